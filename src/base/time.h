@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Time as the engines know it: nanoseconds handed in by whoever drives them. */
+#ifndef SOFTIB_BASE_TIME_H
+#define SOFTIB_BASE_TIME_H
+
+#include <stdint.h>
+
+typedef uint64_t time_ns;
+
+#define TIME_NEVER UINT64_MAX
+
+#define MICROSECONDS(n) ((time_ns)(n) * 1000u)
+#define MILLISECONDS(n) ((time_ns)(n) * 1000000u)
+#define SECONDS(n)	((time_ns)(n) * 1000000000u)
+
+static inline time_ns time_earlier(time_ns a, time_ns b)
+{
+	return a < b ? a : b;
+}
+
+/* The architecture's 5-bit times: 4.096 us x 2^code. */
+static inline time_ns time_from_code(unsigned code)
+{
+	return (time_ns)4096u << (code & 31u);
+}
+
+#endif

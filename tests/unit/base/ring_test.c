@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rings: order, wrapping, doorbells, and an other side that lies. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/random.h"
+#include "base/ring.h"
+
+enum { DATA_BYTES = 4096, KIND = 7, TORTURE_RECORDS = 200000 };
+
+struct pair {
+	uint8_t *memory;
+	struct ring_shared *shared;
+	struct ring_producer producer;
+	struct ring_consumer consumer;
+};
+
+static int pair_setup(void **state)
+{
+	struct pair *pair = calloc(1, sizeof(*pair));
+
+	/* Exactly as large as it is, so that the address sanitizer sees a step outside. */
+	pair->memory = aligned_alloc(RING_CACHE_LINE, ring_shared_bytes(DATA_BYTES));
+	memset(pair->memory, 0xee, ring_shared_bytes(DATA_BYTES));
+	pair->shared = (struct ring_shared *)pair->memory;
+	ring_shared_init(pair->memory);
+	ring_producer_init(&pair->producer, pair->memory, DATA_BYTES);
+	ring_consumer_init(&pair->consumer, pair->memory, DATA_BYTES);
+	*state = pair;
+	return 0;
+}
+
+static int pair_teardown(void **state)
+{
+	struct pair *pair = *state;
+
+	free(pair->memory);
+	free(pair);
+	return 0;
+}
+
+static bool put(struct ring_producer *producer, uint32_t byte_count, uint8_t fill)
+{
+	struct ring_record *record = ring_reserve(producer, byte_count);
+
+	if (!record)
+		return false;
+	record->kind = KIND;
+	record->port = 0x0102;
+	record->packet_count = 3;
+	record->word = fill;
+	memset(record->body, fill, byte_count);
+	ring_commit(producer, record);
+	return true;
+}
+
+static void test_record_comes_out_as_it_went_in(void **state)
+{
+	struct pair *pair = *state;
+
+	assert_true(put(&pair->producer, 33, 0x5a));
+	assert_null(ring_next(&pair->consumer));
+	assert_false(ring_publish(&pair->producer));
+
+	const struct ring_record *record = ring_next(&pair->consumer);
+
+	assert_non_null(record);
+	assert_int_equal(record->byte_count, 33);
+	assert_int_equal(record->kind, KIND);
+	assert_int_equal(record->port, 0x0102);
+	assert_int_equal(record->packet_count, 3);
+	assert_int_equal(record->word, 0x5a);
+	assert_int_equal((uintptr_t)record->body % RING_ALIGNMENT, 0);
+	for (unsigned i = 0; i < 33; i++)
+		assert_int_equal(record->body[i], 0x5a);
+	assert_null(ring_next(&pair->consumer));
+}
+
+static void test_committed_record_may_be_shorter_than_reserved(void **state)
+{
+	struct pair *pair = *state;
+	struct ring_record *record = ring_reserve(&pair->producer, 1000);
+
+	record->kind = KIND;
+	record->byte_count = 5;
+	ring_commit(&pair->producer, record);
+	assert_true(put(&pair->producer, 8, 1));
+	assert_false(ring_publish(&pair->producer));
+	assert_int_equal(ring_next(&pair->consumer)->byte_count, 5);
+	assert_int_equal(ring_next(&pair->consumer)->byte_count, 8);
+}
+
+static void test_full_ring_refuses_until_room_is_released(void **state)
+{
+	struct pair *pair = *state;
+	unsigned count = 0;
+
+	while (put(&pair->producer, 112, 0))
+		count++;
+	assert_int_equal(count, DATA_BYTES / 128);
+	assert_int_equal(ring_room(&pair->producer), 0);
+	assert_false(ring_publish(&pair->producer));
+	assert_non_null(ring_next(&pair->consumer));
+	assert_false(put(&pair->producer, 112, 0)); /* read, but not released */
+	assert_false(ring_release(&pair->consumer));
+	assert_true(put(&pair->producer, 112, 0));
+	assert_false(put(&pair->producer, 112, 0));
+}
+
+static void test_every_size_wraps_without_loss(void **state)
+{
+	struct pair *pair = *state;
+	uint8_t fill = 0;
+
+	for (uint32_t byte_count = 0; byte_count <= ring_body_bytes_max(DATA_BYTES); byte_count++) {
+		for (unsigned i = 0; i < 3; i++) {
+			assert_true(put(&pair->producer, byte_count, ++fill));
+			assert_false(ring_publish(&pair->producer));
+
+			const struct ring_record *record = ring_next(&pair->consumer);
+
+			assert_non_null(record);
+			assert_int_equal(record->byte_count, byte_count);
+			for (uint32_t at = 0; at < byte_count; at++)
+				assert_int_equal(record->body[at], fill);
+			assert_false(ring_release(&pair->consumer));
+		}
+	}
+	assert_null(ring_reserve(&pair->producer, ring_body_bytes_max(DATA_BYTES) + 1));
+	assert_false(pair->producer.is_corrupt);
+}
+
+static void test_snapshot_stops_the_reader(void **state)
+{
+	struct pair *pair = *state;
+
+	assert_true(put(&pair->producer, 1, 1));
+	assert_false(ring_publish(&pair->producer));
+
+	uint64_t snapshot = ring_snapshot(&pair->consumer);
+
+	assert_true(put(&pair->producer, 1, 2));
+	assert_false(ring_publish(&pair->producer));
+	assert_int_equal(ring_next_until(&pair->consumer, snapshot)->word, 1);
+	assert_null(ring_next_until(&pair->consumer, snapshot));
+	assert_int_equal(ring_next(&pair->consumer)->word, 2);
+	assert_null(ring_next_until(&pair->consumer, snapshot)); /* behind us by now */
+	assert_true(ring_is_empty(&pair->consumer));
+}
+
+static void test_sleeping_consumer_gets_one_doorbell(void **state)
+{
+	struct pair *pair = *state;
+
+	assert_false(ring_sleep(&pair->consumer));
+	assert_true(put(&pair->producer, 1, 1));
+	assert_true(ring_publish(&pair->producer));
+	assert_true(put(&pair->producer, 1, 1));
+	assert_false(ring_publish(&pair->producer));
+	assert_true(ring_sleep(&pair->consumer)); /* something is there: no sleep */
+	assert_int_equal(pair->shared->consumer_sleeping, 0);
+	while (ring_next(&pair->consumer))
+		;
+	assert_false(ring_sleep(&pair->consumer));
+	ring_wake(&pair->consumer);
+	assert_true(put(&pair->producer, 1, 1));
+	assert_false(ring_publish(&pair->producer));
+}
+
+static void test_waiting_producer_gets_one_doorbell(void **state)
+{
+	struct pair *pair = *state;
+
+	while (put(&pair->producer, 1000, 0))
+		;
+	assert_false(ring_publish(&pair->producer));
+	assert_false(ring_wait_for_room(&pair->producer, 1000));
+	assert_non_null(ring_next(&pair->consumer));
+	assert_true(ring_release(&pair->consumer));
+	assert_non_null(ring_next(&pair->consumer));
+	assert_false(ring_release(&pair->consumer));
+	assert_true(ring_wait_for_room(&pair->producer, 1000));
+	assert_int_equal(pair->shared->producer_waiting, 0);
+}
+
+/* --- lies --- */
+
+static void expect_corrupt_consumer(struct pair *pair)
+{
+	assert_null(ring_next(&pair->consumer));
+	assert_true(pair->consumer.is_corrupt);
+	/* For good: a sane value does not bring it back. */
+	pair->shared->tail = pair->consumer.head;
+	assert_null(ring_next(&pair->consumer));
+	assert_true(pair->consumer.is_corrupt);
+	assert_true(ring_is_empty(&pair->consumer));
+	assert_int_equal(ring_snapshot(&pair->consumer), pair->consumer.head);
+}
+
+static void test_absurd_tails_corrupt_the_consumer(void **state)
+{
+	static const uint64_t tails[] = {
+		DATA_BYTES + 16,  8, 1, UINT64_MAX, UINT64_MAX - 15, UINT64_C(1) << 63,
+		UINT64_C(1) << 32};
+
+	for (unsigned i = 0; i < ARRAY_COUNT(tails); i++) {
+		assert_int_equal(pair_teardown(state), 0);
+		assert_int_equal(pair_setup(state), 0);
+
+		struct pair *pair = *state;
+
+		pair->shared->tail = tails[i];
+		expect_corrupt_consumer(pair);
+	}
+}
+
+static void test_tail_that_goes_back_corrupts_the_consumer(void **state)
+{
+	struct pair *pair = *state;
+
+	assert_true(put(&pair->producer, 100, 0));
+	assert_true(put(&pair->producer, 100, 0));
+	assert_false(ring_publish(&pair->producer));
+	assert_non_null(ring_next(&pair->consumer));
+	assert_non_null(ring_next(&pair->consumer));
+	pair->shared->tail = 16;
+	expect_corrupt_consumer(pair);
+}
+
+static void test_absurd_record_sizes_corrupt_the_consumer(void **state)
+{
+	static const uint32_t sizes[] = {
+		UINT32_MAX, UINT32_MAX - 15, UINT32_MAX - 16, DATA_BYTES, DATA_BYTES - 15, 64, 17};
+
+	for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
+		assert_int_equal(pair_teardown(state), 0);
+		assert_int_equal(pair_setup(state), 0);
+
+		struct pair *pair = *state;
+
+		assert_true(put(&pair->producer, 16, 0));
+		assert_false(ring_publish(&pair->producer));
+		memcpy(pair->producer.data, &sizes[i], sizeof(sizes[i]));
+		expect_corrupt_consumer(pair);
+	}
+}
+
+/* The end of the ring, with a size that the shown bytes would cover if it wrapped. */
+static void test_record_across_the_end_corrupts_the_consumer(void **state)
+{
+	struct pair *pair = *state;
+	uint32_t lie = 64;
+
+	for (unsigned i = 0; i < DATA_BYTES / 32 - 1; i++) {
+		assert_true(put(&pair->producer, 16, 0));
+		assert_false(ring_publish(&pair->producer));
+		assert_non_null(ring_next(&pair->consumer));
+		assert_false(ring_release(&pair->consumer));
+	}
+	assert_true(put(&pair->producer, 16, 0));
+	memcpy(pair->producer.data + DATA_BYTES - 32, &lie, sizeof(lie));
+	for (unsigned i = 0; i < 8; i++)
+		assert_true(put(&pair->producer, 16, 0));
+	assert_false(ring_publish(&pair->producer));
+	expect_corrupt_consumer(pair);
+}
+
+static void test_absurd_heads_corrupt_the_producer(void **state)
+{
+	static const uint64_t heads[] = {UINT64_MAX, 16, 48, 8, UINT64_C(1) << 63};
+
+	for (unsigned i = 0; i < ARRAY_COUNT(heads); i++) {
+		assert_int_equal(pair_teardown(state), 0);
+		assert_int_equal(pair_setup(state), 0);
+
+		struct pair *pair = *state;
+
+		while (put(&pair->producer, 16, 0))
+			;
+		/* Nothing was published yet, so no head but 0 is true. */
+		pair->shared->head = heads[i];
+		assert_int_equal(ring_room(&pair->producer), 0);
+		assert_true(pair->producer.is_corrupt);
+		assert_null(ring_reserve(&pair->producer, 0));
+		assert_false(ring_wait_for_room(&pair->producer, 0));
+	}
+}
+
+/* What the other side writes while we look at a record changes only the body's bytes, never how
+ * many we think there are. */
+static void test_size_is_read_once(void **state)
+{
+	struct pair *pair = *state;
+
+	assert_true(put(&pair->producer, 16, 0));
+	assert_false(ring_publish(&pair->producer));
+
+	const struct ring_record *record = ring_next(&pair->consumer);
+
+	memset(pair->producer.data, 0xff, 16);
+	assert_int_equal(record->byte_count, 16);
+	assert_int_equal(record->kind, KIND);
+}
+
+static void test_random_garbage_never_reads_outside(void **state)
+{
+	for (uint64_t seed = 0; seed < 2000; seed++) {
+		assert_int_equal(pair_teardown(state), 0);
+		assert_int_equal(pair_setup(state), 0);
+
+		struct pair *pair = *state;
+		struct random random = random_seeded(seed);
+		unsigned sum = 0;
+
+		for (unsigned i = 0; i < DATA_BYTES; i += 8) {
+			uint64_t word = random_next(&random) &
+					(random_next(&random) & 1 ? 0xff00000001ffu : UINT64_MAX);
+
+			memcpy(pair->memory + sizeof(struct ring_shared) + i, &word, sizeof(word));
+		}
+		pair->shared->tail = random_below(&random, DATA_BYTES / 16 + 1) * 16;
+		for (const struct ring_record *record = ring_next(&pair->consumer); record;
+		     record = ring_next(&pair->consumer))
+			for (uint32_t i = 0; i < record->byte_count; i++)
+				sum += record->body[i];
+		assert_true(sum < UINT32_MAX);
+		assert_true(pair->consumer.is_corrupt || pair->consumer.head == pair->shared->tail);
+	}
+}
+
+/* --- two threads --- */
+
+static uint32_t torture_bytes(uint32_t number)
+{
+	return (number * 2654435761u >> 7) % 700;
+}
+
+static void *torture_producer(void *context)
+{
+	struct pair *pair = context;
+
+	for (uint32_t number = 0; number < TORTURE_RECORDS;) {
+		struct ring_record *record = ring_reserve(&pair->producer, torture_bytes(number));
+
+		if (!record) {
+			(void)!ring_publish(&pair->producer);
+			if (!ring_wait_for_room(&pair->producer, torture_bytes(number)))
+				sched_yield();
+			continue;
+		}
+		record->kind = KIND;
+		record->word = number;
+		memset(record->body, (int)(number & 255), record->byte_count);
+		ring_commit(&pair->producer, record);
+		if (number % 5 == 0 || number == TORTURE_RECORDS - 1)
+			(void)!ring_publish(&pair->producer);
+		number++;
+	}
+	return NULL;
+}
+
+static void test_two_threads_keep_order_and_content(void **state)
+{
+	struct pair *pair = *state;
+	pthread_t thread;
+	uint32_t number = 0;
+
+	assert_int_equal(pthread_create(&thread, NULL, torture_producer, pair), 0);
+	while (number < TORTURE_RECORDS) {
+		const struct ring_record *record = ring_next(&pair->consumer);
+
+		if (!record) {
+			assert_false(pair->consumer.is_corrupt);
+			if (!ring_sleep(&pair->consumer))
+				sched_yield();
+			continue;
+		}
+		assert_int_equal(record->word, number);
+		assert_int_equal(record->byte_count, torture_bytes(number));
+		for (uint32_t i = 0; i < record->byte_count; i += 97)
+			assert_int_equal(record->body[i], number & 255);
+		if (number % 3 == 0)
+			(void)!ring_release(&pair->consumer);
+		number++;
+		if (ring_is_empty(&pair->consumer))
+			(void)!ring_release(&pair->consumer);
+	}
+	pthread_join(thread, NULL);
+}
+
+#define ring_test(name) cmocka_unit_test_setup_teardown(name, pair_setup, pair_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ring_test(test_record_comes_out_as_it_went_in),
+		ring_test(test_committed_record_may_be_shorter_than_reserved),
+		ring_test(test_full_ring_refuses_until_room_is_released),
+		ring_test(test_every_size_wraps_without_loss),
+		ring_test(test_snapshot_stops_the_reader),
+		ring_test(test_sleeping_consumer_gets_one_doorbell),
+		ring_test(test_waiting_producer_gets_one_doorbell),
+		ring_test(test_absurd_tails_corrupt_the_consumer),
+		ring_test(test_tail_that_goes_back_corrupts_the_consumer),
+		ring_test(test_absurd_record_sizes_corrupt_the_consumer),
+		ring_test(test_record_across_the_end_corrupts_the_consumer),
+		ring_test(test_absurd_heads_corrupt_the_producer),
+		ring_test(test_size_is_read_once),
+		ring_test(test_random_garbage_never_reads_outside),
+		ring_test(test_two_threads_keep_order_and_content),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
