@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Management datagrams: the common header and the SMP forms (vol 1, chapters 13 and 14). */
+#ifndef SOFTIB_WIRE_MAD_H
+#define SOFTIB_WIRE_MAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/attributes.h"
+
+enum { MAD_BYTES = 256, MAD_HEADER_BYTES = 24, MAD_HOPS_MAX = 63 };
+
+enum mad_class {
+	MAD_CLASS_SUBNET_LID = 0x01,
+	MAD_CLASS_SUBNET_ADMINISTRATION = 0x03,
+	MAD_CLASS_PERFORMANCE = 0x04,
+	MAD_CLASS_COMMUNICATION = 0x07,
+	MAD_CLASS_SUBNET_DIRECTED = 0x81,
+};
+
+enum mad_method {
+	MAD_GET = 0x01,
+	MAD_SET = 0x02,
+	MAD_SEND = 0x03,
+	MAD_TRAP = 0x05,
+	MAD_REPORT = 0x06,
+	MAD_TRAP_REPRESS = 0x07,
+	MAD_RESPONSE = 0x80, /* the R bit */
+	MAD_GET_RESPONSE = 0x81,
+};
+
+enum mad_status {
+	MAD_STATUS_OK = 0,
+	MAD_STATUS_BUSY = 0x0001,
+	MAD_STATUS_REDIRECT = 0x0002,
+	MAD_STATUS_BAD_VERSION = 0x0004,
+	MAD_STATUS_BAD_METHOD = 0x0008,
+	MAD_STATUS_BAD_METHOD_ATTRIBUTE = 0x000c,
+	MAD_STATUS_BAD_FIELD = 0x001c,
+};
+
+enum mad_attribute {
+	ATTRIBUTE_CLASS_PORT_INFO = 0x0001,
+	ATTRIBUTE_NOTICE = 0x0002,
+	ATTRIBUTE_NODE_DESCRIPTION = 0x0010,
+	ATTRIBUTE_NODE_INFO = 0x0011,
+	ATTRIBUTE_SWITCH_INFO = 0x0012,
+	ATTRIBUTE_GUID_INFO = 0x0014,
+	ATTRIBUTE_PORT_INFO = 0x0015,
+	ATTRIBUTE_PKEY_TABLE = 0x0016,
+	ATTRIBUTE_SL_TO_VL = 0x0017,
+	ATTRIBUTE_VL_ARBITRATION = 0x0018,
+	ATTRIBUTE_LINEAR_FORWARDING = 0x0019,
+	ATTRIBUTE_MULTICAST_FORWARDING = 0x001b,
+	ATTRIBUTE_SM_INFO = 0x0020,
+	ATTRIBUTE_PORT_COUNTERS = 0x0012,          /* class Performance */
+	ATTRIBUTE_PORT_COUNTERS_EXTENDED = 0x001d, /* class Performance */
+};
+
+struct mad_header {
+	uint8_t base_version;
+	uint8_t management_class;
+	uint8_t class_version;
+	uint8_t method;
+	uint16_t status;	 /* 15 bits in directed-route SMPs */
+	bool is_returning;	 /* D of a directed-route SMP */
+	uint8_t hop_pointer;	 /* directed route only */
+	uint8_t hop_count;	 /* directed route only */
+	uint16_t class_specific; /* other classes */
+	uint64_t transaction_id;
+	uint16_t attribute_id;
+	uint32_t attribute_modifier;
+};
+
+/* Knows from the class whether the header is that of a directed-route SMP. */
+void mad_header_encode(const struct mad_header *header, uint8_t ret_bytes[static MAD_HEADER_BYTES]);
+MUST_USE bool mad_header_decode(const uint8_t *bytes, size_t byte_count, struct mad_header *ret_header);
+
+/* Places inside an SMP. */
+enum {
+	SMP_MKEY_OFFSET = 24,
+	SMP_DR_SLID_OFFSET = 32,
+	SMP_DR_DLID_OFFSET = 34,
+	SMP_DATA_OFFSET = 64,
+	SMP_DATA_BYTES = 64,
+	SMP_INITIAL_PATH_OFFSET = 128,
+	SMP_RETURN_PATH_OFFSET = 192,
+	PERFORMANCE_DATA_OFFSET = 64,
+	PERFORMANCE_DATA_BYTES = 192,
+};
+
+#endif

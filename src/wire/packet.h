@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A whole IBA packet in host order, between the engines and any wire.
+ *
+ * Engines deal in trains: packet_count packets of one message, with consecutive PSNs, handled as one. Its opcode is
+ * that of a single packet which starts and ends the message where the train does (Only, First, Middle, Last). On a
+ * fabric link packet_count is always 1; only rings between two processes carry longer trains.
+ */
+#ifndef SOFTIB_WIRE_PACKET_H
+#define SOFTIB_WIRE_PACKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "wire/grh.h"
+#include "wire/lrh.h"
+#include "wire/opcode.h"
+#include "wire/transport_headers.h"
+
+enum { ICRC_BYTES = 4, VCRC_BYTES = 2 };
+
+/* A run of bytes in this process. */
+struct span {
+	uint8_t *bytes;
+	size_t byte_count;
+};
+
+/* Payload by reference: byte_count bytes that begin offset bytes into the spans. */
+struct payload {
+	const struct span *spans;
+	uint32_t span_count;
+	uint32_t byte_count;
+	size_t offset;
+	struct span single; /* where a payload of one span may keep it: spans == &single */
+};
+
+struct packet {
+	struct lrh lrh; /* vl and words are the link's to fill; lnh follows has_grh */
+	struct bth bth; /* pad_bytes is the encoder's to fill */
+	struct deth deth;
+	union {
+		struct reth reth;
+		struct atomic_eth atomic_eth;
+	};
+	struct aeth aeth;
+	uint64_t atomic_ack; /* the value before the atomic */
+	uint32_t immediate;  /* four opaque bytes, in the order of memory */
+	uint32_t invalidate_rkey;
+	uint32_t xrc_srqn;
+	uint32_t rdeth_eecn;
+	struct feth feth;
+	uint32_t packet_count; /* of the train, 1 or more */
+	bool has_grh;
+	struct grh grh;
+	struct payload payload;
+};
+
+/* A packet whose payload is one run of bytes; spans point into the packet itself, so it must not be copied after. */
+void packet_set_payload(struct packet *packet, uint8_t *bytes, uint32_t byte_count);
+
+/* Copies bytes [from, from + byte_count) of the payload. */
+void payload_copy(const struct payload *payload, size_t from, size_t byte_count, uint8_t *ret_bytes);
+
+/* LRH to the last extended header. */
+size_t packet_header_bytes(const struct packet *packet);
+
+/* LRH to the last pad byte; no CRCs. */
+size_t packet_bytes(const struct packet *packet);
+
+/* Writes headers, payload and pad; ret_bytes has room for packet_bytes(). Returns how many were written. For
+ * packet_count 1 LRH.PktLen counts the ICRC that follows; for longer trains it is 0. */
+size_t packet_encode(const struct packet *packet, uint8_t *ret_bytes);
+
+enum packet_error {
+	PACKET_OK,
+	PACKET_TOO_SHORT,
+	PACKET_BAD_LENGTH,
+	PACKET_BAD_VERSION,
+	PACKET_BAD_NEXT_HEADER,
+	PACKET_BAD_OPCODE,
+	PACKET_BAD_PAD,
+};
+
+const char *packet_error_name(enum packet_error error);
+
+/* Reads what packet_encode wrote (no CRCs). The payload refers to the bytes given, which must stay; packet_count is the
+ * caller's knowledge. With packet_count 1 the length must agree with LRH.PktLen. What decides about
+ * lengths is read once, so the bytes may lie where a peer can still write. Headers that the opcode does not have are left
+ * as they were in ret_packet. */
+MUST_USE enum packet_error packet_decode(uint8_t *bytes, size_t byte_count, uint32_t packet_count, struct packet *ret_packet);
+
+#endif
