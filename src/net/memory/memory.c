@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory regions, their keys and the checks on them (vol 1, chapter 10). */
+#include "net/memory/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { KEY_TAG_BITS = 8, KEY_INDEX_FIRST = 1, KEY_INDEX_LAST = 0xfffffe };
+
+void memory_init(struct memory *memory, uint32_t region_count_max)
+{
+	index_table_init(&memory->regions);
+	memory->next_index = KEY_INDEX_FIRST;
+	memory->region_count_max = region_count_max;
+	memory->next_tag = 1;
+}
+
+void memory_release(struct memory *memory)
+{
+	for (uint32_t index = KEY_INDEX_FIRST; memory->regions.count && index <= KEY_INDEX_LAST; index++) {
+		struct region *region = index_table_get(&memory->regions, index);
+
+		if (region) {
+			region->pd->users--;
+			index_table_remove(&memory->regions, index);
+			free(region);
+		}
+	}
+	index_table_release(&memory->regions);
+}
+
+static bool access_is_valid(uint32_t access)
+{
+	if (access & ~(uint32_t)(ACCESS_KNOWN | ACCESS_OPTIONAL))
+		return false;
+	/* Huge pages are a promise about on-demand regions only. */
+	if ((access & ACCESS_HUGE_PAGES) && !(access & ACCESS_ON_DEMAND))
+		return false;
+	return !(access & (ACCESS_REMOTE_WRITE | ACCESS_REMOTE_ATOMIC)) || (access & ACCESS_LOCAL_WRITE);
+}
+
+/* Indexes are used round robin, so that a stale key meets an empty slot for as long as possible. */
+static uint32_t free_index(const struct memory *memory)
+{
+	uint32_t index = memory->next_index;
+
+	for (uint32_t tries = 0; tries <= memory->regions.count; tries++) {
+		if (!index_table_get(&memory->regions, index))
+			return index;
+		index = index == KEY_INDEX_LAST ? KEY_INDEX_FIRST : index + 1;
+	}
+	return 0;
+}
+
+int region_register(struct memory *memory, struct protection_domain *pd, void *bytes, uint64_t byte_count,
+		    uint64_t iova, uint32_t access, struct region **ret_region)
+{
+	if (!access_is_valid(access))
+		return -EINVAL;
+
+	uint32_t index = free_index(memory);
+
+	if (!index || memory->regions.count >= memory->region_count_max)
+		return -ENOMEM;
+
+	struct region *region = calloc(1, sizeof(*region));
+
+	if (!region)
+		return -ENOMEM;
+	region->pd = pd;
+	region->bytes = bytes;
+	region->iova = access & ACCESS_ZERO_BASED ? 0 : iova;
+	region->byte_count = byte_count;
+	region->access = access;
+	region->key = index << KEY_TAG_BITS | memory->next_tag;
+
+	int error = index_table_put(&memory->regions, index, region);
+
+	if (error) {
+		free(region);
+		return error;
+	}
+	memory->next_index = index == KEY_INDEX_LAST ? KEY_INDEX_FIRST : index + 1;
+	memory->next_tag++;
+	pd->users++;
+	*ret_region = region;
+	return 0;
+}
+
+int region_deregister(struct memory *memory, struct region *region)
+{
+	if (region->window_count)
+		return -EBUSY;
+	index_table_remove(&memory->regions, region->key >> KEY_TAG_BITS);
+	region->pd->users--;
+	free(region);
+	return 0;
+}
+
+struct region *memory_find(const struct memory *memory, uint32_t key)
+{
+	struct region *region = index_table_get(&memory->regions, key >> KEY_TAG_BITS);
+
+	return region && region->key == key ? region : NULL;
+}
+
+static bool region_covers(const struct region *region, uint64_t address, uint64_t byte_count)
+{
+	if (region->byte_count == UINT64_MAX)
+		return address + byte_count >= address;
+	if (address < region->iova || address - region->iova > region->byte_count)
+		return false;
+	return byte_count <= region->byte_count - (address - region->iova);
+}
+
+enum memory_verdict memory_resolve(const struct memory *memory, const struct protection_domain *pd, uint32_t key,
+				   uint64_t address, uint64_t byte_count, uint32_t access, uint8_t **ret_bytes)
+{
+	const struct region *region = memory_find(memory, key);
+
+	if (!region)
+		return MEMORY_BAD_KEY;
+	if (region->pd != pd)
+		return MEMORY_BAD_PD;
+	if ((region->access & access) != access)
+		return MEMORY_BAD_RIGHTS;
+	if (!region_covers(region, address, byte_count))
+		return MEMORY_BAD_BOUNDS;
+	*ret_bytes = (uint8_t *)((uintptr_t)region->bytes + (uintptr_t)(address - region->iova));
+	return MEMORY_OK;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The header checks that every packet for a queue pair passes first (vol 1, chapters 9 and 10). */
+#include "net/transport/admission.h"
+
+#include "net/transport/addressing.h"
+#include "net/transport/port_view.h"
+#include "net/transport/qp.h"
+#include "wire/packet.h"
+#include "wire/pkey.h"
+
+enum { VIOLATIONS_MAX = 0xffff };
+
+static void count_violation(uint32_t *counter)
+{
+	if (*counter < VIOLATIONS_MAX)
+		++*counter;
+}
+
+static enum admission check_transport(const struct qp *qp, const struct packet *packet)
+{
+	static const uint8_t transports[] = {
+		[QP_RC] = TRANSPORT_RC,
+		[QP_UC] = TRANSPORT_UC,
+		[QP_UD] = TRANSPORT_UD,
+	};
+
+	if (opcode_transport(packet->bth.opcode) != transports[qp->type])
+		return DROP_WRONG_TRANSPORT;
+	return opcode_info(packet->bth.opcode)->name ? ADMITTED : DROP_RESERVED_OPCODE;
+}
+
+/* What each state does with requests and with responses. */
+static enum admission check_state(const struct qp *qp, const struct packet *packet)
+{
+	static const struct {
+		bool takes_requests, takes_responses;
+	} states[] = {
+		[QP_RESET] = {false, false}, [QP_INIT] = {false, false}, [QP_RTR] = {true, false},
+		[QP_RTS] = {true, true},     [QP_SQD] = {true, true},	 [QP_SQE] = {true, false},
+		[QP_ERROR] = {false, false},
+	};
+	bool takes = opcode_info(packet->bth.opcode)->is_response ? states[qp->state].takes_responses
+								  : states[qp->state].takes_requests;
+
+	return takes ? ADMITTED : DROP_WRONG_STATE;
+}
+
+static enum admission check_pkey(struct qp *qp, const struct packet *packet)
+{
+	if (likely(pkey_matches(packet->bth.pkey, qp_pkey(qp))))
+		return ADMITTED;
+	count_violation(&qp->port->pkey_violations);
+	return DROP_BAD_PKEY;
+}
+
+static enum admission check_qkey(struct qp *qp, const struct packet *packet)
+{
+	if (likely(packet->deth.qkey == qp->attributes.qkey))
+		return ADMITTED;
+	count_violation(&qp->port->qkey_violations);
+	return DROP_BAD_QKEY;
+}
+
+/* A port answers to the link-local prefix as well as to its subnet's. */
+static bool is_own_gid(const struct port_view *port, const struct gid *own, const struct gid *gid)
+{
+	if (gid_equal(own, gid))
+		return true;
+	return gid_guid(own) == gid_guid(gid) &&
+	       (gid_prefix(gid) == GID_PREFIX_LINK_LOCAL || gid_prefix(gid) == port->gid_prefix);
+}
+
+static enum admission check_source(const struct qp *qp, const struct packet *packet)
+{
+	const struct address_vector *address = &qp->attributes.address;
+
+	if (packet->lrh.slid != address->dlid || packet->has_grh != address->is_global)
+		return DROP_WRONG_SOURCE;
+	if (likely(!packet->has_grh))
+		return ADMITTED;
+	if (!gid_equal(&packet->grh.sgid, &address->dgid))
+		return DROP_WRONG_SOURCE;
+	if (!is_own_gid(qp->port, &qp->port->gids[address->sgid_index % PORT_GIDS_MAX], &packet->grh.dgid))
+		return DROP_WRONG_SOURCE;
+	return ADMITTED;
+}
+
+enum admission admission_check(struct qp *qp, const struct packet *packet)
+{
+	enum admission admission = check_transport(qp, packet);
+
+	if (admission == ADMITTED)
+		admission = check_state(qp, packet);
+	if (admission == ADMITTED)
+		admission = check_pkey(qp, packet);
+	if (admission == ADMITTED)
+		admission = qp->type == QP_UD ? check_qkey(qp, packet) : check_source(qp, packet);
+	return admission;
+}

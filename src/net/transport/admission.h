@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The header checks that every packet for a queue pair passes before anything looks at it (vol 1, chapters 9 and 10). */
+#ifndef SOFTIB_NET_TRANSPORT_ADMISSION_H
+#define SOFTIB_NET_TRANSPORT_ADMISSION_H
+
+struct packet;
+struct qp;
+
+enum admission {
+	ADMITTED,
+	DROP_RESERVED_OPCODE,
+	DROP_WRONG_TRANSPORT,
+	DROP_WRONG_STATE,
+	DROP_BAD_PKEY,
+	DROP_BAD_QKEY,
+	DROP_WRONG_SOURCE, /* not the port that the connection is with */
+};
+
+/* Counts key violations at the port. */
+enum admission admission_check(struct qp *qp, const struct packet *packet);
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The requester's receiving side (vol 1, chapter 9). */
+#include "net/transport/completer.h"
+
+#include <string.h>
+#include "net/transport/placement.h"
+#include "net/transport/qp.h"
+#include "net/transport/report.h"
+#include "net/transport/retry.h"
+#include "wire/packet.h"
+
+enum { ATOMIC_BYTES = 8 };
+
+static struct send_slot *oldest_slot(const struct requester *requester)
+{
+	return send_queue_slot(&requester->queue, requester->queue.done);
+}
+
+/* A READ or atomic whose answer was overtaken: ask again for what is missing, and listen to nothing else until it comes. */
+static void implied_nak(struct qp *qp, time_ns now)
+{
+	struct requester *requester = &qp->requester;
+
+	requester->is_awaiting = true;
+	requester->awaited_psn = requester->oldest_psn;
+	retry_from(qp, now, requester->oldest_psn);
+}
+
+enum acknowledged { ALL_ACKNOWLEDGED, ANSWER_MISSING };
+
+/* Completes, in order, every SEND and WRITE up to this PSN. */
+static enum acknowledged acknowledge_through(struct qp *qp, time_ns now, struct psn psn)
+{
+	struct requester *requester = &qp->requester;
+	struct send_queue *queue = &requester->queue;
+	enum acknowledged result = ALL_ACKNOWLEDGED;
+	struct psn before = requester->oldest_psn;
+
+	if (psn_before(psn, requester->oldest_psn))
+		return ALL_ACKNOWLEDGED;
+	while (queue->done != queue->started) {
+		const struct send_slot *slot = oldest_slot(requester);
+
+		if (psn_before(psn, slot->first_psn))
+			break;
+		if (send_slot_is_read_or_atomic(slot)) {
+			if (psn_before(requester->oldest_psn, slot->first_psn))
+				requester->oldest_psn = slot->first_psn;
+			result = ANSWER_MISSING;
+			break;
+		}
+		if (psn_before(psn, send_slot_last_psn(slot)))
+			break;
+		report_send(qp, now, COMPLETION_SUCCESS);
+	}
+	if (result == ALL_ACKNOWLEDGED)
+		requester->oldest_psn = psn_add(psn, 1);
+	if (!psn_equal(before, requester->oldest_psn))
+		retry_progress(qp, now);
+	return result;
+}
+
+static void receive_nak(struct qp *qp, time_ns now, struct psn psn, unsigned code)
+{
+	switch (code) {
+	case NAK_PSN_SEQUENCE:
+		retry_from(qp, now, psn);
+		break;
+	case NAK_INVALID_REQUEST:
+		report_send_failure(qp, now, COMPLETION_REMOTE_INVALID_REQUEST);
+		break;
+	case NAK_REMOTE_ACCESS:
+		report_send_failure(qp, now, COMPLETION_REMOTE_ACCESS);
+		break;
+	case NAK_REMOTE_OPERATIONAL:
+		report_send_failure(qp, now, COMPLETION_REMOTE_OPERATION);
+		break;
+	default: /* reserved, or of another service: ignored */
+		break;
+	}
+}
+
+static void receive_acknowledge(struct qp *qp, time_ns now, const struct packet *packet)
+{
+	struct psn psn = packet->bth.psn;
+	enum aeth_kind kind = aeth_kind(packet->aeth.syndrome);
+
+	if (kind == AETH_RESERVED)
+		return;
+	/* A NAK acknowledges everything before the request it names. */
+	if (acknowledge_through(qp, now, kind == AETH_ACK ? psn : psn_previous(psn)) == ANSWER_MISSING) {
+		implied_nak(qp, now);
+		return;
+	}
+	if (kind == AETH_RNR_NAK)
+		retry_after_rnr(qp, now, psn, aeth_value(packet->aeth.syndrome));
+	else if (kind == AETH_NAK)
+		receive_nak(qp, now, psn, aeth_value(packet->aeth.syndrome));
+}
+
+/* What of a train of answers is new: it may have been cut differently from the one that was half received. */
+struct answer {
+	struct psn psn;
+	uint32_t packet_count;
+	size_t from; /* in the payload */
+	size_t byte_count;
+};
+
+/* False: a train whose length does not go with its number of packets. */
+static bool answer_new_part(const struct qp *qp, const struct packet *packet, struct answer *ret_answer)
+{
+	const struct opcode_info *info = opcode_info(packet->bth.opcode);
+	size_t byte_count = packet->payload.byte_count;
+	size_t full = (size_t)packet->packet_count * qp->path_mtu;
+	bool is_right = info->ends_message ? byte_count <= full && byte_count + qp->path_mtu > full
+					   : byte_count == full;
+
+	/* A single Last or Only packet may be empty when the whole READ is. */
+	if (!is_right && !(info->ends_message && packet->packet_count == 1 && byte_count == 0))
+		return false;
+	*ret_answer = (struct answer){packet->bth.psn, packet->packet_count, 0, byte_count};
+
+	int32_t known = psn_distance(packet->bth.psn, qp->requester.oldest_psn);
+
+	if (known > 0) {
+		ret_answer->psn = qp->requester.oldest_psn;
+		ret_answer->packet_count -= (uint32_t)known;
+		ret_answer->from = (size_t)known * qp->path_mtu;
+		ret_answer->byte_count -= ret_answer->from;
+	}
+	return true;
+}
+
+static void finish_answered(struct qp *qp, time_ns now)
+{
+	qp->requester.reads_outstanding--;
+	report_send(qp, now, COMPLETION_SUCCESS);
+}
+
+/* C9: First, Last, Only and atomic answers acknowledge what went before; a Middle must be exactly the next. */
+static enum acknowledged reach_answer(struct qp *qp, time_ns now, const struct packet *packet,
+				      struct psn psn)
+{
+	if (psn_equal(psn, qp->requester.oldest_psn))
+		return ALL_ACKNOWLEDGED;
+	if (!opcode_info(packet->bth.opcode)->has_aeth)
+		return ANSWER_MISSING;
+	return acknowledge_through(qp, now, psn_previous(psn));
+}
+
+static bool acknowledges(const struct packet *packet)
+{
+	return !opcode_info(packet->bth.opcode)->has_aeth || aeth_kind(packet->aeth.syndrome) == AETH_ACK;
+}
+
+static void receive_read_response(struct qp *qp, time_ns now, const struct packet *packet)
+{
+	struct requester *requester = &qp->requester;
+	bool ends = opcode_info(packet->bth.opcode)->ends_message;
+	struct answer answer;
+
+	if (!acknowledges(packet)) {
+		report_send_failure(qp, now, COMPLETION_BAD_RESPONSE);
+		return;
+	}
+	if (!answer_new_part(qp, packet, &answer)) {
+		report_send_failure(qp, now, COMPLETION_LOCAL_LENGTH);
+		return;
+	}
+	if (reach_answer(qp, now, packet, answer.psn) == ANSWER_MISSING) {
+		implied_nak(qp, now);
+		return;
+	}
+
+	struct send_slot *slot = oldest_slot(requester);
+
+	if (requester->queue.done == requester->queue.started || slot->opcode != SEND_RDMA_READ) {
+		report_send_failure(qp, now, COMPLETION_BAD_RESPONSE);
+		return;
+	}
+
+	uint32_t index = (uint32_t)psn_distance(slot->first_psn, answer.psn);
+	size_t offset = (size_t)index * qp->path_mtu;
+	size_t missing = slot->byte_count - offset;
+
+	if (ends ? answer.byte_count != missing : answer.byte_count >= missing) {
+		report_send_failure(qp, now, COMPLETION_LOCAL_LENGTH);
+		return;
+	}
+	if (payload_scatter(qp->environment->memory, qp->pd, send_slot_sges(slot), slot->sge_count, offset,
+			    &packet->payload, answer.from, answer.byte_count) != MEMORY_OK) {
+		report_send_failure(qp, now, COMPLETION_LOCAL_PROTECTION);
+		return;
+	}
+	requester->oldest_psn = psn_add(answer.psn, answer.packet_count);
+	if (ends)
+		finish_answered(qp, now);
+	retry_progress(qp, now);
+}
+
+static void receive_atomic_acknowledge(struct qp *qp, time_ns now, const struct packet *packet)
+{
+	struct requester *requester = &qp->requester;
+
+	if (!acknowledges(packet)) {
+		report_send_failure(qp, now, COMPLETION_BAD_RESPONSE);
+		return;
+	}
+	if (reach_answer(qp, now, packet, packet->bth.psn) == ANSWER_MISSING) {
+		implied_nak(qp, now);
+		return;
+	}
+
+	struct send_slot *slot = oldest_slot(requester);
+	uint64_t value = packet->atomic_ack;
+	struct span span = {(uint8_t *)&value, sizeof(value)};
+	struct payload payload = {.spans = &span, .span_count = 1, .byte_count = ATOMIC_BYTES};
+
+	if (requester->queue.done == requester->queue.started || !send_slot_is_atomic(slot)) {
+		report_send_failure(qp, now, COMPLETION_BAD_RESPONSE);
+		return;
+	}
+	if (payload_scatter(qp->environment->memory, qp->pd, send_slot_sges(slot), slot->sge_count, 0,
+			    &payload, 0, ATOMIC_BYTES) != MEMORY_OK) {
+		report_send_failure(qp, now, COMPLETION_LOCAL_PROTECTION);
+		return;
+	}
+	requester->oldest_psn = psn_add(packet->bth.psn, 1);
+	finish_answered(qp, now);
+	retry_progress(qp, now);
+}
+
+/* Whether a response says anything about requests that were sent and not yet acknowledged. */
+static bool is_awaited(const struct requester *requester, const struct packet *packet)
+{
+	struct psn last = psn_add(packet->bth.psn, packet->packet_count - 1);
+
+	if (!psn_before(last, requester->next_psn))
+		return false;
+	if (psn_before(last, requester->oldest_psn))
+		return false;
+	if (!requester->is_awaiting)
+		return true;
+	return !psn_before(requester->awaited_psn, packet->bth.psn) &&
+	       !psn_before(last, requester->awaited_psn);
+}
+
+void completer_receive(struct qp *qp, time_ns now, const struct packet *packet)
+{
+	struct requester *requester = &qp->requester;
+	enum opcode_kind kind = opcode_info(packet->bth.opcode)->kind;
+
+	if (!is_awaited(requester, packet) || requester->queue.done == requester->queue.started)
+		return;
+	if (kind == OPCODE_KIND_ACKNOWLEDGE)
+		receive_acknowledge(qp, now, packet);
+	else if (kind == OPCODE_KIND_READ_RESPONSE)
+		receive_read_response(qp, now, packet);
+	else
+		receive_atomic_acknowledge(qp, now, packet);
+	report_drain(qp);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Work completions (vol 1, chapter 11). Numbers are the verbs' own. */
+#ifndef SOFTIB_NET_TRANSPORT_COMPLETION_H
+#define SOFTIB_NET_TRANSPORT_COMPLETION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum completion_status {
+	COMPLETION_SUCCESS = 0,
+	COMPLETION_LOCAL_LENGTH = 1,
+	COMPLETION_LOCAL_QP_OPERATION = 2,
+	COMPLETION_LOCAL_EEC_OPERATION = 3,
+	COMPLETION_LOCAL_PROTECTION = 4,
+	COMPLETION_FLUSHED = 5,
+	COMPLETION_WINDOW_BIND = 6,
+	COMPLETION_BAD_RESPONSE = 7,
+	COMPLETION_LOCAL_ACCESS = 8,
+	COMPLETION_REMOTE_INVALID_REQUEST = 9,
+	COMPLETION_REMOTE_ACCESS = 10,
+	COMPLETION_REMOTE_OPERATION = 11,
+	COMPLETION_RETRY_EXCEEDED = 12,
+	COMPLETION_RNR_RETRY_EXCEEDED = 13,
+	COMPLETION_LOCAL_RDD_VIOLATION = 14,
+	COMPLETION_REMOTE_INVALID_RD_REQUEST = 15,
+	COMPLETION_REMOTE_ABORTED = 16,
+	COMPLETION_INVALID_EECN = 17,
+	COMPLETION_INVALID_EEC_STATE = 18,
+	COMPLETION_FATAL = 19,
+	COMPLETION_RESPONSE_TIMEOUT = 20,
+	COMPLETION_GENERAL = 21,
+};
+
+enum completion_opcode {
+	COMPLETED_SEND = 0,
+	COMPLETED_WRITE = 1,
+	COMPLETED_READ = 2,
+	COMPLETED_COMPARE_SWAP = 3,
+	COMPLETED_FETCH_ADD = 4,
+	COMPLETED_BIND = 5,
+	COMPLETED_LOCAL_INVALIDATE = 6,
+	COMPLETED_FLUSH = 8,
+	COMPLETED_ATOMIC_WRITE = 9,
+	COMPLETED_RECEIVE = 128,
+	COMPLETED_RECEIVE_WRITE_IMMEDIATE = 129,
+};
+
+enum completion_flag {
+	COMPLETION_HAS_GRH = 1 << 0,
+	COMPLETION_HAS_IMMEDIATE = 1 << 1,
+	COMPLETION_HAS_INVALIDATED = 1 << 3,
+};
+
+struct completion {
+	uint64_t wr_id;
+	uint8_t status; /* enum completion_status */
+	uint8_t opcode; /* enum completion_opcode */
+	uint8_t flags;	/* enum completion_flag */
+	bool is_solicited;
+	uint32_t vendor_error;
+	uint32_t byte_count;
+	uint32_t immediate_or_rkey; /* immediate as it stood in memory; an invalidated key in host order */
+	uint32_t qpn;
+	uint32_t source_qpn;
+	uint16_t slid;
+	uint16_t pkey_index;
+	uint8_t sl;
+	uint8_t path_bits;
+	uint64_t timestamp_ns; /* the time handed in with the packet that completed it */
+};
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Request packets on the responder's side: checks and execution (vol 1, chapter 9). */
+#include "net/transport/inbound.h"
+
+#include "net/memory/memory.h"
+#include "net/transport/placement.h"
+#include "net/transport/qp.h"
+#include "net/transport/report.h"
+#include "net/transport/responses.h"
+#include "wire/packet.h"
+
+enum { ATOMIC_BYTES = 8 };
+
+/* DMALen beyond this is invalid. */
+#define DMA_BYTES_MAX (1u << 31)
+
+void inbound_init(struct inbound *inbound, const struct packet *packet)
+{
+	*inbound = (struct inbound){
+		.packet = packet,
+		.info = opcode_info(packet->bth.opcode),
+		.packet_count = packet->packet_count,
+		.byte_count = packet->payload.byte_count,
+	};
+}
+
+/* The opcode of a message's packets without the first ones. */
+static uint8_t without_start(uint8_t opcode)
+{
+	static const uint8_t followers[32] = {
+		[OPCODE_SEND_FIRST] = OPCODE_SEND_MIDDLE,
+		[OPCODE_SEND_MIDDLE] = OPCODE_SEND_MIDDLE,
+		[OPCODE_SEND_LAST] = OPCODE_SEND_LAST,
+		[OPCODE_SEND_LAST_IMMEDIATE] = OPCODE_SEND_LAST_IMMEDIATE,
+		[OPCODE_SEND_LAST_INVALIDATE] = OPCODE_SEND_LAST_INVALIDATE,
+		[OPCODE_SEND_ONLY] = OPCODE_SEND_LAST,
+		[OPCODE_SEND_ONLY_IMMEDIATE] = OPCODE_SEND_LAST_IMMEDIATE,
+		[OPCODE_SEND_ONLY_INVALIDATE] = OPCODE_SEND_LAST_INVALIDATE,
+		[OPCODE_WRITE_FIRST] = OPCODE_WRITE_MIDDLE,
+		[OPCODE_WRITE_MIDDLE] = OPCODE_WRITE_MIDDLE,
+		[OPCODE_WRITE_LAST] = OPCODE_WRITE_LAST,
+		[OPCODE_WRITE_LAST_IMMEDIATE] = OPCODE_WRITE_LAST_IMMEDIATE,
+		[OPCODE_WRITE_ONLY] = OPCODE_WRITE_LAST,
+		[OPCODE_WRITE_ONLY_IMMEDIATE] = OPCODE_WRITE_LAST_IMMEDIATE,
+	};
+
+	return followers[opcode & 0x1f];
+}
+
+void inbound_trim(struct inbound *inbound, uint32_t packet_count, uint32_t mtu)
+{
+	size_t known = (size_t)packet_count * mtu;
+	uint8_t opcode = inbound->packet->bth.opcode;
+
+	inbound->info = opcode_info((uint8_t)(without_start(opcode) | opcode_transport(opcode)));
+	inbound->packet_count -= packet_count;
+	inbound->from = known;
+	/* A train shorter than its packets say: left empty, the length check refuses it. */
+	inbound->byte_count = inbound->byte_count > known ? inbound->byte_count - known : 0;
+}
+
+/* The table of valid successions: which message may be in progress when a packet of each kind arrives. */
+enum verdict inbound_check_sequence(const struct qp *qp, const struct inbound *inbound)
+{
+	enum inbound_message needed = INBOUND_IDLE;
+
+	if (inbound->info->kind == OPCODE_KIND_SEND && !inbound->info->starts_message)
+		needed = INBOUND_SEND;
+	else if (inbound->info->kind == OPCODE_KIND_WRITE && !inbound->info->starts_message)
+		needed = INBOUND_WRITE;
+	return qp->responder.inbound == needed ? VERDICT_ACCEPT : VERDICT_BAD_SEQUENCE;
+}
+
+static uint32_t needed_access(enum opcode_kind kind)
+{
+	if (kind == OPCODE_KIND_WRITE)
+		return ACCESS_REMOTE_WRITE;
+	if (kind == OPCODE_KIND_READ)
+		return ACCESS_REMOTE_READ;
+	return kind == OPCODE_KIND_ATOMIC ? ACCESS_REMOTE_ATOMIC : 0;
+}
+
+enum verdict inbound_check_enabled(const struct qp *qp, const struct inbound *inbound)
+{
+	enum opcode_kind kind = inbound->info->kind;
+	uint32_t access = needed_access(kind);
+
+	if (kind != OPCODE_KIND_SEND && !access)
+		return VERDICT_INVALID_REQUEST;
+	if ((qp->attributes.access & access) != access)
+		return VERDICT_INVALID_REQUEST;
+	if (kind == OPCODE_KIND_READ || kind == OPCODE_KIND_ATOMIC)
+		return responses_have_room(qp) ? VERDICT_ACCEPT : VERDICT_INVALID_REQUEST;
+	return VERDICT_ACCEPT;
+}
+
+enum verdict inbound_check_receive(const struct qp *qp, const struct inbound *inbound)
+{
+	if (inbound->info->takes_receive && !report_receive_slot(qp))
+		return VERDICT_NOT_READY;
+	return VERDICT_ACCEPT;
+}
+
+/* First and Middle are full; Last has at least one byte; Only may be empty. A train is so by its last packet. */
+static bool payload_fits_opcode(const struct inbound *inbound, uint32_t mtu)
+{
+	size_t full = (size_t)inbound->packet_count * mtu;
+
+	if (!inbound->info->has_payload)
+		return inbound->byte_count == 0 && inbound->packet_count == 1;
+	if (!inbound->info->ends_message)
+		return inbound->byte_count == full;
+	if (inbound->byte_count == 0)
+		return inbound->info->starts_message && inbound->packet_count == 1;
+	return inbound->byte_count <= full && inbound->byte_count + mtu > full;
+}
+
+static bool send_fits_receive(const struct qp *qp, const struct inbound *inbound)
+{
+	const struct receive_slot *slot = report_receive_slot(qp);
+	uint64_t before = inbound->info->starts_message ? 0 : qp->responder.inbound_bytes;
+
+	return before + inbound->byte_count <= sges_bytes(slot->sges, slot->sge_count);
+}
+
+static bool write_fits_announced(const struct qp *qp, const struct inbound *inbound)
+{
+	bool starts = inbound->info->starts_message;
+	uint64_t total = starts ? inbound->packet->reth.bytes : qp->responder.write_bytes;
+	uint64_t after = (starts ? 0 : qp->responder.inbound_bytes) + inbound->byte_count;
+
+	if (total > DMA_BYTES_MAX)
+		return false;
+	return inbound->info->ends_message ? after == total : after < total;
+}
+
+enum verdict inbound_check_length(const struct qp *qp, const struct inbound *inbound)
+{
+	bool fits = payload_fits_opcode(inbound, qp->path_mtu);
+
+	if (fits && inbound->info->kind == OPCODE_KIND_SEND)
+		fits = send_fits_receive(qp, inbound);
+	else if (fits && inbound->info->kind == OPCODE_KIND_WRITE)
+		fits = write_fits_announced(qp, inbound);
+	else if (fits && inbound->info->kind == OPCODE_KIND_READ)
+		fits = inbound->packet->reth.bytes <= DMA_BYTES_MAX;
+	return fits ? VERDICT_ACCEPT : VERDICT_BAD_LENGTH;
+}
+
+static enum verdict resolve(const struct qp *qp, uint32_t rkey, uint64_t address, uint64_t byte_count,
+			    uint32_t access, uint8_t **ret_target)
+{
+	/* No bytes, so no key and no address to check. */
+	if (!byte_count)
+		return VERDICT_ACCEPT;
+	if (memory_resolve(qp->environment->memory, qp->pd, rkey, address, byte_count, access,
+			   ret_target) != MEMORY_OK)
+		return VERDICT_REMOTE_ACCESS;
+	return VERDICT_ACCEPT;
+}
+
+enum verdict inbound_check_remote_key(const struct qp *qp, struct inbound *inbound)
+{
+	const struct packet *packet = inbound->packet;
+	const struct responder *responder = &qp->responder;
+	enum opcode_kind kind = inbound->info->kind;
+	uint32_t access = needed_access(kind);
+
+	if (kind == OPCODE_KIND_ATOMIC) {
+		const struct atomic_eth *eth = &packet->atomic_eth;
+
+		if (eth->address % ATOMIC_BYTES)
+			return VERDICT_INVALID_REQUEST;
+
+		enum verdict verdict =
+			resolve(qp, eth->rkey, eth->address, ATOMIC_BYTES, access, &inbound->target);
+
+		/* A region's own start may lie oddly although the address in it does not. */
+		if (verdict == VERDICT_ACCEPT && (uintptr_t)inbound->target % ATOMIC_BYTES)
+			return VERDICT_INVALID_REQUEST;
+		return verdict;
+	}
+	if (kind == OPCODE_KIND_READ || (kind == OPCODE_KIND_WRITE && inbound->info->starts_message))
+		return resolve(qp, packet->reth.rkey, packet->reth.address, packet->reth.bytes, access,
+			       &inbound->target);
+	/* The region may have gone since the first packet. */
+	if (kind == OPCODE_KIND_WRITE)
+		return resolve(qp, responder->write_rkey,
+			       responder->write_address + responder->inbound_bytes,
+			       inbound->byte_count, access, &inbound->target);
+	return VERDICT_ACCEPT;
+}
+
+uint32_t inbound_psn_count(const struct qp *qp, const struct inbound *inbound)
+{
+	uint32_t byte_count = inbound->packet->reth.bytes;
+
+	if (inbound->info->kind != OPCODE_KIND_READ)
+		return inbound->packet_count;
+	return byte_count <= qp->path_mtu ? 1 : (uint32_t)(((uint64_t)byte_count + qp->path_mtu - 1) / qp->path_mtu);
+}
+
+static void complete_receive(struct qp *qp, time_ns now, const struct inbound *inbound,
+			     enum completion_opcode opcode, uint64_t byte_count)
+{
+	const struct packet *packet = inbound->packet;
+	struct completion completion = {
+		.status = COMPLETION_SUCCESS,
+		.opcode = (uint8_t)opcode,
+		.flags = inbound->info->has_immediate ? COMPLETION_HAS_IMMEDIATE : 0,
+		.is_solicited = packet->bth.solicited,
+		.byte_count = (uint32_t)byte_count,
+		.immediate_or_rkey = inbound->info->has_immediate ? packet->immediate : 0,
+		.source_qpn = qp->attributes.destination_qpn,
+		.slid = packet->lrh.slid,
+		.sl = packet->lrh.sl,
+		.pkey_index = qp->attributes.pkey_index,
+	};
+
+	report_receive(qp, now, &completion);
+}
+
+static enum verdict execute_send(struct qp *qp, time_ns now, const struct inbound *inbound)
+{
+	struct responder *responder = &qp->responder;
+
+	if (inbound->info->starts_message) {
+		report_receive_take(qp);
+		responder->inbound = INBOUND_SEND;
+		responder->inbound_bytes = 0;
+	}
+
+	const struct receive_slot *slot = report_receive_slot(qp);
+
+	if (payload_scatter(qp->environment->memory, qp->receive_queue->pd, slot->sges, slot->sge_count,
+			    responder->inbound_bytes, &inbound->packet->payload, inbound->from,
+			    inbound->byte_count) != MEMORY_OK)
+		return VERDICT_LOCAL_PROTECTION;
+	responder->inbound_bytes += inbound->byte_count;
+	if (!inbound->info->ends_message)
+		return VERDICT_ACCEPT;
+	responder->inbound = INBOUND_IDLE;
+	/* Only windows and fast-registered regions can be invalidated from afar, and there are none. */
+	if (inbound->info->has_ieth)
+		return VERDICT_INVALIDATE_REFUSED;
+	complete_receive(qp, now, inbound, COMPLETED_RECEIVE, responder->inbound_bytes);
+	return VERDICT_ACCEPT;
+}
+
+static enum verdict execute_write(struct qp *qp, time_ns now, const struct inbound *inbound)
+{
+	struct responder *responder = &qp->responder;
+
+	if (inbound->info->starts_message) {
+		responder->inbound = INBOUND_WRITE;
+		responder->inbound_bytes = 0;
+		responder->write_address = inbound->packet->reth.address;
+		responder->write_rkey = inbound->packet->reth.rkey;
+		responder->write_bytes = inbound->packet->reth.bytes;
+	}
+	payload_write(&inbound->packet->payload, inbound->from, inbound->byte_count, inbound->target);
+	responder->inbound_bytes += inbound->byte_count;
+	if (!inbound->info->ends_message)
+		return VERDICT_ACCEPT;
+	responder->inbound = INBOUND_IDLE;
+	if (inbound->info->has_immediate)
+		complete_receive(qp, now, inbound, COMPLETED_RECEIVE_WRITE_IMMEDIATE,
+				 responder->write_bytes);
+	return VERDICT_ACCEPT;
+}
+
+/* Atomic against everything else that touches the word, in this process or in one that shares the memory. */
+static uint64_t execute_atomic(const struct inbound *inbound)
+{
+	const struct atomic_eth *eth = &inbound->packet->atomic_eth;
+	uint64_t *word = (uint64_t *)(void *)inbound->target;
+
+	if ((inbound->packet->bth.opcode & 0x1f) == OPCODE_FETCH_ADD)
+		return __atomic_fetch_add(word, eth->swap_or_add, __ATOMIC_SEQ_CST);
+
+	uint64_t found = eth->compare;
+
+	__atomic_compare_exchange_n(word, &found, eth->swap_or_add, false, __ATOMIC_SEQ_CST,
+				    __ATOMIC_SEQ_CST);
+	return found;
+}
+
+enum verdict inbound_execute(struct qp *qp, time_ns now, const struct inbound *inbound)
+{
+	enum opcode_kind kind = inbound->info->kind;
+
+	if (kind == OPCODE_KIND_SEND)
+		return execute_send(qp, now, inbound);
+	if (kind == OPCODE_KIND_WRITE)
+		return execute_write(qp, now, inbound);
+	if (kind == OPCODE_KIND_ATOMIC)
+		responses_save_atomic(qp, inbound->packet, execute_atomic(inbound));
+	else
+		responses_save_read(qp, inbound->packet, inbound_psn_count(qp, inbound));
+	return VERDICT_ACCEPT;
+}

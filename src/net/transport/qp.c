@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A queue pair: what its owner calls (vol 1, chapters 9 to 11). */
+#include "net/transport/qp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "net/memory/memory.h"
+#include "net/transport/addressing.h"
+#include "net/transport/admission.h"
+#include "net/transport/completer.h"
+#include "net/transport/port_view.h"
+#include "net/transport/report.h"
+#include "net/transport/requester.h"
+#include "net/transport/responder.h"
+#include "net/transport/responses.h"
+#include "net/transport/retry.h"
+#include "net/transport/unreliable.h"
+#include "wire/packet.h"
+
+/* A copy of a shared request needs a place of its own. */
+static int init_receives(struct qp *qp, struct receive_queue *shared_queue)
+{
+	if (!shared_queue) {
+		qp->receive_queue = &qp->own_receives;
+		return receive_queue_init(&qp->own_receives, qp->pd, qp->capabilities.receive_requests_max,
+					  qp->capabilities.receive_sges_max);
+	}
+	qp->receive_queue = shared_queue;
+	qp->responder.taken = malloc(shared_queue->slot_bytes);
+	return qp->responder.taken ? 0 : -ENOMEM;
+}
+
+int qp_init(struct qp *qp, const struct qp_environment *environment, enum qp_type type, uint32_t qpn,
+	    struct protection_domain *pd, const struct qp_capabilities *capabilities,
+	    struct receive_queue *shared_queue, bool signal_all)
+{
+	*qp = (struct qp){
+		.environment = environment,
+		.pd = pd,
+		.type = type,
+		.state = QP_RESET,
+		.qpn = qpn,
+		.signal_all = signal_all,
+		.capabilities = *capabilities,
+		.requester = {.retry_deadline = TIME_NEVER, .rnr_deadline = TIME_NEVER},
+	};
+	list_init(&qp->ready_link);
+
+	int error = send_queue_init(&qp->requester.queue, capabilities->send_requests_max,
+				    capabilities->send_sges_max, capabilities->inline_bytes_max);
+
+	if (!error)
+		error = init_receives(qp, shared_queue);
+	if (error)
+		qp_release(qp);
+	return error;
+}
+
+void qp_release(struct qp *qp)
+{
+	timer_queue_cancel(qp->environment->timers, &qp->timer);
+	send_queue_release(&qp->requester.queue);
+	receive_queue_release(&qp->own_receives);
+	responses_release(qp);
+	free(qp->responder.taken);
+	qp->responder.taken = NULL;
+}
+
+void qp_query(const struct qp *qp, struct qp_attributes *ret_attributes)
+{
+	*ret_attributes = qp->attributes;
+	ret_attributes->state = qp->state;
+	ret_attributes->current_state = qp->state;
+}
+
+/* Ends every call: a queue pair that could not report a completion is broken (fault class G). */
+static void settle(struct qp *qp, time_ns now)
+{
+	if (likely(!qp->has_failed_to_report))
+		return;
+	qp->answers_last_nak = false;
+	qp->environment->event(qp, QP_EVENT_FATAL);
+	qp_enter_error(qp, now);
+	qp->has_failed_to_report = false;
+}
+
+/* Which requests each service accepts. */
+static bool type_accepts(enum qp_type type, enum send_opcode opcode)
+{
+	enum { SENDS = 1 << SEND_SEND | 1 << SEND_SEND_IMMEDIATE };
+	enum { WRITES = 1 << SEND_RDMA_WRITE | 1 << SEND_RDMA_WRITE_IMMEDIATE };
+	enum { READS = 1 << SEND_RDMA_READ | 1 << SEND_COMPARE_SWAP | 1 << SEND_FETCH_ADD };
+	static const uint32_t accepted[] = {
+		[QP_RC] = SENDS | WRITES | READS | 1 << SEND_SEND_INVALIDATE,
+		[QP_UC] = SENDS | WRITES,
+		[QP_UD] = SENDS,
+	};
+
+	return (unsigned)opcode < 32 && accepted[type] >> opcode & 1;
+}
+
+static bool request_is_valid(const struct qp *qp, const struct send_request *request)
+{
+	enum { CARRIES_NO_DATA = 1 << SEND_RDMA_READ | 1 << SEND_COMPARE_SWAP | 1 << SEND_FETCH_ADD };
+
+	if (!type_accepts(qp->type, request->opcode))
+		return false;
+	if ((request->flags & SEND_INLINE) && (CARRIES_NO_DATA >> request->opcode & 1))
+		return false;
+	return qp->type != QP_UD || (request->address && request->address_pd == qp->pd);
+}
+
+int qp_post_send(struct qp *qp, time_ns now, const struct send_request *request)
+{
+	if (unlikely(qp->state < QP_RTS || !request_is_valid(qp, request)))
+		return -EINVAL;
+
+	int error = send_queue_post(&qp->requester.queue, request,
+				    qp->type == QP_UD ? SEND_DATAGRAM : SEND_CONNECTED);
+
+	if (unlikely(error))
+		return error;
+	if (unlikely(qp->state == QP_SQE || qp->state == QP_ERROR)) {
+		report_flush_sends(qp, now);
+		settle(qp, now);
+	}
+	return 0;
+}
+
+int qp_post_receive(struct qp *qp, time_ns now, const struct receive_request *request)
+{
+	if (unlikely(qp->state == QP_RESET || qp_is_shared(qp)))
+		return -EINVAL;
+
+	int error = receive_queue_post(&qp->own_receives, request);
+
+	if (unlikely(error))
+		return error;
+	if (unlikely(qp->state == QP_ERROR)) {
+		report_flush_receives(qp, now);
+		settle(qp, now);
+	}
+	return 0;
+}
+
+/* The peer was quicker than our own transition to RTS. */
+static void note_established(struct qp *qp)
+{
+	if (likely(qp->state != QP_RTR || qp->is_established))
+		return;
+	qp->is_established = true;
+	qp->environment->event(qp, QP_EVENT_ESTABLISHED);
+}
+
+void qp_receive(struct qp *qp, time_ns now, const struct packet *packet)
+{
+	if (unlikely(!packet->packet_count || admission_check(qp, packet) != ADMITTED))
+		return;
+	note_established(qp);
+	if (opcode_info(packet->bth.opcode)->is_response)
+		completer_receive(qp, now, packet);
+	else if (qp->type == QP_RC)
+		responder_receive(qp, now, packet);
+	else if (qp->type == QP_UC)
+		unreliable_connection_receive(qp, now, packet);
+	else
+		datagram_receive(qp, now, packet);
+	settle(qp, now);
+}
+
+bool qp_next_route(const struct qp *qp, time_ns now, struct qp_route *ret_route)
+{
+	(void)now;
+	/* Only reliable connections answer, and their answers go where their requests go. */
+	if (!responses_are_due(qp) && !requester_is_ready(qp))
+		return false;
+	requester_route(qp, ret_route);
+	return true;
+}
+
+/* Neither half may starve the other: with work for both, they share, and take turns in going first. */
+unsigned qp_transmit(struct qp *qp, time_ns now, unsigned packets_max, uint32_t train_bytes_max,
+		     struct packet ret_packets[])
+{
+	bool both = responses_are_due(qp) && requester_is_ready(qp);
+	unsigned share = both ? (packets_max + 1) / 2 : packets_max;
+	unsigned count;
+
+	if (qp->requests_go_first) {
+		count = requester_transmit(qp, now, share, train_bytes_max, ret_packets);
+		count += responses_transmit(qp, now, packets_max - count, train_bytes_max,
+					    ret_packets + count);
+	} else {
+		count = responses_transmit(qp, now, share, train_bytes_max, ret_packets);
+		count += requester_transmit(qp, now, packets_max - count, train_bytes_max,
+					    ret_packets + count);
+	}
+	qp->requests_go_first = both && !qp->requests_go_first;
+	settle(qp, now);
+	return count;
+}
+
+time_ns qp_deadline(const struct qp *qp)
+{
+	return timer_is_armed(&qp->timer) ? qp->timer.deadline : TIME_NEVER;
+}
+
+void qp_expire(struct qp *qp, time_ns now)
+{
+	retry_expire(qp, now);
+	settle(qp, now);
+}

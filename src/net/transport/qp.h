@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A queue pair: requester and responder of one service (vol 1, chapters 9 to 11).
+ *
+ * Posted work, packets and time go in; packets come out of qp_transmit, completions and events through the environment.
+ * It belongs to one owner, who serialises all calls.
+ */
+#ifndef SOFTIB_NET_TRANSPORT_QP_H
+#define SOFTIB_NET_TRANSPORT_QP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/list.h"
+#include "base/time.h"
+#include "base/timer_queue.h"
+#include "net/transport/address.h"
+#include "net/transport/completion.h"
+#include "net/transport/receive_queue.h"
+#include "net/transport/send_queue.h"
+#include "net/transport/work_request.h"
+#include "wire/packet.h"
+#include "wire/psn.h"
+
+struct memory;
+struct port_view;
+struct protection_domain;
+struct qp;
+
+/* The verbs' numbers. */
+enum qp_type { QP_RC = 2, QP_UC = 3, QP_UD = 4 };
+
+enum qp_state { QP_RESET, QP_INIT, QP_RTR, QP_RTS, QP_SQD, QP_SQE, QP_ERROR };
+
+enum qp_event {
+	QP_EVENT_FATAL = 1,
+	QP_EVENT_REQUEST_ERROR = 2,
+	QP_EVENT_ACCESS_ERROR = 3,
+	QP_EVENT_ESTABLISHED = 4,
+	QP_EVENT_DRAINED = 5,
+	QP_EVENT_LAST_REQUEST_REACHED = 16,
+};
+
+enum queue_side { SIDE_SEND, SIDE_RECEIVE };
+
+/* What a queue pair asks of its adapter; one per adapter. */
+struct qp_environment {
+	struct memory *memory;
+	struct timer_queue *timers; /* qp->timer is armed here by the queue pair */
+	/* A completion for the CQ of that side. false: the CQ overflowed. */
+	bool (*complete)(struct qp *qp, enum queue_side side, const struct completion *completion);
+	void (*event)(struct qp *qp, enum qp_event event);
+	/* A request was taken from a shared receive queue. */
+	void (*shared_receive_taken)(struct qp *qp);
+};
+
+struct qp_capabilities {
+	uint32_t send_requests_max;
+	uint32_t receive_requests_max;
+	uint32_t send_sges_max;
+	uint32_t receive_sges_max;
+	uint32_t inline_bytes_max;
+};
+
+/* Which attributes a modify names: the verbs' bits. */
+enum qp_attribute {
+	QP_HAS_STATE = 1 << 0,
+	QP_HAS_CURRENT_STATE = 1 << 1,
+	QP_HAS_DRAINED_NOTIFY = 1 << 2,
+	QP_HAS_ACCESS = 1 << 3,
+	QP_HAS_PKEY_INDEX = 1 << 4,
+	QP_HAS_PORT = 1 << 5,
+	QP_HAS_QKEY = 1 << 6,
+	QP_HAS_ADDRESS = 1 << 7,
+	QP_HAS_PATH_MTU = 1 << 8,
+	QP_HAS_TIMEOUT = 1 << 9,
+	QP_HAS_RETRY_COUNT = 1 << 10,
+	QP_HAS_RNR_RETRY = 1 << 11,
+	QP_HAS_RQ_PSN = 1 << 12,
+	QP_HAS_INITIATOR_DEPTH = 1 << 13, /* max_rd_atomic */
+	QP_HAS_ALTERNATE_PATH = 1 << 14,
+	QP_HAS_MIN_RNR_TIMER = 1 << 15,
+	QP_HAS_SQ_PSN = 1 << 16,
+	QP_HAS_RESPONDER_RESOURCES = 1 << 17, /* max_dest_rd_atomic */
+	QP_HAS_PATH_MIGRATION = 1 << 18,
+	QP_HAS_CAPABILITIES = 1 << 19,
+	QP_HAS_DESTINATION_QPN = 1 << 20,
+	QP_HAS_RATE_LIMIT = 1 << 25,
+};
+
+struct qp_attributes {
+	enum qp_state state;
+	enum qp_state current_state;
+	bool drained_notify;
+	bool is_draining; /* query only */
+	uint32_t access;
+	uint16_t pkey_index;
+	uint8_t port_number;
+	uint32_t qkey;
+	struct address_vector address;
+	uint8_t path_mtu_code;
+	uint8_t timeout;
+	uint8_t retry_count;
+	uint8_t rnr_retry;
+	struct psn rq_psn;
+	struct psn sq_psn;
+	uint8_t initiator_depth;
+	uint8_t responder_resources;
+	uint8_t min_rnr_timer;
+	uint8_t path_migration;
+	uint32_t destination_qpn;
+	struct address_vector alternate_address;
+	uint16_t alternate_pkey_index;
+	uint8_t alternate_timeout;
+	uint32_t rate_limit;
+};
+
+/* The port views of the adapter, by number from 1; queue pairs look up the one they are bound to when modified. */
+struct qp_ports {
+	struct port_view *const *views; /* views[number - 1] */
+	unsigned count;
+	uint8_t initiator_depth_max;
+	uint8_t responder_resources_max;
+};
+
+/* The half that sends requests and completes them. Positions in the queue are free-running. */
+struct requester {
+	struct send_queue queue;
+	uint32_t cursor;	/* position of the request to transmit from */
+	uint32_t cursor_packet; /* its next packet, from 0 */
+	struct psn next_psn;	/* the first never used */
+	struct psn oldest_psn;	/* the first not acknowledged */
+	struct psn awaited_psn; /* after an implied NAK: only this response counts */
+	uint16_t reads_outstanding;
+	uint8_t retries_left;
+	uint8_t rnr_retries_left;
+	bool is_awaiting;
+	time_ns retry_deadline; /* TIME_NEVER when nothing is outstanding */
+	time_ns rnr_deadline;	/* TIME_NEVER unless the responder asked to wait */
+};
+
+/* A READ or atomic that the responder has executed: to be answered, and kept for duplicates. */
+struct saved_request {
+	uint64_t address;
+	uint64_t result; /* of an atomic */
+	uint32_t byte_count;
+	uint32_t rkey;
+	struct psn first_psn;
+	uint32_t packet_count; /* PSNs it uses */
+	uint32_t start_packet; /* where the answer now due begins */
+	uint32_t next_packet;  /* of it to send; packet_count when it is answered */
+	bool is_atomic;
+	bool was_answered; /* so what is due now is a repetition */
+};
+
+enum inbound_message { INBOUND_IDLE, INBOUND_SEND, INBOUND_WRITE };
+
+/* The half that executes the peer's requests and answers them. */
+struct responder {
+	struct psn expected_psn;
+	struct psn ack_psn;	    /* what the ACK that is due acknowledges */
+	struct psn nak_psn;
+	uint32_t msn;		    /* 24 bits */
+	struct saved_request *saved; /* the last saved_count of them, a ring */
+	uint32_t write_bytes;	    /* DMALen of the WRITE in progress */
+	uint32_t write_rkey;
+	uint64_t write_address;
+	uint64_t inbound_bytes;	    /* of the message in progress, already placed */
+	struct receive_slot *taken; /* a copy of what came from a shared queue; NULL with an own queue */
+	uint8_t inbound;	    /* enum inbound_message */
+	uint8_t saved_count;
+	uint8_t saved_tail;    /* index of the next to be filled */
+	uint8_t saved_pending; /* the newest so many may be unanswered */
+	uint8_t nak_syndrome;
+	bool has_receive; /* the message in progress holds a receive request */
+	bool ack_is_due;
+	bool nak_is_due;
+	bool nak_was_sent; /* for the expected PSN: say it once */
+};
+
+/* At most 640 bytes without its queues. The owner may use: type, state, qpn, pd, port, capabilities, receive_queue, timer,
+ * ready_link (in no list after qp_init), owner_route. */
+struct qp {
+	const struct qp_environment *environment;
+	struct protection_domain *pd;
+	struct port_view *port;		     /* NULL until a modify names one */
+	struct receive_queue *receive_queue; /* own_receives, or a shared one */
+	void *owner_route;
+	struct list ready_link;
+	struct timer timer;
+	enum qp_type type;
+	enum qp_state state;
+	uint32_t qpn;
+	uint32_t path_mtu; /* bytes; of a datagram QP: the port's */
+	bool signal_all;
+	bool has_failed_to_report; /* its CQ overflowed: to Error when the call in progress ends */
+	bool answers_last_nak;	   /* in Error, but the NAK that says why is not yet sent */
+	bool requests_go_first;	   /* in the next qp_transmit */
+	bool is_established;	   /* the event was raised */
+	struct qp_capabilities capabilities;
+	struct qp_attributes attributes;
+	struct receive_queue own_receives;
+	struct requester requester;
+	struct responder responder;
+};
+
+static_assert(sizeof(struct qp) <= 640, "100,000 queue pairs must be cheap");
+
+static inline bool qp_is_shared(const struct qp *qp)
+{
+	return qp->receive_queue != &qp->own_receives;
+}
+
+MUST_USE int qp_init(struct qp *qp, const struct qp_environment *environment, enum qp_type type, uint32_t qpn, struct protection_domain *pd, const struct qp_capabilities *capabilities, struct receive_queue *shared_queue, bool signal_all);
+void qp_release(struct qp *qp);
+
+/* The state machine's table and value checks; -EINVAL changes nothing. */
+MUST_USE int qp_modify(struct qp *qp, time_ns now, const struct qp_ports *ports, const struct qp_attributes *attributes, uint32_t mask);
+void qp_query(const struct qp *qp, struct qp_attributes *ret_attributes);
+
+/* -EINVAL: state, opcode, SGE count or inline size not allowed; -ENOMEM: queue full. */
+MUST_USE int qp_post_send(struct qp *qp, time_ns now, const struct send_request *request);
+MUST_USE int qp_post_receive(struct qp *qp, time_ns now, const struct receive_request *request);
+
+/* A packet whose DestQP is this queue pair: admission checks, then requester or responder. */
+void qp_receive(struct qp *qp, time_ns now, const struct packet *packet);
+
+/* Where the next packet goes; false when there is nothing to transmit now. */
+struct qp_route {
+	uint8_t port_number;
+	uint8_t sl;
+	uint16_t dlid;
+	uint16_t pkey;
+	uint32_t destination_qpn;
+};
+bool qp_next_route(const struct qp *qp, time_ns now, struct qp_route *ret_route);
+
+/* Fills up to packets_max packets, all with the route that qp_next_route gave, trains of up to train_bytes_max payload bytes (at least one packet
+ * each). Payloads refer to the consumer's memory or to the queue pair's; they are valid until the next call on this queue pair. */
+unsigned qp_transmit(struct qp *qp, time_ns now, unsigned packets_max, uint32_t train_bytes_max, struct packet ret_packets[]);
+
+/* When qp_expire wants to be called; the timer queue of the environment has it too. */
+time_ns qp_deadline(const struct qp *qp);
+void qp_expire(struct qp *qp, time_ns now);
+
+#endif

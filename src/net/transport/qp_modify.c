@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The queue pair state machine: transitions and the attributes that each needs or allows (vol 1, chapters 10 and 11). */
+#include "net/transport/qp.h"
+
+#include <errno.h>
+#include "net/memory/memory.h"
+#include "net/transport/port_view.h"
+#include "net/transport/report.h"
+#include "net/transport/responses.h"
+#include "net/transport/send_queue.h"
+#include "wire/mtu.h"
+#include "wire/pkey.h"
+
+enum { TYPE_RC, TYPE_UC, TYPE_UD, TYPE_COUNT };
+
+struct transition {
+	bool is_valid;
+	struct {
+		uint32_t required;
+		uint32_t optional;
+	} by_type[TYPE_COUNT];
+};
+
+enum {
+	ALTERNATE = QP_HAS_ALTERNATE_PATH,
+	MIGRATION = QP_HAS_ALTERNATE_PATH | QP_HAS_PATH_MIGRATION,
+	INIT_CONNECTED = QP_HAS_PKEY_INDEX | QP_HAS_PORT | QP_HAS_ACCESS,
+	INIT_DATAGRAM = QP_HAS_PKEY_INDEX | QP_HAS_PORT | QP_HAS_QKEY,
+	RTR_UC = QP_HAS_ADDRESS | QP_HAS_PATH_MTU | QP_HAS_DESTINATION_QPN | QP_HAS_RQ_PSN,
+	RTR_RC = RTR_UC | QP_HAS_RESPONDER_RESOURCES | QP_HAS_MIN_RNR_TIMER,
+	RTS_RC = QP_HAS_SQ_PSN | QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY | QP_HAS_INITIATOR_DEPTH,
+	LIVE_UC = QP_HAS_CURRENT_STATE | QP_HAS_ACCESS | MIGRATION,
+	LIVE_RC = LIVE_UC | QP_HAS_MIN_RNR_TIMER,
+	LIVE_UD = QP_HAS_CURRENT_STATE | QP_HAS_QKEY,
+	DRAINED_UC = QP_HAS_ADDRESS | MIGRATION | QP_HAS_ACCESS | QP_HAS_PKEY_INDEX,
+	DRAINED_RC = DRAINED_UC | QP_HAS_PORT | QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY |
+		     QP_HAS_INITIATOR_DEPTH | QP_HAS_RESPONDER_RESOURCES | QP_HAS_MIN_RNR_TIMER,
+};
+
+enum { STATE_COUNT = QP_ERROR + 1 };
+
+/* Rows: from; columns: to. Required and optional attributes for RC, UC, UD. */
+static const struct transition transitions[STATE_COUNT][STATE_COUNT] = {
+	[QP_RESET] = {
+		[QP_RESET] = {true},
+		[QP_INIT] = {true, {{INIT_CONNECTED, 0}, {INIT_CONNECTED, 0}, {INIT_DATAGRAM, 0}}},
+		[QP_ERROR] = {true},
+	},
+	[QP_INIT] = {
+		[QP_RESET] = {true},
+		[QP_INIT] = {true, {{0, INIT_CONNECTED}, {0, INIT_CONNECTED}, {0, INIT_DATAGRAM}}},
+		[QP_RTR] = {true, {{RTR_RC, ALTERNATE | QP_HAS_ACCESS | QP_HAS_PKEY_INDEX},
+				   {RTR_UC, ALTERNATE | QP_HAS_ACCESS | QP_HAS_PKEY_INDEX},
+				   {0, QP_HAS_PKEY_INDEX | QP_HAS_QKEY}}},
+		[QP_ERROR] = {true},
+	},
+	[QP_RTR] = {
+		[QP_RESET] = {true},
+		[QP_RTS] = {true, {{RTS_RC, LIVE_RC}, {QP_HAS_SQ_PSN, LIVE_UC}, {QP_HAS_SQ_PSN, LIVE_UD}}},
+		[QP_ERROR] = {true},
+	},
+	[QP_RTS] = {
+		[QP_RESET] = {true},
+		[QP_RTS] = {true, {{0, LIVE_RC}, {0, LIVE_UC}, {0, LIVE_UD}}},
+		[QP_SQD] = {true, {{0, QP_HAS_DRAINED_NOTIFY}, {0, QP_HAS_DRAINED_NOTIFY}, {0, QP_HAS_DRAINED_NOTIFY}}},
+		[QP_ERROR] = {true},
+	},
+	[QP_SQD] = {
+		[QP_RESET] = {true},
+		[QP_RTS] = {true, {{0, LIVE_RC}, {0, LIVE_UC}, {0, LIVE_UD}}},
+		[QP_SQD] = {true, {{0, DRAINED_RC}, {0, DRAINED_UC}, {0, QP_HAS_PKEY_INDEX | QP_HAS_QKEY}}},
+		[QP_ERROR] = {true},
+	},
+	[QP_SQE] = {
+		[QP_RESET] = {true},
+		[QP_RTS] = {true, {{0, 0}, {0, QP_HAS_CURRENT_STATE | QP_HAS_ACCESS}, {0, LIVE_UD}}},
+		[QP_ERROR] = {true},
+	},
+	[QP_ERROR] = {
+		[QP_RESET] = {true},
+		[QP_ERROR] = {true},
+	},
+};
+
+static unsigned type_index(enum qp_type type)
+{
+	return type == QP_RC ? TYPE_RC : type == QP_UC ? TYPE_UC : TYPE_UD;
+}
+
+static bool transition_allows(const struct qp *qp, enum qp_state to, uint32_t mask)
+{
+	const struct transition *transition = &transitions[qp->state][to];
+	uint32_t required = transition->by_type[type_index(qp->type)].required;
+	uint32_t optional = transition->by_type[type_index(qp->type)].optional;
+
+	if (!transition->is_valid)
+		return false;
+	/* An RC queue pair is never in SQE, so there is nothing to return from. */
+	if (qp->state == QP_SQE && to == QP_RTS && qp->type == QP_RC)
+		return false;
+	if ((mask & required) != required)
+		return false;
+	return !(mask & ~(required | optional | QP_HAS_STATE));
+}
+
+static const struct port_view *chosen_port(const struct qp *qp, const struct qp_ports *ports,
+					   const struct qp_attributes *attributes, uint32_t mask)
+{
+	if (!(mask & QP_HAS_PORT))
+		return qp->port;
+	if (attributes->port_number < 1 || attributes->port_number > ports->count)
+		return NULL;
+	return ports->views[attributes->port_number - 1];
+}
+
+static bool address_is_valid(const struct port_view *port, const struct qp_ports *ports,
+			     const struct address_vector *address)
+{
+	if (address->port_number < 1 || address->port_number > ports->count)
+		return false;
+	if (address->sl > 15 || address->source_path_bits >> port->lmc)
+		return false;
+	/* A connection is with one port. */
+	if (address->dlid >= LID_MULTICAST_FIRST)
+		return false;
+	return !address->is_global ||
+	       (address->sgid_index < port->gid_count && address->sgid_index < PORT_GIDS_MAX);
+}
+
+static bool path_values_are_valid(const struct port_view *port, const struct qp_ports *ports,
+				  const struct qp_attributes *attributes, uint32_t mask)
+{
+	if ((mask & QP_HAS_PKEY_INDEX) &&
+	    (attributes->pkey_index >= port->pkey_count || attributes->pkey_index >= PORT_PKEYS_MAX))
+		return false;
+	if ((mask & QP_HAS_ADDRESS) && !address_is_valid(port, ports, &attributes->address))
+		return false;
+	if ((mask & QP_HAS_ALTERNATE_PATH) &&
+	    (!address_is_valid(port, ports, &attributes->alternate_address) ||
+	     attributes->alternate_pkey_index >= port->pkey_count || attributes->alternate_timeout > 31))
+		return false;
+	if ((mask & QP_HAS_PATH_MTU) && (!mtu_bytes(attributes->path_mtu_code) ||
+					 attributes->path_mtu_code > port->mtu_code))
+		return false;
+	return !(mask & QP_HAS_PATH_MIGRATION) || attributes->path_migration <= 2;
+}
+
+static bool numbers_are_valid(const struct qp_ports *ports, const struct qp_attributes *attributes,
+			      uint32_t mask)
+{
+	if ((mask & QP_HAS_ACCESS) && (attributes->access & ~(uint32_t)(ACCESS_KNOWN | ACCESS_OPTIONAL)))
+		return false;
+	if ((mask & QP_HAS_TIMEOUT) && attributes->timeout > 31)
+		return false;
+	if ((mask & QP_HAS_MIN_RNR_TIMER) && attributes->min_rnr_timer > 31)
+		return false;
+	if ((mask & QP_HAS_RETRY_COUNT) && attributes->retry_count > 7)
+		return false;
+	if ((mask & QP_HAS_RNR_RETRY) && attributes->rnr_retry > 7)
+		return false;
+	if ((mask & QP_HAS_INITIATOR_DEPTH) && attributes->initiator_depth > ports->initiator_depth_max)
+		return false;
+	if ((mask & QP_HAS_RESPONDER_RESOURCES) &&
+	    attributes->responder_resources > ports->responder_resources_max)
+		return false;
+	return !(mask & QP_HAS_DESTINATION_QPN) || attributes->destination_qpn <= 0xffffff;
+}
+
+static bool values_are_valid(const struct qp *qp, const struct qp_ports *ports,
+			     const struct qp_attributes *attributes, uint32_t mask)
+{
+	const uint32_t needs_port = QP_HAS_PORT | QP_HAS_PKEY_INDEX | QP_HAS_ADDRESS |
+				    QP_HAS_ALTERNATE_PATH | QP_HAS_PATH_MTU;
+	const struct port_view *port = chosen_port(qp, ports, attributes, mask);
+
+	if ((mask & QP_HAS_CURRENT_STATE) && attributes->current_state != qp->state)
+		return false;
+	if ((mask & needs_port) && !port)
+		return false;
+	if ((mask & needs_port || mask & QP_HAS_PATH_MIGRATION) &&
+	    !path_values_are_valid(port, ports, attributes, mask))
+		return false;
+	return numbers_are_valid(ports, attributes, mask);
+}
+
+/* One row per attribute: where it is kept. */
+static void store(struct qp *qp, const struct qp_ports *ports, const struct qp_attributes *from,
+		  uint32_t mask)
+{
+	struct qp_attributes *to = &qp->attributes;
+
+#define STORE(bit, member)                    \
+	do {                                  \
+		if (mask & (bit))             \
+			to->member = from->member; \
+	} while (0)
+	STORE(QP_HAS_DRAINED_NOTIFY, drained_notify);
+	STORE(QP_HAS_ACCESS, access);
+	STORE(QP_HAS_PKEY_INDEX, pkey_index);
+	STORE(QP_HAS_PORT, port_number);
+	STORE(QP_HAS_QKEY, qkey);
+	STORE(QP_HAS_ADDRESS, address);
+	STORE(QP_HAS_PATH_MTU, path_mtu_code);
+	STORE(QP_HAS_TIMEOUT, timeout);
+	STORE(QP_HAS_RETRY_COUNT, retry_count);
+	STORE(QP_HAS_RNR_RETRY, rnr_retry);
+	STORE(QP_HAS_RQ_PSN, rq_psn);
+	STORE(QP_HAS_SQ_PSN, sq_psn);
+	STORE(QP_HAS_INITIATOR_DEPTH, initiator_depth);
+	STORE(QP_HAS_RESPONDER_RESOURCES, responder_resources);
+	STORE(QP_HAS_MIN_RNR_TIMER, min_rnr_timer);
+	STORE(QP_HAS_PATH_MIGRATION, path_migration);
+	STORE(QP_HAS_DESTINATION_QPN, destination_qpn);
+	STORE(QP_HAS_ALTERNATE_PATH, alternate_address);
+	STORE(QP_HAS_ALTERNATE_PATH, alternate_pkey_index);
+	STORE(QP_HAS_ALTERNATE_PATH, alternate_timeout);
+#undef STORE
+	if (mask & QP_HAS_PORT)
+		qp->port = ports->views[from->port_number - 1];
+	if (mask & QP_HAS_PATH_MTU)
+		qp->path_mtu = mtu_bytes(from->path_mtu_code);
+	to->rq_psn = psn_from(to->rq_psn.value);
+	to->sq_psn = psn_from(to->sq_psn.value);
+}
+
+/* Everything but what qp_init made. */
+static void reset(struct qp *qp)
+{
+	struct send_queue queue = qp->requester.queue;
+	struct receive_slot *taken = qp->responder.taken;
+
+	timer_queue_cancel(qp->environment->timers, &qp->timer);
+	responses_release(qp);
+	send_queue_clear(&queue);
+	qp->requester = (struct requester){
+		.queue = queue,
+		.retry_deadline = TIME_NEVER,
+		.rnr_deadline = TIME_NEVER,
+	};
+	qp->responder = (struct responder){.taken = taken};
+	qp->own_receives.head = qp->own_receives.tail;
+	qp->attributes = (struct qp_attributes){0};
+	qp->port = NULL;
+	qp->path_mtu = 0;
+	qp->is_established = false;
+	qp->answers_last_nak = false;
+	qp->requests_go_first = false;
+}
+
+static void start_sending(struct qp *qp)
+{
+	struct requester *requester = &qp->requester;
+
+	requester->next_psn = qp->attributes.sq_psn;
+	requester->oldest_psn = qp->attributes.sq_psn;
+}
+
+static void start_draining(struct qp *qp, uint32_t mask)
+{
+	if (!(mask & QP_HAS_DRAINED_NOTIFY))
+		qp->attributes.drained_notify = false;
+	qp->attributes.is_draining = true;
+	report_drain(qp);
+}
+
+/* The one place where a modify changes the state. */
+static void enter(struct qp *qp, time_ns now, enum qp_state to, uint32_t mask)
+{
+	enum qp_state from = qp->state;
+
+	if (to == QP_ERROR) {
+		qp_enter_error(qp, now);
+		qp->answers_last_nak = false;
+		return;
+	}
+	qp->state = to;
+	if (to == QP_RESET)
+		reset(qp);
+	else if (to == QP_RTR)
+		qp->responder.expected_psn = qp->attributes.rq_psn;
+	else if (to == QP_RTS && from == QP_RTR)
+		start_sending(qp);
+	else if (to == QP_SQD && from == QP_RTS)
+		start_draining(qp, mask);
+	qp->requester.retries_left = qp->attributes.retry_count;
+	qp->requester.rnr_retries_left = qp->attributes.rnr_retry;
+}
+
+int qp_modify(struct qp *qp, time_ns now, const struct qp_ports *ports,
+	      const struct qp_attributes *attributes, uint32_t mask)
+{
+	enum qp_state to = mask & QP_HAS_STATE ? attributes->state : qp->state;
+
+	if ((unsigned)to > QP_ERROR || !transition_allows(qp, to, mask))
+		return -EINVAL;
+	if (!values_are_valid(qp, ports, attributes, mask))
+		return -EINVAL;
+	/* What is being drained can't be changed under it. */
+	if (qp->state == QP_SQD && (to == QP_SQD || to == QP_RTS) && qp->attributes.is_draining)
+		return -EINVAL;
+	if (mask & QP_HAS_RESPONDER_RESOURCES) {
+		int error = responses_resize(qp, attributes->responder_resources);
+
+		if (error)
+			return error;
+	}
+	store(qp, ports, attributes, mask);
+	enter(qp, now, to, mask);
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A queue of receive work requests (vol 1, chapter 10). */
+#include "net/transport/receive_queue.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int receive_queue_init(struct receive_queue *queue, struct protection_domain *pd,
+		       uint32_t requests_max, uint32_t sges_max)
+{
+	*queue = (struct receive_queue){
+		.slot_bytes = (uint32_t)(sizeof(struct receive_slot) + sges_max * sizeof(struct sge)),
+		.slot_count = 1,
+		.requests_max = requests_max,
+		.sges_max = sges_max,
+		.pd = pd,
+	};
+	while (queue->slot_count < requests_max)
+		queue->slot_count *= 2;
+	if (!requests_max)
+		return 0;
+	queue->slots = malloc((size_t)queue->slot_count * queue->slot_bytes);
+	return queue->slots ? 0 : -ENOMEM;
+}
+
+void receive_queue_release(struct receive_queue *queue)
+{
+	free(queue->slots);
+	*queue = (struct receive_queue){0};
+}
+
+int receive_queue_post(struct receive_queue *queue, const struct receive_request *request)
+{
+	if (unlikely(request->sge_count > queue->sges_max))
+		return -EINVAL;
+	if (unlikely(receive_queue_count(queue) >= queue->requests_max))
+		return -ENOMEM;
+
+	struct receive_slot *slot = receive_queue_slot(queue, queue->tail);
+
+	slot->wr_id = request->wr_id;
+	slot->sge_count = request->sge_count;
+	if (request->sge_count)
+		memcpy(slot->sges, request->sges, request->sge_count * sizeof(*request->sges));
+	queue->tail++;
+	return 0;
+}

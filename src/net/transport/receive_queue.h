@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A queue of receive work requests: a queue pair's own, or one shared by many (vol 1, chapter 10). */
+#ifndef SOFTIB_NET_TRANSPORT_RECEIVE_QUEUE_H
+#define SOFTIB_NET_TRANSPORT_RECEIVE_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "net/transport/work_request.h"
+
+struct protection_domain;
+
+/* A slot as it lies in the queue. */
+struct receive_slot {
+	uint64_t wr_id;
+	uint32_t sge_count;
+	uint32_t reserved;
+	struct sge sges[]; /* sges_max of the queue */
+};
+
+struct receive_queue {
+	uint8_t *slots;
+	uint32_t slot_bytes;
+	uint32_t slot_count; /* a power of two, >= requests_max */
+	uint32_t requests_max;
+	uint32_t sges_max;
+	uint32_t head; /* free-running; next to be taken */
+	uint32_t tail; /* free-running; next to be posted */
+	struct protection_domain *pd;
+};
+
+MUST_USE int receive_queue_init(struct receive_queue *queue, struct protection_domain *pd, uint32_t requests_max, uint32_t sges_max);
+void receive_queue_release(struct receive_queue *queue);
+
+/* -ENOMEM when full, -EINVAL with too many SGEs. */
+MUST_USE int receive_queue_post(struct receive_queue *queue, const struct receive_request *request);
+
+static inline uint32_t receive_queue_count(const struct receive_queue *queue)
+{
+	return queue->tail - queue->head;
+}
+
+static inline struct receive_slot *receive_queue_slot(const struct receive_queue *queue, uint32_t position)
+{
+	return (struct receive_slot *)(queue->slots + (size_t)(position & (queue->slot_count - 1)) * queue->slot_bytes);
+}
+
+/* The oldest request, not yet taken; NULL when empty. */
+static inline struct receive_slot *receive_queue_first(const struct receive_queue *queue)
+{
+	return queue->head == queue->tail ? NULL : receive_queue_slot(queue, queue->head);
+}
+
+#endif

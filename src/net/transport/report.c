@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How requests end, and the states that errors lead to (vol 1, chapter 10). */
+#include "net/transport/report.h"
+
+#include <string.h>
+#include "net/transport/qp.h"
+
+static const uint8_t completed_opcodes[] = {
+	[SEND_RDMA_WRITE] = COMPLETED_WRITE,
+	[SEND_RDMA_WRITE_IMMEDIATE] = COMPLETED_WRITE,
+	[SEND_SEND] = COMPLETED_SEND,
+	[SEND_SEND_IMMEDIATE] = COMPLETED_SEND,
+	[SEND_RDMA_READ] = COMPLETED_READ,
+	[SEND_COMPARE_SWAP] = COMPLETED_COMPARE_SWAP,
+	[SEND_FETCH_ADD] = COMPLETED_FETCH_ADD,
+	[SEND_LOCAL_INVALIDATE] = COMPLETED_LOCAL_INVALIDATE,
+	[SEND_BIND_WINDOW] = COMPLETED_BIND,
+	[SEND_SEND_INVALIDATE] = COMPLETED_SEND,
+};
+
+static void deliver(struct qp *qp, enum queue_side side, const struct completion *completion)
+{
+	if (unlikely(!qp->environment->complete(qp, side, completion)))
+		qp->has_failed_to_report = true;
+}
+
+void report_send(struct qp *qp, time_ns now, enum completion_status status)
+{
+	struct send_queue *queue = &qp->requester.queue;
+	const struct send_slot *slot = send_queue_slot(queue, queue->done++);
+
+	/* Errors are always reported; a success only when asked for. */
+	if (status == COMPLETION_SUCCESS && !qp->signal_all && !(slot->flags & SEND_SIGNALED))
+		return;
+
+	struct completion completion = {
+		.wr_id = slot->wr_id,
+		.status = (uint8_t)status,
+		.opcode = completed_opcodes[slot->opcode],
+		.byte_count = send_slot_is_atomic(slot) ? 8 : slot->byte_count,
+		.qpn = qp->qpn,
+		.timestamp_ns = now,
+	};
+
+	queue->head = queue->done;
+	deliver(qp, SIDE_SEND, &completion);
+}
+
+struct receive_slot *report_receive_slot(const struct qp *qp)
+{
+	if (qp->responder.has_receive && qp_is_shared(qp))
+		return qp->responder.taken;
+	return receive_queue_first(qp->receive_queue);
+}
+
+void report_receive_take(struct qp *qp)
+{
+	struct receive_queue *queue = qp->receive_queue;
+
+	qp->responder.has_receive = true;
+	if (!qp_is_shared(qp))
+		return;
+	/* Others post to and take from a shared queue, so its slot may be overwritten before this message ends. */
+	memcpy(qp->responder.taken, receive_queue_slot(queue, queue->head), queue->slot_bytes);
+	queue->head++;
+	qp->environment->shared_receive_taken(qp);
+}
+
+void report_receive(struct qp *qp, time_ns now, struct completion *completion)
+{
+	if (!qp->responder.has_receive)
+		report_receive_take(qp);
+	completion->wr_id = report_receive_slot(qp)->wr_id;
+	completion->qpn = qp->qpn;
+	completion->timestamp_ns = now;
+	qp->responder.has_receive = false;
+	if (!qp_is_shared(qp))
+		qp->receive_queue->head++;
+	deliver(qp, SIDE_RECEIVE, completion);
+}
+
+void report_receive_error(struct qp *qp, time_ns now, enum completion_status status)
+{
+	struct completion completion = {
+		.status = (uint8_t)status,
+		.opcode = COMPLETED_RECEIVE,
+	};
+
+	report_receive(qp, now, &completion);
+}
+
+void report_flush_sends(struct qp *qp, time_ns now)
+{
+	struct requester *requester = &qp->requester;
+	struct send_queue *queue = &requester->queue;
+
+	while (queue->done != queue->tail)
+		report_send(qp, now, COMPLETION_FLUSHED);
+	queue->started = queue->tail;
+	requester->cursor = queue->tail;
+	requester->cursor_packet = 0;
+	requester->reads_outstanding = 0;
+	requester->is_awaiting = false;
+	requester->oldest_psn = requester->next_psn;
+	requester->retry_deadline = TIME_NEVER;
+	requester->rnr_deadline = TIME_NEVER;
+}
+
+void report_flush_receives(struct qp *qp, time_ns now)
+{
+	if (qp->responder.has_receive)
+		report_receive_error(qp, now, COMPLETION_FLUSHED);
+	if (qp_is_shared(qp))
+		return;
+	while (receive_queue_count(qp->receive_queue))
+		report_receive_error(qp, now, COMPLETION_FLUSHED);
+}
+
+void qp_enter_error(struct qp *qp, time_ns now)
+{
+	if (qp->state == QP_ERROR)
+		return;
+	qp->state = QP_ERROR;
+	qp->attributes.is_draining = false;
+	qp->responder.ack_is_due = false;
+	report_flush_sends(qp, now);
+	report_flush_receives(qp, now);
+	if (qp_is_shared(qp))
+		qp->environment->event(qp, QP_EVENT_LAST_REQUEST_REACHED);
+}
+
+void report_send_failure(struct qp *qp, time_ns now, enum completion_status status)
+{
+	report_send(qp, now, status);
+	if (qp->type == QP_RC) {
+		qp_enter_error(qp, now);
+		return;
+	}
+	qp->state = QP_SQE;
+	report_flush_sends(qp, now);
+}
+
+void report_drain(struct qp *qp)
+{
+	const struct send_queue *queue = &qp->requester.queue;
+
+	if (qp->state != QP_SQD || !qp->attributes.is_draining || queue->done != queue->started)
+		return;
+	qp->attributes.is_draining = false;
+	if (qp->attributes.drained_notify)
+		qp->environment->event(qp, QP_EVENT_DRAINED);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the responder sends: ACKs, NAKs, and the answers to READs and atomics, in request order (vol 1, chapter 9). */
+#ifndef SOFTIB_NET_TRANSPORT_RESPONSES_H
+#define SOFTIB_NET_TRANSPORT_RESPONSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/time.h"
+#include "wire/packet.h"
+
+struct qp;
+struct saved_request;
+
+/* Makes room for so many READs and atomics, keeping the newest of those saved. */
+MUST_USE int responses_resize(struct qp *qp, uint8_t saved_count);
+void responses_release(struct qp *qp);
+
+/* Whether one more READ or atomic can be taken. */
+bool responses_have_room(const struct qp *qp);
+
+/* An executed request, to be answered. */
+void responses_save_read(struct qp *qp, const struct packet *packet, uint32_t packet_count);
+void responses_save_atomic(struct qp *qp, const struct packet *packet, uint64_t result);
+
+/* The saved request that used this PSN; NULL when none did. */
+struct saved_request *responses_find(const struct qp *qp, struct psn psn);
+
+/* Answers it again from this packet on. */
+void responses_repeat(struct qp *qp, struct saved_request *saved, uint32_t first_packet);
+
+/* The first saved request after this PSN; NULL when there is none. */
+const struct saved_request *responses_first_after(const struct qp *qp, struct psn psn);
+
+/* An ACK for everything up to this PSN. */
+void responses_acknowledge(struct qp *qp, struct psn psn);
+
+/* A NAK, after everything that is due before it. */
+void responses_nak(struct qp *qp, struct psn psn, uint8_t syndrome);
+
+bool responses_are_due(const struct qp *qp);
+unsigned responses_transmit(struct qp *qp, time_ns now, unsigned packets_max, uint32_t train_bytes_max, struct packet ret_packets[]);
+
+#endif

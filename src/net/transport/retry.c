@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The requester's timers and retries (vol 1, chapter 9). */
+#include "net/transport/retry.h"
+
+#include "net/transport/qp.h"
+#include "net/transport/report.h"
+
+enum { RNR_RETRY_FOREVER = 7 };
+
+/* In units of 10 us: the table of RNR NAK timer codes. */
+static const uint32_t rnr_times_10us[32] = {
+	65536, 1,   2,	 3,   4,    6,	  8,	12,   16,   24,	  32,	48,    64,    96,    128,   192,
+	256,   384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+};
+
+time_ns rnr_time(unsigned code)
+{
+	return MICROSECONDS(10) * rnr_times_10us[code & 31];
+}
+
+/* The timer is moved forward only when it fires, since nearly every response would move it otherwise. */
+static void arm(struct qp *qp, time_ns deadline)
+{
+	if (!timer_is_armed(&qp->timer) || deadline < qp->timer.deadline)
+		timer_queue_arm(qp->environment->timers, &qp->timer, deadline);
+}
+
+static void restart(struct qp *qp, time_ns now)
+{
+	/* Code 0: wait for ever. */
+	if (qp->attributes.timeout == 0)
+		return;
+	qp->requester.retry_deadline = now + time_from_code(qp->attributes.timeout);
+	arm(qp, qp->requester.retry_deadline);
+}
+
+void retry_watch(struct qp *qp, time_ns now)
+{
+	if (qp->requester.retry_deadline == TIME_NEVER)
+		restart(qp, now);
+}
+
+void retry_progress(struct qp *qp, time_ns now)
+{
+	struct requester *requester = &qp->requester;
+
+	requester->retries_left = qp->attributes.retry_count;
+	requester->rnr_retries_left = qp->attributes.rnr_retry;
+	requester->is_awaiting = false;
+	requester->retry_deadline = TIME_NEVER;
+	if (!psn_equal(requester->oldest_psn, requester->next_psn))
+		restart(qp, now);
+	/* What was acknowledged while it waited to be sent again need not be. */
+	if (psn_before(retry_cursor_psn(qp), requester->oldest_psn))
+		retry_move_cursor(qp, requester->oldest_psn);
+}
+
+struct psn retry_cursor_psn(const struct qp *qp)
+{
+	const struct requester *requester = &qp->requester;
+	const struct send_queue *queue = &requester->queue;
+
+	if (requester->cursor == queue->started)
+		return requester->next_psn;
+	/* Already completed, and its slot perhaps reused: anything before the oldest will do. */
+	if ((int32_t)(requester->cursor - queue->done) < 0)
+		return psn_previous(requester->oldest_psn);
+	return psn_add(send_queue_slot(queue, requester->cursor)->first_psn, requester->cursor_packet);
+}
+
+void retry_move_cursor(struct qp *qp, struct psn psn)
+{
+	struct requester *requester = &qp->requester;
+	const struct send_queue *queue = &requester->queue;
+
+	for (uint32_t position = queue->done; position != queue->started; position++) {
+		const struct send_slot *slot = send_queue_slot(queue, position);
+		int32_t packet = psn_distance(slot->first_psn, psn);
+
+		if (packet < (int32_t)slot->packet_count) {
+			requester->cursor = position;
+			requester->cursor_packet = packet > 0 ? (uint32_t)packet : 0;
+			return;
+		}
+	}
+	requester->cursor = queue->started;
+	requester->cursor_packet = 0;
+}
+
+void retry_from(struct qp *qp, time_ns now, struct psn psn)
+{
+	struct requester *requester = &qp->requester;
+
+	if (requester->retries_left == 0) {
+		report_send_failure(qp, now, COMPLETION_RETRY_EXCEEDED);
+		return;
+	}
+	requester->retries_left--;
+	requester->retry_deadline = TIME_NEVER;
+	requester->rnr_deadline = TIME_NEVER;
+	retry_move_cursor(qp, psn);
+}
+
+void retry_after_rnr(struct qp *qp, time_ns now, struct psn psn, unsigned rnr_code)
+{
+	struct requester *requester = &qp->requester;
+
+	if (qp->attributes.rnr_retry != RNR_RETRY_FOREVER) {
+		if (requester->rnr_retries_left == 0) {
+			report_send_failure(qp, now, COMPLETION_RNR_RETRY_EXCEEDED);
+			return;
+		}
+		requester->rnr_retries_left--;
+	}
+	requester->retry_deadline = TIME_NEVER;
+	requester->rnr_deadline = now + rnr_time(rnr_code);
+	arm(qp, requester->rnr_deadline);
+	retry_move_cursor(qp, psn);
+}
+
+void retry_expire(struct qp *qp, time_ns now)
+{
+	struct requester *requester = &qp->requester;
+
+	if (requester->rnr_deadline <= now)
+		requester->rnr_deadline = TIME_NEVER;
+	if (requester->retry_deadline <= now) {
+		requester->is_awaiting = false;
+		retry_from(qp, now, requester->oldest_psn);
+	}
+
+	time_ns next = time_earlier(requester->rnr_deadline, requester->retry_deadline);
+
+	if (next != TIME_NEVER)
+		arm(qp, next);
+}

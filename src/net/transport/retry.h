@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The requester's timers and what happens when they or a NAK say "again" (vol 1, chapter 9). */
+#ifndef SOFTIB_NET_TRANSPORT_RETRY_H
+#define SOFTIB_NET_TRANSPORT_RETRY_H
+
+#include "base/time.h"
+#include "wire/psn.h"
+
+struct qp;
+
+/* The time that an RNR NAK's code means. */
+time_ns rnr_time(unsigned code);
+
+/* Requests are on the wire: something must come back in time. */
+void retry_watch(struct qp *qp, time_ns now);
+
+/* A response brought the requester forward: full counts again, and the time begins anew for what is still outstanding. */
+void retry_progress(struct qp *qp, time_ns now);
+
+/* Again from this PSN, if there is a retry left; otherwise the oldest request fails. */
+void retry_from(struct qp *qp, time_ns now, struct psn psn);
+
+/* The responder was not ready for the request with this PSN. */
+void retry_after_rnr(struct qp *qp, time_ns now, struct psn psn, unsigned rnr_code);
+
+/* Puts the requester's cursor on a PSN that was used, or on the next one. */
+void retry_move_cursor(struct qp *qp, struct psn psn);
+
+/* Where the cursor stands. */
+struct psn retry_cursor_psn(const struct qp *qp);
+
+/* A timer of this queue pair is due. */
+void retry_expire(struct qp *qp, time_ns now);
+
+#endif

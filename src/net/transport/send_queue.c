@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A queue pair's posted send requests (vol 1, chapter 10). */
+#include "net/transport/send_queue.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "net/transport/completion.h"
+#include "wire/packet.h"
+
+enum { SLOT_ALIGNMENT = 16 };
+
+int send_queue_init(struct send_queue *queue, uint32_t requests_max, uint32_t sges_max,
+		    uint32_t inline_bytes_max)
+{
+	*queue = (struct send_queue){.slot_count = 1, .requests_max = requests_max};
+	if (sges_max > SEND_SGES_MAX || inline_bytes_max > SEND_INLINE_BYTES_MAX)
+		return -EINVAL;
+
+	size_t data_bytes = sges_max * (sizeof(struct sge) + sizeof(struct span));
+
+	if (data_bytes < inline_bytes_max)
+		data_bytes = inline_bytes_max;
+	data_bytes = (data_bytes + SLOT_ALIGNMENT - 1) & ~(size_t)(SLOT_ALIGNMENT - 1);
+	queue->slot_bytes = (uint32_t)(sizeof(struct send_slot) + data_bytes);
+	queue->sges_max = (uint16_t)sges_max;
+	queue->inline_bytes_max = (uint16_t)inline_bytes_max;
+	while (queue->slot_count < requests_max)
+		queue->slot_count *= 2;
+	if (!requests_max)
+		return 0;
+	queue->slots = malloc((size_t)queue->slot_count * queue->slot_bytes);
+	return queue->slots ? 0 : -ENOMEM;
+}
+
+void send_queue_release(struct send_queue *queue)
+{
+	free(queue->slots);
+	*queue = (struct send_queue){0};
+}
+
+void send_queue_clear(struct send_queue *queue)
+{
+	queue->head = 0;
+	queue->done = 0;
+	queue->started = 0;
+	queue->tail = 0;
+}
+
+static void copy_inline(const struct send_request *request, uint8_t *ret_bytes)
+{
+	for (uint32_t i = 0; i < request->sge_count; i++) {
+		const struct sge *sge = &request->sges[i];
+
+		if (sge->byte_count)
+			memcpy(ret_bytes, (const void *)(uintptr_t)sge->address, sge->byte_count);
+		ret_bytes += sge->byte_count;
+	}
+}
+
+static void copy_addressing(const struct send_request *request, enum send_addressing addressing,
+			    struct send_slot *ret_slot)
+{
+	if (addressing == SEND_DATAGRAM) {
+		ret_slot->address = request->address;
+		ret_slot->remote_qpn = request->remote_qpn;
+		ret_slot->remote_qkey = request->remote_qkey;
+		return;
+	}
+	ret_slot->remote_address = request->remote_address;
+	ret_slot->remote_key = request->remote_key;
+	ret_slot->compare_or_add = request->compare_or_add;
+	ret_slot->swap = request->swap;
+}
+
+int send_queue_post(struct send_queue *queue, const struct send_request *request,
+		    enum send_addressing addressing)
+{
+	uint64_t byte_count = 0;
+
+	if (unlikely(request->sge_count > queue->sges_max && !(request->flags & SEND_INLINE)))
+		return -EINVAL;
+	for (uint32_t i = 0; i < request->sge_count; i++)
+		byte_count += request->sges[i].byte_count;
+	if (unlikely((request->flags & SEND_INLINE) && byte_count > queue->inline_bytes_max))
+		return -EINVAL;
+	if (unlikely(queue->tail - queue->head >= queue->requests_max))
+		return -ENOMEM;
+
+	struct send_slot *slot = send_queue_slot(queue, queue->tail);
+
+	slot->wr_id = request->wr_id;
+	slot->immediate_or_rkey = request->immediate_or_rkey;
+	slot->byte_count = (uint32_t)byte_count;
+	slot->opcode = (uint8_t)request->opcode;
+	slot->flags = (uint8_t)request->flags;
+	slot->fault = byte_count > MESSAGE_BYTES_MAX ? COMPLETION_LOCAL_LENGTH : COMPLETION_SUCCESS;
+	copy_addressing(request, addressing, slot);
+	if (request->flags & SEND_INLINE) {
+		slot->sge_count = 0;
+		copy_inline(request, slot->data);
+	} else {
+		slot->sge_count = (uint8_t)request->sge_count;
+		if (request->sge_count)
+			memcpy(slot->data, request->sges, request->sge_count * sizeof(struct sge));
+	}
+	queue->tail++;
+	return 0;
+}

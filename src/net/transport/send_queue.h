@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A queue pair's posted send requests, from posting to the return of their slots (vol 1, chapter 10). */
+#ifndef SOFTIB_NET_TRANSPORT_SEND_QUEUE_H
+#define SOFTIB_NET_TRANSPORT_SEND_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "net/transport/work_request.h"
+#include "wire/psn.h"
+
+struct span;
+
+struct send_slot {
+	uint64_t wr_id;
+	uint64_t remote_address;
+	union {
+		struct {
+			uint64_t compare_or_add;
+			uint64_t swap;
+		};
+		struct {
+			const struct address_vector *address;
+			uint32_t remote_qpn;
+			uint32_t remote_qkey;
+		};
+	};
+	uint32_t remote_key;
+	uint32_t immediate_or_rkey;
+	uint32_t byte_count;
+	struct psn first_psn;  /* from its start on */
+	uint32_t packet_count; /* PSNs it uses */
+	uint8_t opcode;	       /* enum send_opcode */
+	uint8_t flags;	       /* enum send_flag */
+	uint8_t fault;	       /* enum completion_status that ends it instead of being sent */
+	uint8_t sge_count;
+	/* sges, then as many spans; or inline bytes. */
+	uint8_t data[] __attribute__((aligned(16)));
+};
+
+/*
+ * Positions are free-running and in this order: head (oldest slot the consumer has not got back), done (oldest request not
+ * completed), started (oldest that has no PSN yet), tail. An unsignaled request is done before its slot is free.
+ */
+struct send_queue {
+	uint8_t *slots;
+	uint32_t slot_bytes;
+	uint32_t slot_count; /* a power of two, >= requests_max */
+	uint32_t requests_max;
+	uint32_t head;
+	uint32_t done;
+	uint32_t started;
+	uint32_t tail;
+	uint16_t sges_max;
+	uint16_t inline_bytes_max;
+};
+
+enum { SEND_SGES_MAX = 255, SEND_INLINE_BYTES_MAX = 4096, };
+
+/* What one message may have. A quarter of the PSN space at the smallest MTU, so that reads and retries stay unambiguous. */
+#define MESSAGE_BYTES_MAX (1u << 30)
+
+MUST_USE int send_queue_init(struct send_queue *queue, uint32_t requests_max, uint32_t sges_max, uint32_t inline_bytes_max);
+void send_queue_release(struct send_queue *queue);
+/* Forgets what is in it. */
+void send_queue_clear(struct send_queue *queue);
+
+/* Copies the request, and inline bytes, into the next slot; datagram says which half of the union it has. -EINVAL: SGE count or inline size;
+ * -ENOMEM: full. */
+enum send_addressing { SEND_CONNECTED, SEND_DATAGRAM };
+MUST_USE int send_queue_post(struct send_queue *queue, const struct send_request *request, enum send_addressing addressing);
+
+static inline struct send_slot *send_queue_slot(const struct send_queue *queue, uint32_t position)
+{
+	return (struct send_slot *)(queue->slots + (size_t)(position & (queue->slot_count - 1)) * queue->slot_bytes);
+}
+
+static inline struct sge *send_slot_sges(struct send_slot *slot)
+{
+	return (struct sge *)slot->data;
+}
+
+/* Room for as many spans as the slot has SGEs. */
+static inline struct span *send_slot_spans(struct send_slot *slot)
+{
+	return (struct span *)(slot->data + slot->sge_count * sizeof(struct sge));
+}
+
+static inline bool send_slot_is_atomic(const struct send_slot *slot)
+{
+	return slot->opcode == SEND_COMPARE_SWAP || slot->opcode == SEND_FETCH_ADD;
+}
+
+static inline bool send_slot_is_read_or_atomic(const struct send_slot *slot)
+{
+	return slot->opcode == SEND_RDMA_READ || send_slot_is_atomic(slot);
+}
+
+static inline struct psn send_slot_last_psn(const struct send_slot *slot)
+{
+	return psn_add(slot->first_psn, slot->packet_count - 1);
+}
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One queue pair with everything that an adapter would give it, for tests. */
+#ifndef SOFTIB_TESTS_SUPPORT_ENDPOINT_H
+#define SOFTIB_TESTS_SUPPORT_ENDPOINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/timer_queue.h"
+#include "net/memory/memory.h"
+#include "net/transport/port_view.h"
+#include "net/transport/qp.h"
+
+enum { AREA_BYTES = 1 << 18, ENDPOINT_COMPLETIONS = 4096, ENDPOINT_EVENTS = 64 };
+
+/* Memory that is registered, with a cursor for tests that fill it piece by piece. */
+struct area {
+	uint8_t *bytes;
+	struct region *region;
+	uint32_t used;
+};
+
+struct completion_list {
+	struct completion entries[ENDPOINT_COMPLETIONS];
+	unsigned count;
+	unsigned next; /* to be looked at by the test */
+	unsigned room; /* completions that still fit; UINT_MAX: always */
+};
+
+struct endpoint_options {
+	enum qp_type type;
+	unsigned mtu_code;
+	uint32_t sq_psn;
+	uint32_t rq_psn;
+	uint32_t send_requests_max;
+	uint32_t receive_requests_max;
+	uint8_t timeout, retry_count, rnr_retry, min_rnr_timer;
+	uint8_t initiator_depth, responder_resources;
+	uint32_t access;
+	bool is_global;
+	bool signal_all;
+	struct receive_queue *shared_queue;
+};
+
+struct endpoint {
+	struct qp qp;
+	struct qp_environment environment;
+	struct memory memory;
+	struct protection_domain pd;
+	struct timer_queue timers;
+	struct port_view port;
+	struct port_view *ports[1];
+	struct area outbox; /* what it sends from */
+	struct area inbox;  /* what it receives into */
+	struct area window; /* what the peer may reach */
+	struct completion_list sent;
+	struct completion_list received;
+	enum qp_event events[ENDPOINT_EVENTS];
+	unsigned event_count;
+	unsigned shared_taken;
+	struct endpoint_options options;
+	uint16_t peer_lid;
+	uint32_t peer_qpn;
+	struct gid peer_gid;
+};
+
+struct endpoint_options endpoint_options_default(enum qp_type type);
+
+/* In RESET. lid also gives its GUID and QPN. */
+void endpoint_init(struct endpoint *endpoint, const struct endpoint_options *options, uint16_t lid);
+void endpoint_release(struct endpoint *endpoint);
+
+/* Takes it to RTR or RTS as its options say, towards the peer. */
+void endpoint_to_init(struct endpoint *endpoint);
+void endpoint_to_rtr(struct endpoint *endpoint, const struct endpoint *peer);
+void endpoint_to_rts(struct endpoint *endpoint);
+
+struct qp_ports endpoint_ports(struct endpoint *endpoint);
+int endpoint_modify(struct endpoint *endpoint, time_ns now, const struct qp_attributes *attributes, uint32_t mask);
+int endpoint_set_state(struct endpoint *endpoint, time_ns now, enum qp_state state);
+
+/* Space in an area, zeroed; the address is also what its key uses. */
+uint8_t *area_take(struct area *area, uint32_t byte_count);
+struct sge area_sge(const struct area *area, const void *bytes, uint32_t byte_count);
+/* Bytes that can be told from all others. */
+void fill_pattern(uint8_t *bytes, uint32_t byte_count, uint32_t seed);
+
+void expect_event(struct endpoint *endpoint, enum qp_event event);
+void expect_no_event(const struct endpoint *endpoint);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A wire between two queue pairs in tests: encoded bytes, a virtual clock, scripted or seeded faults, and a log that can be compared. */
+#ifndef SOFTIB_TESTS_SUPPORT_QP_WIRE_H
+#define SOFTIB_TESTS_SUPPORT_QP_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/random.h"
+#include "base/time.h"
+#include "wire/packet.h"
+
+enum { WIRE_FLIGHTS_MAX = 8192, WIRE_LOSSES_MAX = 64, WIRE_LOG_BYTES = 1 << 14 };
+
+struct flight {
+	time_ns arrival;
+	uint64_t order; /* of those that arrive together */
+	uint8_t *bytes;
+	size_t byte_count;
+	uint32_t packet_count;
+};
+
+/* Chances in 1000. */
+struct wire_faults {
+	unsigned lose, duplicate, delay, corrupt;
+};
+
+struct qp_wire {
+	struct flight flights[WIRE_FLIGHTS_MAX];
+	unsigned flight_count;
+	uint64_t sent_count;
+	uint64_t losses[WIRE_LOSSES_MAX]; /* numbers of packets from 0 that are lost */
+	unsigned loss_count;
+	struct wire_faults faults;
+	struct random random;
+	time_ns latency;
+	bool is_cut;
+	char log[WIRE_LOG_BYTES];
+	size_t log_bytes;
+	uint32_t request_psn;  /* what the log counts requests from */
+	uint32_t response_psn; /* and responses */
+};
+
+void qp_wire_init(struct qp_wire *wire, uint32_t request_psn, uint32_t response_psn);
+void qp_wire_release(struct qp_wire *wire);
+
+/* The n-th packet from now on (from 0) is lost. */
+void wire_lose(struct qp_wire *wire, unsigned n);
+
+void qp_wire_send(struct qp_wire *wire, time_ns now, const struct packet *packet);
+time_ns qp_wire_deadline(const struct qp_wire *wire);
+/* Takes out what has arrived; false when nothing has. The caller frees flight->bytes. */
+bool qp_wire_arrived(struct qp_wire *wire, time_ns now, struct flight *ret_flight);
+
+/* "FIRST@0 MIDDLE@1! LAST@2": opcodes of SENDs without their prefix, PSNs from the connection's first, "!" for what the wire lost, "x3" for a train of
+ * three. Forgets the log. */
+void expect_wire(struct qp_wire *wire, const char *expected);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dialogues with the requester: what it sends, when it may, and how requests end there. */
+#include "support/rc_pair.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "wire/mtu.h"
+#include "wire/pkey.h"
+
+static struct rc_pair pair;
+
+static void test_long_message_asks_for_an_acknowledge_every_64_packets(void **state)
+{
+	struct packet packets[64];
+	unsigned asked = 0;
+
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+	post_send(&pair, &pair.a, 200 * 256);
+	for (unsigned i = 0; i < 200;) {
+		unsigned count = qp_transmit(&pair.a.qp, pair.now, 64, 1, packets);
+
+		for (unsigned j = 0; j < count; j++, i++)
+			if (packets[j].bth.ack_request) {
+				assert_true(i == 63 || i == 127 || i == 191 || i == 199);
+				asked++;
+			}
+	}
+	assert_int_equal(asked, 4);
+	rc_pair_release(&pair);
+}
+
+static void test_trains_are_cut_at_message_ends_and_whole_mtus(void **state)
+{
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+	pair.train_bytes_max = 1000;
+	post_receive(&pair, &pair.b, 2000);
+	post_receive(&pair, &pair.b, 2000);
+	post_send(&pair, &pair.a, 1700);
+	post_send(&pair, &pair.a, 600);
+	run_until_idle(&pair);
+	expect_wire(&pair.a_to_b, "FIRST@0x3 MIDDLE@3x3 LAST@6 ONLY@7x3");
+	expect_wire(&pair.b_to_a, "ACK@9");
+	expect_received(&pair.b, COMPLETION_SUCCESS);
+	assert_int_equal(expect_received(&pair.b, COMPLETION_SUCCESS)->byte_count, 600);
+	rc_pair_release(&pair);
+}
+
+static void test_several_sges_are_gathered_and_scattered(void **state)
+{
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+
+	uint8_t *from = area_take(&pair.a.outbox, 900);
+	uint8_t *to = area_take(&pair.b.inbox, 900);
+	struct sge sent[] = {
+		area_sge(&pair.a.outbox, from, 100),
+		area_sge(&pair.a.outbox, from + 100, 0),
+		area_sge(&pair.a.outbox, from + 100, 500),
+		area_sge(&pair.a.outbox, from + 600, 200),
+	};
+	struct sge received[] = {
+		area_sge(&pair.b.inbox, to, 300),
+		area_sge(&pair.b.inbox, to + 300, 1),
+		area_sge(&pair.b.inbox, to + 301, 599),
+	};
+	struct send_request request = {.opcode = SEND_SEND, .sge_count = 4, .sges = sent};
+	struct receive_request receive = {.sge_count = 3, .sges = received};
+
+	fill_pattern(from, 900, 3);
+	assert_int_equal(qp_post_receive(&pair.b.qp, 0, &receive), 0);
+	assert_int_equal(post(&pair, &pair.a, &request), 0);
+	run_until_idle(&pair);
+	assert_int_equal(expect_received(&pair.b, COMPLETION_SUCCESS)->byte_count, 800);
+	assert_memory_equal(to, from, 800);
+	assert_int_equal(to[800], 0);
+	rc_pair_release(&pair);
+}
+
+static void test_inline_data_is_copied_when_posted(void **state)
+{
+	uint8_t bytes[200];
+	/* The key is not looked at. */
+	struct sge sge = {.address = (uintptr_t)bytes, .byte_count = sizeof(bytes), .lkey = 0xbad};
+	struct send_request request = {.opcode = SEND_SEND, .flags = SEND_INLINE, .sge_count = 1, .sges = &sge};
+
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+	fill_pattern(bytes, sizeof(bytes), 4);
+
+	uint8_t *received = post_receive(&pair, &pair.b, 256);
+
+	assert_int_equal(post(&pair, &pair.a, &request), 0);
+	memset(bytes, 0, sizeof(bytes));
+	run_until_idle(&pair);
+	expect_completion(&pair.a, COMPLETION_SUCCESS);
+	fill_pattern(bytes, sizeof(bytes), 4);
+	assert_memory_equal(received, bytes, sizeof(bytes));
+	rc_pair_release(&pair);
+}
+
+static void test_local_key_error_breaks_the_connection_after_what_was_before(void **state)
+{
+	struct sge sge;
+	struct send_request request = {.wr_id = 77, .opcode = SEND_SEND, .sge_count = 1, .sges = &sge};
+
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+	post_receive(&pair, &pair.b, 64);
+	post_send(&pair, &pair.a, 10);
+	sge = area_sge(&pair.a.outbox, pair.a.outbox.bytes + AREA_BYTES - 10, 11);
+	assert_int_equal(post(&pair, &pair.a, &request), 0);
+	post_send(&pair, &pair.a, 10);
+	run_until_idle(&pair);
+	expect_wire(&pair.a_to_b, "ONLY@0");
+	expect_completion(&pair.a, COMPLETION_SUCCESS);
+	assert_int_equal(expect_completion(&pair.a, COMPLETION_LOCAL_PROTECTION)->wr_id, 77);
+	expect_completion(&pair.a, COMPLETION_FLUSHED);
+	assert_int_equal(pair.a.qp.state, QP_ERROR);
+	rc_pair_release(&pair);
+}
+
+static void test_region_gone_before_a_resend_is_not_touched(void **state)
+{
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+	post_receive(&pair, &pair.b, 64);
+	post_send(&pair, &pair.a, 10);
+	wire_lose(&pair.a_to_b, 0);
+	rc_pair_transmit(&pair);
+	assert_int_equal(region_deregister(&pair.a.memory, pair.a.outbox.region), 0);
+	run_until_idle(&pair);
+	expect_wire(&pair.a_to_b, "ONLY@0!");
+	expect_completion(&pair.a, COMPLETION_LOCAL_PROTECTION);
+	rc_pair_release(&pair);
+}
+
+static void test_read_needs_local_write(void **state)
+{
+	struct region *region;
+	struct sge sge;
+	struct send_request request = {.opcode = SEND_RDMA_READ, .sge_count = 1, .sges = &sge};
+
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+	assert_int_equal(region_register(&pair.a.memory, &pair.a.pd, pair.a.outbox.bytes, 64,
+					 (uintptr_t)pair.a.outbox.bytes, 0, &region), 0);
+	sge = (struct sge){(uintptr_t)pair.a.outbox.bytes, 8, region->key};
+	request.remote_address = (uintptr_t)pair.b.window.bytes;
+	request.remote_key = pair.b.window.region->key;
+	assert_int_equal(post(&pair, &pair.a, &request), 0);
+	run_until_idle(&pair);
+	expect_wire(&pair.a_to_b, "");
+	expect_completion(&pair.a, COMPLETION_LOCAL_PROTECTION);
+	rc_pair_release(&pair);
+}
+
+static void test_message_above_the_largest_is_a_length_error(void **state)
+{
+	struct sge sges[2] = {{.byte_count = 1u << 30}, {.byte_count = 1}};
+	struct send_request request = {.opcode = SEND_SEND, .sge_count = 2, .sges = sges};
+
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+	assert_int_equal(post(&pair, &pair.a, &request), 0);
+	run_until_idle(&pair);
+	expect_completion(&pair.a, COMPLETION_LOCAL_LENGTH);
+	rc_pair_release(&pair);
+}
+
+static void test_atomic_into_less_than_8_bytes_is_a_length_error(void **state)
+{
+	struct sge sge;
+	struct send_request request = {.opcode = SEND_FETCH_ADD, .sge_count = 1, .sges = &sge};
+
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+	sge = area_sge(&pair.a.inbox, pair.a.inbox.bytes, 7);
+	assert_int_equal(post(&pair, &pair.a, &request), 0);
+	run_until_idle(&pair);
+	expect_wire(&pair.a_to_b, "");
+	expect_completion(&pair.a, COMPLETION_LOCAL_LENGTH);
+	rc_pair_release(&pair);
+}
+
+static void test_reads_beyond_the_depth_wait_and_hold_up_what_follows(void **state)
+{
+	struct endpoint_options options = endpoint_options_default(QP_RC);
+
+	(void)state;
+	options.initiator_depth = 2;
+	rc_pair_connect_with(&pair, &options);
+	post_receive(&pair, &pair.b, 64);
+	for (int i = 0; i < 3; i++)
+		post_read(&pair, &pair.a, &pair.b, 0, 8);
+	post_send(&pair, &pair.a, 8);
+	rc_pair_transmit(&pair);
+	expect_wire(&pair.a_to_b, "READ_REQUEST@0 READ_REQUEST@1");
+	run_until_idle(&pair);
+	expect_wire(&pair.a_to_b, "READ_REQUEST@2 ONLY@3");
+	for (int i = 0; i < 4; i++)
+		expect_completion(&pair.a, COMPLETION_SUCCESS);
+	rc_pair_release(&pair);
+}
+
+static void test_depth_0_refuses_reads(void **state)
+{
+	struct endpoint_options options = endpoint_options_default(QP_RC);
+
+	(void)state;
+	options.initiator_depth = 0;
+	rc_pair_connect_with(&pair, &options);
+	post_read(&pair, &pair.a, &pair.b, 0, 8);
+	run_until_idle(&pair);
+	expect_completion(&pair.a, COMPLETION_LOCAL_QP_OPERATION);
+	rc_pair_release(&pair);
+}
+
+static void test_fence_waits_for_earlier_reads_only(void **state)
+{
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+	for (int i = 0; i < 3; i++)
+		post_receive(&pair, &pair.b, 64);
+	post_send(&pair, &pair.a, 8);
+	post_send_as(&pair, &pair.a, SEND_SEND, SEND_FENCE, 8);
+	post_read(&pair, &pair.a, &pair.b, 0, 8);
+	post_send_as(&pair, &pair.a, SEND_SEND, SEND_FENCE, 8);
+	rc_pair_transmit(&pair);
+	expect_wire(&pair.a_to_b, "ONLY@0 ONLY@1 READ_REQUEST@2");
+	run_until_idle(&pair);
+	expect_wire(&pair.a_to_b, "ONLY@3");
+	rc_pair_release(&pair);
+}
+
+static void test_unsignaled_slots_come_back_with_the_next_signaled_one(void **state)
+{
+	struct endpoint_options options = endpoint_options_default(QP_RC);
+	struct send_request request = {.opcode = SEND_SEND};
+
+	(void)state;
+	options.signal_all = false;
+	options.send_requests_max = 4;
+	rc_pair_connect_with(&pair, &options);
+	for (int i = 0; i < 8; i++)
+		post_receive(&pair, &pair.b, 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(post(&pair, &pair.a, &request), 0);
+	run_until_idle(&pair);
+	expect_no_completion(&pair.a);
+	request.flags = SEND_SIGNALED;
+	assert_int_equal(post(&pair, &pair.a, &request), 0);
+	assert_int_equal(post(&pair, &pair.a, &request), -ENOMEM);
+	run_until_idle(&pair);
+	expect_completion(&pair.a, COMPLETION_SUCCESS);
+	expect_no_completion(&pair.a);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(post(&pair, &pair.a, &request), 0);
+	rc_pair_release(&pair);
+}
+
+static void test_drain_finishes_what_was_started_and_starts_nothing(void **state)
+{
+	struct qp_attributes attributes = {.state = QP_SQD, .drained_notify = true};
+
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+	post_receive(&pair, &pair.b, 1000);
+	post_receive(&pair, &pair.b, 1000);
+	post_send(&pair, &pair.a, 600);
+
+	struct packet packet;
+
+	assert_int_equal(qp_transmit(&pair.a.qp, pair.now, 1, 1, &packet), 1);
+	qp_wire_send(&pair.a_to_b, pair.now, &packet);
+	assert_int_equal(endpoint_modify(&pair.a, pair.now, &attributes, QP_HAS_STATE | QP_HAS_DRAINED_NOTIFY), 0);
+	post_send(&pair, &pair.a, 10);
+	/* Not before it is drained. */
+	assert_int_equal(endpoint_set_state(&pair.a, pair.now, QP_RTS), -EINVAL);
+	expect_no_event(&pair.a);
+	run_until_idle(&pair);
+	expect_wire(&pair.a_to_b, "FIRST@0 MIDDLE@1 LAST@2");
+	expect_event(&pair.a, QP_EVENT_DRAINED);
+	expect_completion(&pair.a, COMPLETION_SUCCESS);
+	expect_no_completion(&pair.a);
+	assert_int_equal(endpoint_set_state(&pair.a, pair.now, QP_RTS), 0);
+	run_until_idle(&pair);
+	expect_wire(&pair.a_to_b, "ONLY@3");
+	expect_completion(&pair.a, COMPLETION_SUCCESS);
+	rc_pair_release(&pair);
+}
+
+static void test_error_flushes_both_queues_in_order(void **state)
+{
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+	for (uint64_t i = 0; i < 3; i++) {
+		struct send_request request = {.wr_id = i, .opcode = SEND_SEND};
+		struct receive_request receive = {.wr_id = 10 + i};
+
+		assert_int_equal(post(&pair, &pair.a, &request), 0);
+		assert_int_equal(qp_post_receive(&pair.a.qp, 0, &receive), 0);
+	}
+	rc_pair_transmit(&pair);
+	assert_int_equal(endpoint_set_state(&pair.a, pair.now, QP_ERROR), 0);
+	for (uint64_t i = 0; i < 3; i++) {
+		assert_int_equal(expect_completion(&pair.a, COMPLETION_FLUSHED)->wr_id, i);
+		assert_int_equal(expect_received(&pair.a, COMPLETION_FLUSHED)->wr_id, 10 + i);
+	}
+	/* What is posted later is flushed at once. */
+	post_send(&pair, &pair.a, 1);
+	post_receive(&pair, &pair.a, 1);
+	expect_completion(&pair.a, COMPLETION_FLUSHED);
+	expect_received(&pair.a, COMPLETION_FLUSHED);
+	assert_int_equal(pair.a.qp.requester.queue.head, pair.a.qp.requester.queue.tail);
+	rc_pair_release(&pair);
+}
+
+static void test_requests_and_answers_share_the_way_out(void **state)
+{
+	struct packet packets[1];
+	unsigned answers = 0, requests = 0;
+
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+	post_read(&pair, &pair.b, &pair.a, 0, 256 * 50);
+	for (int i = 0; i < 10; i++)
+		post_write(&pair, &pair.a, &pair.b, 0, 8);
+	assert_int_equal(qp_transmit(&pair.b.qp, pair.now, 1, 1, packets), 1);
+	qp_receive(&pair.a.qp, pair.now, &packets[0]);
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(qp_transmit(&pair.a.qp, pair.now, 1, 1, packets), 1);
+		if (opcode_info(packets[0].bth.opcode)->is_response)
+			answers++;
+		else
+			requests++;
+	}
+	assert_int_equal(answers, 10);
+	assert_int_equal(requests, 10);
+	rc_pair_release(&pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_long_message_asks_for_an_acknowledge_every_64_packets),
+		cmocka_unit_test(test_trains_are_cut_at_message_ends_and_whole_mtus),
+		cmocka_unit_test(test_several_sges_are_gathered_and_scattered),
+		cmocka_unit_test(test_inline_data_is_copied_when_posted),
+		cmocka_unit_test(test_local_key_error_breaks_the_connection_after_what_was_before),
+		cmocka_unit_test(test_region_gone_before_a_resend_is_not_touched),
+		cmocka_unit_test(test_read_needs_local_write),
+		cmocka_unit_test(test_message_above_the_largest_is_a_length_error),
+		cmocka_unit_test(test_atomic_into_less_than_8_bytes_is_a_length_error),
+		cmocka_unit_test(test_reads_beyond_the_depth_wait_and_hold_up_what_follows),
+		cmocka_unit_test(test_depth_0_refuses_reads),
+		cmocka_unit_test(test_fence_waits_for_earlier_reads_only),
+		cmocka_unit_test(test_unsignaled_slots_come_back_with_the_next_signaled_one),
+		cmocka_unit_test(test_drain_finishes_what_was_started_and_starts_nothing),
+		cmocka_unit_test(test_error_flushes_both_queues_in_order),
+		cmocka_unit_test(test_requests_and_answers_share_the_way_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
