@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Address handles (vol 1, chapter 11). */
+#include "net/hca/hca.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { LID_FIRST_MULTICAST = 0xc000, LID_PERMISSIVE = 0xffff, SL_COUNT = 16, FLOW_LABEL_BITS = 20 };
+
+static bool vector_is_valid(const struct hca *hca, const struct address_vector *vector)
+{
+	if (vector->port_number == 0 || vector->port_number > hca->port_count)
+		return false;
+
+	const struct port_view *port = hca->port_views[vector->port_number - 1];
+
+	if (vector->dlid == 0 || vector->sl >= SL_COUNT || vector->source_path_bits >> port->lmc)
+		return false;
+	/* A multicast packet always carries a GRH. */
+	if (vector->dlid >= LID_FIRST_MULTICAST && vector->dlid != LID_PERMISSIVE &&
+	    !vector->is_global)
+		return false;
+	return !vector->is_global ||
+	       (vector->sgid_index < port->gid_count && vector->flow_label >> FLOW_LABEL_BITS == 0);
+}
+
+int ah_create(struct hca *hca, struct protection_domain *pd, const struct address_vector *vector,
+	      struct ah **ret_ah)
+{
+	if (!vector_is_valid(hca, vector))
+		return -EINVAL;
+	if (hca->ah_count == hca->limits.ah_count_max)
+		return -ENOMEM;
+
+	struct ah *ah = calloc(1, sizeof(*ah));
+
+	if (!ah)
+		return -ENOMEM;
+	*ah = (struct ah){
+		.vector = *vector,
+		.pd = pd,
+		.hca = hca,
+		.handle = hca->next_handle++,
+	};
+	pd->users++;
+	hca->ah_count++;
+	*ret_ah = ah;
+	return 0;
+}
+
+void ah_destroy(struct ah *ah)
+{
+	ah->pd->users--;
+	ah->hca->ah_count--;
+	free(ah);
+}

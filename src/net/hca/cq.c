@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Completion queues: a ring, its arming and its overflow (vol 1, chapters 10, 11). */
+#include "net/hca/hca.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static uint32_t slots_for(uint32_t cqe_count)
+{
+	uint32_t slot_count = 1;
+
+	while (slot_count < cqe_count)
+		slot_count *= 2;
+	return slot_count;
+}
+
+int cq_create(struct hca *hca, uint32_t cqe_count, void *context, struct cq **ret_cq)
+{
+	if (cqe_count == 0 || cqe_count > hca->limits.cqes_max)
+		return -EINVAL;
+	if (hca->cq_count == hca->limits.cq_count_max)
+		return -ENOMEM;
+
+	struct cq *cq = calloc(1, sizeof(*cq));
+	uint32_t slot_count = slots_for(cqe_count);
+	struct completion *slots = calloc(slot_count, sizeof(*slots));
+
+	if (!cq || !slots) {
+		free(slots);
+		free(cq);
+		return -ENOMEM;
+	}
+	*cq = (struct cq){
+		.hca = hca,
+		.context = context,
+		.handle = hca->next_handle++,
+		.capacity = slot_count,
+		.slot_count = slot_count,
+		.slots = slots,
+	};
+	hca->cq_count++;
+	*ret_cq = cq;
+	return 0;
+}
+
+int cq_resize(struct cq *cq, uint32_t cqe_count)
+{
+	uint32_t unread_count = cq->tail - cq->head;
+
+	if (cqe_count == 0 || cqe_count > cq->hca->limits.cqes_max || cqe_count < unread_count)
+		return -EINVAL;
+
+	uint32_t slot_count = slots_for(cqe_count);
+	struct completion *slots = calloc(slot_count, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < unread_count; i++)
+		slots[i] = cq->slots[(cq->head + i) & (cq->slot_count - 1)];
+	free(cq->slots);
+	cq->slots = slots;
+	cq->slot_count = slot_count;
+	cq->capacity = slot_count;
+	cq->head = 0;
+	cq->tail = unread_count;
+	return 0;
+}
+
+int cq_destroy(struct cq *cq)
+{
+	if (cq->users)
+		return -EBUSY;
+	cq->hca->cq_count--;
+	free(cq->slots);
+	free(cq);
+	return 0;
+}
+
+/* Arming can only be raised; an event takes it away. */
+void cq_arm(struct cq *cq, enum cq_arming arming)
+{
+	if (arming > cq->armed)
+		cq->armed = (uint8_t)arming;
+}
+
+static bool counts_for_arming(const struct cq *cq, const struct completion *completion)
+{
+	if (cq->armed == CQ_ARMED_NEXT)
+		return true;
+	return completion->is_solicited || completion->status != COMPLETION_SUCCESS;
+}
+
+static void overflow(struct cq *cq)
+{
+	struct hca *hca = cq->hca;
+
+	if (cq->has_overflowed)
+		return;
+	cq->has_overflowed = true;
+	hca->owner.event(hca->owner.context,
+			 &(struct hca_event){.type = HCA_EVENT_CQ_ERROR, .cq = cq});
+}
+
+bool cq_push(struct cq *cq, const struct completion *completion)
+{
+	if (unlikely(cq->tail - cq->head >= cq->capacity || cq->has_overflowed)) {
+		overflow(cq);
+		return false;
+	}
+	cq->slots[cq->tail++ & (cq->slot_count - 1)] = *completion;
+	if (unlikely(cq->armed != CQ_NOT_ARMED) && counts_for_arming(cq, completion)) {
+		cq->armed = CQ_NOT_ARMED;
+		cq->hca->owner.cq_notify(cq->hca->owner.context, cq);
+	}
+	return true;
+}
+
+void cq_forget(struct cq *cq, uint32_t qpn)
+{
+	uint32_t kept = cq->head;
+
+	for (uint32_t position = cq->head; position != cq->tail; position++) {
+		const struct completion *slot = &cq->slots[position & (cq->slot_count - 1)];
+
+		if (slot->qpn != qpn)
+			cq->slots[kept++ & (cq->slot_count - 1)] = *slot;
+	}
+	cq->tail = kept;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The channel adapter: its tables, packets in, the ready list, timers (vol 1, chapters 10, 11). */
+#include "net/hca/hca.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "net/hca/qpn_blocks.h"
+#include "wire/packet.h"
+
+enum { MULTICAST_QPN = 0xffffff };
+
+const struct hca_limits hca_limits_default = {
+	.qp_count_max = 262144,
+	.requests_max = 32768,
+	.sges_max = 32,
+	.cq_count_max = 262144,
+	.cqes_max = 4194304,
+	.region_count_max = 1 << 20,
+	.pd_count_max = 262144,
+	.srq_count_max = 65536,
+	.srq_requests_max = 32768,
+	.srq_sges_max = 32,
+	.ah_count_max = 1 << 20,
+	.inline_bytes_max = 1024,
+	.initiator_depth_max = 16,
+	.responder_resources_max = 16,
+	.ack_delay = 15,
+};
+
+static struct qp_object *object_of(struct qp *qp)
+{
+	return container_of(qp, struct qp_object, qp);
+}
+
+static bool complete(struct qp *qp, enum queue_side side, const struct completion *completion)
+{
+	struct qp_object *object = object_of(qp);
+
+	return cq_push(side == SIDE_SEND ? object->send_cq : object->receive_cq, completion);
+}
+
+static void raise_qp_event(struct qp *qp, enum qp_event event)
+{
+	struct qp_object *object = object_of(qp);
+	struct hca *hca = object->hca;
+
+	hca->owner.event(hca->owner.context, &(struct hca_event){
+						     .type = (enum hca_event_type)event,
+						     .qp = object,
+					     });
+}
+
+/* The limit is one-shot: it reads 0 once the event is out. */
+static void check_srq_limit(struct qp *qp)
+{
+	struct srq *srq = object_of(qp)->srq;
+
+	if (likely(srq->limit == 0) || receive_queue_count(&srq->queue) >= srq->limit)
+		return;
+	srq->limit = 0;
+	srq->hca->owner.event(srq->hca->owner.context,
+			      &(struct hca_event){.type = HCA_EVENT_SRQ_LIMIT, .srq = srq});
+}
+
+int hca_init(struct hca *hca, const struct hca_limits *limits, const struct hca_owner *owner,
+	     uint64_t node_guid, unsigned port_count)
+{
+	if (port_count == 0 || port_count > HCA_PORTS_MAX)
+		return -EINVAL;
+	*hca = (struct hca){
+		.limits = *limits,
+		.owner = *owner,
+		.node_guid = node_guid,
+		.system_image_guid = node_guid,
+		.port_count = port_count,
+		.next_handle = 1,
+	};
+	for (unsigned i = 0; i < port_count; i++)
+		hca->port_views[i] = &hca->ports[i];
+	memory_init(&hca->memory, limits->region_count_max);
+	index_table_init(&hca->qps);
+	list_init(&hca->qpn_blocks);
+	list_init(&hca->ready);
+	timer_queue_init(&hca->timers);
+	hca->environment = (struct qp_environment){
+		.memory = &hca->memory,
+		.timers = &hca->timers,
+		.complete = complete,
+		.event = raise_qp_event,
+		.shared_receive_taken = check_srq_limit,
+	};
+	return 0;
+}
+
+void hca_release(struct hca *hca)
+{
+	assert(hca->qp_count == 0 && hca->cq_count == 0 && hca->srq_count == 0);
+	timer_queue_release(&hca->timers);
+	qpn_blocks_release(&hca->qpn_blocks);
+	index_table_release(&hca->qps);
+	memory_release(&hca->memory);
+}
+
+int hca_add_qpns(struct hca *hca, uint32_t first, uint32_t count)
+{
+	return qpn_blocks_add(&hca->qpn_blocks, first, count);
+}
+
+void hca_for_each_qp(struct hca *hca, void (*visit)(struct qp_object *object, void *context),
+		     void *context)
+{
+	if (!hca->qps.leaves)
+		return;
+	for (uint32_t i = 0; i < INDEX_TABLE_LEAVES; i++) {
+		void **leaf = hca->qps.leaves[i];
+
+		for (uint32_t j = 0; leaf && j < INDEX_TABLE_LEAF_ENTRIES; j++)
+			if (leaf[j])
+				visit(leaf[j], context);
+	}
+}
+
+static void fail_qp(struct qp_object *object, void *context)
+{
+	const struct qp_attributes attributes = {.state = QP_ERROR};
+	const time_ns *now = context;
+
+	if (object->qp.state == QP_RESET)
+		return;
+
+	int error = qp_object_modify(object, *now, &attributes, QP_HAS_STATE);
+
+	assert(error == 0);
+	(void)error;
+}
+
+void hca_fail(struct hca *hca, time_ns now)
+{
+	if (hca->is_fatal)
+		return;
+	hca->is_fatal = true;
+	hca_for_each_qp(hca, fail_qp, &now);
+	hca->owner.event(hca->owner.context, &(struct hca_event){.type = HCA_EVENT_DEVICE_FATAL});
+}
+
+void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct packet *packet)
+{
+	struct qp_object *object = index_table_get(&hca->qps, packet->bth.destination_qpn);
+
+	if (unlikely(port_number == 0 || port_number > hca->port_count)) {
+		hca->drops[HCA_DROP_NO_SUCH_PORT]++;
+		return;
+	}
+	if (unlikely(!object)) {
+		bool is_multicast = packet->bth.destination_qpn == MULTICAST_QPN;
+
+		hca->drops[is_multicast ? HCA_DROP_MULTICAST_NOT_ATTACHED : HCA_DROP_NO_SUCH_QP]++;
+		return;
+	}
+	if (unlikely(object->qp.port && object->qp.port->number != port_number)) {
+		hca->drops[HCA_DROP_WRONG_PORT]++;
+		return;
+	}
+	qp_receive(&object->qp, now, packet);
+	hca_ready_add(hca, &object->qp);
+}
+
+struct qp *hca_ready_first(struct hca *hca)
+{
+	struct list *link = list_first(&hca->ready);
+
+	return link ? container_of(link, struct qp, ready_link) : NULL;
+}
+
+void hca_ready_add(struct hca *hca, struct qp *qp)
+{
+	if (!list_is_linked(&qp->ready_link))
+		list_append(&hca->ready, &qp->ready_link);
+}
+
+void hca_ready_remove(struct hca *hca, struct qp *qp)
+{
+	(void)hca;
+	if (list_is_linked(&qp->ready_link))
+		list_remove(&qp->ready_link);
+}
+
+time_ns hca_deadline(const struct hca *hca)
+{
+	return timer_queue_deadline(&hca->timers);
+}
+
+void hca_expire(struct hca *hca, time_ns now)
+{
+	for (struct timer *timer = timer_queue_pop(&hca->timers, now); timer;
+	     timer = timer_queue_pop(&hca->timers, now)) {
+		struct qp *qp = container_of(timer, struct qp, timer);
+
+		qp_expire(qp, now);
+		hca_ready_add(hca, qp);
+	}
+}
+
+int hca_pd_alloc(struct hca *hca, struct protection_domain **ret_pd)
+{
+	if (hca->pd_count == hca->limits.pd_count_max)
+		return -ENOMEM;
+
+	struct protection_domain *pd = calloc(1, sizeof(*pd));
+
+	if (!pd)
+		return -ENOMEM;
+	pd->handle = hca->next_handle++;
+	hca->pd_count++;
+	*ret_pd = pd;
+	return 0;
+}
+
+int hca_pd_dealloc(struct hca *hca, struct protection_domain *pd)
+{
+	if (pd->users)
+		return -EBUSY;
+	hca->pd_count--;
+	free(pd);
+	return 0;
+}

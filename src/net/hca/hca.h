@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A channel adapter as one process sees it: its objects, the queue pairs that have something to do, and its ports (vol 1, chapters 10, 11).
+ *
+ * No lock, no clock, no system call. Objects are allocated bigger than asked by the caller's own needs through "context" pointers.
+ */
+#ifndef SOFTIB_NET_HCA_HCA_H
+#define SOFTIB_NET_HCA_HCA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/index_table.h"
+#include "base/list.h"
+#include "base/time.h"
+#include "base/timer_queue.h"
+#include "net/memory/memory.h"
+#include "net/transport/port_view.h"
+#include "net/transport/qp.h"
+
+struct packet;
+struct cq;
+struct srq;
+
+/* Limits that ibv_query_device reports; every one of them can really be reached. */
+struct hca_limits {
+	uint32_t qp_count_max;
+	uint32_t requests_max;	   /* per queue */
+	uint32_t sges_max;
+	uint32_t cq_count_max;
+	uint32_t cqes_max;
+	uint32_t region_count_max;
+	uint32_t pd_count_max;
+	uint32_t srq_count_max;
+	uint32_t srq_requests_max;
+	uint32_t srq_sges_max;
+	uint32_t ah_count_max;
+	uint32_t inline_bytes_max;
+	uint8_t initiator_depth_max;
+	uint8_t responder_resources_max;
+	uint8_t ack_delay;
+};
+
+extern const struct hca_limits hca_limits_default;
+
+/* Asynchronous events; numbers are the verbs'. */
+enum hca_event_type {
+	HCA_EVENT_CQ_ERROR = 0,
+	HCA_EVENT_QP_FATAL = 1,
+	HCA_EVENT_QP_REQUEST_ERROR = 2,
+	HCA_EVENT_QP_ACCESS_ERROR = 3,
+	HCA_EVENT_QP_ESTABLISHED = 4,
+	HCA_EVENT_SQ_DRAINED = 5,
+	HCA_EVENT_DEVICE_FATAL = 8,
+	HCA_EVENT_PORT_ACTIVE = 9,
+	HCA_EVENT_PORT_ERROR = 10,
+	HCA_EVENT_LID_CHANGE = 11,
+	HCA_EVENT_PKEY_CHANGE = 12,
+	HCA_EVENT_SM_CHANGE = 13,
+	HCA_EVENT_SRQ_ERROR = 14,
+	HCA_EVENT_SRQ_LIMIT = 15,
+	HCA_EVENT_LAST_REQUEST_REACHED = 16,
+	HCA_EVENT_CLIENT_REREGISTER = 17,
+	HCA_EVENT_GID_CHANGE = 18,
+};
+
+struct hca_event {
+	enum hca_event_type type;
+	uint8_t port_number; /* port events */
+	struct qp_object *qp;
+	struct cq *cq;
+	struct srq *srq;
+};
+
+/* What the adapter tells its owner. Called with the owner's lock held: must not call back into the adapter. */
+struct hca_owner {
+	void (*event)(void *context, const struct hca_event *event);
+	/* An armed CQ got a completion that counts; the arming is used up. */
+	void (*cq_notify)(void *context, struct cq *cq);
+	void *context;
+};
+
+enum { HCA_PORTS_MAX = 8 };
+
+/* Why a packet reached no queue pair. */
+enum hca_drop { HCA_DROP_NO_SUCH_PORT, HCA_DROP_NO_SUCH_QP, HCA_DROP_MULTICAST_NOT_ATTACHED, HCA_DROP_WRONG_PORT, HCA_DROP_COUNT };
+
+struct hca {
+	struct hca_limits limits;
+	struct hca_owner owner;
+	uint64_t node_guid;
+	uint64_t system_image_guid;
+	unsigned port_count;
+	struct port_view ports[HCA_PORTS_MAX];
+	struct port_view *port_views[HCA_PORTS_MAX];
+	struct memory memory;
+	struct qp_environment environment;
+	struct index_table qps; /* QPN to struct qp_object */
+	struct list qpn_blocks; /* filled by hca_add_qpns; blocks that have free numbers come first */
+	struct list ready;	/* struct qp by ready_link: may have something to transmit */
+	struct timer_queue timers;
+	uint32_t pd_count, cq_count, srq_count, ah_count, qp_count;
+	uint32_t next_handle;
+	bool is_fatal;
+	uint64_t drops[HCA_DROP_COUNT];
+};
+
+MUST_USE int hca_init(struct hca *hca, const struct hca_limits *limits, const struct hca_owner *owner, uint64_t node_guid, unsigned port_count);
+void hca_release(struct hca *hca);
+
+/* QPNs that this process may use on the adapter. */
+MUST_USE int hca_add_qpns(struct hca *hca, uint32_t first, uint32_t count);
+
+/* A port's new state from the fabric; raises the events that the change means. */
+void hca_port_update(struct hca *hca, const struct port_view *view, bool client_reregister);
+/* The fabric is gone: every queue pair to Error, DEVICE_FATAL. */
+void hca_fail(struct hca *hca, time_ns now);
+
+/* Calls visit for every queue pair; visit must not create or destroy any. */
+struct qp_object;
+void hca_for_each_qp(struct hca *hca, void (*visit)(struct qp_object *object, void *context), void *context);
+
+/* Packets in. Drops (with a reason that is counted) what no queue pair takes. */
+void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct packet *packet);
+
+/* The first queue pair that may transmit, or NULL; it stays listed until the caller finds that qp_next_route is false and calls hca_ready_remove, or
+ * parks it elsewhere by its ready_link (a full ring) and later gives it back with hca_ready_add. */
+struct qp *hca_ready_first(struct hca *hca);
+void hca_ready_add(struct hca *hca, struct qp *qp);
+void hca_ready_remove(struct hca *hca, struct qp *qp);
+
+time_ns hca_deadline(const struct hca *hca);
+void hca_expire(struct hca *hca, time_ns now);
+
+/* --- protection domains --- */
+MUST_USE int hca_pd_alloc(struct hca *hca, struct protection_domain **ret_pd);
+MUST_USE int hca_pd_dealloc(struct hca *hca, struct protection_domain *pd); /* -EBUSY */
+
+/* --- completion queues --- */
+struct cq {
+	struct hca *hca;
+	void *context; /* the caller's */
+	uint32_t handle;
+	uint32_t capacity;   /* what the caller may rely on */
+	uint32_t slot_count; /* power of two */
+	uint32_t head, tail; /* free-running */
+	uint8_t armed;	     /* enum cq_arming */
+	bool has_overflowed;
+	uint32_t users; /* queue pairs and queues that complete here */
+	struct completion *slots;
+};
+
+enum cq_arming { CQ_NOT_ARMED, CQ_ARMED_SOLICITED, CQ_ARMED_NEXT };
+
+MUST_USE int cq_create(struct hca *hca, uint32_t cqe_count, void *context, struct cq **ret_cq);
+MUST_USE int cq_resize(struct cq *cq, uint32_t cqe_count);
+MUST_USE int cq_destroy(struct cq *cq); /* -EBUSY */
+void cq_arm(struct cq *cq, enum cq_arming arming);
+/* Adds a completion, at most once per armed state tells the owner. false: no room, the completion is lost and the CQ unusable. */
+bool cq_push(struct cq *cq, const struct completion *completion);
+/* Drops the unread completions of a queue pair that is gone or was reset. */
+void cq_forget(struct cq *cq, uint32_t qpn);
+/* Oldest completion not yet polled, in place; NULL when empty. cq_advance takes it. */
+static inline const struct completion *cq_first(const struct cq *cq)
+{
+	return cq->head == cq->tail ? NULL : &cq->slots[cq->head & (cq->slot_count - 1)];
+}
+static inline void cq_advance(struct cq *cq)
+{
+	cq->head++;
+}
+
+/* --- shared receive queues --- */
+struct srq {
+	struct receive_queue queue; /* first: a qp's shared queue leads back here */
+	struct hca *hca;
+	void *context;
+	uint32_t handle;
+	uint32_t limit;
+	uint32_t users;
+};
+
+MUST_USE int srq_create(struct hca *hca, struct protection_domain *pd, uint32_t requests_max, uint32_t sges_max, uint32_t limit, void *context, struct srq **ret_srq);
+MUST_USE int srq_set_limit(struct srq *srq, uint32_t limit);
+MUST_USE int srq_resize(struct srq *srq, uint32_t requests_max);
+MUST_USE int srq_destroy(struct srq *srq); /* -EBUSY */
+MUST_USE int srq_post(struct srq *srq, const struct receive_request *request);
+
+/* --- address handles --- */
+struct ah {
+	struct address_vector vector;
+	struct protection_domain *pd;
+	struct hca *hca;
+	uint32_t handle;
+};
+
+MUST_USE int ah_create(struct hca *hca, struct protection_domain *pd, const struct address_vector *vector, struct ah **ret_ah); /* -EINVAL: port, sgid index, dlid */
+void ah_destroy(struct ah *ah);
+
+/* --- queue pairs --- */
+struct qp_object {
+	struct qp qp; /* first */
+	struct hca *hca;
+	struct cq *send_cq;
+	struct cq *receive_cq;
+	struct srq *srq;
+	void *context;
+	uint32_t handle;
+};
+
+struct qp_options {
+	enum qp_type type;
+	struct protection_domain *pd;
+	struct cq *send_cq;
+	struct cq *receive_cq;
+	struct srq *srq;
+	bool signal_all;
+	struct qp_capabilities capabilities; /* asked; ret_object->qp.capabilities says what was given */
+	void *context;
+};
+
+/* -EAGAIN: no QPN left, call hca_add_qpns and try again; -EINVAL beyond limits; -ENOMEM. */
+MUST_USE int qp_object_create(struct hca *hca, const struct qp_options *options, struct qp_object **ret_object);
+/* Removes its unread completions from its CQs as well. */
+MUST_USE int qp_object_destroy(struct qp_object *object);
+MUST_USE int qp_object_modify(struct qp_object *object, time_ns now, const struct qp_attributes *attributes, uint32_t mask);
+/* Post and put on the ready list. */
+MUST_USE int qp_object_post_send(struct qp_object *object, time_ns now, const struct send_request *request);
+MUST_USE int qp_object_post_receive(struct qp_object *object, time_ns now, const struct receive_request *request);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queue pairs as an adapter's objects: number, queues' users, the ready list (vol 1, chapter 11).
+ */
+#include "net/hca/hca.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "net/hca/qpn_blocks.h"
+
+static int check_options(const struct hca *hca, const struct qp_options *options)
+{
+	const struct qp_capabilities *asked = &options->capabilities;
+
+	if (!options->send_cq || !options->receive_cq || !options->pd)
+		return -EINVAL;
+	if (asked->send_requests_max > hca->limits.requests_max ||
+	    asked->send_sges_max > hca->limits.sges_max ||
+	    asked->inline_bytes_max > hca->limits.inline_bytes_max)
+		return -EINVAL;
+	if (!options->srq && (asked->receive_requests_max > hca->limits.requests_max ||
+			      asked->receive_sges_max > hca->limits.sges_max))
+		return -EINVAL;
+	return hca->qp_count < hca->limits.qp_count_max ? 0 : -ENOMEM;
+}
+
+static int init_qp(struct hca *hca, const struct qp_options *options, struct qp_object *object)
+{
+	struct qp_capabilities capabilities = options->capabilities;
+	uint32_t qpn;
+
+	if (options->srq) {
+		capabilities.receive_requests_max = 0;
+		capabilities.receive_sges_max = 0;
+	}
+
+	int error = timer_queue_reserve(&hca->timers, hca->qp_count + 1);
+
+	if (!error)
+		error = qpn_blocks_take(&hca->qpn_blocks, &qpn);
+	if (error)
+		return error;
+	error = qp_init(&object->qp, &hca->environment, options->type, qpn, options->pd,
+			&capabilities, options->srq ? &options->srq->queue : NULL,
+			options->signal_all);
+	if (error)
+		goto give_back_qpn;
+	error = index_table_put(&hca->qps, qpn, object);
+	if (error)
+		goto release_qp;
+	return 0;
+
+release_qp:
+	qp_release(&object->qp);
+give_back_qpn:
+	qpn_blocks_give_back(&hca->qpn_blocks, qpn);
+	return error;
+}
+
+int qp_object_create(struct hca *hca, const struct qp_options *options,
+		     struct qp_object **ret_object)
+{
+	int error = check_options(hca, options);
+
+	if (error)
+		return error;
+
+	struct qp_object *object = calloc(1, sizeof(*object));
+
+	if (!object)
+		return -ENOMEM;
+	error = init_qp(hca, options, object);
+	if (error) {
+		free(object);
+		return error;
+	}
+	object->hca = hca;
+	object->send_cq = options->send_cq;
+	object->receive_cq = options->receive_cq;
+	object->srq = options->srq;
+	object->context = options->context;
+	object->handle = hca->next_handle++;
+	object->send_cq->users++;
+	object->receive_cq->users++;
+	options->pd->users++;
+	if (object->srq)
+		object->srq->users++;
+	hca->qp_count++;
+	*ret_object = object;
+	return 0;
+}
+
+static void forget_completions(struct qp_object *object)
+{
+	cq_forget(object->send_cq, object->qp.qpn);
+	if (object->receive_cq != object->send_cq)
+		cq_forget(object->receive_cq, object->qp.qpn);
+}
+
+int qp_object_destroy(struct qp_object *object)
+{
+	struct hca *hca = object->hca;
+	uint32_t qpn = object->qp.qpn;
+
+	hca_ready_remove(hca, &object->qp);
+	timer_queue_cancel(&hca->timers, &object->qp.timer);
+	forget_completions(object);
+	index_table_remove(&hca->qps, qpn);
+	object->qp.pd->users--;
+	object->send_cq->users--;
+	object->receive_cq->users--;
+	if (object->srq)
+		object->srq->users--;
+	qp_release(&object->qp);
+	qpn_blocks_give_back(&hca->qpn_blocks, qpn);
+	hca->qp_count--;
+	free(object);
+	return 0;
+}
+
+int qp_object_modify(struct qp_object *object, time_ns now, const struct qp_attributes *attributes,
+		     uint32_t mask)
+{
+	struct hca *hca = object->hca;
+	const struct qp_ports ports = {
+		.views = hca->port_views,
+		.count = hca->port_count,
+		.initiator_depth_max = hca->limits.initiator_depth_max,
+		.responder_resources_max = hca->limits.responder_resources_max,
+	};
+	int error = qp_modify(&object->qp, now, &ports, attributes, mask);
+
+	if (error)
+		return error;
+	if (object->qp.state == QP_RESET) {
+		forget_completions(object);
+		hca_ready_remove(hca, &object->qp);
+	} else {
+		hca_ready_add(hca, &object->qp);
+	}
+	return 0;
+}
+
+int qp_object_post_send(struct qp_object *object, time_ns now, const struct send_request *request)
+{
+	int error = qp_post_send(&object->qp, now, request);
+
+	if (likely(!error))
+		hca_ready_add(object->hca, &object->qp);
+	return error;
+}
+
+int qp_object_post_receive(struct qp_object *object, time_ns now,
+			   const struct receive_request *request)
+{
+	return qp_post_receive(&object->qp, now, request);
+}
