@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes and links: making them, finding them, cables pulled and put back. */
+#include "fabric/fabric.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "fabric/movement.h"
+#include "net/link/link.h"
+#include "net/link/port_queues.h"
+
+static int reserve_index(struct fabric *fabric)
+{
+	if (fabric->node_count < fabric->node_capacity)
+		return 0;
+
+	uint32_t capacity = fabric->node_capacity ? fabric->node_capacity * 2 : 64;
+	struct node **by_index = realloc(fabric->by_index, capacity * sizeof(struct node *));
+
+	if (!by_index)
+		return -ENOMEM;
+	fabric->by_index = by_index;
+	fabric->node_capacity = capacity;
+	return 0;
+}
+
+int fabric_add_node(struct fabric *fabric, enum node_type type, unsigned port_count, uint64_t node_guid,
+		    const char *name, const char *description, struct node **ret_node)
+{
+	int error = reserve_index(fabric);
+
+	if (!error)
+		error = timer_queue_reserve(&fabric->lifetimes, fabric->port_total + port_count + 1);
+	if (error)
+		return error;
+
+	struct node *node = malloc(sizeof(*node));
+
+	if (!node)
+		return -ENOMEM;
+	error = node_init(node, type, port_count, node_guid, description);
+	if (error) {
+		free(node);
+		return error;
+	}
+	snprintf(node->name, sizeof(node->name), "%s", name);
+	node->index = fabric->node_count;
+	fabric->by_index[fabric->node_count++] = node;
+	fabric->port_total += port_count + 1;
+	list_append(&fabric->nodes, &node->link);
+	*ret_node = node;
+	return 0;
+}
+
+void fabric_note_state_change(struct fabric *fabric, struct port *port)
+{
+	if (node_is_switch(port->node))
+		agent_link_changed(&fabric->agent_memory, port->node, fabric->now);
+	else if (fabric->owner.port_changed)
+		fabric->owner.port_changed(fabric->owner.context, port);
+}
+
+static void note_paths_changed(struct fabric *fabric)
+{
+	if (fabric->owner.paths_changed)
+		fabric->owner.paths_changed(fabric->owner.context);
+}
+
+static void train(struct fabric *fabric, struct port *port)
+{
+	if (!link_train(port))
+		return;
+	fabric_note_state_change(fabric, port);
+	fabric_note_state_change(fabric, port->peer);
+}
+
+static void flush(struct fabric *fabric, struct port *port)
+{
+	struct frame *frame;
+
+	timer_queue_cancel(&fabric->lifetimes, &port->queues->lifetime);
+	while ((frame = port_flush_next(port)))
+		fabric_drop(fabric, port, frame, DROP_PORT_INACTIVE);
+}
+
+static void fall(struct fabric *fabric, struct port *port, enum physical_state physical)
+{
+	if (!link_fall(port, physical))
+		return;
+	flush(fabric, port);
+	fabric_note_state_change(fabric, port);
+	if (port->peer) {
+		flush(fabric, port->peer);
+		fabric_note_state_change(fabric, port->peer);
+	}
+	note_paths_changed(fabric);
+}
+
+int fabric_connect(struct fabric *fabric, struct port *a, struct port *b)
+{
+	int error = link_connect(a, b);
+
+	if (error)
+		return error;
+	train(fabric, a);
+	return 0;
+}
+
+void fabric_set_cable(struct fabric *fabric, struct port *port, bool is_up, time_ns now)
+{
+	fabric->now = now;
+	if (!port->peer)
+		return;
+	port->cable_is_down = !is_up;
+	port->peer->cable_is_down = !is_up;
+	if (is_up)
+		train(fabric, port);
+	else
+		fall(fabric, port, (enum physical_state)port->info.link_down_default_state);
+}
+
+static void agent_port_changed(void *context, struct port *port)
+{
+	struct fabric *fabric = context;
+
+	port->state_changes++;
+	if (!node_is_switch(port->node) && fabric->owner.port_changed)
+		fabric->owner.port_changed(fabric->owner.context, port);
+	/* A new VL or arbitration table may let a waiting frame go. */
+	fabric_wake(fabric, port);
+}
+
+static void agent_paths_changed(void *context)
+{
+	note_paths_changed(context);
+}
+
+/* A manager wrote PortPhysicalState or PortState Down: the link falls, and trains again if both sides poll. */
+static void agent_set_link(void *context, struct port *port, enum physical_state physical)
+{
+	struct fabric *fabric = context;
+
+	if (physical == PHYSICAL_NO_CHANGE)
+		physical = (enum physical_state)port->info.link_down_default_state;
+	fall(fabric, port, physical);
+	port->info.physical_state = (uint8_t)physical;
+	train(fabric, port);
+}
+
+static void agent_refresh_counters(void *context, struct node *node)
+{
+	struct fabric *fabric = context;
+
+	if (fabric->owner.refresh_counters)
+		fabric->owner.refresh_counters(fabric->owner.context, node);
+}
+
+static void set_agent_environment(struct fabric *fabric)
+{
+	fabric->agents = (struct agent_environment){
+		.port_changed = agent_port_changed,
+		.paths_changed = agent_paths_changed,
+		.set_link = agent_set_link,
+		.refresh_counters = agent_refresh_counters,
+		.context = fabric,
+		.memory = &fabric->agent_memory,
+	};
+	agent_memory_init(&fabric->agent_memory);
+}
+
+int fabric_init(struct fabric *fabric, const struct fabric_owner *owner)
+{
+	*fabric = (struct fabric){.owner = *owner};
+	list_init(&fabric->nodes);
+	list_init(&fabric->work);
+	frame_pool_init(&fabric->frames, FABRIC_FRAMES_MAX);
+	timer_queue_init(&fabric->lifetimes);
+	set_agent_environment(fabric);
+	return 0;
+}
+
+void fabric_release(struct fabric *fabric)
+{
+	agent_memory_release(&fabric->agent_memory);
+	for (uint32_t index = 0; index < fabric->node_count; index++) {
+		node_release(fabric->by_index[index]);
+		free(fabric->by_index[index]);
+	}
+	free(fabric->by_index);
+	frame_pool_release(&fabric->frames);
+	timer_queue_release(&fabric->lifetimes);
+	*fabric = (struct fabric){0};
+}
+
+struct node *fabric_find_guid(const struct fabric *fabric, uint64_t node_guid)
+{
+	for (uint32_t index = 0; index < fabric->node_count; index++)
+		if (fabric->by_index[index]->info.node_guid == node_guid)
+			return fabric->by_index[index];
+	return NULL;
+}
+
+struct node *fabric_find_name(const struct fabric *fabric, const char *name)
+{
+	for (uint32_t index = 0; index < fabric->node_count; index++)
+		if (strcmp(fabric->by_index[index]->name, name) == 0)
+			return fabric->by_index[index];
+	return NULL;
+}
+
+struct node *fabric_find_adapter(const struct fabric *fabric, const char *host, uint32_t adapter_index)
+{
+	for (uint32_t index = 0; index < fabric->node_count; index++) {
+		struct node *node = fabric->by_index[index];
+
+		if (!node_is_switch(node) && node->adapter_index == adapter_index && strcmp(node->host, host) == 0)
+			return node;
+	}
+	return NULL;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Generated topologies: star, ring, fat tree and mesh, with GUIDs that are the same in every run. */
+#include "fabric/topology.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "fabric/fabric.h"
+
+enum {
+	HOSTS_MAX = 20000,	  /* LIDs are 16 bits, and 48 thousand of them are unicast */
+	STAR_HOSTS_MAX = NODE_PORTS_MAX, /* on one switch */
+	LEAF_PORTS = 32,
+	LEAF_HOSTS = 24,
+	LEAF_UPLINKS = LEAF_PORTS - LEAF_HOSTS, /* and as many spines */
+	TREE_HOSTS_MAX = LEAF_HOSTS * NODE_PORTS_MAX,
+	RING_SWITCHES_MAX = 5000,
+	FAT_TREE_MAX = 42,	  /* 18522 hosts */
+	MESH_SIDE_MAX = 100,
+	HOST_ADAPTER_PORTS = 1,
+};
+
+/* GUIDs of generated nodes: vendor | kind | index from 1 | adapter | port. */
+enum guid_kind { GUID_KIND_CA = 1, GUID_KIND_SWITCH = 2 };
+
+static uint64_t generated_guid(enum guid_kind kind, uint32_t index)
+{
+	return (uint64_t)NODE_VENDOR_ID << 40 | (uint64_t)kind << 32 | (uint64_t)index << 16;
+}
+
+struct builder {
+	struct fabric *fabric;
+	uint32_t host_count;
+	uint32_t switch_count;
+	int error;
+};
+
+static struct node *add_switch(struct builder *builder, unsigned port_count)
+{
+	uint32_t index = ++builder->switch_count;
+	uint64_t guid = generated_guid(GUID_KIND_SWITCH, index);
+	char name[32], description[32];
+	struct node *node = NULL;
+
+	snprintf(name, sizeof(name), "S-%016llx", (unsigned long long)guid);
+	snprintf(description, sizeof(description), "switch-%u", index);
+	if (!builder->error)
+		builder->error = fabric_add_node(builder->fabric, NODE_SWITCH, port_count, guid, name, description,
+						 &node);
+	return node;
+}
+
+static void connect(struct builder *builder, struct node *a, unsigned port_a, struct node *b, unsigned port_b)
+{
+	if (!builder->error)
+		builder->error = fabric_connect(builder->fabric, &a->ports[port_a], &b->ports[port_b]);
+}
+
+/* The next host, cabled to this port of a switch. */
+static void add_host(struct builder *builder, struct node *switch_node, unsigned switch_port)
+{
+	uint32_t index = ++builder->host_count;
+	uint64_t guid = generated_guid(GUID_KIND_CA, index);
+	char name[32], description[32];
+	struct node *node;
+
+	if (builder->error)
+		return;
+	snprintf(name, sizeof(name), "H-%016llx", (unsigned long long)guid);
+	snprintf(description, sizeof(description), "h%u softib0", index);
+	builder->error = fabric_add_node(builder->fabric, NODE_CA, HOST_ADAPTER_PORTS, guid, name, description, &node);
+	if (builder->error)
+		return;
+	snprintf(node->host, sizeof(node->host), "h%u", index);
+	connect(builder, node, 1, switch_node, switch_port);
+}
+
+/* Every leaf has its uplinks spread over the spines, so that any spine may fail. */
+static void build_tree(struct builder *builder, unsigned host_count)
+{
+	unsigned leaf_count = (host_count + LEAF_HOSTS - 1) / LEAF_HOSTS;
+	struct node *spines[LEAF_UPLINKS];
+
+	for (unsigned spine = 0; spine < LEAF_UPLINKS; spine++)
+		spines[spine] = add_switch(builder, leaf_count);
+	for (unsigned leaf = 0; leaf < leaf_count && !builder->error; leaf++) {
+		struct node *node = add_switch(builder, LEAF_PORTS);
+
+		for (unsigned port = 1; port <= LEAF_HOSTS && builder->host_count < host_count; port++)
+			add_host(builder, node, port);
+		for (unsigned uplink = 0; uplink < LEAF_UPLINKS; uplink++)
+			connect(builder, node, LEAF_HOSTS + 1 + uplink, spines[uplink], leaf + 1);
+	}
+}
+
+static int build_star(struct builder *builder, unsigned host_count)
+{
+	if (host_count > STAR_HOSTS_MAX) {
+		build_tree(builder, host_count);
+		return builder->error;
+	}
+
+	struct node *node = add_switch(builder, host_count);
+
+	for (unsigned port = 1; port <= host_count; port++)
+		add_host(builder, node, port);
+	return builder->error;
+}
+
+enum { RING_NEXT = 1, RING_PREVIOUS = 2, RING_HOST = 3, RING_PORTS = 3 };
+
+static int build_ring(struct builder *builder, unsigned switch_count)
+{
+	struct node *first = NULL, *previous = NULL;
+
+	for (unsigned i = 0; i < switch_count && !builder->error; i++) {
+		struct node *node = add_switch(builder, RING_PORTS);
+
+		add_host(builder, node, RING_HOST);
+		if (previous)
+			connect(builder, previous, RING_NEXT, node, RING_PREVIOUS);
+		else
+			first = node;
+		previous = node;
+	}
+	/* Two switches make a ring with both of their cables, one makes none. */
+	if (previous != first)
+		connect(builder, previous, RING_NEXT, first, RING_PREVIOUS);
+	return builder->error;
+}
+
+/* K pods of K/2 edge and K/2 aggregation switches, (K/2)^2 cores; core c hangs on aggregation switch c / (K/2). */
+static int build_fat_tree(struct builder *builder, unsigned arity)
+{
+	unsigned half = arity / 2;
+	struct node **cores = calloc((size_t)half * half, sizeof(struct node *));
+	struct node **aggregations = calloc(half, sizeof(struct node *));
+
+	if (!cores || !aggregations)
+		builder->error = -ENOMEM;
+	for (unsigned core = 0; core < half * half && !builder->error; core++)
+		cores[core] = add_switch(builder, arity);
+	for (unsigned pod = 0; pod < arity && !builder->error; pod++) {
+		for (unsigned up = 0; up < half; up++) {
+			aggregations[up] = add_switch(builder, arity);
+			for (unsigned core = 0; core < half; core++)
+				connect(builder, aggregations[up], half + 1 + core, cores[up * half + core], pod + 1);
+		}
+		for (unsigned edge = 0; edge < half && !builder->error; edge++) {
+			struct node *node = add_switch(builder, arity);
+
+			for (unsigned host = 0; host < half; host++)
+				add_host(builder, node, host + 1);
+			for (unsigned up = 0; up < half; up++)
+				connect(builder, node, half + 1 + up, aggregations[up], edge + 1);
+		}
+	}
+	free(cores);
+	free(aggregations);
+	return builder->error;
+}
+
+enum { MESH_EAST = 1, MESH_WEST = 2, MESH_SOUTH = 3, MESH_NORTH = 4, MESH_HOST = 5, MESH_PORTS = 5 };
+
+static int build_mesh(struct builder *builder, unsigned columns, unsigned rows)
+{
+	struct node **above = calloc(columns, sizeof(struct node *));
+
+	if (!above)
+		return -ENOMEM;
+	for (unsigned row = 0; row < rows; row++) {
+		for (unsigned column = 0; column < columns && !builder->error; column++) {
+			struct node *node = add_switch(builder, MESH_PORTS);
+
+			add_host(builder, node, MESH_HOST);
+			if (column > 0)
+				connect(builder, above[column - 1], MESH_EAST, node, MESH_WEST);
+			if (row > 0)
+				connect(builder, above[column], MESH_SOUTH, node, MESH_NORTH);
+			above[column] = node;
+		}
+	}
+	free(above);
+	return builder->error;
+}
+
+/* "12" or "3x4": digits only, nothing after. Returns how many numbers there are; 0: malformed. */
+static unsigned read_numbers(const char *text, unsigned ret_numbers[2])
+{
+	unsigned count = 0;
+
+	while (count < 2) {
+		char *end;
+
+		if (*text < '0' || *text > '9')
+			return 0;
+
+		unsigned long number = strtoul(text, &end, 10);
+
+		ret_numbers[count++] = number > HOSTS_MAX ? HOSTS_MAX + 1 : (unsigned)number;
+		if (*end == '\0')
+			return count;
+		if (*end != 'x')
+			return 0;
+		text = end + 1;
+	}
+	return 0;
+}
+
+static int in_range(unsigned value, unsigned least, unsigned most, const char *what, struct topology_error *ret_error)
+{
+	if (value >= least && value <= most)
+		return 0;
+	return topology_fail(ret_error, 0, "%s takes %u to %u, not %u", what, least, most, value);
+}
+
+static int generate(struct builder *builder, const char *kind, const unsigned numbers[2], struct topology_error *ret_error)
+{
+	int error;
+
+	if (strcmp(kind, "star") == 0) {
+		error = in_range(numbers[0], 1, TREE_HOSTS_MAX, "star:N", ret_error);
+		return error ? error : build_star(builder, numbers[0]);
+	}
+	if (strcmp(kind, "ring") == 0) {
+		error = in_range(numbers[0], 1, RING_SWITCHES_MAX, "ring:N", ret_error);
+		return error ? error : build_ring(builder, numbers[0]);
+	}
+	if (strcmp(kind, "fat-tree") == 0) {
+		error = in_range(numbers[0], 2, FAT_TREE_MAX, "fat-tree:K", ret_error);
+		if (!error && numbers[0] % 2)
+			error = topology_fail(ret_error, 0, "fat-tree:K takes an even K, not %u", numbers[0]);
+		return error ? error : build_fat_tree(builder, numbers[0]);
+	}
+	error = in_range(numbers[0], 1, MESH_SIDE_MAX, "mesh:AxB", ret_error);
+	if (!error)
+		error = in_range(numbers[1], 1, MESH_SIDE_MAX, "mesh:AxB", ret_error);
+	return error ? error : build_mesh(builder, numbers[0], numbers[1]);
+}
+
+int topology_generate(struct fabric *fabric, const char *generator, struct topology_error *ret_error)
+{
+	static const struct {
+		const char *kind;
+		unsigned number_count;
+	} kinds[] = {{"star", 1}, {"ring", 1}, {"fat-tree", 1}, {"mesh", 2}};
+	struct builder builder = {.fabric = fabric};
+	const char *colon = strchr(generator, ':');
+	unsigned numbers[2] = {0};
+
+	for (unsigned i = 0; colon && i < ARRAY_COUNT(kinds); i++) {
+		size_t length = strlen(kinds[i].kind);
+
+		if (length != (size_t)(colon - generator) || strncmp(generator, kinds[i].kind, length) != 0)
+			continue;
+		if (read_numbers(colon + 1, numbers) != kinds[i].number_count)
+			return topology_fail(ret_error, 0, "\"%s\" is not a size that %s takes (%s)", colon + 1,
+					     kinds[i].kind, kinds[i].number_count == 1 ? "a number" : "AxB");
+
+		int error = generate(&builder, kinds[i].kind, numbers, ret_error);
+
+		if (error == -ENOMEM)
+			(void)!topology_fail(ret_error, 0, "not enough memory");
+		return error;
+	}
+	return topology_fail(ret_error, 0, "unknown topology \"%s\": star:N, ring:N, fat-tree:K, mesh:AxB or a file",
+			     generator);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packets from whoever is attached to an adapter's port: what an adapter would let out. */
+#include "fabric/fabric.h"
+
+#include "base/bytes.h"
+#include "fabric/movement.h"
+#include "net/link/port_queues.h"
+#include "net/switch/directed_route.h"
+#include "net/switch/forwarding.h"
+#include "wire/packet.h"
+#include "wire/pkey.h"
+
+enum {
+	WORD_BYTES = 4,
+	ARRIVALS_MAX = 512, /* packets from a port to itself that its endpoint has not taken */
+	SMP_OFFSET = LRH_BYTES + BTH_BYTES + DETH_BYTES,
+};
+
+/* The port's own queue, or for packets to itself the endpoint's. */
+static bool has_room(const struct port *port, const struct lrh *lrh, uint32_t byte_count)
+{
+	const struct port_queues *queues = port->queues;
+
+	if (lrh->vl == VL_MANAGEMENT)
+		return queues->vls[VL_MANAGEMENT].frame_count < VL15_FRAMES_MAX &&
+		       queues->management_arrival_count < VL15_FRAMES_MAX;
+	if (port_owns_lid(port, lrh->dlid) || lid_is_multicast(lrh->dlid))
+		if (queues->arrival_count >= ARRIVALS_MAX)
+			return false;
+
+	uint8_t vl = port_output_vl(port, 0, lrh->sl);
+
+	return queues->vls[vl].block_count + frame_credit_blocks(byte_count) <= ADAPTER_QUEUE_BLOCKS;
+}
+
+static enum drop_reason check_lengths(const struct frame *frame, const struct lrh *lrh)
+{
+	if (lrh->version != 0 || lrh->dlid == 0 || frame->byte_count > PACKET_BYTES_MAX)
+		return DROP_MALFORMED;
+	if ((uint32_t)lrh->words * WORD_BYTES != frame->byte_count + ICRC_BYTES)
+		return DROP_MALFORMED;
+	return DROP_NONE;
+}
+
+/* What the adapter's hardware would not let a program do: send from another LID, or in a partition that the port is not
+ * in. */
+static enum drop_reason check_data(const struct port *port, const struct lrh *lrh,
+				   const struct forwarding_header *header)
+{
+	if (!port_is_active(port))
+		return DROP_PORT_INACTIVE;
+	if (lrh->dlid == LID_PERMISSIVE || !port_owns_lid(port, lrh->slid))
+		return DROP_MALFORMED;
+	if (header->payload_bytes > mtu_bytes(port->info.neighbor_mtu))
+		return DROP_MTU;
+	if (!header->is_raw && !port_pkey_is_own(port, header->pkey))
+		return DROP_PKEY_OUTBOUND;
+	return DROP_NONE;
+}
+
+/* From a manager or agent outside: the first step of a directed route is taken here. */
+static void inject_smp(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
+{
+	uint8_t *smp = frame->bytes + SMP_OFFSET;
+
+	if (frame->byte_count != SMP_OFFSET + MAD_BYTES) {
+		fabric_drop(fabric, port, frame, DROP_MALFORMED);
+		return;
+	}
+	if (smp[1] != MAD_CLASS_SUBNET_DIRECTED || get_be16(frame->bytes + 2) != LID_PERMISSIVE) {
+		fabric_send_from_adapter(fabric, port, frame, now);
+		return;
+	}
+
+	struct smp_step step = directed_route_advance(port->node, port->number, smp);
+
+	switch (step.action) {
+	case SMP_HERE:
+		fabric_arrive(fabric, port, frame);
+		break;
+	case SMP_OUT:
+		fabric_send_from_adapter(fabric, port, frame, now);
+		break;
+	case SMP_BY_LID:
+	case SMP_DISCARD:
+		fabric_drop(fabric, port, frame, DROP_MALFORMED);
+		break;
+	}
+}
+
+bool fabric_inject(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
+{
+	struct lrh lrh = {0};
+	struct forwarding_header header = {0};
+	bool is_readable = lrh_decode(frame->bytes, frame->byte_count, &lrh) &&
+			   forwarding_header_read(frame, &lrh, &header);
+
+	if (is_readable && !has_room(port, &lrh, frame->byte_count))
+		return false;
+	fabric->now = now;
+	frame->entered_at = now;
+	frame->node_entered_at = now;
+	frame->input_port = port->number;
+	frame->vl = lrh.vl == VL_MANAGEMENT ? VL_MANAGEMENT : 0;
+	frame->credit_blocks = 0;
+	frame->is_corrupt = false;
+	fabric->frames_inside++;
+
+	enum drop_reason reason = is_readable ? check_lengths(frame, &lrh) : DROP_MALFORMED;
+
+	if (reason == DROP_NONE && lrh.vl != VL_MANAGEMENT)
+		reason = check_data(port, &lrh, &header);
+	if (reason != DROP_NONE)
+		fabric_drop(fabric, port, frame, reason);
+	else if (lrh.vl == VL_MANAGEMENT)
+		inject_smp(fabric, port, frame, now);
+	else
+		fabric_send_from_adapter(fabric, port, frame, now);
+	return true;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How frames move inside the fabric: queues, buffers, drops, and the way out of a node. */
+#include "fabric/movement.h"
+
+#include <string.h>
+#include "base/bytes.h"
+#include "net/link/port_queues.h"
+#include "net/switch/forwarding.h"
+#include "wire/pkey.h"
+
+void fabric_wake(struct fabric *fabric, struct port *port)
+{
+	if (!list_is_linked(&port->work_link))
+		list_append(&fabric->work, &port->work_link);
+}
+
+void fabric_release_buffer(struct fabric *fabric, struct node *node, struct frame *frame)
+{
+	unsigned credit_blocks = frame->credit_blocks;
+	struct port *input = &node->ports[frame->input_port];
+
+	if (credit_blocks == 0)
+		return;
+	frame->credit_blocks = 0;
+	if (port_buffer_release(input, frame->input_vl, credit_blocks))
+		fabric_wake(fabric, input->peer);
+}
+
+static void end_frame(struct fabric *fabric, struct node *node, struct frame *frame, enum drop_reason reason)
+{
+	fabric_release_buffer(fabric, node, frame);
+	if (frame->source && fabric->owner.gone)
+		fabric->owner.gone(fabric->owner.context, frame, reason);
+	fabric->frames_inside--;
+	frame_give_back(&fabric->frames, frame);
+}
+
+void fabric_drop(struct fabric *fabric, struct port *port, struct frame *frame, enum drop_reason reason)
+{
+	port_count_drop(port, reason);
+	end_frame(fabric, port->node, frame, reason);
+}
+
+void fabric_consume(struct fabric *fabric, struct node *node, struct frame *frame)
+{
+	end_frame(fabric, node, frame, DROP_NONE);
+}
+
+void fabric_enqueue(struct fabric *fabric, struct port *output, struct frame *frame, uint8_t vl, time_ns now)
+{
+	frame->vl = vl;
+	frame->bytes[0] = (uint8_t)(vl << 4 | (frame->bytes[0] & 0xf));
+
+	enum drop_reason reason = port_enqueue(output, frame, now);
+
+	if (reason == DROP_NONE)
+		fabric_wake(fabric, output);
+	else
+		fabric_drop(fabric, output, frame, reason);
+}
+
+void fabric_arrive(struct fabric *fabric, struct port *port, struct frame *frame)
+{
+	struct port_queues *queues = port->queues;
+
+	if (frame->vl == VL_MANAGEMENT) {
+		if (queues->management_arrival_count >= VL15_FRAMES_MAX) {
+			fabric_drop(fabric, port, frame, DROP_VL15);
+			return;
+		}
+		queues->management_arrival_count++;
+		list_append(&queues->management_arrivals, &frame->link);
+	} else {
+		queues->arrival_count++;
+		list_append(&queues->arrivals, &frame->link);
+	}
+	fabric_wake(fabric, port);
+}
+
+/* A copy of its own, which occupies no receive buffer and has no source; NULL when the pool is empty. */
+static struct frame *copy_frame(struct fabric *fabric, const struct frame *frame)
+{
+	struct frame *copy = frame_take(&fabric->frames);
+
+	if (!copy)
+		return NULL;
+	copy->entered_at = frame->entered_at;
+	copy->node_entered_at = frame->node_entered_at;
+	copy->byte_count = frame->byte_count;
+	copy->input_port = frame->input_port;
+	copy->vl = frame->vl;
+	memcpy(copy->bytes, frame->bytes, frame->byte_count);
+	fabric->frames_inside++;
+	return copy;
+}
+
+/* Multicast also reaches the other receivers at the sender's own port; no switch sends it back. */
+static void loop_multicast(struct fabric *fabric, struct port *port, struct frame *frame)
+{
+	struct frame *copy = copy_frame(fabric, frame);
+
+	if (copy)
+		fabric_arrive(fabric, port, copy);
+	else
+		port_count_drop(port, DROP_NO_FRAME);
+}
+
+void fabric_send_from_adapter(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
+{
+	uint16_t dlid = get_be16(frame->bytes + 2);
+
+	if (frame->vl == VL_MANAGEMENT) {
+		if (port_owns_lid(port, dlid))
+			fabric_arrive(fabric, port, frame);
+		else if (port_carries_management(port))
+			fabric_enqueue(fabric, port, frame, VL_MANAGEMENT, now);
+		else
+			fabric_drop(fabric, port, frame, DROP_PORT_INACTIVE);
+		return;
+	}
+
+	uint8_t vl = port_output_vl(port, 0, frame->bytes[1] >> 4);
+
+	if (vl == VL_MANAGEMENT) {
+		fabric_drop(fabric, port, frame, DROP_VL_MAPPING);
+		return;
+	}
+	frame->vl = vl;
+	if (port_owns_lid(port, dlid)) {
+		fabric_arrive(fabric, port, frame);
+		return;
+	}
+	if (lid_is_multicast(dlid))
+		loop_multicast(fabric, port, frame);
+	fabric_enqueue(fabric, port, frame, vl, now);
+}
+
+/* What a switch does with a frame for its own port 0: data there is a GMP or nothing. */
+static void arrive_at_switch(struct fabric *fabric, struct node *node, struct frame *frame, time_ns now)
+{
+	struct port *port = &node->ports[0];
+
+	if (frame->vl == VL_MANAGEMENT || !node_agents_gmp(fabric, port, frame, now))
+		fabric_drop(fabric, port, frame, DROP_NO_LISTENER);
+}
+
+static void send_decided(struct fabric *fabric, struct node *node, struct frame *frame,
+			 const struct forwarding_decision *decision, time_ns now)
+{
+	if (decision->verdict != DROP_NONE)
+		fabric_drop(fabric, &node->ports[decision->blamed_port], frame, decision->verdict);
+	else if (decision->output_port == 0)
+		arrive_at_switch(fabric, node, frame, now);
+	else
+		fabric_enqueue(fabric, &node->ports[decision->output_port], frame, decision->vl, now);
+}
+
+static void replicate(struct fabric *fabric, struct node *node, unsigned input_port, struct frame *frame,
+		      const struct forwarding_header *header, time_ns now)
+{
+	struct port_set outputs;
+	enum drop_reason reason = forwarding_multicast(node, input_port, header, &outputs);
+
+	if (reason != DROP_NONE) {
+		fabric_drop(fabric, &node->ports[input_port], frame, reason);
+		return;
+	}
+	for (unsigned number = 0; number <= node->port_count; number++) {
+		if (!port_set_has(&outputs, number))
+			continue;
+
+		struct forwarding_decision decision = forwarding_output(node, input_port, number, header);
+		struct frame *copy = copy_frame(fabric, frame);
+
+		if (copy)
+			send_decided(fabric, node, copy, &decision, now);
+		else
+			port_count_drop(&node->ports[number], DROP_NO_FRAME);
+	}
+	fabric_consume(fabric, node, frame);
+}
+
+void fabric_forward(struct fabric *fabric, struct node *node, unsigned input_port, struct frame *frame, time_ns now)
+{
+	struct port *input = &node->ports[input_port];
+	struct forwarding_header header;
+	struct lrh lrh;
+
+	if (!lrh_decode(frame->bytes, frame->byte_count, &lrh) || !forwarding_header_read(frame, &lrh, &header)) {
+		fabric_drop(fabric, input, frame, DROP_MALFORMED);
+		return;
+	}
+	if (lid_is_multicast(lrh.dlid)) {
+		replicate(fabric, node, input_port, frame, &header, now);
+		return;
+	}
+
+	struct forwarding_decision decision = forwarding_unicast(node, input_port, &header);
+
+	send_decided(fabric, node, frame, &decision, now);
+}

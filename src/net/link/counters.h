@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What passes a port, counted as the performance agent shows it (vol 1, chapter 16). */
+#ifndef SOFTIB_NET_LINK_COUNTERS_H
+#define SOFTIB_NET_LINK_COUNTERS_H
+
+#include <stdint.h>
+#include "net/link/port.h"
+#include "wire/pkey.h"
+
+/* words: LRH.PktLen, which is what PortXmitData and PortRcvData count. */
+static inline void port_count_transmit(struct port *port, uint16_t dlid, uint32_t words)
+{
+	struct port_counters *counters = &port->counters;
+
+	counters->transmit_words += words;
+	counters->transmit_packets++;
+	if (lid_is_multicast(dlid))
+		counters->multicast_transmit_packets++;
+	else
+		counters->unicast_transmit_packets++;
+}
+
+static inline void port_count_receive(struct port *port, uint16_t dlid, uint32_t words)
+{
+	struct port_counters *counters = &port->counters;
+
+	counters->receive_words += words;
+	counters->receive_packets++;
+	if (lid_is_multicast(dlid))
+		counters->multicast_receive_packets++;
+	else
+		counters->unicast_receive_packets++;
+}
+
+/* Packets of an offloaded flow that passed here without being seen. */
+void port_count_offloaded_transmit(struct port *port, uint64_t packets, uint64_t words);
+void port_count_offloaded_receive(struct port *port, uint64_t packets, uint64_t words);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A link: training, negotiation and loss (vol 1, chapters 5 and 7; vol 2). */
+#include "net/link/link.h"
+
+#include <errno.h>
+#include "net/link/port_queues.h"
+
+enum { SPEED_QDR = 4 };
+
+int link_connect(struct port *a, struct port *b)
+{
+	if (a == b || a->kind == PORT_OF_MANAGEMENT || b->kind == PORT_OF_MANAGEMENT)
+		return -EINVAL;
+	if (a->peer || b->peer)
+		return -EBUSY;
+	a->peer = b;
+	b->peer = a;
+	a->info.physical_state = PHYSICAL_POLLING;
+	b->info.physical_state = PHYSICAL_POLLING;
+	return 0;
+}
+
+/* Width bits in order of lanes: 12x, 8x, 4x, 2x, 1x. */
+static uint8_t widest(uint8_t widths)
+{
+	static const uint8_t order[] = {8, 4, 2, 16, 1};
+
+	for (unsigned i = 0; i < ARRAY_COUNT(order); i++)
+		if (widths & order[i])
+			return order[i];
+	return 0;
+}
+
+static uint8_t highest_bit(uint8_t bits)
+{
+	uint8_t highest = 0x80;
+
+	while (highest && !(bits & highest))
+		highest >>= 1;
+	return highest;
+}
+
+static uint8_t lesser(uint8_t a, uint8_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint8_t extended_speeds(const struct port_info *info)
+{
+	/* 30 and 31 are commands, which the agent turns into masks; more bits than 4 never get here. */
+	return info->link_speed_ext_enabled & info->link_speed_ext_supported;
+}
+
+static void negotiate(struct port_info *own, const struct port_info *other)
+{
+	own->link_width_active = widest(own->link_width_enabled & other->link_width_enabled);
+	own->link_speed_active = highest_bit(own->link_speed_enabled & other->link_speed_enabled);
+	own->link_speed_ext_active = highest_bit(extended_speeds(own) & extended_speeds(other));
+	/* An extended speed in force shows as 10 Gb/s to those who don't know it. */
+	if (own->link_speed_ext_active)
+		own->link_speed_active = SPEED_QDR;
+	own->neighbor_mtu = lesser(own->mtu_cap, other->mtu_cap);
+	own->operational_vls = lesser(own->vl_cap, other->vl_cap);
+}
+
+static bool is_polling(const struct port *port)
+{
+	return port->info.physical_state == PHYSICAL_POLLING && !port->cable_is_down;
+}
+
+static bool have_common_ground(const struct port_info *a, const struct port_info *b)
+{
+	return (a->link_width_enabled & b->link_width_enabled) &&
+	       ((a->link_speed_enabled & b->link_speed_enabled) || (extended_speeds(a) & extended_speeds(b)));
+}
+
+static void come_up(struct port *port)
+{
+	port->info.physical_state = PHYSICAL_LINK_UP;
+	port->info.port_state = PORT_INIT;
+	port->state_changes++;
+	port_credits_init(port);
+}
+
+bool link_train(struct port *port)
+{
+	struct port *peer = port->peer;
+
+	if (!peer || !is_polling(port) || !is_polling(peer) ||
+	    !have_common_ground(&port->info, &peer->info))
+		return false;
+	negotiate(&port->info, &peer->info);
+	negotiate(&peer->info, &port->info);
+	come_up(port);
+	come_up(peer);
+	return true;
+}
+
+static void go_down(struct port *port, uint8_t physical)
+{
+	if (port->info.physical_state == PHYSICAL_LINK_UP)
+		port->counters.link_downed++;
+	if (port->info.port_state != PORT_DOWN)
+		port->state_changes++;
+	port->info.port_state = PORT_DOWN;
+	port->info.physical_state = physical;
+}
+
+bool link_fall(struct port *port, enum physical_state physical)
+{
+	bool was_up = port->info.physical_state == PHYSICAL_LINK_UP;
+
+	go_down(port, (uint8_t)physical);
+	/* A neighbour that is asleep or disabled already stays so. */
+	if (port->peer && port->peer->info.physical_state == PHYSICAL_LINK_UP)
+		go_down(port->peer, port->peer->info.link_down_default_state);
+	return was_up;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a port checks of every packet before anybody looks further (vol 1, chapter 7). */
+#ifndef SOFTIB_NET_LINK_RECEIVE_CHECKS_H
+#define SOFTIB_NET_LINK_RECEIVE_CHECKS_H
+
+#include "net/link/frame.h"
+#include "net/link/port.h"
+#include "wire/lrh.h"
+
+/* DROP_NONE, or why the port discards it. */
+MUST_USE enum drop_reason port_check_received(const struct port *port, const struct frame *frame,
+					    struct lrh *ret_lrh);
+
+#endif

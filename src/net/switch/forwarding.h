@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a switch sends a packet (vol 1, chapter 18).
+ *
+ * Decisions are pure functions of the tables: the packets that pass and the paths that are walked for
+ * offloading are decided by the same code.
+ */
+#ifndef SOFTIB_NET_SWITCH_FORWARDING_H
+#define SOFTIB_NET_SWITCH_FORWARDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "net/link/frame.h"
+#include "net/link/port.h"
+#include "net/node/node.h"
+#include "wire/lrh.h"
+
+/* What forwarding looks at. */
+struct forwarding_header {
+	uint16_t dlid;
+	uint16_t pkey; /* not for raw packets */
+	uint8_t sl;
+	bool is_management; /* VL15 */
+	bool is_raw;	    /* no IBA transport, so no P_Key */
+	uint32_t payload_bytes;
+};
+
+struct forwarding_decision {
+	enum drop_reason verdict; /* DROP_NONE: goes out */
+	uint8_t output_port;	  /* 0: to the switch's own management port */
+	uint8_t vl;
+	uint8_t blamed_port; /* where a drop is counted */
+};
+
+/* False if the packet is shorter than its headers. */
+MUST_USE bool forwarding_header_read(const struct frame *frame, const struct lrh *lrh,
+				     struct forwarding_header *ret_header);
+
+/* A packet with a unicast DLID that came in by input_port (0: from the management port). */
+struct forwarding_decision forwarding_unicast(const struct node *node, unsigned input_port,
+					      const struct forwarding_header *header);
+
+/* A packet with a multicast DLID: a bit per port that gets a copy, never the input's; the checks of each copy are
+ * forwarding_output. DROP_NO_ROUTE when there is none. */
+struct port_set {
+	uint64_t words[4];
+};
+MUST_USE enum drop_reason forwarding_multicast(const struct node *node, unsigned input_port,
+					       const struct forwarding_header *header, struct port_set *ret_outputs);
+
+/* The checks of one output: looping, port state, MTU, VL, partition. */
+struct forwarding_decision forwarding_output(const struct node *node, unsigned input_port, unsigned output_port,
+					     const struct forwarding_header *header);
+
+/* Whether any entry of the port's table is in the partition of this key. */
+bool port_pkey_matches(const struct port *port, uint16_t pkey);
+/* Whether the very key is in the table: what an adapter may send. */
+bool port_pkey_is_own(const struct port *port, uint16_t pkey);
+
+/* The VL that a packet leaves this port on; VL_MANAGEMENT: none, the packet is dropped. */
+uint8_t port_output_vl(const struct port *output, unsigned input_port, uint8_t sl);
+
+static inline bool port_set_has(const struct port_set *set, unsigned port_number)
+{
+	return set->words[port_number / 64] >> (port_number % 64) & 1;
+}
+
+#endif

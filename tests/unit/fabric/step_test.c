@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packets through one switch: arrival, order, back-pressure, lifetimes, faults, counters. Covers: fabric/movement.c */
+#include "rig.h"
+
+#include "net/link/port_queues.h"
+
+static void inject(struct rig *rig, unsigned host, struct frame *frame, time_ns now)
+{
+	assert_true(fabric_inject(&rig->fabric, rig_host(rig, host), frame, now));
+}
+
+static void test_packet_crosses_a_switch_and_is_counted(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_star(&rig, "star:2");
+	inject(&rig, 1, rig_data_frame(&rig, 1, 2, 256), 0);
+	rig_run(&rig, 0);
+	assert_int_equal(rig.delivered_count, 1);
+	assert_ptr_equal(rig.delivered_at[0], rig_host(&rig, 2));
+	assert_true(fabric_is_idle(&rig.fabric));
+
+	uint64_t words = (LRH_BYTES + BTH_BYTES + 256 + ICRC_BYTES) / 4;
+	struct port *hops[] = {rig_host(&rig, 1), &rig.switch_node->ports[2]};
+
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(hops[i]->counters.transmit_packets, 1);
+		assert_int_equal(hops[i]->counters.transmit_words, words);
+		assert_int_equal(hops[i]->peer->counters.receive_packets, 1);
+		assert_int_equal(hops[i]->peer->counters.receive_words, words);
+		assert_int_equal(hops[i]->peer->counters.unicast_receive_packets, 1);
+	}
+	rig_release(&rig);
+}
+
+static void test_packets_of_a_flow_stay_in_order(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_star(&rig, "star:3");
+	for (unsigned i = 0; i < 100; i++) {
+		struct frame *frame = rig_data_frame(&rig, 1, 3, 64);
+
+		frame->bytes[LRH_BYTES + BTH_BYTES] = (uint8_t)i;
+		inject(&rig, 1, frame, 0);
+	}
+	rig_run(&rig, 0);
+	assert_int_equal(rig.delivered_count, 100);
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(rig.delivered[i]->bytes[LRH_BYTES + BTH_BYTES], i);
+	rig_release(&rig);
+}
+
+/* A receiver that takes nothing fills its buffer, then the switch's, then the sender's queue; nothing is lost. */
+static void test_full_endpoint_pushes_back_to_the_sender(void **state)
+{
+	struct rig rig;
+	unsigned accepted = 0;
+	struct frame *frame;
+
+	(void)state;
+	rig_star(&rig, "star:2");
+	rig_host(&rig, 2)->node->ports[1].info.hoq_life = 20;
+	rig.switch_node->ports[2].info.hoq_life = 20;
+	rig.room = 0;
+	for (;;) {
+		frame = rig_data_frame(&rig, 1, 2, 4096);
+		if (!fabric_inject(&rig.fabric, rig_host(&rig, 1), frame, 0))
+			break;
+		accepted++;
+		rig_run(&rig, 0);
+		assert_true(accepted < 1000);
+	}
+	/* Three buffers of 2048 blocks; a packet of this size takes 65. */
+	assert_int_equal(accepted, 3 * (2048 / frame_credit_blocks(frame->byte_count)));
+	assert_int_equal(rig.delivered_count, 0);
+	rig.room = RIG_FRAMES_MAX;
+	fabric_endpoint_ready(&rig.fabric, rig_host(&rig, 2));
+	rig_run(&rig, 0);
+	assert_int_equal(rig.delivered_count, accepted);
+	assert_true(fabric_is_idle(&rig.fabric));
+	for (unsigned vl = 0; vl < VL_COUNT; vl++) {
+		assert_int_equal(rig_host(&rig, 2)->queues->vls[vl].buffer_blocks, 0);
+		assert_int_equal(rig.switch_node->ports[1].queues->vls[vl].buffer_blocks, 0);
+	}
+	rig_release(&rig);
+}
+
+static void test_head_of_queue_lifetime_discards_what_waits_too_long(void **state)
+{
+	struct rig rig;
+	struct port *output;
+
+	(void)state;
+	rig_star(&rig, "star:2");
+	output = &rig.switch_node->ports[2];
+	output->info.hoq_life = 10; /* 4.19 ms */
+	rig.switch_node->switch_info.life_time_value = 20;
+	rig.room = 0;
+	for (unsigned i = 0; i < 40; i++) {
+		struct frame *frame = rig_data_frame(&rig, 1, 2, 4096);
+
+		frame->source = &rig;
+		if (!fabric_inject(&rig.fabric, rig_host(&rig, 1), frame, 1000))
+			break;
+		rig_run(&rig, 1000);
+	}
+
+	time_ns deadline = fabric_deadline(&rig.fabric);
+
+	assert_int_equal(deadline, 1000 + time_from_code(10));
+	rig_run(&rig, deadline - 1);
+	assert_int_equal(output->counters.transmit_discards, 0);
+	rig_run(&rig, deadline);
+	assert_int_equal(output->counters.transmit_discards, 1);
+	assert_int_equal(output->counters.drops[DROP_LIFETIME], 1);
+	assert_int_equal(rig.gone_count, 1);
+	assert_int_equal(rig.gone_reason, DROP_LIFETIME);
+	rig_release(&rig);
+}
+
+static void test_packet_to_own_lid_never_leaves_the_adapter(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_star(&rig, "star:2");
+	inject(&rig, 1, rig_data_frame(&rig, 1, 1, 16), 0);
+	rig_run(&rig, 0);
+	assert_int_equal(rig.delivered_count, 1);
+	assert_ptr_equal(rig.delivered_at[0], rig_host(&rig, 1));
+	assert_int_equal(rig_host(&rig, 1)->counters.transmit_packets, 0);
+	rig_release(&rig);
+}
+
+static void test_multicast_reaches_each_member_once_and_the_senders_own_port(void **state)
+{
+	struct rig rig;
+	unsigned copies[5] = {0};
+
+	(void)state;
+	rig_star(&rig, "star:4");
+	rig.switch_node->mft[3][0] = 1 << 1 | 1 << 2 | 1 << 4;
+	inject(&rig, 1, rig_data_frame(&rig, 1, 0xc003, 16), 0);
+	rig_run(&rig, 0);
+	for (unsigned i = 0; i < rig.delivered_count; i++)
+		for (unsigned host = 1; host <= 4; host++)
+			copies[host] += rig.delivered_at[i] == rig_host(&rig, host);
+	assert_int_equal(copies[1], 1); /* inside its adapter: no switch sends it back */
+	assert_int_equal(copies[2], 1);
+	assert_int_equal(copies[3], 0);
+	assert_int_equal(copies[4], 1);
+	assert_true(fabric_is_idle(&rig.fabric));
+	assert_int_equal(rig.switch_node->ports[1].counters.transmit_packets, 0);
+	assert_int_equal(rig.switch_node->ports[2].counters.multicast_transmit_packets, 1);
+	rig_release(&rig);
+}
+
+static void test_data_arriving_at_an_armed_port_makes_it_active(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_star(&rig, "star:2");
+	rig_host(&rig, 2)->info.port_state = PORT_ARMED;
+	inject(&rig, 1, rig_data_frame(&rig, 1, 2, 16), 0);
+	rig_run(&rig, 0);
+	assert_int_equal(rig.delivered_count, 1);
+	assert_true(port_is_active(rig_host(&rig, 2)));
+	assert_int_equal(rig.port_changes, 2 * 1 + 1); /* two when the links came up */
+	rig_release(&rig);
+}
+
+static void test_partition_of_the_receiving_port_is_enforced(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_star(&rig, "star:2");
+	rig_host(&rig, 2)->pkeys[0] = 0x8001;
+	inject(&rig, 1, rig_data_frame(&rig, 1, 2, 16), 0);
+	rig_run(&rig, 0);
+	assert_int_equal(rig.delivered_count, 0);
+	assert_int_equal(rig_host(&rig, 2)->counters.receive_constraint_errors, 1);
+	assert_int_equal(rig_host(&rig, 2)->info.pkey_violations, 1);
+	rig_release(&rig);
+}
+
+struct script {
+	const enum link_fault *faults;
+	unsigned count;
+	unsigned next;
+};
+
+static enum link_fault play(void *context, const struct port *output, const struct frame *frame)
+{
+	struct script *script = context;
+
+	(void)frame;
+	if (output->kind != PORT_OF_ADAPTER || script->next == script->count)
+		return LINK_FAULT_NONE;
+	return script->faults[script->next++];
+}
+
+static void test_faults_do_to_packets_what_they_say(void **state)
+{
+	static const enum link_fault faults[] = {LINK_FAULT_DROP, LINK_FAULT_CORRUPT, LINK_FAULT_DUPLICATE,
+						 LINK_FAULT_REORDER};
+	static const uint8_t expected[] = {2, 2, 4, 3, 5};
+	struct script script = {.faults = faults, .count = ARRAY_COUNT(faults)};
+	struct rig rig;
+
+	(void)state;
+	rig_star(&rig, "star:2");
+	rig.fabric.faults = (struct fabric_faults){.judge = play, .context = &script};
+	for (uint8_t i = 0; i < 6; i++) {
+		struct frame *frame = rig_data_frame(&rig, 1, 2, 4);
+
+		frame->bytes[LRH_BYTES + BTH_BYTES] = i;
+		inject(&rig, 1, frame, 0);
+	}
+	rig_run(&rig, 0);
+	assert_int_equal(rig.delivered_count, ARRAY_COUNT(expected));
+	for (unsigned i = 0; i < ARRAY_COUNT(expected); i++)
+		assert_int_equal(rig.delivered[i]->bytes[LRH_BYTES + BTH_BYTES], expected[i]);
+	assert_int_equal(rig.switch_node->ports[1].counters.receive_errors, 1);
+	assert_true(fabric_is_idle(&rig.fabric));
+	rig_release(&rig);
+}
+
+/* However many are lost, the credits come back. */
+static void test_lost_packets_leak_no_credits(void **state)
+{
+	enum link_fault faults[500];
+	struct script script = {.faults = faults, .count = 500};
+	struct rig rig;
+
+	(void)state;
+	for (unsigned i = 0; i < 500; i++)
+		faults[i] = i % 2 ? LINK_FAULT_DROP : LINK_FAULT_CORRUPT;
+	rig_star(&rig, "star:2");
+	rig.fabric.faults = (struct fabric_faults){.judge = play, .context = &script};
+	for (unsigned i = 0; i < 501; i++) {
+		inject(&rig, 1, rig_data_frame(&rig, 1, 2, 4096), 0);
+		rig_run(&rig, 0);
+	}
+	assert_int_equal(rig.delivered_count, 1);
+	assert_true(fabric_is_idle(&rig.fabric));
+	rig_release(&rig);
+}
+
+static void test_budget_bounds_a_step(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_star(&rig, "star:2");
+	for (unsigned i = 0; i < 100; i++)
+		inject(&rig, 1, rig_data_frame(&rig, 1, 2, 16), 0);
+	assert_true(fabric_step(&rig.fabric, 0, 10));
+	assert_true(rig.delivered_count < 100);
+	rig_run(&rig, 0);
+	assert_int_equal(rig.delivered_count, 100);
+	rig_release(&rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_packet_crosses_a_switch_and_is_counted),
+		cmocka_unit_test(test_packets_of_a_flow_stay_in_order),
+		cmocka_unit_test(test_full_endpoint_pushes_back_to_the_sender),
+		cmocka_unit_test(test_head_of_queue_lifetime_discards_what_waits_too_long),
+		cmocka_unit_test(test_packet_to_own_lid_never_leaves_the_adapter),
+		cmocka_unit_test(test_multicast_reaches_each_member_once_and_the_senders_own_port),
+		cmocka_unit_test(test_data_arriving_at_an_armed_port_makes_it_active),
+		cmocka_unit_test(test_partition_of_the_receiving_port_is_enforced),
+		cmocka_unit_test(test_faults_do_to_packets_what_they_say),
+		cmocka_unit_test(test_lost_packets_leak_no_credits),
+		cmocka_unit_test(test_budget_bounds_a_step),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Drop reasons and port counters. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "net/link/counters.h"
+
+static void test_every_reason_has_a_name_of_its_own(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < DROP_REASON_COUNT; i++) {
+		assert_non_null(drop_reason_name((enum drop_reason)i));
+		for (unsigned j = 0; j < i; j++)
+			assert_string_not_equal(drop_reason_name((enum drop_reason)i), drop_reason_name((enum drop_reason)j));
+	}
+	assert_string_equal(drop_reason_name(DROP_REASON_COUNT), "unknown");
+}
+
+static void test_drops_count_where_the_architecture_says(void **state)
+{
+	static const struct {
+		enum drop_reason reason;
+		size_t counter;
+	} rows[] = {
+		{DROP_MALFORMED, offsetof(struct port_counters, receive_errors)},
+		{DROP_PORT_INACTIVE, offsetof(struct port_counters, transmit_discards)},
+		{DROP_NO_ROUTE, offsetof(struct port_counters, receive_switch_relay_errors)},
+		{DROP_LOOPING, offsetof(struct port_counters, receive_switch_relay_errors)},
+		{DROP_VL_MAPPING, offsetof(struct port_counters, receive_switch_relay_errors)},
+		{DROP_MTU, offsetof(struct port_counters, transmit_discards)},
+		{DROP_LIFETIME, offsetof(struct port_counters, transmit_discards)},
+		{DROP_PKEY_INBOUND, offsetof(struct port_counters, receive_constraint_errors)},
+		{DROP_PKEY_OUTBOUND, offsetof(struct port_counters, transmit_constraint_errors)},
+		{DROP_VL15, offsetof(struct port_counters, vl15_dropped)},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(rows); i++) {
+		struct port port = {.kind = PORT_OF_SWITCH};
+		struct port_counters expected = {0};
+
+		port_count_drop(&port, rows[i].reason);
+		*(uint64_t *)((char *)&expected + rows[i].counter) = 1;
+		expected.drops[rows[i].reason] = 1;
+		assert_memory_equal(&port.counters, &expected, sizeof(expected));
+	}
+}
+
+static void test_adapter_discards_what_has_no_lane(void **state)
+{
+	struct port port = {.kind = PORT_OF_ADAPTER};
+
+	(void)state;
+	port_count_drop(&port, DROP_VL_MAPPING);
+	assert_int_equal(port.counters.transmit_discards, 1);
+	assert_int_equal(port.counters.receive_switch_relay_errors, 0);
+}
+
+static void test_multicast_is_told_from_unicast_and_directed_routes(void **state)
+{
+	struct port port = {0};
+
+	(void)state;
+	port_count_transmit(&port, 0xc000, 6);
+	port_count_transmit(&port, 0xfffe, 6);
+	port_count_transmit(&port, 0xffff, 72);
+	port_count_receive(&port, 1, 10);
+	assert_int_equal(port.counters.multicast_transmit_packets, 2);
+	assert_int_equal(port.counters.unicast_transmit_packets, 1);
+	assert_int_equal(port.counters.transmit_words, 84);
+	assert_int_equal(port.counters.unicast_receive_packets, 1);
+	port_count_offloaded_transmit(&port, 1000, 5000);
+	assert_int_equal(port.counters.transmit_packets, 1003);
+	assert_int_equal(port.counters.transmit_words, 5084);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_reason_has_a_name_of_its_own),
+		cmocka_unit_test(test_drops_count_where_the_architecture_says),
+		cmocka_unit_test(test_adapter_discards_what_has_no_lane),
+		cmocka_unit_test(test_multicast_is_told_from_unicast_and_directed_routes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queues per lane: credits in blocks, arbitration by the two tables, lifetimes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "net/link/frame.h"
+#include "net/link/link.h"
+#include "net/link/port_queues.h"
+
+/* Two switch ports joined by a link. */
+struct pair {
+	struct frame_pool pool;
+	struct port a, b;
+};
+
+static void pair_init(struct pair *pair)
+{
+	memset(pair, 0, sizeof(*pair));
+	frame_pool_init(&pair->pool, 1024);
+	for (unsigned i = 0; i < 2; i++) {
+		struct port *port = i ? &pair->b : &pair->a;
+
+		port->kind = PORT_OF_SWITCH;
+		port->info = (struct port_info){
+			.link_width_enabled = 2, .link_speed_enabled = 4, .mtu_cap = 5, .vl_cap = 4,
+			.link_down_default_state = PHYSICAL_POLLING,
+			.vl_arbitration_high_cap = 8, .vl_arbitration_low_cap = 8, .hoq_life = 20,
+		};
+		assert_int_equal(port_queues_create(port), 0);
+	}
+	assert_int_equal(link_connect(&pair->a, &pair->b), 0);
+	assert_true(link_train(&pair->a));
+	pair->a.info.port_state = PORT_ACTIVE;
+	pair->b.info.port_state = PORT_ACTIVE;
+}
+
+static void pair_release(struct pair *pair)
+{
+	port_queues_destroy(&pair->a);
+	port_queues_destroy(&pair->b);
+	frame_pool_release(&pair->pool);
+}
+
+/* byte_count such that the packet takes so many blocks. */
+static struct frame *put(struct pair *pair, uint8_t vl, uint32_t blocks, time_ns now)
+{
+	struct frame *frame = frame_take(&pair->pool);
+
+	frame->byte_count = blocks * CREDIT_BLOCK_BYTES - 6;
+	frame->vl = vl;
+	assert_int_equal(port_enqueue(&pair->a, frame, now), DROP_NONE);
+	return frame;
+}
+
+static void test_blocks_count_both_crcs(void **state)
+{
+	(void)state;
+	assert_int_equal(frame_credit_blocks(58), 1);
+	assert_int_equal(frame_credit_blocks(59), 2);
+	assert_int_equal(frame_credit_blocks(4096 + 20), 65);
+}
+
+static void test_credits_stop_the_sender_and_come_back(void **state)
+{
+	struct pair pair;
+	struct frame *frames[40];
+	unsigned sent = 0;
+
+	(void)state;
+	pair_init(&pair);
+	pair.a.info.operational_vls = 1;
+	for (unsigned i = 0; i < 40; i++)
+		frames[i] = put(&pair, 0, 64, 0);
+	for (struct frame *frame; (frame = port_next_to_send(&pair.a, 0)); sent++) {
+		assert_ptr_equal(frame, frames[sent]);
+		port_buffer_take(&pair.b, frame);
+	}
+	assert_int_equal(sent, VL_BUFFER_BLOCKS / 64);
+	assert_true(port_buffer_release(&pair.b, frames[0]->input_vl, frames[0]->credit_blocks));
+	assert_ptr_equal(port_next_to_send(&pair.a, 0), frames[32]);
+	assert_null(port_next_to_send(&pair.a, 0));
+	pair_release(&pair);
+}
+
+/* The 12-bit counters wrap many times and never let more out than there is room for. */
+static void test_credit_counters_survive_wrapping(void **state)
+{
+	struct pair pair;
+
+	(void)state;
+	pair_init(&pair);
+	pair.a.info.operational_vls = 1;
+	for (unsigned i = 0; i < 1000; i++) {
+		put(&pair, 0, 67, 0);
+
+		struct frame *frame = port_next_to_send(&pair.a, 0);
+
+		assert_non_null(frame);
+		port_buffer_take(&pair.b, frame);
+		assert_int_equal(pair.b.queues->vls[0].buffer_blocks, 67);
+		(void)!port_buffer_release(&pair.b, frame->input_vl, frame->credit_blocks);
+		frame_give_back(&pair.pool, frame);
+	}
+	pair_release(&pair);
+}
+
+static void test_lost_packet_is_healed_by_the_next_flow_control(void **state)
+{
+	struct pair pair;
+
+	(void)state;
+	pair_init(&pair);
+	pair.a.info.operational_vls = 1;
+	for (unsigned i = 0; i < 100; i++) {
+		put(&pair, 0, 60, 0);
+
+		struct frame *frame = port_next_to_send(&pair.a, 0);
+
+		assert_non_null(frame);
+		port_credits_refresh(&pair.b, 0);
+		frame_give_back(&pair.pool, frame);
+	}
+	pair_release(&pair);
+}
+
+static void test_management_lane_goes_first_and_needs_no_credits(void **state)
+{
+	struct pair pair;
+	struct frame *management;
+
+	(void)state;
+	pair_init(&pair);
+	put(&pair, 0, 1, 0);
+	management = put(&pair, VL_MANAGEMENT, 5, 0);
+	pair.a.queues->vls[VL_MANAGEMENT].fccl = 0;
+	assert_ptr_equal(port_next_to_send(&pair.a, 0), management);
+	pair_release(&pair);
+}
+
+static void test_management_lane_is_bounded(void **state)
+{
+	struct pair pair;
+	struct frame *frame;
+
+	(void)state;
+	pair_init(&pair);
+	for (unsigned i = 0; i < VL15_FRAMES_MAX; i++)
+		put(&pair, VL_MANAGEMENT, 5, 0);
+	frame = frame_take(&pair.pool);
+	frame->byte_count = 284;
+	frame->vl = VL_MANAGEMENT;
+	assert_int_equal(port_enqueue(&pair.a, frame, 0), DROP_VL15);
+	pair_release(&pair);
+}
+
+static void set_entry(struct port *port, unsigned table, unsigned entry, uint8_t vl, uint8_t weight)
+{
+	port->vl_arbitration[table][entry][0] = vl;
+	port->vl_arbitration[table][entry][1] = weight;
+}
+
+/* The lanes of the next packets, as text. */
+static void expect_lanes(struct pair *pair, const char *lanes)
+{
+	for (; *lanes; lanes++) {
+		struct frame *frame = port_next_to_send(&pair->a, 0);
+
+		if (*lanes == '-') {
+			assert_null(frame);
+			continue;
+		}
+		assert_non_null(frame);
+		assert_int_equal(frame->vl, *lanes - '0');
+	}
+}
+
+static void test_low_table_shares_by_weight(void **state)
+{
+	struct pair pair;
+
+	(void)state;
+	pair_init(&pair);
+	set_entry(&pair.a, 0, 0, 0, 2);
+	set_entry(&pair.a, 0, 1, 1, 1);
+	set_entry(&pair.a, 0, 2, 2, 0); /* weight 0: never */
+	for (unsigned i = 0; i < 6; i++) {
+		put(&pair, 0, 1, 0);
+		put(&pair, 1, 1, 0);
+	}
+	put(&pair, 2, 1, 0);
+	/* Nothing has a rest at first, so the round begins after entry 0. */
+	expect_lanes(&pair, "100100100111-");
+	pair_release(&pair);
+}
+
+static void test_high_table_preempts_low_without_limit(void **state)
+{
+	struct pair pair;
+
+	(void)state;
+	pair_init(&pair);
+	pair.a.info.vl_high_limit = 255;
+	set_entry(&pair.a, 1, 0, 3, 1);
+	set_entry(&pair.a, 0, 0, 0, 1);
+	for (unsigned i = 0; i < 3; i++) {
+		put(&pair, 0, 1, 0);
+		put(&pair, 3, 1, 0);
+	}
+	expect_lanes(&pair, "333000-");
+	pair_release(&pair);
+}
+
+static void test_high_limit_zero_gives_low_a_turn_after_each_packet(void **state)
+{
+	struct pair pair;
+
+	(void)state;
+	pair_init(&pair);
+	pair.a.info.vl_high_limit = 0;
+	set_entry(&pair.a, 1, 0, 3, 200);
+	set_entry(&pair.a, 0, 0, 0, 200);
+	for (unsigned i = 0; i < 3; i++) {
+		put(&pair, 0, 1, 0);
+		put(&pair, 3, 1, 0);
+	}
+	expect_lanes(&pair, "000333-");
+	pair_release(&pair);
+}
+
+static void test_high_limit_counts_4096_bytes(void **state)
+{
+	struct pair pair;
+
+	(void)state;
+	pair_init(&pair);
+	pair.a.info.vl_high_limit = 1;
+	pair.a.queues->arbiter.high_left = 4096;
+	set_entry(&pair.a, 1, 0, 3, 200);
+	set_entry(&pair.a, 0, 0, 0, 200);
+	for (unsigned i = 0; i < 6; i++) {
+		put(&pair, 0, 32, 0);
+		put(&pair, 3, 32, 0);
+	}
+	expect_lanes(&pair, "330330330000-");
+	pair_release(&pair);
+}
+
+static void test_lane_without_credits_does_not_hold_up_others(void **state)
+{
+	struct pair pair;
+
+	(void)state;
+	pair_init(&pair);
+	set_entry(&pair.a, 0, 0, 0, 100);
+	set_entry(&pair.a, 0, 1, 1, 100);
+	pair.a.queues->vls[0].fccl = 0;
+	put(&pair, 0, 1, 0);
+	put(&pair, 1, 1, 0);
+	expect_lanes(&pair, "1-");
+	pair_release(&pair);
+}
+
+static void test_lifetime_counts_from_becoming_first(void **state)
+{
+	struct pair pair;
+	struct frame *first, *second;
+
+	(void)state;
+	pair_init(&pair);
+	pair.a.info.hoq_life = 0; /* 4096 ns */
+	pair.a.queues->vls[0].fccl = 0;
+	first = put(&pair, 0, 1, 100);
+	second = put(&pair, 0, 1, 100);
+	assert_int_equal(port_lifetime_deadline(&pair.a), 4196);
+	assert_null(port_next_expired(&pair.a, 4195));
+	assert_ptr_equal(port_next_expired(&pair.a, 4196), first);
+	assert_null(port_next_expired(&pair.a, 4196));
+	assert_int_equal(port_lifetime_deadline(&pair.a), 4196 + 4096);
+	assert_ptr_equal(port_next_expired(&pair.a, 9000), second);
+	assert_int_equal(port_lifetime_deadline(&pair.a), TIME_NEVER);
+	pair_release(&pair);
+}
+
+static void test_adapters_and_long_codes_have_no_lifetime(void **state)
+{
+	struct pair pair;
+
+	(void)state;
+	pair_init(&pair);
+	put(&pair, 0, 1, 0);
+	assert_int_equal(port_lifetime_deadline(&pair.a), TIME_NEVER);
+	pair.a.info.hoq_life = 19;
+	assert_int_not_equal(port_lifetime_deadline(&pair.a), TIME_NEVER);
+	pair.a.kind = PORT_OF_ADAPTER;
+	assert_int_equal(port_lifetime_deadline(&pair.a), TIME_NEVER);
+	pair_release(&pair);
+}
+
+static void test_lane_that_stalls_discards_at_once(void **state)
+{
+	struct pair pair;
+	struct frame *frame;
+
+	(void)state;
+	pair_init(&pair);
+	pair.a.info.hoq_life = 0;
+	pair.a.info.vl_stall_count = 2;
+	pair.a.queues->vls[0].fccl = 0;
+	put(&pair, 0, 1, 0);
+	put(&pair, 0, 1, 0);
+	assert_non_null(port_next_expired(&pair.a, 5000));
+	assert_non_null(port_next_expired(&pair.a, 10000));
+	frame = frame_take(&pair.pool);
+	frame->byte_count = 58;
+	frame->vl = 0;
+	assert_int_equal(port_enqueue(&pair.a, frame, 10000 + 8 * 4096 - 1), DROP_LIFETIME);
+	assert_int_equal(port_enqueue(&pair.a, frame, 10000 + 8 * 4096), DROP_NONE);
+	pair_release(&pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_blocks_count_both_crcs),
+		cmocka_unit_test(test_credits_stop_the_sender_and_come_back),
+		cmocka_unit_test(test_credit_counters_survive_wrapping),
+		cmocka_unit_test(test_lost_packet_is_healed_by_the_next_flow_control),
+		cmocka_unit_test(test_management_lane_goes_first_and_needs_no_credits),
+		cmocka_unit_test(test_management_lane_is_bounded),
+		cmocka_unit_test(test_low_table_shares_by_weight),
+		cmocka_unit_test(test_high_table_preempts_low_without_limit),
+		cmocka_unit_test(test_high_limit_zero_gives_low_a_turn_after_each_packet),
+		cmocka_unit_test(test_high_limit_counts_4096_bytes),
+		cmocka_unit_test(test_lane_without_credits_does_not_hold_up_others),
+		cmocka_unit_test(test_lifetime_counts_from_becoming_first),
+		cmocka_unit_test(test_adapters_and_long_codes_have_no_lifetime),
+		cmocka_unit_test(test_lane_that_stalls_discards_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
