@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The M_Key check and its lease (vol 1, chapter 14). */
+#include "mgmt/agents/mkey.h"
+
+#include <stdlib.h>
+#include "mgmt/agents/traps.h"
+
+enum { VIOLATIONS_MAX = 0xffff };
+
+/* A lease that runs, because somebody without the key knocked. */
+struct mkey_lease {
+	struct list link;
+	struct port *port;
+	time_ns deadline;
+};
+
+static struct mkey_lease *find_lease(const struct agent_memory *memory, const struct port *port)
+{
+	for (struct list *link = memory->leases.next; link != &memory->leases; link = link->next) {
+		struct mkey_lease *lease = container_of(link, struct mkey_lease, link);
+
+		if (lease->port == port)
+			return lease;
+	}
+	return NULL;
+}
+
+static void end_lease(struct mkey_lease *lease)
+{
+	list_remove(&lease->link);
+	free(lease);
+}
+
+/* Nothing but an SMP can see the protect bits, so it is soon enough to look when one comes. */
+static void expire_lease(const struct sma_request *request, struct port *port)
+{
+	struct agent_memory *memory = request->environment->memory;
+	struct mkey_lease *lease = memory ? find_lease(memory, port) : NULL;
+
+	if (!lease || lease->deadline > request->now)
+		return;
+	port->info.mkey_protect_bits = 0;
+	end_lease(lease);
+}
+
+static void renew_lease(const struct sma_request *request, const struct port *port)
+{
+	struct agent_memory *memory = request->environment->memory;
+	struct mkey_lease *lease = memory ? find_lease(memory, port) : NULL;
+
+	if (lease)
+		end_lease(lease);
+}
+
+static void violated(const struct sma_request *request, struct port *port)
+{
+	struct agent_memory *memory = request->environment->memory;
+
+	if (port->info.mkey_violations < VIOLATIONS_MAX)
+		port->info.mkey_violations++;
+	if (!memory)
+		return;
+	trap_bad_mkey(memory, request, port);
+	if (!port->info.mkey_lease_period || find_lease(memory, port))
+		return;
+
+	struct mkey_lease *lease = malloc(sizeof(*lease));
+
+	/* Without memory the lease starts at the next violation instead. */
+	if (!lease)
+		return;
+	*lease = (struct mkey_lease){
+		.port = port,
+		.deadline = request->now + SECONDS(port->info.mkey_lease_period),
+	};
+	list_append(&memory->leases, &lease->link);
+}
+
+bool mkey_check(const struct sma_request *request, struct port *port)
+{
+	if (port->info.mkey_lease_period)
+		expire_lease(request, port);
+	if (!port->info.mkey || port->info.mkey == request->mkey) {
+		if (port->info.mkey_lease_period)
+			renew_lease(request, port);
+		return true;
+	}
+	if (request->header.method == MAD_GET && port->info.mkey_protect_bits < 2)
+		return true;
+	violated(request, port);
+	return false;
+}
+
+bool mkey_is_visible(const struct sma_request *request, const struct port *port)
+{
+	return port->info.mkey_protect_bits == 0 || port->info.mkey == request->mkey;
+}
+
+void mkey_leases_forget(struct agent_memory *memory, const struct node *node)
+{
+	for (struct list *link = memory->leases.next, *next = link->next; link != &memory->leases;
+	     link = next, next = link->next) {
+		struct mkey_lease *lease = container_of(link, struct mkey_lease, link);
+
+		if (!node || lease->port->node == node)
+			end_lease(lease);
+	}
+}

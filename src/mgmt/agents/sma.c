@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The subnet management agent: checks in their order, then the attribute's own function (vol 1, chapter 14). */
+#include "mgmt/agents/sma.h"
+
+#include <string.h>
+#include "mgmt/agents/mkey.h"
+#include "mgmt/agents/traps.h"
+#include "mgmt/mad/smp_request.h"
+#include "wire/smp.h"
+
+enum { CAPABILITY2_SET_NODE_DESCRIPTION = 1 << 0, ATTRIBUTE_VENDOR_DIAG = 0x0030 };
+
+void sma_port_changed(const struct sma_request *request, struct port *port)
+{
+	const struct agent_environment *environment = request->environment;
+
+	port->state_changes++;
+	if (environment->port_changed)
+		environment->port_changed(environment->context, port);
+}
+
+void sma_paths_changed(const struct sma_request *request)
+{
+	const struct agent_environment *environment = request->environment;
+
+	if (environment->paths_changed)
+		environment->paths_changed(environment->context);
+}
+
+static enum mad_status node_description_get(const struct sma_request *request, uint8_t *ret_data)
+{
+	if (request->header.attribute_modifier)
+		return MAD_STATUS_BAD_FIELD;
+	memcpy(ret_data, request->node->description, NODE_DESCRIPTION_BYTES);
+	return MAD_STATUS_OK;
+}
+
+static enum mad_status node_description_set(const struct sma_request *request, uint8_t *ret_data)
+{
+	if (!(sma_guard(request)->info.capability_mask2 & CAPABILITY2_SET_NODE_DESCRIPTION))
+		return MAD_STATUS_BAD_METHOD_ATTRIBUTE;
+	if (request->header.attribute_modifier)
+		return MAD_STATUS_BAD_FIELD;
+	memcpy(request->node->description, request->data, NODE_DESCRIPTION_BYTES);
+	return node_description_get(request, ret_data);
+}
+
+static enum mad_status node_info_get(const struct sma_request *request, uint8_t *ret_data)
+{
+	struct node_info info = request->node->info;
+
+	if (request->header.attribute_modifier)
+		return MAD_STATUS_BAD_FIELD;
+	info.port_guid = sma_guard(request)->guid;
+	info.local_port_number = request->arrival->number;
+	node_info_encode(&info, ret_data);
+	return MAD_STATUS_OK;
+}
+
+/* Diagnostics are the vendor's, and this one has none: the first page is empty and there is no next. */
+static enum mad_status vendor_diag_get(const struct sma_request *request, uint8_t *ret_data)
+{
+	(void)ret_data;
+	return request->header.attribute_modifier ? MAD_STATUS_BAD_FIELD : MAD_STATUS_OK;
+}
+
+enum served_by { ALL_NODES, SWITCHES };
+
+static const struct sma_attribute {
+	uint16_t id;
+	enum served_by served_by;
+	sma_handler *get;
+	sma_handler *set;
+} sma_attributes[] = {
+	{ATTRIBUTE_NODE_DESCRIPTION,     ALL_NODES, node_description_get,         node_description_set},
+	{ATTRIBUTE_NODE_INFO,            ALL_NODES, node_info_get,                NULL},
+	{ATTRIBUTE_SWITCH_INFO,          SWITCHES,  sma_switch_info_get,          sma_switch_info_set},
+	{ATTRIBUTE_GUID_INFO,            ALL_NODES, sma_guid_info_get,            sma_guid_info_set},
+	{ATTRIBUTE_PORT_INFO,            ALL_NODES, sma_port_info_get,            sma_port_info_set},
+	{ATTRIBUTE_PKEY_TABLE,           ALL_NODES, sma_pkey_table_get,           sma_pkey_table_set},
+	{ATTRIBUTE_SL_TO_VL,             ALL_NODES, sma_sl_to_vl_get,             sma_sl_to_vl_set},
+	{ATTRIBUTE_VL_ARBITRATION,       ALL_NODES, sma_vl_arbitration_get,       sma_vl_arbitration_set},
+	{ATTRIBUTE_LINEAR_FORWARDING,    SWITCHES,  sma_linear_forwarding_get,    sma_linear_forwarding_set},
+	{ATTRIBUTE_MULTICAST_FORWARDING, SWITCHES,  sma_multicast_forwarding_get, sma_multicast_forwarding_set},
+	{ATTRIBUTE_VENDOR_DIAG,          ALL_NODES, vendor_diag_get,              NULL},
+};
+
+static sma_handler *find_handler(const struct sma_request *request)
+{
+	for (size_t i = 0; i < ARRAY_COUNT(sma_attributes); i++) {
+		const struct sma_attribute *attribute = &sma_attributes[i];
+
+		if (attribute->id != request->header.attribute_id)
+			continue;
+		if (attribute->served_by == SWITCHES && !node_is_switch(request->node))
+			return NULL;
+		return request->header.method == MAD_GET ? attribute->get : attribute->set;
+	}
+	return NULL;
+}
+
+static enum agent_verdict answer(const struct sma_request *request, enum mad_status status, const uint8_t *data,
+				 struct mad_message *ret_answer)
+{
+	smp_answer_make(request->message, (uint16_t)status, ret_answer);
+	if (status == MAD_STATUS_OK)
+		memcpy(smp_data(ret_answer->bytes), data, SMP_DATA_BYTES);
+	return AGENT_ANSWERED;
+}
+
+/* The requester's key has been found good. */
+static enum agent_verdict serve(const struct sma_request *request, struct mad_message *ret_answer)
+{
+	uint8_t data[SMP_DATA_BYTES] = {0};
+	sma_handler *handler = find_handler(request);
+
+	if (request->header.method == MAD_TRAP_REPRESS) {
+		if (request->environment->memory)
+			trap_repress(request->environment->memory, request->node, request->header.transaction_id);
+		return AGENT_CONSUMED;
+	}
+	if (request->header.attribute_id == ATTRIBUTE_SM_INFO &&
+	    (request->arrival->info.capability_mask & CAPABILITY_IS_SM))
+		return AGENT_FOR_SM;
+	if (!handler)
+		return answer(request, MAD_STATUS_BAD_METHOD_ATTRIBUTE, data, ret_answer);
+
+	enum mad_status status = handler(request, data);
+
+	return answer(request, status, data, ret_answer);
+}
+
+enum agent_verdict sma_receive(const struct agent_environment *environment, struct node *node, unsigned port_number,
+			       time_ns now, const struct mad_message *message, struct mad_message *ret_answer)
+{
+	struct sma_request request = {
+		.environment = environment,
+		.node = node,
+		.now = now,
+		.mkey = smp_mkey(message->bytes),
+		.message = message,
+		.data = message->bytes + SMP_DATA_OFFSET,
+	};
+
+	if (!node_is_switch(node) && port_number == 0)
+		port_number = 1;
+	if (port_number > node->port_count || !mad_header_decode(message->bytes, MAD_BYTES, &request.header))
+		return AGENT_CONSUMED;
+	request.arrival = &node->ports[port_number];
+
+	/* A response never gets a response; a trap is for whoever manages. */
+	if ((request.header.method & MAD_RESPONSE) || request.header.is_returning || request.header.method == MAD_TRAP)
+		return AGENT_FOR_SM;
+	if (request.header.base_version != MAD_BASE_VERSION || request.header.class_version != SMP_CLASS_VERSION)
+		return answer(&request, MAD_STATUS_BAD_VERSION, NULL, ret_answer);
+	if (request.header.method != MAD_GET && request.header.method != MAD_SET &&
+	    request.header.method != MAD_TRAP_REPRESS)
+		return answer(&request, MAD_STATUS_BAD_METHOD, NULL, ret_answer);
+	if (!mkey_check(&request, sma_guard(&request)))
+		return AGENT_CONSUMED;
+	return serve(&request, ret_answer);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GUIDInfo, P_KeyTable, SLtoVLMappingTable and VLArbitrationTable of a node's ports (vol 1, chapter 14). */
+#include "mgmt/agents/sma.h"
+
+#include <string.h>
+#include "mgmt/agents/table_blocks.h"
+
+/* An adapter has one table per port and answers for the port of arrival, whatever the modifier says of ports. */
+static struct port *addressed_port(const struct sma_request *request, uint32_t port_number)
+{
+	if (!node_is_switch(request->node))
+		return request->arrival;
+	return port_number <= request->node->port_count ? &request->node->ports[port_number] : NULL;
+}
+
+enum mad_status sma_guid_info_get(const struct sma_request *request, uint8_t *ret_data)
+{
+	const struct port *port = sma_guard(request);
+	uint32_t start = request->header.attribute_modifier * GUIDS_PER_BLOCK;
+	uint64_t guids[GUIDS_PER_BLOCK] = {0};
+
+	if (request->header.attribute_modifier > UINT8_MAX || start >= port->info.guid_cap)
+		return MAD_STATUS_BAD_FIELD;
+	for (uint32_t i = 0; i < GUIDS_PER_BLOCK && start + i < port->info.guid_cap; i++)
+		guids[i] = port->guids[start + i];
+	guid_block_encode(guids, ret_data);
+	return MAD_STATUS_OK;
+}
+
+enum mad_status sma_guid_info_set(const struct sma_request *request, uint8_t *ret_data)
+{
+	struct port *port = sma_guard(request);
+	uint32_t start = request->header.attribute_modifier * GUIDS_PER_BLOCK;
+	uint64_t guids[GUIDS_PER_BLOCK];
+	bool is_changed = false;
+
+	if (request->header.attribute_modifier > UINT8_MAX || start >= port->info.guid_cap)
+		return MAD_STATUS_BAD_FIELD;
+	guid_block_decode(request->data, guids);
+	for (uint32_t i = 0; i < GUIDS_PER_BLOCK && start + i < port->info.guid_cap; i++) {
+		/* The first is the port's own GUID, which is read only. */
+		if (start + i == 0 || port->guids[start + i] == guids[i])
+			continue;
+		port->guids[start + i] = guids[i];
+		is_changed = true;
+	}
+	if (is_changed)
+		sma_port_changed(request, port);
+	return sma_guid_info_get(request, ret_data);
+}
+
+/* -1 when the block lies behind the table's end. */
+static int pkey_block_start(const struct sma_request *request, const struct port *port)
+{
+	uint32_t start = (uint32_t)pkey_table_block(request->header.attribute_modifier) * PKEYS_PER_BLOCK;
+
+	return port && start < port->pkey_count ? (int)start : -1;
+}
+
+enum mad_status sma_pkey_table_get(const struct sma_request *request, uint8_t *ret_data)
+{
+	const struct port *port = addressed_port(request, pkey_table_port(request->header.attribute_modifier));
+	int start = pkey_block_start(request, port);
+	uint16_t pkeys[PKEYS_PER_BLOCK] = {0};
+
+	if (start < 0)
+		return MAD_STATUS_BAD_FIELD;
+	for (int i = 0; i < PKEYS_PER_BLOCK && start + i < port->pkey_count; i++)
+		pkeys[i] = port->pkeys[start + i];
+	pkey_block_encode(pkeys, ret_data);
+	return MAD_STATUS_OK;
+}
+
+enum mad_status sma_pkey_table_set(const struct sma_request *request, uint8_t *ret_data)
+{
+	struct port *port = addressed_port(request, pkey_table_port(request->header.attribute_modifier));
+	int start = pkey_block_start(request, port);
+	uint16_t pkeys[PKEYS_PER_BLOCK];
+	bool is_changed = false;
+
+	if (start < 0)
+		return MAD_STATUS_BAD_FIELD;
+	pkey_block_decode(request->data, pkeys);
+	for (int i = 0; i < PKEYS_PER_BLOCK && start + i < port->pkey_count; i++) {
+		is_changed |= port->pkeys[start + i] != pkeys[i];
+		port->pkeys[start + i] = pkeys[i];
+	}
+	if (is_changed) {
+		sma_port_changed(request, port);
+		sma_paths_changed(request);
+	}
+	return sma_pkey_table_get(request, ret_data);
+}
+
+/* The row of the output port's table for the input port that the modifier names; NULL when there is none. */
+static uint8_t *sl_to_vl_row(const struct sma_request *request)
+{
+	uint32_t modifier = request->header.attribute_modifier;
+	uint32_t input = modifier >> 8;
+	uint32_t output = modifier & 0xff;
+
+	if (!node_is_switch(request->node))
+		return request->arrival->sl_to_vl[0];
+	/* Base port 0 has no lanes. The forms for all ports at once (bits 16, 17) are not offered in SwitchInfo. */
+	if (input > request->node->port_count || output > request->node->port_count ||
+	    (output == 0 && !request->node->switch_info.enhanced_port_0))
+		return NULL;
+	return request->node->ports[output].sl_to_vl[input];
+}
+
+enum mad_status sma_sl_to_vl_get(const struct sma_request *request, uint8_t *ret_data)
+{
+	const uint8_t *row = sl_to_vl_row(request);
+
+	if (!row)
+		return MAD_STATUS_BAD_FIELD;
+	sl_to_vl_encode(row, ret_data);
+	return MAD_STATUS_OK;
+}
+
+enum mad_status sma_sl_to_vl_set(const struct sma_request *request, uint8_t *ret_data)
+{
+	uint8_t *row = sl_to_vl_row(request);
+	uint8_t vls[SL_COUNT];
+
+	if (!row)
+		return MAD_STATUS_BAD_FIELD;
+	sl_to_vl_decode(request->data, vls);
+	if (memcmp(row, vls, sizeof(vls)) != 0) {
+		memcpy(row, vls, sizeof(vls));
+		sma_paths_changed(request);
+	}
+	return sma_sl_to_vl_get(request, ret_data);
+}
+
+/* A part of one arbitration table. */
+struct arbitration_part {
+	struct port *port;
+	uint8_t (*entries)[2]; /* {vl, weight} */
+	int entry_count;       /* 0: there is no such part */
+};
+
+static struct arbitration_part arbitration_part(const struct sma_request *request)
+{
+	uint32_t modifier = request->header.attribute_modifier;
+	uint32_t section = modifier >> 16;
+	struct port *port = addressed_port(request, modifier & 0xffff);
+
+	if (!port || section < VL_ARBITRATION_LOW_FIRST || section > VL_ARBITRATION_HIGH_SECOND)
+		return (struct arbitration_part){0};
+
+	bool is_high = section >= VL_ARBITRATION_HIGH_FIRST;
+	int start = section % 2 ? 0 : VL_ARBITRATION_PER_BLOCK;
+	int cap = is_high ? port->info.vl_arbitration_high_cap : port->info.vl_arbitration_low_cap;
+
+	if (cap <= start)
+		return (struct arbitration_part){0};
+	return (struct arbitration_part){
+		.port = port,
+		.entries = port->vl_arbitration[is_high] + start,
+		.entry_count = cap - start < VL_ARBITRATION_PER_BLOCK ? cap - start : VL_ARBITRATION_PER_BLOCK,
+	};
+}
+
+enum mad_status sma_vl_arbitration_get(const struct sma_request *request, uint8_t *ret_data)
+{
+	struct arbitration_part part = arbitration_part(request);
+	struct vl_arbitration_entry entries[VL_ARBITRATION_PER_BLOCK] = {0};
+
+	if (!part.entry_count)
+		return MAD_STATUS_BAD_FIELD;
+	for (int i = 0; i < part.entry_count; i++)
+		entries[i] = (struct vl_arbitration_entry){.vl = part.entries[i][0], .weight = part.entries[i][1]};
+	vl_arbitration_block_encode(entries, ret_data);
+	return MAD_STATUS_OK;
+}
+
+enum mad_status sma_vl_arbitration_set(const struct sma_request *request, uint8_t *ret_data)
+{
+	struct arbitration_part part = arbitration_part(request);
+	struct vl_arbitration_entry entries[VL_ARBITRATION_PER_BLOCK];
+
+	if (!part.entry_count)
+		return MAD_STATUS_BAD_FIELD;
+	vl_arbitration_block_decode(request->data, entries);
+	for (int i = 0; i < part.entry_count; i++) {
+		part.entries[i][0] = entries[i].vl;
+		part.entries[i][1] = entries[i].weight;
+	}
+	return sma_vl_arbitration_get(request, ret_data);
+}

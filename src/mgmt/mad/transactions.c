@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests of a manager that wait for their answers (vol 1, chapter 13). */
+#include "mgmt/mad/transactions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "base/bytes.h"
+
+enum { TRANSACTION_ID_OFFSET = 8, ATTRIBUTE_ID_OFFSET = 16, PLACE_BITS = 10, SEQUENCE_BITS = 32 - PLACE_BITS };
+
+static_assert(1 << PLACE_BITS == MAD_WINDOW_MAX, "a place fits into its part of the transaction id");
+
+struct mad_transaction {
+	struct list link;
+	struct mad_message request;
+	struct mad_purpose purpose;
+	uint64_t transaction_id; /* 0: the place is free */
+	time_ns deadline;
+	unsigned tries_left;
+};
+
+static struct mad_transaction *transaction_of(struct list *link)
+{
+	return container_of(link, struct mad_transaction, link);
+}
+
+int mad_transactions_init(struct mad_transactions *transactions, const struct mad_transactions_options *options)
+{
+	*transactions = (struct mad_transactions){.options = *options};
+
+	struct mad_transactions_options *own = &transactions->options;
+
+	if (!own->window)
+		own->window = MAD_WINDOW_DEFAULT;
+	if (own->window > MAD_WINDOW_MAX)
+		return -EINVAL;
+	if (!own->tries)
+		own->tries = MAD_TRIES_DEFAULT;
+	if (!own->timeout)
+		own->timeout = MAD_TIMEOUT_DEFAULT;
+	transactions->places = calloc(own->window, sizeof(*transactions->places));
+	if (!transactions->places)
+		return -ENOMEM;
+	list_init(&transactions->free);
+	list_init(&transactions->to_send);
+	list_init(&transactions->on_wire);
+	list_init(&transactions->failed);
+	for (unsigned i = 0; i < own->window; i++)
+		list_append(&transactions->free, &transactions->places[i].link);
+	return 0;
+}
+
+void mad_transactions_release(struct mad_transactions *transactions)
+{
+	free(transactions->places);
+	transactions->places = NULL;
+}
+
+bool mad_transactions_has_room(const struct mad_transactions *transactions)
+{
+	return !list_is_empty(&transactions->free);
+}
+
+bool mad_transactions_is_idle(const struct mad_transactions *transactions)
+{
+	return transactions->busy_count == 0;
+}
+
+/* The place is part of the id, so that an answer finds it at once; the sequence keeps answers to its former users out. */
+static uint64_t make_transaction_id(struct mad_transactions *transactions, const struct mad_transaction *transaction)
+{
+	uint32_t place = (uint32_t)(transaction - transactions->places);
+
+	transactions->sequence = (transactions->sequence + 1) & ((1u << SEQUENCE_BITS) - 1);
+	if (!transactions->sequence) /* Transaction id 0 is better avoided. */
+		transactions->sequence = 1;
+	return (uint64_t)transactions->options.agent_number << 32 | transactions->sequence << PLACE_BITS | place;
+}
+
+void mad_transactions_send(struct mad_transactions *transactions, const struct mad_message *request,
+			   struct mad_purpose purpose)
+{
+	struct list *link = list_pop(&transactions->free);
+
+	assert(link);
+
+	struct mad_transaction *transaction = transaction_of(link);
+
+	transaction->request = *request;
+	transaction->purpose = purpose;
+	transaction->tries_left = transactions->options.tries;
+	transaction->transaction_id = make_transaction_id(transactions, transaction);
+	put_be64(transaction->request.bytes + TRANSACTION_ID_OFFSET, transaction->transaction_id);
+	transactions->busy_count++;
+	list_append(&transactions->to_send, &transaction->link);
+}
+
+static void finish(struct mad_transactions *transactions, struct mad_transaction *transaction)
+{
+	transaction->transaction_id = 0;
+	list_remove(&transaction->link);
+	/* At the end, so that a place rests as long as possible before its next use. */
+	list_append(&transactions->free, &transaction->link);
+	transactions->busy_count--;
+}
+
+bool mad_transactions_receive(struct mad_transactions *transactions, const struct mad_message *message,
+			      struct mad_purpose *ret_purpose)
+{
+	struct mad_header header;
+
+	if (!mad_header_decode(message->bytes, sizeof(message->bytes), &header))
+		return false;
+	if (!(header.method & MAD_RESPONSE) || !header.transaction_id)
+		return false;
+
+	uint32_t place = (uint32_t)header.transaction_id & ((1u << PLACE_BITS) - 1);
+
+	if (place >= transactions->options.window)
+		return false;
+
+	struct mad_transaction *transaction = &transactions->places[place];
+
+	if (transaction->transaction_id != header.transaction_id ||
+	    transaction->request.bytes[1] != header.management_class ||
+	    get_be16(transaction->request.bytes + ATTRIBUTE_ID_OFFSET) != header.attribute_id)
+		return false;
+	*ret_purpose = transaction->purpose;
+	finish(transactions, transaction);
+	return true;
+}
+
+static void expire(struct mad_transactions *transactions, time_ns now)
+{
+	for (struct list *link; (link = list_first(&transactions->on_wire));) {
+		struct mad_transaction *transaction = transaction_of(link);
+
+		if (transaction->deadline > now)
+			return;
+		list_remove(link);
+		if (transaction->tries_left) {
+			transactions->retry_count++;
+			list_append(&transactions->to_send, link);
+		} else {
+			list_append(&transactions->failed, link);
+		}
+	}
+}
+
+unsigned mad_transactions_transmit(struct mad_transactions *transactions, time_ns now, unsigned messages_max,
+				   struct mad_message ret_messages[])
+{
+	unsigned message_count = 0;
+
+	expire(transactions, now);
+	while (message_count < messages_max) {
+		struct list *link = list_pop(&transactions->to_send);
+
+		if (!link)
+			break;
+
+		struct mad_transaction *transaction = transaction_of(link);
+
+		transaction->tries_left--;
+		transaction->deadline = now + transactions->options.timeout;
+		list_append(&transactions->on_wire, link);
+		ret_messages[message_count++] = transaction->request;
+	}
+	return message_count;
+}
+
+bool mad_transactions_take_failed(struct mad_transactions *transactions, struct mad_purpose *ret_purpose,
+				  struct mad_message *ret_request)
+{
+	struct list *link = list_first(&transactions->failed);
+
+	if (!link)
+		return false;
+	*ret_purpose = transaction_of(link)->purpose;
+	*ret_request = transaction_of(link)->request;
+	finish(transactions, transaction_of(link));
+	return true;
+}
+
+time_ns mad_transactions_deadline(const struct mad_transactions *transactions)
+{
+	if (!list_is_empty(&transactions->to_send) || !list_is_empty(&transactions->failed))
+		return 0;
+
+	struct list *link = list_first(&transactions->on_wire);
+
+	return link ? transaction_of(link)->deadline : TIME_NEVER;
+}
+
+void mad_transactions_cancel_all(struct mad_transactions *transactions)
+{
+	for (unsigned i = 0; i < transactions->options.window; i++) {
+		if (transactions->places[i].transaction_id)
+			finish(transactions, &transactions->places[i]);
+	}
+}

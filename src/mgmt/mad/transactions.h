@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests of a manager that wait for their answers: transaction ids, timeouts, retries, matching (vol 1, chapter 13).
+ *
+ * As many requests as the window has places are under way at once; whoever has more asks mad_transactions_has_room()
+ * and makes the next one then. Nothing is allocated after init.
+ */
+#ifndef SOFTIB_MGMT_MAD_TRANSACTIONS_H
+#define SOFTIB_MGMT_MAD_TRANSACTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/list.h"
+#include "base/time.h"
+#include "mgmt/mad/mad_message.h"
+
+enum { MAD_WINDOW_DEFAULT = 32, MAD_WINDOW_MAX = 1024, MAD_TRIES_DEFAULT = 3 };
+
+#define MAD_TIMEOUT_DEFAULT MILLISECONDS(200)
+
+struct mad_transactions_options {
+	unsigned window;	/* requests on the wire at once; 0: the default */
+	unsigned tries;		/* 0: the default */
+	time_ns timeout;	/* of one try; 0: the default */
+	uint32_t agent_number;	/* the upper half of every transaction id */
+};
+
+/* What the requester wants to know again when its request ends. */
+struct mad_purpose {
+	void *subject;
+	uint32_t detail;
+};
+
+struct mad_transaction; /* one place of the window */
+
+struct mad_transactions {
+	struct mad_transactions_options options;
+	struct mad_transaction *places;
+	struct list free;
+	struct list to_send; /* new ones, and those whose try timed out */
+	struct list on_wire; /* in the order of their deadlines: all have the same timeout */
+	struct list failed;  /* out of tries, not yet told */
+	unsigned busy_count;
+	uint32_t sequence;
+	uint64_t retry_count; /* so far, for statistics */
+};
+
+MUST_USE int mad_transactions_init(struct mad_transactions *transactions,
+				   const struct mad_transactions_options *options);
+void mad_transactions_release(struct mad_transactions *transactions);
+
+bool mad_transactions_has_room(const struct mad_transactions *transactions);
+bool mad_transactions_is_idle(const struct mad_transactions *transactions);
+
+/* Copies the request and gives it a transaction id. There is room. */
+void mad_transactions_send(struct mad_transactions *transactions, const struct mad_message *request,
+			   struct mad_purpose purpose);
+
+/* Whether the message answers one of our requests, which ends with it. Late, repeated and foreign answers do not. */
+MUST_USE bool mad_transactions_receive(struct mad_transactions *transactions, const struct mad_message *message,
+				       struct mad_purpose *ret_purpose);
+
+/* Tries that timed out at this time are sent again or fail. */
+unsigned mad_transactions_transmit(struct mad_transactions *transactions, time_ns now, unsigned messages_max,
+				   struct mad_message ret_messages[]);
+
+/* Tells of one request that got no answer; call until false, after transmit. */
+MUST_USE bool mad_transactions_take_failed(struct mad_transactions *transactions, struct mad_purpose *ret_purpose,
+					   struct mad_message *ret_request);
+
+/* 0 when something can be sent at once, TIME_NEVER when nothing is under way. */
+time_ns mad_transactions_deadline(const struct mad_transactions *transactions);
+
+/* Forgets all requests; their answers will be foreign. */
+void mad_transactions_cancel_all(struct mad_transactions *transactions);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Switches, links and LIDs for routing, and a check of its result: every LID arrives, nothing goes round in circles. */
+#include "mgmt/routing/graph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int routing_graph_init(struct routing_graph *graph, uint32_t switch_count, uint32_t destination_count,
+		       uint16_t lid_max)
+{
+	*graph = (struct routing_graph){
+		.switch_count = switch_count,
+		.destination_count = destination_count,
+		.lid_max = lid_max,
+		.switches = calloc(switch_count + 1, sizeof(*graph->switches)),
+		.destinations = calloc(destination_count + 1, sizeof(*graph->destinations)),
+	};
+	if (!graph->switches || !graph->destinations) {
+		routing_graph_release(graph);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+int routing_graph_set_ports(struct routing_graph *graph, uint32_t switch_index, unsigned port_count)
+{
+	struct routing_switch *node = &graph->switches[switch_index];
+
+	assert(!node->neighbors && port_count < ROUTING_NO_PORT);
+	node->port_count = port_count;
+	node->neighbors = malloc((port_count + 1) * sizeof(*node->neighbors));
+	node->load = calloc(port_count + 1, sizeof(*node->load));
+	node->table = malloc(graph->lid_max + 1u);
+	if (!node->neighbors || !node->load || !node->table)
+		return -ENOMEM;
+	for (unsigned i = 0; i <= port_count; i++)
+		node->neighbors[i] = ROUTING_NO_SWITCH;
+	memset(node->table, ROUTING_NO_PORT, graph->lid_max + 1u);
+	return 0;
+}
+
+void routing_graph_release(struct routing_graph *graph)
+{
+	for (uint32_t i = 0; graph->switches && i < graph->switch_count; i++) {
+		free(graph->switches[i].neighbors);
+		free(graph->switches[i].load);
+		free(graph->switches[i].table);
+	}
+	free(graph->switches);
+	free(graph->destinations);
+	*graph = (struct routing_graph){0};
+}
+
+void routing_graph_link(struct routing_graph *graph, uint32_t a, uint8_t a_port, uint32_t b, uint8_t b_port)
+{
+	assert(a_port <= graph->switches[a].port_count && b_port <= graph->switches[b].port_count);
+	graph->switches[a].neighbors[a_port] = b;
+	graph->switches[b].neighbors[b_port] = a;
+}
+
+enum mark { UNVISITED, ON_PATH, ARRIVES, UNROUTED };
+
+/* Where the switch sends the LID next; ROUTING_NO_SWITCH when it leaves the switches there, or nowhere. */
+static uint32_t next_switch(const struct routing_graph *graph, uint32_t index,
+			    const struct routing_destination *destination, enum mark *ret_end)
+{
+	const struct routing_switch *node = &graph->switches[index];
+	uint8_t port = node->table[destination->lid];
+
+	if (index == destination->switch_index) {
+		*ret_end = port == destination->port_number ? ARRIVES : UNROUTED;
+		return ROUTING_NO_SWITCH;
+	}
+	*ret_end = UNROUTED;
+	return port == 0 || port > node->port_count ? ROUTING_NO_SWITCH : node->neighbors[port];
+}
+
+/* Walks from one switch until something known; all on the way get the same end. The path is at most every switch once. */
+static enum mark follow(const struct routing_graph *graph, const struct routing_destination *destination,
+			uint32_t start, uint8_t *marks, uint32_t *path)
+{
+	uint32_t length = 0;
+	uint32_t index = start;
+	enum mark end = UNROUTED;
+
+	while (index != ROUTING_NO_SWITCH && marks[index] == UNVISITED) {
+		marks[index] = ON_PATH;
+		path[length++] = index;
+		index = next_switch(graph, index, destination, &end);
+	}
+	if (index != ROUTING_NO_SWITCH)
+		end = (enum mark)marks[index];
+	for (uint32_t i = 0; i < length; i++)
+		marks[path[i]] = (uint8_t)(end == ON_PATH ? UNROUTED : end);
+	return end;
+}
+
+static void check_destination(const struct routing_graph *graph, const struct routing_destination *destination,
+			      uint8_t *marks, uint32_t *path, struct routing_verdict *verdict)
+{
+	memset(marks, UNVISITED, graph->switch_count);
+	for (uint32_t index = 0; index < graph->switch_count; index++) {
+		enum mark end = marks[index] == UNVISITED ? follow(graph, destination, index, marks, path) :
+							    (enum mark)marks[index];
+		bool has_entry = graph->switches[index].table[destination->lid] != ROUTING_NO_PORT;
+
+		if (end == ARRIVES)
+			continue;
+		verdict->unreachable_count++;
+		if (verdict->fault != ROUTING_SOUND || (end == UNROUTED && !has_entry))
+			continue;
+		verdict->fault = end == ON_PATH ? ROUTING_LOOP : ROUTING_DEAD_END;
+		verdict->switch_index = index;
+		verdict->lid = destination->lid;
+	}
+}
+
+int routing_check(const struct routing_graph *graph, struct routing_verdict *ret_verdict)
+{
+	struct routing_verdict verdict = {0};
+	uint8_t *marks = malloc(graph->switch_count + 1u);
+	uint32_t *path = malloc((graph->switch_count + 1u) * sizeof(*path));
+	int error = marks && path ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !error && i < graph->destination_count; i++)
+		check_destination(graph, &graph->destinations[i], marks, path, &verdict);
+	free(marks);
+	free(path);
+	if (!error)
+		*ret_verdict = verdict;
+	return error;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Min-hop routing with balancing. */
+#ifndef SOFTIB_MGMT_ROUTING_MINHOP_H
+#define SOFTIB_MGMT_ROUTING_MINHOP_H
+
+#include "mgmt/routing/graph.h"
+
+/*
+ * Fills every switch's table: the fewest hops, and among those the port with the fewest adapters' LIDs so far. The port
+ * that is in the table before stays when it is one of the shortest and at most one LID worse than the best. LIDs that
+ * can't be reached get ROUTING_NO_PORT. -ENOMEM.
+ */
+MUST_USE int minhop_route(struct routing_graph *graph);
+
+#endif

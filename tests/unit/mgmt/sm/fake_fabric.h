@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes joined by cables, with their real agents and one manager, on a virtual clock; SMPs arrive at once or are lost. */
+#ifndef SOFTIB_TESTS_UNIT_MGMT_SM_FAKE_FABRIC_H
+#define SOFTIB_TESTS_UNIT_MGMT_SM_FAKE_FABRIC_H
+
+#include "base/random.h"
+#include "base/time.h"
+#include "mgmt/agents/agents.h"
+#include "mgmt/sm/sm.h"
+#include "net/node/node.h"
+
+enum { FAKE_NODES_MAX = 2048 };
+
+struct fake_fabric {
+	struct node *nodes[FAKE_NODES_MAX];
+	unsigned node_count;
+	struct agent_memory memory;
+	struct agent_environment environment;
+	struct sm *sm;
+	struct port *sm_port;
+	time_ns now;
+	struct random random;
+	unsigned loss_percent;
+	const struct node *silent; /* answers nothing */
+	struct sm_info other_sm;   /* what another manager answers */
+	uint64_t smp_count, set_count, trap_count, reregister_count, paths_changed_count, port_changed_count;
+};
+
+void fake_init(struct fake_fabric *fabric);
+void fake_release(struct fake_fabric *fabric);
+
+struct node *fake_add(struct fake_fabric *fabric, enum node_type type, unsigned port_count, uint64_t guid);
+void fake_connect(struct node *a, unsigned a_port, struct node *b, unsigned b_port);
+/* Pulls the cable out or puts it back, and lets the switches notice. */
+void fake_cut(struct fake_fabric *fabric, struct port *port);
+void fake_mend(struct fake_fabric *fabric, struct port *port);
+
+/* A manager on port 1 of this adapter, or on port 0 of this switch. */
+void fake_start_sm(struct fake_fabric *fabric, struct node *node, const struct sm_options *options);
+
+/* Runs until this time; the manager gets as many messages out at once as given. */
+void fake_run(struct fake_fabric *fabric, time_ns until, unsigned messages_max);
+
+/* Hops that a packet to this LID takes from the port, by the forwarding tables; -1: does not arrive. */
+int fake_walk(const struct port *source, uint16_t lid, const struct port **ret_end);
+
+/* Every end port that has a cable reaches every other. */
+void fake_assert_all_reachable(const struct fake_fabric *fabric);
+void fake_assert_all_active(const struct fake_fabric *fabric);
+
+#endif
