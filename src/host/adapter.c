@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An adapter at work in this process. */
+#include "host/adapter.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include "host/attachment.h"
+#include "host/connection.h"
+#include "host/transmit.h"
+
+enum { PORTS_WAIT_MS = 5000 };
+
+static void ignore_event(void *context, const struct hca_event *event)
+{
+	(void)context;
+	(void)event;
+}
+
+static void ignore_cq(void *context, struct cq *cq)
+{
+	(void)context;
+	(void)cq;
+}
+
+static const struct hca_owner nobody = {.event = ignore_event, .cq_notify = ignore_cq};
+
+/* --- opening --- */
+
+static int get_adapter(struct attachment *attachment, const struct adapter_description *description, struct adapter **ret_adapter)
+{
+	struct adapter **place = &attachment->adapters[description->index];
+
+	if (!*place) {
+		struct adapter *adapter = calloc(1, sizeof(*adapter));
+
+		if (!adapter)
+			return -ENOMEM;
+		adapter->attachment = attachment;
+		adapter->description = description;
+		*place = adapter;
+	}
+	*ret_adapter = *place;
+	return 0;
+}
+
+static int start_hca(struct adapter *adapter, const struct hca_owner *owner)
+{
+	const struct adapter_description *description = adapter->description;
+	int error = hca_init(&adapter->hca, &hca_limits_default, owner, description->node_guid, description->port_count);
+
+	if (error)
+		return error;
+	adapter->hca.system_image_guid = description->system_image_guid;
+	/* What softibd gave when the adapter was open before is still ours. */
+	for (unsigned i = 0; i < adapter->grant_count && !error; i++)
+		error = hca_add_qpns(&adapter->hca, adapter->grants[i].first, adapter->grants[i].count);
+	if (error)
+		hca_release(&adapter->hca);
+	else
+		adapter->has_hca = true;
+	return error;
+}
+
+static int ask_for_ports(struct adapter *adapter)
+{
+	json_t *answer;
+	char text[64];
+
+	snprintf(text, sizeof(text), "{\"command\":\"port\",\"adapter\":%u}", adapter->description->index);
+
+	int error = session_ask_plain(adapter->attachment->session, text, &answer);
+
+	if (!error)
+		json_decref(answer);
+	return error;
+}
+
+static bool ports_are_known(const struct hca *hca)
+{
+	for (unsigned i = 0; i < hca->port_count; i++)
+		if (hca->ports[i].number == 0)
+			return false;
+	return true;
+}
+
+/* The updates are in the ring by the time softibd has answered, but another ring may have to be fetched before they are read. */
+static int wait_for_ports(struct adapter *adapter)
+{
+	struct attachment *attachment = adapter->attachment;
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	for (int waited_ms = 0; waited_ms < PORTS_WAIT_MS; waited_ms++) {
+		attachment_lock(attachment);
+		attachment_progress(attachment, attachment_now());
+
+		bool are_known = ports_are_known(&adapter->hca);
+		bool is_usable = attachment_is_usable(attachment);
+
+		attachment_unlock(attachment);
+		if (are_known)
+			return 0;
+		if (!is_usable)
+			return -ENODEV;
+		nanosleep(&pause, NULL);
+	}
+	return -ETIMEDOUT;
+}
+
+/* Opening is rare and asks softibd, so openers go one by one; the session's mutex for attaching serves. */
+static int open_first(struct adapter *adapter, const struct hca_owner *owner)
+{
+	struct attachment *attachment = adapter->attachment;
+	int error = 0;
+
+	attachment_lock(attachment);
+	if (adapter->has_hca)
+		adapter->hca.owner = *owner;
+	else
+		error = start_hca(adapter, owner);
+	attachment_unlock(attachment);
+	if (!error)
+		error = ask_for_ports(adapter);
+	if (!error)
+		error = wait_for_ports(adapter);
+	attachment_lock(attachment);
+	if (error && adapter->has_hca) {
+		hca_release(&adapter->hca);
+		adapter->has_hca = false;
+	}
+	attachment_unlock(attachment);
+	return error;
+}
+
+int adapter_open(struct session *session, unsigned index, const struct hca_owner *owner, struct adapter **ret_adapter)
+{
+	const struct adapter_description *description = session_adapter(session, index);
+	struct attachment *attachment;
+	struct adapter *adapter = NULL;
+
+	if (!description)
+		return -EINVAL;
+
+	int error = attachment_get(session, &attachment);
+
+	if (error)
+		return error;
+	pthread_mutex_lock(&session->attaching);
+	attachment_lock(attachment);
+	error = attachment_is_usable(attachment) ? get_adapter(attachment, description, &adapter) : -ENODEV;
+	attachment_unlock(attachment);
+	if (!error && adapter->open_count == 0)
+		error = open_first(adapter, owner);
+	if (!error) {
+		adapter->open_count++;
+		*ret_adapter = adapter;
+	}
+	pthread_mutex_unlock(&session->attaching);
+	return error;
+}
+
+void adapter_close(struct adapter *adapter)
+{
+	struct session *session = adapter->attachment->session;
+	struct hca *hca = &adapter->hca;
+
+	pthread_mutex_lock(&session->attaching);
+	assert(adapter->open_count > 0);
+	if (--adapter->open_count == 0) {
+		attachment_lock(adapter->attachment);
+		hca->owner = nobody;
+		/* What a program did not destroy stays until it exits, as it would with a kernel that has no close yet. */
+		if (hca->qp_count == 0 && hca->cq_count == 0 && hca->srq_count == 0 && hca->pd_count == 0) {
+			hca_release(hca);
+			adapter->has_hca = false;
+		}
+		attachment_unlock(adapter->attachment);
+	}
+	pthread_mutex_unlock(&session->attaching);
+}
+
+/* --- at work --- */
+
+struct hca *adapter_hca(struct adapter *adapter)
+{
+	return &adapter->hca;
+}
+
+void adapter_lock(struct adapter *adapter)
+{
+	attachment_lock(adapter->attachment);
+}
+
+void adapter_unlock(struct adapter *adapter)
+{
+	attachment_unlock(adapter->attachment);
+}
+
+time_ns adapter_now(const struct adapter *adapter)
+{
+	(void)adapter;
+	return attachment_now();
+}
+
+void adapter_transmit(struct adapter *adapter, time_ns now)
+{
+	struct attachment *attachment = adapter->attachment;
+
+	if (unlikely(!attachment_is_usable(attachment)))
+		return;
+	transmit_adapter(adapter, now);
+	transmit_flush(attachment);
+	attachment_wake_helper(attachment);
+}
+
+bool adapter_progress(struct adapter *adapter, time_ns now)
+{
+	struct attachment *attachment = adapter->attachment;
+
+	/* Written under the lock, read by the helper without. */
+	__atomic_store_n(&attachment->poll_count, attachment->poll_count + 1, __ATOMIC_RELAXED);
+
+	bool any = attachment_progress(attachment, now);
+
+	attachment_wake_helper(attachment);
+	return any;
+}
+
+static int remember_grant(struct adapter *adapter, struct qpn_grant grant)
+{
+	struct qpn_grant *grants = realloc(adapter->grants, (adapter->grant_count + 1) * sizeof(*grants));
+
+	if (!grants)
+		return -ENOMEM;
+	grants[adapter->grant_count++] = grant;
+	adapter->grants = grants;
+	return 0;
+}
+
+static int ask_for_qpns(struct adapter *adapter, struct qpn_grant *ret_grant)
+{
+	uint64_t first, count;
+	json_t *answer;
+	char text[96];
+
+	snprintf(text, sizeof(text), "{\"command\":\"qpns\",\"adapter\":%u,\"count\":%d}", adapter->description->index, QPN_BLOCK);
+
+	int error = session_ask_plain(adapter->attachment->session, text, &answer);
+
+	if (error)
+		return error;
+	error = answer_number(answer, "first", &first);
+	if (!error)
+		error = answer_number(answer, "count", &count);
+	json_decref(answer);
+	if (!error && (first > 0xffffff || count > 0xffffff))
+		error = -EPROTO;
+	if (!error)
+		*ret_grant = (struct qpn_grant){.first = (uint32_t)first, .count = (uint32_t)count};
+	return error;
+}
+
+int adapter_more_qpns(struct adapter *adapter)
+{
+	struct qpn_grant grant;
+
+	if (!attachment_is_usable(adapter->attachment))
+		return -ENODEV;
+	adapter_unlock(adapter);
+
+	int error = ask_for_qpns(adapter, &grant);
+
+	adapter_lock(adapter);
+	if (!error)
+		error = hca_add_qpns(&adapter->hca, grant.first, grant.count);
+	if (!error)
+		error = remember_grant(adapter, grant);
+	return error;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * This process on its fabric: the rings to softibd and to other processes, the adapters that are open, the flows, and one lock
+ * over all of it.
+ *
+ * The lock covers everything but what is marked. It is held by threads of this process only and never across a call that can block.
+ */
+#ifndef SOFTIB_HOST_ATTACHMENT_H
+#define SOFTIB_HOST_ATTACHMENT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/list.h"
+#include "base/time.h"
+#include "host/channel.h"
+#include "host/flows.h"
+#include "host/protocol.h"
+#include "host/session.h"
+#include "net/hca/hca.h"
+
+struct attachment;
+
+/* A block of queue pair numbers that softibd gave. */
+struct qpn_grant {
+	uint32_t first;
+	uint32_t count;
+};
+
+/* host/adapter.h's; lives as long as the attachment, so that a reopened adapter finds its QPNs. */
+struct adapter {
+	struct attachment *attachment;
+	const struct adapter_description *description;
+	unsigned open_count;
+	bool has_hca; /* hca is initialised */
+	struct hca hca;
+	struct qpn_grant *grants;
+	unsigned grant_count;
+};
+
+enum helper_mode {
+	HELPER_WORKING,
+	HELPER_LISTENING,   /* asleep; whoever needs it rings our doorbell */
+	HELPER_STAYING_OUT, /* the program polls: nobody rings, the helper looks in now and then */
+};
+
+struct attachment {
+	pthread_mutex_t lock;
+	struct session *session;
+	const struct fabric_page *fabric_page;
+	struct channel softibd;
+	int doorbell; /* ours; the helper sleeps on it */
+	struct channel **channels; /* direct ones */
+	unsigned channel_count;
+	unsigned channel_capacity;
+	unsigned wanted_count; /* channels to be fetched; the down ring is not read on while there are any */
+	struct list dirty;     /* channels with records that are not published */
+	struct flow_table flows;
+	struct adapter *adapters[SESSION_ADAPTERS_MAX]; /* by index on the host; NULL until first opened */
+	bool is_failed; /* softibd is gone */
+	bool is_abandoned; /* this is a child of the process that attached */
+	uint64_t discarded; /* packets thrown away at stalled consumers or for their size */
+	uint64_t malformed; /* records that were no packets */
+
+	pthread_t helper;
+	enum helper_mode helper_mode;
+	time_ns helper_wakes_at; /* by itself */
+	uint64_t poll_count;	 /* atomic: polls that looked at the rings */
+};
+
+/* Attaches the process once; later calls return the same. */
+MUST_USE int attachment_get(struct session *session, struct attachment **ret_attachment);
+/* In the child of a fork: nothing here works any more. */
+void attachment_abandon(struct attachment *attachment);
+
+static inline void attachment_lock(struct attachment *attachment)
+{
+	pthread_mutex_lock(&attachment->lock);
+}
+
+static inline void attachment_unlock(struct attachment *attachment)
+{
+	pthread_mutex_unlock(&attachment->lock);
+}
+
+static inline uint32_t attachment_generation(const struct attachment *attachment)
+{
+	return __atomic_load_n(&attachment->fabric_page->generation, __ATOMIC_ACQUIRE);
+}
+
+static inline bool attachment_is_usable(const struct attachment *attachment)
+{
+	return !attachment->is_failed && !attachment->is_abandoned;
+}
+
+/* CLOCK_MONOTONIC; from the vdso. */
+time_ns attachment_now(void);
+
+/* One round: rings, timers, transmit. Returns whether anything happened. */
+bool attachment_progress(struct attachment *attachment, time_ns now);
+/* When the next round is due if nobody rings. */
+time_ns attachment_deadline(const struct attachment *attachment);
+/* A program leaves: makes sure that the helper wakes up in time for what it started. */
+void attachment_wake_helper(struct attachment *attachment);
+
+/* The direct channel of that id, or a new one that the helper will fetch; NULL when memory is out. */
+struct channel *attachment_channel(struct attachment *attachment, uint32_t id);
+/* Fetches wanted channels from softibd. Gives the lock up while it asks. */
+void attachment_fetch_channels(struct attachment *attachment);
+
+/* softibd is gone: every adapter fails. */
+void attachment_fail(struct attachment *attachment, time_ns now);
+
+/* Gives the queue pairs of a list back to their adapters. */
+void attachment_give_back(struct list *waiting);
+
+#endif

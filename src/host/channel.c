@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A pair of rings with somebody else: publishing, doorbells, and what to do when the other end does not read. */
+#include "host/channel.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+void channel_init(struct channel *channel, uint32_t id)
+{
+	*channel = (struct channel){
+		.state = CHANNEL_WANTED,
+		.id = id,
+		.doorbell = -1,
+		.full_since = TIME_NEVER,
+	};
+	list_init(&channel->waiting);
+	list_init(&channel->dirty);
+}
+
+void channel_open(struct channel *channel, void *out_memory, size_t out_bytes, void *in_memory, size_t in_bytes, int doorbell)
+{
+	ring_producer_init(&channel->out, out_memory, out_bytes);
+	ring_consumer_init(&channel->in, in_memory, in_bytes);
+	channel->doorbell = doorbell;
+	channel->state = CHANNEL_OPEN;
+}
+
+void channel_close(struct channel *channel)
+{
+	assert(list_is_empty(&channel->waiting));
+	if (list_is_linked(&channel->dirty))
+		list_remove(&channel->dirty);
+	if (channel->memory)
+		munmap(channel->memory, channel->memory_bytes);
+	if (channel->doorbell >= 0)
+		close(channel->doorbell);
+	channel->memory = NULL;
+	channel->doorbell = -1;
+	channel->state = CHANNEL_DEAD;
+}
+
+void doorbell_ring(int doorbell)
+{
+	uint64_t one = 1;
+
+	/* EAGAIN: it rings already. Anything else: its owner is gone, and softibd will say so. */
+	if (write(doorbell, &one, sizeof(one)) < 0)
+		return;
+}
+
+void channel_publish(struct channel *channel)
+{
+	if (unlikely(ring_publish(&channel->out)))
+		doorbell_ring(channel->doorbell);
+}
+
+void channel_release(struct channel *channel)
+{
+	if (unlikely(ring_release(&channel->in)))
+		doorbell_ring(channel->doorbell);
+}
+
+void channel_is_full(struct channel *channel, time_ns now)
+{
+	if (channel->full_since != TIME_NEVER)
+		return;
+	channel->full_since = now;
+	channel->full_head = channel->out.head_seen;
+}
+
+bool channel_should_retry(struct channel *channel, time_ns now, uint64_t byte_count)
+{
+	uint64_t room = ring_room(&channel->out);
+
+	if (room >= byte_count || channel_is_corrupt(channel)) {
+		channel->full_since = TIME_NEVER;
+		channel->is_stalled = false;
+		return true;
+	}
+	if (channel->out.head_seen != channel->full_head) {
+		channel->full_head = channel->out.head_seen;
+		channel->full_since = now;
+		channel->is_stalled = false;
+		return false;
+	}
+	if (channel->full_since == TIME_NEVER || now - channel->full_since < CHANNEL_STALL_NS)
+		return channel->is_stalled;
+	channel->is_stalled = true;
+	return true;
+}
+
+time_ns channel_deadline(const struct channel *channel)
+{
+	if (list_is_empty(&channel->waiting) || channel->full_since == TIME_NEVER)
+		return TIME_NEVER;
+	return channel->full_since + CHANNEL_STALL_NS;
+}

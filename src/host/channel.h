@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A pair of rings with somebody else: softibd (up and down), or another process (a direct ring each way). */
+#ifndef SOFTIB_HOST_CHANNEL_H
+#define SOFTIB_HOST_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/list.h"
+#include "base/ring.h"
+#include "base/time.h"
+
+/* A consumer that takes nothing for so long holds the head of the queue; packets to it are thrown away like at a switch's
+ * head-of-queue limit, so that the senders' retry counters run (vol 1, chapter 18). */
+#define CHANNEL_STALL_NS MILLISECONDS(200)
+
+enum channel_state {
+	CHANNEL_WANTED, /* named by softibd, not mapped yet */
+	CHANNEL_OPEN,
+	CHANNEL_DEAD, /* its peer wrote nonsense: never touched again */
+};
+
+struct channel {
+	enum channel_state state;
+	uint32_t id; /* of a direct ring */
+	struct ring_producer out;
+	struct ring_consumer in;
+	int doorbell;	     /* the consumer's at the other end */
+	void *memory;	     /* NULL unless the channel owns the mapping */
+	size_t memory_bytes;
+	struct list waiting; /* struct qp by ready_link: wants room */
+	struct list dirty;   /* in the owner's list while records are not published */
+	time_ns full_since;  /* TIME_NEVER while nobody waits */
+	uint64_t full_head;  /* where the consumer stood then */
+	bool is_stalled;     /* throw away what does not fit */
+};
+
+void channel_init(struct channel *channel, uint32_t id);
+void channel_open(struct channel *channel, void *out_memory, size_t out_bytes, void *in_memory, size_t in_bytes, int doorbell);
+/* Unmaps and closes; nobody may wait on it. */
+void channel_close(struct channel *channel);
+
+static inline bool channel_is_corrupt(const struct channel *channel)
+{
+	return channel->out.is_corrupt || channel->in.is_corrupt;
+}
+
+/* Shows what was written to the other end, and wakes it if it sleeps. */
+void channel_publish(struct channel *channel);
+/* Gives room back to the other end, and wakes it if it waits for some. */
+void channel_release(struct channel *channel);
+
+/* There was no room at that time: starts or goes on measuring how long. */
+void channel_is_full(struct channel *channel, time_ns now);
+/* Whether those who wait should try again: there is room for byte_count, or the consumer has stalled. */
+bool channel_should_retry(struct channel *channel, time_ns now, uint64_t byte_count);
+/* When channel_should_retry may turn true without the other end's doing. */
+time_ns channel_deadline(const struct channel *channel);
+
+/* Rings a doorbell; never blocks. */
+void doorbell_ring(int doorbell);
+
+#endif

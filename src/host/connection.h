@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of a session: the control socket and how the runtime asks softibd on it. */
+#ifndef SOFTIB_HOST_CONNECTION_H
+#define SOFTIB_HOST_CONNECTION_H
+
+#include <jansson.h>
+#include <pthread.h>
+#include "base/attributes.h"
+#include "host/control.h"
+#include "host/session.h"
+
+struct attachment;
+
+struct session {
+	int control;
+	pthread_mutex_t asking; /* one question at a time */
+	char fabric[SESSION_NAME_BYTES];
+	char host[SESSION_NAME_BYTES];
+	char tree[SESSION_PATH_BYTES];
+	unsigned adapter_count;
+	struct adapter_description adapters[SESSION_ADAPTERS_MAX];
+	pthread_mutex_t attaching;
+	struct attachment *attachment; /* NULL until the first adapter is opened */
+};
+
+/* Asks and waits. ret_answer is an object with "ok":true and belongs to the caller; descriptors are in ret_message, which the
+ * caller releases. On {"ok":false} the answer's errno is returned, negative. */
+MUST_USE int session_ask(struct session *session, const char *text, json_t **ret_answer, struct control_message *ret_message);
+/* The same for answers without descriptors. */
+MUST_USE int session_ask_plain(struct session *session, const char *text, json_t **ret_answer);
+
+/* A number of the answer; -EPROTO when it is not there or negative. */
+MUST_USE int answer_number(const json_t *answer, const char *name, uint64_t *ret_number);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that processes share by descriptor: sealed memfds. */
+#include "host/memory_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010 /* Linux 5.1 */
+#endif
+
+/* Without F_SEAL_GROW a peer could fill the machine's memory in our name. */
+enum { SIZE_SEALS = F_SEAL_SHRINK | F_SEAL_GROW };
+
+static int map_shared(int file, size_t byte_count, int protection, void **ret_memory)
+{
+	void *memory = mmap(NULL, byte_count, protection, MAP_SHARED, file, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	*ret_memory = memory;
+	return 0;
+}
+
+int memory_file_create(const char *name, size_t byte_count, int *ret_file, void **ret_memory)
+{
+	int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (file < 0)
+		return -errno;
+
+	int error = 0;
+
+	if (ftruncate(file, (off_t)byte_count) != 0 || fcntl(file, F_ADD_SEALS, SIZE_SEALS) != 0)
+		error = -errno;
+	if (!error)
+		error = map_shared(file, byte_count, PROT_READ | PROT_WRITE, ret_memory);
+	if (error) {
+		close(file);
+		return error;
+	}
+	*ret_file = file;
+	return 0;
+}
+
+int memory_file_create_published(const char *name, size_t byte_count, int *ret_file, void **ret_memory)
+{
+	void *memory = NULL;
+	int file = -1;
+	int error = memory_file_create(name, byte_count, &file, &memory);
+
+	if (error)
+		return error;
+	/* Our own mapping exists already and stays writable. */
+	if (fcntl(file, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0) {
+		error = -errno;
+		munmap(memory, byte_count);
+		close(file);
+		return error;
+	}
+	*ret_file = file;
+	*ret_memory = memory;
+	return 0;
+}
+
+static int check(int file, size_t byte_count)
+{
+	struct stat status;
+	int seals = fcntl(file, F_GET_SEALS);
+
+	if (seals < 0 || (seals & SIZE_SEALS) != SIZE_SEALS)
+		return -EPROTO;
+	if (fstat(file, &status) != 0 || status.st_size != (off_t)byte_count)
+		return -EPROTO;
+	return 0;
+}
+
+int memory_file_map(int file, size_t byte_count, void **ret_memory)
+{
+	int error = check(file, byte_count);
+
+	return error ? error : map_shared(file, byte_count, PROT_READ | PROT_WRITE, ret_memory);
+}
+
+int memory_file_map_readonly(int file, size_t byte_count, const void **ret_memory)
+{
+	void *memory = NULL;
+	int error = check(file, byte_count);
+
+	if (!error)
+		error = map_shared(file, byte_count, PROT_READ, &memory);
+	if (!error)
+		*ret_memory = memory;
+	return error;
+}

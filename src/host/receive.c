@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records in: what comes out of a ring is input from a stranger. */
+#include "host/receive.h"
+
+#include <string.h>
+#include "host/attachment.h"
+#include "wire/mtu.h"
+#include "wire/packet.h"
+
+/* Room goes back to the producer in pieces, so that it can go on while we copy. */
+enum { RELEASE_BYTES = 1 << 16, SMALLEST_MTU_BYTES = 256 };
+
+static struct adapter *adapter_at(const struct attachment *attachment, unsigned index)
+{
+	struct adapter *adapter = index < SESSION_ADAPTERS_MAX ? attachment->adapters[index] : NULL;
+
+	return adapter && adapter->has_hca ? adapter : NULL;
+}
+
+/* The headers are decoded from a copy: the peer can change the ring's bytes between a check and a use. The payload stays
+ * where it is; what it says is the peer's business. */
+static bool decode(const struct ring_record *record, struct packet *ret_packet)
+{
+	uint8_t headers[PACKET_HEADER_BYTES_MAX + 4];
+	size_t copied = record->byte_count < sizeof(headers) ? record->byte_count : sizeof(headers);
+
+	/* A packet of a train has at least the smallest MTU, but for the last. */
+	if (unlikely(record->packet_count > 1 + record->byte_count / SMALLEST_MTU_BYTES))
+		return false;
+	memcpy(headers, record->body, copied);
+	__asm__ volatile("" : : "r"(headers) : "memory"); /* no second look at the ring */
+	if (unlikely(packet_decode(headers, record->byte_count, record->packet_count, ret_packet) != PACKET_OK))
+		return false;
+
+	size_t payload_offset = (size_t)(ret_packet->payload.single.bytes - headers);
+
+	ret_packet->payload.single.bytes = record->body + payload_offset;
+	return true;
+}
+
+static void receive_packet(struct attachment *attachment, time_ns now, const struct ring_record *record)
+{
+	struct adapter *adapter = adapter_at(attachment, record->port >> 8);
+	struct packet packet;
+
+	if (unlikely(!adapter))
+		return;
+	if (unlikely(!decode(record, &packet))) {
+		attachment->malformed++;
+		return;
+	}
+	hca_receive(&adapter->hca, now, (uint8_t)record->port, &packet);
+}
+
+static bool receive_direct(struct attachment *attachment, struct channel *channel, time_ns now)
+{
+	uint64_t snapshot = ring_snapshot(&channel->in);
+	const struct ring_record *record;
+	bool any = false;
+
+	while ((record = ring_next_until(&channel->in, snapshot))) {
+		if (likely(record->kind == RECORD_PACKET))
+			receive_packet(attachment, now, record);
+		else
+			attachment->malformed++;
+		if (channel->in.head - channel->in.released >= RELEASE_BYTES)
+			channel_release(channel);
+		any = true;
+	}
+	if (any)
+		channel_release(channel);
+	return any;
+}
+
+static void receive_answer(struct attachment *attachment, time_ns now, const struct ring_record *record)
+{
+	struct resolve_answer answer;
+	struct channel *channel = NULL;
+
+	if (record->byte_count < sizeof(answer))
+		return;
+	memcpy(&answer, record->body, sizeof(answer));
+
+	struct flow *flow = flow_table_at(&attachment->flows, answer.request_id);
+
+	if (!flow)
+		return;
+	if (answer.verdict == RESOLVED_DIRECT)
+		channel = attachment_channel(attachment, answer.ring_id);
+	flow_answer(&attachment->flows, flow, &answer, channel, attachment_generation(attachment), now);
+	if (flow->state == FLOW_DIRECT || flow->state == FLOW_FABRIC)
+		attachment_give_back(&flow->waiting);
+}
+
+static void receive_port_update(struct attachment *attachment, const struct ring_record *record)
+{
+	struct port_update update;
+
+	if (record->byte_count < sizeof(update))
+		return;
+	memcpy(&update, record->body, sizeof(update));
+
+	struct adapter *adapter = adapter_at(attachment, update.adapter_index);
+
+	if (adapter)
+		hca_port_update(&adapter->hca, &update.view, update.client_reregister != 0);
+}
+
+static void receive_from_softibd(struct attachment *attachment, time_ns now, const struct ring_record *record)
+{
+	switch (record->kind) {
+	case RECORD_PACKET:
+		receive_packet(attachment, now, record);
+		break;
+	case RECORD_RESOLVED:
+		receive_answer(attachment, now, record);
+		break;
+	case RECORD_RING_OFFERED:
+		if (!attachment_channel(attachment, record->word))
+			attachment->malformed++;
+		break;
+	case RECORD_PORT_UPDATE:
+		receive_port_update(attachment, record);
+		break;
+	default:
+		attachment->malformed++;
+	}
+}
+
+bool receive_all(struct attachment *attachment, time_ns now)
+{
+	struct channel *softibd = &attachment->softibd;
+	/* The down ring's end first: whatever a peer sent by the fabric after its direct ring was revoked lies behind what it
+	 * wrote into that ring, and so is read behind it. */
+	uint64_t snapshot = ring_snapshot(&softibd->in);
+	const struct ring_record *record;
+	bool any = false;
+
+	for (unsigned i = 0; i < attachment->channel_count; i++)
+		if (attachment->channels[i]->state == CHANNEL_OPEN)
+			any |= receive_direct(attachment, attachment->channels[i], now);
+
+	/* A ring that we know of but can't read yet may hold packets that come before the next ones here. */
+	while (!attachment->wanted_count && (record = ring_next_until(&softibd->in, snapshot))) {
+		receive_from_softibd(attachment, now, record);
+		if (softibd->in.head - softibd->in.released >= RELEASE_BYTES)
+			channel_release(softibd);
+		any = true;
+	}
+	channel_release(softibd);
+	return any;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records in: from softibd's ring and from the direct ones, in the order that keeps packets in order (docs/spine.md). */
+#ifndef SOFTIB_HOST_RECEIVE_H
+#define SOFTIB_HOST_RECEIVE_H
+
+#include <stdbool.h>
+#include "base/time.h"
+
+struct attachment;
+
+/* Reads what has arrived by now. Returns whether there was anything. */
+bool receive_all(struct attachment *attachment, time_ns now);
+
+#endif

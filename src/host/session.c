@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The connection of this process to its fabric. */
+#include "host/session.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "host/attachment.h"
+#include "host/connection.h"
+#include "host/protocol.h"
+
+enum { ASK_TIMEOUT_MS = 30000, LAUNCH_TIMEOUT_MS = 30000, CONNECT_ATTEMPTS = 3 };
+
+static const char *const embedded_default[] = {"--ephemeral", "--hosts", "2", NULL};
+
+static pthread_mutex_t current_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct session *current; /* under current_mutex */
+static bool handles_fork;
+
+__attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
+{
+	va_list arguments;
+
+	if (!getenv("SOFTIB_LOG"))
+		return;
+	va_start(arguments, format);
+	fputs("softib: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+	va_end(arguments);
+}
+
+/* --- asking --- */
+
+int session_ask(struct session *session, const char *text, json_t **ret_answer, struct control_message *ret_message)
+{
+	json_error_t place;
+
+	pthread_mutex_lock(&session->asking);
+
+	int error = session->control < 0 ? -ENODEV : control_ask(session->control, text, ASK_TIMEOUT_MS, ret_message);
+
+	pthread_mutex_unlock(&session->asking);
+	if (error)
+		return error;
+
+	json_t *answer = json_loadb(ret_message->text, ret_message->byte_count, 0, &place);
+
+	if (answer && json_is_true(json_object_get(answer, "ok"))) {
+		*ret_answer = answer;
+		return 0;
+	}
+
+	json_int_t number = json_integer_value(json_object_get(answer, "errno"));
+	const char *reason = json_string_value(json_object_get(answer, "error"));
+
+	error = !answer || number <= 0 || number > 4095 ? -EPROTO : -(int)number;
+	complain("softibd refuses %s: %s", text, reason ? reason : "no reason given");
+	json_decref(answer);
+	control_message_release(ret_message);
+	return error;
+}
+
+int session_ask_plain(struct session *session, const char *text, json_t **ret_answer)
+{
+	struct control_message message;
+	int error = session_ask(session, text, ret_answer, &message);
+
+	if (!error)
+		control_message_release(&message);
+	return error;
+}
+
+int answer_number(const json_t *answer, const char *name, uint64_t *ret_number)
+{
+	const json_t *value = json_object_get(answer, name);
+
+	if (!json_is_integer(value) || json_integer_value(value) < 0)
+		return -EPROTO;
+	*ret_number = (uint64_t)json_integer_value(value);
+	return 0;
+}
+
+/* --- hello --- */
+
+static int copy_text(const json_t *object, const char *name, size_t byte_count, char *ret_text)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	if (!text || strlen(text) >= byte_count)
+		return -EPROTO;
+	memcpy(ret_text, text, strlen(text) + 1);
+	return 0;
+}
+
+/* GUIDs have 64 bits and JSON's numbers 63, so they travel as text: 0x... */
+static int read_guid(const json_t *object, const char *name, uint64_t *ret_guid)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+	char *end;
+
+	if (!text)
+		return -EPROTO;
+	errno = 0;
+	*ret_guid = strtoull(text, &end, 16);
+	return errno || end == text || *end ? -EPROTO : 0;
+}
+
+static int read_adapter(const char *tree, const json_t *object, struct adapter_description *ret_adapter)
+{
+	struct adapter_description adapter;
+	uint64_t index, port_count;
+	int error = copy_text(object, "name", sizeof(adapter.name), adapter.name);
+
+	if (!error)
+		error = answer_number(object, "index", &index);
+	if (!error)
+		error = answer_number(object, "ports", &port_count);
+	if (!error)
+		error = read_guid(object, "node_guid", &adapter.node_guid);
+	if (!error)
+		error = read_guid(object, "system_image_guid", &adapter.system_image_guid);
+	if (error)
+		return error;
+	if (index >= SESSION_ADAPTERS_MAX || port_count == 0 || port_count > HCA_PORTS_MAX)
+		return -EPROTO;
+	adapter.index = (uint32_t)index;
+	adapter.port_count = (uint32_t)port_count;
+	snprintf(adapter.device_name, sizeof(adapter.device_name), "uverbs%u", adapter.index);
+
+	int a = snprintf(adapter.device_path, sizeof(adapter.device_path), "%s/sys/class/infiniband_verbs/uverbs%u", tree,
+			 adapter.index);
+	int b = snprintf(adapter.adapter_path, sizeof(adapter.adapter_path), "%s/sys/class/infiniband/%s", tree,
+			 json_string_value(json_object_get(object, "name")));
+
+	if (a >= SESSION_PATH_BYTES || b >= SESSION_PATH_BYTES)
+		return -ENAMETOOLONG;
+	*ret_adapter = adapter;
+	return 0;
+}
+
+static int read_hello(struct session *session, const json_t *answer)
+{
+	const json_t *adapters = json_object_get(answer, "adapters");
+	int error = copy_text(answer, "host", sizeof(session->host), session->host);
+
+	if (!error)
+		error = copy_text(answer, "tree", sizeof(session->tree), session->tree);
+	if (!error && (!json_is_array(adapters) || json_array_size(adapters) > SESSION_ADAPTERS_MAX))
+		error = -EPROTO;
+	for (size_t i = 0; !error && i < json_array_size(adapters); i++)
+		error = read_adapter(session->tree, json_array_get(adapters, i), &session->adapters[session->adapter_count++]);
+	return error;
+}
+
+static int say_hello(struct session *session)
+{
+	const char *host = getenv("SOFTIB_HOST");
+	json_t *question = json_pack("{s:s, s:i, s:s, s:i}", "command", "hello", "version", PROTOCOL_VERSION, "kind", "program",
+				     "pid", (int)getpid());
+	json_t *answer;
+
+	/* Without a name softibd takes its first host. */
+	if (question && host && *host && json_object_set_new(question, "host", json_string(host)) != 0) {
+		json_decref(question);
+		return -EINVAL;
+	}
+
+	char *text = question ? json_dumps(question, JSON_COMPACT) : NULL;
+	int error = text ? session_ask_plain(session, text, &answer) : -ENOMEM;
+
+	free(text);
+	json_decref(question);
+	if (error)
+		return error;
+	error = read_hello(session, answer);
+	json_decref(answer);
+	return error;
+}
+
+/* --- connecting --- */
+
+static int connect_to(const char *fabric)
+{
+	const char *socket = getenv("SOFTIB_SOCKET");
+	char reason[256];
+
+	/* A launcher that names the socket has a fabric in mind that runs. */
+	if (socket && *socket)
+		return control_connect_path(socket);
+
+	int control = control_connect(fabric);
+
+	if (control != -ENOENT && control != -ECONNREFUSED)
+		return control;
+
+	const struct launch_options options = {
+		.fabric = fabric,
+		.arguments = embedded_default,
+		.timeout_ms = LAUNCH_TIMEOUT_MS,
+		.reason = reason,
+		.reason_bytes = sizeof(reason),
+	};
+	int error = fabric_launch(&options);
+
+	if (error) {
+		complain("no fabric \"%s\", and none could be started: %s", fabric, *reason ? reason : strerror(-error));
+		return error;
+	}
+	return control_connect(fabric);
+}
+
+static void session_destroy(struct session *session)
+{
+	if (session->control >= 0)
+		close(session->control);
+	pthread_mutex_destroy(&session->asking);
+	pthread_mutex_destroy(&session->attaching);
+	free(session);
+}
+
+static int session_create(struct session **ret_session)
+{
+	const char *fabric = getenv("SOFTIB_FABRIC");
+	struct session *session = calloc(1, sizeof(*session));
+
+	if (!session)
+		return -ENOMEM;
+	if (!fabric || !*fabric)
+		fabric = "default";
+	pthread_mutex_init(&session->asking, NULL);
+	pthread_mutex_init(&session->attaching, NULL);
+	session->control = connect_to(fabric);
+
+	int error = session->control < 0 ? session->control : say_hello(session);
+
+	if (error) {
+		session_destroy(session);
+		return error;
+	}
+	snprintf(session->fabric, sizeof(session->fabric), "%s", fabric);
+	*ret_session = session;
+	return 0;
+}
+
+/* --- fork --- */
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&current_mutex);
+	if (current && current->attachment)
+		attachment_lock(current->attachment);
+}
+
+static void after_fork_in_parent(void)
+{
+	if (current && current->attachment)
+		attachment_unlock(current->attachment);
+	pthread_mutex_unlock(&current_mutex);
+}
+
+/* The queue pairs are the parent's. The child gives its copy of the socket up, so that softibd notices when the parent dies, and
+ * may connect for itself. The memory stays: the child may hold pointers into it. */
+static void after_fork_in_child(void)
+{
+	if (current) {
+		if (current->attachment)
+			attachment_abandon(current->attachment);
+		close(current->control);
+		current->control = -1;
+		pthread_mutex_init(&current->asking, NULL);
+		pthread_mutex_init(&current->attaching, NULL);
+	}
+	current = NULL;
+	pthread_mutex_unlock(&current_mutex);
+}
+
+int session_get(struct session **ret_session)
+{
+	int error = 0;
+
+	pthread_mutex_lock(&current_mutex);
+	/* The first softibd may have been on its way out when we came. */
+	for (int attempt = 0; !current && attempt < CONNECT_ATTEMPTS; attempt++) {
+		error = session_create(&current);
+		if (error != -ECONNRESET && error != -ECONNREFUSED && error != -ENOENT)
+			break;
+	}
+	if (!error && !handles_fork)
+		handles_fork = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+	if (!error)
+		*ret_session = current;
+	pthread_mutex_unlock(&current_mutex);
+	return error;
+}
+
+unsigned session_adapter_count(const struct session *session)
+{
+	return session->adapter_count;
+}
+
+const struct adapter_description *session_adapter(const struct session *session, unsigned index)
+{
+	return index < session->adapter_count ? &session->adapters[index] : NULL;
+}
+
+const char *session_tree(const struct session *session)
+{
+	return session->tree;
+}

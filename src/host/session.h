@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The connection of this process to its fabric: which adapters its host has. */
+#ifndef SOFTIB_HOST_SESSION_H
+#define SOFTIB_HOST_SESSION_H
+
+#include <stdint.h>
+#include "base/attributes.h"
+
+enum { SESSION_ADAPTERS_MAX = 32, SESSION_NAME_BYTES = 64, SESSION_PATH_BYTES = 256 };
+
+/* An adapter of this host as softibd describes it. */
+struct adapter_description {
+	char name[20];	       /* softib0 */
+	char device_name[20];  /* uverbs0 */
+	char device_path[SESSION_PATH_BYTES]; /* <tree>/sys/class/infiniband_verbs/uverbs0 */
+	char adapter_path[SESSION_PATH_BYTES]; /* <tree>/sys/class/infiniband/softib0 */
+	uint64_t node_guid;
+	uint64_t system_image_guid;
+	uint32_t index;	     /* of the adapter on this host */
+	uint32_t port_count;
+};
+
+struct session;
+
+/* Connects once per process (thread safe): SOFTIB_FABRIC and SOFTIB_HOST say where; with no such fabric the embedded default is started.
+ * 0, or -errno with nothing printed unless SOFTIB_LOG is set. After a fork the child gets a session of its own. */
+MUST_USE int session_get(struct session **ret_session);
+
+unsigned session_adapter_count(const struct session *session);
+const struct adapter_description *session_adapter(const struct session *session, unsigned index);
+/* Root of the rendered tree: <tree>/sys, <tree>/dev. */
+const char *session_tree(const struct session *session);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packets out: flows decide the ring, rings that are full make queue pairs wait. */
+#include "host/transmit.h"
+
+#include "host/attachment.h"
+#include "wire/packet.h"
+
+enum {
+	BATCH_PACKETS = 16,	 /* of one queue pair before the next gets its turn */
+	ROUNDS_MAX = 64,	 /* per call, so that a call ends while the other side keeps making room */
+	PUBLISH_BYTES = 1 << 16, /* the reader starts while we go on writing */
+};
+
+/* What the packets of a train weigh on a link, in words: LRH to ICRC of each. */
+static uint64_t wire_words(const struct packet *packet, size_t byte_count)
+{
+	const struct opcode_info *info = opcode_info(packet->bth.opcode);
+	uint64_t repeated = packet->packet_count - 1;
+	uint64_t header_bytes = (uint64_t)LRH_BYTES + BTH_BYTES + (packet->has_grh ? GRH_BYTES : 0);
+	uint64_t total = byte_count + ICRC_BYTES + repeated * (header_bytes + ICRC_BYTES);
+
+	/* READ responses carry an AETH at both ends of a message. */
+	if (repeated && info->has_aeth && info->starts_message && info->ends_message)
+		total += AETH_BYTES;
+	return total / 4;
+}
+
+static void mark_dirty(struct attachment *attachment, struct channel *channel)
+{
+	if (!list_is_linked(&channel->dirty))
+		list_append(&attachment->dirty, &channel->dirty);
+}
+
+void transmit_flush(struct attachment *attachment)
+{
+	struct list *link;
+
+	while ((link = list_pop(&attachment->dirty)))
+		channel_publish(container_of(link, struct channel, dirty));
+}
+
+/* The room was looked at before the packets were made, so there is some. */
+static void write_packet(struct channel *channel, uint16_t port, const struct packet *packet, size_t byte_count)
+{
+	struct ring_record *record = ring_reserve(&channel->out, (uint32_t)byte_count);
+
+	if (unlikely(!record))
+		return;
+	record->kind = RECORD_PACKET;
+	record->port = port;
+	record->packet_count = packet->packet_count;
+	packet_encode(packet, record->body);
+	ring_commit(&channel->out, record);
+	if (channel->out.tail - channel->out.published >= PUBLISH_BYTES)
+		channel_publish(channel);
+}
+
+/* How many of the largest packets surely fit. */
+static unsigned packets_that_fit(struct channel *channel, uint32_t record_bytes)
+{
+	uint64_t count = ring_room(&channel->out) / record_bytes;
+
+	if (count < 2)
+		return 0;
+	return count - 1 < BATCH_PACKETS ? (unsigned)count - 1 : BATCH_PACKETS;
+}
+
+static void park(struct attachment *attachment, struct hca *hca, struct qp *qp, struct channel *channel, time_ns now)
+{
+	channel_publish(channel);
+	channel_is_full(channel, now);
+	/* While the helper sleeps only a doorbell tells of room; while the program polls it looks for itself. */
+	if (attachment->helper_mode == HELPER_LISTENING && ring_wait_for_room(&channel->out, TRANSMIT_RECORD_BYTES) &&
+	    ring_room(&channel->out) >= TRANSMIT_ROOM_BYTES)
+		return;
+	hca_ready_remove(hca, qp);
+	list_append(&channel->waiting, &qp->ready_link);
+}
+
+/* Lets a queue pair transmit into a channel; flow is NULL on the fabric path. Returns false if it was parked instead. */
+static bool transmit_into(struct attachment *attachment, struct hca *hca, struct qp *qp, struct channel *channel,
+			  struct flow *flow, uint16_t port, time_ns now)
+{
+	struct packet packets[BATCH_PACKETS];
+	unsigned packets_max = packets_that_fit(channel, TRANSMIT_RECORD_BYTES);
+	bool has_room = packets_max != 0;
+
+	if (unlikely(!has_room && !channel->is_stalled)) {
+		park(attachment, hca, qp, channel, now);
+		return false;
+	}
+
+	unsigned count = qp_transmit(qp, now, has_room ? packets_max : BATCH_PACKETS, flow ? TRAIN_BYTES_MAX : 1, packets);
+
+	for (unsigned i = 0; i < count; i++) {
+		size_t byte_count = packet_bytes(&packets[i]);
+		/* A switch on the way would have dropped what is larger than its links take. */
+		bool fits_path = !flow || packets[i].payload.byte_count <= (uint64_t)flow->mtu * packets[i].packet_count;
+
+		if (unlikely(!has_room || !fits_path || packets[i].packet_count == 0)) {
+			attachment->discarded++;
+			continue;
+		}
+		write_packet(channel, port, &packets[i], byte_count);
+		if (flow)
+			flow_count(flow, packets[i].packet_count, wire_words(&packets[i], byte_count));
+	}
+	mark_dirty(attachment, channel);
+	return true;
+}
+
+static void ask(struct attachment *attachment, struct flow *flow)
+{
+	struct channel *softibd = &attachment->softibd;
+	struct ring_record *record = ring_reserve(&softibd->out, sizeof(struct resolve_request));
+
+	if (!record)
+		return;
+
+	struct resolve_request request = flow_ask(flow, attachment_generation(attachment));
+
+	record->kind = RECORD_RESOLVE;
+	record->port = request.source_port;
+	record->byte_count = sizeof(request);
+	__builtin_memcpy(record->body, &request, sizeof(request));
+	ring_commit(&softibd->out, record);
+	mark_dirty(attachment, softibd);
+}
+
+static struct flow *flow_of(struct adapter *adapter, struct qp *qp, const struct qp_route *route)
+{
+	flow_key key = flow_key_of(adapter->description->index, route);
+	struct flow *flow = qp->owner_route;
+
+	if (likely(flow && flow->key == key))
+		return flow;
+	flow = flow_table_get(&adapter->attachment->flows, key, route->destination_qpn);
+	qp->owner_route = flow;
+	return flow;
+}
+
+/* An answer holds for one generation, and "by the fabric, for now" for a while. */
+static bool is_out_of_date(const struct flow *flow, uint32_t generation, time_ns now)
+{
+	return flow->generation != generation || (flow->state == FLOW_FABRIC && now >= flow->ask_at);
+}
+
+/* Returns whether the queue pair got its turn; if not it waits somewhere. */
+static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_route *route, time_ns now)
+{
+	struct attachment *attachment = adapter->attachment;
+	struct flow *flow = flow_of(adapter, qp, route);
+	uint16_t source_port = (uint16_t)(adapter->description->index << 8 | route->port_number);
+
+	if (unlikely(!flow)) {
+		/* No memory to remember the flow: the fabric path needs none. */
+		return transmit_into(attachment, &adapter->hca, qp, &attachment->softibd, NULL, source_port, now);
+	}
+	if ((flow->state == FLOW_DIRECT || flow->state == FLOW_FABRIC) &&
+	    unlikely(is_out_of_date(flow, attachment_generation(attachment), now)))
+		flow->state = FLOW_UNRESOLVED;
+
+	switch (flow->state) {
+	case FLOW_DIRECT:
+		return transmit_into(attachment, &adapter->hca, qp, flow->channel, flow, flow->destination_port, now);
+	case FLOW_FABRIC:
+	case FLOW_FABRIC_ALWAYS:
+		return transmit_into(attachment, &adapter->hca, qp, &attachment->softibd, NULL, source_port, now);
+	case FLOW_UNRESOLVED:
+		ask(attachment, flow);
+		if (flow->state == FLOW_UNRESOLVED) {
+			park(attachment, &adapter->hca, qp, &attachment->softibd, now);
+			return false;
+		}
+		break;
+	case FLOW_RESOLVING:
+	case FLOW_HOLDING:
+	case FLOW_RING_WANTED:
+		break;
+	}
+	hca_ready_remove(&adapter->hca, qp);
+	list_append(&flow->waiting, &qp->ready_link);
+	return false;
+}
+
+bool transmit_adapter(struct adapter *adapter, time_ns now)
+{
+	struct hca *hca = &adapter->hca;
+	struct qp_route route;
+	struct qp *qp;
+	bool any = false;
+
+	for (unsigned round = 0; round < ROUNDS_MAX && (qp = hca_ready_first(hca)); round++) {
+		if (!qp_next_route(qp, now, &route)) {
+			hca_ready_remove(hca, qp);
+			continue;
+		}
+		if (!transmit_qp(adapter, qp, &route, now))
+			continue;
+		any = true;
+		/* To the end of the line. */
+		hca_ready_remove(hca, qp);
+		hca_ready_add(hca, qp);
+	}
+	return any;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packets out: from the queue pairs that have some into the rings that their flows go by. */
+#ifndef SOFTIB_HOST_TRANSMIT_H
+#define SOFTIB_HOST_TRANSMIT_H
+
+#include <stdbool.h>
+#include "base/time.h"
+#include "host/protocol.h"
+#include "wire/mtu.h"
+
+struct adapter;
+struct attachment;
+
+enum {
+	/* A record with the largest train, and the same again for the end of a ring. */
+	TRANSMIT_RECORD_BYTES = 64 + PACKET_HEADER_BYTES_MAX + TRAIN_BYTES_MAX,
+	TRANSMIT_ROOM_BYTES = 2 * TRANSMIT_RECORD_BYTES,
+};
+
+/* Lets the ready queue pairs of an adapter transmit. Returns whether one did. */
+bool transmit_adapter(struct adapter *adapter, time_ns now);
+/* Shows everything written to those who read it. */
+void transmit_flush(struct attachment *attachment);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A pair of rings: doorbells only where somebody sleeps, and a reader that has stopped. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "host/channel.h"
+
+enum { DATA_BYTES = 8192, KIND = 1, BODY_BYTES = 1000 };
+
+static void *memory[2];
+static struct channel here, there;
+
+static int setup(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		memory[i] = aligned_alloc(RING_CACHE_LINE, ring_shared_bytes(DATA_BYTES));
+		ring_shared_init(memory[i]);
+	}
+	channel_init(&here, 1);
+	channel_init(&there, 1);
+	channel_open(&here, memory[0], DATA_BYTES, memory[1], DATA_BYTES, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+	channel_open(&there, memory[1], DATA_BYTES, memory[0], DATA_BYTES, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	list_init(&here.waiting);
+	channel_close(&here);
+	channel_close(&there);
+	free(memory[0]);
+	free(memory[1]);
+	return 0;
+}
+
+static bool put(struct channel *channel)
+{
+	struct ring_record *record = ring_reserve(&channel->out, BODY_BYTES);
+
+	if (!record)
+		return false;
+	record->kind = KIND;
+	ring_commit(&channel->out, record);
+	return true;
+}
+
+static bool has_rung(int doorbell)
+{
+	uint64_t count;
+
+	return read(doorbell, &count, sizeof(count)) == sizeof(count);
+}
+
+static void test_doorbell_rings_only_for_a_sleeper(void **state)
+{
+	(void)state;
+	assert_true(put(&here));
+	channel_publish(&here);
+	assert_false(has_rung(here.doorbell));
+	assert_non_null(ring_next(&there.in));
+	assert_false(ring_sleep(&there.in));
+	assert_true(put(&here));
+	channel_publish(&here);
+	assert_true(has_rung(here.doorbell));
+}
+
+static void test_released_room_rings_only_for_one_who_waits(void **state)
+{
+	(void)state;
+	while (put(&here))
+		;
+	channel_publish(&here);
+	assert_non_null(ring_next(&there.in));
+	channel_release(&there);
+	assert_false(has_rung(there.doorbell));
+	while (put(&here))
+		;
+	channel_publish(&here);
+	assert_false(ring_wait_for_room(&here.out, BODY_BYTES));
+	assert_non_null(ring_next(&there.in));
+	channel_release(&there);
+	assert_true(has_rung(there.doorbell));
+}
+
+static void test_reader_that_stopped_counts_as_stalled_after_a_while(void **state)
+{
+	struct list waiter;
+	time_ns start = SECONDS(1);
+
+	(void)state;
+	list_init(&waiter);
+	assert_true(channel_deadline(&here) == TIME_NEVER);
+	while (put(&here))
+		;
+	channel_publish(&here);
+	channel_is_full(&here, start);
+	list_append(&here.waiting, &waiter);
+	assert_true(channel_deadline(&here) == start + CHANNEL_STALL_NS);
+	assert_false(channel_should_retry(&here, start + CHANNEL_STALL_NS - 1, BODY_BYTES + 16));
+	assert_true(channel_should_retry(&here, start + CHANNEL_STALL_NS, BODY_BYTES + 16));
+	assert_true(here.is_stalled);
+
+	/* It reads again: packets are kept again. */
+	while (ring_next(&there.in))
+		;
+	channel_release(&there);
+	assert_true(channel_should_retry(&here, start + 2 * CHANNEL_STALL_NS, BODY_BYTES + 16));
+	assert_false(here.is_stalled);
+	assert_true(here.full_since == TIME_NEVER);
+}
+
+static void test_slow_reader_is_not_a_stalled_one(void **state)
+{
+	time_ns start = SECONDS(1);
+
+	(void)state;
+	while (put(&here))
+		;
+	channel_publish(&here);
+	channel_is_full(&here, start);
+	assert_non_null(ring_next(&there.in));
+	channel_release(&there);
+	/* It moved, though not far enough: the clock starts anew. */
+	assert_false(channel_should_retry(&here, start + CHANNEL_STALL_NS, DATA_BYTES));
+	assert_false(channel_should_retry(&here, start + 2 * CHANNEL_STALL_NS - 1, DATA_BYTES));
+	assert_true(channel_should_retry(&here, start + 2 * CHANNEL_STALL_NS, DATA_BYTES));
+}
+
+#define channel_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		channel_test(test_doorbell_rings_only_for_a_sleeper),
+		channel_test(test_released_room_rings_only_for_one_who_waits),
+		channel_test(test_reader_that_stopped_counts_as_stalled_after_a_while),
+		channel_test(test_slow_reader_is_not_a_stalled_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
