@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Completion channels: which CQs have something to tell, behind one descriptor. */
+#include "api/libibverbs/objects.h"
+
+#include <stdlib.h>
+#include "api/libibverbs/operations.h"
+
+struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+{
+	struct verbs_channel *channel = calloc(1, sizeof(*channel));
+
+	if (!channel)
+		return verbs_null(-ENOMEM);
+
+	int error = event_queue_open(&channel->events);
+
+	if (error) {
+		free(channel);
+		return verbs_null(error);
+	}
+	channel->channel.context = context;
+	channel->channel.fd = channel->events.fd;
+	return &channel->channel;
+}
+
+int ibv_destroy_comp_channel(struct ibv_comp_channel *public)
+{
+	struct verbs_channel *channel = (struct verbs_channel *)public;
+	struct context_object *context = context_of(public->context);
+
+	adapter_lock(context->adapter);
+
+	int cq_count = public->refcnt;
+
+	adapter_unlock(context->adapter);
+	if (cq_count)
+		return verbs_result(-EBUSY);
+	event_queue_close(&channel->events);
+	free(channel);
+	return 0;
+}
+
+void verbs_cq_notify(void *context, struct cq *object)
+{
+	struct verbs_cq *cq = object->context;
+	struct verbs_channel *channel = (struct verbs_channel *)cq->cq.channel;
+
+	(void)context;
+	if (!channel)
+		return;
+	event_queue_lock(&channel->events);
+	cq->events_waiting++;
+	if (!list_is_linked(&cq->event_link))
+		list_append(&channel->events.waiting, &cq->event_link);
+	event_queue_unlock(&channel->events);
+}
+
+int ibv_get_cq_event(struct ibv_comp_channel *public, struct ibv_cq **ret_cq, void **ret_context)
+{
+	struct verbs_channel *channel = (struct verbs_channel *)public;
+	int error = event_queue_wait(&channel->events);
+
+	if (error) {
+		errno = -error;
+		return -1;
+	}
+
+	/* To the end if it has more, so that no CQ starves another. */
+	struct verbs_cq *cq =
+		container_of(list_pop(&channel->events.waiting), struct verbs_cq, event_link);
+
+	if (--cq->events_waiting)
+		list_append(&channel->events.waiting, &cq->event_link);
+	cq->events_handed_out++;
+	event_queue_unlock(&channel->events);
+	*ret_cq = (struct ibv_cq *)&cq->cq;
+	*ret_context = cq->cq.cq_context;
+	return 0;
+}
+
+void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int event_count)
+{
+	pthread_mutex_lock(&cq->mutex);
+	cq->comp_events_completed += event_count;
+	pthread_cond_signal(&cq->cond);
+	pthread_mutex_unlock(&cq->mutex);
+}

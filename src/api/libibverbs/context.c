@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening and closing an adapter, and the table of operations that programs call without asking the
+ * linker. */
+#include "api/libibverbs/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "api/libibverbs/events.h"
+#include "api/libibverbs/operations.h"
+#include "host/session.h"
+
+static int refuse_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+{
+	(void)qp;
+	(void)mw;
+	(void)bind;
+	return verbs_result(-EOPNOTSUPP);
+}
+
+static int refuse_dealloc_mw(struct ibv_mw *mw)
+{
+	(void)mw;
+	return verbs_result(-EOPNOTSUPP);
+}
+
+static int refuse_close_xrcd(struct ibv_xrcd *xrcd)
+{
+	(void)xrcd;
+	return verbs_result(-EOPNOTSUPP);
+}
+
+static void set_operations(struct verbs_context *verbs)
+{
+	struct ibv_context_ops *ops = &verbs->context.ops;
+
+	ops->_compat_query_device = ibv_query_device;
+#undef ibv_query_port
+	ops->_compat_query_port = ibv_query_port;
+	ops->bind_mw = refuse_bind_mw;
+	ops->dealloc_mw = refuse_dealloc_mw;
+	ops->poll_cq = verbs_poll_cq;
+	ops->req_notify_cq = verbs_req_notify_cq;
+	ops->post_srq_recv = verbs_post_srq_recv;
+	ops->post_send = verbs_post_send;
+	ops->post_recv = verbs_post_recv;
+
+	verbs->query_port = verbs_query_port;
+	verbs->advise_mr = verbs_advise_mr;
+	verbs->reg_dm_mr = verbs_reg_dm_mr;
+	verbs->alloc_dm = verbs_alloc_dm;
+	verbs->free_dm = verbs_free_dm;
+	verbs->query_rt_values = verbs_query_rt_values;
+	verbs->create_cq_ex = verbs_create_cq_ex;
+	verbs->query_device_ex = verbs_query_device_ex;
+	verbs->create_qp_ex = verbs_create_qp_ex;
+	verbs->create_srq_ex = verbs_create_srq_ex;
+	/* Called with no test for NULL. */
+	verbs->close_xrcd = refuse_close_xrcd;
+}
+
+static int attach(struct context_object *context, struct verbs_device *device)
+{
+	const struct hca_owner owner = {
+		.event = events_raise,
+		.cq_notify = verbs_cq_notify,
+		.context = device,
+	};
+	struct session *session;
+	int error = session_get(&session);
+
+	if (error)
+		return error;
+	pthread_mutex_lock(&device->mutex);
+	error = adapter_open(session, device->index, &owner, &context->adapter);
+	if (!error) {
+		adapter_lock(context->adapter);
+		list_append(&device->contexts, &context->link);
+		adapter_unlock(context->adapter);
+	}
+	pthread_mutex_unlock(&device->mutex);
+	return error;
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	struct context_object *context = calloc(1, sizeof(*context));
+	int error;
+
+	if (!context)
+		return verbs_null(-ENOMEM);
+
+	struct verbs_context *verbs = &context->block.verbs;
+
+	context->device = device_of(device);
+	list_init(&context->link);
+	error = event_queue_open(&context->events);
+	if (error)
+		goto free_context;
+	verbs->context.cmd_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (verbs->context.cmd_fd < 0) {
+		error = -errno;
+		goto close_events;
+	}
+	verbs->sz = CONTEXT_BLOCK_BYTES;
+	verbs->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+	verbs->context.device = device;
+	verbs->context.async_fd = context->events.fd;
+	verbs->context.num_comp_vectors = 1;
+	pthread_mutex_init(&verbs->context.mutex, NULL);
+	set_operations(verbs);
+	error = attach(context, context->device);
+	if (error)
+		goto close_cmd;
+	return &verbs->context;
+
+close_cmd:
+	close(verbs->context.cmd_fd);
+close_events:
+	event_queue_close(&context->events);
+free_context:
+	free(context);
+	return verbs_null(error);
+}
+
+struct leftovers {
+	const struct context_object *context;
+	struct qp_object *found;
+};
+
+static void find_leftover(struct qp_object *object, void *argument)
+{
+	struct leftovers *leftovers = argument;
+	struct verbs_qp *qp = object->context;
+
+	if (context_of(qp->qp.context) == leftovers->context)
+		leftovers->found = object;
+}
+
+/* What a kernel would do for a program that closes before it has destroyed everything. */
+static void destroy_leftover_qps(struct context_object *context)
+{
+	struct leftovers leftovers = {.context = context};
+
+	for (;;) {
+		leftovers.found = NULL;
+		hca_for_each_qp(adapter_hca(context->adapter), find_leftover, &leftovers);
+		if (!leftovers.found)
+			return;
+
+		struct verbs_qp *qp = leftovers.found->context;
+
+		if (qp_object_destroy(leftovers.found))
+			return;
+		qp->object = NULL;
+	}
+}
+
+int ibv_close_device(struct ibv_context *public)
+{
+	struct context_object *context = context_of(public);
+	struct verbs_device *device = context->device;
+	uint32_t object_count;
+
+	pthread_mutex_lock(&device->mutex);
+	adapter_lock(context->adapter);
+	list_remove(&context->link);
+	context->is_closed = true;
+	object_count = context->object_count;
+	if (object_count)
+		destroy_leftover_qps(context);
+	adapter_unlock(context->adapter);
+	/* Objects that are left still lead to their adapter, which then stays. */
+	if (object_count == 0)
+		adapter_close(context->adapter);
+	pthread_mutex_unlock(&device->mutex);
+
+	events_forget_all(context);
+	event_queue_close(&context->events);
+	close(public->cmd_fd);
+	if (object_count == 0) {
+		pthread_mutex_destroy(&public->mutex);
+		free(context);
+	}
+	return 0;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Completion queues (vol 1, chapter 11). */
+#include "api/libibverbs/objects.h"
+
+#include <stdlib.h>
+#include "api/libibverbs/events.h"
+#include "api/libibverbs/operations.h"
+
+static int make_object(struct verbs_cq *cq, struct context_object *context, uint32_t cqe_count,
+		       struct ibv_comp_channel *channel)
+{
+	adapter_lock(context->adapter);
+
+	int error = cq_create(adapter_hca(context->adapter), cqe_count, cq, &cq->object);
+
+	if (!error) {
+		context->object_count++;
+		if (channel)
+			channel->refcnt++;
+	}
+	adapter_unlock(context->adapter);
+	return error;
+}
+
+static struct verbs_cq *create(struct ibv_context *public, uint32_t cqe_count, void *cq_context,
+			       struct ibv_comp_channel *channel, uint32_t vector)
+{
+	struct context_object *context = context_of(public);
+
+	if (vector >= (uint32_t) public->num_comp_vectors)
+		return verbs_null(-EINVAL);
+
+	struct verbs_cq *cq = calloc(1, sizeof(*cq));
+
+	if (!cq)
+		return verbs_null(-ENOMEM);
+	cq->adapter = context->adapter;
+	list_init(&cq->event_link);
+	pthread_mutex_init(&cq->polling, NULL);
+	cq->cq.context = public;
+	cq->cq.channel = channel;
+	cq->cq.cq_context = cq_context;
+	pthread_mutex_init(&cq->cq.mutex, NULL);
+	pthread_cond_init(&cq->cq.cond, NULL);
+	verbs_set_readers(&cq->cq);
+
+	int error = make_object(cq, context, cqe_count, channel);
+
+	if (error) {
+		free(cq);
+		return verbs_null(error);
+	}
+	cq->cq.handle = cq->object->handle;
+	cq->cq.cqe = (int)cq->object->capacity;
+	return cq;
+}
+
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe_count, void *cq_context,
+			     struct ibv_comp_channel *channel, int vector)
+{
+	if (cqe_count <= 0 || vector < 0)
+		return verbs_null(-EINVAL);
+
+	struct verbs_cq *cq =
+		create(context, (uint32_t)cqe_count, cq_context, channel, (uint32_t)vector);
+
+	return cq ? (struct ibv_cq *)&cq->cq : NULL;
+}
+
+struct ibv_cq_ex *verbs_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
+{
+	const uint64_t known_fields = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+				      IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+	const uint32_t known_flags =
+		IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
+
+	if (attr->comp_mask & ~(uint32_t)(IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD))
+		return verbs_null(-EINVAL);
+	if (attr->wc_flags & ~known_fields)
+		return verbs_null(-EOPNOTSUPP);
+
+	uint32_t flags = attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS ? attr->flags : 0;
+
+	if (flags & ~known_flags)
+		return verbs_null(-EOPNOTSUPP);
+
+	struct verbs_cq *cq =
+		create(context, attr->cqe, attr->cq_context, attr->channel, attr->comp_vector);
+
+	if (!cq)
+		return NULL;
+	cq->is_single_threaded = flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
+	return &cq->cq;
+}
+
+int ibv_resize_cq(struct ibv_cq *public, int cqe_count)
+{
+	struct verbs_cq *cq = cq_of(public);
+
+	if (cqe_count <= 0)
+		return verbs_result(-EINVAL);
+	adapter_lock(cq->adapter);
+
+	int error = cq_resize(cq->object, (uint32_t)cqe_count);
+
+	if (!error)
+	public->cqe = (int)cq->object->capacity;
+	adapter_unlock(cq->adapter);
+	return verbs_result(error);
+}
+
+/* Events that nobody has fetched die with the CQ; those fetched must be acknowledged first. */
+static uint32_t forget_channel_events(struct verbs_cq *cq)
+{
+	struct verbs_channel *channel = (struct verbs_channel *)cq->cq.channel;
+
+	if (!channel)
+		return 0;
+	event_queue_lock(&channel->events);
+	if (list_is_linked(&cq->event_link))
+		list_remove(&cq->event_link);
+
+	uint32_t handed_out = cq->events_handed_out;
+
+	event_queue_unlock(&channel->events);
+	return handed_out;
+}
+
+int ibv_destroy_cq(struct ibv_cq *public)
+{
+	struct verbs_cq *cq = cq_of(public);
+	struct context_object *context = context_of(public->context);
+
+	adapter_lock(cq->adapter);
+
+	int error = cq_destroy(cq->object);
+
+	adapter_unlock(cq->adapter);
+	if (error)
+		return verbs_result(error);
+
+	uint32_t handed_out = forget_channel_events(cq);
+
+	events_wait_acknowledged(&public->mutex, &public->cond, &public->comp_events_completed,
+				 handed_out);
+	handed_out = events_forget(context, public, &cq->async_events_handed_out);
+	events_wait_acknowledged(&public->mutex, &public->cond, &public->async_events_completed,
+				 handed_out);
+	adapter_lock(cq->adapter);
+	context->object_count--;
+	if (public->channel)
+	public->channel->refcnt--;
+	adapter_unlock(cq->adapter);
+	pthread_mutex_destroy(&cq->polling);
+	free(cq);
+	return 0;
+}

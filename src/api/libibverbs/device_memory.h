@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory on the adapter. */
+#ifndef SOFTIB_API_LIBIBVERBS_DEVICE_MEMORY_H
+#define SOFTIB_API_LIBIBVERBS_DEVICE_MEMORY_H
+
+enum {
+	DEVICE_MEMORY_BYTES_MAX = 64 << 20,
+	DEVICE_MEMORY_LOG_ALIGN_MAX = 12,
+	DEVICE_MEMORY_COPY_ALIGNMENT = 4,
+};
+
+#endif

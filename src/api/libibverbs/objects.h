@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands behind the public verbs objects: each holds its public part and the adapter's object
+ * it stands for. */
+#ifndef SOFTIB_API_LIBIBVERBS_OBJECTS_H
+#define SOFTIB_API_LIBIBVERBS_OBJECTS_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <infiniband/verbs.h>
+#include "api/libibverbs/event_queue.h"
+#include "api/libibverbs/verbs_layout.h"
+#include "base/list.h"
+#include "host/adapter.h"
+
+struct wr_builder;
+
+/* Lives as long as the process, so that a list that was freed does no harm. */
+struct verbs_device {
+	struct ibv_device device; /* first */
+	void *tail;		  /* DEVICE_TAIL_BYTES that provider libraries read */
+	unsigned index;
+	uint64_t node_guid;
+	pthread_mutex_t mutex; /* opening and closing */
+	struct list contexts;  /* struct context_object by link; under the adapter's lock */
+};
+
+struct context_object {
+	struct softib_context_block block; /* first */
+	struct verbs_device *device;
+	struct adapter *adapter;
+	struct event_queue events; /* struct async_record by link */
+	struct list link;
+	uint32_t object_count; /* PDs, CQs, QPs and SRQs not yet destroyed; under the adapter's lock
+				*/
+	bool is_closed;
+};
+
+struct verbs_pd {
+	struct ibv_pd pd; /* first */
+	struct protection_domain *domain;
+};
+
+struct verbs_dm {
+	struct ibv_dm dm; /* first */
+	uint8_t *bytes;
+	size_t byte_count;
+	uint32_t users;
+};
+
+struct verbs_mr {
+	struct ibv_mr mr; /* first */
+	struct region *region;
+	struct verbs_dm *dm; /* NULL: ordinary memory */
+};
+
+struct verbs_channel {
+	struct ibv_comp_channel channel; /* first */
+	struct event_queue events;	 /* struct verbs_cq by event_link */
+};
+
+struct verbs_cq {
+	struct ibv_cq_ex cq; /* first; programs cast it to ibv_cq */
+	struct cq *object;
+	struct adapter *adapter;
+	struct completion current; /* what the readers of the extended interface show */
+	uint32_t idle_polls;	   /* in a row that found nothing and moved nothing */
+	bool is_single_threaded;
+	pthread_mutex_t polling; /* from start_poll to end_poll */
+	/* Under the channel's event queue. */
+	struct list event_link;
+	uint32_t events_waiting;
+	uint32_t events_handed_out;
+	/* Under the context's event queue. */
+	uint32_t async_events_handed_out;
+};
+
+struct verbs_srq {
+	struct ibv_srq srq; /* first */
+	struct srq *object;
+	struct adapter *adapter;
+	uint32_t async_events_handed_out;
+};
+
+struct verbs_ah {
+	struct ibv_ah ah; /* first */
+	struct ah *object;
+};
+
+/* The private part comes first here, since the public one has two sizes. */
+struct verbs_qp {
+	struct qp_object *object;
+	struct adapter *adapter;
+	struct wr_builder *builder; /* NULL for a plain queue pair */
+	uint32_t async_events_handed_out;
+	struct ibv_qp qp; /* last; with a builder, the beginning of a struct softib_qp_ex */
+};
+
+static inline struct context_object *context_of(struct ibv_context *context)
+{
+	return container_of(context_block_of(context), struct context_object, block);
+}
+
+static inline struct verbs_pd *pd_of(struct ibv_pd *pd)
+{
+	return (struct verbs_pd *)pd;
+}
+
+static inline struct verbs_cq *cq_of(struct ibv_cq *cq)
+{
+	return (struct verbs_cq *)cq;
+}
+
+static inline struct verbs_srq *srq_of(struct ibv_srq *srq)
+{
+	return (struct verbs_srq *)srq;
+}
+
+static inline struct verbs_ah *ah_of(struct ibv_ah *ah)
+{
+	return (struct verbs_ah *)ah;
+}
+
+static inline struct verbs_qp *qp_of(struct ibv_qp *qp)
+{
+	return container_of(qp, struct verbs_qp, qp);
+}
+
+/* Only of a queue pair that was allocated for it. */
+static inline struct softib_qp_ex *qp_extended(struct verbs_qp *qp)
+{
+	return (struct softib_qp_ex *)&qp->qp;
+}
+
+/* The verbs' habits: a positive errno as value (errno set too), or NULL with errno. Both take 0 or
+ * -errno. */
+static inline int verbs_result(int error)
+{
+	if (error)
+		errno = -error;
+	return -error;
+}
+
+static inline void *verbs_null(int error)
+{
+	errno = -error;
+	return NULL;
+}
+
+#endif

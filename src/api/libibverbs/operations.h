@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verbs that programs reach through the pointers in a context, by the file that holds them. */
+#ifndef SOFTIB_API_LIBIBVERBS_OPERATIONS_H
+#define SOFTIB_API_LIBIBVERBS_OPERATIONS_H
+
+#include <infiniband/verbs.h>
+
+struct cq;
+
+/* query.c */
+int verbs_query_port(struct ibv_context *context, uint8_t port_number,
+		     struct ibv_port_attr *ret_attr, size_t attr_bytes);
+int verbs_query_device_ex(struct ibv_context *context,
+			  const struct ibv_query_device_ex_input *input,
+			  struct ibv_device_attr_ex *ret_attr, size_t attr_bytes);
+int verbs_query_rt_values(struct ibv_context *context, struct ibv_values_ex *ret_values);
+
+/* mr.c */
+int verbs_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+		    struct ibv_sge *sges, uint32_t sge_count);
+
+/* device_memory.c */
+struct ibv_dm *verbs_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr);
+int verbs_free_dm(struct ibv_dm *dm);
+struct ibv_mr *verbs_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t offset,
+			       size_t byte_count, unsigned int access);
+
+/* cq.c */
+struct ibv_cq_ex *verbs_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
+/* hca_owner.cq_notify: the adapter's lock is held. */
+void verbs_cq_notify(void *context, struct cq *cq);
+
+/* poll.c */
+int verbs_poll_cq(struct ibv_cq *cq, int entry_count, struct ibv_wc *ret_completions);
+int verbs_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+void verbs_set_readers(struct ibv_cq_ex *cq);
+
+/* srq.c */
+struct ibv_srq *verbs_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
+
+/* qp.c */
+struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+
+/* post.c */
+int verbs_post_send(struct ibv_qp *qp, struct ibv_send_wr *requests, struct ibv_send_wr **ret_bad);
+int verbs_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *requests, struct ibv_recv_wr **ret_bad);
+int verbs_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *requests,
+			struct ibv_recv_wr **ret_bad);
+
+#endif

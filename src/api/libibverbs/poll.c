@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Polling and arming a CQ, by ibv_poll_cq and by the extended readers. */
+#include "api/libibverbs/objects.h"
+
+#include <sched.h>
+#include <time.h>
+#include "api/libibverbs/operations.h"
+
+/* With more spinning programs than cores, the one that could help may be waiting for this one's
+ * time slice. */
+enum { IDLE_POLLS_BEFORE_YIELD = 2000, IDLE_POLLS_PER_YIELD = 64 };
+
+static void put_wc(const struct completion *completion, struct ibv_wc *ret_wc)
+{
+	ret_wc->wr_id = completion->wr_id;
+	ret_wc->status = (enum ibv_wc_status)completion->status;
+	ret_wc->opcode = (enum ibv_wc_opcode)completion->opcode;
+	ret_wc->vendor_err = completion->vendor_error;
+	ret_wc->byte_len = completion->byte_count;
+	ret_wc->invalidated_rkey = completion->immediate_or_rkey;
+	ret_wc->qp_num = completion->qpn;
+	ret_wc->src_qp = completion->source_qpn;
+	ret_wc->wc_flags = completion->flags;
+	ret_wc->pkey_index = completion->pkey_index;
+	ret_wc->slid = completion->slid;
+	ret_wc->sl = completion->sl;
+	ret_wc->dlid_path_bits = completion->path_bits;
+}
+
+/* Called with the lock held, after a poll that found nothing. Returns whether the caller should let
+ * others run. */
+static bool count_idle_poll(struct verbs_cq *cq, bool has_progressed)
+{
+	if (has_progressed) {
+		cq->idle_polls = 0;
+		return false;
+	}
+	cq->idle_polls++;
+	return cq->idle_polls >= IDLE_POLLS_BEFORE_YIELD &&
+	       cq->idle_polls % IDLE_POLLS_PER_YIELD == 0;
+}
+
+int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_completions)
+{
+	struct verbs_cq *cq = cq_of(public);
+	struct cq *object = cq->object;
+	bool should_yield = false;
+	int count = 0;
+
+	adapter_lock(cq->adapter);
+	if (!cq_first(object)) {
+		bool has_progressed = adapter_progress(cq->adapter, adapter_now(cq->adapter));
+
+		if (!cq_first(object))
+			should_yield = count_idle_poll(cq, has_progressed);
+	}
+	for (; count < entry_count; count++) {
+		const struct completion *completion = cq_first(object);
+
+		if (!completion)
+			break;
+		put_wc(completion, &ret_completions[count]);
+		cq_advance(object);
+	}
+	if (count)
+		cq->idle_polls = 0;
+	adapter_unlock(cq->adapter);
+	if (unlikely(should_yield))
+		sched_yield();
+	return count;
+}
+
+int verbs_req_notify_cq(struct ibv_cq *public, int solicited_only)
+{
+	struct verbs_cq *cq = cq_of(public);
+
+	adapter_lock(cq->adapter);
+	/* What has arrived already is found by the poll that must follow; it needs no event. */
+	adapter_progress(cq->adapter, adapter_now(cq->adapter));
+	cq_arm(cq->object, solicited_only ? CQ_ARMED_SOLICITED : CQ_ARMED_NEXT);
+	adapter_unlock(cq->adapter);
+	return 0;
+}
+
+static struct verbs_cq *extended(struct ibv_cq_ex *cq)
+{
+	return (struct verbs_cq *)cq;
+}
+
+static int take_one(struct verbs_cq *cq)
+{
+	bool should_yield = false;
+	int error = 0;
+
+	adapter_lock(cq->adapter);
+	if (!cq_first(cq->object)) {
+		bool has_progressed = adapter_progress(cq->adapter, adapter_now(cq->adapter));
+
+		if (!cq_first(cq->object))
+			should_yield = count_idle_poll(cq, has_progressed);
+	}
+
+	const struct completion *completion = cq_first(cq->object);
+
+	if (completion) {
+		cq->current = *completion;
+		cq->cq.status = (enum ibv_wc_status)completion->status;
+		cq->cq.wr_id = completion->wr_id;
+		cq->idle_polls = 0;
+		cq_advance(cq->object);
+	} else {
+		error = ENOENT;
+	}
+	adapter_unlock(cq->adapter);
+	if (unlikely(should_yield))
+		sched_yield();
+	return error;
+}
+
+/* The CQ belongs to the caller until end_poll, unless nothing was there. */
+static int start_poll(struct ibv_cq_ex *public, struct ibv_poll_cq_attr *attr)
+{
+	struct verbs_cq *cq = extended(public);
+
+	if (unlikely(attr->comp_mask))
+		return EINVAL;
+	if (!cq->is_single_threaded)
+		pthread_mutex_lock(&cq->polling);
+
+	int error = take_one(cq);
+
+	if (error && !cq->is_single_threaded)
+		pthread_mutex_unlock(&cq->polling);
+	return error;
+}
+
+static int next_poll(struct ibv_cq_ex *public)
+{
+	return take_one(extended(public));
+}
+
+static void end_poll(struct ibv_cq_ex *public)
+{
+	struct verbs_cq *cq = extended(public);
+
+	if (!cq->is_single_threaded)
+		pthread_mutex_unlock(&cq->polling);
+}
+
+static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cq)
+{
+	return (enum ibv_wc_opcode)extended(cq)->current.opcode;
+}
+
+static uint32_t read_vendor_err(struct ibv_cq_ex *cq)
+{
+	return extended(cq)->current.vendor_error;
+}
+
+static uint32_t read_byte_len(struct ibv_cq_ex *cq)
+{
+	return extended(cq)->current.byte_count;
+}
+
+static __be32 read_imm_data(struct ibv_cq_ex *cq)
+{
+	return extended(cq)->current.immediate_or_rkey;
+}
+
+static uint32_t read_qp_num(struct ibv_cq_ex *cq)
+{
+	return extended(cq)->current.qpn;
+}
+
+static uint32_t read_src_qp(struct ibv_cq_ex *cq)
+{
+	return extended(cq)->current.source_qpn;
+}
+
+static unsigned int read_wc_flags(struct ibv_cq_ex *cq)
+{
+	return extended(cq)->current.flags;
+}
+
+static uint32_t read_slid(struct ibv_cq_ex *cq)
+{
+	return extended(cq)->current.slid;
+}
+
+static uint8_t read_sl(struct ibv_cq_ex *cq)
+{
+	return extended(cq)->current.sl;
+}
+
+static uint8_t read_dlid_path_bits(struct ibv_cq_ex *cq)
+{
+	return extended(cq)->current.path_bits;
+}
+
+static uint64_t read_completion_ts(struct ibv_cq_ex *cq)
+{
+	return extended(cq)->current.timestamp_ns;
+}
+
+static uint64_t read_completion_wallclock_ns(struct ibv_cq_ex *public)
+{
+	struct verbs_cq *cq = extended(public);
+	struct timespec wall;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+
+	time_ns age_ns = adapter_now(cq->adapter) - cq->current.timestamp_ns;
+
+	return SECONDS(wall.tv_sec) + (uint64_t)wall.tv_nsec - age_ns;
+}
+
+static uint16_t read_cvlan(struct ibv_cq_ex *cq)
+{
+	(void)cq;
+	return 0;
+}
+
+static uint32_t read_flow_tag(struct ibv_cq_ex *cq)
+{
+	(void)cq;
+	return 0;
+}
+
+static void read_tm_info(struct ibv_cq_ex *cq, struct ibv_wc_tm_info *ret_info)
+{
+	(void)cq;
+	*ret_info = (struct ibv_wc_tm_info){0};
+}
+
+void verbs_set_readers(struct ibv_cq_ex *cq)
+{
+	cq->start_poll = start_poll;
+	cq->next_poll = next_poll;
+	cq->end_poll = end_poll;
+	cq->read_opcode = read_opcode;
+	cq->read_vendor_err = read_vendor_err;
+	cq->read_byte_len = read_byte_len;
+	cq->read_imm_data = read_imm_data;
+	cq->read_qp_num = read_qp_num;
+	cq->read_src_qp = read_src_qp;
+	cq->read_wc_flags = read_wc_flags;
+	cq->read_slid = read_slid;
+	cq->read_sl = read_sl;
+	cq->read_dlid_path_bits = read_dlid_path_bits;
+	cq->read_completion_ts = read_completion_ts;
+	cq->read_cvlan = read_cvlan;
+	cq->read_flow_tag = read_flow_tag;
+	cq->read_tm_info = read_tm_info;
+	cq->read_completion_wallclock_ns = read_completion_wallclock_ns;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Posting work requests: from the verbs' form to ours, and into the queues (vol 1, chapter 11). */
+#include "api/libibverbs/objects.h"
+
+#include <stddef.h>
+#include "api/libibverbs/operations.h"
+
+/* Scatter/gather lists are handed on as they are. */
+static_assert(sizeof(struct sge) == sizeof(struct ibv_sge), "SGEs are alike");
+static_assert(offsetof(struct sge, byte_count) == offsetof(struct ibv_sge, length),
+	      "SGEs are alike");
+static_assert(offsetof(struct sge, lkey) == offsetof(struct ibv_sge, lkey), "SGEs are alike");
+
+static void build_send(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
+		       struct send_request *ret_request)
+{
+	ret_request->wr_id = wr->wr_id;
+	ret_request->opcode = (enum send_opcode)wr->opcode;
+	ret_request->flags = wr->send_flags;
+	ret_request->immediate_or_rkey = wr->invalidate_rkey;
+	ret_request->sge_count = (uint32_t)wr->num_sge;
+	ret_request->sges = (const struct sge *)wr->sg_list;
+	ret_request->address = NULL;
+	if (qp->object->qp.type == QP_UD) {
+		if (likely(wr->wr.ud.ah)) {
+			const struct ah *ah = ah_of(wr->wr.ud.ah)->object;
+
+			ret_request->address = &ah->vector;
+			ret_request->address_pd = ah->pd;
+		}
+		ret_request->remote_qpn = wr->wr.ud.remote_qpn;
+		ret_request->remote_qkey = wr->wr.ud.remote_qkey;
+		return;
+	}
+	/* The remote address is first in both forms. */
+	ret_request->remote_address = wr->wr.rdma.remote_addr;
+	ret_request->remote_key = wr->wr.rdma.rkey;
+	if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		ret_request->remote_key = wr->wr.atomic.rkey;
+		ret_request->compare_or_add = wr->wr.atomic.compare_add;
+		ret_request->swap = wr->wr.atomic.swap;
+	}
+}
+
+int verbs_post_send(struct ibv_qp *public, struct ibv_send_wr *requests,
+		    struct ibv_send_wr **ret_bad)
+{
+	struct verbs_qp *qp = qp_of(public);
+	struct ibv_send_wr *wr;
+	int error = 0;
+
+	adapter_lock(qp->adapter);
+
+	time_ns now = adapter_now(qp->adapter);
+
+	for (wr = requests; wr; wr = wr->next) {
+		struct send_request request;
+
+		build_send(qp, wr, &request);
+		if (unlikely(qp->object->qp.type == QP_UD && !request.address))
+			error = -EINVAL;
+		else
+			error = qp_object_post_send(qp->object, now, &request);
+		if (unlikely(error))
+			break;
+	}
+	adapter_transmit(qp->adapter, now);
+	adapter_unlock(qp->adapter);
+	if (unlikely(error))
+		*ret_bad = wr;
+	return verbs_result(error);
+}
+
+static struct receive_request build_receive(const struct ibv_recv_wr *wr)
+{
+	return (struct receive_request){
+		.wr_id = wr->wr_id,
+		.sge_count = (uint32_t)wr->num_sge,
+		.sges = (const struct sge *)wr->sg_list,
+	};
+}
+
+int verbs_post_recv(struct ibv_qp *public, struct ibv_recv_wr *requests,
+		    struct ibv_recv_wr **ret_bad)
+{
+	struct verbs_qp *qp = qp_of(public);
+	struct ibv_recv_wr *wr;
+	int error = 0;
+
+	adapter_lock(qp->adapter);
+
+	time_ns now = adapter_now(qp->adapter);
+
+	for (wr = requests; wr; wr = wr->next) {
+		const struct receive_request request = build_receive(wr);
+
+		error = qp_object_post_receive(qp->object, now, &request);
+		if (unlikely(error))
+			break;
+	}
+	adapter_unlock(qp->adapter);
+	if (unlikely(error))
+		*ret_bad = wr;
+	return verbs_result(error);
+}
+
+int verbs_post_srq_recv(struct ibv_srq *public, struct ibv_recv_wr *requests,
+			struct ibv_recv_wr **ret_bad)
+{
+	struct verbs_srq *srq = srq_of(public);
+	struct ibv_recv_wr *wr;
+	int error = 0;
+
+	adapter_lock(srq->adapter);
+	for (wr = requests; wr; wr = wr->next) {
+		const struct receive_request request = build_receive(wr);
+
+		error = srq_post(srq->object, &request);
+		if (unlikely(error))
+			break;
+	}
+	adapter_unlock(srq->adapter);
+	if (unlikely(error))
+		*ret_bad = wr;
+	return verbs_result(error);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which paths of the machine stand for files that softib renders, and where those are. */
+#include "api/pathshim/path_map.h"
+
+#include <string.h>
+
+#include "base/attributes.h"
+
+/* A path belongs to a prefix if it ends there or goes on with a slash. */
+static const char *const sys_prefixes[] = {
+	"/sys/class/infiniband",    "/sys/class/infiniband_mad", "/sys/class/infiniband_verbs",
+	"/sys/class/infiniband_cm", "/sys/class/misc/rdma_cm",
+};
+static const char *const dev_prefixes[] = {
+	"/dev/infiniband",
+};
+
+static bool path_is_below(const char *path, const char *const prefixes[], size_t prefix_count)
+{
+	for (size_t i = 0; i < prefix_count; i++) {
+		size_t length = strlen(prefixes[i]);
+
+		if (strncmp(path, prefixes[i], length) == 0 &&
+		    (path[length] == '\0' || path[length] == '/'))
+			return true;
+	}
+	return false;
+}
+
+bool path_is_mapped(const char *path)
+{
+	if (!path || path[0] != '/')
+		return false;
+	if (strncmp(path, "/sys/class/", 11) == 0)
+		return path_is_below(path, sys_prefixes, ARRAY_COUNT(sys_prefixes));
+	if (path[1] == 'd')
+		return path_is_below(path, dev_prefixes, ARRAY_COUNT(dev_prefixes));
+	return false;
+}
+
+const char *path_map(const char *path, const char *tree, char ret_buffer[static MAPPED_PATH_BYTES])
+{
+	size_t tree_length;
+	size_t path_length;
+
+	if (!path_is_mapped(path) || !tree || !tree[0])
+		return path;
+	tree_length = strlen(tree);
+	path_length = strlen(path);
+	if (tree_length + path_length >= MAPPED_PATH_BYTES)
+		return path;
+	memcpy(ret_buffer, tree, tree_length);
+	memcpy(ret_buffer + tree_length, path, path_length + 1);
+	return ret_buffer;
+}
+
+bool path_is_counter(const char *path)
+{
+	return strstr(path, "/counters/") != NULL;
+}

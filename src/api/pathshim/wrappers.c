@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The preload library that rewrites paths: each function of libc that takes a path, with the path
+ * mapped, then libc's own. It holds no RDMA code, starts nothing and is safe wherever the function
+ * it stands for is.
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/pathshim/path_map.h"
+#include "api/pathshim/refresh.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* libc's function, found at its first call: constructors of other libraries call these before ours
+ * has run. */
+#define NEXT(name)                                                                                 \
+	({                                                                                         \
+		static _Atomic(void *) found;                                                      \
+		void *function = atomic_load_explicit(&found, memory_order_relaxed);               \
+                                                                                                   \
+		if (!function) {                                                                   \
+			function = dlsym(RTLD_NEXT, #name);                                        \
+			atomic_store_explicit(&found, function, memory_order_relaxed);             \
+		}                                                                                  \
+		(__typeof__(&name))function;                                                       \
+	})
+
+#define MAPPED(path)                                                                               \
+	(path_is_mapped(path) ? path_map(path, secure_getenv("SOFTIB_TREE"), buffer) : (path))
+#define OPENED(path) map_to_open(path, buffer)
+
+/* One function: what it returns, what it returns when libc has no such function, its parameters,
+ * the call. */
+#define WRAP(type, failure, name, parameters, arguments)                                           \
+	EXPORT type name parameters                                                                \
+	{                                                                                          \
+		char buffer[MAPPED_PATH_BYTES];                                                    \
+		__typeof__(&name) next = NEXT(name);                                               \
+                                                                                                   \
+		if (!next) {                                                                       \
+			errno = ENOSYS;                                                            \
+			return failure;                                                            \
+		}                                                                                  \
+		return next arguments;                                                             \
+	}
+
+/* The same for open(), whose mode is there only if the flags ask for it. */
+#define WRAP_OPEN(name, parameters, ...)                                                           \
+	EXPORT int name parameters                                                                 \
+	{                                                                                          \
+		char buffer[MAPPED_PATH_BYTES];                                                    \
+		__typeof__(&name) next = NEXT(name);                                               \
+		mode_t mode = 0;                                                                   \
+                                                                                                   \
+		if (flags & (O_CREAT | __O_TMPFILE)) {                                             \
+			va_list rest;                                                              \
+                                                                                                   \
+			va_start(rest, flags);                                                     \
+			mode = va_arg(rest, mode_t);                                               \
+			va_end(rest);                                                              \
+		}                                                                                  \
+		return next(__VA_ARGS__, mode);                                                    \
+	}
+
+/* What programs built before glibc 2.33, or fortified, call instead; no header of today declares
+ * them. */
+EXPORT int __xstat(int version, const char *path, struct stat *status);
+EXPORT int __xstat64(int version, const char *path, struct stat64 *status);
+EXPORT int __lxstat(int version, const char *path, struct stat *status);
+EXPORT int __lxstat64(int version, const char *path, struct stat64 *status);
+EXPORT int __fxstatat(int version, int fd, const char *path, struct stat *status, int flags);
+EXPORT int __fxstatat64(int version, int fd, const char *path, struct stat64 *status, int flags);
+EXPORT int __open_2(const char *path, int flags);
+EXPORT int __open64_2(const char *path, int flags);
+EXPORT int __openat_2(int fd, const char *path, int flags);
+EXPORT int __openat64_2(int fd, const char *path, int flags);
+EXPORT char *__realpath_chk(const char *path, char *resolved, size_t resolved_bytes);
+EXPORT ssize_t __readlink_chk(const char *path, char *text, size_t bytes, size_t text_bytes);
+EXPORT ssize_t __readlinkat_chk(int fd, const char *path, char *text, size_t bytes,
+				size_t text_bytes);
+
+static const char *map_to_open(const char *path, char buffer[static MAPPED_PATH_BYTES])
+{
+	const char *mapped = MAPPED(path);
+
+	if (mapped == buffer && path_is_counter(mapped))
+		refresh_counters(secure_getenv("SOFTIB_SOCKET"), secure_getenv("SOFTIB_HOST"));
+	return mapped;
+}
+
+WRAP(int, -1, stat, (const char *path, struct stat *status), (MAPPED(path), status))
+WRAP(int, -1, stat64, (const char *path, struct stat64 *status), (MAPPED(path), status))
+WRAP(int, -1, lstat, (const char *path, struct stat *status), (MAPPED(path), status))
+WRAP(int, -1, lstat64, (const char *path, struct stat64 *status), (MAPPED(path), status))
+WRAP(int, -1, fstatat, (int fd, const char *path, struct stat *status, int flags),
+     (fd, MAPPED(path), status, flags))
+WRAP(int, -1, fstatat64, (int fd, const char *path, struct stat64 *status, int flags),
+     (fd, MAPPED(path), status, flags))
+WRAP(int, -1, statx, (int fd, const char *path, int flags, unsigned int mask, struct statx *status),
+     (fd, MAPPED(path), flags, mask, status))
+WRAP(int, -1, __xstat, (int version, const char *path, struct stat *status),
+     (version, MAPPED(path), status))
+WRAP(int, -1, __xstat64, (int version, const char *path, struct stat64 *status),
+     (version, MAPPED(path), status))
+WRAP(int, -1, __lxstat, (int version, const char *path, struct stat *status),
+     (version, MAPPED(path), status))
+WRAP(int, -1, __lxstat64, (int version, const char *path, struct stat64 *status),
+     (version, MAPPED(path), status))
+WRAP(int, -1, __fxstatat, (int version, int fd, const char *path, struct stat *status, int flags),
+     (version, fd, MAPPED(path), status, flags))
+WRAP(int, -1, __fxstatat64,
+     (int version, int fd, const char *path, struct stat64 *status, int flags),
+     (version, fd, MAPPED(path), status, flags))
+WRAP(int, -1, access, (const char *path, int mode), (MAPPED(path), mode))
+WRAP(int, -1, faccessat, (int fd, const char *path, int mode, int flags),
+     (fd, MAPPED(path), mode, flags))
+
+WRAP_OPEN(open, (const char *path, int flags, ...), OPENED(path), flags)
+WRAP_OPEN(open64, (const char *path, int flags, ...), OPENED(path), flags)
+WRAP_OPEN(openat, (int fd, const char *path, int flags, ...), fd, OPENED(path), flags)
+WRAP_OPEN(openat64, (int fd, const char *path, int flags, ...), fd, OPENED(path), flags)
+WRAP(int, -1, __open_2, (const char *path, int flags), (OPENED(path), flags))
+WRAP(int, -1, __open64_2, (const char *path, int flags), (OPENED(path), flags))
+WRAP(int, -1, __openat_2, (int fd, const char *path, int flags), (fd, OPENED(path), flags))
+WRAP(int, -1, __openat64_2, (int fd, const char *path, int flags), (fd, OPENED(path), flags))
+WRAP(FILE *, NULL, fopen, (const char *path, const char *mode), (OPENED(path), mode))
+WRAP(FILE *, NULL, fopen64, (const char *path, const char *mode), (OPENED(path), mode))
+
+WRAP(DIR *, NULL, opendir, (const char *path), (MAPPED(path)))
+WRAP(int, -1, scandir,
+     (const char *path, struct dirent ***ret_entries, int (*filter)(const struct dirent *),
+      int (*compare)(const struct dirent **, const struct dirent **)),
+     (MAPPED(path), ret_entries, filter, compare))
+WRAP(int, -1, scandir64,
+     (const char *path, struct dirent64 ***ret_entries, int (*filter)(const struct dirent64 *),
+      int (*compare)(const struct dirent64 **, const struct dirent64 **)),
+     (MAPPED(path), ret_entries, filter, compare))
+WRAP(int, GLOB_ABORTED, glob,
+     (const char *pattern, int flags, int (*on_error)(const char *, int), glob_t *ret_paths),
+     (MAPPED(pattern), flags, on_error, ret_paths))
+WRAP(int, GLOB_ABORTED, glob64,
+     (const char *pattern, int flags, int (*on_error)(const char *, int), glob64_t *ret_paths),
+     (MAPPED(pattern), flags, on_error, ret_paths))
+WRAP(int, -1, chdir, (const char *path), (MAPPED(path)))
+
+WRAP(ssize_t, -1, readlink, (const char *path, char *text, size_t bytes),
+     (MAPPED(path), text, bytes))
+WRAP(ssize_t, -1, readlinkat, (int fd, const char *path, char *text, size_t bytes),
+     (fd, MAPPED(path), text, bytes))
+WRAP(ssize_t, -1, __readlink_chk, (const char *path, char *text, size_t bytes, size_t text_bytes),
+     (MAPPED(path), text, bytes, text_bytes))
+WRAP(ssize_t, -1, __readlinkat_chk,
+     (int fd, const char *path, char *text, size_t bytes, size_t text_bytes),
+     (fd, MAPPED(path), text, bytes, text_bytes))
+WRAP(char *, NULL, realpath, (const char *path, char *resolved), (MAPPED(path), resolved))
+WRAP(char *, NULL, __realpath_chk, (const char *path, char *resolved, size_t resolved_bytes),
+     (MAPPED(path), resolved, resolved_bytes))
+WRAP(char *, NULL, canonicalize_file_name, (const char *path), (MAPPED(path)))

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The list of adapters: opened once, whoever asks and however often. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+enum { DEVICES_MAX = 4 };
+
+static struct ibv_device devices[DEVICES_MAX];
+static struct ibv_context contexts[DEVICES_MAX];
+static int device_count;
+static int open_count;
+static int lists_held;
+
+/* The verbs that the tested file calls. */
+struct ibv_device **ibv_get_device_list(int *ret_count)
+{
+	struct ibv_device **list = calloc(DEVICES_MAX + 1, sizeof(list[0]));
+
+	for (int i = 0; i < device_count; i++)
+		list[i] = &devices[i];
+	*ret_count = device_count;
+	lists_held++;
+	return list;
+}
+
+void ibv_free_device_list(struct ibv_device **list)
+{
+	lists_held--;
+	free(list);
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	open_count++;
+	/* The second adapter belongs to somebody else. */
+	return device == &devices[1] ? NULL : &contexts[device - devices];
+}
+
+static void test_no_adapter_is_no_list(void **state)
+{
+	int count = 7;
+
+	(void)state;
+	device_count = 0;
+	errno = 0;
+	assert_null(rdma_get_devices(&count));
+	assert_int_equal(count, 0);
+	assert_int_equal(errno, ENODEV);
+	assert_int_equal(lists_held, 0);
+}
+
+static void test_adapters_that_open_are_listed_and_stay_open(void **state)
+{
+	struct ibv_context **first;
+	struct ibv_context **second;
+	int count = 0;
+
+	(void)state;
+	device_count = 3;
+	first = rdma_get_devices(&count);
+	assert_non_null(first);
+	assert_int_equal(count, 2);
+	assert_ptr_equal(first[0], &contexts[0]);
+	assert_ptr_equal(first[1], &contexts[2]);
+	assert_null(first[2]);
+	second = rdma_get_devices(NULL);
+	assert_non_null(second);
+	assert_ptr_not_equal(first, second);
+	assert_ptr_equal(second[0], first[0]);
+	assert_int_equal(open_count, 3);
+	assert_int_equal(lists_held, 0);
+	rdma_free_devices(first);
+	rdma_free_devices(second);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_adapter_is_no_list),
+		cmocka_unit_test(test_adapters_that_open_are_listed_and_stay_open),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
