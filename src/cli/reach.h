@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether the drop-in libraries can get into a program at all. */
+#ifndef SOFTIB_CLI_REACH_H
+#define SOFTIB_CLI_REACH_H
+
+#include <stddef.h>
+
+/* As execvp would find it: ret_path gets the file. 0, -ENOENT or -EACCES. */
+int reach_find(const char *program, char *ret_path, size_t path_bytes);
+
+/* NULL when nothing speaks against it, else the reason as the end of a sentence: "PROGRAM is ...". */
+const char *reach_obstacle(const char *path);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* softib status: how a fabric is. */
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "cli/connection.h"
+#include "cli/subcommand.h"
+
+static const struct option long_options[] = {
+	{ "name", required_argument, NULL, 'n' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int number(const json_t *object, const char *key)
+{
+	return (int)json_integer_value(json_object_get(object, key));
+}
+
+static const char *text(const json_t *object, const char *key)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	return value ? value : "-";
+}
+
+static void print_status(const json_t *status)
+{
+	const json_t *sm = json_object_get(status, "sm");
+
+	printf("fabric          %s%s\n", text(status, "fabric"),
+	       json_is_true(json_object_get(status, "ephemeral")) ? " (ends with its last user)" : "");
+	printf("softibd         pid %d\n", number(status, "pid"));
+	printf("folder          %s\n", text(status, "folder"));
+	printf("hosts           %d\n", number(status, "hosts"));
+	printf("switches        %d\n", number(status, "switches"));
+	printf("links           %d, %d active\n", number(status, "links"), number(status, "active_links"));
+	printf("programs        %d\n", number(status, "programs"));
+	printf("data path       %s\n", json_is_true(json_object_get(status, "offload")) ?
+						"offloaded where nothing forbids it" :
+						"through softibd");
+	if (json_is_object(sm))
+		printf("subnet manager  %s on %s, %d sweeps, %s\n", text(sm, "state"), text(sm, "host"),
+		       number(sm, "sweeps"),
+		       json_is_true(json_object_get(sm, "subnet_is_up")) ? "subnet up" : "subnet not up");
+	else
+		printf("subnet manager  none\n");
+}
+
+static int run_status(const struct subcommand *self, int argument_count, char **arguments)
+{
+	const char *name = NULL;
+	bool wants_json = false;
+	int code;
+
+	while ((code = getopt_long(argument_count, arguments, "n:h", long_options, NULL)) != -1) {
+		if (code == 'n')
+			name = optarg;
+		else if (code == 'j')
+			wants_json = true;
+		else
+			return code == 'h' ? subcommand_help(self) : subcommand_misuse(self, NULL);
+	}
+	if (optind < argument_count)
+		return subcommand_misuse(self, "it takes options only");
+
+	json_t *status = fabric_ask(fabric_name_or_default(name), json_pack("{s:s}", "command", "status"));
+
+	if (!status)
+		return EXIT_FAILURE;
+	json_object_del(status, "ok");
+	if (wants_json)
+		print_json(status);
+	else
+		print_status(status);
+	json_decref(status);
+	return EXIT_SUCCESS;
+}
+
+const struct subcommand subcommand_status = {
+	.name = "status",
+	.summary = "how a fabric is",
+	.usage = "Usage: softib status [OPTION]...\n"
+		 "Shows how a fabric is.\n"
+		 "\n"
+		 "  -n, --name FABRIC   which (default: SOFTIB_FABRIC, or \"default\")\n"
+		 "  --json              as JSON\n",
+	.run = run_status,
+};

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* softib's subcommands: each has a name, a summary and a function that gets its own arguments. */
+#ifndef SOFTIB_CLI_SUBCOMMAND_H
+#define SOFTIB_CLI_SUBCOMMAND_H
+
+enum { EXIT_USAGE = 2 };
+
+struct subcommand {
+	const char *name;
+	const char *summary;
+	const char *usage; /* the whole text of --help */
+	int (*run)(const struct subcommand *self, int argument_count, char **arguments);
+};
+
+extern const struct subcommand subcommand_up;
+extern const struct subcommand subcommand_down;
+extern const struct subcommand subcommand_status;
+extern const struct subcommand subcommand_hosts;
+extern const struct subcommand subcommand_link;
+extern const struct subcommand subcommand_run;
+
+/* getopt found --help or something wrong: prints, and returns the exit code. */
+int subcommand_help(const struct subcommand *self);
+int subcommand_misuse(const struct subcommand *self, const char *reason);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* softib up: starts a fabric and waits until its ports are Active. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cli/connection.h"
+#include "cli/subcommand.h"
+#include "host/control.h"
+
+enum { START_TIMEOUT_MS = 30000, ACTIVE_TIMEOUT_MS = 60000, ARGUMENTS_MAX = 12 };
+
+enum option_code { OPTION_NO_SM = 256, OPTION_NO_OFFLOAD, OPTION_JSON };
+
+static const struct option long_options[] = {
+	{ "hosts", required_argument, NULL, 'N' },
+	{ "topology", required_argument, NULL, 't' },
+	{ "name", required_argument, NULL, 'n' },
+	{ "no-sm", no_argument, NULL, OPTION_NO_SM },
+	{ "no-offload", no_argument, NULL, OPTION_NO_OFFLOAD },
+	{ "foreground", no_argument, NULL, 'f' },
+	{ "json", no_argument, NULL, OPTION_JSON },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* What becomes softibd's arguments, and how to start it. */
+struct up_request {
+	const char *fabric;
+	const char *arguments[ARGUMENTS_MAX + 1];
+	unsigned argument_count;
+	bool has_hosts;
+	bool has_topology;
+	bool is_foreground;
+	bool wants_json;
+	bool waits_for_active;
+};
+
+static void add_argument(struct up_request *request, const char *argument)
+{
+	if (request->argument_count < ARGUMENTS_MAX)
+		request->arguments[request->argument_count++] = argument;
+}
+
+static bool is_host_count(const char *text)
+{
+	char *end;
+	unsigned long count = strtoul(text, &end, 10);
+
+	return *end == '\0' && text[0] >= '1' && text[0] <= '9' && count <= 10000;
+}
+
+/* Returns -1, or the exit code when there is nothing more to do. */
+static int parse(const struct subcommand *self, int argument_count, char **arguments,
+		 struct up_request *request)
+{
+	const char *name = NULL;
+	int code;
+
+	while ((code = getopt_long(argument_count, arguments, "n:h", long_options, NULL)) != -1) {
+		switch (code) {
+		case 'N':
+			if (!is_host_count(optarg))
+				return subcommand_misuse(self, "--hosts takes a number from 1 to 10000");
+			request->has_hosts = true;
+			add_argument(request, "--hosts");
+			add_argument(request, optarg);
+			break;
+		case 't':
+			request->has_topology = true;
+			add_argument(request, "--topology");
+			add_argument(request, optarg);
+			break;
+		case 'n':
+			name = optarg;
+			break;
+		case OPTION_NO_SM:
+			request->waits_for_active = false;
+			add_argument(request, "--no-sm");
+			break;
+		case OPTION_NO_OFFLOAD:
+			add_argument(request, "--no-offload");
+			break;
+		case 'f':
+			request->is_foreground = true;
+			break;
+		case OPTION_JSON:
+			request->wants_json = true;
+			break;
+		case 'h':
+			return subcommand_help(self);
+		default:
+			return subcommand_misuse(self, NULL);
+		}
+	}
+	if (optind < argument_count)
+		return subcommand_misuse(self, "it takes options only");
+	if (request->has_hosts && request->has_topology)
+		return subcommand_misuse(self, "--hosts and --topology exclude each other");
+	request->fabric = fabric_name_or_default(name);
+	return -1;
+}
+
+static int run_in_foreground(const struct up_request *request)
+{
+	char program[CONTROL_PATH_BYTES];
+	const char *arguments[ARGUMENTS_MAX + 6] = { "softibd", "--foreground", "--name", request->fabric };
+	int error = program_path("softibd", program);
+
+	memcpy(arguments + 4, request->arguments, sizeof(request->arguments));
+	if (!error) {
+		execv(program, (char *const *)(uintptr_t)arguments);
+		error = -errno;
+	}
+	fprintf(stderr, "softib: softibd can't be started: %s\n", strerror(-error));
+	return EXIT_FAILURE;
+}
+
+static void explain_launch(const char *fabric, int error, const char *reason)
+{
+	if (error == -EEXIST)
+		fprintf(stderr,
+			"softib: fabric %s is up already; end it with \"softib down --name %s\", or choose "
+			"another --name\n",
+			fabric, fabric);
+	else if (reason[0])
+		fprintf(stderr, "softib: %s\n", reason);
+	else if (error == -ENOENT)
+		fprintf(stderr, "softib: softibd is not where softib is; is the installation complete?\n");
+	else
+		connection_explain(fabric, error);
+}
+
+static int report(const struct up_request *request, int socket)
+{
+	json_t *status = connection_ask(socket, json_pack("{s:s}", "command", "status"), ANSWER_TIMEOUT_MS);
+
+	if (!status)
+		return EXIT_FAILURE;
+	if (request->wants_json)
+		print_json(status);
+	else
+		printf("fabric %s is up: %d hosts, %d switches, %d of %d links active\n", request->fabric,
+		       (int)json_integer_value(json_object_get(status, "hosts")),
+		       (int)json_integer_value(json_object_get(status, "switches")),
+		       (int)json_integer_value(json_object_get(status, "active_links")),
+		       (int)json_integer_value(json_object_get(status, "links")));
+	json_decref(status);
+	return EXIT_SUCCESS;
+}
+
+static int wait_and_report(const struct up_request *request)
+{
+	int socket = connection_open(request->fabric);
+	int code = EXIT_FAILURE;
+
+	if (socket < 0)
+		return EXIT_FAILURE;
+	if (request->waits_for_active) {
+		json_t *answer = connection_ask(socket,
+						json_pack("{s:s, s:i}", "command", "wait-active",
+							  "timeout_ms", ACTIVE_TIMEOUT_MS),
+						ACTIVE_TIMEOUT_MS + ANSWER_TIMEOUT_MS);
+
+		if (answer)
+			code = report(request, socket);
+		json_decref(answer);
+	} else {
+		code = report(request, socket);
+	}
+	close(socket);
+	return code;
+}
+
+static int run_up(const struct subcommand *self, int argument_count, char **arguments)
+{
+	struct up_request request = { .waits_for_active = true };
+	char reason[512] = "";
+	int code = parse(self, argument_count, arguments, &request);
+
+	if (code >= 0)
+		return code;
+	if (request.is_foreground)
+		return run_in_foreground(&request);
+
+	struct launch_options options = { .fabric = request.fabric,
+					  .arguments = request.arguments,
+					  .must_be_new = true,
+					  .timeout_ms = START_TIMEOUT_MS,
+					  .reason = reason,
+					  .reason_bytes = sizeof(reason) };
+	int error = fabric_launch(&options);
+
+	if (error) {
+		explain_launch(request.fabric, error, reason);
+		return EXIT_FAILURE;
+	}
+	return wait_and_report(&request);
+}
+
+const struct subcommand subcommand_up = {
+	.name = "up",
+	.summary = "start a fabric",
+	.usage = "Usage: softib up [OPTION]...\n"
+		 "Starts a fabric in the background and waits until its ports are Active.\n"
+		 "\n"
+		 "  --hosts N             N hosts, h1 to hN, on a switch (default: 2)\n"
+		 "  --topology TOPOLOGY   a file in ibnetdiscover's format, or a generator:\n"
+		 "                        star:N, ring:N, fat-tree:K, mesh:AxB\n"
+		 "  -n, --name FABRIC     its name (default: SOFTIB_FABRIC, or \"default\")\n"
+		 "  --no-sm               without the built-in subnet manager: ports stay in Init\n"
+		 "  --no-offload          every packet goes through softibd, hop by hop\n"
+		 "  --foreground          stay, log to stderr, end with Ctrl-C\n"
+		 "  --json                print the state as JSON\n",
+	.run = run_up,
+};

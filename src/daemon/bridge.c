@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the rings of programs and the ports of the fabric: packets up, packets down, and what waits for room. */
+#include "daemon/bridge.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/bytes.h"
+#include "daemon/client.h"
+#include "daemon/flows.h"
+#include "daemon/ports.h"
+#include "daemon/sm_runner.h"
+#include "wire/grh.h"
+#include "wire/lrh.h"
+#include "wire/pkey.h"
+#include "wire/transport_headers.h"
+
+enum {
+	RECORDS_PER_TURN = 256, /* of one client, so that none starves the others */
+	RECORDS_PER_RELEASE = 32,
+};
+
+#define QUIET_BEFORE_SLEEP MICROSECONDS(50)
+#define FULL_BEFORE_DISCARD MILLISECONDS(100)
+
+/* Where the BTH of a packet lies, or 0 when there is none. */
+static unsigned bth_offset(const uint8_t *bytes, uint32_t byte_count, struct lrh *ret_lrh)
+{
+	if (!lrh_decode(bytes, byte_count, ret_lrh))
+		return 0;
+	if (ret_lrh->lnh != LNH_LOCAL && ret_lrh->lnh != LNH_GLOBAL)
+		return 0;
+
+	unsigned offset = LRH_BYTES + (ret_lrh->lnh == LNH_GLOBAL ? GRH_BYTES : 0);
+
+	return byte_count >= offset + BTH_BYTES ? offset : 0;
+}
+
+static uint32_t destination_qpn(const uint8_t *bth)
+{
+	return get_be24(bth + 5);
+}
+
+/* Only a subnet manager talks to the subnet management interface; LID and P_Key are the fabric's to check. */
+static bool may_send(const struct frame *frame)
+{
+	struct lrh lrh;
+	unsigned offset = bth_offset(frame->bytes, frame->byte_count, &lrh);
+
+	return offset && destination_qpn(frame->bytes + offset) != QPN_SMI && lrh.vl != VL_MANAGEMENT;
+}
+
+/* Returns false when the fabric has no room now: the record is kept. */
+static bool take_packet(struct client *client, const struct ring_record *record)
+{
+	struct daemon *daemon = client->daemon;
+	struct endpoint *endpoint = host_endpoint(client->host, record->port >> 8, record->port & 255);
+
+	if (!endpoint || record->packet_count != 1 || record->byte_count > PACKET_BYTES_MAX) {
+		client_end(client, "a packet in its up ring makes no sense");
+		return true;
+	}
+
+	struct frame *frame = frame_take(&daemon->fabric.frames);
+
+	if (!frame)
+		return false;
+	memcpy(frame->bytes, record->body, record->byte_count);
+	frame->byte_count = record->byte_count;
+	frame->source = NULL;
+	if (!may_send(frame)) {
+		endpoint->port->counters.drops[DROP_MALFORMED]++;
+		frame_give_back(&daemon->fabric.frames, frame);
+		return true;
+	}
+	if (fabric_inject(&daemon->fabric, endpoint->port, frame, daemon->now))
+		return true;
+	frame_give_back(&daemon->fabric.frames, frame);
+	return false;
+}
+
+/* Returns false when the answer has no room: the question is kept. */
+static bool take_question(struct client *client, const struct ring_record *record)
+{
+	struct resolve_request request;
+	struct resolve_answer answer;
+
+	if (record->byte_count != sizeof(request)) {
+		client_end(client, "a question in its up ring makes no sense");
+		return true;
+	}
+
+	memcpy(&request, record->body, sizeof(request));
+	/* Deciding may offer a ring to this very client, so room for the answer is looked for last, and the decision is
+	 * made again if there was none. */
+	flow_resolve(client, &request, &answer);
+
+	struct ring_record *reply = client_reserve(client, sizeof(answer));
+
+	if (!reply)
+		return false;
+	reply->byte_count = sizeof(answer);
+	reply->kind = RECORD_RESOLVED;
+	reply->port = request.source_port;
+	reply->packet_count = 0;
+	reply->word = 0;
+	memcpy(reply->body, &answer, sizeof(answer));
+	client_commit(client, reply);
+	return true;
+}
+
+static bool take_record(struct client *client, const struct ring_record *record)
+{
+	switch (record->kind) {
+	case RECORD_PACKET:
+		return take_packet(client, record);
+	case RECORD_RESOLVE:
+		return take_question(client, record);
+	default:
+		client_end(client, "an unknown record in its up ring");
+		return true;
+	}
+}
+
+static void give_room_back(struct client *client)
+{
+	uint64_t one = 1;
+
+	if (ring_release(&client->up) && write(client->down_doorbell, &one, sizeof(one)) < 0 &&
+	    errno != EAGAIN)
+		client_end(client, "its doorbell is broken");
+}
+
+static bool read_client(struct client *client)
+{
+	unsigned taken = 0;
+
+	while (taken < RECORDS_PER_TURN && !client->is_ending) {
+		const struct ring_record *record = client->stalled;
+
+		if (!record)
+			record = ring_next(&client->up);
+		if (!record)
+			break;
+		client->stalled = NULL;
+		if (!take_record(client, record)) {
+			client->stalled = record;
+			break;
+		}
+		if (++taken % RECORDS_PER_RELEASE == 0)
+			give_room_back(client);
+	}
+	if (client->up.is_corrupt)
+		client_end(client, "its up ring makes no sense");
+	/* A stalled record lies in the ring until it is dealt with. */
+	if (!client->stalled && taken)
+		give_room_back(client);
+	return taken > 0;
+}
+
+bool bridge_retry(struct daemon *daemon)
+{
+	bool is_busy = false;
+
+	list_for_each(link, &daemon->awake) {
+		struct client *client = container_of(link, struct client, awake_link);
+
+		if (client->stalled && !client->is_ending)
+			is_busy |= read_client(client);
+	}
+	return is_busy;
+}
+
+bool bridge_read(struct daemon *daemon)
+{
+	bool is_busy = false;
+
+	list_for_each_safe(link, &daemon->awake) {
+		struct client *client = container_of(link, struct client, awake_link);
+
+		if (client->is_ending) {
+			list_remove(link);
+			continue;
+		}
+		if (read_client(client)) {
+			client->active_at = daemon->now;
+			is_busy = true;
+		} else if (!client->stalled && daemon->now - client->active_at > QUIET_BEFORE_SLEEP &&
+			   !ring_sleep(&client->up)) {
+			list_remove(link);
+		}
+	}
+	return is_busy;
+}
+
+static bool put_packet(struct client *client, const struct endpoint *endpoint, const struct frame *frame)
+{
+	struct ring_record *record = client_reserve(client, frame->byte_count);
+
+	if (!record)
+		return false;
+	record->byte_count = frame->byte_count;
+	record->kind = RECORD_PACKET;
+	record->port = (uint16_t)(endpoint->adapter->index << 8 | endpoint->port->number);
+	record->packet_count = 1;
+	record->word = 0;
+	memcpy(record->body, frame->bytes, frame->byte_count);
+	client_commit(client, record);
+	client->last_packet_end = client->down.tail;
+	client->full_since = TIME_NEVER;
+	return true;
+}
+
+/* Each program that uses the adapter gets a copy, and decides by its queue pairs' groups. */
+static void deliver_multicast(struct endpoint *endpoint, const struct frame *frame)
+{
+	list_for_each(link, &endpoint->adapter->host->programs) {
+		struct client *client = container_of(link, struct client, host_link);
+		uint32_t bit = 1u << endpoint->adapter->index;
+
+		if (!client->is_ending && (client->adapters_used & bit) &&
+		    !put_packet(client, endpoint, frame))
+			endpoint->port->counters.drops[DROP_LIFETIME]++;
+	}
+}
+
+/* Returns false while the packet should wait for room. */
+static bool deliver_unicast(struct daemon *daemon, struct endpoint *endpoint, uint32_t qpn,
+			    const struct frame *frame)
+{
+	struct client *client = qpn_space_owner(&endpoint->adapter->qpns, qpn);
+
+	if (!client || client->is_ending || !client->is_attached) {
+		endpoint->port->counters.drops[DROP_NO_LISTENER]++;
+		return true;
+	}
+	if (put_packet(client, endpoint, frame))
+		return true;
+	if (client->full_since == TIME_NEVER)
+		client->full_since = daemon->now;
+	if (client->is_ending || daemon->now - client->full_since >= FULL_BEFORE_DISCARD) {
+		endpoint->port->counters.drops[DROP_LIFETIME]++;
+		return true;
+	}
+	if (!list_is_linked(&endpoint->blocked_link))
+		list_append(&daemon->blocked, &endpoint->blocked_link);
+	return false;
+}
+
+bool bridge_deliver(void *context, struct port *port, struct frame *frame)
+{
+	struct daemon *daemon = context;
+	struct endpoint *endpoint = port->endpoint;
+	struct lrh lrh;
+	unsigned offset = bth_offset(frame->bytes, frame->byte_count, &lrh);
+	bool is_taken = true;
+
+	if (!offset || !endpoint) {
+		port->counters.drops[DROP_MALFORMED]++;
+	} else {
+		uint32_t qpn = destination_qpn(frame->bytes + offset);
+
+		if (qpn == QPN_SMI)
+			sm_runner_receive(&daemon->sm, port, frame, daemon->now);
+		else if (lid_is_multicast(lrh.dlid))
+			deliver_multicast(endpoint, frame);
+		else
+			is_taken = deliver_unicast(daemon, endpoint, qpn, frame);
+	}
+	if (is_taken)
+		frame_give_back(&daemon->fabric.frames, frame);
+	return is_taken;
+}
+
+static void unblock(struct daemon *daemon, const struct host *host)
+{
+	list_for_each_safe(link, &daemon->blocked) {
+		struct endpoint *endpoint = container_of(link, struct endpoint, blocked_link);
+
+		if (endpoint->adapter->host != host)
+			continue;
+		list_remove(link);
+		fabric_endpoint_ready(&daemon->fabric, endpoint->port);
+	}
+}
+
+void bridge_client_has_room(struct client *client)
+{
+	unblock(client->daemon, client->host);
+	ports_catch_up(client);
+}
+
+void bridge_client_gone(struct client *client)
+{
+	unblock(client->daemon, client->host);
+}
+
+time_ns bridge_deadline(const struct daemon *daemon)
+{
+	time_ns deadline = TIME_NEVER;
+
+	if (list_is_empty(&daemon->blocked))
+		return TIME_NEVER;
+	list_for_each(link, &daemon->clients) {
+		const struct client *client = container_of(link, struct client, link);
+
+		if (client->full_since != TIME_NEVER)
+			deadline = time_earlier(deadline, client->full_since + FULL_BEFORE_DISCARD);
+	}
+	return deadline;
+}
+
+void bridge_expire(struct daemon *daemon)
+{
+	if (bridge_deadline(daemon) > daemon->now)
+		return;
+	list_for_each(link, &daemon->clients) {
+		struct client *client = container_of(link, struct client, link);
+
+		if (client->full_since != TIME_NEVER &&
+		    daemon->now - client->full_since >= FULL_BEFORE_DISCARD)
+			unblock(daemon, client->host);
+	}
+}

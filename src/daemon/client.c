@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A process at the other end of a control socket, and the rings it has if it is attached to the fabric. */
+#include "daemon/client.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "daemon/bridge.h"
+#include "daemon/direct_rings.h"
+#include "daemon/flows.h"
+#include "daemon/log.h"
+#include "daemon/server.h"
+#include "host/memory_file.h"
+
+int client_create(struct daemon *daemon, int socket, pid_t pid, struct client **ret_client)
+{
+	struct client *client = calloc(1, sizeof(*client));
+
+	if (!client)
+		return -ENOMEM;
+	client->daemon = daemon;
+	client->id = ++daemon->next_client_id;
+	client->pid = pid;
+	client->socket = socket;
+	client->socket_watch.ready = server_client_ready;
+	client->memory_file = -1;
+	client->down_doorbell = -1;
+	client->up_doorbell = -1;
+	client->full_since = TIME_NEVER;
+	list_init(&client->host_link);
+	list_init(&client->awake_link);
+	list_init(&client->unpublished_link);
+	list_init(&client->rings);
+
+	int error = daemon_watch(daemon, socket, &client->socket_watch);
+
+	if (error) {
+		free(client);
+		return error;
+	}
+	list_append(&daemon->clients, &client->link);
+	daemon->client_count++;
+	*ret_client = client;
+	return 0;
+}
+
+static void doorbell_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+{
+	struct client *client = container_of(watch, struct client, doorbell_watch);
+	uint64_t rings;
+
+	(void)daemon;
+	(void)events;
+	/* Whatever the count says, one look at the rings answers it. */
+	if (read(client->up_doorbell, &rings, sizeof(rings)) < 0 && errno != EAGAIN)
+		return;
+	if (client->is_ending)
+		return;
+	client_wake(client);
+	bridge_client_has_room(client);
+}
+
+static int make_rings(struct client *client)
+{
+	struct process_layout layout = process_layout();
+	uint8_t *memory;
+	int error = memory_file_create("softib-process", layout.total_bytes, &client->memory_file,
+				       (void **)&memory);
+
+	if (error)
+		return error;
+	client->memory = memory;
+	ring_shared_init(memory + layout.up_offset);
+	ring_shared_init(memory + layout.down_offset);
+	ring_consumer_init(&client->up, memory + layout.up_offset, PROCESS_RING_BYTES);
+	ring_producer_init(&client->down, memory + layout.down_offset, PROCESS_RING_BYTES);
+	return flow_table_create((const struct flow_counters *)(memory + layout.flows_offset),
+				 &client->flows);
+}
+
+static int make_doorbells(struct client *client)
+{
+	client->down_doorbell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (client->down_doorbell < 0)
+		return -errno;
+	client->up_doorbell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (client->up_doorbell < 0)
+		return -errno;
+	client->doorbell_watch.ready = doorbell_ready;
+	return daemon_watch(client->daemon, client->up_doorbell, &client->doorbell_watch);
+}
+
+static void close_descriptor(int *descriptor)
+{
+	if (*descriptor >= 0)
+		close(*descriptor);
+	*descriptor = -1;
+}
+
+static void drop_attachment(struct client *client)
+{
+	flow_table_destroy(client->flows);
+	client->flows = NULL;
+	if (client->memory)
+		munmap(client->memory, process_layout().total_bytes);
+	client->memory = NULL;
+	/* The program holds the same doorbell, so closing ours would not end the watch. */
+	if (client->up_doorbell >= 0)
+		daemon_unwatch(client->daemon, client->up_doorbell);
+	close_descriptor(&client->memory_file);
+	close_descriptor(&client->down_doorbell);
+	close_descriptor(&client->up_doorbell);
+}
+
+int client_attach(struct client *client)
+{
+	int error = make_rings(client);
+
+	if (!error)
+		error = make_doorbells(client);
+	if (error) {
+		drop_attachment(client);
+		return error;
+	}
+	client->is_attached = true;
+	list_append(&client->host->programs, &client->host_link);
+	client_wake(client);
+	return 0;
+}
+
+void client_end(struct client *client, const char *reason)
+{
+	if (client->is_ending)
+		return;
+	client->is_ending = true;
+	if (reason)
+		log_line("client %u (pid %d) is cut off: %s", client->id, (int)client->pid, reason);
+	list_remove(&client->link);
+	list_append(&client->daemon->ended, &client->link);
+}
+
+static void bury(struct client *client)
+{
+	struct daemon *daemon = client->daemon;
+
+	daemon->client_count--;
+	if (client->kind == CLIENT_PROGRAM || client->kind == CLIENT_HOLD) {
+		daemon->user_count--;
+		daemon->unused_since = daemon->now;
+	}
+	if (client->waits_for_active)
+		daemon->waiter_count--;
+	list_remove(&client->host_link);
+	list_remove(&client->awake_link);
+	list_remove(&client->unpublished_link);
+	if (client->is_attached) {
+		bridge_client_gone(client);
+		direct_rings_close(client);
+		flow_table_fold(client->flows);
+		for (uint32_t index = 0; client->host && index < client->host->adapter_count; index++)
+			qpn_space_give_back(&client->host->adapters[index]->qpns, client);
+	}
+	drop_attachment(client);
+	shutdown(client->socket, SHUT_RDWR);
+	close(client->socket);
+	free(client);
+}
+
+void clients_bury(struct daemon *daemon)
+{
+	struct list *link;
+
+	while ((link = list_first(&daemon->ended))) {
+		struct client *client = container_of(link, struct client, link);
+
+		list_remove(link);
+		bury(client);
+	}
+}
+
+void client_wake(struct client *client)
+{
+	client->active_at = client->daemon->now;
+	if (list_is_linked(&client->awake_link))
+		return;
+	ring_wake(&client->up);
+	list_append(&client->daemon->awake, &client->awake_link);
+}
+
+struct ring_record *client_reserve(struct client *client, uint32_t byte_count)
+{
+	struct ring_record *record = ring_reserve(&client->down, byte_count);
+
+	if (record)
+		return record;
+	if (client->down.is_corrupt) {
+		client_end(client, "its down ring makes no sense");
+		return NULL;
+	}
+	/* Room may have come while we asked for the doorbell. */
+	return ring_wait_for_room(&client->down, byte_count) ? ring_reserve(&client->down, byte_count) :
+							       NULL;
+}
+
+void client_commit(struct client *client, struct ring_record *record)
+{
+	ring_commit(&client->down, record);
+	if (!list_is_linked(&client->unpublished_link))
+		list_append(&client->daemon->unpublished, &client->unpublished_link);
+}
+
+void clients_publish(struct daemon *daemon)
+{
+	struct list *link;
+
+	while ((link = list_first(&daemon->unpublished))) {
+		struct client *client = container_of(link, struct client, unpublished_link);
+		uint64_t one = 1;
+
+		list_remove(link);
+		if (ring_publish(&client->down) &&
+		    write(client->down_doorbell, &one, sizeof(one)) < 0 && errno != EAGAIN)
+			client_end(client, "its doorbell is broken");
+	}
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be asked on the control socket: finding the command, and the two kinds of answer. */
+#include "daemon/commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void reply_ok(struct reply *reply, json_t *object)
+{
+	json_object_set_new(object, "ok", json_true());
+	reply->object = object;
+}
+
+void reply_error(struct reply *reply, int error, const char *format, ...)
+{
+	char text[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	reply->object = json_pack("{s:b, s:s, s:i}", "ok", 0, "error", text, "errno", error);
+}
+
+json_t *guid_to_json(uint64_t guid)
+{
+	return json_sprintf("0x%016" PRIx64, guid);
+}
+
+static const struct command *find_command(const char *name)
+{
+	const struct command *const tables[] = { program_commands, tool_commands };
+
+	for (unsigned table = 0; table < ARRAY_COUNT(tables); table++) {
+		for (const struct command *command = tables[table]; command->name; command++) {
+			if (strcmp(command->name, name) == 0)
+				return command;
+		}
+	}
+	return NULL;
+}
+
+int command_run(struct client *client, const char *text, size_t byte_count, struct reply *ret_reply)
+{
+	json_t *request = json_loadb(text, byte_count, 0, NULL);
+	const char *name = json_string_value(json_object_get(request, "command"));
+
+	*ret_reply = (struct reply){ 0 };
+	if (!name) {
+		json_decref(request);
+		return -EPROTO;
+	}
+
+	const struct command *command = find_command(name);
+
+	if (command)
+		command->run(client, request, ret_reply);
+	else
+		reply_error(ret_reply, EOPNOTSUPP, "unknown command \"%.32s\"", name);
+	json_decref(request);
+	return 0;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* softibd as a whole: starting it, the loop that serves everybody, ending it. */
+#include "daemon/daemon.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+#include "daemon/bridge.h"
+#include "daemon/client.h"
+#include "daemon/flows.h"
+#include "daemon/log.h"
+#include "daemon/ports.h"
+#include "daemon/server.h"
+#include "daemon/topology_source.h"
+#include "host/memory_file.h"
+
+enum {
+	FRAMES_PER_TURN = 4096,
+	EVENTS_PER_TURN = 64,
+	TURNS_PER_LOOK = 16, /* at the descriptors, while rings are busy */
+	STALLED_WAIT_MS = 1,
+};
+
+/* An ephemeral fabric that nobody uses any more goes after the first; one that nobody has used yet, after the second. */
+#define UNUSED_BEFORE_END SECONDS(1)
+#define UNUSED_AT_START	  SECONDS(10)
+#define SETTLE_TIME	  SECONDS(5)
+
+time_ns daemon_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return SECONDS(now.tv_sec) + (time_ns)now.tv_nsec;
+}
+
+int daemon_watch(struct daemon *daemon, int descriptor, struct watch *watch)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = watch };
+
+	return epoll_ctl(daemon->epoll, EPOLL_CTL_ADD, descriptor, &event) == 0 ? 0 : -errno;
+}
+
+void daemon_unwatch(struct daemon *daemon, int descriptor)
+{
+	epoll_ctl(daemon->epoll, EPOLL_CTL_DEL, descriptor, NULL);
+}
+
+static void signal_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+{
+	struct signalfd_siginfo information;
+
+	(void)watch;
+	(void)events;
+	if (read(daemon->signals, &information, sizeof(information)) != sizeof(information))
+		return;
+	log_line("ends by signal %u", information.ssi_signo);
+	daemon->is_ending = true;
+}
+
+static int watch_signals(struct daemon *daemon)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	/* A limit on file sizes is an error to report, not a reason to die. */
+	signal(SIGXFSZ, SIG_IGN);
+	daemon->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (daemon->signals < 0)
+		return -errno;
+	daemon->signal_watch.ready = signal_ready;
+	return daemon_watch(daemon, daemon->signals, &daemon->signal_watch);
+}
+
+static void paths_changed(void *context)
+{
+	((struct daemon *)context)->paths_changed = true;
+}
+
+static void refresh_counters(void *context, struct node *node)
+{
+	(void)node;
+	flows_fold_all(context);
+}
+
+static int build_fabric(struct daemon *daemon)
+{
+	struct fabric_owner owner = { .deliver = bridge_deliver,
+				      .port_changed = ports_changed,
+				      .paths_changed = paths_changed,
+				      .refresh_counters = refresh_counters,
+				      .context = daemon };
+	int error = fabric_init(&daemon->fabric, &owner);
+
+	if (error) {
+		log_line("no fabric: %s", strerror(-error));
+		return error;
+	}
+	error = topology_build(&daemon->options, &daemon->fabric);
+	if (!error) {
+		error = host_table_build(&daemon->hosts, &daemon->fabric);
+		if (error)
+			log_line("no hosts: %s", strerror(-error));
+	}
+	if (!error && daemon->options.runs_sm) {
+		/* A fabric without adapters is one to look at; it needs no manager. */
+		int sm_error = sm_runner_start(&daemon->sm, &daemon->fabric);
+
+		if (sm_error && sm_error != -ENODEV) {
+			log_line("no subnet manager: %s", strerror(-sm_error));
+			error = sm_error;
+		}
+	}
+	if (error) {
+		host_table_release(&daemon->hosts);
+		fabric_release(&daemon->fabric);
+	}
+	return error;
+}
+
+static time_ns end_of_use(const struct daemon *daemon)
+{
+	if (!daemon->options.is_ephemeral || daemon->user_count)
+		return TIME_NEVER;
+	return daemon->unused_since + (daemon->was_used ? UNUSED_BEFORE_END : UNUSED_AT_START);
+}
+
+/* One round of work. Returns whether there is more that can go on at once. */
+static bool turn(struct daemon *daemon)
+{
+	bool is_busy = bridge_read(daemon);
+
+	bridge_expire(daemon);
+	is_busy |= fabric_step(&daemon->fabric, daemon->now, FRAMES_PER_TURN);
+	is_busy |= sm_runner_run(&daemon->sm, daemon->now);
+	is_busy |= bridge_retry(daemon);
+	ports_announce(daemon);
+	if (daemon->paths_changed)
+		flows_revoke(daemon);
+	clients_publish(daemon);
+	server_answer_waiters(daemon);
+	clients_bury(daemon);
+	if (daemon->now >= end_of_use(daemon))
+		daemon->is_ending = true;
+	return is_busy;
+}
+
+/* Whoever starts the embedded default wants to use it, not to watch it come up: nobody is let in before its ports are
+ * Active. */
+static void settle(struct daemon *daemon)
+{
+	time_ns end = daemon->now + SETTLE_TIME;
+	struct timespec pause = { .tv_nsec = 1000000 };
+
+	while (daemon->sm.sm && daemon->now < end && !daemon->is_ending) {
+		daemon->now = daemon_clock();
+		if (turn(daemon))
+			continue;
+		if (ports_not_active(daemon, daemon->sm.port) == 0)
+			return;
+		nanosleep(&pause, NULL);
+	}
+}
+
+static int open_doors(struct daemon *daemon)
+{
+	daemon->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (daemon->epoll < 0)
+		return -errno;
+
+	int error = watch_signals(daemon);
+
+	if (!error)
+		error = memory_file_create_published("softib-fabric", sizeof(struct fabric_page),
+						     &daemon->page_file, (void **)&daemon->page);
+	if (error)
+		return error;
+	daemon->page->generation = 1;
+	if (daemon->options.is_ephemeral)
+		settle(daemon);
+	return server_start(daemon);
+}
+
+int daemon_start(struct daemon *daemon, const struct daemon_options *options)
+{
+	*daemon = (struct daemon){ .options = *options, .listener = -1, .reserve = -1, .epoll = -1 };
+	list_init(&daemon->clients);
+	list_init(&daemon->ended);
+	list_init(&daemon->awake);
+	list_init(&daemon->unpublished);
+	list_init(&daemon->changed);
+	list_init(&daemon->blocked);
+	daemon->now = daemon_clock();
+	daemon->unused_since = daemon->now;
+
+	int error = runtime_claim(&daemon->runtime, options->fabric_name);
+
+	if (error) {
+		log_line(error == -EEXIST ? "fabric %s is up already" : "no folder for fabric %s: %s",
+			 options->fabric_name, strerror(-error));
+		return error;
+	}
+	error = build_fabric(daemon);
+	if (error)
+		goto remove_folder;
+	error = open_doors(daemon);
+	if (error) {
+		log_line("no control socket in %s: %s", daemon->runtime.path, strerror(-error));
+		goto release_fabric;
+	}
+	if (options->log_path && (error = log_open(options->log_path)) != 0) {
+		log_line("%s: %s", options->log_path, strerror(-error));
+		goto release_fabric;
+	}
+	log_line("fabric %s is up: %u nodes, %u hosts", options->fabric_name, daemon->fabric.node_count,
+		 daemon->hosts.host_count);
+	return 0;
+
+release_fabric:
+	sm_runner_stop(&daemon->sm);
+	host_table_release(&daemon->hosts);
+	fabric_release(&daemon->fabric);
+remove_folder:
+	runtime_remove(&daemon->runtime);
+	return error;
+}
+
+static time_ns next_deadline(const struct daemon *daemon)
+{
+	time_ns deadline = fabric_deadline(&daemon->fabric);
+
+	deadline = time_earlier(deadline, sm_runner_deadline(&daemon->sm));
+	deadline = time_earlier(deadline, bridge_deadline(daemon));
+	deadline = time_earlier(deadline, server_deadline(daemon));
+	return time_earlier(deadline, end_of_use(daemon));
+}
+
+/* How long epoll may sleep: not at all while a ring is watched closely, shortly while one waits for the fabric. */
+static int wait_ms(const struct daemon *daemon)
+{
+	bool is_stalled = false;
+
+	list_for_each(link, &daemon->awake) {
+		if (!container_of(link, struct client, awake_link)->stalled)
+			return 0;
+		is_stalled = true;
+	}
+	if (is_stalled)
+		return STALLED_WAIT_MS;
+
+	time_ns deadline = next_deadline(daemon);
+
+	if (deadline == TIME_NEVER)
+		return -1;
+	if (deadline <= daemon->now)
+		return 0;
+
+	time_ns wait = (deadline - daemon->now + MILLISECONDS(1) - 1) / MILLISECONDS(1);
+
+	return wait < SECONDS(60) / MILLISECONDS(1) ? (int)wait : 60000;
+}
+
+static void look_at_descriptors(struct daemon *daemon, int timeout_ms)
+{
+	struct epoll_event events[EVENTS_PER_TURN];
+	int count = epoll_wait(daemon->epoll, events, EVENTS_PER_TURN, timeout_ms);
+
+	if (timeout_ms)
+		daemon->now = daemon_clock();
+	for (int index = 0; index < count; index++) {
+		struct watch *watch = events[index].data.ptr;
+
+		watch->ready(daemon, watch, events[index].events);
+	}
+}
+
+void daemon_run(struct daemon *daemon)
+{
+	for (unsigned turns = 0; !daemon->is_ending; turns++) {
+		daemon->now = daemon_clock();
+
+		int timeout_ms = turn(daemon) ? 0 : wait_ms(daemon);
+
+		if (timeout_ms || turns % TURNS_PER_LOOK == 0)
+			look_at_descriptors(daemon, timeout_ms);
+	}
+}
+
+void daemon_stop(struct daemon *daemon)
+{
+	__atomic_store_n(&daemon->page->is_down, 1, __ATOMIC_RELEASE);
+	log_line("fabric %s is down", daemon->options.fabric_name);
+	log_close();
+	/* Before anybody sees the end of its socket: then nothing of this fabric is left. */
+	runtime_remove(&daemon->runtime);
+	server_stop(daemon);
+	sm_runner_stop(&daemon->sm);
+	host_table_release(&daemon->hosts);
+	fabric_release(&daemon->fabric);
+	munmap(daemon->page, sizeof(*daemon->page));
+	close(daemon->page_file);
+	close(daemon->signals);
+	close(daemon->epoll);
+}

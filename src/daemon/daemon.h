@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* softibd as a whole: one fabric, its hosts, its subnet manager, its clients, and the loop that serves them. */
+#ifndef SOFTIB_DAEMON_DAEMON_H
+#define SOFTIB_DAEMON_DAEMON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/list.h"
+#include "base/time.h"
+#include "daemon/hosts.h"
+#include "daemon/runtime.h"
+#include "daemon/sm_runner.h"
+#include "fabric/fabric.h"
+
+struct daemon;
+struct fabric_page;
+
+struct daemon_options {
+	const char *fabric_name;
+	const char *topology; /* a file or a generator; NULL: a star of host_count */
+	unsigned host_count;
+	const char *log_path; /* NULL: <runtime>/<fabric>/log, or stderr in the foreground */
+	bool runs_sm;
+	bool offloads;
+	bool is_ephemeral;
+	bool is_foreground;
+};
+
+/* Something that epoll watches; it lies inside what it wakes. */
+struct watch {
+	void (*ready)(struct daemon *daemon, struct watch *watch, uint32_t events);
+};
+
+struct daemon {
+	struct daemon_options options;
+	struct runtime runtime;
+	struct fabric fabric;
+	struct host_table hosts;
+	struct sm_runner sm;
+	int epoll;
+	int listener;
+	int reserve; /* a descriptor to give up when there are no others */
+	int signals;
+	struct watch listener_watch;
+	struct watch signal_watch;
+	int page_file; /* of the fabric page */
+	struct fabric_page *page;
+	time_ns now; /* of this turn of the loop */
+	struct list clients;
+	struct list ended;	/* clients to take down at the end of the turn */
+	struct list awake;	/* clients whose up rings are looked at without a doorbell */
+	struct list unpublished; /* clients with records they have not been shown */
+	struct list changed;	/* endpoints whose ports changed */
+	struct list blocked;	/* endpoints that hold a packet for a full down ring */
+	uint32_t client_count;
+	uint32_t user_count; /* clients that keep an ephemeral fabric alive */
+	uint32_t waiter_count; /* clients that wait until all ports are active */
+	time_ns waiters_looked_at;
+	uint32_t next_client_id;
+	uint32_t next_ring_id;
+	time_ns unused_since;
+	bool was_used;
+	bool paths_changed; /* the generation word is due */
+	bool is_ending;
+};
+
+/* Time as softibd's loop reads it. */
+time_ns daemon_clock(void);
+
+MUST_USE int daemon_watch(struct daemon *daemon, int descriptor, struct watch *watch);
+void daemon_unwatch(struct daemon *daemon, int descriptor);
+
+/* Builds the fabric, claims its folder, listens. Reports its own errors. */
+MUST_USE int daemon_start(struct daemon *daemon, const struct daemon_options *options);
+/* Serves until it is told to end. */
+void daemon_run(struct daemon *daemon);
+void daemon_stop(struct daemon *daemon);
+
+#endif

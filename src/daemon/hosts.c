@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The virtual hosts of a fabric: which adapters each has, under which names and addresses programs know them. */
+#include "daemon/hosts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "fabric/fabric.h"
+#include "net/node/node.h"
+
+struct host *host_table_find(const struct host_table *table, const char *name)
+{
+	for (uint32_t index = 0; index < table->host_count; index++) {
+		if (strcmp(table->hosts[index]->name, name) == 0)
+			return table->hosts[index];
+	}
+	return NULL;
+}
+
+struct endpoint *host_endpoint(const struct host *host, unsigned adapter_index, unsigned port_number)
+{
+	if (adapter_index >= host->adapter_count)
+		return NULL;
+
+	struct adapter_entry *adapter = host->adapters[adapter_index];
+
+	if (port_number < 1 || port_number > adapter->node->port_count)
+		return NULL;
+	return &adapter->endpoints[port_number];
+}
+
+void endpoint_address(const struct endpoint *endpoint, char ret_text[static ADDRESS_TEXT_BYTES])
+{
+	snprintf(ret_text, ADDRESS_TEXT_BYTES, "127.100.%u.%u", endpoint->ordinal >> 8 & 255,
+		 endpoint->ordinal & 255);
+}
+
+static struct host *find_or_add_host(struct host_table *table, const char *name)
+{
+	struct host *host = host_table_find(table, name);
+
+	if (host)
+		return host;
+	host = calloc(1, sizeof(*host));
+	if (!host)
+		return NULL;
+	snprintf(host->name, sizeof(host->name), "%s", name);
+	list_init(&host->programs);
+	table->hosts[table->host_count++] = host;
+	return host;
+}
+
+static int add_adapter(struct host_table *table, struct node *node, uint32_t *ordinal)
+{
+	struct host *host = find_or_add_host(table, node->host);
+	struct adapter_entry *adapter = calloc(1, sizeof(*adapter));
+
+	if (!host || !adapter || host->adapter_count == ADAPTERS_PER_HOST_MAX) {
+		free(adapter);
+		return host && adapter ? -E2BIG : -ENOMEM;
+	}
+	adapter->endpoints = calloc(node->port_count + 1, sizeof(adapter->endpoints[0]));
+	if (!adapter->endpoints) {
+		free(adapter);
+		return -ENOMEM;
+	}
+	adapter->node = node;
+	adapter->host = host;
+	adapter->index = host->adapter_count;
+	snprintf(adapter->name, sizeof(adapter->name), "softib%u", adapter->index);
+	qpn_space_init(&adapter->qpns);
+	for (unsigned number = 1; number <= node->port_count; number++) {
+		struct endpoint *endpoint = &adapter->endpoints[number];
+
+		*endpoint = (struct endpoint){ .port = &node->ports[number],
+					       .adapter = adapter,
+					       .ordinal = ++*ordinal };
+		list_init(&endpoint->changed_link);
+		list_init(&endpoint->blocked_link);
+		node->ports[number].endpoint = endpoint;
+	}
+	host->adapters[host->adapter_count++] = adapter;
+	table->adapters[table->adapter_count++] = adapter;
+	return 0;
+}
+
+int host_table_build(struct host_table *table, const struct fabric *fabric)
+{
+	uint32_t ordinal = 0;
+
+	*table = (struct host_table){ .hosts = calloc(fabric->node_count + 1, sizeof(struct host *)),
+				      .adapters = calloc(fabric->node_count + 1,
+							 sizeof(struct adapter_entry *)) };
+	if (!table->hosts || !table->adapters) {
+		host_table_release(table);
+		return -ENOMEM;
+	}
+	for (uint32_t index = 0; index < fabric->node_count; index++) {
+		struct node *node = fabric->by_index[index];
+		int error = node->info.node_type == NODE_CA ? add_adapter(table, node, &ordinal) : 0;
+
+		if (error) {
+			host_table_release(table);
+			return error;
+		}
+	}
+	return 0;
+}
+
+void host_table_release(struct host_table *table)
+{
+	for (uint32_t index = 0; index < table->adapter_count; index++) {
+		qpn_space_release(&table->adapters[index]->qpns);
+		free(table->adapters[index]->endpoints);
+		free(table->adapters[index]);
+	}
+	for (uint32_t index = 0; index < table->host_count; index++)
+		free(table->hosts[index]);
+	free(table->adapters);
+	free(table->hosts);
+	*table = (struct host_table){ 0 };
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The virtual hosts of a fabric: which adapters each has, under which names and addresses programs know them. */
+#ifndef SOFTIB_DAEMON_HOSTS_H
+#define SOFTIB_DAEMON_HOSTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/list.h"
+#include "daemon/qpn_space.h"
+
+struct fabric;
+struct node;
+struct port;
+
+enum { HOST_NAME_BYTES = 64, ADAPTERS_PER_HOST_MAX = 32, ADDRESS_TEXT_BYTES = 16 };
+
+/* What softibd keeps for a port of an adapter; port->endpoint points here. */
+struct endpoint {
+	struct port *port;
+	struct adapter_entry *adapter;
+	uint32_t ordinal;	  /* of all adapter ports of the fabric, from 1: makes the address */
+	struct list changed_link; /* ports whose programs have not been told yet */
+	struct list blocked_link; /* ports with a packet that found no room */
+};
+
+struct adapter_entry {
+	struct node *node;
+	struct host *host;
+	uint32_t index; /* on its host */
+	char name[20];	/* softib0 */
+	struct qpn_space qpns;
+	struct endpoint *endpoints; /* [port_number], [0] unused */
+};
+
+struct host {
+	char name[HOST_NAME_BYTES];
+	struct adapter_entry *adapters[ADAPTERS_PER_HOST_MAX];
+	uint32_t adapter_count;
+	bool tree_is_there;   /* its files have been rendered */
+	struct list programs; /* clients attached to it */
+};
+
+struct host_table {
+	struct host **hosts; /* in the order of the topology */
+	uint32_t host_count;
+	struct adapter_entry **adapters;
+	uint32_t adapter_count;
+};
+
+MUST_USE int host_table_build(struct host_table *table, const struct fabric *fabric);
+void host_table_release(struct host_table *table);
+
+struct host *host_table_find(const struct host_table *table, const char *name);
+
+/* The port that a program names as (adapter index << 8 | port number); NULL when its host has none such. */
+struct endpoint *host_endpoint(const struct host *host, unsigned adapter_index, unsigned port_number);
+
+/* 127.100.x.y of the n-th adapter port. */
+void endpoint_address(const struct endpoint *endpoint, char ret_text[static ADDRESS_TEXT_BYTES]);
+
+#endif

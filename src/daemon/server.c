@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The control socket: who may connect, what they ask, what they are answered. */
+#include "daemon/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "daemon/client.h"
+#include "daemon/commands.h"
+#include "daemon/direct_rings.h"
+#include "daemon/log.h"
+#include "daemon/ports.h"
+
+enum { CLIENTS_MAX = 8192, ACCEPTS_PER_TURN = 32 };
+
+/* Looking at all ports of a large fabric takes a while, so not at every turn. */
+#define WAITERS_LOOK_INTERVAL MILLISECONDS(2)
+
+/* With no descriptor left the connection would stay in the backlog and wake us for ever: one kept in reserve takes it
+ * out. */
+static void refuse_for_lack_of_descriptors(struct daemon *daemon)
+{
+	close(daemon->reserve);
+
+	int socket = accept4(daemon->listener, NULL, NULL, SOCK_CLOEXEC);
+
+	if (socket >= 0)
+		close(socket);
+	daemon->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	log_line("a connection is refused: too many open files");
+}
+
+static bool is_welcome(const struct daemon *daemon, int socket, struct ucred *ret_peer)
+{
+	socklen_t length = sizeof(*ret_peer);
+
+	if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, ret_peer, &length) != 0)
+		return false;
+	if (ret_peer->uid != geteuid()) {
+		log_line("user %u (pid %d) is refused: the fabric is user %u's", ret_peer->uid,
+			 (int)ret_peer->pid, geteuid());
+		return false;
+	}
+	if (daemon->client_count >= CLIENTS_MAX) {
+		log_line("pid %d is refused: %u clients are connected", (int)ret_peer->pid,
+			 daemon->client_count);
+		return false;
+	}
+	return true;
+}
+
+static void listener_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+{
+	(void)watch;
+	(void)events;
+	for (unsigned count = 0; count < ACCEPTS_PER_TURN; count++) {
+		int socket = accept4(daemon->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		struct client *client;
+		struct ucred peer;
+
+		if (socket < 0) {
+			if (errno == EMFILE || errno == ENFILE)
+				refuse_for_lack_of_descriptors(daemon);
+			return;
+		}
+		if (!is_welcome(daemon, socket, &peer) ||
+		    client_create(daemon, socket, peer.pid, &client) != 0)
+			close(socket);
+	}
+}
+
+int server_start(struct daemon *daemon)
+{
+	int listener = runtime_listen(&daemon->runtime);
+
+	if (listener < 0)
+		return listener;
+	daemon->listener = listener;
+	daemon->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	daemon->listener_watch.ready = listener_ready;
+	return daemon_watch(daemon, listener, &daemon->listener_watch);
+}
+
+void server_stop(struct daemon *daemon)
+{
+	while (!list_is_empty(&daemon->clients))
+		client_end(container_of(list_first(&daemon->clients), struct client, link), NULL);
+	clients_bury(daemon);
+	close(daemon->listener);
+	close(daemon->reserve);
+}
+
+static void answer(struct client *client, struct reply *reply)
+{
+	char *text = json_dumps(reply->object, JSON_COMPACT);
+	int error = text ? control_send(client->socket, text, reply->descriptors,
+					reply->descriptor_count) :
+			   -ENOMEM;
+
+	if (error == -EAGAIN)
+		client_end(client, "it asks and does not read the answers");
+	else if (error)
+		client_end(client, error == -ECONNRESET ? NULL : strerror(-error));
+	if (!error && reply->ring_shared)
+		direct_ring_shared(client, reply->ring_shared);
+	if (reply->process_shared) {
+		close(client->memory_file);
+		client->memory_file = -1;
+	}
+	free(text);
+	json_decref(reply->object);
+}
+
+static void receive(struct client *client)
+{
+	struct control_message message;
+	struct reply reply;
+	int error = control_receive(client->socket, 0, &message);
+
+	if (error == -ETIMEDOUT || error == -EAGAIN)
+		return;
+	if (error) {
+		client_end(client, error == -ECONNRESET ? NULL : "its message is too long");
+		return;
+	}
+	error = command_run(client, message.text, message.byte_count, &reply);
+	if (error)
+		client_end(client, "its message is not a request");
+	else if (reply.object)
+		answer(client, &reply);
+	control_message_release(&message);
+}
+
+void server_client_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+{
+	struct client *client = container_of(watch, struct client, socket_watch);
+
+	(void)daemon;
+	if (client->is_ending)
+		return;
+	if (events & EPOLLIN)
+		receive(client);
+	else if (events & (EPOLLHUP | EPOLLERR))
+		client_end(client, NULL);
+}
+
+static void answer_waiter(struct client *client, uint32_t not_active)
+{
+	struct reply reply = { 0 };
+
+	client->waits_for_active = false;
+	client->daemon->waiter_count--;
+	if (not_active)
+		reply_error(&reply, ETIMEDOUT, "%u ports are not Active", not_active);
+	else
+		reply_ok(&reply, json_object());
+	answer(client, &reply);
+}
+
+void server_answer_waiters(struct daemon *daemon)
+{
+	if (!daemon->waiter_count || daemon->now < daemon->waiters_looked_at + WAITERS_LOOK_INTERVAL)
+		return;
+	daemon->waiters_looked_at = daemon->now;
+
+	uint32_t not_active = ports_not_active(daemon, daemon->sm.sm ? daemon->sm.port : NULL);
+
+	list_for_each_safe(link, &daemon->clients) {
+		struct client *client = container_of(link, struct client, link);
+
+		if (client->waits_for_active && (!not_active || daemon->now >= client->waits_until))
+			answer_waiter(client, not_active);
+	}
+}
+
+time_ns server_deadline(const struct daemon *daemon)
+{
+	return daemon->waiter_count ? daemon->waiters_looked_at + WAITERS_LOOK_INTERVAL : TIME_NEVER;
+}

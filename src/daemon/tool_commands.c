@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the softib command asks: how the fabric is, and to change it. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "daemon/client.h"
+#include "daemon/commands.h"
+#include "daemon/flows.h"
+#include "daemon/link_rate.h"
+#include "daemon/log.h"
+#include "daemon/ports.h"
+#include "daemon/tree.h"
+#include "mgmt/sm/sm.h"
+#include "net/node/node.h"
+
+/* So many rows fit one message; "next" says where to go on. */
+enum { HOST_ROWS_MAX = 150, WAIT_MS_MAX = 24 * 3600 * 1000 };
+
+static const char *const state_names[] = { "-", "Down", "Init", "Armed", "Active" };
+
+static const char *state_name(const struct port *port)
+{
+	return state_names[port->info.port_state % ARRAY_COUNT(state_names)];
+}
+
+static json_t *describe_endpoint(const struct endpoint *endpoint)
+{
+	char address[ADDRESS_TEXT_BYTES], rate[LINK_RATE_TEXT_BYTES];
+
+	endpoint_address(endpoint, address);
+	link_rate_text(&endpoint->port->info, rate);
+	return json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:s, s:s, s:s}", "host",
+			 endpoint->adapter->host->name, "adapter", endpoint->adapter->name, "port",
+			 (int)endpoint->port->number, "lid", (int)endpoint->port->info.lid, "port_guid",
+			 guid_to_json(endpoint->port->guid), "node_guid",
+			 guid_to_json(endpoint->adapter->node->info.node_guid), "state",
+			 state_name(endpoint->port), "address", address, "rate", rate);
+}
+
+static void run_hosts(struct client *client, const json_t *request, struct reply *ret_reply)
+{
+	const struct host_table *table = &client->daemon->hosts;
+	json_int_t from = json_integer_value(json_object_get(request, "from"));
+	json_t *rows = json_array();
+	json_int_t position = 0;
+	bool is_more = false;
+
+	for (uint32_t index = 0; index < table->host_count; index++) {
+		const struct host *host = table->hosts[index];
+
+		for (uint32_t a = 0; a < host->adapter_count; a++) {
+			const struct adapter_entry *adapter = host->adapters[a];
+
+			for (unsigned number = 1; number <= adapter->node->port_count; number++) {
+				if (position++ < from)
+					continue;
+				is_more = json_array_size(rows) == HOST_ROWS_MAX;
+				if (is_more)
+					goto answer;
+				json_array_append_new(rows,
+						      describe_endpoint(&adapter->endpoints[number]));
+			}
+		}
+	}
+answer:
+	reply_ok(ret_reply, json_pack("{s:o}", "ports", rows));
+	if (is_more)
+		json_object_set_new(ret_reply->object, "next", json_integer(from + HOST_ROWS_MAX));
+}
+
+static json_t *describe_manager(const struct sm_runner *runner)
+{
+	static const char *const names[] = { "not active", "discovering", "standby", "master" };
+	struct sm_status status;
+
+	if (!runner->sm)
+		return json_null();
+	sm_status(runner->sm, &status);
+	return json_pack("{s:s, s:s, s:i, s:i, s:b}", "host",
+			 ((const struct endpoint *)runner->port->endpoint)->adapter->host->name, "state",
+			 names[status.state % ARRAY_COUNT(names)], "sweeps", (int)status.sweep_count, "nodes",
+			 (int)status.node_count, "subnet_is_up", status.subnet_is_up);
+}
+
+static void count_ports(const struct fabric *fabric, int *ret_switches, int *ret_links, int *ret_active)
+{
+	int switches = 0, ports = 0, active = 0;
+
+	for (uint32_t index = 0; index < fabric->node_count; index++) {
+		const struct node *node = fabric->by_index[index];
+
+		switches += node_is_switch(node);
+		for (unsigned number = 1; number <= node->port_count; number++) {
+			const struct port *port = &node->ports[number];
+
+			ports += port->peer != NULL;
+			active += port->peer && port_is_active(port) && port_is_active(port->peer);
+		}
+	}
+	*ret_switches = switches;
+	*ret_links = ports / 2;
+	*ret_active = active / 2;
+}
+
+static void run_status(struct client *client, const json_t *request, struct reply *ret_reply)
+{
+	struct daemon *daemon = client->daemon;
+	int switches, links, active, programs = 0;
+
+	(void)request;
+	list_for_each(link, &daemon->clients)
+		programs += container_of(link, struct client, link)->kind == CLIENT_PROGRAM;
+	count_ports(&daemon->fabric, &switches, &links, &active);
+	reply_ok(ret_reply,
+		 json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:b, s:i, s:s, s:o}", "fabric",
+			   daemon->options.fabric_name, "pid", (int)getpid(), "hosts",
+			   (int)daemon->hosts.host_count, "switches", switches, "links", links,
+			   "active_links", active, "programs", programs, "offload",
+			   daemon->options.offloads, "ephemeral", daemon->options.is_ephemeral,
+			   "generation", (int)daemon->page->generation, "folder", daemon->runtime.path,
+			   "sm", describe_manager(&daemon->sm)));
+}
+
+static bool parse_guid(const char *text, uint64_t *ret_guid)
+{
+	char *end;
+
+	if (!isxdigit((unsigned char)text[0]))
+		return false;
+	errno = 0;
+
+	unsigned long long guid = strtoull(text, &end, 16);
+
+	if (*end || errno)
+		return false;
+	*ret_guid = guid;
+	return true;
+}
+
+static struct node *find_node(const struct daemon *daemon, const char *name)
+{
+	struct node *node = fabric_find_name(&daemon->fabric, name);
+	uint64_t guid;
+
+	if (!node && parse_guid(name, &guid))
+		node = fabric_find_guid(&daemon->fabric, guid);
+	for (uint32_t index = 0; !node && index < daemon->fabric.node_count; index++) {
+		if (strcmp(daemon->fabric.by_index[index]->description, name) == 0)
+			node = daemon->fabric.by_index[index];
+	}
+	return node;
+}
+
+/* Port 0 stands for all ports. Returns how many cables that was. */
+static unsigned set_node_cables(struct daemon *daemon, struct node *node, unsigned port_number, bool is_up)
+{
+	unsigned count = 0;
+
+	for (unsigned number = 1; number <= node->port_count; number++) {
+		struct port *port = &node->ports[number];
+
+		if ((port_number && number != port_number) || !port->peer)
+			continue;
+		fabric_set_cable(&daemon->fabric, port, is_up, daemon->now);
+		count++;
+	}
+	return count;
+}
+
+static void run_link(struct client *client, const json_t *request, struct reply *ret_reply)
+{
+	struct daemon *daemon = client->daemon;
+	const char *name = json_string_value(json_object_get(request, "node"));
+	json_int_t port_number = json_integer_value(json_object_get(request, "port"));
+	bool is_up = json_is_true(json_object_get(request, "up"));
+	struct host *host = name ? host_table_find(&daemon->hosts, name) : NULL;
+	struct node *node = name && !host ? find_node(daemon, name) : NULL;
+	unsigned count = 0;
+
+	if (!host && !node) {
+		reply_error(ret_reply, ENOENT, "no host, switch or GUID %.64s in fabric %s", name ? name : "",
+			    daemon->options.fabric_name);
+		return;
+	}
+	if (port_number < 0 || port_number > 255)
+		port_number = 255;
+	if (node)
+		count = set_node_cables(daemon, node, (unsigned)port_number, is_up);
+	for (uint32_t index = 0; host && index < host->adapter_count; index++)
+		count += set_node_cables(daemon, host->adapters[index]->node, (unsigned)port_number, is_up);
+	if (!count) {
+		reply_error(ret_reply, ENOENT, "%.64s has no cable at port %d", name, (int)port_number);
+		return;
+	}
+	log_line("link %s %s:%d", is_up ? "up" : "down", name, (int)port_number);
+	reply_ok(ret_reply, json_pack("{s:i}", "links", (int)count));
+}
+
+static void run_refresh(struct client *client, const json_t *request, struct reply *ret_reply)
+{
+	struct daemon *daemon = client->daemon;
+	const char *name = json_string_value(json_object_get(request, "host"));
+	struct host *host = name ? host_table_find(&daemon->hosts, name) : NULL;
+
+	flows_fold_all(daemon);
+	if (host)
+		tree_update_counters(daemon, host);
+	reply_ok(ret_reply, json_object());
+}
+
+static void run_down(struct client *client, const json_t *request, struct reply *ret_reply)
+{
+	(void)request;
+	log_line("told to end by pid %d", (int)client->pid);
+	client->daemon->is_ending = true;
+	reply_ok(ret_reply, json_pack("{s:i}", "pid", (int)getpid()));
+}
+
+static void run_wait_active(struct client *client, const json_t *request, struct reply *ret_reply)
+{
+	struct daemon *daemon = client->daemon;
+	json_int_t timeout_ms = json_integer_value(json_object_get(request, "timeout_ms"));
+
+	if (client->waits_for_active) {
+		reply_error(ret_reply, EBUSY, "waiting already");
+		return;
+	}
+	if (timeout_ms < 0 || timeout_ms > WAIT_MS_MAX)
+		timeout_ms = WAIT_MS_MAX;
+	client->waits_for_active = true;
+	client->waits_until = daemon->now + MILLISECONDS(timeout_ms);
+	daemon->waiter_count++;
+}
+
+const struct command tool_commands[] = {
+	{ "hosts", run_hosts },	      { "status", run_status }, { "link", run_link },
+	{ "refresh", run_refresh },   { "down", run_down },	{ "wait-active", run_wait_active },
+	{ NULL, NULL },
+};

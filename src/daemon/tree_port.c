@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files of one port in the rendered tree, in the formats of Linux. */
+#include "daemon/tree_port.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include "daemon/link_rate.h"
+#include "daemon/tree_file.h"
+#include "net/link/port.h"
+#include "wire/gid.h"
+
+static const char *const state_names[] = { "NOP", "DOWN", "INIT", "ARMED", "ACTIVE" };
+static const char *const physical_names[] = { "No change", "Sleep", "Polling", "Disabled",
+					      "PortConfigurationTraining", "LinkUp",
+					      "LinkErrorRecovery", "Phy Test" };
+
+#define COUNTER(file, member) { file, offsetof(struct port_counters, member) }
+
+/* Under the names of Linux; the same numbers that the performance agent reads. */
+static const struct {
+	const char *file;
+	size_t offset;
+} counter_files[] = {
+	COUNTER("symbol_error", symbol_errors),
+	COUNTER("link_error_recovery", link_error_recovery),
+	COUNTER("link_downed", link_downed),
+	COUNTER("port_rcv_errors", receive_errors),
+	COUNTER("port_rcv_remote_physical_errors", receive_remote_physical_errors),
+	COUNTER("port_rcv_switch_relay_errors", receive_switch_relay_errors),
+	COUNTER("port_xmit_discards", transmit_discards),
+	COUNTER("port_xmit_constraint_errors", transmit_constraint_errors),
+	COUNTER("port_rcv_constraint_errors", receive_constraint_errors),
+	COUNTER("local_link_integrity_errors", local_link_integrity_errors),
+	COUNTER("excessive_buffer_overrun_errors", excessive_buffer_overruns),
+	COUNTER("VL15_dropped", vl15_dropped),
+	COUNTER("port_xmit_wait", transmit_wait),
+	COUNTER("port_xmit_data", transmit_words),
+	COUNTER("port_rcv_data", receive_words),
+	COUNTER("port_xmit_packets", transmit_packets),
+	COUNTER("port_rcv_packets", receive_packets),
+	COUNTER("unicast_xmit_packets", unicast_transmit_packets),
+	COUNTER("unicast_rcv_packets", unicast_receive_packets),
+	COUNTER("multicast_xmit_packets", multicast_transmit_packets),
+	COUNTER("multicast_rcv_packets", multicast_receive_packets),
+};
+
+static void keep_first(int *error, int next)
+{
+	if (!*error)
+		*error = next;
+}
+
+static void format_gid(uint64_t prefix, uint64_t guid, char ret_text[static 40])
+{
+	struct gid gid = gid_from(prefix, guid);
+	int length = 0;
+
+	for (unsigned index = 0; index < 16; index += 2)
+		length += snprintf(ret_text + length, 40 - (size_t)length, "%s%02x%02x",
+				   index ? ":" : "", gid.bytes[index], gid.bytes[index + 1]);
+}
+
+static int write_gids(const char *folder, const struct port *port)
+{
+	int error = 0;
+
+	for (unsigned index = 0; index < port->info.guid_cap; index++) {
+		uint64_t guid = index == 0 ? port->guid : port->guids[index];
+		char name[32], text[40];
+
+		format_gid(guid ? port->info.gid_prefix : 0, guid, text);
+		snprintf(name, sizeof(name), "gids/%u", index);
+		keep_first(&error, tree_file_write(folder, name, "%s", text));
+	}
+	return error;
+}
+
+static int write_pkeys(const char *folder, const struct port *port)
+{
+	int error = 0;
+
+	for (unsigned index = 0; index < port->pkey_count; index++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "pkeys/%u", index);
+		keep_first(&error, tree_file_write(folder, name, "0x%04x", port->pkeys[index]));
+	}
+	return error;
+}
+
+int tree_port_create(const char *folder, const struct port *port)
+{
+	static const char *const folders[] = { "gids", "pkeys", "gid_attrs/types", "gid_attrs/ndevs",
+					       "counters", "hw_counters" };
+	int error = 0;
+
+	for (unsigned index = 0; index < ARRAY_COUNT(folders); index++)
+		keep_first(&error, tree_folder_make(folder, folders[index]));
+	keep_first(&error, tree_file_write(folder, "link_layer", "InfiniBand"));
+	for (unsigned index = 0; index < port->info.guid_cap; index++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "gid_attrs/types/%u", index);
+		keep_first(&error, tree_file_write(folder, name, "IB/RoCE v1"));
+	}
+	keep_first(&error, tree_port_write(folder, port));
+	keep_first(&error, tree_port_write_counters(folder, port));
+	return error;
+}
+
+int tree_port_write(const char *folder, const struct port *port)
+{
+	const struct port_info *info = &port->info;
+	char rate[LINK_RATE_TEXT_BYTES];
+	int error = 0;
+
+	link_rate_text(info, rate);
+	keep_first(&error, tree_file_write(folder, "state", "%u: %s", info->port_state,
+					   state_names[info->port_state % ARRAY_COUNT(state_names)]));
+	keep_first(&error,
+		   tree_file_write(folder, "phys_state", "%u: %s", info->physical_state,
+				   physical_names[info->physical_state % ARRAY_COUNT(physical_names)]));
+	keep_first(&error, tree_file_write(folder, "lid", "0x%x", info->lid));
+	keep_first(&error, tree_file_write(folder, "lid_mask_count", "%u", info->lmc));
+	keep_first(&error, tree_file_write(folder, "sm_lid", "0x%x", info->master_sm_lid));
+	keep_first(&error, tree_file_write(folder, "sm_sl", "%u", info->master_sm_sl));
+	keep_first(&error, tree_file_write(folder, "cap_mask", "0x%08x", info->capability_mask));
+	keep_first(&error, tree_file_write(folder, "rate", "%s", rate));
+	keep_first(&error, write_gids(folder, port));
+	keep_first(&error, write_pkeys(folder, port));
+	return error;
+}
+
+int tree_port_write_counters(const char *folder, const struct port *port)
+{
+	int error = 0;
+
+	for (unsigned index = 0; index < ARRAY_COUNT(counter_files); index++) {
+		const uint64_t *value = (const uint64_t *)((const char *)&port->counters +
+							   counter_files[index].offset);
+		char name[64];
+
+		snprintf(name, sizeof(name), "counters/%s", counter_files[index].file);
+		keep_first(&error, tree_file_write(folder, name, "%" PRIu64, *value));
+	}
+	return error;
+}
