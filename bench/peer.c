@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the machine itself can do, beside which softib is measured: memcpy, and TCP over loopback (busy-polled). */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void fail(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+/* MB/s of copying byte_count bytes again and again, on one core. */
+static double memcpy_rate(size_t byte_count)
+{
+	size_t rounds = ((size_t)1 << 32) / byte_count;
+	char *from = malloc(byte_count), *to = malloc(byte_count);
+
+	if (!from || !to)
+		fail("malloc");
+	memset(from, 1, byte_count);
+	memset(to, 2, byte_count);
+	if (rounds > 2000000)
+		rounds = 2000000;
+
+	double start = seconds();
+
+	for (size_t round = 0; round < rounds; round++) {
+		memcpy(to, from, byte_count);
+		__asm__ volatile("" : : "r"(to), "r"(from) : "memory");
+	}
+
+	double rate = (double)byte_count * (double)rounds / (seconds() - start) / 1e6;
+
+	free(from);
+	free(to);
+	return rate;
+}
+
+/* Non-blocking calls in a loop: the busy-polled way. */
+static void move_all(int socket, char *bytes, size_t byte_count, int is_send)
+{
+	while (byte_count) {
+		ssize_t moved = is_send ? send(socket, bytes, byte_count, MSG_DONTWAIT) : recv(socket, bytes, byte_count, MSG_DONTWAIT);
+
+		if (moved < 0 && errno != EAGAIN)
+			fail("socket");
+		if (moved == 0)
+			exit(1);
+		if (moved > 0) {
+			bytes += moved;
+			byte_count -= (size_t)moved;
+		}
+	}
+}
+
+static void tcp_pair(int ret_sockets[2])
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t length = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+
+	if (bind(listener, (void *)&address, sizeof(address)) || listen(listener, 1) || getsockname(listener, (void *)&address, &length))
+		fail("listen");
+	ret_sockets[0] = socket(AF_INET, SOCK_STREAM, 0);
+	if (connect(ret_sockets[0], (void *)&address, sizeof(address)))
+		fail("connect");
+	ret_sockets[1] = accept(listener, NULL, NULL);
+	close(listener);
+	for (int side = 0; side < 2; side++)
+		setsockopt(ret_sockets[side], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+}
+
+/* Half a round trip in microseconds. */
+static double tcp_latency(size_t byte_count, unsigned rounds)
+{
+	char *bytes = calloc(1, byte_count);
+	int sockets[2];
+
+	tcp_pair(sockets);
+	pid_t child = fork();
+
+	if (child == 0) {
+		for (unsigned round = 0; round < rounds; round++) {
+			move_all(sockets[1], bytes, byte_count, 0);
+			move_all(sockets[1], bytes, byte_count, 1);
+		}
+		_exit(0);
+	}
+
+	double start = seconds();
+
+	for (unsigned round = 0; round < rounds; round++) {
+		move_all(sockets[0], bytes, byte_count, 1);
+		move_all(sockets[0], bytes, byte_count, 0);
+	}
+
+	double latency = (seconds() - start) / rounds / 2 * 1e6;
+
+	waitpid(child, NULL, 0);
+	free(bytes);
+	return latency;
+}
+
+/* MB/s one way. */
+static double tcp_rate(size_t byte_count)
+{
+	size_t rounds = ((size_t)1 << 31) / byte_count;
+	char *bytes = calloc(1, byte_count);
+	int sockets[2];
+
+	if (rounds > 500000)
+		rounds = 500000;
+	tcp_pair(sockets);
+	pid_t child = fork();
+
+	if (child == 0) {
+		for (size_t round = 0; round < rounds; round++)
+			move_all(sockets[1], bytes, byte_count, 0);
+		move_all(sockets[1], bytes, 1, 1);
+		_exit(0);
+	}
+
+	double start = seconds();
+
+	for (size_t round = 0; round < rounds; round++)
+		move_all(sockets[0], bytes, byte_count, 1);
+	move_all(sockets[0], bytes, 1, 0);
+
+	double rate = (double)byte_count * (double)rounds / (seconds() - start) / 1e6;
+
+	waitpid(child, NULL, 0);
+	free(bytes);
+	return rate;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3) {
+		fprintf(stderr, "usage: peer memcpy|tcp-lat|tcp-bw BYTES\n");
+		return 2;
+	}
+
+	size_t byte_count = strtoul(argv[2], NULL, 0);
+
+	if (byte_count == 0)
+		return 2;
+	if (!strcmp(argv[1], "memcpy"))
+		printf("%.3f\n", memcpy_rate(byte_count));
+	else if (!strcmp(argv[1], "tcp-lat"))
+		printf("%.3f\n", tcp_latency(byte_count, 50000));
+	else if (!strcmp(argv[1], "tcp-bw"))
+		printf("%.3f\n", tcp_rate(byte_count));
+	else
+		return 2;
+	return 0;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Completion channels and asynchronous events: what wakes, what does not, and who waits for
+ * acknowledgement. */
+#include "verbs_client.h"
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+
+enum { QUIET_MS = 30, WAIT_MS = 5000 };
+
+static bool is_readable(int fd, int timeout_ms)
+{
+	struct pollfd item = {.fd = fd, .events = POLLIN};
+
+	return poll(&item, 1, timeout_ms) == 1;
+}
+
+static void replace_cq(struct endpoint *endpoint, struct ibv_comp_channel *channel,
+		       enum ibv_qp_type type)
+{
+	CHECK_EQUAL(ibv_destroy_qp(endpoint->qp), 0);
+	CHECK_EQUAL(ibv_destroy_cq(endpoint->cq), 0);
+	endpoint->cq = ibv_create_cq(endpoint->device->context, 64, endpoint, channel, 0);
+	CHECK(endpoint->cq);
+
+	struct ibv_qp_init_attr options = qp_options(endpoint, type);
+
+	endpoint->qp = ibv_create_qp(endpoint->device->pd, &options);
+	CHECK(endpoint->qp);
+}
+
+static void send_eight_bytes(struct endpoint *a, struct endpoint *b, unsigned flags)
+{
+	struct ibv_sge sge = sge_of(a, 0, 8);
+	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge, b, 0);
+
+	post_receive(b, 1, 0, 8);
+	wr.send_flags |= flags;
+	post(a, &wr);
+	expect_status(a->cq, IBV_WC_SUCCESS);
+}
+
+static void expect_event(struct ibv_comp_channel *channel, struct endpoint *endpoint)
+{
+	struct ibv_cq *cq = NULL;
+	void *context = NULL;
+
+	CHECK(is_readable(channel->fd, WAIT_MS));
+	CHECK_EQUAL(ibv_get_cq_event(channel, &cq, &context), 0);
+	CHECK(cq == endpoint->cq);
+	CHECK(context == endpoint);
+}
+
+static void completion_events(struct device *device)
+{
+	struct ibv_comp_channel *channel = ibv_create_comp_channel(device->context);
+	struct endpoint a = endpoint_open(device, IBV_QPT_RC);
+	struct endpoint b = endpoint_open(device, IBV_QPT_RC);
+	struct ibv_cq *cq;
+	void *context;
+
+	CHECK(channel);
+	replace_cq(&b, channel, IBV_QPT_RC);
+	CHECK_EQUAL(ibv_destroy_comp_channel(channel), EBUSY);
+	connect_endpoints(&a, &b);
+
+	/* Not armed, no event. */
+	send_eight_bytes(&a, &b, 0);
+	expect_status(b.cq, IBV_WC_SUCCESS);
+	CHECK(!is_readable(channel->fd, QUIET_MS));
+
+	/* Armed once: one event for many completions. The helper thread must bring it: nobody polls
+	 * this CQ. */
+	CHECK_EQUAL(ibv_req_notify_cq(b.cq, 0), 0);
+	send_eight_bytes(&a, &b, 0);
+	send_eight_bytes(&a, &b, 0);
+	expect_event(channel, &b);
+	CHECK(!is_readable(channel->fd, QUIET_MS));
+	expect_status(b.cq, IBV_WC_SUCCESS);
+	expect_status(b.cq, IBV_WC_SUCCESS);
+
+	/* Armed for solicited ones only. */
+	CHECK_EQUAL(ibv_req_notify_cq(b.cq, 1), 0);
+	send_eight_bytes(&a, &b, 0);
+	expect_status(b.cq, IBV_WC_SUCCESS);
+	CHECK(!is_readable(channel->fd, QUIET_MS));
+	send_eight_bytes(&a, &b, IBV_SEND_SOLICITED);
+	expect_event(channel, &b);
+	expect_status(b.cq, IBV_WC_SUCCESS);
+
+	/* A non-blocking channel says EAGAIN. */
+	CHECK_EQUAL(fcntl(channel->fd, F_SETFL, fcntl(channel->fd, F_GETFL) | O_NONBLOCK), 0);
+	CHECK(ibv_get_cq_event(channel, &cq, &context) == -1 && errno == EAGAIN);
+
+	/* An event that nobody fetches dies with its CQ. */
+	CHECK_EQUAL(ibv_req_notify_cq(b.cq, 0), 0);
+	send_eight_bytes(&a, &b, 0);
+	CHECK(is_readable(channel->fd, WAIT_MS));
+	ibv_ack_cq_events(b.cq, 2);
+	endpoint_close(&b);
+	CHECK(!is_readable(channel->fd, 0));
+	CHECK_EQUAL(ibv_destroy_comp_channel(channel), 0);
+	endpoint_close(&a);
+}
+
+static void expect_async(struct device *device, enum ibv_event_type type, const void *element,
+			 struct ibv_async_event *ret_event)
+{
+	CHECK(is_readable(device->context->async_fd, WAIT_MS));
+	CHECK_EQUAL(ibv_get_async_event(device->context, ret_event), 0);
+	CHECK_EQUAL(ret_event->event_type, type);
+	CHECK(ret_event->element.qp == element);
+}
+
+static void use_srq(struct endpoint *endpoint)
+{
+	struct ibv_srq_init_attr attr = {.attr = {.max_wr = 16, .max_sge = 1}};
+
+	CHECK_EQUAL(ibv_destroy_qp(endpoint->qp), 0);
+	endpoint->srq = ibv_create_srq(endpoint->device->pd, &attr);
+	CHECK(endpoint->srq);
+
+	struct ibv_qp_init_attr options = qp_options(endpoint, IBV_QPT_RC);
+
+	endpoint->qp = ibv_create_qp(endpoint->device->pd, &options);
+	CHECK(endpoint->qp);
+}
+
+static void shared_queue_events(struct device *device)
+{
+	struct endpoint a = endpoint_open(device, IBV_QPT_RC);
+	struct endpoint b = endpoint_open(device, IBV_QPT_RC);
+	struct ibv_srq_attr attr = {.srq_limit = 2};
+	struct ibv_qp_attr error = {.qp_state = IBV_QPS_ERR};
+	struct ibv_async_event event;
+
+	use_srq(&b);
+	connect_endpoints(&a, &b);
+	for (uint64_t i = 0; i < 2; i++)
+		post_receive(&b, i, 0, 8);
+	CHECK_EQUAL(ibv_modify_srq(b.srq, &attr, IBV_SRQ_LIMIT), 0);
+	send_eight_bytes(&a, &b, 0); /* posts one more first: two are left */
+	CHECK(!is_readable(device->context->async_fd, QUIET_MS));
+
+	struct ibv_sge sge = sge_of(&a, 0, 8);
+	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge, &b, 0);
+
+	post(&a, &wr);
+	expect_status(a.cq, IBV_WC_SUCCESS);
+	expect_async(device, IBV_EVENT_SRQ_LIMIT_REACHED, b.srq, &event);
+	ibv_ack_async_event(&event);
+	CHECK_EQUAL(ibv_query_srq(b.srq, &attr), 0);
+	CHECK_EQUAL(attr.srq_limit, 0);
+	CHECK_EQUAL(attr.max_wr, 16);
+
+	CHECK_EQUAL(ibv_modify_qp(b.qp, &error, IBV_QP_STATE), 0);
+	expect_async(device, IBV_EVENT_QP_LAST_WQE_REACHED, b.qp, &event);
+	ibv_ack_async_event(&event);
+	endpoint_close(&a);
+	endpoint_close(&b);
+}
+
+static bool is_acknowledged;
+
+static void *acknowledge(void *argument)
+{
+	__atomic_store_n(&is_acknowledged, true, __ATOMIC_RELEASE);
+	ibv_ack_async_event(argument);
+	return NULL;
+}
+
+/* Destroying waits for the acknowledgement of what was fetched; what was not fetched goes. */
+static void destroy_waits(struct device *device)
+{
+	struct endpoint a = endpoint_open(device, IBV_QPT_RC);
+	struct endpoint b = endpoint_open(device, IBV_QPT_RC);
+	struct ibv_sge sge = sge_of(&a, 0, 8);
+	struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, &sge, &b, 0);
+	struct ibv_async_event event;
+	pthread_t thread;
+
+	connect_endpoints(&a, &b);
+	wr.wr.rdma.rkey = 1;
+	post(&a, &wr);
+	expect_status(a.cq, IBV_WC_REM_ACCESS_ERR);
+	expect_async(device, IBV_EVENT_QP_ACCESS_ERR, b.qp, &event);
+	CHECK_EQUAL(pthread_create(&thread, NULL, acknowledge, &event), 0);
+	endpoint_close(&b);
+	CHECK(__atomic_load_n(&is_acknowledged, __ATOMIC_ACQUIRE));
+	CHECK_EQUAL(pthread_join(thread, NULL), 0);
+	endpoint_close(&a);
+	CHECK(!is_readable(device->context->async_fd, 0));
+}
+
+static void drained(struct device *device)
+{
+	struct endpoint a = endpoint_open(device, IBV_QPT_RC);
+	struct endpoint b = endpoint_open(device, IBV_QPT_RC);
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1};
+	struct ibv_async_event event;
+
+	connect_endpoints(&a, &b);
+	send_eight_bytes(&a, &b, 0);
+	CHECK_EQUAL(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
+	expect_async(device, IBV_EVENT_SQ_DRAINED, a.qp, &event);
+	ibv_ack_async_event(&event);
+	endpoint_close(&a);
+	endpoint_close(&b);
+}
+
+int main(void)
+{
+	struct device device = device_open();
+
+	completion_events(&device);
+	shared_queue_events(&device);
+	destroy_waits(&device);
+	drained(&device);
+	device_close(&device);
+	puts("ok");
+	return 0;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A host layer of one adapter whose port leads back to itself, so that the verbs programs run with
+ * no fabric, also under sanitizers. All progress is inline.
+ */
+#include <pthread.h>
+#include <time.h>
+#include "host/adapter.h"
+#include "host/session.h"
+#include "wire/packet.h"
+#include "wire/subnet_attributes.h"
+
+enum { LOOP_LID = 7, FIRST_QPN = 0x400, QPNS_PER_BLOCK = 1024, BATCH = 8, TRAIN_BYTES = 65536 };
+
+struct session {
+	struct adapter_description description;
+};
+
+struct adapter {
+	struct hca hca;
+	pthread_mutex_t mutex;
+	unsigned open_count;
+	uint32_t next_qpn;
+};
+
+static struct session the_session = {
+	.description = {.name = "softib0",
+			.device_name = "uverbs0",
+			.device_path = "/sys/class/infiniband_verbs/uverbs0",
+			.adapter_path = "/sys/class/infiniband/softib0",
+			.node_guid = 0x025f1b0100010000,
+			.port_count = 1},
+};
+static struct adapter the_adapter = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+int session_get(struct session **ret_session)
+{
+	*ret_session = &the_session;
+	return 0;
+}
+
+unsigned session_adapter_count(const struct session *session)
+{
+	(void)session;
+	return 1;
+}
+
+const struct adapter_description *session_adapter(const struct session *session, unsigned index)
+{
+	(void)index;
+	return &session->description;
+}
+
+const char *session_tree(const struct session *session)
+{
+	(void)session;
+	return "";
+}
+
+static void set_port(struct hca *hca)
+{
+	struct port_view view = {
+		.number = 1,
+		.state = PORT_ACTIVE,
+		.physical_state = 5,
+		.mtu_code = 5,
+		.mtu_cap_code = 5,
+		.link_width_active = 2,
+		.link_speed_active = 32,
+		.lid = LOOP_LID,
+		.sm_lid = 1,
+		.pkey_count = 4,
+		.gid_count = 2,
+		.pkeys = {0xffff},
+	};
+
+	view.gids[0] = gid_from(GID_PREFIX_LINK_LOCAL, the_session.description.node_guid + 1);
+	hca_port_update(hca, &view, false);
+}
+
+int adapter_open(struct session *session, unsigned index, const struct hca_owner *owner,
+		 struct adapter **ret_adapter)
+{
+	struct adapter *adapter = &the_adapter;
+
+	(void)index;
+	if (adapter->open_count == 0) {
+		int error = hca_init(&adapter->hca, &hca_limits_default, owner,
+				     session->description.node_guid, 1);
+
+		if (error)
+			return error;
+		adapter->next_qpn = FIRST_QPN;
+		set_port(&adapter->hca);
+	}
+	adapter->open_count++;
+	*ret_adapter = adapter;
+	return 0;
+}
+
+void adapter_close(struct adapter *adapter)
+{
+	if (--adapter->open_count == 0)
+		hca_release(&adapter->hca);
+}
+
+struct hca *adapter_hca(struct adapter *adapter)
+{
+	return &adapter->hca;
+}
+
+void adapter_lock(struct adapter *adapter)
+{
+	pthread_mutex_lock(&adapter->mutex);
+}
+
+void adapter_unlock(struct adapter *adapter)
+{
+	pthread_mutex_unlock(&adapter->mutex);
+}
+
+time_ns adapter_now(const struct adapter *adapter)
+{
+	struct timespec now;
+
+	(void)adapter;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return SECONDS(now.tv_sec) + (uint64_t)now.tv_nsec;
+}
+
+void adapter_transmit(struct adapter *adapter, time_ns now)
+{
+	struct hca *hca = &adapter->hca;
+
+	for (struct qp *qp = hca_ready_first(hca); qp; qp = hca_ready_first(hca)) {
+		struct packet packets[BATCH];
+		struct qp_route route;
+		unsigned count = 0;
+
+		hca_ready_remove(hca, qp);
+		if (qp_next_route(qp, now, &route))
+			count = qp_transmit(qp, now, BATCH, TRAIN_BYTES, packets);
+		for (unsigned i = 0; i < count; i++)
+			if (packets[i].lrh.dlid == LOOP_LID)
+				hca_receive(hca, now, 1, &packets[i]);
+		if (count)
+			hca_ready_add(hca, qp);
+	}
+}
+
+bool adapter_progress(struct adapter *adapter, time_ns now)
+{
+	if (hca_deadline(&adapter->hca) > now && !hca_ready_first(&adapter->hca))
+		return false;
+	hca_expire(&adapter->hca, now);
+	adapter_transmit(adapter, now);
+	return true;
+}
+
+int adapter_more_qpns(struct adapter *adapter)
+{
+	int error = hca_add_qpns(&adapter->hca, adapter->next_qpn, QPNS_PER_BLOCK);
+
+	if (!error)
+		adapter->next_qpn += QPNS_PER_BLOCK;
+	return error;
+}
