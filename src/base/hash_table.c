@@ -84,7 +84,8 @@ void hash_table_remove(struct hash_table *table, uint64_t key)
 	uint32_t hole = find(table->entries, table->capacity, key);
 
 	/* Later entries of the run move up, unless that would put them before their home. */
-	for (uint32_t next = (hole + 1) & mask; table->entries[next].value; next = (next + 1) & mask) {
+	for (uint32_t next = (hole + 1) & mask; table->entries[next].value;
+	     next = (next + 1) & mask) {
 		uint32_t distance = (next - home(table->entries[next].key, table->capacity)) & mask;
 
 		if (distance < ((next - hole) & mask))
@@ -98,5 +99,6 @@ void hash_table_remove(struct hash_table *table, uint64_t key)
 
 void *hash_table_get(const struct hash_table *table, uint64_t key)
 {
-	return table->capacity ? table->entries[find(table->entries, table->capacity, key)].value : NULL;
+	return table->capacity ? table->entries[find(table->entries, table->capacity, key)].value
+			       : NULL;
 }

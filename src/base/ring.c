@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-_Static_assert(sizeof(struct ring_shared) == 3 * RING_CACHE_LINE, "three lines: producer, consumer, maker");
+_Static_assert(sizeof(struct ring_shared) == 3 * RING_CACHE_LINE,
+	       "three lines: producer, consumer, maker");
 
 /* A record's header as it lies in the ring: two words, each loaded and stored whole. */
 struct ring_header {
@@ -12,7 +13,8 @@ struct ring_header {
 	uint64_t users; /* packet_count, word << 32 */
 };
 
-_Static_assert(sizeof(struct ring_header) == RING_ALIGNMENT, "a filler may be as small as a header");
+_Static_assert(sizeof(struct ring_header) == RING_ALIGNMENT,
+	       "a filler may be as small as a header");
 
 size_t ring_shared_bytes(size_t data_bytes)
 {
@@ -47,10 +49,12 @@ void ring_consumer_init(struct ring_consumer *consumer, void *memory, size_t dat
 static void store_header(uint8_t *at, const struct ring_record *record)
 {
 	struct ring_header *header = (struct ring_header *)at;
-	uint64_t sizes = record->byte_count | (uint64_t)record->kind << 32 | (uint64_t)record->port << 48;
+	uint64_t sizes =
+		record->byte_count | (uint64_t)record->kind << 32 | (uint64_t)record->port << 48;
 
 	__atomic_store_n(&header->sizes, sizes, __ATOMIC_RELAXED);
-	__atomic_store_n(&header->users, record->packet_count | (uint64_t)record->word << 32, __ATOMIC_RELAXED);
+	__atomic_store_n(&header->users, record->packet_count | (uint64_t)record->word << 32,
+			 __ATOMIC_RELAXED);
 }
 
 static void load_header(uint8_t *at, struct ring_record *ret_record)
@@ -70,8 +74,9 @@ static void load_header(uint8_t *at, struct ring_record *ret_record)
 /* The consumer may only move its head forward, and not past what it was shown. */
 static void look_at_head(struct ring_producer *producer, int order)
 {
-	uint64_t head = order == __ATOMIC_SEQ_CST ? __atomic_load_n(&producer->shared->head, __ATOMIC_SEQ_CST)
-						  : __atomic_load_n(&producer->shared->head, __ATOMIC_ACQUIRE);
+	uint64_t head = order == __ATOMIC_SEQ_CST
+				? __atomic_load_n(&producer->shared->head, __ATOMIC_SEQ_CST)
+				: __atomic_load_n(&producer->shared->head, __ATOMIC_ACQUIRE);
 
 	if (unlikely(head - producer->head_seen > producer->published - producer->head_seen ||
 		     head % RING_ALIGNMENT)) {
@@ -86,7 +91,8 @@ static uint64_t room_seen(const struct ring_producer *producer)
 	return producer->data_bytes - (producer->tail - producer->head_seen);
 }
 
-/* What a record of that many bytes needs at the current tail: itself, and the end of the ring where it does not fit there. */
+/* What a record of that many bytes needs at the current tail: itself, and the end of the ring where
+ * it does not fit there. */
 static uint64_t bytes_needed(const struct ring_producer *producer, uint64_t record_bytes)
 {
 	uint64_t to_end = producer->data_bytes - (producer->tail & (producer->data_bytes - 1));
@@ -107,7 +113,8 @@ struct ring_record *ring_reserve(struct ring_producer *producer, uint32_t byte_c
 	uint64_t record_bytes = ring_record_bytes(byte_count);
 	uint64_t needed = bytes_needed(producer, record_bytes);
 
-	if (unlikely(producer->is_corrupt || byte_count > ring_body_bytes_max(producer->data_bytes)))
+	if (unlikely(producer->is_corrupt ||
+		     byte_count > ring_body_bytes_max(producer->data_bytes)))
 		return NULL;
 	if (needed > room_seen(producer)) {
 		look_at_head(producer, __ATOMIC_ACQUIRE);
@@ -123,12 +130,14 @@ struct ring_record *ring_reserve(struct ring_producer *producer, uint32_t byte_c
 			.kind = RING_RECORD_FILLER,
 		};
 
-		store_header(producer->data + (producer->tail & (producer->data_bytes - 1)), &filler);
+		store_header(producer->data + (producer->tail & (producer->data_bytes - 1)),
+			     &filler);
 		producer->tail += filler_bytes;
 	}
 	producer->reserved = (struct ring_record){
 		.byte_count = byte_count,
-		.body = producer->data + (producer->tail & (producer->data_bytes - 1)) + sizeof(struct ring_header),
+		.body = producer->data + (producer->tail & (producer->data_bytes - 1)) +
+			sizeof(struct ring_header),
 	};
 	return &producer->reserved;
 }
@@ -141,8 +150,9 @@ void ring_commit(struct ring_producer *producer, struct ring_record *record)
 	producer->tail += ring_record_bytes(record->byte_count);
 }
 
-/* Both doorbell words work the same way: the flag is looked at after the position was stored, the waiter looks at the position
- * after it set the flag. All four accesses are sequentially consistent, so one of the two sees the other. */
+/* Both doorbell words work the same way: the flag is looked at after the position was stored, the
+ * waiter looks at the position after it set the flag. All four accesses are sequentially
+ * consistent, so one of the two sees the other. */
 static bool take_flag(uint32_t *flag)
 {
 	if (likely(!__atomic_load_n(flag, __ATOMIC_SEQ_CST)))
@@ -165,7 +175,8 @@ bool ring_wait_for_room(struct ring_producer *producer, uint32_t byte_count)
 		return false;
 	__atomic_store_n(&producer->shared->producer_waiting, 1, __ATOMIC_SEQ_CST);
 	look_at_head(producer, __ATOMIC_SEQ_CST);
-	if (producer->is_corrupt || bytes_needed(producer, ring_record_bytes(byte_count)) > room_seen(producer))
+	if (producer->is_corrupt ||
+	    bytes_needed(producer, ring_record_bytes(byte_count)) > room_seen(producer))
 		return false;
 	__atomic_store_n(&producer->shared->producer_waiting, 0, __ATOMIC_SEQ_CST);
 	return true;
@@ -196,7 +207,8 @@ static const struct ring_record *next_before(struct ring_consumer *consumer, uin
 
 		uint64_t record_bytes = ring_record_bytes(consumer->current.byte_count);
 
-		if (unlikely(record_bytes > end - consumer->head || record_bytes > consumer->data_bytes - offset)) {
+		if (unlikely(record_bytes > end - consumer->head ||
+			     record_bytes > consumer->data_bytes - offset)) {
 			consumer->is_corrupt = true;
 			return NULL;
 		}
@@ -225,8 +237,10 @@ uint64_t ring_snapshot(struct ring_consumer *consumer)
 
 const struct ring_record *ring_next_until(struct ring_consumer *consumer, uint64_t snapshot)
 {
-	/* A snapshot is a place between records, at or before tail_seen; a later one than the head was read past already. */
-	if (consumer->is_corrupt || consumer->tail_seen - snapshot > consumer->tail_seen - consumer->head)
+	/* A snapshot is a place between records, at or before tail_seen; a later one than the head
+	 * was read past already. */
+	if (consumer->is_corrupt ||
+	    consumer->tail_seen - snapshot > consumer->tail_seen - consumer->head)
 		return NULL;
 	return next_before(consumer, snapshot);
 }
@@ -243,7 +257,8 @@ bool ring_release(struct ring_consumer *consumer)
 bool ring_sleep(struct ring_consumer *consumer)
 {
 	__atomic_store_n(&consumer->shared->consumer_sleeping, 1, __ATOMIC_SEQ_CST);
-	if (consumer->is_corrupt || __atomic_load_n(&consumer->shared->tail, __ATOMIC_SEQ_CST) == consumer->head)
+	if (consumer->is_corrupt ||
+	    __atomic_load_n(&consumer->shared->tail, __ATOMIC_SEQ_CST) == consumer->head)
 		return false;
 	ring_wake(consumer);
 	return true;
@@ -257,5 +272,6 @@ void ring_wake(struct ring_consumer *consumer)
 
 bool ring_is_empty(const struct ring_consumer *consumer)
 {
-	return consumer->is_corrupt || __atomic_load_n(&consumer->shared->tail, __ATOMIC_ACQUIRE) == consumer->head;
+	return consumer->is_corrupt ||
+	       __atomic_load_n(&consumer->shared->tail, __ATOMIC_ACQUIRE) == consumer->head;
 }

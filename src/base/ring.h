@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring of records in memory that two parties share: one produces, one consumes, neither trusts the other.
+ * A ring of records in memory that two parties share: one produces, one consumes, neither trusts
+ * the other.
  *
- * Records are contiguous, begin on 16-byte boundaries and never wrap (a filler record covers the end). Each side keeps its own copy of everything it decides
- * by; what it reads from the shared part is checked before use, and a nonsense value marks the ring corrupt for good.
+ * Records are contiguous, begin on 16-byte boundaries and never wrap (a filler record covers the
+ * end). Each side keeps its own copy of everything it decides by; what it reads from the shared
+ * part is checked before use, and a nonsense value marks the ring corrupt for good.
  */
 #ifndef SOFTIB_BASE_RING_H
 #define SOFTIB_BASE_RING_H
@@ -19,30 +21,33 @@ enum { RING_ALIGNMENT = 16, RING_CACHE_LINE = 64, RING_RECORD_FILLER = 0 };
 struct ring_shared {
 	/* written by the producer */
 	_Alignas(RING_CACHE_LINE) uint64_t tail; /* bytes ever produced */
-	uint32_t producer_waiting;		  /* wants a doorbell when room appears */
+	uint32_t producer_waiting;		 /* wants a doorbell when room appears */
 	/* written by the consumer */
 	_Alignas(RING_CACHE_LINE) uint64_t head; /* bytes ever consumed */
-	uint32_t consumer_sleeping;		  /* wants a doorbell when a record appears */
+	uint32_t consumer_sleeping;		 /* wants a doorbell when a record appears */
 	/* written by whoever made the ring */
 	_Alignas(RING_CACHE_LINE) uint32_t closed;
 };
 
-/* One side's private view of a record: the other side can change the shared header at any time, so it is read and written exactly once. */
+/* One side's private view of a record: the other side can change the shared header at any time, so
+ * it is read and written exactly once. */
 struct ring_record {
-	uint32_t byte_count; /* of the body; the record occupies 16 + byte_count, rounded up to 16 */
-	uint16_t kind;	     /* not RING_RECORD_FILLER */
-	uint16_t port;	     /* the user's: 1-based port of the adapter, or 0 */
+	uint32_t
+		byte_count; /* of the body; the record occupies 16 + byte_count, rounded up to 16 */
+	uint16_t kind;	    /* not RING_RECORD_FILLER */
+	uint16_t port;	    /* the user's: 1-based port of the adapter, or 0 */
 	uint32_t packet_count; /* the user's: packets of a train */
-	uint32_t word;	     /* the user's */
-	uint8_t *body;	     /* in the ring, on a 16-byte boundary; a consumer must expect it to change under its eyes */
+	uint32_t word;	       /* the user's */
+	uint8_t *body; /* in the ring, on a 16-byte boundary; a consumer must expect it to change
+			  under its eyes */
 };
 
 struct ring_producer {
 	struct ring_shared *shared;
 	uint8_t *data;
 	uint64_t data_bytes;
-	uint64_t tail;	      /* reserved and committed so far */
-	uint64_t published;   /* what the consumer has been shown */
+	uint64_t tail;	    /* reserved and committed so far */
+	uint64_t published; /* what the consumer has been shown */
 	uint64_t head_seen;
 	struct ring_record reserved;
 	bool is_corrupt;
@@ -74,23 +79,27 @@ static inline uint32_t ring_body_bytes_max(uint64_t data_bytes)
 /* What a body of byte_count occupies. */
 static inline uint64_t ring_record_bytes(uint32_t byte_count)
 {
-	return RING_ALIGNMENT + (((uint64_t)byte_count + RING_ALIGNMENT - 1) & ~(uint64_t)(RING_ALIGNMENT - 1));
+	return RING_ALIGNMENT +
+	       (((uint64_t)byte_count + RING_ALIGNMENT - 1) & ~(uint64_t)(RING_ALIGNMENT - 1));
 }
 
 /* Free bytes, as the consumer last said; the end of the ring may cost up to one record of them. */
 uint64_t ring_room(struct ring_producer *producer);
 
-/* Room for a body of up to byte_count (at most ring_body_bytes_max); NULL when the ring is full (or corrupt). */
+/* Room for a body of up to byte_count (at most ring_body_bytes_max); NULL when the ring is full (or
+ * corrupt). */
 MUST_USE struct ring_record *ring_reserve(struct ring_producer *producer, uint32_t byte_count);
 /* The reserved record is complete; its byte_count is set and not above what was reserved. */
 void ring_commit(struct ring_producer *producer, struct ring_record *record);
-/* Shows committed records to the consumer. Returns true if it sleeps and wants a doorbell (said once per sleep). */
+/* Shows committed records to the consumer. Returns true if it sleeps and wants a doorbell (said
+ * once per sleep). */
 MUST_USE bool ring_publish(struct ring_producer *producer);
-/* Asks for a doorbell when there is room; returns true if there is room after all. Publish first. */
+/* Asks for a doorbell when there is room; returns true if there is room after all. Publish first.
+ */
 MUST_USE bool ring_wait_for_room(struct ring_producer *producer, uint32_t byte_count);
 
-/* The next record (fillers skipped), validated; NULL when there is none or the ring is corrupt. The record is valid until the next call,
- * its body until ring_release. */
+/* The next record (fillers skipped), validated; NULL when there is none or the ring is corrupt. The
+ * record is valid until the next call, its body until ring_release. */
 const struct ring_record *ring_next(struct ring_consumer *consumer);
 /* Position of the producer as seen now: ring_next_until stops there. */
 uint64_t ring_snapshot(struct ring_consumer *consumer);

@@ -18,6 +18,8 @@
 enum {
 	RECORDS_PER_TURN = 256, /* of one client, so that none starves the others */
 	RECORDS_PER_RELEASE = 32,
+	DRAIN_TURNS = 256, /* of a program that ended: more than its ring holds, unless the fabric is full */
+	DRAIN_FRAMES = 4096,
 };
 
 #define QUIET_BEFORE_SLEEP MICROSECONDS(50)
@@ -135,7 +137,7 @@ static bool read_client(struct client *client)
 {
 	unsigned taken = 0;
 
-	while (taken < RECORDS_PER_TURN && !client->is_ending) {
+	while (taken < RECORDS_PER_TURN && !client->was_cut_off) {
 		const struct ring_record *record = client->stalled;
 
 		if (!record)
@@ -292,6 +294,12 @@ void bridge_client_has_room(struct client *client)
 
 void bridge_client_gone(struct client *client)
 {
+	/* What it sent before it ended was sent: its last acknowledgement may be there, and its peer waits for that. */
+	for (unsigned turns = 0; turns < DRAIN_TURNS && !client->was_cut_off; turns++) {
+		if (!read_client(client) && !client->stalled)
+			break;
+		fabric_step(&client->daemon->fabric, client->daemon->now, DRAIN_FRAMES);
+	}
 	unblock(client->daemon, client->host);
 }
 

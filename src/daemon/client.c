@@ -135,6 +135,7 @@ int client_attach(struct client *client)
 
 void client_end(struct client *client, const char *reason)
 {
+	client->was_cut_off |= reason != NULL;
 	if (client->is_ending)
 		return;
 	client->is_ending = true;
@@ -148,6 +149,9 @@ static void bury(struct client *client)
 {
 	struct daemon *daemon = client->daemon;
 
+	/* It may still send and ask here, so this comes before it leaves any list. */
+	if (client->is_attached)
+		bridge_client_gone(client);
 	daemon->client_count--;
 	if (client->kind == CLIENT_PROGRAM || client->kind == CLIENT_HOLD) {
 		daemon->user_count--;
@@ -159,7 +163,6 @@ static void bury(struct client *client)
 	list_remove(&client->awake_link);
 	list_remove(&client->unpublished_link);
 	if (client->is_attached) {
-		bridge_client_gone(client);
 		direct_rings_close(client);
 		flow_table_fold(client->flows);
 		for (uint32_t index = 0; client->host && index < client->host->adapter_count; index++)

@@ -31,6 +31,7 @@ struct client {
 	struct watch socket_watch;
 	struct host *host; /* after hello */
 	bool is_ending;
+	bool was_cut_off; /* it ends because of what it did, not because it went */
 	bool waits_for_active;
 	time_ns waits_until;
 

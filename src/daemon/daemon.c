@@ -73,9 +73,6 @@ static int watch_signals(struct daemon *daemon)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	/* A limit on file sizes is an error to report, not a reason to die. */
-	signal(SIGXFSZ, SIG_IGN);
 	daemon->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (daemon->signals < 0)
 		return -errno;
@@ -145,15 +142,15 @@ static bool turn(struct daemon *daemon)
 	is_busy |= fabric_step(&daemon->fabric, daemon->now, FRAMES_PER_TURN);
 	is_busy |= sm_runner_run(&daemon->sm, daemon->now);
 	is_busy |= bridge_retry(daemon);
+	clients_bury(daemon);
 	ports_announce(daemon);
 	if (daemon->paths_changed)
 		flows_revoke(daemon);
 	clients_publish(daemon);
 	server_answer_waiters(daemon);
-	clients_bury(daemon);
 	if (daemon->now >= end_of_use(daemon))
 		daemon->is_ending = true;
-	return is_busy;
+	return is_busy || !list_is_empty(&daemon->ended);
 }
 
 /* Whoever starts the embedded default wants to use it, not to watch it come up: nobody is let in before its ports are
@@ -285,16 +282,25 @@ static void look_at_descriptors(struct daemon *daemon, int timeout_ms)
 	}
 }
 
+void daemon_step(struct daemon *daemon, int timeout_ms_max)
+{
+	daemon->now = daemon_clock();
+
+	int timeout_ms = turn(daemon) ? 0 : wait_ms(daemon);
+
+	if (timeout_ms_max >= 0 && (timeout_ms < 0 || timeout_ms > timeout_ms_max))
+		timeout_ms = timeout_ms_max;
+	/* Looking costs a system call, which rings that are busy should not pay for at every turn. */
+	if (timeout_ms || ++daemon->turns_without_look >= TURNS_PER_LOOK) {
+		daemon->turns_without_look = 0;
+		look_at_descriptors(daemon, timeout_ms);
+	}
+}
+
 void daemon_run(struct daemon *daemon)
 {
-	for (unsigned turns = 0; !daemon->is_ending; turns++) {
-		daemon->now = daemon_clock();
-
-		int timeout_ms = turn(daemon) ? 0 : wait_ms(daemon);
-
-		if (timeout_ms || turns % TURNS_PER_LOOK == 0)
-			look_at_descriptors(daemon, timeout_ms);
-	}
+	while (!daemon->is_ending)
+		daemon_step(daemon, -1);
 }
 
 void daemon_stop(struct daemon *daemon)

@@ -59,6 +59,7 @@ struct daemon {
 	time_ns waiters_looked_at;
 	uint32_t next_client_id;
 	uint32_t next_ring_id;
+	unsigned turns_without_look;
 	time_ns unused_since;
 	bool was_used;
 	bool paths_changed; /* the generation word is due */
@@ -73,6 +74,8 @@ void daemon_unwatch(struct daemon *daemon, int descriptor);
 
 /* Builds the fabric, claims its folder, listens. Reports its own errors. */
 MUST_USE int daemon_start(struct daemon *daemon, const struct daemon_options *options);
+/* One round of work, then one look at the descriptors that waits at most so long; negative: as long as it likes. */
+void daemon_step(struct daemon *daemon, int timeout_ms_max);
 /* Serves until it is told to end. */
 void daemon_run(struct daemon *daemon);
 void daemon_stop(struct daemon *daemon);

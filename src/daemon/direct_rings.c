@@ -21,7 +21,8 @@ struct direct_end {
 	bool was_fetched;
 };
 
-/* ends[0] is the process with the lower id. A process's ring to itself has its only end there. */
+/* ends[0] is the process with the lower id. A process's ring to itself has its only end there, listed in both places. An
+ * end whose client is NULL has gone before the other fetched the ring. */
 struct direct_ring {
 	uint32_t id;
 	unsigned end_count;
@@ -152,12 +153,24 @@ int direct_ring_share(struct client *client, uint32_t id, struct direct_share *r
 
 	unsigned side = side_of(ring, client);
 	unsigned other = ring->end_count - 1 - side;
+	/* Where nobody is left to ring, the client's own doorbell does no harm. */
+	const struct client *peer = ring->ends[other].client ? ring->ends[other].client : client;
 
 	*ret_share = (struct direct_share){ .memory_file = ring->memory_file,
-					    .peer_doorbell = ring->ends[other].client->down_doorbell,
+					    .peer_doorbell = peer->down_doorbell,
 					    .outgoing = side,
 					    .incoming = other };
 	return 0;
+}
+
+static void destroy_ring(struct direct_ring *ring)
+{
+	for (unsigned index = 0; index < ring->end_count; index++)
+		list_remove(&ring->ends[index].link);
+	if (ring->memory_file >= 0)
+		close(ring->memory_file);
+	munmap(ring->memory, direct_layout().total_bytes);
+	free(ring);
 }
 
 void direct_ring_shared(struct client *client, uint32_t id)
@@ -167,13 +180,17 @@ void direct_ring_shared(struct client *client, uint32_t id)
 	if (!ring)
 		return;
 	end_of(ring, client)->was_fetched = true;
+	if (!ring->ends[0].client || !ring->ends[1].client) {
+		destroy_ring(ring);
+		return;
+	}
 	if (ring->ends[0].was_fetched && ring->ends[ring->end_count - 1].was_fetched) {
 		close(ring->memory_file);
 		ring->memory_file = -1;
 	}
 }
 
-static void close_ring(struct direct_ring *ring)
+static void mark_closed(const struct direct_ring *ring)
 {
 	struct direct_layout layout = direct_layout();
 
@@ -182,19 +199,27 @@ static void close_ring(struct direct_ring *ring)
 
 		__atomic_store_n(&shared->closed, 1, __ATOMIC_RELEASE);
 	}
-	for (unsigned index = 0; index < ring->end_count; index++) {
-		struct direct_end *end = &ring->ends[index];
-		uint64_t one = 1;
+}
+
+/* The client's end goes. What it wrote is still for its peer to read, who may not have fetched the ring yet. */
+static void close_ring(struct direct_ring *ring, const struct client *client)
+{
+	struct direct_end *peer = &ring->ends[ring->end_count - 1 - side_of(ring, client)];
+	uint64_t one = 1;
+
+	mark_closed(ring);
+	/* A peer that sleeps learns of it now; one whose doorbell is full is awake anyway. */
+	if (peer->client && peer->client != client &&
+	    write(peer->client->down_doorbell, &one, sizeof(one)) < 0 && errno != EAGAIN)
+		client_end(peer->client, "its doorbell is broken");
+	if (peer->client && peer->client != client && peer->has_been_told && !peer->was_fetched) {
+		struct direct_end *end = end_of(ring, client);
 
 		list_remove(&end->link);
-		/* A peer that sleeps learns of it now; one whose doorbell is full is awake anyway. */
-		if (write(end->client->down_doorbell, &one, sizeof(one)) < 0)
-			continue;
+		end->client = NULL;
+		return;
 	}
-	if (ring->memory_file >= 0)
-		close(ring->memory_file);
-	munmap(ring->memory, layout.total_bytes);
-	free(ring);
+	destroy_ring(ring);
 }
 
 void direct_rings_close(struct client *client)
@@ -202,5 +227,5 @@ void direct_rings_close(struct client *client)
 	struct list *link;
 
 	while ((link = list_first(&client->rings)))
-		close_ring(container_of(link, struct direct_end, link)->ring);
+		close_ring(container_of(link, struct direct_end, link)->ring, client);
 }

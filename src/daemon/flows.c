@@ -165,7 +165,17 @@ static int take_slot(struct flow_table *table, const struct flow_key *key,
 	return 0;
 }
 
-static bool port_has_pkey(const struct port *port, uint16_t pkey)
+/* A packet carries an entry of the sender's own table. */
+static bool port_sends_pkey(const struct port *port, uint16_t pkey)
+{
+	for (unsigned index = 0; index < port->pkey_count; index++) {
+		if (port->pkeys[index] == pkey)
+			return true;
+	}
+	return false;
+}
+
+static bool port_accepts_pkey(const struct port *port, uint16_t pkey)
 {
 	for (unsigned index = 0; index < port->pkey_count; index++) {
 		if (pkey_matches(port->pkeys[index], pkey))
@@ -205,8 +215,8 @@ static enum resolve_verdict decide(struct client *client, const struct resolve_r
 	if (path.verdict != DROP_NONE || !path.destination->endpoint)
 		return RESOLVED_FABRIC;
 	/* The trusted process decides: ports that share no partition never get a ring. */
-	if (!port_has_pkey(source->port, request->pkey) ||
-	    !port_has_pkey(path.destination, request->pkey))
+	if (!port_sends_pkey(source->port, request->pkey) ||
+	    !port_accepts_pkey(path.destination, request->pkey))
 		return RESOLVED_FABRIC;
 
 	const struct endpoint *endpoint = path.destination->endpoint;

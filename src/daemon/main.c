@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,15 +163,19 @@ int main(int argument_count, char **arguments)
 {
 	static struct daemon softibd;
 	static char log_path[CONTROL_PATH_BYTES + 8];
+	char folder[CONTROL_PATH_BYTES];
 	struct daemon_options options = parse_options(argument_count, arguments);
 	int up_descriptor = -1;
 
 	umask(077);
+	signal(SIGPIPE, SIG_IGN);
+	/* A limit on file sizes is an error to report, not a reason to die. */
+	signal(SIGXFSZ, SIG_IGN);
 	raise_descriptor_limit();
 	if (!options.is_foreground) {
 		up_descriptor = go_to_background();
-		if (!options.log_path && fabric_directory(options.fabric_name, log_path) == 0) {
-			strcat(log_path, "/log");
+		if (!options.log_path && fabric_directory(options.fabric_name, folder) == 0) {
+			snprintf(log_path, sizeof(log_path), "%s/log", folder);
 			options.log_path = log_path;
 		}
 	}

@@ -82,6 +82,11 @@ static int claim_once(struct runtime *runtime)
 	int error = lock_pid_file(runtime);
 
 	if (error) {
+		/* A folder in which nothing can be written is not left behind; one that is in use has more in it. */
+		if (error != -EEXIST && error != -EAGAIN) {
+			unlinkat(runtime->directory, "pid", 0);
+			rmdir(runtime->path);
+		}
 		close(runtime->directory);
 		return error;
 	}

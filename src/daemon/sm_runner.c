@@ -11,8 +11,12 @@
 
 enum { MADS_PER_TURN = 64, SM_PRIORITY = 0 };
 
-/* Traps tell of changes at once; the sweep finds what a lost trap did not tell. */
-#define SM_SWEEP_INTERVAL SECONDS(1)
+/* Traps tell of the first change at once; the sweep finds those that follow within SubnetTimeOut, when no trap may be
+ * sent. The larger the fabric, the rarer, so that an idle one costs next to nothing. */
+static time_ns sweep_interval(const struct fabric *fabric)
+{
+	return MILLISECONDS(200) + MILLISECONDS(1) * fabric->node_count;
+}
 
 static struct port *first_adapter_port(const struct fabric *fabric)
 {
@@ -37,7 +41,7 @@ int sm_runner_start(struct sm_runner *runner, struct fabric *fabric)
 	struct sm_options options = { .port_guid = runner->port->guid,
 				      .port_number = runner->port->number,
 				      .priority = SM_PRIORITY,
-				      .sweep_interval = SM_SWEEP_INTERVAL };
+				      .sweep_interval = sweep_interval(fabric) };
 	int error = sm_create(&options, &runner->sm);
 
 	if (!error)

@@ -25,13 +25,15 @@ static int reserve_index(struct fabric *fabric)
 	return 0;
 }
 
-int fabric_add_node(struct fabric *fabric, enum node_type type, unsigned port_count, uint64_t node_guid,
-		    const char *name, const char *description, struct node **ret_node)
+int fabric_add_node(struct fabric *fabric, enum node_type type, unsigned port_count,
+		    uint64_t node_guid, const char *name, const char *description,
+		    struct node **ret_node)
 {
 	int error = reserve_index(fabric);
 
 	if (!error)
-		error = timer_queue_reserve(&fabric->lifetimes, fabric->port_total + port_count + 1);
+		error = timer_queue_reserve(&fabric->lifetimes,
+					    fabric->port_total + port_count + 1);
 	if (error)
 		return error;
 
@@ -136,7 +138,8 @@ static void agent_paths_changed(void *context)
 	note_paths_changed(context);
 }
 
-/* A manager wrote PortPhysicalState or PortState Down: the link falls, and trains again if both sides poll. */
+/* A manager wrote PortPhysicalState or PortState Down: the link falls, and trains again if both
+ * sides poll. */
 static void agent_set_link(void *context, struct port *port, enum physical_state physical)
 {
 	struct fabric *fabric = context;
@@ -209,12 +212,14 @@ struct node *fabric_find_name(const struct fabric *fabric, const char *name)
 	return NULL;
 }
 
-struct node *fabric_find_adapter(const struct fabric *fabric, const char *host, uint32_t adapter_index)
+struct node *fabric_find_adapter(const struct fabric *fabric, const char *host,
+				 uint32_t adapter_index)
 {
 	for (uint32_t index = 0; index < fabric->node_count; index++) {
 		struct node *node = fabric->by_index[index];
 
-		if (!node_is_switch(node) && node->adapter_index == adapter_index && strcmp(node->host, host) == 0)
+		if (!node_is_switch(node) && node->adapter_index == adapter_index &&
+		    strcmp(node->host, host) == 0)
 			return node;
 	}
 	return NULL;

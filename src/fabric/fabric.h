@@ -19,20 +19,24 @@
 
 enum { FABRIC_FRAMES_MAX = 32768, FABRIC_HOPS_MAX = 64 };
 
-/* Whoever drives the fabric (daemon, simulator). Callbacks that it does not need are NULL; all but deliver may be. */
+/* Whoever drives the fabric (daemon, simulator). Callbacks that it does not need are NULL; all but
+ * deliver may be. */
 struct fabric_owner {
-	/* A packet arrived at a CA port (not a MAD that the node's agents answer; SMPs for a manager have DestQP 0).
-	 * Takes the frame, which then goes back to fabric->frames, and returns true; or returns false: no room now,
-	 * it is offered again after fabric_endpoint_ready(). May call fabric_inject, not fabric_step. */
+	/* A packet arrived at a CA port (not a MAD that the node's agents answer; SMPs for a
+	 * manager have DestQP 0). Takes the frame, which then goes back to fabric->frames, and
+	 * returns true; or returns false: no room now, it is offered again after
+	 * fabric_endpoint_ready(). May call fabric_inject, not fabric_step. */
 	bool (*deliver)(void *context, struct port *port, struct frame *frame);
 	/* PortInfo or a table of a CA port changed (state, LID, SM LID, P_Keys, GUIDs ...). */
 	void (*port_changed)(void *context, struct port *port);
 	/* Any change that may alter where packets go: forwarding tables, states, partitions. */
 	void (*paths_changed)(void *context);
-	/* A frame whose source is not NULL left the fabric in another way than by deliver: dropped for this reason, or
-	 * (DROP_NONE) consumed by an agent. Exactly one of deliver and gone ends every frame with a source. */
+	/* A frame whose source is not NULL left the fabric in another way than by deliver: dropped
+	 * for this reason, or (DROP_NONE) consumed by an agent. Exactly one of deliver and gone
+	 * ends every frame with a source. */
 	void (*gone)(void *context, struct frame *frame, enum drop_reason reason);
-	/* Offloaded traffic is to be added to the counters of this node: they are about to be read. */
+	/* Offloaded traffic is to be added to the counters of this node: they are about to be read.
+	 */
 	void (*refresh_counters)(void *context, struct node *node);
 	void *context;
 };
@@ -41,13 +45,14 @@ struct fabric_owner {
 enum link_fault {
 	LINK_FAULT_NONE,
 	LINK_FAULT_DROP,
-	LINK_FAULT_CORRUPT,   /* the next port finds a wrong VCRC */
+	LINK_FAULT_CORRUPT, /* the next port finds a wrong VCRC */
 	LINK_FAULT_DUPLICATE,
-	LINK_FAULT_REORDER,   /* the packet after it goes first, if there is one */
+	LINK_FAULT_REORDER, /* the packet after it goes first, if there is one */
 };
 
 struct fabric_faults {
-	enum link_fault (*judge)(void *context, const struct port *output, const struct frame *frame);
+	enum link_fault (*judge)(void *context, const struct port *output,
+				 const struct frame *frame);
 	void *context;
 };
 
@@ -57,7 +62,7 @@ struct fabric {
 	uint32_t node_capacity;
 	struct node **by_index;
 	struct frame_pool frames;
-	struct list work; /* ports with something to send or to deliver */
+	struct list work;	      /* ports with something to send or to deliver */
 	struct timer_queue lifetimes; /* of the frames at the head of blocked queues */
 	uint32_t port_total;
 	struct fabric_owner owner;
@@ -72,9 +77,11 @@ MUST_USE int fabric_init(struct fabric *fabric, const struct fabric_owner *owner
 void fabric_release(struct fabric *fabric);
 
 /* Names and GUIDs are the caller's to keep unique. */
-MUST_USE int fabric_add_node(struct fabric *fabric, enum node_type type, unsigned port_count, uint64_t node_guid,
-			     const char *name, const char *description, struct node **ret_node);
-/* Cables two ports: physical LinkUp, PortState Init on both sides, width and speed negotiated down to the lesser end. */
+MUST_USE int fabric_add_node(struct fabric *fabric, enum node_type type, unsigned port_count,
+			     uint64_t node_guid, const char *name, const char *description,
+			     struct node **ret_node);
+/* Cables two ports: physical LinkUp, PortState Init on both sides, width and speed negotiated down
+ * to the lesser end. */
 MUST_USE int fabric_connect(struct fabric *fabric, struct port *a, struct port *b);
 /* Pulls the cable or puts it back. */
 void fabric_set_cable(struct fabric *fabric, struct port *port, bool is_up, time_ns now);
@@ -82,14 +89,18 @@ void fabric_set_cable(struct fabric *fabric, struct port *port, bool is_up, time
 struct node *fabric_find_guid(const struct fabric *fabric, uint64_t node_guid);
 struct node *fabric_find_name(const struct fabric *fabric, const char *name);
 /* The adapter with this index (from 0) of a host; NULL if there is none. */
-struct node *fabric_find_adapter(const struct fabric *fabric, const char *host, uint32_t adapter_index);
+struct node *fabric_find_adapter(const struct fabric *fabric, const char *host,
+				 uint32_t adapter_index);
 
-/* A packet from whoever is attached to a CA port; the frame is from fabric->frames and becomes the fabric's. LRH.VL 15
- * makes it an SMP: the caller decides who may send those. Others get their VL here and must carry the port's own LID
- * and P_Key. A drop is counted at the port. false: the port's queue is full, keep the frame and try again later. */
-MUST_USE bool fabric_inject(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now);
+/* A packet from whoever is attached to a CA port; the frame is from fabric->frames and becomes the
+ * fabric's. LRH.VL 15 makes it an SMP: the caller decides who may send those. Others get their VL
+ * here and must carry the port's own LID and P_Key. A drop is counted at the port. false: the
+ * port's queue is full, keep the frame and try again later. */
+MUST_USE bool fabric_inject(struct fabric *fabric, struct port *port, struct frame *frame,
+			    time_ns now);
 
-/* Moves packets until nothing can move or the budget is used up. Returns whether work is left that can go on at once. */
+/* Moves packets until nothing can move or the budget is used up. Returns whether work is left that
+ * can go on at once. */
 bool fabric_step(struct fabric *fabric, time_ns now, unsigned frame_budget);
 /* When time alone lets something move (lifetimes, pacing); TIME_NEVER otherwise. */
 time_ns fabric_deadline(const struct fabric *fabric);
@@ -113,8 +124,9 @@ struct fabric_path {
 	uint8_t mtu_code; /* least on the way */
 };
 
-/* Walks a unicast packet with these header fields from a CA port, with the same functions that forward packets. */
-void fabric_walk(struct fabric *fabric, struct port *source, uint16_t dlid, uint8_t sl, uint16_t pkey,
-		 struct fabric_path *ret_path);
+/* Walks a unicast packet with these header fields from a CA port, with the same functions that
+ * forward packets. */
+void fabric_walk(struct fabric *fabric, struct port *source, uint16_t dlid, uint8_t sl,
+		 uint16_t pkey, struct fabric_path *ret_path);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Generated topologies: star, ring, fat tree and mesh, with GUIDs that are the same in every run. */
+/* Generated topologies: star, ring, fat tree and mesh, with GUIDs that are the same in every run.
+ */
 #include "fabric/topology.h"
 
 #include <errno.h>
@@ -7,18 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fabric/fabric.h"
+#include "wire/mad.h"
 
 enum {
-	HOSTS_MAX = 20000,	  /* LIDs are 16 bits, and 48 thousand of them are unicast */
+	HOSTS_MAX = 20000,		 /* LIDs are 16 bits, and 48 thousand of them are unicast */
 	STAR_HOSTS_MAX = NODE_PORTS_MAX, /* on one switch */
 	LEAF_PORTS = 32,
 	LEAF_HOSTS = 24,
 	LEAF_UPLINKS = LEAF_PORTS - LEAF_HOSTS, /* and as many spines */
 	TREE_HOSTS_MAX = LEAF_HOSTS * NODE_PORTS_MAX,
-	RING_SWITCHES_MAX = 5000,
-	FAT_TREE_MAX = 42,	  /* 18522 hosts */
-	MESH_SIDE_MAX = 100,
+	FAT_TREE_MAX = 42, /* 18522 hosts */
 	HOST_ADAPTER_PORTS = 1,
+};
+
+/* A manager reaches nodes over directed routes of at most 63 hops, two of which are hosts' cables.
+ */
+enum {
+	SWITCH_HOPS_MAX = MAD_HOPS_MAX - 2,
+	RING_SWITCHES_MAX = 2 * SWITCH_HOPS_MAX + 1,
+	MESH_SIDE_MAX = SWITCH_HOPS_MAX + 1,
 };
 
 /* GUIDs of generated nodes: vendor | kind | index from 1 | adapter | port. */
@@ -46,15 +54,17 @@ static struct node *add_switch(struct builder *builder, unsigned port_count)
 	snprintf(name, sizeof(name), "S-%016llx", (unsigned long long)guid);
 	snprintf(description, sizeof(description), "switch-%u", index);
 	if (!builder->error)
-		builder->error = fabric_add_node(builder->fabric, NODE_SWITCH, port_count, guid, name, description,
-						 &node);
+		builder->error = fabric_add_node(builder->fabric, NODE_SWITCH, port_count, guid,
+						 name, description, &node);
 	return node;
 }
 
-static void connect(struct builder *builder, struct node *a, unsigned port_a, struct node *b, unsigned port_b)
+static void connect(struct builder *builder, struct node *a, unsigned port_a, struct node *b,
+		    unsigned port_b)
 {
 	if (!builder->error)
-		builder->error = fabric_connect(builder->fabric, &a->ports[port_a], &b->ports[port_b]);
+		builder->error =
+			fabric_connect(builder->fabric, &a->ports[port_a], &b->ports[port_b]);
 }
 
 /* The next host, cabled to this port of a switch. */
@@ -69,7 +79,8 @@ static void add_host(struct builder *builder, struct node *switch_node, unsigned
 		return;
 	snprintf(name, sizeof(name), "H-%016llx", (unsigned long long)guid);
 	snprintf(description, sizeof(description), "h%u softib0", index);
-	builder->error = fabric_add_node(builder->fabric, NODE_CA, HOST_ADAPTER_PORTS, guid, name, description, &node);
+	builder->error = fabric_add_node(builder->fabric, NODE_CA, HOST_ADAPTER_PORTS, guid, name,
+					 description, &node);
 	if (builder->error)
 		return;
 	snprintf(node->host, sizeof(node->host), "h%u", index);
@@ -87,7 +98,8 @@ static void build_tree(struct builder *builder, unsigned host_count)
 	for (unsigned leaf = 0; leaf < leaf_count && !builder->error; leaf++) {
 		struct node *node = add_switch(builder, LEAF_PORTS);
 
-		for (unsigned port = 1; port <= LEAF_HOSTS && builder->host_count < host_count; port++)
+		for (unsigned port = 1; port <= LEAF_HOSTS && builder->host_count < host_count;
+		     port++)
 			add_host(builder, node, port);
 		for (unsigned uplink = 0; uplink < LEAF_UPLINKS; uplink++)
 			connect(builder, node, LEAF_HOSTS + 1 + uplink, spines[uplink], leaf + 1);
@@ -130,7 +142,8 @@ static int build_ring(struct builder *builder, unsigned switch_count)
 	return builder->error;
 }
 
-/* K pods of K/2 edge and K/2 aggregation switches, (K/2)^2 cores; core c hangs on aggregation switch c / (K/2). */
+/* K pods of K/2 edge and K/2 aggregation switches, (K/2)^2 cores; core c hangs on aggregation
+ * switch c / (K/2). */
 static int build_fat_tree(struct builder *builder, unsigned arity)
 {
 	unsigned half = arity / 2;
@@ -145,7 +158,8 @@ static int build_fat_tree(struct builder *builder, unsigned arity)
 		for (unsigned up = 0; up < half; up++) {
 			aggregations[up] = add_switch(builder, arity);
 			for (unsigned core = 0; core < half; core++)
-				connect(builder, aggregations[up], half + 1 + core, cores[up * half + core], pod + 1);
+				connect(builder, aggregations[up], half + 1 + core,
+					cores[up * half + core], pod + 1);
 		}
 		for (unsigned edge = 0; edge < half && !builder->error; edge++) {
 			struct node *node = add_switch(builder, arity);
@@ -161,7 +175,14 @@ static int build_fat_tree(struct builder *builder, unsigned arity)
 	return builder->error;
 }
 
-enum { MESH_EAST = 1, MESH_WEST = 2, MESH_SOUTH = 3, MESH_NORTH = 4, MESH_HOST = 5, MESH_PORTS = 5 };
+enum {
+	MESH_EAST = 1,
+	MESH_WEST = 2,
+	MESH_SOUTH = 3,
+	MESH_NORTH = 4,
+	MESH_HOST = 5,
+	MESH_PORTS = 5
+};
 
 static int build_mesh(struct builder *builder, unsigned columns, unsigned rows)
 {
@@ -208,14 +229,16 @@ static unsigned read_numbers(const char *text, unsigned ret_numbers[2])
 	return 0;
 }
 
-static int in_range(unsigned value, unsigned least, unsigned most, const char *what, struct topology_error *ret_error)
+static int in_range(unsigned value, unsigned least, unsigned most, const char *what,
+		    struct topology_error *ret_error)
 {
 	if (value >= least && value <= most)
 		return 0;
 	return topology_fail(ret_error, 0, "%s takes %u to %u, not %u", what, least, most, value);
 }
 
-static int generate(struct builder *builder, const char *kind, const unsigned numbers[2], struct topology_error *ret_error)
+static int generate(struct builder *builder, const char *kind, const unsigned numbers[2],
+		    struct topology_error *ret_error)
 {
 	int error;
 
@@ -230,16 +253,22 @@ static int generate(struct builder *builder, const char *kind, const unsigned nu
 	if (strcmp(kind, "fat-tree") == 0) {
 		error = in_range(numbers[0], 2, FAT_TREE_MAX, "fat-tree:K", ret_error);
 		if (!error && numbers[0] % 2)
-			error = topology_fail(ret_error, 0, "fat-tree:K takes an even K, not %u", numbers[0]);
+			error = topology_fail(ret_error, 0, "fat-tree:K takes an even K, not %u",
+					      numbers[0]);
 		return error ? error : build_fat_tree(builder, numbers[0]);
 	}
 	error = in_range(numbers[0], 1, MESH_SIDE_MAX, "mesh:AxB", ret_error);
 	if (!error)
 		error = in_range(numbers[1], 1, MESH_SIDE_MAX, "mesh:AxB", ret_error);
+	if (!error && numbers[0] + numbers[1] - 2 > SWITCH_HOPS_MAX)
+		error = topology_fail(ret_error, 0,
+				      "mesh:%ux%u has corners more than %d hops apart", numbers[0],
+				      numbers[1], MAD_HOPS_MAX);
 	return error ? error : build_mesh(builder, numbers[0], numbers[1]);
 }
 
-int topology_generate(struct fabric *fabric, const char *generator, struct topology_error *ret_error)
+int topology_generate(struct fabric *fabric, const char *generator,
+		      struct topology_error *ret_error)
 {
 	static const struct {
 		const char *kind;
@@ -252,11 +281,13 @@ int topology_generate(struct fabric *fabric, const char *generator, struct topol
 	for (unsigned i = 0; colon && i < ARRAY_COUNT(kinds); i++) {
 		size_t length = strlen(kinds[i].kind);
 
-		if (length != (size_t)(colon - generator) || strncmp(generator, kinds[i].kind, length) != 0)
+		if (length != (size_t)(colon - generator) ||
+		    strncmp(generator, kinds[i].kind, length) != 0)
 			continue;
 		if (read_numbers(colon + 1, numbers) != kinds[i].number_count)
-			return topology_fail(ret_error, 0, "\"%s\" is not a size that %s takes (%s)", colon + 1,
-					     kinds[i].kind, kinds[i].number_count == 1 ? "a number" : "AxB");
+			return topology_fail(
+				ret_error, 0, "\"%s\" is not a size that %s takes (%s)", colon + 1,
+				kinds[i].kind, kinds[i].number_count == 1 ? "a number" : "AxB");
 
 		int error = generate(&builder, kinds[i].kind, numbers, ret_error);
 
@@ -264,6 +295,8 @@ int topology_generate(struct fabric *fabric, const char *generator, struct topol
 			(void)!topology_fail(ret_error, 0, "not enough memory");
 		return error;
 	}
-	return topology_fail(ret_error, 0, "unknown topology \"%s\": star:N, ring:N, fat-tree:K, mesh:AxB or a file",
-			     generator);
+	return topology_fail(
+		ret_error, 0,
+		"unknown topology \"%s\": star:N, ring:N, fat-tree:K, mesh:AxB or a file",
+		generator);
 }

@@ -30,7 +30,8 @@ static bool has_room(const struct port *port, const struct lrh *lrh, uint32_t by
 
 	uint8_t vl = port_output_vl(port, 0, lrh->sl);
 
-	return queues->vls[vl].block_count + frame_credit_blocks(byte_count) <= ADAPTER_QUEUE_BLOCKS;
+	return queues->vls[vl].block_count + frame_credit_blocks(byte_count) <=
+	       ADAPTER_QUEUE_BLOCKS;
 }
 
 static enum drop_reason check_lengths(const struct frame *frame, const struct lrh *lrh)
@@ -42,8 +43,8 @@ static enum drop_reason check_lengths(const struct frame *frame, const struct lr
 	return DROP_NONE;
 }
 
-/* What the adapter's hardware would not let a program do: send from another LID, or in a partition that the port is not
- * in. */
+/* What the adapter's hardware would not let a program do: send from another LID, or in a partition
+ * that the port is not in. */
 static enum drop_reason check_data(const struct port *port, const struct lrh *lrh,
 				   const struct forwarding_header *header)
 {

@@ -26,7 +26,8 @@ void fabric_release_buffer(struct fabric *fabric, struct node *node, struct fram
 		fabric_wake(fabric, input->peer);
 }
 
-static void end_frame(struct fabric *fabric, struct node *node, struct frame *frame, enum drop_reason reason)
+static void end_frame(struct fabric *fabric, struct node *node, struct frame *frame,
+		      enum drop_reason reason)
 {
 	fabric_release_buffer(fabric, node, frame);
 	if (frame->source && fabric->owner.gone)
@@ -35,7 +36,8 @@ static void end_frame(struct fabric *fabric, struct node *node, struct frame *fr
 	frame_give_back(&fabric->frames, frame);
 }
 
-void fabric_drop(struct fabric *fabric, struct port *port, struct frame *frame, enum drop_reason reason)
+void fabric_drop(struct fabric *fabric, struct port *port, struct frame *frame,
+		 enum drop_reason reason)
 {
 	port_count_drop(port, reason);
 	end_frame(fabric, port->node, frame, reason);
@@ -46,7 +48,8 @@ void fabric_consume(struct fabric *fabric, struct node *node, struct frame *fram
 	end_frame(fabric, node, frame, DROP_NONE);
 }
 
-void fabric_enqueue(struct fabric *fabric, struct port *output, struct frame *frame, uint8_t vl, time_ns now)
+void fabric_enqueue(struct fabric *fabric, struct port *output, struct frame *frame, uint8_t vl,
+		    time_ns now)
 {
 	frame->vl = vl;
 	frame->bytes[0] = (uint8_t)(vl << 4 | (frame->bytes[0] & 0xf));
@@ -77,7 +80,8 @@ void fabric_arrive(struct fabric *fabric, struct port *port, struct frame *frame
 	fabric_wake(fabric, port);
 }
 
-/* A copy of its own, which occupies no receive buffer and has no source; NULL when the pool is empty. */
+/* A copy of its own, which occupies no receive buffer and has no source; NULL when the pool is
+ * empty. */
 static struct frame *copy_frame(struct fabric *fabric, const struct frame *frame)
 {
 	struct frame *copy = frame_take(&fabric->frames);
@@ -105,7 +109,8 @@ static void loop_multicast(struct fabric *fabric, struct port *port, struct fram
 		port_count_drop(port, DROP_NO_FRAME);
 }
 
-void fabric_send_from_adapter(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
+void fabric_send_from_adapter(struct fabric *fabric, struct port *port, struct frame *frame,
+			      time_ns now)
 {
 	uint16_t dlid = get_be16(frame->bytes + 2);
 
@@ -136,7 +141,8 @@ void fabric_send_from_adapter(struct fabric *fabric, struct port *port, struct f
 }
 
 /* What a switch does with a frame for its own port 0: data there is a GMP or nothing. */
-static void arrive_at_switch(struct fabric *fabric, struct node *node, struct frame *frame, time_ns now)
+static void arrive_at_switch(struct fabric *fabric, struct node *node, struct frame *frame,
+			     time_ns now)
 {
 	struct port *port = &node->ports[0];
 
@@ -152,11 +158,12 @@ static void send_decided(struct fabric *fabric, struct node *node, struct frame 
 	else if (decision->output_port == 0)
 		arrive_at_switch(fabric, node, frame, now);
 	else
-		fabric_enqueue(fabric, &node->ports[decision->output_port], frame, decision->vl, now);
+		fabric_enqueue(fabric, &node->ports[decision->output_port], frame, decision->vl,
+			       now);
 }
 
-static void replicate(struct fabric *fabric, struct node *node, unsigned input_port, struct frame *frame,
-		      const struct forwarding_header *header, time_ns now)
+static void replicate(struct fabric *fabric, struct node *node, unsigned input_port,
+		      struct frame *frame, const struct forwarding_header *header, time_ns now)
 {
 	struct port_set outputs;
 	enum drop_reason reason = forwarding_multicast(node, input_port, header, &outputs);
@@ -169,7 +176,8 @@ static void replicate(struct fabric *fabric, struct node *node, unsigned input_p
 		if (!port_set_has(&outputs, number))
 			continue;
 
-		struct forwarding_decision decision = forwarding_output(node, input_port, number, header);
+		struct forwarding_decision decision =
+			forwarding_output(node, input_port, number, header);
 		struct frame *copy = copy_frame(fabric, frame);
 
 		if (copy)
@@ -180,13 +188,15 @@ static void replicate(struct fabric *fabric, struct node *node, unsigned input_p
 	fabric_consume(fabric, node, frame);
 }
 
-void fabric_forward(struct fabric *fabric, struct node *node, unsigned input_port, struct frame *frame, time_ns now)
+void fabric_forward(struct fabric *fabric, struct node *node, unsigned input_port,
+		    struct frame *frame, time_ns now)
 {
 	struct port *input = &node->ports[input_port];
 	struct forwarding_header header;
 	struct lrh lrh;
 
-	if (!lrh_decode(frame->bytes, frame->byte_count, &lrh) || !forwarding_header_read(frame, &lrh, &header)) {
+	if (!lrh_decode(frame->bytes, frame->byte_count, &lrh) ||
+	    !forwarding_header_read(frame, &lrh, &header)) {
 		fabric_drop(fabric, input, frame, DROP_MALFORMED);
 		return;
 	}

@@ -15,32 +15,39 @@ void fabric_wake(struct fabric *fabric, struct port *port);
 void fabric_release_buffer(struct fabric *fabric, struct node *node, struct frame *frame);
 
 /* Ends a frame that is at this port's node, counted at this port. */
-void fabric_drop(struct fabric *fabric, struct port *port, struct frame *frame, enum drop_reason reason);
+void fabric_drop(struct fabric *fabric, struct port *port, struct frame *frame,
+		 enum drop_reason reason);
 /* Ends a frame that an agent read, without a drop. */
 void fabric_consume(struct fabric *fabric, struct node *node, struct frame *frame);
 
 /* Queues on an output of the node that the frame is in. */
-void fabric_enqueue(struct fabric *fabric, struct port *output, struct frame *frame, uint8_t vl, time_ns now);
+void fabric_enqueue(struct fabric *fabric, struct port *output, struct frame *frame, uint8_t vl,
+		    time_ns now);
 
 /* A frame for whoever is at this CA port: agents or endpoint. */
 void fabric_arrive(struct fabric *fabric, struct port *port, struct frame *frame);
 
 /* From a CA port outwards, or back to itself if the DLID is its own. The frame has been checked. */
-void fabric_send_from_adapter(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now);
+void fabric_send_from_adapter(struct fabric *fabric, struct port *port, struct frame *frame,
+			      time_ns now);
 /* By the switch's tables; input_port 0: from its management port. */
-void fabric_forward(struct fabric *fabric, struct node *node, unsigned input_port, struct frame *frame, time_ns now);
+void fabric_forward(struct fabric *fabric, struct node *node, unsigned input_port,
+		    struct frame *frame, time_ns now);
 
 /* A port's state changed and not by a Set on it. */
 void fabric_note_state_change(struct fabric *fabric, struct port *port);
 
 /* --- fabric/node_agents.c --- */
 
-/* An SMP that came to the node by this port (a switch's input, or a CA's own). Returns false if it is for a manager
- * whose endpoint has no room: the frame stays the caller's. */
-MUST_USE bool node_agents_smp(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now);
+/* An SMP that came to the node by this port (a switch's input, or a CA's own). Returns false if it
+ * is for a manager whose endpoint has no room: the frame stays the caller's. */
+MUST_USE bool node_agents_smp(struct fabric *fabric, struct port *port, struct frame *frame,
+			      time_ns now);
 
-/* Whether it is a request that the node's general agents answer; then it was answered and the frame is gone. */
-MUST_USE bool node_agents_gmp(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now);
+/* Whether it is a request that the node's general agents answer; then it was answered and the frame
+ * is gone. */
+MUST_USE bool node_agents_gmp(struct fabric *fabric, struct port *port, struct frame *frame,
+			      time_ns now);
 
 /* Notices to the manager whose time has come. */
 void node_agents_send_traps(struct fabric *fabric, time_ns now);

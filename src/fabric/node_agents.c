@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MADs that end at a node: to its agents, and their answers back out (vol 1, chapters 13 and 14). */
+/* MADs that end at a node: to its agents, and their answers back out (vol 1, chapters 13 and 14).
+ */
 #include "fabric/movement.h"
 
 #include <string.h>
@@ -36,7 +37,8 @@ static void set_lids(struct frame *frame, uint16_t dlid, uint16_t slid)
 	put_be16(frame->bytes + SLID_OFFSET, slid);
 }
 
-static void send_by_lid(struct fabric *fabric, struct port *port, struct frame *frame, uint16_t dlid, time_ns now)
+static void send_by_lid(struct fabric *fabric, struct port *port, struct frame *frame,
+			uint16_t dlid, time_ns now)
 {
 	struct node *node = port->node;
 
@@ -48,7 +50,8 @@ static void send_by_lid(struct fabric *fabric, struct port *port, struct frame *
 }
 
 /* Directed routes go out whatever the tables say, as long as the link is up. */
-static void send_by_port(struct fabric *fabric, struct port *output, struct frame *frame, time_ns now)
+static void send_by_port(struct fabric *fabric, struct port *output, struct frame *frame,
+			 time_ns now)
 {
 	set_lids(frame, LID_PERMISSIVE, LID_PERMISSIVE);
 	if (port_carries_management(output))
@@ -243,9 +246,11 @@ static void encode_gmp_answer(const struct port *port, const struct packet *requ
 
 static bool is_performance_request(const struct packet *packet, const uint8_t *mad)
 {
-	return packet->bth.destination_qpn == QPN_GSI && packet->bth.opcode == (TRANSPORT_UD | OPCODE_SEND_ONLY) &&
+	return packet->bth.destination_qpn == QPN_GSI &&
+	       packet->bth.opcode == (TRANSPORT_UD | OPCODE_SEND_ONLY) &&
 	       packet->payload.byte_count == MAD_BYTES && packet->deth.qkey == QKEY_GSI &&
-	       mad[MAD_CLASS_OFFSET] == MAD_CLASS_PERFORMANCE && !(mad[MAD_METHOD_OFFSET] & MAD_RESPONSE);
+	       mad[MAD_CLASS_OFFSET] == MAD_CLASS_PERFORMANCE &&
+	       !(mad[MAD_METHOD_OFFSET] & MAD_RESPONSE);
 }
 
 bool node_agents_gmp(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The step function: ports that have work send over their links and hand what arrived to their endpoints. */
+/* The step function: ports that have work send over their links and hand what arrived to their
+ * endpoints. */
 #include "fabric/fabric.h"
 
 #include "base/bytes.h"
@@ -26,8 +27,8 @@ static uint32_t frame_words(const struct frame *frame)
 
 /* --- arriving --- */
 
-static void receive_at_switch(struct fabric *fabric, struct port *input, struct frame *frame, const struct lrh *lrh,
-			      time_ns now)
+static void receive_at_switch(struct fabric *fabric, struct port *input, struct frame *frame,
+			      const struct lrh *lrh, time_ns now)
 {
 	struct node *node = input->node;
 
@@ -78,7 +79,8 @@ static void receive(struct fabric *fabric, struct port *input, struct frame *fra
 
 /* --- leaving --- */
 
-static void duplicate(struct fabric *fabric, struct port *input, const struct frame *frame, time_ns now)
+static void duplicate(struct fabric *fabric, struct port *input, const struct frame *frame,
+		      time_ns now)
 {
 	struct frame *copy = frame_take(&fabric->frames);
 
@@ -93,7 +95,8 @@ static void duplicate(struct fabric *fabric, struct port *input, const struct fr
 	copy->credit_blocks = 0;
 	fabric->frames_inside++;
 	/* It uses buffer that no credit was spent for, as a link that repeats itself would. */
-	if (input->queues->vls[copy->vl].buffer_blocks + frame_credit_blocks(copy->byte_count) > VL_BUFFER_BLOCKS) {
+	if (input->queues->vls[copy->vl].buffer_blocks + frame_credit_blocks(copy->byte_count) >
+	    VL_BUFFER_BLOCKS) {
 		input->counters.excessive_buffer_overruns++;
 		fabric_drop(fabric, input, copy, DROP_MALFORMED);
 		return;
@@ -111,7 +114,8 @@ static void lose_on_link(struct fabric *fabric, struct port *output, struct fram
 	frame_give_back(&fabric->frames, frame);
 }
 
-static void cross(struct fabric *fabric, struct port *output, struct frame *frame, enum link_fault fault, time_ns now)
+static void cross(struct fabric *fabric, struct port *output, struct frame *frame,
+		  enum link_fault fault, time_ns now)
 {
 	struct port *input = output->peer;
 
@@ -138,7 +142,8 @@ static bool is_too_old(const struct port *output, const struct frame *frame, tim
 	       now - frame->node_entered_at > time_from_code(info->life_time_value);
 }
 
-static enum link_fault judge(const struct fabric *fabric, const struct port *output, const struct frame *frame)
+static enum link_fault judge(const struct fabric *fabric, const struct port *output,
+			     const struct frame *frame)
 {
 	if (likely(!fabric->faults.judge) || frame->vl == VL_MANAGEMENT)
 		return LINK_FAULT_NONE;
@@ -185,7 +190,8 @@ static bool hand_over(struct fabric *fabric, struct port *port, struct frame *fr
 	struct forwarding_header header;
 	struct lrh lrh;
 
-	if (!lrh_decode(frame->bytes, frame->byte_count, &lrh) || !forwarding_header_read(frame, &lrh, &header)) {
+	if (!lrh_decode(frame->bytes, frame->byte_count, &lrh) ||
+	    !forwarding_header_read(frame, &lrh, &header)) {
 		fabric_drop(fabric, port, frame, DROP_MALFORMED);
 		return true;
 	}
@@ -217,7 +223,8 @@ static unsigned deliver_management(struct fabric *fabric, struct port *port, tim
 	unsigned count = 0;
 
 	while (count < FRAMES_PER_TURN && !list_is_empty(&queues->management_arrivals)) {
-		struct frame *frame = container_of(list_pop(&queues->management_arrivals), struct frame, link);
+		struct frame *frame =
+			container_of(list_pop(&queues->management_arrivals), struct frame, link);
 
 		queues->management_arrival_count--;
 		if (!node_agents_smp(fabric, port, frame, now)) {
@@ -236,7 +243,8 @@ static unsigned deliver_data(struct fabric *fabric, struct port *port, time_ns n
 	struct port_queues *queues = port->queues;
 	unsigned count = 0;
 
-	while (count < FRAMES_PER_TURN && !queues->endpoint_is_full && !list_is_empty(&queues->arrivals)) {
+	while (count < FRAMES_PER_TURN && !queues->endpoint_is_full &&
+	       !list_is_empty(&queues->arrivals)) {
 		struct frame *frame = container_of(list_pop(&queues->arrivals), struct frame, link);
 
 		queues->arrival_count--;
@@ -253,7 +261,8 @@ static unsigned deliver_data(struct fabric *fabric, struct port *port, time_ns n
 
 /* --- turns --- */
 
-/* A port whose frames wait for credits is looked at again when credits come, or when its frames are too old. */
+/* A port whose frames wait for credits is looked at again when credits come, or when its frames are
+ * too old. */
 static void watch_lifetime(struct fabric *fabric, struct port *port)
 {
 	time_ns deadline = port_lifetime_deadline(port);

@@ -47,23 +47,28 @@ static int find_name(const void *key, const void *element)
 	return strcmp(key, (*node)->name);
 }
 
-static int check_guids(struct declared_node **sorted, uint32_t count, struct topology_error *ret_error)
+static int check_guids(struct declared_node **sorted, uint32_t count,
+		       struct topology_error *ret_error)
 {
 	qsort(sorted, count, sizeof(*sorted), compare_guids);
 	for (uint32_t i = 1; i < count; i++)
 		if (sorted[i]->guid == sorted[i - 1]->guid)
-			return topology_fail(ret_error, sorted[i]->line, "GUID 0x%016llx was used in line %u already",
-					     (unsigned long long)sorted[i]->guid, sorted[i - 1]->line);
+			return topology_fail(ret_error, sorted[i]->line,
+					     "GUID 0x%016llx was used in line %u already",
+					     (unsigned long long)sorted[i]->guid,
+					     sorted[i - 1]->line);
 	return 0;
 }
 
 /* Leaves them in the order of names. */
-static int check_names(struct declared_node **sorted, uint32_t count, struct topology_error *ret_error)
+static int check_names(struct declared_node **sorted, uint32_t count,
+		       struct topology_error *ret_error)
 {
 	qsort(sorted, count, sizeof(*sorted), compare_names);
 	for (uint32_t i = 1; i < count; i++)
 		if (strcmp(sorted[i]->name, sorted[i - 1]->name) == 0)
-			return topology_fail(ret_error, sorted[i]->line, "\"%s\" was declared in line %u already",
+			return topology_fail(ret_error, sorted[i]->line,
+					     "\"%s\" was declared in line %u already",
 					     sorted[i]->name, sorted[i - 1]->line);
 	return 0;
 }
@@ -76,13 +81,15 @@ static void give_guids(struct declarations *declarations)
 		uint64_t kind = (uint64_t)node->type;
 
 		if (!node->guid)
-			node->guid = (uint64_t)NODE_VENDOR_ID << 40 | kind << 32 | (uint64_t)(index + 1) << 16;
+			node->guid = (uint64_t)NODE_VENDOR_ID << 40 | kind << 32 |
+				     (uint64_t)(index + 1) << 16;
 	}
 }
 
 /* --- cables have two ends --- */
 
-static int resolve_alias(const struct declared_node *remote, struct declared_port *port, struct topology_error *ret_error)
+static int resolve_alias(const struct declared_node *remote, struct declared_port *port,
+			 struct topology_error *ret_error)
 {
 	if (!port->remote_alias[0])
 		return 0;
@@ -92,8 +99,8 @@ static int resolve_alias(const struct declared_node *remote, struct declared_por
 		port->remote_port = number;
 		return 0;
 	}
-	return topology_fail(ret_error, port->line, "\"%s\" has no port with the alias \"%s\"", remote->name,
-			     port->remote_alias);
+	return topology_fail(ret_error, port->line, "\"%s\" has no port with the alias \"%s\"",
+			     remote->name, port->remote_alias);
 }
 
 /* The other end, if it is declared too, must say the same; if not, it is taken from here. */
@@ -105,7 +112,8 @@ static int join_ends(struct declared_node *nodes, struct declared_node *node, un
 	struct declared_port *end = &remote->ports[port->remote_port];
 
 	if (remote == node && port->remote_port == number)
-		return topology_fail(ret_error, port->line, "port %u of \"%s\" is cabled to itself", number, node->name);
+		return topology_fail(ret_error, port->line, "port %u of \"%s\" is cabled to itself",
+				     number, node->name);
 	if (!end->line) {
 		*end = (struct declared_port){
 			.line = port->line,
@@ -119,12 +127,14 @@ static int join_ends(struct declared_node *nodes, struct declared_node *node, un
 		return 0;
 	}
 	if (strcmp(end->remote, node->name) != 0 || end->remote_port != number)
-		return topology_fail(ret_error, port->line, "port %u of \"%s\" goes to \"%s\"[%u] by line %u", port->remote_port,
-				     remote->name, end->remote, end->remote_port, end->line);
+		return topology_fail(
+			ret_error, port->line, "port %u of \"%s\" goes to \"%s\"[%u] by line %u",
+			port->remote_port, remote->name, end->remote, end->remote_port, end->line);
 	return 0;
 }
 
-static int find_ends(struct declarations *declarations, struct declared_node **sorted, struct topology_error *ret_error)
+static int find_ends(struct declarations *declarations, struct declared_node **sorted,
+		     struct topology_error *ret_error)
 {
 	for (uint32_t index = 0; index < declarations->node_count; index++) {
 		struct declared_node *node = &declarations->nodes[index];
@@ -135,11 +145,13 @@ static int find_ends(struct declarations *declarations, struct declared_node **s
 			if (!port->line)
 				continue;
 
-			struct declared_node **found = bsearch(port->remote, sorted, declarations->node_count,
-							       sizeof(*sorted), find_name);
+			struct declared_node **found =
+				bsearch(port->remote, sorted, declarations->node_count,
+					sizeof(*sorted), find_name);
 
 			if (!found)
-				return topology_fail(ret_error, port->line, "there is no node \"%s\"", port->remote);
+				return topology_fail(ret_error, port->line,
+						     "there is no node \"%s\"", port->remote);
 			port->remote_index = (uint32_t)(*found - declarations->nodes);
 
 			int error = resolve_alias(*found, port, ret_error);
@@ -147,7 +159,8 @@ static int find_ends(struct declarations *declarations, struct declared_node **s
 			if (error)
 				return error;
 			if (port->remote_port < 1 || port->remote_port > (*found)->port_count)
-				return topology_fail(ret_error, port->line, "\"%s\" has ports 1 to %u", (*found)->name,
+				return topology_fail(ret_error, port->line,
+						     "\"%s\" has ports 1 to %u", (*found)->name,
 						     (*found)->port_count);
 		}
 	}
@@ -196,7 +209,8 @@ static void name_host(struct fabric *fabric, struct node *node, unsigned adapter
 	size_t length = 0;
 	bool has_letter = false;
 
-	for (const char *at = node->description; *at && *at != ' ' && length + 1 < sizeof(node->host); at++) {
+	for (const char *at = node->description;
+	     *at && *at != ' ' && length + 1 < sizeof(node->host); at++) {
 		char kept = is_host_character(*at) ? *at : '-';
 
 		has_letter |= kept != '.' && kept != '-' && kept != '_';
@@ -245,8 +259,9 @@ static int build_nodes(struct fabric *fabric, const struct declarations *declara
 	for (uint32_t index = 0; index < declarations->node_count; index++) {
 		const struct declared_node *declared = &declarations->nodes[index];
 		struct node *node;
-		int error = fabric_add_node(fabric, declared->type, declared->port_count, declared->guid, declared->name,
-					    declared->description, &node);
+		int error = fabric_add_node(fabric, declared->type, declared->port_count,
+					    declared->guid, declared->name, declared->description,
+					    &node);
 
 		if (error)
 			return error;
@@ -268,13 +283,15 @@ static int build_links(struct fabric *fabric, const struct declarations *declara
 		struct node *node = fabric->by_index[first + index];
 
 		for (unsigned number = 1; number <= node->port_count; number++) {
-			const struct declared_port *declared = &declarations->nodes[index].ports[number];
+			const struct declared_port *declared =
+				&declarations->nodes[index].ports[number];
 
 			if (!declared->line || node->ports[number].peer)
 				continue;
 
 			struct node *remote = fabric->by_index[first + declared->remote_index];
-			int error = fabric_connect(fabric, &node->ports[number], &remote->ports[declared->remote_port]);
+			int error = fabric_connect(fabric, &node->ports[number],
+						   &remote->ports[declared->remote_port]);
 
 			if (error)
 				return error;
@@ -283,7 +300,8 @@ static int build_links(struct fabric *fabric, const struct declarations *declara
 	return 0;
 }
 
-int topology_parse(struct fabric *fabric, const char *text, size_t text_bytes, struct topology_error *ret_error)
+int topology_parse(struct fabric *fabric, const char *text, size_t text_bytes,
+		   struct topology_error *ret_error)
 {
 	struct declarations declarations;
 	int error = declarations_read(&declarations, text, text_bytes, ret_error);

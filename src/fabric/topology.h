@@ -20,19 +20,21 @@ MUST_USE int topology_fail(struct topology_error *ret_error, unsigned line, cons
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * The text of a file; includes are not followed here (the daemon reads files). Builds all or nothing:
- * on an error the fabric, which must be empty before, is to be released.
- * -EINVAL with ret_error filled in; -ENOMEM.
+ * The text of a file; includes are not followed here (the daemon reads files). Builds all or
+ * nothing: on an error the fabric, which must be empty before, is to be released. -EINVAL with
+ * ret_error filled in; -ENOMEM.
  */
-MUST_USE int topology_parse(struct fabric *fabric, const char *text, size_t text_bytes, struct topology_error *ret_error);
+MUST_USE int topology_parse(struct fabric *fabric, const char *text, size_t text_bytes,
+			    struct topology_error *ret_error);
 
 /*
- * star:N	N hosts h1 .. hN on one switch; above 254 hosts on a two-level tree of 32-port leaves
- *		(24 hosts down, 8 links up) under spines, which is the star of a real machine room
- * ring:N	N switches in a ring, one host each
+ * star:N	N hosts h1 .. hN on one switch; above 254 hosts on a two-level tree of 32-port
+ *leaves (24 hosts down, 8 links up) under spines, which is the star of a real machine room ring:N
+ *N switches in a ring, one host each
  * fat-tree:K	three levels of K-port switches, K even: K^3/4 hosts
  * mesh:AxB	a switch and a host at each point of a grid
  */
-MUST_USE int topology_generate(struct fabric *fabric, const char *generator, struct topology_error *ret_error);
+MUST_USE int topology_generate(struct fabric *fabric, const char *generator,
+			       struct topology_error *ret_error);
 
 #endif

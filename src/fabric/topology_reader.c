@@ -17,7 +17,7 @@ struct reader {
 	struct declarations *declarations;
 	struct topology_error *error;
 	unsigned line;
-	struct declared_node *current; /* whose port lines follow; NULL: none */
+	struct declared_node *current;	/* whose port lines follow; NULL: none */
 	uint64_t next_guid[KIND_COUNT]; /* of the next node of that kind; 0: none given */
 	uint64_t next_system_image_guid;
 	uint8_t default_widths;
@@ -33,18 +33,21 @@ static const char *skip_blanks(const char *at)
 }
 
 /* "name" at the cursor. */
-static int read_quoted(struct reader *reader, const char **at, const char *what, size_t room, char *ret_name)
+static int read_quoted(struct reader *reader, const char **at, const char *what, size_t room,
+		       char *ret_name)
 {
 	const char *start = skip_blanks(*at);
 	const char *end = *start == '"' ? strchr(start + 1, '"') : NULL;
 
 	if (!end)
-		return topology_fail(reader->error, reader->line, "%s: a name in double quotes is missing", what);
+		return topology_fail(reader->error, reader->line,
+				     "%s: a name in double quotes is missing", what);
 
 	size_t length = (size_t)(end - start - 1);
 
 	if (length == 0 || length >= room)
-		return topology_fail(reader->error, reader->line, "%s: a name has 1 to %zu characters", what, room - 1);
+		return topology_fail(reader->error, reader->line,
+				     "%s: a name has 1 to %zu characters", what, room - 1);
 	memcpy(ret_name, start + 1, length);
 	ret_name[length] = '\0';
 	*at = end + 1;
@@ -89,8 +92,10 @@ static bool read_bracketed(const char **at, unsigned *ret_number)
 static struct declared_node *append_node(struct declarations *declarations)
 {
 	if (declarations->node_count == declarations->node_capacity) {
-		uint32_t capacity = declarations->node_capacity ? declarations->node_capacity * 2 : 64;
-		struct declared_node *nodes = realloc(declarations->nodes, capacity * sizeof(*nodes));
+		uint32_t capacity =
+			declarations->node_capacity ? declarations->node_capacity * 2 : 64;
+		struct declared_node *nodes =
+			realloc(declarations->nodes, capacity * sizeof(*nodes));
 
 		if (!nodes)
 			return NULL;
@@ -107,8 +112,8 @@ static struct declared_node *append_node(struct declarations *declarations)
 /* ids as ibnetdiscover prints them end in the GUID. */
 static uint64_t guid_in_name(const char *name)
 {
-	if ((name[0] != 'S' && name[0] != 'H' && name[0] != 'R') || name[1] != '-' || strlen(name) != 18 ||
-	    strspn(name + 2, "0123456789abcdefABCDEF") != 16)
+	if ((name[0] != 'S' && name[0] != 'H' && name[0] != 'R') || name[1] != '-' ||
+	    strlen(name) != 18 || strspn(name + 2, "0123456789abcdefABCDEF") != 16)
 		return 0;
 	return strtoull(name + 2, NULL, 16);
 }
@@ -125,7 +130,8 @@ static void read_description(const char *at, struct declared_node *node)
 		snprintf(node->description, sizeof(node->description), "%s", node->name);
 		return;
 	}
-	snprintf(node->description, sizeof(node->description), "%.*s", (int)(end - start - 1), start + 1);
+	snprintf(node->description, sizeof(node->description), "%.*s", (int)(end - start - 1),
+		 start + 1);
 }
 
 static int read_node(struct reader *reader, enum node_type type, const char *at)
@@ -140,7 +146,8 @@ static int read_node(struct reader *reader, enum node_type type, const char *at)
 	unsigned long port_count = strtoul(at, &end, 0);
 
 	if (!isdigit((unsigned char)*at) || port_count < 1 || port_count > NODE_PORTS_MAX)
-		return topology_fail(reader->error, reader->line, "a node has 1 to %d ports", NODE_PORTS_MAX);
+		return topology_fail(reader->error, reader->line, "a node has 1 to %d ports",
+				     NODE_PORTS_MAX);
 	at = end;
 
 	int error = read_quoted(reader, &at, "node", sizeof(node->name), node->name);
@@ -148,7 +155,8 @@ static int read_node(struct reader *reader, enum node_type type, const char *at)
 	if (error)
 		return error;
 	if (strpbrk(node->name, "#@"))
-		return topology_fail(reader->error, reader->line, "\"%s\": no # and @ in names", node->name);
+		return topology_fail(reader->error, reader->line, "\"%s\": no # and @ in names",
+				     node->name);
 	node->line = reader->line;
 	node->type = type;
 	node->port_count = (unsigned)port_count;
@@ -166,7 +174,8 @@ static int read_node(struct reader *reader, enum node_type type, const char *at)
 
 /* --- ports --- */
 
-/* "4xEDR" somewhere in the comment, outside quotes: what the link runs at, so what the port is capable of. */
+/* "4xEDR" somewhere in the comment, outside quotes: what the link runs at, so what the port is
+ * capable of. */
 static void read_rate(const char *at, struct declared_port *port)
 {
 	static const struct {
@@ -185,10 +194,12 @@ static void read_rate(const char *at, struct declared_port *port)
 		for (unsigned s = 0; s < ARRAY_COUNT(speeds); s++) {
 			char rate[16];
 			const char *found;
-			size_t length = (size_t)snprintf(rate, sizeof(rate), " %s%s", widths[w].name, speeds[s].name);
+			size_t length = (size_t)snprintf(rate, sizeof(rate), " %s%s",
+							 widths[w].name, speeds[s].name);
 
 			found = strstr(at, rate);
-			if (!found || (found[length] != '\0' && !isspace((unsigned char)found[length])))
+			if (!found ||
+			    (found[length] != '\0' && !isspace((unsigned char)found[length])))
 				continue;
 			port->widths = widths[w].widths;
 			port->speeds = speeds[s].speeds;
@@ -205,7 +216,8 @@ static int read_options(struct reader *reader, const char *at, struct declared_p
 		char option = *at;
 
 		if (!strchr("wse", option) || at[1] != '=' || !isdigit((unsigned char)at[2]))
-			return topology_fail(reader->error, reader->line, "unknown option \"%.16s\"", at);
+			return topology_fail(reader->error, reader->line,
+					     "unknown option \"%.16s\"", at);
 
 		unsigned long value = strtoul(at + 2, &end, 0);
 
@@ -216,8 +228,8 @@ static int read_options(struct reader *reader, const char *at, struct declared_p
 		else if (option == 'e' && value <= 15)
 			port->extended_speeds = (int)value;
 		else
-			return topology_fail(reader->error, reader->line, "option \"%c=%lu\" is out of range", option,
-					     value);
+			return topology_fail(reader->error, reader->line,
+					     "option \"%c=%lu\" is out of range", option, value);
 		at = end;
 	}
 	return 0;
@@ -254,14 +266,17 @@ static int read_remote(struct reader *reader, const char **at, struct declared_p
 
 	if (alias)
 		*alias++ = '\0';
-	if (strlen(remote) >= TOPOLOGY_NAME_BYTES || (alias && strlen(alias) >= TOPOLOGY_NAME_BYTES))
-		return topology_fail(reader->error, reader->line, "cable: a name has 1 to %d characters",
+	if (strlen(remote) >= TOPOLOGY_NAME_BYTES ||
+	    (alias && strlen(alias) >= TOPOLOGY_NAME_BYTES))
+		return topology_fail(reader->error, reader->line,
+				     "cable: a name has 1 to %d characters",
 				     TOPOLOGY_NAME_BYTES - 1);
 	snprintf(port->remote, sizeof(port->remote), "%s", remote);
 	snprintf(port->remote_alias, sizeof(port->remote_alias), "%s", alias ? alias : "");
 	port->remote_port = 1;
 	if (**at == '[' && !read_bracketed(at, &port->remote_port))
-		return topology_fail(reader->error, reader->line, "the remote port is not a number in brackets");
+		return topology_fail(reader->error, reader->line,
+				     "the remote port is not a number in brackets");
 	return read_port_guid(reader, at, &ignored_guid);
 }
 
@@ -279,12 +294,15 @@ static int read_port(struct reader *reader, const char *at)
 	if (!node)
 		return topology_fail(reader->error, reader->line, "a port that belongs to no node");
 	if (!read_bracketed(&at, &number))
-		return topology_fail(reader->error, reader->line, "the port is not a number in brackets");
+		return topology_fail(reader->error, reader->line,
+				     "the port is not a number in brackets");
 	if (number < 1 || number > node->port_count)
-		return topology_fail(reader->error, reader->line, "port %u: \"%s\" has ports 1 to %u", number, node->name,
+		return topology_fail(reader->error, reader->line,
+				     "port %u: \"%s\" has ports 1 to %u", number, node->name,
 				     node->port_count);
 	if (node->ports[number].line)
-		return topology_fail(reader->error, reader->line, "port %u of \"%s\" was used in line %u already", number,
+		return topology_fail(reader->error, reader->line,
+				     "port %u of \"%s\" was used in line %u already", number,
 				     node->name, node->ports[number].line);
 
 	int error = read_port_guid(reader, &at, &port.guid);
@@ -311,7 +329,8 @@ static int read_alias(struct reader *reader, const char *at)
 	unsigned number;
 
 	if (!node || !read_bracketed(&at, &number) || number < 1 || number > node->port_count)
-		return topology_fail(reader->error, reader->line, "an alias for a port that is not there");
+		return topology_fail(reader->error, reader->line,
+				     "an alias for a port that is not there");
 	if (!node->aliases)
 		node->aliases = calloc(node->port_count + 1, sizeof(*node->aliases));
 	if (!node->aliases)
@@ -333,7 +352,10 @@ static int read_setting(struct reader *reader, const char *line)
 	static const struct {
 		const char *prefix;
 		enum node_type type;
-	} guids[] = {{"switchguid=", NODE_SWITCH}, {"caguid=", NODE_CA}, {"hcaguids=", NODE_CA}, {"rtguid=", NODE_ROUTER}};
+	} guids[] = {{"switchguid=", NODE_SWITCH},
+		     {"caguid=", NODE_CA},
+		     {"hcaguids=", NODE_CA},
+		     {"rtguid=", NODE_ROUTER}};
 	const char *value;
 
 	for (unsigned i = 0; i < ARRAY_COUNT(guids); i++)
@@ -348,9 +370,10 @@ static int read_setting(struct reader *reader, const char *line)
 	else if ((value = after_prefix(line, "extspeed=")))
 		reader->default_extended_speeds = (int)(strtoul(value, NULL, 0) & 15);
 	else if (after_prefix(line, "include ") || after_prefix(line, "module="))
-		return topology_fail(reader->error, reader->line, "include and module are not supported");
-	/* vendid= and devid= are read past: softib never passes for somebody else's product. Lines that nobody
-	 * knows are ibnetdiscover's or ibsim's own. */
+		return topology_fail(reader->error, reader->line,
+				     "include and module are not supported");
+	/* vendid= and devid= are read past: softib never passes for somebody else's product. Lines
+	 * that nobody knows are ibnetdiscover's or ibsim's own. */
 	return 0;
 }
 
@@ -359,7 +382,8 @@ static int read_line(struct reader *reader, const char *line)
 	static const struct {
 		const char *word;
 		enum node_type type;
-	} words[] = {{"Switch", NODE_SWITCH}, {"Ca", NODE_CA}, {"Hca", NODE_CA}, {"Rt", NODE_ROUTER}};
+	} words[] = {
+		{"Switch", NODE_SWITCH}, {"Ca", NODE_CA}, {"Hca", NODE_CA}, {"Rt", NODE_ROUTER}};
 
 	line = skip_blanks(line);
 	if (*line == '[')

@@ -18,10 +18,10 @@ struct declared_port {
 	char remote[TOPOLOGY_NAME_BYTES];
 	char remote_alias[TOPOLOGY_NAME_BYTES]; /* "remote@alias" instead of a number */
 	unsigned remote_port;
-	uint64_t guid;	      /* 0: by the rule */
-	uint8_t widths;	      /* masks as in PortInfo; 0: default */
+	uint64_t guid;	/* 0: by the rule */
+	uint8_t widths; /* masks as in PortInfo; 0: default */
 	uint8_t speeds;
-	int extended_speeds; /* -1: default */
+	int extended_speeds;   /* -1: default */
 	uint32_t remote_index; /* of the node, once found */
 };
 
@@ -33,7 +33,7 @@ struct declared_node {
 	uint64_t system_image_guid;
 	char name[TOPOLOGY_NAME_BYTES];
 	char description[NODE_DESCRIPTION_BYTES + 1];
-	struct declared_port *ports; /* [1] .. [port_count] */
+	struct declared_port *ports;	      /* [1] .. [port_count] */
 	char (*aliases)[TOPOLOGY_NAME_BYTES]; /* of ports, as ports; NULL: none */
 };
 
@@ -44,8 +44,8 @@ struct declarations {
 };
 
 /* -EINVAL with ret_error filled in, -ENOMEM. The declarations are to be released in any case. */
-MUST_USE int declarations_read(struct declarations *declarations, const char *text, size_t text_bytes,
-			       struct topology_error *ret_error);
+MUST_USE int declarations_read(struct declarations *declarations, const char *text,
+			       size_t text_bytes, struct topology_error *ret_error);
 void declarations_release(struct declarations *declarations);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A path walked with the functions that forward packets: what an offloaded flow may do, and why not. */
+/* A path walked with the functions that forward packets: what an offloaded flow may do, and why
+ * not. */
 #include "fabric/fabric.h"
 
 #include "net/switch/forwarding.h"
@@ -11,7 +12,8 @@ static void stop(struct fabric_path *path, enum drop_reason verdict, struct port
 	path->destination = where;
 }
 
-static enum drop_reason check_source(const struct port *source, uint16_t dlid, uint8_t sl, uint16_t pkey)
+static enum drop_reason check_source(const struct port *source, uint16_t dlid, uint8_t sl,
+				     uint16_t pkey)
 {
 	if (!port_is_active(source))
 		return DROP_PORT_INACTIVE;
@@ -32,14 +34,15 @@ static enum drop_reason check_destination(const struct port *port, uint16_t dlid
 /* Over one cable; returns the port at its other end. */
 static struct port *take_hop(struct fabric_path *path, struct port *output, uint8_t vl)
 {
-	path->hops[path->hop_count++] = (struct fabric_hop){.output = output, .input = output->peer, .vl = vl};
+	path->hops[path->hop_count++] =
+		(struct fabric_hop){.output = output, .input = output->peer, .vl = vl};
 	if (output->info.neighbor_mtu < path->mtu_code)
 		path->mtu_code = output->info.neighbor_mtu;
 	return output->peer;
 }
 
-void fabric_walk(struct fabric *fabric, struct port *source, uint16_t dlid, uint8_t sl, uint16_t pkey,
-		 struct fabric_path *ret_path)
+void fabric_walk(struct fabric *fabric, struct port *source, uint16_t dlid, uint8_t sl,
+		 uint16_t pkey, struct fabric_path *ret_path)
 {
 	const struct forwarding_header header = {.dlid = dlid, .sl = sl, .pkey = pkey};
 	enum drop_reason reason = check_source(source, dlid, sl & 15, pkey);
@@ -59,7 +62,8 @@ void fabric_walk(struct fabric *fabric, struct port *source, uint16_t dlid, uint
 
 	while (input->kind == PORT_OF_SWITCH) {
 		struct node *node = input->node;
-		struct forwarding_decision decision = forwarding_unicast(node, input->number, &header);
+		struct forwarding_decision decision =
+			forwarding_unicast(node, input->number, &header);
 
 		if (decision.verdict != DROP_NONE) {
 			stop(ret_path, decision.verdict, &node->ports[decision.blamed_port]);

@@ -28,7 +28,8 @@ static const struct hca_owner nobody = {.event = ignore_event, .cq_notify = igno
 
 /* --- opening --- */
 
-static int get_adapter(struct attachment *attachment, const struct adapter_description *description, struct adapter **ret_adapter)
+static int get_adapter(struct attachment *attachment, const struct adapter_description *description,
+		       struct adapter **ret_adapter)
 {
 	struct adapter **place = &attachment->adapters[description->index];
 
@@ -40,6 +41,8 @@ static int get_adapter(struct attachment *attachment, const struct adapter_descr
 		adapter->attachment = attachment;
 		adapter->description = description;
 		*place = adapter;
+		if (attachment->adapter_limit <= description->index)
+			attachment->adapter_limit = description->index + 1;
 	}
 	*ret_adapter = *place;
 	return 0;
@@ -48,14 +51,16 @@ static int get_adapter(struct attachment *attachment, const struct adapter_descr
 static int start_hca(struct adapter *adapter, const struct hca_owner *owner)
 {
 	const struct adapter_description *description = adapter->description;
-	int error = hca_init(&adapter->hca, &hca_limits_default, owner, description->node_guid, description->port_count);
+	int error = hca_init(&adapter->hca, &hca_limits_default, owner, description->node_guid,
+			     description->port_count);
 
 	if (error)
 		return error;
 	adapter->hca.system_image_guid = description->system_image_guid;
 	/* What softibd gave when the adapter was open before is still ours. */
 	for (unsigned i = 0; i < adapter->grant_count && !error; i++)
-		error = hca_add_qpns(&adapter->hca, adapter->grants[i].first, adapter->grants[i].count);
+		error = hca_add_qpns(&adapter->hca, adapter->grants[i].first,
+				     adapter->grants[i].count);
 	if (error)
 		hca_release(&adapter->hca);
 	else
@@ -68,7 +73,8 @@ static int ask_for_ports(struct adapter *adapter)
 	json_t *answer;
 	char text[64];
 
-	snprintf(text, sizeof(text), "{\"command\":\"port\",\"adapter\":%u}", adapter->description->index);
+	snprintf(text, sizeof(text), "{\"command\":\"port\",\"adapter\":%u}",
+		 adapter->description->index);
 
 	int error = session_ask_plain(adapter->attachment->session, text, &answer);
 
@@ -85,7 +91,8 @@ static bool ports_are_known(const struct hca *hca)
 	return true;
 }
 
-/* The updates are in the ring by the time softibd has answered, but another ring may have to be fetched before they are read. */
+/* The updates are in the ring by the time softibd has answered, but another ring may have to be
+ * fetched before they are read. */
 static int wait_for_ports(struct adapter *adapter)
 {
 	struct attachment *attachment = adapter->attachment;
@@ -108,7 +115,8 @@ static int wait_for_ports(struct adapter *adapter)
 	return -ETIMEDOUT;
 }
 
-/* Opening is rare and asks softibd, so openers go one by one; the session's mutex for attaching serves. */
+/* Opening is rare and asks softibd, so openers go one by one; the session's mutex for attaching
+ * serves. */
 static int open_first(struct adapter *adapter, const struct hca_owner *owner)
 {
 	struct attachment *attachment = adapter->attachment;
@@ -133,7 +141,8 @@ static int open_first(struct adapter *adapter, const struct hca_owner *owner)
 	return error;
 }
 
-int adapter_open(struct session *session, unsigned index, const struct hca_owner *owner, struct adapter **ret_adapter)
+int adapter_open(struct session *session, unsigned index, const struct hca_owner *owner,
+		 struct adapter **ret_adapter)
 {
 	const struct adapter_description *description = session_adapter(session, index);
 	struct attachment *attachment;
@@ -148,7 +157,8 @@ int adapter_open(struct session *session, unsigned index, const struct hca_owner
 		return error;
 	pthread_mutex_lock(&session->attaching);
 	attachment_lock(attachment);
-	error = attachment_is_usable(attachment) ? get_adapter(attachment, description, &adapter) : -ENODEV;
+	error = attachment_is_usable(attachment) ? get_adapter(attachment, description, &adapter)
+						 : -ENODEV;
 	attachment_unlock(attachment);
 	if (!error && adapter->open_count == 0)
 		error = open_first(adapter, owner);
@@ -170,8 +180,10 @@ void adapter_close(struct adapter *adapter)
 	if (--adapter->open_count == 0) {
 		attachment_lock(adapter->attachment);
 		hca->owner = nobody;
-		/* What a program did not destroy stays until it exits, as it would with a kernel that has no close yet. */
-		if (hca->qp_count == 0 && hca->cq_count == 0 && hca->srq_count == 0 && hca->pd_count == 0) {
+		/* What a program did not destroy stays until it exits, as it would with a kernel
+		 * that has no close yet. */
+		if (hca->qp_count == 0 && hca->cq_count == 0 && hca->srq_count == 0 &&
+		    hca->pd_count == 0) {
 			hca_release(hca);
 			adapter->has_hca = false;
 		}
@@ -229,7 +241,8 @@ bool adapter_progress(struct adapter *adapter, time_ns now)
 
 static int remember_grant(struct adapter *adapter, struct qpn_grant grant)
 {
-	struct qpn_grant *grants = realloc(adapter->grants, (adapter->grant_count + 1) * sizeof(*grants));
+	struct qpn_grant *grants =
+		realloc(adapter->grants, (adapter->grant_count + 1) * sizeof(*grants));
 
 	if (!grants)
 		return -ENOMEM;
@@ -244,7 +257,8 @@ static int ask_for_qpns(struct adapter *adapter, struct qpn_grant *ret_grant)
 	json_t *answer;
 	char text[96];
 
-	snprintf(text, sizeof(text), "{\"command\":\"qpns\",\"adapter\":%u,\"count\":%d}", adapter->description->index, QPN_BLOCK);
+	snprintf(text, sizeof(text), "{\"command\":\"qpns\",\"adapter\":%u,\"count\":%d}",
+		 adapter->description->index, QPN_BLOCK);
 
 	int error = session_ask_plain(adapter->attachment->session, text, &answer);
 

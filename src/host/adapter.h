@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An adapter at work in this process: its struct hca, the rings it sends and receives on, the lock that serialises both, and the helper
- * thread that takes over when nobody polls.
+ * An adapter at work in this process: its struct hca, the rings it sends and receives on, the lock
+ * that serialises both, and the helper thread that takes over when nobody polls.
  *
- * Every call on the hca or its objects is made with the lock held. The lock is never held across a system call that can block.
+ * Every call on the hca or its objects is made with the lock held. The lock is never held across a
+ * system call that can block.
  */
 #ifndef SOFTIB_HOST_ADAPTER_H
 #define SOFTIB_HOST_ADAPTER_H
@@ -17,8 +18,10 @@
 struct session;
 struct adapter;
 
-/* One struct adapter per adapter and process, shared by all contexts that open it (counted). Events go to the owner given with the first open. */
-MUST_USE int adapter_open(struct session *session, unsigned index, const struct hca_owner *owner, struct adapter **ret_adapter);
+/* One struct adapter per adapter and process, shared by all contexts that open it (counted). Events
+ * go to the owner given with the first open. */
+MUST_USE int adapter_open(struct session *session, unsigned index, const struct hca_owner *owner,
+			  struct adapter **ret_adapter);
 void adapter_close(struct adapter *adapter);
 
 struct hca *adapter_hca(struct adapter *adapter);
@@ -32,10 +35,12 @@ time_ns adapter_now(const struct adapter *adapter);
 /* Transmits what is ready. Call after posting. */
 void adapter_transmit(struct adapter *adapter, time_ns now);
 
-/* Reads the rings, expires timers, transmits. Returns whether anything happened. Call when a poll finds nothing. */
+/* Reads the rings, expires timers, transmits. Returns whether anything happened. Call when a poll
+ * finds nothing. */
 bool adapter_progress(struct adapter *adapter, time_ns now);
 
-/* Asks softibd for more QPNs. The lock is held on entry and on return, and released while waiting. */
+/* Asks softibd for more QPNs. The lock is held on entry and on return, and released while waiting.
+ */
 MUST_USE int adapter_more_qpns(struct adapter *adapter);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * This process on its fabric: the rings to softibd and to other processes, the adapters that are open, the flows, and one lock
- * over all of it.
+ * This process on its fabric: the rings to softibd and to other processes, the adapters that are
+ * open, the flows, and one lock over all of it.
  *
- * The lock covers everything but what is marked. It is held by threads of this process only and never across a call that can block.
+ * The lock covers everything but what is marked. It is held by threads of this process only and
+ * never across a call that can block.
  */
 #ifndef SOFTIB_HOST_ATTACHMENT_H
 #define SOFTIB_HOST_ATTACHMENT_H
@@ -50,16 +51,18 @@ struct attachment {
 	struct session *session;
 	const struct fabric_page *fabric_page;
 	struct channel softibd;
-	int doorbell; /* ours; the helper sleeps on it */
+	int doorbell;		   /* ours; the helper sleeps on it */
 	struct channel **channels; /* direct ones */
 	unsigned channel_count;
 	unsigned channel_capacity;
-	unsigned wanted_count; /* channels to be fetched; the down ring is not read on while there are any */
+	unsigned wanted_count; /* atomic: channels to be fetched; the down ring is not read on while
+				  there are any */
 	struct list dirty;     /* channels with records that are not published */
 	struct flow_table flows;
-	struct adapter *adapters[SESSION_ADAPTERS_MAX]; /* by index on the host; NULL until first opened */
-	bool is_failed; /* softibd is gone */
-	bool is_abandoned; /* this is a child of the process that attached */
+	struct adapter *adapters[SESSION_ADAPTERS_MAX]; /* by index; NULL until first opened */
+	unsigned adapter_limit;				/* no index from here on is in use */
+	bool is_failed;					/* softibd is gone */
+	bool is_abandoned;  /* this is a child of the process that attached */
 	uint64_t discarded; /* packets thrown away at stalled consumers or for their size */
 	uint64_t malformed; /* records that were no packets */
 
@@ -104,15 +107,12 @@ time_ns attachment_deadline(const struct attachment *attachment);
 /* A program leaves: makes sure that the helper wakes up in time for what it started. */
 void attachment_wake_helper(struct attachment *attachment);
 
-/* The direct channel of that id, or a new one that the helper will fetch; NULL when memory is out. */
-struct channel *attachment_channel(struct attachment *attachment, uint32_t id);
-/* Fetches wanted channels from softibd. Gives the lock up while it asks. */
-void attachment_fetch_channels(struct attachment *attachment);
-
 /* softibd is gone: every adapter fails. */
 void attachment_fail(struct attachment *attachment, time_ns now);
 
 /* Gives the queue pairs of a list back to their adapters. */
 void attachment_give_back(struct list *waiting);
+/* The same for those that wait for a flow; for flow_table's callbacks. */
+void attachment_wake_flow(void *context, struct flow *flow);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pair of rings with somebody else: publishing, doorbells, and what to do when the other end does not read. */
+/* A pair of rings with somebody else: publishing, doorbells, and what to do when the other end does
+ * not read. */
 #include "host/channel.h"
 
 #include <sys/mman.h>
@@ -17,7 +18,8 @@ void channel_init(struct channel *channel, uint32_t id)
 	list_init(&channel->dirty);
 }
 
-void channel_open(struct channel *channel, void *out_memory, size_t out_bytes, void *in_memory, size_t in_bytes, int doorbell)
+void channel_open(struct channel *channel, void *out_memory, size_t out_bytes, void *in_memory,
+		  size_t in_bytes, int doorbell)
 {
 	ring_producer_init(&channel->out, out_memory, out_bytes);
 	ring_consumer_init(&channel->in, in_memory, in_bytes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pair of rings with somebody else: softibd (up and down), or another process (a direct ring each way). */
+/* A pair of rings with somebody else: softibd (up and down), or another process (a direct ring each
+ * way). */
 #ifndef SOFTIB_HOST_CHANNEL_H
 #define SOFTIB_HOST_CHANNEL_H
 
@@ -11,8 +12,9 @@
 #include "base/ring.h"
 #include "base/time.h"
 
-/* A consumer that takes nothing for so long holds the head of the queue; packets to it are thrown away like at a switch's
- * head-of-queue limit, so that the senders' retry counters run (vol 1, chapter 18). */
+/* A consumer that takes nothing for so long holds the head of the queue; packets to it are thrown
+ * away like at a switch's head-of-queue limit, so that the senders' retry counters run (vol 1,
+ * chapter 18). */
 #define CHANNEL_STALL_NS MILLISECONDS(200)
 
 enum channel_state {
@@ -26,8 +28,8 @@ struct channel {
 	uint32_t id; /* of a direct ring */
 	struct ring_producer out;
 	struct ring_consumer in;
-	int doorbell;	     /* the consumer's at the other end */
-	void *memory;	     /* NULL unless the channel owns the mapping */
+	int doorbell; /* the consumer's at the other end */
+	void *memory; /* NULL unless the channel owns the mapping */
 	size_t memory_bytes;
 	struct list waiting; /* struct qp by ready_link: wants room */
 	struct list dirty;   /* in the owner's list while records are not published */
@@ -37,7 +39,8 @@ struct channel {
 };
 
 void channel_init(struct channel *channel, uint32_t id);
-void channel_open(struct channel *channel, void *out_memory, size_t out_bytes, void *in_memory, size_t in_bytes, int doorbell);
+void channel_open(struct channel *channel, void *out_memory, size_t out_bytes, void *in_memory,
+		  size_t in_bytes, int doorbell);
 /* Unmaps and closes; nobody may wait on it. */
 void channel_close(struct channel *channel);
 
@@ -53,7 +56,8 @@ void channel_release(struct channel *channel);
 
 /* There was no room at that time: starts or goes on measuring how long. */
 void channel_is_full(struct channel *channel, time_ns now);
-/* Whether those who wait should try again: there is room for byte_count, or the consumer has stalled. */
+/* Whether those who wait should try again: there is room for byte_count, or the consumer has
+ * stalled. */
 bool channel_should_retry(struct channel *channel, time_ns now, uint64_t byte_count);
 /* When channel_should_retry may turn true without the other end's doing. */
 time_ns channel_deadline(const struct channel *channel);

@@ -23,9 +23,11 @@ struct session {
 	struct attachment *attachment; /* NULL until the first adapter is opened */
 };
 
-/* Asks and waits. ret_answer is an object with "ok":true and belongs to the caller; descriptors are in ret_message, which the
- * caller releases. On {"ok":false} the answer's errno is returned, negative. */
-MUST_USE int session_ask(struct session *session, const char *text, json_t **ret_answer, struct control_message *ret_message);
+/* Asks and waits. ret_answer is an object with "ok":true and belongs to the caller; descriptors are
+ * in ret_message, which the caller releases. On {"ok":false} the answer's errno is returned,
+ * negative. */
+MUST_USE int session_ask(struct session *session, const char *text, json_t **ret_answer,
+			 struct control_message *ret_message);
 /* The same for answers without descriptors. */
 MUST_USE int session_ask_plain(struct session *session, const char *text, json_t **ret_answer);
 

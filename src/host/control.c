@@ -30,7 +30,8 @@ static int format_runtime_path(char ret_path[static CONTROL_PATH_BYTES])
 	else if (session && *session)
 		length = snprintf(ret_path, CONTROL_PATH_BYTES, "%s/softib", session);
 	else
-		length = snprintf(ret_path, CONTROL_PATH_BYTES, "/tmp/softib-%u", (unsigned)geteuid());
+		length = snprintf(ret_path, CONTROL_PATH_BYTES, "/tmp/softib-%u",
+				  (unsigned)geteuid());
 	return length < 0 || length >= CONTROL_PATH_BYTES ? -ENAMETOOLONG : 0;
 }
 
@@ -106,8 +107,10 @@ static int connect_in(const char *folder_path, const char *name)
 		close(folder);
 		return error;
 	}
-	/* By way of the open folder, because a socket address holds 108 bytes and a path may be longer. */
-	int length = snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", folder, name);
+	/* By way of the open folder, because a socket address holds 108 bytes and a path may be
+	 * longer. */
+	int length = snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s",
+			      folder, name);
 	int error = length < 0 || (size_t)length >= sizeof(address.sun_path) ? -ENAMETOOLONG : 0;
 
 	if (!error && connect(control, (struct sockaddr *)&address, sizeof(address)) != 0)
@@ -145,7 +148,8 @@ int control_send(int socket, const char *text, const int *descriptors, unsigned 
 	struct iovec part = {.iov_base = (void *)(uintptr_t)text, .iov_len = strlen(text)};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
-	if (part.iov_len == 0 || part.iov_len > CONTROL_MESSAGE_BYTES || descriptor_count > CONTROL_DESCRIPTORS_MAX)
+	if (part.iov_len == 0 || part.iov_len > CONTROL_MESSAGE_BYTES ||
+	    descriptor_count > CONTROL_DESCRIPTORS_MAX)
 		return -EMSGSIZE;
 	if (descriptor_count) {
 		memset(ancillary, 0, sizeof(ancillary));
@@ -261,6 +265,14 @@ int control_receive(int socket, int timeout_ms, struct control_message *ret_mess
 	message.text[byte_count] = '\0';
 	*ret_message = message;
 	return 0;
+}
+
+int control_message_take(struct control_message *message, unsigned index)
+{
+	int descriptor = message->descriptors[index];
+
+	message->descriptors[index] = -1;
+	return descriptor;
 }
 
 void control_message_release(struct control_message *message)

@@ -27,26 +27,34 @@ struct control_message {
 };
 
 /* Sends one message with descriptors; 0 or -errno. */
-MUST_USE int control_send(int socket, const char *text, const int *descriptors, unsigned descriptor_count);
-/* Waits for one message (timeout in ms, -1 for ever); -ECONNRESET on hang-up, -EMSGSIZE, -ETIMEDOUT. */
+MUST_USE int control_send(int socket, const char *text, const int *descriptors,
+			  unsigned descriptor_count);
+/* Waits for one message (timeout in ms, -1 for ever); -ECONNRESET on hang-up, -EMSGSIZE,
+ * -ETIMEDOUT. */
 MUST_USE int control_receive(int socket, int timeout_ms, struct control_message *ret_message);
-void control_message_release(struct control_message *message); /* closes descriptors not taken (set to -1) */
+/* A descriptor of the message becomes the caller's. */
+int control_message_take(struct control_message *message, unsigned index);
+void control_message_release(
+	struct control_message *message); /* closes descriptors not taken (set to -1) */
 /* control_send, then control_receive. */
-MUST_USE int control_ask(int socket, const char *text, int timeout_ms, struct control_message *ret_message);
+MUST_USE int control_ask(int socket, const char *text, int timeout_ms,
+			 struct control_message *ret_message);
 
-/* Starts softibd for a fabric if none runs, one launcher at a time, and waits until it answers. Arguments are softibd's own; --name, --foreground
- * and --log are added. -EEXIST, -ENOENT (no softibd to be found), -ETIMEDOUT, -EIO: it ended at once, and reason says with which words. */
+/* Starts softibd for a fabric if none runs, one launcher at a time, and waits until it answers.
+ * Arguments are softibd's own; --name, --foreground and --log are added. -EEXIST, -ENOENT (no
+ * softibd to be found), -ETIMEDOUT, -EIO: it ended at once, and reason says with which words. */
 struct launch_options {
 	const char *fabric;
 	const char *const *arguments; /* further ones for softibd, NULL-terminated */
-	bool must_be_new;	       /* -EEXIST if it runs already */
+	bool must_be_new;	      /* -EEXIST if it runs already */
 	int timeout_ms;
 	char *reason; /* where the last line that softibd wrote goes if it fails; NULL: nowhere */
 	size_t reason_bytes;
 };
 MUST_USE int fabric_launch(const struct launch_options *options);
 
-/* Where softibd and the drop-in libraries are, from where this code itself was loaded (build tree or installation). */
+/* Where softibd and the drop-in libraries are, from where this code itself was loaded (build tree
+ * or installation). */
 MUST_USE int program_path(const char *program, char ret_path[static CONTROL_PATH_BYTES]);
 MUST_USE int library_directory(char ret_path[static CONTROL_PATH_BYTES]);
 

@@ -11,8 +11,8 @@
 /* First and last unicast LIDs that a switch forwards (vol 1, chapter 4). */
 enum { LID_UNICAST_FIRST = 1, LID_UNICAST_LAST = 0xbfff, QPN_MULTICAST = 0xffffff };
 
-/* Earlier packets leave the fabric within microseconds unless the destination does not read: wait for them a few times,
- * twice as long each time, then go by the fabric and ask again much later. */
+/* Earlier packets leave the fabric within microseconds unless the destination does not read: wait
+ * for them a few times, twice as long each time, then go by the fabric and ask again much later. */
 enum { HOLDS_MAX = 6, FABRIC_BACKOFFS_MAX = 6 };
 #define HOLD_NS	   MICROSECONDS(50)
 #define BACKOFF_NS MILLISECONDS(10)
@@ -21,7 +21,9 @@ enum { TABLE_SLOTS_MIN = 64 };
 
 int flow_table_init(struct flow_table *table, struct flow_counters *counters)
 {
-	*table = (struct flow_table){.counters = counters, .slot_count = TABLE_SLOTS_MIN, .capacity = TABLE_SLOTS_MIN / 2};
+	*table = (struct flow_table){.counters = counters,
+				     .slot_count = TABLE_SLOTS_MIN,
+				     .capacity = TABLE_SLOTS_MIN / 2};
 	list_init(&table->holding);
 	table->slots = calloc(table->slot_count, sizeof(*table->slots));
 	table->flows = calloc(table->capacity, sizeof(*table->flows));
@@ -46,7 +48,8 @@ flow_key flow_key_of(unsigned adapter_index, const struct qp_route *route)
 	uint64_t source = (uint64_t)(adapter_index & 63) << 8 | route->port_number;
 	uint64_t block = route->destination_qpn >> 10 & 0x3fff;
 
-	return (uint64_t)route->dlid << 48 | (uint64_t)route->pkey << 32 | block << 18 | (uint64_t)(route->sl & 15) << 14 | source;
+	return (uint64_t)route->dlid << 48 | (uint64_t)route->pkey << 32 | block << 18 |
+	       (uint64_t)(route->sl & 15) << 14 | source;
 }
 
 uint16_t flow_source_port(const struct flow *flow)
@@ -96,7 +99,8 @@ static int grow(struct flow_table *table)
 
 static bool never_has_a_ring(flow_key key, uint32_t destination_qpn)
 {
-	return key_dlid(key) < LID_UNICAST_FIRST || key_dlid(key) > LID_UNICAST_LAST || destination_qpn == QPN_MULTICAST;
+	return key_dlid(key) < LID_UNICAST_FIRST || key_dlid(key) > LID_UNICAST_LAST ||
+	       destination_qpn == QPN_MULTICAST;
 }
 
 struct flow *flow_table_get(struct flow_table *table, flow_key key, uint32_t destination_qpn)
@@ -162,10 +166,11 @@ static void go_by_fabric(struct flow *flow, uint32_t generation, time_ns ask_at)
 	flow->hold_count = 0;
 }
 
-void flow_answer(struct flow_table *table, struct flow *flow, const struct resolve_answer *answer, struct channel *channel,
-		 uint32_t generation, time_ns now)
+void flow_answer(struct flow_table *table, struct flow *flow, const struct resolve_answer *answer,
+		 struct channel *channel, uint32_t generation, time_ns now)
 {
-	/* One that was not asked about (or asked about again after its channel went) has nothing to learn. */
+	/* One that was not asked about (or asked about again after its channel went) has nothing to
+	 * learn. */
 	if (flow->state != FLOW_RESOLVING)
 		return;
 	if (answer->verdict == RESOLVED_FABRIC && answer->generation == generation) {
@@ -174,8 +179,9 @@ void flow_answer(struct flow_table *table, struct flow *flow, const struct resol
 		return;
 	}
 
-	bool is_direct = answer->verdict == RESOLVED_DIRECT && answer->generation == generation && channel &&
-			 channel->state != CHANNEL_DEAD && answer->flow_slot < FLOW_SLOTS && mtu_bytes(answer->mtu_code);
+	bool is_direct = answer->verdict == RESOLVED_DIRECT && answer->generation == generation &&
+			 channel && channel->state != CHANNEL_DEAD &&
+			 answer->flow_slot < FLOW_SLOTS && mtu_bytes(answer->mtu_code);
 
 	if (is_direct) {
 		flow->state = channel->state == CHANNEL_OPEN ? FLOW_DIRECT : FLOW_RING_WANTED;
@@ -196,11 +202,13 @@ void flow_answer(struct flow_table *table, struct flow *flow, const struct resol
 	go_by_fabric(flow, generation, now + (BACKOFF_NS << flow->fabric_count));
 	if (flow->fabric_count < FABRIC_BACKOFFS_MAX)
 		flow->fabric_count++;
-	/* Once it is known to be busy, the next question gets one chance, so that little time is lost. */
+	/* Once it is known to be busy, the next question gets one chance, so that little time is
+	 * lost. */
 	flow->hold_count = HOLDS_MAX - 2;
 }
 
-void flow_table_expire(struct flow_table *table, time_ns now, void (*wake)(void *context, struct flow *flow), void *context)
+void flow_table_expire(struct flow_table *table, time_ns now,
+		       void (*wake)(void *context, struct flow *flow), void *context)
 {
 	struct list *next;
 
@@ -220,7 +228,8 @@ time_ns flow_table_deadline(const struct flow_table *table)
 {
 	time_ns deadline = TIME_NEVER;
 
-	for (const struct list *link = table->holding.next; link != &table->holding; link = link->next)
+	for (const struct list *link = table->holding.next; link != &table->holding;
+	     link = link->next)
 		deadline = time_earlier(deadline, container_of(link, struct flow, holding)->ask_at);
 	return deadline;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flows: for each way that packets of this process go, whether they go by the fabric or by a ring of their own (docs/spine.md). */
+/* Flows: for each way that packets of this process go, whether they go by the fabric or by a ring
+ * of their own (docs/spine.md). */
 #ifndef SOFTIB_HOST_FLOWS_H
 #define SOFTIB_HOST_FLOWS_H
 
@@ -15,9 +16,10 @@ struct qp_route;
 
 enum flow_state {
 	FLOW_UNRESOLVED,
-	FLOW_RESOLVING,	   /* softibd was asked */
-	FLOW_HOLDING,	   /* earlier packets are on their way: ask again at ask_at, send nothing until then */
-	FLOW_RING_WANTED,  /* the answer names a ring that is not mapped yet */
+	FLOW_RESOLVING, /* softibd was asked */
+	FLOW_HOLDING,	/* earlier packets are on their way: ask again at ask_at, send nothing until
+			   then */
+	FLOW_RING_WANTED, /* the answer names a ring that is not mapped yet */
 	FLOW_DIRECT,
 	FLOW_FABRIC,
 	FLOW_FABRIC_ALWAYS, /* multicast: nobody to have a ring with */
@@ -31,16 +33,16 @@ struct flow {
 	uint32_t index;	     /* request_id of its questions */
 	uint32_t generation; /* in which it was resolved */
 	enum flow_state state;
-	uint8_t hold_count;	     /* in a row */
-	uint8_t fabric_count;	     /* answers "by the fabric, for now" in a row */
-	uint16_t destination_port;   /* goes into the records of a direct ring */
-	uint32_t mtu;		     /* bytes */
-	uint32_t destination_qpn;    /* of the packet that asked */
-	struct channel *channel;     /* direct or wanted */
+	uint8_t hold_count;	   /* in a row */
+	uint8_t fabric_count;	   /* answers "by the fabric, for now" in a row */
+	uint16_t destination_port; /* goes into the records of a direct ring */
+	uint32_t mtu;		   /* bytes */
+	uint32_t destination_qpn;  /* of the packet that asked */
+	struct channel *channel;   /* direct or wanted */
 	struct flow_counters *counters;
-	time_ns ask_at;		     /* holding: when to ask; fabric: not before */
-	struct list waiting;	     /* struct qp by ready_link */
-	struct list holding;	     /* in flow_table.holding */
+	time_ns ask_at;	     /* holding: when to ask; fabric: not before */
+	struct list waiting; /* struct qp by ready_link */
+	struct list holding; /* in flow_table.holding */
 };
 
 struct flow_table {
@@ -67,15 +69,18 @@ struct flow *flow_table_at(const struct flow_table *table, uint32_t index);
 /* The question that this flow puts to softibd; it is resolving from now on. */
 struct resolve_request flow_ask(struct flow *flow, uint32_t generation);
 
-/* Softibd's answer. The channel of a direct answer is found or made by the caller and may not be open yet. */
-void flow_answer(struct flow_table *table, struct flow *flow, const struct resolve_answer *answer, struct channel *channel,
-		 uint32_t generation, time_ns now);
+/* Softibd's answer. The channel of a direct answer is found or made by the caller and may not be
+ * open yet. */
+void flow_answer(struct flow_table *table, struct flow *flow, const struct resolve_answer *answer,
+		 struct channel *channel, uint32_t generation, time_ns now);
 
 /* Holding flows whose time has come go back to unresolved. Calls wake for each of them. */
-void flow_table_expire(struct flow_table *table, time_ns now, void (*wake)(void *context, struct flow *flow), void *context);
+void flow_table_expire(struct flow_table *table, time_ns now,
+		       void (*wake)(void *context, struct flow *flow), void *context);
 time_ns flow_table_deadline(const struct flow_table *table);
 
-/* Every flow by that channel is to be asked about again; wake is called for those that had queue pairs waiting. */
+/* Every flow by that channel is to be asked about again; wake is called for those that had queue
+ * pairs waiting. */
 void flow_table_forget_channel(struct flow_table *table, const struct channel *channel,
 			       void (*wake)(void *context, struct flow *flow), void *context);
 /* The channel is open: those that waited for it may go. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The helper thread: sleeps until somebody rings the process's doorbell, a timer is due or softibd hangs up.
+ * The helper thread: sleeps until somebody rings the process's doorbell, a timer is due or softibd
+ * hangs up.
  *
- * It must not fight a polling program for a core or the lock, and must not keep one waiting that spins on memory without
- * polling. What tells them apart is who finds the records: if the helper is woken and the program has taken them already, again
- * and again, it stays out: producers need not ring, and it only looks in every millisecond. If it then finds that records were
- * left lying, it needs more convincing next time.
+ * It must not fight a polling program for a core or the lock, and must not keep one waiting that
+ * spins on memory without polling. What tells them apart is who finds the records: if the helper is
+ * woken and the program has taken them already, again and again, it stays out: producers need not
+ * ring, and it only looks in every millisecond. If it then finds that records were left lying, it
+ * needs more convincing next time.
  */
 #include "host/helper.h"
 
@@ -16,6 +18,7 @@
 #include <unistd.h>
 #include "host/attachment.h"
 #include "host/connection.h"
+#include "host/direct_channels.h"
 #include "host/transmit.h"
 
 enum {
@@ -23,6 +26,7 @@ enum {
 	USELESS_WAKES_MIN = 8,
 	USELESS_WAKES_MAX = 4096,
 	POLLS_PER_LOOK_MIN = 100, /* fewer in LOOK_NS is not polling */
+	LOOKS_OF_A_POLLER = 16,	  /* in a row: it convinces quickly from then on */
 	ROUNDS_PER_WAKE = 16,
 };
 
@@ -68,7 +72,8 @@ static bool arm_channel(struct channel *channel)
 {
 	bool has_more = ring_sleep(&channel->in);
 
-	if (!list_is_empty(&channel->waiting) && ring_wait_for_room(&channel->out, TRANSMIT_RECORD_BYTES))
+	if (!list_is_empty(&channel->waiting) &&
+	    ring_wait_for_room(&channel->out, TRANSMIT_RECORD_BYTES))
 		has_more |= ring_room(&channel->out) >= TRANSMIT_ROOM_BYTES;
 	return has_more;
 }
@@ -81,7 +86,7 @@ static bool arm(struct attachment *attachment)
 	for (unsigned i = 0; i < attachment->channel_count; i++)
 		if (attachment->channels[i]->state == CHANNEL_OPEN)
 			has_more |= arm_channel(attachment->channels[i]);
-	for (unsigned i = 0; i < SESSION_ADAPTERS_MAX; i++)
+	for (unsigned i = 0; i < attachment->adapter_limit; i++)
 		if (attachment->adapters[i] && attachment->adapters[i]->has_hca)
 			has_more |= hca_ready_first(&attachment->adapters[i]->hca) != NULL;
 	return !has_more && attachment->wanted_count == 0;
@@ -102,7 +107,7 @@ static bool work(struct attachment *attachment)
 
 	for (unsigned round = 0; round < ROUNDS_PER_WAKE; round++) {
 		if (attachment->wanted_count) {
-			attachment_fetch_channels(attachment);
+			direct_channels_fetch(attachment);
 			any = true;
 		}
 		if (!attachment_progress(attachment, attachment_now()))
@@ -157,11 +162,11 @@ static bool stay_out(struct helper *helper)
 		looks++;
 		if (__atomic_load_n(&attachment->wanted_count, __ATOMIC_RELAXED)) {
 			attachment_lock(attachment);
-			attachment_fetch_channels(attachment);
+			direct_channels_fetch(attachment);
 			attachment_unlock(attachment);
 		}
 	}
-	if (looks > 1000)
+	if (looks >= LOOKS_OF_A_POLLER)
 		helper->useless_wakes_needed = USELESS_WAKES_MIN;
 	helper->useless_wakes = 0;
 	return true;
@@ -179,7 +184,8 @@ static bool turn(struct helper *helper, bool came_from_staying_out, bool *ret_st
 
 	if (came_from_staying_out && was_useful && helper->useless_wakes_needed < USELESS_WAKES_MAX)
 		helper->useless_wakes_needed *= 2;
-	*ret_stays_out = !came_from_staying_out && should_stay_out(helper, was_useful, polls(attachment));
+	*ret_stays_out =
+		!came_from_staying_out && should_stay_out(helper, was_useful, polls(attachment));
 	if (*ret_stays_out) {
 		attachment->helper_mode = HELPER_STAYING_OUT;
 		disarm(attachment);
@@ -199,7 +205,8 @@ static bool turn(struct helper *helper, bool came_from_staying_out, bool *ret_st
 static void *run(void *context)
 {
 	struct attachment *attachment = context;
-	struct helper helper = {.attachment = attachment, .useless_wakes_needed = USELESS_WAKES_MIN};
+	struct helper helper = {.attachment = attachment,
+				.useless_wakes_needed = USELESS_WAKES_MIN};
 	bool stays_out = false, came_from_staying_out = false;
 
 	while (turn(&helper, came_from_staying_out, &stays_out)) {

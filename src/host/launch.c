@@ -29,8 +29,8 @@ struct birth_notice {
 
 /* --- one launcher at a time --- */
 
-/* Beside the fabric's folder, not in it: softibd sweeps and removes that one. The holder removes the file, so whoever waited
- * looks whether what it locked is still there. */
+/* Beside the fabric's folder, not in it: softibd sweeps and removes that one. The holder removes
+ * the file, so whoever waited looks whether what it locked is still there. */
 static int take_launch_lock(const char *fabric, char ret_path[static CONTROL_PATH_BYTES])
 {
 	char runtime[CONTROL_PATH_BYTES];
@@ -38,7 +38,8 @@ static int take_launch_lock(const char *fabric, char ret_path[static CONTROL_PAT
 
 	if (error)
 		return error;
-	if (snprintf(ret_path, CONTROL_PATH_BYTES, "%s/.%s.launch", runtime, fabric) >= CONTROL_PATH_BYTES)
+	if (snprintf(ret_path, CONTROL_PATH_BYTES, "%s/.%s.launch", runtime, fabric) >=
+	    CONTROL_PATH_BYTES)
 		return -ENAMETOOLONG;
 	for (int attempt = 0; attempt < LOCK_ATTEMPTS_MAX; attempt++) {
 		struct stat locked, there;
@@ -48,7 +49,8 @@ static int take_launch_lock(const char *fabric, char ret_path[static CONTROL_PAT
 			return -errno;
 		while (flock(file, LOCK_EX) != 0 && errno == EINTR)
 			;
-		if (fstat(file, &locked) == 0 && lstat(ret_path, &there) == 0 && locked.st_ino == there.st_ino)
+		if (fstat(file, &locked) == 0 && lstat(ret_path, &there) == 0 &&
+		    locked.st_ino == there.st_ino)
 			return file;
 		close(file);
 	}
@@ -71,8 +73,9 @@ static int say_hello(const char *fabric, int timeout_ms)
 
 	if (control < 0)
 		return control;
-	snprintf(text, sizeof(text), "{\"command\":\"hello\",\"version\":%d,\"kind\":\"tool\",\"pid\":%d}", PROTOCOL_VERSION,
-		 (int)getpid());
+	snprintf(text, sizeof(text),
+		 "{\"command\":\"hello\",\"version\":%d,\"kind\":\"tool\",\"pid\":%d}",
+		 PROTOCOL_VERSION, (int)getpid());
 
 	int error = control_ask(control, text, timeout_ms, &answer);
 
@@ -82,7 +85,8 @@ static int say_hello(const char *fabric, int timeout_ms)
 	return error;
 }
 
-/* --- the new process; only async-signal-safe calls between the fork and exec, for the launcher may have threads --- */
+/* --- the new process; only async-signal-safe calls between the fork and exec, for the launcher may
+ * have threads --- */
 
 /* No fork handlers run, and no SIGCHLD surprises a program that counts its own children. */
 static pid_t fork_unnoticed(void)
@@ -102,7 +106,8 @@ static void close_beyond(int first)
 		close(i);
 }
 
-_Noreturn static void become_softibd(char *const arguments[], char *const environment[], int errors, int notice_pipe)
+_Noreturn static void become_softibd(char *const arguments[], char *const environment[], int errors,
+				     int notice_pipe)
 {
 	struct birth_notice notice = {.pid = (pid_t)syscall(SYS_getpid)};
 	struct sigaction standard = {.sa_handler = SIG_DFL};
@@ -158,7 +163,8 @@ static int spawn(char *const arguments[], char *const environment[], int errors,
 			error = -EAGAIN;
 		else
 			*ret_pid = notice.pid;
-		/* The second notice comes only if exec failed; its end of the pipe closes otherwise. */
+		/* The second notice comes only if exec failed; its end of the pipe closes
+		 * otherwise. */
 		if (!error && read(ends[0], &notice, sizeof(notice)) == sizeof(notice))
 			error = -notice.error;
 	}
@@ -179,12 +185,14 @@ static char **environment_for_softibd(void)
 	char **environment = calloc(count + 1, sizeof(*environment));
 
 	for (size_t i = 0; environment && i < count; i++)
-		if (strncmp(environ[i], "LD_PRELOAD=", 11) != 0 && strncmp(environ[i], "LD_AUDIT=", 9) != 0)
+		if (strncmp(environ[i], "LD_PRELOAD=", 11) != 0 &&
+		    strncmp(environ[i], "LD_AUDIT=", 9) != 0)
 			environment[kept++] = environ[i];
 	return environment;
 }
 
-static int list_arguments(const struct launch_options *options, const char *program, const char *log, const char *ret_arguments[])
+static int list_arguments(const struct launch_options *options, const char *program,
+			  const char *log, const char *ret_arguments[])
 {
 	size_t count = 0;
 
@@ -226,7 +234,8 @@ static bool last_line(int file, char *ret_line, size_t byte_count)
 
 static void explain(const struct launch_options *options, int errors, const char *log)
 {
-	if (!options->reason || !options->reason_bytes || last_line(errors, options->reason, options->reason_bytes))
+	if (!options->reason || !options->reason_bytes ||
+	    last_line(errors, options->reason, options->reason_bytes))
 		return;
 
 	int file = open(log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -257,10 +266,12 @@ static int wait_until_it_answers(const struct launch_options *options, pid_t pid
 {
 	struct timespec pause = {.tv_nsec = RETRY_MS * 1000000l};
 
-	for (int waited_ms = 0; options->timeout_ms < 0 || waited_ms < options->timeout_ms; waited_ms += RETRY_MS) {
+	for (int waited_ms = 0; options->timeout_ms < 0 || waited_ms < options->timeout_ms;
+	     waited_ms += RETRY_MS) {
 		bool ended = has_ended(pid);
 
-		/* Asked after the look: another softibd may hold the name, and then that is fine too. */
+		/* Asked after the look: another softibd may hold the name, and then that is fine
+		 * too. */
 		if (say_hello(options->fabric, ASK_MS) == 0)
 			return ended && options->must_be_new ? -EEXIST : 0;
 		if (ended)

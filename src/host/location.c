@@ -5,7 +5,8 @@
  * Build tree:   BUILD/softib, BUILD/softibd, libraries in BUILD/lib (links to BUILD/src/api)
  * Installation: PREFIX/bin/softib, PREFIX/libexec/softib/softibd, libraries in PREFIX/LIBDIR/softib
  *
- * SOFTIB_LIBDIR (set by "softib run") says where the libraries are and comes first. A folder is the right one if the file is in it.
+ * SOFTIB_LIBDIR (set by "softib run") says where the libraries are and comes first. A folder is the
+ * right one if the file is in it.
  */
 #include "host/control.h"
 
@@ -24,28 +25,28 @@
 
 /* From the folder of this code to the folder of a program. */
 static const char *const program_folders[] = {
-	".",			       /* BUILD/softib -> BUILD/softibd; both in one bin */
-	"..",			       /* BUILD/lib */
-	"../libexec/softib",	       /* PREFIX/bin */
-	"../../libexec/softib",	       /* PREFIX/lib/softib */
-	"../../../libexec/softib",     /* PREFIX/lib/x86_64-linux-gnu/softib */
-	"../../bin",		       /* the same two, for softib itself */
+	".",			   /* BUILD/softib -> BUILD/softibd; both in one bin */
+	"..",			   /* BUILD/lib */
+	"../libexec/softib",	   /* PREFIX/bin */
+	"../../libexec/softib",	   /* PREFIX/lib/softib */
+	"../../../libexec/softib", /* PREFIX/lib/x86_64-linux-gnu/softib */
+	"../../bin",		   /* the same two, for softib itself */
 	"../../../bin",
-	"../../../",		       /* BUILD/src/api/libibverbs */
-	"../..",		       /* BUILD/src/cli, BUILD/tests/unit */
+	"../../../", /* BUILD/src/api/libibverbs */
+	"../..",     /* BUILD/src/cli, BUILD/tests/unit */
 	"../daemon",
 };
 
 /* From the folder of this code to the libraries. */
 static const char *const library_folders[] = {
-	"lib",			     /* BUILD */
-	"../../lib",		     /* BUILD/src/cli */
-	"../../../lib",		     /* BUILD/src/api/libibverbs */
-	"../" SOFTIB_PRIVATE_LIBDIR, /* PREFIX/bin */
+	"lib",				/* BUILD */
+	"../../lib",			/* BUILD/src/cli */
+	"../../../lib",			/* BUILD/src/api/libibverbs */
+	"../" SOFTIB_PRIVATE_LIBDIR,	/* PREFIX/bin */
 	"../../" SOFTIB_PRIVATE_LIBDIR, /* PREFIX/libexec/softib */
-	SOFTIB_PRIVATE_LIBDIR,	     /* configured as an absolute path */
+	SOFTIB_PRIVATE_LIBDIR,		/* configured as an absolute path */
 	"../lib/softib",
-	".",			     /* loaded from the folder itself */
+	".", /* loaded from the folder itself */
 };
 
 static int copy_path(const char *path, char ret_path[static CONTROL_PATH_BYTES])
@@ -66,7 +67,8 @@ static int own_folder(char ret_path[static CONTROL_PATH_BYTES])
 	Dl_info info;
 	const char *name = "/proc/self/exe";
 
-	if (dladdr1((void *)(uintptr_t)own_folder, &info, (void **)&map, RTLD_DL_LINKMAP) && map && map->l_name[0])
+	if (dladdr1((void *)(uintptr_t)own_folder, &info, (void **)&map, RTLD_DL_LINKMAP) && map &&
+	    map->l_name[0])
 		name = map->l_name;
 	if (!realpath(name, resolved))
 		return -errno;
@@ -75,12 +77,14 @@ static int own_folder(char ret_path[static CONTROL_PATH_BYTES])
 }
 
 /* BASE/FOLDER/FILE if it can be accessed that way; ret_path gets the folder, resolved. */
-static int try_folder(const char *base, const char *folder, const char *file, int mode, char ret_path[static CONTROL_PATH_BYTES])
+static int try_folder(const char *base, const char *folder, const char *file, int mode,
+		      char ret_path[static CONTROL_PATH_BYTES])
 {
 	char path[PATH_MAX];
 	char resolved[PATH_MAX];
-	int length = folder[0] == '/' ? snprintf(path, sizeof(path), "%s/%s", folder, file)
-				      : snprintf(path, sizeof(path), "%s/%s/%s", base, folder, file);
+	int length = folder[0] == '/'
+			     ? snprintf(path, sizeof(path), "%s/%s", folder, file)
+			     : snprintf(path, sizeof(path), "%s/%s/%s", base, folder, file);
 
 	if (length < 0 || length >= PATH_MAX || access(path, mode) != 0)
 		return -ENOENT;
@@ -90,8 +94,8 @@ static int try_folder(const char *base, const char *folder, const char *file, in
 	return copy_path(resolved, ret_path);
 }
 
-static int find_folder(const char *base, const char *const folders[], size_t folder_count, const char *file, int mode,
-		       char ret_path[static CONTROL_PATH_BYTES])
+static int find_folder(const char *base, const char *const folders[], size_t folder_count,
+		       const char *file, int mode, char ret_path[static CONTROL_PATH_BYTES])
 {
 	for (size_t i = 0; i < folder_count; i++)
 		if (try_folder(base, folders[i], file, mode, ret_path) == 0)
@@ -109,9 +113,11 @@ int program_path(const char *program, char ret_path[static CONTROL_PATH_BYTES])
 
 	if (error)
 		return error;
-	error = find_folder(own, program_folders, ARRAY_COUNT(program_folders), program, X_OK, folder);
+	error = find_folder(own, program_folders, ARRAY_COUNT(program_folders), program, X_OK,
+			    folder);
 	if (error && libraries && *libraries)
-		error = find_folder(libraries, program_folders, ARRAY_COUNT(program_folders), program, X_OK, folder);
+		error = find_folder(libraries, program_folders, ARRAY_COUNT(program_folders),
+				    program, X_OK, folder);
 	if (error)
 		return error;
 	snprintf(path, sizeof(path), "%s/%s", folder, program);
@@ -130,5 +136,6 @@ int library_directory(char ret_path[static CONTROL_PATH_BYTES])
 
 	if (error)
 		return error;
-	return find_folder(own, library_folders, ARRAY_COUNT(library_folders), "libibverbs.so.1", R_OK, ret_path);
+	return find_folder(own, library_folders, ARRAY_COUNT(library_folders), "libibverbs.so.1",
+			   R_OK, ret_path);
 }

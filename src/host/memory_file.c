@@ -46,7 +46,8 @@ int memory_file_create(const char *name, size_t byte_count, int *ret_file, void 
 	return 0;
 }
 
-int memory_file_create_published(const char *name, size_t byte_count, int *ret_file, void **ret_memory)
+int memory_file_create_published(const char *name, size_t byte_count, int *ret_file,
+				 void **ret_memory)
 {
 	void *memory = NULL;
 	int file = -1;

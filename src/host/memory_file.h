@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that processes share by descriptor: sealed, so that nobody can shrink it under somebody's feet. */
+/* Memory that processes share by descriptor: sealed, so that nobody can shrink it under somebody's
+ * feet. */
 #ifndef SOFTIB_HOST_MEMORY_FILE_H
 #define SOFTIB_HOST_MEMORY_FILE_H
 
@@ -7,9 +8,11 @@
 #include "base/attributes.h"
 
 /* A zeroed memfd of that size, mapped read-write here; size sealed. -errno. */
-MUST_USE int memory_file_create(const char *name, size_t byte_count, int *ret_file, void **ret_memory);
+MUST_USE int memory_file_create(const char *name, size_t byte_count, int *ret_file,
+				void **ret_memory);
 /* The same, but whoever gets the descriptor can map it only for reading. */
-MUST_USE int memory_file_create_published(const char *name, size_t byte_count, int *ret_file, void **ret_memory);
+MUST_USE int memory_file_create_published(const char *name, size_t byte_count, int *ret_file,
+					  void **ret_memory);
 
 /* Maps a descriptor that somebody sent. -EPROTO: not sealed, or not of that size. */
 MUST_USE int memory_file_map(int file, size_t byte_count, void **ret_memory);

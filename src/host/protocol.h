@@ -2,17 +2,24 @@
 /*
  * What programs and softibd say to each other.
  *
- * Control socket: SOCK_SEQPACKET, one JSON object per message, at most CONTROL_MESSAGE_BYTES; the program asks, softibd answers {"ok":true,...} or
+ * Control socket: SOCK_SEQPACKET, one JSON object per message, at most CONTROL_MESSAGE_BYTES; the
+ * program asks, softibd answers {"ok":true,...} or
  * {"ok":false,"error":"text","errno":N}. Descriptors travel with the answer, in the order named.
  *
  *   {"command":"hello","version":1,"host":"h1","pid":N,"kind":"program"|"hold"|"tool"}
- *        -> "fabric","host","tree" (path),"adapters":[{"name","index","node_guid","system_image_guid","ports"}...]   ("hold": softib run keeps the fabric alive, nothing else)
+ *        -> "fabric","host","tree"
+ * (path),"adapters":[{"name","index","node_guid","system_image_guid","ports"}...]   ("hold": softib
+ * run keeps the fabric alive, nothing else)
  *   {"command":"attach"}            once per process, before the first adapter is used
- *        -> "ring_bytes"; descriptors: fabric page (read-only), process page memfd (up ring, down ring, flow counters: struct process_layout), own doorbell eventfd, softibd's doorbell eventfd
- *   {"command":"port","adapter":I}  -> softibd will send RECORD_PORT_UPDATE for every port of the adapter now and on each change; "ok" after the first ones are in the ring
+ *        -> "ring_bytes"; descriptors: fabric page (read-only), process page memfd (up ring, down
+ * ring, flow counters: struct process_layout), own doorbell eventfd, softibd's doorbell eventfd
+ *   {"command":"port","adapter":I}  -> softibd will send RECORD_PORT_UPDATE for every port of the
+ * adapter now and on each change; "ok" after the first ones are in the ring
  *   {"command":"qpns","adapter":I,"count":N} -> "first","count" (blocks of QPN_BLOCK)
- *   {"command":"ring","id":N}       -> "outgoing_bytes","incoming_bytes"; descriptors: ring memfd (struct direct_layout), the peer's doorbell eventfd
- *   tools: {"command":"hosts"}, {"command":"status"}, {"command":"link","node":..,"port":..,"up":bool}, {"command":"refresh","host":..}, {"command":"down"}, {"command":"wait-active","timeout_ms":N}
+ *   {"command":"ring","id":N}       -> "outgoing_bytes","incoming_bytes"; descriptors: ring memfd
+ * (struct direct_layout), the peer's doorbell eventfd tools: {"command":"hosts"},
+ * {"command":"status"}, {"command":"link","node":..,"port":..,"up":bool},
+ * {"command":"refresh","host":..}, {"command":"down"}, {"command":"wait-active","timeout_ms":N}
  */
 #ifndef SOFTIB_HOST_PROTOCOL_H
 #define SOFTIB_HOST_PROTOCOL_H
@@ -33,16 +40,18 @@ enum {
 
 /* In-band records of the up and down rings. record->port is (adapter index << 8 | port number). */
 enum record_kind {
-	RECORD_PACKET = 1,  /* both ways, and on direct rings: packet_encode()d bytes; packet_count from the record */
-	RECORD_RESOLVE = 2, /* up: struct resolve_request */
+	RECORD_PACKET = 1,   /* both ways, and on direct rings: packet_encode()d bytes; packet_count
+				from the record */
+	RECORD_RESOLVE = 2,  /* up: struct resolve_request */
 	RECORD_RESOLVED = 3, /* down: struct resolve_answer */
-	RECORD_RING_OFFERED = 4, /* down: record->word = ring id; a peer will send on it; fetch it with "ring" and read it from now on */
+	RECORD_RING_OFFERED = 4, /* down: record->word = ring id; a peer will send on it; fetch it
+				    with "ring" and read it from now on */
 	RECORD_PORT_UPDATE = 5,	 /* down: struct port_update */
 };
 
 struct resolve_request {
-	uint32_t request_id;  /* the program's */
-	uint32_t generation;  /* that it saw */
+	uint32_t request_id; /* the program's */
+	uint32_t generation; /* that it saw */
 	uint32_t destination_qpn;
 	uint16_t dlid;
 	uint16_t pkey;
@@ -62,10 +71,11 @@ struct resolve_answer {
 	uint32_t generation; /* the answer holds while the fabric page shows this one */
 	uint32_t verdict;    /* enum resolve_verdict */
 	uint32_t ring_id;
-	uint32_t flow_slot;  /* index into process_layout.flows, counted by the program */
+	uint32_t flow_slot; /* index into process_layout.flows, counted by the program */
 	uint8_t mtu_code;
 	uint8_t reserved;
-	uint16_t destination_port; /* adapter << 8 | port at the destination: goes into record->port on the direct ring */
+	uint16_t destination_port; /* adapter << 8 | port at the destination: goes into record->port
+				      on the direct ring */
 };
 
 struct port_update {
@@ -86,13 +96,15 @@ struct flow_counters {
 	uint64_t words;
 };
 
-/* Layout of the process memfd: up ring at 0, then down ring, then FLOW_SLOTS flow counters; each part page aligned. */
+/* Layout of the process memfd: up ring at 0, then down ring, then FLOW_SLOTS flow counters; each
+ * part page aligned. */
 struct process_layout {
 	size_t up_offset, down_offset, flows_offset, total_bytes;
 };
 struct process_layout process_layout(void);
 
-/* Layout of a direct memfd: ring from the process with the lower id to the other, then the way back; page aligned. The "ring" answer says which is whose: "outgoing":0|1. */
+/* Layout of a direct memfd: ring from the process with the lower id to the other, then the way
+ * back; page aligned. The "ring" answer says which is whose: "outgoing":0|1. */
 struct direct_layout {
 	size_t offset[2];
 	size_t total_bytes;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "host/attachment.h"
+#include "host/direct_channels.h"
 #include "wire/mtu.h"
 #include "wire/packet.h"
 
@@ -17,8 +18,8 @@ static struct adapter *adapter_at(const struct attachment *attachment, unsigned 
 	return adapter && adapter->has_hca ? adapter : NULL;
 }
 
-/* The headers are decoded from a copy: the peer can change the ring's bytes between a check and a use. The payload stays
- * where it is; what it says is the peer's business. */
+/* The headers are decoded from a copy: the peer can change the ring's bytes between a check and a
+ * use. The payload stays where it is; what it says is the peer's business. */
 static bool decode(const struct ring_record *record, struct packet *ret_packet)
 {
 	uint8_t headers[PACKET_HEADER_BYTES_MAX + 4];
@@ -29,7 +30,8 @@ static bool decode(const struct ring_record *record, struct packet *ret_packet)
 		return false;
 	memcpy(headers, record->body, copied);
 	__asm__ volatile("" : : "r"(headers) : "memory"); /* no second look at the ring */
-	if (unlikely(packet_decode(headers, record->byte_count, record->packet_count, ret_packet) != PACKET_OK))
+	if (unlikely(packet_decode(headers, record->byte_count, record->packet_count, ret_packet) !=
+		     PACKET_OK))
 		return false;
 
 	size_t payload_offset = (size_t)(ret_packet->payload.single.bytes - headers);
@@ -38,7 +40,8 @@ static bool decode(const struct ring_record *record, struct packet *ret_packet)
 	return true;
 }
 
-static void receive_packet(struct attachment *attachment, time_ns now, const struct ring_record *record)
+static void receive_packet(struct attachment *attachment, time_ns now,
+			   const struct ring_record *record)
 {
 	struct adapter *adapter = adapter_at(attachment, record->port >> 8);
 	struct packet packet;
@@ -72,7 +75,8 @@ static bool receive_direct(struct attachment *attachment, struct channel *channe
 	return any;
 }
 
-static void receive_answer(struct attachment *attachment, time_ns now, const struct ring_record *record)
+static void receive_answer(struct attachment *attachment, time_ns now,
+			   const struct ring_record *record)
 {
 	struct resolve_answer answer;
 	struct channel *channel = NULL;
@@ -86,8 +90,9 @@ static void receive_answer(struct attachment *attachment, time_ns now, const str
 	if (!flow)
 		return;
 	if (answer.verdict == RESOLVED_DIRECT)
-		channel = attachment_channel(attachment, answer.ring_id);
-	flow_answer(&attachment->flows, flow, &answer, channel, attachment_generation(attachment), now);
+		channel = direct_channel_get(attachment, answer.ring_id);
+	flow_answer(&attachment->flows, flow, &answer, channel, attachment_generation(attachment),
+		    now);
 	if (flow->state == FLOW_DIRECT || flow->state == FLOW_FABRIC)
 		attachment_give_back(&flow->waiting);
 }
@@ -106,7 +111,8 @@ static void receive_port_update(struct attachment *attachment, const struct ring
 		hca_port_update(&adapter->hca, &update.view, update.client_reregister != 0);
 }
 
-static void receive_from_softibd(struct attachment *attachment, time_ns now, const struct ring_record *record)
+static void receive_from_softibd(struct attachment *attachment, time_ns now,
+				 const struct ring_record *record)
 {
 	switch (record->kind) {
 	case RECORD_PACKET:
@@ -116,7 +122,7 @@ static void receive_from_softibd(struct attachment *attachment, time_ns now, con
 		receive_answer(attachment, now, record);
 		break;
 	case RECORD_RING_OFFERED:
-		if (!attachment_channel(attachment, record->word))
+		if (!direct_channel_get(attachment, record->word))
 			attachment->malformed++;
 		break;
 	case RECORD_PORT_UPDATE:
@@ -130,8 +136,8 @@ static void receive_from_softibd(struct attachment *attachment, time_ns now, con
 bool receive_all(struct attachment *attachment, time_ns now)
 {
 	struct channel *softibd = &attachment->softibd;
-	/* The down ring's end first: whatever a peer sent by the fabric after its direct ring was revoked lies behind what it
-	 * wrote into that ring, and so is read behind it. */
+	/* The down ring's end first: whatever a peer sent by the fabric after its direct ring was
+	 * revoked lies behind what it wrote into that ring, and so is read behind it. */
 	uint64_t snapshot = ring_snapshot(&softibd->in);
 	const struct ring_record *record;
 	bool any = false;
@@ -140,7 +146,8 @@ bool receive_all(struct attachment *attachment, time_ns now)
 		if (attachment->channels[i]->state == CHANNEL_OPEN)
 			any |= receive_direct(attachment, attachment->channels[i], now);
 
-	/* A ring that we know of but can't read yet may hold packets that come before the next ones here. */
+	/* A ring that we know of but can't read yet may hold packets that come before the next ones
+	 * here. */
 	while (!attachment->wanted_count && (record = ring_next_until(&softibd->in, snapshot))) {
 		receive_from_softibd(attachment, now, record);
 		if (softibd->in.head - softibd->in.released >= RELEASE_BYTES)

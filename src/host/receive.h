@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records in: from softibd's ring and from the direct ones, in the order that keeps packets in order (docs/spine.md). */
+/* Records in: from softibd's ring and from the direct ones, in the order that keeps packets in
+ * order (docs/spine.md). */
 #ifndef SOFTIB_HOST_RECEIVE_H
 #define SOFTIB_HOST_RECEIVE_H
 

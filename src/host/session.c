@@ -12,7 +12,12 @@
 #include "host/connection.h"
 #include "host/protocol.h"
 
-enum { ASK_TIMEOUT_MS = 30000, LAUNCH_TIMEOUT_MS = 30000, CONNECT_ATTEMPTS = 3 };
+enum {
+	ASK_TIMEOUT_MS = 30000,
+	LAUNCH_TIMEOUT_MS = 30000,
+	ACTIVE_TIMEOUT_MS = 10000,
+	CONNECT_ATTEMPTS = 3,
+};
 
 static const char *const embedded_default[] = {"--ephemeral", "--hosts", "2", NULL};
 
@@ -35,13 +40,16 @@ __attribute__((format(printf, 1, 2))) static void complain(const char *format, .
 
 /* --- asking --- */
 
-int session_ask(struct session *session, const char *text, json_t **ret_answer, struct control_message *ret_message)
+int session_ask(struct session *session, const char *text, json_t **ret_answer,
+		struct control_message *ret_message)
 {
 	json_error_t place;
 
 	pthread_mutex_lock(&session->asking);
 
-	int error = session->control < 0 ? -ENODEV : control_ask(session->control, text, ASK_TIMEOUT_MS, ret_message);
+	int error = session->control < 0
+			    ? -ENODEV
+			    : control_ask(session->control, text, ASK_TIMEOUT_MS, ret_message);
 
 	pthread_mutex_unlock(&session->asking);
 	if (error)
@@ -109,7 +117,8 @@ static int read_guid(const json_t *object, const char *name, uint64_t *ret_guid)
 	return errno || end == text || *end ? -EPROTO : 0;
 }
 
-static int read_adapter(const char *tree, const json_t *object, struct adapter_description *ret_adapter)
+static int read_adapter(const char *tree, const json_t *object,
+			struct adapter_description *ret_adapter)
 {
 	struct adapter_description adapter;
 	uint64_t index, port_count;
@@ -131,9 +140,10 @@ static int read_adapter(const char *tree, const json_t *object, struct adapter_d
 	adapter.port_count = (uint32_t)port_count;
 	snprintf(adapter.device_name, sizeof(adapter.device_name), "uverbs%u", adapter.index);
 
-	int a = snprintf(adapter.device_path, sizeof(adapter.device_path), "%s/sys/class/infiniband_verbs/uverbs%u", tree,
-			 adapter.index);
-	int b = snprintf(adapter.adapter_path, sizeof(adapter.adapter_path), "%s/sys/class/infiniband/%s", tree,
+	int a = snprintf(adapter.device_path, sizeof(adapter.device_path),
+			 "%s/sys/class/infiniband_verbs/uverbs%u", tree, adapter.index);
+	int b = snprintf(adapter.adapter_path, sizeof(adapter.adapter_path),
+			 "%s/sys/class/infiniband/%s", tree,
 			 json_string_value(json_object_get(object, "name")));
 
 	if (a >= SESSION_PATH_BYTES || b >= SESSION_PATH_BYTES)
@@ -149,22 +159,25 @@ static int read_hello(struct session *session, const json_t *answer)
 
 	if (!error)
 		error = copy_text(answer, "tree", sizeof(session->tree), session->tree);
-	if (!error && (!json_is_array(adapters) || json_array_size(adapters) > SESSION_ADAPTERS_MAX))
+	if (!error &&
+	    (!json_is_array(adapters) || json_array_size(adapters) > SESSION_ADAPTERS_MAX))
 		error = -EPROTO;
 	for (size_t i = 0; !error && i < json_array_size(adapters); i++)
-		error = read_adapter(session->tree, json_array_get(adapters, i), &session->adapters[session->adapter_count++]);
+		error = read_adapter(session->tree, json_array_get(adapters, i),
+				     &session->adapters[session->adapter_count++]);
 	return error;
 }
 
 static int say_hello(struct session *session)
 {
 	const char *host = getenv("SOFTIB_HOST");
-	json_t *question = json_pack("{s:s, s:i, s:s, s:i}", "command", "hello", "version", PROTOCOL_VERSION, "kind", "program",
-				     "pid", (int)getpid());
+	json_t *question = json_pack("{s:s, s:i, s:s, s:i}", "command", "hello", "version",
+				     PROTOCOL_VERSION, "kind", "program", "pid", (int)getpid());
 	json_t *answer;
 
 	/* Without a name softibd takes its first host. */
-	if (question && host && *host && json_object_set_new(question, "host", json_string(host)) != 0) {
+	if (question && host && *host &&
+	    json_object_set_new(question, "host", json_string(host)) != 0) {
 		json_decref(question);
 		return -EINVAL;
 	}
@@ -183,20 +196,9 @@ static int say_hello(struct session *session)
 
 /* --- connecting --- */
 
-static int connect_to(const char *fabric)
+static int launch_default(const char *fabric)
 {
-	const char *socket = getenv("SOFTIB_SOCKET");
 	char reason[256];
-
-	/* A launcher that names the socket has a fabric in mind that runs. */
-	if (socket && *socket)
-		return control_connect_path(socket);
-
-	int control = control_connect(fabric);
-
-	if (control != -ENOENT && control != -ECONNREFUSED)
-		return control;
-
 	const struct launch_options options = {
 		.fabric = fabric,
 		.arguments = embedded_default,
@@ -206,11 +208,47 @@ static int connect_to(const char *fabric)
 	};
 	int error = fabric_launch(&options);
 
-	if (error) {
-		complain("no fabric \"%s\", and none could be started: %s", fabric, *reason ? reason : strerror(-error));
+	if (error)
+		complain("no fabric \"%s\", and none could be started: %s", fabric,
+			 *reason ? reason : strerror(-error));
+	return error;
+}
+
+static int connect_to(const char *fabric, bool *ret_was_launched)
+{
+	const char *socket = getenv("SOFTIB_SOCKET");
+
+	*ret_was_launched = false;
+	/* A launcher that names the socket has a fabric in mind that runs. */
+	if (socket && *socket)
+		return control_connect_path(socket);
+
+	int control = control_connect(fabric);
+
+	if (control != -ENOENT && control != -ECONNREFUSED)
+		return control;
+
+	int error = launch_default(fabric);
+
+	if (error)
 		return error;
-	}
-	return control_connect(fabric);
+	*ret_was_launched = true;
+	control = control_connect(fabric);
+	/* It came and went: the same as one that no longer listens. */
+	return control == -ENOENT ? -ECONNREFUSED : control;
+}
+
+/* Whoever starts a fabric by using it expects its ports to work; a fabric that takes too long is
+ * used as it is. */
+static void wait_until_active(struct session *session)
+{
+	json_t *answer;
+	char text[64];
+
+	snprintf(text, sizeof(text), "{\"command\":\"wait-active\",\"timeout_ms\":%d}",
+		 ACTIVE_TIMEOUT_MS);
+	if (session_ask_plain(session, text, &answer) == 0)
+		json_decref(answer);
 }
 
 static void session_destroy(struct session *session)
@@ -226,6 +264,7 @@ static int session_create(struct session **ret_session)
 {
 	const char *fabric = getenv("SOFTIB_FABRIC");
 	struct session *session = calloc(1, sizeof(*session));
+	bool was_launched;
 
 	if (!session)
 		return -ENOMEM;
@@ -233,7 +272,7 @@ static int session_create(struct session **ret_session)
 		fabric = "default";
 	pthread_mutex_init(&session->asking, NULL);
 	pthread_mutex_init(&session->attaching, NULL);
-	session->control = connect_to(fabric);
+	session->control = connect_to(fabric, &was_launched);
 
 	int error = session->control < 0 ? session->control : say_hello(session);
 
@@ -241,6 +280,8 @@ static int session_create(struct session **ret_session)
 		session_destroy(session);
 		return error;
 	}
+	if (was_launched)
+		wait_until_active(session);
 	snprintf(session->fabric, sizeof(session->fabric), "%s", fabric);
 	*ret_session = session;
 	return 0;
@@ -248,22 +289,28 @@ static int session_create(struct session **ret_session)
 
 /* --- fork --- */
 
+/* Another thread may attach between the two handlers, so what was locked is remembered. Under
+ * current_mutex. */
+static struct attachment *locked_for_fork;
+
 static void before_fork(void)
 {
 	pthread_mutex_lock(&current_mutex);
-	if (current && current->attachment)
-		attachment_lock(current->attachment);
+	locked_for_fork = current ? __atomic_load_n(&current->attachment, __ATOMIC_ACQUIRE) : NULL;
+	if (locked_for_fork)
+		attachment_lock(locked_for_fork);
 }
 
 static void after_fork_in_parent(void)
 {
-	if (current && current->attachment)
-		attachment_unlock(current->attachment);
+	if (locked_for_fork)
+		attachment_unlock(locked_for_fork);
 	pthread_mutex_unlock(&current_mutex);
 }
 
-/* The queue pairs are the parent's. The child gives its copy of the socket up, so that softibd notices when the parent dies, and
- * may connect for itself. The memory stays: the child may hold pointers into it. */
+/* The queue pairs are the parent's. The child gives its copy of the socket up, so that softibd
+ * notices when the parent dies, and may connect for itself. The memory stays: the child may hold
+ * pointers into it. */
 static void after_fork_in_child(void)
 {
 	if (current) {
@@ -286,11 +333,12 @@ int session_get(struct session **ret_session)
 	/* The first softibd may have been on its way out when we came. */
 	for (int attempt = 0; !current && attempt < CONNECT_ATTEMPTS; attempt++) {
 		error = session_create(&current);
-		if (error != -ECONNRESET && error != -ECONNREFUSED && error != -ENOENT)
+		if (error != -ECONNRESET && error != -ECONNREFUSED)
 			break;
 	}
 	if (!error && !handles_fork)
-		handles_fork = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+		handles_fork =
+			pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
 	if (!error)
 		*ret_session = current;
 	pthread_mutex_unlock(&current_mutex);

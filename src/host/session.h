@@ -10,20 +10,21 @@ enum { SESSION_ADAPTERS_MAX = 32, SESSION_NAME_BYTES = 64, SESSION_PATH_BYTES = 
 
 /* An adapter of this host as softibd describes it. */
 struct adapter_description {
-	char name[20];	       /* softib0 */
-	char device_name[20];  /* uverbs0 */
-	char device_path[SESSION_PATH_BYTES]; /* <tree>/sys/class/infiniband_verbs/uverbs0 */
+	char name[20];			       /* softib0 */
+	char device_name[20];		       /* uverbs0 */
+	char device_path[SESSION_PATH_BYTES];  /* <tree>/sys/class/infiniband_verbs/uverbs0 */
 	char adapter_path[SESSION_PATH_BYTES]; /* <tree>/sys/class/infiniband/softib0 */
 	uint64_t node_guid;
 	uint64_t system_image_guid;
-	uint32_t index;	     /* of the adapter on this host */
+	uint32_t index; /* of the adapter on this host */
 	uint32_t port_count;
 };
 
 struct session;
 
-/* Connects once per process (thread safe): SOFTIB_FABRIC and SOFTIB_HOST say where; with no such fabric the embedded default is started.
- * 0, or -errno with nothing printed unless SOFTIB_LOG is set. After a fork the child gets a session of its own. */
+/* Connects once per process (thread safe): SOFTIB_FABRIC and SOFTIB_HOST say where; with no such
+ * fabric the embedded default is started. 0, or -errno with nothing printed unless SOFTIB_LOG is
+ * set. After a fork the child gets a session of its own. */
 MUST_USE int session_get(struct session **ret_session);
 
 unsigned session_adapter_count(const struct session *session);

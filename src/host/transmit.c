@@ -6,8 +6,8 @@
 #include "wire/packet.h"
 
 enum {
-	BATCH_PACKETS = 16,	 /* of one queue pair before the next gets its turn */
-	ROUNDS_MAX = 64,	 /* per call, so that a call ends while the other side keeps making room */
+	BATCH_PACKETS = 16, /* of one queue pair before the next gets its turn */
+	ROUNDS_MAX = 64, /* per call, so that a call ends while the other side keeps making room */
 	PUBLISH_BYTES = 1 << 16, /* the reader starts while we go on writing */
 };
 
@@ -40,7 +40,8 @@ void transmit_flush(struct attachment *attachment)
 }
 
 /* The room was looked at before the packets were made, so there is some. */
-static void write_packet(struct channel *channel, uint16_t port, const struct packet *packet, size_t byte_count)
+static void write_packet(struct channel *channel, uint16_t port, const struct packet *packet,
+			 size_t byte_count)
 {
 	struct ring_record *record = ring_reserve(&channel->out, (uint32_t)byte_count);
 
@@ -65,21 +66,25 @@ static unsigned packets_that_fit(struct channel *channel, uint32_t record_bytes)
 	return count - 1 < BATCH_PACKETS ? (unsigned)count - 1 : BATCH_PACKETS;
 }
 
-static void park(struct attachment *attachment, struct hca *hca, struct qp *qp, struct channel *channel, time_ns now)
+static void park(struct attachment *attachment, struct hca *hca, struct qp *qp,
+		 struct channel *channel, time_ns now)
 {
 	channel_publish(channel);
 	channel_is_full(channel, now);
-	/* While the helper sleeps only a doorbell tells of room; while the program polls it looks for itself. */
-	if (attachment->helper_mode == HELPER_LISTENING && ring_wait_for_room(&channel->out, TRANSMIT_RECORD_BYTES) &&
+	/* While the helper sleeps only a doorbell tells of room; while the program polls it looks
+	 * for itself. */
+	if (attachment->helper_mode == HELPER_LISTENING &&
+	    ring_wait_for_room(&channel->out, TRANSMIT_RECORD_BYTES) &&
 	    ring_room(&channel->out) >= TRANSMIT_ROOM_BYTES)
 		return;
 	hca_ready_remove(hca, qp);
 	list_append(&channel->waiting, &qp->ready_link);
 }
 
-/* Lets a queue pair transmit into a channel; flow is NULL on the fabric path. Returns false if it was parked instead. */
-static bool transmit_into(struct attachment *attachment, struct hca *hca, struct qp *qp, struct channel *channel,
-			  struct flow *flow, uint16_t port, time_ns now)
+/* Lets a queue pair transmit into a channel; flow is NULL on the fabric path. Returns false if it
+ * was parked instead. */
+static bool transmit_into(struct attachment *attachment, struct hca *hca, struct qp *qp,
+			  struct channel *channel, struct flow *flow, uint16_t port, time_ns now)
 {
 	struct packet packets[BATCH_PACKETS];
 	unsigned packets_max = packets_that_fit(channel, TRANSMIT_RECORD_BYTES);
@@ -90,12 +95,14 @@ static bool transmit_into(struct attachment *attachment, struct hca *hca, struct
 		return false;
 	}
 
-	unsigned count = qp_transmit(qp, now, has_room ? packets_max : BATCH_PACKETS, flow ? TRAIN_BYTES_MAX : 1, packets);
+	unsigned count = qp_transmit(qp, now, has_room ? packets_max : BATCH_PACKETS,
+				     flow ? TRAIN_BYTES_MAX : 1, packets);
 
 	for (unsigned i = 0; i < count; i++) {
 		size_t byte_count = packet_bytes(&packets[i]);
 		/* A switch on the way would have dropped what is larger than its links take. */
-		bool fits_path = !flow || packets[i].payload.byte_count <= (uint64_t)flow->mtu * packets[i].packet_count;
+		bool fits_path = !flow || packets[i].payload.byte_count <=
+						  (uint64_t)flow->mtu * packets[i].packet_count;
 
 		if (unlikely(!has_room || !fits_path || packets[i].packet_count == 0)) {
 			attachment->discarded++;
@@ -103,7 +110,8 @@ static bool transmit_into(struct attachment *attachment, struct hca *hca, struct
 		}
 		write_packet(channel, port, &packets[i], byte_count);
 		if (flow)
-			flow_count(flow, packets[i].packet_count, wire_words(&packets[i], byte_count));
+			flow_count(flow, packets[i].packet_count,
+				   wire_words(&packets[i], byte_count));
 	}
 	mark_dirty(attachment, channel);
 	return true;
@@ -142,11 +150,13 @@ static struct flow *flow_of(struct adapter *adapter, struct qp *qp, const struct
 /* An answer holds for one generation, and "by the fabric, for now" for a while. */
 static bool is_out_of_date(const struct flow *flow, uint32_t generation, time_ns now)
 {
-	return flow->generation != generation || (flow->state == FLOW_FABRIC && now >= flow->ask_at);
+	return flow->generation != generation ||
+	       (flow->state == FLOW_FABRIC && now >= flow->ask_at);
 }
 
 /* Returns whether the queue pair got its turn; if not it waits somewhere. */
-static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_route *route, time_ns now)
+static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
+			time_ns now)
 {
 	struct attachment *attachment = adapter->attachment;
 	struct flow *flow = flow_of(adapter, qp, route);
@@ -154,7 +164,8 @@ static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_
 
 	if (unlikely(!flow)) {
 		/* No memory to remember the flow: the fabric path needs none. */
-		return transmit_into(attachment, &adapter->hca, qp, &attachment->softibd, NULL, source_port, now);
+		return transmit_into(attachment, &adapter->hca, qp, &attachment->softibd, NULL,
+				     source_port, now);
 	}
 	if ((flow->state == FLOW_DIRECT || flow->state == FLOW_FABRIC) &&
 	    unlikely(is_out_of_date(flow, attachment_generation(attachment), now)))
@@ -162,10 +173,12 @@ static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_
 
 	switch (flow->state) {
 	case FLOW_DIRECT:
-		return transmit_into(attachment, &adapter->hca, qp, flow->channel, flow, flow->destination_port, now);
+		return transmit_into(attachment, &adapter->hca, qp, flow->channel, flow,
+				     flow->destination_port, now);
 	case FLOW_FABRIC:
 	case FLOW_FABRIC_ALWAYS:
-		return transmit_into(attachment, &adapter->hca, qp, &attachment->softibd, NULL, source_port, now);
+		return transmit_into(attachment, &adapter->hca, qp, &attachment->softibd, NULL,
+				     source_port, now);
 	case FLOW_UNRESOLVED:
 		ask(attachment, flow);
 		if (flow->state == FLOW_UNRESOLVED) {

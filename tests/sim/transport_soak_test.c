@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random operations in both directions over a wire that loses, duplicates, reorders and corrupts, under many seeds.
+ * Random operations in both directions over a wire that loses, duplicates, reorders and corrupts,
+ * under many seeds.
  *
- * Checked after each step and at the end: each message once and in order, each WRITE and atomic executed once and in order, each READ right.
- * A failing seed is printed; "transport_soak_test SEED" runs it alone.
+ * Checked after each step and at the end: each message once and in order, each WRITE and atomic
+ * executed once and in order, each READ right. A failing seed is printed; "transport_soak_test
+ * SEED" runs it alone.
  */
 #include "support/rc_pair.h"
 
@@ -20,7 +22,8 @@ enum {
 	ROUNDS = 60,
 	OPERATIONS_MAX = 24, /* outstanding, per side */
 	MESSAGE_BYTES = 3000,
-	/* The window: two words for atomics, a part to be written, a part that only its owner wrote. */
+	/* The window: two words for atomics, a part to be written, a part that only its owner
+	   wrote. */
 	WORDS_AT = 0,
 	WRITTEN_AT = 64,
 	WRITTEN_BYTES = 8192,
@@ -58,8 +61,8 @@ struct script {
 static struct rc_pair pair;
 static struct script from_a, from_b;
 
-static struct send_request request_to(const struct endpoint *peer, enum send_opcode opcode, uint32_t offset,
-				      const struct sge *sge)
+static struct send_request request_to(const struct endpoint *peer, enum send_opcode opcode,
+				      uint32_t offset, const struct sge *sge)
 {
 	return (struct send_request){
 		.opcode = opcode,
@@ -70,10 +73,11 @@ static struct send_request request_to(const struct endpoint *peer, enum send_opc
 	};
 }
 
-static void expect_message(struct script *script, const struct send_request *request, const uint8_t *bytes,
-			   uint32_t byte_count)
+static void expect_message(struct script *script, const struct send_request *request,
+			   const uint8_t *bytes, uint32_t byte_count)
 {
-	struct message *message = &script->messages[script->expected++ % ARRAY_COUNT(script->messages)];
+	struct message *message =
+		&script->messages[script->expected++ % ARRAY_COUNT(script->messages)];
 
 	memcpy(message->bytes, bytes, byte_count);
 	message->byte_count = byte_count;
@@ -81,7 +85,8 @@ static void expect_message(struct script *script, const struct send_request *req
 	message->immediate = request->immediate_or_rkey;
 }
 
-static uint64_t model_atomic(struct script *script, struct random *random, struct send_request *request)
+static uint64_t model_atomic(struct script *script, struct random *random,
+			     struct send_request *request)
 {
 	uint64_t *word = &script->words[request->opcode == SEND_FETCH_ADD ? 0 : 1];
 	uint64_t before = *word;
@@ -99,12 +104,12 @@ static uint64_t model_atomic(struct script *script, struct random *random, struc
 	return before;
 }
 
-static void post_random(struct endpoint *endpoint, const struct endpoint *peer, struct script *script,
-			struct random *random)
+static void post_random(struct endpoint *endpoint, const struct endpoint *peer,
+			struct script *script, struct random *random)
 {
 	static const enum send_opcode opcodes[] = {
-		SEND_SEND, SEND_SEND_IMMEDIATE, SEND_RDMA_WRITE, SEND_RDMA_WRITE_IMMEDIATE,
-		SEND_RDMA_READ, SEND_FETCH_ADD, SEND_COMPARE_SWAP,
+		SEND_SEND,	SEND_SEND_IMMEDIATE, SEND_RDMA_WRITE,	SEND_RDMA_WRITE_IMMEDIATE,
+		SEND_RDMA_READ, SEND_FETCH_ADD,	     SEND_COMPARE_SWAP,
 	};
 	enum send_opcode opcode = opcodes[random_below(random, ARRAY_COUNT(opcodes))];
 	bool is_atomic = opcode == SEND_FETCH_ADD || opcode == SEND_COMPARE_SWAP;
@@ -120,7 +125,8 @@ static void post_random(struct endpoint *endpoint, const struct endpoint *peer, 
 	request.immediate_or_rkey = (uint32_t)random_next(random);
 	request.flags = random_below(random, 8) == 0 ? SEND_FENCE : 0;
 	if (is_atomic) {
-		request.remote_address = (uintptr_t)peer->window.bytes + (opcode == SEND_FETCH_ADD ? 0 : 8);
+		request.remote_address =
+			(uintptr_t)peer->window.bytes + (opcode == SEND_FETCH_ADD ? 0 : 8);
 		operation->result = model_atomic(script, random, &request);
 	} else if (opcode != SEND_RDMA_READ) {
 		fill_pattern(bytes, byte_count, (uint32_t)random_next(random));
@@ -138,7 +144,8 @@ static void check_operation(const struct operation *operation, const struct comp
 	assert_int_equal(completion->status, COMPLETION_SUCCESS);
 	if (operation->opcode == SEND_RDMA_READ) {
 		assert_int_equal(completion->byte_count, operation->byte_count);
-		assert_memory_equal(operation->bytes, peer->window.bytes + STEADY_AT + operation->offset,
+		assert_memory_equal(operation->bytes,
+				    peer->window.bytes + STEADY_AT + operation->offset,
 				    operation->byte_count);
 	}
 	if (operation->opcode == SEND_FETCH_ADD || operation->opcode == SEND_COMPARE_SWAP)
@@ -148,7 +155,8 @@ static void check_operation(const struct operation *operation, const struct comp
 static void check_message(const struct script *script, const struct completion *completion,
 			  const uint8_t *bytes)
 {
-	const struct message *message = &script->messages[script->arrived % ARRAY_COUNT(script->messages)];
+	const struct message *message =
+		&script->messages[script->arrived % ARRAY_COUNT(script->messages)];
 
 	assert_int_equal(completion->status, COMPLETION_SUCCESS);
 	assert_int_equal(completion->byte_count, message->byte_count);
@@ -201,6 +209,8 @@ static void connect_under(struct random *random)
 	rc_pair_connect_with(&pair, &options);
 	pair.train_bytes_max = trains[random_below(random, ARRAY_COUNT(trains))];
 	pair.batch = 1 + (unsigned)random_below(random, 16);
+	pair.is_fitful = random_below(random, 2);
+	pair.random = random_seeded(random_next(random));
 
 	struct wire_faults faults = {
 		.lose = (unsigned)random_below(random, 30),
@@ -217,7 +227,8 @@ static void connect_under(struct random *random)
 	fill_pattern(pair.b.window.bytes + STEADY_AT, STEADY_BYTES, 2);
 }
 
-static void step(struct endpoint *endpoint, struct endpoint *peer, struct script *script, struct random *random)
+static void step(struct endpoint *endpoint, struct endpoint *peer, struct script *script,
+		 struct random *random)
 {
 	unsigned operations = (unsigned)random_below(random, 6);
 
@@ -280,14 +291,16 @@ static int name_the_seed(void **state)
 {
 	(void)state;
 	if (current_seed)
-		fprintf(stderr, "again with: transport_soak_test %llu\n", (unsigned long long)current_seed);
+		fprintf(stderr, "again with: transport_soak_test %llu\n",
+			(unsigned long long)current_seed);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_everything_happens_once_and_in_order_on_a_bad_wire, name_the_seed),
+		cmocka_unit_test_teardown(test_everything_happens_once_and_in_order_on_a_bad_wire,
+					  name_the_seed),
 	};
 
 	if (argc > 1)

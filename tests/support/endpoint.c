@@ -57,7 +57,8 @@ struct endpoint_options endpoint_options_default(enum qp_type type)
 		.min_rnr_timer = 12,
 		.initiator_depth = 4,
 		.responder_resources = 4,
-		.access = ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC,
+		.access = ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
+			  ACCESS_REMOTE_ATOMIC,
 		.signal_all = true,
 	};
 }
@@ -116,7 +117,8 @@ void endpoint_init(struct endpoint *endpoint, const struct endpoint_options *opt
 	area_init(&endpoint->outbox, endpoint, ACCESS_LOCAL_WRITE);
 	area_init(&endpoint->inbox, endpoint, ACCESS_LOCAL_WRITE);
 	area_init(&endpoint->window, endpoint,
-		  ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC);
+		  ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
+			  ACCESS_REMOTE_ATOMIC);
 	assert_int_equal(qp_init(&endpoint->qp, &endpoint->environment, options->type, 0x100u + lid,
 				 &endpoint->pd, &capabilities, options->shared_queue,
 				 options->signal_all),
@@ -177,8 +179,11 @@ void endpoint_to_rtr(struct endpoint *endpoint, const struct endpoint *peer)
 	const struct endpoint_options *options = &endpoint->options;
 	struct qp_attributes attributes = {
 		.state = QP_RTR,
-		.address = {.dlid = peer->port.lid, .port_number = 1, .is_global = options->is_global,
-			    .dgid = peer->port.gids[0], .hop_limit = 1},
+		.address = {.dlid = peer->port.lid,
+			    .port_number = 1,
+			    .is_global = options->is_global,
+			    .dgid = peer->port.gids[0],
+			    .hop_limit = 1},
 		.path_mtu_code = (uint8_t)options->mtu_code,
 		.destination_qpn = peer->qp.qpn,
 		.rq_psn = psn_from(options->rq_psn),
@@ -211,7 +216,8 @@ void endpoint_to_rts(struct endpoint *endpoint)
 	uint32_t mask = QP_HAS_STATE | QP_HAS_SQ_PSN;
 
 	if (options->type == QP_RC)
-		mask |= QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY | QP_HAS_INITIATOR_DEPTH;
+		mask |= QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY |
+			QP_HAS_INITIATOR_DEPTH;
 	assert_int_equal(endpoint_modify(endpoint, 0, &attributes, mask), 0);
 }
 

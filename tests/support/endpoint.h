@@ -75,7 +75,8 @@ void endpoint_to_rtr(struct endpoint *endpoint, const struct endpoint *peer);
 void endpoint_to_rts(struct endpoint *endpoint);
 
 struct qp_ports endpoint_ports(struct endpoint *endpoint);
-int endpoint_modify(struct endpoint *endpoint, time_ns now, const struct qp_attributes *attributes, uint32_t mask);
+int endpoint_modify(struct endpoint *endpoint, time_ns now, const struct qp_attributes *attributes,
+		    uint32_t mask);
 int endpoint_set_state(struct endpoint *endpoint, time_ns now, enum qp_state state);
 
 /* Space in an area, zeroed; the address is also what its key uses. */

@@ -33,7 +33,8 @@ void wire_lose(struct qp_wire *wire, unsigned n)
 
 static const char *nak_name(uint8_t syndrome)
 {
-	static const char *const names[] = {"NAK_SEQUENCE", "NAK_INVALID", "NAK_ACCESS", "NAK_OPERATIONAL"};
+	static const char *const names[] = {"NAK_SEQUENCE", "NAK_INVALID", "NAK_ACCESS",
+					    "NAK_OPERATIONAL"};
 
 	if (aeth_kind(syndrome) == AETH_ACK)
 		return "ACK";
@@ -97,7 +98,8 @@ static void put_in_flight(struct qp_wire *wire, time_ns arrival, const struct pa
 	assert_int_equal(packet_encode(packet, flight->bytes), flight->byte_count);
 }
 
-/* Only the check sum stands between a flipped bit and the consumer: what was flipped must not pass for whole. */
+/* Only the check sum stands between a flipped bit and the consumer: what was flipped must not pass
+ * for whole. */
 static bool corruption_is_caught(struct qp_wire *wire, const struct packet *packet)
 {
 	size_t byte_count = packet_bytes(packet);
@@ -107,7 +109,8 @@ static bool corruption_is_caught(struct qp_wire *wire, const struct packet *pack
 	packet_encode(packet, bytes);
 
 	uint32_t before = icrc(bytes, byte_count);
-	/* From the PSN on nothing may change under way; in a global packet this is inside the SGID. */
+	/* From the PSN on nothing may change under way; in a global packet this is inside the SGID.
+	 */
 	size_t position = 17 + random_below(&wire->random, byte_count - 17);
 
 	bytes[position] ^= (uint8_t)(1u << random_below(&wire->random, 8));
@@ -133,7 +136,8 @@ void qp_wire_send(struct qp_wire *wire, time_ns now, const struct packet *packet
 	if (!is_lost)
 		put_in_flight(wire, arrival, packet);
 	if (!is_lost && chance(wire, wire->faults.duplicate))
-		put_in_flight(wire, arrival + random_below(&wire->random, MICROSECONDS(20)), packet);
+		put_in_flight(wire, arrival + random_below(&wire->random, MICROSECONDS(20)),
+			      packet);
 	wire->sent_count++;
 }
 

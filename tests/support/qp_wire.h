@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A wire between two queue pairs in tests: encoded bytes, a virtual clock, scripted or seeded faults, and a log that can be compared. */
+/* A wire between two queue pairs in tests: encoded bytes, a virtual clock, scripted or seeded
+ * faults, and a log that can be compared. */
 #ifndef SOFTIB_TESTS_SUPPORT_QP_WIRE_H
 #define SOFTIB_TESTS_SUPPORT_QP_WIRE_H
 
@@ -52,8 +53,8 @@ time_ns qp_wire_deadline(const struct qp_wire *wire);
 /* Takes out what has arrived; false when nothing has. The caller frees flight->bytes. */
 bool qp_wire_arrived(struct qp_wire *wire, time_ns now, struct flight *ret_flight);
 
-/* "FIRST@0 MIDDLE@1! LAST@2": opcodes of SENDs without their prefix, PSNs from the connection's first, "!" for what the wire lost, "x3" for a train of
- * three. Forgets the log. */
+/* "FIRST@0 MIDDLE@1! LAST@2": opcodes of SENDs without their prefix, PSNs from the connection's
+ * first, "!" for what the wire lost, "x3" for a train of three. Forgets the log. */
 void expect_wire(struct qp_wire *wire, const char *expected);
 
 #endif

@@ -19,6 +19,8 @@ void rc_pair_init(struct rc_pair *pair, const struct endpoint_options *a,
 	pair->now = MILLISECONDS(1);
 	pair->train_bytes_max = 1;
 	pair->batch = PAIR_BATCH;
+	pair->is_fitful = false;
+	pair->busy_until = 0;
 }
 
 void rc_pair_connect_with(struct rc_pair *pair, const struct endpoint_options *options)
@@ -60,7 +62,8 @@ static void transmit(struct rc_pair *pair, struct endpoint *endpoint, struct qp_
 
 	assert_true(pair->batch <= ARRAY_COUNT(packets));
 	while (qp_next_route(&endpoint->qp, pair->now, &route)) {
-		unsigned count = qp_transmit(&endpoint->qp, pair->now, pair->batch, pair->train_bytes_max, packets);
+		unsigned count = qp_transmit(&endpoint->qp, pair->now, pair->batch,
+					     pair->train_bytes_max, packets);
 
 		for (unsigned i = 0; i < count; i++) {
 			assert_int_equal(packets[i].lrh.dlid, route.dlid);
@@ -71,8 +74,22 @@ static void transmit(struct rc_pair *pair, struct endpoint *endpoint, struct qp_
 	}
 }
 
+static bool is_busy(struct rc_pair *pair)
+{
+	static const uint32_t trains[] = {1, 600, 1024, 5000, 65536};
+
+	if (!pair->is_fitful)
+		return false;
+	pair->train_bytes_max = trains[random_below(&pair->random, ARRAY_COUNT(trains))];
+	if (pair->busy_until <= pair->now && random_below(&pair->random, 4) == 0)
+		pair->busy_until = pair->now + random_below(&pair->random, MICROSECONDS(20));
+	return pair->busy_until > pair->now;
+}
+
 void rc_pair_transmit(struct rc_pair *pair)
 {
+	if (is_busy(pair))
+		return;
 	transmit(pair, &pair->a, &pair->a_to_b);
 	transmit(pair, &pair->b, &pair->b_to_a);
 }
@@ -84,7 +101,8 @@ static void deliver(struct rc_pair *pair, struct qp_wire *wire, struct endpoint 
 	while (qp_wire_arrived(wire, pair->now, &flight)) {
 		struct packet packet;
 
-		assert_int_equal(packet_decode(flight.bytes, flight.byte_count, flight.packet_count, &packet),
+		assert_int_equal(packet_decode(flight.bytes, flight.byte_count, flight.packet_count,
+					       &packet),
 				 PACKET_OK);
 		qp_receive(&endpoint->qp, pair->now, &packet);
 		free(flight.bytes);
@@ -99,8 +117,11 @@ static void expire(struct rc_pair *pair, struct endpoint *endpoint)
 
 static time_ns next_time(const struct rc_pair *pair)
 {
-	time_ns next = time_earlier(qp_wire_deadline(&pair->a_to_b), qp_wire_deadline(&pair->b_to_a));
+	time_ns next =
+		time_earlier(qp_wire_deadline(&pair->a_to_b), qp_wire_deadline(&pair->b_to_a));
 
+	if (pair->busy_until > pair->now)
+		next = time_earlier(next, pair->busy_until);
 	next = time_earlier(next, timer_queue_deadline(&pair->a.timers));
 	return time_earlier(next, timer_queue_deadline(&pair->b.timers));
 }
@@ -137,8 +158,8 @@ int post(struct rc_pair *pair, struct endpoint *endpoint, const struct send_requ
 	return qp_post_send(&endpoint->qp, pair->now, request);
 }
 
-const uint8_t *post_send_as(struct rc_pair *pair, struct endpoint *endpoint, enum send_opcode opcode,
-			    uint32_t flags, uint32_t byte_count)
+const uint8_t *post_send_as(struct rc_pair *pair, struct endpoint *endpoint,
+			    enum send_opcode opcode, uint32_t flags, uint32_t byte_count)
 {
 	uint8_t *bytes = area_take(&endpoint->outbox, byte_count);
 	struct sge sge = area_sge(&endpoint->outbox, bytes, byte_count);
@@ -174,8 +195,8 @@ static struct send_request remote_request(struct endpoint *endpoint, const struc
 	};
 }
 
-const uint8_t *post_write(struct rc_pair *pair, struct endpoint *endpoint, const struct endpoint *peer,
-			  uint32_t offset, uint32_t byte_count)
+const uint8_t *post_write(struct rc_pair *pair, struct endpoint *endpoint,
+			  const struct endpoint *peer, uint32_t offset, uint32_t byte_count)
 {
 	uint8_t *bytes = area_take(&endpoint->outbox, byte_count);
 	struct sge sge = area_sge(&endpoint->outbox, bytes, byte_count);
@@ -223,7 +244,8 @@ uint8_t *post_receive(struct rc_pair *pair, struct endpoint *endpoint, uint32_t 
 	return bytes;
 }
 
-static const struct completion *next_completion(struct completion_list *list, enum completion_status status)
+static const struct completion *next_completion(struct completion_list *list,
+						enum completion_status status)
 {
 	assert_true(list->next < list->count);
 

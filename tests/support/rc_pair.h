@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two connected queue pairs, a wire each way and a virtual clock: the stage of the dialogue tests. */
+/* Two connected queue pairs, a wire each way and a virtual clock: the stage of the dialogue tests.
+ */
 #ifndef SOFTIB_TESTS_SUPPORT_RC_PAIR_H
 #define SOFTIB_TESTS_SUPPORT_RC_PAIR_H
 
@@ -13,13 +14,18 @@ struct rc_pair {
 	time_ns now;
 	uint32_t train_bytes_max; /* 1: single packets */
 	unsigned batch;		  /* packets per qp_transmit */
+	/* An owner that is often busy elsewhere, and cuts trains as its ring has room. */
+	bool is_fitful;
+	struct random random;
+	time_ns busy_until;
 };
 
 /* Default options, both in RTS, PSNs from 0. */
 void rc_pair_connect(struct rc_pair *pair, unsigned mtu_code);
 void rc_pair_connect_with(struct rc_pair *pair, const struct endpoint_options *options);
 /* In RESET, for tests of the way up. */
-void rc_pair_init(struct rc_pair *pair, const struct endpoint_options *a, const struct endpoint_options *b);
+void rc_pair_init(struct rc_pair *pair, const struct endpoint_options *a,
+		  const struct endpoint_options *b);
 void rc_pair_release(struct rc_pair *pair);
 
 /* Lets both transmit what they can, now. */
@@ -29,20 +35,26 @@ void run_until_idle(struct rc_pair *pair);
 /* The same, but not beyond a time. */
 void run_until(struct rc_pair *pair, time_ns end);
 
-/* A pattern from the outbox; the bytes sent are returned. wr_id counts up from 1 per endpoint unless given. */
+/* A pattern from the outbox; the bytes sent are returned. wr_id counts up from 1 per endpoint
+ * unless given. */
 const uint8_t *post_send(struct rc_pair *pair, struct endpoint *endpoint, uint32_t byte_count);
-const uint8_t *post_send_as(struct rc_pair *pair, struct endpoint *endpoint, enum send_opcode opcode, uint32_t flags, uint32_t byte_count);
+const uint8_t *post_send_as(struct rc_pair *pair, struct endpoint *endpoint,
+			    enum send_opcode opcode, uint32_t flags, uint32_t byte_count);
 /* WRITE to and READ from the start of the peer's window. */
-const uint8_t *post_write(struct rc_pair *pair, struct endpoint *endpoint, const struct endpoint *peer, uint32_t offset, uint32_t byte_count);
-uint8_t *post_read(struct rc_pair *pair, struct endpoint *endpoint, const struct endpoint *peer, uint32_t offset, uint32_t byte_count);
-uint64_t *post_atomic(struct rc_pair *pair, struct endpoint *endpoint, const struct endpoint *peer, enum send_opcode opcode, uint64_t compare_or_add, uint64_t swap);
+const uint8_t *post_write(struct rc_pair *pair, struct endpoint *endpoint,
+			  const struct endpoint *peer, uint32_t offset, uint32_t byte_count);
+uint8_t *post_read(struct rc_pair *pair, struct endpoint *endpoint, const struct endpoint *peer,
+		   uint32_t offset, uint32_t byte_count);
+uint64_t *post_atomic(struct rc_pair *pair, struct endpoint *endpoint, const struct endpoint *peer,
+		      enum send_opcode opcode, uint64_t compare_or_add, uint64_t swap);
 /* Anything. */
 int post(struct rc_pair *pair, struct endpoint *endpoint, const struct send_request *request);
 
 uint8_t *post_receive(struct rc_pair *pair, struct endpoint *endpoint, uint32_t byte_count);
 
 /* The next completion that no test has looked at yet. */
-const struct completion *expect_completion(struct endpoint *endpoint, enum completion_status status);
+const struct completion *expect_completion(struct endpoint *endpoint,
+					   enum completion_status status);
 const struct completion *expect_received(struct endpoint *endpoint, enum completion_status status);
 void expect_no_completion(const struct endpoint *endpoint);
 void expect_nothing_received(const struct endpoint *endpoint);

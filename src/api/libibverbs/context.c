@@ -51,6 +51,9 @@ static void set_operations(struct verbs_context *verbs)
 	verbs->reg_dm_mr = verbs_reg_dm_mr;
 	verbs->alloc_dm = verbs_alloc_dm;
 	verbs->free_dm = verbs_free_dm;
+	verbs->alloc_parent_domain = verbs_alloc_parent_domain;
+	verbs->dealloc_td = verbs_dealloc_td;
+	verbs->alloc_td = verbs_alloc_td;
 	verbs->query_rt_values = verbs_query_rt_values;
 	verbs->create_cq_ex = verbs_create_cq_ex;
 	verbs->query_device_ex = verbs_query_device_ex;

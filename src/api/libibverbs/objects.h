@@ -37,9 +37,16 @@ struct context_object {
 	bool is_closed;
 };
 
+struct verbs_td {
+	struct ibv_td td; /* first */
+	uint32_t users;
+};
+
 struct verbs_pd {
 	struct ibv_pd pd; /* first */
 	struct protection_domain *domain;
+	bool is_parent_domain; /* the domain belongs to another PD */
+	struct verbs_td *td;   /* of a parent domain, or NULL */
 };
 
 struct verbs_dm {

@@ -15,6 +15,12 @@ int verbs_query_device_ex(struct ibv_context *context,
 			  struct ibv_device_attr_ex *ret_attr, size_t attr_bytes);
 int verbs_query_rt_values(struct ibv_context *context, struct ibv_values_ex *ret_values);
 
+/* parent_domain.c */
+struct ibv_td *verbs_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr);
+int verbs_dealloc_td(struct ibv_td *td);
+struct ibv_pd *verbs_alloc_parent_domain(struct ibv_context *context,
+					 struct ibv_parent_domain_init_attr *attr);
+
 /* mr.c */
 int verbs_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
 		    struct ibv_sge *sges, uint32_t sge_count);

@@ -32,14 +32,20 @@ int ibv_dealloc_pd(struct ibv_pd *public)
 	struct context_object *context = context_of(public->context);
 	struct verbs_pd *pd = pd_of(public);
 
+	int error = 0;
+
 	adapter_lock(context->adapter);
-
-	int error = hca_pd_dealloc(adapter_hca(context->adapter), pd->domain);
-
+	if (pd->is_parent_domain)
+		pd->domain->users--;
+	else
+		error = hca_pd_dealloc(adapter_hca(context->adapter), pd->domain);
 	if (!error)
 		context->object_count--;
 	adapter_unlock(context->adapter);
-	if (!error)
-		free(pd);
-	return verbs_result(error);
+	if (error)
+		return verbs_result(error);
+	if (pd->td)
+		__atomic_sub_fetch(&pd->td->users, 1, __ATOMIC_RELAXED);
+	free(pd);
+	return 0;
 }

@@ -6,9 +6,11 @@
 #include <time.h>
 #include "api/libibverbs/operations.h"
 
-/* With more spinning programs than cores, the one that could help may be waiting for this one's
- * time slice. */
-enum { IDLE_POLLS_BEFORE_YIELD = 2000, IDLE_POLLS_PER_YIELD = 64 };
+/*
+ * With more spinning programs than cores, the one that could answer may be waiting for this one's core. An idle poll takes
+ * some 100 ns and an answer from a program that runs comes within 2 us, so that many polls in vain mean that it does not run.
+ */
+enum { IDLE_POLLS_BEFORE_YIELD = 128, IDLE_POLLS_PER_YIELD = 32 };
 
 static void put_wc(const struct completion *completion, struct ibv_wc *ret_wc)
 {

@@ -16,7 +16,7 @@ struct mkey_lease {
 
 static struct mkey_lease *find_lease(const struct agent_memory *memory, const struct port *port)
 {
-	for (struct list *link = memory->leases.next; link != &memory->leases; link = link->next) {
+	list_for_each (link, &memory->leases) {
 		struct mkey_lease *lease = container_of(link, struct mkey_lease, link);
 
 		if (lease->port == port)
@@ -98,8 +98,7 @@ bool mkey_is_visible(const struct sma_request *request, const struct port *port)
 
 void mkey_leases_forget(struct agent_memory *memory, const struct node *node)
 {
-	for (struct list *link = memory->leases.next, *next = link->next; link != &memory->leases;
-	     link = next, next = link->next) {
+	list_for_each_safe (link, &memory->leases) {
 		struct mkey_lease *lease = container_of(link, struct mkey_lease, link);
 
 		if (!node || lease->port->node == node)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The counter attributes beside the ports that hold the counters: both have a struct port_counters. */
+/* The counter attributes beside the ports that hold the counters: both have a struct port_counters.
+ */
 #ifndef SOFTIB_MGMT_AGENTS_PERFORMANCE_COUNTERS_H
 #define SOFTIB_MGMT_AGENTS_PERFORMANCE_COUNTERS_H
 

@@ -2,8 +2,8 @@
 /*
  * The performance agent: ClassPortInfo, PortCounters and PortCountersExtended (vol 1, chapter 16).
  *
- * A port has one set of 64-bit counters. PortCounters shows them narrowed and stuck at its maximum, and a Set of either
- * attribute writes them, so that resetting one resets the other.
+ * A port has one set of 64-bit counters. PortCounters shows them narrowed and stuck at its maximum,
+ * and a Set of either attribute writes them, so that resetting one resets the other.
  */
 #include "mgmt/agents/agents.h"
 
@@ -17,21 +17,22 @@ enum { SELECT_NONE = 0xff };
 
 /* One counter: where it is kept, and where the two attributes have it. */
 struct counter_row {
-	uint16_t kept_at;	/* in struct port_counters */
-	uint16_t basic_at;	/* in PortCounters; 0: not there */
+	uint16_t kept_at;  /* in struct port_counters */
+	uint16_t basic_at; /* in PortCounters; 0: not there */
 	uint8_t basic_bits;
-	uint8_t basic_select;	/* bit of CounterSelect; from 16 on, of CounterSelect2 */
-	uint16_t extended_at;	/* in PortCountersExtended */
+	uint8_t basic_select;	 /* bit of CounterSelect; from 16 on, of CounterSelect2 */
+	uint16_t extended_at;	 /* in PortCountersExtended */
 	uint8_t extended_select; /* bit of CounterSelect; from 16 on, of CounterSelect2 */
 };
 
-#define KEPT(field)     offsetof(struct port_counters, field)
-#define BASIC(field)    offsetof(struct port_counters_attribute, field)
+#define KEPT(field)	offsetof(struct port_counters, field)
+#define BASIC(field)	offsetof(struct port_counters_attribute, field)
 #define EXTENDED(field) offsetof(struct port_counters_extended, field)
 
 static const struct counter_row counter_rows[] = {
 	{KEPT(symbol_errors), BASIC(symbol_error), 16, 0, EXTENDED(symbol_error), 16},
-	{KEPT(link_error_recovery), BASIC(link_error_recovery), 8, 1, EXTENDED(link_error_recovery), 17},
+	{KEPT(link_error_recovery), BASIC(link_error_recovery), 8, 1, EXTENDED(link_error_recovery),
+	 17},
 	{KEPT(link_downed), BASIC(link_downed), 8, 2, EXTENDED(link_downed), 18},
 	{KEPT(receive_errors), BASIC(rcv_errors), 16, 3, EXTENDED(rcv_errors), 19},
 	{KEPT(receive_remote_physical_errors), BASIC(rcv_remote_physical_errors), 16, 4,
@@ -39,8 +40,10 @@ static const struct counter_row counter_rows[] = {
 	{KEPT(receive_switch_relay_errors), BASIC(rcv_switch_relay_errors), 16, 5,
 	 EXTENDED(rcv_switch_relay_errors), 21},
 	{KEPT(transmit_discards), BASIC(xmit_discards), 16, 6, EXTENDED(xmit_discards), 22},
-	{KEPT(transmit_constraint_errors), BASIC(xmit_constraint_errors), 8, 7, EXTENDED(xmit_constraint_errors), 23},
-	{KEPT(receive_constraint_errors), BASIC(rcv_constraint_errors), 8, 8, EXTENDED(rcv_constraint_errors), 24},
+	{KEPT(transmit_constraint_errors), BASIC(xmit_constraint_errors), 8, 7,
+	 EXTENDED(xmit_constraint_errors), 23},
+	{KEPT(receive_constraint_errors), BASIC(rcv_constraint_errors), 8, 8,
+	 EXTENDED(rcv_constraint_errors), 24},
 	{KEPT(local_link_integrity_errors), BASIC(local_link_integrity_errors), 4, 9,
 	 EXTENDED(local_link_integrity_errors), 25},
 	{KEPT(excessive_buffer_overruns), BASIC(excessive_buffer_overrun_errors), 4, 10,
@@ -88,7 +91,8 @@ static uint64_t sum(struct node *node, struct port_range ports, const struct cou
 	return total;
 }
 
-static void write_all(struct node *node, struct port_range ports, const struct counter_row *row, uint64_t value)
+static void write_all(struct node *node, struct port_range ports, const struct counter_row *row,
+		      uint64_t value)
 {
 	for (unsigned port_number = ports.first; port_number <= ports.last; port_number++)
 		*kept_counter(&node->ports[port_number], row) = value;
@@ -102,8 +106,8 @@ static struct attribute_field member(uint16_t struct_offset, unsigned bit_count)
 	return (struct attribute_field){.struct_offset = struct_offset, .struct_bytes = byte_count};
 }
 
-static enum mad_status basic_counters(struct node *node, enum mad_method method, const uint8_t *data,
-				      uint8_t *ret_data)
+static enum mad_status basic_counters(struct node *node, enum mad_method method,
+				      const uint8_t *data, uint8_t *ret_data)
 {
 	struct port_counters_attribute counters;
 
@@ -134,8 +138,8 @@ static enum mad_status basic_counters(struct node *node, enum mad_method method,
 	return MAD_STATUS_OK;
 }
 
-static enum mad_status extended_counters(struct node *node, enum mad_method method, const uint8_t *data,
-					 uint8_t *ret_data)
+static enum mad_status extended_counters(struct node *node, enum mad_method method,
+					 const uint8_t *data, uint8_t *ret_data)
 {
 	struct port_counters_extended counters;
 
@@ -164,8 +168,8 @@ static enum mad_status class_port_info(enum mad_method method, uint8_t *ret_data
 	const struct class_port_info info = {
 		.base_version = MAD_BASE_VERSION,
 		.class_version = PERFORMANCE_CLASS_VERSION,
-		.capability_mask = PERFORMANCE_ALL_PORT_SELECT | PERFORMANCE_EXTENDED_WIDTH | PERFORMANCE_XMIT_WAIT |
-				   PERFORMANCE_QP1_DROPPED,
+		.capability_mask = PERFORMANCE_ALL_PORT_SELECT | PERFORMANCE_EXTENDED_WIDTH |
+				   PERFORMANCE_XMIT_WAIT | PERFORMANCE_QP1_DROPPED,
 		.capability_mask2 = PERFORMANCE_ADDITIONAL_EXTENDED,
 		.resp_time_value = CLASS_PORT_INFO_RESP_TIME_USUAL,
 	};
@@ -178,17 +182,20 @@ static enum mad_status class_port_info(enum mad_method method, uint8_t *ret_data
 }
 
 static enum mad_status serve(const struct agent_environment *environment, struct node *node,
-			     const struct mad_header *header, const uint8_t *data, uint8_t *ret_data)
+			     const struct mad_header *header, const uint8_t *data,
+			     uint8_t *ret_data)
 {
 	enum mad_method method = (enum mad_method)header->method;
 
-	if (header->base_version != MAD_BASE_VERSION || header->class_version != PERFORMANCE_CLASS_VERSION)
+	if (header->base_version != MAD_BASE_VERSION ||
+	    header->class_version != PERFORMANCE_CLASS_VERSION)
 		return MAD_STATUS_BAD_VERSION;
 	if (method != MAD_GET && method != MAD_SET)
 		return MAD_STATUS_BAD_METHOD;
 	if (header->attribute_id == ATTRIBUTE_CLASS_PORT_INFO)
 		return class_port_info(method, ret_data);
-	if (header->attribute_id != ATTRIBUTE_PORT_COUNTERS && header->attribute_id != ATTRIBUTE_PORT_COUNTERS_EXTENDED)
+	if (header->attribute_id != ATTRIBUTE_PORT_COUNTERS &&
+	    header->attribute_id != ATTRIBUTE_PORT_COUNTERS_EXTENDED)
 		return MAD_STATUS_BAD_METHOD_ATTRIBUTE;
 	if (environment->refresh_counters)
 		environment->refresh_counters(environment->context, node);
@@ -197,8 +204,9 @@ static enum mad_status serve(const struct agent_environment *environment, struct
 	return extended_counters(node, method, data, ret_data);
 }
 
-enum agent_verdict pma_receive(const struct agent_environment *environment, struct node *node, unsigned port_number,
-			       time_ns now, const struct mad_message *request, struct mad_message *ret_answer)
+enum agent_verdict pma_receive(const struct agent_environment *environment, struct node *node,
+			       unsigned port_number, time_ns now, const struct mad_message *request,
+			       struct mad_message *ret_answer)
 {
 	struct mad_header header;
 	uint8_t data[PERFORMANCE_DATA_BYTES] = {0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subnet management agent: checks in their order, then the attribute's own function (vol 1, chapter 14). */
+/* The subnet management agent: checks in their order, then the attribute's own function (vol 1,
+ * chapter 14). */
 #include "mgmt/agents/sma.h"
 
 #include <string.h>
@@ -57,7 +58,8 @@ static enum mad_status node_info_get(const struct sma_request *request, uint8_t 
 	return MAD_STATUS_OK;
 }
 
-/* Diagnostics are the vendor's, and this one has none: the first page is empty and there is no next. */
+/* Diagnostics are the vendor's, and this one has none: the first page is empty and there is no
+ * next. */
 static enum mad_status vendor_diag_get(const struct sma_request *request, uint8_t *ret_data)
 {
 	(void)ret_data;
@@ -72,17 +74,19 @@ static const struct sma_attribute {
 	sma_handler *get;
 	sma_handler *set;
 } sma_attributes[] = {
-	{ATTRIBUTE_NODE_DESCRIPTION,     ALL_NODES, node_description_get,         node_description_set},
-	{ATTRIBUTE_NODE_INFO,            ALL_NODES, node_info_get,                NULL},
-	{ATTRIBUTE_SWITCH_INFO,          SWITCHES,  sma_switch_info_get,          sma_switch_info_set},
-	{ATTRIBUTE_GUID_INFO,            ALL_NODES, sma_guid_info_get,            sma_guid_info_set},
-	{ATTRIBUTE_PORT_INFO,            ALL_NODES, sma_port_info_get,            sma_port_info_set},
-	{ATTRIBUTE_PKEY_TABLE,           ALL_NODES, sma_pkey_table_get,           sma_pkey_table_set},
-	{ATTRIBUTE_SL_TO_VL,             ALL_NODES, sma_sl_to_vl_get,             sma_sl_to_vl_set},
-	{ATTRIBUTE_VL_ARBITRATION,       ALL_NODES, sma_vl_arbitration_get,       sma_vl_arbitration_set},
-	{ATTRIBUTE_LINEAR_FORWARDING,    SWITCHES,  sma_linear_forwarding_get,    sma_linear_forwarding_set},
-	{ATTRIBUTE_MULTICAST_FORWARDING, SWITCHES,  sma_multicast_forwarding_get, sma_multicast_forwarding_set},
-	{ATTRIBUTE_VENDOR_DIAG,          ALL_NODES, vendor_diag_get,              NULL},
+	{ATTRIBUTE_NODE_DESCRIPTION, ALL_NODES, node_description_get, node_description_set},
+	{ATTRIBUTE_NODE_INFO, ALL_NODES, node_info_get, NULL},
+	{ATTRIBUTE_SWITCH_INFO, SWITCHES, sma_switch_info_get, sma_switch_info_set},
+	{ATTRIBUTE_GUID_INFO, ALL_NODES, sma_guid_info_get, sma_guid_info_set},
+	{ATTRIBUTE_PORT_INFO, ALL_NODES, sma_port_info_get, sma_port_info_set},
+	{ATTRIBUTE_PKEY_TABLE, ALL_NODES, sma_pkey_table_get, sma_pkey_table_set},
+	{ATTRIBUTE_SL_TO_VL, ALL_NODES, sma_sl_to_vl_get, sma_sl_to_vl_set},
+	{ATTRIBUTE_VL_ARBITRATION, ALL_NODES, sma_vl_arbitration_get, sma_vl_arbitration_set},
+	{ATTRIBUTE_LINEAR_FORWARDING, SWITCHES, sma_linear_forwarding_get,
+	 sma_linear_forwarding_set},
+	{ATTRIBUTE_MULTICAST_FORWARDING, SWITCHES, sma_multicast_forwarding_get,
+	 sma_multicast_forwarding_set},
+	{ATTRIBUTE_VENDOR_DIAG, ALL_NODES, vendor_diag_get, NULL},
 };
 
 static sma_handler *find_handler(const struct sma_request *request)
@@ -99,8 +103,8 @@ static sma_handler *find_handler(const struct sma_request *request)
 	return NULL;
 }
 
-static enum agent_verdict answer(const struct sma_request *request, enum mad_status status, const uint8_t *data,
-				 struct mad_message *ret_answer)
+static enum agent_verdict answer(const struct sma_request *request, enum mad_status status,
+				 const uint8_t *data, struct mad_message *ret_answer)
 {
 	smp_answer_make(request->message, (uint16_t)status, ret_answer);
 	if (status == MAD_STATUS_OK)
@@ -116,7 +120,8 @@ static enum agent_verdict serve(const struct sma_request *request, struct mad_me
 
 	if (request->header.method == MAD_TRAP_REPRESS) {
 		if (request->environment->memory)
-			trap_repress(request->environment->memory, request->node, request->header.transaction_id);
+			trap_repress(request->environment->memory, request->node,
+				     request->header.transaction_id);
 		return AGENT_CONSUMED;
 	}
 	if (request->header.attribute_id == ATTRIBUTE_SM_INFO &&
@@ -130,8 +135,23 @@ static enum agent_verdict serve(const struct sma_request *request, struct mad_me
 	return answer(request, status, data, ret_answer);
 }
 
-enum agent_verdict sma_receive(const struct agent_environment *environment, struct node *node, unsigned port_number,
-			       time_ns now, const struct mad_message *message, struct mad_message *ret_answer)
+/* An adapter has a key per port: who reaches another port's PortInfo through this one must know
+ * that port's key too. */
+static bool check_keys(const struct sma_request *request)
+{
+	if (!mkey_check(request, sma_guard(request)))
+		return false;
+	if (node_is_switch(request->node) || request->header.attribute_id != ATTRIBUTE_PORT_INFO)
+		return true;
+
+	struct port *other = sma_port_info_port(request);
+
+	return !other || other == request->arrival || mkey_check(request, other);
+}
+
+enum agent_verdict sma_receive(const struct agent_environment *environment, struct node *node,
+			       unsigned port_number, time_ns now, const struct mad_message *message,
+			       struct mad_message *ret_answer)
 {
 	struct sma_request request = {
 		.environment = environment,
@@ -144,19 +164,22 @@ enum agent_verdict sma_receive(const struct agent_environment *environment, stru
 
 	if (!node_is_switch(node) && port_number == 0)
 		port_number = 1;
-	if (port_number > node->port_count || !mad_header_decode(message->bytes, MAD_BYTES, &request.header))
+	if (port_number > node->port_count ||
+	    !mad_header_decode(message->bytes, MAD_BYTES, &request.header))
 		return AGENT_CONSUMED;
 	request.arrival = &node->ports[port_number];
 
 	/* A response never gets a response; a trap is for whoever manages. */
-	if ((request.header.method & MAD_RESPONSE) || request.header.is_returning || request.header.method == MAD_TRAP)
+	if ((request.header.method & MAD_RESPONSE) || request.header.is_returning ||
+	    request.header.method == MAD_TRAP)
 		return AGENT_FOR_SM;
-	if (request.header.base_version != MAD_BASE_VERSION || request.header.class_version != SMP_CLASS_VERSION)
+	if (request.header.base_version != MAD_BASE_VERSION ||
+	    request.header.class_version != SMP_CLASS_VERSION)
 		return answer(&request, MAD_STATUS_BAD_VERSION, NULL, ret_answer);
 	if (request.header.method != MAD_GET && request.header.method != MAD_SET &&
 	    request.header.method != MAD_TRAP_REPRESS)
 		return answer(&request, MAD_STATUS_BAD_METHOD, NULL, ret_answer);
-	if (!mkey_check(&request, sma_guard(&request)))
+	if (!check_keys(&request))
 		return AGENT_CONSUMED;
 	return serve(&request, ret_answer);
 }

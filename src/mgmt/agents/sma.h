@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the files of the subnet management agent: a request being answered, and who answers which attribute. */
+/* Between the files of the subnet management agent: a request being answered, and who answers which
+ * attribute. */
 #ifndef SOFTIB_MGMT_AGENTS_SMA_H
 #define SOFTIB_MGMT_AGENTS_SMA_H
 
@@ -18,7 +19,8 @@ struct sma_request {
 	const uint8_t *data; /* SMP_DATA_BYTES of the attribute */
 };
 
-/* Writes the attribute as it is after the request. A status other than MAD_STATUS_OK means that nothing was changed. */
+/* Writes the attribute as it is after the request. A status other than MAD_STATUS_OK means that
+ * nothing was changed. */
 typedef enum mad_status sma_handler(const struct sma_request *request, uint8_t *ret_data);
 
 sma_handler sma_port_info_get, sma_port_info_set;
@@ -35,6 +37,9 @@ static inline struct port *sma_guard(const struct sma_request *request)
 {
 	return node_management_port(request->node, request->arrival->number);
 }
+
+/* The port that a Get or Set of PortInfo is about; NULL when the modifier names none. */
+struct port *sma_port_info_port(const struct sma_request *request);
 
 /* Tells the fabric about a port's new tables or PortInfo. */
 void sma_port_changed(const struct sma_request *request, struct port *port);

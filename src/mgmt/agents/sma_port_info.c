@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PortInfo: who may see and set which field, and what a Set does to the port's state (vol 1, chapter 14). */
+/* PortInfo: who may see and set which field, and what a Set does to the port's state (vol 1,
+ * chapter 14). */
 #include "mgmt/agents/sma.h"
 
 #include <string.h>
@@ -7,7 +8,13 @@
 #include "wire/pkey.h"
 
 /* The columns of the specification's table. */
-enum column { COLUMN_ADAPTER, COLUMN_BASE_PORT_0, COLUMN_ENHANCED_PORT_0, COLUMN_EXTERNAL, COLUMN_COUNT };
+enum column {
+	COLUMN_ADAPTER,
+	COLUMN_BASE_PORT_0,
+	COLUMN_ENHANCED_PORT_0,
+	COLUMN_EXTERNAL,
+	COLUMN_COUNT
+};
 
 enum access {
 	N, /* not used here: reads 0 */
@@ -30,11 +37,15 @@ struct port_info_rule {
 	enum effect effect;
 };
 
-#define RULE(field, adapter, base, enhanced, external, effect)                                    \
-	{offsetof(struct port_info, field), sizeof(((struct port_info *)0)->field),               \
-	 {adapter, base, enhanced, external}, effect}
+#define RULE(field, adapter, base, enhanced, external, effect)                                     \
+	{                                                                                          \
+		offsetof(struct port_info, field), sizeof(((struct port_info *)0)->field),         \
+			{adapter, base, enhanced, external}, effect                                \
+	}
 
-/* In the order of the attribute; adapter or router port, base switch port 0, enhanced switch port 0, external port. */
+/* In the order of the attribute; adapter or router port, base switch port 0, enhanced switch port
+ * 0, external port. */
+/* clang-format off */
 static const struct port_info_rule rules[] = {
 	RULE(mkey,                            W, W, W, N, PLAIN),
 	RULE(gid_prefix,                      W, W, W, N, PLAIN),
@@ -87,6 +98,7 @@ static const struct port_info_rule rules[] = {
 	RULE(link_speed_ext_supported,        R, N, N, R, PLAIN),
 	RULE(link_speed_ext_enabled,          W, N, N, W, SPECIAL),
 };
+/* clang-format on */
 
 static enum column column_of(const struct port *port)
 {
@@ -94,13 +106,13 @@ static enum column column_of(const struct port *port)
 		return COLUMN_ADAPTER;
 	if (port->number)
 		return COLUMN_EXTERNAL;
-	return port->node->switch_info.enhanced_port_0 ? COLUMN_ENHANCED_PORT_0 : COLUMN_BASE_PORT_0;
+	return port->node->switch_info.enhanced_port_0 ? COLUMN_ENHANCED_PORT_0
+						       : COLUMN_BASE_PORT_0;
 }
 
-/* NULL when the modifier names no port of the node. Bit 31 says that the requester knows extended speeds; they are
- * shown to everybody. */
-static struct port *addressed_port(const struct sma_request *request)
+struct port *sma_port_info_port(const struct sma_request *request)
 {
+	/* Bit 31 says that the requester knows extended speeds; they are shown to everybody. */
 	uint32_t number = request->header.attribute_modifier & 0x7fffffff;
 
 	if (!node_is_switch(request->node) && number == 0)
@@ -108,8 +120,8 @@ static struct port *addressed_port(const struct sma_request *request)
 	return number <= request->node->port_count ? &request->node->ports[number] : NULL;
 }
 
-static void show(const struct sma_request *request, const struct port *port, uint8_t client_reregister,
-		 uint8_t *ret_data)
+static void show(const struct sma_request *request, const struct port *port,
+		 uint8_t client_reregister, uint8_t *ret_data)
 {
 	enum column column = column_of(port);
 	struct port_info shown = {0};
@@ -118,8 +130,8 @@ static void show(const struct sma_request *request, const struct port *port, uin
 		const struct port_info_rule *rule = &rules[i];
 
 		if (rule->access[column] != N)
-			memcpy((char *)&shown + rule->offset, (const char *)&port->info + rule->offset,
-			       rule->byte_count);
+			memcpy((char *)&shown + rule->offset,
+			       (const char *)&port->info + rule->offset, rule->byte_count);
 	}
 	shown.local_port_number = request->arrival->number;
 	shown.client_reregister = client_reregister;
@@ -128,19 +140,11 @@ static void show(const struct sma_request *request, const struct port *port, uin
 	port_info_encode(&shown, ret_data);
 }
 
-/* A CA has a key per port: who reaches another port through this one must know that one's too. */
-static enum mad_status check_other_port(const struct sma_request *request, struct port *port)
-{
-	if (node_is_switch(request->node) || port == request->arrival || mkey_check(request, port))
-		return MAD_STATUS_OK;
-	return MAD_STATUS_BAD_FIELD;
-}
-
 enum mad_status sma_port_info_get(const struct sma_request *request, uint8_t *ret_data)
 {
-	struct port *port = addressed_port(request);
+	struct port *port = sma_port_info_port(request);
 
-	if (!port || check_other_port(request, port) != MAD_STATUS_OK)
+	if (!port)
 		return MAD_STATUS_BAD_FIELD;
 	show(request, port, 0, ret_data);
 	return MAD_STATUS_OK;
@@ -158,15 +162,21 @@ static int enabled_mask(uint8_t written, uint8_t all, uint8_t present, uint8_t s
 
 static enum mad_status set_enabled_masks(const struct port_info *written, struct port_info *info)
 {
-	enum { ALL_WIDTHS = 255, ALL_SPEEDS = 15, NO_EXTENDED_SPEED = 30, ALL_EXTENDED_SPEEDS = 31 };
+	enum {
+		ALL_WIDTHS = 255,
+		ALL_SPEEDS = 15,
+		NO_EXTENDED_SPEED = 30,
+		ALL_EXTENDED_SPEEDS = 31
+	};
 	int width = enabled_mask(written->link_width_enabled, ALL_WIDTHS, info->link_width_enabled,
 				 info->link_width_supported);
 	int speed = enabled_mask(written->link_speed_enabled, ALL_SPEEDS, info->link_speed_enabled,
 				 info->link_speed_supported);
-	int extended = written->link_speed_ext_enabled == NO_EXTENDED_SPEED ?
-			       0 :
-			       enabled_mask(written->link_speed_ext_enabled, ALL_EXTENDED_SPEEDS,
-					    info->link_speed_ext_enabled, info->link_speed_ext_supported);
+	int extended = written->link_speed_ext_enabled == NO_EXTENDED_SPEED
+			       ? 0
+			       : enabled_mask(written->link_speed_ext_enabled, ALL_EXTENDED_SPEEDS,
+					      info->link_speed_ext_enabled,
+					      info->link_speed_ext_supported);
 
 	if (width < 0 || speed < 0 || extended < 0)
 		return MAD_STATUS_BAD_FIELD;
@@ -183,8 +193,8 @@ static bool lid_is_acceptable(uint16_t written, uint16_t present, uint8_t lmc)
 	return lid_is_unicast(written) && (written & ((1u << lmc) - 1)) == 0;
 }
 
-static enum mad_status check_fields(const struct port_info *written, const struct port_info *present,
-				    enum column column)
+static enum mad_status check_fields(const struct port_info *written,
+				    const struct port_info *present, enum column column)
 {
 	if (column != COLUMN_EXTERNAL) {
 		if (column == COLUMN_BASE_PORT_0 && written->lmc)
@@ -199,7 +209,8 @@ static enum mad_status check_fields(const struct port_info *written, const struc
 	if (written->neighbor_mtu != present->neighbor_mtu &&
 	    (written->neighbor_mtu == 0 || written->neighbor_mtu > present->mtu_cap))
 		return MAD_STATUS_BAD_FIELD;
-	if (written->operational_vls > present->vl_cap || written->link_down_default_state > PHYSICAL_POLLING)
+	if (written->operational_vls > present->vl_cap ||
+	    written->link_down_default_state > PHYSICAL_POLLING)
 		return MAD_STATUS_BAD_FIELD;
 	return MAD_STATUS_OK;
 }
@@ -216,7 +227,9 @@ enum link_action {
 
 enum { WRITTEN_STATES = 6, PHYSICAL_CLASSES = 3 };
 
-/* PortState written (No change, Down, Init, Armed, Active, ActiveDefer) by PortPhysicalState written (0, 1-3, 4-7). */
+/* PortState written (No change, Down, Init, Armed, Active, ActiveDefer) by PortPhysicalState
+ * written (0, 1-3, 4-7). */
+/* clang-format off */
 static const enum link_action link_actions[WRITTEN_STATES][PHYSICAL_CLASSES] = {
 	{LINK_KEEP,     LINK_WRITTEN, LINK_INVALID},
 	{LINK_DEFAULT,  LINK_WRITTEN, LINK_INVALID},
@@ -225,30 +238,34 @@ static const enum link_action link_actions[WRITTEN_STATES][PHYSICAL_CLASSES] = {
 	{LINK_ACTIVATE, LINK_INVALID, LINK_INVALID},
 	{LINK_INVALID,  LINK_INVALID, LINK_INVALID},
 };
+/* clang-format on */
 
-static enum link_action link_action(const struct port_info *written, const struct port_info *present,
-				    enum column column)
+static enum link_action link_action(const struct port_info *written,
+				    const struct port_info *present, enum column column)
 {
-	unsigned physical_class = written->physical_state == PHYSICAL_NO_CHANGE ? 0 :
-				  written->physical_state <= PHYSICAL_DISABLED  ? 1 :
-										  2;
-	enum link_action action = written->port_state < WRITTEN_STATES ?
-					  link_actions[written->port_state][physical_class] :
-					  LINK_INVALID;
+	unsigned physical_class = written->physical_state == PHYSICAL_NO_CHANGE	 ? 0
+				  : written->physical_state <= PHYSICAL_DISABLED ? 1
+										 : 2;
+	enum link_action action = written->port_state < WRITTEN_STATES
+					  ? link_actions[written->port_state][physical_class]
+					  : LINK_INVALID;
 
 	/* Port 0 has no link to lose; base port 0 has no state to set either. */
 	if (column == COLUMN_BASE_PORT_0)
 		return LINK_KEEP;
 	if (column == COLUMN_ENHANCED_PORT_0 && (action == LINK_DEFAULT || action == LINK_WRITTEN))
 		return LINK_INVALID;
-	if (action == LINK_ARM && present->port_state != PORT_INIT && present->port_state != PORT_ARMED)
+	if (action == LINK_ARM && present->port_state != PORT_INIT &&
+	    present->port_state != PORT_ARMED)
 		return LINK_INVALID;
-	if (action == LINK_ACTIVATE && present->port_state != PORT_ARMED && present->port_state != PORT_ACTIVE)
+	if (action == LINK_ACTIVATE && present->port_state != PORT_ARMED &&
+	    present->port_state != PORT_ACTIVE)
 		return LINK_INVALID;
 	return action;
 }
 
-static void copy_writable(const struct port_info *written, enum column column, struct port_info *info)
+static void copy_writable(const struct port_info *written, enum column column,
+			  struct port_info *info)
 {
 	static const char zeros[8];
 
@@ -270,14 +287,18 @@ static bool steers_packets(const struct port_info *a, const struct port_info *b)
 	return a->lid != b->lid || a->lmc != b->lmc || a->port_state != b->port_state ||
 	       a->gid_prefix != b->gid_prefix || a->neighbor_mtu != b->neighbor_mtu ||
 	       a->operational_vls != b->operational_vls || a->vl_high_limit != b->vl_high_limit ||
-	       a->hoq_life != b->hoq_life || a->partition_enforcement_inbound != b->partition_enforcement_inbound ||
+	       a->hoq_life != b->hoq_life ||
+	       a->partition_enforcement_inbound != b->partition_enforcement_inbound ||
 	       a->partition_enforcement_outbound != b->partition_enforcement_outbound ||
-	       a->filter_raw_inbound != b->filter_raw_inbound || a->filter_raw_outbound != b->filter_raw_outbound;
+	       a->filter_raw_inbound != b->filter_raw_inbound ||
+	       a->filter_raw_outbound != b->filter_raw_outbound;
 }
 
-/* Everything has been checked: the port gets its new PortInfo, and those who depend on it hear of it. */
-static void commit(const struct sma_request *request, struct port *port, const struct port_info *info,
-		   bool client_reregister, enum link_action action, enum physical_state physical)
+/* Everything has been checked: the port gets its new PortInfo, and those who depend on it hear of
+ * it. */
+static void commit(const struct sma_request *request, struct port *port,
+		   const struct port_info *info, bool client_reregister, enum link_action action,
+		   enum physical_state physical)
 {
 	const struct agent_environment *environment = request->environment;
 	struct port_info before = port->info;
@@ -287,11 +308,10 @@ static void commit(const struct sma_request *request, struct port *port, const s
 		port->info.port_state = PORT_ARMED;
 	if (action == LINK_ACTIVATE)
 		port->info.port_state = PORT_ACTIVE;
-	if (client_reregister || memcmp(&before, &port->info, sizeof(before)) != 0) {
-		port->info.client_reregister = client_reregister;
+	/* Stays set until whoever owns the port has passed it on; a Get never shows it. */
+	port->info.client_reregister |= client_reregister;
+	if (client_reregister || memcmp(&before, &port->info, sizeof(before)) != 0)
 		sma_port_changed(request, port);
-		port->info.client_reregister = 0;
-	}
 	if (steers_packets(&before, &port->info))
 		sma_paths_changed(request);
 	if ((action == LINK_DEFAULT || action == LINK_WRITTEN) && environment->set_link)
@@ -300,10 +320,10 @@ static void commit(const struct sma_request *request, struct port *port, const s
 
 enum mad_status sma_port_info_set(const struct sma_request *request, uint8_t *ret_data)
 {
-	struct port *port = addressed_port(request);
+	struct port *port = sma_port_info_port(request);
 	struct port_info written;
 
-	if (!port || check_other_port(request, port) != MAD_STATUS_OK)
+	if (!port)
 		return MAD_STATUS_BAD_FIELD;
 	port_info_decode(request->data, &written);
 
@@ -320,8 +340,9 @@ enum mad_status sma_port_info_set(const struct sma_request *request, uint8_t *re
 	enum physical_state physical = (enum physical_state)written.physical_state;
 
 	if (action == LINK_DEFAULT)
-		physical = info.link_down_default_state ? (enum physical_state)info.link_down_default_state :
-							  PHYSICAL_POLLING;
+		physical = info.link_down_default_state
+				   ? (enum physical_state)info.link_down_default_state
+				   : PHYSICAL_POLLING;
 
 	bool client_reregister = column != COLUMN_EXTERNAL && written.client_reregister;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SwitchInfo and the forwarding tables (vol 1, chapter 14): written straight into what forwarding reads. */
+/* SwitchInfo and the forwarding tables (vol 1, chapter 14): written straight into what forwarding
+ * reads. */
 #include "mgmt/agents/sma.h"
 
 #include <string.h>
@@ -90,7 +91,8 @@ static struct multicast_block multicast_block(const struct sma_request *request)
 		.position = modifier >> 28,
 	};
 
-	block.exists = block.start + MULTICAST_FORWARDING_PER_BLOCK <= request->node->switch_info.multicast_fdb_cap &&
+	block.exists = block.start + MULTICAST_FORWARDING_PER_BLOCK <=
+			       request->node->switch_info.multicast_fdb_cap &&
 		       block.position <= request->node->port_count / MULTICAST_PORTS_PER_POSITION;
 	return block;
 }

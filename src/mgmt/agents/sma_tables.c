@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GUIDInfo, P_KeyTable, SLtoVLMappingTable and VLArbitrationTable of a node's ports (vol 1, chapter 14). */
+/* GUIDInfo, P_KeyTable, SLtoVLMappingTable and VLArbitrationTable of a node's ports (vol 1, chapter
+ * 14). */
 #include "mgmt/agents/sma.h"
 
 #include <string.h>
 #include "mgmt/agents/table_blocks.h"
 
-/* An adapter has one table per port and answers for the port of arrival, whatever the modifier says of ports. */
+/* An adapter has one table per port and answers for the port of arrival, whatever the modifier says
+ * of ports. */
 static struct port *addressed_port(const struct sma_request *request, uint32_t port_number)
 {
 	if (!node_is_switch(request->node))
@@ -52,14 +54,16 @@ enum mad_status sma_guid_info_set(const struct sma_request *request, uint8_t *re
 /* -1 when the block lies behind the table's end. */
 static int pkey_block_start(const struct sma_request *request, const struct port *port)
 {
-	uint32_t start = (uint32_t)pkey_table_block(request->header.attribute_modifier) * PKEYS_PER_BLOCK;
+	uint32_t start =
+		(uint32_t)pkey_table_block(request->header.attribute_modifier) * PKEYS_PER_BLOCK;
 
 	return port && start < port->pkey_count ? (int)start : -1;
 }
 
 enum mad_status sma_pkey_table_get(const struct sma_request *request, uint8_t *ret_data)
 {
-	const struct port *port = addressed_port(request, pkey_table_port(request->header.attribute_modifier));
+	const struct port *port =
+		addressed_port(request, pkey_table_port(request->header.attribute_modifier));
 	int start = pkey_block_start(request, port);
 	uint16_t pkeys[PKEYS_PER_BLOCK] = {0};
 
@@ -73,7 +77,8 @@ enum mad_status sma_pkey_table_get(const struct sma_request *request, uint8_t *r
 
 enum mad_status sma_pkey_table_set(const struct sma_request *request, uint8_t *ret_data)
 {
-	struct port *port = addressed_port(request, pkey_table_port(request->header.attribute_modifier));
+	struct port *port =
+		addressed_port(request, pkey_table_port(request->header.attribute_modifier));
 	int start = pkey_block_start(request, port);
 	uint16_t pkeys[PKEYS_PER_BLOCK];
 	bool is_changed = false;
@@ -92,7 +97,8 @@ enum mad_status sma_pkey_table_set(const struct sma_request *request, uint8_t *r
 	return sma_pkey_table_get(request, ret_data);
 }
 
-/* The row of the output port's table for the input port that the modifier names; NULL when there is none. */
+/* The row of the output port's table for the input port that the modifier names; NULL when there is
+ * none. */
 static uint8_t *sl_to_vl_row(const struct sma_request *request)
 {
 	uint32_t modifier = request->header.attribute_modifier;
@@ -101,7 +107,8 @@ static uint8_t *sl_to_vl_row(const struct sma_request *request)
 
 	if (!node_is_switch(request->node))
 		return request->arrival->sl_to_vl[0];
-	/* Base port 0 has no lanes. The forms for all ports at once (bits 16, 17) are not offered in SwitchInfo. */
+	/* Base port 0 has no lanes. The forms for all ports at once (bits 16, 17) are not offered
+	 * in SwitchInfo. */
 	if (input > request->node->port_count || output > request->node->port_count ||
 	    (output == 0 && !request->node->switch_info.enhanced_port_0))
 		return NULL;
@@ -158,7 +165,8 @@ static struct arbitration_part arbitration_part(const struct sma_request *reques
 	return (struct arbitration_part){
 		.port = port,
 		.entries = port->vl_arbitration[is_high] + start,
-		.entry_count = cap - start < VL_ARBITRATION_PER_BLOCK ? cap - start : VL_ARBITRATION_PER_BLOCK,
+		.entry_count = cap - start < VL_ARBITRATION_PER_BLOCK ? cap - start
+								      : VL_ARBITRATION_PER_BLOCK,
 	};
 }
 
@@ -170,7 +178,8 @@ enum mad_status sma_vl_arbitration_get(const struct sma_request *request, uint8_
 	if (!part.entry_count)
 		return MAD_STATUS_BAD_FIELD;
 	for (int i = 0; i < part.entry_count; i++)
-		entries[i] = (struct vl_arbitration_entry){.vl = part.entries[i][0], .weight = part.entries[i][1]};
+		entries[i] = (struct vl_arbitration_entry){.vl = part.entries[i][0],
+							   .weight = part.entries[i][1]};
 	vl_arbitration_block_encode(entries, ret_data);
 	return MAD_STATUS_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traps on their way to the subnet manager: repeated until repressed, never closer than SubnetTimeOut (vol 1, chapter 14). */
+/* Traps on their way to the subnet manager: repeated until repressed, never closer than
+ * SubnetTimeOut (vol 1, chapter 14). */
 #include "mgmt/agents/traps.h"
 
 #include <stdlib.h>
@@ -30,8 +31,7 @@ static struct pending_trap *trap_of(struct list *link)
 
 void traps_forget(struct agent_memory *memory, const struct node *node)
 {
-	for (struct list *link = memory->traps.next, *next = link->next; link != &memory->traps;
-	     link = next, next = link->next) {
+	list_for_each_safe (link, &memory->traps) {
 		struct pending_trap *trap = trap_of(link);
 
 		if (node && trap->port->node != node)
@@ -43,7 +43,7 @@ void traps_forget(struct agent_memory *memory, const struct node *node)
 
 static struct pending_trap *find_trap(const struct agent_memory *memory, const struct node *node)
 {
-	for (struct list *link = memory->traps.next; link != &memory->traps; link = link->next) {
+	list_for_each (link, &memory->traps) {
 		if (trap_of(link)->port->node == node)
 			return trap_of(link);
 	}
@@ -52,11 +52,13 @@ static struct pending_trap *find_trap(const struct agent_memory *memory, const s
 
 static bool can_send(const struct port *port)
 {
-	return port_is_active(port) && lid_is_unicast(port->info.master_sm_lid) && lid_is_unicast(port->info.lid);
+	return port_is_active(port) && lid_is_unicast(port->info.master_sm_lid) &&
+	       lid_is_unicast(port->info.lid) && (port->info.capability_mask & CAPABILITY_TRAP);
 }
 
 /* A new event replaces one that still waits: the manager sweeps the whole subnet for either. */
-static void queue(struct agent_memory *memory, struct port *port, time_ns now, const struct notice *notice)
+static void queue(struct agent_memory *memory, struct port *port, time_ns now,
+		  const struct notice *notice)
 {
 	struct pending_trap *trap = find_trap(memory, port->node);
 
@@ -85,7 +87,8 @@ void agent_link_changed(struct agent_memory *memory, struct node *node, time_ns 
 
 	struct port *port = &node->ports[0];
 	const struct link_state_details details = {.lid = port->info.lid};
-	struct notice notice = {.header = {.type = NOTICE_URGENT, .trap_number = TRAP_LINK_STATE_CHANGE}};
+	struct notice notice = {
+		.header = {.type = NOTICE_URGENT, .trap_number = TRAP_LINK_STATE_CHANGE}};
 
 	node->switch_info.port_state_change = 1;
 	link_state_details_encode(&details, notice.details);
@@ -99,13 +102,15 @@ void agent_capability_changed(struct agent_memory *memory, struct port *port, ti
 		.capability_mask = port->info.capability_mask,
 		.capability_mask2 = port->info.capability_mask2,
 	};
-	struct notice notice = {.header = {.type = NOTICE_INFORMATIONAL, .trap_number = TRAP_LOCAL_CHANGE}};
+	struct notice notice = {
+		.header = {.type = NOTICE_INFORMATIONAL, .trap_number = TRAP_LOCAL_CHANGE}};
 
 	local_change_details_encode(&details, notice.details);
 	queue(memory, port, now, &notice);
 }
 
-void trap_bad_mkey(struct agent_memory *memory, const struct sma_request *request, struct port *port)
+void trap_bad_mkey(struct agent_memory *memory, const struct sma_request *request,
+		   struct port *port)
 {
 	enum { PATH_OFFSET = 24, PATH_BYTES = 30 };
 	const struct mad_header *header = &request->header;
@@ -126,7 +131,8 @@ void trap_bad_mkey(struct agent_memory *memory, const struct sma_request *reques
 
 	bad_mkey_details_encode(&details, notice.details);
 	if (is_directed)
-		memcpy(notice.details + PATH_OFFSET, bytes + SMP_RETURN_PATH_OFFSET + 1, PATH_BYTES);
+		memcpy(notice.details + PATH_OFFSET, bytes + SMP_RETURN_PATH_OFFSET + 1,
+		       PATH_BYTES);
 	queue(memory, port, request->now, &notice);
 }
 
@@ -159,12 +165,12 @@ static void make_message(const struct pending_trap *trap, struct mad_message *re
 	notice_encode(&trap->notice, smp_data(ret_message->bytes));
 }
 
-unsigned agent_take_traps(struct agent_memory *memory, time_ns now, unsigned traps_max, struct agent_trap ret_traps[])
+unsigned agent_take_traps(struct agent_memory *memory, time_ns now, unsigned traps_max,
+			  struct agent_trap ret_traps[])
 {
 	unsigned trap_count = 0;
 
-	for (struct list *link = memory->traps.next, *next = link->next; link != &memory->traps;
-	     link = next, next = link->next) {
+	list_for_each_safe (link, &memory->traps) {
 		struct pending_trap *trap = trap_of(link);
 
 		if (trap_count == traps_max)
@@ -189,7 +195,7 @@ time_ns agent_traps_deadline(const struct agent_memory *memory)
 {
 	time_ns deadline = TIME_NEVER;
 
-	for (struct list *link = memory->traps.next; link != &memory->traps; link = link->next)
+	list_for_each (link, &memory->traps)
 		deadline = time_earlier(deadline, trap_of(link)->due_at);
 	return deadline;
 }

@@ -6,7 +6,8 @@
 #include "mgmt/agents/sma.h"
 
 /* Trap 256. */
-void trap_bad_mkey(struct agent_memory *memory, const struct sma_request *request, struct port *port);
+void trap_bad_mkey(struct agent_memory *memory, const struct sma_request *request,
+		   struct port *port);
 
 /* The manager has heard the trap with this transaction id. */
 void trap_repress(struct agent_memory *memory, const struct node *node, uint64_t transaction_id);

@@ -6,7 +6,8 @@
 #include "wire/pkey.h"
 #include "wire/smp.h"
 
-bool directed_route_extend(const struct directed_route *route, uint8_t port_number, struct directed_route *ret_route)
+bool directed_route_extend(const struct directed_route *route, uint8_t port_number,
+			   struct directed_route *ret_route)
 {
 	if (route->hop_count >= MAD_HOPS_MAX)
 		return false;
@@ -28,24 +29,29 @@ void smp_request_make(const struct smp_request *request, const struct directed_r
 		.attribute_modifier = request->attribute_modifier,
 	};
 
-	ret_message->address = (struct mad_address){.lid = LID_PERMISSIVE, .qpn = QPN_SMI, .pkey = PKEY_DEFAULT_FULL};
+	ret_message->address = (struct mad_address){
+		.lid = LID_PERMISSIVE, .qpn = QPN_SMI, .pkey = PKEY_DEFAULT_FULL};
 	smp_start(&header, ret_message->bytes);
 	smp_set_route(route->ports, route->hop_count, ret_message->bytes);
 	smp_set_mkey(request->mkey, ret_message->bytes);
 }
 
-void smp_answer_make(const struct mad_message *request, uint16_t status, struct mad_message *ret_answer)
+void smp_answer_make(const struct mad_message *request, uint16_t status,
+		     struct mad_message *ret_answer)
 {
 	enum { METHOD_OFFSET = 3, STATUS_OFFSET = 4, DIRECTION = 0x8000 };
 	bool is_directed = request->bytes[1] == MAD_CLASS_SUBNET_DIRECTED;
 
 	*ret_answer = *request;
 	/* Get and Set are both answered by GetResp. */
-	ret_answer->bytes[METHOD_OFFSET] = request->bytes[METHOD_OFFSET] == MAD_SET ?
-						   MAD_GET_RESPONSE :
-						   (uint8_t)(request->bytes[METHOD_OFFSET] | MAD_RESPONSE);
-	put_be16(ret_answer->bytes + STATUS_OFFSET, (uint16_t)(is_directed ? status | DIRECTION : status));
-	/* A last part that was LID routed is LID routed back to where it started; otherwise the hops lead back. */
+	ret_answer->bytes[METHOD_OFFSET] =
+		request->bytes[METHOD_OFFSET] == MAD_SET
+			? MAD_GET_RESPONSE
+			: (uint8_t)(request->bytes[METHOD_OFFSET] | MAD_RESPONSE);
+	put_be16(ret_answer->bytes + STATUS_OFFSET,
+		 (uint16_t)(is_directed ? status | DIRECTION : status));
+	/* A last part that was LID routed is LID routed back to where it started; otherwise the
+	 * hops lead back. */
 	if (is_directed && smp_dr_dlid(request->bytes) == LID_PERMISSIVE)
 		ret_answer->address.lid = LID_PERMISSIVE;
 }

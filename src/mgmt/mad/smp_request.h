@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making SMPs: requests by directed route, and the answers that go back the way they came (vol 1, chapter 14). */
+/* Making SMPs: requests by directed route, and the answers that go back the way they came (vol 1,
+ * chapter 14). */
 #ifndef SOFTIB_MGMT_MAD_SMP_REQUEST_H
 #define SOFTIB_MGMT_MAD_SMP_REQUEST_H
 
@@ -8,7 +9,8 @@
 #include "base/attributes.h"
 #include "mgmt/mad/mad_message.h"
 
-/* Which port to leave each node by, the requester's own first. No hops: the requester's node itself. */
+/* Which port to leave each node by, the requester's own first. No hops: the requester's node
+ * itself. */
 struct directed_route {
 	uint8_t hop_count;
 	uint8_t ports[MAD_HOPS_MAX];
@@ -25,11 +27,14 @@ struct smp_request {
 	uint64_t mkey;
 };
 
-/* The attribute's data is zero until the caller fills it in. The transaction id is for mad_transactions_send(). */
+/* The attribute's data is zero until the caller fills it in. The transaction id is for
+ * mad_transactions_send(). */
 void smp_request_make(const struct smp_request *request, const struct directed_route *route,
 		      struct mad_message *ret_message);
 
-/* Header, paths and address of the answer to a Get or Set; the data are the request's until the caller replaces them. */
-void smp_answer_make(const struct mad_message *request, uint16_t status, struct mad_message *ret_answer);
+/* Header, paths and address of the answer to a Get or Set; the data are the request's until the
+ * caller replaces them. */
+void smp_answer_make(const struct mad_message *request, uint16_t status,
+		     struct mad_message *ret_answer);
 
 #endif

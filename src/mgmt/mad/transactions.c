@@ -6,9 +6,15 @@
 #include <stdlib.h>
 #include "base/bytes.h"
 
-enum { TRANSACTION_ID_OFFSET = 8, ATTRIBUTE_ID_OFFSET = 16, PLACE_BITS = 10, SEQUENCE_BITS = 32 - PLACE_BITS };
+enum {
+	TRANSACTION_ID_OFFSET = 8,
+	ATTRIBUTE_ID_OFFSET = 16,
+	PLACE_BITS = 10,
+	SEQUENCE_BITS = 32 - PLACE_BITS
+};
 
-static_assert(1 << PLACE_BITS == MAD_WINDOW_MAX, "a place fits into its part of the transaction id");
+static_assert(1 << PLACE_BITS == MAD_WINDOW_MAX,
+	      "a place fits into its part of the transaction id");
 
 struct mad_transaction {
 	struct list link;
@@ -24,7 +30,8 @@ static struct mad_transaction *transaction_of(struct list *link)
 	return container_of(link, struct mad_transaction, link);
 }
 
-int mad_transactions_init(struct mad_transactions *transactions, const struct mad_transactions_options *options)
+int mad_transactions_init(struct mad_transactions *transactions,
+			  const struct mad_transactions_options *options)
 {
 	*transactions = (struct mad_transactions){.options = *options};
 
@@ -66,15 +73,18 @@ bool mad_transactions_is_idle(const struct mad_transactions *transactions)
 	return transactions->busy_count == 0;
 }
 
-/* The place is part of the id, so that an answer finds it at once; the sequence keeps answers to its former users out. */
-static uint64_t make_transaction_id(struct mad_transactions *transactions, const struct mad_transaction *transaction)
+/* The place is part of the id, so that an answer finds it at once; the sequence keeps answers to
+ * its former users out. */
+static uint64_t make_transaction_id(struct mad_transactions *transactions,
+				    const struct mad_transaction *transaction)
 {
 	uint32_t place = (uint32_t)(transaction - transactions->places);
 
 	transactions->sequence = (transactions->sequence + 1) & ((1u << SEQUENCE_BITS) - 1);
 	if (!transactions->sequence) /* Transaction id 0 is better avoided. */
 		transactions->sequence = 1;
-	return (uint64_t)transactions->options.agent_number << 32 | transactions->sequence << PLACE_BITS | place;
+	return (uint64_t)transactions->options.agent_number << 32 |
+	       transactions->sequence << PLACE_BITS | place;
 }
 
 void mad_transactions_send(struct mad_transactions *transactions, const struct mad_message *request,
@@ -104,8 +114,8 @@ static void finish(struct mad_transactions *transactions, struct mad_transaction
 	transactions->busy_count--;
 }
 
-bool mad_transactions_receive(struct mad_transactions *transactions, const struct mad_message *message,
-			      struct mad_purpose *ret_purpose)
+bool mad_transactions_receive(struct mad_transactions *transactions,
+			      const struct mad_message *message, struct mad_purpose *ret_purpose)
 {
 	struct mad_header header;
 
@@ -147,8 +157,8 @@ static void expire(struct mad_transactions *transactions, time_ns now)
 	}
 }
 
-unsigned mad_transactions_transmit(struct mad_transactions *transactions, time_ns now, unsigned messages_max,
-				   struct mad_message ret_messages[])
+unsigned mad_transactions_transmit(struct mad_transactions *transactions, time_ns now,
+				   unsigned messages_max, struct mad_message ret_messages[])
 {
 	unsigned message_count = 0;
 
@@ -169,8 +179,8 @@ unsigned mad_transactions_transmit(struct mad_transactions *transactions, time_n
 	return message_count;
 }
 
-bool mad_transactions_take_failed(struct mad_transactions *transactions, struct mad_purpose *ret_purpose,
-				  struct mad_message *ret_request)
+bool mad_transactions_take_failed(struct mad_transactions *transactions,
+				  struct mad_purpose *ret_purpose, struct mad_message *ret_request)
 {
 	struct list *link = list_first(&transactions->failed);
 

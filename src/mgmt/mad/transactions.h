@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests of a manager that wait for their answers: transaction ids, timeouts, retries, matching (vol 1, chapter 13).
+ * Requests of a manager that wait for their answers: transaction ids, timeouts, retries, matching
+ * (vol 1, chapter 13).
  *
- * As many requests as the window has places are under way at once; whoever has more asks mad_transactions_has_room()
- * and makes the next one then. Nothing is allocated after init.
+ * As many requests as the window has places are under way at once; whoever has more asks
+ * mad_transactions_has_room() and makes the next one then. Nothing is allocated after init.
  */
 #ifndef SOFTIB_MGMT_MAD_TRANSACTIONS_H
 #define SOFTIB_MGMT_MAD_TRANSACTIONS_H
@@ -20,10 +21,10 @@ enum { MAD_WINDOW_DEFAULT = 32, MAD_WINDOW_MAX = 1024, MAD_TRIES_DEFAULT = 3 };
 #define MAD_TIMEOUT_DEFAULT MILLISECONDS(200)
 
 struct mad_transactions_options {
-	unsigned window;	/* requests on the wire at once; 0: the default */
-	unsigned tries;		/* 0: the default */
-	time_ns timeout;	/* of one try; 0: the default */
-	uint32_t agent_number;	/* the upper half of every transaction id */
+	unsigned window;       /* requests on the wire at once; 0: the default */
+	unsigned tries;	       /* 0: the default */
+	time_ns timeout;       /* of one try; 0: the default */
+	uint32_t agent_number; /* the upper half of every transaction id */
 };
 
 /* What the requester wants to know again when its request ends. */
@@ -57,16 +58,19 @@ bool mad_transactions_is_idle(const struct mad_transactions *transactions);
 void mad_transactions_send(struct mad_transactions *transactions, const struct mad_message *request,
 			   struct mad_purpose purpose);
 
-/* Whether the message answers one of our requests, which ends with it. Late, repeated and foreign answers do not. */
-MUST_USE bool mad_transactions_receive(struct mad_transactions *transactions, const struct mad_message *message,
+/* Whether the message answers one of our requests, which ends with it. Late, repeated and foreign
+ * answers do not. */
+MUST_USE bool mad_transactions_receive(struct mad_transactions *transactions,
+				       const struct mad_message *message,
 				       struct mad_purpose *ret_purpose);
 
 /* Tries that timed out at this time are sent again or fail. */
-unsigned mad_transactions_transmit(struct mad_transactions *transactions, time_ns now, unsigned messages_max,
-				   struct mad_message ret_messages[]);
+unsigned mad_transactions_transmit(struct mad_transactions *transactions, time_ns now,
+				   unsigned messages_max, struct mad_message ret_messages[]);
 
 /* Tells of one request that got no answer; call until false, after transmit. */
-MUST_USE bool mad_transactions_take_failed(struct mad_transactions *transactions, struct mad_purpose *ret_purpose,
+MUST_USE bool mad_transactions_take_failed(struct mad_transactions *transactions,
+					   struct mad_purpose *ret_purpose,
 					   struct mad_message *ret_request);
 
 /* 0 when something can be sent at once, TIME_NEVER when nothing is under way. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Switches, links and LIDs for routing, and a check of its result: every LID arrives, nothing goes round in circles. */
+/* Switches, links and LIDs for routing, and a check of its result: every LID arrives, nothing goes
+ * round in circles. */
 #include "mgmt/routing/graph.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int routing_graph_init(struct routing_graph *graph, uint32_t switch_count, uint32_t destination_count,
-		       uint16_t lid_max)
+int routing_graph_init(struct routing_graph *graph, uint32_t switch_count,
+		       uint32_t destination_count, uint16_t lid_max)
 {
 	*graph = (struct routing_graph){
 		.switch_count = switch_count,
@@ -52,7 +53,8 @@ void routing_graph_release(struct routing_graph *graph)
 	*graph = (struct routing_graph){0};
 }
 
-void routing_graph_link(struct routing_graph *graph, uint32_t a, uint8_t a_port, uint32_t b, uint8_t b_port)
+void routing_graph_link(struct routing_graph *graph, uint32_t a, uint8_t a_port, uint32_t b,
+			uint8_t b_port)
 {
 	assert(a_port <= graph->switches[a].port_count && b_port <= graph->switches[b].port_count);
 	graph->switches[a].neighbors[a_port] = b;
@@ -61,7 +63,8 @@ void routing_graph_link(struct routing_graph *graph, uint32_t a, uint8_t a_port,
 
 enum mark { UNVISITED, ON_PATH, ARRIVES, UNROUTED };
 
-/* Where the switch sends the LID next; ROUTING_NO_SWITCH when it leaves the switches there, or nowhere. */
+/* Where the switch sends the LID next; ROUTING_NO_SWITCH when it leaves the switches there, or
+ * nowhere. */
 static uint32_t next_switch(const struct routing_graph *graph, uint32_t index,
 			    const struct routing_destination *destination, enum mark *ret_end)
 {
@@ -76,9 +79,11 @@ static uint32_t next_switch(const struct routing_graph *graph, uint32_t index,
 	return port == 0 || port > node->port_count ? ROUTING_NO_SWITCH : node->neighbors[port];
 }
 
-/* Walks from one switch until something known; all on the way get the same end. The path is at most every switch once. */
-static enum mark follow(const struct routing_graph *graph, const struct routing_destination *destination,
-			uint32_t start, uint8_t *marks, uint32_t *path)
+/* Walks from one switch until something known; all on the way get the same end. The path is at most
+ * every switch once. */
+static enum mark follow(const struct routing_graph *graph,
+			const struct routing_destination *destination, uint32_t start,
+			uint8_t *marks, uint32_t *path)
 {
 	uint32_t length = 0;
 	uint32_t index = start;
@@ -96,13 +101,15 @@ static enum mark follow(const struct routing_graph *graph, const struct routing_
 	return end;
 }
 
-static void check_destination(const struct routing_graph *graph, const struct routing_destination *destination,
-			      uint8_t *marks, uint32_t *path, struct routing_verdict *verdict)
+static void check_destination(const struct routing_graph *graph,
+			      const struct routing_destination *destination, uint8_t *marks,
+			      uint32_t *path, struct routing_verdict *verdict)
 {
 	memset(marks, UNVISITED, graph->switch_count);
 	for (uint32_t index = 0; index < graph->switch_count; index++) {
-		enum mark end = marks[index] == UNVISITED ? follow(graph, destination, index, marks, path) :
-							    (enum mark)marks[index];
+		enum mark end = marks[index] == UNVISITED
+					? follow(graph, destination, index, marks, path)
+					: (enum mark)marks[index];
 		bool has_entry = graph->switches[index].table[destination->lid] != ROUTING_NO_PORT;
 
 		if (end == ARRIVES)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Min-hop routing with balancing: a breadth first search from each switch that has LIDs, then one port per LID. */
+/* Min-hop routing with balancing: a breadth first search from each switch that has LIDs, then one
+ * port per LID. */
 #include "mgmt/routing/minhop.h"
 
 #include <errno.h>
@@ -25,7 +26,8 @@ static int search_init(struct search *search, const struct routing_graph *graph)
 		.first_of = calloc(graph->switch_count + 2u, sizeof(uint32_t)),
 		.by_switch = malloc((graph->destination_count + 1u) * sizeof(uint32_t)),
 	};
-	return search->distance && search->queue && search->first_of && search->by_switch ? 0 : -ENOMEM;
+	return search->distance && search->queue && search->first_of && search->by_switch ? 0
+											  : -ENOMEM;
 }
 
 static void search_release(struct search *search)
@@ -46,7 +48,8 @@ static void sort_destinations(struct search *search, const struct routing_graph 
 	for (uint32_t i = graph->destination_count; i-- > 0;) {
 		uint32_t index = graph->destinations[i].switch_index + 1;
 
-		/* From the back: the end of a group moves to its start, and the order inside stays. */
+		/* From the back: the end of a group moves to its start, and the order inside stays.
+		 */
 		search->by_switch[--search->first_of[index]] = i;
 	}
 	/* Each entry is now the start of its predecessor's group. */
@@ -67,7 +70,8 @@ static void measure(struct search *search, const struct routing_graph *graph, ui
 		for (unsigned port = 1; port <= node->port_count; port++) {
 			uint32_t neighbor = node->neighbors[port];
 
-			if (neighbor == ROUTING_NO_SWITCH || search->distance[neighbor] != UNREACHED)
+			if (neighbor == ROUTING_NO_SWITCH ||
+			    search->distance[neighbor] != UNREACHED)
 				continue;
 			search->distance[neighbor] = distance;
 			search->queue[search->queued_count++] = neighbor;
@@ -80,8 +84,8 @@ struct candidates {
 	uint8_t ports[ROUTING_NO_PORT];
 };
 
-static void find_candidates(const struct search *search, const struct routing_switch *node, uint32_t index,
-			    struct candidates *ret_candidates)
+static void find_candidates(const struct search *search, const struct routing_switch *node,
+			    uint32_t index, struct candidates *ret_candidates)
 {
 	ret_candidates->count = 0;
 	for (unsigned port = 1; port <= node->port_count; port++) {
@@ -93,7 +97,8 @@ static void find_candidates(const struct search *search, const struct routing_sw
 	}
 }
 
-static uint8_t choose(const struct routing_switch *node, const struct candidates *candidates, uint8_t present)
+static uint8_t choose(const struct routing_switch *node, const struct candidates *candidates,
+		      uint8_t present)
 {
 	uint8_t best = ROUTING_NO_PORT;
 	bool present_is_minimal = false;
@@ -105,13 +110,15 @@ static uint8_t choose(const struct routing_switch *node, const struct candidates
 		if (best == ROUTING_NO_PORT || node->load[port] < node->load[best])
 			best = port;
 	}
-	/* A table that moves needlessly interrupts traffic; but links that came back must get their share again. */
+	/* A table that moves needlessly interrupts traffic; but links that came back must get their
+	 * share again. */
 	if (present_is_minimal && node->load[present] <= node->load[best] + 1)
 		return present;
 	return best;
 }
 
-static void route_switch(const struct search *search, struct routing_graph *graph, uint32_t index, uint32_t target)
+static void route_switch(const struct search *search, struct routing_graph *graph, uint32_t index,
+			 uint32_t target)
 {
 	struct routing_switch *node = &graph->switches[index];
 	struct candidates candidates = {0};
@@ -119,11 +126,14 @@ static void route_switch(const struct search *search, struct routing_graph *grap
 	if (index != target)
 		find_candidates(search, node, index, &candidates);
 	for (uint32_t i = search->first_of[target]; i < search->first_of[target + 1]; i++) {
-		const struct routing_destination *destination = &graph->destinations[search->by_switch[i]];
+		const struct routing_destination *destination =
+			&graph->destinations[search->by_switch[i]];
 		uint8_t *entry = &node->table[destination->lid];
 
-		*entry = index == target ? destination->port_number : choose(node, &candidates, *entry);
-		/* Only adapters have traffic worth spreading; a switch's own LID gets management only. */
+		*entry = index == target ? destination->port_number
+					 : choose(node, &candidates, *entry);
+		/* Only adapters have traffic worth spreading; a switch's own LID gets management
+		 * only. */
 		if (*entry != ROUTING_NO_PORT && destination->port_number)
 			node->load[*entry]++;
 	}
@@ -137,7 +147,8 @@ int minhop_route(struct routing_graph *graph)
 	if (!error)
 		sort_destinations(&search, graph);
 	for (uint32_t i = 0; !error && i < graph->switch_count; i++)
-		memset(graph->switches[i].load, 0, (graph->switches[i].port_count + 1) * sizeof(uint32_t));
+		memset(graph->switches[i].load, 0,
+		       (graph->switches[i].port_count + 1) * sizeof(uint32_t));
 	for (uint32_t target = 0; !error && target < graph->switch_count; target++) {
 		if (search.first_of[target] == search.first_of[target + 1])
 			continue;

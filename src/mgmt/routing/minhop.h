@@ -6,9 +6,9 @@
 #include "mgmt/routing/graph.h"
 
 /*
- * Fills every switch's table: the fewest hops, and among those the port with the fewest adapters' LIDs so far. The port
- * that is in the table before stays when it is one of the shortest and at most one LID worse than the best. LIDs that
- * can't be reached get ROUTING_NO_PORT. -ENOMEM.
+ * Fills every switch's table: the fewest hops, and among those the port with the fewest adapters'
+ * LIDs so far. The port that is in the table before stays when it is one of the shortest and at
+ * most one LID worse than the best. LIDs that can't be reached get ROUTING_NO_PORT. -ENOMEM.
  */
 MUST_USE int minhop_route(struct routing_graph *graph);
 

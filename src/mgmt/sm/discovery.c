@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding everything by directed routes, breadth first (vol 1, chapter 14); and the light sweep that looks for changes. */
+/* Finding everything by directed routes, breadth first (vol 1, chapter 14); and the light sweep
+ * that looks for changes. */
 #include "mgmt/sm/sweep.h"
 
 #include <errno.h>
@@ -14,7 +15,8 @@ enum step_kind {
 	STEP_PROBE, /* who is behind this port? */
 	STEP_DESCRIPTION,
 	STEP_SWITCH_INFO,
-	STEP_CLEAR_CHANGE, /* before its ports are read, so that a change after that is seen by the next sweep */
+	STEP_CLEAR_CHANGE, /* before its ports are read, so that a change after that is seen by the
+			      next sweep */
 	STEP_PORT_INFO,
 	STEP_SM_INFO,
 };
@@ -24,7 +26,8 @@ static void push(struct sm *sm, enum step_kind kind, struct subnet_node *node, u
 	struct discovery_queue *queue = &sm->discovery;
 
 	if (queue->first + queue->count == queue->capacity && queue->first > queue->count) {
-		memmove(queue->steps, queue->steps + queue->first, queue->count * sizeof(*queue->steps));
+		memmove(queue->steps, queue->steps + queue->first,
+			queue->count * sizeof(*queue->steps));
 		queue->first = 0;
 	}
 	if (queue->first + queue->count == queue->capacity) {
@@ -38,8 +41,8 @@ static void push(struct sm *sm, enum step_kind kind, struct subnet_node *node, u
 		queue->steps = steps;
 		queue->capacity = capacity;
 	}
-	queue->steps[queue->first + queue->count++] =
-		(struct discovery_step){.node = node, .kind = (uint8_t)kind, .port_number = (uint8_t)port_number};
+	queue->steps[queue->first + queue->count++] = (struct discovery_step){
+		.node = node, .kind = (uint8_t)kind, .port_number = (uint8_t)port_number};
 }
 
 static int discover_begin(struct sm *sm)
@@ -75,7 +78,8 @@ static void make_clear_change(const struct subnet_node *node, struct mad_message
 }
 
 /* false: the step asks nothing after all. */
-static bool make_request(struct sm *sm, const struct discovery_step *step, struct mad_message *ret_request)
+static bool make_request(struct sm *sm, const struct discovery_step *step,
+			 struct mad_message *ret_request)
 {
 	struct directed_route route = {0};
 	struct subnet_node *node = step->node;
@@ -110,7 +114,8 @@ static bool make_request(struct sm *sm, const struct discovery_step *step, struc
 	return false;
 }
 
-static bool discover_next(struct sm *sm, struct mad_message *ret_request, struct mad_purpose *ret_purpose)
+static bool discover_next(struct sm *sm, struct mad_message *ret_request,
+			  struct mad_purpose *ret_purpose)
 {
 	struct discovery_queue *queue = &sm->discovery;
 
@@ -139,7 +144,8 @@ static void met(struct sm *sm, const struct node_info *info, struct subnet_node 
 	}
 }
 
-static void probe_answered(struct sm *sm, struct subnet_node *near_node, unsigned near_port, const uint8_t *data)
+static void probe_answered(struct sm *sm, struct subnet_node *near_node, unsigned near_port,
+			   const uint8_t *data)
 {
 	struct subnet_port *via = near_node ? &near_node->ports[near_port] : NULL;
 	struct directed_route route = {0};
@@ -165,10 +171,12 @@ static void probe_answered(struct sm *sm, struct subnet_node *near_node, unsigne
 		return;
 	}
 	if (!near_node)
-		sm->own_port = &node->ports[subnet_node_is_switch(node) ? 0 : info.local_port_number];
+		sm->own_port =
+			&node->ports[subnet_node_is_switch(node) ? 0 : info.local_port_number];
 }
 
-static void switch_info_answered(struct sm *sm, struct subnet_node *node, enum step_kind kind, const uint8_t *data)
+static void switch_info_answered(struct sm *sm, struct subnet_node *node, enum step_kind kind,
+				 const uint8_t *data)
 {
 	switch_info_decode(data, &node->switch_info);
 	/* Cleared once only: a switch that goes on changing is the next sweep's. */
@@ -207,7 +215,8 @@ static void port_info_answered(struct sm *sm, struct subnet_port *port, const ui
 
 static bool is_better(const struct sm_info *other, const struct sm_info *own)
 {
-	return other->priority != own->priority ? other->priority > own->priority : other->guid < own->guid;
+	return other->priority != own->priority ? other->priority > own->priority
+						: other->guid < own->guid;
 }
 
 static void sm_info_answered(struct sm *sm, const uint8_t *data)
@@ -271,7 +280,8 @@ static enum sweep_phase discover_following(struct sm *sm)
 	if (sm->is_incomplete && ++sm->discovery_count < DISCOVERIES_MAX)
 		return PHASE_DISCOVER;
 	subnet_drop_unseen(&sm->subnet);
-	/* Without its own port it reaches nobody; what it knows of the subnet is worth nothing then. */
+	/* Without its own port it reaches nobody; what it knows of the subnet is worth nothing
+	 * then. */
 	if (!sm->own_port || !sm->own_port->is_known) {
 		sm->is_incomplete = true;
 		return PHASE_IDLE;
@@ -305,7 +315,8 @@ static int light_begin(struct sm *sm)
 }
 
 /* The manager's own port and every switch. */
-static bool light_next(struct sm *sm, struct mad_message *ret_request, struct mad_purpose *ret_purpose)
+static bool light_next(struct sm *sm, struct mad_message *ret_request,
+		       struct mad_purpose *ret_purpose)
 {
 	while (sm->cursor_node != &sm->subnet.nodes) {
 		struct subnet_node *node = sweep_node(sm->cursor_node);
@@ -317,7 +328,8 @@ static bool light_next(struct sm *sm, struct mad_message *ret_request, struct ma
 			return true;
 		}
 		if (node == sm->own_port->node) {
-			sweep_request(node, MAD_GET, ATTRIBUTE_PORT_INFO, sm->own_port->number, ret_request);
+			sweep_request(node, MAD_GET, ATTRIBUTE_PORT_INFO, sm->own_port->number,
+				      ret_request);
 			return true;
 		}
 	}
@@ -332,7 +344,8 @@ static void light_answered(struct sm *sm, struct mad_purpose purpose, const uint
 
 	if (subnet_node_is_switch(node)) {
 		switch_info_decode(data, &switch_info);
-		if (switch_info.port_state_change || switch_info.linear_fdb_top != node->switch_info.linear_fdb_top)
+		if (switch_info.port_state_change ||
+		    switch_info.linear_fdb_top != node->switch_info.linear_fdb_top)
 			sm->heavy_is_wanted = true;
 		return;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes, and the forwarding tables of the switches: LinearFDBTop first, then the blocks that changed (vol 1, chapter 14). */
+/* Routes, and the forwarding tables of the switches: LinearFDBTop first, then the blocks that
+ * changed (vol 1, chapter 14). */
 #include "mgmt/sm/sweep.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ static int add_switches(struct sm *sm)
 {
 	uint32_t switch_index = 0;
 
-	for (struct list *link = sm->subnet.nodes.next; link != &sm->subnet.nodes; link = link->next) {
+	list_for_each (link, &sm->subnet.nodes) {
 		struct subnet_node *node = sweep_node(link);
 
 		if (!subnet_node_is_switch(node))
@@ -51,30 +52,34 @@ static void add_links(struct sm *sm)
 
 	sweep_cursor_reset(sm);
 	while ((port = sweep_next_port(sm))) {
-		if (port->peer && subnet_node_is_switch(port->node) && subnet_node_is_switch(port->peer->node))
+		if (port->peer && subnet_node_is_switch(port->node) &&
+		    subnet_node_is_switch(port->peer->node))
 			routing_graph_link(&sm->graph, port->node->switch_index, port->number,
 					   port->peer->node->switch_index, port->peer->number);
 	}
 }
 
-/* LIDs that hang on no switch (two adapters back to back) need no table. Returns how many the graph has. */
+/* LIDs that hang on no switch (two adapters back to back) need no table. Returns how many the graph
+ * has. */
 static uint32_t add_destinations(struct sm *sm)
 {
 	uint32_t destination_count = 0;
 
 	for (unsigned lid = 1; lid <= sm->subnet.lid_max; lid++) {
 		const struct subnet_port *port = sm->subnet.by_lid[lid];
-		struct routing_destination *destination = &sm->graph.destinations[destination_count];
+		struct routing_destination *destination =
+			&sm->graph.destinations[destination_count];
 
 		if (!port)
 			continue;
 		if (subnet_node_is_switch(port->node)) {
-			*destination = (struct routing_destination){.lid = (uint16_t)lid,
-								    .switch_index = port->node->switch_index};
+			*destination = (struct routing_destination){
+				.lid = (uint16_t)lid, .switch_index = port->node->switch_index};
 		} else if (port->peer && subnet_node_is_switch(port->peer->node)) {
-			*destination = (struct routing_destination){.lid = (uint16_t)lid,
-								    .switch_index = port->peer->node->switch_index,
-								    .port_number = port->peer->number};
+			*destination = (struct routing_destination){
+				.lid = (uint16_t)lid,
+				.switch_index = port->peer->node->switch_index,
+				.port_number = port->peer->number};
 		} else {
 			continue;
 		}
@@ -83,7 +88,8 @@ static uint32_t add_destinations(struct sm *sm)
 	return destination_count;
 }
 
-/* Entries of LIDs that nobody has any more are not in any destination, so they are taken out here. */
+/* Entries of LIDs that nobody has any more are not in any destination, so they are taken out here.
+ */
 static void remove_unused_lids(struct sm *sm)
 {
 	for (unsigned lid = 0; lid <= sm->subnet.lid_max; lid++) {
@@ -113,7 +119,8 @@ static int switches_begin(struct sm *sm)
 	return error;
 }
 
-static bool switches_next(struct sm *sm, struct mad_message *ret_request, struct mad_purpose *ret_purpose)
+static bool switches_next(struct sm *sm, struct mad_message *ret_request,
+			  struct mad_purpose *ret_purpose)
 {
 	while (sm->cursor_node != &sm->subnet.nodes) {
 		struct subnet_node *node = sweep_node(sm->cursor_node);
@@ -197,7 +204,8 @@ static bool next_changed_block(struct sm *sm, struct subnet_node *node, unsigned
 	return false;
 }
 
-static bool forwarding_next(struct sm *sm, struct mad_message *ret_request, struct mad_purpose *ret_purpose)
+static bool forwarding_next(struct sm *sm, struct mad_message *ret_request,
+			    struct mad_purpose *ret_purpose)
 {
 	uint8_t ports[LINEAR_FORWARDING_PER_BLOCK];
 
@@ -206,7 +214,8 @@ static bool forwarding_next(struct sm *sm, struct mad_message *ret_request, stru
 		unsigned block;
 
 		if (subnet_node_is_switch(node) && next_changed_block(sm, node, &block, ports)) {
-			sweep_request(node, MAD_SET, ATTRIBUTE_LINEAR_FORWARDING, block, ret_request);
+			sweep_request(node, MAD_SET, ATTRIBUTE_LINEAR_FORWARDING, block,
+				      ret_request);
 			linear_forwarding_block_encode(ports, smp_data(ret_request->bytes));
 			/* Until the answer we do not know what is there. */
 			forget_block(node, block);

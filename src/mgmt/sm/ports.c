@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LIDs and link parameters of all ports, then Init to Armed everywhere, then Armed to Active (vol 1, chapter 14). */
+/* LIDs and link parameters of all ports, then Init to Armed everywhere, then Armed to Active (vol
+ * 1, chapter 14). */
 #include "mgmt/sm/sweep.h"
 
 #include "wire/smp.h"
@@ -30,8 +31,8 @@ static struct port_info unchanged(const struct subnet_port *port)
 	return info;
 }
 
-static void make_set(const struct subnet_port *port, const struct port_info *info, struct mad_message *ret_request,
-		     struct mad_purpose *ret_purpose)
+static void make_set(const struct subnet_port *port, const struct port_info *info,
+		     struct mad_message *ret_request, struct mad_purpose *ret_purpose)
 {
 	sweep_request(port->node, MAD_SET, ATTRIBUTE_PORT_INFO, port->number, ret_request);
 	port_info_encode(info, smp_data(ret_request->bytes));
@@ -39,7 +40,8 @@ static void make_set(const struct subnet_port *port, const struct port_info *inf
 }
 
 /* Whether the port needs a Set, and which. */
-static bool wanted_info(const struct sm *sm, const struct subnet_port *port, struct port_info *ret_info)
+static bool wanted_info(const struct sm *sm, const struct subnet_port *port,
+			struct port_info *ret_info)
 {
 	struct port_info info = unchanged(port);
 	bool is_changed = false;
@@ -75,7 +77,8 @@ static int ports_begin(struct sm *sm)
 	return 0;
 }
 
-static bool ports_next(struct sm *sm, struct mad_message *ret_request, struct mad_purpose *ret_purpose)
+static bool ports_next(struct sm *sm, struct mad_message *ret_request,
+		       struct mad_purpose *ret_purpose)
 {
 	struct subnet_port *port;
 	struct port_info info;
@@ -119,8 +122,9 @@ const struct phase_operations sweep_ports = {
 };
 
 /* Finds the next port in one state whose neighbour is at least in another, and sets its state. */
-static bool next_transition(struct sm *sm, enum port_state from, enum port_state neighbor_at_least, enum port_state to,
-			    struct mad_message *ret_request, struct mad_purpose *ret_purpose)
+static bool next_transition(struct sm *sm, enum port_state from, enum port_state neighbor_at_least,
+			    enum port_state to, struct mad_message *ret_request,
+			    struct mad_purpose *ret_purpose)
 {
 	struct subnet_port *port;
 
@@ -141,7 +145,8 @@ static bool next_transition(struct sm *sm, enum port_state from, enum port_state
 	return false;
 }
 
-static bool arm_next(struct sm *sm, struct mad_message *ret_request, struct mad_purpose *ret_purpose)
+static bool arm_next(struct sm *sm, struct mad_message *ret_request,
+		     struct mad_purpose *ret_purpose)
 {
 	return next_transition(sm, PORT_INIT, PORT_INIT, PORT_ARMED, ret_request, ret_purpose);
 }
@@ -162,7 +167,8 @@ const struct phase_operations sweep_arm = {
 };
 
 /* Never before the neighbour is Armed, which would drop what is sent to it. */
-static bool activate_next(struct sm *sm, struct mad_message *ret_request, struct mad_purpose *ret_purpose)
+static bool activate_next(struct sm *sm, struct mad_message *ret_request,
+			  struct mad_purpose *ret_purpose)
 {
 	return next_transition(sm, PORT_ARMED, PORT_ARMED, PORT_ACTIVE, ret_request, ret_purpose);
 }

@@ -23,7 +23,8 @@ static struct mad_message *outbox_place(struct sm *sm)
 	return sm->outbox_count < SM_OUTBOX_MESSAGES ? &sm->outbox[sm->outbox_count++] : NULL;
 }
 
-static void answer_sm_info(struct sm *sm, const struct mad_message *message, const struct mad_header *header)
+static void answer_sm_info(struct sm *sm, const struct mad_message *message,
+			   const struct mad_header *header)
 {
 	struct mad_message *answer = outbox_place(sm);
 	uint16_t status = MAD_STATUS_OK;
@@ -45,7 +46,8 @@ static void answer_sm_info(struct sm *sm, const struct mad_message *message, con
 }
 
 /* The same MAD goes back as TrapRepress, which stops the repeats. */
-static void repress(struct sm *sm, const struct mad_message *message, const struct mad_header *header)
+static void repress(struct sm *sm, const struct mad_message *message,
+		    const struct mad_header *header)
 {
 	struct mad_message *answer = outbox_place(sm);
 	struct mad_header repress_header = *header;
@@ -57,7 +59,17 @@ static void repress(struct sm *sm, const struct mad_message *message, const stru
 	mad_header_encode(&repress_header, answer->bytes);
 }
 
-static void handle_trap(struct sm *sm, const struct mad_message *message, const struct mad_header *header)
+/* One of the local changes is a new name; the sweep asks for it where it has none. */
+static void forget_description(struct sm *sm, uint16_t lid)
+{
+	struct subnet_port *port = lid_is_unicast(lid) ? sm->subnet.by_lid[lid] : NULL;
+
+	if (port)
+		port->node->description[0] = '\0';
+}
+
+static void handle_trap(struct sm *sm, const struct mad_message *message,
+			const struct mad_header *header)
 {
 	struct notice notice;
 
@@ -66,12 +78,17 @@ static void handle_trap(struct sm *sm, const struct mad_message *message, const 
 		return;
 	notice_decode(message->bytes + SMP_DATA_OFFSET, &notice);
 	repress(sm, message, header);
-	if (notice.header.is_generic && (notice.header.trap_number == TRAP_LINK_STATE_CHANGE ||
-					 notice.header.trap_number == TRAP_LOCAL_CHANGE))
+	if (!notice.header.is_generic)
+		return;
+	if (notice.header.trap_number == TRAP_LOCAL_CHANGE)
+		forget_description(sm, notice.header.issuer_lid);
+	if (notice.header.trap_number == TRAP_LINK_STATE_CHANGE ||
+	    notice.header.trap_number == TRAP_LOCAL_CHANGE)
 		sm->heavy_is_wanted = true;
 }
 
-void sm_answer_request(struct sm *sm, const struct mad_message *message, const struct mad_header *header)
+void sm_answer_request(struct sm *sm, const struct mad_message *message,
+		       const struct mad_header *header)
 {
 	bool is_get_or_set = header->method == MAD_GET || header->method == MAD_SET;
 

@@ -49,7 +49,8 @@ void sm_receive(struct sm *sm, time_ns now, const struct mad_message *message)
 	(void)now;
 	if (!mad_header_decode(message->bytes, sizeof(message->bytes), &header))
 		return;
-	if (header.management_class != MAD_CLASS_SUBNET_DIRECTED && header.management_class != MAD_CLASS_SUBNET_LID)
+	if (header.management_class != MAD_CLASS_SUBNET_DIRECTED &&
+	    header.management_class != MAD_CLASS_SUBNET_LID)
 		return;
 	if (!(header.method & MAD_RESPONSE)) {
 		sm_answer_request(sm, message, &header);
@@ -61,7 +62,8 @@ void sm_receive(struct sm *sm, time_ns now, const struct mad_message *message)
 	sweep_answered(sm, purpose, &header, message->bytes + SMP_DATA_OFFSET);
 }
 
-static unsigned empty_outbox(struct sm *sm, unsigned messages_max, struct mad_message ret_messages[])
+static unsigned empty_outbox(struct sm *sm, unsigned messages_max,
+			     struct mad_message ret_messages[])
 {
 	unsigned message_count = sm->outbox_count < messages_max ? sm->outbox_count : messages_max;
 
@@ -71,15 +73,16 @@ static unsigned empty_outbox(struct sm *sm, unsigned messages_max, struct mad_me
 	return message_count;
 }
 
-unsigned sm_transmit(struct sm *sm, time_ns now, unsigned messages_max, struct mad_message ret_messages[])
+unsigned sm_transmit(struct sm *sm, time_ns now, unsigned messages_max,
+		     struct mad_message ret_messages[])
 {
 	unsigned message_count = empty_outbox(sm, messages_max, ret_messages);
 
 	/* Those that are out of tries make room, and may be all that a phase waited for. */
 	mad_transactions_transmit(&sm->transactions, now, 0, NULL);
 	sweep_advance(sm, now);
-	message_count += mad_transactions_transmit(&sm->transactions, now, messages_max - message_count,
-						   ret_messages + message_count);
+	message_count += mad_transactions_transmit(
+		&sm->transactions, now, messages_max - message_count, ret_messages + message_count);
 	sm->has_work = false;
 	sm->act_count += message_count;
 	return message_count;

@@ -50,11 +50,13 @@ static void finish(struct sm *sm, enum sweep_phase last_phase, time_ns now)
 	sm->discovery_count = 0;
 	if (last_phase != PHASE_LIGHT) {
 		sm->sweep_count++;
-		sm->is_up = sm->state == SM_MASTER && !sm->is_incomplete && every_link_is_active(sm);
+		sm->is_up =
+			sm->state == SM_MASTER && !sm->is_incomplete && every_link_is_active(sm);
 		if (last_phase == PHASE_ACTIVATE)
 			sm->reregister_all = false;
 	}
-	sm->next_sweep_at = sm->options.sweep_interval ? now + sm->options.sweep_interval : TIME_NEVER;
+	sm->next_sweep_at =
+		sm->options.sweep_interval ? now + sm->options.sweep_interval : TIME_NEVER;
 }
 
 static void enter(struct sm *sm, enum sweep_phase phase, time_ns now)
@@ -93,7 +95,8 @@ static bool ask(struct sm *sm)
 	struct mad_purpose purpose;
 	bool has_asked = false;
 
-	while (mad_transactions_has_room(&sm->transactions) && phases[sm->phase]->next(sm, &request, &purpose)) {
+	while (mad_transactions_has_room(&sm->transactions) &&
+	       phases[sm->phase]->next(sm, &request, &purpose)) {
 		mad_transactions_send(&sm->transactions, &request, purpose);
 		has_asked = true;
 	}
@@ -130,7 +133,8 @@ void sweep_advance(struct sm *sm, time_ns now)
 	}
 }
 
-void sweep_answered(struct sm *sm, struct mad_purpose purpose, const struct mad_header *header, const uint8_t *data)
+void sweep_answered(struct sm *sm, struct mad_purpose purpose, const struct mad_header *header,
+		    const uint8_t *data)
 {
 	assert(phases[sm->phase]);
 	if (header->status == MAD_STATUS_OK) {

@@ -21,12 +21,14 @@ enum sweep_phase {
 	PHASE_COUNT,
 };
 
-/* What a phase needs of each answer; the subject of its requests is a node or NULL, the detail its own. */
+/* What a phase needs of each answer; the subject of its requests is a node or NULL, the detail its
+ * own. */
 struct phase_operations {
 	const char *name;
 	MUST_USE int (*begin)(struct sm *sm);
 	/* false: nothing more to ask now; an answer may change that */
-	MUST_USE bool (*next)(struct sm *sm, struct mad_message *ret_request, struct mad_purpose *ret_purpose);
+	MUST_USE bool (*next)(struct sm *sm, struct mad_message *ret_request,
+			      struct mad_purpose *ret_purpose);
 	void (*answered)(struct sm *sm, struct mad_purpose purpose, const uint8_t *data);
 	/* refused, or no answer after all tries */
 	void (*failed)(struct sm *sm, struct mad_purpose purpose);
@@ -60,14 +62,15 @@ struct sm {
 	struct list *cursor_node; /* where the present phase is in subnet.nodes */
 	unsigned cursor_index;	  /* port or block there */
 
-	bool has_work;		  /* something may be sent without time passing */
-	bool heavy_is_wanted;	  /* as soon as the present sweep is over */
-	bool better_sm_found;	  /* in this sweep */
-	bool reregister_all;	  /* this is the first sweep as master */
-	bool is_up;		  /* see sm_status */
-	bool is_incomplete;	  /* the present sweep could not finish something */
+	bool has_work;	      /* something may be sent without time passing */
+	bool heavy_is_wanted; /* as soon as the present sweep is over */
+	bool better_sm_found; /* in this sweep */
+	bool reregister_all;  /* this is the first sweep as master */
+	bool is_up;	      /* see sm_status */
+	bool is_incomplete;   /* the present sweep could not finish something */
 	time_ns next_sweep_at;
-	unsigned discovery_count; /* of this sweep: one with gaps is repeated before anybody is dropped */
+	unsigned discovery_count; /* of this sweep: one with gaps is repeated before anybody is
+				     dropped */
 	uint32_t act_count;
 	uint32_t sweep_count;
 	uint32_t duplicate_count;
@@ -77,15 +80,17 @@ struct sm {
 	unsigned outbox_count;
 };
 
-extern const struct phase_operations sweep_light, sweep_discover, sweep_switches, sweep_forwarding, sweep_ports,
-	sweep_arm, sweep_activate;
+extern const struct phase_operations sweep_light, sweep_discover, sweep_switches, sweep_forwarding,
+	sweep_ports, sweep_arm, sweep_activate;
 
 /* Asks what there is to ask, and goes from phase to phase where nothing is left to wait for. */
 void sweep_advance(struct sm *sm, time_ns now);
-void sweep_answered(struct sm *sm, struct mad_purpose purpose, const struct mad_header *header, const uint8_t *data);
+void sweep_answered(struct sm *sm, struct mad_purpose purpose, const struct mad_header *header,
+		    const uint8_t *data);
 
 /* SMInfo requests and traps. */
-void sm_answer_request(struct sm *sm, const struct mad_message *message, const struct mad_header *header);
+void sm_answer_request(struct sm *sm, const struct mad_message *message,
+		       const struct mad_header *header);
 void sm_info_now(const struct sm *sm, struct sm_info *ret_info);
 
 /* The ports of the subnet in order, for phases that visit each; NULL at the end. */
@@ -98,8 +103,9 @@ static inline struct subnet_node *sweep_node(struct list *link)
 }
 
 /* A request to a node of the subnet, by its directed route. */
-static inline void sweep_request(const struct subnet_node *node, enum mad_method method, uint16_t attribute_id,
-				 uint32_t attribute_modifier, struct mad_message *ret_request)
+static inline void sweep_request(const struct subnet_node *node, enum mad_method method,
+				 uint16_t attribute_id, uint32_t attribute_modifier,
+				 struct mad_message *ret_request)
 {
 	const struct smp_request request = {
 		.method = method,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who gets which LID (vol 1, chapter 14): stable within a run, and across managers where the ports kept theirs. */
+/* Who gets which LID (vol 1, chapter 14): stable within a run, and across managers where the ports
+ * kept theirs. */
 #include "mgmt/subnet/subnet.h"
 
 #include <string.h>
@@ -34,13 +35,14 @@ static void give(struct subnet *subnet, struct subnet_port *port, uint16_t lid)
 		subnet->lid_max = lid;
 	if (subnet->lid_is_remembered[lid])
 		return;
-	/* Without memory it is given anew in the next run of this function; the port keeps it as its present one. */
+	/* Without memory it is given anew in the next run of this function; the port keeps it as
+	 * its present one. */
 	if (hash_table_put(&subnet->lid_by_port_guid, port->guid, (void *)value) == 0)
 		subnet->lid_is_remembered[lid] = true;
 }
 
-static uint16_t choose(const struct subnet *subnet, const struct subnet_port *port, enum choice choice,
-		       uint16_t *lowest)
+static uint16_t choose(const struct subnet *subnet, const struct subnet_port *port,
+		       enum choice choice, uint16_t *lowest)
 {
 	uint16_t lid = 0;
 
@@ -49,7 +51,9 @@ static uint16_t choose(const struct subnet *subnet, const struct subnet_port *po
 		lid = remembered_lid(subnet, port->guid);
 		break;
 	case CHOOSE_PRESENT:
-		lid = lid_is_unicast(port->info.lid) && !subnet->lid_is_remembered[port->info.lid] ? port->info.lid : 0;
+		lid = lid_is_unicast(port->info.lid) && !subnet->lid_is_remembered[port->info.lid]
+			      ? port->info.lid
+			      : 0;
 		break;
 	case CHOOSE_LOWEST:
 		return lowest_free(subnet, lowest);
@@ -67,7 +71,7 @@ uint32_t subnet_assign_lids(struct subnet *subnet)
 	memset(subnet->by_lid, 0, sizeof(subnet->by_lid));
 	subnet->lid_max = 0;
 	for (enum choice choice = CHOOSE_REMEMBERED; choice < CHOICE_COUNT; choice++) {
-		for (struct list *link = subnet->nodes.next; link != &subnet->nodes; link = link->next) {
+		list_for_each (link, &subnet->nodes) {
 			struct subnet_node *node = container_of(link, struct subnet_node, link);
 
 			for (unsigned i = 0; i <= node->port_count; i++) {

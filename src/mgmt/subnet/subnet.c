@@ -47,6 +47,12 @@ struct subnet_node *subnet_find(const struct subnet *subnet, uint64_t node_guid)
 
 static void remove_node(struct subnet *subnet, struct subnet_node *node)
 {
+	for (unsigned i = 0; i <= node->port_count; i++) {
+		struct subnet_port *port = &node->ports[i];
+
+		if (port->lid && subnet->by_lid[port->lid] == port)
+			subnet->by_lid[port->lid] = NULL;
+	}
 	list_remove(&node->link);
 	hash_table_remove(&subnet->by_guid, node->info.node_guid);
 	subnet->node_count--;
@@ -102,8 +108,9 @@ static bool is_plausible(const struct node_info *info, const struct subnet_port 
 	/* Port 0 is a switch talking to itself: no cable leads there, and nobody else has one. */
 	bool may_be_port_0 = !via && info->node_type == NODE_SWITCH;
 
-	return info->node_guid && info->node_type >= NODE_CA && info->node_type <= NODE_ROUTER && info->port_count &&
-	       info->port_count <= SUBNET_PORTS_MAX && info->local_port_number <= info->port_count &&
+	return info->node_guid && info->node_type >= NODE_CA && info->node_type <= NODE_ROUTER &&
+	       info->port_count && info->port_count <= SUBNET_PORTS_MAX &&
+	       info->local_port_number <= info->port_count &&
 	       (info->local_port_number || may_be_port_0);
 }
 
@@ -113,7 +120,8 @@ static bool is_same_hardware(const struct node_info *a, const struct node_info *
 }
 
 /* Known from an earlier sweep: keeps what it knows of tables and LIDs, forgets links and routes. */
-static void meet_again(struct subnet *subnet, struct subnet_node *node, const struct node_info *info)
+static void meet_again(struct subnet *subnet, struct subnet_node *node,
+		       const struct node_info *info)
 {
 	node->seen_in_sweep = subnet->sweep;
 	node->info = *info;
@@ -126,7 +134,8 @@ static void meet_again(struct subnet *subnet, struct subnet_node *node, const st
 /* The cable that led here; it can be found from both of its ends, and then agrees. */
 static bool can_link(const struct subnet_port *via, const struct subnet_port *port)
 {
-	return via == port || ((!port->peer || port->peer == via) && (!via->peer || via->peer == port));
+	return via == port ||
+	       ((!port->peer || port->peer == via) && (!via->peer || via->peer == port));
 }
 
 enum subnet_meeting subnet_meet(struct subnet *subnet, const struct node_info *info,
@@ -161,7 +170,8 @@ enum subnet_meeting subnet_meet(struct subnet *subnet, const struct node_info *i
 		via->peer = port;
 		port->peer = via;
 	}
-	node->ports[subnet_node_is_switch(node) ? 0 : info->local_port_number].guid = info->port_guid;
+	node->ports[subnet_node_is_switch(node) ? 0 : info->local_port_number].guid =
+		info->port_guid;
 	*ret_node = node;
 	return is_known ? SUBNET_KNOWN : SUBNET_NEW;
 }
@@ -170,8 +180,7 @@ uint32_t subnet_drop_unseen(struct subnet *subnet)
 {
 	uint32_t dropped_count = 0;
 
-	for (struct list *link = subnet->nodes.next, *next = link->next; link != &subnet->nodes;
-	     link = next, next = link->next) {
+	list_for_each_safe (link, &subnet->nodes) {
 		if (node_of(link)->seen_in_sweep == subnet->sweep)
 			continue;
 		remove_node(subnet, node_of(link));

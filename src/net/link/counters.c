@@ -6,6 +6,7 @@
 
 enum { NOT_COUNTED = -1 };
 
+/* clang-format off */
 static const struct {
 	const char *name;
 	int counter; /* offset in struct port_counters */
@@ -24,6 +25,7 @@ static const struct {
 	[DROP_NO_LISTENER]   = {"no listener",   NOT_COUNTED},
 	[DROP_NO_FRAME]      = {"no memory",     COUNTER(transmit_discards)},
 };
+/* clang-format on */
 
 const char *drop_reason_name(enum drop_reason reason)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A packet inside the fabric: wire bytes from LRH to the last pad byte, owned by exactly one queue at
- * a time.
+ * A packet inside the fabric: wire bytes from LRH to the last pad byte, owned by exactly one queue
+ * at a time.
  */
 #ifndef SOFTIB_NET_LINK_FRAME_H
 #define SOFTIB_NET_LINK_FRAME_H
@@ -15,13 +15,13 @@
 
 struct frame {
 	struct list link;
-	time_ns entered_at;   /* the fabric */
+	time_ns entered_at;	 /* the fabric */
 	time_ns node_entered_at; /* the node it is in: a switch's LifeTimeValue */
-	time_ns queued_at;    /* when it became the first of its queue: head-of-queue lifetime */
-	void *source;	      /* whoever injected it; opaque, counted by the daemon */
+	time_ns queued_at;	 /* when it became the first of its queue: head-of-queue lifetime */
+	void *source;		 /* whoever injected it; opaque, counted by the daemon */
 	uint32_t source_generation;
 	uint32_t byte_count;
-	uint8_t input_port;   /* number at the node it is in */
+	uint8_t input_port; /* number at the node it is in */
 	uint8_t vl;
 	uint8_t input_vl;	/* VL that it arrived on */
 	uint16_t credit_blocks; /* of the receive buffer of (input_port, input_vl); 0: none */

@@ -47,7 +47,8 @@ static uint8_t lesser(uint8_t a, uint8_t b)
 
 static uint8_t extended_speeds(const struct port_info *info)
 {
-	/* 30 and 31 are commands, which the agent turns into masks; more bits than 4 never get here. */
+	/* 30 and 31 are commands, which the agent turns into masks; more bits than 4 never get
+	 * here. */
 	return info->link_speed_ext_enabled & info->link_speed_ext_supported;
 }
 
@@ -71,7 +72,8 @@ static bool is_polling(const struct port *port)
 static bool have_common_ground(const struct port_info *a, const struct port_info *b)
 {
 	return (a->link_width_enabled & b->link_width_enabled) &&
-	       ((a->link_speed_enabled & b->link_speed_enabled) || (extended_speeds(a) & extended_speeds(b)));
+	       ((a->link_speed_enabled & b->link_speed_enabled) ||
+		(extended_speeds(a) & extended_speeds(b)));
 }
 
 static void come_up(struct port *port)

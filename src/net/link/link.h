@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A link: two ports and the cable between them; training, negotiation and loss (vol 1, chapters 5, 7; vol 2). */
+/* A link: two ports and the cable between them; training, negotiation and loss (vol 1, chapters 5,
+ * 7; vol 2). */
 #ifndef SOFTIB_NET_LINK_LINK_H
 #define SOFTIB_NET_LINK_LINK_H
 
@@ -10,12 +11,14 @@
 /* Puts a cable between two ports that have none. -EBUSY, -EINVAL (a port with itself). */
 MUST_USE int link_connect(struct port *a, struct port *b);
 
-/* Both ends poll and the cable carries: physical LinkUp and PortState Init on both, with the best width and speed that
- * both have enabled and the lesser of their MTUs and VLs. Returns whether the link came up now. */
+/* Both ends poll and the cable carries: physical LinkUp and PortState Init on both, with the best
+ * width and speed that both have enabled and the lesser of their MTUs and VLs. Returns whether the
+ * link came up now. */
 bool link_train(struct port *port);
 
-/* Takes both ends down; this one to the physical state given, the other to its LinkDownDefaultState. Frames in the
- * queues are the caller's to flush. Returns whether the link was up. */
+/* Takes both ends down; this one to the physical state given, the other to its
+ * LinkDownDefaultState. Frames in the queues are the caller's to flush. Returns whether the link
+ * was up. */
 bool link_fall(struct port *port, enum physical_state physical);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A port: one end of a link, with its PortInfo, tables, queues, credits and counters (vol 1, chapters 7 and 14).
+ * A port: one end of a link, with its PortInfo, tables, queues, credits and counters (vol 1,
+ * chapters 7 and 14).
  *
  * PortInfo and the tables are stored as the architecture shows them, so that the agents answer from
  * here and forwarding reads the same fields.
@@ -24,18 +25,18 @@ enum { VL_COUNT = 16, VL_MANAGEMENT = 15, SL_COUNT = 16, VL_ARBITRATION_ENTRIES 
 /* Why a packet was discarded; each has its counter in the port where it happened. */
 enum drop_reason {
 	DROP_NONE,
-	DROP_MALFORMED,		/* PortRcvErrors */
-	DROP_PORT_INACTIVE,	/* PortXmitDiscards */
-	DROP_NO_ROUTE,		/* PortRcvSwitchRelayErrors */
-	DROP_LOOPING,		/* PortRcvSwitchRelayErrors */
-	DROP_VL_MAPPING,	/* PortRcvSwitchRelayErrors at switches, PortXmitDiscards at adapters */
-	DROP_MTU,		/* PortXmitDiscards */
-	DROP_LIFETIME,		/* PortXmitDiscards */
-	DROP_PKEY_INBOUND,	/* PortRcvConstraintErrors */
-	DROP_PKEY_OUTBOUND,	/* PortXmitConstraintErrors */
-	DROP_VL15,		/* VL15Dropped */
-	DROP_NO_LISTENER,	/* arrived, nobody there; not a port counter */
-	DROP_NO_FRAME,		/* PortXmitDiscards: no memory for another copy of a multicast */
+	DROP_MALFORMED,	    /* PortRcvErrors */
+	DROP_PORT_INACTIVE, /* PortXmitDiscards */
+	DROP_NO_ROUTE,	    /* PortRcvSwitchRelayErrors */
+	DROP_LOOPING,	    /* PortRcvSwitchRelayErrors */
+	DROP_VL_MAPPING,    /* PortRcvSwitchRelayErrors at switches, PortXmitDiscards at adapters */
+	DROP_MTU,	    /* PortXmitDiscards */
+	DROP_LIFETIME,	    /* PortXmitDiscards */
+	DROP_PKEY_INBOUND,  /* PortRcvConstraintErrors */
+	DROP_PKEY_OUTBOUND, /* PortXmitConstraintErrors */
+	DROP_VL15,	    /* VL15Dropped */
+	DROP_NO_LISTENER,   /* arrived, nobody there; not a port counter */
+	DROP_NO_FRAME,	    /* PortXmitDiscards: no memory for another copy of a multicast */
 	DROP_REASON_COUNT,
 };
 
@@ -46,11 +47,15 @@ void port_count_drop(struct port *port, enum drop_reason reason);
 
 /* 64 bits each; the performance agent narrows them. Data counts 32-bit words. */
 struct port_counters {
-	uint64_t symbol_errors, link_error_recovery, link_downed, receive_errors, receive_remote_physical_errors;
-	uint64_t receive_switch_relay_errors, transmit_discards, transmit_constraint_errors, receive_constraint_errors;
-	uint64_t local_link_integrity_errors, excessive_buffer_overruns, vl15_dropped, transmit_wait, qp1_dropped;
+	uint64_t symbol_errors, link_error_recovery, link_downed, receive_errors,
+		receive_remote_physical_errors;
+	uint64_t receive_switch_relay_errors, transmit_discards, transmit_constraint_errors,
+		receive_constraint_errors;
+	uint64_t local_link_integrity_errors, excessive_buffer_overruns, vl15_dropped,
+		transmit_wait, qp1_dropped;
 	uint64_t transmit_words, receive_words, transmit_packets, receive_packets;
-	uint64_t unicast_transmit_packets, unicast_receive_packets, multicast_transmit_packets, multicast_receive_packets;
+	uint64_t unicast_transmit_packets, unicast_receive_packets, multicast_transmit_packets,
+		multicast_receive_packets;
 	uint64_t drops[DROP_REASON_COUNT];
 };
 
@@ -68,10 +73,11 @@ struct port {
 	bool cable_is_down; /* "softib link down": the cable is there and carries nothing */
 	struct port_info info;
 	uint64_t guid;
-	uint64_t *guids;   /* GUIDInfo, info.guid_cap entries; end ports only */
-	uint16_t *pkeys;   /* P_KeyTable */
+	uint64_t *guids; /* GUIDInfo, info.guid_cap entries; end ports only */
+	uint16_t *pkeys; /* P_KeyTable */
 	uint16_t pkey_count;
-	uint8_t (*sl_to_vl)[SL_COUNT]; /* CA: one row; switch: a row per input port, this port being the output */
+	uint8_t (*sl_to_vl)[SL_COUNT]; /* CA: one row; switch: a row per input port, this port being
+					  the output */
 	uint8_t vl_arbitration[2][VL_ARBITRATION_ENTRIES][2]; /* [high][entry]{vl, weight} */
 	struct port_counters counters;
 	uint32_t state_changes; /* grows with every change that an adapter's owner should hear of */
@@ -94,7 +100,8 @@ static inline bool port_carries_management(const struct port *port)
 /* Whether a LID is one of the 2^LMC that this end port answers to. */
 static inline bool port_owns_lid(const struct port *port, uint16_t lid)
 {
-	return port->info.lid != 0 && (uint16_t)(lid >> port->info.lmc << port->info.lmc) == port->info.lid;
+	return port->info.lid != 0 &&
+	       (uint16_t)(lid >> port->info.lmc << port->info.lmc) == port->info.lid;
 }
 
 #endif

@@ -41,7 +41,8 @@ unsigned port_data_vl_count(const struct port *port)
 
 static uint16_t credit_limit(const struct vl_queue *receiver)
 {
-	return (uint16_t)((receiver->abr + (VL_BUFFER_BLOCKS - receiver->buffer_blocks)) % CREDIT_MODULUS);
+	return (uint16_t)((receiver->abr + (VL_BUFFER_BLOCKS - receiver->buffer_blocks)) %
+			  CREDIT_MODULUS);
 }
 
 void port_credits_init(struct port *port)
@@ -113,7 +114,7 @@ static struct frame *take_first(struct port *port, unsigned vl, time_ns now)
 	list_remove(&frame->link);
 	queue->block_count -= frame_credit_blocks(frame->byte_count);
 	if (--queue->frame_count == 0)
-		port->queues->pending &= (uint16_t)~(1u << vl);
+		port->queues->pending &= (uint16_t) ~(1u << vl);
 	else
 		first_frame(queue)->queued_at = now;
 	return frame;
@@ -162,12 +163,14 @@ static int pick(struct port *port, unsigned table)
 	struct vl_arbiter *arbiter = &port->queues->arbiter;
 	unsigned entry_count = table_entries(port, table);
 
-	/* The present entry comes up twice: with what it has left, and last with its full weight. */
+	/* The present entry comes up twice: with what it has left, and last with its full weight.
+	 */
 	for (unsigned tried = 0; tried <= entry_count && entry_count; tried++) {
 		unsigned entry = (arbiter->entry[table] + tried) % entry_count;
 		const uint8_t *row = port->vl_arbitration[table][entry];
 
-		if (row[1] == 0 || (tried == 0 && arbiter->left[table] <= 0) || row[0] >= VL_MANAGEMENT)
+		if (row[1] == 0 || (tried == 0 && arbiter->left[table] <= 0) ||
+		    row[0] >= VL_MANAGEMENT)
 			continue;
 		if (!can_go(port, row[0]))
 			continue;
@@ -260,7 +263,8 @@ time_ns port_lifetime_deadline(const struct port *port)
 		return earliest;
 	for (unsigned vl = 0; vl < VL_MANAGEMENT; vl++)
 		if (port->queues->pending & (1u << vl))
-			earliest = time_earlier(earliest, first_frame(&port->queues->vls[vl])->queued_at);
+			earliest = time_earlier(earliest,
+						first_frame(&port->queues->vls[vl])->queued_at);
 	return earliest == TIME_NEVER ? earliest : earliest + time_from_code(port->info.hoq_life);
 }
 
@@ -274,9 +278,11 @@ struct frame *port_next_expired(struct port *port, time_ns now)
 	for (unsigned vl = 0; vl < VL_MANAGEMENT; vl++) {
 		struct vl_queue *queue = &port->queues->vls[vl];
 
-		if (!(port->queues->pending & (1u << vl)) || first_frame(queue)->queued_at + life > now)
+		if (!(port->queues->pending & (1u << vl)) ||
+		    first_frame(queue)->queued_at + life > now)
 			continue;
-		if (port->info.vl_stall_count && ++queue->lifetime_discards >= port->info.vl_stall_count) {
+		if (port->info.vl_stall_count &&
+		    ++queue->lifetime_discards >= port->info.vl_stall_count) {
 			queue->stalled_until = now + 8 * life;
 			queue->lifetime_discards = 0;
 		}

@@ -8,7 +8,8 @@
 
 enum { WORD_BYTES = 4, PACKET_WORDS_MIN = 5 };
 
-static bool length_is_right(const struct port *port, const struct frame *frame, const struct lrh *lrh)
+static bool length_is_right(const struct port *port, const struct frame *frame,
+			    const struct lrh *lrh)
 {
 	uint32_t words_max = (mtu_bytes(port->info.mtu_cap) + PACKET_HEADER_BYTES_MAX) / WORD_BYTES;
 

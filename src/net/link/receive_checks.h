@@ -9,6 +9,6 @@
 
 /* DROP_NONE, or why the port discards it. */
 MUST_USE enum drop_reason port_check_received(const struct port *port, const struct frame *frame,
-					    struct lrh *ret_lrh);
+					      struct lrh *ret_lrh);
 
 #endif

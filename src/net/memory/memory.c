@@ -17,7 +17,8 @@ void memory_init(struct memory *memory, uint32_t region_count_max)
 
 void memory_release(struct memory *memory)
 {
-	for (uint32_t index = KEY_INDEX_FIRST; memory->regions.count && index <= KEY_INDEX_LAST; index++) {
+	for (uint32_t index = KEY_INDEX_FIRST; memory->regions.count && index <= KEY_INDEX_LAST;
+	     index++) {
 		struct region *region = index_table_get(&memory->regions, index);
 
 		if (region) {
@@ -36,7 +37,8 @@ static bool access_is_valid(uint32_t access)
 	/* Huge pages are a promise about on-demand regions only. */
 	if ((access & ACCESS_HUGE_PAGES) && !(access & ACCESS_ON_DEMAND))
 		return false;
-	return !(access & (ACCESS_REMOTE_WRITE | ACCESS_REMOTE_ATOMIC)) || (access & ACCESS_LOCAL_WRITE);
+	return !(access & (ACCESS_REMOTE_WRITE | ACCESS_REMOTE_ATOMIC)) ||
+	       (access & ACCESS_LOCAL_WRITE);
 }
 
 /* Indexes are used round robin, so that a stale key meets an empty slot for as long as possible. */
@@ -52,8 +54,8 @@ static uint32_t free_index(const struct memory *memory)
 	return 0;
 }
 
-int region_register(struct memory *memory, struct protection_domain *pd, void *bytes, uint64_t byte_count,
-		    uint64_t iova, uint32_t access, struct region **ret_region)
+int region_register(struct memory *memory, struct protection_domain *pd, void *bytes,
+		    uint64_t byte_count, uint64_t iova, uint32_t access, struct region **ret_region)
 {
 	if (!access_is_valid(access))
 		return -EINVAL;
@@ -113,8 +115,9 @@ static bool region_covers(const struct region *region, uint64_t address, uint64_
 	return byte_count <= region->byte_count - (address - region->iova);
 }
 
-enum memory_verdict memory_resolve(const struct memory *memory, const struct protection_domain *pd, uint32_t key,
-				   uint64_t address, uint64_t byte_count, uint32_t access, uint8_t **ret_bytes)
+enum memory_verdict memory_resolve(const struct memory *memory, const struct protection_domain *pd,
+				   uint32_t key, uint64_t address, uint64_t byte_count,
+				   uint32_t access, uint8_t **ret_bytes)
 {
 	const struct region *region = memory_find(memory, key);
 

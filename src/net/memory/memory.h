@@ -2,8 +2,8 @@
 /*
  * Protection domains, memory regions and their keys (vol 1, chapter 10).
  *
- * A key is index (24 bits) << 8 | tag (8 bits). L_Key and R_Key of a region are equal; the R_Key is usable only for rights granted. Lookups are per work
- * request or per message, never per byte.
+ * A key is index (24 bits) << 8 | tag (8 bits). L_Key and R_Key of a region are equal; the R_Key is
+ * usable only for rights granted. Lookups are per work request or per message, never per byte.
  */
 #ifndef SOFTIB_NET_MEMORY_MEMORY_H
 #define SOFTIB_NET_MEMORY_MEMORY_H
@@ -56,7 +56,9 @@ void memory_init(struct memory *memory, uint32_t region_count_max);
 void memory_release(struct memory *memory);
 
 /* -EINVAL: flags unknown, or remote write or atomic without local write; -ENOMEM: no key left. */
-MUST_USE int region_register(struct memory *memory, struct protection_domain *pd, void *bytes, uint64_t byte_count, uint64_t iova, uint32_t access, struct region **ret_region);
+MUST_USE int region_register(struct memory *memory, struct protection_domain *pd, void *bytes,
+			     uint64_t byte_count, uint64_t iova, uint32_t access,
+			     struct region **ret_region);
 
 /* -EBUSY while windows are bound to it. After this both keys are dead. */
 MUST_USE int region_deregister(struct memory *memory, struct region *region);
@@ -64,9 +66,19 @@ MUST_USE int region_deregister(struct memory *memory, struct region *region);
 /* The whole key must be the current one. */
 struct region *memory_find(const struct memory *memory, uint32_t key);
 
-enum memory_verdict { MEMORY_OK, MEMORY_BAD_KEY, MEMORY_BAD_PD, MEMORY_BAD_RIGHTS, MEMORY_BAD_BOUNDS };
+enum memory_verdict {
+	MEMORY_OK,
+	MEMORY_BAD_KEY,
+	MEMORY_BAD_PD,
+	MEMORY_BAD_RIGHTS,
+	MEMORY_BAD_BOUNDS
+};
 
-/* Checks key, domain, rights (all bits of access must be granted) and bounds, in the order of C10's list, and says where the bytes are. */
-MUST_USE enum memory_verdict memory_resolve(const struct memory *memory, const struct protection_domain *pd, uint32_t key, uint64_t address, uint64_t byte_count, uint32_t access, uint8_t **ret_bytes);
+/* Checks key, domain, rights (all bits of access must be granted) and bounds, in the order of C10's
+ * list, and says where the bytes are. */
+MUST_USE enum memory_verdict memory_resolve(const struct memory *memory,
+					    const struct protection_domain *pd, uint32_t key,
+					    uint64_t address, uint64_t byte_count, uint32_t access,
+					    uint8_t **ret_bytes);
 
 #endif

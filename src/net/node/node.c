@@ -18,8 +18,8 @@ enum {
 	VL_CAP_8 = 4,
 	DATA_VLS = 8,
 	ARBITRATION_CAP = 8,
-	ARBITRATION_WEIGHT = 64, /* 4 KiB */
-	HOQ_LIFE_DEFAULT = 16,	 /* 268 ms */
+	ARBITRATION_WEIGHT = 64,  /* 4 KiB */
+	HOQ_LIFE_DEFAULT = 16,	  /* 268 ms */
 	SWITCH_LIFE_DEFAULT = 18, /* 1.07 s */
 	SUBNET_TIMEOUT_DEFAULT = 18,
 	RESP_TIME_DEFAULT = 16,
@@ -90,7 +90,8 @@ static void set_link_fields(struct port_info *info)
 static void set_end_port_fields(struct port_info *info)
 {
 	info->gid_prefix = GID_PREFIX_LINK_LOCAL;
-	info->capability_mask = CAPABILITY_TRAP | CAPABILITY_SL_MAPPING | CAPABILITY_SYSTEM_IMAGE_GUID | CAPABILITY_EXTENDED_SPEEDS |
+	info->capability_mask = CAPABILITY_TRAP | CAPABILITY_SL_MAPPING |
+				CAPABILITY_SYSTEM_IMAGE_GUID | CAPABILITY_EXTENDED_SPEEDS |
 				CAPABILITY_CLIENT_REREGISTRATION;
 	info->guid_cap = GUIDS_DEFAULT;
 	info->subnet_timeout = SUBNET_TIMEOUT_DEFAULT;
@@ -191,7 +192,8 @@ int node_init(struct node *node, enum node_type type, unsigned port_count, uint6
 
 	int error = node_is_switch(node) ? init_forwarding(node) : 0;
 
-	/* An adapter has no port 0, but its slot is a port that is down, so that nobody trips over it. */
+	/* An adapter has no port 0, but its slot is a port that is down, so that nobody trips over
+	 * it. */
 	for (unsigned port_number = 0; port_number <= port_count && !error; port_number++)
 		error = init_port(node, port_number);
 	if (error)
@@ -201,7 +203,8 @@ int node_init(struct node *node, enum node_type type, unsigned port_count, uint6
 
 void node_release(struct node *node)
 {
-	for (unsigned port_number = 0; node->ports && port_number <= node->port_count; port_number++) {
+	for (unsigned port_number = 0; node->ports && port_number <= node->port_count;
+	     port_number++) {
 		struct port *port = &node->ports[port_number];
 
 		free(port->guids);

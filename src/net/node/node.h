@@ -29,22 +29,23 @@ struct node {
 	uint32_t index;	  /* in the fabric, stable */
 	struct node_info info;
 	char description[NODE_DESCRIPTION_BYTES + 1];
-	char name[64]; /* the topology's id, for messages */
-	unsigned port_count;   /* external ports */
-	struct port *ports;    /* [0] .. [port_count]; [0] is the switch's management port, unused on adapters */
+	char name[64];	     /* the topology's id, for messages */
+	unsigned port_count; /* external ports */
+	struct port *ports;  /* [0] .. [port_count]; [0] is the switch's management port, unused on
+				adapters */
 	/* switches */
 	struct switch_info switch_info;
-	uint8_t *lft;	       /* linear_fdb_cap entries */
-	uint16_t (*mft)[16];   /* [MLID - 0xc000][position]: port masks */
+	uint8_t *lft;	     /* linear_fdb_cap entries */
+	uint16_t (*mft)[16]; /* [MLID - 0xc000][position]: port masks */
 	/* channel adapters: which virtual host, which adapter on it */
 	char host[64];
 	uint32_t adapter_index;
 };
 
-/* Defaults of a node fresh from the factory: 4x EDR ports that are down, no LIDs, P_Key 0xffff, every route empty.
- * -EINVAL: port_count, node_guid 0; -ENOMEM. */
-MUST_USE int node_init(struct node *node, enum node_type type, unsigned port_count, uint64_t node_guid,
-		       const char *description);
+/* Defaults of a node fresh from the factory: 4x EDR ports that are down, no LIDs, P_Key 0xffff,
+ * every route empty. -EINVAL: port_count, node_guid 0; -ENOMEM. */
+MUST_USE int node_init(struct node *node, enum node_type type, unsigned port_count,
+		       uint64_t node_guid, const char *description);
 void node_release(struct node *node);
 
 static inline bool node_is_switch(const struct node *node)
@@ -52,7 +53,8 @@ static inline bool node_is_switch(const struct node *node)
 	return node->info.node_type == NODE_SWITCH;
 }
 
-/* The port whose LID, M_Key and GUID speak for the one named: port 0 at a switch, the port itself elsewhere. */
+/* The port whose LID, M_Key and GUID speak for the one named: port 0 at a switch, the port itself
+ * elsewhere. */
 static inline struct port *node_management_port(struct node *node, unsigned port_number)
 {
 	return node_is_switch(node) ? &node->ports[0] : &node->ports[port_number];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Directed-route SMPs at every node; rules O1 to O5 and R1 to R5 of docs/reference (vol 1, chapter 14). */
+/* Directed-route SMPs at every node; rules O1 to O5 and R1 to R5 of docs/reference (vol 1, chapter
+ * 14). */
 #include "net/switch/directed_route.h"
 
 #include "base/bytes.h"
@@ -66,14 +67,16 @@ static struct smp_step advance_outgoing(const struct node *node, unsigned port_n
 	return step(SMP_DISCARD); /* O5 */
 }
 
-static struct smp_step advance_returning(const struct node *node, unsigned port_number, uint8_t *smp)
+static struct smp_step advance_returning(const struct node *node, unsigned port_number,
+					 uint8_t *smp)
 {
 	uint8_t *hop_pointer = &smp[HOP_POINTER_OFFSET];
 	uint8_t hop_count = smp[HOP_COUNT_OFFSET];
 	const uint8_t *return_path = smp + SMP_RETURN_PATH_OFFSET;
 
-	bool starts = hop_count != 0 && *hop_pointer == hop_count + 1;			     /* R1 */
-	bool passes = *hop_pointer >= 2 && *hop_pointer <= hop_count && node_is_switch(node); /* R2 */
+	bool starts = hop_count != 0 && *hop_pointer == hop_count + 1; /* R1 */
+	bool passes =
+		*hop_pointer >= 2 && *hop_pointer <= hop_count && node_is_switch(node); /* R2 */
 
 	if (starts || passes) {
 		--*hop_pointer;
@@ -88,7 +91,8 @@ static struct smp_step advance_returning(const struct node *node, unsigned port_
 	return step(SMP_DISCARD); /* R5 */
 }
 
-struct smp_step directed_route_advance(const struct node *node, unsigned port_number, uint8_t smp[static MAD_BYTES])
+struct smp_step directed_route_advance(const struct node *node, unsigned port_number,
+				       uint8_t smp[static MAD_BYTES])
 {
 	if (smp[HOP_COUNT_OFFSET] > MAD_HOPS_MAX || smp[HOP_POINTER_OFFSET] > MAD_HOPS_MAX + 1)
 		return step(SMP_DISCARD);

@@ -22,11 +22,13 @@ struct smp_step {
 	uint16_t dlid;
 };
 
-/* A directed-route SMP that reached the node by port_number, or that its own agent or manager sends from there. Moves
- * the hop pointer and records the return path. */
-struct smp_step directed_route_advance(const struct node *node, unsigned port_number, uint8_t smp[static MAD_BYTES]);
+/* A directed-route SMP that reached the node by port_number, or that its own agent or manager sends
+ * from there. Moves the hop pointer and records the return path. */
+struct smp_step directed_route_advance(const struct node *node, unsigned port_number,
+				       uint8_t smp[static MAD_BYTES]);
 
-/* Whether the last part of the request's way was LID-routed, so that the answer goes by LID as well. */
+/* Whether the last part of the request's way was LID-routed, so that the answer goes by LID as
+ * well. */
 bool directed_route_ends_by_lid(const uint8_t smp[static MAD_BYTES]);
 
 #endif

@@ -9,7 +9,8 @@
 #include "wire/pkey.h"
 #include "wire/transport_headers.h"
 
-bool forwarding_header_read(const struct frame *frame, const struct lrh *lrh, struct forwarding_header *ret_header)
+bool forwarding_header_read(const struct frame *frame, const struct lrh *lrh,
+			    struct forwarding_header *ret_header)
 {
 	uint32_t bth_offset = lrh->lnh == LNH_GLOBAL ? LRH_BYTES + GRH_BYTES : LRH_BYTES;
 	struct forwarding_header header = {
@@ -69,7 +70,8 @@ static struct forwarding_decision drop(enum drop_reason reason, unsigned blamed_
 }
 
 /* Enforcement of the port that a packet comes in by; the management port and VL15 are exempt. */
-static enum drop_reason check_inbound(const struct port *input, const struct forwarding_header *header)
+static enum drop_reason check_inbound(const struct port *input,
+				      const struct forwarding_header *header)
 {
 	if (header->is_management || input->kind != PORT_OF_SWITCH)
 		return DROP_NONE;
@@ -80,7 +82,8 @@ static enum drop_reason check_inbound(const struct port *input, const struct for
 	return DROP_NONE;
 }
 
-static enum drop_reason check_outbound(const struct port *output, const struct forwarding_header *header)
+static enum drop_reason check_outbound(const struct port *output,
+				       const struct forwarding_header *header)
 {
 	if (header->is_raw)
 		return output->info.filter_raw_outbound ? DROP_PKEY_OUTBOUND : DROP_NONE;
@@ -89,7 +92,8 @@ static enum drop_reason check_outbound(const struct port *output, const struct f
 	return DROP_NONE;
 }
 
-struct forwarding_decision forwarding_output(const struct node *node, unsigned input_port, unsigned output_port,
+struct forwarding_decision forwarding_output(const struct node *node, unsigned input_port,
+					     unsigned output_port,
 					     const struct forwarding_header *header)
 {
 	const struct port *output = &node->ports[output_port];
@@ -97,7 +101,8 @@ struct forwarding_decision forwarding_output(const struct node *node, unsigned i
 	if (output_port == input_port)
 		return drop(DROP_LOOPING, input_port);
 	if (output_port == 0)
-		return (struct forwarding_decision){.vl = header->is_management ? VL_MANAGEMENT : 0};
+		return (struct forwarding_decision){.vl = header->is_management ? VL_MANAGEMENT
+										: 0};
 	if (header->is_management)
 		return port_carries_management(output)
 			       ? (struct forwarding_decision){.output_port = (uint8_t)output_port,
@@ -124,7 +129,8 @@ struct forwarding_decision forwarding_unicast(const struct node *node, unsigned 
 
 	if (inbound != DROP_NONE)
 		return drop(inbound, input_port);
-	if (header->dlid > node->switch_info.linear_fdb_top || header->dlid >= node->switch_info.linear_fdb_cap)
+	if (header->dlid > node->switch_info.linear_fdb_top ||
+	    header->dlid >= node->switch_info.linear_fdb_cap)
 		return drop(DROP_NO_ROUTE, input_port);
 
 	/* 255 says that there is no way, and so does any number that isn't a port. */
@@ -136,17 +142,21 @@ struct forwarding_decision forwarding_unicast(const struct node *node, unsigned 
 }
 
 /* MLIDs that the table does not cover go to the default ports. */
-static void default_outputs(const struct node *node, unsigned input_port, struct port_set *ret_outputs)
+static void default_outputs(const struct node *node, unsigned input_port,
+			    struct port_set *ret_outputs)
 {
 	unsigned primary = node->switch_info.default_multicast_primary_port;
-	unsigned output = input_port == primary ? node->switch_info.default_multicast_not_primary_port : primary;
+	unsigned output = input_port == primary
+				  ? node->switch_info.default_multicast_not_primary_port
+				  : primary;
 
 	if (output <= node->port_count)
 		ret_outputs->words[output / 64] |= UINT64_C(1) << (output % 64);
 }
 
 enum drop_reason forwarding_multicast(const struct node *node, unsigned input_port,
-				      const struct forwarding_header *header, struct port_set *ret_outputs)
+				      const struct forwarding_header *header,
+				      struct port_set *ret_outputs)
 {
 	const struct switch_info *info = &node->switch_info;
 	enum drop_reason inbound = check_inbound(&node->ports[input_port], header);
@@ -155,7 +165,8 @@ enum drop_reason forwarding_multicast(const struct node *node, unsigned input_po
 
 	if (inbound != DROP_NONE)
 		return inbound;
-	if (index >= info->multicast_fdb_cap || (info->multicast_fdb_top && header->dlid > info->multicast_fdb_top))
+	if (index >= info->multicast_fdb_cap ||
+	    (info->multicast_fdb_top && header->dlid > info->multicast_fdb_top))
 		default_outputs(node, input_port, &outputs);
 	else
 		for (unsigned position = 0; position * 16 <= node->port_count; position++)

@@ -2,8 +2,8 @@
 /*
  * Where a switch sends a packet (vol 1, chapter 18).
  *
- * Decisions are pure functions of the tables: the packets that pass and the paths that are walked for
- * offloading are decided by the same code.
+ * Decisions are pure functions of the tables: the packets that pass and the paths that are walked
+ * for offloading are decided by the same code.
  */
 #ifndef SOFTIB_NET_SWITCH_FORWARDING_H
 #define SOFTIB_NET_SWITCH_FORWARDING_H
@@ -41,16 +41,18 @@ MUST_USE bool forwarding_header_read(const struct frame *frame, const struct lrh
 struct forwarding_decision forwarding_unicast(const struct node *node, unsigned input_port,
 					      const struct forwarding_header *header);
 
-/* A packet with a multicast DLID: a bit per port that gets a copy, never the input's; the checks of each copy are
- * forwarding_output. DROP_NO_ROUTE when there is none. */
+/* A packet with a multicast DLID: a bit per port that gets a copy, never the input's; the checks of
+ * each copy are forwarding_output. DROP_NO_ROUTE when there is none. */
 struct port_set {
 	uint64_t words[4];
 };
 MUST_USE enum drop_reason forwarding_multicast(const struct node *node, unsigned input_port,
-					       const struct forwarding_header *header, struct port_set *ret_outputs);
+					       const struct forwarding_header *header,
+					       struct port_set *ret_outputs);
 
 /* The checks of one output: looping, port state, MTU, VL, partition. */
-struct forwarding_decision forwarding_output(const struct node *node, unsigned input_port, unsigned output_port,
+struct forwarding_decision forwarding_output(const struct node *node, unsigned input_port,
+					     unsigned output_port,
 					     const struct forwarding_header *header);
 
 /* Whether any entry of the port's table is in the partition of this key. */

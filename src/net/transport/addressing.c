@@ -34,7 +34,8 @@ void packet_address(const struct qp *qp, const struct address_vector *address,
 		.sl = address->sl,
 		.lnh = address->is_global ? LNH_GLOBAL : LNH_LOCAL,
 		.dlid = address->dlid,
-		.slid = (uint16_t)(port->lid | (address->source_path_bits & ((1u << port->lmc) - 1))),
+		.slid = (uint16_t)(port->lid |
+				   (address->source_path_bits & ((1u << port->lmc) - 1))),
 	};
 	ret_packet->has_grh = address->is_global;
 	if (address->is_global)

@@ -39,8 +39,9 @@ static enum admission check_state(const struct qp *qp, const struct packet *pack
 		[QP_RTS] = {true, true},     [QP_SQD] = {true, true},	 [QP_SQE] = {true, false},
 		[QP_ERROR] = {false, false},
 	};
-	bool takes = opcode_info(packet->bth.opcode)->is_response ? states[qp->state].takes_responses
-								  : states[qp->state].takes_requests;
+	bool takes = opcode_info(packet->bth.opcode)->is_response
+			     ? states[qp->state].takes_responses
+			     : states[qp->state].takes_requests;
 
 	return takes ? ADMITTED : DROP_WRONG_STATE;
 }
@@ -80,7 +81,8 @@ static enum admission check_source(const struct qp *qp, const struct packet *pac
 		return ADMITTED;
 	if (!gid_equal(&packet->grh.sgid, &address->dgid))
 		return DROP_WRONG_SOURCE;
-	if (!is_own_gid(qp->port, &qp->port->gids[address->sgid_index % PORT_GIDS_MAX], &packet->grh.dgid))
+	if (!is_own_gid(qp->port, &qp->port->gids[address->sgid_index % PORT_GIDS_MAX],
+			&packet->grh.dgid))
 		return DROP_WRONG_SOURCE;
 	return ADMITTED;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header checks that every packet for a queue pair passes before anything looks at it (vol 1, chapters 9 and 10). */
+/* The header checks that every packet for a queue pair passes before anything looks at it (vol 1,
+ * chapters 9 and 10). */
 #ifndef SOFTIB_NET_TRANSPORT_ADMISSION_H
 #define SOFTIB_NET_TRANSPORT_ADMISSION_H
 

@@ -11,12 +11,15 @@
 
 enum { ATOMIC_BYTES = 8 };
 
+/* There is one whenever a PSN is outstanding: the one that the oldest such PSN belongs to. */
 static struct send_slot *oldest_slot(const struct requester *requester)
 {
+	debug_assert(requester->queue.done != requester->queue.started);
 	return send_queue_slot(&requester->queue, requester->queue.done);
 }
 
-/* A READ or atomic whose answer was overtaken: ask again for what is missing, and listen to nothing else until it comes. */
+/* A READ or atomic whose answer was overtaken: ask again for what is missing, and listen to nothing
+ * else until it comes. */
 static void implied_nak(struct qp *qp, time_ns now)
 {
 	struct requester *requester = &qp->requester;
@@ -88,7 +91,8 @@ static void receive_acknowledge(struct qp *qp, time_ns now, const struct packet 
 	if (kind == AETH_RESERVED)
 		return;
 	/* A NAK acknowledges everything before the request it names. */
-	if (acknowledge_through(qp, now, kind == AETH_ACK ? psn : psn_previous(psn)) == ANSWER_MISSING) {
+	if (acknowledge_through(qp, now, kind == AETH_ACK ? psn : psn_previous(psn)) ==
+	    ANSWER_MISSING) {
 		implied_nak(qp, now);
 		return;
 	}
@@ -98,7 +102,8 @@ static void receive_acknowledge(struct qp *qp, time_ns now, const struct packet 
 		receive_nak(qp, now, psn, aeth_value(packet->aeth.syndrome));
 }
 
-/* What of a train of answers is new: it may have been cut differently from the one that was half received. */
+/* What of a train of answers is new: it may have been cut differently from the one that was half
+ * received. */
 struct answer {
 	struct psn psn;
 	uint32_t packet_count;
@@ -107,7 +112,8 @@ struct answer {
 };
 
 /* False: a train whose length does not go with its number of packets. */
-static bool answer_new_part(const struct qp *qp, const struct packet *packet, struct answer *ret_answer)
+static bool answer_new_part(const struct qp *qp, const struct packet *packet,
+			    struct answer *ret_answer)
 {
 	const struct opcode_info *info = opcode_info(packet->bth.opcode);
 	size_t byte_count = packet->payload.byte_count;
@@ -137,7 +143,8 @@ static void finish_answered(struct qp *qp, time_ns now)
 	report_send(qp, now, COMPLETION_SUCCESS);
 }
 
-/* C9: First, Last, Only and atomic answers acknowledge what went before; a Middle must be exactly the next. */
+/* C9: First, Last, Only and atomic answers acknowledge what went before; a Middle must be exactly
+ * the next. */
 static enum acknowledged reach_answer(struct qp *qp, time_ns now, const struct packet *packet,
 				      struct psn psn)
 {
@@ -150,7 +157,8 @@ static enum acknowledged reach_answer(struct qp *qp, time_ns now, const struct p
 
 static bool acknowledges(const struct packet *packet)
 {
-	return !opcode_info(packet->bth.opcode)->has_aeth || aeth_kind(packet->aeth.syndrome) == AETH_ACK;
+	return !opcode_info(packet->bth.opcode)->has_aeth ||
+	       aeth_kind(packet->aeth.syndrome) == AETH_ACK;
 }
 
 static void receive_read_response(struct qp *qp, time_ns now, const struct packet *packet)
@@ -174,7 +182,7 @@ static void receive_read_response(struct qp *qp, time_ns now, const struct packe
 
 	struct send_slot *slot = oldest_slot(requester);
 
-	if (requester->queue.done == requester->queue.started || slot->opcode != SEND_RDMA_READ) {
+	if (slot->opcode != SEND_RDMA_READ) {
 		report_send_failure(qp, now, COMPLETION_BAD_RESPONSE);
 		return;
 	}
@@ -187,8 +195,9 @@ static void receive_read_response(struct qp *qp, time_ns now, const struct packe
 		report_send_failure(qp, now, COMPLETION_LOCAL_LENGTH);
 		return;
 	}
-	if (payload_scatter(qp->environment->memory, qp->pd, send_slot_sges(slot), slot->sge_count, offset,
-			    &packet->payload, answer.from, answer.byte_count) != MEMORY_OK) {
+	if (payload_scatter(qp->environment->memory, qp->pd, send_slot_sges(slot), slot->sge_count,
+			    offset, &packet->payload, answer.from,
+			    answer.byte_count) != MEMORY_OK) {
 		report_send_failure(qp, now, COMPLETION_LOCAL_PROTECTION);
 		return;
 	}
@@ -216,12 +225,12 @@ static void receive_atomic_acknowledge(struct qp *qp, time_ns now, const struct 
 	struct span span = {(uint8_t *)&value, sizeof(value)};
 	struct payload payload = {.spans = &span, .span_count = 1, .byte_count = ATOMIC_BYTES};
 
-	if (requester->queue.done == requester->queue.started || !send_slot_is_atomic(slot)) {
+	if (!send_slot_is_atomic(slot)) {
 		report_send_failure(qp, now, COMPLETION_BAD_RESPONSE);
 		return;
 	}
-	if (payload_scatter(qp->environment->memory, qp->pd, send_slot_sges(slot), slot->sge_count, 0,
-			    &payload, 0, ATOMIC_BYTES) != MEMORY_OK) {
+	if (payload_scatter(qp->environment->memory, qp->pd, send_slot_sges(slot), slot->sge_count,
+			    0, &payload, 0, ATOMIC_BYTES) != MEMORY_OK) {
 		report_send_failure(qp, now, COMPLETION_LOCAL_PROTECTION);
 		return;
 	}

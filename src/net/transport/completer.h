@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requester's receiving side: responses end requests, or have them sent again (vol 1, chapter 9). */
+/* The requester's receiving side: responses end requests, or have them sent again (vol 1, chapter
+ * 9). */
 #ifndef SOFTIB_NET_TRANSPORT_COMPLETER_H
 #define SOFTIB_NET_TRANSPORT_COMPLETER_H
 

@@ -59,7 +59,8 @@ struct completion {
 	bool is_solicited;
 	uint32_t vendor_error;
 	uint32_t byte_count;
-	uint32_t immediate_or_rkey; /* immediate as it stood in memory; an invalidated key in host order */
+	uint32_t immediate_or_rkey; /* immediate as it stood in memory; an invalidated key in host
+				       order */
 	uint32_t qpn;
 	uint32_t source_qpn;
 	uint16_t slid;

@@ -7,13 +7,15 @@
 #include "net/transport/responses.h"
 #include "wire/packet.h"
 
-/* Acknowledged up to now; but not over a READ or atomic whose answer may be what the peer is missing. */
+/* Acknowledged up to now; but not over a READ or atomic whose answer may be what the peer is
+ * missing. */
 static void repeat_acknowledge(struct qp *qp, const struct packet *packet)
 {
 	struct psn last = psn_add(packet->bth.psn, packet->packet_count - 1);
 	const struct saved_request *saved = responses_first_after(qp, last);
 
-	responses_acknowledge(qp, psn_previous(saved ? saved->first_psn : qp->responder.expected_psn));
+	responses_acknowledge(qp,
+			      psn_previous(saved ? saved->first_psn : qp->responder.expected_psn));
 }
 
 /* The READ again, or its tail: it must end where the original did. */

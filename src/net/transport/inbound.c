@@ -59,7 +59,8 @@ void inbound_trim(struct inbound *inbound, uint32_t packet_count, uint32_t mtu)
 	inbound->byte_count = inbound->byte_count > known ? inbound->byte_count - known : 0;
 }
 
-/* The table of valid successions: which message may be in progress when a packet of each kind arrives. */
+/* The table of valid successions: which message may be in progress when a packet of each kind
+ * arrives. */
 enum verdict inbound_check_sequence(const struct qp *qp, const struct inbound *inbound)
 {
 	enum inbound_message needed = INBOUND_IDLE;
@@ -101,7 +102,8 @@ enum verdict inbound_check_receive(const struct qp *qp, const struct inbound *in
 	return VERDICT_ACCEPT;
 }
 
-/* First and Middle are full; Last has at least one byte; Only may be empty. A train is so by its last packet. */
+/* First and Middle are full; Last has at least one byte; Only may be empty. A train is so by its
+ * last packet. */
 static bool payload_fits_opcode(const struct inbound *inbound, uint32_t mtu)
 {
 	size_t full = (size_t)inbound->packet_count * mtu;
@@ -147,8 +149,8 @@ enum verdict inbound_check_length(const struct qp *qp, const struct inbound *inb
 	return fits ? VERDICT_ACCEPT : VERDICT_BAD_LENGTH;
 }
 
-static enum verdict resolve(const struct qp *qp, uint32_t rkey, uint64_t address, uint64_t byte_count,
-			    uint32_t access, uint8_t **ret_target)
+static enum verdict resolve(const struct qp *qp, uint32_t rkey, uint64_t address,
+			    uint64_t byte_count, uint32_t access, uint8_t **ret_target)
 {
 	/* No bytes, so no key and no address to check. */
 	if (!byte_count)
@@ -172,17 +174,18 @@ enum verdict inbound_check_remote_key(const struct qp *qp, struct inbound *inbou
 		if (eth->address % ATOMIC_BYTES)
 			return VERDICT_INVALID_REQUEST;
 
-		enum verdict verdict =
-			resolve(qp, eth->rkey, eth->address, ATOMIC_BYTES, access, &inbound->target);
+		enum verdict verdict = resolve(qp, eth->rkey, eth->address, ATOMIC_BYTES, access,
+					       &inbound->target);
 
 		/* A region's own start may lie oddly although the address in it does not. */
 		if (verdict == VERDICT_ACCEPT && (uintptr_t)inbound->target % ATOMIC_BYTES)
 			return VERDICT_INVALID_REQUEST;
 		return verdict;
 	}
-	if (kind == OPCODE_KIND_READ || (kind == OPCODE_KIND_WRITE && inbound->info->starts_message))
-		return resolve(qp, packet->reth.rkey, packet->reth.address, packet->reth.bytes, access,
-			       &inbound->target);
+	if (kind == OPCODE_KIND_READ ||
+	    (kind == OPCODE_KIND_WRITE && inbound->info->starts_message))
+		return resolve(qp, packet->reth.rkey, packet->reth.address, packet->reth.bytes,
+			       access, &inbound->target);
 	/* The region may have gone since the first packet. */
 	if (kind == OPCODE_KIND_WRITE)
 		return resolve(qp, responder->write_rkey,
@@ -197,7 +200,9 @@ uint32_t inbound_psn_count(const struct qp *qp, const struct inbound *inbound)
 
 	if (inbound->info->kind != OPCODE_KIND_READ)
 		return inbound->packet_count;
-	return byte_count <= qp->path_mtu ? 1 : (uint32_t)(((uint64_t)byte_count + qp->path_mtu - 1) / qp->path_mtu);
+	return byte_count <= qp->path_mtu
+		       ? 1
+		       : (uint32_t)(((uint64_t)byte_count + qp->path_mtu - 1) / qp->path_mtu);
 }
 
 static void complete_receive(struct qp *qp, time_ns now, const struct inbound *inbound,
@@ -232,15 +237,16 @@ static enum verdict execute_send(struct qp *qp, time_ns now, const struct inboun
 
 	const struct receive_slot *slot = report_receive_slot(qp);
 
-	if (payload_scatter(qp->environment->memory, qp->receive_queue->pd, slot->sges, slot->sge_count,
-			    responder->inbound_bytes, &inbound->packet->payload, inbound->from,
-			    inbound->byte_count) != MEMORY_OK)
+	if (payload_scatter(qp->environment->memory, qp->receive_queue->pd, slot->sges,
+			    slot->sge_count, responder->inbound_bytes, &inbound->packet->payload,
+			    inbound->from, inbound->byte_count) != MEMORY_OK)
 		return VERDICT_LOCAL_PROTECTION;
 	responder->inbound_bytes += inbound->byte_count;
 	if (!inbound->info->ends_message)
 		return VERDICT_ACCEPT;
 	responder->inbound = INBOUND_IDLE;
-	/* Only windows and fast-registered regions can be invalidated from afar, and there are none. */
+	/* Only windows and fast-registered regions can be invalidated from afar, and there are
+	 * none. */
 	if (inbound->info->has_ieth)
 		return VERDICT_INVALIDATE_REFUSED;
 	complete_receive(qp, now, inbound, COMPLETED_RECEIVE, responder->inbound_bytes);
@@ -258,7 +264,8 @@ static enum verdict execute_write(struct qp *qp, time_ns now, const struct inbou
 		responder->write_rkey = inbound->packet->reth.rkey;
 		responder->write_bytes = inbound->packet->reth.bytes;
 	}
-	payload_write(&inbound->packet->payload, inbound->from, inbound->byte_count, inbound->target);
+	payload_write(&inbound->packet->payload, inbound->from, inbound->byte_count,
+		      inbound->target);
 	responder->inbound_bytes += inbound->byte_count;
 	if (!inbound->info->ends_message)
 		return VERDICT_ACCEPT;
@@ -269,7 +276,8 @@ static enum verdict execute_write(struct qp *qp, time_ns now, const struct inbou
 	return VERDICT_ACCEPT;
 }
 
-/* Atomic against everything else that touches the word, in this process or in one that shares the memory. */
+/* Atomic against everything else that touches the word, in this process or in one that shares the
+ * memory. */
 static uint64_t execute_atomic(const struct inbound *inbound)
 {
 	const struct atomic_eth *eth = &inbound->packet->atomic_eth;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Request packets on the responder's side: the checks that RC and UC share, in their order, and execution (vol 1, chapter 9). */
+/* Request packets on the responder's side: the checks that RC and UC share, in their order, and
+ * execution (vol 1, chapter 9). */
 #ifndef SOFTIB_NET_TRANSPORT_INBOUND_H
 #define SOFTIB_NET_TRANSPORT_INBOUND_H
 
@@ -15,13 +16,13 @@ struct qp;
 enum verdict {
 	VERDICT_ACCEPT,
 	VERDICT_DUPLICATE,
-	VERDICT_AHEAD,		    /* a packet before it is missing */
-	VERDICT_NOT_READY,	    /* no receive request */
-	VERDICT_BAD_SEQUENCE,	    /* opcode can't follow the one before */
-	VERDICT_INVALID_REQUEST,    /* not enabled, no resources, misaligned */
+	VERDICT_AHEAD,		 /* a packet before it is missing */
+	VERDICT_NOT_READY,	 /* no receive request */
+	VERDICT_BAD_SEQUENCE,	 /* opcode can't follow the one before */
+	VERDICT_INVALID_REQUEST, /* not enabled, no resources, misaligned */
 	VERDICT_BAD_LENGTH,
-	VERDICT_REMOTE_ACCESS,	    /* R_Key */
-	VERDICT_LOCAL_PROTECTION,   /* L_Key of the receive request */
+	VERDICT_REMOTE_ACCESS,	  /* R_Key */
+	VERDICT_LOCAL_PROTECTION, /* L_Key of the receive request */
 	VERDICT_INVALIDATE_REFUSED,
 };
 

@@ -31,8 +31,9 @@ enum memory_verdict payload_scatter(const struct memory *memory, const struct pr
 		if (piece > byte_count)
 			piece = byte_count;
 
-		enum memory_verdict verdict = memory_resolve(memory, pd, sge->lkey, sge->address + offset,
-							     piece, ACCESS_LOCAL_WRITE, &bytes);
+		enum memory_verdict verdict =
+			memory_resolve(memory, pd, sge->lkey, sge->address + offset, piece,
+				       ACCESS_LOCAL_WRITE, &bytes);
 
 		if (unlikely(verdict != MEMORY_OK))
 			return verdict;
@@ -57,7 +58,8 @@ static size_t tail_bytes(const uint8_t *end, size_t byte_count)
 	return 1;
 }
 
-void payload_write(const struct payload *payload, size_t from, size_t byte_count, uint8_t *ret_bytes)
+void payload_write(const struct payload *payload, size_t from, size_t byte_count,
+		   uint8_t *ret_bytes)
 {
 	if (!byte_count)
 		return;
@@ -75,9 +77,11 @@ void payload_write(const struct payload *payload, size_t from, size_t byte_count
 		payload_copy(payload, from, body, ret_bytes);
 	payload_copy(payload, from + body, tail, last.bytes);
 	if (tail == 8)
-		__atomic_store_n((uint64_t *)(void *)(ret_bytes + body), last.eight, __ATOMIC_RELEASE);
+		__atomic_store_n((uint64_t *)(void *)(ret_bytes + body), last.eight,
+				 __ATOMIC_RELEASE);
 	else if (tail == 4)
-		__atomic_store_n((uint32_t *)(void *)(ret_bytes + body), last.four, __ATOMIC_RELEASE);
+		__atomic_store_n((uint32_t *)(void *)(ret_bytes + body), last.four,
+				 __ATOMIC_RELEASE);
 	else
 		__atomic_store_n(ret_bytes + body, last.one, __ATOMIC_RELEASE);
 }

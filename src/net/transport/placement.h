@@ -13,14 +13,19 @@
 uint64_t sges_bytes(const struct sge *sges, uint32_t sge_count);
 
 /*
- * Copies payload bytes [from, from + byte_count) to the place that begins offset bytes into the SGEs. Every SGE touched is checked just before: nothing
- * is written to memory that is not registered now. The SGEs must have room. Not MEMORY_OK: some of it may have been written.
+ * Copies payload bytes [from, from + byte_count) to the place that begins offset bytes into the
+ * SGEs. Every SGE touched is checked just before: nothing is written to memory that is not
+ * registered now. The SGEs must have room. Not MEMORY_OK: some of it may have been written.
  */
-MUST_USE enum memory_verdict payload_scatter(const struct memory *memory, const struct protection_domain *pd, const struct sge *sges,
-					     uint32_t sge_count, uint64_t offset, const struct payload *payload, size_t from,
-					     size_t byte_count);
+MUST_USE enum memory_verdict payload_scatter(const struct memory *memory,
+					     const struct protection_domain *pd,
+					     const struct sge *sges, uint32_t sge_count,
+					     uint64_t offset, const struct payload *payload,
+					     size_t from, size_t byte_count);
 
-/* The same into one run of bytes, the last ones after all others: programs wait for an RDMA WRITE by watching its last bytes. */
-void payload_write(const struct payload *payload, size_t from, size_t byte_count, uint8_t *ret_bytes);
+/* The same into one run of bytes, the last ones after all others: programs wait for an RDMA WRITE
+ * by watching its last bytes. */
+void payload_write(const struct payload *payload, size_t from, size_t byte_count,
+		   uint8_t *ret_bytes);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a queue pair knows of the port it uses. The adapter keeps it up to date; queue pairs only read it. */
+/* What a queue pair knows of the port it uses. The adapter keeps it up to date; queue pairs only
+ * read it. */
 #ifndef SOFTIB_NET_TRANSPORT_PORT_VIEW_H
 #define SOFTIB_NET_TRANSPORT_PORT_VIEW_H
 
@@ -18,7 +19,7 @@ struct port_view {
 	uint8_t mtu_cap_code; /* the most the port can do */
 	uint8_t sm_sl;
 	uint8_t subnet_timeout;
-	uint8_t link_width_active; /* PortInfo codes */
+	uint8_t link_width_active;  /* PortInfo codes */
 	uint16_t link_speed_active; /* verbs code: SDR 1 .. NDR 128 */
 	uint8_t vl_count_code;
 	uint8_t init_type_reply;

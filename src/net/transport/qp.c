@@ -22,7 +22,8 @@ static int init_receives(struct qp *qp, struct receive_queue *shared_queue)
 {
 	if (!shared_queue) {
 		qp->receive_queue = &qp->own_receives;
-		return receive_queue_init(&qp->own_receives, qp->pd, qp->capabilities.receive_requests_max,
+		return receive_queue_init(&qp->own_receives, qp->pd,
+					  qp->capabilities.receive_requests_max,
 					  qp->capabilities.receive_sges_max);
 	}
 	qp->receive_queue = shared_queue;
@@ -30,8 +31,8 @@ static int init_receives(struct qp *qp, struct receive_queue *shared_queue)
 	return qp->responder.taken ? 0 : -ENOMEM;
 }
 
-int qp_init(struct qp *qp, const struct qp_environment *environment, enum qp_type type, uint32_t qpn,
-	    struct protection_domain *pd, const struct qp_capabilities *capabilities,
+int qp_init(struct qp *qp, const struct qp_environment *environment, enum qp_type type,
+	    uint32_t qpn, struct protection_domain *pd, const struct qp_capabilities *capabilities,
 	    struct receive_queue *shared_queue, bool signal_all)
 {
 	*qp = (struct qp){
@@ -101,7 +102,9 @@ static bool type_accepts(enum qp_type type, enum send_opcode opcode)
 
 static bool request_is_valid(const struct qp *qp, const struct send_request *request)
 {
-	enum { CARRIES_NO_DATA = 1 << SEND_RDMA_READ | 1 << SEND_COMPARE_SWAP | 1 << SEND_FETCH_ADD };
+	enum {
+		CARRIES_NO_DATA = 1 << SEND_RDMA_READ | 1 << SEND_COMPARE_SWAP | 1 << SEND_FETCH_ADD
+	};
 
 	if (!type_accepts(qp->type, request->opcode))
 		return false;
@@ -178,7 +181,8 @@ bool qp_next_route(const struct qp *qp, time_ns now, struct qp_route *ret_route)
 	return true;
 }
 
-/* Neither half may starve the other: with work for both, they share, and take turns in going first. */
+/* Neither half may starve the other: with work for both, they share, and take turns in going first.
+ */
 unsigned qp_transmit(struct qp *qp, time_ns now, unsigned packets_max, uint32_t train_bytes_max,
 		     struct packet ret_packets[])
 {

@@ -2,8 +2,8 @@
 /*
  * A queue pair: requester and responder of one service (vol 1, chapters 9 to 11).
  *
- * Posted work, packets and time go in; packets come out of qp_transmit, completions and events through the environment.
- * It belongs to one owner, who serialises all calls.
+ * Posted work, packets and time go in; packets come out of qp_transmit, completions and events
+ * through the environment. It belongs to one owner, who serialises all calls.
  */
 #ifndef SOFTIB_NET_TRANSPORT_QP_H
 #define SOFTIB_NET_TRANSPORT_QP_H
@@ -115,7 +115,8 @@ struct qp_attributes {
 	uint32_t rate_limit;
 };
 
-/* The port views of the adapter, by number from 1; queue pairs look up the one they are bound to when modified. */
+/* The port views of the adapter, by number from 1; queue pairs look up the one they are bound to
+ * when modified. */
 struct qp_ports {
 	struct port_view *const *views; /* views[number - 1] */
 	unsigned count;
@@ -158,16 +159,17 @@ enum inbound_message { INBOUND_IDLE, INBOUND_SEND, INBOUND_WRITE };
 /* The half that executes the peer's requests and answers them. */
 struct responder {
 	struct psn expected_psn;
-	struct psn ack_psn;	    /* what the ACK that is due acknowledges */
+	struct psn ack_psn; /* what the ACK that is due acknowledges */
 	struct psn nak_psn;
-	uint32_t msn;		    /* 24 bits */
+	uint32_t msn;		     /* 24 bits */
 	struct saved_request *saved; /* the last saved_count of them, a ring */
-	uint32_t write_bytes;	    /* DMALen of the WRITE in progress */
+	uint32_t write_bytes;	     /* DMALen of the WRITE in progress */
 	uint32_t write_rkey;
 	uint64_t write_address;
-	uint64_t inbound_bytes;	    /* of the message in progress, already placed */
-	struct receive_slot *taken; /* a copy of what came from a shared queue; NULL with an own queue */
-	uint8_t inbound;	    /* enum inbound_message */
+	uint64_t inbound_bytes; /* of the message in progress, already placed */
+	struct receive_slot
+		*taken;	 /* a copy of what came from a shared queue; NULL with an own queue */
+	uint8_t inbound; /* enum inbound_message */
 	uint8_t saved_count;
 	uint8_t saved_tail;    /* index of the next to be filled */
 	uint8_t saved_pending; /* the newest so many may be unanswered */
@@ -178,8 +180,8 @@ struct responder {
 	bool nak_was_sent; /* for the expected PSN: say it once */
 };
 
-/* At most 640 bytes without its queues. The owner may use: type, state, qpn, pd, port, capabilities, receive_queue, timer,
- * ready_link (in no list after qp_init), owner_route. */
+/* At most 640 bytes without its queues. The owner may use: type, state, qpn, pd, port,
+ * capabilities, receive_queue, timer, ready_link (in no list after qp_init), owner_route. */
 struct qp {
 	const struct qp_environment *environment;
 	struct protection_domain *pd;
@@ -211,11 +213,15 @@ static inline bool qp_is_shared(const struct qp *qp)
 	return qp->receive_queue != &qp->own_receives;
 }
 
-MUST_USE int qp_init(struct qp *qp, const struct qp_environment *environment, enum qp_type type, uint32_t qpn, struct protection_domain *pd, const struct qp_capabilities *capabilities, struct receive_queue *shared_queue, bool signal_all);
+MUST_USE int qp_init(struct qp *qp, const struct qp_environment *environment, enum qp_type type,
+		     uint32_t qpn, struct protection_domain *pd,
+		     const struct qp_capabilities *capabilities, struct receive_queue *shared_queue,
+		     bool signal_all);
 void qp_release(struct qp *qp);
 
 /* The state machine's table and value checks; -EINVAL changes nothing. */
-MUST_USE int qp_modify(struct qp *qp, time_ns now, const struct qp_ports *ports, const struct qp_attributes *attributes, uint32_t mask);
+MUST_USE int qp_modify(struct qp *qp, time_ns now, const struct qp_ports *ports,
+		       const struct qp_attributes *attributes, uint32_t mask);
 void qp_query(const struct qp *qp, struct qp_attributes *ret_attributes);
 
 /* -EINVAL: state, opcode, SGE count or inline size not allowed; -ENOMEM: queue full. */
@@ -235,9 +241,11 @@ struct qp_route {
 };
 bool qp_next_route(const struct qp *qp, time_ns now, struct qp_route *ret_route);
 
-/* Fills up to packets_max packets, all with the route that qp_next_route gave, trains of up to train_bytes_max payload bytes (at least one packet
- * each). Payloads refer to the consumer's memory or to the queue pair's; they are valid until the next call on this queue pair. */
-unsigned qp_transmit(struct qp *qp, time_ns now, unsigned packets_max, uint32_t train_bytes_max, struct packet ret_packets[]);
+/* Fills up to packets_max packets, all with the route that qp_next_route gave, trains of up to
+ * train_bytes_max payload bytes (at least one packet each). Payloads refer to the consumer's memory
+ * or to the queue pair's; they are valid until the next call on this queue pair. */
+unsigned qp_transmit(struct qp *qp, time_ns now, unsigned packets_max, uint32_t train_bytes_max,
+		     struct packet ret_packets[]);
 
 /* When qp_expire wants to be called; the timer queue of the environment has it too. */
 time_ns qp_deadline(const struct qp *qp);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue pair state machine: transitions and the attributes that each needs or allows (vol 1, chapters 10 and 11). */
+/* The queue pair state machine: transitions and the attributes that each needs or allows (vol 1,
+ * chapters 10 and 11). */
 #include "net/transport/qp.h"
 
 #include <errno.h>
@@ -22,23 +23,27 @@ struct transition {
 };
 
 enum {
+	NOTIFY = QP_HAS_DRAINED_NOTIFY,
 	ALTERNATE = QP_HAS_ALTERNATE_PATH,
 	MIGRATION = QP_HAS_ALTERNATE_PATH | QP_HAS_PATH_MIGRATION,
 	INIT_CONNECTED = QP_HAS_PKEY_INDEX | QP_HAS_PORT | QP_HAS_ACCESS,
 	INIT_DATAGRAM = QP_HAS_PKEY_INDEX | QP_HAS_PORT | QP_HAS_QKEY,
 	RTR_UC = QP_HAS_ADDRESS | QP_HAS_PATH_MTU | QP_HAS_DESTINATION_QPN | QP_HAS_RQ_PSN,
 	RTR_RC = RTR_UC | QP_HAS_RESPONDER_RESOURCES | QP_HAS_MIN_RNR_TIMER,
-	RTS_RC = QP_HAS_SQ_PSN | QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY | QP_HAS_INITIATOR_DEPTH,
+	RTS_RC = QP_HAS_SQ_PSN | QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY |
+		 QP_HAS_INITIATOR_DEPTH,
 	LIVE_UC = QP_HAS_CURRENT_STATE | QP_HAS_ACCESS | MIGRATION,
 	LIVE_RC = LIVE_UC | QP_HAS_MIN_RNR_TIMER,
 	LIVE_UD = QP_HAS_CURRENT_STATE | QP_HAS_QKEY,
 	DRAINED_UC = QP_HAS_ADDRESS | MIGRATION | QP_HAS_ACCESS | QP_HAS_PKEY_INDEX,
-	DRAINED_RC = DRAINED_UC | QP_HAS_PORT | QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY |
-		     QP_HAS_INITIATOR_DEPTH | QP_HAS_RESPONDER_RESOURCES | QP_HAS_MIN_RNR_TIMER,
+	DRAINED_RC = DRAINED_UC | QP_HAS_PORT | QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT |
+		     QP_HAS_RNR_RETRY | QP_HAS_INITIATOR_DEPTH | QP_HAS_RESPONDER_RESOURCES |
+		     QP_HAS_MIN_RNR_TIMER,
 };
 
 enum { STATE_COUNT = QP_ERROR + 1 };
 
+/* clang-format off */
 /* Rows: from; columns: to. Required and optional attributes for RC, UC, UD. */
 static const struct transition transitions[STATE_COUNT][STATE_COUNT] = {
 	[QP_RESET] = {
@@ -62,7 +67,7 @@ static const struct transition transitions[STATE_COUNT][STATE_COUNT] = {
 	[QP_RTS] = {
 		[QP_RESET] = {true},
 		[QP_RTS] = {true, {{0, LIVE_RC}, {0, LIVE_UC}, {0, LIVE_UD}}},
-		[QP_SQD] = {true, {{0, QP_HAS_DRAINED_NOTIFY}, {0, QP_HAS_DRAINED_NOTIFY}, {0, QP_HAS_DRAINED_NOTIFY}}},
+		[QP_SQD] = {true, {{0, NOTIFY}, {0, NOTIFY}, {0, NOTIFY}}},
 		[QP_ERROR] = {true},
 	},
 	[QP_SQD] = {
@@ -81,6 +86,7 @@ static const struct transition transitions[STATE_COUNT][STATE_COUNT] = {
 		[QP_ERROR] = {true},
 	},
 };
+/* clang-format on */
 
 static unsigned type_index(enum qp_type type)
 {
@@ -130,17 +136,18 @@ static bool address_is_valid(const struct port_view *port, const struct qp_ports
 static bool path_values_are_valid(const struct port_view *port, const struct qp_ports *ports,
 				  const struct qp_attributes *attributes, uint32_t mask)
 {
-	if ((mask & QP_HAS_PKEY_INDEX) &&
-	    (attributes->pkey_index >= port->pkey_count || attributes->pkey_index >= PORT_PKEYS_MAX))
+	if ((mask & QP_HAS_PKEY_INDEX) && (attributes->pkey_index >= port->pkey_count ||
+					   attributes->pkey_index >= PORT_PKEYS_MAX))
 		return false;
 	if ((mask & QP_HAS_ADDRESS) && !address_is_valid(port, ports, &attributes->address))
 		return false;
 	if ((mask & QP_HAS_ALTERNATE_PATH) &&
 	    (!address_is_valid(port, ports, &attributes->alternate_address) ||
-	     attributes->alternate_pkey_index >= port->pkey_count || attributes->alternate_timeout > 31))
+	     attributes->alternate_pkey_index >= port->pkey_count ||
+	     attributes->alternate_timeout > 31))
 		return false;
-	if ((mask & QP_HAS_PATH_MTU) && (!mtu_bytes(attributes->path_mtu_code) ||
-					 attributes->path_mtu_code > port->mtu_code))
+	if ((mask & QP_HAS_PATH_MTU) &&
+	    (!mtu_bytes(attributes->path_mtu_code) || attributes->path_mtu_code > port->mtu_code))
 		return false;
 	return !(mask & QP_HAS_PATH_MIGRATION) || attributes->path_migration <= 2;
 }
@@ -148,7 +155,8 @@ static bool path_values_are_valid(const struct port_view *port, const struct qp_
 static bool numbers_are_valid(const struct qp_ports *ports, const struct qp_attributes *attributes,
 			      uint32_t mask)
 {
-	if ((mask & QP_HAS_ACCESS) && (attributes->access & ~(uint32_t)(ACCESS_KNOWN | ACCESS_OPTIONAL)))
+	if ((mask & QP_HAS_ACCESS) &&
+	    (attributes->access & ~(uint32_t)(ACCESS_KNOWN | ACCESS_OPTIONAL)))
 		return false;
 	if ((mask & QP_HAS_TIMEOUT) && attributes->timeout > 31)
 		return false;
@@ -158,7 +166,8 @@ static bool numbers_are_valid(const struct qp_ports *ports, const struct qp_attr
 		return false;
 	if ((mask & QP_HAS_RNR_RETRY) && attributes->rnr_retry > 7)
 		return false;
-	if ((mask & QP_HAS_INITIATOR_DEPTH) && attributes->initiator_depth > ports->initiator_depth_max)
+	if ((mask & QP_HAS_INITIATOR_DEPTH) &&
+	    attributes->initiator_depth > ports->initiator_depth_max)
 		return false;
 	if ((mask & QP_HAS_RESPONDER_RESOURCES) &&
 	    attributes->responder_resources > ports->responder_resources_max)
@@ -189,10 +198,10 @@ static void store(struct qp *qp, const struct qp_ports *ports, const struct qp_a
 {
 	struct qp_attributes *to = &qp->attributes;
 
-#define STORE(bit, member)                    \
-	do {                                  \
-		if (mask & (bit))             \
-			to->member = from->member; \
+#define STORE(bit, member)                                                                         \
+	do {                                                                                       \
+		if (mask & (bit))                                                                  \
+			to->member = from->member;                                                 \
 	} while (0)
 	STORE(QP_HAS_DRAINED_NOTIFY, drained_notify);
 	STORE(QP_HAS_ACCESS, access);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A queue of receive work requests: a queue pair's own, or one shared by many (vol 1, chapter 10). */
+/* A queue of receive work requests: a queue pair's own, or one shared by many (vol 1, chapter 10).
+ */
 #ifndef SOFTIB_NET_TRANSPORT_RECEIVE_QUEUE_H
 #define SOFTIB_NET_TRANSPORT_RECEIVE_QUEUE_H
 
@@ -29,7 +30,8 @@ struct receive_queue {
 	struct protection_domain *pd;
 };
 
-MUST_USE int receive_queue_init(struct receive_queue *queue, struct protection_domain *pd, uint32_t requests_max, uint32_t sges_max);
+MUST_USE int receive_queue_init(struct receive_queue *queue, struct protection_domain *pd,
+				uint32_t requests_max, uint32_t sges_max);
 void receive_queue_release(struct receive_queue *queue);
 
 /* -ENOMEM when full, -EINVAL with too many SGEs. */
@@ -40,9 +42,11 @@ static inline uint32_t receive_queue_count(const struct receive_queue *queue)
 	return queue->tail - queue->head;
 }
 
-static inline struct receive_slot *receive_queue_slot(const struct receive_queue *queue, uint32_t position)
+static inline struct receive_slot *receive_queue_slot(const struct receive_queue *queue,
+						      uint32_t position)
 {
-	return (struct receive_slot *)(queue->slots + (size_t)(position & (queue->slot_count - 1)) * queue->slot_bytes);
+	return (struct receive_slot *)(queue->slots + (size_t)(position & (queue->slot_count - 1)) *
+							      queue->slot_bytes);
 }
 
 /* The oldest request, not yet taken; NULL when empty. */

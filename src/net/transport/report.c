@@ -60,7 +60,8 @@ void report_receive_take(struct qp *qp)
 	qp->responder.has_receive = true;
 	if (!qp_is_shared(qp))
 		return;
-	/* Others post to and take from a shared queue, so its slot may be overwritten before this message ends. */
+	/* Others post to and take from a shared queue, so its slot may be overwritten before this
+	 * message ends. */
 	memcpy(qp->responder.taken, receive_queue_slot(queue, queue->head), queue->slot_bytes);
 	queue->head++;
 	qp->environment->shared_receive_taken(qp);

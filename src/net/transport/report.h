@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How requests end: completions, returned slots, flushing, and the states that errors lead to (vol 1, chapter 10). */
+/* How requests end: completions, returned slots, flushing, and the states that errors lead to (vol
+ * 1, chapter 10). */
 #ifndef SOFTIB_NET_TRANSPORT_REPORT_H
 #define SOFTIB_NET_TRANSPORT_REPORT_H
 
@@ -9,10 +10,12 @@
 struct qp;
 struct receive_slot;
 
-/* The oldest send request that is not done is done now, with this status. byte_count counts for READ and atomics. */
+/* The oldest send request that is not done is done now, with this status. byte_count counts for
+ * READ and atomics. */
 void report_send(struct qp *qp, time_ns now, enum completion_status status);
 
-/* The receive request that the message in progress holds, or the oldest one of an own queue, has ended; qpn, wr_id and time are filled in here. */
+/* The receive request that the message in progress holds, or the oldest one of an own queue, has
+ * ended; qpn, wr_id and time are filled in here. */
 void report_receive(struct qp *qp, time_ns now, struct completion *completion);
 void report_receive_error(struct qp *qp, time_ns now, enum completion_status status);
 
@@ -21,7 +24,8 @@ struct receive_slot *report_receive_slot(const struct qp *qp);
 /* The message in progress holds that request from now on. There must be one. */
 void report_receive_take(struct qp *qp);
 
-/* Ends the oldest send request with an error and goes to Error, or SQE on a service that goes on. */
+/* Ends the oldest send request with an error and goes to Error, or SQE on a service that goes on.
+ */
 void report_send_failure(struct qp *qp, time_ns now, enum completion_status status);
 
 /* Flushes everything. What the responder still has to say (answers_last_nak) stays to be said. */

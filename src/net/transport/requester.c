@@ -25,7 +25,8 @@ struct request_opcodes {
 };
 
 static const struct request_opcodes request_opcodes[] = {
-	[SEND_RDMA_WRITE] = {OPCODE_WRITE_FIRST, OPCODE_WRITE_MIDDLE, OPCODE_WRITE_LAST, OPCODE_WRITE_ONLY},
+	[SEND_RDMA_WRITE] = {OPCODE_WRITE_FIRST, OPCODE_WRITE_MIDDLE, OPCODE_WRITE_LAST,
+			     OPCODE_WRITE_ONLY},
 	[SEND_RDMA_WRITE_IMMEDIATE] = {OPCODE_WRITE_FIRST, OPCODE_WRITE_MIDDLE,
 				       OPCODE_WRITE_LAST_IMMEDIATE, OPCODE_WRITE_ONLY_IMMEDIATE},
 	[SEND_SEND] = {OPCODE_SEND_FIRST, OPCODE_SEND_MIDDLE, OPCODE_SEND_LAST, OPCODE_SEND_ONLY},
@@ -34,8 +35,8 @@ static const struct request_opcodes request_opcodes[] = {
 	[SEND_RDMA_READ] = {0, 0, 0, OPCODE_READ_REQUEST},
 	[SEND_COMPARE_SWAP] = {0, 0, 0, OPCODE_COMPARE_SWAP},
 	[SEND_FETCH_ADD] = {0, 0, 0, OPCODE_FETCH_ADD},
-	[SEND_SEND_INVALIDATE] = {OPCODE_SEND_FIRST, OPCODE_SEND_MIDDLE, OPCODE_SEND_LAST_INVALIDATE,
-				  OPCODE_SEND_ONLY_INVALIDATE},
+	[SEND_SEND_INVALIDATE] = {OPCODE_SEND_FIRST, OPCODE_SEND_MIDDLE,
+				  OPCODE_SEND_LAST_INVALIDATE, OPCODE_SEND_ONLY_INVALIDATE},
 };
 
 static uint8_t transport_bits(const struct qp *qp)
@@ -128,8 +129,8 @@ static enum completion_status resolve_sges(const struct qp *qp, struct send_slot
 
 	for (uint32_t i = 0; i < slot->sge_count; i++) {
 		spans[i].byte_count = sges[i].byte_count;
-		spans[i].bytes = NULL;
-		/* No bytes, so no key to check. */
+		spans[i].bytes = slot->data;
+		/* No bytes, so no key to check, and no place that matters. */
 		if (!sges[i].byte_count)
 			continue;
 		if (memory_resolve(qp->environment->memory, qp->pd, sges[i].lkey, sges[i].address,
@@ -201,7 +202,8 @@ static uint32_t build_message(const struct qp *qp, struct send_slot *slot, uint3
 	uint32_t offset = index * mtu;
 	struct bth *bth = &ret_packet->bth;
 
-	bth->opcode = starts ? (ends ? opcodes->only : opcodes->first) : (ends ? opcodes->last : opcodes->middle);
+	bth->opcode = starts ? (ends ? opcodes->only : opcodes->first)
+			     : (ends ? opcodes->last : opcodes->middle);
 	bth->solicited = ends && (slot->flags & SEND_SOLICITED) && may_be_solicited(slot->opcode);
 	bth->ack_request = qp->type == QP_RC &&
 			   (ends || index / PACKETS_PER_ACK != (index + count) / PACKETS_PER_ACK);
@@ -219,7 +221,8 @@ static uint32_t build_message(const struct qp *qp, struct send_slot *slot, uint3
 }
 
 /* A READ asks for what is still missing of it. Answers take up all the PSNs it has left. */
-static uint32_t build_read(const struct qp *qp, const struct send_slot *slot, struct packet *ret_packet)
+static uint32_t build_read(const struct qp *qp, const struct send_slot *slot,
+			   struct packet *ret_packet)
 {
 	uint32_t index = qp->requester.cursor_packet;
 	uint32_t offset = index * qp->path_mtu;
@@ -249,10 +252,12 @@ static uint32_t build_atomic(const struct send_slot *slot, struct packet *ret_pa
 	return 1;
 }
 
-static void address_request(const struct qp *qp, const struct send_slot *slot, struct packet *ret_packet)
+static void address_request(const struct qp *qp, const struct send_slot *slot,
+			    struct packet *ret_packet)
 {
 	if (qp->type != QP_UD) {
-		packet_address(qp, &qp->attributes.address, qp->attributes.destination_qpn, ret_packet);
+		packet_address(qp, &qp->attributes.address, qp->attributes.destination_qpn,
+			       ret_packet);
 		return;
 	}
 	packet_address(qp, slot->address, datagram_destination(slot), ret_packet);

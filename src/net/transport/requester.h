@@ -17,7 +17,9 @@ bool requester_is_ready(const struct qp *qp);
 /* Where the request at the cursor goes. */
 void requester_route(const struct qp *qp, struct qp_route *ret_route);
 
-/* May return fewer packets than it could, even none: when a request fails, or the next goes elsewhere. */
-unsigned requester_transmit(struct qp *qp, time_ns now, unsigned packets_max, uint32_t train_bytes_max, struct packet ret_packets[]);
+/* May return fewer packets than it could, even none: when a request fails, or the next goes
+ * elsewhere. */
+unsigned requester_transmit(struct qp *qp, time_ns now, unsigned packets_max,
+			    uint32_t train_bytes_max, struct packet ret_packets[]);
 
 #endif

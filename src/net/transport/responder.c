@@ -40,24 +40,32 @@ static enum verdict validate(const struct qp *qp, struct inbound *inbound)
 	return verdict;
 }
 
-/* How a request that breaks the connection is answered and told: one row per fault class (vol 1, chapter 9). */
+/* How a request that breaks the connection is answered and told: one row per fault class (vol 1,
+ * chapter 9). */
 struct fatal_fault {
-	int nak;	       /* enum nak_code, -1: no answer at all */
-	uint8_t status;	       /* of the receive request it holds or would have taken */
-	enum qp_event event;   /* when there is none */
+	int nak;	     /* enum nak_code, -1: no answer at all */
+	uint8_t status;	     /* of the receive request it holds or would have taken */
+	enum qp_event event; /* when there is none */
 };
 
 static const struct fatal_fault fatal_faults[] = {
-	[VERDICT_BAD_SEQUENCE] = {NAK_INVALID_REQUEST, COMPLETION_LOCAL_QP_OPERATION, QP_EVENT_REQUEST_ERROR},
-	[VERDICT_INVALID_REQUEST] = {NAK_INVALID_REQUEST, COMPLETION_LOCAL_QP_OPERATION, QP_EVENT_REQUEST_ERROR},
-	[VERDICT_BAD_LENGTH] = {NAK_INVALID_REQUEST, COMPLETION_LOCAL_LENGTH, QP_EVENT_REQUEST_ERROR},
-	[VERDICT_REMOTE_ACCESS] = {NAK_REMOTE_ACCESS, COMPLETION_LOCAL_ACCESS, QP_EVENT_ACCESS_ERROR},
-	[VERDICT_LOCAL_PROTECTION] = {NAK_REMOTE_OPERATIONAL, COMPLETION_LOCAL_PROTECTION, QP_EVENT_FATAL},
+	[VERDICT_BAD_SEQUENCE] = {NAK_INVALID_REQUEST, COMPLETION_LOCAL_QP_OPERATION,
+				  QP_EVENT_REQUEST_ERROR},
+	[VERDICT_INVALID_REQUEST] = {NAK_INVALID_REQUEST, COMPLETION_LOCAL_QP_OPERATION,
+				     QP_EVENT_REQUEST_ERROR},
+	[VERDICT_BAD_LENGTH] = {NAK_INVALID_REQUEST, COMPLETION_LOCAL_LENGTH,
+				QP_EVENT_REQUEST_ERROR},
+	[VERDICT_REMOTE_ACCESS] = {NAK_REMOTE_ACCESS, COMPLETION_LOCAL_ACCESS,
+				   QP_EVENT_ACCESS_ERROR},
+	[VERDICT_LOCAL_PROTECTION] = {NAK_REMOTE_OPERATIONAL, COMPLETION_LOCAL_PROTECTION,
+				      QP_EVENT_FATAL},
 	[VERDICT_INVALIDATE_REFUSED] = {-1, COMPLETION_LOCAL_QP_OPERATION, QP_EVENT_FATAL},
 };
 
-/* Whether a receive request tells of the fault: the one that the message holds, or that this packet would have taken. */
-static bool has_receive_to_blame(const struct qp *qp, const struct inbound *inbound, enum verdict verdict)
+/* Whether a receive request tells of the fault: the one that the message holds, or that this packet
+ * would have taken. */
+static bool has_receive_to_blame(const struct qp *qp, const struct inbound *inbound,
+				 enum verdict verdict)
 {
 	if (qp->responder.has_receive)
 		return true;

@@ -222,9 +222,9 @@ static bool answer_read(struct qp *qp, time_ns now, struct saved_request *saved,
 	struct psn psn = psn_add(saved->first_psn, index);
 	uint8_t *bytes = NULL;
 
-	if (byte_count && memory_resolve(qp->environment->memory, qp->pd, saved->rkey,
-					 saved->address + offset, byte_count, ACCESS_REMOTE_READ,
-					 &bytes) != MEMORY_OK) {
+	if (byte_count &&
+	    memory_resolve(qp->environment->memory, qp->pd, saved->rkey, saved->address + offset,
+			   byte_count, ACCESS_REMOTE_READ, &bytes) != MEMORY_OK) {
 		refuse_read(qp, now, saved, psn);
 		return false;
 	}
@@ -241,7 +241,8 @@ static bool answer(struct qp *qp, time_ns now, uint32_t train_bytes_max, struct 
 	struct saved_request *saved = newest(responder, responder->saved_pending);
 
 	if (saved->is_atomic) {
-		open_response(qp, OPCODE_ATOMIC_ACKNOWLEDGE, saved->first_psn, positive, ret_packet);
+		open_response(qp, OPCODE_ATOMIC_ACKNOWLEDGE, saved->first_psn, positive,
+			      ret_packet);
 		ret_packet->atomic_ack = saved->result;
 		saved->next_packet = 1;
 	} else if (!answer_read(qp, now, saved, train_bytes_max, ret_packet)) {

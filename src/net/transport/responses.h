@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the responder sends: ACKs, NAKs, and the answers to READs and atomics, in request order (vol 1, chapter 9). */
+/* What the responder sends: ACKs, NAKs, and the answers to READs and atomics, in request order (vol
+ * 1, chapter 9). */
 #ifndef SOFTIB_NET_TRANSPORT_RESPONSES_H
 #define SOFTIB_NET_TRANSPORT_RESPONSES_H
 
@@ -39,6 +40,7 @@ void responses_acknowledge(struct qp *qp, struct psn psn);
 void responses_nak(struct qp *qp, struct psn psn, uint8_t syndrome);
 
 bool responses_are_due(const struct qp *qp);
-unsigned responses_transmit(struct qp *qp, time_ns now, unsigned packets_max, uint32_t train_bytes_max, struct packet ret_packets[]);
+unsigned responses_transmit(struct qp *qp, time_ns now, unsigned packets_max,
+			    uint32_t train_bytes_max, struct packet ret_packets[]);
 
 #endif

@@ -9,8 +9,9 @@ enum { RNR_RETRY_FOREVER = 7 };
 
 /* In units of 10 us: the table of RNR NAK timer codes. */
 static const uint32_t rnr_times_10us[32] = {
-	65536, 1,   2,	 3,   4,    6,	  8,	12,   16,   24,	  32,	48,    64,    96,    128,   192,
-	256,   384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+	65536, 1,    2,	   3,	 4,    6,     8,     12,    16,	   24,	  32,
+	48,    64,   96,   128,	 192,  256,   384,   512,   768,   1024,  1536,
+	2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
 };
 
 time_ns rnr_time(unsigned code)
@@ -18,7 +19,8 @@ time_ns rnr_time(unsigned code)
 	return MICROSECONDS(10) * rnr_times_10us[code & 31];
 }
 
-/* The timer is moved forward only when it fires, since nearly every response would move it otherwise. */
+/* The timer is moved forward only when it fires, since nearly every response would move it
+ * otherwise. */
 static void arm(struct qp *qp, time_ns deadline)
 {
 	if (!timer_is_armed(&qp->timer) || deadline < qp->timer.deadline)
@@ -65,7 +67,8 @@ struct psn retry_cursor_psn(const struct qp *qp)
 	/* Already completed, and its slot perhaps reused: anything before the oldest will do. */
 	if ((int32_t)(requester->cursor - queue->done) < 0)
 		return psn_previous(requester->oldest_psn);
-	return psn_add(send_queue_slot(queue, requester->cursor)->first_psn, requester->cursor_packet);
+	return psn_add(send_queue_slot(queue, requester->cursor)->first_psn,
+		       requester->cursor_packet);
 }
 
 void retry_move_cursor(struct qp *qp, struct psn psn)

@@ -14,7 +14,8 @@ time_ns rnr_time(unsigned code);
 /* Requests are on the wire: something must come back in time. */
 void retry_watch(struct qp *qp, time_ns now);
 
-/* A response brought the requester forward: full counts again, and the time begins anew for what is still outstanding. */
+/* A response brought the requester forward: full counts again, and the time begins anew for what is
+ * still outstanding. */
 void retry_progress(struct qp *qp, time_ns now);
 
 /* Again from this PSN, if there is a retry left; otherwise the oldest request fails. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A queue pair's posted send requests, from posting to the return of their slots (vol 1, chapter 10). */
+/* A queue pair's posted send requests, from posting to the return of their slots (vol 1, chapter
+ * 10). */
 #ifndef SOFTIB_NET_TRANSPORT_SEND_QUEUE_H
 #define SOFTIB_NET_TRANSPORT_SEND_QUEUE_H
 
@@ -39,8 +40,9 @@ struct send_slot {
 };
 
 /*
- * Positions are free-running and in this order: head (oldest slot the consumer has not got back), done (oldest request not
- * completed), started (oldest that has no PSN yet), tail. An unsignaled request is done before its slot is free.
+ * Positions are free-running and in this order: head (oldest slot the consumer has not got back),
+ * done (oldest request not completed), started (oldest that has no PSN yet), tail. An unsignaled
+ * request is done before its slot is free.
  */
 struct send_queue {
 	uint8_t *slots;
@@ -55,24 +57,31 @@ struct send_queue {
 	uint16_t inline_bytes_max;
 };
 
-enum { SEND_SGES_MAX = 255, SEND_INLINE_BYTES_MAX = 4096, };
+enum {
+	SEND_SGES_MAX = 255,
+	SEND_INLINE_BYTES_MAX = 4096,
+};
 
-/* What one message may have. A quarter of the PSN space at the smallest MTU, so that reads and retries stay unambiguous. */
+/* What one message may have. A quarter of the PSN space at the smallest MTU, so that reads and
+ * retries stay unambiguous. */
 #define MESSAGE_BYTES_MAX (1u << 30)
 
-MUST_USE int send_queue_init(struct send_queue *queue, uint32_t requests_max, uint32_t sges_max, uint32_t inline_bytes_max);
+MUST_USE int send_queue_init(struct send_queue *queue, uint32_t requests_max, uint32_t sges_max,
+			     uint32_t inline_bytes_max);
 void send_queue_release(struct send_queue *queue);
 /* Forgets what is in it. */
 void send_queue_clear(struct send_queue *queue);
 
-/* Copies the request, and inline bytes, into the next slot; datagram says which half of the union it has. -EINVAL: SGE count or inline size;
- * -ENOMEM: full. */
+/* Copies the request, and inline bytes, into the next slot; datagram says which half of the union
+ * it has. -EINVAL: SGE count or inline size; -ENOMEM: full. */
 enum send_addressing { SEND_CONNECTED, SEND_DATAGRAM };
-MUST_USE int send_queue_post(struct send_queue *queue, const struct send_request *request, enum send_addressing addressing);
+MUST_USE int send_queue_post(struct send_queue *queue, const struct send_request *request,
+			     enum send_addressing addressing);
 
 static inline struct send_slot *send_queue_slot(const struct send_queue *queue, uint32_t position)
 {
-	return (struct send_slot *)(queue->slots + (size_t)(position & (queue->slot_count - 1)) * queue->slot_bytes);
+	return (struct send_slot *)(queue->slots + (size_t)(position & (queue->slot_count - 1)) *
+							   queue->slot_bytes);
 }
 
 static inline struct sge *send_slot_sges(struct send_slot *slot)

@@ -11,7 +11,8 @@
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
-/* The message in progress is forgotten. Its receive request is used again; one of a shared queue is gone and says so. */
+/* The message in progress is forgotten. Its receive request is used again; one of a shared queue is
+ * gone and says so. */
 static void abandon(struct qp *qp, time_ns now)
 {
 	struct responder *responder = &qp->responder;
@@ -85,7 +86,8 @@ static enum memory_verdict place_datagram(const struct qp *qp, const struct rece
 
 	if (packet->has_grh) {
 		grh_encode(&packet->grh, header);
-		verdict = payload_scatter(memory, pd, slot->sges, slot->sge_count, 0, &grh, 0, GRH_BYTES);
+		verdict = payload_scatter(memory, pd, slot->sges, slot->sge_count, 0, &grh, 0,
+					  GRH_BYTES);
 	}
 	if (verdict == MEMORY_OK)
 		verdict = payload_scatter(memory, pd, slot->sges, slot->sge_count, GRH_BYTES,
@@ -109,7 +111,8 @@ static void complete_datagram(struct qp *qp, time_ns now, const struct packet *p
 		.slid = packet->lrh.slid,
 		.sl = packet->lrh.sl,
 		.pkey_index = qp->attributes.pkey_index,
-		.path_bits = (uint8_t)(lid_is_unicast(dlid) ? dlid & ((1u << qp->port->lmc) - 1) : 0),
+		.path_bits =
+			(uint8_t)(lid_is_unicast(dlid) ? dlid & ((1u << qp->port->lmc) - 1) : 0),
 	};
 
 	report_receive(qp, now, &completion);
@@ -119,7 +122,8 @@ void datagram_receive(struct qp *qp, time_ns now, const struct packet *packet)
 {
 	struct receive_slot *slot = report_receive_slot(qp);
 
-	if (!slot || packet->packet_count != 1 || packet->payload.byte_count > mtu_bytes(qp->port->mtu_code))
+	if (!slot || packet->packet_count != 1 ||
+	    packet->payload.byte_count > mtu_bytes(qp->port->mtu_code))
 		return;
 	/* The first 40 bytes are the GRH's, whether there is one or not. */
 	if (GRH_BYTES + packet->payload.byte_count > sges_bytes(slot->sges, slot->sge_count)) {

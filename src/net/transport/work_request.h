@@ -47,7 +47,8 @@ struct send_request {
 	uint32_t remote_qpn;
 	uint32_t remote_qkey;
 	uint32_t sge_count;
-	const struct sge *sges; /* with SEND_INLINE the bytes are copied while posting and keys ignored */
+	const struct sge
+		*sges; /* with SEND_INLINE the bytes are copied while posting and keys ignored */
 };
 
 struct receive_request {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MADs that end at nodes: directed and LID-routed SMPs there and back, performance queries, traps. */
+/* MADs that end at nodes: directed and LID-routed SMPs there and back, performance queries, traps.
+ */
 #include "rig.h"
 
-static void make_smp(uint8_t class, uint16_t attribute, uint8_t hop_count, uint8_t first, uint8_t second,
-		     uint8_t ret_smp[static MAD_BYTES])
+static void make_smp(uint8_t class, uint16_t attribute, uint8_t hop_count, uint8_t first,
+		     uint8_t second, uint8_t ret_smp[static MAD_BYTES])
 {
 	const struct mad_header header = {
 		.base_version = 1,
@@ -28,7 +29,8 @@ static const uint8_t *ask(struct rig *rig, uint16_t slid, uint16_t dlid, const u
 {
 	unsigned before = rig->delivered_count;
 
-	assert_true(fabric_inject(&rig->fabric, rig_host(rig, 1), rig_mad_frame(rig, 15, slid, dlid, 0, smp), 5));
+	assert_true(fabric_inject(&rig->fabric, rig_host(rig, 1),
+				  rig_mad_frame(rig, 15, slid, dlid, 0, smp), 5));
 	rig_run(rig, 5);
 	assert_int_equal(rig->delivered_count, before + 1);
 	assert_ptr_equal(rig->delivered_at[before], rig_host(rig, 1));
@@ -54,11 +56,14 @@ static void test_directed_routes_reach_every_node_of_a_bare_fabric(void **state)
 	(void)state;
 	rig_star_bare(&rig, "star:3");
 	make_smp(MAD_CLASS_SUBNET_DIRECTED, ATTRIBUTE_NODE_INFO, 0, 0, 0, smp);
-	assert_int_equal(answered_guid(ask(&rig, 0xffff, 0xffff, smp)), rig_host(&rig, 1)->node->info.node_guid);
+	assert_int_equal(answered_guid(ask(&rig, 0xffff, 0xffff, smp)),
+			 rig_host(&rig, 1)->node->info.node_guid);
 	make_smp(MAD_CLASS_SUBNET_DIRECTED, ATTRIBUTE_NODE_INFO, 1, 1, 0, smp);
-	assert_int_equal(answered_guid(ask(&rig, 0xffff, 0xffff, smp)), rig.switch_node->info.node_guid);
+	assert_int_equal(answered_guid(ask(&rig, 0xffff, 0xffff, smp)),
+			 rig.switch_node->info.node_guid);
 	make_smp(MAD_CLASS_SUBNET_DIRECTED, ATTRIBUTE_NODE_INFO, 2, 1, 3, smp);
-	assert_int_equal(answered_guid(ask(&rig, 0xffff, 0xffff, smp)), rig_host(&rig, 3)->node->info.node_guid);
+	assert_int_equal(answered_guid(ask(&rig, 0xffff, 0xffff, smp)),
+			 rig_host(&rig, 3)->node->info.node_guid);
 	assert_true(fabric_is_idle(&rig.fabric));
 	rig_release(&rig);
 }
@@ -71,9 +76,12 @@ static void test_lid_routed_smps_reach_switch_host_and_own_node(void **state)
 	(void)state;
 	rig_star(&rig, "star:2");
 	make_smp(MAD_CLASS_SUBNET_LID, ATTRIBUTE_NODE_INFO, 0, 0, 0, smp);
-	assert_int_equal(answered_guid(ask(&rig, 1, RIG_SWITCH_LID, smp)), rig.switch_node->info.node_guid);
-	assert_int_equal(answered_guid(ask(&rig, 1, 2, smp)), rig_host(&rig, 2)->node->info.node_guid);
-	assert_int_equal(answered_guid(ask(&rig, 1, 1, smp)), rig_host(&rig, 1)->node->info.node_guid);
+	assert_int_equal(answered_guid(ask(&rig, 1, RIG_SWITCH_LID, smp)),
+			 rig.switch_node->info.node_guid);
+	assert_int_equal(answered_guid(ask(&rig, 1, 2, smp)),
+			 rig_host(&rig, 2)->node->info.node_guid);
+	assert_int_equal(answered_guid(ask(&rig, 1, 1, smp)),
+			 rig_host(&rig, 1)->node->info.node_guid);
 	rig_release(&rig);
 }
 
@@ -87,7 +95,8 @@ static void test_directed_route_may_begin_behind_a_lid(void **state)
 	rig_star(&rig, "star:3");
 	make_smp(MAD_CLASS_SUBNET_DIRECTED, ATTRIBUTE_NODE_INFO, 1, 3, 0, smp);
 	put_be16(smp + SMP_DR_SLID_OFFSET, 1);
-	assert_int_equal(answered_guid(ask(&rig, 1, RIG_SWITCH_LID, smp)), rig_host(&rig, 3)->node->info.node_guid);
+	assert_int_equal(answered_guid(ask(&rig, 1, RIG_SWITCH_LID, smp)),
+			 rig_host(&rig, 3)->node->info.node_guid);
 	rig_release(&rig);
 }
 
@@ -100,7 +109,8 @@ static void test_directed_route_over_a_link_that_is_down_is_dropped(void **state
 	rig_star_bare(&rig, "star:3");
 	fabric_set_cable(&rig.fabric, rig_host(&rig, 3), false, 0);
 	make_smp(MAD_CLASS_SUBNET_DIRECTED, ATTRIBUTE_NODE_INFO, 2, 1, 3, smp);
-	assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1), rig_mad_frame(&rig, 15, 0xffff, 0xffff, 0, smp), 0));
+	assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1),
+				  rig_mad_frame(&rig, 15, 0xffff, 0xffff, 0, smp), 0));
 	rig_run(&rig, 0);
 	assert_int_equal(rig.delivered_count, 0);
 	assert_int_equal(rig.switch_node->ports[3].counters.drops[DROP_PORT_INACTIVE], 1);
@@ -120,14 +130,17 @@ static void test_performance_queries_are_answered_by_switch_and_adapter(void **s
 	memset(mad + 24, 0, MAD_BYTES - 24);
 	mad[PERFORMANCE_DATA_OFFSET + 1] = 1; /* PortSelect */
 	for (unsigned i = 0; i < ARRAY_COUNT(lids); i++) {
-		assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1), rig_mad_frame(&rig, 0, 1, lids[i], 1, mad), 0));
+		assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1),
+					  rig_mad_frame(&rig, 0, 1, lids[i], 1, mad), 0));
 		rig_run(&rig, 0);
 		assert_int_equal(rig.delivered_count, i + 1);
 		assert_ptr_equal(rig.delivered_at[i], rig_host(&rig, 1));
 
 		struct packet packet;
 
-		assert_int_equal(packet_decode(rig.delivered[i]->bytes, rig.delivered[i]->byte_count, 1, &packet), PACKET_OK);
+		assert_int_equal(packet_decode(rig.delivered[i]->bytes,
+					       rig.delivered[i]->byte_count, 1, &packet),
+				 PACKET_OK);
 		assert_int_equal(packet.lrh.slid, lids[i]);
 		assert_int_equal(packet.bth.destination_qpn, 1);
 		assert_int_equal(packet.deth.qkey, QKEY_GSI);
@@ -161,14 +174,16 @@ static void test_manager_without_room_gets_its_smp_later(void **state)
 	rig_star_bare(&rig, "star:2");
 	rig.room = 0;
 	make_smp(MAD_CLASS_SUBNET_DIRECTED, ATTRIBUTE_NODE_INFO, 2, 1, 2, smp);
-	assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1), rig_mad_frame(&rig, 15, 0xffff, 0xffff, 0, smp), 0));
+	assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1),
+				  rig_mad_frame(&rig, 15, 0xffff, 0xffff, 0, smp), 0));
 	rig_run(&rig, 0);
 	assert_int_equal(rig.delivered_count, 0);
 	rig.room = 1;
 	fabric_endpoint_ready(&rig.fabric, rig_host(&rig, 1));
 	rig_run(&rig, 0);
 	assert_int_equal(rig.delivered_count, 1);
-	assert_int_equal(answered_guid(rig.delivered[0]->bytes + SMP_OFFSET), rig_host(&rig, 2)->node->info.node_guid);
+	assert_int_equal(answered_guid(rig.delivered[0]->bytes + SMP_OFFSET),
+			 rig_host(&rig, 2)->node->info.node_guid);
 	rig_release(&rig);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A star of hosts without a manager: LIDs, routes and states are written by hand, and what arrives is kept. */
+/* A star of hosts without a manager: LIDs, routes and states are written by hand, and what arrives
+ * is kept. */
 #ifndef SOFTIB_TESTS_UNIT_FABRIC_RIG_H
 #define SOFTIB_TESTS_UNIT_FABRIC_RIG_H
 
@@ -16,7 +17,11 @@
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
-enum { RIG_FRAMES_MAX = 4096, RIG_SWITCH_LID = 100, SMP_OFFSET = LRH_BYTES + BTH_BYTES + DETH_BYTES };
+enum {
+	RIG_FRAMES_MAX = 4096,
+	RIG_SWITCH_LID = 100,
+	SMP_OFFSET = LRH_BYTES + BTH_BYTES + DETH_BYTES
+};
 
 struct rig {
 	struct fabric fabric;
@@ -123,13 +128,16 @@ static inline void rig_run(struct rig *rig, time_ns now)
 }
 
 /* An RC packet with payload_bytes zeros, from LID to LID. */
-static inline struct frame *rig_data_frame(struct rig *rig, uint16_t slid, uint16_t dlid, uint32_t payload_bytes)
+static inline struct frame *rig_data_frame(struct rig *rig, uint16_t slid, uint16_t dlid,
+					   uint32_t payload_bytes)
 {
 	static uint8_t payload[MTU_BYTES_MAX];
 	struct frame *frame = frame_take(&rig->fabric.frames);
 	struct packet packet = {
 		.lrh = {.dlid = dlid, .slid = slid},
-		.bth = {.opcode = TRANSPORT_RC | OPCODE_SEND_ONLY, .pkey = PKEY_DEFAULT_FULL, .destination_qpn = 17},
+		.bth = {.opcode = TRANSPORT_RC | OPCODE_SEND_ONLY,
+			.pkey = PKEY_DEFAULT_FULL,
+			.destination_qpn = 17},
 		.packet_count = 1,
 	};
 
@@ -140,14 +148,16 @@ static inline struct frame *rig_data_frame(struct rig *rig, uint16_t slid, uint1
 }
 
 /* A MAD of 256 bytes to the QP on the VL given. */
-static inline struct frame *rig_mad_frame(struct rig *rig, uint8_t vl, uint16_t slid, uint16_t dlid, uint32_t qpn,
-					  const uint8_t mad[static MAD_BYTES])
+static inline struct frame *rig_mad_frame(struct rig *rig, uint8_t vl, uint16_t slid, uint16_t dlid,
+					  uint32_t qpn, const uint8_t mad[static MAD_BYTES])
 {
 	struct frame *frame = frame_take(&rig->fabric.frames);
 	uint8_t copy[MAD_BYTES];
 	struct packet packet = {
 		.lrh = {.dlid = dlid, .slid = slid},
-		.bth = {.opcode = TRANSPORT_UD | OPCODE_SEND_ONLY, .pkey = PKEY_DEFAULT_FULL, .destination_qpn = qpn},
+		.bth = {.opcode = TRANSPORT_UD | OPCODE_SEND_ONLY,
+			.pkey = PKEY_DEFAULT_FULL,
+			.destination_qpn = qpn},
 		.deth = {.qkey = qpn ? QKEY_GSI : 0, .source_qpn = qpn},
 		.packet_count = 1,
 	};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets through one switch: arrival, order, back-pressure, lifetimes, faults, counters. Covers: fabric/movement.c */
+/* Packets through one switch: arrival, order, back-pressure, lifetimes, faults, counters. Covers:
+ * fabric/movement.c */
 #include "rig.h"
 
 #include "net/link/port_queues.h"
@@ -53,7 +54,8 @@ static void test_packets_of_a_flow_stay_in_order(void **state)
 	rig_release(&rig);
 }
 
-/* A receiver that takes nothing fills its buffer, then the switch's, then the sender's queue; nothing is lost. */
+/* A receiver that takes nothing fills its buffer, then the switch's, then the sender's queue;
+ * nothing is lost. */
 static void test_full_endpoint_pushes_back_to_the_sender(void **state)
 {
 	struct rig rig;
@@ -206,8 +208,8 @@ static enum link_fault play(void *context, const struct port *output, const stru
 
 static void test_faults_do_to_packets_what_they_say(void **state)
 {
-	static const enum link_fault faults[] = {LINK_FAULT_DROP, LINK_FAULT_CORRUPT, LINK_FAULT_DUPLICATE,
-						 LINK_FAULT_REORDER};
+	static const enum link_fault faults[] = {LINK_FAULT_DROP, LINK_FAULT_CORRUPT,
+						 LINK_FAULT_DUPLICATE, LINK_FAULT_REORDER};
 	static const uint8_t expected[] = {2, 2, 4, 3, 5};
 	struct script script = {.faults = faults, .count = ARRAY_COUNT(faults)};
 	struct rig rig;

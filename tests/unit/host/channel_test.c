@@ -24,8 +24,10 @@ static int setup(void **state)
 	}
 	channel_init(&here, 1);
 	channel_init(&there, 1);
-	channel_open(&here, memory[0], DATA_BYTES, memory[1], DATA_BYTES, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-	channel_open(&there, memory[1], DATA_BYTES, memory[0], DATA_BYTES, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+	channel_open(&here, memory[0], DATA_BYTES, memory[1], DATA_BYTES,
+		     eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+	channel_open(&there, memory[1], DATA_BYTES, memory[0], DATA_BYTES,
+		     eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
 	return 0;
 }
 

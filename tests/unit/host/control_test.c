@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The control socket: runtime folders, names, messages with descriptors, and messages that are no good. */
+/* The control socket: runtime folders, names, messages with descriptors, and messages that are no
+ * good. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -23,7 +24,7 @@ static int ends[2];
 static int setup(void **state)
 {
 	(void)state;
-	strcpy(runtime, "/tmp/softib-test-XXXXXX");
+	snprintf(runtime, sizeof(runtime), "/tmp/softib-test-XXXXXX");
 	if (!mkdtemp(runtime) || setenv("SOFTIB_RUNTIME_DIR", runtime, 1) != 0)
 		return -1;
 	return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends);
@@ -67,8 +68,11 @@ static void test_runtime_directory_of_somebody_else_is_refused(void **state)
 
 static void test_fabric_names_are_checked(void **state)
 {
-	static const char *const bad[] = {"", ".", "..", ".hidden", "a/b", "a b", "a\nb", "123456789012345678901234567890123"};
-	static const char *const good[] = {"default", "a", "A-b_c.9", "12345678901234567890123456789012"};
+	static const char *const bad[] = {
+		"",    ".",   "..",   ".hidden",
+		"a/b", "a b", "a\nb", "123456789012345678901234567890123"};
+	static const char *const good[] = {"default", "a", "A-b_c.9",
+					   "12345678901234567890123456789012"};
 	char path[CONTROL_PATH_BYTES];
 
 	(void)state;
@@ -129,7 +133,10 @@ static void test_too_many_descriptors_are_refused_and_closed(void **state)
 	enum { COUNT = CONTROL_DESCRIPTORS_MAX + 8 };
 	_Alignas(struct cmsghdr) char ancillary[CMSG_SPACE(sizeof(int) * COUNT)] = {0};
 	struct iovec part = {.iov_base = "x", .iov_len = 1};
-	struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = ancillary, .msg_controllen = sizeof(ancillary)};
+	struct msghdr header = {.msg_iov = &part,
+				.msg_iovlen = 1,
+				.msg_control = ancillary,
+				.msg_controllen = sizeof(ancillary)};
 	struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
 	struct control_message message;
 	int next_before = dup(0), next_after;
@@ -157,7 +164,8 @@ static void test_oversized_message_is_refused(void **state)
 	memset(text, 'x', CONTROL_MESSAGE_BYTES + 1);
 	text[CONTROL_MESSAGE_BYTES + 1] = '\0';
 	assert_int_equal(control_send(ends[0], text, NULL, 0), -EMSGSIZE);
-	assert_int_equal(send(ends[0], text, CONTROL_MESSAGE_BYTES + 1, 0), CONTROL_MESSAGE_BYTES + 1);
+	assert_int_equal(send(ends[0], text, CONTROL_MESSAGE_BYTES + 1, 0),
+			 CONTROL_MESSAGE_BYTES + 1);
 	assert_int_equal(control_receive(ends[1], 0, &message), -EMSGSIZE);
 	/* The next one is read as if nothing had been. */
 	text[CONTROL_MESSAGE_BYTES] = '\0';

@@ -17,7 +17,8 @@ static struct flow_table table;
 static struct channel channel;
 static unsigned wakes;
 
-static const struct qp_route route = {.port_number = 2, .sl = 3, .dlid = 7, .pkey = 0xffff, .destination_qpn = 0x1234};
+static const struct qp_route route = {
+	.port_number = 2, .sl = 3, .dlid = 7, .pkey = 0xffff, .destination_qpn = 0x1234};
 
 static int setup(void **state)
 {
@@ -92,8 +93,11 @@ static void test_every_part_of_the_key_makes_another_flow(void **state)
 	routes[3].pkey = 0x7fff;
 	routes[4].destination_qpn += QPN_BLOCK;
 	for (unsigned i = 0; i < 5; i++)
-		assert_ptr_not_equal(flow_table_get(&table, flow_key_of(1, &routes[i]), routes[i].destination_qpn), flow);
-	assert_ptr_not_equal(flow_table_get(&table, flow_key_of(2, &route), route.destination_qpn), flow);
+		assert_ptr_not_equal(flow_table_get(&table, flow_key_of(1, &routes[i]),
+						    routes[i].destination_qpn),
+				     flow);
+	assert_ptr_not_equal(flow_table_get(&table, flow_key_of(2, &route), route.destination_qpn),
+			     flow);
 	/* The same block is the same process. */
 	routes[5].destination_qpn = 0x1235;
 	assert_ptr_equal(flow_table_get(&table, flow_key_of(1, &routes[5]), 0x1235), flow);
@@ -125,7 +129,8 @@ static void test_multicast_never_asks(void **state)
 	(void)state;
 	multicast.dlid = 0xc001;
 	multicast.destination_qpn = 0xffffff;
-	assert_int_equal(flow_table_get(&table, flow_key_of(0, &multicast), 0xffffff)->state, FLOW_FABRIC_ALWAYS);
+	assert_int_equal(flow_table_get(&table, flow_key_of(0, &multicast), 0xffffff)->state,
+			 FLOW_FABRIC_ALWAYS);
 }
 
 static void test_fabric_answer_holds_until_the_generation_changes(void **state)
@@ -195,7 +200,8 @@ static void test_nonsense_in_an_answer_never_makes_a_flow_direct(void **state)
 	}
 }
 
-/* Packets of this process are on their way: wait for them a little, then go by the fabric and ask much later. */
+/* Packets of this process are on their way: wait for them a little, then go by the fabric and ask
+ * much later. */
 static void test_retry_holds_a_few_times_then_goes_by_the_fabric(void **state)
 {
 	struct flow *flow = asked_flow();

@@ -22,7 +22,7 @@ static void test_both_ends_see_the_same_bytes(void **state)
 	(void)state;
 	assert_int_equal(memory_file_create("test", BYTES, &file, &mine), 0);
 	assert_int_equal(memory_file_map(file, BYTES, &theirs), 0);
-	strcpy(mine, "hello");
+	memcpy(mine, "hello", 6);
 	assert_string_equal(theirs, "hello");
 	munmap(mine, BYTES);
 	munmap(theirs, BYTES);
@@ -72,7 +72,7 @@ static void test_published_memory_is_read_only_for_others(void **state)
 	assert_int_equal(memory_file_create_published("test", BYTES, &file, &mine), 0);
 	assert_int_equal(memory_file_map(file, BYTES, &writable), -EPERM);
 	assert_int_equal(memory_file_map_readonly(file, BYTES, &theirs), 0);
-	strcpy(mine, "news");
+	memcpy(mine, "news", 5);
 	assert_string_equal(theirs, "news");
 	assert_int_equal(mprotect((void *)(uintptr_t)theirs, BYTES, PROT_READ | PROT_WRITE), -1);
 	munmap(mine, BYTES);

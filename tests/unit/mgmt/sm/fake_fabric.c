@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes, cables, agents and a manager. Walks directed routes itself: the fabric's own code is not what is tested here. */
+/* Nodes, cables, agents and a manager. Walks directed routes itself: the fabric's own code is not
+ * what is tested here. */
 #include "fake_fabric.h"
 
 #include <setjmp.h>
@@ -18,6 +19,7 @@ static void port_changed(void *context, struct port *port)
 
 	fabric->port_changed_count++;
 	fabric->reregister_count += port->info.client_reregister;
+	port->info.client_reregister = 0;
 }
 
 static void paths_changed(void *context)
@@ -48,7 +50,8 @@ void fake_release(struct fake_fabric *fabric)
 	}
 }
 
-struct node *fake_add(struct fake_fabric *fabric, enum node_type type, unsigned port_count, uint64_t guid)
+struct node *fake_add(struct fake_fabric *fabric, enum node_type type, unsigned port_count,
+		      uint64_t guid)
 {
 	struct node *node = malloc(sizeof(*node));
 	char description[32];
@@ -114,7 +117,8 @@ static struct port *cross(struct port *port)
 	return port->info.port_state >= PORT_INIT ? port->peer : NULL;
 }
 
-/* Where a directed-route SMP of the manager ends; NULL: lost on the way. Fills in the return path. */
+/* Where a directed-route SMP of the manager ends; NULL: lost on the way. Fills in the return path.
+ */
 static struct port *follow_route(struct fake_fabric *fabric, struct mad_message *message)
 {
 	struct port *here = fabric->sm_port;
@@ -138,7 +142,8 @@ static struct port *follow_route(struct fake_fabric *fabric, struct mad_message 
 	return here;
 }
 
-static void assert_leads_back(struct fake_fabric *fabric, struct port *from, struct mad_message *answer)
+static void assert_leads_back(struct fake_fabric *fabric, struct port *from,
+			      struct mad_message *answer)
 {
 	struct node *node = from->node;
 
@@ -157,7 +162,8 @@ static void answer_for_other_sm(struct fake_fabric *fabric, const struct mad_mes
 	sm_receive(fabric->sm, fabric->now, &answer);
 }
 
-static struct port *follow_lid(const struct fake_fabric *fabric, const struct port *source, uint16_t lid)
+static struct port *follow_lid(const struct fake_fabric *fabric, const struct port *source,
+			       uint16_t lid)
 {
 	const struct port *end;
 
@@ -173,12 +179,13 @@ static void deliver_from_sm(struct fake_fabric *fabric, struct mad_message *mess
 	fabric->smp_count++;
 	fabric->set_count += message->bytes[3] == MAD_SET;
 
-	struct port *end = is_directed ? follow_route(fabric, message) :
-					 follow_lid(fabric, fabric->sm_port, message->address.lid);
+	struct port *end = is_directed ? follow_route(fabric, message)
+				       : follow_lid(fabric, fabric->sm_port, message->address.lid);
 
 	if (!end || end->node == fabric->silent || is_lost(fabric))
 		return;
-	switch (sma_receive(&fabric->environment, end->node, end->number, fabric->now, message, &answer)) {
+	switch (sma_receive(&fabric->environment, end->node, end->number, fabric->now, message,
+			    &answer)) {
 	case AGENT_ANSWERED:
 		assert_leads_back(fabric, end, &answer);
 		if (!is_lost(fabric))
@@ -202,7 +209,8 @@ static void deliver_traps(struct fake_fabric *fabric)
 		struct mad_message message = traps[i].message;
 
 		fabric->trap_count++;
-		if (follow_lid(fabric, traps[i].port, message.address.lid) != fabric->sm_port || is_lost(fabric))
+		if (follow_lid(fabric, traps[i].port, message.address.lid) != fabric->sm_port ||
+		    is_lost(fabric))
 			continue;
 		message.address.lid = traps[i].port->info.lid;
 		sm_receive(fabric->sm, fabric->now, &message);
@@ -215,7 +223,8 @@ void fake_run(struct fake_fabric *fabric, time_ns until, unsigned messages_max)
 
 	assert_true(messages_max <= 64);
 	for (;;) {
-		time_ns next = time_earlier(sm_deadline(fabric->sm), agent_traps_deadline(&fabric->memory));
+		time_ns next = time_earlier(sm_deadline(fabric->sm),
+					    agent_traps_deadline(&fabric->memory));
 
 		if (next > until)
 			break;
@@ -223,7 +232,8 @@ void fake_run(struct fake_fabric *fabric, time_ns until, unsigned messages_max)
 			fabric->now = next;
 		deliver_traps(fabric);
 
-		unsigned message_count = sm_transmit(fabric->sm, fabric->now, messages_max, messages);
+		unsigned message_count =
+			sm_transmit(fabric->sm, fabric->now, messages_max, messages);
 
 		for (unsigned i = 0; i < message_count; i++)
 			deliver_from_sm(fabric, &messages[i]);
@@ -251,7 +261,8 @@ int fake_walk(const struct port *source, uint16_t lid, const struct port **ret_e
 			*ret_end = end;
 			return end->info.lid == lid ? hops : -1;
 		}
-		if (lid > node->switch_info.linear_fdb_top || node->lft[lid] == 0 || node->lft[lid] > node->port_count)
+		if (lid > node->switch_info.linear_fdb_top || node->lft[lid] == 0 ||
+		    node->lft[lid] > node->port_count)
 			return -1;
 		here = cross(&node->ports[node->lft[lid]]);
 	}

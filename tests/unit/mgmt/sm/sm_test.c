@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subnet manager against whole fabrics of real agents, on a virtual clock. */
+/* The subnet manager against whole fabrics of real agents, on a virtual clock.
+ * Covers: mgmt/sm/discovery.c mgmt/sm/forwarding.c mgmt/sm/ports.c mgmt/sm/requests.c
+ * mgmt/sm/sweep.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +9,7 @@
 #include <cmocka.h>
 #include "fake_fabric.h"
 #include "mgmt/mad/smp_request.h"
+#include "mgmt/sm/sweep.h"
 #include "wire/smp.h"
 
 static struct fake_fabric fabric;
@@ -356,7 +359,8 @@ static void test_lossy_subnet_comes_up_for_every_seed(void **state)
 	}
 }
 
-/* Links go and come back at random while SMPs are lost; afterwards everything is as it should be. */
+/* Links go and come back at random while SMPs are lost; afterwards everything is as it should be.
+ */
 static void test_flapping_links_settle_for_every_seed(void **state)
 {
 	(void)state;
@@ -370,10 +374,13 @@ static void test_flapping_links_settle_for_every_seed(void **state)
 		start_on_first_adapter();
 		fabric.loss_percent = 5;
 		for (unsigned round = 0; round < 30; round++) {
-			struct node *node = fabric.nodes[random_below(&fabric.random, fabric.node_count)];
-			struct port *port = &node->ports[1 + random_below(&fabric.random, node->port_count)];
+			struct node *node =
+				fabric.nodes[random_below(&fabric.random, fabric.node_count)];
+			struct port *port =
+				&node->ports[1 + random_below(&fabric.random, node->port_count)];
 
-			fake_run(&fabric, fabric.now + MILLISECONDS(random_below(&fabric.random, 700)), 64);
+			fake_run(&fabric,
+				 fabric.now + MILLISECONDS(random_below(&fabric.random, 700)), 64);
 			if (!port->peer)
 				continue;
 			if (port->cable_is_down)
@@ -408,7 +415,9 @@ static void test_thousand_adapters_come_up_balanced(void **state)
 		for (unsigned k = 0; k < SPINES; k++)
 			fake_connect(leaf, DOWN + 1 + k, spines[k], i + 1);
 		for (unsigned k = 0; k < DOWN; k++)
-			fake_connect(leaf, k + 1, fake_add(&fabric, NODE_CA, 1, 0x100000 + (i * DOWN + k) * 16u), 1);
+			fake_connect(leaf, k + 1,
+				     fake_add(&fabric, NODE_CA, 1, 0x100000 + (i * DOWN + k) * 16u),
+				     1);
 	}
 	start_on_first_adapter();
 	fake_run(&fabric, MILLISECONDS(1), 64);
@@ -425,6 +434,25 @@ static void test_thousand_adapters_come_up_balanced(void **state)
 	}
 	for (unsigned port = DOWN + 1; port <= DOWN + SPINES; port++)
 		assert_in_range(load[port], 984 / SPINES - 1, 984 / SPINES + 1);
+}
+
+static void test_new_description_is_read_after_its_trap(void **state)
+{
+	(void)state;
+	build_star(2);
+	start_on_first_adapter();
+	fake_run(&fabric, MILLISECONDS(1), 64);
+
+	struct node *renamed = fabric.nodes[2];
+	const struct subnet_node *known = subnet_find(&fabric.sm->subnet, renamed->info.node_guid);
+
+	assert_string_equal(known->description, "node-2");
+	memcpy(renamed->description, "NODE-2", 6);
+	agent_capability_changed(&fabric.memory, &renamed->ports[1], fabric.now);
+	fake_run(&fabric, MILLISECONDS(2), 64);
+	known = subnet_find(&fabric.sm->subnet, renamed->info.node_guid);
+	assert_string_equal(known->description, "NODE-2");
+	assert_subnet_is_up();
 }
 
 static void test_get_of_sm_info_is_answered_by_the_master(void **state)
@@ -529,6 +557,7 @@ int main(void)
 		TEST(test_lossy_subnet_comes_up_for_every_seed),
 		TEST(test_flapping_links_settle_for_every_seed),
 		TEST(test_thousand_adapters_come_up_balanced),
+		TEST(test_new_description_is_read_after_its_trap),
 		TEST(test_get_of_sm_info_is_answered_by_the_master),
 		TEST(test_manager_stands_by_while_a_better_one_lives),
 		TEST(test_garbage_is_survived),

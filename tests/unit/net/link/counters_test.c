@@ -15,7 +15,8 @@ static void test_every_reason_has_a_name_of_its_own(void **state)
 	for (unsigned i = 0; i < DROP_REASON_COUNT; i++) {
 		assert_non_null(drop_reason_name((enum drop_reason)i));
 		for (unsigned j = 0; j < i; j++)
-			assert_string_not_equal(drop_reason_name((enum drop_reason)i), drop_reason_name((enum drop_reason)j));
+			assert_string_not_equal(drop_reason_name((enum drop_reason)i),
+						drop_reason_name((enum drop_reason)j));
 	}
 	assert_string_equal(drop_reason_name(DROP_REASON_COUNT), "unknown");
 }

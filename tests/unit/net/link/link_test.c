@@ -23,9 +23,15 @@ static void pair_init(struct pair *pair)
 
 		port->kind = PORT_OF_ADAPTER;
 		port->info = (struct port_info){
-			.link_width_enabled = 3, .link_speed_enabled = 7, .link_speed_ext_enabled = 3,
-			.link_speed_ext_supported = 3, .mtu_cap = 5, .vl_cap = 4, .port_state = PORT_DOWN,
-			.physical_state = PHYSICAL_POLLING, .link_down_default_state = PHYSICAL_POLLING,
+			.link_width_enabled = 3,
+			.link_speed_enabled = 7,
+			.link_speed_ext_enabled = 3,
+			.link_speed_ext_supported = 3,
+			.mtu_cap = 5,
+			.vl_cap = 4,
+			.port_state = PORT_DOWN,
+			.physical_state = PHYSICAL_POLLING,
+			.link_down_default_state = PHYSICAL_POLLING,
 		};
 		assert_int_equal(port_queues_create(port), 0);
 	}

@@ -26,9 +26,14 @@ static void pair_init(struct pair *pair)
 
 		port->kind = PORT_OF_SWITCH;
 		port->info = (struct port_info){
-			.link_width_enabled = 2, .link_speed_enabled = 4, .mtu_cap = 5, .vl_cap = 4,
+			.link_width_enabled = 2,
+			.link_speed_enabled = 4,
+			.mtu_cap = 5,
+			.vl_cap = 4,
 			.link_down_default_state = PHYSICAL_POLLING,
-			.vl_arbitration_high_cap = 8, .vl_arbitration_low_cap = 8, .hoq_life = 20,
+			.vl_arbitration_high_cap = 8,
+			.vl_arbitration_low_cap = 8,
+			.hoq_life = 20,
 		};
 		assert_int_equal(port_queues_create(port), 0);
 	}

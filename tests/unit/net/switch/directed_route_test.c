@@ -41,7 +41,8 @@ static void set(int is_returning, uint8_t hop_pointer, uint8_t hop_count)
 	put_be16(smp + SMP_DR_DLID_OFFSET, 0xffff);
 }
 
-static void expect(struct node *node, unsigned port, enum smp_action action, unsigned output, unsigned hop_pointer)
+static void expect(struct node *node, unsigned port, enum smp_action action, unsigned output,
+		   unsigned hop_pointer)
 {
 	struct smp_step step = directed_route_advance(node, port, smp);
 
@@ -143,7 +144,8 @@ static void test_first_part_by_lid_is_returned_by_lid(void **state)
 	expect(&adapter, 1, SMP_HERE, 0, 0); /* R4 */
 }
 
-/* Every pair of hop pointer and count: nothing reads outside the paths, and what no rule names is discarded. */
+/* Every pair of hop pointer and count: nothing reads outside the paths, and what no rule names is
+ * discarded. */
 static void test_every_pointer_and_count_is_decided(void **state)
 {
 	(void)state;

@@ -32,9 +32,11 @@ static int free_switch(void **state)
 	return 0;
 }
 
-static const struct forwarding_header header = {.dlid = 7, .pkey = 0xffff, .sl = 2, .payload_bytes = 2048};
+static const struct forwarding_header header = {
+	.dlid = 7, .pkey = 0xffff, .sl = 2, .payload_bytes = 2048};
 
-static void expect_drop(unsigned input, const struct forwarding_header *packet, enum drop_reason reason, unsigned blamed)
+static void expect_drop(unsigned input, const struct forwarding_header *packet,
+			enum drop_reason reason, unsigned blamed)
 {
 	struct forwarding_decision decision = forwarding_unicast(&node, input, packet);
 
@@ -156,7 +158,8 @@ static void test_multicast_goes_to_every_port_of_the_mask_but_the_input(void **s
 	node.mft[2][1] = 1 << 4 | 1 << 5; /* ports 20 and 21: the latter is none */
 	assert_int_equal(forwarding_multicast(&node, 5, &packet, &outputs), DROP_NONE);
 	for (unsigned number = 0; number < 256; number++)
-		assert_int_equal(port_set_has(&outputs, number), number == 0 || number == 15 || number == 20);
+		assert_int_equal(port_set_has(&outputs, number),
+				 number == 0 || number == 15 || number == 20);
 	packet.dlid = 0xc003;
 	assert_int_equal(forwarding_multicast(&node, 5, &packet, &outputs), DROP_NO_ROUTE);
 }
@@ -199,7 +202,8 @@ static void test_header_counts_payload_without_headers_and_pad(void **state)
 	assert_int_equal(read.payload_bytes, 101);
 	assert_int_equal(read.pkey, 0x8001);
 	assert_int_equal(read.sl, 3);
-	for (uint32_t byte_count = LRH_BYTES; byte_count < LRH_BYTES + GRH_BYTES + BTH_BYTES + RETH_BYTES; byte_count++) {
+	for (uint32_t byte_count = LRH_BYTES;
+	     byte_count < LRH_BYTES + GRH_BYTES + BTH_BYTES + RETH_BYTES; byte_count++) {
 		frame.byte_count = byte_count;
 		assert_false(forwarding_header_read(&frame, &lrh, &read));
 	}

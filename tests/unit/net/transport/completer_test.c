@@ -22,7 +22,8 @@ static void test_read_brings_the_window_s_bytes(void **state)
 
 	run_until_idle(&pair);
 	expect_wire(&pair.a_to_b, "READ_REQUEST@0");
-	expect_wire(&pair.b_to_a, "READ_RESPONSE_FIRST@0 READ_RESPONSE_MIDDLE@1 READ_RESPONSE_LAST@2");
+	expect_wire(&pair.b_to_a,
+		    "READ_RESPONSE_FIRST@0 READ_RESPONSE_MIDDLE@1 READ_RESPONSE_LAST@2");
 
 	const struct completion *completion = expect_completion(&pair.a, COMPLETION_SUCCESS);
 
@@ -61,13 +62,29 @@ static void test_answers_come_in_order_and_acknowledge_what_was_before(void **st
 	post_send(&pair, &pair.a, 8);
 	run_until_idle(&pair);
 	expect_wire(&pair.a_to_b, "ONLY@0 READ_REQUEST@1 FETCH_ADD@3 ONLY@4");
-	expect_wire(&pair.b_to_a, "READ_RESPONSE_FIRST@1 READ_RESPONSE_LAST@2 ATOMIC_ACKNOWLEDGE@3 ACK@4");
+	expect_wire(&pair.b_to_a,
+		    "READ_RESPONSE_FIRST@1 READ_RESPONSE_LAST@2 ATOMIC_ACKNOWLEDGE@3 ACK@4");
 
-	static const enum completion_opcode order[] = {COMPLETED_SEND, COMPLETED_READ, COMPLETED_FETCH_ADD, COMPLETED_SEND};
+	static const enum completion_opcode order[] = {COMPLETED_SEND, COMPLETED_READ,
+						       COMPLETED_FETCH_ADD, COMPLETED_SEND};
 
 	for (unsigned i = 0; i < 4; i++)
 		assert_int_equal(expect_completion(&pair.a, COMPLETION_SUCCESS)->opcode, order[i]);
 	assert_int_equal(pair.b.qp.responder.msn, 4);
+	rc_pair_release(&pair);
+}
+
+static void test_answer_is_acknowledge_enough_for_what_was_before(void **state)
+{
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+	post_receive(&pair, &pair.b, 64);
+	post_send(&pair, &pair.a, 8);
+	post_read(&pair, &pair.a, &pair.b, 0, 8);
+	run_until_idle(&pair);
+	expect_wire(&pair.b_to_a, "READ_RESPONSE_ONLY@1");
+	expect_completion(&pair.a, COMPLETION_SUCCESS);
+	expect_completion(&pair.a, COMPLETION_SUCCESS);
 	rc_pair_release(&pair);
 }
 
@@ -81,7 +98,8 @@ static void test_atomics_give_what_was_there_before(void **state)
 	*word = 5;
 
 	uint64_t *added = post_atomic(&pair, &pair.a, &pair.b, SEND_FETCH_ADD, UINT64_MAX, 0);
-	uint64_t *swapped = post_atomic(&pair, &pair.a, &pair.b, SEND_COMPARE_SWAP, 4, 0x1122334455667788);
+	uint64_t *swapped =
+		post_atomic(&pair, &pair.a, &pair.b, SEND_COMPARE_SWAP, 4, 0x1122334455667788);
 	uint64_t *kept = post_atomic(&pair, &pair.a, &pair.b, SEND_COMPARE_SWAP, 4, 9);
 
 	run_until_idle(&pair);
@@ -106,10 +124,11 @@ static void test_lost_read_response_asks_for_the_missing_tail(void **state)
 	run_until_idle(&pair);
 	/* Only the first thing out of order counts as a NAK; the rest is ignored. */
 	expect_wire(&pair.a_to_b, "READ_REQUEST@0 READ_REQUEST@1");
-	expect_wire(&pair.b_to_a,
-		    "READ_RESPONSE_FIRST@0 READ_RESPONSE_MIDDLE@1! READ_RESPONSE_MIDDLE@2 READ_RESPONSE_MIDDLE@3 "
-		    "READ_RESPONSE_LAST@4 READ_RESPONSE_FIRST@1 READ_RESPONSE_MIDDLE@2 READ_RESPONSE_MIDDLE@3 "
-		    "READ_RESPONSE_LAST@4");
+	expect_wire(&pair.b_to_a, "READ_RESPONSE_FIRST@0 READ_RESPONSE_MIDDLE@1! "
+				  "READ_RESPONSE_MIDDLE@2 READ_RESPONSE_MIDDLE@3 "
+				  "READ_RESPONSE_LAST@4 READ_RESPONSE_FIRST@1 "
+				  "READ_RESPONSE_MIDDLE@2 READ_RESPONSE_MIDDLE@3 "
+				  "READ_RESPONSE_LAST@4");
 	expect_completion(&pair.a, COMPLETION_SUCCESS);
 	assert_memory_equal(bytes, pair.b.window.bytes, 1100);
 	rc_pair_release(&pair);
@@ -138,7 +157,10 @@ static struct packet response(uint8_t opcode, uint32_t psn)
 {
 	struct packet packet = {
 		.lrh = {.slid = 2, .dlid = 1},
-		.bth = {.opcode = opcode, .pkey = 0xffff, .destination_qpn = 0x101, .psn = psn_from(psn)},
+		.bth = {.opcode = opcode,
+			.pkey = 0xffff,
+			.destination_qpn = 0x101,
+			.psn = psn_from(psn)},
 		.aeth = {.syndrome = 0x1f},
 		.packet_count = 1,
 	};
@@ -193,7 +215,8 @@ static void test_reserved_syndromes_are_ignored(void **state)
 
 		packet.aeth.syndrome = (uint8_t)syndrome;
 		if (aeth_kind(packet.aeth.syndrome) != AETH_RESERVED &&
-		    !(aeth_kind(packet.aeth.syndrome) == AETH_NAK && aeth_value(packet.aeth.syndrome) > 3))
+		    !(aeth_kind(packet.aeth.syndrome) == AETH_NAK &&
+		      aeth_value(packet.aeth.syndrome) > 3))
 			continue;
 		respond(&packet);
 		expect_no_completion(&pair.a);
@@ -232,6 +255,31 @@ static void test_partial_acknowledge_resumes_after_it(void **state)
 	expect_no_completion(&pair.a);
 	run_until(&pair, pair.now + (4096 << 14));
 	expect_wire(&pair.a_to_b, "FIRST@0! MIDDLE@1! LAST@2! MIDDLE@1! LAST@2!");
+	rc_pair_release(&pair);
+}
+
+/* The requester has the first two packets; the answer comes again in one train. */
+static void test_train_of_answers_that_overlaps_is_trimmed(void **state)
+{
+	static uint8_t bytes[600];
+	struct packet first = response(OPCODE_READ_RESPONSE_FIRST, 0);
+	struct packet again = response(OPCODE_READ_RESPONSE_ONLY, 0);
+
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+	fill_pattern(bytes, sizeof(bytes), 8);
+
+	uint8_t *received = post_read(&pair, &pair.a, &pair.b, 0, 600);
+
+	rc_pair_transmit(&pair);
+	first.packet_count = 2;
+	packet_set_payload(&first, bytes, 512);
+	respond(&first);
+	again.packet_count = 3;
+	packet_set_payload(&again, bytes, 600);
+	respond(&again);
+	expect_completion(&pair.a, COMPLETION_SUCCESS);
+	assert_memory_equal(received, bytes, 600);
 	rc_pair_release(&pair);
 }
 
@@ -316,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_read_brings_the_window_s_bytes),
 		cmocka_unit_test(test_read_response_may_be_a_train),
 		cmocka_unit_test(test_answers_come_in_order_and_acknowledge_what_was_before),
+		cmocka_unit_test(test_answer_is_acknowledge_enough_for_what_was_before),
 		cmocka_unit_test(test_atomics_give_what_was_there_before),
 		cmocka_unit_test(test_lost_read_response_asks_for_the_missing_tail),
 		cmocka_unit_test(test_acknowledge_over_an_unanswered_read_is_an_implied_nak),
@@ -323,6 +372,7 @@ int main(void)
 		cmocka_unit_test(test_reserved_syndromes_are_ignored),
 		cmocka_unit_test(test_acknowledge_for_what_was_never_sent_is_dropped),
 		cmocka_unit_test(test_partial_acknowledge_resumes_after_it),
+		cmocka_unit_test(test_train_of_answers_that_overlaps_is_trimmed),
 		cmocka_unit_test(test_answers_of_wrong_length_end_the_read),
 		cmocka_unit_test(test_answers_of_the_wrong_kind_end_the_read),
 		cmocka_unit_test(test_read_response_to_a_send_is_bad),

@@ -87,7 +87,8 @@ static void test_inline_data_is_copied_when_posted(void **state)
 	uint8_t bytes[200];
 	/* The key is not looked at. */
 	struct sge sge = {.address = (uintptr_t)bytes, .byte_count = sizeof(bytes), .lkey = 0xbad};
-	struct send_request request = {.opcode = SEND_SEND, .flags = SEND_INLINE, .sge_count = 1, .sges = &sge};
+	struct send_request request = {
+		.opcode = SEND_SEND, .flags = SEND_INLINE, .sge_count = 1, .sges = &sge};
 
 	(void)state;
 	rc_pair_connect(&pair, MTU_256);
@@ -107,7 +108,8 @@ static void test_inline_data_is_copied_when_posted(void **state)
 static void test_local_key_error_breaks_the_connection_after_what_was_before(void **state)
 {
 	struct sge sge;
-	struct send_request request = {.wr_id = 77, .opcode = SEND_SEND, .sge_count = 1, .sges = &sge};
+	struct send_request request = {
+		.wr_id = 77, .opcode = SEND_SEND, .sge_count = 1, .sges = &sge};
 
 	(void)state;
 	rc_pair_connect(&pair, MTU_256);
@@ -149,7 +151,8 @@ static void test_read_needs_local_write(void **state)
 	(void)state;
 	rc_pair_connect(&pair, MTU_256);
 	assert_int_equal(region_register(&pair.a.memory, &pair.a.pd, pair.a.outbox.bytes, 64,
-					 (uintptr_t)pair.a.outbox.bytes, 0, &region), 0);
+					 (uintptr_t)pair.a.outbox.bytes, 0, &region),
+			 0);
 	sge = (struct sge){(uintptr_t)pair.a.outbox.bytes, 8, region->key};
 	request.remote_address = (uintptr_t)pair.b.window.bytes;
 	request.remote_key = pair.b.window.region->key;
@@ -278,7 +281,9 @@ static void test_drain_finishes_what_was_started_and_starts_nothing(void **state
 
 	assert_int_equal(qp_transmit(&pair.a.qp, pair.now, 1, 1, &packet), 1);
 	qp_wire_send(&pair.a_to_b, pair.now, &packet);
-	assert_int_equal(endpoint_modify(&pair.a, pair.now, &attributes, QP_HAS_STATE | QP_HAS_DRAINED_NOTIFY), 0);
+	assert_int_equal(endpoint_modify(&pair.a, pair.now, &attributes,
+					 QP_HAS_STATE | QP_HAS_DRAINED_NOTIFY),
+			 0);
 	post_send(&pair, &pair.a, 10);
 	/* Not before it is drained. */
 	assert_int_equal(endpoint_set_state(&pair.a, pair.now, QP_RTS), -EINVAL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dialogues with the responder of a reliable connection: what it accepts, acknowledges and refuses. */
+/* Dialogues with the responder of a reliable connection: what it accepts, acknowledges and refuses.
+ */
 #include "support/rc_pair.h"
 
 #include <setjmp.h>
@@ -129,7 +130,8 @@ static void test_lost_middle_packet_is_naked_once_and_resumed_from_there(void **
 
 	wire_lose(&pair.a_to_b, 1);
 	run_until_idle(&pair);
-	expect_wire(&pair.a_to_b, "FIRST@0 MIDDLE@1! MIDDLE@2 MIDDLE@3 LAST@4 MIDDLE@1 MIDDLE@2 MIDDLE@3 LAST@4");
+	expect_wire(&pair.a_to_b,
+		    "FIRST@0 MIDDLE@1! MIDDLE@2 MIDDLE@3 LAST@4 MIDDLE@1 MIDDLE@2 MIDDLE@3 LAST@4");
 	expect_wire(&pair.b_to_a, "NAK_SEQUENCE@1 ACK@4");
 	expect_completion(&pair.a, COMPLETION_SUCCESS);
 	expect_received(&pair.b, COMPLETION_SUCCESS);
@@ -292,7 +294,8 @@ static void test_region_rights_gate_each_operation(void **state)
 			struct region *region;
 
 			rc_pair_connect(&pair, MTU_256);
-			assert_int_equal(region_register(&pair.b.memory, &pair.b.pd, pair.b.window.bytes, 64,
+			assert_int_equal(region_register(&pair.b.memory, &pair.b.pd,
+							 pair.b.window.bytes, 64,
 							 (uintptr_t)pair.b.window.bytes,
 							 0xf & ~rights[j], &region),
 					 0);
@@ -317,7 +320,8 @@ static void test_key_of_another_domain_is_refused(void **state)
 	(void)state;
 	rc_pair_connect(&pair, MTU_256);
 	assert_int_equal(region_register(&pair.b.memory, &other, pair.b.window.bytes, 64,
-					 (uintptr_t)pair.b.window.bytes, 0xf, &region), 0);
+					 (uintptr_t)pair.b.window.bytes, 0xf, &region),
+			 0);
 	post_one_sided(SEND_RDMA_WRITE, region->key);
 	expect_wire(&pair.b_to_a, "NAK_ACCESS@0");
 	expect_broken(COMPLETION_REMOTE_ACCESS);

@@ -211,6 +211,31 @@ static void test_timer_is_left_alone_until_it_fires(void **state)
 	rc_pair_release(&pair);
 }
 
+static void test_late_acknowledge_spares_the_resend(void **state)
+{
+	struct packet packet = {
+		.lrh = {.slid = 2, .dlid = 1},
+		.bth = {.opcode = OPCODE_ACKNOWLEDGE, .pkey = 0xffff, .psn = psn_from(1)},
+		.aeth = {.syndrome = 0x1f},
+		.packet_count = 1,
+	};
+
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+	pair.a_to_b.is_cut = true;
+	for (int i = 0; i < 3; i++)
+		post_send(&pair, &pair.a, 8);
+	rc_pair_transmit(&pair);
+	expect_wire(&pair.a_to_b, "ONLY@0! ONLY@1! ONLY@2!");
+	pair.now += 4096 << 14;
+	assert_ptr_equal(timer_queue_pop(&pair.a.timers, pair.now), &pair.a.qp.timer);
+	qp_expire(&pair.a.qp, pair.now);
+	qp_receive(&pair.a.qp, pair.now, &packet);
+	rc_pair_transmit(&pair);
+	expect_wire(&pair.a_to_b, "ONLY@2!");
+	rc_pair_release(&pair);
+}
+
 static void test_psns_wrap(void **state)
 {
 	struct endpoint_options options = endpoint_options_default(QP_RC);
@@ -267,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_rnr_retry_7_never_ends),
 		cmocka_unit_test(test_rnr_times_are_the_table_s),
 		cmocka_unit_test(test_timer_is_left_alone_until_it_fires),
+		cmocka_unit_test(test_late_acknowledge_spares_the_resend),
 		cmocka_unit_test(test_psns_wrap),
 		cmocka_unit_test(test_train_that_overlaps_what_was_received_is_trimmed),
 	};

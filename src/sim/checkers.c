@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What must hold of any fabric after any step: credits, routes, LIDs. */
+#include "sim/checkers.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include "fabric/fabric.h"
+#include "net/link/port_queues.h"
+#include "wire/pkey.h"
+
+enum { CREDIT_MODULUS = 4096 };
+
+static bool violated(char *ret_violation, const struct port *port, const char *what,
+		     unsigned number)
+{
+	snprintf(ret_violation, VIOLATION_BYTES, "%s[%u]: %s (%u)", port->node->name, port->number,
+		 what, number);
+	return false;
+}
+
+static bool check_lane(const struct fabric *fabric, const struct port *port, unsigned vl,
+		       char *ret_violation)
+{
+	const struct vl_queue *receiver = &port->queues->vls[vl];
+	const struct vl_queue *sender = &port->peer->queues->vls[vl];
+	unsigned granted =
+		(receiver->abr + VL_BUFFER_BLOCKS - receiver->buffer_blocks) % CREDIT_MODULUS;
+
+	if (receiver->buffer_blocks > VL_BUFFER_BLOCKS)
+		return violated(ret_violation, port, "a receive buffer holds more than it has", vl);
+	if (fabric_is_idle(fabric) && receiver->buffer_blocks)
+		return violated(ret_violation, port, "a buffer is occupied in an idle fabric", vl);
+	if (fabric_is_idle(fabric) && port->info.port_state >= PORT_INIT && sender->fccl != granted)
+		return violated(ret_violation, port,
+				"the sender has another limit than was granted", vl);
+	return true;
+}
+
+bool check_credits(const struct fabric *fabric, char ret_violation[static VIOLATION_BYTES])
+{
+	for (uint32_t index = 0; index < fabric->node_count; index++) {
+		struct node *node = fabric->by_index[index];
+
+		for (unsigned number = 1; number <= node->port_count; number++) {
+			const struct port *port = &node->ports[number];
+
+			for (unsigned vl = 0; port->peer && vl < VL_MANAGEMENT; vl++)
+				if (!check_lane(fabric, port, vl, ret_violation))
+					return false;
+		}
+	}
+	return true;
+}
+
+/* The next active port of an adapter after (node index, number); NULL: none. */
+static struct port *next_end_port(const struct fabric *fabric, uint32_t *index, unsigned *number)
+{
+	for (; *index < fabric->node_count; ++*index, *number = 0) {
+		struct node *node = fabric->by_index[*index];
+
+		while (!node_is_switch(node) && ++*number <= node->port_count)
+			if (port_is_active(&node->ports[*number]))
+				return &node->ports[*number];
+	}
+	return NULL;
+}
+
+bool check_routes(struct fabric *fabric, char ret_violation[static VIOLATION_BYTES])
+{
+	uint32_t from_index = 0;
+	unsigned from_number = 0;
+	struct port *from, *to;
+
+	while ((from = next_end_port(fabric, &from_index, &from_number))) {
+		uint32_t to_index = 0;
+		unsigned to_number = 0;
+
+		while ((to = next_end_port(fabric, &to_index, &to_number))) {
+			struct fabric_path path;
+
+			fabric_walk(fabric, from, to->info.lid, 0, PKEY_DEFAULT_FULL, &path);
+			if (path.verdict == DROP_NONE && path.destination == to)
+				continue;
+			snprintf(ret_violation, VIOLATION_BYTES, "%s to LID %u: %s at %s[%u]",
+				 from->node->name, to->info.lid, drop_reason_name(path.verdict),
+				 path.destination->node->name, path.destination->number);
+			return false;
+		}
+	}
+	return true;
+}
+
+bool check_lids(const struct fabric *fabric, char ret_violation[static VIOLATION_BYTES])
+{
+	uint8_t seen[(LID_UNICAST_LAST + 1) / 8] = {0};
+
+	for (uint32_t index = 0; index < fabric->node_count; index++) {
+		struct node *node = fabric->by_index[index];
+		unsigned first = node_is_switch(node) ? 0 : 1;
+		unsigned last = node_is_switch(node) ? 0 : node->port_count;
+
+		for (unsigned number = first; number <= last; number++) {
+			const struct port *port = &node->ports[number];
+
+			if (port->info.lid == 0)
+				continue;
+			for (unsigned lid = port->info.lid;
+			     lid < port->info.lid + (1u << port->info.lmc); lid++) {
+				if (!lid_is_unicast((uint16_t)lid) ||
+				    (seen[lid / 8] & 1 << (lid % 8)))
+					return violated(ret_violation, port,
+							"a LID is no unicast LID or is taken", lid);
+				seen[lid / 8] |= (uint8_t)(1 << (lid % 8));
+			}
+		}
+	}
+	return true;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A whole fabric in virtual time: who has something to do, and when the next one will. */
+#include "sim/sim.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "net/link/port_queues.h"
+#include "sim/port_views.h"
+#include "wire/packet.h"
+#include "wire/pkey.h"
+
+enum {
+	QPN_FIRST = 1024,
+	QPN_COUNT = 1024,
+	PACKETS_PER_TURN = 16,
+	FRAMES_PER_STEP = 4096,
+	MESSAGES_PER_TURN = 32,
+	CHANCES = 1000,
+	SMP_OFFSET = LRH_BYTES + BTH_BYTES + DETH_BYTES,
+};
+
+/* --- what the fabric tells --- */
+
+static void receive_smp(struct sim *sim, struct port *port, const struct frame *frame)
+{
+	struct mad_message message = {.address = {.qpn = QPN_SMI, .pkey = PKEY_DEFAULT_FULL}};
+	struct lrh lrh;
+
+	if (port != sim->sm_port || frame->byte_count != SMP_OFFSET + MAD_BYTES ||
+	    !lrh_decode(frame->bytes, frame->byte_count, &lrh))
+		return;
+	message.address.lid = lrh.slid;
+	memcpy(message.bytes, frame->bytes + SMP_OFFSET, MAD_BYTES);
+	sm_receive(sim->sm, sim->now, &message);
+}
+
+static bool deliver(void *context, struct port *port, struct frame *frame)
+{
+	struct sim *sim = context;
+	struct sim_host *host = port->endpoint;
+	struct packet packet;
+
+	if (frame->vl == VL_MANAGEMENT)
+		receive_smp(sim, port, frame);
+	else if (packet_decode(frame->bytes, frame->byte_count, 1, &packet) == PACKET_OK)
+		hca_receive(&host->hca, sim->now, port->number, &packet);
+	frame_give_back(&sim->fabric.frames, frame);
+	return true;
+}
+
+static void port_changed(void *context, struct port *port)
+{
+	struct sim_host *host = port->endpoint;
+	struct port_view view;
+
+	(void)context;
+	if (!host) /* while the topology is built */
+		return;
+	port_view_read(port, &view);
+	hca_port_update(&host->hca, &view, port->info.client_reregister);
+}
+
+static void paths_changed(void *context)
+{
+	((struct sim *)context)->path_changes++;
+}
+
+static void count_event(void *context, const struct hca_event *event)
+{
+	((struct sim_host *)context)->event_counts[event->type]++;
+}
+
+static void ignore_notification(void *context, struct cq *cq)
+{
+	(void)context;
+	(void)cq;
+}
+
+static enum link_fault judge(void *context, const struct port *output, const struct frame *frame)
+{
+	struct sim *sim = context;
+	const struct {
+		enum link_fault fault;
+		uint16_t chance;
+	} faults[] = {
+		{LINK_FAULT_DROP, sim->faults.drop},
+		{LINK_FAULT_CORRUPT, sim->faults.corrupt},
+		{LINK_FAULT_DUPLICATE, sim->faults.duplicate},
+		{LINK_FAULT_REORDER, sim->faults.reorder},
+	};
+	uint64_t dice = random_below(&sim->random, CHANCES);
+
+	(void)output;
+	(void)frame;
+	for (unsigned i = 0; i < ARRAY_COUNT(faults); i++) {
+		if (dice < faults[i].chance) {
+			sim->fault_count++;
+			return faults[i].fault;
+		}
+		dice -= faults[i].chance;
+	}
+	return LINK_FAULT_NONE;
+}
+
+/* --- making --- */
+
+static int add_host(struct sim *sim, struct node *node)
+{
+	struct sim_host *host = &sim->hosts[sim->host_count];
+	const struct hca_owner owner = {
+		.event = count_event, .cq_notify = ignore_notification, .context = host};
+	int error = hca_init(&host->hca, &hca_limits_default, &owner, node->info.node_guid,
+			     node->port_count);
+
+	if (error)
+		return error;
+	sim->host_count++;
+	host->sim = sim;
+	host->node = node;
+	for (unsigned number = 1; number <= node->port_count; number++) {
+		node->ports[number].endpoint = host;
+		port_changed(sim, &node->ports[number]);
+	}
+	memset(host->event_counts, 0, sizeof(host->event_counts));
+	return hca_add_qpns(&host->hca, QPN_FIRST, QPN_COUNT);
+}
+
+static int add_hosts(struct sim *sim)
+{
+	sim->hosts = calloc(sim->fabric.node_count, sizeof(*sim->hosts));
+	if (!sim->hosts)
+		return -ENOMEM;
+	for (uint32_t index = 0; index < sim->fabric.node_count; index++) {
+		struct node *node = sim->fabric.by_index[index];
+		int error = node->info.node_type == NODE_CA ? add_host(sim, node) : 0;
+
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+int sim_init(struct sim *sim, const char *topology, uint64_t seed, struct topology_error *ret_error)
+{
+	const struct fabric_owner owner = {
+		.deliver = deliver,
+		.port_changed = port_changed,
+		.paths_changed = paths_changed,
+		.context = sim,
+	};
+
+	*sim = (struct sim){.random = random_seeded(seed)};
+
+	int error = fabric_init(&sim->fabric, &owner);
+
+	if (error)
+		return error;
+	if (strchr(topology, '\n'))
+		error = topology_parse(&sim->fabric, topology, strlen(topology), ret_error);
+	else
+		error = topology_generate(&sim->fabric, topology, ret_error);
+	if (!error)
+		error = add_hosts(sim);
+	if (error)
+		sim_release(sim);
+	sim->fabric.faults = (struct fabric_faults){.judge = judge, .context = sim};
+	return error;
+}
+
+void sim_release(struct sim *sim)
+{
+	sm_destroy(sim->sm);
+	for (uint32_t index = 0; index < sim->host_count; index++)
+		hca_release(&sim->hosts[index].hca);
+	free(sim->hosts);
+	fabric_release(&sim->fabric);
+	*sim = (struct sim){0};
+}
+
+int sim_start_sm(struct sim *sim, struct sim_host *host, uint8_t priority, time_ns sweep_interval)
+{
+	struct port *port = &host->node->ports[1];
+	const struct sm_options options = {
+		.port_guid = port->guid,
+		.port_number = port->number,
+		.priority = priority,
+		.sweep_interval = sweep_interval,
+	};
+	int error = sm_create(&options, &sim->sm);
+
+	if (error)
+		return error;
+	sim->sm_port = port;
+	port->info.capability_mask |= CAPABILITY_IS_SM;
+	return 0;
+}
+
+/* --- what is due now --- */
+
+static void send_message(struct sim *sim, struct mad_message *message)
+{
+	struct frame *frame = frame_take(&sim->fabric.frames);
+	struct packet packet = {
+		.lrh = {.dlid = message->address.lid,
+			.slid = message->address.lid == LID_PERMISSIVE ? LID_PERMISSIVE
+								       : sim->sm_port->info.lid},
+		.bth = {.opcode = TRANSPORT_UD | OPCODE_SEND_ONLY, .pkey = PKEY_DEFAULT_FULL},
+		.packet_count = 1,
+	};
+
+	/* A manager repeats what is lost. */
+	if (!frame)
+		return;
+	packet_set_payload(&packet, message->bytes, MAD_BYTES);
+	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
+	frame->bytes[0] = VL_MANAGEMENT << 4;
+	if (!fabric_inject(&sim->fabric, sim->sm_port, frame, sim->now))
+		frame_give_back(&sim->fabric.frames, frame);
+}
+
+static bool run_sm(struct sim *sim)
+{
+	struct mad_message messages[MESSAGES_PER_TURN];
+
+	if (!sim->sm || sm_deadline(sim->sm) > sim->now)
+		return false;
+
+	unsigned count = sm_transmit(sim->sm, sim->now, MESSAGES_PER_TURN, messages);
+
+	for (unsigned i = 0; i < count; i++)
+		send_message(sim, &messages[i]);
+	return count != 0;
+}
+
+/* false: the port has no room. */
+static bool inject_held(struct sim_host *host)
+{
+	struct sim *sim = host->sim;
+
+	if (host->held && !fabric_inject(&sim->fabric, &host->node->ports[host->held_port_number],
+					 host->held, sim->now))
+		return false;
+	host->held = NULL;
+	return true;
+}
+
+/* One packet of the queue pair that is first in turn. */
+static bool transmit_one(struct sim_host *host)
+{
+	struct sim *sim = host->sim;
+	struct qp *qp = hca_ready_first(&host->hca);
+	struct qp_route route;
+	struct packet packet;
+
+	if (!qp)
+		return false;
+	if (!qp_next_route(qp, sim->now, &route)) {
+		hca_ready_remove(&host->hca, qp);
+		return true;
+	}
+
+	struct frame *frame = frame_take(&sim->fabric.frames);
+
+	if (!frame)
+		return false;
+	if (qp_transmit(qp, sim->now, 1, 1, &packet) == 0) {
+		frame_give_back(&sim->fabric.frames, frame);
+		return true;
+	}
+	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
+	/* Behind the others, so that queue pairs take turns. */
+	hca_ready_remove(&host->hca, qp);
+	hca_ready_add(&host->hca, qp);
+	host->held = frame;
+	host->held_port_number = route.port_number;
+	return inject_held(host);
+}
+
+static bool run_host(struct sim_host *host)
+{
+	unsigned count = 0;
+
+	if (hca_deadline(&host->hca) <= host->sim->now)
+		hca_expire(&host->hca, host->sim->now);
+	if (!inject_held(host))
+		return false;
+	while (count < PACKETS_PER_TURN && transmit_one(host))
+		count++;
+	return count != 0;
+}
+
+void sim_settle(struct sim *sim)
+{
+	bool is_busy = true;
+
+	while (is_busy) {
+		is_busy = run_sm(sim);
+		for (uint32_t index = 0; index < sim->host_count; index++)
+			is_busy |= run_host(&sim->hosts[index]);
+		/* Packets that moved may have given somebody something to do. */
+		is_busy |= !list_is_empty(&sim->fabric.work);
+		(void)fabric_step(&sim->fabric, sim->now, FRAMES_PER_STEP);
+	}
+}
+
+/* --- time --- */
+
+time_ns sim_deadline(const struct sim *sim)
+{
+	time_ns deadline = fabric_deadline(&sim->fabric);
+
+	if (sim->sm)
+		deadline = time_earlier(deadline, sm_deadline(sim->sm));
+	for (uint32_t index = 0; index < sim->host_count; index++)
+		deadline = time_earlier(deadline, hca_deadline(&sim->hosts[index].hca));
+	return deadline;
+}
+
+/* To the next thing that happens by itself; false: nothing does up to end. */
+static bool advance(struct sim *sim, time_ns end)
+{
+	sim_settle(sim);
+
+	time_ns deadline = sim_deadline(sim);
+
+	if (deadline == TIME_NEVER || deadline > end)
+		return false;
+	/* What is overdue and still did nothing must not stop the clock. */
+	sim->now = deadline > sim->now ? deadline : sim->now + 1;
+	return true;
+}
+
+void sim_run_until(struct sim *sim, time_ns end)
+{
+	while (sim->now <= end && advance(sim, end))
+		continue;
+	if (sim->now < end)
+		sim->now = end;
+	sim_settle(sim);
+}
+
+bool sim_run_until_quiet(struct sim *sim, time_ns end)
+{
+	while (sim->now <= end && advance(sim, end))
+		continue;
+	return sim_deadline(sim) == TIME_NEVER;
+}
+
+bool sim_bring_up(struct sim *sim, time_ns end)
+{
+	struct sm_status status;
+
+	while (sim->now <= end) {
+		sim_settle(sim);
+		sm_status(sim->sm, &status);
+		if (status.subnet_is_up)
+			return true;
+		if (!advance(sim, end))
+			return false;
+	}
+	return false;
+}
+
+struct sim_host *sim_find_host(struct sim *sim, const char *name)
+{
+	for (uint32_t index = 0; index < sim->host_count; index++)
+		if (strcmp(sim->hosts[index].node->host, name) == 0)
+			return &sim->hosts[index];
+	return NULL;
+}

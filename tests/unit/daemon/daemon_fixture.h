@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A whole softibd in the test's own process, stepped by hand, and programs that talk to it. */
+#ifndef SOFTIB_TESTS_DAEMON_FIXTURE_H
+#define SOFTIB_TESTS_DAEMON_FIXTURE_H
+
+#include <jansson.h>
+#include "daemon/client.h"
+#include "daemon/daemon.h"
+#include "host/protocol.h"
+
+/* A runtime directory of its own, and a fabric of this topology whose ports are all Active. */
+struct daemon *fixture_start(const char *topology);
+struct daemon *fixture_start_with(struct daemon_options options);
+void fixture_stop(void);
+/* Makes only the runtime directory; fixture_stop removes it. */
+const char *fixture_directory(void);
+
+/* Steps until nothing is left to do. */
+void fixture_settle(void);
+
+int fixture_connect(void);
+/* The answer, whatever it is; the test fails if none comes. */
+json_t *fixture_ask(int socket, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same, and the answer must be positive. */
+void fixture_order(int socket, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Whether softibd hangs up on this connection. */
+bool fixture_is_cut_off(int socket);
+
+/* An attached program as softibd's peer sees it. */
+struct program {
+	int socket;
+	int doorbell;	      /* its own */
+	int softibd_doorbell;
+	const struct fabric_page *page;
+	uint8_t *memory;
+	struct ring_producer up;
+	struct ring_consumer down;
+	struct flow_counters *flows;
+	uint32_t first_qpn;
+	uint16_t lid;
+};
+void program_start(struct program *program, const char *host);
+void program_end(struct program *program);
+/* The next record of the down ring, after softibd has settled; NULL when there is none. */
+const struct ring_record *program_next(struct program *program);
+/* The next record of this kind; others are passed over. */
+const struct ring_record *program_next_of(struct program *program, enum record_kind kind);
+struct resolve_answer program_resolve(struct program *program, uint16_t dlid, uint32_t qpn, uint16_t pkey);
+/* Commits a record of the up ring and rings if softibd sleeps. */
+void program_show(struct program *program, struct ring_record *record);
+/* A UD packet of a few bytes. */
+void program_send(struct program *program, uint16_t dlid, uint32_t qpn, const char *text);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conversations on the control socket, good and bad.
+ * Covers: daemon/server.c daemon/commands.c daemon/program_commands.c daemon/client.c daemon/daemon.c daemon/sm_runner.c */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include <unistd.h>
+#include "host/control.h"
+#include "unit/daemon/daemon_fixture.h"
+
+static struct daemon *softibd;
+
+static int set_up(void **state)
+{
+	(void)state;
+	softibd = fixture_start("star:3");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	fixture_stop();
+	return 0;
+}
+
+static void expect_refusal(int socket, const char *request, const char *part)
+{
+	json_t *answer = fixture_ask(socket, "%s", request);
+	const char *reason = json_string_value(json_object_get(answer, "error"));
+
+	assert_true(json_is_false(json_object_get(answer, "ok")));
+	assert_true(json_integer_value(json_object_get(answer, "errno")) > 0);
+	if (!reason || !strstr(reason, part))
+		fail_msg("no \"%s\" in %s", part, reason);
+	json_decref(answer);
+}
+
+static void test_hello_says_where_and_what(void **state)
+{
+	int socket = fixture_connect();
+	json_t *answer = fixture_ask(socket, "{\"command\":\"hello\",\"version\":1,\"kind\":\"program\","
+					     "\"host\":\"h2\"}");
+	const json_t *adapter = json_array_get(json_object_get(answer, "adapters"), 0);
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(answer, "host")), "h2");
+	assert_string_equal(json_string_value(json_object_get(answer, "fabric")), "test");
+	assert_int_equal(access(json_string_value(json_object_get(answer, "tree")), R_OK), 0);
+	assert_string_equal(json_string_value(json_object_get(adapter, "name")), "softib0");
+	assert_string_equal(json_string_value(json_object_get(adapter, "node_guid")), "0x025f1b0100020000");
+	assert_int_equal(json_integer_value(json_object_get(adapter, "ports")), 1);
+	json_decref(answer);
+	close(socket);
+}
+
+static void test_refusals_say_why(void **state)
+{
+	int socket = fixture_connect();
+
+	(void)state;
+	expect_refusal(socket, "{\"command\":\"dance\"}", "unknown command \"dance\"");
+	expect_refusal(socket, "{\"command\":\"hello\",\"version\":1,\"kind\":\"king\"}", "program, hold or tool");
+	expect_refusal(socket, "{\"command\":\"hello\",\"version\":7,\"kind\":\"hold\"}", "version 1");
+	expect_refusal(socket, "{\"command\":\"hello\",\"version\":1,\"kind\":\"hold\",\"host\":\"x\"}",
+		       "no host x in fabric test; there are: h1, h2, h3");
+	expect_refusal(socket, "{\"command\":\"attach\"}", "after hello");
+	expect_refusal(socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":1}", "attach comes first");
+	expect_refusal(socket, "{\"command\":\"ring\",\"id\":1}", "no such ring");
+	close(socket);
+}
+
+static void test_garbage_ends_only_its_sender(void **state)
+{
+	static const char *const messages[] = { "garbage", "{}", "[1,2]", "{\"command\":17}", "{\"command\":" };
+	int good = fixture_connect();
+
+	(void)state;
+	for (unsigned index = 0; index < sizeof(messages) / sizeof(messages[0]); index++) {
+		int bad = fixture_connect();
+
+		assert_int_equal(control_send(bad, messages[index], NULL, 0), 0);
+		assert_true(fixture_is_cut_off(bad));
+		close(bad);
+	}
+	fixture_order(good, "{\"command\":\"status\"}");
+	close(good);
+}
+
+static void test_queue_pair_numbers_are_given_in_blocks_with_a_limit(void **state)
+{
+	struct program program;
+
+	(void)state;
+	program_start(&program, "h1");
+	assert_int_equal(program.first_qpn % QPN_BLOCK, 0);
+	assert_true(program.first_qpn >= QPN_BLOCK);
+
+	json_t *answer = fixture_ask(program.socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":100000}");
+
+	assert_int_equal(json_integer_value(json_object_get(answer, "count")), 98 * QPN_BLOCK);
+	json_decref(answer);
+	expect_refusal(program.socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":0}", "numbers");
+	expect_refusal(program.socket, "{\"command\":\"qpns\",\"adapter\":1,\"count\":1}", "1 adapters");
+	expect_refusal(program.socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":2097152}", "no more");
+	program_end(&program);
+}
+
+static void test_a_program_that_goes_leaves_nothing(void **state)
+{
+	struct program program;
+	struct adapter_entry *adapter = host_table_find(&softibd->hosts, "h1")->adapters[0];
+
+	(void)state;
+	program_start(&program, "h1");
+	assert_int_equal(softibd->user_count, 1);
+	assert_non_null(qpn_space_owner(&adapter->qpns, program.first_qpn));
+	program_end(&program);
+	assert_int_equal(softibd->user_count, 0);
+	assert_int_equal(softibd->client_count, 0);
+	assert_null(qpn_space_owner(&adapter->qpns, program.first_qpn));
+	assert_true(list_is_empty(&host_table_find(&softibd->hosts, "h1")->programs));
+}
+
+static void test_the_control_socket_is_watched_while_rings_are_busy(void **state)
+{
+	struct program program;
+	int tool = fixture_connect();
+
+	(void)state;
+	program_start(&program, "h1");
+	for (unsigned count = 0; count < 100; count++)
+		program_send(&program, program.lid, program.first_qpn, "x");
+	fixture_order(tool, "{\"command\":\"status\"}");
+	program_end(&program);
+	close(tool);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hello_says_where_and_what),
+		cmocka_unit_test(test_refusals_say_why),
+		cmocka_unit_test(test_garbage_ends_only_its_sender),
+		cmocka_unit_test(test_queue_pair_numbers_are_given_in_blocks_with_a_limit),
+		cmocka_unit_test(test_a_program_that_goes_leaves_nothing),
+		cmocka_unit_test(test_the_control_socket_is_watched_while_rings_are_busy),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

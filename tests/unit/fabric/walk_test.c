@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Walked paths end where packets end, for the same reason. */
+#include "rig.h"
+
+static struct fabric_path walk(struct rig *rig, uint16_t dlid, uint16_t pkey)
+{
+	struct fabric_path path;
+
+	fabric_walk(&rig->fabric, rig_host(rig, 1), dlid, 0, pkey, &path);
+	return path;
+}
+
+static void test_path_names_its_hops_lanes_and_mtu(void **state)
+{
+	struct rig rig;
+	struct fabric_path path;
+
+	(void)state;
+	rig_star(&rig, "star:3");
+	rig.switch_node->ports[3].sl_to_vl[1][0] = 5;
+	rig.switch_node->ports[3].info.neighbor_mtu = MTU_2048;
+	path = walk(&rig, 3, 0xffff);
+	assert_int_equal(path.verdict, DROP_NONE);
+	assert_int_equal(path.hop_count, 2);
+	assert_ptr_equal(path.destination, rig_host(&rig, 3));
+	assert_ptr_equal(path.hops[0].output, rig_host(&rig, 1));
+	assert_ptr_equal(path.hops[0].input, &rig.switch_node->ports[1]);
+	assert_ptr_equal(path.hops[1].output, &rig.switch_node->ports[3]);
+	assert_int_equal(path.hops[1].vl, 5);
+	assert_int_equal(path.mtu_code, MTU_2048);
+	rig_release(&rig);
+}
+
+static void test_own_lid_is_a_path_of_no_hops(void **state)
+{
+	struct rig rig;
+	struct fabric_path path;
+
+	(void)state;
+	rig_star(&rig, "star:2");
+	path = walk(&rig, 1, 0xffff);
+	assert_int_equal(path.verdict, DROP_NONE);
+	assert_int_equal(path.hop_count, 0);
+	assert_ptr_equal(path.destination, rig_host(&rig, 1));
+	rig_release(&rig);
+}
+
+static void test_verdict_says_why_and_where(void **state)
+{
+	struct rig rig;
+	struct fabric_path path;
+
+	(void)state;
+	rig_star(&rig, "star:3");
+	path = walk(&rig, 50, 0xffff);
+	assert_int_equal(path.verdict, DROP_NO_ROUTE);
+	assert_ptr_equal(path.destination, &rig.switch_node->ports[1]);
+	assert_int_equal(walk(&rig, 3, 0x8001).verdict, DROP_PKEY_OUTBOUND);
+	rig_host(&rig, 3)->pkeys[0] = 0x8001;
+	path = walk(&rig, 3, 0xffff);
+	assert_int_equal(path.verdict, DROP_PKEY_INBOUND);
+	assert_ptr_equal(path.destination, rig_host(&rig, 3));
+	rig.switch_node->lft[2] = 3; /* the wrong host does not take it */
+	assert_int_equal(walk(&rig, 2, 0xffff).verdict, DROP_MALFORMED);
+	fabric_set_cable(&rig.fabric, rig_host(&rig, 3), false, 0);
+	assert_int_equal(walk(&rig, 3, 0xffff).verdict, DROP_PORT_INACTIVE);
+	fabric_set_cable(&rig.fabric, rig_host(&rig, 1), false, 0);
+	assert_int_equal(walk(&rig, 2, 0xffff).verdict, DROP_PORT_INACTIVE);
+	assert_int_equal(walk(&rig, 0xc000, 0xffff).verdict, DROP_PORT_INACTIVE);
+	rig_release(&rig);
+}
+
+/* Tables that send a LID round in a ring: the walk gives up where a packet would go on for ever. */
+static void test_loop_in_the_tables_is_found(void **state)
+{
+	struct rig rig;
+	struct topology_error error;
+	struct fabric_path path;
+	struct port *source = NULL;
+
+	(void)state;
+	rig_init(&rig);
+	assert_int_equal(topology_generate(&rig.fabric, "ring:3", &error), 0);
+	for (uint32_t i = 0; i < rig.fabric.node_count; i++) {
+		struct node *node = rig.fabric.by_index[i];
+
+		for (unsigned number = 1; number <= node->port_count; number++)
+			node->ports[number].info.port_state = PORT_ACTIVE;
+		if (node_is_switch(node)) {
+			node->switch_info.linear_fdb_top = 9;
+			node->lft[9] = 1;
+		} else {
+			source = &node->ports[1];
+			source->info.lid = 1;
+		}
+	}
+	fabric_walk(&rig.fabric, source, 9, 0, 0xffff, &path);
+	assert_int_equal(path.verdict, DROP_LOOPING);
+	assert_int_equal(path.hop_count, FABRIC_HOPS_MAX);
+	rig_release(&rig);
+}
+
+/* For every DLID and every broken part, the walk says what a packet would find. */
+static void test_walk_agrees_with_packets(void **state)
+{
+	(void)state;
+	for (unsigned broken = 0; broken < 6; broken++) {
+		struct rig rig;
+
+		rig_star(&rig, "star:3");
+		if (broken == 1)
+			rig_host(&rig, 3)->pkeys[0] = 0x7fff;
+		if (broken == 2)
+			rig.switch_node->ports[2].info.port_state = PORT_INIT;
+		if (broken == 3)
+			rig.switch_node->ports[3].sl_to_vl[1][0] = 15;
+		if (broken == 4)
+			rig.switch_node->switch_info.linear_fdb_top = 2;
+		if (broken == 5)
+			rig.switch_node->ports[1].info.partition_enforcement_inbound = 1,
+			rig.switch_node->ports[1].pkeys[0] = 0x8007;
+		for (uint16_t dlid = 1; dlid <= 5; dlid++) {
+			struct fabric_path path = walk(&rig, dlid, 0xffff);
+			unsigned delivered = rig.delivered_count;
+
+			assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1),
+						  rig_data_frame(&rig, 1, dlid, 16), 0));
+			rig_run(&rig, 0);
+			assert_int_equal(rig.delivered_count - delivered,
+					 path.verdict == DROP_NONE);
+			if (path.verdict == DROP_NONE)
+				assert_ptr_equal(rig.delivered_at[delivered], path.destination);
+			else
+				assert_int_not_equal(path.destination->counters.drops[path.verdict],
+						     0);
+		}
+		rig_release(&rig);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_path_names_its_hops_lanes_and_mtu),
+		cmocka_unit_test(test_own_lid_is_a_path_of_no_hops),
+		cmocka_unit_test(test_verdict_says_why_and_where),
+		cmocka_unit_test(test_loop_in_the_tables_is_found),
+		cmocka_unit_test(test_walk_agrees_with_packets),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The helper thread: a program that does not poll is served all the same. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <sched.h>
+#include <string.h>
+#include "unit/host/host_pair.h"
+
+/* The program posts and then waits for an event; nobody polls. */
+static void wait_for_event_instead_of_polling(uint32_t byte_count)
+{
+	struct completion completion;
+	unsigned before = __atomic_load_n(&pair.told_cqs, __ATOMIC_SEQ_CST);
+
+	pair_fill(pair.ends[0].buffer, byte_count, 9);
+	memset(pair.ends[1].buffer, 0, byte_count);
+	pair_post_receive(&pair.ends[1], 1, PAIR_BUFFER_BYTES);
+	adapter_lock(pair.ends[0].adapter);
+	cq_arm(pair.ends[0].cq, CQ_ARMED_NEXT);
+	cq_arm(pair.ends[1].cq, CQ_ARMED_NEXT);
+	adapter_unlock(pair.ends[0].adapter);
+	pair_post_send(&pair.ends[0], SEND_SEND, 2, byte_count);
+	pair_wait_until_told(&pair.told_cqs, before + 2);
+	pair_poll_one(&pair.ends[0], &completion);
+	assert_int_equal(completion.status, COMPLETION_SUCCESS);
+	pair_poll_one(&pair.ends[1], &completion);
+	assert_int_equal(completion.status, COMPLETION_SUCCESS);
+	assert_memory_equal(pair.ends[0].buffer, pair.ends[1].buffer, byte_count);
+}
+
+static void test_helper_works_while_nobody_polls(void **state)
+{
+	(void)state;
+	pair_set_verdict(RESOLVED_DIRECT);
+	for (unsigned i = 0; i < 20; i++)
+		wait_for_event_instead_of_polling(i * 10);
+	wait_for_event_instead_of_polling(PAIR_BUFFER_BYTES);
+	pair_set_verdict(RESOLVED_FABRIC);
+	for (unsigned i = 0; i < 20; i++)
+		wait_for_event_instead_of_polling(i * 10);
+	wait_for_event_instead_of_polling(PAIR_BUFFER_BYTES);
+}
+
+/* A program that spins on the last byte of a message never polls at the target. */
+static void test_writes_arrive_while_the_target_spins_on_memory(void **state)
+{
+	(void)state;
+	pair_set_verdict(RESOLVED_DIRECT);
+	for (unsigned i = 1; i < 50; i++) {
+		struct completion completion;
+		volatile uint8_t *last = &pair.ends[1].buffer[99];
+		time_ns start = attachment_now();
+
+		*last = 0;
+		memset(pair.ends[0].buffer, (int)i, 100);
+		pair_post_send(&pair.ends[0], SEND_RDMA_WRITE, i, 100);
+		while (__atomic_load_n(last, __ATOMIC_ACQUIRE) != i) {
+			assert_false(pair_is_overdue(start));
+			sched_yield();
+		}
+		pair_poll_one(&pair.ends[0], &completion);
+		assert_int_equal(completion.status, COMPLETION_SUCCESS);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_helper_works_while_nobody_polls),
+		cmocka_unit_test(test_writes_arrive_while_the_target_spins_on_memory),
+	};
+
+	return cmocka_run_group_tests(tests, pair_start_connected, pair_end_all);
+}

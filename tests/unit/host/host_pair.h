@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two adapters of this process with a connected RC queue pair each, on a fake softibd. A process
+ * has one session for life, so there is one pair. */
+#ifndef SOFTIB_TESTS_HOST_PAIR_H
+#define SOFTIB_TESTS_HOST_PAIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "host/adapter.h"
+#include "host/attachment.h"
+#include "host/session.h"
+#include "unit/host/fake_softibd.h"
+
+enum { PAIR_BUFFER_BYTES = 1 << 20, PAIR_PATIENCE_S = 20 };
+
+struct pair_end {
+	struct adapter *adapter;
+	struct protection_domain *pd;
+	struct cq *cq;
+	struct region *region;
+	struct qp_object *qp;
+	uint8_t *buffer;
+};
+
+struct host_pair {
+	struct fake_softibd softibd;
+	struct session *session;
+	struct pair_end ends[2];
+	/* What the adapters' owner was told. */
+	unsigned told_cqs, told_fatal;
+};
+
+extern struct host_pair pair;
+extern const struct hca_owner pair_owner;
+
+/* Group setups for cmocka: softibd and the session; the same with both ends connected. */
+int pair_start_session(void **state);
+int pair_start_connected(void **state);
+int pair_end_all(void **state);
+
+void pair_wait_until_told(const unsigned *count, unsigned at_least);
+bool pair_is_overdue(time_ns start);
+void pair_poll_one(struct pair_end *end, struct completion *ret_completion);
+void pair_post_receive(struct pair_end *end, uint64_t wr_id, uint32_t byte_count);
+void pair_post_send(struct pair_end *end, enum send_opcode opcode, uint64_t wr_id,
+		    uint32_t byte_count);
+void pair_fill(uint8_t *bytes, uint32_t byte_count, uint32_t seed);
+/* A SEND from ends[0] to ends[1], polled at both, content compared. */
+void pair_send_and_check(uint32_t byte_count, uint32_t seed);
+/* What softibd says from now on; a new generation makes everybody ask. */
+void pair_set_verdict(enum resolve_verdict verdict);
+/* That went through softibd so far. */
+uint32_t pair_fabric_packets(void);
+
+#endif

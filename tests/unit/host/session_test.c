@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The session: one per process, and what it says of the host. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "unit/host/host_pair.h"
+
+static void test_session_describes_the_host(void **state)
+{
+	struct session *again;
+
+	(void)state;
+	assert_int_equal(session_get(&again), 0);
+	assert_ptr_equal(pair.session, again);
+	assert_int_equal(session_adapter_count(pair.session), FAKE_ADAPTERS);
+
+	const struct adapter_description *description = session_adapter(pair.session, 1);
+
+	assert_string_equal(description->name, "softib1");
+	assert_string_equal(description->device_name, "uverbs1");
+	assert_true(description->node_guid == 0x025f1b0100010100u);
+	assert_true(description->system_image_guid == 0x025f1b0100010000u);
+	assert_int_equal(description->port_count, 1);
+	assert_null(session_adapter(pair.session, 2));
+	assert_non_null(strstr(session_tree(pair.session), "/tree"));
+}
+
+/* The session is the parent's; the child connects for itself, here to a place where nobody is. */
+static void test_child_of_a_fork_needs_a_session_of_its_own(void **state)
+{
+	pid_t child = fork();
+	int status;
+
+	(void)state;
+	if (child == 0) {
+		struct session *session = NULL;
+
+		setenv("SOFTIB_SOCKET", "/nonexistent/control", 1);
+		_exit(session_get(&session) == -ENOENT && !session ? 0 : 1);
+	}
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_session_describes_the_host),
+		cmocka_unit_test(test_child_of_a_fork_needs_a_session_of_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, pair_start_session, pair_end_all);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One adapter with two ports and one switch with four, and somebody who sends them MADs. */
+#ifndef SOFTIB_TESTS_UNIT_MGMT_AGENTS_AGENT_FIXTURE_H
+#define SOFTIB_TESTS_UNIT_MGMT_AGENTS_AGENT_FIXTURE_H
+
+#include "mgmt/agents/agents.h"
+#include "net/node/node.h"
+#include "wire/smp.h"
+
+struct agent_fixture {
+	struct node adapter;
+	struct node hub;
+	struct agent_memory memory;
+	struct agent_environment environment;
+	time_ns now;
+	uint64_t mkey;	  /* that requests carry */
+	unsigned arrival; /* the port they come in by */
+	unsigned port_changed_count, paths_changed_count, refresh_count, reregister_count;
+	struct port *link_set; /* the last that was asked to change */
+	enum physical_state link_set_to;
+	struct mad_message answer;
+	enum agent_verdict verdict;
+};
+
+extern struct agent_fixture fixture;
+
+int fixture_setup(void **state);
+int fixture_teardown(void **state);
+
+/* Sends a LID-routed SMP; returns the status of the answer, or -1 when there is none. Data may be
+ * NULL. */
+int fixture_ask(struct node *node, enum mad_method method, uint16_t attribute_id, uint32_t modifier,
+		const uint8_t *data);
+/* The data of the last answer. */
+uint8_t *fixture_data(void);
+
+/* PortInfo as the agent shows it; and a Set of one. */
+struct port_info fixture_port_info(struct node *node, uint32_t modifier);
+int fixture_set_port_info(struct node *node, uint32_t modifier, const struct port_info *info);
+/* As shown, with what means "no change" in the fields that have such a value. */
+struct port_info fixture_unchanged_port_info(struct node *node, uint32_t modifier);
+
+#endif

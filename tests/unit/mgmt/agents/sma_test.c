@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The subnet management agent: the order of its checks, and the attributes without a table. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "agent_fixture.h"
+
+static enum agent_verdict receive(struct node *node, const struct mad_message *request)
+{
+	return sma_receive(&fixture.environment, node, fixture.arrival, 0, request,
+			   &fixture.answer);
+}
+
+static void test_get_node_info_answers_these_bytes(void **state)
+{
+	(void)state;
+	static const uint8_t expected[40] = {
+		1, 1,	 1,    2,		 /* versions, CA, 2 ports */
+		0, 0,	 0,    0,    0, 0, 1, 0, /* SystemImageGUID */
+		0, 0,	 0,    0,    0, 0, 1, 0, /* NodeGUID */
+		0, 0,	 0,    0,    0, 0, 1, 2, /* PortGUID of the port of arrival */
+		0, 32,	 0,    1,    0, 0, 0, 1,
+		2, 0x02, 0x5f, 0x1b, /* P_Keys, device, revision, port, vendor */
+	};
+	/* Directed, one hop, arrived: hop pointer 2. */
+	struct mad_message request = {
+		.address = {.lid = 0xffff},
+		.bytes = {1, 0x81, 1, 0x01, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0x11},
+	};
+
+	smp_set_dr_slid(0xffff, request.bytes);
+	smp_set_dr_dlid(0xffff, request.bytes);
+	smp_initial_path(request.bytes)[1] = 1;
+	smp_return_path(request.bytes)[1] = 2;
+	fixture.arrival = 2;
+	assert_int_equal(receive(&fixture.adapter, &request), AGENT_ANSWERED);
+	assert_memory_equal(fixture_data(), expected, sizeof(expected));
+
+	static const uint8_t header[18] = {1, 0x81, 1, 0x81, 0x80, 0, 2, 1, 0,
+					   0, 0,    0, 0,    0,	   0, 7, 0, 0x11};
+
+	assert_memory_equal(fixture.answer.bytes, header, sizeof(header));
+	assert_int_equal(smp_return_path(fixture.answer.bytes)[1], 2);
+}
+
+static void test_node_description_is_padded_with_zeros_and_read_only(void **state)
+{
+	(void)state;
+	uint8_t expected[64] = "hub";
+
+	assert_int_equal(fixture_ask(&fixture.hub, MAD_GET, ATTRIBUTE_NODE_DESCRIPTION, 0, NULL),
+			 0);
+	assert_memory_equal(fixture_data(), expected, 64);
+	assert_int_equal(fixture_ask(&fixture.hub, MAD_GET, ATTRIBUTE_NODE_DESCRIPTION, 1, NULL),
+			 MAD_STATUS_BAD_FIELD);
+	assert_int_equal(
+		fixture_ask(&fixture.hub, MAD_SET, ATTRIBUTE_NODE_DESCRIPTION, 0, expected),
+		MAD_STATUS_BAD_METHOD_ATTRIBUTE);
+	fixture.hub.ports[0].info.capability_mask2 |= 1;
+	expected[0] = 'H';
+	assert_int_equal(
+		fixture_ask(&fixture.hub, MAD_SET, ATTRIBUTE_NODE_DESCRIPTION, 0, expected), 0);
+	assert_string_equal(fixture.hub.description, "Hub");
+}
+
+static void test_unknown_attributes_and_those_of_switches_are_refused(void **state)
+{
+	(void)state;
+	static const uint16_t refused[] = {ATTRIBUTE_SWITCH_INFO,
+					   ATTRIBUTE_LINEAR_FORWARDING,
+					   ATTRIBUTE_MULTICAST_FORWARDING,
+					   0x0001,
+					   0x001a,
+					   0x0013,
+					   0xff90};
+
+	for (unsigned i = 0; i < ARRAY_COUNT(refused); i++) {
+		assert_int_equal(fixture_ask(&fixture.adapter, MAD_GET, refused[i], 0, NULL),
+				 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
+		assert_int_equal(fixture_ask(&fixture.adapter, MAD_SET, refused[i], 0, NULL),
+				 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
+	}
+	assert_int_equal(fixture_ask(&fixture.adapter, MAD_SET, ATTRIBUTE_NODE_INFO, 0, NULL),
+			 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
+}
+
+static void test_version_is_checked_before_method_and_method_before_key(void **state)
+{
+	(void)state;
+	struct mad_message request = {.bytes = {1, 0x01, 2, MAD_SEND}};
+
+	fixture.adapter.ports[1].info.mkey = 99;
+	fixture.adapter.ports[1].info.mkey_protect_bits = 2;
+	assert_int_equal(receive(&fixture.adapter, &request), AGENT_ANSWERED);
+	assert_int_equal(get_be16(fixture.answer.bytes + 4), MAD_STATUS_BAD_VERSION);
+	request.bytes[2] = 1;
+	assert_int_equal(receive(&fixture.adapter, &request), AGENT_ANSWERED);
+	assert_int_equal(get_be16(fixture.answer.bytes + 4), MAD_STATUS_BAD_METHOD);
+	assert_int_equal(fixture.adapter.ports[1].info.mkey_violations, 0);
+	/* An unknown attribute is behind the key. */
+	request.bytes[3] = MAD_GET;
+	request.bytes[17] = 0x77;
+	assert_int_equal(receive(&fixture.adapter, &request), AGENT_CONSUMED);
+	assert_int_equal(fixture.adapter.ports[1].info.mkey_violations, 1);
+	put_be64(request.bytes + 24, 99);
+	assert_int_equal(receive(&fixture.adapter, &request), AGENT_ANSWERED);
+	assert_int_equal(get_be16(fixture.answer.bytes + 4), MAD_STATUS_BAD_METHOD_ATTRIBUTE);
+}
+
+static void test_responses_and_traps_are_the_managers(void **state)
+{
+	(void)state;
+	struct mad_message response = {.bytes = {1, 0x01, 1, MAD_GET_RESPONSE}};
+	struct mad_message trap = {.bytes = {1, 0x01, 1, MAD_TRAP}};
+	struct mad_message returning = {.bytes = {1, 0x81, 1, MAD_GET, 0x80}};
+
+	assert_int_equal(receive(&fixture.adapter, &response), AGENT_FOR_SM);
+	assert_int_equal(receive(&fixture.adapter, &trap), AGENT_FOR_SM);
+	assert_int_equal(receive(&fixture.adapter, &returning), AGENT_FOR_SM);
+}
+
+static void test_sm_info_is_the_managers_where_there_is_one(void **state)
+{
+	(void)state;
+	assert_int_equal(fixture_ask(&fixture.adapter, MAD_GET, ATTRIBUTE_SM_INFO, 0, NULL),
+			 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
+	fixture.adapter.ports[1].info.capability_mask |= CAPABILITY_IS_SM;
+	assert_int_equal(fixture_ask(&fixture.adapter, MAD_GET, ATTRIBUTE_SM_INFO, 0, NULL), -1);
+	assert_int_equal(fixture.verdict, AGENT_FOR_SM);
+}
+
+static void test_port_that_does_not_exist_consumes(void **state)
+{
+	(void)state;
+	fixture.arrival = 3;
+	assert_int_equal(fixture_ask(&fixture.adapter, MAD_GET, ATTRIBUTE_NODE_INFO, 0, NULL), -1);
+	/* Port 0 of an adapter is its first. */
+	fixture.arrival = 0;
+	assert_int_equal(fixture_ask(&fixture.adapter, MAD_GET, ATTRIBUTE_NODE_INFO, 0, NULL), 0);
+	assert_int_equal(fixture_data()[36], 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
+		TEST(test_get_node_info_answers_these_bytes),
+		TEST(test_node_description_is_padded_with_zeros_and_read_only),
+		TEST(test_unknown_attributes_and_those_of_switches_are_refused),
+		TEST(test_version_is_checked_before_method_and_method_before_key),
+		TEST(test_responses_and_traps_are_the_managers),
+		TEST(test_sm_info_is_the_managers_where_there_is_one),
+		TEST(test_port_that_does_not_exist_consumes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

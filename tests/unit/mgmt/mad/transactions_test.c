@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests, answers, timeouts and retries on a virtual clock. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include "base/bytes.h"
+#include "mgmt/mad/transactions.h"
+
+static struct mad_transactions transactions;
+static struct mad_message out[8];
+static struct mad_message request;
+static int subject;
+
+static int setup(void **state)
+{
+	(void)state;
+	const struct mad_transactions_options options = {
+		.window = 2, .tries = 3, .timeout = MILLISECONDS(200), .agent_number = 0xabcd};
+	const struct mad_header header = {
+		.base_version = 1,
+		.management_class = MAD_CLASS_SUBNET_DIRECTED,
+		.class_version = 1,
+		.method = MAD_GET,
+		.attribute_id = ATTRIBUTE_NODE_INFO,
+	};
+
+	mad_header_encode(&header, request.bytes);
+	return mad_transactions_init(&transactions, &options);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	mad_transactions_release(&transactions);
+	return 0;
+}
+
+static struct mad_message answer_to(const struct mad_message *message)
+{
+	struct mad_message answer = *message;
+
+	answer.bytes[3] = MAD_GET_RESPONSE;
+	return answer;
+}
+
+static void test_answer_ends_its_request_once(void **state)
+{
+	(void)state;
+	struct mad_purpose purpose;
+
+	assert_int_equal(mad_transactions_deadline(&transactions), TIME_NEVER);
+	mad_transactions_send(&transactions, &request,
+			      (struct mad_purpose){.subject = &subject, .detail = 7});
+	assert_int_equal(mad_transactions_deadline(&transactions), 0);
+	assert_int_equal(mad_transactions_transmit(&transactions, 1000, 8, out), 1);
+	assert_int_equal(get_be32(out[0].bytes + 8), 0xabcd);
+	assert_int_equal(mad_transactions_deadline(&transactions), 1000 + MILLISECONDS(200));
+
+	struct mad_message answer = answer_to(&out[0]);
+
+	assert_true(mad_transactions_receive(&transactions, &answer, &purpose));
+	assert_ptr_equal(purpose.subject, &subject);
+	assert_int_equal(purpose.detail, 7);
+	assert_true(mad_transactions_is_idle(&transactions));
+	assert_false(mad_transactions_receive(&transactions, &answer, &purpose));
+}
+
+static void test_foreign_answers_end_nothing(void **state)
+{
+	(void)state;
+	struct mad_purpose purpose;
+
+	mad_transactions_send(&transactions, &request, (struct mad_purpose){0});
+	mad_transactions_transmit(&transactions, 0, 8, out);
+	/* The request itself, another class, another attribute, other ids. */
+	assert_false(mad_transactions_receive(&transactions, &out[0], &purpose));
+	for (unsigned offset = 0; offset < 5; offset++) {
+		static const uint8_t places[] = {1, 8, 14, 15, 17};
+		struct mad_message answer = answer_to(&out[0]);
+
+		answer.bytes[places[offset]] ^= 1;
+		assert_false(mad_transactions_receive(&transactions, &answer, &purpose));
+	}
+	assert_false(mad_transactions_is_idle(&transactions));
+}
+
+static void test_retry_repeats_the_same_bytes_then_fails(void **state)
+{
+	(void)state;
+	struct mad_purpose purpose;
+	struct mad_message failed;
+
+	mad_transactions_send(&transactions, &request, (struct mad_purpose){.detail = 3});
+	assert_int_equal(mad_transactions_transmit(&transactions, 0, 8, out), 1);
+	for (unsigned try = 1; try <= 2; try++) {
+		time_ns due = MILLISECONDS(200) * try;
+
+		assert_int_equal(mad_transactions_transmit(&transactions, due - 1, 8, out + 1), 0);
+		assert_int_equal(mad_transactions_transmit(&transactions, due, 8, out + 1), 1);
+		assert_memory_equal(&out[1], &out[0], sizeof(out[0]));
+	}
+	assert_false(mad_transactions_take_failed(&transactions, &purpose, &failed));
+	assert_int_equal(mad_transactions_transmit(&transactions, MILLISECONDS(600), 8, out + 1),
+			 0);
+	assert_true(mad_transactions_take_failed(&transactions, &purpose, &failed));
+	assert_int_equal(purpose.detail, 3);
+	assert_memory_equal(&failed, &out[0], sizeof(failed));
+	assert_true(mad_transactions_is_idle(&transactions));
+	assert_int_equal(transactions.retry_count, 2);
+}
+
+static void test_window_bounds_what_is_on_the_wire(void **state)
+{
+	(void)state;
+	struct mad_purpose purpose;
+
+	mad_transactions_send(&transactions, &request, (struct mad_purpose){0});
+	assert_true(mad_transactions_has_room(&transactions));
+	mad_transactions_send(&transactions, &request, (struct mad_purpose){0});
+	assert_false(mad_transactions_has_room(&transactions));
+	assert_int_equal(mad_transactions_transmit(&transactions, 0, 1, out), 1);
+	assert_int_equal(mad_transactions_deadline(&transactions), 0);
+	assert_int_equal(mad_transactions_transmit(&transactions, 0, 8, out + 1), 1);
+	assert_memory_not_equal(out[0].bytes + 8, out[1].bytes + 8, 8);
+
+	struct mad_message answer = answer_to(&out[1]);
+
+	assert_true(mad_transactions_receive(&transactions, &answer, &purpose));
+	assert_true(mad_transactions_has_room(&transactions));
+}
+
+static void test_late_answer_to_a_place_used_again_is_foreign(void **state)
+{
+	(void)state;
+	struct mad_purpose purpose;
+
+	mad_transactions_send(&transactions, &request, (struct mad_purpose){.detail = 1});
+	mad_transactions_transmit(&transactions, 0, 8, out);
+	mad_transactions_cancel_all(&transactions);
+	assert_true(mad_transactions_is_idle(&transactions));
+	mad_transactions_send(&transactions, &request, (struct mad_purpose){.detail = 2});
+	mad_transactions_send(&transactions, &request, (struct mad_purpose){.detail = 3});
+	mad_transactions_transmit(&transactions, 0, 8, out + 1);
+
+	struct mad_message late = answer_to(&out[0]);
+
+	assert_false(mad_transactions_receive(&transactions, &late, &purpose));
+}
+
+static void test_window_beyond_the_ids_is_refused(void **state)
+{
+	(void)state;
+	const struct mad_transactions_options options = {.window = MAD_WINDOW_MAX + 1};
+	struct mad_transactions other;
+
+	assert_int_equal(mad_transactions_init(&other, &options), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+		TEST(test_answer_ends_its_request_once),
+		TEST(test_foreign_answers_end_nothing),
+		TEST(test_retry_repeats_the_same_bytes_then_fails),
+		TEST(test_window_bounds_what_is_on_the_wire),
+		TEST(test_late_answer_to_a_place_used_again_is_foreign),
+		TEST(test_window_beyond_the_ids_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
