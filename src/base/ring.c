@@ -91,6 +91,14 @@ static uint64_t room_seen(const struct ring_producer *producer)
 	return producer->data_bytes - (producer->tail - producer->head_seen);
 }
 
+uint64_t ring_room_at_least(struct ring_producer *producer, uint64_t byte_count)
+{
+	/* The consumer's cache line is only looked at when what is known does not do. */
+	if (!producer->is_corrupt && room_seen(producer) >= byte_count)
+		return room_seen(producer);
+	return ring_room(producer);
+}
+
 /* What a record of that many bytes needs at the current tail: itself, and the end of the ring where
  * it does not fit there. */
 static uint64_t bytes_needed(const struct ring_producer *producer, uint64_t record_bytes)

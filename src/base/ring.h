@@ -85,6 +85,8 @@ static inline uint64_t ring_record_bytes(uint32_t byte_count)
 
 /* Free bytes, as the consumer last said; the end of the ring may cost up to one record of them. */
 uint64_t ring_room(struct ring_producer *producer);
+/* The same from what is known already, if that is at least byte_count. */
+uint64_t ring_room_at_least(struct ring_producer *producer, uint64_t byte_count);
 
 /* Room for a body of up to byte_count (at most ring_body_bytes_max); NULL when the ring is full (or
  * corrupt). */

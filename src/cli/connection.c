@@ -20,18 +20,20 @@ void connection_explain(const char *fabric, int error)
 {
 	switch (error) {
 	case -ENOENT:
-		fprintf(stderr, "softib: no fabric %s is up; start it with: softib up --name %s\n", fabric,
-			fabric);
+		fprintf(stderr, "softib: no fabric %s is up; start it with: softib up --name %s\n",
+			fabric, fabric);
 		break;
 	case -ECONNREFUSED:
 		fprintf(stderr,
-			"softib: fabric %s has died and left its folder behind; \"softib up --name %s\" or "
+			"softib: fabric %s has died and left its folder behind; \"softib up --name "
+			"%s\" or "
 			"\"softib down --name %s\" cleans up\n",
 			fabric, fabric, fabric);
 		break;
 	case -EINVAL:
 		fprintf(stderr,
-			"softib: %s is no name for a fabric: letters, digits, '-', '_' and '.', at most 32\n",
+			"softib: %s is no name for a fabric: letters, digits, '-', '_' and '.', at "
+			"most 32\n",
 			fabric);
 		break;
 	case -EPERM:
@@ -39,7 +41,8 @@ void connection_explain(const char *fabric, int error)
 				"SOFTIB_RUNTIME_DIR to a directory of your own\n");
 		break;
 	default:
-		fprintf(stderr, "softib: fabric %s can't be reached: %s\n", fabric, strerror(-error));
+		fprintf(stderr, "softib: fabric %s can't be reached: %s\n", fabric,
+			strerror(-error));
 	}
 }
 

@@ -14,9 +14,9 @@
 enum { FOLDER_DESCRIPTORS = 16 };
 
 static const struct option long_options[] = {
-	{ "name", required_argument, NULL, 'n' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+	{"name", required_argument, NULL, 'n'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
 };
 
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *where)
@@ -33,7 +33,8 @@ static int clear_remains(const char *fabric)
 	int error = fabric_directory(fabric, folder);
 
 	if (!error)
-		error = nftw(folder, remove_entry, FOLDER_DESCRIPTORS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+		error = nftw(folder, remove_entry, FOLDER_DESCRIPTORS,
+			     FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 	if (error) {
 		fprintf(stderr, "softib: the remains of fabric %s can't be removed: %s\n", fabric,
 			strerror(-error));
@@ -68,7 +69,8 @@ static int end_fabric(const char *fabric)
 		return EXIT_FAILURE;
 	}
 
-	json_t *answer = connection_ask(socket, json_pack("{s:s}", "command", "down"), ANSWER_TIMEOUT_MS);
+	json_t *answer =
+		connection_ask(socket, json_pack("{s:s}", "command", "down"), ANSWER_TIMEOUT_MS);
 	int code = answer ? wait_for_the_end(socket) : EXIT_FAILURE;
 
 	if (code == EXIT_SUCCESS)

@@ -11,18 +11,18 @@
 #include "cli/subcommand.h"
 
 static const struct option long_options[] = {
-	{ "name", required_argument, NULL, 'n' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+	{"name", required_argument, NULL, 'n'},
+	{"json", no_argument, NULL, 'j'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
 };
 
 static const struct {
 	const char *title;
 	const char *key;
 } columns[] = {
-	{ "HOST", "host" },	      { "ADAPTER", "adapter" }, { "PORT", "port" },	  { "LID", "lid" },
-	{ "PORT GUID", "port_guid" }, { "STATE", "state" },	{ "ADDRESS", "address" },
+	{"HOST", "host"},	    {"ADAPTER", "adapter"}, {"PORT", "port"},	    {"LID", "lid"},
+	{"PORT GUID", "port_guid"}, {"STATE", "state"},	    {"ADDRESS", "address"},
 };
 
 enum { CELL_BYTES = 72 };
@@ -34,7 +34,8 @@ static void format_cell(const json_t *row, unsigned column, char ret_text[static
 	if (json_is_integer(value))
 		snprintf(ret_text, CELL_BYTES, "%d", (int)json_integer_value(value));
 	else
-		snprintf(ret_text, CELL_BYTES, "%s", json_is_string(value) ? json_string_value(value) : "-");
+		snprintf(ret_text, CELL_BYTES, "%s",
+			 json_is_string(value) ? json_string_value(value) : "-");
 }
 
 static void print_cell(const char *cell, unsigned column, size_t width)
@@ -54,7 +55,8 @@ static void print_table(const json_t *rows)
 
 	for (unsigned column = 0; column < ARRAY_COUNT(columns); column++)
 		widths[column] = strlen(columns[column].title);
-	json_array_foreach(rows, index, row) {
+	json_array_foreach(rows, index, row)
+	{
 		for (unsigned column = 0; column < ARRAY_COUNT(columns); column++) {
 			format_cell(row, column, cell);
 			if (strlen(cell) > widths[column])
@@ -63,7 +65,8 @@ static void print_table(const json_t *rows)
 	}
 	for (unsigned column = 0; column < ARRAY_COUNT(columns); column++)
 		print_cell(columns[column].title, column, widths[column]);
-	json_array_foreach(rows, index, row) {
+	json_array_foreach(rows, index, row)
+	{
 		for (unsigned column = 0; column < ARRAY_COUNT(columns); column++) {
 			format_cell(row, column, cell);
 			print_cell(cell, column, widths[column]);
@@ -78,9 +81,9 @@ static json_t *collect_rows(int socket)
 	json_int_t from = 0;
 
 	for (;;) {
-		json_t *answer = connection_ask(socket,
-						json_pack("{s:s, s:I}", "command", "hosts", "from", from),
-						ANSWER_TIMEOUT_MS);
+		json_t *answer = connection_ask(
+			socket, json_pack("{s:s, s:I}", "command", "hosts", "from", from),
+			ANSWER_TIMEOUT_MS);
 		json_int_t next = json_integer_value(json_object_get(answer, "next"));
 
 		if (!answer) {

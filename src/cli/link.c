@@ -11,9 +11,9 @@
 enum { NODE_BYTES = 128 };
 
 static const struct option long_options[] = {
-	{ "name", required_argument, NULL, 'n' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+	{"name", required_argument, NULL, 'n'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
 };
 
 /* NODE or NODE:PORT. Port 0 stands for all. */
@@ -57,11 +57,12 @@ static int run_link(const struct subcommand *self, int argument_count, char **ar
 	if (!is_up && strcmp(arguments[optind], "down") != 0)
 		return subcommand_misuse(self, "a link goes down or up");
 	if (!parse_target(arguments[optind + 1], node, &port))
-		return subcommand_misuse(self, "which link? NODE, or NODE:PORT with a port from 1 to 254");
+		return subcommand_misuse(
+			self, "which link? NODE, or NODE:PORT with a port from 1 to 254");
 
 	json_t *answer = fabric_ask(fabric_name_or_default(name),
-				    json_pack("{s:s, s:s, s:i, s:b}", "command", "link", "node", node, "port",
-					      port, "up", is_up));
+				    json_pack("{s:s, s:s, s:i, s:b}", "command", "link", "node",
+					      node, "port", port, "up", is_up));
 
 	if (!answer)
 		return EXIT_FAILURE;
@@ -73,7 +74,8 @@ const struct subcommand subcommand_link = {
 	.name = "link",
 	.summary = "pull a cable, or put it back",
 	.usage = "Usage: softib link down|up NODE[:PORT] [OPTION]...\n"
-		 "Pulls the cable of a port, or puts it back. The subnet manager finds out by itself.\n"
+		 "Pulls the cable of a port, or puts it back. The subnet manager finds out by "
+		 "itself.\n"
 		 "NODE is a host, a switch or a node GUID; without PORT all its cables are meant.\n"
 		 "\n"
 		 "  -n, --name FABRIC   which (default: SOFTIB_FABRIC, or \"default\")\n",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A private mount namespace in which the drop-in libraries and the host's files lie where the real ones would. */
+/* A private mount namespace in which the drop-in libraries and the host's files lie where the real
+ * ones would. */
 #include "cli/namespace.h"
 
 #include <dirent.h>
@@ -15,19 +16,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const library_names[] = { "libibverbs.so.1", "librdmacm.so.1", "libibumad.so.3" };
-static const char *const library_folders[] = { "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
-					       "/usr/lib64", "/usr/lib", "/usr/local/lib" };
+static const char *const library_names[] = {"libibverbs.so.1", "librdmacm.so.1", "libibumad.so.3"};
+static const char *const library_folders[] = {"/usr/lib/x86_64-linux-gnu",
+					      "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
+					      "/usr/lib", "/usr/local/lib"};
 /* What a program expects of /dev, besides the terminals and shared memory. */
-static const char *const device_names[] = { "null", "zero", "full", "random", "urandom", "tty",
-					    "pts",  "shm",  "mqueue", "hugepages", "ptmx", "fuse" };
+static const char *const device_names[] = {"null",    "zero",	   "full", "random",
+					   "urandom", "tty",	   "pts",  "shm",
+					   "mqueue",  "hugepages", "ptmx", "fuse"};
 
 static int explain(const char *what)
 {
 	int error = errno;
 
 	fprintf(stderr,
-		"softib: no private namespace: %s: %s; unprivileged user namespaces may be switched off "
+		"softib: no private namespace: %s: %s; unprivileged user namespaces may be "
+		"switched off "
 		"here, then run without --namespace\n",
 		what, strerror(error));
 	return -error;
@@ -93,8 +97,7 @@ static unsigned cover_libraries(const char *libraries)
 			char ours[PATH_MAX], theirs[PATH_MAX], resolved[PATH_MAX];
 
 			format_path(ours, "%s/%s", libraries, library_names[name]);
-			format_path(theirs, "%s/%s", library_folders[folder],
-				 library_names[name]);
+			format_path(theirs, "%s/%s", library_folders[folder], library_names[name]);
 			if (realpath(theirs, resolved) &&
 			    mount(ours, resolved, NULL, MS_BIND, NULL) == 0)
 				count++;
@@ -113,7 +116,8 @@ static void link_into(const char *folder, const char *name, const char *target)
 		return;
 }
 
-/* The classes of the machine as links, with softib's among them. The links inside a class lead to ../../devices. */
+/* The classes of the machine as links, with softib's among them. The links inside a class lead to
+ * ../../devices. */
 static int cover_sys_class(const char *stage, const char *tree)
 {
 	char real[PATH_MAX], merged[PATH_MAX], ours[PATH_MAX], target[PATH_MAX];
@@ -127,15 +131,17 @@ static int cover_sys_class(const char *stage, const char *tree)
 	    mount("/sys/class", real, NULL, MS_BIND | MS_REC, NULL) != 0)
 		return explain("/sys/class");
 
-	const char *const sources[] = { ours, real };
+	const char *const sources[] = {ours, real};
 
 	for (unsigned source = 0; source < ARRAY_COUNT(sources); source++) {
 		DIR *folder = opendir(sources[source]);
 
 		while (folder && (entry = readdir(folder))) {
 			format_path(target, "%s/%s", sources[source], entry->d_name);
-			/* softib renders one device of class misc; the machine's own others matter more. */
-			if (entry->d_name[0] != '.' && !(source == 0 && strcmp(entry->d_name, "misc") == 0))
+			/* softib renders one device of class misc; the machine's own others matter
+			 * more. */
+			if (entry->d_name[0] != '.' &&
+			    !(source == 0 && strcmp(entry->d_name, "misc") == 0))
 				link_into(merged, entry->d_name, target);
 		}
 		if (folder)
@@ -194,7 +200,8 @@ int namespace_enter(const char *tree, const char *libraries)
 	if (mount("softib", stage, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=700") != 0)
 		return explain("tmpfs");
 	if (cover_libraries(libraries) == 0)
-		fprintf(stderr, "softib: rdma-core's libraries are not installed, so there is nothing to put "
+		fprintf(stderr, "softib: rdma-core's libraries are not installed, so there is "
+				"nothing to put "
 				"softib's over; the library path still leads to them\n");
 	error = cover_sys_class(stage, tree);
 	return error ? error : cover_dev(stage, tree);

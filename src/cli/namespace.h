@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A private mount namespace in which the drop-in libraries and the host's files lie where the real ones would. */
+/* A private mount namespace in which the drop-in libraries and the host's files lie where the real
+ * ones would. */
 #ifndef SOFTIB_CLI_NAMESPACE_H
 #define SOFTIB_CLI_NAMESPACE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the drop-in libraries can get into a program at all: static, set-id and foreign programs are out of reach. */
+/* Whether the drop-in libraries can get into a program at all: static, set-id and foreign programs
+ * are out of reach. */
 #include "cli/reach.h"
 
 #include <elf.h>
@@ -37,7 +38,8 @@ int reach_find(const char *program, char *ret_path, size_t path_bytes)
 		size_t length = strcspn(folder, ":");
 		int written = snprintf(ret_path, path_bytes, "%.*s/%s", length ? (int)length : 1,
 				       length ? folder : ".", program);
-		int found = written > 0 && (size_t)written < path_bytes ? check_executable(ret_path) : -ENOENT;
+		int found = written > 0 && (size_t)written < path_bytes ? check_executable(ret_path)
+									: -ENOENT;
 
 		if (found == 0)
 			return 0;
@@ -99,8 +101,9 @@ const char *reach_obstacle(const char *path)
 	if (file < 0)
 		return NULL;
 	if (gains_privileges(file))
-		obstacle = "setuid, setgid or has file capabilities, and the system's loader ignores "
-			   "LD_LIBRARY_PATH for such programs (try --namespace)";
+		obstacle =
+			"setuid, setgid or has file capabilities, and the system's loader ignores "
+			"LD_LIBRARY_PATH for such programs (try --namespace)";
 	else
 		obstacle = elf_obstacle(file);
 	close(file);

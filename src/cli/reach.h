@@ -8,7 +8,8 @@
 /* As execvp would find it: ret_path gets the file. 0, -ENOENT or -EACCES. */
 int reach_find(const char *program, char *ret_path, size_t path_bytes);
 
-/* NULL when nothing speaks against it, else the reason as the end of a sentence: "PROGRAM is ...". */
+/* NULL when nothing speaks against it, else the reason as the end of a sentence: "PROGRAM is ...".
+ */
 const char *reach_obstacle(const char *path);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softib run: a program on a virtual host. It becomes the program, so signals and exit codes are the program's own. */
+/* softib run: a program on a virtual host. It becomes the program, so signals and exit codes are
+ * the program's own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -27,12 +28,12 @@ enum {
 enum option_code { OPTION_AUDIT = 256, OPTION_NAMESPACE };
 
 static const struct option long_options[] = {
-	{ "host", required_argument, NULL, 'H' },
-	{ "name", required_argument, NULL, 'n' },
-	{ "audit", no_argument, NULL, OPTION_AUDIT },
-	{ "namespace", no_argument, NULL, OPTION_NAMESPACE },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+	{"host", required_argument, NULL, 'H'},
+	{"name", required_argument, NULL, 'n'},
+	{"audit", no_argument, NULL, OPTION_AUDIT},
+	{"namespace", no_argument, NULL, OPTION_NAMESPACE},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
 };
 
 struct run_request {
@@ -54,7 +55,8 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 
 	request->host = getenv("SOFTIB_HOST");
 	/* "+": options behind the program's name are the program's. */
-	while ((code = getopt_long(argument_count, arguments, "+H:n:h", long_options, NULL)) != -1) {
+	while ((code = getopt_long(argument_count, arguments, "+H:n:h", long_options, NULL)) !=
+	       -1) {
 		switch (code) {
 		case 'H':
 			request->host = optarg;
@@ -84,27 +86,29 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 
 static int start_embedded(const char *fabric)
 {
-	static const char *const arguments[] = { "--ephemeral", "--hosts", "2", NULL };
+	static const char *const arguments[] = {"--ephemeral", "--hosts", "2", NULL};
 	char reason[512] = "";
-	struct launch_options options = { .fabric = fabric,
-					  .arguments = arguments,
-					  .timeout_ms = START_TIMEOUT_MS,
-					  .reason = reason,
-					  .reason_bytes = sizeof(reason) };
+	struct launch_options options = {.fabric = fabric,
+					 .arguments = arguments,
+					 .timeout_ms = START_TIMEOUT_MS,
+					 .reason = reason,
+					 .reason_bytes = sizeof(reason)};
 	int error = fabric_launch(&options);
 
 	if (error && reason[0])
 		fprintf(stderr, "softib: %s\n", reason);
 	else if (error)
-		fprintf(stderr, "softib: the default fabric can't be started: %s\n", strerror(-error));
+		fprintf(stderr, "softib: the default fabric can't be started: %s\n",
+			strerror(-error));
 	return error;
 }
 
-/* A connection that has said hello, for the program to inherit; the answer says where its files are. */
+/* A connection that has said hello, for the program to inherit; the answer says where its files
+ * are. */
 static int join_once(const struct run_request *request, json_t **ret_answer)
 {
-	json_t *hello = json_pack("{s:s, s:i, s:s, s:i}", "command", "hello", "version", PROTOCOL_VERSION,
-				  "kind", "hold", "pid", (int)getpid());
+	json_t *hello = json_pack("{s:s, s:i, s:s, s:i}", "command", "hello", "version",
+				  PROTOCOL_VERSION, "kind", "hold", "pid", (int)getpid());
 	struct control_message message;
 	int socket = control_connect(request->fabric);
 
@@ -129,7 +133,8 @@ static int join_once(const struct run_request *request, json_t **ret_answer)
 	return socket;
 }
 
-/* The embedded default may be ending just now because its last user has gone; then the next attempt starts another. */
+/* The embedded default may be ending just now because its last user has gone; then the next attempt
+ * starts another. */
 static int join(const struct run_request *request, json_t **ret_answer, bool *ret_was_started)
 {
 	int socket = -ENOENT;
@@ -149,10 +154,10 @@ static int join(const struct run_request *request, json_t **ret_answer, bool *re
 
 static int wait_until_active(int socket)
 {
-	json_t *answer = connection_ask(socket,
-					json_pack("{s:s, s:i}", "command", "wait-active", "timeout_ms",
-						  ACTIVE_TIMEOUT_MS),
-					ACTIVE_TIMEOUT_MS + ANSWER_TIMEOUT_MS);
+	json_t *answer = connection_ask(
+		socket,
+		json_pack("{s:s, s:i}", "command", "wait-active", "timeout_ms", ACTIVE_TIMEOUT_MS),
+		ACTIVE_TIMEOUT_MS + ANSWER_TIMEOUT_MS);
 	int error = answer ? 0 : -ETIMEDOUT;
 
 	json_decref(answer);
@@ -166,7 +171,8 @@ static void put_first(const char *variable, const char *entry, char separator)
 	size_t length = strlen(entry);
 	char *list;
 
-	if (old && strncmp(old, entry, length) == 0 && (old[length] == '\0' || old[length] == separator))
+	if (old && strncmp(old, entry, length) == 0 &&
+	    (old[length] == '\0' || old[length] == separator))
 		return;
 	if (!old || !*old) {
 		setenv(variable, entry, 1);
@@ -189,7 +195,8 @@ static int put_library_first(const char *variable, const char *libraries, const 
 	return 0;
 }
 
-static int set_environment(const struct run_request *request, const json_t *answer, const char *libraries)
+static int set_environment(const struct run_request *request, const json_t *answer,
+			   const char *libraries)
 {
 	char path[PATH_MAX], folder[CONTROL_PATH_BYTES];
 	int error = fabric_directory(request->fabric, folder);
@@ -202,7 +209,8 @@ static int set_environment(const struct run_request *request, const json_t *answ
 	setenv("SOFTIB_TREE", json_string_value(json_object_get(answer, "tree")), 1);
 	setenv("SOFTIB_SOCKET", path, 1);
 	setenv("SOFTIB_LIBDIR", libraries, 1);
-	/* NCCL 2.28 crashes at its start with any adapter but one vendor's unless it leaves GIN alone. */
+	/* NCCL 2.28 crashes at its start with any adapter but one vendor's unless it leaves GIN
+	 * alone. */
 	setenv("NCCL_GIN_TYPE", "2", 0);
 	put_first("LD_LIBRARY_PATH", libraries, ':');
 	error = put_library_first("LD_PRELOAD", libraries, "libsoftib-paths.so");
@@ -223,17 +231,20 @@ static int check_program(const struct run_request *request)
 		return EXIT_NOT_FOUND;
 	}
 	if (error) {
-		fprintf(stderr, "softib: %s can't be run: %s\n", request->program[0], strerror(-error));
+		fprintf(stderr, "softib: %s can't be run: %s\n", request->program[0],
+			strerror(-error));
 		return EXIT_NOT_EXECUTABLE;
 	}
 	if (obstacle && !(request->uses_namespace && strstr(obstacle, "--namespace")))
-		fprintf(stderr, "softib: %s will not see softib's adapters: it is %s\n", path, obstacle);
+		fprintf(stderr, "softib: %s will not see softib's adapters: it is %s\n", path,
+			obstacle);
 	return 0;
 }
 
 static int become_program(const struct run_request *request, int socket)
 {
-	/* The program and its children hold the connection; while one of them lives, so does the fabric. */
+	/* The program and its children hold the connection; while one of them lives, so does the
+	 * fabric. */
 	if (fcntl(socket, F_SETFD, 0) != 0)
 		return EXIT_FAILURE;
 	execvp(request->program[0], request->program);
@@ -250,8 +261,9 @@ static int prepare_and_become(const struct run_request *request, int socket, con
 	int error = library_directory(libraries);
 
 	if (error) {
-		fprintf(stderr, "softib: softib's libraries are not where softib is; is the installation "
-				"complete?\n");
+		fprintf(stderr,
+			"softib: softib's libraries are not where softib is; is the installation "
+			"complete?\n");
 		return EXIT_FAILURE;
 	}
 	if (set_environment(request, answer, libraries) != 0)
@@ -264,7 +276,7 @@ static int prepare_and_become(const struct run_request *request, int socket, con
 
 static int run_run(const struct subcommand *self, int argument_count, char **arguments)
 {
-	struct run_request request = { 0 };
+	struct run_request request = {0};
 	json_t *answer = NULL;
 	bool was_started = false;
 	int code = parse(self, argument_count, arguments, &request);
@@ -285,7 +297,8 @@ static int run_run(const struct subcommand *self, int argument_count, char **arg
 	if (!json_is_true(json_object_get(answer, "ok"))) {
 		const char *reason = json_string_value(json_object_get(answer, "error"));
 
-		fprintf(stderr, "softib: %s\n", reason ? reason : "softibd's answer makes no sense");
+		fprintf(stderr, "softib: %s\n",
+			reason ? reason : "softibd's answer makes no sense");
 		return EXIT_FAILURE;
 	}
 	if (was_started && wait_until_active(socket) != 0)
@@ -296,18 +309,23 @@ static int run_run(const struct subcommand *self, int argument_count, char **arg
 const struct subcommand subcommand_run = {
 	.name = "run",
 	.summary = "run a program on a host",
-	.usage = "Usage: softib run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
-		 "Runs a program on a host of a fabric: it sees that host's InfiniBand adapters. If no\n"
-		 "fabric was named and none is up, a default one with two hosts is started; it ends with\n"
-		 "its last user.\n"
-		 "\n"
-		 "  -H, --host HOST     which host (default: SOFTIB_HOST, or the first)\n"
-		 "  -n, --name FABRIC   which fabric (default: SOFTIB_FABRIC, or \"default\")\n"
-		 "  --audit             also reach programs with a fixed library path (DT_RPATH) or an\n"
-		 "                      absolute dlopen, by an audit module of the loader\n"
-		 "  --namespace         put the libraries and files over the real ones, in a private\n"
-		 "                      mount namespace\n"
-		 "\n"
-		 "The exit code is the program's; 127 if it is not found, 126 if it can't be run.\n",
+	.usage =
+		"Usage: softib run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+		"Runs a program on a host of a fabric: it sees that host's InfiniBand adapters. If "
+		"no\n"
+		"fabric was named and none is up, a default one with two hosts is started; it ends "
+		"with\n"
+		"its last user.\n"
+		"\n"
+		"  -H, --host HOST     which host (default: SOFTIB_HOST, or the first)\n"
+		"  -n, --name FABRIC   which fabric (default: SOFTIB_FABRIC, or \"default\")\n"
+		"  --audit             also reach programs with a fixed library path (DT_RPATH) or "
+		"an\n"
+		"                      absolute dlopen, by an audit module of the loader\n"
+		"  --namespace         put the libraries and files over the real ones, in a "
+		"private\n"
+		"                      mount namespace\n"
+		"\n"
+		"The exit code is the program's; 127 if it is not found, 126 if it can't be run.\n",
 	.run = run_run,
 };

@@ -7,8 +7,8 @@
 #include "cli/subcommand.h"
 
 static const struct subcommand *const subcommands[] = {
-	&subcommand_up,	    &subcommand_down,	  &subcommand_status,
-	&subcommand_hosts,  &subcommand_link,	  &subcommand_run,
+	&subcommand_up,	   &subcommand_down, &subcommand_status,
+	&subcommand_hosts, &subcommand_link, &subcommand_run,
 };
 
 int subcommand_help(const struct subcommand *self)
@@ -28,7 +28,8 @@ int subcommand_misuse(const struct subcommand *self, const char *reason)
 static void print_help(FILE *file)
 {
 	fputs("Usage: softib COMMAND [OPTION]...\n"
-	      "InfiniBand in software: virtual hosts, switches and a subnet manager on this machine.\n"
+	      "InfiniBand in software: virtual hosts, switches and a subnet manager on this "
+	      "machine.\n"
 	      "\n",
 	      file);
 	for (unsigned index = 0; index < ARRAY_COUNT(subcommands); index++)

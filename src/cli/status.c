@@ -8,10 +8,10 @@
 #include "cli/subcommand.h"
 
 static const struct option long_options[] = {
-	{ "name", required_argument, NULL, 'n' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+	{"name", required_argument, NULL, 'n'},
+	{"json", no_argument, NULL, 'j'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
 };
 
 static int number(const json_t *object, const char *key)
@@ -31,20 +31,23 @@ static void print_status(const json_t *status)
 	const json_t *sm = json_object_get(status, "sm");
 
 	printf("fabric          %s%s\n", text(status, "fabric"),
-	       json_is_true(json_object_get(status, "ephemeral")) ? " (ends with its last user)" : "");
+	       json_is_true(json_object_get(status, "ephemeral")) ? " (ends with its last user)"
+								  : "");
 	printf("softibd         pid %d\n", number(status, "pid"));
 	printf("folder          %s\n", text(status, "folder"));
 	printf("hosts           %d\n", number(status, "hosts"));
 	printf("switches        %d\n", number(status, "switches"));
-	printf("links           %d, %d active\n", number(status, "links"), number(status, "active_links"));
+	printf("links           %d, %d active\n", number(status, "links"),
+	       number(status, "active_links"));
 	printf("programs        %d\n", number(status, "programs"));
-	printf("data path       %s\n", json_is_true(json_object_get(status, "offload")) ?
-						"offloaded where nothing forbids it" :
-						"through softibd");
+	printf("data path       %s\n", json_is_true(json_object_get(status, "offload"))
+					       ? "offloaded where nothing forbids it"
+					       : "through softibd");
 	if (json_is_object(sm))
-		printf("subnet manager  %s on %s, %d sweeps, %s\n", text(sm, "state"), text(sm, "host"),
-		       number(sm, "sweeps"),
-		       json_is_true(json_object_get(sm, "subnet_is_up")) ? "subnet up" : "subnet not up");
+		printf("subnet manager  %s on %s, %d sweeps, %s\n", text(sm, "state"),
+		       text(sm, "host"), number(sm, "sweeps"),
+		       json_is_true(json_object_get(sm, "subnet_is_up")) ? "subnet up"
+									 : "subnet not up");
 	else
 		printf("subnet manager  none\n");
 }
@@ -66,7 +69,8 @@ static int run_status(const struct subcommand *self, int argument_count, char **
 	if (optind < argument_count)
 		return subcommand_misuse(self, "it takes options only");
 
-	json_t *status = fabric_ask(fabric_name_or_default(name), json_pack("{s:s}", "command", "status"));
+	json_t *status =
+		fabric_ask(fabric_name_or_default(name), json_pack("{s:s}", "command", "status"));
 
 	if (!status)
 		return EXIT_FAILURE;

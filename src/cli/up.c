@@ -17,15 +17,15 @@ enum { START_TIMEOUT_MS = 30000, ACTIVE_TIMEOUT_MS = 60000, ARGUMENTS_MAX = 12 }
 enum option_code { OPTION_NO_SM = 256, OPTION_NO_OFFLOAD, OPTION_JSON };
 
 static const struct option long_options[] = {
-	{ "hosts", required_argument, NULL, 'N' },
-	{ "topology", required_argument, NULL, 't' },
-	{ "name", required_argument, NULL, 'n' },
-	{ "no-sm", no_argument, NULL, OPTION_NO_SM },
-	{ "no-offload", no_argument, NULL, OPTION_NO_OFFLOAD },
-	{ "foreground", no_argument, NULL, 'f' },
-	{ "json", no_argument, NULL, OPTION_JSON },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+	{"hosts", required_argument, NULL, 'N'},
+	{"topology", required_argument, NULL, 't'},
+	{"name", required_argument, NULL, 'n'},
+	{"no-sm", no_argument, NULL, OPTION_NO_SM},
+	{"no-offload", no_argument, NULL, OPTION_NO_OFFLOAD},
+	{"foreground", no_argument, NULL, 'f'},
+	{"json", no_argument, NULL, OPTION_JSON},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
 };
 
 /* What becomes softibd's arguments, and how to start it. */
@@ -65,7 +65,8 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 		switch (code) {
 		case 'N':
 			if (!is_host_count(optarg))
-				return subcommand_misuse(self, "--hosts takes a number from 1 to 10000");
+				return subcommand_misuse(self,
+							 "--hosts takes a number from 1 to 10000");
 			request->has_hosts = true;
 			add_argument(request, "--hosts");
 			add_argument(request, optarg);
@@ -108,7 +109,8 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 static int run_in_foreground(const struct up_request *request)
 {
 	char program[CONTROL_PATH_BYTES];
-	const char *arguments[ARGUMENTS_MAX + 6] = { "softibd", "--foreground", "--name", request->fabric };
+	const char *arguments[ARGUMENTS_MAX + 6] = {"softibd", "--foreground", "--name",
+						    request->fabric};
 	int error = program_path("softibd", program);
 
 	memcpy(arguments + 4, request->arguments, sizeof(request->arguments));
@@ -124,28 +126,31 @@ static void explain_launch(const char *fabric, int error, const char *reason)
 {
 	if (error == -EEXIST)
 		fprintf(stderr,
-			"softib: fabric %s is up already; end it with \"softib down --name %s\", or choose "
+			"softib: fabric %s is up already; end it with \"softib down --name %s\", "
+			"or choose "
 			"another --name\n",
 			fabric, fabric);
 	else if (reason[0])
 		fprintf(stderr, "softib: %s\n", reason);
 	else if (error == -ENOENT)
-		fprintf(stderr, "softib: softibd is not where softib is; is the installation complete?\n");
+		fprintf(stderr,
+			"softib: softibd is not where softib is; is the installation complete?\n");
 	else
 		connection_explain(fabric, error);
 }
 
 static int report(const struct up_request *request, int socket)
 {
-	json_t *status = connection_ask(socket, json_pack("{s:s}", "command", "status"), ANSWER_TIMEOUT_MS);
+	json_t *status =
+		connection_ask(socket, json_pack("{s:s}", "command", "status"), ANSWER_TIMEOUT_MS);
 
 	if (!status)
 		return EXIT_FAILURE;
 	if (request->wants_json)
 		print_json(status);
 	else
-		printf("fabric %s is up: %d hosts, %d switches, %d of %d links active\n", request->fabric,
-		       (int)json_integer_value(json_object_get(status, "hosts")),
+		printf("fabric %s is up: %d hosts, %d switches, %d of %d links active\n",
+		       request->fabric, (int)json_integer_value(json_object_get(status, "hosts")),
 		       (int)json_integer_value(json_object_get(status, "switches")),
 		       (int)json_integer_value(json_object_get(status, "active_links")),
 		       (int)json_integer_value(json_object_get(status, "links")));
@@ -176,9 +181,33 @@ static int wait_and_report(const struct up_request *request)
 	return code;
 }
 
+/* The embedded default that a program started and nobody uses any more is in nobody's way. */
+static bool end_unused(const char *fabric)
+{
+	struct control_message message;
+	int socket = control_connect(fabric);
+	json_t *status = NULL, *answer = NULL;
+
+	if (socket < 0)
+		return false;
+	status = connection_ask(socket, json_pack("{s:s}", "command", "status"), ANSWER_TIMEOUT_MS);
+	if (json_is_true(json_object_get(status, "ephemeral")) &&
+	    json_integer_value(json_object_get(status, "users")) == 0)
+		answer = connection_ask(socket, json_pack("{s:s}", "command", "down"),
+					ANSWER_TIMEOUT_MS);
+
+	bool has_ended =
+		answer && control_receive(socket, ANSWER_TIMEOUT_MS, &message) == -ECONNRESET;
+
+	json_decref(status);
+	json_decref(answer);
+	close(socket);
+	return has_ended;
+}
+
 static int run_up(const struct subcommand *self, int argument_count, char **arguments)
 {
-	struct up_request request = { .waits_for_active = true };
+	struct up_request request = {.waits_for_active = true};
 	char reason[512] = "";
 	int code = parse(self, argument_count, arguments, &request);
 
@@ -187,14 +216,16 @@ static int run_up(const struct subcommand *self, int argument_count, char **argu
 	if (request.is_foreground)
 		return run_in_foreground(&request);
 
-	struct launch_options options = { .fabric = request.fabric,
-					  .arguments = request.arguments,
-					  .must_be_new = true,
-					  .timeout_ms = START_TIMEOUT_MS,
-					  .reason = reason,
-					  .reason_bytes = sizeof(reason) };
+	struct launch_options options = {.fabric = request.fabric,
+					 .arguments = request.arguments,
+					 .must_be_new = true,
+					 .timeout_ms = START_TIMEOUT_MS,
+					 .reason = reason,
+					 .reason_bytes = sizeof(reason)};
 	int error = fabric_launch(&options);
 
+	if (error == -EEXIST && end_unused(request.fabric))
+		error = fabric_launch(&options);
 	if (error) {
 		explain_launch(request.fabric, error, reason);
 		return EXIT_FAILURE;

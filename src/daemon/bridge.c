@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the rings of programs and the ports of the fabric: packets up, packets down, and what waits for room. */
+/* Between the rings of programs and the ports of the fabric: packets up, packets down, and what
+ * waits for room. */
 #include "daemon/bridge.h"
 
 #include <errno.h>
@@ -18,11 +19,12 @@
 enum {
 	RECORDS_PER_TURN = 256, /* of one client, so that none starves the others */
 	RECORDS_PER_RELEASE = 32,
-	DRAIN_TURNS = 256, /* of a program that ended: more than its ring holds, unless the fabric is full */
+	DRAIN_TURNS = 256, /* of a program that ended: more than its ring holds, unless the fabric
+			      is full */
 	DRAIN_FRAMES = 4096,
 };
 
-#define QUIET_BEFORE_SLEEP MICROSECONDS(50)
+#define QUIET_BEFORE_SLEEP  MICROSECONDS(50)
 #define FULL_BEFORE_DISCARD MILLISECONDS(100)
 
 /* Where the BTH of a packet lies, or 0 when there is none. */
@@ -43,20 +45,23 @@ static uint32_t destination_qpn(const uint8_t *bth)
 	return get_be24(bth + 5);
 }
 
-/* Only a subnet manager talks to the subnet management interface; LID and P_Key are the fabric's to check. */
+/* Only a subnet manager talks to the subnet management interface; LID and P_Key are the fabric's to
+ * check. */
 static bool may_send(const struct frame *frame)
 {
 	struct lrh lrh;
 	unsigned offset = bth_offset(frame->bytes, frame->byte_count, &lrh);
 
-	return offset && destination_qpn(frame->bytes + offset) != QPN_SMI && lrh.vl != VL_MANAGEMENT;
+	return offset && destination_qpn(frame->bytes + offset) != QPN_SMI &&
+	       lrh.vl != VL_MANAGEMENT;
 }
 
 /* Returns false when the fabric has no room now: the record is kept. */
 static bool take_packet(struct client *client, const struct ring_record *record)
 {
 	struct daemon *daemon = client->daemon;
-	struct endpoint *endpoint = host_endpoint(client->host, record->port >> 8, record->port & 255);
+	struct endpoint *endpoint =
+		host_endpoint(client->host, record->port >> 8, record->port & 255);
 
 	if (!endpoint || record->packet_count != 1 || record->byte_count > PACKET_BYTES_MAX) {
 		client_end(client, "a packet in its up ring makes no sense");
@@ -93,8 +98,8 @@ static bool take_question(struct client *client, const struct ring_record *recor
 	}
 
 	memcpy(&request, record->body, sizeof(request));
-	/* Deciding may offer a ring to this very client, so room for the answer is looked for last, and the decision is
-	 * made again if there was none. */
+	/* Deciding may offer a ring to this very client, so room for the answer is looked for last,
+	 * and the decision is made again if there was none. */
 	flow_resolve(client, &request, &answer);
 
 	struct ring_record *reply = client_reserve(client, sizeof(answer));
@@ -164,7 +169,7 @@ bool bridge_retry(struct daemon *daemon)
 {
 	bool is_busy = false;
 
-	list_for_each(link, &daemon->awake) {
+	list_for_each (link, &daemon->awake) {
 		struct client *client = container_of(link, struct client, awake_link);
 
 		if (client->stalled && !client->is_ending)
@@ -177,7 +182,7 @@ bool bridge_read(struct daemon *daemon)
 {
 	bool is_busy = false;
 
-	list_for_each_safe(link, &daemon->awake) {
+	list_for_each_safe (link, &daemon->awake) {
 		struct client *client = container_of(link, struct client, awake_link);
 
 		if (client->is_ending) {
@@ -187,7 +192,8 @@ bool bridge_read(struct daemon *daemon)
 		if (read_client(client)) {
 			client->active_at = daemon->now;
 			is_busy = true;
-		} else if (!client->stalled && daemon->now - client->active_at > QUIET_BEFORE_SLEEP &&
+		} else if (!client->stalled &&
+			   daemon->now - client->active_at > QUIET_BEFORE_SLEEP &&
 			   !ring_sleep(&client->up)) {
 			list_remove(link);
 		}
@@ -195,7 +201,8 @@ bool bridge_read(struct daemon *daemon)
 	return is_busy;
 }
 
-static bool put_packet(struct client *client, const struct endpoint *endpoint, const struct frame *frame)
+static bool put_packet(struct client *client, const struct endpoint *endpoint,
+		       const struct frame *frame)
 {
 	struct ring_record *record = client_reserve(client, frame->byte_count);
 
@@ -216,7 +223,7 @@ static bool put_packet(struct client *client, const struct endpoint *endpoint, c
 /* Each program that uses the adapter gets a copy, and decides by its queue pairs' groups. */
 static void deliver_multicast(struct endpoint *endpoint, const struct frame *frame)
 {
-	list_for_each(link, &endpoint->adapter->host->programs) {
+	list_for_each (link, &endpoint->adapter->host->programs) {
 		struct client *client = container_of(link, struct client, host_link);
 		uint32_t bit = 1u << endpoint->adapter->index;
 
@@ -276,7 +283,7 @@ bool bridge_deliver(void *context, struct port *port, struct frame *frame)
 
 static void unblock(struct daemon *daemon, const struct host *host)
 {
-	list_for_each_safe(link, &daemon->blocked) {
+	list_for_each_safe (link, &daemon->blocked) {
 		struct endpoint *endpoint = container_of(link, struct endpoint, blocked_link);
 
 		if (endpoint->adapter->host != host)
@@ -294,7 +301,8 @@ void bridge_client_has_room(struct client *client)
 
 void bridge_client_gone(struct client *client)
 {
-	/* What it sent before it ended was sent: its last acknowledgement may be there, and its peer waits for that. */
+	/* What it sent before it ended was sent: its last acknowledgement may be there, and its
+	 * peer waits for that. */
 	for (unsigned turns = 0; turns < DRAIN_TURNS && !client->was_cut_off; turns++) {
 		if (!read_client(client) && !client->stalled)
 			break;
@@ -309,7 +317,7 @@ time_ns bridge_deadline(const struct daemon *daemon)
 
 	if (list_is_empty(&daemon->blocked))
 		return TIME_NEVER;
-	list_for_each(link, &daemon->clients) {
+	list_for_each (link, &daemon->clients) {
 		const struct client *client = container_of(link, struct client, link);
 
 		if (client->full_since != TIME_NEVER)
@@ -322,7 +330,7 @@ void bridge_expire(struct daemon *daemon)
 {
 	if (bridge_deadline(daemon) > daemon->now)
 		return;
-	list_for_each(link, &daemon->clients) {
+	list_for_each (link, &daemon->clients) {
 		struct client *client = container_of(link, struct client, link);
 
 		if (client->full_since != TIME_NEVER &&

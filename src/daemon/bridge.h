@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the rings of programs and the ports of the fabric: packets up, packets down, and what waits for room. */
+/* Between the rings of programs and the ports of the fabric: packets up, packets down, and what
+ * waits for room. */
 #ifndef SOFTIB_DAEMON_BRIDGE_H
 #define SOFTIB_DAEMON_BRIDGE_H
 
@@ -25,7 +26,8 @@ void bridge_client_has_room(struct client *client);
 /* Nobody waits for this client any more. */
 void bridge_client_gone(struct client *client);
 
-/* Packets for a program that stopped reading are discarded after a while, so that it can't hold up others on its port. */
+/* Packets for a program that stopped reading are discarded after a while, so that it can't hold up
+ * others on its port. */
 void bridge_expire(struct daemon *daemon);
 time_ns bridge_deadline(const struct daemon *daemon);
 

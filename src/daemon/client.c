@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process at the other end of a control socket, and the rings it has if it is attached to the fabric. */
+/* A process at the other end of a control socket, and the rings it has if it is attached to the
+ * fabric. */
 #include "daemon/client.h"
 
 #include <errno.h>
@@ -165,7 +166,8 @@ static void bury(struct client *client)
 	if (client->is_attached) {
 		direct_rings_close(client);
 		flow_table_fold(client->flows);
-		for (uint32_t index = 0; client->host && index < client->host->adapter_count; index++)
+		for (uint32_t index = 0; client->host && index < client->host->adapter_count;
+		     index++)
 			qpn_space_give_back(&client->host->adapters[index]->qpns, client);
 	}
 	drop_attachment(client);
@@ -206,8 +208,9 @@ struct ring_record *client_reserve(struct client *client, uint32_t byte_count)
 		return NULL;
 	}
 	/* Room may have come while we asked for the doorbell. */
-	return ring_wait_for_room(&client->down, byte_count) ? ring_reserve(&client->down, byte_count) :
-							       NULL;
+	return ring_wait_for_room(&client->down, byte_count)
+		       ? ring_reserve(&client->down, byte_count)
+		       : NULL;
 }
 
 void client_commit(struct client *client, struct ring_record *record)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process at the other end of a control socket, and the rings it has if it is attached to the fabric. */
+/* A process at the other end of a control socket, and the rings it has if it is attached to the
+ * fabric. */
 #ifndef SOFTIB_DAEMON_CLIENT_H
 #define SOFTIB_DAEMON_CLIENT_H
 
@@ -38,7 +39,7 @@ struct client {
 	bool is_attached; /* what follows is there */
 	struct list host_link;
 	void *memory;
-	int memory_file; /* -1 once it has been handed over */
+	int memory_file;   /* -1 once it has been handed over */
 	int down_doorbell; /* the program sleeps on it */
 	int up_doorbell;   /* softibd sleeps on it */
 	struct watch doorbell_watch;
@@ -50,18 +51,20 @@ struct client {
 	time_ns active_at;		   /* the up ring had something */
 	struct list awake_link;
 	struct list unpublished_link;
-	uint32_t adapters_used; /* bit per adapter whose ports it wants to hear of */
+	uint32_t adapters_used;	  /* bit per adapter whose ports it wants to hear of */
 	uint32_t adapters_untold; /* those of them that changed while the down ring was full */
-	uint32_t block_count;	/* of queue pair numbers */
+	uint32_t block_count;	  /* of queue pair numbers */
 	struct flow_table *flows;
 	struct list rings; /* struct direct_end */
 };
 
-MUST_USE int client_create(struct daemon *daemon, int socket, pid_t pid, struct client **ret_client);
+MUST_USE int client_create(struct daemon *daemon, int socket, pid_t pid,
+			   struct client **ret_client);
 /* Makes rings and doorbells and joins its host. */
 MUST_USE int client_attach(struct client *client);
 
-/* Cuts the connection; everything goes at the end of this turn. Says why in the log unless the reason is NULL. */
+/* Cuts the connection; everything goes at the end of this turn. Says why in the log unless the
+ * reason is NULL. */
 void client_end(struct client *client, const char *reason);
 /* Takes down those that ended. */
 void clients_bury(struct daemon *daemon);
@@ -69,7 +72,8 @@ void clients_bury(struct daemon *daemon);
 /* The up ring is looked at from now on, until it has been quiet for a while. */
 void client_wake(struct client *client);
 
-/* A record of the down ring, shown to the program at the end of the turn. NULL: no room; the client will ring. */
+/* A record of the down ring, shown to the program at the end of the turn. NULL: no room; the client
+ * will ring. */
 MUST_USE struct ring_record *client_reserve(struct client *client, uint32_t byte_count);
 void client_commit(struct client *client, struct ring_record *record);
 /* Shows all that was committed, and rings those that sleep. */

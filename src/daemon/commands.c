@@ -32,7 +32,7 @@ json_t *guid_to_json(uint64_t guid)
 
 static const struct command *find_command(const char *name)
 {
-	const struct command *const tables[] = { program_commands, tool_commands };
+	const struct command *const tables[] = {program_commands, tool_commands};
 
 	for (unsigned table = 0; table < ARRAY_COUNT(tables); table++) {
 		for (const struct command *command = tables[table]; command->name; command++) {
@@ -48,7 +48,7 @@ int command_run(struct client *client, const char *text, size_t byte_count, stru
 	json_t *request = json_loadb(text, byte_count, 0, NULL);
 	const char *name = json_string_value(json_object_get(request, "command"));
 
-	*ret_reply = (struct reply){ 0 };
+	*ret_reply = (struct reply){0};
 	if (!name) {
 		json_decref(request);
 		return -EPROTO;

@@ -12,21 +12,23 @@
 struct client;
 
 struct reply {
-	json_t *object; /* NULL: the answer comes later */
+	json_t *object;				  /* NULL: the answer comes later */
 	int descriptors[CONTROL_DESCRIPTORS_MAX]; /* borrowed */
 	unsigned descriptor_count;
 	uint32_t ring_shared; /* id of the direct ring whose descriptors these are; 0: none */
-	bool process_shared; /* the descriptors of an attachment are among them */
+	bool process_shared;  /* the descriptors of an attachment are among them */
 };
 
-typedef void (*command_function)(struct client *client, const json_t *request, struct reply *ret_reply);
+typedef void (*command_function)(struct client *client, const json_t *request,
+				 struct reply *ret_reply);
 
 struct command {
 	const char *name;
 	command_function run;
 };
 
-/* Carries out one request; text need not be JSON at all. -EPROTO: not a request, nothing to answer. */
+/* Carries out one request; text need not be JSON at all. -EPROTO: not a request, nothing to answer.
+ */
 MUST_USE int command_run(struct client *client, const char *text, size_t byte_count,
 			 struct reply *ret_reply);
 

@@ -27,7 +27,8 @@ enum {
 	STALLED_WAIT_MS = 1,
 };
 
-/* An ephemeral fabric that nobody uses any more goes after the first; one that nobody has used yet, after the second. */
+/* An ephemeral fabric that nobody uses any more goes after the first; one that nobody has used yet,
+ * after the second. */
 #define UNUSED_BEFORE_END SECONDS(1)
 #define UNUSED_AT_START	  SECONDS(10)
 #define SETTLE_TIME	  SECONDS(5)
@@ -42,7 +43,7 @@ time_ns daemon_clock(void)
 
 int daemon_watch(struct daemon *daemon, int descriptor, struct watch *watch)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = watch };
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = watch};
 
 	return epoll_ctl(daemon->epoll, EPOLL_CTL_ADD, descriptor, &event) == 0 ? 0 : -errno;
 }
@@ -93,11 +94,11 @@ static void refresh_counters(void *context, struct node *node)
 
 static int build_fabric(struct daemon *daemon)
 {
-	struct fabric_owner owner = { .deliver = bridge_deliver,
-				      .port_changed = ports_changed,
-				      .paths_changed = paths_changed,
-				      .refresh_counters = refresh_counters,
-				      .context = daemon };
+	struct fabric_owner owner = {.deliver = bridge_deliver,
+				     .port_changed = ports_changed,
+				     .paths_changed = paths_changed,
+				     .refresh_counters = refresh_counters,
+				     .context = daemon};
 	int error = fabric_init(&daemon->fabric, &owner);
 
 	if (error) {
@@ -153,12 +154,12 @@ static bool turn(struct daemon *daemon)
 	return is_busy || !list_is_empty(&daemon->ended);
 }
 
-/* Whoever starts the embedded default wants to use it, not to watch it come up: nobody is let in before its ports are
- * Active. */
+/* Whoever starts the embedded default wants to use it, not to watch it come up: nobody is let in
+ * before its ports are Active. */
 static void settle(struct daemon *daemon)
 {
 	time_ns end = daemon->now + SETTLE_TIME;
-	struct timespec pause = { .tv_nsec = 1000000 };
+	struct timespec pause = {.tv_nsec = 1000000};
 
 	while (daemon->sm.sm && daemon->now < end && !daemon->is_ending) {
 		daemon->now = daemon_clock();
@@ -191,7 +192,7 @@ static int open_doors(struct daemon *daemon)
 
 int daemon_start(struct daemon *daemon, const struct daemon_options *options)
 {
-	*daemon = (struct daemon){ .options = *options, .listener = -1, .reserve = -1, .epoll = -1 };
+	*daemon = (struct daemon){.options = *options, .listener = -1, .reserve = -1, .epoll = -1};
 	list_init(&daemon->clients);
 	list_init(&daemon->ended);
 	list_init(&daemon->awake);
@@ -204,7 +205,8 @@ int daemon_start(struct daemon *daemon, const struct daemon_options *options)
 	int error = runtime_claim(&daemon->runtime, options->fabric_name);
 
 	if (error) {
-		log_line(error == -EEXIST ? "fabric %s is up already" : "no folder for fabric %s: %s",
+		log_line(error == -EEXIST ? "fabric %s is up already"
+					  : "no folder for fabric %s: %s",
 			 options->fabric_name, strerror(-error));
 		return error;
 	}
@@ -220,8 +222,8 @@ int daemon_start(struct daemon *daemon, const struct daemon_options *options)
 		log_line("%s: %s", options->log_path, strerror(-error));
 		goto release_fabric;
 	}
-	log_line("fabric %s is up: %u nodes, %u hosts", options->fabric_name, daemon->fabric.node_count,
-		 daemon->hosts.host_count);
+	log_line("fabric %s is up: %u nodes, %u hosts", options->fabric_name,
+		 daemon->fabric.node_count, daemon->hosts.host_count);
 	return 0;
 
 release_fabric:
@@ -243,12 +245,13 @@ static time_ns next_deadline(const struct daemon *daemon)
 	return time_earlier(deadline, end_of_use(daemon));
 }
 
-/* How long epoll may sleep: not at all while a ring is watched closely, shortly while one waits for the fabric. */
+/* How long epoll may sleep: not at all while a ring is watched closely, shortly while one waits for
+ * the fabric. */
 static int wait_ms(const struct daemon *daemon)
 {
 	bool is_stalled = false;
 
-	list_for_each(link, &daemon->awake) {
+	list_for_each (link, &daemon->awake) {
 		if (!container_of(link, struct client, awake_link)->stalled)
 			return 0;
 		is_stalled = true;
@@ -290,7 +293,8 @@ void daemon_step(struct daemon *daemon, int timeout_ms_max)
 
 	if (timeout_ms_max >= 0 && (timeout_ms < 0 || timeout_ms > timeout_ms_max))
 		timeout_ms = timeout_ms_max;
-	/* Looking costs a system call, which rings that are busy should not pay for at every turn. */
+	/* Looking costs a system call, which rings that are busy should not pay for at every turn.
+	 */
 	if (timeout_ms || ++daemon->turns_without_look >= TURNS_PER_LOOK) {
 		daemon->turns_without_look = 0;
 		look_at_descriptors(daemon, timeout_ms);

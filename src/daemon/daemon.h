@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softibd as a whole: one fabric, its hosts, its subnet manager, its clients, and the loop that serves them. */
+/* softibd as a whole: one fabric, its hosts, its subnet manager, its clients, and the loop that
+ * serves them. */
 #ifndef SOFTIB_DAEMON_DAEMON_H
 #define SOFTIB_DAEMON_DAEMON_H
 
@@ -48,13 +49,13 @@ struct daemon {
 	struct fabric_page *page;
 	time_ns now; /* of this turn of the loop */
 	struct list clients;
-	struct list ended;	/* clients to take down at the end of the turn */
-	struct list awake;	/* clients whose up rings are looked at without a doorbell */
+	struct list ended;	 /* clients to take down at the end of the turn */
+	struct list awake;	 /* clients whose up rings are looked at without a doorbell */
 	struct list unpublished; /* clients with records they have not been shown */
-	struct list changed;	/* endpoints whose ports changed */
-	struct list blocked;	/* endpoints that hold a packet for a full down ring */
+	struct list changed;	 /* endpoints whose ports changed */
+	struct list blocked;	 /* endpoints that hold a packet for a full down ring */
 	uint32_t client_count;
-	uint32_t user_count; /* clients that keep an ephemeral fabric alive */
+	uint32_t user_count;   /* clients that keep an ephemeral fabric alive */
 	uint32_t waiter_count; /* clients that wait until all ports are active */
 	time_ns waiters_looked_at;
 	uint32_t next_client_id;
@@ -74,7 +75,8 @@ void daemon_unwatch(struct daemon *daemon, int descriptor);
 
 /* Builds the fabric, claims its folder, listens. Reports its own errors. */
 MUST_USE int daemon_start(struct daemon *daemon, const struct daemon_options *options);
-/* One round of work, then one look at the descriptors that waits at most so long; negative: as long as it likes. */
+/* One round of work, then one look at the descriptors that waits at most so long; negative: as long
+ * as it likes. */
 void daemon_step(struct daemon *daemon, int timeout_ms_max);
 /* Serves until it is told to end. */
 void daemon_run(struct daemon *daemon);

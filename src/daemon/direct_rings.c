@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings between two processes: made here, handed to those two only, closed when one of them goes. */
+/* Rings between two processes: made here, handed to those two only, closed when one of them goes.
+ */
 #include "daemon/direct_rings.h"
 
 #include <errno.h>
@@ -21,8 +22,8 @@ struct direct_end {
 	bool was_fetched;
 };
 
-/* ends[0] is the process with the lower id. A process's ring to itself has its only end there, listed in both places. An
- * end whose client is NULL has gone before the other fetched the ring. */
+/* ends[0] is the process with the lower id. A process's ring to itself has its only end there,
+ * listed in both places. An end whose client is NULL has gone before the other fetched the ring. */
 struct direct_ring {
 	uint32_t id;
 	unsigned end_count;
@@ -43,7 +44,7 @@ static struct direct_end *end_of(struct direct_ring *ring, const struct client *
 
 static struct direct_ring *find_ring(const struct client *client, uint32_t id)
 {
-	list_for_each(link, &client->rings) {
+	list_for_each (link, &client->rings) {
 		struct direct_end *end = container_of(link, struct direct_end, link);
 
 		if (end->ring->id == id)
@@ -54,7 +55,7 @@ static struct direct_ring *find_ring(const struct client *client, uint32_t id)
 
 static struct direct_ring *find_peer(const struct client *client, const struct client *peer)
 {
-	list_for_each(link, &client->rings) {
+	list_for_each (link, &client->rings) {
 		struct direct_ring *ring = container_of(link, struct direct_end, link)->ring;
 		unsigned other = ring->end_count - 1 - side_of(ring, client);
 
@@ -68,7 +69,7 @@ static unsigned ring_count(const struct client *client)
 {
 	unsigned count = 0;
 
-	list_for_each(link, &client->rings)
+	list_for_each (link, &client->rings)
 		count++;
 	return count;
 }
@@ -156,10 +157,10 @@ int direct_ring_share(struct client *client, uint32_t id, struct direct_share *r
 	/* Where nobody is left to ring, the client's own doorbell does no harm. */
 	const struct client *peer = ring->ends[other].client ? ring->ends[other].client : client;
 
-	*ret_share = (struct direct_share){ .memory_file = ring->memory_file,
-					    .peer_doorbell = peer->down_doorbell,
-					    .outgoing = side,
-					    .incoming = other };
+	*ret_share = (struct direct_share){.memory_file = ring->memory_file,
+					   .peer_doorbell = peer->down_doorbell,
+					   .outgoing = side,
+					   .incoming = other};
 	return 0;
 }
 
@@ -195,13 +196,15 @@ static void mark_closed(const struct direct_ring *ring)
 	struct direct_layout layout = direct_layout();
 
 	for (unsigned way = 0; way < 2; way++) {
-		struct ring_shared *shared = (struct ring_shared *)(ring->memory + layout.offset[way]);
+		struct ring_shared *shared =
+			(struct ring_shared *)(ring->memory + layout.offset[way]);
 
 		__atomic_store_n(&shared->closed, 1, __ATOMIC_RELEASE);
 	}
 }
 
-/* The client's end goes. What it wrote is still for its peer to read, who may not have fetched the ring yet. */
+/* The client's end goes. What it wrote is still for its peer to read, who may not have fetched the
+ * ring yet. */
 static void close_ring(struct direct_ring *ring, const struct client *client)
 {
 	struct direct_end *peer = &ring->ends[ring->end_count - 1 - side_of(ring, client)];

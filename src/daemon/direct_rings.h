@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings between two processes: made here, handed to those two only, closed when one of them goes. */
+/* Rings between two processes: made here, handed to those two only, closed when one of them goes.
+ */
 #ifndef SOFTIB_DAEMON_DIRECT_RINGS_H
 #define SOFTIB_DAEMON_DIRECT_RINGS_H
 
@@ -8,7 +9,8 @@
 
 struct client;
 
-/* The ring that two processes share, made and offered to the destination if there is none. -EAGAIN: it has no room for the offer now. */
+/* The ring that two processes share, made and offered to the destination if there is none. -EAGAIN:
+ * it has no room for the offer now. */
 MUST_USE int direct_ring_between(struct client *source, struct client *destination,
 				 uint32_t *ret_id);
 

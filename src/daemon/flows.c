@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Offloaded flows: who may send straight to whom, and whose port counters grow by it (docs/spine.md, "Flows"). */
+/* Offloaded flows: who may send straight to whom, and whose port counters grow by it
+ * (docs/spine.md, "Flows"). */
 #include "daemon/flows.h"
 
 #include <errno.h>
@@ -11,7 +12,8 @@
 #include "fabric/fabric.h"
 #include "wire/pkey.h"
 
-/* A process that writes nonsense into its counters can't make a port's count jump further than this at once. */
+/* A process that writes nonsense into its counters can't make a port's count jump further than this
+ * at once. */
 #define FOLD_MAX (UINT64_C(1) << 48)
 
 enum { SETTLE_FRAMES = 4096 };
@@ -97,7 +99,7 @@ void flow_table_fold(struct flow_table *table)
 
 void flows_fold_all(struct daemon *daemon)
 {
-	list_for_each(link, &daemon->clients) {
+	list_for_each (link, &daemon->clients) {
 		struct client *client = container_of(link, struct client, link);
 
 		if (client->is_attached)
@@ -109,13 +111,14 @@ static bool slot_is_for(const struct flow_slot *slot, const struct flow_key *key
 			const struct fabric_path *path)
 {
 	return slot->is_used && slot->key.source_port == key->source_port &&
-	       slot->key.dlid == key->dlid && slot->key.pkey == key->pkey && slot->key.sl == key->sl &&
-	       slot->hop_count == path->hop_count &&
+	       slot->key.dlid == key->dlid && slot->key.pkey == key->pkey &&
+	       slot->key.sl == key->sl && slot->hop_count == path->hop_count &&
 	       (path->hop_count == 0 ||
 		memcmp(slot->hops, path->hops, path->hop_count * sizeof(path->hops[0])) == 0);
 }
 
-/* A slot never used, or else one of an earlier generation: its sender has stopped using it or is about to. */
+/* A slot never used, or else one of an earlier generation: its sender has stopped using it or is
+ * about to. */
 static struct flow_slot *free_slot(struct flow_table *table, uint32_t generation)
 {
 	if (table->slot_count < FLOW_SLOTS)
@@ -204,14 +207,15 @@ static enum resolve_verdict decide(struct client *client, const struct resolve_r
 				   struct resolve_answer *answer)
 {
 	struct daemon *daemon = client->daemon;
-	struct flow_key key = { request->source_port, request->dlid, request->pkey, request->sl };
-	struct endpoint *source = host_endpoint(client->host, request->source_port >> 8,
-						request->source_port & 255);
+	struct flow_key key = {request->source_port, request->dlid, request->pkey, request->sl};
+	struct endpoint *source =
+		host_endpoint(client->host, request->source_port >> 8, request->source_port & 255);
 	struct fabric_path path;
 
 	if (!source || !can_ever_be_direct(client, request))
 		return RESOLVED_FABRIC;
-	fabric_walk(&daemon->fabric, source->port, request->dlid, request->sl & 15, request->pkey, &path);
+	fabric_walk(&daemon->fabric, source->port, request->dlid, request->sl & 15, request->pkey,
+		    &path);
 	if (path.verdict != DROP_NONE || !path.destination->endpoint)
 		return RESOLVED_FABRIC;
 	/* The trusted process decides: ports that share no partition never get a ring. */
@@ -229,7 +233,8 @@ static enum resolve_verdict decide(struct client *client, const struct resolve_r
 		return RESOLVED_FABRIC_RETRY;
 	if (direct_ring_between(client, destination, &answer->ring_id) != 0)
 		return RESOLVED_FABRIC_RETRY;
-	if (take_slot(client->flows, &key, &path, daemon->page->generation, &answer->flow_slot) != 0)
+	if (take_slot(client->flows, &key, &path, daemon->page->generation, &answer->flow_slot) !=
+	    0)
 		return RESOLVED_FABRIC;
 	answer->mtu_code = path.mtu_code;
 	answer->destination_port =
@@ -245,7 +250,7 @@ void flow_resolve(struct client *client, const struct resolve_request *request,
 	/* A change that is not shown yet would revoke the answer at once. */
 	if (daemon->paths_changed)
 		flows_revoke(daemon);
-	*ret_answer = (struct resolve_answer){ .request_id = request->request_id };
+	*ret_answer = (struct resolve_answer){.request_id = request->request_id};
 	ret_answer->verdict = decide(client, request, ret_answer);
 	/* Deciding may have moved packets, and an agent among them may have changed a table. */
 	if (daemon->paths_changed) {

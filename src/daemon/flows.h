@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Offloaded flows: who may send straight to whom, and whose port counters grow by it (docs/spine.md, "Flows"). */
+/* Offloaded flows: who may send straight to whom, and whose port counters grow by it
+ * (docs/spine.md, "Flows"). */
 #ifndef SOFTIB_DAEMON_FLOWS_H
 #define SOFTIB_DAEMON_FLOWS_H
 
@@ -22,7 +23,8 @@ void flows_fold_all(struct daemon *daemon);
 void flow_resolve(struct client *client, const struct resolve_request *request,
 		  struct resolve_answer *ret_answer);
 
-/* Something changed that flows depend on: counts what went the old ways, then shows the new generation. */
+/* Something changed that flows depend on: counts what went the old ways, then shows the new
+ * generation. */
 void flows_revoke(struct daemon *daemon);
 
 #endif

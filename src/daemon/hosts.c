@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The virtual hosts of a fabric: which adapters each has, under which names and addresses programs know them. */
+/* The virtual hosts of a fabric: which adapters each has, under which names and addresses programs
+ * know them. */
 #include "daemon/hosts.h"
 
 #include <errno.h>
@@ -18,7 +19,8 @@ struct host *host_table_find(const struct host_table *table, const char *name)
 	return NULL;
 }
 
-struct endpoint *host_endpoint(const struct host *host, unsigned adapter_index, unsigned port_number)
+struct endpoint *host_endpoint(const struct host *host, unsigned adapter_index,
+			       unsigned port_number)
 {
 	if (adapter_index >= host->adapter_count)
 		return NULL;
@@ -73,9 +75,8 @@ static int add_adapter(struct host_table *table, struct node *node, uint32_t *or
 	for (unsigned number = 1; number <= node->port_count; number++) {
 		struct endpoint *endpoint = &adapter->endpoints[number];
 
-		*endpoint = (struct endpoint){ .port = &node->ports[number],
-					       .adapter = adapter,
-					       .ordinal = ++*ordinal };
+		*endpoint = (struct endpoint){
+			.port = &node->ports[number], .adapter = adapter, .ordinal = ++*ordinal};
 		list_init(&endpoint->changed_link);
 		list_init(&endpoint->blocked_link);
 		node->ports[number].endpoint = endpoint;
@@ -89,16 +90,17 @@ int host_table_build(struct host_table *table, const struct fabric *fabric)
 {
 	uint32_t ordinal = 0;
 
-	*table = (struct host_table){ .hosts = calloc(fabric->node_count + 1, sizeof(struct host *)),
-				      .adapters = calloc(fabric->node_count + 1,
-							 sizeof(struct adapter_entry *)) };
+	*table = (struct host_table){
+		.hosts = calloc(fabric->node_count + 1, sizeof(struct host *)),
+		.adapters = calloc(fabric->node_count + 1, sizeof(struct adapter_entry *))};
 	if (!table->hosts || !table->adapters) {
 		host_table_release(table);
 		return -ENOMEM;
 	}
 	for (uint32_t index = 0; index < fabric->node_count; index++) {
 		struct node *node = fabric->by_index[index];
-		int error = node->info.node_type == NODE_CA ? add_adapter(table, node, &ordinal) : 0;
+		int error =
+			node->info.node_type == NODE_CA ? add_adapter(table, node, &ordinal) : 0;
 
 		if (error) {
 			host_table_release(table);
@@ -119,5 +121,5 @@ void host_table_release(struct host_table *table)
 		free(table->hosts[index]);
 	free(table->adapters);
 	free(table->hosts);
-	*table = (struct host_table){ 0 };
+	*table = (struct host_table){0};
 }

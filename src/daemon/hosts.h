@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The virtual hosts of a fabric: which adapters each has, under which names and addresses programs know them. */
+/* The virtual hosts of a fabric: which adapters each has, under which names and addresses programs
+ * know them. */
 #ifndef SOFTIB_DAEMON_HOSTS_H
 #define SOFTIB_DAEMON_HOSTS_H
 
@@ -19,7 +20,7 @@ enum { HOST_NAME_BYTES = 64, ADAPTERS_PER_HOST_MAX = 32, ADDRESS_TEXT_BYTES = 16
 struct endpoint {
 	struct port *port;
 	struct adapter_entry *adapter;
-	uint32_t ordinal;	  /* of all adapter ports of the fabric, from 1: makes the address */
+	uint32_t ordinal; /* of all adapter ports of the fabric, from 1: makes the address */
 	struct list changed_link; /* ports whose programs have not been told yet */
 	struct list blocked_link; /* ports with a packet that found no room */
 };
@@ -53,8 +54,10 @@ void host_table_release(struct host_table *table);
 
 struct host *host_table_find(const struct host_table *table, const char *name);
 
-/* The port that a program names as (adapter index << 8 | port number); NULL when its host has none such. */
-struct endpoint *host_endpoint(const struct host *host, unsigned adapter_index, unsigned port_number);
+/* The port that a program names as (adapter index << 8 | port number); NULL when its host has none
+ * such. */
+struct endpoint *host_endpoint(const struct host *host, unsigned adapter_index,
+			       unsigned port_number);
 
 /* 127.100.x.y of the n-th adapter port. */
 void endpoint_address(const struct endpoint *endpoint, char ret_text[static ADDRESS_TEXT_BYTES]);

@@ -12,11 +12,11 @@ static const struct {
 	unsigned decigigabits;
 	const char *name;
 } lane_rates[] = {
-	{ LINK_SPEED_SDR, 25, "SDR" },	   { LINK_SPEED_DDR, 50, "DDR" },
-	{ LINK_SPEED_QDR, 100, "QDR" },	   { LINK_SPEED_FDR10, 100, "FDR10" },
-	{ LINK_SPEED_FDR, 140, "FDR" },	   { LINK_SPEED_EDR, 250, "EDR" },
-	{ LINK_SPEED_HDR, 500, "HDR" },	   { LINK_SPEED_NDR, 1000, "NDR" },
-	{ LINK_SPEED_XDR, 2000, "XDR" },
+	{LINK_SPEED_SDR, 25, "SDR"},   {LINK_SPEED_DDR, 50, "DDR"},
+	{LINK_SPEED_QDR, 100, "QDR"},  {LINK_SPEED_FDR10, 100, "FDR10"},
+	{LINK_SPEED_FDR, 140, "FDR"},  {LINK_SPEED_EDR, 250, "EDR"},
+	{LINK_SPEED_HDR, 500, "HDR"},  {LINK_SPEED_NDR, 1000, "NDR"},
+	{LINK_SPEED_XDR, 2000, "XDR"},
 };
 
 void link_rate_text(const struct port_info *info, char ret_text[static LINK_RATE_TEXT_BYTES])

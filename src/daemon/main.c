@@ -17,16 +17,16 @@ enum { HOSTS_DEFAULT = 2, HOSTS_MAX = 10000, EXIT_USAGE = 2 };
 enum option_code { OPTION_NO_SM = 256, OPTION_NO_OFFLOAD, OPTION_EPHEMERAL, OPTION_LOG };
 
 static const struct option long_options[] = {
-	{ "name", required_argument, NULL, 'n' },
-	{ "hosts", required_argument, NULL, 'N' },
-	{ "topology", required_argument, NULL, 't' },
-	{ "no-sm", no_argument, NULL, OPTION_NO_SM },
-	{ "no-offload", no_argument, NULL, OPTION_NO_OFFLOAD },
-	{ "ephemeral", no_argument, NULL, OPTION_EPHEMERAL },
-	{ "foreground", no_argument, NULL, 'f' },
-	{ "log", required_argument, NULL, OPTION_LOG },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+	{"name", required_argument, NULL, 'n'},
+	{"hosts", required_argument, NULL, 'N'},
+	{"topology", required_argument, NULL, 't'},
+	{"no-sm", no_argument, NULL, OPTION_NO_SM},
+	{"no-offload", no_argument, NULL, OPTION_NO_OFFLOAD},
+	{"ephemeral", no_argument, NULL, OPTION_EPHEMERAL},
+	{"foreground", no_argument, NULL, 'f'},
+	{"log", required_argument, NULL, OPTION_LOG},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
 };
 
 static const char usage[] =
@@ -64,10 +64,10 @@ static unsigned parse_host_count(const char *text)
 
 static struct daemon_options parse_options(int argument_count, char **arguments)
 {
-	struct daemon_options options = { .fabric_name = "default",
-					  .host_count = HOSTS_DEFAULT,
-					  .runs_sm = true,
-					  .offloads = true };
+	struct daemon_options options = {.fabric_name = "default",
+					 .host_count = HOSTS_DEFAULT,
+					 .runs_sm = true,
+					 .offloads = true};
 	int code;
 
 	while ((code = getopt_long(argument_count, arguments, "h", long_options, NULL)) != -1) {
@@ -121,8 +121,8 @@ static void raise_descriptor_limit(void)
 		return;
 }
 
-/* The parent stays until the child says that the fabric is up, so that errors reach whoever started us. Returns the
- * descriptor to say it on. */
+/* The parent stays until the child says that the fabric is up, so that errors reach whoever started
+ * us. Returns the descriptor to say it on. */
 static int go_to_background(void)
 {
 	int ends[2];

@@ -31,8 +31,8 @@ void port_view_of(const struct port *port, struct port_view *ret_view)
 		.sm_sl = info->master_sm_sl,
 		.subnet_timeout = info->subnet_timeout,
 		.link_width_active = info->link_width_active,
-		.link_speed_active = (uint16_t)link_speed_from_port_info(info->link_speed_active,
-									 info->link_speed_ext_active),
+		.link_speed_active = (uint16_t)link_speed_from_port_info(
+			info->link_speed_active, info->link_speed_ext_active),
 		.vl_count_code = info->vl_cap,
 		.init_type_reply = info->init_type_reply,
 		.lid = info->lid,
@@ -57,8 +57,8 @@ void port_view_of(const struct port *port, struct port_view *ret_view)
 static bool tell(struct client *client, const struct endpoint *endpoint)
 {
 	struct ring_record *record = client_reserve(client, sizeof(struct port_update));
-	struct port_update update = { .adapter_index = endpoint->adapter->index,
-				      .client_reregister = endpoint->port->info.client_reregister };
+	struct port_update update = {.adapter_index = endpoint->adapter->index,
+				     .client_reregister = endpoint->port->info.client_reregister};
 
 	if (!record)
 		return false;
@@ -77,7 +77,7 @@ static void tell_programs(const struct endpoint *endpoint)
 {
 	uint32_t bit = 1u << endpoint->adapter->index;
 
-	list_for_each(link, &endpoint->adapter->host->programs) {
+	list_for_each (link, &endpoint->adapter->host->programs) {
 		struct client *client = container_of(link, struct client, host_link);
 
 		if (!client->is_ending && (client->adapters_used & bit) && !tell(client, endpoint))
@@ -119,7 +119,8 @@ void ports_subscribe(struct client *client, unsigned adapter_index)
 
 void ports_catch_up(struct client *client)
 {
-	for (unsigned index = 0; client->adapters_untold && index < client->host->adapter_count; index++) {
+	for (unsigned index = 0; client->adapters_untold && index < client->host->adapter_count;
+	     index++) {
 		if (client->adapters_untold & 1u << index)
 			tell_adapter(client, index);
 	}
@@ -136,7 +137,8 @@ static uint32_t count_not_active(const struct node *node)
 	uint32_t count = 0;
 
 	for (unsigned number = 1; number <= node->port_count; number++) {
-		if (link_should_be_up(&node->ports[number]) && !port_is_active(&node->ports[number]))
+		if (link_should_be_up(&node->ports[number]) &&
+		    !port_is_active(&node->ports[number]))
 			count++;
 	}
 	return count;
@@ -155,7 +157,8 @@ static uint32_t count_reachable(const struct node *start, const struct node **qu
 		const struct node *node = queue[head++];
 
 		count += count_not_active(node);
-		/* Packets don't cross an adapter from one port to another, but discovery does not start there either. */
+		/* Packets don't cross an adapter from one port to another, but discovery does not
+		 * start there either. */
 		if (node != start && !node_is_switch(node))
 			continue;
 		for (unsigned number = 1; number <= node->port_count; number++) {

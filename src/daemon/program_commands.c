@@ -15,7 +15,7 @@ enum { HOSTS_NAMED_MAX = 12 };
 static const struct {
 	const char *name;
 	enum client_kind kind;
-} kinds[] = { { "program", CLIENT_PROGRAM }, { "hold", CLIENT_HOLD }, { "tool", CLIENT_TOOL } };
+} kinds[] = {{"program", CLIENT_PROGRAM}, {"hold", CLIENT_HOLD}, {"tool", CLIENT_TOOL}};
 
 static enum client_kind kind_from(const json_t *request)
 {
@@ -35,15 +35,16 @@ static void list_hosts(const struct host_table *table, char *ret_text, size_t te
 
 	ret_text[0] = '\0';
 	for (uint32_t index = 0; index < table->host_count && index < HOSTS_NAMED_MAX; index++) {
-		int written = snprintf(ret_text + length, text_bytes - length, "%s%.24s", index ? ", " : "",
-				       table->hosts[index]->name);
+		int written = snprintf(ret_text + length, text_bytes - length, "%s%.24s",
+				       index ? ", " : "", table->hosts[index]->name);
 
 		if (written < 0 || (size_t)written >= text_bytes - length)
 			return;
 		length += (size_t)written;
 	}
 	if (table->host_count > HOSTS_NAMED_MAX)
-		snprintf(ret_text + length, text_bytes - length, ", ... (%u in all)", table->host_count);
+		snprintf(ret_text + length, text_bytes - length, ", ... (%u in all)",
+			 table->host_count);
 }
 
 static json_t *describe_adapters(const struct host *host)
@@ -53,13 +54,13 @@ static json_t *describe_adapters(const struct host *host)
 	for (uint32_t index = 0; index < host->adapter_count; index++) {
 		const struct adapter_entry *adapter = host->adapters[index];
 
-		json_array_append_new(
-			adapters,
-			json_pack("{s:s, s:i, s:o, s:o, s:i}", "name", adapter->name, "index", (int)index,
-				  "node_guid", guid_to_json(adapter->node->info.node_guid),
-				  "system_image_guid",
-				  guid_to_json(adapter->node->info.system_image_guid), "ports",
-				  (int)adapter->node->port_count));
+		json_array_append_new(adapters,
+				      json_pack("{s:s, s:i, s:o, s:o, s:i}", "name", adapter->name,
+						"index", (int)index, "node_guid",
+						guid_to_json(adapter->node->info.node_guid),
+						"system_image_guid",
+						guid_to_json(adapter->node->info.system_image_guid),
+						"ports", (int)adapter->node->port_count));
 	}
 	return adapters;
 }
@@ -72,7 +73,8 @@ static struct host *choose_host(struct client *client, const json_t *request, st
 	char names[384];
 
 	if (table->host_count == 0) {
-		reply_error(reply, ENODEV, "fabric %s has no hosts", client->daemon->options.fabric_name);
+		reply_error(reply, ENODEV, "fabric %s has no hosts",
+			    client->daemon->options.fabric_name);
 		return NULL;
 	}
 
@@ -105,12 +107,14 @@ static void run_hello(struct client *client, const json_t *request, struct reply
 	char path[TREE_PATH_BYTES];
 
 	if (client->kind != CLIENT_UNKNOWN || kind == CLIENT_UNKNOWN) {
-		reply_error(ret_reply, EINVAL, "one hello per connection, of kind program, hold or tool");
+		reply_error(ret_reply, EINVAL,
+			    "one hello per connection, of kind program, hold or tool");
 		return;
 	}
 	if (version != PROTOCOL_VERSION) {
 		reply_error(ret_reply, EPROTONOSUPPORT,
-			    "softibd speaks version %d of its protocol, this program %d: end the fabric "
+			    "softibd speaks version %d of its protocol, this program %d: end the "
+			    "fabric "
 			    "with \"softib down\" and start it again",
 			    PROTOCOL_VERSION, (int)version);
 		return;
@@ -132,8 +136,9 @@ static void run_hello(struct client *client, const json_t *request, struct reply
 	client->host = host;
 	admit(client, kind);
 	tree_path(daemon, host, path);
-	reply_ok(ret_reply, json_pack("{s:s, s:s, s:s, s:o}", "fabric", daemon->options.fabric_name, "host",
-				      host->name, "tree", path, "adapters", describe_adapters(host)));
+	reply_ok(ret_reply,
+		 json_pack("{s:s, s:s, s:s, s:o}", "fabric", daemon->options.fabric_name, "host",
+			   host->name, "tree", path, "adapters", describe_adapters(host)));
 }
 
 static void run_attach(struct client *client, const json_t *request, struct reply *ret_reply)
@@ -212,8 +217,8 @@ static void run_qpns(struct client *client, const json_t *request, struct reply 
 		return;
 	}
 	client->block_count += block_count;
-	reply_ok(ret_reply, json_pack("{s:i, s:i}", "first", (int)(first_block * QPN_BLOCK), "count",
-				      (int)(block_count * QPN_BLOCK)));
+	reply_ok(ret_reply, json_pack("{s:i, s:i}", "first", (int)(first_block * QPN_BLOCK),
+				      "count", (int)(block_count * QPN_BLOCK)));
 }
 
 static void run_ring(struct client *client, const json_t *request, struct reply *ret_reply)
@@ -236,6 +241,6 @@ static void run_ring(struct client *client, const json_t *request, struct reply 
 }
 
 const struct command program_commands[] = {
-	{ "hello", run_hello }, { "attach", run_attach }, { "port", run_port },
-	{ "qpns", run_qpns },	{ "ring", run_ring },	  { NULL, NULL },
+	{"hello", run_hello}, {"attach", run_attach}, {"port", run_port},
+	{"qpns", run_qpns},   {"ring", run_ring},     {NULL, NULL},
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which process has which queue pair numbers of an adapter: blocks of QPN_BLOCK, handed out in turn. */
+/* Which process has which queue pair numbers of an adapter: blocks of QPN_BLOCK, handed out in
+ * turn. */
 #include "daemon/qpn_space.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@ static_assert((1 << 24) / QPN_BLOCK - 1 == QPN_SPACE_BLOCKS, "a block is QPN_BLO
 
 void qpn_space_init(struct qpn_space *space)
 {
-	*space = (struct qpn_space){ .next_block = 1 };
+	*space = (struct qpn_space){.next_block = 1};
 }
 
 void qpn_space_release(struct qpn_space *space)

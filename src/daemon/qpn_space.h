@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which process has which queue pair numbers of an adapter: blocks of QPN_BLOCK, handed out in turn. */
+/* Which process has which queue pair numbers of an adapter: blocks of QPN_BLOCK, handed out in
+ * turn. */
 #ifndef SOFTIB_DAEMON_QPN_SPACE_H
 #define SOFTIB_DAEMON_QPN_SPACE_H
 
@@ -20,8 +21,8 @@ struct qpn_space {
 void qpn_space_init(struct qpn_space *space);
 void qpn_space_release(struct qpn_space *space);
 
-/* A run of free blocks, after those given last: a number is not used again before all others were, so that a packet
- * for a process that died finds nobody. -ENOSPC, -ENOMEM. */
+/* A run of free blocks, after those given last: a number is not used again before all others were,
+ * so that a packet for a process that died finds nobody. -ENOSPC, -ENOMEM. */
 MUST_USE int qpn_space_take(struct qpn_space *space, struct client *owner, uint32_t block_count,
 			    uint32_t *ret_first_block);
 void qpn_space_give_back(struct qpn_space *space, const struct client *owner);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fabric's folder in the runtime directory: made at the start, whoever died before swept out, gone at the end. */
+/* A fabric's folder in the runtime directory: made at the start, whoever died before swept out,
+ * gone at the end. */
 #include "daemon/runtime.h"
 
 #include <errno.h>
@@ -21,7 +22,8 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
 	(void)kind;
 	(void)where;
 	/* What can't be removed stays; the rest still goes. */
-	return remove(path) != 0 ? 0 : 0;
+	remove(path);
+	return 0;
 }
 
 void remove_folder(const char *path)
@@ -32,7 +34,8 @@ void remove_folder(const char *path)
 static int lock_pid_file(struct runtime *runtime)
 {
 	char text[24];
-	int file = openat(runtime->directory, "pid", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int file =
+		openat(runtime->directory, "pid", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (file < 0)
 		return -errno;
@@ -82,7 +85,8 @@ static int claim_once(struct runtime *runtime)
 	int error = lock_pid_file(runtime);
 
 	if (error) {
-		/* A folder in which nothing can be written is not left behind; one that is in use has more in it. */
+		/* A folder in which nothing can be written is not left behind; one that is in use
+		 * has more in it. */
 		if (error != -EEXIST && error != -EAGAIN) {
 			unlinkat(runtime->directory, "pid", 0);
 			rmdir(runtime->path);
@@ -101,7 +105,8 @@ int runtime_claim(struct runtime *runtime, const char *fabric)
 
 	if (error)
 		return error;
-	/* Another softibd may be removing the folder under our hands; then there is a new one to make. */
+	/* Another softibd may be removing the folder under our hands; then there is a new one to
+	 * make. */
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
 		error = claim_once(runtime);
 		if (error != -EAGAIN && error != -ENOENT)
@@ -112,12 +117,13 @@ int runtime_claim(struct runtime *runtime, const char *fabric)
 
 int runtime_listen(const struct runtime *runtime)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (listener < 0)
 		return -errno;
-	/* By way of the open folder, because a socket address holds 108 bytes and a path may be longer. */
+	/* By way of the open folder, because a socket address holds 108 bytes and a path may be
+	 * longer. */
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/control",
 		 runtime->directory);
 	if (bind(listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||

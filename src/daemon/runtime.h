@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fabric's folder in the runtime directory: made at the start, whoever died before swept out, gone at the end. */
+/* A fabric's folder in the runtime directory: made at the start, whoever died before swept out,
+ * gone at the end. */
 #ifndef SOFTIB_DAEMON_RUNTIME_H
 #define SOFTIB_DAEMON_RUNTIME_H
 

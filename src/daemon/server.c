@@ -20,8 +20,8 @@ enum { CLIENTS_MAX = 8192, ACCEPTS_PER_TURN = 32 };
 /* Looking at all ports of a large fabric takes a while, so not at every turn. */
 #define WAITERS_LOOK_INTERVAL MILLISECONDS(2)
 
-/* With no descriptor left the connection would stay in the backlog and wake us for ever: one kept in reserve takes it
- * out. */
+/* With no descriptor left the connection would stay in the backlog and wake us for ever: one kept
+ * in reserve takes it out. */
 static void refuse_for_lack_of_descriptors(struct daemon *daemon)
 {
 	close(daemon->reserve);
@@ -98,8 +98,8 @@ static void answer(struct client *client, struct reply *reply)
 {
 	char *text = json_dumps(reply->object, JSON_COMPACT);
 	int error = text ? control_send(client->socket, text, reply->descriptors,
-					reply->descriptor_count) :
-			   -ENOMEM;
+					reply->descriptor_count)
+			 : -ENOMEM;
 
 	if (error == -EAGAIN)
 		client_end(client, "it asks and does not read the answers");
@@ -150,7 +150,7 @@ void server_client_ready(struct daemon *daemon, struct watch *watch, uint32_t ev
 
 static void answer_waiter(struct client *client, uint32_t not_active)
 {
-	struct reply reply = { 0 };
+	struct reply reply = {0};
 
 	client->waits_for_active = false;
 	client->daemon->waiter_count--;
@@ -163,13 +163,14 @@ static void answer_waiter(struct client *client, uint32_t not_active)
 
 void server_answer_waiters(struct daemon *daemon)
 {
-	if (!daemon->waiter_count || daemon->now < daemon->waiters_looked_at + WAITERS_LOOK_INTERVAL)
+	if (!daemon->waiter_count ||
+	    daemon->now < daemon->waiters_looked_at + WAITERS_LOOK_INTERVAL)
 		return;
 	daemon->waiters_looked_at = daemon->now;
 
 	uint32_t not_active = ports_not_active(daemon, daemon->sm.sm ? daemon->sm.port : NULL);
 
-	list_for_each_safe(link, &daemon->clients) {
+	list_for_each_safe (link, &daemon->clients) {
 		struct client *client = container_of(link, struct client, link);
 
 		if (client->waits_for_active && (!not_active || daemon->now >= client->waits_until))
@@ -179,5 +180,6 @@ void server_answer_waiters(struct daemon *daemon)
 
 time_ns server_deadline(const struct daemon *daemon)
 {
-	return daemon->waiter_count ? daemon->waiters_looked_at + WAITERS_LOOK_INTERVAL : TIME_NEVER;
+	return daemon->waiter_count ? daemon->waiters_looked_at + WAITERS_LOOK_INTERVAL
+				    : TIME_NEVER;
 }

@@ -18,7 +18,7 @@
 /* So many rows fit one message; "next" says where to go on. */
 enum { HOST_ROWS_MAX = 150, WAIT_MS_MAX = 24 * 3600 * 1000 };
 
-static const char *const state_names[] = { "-", "Down", "Init", "Armed", "Active" };
+static const char *const state_names[] = {"-", "Down", "Init", "Armed", "Active"};
 
 static const char *state_name(const struct port *port)
 {
@@ -33,8 +33,8 @@ static json_t *describe_endpoint(const struct endpoint *endpoint)
 	link_rate_text(&endpoint->port->info, rate);
 	return json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:s, s:s, s:s}", "host",
 			 endpoint->adapter->host->name, "adapter", endpoint->adapter->name, "port",
-			 (int)endpoint->port->number, "lid", (int)endpoint->port->info.lid, "port_guid",
-			 guid_to_json(endpoint->port->guid), "node_guid",
+			 (int)endpoint->port->number, "lid", (int)endpoint->port->info.lid,
+			 "port_guid", guid_to_json(endpoint->port->guid), "node_guid",
 			 guid_to_json(endpoint->adapter->node->info.node_guid), "state",
 			 state_name(endpoint->port), "address", address, "rate", rate);
 }
@@ -59,8 +59,8 @@ static void run_hosts(struct client *client, const json_t *request, struct reply
 				is_more = json_array_size(rows) == HOST_ROWS_MAX;
 				if (is_more)
 					goto answer;
-				json_array_append_new(rows,
-						      describe_endpoint(&adapter->endpoints[number]));
+				json_array_append_new(
+					rows, describe_endpoint(&adapter->endpoints[number]));
 			}
 		}
 	}
@@ -72,19 +72,21 @@ answer:
 
 static json_t *describe_manager(const struct sm_runner *runner)
 {
-	static const char *const names[] = { "not active", "discovering", "standby", "master" };
+	static const char *const names[] = {"not active", "discovering", "standby", "master"};
 	struct sm_status status;
 
 	if (!runner->sm)
 		return json_null();
 	sm_status(runner->sm, &status);
 	return json_pack("{s:s, s:s, s:i, s:i, s:b}", "host",
-			 ((const struct endpoint *)runner->port->endpoint)->adapter->host->name, "state",
-			 names[status.state % ARRAY_COUNT(names)], "sweeps", (int)status.sweep_count, "nodes",
-			 (int)status.node_count, "subnet_is_up", status.subnet_is_up);
+			 ((const struct endpoint *)runner->port->endpoint)->adapter->host->name,
+			 "state", names[status.state % ARRAY_COUNT(names)], "sweeps",
+			 (int)status.sweep_count, "nodes", (int)status.node_count, "subnet_is_up",
+			 status.subnet_is_up);
 }
 
-static void count_ports(const struct fabric *fabric, int *ret_switches, int *ret_links, int *ret_active)
+static void count_ports(const struct fabric *fabric, int *ret_switches, int *ret_links,
+			int *ret_active)
 {
 	int switches = 0, ports = 0, active = 0;
 
@@ -110,17 +112,18 @@ static void run_status(struct client *client, const json_t *request, struct repl
 	int switches, links, active, programs = 0;
 
 	(void)request;
-	list_for_each(link, &daemon->clients)
+	list_for_each (link, &daemon->clients)
 		programs += container_of(link, struct client, link)->kind == CLIENT_PROGRAM;
 	count_ports(&daemon->fabric, &switches, &links, &active);
 	reply_ok(ret_reply,
-		 json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:b, s:i, s:s, s:o}", "fabric",
-			   daemon->options.fabric_name, "pid", (int)getpid(), "hosts",
+		 json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:b, s:i, s:s, s:o}",
+			   "fabric", daemon->options.fabric_name, "pid", (int)getpid(), "hosts",
 			   (int)daemon->hosts.host_count, "switches", switches, "links", links,
-			   "active_links", active, "programs", programs, "offload",
-			   daemon->options.offloads, "ephemeral", daemon->options.is_ephemeral,
-			   "generation", (int)daemon->page->generation, "folder", daemon->runtime.path,
-			   "sm", describe_manager(&daemon->sm)));
+			   "active_links", active, "programs", programs, "users",
+			   (int)daemon->user_count, "offload", daemon->options.offloads,
+			   "ephemeral", daemon->options.is_ephemeral, "generation",
+			   (int)daemon->page->generation, "folder", daemon->runtime.path, "sm",
+			   describe_manager(&daemon->sm)));
 }
 
 static bool parse_guid(const char *text, uint64_t *ret_guid)
@@ -154,7 +157,8 @@ static struct node *find_node(const struct daemon *daemon, const char *name)
 }
 
 /* Port 0 stands for all ports. Returns how many cables that was. */
-static unsigned set_node_cables(struct daemon *daemon, struct node *node, unsigned port_number, bool is_up)
+static unsigned set_node_cables(struct daemon *daemon, struct node *node, unsigned port_number,
+				bool is_up)
 {
 	unsigned count = 0;
 
@@ -180,8 +184,8 @@ static void run_link(struct client *client, const json_t *request, struct reply 
 	unsigned count = 0;
 
 	if (!host && !node) {
-		reply_error(ret_reply, ENOENT, "no host, switch or GUID %.64s in fabric %s", name ? name : "",
-			    daemon->options.fabric_name);
+		reply_error(ret_reply, ENOENT, "no host, switch or GUID %.64s in fabric %s",
+			    name ? name : "", daemon->options.fabric_name);
 		return;
 	}
 	if (port_number < 0 || port_number > 255)
@@ -189,9 +193,11 @@ static void run_link(struct client *client, const json_t *request, struct reply 
 	if (node)
 		count = set_node_cables(daemon, node, (unsigned)port_number, is_up);
 	for (uint32_t index = 0; host && index < host->adapter_count; index++)
-		count += set_node_cables(daemon, host->adapters[index]->node, (unsigned)port_number, is_up);
+		count += set_node_cables(daemon, host->adapters[index]->node, (unsigned)port_number,
+					 is_up);
 	if (!count) {
-		reply_error(ret_reply, ENOENT, "%.64s has no cable at port %d", name, (int)port_number);
+		reply_error(ret_reply, ENOENT, "%.64s has no cable at port %d", name,
+			    (int)port_number);
 		return;
 	}
 	log_line("link %s %s:%d", is_up ? "up" : "down", name, (int)port_number);
@@ -235,7 +241,8 @@ static void run_wait_active(struct client *client, const json_t *request, struct
 }
 
 const struct command tool_commands[] = {
-	{ "hosts", run_hosts },	      { "status", run_status }, { "link", run_link },
-	{ "refresh", run_refresh },   { "down", run_down },	{ "wait-active", run_wait_active },
-	{ NULL, NULL },
+	{"hosts", run_hosts}, {"status", run_status},
+	{"link", run_link},   {"refresh", run_refresh},
+	{"down", run_down},   {"wait-active", run_wait_active},
+	{NULL, NULL},
 };

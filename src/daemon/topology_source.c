@@ -16,7 +16,7 @@ enum { FILE_BYTES_MAX = 64 << 20 };
 
 static bool is_generator(const char *topology)
 {
-	static const char *const names[] = { "star:", "ring:", "fat-tree:", "mesh:" };
+	static const char *const names[] = {"star:", "ring:", "fat-tree:", "mesh:"};
 
 	for (unsigned index = 0; index < ARRAY_COUNT(names); index++) {
 		if (strncmp(topology, names[index], strlen(names[index])) == 0)
@@ -27,11 +27,12 @@ static bool is_generator(const char *topology)
 
 static int generate(struct fabric *fabric, const char *generator)
 {
-	struct topology_error problem = { 0 };
+	struct topology_error problem = {0};
 	int error = topology_generate(fabric, generator, &problem);
 
 	if (error)
-		log_line("topology %s: %s", generator, problem.reason[0] ? problem.reason : strerror(-error));
+		log_line("topology %s: %s", generator,
+			 problem.reason[0] ? problem.reason : strerror(-error));
 	return error;
 }
 
@@ -74,14 +75,14 @@ static int read_file(const char *path, char **ret_text, size_t *ret_bytes)
 
 static int parse_file(struct fabric *fabric, const char *path)
 {
-	struct topology_error problem = { 0 };
+	struct topology_error problem = {0};
 	char *text = NULL;
 	size_t byte_count = 0;
 	int error = read_file(path, &text, &byte_count);
 
 	if (error) {
-		log_line("%s: %s (a topology is a file, or star:N, ring:N, fat-tree:K, mesh:AxB)", path,
-			 strerror(-error));
+		log_line("%s: %s (a topology is a file, or star:N, ring:N, fat-tree:K, mesh:AxB)",
+			 path, strerror(-error));
 		return error;
 	}
 	error = topology_parse(fabric, text, byte_count, &problem);

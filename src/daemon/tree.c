@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of a host that programs read behind the libraries' back: sys/class/infiniband..., dev/infiniband... */
+/* The files of a host that programs read behind the libraries' back: sys/class/infiniband...,
+ * dev/infiniband... */
 #include "daemon/tree.h"
 
 #include <errno.h>
@@ -24,7 +25,8 @@ static void keep_first(int *error, int next)
 }
 
 /* A path that is too long names nothing, and whatever is written there fails. */
-static void format_path(char ret_path[static TREE_PATH_BYTES], const char *format, ...) PRINTF_LIKE(2, 3);
+static void format_path(char ret_path[static TREE_PATH_BYTES], const char *format, ...)
+	PRINTF_LIKE(2, 3);
 
 static void format_path(char ret_path[static TREE_PATH_BYTES], const char *format, ...)
 {
@@ -37,7 +39,8 @@ static void format_path(char ret_path[static TREE_PATH_BYTES], const char *forma
 		ret_path[0] = '\0';
 }
 
-void tree_path(const struct daemon *daemon, const struct host *host, char ret_path[static TREE_PATH_BYTES])
+void tree_path(const struct daemon *daemon, const struct host *host,
+	       char ret_path[static TREE_PATH_BYTES])
 {
 	format_path(ret_path, "%s/hosts/%s", daemon->runtime.path, host->name);
 }
@@ -65,7 +68,7 @@ static void format_port_folder(const struct daemon *daemon, const struct endpoin
 	tree_path(daemon, adapter->host, root);
 	format_function(adapter, function);
 	format_path(ret_path, "%s/sys/devices/%s/infiniband/%s/ports/%u", root, function,
-		 adapter->name, endpoint->port->number);
+		    adapter->name, endpoint->port->number);
 }
 
 static int render_function(const char *folder)
@@ -110,12 +113,13 @@ static int render_device(const char *folder, const struct node *node)
 static int render_port_devices(const char *root, const struct adapter_entry *adapter,
 			       unsigned port_number, unsigned port_ordinal)
 {
-	static const char *const kinds[] = { "umad", "issm" };
+	static const char *const kinds[] = {"umad", "issm"};
 	char name[64], path[TREE_PATH_BYTES];
 	int error = 0;
 
 	for (unsigned kind = 0; kind < ARRAY_COUNT(kinds); kind++) {
-		snprintf(name, sizeof(name), "sys/class/infiniband_mad/%s%u", kinds[kind], port_ordinal);
+		snprintf(name, sizeof(name), "sys/class/infiniband_mad/%s%u", kinds[kind],
+			 port_ordinal);
 		format_path(path, "%s/%s", root, name);
 		keep_first(&error, tree_folder_make(root, name));
 		keep_first(&error, tree_file_write(path, "ibdev", "%s", adapter->name));
@@ -123,7 +127,8 @@ static int render_port_devices(const char *root, const struct adapter_entry *ada
 	}
 	snprintf(name, sizeof(name), "dev/infiniband/umad%u", port_ordinal);
 	keep_first(&error, tree_link_make(root, name, "/dev/null"));
-	/* A FIFO, so that opening it shows: a subnet manager holds it open (drop-in-abi.md, 8.4). */
+	/* A FIFO, so that opening it shows: a subnet manager holds it open (drop-in-abi.md, 8.4).
+	 */
 	format_path(path, "%s/dev/infiniband/issm%u", root, port_ordinal);
 	if (mkfifo(path, 0600) != 0 && errno != EEXIST)
 		keep_first(&error, -errno);
@@ -178,9 +183,9 @@ static int render_adapter(struct daemon *daemon, const char *root,
 
 static int render_host(struct daemon *daemon, const struct host *host, const char *root)
 {
-	static const char *const folders[] = { "sys/class/infiniband", "sys/class/infiniband_mad",
-					       "sys/class/infiniband_verbs", "sys/class/misc/rdma_cm",
-					       "dev/infiniband" };
+	static const char *const folders[] = {"sys/class/infiniband", "sys/class/infiniband_mad",
+					      "sys/class/infiniband_verbs",
+					      "sys/class/misc/rdma_cm", "dev/infiniband"};
 	char path[TREE_PATH_BYTES];
 	unsigned port_ordinal = 0;
 	int error = 0;

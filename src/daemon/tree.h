@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of a host that programs read behind the libraries' back: sys/class/infiniband..., dev/infiniband... */
+/* The files of a host that programs read behind the libraries' back: sys/class/infiniband...,
+ * dev/infiniband... */
 #ifndef SOFTIB_DAEMON_TREE_H
 #define SOFTIB_DAEMON_TREE_H
 
@@ -13,7 +14,8 @@ struct host;
 enum { TREE_PATH_BYTES = CONTROL_PATH_BYTES + 256 };
 
 /* <runtime>/<fabric>/hosts/<host>. */
-void tree_path(const struct daemon *daemon, const struct host *host, char ret_path[static TREE_PATH_BYTES]);
+void tree_path(const struct daemon *daemon, const struct host *host,
+	       char ret_path[static TREE_PATH_BYTES]);
 
 /* Renders a host's files if they are not there. -errno: nothing half done stays. */
 MUST_USE int tree_render(struct daemon *daemon, struct host *host);

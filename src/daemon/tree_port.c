@@ -9,12 +9,20 @@
 #include "net/link/port.h"
 #include "wire/gid.h"
 
-static const char *const state_names[] = { "NOP", "DOWN", "INIT", "ARMED", "ACTIVE" };
-static const char *const physical_names[] = { "No change", "Sleep", "Polling", "Disabled",
-					      "PortConfigurationTraining", "LinkUp",
-					      "LinkErrorRecovery", "Phy Test" };
+static const char *const state_names[] = {"NOP", "DOWN", "INIT", "ARMED", "ACTIVE"};
+static const char *const physical_names[] = {"No change",
+					     "Sleep",
+					     "Polling",
+					     "Disabled",
+					     "PortConfigurationTraining",
+					     "LinkUp",
+					     "LinkErrorRecovery",
+					     "Phy Test"};
 
-#define COUNTER(file, member) { file, offsetof(struct port_counters, member) }
+#define COUNTER(file, member)                                                                      \
+	{                                                                                          \
+		file, offsetof(struct port_counters, member)                                       \
+	}
 
 /* Under the names of Linux; the same numbers that the performance agent reads. */
 static const struct {
@@ -90,8 +98,8 @@ static int write_pkeys(const char *folder, const struct port *port)
 
 int tree_port_create(const char *folder, const struct port *port)
 {
-	static const char *const folders[] = { "gids", "pkeys", "gid_attrs/types", "gid_attrs/ndevs",
-					       "counters", "hw_counters" };
+	static const char *const folders[] = {
+		"gids", "pkeys", "gid_attrs/types", "gid_attrs/ndevs", "counters", "hw_counters"};
 	int error = 0;
 
 	for (unsigned index = 0; index < ARRAY_COUNT(folders); index++)
@@ -115,11 +123,13 @@ int tree_port_write(const char *folder, const struct port *port)
 	int error = 0;
 
 	link_rate_text(info, rate);
-	keep_first(&error, tree_file_write(folder, "state", "%u: %s", info->port_state,
-					   state_names[info->port_state % ARRAY_COUNT(state_names)]));
 	keep_first(&error,
-		   tree_file_write(folder, "phys_state", "%u: %s", info->physical_state,
-				   physical_names[info->physical_state % ARRAY_COUNT(physical_names)]));
+		   tree_file_write(folder, "state", "%u: %s", info->port_state,
+				   state_names[info->port_state % ARRAY_COUNT(state_names)]));
+	keep_first(&error,
+		   tree_file_write(
+			   folder, "phys_state", "%u: %s", info->physical_state,
+			   physical_names[info->physical_state % ARRAY_COUNT(physical_names)]));
 	keep_first(&error, tree_file_write(folder, "lid", "0x%x", info->lid));
 	keep_first(&error, tree_file_write(folder, "lid_mask_count", "%u", info->lmc));
 	keep_first(&error, tree_file_write(folder, "sm_lid", "0x%x", info->master_sm_lid));

@@ -7,7 +7,8 @@
 
 struct port;
 
-/* Below `folder` (.../ports/N), which exists. The first error is returned, the rest is still written. */
+/* Below `folder` (.../ports/N), which exists. The first error is returned, the rest is still
+ * written. */
 MUST_USE int tree_port_create(const char *folder, const struct port *port);
 MUST_USE int tree_port_write(const char *folder, const struct port *port);
 MUST_USE int tree_port_write_counters(const char *folder, const struct port *port);

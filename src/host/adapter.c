@@ -57,6 +57,7 @@ static int start_hca(struct adapter *adapter, const struct hca_owner *owner)
 	if (error)
 		return error;
 	adapter->hca.system_image_guid = description->system_image_guid;
+	adapter->hca.environment.is_underway = transmit_is_underway;
 	/* What softibd gave when the adapter was open before is still ours. */
 	for (unsigned i = 0; i < adapter->grant_count && !error; i++)
 		error = hca_add_qpns(&adapter->hca, adapter->grants[i].first,

@@ -91,6 +91,19 @@ bool channel_should_retry(struct channel *channel, time_ns now, uint64_t byte_co
 	return true;
 }
 
+bool channel_is_underway(struct channel *channel, uint64_t position, time_ns now)
+{
+	(void)ring_room(&channel->out);
+	if (channel_is_corrupt(channel) || position - channel->out.head_seen > channel->out.data_bytes ||
+	    position == channel->out.head_seen)
+		return false;
+	if (channel->out.head_seen != channel->taken_head) {
+		channel->taken_head = channel->out.head_seen;
+		channel->taken_at = now;
+	}
+	return now - channel->taken_at < CHANNEL_STALL_NS;
+}
+
 time_ns channel_deadline(const struct channel *channel)
 {
 	if (list_is_empty(&channel->waiting) || channel->full_since == TIME_NEVER)

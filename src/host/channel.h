@@ -36,6 +36,8 @@ struct channel {
 	time_ns full_since;  /* TIME_NEVER while nobody waits */
 	uint64_t full_head;  /* where the consumer stood then */
 	bool is_stalled;     /* throw away what does not fit */
+	uint64_t taken_head; /* where the consumer stood when it was last seen to have moved */
+	time_ns taken_at;
 };
 
 void channel_init(struct channel *channel, uint32_t id);
@@ -59,6 +61,8 @@ void channel_is_full(struct channel *channel, time_ns now);
 /* Whether those who wait should try again: there is room for byte_count, or the consumer has
  * stalled. */
 bool channel_should_retry(struct channel *channel, time_ns now, uint64_t byte_count);
+/* Whether the record that ends at position is still unread by a consumer that does take records. */
+bool channel_is_underway(struct channel *channel, uint64_t position, time_ns now);
 /* When channel_should_retry may turn true without the other end's doing. */
 time_ns channel_deadline(const struct channel *channel);
 

@@ -59,7 +59,7 @@ static void write_packet(struct channel *channel, uint16_t port, const struct pa
 /* How many of the largest packets surely fit. */
 static unsigned packets_that_fit(struct channel *channel, uint32_t record_bytes)
 {
-	uint64_t count = ring_room(&channel->out) / record_bytes;
+	uint64_t count = ring_room_at_least(&channel->out, channel->out.data_bytes / 4) / record_bytes;
 
 	if (count < 2)
 		return 0;
@@ -113,8 +113,22 @@ static bool transmit_into(struct attachment *attachment, struct hca *hca, struct
 			flow_count(flow, packets[i].packet_count,
 				   wire_words(&packets[i], byte_count));
 	}
+	qp->owner_position = channel->out.tail;
 	mark_dirty(attachment, channel);
 	return true;
+}
+
+bool transmit_is_underway(const struct qp *qp, time_ns now)
+{
+	const struct flow *flow = qp->owner_route;
+	struct hca *hca = container_of(qp, struct qp_object, qp)->hca;
+	struct adapter *adapter = container_of(hca, struct adapter, hca);
+
+	if (!flow)
+		return false;
+	return channel_is_underway(flow->state == FLOW_DIRECT ? flow->channel
+							      : &adapter->attachment->softibd,
+				   qp->owner_position, now);
 }
 
 static void ask(struct attachment *attachment, struct flow *flow)

@@ -10,6 +10,7 @@
 
 struct adapter;
 struct attachment;
+struct qp;
 
 enum {
 	/* A record with the largest train, and the same again for the end of a ring. */
@@ -19,6 +20,8 @@ enum {
 
 /* Lets the ready queue pairs of an adapter transmit. Returns whether one did. */
 bool transmit_adapter(struct adapter *adapter, time_ns now);
+/* For the queue pairs' environment: what this one sent last lies unread in a ring whose reader is alive. */
+bool transmit_is_underway(const struct qp *qp, time_ns now);
 /* Shows everything written to those who read it. */
 void transmit_flush(struct attachment *attachment);
 

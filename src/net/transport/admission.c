@@ -18,15 +18,18 @@ static void count_violation(uint32_t *counter)
 
 static enum admission check_transport(const struct qp *qp, const struct packet *packet)
 {
-	static const uint8_t transports[] = {
-		[QP_RC] = TRANSPORT_RC,
-		[QP_UC] = TRANSPORT_UC,
-		[QP_UD] = TRANSPORT_UD,
-	};
-
-	if (opcode_transport(packet->bth.opcode) != transports[qp->type])
+	if (opcode_transport(packet->bth.opcode) != qp_transport(qp))
 		return DROP_WRONG_TRANSPORT;
 	return opcode_info(packet->bth.opcode)->name ? ADMITTED : DROP_RESERVED_OPCODE;
+}
+
+/* An XRC initiator has no responder, an XRC target no requester. */
+static enum admission check_half(const struct qp *qp, const struct packet *packet)
+{
+	enum qp_type lacking =
+		opcode_info(packet->bth.opcode)->is_response ? QP_XRC_TGT : QP_XRC_INI;
+
+	return qp->type == lacking ? DROP_NO_SUCH_HALF : ADMITTED;
 }
 
 /* What each state does with requests and with responses. */
@@ -91,6 +94,8 @@ enum admission admission_check(struct qp *qp, const struct packet *packet)
 {
 	enum admission admission = check_transport(qp, packet);
 
+	if (admission == ADMITTED)
+		admission = check_half(qp, packet);
 	if (admission == ADMITTED)
 		admission = check_state(qp, packet);
 	if (admission == ADMITTED)

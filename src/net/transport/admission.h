@@ -11,6 +11,7 @@ enum admission {
 	ADMITTED,
 	DROP_RESERVED_OPCODE,
 	DROP_WRONG_TRANSPORT,
+	DROP_NO_SUCH_HALF, /* a request for a queue pair that only sends them, or the reverse */
 	DROP_WRONG_STATE,
 	DROP_BAD_PKEY,
 	DROP_BAD_QKEY,

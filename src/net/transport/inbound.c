@@ -72,6 +72,23 @@ enum verdict inbound_check_sequence(const struct qp *qp, const struct inbound *i
 	return qp->responder.inbound == needed ? VERDICT_ACCEPT : VERDICT_BAD_SEQUENCE;
 }
 
+enum verdict inbound_choose_queue(struct qp *qp, const struct inbound *inbound)
+{
+	if (likely(qp->type != QP_XRC_TGT))
+		return VERDICT_ACCEPT;
+	if (inbound->info->starts_message)
+		qp->receive_queue =
+			qp->environment->find_xrc_queue(qp, inbound->packet->xrc_srqn);
+	/* Unknown, or destroyed in the middle of the message. */
+	return qp->receive_queue ? VERDICT_ACCEPT : VERDICT_INVALID_REQUEST;
+}
+
+/* Where the peer's keys must be registered. */
+static const struct protection_domain *remote_domain(const struct qp *qp)
+{
+	return qp->type == QP_XRC_TGT ? qp->receive_queue->pd : qp->pd;
+}
+
 static uint32_t needed_access(enum opcode_kind kind)
 {
 	if (kind == OPCODE_KIND_WRITE)
@@ -155,8 +172,8 @@ static enum verdict resolve(const struct qp *qp, uint32_t rkey, uint64_t address
 	/* No bytes, so no key and no address to check. */
 	if (!byte_count)
 		return VERDICT_ACCEPT;
-	if (memory_resolve(qp->environment->memory, qp->pd, rkey, address, byte_count, access,
-			   ret_target) != MEMORY_OK)
+	if (memory_resolve(qp->environment->memory, remote_domain(qp), rkey, address, byte_count,
+			   access, ret_target) != MEMORY_OK)
 		return VERDICT_REMOTE_ACCESS;
 	return VERDICT_ACCEPT;
 }

@@ -42,6 +42,8 @@ void inbound_init(struct inbound *inbound, const struct packet *packet);
 void inbound_trim(struct inbound *inbound, uint32_t packet_count, uint32_t mtu);
 
 enum verdict inbound_check_sequence(const struct qp *qp, const struct inbound *inbound);
+/* An XRC target takes the queue that the first packet of a message names, for all of it. */
+enum verdict inbound_choose_queue(struct qp *qp, const struct inbound *inbound);
 enum verdict inbound_check_enabled(const struct qp *qp, const struct inbound *inbound);
 enum verdict inbound_check_receive(const struct qp *qp, const struct inbound *inbound);
 enum verdict inbound_check_length(const struct qp *qp, const struct inbound *inbound);

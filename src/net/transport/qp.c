@@ -20,6 +20,12 @@
 /* A copy of a shared request needs a place of its own. */
 static int init_receives(struct qp *qp, struct receive_queue *shared_queue)
 {
+	if (qp->type == QP_XRC_TGT) {
+		/* Each message names its queue. */
+		qp->receive_queue = NULL;
+		qp->responder.taken = malloc(receive_slot_bytes(qp->environment->xrc_sges_max));
+		return qp->responder.taken ? 0 : -ENOMEM;
+	}
 	if (!shared_queue) {
 		qp->receive_queue = &qp->own_receives;
 		return receive_queue_init(&qp->own_receives, qp->pd,
@@ -67,6 +73,14 @@ void qp_release(struct qp *qp)
 	qp->responder.taken = NULL;
 }
 
+void qp_forget_receive_queue(struct qp *qp, const struct receive_queue *queue)
+{
+	if (qp->receive_queue != queue)
+		return;
+	qp->receive_queue = NULL;
+	qp->responder.has_receive = false;
+}
+
 void qp_query(const struct qp *qp, struct qp_attributes *ret_attributes)
 {
 	*ret_attributes = qp->attributes;
@@ -85,6 +99,8 @@ static void settle(struct qp *qp, time_ns now)
 	qp->has_failed_to_report = false;
 }
 
+enum { SRQN_MAX = 0xffffff };
+
 /* Which requests each service accepts. */
 static bool type_accepts(enum qp_type type, enum send_opcode opcode)
 {
@@ -95,6 +111,8 @@ static bool type_accepts(enum qp_type type, enum send_opcode opcode)
 		[QP_RC] = SENDS | WRITES | READS | 1 << SEND_SEND_INVALIDATE,
 		[QP_UC] = SENDS | WRITES,
 		[QP_UD] = SENDS,
+		[QP_XRC_INI] = SENDS | WRITES | READS | 1 << SEND_SEND_INVALIDATE,
+		[QP_XRC_TGT] = 0,
 	};
 
 	return (unsigned)opcode < 32 && accepted[type] >> opcode & 1;
@@ -110,6 +128,8 @@ static bool request_is_valid(const struct qp *qp, const struct send_request *req
 		return false;
 	if ((request->flags & SEND_INLINE) && (CARRIES_NO_DATA >> request->opcode & 1))
 		return false;
+	if (qp->type == QP_XRC_INI)
+		return request->remote_srqn <= SRQN_MAX;
 	return qp->type != QP_UD || (request->address && request->address_pd == qp->pd);
 }
 
@@ -132,7 +152,7 @@ int qp_post_send(struct qp *qp, time_ns now, const struct send_request *request)
 
 int qp_post_receive(struct qp *qp, time_ns now, const struct receive_request *request)
 {
-	if (unlikely(qp->state == QP_RESET || qp_is_shared(qp)))
+	if (unlikely(qp->state == QP_RESET || qp_is_shared(qp) || qp->type == QP_XRC_INI))
 		return -EINVAL;
 
 	int error = receive_queue_post(&qp->own_receives, request);
@@ -162,7 +182,7 @@ void qp_receive(struct qp *qp, time_ns now, const struct packet *packet)
 	note_established(qp);
 	if (opcode_info(packet->bth.opcode)->is_response)
 		completer_receive(qp, now, packet);
-	else if (qp->type == QP_RC)
+	else if (qp_is_reliable(qp))
 		responder_receive(qp, now, packet);
 	else if (qp->type == QP_UC)
 		unreliable_connection_receive(qp, now, packet);
@@ -174,7 +194,7 @@ void qp_receive(struct qp *qp, time_ns now, const struct packet *packet)
 bool qp_next_route(const struct qp *qp, time_ns now, struct qp_route *ret_route)
 {
 	(void)now;
-	/* Only reliable connections answer, and their answers go where their requests go. */
+	/* Only connections answer, and their answers go where their requests go. */
 	if (!responses_are_due(qp) && !requester_is_ready(qp))
 		return false;
 	requester_route(qp, ret_route);

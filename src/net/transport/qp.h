@@ -28,7 +28,13 @@ struct protection_domain;
 struct qp;
 
 /* The verbs' numbers. */
-enum qp_type { QP_RC = 2, QP_UC = 3, QP_UD = 4 };
+enum qp_type {
+	QP_RC = 2,
+	QP_UC = 3,
+	QP_UD = 4,
+	QP_XRC_INI = 9,	 /* initiator: sends requests, has no responder */
+	QP_XRC_TGT = 10, /* target: answers requests, has neither queues nor protection domain */
+};
 
 enum qp_state { QP_RESET, QP_INIT, QP_RTR, QP_RTS, QP_SQD, QP_SQE, QP_ERROR };
 
@@ -50,8 +56,15 @@ struct qp_environment {
 	/* A completion for the CQ of that side. false: the CQ overflowed. */
 	bool (*complete)(struct qp *qp, enum queue_side side, const struct completion *completion);
 	void (*event)(struct qp *qp, enum qp_event event);
-	/* A request was taken from a shared receive queue. */
+	/* Optional: what this queue pair sent is still on its way to a receiver that is taking packets,
+	 * so that silence says nothing yet and a timeout does not count as a retry. */
+	bool (*is_underway)(const struct qp *qp, time_ns now);
+	/* A request was taken from a shared receive queue: qp->receive_queue. */
 	void (*shared_receive_taken)(struct qp *qp);
+	/* The XRC SRQ of this number in the target's XRC domain; NULL: none. While a message holds one
+	 * of its requests, the queue pair's receive_queue leads to it and completions are for it. */
+	struct receive_queue *(*find_xrc_queue)(const struct qp *qp, uint32_t srqn);
+	uint32_t xrc_sges_max; /* no such queue has more */
 };
 
 struct qp_capabilities {
@@ -146,6 +159,7 @@ struct saved_request {
 	uint64_t result; /* of an atomic */
 	uint32_t byte_count;
 	uint32_t rkey;
+	uint32_t xrc_srqn; /* of a target: the queue in whose protection domain the key is */
 	struct psn first_psn;
 	uint32_t packet_count; /* PSNs it uses */
 	uint32_t start_packet; /* where the answer now due begins */
@@ -186,8 +200,10 @@ struct qp {
 	const struct qp_environment *environment;
 	struct protection_domain *pd;
 	struct port_view *port;		     /* NULL until a modify names one */
-	struct receive_queue *receive_queue; /* own_receives, or a shared one */
+	/* own_receives, or a shared one. A target's: the one that the last message named, or NULL. */
+	struct receive_queue *receive_queue;
 	void *owner_route;
+	uint64_t owner_position; /* the owner's: how far into the route its last packet lies */
 	struct list ready_link;
 	struct timer timer;
 	enum qp_type type;
@@ -213,11 +229,32 @@ static inline bool qp_is_shared(const struct qp *qp)
 	return qp->receive_queue != &qp->own_receives;
 }
 
+/* Whether requests are acknowledged. */
+static inline bool qp_is_reliable(const struct qp *qp)
+{
+	return qp->type != QP_UC && qp->type != QP_UD;
+}
+
+/* BTH.OpCode bits 7:5 of its packets. */
+static inline uint8_t qp_transport(const struct qp *qp)
+{
+	static const uint8_t transports[] = {
+		[QP_RC] = TRANSPORT_RC,	     [QP_UC] = TRANSPORT_UC,	   [QP_UD] = TRANSPORT_UD,
+		[QP_XRC_INI] = TRANSPORT_XRC, [QP_XRC_TGT] = TRANSPORT_XRC,
+	};
+
+	return transports[qp->type];
+}
+
+/* A target takes no capabilities and no pd: those of the XRC SRQs that requests name are used. */
 MUST_USE int qp_init(struct qp *qp, const struct qp_environment *environment, enum qp_type type,
 		     uint32_t qpn, struct protection_domain *pd,
 		     const struct qp_capabilities *capabilities, struct receive_queue *shared_queue,
 		     bool signal_all);
 void qp_release(struct qp *qp);
+
+/* An XRC SRQ is going away: a message that holds one of its requests can't be finished. */
+void qp_forget_receive_queue(struct qp *qp, const struct receive_queue *queue);
 
 /* The state machine's table and value checks; -EINVAL changes nothing. */
 MUST_USE int qp_modify(struct qp *qp, time_ns now, const struct qp_ports *ports,

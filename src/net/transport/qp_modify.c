@@ -12,7 +12,7 @@
 #include "wire/mtu.h"
 #include "wire/pkey.h"
 
-enum { TYPE_RC, TYPE_UC, TYPE_UD, TYPE_COUNT };
+enum { TYPE_RC, TYPE_UC, TYPE_UD, TYPE_INI, TYPE_TGT, TYPE_COUNT };
 
 struct transition {
 	bool is_valid;
@@ -32,6 +32,7 @@ enum {
 	RTR_RC = RTR_UC | QP_HAS_RESPONDER_RESOURCES | QP_HAS_MIN_RNR_TIMER,
 	RTS_RC = QP_HAS_SQ_PSN | QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY |
 		 QP_HAS_INITIATOR_DEPTH,
+	RTS_TGT = QP_HAS_SQ_PSN | QP_HAS_TIMEOUT,
 	LIVE_UC = QP_HAS_CURRENT_STATE | QP_HAS_ACCESS | MIGRATION,
 	LIVE_RC = LIVE_UC | QP_HAS_MIN_RNR_TIMER,
 	LIVE_UD = QP_HAS_CURRENT_STATE | QP_HAS_QKEY,
@@ -39,41 +40,49 @@ enum {
 	DRAINED_RC = DRAINED_UC | QP_HAS_PORT | QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT |
 		     QP_HAS_RNR_RETRY | QP_HAS_INITIATOR_DEPTH | QP_HAS_RESPONDER_RESOURCES |
 		     QP_HAS_MIN_RNR_TIMER,
+	DRAINED_INI = DRAINED_RC & ~(QP_HAS_RESPONDER_RESOURCES | QP_HAS_MIN_RNR_TIMER),
+	DRAINED_TGT = DRAINED_RC &
+		      ~(QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY | QP_HAS_INITIATOR_DEPTH),
+	DRAINED_UD = QP_HAS_PKEY_INDEX | QP_HAS_QKEY,
+	RTR_ALSO = ALTERNATE | QP_HAS_ACCESS | QP_HAS_PKEY_INDEX,
 };
 
 enum { STATE_COUNT = QP_ERROR + 1 };
 
 /* clang-format off */
-/* Rows: from; columns: to. Required and optional attributes for RC, UC, UD. */
+/* Rows: from; columns: to. Required and optional attributes for RC, UC, UD, XRC initiator and target. */
 static const struct transition transitions[STATE_COUNT][STATE_COUNT] = {
 	[QP_RESET] = {
 		[QP_RESET] = {true},
-		[QP_INIT] = {true, {{INIT_CONNECTED, 0}, {INIT_CONNECTED, 0}, {INIT_DATAGRAM, 0}}},
+		[QP_INIT] = {true, {{INIT_CONNECTED, 0}, {INIT_CONNECTED, 0}, {INIT_DATAGRAM, 0},
+				    {INIT_CONNECTED, 0}, {INIT_CONNECTED, 0}}},
 		[QP_ERROR] = {true},
 	},
 	[QP_INIT] = {
 		[QP_RESET] = {true},
-		[QP_INIT] = {true, {{0, INIT_CONNECTED}, {0, INIT_CONNECTED}, {0, INIT_DATAGRAM}}},
-		[QP_RTR] = {true, {{RTR_RC, ALTERNATE | QP_HAS_ACCESS | QP_HAS_PKEY_INDEX},
-				   {RTR_UC, ALTERNATE | QP_HAS_ACCESS | QP_HAS_PKEY_INDEX},
-				   {0, QP_HAS_PKEY_INDEX | QP_HAS_QKEY}}},
+		[QP_INIT] = {true, {{0, INIT_CONNECTED}, {0, INIT_CONNECTED}, {0, INIT_DATAGRAM},
+				    {0, INIT_CONNECTED}, {0, INIT_CONNECTED}}},
+		[QP_RTR] = {true, {{RTR_RC, RTR_ALSO}, {RTR_UC, RTR_ALSO}, {0, DRAINED_UD},
+				   {RTR_UC, RTR_ALSO}, {RTR_RC, RTR_ALSO}}},
 		[QP_ERROR] = {true},
 	},
 	[QP_RTR] = {
 		[QP_RESET] = {true},
-		[QP_RTS] = {true, {{RTS_RC, LIVE_RC}, {QP_HAS_SQ_PSN, LIVE_UC}, {QP_HAS_SQ_PSN, LIVE_UD}}},
+		[QP_RTS] = {true, {{RTS_RC, LIVE_RC}, {QP_HAS_SQ_PSN, LIVE_UC}, {QP_HAS_SQ_PSN, LIVE_UD},
+				   {RTS_RC, LIVE_UC}, {RTS_TGT, LIVE_RC}}},
 		[QP_ERROR] = {true},
 	},
 	[QP_RTS] = {
 		[QP_RESET] = {true},
-		[QP_RTS] = {true, {{0, LIVE_RC}, {0, LIVE_UC}, {0, LIVE_UD}}},
-		[QP_SQD] = {true, {{0, NOTIFY}, {0, NOTIFY}, {0, NOTIFY}}},
+		[QP_RTS] = {true, {{0, LIVE_RC}, {0, LIVE_UC}, {0, LIVE_UD}, {0, LIVE_UC}, {0, LIVE_RC}}},
+		[QP_SQD] = {true, {{0, NOTIFY}, {0, NOTIFY}, {0, NOTIFY}, {0, NOTIFY}, {0, NOTIFY}}},
 		[QP_ERROR] = {true},
 	},
 	[QP_SQD] = {
 		[QP_RESET] = {true},
-		[QP_RTS] = {true, {{0, LIVE_RC}, {0, LIVE_UC}, {0, LIVE_UD}}},
-		[QP_SQD] = {true, {{0, DRAINED_RC}, {0, DRAINED_UC}, {0, QP_HAS_PKEY_INDEX | QP_HAS_QKEY}}},
+		[QP_RTS] = {true, {{0, LIVE_RC}, {0, LIVE_UC}, {0, LIVE_UD}, {0, LIVE_UC}, {0, LIVE_RC}}},
+		[QP_SQD] = {true, {{0, DRAINED_RC}, {0, DRAINED_UC}, {0, DRAINED_UD}, {0, DRAINED_INI},
+				   {0, DRAINED_TGT}}},
 		[QP_ERROR] = {true},
 	},
 	[QP_SQE] = {
@@ -90,7 +99,12 @@ static const struct transition transitions[STATE_COUNT][STATE_COUNT] = {
 
 static unsigned type_index(enum qp_type type)
 {
-	return type == QP_RC ? TYPE_RC : type == QP_UC ? TYPE_UC : TYPE_UD;
+	static const uint8_t indexes[] = {
+		[QP_RC] = TYPE_RC,	  [QP_UC] = TYPE_UC,	    [QP_UD] = TYPE_UD,
+		[QP_XRC_INI] = TYPE_INI, [QP_XRC_TGT] = TYPE_TGT,
+	};
+
+	return indexes[type];
 }
 
 static bool transition_allows(const struct qp *qp, enum qp_state to, uint32_t mask)
@@ -101,8 +115,8 @@ static bool transition_allows(const struct qp *qp, enum qp_state to, uint32_t ma
 
 	if (!transition->is_valid)
 		return false;
-	/* An RC queue pair is never in SQE, so there is nothing to return from. */
-	if (qp->state == QP_SQE && to == QP_RTS && qp->type == QP_RC)
+	/* A reliable queue pair is never in SQE, so there is nothing to return from. */
+	if (qp->state == QP_SQE && to == QP_RTS && qp_is_reliable(qp))
 		return false;
 	if ((mask & required) != required)
 		return false;
@@ -248,6 +262,8 @@ static void reset(struct qp *qp)
 	};
 	qp->responder = (struct responder){.taken = taken};
 	qp->own_receives.head = qp->own_receives.tail;
+	if (qp->type == QP_XRC_TGT)
+		qp->receive_queue = NULL;
 	qp->attributes = (struct qp_attributes){0};
 	qp->port = NULL;
 	qp->path_mtu = 0;

@@ -10,8 +10,7 @@ int receive_queue_init(struct receive_queue *queue, struct protection_domain *pd
 		       uint32_t requests_max, uint32_t sges_max)
 {
 	*queue = (struct receive_queue){
-		.slot_bytes =
-			(uint32_t)(sizeof(struct receive_slot) + sges_max * sizeof(struct sge)),
+		.slot_bytes = receive_slot_bytes(sges_max),
 		.slot_count = 1,
 		.requests_max = requests_max,
 		.sges_max = sges_max,

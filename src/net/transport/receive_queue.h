@@ -30,6 +30,11 @@ struct receive_queue {
 	struct protection_domain *pd;
 };
 
+static inline uint32_t receive_slot_bytes(uint32_t sges_max)
+{
+	return (uint32_t)(sizeof(struct receive_slot) + sges_max * sizeof(struct sge));
+}
+
 MUST_USE int receive_queue_init(struct receive_queue *queue, struct protection_domain *pd,
 				uint32_t requests_max, uint32_t sges_max);
 void receive_queue_release(struct receive_queue *queue);

@@ -62,7 +62,9 @@ void report_receive_take(struct qp *qp)
 		return;
 	/* Others post to and take from a shared queue, so its slot may be overwritten before this
 	 * message ends. */
-	memcpy(qp->responder.taken, receive_queue_slot(queue, queue->head), queue->slot_bytes);
+	const struct receive_slot *slot = receive_queue_slot(queue, queue->head);
+
+	memcpy(qp->responder.taken, slot, receive_slot_bytes(slot->sge_count));
 	queue->head++;
 	qp->environment->shared_receive_taken(qp);
 }
@@ -133,7 +135,7 @@ void qp_enter_error(struct qp *qp, time_ns now)
 void report_send_failure(struct qp *qp, time_ns now, enum completion_status status)
 {
 	report_send(qp, now, status);
-	if (qp->type == QP_RC) {
+	if (qp_is_reliable(qp)) {
 		qp_enter_error(qp, now);
 		return;
 	}

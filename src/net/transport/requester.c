@@ -39,11 +39,6 @@ static const struct request_opcodes request_opcodes[] = {
 				  OPCODE_SEND_LAST_INVALIDATE, OPCODE_SEND_ONLY_INVALIDATE},
 };
 
-static uint8_t transport_bits(const struct qp *qp)
-{
-	return qp->type == QP_RC ? TRANSPORT_RC : qp->type == QP_UC ? TRANSPORT_UC : TRANSPORT_UD;
-}
-
 static uint32_t outbound_mtu(const struct qp *qp)
 {
 	return qp->type == QP_UD ? mtu_bytes(qp->port->mtu_code) : qp->path_mtu;
@@ -63,7 +58,7 @@ static bool may_start(const struct qp *qp, const struct send_slot *slot)
 
 	if (qp->state != QP_RTS)
 		return false;
-	if (qp->type != QP_RC)
+	if (!qp_is_reliable(qp))
 		return true;
 	if ((slot->flags & SEND_FENCE) && requester->reads_outstanding)
 		return false;
@@ -205,7 +200,7 @@ static uint32_t build_message(const struct qp *qp, struct send_slot *slot, uint3
 	bth->opcode = starts ? (ends ? opcodes->only : opcodes->first)
 			     : (ends ? opcodes->last : opcodes->middle);
 	bth->solicited = ends && (slot->flags & SEND_SOLICITED) && may_be_solicited(slot->opcode);
-	bth->ack_request = qp->type == QP_RC &&
+	bth->ack_request = qp_is_reliable(qp) &&
 			   (ends || index / PACKETS_PER_ACK != (index + count) / PACKETS_PER_ACK);
 	ret_packet->packet_count = count;
 	ret_packet->immediate = slot->immediate_or_rkey;
@@ -258,6 +253,7 @@ static void address_request(const struct qp *qp, const struct send_slot *slot,
 	if (qp->type != QP_UD) {
 		packet_address(qp, &qp->attributes.address, qp->attributes.destination_qpn,
 			       ret_packet);
+		ret_packet->xrc_srqn = slot->remote_srqn;
 		return;
 	}
 	packet_address(qp, slot->address, datagram_destination(slot), ret_packet);
@@ -278,7 +274,7 @@ static void build(const struct qp *qp, struct send_slot *slot, uint32_t train_by
 		*ret_psn_count = build_atomic(slot, ret_packet);
 	else
 		*ret_psn_count = build_message(qp, slot, train_bytes_max, ret_packet);
-	ret_packet->bth.opcode |= transport_bits(qp);
+	ret_packet->bth.opcode |= qp_transport(qp);
 	ret_packet->bth.psn = psn_add(slot->first_psn, qp->requester.cursor_packet);
 }
 
@@ -294,7 +290,7 @@ static void advance(struct qp *qp, time_ns now, const struct send_slot *slot, ui
 		return;
 	requester->cursor++;
 	requester->cursor_packet = 0;
-	if (qp->type == QP_RC)
+	if (qp_is_reliable(qp))
 		return;
 	/* Nobody will answer: it is done when it is on its way. */
 	requester->oldest_psn = requester->next_psn;
@@ -340,7 +336,7 @@ unsigned requester_transmit(struct qp *qp, time_ns now, unsigned packets_max,
 		count++;
 		advance(qp, now, slot, psn_count);
 	}
-	if (count && qp->type == QP_RC)
+	if (count && qp_is_reliable(qp))
 		retry_watch(qp, now);
 	return count;
 }

@@ -23,12 +23,14 @@ static enum verdict check_psn(const struct qp *qp, struct inbound *inbound)
 	return VERDICT_ACCEPT;
 }
 
-static enum verdict validate(const struct qp *qp, struct inbound *inbound)
+static enum verdict validate(struct qp *qp, struct inbound *inbound)
 {
 	enum verdict verdict = check_psn(qp, inbound);
 
 	if (verdict == VERDICT_ACCEPT)
 		verdict = inbound_check_sequence(qp, inbound);
+	if (verdict == VERDICT_ACCEPT)
+		verdict = inbound_choose_queue(qp, inbound);
 	if (verdict == VERDICT_ACCEPT)
 		verdict = inbound_check_enabled(qp, inbound);
 	if (verdict == VERDICT_ACCEPT)

@@ -79,6 +79,7 @@ void responses_save_read(struct qp *qp, const struct packet *packet, uint32_t pa
 			 .address = packet->reth.address,
 			 .byte_count = packet->reth.bytes,
 			 .rkey = packet->reth.rkey,
+			 .xrc_srqn = packet->xrc_srqn,
 			 .first_psn = packet->bth.psn,
 			 .packet_count = packet_count,
 		 });
@@ -90,6 +91,7 @@ void responses_save_atomic(struct qp *qp, const struct packet *packet, uint64_t 
 			 .address = packet->atomic_eth.address,
 			 .result = result,
 			 .rkey = packet->atomic_eth.rkey,
+			 .xrc_srqn = packet->xrc_srqn,
 			 .first_psn = packet->bth.psn,
 			 .packet_count = 1,
 			 .is_atomic = true,
@@ -120,6 +122,17 @@ const struct saved_request *responses_first_after(const struct qp *qp, struct ps
 		found = saved;
 	}
 	return found;
+}
+
+const struct protection_domain *responses_domain(const struct qp *qp,
+						 const struct saved_request *saved)
+{
+	if (likely(qp->type != QP_XRC_TGT))
+		return qp->pd;
+
+	const struct receive_queue *queue = qp->environment->find_xrc_queue(qp, saved->xrc_srqn);
+
+	return queue ? queue->pd : NULL;
 }
 
 /* Answered requests at the front of those pending are not pending. */
@@ -181,7 +194,7 @@ static void open_response(const struct qp *qp, uint8_t opcode, struct psn psn, u
 			  struct packet *ret_packet)
 {
 	packet_address(qp, &qp->attributes.address, qp->attributes.destination_qpn, ret_packet);
-	ret_packet->bth.opcode = TRANSPORT_RC | opcode;
+	ret_packet->bth.opcode = qp_transport(qp) | opcode;
 	ret_packet->bth.psn = psn;
 	ret_packet->aeth = (struct aeth){.syndrome = syndrome, .msn = qp->responder.msn};
 }
@@ -223,8 +236,9 @@ static bool answer_read(struct qp *qp, time_ns now, struct saved_request *saved,
 	uint8_t *bytes = NULL;
 
 	if (byte_count &&
-	    memory_resolve(qp->environment->memory, qp->pd, saved->rkey, saved->address + offset,
-			   byte_count, ACCESS_REMOTE_READ, &bytes) != MEMORY_OK) {
+	    memory_resolve(qp->environment->memory, responses_domain(qp, saved), saved->rkey,
+			   saved->address + offset, byte_count, ACCESS_REMOTE_READ,
+			   &bytes) != MEMORY_OK) {
 		refuse_read(qp, now, saved, psn);
 		return false;
 	}

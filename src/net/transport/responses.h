@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "wire/packet.h"
 
+struct protection_domain;
 struct qp;
 struct saved_request;
 
@@ -26,6 +27,10 @@ void responses_save_atomic(struct qp *qp, const struct packet *packet, uint64_t 
 
 /* The saved request that used this PSN; NULL when none did. */
 struct saved_request *responses_find(const struct qp *qp, struct psn psn);
+
+/* Where its key must be registered. NULL, which no key goes with: its XRC SRQ is gone. */
+const struct protection_domain *responses_domain(const struct qp *qp,
+						 const struct saved_request *saved);
 
 /* Answers it again from this packet on. */
 void responses_repeat(struct qp *qp, struct saved_request *saved, uint32_t first_packet);

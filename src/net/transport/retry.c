@@ -121,13 +121,22 @@ void retry_after_rnr(struct qp *qp, time_ns now, struct psn psn, unsigned rnr_co
 	retry_move_cursor(qp, psn);
 }
 
+static bool is_underway(const struct qp *qp, time_ns now)
+{
+	const struct qp_environment *environment = qp->environment;
+
+	return environment->is_underway && environment->is_underway(qp, now);
+}
+
 void retry_expire(struct qp *qp, time_ns now)
 {
 	struct requester *requester = &qp->requester;
 
 	if (requester->rnr_deadline <= now)
 		requester->rnr_deadline = TIME_NEVER;
-	if (requester->retry_deadline <= now) {
+	if (requester->retry_deadline <= now && is_underway(qp, now)) {
+		restart(qp, now);
+	} else if (requester->retry_deadline <= now) {
 		requester->is_awaiting = false;
 		retry_from(qp, now, requester->oldest_psn);
 	}

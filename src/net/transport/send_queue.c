@@ -69,6 +69,7 @@ static void copy_addressing(const struct send_request *request, enum send_addres
 	}
 	ret_slot->remote_address = request->remote_address;
 	ret_slot->remote_key = request->remote_key;
+	ret_slot->remote_srqn = request->remote_srqn;
 	ret_slot->compare_or_add = request->compare_or_add;
 	ret_slot->swap = request->swap;
 }

@@ -27,6 +27,7 @@ struct send_slot {
 		};
 	};
 	uint32_t remote_key;
+	uint32_t remote_srqn; /* XRC */
 	uint32_t immediate_or_rkey;
 	uint32_t byte_count;
 	struct psn first_psn;  /* from its start on */

@@ -38,6 +38,7 @@ struct send_request {
 	uint32_t flags;
 	uint32_t immediate_or_rkey; /* immediate as it stands in memory, or the key to invalidate */
 	uint32_t remote_key;
+	uint32_t remote_srqn; /* XRC only: the shared receive queue to use */
 	uint64_t remote_address;
 	uint64_t compare_or_add;
 	uint64_t swap;

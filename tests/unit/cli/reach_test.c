@@ -32,7 +32,7 @@ static void write_elf(unsigned char word_class, Elf64_Word segment_type)
 	struct {
 		Elf64_Ehdr header;
 		Elf64_Phdr segment;
-	} image = { 0 };
+	} image = {0};
 
 	memcpy(image.header.e_ident, ELFMAG, SELFMAG);
 	image.header.e_ident[EI_CLASS] = word_class;

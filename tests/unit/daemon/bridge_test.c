@@ -132,8 +132,9 @@ static bool is_waiting(void)
 
 static void test_a_full_ring_holds_packets_back_and_then_gives_up(void **state)
 {
-	struct client *reader = container_of(list_first(&host_table_find(&softibd->hosts, "h2")->programs),
-					     struct client, host_link);
+	struct client *reader =
+		container_of(list_first(&host_table_find(&softibd->hosts, "h2")->programs),
+			     struct client, host_link);
 	uint64_t before = port_of("h2")->counters.drops[DROP_LIFETIME];
 
 	(void)state;
@@ -157,16 +158,20 @@ static void test_a_full_ring_holds_packets_back_and_then_gives_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_a_packet_arrives_as_it_was_sent, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_number_that_is_nobodys_is_counted, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_programs_do_not_reach_queue_pair_0, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_foreign_source_lid_goes_nowhere, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_what_was_sent_before_the_end_still_arrives, set_up,
+		cmocka_unit_test_setup_teardown(test_a_packet_arrives_as_it_was_sent, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(test_nonsense_in_the_ring_ends_its_writer_only, set_up,
+		cmocka_unit_test_setup_teardown(test_a_number_that_is_nobodys_is_counted, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(test_a_full_ring_holds_packets_back_and_then_gives_up, set_up,
+		cmocka_unit_test_setup_teardown(test_programs_do_not_reach_queue_pair_0, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(test_a_foreign_source_lid_goes_nowhere, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_what_was_sent_before_the_end_still_arrives,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_nonsense_in_the_ring_ends_its_writer_only,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_a_full_ring_holds_packets_back_and_then_gives_up, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,8 +54,8 @@ struct daemon *fixture_start_with(struct daemon_options options)
 
 struct daemon *fixture_start(const char *topology)
 {
-	return fixture_start_with((struct daemon_options){
-		.topology = topology, .runs_sm = true, .offloads = true });
+	return fixture_start_with(
+		(struct daemon_options){.topology = topology, .runs_sm = true, .offloads = true});
 }
 
 void fixture_stop(void)
@@ -146,7 +146,8 @@ static void map_attachment(struct program *program, struct control_message *mess
 	struct process_layout layout = process_layout();
 
 	assert_int_equal(message->descriptor_count, 4);
-	assert_int_equal(memory_file_map_readonly(message->descriptors[0], sizeof(struct fabric_page),
+	assert_int_equal(memory_file_map_readonly(message->descriptors[0],
+						  sizeof(struct fabric_page),
 						  (const void **)&program->page),
 			 0);
 	assert_int_equal(memory_file_map(message->descriptors[1], layout.total_bytes,
@@ -157,7 +158,8 @@ static void map_attachment(struct program *program, struct control_message *mess
 	message->descriptors[2] = -1;
 	message->descriptors[3] = -1;
 	ring_producer_init(&program->up, program->memory + layout.up_offset, PROCESS_RING_BYTES);
-	ring_consumer_init(&program->down, program->memory + layout.down_offset, PROCESS_RING_BYTES);
+	ring_consumer_init(&program->down, program->memory + layout.down_offset,
+			   PROCESS_RING_BYTES);
 	program->flows = (struct flow_counters *)(program->memory + layout.flows_offset);
 }
 
@@ -167,7 +169,8 @@ void program_start(struct program *program, const char *host)
 
 	program->socket = fixture_connect();
 	fixture_order(program->socket,
-		      "{\"command\":\"hello\",\"version\":1,\"kind\":\"program\",\"host\":\"%s\"}", host);
+		      "{\"command\":\"hello\",\"version\":1,\"kind\":\"program\",\"host\":\"%s\"}",
+		      host);
 	assert_int_equal(control_send(program->socket, "{\"command\":\"attach\"}", NULL, 0), 0);
 	assert_int_equal(receive(program->socket, &message), 0);
 	map_attachment(program, &message);
@@ -229,13 +232,14 @@ void program_show(struct program *program, struct ring_record *record)
 		assert_int_equal(write(program->softibd_doorbell, &one, sizeof(one)), sizeof(one));
 }
 
-struct resolve_answer program_resolve(struct program *program, uint16_t dlid, uint32_t qpn, uint16_t pkey)
+struct resolve_answer program_resolve(struct program *program, uint16_t dlid, uint32_t qpn,
+				      uint16_t pkey)
 {
-	struct resolve_request request = { .request_id = 77,
-					   .destination_qpn = qpn,
-					   .dlid = dlid,
-					   .pkey = pkey,
-					   .source_port = 0 << 8 | 1 };
+	struct resolve_request request = {.request_id = 77,
+					  .destination_qpn = qpn,
+					  .dlid = dlid,
+					  .pkey = pkey,
+					  .source_port = 0 << 8 | 1};
 	struct ring_record *record = ring_reserve(&program->up, sizeof(request));
 	struct resolve_answer answer;
 
@@ -256,10 +260,10 @@ struct resolve_answer program_resolve(struct program *program, uint16_t dlid, ui
 void program_send(struct program *program, uint16_t dlid, uint32_t qpn, const char *text)
 {
 	struct packet packet = {
-		.lrh = { .dlid = dlid, .slid = program->lid },
-		.bth = { .opcode = TRANSPORT_UD | OPCODE_SEND_ONLY,
-			 .pkey = PKEY_DEFAULT_FULL,
-			 .destination_qpn = qpn },
+		.lrh = {.dlid = dlid, .slid = program->lid},
+		.bth = {.opcode = TRANSPORT_UD | OPCODE_SEND_ONLY,
+			.pkey = PKEY_DEFAULT_FULL,
+			.destination_qpn = qpn},
 		.packet_count = 1,
 	};
 	uint8_t payload[64];

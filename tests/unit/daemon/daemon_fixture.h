@@ -29,7 +29,7 @@ bool fixture_is_cut_off(int socket);
 /* An attached program as softibd's peer sees it. */
 struct program {
 	int socket;
-	int doorbell;	      /* its own */
+	int doorbell; /* its own */
 	int softibd_doorbell;
 	const struct fabric_page *page;
 	uint8_t *memory;
@@ -45,7 +45,8 @@ void program_end(struct program *program);
 const struct ring_record *program_next(struct program *program);
 /* The next record of this kind; others are passed over. */
 const struct ring_record *program_next_of(struct program *program, enum record_kind kind);
-struct resolve_answer program_resolve(struct program *program, uint16_t dlid, uint32_t qpn, uint16_t pkey);
+struct resolve_answer program_resolve(struct program *program, uint16_t dlid, uint32_t qpn,
+				      uint16_t pkey);
 /* Commits a record of the up ring and rings if softibd sleeps. */
 void program_show(struct program *program, struct ring_record *record);
 /* A UD packet of a few bytes. */

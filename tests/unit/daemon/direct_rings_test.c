@@ -39,7 +39,7 @@ struct end {
 static struct end fetch(const struct program *program, uint32_t id)
 {
 	struct control_message message;
-	struct end end = { 0 };
+	struct end end = {0};
 	char text[64];
 	int error = -110 /* ETIMEDOUT */;
 
@@ -54,8 +54,8 @@ static struct end fetch(const struct program *program, uint32_t id)
 	json_t *answer = json_loadb(message.text, message.byte_count, 0, NULL);
 
 	if (message.descriptor_count == 2)
-		assert_int_equal(memory_file_map(message.descriptors[0], direct_layout().total_bytes,
-						 (void **)&end.memory),
+		assert_int_equal(memory_file_map(message.descriptors[0],
+						 direct_layout().total_bytes, (void **)&end.memory),
 				 0);
 	end.outgoing = (int)json_integer_value(json_object_get(answer, "outgoing"));
 	end.incoming = (int)json_integer_value(json_object_get(answer, "incoming"));
@@ -96,7 +96,8 @@ static void test_both_ends_see_the_same_memory_the_other_way_round(void **state)
 	end_a.memory[direct_layout().offset[end_a.outgoing] + 4096] = 42;
 	assert_int_equal(end_b.memory[direct_layout().offset[end_b.incoming] + 4096], 42);
 	/* The way back is the same ring. */
-	assert_int_equal(program_resolve(&b, a.lid, a.first_qpn, PKEY_DEFAULT_FULL).ring_id, answer.ring_id);
+	assert_int_equal(program_resolve(&b, a.lid, a.first_qpn, PKEY_DEFAULT_FULL).ring_id,
+			 answer.ring_id);
 
 	assert_false(is_closed(&end_b));
 	program_end(&a);
@@ -153,12 +154,14 @@ static void test_a_process_has_a_ring_to_itself(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_both_ends_see_the_same_memory_the_other_way_round, set_up,
+		cmocka_unit_test_setup_teardown(
+			test_both_ends_see_the_same_memory_the_other_way_round, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_third_process_can_not_fetch_it, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(test_a_third_process_can_not_fetch_it, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_ring_outlives_its_sender_until_it_is_fetched, set_up,
+		cmocka_unit_test_setup_teardown(test_a_ring_outlives_its_sender_until_it_is_fetched,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_process_has_a_ring_to_itself, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(test_a_process_has_a_ring_to_itself, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,14 +56,16 @@ static void test_a_clear_way_gives_a_ring(void **state)
 static void test_no_owner_no_partition_no_route_give_none(void **state)
 {
 	(void)state;
-	assert_int_equal(program_resolve(&a, b.lid, b.first_qpn + QPN_BLOCK, PKEY_DEFAULT_FULL).verdict,
-			 RESOLVED_FABRIC_RETRY);
+	assert_int_equal(
+		program_resolve(&a, b.lid, b.first_qpn + QPN_BLOCK, PKEY_DEFAULT_FULL).verdict,
+		RESOLVED_FABRIC_RETRY);
 	assert_int_equal(resolve(0x8123).verdict, RESOLVED_FABRIC);
 	assert_int_equal(program_resolve(&a, 0xbfff, b.first_qpn, PKEY_DEFAULT_FULL).verdict,
 			 RESOLVED_FABRIC);
 	assert_int_equal(program_resolve(&a, 0xc001, QPN_MULTICAST, PKEY_DEFAULT_FULL).verdict,
 			 RESOLVED_FABRIC);
-	assert_int_equal(program_resolve(&a, b.lid, QPN_GSI, PKEY_DEFAULT_FULL).verdict, RESOLVED_FABRIC);
+	assert_int_equal(program_resolve(&a, b.lid, QPN_GSI, PKEY_DEFAULT_FULL).verdict,
+			 RESOLVED_FABRIC);
 }
 
 /* The trusted process decides: a limited member may talk to full ones only. */
@@ -124,7 +126,8 @@ static void test_what_a_flow_sent_is_counted_at_every_hop_once(void **state)
 	a.flows[answer.flow_slot].words += 300;
 	flows_fold_all(softibd);
 	flows_fold_all(softibd);
-	assert_int_equal(port_of("h1")->counters.transmit_packets, before_out.transmit_packets + 10);
+	assert_int_equal(port_of("h1")->counters.transmit_packets,
+			 before_out.transmit_packets + 10);
 	assert_int_equal(port_of("h1")->counters.transmit_words, before_out.transmit_words + 300);
 	assert_int_equal(port_of("h2")->counters.receive_packets, before_in.receive_packets + 10);
 	assert_int_equal(port_of("h2")->counters.receive_words, before_in.receive_words + 300);
@@ -132,7 +135,8 @@ static void test_what_a_flow_sent_is_counted_at_every_hop_once(void **state)
 	/* Nonsense in the counters is not believed. */
 	a.flows[answer.flow_slot].packets = 3;
 	flows_fold_all(softibd);
-	assert_int_equal(port_of("h1")->counters.transmit_packets, before_out.transmit_packets + 10);
+	assert_int_equal(port_of("h1")->counters.transmit_packets,
+			 before_out.transmit_packets + 10);
 }
 
 static void test_without_offload_nobody_gets_a_ring(void **state)

@@ -25,8 +25,9 @@ static int set_up(void **state)
 	struct node *node;
 
 	(void)state;
-	assert_int_equal(fabric_init(&fabric, &(struct fabric_owner){ 0 }), 0);
-	assert_int_equal(fabric_add_node(&fabric, NODE_SWITCH, 8, 0x10, "S-10", "switch-1", &node), 0);
+	assert_int_equal(fabric_init(&fabric, &(struct fabric_owner){0}), 0);
+	assert_int_equal(fabric_add_node(&fabric, NODE_SWITCH, 8, 0x10, "S-10", "switch-1", &node),
+			 0);
 	add(0x100, "H-100", "alpha", 1);
 	add(0x200, "H-200", "beta", 2);
 	add(0x300, "H-300", "alpha", 1);
@@ -75,7 +76,7 @@ static void test_endpoints_are_found_only_where_ports_are(void **state)
 static void test_addresses_count_ports_of_the_fabric(void **state)
 {
 	char text[ADDRESS_TEXT_BYTES];
-	struct endpoint far = { .ordinal = 1000 };
+	struct endpoint far = {.ordinal = 1000};
 
 	(void)state;
 	endpoint_address(host_endpoint(host_table_find(&table, "alpha"), 0, 1), text);

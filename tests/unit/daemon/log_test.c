@@ -78,8 +78,10 @@ static void test_a_place_that_can_not_be_written_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_lines_are_appended_with_their_time, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_long_line_is_cut_and_still_ends, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_lines_are_appended_with_their_time, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_a_long_line_is_cut_and_still_ends, set_up,
+						tear_down),
 		cmocka_unit_test(test_a_place_that_can_not_be_written_is_an_error),
 	};
 

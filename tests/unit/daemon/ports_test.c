@@ -119,7 +119,8 @@ static void test_a_full_ring_catches_up(void **state)
 			last = update.view.subnet_timeout;
 		}
 		if (ring_release(&program.down))
-			assert_int_equal(write(program.softibd_doorbell, &one, sizeof(one)), sizeof(one));
+			assert_int_equal(write(program.softibd_doorbell, &one, sizeof(one)),
+					 sizeof(one));
 	}
 	assert_int_equal(last, 21);
 	program_end(&program);
@@ -138,11 +139,13 @@ static void test_ports_out_of_the_managers_reach_do_not_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_a_view_shows_what_the_port_has, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_link_that_goes_down_is_told, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_full_ring_catches_up, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_ports_out_of_the_managers_reach_do_not_count, set_up,
+		cmocka_unit_test_setup_teardown(test_a_view_shows_what_the_port_has, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(test_a_link_that_goes_down_is_told, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_a_full_ring_catches_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_ports_out_of_the_managers_reach_do_not_count,
+						set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,7 +92,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_a_fabric_has_one_owner, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_remains_of_a_dead_owner_are_swept, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_remains_of_a_dead_owner_are_swept, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_bad_names_are_refused, set_up, tear_down),
 	};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conversations on the control socket, good and bad.
- * Covers: daemon/server.c daemon/commands.c daemon/program_commands.c daemon/client.c daemon/daemon.c daemon/sm_runner.c */
+ * Covers: daemon/server.c daemon/commands.c daemon/program_commands.c daemon/client.c
+ * daemon/daemon.c daemon/sm_runner.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,8 +43,9 @@ static void expect_refusal(int socket, const char *request, const char *part)
 static void test_hello_says_where_and_what(void **state)
 {
 	int socket = fixture_connect();
-	json_t *answer = fixture_ask(socket, "{\"command\":\"hello\",\"version\":1,\"kind\":\"program\","
-					     "\"host\":\"h2\"}");
+	json_t *answer =
+		fixture_ask(socket, "{\"command\":\"hello\",\"version\":1,\"kind\":\"program\","
+				    "\"host\":\"h2\"}");
 	const json_t *adapter = json_array_get(json_object_get(answer, "adapters"), 0);
 
 	(void)state;
@@ -51,7 +53,8 @@ static void test_hello_says_where_and_what(void **state)
 	assert_string_equal(json_string_value(json_object_get(answer, "fabric")), "test");
 	assert_int_equal(access(json_string_value(json_object_get(answer, "tree")), R_OK), 0);
 	assert_string_equal(json_string_value(json_object_get(adapter, "name")), "softib0");
-	assert_string_equal(json_string_value(json_object_get(adapter, "node_guid")), "0x025f1b0100020000");
+	assert_string_equal(json_string_value(json_object_get(adapter, "node_guid")),
+			    "0x025f1b0100020000");
 	assert_int_equal(json_integer_value(json_object_get(adapter, "ports")), 1);
 	json_decref(answer);
 	close(socket);
@@ -63,19 +66,24 @@ static void test_refusals_say_why(void **state)
 
 	(void)state;
 	expect_refusal(socket, "{\"command\":\"dance\"}", "unknown command \"dance\"");
-	expect_refusal(socket, "{\"command\":\"hello\",\"version\":1,\"kind\":\"king\"}", "program, hold or tool");
-	expect_refusal(socket, "{\"command\":\"hello\",\"version\":7,\"kind\":\"hold\"}", "version 1");
-	expect_refusal(socket, "{\"command\":\"hello\",\"version\":1,\"kind\":\"hold\",\"host\":\"x\"}",
+	expect_refusal(socket, "{\"command\":\"hello\",\"version\":1,\"kind\":\"king\"}",
+		       "program, hold or tool");
+	expect_refusal(socket, "{\"command\":\"hello\",\"version\":7,\"kind\":\"hold\"}",
+		       "version 1");
+	expect_refusal(socket,
+		       "{\"command\":\"hello\",\"version\":1,\"kind\":\"hold\",\"host\":\"x\"}",
 		       "no host x in fabric test; there are: h1, h2, h3");
 	expect_refusal(socket, "{\"command\":\"attach\"}", "after hello");
-	expect_refusal(socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":1}", "attach comes first");
+	expect_refusal(socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":1}",
+		       "attach comes first");
 	expect_refusal(socket, "{\"command\":\"ring\",\"id\":1}", "no such ring");
 	close(socket);
 }
 
 static void test_garbage_ends_only_its_sender(void **state)
 {
-	static const char *const messages[] = { "garbage", "{}", "[1,2]", "{\"command\":17}", "{\"command\":" };
+	static const char *const messages[] = {"garbage", "{}", "[1,2]", "{\"command\":17}",
+					       "{\"command\":"};
 	int good = fixture_connect();
 
 	(void)state;
@@ -99,13 +107,17 @@ static void test_queue_pair_numbers_are_given_in_blocks_with_a_limit(void **stat
 	assert_int_equal(program.first_qpn % QPN_BLOCK, 0);
 	assert_true(program.first_qpn >= QPN_BLOCK);
 
-	json_t *answer = fixture_ask(program.socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":100000}");
+	json_t *answer = fixture_ask(program.socket,
+				     "{\"command\":\"qpns\",\"adapter\":0,\"count\":100000}");
 
 	assert_int_equal(json_integer_value(json_object_get(answer, "count")), 98 * QPN_BLOCK);
 	json_decref(answer);
-	expect_refusal(program.socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":0}", "numbers");
-	expect_refusal(program.socket, "{\"command\":\"qpns\",\"adapter\":1,\"count\":1}", "1 adapters");
-	expect_refusal(program.socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":2097152}", "no more");
+	expect_refusal(program.socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":0}",
+		       "numbers");
+	expect_refusal(program.socket, "{\"command\":\"qpns\",\"adapter\":1,\"count\":1}",
+		       "1 adapters");
+	expect_refusal(program.socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":2097152}",
+		       "no more");
 	program_end(&program);
 }
 

@@ -82,7 +82,8 @@ static void test_nodes_are_found_by_guid_and_by_description(void **state)
 	snprintf(guid, sizeof(guid), "0x%016lx", (unsigned long)node->info.node_guid);
 	fixture_order(tool, "{\"command\":\"link\",\"node\":\"%s\",\"port\":%u,\"up\":true}", guid,
 		      port_of("h1")->peer->number);
-	fixture_order(tool, "{\"command\":\"link\",\"node\":\"%s\",\"up\":true}", node->description);
+	fixture_order(tool, "{\"command\":\"link\",\"node\":\"%s\",\"up\":true}",
+		      node->description);
 	fixture_order(tool, "{\"command\":\"link\",\"node\":\"%s\",\"up\":true}", node->name);
 }
 

@@ -33,10 +33,10 @@ static int tear_down(void **state)
 
 static int build(const char *topology, unsigned host_count, uint32_t *ret_nodes)
 {
-	struct daemon_options options = { .topology = topology, .host_count = host_count };
+	struct daemon_options options = {.topology = topology, .host_count = host_count};
 	struct fabric fabric;
 
-	assert_int_equal(fabric_init(&fabric, &(struct fabric_owner){ 0 }), 0);
+	assert_int_equal(fabric_init(&fabric, &(struct fabric_owner){0}), 0);
 
 	int error = topology_build(&options, &fabric);
 
@@ -83,8 +83,8 @@ static void test_hosts_generators_and_files_make_fabrics(void **state)
 	assert_int_equal(nodes, 6);
 	assert_int_equal(build("ring:3", 0, &nodes), 0);
 	assert_int_equal(nodes, 6);
-	write_file("good", "Switch 2 \"S-1\"\n[1] \"H-1\"[1]\n\nHca 1 \"H-1\"\n[1] \"S-1\"[1]\n", path,
-		   sizeof(path));
+	write_file("good", "Switch 2 \"S-1\"\n[1] \"H-1\"[1]\n\nHca 1 \"H-1\"\n[1] \"S-1\"[1]\n",
+		   path, sizeof(path));
 	assert_int_equal(build(path, 0, &nodes), 0);
 	assert_int_equal(nodes, 2);
 }
@@ -108,8 +108,10 @@ static void test_errors_name_file_line_and_reason(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_hosts_generators_and_files_make_fabrics, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_errors_name_file_line_and_reason, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_hosts_generators_and_files_make_fabrics,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_errors_name_file_line_and_reason, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

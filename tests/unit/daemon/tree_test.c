@@ -141,11 +141,15 @@ static void test_a_file_is_replaced_whole_or_not_at_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_files_are_rendered_when_asked_for, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_devices_look_like_character_devices, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_files_are_rendered_when_asked_for, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_devices_look_like_character_devices, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_files_follow_the_port, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_what_can_not_be_written_leaves_nothing, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_file_is_replaced_whole_or_not_at_all, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_can_not_be_written_leaves_nothing, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_a_file_is_replaced_whole_or_not_at_all, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,6 +137,28 @@ static void test_slow_reader_is_not_a_stalled_one(void **state)
 
 #define channel_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void test_record_is_underway_until_a_living_reader_has_taken_it(void **state)
+{
+	(void)state;
+	assert_true(put(&here));
+	assert_true(put(&here));
+	channel_publish(&here);
+
+	uint64_t end = here.out.tail;
+
+	assert_true(channel_is_underway(&here, end, MILLISECONDS(1)));
+	/* The reader moves: the clock starts again. */
+	assert_non_null(ring_next(&there.in));
+	channel_release(&there);
+	assert_true(channel_is_underway(&here, end, MILLISECONDS(300)));
+	assert_true(channel_is_underway(&here, end, MILLISECONDS(499)));
+	/* It has stopped: silence counts from here on. */
+	assert_false(channel_is_underway(&here, end, MILLISECONDS(500)));
+	assert_non_null(ring_next(&there.in));
+	channel_release(&there);
+	assert_false(channel_is_underway(&here, end, MILLISECONDS(501)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +166,8 @@ int main(void)
 		channel_test(test_released_room_rings_only_for_one_who_waits),
 		channel_test(test_reader_that_stopped_counts_as_stalled_after_a_while),
 		channel_test(test_slow_reader_is_not_a_stalled_one),
+		cmocka_unit_test_setup_teardown(
+			test_record_is_underway_until_a_living_reader_has_taken_it, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

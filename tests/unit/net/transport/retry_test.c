@@ -278,6 +278,41 @@ static void test_train_that_overlaps_what_was_received_is_trimmed(void **state)
 	}
 }
 
+static bool path_is_slow;
+
+static bool slow_path(const struct qp *qp, time_ns now)
+{
+	(void)qp;
+	(void)now;
+	return path_is_slow;
+}
+
+static void test_silence_does_not_count_while_packets_are_underway(void **state)
+{
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+
+	struct qp_environment environment = *pair.a.qp.environment;
+	time_ns start = pair.now;
+
+	environment.is_underway = slow_path;
+	pair.a.qp.environment = &environment;
+	path_is_slow = true;
+	post_receive(&pair, &pair.b, 64);
+	post_send(&pair, &pair.a, 10);
+	wire_lose(&pair.a_to_b, 0);
+	/* Far more timeouts than there are retries, and nothing is sent again. */
+	run_until(&pair, start + ((time_ns)4096 << 14) * 20);
+	expect_wire(&pair.a_to_b, "ONLY@0!");
+	expect_no_completion(&pair.a);
+	path_is_slow = false;
+	run_until_idle(&pair);
+	expect_wire(&pair.a_to_b, "ONLY@0");
+	expect_completion(&pair.a, COMPLETION_SUCCESS);
+	expect_received(&pair.b, COMPLETION_SUCCESS);
+	rc_pair_release(&pair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -294,6 +329,7 @@ int main(void)
 		cmocka_unit_test(test_timer_is_left_alone_until_it_fires),
 		cmocka_unit_test(test_late_acknowledge_spares_the_resend),
 		cmocka_unit_test(test_psns_wrap),
+		cmocka_unit_test(test_silence_does_not_count_while_packets_are_underway),
 		cmocka_unit_test(test_train_that_overlaps_what_was_received_is_trimmed),
 	};
 
