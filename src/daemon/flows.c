@@ -10,6 +10,7 @@
 #include "daemon/client.h"
 #include "daemon/direct_rings.h"
 #include "fabric/fabric.h"
+#include "net/link/counters.h"
 #include "wire/pkey.h"
 
 /* A process that writes nonsense into its counters can't make a port's count jump further than this
@@ -79,15 +80,8 @@ static void fold_slot(struct flow_slot *slot, const struct flow_counters *counte
 	if (!packets && !words)
 		return;
 	for (unsigned index = 0; index < slot->hop_count; index++) {
-		struct port_counters *output = &slot->hops[index].output->counters;
-		struct port_counters *input = &slot->hops[index].input->counters;
-
-		output->transmit_packets += packets;
-		output->unicast_transmit_packets += packets;
-		output->transmit_words += words;
-		input->receive_packets += packets;
-		input->unicast_receive_packets += packets;
-		input->receive_words += words;
+		port_count_offloaded_transmit(slot->hops[index].output, packets, words);
+		port_count_offloaded_receive(slot->hops[index].input, packets, words);
 	}
 }
 
@@ -168,25 +162,6 @@ static int take_slot(struct flow_table *table, const struct flow_key *key,
 	return 0;
 }
 
-/* A packet carries an entry of the sender's own table. */
-static bool port_sends_pkey(const struct port *port, uint16_t pkey)
-{
-	for (unsigned index = 0; index < port->pkey_count; index++) {
-		if (port->pkeys[index] == pkey)
-			return true;
-	}
-	return false;
-}
-
-static bool port_accepts_pkey(const struct port *port, uint16_t pkey)
-{
-	for (unsigned index = 0; index < port->pkey_count; index++) {
-		if (pkey_matches(port->pkeys[index], pkey))
-			return true;
-	}
-	return false;
-}
-
 /* Nothing that this process sent earlier may still be on its way, or the ring would overtake it. */
 static bool fabric_path_is_empty(struct daemon *daemon, const struct client *destination)
 {
@@ -214,15 +189,11 @@ static enum resolve_verdict decide(struct client *client, const struct resolve_r
 
 	if (!source || !can_ever_be_direct(client, request))
 		return RESOLVED_FABRIC;
+	/* The trusted process decides, partitions of both ends included. */
 	fabric_walk(&daemon->fabric, source->port, request->dlid, request->sl & 15, request->pkey,
 		    &path);
 	if (path.verdict != DROP_NONE || !path.destination->endpoint)
 		return RESOLVED_FABRIC;
-	/* The trusted process decides: ports that share no partition never get a ring. */
-	if (!port_sends_pkey(source->port, request->pkey) ||
-	    !port_accepts_pkey(path.destination, request->pkey))
-		return RESOLVED_FABRIC;
-
 	const struct endpoint *endpoint = path.destination->endpoint;
 	struct client *destination =
 		qpn_space_owner(&endpoint->adapter->qpns, request->destination_qpn);

@@ -21,7 +21,7 @@ static const char *const physical_names[] = {"No change",
 
 #define COUNTER(file, member)                                                                      \
 	{                                                                                          \
-		file, offsetof(struct port_counters, member)                                       \
+		file, offsetof(struct link_counters, member)                                       \
 	}
 
 /* Under the names of Linux; the same numbers that the performance agent reads. */

@@ -8,7 +8,7 @@
 #include "mgmt/agents/agents.h"
 
 #include <string.h>
-#include "mgmt/agents/performance_counters.h"
+#include "wire/performance.h"
 #include "mgmt/mad/smp_request.h"
 #include "net/node/node.h"
 #include "wire/smp.h"
@@ -17,7 +17,7 @@ enum { SELECT_NONE = 0xff };
 
 /* One counter: where it is kept, and where the two attributes have it. */
 struct counter_row {
-	uint16_t kept_at;  /* in struct port_counters */
+	uint16_t kept_at;  /* in struct link_counters */
 	uint16_t basic_at; /* in PortCounters; 0: not there */
 	uint8_t basic_bits;
 	uint8_t basic_select;	 /* bit of CounterSelect; from 16 on, of CounterSelect2 */
@@ -25,8 +25,8 @@ struct counter_row {
 	uint8_t extended_select; /* bit of CounterSelect; from 16 on, of CounterSelect2 */
 };
 
-#define KEPT(field)	offsetof(struct port_counters, field)
-#define BASIC(field)	offsetof(struct port_counters_attribute, field)
+#define KEPT(field)	offsetof(struct link_counters, field)
+#define BASIC(field)	offsetof(struct port_counters, field)
 #define EXTENDED(field) offsetof(struct port_counters_extended, field)
 
 static const struct counter_row counter_rows[] = {
@@ -109,7 +109,7 @@ static struct attribute_field member(uint16_t struct_offset, unsigned bit_count)
 static enum mad_status basic_counters(struct node *node, enum mad_method method,
 				      const uint8_t *data, uint8_t *ret_data)
 {
-	struct port_counters_attribute counters;
+	struct port_counters counters;
 
 	port_counters_decode(data, &counters);
 

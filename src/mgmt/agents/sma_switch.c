@@ -4,7 +4,7 @@
 #include "mgmt/agents/sma.h"
 
 #include <string.h>
-#include "mgmt/agents/table_blocks.h"
+#include "wire/smp_tables.h"
 
 enum mad_status sma_switch_info_get(const struct sma_request *request, uint8_t *ret_data)
 {

@@ -4,7 +4,7 @@
 #include "mgmt/agents/sma.h"
 
 #include <string.h>
-#include "mgmt/agents/table_blocks.h"
+#include "wire/smp_tables.h"
 
 /* An adapter has one table per port and answers for the port of arrival, whatever the modifier says
  * of ports. */

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "wire/pkey.h"
+#include "wire/smp_tables.h"
 
-enum { LID_FIRST_MULTICAST = 0xc000, LID_PERMISSIVE = 0xffff, SL_COUNT = 16, FLOW_LABEL_BITS = 20 };
+enum { FLOW_LABEL_BITS = 20 };
 
 static bool vector_is_valid(const struct hca *hca, const struct address_vector *vector)
 {
@@ -17,8 +19,7 @@ static bool vector_is_valid(const struct hca *hca, const struct address_vector *
 	if (vector->dlid == 0 || vector->sl >= SL_COUNT || vector->source_path_bits >> port->lmc)
 		return false;
 	/* A multicast packet always carries a GRH. */
-	if (vector->dlid >= LID_FIRST_MULTICAST && vector->dlid != LID_PERMISSIVE &&
-	    !vector->is_global)
+	if (lid_is_multicast(vector->dlid) && !vector->is_global)
 		return false;
 	return !vector->is_global ||
 	       (vector->sgid_index < port->gid_count && vector->flow_label >> FLOW_LABEL_BITS == 0);

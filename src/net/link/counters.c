@@ -2,14 +2,14 @@
 /* Drop reasons, and the port counters that they belong to (vol 1, chapter 16). */
 #include "net/link/counters.h"
 
-#define COUNTER(member) offsetof(struct port_counters, member)
+#define COUNTER(member) offsetof(struct link_counters, member)
 
 enum { NOT_COUNTED = -1 };
 
 /* clang-format off */
 static const struct {
 	const char *name;
-	int counter; /* offset in struct port_counters */
+	int counter; /* offset in struct link_counters */
 } reasons[DROP_REASON_COUNT] = {
 	[DROP_NONE]          = {"none",          NOT_COUNTED},
 	[DROP_MALFORMED]     = {"malformed",     COUNTER(receive_errors)},

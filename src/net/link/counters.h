@@ -10,7 +10,7 @@
 /* words: LRH.PktLen, which is what PortXmitData and PortRcvData count. */
 static inline void port_count_transmit(struct port *port, uint16_t dlid, uint32_t words)
 {
-	struct port_counters *counters = &port->counters;
+	struct link_counters *counters = &port->counters;
 
 	counters->transmit_words += words;
 	counters->transmit_packets++;
@@ -22,7 +22,7 @@ static inline void port_count_transmit(struct port *port, uint16_t dlid, uint32_
 
 static inline void port_count_receive(struct port *port, uint16_t dlid, uint32_t words)
 {
-	struct port_counters *counters = &port->counters;
+	struct link_counters *counters = &port->counters;
 
 	counters->receive_words += words;
 	counters->receive_packets++;

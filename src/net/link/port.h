@@ -14,13 +14,14 @@
 #include "base/attributes.h"
 #include "base/list.h"
 #include "base/time.h"
+#include "wire/smp_tables.h"
 #include "wire/subnet_attributes.h"
 
 struct node;
 struct frame;
 struct port;
 
-enum { VL_COUNT = 16, VL_MANAGEMENT = 15, SL_COUNT = 16, VL_ARBITRATION_ENTRIES = 64 };
+enum { VL_COUNT = 16, VL_MANAGEMENT = 15, VL_ARBITRATION_ENTRIES = 64 };
 
 /* Why a packet was discarded; each has its counter in the port where it happened. */
 enum drop_reason {
@@ -46,7 +47,7 @@ const char *drop_reason_name(enum drop_reason reason);
 void port_count_drop(struct port *port, enum drop_reason reason);
 
 /* 64 bits each; the performance agent narrows them. Data counts 32-bit words. */
-struct port_counters {
+struct link_counters {
 	uint64_t symbol_errors, link_error_recovery, link_downed, receive_errors,
 		receive_remote_physical_errors;
 	uint64_t receive_switch_relay_errors, transmit_discards, transmit_constraint_errors,
@@ -79,7 +80,7 @@ struct port {
 	uint8_t (*sl_to_vl)[SL_COUNT]; /* CA: one row; switch: a row per input port, this port being
 					  the output */
 	uint8_t vl_arbitration[2][VL_ARBITRATION_ENTRIES][2]; /* [high][entry]{vl, weight} */
-	struct port_counters counters;
+	struct link_counters counters;
 	uint32_t state_changes; /* grows with every change that an adapter's owner should hear of */
 	void *endpoint;		/* CA ports: whoever is attached (daemon, simulator) */
 	struct port_queues *queues; /* outputs per VL and credits: net/link/port_queues.h */

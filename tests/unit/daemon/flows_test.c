@@ -117,8 +117,8 @@ static void test_a_change_of_paths_shows_in_the_generation(void **state)
 static void test_what_a_flow_sent_is_counted_at_every_hop_once(void **state)
 {
 	struct resolve_answer answer = resolve(PKEY_DEFAULT_FULL);
-	struct port_counters before_out = port_of("h1")->counters;
-	struct port_counters before_in = port_of("h2")->counters;
+	struct link_counters before_out = port_of("h1")->counters;
+	struct link_counters before_in = port_of("h2")->counters;
 	uint64_t before_switch = port_of("h2")->peer->counters.transmit_packets;
 
 	(void)state;

@@ -58,7 +58,7 @@ static void test_class_port_info_says_what_is_counted(void **state)
 static void test_narrow_counters_stick_and_wide_ones_do_not(void **state)
 {
 	(void)state;
-	struct port_counters *counters = &fixture.hub.ports[2].counters;
+	struct link_counters *counters = &fixture.hub.ports[2].counters;
 
 	counters->symbol_errors = 70000;
 	counters->link_downed = 300;
@@ -89,7 +89,7 @@ static void test_narrow_counters_stick_and_wide_ones_do_not(void **state)
 static void test_set_writes_only_what_is_selected(void **state)
 {
 	(void)state;
-	struct port_counters *counters = &fixture.hub.ports[2].counters;
+	struct link_counters *counters = &fixture.hub.ports[2].counters;
 
 	counters->symbol_errors = 7;
 	counters->link_downed = 8;

@@ -27,22 +27,22 @@ static void test_drops_count_where_the_architecture_says(void **state)
 		enum drop_reason reason;
 		size_t counter;
 	} rows[] = {
-		{DROP_MALFORMED, offsetof(struct port_counters, receive_errors)},
-		{DROP_PORT_INACTIVE, offsetof(struct port_counters, transmit_discards)},
-		{DROP_NO_ROUTE, offsetof(struct port_counters, receive_switch_relay_errors)},
-		{DROP_LOOPING, offsetof(struct port_counters, receive_switch_relay_errors)},
-		{DROP_VL_MAPPING, offsetof(struct port_counters, receive_switch_relay_errors)},
-		{DROP_MTU, offsetof(struct port_counters, transmit_discards)},
-		{DROP_LIFETIME, offsetof(struct port_counters, transmit_discards)},
-		{DROP_PKEY_INBOUND, offsetof(struct port_counters, receive_constraint_errors)},
-		{DROP_PKEY_OUTBOUND, offsetof(struct port_counters, transmit_constraint_errors)},
-		{DROP_VL15, offsetof(struct port_counters, vl15_dropped)},
+		{DROP_MALFORMED, offsetof(struct link_counters, receive_errors)},
+		{DROP_PORT_INACTIVE, offsetof(struct link_counters, transmit_discards)},
+		{DROP_NO_ROUTE, offsetof(struct link_counters, receive_switch_relay_errors)},
+		{DROP_LOOPING, offsetof(struct link_counters, receive_switch_relay_errors)},
+		{DROP_VL_MAPPING, offsetof(struct link_counters, receive_switch_relay_errors)},
+		{DROP_MTU, offsetof(struct link_counters, transmit_discards)},
+		{DROP_LIFETIME, offsetof(struct link_counters, transmit_discards)},
+		{DROP_PKEY_INBOUND, offsetof(struct link_counters, receive_constraint_errors)},
+		{DROP_PKEY_OUTBOUND, offsetof(struct link_counters, transmit_constraint_errors)},
+		{DROP_VL15, offsetof(struct link_counters, vl15_dropped)},
 	};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(rows); i++) {
 		struct port port = {.kind = PORT_OF_SWITCH};
-		struct port_counters expected = {0};
+		struct link_counters expected = {0};
 
 		port_count_drop(&port, rows[i].reason);
 		*(uint64_t *)((char *)&expected + rows[i].counter) = 1;
