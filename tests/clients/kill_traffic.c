@@ -225,7 +225,7 @@ int main(int argument_count, char **arguments)
 	if (argument_count > 3)
 		traffic.count = strtoull(arguments[3], NULL, 0);
 	if (argument_count > 4)
-		traffic.timeout_code = (unsigned)atoi(arguments[4]);
+		traffic.timeout_code = (unsigned)strtoul(arguments[4], NULL, 0);
 	traffic.device = device_open();
 	traffic.endpoint = endpoint_open(&traffic.device, IBV_QPT_RC);
 	write_address(&traffic, arguments[2]);

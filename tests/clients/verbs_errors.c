@@ -215,7 +215,7 @@ static void bad_calls(struct device *device)
 	CHECK(!ibv_create_cq(device->context, 1, NULL, NULL, device->context->num_comp_vectors) &&
 	      errno == EINVAL);
 
-	struct ibv_qp_init_attr options = qp_options(&endpoint, IBV_QPT_XRC_SEND);
+	struct ibv_qp_init_attr options = qp_options(&endpoint, IBV_QPT_RAW_PACKET);
 
 	CHECK(!ibv_create_qp(device->pd, &options) && errno == EOPNOTSUPP);
 	options = qp_options(&endpoint, IBV_QPT_RC);
@@ -230,6 +230,17 @@ static void bad_calls(struct device *device)
 	endpoint_close(&endpoint);
 }
 
+/* Objects that a closed context has left can still be destroyed, and hold nothing afterwards. */
+static void closing_too_early(void)
+{
+	struct device device = device_open();
+	struct endpoint endpoint = endpoint_open(&device, IBV_QPT_RC);
+
+	CHECK_EQUAL(ibv_close_device(device.context), 0);
+	endpoint_close(&endpoint);
+	CHECK_EQUAL(ibv_dealloc_pd(device.pd), 0);
+}
+
 int main(void)
 {
 	struct device device = device_open();
@@ -241,7 +252,9 @@ int main(void)
 	wrong_qkey(&device);
 	flushing(&device);
 	bad_calls(&device);
+	closing_too_early();
 	device_close(&device);
+	closing_too_early();
 	puts("ok");
 	return 0;
 }

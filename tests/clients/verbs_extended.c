@@ -121,6 +121,14 @@ static void aborts_and_mistakes(struct endpoint *a, struct endpoint *b)
 	ibv_wr_start(qp);
 	ibv_wr_local_inv(qp, 1);
 	CHECK_EQUAL(ibv_wr_complete(qp), EOPNOTSUPP);
+
+	/* One more than the queue holds: none of them is posted. */
+	ibv_wr_start(qp);
+	for (unsigned i = 0; i <= QUEUE_DEPTH; i++) {
+		ibv_wr_rdma_write(qp, b->mr->rkey, (uintptr_t)b->bytes);
+		ibv_wr_set_sge(qp, a->mr->lkey, (uintptr_t)a->bytes, 8);
+	}
+	CHECK_EQUAL(ibv_wr_complete(qp), ENOMEM);
 	CHECK_EQUAL(ibv_poll_cq(a->cq, 1, &wc), 0);
 }
 

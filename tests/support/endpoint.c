@@ -44,6 +44,13 @@ static void count_taken(struct qp *qp)
 	endpoint_of(qp)->shared_taken++;
 }
 
+static struct receive_queue *find_xrc_queue(const struct qp *qp, uint32_t srqn)
+{
+	const struct endpoint *endpoint = container_of(qp, const struct endpoint, qp);
+
+	return srqn < ENDPOINT_XRC_QUEUES ? endpoint->xrc_queues[srqn] : NULL;
+}
+
 struct endpoint_options endpoint_options_default(enum qp_type type)
 {
 	return (struct endpoint_options){
@@ -91,6 +98,7 @@ static void port_init(struct port_view *port, uint16_t lid, unsigned mtu_code)
 
 void endpoint_init(struct endpoint *endpoint, const struct endpoint_options *options, uint16_t lid)
 {
+	bool is_target = options->type == QP_XRC_TGT;
 	struct qp_capabilities capabilities = {
 		.send_requests_max = options->send_requests_max,
 		.receive_requests_max = options->receive_requests_max,
@@ -109,6 +117,8 @@ void endpoint_init(struct endpoint *endpoint, const struct endpoint_options *opt
 		.complete = collect,
 		.event = collect_event,
 		.shared_receive_taken = count_taken,
+		.find_xrc_queue = find_xrc_queue,
+		.xrc_sges_max = ENDPOINT_XRC_SGES,
 	};
 	endpoint->sent.room = UINT_MAX;
 	endpoint->received.room = UINT_MAX;
@@ -119,9 +129,13 @@ void endpoint_init(struct endpoint *endpoint, const struct endpoint_options *opt
 	area_init(&endpoint->window, endpoint,
 		  ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
 			  ACCESS_REMOTE_ATOMIC);
+	if (options->type == QP_XRC_INI)
+		capabilities.receive_requests_max = 0;
+	if (is_target)
+		capabilities = (struct qp_capabilities){0};
 	assert_int_equal(qp_init(&endpoint->qp, &endpoint->environment, options->type, 0x100u + lid,
-				 &endpoint->pd, &capabilities, options->shared_queue,
-				 options->signal_all),
+				 is_target ? NULL : &endpoint->pd, &capabilities,
+				 options->shared_queue, options->signal_all),
 			 0);
 }
 
@@ -194,7 +208,7 @@ void endpoint_to_rtr(struct endpoint *endpoint, const struct endpoint *peer)
 
 	if (options->type != QP_UD)
 		mask |= QP_HAS_ADDRESS | QP_HAS_PATH_MTU | QP_HAS_DESTINATION_QPN | QP_HAS_RQ_PSN;
-	if (options->type == QP_RC)
+	if (options->type == QP_RC || options->type == QP_XRC_TGT)
 		mask |= QP_HAS_RESPONDER_RESOURCES | QP_HAS_MIN_RNR_TIMER;
 	endpoint->peer_lid = peer->port.lid;
 	endpoint->peer_qpn = peer->qp.qpn;
@@ -215,7 +229,9 @@ void endpoint_to_rts(struct endpoint *endpoint)
 	};
 	uint32_t mask = QP_HAS_STATE | QP_HAS_SQ_PSN;
 
-	if (options->type == QP_RC)
+	if (options->type == QP_XRC_TGT)
+		mask |= QP_HAS_TIMEOUT;
+	if (options->type == QP_RC || options->type == QP_XRC_INI)
 		mask |= QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY |
 			QP_HAS_INITIATOR_DEPTH;
 	assert_int_equal(endpoint_modify(endpoint, 0, &attributes, mask), 0);

@@ -10,7 +10,13 @@
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
 
-enum { AREA_BYTES = 1 << 18, ENDPOINT_COMPLETIONS = 4096, ENDPOINT_EVENTS = 64 };
+enum {
+	AREA_BYTES = 1 << 18,
+	ENDPOINT_COMPLETIONS = 4096,
+	ENDPOINT_EVENTS = 64,
+	ENDPOINT_XRC_QUEUES = 4,
+	ENDPOINT_XRC_SGES = 4
+};
 
 /* Memory that is registered, with a cursor for tests that fill it piece by piece. */
 struct area {
@@ -57,6 +63,7 @@ struct endpoint {
 	enum qp_event events[ENDPOINT_EVENTS];
 	unsigned event_count;
 	unsigned shared_taken;
+	struct receive_queue *xrc_queues[ENDPOINT_XRC_QUEUES]; /* by SRQN; a target's domain */
 	struct endpoint_options options;
 	uint16_t peer_lid;
 	uint32_t peer_qpn;

@@ -49,9 +49,10 @@ static const char *log_name(const struct packet *packet)
 
 	if (info->kind == OPCODE_KIND_ACKNOWLEDGE)
 		return nak_name(packet->aeth.syndrome);
-	if (info->kind == OPCODE_KIND_SEND)
-		return info->name + strlen("RC_SEND_");
-	return info->name + strlen("RC_");
+
+	const char *operation = strchr(info->name, '_') + 1;
+
+	return operation + (info->kind == OPCODE_KIND_SEND ? strlen("SEND_") : 0);
 }
 
 static void log_packet(struct qp_wire *wire, const struct packet *packet, bool is_lost)

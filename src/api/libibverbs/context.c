@@ -25,12 +25,6 @@ static int refuse_dealloc_mw(struct ibv_mw *mw)
 	return verbs_result(-EOPNOTSUPP);
 }
 
-static int refuse_close_xrcd(struct ibv_xrcd *xrcd)
-{
-	(void)xrcd;
-	return verbs_result(-EOPNOTSUPP);
-}
-
 static void set_operations(struct verbs_context *verbs)
 {
 	struct ibv_context_ops *ops = &verbs->context.ops;
@@ -58,9 +52,11 @@ static void set_operations(struct verbs_context *verbs)
 	verbs->create_cq_ex = verbs_create_cq_ex;
 	verbs->query_device_ex = verbs_query_device_ex;
 	verbs->create_qp_ex = verbs_create_qp_ex;
+	verbs->open_qp = verbs_open_qp;
+	verbs->get_srq_num = verbs_get_srq_num;
 	verbs->create_srq_ex = verbs_create_srq_ex;
-	/* Called with no test for NULL. */
-	verbs->close_xrcd = refuse_close_xrcd;
+	verbs->open_xrcd = verbs_open_xrcd;
+	verbs->close_xrcd = verbs_close_xrcd;
 }
 
 static int attach(struct context_object *context, struct verbs_device *device)
@@ -98,6 +94,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 
 	context->device = device_of(device);
 	list_init(&context->link);
+	list_init(&context->qps);
 	error = event_queue_open(&context->events);
 	if (error)
 		goto free_context;
@@ -127,64 +124,56 @@ free_context:
 	return verbs_null(error);
 }
 
-struct leftovers {
-	const struct context_object *context;
-	struct qp_object *found;
-};
-
-static void find_leftover(struct qp_object *object, void *argument)
+/* What a kernel would do for a program that closes before it has destroyed everything. */
+static void detach_leftover_qps(struct context_object *context)
 {
-	struct leftovers *leftovers = argument;
-	struct verbs_qp *qp = object->context;
+	for (struct list *link = list_first(&context->qps); link;
+	     link = list_first(&context->qps)) {
+		struct verbs_qp *qp = container_of(link, struct verbs_qp, context_link);
 
-	if (context_of(qp->qp.context) == leftovers->context)
-		leftovers->found = object;
+		if (verbs_qp_detach(qp))
+			return;
+	}
 }
 
-/* What a kernel would do for a program that closes before it has destroyed everything. */
-static void destroy_leftover_qps(struct context_object *context)
+static void release(struct context_object *context)
 {
-	struct leftovers leftovers = {.context = context};
+	struct verbs_device *device = context->device;
 
-	for (;;) {
-		leftovers.found = NULL;
-		hca_for_each_qp(adapter_hca(context->adapter), find_leftover, &leftovers);
-		if (!leftovers.found)
-			return;
+	pthread_mutex_lock(&device->mutex);
+	adapter_close(context->adapter);
+	pthread_mutex_unlock(&device->mutex);
+	pthread_mutex_destroy(&context->block.verbs.context.mutex);
+	free(context);
+}
 
-		struct verbs_qp *qp = leftovers.found->context;
+void context_object_gone(struct context_object *context)
+{
+	adapter_lock(context->adapter);
 
-		if (qp_object_destroy(leftovers.found))
-			return;
-		qp->object = NULL;
-	}
+	bool is_last = --context->object_count == 0 && context->is_closed;
+
+	adapter_unlock(context->adapter);
+	if (is_last)
+		release(context);
 }
 
 int ibv_close_device(struct ibv_context *public)
 {
 	struct context_object *context = context_of(public);
-	struct verbs_device *device = context->device;
-	uint32_t object_count;
 
-	pthread_mutex_lock(&device->mutex);
 	adapter_lock(context->adapter);
 	list_remove(&context->link);
+	detach_leftover_qps(context);
 	context->is_closed = true;
-	object_count = context->object_count;
-	if (object_count)
-		destroy_leftover_qps(context);
+	/* Counts as an object itself until it is through. */
+	context->object_count++;
 	adapter_unlock(context->adapter);
-	/* Objects that are left still lead to their adapter, which then stays. */
-	if (object_count == 0)
-		adapter_close(context->adapter);
-	pthread_mutex_unlock(&device->mutex);
 
 	events_forget_all(context);
 	event_queue_close(&context->events);
 	close(public->cmd_fd);
-	if (object_count == 0) {
-		pthread_mutex_destroy(&public->mutex);
-		free(context);
-	}
+	/* Objects that are left still lead to their adapter, which stays as long as they do. */
+	context_object_gone(context);
 	return 0;
 }

@@ -146,12 +146,13 @@ int ibv_destroy_cq(struct ibv_cq *public)
 	handed_out = events_forget(context, public, &cq->async_events_handed_out);
 	events_wait_acknowledged(&public->mutex, &public->cond, &public->async_events_completed,
 				 handed_out);
-	adapter_lock(cq->adapter);
-	context->object_count--;
-	if (public->channel)
-	public->channel->refcnt--;
-	adapter_unlock(cq->adapter);
+	if (public->channel) {
+		adapter_lock(cq->adapter);
+		public->channel->refcnt--;
+		adapter_unlock(cq->adapter);
+	}
 	pthread_mutex_destroy(&cq->polling);
 	free(cq);
+	context_object_gone(context);
 	return 0;
 }

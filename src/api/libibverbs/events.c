@@ -35,15 +35,24 @@ static void append(struct context_object *context, const struct ibv_async_event 
 	event_queue_unlock(&context->events);
 }
 
+/* Each handle of a shared queue pair is told. */
+static void raise_for_qp(struct verbs_qp *first, struct ibv_async_event *public)
+{
+	struct verbs_qp *qp = first;
+
+	do {
+		public->element.qp = &qp->qp;
+		append(context_of(qp->qp.context), public, &qp->async_events_handed_out);
+		qp = container_of(qp->sharers.next, struct verbs_qp, sharers);
+	} while (qp != first);
+}
+
 static void raise_for_object(const struct hca_event *event)
 {
 	struct ibv_async_event public = {.event_type = (enum ibv_event_type)event->type};
 
 	if (event->qp) {
-		struct verbs_qp *qp = event->qp->context;
-
-		public.element.qp = &qp->qp;
-		append(context_of(qp->qp.context), &public, &qp->async_events_handed_out);
+		raise_for_qp(event->qp->context, &public);
 	} else if (event->cq) {
 		struct verbs_cq *cq = event->cq->context;
 

@@ -32,8 +32,9 @@ struct context_object {
 	struct adapter *adapter;
 	struct event_queue events; /* struct async_record by link */
 	struct list link;
-	uint32_t object_count; /* PDs, CQs, QPs and SRQs not yet destroyed; under the adapter's lock
-				*/
+	/* Under the adapter's lock: */
+	uint32_t object_count; /* PDs, XRC domains, CQs, QPs and SRQs not yet destroyed */
+	struct list qps;       /* struct verbs_qp by context_link */
 	bool is_closed;
 };
 
@@ -73,6 +74,7 @@ struct verbs_cq {
 	struct adapter *adapter;
 	struct completion current; /* what the readers of the extended interface show */
 	uint32_t idle_polls;	   /* in a row that found nothing and moved nothing */
+	uint32_t polls_before_yield; /* in a row and in vain */
 	bool is_single_threaded;
 	pthread_mutex_t polling; /* from start_poll to end_poll */
 	/* Under the channel's event queue. */
@@ -90,6 +92,12 @@ struct verbs_srq {
 	uint32_t async_events_handed_out;
 };
 
+/* One opening of a domain. */
+struct verbs_xrcd {
+	struct ibv_xrcd xrcd; /* first */
+	struct xrcd *domain;
+};
+
 struct verbs_ah {
 	struct ibv_ah ah; /* first */
 	struct ah *object;
@@ -97,8 +105,11 @@ struct verbs_ah {
 
 /* The private part comes first here, since the public one has two sizes. */
 struct verbs_qp {
-	struct qp_object *object;
+	struct qp_object *object; /* NULL once its context was closed */
 	struct adapter *adapter;
+	struct list context_link;
+	struct list
+		sharers; /* the other handles of an XRC target; object->context is any of them */
 	struct wr_builder *builder; /* NULL for a plain queue pair */
 	uint32_t async_events_handed_out;
 	struct ibv_qp qp; /* last; with a builder, the beginning of a struct softib_qp_ex */
@@ -124,6 +135,11 @@ static inline struct verbs_srq *srq_of(struct ibv_srq *srq)
 	return (struct verbs_srq *)srq;
 }
 
+static inline struct verbs_xrcd *xrcd_of(struct ibv_xrcd *xrcd)
+{
+	return (struct verbs_xrcd *)xrcd;
+}
+
 static inline struct verbs_ah *ah_of(struct ibv_ah *ah)
 {
 	return (struct verbs_ah *)ah;
@@ -139,6 +155,13 @@ static inline struct softib_qp_ex *qp_extended(struct verbs_qp *qp)
 {
 	return (struct softib_qp_ex *)&qp->qp;
 }
+
+/* A handle's queue pair goes, unless another handle shares it. The adapter's lock is held. */
+MUST_USE int verbs_qp_detach(struct verbs_qp *qp);
+
+/* An object that counts was destroyed. Last use of the context by that object: the last one that a
+ * closed context had left takes it along. The adapter's lock is not held. */
+void context_object_gone(struct context_object *context);
 
 /* The verbs' habits: a positive errno as value (errno set too), or NULL with errno. Both take 0 or
  * -errno. */

@@ -4,8 +4,10 @@
 #define SOFTIB_API_LIBIBVERBS_OPERATIONS_H
 
 #include <infiniband/verbs.h>
+#include "base/attributes.h"
 
 struct cq;
+struct verbs_qp;
 
 /* query.c */
 int verbs_query_port(struct ibv_context *context, uint8_t port_number,
@@ -41,14 +43,22 @@ int verbs_poll_cq(struct ibv_cq *cq, int entry_count, struct ibv_wc *ret_complet
 int verbs_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 void verbs_set_readers(struct ibv_cq_ex *cq);
 
+/* xrcd.c */
+struct ibv_xrcd *verbs_open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr);
+int verbs_close_xrcd(struct ibv_xrcd *xrcd);
+
 /* srq.c */
 struct ibv_srq *verbs_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
+int verbs_get_srq_num(struct ibv_srq *srq, uint32_t *ret_number);
 
 /* qp.c */
 struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+struct ibv_qp *verbs_open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr);
 
 /* post.c */
 int verbs_post_send(struct ibv_qp *qp, struct ibv_send_wr *requests, struct ibv_send_wr **ret_bad);
+/* All of the list, or nothing of it. 0 or -errno. */
+MUST_USE int verbs_post_whole(struct verbs_qp *qp, struct ibv_send_wr *requests);
 int verbs_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *requests, struct ibv_recv_wr **ret_bad);
 int verbs_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *requests,
 			struct ibv_recv_wr **ret_bad);

@@ -39,13 +39,12 @@ int ibv_dealloc_pd(struct ibv_pd *public)
 		pd->domain->users--;
 	else
 		error = hca_pd_dealloc(adapter_hca(context->adapter), pd->domain);
-	if (!error)
-		context->object_count--;
 	adapter_unlock(context->adapter);
 	if (error)
 		return verbs_result(error);
 	if (pd->td)
 		__atomic_sub_fetch(&pd->td->users, 1, __ATOMIC_RELAXED);
 	free(pd);
+	context_object_gone(context);
 	return 0;
 }

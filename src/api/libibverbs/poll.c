@@ -7,10 +7,15 @@
 #include "api/libibverbs/operations.h"
 
 /*
- * With more spinning programs than cores, the one that could answer may be waiting for this one's core. An idle poll takes
- * some 100 ns and an answer from a program that runs comes within 2 us, so that many polls in vain mean that it does not run.
+ * With more spinning programs than cores, the one that could answer may be waiting for this one's
+ * core. Yielding shows whether that is so: it takes longer when somebody else ran meanwhile, and
+ * then the next yield comes after fewer polls in vain; when nobody did, after more. So programs
+ * that have a core each make next to no system calls.
  */
-enum { IDLE_POLLS_BEFORE_YIELD = 128, IDLE_POLLS_PER_YIELD = 32 };
+enum { POLLS_BEFORE_YIELD_MIN = 32, POLLS_BEFORE_YIELD_MAX = 8192 };
+
+/* Nobody to switch to: 0.2 us. There and back: 2 us at least. */
+#define YIELD_SERVED_NS MICROSECONDS(1)
 
 static void put_wc(const struct completion *completion, struct ibv_wc *ret_wc)
 {
@@ -29,17 +34,50 @@ static void put_wc(const struct completion *completion, struct ibv_wc *ret_wc)
 	ret_wc->dlid_path_bits = completion->path_bits;
 }
 
-/* Called with the lock held, after a poll that found nothing. Returns whether the caller should let
- * others run. */
-static bool count_idle_poll(struct verbs_cq *cq, bool has_progressed)
+enum poll_outcome { POLL_MOVED_SOMETHING, POLL_IN_VAIN };
+
+/* Called with the lock held, when the CQ is empty. */
+static enum poll_outcome look_for_work(struct verbs_cq *cq)
 {
-	if (has_progressed) {
+	struct adapter *adapter = cq->adapter;
+
+	if (likely(adapter_is_idle(adapter)))
+		return POLL_IN_VAIN;
+	return adapter_progress(adapter, adapter_now(adapter)) ? POLL_MOVED_SOMETHING
+								: POLL_IN_VAIN;
+}
+
+/* Called with the lock held, after a poll that returns nothing. Returns whether to let others run.
+ */
+static bool count_idle_poll(struct verbs_cq *cq, enum poll_outcome outcome)
+{
+	if (outcome == POLL_MOVED_SOMETHING) {
 		cq->idle_polls = 0;
 		return false;
 	}
-	cq->idle_polls++;
-	return cq->idle_polls >= IDLE_POLLS_BEFORE_YIELD &&
-	       cq->idle_polls % IDLE_POLLS_PER_YIELD == 0;
+	if (++cq->idle_polls < __atomic_load_n(&cq->polls_before_yield, __ATOMIC_RELAXED))
+		return false;
+	cq->idle_polls = 0;
+	return true;
+}
+
+/* Without the lock: two threads that poll the same CQ may count each other's yields, which does no
+ * harm. */
+static void let_others_run(struct verbs_cq *cq)
+{
+	time_ns before = adapter_now(cq->adapter);
+
+	sched_yield();
+
+	bool was_served = adapter_now(cq->adapter) - before >= YIELD_SERVED_NS;
+	uint32_t polls = __atomic_load_n(&cq->polls_before_yield, __ATOMIC_RELAXED);
+
+	polls = was_served ? polls / 4 : polls * 2;
+	if (polls < POLLS_BEFORE_YIELD_MIN)
+		polls = POLLS_BEFORE_YIELD_MIN;
+	if (polls > POLLS_BEFORE_YIELD_MAX)
+		polls = POLLS_BEFORE_YIELD_MAX;
+	__atomic_store_n(&cq->polls_before_yield, polls, __ATOMIC_RELAXED);
 }
 
 int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_completions)
@@ -51,10 +89,10 @@ int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_com
 
 	adapter_lock(cq->adapter);
 	if (!cq_first(object)) {
-		bool has_progressed = adapter_progress(cq->adapter, adapter_now(cq->adapter));
+		enum poll_outcome outcome = look_for_work(cq);
 
 		if (!cq_first(object))
-			should_yield = count_idle_poll(cq, has_progressed);
+			should_yield = count_idle_poll(cq, outcome);
 	}
 	for (; count < entry_count; count++) {
 		const struct completion *completion = cq_first(object);
@@ -68,7 +106,7 @@ int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_com
 		cq->idle_polls = 0;
 	adapter_unlock(cq->adapter);
 	if (unlikely(should_yield))
-		sched_yield();
+		let_others_run(cq);
 	return count;
 }
 
@@ -80,6 +118,7 @@ int verbs_req_notify_cq(struct ibv_cq *public, int solicited_only)
 	/* What has arrived already is found by the poll that must follow; it needs no event. */
 	adapter_progress(cq->adapter, adapter_now(cq->adapter));
 	cq_arm(cq->object, solicited_only ? CQ_ARMED_SOLICITED : CQ_ARMED_NEXT);
+	adapter_expect_silence(cq->adapter);
 	adapter_unlock(cq->adapter);
 	return 0;
 }
@@ -96,10 +135,10 @@ static int take_one(struct verbs_cq *cq)
 
 	adapter_lock(cq->adapter);
 	if (!cq_first(cq->object)) {
-		bool has_progressed = adapter_progress(cq->adapter, adapter_now(cq->adapter));
+		enum poll_outcome outcome = look_for_work(cq);
 
 		if (!cq_first(cq->object))
-			should_yield = count_idle_poll(cq, has_progressed);
+			should_yield = count_idle_poll(cq, outcome);
 	}
 
 	const struct completion *completion = cq_first(cq->object);
@@ -115,7 +154,7 @@ static int take_one(struct verbs_cq *cq)
 	}
 	adapter_unlock(cq->adapter);
 	if (unlikely(should_yield))
-		sched_yield();
+		let_others_run(cq);
 	return error;
 }
 

@@ -32,6 +32,8 @@ static void build_send(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
 		ret_request->remote_qkey = wr->wr.ud.remote_qkey;
 		return;
 	}
+	ret_request->remote_srqn =
+		qp->object->qp.type == QP_XRC_INI ? wr->qp_type.xrc.remote_srqn : 0;
 	/* The remote address is first in both forms. */
 	ret_request->remote_address = wr->wr.rdma.remote_addr;
 	ret_request->remote_key = wr->wr.rdma.rkey;
@@ -42,33 +44,61 @@ static void build_send(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
 	}
 }
 
-int verbs_post_send(struct ibv_qp *public, struct ibv_send_wr *requests,
-		    struct ibv_send_wr **ret_bad)
+/* Posts the list up to the first request that is refused, which is told. The lock is held. */
+static int post_sends(struct verbs_qp *qp, time_ns now, struct ibv_send_wr *requests,
+		      struct ibv_send_wr **ret_bad)
 {
-	struct verbs_qp *qp = qp_of(public);
-	struct ibv_send_wr *wr;
-	int error = 0;
-
-	adapter_lock(qp->adapter);
-
-	time_ns now = adapter_now(qp->adapter);
-
-	for (wr = requests; wr; wr = wr->next) {
+	for (struct ibv_send_wr *wr = requests; wr; wr = wr->next) {
 		struct send_request request;
+		int error;
 
 		build_send(qp, wr, &request);
 		if (unlikely(qp->object->qp.type == QP_UD && !request.address))
 			error = -EINVAL;
 		else
 			error = qp_object_post_send(qp->object, now, &request);
-		if (unlikely(error))
-			break;
+		if (unlikely(error)) {
+			*ret_bad = wr;
+			return error;
+		}
+	}
+	return 0;
+}
+
+int verbs_post_send(struct ibv_qp *public, struct ibv_send_wr *requests,
+		    struct ibv_send_wr **ret_bad)
+{
+	struct verbs_qp *qp = qp_of(public);
+
+	adapter_lock(qp->adapter);
+
+	time_ns now = adapter_now(qp->adapter);
+	int error = post_sends(qp, now, requests, ret_bad);
+
+	adapter_transmit(qp->adapter, now);
+	adapter_unlock(qp->adapter);
+	return verbs_result(error);
+}
+
+int verbs_post_whole(struct verbs_qp *qp, struct ibv_send_wr *requests)
+{
+	struct ibv_send_wr *bad;
+
+	adapter_lock(qp->adapter);
+
+	time_ns now = adapter_now(qp->adapter);
+	int error = post_sends(qp, now, requests, &bad);
+
+	if (unlikely(error)) {
+		uint32_t posted_count = 0;
+
+		for (const struct ibv_send_wr *wr = requests; wr != bad; wr = wr->next)
+			posted_count++;
+		qp_retract_sends(&qp->object->qp, posted_count);
 	}
 	adapter_transmit(qp->adapter, now);
 	adapter_unlock(qp->adapter);
-	if (unlikely(error))
-		*ret_bad = wr;
-	return verbs_result(error);
+	return error;
 }
 
 static struct receive_request build_receive(const struct ibv_recv_wr *wr)
@@ -89,7 +119,9 @@ int verbs_post_recv(struct ibv_qp *public, struct ibv_recv_wr *requests,
 
 	adapter_lock(qp->adapter);
 
-	time_ns now = adapter_now(qp->adapter);
+	/* Only a request that is flushed at once has a time of completion. */
+	bool is_flushed = qp->object->qp.state == QP_ERROR;
+	time_ns now = unlikely(is_flushed) ? adapter_now(qp->adapter) : 0;
 
 	for (wr = requests; wr; wr = wr->next) {
 		const struct receive_request request = build_receive(wr);

@@ -53,7 +53,8 @@ int ibv_query_device(struct ibv_context *public, struct ibv_device_attr *ret_att
 		.device_cap_flags = IBV_DEVICE_BAD_PKEY_CNTR | IBV_DEVICE_BAD_QKEY_CNTR |
 				    IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_CURR_QP_STATE_MOD |
 				    IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_SYS_IMAGE_GUID |
-				    IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE,
+				    IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE |
+				    IBV_DEVICE_XRC,
 		.max_sge = at_most_int_max(limits->sges_max),
 		.max_sge_rd = at_most_int_max(limits->sges_max),
 		.max_cq = at_most_int_max(limits->cq_count_max),
@@ -64,8 +65,9 @@ int ibv_query_device(struct ibv_context *public, struct ibv_device_attr *ret_att
 		.max_res_rd_atom = at_most_int_max((uint64_t)limits->responder_resources_max *
 						   limits->qp_count_max),
 		.max_qp_init_rd_atom = limits->initiator_depth_max,
-		/* Atomics are the processor's own. */
-		.atomic_cap = IBV_ATOMIC_GLOB,
+		/* Atomics are the processor's own, so GLOB were true too; but UCX uses those of
+		 * adapters that say HCA and no others. */
+		.atomic_cap = IBV_ATOMIC_HCA,
 		.max_ah = at_most_int_max(limits->ah_count_max),
 		.max_srq = at_most_int_max(limits->srq_count_max),
 		.max_srq_wr = at_most_int_max(limits->srq_requests_max),
@@ -90,6 +92,9 @@ int verbs_query_device_ex(struct ibv_context *context,
 			IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE,
 		.odp_caps.per_transport_caps.ud_odp_caps =
 			IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV,
+		.xrc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_WRITE |
+				IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC |
+				IBV_ODP_SUPPORT_SRQ_RECV,
 		.completion_timestamp_mask = UINT64_MAX,
 		.hca_core_clock = CLOCK_KHZ,
 		.max_dm_size = DEVICE_MEMORY_BYTES_MAX,

@@ -6,23 +6,40 @@
 #include "api/libibverbs/events.h"
 #include "api/libibverbs/operations.h"
 
-struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
+/* With a domain it becomes an XRC SRQ. The adapter's lock is held. */
+static int make_object(struct verbs_srq *srq, const struct ibv_srq_init_attr_ex *attr,
+		       struct xrcd *domain)
 {
-	struct context_object *context = context_of(pd->context);
+	int error =
+		srq_create(adapter_hca(srq->adapter), pd_of(attr->pd)->domain, attr->attr.max_wr,
+			   attr->attr.max_sge, attr->attr.srq_limit, srq, &srq->object);
+
+	if (error || !domain)
+		return error;
+	error = srq_join(srq->object, domain, cq_of(attr->cq)->object);
+	/* It has no users yet, so that it can always be destroyed. */
+	if (error && srq_destroy(srq->object))
+		error = -EBUSY;
+	return error;
+}
+
+static struct ibv_srq *create(struct ibv_context *public, struct ibv_srq_init_attr_ex *attr,
+			      struct xrcd *domain)
+{
+	struct context_object *context = context_of(public);
 	struct verbs_srq *srq = calloc(1, sizeof(*srq));
 
 	if (!srq)
 		return verbs_null(-ENOMEM);
 	srq->adapter = context->adapter;
-	srq->srq.context = pd->context;
+	srq->srq.context = public;
 	srq->srq.srq_context = attr->srq_context;
-	srq->srq.pd = pd;
+	srq->srq.pd = attr->pd;
 	pthread_mutex_init(&srq->srq.mutex, NULL);
 	pthread_cond_init(&srq->srq.cond, NULL);
 	adapter_lock(context->adapter);
 
-	int error = srq_create(adapter_hca(context->adapter), pd_of(pd)->domain, attr->attr.max_wr,
-			       attr->attr.max_sge, attr->attr.srq_limit, srq, &srq->object);
+	int error = make_object(srq, attr, domain);
 
 	if (!error)
 		context->object_count++;
@@ -37,16 +54,47 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr
 	return &srq->srq;
 }
 
+struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
+{
+	struct ibv_srq_init_attr_ex extended = {
+		.srq_context = attr->srq_context,
+		.attr = attr->attr,
+		.pd = pd,
+	};
+	struct ibv_srq *srq = create(pd->context, &extended, NULL);
+
+	if (srq)
+		attr->attr = extended.attr;
+	return srq;
+}
+
 struct ibv_srq *verbs_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
 {
-	(void)context;
-	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) ||
-	    attr->comp_mask & ~(uint32_t)(IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_TYPE))
+	const uint32_t xrc_needs = IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+	enum ibv_srq_type type =
+		attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE ? attr->srq_type : IBV_SRQT_BASIC;
+
+	if (attr->comp_mask & IBV_SRQ_INIT_ATTR_TM || type == IBV_SRQT_TM)
 		return verbs_null(-EOPNOTSUPP);
-	if (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && attr->srq_type != IBV_SRQT_BASIC)
-		return verbs_null(-EOPNOTSUPP);
-	/* The extended attributes begin with the plain ones. */
-	return ibv_create_srq(attr->pd, (struct ibv_srq_init_attr *)attr);
+	if (attr->comp_mask >= IBV_SRQ_INIT_ATTR_RESERVED || (unsigned)type > IBV_SRQT_XRC)
+		return verbs_null(-EINVAL);
+	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) || !attr->pd)
+		return verbs_null(-EINVAL);
+	if (type == IBV_SRQT_BASIC)
+		return create(context, attr, NULL);
+	if ((attr->comp_mask & xrc_needs) != xrc_needs || !attr->xrcd || !attr->cq)
+		return verbs_null(-EINVAL);
+	return create(context, attr, xrcd_of(attr->xrcd)->domain);
+}
+
+int verbs_get_srq_num(struct ibv_srq *public, uint32_t *ret_number)
+{
+	const struct srq *object = srq_of(public)->object;
+
+	if (!object->xrcd)
+		return verbs_result(-EINVAL);
+	*ret_number = object->srqn;
+	return 0;
 }
 
 int ibv_modify_srq(struct ibv_srq *public, struct ibv_srq_attr *attr, int mask)
@@ -88,8 +136,6 @@ int ibv_destroy_srq(struct ibv_srq *public)
 
 	int error = srq_destroy(srq->object);
 
-	if (!error)
-		context->object_count--;
 	adapter_unlock(srq->adapter);
 	if (error)
 		return verbs_result(error);
@@ -99,5 +145,6 @@ int ibv_destroy_srq(struct ibv_srq *public)
 	events_wait_acknowledged(&public->mutex, &public->cond, &public->events_completed,
 				 handed_out);
 	free(srq);
+	context_object_gone(context);
 	return 0;
 }

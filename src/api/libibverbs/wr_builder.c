@@ -1,135 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ibv_wr_* interface (rdma-core's send operations).
- *
- * Between start and complete the requests stand here as ordinary ibv_send_wr, with copies of their
- * SGEs and inline data, so that an abort leaves no trace and completing is one ibv_post_send. The
- * arrays grow to what a program uses and stay.
+ * The ibv_wr_* interface (rdma-core's send operations): what each call adds to the requests that
+ * wr_complete then posts, all or none.
  */
 #include "api/libibverbs/wr_builder.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include "api/libibverbs/operations.h"
-
-struct staged_request {
-	struct ibv_send_wr wr;
-	uint32_t first_sge;   /* index in sges */
-	size_t inline_offset; /* in inline_bytes, where IBV_SEND_INLINE is set */
-};
+#include "api/libibverbs/staged_requests.h"
 
 struct wr_builder {
 	pthread_mutex_t mutex; /* from start to complete or abort */
-	int error;	       /* positive; the first thing that went wrong since start */
-	struct staged_request *requests;
-	uint32_t request_count;
-	uint32_t request_capacity;
-	struct ibv_sge *sges;
-	uint32_t sge_count;
-	uint32_t sge_capacity;
-	uint8_t *inline_bytes;
-	size_t inline_count;
-	size_t inline_capacity;
+	struct staged_requests staged;
 };
+
+enum { SRQN_MAX = 0xffffff };
 
 static struct verbs_qp *qp_of_extended(struct ibv_qp_ex *qp)
 {
 	return qp_of(&qp->qp_base);
 }
 
-static struct wr_builder *builder_of(struct ibv_qp_ex *qp)
+static struct staged_requests *staged_of(struct ibv_qp_ex *qp)
 {
-	return qp_of_extended(qp)->builder;
-}
-
-static void fail(struct wr_builder *builder, int error)
-{
-	if (!builder->error)
-		builder->error = error;
+	return &qp_of_extended(qp)->builder->staged;
 }
 
 /* A request with the id and flags that the program has put into the queue pair; NULL after an
  * error. */
 static struct ibv_send_wr *stage(struct ibv_qp_ex *qp, enum ibv_wr_opcode opcode)
 {
-	struct wr_builder *builder = builder_of(qp);
-
-	if (builder->error)
-		return NULL;
-	if (builder->request_count == builder->request_capacity) {
-		uint32_t capacity = builder->request_capacity ? builder->request_capacity * 2 : 16;
-		struct staged_request *larger =
-			realloc(builder->requests, capacity * sizeof(*larger));
-
-		if (!larger) {
-			fail(builder, ENOMEM);
-			return NULL;
-		}
-		builder->requests = larger;
-		builder->request_capacity = capacity;
-	}
-
-	struct staged_request *staged = &builder->requests[builder->request_count++];
-
-	*staged = (struct staged_request){
-		.wr.wr_id = qp->wr_id,
-		.wr.opcode = opcode,
-		.wr.send_flags = qp->wr_flags & ~(unsigned)IBV_SEND_INLINE,
-		.first_sge = builder->sge_count,
-	};
-	return &staged->wr;
-}
-
-/* The request that the setters speak of. */
-static struct staged_request *current(struct wr_builder *builder)
-{
-	if (builder->error)
-		return NULL;
-	if (builder->request_count == 0) {
-		fail(builder, EINVAL);
-		return NULL;
-	}
-	return &builder->requests[builder->request_count - 1];
+	return staged_requests_add(staged_of(qp), qp->wr_id, opcode, qp->wr_flags);
 }
 
 static void wr_start(struct ibv_qp_ex *qp)
 {
-	struct wr_builder *builder = builder_of(qp);
-
-	pthread_mutex_lock(&builder->mutex);
-	builder->error = 0;
-	builder->request_count = 0;
-	builder->sge_count = 0;
-	builder->inline_count = 0;
-}
-
-/* The arrays have stopped moving: pointers into them can be set. */
-static void link_requests(struct wr_builder *builder)
-{
-	for (uint32_t i = 0; i < builder->request_count; i++) {
-		struct staged_request *staged = &builder->requests[i];
-		struct ibv_sge *sges = builder->sges + staged->first_sge;
-
-		staged->wr.next =
-			i + 1 < builder->request_count ? &builder->requests[i + 1].wr : NULL;
-		staged->wr.sg_list = staged->wr.num_sge ? sges : NULL;
-		if (staged->wr.send_flags & IBV_SEND_INLINE)
-			sges->addr = (uintptr_t)(builder->inline_bytes + staged->inline_offset);
-	}
+	pthread_mutex_lock(&qp_of_extended(qp)->builder->mutex);
+	staged_requests_clear(staged_of(qp));
 }
 
 static int wr_complete(struct ibv_qp_ex *qp)
 {
-	struct wr_builder *builder = builder_of(qp);
-	int error = builder->error;
+	struct staged_requests *staged = staged_of(qp);
+	int error = staged->error;
 
-	if (!error && builder->request_count) {
-		struct ibv_send_wr *bad;
-
-		link_requests(builder);
-		error = verbs_post_send(&qp->qp_base, &builder->requests[0].wr, &bad);
-	}
-	pthread_mutex_unlock(&builder->mutex);
+	if (!error && staged->request_count)
+		error = -verbs_post_whole(qp_of_extended(qp), staged_requests_link(staged));
+	pthread_mutex_unlock(&qp_of_extended(qp)->builder->mutex);
 	if (error)
 		errno = error;
 	return error;
@@ -137,7 +54,7 @@ static int wr_complete(struct ibv_qp_ex *qp)
 
 static void wr_abort(struct ibv_qp_ex *qp)
 {
-	pthread_mutex_unlock(&builder_of(qp)->mutex);
+	pthread_mutex_unlock(&qp_of_extended(qp)->builder->mutex);
 }
 
 static void wr_send(struct ibv_qp_ex *qp)
@@ -220,49 +137,31 @@ static void wr_atomic_fetch_add(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t re
 static void wr_set_ud_addr(struct ibv_qp_ex *qp, struct ibv_ah *ah, uint32_t remote_qpn,
 			   uint32_t remote_qkey)
 {
-	struct staged_request *staged = current(builder_of(qp));
+	struct ibv_send_wr *wr = staged_requests_newest(staged_of(qp));
 
-	if (!staged)
+	if (!wr)
 		return;
-	staged->wr.wr.ud.ah = ah;
-	staged->wr.wr.ud.remote_qpn = remote_qpn;
-	staged->wr.wr.ud.remote_qkey = remote_qkey;
+	wr->wr.ud.ah = ah;
+	wr->wr.ud.remote_qpn = remote_qpn;
+	wr->wr.ud.remote_qkey = remote_qkey;
 }
 
-static bool reserve_sges(struct wr_builder *builder, size_t count)
+static void wr_set_xrc_srqn(struct ibv_qp_ex *qp, uint32_t srqn)
 {
-	while (builder->sge_count + count > builder->sge_capacity) {
-		uint32_t capacity = builder->sge_capacity ? builder->sge_capacity * 2 : 64;
-		struct ibv_sge *larger = realloc(builder->sges, capacity * sizeof(*larger));
+	struct ibv_send_wr *wr = staged_requests_newest(staged_of(qp));
 
-		if (!larger) {
-			fail(builder, ENOMEM);
-			return false;
-		}
-		builder->sges = larger;
-		builder->sge_capacity = capacity;
-	}
-	return true;
+	if (srqn > SRQN_MAX)
+		staged_requests_fail(staged_of(qp), EINVAL);
+	else if (wr)
+		wr->qp_type.xrc.remote_srqn = srqn;
 }
 
 static void wr_set_sge_list(struct ibv_qp_ex *qp, size_t count, const struct ibv_sge *sges)
 {
-	struct wr_builder *builder = builder_of(qp);
-	struct staged_request *staged = current(builder);
-
-	if (!staged)
-		return;
-	if (count > qp_of_extended(qp)->object->qp.capabilities.send_sges_max) {
-		fail(builder, EINVAL);
-		return;
-	}
-	if (!reserve_sges(builder, count))
-		return;
-	staged->first_sge = builder->sge_count;
-	staged->wr.num_sge = (int)count;
-	if (count)
-		memcpy(builder->sges + builder->sge_count, sges, count * sizeof(*sges));
-	builder->sge_count += (uint32_t)count;
+	if (count > qp_of_extended(qp)->object->qp.capabilities.send_sges_max)
+		staged_requests_fail(staged_of(qp), EINVAL);
+	else
+		staged_requests_set_sges(staged_of(qp), sges, count);
 }
 
 static void wr_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint32_t length)
@@ -272,50 +171,19 @@ static void wr_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint3
 	wr_set_sge_list(qp, 1, &sge);
 }
 
-static bool reserve_inline(struct wr_builder *builder, size_t byte_count)
-{
-	while (builder->inline_count + byte_count > builder->inline_capacity) {
-		size_t capacity = builder->inline_capacity ? builder->inline_capacity * 2 : 1024;
-		uint8_t *larger = realloc(builder->inline_bytes, capacity);
-
-		if (!larger) {
-			fail(builder, ENOMEM);
-			return false;
-		}
-		builder->inline_bytes = larger;
-		builder->inline_capacity = capacity;
-	}
-	return true;
-}
-
 static void wr_set_inline_data_list(struct ibv_qp_ex *qp, size_t buffer_count,
 				    const struct ibv_data_buf *buffers)
 {
-	struct wr_builder *builder = builder_of(qp);
-	struct staged_request *staged = current(builder);
-	size_t byte_count = 0;
+	size_t room = qp_of_extended(qp)->object->qp.capabilities.inline_bytes_max;
 
-	if (!staged)
-		return;
-	for (size_t i = 0; i < buffer_count; i++)
-		byte_count += buffers[i].length;
-	if (byte_count > qp_of_extended(qp)->object->qp.capabilities.inline_bytes_max) {
-		fail(builder, EINVAL);
-		return;
-	}
-	if (!reserve_sges(builder, 1) || !reserve_inline(builder, byte_count))
-		return;
-	staged->inline_offset = builder->inline_count;
 	for (size_t i = 0; i < buffer_count; i++) {
-		if (buffers[i].length)
-			memcpy(builder->inline_bytes + builder->inline_count, buffers[i].addr,
-			       buffers[i].length);
-		builder->inline_count += buffers[i].length;
+		if (buffers[i].length > room) {
+			staged_requests_fail(staged_of(qp), EINVAL);
+			return;
+		}
+		room -= buffers[i].length;
 	}
-	staged->first_sge = builder->sge_count;
-	builder->sges[builder->sge_count++] = (struct ibv_sge){.length = (uint32_t)byte_count};
-	staged->wr.num_sge = 1;
-	staged->wr.send_flags |= IBV_SEND_INLINE;
+	staged_requests_set_inline(staged_of(qp), buffers, buffer_count);
 }
 
 static void wr_set_inline_data(struct ibv_qp_ex *qp, void *bytes, size_t byte_count)
@@ -328,7 +196,7 @@ static void wr_set_inline_data(struct ibv_qp_ex *qp, void *bytes, size_t byte_co
 /* Operations that no type offers: the program learns of it from wr_complete. */
 static void refuse(struct ibv_qp_ex *qp)
 {
-	fail(builder_of(qp), EOPNOTSUPP);
+	staged_requests_fail(staged_of(qp), EOPNOTSUPP);
 }
 
 static void wr_bind_mw(struct ibv_qp_ex *qp, struct ibv_mw *mw, uint32_t rkey,
@@ -351,12 +219,6 @@ static void wr_send_tso(struct ibv_qp_ex *qp, void *header, uint16_t header_byte
 	(void)header;
 	(void)header_bytes;
 	(void)mss;
-	refuse(qp);
-}
-
-static void wr_set_xrc_srqn(struct ibv_qp_ex *qp, uint32_t srqn)
-{
-	(void)srqn;
 	refuse(qp);
 }
 
@@ -390,6 +252,7 @@ uint64_t wr_builder_operations(enum ibv_qp_type type)
 
 	switch ((unsigned)type) {
 	case IBV_QPT_RC:
+	case IBV_QPT_XRC_SEND:
 		return sends | writes | answered;
 	case IBV_QPT_UC:
 		return sends | writes;
@@ -444,9 +307,7 @@ void wr_builder_detach(struct verbs_qp *qp)
 	if (!builder)
 		return;
 	pthread_mutex_destroy(&builder->mutex);
-	free(builder->requests);
-	free(builder->sges);
-	free(builder->inline_bytes);
+	staged_requests_release(&builder->staged);
 	free(builder);
 	qp->builder = NULL;
 }

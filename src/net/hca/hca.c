@@ -21,6 +21,7 @@ const struct hca_limits hca_limits_default = {
 	.srq_requests_max = 32768,
 	.srq_sges_max = 32,
 	.ah_count_max = 1 << 20,
+	.xrcd_count_max = 65536,
 	.inline_bytes_max = 1024,
 	.initiator_depth_max = 16,
 	.responder_resources_max = 16,
@@ -32,11 +33,21 @@ static struct qp_object *object_of(struct qp *qp)
 	return container_of(qp, struct qp_object, qp);
 }
 
+/* The shared queue that the message in progress takes from. */
+static struct srq *srq_of(struct qp *qp)
+{
+	return container_of(qp->receive_queue, struct srq, queue);
+}
+
 static bool complete(struct qp *qp, enum queue_side side, const struct completion *completion)
 {
 	struct qp_object *object = object_of(qp);
 
-	return cq_push(side == SIDE_SEND ? object->send_cq : object->receive_cq, completion);
+	if (likely(side == SIDE_SEND))
+		return cq_push(object->send_cq, completion);
+	if (likely(!object->xrcd))
+		return cq_push(object->receive_cq, completion);
+	return cq_push(srq_of(qp)->cq, completion);
 }
 
 static void raise_qp_event(struct qp *qp, enum qp_event event)
@@ -53,13 +64,21 @@ static void raise_qp_event(struct qp *qp, enum qp_event event)
 /* The limit is one-shot: it reads 0 once the event is out. */
 static void check_srq_limit(struct qp *qp)
 {
-	struct srq *srq = object_of(qp)->srq;
+	struct srq *srq = srq_of(qp);
 
 	if (likely(srq->limit == 0) || receive_queue_count(&srq->queue) >= srq->limit)
 		return;
 	srq->limit = 0;
 	srq->hca->owner.event(srq->hca->owner.context,
 			      &(struct hca_event){.type = HCA_EVENT_SRQ_LIMIT, .srq = srq});
+}
+
+static struct receive_queue *find_xrc_queue(const struct qp *qp, uint32_t srqn)
+{
+	const struct qp_object *object = container_of(qp, const struct qp_object, qp);
+	struct srq *srq = index_table_get(&object->hca->xrc_srqs, srqn);
+
+	return srq && srq->xrcd == object->xrcd ? &srq->queue : NULL;
 }
 
 int hca_init(struct hca *hca, const struct hca_limits *limits, const struct hca_owner *owner,
@@ -79,6 +98,8 @@ int hca_init(struct hca *hca, const struct hca_limits *limits, const struct hca_
 		hca->port_views[i] = &hca->ports[i];
 	memory_init(&hca->memory, limits->region_count_max);
 	index_table_init(&hca->qps);
+	index_table_init(&hca->xrc_srqs);
+	list_init(&hca->xrcds);
 	list_init(&hca->qpn_blocks);
 	list_init(&hca->ready);
 	timer_queue_init(&hca->timers);
@@ -88,6 +109,8 @@ int hca_init(struct hca *hca, const struct hca_limits *limits, const struct hca_
 		.complete = complete,
 		.event = raise_qp_event,
 		.shared_receive_taken = check_srq_limit,
+		.find_xrc_queue = find_xrc_queue,
+		.xrc_sges_max = limits->srq_sges_max,
 	};
 	return 0;
 }
@@ -95,8 +118,10 @@ int hca_init(struct hca *hca, const struct hca_limits *limits, const struct hca_
 void hca_release(struct hca *hca)
 {
 	assert(hca->qp_count == 0 && hca->cq_count == 0 && hca->srq_count == 0);
+	assert(hca->xrcd_count == 0);
 	timer_queue_release(&hca->timers);
 	qpn_blocks_release(&hca->qpn_blocks);
+	index_table_release(&hca->xrc_srqs);
 	index_table_release(&hca->qps);
 	memory_release(&hca->memory);
 }

@@ -21,6 +21,7 @@
 struct packet;
 struct cq;
 struct srq;
+struct xrcd;
 
 /* Limits that ibv_query_device reports; every one of them can really be reached. */
 struct hca_limits {
@@ -35,6 +36,7 @@ struct hca_limits {
 	uint32_t srq_requests_max;
 	uint32_t srq_sges_max;
 	uint32_t ah_count_max;
+	uint32_t xrcd_count_max;
 	uint32_t inline_bytes_max;
 	uint8_t initiator_depth_max;
 	uint8_t responder_resources_max;
@@ -96,10 +98,13 @@ struct hca {
 	struct memory memory;
 	struct qp_environment environment;
 	struct index_table qps; /* QPN to struct qp_object */
+	struct index_table xrc_srqs; /* SRQN to struct srq, XRC ones only */
+	uint32_t next_srqn;
+	struct list xrcds;
 	struct list qpn_blocks; /* filled by hca_add_qpns; blocks that have free numbers come first */
 	struct list ready;	/* struct qp by ready_link: may have something to transmit */
 	struct timer_queue timers;
-	uint32_t pd_count, cq_count, srq_count, ah_count, qp_count;
+	uint32_t pd_count, cq_count, srq_count, ah_count, qp_count, xrcd_count;
 	uint32_t next_handle;
 	bool is_fatal;
 	uint64_t drops[HCA_DROP_COUNT];
@@ -178,13 +183,51 @@ struct srq {
 	uint32_t handle;
 	uint32_t limit;
 	uint32_t users;
+	/* XRC: */
+	struct xrcd *xrcd; /* NULL: an ordinary one */
+	struct cq *cq;	   /* where its requests complete, whichever target took them */
+	uint32_t srqn;
 };
 
 MUST_USE int srq_create(struct hca *hca, struct protection_domain *pd, uint32_t requests_max, uint32_t sges_max, uint32_t limit, void *context, struct srq **ret_srq);
+/* Makes a new queue an XRC SRQ of that domain: it gets a number that requests can name. */
+MUST_USE int srq_join(struct srq *srq, struct xrcd *xrcd, struct cq *cq);
 MUST_USE int srq_set_limit(struct srq *srq, uint32_t limit);
 MUST_USE int srq_resize(struct srq *srq, uint32_t requests_max);
 MUST_USE int srq_destroy(struct srq *srq); /* -EBUSY */
 MUST_USE int srq_post(struct srq *srq, const struct receive_request *request);
+
+/* --- XRC domains (vol 1, annex A14) --- */
+
+/* What two opens must have in common to get the same domain: the numbers of a file. */
+struct xrcd_file {
+	uint64_t device;
+	uint64_t inode;
+};
+
+enum xrcd_opening {
+	XRCD_EXISTING,	      /* -EAGAIN when there is none */
+	XRCD_CREATE,	      /* or an existing one */
+	XRCD_CREATE_EXCLUSIVE /* -EINVAL when there is one */
+};
+
+struct xrcd {
+	struct hca *hca;
+	struct list link;    /* in hca->xrcds */
+	struct list targets; /* struct qp_object by xrcd_link */
+	struct xrcd_file file;
+	bool has_file; /* false: nobody else can open it */
+	uint32_t handle;
+	uint32_t open_count;
+	uint32_t users; /* XRC SRQs and target queue pairs */
+};
+
+/* With no file, always a new one. */
+MUST_USE int xrcd_open(struct hca *hca, const struct xrcd_file *file, enum xrcd_opening opening,
+		       struct xrcd **ret_xrcd);
+MUST_USE int xrcd_close(struct xrcd *xrcd); /* -EBUSY: the last one, and it is in use */
+/* The target of that number in the domain; NULL: none. */
+struct qp_object *xrcd_target(const struct xrcd *xrcd, uint32_t qpn);
 
 /* --- address handles --- */
 struct ah {
@@ -204,16 +247,21 @@ struct qp_object {
 	struct cq *send_cq;
 	struct cq *receive_cq;
 	struct srq *srq;
+	struct xrcd *xrcd;     /* of an XRC target */
+	struct list xrcd_link; /* in xrcd->targets */
 	void *context;
 	uint32_t handle;
 };
 
+/* An XRC initiator has no receive side: receive_cq and srq must be NULL. A target has only an
+ * xrcd. */
 struct qp_options {
 	enum qp_type type;
 	struct protection_domain *pd;
 	struct cq *send_cq;
 	struct cq *receive_cq;
 	struct srq *srq;
+	struct xrcd *xrcd;
 	bool signal_all;
 	struct qp_capabilities capabilities; /* asked; ret_object->qp.capabilities says what was given */
 	void *context;

@@ -7,32 +7,62 @@
 #include <stdlib.h>
 #include "net/hca/qpn_blocks.h"
 
+/* A queue of requests needs a CQ, and their keys a protection domain. */
+static bool has_what_its_type_needs(const struct qp_options *options)
+{
+	bool is_target = options->type == QP_XRC_TGT;
+
+	if (options->xrcd ? !is_target : is_target)
+		return false;
+	if (is_target)
+		return !options->pd && !options->send_cq && !options->receive_cq && !options->srq;
+	if (options->type == QP_XRC_INI)
+		return options->pd && options->send_cq && !options->receive_cq && !options->srq;
+	/* An XRC SRQ completes to its own CQ, and only targets reach it. */
+	return options->pd && options->send_cq && options->receive_cq &&
+	       !(options->srq && options->srq->xrcd);
+}
+
+/* What is really given: queues that a type does not have are empty. */
+static struct qp_capabilities granted_capabilities(const struct hca *hca,
+						   const struct qp_options *options)
+{
+	struct qp_capabilities granted = options->capabilities;
+	uint32_t room = send_queue_inline_room(granted.send_sges_max);
+
+	if (options->type == QP_XRC_TGT)
+		return (struct qp_capabilities){0};
+	/* UCX asks for a round number and counts on adapters that give a little more. */
+	if (room > hca->limits.inline_bytes_max)
+		room = hca->limits.inline_bytes_max;
+	if (granted.inline_bytes_max < room)
+		granted.inline_bytes_max = room;
+	if (options->srq || options->type == QP_XRC_INI) {
+		granted.receive_requests_max = 0;
+		granted.receive_sges_max = 0;
+	}
+	return granted;
+}
+
 static int check_options(const struct hca *hca, const struct qp_options *options)
 {
-	const struct qp_capabilities *asked = &options->capabilities;
+	const struct qp_capabilities asked = granted_capabilities(hca, options);
 
-	if (!options->send_cq || !options->receive_cq || !options->pd)
+	if (!has_what_its_type_needs(options))
 		return -EINVAL;
-	if (asked->send_requests_max > hca->limits.requests_max ||
-	    asked->send_sges_max > hca->limits.sges_max ||
-	    asked->inline_bytes_max > hca->limits.inline_bytes_max)
-		return -EINVAL;
-	if (!options->srq && (asked->receive_requests_max > hca->limits.requests_max ||
-			      asked->receive_sges_max > hca->limits.sges_max))
+	if (asked.send_requests_max > hca->limits.requests_max ||
+	    asked.send_sges_max > hca->limits.sges_max ||
+	    asked.inline_bytes_max > hca->limits.inline_bytes_max ||
+	    asked.receive_requests_max > hca->limits.requests_max ||
+	    asked.receive_sges_max > hca->limits.sges_max)
 		return -EINVAL;
 	return hca->qp_count < hca->limits.qp_count_max ? 0 : -ENOMEM;
 }
 
 static int init_qp(struct hca *hca, const struct qp_options *options, struct qp_object *object)
 {
-	struct qp_capabilities capabilities = options->capabilities;
+	const struct qp_capabilities capabilities = granted_capabilities(hca, options);
 	uint32_t qpn;
-
-	if (options->srq) {
-		capabilities.receive_requests_max = 0;
-		capabilities.receive_sges_max = 0;
-	}
-
 	int error = timer_queue_reserve(&hca->timers, hca->qp_count + 1);
 
 	if (!error)
@@ -54,6 +84,38 @@ release_qp:
 give_back_qpn:
 	qpn_blocks_give_back(&hca->qpn_blocks, qpn);
 	return error;
+}
+
+static void use(struct qp_object *object)
+{
+	if (object->send_cq)
+		object->send_cq->users++;
+	if (object->receive_cq)
+		object->receive_cq->users++;
+	if (object->qp.pd)
+		object->qp.pd->users++;
+	if (object->srq)
+		object->srq->users++;
+	if (object->xrcd) {
+		object->xrcd->users++;
+		list_append(&object->xrcd->targets, &object->xrcd_link);
+	}
+}
+
+static void stop_using(struct qp_object *object)
+{
+	if (object->send_cq)
+		object->send_cq->users--;
+	if (object->receive_cq)
+		object->receive_cq->users--;
+	if (object->qp.pd)
+		object->qp.pd->users--;
+	if (object->srq)
+		object->srq->users--;
+	if (object->xrcd) {
+		object->xrcd->users--;
+		list_remove(&object->xrcd_link);
+	}
 }
 
 int qp_object_create(struct hca *hca, const struct qp_options *options,
@@ -79,20 +141,19 @@ int qp_object_create(struct hca *hca, const struct qp_options *options,
 	object->srq = options->srq;
 	object->context = options->context;
 	object->handle = hca->next_handle++;
-	object->send_cq->users++;
-	object->receive_cq->users++;
-	options->pd->users++;
-	if (object->srq)
-		object->srq->users++;
+	object->xrcd = options->xrcd;
+	use(object);
 	hca->qp_count++;
 	*ret_object = object;
 	return 0;
 }
 
+/* What a target has received belongs to those who posted to the XRC SRQs: it stays. */
 static void forget_completions(struct qp_object *object)
 {
-	cq_forget(object->send_cq, object->qp.qpn);
-	if (object->receive_cq != object->send_cq)
+	if (object->send_cq)
+		cq_forget(object->send_cq, object->qp.qpn);
+	if (object->receive_cq && object->receive_cq != object->send_cq)
 		cq_forget(object->receive_cq, object->qp.qpn);
 }
 
@@ -105,11 +166,7 @@ int qp_object_destroy(struct qp_object *object)
 	timer_queue_cancel(&hca->timers, &object->qp.timer);
 	forget_completions(object);
 	index_table_remove(&hca->qps, qpn);
-	object->qp.pd->users--;
-	object->send_cq->users--;
-	object->receive_cq->users--;
-	if (object->srq)
-		object->srq->users--;
+	stop_using(object);
 	qp_release(&object->qp);
 	qpn_blocks_give_back(&hca->qpn_blocks, qpn);
 	hca->qp_count--;

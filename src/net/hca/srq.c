@@ -36,6 +36,45 @@ int srq_create(struct hca *hca, struct protection_domain *pd, uint32_t requests_
 	return 0;
 }
 
+/* Numbers are used round robin, so that a stale one meets nobody for as long as possible. There
+ * are many more of them than queues, so that one is free. */
+static uint32_t free_srqn(struct hca *hca)
+{
+	enum { SRQN_LAST = 0xffffff };
+
+	do
+		hca->next_srqn = hca->next_srqn == SRQN_LAST ? 1 : hca->next_srqn + 1;
+	while (index_table_get(&hca->xrc_srqs, hca->next_srqn));
+	return hca->next_srqn;
+}
+
+int srq_join(struct srq *srq, struct xrcd *xrcd, struct cq *cq)
+{
+	uint32_t srqn = free_srqn(srq->hca);
+	int error = index_table_put(&srq->hca->xrc_srqs, srqn, srq);
+
+	if (error)
+		return error;
+	srq->srqn = srqn;
+	srq->xrcd = xrcd;
+	srq->cq = cq;
+	xrcd->users++;
+	cq->users++;
+	return 0;
+}
+
+static void leave(struct srq *srq)
+{
+	struct list *targets = &srq->xrcd->targets;
+
+	for (struct list *link = targets->next; link != targets; link = link->next)
+		qp_forget_receive_queue(&container_of(link, struct qp_object, xrcd_link)->qp,
+					&srq->queue);
+	index_table_remove(&srq->hca->xrc_srqs, srq->srqn);
+	srq->xrcd->users--;
+	srq->cq->users--;
+}
+
 int srq_set_limit(struct srq *srq, uint32_t limit)
 {
 	if (limit > srq->queue.requests_max)
@@ -71,6 +110,8 @@ int srq_destroy(struct srq *srq)
 {
 	if (srq->users)
 		return -EBUSY;
+	if (srq->xrcd)
+		leave(srq);
 	srq->queue.pd->users--;
 	srq->hca->srq_count--;
 	receive_queue_release(&srq->queue);

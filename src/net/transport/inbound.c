@@ -77,8 +77,7 @@ enum verdict inbound_choose_queue(struct qp *qp, const struct inbound *inbound)
 	if (likely(qp->type != QP_XRC_TGT))
 		return VERDICT_ACCEPT;
 	if (inbound->info->starts_message)
-		qp->receive_queue =
-			qp->environment->find_xrc_queue(qp, inbound->packet->xrc_srqn);
+		qp->receive_queue = qp->environment->find_xrc_queue(qp, inbound->packet->xrc_srqn);
 	/* Unknown, or destroyed in the middle of the message. */
 	return qp->receive_queue ? VERDICT_ACCEPT : VERDICT_INVALID_REQUEST;
 }

@@ -150,6 +150,14 @@ int qp_post_send(struct qp *qp, time_ns now, const struct send_request *request)
 	return 0;
 }
 
+void qp_retract_sends(struct qp *qp, uint32_t request_count)
+{
+	struct send_queue *queue = &qp->requester.queue;
+	uint32_t waiting_count = queue->tail - queue->started;
+
+	queue->tail -= request_count < waiting_count ? request_count : waiting_count;
+}
+
 int qp_post_receive(struct qp *qp, time_ns now, const struct receive_request *request)
 {
 	if (unlikely(qp->state == QP_RESET || qp_is_shared(qp) || qp->type == QP_XRC_INI))

@@ -56,13 +56,14 @@ struct qp_environment {
 	/* A completion for the CQ of that side. false: the CQ overflowed. */
 	bool (*complete)(struct qp *qp, enum queue_side side, const struct completion *completion);
 	void (*event)(struct qp *qp, enum qp_event event);
-	/* Optional: what this queue pair sent is still on its way to a receiver that is taking packets,
-	 * so that silence says nothing yet and a timeout does not count as a retry. */
+	/* Optional: what this queue pair sent is still on its way to a receiver that is taking
+	 * packets, so that silence says nothing yet and a timeout does not count as a retry. */
 	bool (*is_underway)(const struct qp *qp, time_ns now);
 	/* A request was taken from a shared receive queue: qp->receive_queue. */
 	void (*shared_receive_taken)(struct qp *qp);
-	/* The XRC SRQ of this number in the target's XRC domain; NULL: none. While a message holds one
-	 * of its requests, the queue pair's receive_queue leads to it and completions are for it. */
+	/* The XRC SRQ of this number in the target's XRC domain; NULL: none. While a message holds
+	 * one of its requests, the queue pair's receive_queue leads to it and completions are for
+	 * it. */
 	struct receive_queue *(*find_xrc_queue)(const struct qp *qp, uint32_t srqn);
 	uint32_t xrc_sges_max; /* no such queue has more */
 };
@@ -199,8 +200,9 @@ struct responder {
 struct qp {
 	const struct qp_environment *environment;
 	struct protection_domain *pd;
-	struct port_view *port;		     /* NULL until a modify names one */
-	/* own_receives, or a shared one. A target's: the one that the last message named, or NULL. */
+	struct port_view *port; /* NULL until a modify names one */
+	/* own_receives, or a shared one. A target's: the one that the last message named, or NULL.
+	 */
 	struct receive_queue *receive_queue;
 	void *owner_route;
 	uint64_t owner_position; /* the owner's: how far into the route its last packet lies */
@@ -239,7 +241,7 @@ static inline bool qp_is_reliable(const struct qp *qp)
 static inline uint8_t qp_transport(const struct qp *qp)
 {
 	static const uint8_t transports[] = {
-		[QP_RC] = TRANSPORT_RC,	     [QP_UC] = TRANSPORT_UC,	   [QP_UD] = TRANSPORT_UD,
+		[QP_RC] = TRANSPORT_RC,	      [QP_UC] = TRANSPORT_UC,	    [QP_UD] = TRANSPORT_UD,
 		[QP_XRC_INI] = TRANSPORT_XRC, [QP_XRC_TGT] = TRANSPORT_XRC,
 	};
 
@@ -263,6 +265,9 @@ void qp_query(const struct qp *qp, struct qp_attributes *ret_attributes);
 
 /* -EINVAL: state, opcode, SGE count or inline size not allowed; -ENOMEM: queue full. */
 MUST_USE int qp_post_send(struct qp *qp, time_ns now, const struct send_request *request);
+/* Takes back the newest requests, posted since the last qp_transmit; those that a queue pair in an
+ * error state has flushed meanwhile stay flushed. */
+void qp_retract_sends(struct qp *qp, uint32_t request_count);
 MUST_USE int qp_post_receive(struct qp *qp, time_ns now, const struct receive_request *request);
 
 /* A packet whose DestQP is this queue pair: admission checks, then requester or responder. */

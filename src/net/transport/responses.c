@@ -235,10 +235,9 @@ static bool answer_read(struct qp *qp, time_ns now, struct saved_request *saved,
 	struct psn psn = psn_add(saved->first_psn, index);
 	uint8_t *bytes = NULL;
 
-	if (byte_count &&
-	    memory_resolve(qp->environment->memory, responses_domain(qp, saved), saved->rkey,
-			   saved->address + offset, byte_count, ACCESS_REMOTE_READ,
-			   &bytes) != MEMORY_OK) {
+	if (byte_count && memory_resolve(qp->environment->memory, responses_domain(qp, saved),
+					 saved->rkey, saved->address + offset, byte_count,
+					 ACCESS_REMOTE_READ, &bytes) != MEMORY_OK) {
 		refuse_read(qp, now, saved, psn);
 		return false;
 	}

@@ -10,6 +10,11 @@
 
 enum { SLOT_ALIGNMENT = 16 };
 
+uint32_t send_queue_inline_room(uint32_t sges_max)
+{
+	return (uint32_t)(sges_max * (sizeof(struct sge) + sizeof(struct span)));
+}
+
 int send_queue_init(struct send_queue *queue, uint32_t requests_max, uint32_t sges_max,
 		    uint32_t inline_bytes_max)
 {
@@ -17,7 +22,7 @@ int send_queue_init(struct send_queue *queue, uint32_t requests_max, uint32_t sg
 	if (sges_max > SEND_SGES_MAX || inline_bytes_max > SEND_INLINE_BYTES_MAX)
 		return -EINVAL;
 
-	size_t data_bytes = sges_max * (sizeof(struct sge) + sizeof(struct span));
+	size_t data_bytes = send_queue_inline_room(sges_max);
 
 	if (data_bytes < inline_bytes_max)
 		data_bytes = inline_bytes_max;

@@ -67,6 +67,9 @@ enum {
  * retries stay unambiguous. */
 #define MESSAGE_BYTES_MAX (1u << 30)
 
+/* Inline bytes for which a slot with that many SGEs has room anyway. */
+uint32_t send_queue_inline_room(uint32_t sges_max);
+
 MUST_USE int send_queue_init(struct send_queue *queue, uint32_t requests_max, uint32_t sges_max,
 			     uint32_t inline_bytes_max);
 void send_queue_release(struct send_queue *queue);

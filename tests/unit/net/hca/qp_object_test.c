@@ -100,6 +100,28 @@ static void test_the_greatest_options_are_given(void **state)
 	end();
 }
 
+static void test_room_of_sges_is_given_for_inline_bytes(void **state)
+{
+	struct qp_object *object;
+
+	(void)state;
+	begin();
+
+	const struct qp_options options = {
+		.type = QP_RC,
+		.pd = pd,
+		.send_cq = cq,
+		.receive_cq = cq,
+		.capabilities = {4, 4, 5, 5, 64},
+	};
+
+	assert_int_equal(qp_object_create(hca, &options, &object), 0);
+	assert_true(object->qp.capabilities.inline_bytes_max > 64);
+	assert_true(object->qp.capabilities.inline_bytes_max <= hca->limits.inline_bytes_max);
+	assert_int_equal(qp_object_destroy(object), 0);
+	end();
+}
+
 static void test_running_out_of_numbers_asks_for_more(void **state)
 {
 	enum { GIVEN = 1024 };
@@ -129,7 +151,7 @@ static void test_an_idle_qp_is_small(void **state)
 {
 	/* With the public ibv_qp of 160 bytes and what leads to it, an idle queue pair stays within
 	 * 1 KiB. */
-	enum { PUBLIC_BYTES = 160 + 32, TABLE_BYTES = 8 + 8, ALLOCATOR_BYTES = 32 };
+	enum { PUBLIC_BYTES = 160 + 64, TABLE_BYTES = 8 + 8, ALLOCATOR_BYTES = 32 };
 
 	(void)state;
 	assert_true(sizeof(struct qp_object) + PUBLIC_BYTES + TABLE_BYTES + ALLOCATOR_BYTES <=
@@ -162,6 +184,7 @@ int main(void)
 		cmocka_unit_test(test_a_qp_holds_what_it_uses),
 		cmocka_unit_test(test_options_beyond_the_limits_are_refused),
 		cmocka_unit_test(test_the_greatest_options_are_given),
+		cmocka_unit_test(test_room_of_sges_is_given_for_inline_bytes),
 		cmocka_unit_test(test_running_out_of_numbers_asks_for_more),
 		cmocka_unit_test(test_an_idle_qp_is_small),
 		cmocka_unit_test(test_reset_and_destroy_take_unread_completions_along),

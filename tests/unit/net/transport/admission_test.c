@@ -31,7 +31,11 @@ static void test_only_the_type_s_own_opcodes_are_admitted(void **state)
 	static const struct {
 		enum qp_type type;
 		unsigned transport;
-	} types[] = {{QP_RC, TRANSPORT_RC}, {QP_UC, TRANSPORT_UC}, {QP_UD, TRANSPORT_UD}};
+	} types[] = {{QP_RC, TRANSPORT_RC},
+		     {QP_UC, TRANSPORT_UC},
+		     {QP_UD, TRANSPORT_UD},
+		     {QP_XRC_INI, TRANSPORT_XRC},
+		     {QP_XRC_TGT, TRANSPORT_XRC}};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(types); i++) {
@@ -46,6 +50,10 @@ static void test_only_the_type_s_own_opcodes_are_admitted(void **state)
 				expected = DROP_WRONG_TRANSPORT;
 			else if (!opcode_info((uint8_t)opcode)->name)
 				expected = DROP_RESERVED_OPCODE;
+			else if (types[i].type == (opcode_info((uint8_t)opcode)->is_response
+							   ? QP_XRC_TGT
+							   : QP_XRC_INI))
+				expected = DROP_NO_SUCH_HALF;
 			assert_int_equal(admit(&packet), expected);
 		}
 		rc_pair_release(&pair);

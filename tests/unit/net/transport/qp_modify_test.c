@@ -27,19 +27,48 @@ struct row {
 };
 
 static const struct row rows[] = {
-	{QP_RESET, QP_INIT, QP_RC, "pna", ""},	   {QP_RESET, QP_INIT, QP_UC, "pna", ""},
-	{QP_RESET, QP_INIT, QP_UD, "pnq", ""},	   {QP_INIT, QP_INIT, QP_RC, "", "pna"},
-	{QP_INIT, QP_INIT, QP_UC, "", "pna"},	   {QP_INIT, QP_INIT, QP_UD, "", "pnq"},
-	{QP_INIT, QP_RTR, QP_RC, "vmdrxz", "lap"}, {QP_INIT, QP_RTR, QP_UC, "vmdr", "lap"},
-	{QP_INIT, QP_RTR, QP_UD, "", "pq"},	   {QP_RTR, QP_RTS, QP_RC, "stywi", "calgz"},
-	{QP_RTR, QP_RTS, QP_UC, "s", "calg"},	   {QP_RTR, QP_RTS, QP_UD, "s", "cq"},
-	{QP_RTS, QP_RTS, QP_RC, "", "calgz"},	   {QP_RTS, QP_RTS, QP_UC, "", "calg"},
-	{QP_RTS, QP_RTS, QP_UD, "", "cq"},	   {QP_RTS, QP_SQD, QP_RC, "", "e"},
-	{QP_RTS, QP_SQD, QP_UC, "", "e"},	   {QP_RTS, QP_SQD, QP_UD, "", "e"},
-	{QP_SQD, QP_RTS, QP_RC, "", "calgz"},	   {QP_SQD, QP_RTS, QP_UC, "", "calg"},
-	{QP_SQD, QP_RTS, QP_UD, "", "cq"},	   {QP_SQD, QP_SQD, QP_RC, "", "nvtywixlapzg"},
-	{QP_SQD, QP_SQD, QP_UC, "", "vlapg"},	   {QP_SQD, QP_SQD, QP_UD, "", "pq"},
-	{QP_SQE, QP_RTS, QP_UC, "", "ca"},	   {QP_SQE, QP_RTS, QP_UD, "", "cq"},
+	{QP_RESET, QP_INIT, QP_RC, "pna", ""},
+	{QP_RESET, QP_INIT, QP_UC, "pna", ""},
+	{QP_RESET, QP_INIT, QP_UD, "pnq", ""},
+	{QP_INIT, QP_INIT, QP_RC, "", "pna"},
+	{QP_INIT, QP_INIT, QP_UC, "", "pna"},
+	{QP_INIT, QP_INIT, QP_UD, "", "pnq"},
+	{QP_INIT, QP_RTR, QP_RC, "vmdrxz", "lap"},
+	{QP_INIT, QP_RTR, QP_UC, "vmdr", "lap"},
+	{QP_INIT, QP_RTR, QP_UD, "", "pq"},
+	{QP_RTR, QP_RTS, QP_RC, "stywi", "calgz"},
+	{QP_RTR, QP_RTS, QP_UC, "s", "calg"},
+	{QP_RTR, QP_RTS, QP_UD, "s", "cq"},
+	{QP_RTS, QP_RTS, QP_RC, "", "calgz"},
+	{QP_RTS, QP_RTS, QP_UC, "", "calg"},
+	{QP_RTS, QP_RTS, QP_UD, "", "cq"},
+	{QP_RTS, QP_SQD, QP_RC, "", "e"},
+	{QP_RTS, QP_SQD, QP_UC, "", "e"},
+	{QP_RTS, QP_SQD, QP_UD, "", "e"},
+	{QP_SQD, QP_RTS, QP_RC, "", "calgz"},
+	{QP_SQD, QP_RTS, QP_UC, "", "calg"},
+	{QP_SQD, QP_RTS, QP_UD, "", "cq"},
+	{QP_SQD, QP_SQD, QP_RC, "", "nvtywixlapzg"},
+	{QP_SQD, QP_SQD, QP_UC, "", "vlapg"},
+	{QP_SQD, QP_SQD, QP_UD, "", "pq"},
+	{QP_SQE, QP_RTS, QP_UC, "", "ca"},
+	{QP_SQE, QP_RTS, QP_UD, "", "cq"},
+	{QP_RESET, QP_INIT, QP_XRC_INI, "pna", ""},
+	{QP_RESET, QP_INIT, QP_XRC_TGT, "pna", ""},
+	{QP_INIT, QP_INIT, QP_XRC_INI, "", "pna"},
+	{QP_INIT, QP_INIT, QP_XRC_TGT, "", "pna"},
+	{QP_INIT, QP_RTR, QP_XRC_INI, "vmdr", "lap"},
+	{QP_INIT, QP_RTR, QP_XRC_TGT, "vmdrxz", "lap"},
+	{QP_RTR, QP_RTS, QP_XRC_INI, "stywi", "calg"},
+	{QP_RTR, QP_RTS, QP_XRC_TGT, "st", "calgz"},
+	{QP_RTS, QP_RTS, QP_XRC_INI, "", "calg"},
+	{QP_RTS, QP_RTS, QP_XRC_TGT, "", "calgz"},
+	{QP_RTS, QP_SQD, QP_XRC_INI, "", "e"},
+	{QP_RTS, QP_SQD, QP_XRC_TGT, "", "e"},
+	{QP_SQD, QP_RTS, QP_XRC_INI, "", "calg"},
+	{QP_SQD, QP_RTS, QP_XRC_TGT, "", "calgz"},
+	{QP_SQD, QP_SQD, QP_XRC_INI, "", "nvtywilapg"},
+	{QP_SQD, QP_SQD, QP_XRC_TGT, "", "nvtxlapzg"},
 };
 
 static uint32_t letter_bit(char letter)
@@ -167,23 +196,27 @@ static void check_attributes(const struct row *row)
 	}
 }
 
+static void check_transition(enum qp_type type, enum qp_state from, enum qp_state to)
+{
+	struct row row;
+
+	if (find_row(from, to, type, &row)) {
+		check_attributes(&row);
+		return;
+	}
+	for (unsigned i = 0; i < BIT_COUNT; i++)
+		assert_int_equal(try_modify(type, from, to, QP_HAS_STATE | 1u << i), -EINVAL);
+}
+
 static void test_every_transition_takes_exactly_its_attributes(void **state)
 {
-	(void)state;
-	for (enum qp_type type = QP_RC; type <= QP_UD; type++)
-		for (enum qp_state from = QP_RESET; from <= QP_ERROR; from++)
-			for (enum qp_state to = QP_RESET; to <= QP_ERROR; to++) {
-				struct row row;
+	static const enum qp_type types[] = {QP_RC, QP_UC, QP_UD, QP_XRC_INI, QP_XRC_TGT};
 
-				if (find_row(from, to, type, &row)) {
-					check_attributes(&row);
-					continue;
-				}
-				for (unsigned i = 0; i < BIT_COUNT; i++)
-					assert_int_equal(
-						try_modify(type, from, to, QP_HAS_STATE | 1u << i),
-						-EINVAL);
-			}
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(types); i++)
+		for (enum qp_state from = QP_RESET; from <= QP_ERROR; from++)
+			for (enum qp_state to = QP_RESET; to <= QP_ERROR; to++)
+				check_transition(types[i], from, to);
 }
 
 static void test_states_beyond_the_last_are_refused(void **state)

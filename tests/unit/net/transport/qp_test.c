@@ -47,7 +47,11 @@ static void test_services_accept_their_requests_only(void **state)
 	static const struct {
 		enum qp_type type;
 		uint32_t accepted;
-	} types[] = {{QP_RC, 0x27f}, {QP_UC, 0x00f}, {QP_UD, 0x00c}};
+	} types[] = {{QP_RC, 0x27f},
+		     {QP_UC, 0x00f},
+		     {QP_UD, 0x00c},
+		     {QP_XRC_INI, 0x27f},
+		     {QP_XRC_TGT, 0x000}};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(types); i++) {
@@ -157,9 +161,34 @@ static void test_garbage_never_breaks_an_engine(void **state)
 	}
 }
 
+static void test_retracted_sends_were_never_posted(void **state)
+{
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+	post_receive(&pair, &pair.b, 10);
+	post_send(&pair, &pair.a, 10);
+	rc_pair_transmit(&pair);
+	post_send(&pair, &pair.a, 20);
+	post_send(&pair, &pair.a, 30);
+	qp_retract_sends(&pair.a.qp, 2);
+	run_until_idle(&pair);
+	expect_wire(&pair.a_to_b, "ONLY@0");
+	expect_completion(&pair.a, COMPLETION_SUCCESS);
+	expect_no_completion(&pair.a);
+	/* What was started stays. */
+	post_receive(&pair, &pair.b, 40);
+	post_send(&pair, &pair.a, 40);
+	rc_pair_transmit(&pair);
+	qp_retract_sends(&pair.a.qp, 1);
+	run_until_idle(&pair);
+	expect_completion(&pair.a, COMPLETION_SUCCESS);
+	rc_pair_release(&pair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_retracted_sends_were_never_posted),
 		cmocka_unit_test(test_states_take_posts_as_the_table_says),
 		cmocka_unit_test(test_services_accept_their_requests_only),
 		cmocka_unit_test(test_reads_and_atomics_cannot_be_inline),

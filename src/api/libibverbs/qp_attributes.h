@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A queue pair's capabilities between the verbs' form and ours. */
+#ifndef SOFTIB_API_LIBIBVERBS_QP_ATTRIBUTES_H
+#define SOFTIB_API_LIBIBVERBS_QP_ATTRIBUTES_H
+
+#include <infiniband/verbs.h>
+#include "net/transport/qp.h"
+
+struct qp_capabilities capabilities_from(const struct ibv_qp_cap *cap);
+struct ibv_qp_cap capabilities_to(const struct qp_capabilities *capabilities);
+
+#endif

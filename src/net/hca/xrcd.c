@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* XRC domains: which XRC SRQs a target queue pair may reach (vol 1, annex A14). */
+#include "net/hca/hca.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct xrcd *find(const struct hca *hca, const struct xrcd_file *file)
+{
+	for (struct list *link = hca->xrcds.next; link != &hca->xrcds; link = link->next) {
+		struct xrcd *xrcd = container_of(link, struct xrcd, link);
+
+		if (xrcd->has_file && xrcd->file.device == file->device &&
+		    xrcd->file.inode == file->inode)
+			return xrcd;
+	}
+	return NULL;
+}
+
+static int create(struct hca *hca, const struct xrcd_file *file, struct xrcd **ret_xrcd)
+{
+	if (hca->xrcd_count == hca->limits.xrcd_count_max)
+		return -ENOMEM;
+
+	struct xrcd *xrcd = calloc(1, sizeof(*xrcd));
+
+	if (!xrcd)
+		return -ENOMEM;
+	xrcd->hca = hca;
+	xrcd->handle = hca->next_handle++;
+	xrcd->open_count = 1;
+	if (file) {
+		xrcd->file = *file;
+		xrcd->has_file = true;
+	}
+	list_init(&xrcd->targets);
+	list_append(&hca->xrcds, &xrcd->link);
+	hca->xrcd_count++;
+	*ret_xrcd = xrcd;
+	return 0;
+}
+
+int xrcd_open(struct hca *hca, const struct xrcd_file *file, enum xrcd_opening opening,
+	      struct xrcd **ret_xrcd)
+{
+	struct xrcd *existing = file ? find(hca, file) : NULL;
+
+	if (!file)
+		return create(hca, NULL, ret_xrcd);
+	if (!existing)
+		return opening == XRCD_EXISTING ? -EAGAIN : create(hca, file, ret_xrcd);
+	if (opening == XRCD_CREATE_EXCLUSIVE)
+		return -EINVAL;
+	existing->open_count++;
+	*ret_xrcd = existing;
+	return 0;
+}
+
+int xrcd_close(struct xrcd *xrcd)
+{
+	if (xrcd->open_count == 1 && xrcd->users)
+		return -EBUSY;
+	if (--xrcd->open_count)
+		return 0;
+	list_remove(&xrcd->link);
+	xrcd->hca->xrcd_count--;
+	free(xrcd);
+	return 0;
+}
+
+struct qp_object *xrcd_target(const struct xrcd *xrcd, uint32_t qpn)
+{
+	struct qp_object *object = index_table_get(&xrcd->hca->qps, qpn);
+
+	return object && object->xrcd == xrcd ? object : NULL;
+}
