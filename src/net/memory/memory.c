@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { KEY_TAG_BITS = 8, KEY_INDEX_FIRST = 1, KEY_INDEX_LAST = 0xfffffe };
+enum { KEY_INDEX_FIRST = 1, KEY_INDEX_LAST = 0xfffffe };
 
 void memory_init(struct memory *memory, uint32_t region_count_max)
 {
 	index_table_init(&memory->regions);
+	list_init(&memory->qp_windows);
+	memory->window_count = 0;
 	memory->next_index = KEY_INDEX_FIRST;
 	memory->region_count_max = region_count_max;
 	memory->next_tag = 1;
@@ -54,59 +56,105 @@ static uint32_t free_index(const struct memory *memory)
 	return 0;
 }
 
-int region_register(struct memory *memory, struct protection_domain *pd, void *bytes,
-		    uint64_t byte_count, uint64_t iova, uint32_t access, struct region **ret_region)
+int memory_add(struct memory *memory, struct region *region)
 {
-	if (!access_is_valid(access))
-		return -EINVAL;
-
 	uint32_t index = free_index(memory);
 
-	if (!index || memory->regions.count >= memory->region_count_max)
+	if (!index)
 		return -ENOMEM;
 
-	struct region *region = calloc(1, sizeof(*region));
+	int error = index_table_put(&memory->regions, index, region);
+
+	if (error)
+		return error;
+	region->key = index << KEY_TAG_BITS | memory->next_tag;
+	memory->next_index = index == KEY_INDEX_LAST ? KEY_INDEX_FIRST : index + 1;
+	memory->next_tag++;
+	region->pd->users++;
+	return 0;
+}
+
+void memory_remove(struct memory *memory, struct region *region)
+{
+	index_table_remove(&memory->regions, region->key >> KEY_TAG_BITS);
+	region->pd->users--;
+}
+
+static int add_region(struct memory *memory, const struct region *template,
+		      struct region **ret_region)
+{
+	if (memory->regions.count - memory->window_count >= memory->region_count_max)
+		return -ENOMEM;
+
+	struct region *region = malloc(sizeof(*region));
 
 	if (!region)
 		return -ENOMEM;
-	region->pd = pd;
-	region->bytes = bytes;
-	region->iova = access & ACCESS_ZERO_BASED ? 0 : iova;
-	region->byte_count = byte_count;
-	region->access = access;
-	region->key = index << KEY_TAG_BITS | memory->next_tag;
+	*region = *template;
 
-	int error = index_table_put(&memory->regions, index, region);
+	int error = memory_add(memory, region);
 
 	if (error) {
 		free(region);
 		return error;
 	}
-	memory->next_index = index == KEY_INDEX_LAST ? KEY_INDEX_FIRST : index + 1;
-	memory->next_tag++;
-	pd->users++;
 	*ret_region = region;
 	return 0;
+}
+
+int region_register(struct memory *memory, struct protection_domain *pd, void *bytes,
+		    uint64_t byte_count, uint64_t iova, uint32_t access, struct region **ret_region)
+{
+	const struct region region = {
+		.pd = pd,
+		.bytes = bytes,
+		.iova = access & ACCESS_ZERO_BASED ? 0 : iova,
+		.byte_count = byte_count,
+		.access = access,
+		.kind = KEY_REGION,
+	};
+
+	return access_is_valid(access) ? add_region(memory, &region, ret_region) : -EINVAL;
+}
+
+int region_register_null(struct memory *memory, struct protection_domain *pd, void *zeros,
+			 struct region **ret_region)
+{
+	const struct region region = {
+		.pd = pd,
+		.bytes = zeros,
+		.byte_count = UINT64_MAX,
+		.access = ACCESS_LOCAL_WRITE,
+		.kind = KEY_NULL_REGION,
+	};
+
+	return add_region(memory, &region, ret_region);
 }
 
 int region_deregister(struct memory *memory, struct region *region)
 {
 	if (region->window_count)
 		return -EBUSY;
-	index_table_remove(&memory->regions, region->key >> KEY_TAG_BITS);
-	region->pd->users--;
+	memory_remove(memory, region);
 	free(region);
 	return 0;
 }
 
-struct region *memory_find(const struct memory *memory, uint32_t key)
+static struct region *find(const struct memory *memory, uint32_t key)
 {
 	struct region *region = index_table_get(&memory->regions, key >> KEY_TAG_BITS);
 
 	return region && region->key == key ? region : NULL;
 }
 
-static bool region_covers(const struct region *region, uint64_t address, uint64_t byte_count)
+struct region *memory_find(const struct memory *memory, uint32_t key)
+{
+	struct region *region = find(memory, key);
+
+	return region && region->kind <= KEY_NULL_REGION ? region : NULL;
+}
+
+bool region_covers(const struct region *region, uint64_t address, uint64_t byte_count)
 {
 	if (region->byte_count == UINT64_MAX)
 		return address + byte_count >= address;
@@ -115,14 +163,11 @@ static bool region_covers(const struct region *region, uint64_t address, uint64_
 	return byte_count <= region->byte_count - (address - region->iova);
 }
 
-enum memory_verdict memory_resolve(const struct memory *memory, const struct protection_domain *pd,
-				   uint32_t key, uint64_t address, uint64_t byte_count,
-				   uint32_t access, uint8_t **ret_bytes)
+/* The part of the checks that all keys share. */
+static enum memory_verdict check_range(const struct region *region,
+				       const struct protection_domain *pd, uint64_t address,
+				       uint64_t byte_count, uint32_t access, uint8_t **ret_bytes)
 {
-	const struct region *region = memory_find(memory, key);
-
-	if (!region)
-		return MEMORY_BAD_KEY;
 	if (region->pd != pd)
 		return MEMORY_BAD_PD;
 	if ((region->access & access) != access)
@@ -131,4 +176,36 @@ enum memory_verdict memory_resolve(const struct memory *memory, const struct pro
 		return MEMORY_BAD_BOUNDS;
 	*ret_bytes = (uint8_t *)((uintptr_t)region->bytes + (uintptr_t)(address - region->iova));
 	return MEMORY_OK;
+}
+
+enum memory_verdict memory_resolve(const struct memory *memory, const struct protection_domain *pd,
+				   uint32_t key, uint64_t address, uint64_t byte_count,
+				   uint32_t access, uint8_t **ret_bytes)
+{
+	const struct region *region = memory_find(memory, key);
+
+	if (unlikely(!region))
+		return MEMORY_BAD_KEY;
+
+	enum memory_verdict verdict =
+		check_range(region, pd, address, byte_count, access, ret_bytes);
+
+	/* Every address of a null region is the same one. */
+	if (unlikely(region->kind == KEY_NULL_REGION) && verdict == MEMORY_OK)
+		*ret_bytes = access & ACCESS_LOCAL_WRITE ? NULL : region->bytes;
+	return verdict;
+}
+
+enum memory_verdict memory_resolve_remote(const struct memory *memory,
+					  const struct protection_domain *pd, uint32_t qpn,
+					  uint32_t key, uint64_t address, uint64_t byte_count,
+					  uint32_t access, uint8_t **ret_bytes)
+{
+	const struct region *region = find(memory, key);
+
+	if (!region || region->kind == KEY_WINDOW_FREE)
+		return MEMORY_BAD_KEY;
+	if (region->kind == KEY_WINDOW_OF_QP && region->qpn != qpn)
+		return MEMORY_BAD_PD;
+	return check_range(region, pd, address, byte_count, access, ret_bytes);
 }

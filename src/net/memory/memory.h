@@ -3,7 +3,8 @@
  * Protection domains, memory regions and their keys (vol 1, chapter 10).
  *
  * A key is index (24 bits) << 8 | tag (8 bits). L_Key and R_Key of a region are equal; the R_Key is
- * usable only for rights granted. Lookups are per work request or per message, never per byte.
+ * usable only for rights granted. Windows (net/memory/window.h) have keys of the same space, for
+ * peers only. Lookups are per work request or per message, never per byte.
  */
 #ifndef SOFTIB_NET_MEMORY_MEMORY_H
 #define SOFTIB_NET_MEMORY_MEMORY_H
@@ -13,6 +14,7 @@
 #include <stdint.h>
 #include "base/attributes.h"
 #include "base/index_table.h"
+#include "base/list.h"
 
 /* The verbs' numbers. */
 enum access {
@@ -30,9 +32,20 @@ enum access {
 	ACCESS_OPTIONAL = 0x3ff00000, /* accepted and ignored when unknown */
 };
 
+enum { KEY_TAG_BITS = 8 };
+
 struct protection_domain {
 	uint32_t handle;
-	uint32_t users; /* regions, queue pairs, shared receive queues, address handles */
+	uint32_t users; /* regions, windows, queue pairs, shared receive queues, address handles */
+};
+
+/* What a key stands for, and so who may use it. */
+enum key_kind {
+	KEY_REGION,
+	KEY_NULL_REGION,      /* reads as zero, forgets what is written; for local use */
+	KEY_WINDOW_FREE,      /* bound to nothing */
+	KEY_WINDOW_OF_DOMAIN, /* type 1, bound: for all queue pairs of its protection domain */
+	KEY_WINDOW_OF_QP,     /* type 2B, bound: for one of them */
 };
 
 struct region {
@@ -43,12 +56,16 @@ struct region {
 	uint32_t access;
 	uint32_t key;
 	uint32_t window_count; /* bound to it */
+	uint32_t qpn;	       /* KEY_WINDOW_OF_QP: whose */
+	enum key_kind kind;
 };
 
 struct memory {
-	struct index_table regions; /* by key >> 8 */
+	struct index_table regions; /* by key >> 8; those of windows too */
+	struct list qp_windows;	    /* struct window by link: all KEY_WINDOW_OF_QP */
 	uint32_t next_index;
-	uint32_t region_count_max;
+	uint32_t region_count_max; /* and as many windows */
+	uint32_t window_count;
 	uint8_t next_tag;
 };
 
@@ -60,11 +77,20 @@ MUST_USE int region_register(struct memory *memory, struct protection_domain *pd
 			     uint64_t byte_count, uint64_t iova, uint32_t access,
 			     struct region **ret_region);
 
+/* A region of any length that reads as zero and forgets what is written to it. zeros: bytes that
+ * are and stay zero, as many as one message may have. -ENOMEM. */
+MUST_USE int region_register_null(struct memory *memory, struct protection_domain *pd, void *zeros,
+				  struct region **ret_region);
+
 /* -EBUSY while windows are bound to it. After this both keys are dead. */
 MUST_USE int region_deregister(struct memory *memory, struct region *region);
 
-/* The whole key must be the current one. */
+/* The whole key must be the current one. A window's is not found. */
 struct region *memory_find(const struct memory *memory, uint32_t key);
+
+/* For net/memory: gives a new region its key and enters it. -ENOMEM. */
+MUST_USE int memory_add(struct memory *memory, struct region *region);
+void memory_remove(struct memory *memory, struct region *region);
 
 enum memory_verdict {
 	MEMORY_OK,
@@ -74,11 +100,20 @@ enum memory_verdict {
 	MEMORY_BAD_BOUNDS
 };
 
-/* Checks key, domain, rights (all bits of access must be granted) and bounds, in the order of C10's
- * list, and says where the bytes are. */
+bool region_covers(const struct region *region, uint64_t address, uint64_t byte_count);
+
+/* For an L_Key: checks key, domain, rights (all bits of access must be granted) and bounds, in the
+ * order of C10's list, and says where the bytes are; NULL: writes to there are forgotten. */
 MUST_USE enum memory_verdict memory_resolve(const struct memory *memory,
 					    const struct protection_domain *pd, uint32_t key,
 					    uint64_t address, uint64_t byte_count, uint32_t access,
 					    uint8_t **ret_bytes);
+
+/* The same for an R_Key that the peer of a queue pair uses, which may be a window's. */
+MUST_USE enum memory_verdict memory_resolve_remote(const struct memory *memory,
+						   const struct protection_domain *pd, uint32_t qpn,
+						   uint32_t key, uint64_t address,
+						   uint64_t byte_count, uint32_t access,
+						   uint8_t **ret_bytes);
 
 #endif

@@ -213,10 +213,33 @@ static void test_key_indexes_wrap_past_those_in_use(void **state)
 	assert_int_equal(next->key >> 8, (first->key >> 8) + 1);
 }
 
+static void test_null_region_is_for_local_use_at_any_address(void **state)
+{
+	struct region *region;
+	uint8_t *found = bytes;
+
+	(void)state;
+	assert_int_equal(region_register_null(&memory, &pd, bytes, &region), 0);
+	assert_int_equal(memory_resolve(&memory, &pd, region->key, UINT64_MAX - 10, 10, 0, &found),
+			 MEMORY_OK);
+	assert_ptr_equal(found, bytes);
+	assert_int_equal(
+		memory_resolve(&memory, &pd, region->key, 77, 10, ACCESS_LOCAL_WRITE, &found),
+		MEMORY_OK);
+	assert_null(found);
+	assert_int_equal(memory_resolve(&memory, &other_pd, region->key, 0, 1, 0, &found),
+			 MEMORY_BAD_PD);
+	assert_int_equal(memory_resolve_remote(&memory, &pd, 1, region->key, 0, 1,
+					       ACCESS_REMOTE_READ, &found),
+			 MEMORY_BAD_RIGHTS);
+	assert_int_equal(region_deregister(&memory, region), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
+		TEST(test_null_region_is_for_local_use_at_any_address),
 		TEST(test_remote_write_and_atomic_need_local_write),
 		TEST(test_unknown_rights_are_refused_and_optional_ones_ignored),
 		TEST(test_checks_come_in_order),
