@@ -3,9 +3,18 @@
  * Random operations in both directions over a wire that loses, duplicates, reorders and corrupts,
  * under many seeds.
  *
- * Checked after each step and at the end: each message once and in order, each WRITE and atomic
- * executed once and in order, each READ right. A failing seed is printed; "transport_soak_test
- * SEED" runs it alone.
+ * Checked after each step and at the end:
+ *
+ * | operation                        | what must hold                                             |
+ * | SEND, with and without immediate | each once, in order, right                                 |
+ * | WRITE                            | executed once and in order: the memory is as written last  |
+ * | WRITE with immediate             | the same, and one receive each                             |
+ * | READ                             | right, whichever parts of the answer were lost             |
+ * | CMP_SWAP, FETCH_ADD              | executed once; the first result, however often it was sent |
+ * | ATOMIC WRITE                     | executed once and in order                                 |
+ * | fence, RNR, credits              | all complete, none overtakes                               |
+ *
+ * A failing seed is printed; "transport_soak_test SEED" runs it alone.
  */
 #include "support/rc_pair.h"
 
@@ -22,7 +31,7 @@ enum {
 	ROUNDS = 60,
 	OPERATIONS_MAX = 24, /* outstanding, per side */
 	MESSAGE_BYTES = 3000,
-	/* The window: two words for atomics, a part to be written, a part that only its owner
+	/* The window: three words for atomics, a part to be written, a part that only its owner
 	   wrote. */
 	WORDS_AT = 0,
 	WRITTEN_AT = 64,
@@ -54,7 +63,7 @@ struct script {
 	unsigned expected, arrived;
 	const uint8_t *receives[64];
 	unsigned receives_posted;
-	uint64_t words[2];
+	uint64_t words[3];
 	uint8_t written[WRITTEN_BYTES];
 };
 
@@ -109,11 +118,12 @@ static void post_random(struct endpoint *endpoint, const struct endpoint *peer,
 {
 	static const enum send_opcode opcodes[] = {
 		SEND_SEND,	SEND_SEND_IMMEDIATE, SEND_RDMA_WRITE,	SEND_RDMA_WRITE_IMMEDIATE,
-		SEND_RDMA_READ, SEND_FETCH_ADD,	     SEND_COMPARE_SWAP,
+		SEND_RDMA_READ, SEND_FETCH_ADD,	     SEND_COMPARE_SWAP, SEND_ATOMIC_WRITE,
 	};
 	enum send_opcode opcode = opcodes[random_below(random, ARRAY_COUNT(opcodes))];
 	bool is_atomic = opcode == SEND_FETCH_ADD || opcode == SEND_COMPARE_SWAP;
-	uint32_t byte_count = is_atomic ? 8 : (uint32_t)random_below(random, MESSAGE_BYTES + 1);
+	bool is_word = is_atomic || opcode == SEND_ATOMIC_WRITE;
+	uint32_t byte_count = is_word ? 8 : (uint32_t)random_below(random, MESSAGE_BYTES + 1);
 	uint32_t offset = (uint32_t)random_below(random, WRITTEN_BYTES - byte_count + 1);
 	uint8_t *bytes = area_take(&endpoint->outbox, byte_count);
 	struct sge sge = area_sge(&endpoint->outbox, bytes, byte_count);
@@ -131,9 +141,13 @@ static void post_random(struct endpoint *endpoint, const struct endpoint *peer,
 	} else if (opcode != SEND_RDMA_READ) {
 		fill_pattern(bytes, byte_count, (uint32_t)random_next(random));
 	}
+	if (opcode == SEND_ATOMIC_WRITE) {
+		request.remote_address = (uintptr_t)peer->window.bytes + WORDS_AT + 16;
+		memcpy(&script->words[2], bytes, 8);
+	}
 	if (opcode == SEND_RDMA_WRITE || opcode == SEND_RDMA_WRITE_IMMEDIATE)
 		memcpy(script->written + offset, bytes, byte_count);
-	if (opcode != SEND_RDMA_WRITE && opcode != SEND_RDMA_READ && !is_atomic)
+	if (opcode != SEND_RDMA_WRITE && opcode != SEND_RDMA_READ && !is_word)
 		expect_message(script, &request, bytes, byte_count);
 	assert_int_equal(post(&pair, endpoint, &request), 0);
 }
@@ -207,6 +221,8 @@ static void connect_under(struct random *random)
 	options.initiator_depth = (uint8_t)(1 + random_below(random, 4));
 	options.min_rnr_timer = 1;
 	rc_pair_connect_with(&pair, &options);
+	pair.a.qp.promises_receives = random_below(random, 2);
+	pair.b.qp.promises_receives = random_below(random, 2);
 	pair.train_bytes_max = trains[random_below(random, ARRAY_COUNT(trains))];
 	pair.batch = 1 + (unsigned)random_below(random, 16);
 	pair.is_fitful = random_below(random, 2);

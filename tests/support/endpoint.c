@@ -123,7 +123,13 @@ void endpoint_init(struct endpoint *endpoint, const struct endpoint_options *opt
 	endpoint->sent.room = UINT_MAX;
 	endpoint->received.room = UINT_MAX;
 	port_init(&endpoint->port, lid, options->type == QP_UD ? options->mtu_code : MTU_4096);
+	endpoint->second_port = endpoint->port;
+	endpoint->second_port.number = 2;
+	endpoint->second_port.lid = (uint16_t)(lid + ENDPOINT_SECOND_LID);
+	endpoint->second_port.gids[0] = gid_from(GID_PREFIX_LINK_LOCAL, lid + ENDPOINT_SECOND_LID);
 	endpoint->ports[0] = &endpoint->port;
+	endpoint->ports[1] = &endpoint->second_port;
+	endpoint->port_count = 1;
 	area_init(&endpoint->outbox, endpoint, ACCESS_LOCAL_WRITE);
 	area_init(&endpoint->inbox, endpoint, ACCESS_LOCAL_WRITE);
 	area_init(&endpoint->window, endpoint,
@@ -153,7 +159,7 @@ struct qp_ports endpoint_ports(struct endpoint *endpoint)
 {
 	return (struct qp_ports){
 		.views = endpoint->ports,
-		.count = 1,
+		.count = endpoint->port_count,
 		.initiator_depth_max = 16,
 		.responder_resources_max = 16,
 	};

@@ -15,7 +15,8 @@ enum {
 	ENDPOINT_COMPLETIONS = 4096,
 	ENDPOINT_EVENTS = 64,
 	ENDPOINT_XRC_QUEUES = 4,
-	ENDPOINT_XRC_SGES = 4
+	ENDPOINT_XRC_SGES = 4,
+	ENDPOINT_SECOND_LID = 0x20, /* the second port's LID, more than the first's */
 };
 
 /* Memory that is registered, with a cursor for tests that fill it piece by piece. */
@@ -54,7 +55,9 @@ struct endpoint {
 	struct protection_domain pd;
 	struct timer_queue timers;
 	struct port_view port;
-	struct port_view *ports[1];
+	struct port_view second_port; /* there when port_count is 2 */
+	struct port_view *ports[2];
+	unsigned port_count;
 	struct area outbox; /* what it sends from */
 	struct area inbox;  /* what it receives into */
 	struct area window; /* what the peer may reach */

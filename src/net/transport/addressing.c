@@ -41,7 +41,7 @@ void packet_address(const struct qp *qp, const struct address_vector *address,
 	if (address->is_global)
 		fill_grh(port, address, &ret_packet->grh);
 	ret_packet->bth = (struct bth){
-		.migrated = qp->attributes.path_migration == 0,
+		.migrated = qp->attributes.path_migration == PATH_MIGRATED,
 		.pkey = qp_pkey(qp),
 		.destination_qpn = destination_qpn,
 	};

@@ -3,6 +3,7 @@
 #include "net/transport/admission.h"
 
 #include "net/transport/addressing.h"
+#include "net/transport/migration.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
 #include "wire/packet.h"
@@ -74,19 +75,41 @@ static bool is_own_gid(const struct port_view *port, const struct gid *own, cons
 	       (gid_prefix(gid) == GID_PREFIX_LINK_LOCAL || gid_prefix(gid) == port->gid_prefix);
 }
 
-static enum admission check_source(const struct qp *qp, const struct packet *packet)
+static enum admission check_source(const struct port_view *port,
+				   const struct address_vector *address,
+				   const struct packet *packet)
 {
-	const struct address_vector *address = &qp->attributes.address;
-
 	if (packet->lrh.slid != address->dlid || packet->has_grh != address->is_global)
 		return DROP_WRONG_SOURCE;
 	if (likely(!packet->has_grh))
 		return ADMITTED;
 	if (!gid_equal(&packet->grh.sgid, &address->dgid))
 		return DROP_WRONG_SOURCE;
-	if (!is_own_gid(qp->port, &qp->port->gids[address->sgid_index % PORT_GIDS_MAX],
-			&packet->grh.dgid))
+	if (!is_own_gid(port, &port->gids[address->sgid_index % PORT_GIDS_MAX], &packet->grh.dgid))
 		return DROP_WRONG_SOURCE;
+	return ADMITTED;
+}
+
+/* One of the LIDs that the port has by its LMC. */
+static bool is_own_lid(const struct port_view *port, uint16_t lid)
+{
+	return (lid & ~((1u << port->lmc) - 1)) == port->lid;
+}
+
+/* The peer has gone over to its alternate path: this side follows if that is where its own leads,
+ * in the partition of that path and to the port of that path. */
+static enum admission check_migration(struct qp *qp, const struct packet *packet)
+{
+	const struct port_view *port = qp->alternate_port;
+	const struct qp_attributes *attributes = &qp->attributes;
+
+	if (check_source(port, &attributes->alternate_address, packet) != ADMITTED ||
+	    !is_own_lid(port, packet->lrh.dlid) ||
+	    !pkey_matches(packet->bth.pkey, port->pkeys[attributes->alternate_pkey_index])) {
+		migration_refuse(qp);
+		return DROP_WRONG_PATH;
+	}
+	(void)migration_switch(qp);
 	return ADMITTED;
 }
 
@@ -98,9 +121,15 @@ enum admission admission_check(struct qp *qp, const struct packet *packet)
 		admission = check_half(qp, packet);
 	if (admission == ADMITTED)
 		admission = check_state(qp, packet);
+	if (admission == ADMITTED && unlikely(migration_is_asked(qp, packet)))
+		return check_migration(qp, packet);
 	if (admission == ADMITTED)
 		admission = check_pkey(qp, packet);
+	if (admission == ADMITTED && qp->type == QP_UD)
+		return check_qkey(qp, packet);
 	if (admission == ADMITTED)
-		admission = qp->type == QP_UD ? check_qkey(qp, packet) : check_source(qp, packet);
+		admission = check_source(qp->port, &qp->attributes.address, packet);
+	if (admission == ADMITTED)
+		migration_note(qp, packet);
 	return admission;
 }

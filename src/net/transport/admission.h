@@ -16,9 +16,10 @@ enum admission {
 	DROP_BAD_PKEY,
 	DROP_BAD_QKEY,
 	DROP_WRONG_SOURCE, /* not the port that the connection is with */
+	DROP_WRONG_PATH,   /* asks to migrate, but not to the alternate path */
 };
 
-/* Counts key violations at the port. */
+/* Counts key violations at the port, and goes over to the alternate path when the peer has. */
 enum admission admission_check(struct qp *qp, const struct packet *packet);
 
 #endif

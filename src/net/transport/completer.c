@@ -3,6 +3,7 @@
 #include "net/transport/completer.h"
 
 #include <string.h>
+#include "net/transport/credits.h"
 #include "net/transport/placement.h"
 #include "net/transport/qp.h"
 #include "net/transport/report.h"
@@ -46,7 +47,7 @@ static enum acknowledged acknowledge_through(struct qp *qp, time_ns now, struct 
 
 		if (psn_before(psn, slot->first_psn))
 			break;
-		if (send_slot_is_read_or_atomic(slot)) {
+		if (send_slot_is_answered(slot)) {
 			if (psn_before(requester->oldest_psn, slot->first_psn))
 				requester->oldest_psn = slot->first_psn;
 			result = ANSWER_MISSING;
@@ -182,14 +183,15 @@ static void receive_read_response(struct qp *qp, time_ns now, const struct packe
 
 	struct send_slot *slot = oldest_slot(requester);
 
-	if (slot->opcode != SEND_RDMA_READ) {
+	if (slot->opcode != SEND_RDMA_READ && !send_slot_is_placement(slot)) {
 		report_send_failure(qp, now, COMPLETION_BAD_RESPONSE);
 		return;
 	}
 
 	uint32_t index = (uint32_t)psn_distance(slot->first_psn, answer.psn);
 	size_t offset = (size_t)index * qp->path_mtu;
-	size_t missing = slot->byte_count - offset;
+	/* FLUSH and ATOMIC WRITE are answered like a READ of no bytes. */
+	size_t missing = slot->opcode == SEND_RDMA_READ ? slot->byte_count - offset : 0;
 
 	if (ends ? answer.byte_count != missing : answer.byte_count >= missing) {
 		report_send_failure(qp, now, COMPLETION_LOCAL_LENGTH);
@@ -254,12 +256,29 @@ static bool is_awaited(const struct requester *requester, const struct packet *p
 	       !psn_before(last, requester->awaited_psn);
 }
 
+/* An ACK that acknowledges nothing new may still bring credits. */
+static bool is_ghost(const struct requester *requester, const struct packet *packet)
+{
+	return opcode_info(packet->bth.opcode)->kind == OPCODE_KIND_ACKNOWLEDGE &&
+	       psn_equal(packet->bth.psn, psn_previous(requester->oldest_psn));
+}
+
+static bool brings_credits(const struct packet *packet)
+{
+	return opcode_info(packet->bth.opcode)->has_aeth && acknowledges(packet);
+}
+
 void completer_receive(struct qp *qp, time_ns now, const struct packet *packet)
 {
 	struct requester *requester = &qp->requester;
 	enum opcode_kind kind = opcode_info(packet->bth.opcode)->kind;
 
-	if (!is_awaited(requester, packet) || requester->queue.done == requester->queue.started)
+	bool awaited =
+		is_awaited(requester, packet) && requester->queue.done != requester->queue.started;
+
+	if ((awaited || is_ghost(requester, packet)) && brings_credits(packet))
+		credits_take(qp, packet);
+	if (!awaited)
 		return;
 	if (kind == OPCODE_KIND_ACKNOWLEDGE)
 		receive_acknowledge(qp, now, packet);

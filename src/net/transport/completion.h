@@ -29,6 +29,8 @@ enum completion_status {
 	COMPLETION_FATAL = 19,
 	COMPLETION_RESPONSE_TIMEOUT = 20,
 	COMPLETION_GENERAL = 21,
+	COMPLETION_TAG_MATCHING = 22,
+	COMPLETION_RENDEZVOUS_INCOMPLETE = 23,
 };
 
 enum completion_opcode {
@@ -43,12 +45,20 @@ enum completion_opcode {
 	COMPLETED_ATOMIC_WRITE = 9,
 	COMPLETED_RECEIVE = 128,
 	COMPLETED_RECEIVE_WRITE_IMMEDIATE = 129,
+	COMPLETED_TAG_ADD = 130,
+	COMPLETED_TAG_DELETE = 131,
+	COMPLETED_TAG_SYNC = 132,
+	COMPLETED_TAG_RECEIVE = 133,
+	COMPLETED_TAG_NONE = 134,
 };
 
 enum completion_flag {
 	COMPLETION_HAS_GRH = 1 << 0,
 	COMPLETION_HAS_IMMEDIATE = 1 << 1,
 	COMPLETION_HAS_INVALIDATED = 1 << 3,
+	COMPLETION_NEEDS_TAG_SYNC = 1 << 4,
+	COMPLETION_TAG_MATCHED = 1 << 5,
+	COMPLETION_TAG_DATA_VALID = 1 << 6,
 };
 
 struct completion {
@@ -67,6 +77,8 @@ struct completion {
 	uint16_t pkey_index;
 	uint8_t sl;
 	uint8_t path_bits;
+	uint32_t tag_context; /* what the sender wrote beside the tag, as it stood in memory */
+	uint64_t tag;
 	uint64_t timestamp_ns; /* the time handed in with the packet that completed it */
 };
 

@@ -23,7 +23,7 @@ static void repeat_read(struct qp *qp, const struct packet *packet)
 {
 	struct saved_request *saved = responses_find(qp, packet->bth.psn);
 
-	if (!saved || saved->is_atomic)
+	if (!saved || saved->is_atomic || saved->is_placement)
 		return;
 
 	uint32_t index = (uint32_t)psn_distance(saved->first_psn, packet->bth.psn);
@@ -34,9 +34,9 @@ static void repeat_read(struct qp *qp, const struct packet *packet)
 	    packet->reth.bytes != saved->byte_count - offset)
 		return;
 	if (packet->reth.bytes &&
-	    memory_resolve(qp->environment->memory, responses_domain(qp, saved), packet->reth.rkey,
-			   packet->reth.address, packet->reth.bytes, ACCESS_REMOTE_READ,
-			   &bytes) != MEMORY_OK)
+	    memory_resolve_remote(qp->environment->memory, responses_domain(qp, saved), qp->qpn,
+				  packet->reth.rkey, packet->reth.address, packet->reth.bytes,
+				  ACCESS_REMOTE_READ, &bytes) != MEMORY_OK)
 		return;
 	responses_repeat(qp, saved, index);
 }
@@ -46,6 +46,15 @@ static void repeat_atomic(struct qp *qp, const struct packet *packet)
 	struct saved_request *saved = responses_find(qp, packet->bth.psn);
 
 	if (saved && saved->is_atomic)
+		responses_repeat(qp, saved, 0);
+}
+
+/* Its answer again; nothing is written a second time. */
+static void repeat_placement(struct qp *qp, const struct packet *packet)
+{
+	struct saved_request *saved = responses_find(qp, packet->bth.psn);
+
+	if (saved && saved->is_placement)
 		responses_repeat(qp, saved, 0);
 }
 
@@ -59,6 +68,8 @@ void duplicate_receive(struct qp *qp, const struct packet *packet)
 		repeat_read(qp, packet);
 	else if (kind == OPCODE_KIND_ATOMIC)
 		repeat_atomic(qp, packet);
+	else if (kind == OPCODE_KIND_FLUSH || kind == OPCODE_KIND_ATOMIC_WRITE)
+		repeat_placement(qp, packet);
 	else if (packet->bth.ack_request)
 		repeat_acknowledge(qp, packet);
 }

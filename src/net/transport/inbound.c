@@ -2,7 +2,7 @@
 /* Request packets on the responder's side: checks and execution (vol 1, chapter 9). */
 #include "net/transport/inbound.h"
 
-#include "net/memory/memory.h"
+#include "net/memory/window.h"
 #include "net/transport/placement.h"
 #include "net/transport/qp.h"
 #include "net/transport/report.h"
@@ -88,34 +88,54 @@ static const struct protection_domain *remote_domain(const struct qp *qp)
 	return qp->type == QP_XRC_TGT ? qp->receive_queue->pd : qp->pd;
 }
 
-static uint32_t needed_access(enum opcode_kind kind)
+/* By the placements it asks for; 0: none, or one that is reserved. */
+static uint32_t flush_access(const struct feth *feth)
 {
-	if (kind == OPCODE_KIND_WRITE)
+	static const uint32_t access[16] = {
+		[FLUSH_GLOBAL] = ACCESS_FLUSH_GLOBAL,
+		[FLUSH_PERSISTENT] = ACCESS_FLUSH_PERSISTENT,
+		[FLUSH_GLOBAL | FLUSH_PERSISTENT] = ACCESS_FLUSH_GLOBAL | ACCESS_FLUSH_PERSISTENT,
+	};
+
+	return feth->selectivity <= FLUSH_REGION ? access[feth->placement & 15] : 0;
+}
+
+/* 0: a SEND, or nothing that can be granted. */
+static uint32_t needed_access(const struct inbound *inbound)
+{
+	enum opcode_kind kind = inbound->info->kind;
+
+	if (kind == OPCODE_KIND_WRITE || kind == OPCODE_KIND_ATOMIC_WRITE)
 		return ACCESS_REMOTE_WRITE;
 	if (kind == OPCODE_KIND_READ)
 		return ACCESS_REMOTE_READ;
+	if (kind == OPCODE_KIND_FLUSH)
+		return flush_access(&inbound->packet->feth);
 	return kind == OPCODE_KIND_ATOMIC ? ACCESS_REMOTE_ATOMIC : 0;
 }
 
 enum verdict inbound_check_enabled(const struct qp *qp, const struct inbound *inbound)
 {
 	enum opcode_kind kind = inbound->info->kind;
-	uint32_t access = needed_access(kind);
+	uint32_t access = needed_access(inbound);
 
 	if (kind != OPCODE_KIND_SEND && !access)
 		return VERDICT_INVALID_REQUEST;
 	if ((qp->attributes.access & access) != access)
 		return VERDICT_INVALID_REQUEST;
-	if (kind == OPCODE_KIND_READ || kind == OPCODE_KIND_ATOMIC)
+	if (kind != OPCODE_KIND_SEND && kind != OPCODE_KIND_WRITE)
 		return responses_have_room(qp) ? VERDICT_ACCEPT : VERDICT_INVALID_REQUEST;
 	return VERDICT_ACCEPT;
 }
 
-enum verdict inbound_check_receive(const struct qp *qp, const struct inbound *inbound)
+enum verdict inbound_check_receive(struct qp *qp, struct inbound *inbound)
 {
-	if (inbound->info->takes_receive && !report_receive_slot(qp))
-		return VERDICT_NOT_READY;
-	return VERDICT_ACCEPT;
+	if (!inbound->info->takes_receive)
+		return VERDICT_ACCEPT;
+	if (unlikely(qp->receive_queue->matches_tags))
+		qp->responder.has_choice = qp->environment->choose_receive(qp, inbound->packet,
+									   &inbound->header_bytes);
+	return report_receive_slot(qp) ? VERDICT_ACCEPT : VERDICT_NOT_READY;
 }
 
 /* First and Middle are full; Last has at least one byte; Only may be empty. A train is so by its
@@ -138,7 +158,8 @@ static bool send_fits_receive(const struct qp *qp, const struct inbound *inbound
 	const struct receive_slot *slot = report_receive_slot(qp);
 	uint64_t before = inbound->info->starts_message ? 0 : qp->responder.inbound_bytes;
 
-	return before + inbound->byte_count <= sges_bytes(slot->sges, slot->sge_count);
+	return before + inbound->byte_count - inbound->header_bytes <=
+	       sges_bytes(slot->sges, slot->sge_count);
 }
 
 static bool write_fits_announced(const struct qp *qp, const struct inbound *inbound)
@@ -162,6 +183,8 @@ enum verdict inbound_check_length(const struct qp *qp, const struct inbound *inb
 		fits = write_fits_announced(qp, inbound);
 	else if (fits && inbound->info->kind == OPCODE_KIND_READ)
 		fits = inbound->packet->reth.bytes <= DMA_BYTES_MAX;
+	else if (fits && inbound->info->kind == OPCODE_KIND_ATOMIC_WRITE)
+		fits = inbound->byte_count == ATOMIC_BYTES;
 	return fits ? VERDICT_ACCEPT : VERDICT_BAD_LENGTH;
 }
 
@@ -171,10 +194,40 @@ static enum verdict resolve(const struct qp *qp, uint32_t rkey, uint64_t address
 	/* No bytes, so no key and no address to check. */
 	if (!byte_count)
 		return VERDICT_ACCEPT;
-	if (memory_resolve(qp->environment->memory, remote_domain(qp), rkey, address, byte_count,
-			   access, ret_target) != MEMORY_OK)
+	if (memory_resolve_remote(qp->environment->memory, remote_domain(qp), qp->qpn, rkey,
+				  address, byte_count, access, ret_target) != MEMORY_OK)
 		return VERDICT_REMOTE_ACCESS;
 	return VERDICT_ACCEPT;
+}
+
+/* Eight bytes that must lie as a word does. */
+static enum verdict resolve_word(const struct qp *qp, uint32_t rkey, uint64_t address,
+				 uint32_t access, uint8_t **ret_target)
+{
+	if (address % ATOMIC_BYTES)
+		return VERDICT_INVALID_REQUEST;
+
+	enum verdict verdict = resolve(qp, rkey, address, ATOMIC_BYTES, access, ret_target);
+
+	/* A region's own start may lie oddly although the address in it does not. */
+	if (verdict == VERDICT_ACCEPT && (uintptr_t)*ret_target % ATOMIC_BYTES)
+		return VERDICT_INVALID_REQUEST;
+	return verdict;
+}
+
+/* Of a whole region, address and length do not count: any byte of it stands for all. */
+static enum verdict resolve_flush(const struct qp *qp, struct inbound *inbound, uint32_t access)
+{
+	const struct reth *reth = &inbound->packet->reth;
+
+	if (inbound->packet->feth.selectivity == FLUSH_RANGE)
+		return resolve(qp, reth->rkey, reth->address, reth->bytes, access,
+			       &inbound->target);
+
+	const struct region *region = memory_find(qp->environment->memory, reth->rkey);
+
+	return region ? resolve(qp, reth->rkey, region->iova, 1, access, &inbound->target)
+		      : VERDICT_REMOTE_ACCESS;
 }
 
 enum verdict inbound_check_remote_key(const struct qp *qp, struct inbound *inbound)
@@ -182,22 +235,16 @@ enum verdict inbound_check_remote_key(const struct qp *qp, struct inbound *inbou
 	const struct packet *packet = inbound->packet;
 	const struct responder *responder = &qp->responder;
 	enum opcode_kind kind = inbound->info->kind;
-	uint32_t access = needed_access(kind);
+	uint32_t access = needed_access(inbound);
 
-	if (kind == OPCODE_KIND_ATOMIC) {
-		const struct atomic_eth *eth = &packet->atomic_eth;
-
-		if (eth->address % ATOMIC_BYTES)
-			return VERDICT_INVALID_REQUEST;
-
-		enum verdict verdict = resolve(qp, eth->rkey, eth->address, ATOMIC_BYTES, access,
-					       &inbound->target);
-
-		/* A region's own start may lie oddly although the address in it does not. */
-		if (verdict == VERDICT_ACCEPT && (uintptr_t)inbound->target % ATOMIC_BYTES)
-			return VERDICT_INVALID_REQUEST;
-		return verdict;
-	}
+	if (kind == OPCODE_KIND_ATOMIC)
+		return resolve_word(qp, packet->atomic_eth.rkey, packet->atomic_eth.address, access,
+				    &inbound->target);
+	if (kind == OPCODE_KIND_ATOMIC_WRITE)
+		return resolve_word(qp, packet->reth.rkey, packet->reth.address, access,
+				    &inbound->target);
+	if (kind == OPCODE_KIND_FLUSH)
+		return resolve_flush(qp, inbound, access);
 	if (kind == OPCODE_KIND_READ ||
 	    (kind == OPCODE_KIND_WRITE && inbound->info->starts_message))
 		return resolve(qp, packet->reth.rkey, packet->reth.address, packet->reth.bytes,
@@ -221,6 +268,13 @@ uint32_t inbound_psn_count(const struct qp *qp, const struct inbound *inbound)
 		       : (uint32_t)(((uint64_t)byte_count + qp->path_mtu - 1) / qp->path_mtu);
 }
 
+static uint8_t completion_flags(const struct opcode_info *info)
+{
+	if (info->has_immediate)
+		return COMPLETION_HAS_IMMEDIATE;
+	return info->has_ieth ? COMPLETION_HAS_INVALIDATED : 0;
+}
+
 static void complete_receive(struct qp *qp, time_ns now, const struct inbound *inbound,
 			     enum completion_opcode opcode, uint64_t byte_count)
 {
@@ -228,10 +282,12 @@ static void complete_receive(struct qp *qp, time_ns now, const struct inbound *i
 	struct completion completion = {
 		.status = COMPLETION_SUCCESS,
 		.opcode = (uint8_t)opcode,
-		.flags = inbound->info->has_immediate ? COMPLETION_HAS_IMMEDIATE : 0,
+		.flags = completion_flags(inbound->info),
 		.is_solicited = packet->bth.solicited,
 		.byte_count = (uint32_t)byte_count,
-		.immediate_or_rkey = inbound->info->has_immediate ? packet->immediate : 0,
+		.immediate_or_rkey = inbound->info->has_immediate ? packet->immediate
+				     : inbound->info->has_ieth	  ? packet->invalidate_rkey
+								  : 0,
 		.source_qpn = qp->attributes.destination_qpn,
 		.slid = packet->lrh.slid,
 		.sl = packet->lrh.sl,
@@ -255,15 +311,17 @@ static enum verdict execute_send(struct qp *qp, time_ns now, const struct inboun
 
 	if (payload_scatter(qp->environment->memory, qp->receive_queue->pd, slot->sges,
 			    slot->sge_count, responder->inbound_bytes, &inbound->packet->payload,
-			    inbound->from, inbound->byte_count) != MEMORY_OK)
+			    inbound->from + inbound->header_bytes,
+			    inbound->byte_count - inbound->header_bytes) != MEMORY_OK)
 		return VERDICT_LOCAL_PROTECTION;
-	responder->inbound_bytes += inbound->byte_count;
+	responder->inbound_bytes += inbound->byte_count - inbound->header_bytes;
 	if (!inbound->info->ends_message)
 		return VERDICT_ACCEPT;
 	responder->inbound = INBOUND_IDLE;
-	/* Only windows and fast-registered regions can be invalidated from afar, and there are
-	 * none. */
-	if (inbound->info->has_ieth)
+	/* Before the completion says so. */
+	if (inbound->info->has_ieth &&
+	    !window_invalidate(qp->environment->memory, remote_domain(qp), qp->qpn,
+			       inbound->packet->invalidate_rkey))
 		return VERDICT_INVALIDATE_REFUSED;
 	complete_receive(qp, now, inbound, COMPLETED_RECEIVE, responder->inbound_bytes);
 	return VERDICT_ACCEPT;
@@ -309,6 +367,22 @@ static uint64_t execute_atomic(const struct inbound *inbound)
 	return found;
 }
 
+/* What was written before is in the memory that all share; there is none that outlives the machine
+ * here, so persistence asks for no more. */
+static void execute_placement(struct qp *qp, const struct inbound *inbound)
+{
+	uint64_t value;
+
+	if (inbound->info->kind == OPCODE_KIND_ATOMIC_WRITE) {
+		payload_copy(&inbound->packet->payload, 0, sizeof(value), (uint8_t *)&value);
+		/* Others see it whole or not at all. */
+		__atomic_store_n((uint64_t *)(void *)inbound->target, value, __ATOMIC_SEQ_CST);
+	} else {
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	}
+	responses_save_placement(qp, inbound->packet);
+}
+
 enum verdict inbound_execute(struct qp *qp, time_ns now, const struct inbound *inbound)
 {
 	enum opcode_kind kind = inbound->info->kind;
@@ -319,6 +393,8 @@ enum verdict inbound_execute(struct qp *qp, time_ns now, const struct inbound *i
 		return execute_write(qp, now, inbound);
 	if (kind == OPCODE_KIND_ATOMIC)
 		responses_save_atomic(qp, inbound->packet, execute_atomic(inbound));
+	else if (kind == OPCODE_KIND_ATOMIC_WRITE || kind == OPCODE_KIND_FLUSH)
+		execute_placement(qp, inbound);
 	else
 		responses_save_read(qp, inbound->packet, inbound_psn_count(qp, inbound));
 	return VERDICT_ACCEPT;

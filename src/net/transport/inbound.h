@@ -33,6 +33,7 @@ struct inbound {
 	uint32_t packet_count;
 	size_t from; /* in the payload */
 	size_t byte_count;
+	uint32_t header_bytes; /* of them, which a queue that matches tags has used up */
 	uint8_t *target; /* where a WRITE, READ or atomic acts; valid once the key was checked */
 };
 
@@ -45,7 +46,7 @@ enum verdict inbound_check_sequence(const struct qp *qp, const struct inbound *i
 /* An XRC target takes the queue that the first packet of a message names, for all of it. */
 enum verdict inbound_choose_queue(struct qp *qp, const struct inbound *inbound);
 enum verdict inbound_check_enabled(const struct qp *qp, const struct inbound *inbound);
-enum verdict inbound_check_receive(const struct qp *qp, const struct inbound *inbound);
+enum verdict inbound_check_receive(struct qp *qp, struct inbound *inbound);
 enum verdict inbound_check_length(const struct qp *qp, const struct inbound *inbound);
 enum verdict inbound_check_remote_key(const struct qp *qp, struct inbound *inbound);
 

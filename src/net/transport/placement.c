@@ -37,7 +37,9 @@ enum memory_verdict payload_scatter(const struct memory *memory, const struct pr
 
 		if (unlikely(verdict != MEMORY_OK))
 			return verdict;
-		payload_copy(payload, from, piece, bytes);
+		/* A null region forgets them. */
+		if (likely(bytes))
+			payload_copy(payload, from, piece, bytes);
 		from += piece;
 		byte_count -= piece;
 		offset = 0;

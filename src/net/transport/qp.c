@@ -107,11 +107,14 @@ static bool type_accepts(enum qp_type type, enum send_opcode opcode)
 	enum { SENDS = 1 << SEND_SEND | 1 << SEND_SEND_IMMEDIATE };
 	enum { WRITES = 1 << SEND_RDMA_WRITE | 1 << SEND_RDMA_WRITE_IMMEDIATE };
 	enum { READS = 1 << SEND_RDMA_READ | 1 << SEND_COMPARE_SWAP | 1 << SEND_FETCH_ADD };
+	enum { PLACEMENTS = 1 << SEND_FLUSH | 1 << SEND_ATOMIC_WRITE };
+	enum { LOCAL = 1 << SEND_BIND_WINDOW | 1 << SEND_LOCAL_INVALIDATE };
 	static const uint32_t accepted[] = {
-		[QP_RC] = SENDS | WRITES | READS | 1 << SEND_SEND_INVALIDATE,
-		[QP_UC] = SENDS | WRITES,
+		[QP_RC] = SENDS | WRITES | READS | PLACEMENTS | LOCAL | 1 << SEND_SEND_INVALIDATE,
+		[QP_UC] = SENDS | WRITES | LOCAL,
 		[QP_UD] = SENDS,
-		[QP_XRC_INI] = SENDS | WRITES | READS | 1 << SEND_SEND_INVALIDATE,
+		[QP_XRC_INI] =
+			SENDS | WRITES | READS | PLACEMENTS | LOCAL | 1 << SEND_SEND_INVALIDATE,
 		[QP_XRC_TGT] = 0,
 	};
 

@@ -44,8 +44,13 @@ enum qp_event {
 	QP_EVENT_ACCESS_ERROR = 3,
 	QP_EVENT_ESTABLISHED = 4,
 	QP_EVENT_DRAINED = 5,
+	QP_EVENT_MIGRATED = 6,
+	QP_EVENT_MIGRATION_ERROR = 7,
 	QP_EVENT_LAST_REQUEST_REACHED = 16,
 };
+
+/* A queue pair that is not migrated has an alternate path. */
+enum path_migration { PATH_MIGRATED, PATH_REARM, PATH_ARMED };
 
 enum queue_side { SIDE_SEND, SIDE_RECEIVE };
 
@@ -61,6 +66,14 @@ struct qp_environment {
 	bool (*is_underway)(const struct qp *qp, time_ns now);
 	/* A request was taken from a shared receive queue: qp->receive_queue. */
 	void (*shared_receive_taken)(struct qp *qp);
+	/* Of a queue that matches tags: puts the request that a message which begins with this
+	 * packet will use into responder.taken; false: there is none. The header bytes of the
+	 * payload are not placed. */
+	bool (*choose_receive)(struct qp *qp, const struct packet *packet,
+			       uint32_t *ret_header_bytes);
+	/* A request marked SEND_BY_ADAPTER has ended. false: the CQ overflowed. */
+	bool (*own_send_done)(struct qp *qp, time_ns now, uint64_t wr_id,
+			      enum completion_status status);
 	/* The XRC SRQ of this number in the target's XRC domain; NULL: none. While a message holds
 	 * one of its requests, the queue pair's receive_queue leads to it and completions are for
 	 * it. */
@@ -121,7 +134,7 @@ struct qp_attributes {
 	uint8_t initiator_depth;
 	uint8_t responder_resources;
 	uint8_t min_rnr_timer;
-	uint8_t path_migration;
+	uint8_t path_migration; /* enum path_migration; a modify can't arm */
 	uint32_t destination_qpn;
 	struct address_vector alternate_address;
 	uint16_t alternate_pkey_index;
@@ -138,15 +151,22 @@ struct qp_ports {
 	uint8_t responder_resources_max;
 };
 
+/* What is known of the peer's receive requests. A peer of which nothing is known yet is not held
+ * back: connections to one that counts none are the usual case. */
+enum credits { CREDITS_UNKNOWN, CREDITS_COUNTED, CREDITS_UNLIMITED };
+
 /* The half that sends requests and completes them. Positions in the queue are free-running. */
 struct requester {
 	struct send_queue queue;
-	uint32_t cursor;	/* position of the request to transmit from */
-	uint32_t cursor_packet; /* its next packet, from 0 */
-	struct psn next_psn;	/* the first never used */
-	struct psn oldest_psn;	/* the first not acknowledged */
-	struct psn awaited_psn; /* after an implied NAK: only this response counts */
+	uint32_t cursor;	     /* position of the request to transmit from */
+	uint32_t cursor_packet;	     /* its next packet, from 0 */
+	struct psn next_psn;	     /* the first never used */
+	struct psn oldest_psn;	     /* the first not acknowledged */
+	struct psn awaited_psn;	     /* after an implied NAK: only this response counts */
+	struct psn messages_started; /* the SSN of the newest message */
+	struct psn message_limit;    /* LSN: CREDITS_COUNTED only */
 	uint16_t reads_outstanding;
+	uint8_t credits; /* enum credits */
 	uint8_t retries_left;
 	uint8_t rnr_retries_left;
 	bool is_awaiting;
@@ -166,6 +186,7 @@ struct saved_request {
 	uint32_t start_packet; /* where the answer now due begins */
 	uint32_t next_packet;  /* of it to send; packet_count when it is answered */
 	bool is_atomic;
+	bool is_placement; /* FLUSH or ATOMIC WRITE */
 	bool was_answered; /* so what is due now is a repetition */
 };
 
@@ -190,6 +211,7 @@ struct responder {
 	uint8_t saved_pending; /* the newest so many may be unanswered */
 	uint8_t nak_syndrome;
 	bool has_receive; /* the message in progress holds a receive request */
+	bool has_choice;  /* choose_receive has filled taken, which is not yet held */
 	bool ack_is_due;
 	bool nak_is_due;
 	bool nak_was_sent; /* for the expected PSN: say it once */
@@ -200,7 +222,8 @@ struct responder {
 struct qp {
 	const struct qp_environment *environment;
 	struct protection_domain *pd;
-	struct port_view *port; /* NULL until a modify names one */
+	struct port_view *port;		  /* NULL until a modify names one */
+	struct port_view *alternate_port; /* NULL unless an alternate path is loaded and unused */
 	/* own_receives, or a shared one. A target's: the one that the last message named, or NULL.
 	 */
 	struct receive_queue *receive_queue;
@@ -213,10 +236,12 @@ struct qp {
 	uint32_t qpn;
 	uint32_t path_mtu; /* bytes; of a datagram QP: the port's */
 	bool signal_all;
-	bool has_failed_to_report; /* its CQ overflowed: to Error when the call in progress ends */
-	bool answers_last_nak;	   /* in Error, but the NAK that says why is not yet sent */
-	bool requests_go_first;	   /* in the next qp_transmit */
-	bool is_established;	   /* the event was raised */
+	bool has_failed_to_report;  /* its CQ overflowed: to Error when the call in progress ends */
+	bool answers_last_nak;	    /* in Error, but the NAK that says why is not yet sent */
+	bool requests_go_first;	    /* in the next qp_transmit */
+	bool is_established;	    /* the event was raised */
+	bool promises_receives;	    /* its ACKs carry credits; the owner's choice, off by default */
+	bool has_refused_migration; /* the event was raised since it was armed */
 	struct qp_capabilities capabilities;
 	struct qp_attributes attributes;
 	struct receive_queue own_receives;
@@ -277,6 +302,7 @@ void qp_receive(struct qp *qp, time_ns now, const struct packet *packet);
 struct qp_route {
 	uint8_t port_number;
 	uint8_t sl;
+	uint8_t static_rate; /* code; 0: as fast as the port */
 	uint16_t dlid;
 	uint16_t pkey;
 	uint32_t destination_qpn;

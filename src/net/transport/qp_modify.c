@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include "net/memory/memory.h"
+#include "net/transport/migration.h"
 #include "net/transport/port_view.h"
 #include "net/transport/report.h"
 #include "net/transport/responses.h"
@@ -147,6 +148,31 @@ static bool address_is_valid(const struct port_view *port, const struct qp_ports
 	       (address->sgid_index < port->gid_count && address->sgid_index < PORT_GIDS_MAX);
 }
 
+/* The alternate path's port is its own, and so are that port's tables. */
+static bool alternate_is_valid(const struct qp_ports *ports, const struct qp_attributes *attributes)
+{
+	const struct address_vector *address = &attributes->alternate_address;
+
+	if (address->port_number < 1 || address->port_number > ports->count)
+		return false;
+
+	const struct port_view *port = ports->views[address->port_number - 1];
+
+	return address_is_valid(port, ports, address) &&
+	       attributes->alternate_pkey_index < port->pkey_count &&
+	       attributes->alternate_pkey_index < PORT_PKEYS_MAX &&
+	       attributes->alternate_timeout <= 31;
+}
+
+/* Only the peer's packets arm; and there must be a path to rearm with. */
+static bool migration_is_valid(const struct qp *qp, const struct qp_attributes *attributes,
+			       uint32_t mask)
+{
+	if (attributes->path_migration == PATH_REARM)
+		return qp->alternate_port || (mask & QP_HAS_ALTERNATE_PATH);
+	return attributes->path_migration == PATH_MIGRATED;
+}
+
 static bool path_values_are_valid(const struct port_view *port, const struct qp_ports *ports,
 				  const struct qp_attributes *attributes, uint32_t mask)
 {
@@ -155,15 +181,10 @@ static bool path_values_are_valid(const struct port_view *port, const struct qp_
 		return false;
 	if ((mask & QP_HAS_ADDRESS) && !address_is_valid(port, ports, &attributes->address))
 		return false;
-	if ((mask & QP_HAS_ALTERNATE_PATH) &&
-	    (!address_is_valid(port, ports, &attributes->alternate_address) ||
-	     attributes->alternate_pkey_index >= port->pkey_count ||
-	     attributes->alternate_timeout > 31))
+	if ((mask & QP_HAS_ALTERNATE_PATH) && !alternate_is_valid(ports, attributes))
 		return false;
-	if ((mask & QP_HAS_PATH_MTU) &&
-	    (!mtu_bytes(attributes->path_mtu_code) || attributes->path_mtu_code > port->mtu_code))
-		return false;
-	return !(mask & QP_HAS_PATH_MIGRATION) || attributes->path_migration <= 2;
+	return !(mask & QP_HAS_PATH_MTU) || (mtu_bytes(attributes->path_mtu_code) &&
+					     attributes->path_mtu_code <= port->mtu_code);
 }
 
 static bool numbers_are_valid(const struct qp_ports *ports, const struct qp_attributes *attributes,
@@ -200,8 +221,9 @@ static bool values_are_valid(const struct qp *qp, const struct qp_ports *ports,
 		return false;
 	if ((mask & needs_port) && !port)
 		return false;
-	if ((mask & needs_port || mask & QP_HAS_PATH_MIGRATION) &&
-	    !path_values_are_valid(port, ports, attributes, mask))
+	if ((mask & needs_port) && !path_values_are_valid(port, ports, attributes, mask))
+		return false;
+	if ((mask & QP_HAS_PATH_MIGRATION) && !migration_is_valid(qp, attributes, mask))
 		return false;
 	return numbers_are_valid(ports, attributes, mask);
 }
@@ -232,11 +254,7 @@ static void store(struct qp *qp, const struct qp_ports *ports, const struct qp_a
 	STORE(QP_HAS_INITIATOR_DEPTH, initiator_depth);
 	STORE(QP_HAS_RESPONDER_RESOURCES, responder_resources);
 	STORE(QP_HAS_MIN_RNR_TIMER, min_rnr_timer);
-	STORE(QP_HAS_PATH_MIGRATION, path_migration);
 	STORE(QP_HAS_DESTINATION_QPN, destination_qpn);
-	STORE(QP_HAS_ALTERNATE_PATH, alternate_address);
-	STORE(QP_HAS_ALTERNATE_PATH, alternate_pkey_index);
-	STORE(QP_HAS_ALTERNATE_PATH, alternate_timeout);
 #undef STORE
 	if (mask & QP_HAS_PORT)
 		qp->port = ports->views[from->port_number - 1];
@@ -244,6 +262,29 @@ static void store(struct qp *qp, const struct qp_ports *ports, const struct qp_a
 		qp->path_mtu = mtu_bytes(from->path_mtu_code);
 	to->rq_psn = psn_from(to->rq_psn.value);
 	to->sq_psn = psn_from(to->sq_psn.value);
+}
+
+/* After a new alternate path, the peer must show again that it has one too. */
+static void set_migration(struct qp *qp, const struct qp_ports *ports,
+			  const struct qp_attributes *from, uint32_t mask)
+{
+	struct qp_attributes *to = &qp->attributes;
+
+	if (mask & QP_HAS_PATH_MIGRATION && from->path_migration == PATH_MIGRATED &&
+	    !migration_switch(qp))
+		to->path_migration = PATH_MIGRATED;
+	if (mask & QP_HAS_ALTERNATE_PATH) {
+		to->alternate_address = from->alternate_address;
+		to->alternate_pkey_index = from->alternate_pkey_index;
+		to->alternate_timeout = from->alternate_timeout;
+		qp->alternate_port = ports->views[from->alternate_address.port_number - 1];
+		if (to->path_migration == PATH_ARMED)
+			to->path_migration = PATH_REARM;
+	}
+	if (mask & QP_HAS_PATH_MIGRATION && from->path_migration == PATH_REARM) {
+		to->path_migration = PATH_REARM;
+		qp->has_refused_migration = false;
+	}
 }
 
 /* Everything but what qp_init made. */
@@ -266,6 +307,7 @@ static void reset(struct qp *qp)
 		qp->receive_queue = NULL;
 	qp->attributes = (struct qp_attributes){0};
 	qp->port = NULL;
+	qp->alternate_port = NULL;
 	qp->path_mtu = 0;
 	qp->is_established = false;
 	qp->answers_last_nak = false;
@@ -330,6 +372,7 @@ int qp_modify(struct qp *qp, time_ns now, const struct qp_ports *ports,
 			return error;
 	}
 	store(qp, ports, attributes, mask);
+	set_migration(qp, ports, attributes, mask);
 	enter(qp, now, to, mask);
 	return 0;
 }

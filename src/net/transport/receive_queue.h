@@ -28,6 +28,7 @@ struct receive_queue {
 	uint32_t head; /* free-running; next to be taken */
 	uint32_t tail; /* free-running; next to be posted */
 	struct protection_domain *pd;
+	bool matches_tags; /* the owner chooses, by what a message begins with */
 };
 
 static inline uint32_t receive_slot_bytes(uint32_t sges_max)

@@ -16,6 +16,8 @@ static const uint8_t completed_opcodes[] = {
 	[SEND_LOCAL_INVALIDATE] = COMPLETED_LOCAL_INVALIDATE,
 	[SEND_BIND_WINDOW] = COMPLETED_BIND,
 	[SEND_SEND_INVALIDATE] = COMPLETED_SEND,
+	[SEND_FLUSH] = COMPLETED_FLUSH,
+	[SEND_ATOMIC_WRITE] = COMPLETED_ATOMIC_WRITE,
 };
 
 static void deliver(struct qp *qp, enum queue_side side, const struct completion *completion)
@@ -29,6 +31,12 @@ void report_send(struct qp *qp, time_ns now, enum completion_status status)
 	struct send_queue *queue = &qp->requester.queue;
 	const struct send_slot *slot = send_queue_slot(queue, queue->done++);
 
+	if (unlikely(slot->flags & SEND_BY_ADAPTER)) {
+		queue->head = queue->done;
+		if (!qp->environment->own_send_done(qp, now, slot->wr_id, status))
+			qp->has_failed_to_report = true;
+		return;
+	}
 	/* Errors are always reported; a success only when asked for. */
 	if (status == COMPLETION_SUCCESS && !qp->signal_all && !(slot->flags & SEND_SIGNALED))
 		return;
@@ -48,7 +56,7 @@ void report_send(struct qp *qp, time_ns now, enum completion_status status)
 
 struct receive_slot *report_receive_slot(const struct qp *qp)
 {
-	if (qp->responder.has_receive && qp_is_shared(qp))
+	if ((qp->responder.has_receive || qp->responder.has_choice) && qp_is_shared(qp))
 		return qp->responder.taken;
 	return receive_queue_first(qp->receive_queue);
 }
@@ -62,10 +70,13 @@ void report_receive_take(struct qp *qp)
 		return;
 	/* Others post to and take from a shared queue, so its slot may be overwritten before this
 	 * message ends. */
-	const struct receive_slot *slot = receive_queue_slot(queue, queue->head);
+	if (likely(!qp->responder.has_choice)) {
+		const struct receive_slot *slot = receive_queue_slot(queue, queue->head);
 
-	memcpy(qp->responder.taken, slot, receive_slot_bytes(slot->sge_count));
-	queue->head++;
+		memcpy(qp->responder.taken, slot, receive_slot_bytes(slot->sge_count));
+		queue->head++;
+	}
+	qp->responder.has_choice = false;
 	qp->environment->shared_receive_taken(qp);
 }
 

@@ -4,6 +4,8 @@
 
 #include "net/memory/memory.h"
 #include "net/transport/addressing.h"
+#include "net/transport/credits.h"
+#include "net/transport/local_operation.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
 #include "net/transport/report.h"
@@ -62,8 +64,10 @@ static bool may_start(const struct qp *qp, const struct send_slot *slot)
 		return true;
 	if ((slot->flags & SEND_FENCE) && requester->reads_outstanding)
 		return false;
-	if (send_slot_is_read_or_atomic(slot) && requester->reads_outstanding &&
+	if (send_slot_is_answered(slot) && requester->reads_outstanding &&
 	    requester->reads_outstanding >= qp->attributes.initiator_depth)
+		return false;
+	if (!credits_allow(qp, slot))
 		return false;
 
 	uint32_t outstanding = (uint32_t)psn_distance(requester->oldest_psn, requester->next_psn);
@@ -83,8 +87,9 @@ bool requester_is_ready(const struct qp *qp)
 
 	const struct send_slot *slot = send_queue_slot(queue, requester->cursor);
 
-	/* What fails here is reported only after all that was posted before it. */
-	if (unlikely(slot->fault) && requester->cursor != queue->done)
+	/* What fails here is reported only after all that was posted before it. What the adapter
+	 * does itself is ordered after all that, too: resending must never do it again. */
+	if (unlikely(slot->fault || send_slot_is_local(slot)) && requester->cursor != queue->done)
 		return false;
 	return requester->cursor != queue->started || may_start(qp, slot);
 }
@@ -109,6 +114,7 @@ void requester_route(const struct qp *qp, struct qp_route *ret_route)
 	*ret_route = (struct qp_route){
 		.port_number = qp->port->number,
 		.sl = address->sl,
+		.static_rate = address->static_rate,
 		.dlid = address->dlid,
 		.pkey = qp_pkey(qp),
 		.destination_qpn = destination_qpn,
@@ -142,7 +148,11 @@ static enum completion_status slot_fault(const struct qp *qp, struct send_slot *
 		return slot->fault;
 	if (qp->type == QP_UD && slot->byte_count > outbound_mtu(qp))
 		return COMPLETION_LOCAL_LENGTH;
-	if (send_slot_is_read_or_atomic(slot) && qp->attributes.initiator_depth == 0)
+	if (send_slot_is_answered(slot) && qp->attributes.initiator_depth == 0)
+		return COMPLETION_LOCAL_QP_OPERATION;
+	if (slot->opcode == SEND_ATOMIC_WRITE && slot->byte_count != ATOMIC_BYTES)
+		return COMPLETION_LOCAL_LENGTH;
+	if (slot->opcode == SEND_FLUSH && slot->byte_count)
 		return COMPLETION_LOCAL_QP_OPERATION;
 	if (send_slot_is_atomic(slot) && slot->byte_count < ATOMIC_BYTES)
 		return COMPLETION_LOCAL_LENGTH;
@@ -156,7 +166,8 @@ static void start(struct qp *qp, struct send_slot *slot)
 	slot->first_psn = requester->next_psn;
 	slot->packet_count = slot_packets(slot, outbound_mtu(qp));
 	requester->queue.started++;
-	if (send_slot_is_read_or_atomic(slot))
+	credits_use(qp, slot);
+	if (send_slot_is_answered(slot))
 		requester->reads_outstanding++;
 }
 
@@ -247,6 +258,28 @@ static uint32_t build_atomic(const struct send_slot *slot, struct packet *ret_pa
 	return 1;
 }
 
+/* One packet, with the eight bytes or with none. */
+static uint32_t build_placement(struct send_slot *slot, struct packet *ret_packet)
+{
+	bool is_flush = slot->opcode == SEND_FLUSH;
+
+	ret_packet->bth.opcode = is_flush ? OPCODE_FLUSH : OPCODE_ATOMIC_WRITE;
+	ret_packet->bth.ack_request = true;
+	ret_packet->reth = (struct reth){
+		.address = slot->remote_address,
+		.rkey = slot->remote_key,
+		.bytes = is_flush ? slot->flush_byte_count : slot->byte_count,
+	};
+	if (is_flush)
+		ret_packet->feth = (struct feth){
+			.selectivity = slot->flush_selectivity,
+			.placement = slot->flush_placement,
+		};
+	else
+		set_payload(slot, 0, slot->byte_count, ret_packet);
+	return 1;
+}
+
 static void address_request(const struct qp *qp, const struct send_slot *slot,
 			    struct packet *ret_packet)
 {
@@ -272,6 +305,8 @@ static void build(const struct qp *qp, struct send_slot *slot, uint32_t train_by
 		*ret_psn_count = build_read(qp, slot, ret_packet);
 	else if (send_slot_is_atomic(slot))
 		*ret_psn_count = build_atomic(slot, ret_packet);
+	else if (unlikely(send_slot_is_placement(slot)))
+		*ret_psn_count = build_placement(slot, ret_packet);
 	else
 		*ret_psn_count = build_message(qp, slot, train_bytes_max, ret_packet);
 	ret_packet->bth.opcode |= qp_transport(qp);
@@ -298,15 +333,16 @@ static void advance(struct qp *qp, time_ns now, const struct send_slot *slot, ui
 	report_drain(qp);
 }
 
-static bool goes_where_the_first_goes(const struct qp *qp, const struct packet *first)
+static bool goes_where_the_first_goes(const struct qp *qp, const struct qp_route *first)
 {
 	struct qp_route route;
 
 	if (qp->type != QP_UD)
 		return true;
 	requester_route(qp, &route);
-	return route.dlid == first->lrh.dlid && route.sl == first->lrh.sl &&
-	       route.destination_qpn == first->bth.destination_qpn;
+	return route.dlid == first->dlid && route.sl == first->sl &&
+	       route.static_rate == first->static_rate &&
+	       route.destination_qpn == first->destination_qpn;
 }
 
 unsigned requester_transmit(struct qp *qp, time_ns now, unsigned packets_max,
@@ -314,14 +350,22 @@ unsigned requester_transmit(struct qp *qp, time_ns now, unsigned packets_max,
 {
 	struct requester *requester = &qp->requester;
 	const struct send_slot *checked = NULL;
+	struct qp_route first;
 	unsigned count = 0;
 
 	while (count < packets_max && requester_is_ready(qp)) {
 		struct send_slot *slot = send_queue_slot(&requester->queue, requester->cursor);
 		uint32_t psn_count;
 
-		if (count && !goes_where_the_first_goes(qp, &ret_packets[0]))
+		if (!count)
+			requester_route(qp, &first);
+		else if (!goes_where_the_first_goes(qp, &first))
 			break;
+		if (unlikely(send_slot_is_local(slot))) {
+			if (!local_operation_execute(qp, now, slot))
+				break;
+			continue;
+		}
 		if (slot != checked)
 			slot->fault = (uint8_t)slot_fault(qp, slot);
 		checked = slot;

@@ -114,7 +114,8 @@ static void accept(struct qp *qp, time_ns now, const struct inbound *inbound)
 	responder->nak_was_sent = false;
 	if (info->ends_message)
 		responder->msn = (responder->msn + 1) & 0xffffff;
-	if (inbound->packet->bth.ack_request && info->has_payload)
+	if (inbound->packet->bth.ack_request &&
+	    (info->kind == OPCODE_KIND_SEND || info->kind == OPCODE_KIND_WRITE))
 		responses_acknowledge(qp, psn_previous(responder->expected_psn));
 }
 

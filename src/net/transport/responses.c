@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "net/memory/memory.h"
 #include "net/transport/addressing.h"
+#include "net/transport/credits.h"
 #include "net/transport/qp.h"
 #include "net/transport/report.h"
 
@@ -95,6 +96,15 @@ void responses_save_atomic(struct qp *qp, const struct packet *packet, uint64_t 
 			 .first_psn = packet->bth.psn,
 			 .packet_count = 1,
 			 .is_atomic = true,
+		 });
+}
+
+void responses_save_placement(struct qp *qp, const struct packet *packet)
+{
+	save(qp, &(struct saved_request){
+			 .first_psn = packet->bth.psn,
+			 .packet_count = 1,
+			 .is_placement = true,
 		 });
 }
 
@@ -199,8 +209,6 @@ static void open_response(const struct qp *qp, uint8_t opcode, struct psn psn, u
 	ret_packet->aeth = (struct aeth){.syndrome = syndrome, .msn = qp->responder.msn};
 }
 
-static const uint8_t positive = (uint8_t)(AETH_ACK << 5 | AETH_CREDITS_UNLIMITED);
-
 /* The region went away between the request and this part of its answer. */
 static void refuse_read(struct qp *qp, time_ns now, struct saved_request *saved, struct psn psn)
 {
@@ -235,13 +243,14 @@ static bool answer_read(struct qp *qp, time_ns now, struct saved_request *saved,
 	struct psn psn = psn_add(saved->first_psn, index);
 	uint8_t *bytes = NULL;
 
-	if (byte_count && memory_resolve(qp->environment->memory, responses_domain(qp, saved),
-					 saved->rkey, saved->address + offset, byte_count,
-					 ACCESS_REMOTE_READ, &bytes) != MEMORY_OK) {
+	if (byte_count &&
+	    memory_resolve_remote(qp->environment->memory, responses_domain(qp, saved), qp->qpn,
+				  saved->rkey, saved->address + offset, byte_count,
+				  ACCESS_REMOTE_READ, &bytes) != MEMORY_OK) {
 		refuse_read(qp, now, saved, psn);
 		return false;
 	}
-	open_response(qp, opcode, psn, positive, ret_packet);
+	open_response(qp, opcode, psn, credits_syndrome(qp), ret_packet);
 	ret_packet->packet_count = count;
 	packet_set_payload(ret_packet, bytes, byte_count);
 	saved->next_packet += count;
@@ -254,7 +263,7 @@ static bool answer(struct qp *qp, time_ns now, uint32_t train_bytes_max, struct 
 	struct saved_request *saved = newest(responder, responder->saved_pending);
 
 	if (saved->is_atomic) {
-		open_response(qp, OPCODE_ATOMIC_ACKNOWLEDGE, saved->first_psn, positive,
+		open_response(qp, OPCODE_ATOMIC_ACKNOWLEDGE, saved->first_psn, credits_syndrome(qp),
 			      ret_packet);
 		ret_packet->atomic_ack = saved->result;
 		saved->next_packet = 1;
@@ -287,7 +296,8 @@ unsigned responses_transmit(struct qp *qp, time_ns now, unsigned packets_max,
 			qp->answers_last_nak = false;
 			count++;
 		} else {
-			open_response(qp, OPCODE_ACKNOWLEDGE, responder->ack_psn, positive, packet);
+			open_response(qp, OPCODE_ACKNOWLEDGE, responder->ack_psn,
+				      credits_syndrome(qp), packet);
 			responder->ack_is_due = false;
 			count++;
 		}

@@ -24,6 +24,8 @@ bool responses_have_room(const struct qp *qp);
 /* An executed request, to be answered. */
 void responses_save_read(struct qp *qp, const struct packet *packet, uint32_t packet_count);
 void responses_save_atomic(struct qp *qp, const struct packet *packet, uint64_t result);
+/* FLUSH and ATOMIC WRITE: answered like a READ of no bytes. */
+void responses_save_placement(struct qp *qp, const struct packet *packet);
 
 /* The saved request that used this PSN; NULL when none did. */
 struct saved_request *responses_find(const struct qp *qp, struct psn psn);

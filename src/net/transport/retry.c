@@ -2,6 +2,7 @@
 /* The requester's timers and retries (vol 1, chapter 9). */
 #include "net/transport/retry.h"
 
+#include "net/transport/migration.h"
 #include "net/transport/qp.h"
 #include "net/transport/report.h"
 
@@ -94,11 +95,15 @@ void retry_from(struct qp *qp, time_ns now, struct psn psn)
 {
 	struct requester *requester = &qp->requester;
 
-	if (requester->retries_left == 0) {
+	if (requester->retries_left)
+		requester->retries_left--;
+	else if (migration_switch(qp))
+		/* The other path gets all the tries that this one had. */
+		requester->retries_left = qp->attributes.retry_count;
+	else {
 		report_send_failure(qp, now, COMPLETION_RETRY_EXCEEDED);
 		return;
 	}
-	requester->retries_left--;
 	requester->retry_deadline = TIME_NEVER;
 	requester->rnr_deadline = TIME_NEVER;
 	retry_move_cursor(qp, psn);

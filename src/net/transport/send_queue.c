@@ -75,6 +75,18 @@ static void copy_addressing(const struct send_request *request, enum send_addres
 	ret_slot->remote_address = request->remote_address;
 	ret_slot->remote_key = request->remote_key;
 	ret_slot->remote_srqn = request->remote_srqn;
+	if (unlikely(request->opcode == SEND_BIND_WINDOW)) {
+		ret_slot->bind_byte_count = request->bind_byte_count;
+		ret_slot->bind_region_key = request->bind_region_key;
+		ret_slot->bind_access = request->bind_access;
+		return;
+	}
+	if (unlikely(request->opcode == SEND_FLUSH)) {
+		ret_slot->flush_byte_count = request->flush_byte_count;
+		ret_slot->flush_placement = request->flush_placement;
+		ret_slot->flush_selectivity = request->flush_selectivity;
+		return;
+	}
 	ret_slot->compare_or_add = request->compare_or_add;
 	ret_slot->swap = request->swap;
 }
@@ -84,7 +96,9 @@ int send_queue_post(struct send_queue *queue, const struct send_request *request
 {
 	uint64_t byte_count = 0;
 
-	if (unlikely(request->sge_count > queue->sges_max && !(request->flags & SEND_INLINE)))
+	uint32_t sges_max = request->flags & SEND_INLINE ? SEND_SGES_MAX : queue->sges_max;
+
+	if (unlikely(request->sge_count > sges_max))
 		return -EINVAL;
 	for (uint32_t i = 0; i < request->sge_count; i++)
 		byte_count += request->sges[i].byte_count;
@@ -99,7 +113,7 @@ int send_queue_post(struct send_queue *queue, const struct send_request *request
 	slot->immediate_or_rkey = request->immediate_or_rkey;
 	slot->byte_count = (uint32_t)byte_count;
 	slot->opcode = (uint8_t)request->opcode;
-	slot->flags = (uint8_t)request->flags;
+	slot->flags = (uint8_t)(request->flags & SEND_FLAGS);
 	slot->fault = byte_count > MESSAGE_BYTES_MAX ? COMPLETION_LOCAL_LENGTH : COMPLETION_SUCCESS;
 	copy_addressing(request, addressing, slot);
 	if (request->flags & SEND_INLINE) {

@@ -25,6 +25,16 @@ struct send_slot {
 			uint32_t remote_qpn;
 			uint32_t remote_qkey;
 		};
+		struct {
+			uint64_t bind_byte_count;
+			uint32_t bind_region_key;
+			uint32_t bind_access;
+		};
+		struct {
+			uint32_t flush_byte_count;
+			uint8_t flush_placement;
+			uint8_t flush_selectivity;
+		};
 	};
 	uint32_t remote_key;
 	uint32_t remote_srqn; /* XRC */
@@ -107,6 +117,25 @@ static inline bool send_slot_is_atomic(const struct send_slot *slot)
 static inline bool send_slot_is_read_or_atomic(const struct send_slot *slot)
 {
 	return slot->opcode == SEND_RDMA_READ || send_slot_is_atomic(slot);
+}
+
+/* Answered with an empty READ response (vol 1, annex A19). */
+static inline bool send_slot_is_placement(const struct send_slot *slot)
+{
+	return slot->opcode == SEND_FLUSH || slot->opcode == SEND_ATOMIC_WRITE;
+}
+
+/* Needs an answer of its own: an ACK does not complete it, and it takes up one of the peer's
+ * resources until then. */
+static inline bool send_slot_is_answered(const struct send_slot *slot)
+{
+	return send_slot_is_read_or_atomic(slot) || send_slot_is_placement(slot);
+}
+
+/* Done by the adapter itself: no packet, no PSN. */
+static inline bool send_slot_is_local(const struct send_slot *slot)
+{
+	return slot->opcode == SEND_BIND_WINDOW || slot->opcode == SEND_LOCAL_INVALIDATE;
 }
 
 static inline struct psn send_slot_last_psn(const struct send_slot *slot)

@@ -31,6 +31,12 @@ enum send_opcode {
 };
 
 enum send_flag { SEND_FENCE = 1, SEND_SIGNALED = 2, SEND_SOLICITED = 4, SEND_INLINE = 8 };
+/* Those that consumers may set, and one that marks a slot whose end only the adapter hears of. */
+enum { SEND_FLAGS = 15, SEND_BY_ADAPTER = 1 << 7 };
+
+/* FETH fields (vol 1, annex A19); numbers are the verbs' too. */
+enum flush_placement { FLUSH_GLOBAL = 1, FLUSH_PERSISTENT = 2 };
+enum flush_selectivity { FLUSH_RANGE = 0, FLUSH_REGION = 1 };
 
 struct send_request {
 	uint64_t wr_id;
@@ -42,6 +48,15 @@ struct send_request {
 	uint64_t remote_address;
 	uint64_t compare_or_add;
 	uint64_t swap;
+	/* FLUSH: how much from remote_address on, how far, and whether of the range or the whole
+	 * region. */
+	uint32_t flush_byte_count;
+	uint8_t flush_placement;   /* enum flush_placement */
+	uint8_t flush_selectivity; /* enum flush_selectivity */
+	/* Binding: remote_key is the window's new key, remote_address where it begins. */
+	uint64_t bind_byte_count;
+	uint32_t bind_region_key;
+	uint32_t bind_access;
 	/* Datagrams only. The vector must live until the request has completed. */
 	const struct address_vector *address;
 	const struct protection_domain *address_pd;

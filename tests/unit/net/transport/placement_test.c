@@ -96,9 +96,36 @@ static void test_scatter_stops_at_the_first_piece_that_is_not_ours(void **state)
 	memory_release(&memory);
 }
 
+static void test_scatter_forgets_what_falls_into_a_null_region(void **state)
+{
+	struct memory memory;
+	struct protection_domain pd = {0};
+	struct region *region, *null;
+	struct span span = {source, sizeof(source)};
+	struct payload payload = {.spans = &span, .span_count = 1, .byte_count = sizeof(source)};
+
+	(void)state;
+	number_source();
+	memset(target, 0xee, sizeof(target));
+	memory_init(&memory, 10);
+	assert_int_equal(region_register(&memory, &pd, target, sizeof(target), 0,
+					 ACCESS_LOCAL_WRITE, &region),
+			 0);
+	assert_int_equal(region_register_null(&memory, &pd, NULL, &null), 0);
+
+	const struct sge sges[] = {{0, 4, region->key}, {5, 8, null->key}, {4, 4, region->key}};
+
+	assert_int_equal(payload_scatter(&memory, &pd, sges, 3, 0, &payload, 0, 16), MEMORY_OK);
+	assert_memory_equal(target, source, 4);
+	assert_memory_equal(target + 4, source + 12, 4);
+	assert_int_equal(target[8], 0xee);
+	memory_release(&memory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_scatter_forgets_what_falls_into_a_null_region),
 		cmocka_unit_test(test_written_bytes_are_all_there_at_every_alignment),
 		cmocka_unit_test(test_scatter_fills_pieces_in_order),
 		cmocka_unit_test(test_scatter_stops_at_the_first_piece_that_is_not_ours),

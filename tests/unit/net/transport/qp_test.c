@@ -47,10 +47,10 @@ static void test_services_accept_their_requests_only(void **state)
 	static const struct {
 		enum qp_type type;
 		uint32_t accepted;
-	} types[] = {{QP_RC, 0x27f},
-		     {QP_UC, 0x00f},
+	} types[] = {{QP_RC, 0xc3ff},
+		     {QP_UC, 0x18f},
 		     {QP_UD, 0x00c},
-		     {QP_XRC_INI, 0x27f},
+		     {QP_XRC_INI, 0xc3ff},
 		     {QP_XRC_TGT, 0x000}};
 
 	(void)state;

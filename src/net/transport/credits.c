@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* End-to-end credits (vol 1, chapter 9). */
+#include "net/transport/credits.h"
+
+#include "net/transport/qp.h"
+#include "wire/packet.h"
+
+/* The credit count that each code stands for; code 31 means that there is no limit. */
+static const uint16_t credit_counts[AETH_CREDITS_UNLIMITED] = {
+	0,    1,    2,	  3,	4,    6,     8,	    12,	   16,	  24,	32,
+	48,   64,   96,	  128,	192,  256,   384,   512,   768,	  1024, 1536,
+	2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768,
+};
+
+/* Only an own queue's requests can be promised to this peer. */
+static uint32_t receives_to_promise(const struct qp *qp)
+{
+	return receive_queue_count(&qp->own_receives) - (qp->responder.has_receive ? 1 : 0);
+}
+
+uint8_t credits_syndrome(const struct qp *qp)
+{
+	unsigned code = AETH_CREDITS_UNLIMITED;
+
+	if (likely(!qp->promises_receives) || qp_is_shared(qp) || qp->type != QP_RC)
+		return aeth_syndrome(AETH_ACK, code);
+
+	uint32_t receives = receives_to_promise(qp);
+
+	/* Rounded down: a promise must be kept. */
+	do
+		code--;
+	while (credit_counts[code] > receives);
+	return aeth_syndrome(AETH_ACK, code);
+}
+
+void credits_take(struct qp *qp, const struct packet *packet)
+{
+	struct requester *requester = &qp->requester;
+	unsigned code = aeth_value(packet->aeth.syndrome);
+
+	if (likely(code == AETH_CREDITS_UNLIMITED)) {
+		requester->credits = CREDITS_UNLIMITED;
+		return;
+	}
+	/* Whoever once said that there is no limit has none for good; XRC has none at all. */
+	if (requester->credits == CREDITS_UNLIMITED || qp->type != QP_RC)
+		return;
+
+	struct psn limit = psn_add(psn_from(packet->aeth.msn), credit_counts[code]);
+
+	/* Sequence numbers of messages wrap like those of packets. */
+	if (requester->credits == CREDITS_UNKNOWN || psn_before(requester->message_limit, limit))
+		requester->message_limit = limit;
+	requester->credits = CREDITS_COUNTED;
+}
+
+static bool takes_receive(const struct send_slot *slot)
+{
+	enum {
+		TAKE = 1 << SEND_SEND | 1 << SEND_SEND_IMMEDIATE | 1 << SEND_SEND_INVALIDATE |
+		       1 << SEND_RDMA_WRITE_IMMEDIATE
+	};
+
+	return TAKE >> slot->opcode & 1;
+}
+
+bool credits_allow(const struct qp *qp, const struct send_slot *slot)
+{
+	const struct requester *requester = &qp->requester;
+
+	if (likely(requester->credits != CREDITS_COUNTED) || !takes_receive(slot))
+		return true;
+	/* With messages_started up to the limit, the next is the one more. */
+	return !psn_before(requester->message_limit, requester->messages_started);
+}
+
+void credits_use(struct qp *qp, const struct send_slot *slot)
+{
+	struct requester *requester = &qp->requester;
+
+	requester->messages_started = psn_add(requester->messages_started, 1);
+	if (!takes_receive(slot) && requester->credits == CREDITS_COUNTED)
+		requester->message_limit = psn_add(requester->message_limit, 1);
+}
