@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Management attributes from field tables. A table lists FIELD(type, name, bit offset, bits) in the order of the
- * specification; from it come the struct, the encoder, the decoder and the printers.
+ * Management attributes from field tables. A table lists FIELD(type, name, bit offset, bits) in the
+ * order of the specification; from it come the struct, the encoder, the decoder and the printers.
  *
- *	#define SM_INFO_FIELDS(FIELD) FIELD(uint64_t, guid, 0, 64) FIELD(uint64_t, sm_key, 64, 64) ...
+ *	#define SM_INFO_FIELDS(FIELD) FIELD(uint64_t, guid, 0, 64) FIELD(...) ...
  *	ATTRIBUTE_STRUCT(sm_info, SM_INFO_FIELDS)           in the header
  *
  *	#define ATTRIBUTE_SUBJECT struct sm_info            in the source file
  *	ATTRIBUTE_DEFINE(sm_info, SM_INFO_FIELDS, 24)
  *	#undef ATTRIBUTE_SUBJECT
  *
- * A field's type is one of uint8_t to uint64_t and wide enough for its bits. The subject is a macro because a row does
- * not know to which table it belongs.
+ * A field's type is one of uint8_t to uint64_t and wide enough for its bits. The subject is a macro
+ * because a row does not know to which table it belongs.
  */
 #ifndef SOFTIB_WIRE_ATTRIBUTE_H
 #define SOFTIB_WIRE_ATTRIBUTE_H
@@ -35,8 +35,10 @@ struct attribute_layout {
 };
 
 /* Bits no field covers are written as zero. */
-void attribute_encode(const struct attribute_layout *layout, const void *attribute, uint8_t *ret_bytes);
-void attribute_decode(const struct attribute_layout *layout, const uint8_t *bytes, void *ret_attribute);
+void attribute_encode(const struct attribute_layout *layout, const void *attribute,
+		      uint8_t *ret_bytes);
+void attribute_decode(const struct attribute_layout *layout, const uint8_t *bytes,
+		      void *ret_attribute);
 
 uint64_t attribute_field_value(const struct attribute_field *field, const void *attribute);
 
@@ -45,35 +47,35 @@ void attribute_field_set(const struct attribute_field *field, uint64_t value, vo
 
 #define ATTRIBUTE_MEMBER(type, name, offset, bits) type name;
 
-#define ATTRIBUTE_STRUCT(attribute, FIELDS)                                                      \
-	struct attribute {                                                                       \
-		FIELDS(ATTRIBUTE_MEMBER)                                                         \
-	};                                                                                       \
-	extern const struct attribute_layout attribute##_layout;                                 \
-	static inline void attribute##_encode(const struct attribute *value, uint8_t *ret_bytes) \
-	{                                                                                        \
-		attribute_encode(&attribute##_layout, value, ret_bytes);                         \
-	}                                                                                        \
-	static inline void attribute##_decode(const uint8_t *bytes, struct attribute *ret_value) \
-	{                                                                                        \
-		attribute_decode(&attribute##_layout, bytes, ret_value);                         \
+#define ATTRIBUTE_STRUCT(attribute, FIELDS)                                                        \
+	struct attribute {                                                                         \
+		FIELDS(ATTRIBUTE_MEMBER)                                                           \
+	};                                                                                         \
+	extern const struct attribute_layout attribute##_layout;                                   \
+	static inline void attribute##_encode(const struct attribute *value, uint8_t *ret_bytes)   \
+	{                                                                                          \
+		attribute_encode(&attribute##_layout, value, ret_bytes);                           \
+	}                                                                                          \
+	static inline void attribute##_decode(const uint8_t *bytes, struct attribute *ret_value)   \
+	{                                                                                          \
+		attribute_decode(&attribute##_layout, bytes, ret_value);                           \
 	}
 
 /* One row of a layout, for the attribute that ATTRIBUTE_SUBJECT names where this is expanded. */
-#define ATTRIBUTE_ROW(type, field, offset, bits)                                                 \
-	{.name = #field,                                                                         \
-	 .struct_offset = offsetof(ATTRIBUTE_SUBJECT, field),                                    \
-	 .struct_bytes = sizeof(type),                                                           \
-	 .bit_offset = (offset),                                                                 \
+#define ATTRIBUTE_ROW(type, field, offset, bits)                                                   \
+	{.name = #field,                                                                           \
+	 .struct_offset = offsetof(ATTRIBUTE_SUBJECT, field),                                      \
+	 .struct_bytes = sizeof(type),                                                             \
+	 .bit_offset = (offset),                                                                   \
 	 .bit_count = (bits)},
 
-#define ATTRIBUTE_DEFINE(attribute, FIELDS, bytes)                                               \
-	static const struct attribute_field attribute##_fields[] = {FIELDS(ATTRIBUTE_ROW)};      \
-	const struct attribute_layout attribute##_layout = {                                     \
-		.name = #attribute,                                                              \
-		.fields = attribute##_fields,                                                    \
-		.field_count = sizeof(attribute##_fields) / sizeof(attribute##_fields[0]),       \
-		.byte_count = (bytes),                                                           \
+#define ATTRIBUTE_DEFINE(attribute, FIELDS, bytes)                                                 \
+	static const struct attribute_field attribute##_fields[] = {FIELDS(ATTRIBUTE_ROW)};        \
+	const struct attribute_layout attribute##_layout = {                                       \
+		.name = #attribute,                                                                \
+		.fields = attribute##_fields,                                                      \
+		.field_count = sizeof(attribute##_fields) / sizeof(attribute##_fields[0]),         \
+		.byte_count = (bytes),                                                             \
 	};
 
 #endif

@@ -6,11 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Over LRH .. last pad byte of a packet as sent, with the variant fields counted as ones. As a number; on the wire its
- * least significant byte goes first. */
+/* Over LRH .. last pad byte of a packet as sent, with the variant fields counted as ones. As a
+ * number; on the wire its least significant byte goes first. */
 uint32_t icrc(const uint8_t *bytes, size_t byte_count);
 
-/* Over LRH .. ICRC (raw packets: .. payload), or the first four bytes of a link packet. Least significant byte first. */
+/* Over LRH .. ICRC (raw packets: .. payload), or the first four bytes of a link packet. Least
+ * significant byte first. */
 uint16_t vcrc(const uint8_t *bytes, size_t byte_count);
 
 #endif

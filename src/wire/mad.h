@@ -53,7 +53,7 @@ enum mad_attribute {
 	ATTRIBUTE_LINEAR_FORWARDING = 0x0019,
 	ATTRIBUTE_MULTICAST_FORWARDING = 0x001b,
 	ATTRIBUTE_SM_INFO = 0x0020,
-	ATTRIBUTE_PORT_COUNTERS = 0x0012,          /* class Performance */
+	ATTRIBUTE_PORT_COUNTERS = 0x0012,	   /* class Performance */
 	ATTRIBUTE_PORT_COUNTERS_EXTENDED = 0x001d, /* class Performance */
 };
 
@@ -74,7 +74,8 @@ struct mad_header {
 
 /* Knows from the class whether the header is that of a directed-route SMP. */
 void mad_header_encode(const struct mad_header *header, uint8_t ret_bytes[static MAD_HEADER_BYTES]);
-MUST_USE bool mad_header_decode(const uint8_t *bytes, size_t byte_count, struct mad_header *ret_header);
+MUST_USE bool mad_header_decode(const uint8_t *bytes, size_t byte_count,
+				struct mad_header *ret_header);
 
 /* Places inside an SMP. */
 enum {

@@ -1,53 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subnet management attributes that have fields (vol 1, chapter 14); tables of numbers are in smp_tables.h. */
+/* The subnet management attributes that have fields (vol 1, chapter 14); tables of numbers are in
+ * smp_tables.h. */
 #ifndef SOFTIB_WIRE_SUBNET_ATTRIBUTES_H
 #define SOFTIB_WIRE_SUBNET_ATTRIBUTES_H
 
 #include "wire/attribute.h"
 
-enum { NODE_INFO_BYTES = 40, SWITCH_INFO_BYTES = 20, PORT_INFO_BYTES = 64, SM_INFO_BYTES = 24, NODE_DESCRIPTION_BYTES = 64 };
+enum {
+	NODE_INFO_BYTES = 40,
+	SWITCH_INFO_BYTES = 20,
+	PORT_INFO_BYTES = 64,
+	SM_INFO_BYTES = 24,
+	NODE_DESCRIPTION_BYTES = 64
+};
 
 enum node_type { NODE_CA = 1, NODE_SWITCH = 2, NODE_ROUTER = 3 };
 
-#define NODE_INFO_FIELDS(FIELD)                      \
-	FIELD(uint8_t, base_version, 0, 8)           \
-	FIELD(uint8_t, class_version, 8, 8)          \
-	FIELD(uint8_t, node_type, 16, 8)             \
-	FIELD(uint8_t, port_count, 24, 8)            \
-	FIELD(uint64_t, system_image_guid, 32, 64)   \
-	FIELD(uint64_t, node_guid, 96, 64)           \
-	FIELD(uint64_t, port_guid, 160, 64)          \
-	FIELD(uint16_t, partition_cap, 224, 16)      \
-	FIELD(uint16_t, device_id, 240, 16)          \
-	FIELD(uint32_t, revision, 256, 32)           \
-	FIELD(uint8_t, local_port_number, 288, 8)    \
+#define NODE_INFO_FIELDS(FIELD)                                                                    \
+	FIELD(uint8_t, base_version, 0, 8)                                                         \
+	FIELD(uint8_t, class_version, 8, 8)                                                        \
+	FIELD(uint8_t, node_type, 16, 8)                                                           \
+	FIELD(uint8_t, port_count, 24, 8)                                                          \
+	FIELD(uint64_t, system_image_guid, 32, 64)                                                 \
+	FIELD(uint64_t, node_guid, 96, 64)                                                         \
+	FIELD(uint64_t, port_guid, 160, 64)                                                        \
+	FIELD(uint16_t, partition_cap, 224, 16)                                                    \
+	FIELD(uint16_t, device_id, 240, 16)                                                        \
+	FIELD(uint32_t, revision, 256, 32)                                                         \
+	FIELD(uint8_t, local_port_number, 288, 8)                                                  \
 	FIELD(uint32_t, vendor_id, 296, 24)
 
 ATTRIBUTE_STRUCT(node_info, NODE_INFO_FIELDS)
 
-#define SWITCH_INFO_FIELDS(FIELD)                                \
-	FIELD(uint16_t, linear_fdb_cap, 0, 16)                   \
-	FIELD(uint16_t, random_fdb_cap, 16, 16)                  \
-	FIELD(uint16_t, multicast_fdb_cap, 32, 16)               \
-	FIELD(uint16_t, linear_fdb_top, 48, 16)                  \
-	FIELD(uint8_t, default_port, 64, 8)                      \
-	FIELD(uint8_t, default_multicast_primary_port, 72, 8)    \
-	FIELD(uint8_t, default_multicast_not_primary_port, 80, 8) \
-	FIELD(uint8_t, life_time_value, 88, 5)                   \
-	FIELD(uint8_t, port_state_change, 93, 1)                 \
-	FIELD(uint8_t, optimized_sl_to_vl, 94, 2)                \
-	FIELD(uint16_t, lids_per_port, 96, 16)                   \
-	FIELD(uint16_t, partition_enforcement_cap, 112, 16)      \
-	FIELD(uint8_t, inbound_enforcement_cap, 128, 1)          \
-	FIELD(uint8_t, outbound_enforcement_cap, 129, 1)         \
-	FIELD(uint8_t, filter_raw_inbound_cap, 130, 1)           \
-	FIELD(uint8_t, filter_raw_outbound_cap, 131, 1)          \
-	FIELD(uint8_t, enhanced_port_0, 132, 1)                  \
+#define SWITCH_INFO_FIELDS(FIELD)                                                                  \
+	FIELD(uint16_t, linear_fdb_cap, 0, 16)                                                     \
+	FIELD(uint16_t, random_fdb_cap, 16, 16)                                                    \
+	FIELD(uint16_t, multicast_fdb_cap, 32, 16)                                                 \
+	FIELD(uint16_t, linear_fdb_top, 48, 16)                                                    \
+	FIELD(uint8_t, default_port, 64, 8)                                                        \
+	FIELD(uint8_t, default_multicast_primary_port, 72, 8)                                      \
+	FIELD(uint8_t, default_multicast_not_primary_port, 80, 8)                                  \
+	FIELD(uint8_t, life_time_value, 88, 5)                                                     \
+	FIELD(uint8_t, port_state_change, 93, 1)                                                   \
+	FIELD(uint8_t, optimized_sl_to_vl, 94, 2)                                                  \
+	FIELD(uint16_t, lids_per_port, 96, 16)                                                     \
+	FIELD(uint16_t, partition_enforcement_cap, 112, 16)                                        \
+	FIELD(uint8_t, inbound_enforcement_cap, 128, 1)                                            \
+	FIELD(uint8_t, outbound_enforcement_cap, 129, 1)                                           \
+	FIELD(uint8_t, filter_raw_inbound_cap, 130, 1)                                             \
+	FIELD(uint8_t, filter_raw_outbound_cap, 131, 1)                                            \
+	FIELD(uint8_t, enhanced_port_0, 132, 1)                                                    \
 	FIELD(uint16_t, multicast_fdb_top, 144, 16)
 
 ATTRIBUTE_STRUCT(switch_info, SWITCH_INFO_FIELDS)
 
-enum port_state { PORT_NO_CHANGE = 0, PORT_DOWN = 1, PORT_INIT = 2, PORT_ARMED = 3, PORT_ACTIVE = 4 };
+enum port_state {
+	PORT_NO_CHANGE = 0,
+	PORT_DOWN = 1,
+	PORT_INIT = 2,
+	PORT_ARMED = 3,
+	PORT_ACTIVE = 4
+};
 
 enum physical_state {
 	PHYSICAL_NO_CHANGE = 0,
@@ -59,60 +72,60 @@ enum physical_state {
 	PHYSICAL_ERROR_RECOVERY = 6,
 };
 
-#define PORT_INFO_FIELDS(FIELD)                               \
-	FIELD(uint64_t, mkey, 0, 64)                          \
-	FIELD(uint64_t, gid_prefix, 64, 64)                   \
-	FIELD(uint16_t, lid, 128, 16)                         \
-	FIELD(uint16_t, master_sm_lid, 144, 16)               \
-	FIELD(uint32_t, capability_mask, 160, 32)             \
-	FIELD(uint16_t, diag_code, 192, 16)                   \
-	FIELD(uint16_t, mkey_lease_period, 208, 16)           \
-	FIELD(uint8_t, local_port_number, 224, 8)             \
-	FIELD(uint8_t, link_width_enabled, 232, 8)            \
-	FIELD(uint8_t, link_width_supported, 240, 8)          \
-	FIELD(uint8_t, link_width_active, 248, 8)             \
-	FIELD(uint8_t, link_speed_supported, 256, 4)          \
-	FIELD(uint8_t, port_state, 260, 4)                    \
-	FIELD(uint8_t, physical_state, 264, 4)                \
-	FIELD(uint8_t, link_down_default_state, 268, 4)       \
-	FIELD(uint8_t, mkey_protect_bits, 272, 2)             \
-	FIELD(uint8_t, lmc, 277, 3)                           \
-	FIELD(uint8_t, link_speed_active, 280, 4)             \
-	FIELD(uint8_t, link_speed_enabled, 284, 4)            \
-	FIELD(uint8_t, neighbor_mtu, 288, 4)                  \
-	FIELD(uint8_t, master_sm_sl, 292, 4)                  \
-	FIELD(uint8_t, vl_cap, 296, 4)                        \
-	FIELD(uint8_t, init_type, 300, 4)                     \
-	FIELD(uint8_t, vl_high_limit, 304, 8)                 \
-	FIELD(uint8_t, vl_arbitration_high_cap, 312, 8)       \
-	FIELD(uint8_t, vl_arbitration_low_cap, 320, 8)        \
-	FIELD(uint8_t, init_type_reply, 328, 4)               \
-	FIELD(uint8_t, mtu_cap, 332, 4)                       \
-	FIELD(uint8_t, vl_stall_count, 336, 3)                \
-	FIELD(uint8_t, hoq_life, 339, 5)                      \
-	FIELD(uint8_t, operational_vls, 344, 4)               \
-	FIELD(uint8_t, partition_enforcement_inbound, 348, 1) \
-	FIELD(uint8_t, partition_enforcement_outbound, 349, 1) \
-	FIELD(uint8_t, filter_raw_inbound, 350, 1)            \
-	FIELD(uint8_t, filter_raw_outbound, 351, 1)           \
-	FIELD(uint16_t, mkey_violations, 352, 16)             \
-	FIELD(uint16_t, pkey_violations, 368, 16)             \
-	FIELD(uint16_t, qkey_violations, 384, 16)             \
-	FIELD(uint8_t, guid_cap, 400, 8)                      \
-	FIELD(uint8_t, client_reregister, 408, 1)             \
-	FIELD(uint8_t, multicast_pkey_trap_suppression, 409, 2) \
-	FIELD(uint8_t, subnet_timeout, 411, 5)                \
-	FIELD(uint8_t, resp_time_value, 419, 5)               \
-	FIELD(uint8_t, local_phy_errors, 424, 4)              \
-	FIELD(uint8_t, overrun_errors, 428, 4)                \
-	FIELD(uint16_t, max_credit_hint, 432, 16)             \
-	FIELD(uint8_t, link_speed_ext2_active, 449, 2)        \
-	FIELD(uint8_t, link_speed_ext2_supported, 451, 2)     \
-	FIELD(uint8_t, link_speed_ext2_enabled, 453, 3)       \
-	FIELD(uint32_t, link_round_trip_latency, 456, 24)     \
-	FIELD(uint16_t, capability_mask2, 480, 16)            \
-	FIELD(uint8_t, link_speed_ext_active, 496, 4)         \
-	FIELD(uint8_t, link_speed_ext_supported, 500, 4)      \
+#define PORT_INFO_FIELDS(FIELD)                                                                    \
+	FIELD(uint64_t, mkey, 0, 64)                                                               \
+	FIELD(uint64_t, gid_prefix, 64, 64)                                                        \
+	FIELD(uint16_t, lid, 128, 16)                                                              \
+	FIELD(uint16_t, master_sm_lid, 144, 16)                                                    \
+	FIELD(uint32_t, capability_mask, 160, 32)                                                  \
+	FIELD(uint16_t, diag_code, 192, 16)                                                        \
+	FIELD(uint16_t, mkey_lease_period, 208, 16)                                                \
+	FIELD(uint8_t, local_port_number, 224, 8)                                                  \
+	FIELD(uint8_t, link_width_enabled, 232, 8)                                                 \
+	FIELD(uint8_t, link_width_supported, 240, 8)                                               \
+	FIELD(uint8_t, link_width_active, 248, 8)                                                  \
+	FIELD(uint8_t, link_speed_supported, 256, 4)                                               \
+	FIELD(uint8_t, port_state, 260, 4)                                                         \
+	FIELD(uint8_t, physical_state, 264, 4)                                                     \
+	FIELD(uint8_t, link_down_default_state, 268, 4)                                            \
+	FIELD(uint8_t, mkey_protect_bits, 272, 2)                                                  \
+	FIELD(uint8_t, lmc, 277, 3)                                                                \
+	FIELD(uint8_t, link_speed_active, 280, 4)                                                  \
+	FIELD(uint8_t, link_speed_enabled, 284, 4)                                                 \
+	FIELD(uint8_t, neighbor_mtu, 288, 4)                                                       \
+	FIELD(uint8_t, master_sm_sl, 292, 4)                                                       \
+	FIELD(uint8_t, vl_cap, 296, 4)                                                             \
+	FIELD(uint8_t, init_type, 300, 4)                                                          \
+	FIELD(uint8_t, vl_high_limit, 304, 8)                                                      \
+	FIELD(uint8_t, vl_arbitration_high_cap, 312, 8)                                            \
+	FIELD(uint8_t, vl_arbitration_low_cap, 320, 8)                                             \
+	FIELD(uint8_t, init_type_reply, 328, 4)                                                    \
+	FIELD(uint8_t, mtu_cap, 332, 4)                                                            \
+	FIELD(uint8_t, vl_stall_count, 336, 3)                                                     \
+	FIELD(uint8_t, hoq_life, 339, 5)                                                           \
+	FIELD(uint8_t, operational_vls, 344, 4)                                                    \
+	FIELD(uint8_t, partition_enforcement_inbound, 348, 1)                                      \
+	FIELD(uint8_t, partition_enforcement_outbound, 349, 1)                                     \
+	FIELD(uint8_t, filter_raw_inbound, 350, 1)                                                 \
+	FIELD(uint8_t, filter_raw_outbound, 351, 1)                                                \
+	FIELD(uint16_t, mkey_violations, 352, 16)                                                  \
+	FIELD(uint16_t, pkey_violations, 368, 16)                                                  \
+	FIELD(uint16_t, qkey_violations, 384, 16)                                                  \
+	FIELD(uint8_t, guid_cap, 400, 8)                                                           \
+	FIELD(uint8_t, client_reregister, 408, 1)                                                  \
+	FIELD(uint8_t, multicast_pkey_trap_suppression, 409, 2)                                    \
+	FIELD(uint8_t, subnet_timeout, 411, 5)                                                     \
+	FIELD(uint8_t, resp_time_value, 419, 5)                                                    \
+	FIELD(uint8_t, local_phy_errors, 424, 4)                                                   \
+	FIELD(uint8_t, overrun_errors, 428, 4)                                                     \
+	FIELD(uint16_t, max_credit_hint, 432, 16)                                                  \
+	FIELD(uint8_t, link_speed_ext2_active, 449, 2)                                             \
+	FIELD(uint8_t, link_speed_ext2_supported, 451, 2)                                          \
+	FIELD(uint8_t, link_speed_ext2_enabled, 453, 3)                                            \
+	FIELD(uint32_t, link_round_trip_latency, 456, 24)                                          \
+	FIELD(uint16_t, capability_mask2, 480, 16)                                                 \
+	FIELD(uint8_t, link_speed_ext_active, 496, 4)                                              \
+	FIELD(uint8_t, link_speed_ext_supported, 500, 4)                                           \
 	FIELD(uint8_t, link_speed_ext_enabled, 507, 5)
 
 ATTRIBUTE_STRUCT(port_info, PORT_INFO_FIELDS)
@@ -132,11 +145,11 @@ enum {
 
 enum sm_state { SM_NOT_ACTIVE = 0, SM_DISCOVERING = 1, SM_STANDBY = 2, SM_MASTER = 3 };
 
-#define SM_INFO_FIELDS(FIELD)                \
-	FIELD(uint64_t, guid, 0, 64)         \
-	FIELD(uint64_t, sm_key, 64, 64)      \
-	FIELD(uint32_t, act_count, 128, 32)  \
-	FIELD(uint8_t, priority, 160, 4)     \
+#define SM_INFO_FIELDS(FIELD)                                                                      \
+	FIELD(uint64_t, guid, 0, 64)                                                               \
+	FIELD(uint64_t, sm_key, 64, 64)                                                            \
+	FIELD(uint32_t, act_count, 128, 32)                                                        \
+	FIELD(uint8_t, priority, 160, 4)                                                           \
 	FIELD(uint8_t, sm_state, 164, 4)
 
 ATTRIBUTE_STRUCT(sm_info, SM_INFO_FIELDS)

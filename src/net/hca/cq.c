@@ -18,7 +18,8 @@ int cq_create(struct hca *hca, uint32_t cqe_count, void *context, struct cq **re
 {
 	if (cqe_count == 0 || cqe_count > hca->limits.cqes_max)
 		return -EINVAL;
-	if (hca->cq_count == hca->limits.cq_count_max)
+	if (hca->cq_count == hca->limits.cq_count_max ||
+	    timer_queue_reserve(&hca->cq_timers, hca->cq_count + 1))
 		return -ENOMEM;
 
 	struct cq *cq = calloc(1, sizeof(*cq));
@@ -70,6 +71,7 @@ int cq_destroy(struct cq *cq)
 {
 	if (cq->users)
 		return -EBUSY;
+	timer_queue_cancel(&cq->hca->cq_timers, &cq->moderation_timer);
 	cq->hca->cq_count--;
 	free(cq->slots);
 	free(cq);
@@ -81,6 +83,37 @@ void cq_arm(struct cq *cq, enum cq_arming arming)
 {
 	if (arming > cq->armed)
 		cq->armed = (uint8_t)arming;
+}
+
+void cq_moderate(struct cq *cq, uint16_t completion_count, time_ns period)
+{
+	cq->moderation_count = completion_count;
+	cq->moderation_period = period;
+}
+
+static void announce(struct cq *cq)
+{
+	cq->armed = CQ_NOT_ARMED;
+	cq->unannounced_count = 0;
+	if (timer_is_armed(&cq->moderation_timer))
+		timer_queue_cancel(&cq->hca->cq_timers, &cq->moderation_timer);
+	cq->hca->owner.cq_notify(cq->hca->owner.context, cq);
+}
+
+void cq_expire(struct cq *cq)
+{
+	if (cq->unannounced_count)
+		announce(cq);
+}
+
+static void announce_later(struct cq *cq, time_ns now)
+{
+	cq->unannounced_count++;
+	if (cq->moderation_count && cq->unannounced_count >= cq->moderation_count)
+		announce(cq);
+	else if (cq->moderation_period && !timer_is_armed(&cq->moderation_timer))
+		timer_queue_arm(&cq->hca->cq_timers, &cq->moderation_timer,
+				now + cq->moderation_period);
 }
 
 static bool counts_for_arming(const struct cq *cq, const struct completion *completion)
@@ -109,8 +142,10 @@ bool cq_push(struct cq *cq, const struct completion *completion)
 	}
 	cq->slots[cq->tail++ & (cq->slot_count - 1)] = *completion;
 	if (unlikely(cq->armed != CQ_NOT_ARMED) && counts_for_arming(cq, completion)) {
-		cq->armed = CQ_NOT_ARMED;
-		cq->hca->owner.cq_notify(cq->hca->owner.context, cq);
+		if (likely(!cq->moderation_period && cq->moderation_count <= 1))
+			announce(cq);
+		else
+			announce_later(cq, completion->timestamp_ns);
 	}
 	return true;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "net/hca/qpn_blocks.h"
+#include "net/transport/migration.h"
 #include "wire/packet.h"
 
 enum { MULTICAST_QPN = 0xffffff };
@@ -22,6 +23,9 @@ const struct hca_limits hca_limits_default = {
 	.srq_sges_max = 32,
 	.ah_count_max = 1 << 20,
 	.xrcd_count_max = 65536,
+	.multicast_groups_max = 8192,
+	.multicast_members_max = 4096,
+	.multicast_total_members_max = 65536,
 	.inline_bytes_max = 1024,
 	.initiator_depth_max = 16,
 	.responder_resources_max = 16,
@@ -45,6 +49,8 @@ static bool complete(struct qp *qp, enum queue_side side, const struct completio
 
 	if (likely(side == SIDE_SEND))
 		return cq_push(object->send_cq, completion);
+	if (unlikely(object->srq && object->srq->tags))
+		return tag_matching_complete(object, completion);
 	if (likely(!object->xrcd))
 		return cq_push(object->receive_cq, completion);
 	return cq_push(srq_of(qp)->cq, completion);
@@ -66,6 +72,8 @@ static void check_srq_limit(struct qp *qp)
 {
 	struct srq *srq = srq_of(qp);
 
+	if (unlikely(srq->tags))
+		tag_matching_take(object_of(qp));
 	if (likely(srq->limit == 0) || receive_queue_count(&srq->queue) >= srq->limit)
 		return;
 	srq->limit = 0;
@@ -100,15 +108,19 @@ int hca_init(struct hca *hca, const struct hca_limits *limits, const struct hca_
 	index_table_init(&hca->qps);
 	index_table_init(&hca->xrc_srqs);
 	list_init(&hca->xrcds);
+	multicast_init(&hca->multicast);
 	list_init(&hca->qpn_blocks);
 	list_init(&hca->ready);
 	timer_queue_init(&hca->timers);
+	timer_queue_init(&hca->cq_timers);
 	hca->environment = (struct qp_environment){
 		.memory = &hca->memory,
 		.timers = &hca->timers,
 		.complete = complete,
 		.event = raise_qp_event,
 		.shared_receive_taken = check_srq_limit,
+		.choose_receive = tag_matching_choose,
+		.own_send_done = tag_matching_read_done,
 		.find_xrc_queue = find_xrc_queue,
 		.xrc_sges_max = limits->srq_sges_max,
 	};
@@ -120,6 +132,7 @@ void hca_release(struct hca *hca)
 	assert(hca->qp_count == 0 && hca->cq_count == 0 && hca->srq_count == 0);
 	assert(hca->xrcd_count == 0);
 	timer_queue_release(&hca->timers);
+	timer_queue_release(&hca->cq_timers);
 	qpn_blocks_release(&hca->qpn_blocks);
 	index_table_release(&hca->xrc_srqs);
 	index_table_release(&hca->qps);
@@ -177,12 +190,13 @@ void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct
 		return;
 	}
 	if (unlikely(!object)) {
-		bool is_multicast = packet->bth.destination_qpn == MULTICAST_QPN;
-
-		hca->drops[is_multicast ? HCA_DROP_MULTICAST_NOT_ATTACHED : HCA_DROP_NO_SUCH_QP]++;
+		if (packet->bth.destination_qpn != MULTICAST_QPN)
+			hca->drops[HCA_DROP_NO_SUCH_QP]++;
+		else if (!multicast_receive(hca, now, port_number, packet))
+			hca->drops[HCA_DROP_MULTICAST_NOT_ATTACHED]++;
 		return;
 	}
-	if (unlikely(object->qp.port && object->qp.port->number != port_number)) {
+	if (unlikely(!migration_admits_port(&object->qp, port_number, packet))) {
 		hca->drops[HCA_DROP_WRONG_PORT]++;
 		return;
 	}
@@ -212,7 +226,8 @@ void hca_ready_remove(struct hca *hca, struct qp *qp)
 
 time_ns hca_deadline(const struct hca *hca)
 {
-	return timer_queue_deadline(&hca->timers);
+	return time_earlier(timer_queue_deadline(&hca->timers),
+			    timer_queue_deadline(&hca->cq_timers));
 }
 
 void hca_expire(struct hca *hca, time_ns now)
@@ -224,6 +239,9 @@ void hca_expire(struct hca *hca, time_ns now)
 		qp_expire(qp, now);
 		hca_ready_add(hca, qp);
 	}
+	for (struct timer *timer = timer_queue_pop(&hca->cq_timers, now); timer;
+	     timer = timer_queue_pop(&hca->cq_timers, now))
+		cq_expire(container_of(timer, struct cq, moderation_timer));
 }
 
 int hca_pd_alloc(struct hca *hca, struct protection_domain **ret_pd)

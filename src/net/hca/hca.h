@@ -14,6 +14,8 @@
 #include "base/list.h"
 #include "base/time.h"
 #include "base/timer_queue.h"
+#include "net/hca/multicast.h"
+#include "net/hca/tag_matching.h"
 #include "net/memory/memory.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
@@ -37,6 +39,9 @@ struct hca_limits {
 	uint32_t srq_sges_max;
 	uint32_t ah_count_max;
 	uint32_t xrcd_count_max;
+	uint32_t multicast_groups_max;
+	uint32_t multicast_members_max;	      /* of one group */
+	uint32_t multicast_total_members_max; /* of all groups */
 	uint32_t inline_bytes_max;
 	uint8_t initiator_depth_max;
 	uint8_t responder_resources_max;
@@ -53,6 +58,8 @@ enum hca_event_type {
 	HCA_EVENT_QP_ACCESS_ERROR = 3,
 	HCA_EVENT_QP_ESTABLISHED = 4,
 	HCA_EVENT_SQ_DRAINED = 5,
+	HCA_EVENT_PATH_MIGRATED = 6,
+	HCA_EVENT_PATH_MIGRATION_ERROR = 7,
 	HCA_EVENT_DEVICE_FATAL = 8,
 	HCA_EVENT_PORT_ACTIVE = 9,
 	HCA_EVENT_PORT_ERROR = 10,
@@ -101,9 +108,11 @@ struct hca {
 	struct index_table xrc_srqs; /* SRQN to struct srq, XRC ones only */
 	uint32_t next_srqn;
 	struct list xrcds;
+	struct multicast_groups multicast;
 	struct list qpn_blocks; /* filled by hca_add_qpns; blocks that have free numbers come first */
 	struct list ready;	/* struct qp by ready_link: may have something to transmit */
-	struct timer_queue timers;
+	struct timer_queue timers;    /* of queue pairs */
+	struct timer_queue cq_timers; /* of events that are moderated */
 	uint32_t pd_count, cq_count, srq_count, ah_count, qp_count, xrcd_count;
 	uint32_t next_handle;
 	bool is_fatal;
@@ -118,7 +127,7 @@ MUST_USE int hca_add_qpns(struct hca *hca, uint32_t first, uint32_t count);
 
 /* A port's new state from the fabric; raises the events that the change means. */
 void hca_port_update(struct hca *hca, const struct port_view *view, bool client_reregister);
-/* The fabric is gone: every queue pair to Error, DEVICE_FATAL. */
+/* The fabric is gone: every queue pair to Error, DEVICE_FATAL; -EIO to whoever wants to use one. */
 void hca_fail(struct hca *hca, time_ns now);
 
 /* Calls visit for every queue pair; visit must not create or destroy any. */
@@ -151,6 +160,12 @@ struct cq {
 	uint32_t head, tail; /* free-running */
 	uint8_t armed;	     /* enum cq_arming */
 	bool has_overflowed;
+	/* Events wait until so many completions that count have come, or so long after the first of
+	 * them; 0: not waited for. */
+	uint16_t moderation_count;
+	uint32_t unannounced_count;
+	time_ns moderation_period;
+	struct timer moderation_timer;
 	uint32_t users; /* queue pairs and queues that complete here */
 	struct completion *slots;
 };
@@ -161,6 +176,9 @@ MUST_USE int cq_create(struct hca *hca, uint32_t cqe_count, void *context, struc
 MUST_USE int cq_resize(struct cq *cq, uint32_t cqe_count);
 MUST_USE int cq_destroy(struct cq *cq); /* -EBUSY */
 void cq_arm(struct cq *cq, enum cq_arming arming);
+void cq_moderate(struct cq *cq, uint16_t completion_count, time_ns period);
+/* The period is over. */
+void cq_expire(struct cq *cq);
 /* Adds a completion, at most once per armed state tells the owner. false: no room, the completion is lost and the CQ unusable. */
 bool cq_push(struct cq *cq, const struct completion *completion);
 /* Drops the unread completions of a queue pair that is gone or was reset. */
@@ -185,8 +203,9 @@ struct srq {
 	uint32_t users;
 	/* XRC: */
 	struct xrcd *xrcd; /* NULL: an ordinary one */
-	struct cq *cq;	   /* where its requests complete, whichever target took them */
+	struct cq *cq;	   /* where its requests complete, whoever took them; with tags too */
 	uint32_t srqn;
+	struct tag_list *tags; /* NULL: it does not match tags */
 };
 
 MUST_USE int srq_create(struct hca *hca, struct protection_domain *pd, uint32_t requests_max, uint32_t sges_max, uint32_t limit, void *context, struct srq **ret_srq);
@@ -249,6 +268,8 @@ struct qp_object {
 	struct srq *srq;
 	struct xrcd *xrcd;     /* of an XRC target */
 	struct list xrcd_link; /* in xrcd->targets */
+	struct tag_choice tag_choice; /* with an SRQ that matches tags */
+	struct list multicast_memberships;
 	void *context;
 	uint32_t handle;
 };
@@ -270,7 +291,7 @@ struct qp_options {
 /* -EAGAIN: no QPN left, call hca_add_qpns and try again; -EINVAL beyond limits; -ENOMEM. */
 MUST_USE int qp_object_create(struct hca *hca, const struct qp_options *options, struct qp_object **ret_object);
 /* Removes its unread completions from its CQs as well. */
-MUST_USE int qp_object_destroy(struct qp_object *object);
+MUST_USE int qp_object_destroy(struct qp_object *object); /* -EBUSY: in a multicast group */
 MUST_USE int qp_object_modify(struct qp_object *object, time_ns now, const struct qp_attributes *attributes, uint32_t mask);
 /* Post and put on the ready list. */
 MUST_USE int qp_object_post_send(struct qp_object *object, time_ns now, const struct send_request *request);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "net/hca/qpn_blocks.h"
+#include "net/memory/window.h"
 
 /* A queue of requests needs a CQ, and their keys a protection domain. */
 static bool has_what_its_type_needs(const struct qp_options *options)
@@ -18,6 +19,9 @@ static bool has_what_its_type_needs(const struct qp_options *options)
 		return !options->pd && !options->send_cq && !options->receive_cq && !options->srq;
 	if (options->type == QP_XRC_INI)
 		return options->pd && options->send_cq && !options->receive_cq && !options->srq;
+	/* Only a reliable connection can answer a rendezvous. */
+	if (options->srq && options->srq->tags && options->type != QP_RC)
+		return false;
 	/* An XRC SRQ completes to its own CQ, and only targets reach it. */
 	return options->pd && options->send_cq && options->receive_cq &&
 	       !(options->srq && options->srq->xrcd);
@@ -32,6 +36,12 @@ static struct qp_capabilities granted_capabilities(const struct hca *hca,
 
 	if (options->type == QP_XRC_TGT)
 		return (struct qp_capabilities){0};
+	if (options->srq && options->srq->tags) {
+		granted.send_requests_max += TAG_SEND_REQUESTS;
+		if (granted.send_sges_max == 0)
+			granted.send_sges_max = 1;
+		room = send_queue_inline_room(granted.send_sges_max);
+	}
 	/* UCX asks for a round number and counts on adapters that give a little more. */
 	if (room > hca->limits.inline_bytes_max)
 		room = hca->limits.inline_bytes_max;
@@ -50,7 +60,7 @@ static int check_options(const struct hca *hca, const struct qp_options *options
 
 	if (!has_what_its_type_needs(options))
 		return -EINVAL;
-	if (asked.send_requests_max > hca->limits.requests_max ||
+	if (options->capabilities.send_requests_max > hca->limits.requests_max ||
 	    asked.send_sges_max > hca->limits.sges_max ||
 	    asked.inline_bytes_max > hca->limits.inline_bytes_max ||
 	    asked.receive_requests_max > hca->limits.requests_max ||
@@ -121,7 +131,7 @@ static void stop_using(struct qp_object *object)
 int qp_object_create(struct hca *hca, const struct qp_options *options,
 		     struct qp_object **ret_object)
 {
-	int error = check_options(hca, options);
+	int error = hca->is_fatal ? -EIO : check_options(hca, options);
 
 	if (error)
 		return error;
@@ -142,6 +152,7 @@ int qp_object_create(struct hca *hca, const struct qp_options *options,
 	object->context = options->context;
 	object->handle = hca->next_handle++;
 	object->xrcd = options->xrcd;
+	list_init(&object->multicast_memberships);
 	use(object);
 	hca->qp_count++;
 	*ret_object = object;
@@ -162,10 +173,16 @@ int qp_object_destroy(struct qp_object *object)
 	struct hca *hca = object->hca;
 	uint32_t qpn = object->qp.qpn;
 
+	if (!list_is_empty(&object->multicast_memberships))
+		return -EBUSY;
+	if (object->srq && object->srq->tags)
+		tag_matching_forget(object);
 	hca_ready_remove(hca, &object->qp);
 	timer_queue_cancel(&hca->timers, &object->qp.timer);
 	forget_completions(object);
 	index_table_remove(&hca->qps, qpn);
+	/* Its number will be another's. */
+	windows_forget_qp(&hca->memory, qpn);
 	stop_using(object);
 	qp_release(&object->qp);
 	qpn_blocks_give_back(&hca->qpn_blocks, qpn);
@@ -184,11 +201,17 @@ int qp_object_modify(struct qp_object *object, time_ns now, const struct qp_attr
 		.initiator_depth_max = hca->limits.initiator_depth_max,
 		.responder_resources_max = hca->limits.responder_resources_max,
 	};
-	int error = qp_modify(&object->qp, now, &ports, attributes, mask);
+	bool wants_to_work = mask & QP_HAS_STATE && attributes->state != QP_RESET &&
+			     attributes->state != QP_ERROR;
+	int error = hca->is_fatal && wants_to_work
+			    ? -EIO
+			    : qp_modify(&object->qp, now, &ports, attributes, mask);
 
 	if (error)
 		return error;
 	if (object->qp.state == QP_RESET) {
+		if (object->srq && object->srq->tags)
+			tag_matching_forget(object);
 		forget_completions(object);
 		hca_ready_remove(hca, &object->qp);
 	} else {

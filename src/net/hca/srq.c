@@ -101,6 +101,7 @@ int srq_resize(struct srq *srq, uint32_t requests_max)
 		memcpy(receive_queue_slot(&larger, i), receive_queue_slot(old, old->head + i),
 		       old->slot_bytes);
 	larger.tail = larger.head + count;
+	larger.matches_tags = old->matches_tags;
 	receive_queue_release(old);
 	*old = larger;
 	return 0;
@@ -112,6 +113,8 @@ int srq_destroy(struct srq *srq)
 		return -EBUSY;
 	if (srq->xrcd)
 		leave(srq);
+	if (srq->tags)
+		srq_stop_matching(srq);
 	srq->queue.pd->users--;
 	srq->hca->srq_count--;
 	receive_queue_release(&srq->queue);

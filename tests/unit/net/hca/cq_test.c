@@ -159,6 +159,43 @@ static void test_forgetting_a_qp_leaves_the_others_in_order(void **state)
 	end(cq);
 }
 
+static void push_at(struct cq *cq, time_ns now)
+{
+	assert_true(cq_push(cq, &(struct completion){.timestamp_ns = now}));
+}
+
+static void test_moderated_events_wait_for_a_count_or_a_time(void **state)
+{
+	struct cq *cq = make_cq(16);
+	struct hca *hca = &pair.adapters[0].hca;
+
+	(void)state;
+	cq_moderate(cq, 3, MICROSECONDS(10));
+	cq_arm(cq, CQ_ARMED_NEXT);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(pair.adapters[0].notify_count, 0);
+		push_at(cq, 1000);
+	}
+	assert_int_equal(pair.adapters[0].notify_count, 1);
+	assert_int_equal(hca_deadline(hca), TIME_NEVER);
+
+	/* The time counts from the first of them. */
+	cq_arm(cq, CQ_ARMED_NEXT);
+	push_at(cq, 2000);
+	push_at(cq, 5000);
+	assert_int_equal(hca_deadline(hca), 12000);
+	hca_expire(hca, 11999);
+	assert_int_equal(pair.adapters[0].notify_count, 1);
+	hca_expire(hca, 12000);
+	assert_int_equal(pair.adapters[0].notify_count, 2);
+	assert_int_equal(hca_deadline(hca), TIME_NEVER);
+
+	/* A queue that goes away takes its timer along. */
+	cq_arm(cq, CQ_ARMED_NEXT);
+	push_at(cq, 20000);
+	end(cq);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +205,7 @@ int main(void)
 		cmocka_unit_test(test_resize_keeps_unread_completions),
 		cmocka_unit_test(test_arming_is_one_shot_and_can_only_be_raised),
 		cmocka_unit_test(test_forgetting_a_qp_leaves_the_others_in_order),
+		cmocka_unit_test(test_moderated_events_wait_for_a_count_or_a_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,25 @@ static void test_failure_of_the_fabric_flushes_and_is_told_once(void **state)
 	end();
 }
 
+/* Nothing that is posted there would ever complete. */
+static void test_a_failed_adapter_lets_no_queue_pair_start_again(void **state)
+{
+	struct qp_attributes attributes = {.state = QP_RESET, .port_number = 1};
+
+	(void)state;
+	begin(16);
+	hca_fail(sides[0].hca, pair.now);
+	assert_int_equal(
+		qp_object_modify(sides[0].qp, pair.now, &attributes, QP_HAS_STATE), 0);
+	attributes.state = QP_INIT;
+	assert_int_equal(qp_object_modify(sides[0].qp, pair.now, &attributes,
+					  QP_HAS_STATE | QP_HAS_PORT | QP_HAS_PKEY_INDEX |
+						  QP_HAS_ACCESS),
+			 -EIO);
+	assert_int_equal(sides[0].qp->qp.state, QP_RESET);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +228,7 @@ int main(void)
 		cmocka_unit_test(test_packets_for_nobody_are_counted),
 		cmocka_unit_test(test_cq_overflow_takes_the_qp_to_error),
 		cmocka_unit_test(test_failure_of_the_fabric_flushes_and_is_told_once),
+		cmocka_unit_test(test_a_failed_adapter_lets_no_queue_pair_start_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /* Queue pairs as objects: numbers, limits, what they use, what they cost. */
 #include <errno.h>
 #include "adapter_pair.h"
+#include "net/memory/window.h"
 
 static struct adapter_pair pair;
 static struct hca *hca;
@@ -178,9 +179,43 @@ static void test_reset_and_destroy_take_unread_completions_along(void **state)
 	end();
 }
 
+/* Its number may be another queue pair's next. */
+static void test_windows_bound_through_a_qp_end_with_it(void **state)
+{
+	static uint8_t bytes[100];
+	struct window *window;
+	struct region *region;
+	uint8_t *found;
+
+	(void)state;
+	begin();
+
+	struct qp_object *object = make_qp(hca, QP_RC, pd, cq, NULL);
+	uint32_t qpn = object->qp.qpn;
+
+	assert_int_equal(region_register(&hca->memory, pd, bytes, sizeof(bytes), 0,
+					 ACCESS_WINDOW_BIND, &region),
+			 0);
+	assert_int_equal(window_create(&hca->memory, pd, WINDOW_TYPE_2, &window), 0);
+
+	const struct window_binding binding = {window->grant.key, region->key, 0, 100,
+					       ACCESS_REMOTE_READ};
+
+	assert_true(window_bind(&hca->memory, pd, qpn, &binding));
+	assert_int_equal(qp_object_destroy(object), 0);
+	assert_int_equal(memory_resolve_remote(&hca->memory, pd, qpn, binding.key, 0, 1,
+					       ACCESS_REMOTE_READ, &found),
+			 MEMORY_BAD_KEY);
+	assert_int_equal(region_deregister(&hca->memory, region), 0);
+	assert_int_equal(hca_pd_dealloc(hca, pd), -EBUSY);
+	window_destroy(&hca->memory, window);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_windows_bound_through_a_qp_end_with_it),
 		cmocka_unit_test(test_a_qp_holds_what_it_uses),
 		cmocka_unit_test(test_options_beyond_the_limits_are_refused),
 		cmocka_unit_test(test_the_greatest_options_are_given),

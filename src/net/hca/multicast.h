@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which datagram queue pairs get a copy of which multicast packets (vol 1, chapters 10, 11). */
+#ifndef SOFTIB_NET_HCA_MULTICAST_H
+#define SOFTIB_NET_HCA_MULTICAST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/list.h"
+#include "base/time.h"
+#include "wire/gid.h"
+
+struct hca;
+struct packet;
+struct qp_object;
+
+enum { MULTICAST_BUCKETS = 64 };
+
+struct multicast_groups {
+	struct list buckets[MULTICAST_BUCKETS]; /* struct multicast_group, by LID */
+	uint32_t group_count;
+	uint32_t member_count; /* in all groups */
+};
+
+void multicast_init(struct multicast_groups *groups);
+
+/* Attaching twice is attaching once. -EINVAL: not a datagram queue pair, or no multicast address;
+ * -ENOMEM: a limit. */
+MUST_USE int multicast_attach(struct qp_object *object, const struct gid *gid, uint16_t lid);
+MUST_USE int multicast_detach(struct qp_object *object, const struct gid *gid, uint16_t lid);
+void multicast_detach_all(struct qp_object *object);
+
+/* A copy to each attached queue pair of that port; false: there is none. */
+bool multicast_receive(struct hca *hca, time_ns now, uint8_t port_number,
+		       const struct packet *packet);
+
+#endif
