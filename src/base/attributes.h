@@ -6,8 +6,8 @@
 #include <assert.h>
 #include <stddef.h>
 
-#define MUST_USE		 __attribute__((warn_unused_result))
-#define PRINTF_LIKE(format_index, first_index) \
+#define MUST_USE __attribute__((warn_unused_result))
+#define PRINTF_LIKE(format_index, first_index)                                                     \
 	__attribute__((format(printf, format_index, first_index)))
 
 #define likely(condition)   __builtin_expect(!!(condition), 1)
@@ -15,7 +15,7 @@
 
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#define container_of(pointer, type, member) ((type *)((char *)(pointer) - offsetof(type, member)))
+#define container_of(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 
 /* For per-packet code: on in debug and sanitizer builds only. */
 #ifdef SOFTIB_DEBUG

@@ -48,6 +48,7 @@ void index_table_remove(struct index_table *table, uint32_t index)
 {
 	if (!index_table_get(table, index))
 		return;
-	table->leaves[index >> INDEX_TABLE_LEAF_BITS][index & (INDEX_TABLE_LEAF_ENTRIES - 1)] = NULL;
+	table->leaves[index >> INDEX_TABLE_LEAF_BITS][index & (INDEX_TABLE_LEAF_ENTRIES - 1)] =
+		NULL;
 	table->count--;
 }

@@ -62,12 +62,12 @@ static inline struct list *list_pop(struct list *list)
 	return link;
 }
 
-#define list_for_each(cursor, head) \
+#define list_for_each(cursor, head)                                                                \
 	for (struct list *cursor = (head)->next; cursor != (head); cursor = cursor->next)
 
 /* The body may remove the cursor. */
-#define list_for_each_safe(cursor, head)                                                          \
-	for (struct list *cursor = (head)->next, *cursor##_next = cursor->next; cursor != (head); \
+#define list_for_each_safe(cursor, head)                                                           \
+	for (struct list *cursor = (head)->next, *cursor##_next = cursor->next; cursor != (head);  \
 	     cursor = cursor##_next, cursor##_next = cursor->next)
 
 #endif

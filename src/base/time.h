@@ -9,9 +9,9 @@ typedef uint64_t time_ns;
 
 #define TIME_NEVER UINT64_MAX
 
-#define MICROSECONDS(n) ((time_ns)(n) * 1000u)
-#define MILLISECONDS(n) ((time_ns)(n) * 1000000u)
-#define SECONDS(n)	((time_ns)(n) * 1000000000u)
+#define MICROSECONDS(n) (1000u * (time_ns)(n))
+#define MILLISECONDS(n) (1000000u * (time_ns)(n))
+#define SECONDS(n)	(1000000000u * (time_ns)(n))
 
 static inline time_ns time_earlier(time_ns a, time_ns b)
 {

@@ -22,7 +22,7 @@ struct timer_queue {
 void timer_queue_init(struct timer_queue *queue);
 void timer_queue_release(struct timer_queue *queue);
 
-/* Room for one more timer, so that arming it later can't fail. Call once per timer that will exist. */
+/* Room for one more timer, so that arming it later can't fail. Once per timer there will be. */
 MUST_USE int timer_queue_reserve(struct timer_queue *queue, uint32_t timer_count);
 
 void timer_queue_arm(struct timer_queue *queue, struct timer *timer, time_ns deadline);

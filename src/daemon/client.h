@@ -55,7 +55,8 @@ struct client {
 	uint32_t adapters_untold; /* those of them that changed while the down ring was full */
 	uint32_t block_count;	  /* of queue pair numbers */
 	struct flow_table *flows;
-	struct list rings; /* struct direct_end */
+	struct list rings;   /* struct direct_end */
+	bool takes_no_rings; /* it could not keep one */
 };
 
 MUST_USE int client_create(struct daemon *daemon, int socket, pid_t pid,

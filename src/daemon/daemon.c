@@ -3,6 +3,7 @@
 #include "daemon/daemon.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -289,8 +290,12 @@ void daemon_step(struct daemon *daemon, int timeout_ms_max)
 {
 	daemon->now = daemon_clock();
 
-	int timeout_ms = turn(daemon) ? 0 : wait_ms(daemon);
+	bool is_busy = turn(daemon);
+	int timeout_ms = is_busy ? 0 : wait_ms(daemon);
 
+	/* Those who could send something next may be waiting for this core. */
+	if (!is_busy && timeout_ms == 0)
+		sched_yield();
 	if (timeout_ms_max >= 0 && (timeout_ms < 0 || timeout_ms > timeout_ms_max))
 		timeout_ms = timeout_ms_max;
 	/* Looking costs a system call, which rings that are busy should not pay for at every turn.

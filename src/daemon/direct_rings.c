@@ -127,7 +127,8 @@ int direct_ring_between(struct client *source, struct client *destination, uint3
 	struct direct_ring *ring = find_peer(source, destination);
 
 	if (!ring) {
-		if (ring_count(source) >= RINGS_PER_CLIENT_MAX)
+		if (source->takes_no_rings || destination->takes_no_rings ||
+		    ring_count(source) >= RINGS_PER_CLIENT_MAX)
 			return -ENOSPC;
 
 		int error = make_ring(source, destination, &ring);
@@ -223,6 +224,15 @@ static void close_ring(struct direct_ring *ring, const struct client *client)
 		return;
 	}
 	destroy_ring(ring);
+}
+
+void direct_ring_refuse(struct client *client, uint32_t id)
+{
+	struct direct_ring *ring = find_ring(client, id);
+
+	client->takes_no_rings = true;
+	if (ring)
+		close_ring(ring, client);
 }
 
 void direct_rings_close(struct client *client)

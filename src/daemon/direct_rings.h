@@ -27,6 +27,10 @@ MUST_USE int direct_ring_share(struct client *client, uint32_t id, struct direct
 /* The share went out: the memory file is not kept longer than both ends need it. */
 void direct_ring_shared(struct client *client, uint32_t id);
 
+/* The client could not keep the ring it fetched: the ring is closed, and no new one has it as an
+ * end. */
+void direct_ring_refuse(struct client *client, uint32_t id);
+
 /* The process is gone: its peers are told by the closed word. */
 void direct_rings_close(struct client *client);
 

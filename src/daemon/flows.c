@@ -101,14 +101,24 @@ void flows_fold_all(struct daemon *daemon)
 	}
 }
 
+/* Field by field: what lies between the fields of a hop is nobody's. */
+static bool hops_are_equal(const struct fabric_hop *a, const struct fabric_hop *b, unsigned count)
+{
+	for (unsigned index = 0; index < count; index++) {
+		if (a[index].output != b[index].output || a[index].input != b[index].input ||
+		    a[index].vl != b[index].vl)
+			return false;
+	}
+	return true;
+}
+
 static bool slot_is_for(const struct flow_slot *slot, const struct flow_key *key,
 			const struct fabric_path *path)
 {
 	return slot->is_used && slot->key.source_port == key->source_port &&
 	       slot->key.dlid == key->dlid && slot->key.pkey == key->pkey &&
 	       slot->key.sl == key->sl && slot->hop_count == path->hop_count &&
-	       (path->hop_count == 0 ||
-		memcmp(slot->hops, path->hops, path->hop_count * sizeof(path->hops[0])) == 0);
+	       hops_are_equal(slot->hops, path->hops, path->hop_count);
 }
 
 /* A slot never used, or else one of an earlier generation: its sender has stopped using it or is
@@ -202,8 +212,11 @@ static enum resolve_verdict decide(struct client *client, const struct resolve_r
 		return RESOLVED_FABRIC_RETRY;
 	if (!fabric_path_is_empty(daemon, destination))
 		return RESOLVED_FABRIC_RETRY;
-	if (direct_ring_between(client, destination, &answer->ring_id) != 0)
-		return RESOLVED_FABRIC_RETRY;
+
+	int error = direct_ring_between(client, destination, &answer->ring_id);
+
+	if (error)
+		return error == -ENOSPC ? RESOLVED_FABRIC : RESOLVED_FABRIC_RETRY;
 	if (take_slot(client->flows, &key, &path, daemon->page->generation, &answer->flow_slot) !=
 	    0)
 		return RESOLVED_FABRIC;

@@ -21,9 +21,6 @@ void ports_subscribe(struct client *client, unsigned adapter_index);
 /* What found no room before. */
 void ports_catch_up(struct client *client);
 
-/* A port as an adapter's queue pairs see it. */
-void port_view_of(const struct port *port, struct port_view *ret_view);
-
 /* Links that should come up and are not Active on both sides, as far as the manager's port reaches;
  * all of the fabric when `from` is NULL. */
 uint32_t ports_not_active(const struct daemon *daemon, const struct port *from);

@@ -240,7 +240,19 @@ static void run_ring(struct client *client, const json_t *request, struct reply 
 				      (int)share.outgoing, "incoming", (int)share.incoming));
 }
 
+static void run_refuse(struct client *client, const json_t *request, struct reply *ret_reply)
+{
+	json_int_t id = json_integer_value(json_object_get(request, "id"));
+
+	if (!client->is_attached || id < 1 || id > UINT32_MAX) {
+		reply_error(ret_reply, ENOENT, "no such ring");
+		return;
+	}
+	direct_ring_refuse(client, (uint32_t)id);
+	reply_ok(ret_reply, json_object());
+}
+
 const struct command program_commands[] = {
-	{"hello", run_hello}, {"attach", run_attach}, {"port", run_port},
-	{"qpns", run_qpns},   {"ring", run_ring},     {NULL, NULL},
+	{"hello", run_hello}, {"attach", run_attach}, {"port", run_port}, {"qpns", run_qpns},
+	{"ring", run_ring},   {"refuse", run_refuse}, {NULL, NULL},
 };

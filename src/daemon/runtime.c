@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { LISTEN_BACKLOG = 128, FOLDER_DESCRIPTORS = 16 };
+enum { LISTEN_BACKLOG = 1024, FOLDER_DESCRIPTORS = 16 };
 
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *where)
 {

@@ -8,9 +8,13 @@
 #include <time.h>
 #include "host/attachment.h"
 #include "host/connection.h"
+#include "host/receive.h"
 #include "host/transmit.h"
 
-enum { PORTS_WAIT_MS = 5000 };
+enum {
+	PORTS_WAIT_MS = 5000,
+	IDLE_POLLS_PER_CLOCK = 32, /* a microsecond or so; a slow poller's timers are the helper's */
+};
 
 static void ignore_event(void *context, const struct hca_event *event)
 {
@@ -24,7 +28,7 @@ static void ignore_cq(void *context, struct cq *cq)
 	(void)cq;
 }
 
-static const struct hca_owner nobody = {.event = ignore_event, .cq_notify = ignore_cq};
+const struct hca_owner adapter_nobody = {.event = ignore_event, .cq_notify = ignore_cq};
 
 /* --- opening --- */
 
@@ -180,7 +184,7 @@ void adapter_close(struct adapter *adapter)
 	assert(adapter->open_count > 0);
 	if (--adapter->open_count == 0) {
 		attachment_lock(adapter->attachment);
-		hca->owner = nobody;
+		hca->owner = adapter_nobody;
 		/* What a program did not destroy stays until it exits, as it would with a kernel
 		 * that has no close yet. */
 		if (hca->qp_count == 0 && hca->cq_count == 0 && hca->srq_count == 0 &&
@@ -216,26 +220,54 @@ time_ns adapter_now(const struct adapter *adapter)
 	return attachment_now();
 }
 
+/* Written under the lock, read by the helper without. */
+static uint64_t count_poll(struct attachment *attachment)
+{
+	uint64_t poll_count = attachment->poll_count + 1;
+
+	__atomic_store_n(&attachment->poll_count, poll_count, __ATOMIC_RELAXED);
+	return poll_count;
+}
+
 void adapter_transmit(struct adapter *adapter, time_ns now)
 {
 	struct attachment *attachment = adapter->attachment;
 
 	if (unlikely(!attachment_is_usable(attachment)))
 		return;
+	/* A program that posts much and polls little takes its acknowledgements here, or the helper
+	 * would be woken for them and fight it for the lock. */
+	count_poll(attachment);
+	if (receive_has_more(attachment))
+		attachment->found_count += receive_all(attachment, now);
 	transmit_adapter(adapter, now);
 	transmit_flush(attachment);
 	attachment_wake_helper(attachment);
 }
 
-bool adapter_progress(struct adapter *adapter, time_ns now)
+bool adapter_is_idle(struct adapter *adapter)
 {
 	struct attachment *attachment = adapter->attachment;
 
-	/* Written under the lock, read by the helper without. */
-	__atomic_store_n(&attachment->poll_count, attachment->poll_count + 1, __ATOMIC_RELAXED);
+	return count_poll(attachment) % IDLE_POLLS_PER_CLOCK != 0 && attachment_is_idle(attachment);
+}
 
+bool adapter_sends_through_softibd(const struct adapter *adapter)
+{
+	return adapter->attachment->sends_through_softibd;
+}
+
+void adapter_expect_silence(struct adapter *adapter)
+{
+	attachment_call_helper(adapter->attachment);
+}
+
+bool adapter_progress(struct adapter *adapter, time_ns now)
+{
+	struct attachment *attachment = adapter->attachment;
 	bool any = attachment_progress(attachment, now);
 
+	attachment->found_count += any;
 	attachment_wake_helper(attachment);
 	return any;
 }

@@ -32,12 +32,21 @@ void adapter_unlock(struct adapter *adapter);
 /* The clock, read once per entry by the caller (lock held). */
 time_ns adapter_now(const struct adapter *adapter);
 
-/* Transmits what is ready. Call after posting. */
+/* Transmits what is ready, and takes what has arrived. Call after posting. */
 void adapter_transmit(struct adapter *adapter, time_ns now);
 
-/* Reads the rings, expires timers, transmits. Returns whether anything happened. Call when a poll
- * finds nothing. */
+/* A poll found nothing in its CQ: whether there is nothing to be found either. If not, call
+ * adapter_progress. Says no every now and then, for the timers' sake; reads no clock. */
+bool adapter_is_idle(struct adapter *adapter);
+
+/* Reads the rings, expires timers, transmits. Returns whether anything happened. */
 bool adapter_progress(struct adapter *adapter, time_ns now);
+
+/* Whether what was sent last went by the fabric path. Lock held. */
+bool adapter_sends_through_softibd(const struct adapter *adapter);
+
+/* The program will wait for an event instead of polling. */
+void adapter_expect_silence(struct adapter *adapter);
 
 /* Asks softibd for more QPNs. The lock is held on entry and on return, and released while waiting.
  */

@@ -70,8 +70,11 @@ static int attach(struct attachment *attachment)
 {
 	struct control_message message;
 	json_t *answer;
-	int error = session_ask(attachment->session, "{\"command\":\"attach\"}", &answer, &message);
+	int error = session_reconnect(attachment->session);
 
+	if (!error)
+		error = session_ask(attachment->session, "{\"command\":\"attach\"}", &answer,
+				    &message);
 	if (error)
 		return error;
 	json_decref(answer);
@@ -102,6 +105,7 @@ static int create(struct session *session, struct attachment **ret_attachment)
 	if (!error)
 		error = helper_start(attachment);
 	if (error) {
+		session_hang_up(session);
 		pthread_mutex_destroy(&attachment->lock);
 		free(attachment);
 		return error;
@@ -128,15 +132,28 @@ int attachment_get(struct session *session, struct attachment **ret_attachment)
 	return error;
 }
 
+/* The number may soon be another file's. */
+static void close_doorbell(int *doorbell)
+{
+	if (*doorbell >= 0)
+		close(*doorbell);
+	*doorbell = -1;
+}
+
 void attachment_abandon(struct attachment *attachment)
 {
 	attachment->is_abandoned = true;
-	close(attachment->doorbell);
-	close(attachment->softibd.doorbell);
+	close_doorbell(&attachment->doorbell);
+	close_doorbell(&attachment->softibd.doorbell);
 	for (unsigned i = 0; i < attachment->channel_count; i++)
-		if (attachment->channels[i]->doorbell >= 0)
-			close(attachment->channels[i]->doorbell);
+		close_doorbell(&attachment->channels[i]->doorbell);
 	pthread_mutex_init(&attachment->lock, NULL);
+	/* Whoever polls what the parent posted finds it flushed. No events: the descriptors that
+	 * tell of them are the parent's too. */
+	for (unsigned i = 0; i < attachment->adapter_limit; i++)
+		if (attachment->adapters[i])
+			attachment->adapters[i]->hca.owner = adapter_nobody;
+	attachment_fail(attachment, attachment_now());
 }
 
 /* --- queue pairs that wait --- */
@@ -216,6 +233,27 @@ bool attachment_progress(struct attachment *attachment, time_ns now)
 	return any;
 }
 
+static bool channel_is_idle(const struct channel *channel)
+{
+	return ring_is_empty(&channel->in) && list_is_empty(&channel->waiting) &&
+	       likely(!channel_is_corrupt(channel)) && likely(!ring_is_closed(channel->in.shared));
+}
+
+bool attachment_is_idle(const struct attachment *attachment)
+{
+	if (!channel_is_idle(&attachment->softibd))
+		return false;
+	for (unsigned i = 0; i < attachment->channel_count; i++)
+		if (attachment->channels[i]->state == CHANNEL_OPEN &&
+		    !channel_is_idle(attachment->channels[i]))
+			return false;
+	for (unsigned i = 0; i < attachment->adapter_limit; i++)
+		if (attachment->adapters[i] && attachment->adapters[i]->has_hca &&
+		    hca_ready_first(&attachment->adapters[i]->hca))
+			return false;
+	return list_is_empty(&attachment->flows.holding);
+}
+
 time_ns attachment_deadline(const struct attachment *attachment)
 {
 	time_ns deadline = channel_deadline(&attachment->softibd);
@@ -236,5 +274,13 @@ void attachment_wake_helper(struct attachment *attachment)
 	if (attachment_deadline(attachment) > attachment->helper_wakes_at - WAKE_SLACK_NS)
 		return;
 	attachment->helper_wakes_at = 0;
+	doorbell_ring(attachment->doorbell);
+}
+
+void attachment_call_helper(struct attachment *attachment)
+{
+	if (attachment->helper_mode != HELPER_STAYING_OUT ||
+	    __atomic_exchange_n(&attachment->helper_is_called, true, __ATOMIC_ACQ_REL))
+		return;
 	doorbell_ring(attachment->doorbell);
 }

@@ -40,6 +40,9 @@ struct adapter {
 	unsigned grant_count;
 };
 
+/* Of an hca whose events nobody wants. */
+extern const struct hca_owner adapter_nobody;
+
 enum helper_mode {
 	HELPER_WORKING,
 	HELPER_LISTENING,   /* asleep; whoever needs it rings our doorbell */
@@ -63,6 +66,7 @@ struct attachment {
 	unsigned adapter_limit;				/* no index from here on is in use */
 	bool is_failed;					/* softibd is gone */
 	bool is_abandoned;  /* this is a child of the process that attached */
+	bool sends_through_softibd; /* the last packets went by the fabric path */
 	uint64_t discarded; /* packets thrown away at stalled consumers or for their size */
 	uint64_t malformed; /* records that were no packets */
 
@@ -70,11 +74,13 @@ struct attachment {
 	enum helper_mode helper_mode;
 	time_ns helper_wakes_at; /* by itself */
 	uint64_t poll_count;	 /* atomic: polls that looked at the rings */
+	uint64_t found_count;	 /* polls that found something there */
+	bool helper_is_called;	 /* atomic: the program is about to stop polling */
 };
 
 /* Attaches the process once; later calls return the same. */
 MUST_USE int attachment_get(struct session *session, struct attachment **ret_attachment);
-/* In the child of a fork: nothing here works any more. */
+/* In the child of a fork: every queue pair is in Error, and nothing here works any more. */
 void attachment_abandon(struct attachment *attachment);
 
 static inline void attachment_lock(struct attachment *attachment)
@@ -102,10 +108,15 @@ time_ns attachment_now(void);
 
 /* One round: rings, timers, transmit. Returns whether anything happened. */
 bool attachment_progress(struct attachment *attachment, time_ns now);
+/* Whether a round would find nothing in rings and lists; timers are not looked at. */
+bool attachment_is_idle(const struct attachment *attachment);
 /* When the next round is due if nobody rings. */
 time_ns attachment_deadline(const struct attachment *attachment);
 /* A program leaves: makes sure that the helper wakes up in time for what it started. */
 void attachment_wake_helper(struct attachment *attachment);
+
+/* The program will wait for an event instead of polling: the helper should not stay out. */
+void attachment_call_helper(struct attachment *attachment);
 
 /* softibd is gone: every adapter fails. */
 void attachment_fail(struct attachment *attachment, time_ns now);

@@ -62,6 +62,14 @@ void channel_release(struct channel *channel)
 		doorbell_ring(channel->doorbell);
 }
 
+/* What is asked must be what is needed: with less, the other end would ring no more, and with the
+ * end of the ring in the way the free bytes count all the same. */
+bool channel_wait_for_room(struct channel *channel, uint32_t byte_count)
+{
+	return ring_wait_for_room(&channel->out, byte_count) ||
+	       ring_room(&channel->out) >= byte_count;
+}
+
 void channel_is_full(struct channel *channel, time_ns now)
 {
 	if (channel->full_since != TIME_NEVER)

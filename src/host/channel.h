@@ -56,6 +56,8 @@ void channel_publish(struct channel *channel);
 /* Gives room back to the other end, and wakes it if it waits for some. */
 void channel_release(struct channel *channel);
 
+/* Asks the other end to ring when there is more room; returns true if byte_count are free already. */
+MUST_USE bool channel_wait_for_room(struct channel *channel, uint32_t byte_count);
 /* There was no room at that time: starts or goes on measuring how long. */
 void channel_is_full(struct channel *channel, time_ns now);
 /* Whether those who wait should try again: there is room for byte_count, or the consumer has

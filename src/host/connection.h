@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include "base/attributes.h"
 #include "host/control.h"
 #include "host/session.h"
@@ -20,6 +21,7 @@ struct session {
 	unsigned adapter_count;
 	struct adapter_description adapters[SESSION_ADAPTERS_MAX];
 	pthread_mutex_t attaching;
+	bool is_spent;		       /* hung up by ourselves; under attaching */
 	struct attachment *attachment; /* NULL until the first adapter is opened */
 };
 
@@ -30,6 +32,12 @@ MUST_USE int session_ask(struct session *session, const char *text, json_t **ret
 			 struct control_message *ret_message);
 /* The same for answers without descriptors. */
 MUST_USE int session_ask_plain(struct session *session, const char *text, json_t **ret_answer);
+
+/* softibd attaches a connection once. Where that failed half-way, for want of descriptors say, this
+ * one is given up and the next attempt gets a new one. */
+void session_hang_up(struct session *session);
+/* Connects again after session_hang_up; otherwise there is nothing to do. */
+MUST_USE int session_reconnect(struct session *session);
 
 /* A number of the answer; -EPROTO when it is not there or negative. */
 MUST_USE int answer_number(const json_t *answer, const char *name, uint64_t *ret_number);

@@ -252,7 +252,12 @@ int control_receive(int socket, int timeout_ms, struct control_message *ret_mess
 		error = -errno;
 	} else {
 		take_descriptors(&header, &message);
-		if (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
+		/* Descriptors are cut off where there is no room for their numbers in the message,
+		 * or none in our table. */
+		if (header.msg_flags & MSG_CTRUNC &&
+		    message.descriptor_count < CONTROL_DESCRIPTORS_MAX)
+			error = -EMFILE;
+		else if (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
 			error = -EMSGSIZE;
 		else if (byte_count == 0)
 			error = -ECONNRESET;

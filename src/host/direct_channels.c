@@ -130,6 +130,19 @@ static int fetch(struct session *session, uint32_t id, struct fetched *ret_fetch
 	return error;
 }
 
+/* softibd takes a ring for fetched once it has answered. Where we could not keep it, for want of
+ * descriptors say, nobody would read it: it is closed, and packets go by the fabric. */
+static void refuse(struct session *session, uint32_t id)
+{
+	json_t *answer;
+	char text[64];
+
+	snprintf(text, sizeof(text), "{\"command\":\"refuse\",\"id\":%u}", id);
+	/* One that does not answer is on its way out. */
+	if (session_ask_plain(session, text, &answer) == 0)
+		json_decref(answer);
+}
+
 static void open_channel(struct attachment *attachment, struct channel *channel,
 			 const struct fetched *fetched)
 {
@@ -158,6 +171,9 @@ void direct_channels_fetch(struct attachment *attachment)
 
 		int error = fetch(attachment->session, channel->id, &fetched);
 
+		/* -ENOENT: the peer is gone, and the ring with it. */
+		if (error && error != -ENOENT)
+			refuse(attachment->session, channel->id);
 		attachment_lock(attachment);
 		set_wanted_count(attachment, attachment->wanted_count - 1);
 		if (!error)

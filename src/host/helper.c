@@ -5,9 +5,10 @@
  *
  * It must not fight a polling program for a core or the lock, and must not keep one waiting that
  * spins on memory without polling. What tells them apart is who finds the records: if the helper is
- * woken and the program has taken them already, again and again, it stays out: producers need not
- * ring, and it only looks in every millisecond. If it then finds that records were left lying, it
- * needs more convincing next time.
+ * woken and the program has taken them already, much more often than not, it stays out: producers
+ * need not ring, and it only looks in now and then, less often the longer the program polls. If it
+ * then finds that records were left lying although the program ran, it needs more convincing next
+ * time; a program that merely lost its core is no reason.
  */
 #include "host/helper.h"
 
@@ -15,6 +16,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 #include "host/attachment.h"
 #include "host/connection.h"
@@ -24,12 +26,16 @@
 enum {
 	STACK_BYTES = 256 << 10,
 	USELESS_WAKES_MIN = 8,
-	USELESS_WAKES_MAX = 4096,
+	USELESS_WAKES_MAX = 512,
+	USEFUL_WAKE_WEIGHT = 3,	  /* useless ones that it makes up for */
+	FINDS_OF_A_POLLER = 4,	  /* between two wakes */
 	POLLS_PER_LOOK_MIN = 100, /* fewer in LOOK_NS is not polling */
 	LOOKS_OF_A_POLLER = 16,	  /* in a row: it convinces quickly from then on */
+	LOOK_DOUBLINGS_MAX = 3,
 	ROUNDS_PER_WAKE = 16,
 };
 
+/* The first look in; LOOKS_OF_A_POLLER later they come half as often, and so on. */
 #define LOOK_NS MILLISECONDS(1)
 /* While there is traffic, timers that the program starts are noticed this late at most. */
 #define TICK_NS MILLISECONDS(10)
@@ -37,9 +43,11 @@ enum {
 struct helper {
 	struct attachment *attachment;
 	uint64_t polls_seen;
+	uint64_t finds_seen;
 	uint64_t polls_at_tick;
-	unsigned useless_wakes; /* in a row */
+	unsigned useless_wakes; /* more than useful ones, by their weights */
 	unsigned useless_wakes_needed;
+	bool program_was_running; /* during the last look's wait, without polling much */
 };
 
 static uint64_t polls(const struct attachment *attachment)
@@ -72,9 +80,8 @@ static bool arm_channel(struct channel *channel)
 {
 	bool has_more = ring_sleep(&channel->in);
 
-	if (!list_is_empty(&channel->waiting) &&
-	    ring_wait_for_room(&channel->out, TRANSMIT_RECORD_BYTES))
-		has_more |= ring_room(&channel->out) >= TRANSMIT_ROOM_BYTES;
+	if (!list_is_empty(&channel->waiting))
+		has_more |= channel_wait_for_room(channel, TRANSMIT_ROOM_BYTES);
 	return has_more;
 }
 
@@ -117,14 +124,22 @@ static bool work(struct attachment *attachment)
 	return any;
 }
 
-/* Woken without need is only a sign of a polling program if it has polled. */
-static bool should_stay_out(struct helper *helper, bool was_useful, uint64_t polls_now)
+/* Woken without need is only a sign of a polling program if it has polled. One that finds most
+ * records itself lost its core for a moment when it left one for us. */
+static bool should_stay_out(struct helper *helper, bool was_useful)
 {
-	if (was_useful || polls_now == helper->polls_seen)
-		helper->useless_wakes = 0;
-	else
+	uint64_t polls_now = polls(helper->attachment);
+	uint64_t finds_now = helper->attachment->found_count;
+	bool was_needed = was_useful && finds_now - helper->finds_seen < FINDS_OF_A_POLLER;
+
+	if (!was_needed && polls_now != helper->polls_seen)
 		helper->useless_wakes++;
+	else if (helper->useless_wakes > USEFUL_WAKE_WEIGHT)
+		helper->useless_wakes -= USEFUL_WAKE_WEIGHT;
+	else
+		helper->useless_wakes = 0;
 	helper->polls_seen = polls_now;
+	helper->finds_seen = finds_now;
 	return helper->useless_wakes >= helper->useless_wakes_needed;
 }
 
@@ -143,28 +158,54 @@ static time_ns sleep_time(struct helper *helper, time_ns now)
 	return deadline > now ? deadline - now : 0;
 }
 
+/* Of all threads; the helper itself hardly counts while it stays out. */
+static time_ns program_time(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return SECONDS(used.tv_sec) + (time_ns)used.tv_nsec;
+}
+
+static void fetch_wanted(struct attachment *attachment)
+{
+	if (!__atomic_load_n(&attachment->wanted_count, __ATOMIC_RELAXED))
+		return;
+	attachment_lock(attachment);
+	direct_channels_fetch(attachment);
+	attachment_unlock(attachment);
+}
+
 /* Stays out as long as the program polls. Returns false when softibd hung up. */
 static bool stay_out(struct helper *helper)
 {
 	struct attachment *attachment = helper->attachment;
-	uint64_t before = polls(attachment);
+	uint64_t polls_before = polls(attachment);
+	time_ns used_before = program_time();
 	unsigned looks = 0;
 
 	for (;;) {
-		if (!wait_for_doorbell(attachment, LOOK_NS))
+		unsigned doublings = looks / LOOKS_OF_A_POLLER;
+
+		if (doublings > LOOK_DOUBLINGS_MAX)
+			doublings = LOOK_DOUBLINGS_MAX;
+		if (!wait_for_doorbell(attachment, LOOK_NS << doublings))
 			return false;
 
-		uint64_t now = polls(attachment);
+		uint64_t polls_now = polls(attachment);
+		time_ns used_now = program_time();
 
-		if (now - before < POLLS_PER_LOOK_MIN)
+		helper->program_was_running = used_now - used_before > (LOOK_NS << doublings) / 2;
+		fetch_wanted(attachment);
+		if (__atomic_exchange_n(&attachment->helper_is_called, false, __ATOMIC_ACQ_REL)) {
+			helper->program_was_running = false;
 			break;
-		before = now;
-		looks++;
-		if (__atomic_load_n(&attachment->wanted_count, __ATOMIC_RELAXED)) {
-			attachment_lock(attachment);
-			direct_channels_fetch(attachment);
-			attachment_unlock(attachment);
 		}
+		if (polls_now - polls_before < (uint64_t)POLLS_PER_LOOK_MIN << doublings)
+			break;
+		polls_before = polls_now;
+		used_before = used_now;
+		looks++;
 	}
 	if (looks >= LOOKS_OF_A_POLLER)
 		helper->useless_wakes_needed = USELESS_WAKES_MIN;
@@ -182,10 +223,10 @@ static bool turn(struct helper *helper, bool came_from_staying_out, bool *ret_st
 
 	bool was_useful = work(attachment);
 
-	if (came_from_staying_out && was_useful && helper->useless_wakes_needed < USELESS_WAKES_MAX)
+	if (came_from_staying_out && was_useful && helper->program_was_running &&
+	    helper->useless_wakes_needed < USELESS_WAKES_MAX)
 		helper->useless_wakes_needed *= 2;
-	*ret_stays_out =
-		!came_from_staying_out && should_stay_out(helper, was_useful, polls(attachment));
+	*ret_stays_out = !came_from_staying_out && should_stay_out(helper, was_useful);
 	if (*ret_stays_out) {
 		attachment->helper_mode = HELPER_STAYING_OUT;
 		disarm(attachment);

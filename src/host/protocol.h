@@ -17,7 +17,10 @@
  * adapter now and on each change; "ok" after the first ones are in the ring
  *   {"command":"qpns","adapter":I,"count":N} -> "first","count" (blocks of QPN_BLOCK)
  *   {"command":"ring","id":N}       -> "outgoing_bytes","incoming_bytes"; descriptors: ring memfd
- * (struct direct_layout), the peer's doorbell eventfd tools: {"command":"hosts"},
+ * (struct direct_layout), the peer's doorbell eventfd
+ *   {"command":"refuse","id":N}     -> the ring could not be kept: it is closed, and no more are
+ * offered
+ *   tools: {"command":"hosts"},
  * {"command":"status"}, {"command":"link","node":..,"port":..,"up":bool},
  * {"command":"refresh","host":..}, {"command":"down"}, {"command":"wait-active","timeout_ms":N}
  */

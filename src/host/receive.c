@@ -133,6 +133,16 @@ static void receive_from_softibd(struct attachment *attachment, time_ns now,
 	}
 }
 
+bool receive_has_more(const struct attachment *attachment)
+{
+	bool has_more = !ring_is_empty(&attachment->softibd.in);
+
+	for (unsigned i = 0; i < attachment->channel_count; i++)
+		if (attachment->channels[i]->state == CHANNEL_OPEN)
+			has_more |= !ring_is_empty(&attachment->channels[i]->in);
+	return has_more;
+}
+
 bool receive_all(struct attachment *attachment, time_ns now)
 {
 	struct channel *softibd = &attachment->softibd;

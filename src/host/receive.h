@@ -9,6 +9,8 @@
 
 struct attachment;
 
+/* Whether something lies in the rings. */
+bool receive_has_more(const struct attachment *attachment);
 /* Reads what has arrived by now. Returns whether there was anything. */
 bool receive_all(struct attachment *attachment, time_ns now);
 

@@ -168,12 +168,11 @@ static int read_hello(struct session *session, const json_t *answer)
 	return error;
 }
 
-static int say_hello(struct session *session)
+static int ask_hello(struct session *session, json_t **ret_answer)
 {
 	const char *host = getenv("SOFTIB_HOST");
 	json_t *question = json_pack("{s:s, s:i, s:s, s:i}", "command", "hello", "version",
 				     PROTOCOL_VERSION, "kind", "program", "pid", (int)getpid());
-	json_t *answer;
 
 	/* Without a name softibd takes its first host. */
 	if (question && host && *host &&
@@ -183,10 +182,18 @@ static int say_hello(struct session *session)
 	}
 
 	char *text = question ? json_dumps(question, JSON_COMPACT) : NULL;
-	int error = text ? session_ask_plain(session, text, &answer) : -ENOMEM;
+	int error = text ? session_ask_plain(session, text, ret_answer) : -ENOMEM;
 
 	free(text);
 	json_decref(question);
+	return error;
+}
+
+static int say_hello(struct session *session)
+{
+	json_t *answer;
+	int error = ask_hello(session, &answer);
+
 	if (error)
 		return error;
 	error = read_hello(session, answer);
@@ -284,6 +291,52 @@ static int session_create(struct session **ret_session)
 		wait_until_active(session);
 	snprintf(session->fabric, sizeof(session->fabric), "%s", fabric);
 	*ret_session = session;
+	return 0;
+}
+
+static void replace_control(struct session *session, int control)
+{
+	pthread_mutex_lock(&session->asking);
+	if (session->control >= 0)
+		close(session->control);
+	session->control = control;
+	pthread_mutex_unlock(&session->asking);
+}
+
+void session_hang_up(struct session *session)
+{
+	/* In the child of a fork there is nothing to give up, and nothing to come back to. */
+	if (session->control < 0)
+		return;
+	replace_control(session, -1);
+	session->is_spent = true;
+}
+
+int session_reconnect(struct session *session)
+{
+	bool was_launched;
+	json_t *answer;
+
+	if (!session->is_spent)
+		return 0;
+
+	int control = connect_to(session->fabric, &was_launched);
+
+	if (control < 0)
+		return control;
+	replace_control(session, control);
+
+	int error = ask_hello(session, &answer);
+
+	if (error) {
+		replace_control(session, -1);
+		return error;
+	}
+	/* The host is the same, and so are its adapters. */
+	json_decref(answer);
+	session->is_spent = false;
+	if (was_launched)
+		wait_until_active(session);
 	return 0;
 }
 

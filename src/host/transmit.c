@@ -74,8 +74,7 @@ static void park(struct attachment *attachment, struct hca *hca, struct qp *qp,
 	/* While the helper sleeps only a doorbell tells of room; while the program polls it looks
 	 * for itself. */
 	if (attachment->helper_mode == HELPER_LISTENING &&
-	    ring_wait_for_room(&channel->out, TRANSMIT_RECORD_BYTES) &&
-	    ring_room(&channel->out) >= TRANSMIT_ROOM_BYTES)
+	    channel_wait_for_room(channel, TRANSMIT_ROOM_BYTES))
 		return;
 	hca_ready_remove(hca, qp);
 	list_append(&channel->waiting, &qp->ready_link);
@@ -113,6 +112,7 @@ static bool transmit_into(struct attachment *attachment, struct hca *hca, struct
 			flow_count(flow, packets[i].packet_count,
 				   wire_words(&packets[i], byte_count));
 	}
+	attachment->sends_through_softibd = !flow;
 	qp->owner_position = channel->out.tail;
 	mark_dirty(attachment, channel);
 	return true;

@@ -151,6 +151,30 @@ static void test_a_process_has_a_ring_to_itself(void **state)
 	program_end(&b);
 }
 
+/* Where there is no descriptor left for a ring, the fabric needs none. */
+static void test_a_refused_ring_is_closed_and_the_fabric_takes_its_place(void **state)
+{
+	struct resolve_answer answer = program_resolve(&a, b.lid, b.first_qpn, PKEY_DEFAULT_FULL);
+	struct end end_a = fetch(&a, answer.ring_id);
+	struct control_message message;
+	char text[64];
+
+	(void)state;
+	assert_non_null(fetch(&b, answer.ring_id).memory);
+	snprintf(text, sizeof(text), "{\"command\":\"refuse\",\"id\":%u}", answer.ring_id);
+	assert_int_equal(control_send(b.socket, text, NULL, 0), 0);
+	fixture_settle();
+	assert_int_equal(control_receive(b.socket, 0, &message), 0);
+	control_message_release(&message);
+	assert_true(is_closed(&end_a));
+	assert_int_equal(program_resolve(&a, b.lid, b.first_qpn, PKEY_DEFAULT_FULL).verdict,
+			 RESOLVED_FABRIC);
+	assert_int_equal(program_resolve(&b, a.lid, a.first_qpn, PKEY_DEFAULT_FULL).verdict,
+			 RESOLVED_FABRIC);
+	program_end(&a);
+	program_end(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +186,9 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_process_has_a_ring_to_itself, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_a_refused_ring_is_closed_and_the_fabric_takes_its_place, set_up,
+			tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 #include "daemon/ports.h"
 #include "unit/daemon/daemon_fixture.h"
-#include "wire/pkey.h"
 
 static struct daemon *softibd;
 
@@ -30,25 +29,6 @@ static int tear_down(void **state)
 static struct port *port_of(const char *host)
 {
 	return host_endpoint(host_table_find(&softibd->hosts, host), 0, 1)->port;
-}
-
-static void test_a_view_shows_what_the_port_has(void **state)
-{
-	const struct port *port = port_of("h1");
-	struct port_view view;
-
-	(void)state;
-	port_view_of(port, &view);
-	assert_int_equal(view.number, 1);
-	assert_int_equal(view.state, PORT_ACTIVE);
-	assert_int_equal(view.lid, port->info.lid);
-	assert_int_equal(view.sm_lid, port->info.master_sm_lid);
-	assert_int_equal(view.pkeys[0], PKEY_DEFAULT_FULL);
-	assert_int_equal(gid_guid(&view.gids[0]), port->guid);
-	assert_int_equal(gid_prefix(&view.gids[0]), GID_PREFIX_LINK_LOCAL);
-	assert_int_equal(gid_guid(&view.gids[1]), 0);
-	assert_int_equal(view.link_speed_active, 32 /* EDR */);
-	assert_int_equal(view.link_width_active, 2 /* 4x */);
 }
 
 static struct port_view next_view(struct program *program)
@@ -139,8 +119,6 @@ static void test_ports_out_of_the_managers_reach_do_not_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_a_view_shows_what_the_port_has, set_up,
-						tear_down),
 		cmocka_unit_test_setup_teardown(test_a_link_that_goes_down_is_told, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_a_full_ring_catches_up, set_up, tear_down),

@@ -91,6 +91,25 @@ static void test_released_room_rings_only_for_one_who_waits(void **state)
 	assert_true(has_rung(there.doorbell));
 }
 
+/* There is room for one record, but the writer needs two: it must hear of the second. */
+static void test_half_of_the_room_that_is_needed_still_rings_for_the_rest(void **state)
+{
+	const uint32_t needed = 2 * (BODY_BYTES + 24);
+
+	(void)state;
+	while (put(&here))
+		;
+	channel_publish(&here);
+	assert_non_null(ring_next(&there.in));
+	channel_release(&there);
+	assert_true(ring_room(&here.out) >= BODY_BYTES + 24);
+	assert_false(channel_wait_for_room(&here, needed));
+	assert_non_null(ring_next(&there.in));
+	channel_release(&there);
+	assert_true(has_rung(there.doorbell));
+	assert_true(channel_wait_for_room(&here, needed));
+}
+
 static void test_reader_that_stopped_counts_as_stalled_after_a_while(void **state)
 {
 	struct list waiter;
@@ -164,6 +183,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		channel_test(test_doorbell_rings_only_for_a_sleeper),
 		channel_test(test_released_room_rings_only_for_one_who_waits),
+		cmocka_unit_test_setup_teardown(
+			test_half_of_the_room_that_is_needed_still_rings_for_the_rest, setup,
+			teardown),
 		channel_test(test_reader_that_stopped_counts_as_stalled_after_a_while),
 		channel_test(test_slow_reader_is_not_a_stalled_one),
 		cmocka_unit_test_setup_teardown(

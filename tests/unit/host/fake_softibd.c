@@ -211,10 +211,14 @@ static void *run(void *context)
 			continue;
 		if (poll(watched, 3, -1) < 0 || watched[0].revents)
 			break;
-		if (watched[1].revents && softibd->control < 0)
+		if (watched[1].revents && softibd->control < 0) {
 			softibd->control = accept(softibd->listener, NULL, NULL);
-		else if (watched[1].revents && !serve(softibd))
-			break;
+		} else if (watched[1].revents && !serve(softibd)) {
+			if (!__atomic_load_n(&softibd->accepts_again, __ATOMIC_SEQ_CST))
+				break;
+			close(softibd->control);
+			softibd->control = -1;
+		}
 		if (watched[2].revents)
 			(void)!read(softibd->doorbells[1], &rings, sizeof(rings));
 	}

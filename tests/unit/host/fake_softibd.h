@@ -27,7 +27,8 @@ struct fake_softibd {
 	struct ring_producer down;
 	uint32_t next_qpn;
 	/* Set by the test, read by the thread. */
-	uint32_t verdict; /* enum resolve_verdict, atomic */
+	uint32_t verdict;	/* enum resolve_verdict, atomic */
+	uint32_t accepts_again; /* a program that hung up is no reason to end, atomic */
 	/* Counted by the thread. */
 	uint32_t retries; /* answers "retry" still to be given, atomic */
 	uint32_t question_count;

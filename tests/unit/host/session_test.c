@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "unit/host/host_pair.h"
@@ -50,11 +51,34 @@ static void test_child_of_a_fork_needs_a_session_of_its_own(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* softibd has attached the connection when its answer finds no room in our table of descriptors. */
+static void test_attaching_that_failed_is_tried_on_a_new_connection(void **state)
+{
+	struct rlimit before, tight;
+	struct adapter *adapter;
+	int lowest_free = dup(STDIN_FILENO);
+
+	(void)state;
+	close(lowest_free);
+	__atomic_store_n(&pair.softibd.accepts_again, 1, __ATOMIC_SEQ_CST);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	tight = (struct rlimit){.rlim_cur = (rlim_t)lowest_free + 2, .rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
+
+	int error = adapter_open(pair.session, 0, &pair_owner, &adapter);
+
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(error, -EMFILE);
+	assert_int_equal(adapter_open(pair.session, 0, &pair_owner, &adapter), 0);
+	adapter_close(adapter);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_session_describes_the_host),
 		cmocka_unit_test(test_child_of_a_fork_needs_a_session_of_its_own),
+		cmocka_unit_test(test_attaching_that_failed_is_tried_on_a_new_connection),
 	};
 
 	return cmocka_run_group_tests(tests, pair_start_session, pair_end_all);
