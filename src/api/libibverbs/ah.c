@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "api/libibverbs/address.h"
+#include "api/libibverbs/misuse.h"
 #include "base/bytes.h"
 
 enum { HOP_LIMIT_OF_ANSWERS = 0xff };
@@ -39,6 +40,8 @@ int ibv_destroy_ah(struct ibv_ah *public)
 	struct verbs_ah *ah = ah_of(public);
 
 	adapter_lock(context->adapter);
+	if (unlikely(warnings_are_on))
+		misuse_destroy_ah(context, ah->object);
 	ah_destroy(ah->object);
 	adapter_unlock(context->adapter);
 	free(ah);

@@ -3,6 +3,7 @@
 #include "api/libibverbs/objects.h"
 
 #include <stdlib.h>
+#include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
 
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
@@ -18,6 +19,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 		free(channel);
 		return verbs_null(error);
 	}
+	list_init(&channel->cqs);
 	channel->channel.context = context;
 	channel->channel.fd = channel->events.fd;
 	return &channel->channel;
@@ -33,8 +35,12 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *public)
 	int cq_count = public->refcnt;
 
 	adapter_unlock(context->adapter);
-	if (cq_count)
+	if (cq_count) {
+		if (unlikely(warnings_are_on))
+			misuse_busy("ibv_destroy_comp_channel", (uint32_t) public->fd,
+				    (uint32_t)cq_count, "CQs");
 		return verbs_result(-EBUSY);
+	}
 	event_queue_close(&channel->events);
 	free(channel);
 	return 0;
@@ -58,6 +64,10 @@ void verbs_cq_notify(void *context, struct cq *object)
 int ibv_get_cq_event(struct ibv_comp_channel *public, struct ibv_cq **ret_cq, void **ret_context)
 {
 	struct verbs_channel *channel = (struct verbs_channel *)public;
+
+	if (unlikely(warnings_are_on))
+		misuse_wait_event(channel);
+
 	int error = event_queue_wait(&channel->events);
 
 	if (error) {

@@ -5,25 +5,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 #include "api/libibverbs/events.h"
+#include "api/libibverbs/import.h"
+#include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
 #include "host/session.h"
-
-static int refuse_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
-{
-	(void)qp;
-	(void)mw;
-	(void)bind;
-	return verbs_result(-EOPNOTSUPP);
-}
-
-static int refuse_dealloc_mw(struct ibv_mw *mw)
-{
-	(void)mw;
-	return verbs_result(-EOPNOTSUPP);
-}
 
 static void set_operations(struct verbs_context *verbs)
 {
@@ -32,8 +19,9 @@ static void set_operations(struct verbs_context *verbs)
 	ops->_compat_query_device = ibv_query_device;
 #undef ibv_query_port
 	ops->_compat_query_port = ibv_query_port;
-	ops->bind_mw = refuse_bind_mw;
-	ops->dealloc_mw = refuse_dealloc_mw;
+	ops->alloc_mw = verbs_alloc_mw;
+	ops->bind_mw = verbs_bind_mw;
+	ops->dealloc_mw = verbs_dealloc_mw;
 	ops->poll_cq = verbs_poll_cq;
 	ops->req_notify_cq = verbs_req_notify_cq;
 	ops->post_srq_recv = verbs_post_srq_recv;
@@ -42,12 +30,15 @@ static void set_operations(struct verbs_context *verbs)
 
 	verbs->query_port = verbs_query_port;
 	verbs->advise_mr = verbs_advise_mr;
+	verbs->alloc_null_mr = verbs_alloc_null_mr;
 	verbs->reg_dm_mr = verbs_reg_dm_mr;
 	verbs->alloc_dm = verbs_alloc_dm;
 	verbs->free_dm = verbs_free_dm;
 	verbs->alloc_parent_domain = verbs_alloc_parent_domain;
 	verbs->dealloc_td = verbs_dealloc_td;
 	verbs->alloc_td = verbs_alloc_td;
+	verbs->modify_cq = verbs_modify_cq;
+	verbs->post_srq_ops = verbs_post_srq_ops;
 	verbs->query_rt_values = verbs_query_rt_values;
 	verbs->create_cq_ex = verbs_create_cq_ex;
 	verbs->query_device_ex = verbs_query_device_ex;
@@ -82,7 +73,7 @@ static int attach(struct context_object *context, struct verbs_device *device)
 	return error;
 }
 
-struct ibv_context *ibv_open_device(struct ibv_device *device)
+struct ibv_context *context_open(struct ibv_device *device, int file)
 {
 	struct context_object *context = calloc(1, sizeof(*context));
 	int error;
@@ -92,36 +83,50 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 
 	struct verbs_context *verbs = &context->block.verbs;
 
+	warnings_init();
 	context->device = device_of(device);
+	context->identity = import_file_identity(file);
 	list_init(&context->link);
 	list_init(&context->qps);
 	error = event_queue_open(&context->events);
 	if (error)
 		goto free_context;
-	verbs->context.cmd_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (verbs->context.cmd_fd < 0) {
-		error = -errno;
-		goto close_events;
-	}
 	verbs->sz = CONTEXT_BLOCK_BYTES;
 	verbs->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	verbs->context.device = device;
+	verbs->context.cmd_fd = file;
 	verbs->context.async_fd = context->events.fd;
 	verbs->context.num_comp_vectors = 1;
 	pthread_mutex_init(&verbs->context.mutex, NULL);
 	set_operations(verbs);
 	error = attach(context, context->device);
 	if (error)
-		goto close_cmd;
+		goto close_events;
 	return &verbs->context;
 
-close_cmd:
-	close(verbs->context.cmd_fd);
 close_events:
 	event_queue_close(&context->events);
 free_context:
 	free(context);
 	return verbs_null(error);
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	int file;
+	int error = import_file_create(device_of(device), &file);
+
+	if (error)
+		return verbs_null(error);
+
+	struct ibv_context *context = context_open(device, file);
+
+	if (!context) {
+		error = errno;
+		close(file);
+		errno = error;
+	}
+	return context;
 }
 
 /* What a kernel would do for a program that closes before it has destroyed everything. */
@@ -131,6 +136,7 @@ static void detach_leftover_qps(struct context_object *context)
 	     link = list_first(&context->qps)) {
 		struct verbs_qp *qp = container_of(link, struct verbs_qp, context_link);
 
+		multicast_detach_all(qp->object);
 		if (verbs_qp_detach(qp))
 			return;
 	}
@@ -164,6 +170,8 @@ int ibv_close_device(struct ibv_context *public)
 
 	adapter_lock(context->adapter);
 	list_remove(&context->link);
+	if (unlikely(warnings_are_on))
+		misuse_close(context);
 	detach_leftover_qps(context);
 	context->is_closed = true;
 	/* Counts as an object itself until it is through. */

@@ -2,8 +2,10 @@
 /* Completion queues (vol 1, chapter 11). */
 #include "api/libibverbs/objects.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include "api/libibverbs/events.h"
+#include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
 
 static int make_object(struct verbs_cq *cq, struct context_object *context, uint32_t cqe_count,
@@ -15,8 +17,10 @@ static int make_object(struct verbs_cq *cq, struct context_object *context, uint
 
 	if (!error) {
 		context->object_count++;
-		if (channel)
+		if (channel) {
 			channel->refcnt++;
+			list_append(&((struct verbs_channel *)channel)->cqs, &cq->channel_link);
+		}
 	}
 	adapter_unlock(context->adapter);
 	return error;
@@ -36,6 +40,7 @@ static struct verbs_cq *create(struct ibv_context *public, uint32_t cqe_count, v
 		return verbs_null(-ENOMEM);
 	cq->adapter = context->adapter;
 	list_init(&cq->event_link);
+	list_init(&cq->channel_link);
 	pthread_mutex_init(&cq->polling, NULL);
 	cq->cq.context = public;
 	cq->cq.channel = channel;
@@ -70,7 +75,8 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe_count, void *c
 struct ibv_cq_ex *verbs_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
 	const uint64_t known_fields = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
-				      IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+				      IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK |
+				      IBV_WC_EX_WITH_TM_INFO;
 	const uint32_t known_flags =
 		IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
 
@@ -93,6 +99,44 @@ struct ibv_cq_ex *verbs_create_cq_ex(struct ibv_context *context, struct ibv_cq_
 	return &cq->cq;
 }
 
+struct unsent_search {
+	const struct cq *cq;
+	bool found;
+};
+
+static void look_for_unsent(struct qp_object *object, void *context)
+{
+	const struct send_queue *queue = &object->qp.requester.queue;
+	struct unsent_search *search = context;
+
+	if (object->send_cq == search->cq && !qp_is_reliable(&object->qp) &&
+	    queue->done != queue->tail)
+		search->found = true;
+}
+
+/*
+ * What needs no answer completes on an adapter before the program's next call. Here its first
+ * packet may still wait for softibd to say which way it goes, and a queue made smaller meanwhile
+ * would lose the completion. The lock is held, and released in between.
+ */
+static void let_unanswered_sends_complete(struct verbs_cq *cq)
+{
+	const time_ns patience_ns = MILLISECONDS(20);
+	time_ns start = adapter_now(cq->adapter);
+
+	for (time_ns now = start; now - start < patience_ns; now = adapter_now(cq->adapter)) {
+		struct unsent_search search = {.cq = cq->object};
+
+		adapter_progress(cq->adapter, now);
+		hca_for_each_qp(adapter_hca(cq->adapter), look_for_unsent, &search);
+		if (!search.found)
+			return;
+		adapter_unlock(cq->adapter);
+		sched_yield();
+		adapter_lock(cq->adapter);
+	}
+}
+
 int ibv_resize_cq(struct ibv_cq *public, int cqe_count)
 {
 	struct verbs_cq *cq = cq_of(public);
@@ -100,6 +144,8 @@ int ibv_resize_cq(struct ibv_cq *public, int cqe_count)
 	if (cqe_count <= 0)
 		return verbs_result(-EINVAL);
 	adapter_lock(cq->adapter);
+	if ((uint32_t)cqe_count < cq->object->capacity)
+		let_unanswered_sends_complete(cq);
 
 	int error = cq_resize(cq->object, (uint32_t)cqe_count);
 
@@ -107,6 +153,18 @@ int ibv_resize_cq(struct ibv_cq *public, int cqe_count)
 	public->cqe = (int)cq->object->capacity;
 	adapter_unlock(cq->adapter);
 	return verbs_result(error);
+}
+
+int verbs_modify_cq(struct ibv_cq *public, struct ibv_modify_cq_attr *attr)
+{
+	struct verbs_cq *cq = cq_of(public);
+
+	if (attr->attr_mask != IBV_CQ_ATTR_MODERATE)
+		return verbs_result(-EINVAL);
+	adapter_lock(cq->adapter);
+	cq_moderate(cq->object, attr->moderate.cq_count, MICROSECONDS(attr->moderate.cq_period));
+	adapter_unlock(cq->adapter);
+	return 0;
 }
 
 /* Events that nobody has fetched die with the CQ; those fetched must be acknowledged first. */
@@ -133,14 +191,23 @@ int ibv_destroy_cq(struct ibv_cq *public)
 
 	adapter_lock(cq->adapter);
 
+	uint32_t user_count = cq->object->users;
 	int error = cq_destroy(cq->object);
 
+	if (!error && list_is_linked(&cq->channel_link))
+		list_remove(&cq->channel_link);
 	adapter_unlock(cq->adapter);
+	if (unlikely(warnings_are_on && error == -EBUSY))
+		misuse_busy("ibv_destroy_cq", public->handle, user_count,
+			    "queues that complete into it");
 	if (error)
 		return verbs_result(error);
 
 	uint32_t handed_out = forget_channel_events(cq);
 
+	if (unlikely(warnings_are_on))
+		misuse_wait_acknowledged("ibv_destroy_cq", public->handle,
+					 public->comp_events_completed, handed_out);
 	events_wait_acknowledged(&public->mutex, &public->cond, &public->comp_events_completed,
 				 handed_out);
 	handed_out = events_forget(context, public, &cq->async_events_handed_out);

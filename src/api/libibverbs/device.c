@@ -31,6 +31,8 @@ static struct verbs_device *device_create(const struct adapter_description *desc
 	device->node_guid = description->node_guid;
 	pthread_mutex_init(&device->mutex, NULL);
 	list_init(&device->contexts);
+	list_init(&device->pds);
+	list_init(&device->dms);
 	return device;
 }
 

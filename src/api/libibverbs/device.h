@@ -10,4 +10,7 @@ static inline struct verbs_device *device_of(struct ibv_device *device)
 	return (struct verbs_device *)device;
 }
 
+/* context.c: a context with that command descriptor. It closes it in the end; not if this fails. */
+struct ibv_context *context_open(struct ibv_device *device, int file);
+
 #endif

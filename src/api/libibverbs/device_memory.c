@@ -70,7 +70,31 @@ struct ibv_dm *verbs_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_a
 	dm->dm.memcpy_to_dm = copy_to;
 	dm->dm.memcpy_from_dm = copy_from;
 	dm->dm.handle = __atomic_add_fetch(&last_handle, 1, __ATOMIC_RELAXED);
+	dm->handle_count = 1;
+	adapter_lock(context_of(context)->adapter);
+	list_append(&context_of(context)->device->dms, &dm->link);
+	adapter_unlock(context_of(context)->adapter);
 	return &dm->dm;
+}
+
+/* The bytes go with the last handle: who imported them may still copy. */
+void device_memory_drop(struct verbs_dm *dm)
+{
+	struct adapter *adapter = context_of(dm->dm.context)->adapter;
+	struct verbs_dm *original = dm->original ? dm->original : dm;
+
+	adapter_lock(adapter);
+	list_remove(&dm->link);
+
+	bool is_last = --original->handle_count == 0;
+
+	adapter_unlock(adapter);
+	if (is_last) {
+		munmap(original->bytes, original->byte_count);
+		free(original);
+	}
+	if (dm != original)
+		free(dm);
 }
 
 int verbs_free_dm(struct ibv_dm *public)
@@ -79,8 +103,7 @@ int verbs_free_dm(struct ibv_dm *public)
 
 	if (__atomic_load_n(&dm->users, __ATOMIC_RELAXED))
 		return verbs_result(-EBUSY);
-	munmap(dm->bytes, dm->byte_count);
-	free(dm);
+	device_memory_drop(dm);
 	return 0;
 }
 

@@ -9,4 +9,9 @@ enum {
 	DEVICE_MEMORY_COPY_ALIGNMENT = 4,
 };
 
+struct verbs_dm;
+
+/* Ends one handle of it, its maker's or an imported one. */
+void device_memory_drop(struct verbs_dm *dm);
+
 #endif

@@ -3,6 +3,7 @@
 #include "api/libibverbs/events.h"
 
 #include <stdlib.h>
+#include "api/libibverbs/misuse.h"
 
 /* One event of one context. */
 struct async_record {
@@ -71,6 +72,8 @@ void events_raise(void *context, const struct hca_event *event)
 	struct verbs_device *device = context;
 	struct ibv_async_event public = {.event_type = (enum ibv_event_type)event->type};
 
+	if (unlikely(warnings_are_on))
+		misuse_event(event);
 	if (event->qp || event->cq || event->srq) {
 		raise_for_object(event);
 		return;
@@ -97,6 +100,8 @@ uint32_t events_forget(struct context_object *context, const void *element,
 		if (record_element(record) != element)
 			continue;
 		list_remove(&record->link);
+		if (unlikely(warnings_are_on))
+			misuse_event_unread(&record->event, element);
 		free(record);
 	}
 

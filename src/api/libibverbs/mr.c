@@ -3,23 +3,17 @@
 #include "api/libibverbs/mr.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "api/libibverbs/mapping.h"
+#include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
 
-/* Nothing is pinned, but a hole in the range would end the program later, far from the mistake. */
-static int check_mapped(const void *bytes, size_t byte_count)
+/* Nothing is pinned, but what is not there would end the program later, far from the mistake. */
+static int check_mapped(const void *bytes, size_t byte_count, unsigned access)
 {
-	uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t first = (uintptr_t)bytes & ~(page_bytes - 1);
-	uintptr_t end;
-
-	if (byte_count == 0)
-		return 0;
-	if (!bytes || __builtin_add_overflow((uintptr_t)bytes, byte_count, &end))
-		return -EFAULT;
-	/* MS_ASYNC does nothing but walk the mappings. */
-	return msync((void *)first, end - first, MS_ASYNC) < 0 && errno == ENOMEM ? -EFAULT : 0;
+	if (access & IBV_ACCESS_ON_DEMAND)
+		return mapping_check(bytes, byte_count, MAPPING_EXISTS);
+	return mapping_check(bytes, byte_count,
+			     access & IBV_ACCESS_LOCAL_WRITE ? MAPPING_WRITTEN : MAPPING_READ);
 }
 
 int mr_register(struct verbs_mr *mr, struct ibv_pd *pd, void *bytes, size_t byte_count,
@@ -28,13 +22,14 @@ int mr_register(struct verbs_mr *mr, struct ibv_pd *pd, void *bytes, size_t byte
 	struct context_object *context = context_of(pd->context);
 	struct region *region;
 
+	int error = -EINVAL;
+
 	if (access & IBV_ACCESS_ZERO_BASED)
 		iova = 0;
 	adapter_lock(context->adapter);
-
-	int error = region_register(&adapter_hca(context->adapter)->memory, pd_of(pd)->domain,
-				    bytes, byte_count, iova, access, &region);
-
+	if (pd_of(pd)->domain)
+		error = region_register(&adapter_hca(context->adapter)->memory, pd_of(pd)->domain,
+					bytes, byte_count, iova, access, &region);
 	adapter_unlock(context->adapter);
 	if (error)
 		return error;
@@ -63,7 +58,7 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 	int error = 0;
 
 	if (!is_implicit(addr, length, access))
-		error = check_mapped(addr, length);
+		error = check_mapped(addr, length, access);
 	if (error)
 		return verbs_null(error);
 
@@ -106,14 +101,24 @@ struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t leng
 	return verbs_null(-EOPNOTSUPP);
 }
 
-static int deregister(struct ibv_context *public, struct region *region)
+/* A handle that was imported may outlive the region. The adapter's lock is held. */
+static bool is_registered(const struct memory *memory, const struct verbs_mr *mr)
 {
-	struct context_object *context = context_of(public);
+	return memory_find(memory, mr->mr.handle) == mr->region;
+}
+
+static int deregister(const struct verbs_mr *mr)
+{
+	struct context_object *context = context_of(mr->mr.context);
+	struct memory *memory = &adapter_hca(context->adapter)->memory;
+	int error = -EINVAL;
 
 	adapter_lock(context->adapter);
-
-	int error = region_deregister(&adapter_hca(context->adapter)->memory, region);
-
+	if (is_registered(memory, mr)) {
+		if (unlikely(warnings_are_on))
+			misuse_deregister(context, mr->region);
+		error = region_deregister(memory, mr->region);
+	}
 	adapter_unlock(context->adapter);
 	return error;
 }
@@ -121,12 +126,13 @@ static int deregister(struct ibv_context *public, struct region *region)
 int ibv_dereg_mr(struct ibv_mr *public)
 {
 	struct verbs_mr *mr = (struct verbs_mr *)public;
-	int error = deregister(public->context, mr->region);
+	int error = deregister(mr);
 
 	if (error)
 		return verbs_result(error);
 	if (mr->dm)
 		__atomic_sub_fetch(&mr->dm->users, 1, __ATOMIC_RELAXED);
+	null_mr_release(mr);
 	free(mr);
 	return 0;
 }
@@ -142,7 +148,58 @@ static void swap_places(struct region *region, struct region *other)
 	*other = before;
 }
 
-/* The keys stay, as peers may hold them already. */
+/* What rdma-core refuses before the device is asked, and what makes no sense for the region. */
+static bool rereg_is_valid(const struct verbs_mr *mr, int flags, const struct ibv_pd *pd,
+			   const void *addr, size_t length, int access)
+{
+	if (flags == 0 || flags & ~IBV_REREG_MR_FLAGS_SUPPORTED || mr->dm || mr->zeros)
+		return false;
+	if (flags & IBV_REREG_MR_CHANGE_TRANSLATION && (!addr || length == 0))
+		return false;
+	if (flags & IBV_REREG_MR_CHANGE_PD && (!pd || pd->context != mr->mr.context))
+		return false;
+	return !(flags & IBV_REREG_MR_CHANGE_ACCESS) || access >= 0;
+}
+
+/* What the region is now. */
+static int copy_region(const struct verbs_mr *mr, struct region *ret_region)
+{
+	struct context_object *context = context_of(mr->mr.context);
+	int error = -EINVAL;
+
+	adapter_lock(context->adapter);
+	if (is_registered(&adapter_hca(context->adapter)->memory, mr)) {
+		*ret_region = *mr->region;
+		error = 0;
+	}
+	adapter_unlock(context->adapter);
+	return error;
+}
+
+/* Registers the region anew as the flags say. Keys and iova of what does not move stay. */
+static int register_changed(const struct verbs_mr *mr, int flags, struct ibv_pd *pd, void *addr,
+			    size_t length, int access, struct verbs_mr *ret_changed)
+{
+	struct region region;
+	int error = copy_region(mr, &region);
+
+	if (error)
+		return error;
+
+	bool is_moved = flags & IBV_REREG_MR_CHANGE_TRANSLATION;
+	unsigned new_access = flags & IBV_REREG_MR_CHANGE_ACCESS ? (unsigned)access : region.access;
+	void *bytes = is_moved ? addr : region.bytes;
+	size_t byte_count = is_moved ? length : (size_t)region.byte_count;
+
+	if (!is_implicit(bytes, byte_count, new_access))
+		error = check_mapped(bytes, byte_count, new_access);
+	if (error)
+		return error;
+	return mr_register(ret_changed, flags & IBV_REREG_MR_CHANGE_PD ? pd : mr->mr.pd, bytes,
+			   byte_count, is_moved ? (uintptr_t)addr : region.iova, new_access);
+}
+
+/* The keys stay, as peers may hold them already. Whatever fails, the region is as before. */
 int ibv_rereg_mr(struct ibv_mr *public, int flags, struct ibv_pd *pd, void *addr, size_t length,
 		 int access)
 {
@@ -150,30 +207,21 @@ int ibv_rereg_mr(struct ibv_mr *public, int flags, struct ibv_pd *pd, void *addr
 	struct memory *memory = &adapter_hca(context->adapter)->memory;
 	struct verbs_mr *mr = (struct verbs_mr *)public;
 	struct verbs_mr changed = {0};
+	int error = -EINVAL;
 
-	if (flags == 0 || flags & ~IBV_REREG_MR_FLAGS_SUPPORTED || mr->dm) {
-		errno = EINVAL;
-		return IBV_REREG_MR_ERR_INPUT;
-	}
-
-	bool is_moved = flags & IBV_REREG_MR_CHANGE_TRANSLATION;
-	int error = is_moved ? check_mapped(addr, length) : 0;
-
-	if (!error)
-		error = mr_register(
-			&changed, flags & IBV_REREG_MR_CHANGE_PD ? pd : public->pd,
-			is_moved ? addr : public->addr, is_moved ? length : public->length,
-			is_moved ? (uintptr_t)addr : mr->region->iova,
-			flags & IBV_REREG_MR_CHANGE_ACCESS ? (unsigned)access : mr->region->access);
+	if (rereg_is_valid(mr, flags, pd, addr, length, access))
+		error = register_changed(mr, flags, pd, addr, length, access, &changed);
 	if (error) {
 		errno = -error;
 		return IBV_REREG_MR_ERR_INPUT;
 	}
 	adapter_lock(context->adapter);
-	if (mr->region->window_count == 0)
-		swap_places(mr->region, changed.region);
-	else
+	if (!is_registered(memory, mr))
+		error = -EINVAL;
+	else if (mr->region->window_count)
 		error = -EBUSY;
+	else
+		swap_places(mr->region, changed.region);
 
 	int leftover = region_deregister(memory, changed.region);
 
@@ -183,7 +231,8 @@ int ibv_rereg_mr(struct ibv_mr *public, int flags, struct ibv_pd *pd, void *addr
 		return IBV_REREG_MR_ERR_INPUT;
 	}
 	public->pd = changed.mr.pd;
-	public->addr = changed.mr.addr;
+	if (flags & IBV_REREG_MR_CHANGE_TRANSLATION)
+	public->addr = addr;
 	public->length = changed.mr.length;
 	return 0;
 }
@@ -198,7 +247,7 @@ int verbs_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_
 	int error = 0;
 
 	if ((unsigned)advice > IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT ||
-	    flags & ~(uint32_t)IBV_ADVISE_MR_FLAG_FLUSH || sge_count == 0)
+	    flags & ~(uint32_t)IBV_ADVISE_MR_FLAG_FLUSH || sge_count == 0 || !sges)
 		return verbs_result(-EINVAL);
 	adapter_lock(context->adapter);
 	for (uint32_t i = 0; i < sge_count && !error; i++) {
@@ -209,9 +258,9 @@ int verbs_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_
 		case MEMORY_OK:
 			break;
 		case MEMORY_BAD_KEY:
-		case MEMORY_BAD_PD:
 			error = -ENOENT;
 			break;
+		case MEMORY_BAD_PD:
 		case MEMORY_BAD_RIGHTS:
 			error = -EPERM;
 			break;

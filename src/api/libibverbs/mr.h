@@ -9,4 +9,7 @@
 MUST_USE int mr_register(struct verbs_mr *mr, struct ibv_pd *pd, void *bytes, size_t byte_count,
 			 uint64_t iova, unsigned access);
 
+/* Gives back what a null region has, once it is deregistered. */
+void null_mr_release(struct verbs_mr *mr);
+
 #endif

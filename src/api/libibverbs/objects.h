@@ -23,7 +23,10 @@ struct verbs_device {
 	unsigned index;
 	uint64_t node_guid;
 	pthread_mutex_t mutex; /* opening and closing */
-	struct list contexts;  /* struct context_object by link; under the adapter's lock */
+	/* Under the adapter's lock: */
+	struct list contexts; /* struct context_object by link */
+	struct list pds;      /* struct verbs_pd by link; parent domains are not listed */
+	struct list dms;      /* struct verbs_dm by link; imported ones are not listed */
 };
 
 struct context_object {
@@ -32,6 +35,7 @@ struct context_object {
 	struct adapter *adapter;
 	struct event_queue events; /* struct async_record by link */
 	struct list link;
+	uint64_t identity; /* contexts with the same one share objects; 0: with none */
 	/* Under the adapter's lock: */
 	uint32_t object_count; /* PDs, XRC domains, CQs, QPs and SRQs not yet destroyed */
 	struct list qps;       /* struct verbs_qp by context_link */
@@ -45,7 +49,9 @@ struct verbs_td {
 
 struct verbs_pd {
 	struct ibv_pd pd; /* first */
-	struct protection_domain *domain;
+	struct protection_domain *domain; /* NULL: deallocated by another handle of it */
+	struct list link;
+	bool is_shared;	       /* importing has made another handle of it */
 	bool is_parent_domain; /* the domain belongs to another PD */
 	struct verbs_td *td;   /* of a parent domain, or NULL */
 };
@@ -55,17 +61,22 @@ struct verbs_dm {
 	uint8_t *bytes;
 	size_t byte_count;
 	uint32_t users;
+	struct list link;
+	struct verbs_dm *original; /* of an imported one: whose bytes they are */
+	uint32_t handle_count;	   /* of an original: handles left, its own included */
 };
 
 struct verbs_mr {
 	struct ibv_mr mr; /* first */
 	struct region *region;
 	struct verbs_dm *dm; /* NULL: ordinary memory */
+	void *zeros;	     /* of a null region, which reads them */
 };
 
 struct verbs_channel {
 	struct ibv_comp_channel channel; /* first */
 	struct event_queue events;	 /* struct verbs_cq by event_link */
+	struct list cqs;		 /* struct verbs_cq by channel_link; under the adapter's lock */
 };
 
 struct verbs_cq {
@@ -77,6 +88,7 @@ struct verbs_cq {
 	uint32_t polls_before_yield; /* in a row and in vain */
 	bool is_single_threaded;
 	pthread_mutex_t polling; /* from start_poll to end_poll */
+	struct list channel_link;
 	/* Under the channel's event queue. */
 	struct list event_link;
 	uint32_t events_waiting;

@@ -27,6 +27,14 @@ struct ibv_pd *verbs_alloc_parent_domain(struct ibv_context *context,
 int verbs_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
 		    struct ibv_sge *sges, uint32_t sge_count);
 
+/* null_mr.c */
+struct ibv_mr *verbs_alloc_null_mr(struct ibv_pd *pd);
+
+/* mw.c */
+struct ibv_mw *verbs_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int verbs_dealloc_mw(struct ibv_mw *mw);
+int verbs_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
+
 /* device_memory.c */
 struct ibv_dm *verbs_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr);
 int verbs_free_dm(struct ibv_dm *dm);
@@ -35,6 +43,7 @@ struct ibv_mr *verbs_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t of
 
 /* cq.c */
 struct ibv_cq_ex *verbs_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
+int verbs_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 /* hca_owner.cq_notify: the adapter's lock is held. */
 void verbs_cq_notify(void *context, struct cq *cq);
 
@@ -50,6 +59,10 @@ int verbs_close_xrcd(struct ibv_xrcd *xrcd);
 /* srq.c */
 struct ibv_srq *verbs_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
 int verbs_get_srq_num(struct ibv_srq *srq, uint32_t *ret_number);
+
+/* srq_tags.c */
+int verbs_post_srq_ops(struct ibv_srq *srq, struct ibv_ops_wr *requests,
+		       struct ibv_ops_wr **ret_bad);
 
 /* qp.c */
 struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);

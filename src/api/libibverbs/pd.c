@@ -3,6 +3,7 @@
 #include "api/libibverbs/objects.h"
 
 #include <stdlib.h>
+#include "api/libibverbs/misuse.h"
 
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *public)
 {
@@ -11,20 +12,46 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *public)
 
 	if (!pd)
 		return verbs_null(-ENOMEM);
+	pd->pd.context = public;
 	adapter_lock(context->adapter);
 
 	int error = hca_pd_alloc(adapter_hca(context->adapter), &pd->domain);
 
-	if (!error)
+	if (!error) {
+		pd->pd.handle = pd->domain->handle;
 		context->object_count++;
+		list_append(&context->device->pds, &pd->link);
+	}
 	adapter_unlock(context->adapter);
 	if (error) {
 		free(pd);
 		return verbs_null(error);
 	}
-	pd->pd.context = public;
-	pd->pd.handle = pd->domain->handle;
 	return &pd->pd;
+}
+
+/* The other handles of a domain, which importing made, are for unimporting only from now on. */
+static int dealloc_domain(struct context_object *context, struct verbs_pd *pd)
+{
+	struct protection_domain *domain = pd->domain;
+
+	if (!domain)
+		return -EINVAL;
+
+	int error = hca_pd_dealloc(adapter_hca(context->adapter), domain);
+
+	if (error)
+		return error;
+	list_remove(&pd->link);
+	if (!pd->is_shared)
+		return 0;
+	list_for_each (link, &context->device->pds) {
+		struct verbs_pd *other = container_of(link, struct verbs_pd, link);
+
+		if (other->domain == domain)
+			other->domain = NULL;
+	}
+	return 0;
 }
 
 int ibv_dealloc_pd(struct ibv_pd *public)
@@ -38,8 +65,11 @@ int ibv_dealloc_pd(struct ibv_pd *public)
 	if (pd->is_parent_domain)
 		pd->domain->users--;
 	else
-		error = hca_pd_dealloc(adapter_hca(context->adapter), pd->domain);
+		error = dealloc_domain(context, pd);
 	adapter_unlock(context->adapter);
+	if (unlikely(warnings_are_on && error == -EBUSY))
+		misuse_busy("ibv_dealloc_pd", public->handle, pd->domain->users,
+			    "regions, queue pairs, SRQs or address handles of it");
 	if (error)
 		return verbs_result(error);
 	if (pd->td)

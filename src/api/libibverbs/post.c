@@ -3,6 +3,8 @@
 #include "api/libibverbs/objects.h"
 
 #include <stddef.h>
+#include "api/libibverbs/misuse.h"
+#include "api/libibverbs/mw.h"
 #include "api/libibverbs/operations.h"
 
 /* Scatter/gather lists are handed on as they are. */
@@ -42,6 +44,8 @@ static void build_send(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
 		ret_request->compare_or_add = wr->wr.atomic.compare_add;
 		ret_request->swap = wr->wr.atomic.swap;
 	}
+	if (unlikely(wr->opcode == IBV_WR_BIND_MW || wr->opcode == IBV_WR_LOCAL_INV))
+		mw_build_request(wr, ret_request);
 }
 
 /* Posts the list up to the first request that is refused, which is told. The lock is held. */
@@ -53,7 +57,10 @@ static int post_sends(struct verbs_qp *qp, time_ns now, struct ibv_send_wr *requ
 		int error;
 
 		build_send(qp, wr, &request);
-		if (unlikely(qp->object->qp.type == QP_UD && !request.address))
+		if (unlikely(warnings_are_on))
+			misuse_post_send(qp, &request);
+		if (unlikely((qp->object->qp.type == QP_UD && !request.address) ||
+			     (wr->opcode == IBV_WR_BIND_MW && !mw_request_is_valid(wr))))
 			error = -EINVAL;
 		else
 			error = qp_object_post_send(qp->object, now, &request);
@@ -126,6 +133,8 @@ int verbs_post_recv(struct ibv_qp *public, struct ibv_recv_wr *requests,
 	for (wr = requests; wr; wr = wr->next) {
 		const struct receive_request request = build_receive(wr);
 
+		if (unlikely(warnings_are_on))
+			misuse_post_receive(qp, &request);
 		error = qp_object_post_receive(qp->object, now, &request);
 		if (unlikely(error))
 			break;
@@ -147,6 +156,8 @@ int verbs_post_srq_recv(struct ibv_srq *public, struct ibv_recv_wr *requests,
 	for (wr = requests; wr; wr = wr->next) {
 		const struct receive_request request = build_receive(wr);
 
+		if (unlikely(warnings_are_on))
+			misuse_post_shared(srq, &request);
 		error = srq_post(srq->object, &request);
 		if (unlikely(error))
 			break;

@@ -4,12 +4,13 @@
 
 #include <stdlib.h>
 #include "api/libibverbs/events.h"
+#include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
 #include "api/libibverbs/qp_attributes.h"
 #include "api/libibverbs/wr_builder.h"
 
 /* Each try asks softibd for a block of numbers that another thread may use up meanwhile. */
-enum { QPN_TRIES_MAX = 16 };
+enum { QPN_TRIES_MAX = 16, ATOMIC_WRITE_BYTES = 8 };
 
 static int check_type(enum ibv_qp_type type)
 {
@@ -70,6 +71,8 @@ static int make_object(struct verbs_qp *qp, struct context_object *context,
 	if (!error) {
 		context->object_count++;
 		list_append(&context->qps, &qp->context_link);
+		if (unlikely(warnings_are_on))
+			misuse_create_qp(qp);
 	}
 	adapter_unlock(context->adapter);
 	return error == -EAGAIN ? -ENOMEM : error;
@@ -142,7 +145,8 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
 		.pd = pd,
 	};
-	int error = check_type(attr->qp_type);
+	/* The extended call of verbs.h hands on a PD that it has not looked at. */
+	int error = pd ? check_type(attr->qp_type) : -EINVAL;
 
 	if (error)
 		return verbs_null(error);
@@ -169,6 +173,10 @@ struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_ini
 		return verbs_null(-EOPNOTSUPP);
 	if (is_extended && attr->send_ops_flags & ~wr_builder_operations(attr->qp_type))
 		return verbs_null(-EOPNOTSUPP);
+	/* The value of an atomic write lies in the request itself. */
+	if (is_extended && attr->send_ops_flags & IBV_QP_EX_WITH_ATOMIC_WRITE &&
+	    attr->cap.max_inline_data < ATOMIC_WRITE_BYTES)
+		attr->cap.max_inline_data = ATOMIC_WRITE_BYTES;
 
 	struct verbs_qp *qp = create(
 		context, attr, is_extended ? sizeof(struct softib_qp_ex) : sizeof(struct ibv_qp));
@@ -251,6 +259,8 @@ int ibv_destroy_qp(struct ibv_qp *public)
 	struct context_object *context = context_of(public->context);
 
 	adapter_lock(qp->adapter);
+	if (unlikely(warnings_are_on))
+		misuse_destroy_qp(qp);
 
 	int error = verbs_qp_detach(qp);
 
@@ -260,6 +270,9 @@ int ibv_destroy_qp(struct ibv_qp *public)
 
 	uint32_t handed_out = events_forget(context, public, &qp->async_events_handed_out);
 
+	if (unlikely(warnings_are_on))
+		misuse_wait_acknowledged("ibv_destroy_qp", public->qp_num,
+					 public->events_completed, handed_out);
 	events_wait_acknowledged(&public->mutex, &public->cond, &public->events_completed,
 				 handed_out);
 	wr_builder_detach(qp);

@@ -4,6 +4,7 @@
 #include "api/libibverbs/qp_attributes.h"
 
 #include "api/libibverbs/address.h"
+#include "api/libibverbs/misuse.h"
 #include "api/libibverbs/objects.h"
 
 struct qp_capabilities capabilities_from(const struct ibv_qp_cap *cap)
@@ -120,6 +121,8 @@ int ibv_modify_qp(struct ibv_qp *public, struct ibv_qp_attr *attr, int mask)
 
 	if (!error && mask & IBV_QP_STATE)
 	public->state = attr->qp_state;
+	if (unlikely(warnings_are_on && !error))
+		misuse_modify_qp(qp, attr, (int)attributes_that_count(public->qp_type, mask));
 	adapter_transmit(qp->adapter, now);
 	adapter_unlock(qp->adapter);
 	return verbs_result(error);
@@ -161,4 +164,20 @@ int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode opcode, uin
 	(void)opcode;
 	(void)flags;
 	return 0;
+}
+
+/* Enhanced connection establishment is between adapters of one vendor; this one has no such
+ * options. */
+int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ret_ece)
+{
+	(void)qp;
+	(void)ret_ece;
+	return verbs_result(-EOPNOTSUPP);
+}
+
+int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
+{
+	(void)qp;
+	(void)ece;
+	return verbs_result(-EOPNOTSUPP);
 }

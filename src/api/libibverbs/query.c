@@ -54,12 +54,14 @@ int ibv_query_device(struct ibv_context *public, struct ibv_device_attr *ret_att
 				    IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_CURR_QP_STATE_MOD |
 				    IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_SYS_IMAGE_GUID |
 				    IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE |
-				    IBV_DEVICE_XRC,
+				    IBV_DEVICE_XRC | IBV_DEVICE_MEM_WINDOW |
+				    IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_MEM_MGT_EXTENSIONS,
 		.max_sge = at_most_int_max(limits->sges_max),
 		.max_sge_rd = at_most_int_max(limits->sges_max),
 		.max_cq = at_most_int_max(limits->cq_count_max),
 		.max_cqe = at_most_int_max(limits->cqes_max),
 		.max_mr = at_most_int_max(limits->region_count_max),
+		.max_mw = at_most_int_max(limits->region_count_max),
 		.max_pd = at_most_int_max(limits->pd_count_max),
 		.max_qp_rd_atom = limits->responder_resources_max,
 		.max_res_rd_atom = at_most_int_max((uint64_t)limits->responder_resources_max *
@@ -72,6 +74,9 @@ int ibv_query_device(struct ibv_context *public, struct ibv_device_attr *ret_att
 		.max_srq = at_most_int_max(limits->srq_count_max),
 		.max_srq_wr = at_most_int_max(limits->srq_requests_max),
 		.max_srq_sge = at_most_int_max(limits->srq_sges_max),
+		.max_mcast_grp = at_most_int_max(limits->multicast_groups_max),
+		.max_mcast_qp_attach = at_most_int_max(limits->multicast_members_max),
+		.max_total_mcast_qp_attach = at_most_int_max(limits->multicast_total_members_max),
 		.max_pkeys = PORT_PKEYS_MAX,
 		.local_ca_ack_delay = limits->ack_delay,
 		.phys_port_cnt = (uint8_t)hca->port_count,
@@ -89,12 +94,20 @@ int verbs_query_device_ex(struct ibv_context *context,
 			IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
 			IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV,
 		.odp_caps.per_transport_caps.uc_odp_caps =
-			IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE,
+			IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
+			IBV_ODP_SUPPORT_SRQ_RECV,
 		.odp_caps.per_transport_caps.ud_odp_caps =
-			IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV,
+			IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_SRQ_RECV,
 		.xrc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_WRITE |
 				IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC |
 				IBV_ODP_SUPPORT_SRQ_RECV,
+		.tm_caps.max_rndv_hdr_size = TAG_RENDEZVOUS_BYTES_MAX,
+		.tm_caps.max_num_tags = TAGS_MAX,
+		.tm_caps.flags = IBV_TM_CAP_RC,
+		.tm_caps.max_ops = TAG_OPERATIONS_MAX,
+		.tm_caps.max_sge = TAG_SGES_MAX,
+		.cq_mod_caps.max_cq_count = UINT16_MAX,
+		.cq_mod_caps.max_cq_period = UINT16_MAX,
 		.completion_timestamp_mask = UINT64_MAX,
 		.hca_core_clock = CLOCK_KHZ,
 		.max_dm_size = DEVICE_MEMORY_BYTES_MAX,

@@ -4,9 +4,10 @@
 
 #include <stdlib.h>
 #include "api/libibverbs/events.h"
+#include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
 
-/* With a domain it becomes an XRC SRQ. The adapter's lock is held. */
+/* With a domain it becomes an XRC SRQ, with tags one that matches them. The lock is held. */
 static int make_object(struct verbs_srq *srq, const struct ibv_srq_init_attr_ex *attr,
 		       struct xrcd *domain)
 {
@@ -14,9 +15,13 @@ static int make_object(struct verbs_srq *srq, const struct ibv_srq_init_attr_ex 
 		srq_create(adapter_hca(srq->adapter), pd_of(attr->pd)->domain, attr->attr.max_wr,
 			   attr->attr.max_sge, attr->attr.srq_limit, srq, &srq->object);
 
-	if (error || !domain)
+	if (error)
 		return error;
-	error = srq_join(srq->object, domain, cq_of(attr->cq)->object);
+	if (domain)
+		error = srq_join(srq->object, domain, cq_of(attr->cq)->object);
+	else if (attr->comp_mask & IBV_SRQ_INIT_ATTR_TM)
+		error = srq_match_tags(srq->object, attr->tm_cap.max_num_tags,
+				       cq_of(attr->cq)->object);
 	/* It has no users yet, so that it can always be destroyed. */
 	if (error && srq_destroy(srq->object))
 		error = -EBUSY;
@@ -61,11 +66,30 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr
 		.attr = attr->attr,
 		.pd = pd,
 	};
+
+	/* The extended call of verbs.h hands on a PD that it has not looked at. */
+	if (!pd)
+		return verbs_null(-EINVAL);
+
 	struct ibv_srq *srq = create(pd->context, &extended, NULL);
 
 	if (srq)
 		attr->attr = extended.attr;
 	return srq;
+}
+
+static struct ibv_srq *create_tag_matching(struct ibv_context *context,
+					   struct ibv_srq_init_attr_ex *attr)
+{
+	const uint32_t needed = IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_TM;
+
+	if ((attr->comp_mask & needed) != needed || !attr->cq ||
+	    attr->comp_mask & IBV_SRQ_INIT_ATTR_XRCD || attr->tm_cap.max_ops > TAG_OPERATIONS_MAX)
+		return verbs_null(-EINVAL);
+	/* A tagged buffer has one. */
+	if (attr->attr.max_sge == 0)
+		attr->attr.max_sge = 1;
+	return create(context, attr, NULL);
 }
 
 struct ibv_srq *verbs_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
@@ -74,11 +98,13 @@ struct ibv_srq *verbs_create_srq_ex(struct ibv_context *context, struct ibv_srq_
 	enum ibv_srq_type type =
 		attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE ? attr->srq_type : IBV_SRQT_BASIC;
 
-	if (attr->comp_mask & IBV_SRQ_INIT_ATTR_TM || type == IBV_SRQT_TM)
-		return verbs_null(-EOPNOTSUPP);
-	if (attr->comp_mask >= IBV_SRQ_INIT_ATTR_RESERVED || (unsigned)type > IBV_SRQT_XRC)
+	if (attr->comp_mask >= IBV_SRQ_INIT_ATTR_RESERVED || (unsigned)type > IBV_SRQT_TM)
 		return verbs_null(-EINVAL);
 	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) || !attr->pd)
+		return verbs_null(-EINVAL);
+	if (type == IBV_SRQT_TM)
+		return create_tag_matching(context, attr);
+	if (attr->comp_mask & IBV_SRQ_INIT_ATTR_TM)
 		return verbs_null(-EINVAL);
 	if (type == IBV_SRQT_BASIC)
 		return create(context, attr, NULL);
@@ -91,7 +117,7 @@ int verbs_get_srq_num(struct ibv_srq *public, uint32_t *ret_number)
 {
 	const struct srq *object = srq_of(public)->object;
 
-	if (!object->xrcd)
+	if (!object->xrcd) /* only those of XRC have one */
 		return verbs_result(-EINVAL);
 	*ret_number = object->srqn;
 	return 0;
@@ -134,14 +160,21 @@ int ibv_destroy_srq(struct ibv_srq *public)
 
 	adapter_lock(srq->adapter);
 
+	uint32_t user_count = srq->object->users;
 	int error = srq_destroy(srq->object);
 
 	adapter_unlock(srq->adapter);
+	if (unlikely(warnings_are_on && error == -EBUSY))
+		misuse_busy("ibv_destroy_srq", public->handle, user_count,
+			    "queue pairs that receive from it");
 	if (error)
 		return verbs_result(error);
 
 	uint32_t handed_out = events_forget(context, public, &srq->async_events_handed_out);
 
+	if (unlikely(warnings_are_on))
+		misuse_wait_acknowledged("ibv_destroy_srq", public->handle,
+					 public->events_completed, handed_out);
 	events_wait_acknowledged(&public->mutex, &public->cond, &public->events_completed,
 				 handed_out);
 	free(srq);

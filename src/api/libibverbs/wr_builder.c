@@ -193,25 +193,30 @@ static void wr_set_inline_data(struct ibv_qp_ex *qp, void *bytes, size_t byte_co
 	wr_set_inline_data_list(qp, 1, &buffer);
 }
 
-/* Operations that no type offers: the program learns of it from wr_complete. */
-static void refuse(struct ibv_qp_ex *qp)
-{
-	staged_requests_fail(staged_of(qp), EOPNOTSUPP);
-}
-
 static void wr_bind_mw(struct ibv_qp_ex *qp, struct ibv_mw *mw, uint32_t rkey,
 		       const struct ibv_mw_bind_info *info)
 {
-	(void)mw;
-	(void)rkey;
-	(void)info;
-	refuse(qp);
+	struct ibv_send_wr *wr = stage(qp, IBV_WR_BIND_MW);
+
+	if (!wr)
+		return;
+	wr->bind_mw.mw = mw;
+	wr->bind_mw.rkey = rkey;
+	wr->bind_mw.bind_info = *info;
 }
 
 static void wr_local_inv(struct ibv_qp_ex *qp, uint32_t rkey)
 {
-	(void)rkey;
-	refuse(qp);
+	struct ibv_send_wr *wr = stage(qp, IBV_WR_LOCAL_INV);
+
+	if (wr)
+		wr->invalidate_rkey = rkey;
+}
+
+/* Operations that no type offers: the program learns of it from wr_complete. */
+static void refuse(struct ibv_qp_ex *qp)
+{
+	staged_requests_fail(staged_of(qp), EOPNOTSUPP);
 }
 
 static void wr_send_tso(struct ibv_qp_ex *qp, void *header, uint16_t header_bytes, uint16_t mss)
@@ -225,10 +230,10 @@ static void wr_send_tso(struct ibv_qp_ex *qp, void *header, uint16_t header_byte
 static void wr_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_address,
 			    const void *value)
 {
-	(void)rkey;
-	(void)remote_address;
-	(void)value;
-	refuse(qp);
+	const struct ibv_data_buf bytes = {.addr = (void *)(uintptr_t)value, .length = 8};
+
+	if (stage_rdma(qp, IBV_WR_ATOMIC_WRITE, rkey, remote_address))
+		staged_requests_set_inline(staged_of(qp), &bytes, 1);
 }
 
 static void wr_flush(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_address, size_t length,
@@ -248,14 +253,15 @@ uint64_t wr_builder_operations(enum ibv_qp_type type)
 	const uint64_t writes = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
 	const uint64_t answered = IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 				  IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
-				  IBV_QP_EX_WITH_SEND_WITH_INV;
+				  IBV_QP_EX_WITH_ATOMIC_WRITE | IBV_QP_EX_WITH_SEND_WITH_INV;
+	const uint64_t local = IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV;
 
 	switch ((unsigned)type) {
 	case IBV_QPT_RC:
 	case IBV_QPT_XRC_SEND:
-		return sends | writes | answered;
+		return sends | writes | answered | local;
 	case IBV_QPT_UC:
-		return sends | writes;
+		return sends | writes | local;
 	case IBV_QPT_UD:
 		return sends;
 	default:

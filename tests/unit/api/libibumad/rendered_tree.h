@@ -14,7 +14,7 @@ static char tree_folder[64];
 
 static inline void tree_make(void)
 {
-	strcpy(tree_folder, "/tmp/softib-tree-test-XXXXXX");
+	snprintf(tree_folder, sizeof(tree_folder), "/tmp/softib-tree-test-XXXXXX");
 	assert_non_null(mkdtemp(tree_folder));
 	setenv("SOFTIB_TREE", tree_folder, 1);
 }

@@ -31,7 +31,7 @@ static int listen_on_socket(void **state)
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(socket_path, sizeof(socket_path), "%s/control", folder);
-	strcpy(address.sun_path, socket_path);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", socket_path);
 	listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (bind(listener, (const struct sockaddr *)&address, sizeof(address)))
 		return -1;

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attaching datagram queue pairs to multicast groups (vol 1, chapter 11). */
+#include "api/libibverbs/objects.h"
+
+#include <string.h>
+
+static struct gid gid_from_public(const union ibv_gid *public)
+{
+	struct gid gid;
+
+	memcpy(gid.bytes, public->raw, sizeof(gid.bytes));
+	return gid;
+}
+
+int ibv_attach_mcast(struct ibv_qp *public, const union ibv_gid *public_gid, uint16_t lid)
+{
+	struct verbs_qp *qp = qp_of(public);
+	const struct gid gid = gid_from_public(public_gid);
+
+	adapter_lock(qp->adapter);
+
+	int error = multicast_attach(qp->object, &gid, lid);
+
+	adapter_unlock(qp->adapter);
+	return verbs_result(error);
+}
+
+int ibv_detach_mcast(struct ibv_qp *public, const union ibv_gid *public_gid, uint16_t lid)
+{
+	struct verbs_qp *qp = qp_of(public);
+	const struct gid gid = gid_from_public(public_gid);
+
+	adapter_lock(qp->adapter);
+
+	int error = multicast_detach(qp->object, &gid, lid);
+
+	adapter_unlock(qp->adapter);
+	return verbs_result(error);
+}
