@@ -8,16 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 #include "cli/connection.h"
+#include "cli/fabric_options.h"
 #include "cli/subcommand.h"
 #include "host/control.h"
 
 enum { FOLDER_DESCRIPTORS = 16 };
-
-static const struct option long_options[] = {
-	{"name", required_argument, NULL, 'n'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
 
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *where)
 {
@@ -82,18 +77,14 @@ static int end_fabric(const char *fabric)
 
 static int run_down(const struct subcommand *self, int argument_count, char **arguments)
 {
-	const char *name = NULL;
-	int code;
+	struct fabric_options options;
+	int code = fabric_options_read(self, FABRIC_NAME_ONLY, argument_count, arguments, &options);
 
-	while ((code = getopt_long(argument_count, arguments, "n:h", long_options, NULL)) != -1) {
-		if (code == 'n')
-			name = optarg;
-		else
-			return code == 'h' ? subcommand_help(self) : subcommand_misuse(self, NULL);
-	}
+	if (code >= 0)
+		return code;
 	if (optind < argument_count)
 		return subcommand_misuse(self, "it takes options only");
-	return end_fabric(fabric_name_or_default(name));
+	return end_fabric(options.fabric);
 }
 
 const struct subcommand subcommand_down = {

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* softib hosts: the ports of all hosts, a line each. */
 #include <getopt.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/attributes.h"
 #include "cli/connection.h"
+#include "cli/fabric_options.h"
 #include "cli/subcommand.h"
-
-static const struct option long_options[] = {
-	{"name", required_argument, NULL, 'n'},
-	{"json", no_argument, NULL, 'j'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
 
 static const struct {
 	const char *title;
@@ -100,29 +93,23 @@ static json_t *collect_rows(int socket)
 
 static int run_hosts(const struct subcommand *self, int argument_count, char **arguments)
 {
-	const char *name = NULL;
-	bool wants_json = false;
-	int code;
+	struct fabric_options options;
+	int code = fabric_options_read(self, FABRIC_NAME_AND_JSON, argument_count, arguments,
+				       &options);
 
-	while ((code = getopt_long(argument_count, arguments, "n:h", long_options, NULL)) != -1) {
-		if (code == 'n')
-			name = optarg;
-		else if (code == 'j')
-			wants_json = true;
-		else
-			return code == 'h' ? subcommand_help(self) : subcommand_misuse(self, NULL);
-	}
+	if (code >= 0)
+		return code;
 	if (optind < argument_count)
 		return subcommand_misuse(self, "it takes options only");
 
-	int socket = connection_open(fabric_name_or_default(name));
+	int socket = connection_open(options.fabric);
 	json_t *rows = socket < 0 ? NULL : collect_rows(socket);
 
 	if (socket >= 0)
 		close(socket);
 	if (!rows)
 		return EXIT_FAILURE;
-	if (wants_json)
+	if (options.wants_json)
 		print_json(rows);
 	else
 		print_table(rows);

@@ -6,15 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/connection.h"
+#include "cli/fabric_options.h"
 #include "cli/subcommand.h"
 
 enum { NODE_BYTES = 128 };
-
-static const struct option long_options[] = {
-	{"name", required_argument, NULL, 'n'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
 
 /* NODE or NODE:PORT. Port 0 stands for all. */
 static bool parse_target(const char *text, char ret_node[static NODE_BYTES], int *ret_port)
@@ -39,16 +34,13 @@ static bool parse_target(const char *text, char ret_node[static NODE_BYTES], int
 
 static int run_link(const struct subcommand *self, int argument_count, char **arguments)
 {
-	const char *name = NULL;
+	struct fabric_options options;
 	char node[NODE_BYTES];
-	int code, port;
+	int port;
+	int code = fabric_options_read(self, FABRIC_NAME_ONLY, argument_count, arguments, &options);
 
-	while ((code = getopt_long(argument_count, arguments, "n:h", long_options, NULL)) != -1) {
-		if (code == 'n')
-			name = optarg;
-		else
-			return code == 'h' ? subcommand_help(self) : subcommand_misuse(self, NULL);
-	}
+	if (code >= 0)
+		return code;
 	if (argument_count - optind != 2)
 		return subcommand_misuse(self, "it takes down or up, and a node");
 
@@ -60,9 +52,9 @@ static int run_link(const struct subcommand *self, int argument_count, char **ar
 		return subcommand_misuse(
 			self, "which link? NODE, or NODE:PORT with a port from 1 to 254");
 
-	json_t *answer = fabric_ask(fabric_name_or_default(name),
-				    json_pack("{s:s, s:s, s:i, s:b}", "command", "link", "node",
-					      node, "port", port, "up", is_up));
+	json_t *answer =
+		fabric_ask(options.fabric, json_pack("{s:s, s:s, s:i, s:b}", "command", "link",
+						     "node", node, "port", port, "up", is_up));
 
 	if (!answer)
 		return EXIT_FAILURE;

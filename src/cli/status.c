@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* softib status: how a fabric is. */
 #include <getopt.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "cli/connection.h"
+#include "cli/fabric_options.h"
 #include "cli/subcommand.h"
-
-static const struct option long_options[] = {
-	{"name", required_argument, NULL, 'n'},
-	{"json", no_argument, NULL, 'j'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
 
 static int number(const json_t *object, const char *key)
 {
@@ -54,28 +47,21 @@ static void print_status(const json_t *status)
 
 static int run_status(const struct subcommand *self, int argument_count, char **arguments)
 {
-	const char *name = NULL;
-	bool wants_json = false;
-	int code;
+	struct fabric_options options;
+	int code = fabric_options_read(self, FABRIC_NAME_AND_JSON, argument_count, arguments,
+				       &options);
 
-	while ((code = getopt_long(argument_count, arguments, "n:h", long_options, NULL)) != -1) {
-		if (code == 'n')
-			name = optarg;
-		else if (code == 'j')
-			wants_json = true;
-		else
-			return code == 'h' ? subcommand_help(self) : subcommand_misuse(self, NULL);
-	}
+	if (code >= 0)
+		return code;
 	if (optind < argument_count)
 		return subcommand_misuse(self, "it takes options only");
 
-	json_t *status =
-		fabric_ask(fabric_name_or_default(name), json_pack("{s:s}", "command", "status"));
+	json_t *status = fabric_ask(options.fabric, json_pack("{s:s}", "command", "status"));
 
 	if (!status)
 		return EXIT_FAILURE;
 	json_object_del(status, "ok");
-	if (wants_json)
+	if (options.wants_json)
 		print_json(status);
 	else
 		print_status(status);

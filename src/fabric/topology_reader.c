@@ -252,6 +252,16 @@ static int read_port_guid(struct reader *reader, const char **at, uint64_t *ret_
 	return error;
 }
 
+static bool copy_name(const char *name, char ret_name[static TOPOLOGY_NAME_BYTES])
+{
+	size_t length = strlen(name);
+
+	if (length >= TOPOLOGY_NAME_BYTES)
+		return false;
+	memcpy(ret_name, name, length + 1);
+	return true;
+}
+
 /* "remoteid"[r](guid), or "remoteid@alias". */
 static int read_remote(struct reader *reader, const char **at, struct declared_port *port)
 {
@@ -266,13 +276,10 @@ static int read_remote(struct reader *reader, const char **at, struct declared_p
 
 	if (alias)
 		*alias++ = '\0';
-	if (strlen(remote) >= TOPOLOGY_NAME_BYTES ||
-	    (alias && strlen(alias) >= TOPOLOGY_NAME_BYTES))
+	if (!copy_name(remote, port->remote) || !copy_name(alias ? alias : "", port->remote_alias))
 		return topology_fail(reader->error, reader->line,
 				     "cable: a name has 1 to %d characters",
 				     TOPOLOGY_NAME_BYTES - 1);
-	snprintf(port->remote, sizeof(port->remote), "%s", remote);
-	snprintf(port->remote_alias, sizeof(port->remote_alias), "%s", alias ? alias : "");
 	port->remote_port = 1;
 	if (**at == '[' && !read_bracketed(at, &port->remote_port))
 		return topology_fail(reader->error, reader->line,

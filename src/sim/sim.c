@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "fabric/port_view.h"
 #include "net/link/port_queues.h"
-#include "sim/port_views.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
@@ -57,7 +57,7 @@ static void port_changed(void *context, struct port *port)
 	(void)context;
 	if (!host) /* while the topology is built */
 		return;
-	port_view_read(port, &view);
+	port_view_of(port, &view);
 	hca_port_update(&host->hca, &view, port->info.client_reregister);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulator itself: time that jumps, and the same run from the same seed. Covers:
- * sim/port_views.c */
+/* The simulator itself: time that jumps, and the same run from the same seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

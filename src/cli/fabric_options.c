@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of subcommands that ask a fabric something: which fabric, and how to print. */
+#include "cli/fabric_options.h"
+
+#include <getopt.h>
+#include <stddef.h>
+#include "cli/connection.h"
+#include "cli/subcommand.h"
+
+static const struct option name_only[] = {
+	{"name", required_argument, NULL, 'n'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+static const struct option name_and_json[] = {
+	{"name", required_argument, NULL, 'n'},
+	{"json", no_argument, NULL, 'j'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+int fabric_options_read(const struct subcommand *self, enum fabric_option_set accepted,
+			int argument_count, char **arguments, struct fabric_options *ret_options)
+{
+	const struct option *long_options =
+		accepted == FABRIC_NAME_AND_JSON ? name_and_json : name_only;
+	const char *name = NULL;
+	bool wants_json = false;
+	int code;
+
+	while ((code = getopt_long(argument_count, arguments, "n:h", long_options, NULL)) != -1) {
+		if (code == 'n')
+			name = optarg;
+		else if (code == 'j')
+			wants_json = true;
+		else
+			return code == 'h' ? subcommand_help(self) : subcommand_misuse(self, NULL);
+	}
+	*ret_options = (struct fabric_options){
+		.fabric = fabric_name_or_default(name),
+		.wants_json = wants_json,
+	};
+	return -1;
+}
