@@ -2,16 +2,18 @@
 /*
  * One side of a reliable connection that carries checked messages until something ends it.
  *
- *   kill_traffic send|receive DIRECTORY [COUNT [TIMEOUT]]
+ *   kill_traffic send|receive DIRECTORY [COUNT [TIMEOUT [no-files]]]
  *
  * The two find each other by files in DIRECTORY. Every 1000 messages a line "N messages" says that
  * they flow. COUNT 0 is for ever; SIGTERM is a polite end. TIMEOUT is the local ACK timeout's code.
+ * With no-files the process may open no file once it is connected.
  * Exit code 0: all went well; 3: a completion said no, and its name was printed.
  */
 #include "verbs_client.h"
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -231,6 +233,8 @@ int main(int argument_count, char **arguments)
 	write_address(&traffic, arguments[2]);
 	read_address(&traffic, arguments[2], &lid, &qpn);
 	connect_to(&traffic, lid, qpn);
+	if (argument_count > 5)
+		CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &(struct rlimit){1, 1}), 0);
 
 	carry(&traffic);
 	if (traffic.status != IBV_WC_SUCCESS)

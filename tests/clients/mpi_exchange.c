@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two MPI ranks swap a mebibyte and check each byte, then agree on a sum; the client test "mpi" compiles it with mpicc. */
+/* Two MPI ranks swap a mebibyte and check each byte, then agree on a sum; the client test "mpi"
+ * compiles it with mpicc. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mistakes and the statuses, errnos and events that answer them. */
+/* Mistakes and the statuses, errnos and events that answer them.
+ * Covers: api/libibverbs/context.c api/libibverbs/mr.c api/libibverbs/pd.c api/libibverbs/qp.c
+ * api/libibverbs/qp_attributes.c */
 #include "verbs_client.h"
 
 struct couple {
@@ -225,7 +227,7 @@ static void bad_calls(struct device *device)
 	struct ibv_ah_attr nowhere = {.dlid = 1, .port_num = 9};
 
 	CHECK(!ibv_create_ah(device->pd, &nowhere) && errno == EINVAL);
-	CHECK(!ibv_alloc_mw(device->pd, IBV_MW_TYPE_1) && errno == EOPNOTSUPP);
+	CHECK(!ibv_alloc_mw(device->pd, (enum ibv_mw_type)3) && errno == EINVAL);
 	CHECK(!ibv_reg_dmabuf_mr(device->pd, 0, 8, 0, -1, 0) && errno == EOPNOTSUPP);
 	endpoint_close(&endpoint);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The extended interfaces: ibv_wr_*, ibv_cq_ex, device memory, on-demand regions, query_device_ex.
- */
+ * Covers: api/libibverbs/device_memory.c api/libibverbs/poll.c api/libibverbs/query.c
+ * api/libibverbs/wr_builder.c */
 #include "verbs_client.h"
 
 enum {
@@ -119,7 +120,7 @@ static void aborts_and_mistakes(struct endpoint *a, struct endpoint *b)
 	CHECK_EQUAL(ibv_wr_complete(qp), EINVAL);
 
 	ibv_wr_start(qp);
-	ibv_wr_local_inv(qp, 1);
+	ibv_wr_send_tso(qp, a->bytes, 8, 512);
 	CHECK_EQUAL(ibv_wr_complete(qp), EOPNOTSUPP);
 
 	/* One more than the queue holds: none of them is posted. */

@@ -8,6 +8,7 @@
 #include "host/adapter.h"
 #include "host/session.h"
 #include "wire/packet.h"
+#include "wire/pkey.h"
 #include "wire/subnet_attributes.h"
 
 enum { LOOP_LID = 7, FIRST_QPN = 0x400, QPNS_PER_BLOCK = 1024, BATCH = 8, TRAIN_BYTES = 65536 };
@@ -71,7 +72,7 @@ static void set_port(struct hca *hca)
 		.sm_lid = 1,
 		.pkey_count = 4,
 		.gid_count = 2,
-		.pkeys = {0xffff},
+		.pkeys = {0xffff, 0x8001},
 	};
 
 	view.gids[0] = gid_from(GID_PREFIX_LINK_LOCAL, the_session.description.node_guid + 1);
@@ -141,7 +142,8 @@ void adapter_transmit(struct adapter *adapter, time_ns now)
 		if (qp_next_route(qp, now, &route))
 			count = qp_transmit(qp, now, BATCH, TRAIN_BYTES, packets);
 		for (unsigned i = 0; i < count; i++)
-			if (packets[i].lrh.dlid == LOOP_LID)
+			if (packets[i].lrh.dlid == LOOP_LID ||
+			    lid_is_multicast(packets[i].lrh.dlid))
 				hca_receive(hca, now, 1, &packets[i]);
 		if (count)
 			hca_ready_add(hca, qp);
@@ -149,6 +151,12 @@ void adapter_transmit(struct adapter *adapter, time_ns now)
 }
 
 bool adapter_is_idle(struct adapter *adapter)
+{
+	(void)adapter;
+	return false;
+}
+
+bool adapter_sends_through_softibd(const struct adapter *adapter)
 {
 	(void)adapter;
 	return false;

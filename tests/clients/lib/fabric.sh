@@ -49,7 +49,8 @@ listens() {
 	cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk -v port=":$hex" '$2 ~ port"$" && $4 == "0A" {found = 1} END {exit !found}'
 }
 
-PORT=$((20000 + ($$ * 7) % 20000))
+# Below the ephemeral range, so that no outgoing connection has it.
+PORT=$((12000 + ($$ * 7) % 18000))
 # between NAME SERVER-COMMAND CLIENT-COMMAND: h1 serves (with -p PORT), h2 asks; both must exit 0. Output: $WORK/server, $WORK/client.
 between() {
 	local name=$1 server client_rc server_rc
