@@ -353,7 +353,7 @@ static uint32_t datagrams_using(const struct qp *qp, const struct ah *ah)
 	if (qp->type != QP_UD)
 		return 0;
 	for (uint32_t position = sends->done; position != sends->tail; position++)
-		count += send_queue_slot(sends, position)->address == &ah->vector;
+		count += send_queue_slot(sends, position)->address_origin == &ah->vector;
 	return count;
 }
 

@@ -96,7 +96,7 @@ bool requester_is_ready(const struct qp *qp)
 
 static uint32_t datagram_destination(const struct send_slot *slot)
 {
-	return lid_is_multicast(slot->address->dlid) ? QPN_MULTICAST : slot->remote_qpn;
+	return lid_is_multicast(slot->address.dlid) ? QPN_MULTICAST : slot->remote_qpn;
 }
 
 void requester_route(const struct qp *qp, struct qp_route *ret_route)
@@ -108,7 +108,7 @@ void requester_route(const struct qp *qp, struct qp_route *ret_route)
 		const struct send_slot *slot =
 			send_queue_slot(&qp->requester.queue, qp->requester.cursor);
 
-		address = slot->address;
+		address = &slot->address;
 		destination_qpn = datagram_destination(slot);
 	}
 	*ret_route = (struct qp_route){
@@ -289,7 +289,7 @@ static void address_request(const struct qp *qp, const struct send_slot *slot,
 		ret_packet->xrc_srqn = slot->remote_srqn;
 		return;
 	}
-	packet_address(qp, slot->address, datagram_destination(slot), ret_packet);
+	packet_address(qp, &slot->address, datagram_destination(slot), ret_packet);
 	/* A controlled Q_Key in the request stands for the queue pair's own (vol 1, chapter 10). */
 	ret_packet->deth = (struct deth){
 		.qkey = slot->remote_qkey >> 31 ? qp->attributes.qkey : slot->remote_qkey,

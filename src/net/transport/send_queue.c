@@ -67,7 +67,8 @@ static void copy_addressing(const struct send_request *request, enum send_addres
 			    struct send_slot *ret_slot)
 {
 	if (addressing == SEND_DATAGRAM) {
-		ret_slot->address = request->address;
+		ret_slot->address = *request->address;
+		ret_slot->address_origin = request->address;
 		ret_slot->remote_qpn = request->remote_qpn;
 		ret_slot->remote_qkey = request->remote_qkey;
 		return;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "net/transport/address.h"
 #include "net/transport/work_request.h"
 #include "wire/psn.h"
 
@@ -21,7 +22,9 @@ struct send_slot {
 			uint64_t swap;
 		};
 		struct {
-			const struct address_vector *address;
+			/* A copy: the consumer may destroy its handle right after posting. */
+			struct address_vector address;
+			const void *address_origin; /* whose copy: compared, never followed */
 			uint32_t remote_qpn;
 			uint32_t remote_qkey;
 		};

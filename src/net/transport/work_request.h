@@ -57,7 +57,7 @@ struct send_request {
 	uint64_t bind_byte_count;
 	uint32_t bind_region_key;
 	uint32_t bind_access;
-	/* Datagrams only. The vector must live until the request has completed. */
+	/* Datagrams only. The vector is copied. */
 	const struct address_vector *address;
 	const struct protection_domain *address_pd;
 	uint32_t remote_qpn;

@@ -331,6 +331,21 @@ static void test_datagrams_to_two_places_are_two_batches(void **state)
 	rc_pair_release(&pair);
 }
 
+static void test_datagram_keeps_its_address_after_the_handle_is_gone(void **state)
+{
+	struct address_vector address = to_b();
+
+	(void)state;
+	connect_ud();
+	post_receive(&pair, &pair.b, 552);
+	assert_int_equal(post_datagram(&address, 0x11111111, 64), 0);
+	/* Nothing was transmitted yet. */
+	memset(&address, 0xff, sizeof(address));
+	run_until_idle(&pair);
+	assert_int_equal(expect_received(&pair.b, COMPLETION_SUCCESS)->sl, 3);
+	rc_pair_release(&pair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_uc_receive_with_a_dead_key_breaks_the_receiver),
 		cmocka_unit_test(test_uc_abandoned_message_ends_a_shared_receive),
 		cmocka_unit_test(test_datagram_without_grh_leaves_the_first_40_bytes),
+		cmocka_unit_test(test_datagram_keeps_its_address_after_the_handle_is_gone),
 		cmocka_unit_test(test_datagram_with_grh_delivers_it),
 		cmocka_unit_test(test_datagram_with_a_wrong_qkey_is_counted_and_dropped),
 		cmocka_unit_test(test_datagram_above_the_mtu_stops_the_send_queue_only),
