@@ -11,6 +11,7 @@
 #include "daemon/flows.h"
 #include "daemon/ports.h"
 #include "daemon/sm_runner.h"
+#include "host/doorbell.h"
 #include "wire/grh.h"
 #include "wire/lrh.h"
 #include "wire/pkey.h"
@@ -131,11 +132,8 @@ static bool take_record(struct client *client, const struct ring_record *record)
 
 static void give_room_back(struct client *client)
 {
-	uint64_t one = 1;
-
-	if (ring_release(&client->up) && write(client->down_doorbell, &one, sizeof(one)) < 0 &&
-	    errno != EAGAIN)
-		client_end(client, "its doorbell is broken");
+	if (ring_release(&client->up))
+		doorbell_ring(client->down_doorbell);
 }
 
 static bool read_client(struct client *client)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
+#include <sys/types.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,6 +16,7 @@
 #include "daemon/flows.h"
 #include "daemon/log.h"
 #include "daemon/server.h"
+#include "host/doorbell.h"
 #include "host/memory_file.h"
 
 int client_create(struct daemon *daemon, int socket, pid_t pid, struct client **ret_client)
@@ -53,13 +54,11 @@ int client_create(struct daemon *daemon, int socket, pid_t pid, struct client **
 static void doorbell_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
 {
 	struct client *client = container_of(watch, struct client, doorbell_watch);
-	uint64_t rings;
 
 	(void)daemon;
 	(void)events;
-	/* Whatever the count says, one look at the rings answers it. */
-	if (read(client->up_doorbell, &rings, sizeof(rings)) < 0 && errno != EAGAIN)
-		return;
+	/* However often it rang, one look at the rings answers it. */
+	doorbell_silence(client->up_doorbell);
 	if (client->is_ending)
 		return;
 	client_wake(client);
@@ -86,12 +85,12 @@ static int make_rings(struct client *client)
 
 static int make_doorbells(struct client *client)
 {
-	client->down_doorbell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	client->down_doorbell = doorbell_make();
 	if (client->down_doorbell < 0)
-		return -errno;
-	client->up_doorbell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+		return client->down_doorbell;
+	client->up_doorbell = doorbell_make();
 	if (client->up_doorbell < 0)
-		return -errno;
+		return client->up_doorbell;
 	client->doorbell_watch.ready = doorbell_ready;
 	return daemon_watch(client->daemon, client->up_doorbell, &client->doorbell_watch);
 }
@@ -226,11 +225,9 @@ void clients_publish(struct daemon *daemon)
 
 	while ((link = list_first(&daemon->unpublished))) {
 		struct client *client = container_of(link, struct client, unpublished_link);
-		uint64_t one = 1;
 
 		list_remove(link);
-		if (ring_publish(&client->down) &&
-		    write(client->down_doorbell, &one, sizeof(one)) < 0 && errno != EAGAIN)
-			client_end(client, "its doorbell is broken");
+		if (ring_publish(&client->down))
+			doorbell_ring(client->down_doorbell);
 	}
 }

@@ -13,8 +13,9 @@ struct client;
 
 struct reply {
 	json_t *object;				  /* NULL: the answer comes later */
-	int descriptors[CONTROL_DESCRIPTORS_MAX]; /* borrowed */
+	int descriptors[CONTROL_DESCRIPTORS_MAX]; /* borrowed, those from given_from on given away */
 	unsigned descriptor_count;
+	unsigned given_from;
 	uint32_t ring_shared; /* id of the direct ring whose descriptors these are; 0: none */
 	bool process_shared;  /* the descriptors of an attachment are among them */
 };

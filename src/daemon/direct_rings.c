@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "daemon/client.h"
+#include "host/doorbell.h"
 #include "host/memory_file.h"
 
 /* One process among thousands of peers still has an end of memory. */
@@ -209,13 +210,11 @@ static void mark_closed(const struct direct_ring *ring)
 static void close_ring(struct direct_ring *ring, const struct client *client)
 {
 	struct direct_end *peer = &ring->ends[ring->end_count - 1 - side_of(ring, client)];
-	uint64_t one = 1;
 
 	mark_closed(ring);
 	/* A peer that sleeps learns of it now; one whose doorbell is full is awake anyway. */
-	if (peer->client && peer->client != client &&
-	    write(peer->client->down_doorbell, &one, sizeof(one)) < 0 && errno != EAGAIN)
-		client_end(peer->client, "its doorbell is broken");
+	if (peer->client && peer->client != client)
+		doorbell_ring(peer->client->down_doorbell);
 	if (peer->client && peer->client != client && peer->has_been_told && !peer->was_fetched) {
 		struct direct_end *end = end_of(ring, client);
 

@@ -94,12 +94,26 @@ void server_stop(struct daemon *daemon)
 	close(daemon->reserve);
 }
 
+/* One that could not be made is negative. */
+static int descriptors_error(const struct reply *reply)
+{
+	for (unsigned index = 0; index < reply->descriptor_count; index++)
+		if (reply->descriptors[index] < 0)
+			return reply->descriptors[index];
+	return 0;
+}
+
 static void answer(struct client *client, struct reply *reply)
 {
 	char *text = json_dumps(reply->object, JSON_COMPACT);
-	int error = text ? control_send(client->socket, text, reply->descriptors,
-					reply->descriptor_count)
-			 : -ENOMEM;
+	int error = text ? descriptors_error(reply) : -ENOMEM;
+
+	if (!error)
+		error = control_send(client->socket, text, reply->descriptors,
+				     reply->descriptor_count);
+	for (unsigned index = reply->given_from; index < reply->descriptor_count; index++)
+		if (reply->given_from && reply->descriptors[index] >= 0)
+			close(reply->descriptors[index]);
 
 	if (error == -EAGAIN)
 		client_end(client, "it asks and does not read the answers");

@@ -11,10 +11,7 @@
 #include "host/receive.h"
 #include "host/transmit.h"
 
-enum {
-	PORTS_WAIT_MS = 5000,
-	IDLE_POLLS_PER_CLOCK = 32, /* a microsecond or so; a slow poller's timers are the helper's */
-};
+enum { PORTS_WAIT_MS = 5000 };
 
 static void ignore_event(void *context, const struct hca_event *event)
 {
@@ -221,12 +218,9 @@ time_ns adapter_now(const struct adapter *adapter)
 }
 
 /* Written under the lock, read by the helper without. */
-static uint64_t count_poll(struct attachment *attachment)
+static void count_poll(struct attachment *attachment)
 {
-	uint64_t poll_count = attachment->poll_count + 1;
-
-	__atomic_store_n(&attachment->poll_count, poll_count, __ATOMIC_RELAXED);
-	return poll_count;
+	__atomic_store_n(&attachment->poll_count, attachment->poll_count + 1, __ATOMIC_RELAXED);
 }
 
 void adapter_transmit(struct adapter *adapter, time_ns now)
@@ -245,13 +239,6 @@ void adapter_transmit(struct adapter *adapter, time_ns now)
 	attachment_wake_helper(attachment);
 }
 
-bool adapter_is_idle(struct adapter *adapter)
-{
-	struct attachment *attachment = adapter->attachment;
-
-	return count_poll(attachment) % IDLE_POLLS_PER_CLOCK != 0 && attachment_is_idle(attachment);
-}
-
 bool adapter_sends_through_softibd(const struct adapter *adapter)
 {
 	return adapter->attachment->sends_through_softibd;
@@ -265,6 +252,9 @@ void adapter_expect_silence(struct adapter *adapter)
 bool adapter_progress(struct adapter *adapter, time_ns now)
 {
 	struct attachment *attachment = adapter->attachment;
+
+	count_poll(attachment);
+
 	bool any = attachment_progress(attachment, now);
 
 	attachment->found_count += any;

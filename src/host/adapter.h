@@ -35,11 +35,8 @@ time_ns adapter_now(const struct adapter *adapter);
 /* Transmits what is ready, and takes what has arrived. Call after posting. */
 void adapter_transmit(struct adapter *adapter, time_ns now);
 
-/* A poll found nothing in its CQ: whether there is nothing to be found either. If not, call
- * adapter_progress. Says no every now and then, for the timers' sake; reads no clock. */
-bool adapter_is_idle(struct adapter *adapter);
-
-/* Reads the rings, expires timers, transmits. Returns whether anything happened. */
+/* Reads the rings, expires timers, transmits. Returns whether anything happened. Call when a poll
+ * finds nothing. */
 bool adapter_progress(struct adapter *adapter, time_ns now);
 
 /* Whether what was sent last went by the fabric path. Lock held. */

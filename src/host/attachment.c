@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "host/connection.h"
+#include "host/doorbell.h"
 #include "host/direct_channels.h"
 #include "host/helper.h"
 #include "host/memory_file.h"
@@ -231,27 +232,6 @@ bool attachment_progress(struct attachment *attachment, time_ns now)
 			any |= transmit_adapter(attachment->adapters[i], now);
 	transmit_flush(attachment);
 	return any;
-}
-
-static bool channel_is_idle(const struct channel *channel)
-{
-	return ring_is_empty(&channel->in) && list_is_empty(&channel->waiting) &&
-	       likely(!channel_is_corrupt(channel)) && likely(!ring_is_closed(channel->in.shared));
-}
-
-bool attachment_is_idle(const struct attachment *attachment)
-{
-	if (!channel_is_idle(&attachment->softibd))
-		return false;
-	for (unsigned i = 0; i < attachment->channel_count; i++)
-		if (attachment->channels[i]->state == CHANNEL_OPEN &&
-		    !channel_is_idle(attachment->channels[i]))
-			return false;
-	for (unsigned i = 0; i < attachment->adapter_limit; i++)
-		if (attachment->adapters[i] && attachment->adapters[i]->has_hca &&
-		    hca_ready_first(&attachment->adapters[i]->hca))
-			return false;
-	return list_is_empty(&attachment->flows.holding);
 }
 
 time_ns attachment_deadline(const struct attachment *attachment)

@@ -65,16 +65,16 @@ struct attachment {
 	struct adapter *adapters[SESSION_ADAPTERS_MAX]; /* by index; NULL until first opened */
 	unsigned adapter_limit;				/* no index from here on is in use */
 	bool is_failed;					/* softibd is gone */
-	bool is_abandoned;  /* this is a child of the process that attached */
+	bool is_abandoned;	    /* this is a child of the process that attached */
 	bool sends_through_softibd; /* the last packets went by the fabric path */
-	uint64_t discarded; /* packets thrown away at stalled consumers or for their size */
-	uint64_t malformed; /* records that were no packets */
+	uint64_t discarded;	    /* packets thrown away at stalled consumers or for their size */
+	uint64_t malformed;	    /* records that were no packets */
 
 	pthread_t helper;
 	enum helper_mode helper_mode;
 	time_ns helper_wakes_at; /* by itself */
-	uint64_t poll_count;	 /* atomic: polls that looked at the rings */
-	uint64_t found_count;	 /* polls that found something there */
+	uint64_t poll_count;	 /* atomic: polls and posts that looked at the rings */
+	uint64_t found_count;	 /* of them, those that found something */
 	bool helper_is_called;	 /* atomic: the program is about to stop polling */
 };
 
@@ -108,8 +108,6 @@ time_ns attachment_now(void);
 
 /* One round: rings, timers, transmit. Returns whether anything happened. */
 bool attachment_progress(struct attachment *attachment, time_ns now);
-/* Whether a round would find nothing in rings and lists; timers are not looked at. */
-bool attachment_is_idle(const struct attachment *attachment);
 /* When the next round is due if nobody rings. */
 time_ns attachment_deadline(const struct attachment *attachment);
 /* A program leaves: makes sure that the helper wakes up in time for what it started. */

@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 #include <unistd.h>
+#include "host/doorbell.h"
 
 void channel_init(struct channel *channel, uint32_t id)
 {
@@ -39,15 +40,6 @@ void channel_close(struct channel *channel)
 	channel->memory = NULL;
 	channel->doorbell = -1;
 	channel->state = CHANNEL_DEAD;
-}
-
-void doorbell_ring(int doorbell)
-{
-	uint64_t one = 1;
-
-	/* EAGAIN: it rings already. Anything else: its owner is gone, and softibd will say so. */
-	if (write(doorbell, &one, sizeof(one)) < 0)
-		return;
 }
 
 void channel_publish(struct channel *channel)

@@ -68,7 +68,4 @@ bool channel_is_underway(struct channel *channel, uint64_t position, time_ns now
 /* When channel_should_retry may turn true without the other end's doing. */
 time_ns channel_deadline(const struct channel *channel);
 
-/* Rings a doorbell; never blocks. */
-void doorbell_ring(int doorbell);
-
 #endif

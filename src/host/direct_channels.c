@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Direct channels: rings with other processes, from softibd's naming one to its closing. */
+#include "host/doorbell.h"
 #include "host/direct_channels.h"
 
 #include <errno.h>

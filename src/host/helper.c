@@ -21,6 +21,7 @@
 #include "host/attachment.h"
 #include "host/connection.h"
 #include "host/direct_channels.h"
+#include "host/doorbell.h"
 #include "host/transmit.h"
 
 enum {
@@ -67,12 +68,11 @@ static bool wait_for_doorbell(struct attachment *attachment, time_ns timeout_ns)
 		.tv_sec = (time_t)(timeout_ns / SECONDS(1)),
 		.tv_nsec = (long)(timeout_ns % SECONDS(1)),
 	};
-	uint64_t rings;
 
 	if (ppoll(watched, 2, timeout_ns == TIME_NEVER ? NULL : &timeout, NULL) < 0)
 		return true;
-	if (watched[0].revents & POLLIN && read(attachment->doorbell, &rings, sizeof(rings)) < 0)
-		return true;
+	if (watched[0].revents & POLLIN)
+		doorbell_silence(attachment->doorbell);
 	return !(watched[1].revents & (POLLHUP | POLLRDHUP | POLLERR | POLLNVAL));
 }
 

@@ -12,12 +12,12 @@
  * run keeps the fabric alive, nothing else)
  *   {"command":"attach"}            once per process, before the first adapter is used
  *        -> "ring_bytes"; descriptors: fabric page (read-only), process page memfd (up ring, down
- * ring, flow counters: struct process_layout), own doorbell eventfd, softibd's doorbell eventfd
+ * ring, flow counters: struct process_layout), own doorbell, softibd's doorbell
  *   {"command":"port","adapter":I}  -> softibd will send RECORD_PORT_UPDATE for every port of the
  * adapter now and on each change; "ok" after the first ones are in the ring
  *   {"command":"qpns","adapter":I,"count":N} -> "first","count" (blocks of QPN_BLOCK)
  *   {"command":"ring","id":N}       -> "outgoing_bytes","incoming_bytes"; descriptors: ring memfd
- * (struct direct_layout), the peer's doorbell eventfd
+ * (struct direct_layout), the peer's doorbell
  *   {"command":"refuse","id":N}     -> the ring could not be kept: it is closed, and no more are
  * offered
  *   tools: {"command":"hosts"},

@@ -8,9 +8,9 @@
 #include "wire/mtu.h"
 #include "wire/packet.h"
 
-/* Room goes back to the producer in pieces, so that it can go on while we copy; not for every record,
- * since the producer reads our cache line to see whether we sleep. A piece is an eighth of a direct
- * ring: what is kept back never makes the producer wait. */
+/* Room goes back to the producer in pieces, so that it can go on while we copy; not for every
+ * record, since the producer reads our cache line to see whether we sleep. A piece is an eighth of
+ * a direct ring: what is kept back never makes the producer wait. */
 enum { RELEASE_BYTES = 1 << 16, SMALLEST_MTU_BYTES = 256 };
 
 static struct adapter *adapter_at(const struct attachment *attachment, unsigned index)

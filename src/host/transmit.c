@@ -59,7 +59,8 @@ static void write_packet(struct channel *channel, uint16_t port, const struct pa
 /* How many of the largest packets surely fit. */
 static unsigned packets_that_fit(struct channel *channel, uint32_t record_bytes)
 {
-	uint64_t count = ring_room_at_least(&channel->out, channel->out.data_bytes / 4) / record_bytes;
+	uint64_t count =
+		ring_room_at_least(&channel->out, channel->out.data_bytes / 4) / record_bytes;
 
 	if (count < 2)
 		return 0;

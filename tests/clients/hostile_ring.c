@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "base/random.h"
 #include "base/time.h"
+#include "host/doorbell.h"
 #include "host/channel.h"
 #include "host/control.h"
 #include "host/memory_file.h"

@@ -150,12 +150,6 @@ void adapter_transmit(struct adapter *adapter, time_ns now)
 	}
 }
 
-bool adapter_is_idle(struct adapter *adapter)
-{
-	(void)adapter;
-	return false;
-}
-
 bool adapter_sends_through_softibd(const struct adapter *adapter)
 {
 	(void)adapter;

@@ -11,7 +11,7 @@
  * core. Yielding shows whether that is so: it takes longer when somebody else ran meanwhile, and
  * then the next yield comes after fewer polls in vain; when nobody did, after more. So programs
  * that have a core each make next to no system calls. A peer that runs answers within 2 us, which
- * is some 30 polls. Whoever sends through softibd waits for it as well as for the peer, and two
+ * is some 20 polls. Whoever sends through softibd waits for it as well as for the peer, and two
  * programs and softibd seldom have three cores for themselves: it yields early.
  */
 enum {
@@ -40,28 +40,15 @@ static void put_wc(const struct completion *completion, struct ibv_wc *ret_wc)
 	ret_wc->dlid_path_bits = completion->path_bits;
 }
 
-enum poll_outcome { POLL_MOVED_SOMETHING, POLL_IN_VAIN };
-
-/* Called with the lock held, when the CQ is empty. */
-static enum poll_outcome look_for_work(struct verbs_cq *cq)
-{
-	struct adapter *adapter = cq->adapter;
-
-	if (likely(adapter_is_idle(adapter)))
-		return POLL_IN_VAIN;
-	return adapter_progress(adapter, adapter_now(adapter)) ? POLL_MOVED_SOMETHING
-								: POLL_IN_VAIN;
-}
-
 /* Called with the lock held, after a poll that returns nothing. Returns whether to let others run.
  */
-static bool count_idle_poll(struct verbs_cq *cq, enum poll_outcome outcome)
+static bool count_idle_poll(struct verbs_cq *cq, bool has_progressed)
 {
 	uint32_t polls = adapter_sends_through_softibd(cq->adapter)
 				 ? POLLS_BEFORE_YIELD_TO_SOFTIBD
 				 : __atomic_load_n(&cq->polls_before_yield, __ATOMIC_RELAXED);
 
-	if (outcome == POLL_MOVED_SOMETHING) {
+	if (has_progressed) {
 		cq->idle_polls = 0;
 		return false;
 	}
@@ -90,25 +77,6 @@ static void let_others_run(struct verbs_cq *cq)
 	__atomic_store_n(&cq->polls_before_yield, polls, __ATOMIC_RELAXED);
 }
 
-/* The line that the peer is about to write is better not read at full speed. */
-static void spin_pause(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("yield");
-#endif
-}
-
-/* After a poll that returned nothing, without the lock. */
-static void rest(struct verbs_cq *cq, bool should_yield)
-{
-	if (unlikely(should_yield))
-		let_others_run(cq);
-	else
-		spin_pause();
-}
-
 int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_completions)
 {
 	struct verbs_cq *cq = cq_of(public);
@@ -118,10 +86,10 @@ int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_com
 
 	adapter_lock(cq->adapter);
 	if (!cq_first(object)) {
-		enum poll_outcome outcome = look_for_work(cq);
+		bool has_progressed = adapter_progress(cq->adapter, adapter_now(cq->adapter));
 
 		if (!cq_first(object))
-			should_yield = count_idle_poll(cq, outcome);
+			should_yield = count_idle_poll(cq, has_progressed);
 	}
 	for (; count < entry_count; count++) {
 		const struct completion *completion = cq_first(object);
@@ -134,8 +102,8 @@ int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_com
 	if (count)
 		cq->idle_polls = 0;
 	adapter_unlock(cq->adapter);
-	if (!count)
-		rest(cq, should_yield);
+	if (unlikely(should_yield))
+		let_others_run(cq);
 	return count;
 }
 
@@ -164,10 +132,10 @@ static int take_one(struct verbs_cq *cq)
 
 	adapter_lock(cq->adapter);
 	if (!cq_first(cq->object)) {
-		enum poll_outcome outcome = look_for_work(cq);
+		bool has_progressed = adapter_progress(cq->adapter, adapter_now(cq->adapter));
 
 		if (!cq_first(cq->object))
-			should_yield = count_idle_poll(cq, outcome);
+			should_yield = count_idle_poll(cq, has_progressed);
 	}
 
 	const struct completion *completion = cq_first(cq->object);
@@ -182,8 +150,8 @@ static int take_one(struct verbs_cq *cq)
 		error = ENOENT;
 	}
 	adapter_unlock(cq->adapter);
-	if (error)
-		rest(cq, should_yield);
+	if (unlikely(should_yield))
+		let_others_run(cq);
 	return error;
 }
 

@@ -6,8 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
+#include <unistd.h>
+#include "host/doorbell.h"
 #include "host/channel.h"
 
 enum { DATA_BYTES = 8192, KIND = 1, BODY_BYTES = 1000 };
@@ -25,9 +26,9 @@ static int setup(void **state)
 	channel_init(&here, 1);
 	channel_init(&there, 1);
 	channel_open(&here, memory[0], DATA_BYTES, memory[1], DATA_BYTES,
-		     eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+		     doorbell_make());
 	channel_open(&there, memory[1], DATA_BYTES, memory[0], DATA_BYTES,
-		     eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+		     doorbell_make());
 	return 0;
 }
 
@@ -57,7 +58,7 @@ static bool has_rung(int doorbell)
 {
 	uint64_t count;
 
-	return read(doorbell, &count, sizeof(count)) == sizeof(count);
+	return read(doorbell, &count, sizeof(count)) > 0;
 }
 
 static void test_doorbell_rings_only_for_a_sleeper(void **state)

@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "base/bytes.h"
+#include "host/doorbell.h"
 #include "host/control.h"
 #include "host/memory_file.h"
 #include "wire/mtu.h"
@@ -270,7 +271,7 @@ int fake_softibd_start(struct fake_softibd *softibd)
 		return -errno;
 	softibd->stop = eventfd(0, EFD_CLOEXEC);
 	for (unsigned i = 0; i < 2; i++)
-		softibd->doorbells[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		softibd->doorbells[i] = doorbell_make();
 
 	int error = make_memory(softibd);
 

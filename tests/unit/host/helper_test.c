@@ -66,11 +66,60 @@ static void test_writes_arrive_while_the_target_spins_on_memory(void **state)
 	}
 }
 
+static enum helper_mode helper_mode_now(void)
+{
+	struct attachment *attachment = pair.ends[0].adapter->attachment;
+
+	attachment_lock(attachment);
+
+	enum helper_mode mode = attachment->helper_mode;
+
+	attachment_unlock(attachment);
+	return mode;
+}
+
+static void exchange_one_by_polling(void)
+{
+	struct completion completion;
+
+	pair_post_receive(&pair.ends[1], 1, PAIR_BUFFER_BYTES);
+	pair_post_send(&pair.ends[0], SEND_SEND, 2, 8);
+	pair_poll_one(&pair.ends[1], &completion);
+	assert_int_equal(completion.status, COMPLETION_SUCCESS);
+	pair_poll_one(&pair.ends[0], &completion);
+	assert_int_equal(completion.status, COMPLETION_SUCCESS);
+}
+
+/* Nobody rings for a helper that stays out, so one that is called must come back by itself. */
+static void test_helper_stays_out_of_a_polling_program_until_called(void **state)
+{
+	(void)state;
+	pair_set_verdict(RESOLVED_DIRECT);
+
+	time_ns start = attachment_now();
+
+	while (helper_mode_now() != HELPER_STAYING_OUT) {
+		assert_false(pair_is_overdue(start));
+		exchange_one_by_polling();
+	}
+	start = attachment_now();
+	do {
+		/* It keeps polling: only the call can be the reason. */
+		assert_false(pair_is_overdue(start));
+		exchange_one_by_polling();
+		adapter_lock(pair.ends[0].adapter);
+		adapter_expect_silence(pair.ends[0].adapter);
+		adapter_unlock(pair.ends[0].adapter);
+	} while (helper_mode_now() == HELPER_STAYING_OUT);
+	wait_for_event_instead_of_polling(100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_helper_works_while_nobody_polls),
 		cmocka_unit_test(test_writes_arrive_while_the_target_spins_on_memory),
+		cmocka_unit_test(test_helper_stays_out_of_a_polling_program_until_called),
 	};
 
 	return cmocka_run_group_tests(tests, pair_start_connected, pair_end_all);
