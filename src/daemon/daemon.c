@@ -33,6 +33,8 @@ enum {
 #define UNUSED_BEFORE_END SECONDS(1)
 #define UNUSED_AT_START	  SECONDS(10)
 #define SETTLE_TIME	  SECONDS(5)
+#define YIELD_LOST	  MICROSECONDS(500)
+#define YIELD_PAUSE	  MILLISECONDS(100)
 
 time_ns daemon_clock(void)
 {
@@ -286,6 +288,20 @@ static void look_at_descriptors(struct daemon *daemon, int timeout_ms)
 	}
 }
 
+/* While it waits for the next packet, those who could send one may be waiting for its core. If
+ * somebody who computes takes it instead, for a whole time slice, that is not tried again soon. */
+static void let_others_run(struct daemon *daemon)
+{
+	if (daemon->now < daemon->yields_from)
+		return;
+	sched_yield();
+
+	time_ns now = daemon_clock();
+
+	if (now - daemon->now > YIELD_LOST)
+		daemon->yields_from = now + YIELD_PAUSE;
+}
+
 void daemon_step(struct daemon *daemon, int timeout_ms_max)
 {
 	daemon->now = daemon_clock();
@@ -293,9 +309,8 @@ void daemon_step(struct daemon *daemon, int timeout_ms_max)
 	bool is_busy = turn(daemon);
 	int timeout_ms = is_busy ? 0 : wait_ms(daemon);
 
-	/* Those who could send something next may be waiting for this core. */
 	if (!is_busy && timeout_ms == 0)
-		sched_yield();
+		let_others_run(daemon);
 	if (timeout_ms_max >= 0 && (timeout_ms < 0 || timeout_ms > timeout_ms_max))
 		timeout_ms = timeout_ms_max;
 	/* Looking costs a system call, which rings that are busy should not pay for at every turn.

@@ -61,6 +61,7 @@ struct daemon {
 	uint32_t next_client_id;
 	uint32_t next_ring_id;
 	unsigned turns_without_look;
+	time_ns yields_from; /* not before */
 	time_ns unused_since;
 	bool was_used;
 	bool paths_changed; /* the generation word is due */

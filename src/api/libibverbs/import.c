@@ -7,6 +7,7 @@
  */
 #include "api/libibverbs/import.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -23,6 +24,22 @@ struct import_note {
 
 #define NOTE_MAGIC 0x736f66746962696dull
 
+/* Under a limit on the size of files this raises SIGXFSZ, which would end a program that only opened
+ * a device. */
+static void write_note(int file, const struct import_note *note)
+{
+	const struct timespec at_once = {0};
+	sigset_t signal, before;
+
+	sigemptyset(&signal);
+	sigaddset(&signal, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &signal, &before);
+	if (pwrite(file, note, sizeof(*note), 0) < 0)
+		sigtimedwait(&signal, NULL, &at_once);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* Without its note the file serves for everything but importing. */
 int import_file_create(const struct verbs_device *device, int *ret_file)
 {
 	const struct import_note note = {NOTE_MAGIC, device->node_guid, getpid()};
@@ -30,10 +47,7 @@ int import_file_create(const struct verbs_device *device, int *ret_file)
 
 	if (file < 0)
 		return -errno;
-	if (pwrite(file, &note, sizeof(note), 0) != (ssize_t)sizeof(note)) {
-		close(file);
-		return -EIO;
-	}
+	write_note(file, &note);
 	*ret_file = file;
 	return 0;
 }

@@ -8,20 +8,23 @@
 
 /*
  * With more spinning programs than cores, the one that could answer may be waiting for this one's
- * core. Yielding shows whether that is so: it takes longer when somebody else ran meanwhile, and
- * then the next yield comes after fewer polls in vain; when nobody did, after more. So programs
- * that have a core each make next to no system calls. A peer that runs answers within 2 us, which
- * is some 20 polls. Whoever sends through softibd waits for it as well as for the peer, and two
- * programs and softibd seldom have three cores for themselves: it yields early.
+ * core. Yielding shows whether that is so. It takes no time when nobody waits, and then the next
+ * yield comes after more polls in vain: programs that have a core each make next to no system
+ * calls. It takes a few microseconds when the other one only polls too, and then the next comes
+ * sooner. It takes a time slice when somebody computes, and then yielding is a loss. A peer that
+ * runs answers within 2 us, which is some 20 polls. Whoever sends through softibd waits for it as
+ * well as for the peer, and two programs and softibd seldom have three cores: it yields earlier.
  */
 enum {
 	POLLS_BEFORE_YIELD_MIN = 64,
 	POLLS_BEFORE_YIELD_MAX = 8192,
-	POLLS_BEFORE_YIELD_TO_SOFTIBD = 8,
+	SHARE_OF_SOFTIBD = 8,
 };
 
-/* Nobody to switch to: 0.2 us. There and back: 2 us at least. */
+/* Nobody to switch to: 0.2 us. There and back: 2 us at least. A time slice: a millisecond or more.
+ */
 #define YIELD_SERVED_NS MICROSECONDS(1)
+#define YIELD_LOST_NS	MICROSECONDS(500)
 
 static void put_wc(const struct completion *completion, struct ibv_wc *ret_wc)
 {
@@ -44,10 +47,10 @@ static void put_wc(const struct completion *completion, struct ibv_wc *ret_wc)
  */
 static bool count_idle_poll(struct verbs_cq *cq, bool has_progressed)
 {
-	uint32_t polls = adapter_sends_through_softibd(cq->adapter)
-				 ? POLLS_BEFORE_YIELD_TO_SOFTIBD
-				 : __atomic_load_n(&cq->polls_before_yield, __ATOMIC_RELAXED);
+	uint32_t polls = __atomic_load_n(&cq->polls_before_yield, __ATOMIC_RELAXED);
 
+	if (adapter_sends_through_softibd(cq->adapter))
+		polls /= SHARE_OF_SOFTIBD;
 	if (has_progressed) {
 		cq->idle_polls = 0;
 		return false;
@@ -66,10 +69,15 @@ static void let_others_run(struct verbs_cq *cq)
 
 	sched_yield();
 
-	bool was_served = adapter_now(cq->adapter) - before >= YIELD_SERVED_NS;
+	time_ns away_ns = adapter_now(cq->adapter) - before;
 	uint32_t polls = __atomic_load_n(&cq->polls_before_yield, __ATOMIC_RELAXED);
 
-	polls = was_served ? polls / 4 : polls * 2;
+	if (away_ns < YIELD_SERVED_NS)
+		polls *= 2;
+	else if (away_ns < YIELD_LOST_NS)
+		polls /= 4;
+	else
+		polls = POLLS_BEFORE_YIELD_MAX;
 	if (polls < POLLS_BEFORE_YIELD_MIN)
 		polls = POLLS_BEFORE_YIELD_MIN;
 	if (polls > POLLS_BEFORE_YIELD_MAX)
