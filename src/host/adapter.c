@@ -233,7 +233,7 @@ void adapter_transmit(struct adapter *adapter, time_ns now)
 	 * would be woken for them and fight it for the lock. */
 	count_poll(attachment);
 	if (receive_has_more(attachment))
-		attachment->found_count += receive_all(attachment, now);
+		receive_all(attachment, now);
 	transmit_adapter(adapter, now);
 	transmit_flush(attachment);
 	attachment_wake_helper(attachment);
@@ -257,7 +257,6 @@ bool adapter_progress(struct adapter *adapter, time_ns now)
 
 	bool any = attachment_progress(attachment, now);
 
-	attachment->found_count += any;
 	attachment_wake_helper(attachment);
 	return any;
 }

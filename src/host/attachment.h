@@ -74,7 +74,6 @@ struct attachment {
 	enum helper_mode helper_mode;
 	time_ns helper_wakes_at; /* by itself */
 	uint64_t poll_count;	 /* atomic: polls and posts that looked at the rings */
-	uint64_t found_count;	 /* of them, those that found something */
 	bool helper_is_called;	 /* atomic: the program is about to stop polling */
 };
 

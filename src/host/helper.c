@@ -4,11 +4,11 @@
  * hangs up.
  *
  * It must not fight a polling program for a core or the lock, and must not keep one waiting that
- * spins on memory without polling. What tells them apart is who finds the records: if the helper is
- * woken and the program has taken them already, much more often than not, it stays out: producers
- * need not ring, and it only looks in now and then, less often the longer the program polls. If it
- * then finds that records were left lying although the program ran, it needs more convincing next
- * time; a program that merely lost its core is no reason.
+ * spins on memory without polling. To tell them apart it makes trials: when it was woken some times
+ * by records for a program that polls at least now and then, it lets the program alone for a
+ * moment. If that polls all the while, the helper stays out: producers need not ring, and it only
+ * looks in now and then, less often the longer the program polls. If not, the next trial comes
+ * after twice as many wakes, so that one that spins on memory is hardly kept waiting by them.
  */
 #include "host/helper.h"
 
@@ -26,16 +26,16 @@
 
 enum {
 	STACK_BYTES = 256 << 10,
-	USELESS_WAKES_MIN = 8,
-	USELESS_WAKES_MAX = 512,
-	USEFUL_WAKE_WEIGHT = 3,	  /* useless ones that it makes up for */
-	FINDS_OF_A_POLLER = 4,	  /* between two wakes */
+	WAKES_PER_TRIAL_MIN = 8,
+	WAKES_PER_TRIAL_MAX = 4096,
+	POLLS_PER_TRIAL_MIN = 20,
 	POLLS_PER_LOOK_MIN = 100, /* fewer in LOOK_NS is not polling */
-	LOOKS_OF_A_POLLER = 16,	  /* in a row: it convinces quickly from then on */
+	LOOKS_OF_A_POLLER = 16,	  /* in a row: less is not worth another trial soon */
 	LOOK_DOUBLINGS_MAX = 3,
 	ROUNDS_PER_WAKE = 16,
 };
 
+#define TRIAL_NS MICROSECONDS(100)
 /* The first look in; LOOKS_OF_A_POLLER later they come half as often, and so on. */
 #define LOOK_NS MILLISECONDS(1)
 /* While there is traffic, timers that the program starts are noticed this late at most. */
@@ -44,11 +44,9 @@ enum {
 struct helper {
 	struct attachment *attachment;
 	uint64_t polls_seen;
-	uint64_t finds_seen;
 	uint64_t polls_at_tick;
-	unsigned useless_wakes; /* more than useful ones, by their weights */
-	unsigned useless_wakes_needed;
-	bool program_was_running; /* during the last look's wait, without polling much */
+	unsigned wakes; /* since the last trial, by a program that polls */
+	unsigned wakes_per_trial;
 };
 
 static uint64_t polls(const struct attachment *attachment)
@@ -108,39 +106,39 @@ static void disarm(struct attachment *attachment)
 }
 
 /* Works until there is nothing to do, or for a while. Lock held. */
-static bool work(struct attachment *attachment)
+static void work(struct attachment *attachment)
 {
-	bool any = false;
-
 	for (unsigned round = 0; round < ROUNDS_PER_WAKE; round++) {
-		if (attachment->wanted_count) {
+		if (attachment->wanted_count)
 			direct_channels_fetch(attachment);
-			any = true;
-		}
 		if (!attachment_progress(attachment, attachment_now()))
 			break;
-		any = true;
 	}
-	return any;
 }
 
-/* Woken without need is only a sign of a polling program if it has polled. One that finds most
- * records itself lost its core for a moment when it left one for us. */
-static bool should_stay_out(struct helper *helper, bool was_useful)
+/* Whether the program takes its records itself if it is left alone. */
+static bool program_polls(struct helper *helper)
+{
+	const struct timespec moment = {.tv_nsec = TRIAL_NS};
+	uint64_t before = polls(helper->attachment);
+
+	nanosleep(&moment, NULL);
+	helper->wakes = 0;
+	if (polls(helper->attachment) - before >= POLLS_PER_TRIAL_MIN)
+		return true;
+	if (helper->wakes_per_trial < WAKES_PER_TRIAL_MAX)
+		helper->wakes_per_trial *= 2;
+	return false;
+}
+
+static bool should_stay_out(struct helper *helper)
 {
 	uint64_t polls_now = polls(helper->attachment);
-	uint64_t finds_now = helper->attachment->found_count;
-	bool was_needed = was_useful && finds_now - helper->finds_seen < FINDS_OF_A_POLLER;
 
-	if (!was_needed && polls_now != helper->polls_seen)
-		helper->useless_wakes++;
-	else if (helper->useless_wakes > USEFUL_WAKE_WEIGHT)
-		helper->useless_wakes -= USEFUL_WAKE_WEIGHT;
-	else
-		helper->useless_wakes = 0;
+	if (polls_now != helper->polls_seen)
+		helper->wakes++;
 	helper->polls_seen = polls_now;
-	helper->finds_seen = finds_now;
-	return helper->useless_wakes >= helper->useless_wakes_needed;
+	return helper->wakes >= helper->wakes_per_trial && program_polls(helper);
 }
 
 static time_ns sleep_time(struct helper *helper, time_ns now)
@@ -176,15 +174,21 @@ static void fetch_wanted(struct attachment *attachment)
 	attachment_unlock(attachment);
 }
 
+static bool looks_often_enough(uint64_t poll_count, unsigned doublings)
+{
+	return poll_count >= (uint64_t)POLLS_PER_LOOK_MIN << doublings;
+}
+
 /* Stays out as long as the program polls. Returns false when softibd hung up. */
 static bool stay_out(struct helper *helper)
 {
 	struct attachment *attachment = helper->attachment;
 	uint64_t polls_before = polls(attachment);
 	time_ns used_before = program_time();
+	bool was_called = false, was_running = false;
 	unsigned looks = 0;
 
-	for (;;) {
+	for (;; looks++) {
 		unsigned doublings = looks / LOOKS_OF_A_POLLER;
 
 		if (doublings > LOOK_DOUBLINGS_MAX)
@@ -195,44 +199,32 @@ static bool stay_out(struct helper *helper)
 		uint64_t polls_now = polls(attachment);
 		time_ns used_now = program_time();
 
-		helper->program_was_running = used_now - used_before > (LOOK_NS << doublings) / 2;
 		fetch_wanted(attachment);
-		if (__atomic_exchange_n(&attachment->helper_is_called, false, __ATOMIC_ACQ_REL)) {
-			helper->program_was_running = false;
-			break;
-		}
-		if (polls_now - polls_before < (uint64_t)POLLS_PER_LOOK_MIN << doublings)
+		was_called =
+			__atomic_exchange_n(&attachment->helper_is_called, false, __ATOMIC_ACQ_REL);
+		was_running = used_now - used_before > (LOOK_NS << doublings) / 2;
+		if (was_called || !looks_often_enough(polls_now - polls_before, doublings))
 			break;
 		polls_before = polls_now;
 		used_before = used_now;
-		looks++;
 	}
-	if (looks >= LOOKS_OF_A_POLLER)
-		helper->useless_wakes_needed = USELESS_WAKES_MIN;
-	helper->useless_wakes = 0;
+	/* One that lost its core for a while is still one that polls. One that ran and did
+	 * something else will do so again. */
+	if (looks >= LOOKS_OF_A_POLLER || !was_running)
+		helper->wakes_per_trial = WAKES_PER_TRIAL_MIN;
+	else if (!was_called && helper->wakes_per_trial < WAKES_PER_TRIAL_MAX)
+		helper->wakes_per_trial *= 2;
 	return true;
 }
 
-/* One wake: work, then decide how to sleep. Returns false when softibd hung up. */
-static bool turn(struct helper *helper, bool came_from_staying_out, bool *ret_stays_out)
+/* One wake that means work. Returns false when softibd hung up. */
+static bool work_and_sleep(struct helper *helper)
 {
 	struct attachment *attachment = helper->attachment;
 
 	attachment_lock(attachment);
 	attachment->helper_mode = HELPER_WORKING;
-
-	bool was_useful = work(attachment);
-
-	if (came_from_staying_out && was_useful && helper->program_was_running &&
-	    helper->useless_wakes_needed < USELESS_WAKES_MAX)
-		helper->useless_wakes_needed *= 2;
-	*ret_stays_out = !came_from_staying_out && should_stay_out(helper, was_useful);
-	if (*ret_stays_out) {
-		attachment->helper_mode = HELPER_STAYING_OUT;
-		disarm(attachment);
-		attachment_unlock(attachment);
-		return true;
-	}
+	work(attachment);
 
 	bool is_quiet = arm(attachment);
 	time_ns timeout_ns = is_quiet ? sleep_time(helper, attachment_now()) : 0;
@@ -243,18 +235,26 @@ static bool turn(struct helper *helper, bool came_from_staying_out, bool *ret_st
 	return wait_for_doorbell(attachment, timeout_ns);
 }
 
+/* The program polls. Returns false when softibd hung up. */
+static bool leave_it_alone(struct helper *helper)
+{
+	struct attachment *attachment = helper->attachment;
+
+	attachment_lock(attachment);
+	attachment->helper_mode = HELPER_STAYING_OUT;
+	disarm(attachment);
+	attachment_unlock(attachment);
+	return stay_out(helper);
+}
+
 static void *run(void *context)
 {
 	struct attachment *attachment = context;
-	struct helper helper = {.attachment = attachment,
-				.useless_wakes_needed = USELESS_WAKES_MIN};
-	bool stays_out = false, came_from_staying_out = false;
+	struct helper helper = {.attachment = attachment, .wakes_per_trial = WAKES_PER_TRIAL_MIN};
 
-	while (turn(&helper, came_from_staying_out, &stays_out)) {
-		came_from_staying_out = stays_out;
-		if (stays_out && !stay_out(&helper))
+	while (work_and_sleep(&helper))
+		if (should_stay_out(&helper) && !leave_it_alone(&helper))
 			break;
-	}
 	attachment_lock(attachment);
 	attachment->helper_mode = HELPER_STAYING_OUT;
 	attachment_fail(attachment, attachment_now());
