@@ -31,9 +31,10 @@ int routing_graph_set_ports(struct routing_graph *graph, uint32_t switch_index, 
 	assert(!node->neighbors && port_count < ROUTING_NO_PORT);
 	node->port_count = port_count;
 	node->neighbors = malloc((port_count + 1) * sizeof(*node->neighbors));
+	node->neighbor_ports = calloc(port_count + 1, sizeof(*node->neighbor_ports));
 	node->load = calloc(port_count + 1, sizeof(*node->load));
 	node->table = malloc(graph->lid_max + 1u);
-	if (!node->neighbors || !node->load || !node->table)
+	if (!node->neighbors || !node->neighbor_ports || !node->load || !node->table)
 		return -ENOMEM;
 	for (unsigned i = 0; i <= port_count; i++)
 		node->neighbors[i] = ROUTING_NO_SWITCH;
@@ -45,11 +46,14 @@ void routing_graph_release(struct routing_graph *graph)
 {
 	for (uint32_t i = 0; graph->switches && i < graph->switch_count; i++) {
 		free(graph->switches[i].neighbors);
+		free(graph->switches[i].neighbor_ports);
+		free(graph->switches[i].sl_to_vl);
 		free(graph->switches[i].load);
 		free(graph->switches[i].table);
 	}
 	free(graph->switches);
 	free(graph->destinations);
+	free(graph->service_levels);
 	*graph = (struct routing_graph){0};
 }
 
@@ -58,7 +62,33 @@ void routing_graph_link(struct routing_graph *graph, uint32_t a, uint8_t a_port,
 {
 	assert(a_port <= graph->switches[a].port_count && b_port <= graph->switches[b].port_count);
 	graph->switches[a].neighbors[a_port] = b;
+	graph->switches[a].neighbor_ports[a_port] = b_port;
 	graph->switches[b].neighbors[b_port] = a;
+	graph->switches[b].neighbor_ports[b_port] = a_port;
+}
+
+int routing_graph_use_service_levels(struct routing_graph *graph)
+{
+	size_t pair_count = (size_t)graph->switch_count * (graph->lid_max + 1u);
+
+	if (!graph->service_levels)
+		graph->service_levels = calloc(pair_count + 1, 1);
+	return graph->service_levels ? 0 : -ENOMEM;
+}
+
+int routing_graph_use_lanes(struct routing_graph *graph, uint32_t switch_index)
+{
+	struct routing_switch *node = &graph->switches[switch_index];
+	size_t pair_count = (size_t)(node->port_count + 1) * (node->port_count + 1);
+
+	if (node->sl_to_vl)
+		return 0;
+	node->sl_to_vl = malloc(pair_count * ROUTING_SL_COUNT);
+	if (!node->sl_to_vl)
+		return -ENOMEM;
+	for (size_t i = 0; i < pair_count * ROUTING_SL_COUNT; i++)
+		node->sl_to_vl[i] = (uint8_t)(i % ROUTING_SL_COUNT);
+	return 0;
 }
 
 enum mark { UNVISITED, ON_PATH, ARRIVES, UNROUTED };

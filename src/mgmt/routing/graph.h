@@ -11,21 +11,31 @@
 #include <stdint.h>
 #include "base/attributes.h"
 
-enum { ROUTING_NO_PORT = 255 };
+enum { ROUTING_NO_PORT = 255, ROUTING_SL_COUNT = 16 };
 
 #define ROUTING_NO_SWITCH UINT32_MAX
 
 struct routing_switch {
+	uint64_t guid;		    /* of the node */
+	uint64_t system_image_guid; /* 0: none */
 	unsigned port_count;
 	uint32_t *neighbors; /* [port number]: the switch at the other end, or ROUTING_NO_SWITCH */
+	uint8_t *neighbor_ports; /* [port number]: its port there */
 	uint8_t *table; /* [LID]: output port; what is there before is kept where it is as good */
 	uint32_t *load; /* [port number]: LIDs of adapters that leave by it */
+	/* NULL: every SL has the VL of its number. Otherwise, from an engine that needs it,
+	 * [(input x (port_count + 1) + output) x ROUTING_SL_COUNT + SL]; see
+	 * routing_graph_use_lanes(). */
+	uint8_t *sl_to_vl;
 };
 
 struct routing_destination {
 	uint16_t lid;
 	uint32_t switch_index; /* it is attached to */
 	uint8_t port_number;   /* there; 0 when it is the switch itself */
+	uint8_t path_index;    /* which of the 2^LMC LIDs of its port; 0: the base LID */
+	uint64_t port_guid;
+	uint64_t node_guid;
 };
 
 struct routing_graph {
@@ -34,6 +44,9 @@ struct routing_graph {
 	uint32_t destination_count;
 	struct routing_destination *destinations;
 	uint16_t lid_max; /* tables have lid_max + 1 entries */
+	/* Engines that use lanes: the SL for packets from an end port of this switch to this LID,
+	 * [source switch x (lid_max + 1) + LID]. NULL: SL 0 for all. */
+	uint8_t *service_levels;
 };
 
 /* Switches without ports yet, tables without routes. -ENOMEM. */
@@ -46,6 +59,19 @@ void routing_graph_release(struct routing_graph *graph);
 /* A link, seen from both its ends. */
 void routing_graph_link(struct routing_graph *graph, uint32_t a, uint8_t a_port, uint32_t b,
 			uint8_t b_port);
+
+/* Room for an SL per pair, all 0. -ENOMEM. */
+MUST_USE int routing_graph_use_service_levels(struct routing_graph *graph);
+/* Room for a map from SL to VL per pair of ports of this switch, each VL that of its SL. -ENOMEM. */
+MUST_USE int routing_graph_use_lanes(struct routing_graph *graph, uint32_t switch_index);
+
+static inline uint8_t routing_graph_service_level(const struct routing_graph *graph,
+						  uint32_t source_switch, uint16_t lid)
+{
+	return graph->service_levels
+		       ? graph->service_levels[(size_t)source_switch * (graph->lid_max + 1u) + lid]
+		       : 0;
+}
 
 enum routing_fault { ROUTING_SOUND, ROUTING_DEAD_END, ROUTING_LOOP };
 

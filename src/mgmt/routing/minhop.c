@@ -6,64 +6,26 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The room one run works in. */
-struct search {
-	uint32_t *distance; /* [switch] to the destination's switch */
-	uint32_t *queue;
-	uint32_t queued_count;
-	uint32_t *first_of; /* [switch]: its first destination in by_switch; one more at the end */
-	uint32_t *by_switch;
-};
+#include "mgmt/routing/destination_groups.h"
+#include "mgmt/routing/port_choice.h"
 
 #define UNREACHED UINT32_MAX
 
-static int search_init(struct search *search, const struct routing_graph *graph)
-{
-	*search = (struct search){
-		.distance = malloc((graph->switch_count + 1u) * sizeof(uint32_t)),
-		.queue = malloc((graph->switch_count + 1u) * sizeof(uint32_t)),
-		.first_of = calloc(graph->switch_count + 2u, sizeof(uint32_t)),
-		.by_switch = malloc((graph->destination_count + 1u) * sizeof(uint32_t)),
-	};
-	return search->distance && search->queue && search->first_of && search->by_switch ? 0
-											  : -ENOMEM;
-}
-
-static void search_release(struct search *search)
-{
-	free(search->distance);
-	free(search->queue);
-	free(search->first_of);
-	free(search->by_switch);
-}
-
-/* Destinations grouped by their switch, so that one search serves all of them. */
-static void sort_destinations(struct search *search, const struct routing_graph *graph)
-{
-	for (uint32_t i = 0; i < graph->destination_count; i++)
-		search->first_of[graph->destinations[i].switch_index + 1]++;
-	for (uint32_t i = 0; i < graph->switch_count; i++)
-		search->first_of[i + 1] += search->first_of[i];
-	for (uint32_t i = graph->destination_count; i-- > 0;) {
-		uint32_t index = graph->destinations[i].switch_index + 1;
-
-		/* From the back: the end of a group moves to its start, and the order inside stays.
-		 */
-		search->by_switch[--search->first_of[index]] = i;
-	}
-	/* Each entry is now the start of its predecessor's group. */
-	memmove(search->first_of, search->first_of + 1, graph->switch_count * sizeof(uint32_t));
-	search->first_of[graph->switch_count] = graph->destination_count;
-}
+/* The room one run works in. */
+struct search {
+	struct destination_groups groups;
+	uint32_t *distance; /* [switch] to the destination's switch */
+	uint32_t *queue;
+};
 
 static void measure(struct search *search, const struct routing_graph *graph, uint32_t target)
 {
+	uint32_t count = 1;
+
 	memset(search->distance, 0xff, graph->switch_count * sizeof(uint32_t));
 	search->distance[target] = 0;
 	search->queue[0] = target;
-	search->queued_count = 1;
-	for (uint32_t head = 0; head < search->queued_count; head++) {
+	for (uint32_t head = 0; head < count; head++) {
 		const struct routing_switch *node = &graph->switches[search->queue[head]];
 		uint32_t distance = search->distance[search->queue[head]] + 1;
 
@@ -74,18 +36,13 @@ static void measure(struct search *search, const struct routing_graph *graph, ui
 			    search->distance[neighbor] != UNREACHED)
 				continue;
 			search->distance[neighbor] = distance;
-			search->queue[search->queued_count++] = neighbor;
+			search->queue[count++] = neighbor;
 		}
 	}
 }
 
-struct candidates {
-	unsigned count;
-	uint8_t ports[ROUTING_NO_PORT];
-};
-
 static void find_candidates(const struct search *search, const struct routing_switch *node,
-			    uint32_t index, struct candidates *ret_candidates)
+			    uint32_t index, struct port_candidates *ret_candidates)
 {
 	ret_candidates->count = 0;
 	for (unsigned port = 1; port <= node->port_count; port++) {
@@ -97,65 +54,40 @@ static void find_candidates(const struct search *search, const struct routing_sw
 	}
 }
 
-static uint8_t choose(const struct routing_switch *node, const struct candidates *candidates,
-		      uint8_t present)
+static void route_to(struct search *search, struct routing_graph *graph, uint32_t target)
 {
-	uint8_t best = ROUTING_NO_PORT;
-	bool present_is_minimal = false;
+	const uint32_t *first_of = search->groups.first_of;
 
-	for (unsigned i = 0; i < candidates->count; i++) {
-		uint8_t port = candidates->ports[i];
+	measure(search, graph, target);
+	for (uint32_t index = 0; index < graph->switch_count; index++) {
+		struct port_candidates candidates = {0};
 
-		present_is_minimal |= port == present;
-		if (best == ROUTING_NO_PORT || node->load[port] < node->load[best])
-			best = port;
-	}
-	/* A table that moves needlessly interrupts traffic; but links that came back must get their
-	 * share again. */
-	if (present_is_minimal && node->load[present] <= node->load[best] + 1)
-		return present;
-	return best;
-}
-
-static void route_switch(const struct search *search, struct routing_graph *graph, uint32_t index,
-			 uint32_t target)
-{
-	struct routing_switch *node = &graph->switches[index];
-	struct candidates candidates = {0};
-
-	if (index != target)
-		find_candidates(search, node, index, &candidates);
-	for (uint32_t i = search->first_of[target]; i < search->first_of[target + 1]; i++) {
-		const struct routing_destination *destination =
-			&graph->destinations[search->by_switch[i]];
-		uint8_t *entry = &node->table[destination->lid];
-
-		*entry = index == target ? destination->port_number
-					 : choose(node, &candidates, *entry);
-		/* Only adapters have traffic worth spreading; a switch's own LID gets management
-		 * only. */
-		if (*entry != ROUTING_NO_PORT && destination->port_number)
-			node->load[*entry]++;
+		if (index != target)
+			find_candidates(search, &graph->switches[index], index, &candidates);
+		port_choice_assign(graph, index, index == target, &candidates,
+				   search->groups.destinations + first_of[target],
+				   first_of[target + 1] - first_of[target]);
 	}
 }
 
 int minhop_route(struct routing_graph *graph)
 {
-	struct search search;
-	int error = search_init(&search, graph);
+	struct search search = {
+		.distance = malloc((graph->switch_count + 1u) * sizeof(uint32_t)),
+		.queue = malloc((graph->switch_count + 1u) * sizeof(uint32_t)),
+	};
+	int error = search.distance && search.queue ? 0 : -ENOMEM;
 
 	if (!error)
-		sort_destinations(&search, graph);
-	for (uint32_t i = 0; !error && i < graph->switch_count; i++)
-		memset(graph->switches[i].load, 0,
-		       (graph->switches[i].port_count + 1) * sizeof(uint32_t));
+		error = destination_groups_init(&search.groups, graph);
+	if (!error)
+		port_choice_reset(graph);
 	for (uint32_t target = 0; !error && target < graph->switch_count; target++) {
-		if (search.first_of[target] == search.first_of[target + 1])
-			continue;
-		measure(&search, graph, target);
-		for (uint32_t index = 0; index < graph->switch_count; index++)
-			route_switch(&search, graph, index, target);
+		if (search.groups.first_of[target] != search.groups.first_of[target + 1])
+			route_to(&search, graph, target);
 	}
-	search_release(&search);
+	destination_groups_release(&search.groups);
+	free(search.distance);
+	free(search.queue);
 	return error;
 }

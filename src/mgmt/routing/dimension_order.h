@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dimension-order routing for meshes, tori and hypercubes. */
+#ifndef SOFTIB_MGMT_ROUTING_DIMENSION_ORDER_H
+#define SOFTIB_MGMT_ROUTING_DIMENSION_ORDER_H
+
+#include "base/attributes.h"
+#include "mgmt/routing/engine.h"
+
+/*
+ * Coordinates come from the cabling: a port number means the same direction at every switch. The
+ * lowest port's dimension is corrected first. In a dimension that is a ring, packets go the shorter
+ * way round, and those that pass its last link use lane 1 there, the others lane 0; the bits of the
+ * SL say in which dimensions a path does so. -EOPNOTSUPP: no such cabling, a link missing, or a
+ * ring with one lane only.
+ */
+MUST_USE int dimension_order_route(struct routing_graph *graph, const struct routing_hints *hints);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routing engines by name. */
+#include "mgmt/routing/engine.h"
+
+#include <string.h>
+#include "mgmt/routing/dimension_order.h"
+#include "mgmt/routing/fat_tree.h"
+#include "mgmt/routing/layered.h"
+#include "mgmt/routing/minhop.h"
+#include "mgmt/routing/table_file.h"
+#include "mgmt/routing/updown.h"
+
+static int route_minhop(struct routing_graph *graph, const struct routing_hints *hints)
+{
+	(void)hints;
+	return minhop_route(graph);
+}
+
+const struct routing_engine routing_engines[] = {
+	{.name = "minhop", .route = route_minhop},
+	{.name = "updn", .promises_no_credit_loops = true, .route = updown_route},
+	{.name = "dnup", .promises_no_credit_loops = true, .route = downup_route},
+	{.name = "ftree", .promises_no_credit_loops = true, .route = fat_tree_route},
+	{.name = "dor", .promises_no_credit_loops = true, .route = dimension_order_route},
+	{.name = "lash", .promises_no_credit_loops = true, .route = layered_route},
+	{.name = "file", .route = table_file_route},
+	{.name = NULL},
+};
+
+const struct routing_engine *routing_engine_find(const char *name)
+{
+	if (!name)
+		return &routing_engines[0];
+	for (const struct routing_engine *engine = routing_engines; engine->name; engine++) {
+		if (strcmp(engine->name, name) == 0)
+			return engine;
+	}
+	return NULL;
+}

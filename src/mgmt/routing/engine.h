@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Routing engines: ways to fill the forwarding tables of a graph, by name.
+ *
+ * A new engine is a file of its own and a row in engine.c. It reads switches, links and
+ * destinations; it writes every switch's table (ROUTING_NO_PORT where a LID can't be reached) and,
+ * if it uses lanes, service_levels and where needed sl_to_vl. Tables hold the present routes when
+ * it is called: to keep them where they are as good spares traffic.
+ */
+#ifndef SOFTIB_MGMT_ROUTING_ENGINE_H
+#define SOFTIB_MGMT_ROUTING_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "mgmt/routing/graph.h"
+
+/* What whoever runs the manager may tell an engine. All of it may be missing. */
+struct routing_hints {
+	uint8_t lane_count;	    /* data VLs that every link has; 0: one */
+	const uint64_t *root_guids; /* node GUIDs of the switches at the top */
+	uint32_t root_count;
+	const char *tables_text; /* the file engine: tables as dump_fts prints them */
+	size_t tables_bytes;
+};
+
+struct routing_engine {
+	const char *name;
+	bool promises_no_credit_loops;
+	/* -ENOMEM; -EOPNOTSUPP: the graph or the hints are not for this engine, take another. */
+	MUST_USE int (*route)(struct routing_graph *graph, const struct routing_hints *hints);
+	/*
+	 * Optional. The same after links between switches went from the graph, which was routed by
+	 * this engine before; touches only what must change. switch_indexes: the ends of those
+	 * links. -EAGAIN: route anew.
+	 */
+	MUST_USE int (*reroute)(struct routing_graph *graph, const struct routing_hints *hints,
+				const uint32_t *switch_indexes, unsigned switch_count);
+};
+
+/* NULL: the first one. Returns NULL when there is none of that name. */
+const struct routing_engine *routing_engine_find(const char *name);
+
+/* Ends with an engine whose name is NULL. */
+extern const struct routing_engine routing_engines[];
+
+#endif

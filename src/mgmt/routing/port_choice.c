@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One port out of those that are equally good for a LID. */
+#include "mgmt/routing/port_choice.h"
+
+#include <string.h>
+
+struct port_bits {
+	uint64_t words[4];
+};
+
+/* What the choices at one switch for one group of LIDs go by. */
+struct choice {
+	const struct routing_switch *node;
+	const struct port_candidates *candidates;
+	struct port_bits is_candidate;
+	struct port_bits is_taken; /* by other LIDs of the same end port */
+	uint64_t port_guid;	   /* of that one */
+	/* The candidates with the least load, in order, of which the first ones are used up: so
+	 * that a choice seldom looks at all of them. */
+	uint32_t load_min;
+	unsigned least_count, least_used;
+	uint8_t least[ROUTING_NO_PORT];
+};
+
+static bool has(const struct port_bits *bits, uint8_t port)
+{
+	return bits->words[port / 64] >> (port % 64) & 1;
+}
+
+static void set(struct port_bits *bits, uint8_t port)
+{
+	bits->words[port / 64] |= UINT64_C(1) << (port % 64);
+}
+
+void port_choice_reset(struct routing_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->switch_count; i++)
+		memset(graph->switches[i].load, 0,
+		       (graph->switches[i].port_count + 1) * sizeof(uint32_t));
+}
+
+static void begin(struct choice *choice, const struct routing_switch *node,
+		  const struct port_candidates *candidates)
+{
+	choice->node = node;
+	choice->candidates = candidates;
+	choice->is_candidate = choice->is_taken = (struct port_bits){0};
+	choice->port_guid = 0;
+	choice->least_count = choice->least_used = 0;
+	for (unsigned i = 0; i < candidates->count; i++)
+		set(&choice->is_candidate, candidates->ports[i]);
+}
+
+static void find_least(struct choice *choice)
+{
+	const uint32_t *load = choice->node->load;
+
+	choice->load_min = UINT32_MAX;
+	choice->least_count = choice->least_used = 0;
+	for (unsigned i = 0; i < choice->candidates->count; i++) {
+		uint8_t port = choice->candidates->ports[i];
+
+		if (load[port] < choice->load_min) {
+			choice->load_min = load[port];
+			choice->least_count = 0;
+		}
+		if (load[port] == choice->load_min)
+			choice->least[choice->least_count++] = port;
+	}
+}
+
+static uint8_t least_loaded(struct choice *choice)
+{
+	const uint32_t *load = choice->node->load;
+
+	while (choice->least_used < choice->least_count &&
+	       load[choice->least[choice->least_used]] != choice->load_min)
+		choice->least_used++;
+	if (choice->least_used == choice->least_count)
+		find_least(choice);
+	return choice->least_count ? choice->least[choice->least_used] : ROUTING_NO_PORT;
+}
+
+/* A way that no LID of the same end port has yet is worth more than an even load. */
+static uint8_t least_loaded_of_others(const struct choice *choice)
+{
+	const uint32_t *load = choice->node->load;
+	uint8_t best = ROUTING_NO_PORT;
+
+	for (unsigned i = 0; i < choice->candidates->count; i++) {
+		uint8_t port = choice->candidates->ports[i];
+
+		if (!has(&choice->is_taken, port) &&
+		    (best == ROUTING_NO_PORT || load[port] < load[best]))
+			best = port;
+	}
+	return best;
+}
+
+static uint8_t choose(struct choice *choice, bool is_first_of_port, uint8_t present)
+{
+	uint8_t best = is_first_of_port ? ROUTING_NO_PORT : least_loaded_of_others(choice);
+	const uint32_t *load = choice->node->load;
+
+	if (best == ROUTING_NO_PORT)
+		best = least_loaded(choice);
+	/* A table that moves needlessly interrupts traffic; but links that came back must get their
+	 * share again. */
+	if (best != ROUTING_NO_PORT && has(&choice->is_candidate, present) &&
+	    has(&choice->is_taken, present) == has(&choice->is_taken, best) &&
+	    load[present] <= load[best] + 1)
+		return present;
+	return best;
+}
+
+void port_choice_assign(struct routing_graph *graph, uint32_t switch_index, bool is_target,
+			const struct port_candidates *candidates, const uint32_t *destinations,
+			uint32_t destination_count)
+{
+	struct routing_switch *node = &graph->switches[switch_index];
+	struct choice choice;
+
+	begin(&choice, node, candidates);
+	for (uint32_t i = 0; i < destination_count; i++) {
+		const struct routing_destination *destination =
+			&graph->destinations[destinations[i]];
+		uint8_t *entry = &node->table[destination->lid];
+		bool is_first =
+			destination->path_index == 0 || destination->port_guid != choice.port_guid;
+
+		if (is_first) {
+			choice.port_guid = destination->port_guid;
+			choice.is_taken = (struct port_bits){0};
+		}
+		*entry = is_target ? destination->port_number : choose(&choice, is_first, *entry);
+		if (*entry == ROUTING_NO_PORT)
+			continue;
+		set(&choice.is_taken, *entry);
+		/* Only adapters have traffic worth spreading; a switch's own LID gets management
+		 * only. */
+		if (destination->port_number)
+			node->load[*entry]++;
+	}
+}

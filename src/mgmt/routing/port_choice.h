@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One port out of those that are equally good for a LID, so that the load is spread and what is
+ * there stays. */
+#ifndef SOFTIB_MGMT_ROUTING_PORT_CHOICE_H
+#define SOFTIB_MGMT_ROUTING_PORT_CHOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "mgmt/routing/graph.h"
+
+struct port_candidates {
+	unsigned count;
+	uint8_t ports[ROUTING_NO_PORT];
+};
+
+/* Nobody has any load yet. */
+void port_choice_reset(struct routing_graph *graph);
+
+/*
+ * A port at this switch for each of the destinations, which are all attached to one switch: that
+ * one (is_target: their own port there), or another, which has these candidates towards it. The
+ * LIDs of one end port (LMC) go different ways where there are any. No candidates: no route.
+ */
+void port_choice_assign(struct routing_graph *graph, uint32_t switch_index, bool is_target,
+			const struct port_candidates *candidates, const uint32_t *destinations,
+			uint32_t destination_count);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Up/down routing.
+ *
+ * Tables know only the destination, not where a packet comes from. So a switch that can reach a LID
+ * by going down alone always does, also when going up would be shorter: whoever sends down to it
+ * relies on that. All others go up, by the fewest hops.
+ */
+#include "mgmt/routing/updown.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "mgmt/routing/destination_groups.h"
+#include "mgmt/routing/port_choice.h"
+#include "mgmt/routing/ranks.h"
+
+#define UNREACHED UINT32_MAX
+
+struct updown {
+	struct routing_graph *graph;
+	const struct destination_groups *groups;
+	const struct ranks *ranks;
+	uint32_t *down; /* [switch]: hops to the destination going down only */
+	uint32_t *hops; /* [switch]: hops by the way that is taken */
+	uint32_t *queue;
+	bool *is_illegal; /* [switch]: goes up after going down */
+};
+
+static bool is_open(const uint32_t *distance, uint32_t index)
+{
+	return index != ROUTING_NO_SWITCH && distance[index] == UNREACHED;
+}
+
+/* Backwards from the target over links that lead down to it. */
+static uint32_t measure_down(struct updown *updown, uint32_t target)
+{
+	const struct routing_graph *graph = updown->graph;
+	uint32_t count = 1;
+
+	memset(updown->down, 0xff, graph->switch_count * sizeof(uint32_t));
+	updown->down[target] = 0;
+	updown->queue[0] = target;
+	for (uint32_t head = 0; head < count; head++) {
+		uint32_t index = updown->queue[head];
+		const struct routing_switch *node = &graph->switches[index];
+
+		for (unsigned port = 1; port <= node->port_count; port++) {
+			uint32_t above = node->neighbors[port];
+
+			if (!is_open(updown->down, above) ||
+			    !ranks_goes_up(updown->ranks, index, above))
+				continue;
+			updown->down[above] = updown->down[index] + 1;
+			updown->queue[count++] = above;
+		}
+	}
+	return count;
+}
+
+static void look_below(struct updown *updown, uint32_t index, uint32_t *count)
+{
+	const struct routing_switch *node = &updown->graph->switches[index];
+
+	for (unsigned port = 1; port <= node->port_count; port++) {
+		uint32_t below = node->neighbors[port];
+
+		if (!is_open(updown->hops, below) || !ranks_goes_up(updown->ranks, below, index))
+			continue;
+		updown->hops[below] = updown->hops[index] + 1;
+		updown->queue[(*count)++] = below;
+	}
+}
+
+/* Those that can't go down to it go up. Both parts of the queue are in the order of their hops: the
+ * nearest of their two heads is next. */
+static uint32_t measure_up(struct updown *updown, uint32_t down_count)
+{
+	uint32_t count = down_count, down_head = 0, up_head = down_count;
+
+	memcpy(updown->hops, updown->down, updown->graph->switch_count * sizeof(uint32_t));
+	while (down_head < down_count || up_head < count) {
+		bool takes_up = down_head == down_count ||
+				(up_head < count && updown->hops[updown->queue[up_head]] <
+							    updown->hops[updown->queue[down_head]]);
+
+		look_below(updown, updown->queue[takes_up ? up_head++ : down_head++], &count);
+	}
+	return count;
+}
+
+static void find_candidates(const struct updown *updown, uint32_t index,
+			    struct port_candidates *ret_candidates)
+{
+	const struct routing_switch *node = &updown->graph->switches[index];
+	bool goes_down = updown->down[index] != UNREACHED;
+	const uint32_t *hops = goes_down ? updown->down : updown->hops;
+	uint32_t best = UNREACHED;
+
+	ret_candidates->count = 0;
+	for (unsigned port = 1; port <= node->port_count; port++) {
+		uint32_t neighbor = node->neighbors[port];
+
+		if (neighbor == ROUTING_NO_SWITCH || hops[neighbor] == UNREACHED ||
+		    ranks_goes_up(updown->ranks, index, neighbor) == goes_down)
+			continue;
+		if (hops[neighbor] < best) {
+			best = hops[neighbor];
+			ret_candidates->count = 0;
+		}
+		if (hops[neighbor] == best)
+			ret_candidates->ports[ret_candidates->count++] = (uint8_t)port;
+	}
+}
+
+/*
+ * Where there is no legal way to a switch's own LID (from one root to another; after a link was
+ * lost) it is better reached by an illegal one than not at all: only management goes there. Those
+ * that know a way are asked first.
+ */
+static void measure_rest(struct updown *updown, uint32_t known_count)
+{
+	const struct routing_graph *graph = updown->graph;
+	uint32_t count = known_count;
+
+	for (uint32_t head = 0; head < count; head++) {
+		uint32_t index = updown->queue[head];
+		const struct routing_switch *node = &graph->switches[index];
+
+		for (unsigned port = 1; port <= node->port_count; port++) {
+			uint32_t other = node->neighbors[port];
+
+			if (!is_open(updown->hops, other))
+				continue;
+			updown->hops[other] = updown->hops[index] + 1;
+			updown->is_illegal[other] = true;
+			updown->queue[count++] = other;
+		}
+	}
+}
+
+static void find_any(const struct updown *updown, uint32_t index,
+		     struct port_candidates *ret_candidates)
+{
+	const struct routing_switch *node = &updown->graph->switches[index];
+
+	for (unsigned port = 1; port <= node->port_count; port++) {
+		uint32_t neighbor = node->neighbors[port];
+
+		if (neighbor != ROUTING_NO_SWITCH &&
+		    updown->hops[neighbor] + 1 == updown->hops[index])
+			ret_candidates->ports[ret_candidates->count++] = (uint8_t)port;
+	}
+}
+
+/* -EOPNOTSUPP if adapters there do not reach those here. */
+static int route_to(struct updown *updown, uint32_t target)
+{
+	struct routing_graph *graph = updown->graph;
+	const uint32_t *first_of = updown->groups->first_of;
+	const bool *has_adapters = updown->groups->has_adapters;
+
+	memset(updown->is_illegal, 0, graph->switch_count);
+	measure_rest(updown, measure_up(updown, measure_down(updown, target)));
+	for (uint32_t index = 0; index < graph->switch_count; index++) {
+		struct port_candidates candidates = {0};
+
+		if (updown->is_illegal[index] && has_adapters[index] && has_adapters[target])
+			return -EOPNOTSUPP;
+		if (updown->is_illegal[index])
+			find_any(updown, index, &candidates);
+		else if (index != target && updown->hops[index] != UNREACHED)
+			find_candidates(updown, index, &candidates);
+		port_choice_assign(graph, index, index == target, &candidates,
+				   updown->groups->destinations + first_of[target],
+				   first_of[target + 1] - first_of[target]);
+	}
+	return 0;
+}
+
+int updown_route_ranked(struct routing_graph *graph, const struct destination_groups *groups,
+			const struct ranks *ranks)
+{
+	struct updown updown = {
+		.graph = graph,
+		.groups = groups,
+		.ranks = ranks,
+		.down = malloc((graph->switch_count + 1u) * sizeof(uint32_t)),
+		.hops = malloc((graph->switch_count + 1u) * sizeof(uint32_t)),
+		.queue = malloc((graph->switch_count + 1u) * sizeof(uint32_t)),
+		.is_illegal = calloc(graph->switch_count + 1u, sizeof(bool)),
+	};
+	int error = updown.down && updown.hops && updown.queue && updown.is_illegal ? 0 : -ENOMEM;
+
+	port_choice_reset(graph);
+	for (uint32_t target = 0; !error && target < graph->switch_count; target++) {
+		if (groups->first_of[target] != groups->first_of[target + 1])
+			error = route_to(&updown, target);
+	}
+	free(updown.down);
+	free(updown.hops);
+	free(updown.queue);
+	free(updown.is_illegal);
+	return error;
+}
+
+static int route(struct routing_graph *graph, const struct routing_hints *hints,
+		 enum ranks_direction direction)
+{
+	struct destination_groups groups;
+	struct ranks ranks;
+	int error = destination_groups_init(&groups, graph);
+
+	if (error)
+		return error;
+	error = ranks_find(&ranks, graph, &groups, hints, direction);
+	if (!error)
+		error = updown_route_ranked(graph, &groups, &ranks);
+	/* Roots that were found need not fit; one root always does. */
+	if (error == -EOPNOTSUPP && !hints->root_count) {
+		error = ranks_from_one_root(&ranks, graph, &groups, direction);
+		if (!error)
+			error = updown_route_ranked(graph, &groups, &ranks);
+	}
+	ranks_release(&ranks);
+	destination_groups_release(&groups);
+	return error;
+}
+
+int updown_route(struct routing_graph *graph, const struct routing_hints *hints)
+{
+	return route(graph, hints, RANKS_ROOTS_ON_TOP);
+}
+
+int downup_route(struct routing_graph *graph, const struct routing_hints *hints)
+{
+	return route(graph, hints, RANKS_ROOTS_AT_BOTTOM);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Graphs that routing is tried on, and what must hold of every result. */
+#ifndef SOFTIB_TESTS_ROUTING_GRAPHS_H
+#define SOFTIB_TESTS_ROUTING_GRAPHS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/random.h"
+#include "mgmt/routing/engine.h"
+#include "mgmt/routing/graph.h"
+
+/* Every switch has a LID of its own, 1 + its index; adapters follow. All have GUIDs. */
+void make_star_of_switches(struct routing_graph *ret_graph, uint32_t leaf_count);
+void make_ring(struct routing_graph *ret_graph, uint32_t switch_count, unsigned hosts_each);
+/* sizes[axis]; wraps: every dimension is a ring. */
+void make_grid(struct routing_graph *ret_graph, unsigned axis_count, const uint32_t *sizes,
+	       bool wraps);
+/* Three levels of switches with k ports each: k*k*k/4 adapters. */
+void make_fat_tree(struct routing_graph *ret_graph, unsigned k);
+/* Connected, with some links more than a tree, one adapter on about half of the switches. */
+void make_random_graph(struct routing_graph *ret_graph, struct random *random,
+		       uint32_t switch_count, uint32_t extra_links);
+
+void cut_link(struct routing_graph *graph, uint32_t switch_index, unsigned port_number);
+/* A link chosen by chance; false when there is none. */
+bool cut_any_link(struct routing_graph *graph, struct random *random);
+
+/* Every LID of an adapter arrives from every switch with adapters that is connected to it; nothing
+ * loops; and there is no circle of waiting. */
+void expect_all_adapters_connected(const struct routing_graph *graph);
+void expect_no_credit_loops(const struct routing_graph *graph);
+unsigned path_hops(const struct routing_graph *graph, uint32_t from_switch, uint16_t lid);
+
+#endif
