@@ -3,45 +3,49 @@
 #include "wire/attribute.h"
 
 #include <string.h>
+#include "base/attributes.h"
+#include "base/bytes.h"
 
-/* The bits of one field that lie in one byte. */
-struct piece {
-	size_t byte;
-	unsigned shift; /* of the least significant bit taken */
-	unsigned bit_count;
+enum { WORD_BYTES = 8, WORD_BITS = 64, ATTRIBUTE_WORDS_MAX = 32 };
+
+/* An attribute's bits as numbers, so that a field is a shift away: bit 0 of the attribute is the
+ * most significant bit of the first. */
+struct bit_words {
+	uint64_t words[ATTRIBUTE_WORDS_MAX];
 };
 
-static struct piece piece_at(unsigned bit, unsigned bit_count_max)
+static size_t word_count(size_t byte_count)
 {
-	unsigned room = 8 - bit % 8;
-	unsigned bit_count = bit_count_max < room ? bit_count_max : room;
-
-	return (struct piece){.byte = bit / 8, .shift = room - bit_count, .bit_count = bit_count};
+	assert(byte_count <= ATTRIBUTE_WORDS_MAX * WORD_BYTES);
+	return (byte_count + WORD_BYTES - 1) / WORD_BYTES;
 }
 
-static uint64_t get_bits(const uint8_t *bytes, unsigned bit, unsigned bit_count)
+static inline uint64_t get_bits(const uint64_t *words, unsigned bit, unsigned bit_count)
 {
-	uint64_t value = 0;
+	unsigned offset = bit % WORD_BITS;
+	uint64_t mask = UINT64_MAX >> (WORD_BITS - bit_count);
+	unsigned end = offset + bit_count;
 
-	for (struct piece piece; bit_count; bit += piece.bit_count, bit_count -= piece.bit_count) {
-		piece = piece_at(bit, bit_count);
-		value = value << piece.bit_count |
-			(bytes[piece.byte] >> piece.shift & ((1u << piece.bit_count) - 1));
-	}
-	return value;
+	words += bit / WORD_BITS;
+	if (likely(end <= WORD_BITS))
+		return words[0] >> (WORD_BITS - end) & mask;
+	return (words[0] << (end - WORD_BITS) | words[1] >> (2 * WORD_BITS - end)) & mask;
 }
 
 /* The bits are zero before. */
-static void put_bits(uint8_t *bytes, unsigned bit, unsigned bit_count, uint64_t value)
+static inline void put_bits(uint64_t *words, unsigned bit, unsigned bit_count, uint64_t value)
 {
-	for (struct piece piece; bit_count; bit += piece.bit_count, bit_count -= piece.bit_count) {
-		piece = piece_at(bit, bit_count);
+	unsigned offset = bit % WORD_BITS;
+	unsigned end = offset + bit_count;
 
-		uint64_t part =
-			value >> (bit_count - piece.bit_count) & ((1u << piece.bit_count) - 1);
-
-		bytes[piece.byte] = (uint8_t)(bytes[piece.byte] | part << piece.shift);
+	value &= UINT64_MAX >> (WORD_BITS - bit_count);
+	words += bit / WORD_BITS;
+	if (likely(end <= WORD_BITS)) {
+		words[0] |= value << (WORD_BITS - end);
+		return;
 	}
+	words[0] |= value >> (end - WORD_BITS);
+	words[1] |= value << (2 * WORD_BITS - end);
 }
 
 uint64_t attribute_field_value(const struct attribute_field *field, const void *attribute)
@@ -91,22 +95,45 @@ void attribute_field_set(const struct attribute_field *field, uint64_t value, vo
 void attribute_encode(const struct attribute_layout *layout, const void *attribute,
 		      uint8_t *ret_bytes)
 {
-	memset(ret_bytes, 0, layout->byte_count);
+	size_t count = word_count(layout->byte_count);
+	size_t tail_bytes = layout->byte_count % WORD_BYTES;
+	struct bit_words bits;
+	uint8_t tail[WORD_BYTES];
+
+	memset(bits.words, 0, count * sizeof(bits.words[0]));
 	for (size_t i = 0; i < layout->field_count; i++) {
 		const struct attribute_field *field = &layout->fields[i];
 
-		put_bits(ret_bytes, field->bit_offset, field->bit_count,
+		put_bits(bits.words, field->bit_offset, field->bit_count,
 			 attribute_field_value(field, attribute));
 	}
+	for (size_t i = 0; i < layout->byte_count / WORD_BYTES; i++)
+		put_be64(ret_bytes + i * WORD_BYTES, bits.words[i]);
+	if (!tail_bytes)
+		return;
+	put_be64(tail, bits.words[count - 1]);
+	memcpy(ret_bytes + layout->byte_count - tail_bytes, tail, tail_bytes);
 }
 
 void attribute_decode(const struct attribute_layout *layout, const uint8_t *bytes,
 		      void *ret_attribute)
 {
+	size_t count = word_count(layout->byte_count);
+	size_t tail_bytes = layout->byte_count % WORD_BYTES;
+	struct bit_words bits;
+	uint8_t tail[WORD_BYTES] = {0};
+
+	for (size_t i = 0; i < layout->byte_count / WORD_BYTES; i++)
+		bits.words[i] = get_be64(bytes + i * WORD_BYTES);
+	if (tail_bytes) {
+		memcpy(tail, bytes + layout->byte_count - tail_bytes, tail_bytes);
+		bits.words[count - 1] = get_be64(tail);
+	}
 	for (size_t i = 0; i < layout->field_count; i++) {
 		const struct attribute_field *field = &layout->fields[i];
 
-		attribute_field_set(field, get_bits(bytes, field->bit_offset, field->bit_count),
+		attribute_field_set(field,
+				    get_bits(bits.words, field->bit_offset, field->bit_count),
 				    ret_attribute);
 	}
 }

@@ -24,6 +24,18 @@ ATTRIBUTE_DEFINE(local_change_details, LOCAL_CHANGE_DETAILS_FIELDS, NOTICE_DETAI
 ATTRIBUTE_DEFINE(bad_mkey_details, BAD_MKEY_DETAILS_FIELDS, NOTICE_DETAILS_BYTES)
 #undef ATTRIBUTE_SUBJECT
 
+#define ATTRIBUTE_SUBJECT struct system_image_details
+ATTRIBUTE_DEFINE(system_image_details, SYSTEM_IMAGE_DETAILS_FIELDS, NOTICE_DETAILS_BYTES)
+#undef ATTRIBUTE_SUBJECT
+
+#define ATTRIBUTE_SUBJECT struct bad_key_details
+ATTRIBUTE_DEFINE(bad_key_details, BAD_KEY_DETAILS_FIELDS, NOTICE_DETAILS_BYTES)
+#undef ATTRIBUTE_SUBJECT
+
+#define ATTRIBUTE_SUBJECT struct switch_pkey_details
+ATTRIBUTE_DEFINE(switch_pkey_details, SWITCH_PKEY_DETAILS_FIELDS, NOTICE_DETAILS_BYTES)
+#undef ATTRIBUTE_SUBJECT
+
 void notice_encode(const struct notice *notice, uint8_t ret_bytes[static NOTICE_BYTES])
 {
 	notice_header_encode(&notice->header, ret_bytes);

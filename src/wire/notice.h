@@ -72,6 +72,16 @@ ATTRIBUTE_STRUCT(link_state_details, LINK_STATE_DETAILS_FIELDS)
 
 ATTRIBUTE_STRUCT(port_error_details, PORT_ERROR_DETAILS_FIELDS)
 
+/* ChangeFlags of trap 144. */
+enum {
+	CHANGE_NODE_DESCRIPTION = 1 << 0,
+	CHANGE_LINK_WIDTH_ENABLED = 1 << 1,
+	CHANGE_LINK_SPEED_ENABLED = 1 << 2,
+	CHANGE_SM_PRIORITY = 1 << 3,
+	CHANGE_HIERARCHY_INFO = 1 << 4,
+	CHANGE_CAPABILITY_MASK2 = 1 << 5,
+};
+
 /* Details of trap 144. */
 #define LOCAL_CHANGE_DETAILS_FIELDS(FIELD)                                                         \
 	FIELD(uint16_t, lid, 16, 16)                                                               \
@@ -95,5 +105,57 @@ ATTRIBUTE_STRUCT(local_change_details, LOCAL_CHANGE_DETAILS_FIELDS)
 	FIELD(uint8_t, hop_count, 186, 6)
 
 ATTRIBUTE_STRUCT(bad_mkey_details, BAD_MKEY_DETAILS_FIELDS)
+
+/* Details of trap 145. */
+#define SYSTEM_IMAGE_DETAILS_FIELDS(FIELD)                                                         \
+	FIELD(uint16_t, lid, 16, 16)                                                               \
+	FIELD(uint64_t, system_image_guid, 48, 64)
+
+ATTRIBUTE_STRUCT(system_image_details, SYSTEM_IMAGE_DETAILS_FIELDS)
+
+/* Details of traps 257 and 258: 1 is the sender, 2 the receiver; the GIDs are 0 without a GRH. */
+#define BAD_KEY_DETAILS_FIELDS(FIELD)                                                              \
+	FIELD(uint16_t, lid1, 16, 16)                                                              \
+	FIELD(uint16_t, lid2, 32, 16)                                                              \
+	FIELD(uint32_t, key, 48, 32)                                                               \
+	FIELD(uint8_t, sl, 80, 4)                                                                  \
+	FIELD(uint32_t, qp1, 88, 24)                                                               \
+	FIELD(uint32_t, qp2, 120, 24)                                                              \
+	FIELD(uint64_t, gid1_prefix, 144, 64)                                                      \
+	FIELD(uint64_t, gid1_guid, 208, 64)                                                        \
+	FIELD(uint64_t, gid2_prefix, 272, 64)                                                      \
+	FIELD(uint64_t, gid2_guid, 336, 64)
+
+ATTRIBUTE_STRUCT(bad_key_details, BAD_KEY_DETAILS_FIELDS)
+
+/* DataValid of trap 259. */
+enum {
+	SWITCH_PKEY_LID1 = 1 << 0,
+	SWITCH_PKEY_LID2 = 1 << 1,
+	SWITCH_PKEY_PKEY = 1 << 2,
+	SWITCH_PKEY_SL = 1 << 3,
+	SWITCH_PKEY_QP1 = 1 << 4,
+	SWITCH_PKEY_QP2 = 1 << 5,
+	SWITCH_PKEY_GID1 = 1 << 6,
+	SWITCH_PKEY_GID2 = 1 << 7,
+};
+
+/* Details of trap 259. */
+#define SWITCH_PKEY_DETAILS_FIELDS(FIELD)                                                          \
+	FIELD(uint16_t, data_valid, 0, 16)                                                         \
+	FIELD(uint16_t, lid1, 16, 16)                                                              \
+	FIELD(uint16_t, lid2, 32, 16)                                                              \
+	FIELD(uint16_t, pkey, 48, 16)                                                              \
+	FIELD(uint8_t, sl, 64, 4)                                                                  \
+	FIELD(uint32_t, qp1, 72, 24)                                                               \
+	FIELD(uint32_t, qp2, 104, 24)                                                              \
+	FIELD(uint64_t, gid1_prefix, 128, 64)                                                      \
+	FIELD(uint64_t, gid1_guid, 192, 64)                                                        \
+	FIELD(uint64_t, gid2_prefix, 256, 64)                                                      \
+	FIELD(uint64_t, gid2_guid, 320, 64)                                                        \
+	FIELD(uint16_t, switch_lid, 384, 16)                                                       \
+	FIELD(uint8_t, port_number, 400, 8)
+
+ATTRIBUTE_STRUCT(switch_pkey_details, SWITCH_PKEY_DETAILS_FIELDS)
 
 #endif

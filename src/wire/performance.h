@@ -10,6 +10,12 @@
 enum {
 	PORT_COUNTERS_BYTES = 44,
 	PORT_COUNTERS_EXTENDED_BYTES = 184,
+	PORT_RCV_ERROR_DETAILS_BYTES = 16,
+	PORT_XMIT_DISCARD_DETAILS_BYTES = 12,
+	PORT_DATA_BY_SL_BYTES = 68,
+	PORT_SAMPLES_CONTROL_BYTES = 80,
+	PORT_SAMPLES_RESULT_BYTES = 64,
+	PORT_SAMPLES_RESULT_EXTENDED_BYTES = 128,
 	PERFORMANCE_CLASS_VERSION = 1,
 	PORT_SELECT_ALL = 0xff,
 };
@@ -25,6 +31,17 @@ enum {
 
 /* ClassPortInfo.CapabilityMask2 of this class. */
 enum { PERFORMANCE_ADDITIONAL_EXTENDED = 1 << 1 };
+
+/* Attributes of this class, beyond PortCounters and PortCountersExtended. */
+enum {
+	ATTRIBUTE_PORT_SAMPLES_CONTROL = 0x0010,
+	ATTRIBUTE_PORT_SAMPLES_RESULT = 0x0011,
+	ATTRIBUTE_PORT_RCV_ERROR_DETAILS = 0x0015,
+	ATTRIBUTE_PORT_XMIT_DISCARD_DETAILS = 0x0016,
+	ATTRIBUTE_PORT_SAMPLES_RESULT_EXTENDED = 0x001e,
+	ATTRIBUTE_PORT_XMIT_DATA_SL = 0x0036,
+	ATTRIBUTE_PORT_RCV_DATA_SL = 0x0037,
+};
 
 /* Bits of PortCounters.CounterSelect, in the order of the counters; CounterSelect2 has bits of its
  * own. */
@@ -105,5 +122,157 @@ ATTRIBUTE_STRUCT(port_counters, PORT_COUNTERS_FIELDS)
 	FIELD(uint64_t, qp1_dropped, 1408, 64)
 
 ATTRIBUTE_STRUCT(port_counters_extended, PORT_COUNTERS_EXTENDED_FIELDS)
+
+/* CounterSelect bits are 0 .. 5 in this order. */
+#define PORT_RCV_ERROR_DETAILS_FIELDS(FIELD)                                                       \
+	FIELD(uint8_t, port_select, 8, 8)                                                          \
+	FIELD(uint16_t, counter_select, 16, 16)                                                    \
+	FIELD(uint16_t, local_physical_errors, 32, 16)                                             \
+	FIELD(uint16_t, malformed_packet_errors, 48, 16)                                           \
+	FIELD(uint16_t, buffer_overrun_errors, 64, 16)                                             \
+	FIELD(uint16_t, dlid_mapping_errors, 80, 16)                                               \
+	FIELD(uint16_t, vl_mapping_errors, 96, 16)                                                 \
+	FIELD(uint16_t, looping_errors, 112, 16)
+
+ATTRIBUTE_STRUCT(port_rcv_error_details, PORT_RCV_ERROR_DETAILS_FIELDS)
+
+/* CounterSelect bits are 0 .. 3 in this order. */
+#define PORT_XMIT_DISCARD_DETAILS_FIELDS(FIELD)                                                    \
+	FIELD(uint8_t, port_select, 8, 8)                                                          \
+	FIELD(uint16_t, counter_select, 16, 16)                                                    \
+	FIELD(uint16_t, inactive_discards, 32, 16)                                                 \
+	FIELD(uint16_t, neighbor_mtu_discards, 48, 16)                                             \
+	FIELD(uint16_t, switch_lifetime_discards, 64, 16)                                          \
+	FIELD(uint16_t, switch_hoq_discards, 80, 16)
+
+ATTRIBUTE_STRUCT(port_xmit_discard_details, PORT_XMIT_DISCARD_DETAILS_FIELDS)
+
+/* PortXmitDataSL and PortRcvDataSL; CounterSelect has a bit per SL. */
+#define PORT_DATA_BY_SL_FIELDS(FIELD)                                                              \
+	FIELD(uint8_t, port_select, 8, 8)                                                          \
+	FIELD(uint16_t, counter_select, 16, 16)                                                    \
+	FIELD(uint32_t, sl0, 32, 32)                                                               \
+	FIELD(uint32_t, sl1, 64, 32)                                                               \
+	FIELD(uint32_t, sl2, 96, 32)                                                               \
+	FIELD(uint32_t, sl3, 128, 32)                                                              \
+	FIELD(uint32_t, sl4, 160, 32)                                                              \
+	FIELD(uint32_t, sl5, 192, 32)                                                              \
+	FIELD(uint32_t, sl6, 224, 32)                                                              \
+	FIELD(uint32_t, sl7, 256, 32)                                                              \
+	FIELD(uint32_t, sl8, 288, 32)                                                              \
+	FIELD(uint32_t, sl9, 320, 32)                                                              \
+	FIELD(uint32_t, sl10, 352, 32)                                                             \
+	FIELD(uint32_t, sl11, 384, 32)                                                             \
+	FIELD(uint32_t, sl12, 416, 32)                                                             \
+	FIELD(uint32_t, sl13, 448, 32)                                                             \
+	FIELD(uint32_t, sl14, 480, 32)                                                             \
+	FIELD(uint32_t, sl15, 512, 32)
+
+ATTRIBUTE_STRUCT(port_data_by_sl, PORT_DATA_BY_SL_FIELDS)
+
+enum { SAMPLE_COUNTERS = 15 };
+
+enum sample_status { SAMPLE_DONE = 0, SAMPLE_STARTING = 1, SAMPLE_RUNNING = 2 };
+
+/* What a sample can count. */
+enum sample_counter {
+	SAMPLE_NOTHING = 0,
+	SAMPLE_XMIT_DATA = 1,
+	SAMPLE_RCV_DATA = 2,
+	SAMPLE_XMIT_PACKETS = 3,
+	SAMPLE_RCV_PACKETS = 4,
+	SAMPLE_XMIT_WAIT = 5,
+};
+
+#define PORT_SAMPLES_CONTROL_FIELDS(FIELD)                                                         \
+	FIELD(uint8_t, op_code, 0, 8)                                                              \
+	FIELD(uint8_t, port_select, 8, 8)                                                          \
+	FIELD(uint8_t, tick, 16, 8)                                                                \
+	FIELD(uint8_t, counter_width, 29, 3)                                                       \
+	FIELD(uint8_t, counter_mask0, 34, 3)                                                       \
+	FIELD(uint8_t, counter_mask1, 37, 3)                                                       \
+	FIELD(uint8_t, counter_mask2, 40, 3)                                                       \
+	FIELD(uint8_t, counter_mask3, 43, 3)                                                       \
+	FIELD(uint8_t, counter_mask4, 46, 3)                                                       \
+	FIELD(uint8_t, counter_mask5, 49, 3)                                                       \
+	FIELD(uint8_t, counter_mask6, 52, 3)                                                       \
+	FIELD(uint8_t, counter_mask7, 55, 3)                                                       \
+	FIELD(uint8_t, counter_mask8, 58, 3)                                                       \
+	FIELD(uint8_t, counter_mask9, 61, 3)                                                       \
+	FIELD(uint8_t, counter_mask10, 65, 3)                                                      \
+	FIELD(uint8_t, counter_mask11, 68, 3)                                                      \
+	FIELD(uint8_t, counter_mask12, 71, 3)                                                      \
+	FIELD(uint8_t, counter_mask13, 74, 3)                                                      \
+	FIELD(uint8_t, counter_mask14, 77, 3)                                                      \
+	FIELD(uint8_t, sample_mechanisms, 80, 8)                                                   \
+	FIELD(uint8_t, sample_status, 94, 2)                                                       \
+	FIELD(uint64_t, option_mask, 96, 64)                                                       \
+	FIELD(uint64_t, vendor_mask, 160, 64)                                                      \
+	FIELD(uint32_t, sample_start, 224, 32)                                                     \
+	FIELD(uint32_t, sample_interval, 256, 32)                                                  \
+	FIELD(uint16_t, tag, 288, 16)                                                              \
+	FIELD(uint16_t, counter_select0, 304, 16)                                                  \
+	FIELD(uint16_t, counter_select1, 320, 16)                                                  \
+	FIELD(uint16_t, counter_select2, 336, 16)                                                  \
+	FIELD(uint16_t, counter_select3, 352, 16)                                                  \
+	FIELD(uint16_t, counter_select4, 368, 16)                                                  \
+	FIELD(uint16_t, counter_select5, 384, 16)                                                  \
+	FIELD(uint16_t, counter_select6, 400, 16)                                                  \
+	FIELD(uint16_t, counter_select7, 416, 16)                                                  \
+	FIELD(uint16_t, counter_select8, 432, 16)                                                  \
+	FIELD(uint16_t, counter_select9, 448, 16)                                                  \
+	FIELD(uint16_t, counter_select10, 464, 16)                                                 \
+	FIELD(uint16_t, counter_select11, 480, 16)                                                 \
+	FIELD(uint16_t, counter_select12, 496, 16)                                                 \
+	FIELD(uint16_t, counter_select13, 512, 16)                                                 \
+	FIELD(uint16_t, counter_select14, 528, 16)                                                 \
+	FIELD(uint64_t, samples_only_option_mask, 576, 64)
+
+ATTRIBUTE_STRUCT(port_samples_control, PORT_SAMPLES_CONTROL_FIELDS)
+
+#define PORT_SAMPLES_RESULT_FIELDS(FIELD)                                                          \
+	FIELD(uint16_t, tag, 0, 16)                                                                \
+	FIELD(uint8_t, sample_status, 30, 2)                                                       \
+	FIELD(uint32_t, counter0, 32, 32)                                                          \
+	FIELD(uint32_t, counter1, 64, 32)                                                          \
+	FIELD(uint32_t, counter2, 96, 32)                                                          \
+	FIELD(uint32_t, counter3, 128, 32)                                                         \
+	FIELD(uint32_t, counter4, 160, 32)                                                         \
+	FIELD(uint32_t, counter5, 192, 32)                                                         \
+	FIELD(uint32_t, counter6, 224, 32)                                                         \
+	FIELD(uint32_t, counter7, 256, 32)                                                         \
+	FIELD(uint32_t, counter8, 288, 32)                                                         \
+	FIELD(uint32_t, counter9, 320, 32)                                                         \
+	FIELD(uint32_t, counter10, 352, 32)                                                        \
+	FIELD(uint32_t, counter11, 384, 32)                                                        \
+	FIELD(uint32_t, counter12, 416, 32)                                                        \
+	FIELD(uint32_t, counter13, 448, 32)                                                        \
+	FIELD(uint32_t, counter14, 480, 32)
+
+ATTRIBUTE_STRUCT(port_samples_result, PORT_SAMPLES_RESULT_FIELDS)
+
+enum { SAMPLES_EXTENDED_WIDTH_64 = 2 };
+
+#define PORT_SAMPLES_RESULT_EXTENDED_FIELDS(FIELD)                                                 \
+	FIELD(uint16_t, tag, 0, 16)                                                                \
+	FIELD(uint8_t, sample_status, 30, 2)                                                       \
+	FIELD(uint8_t, extended_width, 32, 2)                                                      \
+	FIELD(uint64_t, counter0, 64, 64)                                                          \
+	FIELD(uint64_t, counter1, 128, 64)                                                         \
+	FIELD(uint64_t, counter2, 192, 64)                                                         \
+	FIELD(uint64_t, counter3, 256, 64)                                                         \
+	FIELD(uint64_t, counter4, 320, 64)                                                         \
+	FIELD(uint64_t, counter5, 384, 64)                                                         \
+	FIELD(uint64_t, counter6, 448, 64)                                                         \
+	FIELD(uint64_t, counter7, 512, 64)                                                         \
+	FIELD(uint64_t, counter8, 576, 64)                                                         \
+	FIELD(uint64_t, counter9, 640, 64)                                                         \
+	FIELD(uint64_t, counter10, 704, 64)                                                        \
+	FIELD(uint64_t, counter11, 768, 64)                                                        \
+	FIELD(uint64_t, counter12, 832, 64)                                                        \
+	FIELD(uint64_t, counter13, 896, 64)                                                        \
+	FIELD(uint64_t, counter14, 960, 64)
+
+ATTRIBUTE_STRUCT(port_samples_result_extended, PORT_SAMPLES_RESULT_EXTENDED_FIELDS)
 
 #endif

@@ -16,7 +16,11 @@ struct mad_address {
 	uint32_t qkey;
 	uint16_t pkey;
 	bool has_grh;
-	struct gid gid; /* the peer's */
+	struct gid gid;	   /* the peer's */
+	uint8_t gid_index; /* of the own GID */
+	uint8_t hop_limit; /* 0: not beyond this subnet */
+	uint8_t traffic_class;
+	uint32_t flow_label;
 };
 
 struct mad_message {

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/bytes.h"
+#include "mgmt/mad/redirect.h"
 
 enum {
 	TRANSACTION_ID_OFFSET = 8,
@@ -22,7 +24,10 @@ struct mad_transaction {
 	struct mad_purpose purpose;
 	uint64_t transaction_id; /* 0: the place is free */
 	time_ns deadline;
+	time_ns timeout;
+	unsigned tries;
 	unsigned tries_left;
+	unsigned redirects_left;
 };
 
 static struct mad_transaction *transaction_of(struct list *link)
@@ -90,6 +95,14 @@ static uint64_t make_transaction_id(struct mad_transactions *transactions,
 void mad_transactions_send(struct mad_transactions *transactions, const struct mad_message *request,
 			   struct mad_purpose purpose)
 {
+	mad_transactions_send_patiently(transactions, request, purpose, (struct mad_patience){0});
+}
+
+void mad_transactions_send_patiently(struct mad_transactions *transactions,
+				     const struct mad_message *request, struct mad_purpose purpose,
+				     struct mad_patience patience)
+{
+	const struct mad_transactions_options *options = &transactions->options;
 	struct list *link = list_pop(&transactions->free);
 
 	assert(link);
@@ -98,7 +111,10 @@ void mad_transactions_send(struct mad_transactions *transactions, const struct m
 
 	transaction->request = *request;
 	transaction->purpose = purpose;
-	transaction->tries_left = transactions->options.tries;
+	transaction->timeout = patience.timeout ? patience.timeout : options->timeout;
+	transaction->tries = patience.tries ? patience.tries : options->tries;
+	transaction->tries_left = transaction->tries;
+	transaction->redirects_left = MAD_REDIRECTS_MAX;
 	transaction->transaction_id = make_transaction_id(transactions, transaction);
 	put_be64(transaction->request.bytes + TRANSACTION_ID_OFFSET, transaction->transaction_id);
 	transactions->busy_count++;
@@ -114,30 +130,98 @@ static void finish(struct mad_transactions *transactions, struct mad_transaction
 	transactions->busy_count--;
 }
 
-bool mad_transactions_receive(struct mad_transactions *transactions,
-			      const struct mad_message *message, struct mad_purpose *ret_purpose)
+/* NULL when the message answers nothing that is under way. */
+static struct mad_transaction *find(struct mad_transactions *transactions,
+				    const struct mad_message *message)
 {
 	struct mad_header header;
 
 	if (!mad_header_decode(message->bytes, sizeof(message->bytes), &header))
-		return false;
+		return NULL;
 	if (!(header.method & MAD_RESPONSE) || !header.transaction_id)
-		return false;
+		return NULL;
 
 	uint32_t place = (uint32_t)header.transaction_id & ((1u << PLACE_BITS) - 1);
 
 	if (place >= transactions->options.window)
-		return false;
+		return NULL;
 
 	struct mad_transaction *transaction = &transactions->places[place];
 
 	if (transaction->transaction_id != header.transaction_id ||
 	    transaction->request.bytes[1] != header.management_class ||
 	    get_be16(transaction->request.bytes + ATTRIBUTE_ID_OFFSET) != header.attribute_id)
+		return NULL;
+	return transaction;
+}
+
+/* Once more, to where the answer says. A place that can't be reached, or one redirection too many,
+ * is an answer for the requester. */
+static bool follow_redirection(struct mad_transactions *transactions,
+			       struct mad_transaction *transaction,
+			       const struct mad_message *message)
+{
+	if (!mad_is_redirected(message) || !transaction->redirects_left ||
+	    !mad_redirect_follow(message, &transaction->request.address))
+		return false;
+	transaction->redirects_left--;
+	transaction->tries_left = transaction->tries;
+	transactions->redirect_count++;
+	list_remove(&transaction->link);
+	list_append(&transactions->to_send, &transaction->link);
+	return true;
+}
+
+/* ClassPortInfo is the attribute of a redirection, whatever was asked for. */
+static struct mad_transaction *find_redirected(struct mad_transactions *transactions,
+					       const struct mad_message *message)
+{
+	struct mad_message original = *message;
+	uint32_t place =
+		get_be32(message->bytes + TRANSACTION_ID_OFFSET + 4) & ((1u << PLACE_BITS) - 1);
+
+	if (!mad_is_redirected(message) || place >= transactions->options.window)
+		return NULL;
+	memcpy(original.bytes + ATTRIBUTE_ID_OFFSET,
+	       transactions->places[place].request.bytes + ATTRIBUTE_ID_OFFSET, 2);
+	return find(transactions, &original);
+}
+
+bool mad_transactions_receive(struct mad_transactions *transactions,
+			      const struct mad_message *message, struct mad_purpose *ret_purpose)
+{
+	struct mad_transaction *transaction = find(transactions, message);
+
+	if (!transaction)
+		transaction = find_redirected(transactions, message);
+	if (!transaction || follow_redirection(transactions, transaction, message))
 		return false;
 	*ret_purpose = transaction->purpose;
 	finish(transactions, transaction);
 	return true;
+}
+
+/* Behind all that end no later; most have the same timeout, so that is at the end. */
+static void put_on_wire(struct mad_transactions *transactions, struct mad_transaction *transaction)
+{
+	struct list *before = transactions->on_wire.previous;
+
+	while (before != &transactions->on_wire &&
+	       transaction_of(before)->deadline > transaction->deadline)
+		before = before->previous;
+	list_prepend(before, &transaction->link);
+}
+
+void mad_transactions_hold(struct mad_transactions *transactions,
+			   const struct mad_message *part_of_answer, time_ns until)
+{
+	struct mad_transaction *transaction = find(transactions, part_of_answer);
+
+	if (!transaction)
+		return;
+	list_remove(&transaction->link);
+	transaction->deadline = until;
+	put_on_wire(transactions, transaction);
 }
 
 static void expire(struct mad_transactions *transactions, time_ns now)
@@ -172,8 +256,8 @@ unsigned mad_transactions_transmit(struct mad_transactions *transactions, time_n
 		struct mad_transaction *transaction = transaction_of(link);
 
 		transaction->tries_left--;
-		transaction->deadline = now + transactions->options.timeout;
-		list_append(&transactions->on_wire, link);
+		transaction->deadline = now + transaction->timeout;
+		put_on_wire(transactions, transaction);
 		ret_messages[message_count++] = transaction->request;
 	}
 	return message_count;

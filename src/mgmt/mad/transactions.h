@@ -16,7 +16,12 @@
 #include "base/time.h"
 #include "mgmt/mad/mad_message.h"
 
-enum { MAD_WINDOW_DEFAULT = 32, MAD_WINDOW_MAX = 1024, MAD_TRIES_DEFAULT = 3 };
+enum {
+	MAD_WINDOW_DEFAULT = 32,
+	MAD_WINDOW_MAX = 1024,
+	MAD_TRIES_DEFAULT = 3,
+	MAD_REDIRECTS_MAX = 4, /* of one request */
+};
 
 #define MAD_TIMEOUT_DEFAULT MILLISECONDS(200)
 
@@ -25,6 +30,12 @@ struct mad_transactions_options {
 	unsigned tries;	       /* 0: the default */
 	time_ns timeout;       /* of one try; 0: the default */
 	uint32_t agent_number; /* the upper half of every transaction id */
+};
+
+/* How one request is tried; 0 stands for what all have. */
+struct mad_patience {
+	time_ns timeout;
+	unsigned tries;
 };
 
 /* What the requester wants to know again when its request ends. */
@@ -40,11 +51,12 @@ struct mad_transactions {
 	struct mad_transaction *places;
 	struct list free;
 	struct list to_send; /* new ones, and those whose try timed out */
-	struct list on_wire; /* in the order of their deadlines: all have the same timeout */
+	struct list on_wire; /* in the order of their deadlines */
 	struct list failed;  /* out of tries, not yet told */
 	unsigned busy_count;
 	uint32_t sequence;
-	uint64_t retry_count; /* so far, for statistics */
+	uint64_t retry_count;	 /* so far, for statistics */
+	uint64_t redirect_count; /* so far */
 };
 
 MUST_USE int mad_transactions_init(struct mad_transactions *transactions,
@@ -58,11 +70,20 @@ bool mad_transactions_is_idle(const struct mad_transactions *transactions);
 void mad_transactions_send(struct mad_transactions *transactions, const struct mad_message *request,
 			   struct mad_purpose purpose);
 
+/* The same with a timeout and a number of tries of its own. */
+void mad_transactions_send_patiently(struct mad_transactions *transactions,
+				     const struct mad_message *request, struct mad_purpose purpose,
+				     struct mad_patience patience);
+
 /* Whether the message answers one of our requests, which ends with it. Late, repeated and foreign
- * answers do not. */
+ * answers do not; nor does a redirection to another LID or QP, which the request follows. */
 MUST_USE bool mad_transactions_receive(struct mad_transactions *transactions,
 				       const struct mad_message *message,
 				       struct mad_purpose *ret_purpose);
+
+/* The answer has begun to come, in several MADs: no try of its request ends before this time. */
+void mad_transactions_hold(struct mad_transactions *transactions,
+			   const struct mad_message *part_of_answer, time_ns until);
 
 /* Tries that timed out at this time are sent again or fail. */
 unsigned mad_transactions_transmit(struct mad_transactions *transactions, time_ns now,

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include "base/bytes.h"
 #include "mgmt/mad/transactions.h"
+#include "wire/class_port_info.h"
 
 static struct mad_transactions transactions;
 static struct mad_message out[8];
@@ -159,6 +160,118 @@ static void test_window_beyond_the_ids_is_refused(void **state)
 	assert_int_equal(mad_transactions_init(&other, &options), -EINVAL);
 }
 
+static void test_each_request_has_its_own_patience(void **state)
+{
+	(void)state;
+	const struct mad_patience short_one = {.timeout = MILLISECONDS(5), .tries = 1};
+	struct mad_purpose purpose;
+	struct mad_message failed;
+
+	mad_transactions_send(&transactions, &request, (struct mad_purpose){.detail = 1});
+	mad_transactions_send_patiently(&transactions, &request, (struct mad_purpose){.detail = 2},
+					short_one);
+	assert_int_equal(mad_transactions_transmit(&transactions, 0, 8, out), 2);
+	assert_int_equal(mad_transactions_deadline(&transactions), MILLISECONDS(5));
+	assert_int_equal(mad_transactions_transmit(&transactions, MILLISECONDS(5), 8, out), 0);
+	assert_true(mad_transactions_take_failed(&transactions, &purpose, &failed));
+	assert_int_equal(purpose.detail, 2);
+	assert_int_equal(mad_transactions_deadline(&transactions), MILLISECONDS(200));
+}
+
+static void test_answer_that_has_begun_holds_its_request(void **state)
+{
+	(void)state;
+	mad_transactions_send(&transactions, &request, (struct mad_purpose){.detail = 1});
+	mad_transactions_transmit(&transactions, 0, 8, out);
+
+	struct mad_message part = answer_to(&out[0]);
+
+	mad_transactions_hold(&transactions, &part, SECONDS(40));
+	assert_int_equal(mad_transactions_deadline(&transactions), SECONDS(40));
+	assert_int_equal(mad_transactions_transmit(&transactions, SECONDS(39), 8, out), 0);
+	part.bytes[15] ^= 1;
+	mad_transactions_hold(&transactions, &part, SECONDS(80));
+	assert_int_equal(mad_transactions_deadline(&transactions), SECONDS(40));
+}
+
+/* The answer that sends a request of class Performance to another LID and QP. */
+static struct mad_message redirection(const struct mad_message *message, uint16_t lid)
+{
+	const struct class_port_info info = {.redirect_lid = lid,
+					     .redirect_qpn = 0x77,
+					     .redirect_qkey = 0x80020000,
+					     .redirect_pkey = 0x8001,
+					     .redirect_sl = 3};
+	struct mad_message answer = answer_to(message);
+
+	put_be16(answer.bytes + 4, MAD_STATUS_REDIRECT);
+	put_be16(answer.bytes + 16, ATTRIBUTE_CLASS_PORT_INFO);
+	class_port_info_encode(&info, answer.bytes + 64);
+	return answer;
+}
+
+static void test_redirected_request_is_sent_to_the_other_qp(void **state)
+{
+	(void)state;
+	struct mad_message gmp = request;
+	struct mad_purpose purpose;
+
+	gmp.bytes[1] = MAD_CLASS_PERFORMANCE;
+	gmp.address = (struct mad_address){.lid = 4, .qpn = 1, .qkey = 0x80010000, .pkey = 0xffff};
+	mad_transactions_send(&transactions, &gmp, (struct mad_purpose){.detail = 9});
+	mad_transactions_transmit(&transactions, 0, 8, out);
+
+	struct mad_message answer = redirection(&out[0], 6);
+
+	assert_false(mad_transactions_receive(&transactions, &answer, &purpose));
+	assert_int_equal(mad_transactions_transmit(&transactions, 10, 8, out + 1), 1);
+	assert_memory_equal(out[1].bytes, out[0].bytes, MAD_BYTES);
+	assert_int_equal(out[1].address.lid, 6);
+	assert_int_equal(out[1].address.qpn, 0x77);
+	assert_int_equal(out[1].address.qkey, 0x80020000);
+	assert_int_equal(out[1].address.pkey, 0x8001);
+	assert_int_equal(out[1].address.sl, 3);
+	answer = answer_to(&out[1]);
+	assert_true(mad_transactions_receive(&transactions, &answer, &purpose));
+	assert_int_equal(purpose.detail, 9);
+}
+
+static void test_endless_redirection_becomes_the_answer(void **state)
+{
+	(void)state;
+	struct mad_message gmp = request;
+	struct mad_purpose purpose;
+	unsigned sent = 0;
+	bool is_answered = false;
+
+	gmp.bytes[1] = MAD_CLASS_PERFORMANCE;
+	mad_transactions_send(&transactions, &gmp, (struct mad_purpose){0});
+	while (!is_answered && sent < 20) {
+		assert_int_equal(mad_transactions_transmit(&transactions, 0, 8, out), 1);
+		sent++;
+
+		struct mad_message answer = redirection(&out[0], (uint16_t)(10 + sent % 2));
+
+		is_answered = mad_transactions_receive(&transactions, &answer, &purpose);
+	}
+	assert_int_equal(sent, 1 + MAD_REDIRECTS_MAX);
+}
+
+static void test_redirection_without_a_lid_is_for_the_requester(void **state)
+{
+	(void)state;
+	struct mad_message gmp = request;
+	struct mad_purpose purpose;
+
+	gmp.bytes[1] = MAD_CLASS_PERFORMANCE;
+	mad_transactions_send(&transactions, &gmp, (struct mad_purpose){0});
+	mad_transactions_transmit(&transactions, 0, 8, out);
+
+	struct mad_message answer = redirection(&out[0], 0);
+
+	assert_true(mad_transactions_receive(&transactions, &answer, &purpose));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +282,11 @@ int main(void)
 		TEST(test_window_bounds_what_is_on_the_wire),
 		TEST(test_late_answer_to_a_place_used_again_is_foreign),
 		TEST(test_window_beyond_the_ids_is_refused),
+		TEST(test_each_request_has_its_own_patience),
+		TEST(test_answer_that_has_begun_holds_its_request),
+		TEST(test_redirected_request_is_sent_to_the_other_qp),
+		TEST(test_endless_redirection_becomes_the_answer),
+		TEST(test_redirection_without_a_lid_is_for_the_requester),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Redirection of a general service class to another QP or port (vol 1, chapter 13). */
+#include "mgmt/mad/redirect.h"
+
+#include "base/bytes.h"
+#include "wire/class_port_info.h"
+#include "wire/pkey.h"
+#include "wire/rmpp.h"
+#include "wire/smp.h"
+
+enum { CLASS_OFFSET = 1, STATUS_OFFSET = 4 };
+
+size_t mad_data_offset(uint8_t management_class)
+{
+	if (management_class == MAD_CLASS_COMMUNICATION ||
+	    (management_class >= MAD_CLASS_VENDOR1_FIRST &&
+	     management_class <= MAD_CLASS_VENDOR1_LAST))
+		return MAD_HEADER_BYTES;
+	if (rmpp_class_has_header(management_class))
+		return rmpp_data_offset(management_class);
+	return SMP_DATA_OFFSET;
+}
+
+bool mad_is_redirected(const struct mad_message *answer)
+{
+	uint8_t management_class = answer->bytes[CLASS_OFFSET];
+
+	return management_class != MAD_CLASS_SUBNET_LID &&
+	       management_class != MAD_CLASS_SUBNET_DIRECTED &&
+	       (get_be16(answer->bytes + STATUS_OFFSET) & MAD_STATUS_REDIRECT);
+}
+
+bool mad_redirect_apply(const struct class_port_info *info, struct mad_address *address)
+{
+	/* RedirectLID 0 asks for a path to RedirectGID: that is for whoever has one. */
+	if (!lid_is_unicast(info->redirect_lid) || !info->redirect_qpn)
+		return false;
+	address->lid = info->redirect_lid;
+	address->qpn = info->redirect_qpn;
+	address->sl = info->redirect_sl;
+	address->traffic_class = info->redirect_traffic_class;
+	address->flow_label = info->redirect_flow_label;
+	if (info->redirect_qkey)
+		address->qkey = info->redirect_qkey;
+	if (info->redirect_pkey & 0x7fff)
+		address->pkey = info->redirect_pkey;
+	if (info->redirect_gid_guid)
+		address->gid = gid_from(info->redirect_gid_prefix, info->redirect_gid_guid);
+	else
+		address->has_grh = false;
+	return true;
+}
+
+bool mad_redirect_follow(const struct mad_message *answer, struct mad_address *address)
+{
+	struct class_port_info info;
+
+	class_port_info_decode(answer->bytes + mad_data_offset(answer->bytes[CLASS_OFFSET]), &info);
+	return mad_redirect_apply(&info, address);
+}
