@@ -31,16 +31,23 @@ static void end_lease(struct mkey_lease *lease)
 	free(lease);
 }
 
-/* Nothing but an SMP can see the protect bits, so it is soon enough to look when one comes. */
-static void expire_lease(const struct sma_request *request, struct port *port)
+void mkey_leases_run(struct agent_memory *memory, time_ns now)
 {
-	struct agent_memory *memory = request->environment->memory;
-	struct mkey_lease *lease = memory ? find_lease(memory, port) : NULL;
-
-	if (!lease || lease->deadline > request->now)
+	if (memory->leases_due_at > now)
 		return;
-	port->info.mkey_protect_bits = 0;
-	end_lease(lease);
+	memory->leases_due_at = TIME_NEVER;
+	list_for_each_safe (link, &memory->leases) {
+		struct mkey_lease *lease = container_of(link, struct mkey_lease, link);
+
+		if (lease->deadline > now) {
+			memory->leases_due_at =
+				time_earlier(memory->leases_due_at, lease->deadline);
+			continue;
+		}
+		/* The key stays, so that a new manager can read it. */
+		lease->port->info.mkey_protect_bits = 0;
+		end_lease(lease);
+	}
 }
 
 static void renew_lease(const struct sma_request *request, const struct port *port)
@@ -74,12 +81,13 @@ static void violated(const struct sma_request *request, struct port *port)
 		.deadline = request->now + SECONDS(port->info.mkey_lease_period),
 	};
 	list_append(&memory->leases, &lease->link);
+	memory->leases_due_at = time_earlier(memory->leases_due_at, lease->deadline);
 }
 
 bool mkey_check(const struct sma_request *request, struct port *port)
 {
-	if (port->info.mkey_lease_period)
-		expire_lease(request, port);
+	if (request->environment->memory)
+		mkey_leases_run(request->environment->memory, request->now);
 	if (!port->info.mkey || port->info.mkey == request->mkey) {
 		if (port->info.mkey_lease_period)
 			renew_lease(request, port);

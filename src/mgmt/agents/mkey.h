@@ -12,6 +12,9 @@ MUST_USE bool mkey_check(const struct sma_request *request, struct port *port);
 /* Whether PortInfo shows the port's M_Key to this requester. */
 MUST_USE bool mkey_is_visible(const struct sma_request *request, const struct port *port);
 
+/* Leases whose time is over end: their ports are no longer protected. */
+void mkey_leases_run(struct agent_memory *memory, time_ns now);
+
 /* All leases of the node's ports; NULL: of every node. */
 void mkey_leases_forget(struct agent_memory *memory, const struct node *node);
 

@@ -1,64 +1,164 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The performance agent: ClassPortInfo, PortCounters and PortCountersExtended (vol 1, chapter 16).
+ * The performance agent: ClassPortInfo and the attributes that show counters (vol 1, chapter 16).
  *
- * A port has one set of 64-bit counters. PortCounters shows them narrowed and stuck at its maximum,
- * and a Set of either attribute writes them, so that resetting one resets the other.
+ * A port has one set of 64-bit counters. An attribute shows some of them, narrowed and stuck at its
+ * maximum, and a Set of any attribute writes them, so that resetting one resets the others.
  */
-#include "mgmt/agents/agents.h"
+#include "mgmt/agents/gs_agent.h"
 
 #include <string.h>
 #include "wire/performance.h"
-#include "mgmt/mad/smp_request.h"
-#include "net/node/node.h"
 #include "wire/smp.h"
 
-enum { SELECT_NONE = 0xff };
+enum { SELECT2_FIRST = 16 };
 
-/* One counter: where it is kept, and where the two attributes have it. */
-struct counter_row {
-	uint16_t kept_at;  /* in struct link_counters */
-	uint16_t basic_at; /* in PortCounters; 0: not there */
-	uint8_t basic_bits;
-	uint8_t basic_select;	 /* bit of CounterSelect; from 16 on, of CounterSelect2 */
-	uint16_t extended_at;	 /* in PortCountersExtended */
-	uint8_t extended_select; /* bit of CounterSelect; from 16 on, of CounterSelect2 */
+/* One counter of an attribute: where it is kept, where the attribute's struct has it. */
+struct shown_counter {
+	uint16_t kept_at; /* in struct link_counters */
+	uint16_t at;
+	uint8_t bit_count;
+	uint8_t select; /* bit of CounterSelect; from SELECT2_FIRST on, of CounterSelect2 */
 };
 
-#define KEPT(field)	offsetof(struct link_counters, field)
-#define BASIC(field)	offsetof(struct port_counters, field)
-#define EXTENDED(field) offsetof(struct port_counters_extended, field)
+/* Where an attribute's struct has what is not a counter. */
+struct counter_attribute {
+	const struct attribute_layout *layout;
+	uint16_t port_select_at;
+	uint16_t select_at;
+	uint16_t select2_at; /* 0: has none */
+	uint8_t select2_bits;
+	const struct shown_counter *counters;
+	size_t counter_count;
+};
 
-static const struct counter_row counter_rows[] = {
-	{KEPT(symbol_errors), BASIC(symbol_error), 16, 0, EXTENDED(symbol_error), 16},
-	{KEPT(link_error_recovery), BASIC(link_error_recovery), 8, 1, EXTENDED(link_error_recovery),
-	 17},
-	{KEPT(link_downed), BASIC(link_downed), 8, 2, EXTENDED(link_downed), 18},
-	{KEPT(receive_errors), BASIC(rcv_errors), 16, 3, EXTENDED(rcv_errors), 19},
-	{KEPT(receive_remote_physical_errors), BASIC(rcv_remote_physical_errors), 16, 4,
-	 EXTENDED(rcv_remote_physical_errors), 20},
-	{KEPT(receive_switch_relay_errors), BASIC(rcv_switch_relay_errors), 16, 5,
-	 EXTENDED(rcv_switch_relay_errors), 21},
-	{KEPT(transmit_discards), BASIC(xmit_discards), 16, 6, EXTENDED(xmit_discards), 22},
-	{KEPT(transmit_constraint_errors), BASIC(xmit_constraint_errors), 8, 7,
-	 EXTENDED(xmit_constraint_errors), 23},
-	{KEPT(receive_constraint_errors), BASIC(rcv_constraint_errors), 8, 8,
-	 EXTENDED(rcv_constraint_errors), 24},
-	{KEPT(local_link_integrity_errors), BASIC(local_link_integrity_errors), 4, 9,
-	 EXTENDED(local_link_integrity_errors), 25},
-	{KEPT(excessive_buffer_overruns), BASIC(excessive_buffer_overrun_errors), 4, 10,
-	 EXTENDED(excessive_buffer_overrun_errors), 26},
-	{KEPT(vl15_dropped), BASIC(vl15_dropped), 16, 11, EXTENDED(vl15_dropped), 27},
-	{KEPT(transmit_words), BASIC(xmit_data), 32, 12, EXTENDED(xmit_data), 0},
-	{KEPT(receive_words), BASIC(rcv_data), 32, 13, EXTENDED(rcv_data), 1},
-	{KEPT(transmit_packets), BASIC(xmit_packets), 32, 14, EXTENDED(xmit_packets), 2},
-	{KEPT(receive_packets), BASIC(rcv_packets), 32, 15, EXTENDED(rcv_packets), 3},
-	{KEPT(transmit_wait), BASIC(xmit_wait), 32, 16, EXTENDED(xmit_wait), 28},
-	{KEPT(qp1_dropped), BASIC(qp1_dropped), 16, 17, EXTENDED(qp1_dropped), 29},
-	{KEPT(unicast_transmit_packets), 0, 0, SELECT_NONE, EXTENDED(unicast_xmit_packets), 4},
-	{KEPT(unicast_receive_packets), 0, 0, SELECT_NONE, EXTENDED(unicast_rcv_packets), 5},
-	{KEPT(multicast_transmit_packets), 0, 0, SELECT_NONE, EXTENDED(multicast_xmit_packets), 6},
-	{KEPT(multicast_receive_packets), 0, 0, SELECT_NONE, EXTENDED(multicast_rcv_packets), 7},
+#define KEPT(field)	    offsetof(struct link_counters, field)
+#define BASIC(field)	    offsetof(struct port_counters, field)
+#define EXTENDED(field)	    offsetof(struct port_counters_extended, field)
+#define RCV_ERROR(field)    offsetof(struct port_rcv_error_details, field)
+#define XMIT_DISCARD(field) offsetof(struct port_xmit_discard_details, field)
+#define BY_SL(field)	    offsetof(struct port_data_by_sl, field)
+
+/* clang-format off */
+static const struct shown_counter basic_counters[] = {
+	{KEPT(symbol_errors),                  BASIC(symbol_error),                    16, 0},
+	{KEPT(link_error_recovery),            BASIC(link_error_recovery),              8, 1},
+	{KEPT(link_downed),                    BASIC(link_downed),                      8, 2},
+	{KEPT(receive_errors),                 BASIC(rcv_errors),                      16, 3},
+	{KEPT(receive_remote_physical_errors), BASIC(rcv_remote_physical_errors),      16, 4},
+	{KEPT(receive_switch_relay_errors),    BASIC(rcv_switch_relay_errors),         16, 5},
+	{KEPT(transmit_discards),              BASIC(xmit_discards),                   16, 6},
+	{KEPT(transmit_constraint_errors),     BASIC(xmit_constraint_errors),           8, 7},
+	{KEPT(receive_constraint_errors),      BASIC(rcv_constraint_errors),            8, 8},
+	{KEPT(local_link_integrity_errors),    BASIC(local_link_integrity_errors),      4, 9},
+	{KEPT(excessive_buffer_overruns),      BASIC(excessive_buffer_overrun_errors),  4, 10},
+	{KEPT(vl15_dropped),                   BASIC(vl15_dropped),                    16, 11},
+	{KEPT(transmit_words),                 BASIC(xmit_data),                       32, 12},
+	{KEPT(receive_words),                  BASIC(rcv_data),                        32, 13},
+	{KEPT(transmit_packets),               BASIC(xmit_packets),                    32, 14},
+	{KEPT(receive_packets),                BASIC(rcv_packets),                     32, 15},
+	{KEPT(transmit_wait),                  BASIC(xmit_wait),                       32, 16},
+	{KEPT(qp1_dropped),                    BASIC(qp1_dropped),                     16, 17},
+};
+
+static const struct shown_counter extended_counters[] = {
+	{KEPT(transmit_words),                 EXTENDED(xmit_data),                       64, 0},
+	{KEPT(receive_words),                  EXTENDED(rcv_data),                        64, 1},
+	{KEPT(transmit_packets),               EXTENDED(xmit_packets),                    64, 2},
+	{KEPT(receive_packets),                EXTENDED(rcv_packets),                     64, 3},
+	{KEPT(unicast_transmit_packets),       EXTENDED(unicast_xmit_packets),            64, 4},
+	{KEPT(unicast_receive_packets),        EXTENDED(unicast_rcv_packets),             64, 5},
+	{KEPT(multicast_transmit_packets),     EXTENDED(multicast_xmit_packets),          64, 6},
+	{KEPT(multicast_receive_packets),      EXTENDED(multicast_rcv_packets),           64, 7},
+	{KEPT(symbol_errors),                  EXTENDED(symbol_error),                    64, 16},
+	{KEPT(link_error_recovery),            EXTENDED(link_error_recovery),             64, 17},
+	{KEPT(link_downed),                    EXTENDED(link_downed),                     64, 18},
+	{KEPT(receive_errors),                 EXTENDED(rcv_errors),                      64, 19},
+	{KEPT(receive_remote_physical_errors), EXTENDED(rcv_remote_physical_errors),      64, 20},
+	{KEPT(receive_switch_relay_errors),    EXTENDED(rcv_switch_relay_errors),         64, 21},
+	{KEPT(transmit_discards),              EXTENDED(xmit_discards),                   64, 22},
+	{KEPT(transmit_constraint_errors),     EXTENDED(xmit_constraint_errors),          64, 23},
+	{KEPT(receive_constraint_errors),      EXTENDED(rcv_constraint_errors),           64, 24},
+	{KEPT(local_link_integrity_errors),    EXTENDED(local_link_integrity_errors),     64, 25},
+	{KEPT(excessive_buffer_overruns),      EXTENDED(excessive_buffer_overrun_errors), 64, 26},
+	{KEPT(vl15_dropped),                   EXTENDED(vl15_dropped),                    64, 27},
+	{KEPT(transmit_wait),                  EXTENDED(xmit_wait),                       64, 28},
+	{KEPT(qp1_dropped),                    EXTENDED(qp1_dropped),                     64, 29},
+};
+
+static const struct shown_counter rcv_error_counters[] = {
+	{KEPT(drops[DROP_VCRC]),         RCV_ERROR(local_physical_errors),   16, 0},
+	{KEPT(drops[DROP_MALFORMED]),    RCV_ERROR(malformed_packet_errors), 16, 1},
+	{KEPT(excessive_buffer_overruns), RCV_ERROR(buffer_overrun_errors),  16, 2},
+	{KEPT(drops[DROP_NO_ROUTE]),     RCV_ERROR(dlid_mapping_errors),     16, 3},
+	{KEPT(drops[DROP_VL_MAPPING]),   RCV_ERROR(vl_mapping_errors),       16, 4},
+	{KEPT(drops[DROP_LOOPING]),      RCV_ERROR(looping_errors),          16, 5},
+};
+
+static const struct shown_counter xmit_discard_counters[] = {
+	{KEPT(drops[DROP_PORT_INACTIVE]), XMIT_DISCARD(inactive_discards),        16, 0},
+	{KEPT(drops[DROP_MTU]),           XMIT_DISCARD(neighbor_mtu_discards),    16, 1},
+	{KEPT(drops[DROP_LIFETIME]),      XMIT_DISCARD(switch_lifetime_discards), 16, 2},
+	{KEPT(drops[DROP_HEAD_OF_QUEUE]), XMIT_DISCARD(switch_hoq_discards),      16, 3},
+};
+
+#define SL_ROWS(kept)                                                                        \
+	{KEPT(kept[0]),  BY_SL(sl0),  32, 0},  {KEPT(kept[1]),  BY_SL(sl1),  32, 1},         \
+	{KEPT(kept[2]),  BY_SL(sl2),  32, 2},  {KEPT(kept[3]),  BY_SL(sl3),  32, 3},         \
+	{KEPT(kept[4]),  BY_SL(sl4),  32, 4},  {KEPT(kept[5]),  BY_SL(sl5),  32, 5},         \
+	{KEPT(kept[6]),  BY_SL(sl6),  32, 6},  {KEPT(kept[7]),  BY_SL(sl7),  32, 7},         \
+	{KEPT(kept[8]),  BY_SL(sl8),  32, 8},  {KEPT(kept[9]),  BY_SL(sl9),  32, 9},         \
+	{KEPT(kept[10]), BY_SL(sl10), 32, 10}, {KEPT(kept[11]), BY_SL(sl11), 32, 11},        \
+	{KEPT(kept[12]), BY_SL(sl12), 32, 12}, {KEPT(kept[13]), BY_SL(sl13), 32, 13},        \
+	{KEPT(kept[14]), BY_SL(sl14), 32, 14}, {KEPT(kept[15]), BY_SL(sl15), 32, 15},
+
+static const struct shown_counter xmit_sl_counters[] = {SL_ROWS(transmit_words_by_sl)};
+static const struct shown_counter rcv_sl_counters[] = {SL_ROWS(receive_words_by_sl)};
+/* clang-format on */
+
+#define COUNTERS_WITHOUT_SELECT2(type, rows)                                                       \
+	{                                                                                          \
+		.layout = &type##_layout, .port_select_at = offsetof(struct type, port_select),    \
+		.select_at = offsetof(struct type, counter_select), .counters = rows,              \
+		.counter_count = ARRAY_COUNT(rows)                                                 \
+	}
+
+static const struct counter_attribute basic_attribute = {
+	.layout = &port_counters_layout,
+	.port_select_at = BASIC(port_select),
+	.select_at = BASIC(counter_select),
+	.select2_at = BASIC(counter_select2),
+	.select2_bits = 8,
+	.counters = basic_counters,
+	.counter_count = ARRAY_COUNT(basic_counters),
+};
+
+static const struct counter_attribute extended_attribute = {
+	.layout = &port_counters_extended_layout,
+	.port_select_at = EXTENDED(port_select),
+	.select_at = EXTENDED(counter_select),
+	.select2_at = EXTENDED(counter_select2),
+	.select2_bits = 32,
+	.counters = extended_counters,
+	.counter_count = ARRAY_COUNT(extended_counters),
+};
+
+static const struct counter_attribute rcv_error_attribute =
+	COUNTERS_WITHOUT_SELECT2(port_rcv_error_details, rcv_error_counters);
+static const struct counter_attribute xmit_discard_attribute =
+	COUNTERS_WITHOUT_SELECT2(port_xmit_discard_details, xmit_discard_counters);
+static const struct counter_attribute xmit_sl_attribute =
+	COUNTERS_WITHOUT_SELECT2(port_data_by_sl, xmit_sl_counters);
+static const struct counter_attribute rcv_sl_attribute =
+	COUNTERS_WITHOUT_SELECT2(port_data_by_sl, rcv_sl_counters);
+
+/* The attribute in host order, whichever it is. */
+union counter_values {
+	struct port_counters basic;
+	struct port_counters_extended extended;
+	struct port_rcv_error_details rcv_error;
+	struct port_xmit_discard_details xmit_discard;
+	struct port_data_by_sl by_sl;
 };
 
 /* The ports that PortSelect names; none when it names nothing. */
@@ -66,7 +166,7 @@ struct port_range {
 	unsigned first, last;
 };
 
-static struct port_range selected_ports(const struct node *node, uint8_t port_select)
+static struct port_range selected_ports(const struct node *node, uint64_t port_select)
 {
 	unsigned lowest = node_is_switch(node) ? 0 : 1;
 
@@ -74,28 +174,37 @@ static struct port_range selected_ports(const struct node *node, uint8_t port_se
 		return (struct port_range){.first = 1, .last = node->port_count};
 	if (port_select < lowest || port_select > node->port_count)
 		return (struct port_range){.first = 1, .last = 0};
-	return (struct port_range){.first = port_select, .last = port_select};
+	return (struct port_range){.first = (unsigned)port_select, .last = (unsigned)port_select};
 }
 
-static uint64_t *kept_counter(struct port *port, const struct counter_row *row)
+static uint64_t *kept_counter(struct port *port, const struct shown_counter *counter)
 {
-	return (uint64_t *)((char *)&port->counters + row->kept_at);
+	return (uint64_t *)((char *)&port->counters + counter->kept_at);
 }
 
-static uint64_t sum(struct node *node, struct port_range ports, const struct counter_row *row)
+uint64_t *pma_counter(struct port *port, uint16_t extended_offset)
+{
+	for (size_t i = 0; i < ARRAY_COUNT(extended_counters); i++) {
+		if (extended_counters[i].at == extended_offset)
+			return kept_counter(port, &extended_counters[i]);
+	}
+	return NULL;
+}
+
+static uint64_t sum(struct node *node, struct port_range ports, const struct shown_counter *counter)
 {
 	uint64_t total = 0;
 
 	for (unsigned port_number = ports.first; port_number <= ports.last; port_number++)
-		total += *kept_counter(&node->ports[port_number], row);
+		total += *kept_counter(&node->ports[port_number], counter);
 	return total;
 }
 
-static void write_all(struct node *node, struct port_range ports, const struct counter_row *row,
-		      uint64_t value)
+static void write_all(struct node *node, struct port_range ports,
+		      const struct shown_counter *counter, uint64_t value)
 {
 	for (unsigned port_number = ports.first; port_number <= ports.last; port_number++)
-		*kept_counter(&node->ports[port_number], row) = value;
+		*kept_counter(&node->ports[port_number], counter) = value;
 }
 
 /* A member of an attribute's struct, whatever its width. */
@@ -106,64 +215,72 @@ static struct attribute_field member(uint16_t struct_offset, unsigned bit_count)
 	return (struct attribute_field){.struct_offset = struct_offset, .struct_bytes = byte_count};
 }
 
-static enum mad_status basic_counters(struct node *node, enum mad_method method,
-				      const uint8_t *data, uint8_t *ret_data)
+static uint64_t member_value(uint16_t struct_offset, unsigned bit_count,
+			     const union counter_values *values)
 {
-	struct port_counters counters;
+	struct attribute_field field = member(struct_offset, bit_count);
 
-	port_counters_decode(data, &counters);
+	return attribute_field_value(&field, values);
+}
 
-	struct port_range ports = selected_ports(node, counters.port_select);
-	uint32_t select = counters.counter_select | (uint32_t)counters.counter_select2 << 16;
+static uint64_t narrowed(uint64_t value, unsigned bit_count)
+{
+	uint64_t maximum = bit_count < 64 ? (1ull << bit_count) - 1 : UINT64_MAX;
 
+	return value < maximum ? value : maximum;
+}
+
+static enum mad_status serve_counters(const struct gs_request *request,
+				      const struct counter_attribute *attribute, uint8_t *ret_data)
+{
+	const struct agent_environment *environment = request->environment;
+	union counter_values values;
+
+	if (request->header.attribute_modifier)
+		return MAD_STATUS_BAD_FIELD;
+	attribute_decode(attribute->layout, request->data, &values);
+
+	struct port_range ports =
+		selected_ports(request->node, member_value(attribute->port_select_at, 8, &values));
+	uint64_t select = member_value(attribute->select_at, SELECT2_FIRST, &values);
+
+	if (attribute->select2_at)
+		select |= member_value(attribute->select2_at, attribute->select2_bits, &values)
+			  << SELECT2_FIRST;
 	if (ports.first > ports.last)
 		return MAD_STATUS_BAD_FIELD;
-	for (size_t i = 0; i < ARRAY_COUNT(counter_rows); i++) {
-		const struct counter_row *row = &counter_rows[i];
+	if (environment->refresh_counters)
+		environment->refresh_counters(environment->context, request->node);
+	for (size_t i = 0; i < attribute->counter_count; i++) {
+		const struct shown_counter *counter = &attribute->counters[i];
+		struct attribute_field field = member(counter->at, counter->bit_count);
 
-		if (row->basic_select == SELECT_NONE)
-			continue;
-
-		struct attribute_field field = member(row->basic_at, row->basic_bits);
-		uint64_t maximum = (1ull << row->basic_bits) - 1;
-
-		if (method == MAD_SET && (select >> row->basic_select & 1))
-			write_all(node, ports, row, attribute_field_value(&field, &counters));
-
-		uint64_t total = sum(node, ports, row);
-
-		attribute_field_set(&field, total < maximum ? total : maximum, &counters);
+		if (request->header.method == MAD_SET && (select >> counter->select & 1))
+			write_all(request->node, ports, counter,
+				  attribute_field_value(&field, &values));
+		attribute_field_set(
+			&field, narrowed(sum(request->node, ports, counter), counter->bit_count),
+			&values);
 	}
-	port_counters_encode(&counters, ret_data);
+	attribute_encode(attribute->layout, &values, ret_data);
 	return MAD_STATUS_OK;
 }
 
-static enum mad_status extended_counters(struct node *node, enum mad_method method,
-					 const uint8_t *data, uint8_t *ret_data)
-{
-	struct port_counters_extended counters;
-
-	port_counters_extended_decode(data, &counters);
-
-	struct port_range ports = selected_ports(node, counters.port_select);
-	/* CounterSelect has eight bits in use, so the two fit side by side. */
-	uint64_t select = counters.counter_select | (uint64_t)counters.counter_select2 << 16;
-
-	if (ports.first > ports.last)
-		return MAD_STATUS_BAD_FIELD;
-	for (size_t i = 0; i < ARRAY_COUNT(counter_rows); i++) {
-		const struct counter_row *row = &counter_rows[i];
-		struct attribute_field field = member(row->extended_at, 64);
-
-		if (method == MAD_SET && (select >> row->extended_select & 1))
-			write_all(node, ports, row, attribute_field_value(&field, &counters));
-		attribute_field_set(&field, sum(node, ports, row), &counters);
+#define COUNTER_HANDLER(name)                                                                      \
+	static enum mad_status name(const struct gs_request *request, uint8_t *ret_data)           \
+	{                                                                                          \
+		return serve_counters(request, &name##_attribute, ret_data);                       \
 	}
-	port_counters_extended_encode(&counters, ret_data);
-	return MAD_STATUS_OK;
-}
 
-static enum mad_status class_port_info(enum mad_method method, uint8_t *ret_data)
+COUNTER_HANDLER(basic)
+COUNTER_HANDLER(extended)
+COUNTER_HANDLER(rcv_error)
+COUNTER_HANDLER(xmit_discard)
+COUNTER_HANDLER(xmit_sl)
+COUNTER_HANDLER(rcv_sl)
+
+/* Nothing in it can be written: this class sends no traps. */
+static enum mad_status class_port_info_get(const struct gs_request *request, uint8_t *ret_data)
 {
 	const struct class_port_info info = {
 		.base_version = MAD_BASE_VERSION,
@@ -174,55 +291,22 @@ static enum mad_status class_port_info(enum mad_method method, uint8_t *ret_data
 		.resp_time_value = CLASS_PORT_INFO_RESP_TIME_USUAL,
 	};
 
-	/* Nothing in it can be written: this class sends no traps. */
-	if (method != MAD_GET)
-		return MAD_STATUS_BAD_METHOD_ATTRIBUTE;
+	if (request->header.attribute_modifier)
+		return MAD_STATUS_BAD_FIELD;
 	class_port_info_encode(&info, ret_data);
 	return MAD_STATUS_OK;
 }
 
-static enum mad_status serve(const struct agent_environment *environment, struct node *node,
-			     const struct mad_header *header, const uint8_t *data,
-			     uint8_t *ret_data)
-{
-	enum mad_method method = (enum mad_method)header->method;
-
-	if (header->base_version != MAD_BASE_VERSION ||
-	    header->class_version != PERFORMANCE_CLASS_VERSION)
-		return MAD_STATUS_BAD_VERSION;
-	if (method != MAD_GET && method != MAD_SET)
-		return MAD_STATUS_BAD_METHOD;
-	if (header->attribute_id == ATTRIBUTE_CLASS_PORT_INFO)
-		return class_port_info(method, ret_data);
-	if (header->attribute_id != ATTRIBUTE_PORT_COUNTERS &&
-	    header->attribute_id != ATTRIBUTE_PORT_COUNTERS_EXTENDED)
-		return MAD_STATUS_BAD_METHOD_ATTRIBUTE;
-	if (environment->refresh_counters)
-		environment->refresh_counters(environment->context, node);
-	if (header->attribute_id == ATTRIBUTE_PORT_COUNTERS)
-		return basic_counters(node, method, data, ret_data);
-	return extended_counters(node, method, data, ret_data);
-}
-
-enum agent_verdict pma_receive(const struct agent_environment *environment, struct node *node,
-			       unsigned port_number, time_ns now, const struct mad_message *request,
-			       struct mad_message *ret_answer)
-{
-	struct mad_header header;
-	uint8_t data[PERFORMANCE_DATA_BYTES] = {0};
-
-	(void)port_number;
-	(void)now;
-	if (!mad_header_decode(request->bytes, MAD_BYTES, &header))
-		return AGENT_CONSUMED;
-	if (header.method & MAD_RESPONSE)
-		return AGENT_FOR_SM;
-
-	enum mad_status status =
-		serve(environment, node, &header, request->bytes + PERFORMANCE_DATA_OFFSET, data);
-
-	smp_answer_make(request, (uint16_t)status, ret_answer);
-	if (status == MAD_STATUS_OK)
-		memcpy(ret_answer->bytes + PERFORMANCE_DATA_OFFSET, data, sizeof(data));
-	return AGENT_ANSWERED;
-}
+static const struct gs_attribute rows[] = {
+	{ATTRIBUTE_CLASS_PORT_INFO, class_port_info_get, NULL},
+	{ATTRIBUTE_PORT_SAMPLES_CONTROL, pma_samples_control_get, pma_samples_control_set},
+	{ATTRIBUTE_PORT_SAMPLES_RESULT, pma_samples_result_get, NULL},
+	{ATTRIBUTE_PORT_COUNTERS, basic, basic},
+	{ATTRIBUTE_PORT_RCV_ERROR_DETAILS, rcv_error, rcv_error},
+	{ATTRIBUTE_PORT_XMIT_DISCARD_DETAILS, xmit_discard, xmit_discard},
+	{ATTRIBUTE_PORT_COUNTERS_EXTENDED, extended, extended},
+	{ATTRIBUTE_PORT_SAMPLES_RESULT_EXTENDED, pma_samples_result_extended_get, NULL},
+	{ATTRIBUTE_PORT_XMIT_DATA_SL, xmit_sl, xmit_sl},
+	{ATTRIBUTE_PORT_RCV_DATA_SL, rcv_sl, rcv_sl},
+};
+const struct gs_attributes pma_attributes = {rows, ARRAY_COUNT(rows)};

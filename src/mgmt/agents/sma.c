@@ -9,8 +9,6 @@
 #include "mgmt/mad/smp_request.h"
 #include "wire/smp.h"
 
-enum { CAPABILITY2_SET_NODE_DESCRIPTION = 1 << 0, ATTRIBUTE_VENDOR_DIAG = 0x0030 };
-
 void sma_port_changed(const struct sma_request *request, struct port *port)
 {
 	const struct agent_environment *environment = request->environment;
@@ -43,6 +41,7 @@ static enum mad_status node_description_set(const struct sma_request *request, u
 	if (request->header.attribute_modifier)
 		return MAD_STATUS_BAD_FIELD;
 	memcpy(request->node->description, request->data, NODE_DESCRIPTION_BYTES);
+	sma_port_changed(request, request->arrival);
 	return node_description_get(request, ret_data);
 }
 
@@ -66,6 +65,62 @@ static enum mad_status vendor_diag_get(const struct sma_request *request, uint8_
 	return request->header.attribute_modifier ? MAD_STATUS_BAD_FIELD : MAD_STATUS_OK;
 }
 
+/* Notices can be read and removed one by one, by a manager that does not wait for traps. */
+static enum mad_status notice_get(const struct sma_request *request, uint8_t *ret_data)
+{
+	struct notice notice = {.header = {.type = NOTICE_EMPTY}};
+
+	if (request->header.attribute_modifier)
+		return MAD_STATUS_BAD_FIELD;
+	if (request->environment->memory)
+		trap_peek(request->environment->memory, sma_guard(request), &notice);
+	notice_encode(&notice, ret_data);
+	return MAD_STATUS_OK;
+}
+
+static enum mad_status notice_set(const struct sma_request *request, uint8_t *ret_data)
+{
+	struct notice read;
+
+	if (request->header.attribute_modifier)
+		return MAD_STATUS_BAD_FIELD;
+	notice_decode(request->data, &read);
+	if (request->environment->memory)
+		trap_remove(request->environment->memory, sma_guard(request), &read.header);
+	return notice_get(request, ret_data);
+}
+
+/* The port whose LED the modifier names: 0 is the port of arrival, as with PortInfo. */
+static struct port *led_port(const struct sma_request *request)
+{
+	uint32_t number = request->header.attribute_modifier;
+
+	if (number == 0)
+		return sma_guard(request);
+	return number <= request->node->port_count ? &request->node->ports[number] : NULL;
+}
+
+static enum mad_status led_info_get(const struct sma_request *request, uint8_t *ret_data)
+{
+	enum { LED_ON = 0x80 };
+	const struct port *port = led_port(request);
+
+	if (!port)
+		return MAD_STATUS_BAD_FIELD;
+	ret_data[0] = port->led_is_on ? LED_ON : 0;
+	return MAD_STATUS_OK;
+}
+
+static enum mad_status led_info_set(const struct sma_request *request, uint8_t *ret_data)
+{
+	struct port *port = led_port(request);
+
+	if (!port)
+		return MAD_STATUS_BAD_FIELD;
+	port->led_is_on = request->data[0] >> 7;
+	return led_info_get(request, ret_data);
+}
+
 enum served_by { ALL_NODES, SWITCHES };
 
 static const struct sma_attribute {
@@ -74,6 +129,7 @@ static const struct sma_attribute {
 	sma_handler *get;
 	sma_handler *set;
 } sma_attributes[] = {
+	{ATTRIBUTE_NOTICE, ALL_NODES, notice_get, notice_set},
 	{ATTRIBUTE_NODE_DESCRIPTION, ALL_NODES, node_description_get, node_description_set},
 	{ATTRIBUTE_NODE_INFO, ALL_NODES, node_info_get, NULL},
 	{ATTRIBUTE_SWITCH_INFO, SWITCHES, sma_switch_info_get, sma_switch_info_set},
@@ -87,6 +143,7 @@ static const struct sma_attribute {
 	{ATTRIBUTE_MULTICAST_FORWARDING, SWITCHES, sma_multicast_forwarding_get,
 	 sma_multicast_forwarding_set},
 	{ATTRIBUTE_VENDOR_DIAG, ALL_NODES, vendor_diag_get, NULL},
+	{ATTRIBUTE_LED_INFO, ALL_NODES, led_info_get, led_info_set},
 };
 
 static sma_handler *find_handler(const struct sma_request *request)
@@ -127,6 +184,10 @@ static enum agent_verdict serve(const struct sma_request *request, struct mad_me
 	if (request->header.attribute_id == ATTRIBUTE_SM_INFO &&
 	    (request->arrival->info.capability_mask & CAPABILITY_IS_SM))
 		return AGENT_FOR_SM;
+	/* A manager that was disabled keeps silent. */
+	if (request->header.attribute_id == ATTRIBUTE_SM_INFO &&
+	    (request->arrival->info.capability_mask & CAPABILITY_SM_DISABLED))
+		return AGENT_CONSUMED;
 	if (!handler)
 		return answer(request, MAD_STATUS_BAD_METHOD_ATTRIBUTE, data, ret_answer);
 

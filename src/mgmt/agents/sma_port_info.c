@@ -13,7 +13,8 @@ enum column {
 	COLUMN_BASE_PORT_0,
 	COLUMN_ENHANCED_PORT_0,
 	COLUMN_EXTERNAL,
-	COLUMN_COUNT
+	COLUMN_COUNT,
+	COLUMN_ROUTER = COLUMN_COUNT, /* as an adapter, but it has a HOQLife */
 };
 
 enum access {
@@ -102,12 +103,22 @@ static const struct port_info_rule rules[] = {
 
 static enum column column_of(const struct port *port)
 {
+	if (port->node->info.node_type == NODE_ROUTER)
+		return COLUMN_ROUTER;
 	if (!node_is_switch(port->node))
 		return COLUMN_ADAPTER;
 	if (port->number)
 		return COLUMN_EXTERNAL;
 	return port->node->switch_info.enhanced_port_0 ? COLUMN_ENHANCED_PORT_0
 						       : COLUMN_BASE_PORT_0;
+}
+
+static enum access access_of(const struct port_info_rule *rule, enum column column)
+{
+	if (column != COLUMN_ROUTER)
+		return rule->access[column];
+	return rule->offset == offsetof(struct port_info, hoq_life) ? W
+								    : rule->access[COLUMN_ADAPTER];
 }
 
 struct port *sma_port_info_port(const struct sma_request *request)
@@ -129,7 +140,7 @@ static void show(const struct sma_request *request, const struct port *port,
 	for (size_t i = 0; i < ARRAY_COUNT(rules); i++) {
 		const struct port_info_rule *rule = &rules[i];
 
-		if (rule->access[column] != N)
+		if (access_of(rule, column) != N)
 			memcpy((char *)&shown + rule->offset,
 			       (const char *)&port->info + rule->offset, rule->byte_count);
 	}
@@ -274,7 +285,7 @@ static void copy_writable(const struct port_info *written, enum column column,
 		const char *value = (const char *)written + rule->offset;
 		bool is_zero = memcmp(value, zeros, rule->byte_count) == 0;
 
-		if (rule->access[column] != W || rule->effect == SPECIAL)
+		if (access_of(rule, column) != W || rule->effect == SPECIAL)
 			continue;
 		if ((rule->effect == NONZERO && is_zero) || (rule->effect == CLEARS && !is_zero))
 			continue;

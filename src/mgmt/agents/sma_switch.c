@@ -4,6 +4,7 @@
 #include "mgmt/agents/sma.h"
 
 #include <string.h>
+#include "wire/pkey.h"
 #include "wire/smp_tables.h"
 
 enum mad_status sma_switch_info_get(const struct sma_request *request, uint8_t *ret_data)
@@ -12,6 +13,13 @@ enum mad_status sma_switch_info_get(const struct sma_request *request, uint8_t *
 		return MAD_STATUS_BAD_FIELD;
 	switch_info_encode(&request->node->switch_info, ret_data);
 	return MAD_STATUS_OK;
+}
+
+/* 0 is not used, 0xbfff lets no multicast pass; otherwise a MLID that the table has. */
+static bool multicast_top_is_right(uint16_t top, uint16_t multicast_fdb_cap)
+{
+	return top == 0 ||
+	       (top >= LID_MULTICAST_FIRST - 1 && top < LID_MULTICAST_FIRST + multicast_fdb_cap);
 }
 
 enum mad_status sma_switch_info_set(const struct sma_request *request, uint8_t *ret_data)
@@ -24,6 +32,8 @@ enum mad_status sma_switch_info_set(const struct sma_request *request, uint8_t *
 	if (request->header.attribute_modifier)
 		return MAD_STATUS_BAD_FIELD;
 	if (written.linear_fdb_top && written.linear_fdb_top >= info->linear_fdb_cap)
+		return MAD_STATUS_BAD_FIELD;
+	if (!multicast_top_is_right(written.multicast_fdb_top, info->multicast_fdb_cap))
 		return MAD_STATUS_BAD_FIELD;
 	info->linear_fdb_top = written.linear_fdb_top;
 	info->default_port = written.default_port;

@@ -1,51 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traps on their way to the subnet manager: repeated until repressed, never closer than
- * SubnetTimeOut (vol 1, chapter 14). */
+/*
+ * Traps on their way to the subnet manager: repeated until repressed, never closer than
+ * SubnetTimeOut (vol 1, chapter 14).
+ *
+ * Every end port that has something to say is a source. It sends one notice at a time: the oldest
+ * that has not been sent yet, else the one that was sent longest ago.
+ */
 #include "mgmt/agents/traps.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include "wire/notice.h"
 #include "wire/pkey.h"
 #include "wire/smp.h"
 
-enum trap_state {
-	TRAP_WAITING, /* to be sent when its time has come */
-	TRAP_SENT,    /* until repressed, or repeated */
-	TRAP_QUIET,   /* repressed; kept for the distance to the next one */
-};
-
 struct pending_trap {
-	struct list link;
-	struct port *port; /* the end port that speaks for the node */
-	enum trap_state state;
-	time_ns due_at; /* the next sending; when quiet: until then no other */
+	struct list link; /* in its source */
+	uint32_t subject;
+	bool is_sent; /* once at least */
 	uint64_t transaction_id;
 	struct notice notice;
 };
+
+/* An end port and what it has to say. Stays for the distance to the next trap. */
+struct trap_source {
+	struct list link; /* in the agents' memory */
+	struct port *port;
+	time_ns due_at; /* no trap before */
+	struct list pending;
+	unsigned pending_count;
+	uint8_t toggle;
+};
+
+static struct trap_source *source_of(struct list *link)
+{
+	return container_of(link, struct trap_source, link);
+}
 
 static struct pending_trap *trap_of(struct list *link)
 {
 	return container_of(link, struct pending_trap, link);
 }
 
+static void end_trap(struct trap_source *source, struct pending_trap *trap)
+{
+	list_remove(&trap->link);
+	source->pending_count--;
+	free(trap);
+}
+
+static void end_source(struct trap_source *source)
+{
+	while (!list_is_empty(&source->pending))
+		end_trap(source, trap_of(list_first(&source->pending)));
+	list_remove(&source->link);
+	free(source);
+}
+
 void traps_forget(struct agent_memory *memory, const struct node *node)
 {
 	list_for_each_safe (link, &memory->traps) {
-		struct pending_trap *trap = trap_of(link);
-
-		if (node && trap->port->node != node)
-			continue;
-		list_remove(link);
-		free(trap);
+		if (!node || source_of(link)->port->node == node)
+			end_source(source_of(link));
 	}
 }
 
-static struct pending_trap *find_trap(const struct agent_memory *memory, const struct node *node)
+static struct trap_source *find_source(const struct agent_memory *memory, const struct port *port)
 {
 	list_for_each (link, &memory->traps) {
-		if (trap_of(link)->port->node == node)
-			return trap_of(link);
+		if (source_of(link)->port == port)
+			return source_of(link);
 	}
 	return NULL;
 }
@@ -56,95 +78,119 @@ static bool can_send(const struct port *port)
 	       lid_is_unicast(port->info.lid) && (port->info.capability_mask & CAPABILITY_TRAP);
 }
 
-/* A new event replaces one that still waits: the manager sweeps the whole subnet for either. */
-static void queue(struct agent_memory *memory, struct port *port, time_ns now,
-		  const struct notice *notice)
+static struct trap_source *get_source(struct agent_memory *memory, struct port *port, time_ns now)
 {
-	struct pending_trap *trap = find_trap(memory, port->node);
+	struct trap_source *source = find_source(memory, port);
 
-	if (!can_send(port))
-		return;
-	if (!trap) {
-		trap = calloc(1, sizeof(*trap));
-		if (!trap) /* The next sweep finds it anyway. */
-			return;
-		trap->due_at = now;
-		list_append(&memory->traps, &trap->link);
+	if (source)
+		return source;
+	source = calloc(1, sizeof(*source));
+	if (!source)
+		return NULL;
+	source->port = port;
+	source->due_at = now;
+	list_init(&source->pending);
+	list_append(&memory->traps, &source->link);
+	return source;
+}
+
+static struct pending_trap *find_trap(const struct trap_source *source, uint16_t trap_number,
+				      uint32_t subject)
+{
+	list_for_each (link, &source->pending) {
+		struct pending_trap *trap = trap_of(link);
+
+		if (trap->notice.header.trap_number == trap_number && trap->subject == subject)
+			return trap;
 	}
-	trap->port = port;
-	trap->state = TRAP_WAITING;
+	return NULL;
+}
+
+/* A new event takes the place of an older one of its kind: the manager learns the same from either.
+ * Whoever has too many to tell forgets the oldest. */
+static struct pending_trap *get_trap(struct trap_source *source, uint16_t trap_number,
+				     uint32_t subject)
+{
+	struct pending_trap *trap = find_trap(source, trap_number, subject);
+
+	if (!trap && source->pending_count == TRAPS_PER_PORT_MAX)
+		trap = trap_of(list_first(&source->pending));
+	if (trap) {
+		list_remove(&trap->link);
+	} else {
+		trap = malloc(sizeof(*trap));
+		if (!trap)
+			return NULL;
+		list_init(&trap->link);
+		source->pending_count++;
+	}
+	list_append(&source->pending, &trap->link);
+	return trap;
+}
+
+void trap_queue(struct agent_memory *memory, struct port *port, time_ns now,
+		const struct notice *notice, uint32_t subject)
+{
+	struct trap_source *source = can_send(port) ? get_source(memory, port, now) : NULL;
+	struct pending_trap *trap =
+		source ? get_trap(source, notice->header.trap_number, subject) : NULL;
+
+	if (!trap)
+		return;
+	trap->subject = subject;
+	trap->is_sent = false;
 	trap->transaction_id = (uint64_t)port->node->index << 32 | ++memory->trap_sequence;
 	trap->notice = *notice;
 	trap->notice.header.is_generic = 1;
 	trap->notice.header.producer_type = port->node->info.node_type;
 	trap->notice.header.issuer_lid = port->info.lid;
-}
-
-void agent_link_changed(struct agent_memory *memory, struct node *node, time_ns now)
-{
-	if (!node_is_switch(node))
-		return;
-
-	struct port *port = &node->ports[0];
-	const struct link_state_details details = {.lid = port->info.lid};
-	struct notice notice = {
-		.header = {.type = NOTICE_URGENT, .trap_number = TRAP_LINK_STATE_CHANGE}};
-
-	node->switch_info.port_state_change = 1;
-	link_state_details_encode(&details, notice.details);
-	queue(memory, port, now, &notice);
-}
-
-void agent_capability_changed(struct agent_memory *memory, struct port *port, time_ns now)
-{
-	const struct local_change_details details = {
-		.lid = port->info.lid,
-		.capability_mask = port->info.capability_mask,
-		.capability_mask2 = port->info.capability_mask2,
-	};
-	struct notice notice = {
-		.header = {.type = NOTICE_INFORMATIONAL, .trap_number = TRAP_LOCAL_CHANGE}};
-
-	local_change_details_encode(&details, notice.details);
-	queue(memory, port, now, &notice);
-}
-
-void trap_bad_mkey(struct agent_memory *memory, const struct sma_request *request,
-		   struct port *port)
-{
-	enum { PATH_OFFSET = 24, PATH_BYTES = 30 };
-	const struct mad_header *header = &request->header;
-	bool is_directed = header->management_class == MAD_CLASS_SUBNET_DIRECTED;
-	const uint8_t *bytes = request->message->bytes;
-	const struct bad_mkey_details details = {
-		.lid = request->message->address.lid,
-		.dr_slid = is_directed ? smp_dr_slid(bytes) : 0,
-		.method = header->method,
-		.attribute_id = header->attribute_id,
-		.attribute_modifier = header->attribute_modifier,
-		.mkey = request->mkey,
-		.is_directed = is_directed,
-		.path_truncated = is_directed && header->hop_count > PATH_BYTES,
-		.hop_count = is_directed ? header->hop_count & 63 : 0,
-	};
-	struct notice notice = {.header = {.type = NOTICE_SECURITY, .trap_number = TRAP_BAD_MKEY}};
-
-	bad_mkey_details_encode(&details, notice.details);
-	if (is_directed)
-		memcpy(notice.details + PATH_OFFSET, bytes + SMP_RETURN_PATH_OFFSET + 1,
-		       PATH_BYTES);
-	queue(memory, port, request->now, &notice);
+	trap->notice.header.toggle = source->toggle;
+	source->toggle ^= 1;
+	memory->traps_due_at = time_earlier(memory->traps_due_at, source->due_at);
 }
 
 void trap_repress(struct agent_memory *memory, const struct node *node, uint64_t transaction_id)
 {
-	struct pending_trap *trap = find_trap(memory, node);
+	list_for_each (link, &memory->traps) {
+		struct trap_source *source = source_of(link);
 
-	if (trap && trap->state == TRAP_SENT && trap->transaction_id == transaction_id)
-		trap->state = TRAP_QUIET;
+		if (source->port->node != node)
+			continue;
+		list_for_each_safe (trap_link, &source->pending) {
+			struct pending_trap *trap = trap_of(trap_link);
+
+			if (trap->is_sent && trap->transaction_id == transaction_id)
+				end_trap(source, trap);
+		}
+	}
 }
 
-static void make_message(const struct pending_trap *trap, struct mad_message *ret_message)
+void trap_peek(const struct agent_memory *memory, const struct port *port,
+	       struct notice *ret_notice)
+{
+	const struct trap_source *source = find_source(memory, port);
+
+	*ret_notice = (struct notice){.header = {.type = NOTICE_EMPTY}};
+	if (!source || list_is_empty(&source->pending))
+		return;
+	*ret_notice = trap_of(list_first(&source->pending))->notice;
+	ret_notice->header.count = (uint16_t)source->pending_count;
+}
+
+void trap_remove(struct agent_memory *memory, const struct port *port,
+		 const struct notice_header *read)
+{
+	struct trap_source *source = find_source(memory, port);
+	struct notice oldest;
+
+	trap_peek(memory, port, &oldest);
+	if (oldest.header.type != NOTICE_EMPTY && oldest.header.toggle == read->toggle &&
+	    oldest.header.count == read->count)
+		end_trap(source, trap_of(list_first(&source->pending)));
+}
+
+static void make_message(const struct port *port, const struct pending_trap *trap,
+			 struct mad_message *ret_message)
 {
 	const struct mad_header header = {
 		.base_version = MAD_BASE_VERSION,
@@ -156,8 +202,8 @@ static void make_message(const struct pending_trap *trap, struct mad_message *re
 	};
 
 	ret_message->address = (struct mad_address){
-		.lid = trap->port->info.master_sm_lid,
-		.sl = trap->port->info.master_sm_sl,
+		.lid = port->info.master_sm_lid,
+		.sl = port->info.master_sm_sl,
 		.qpn = QPN_SMI,
 		.pkey = PKEY_DEFAULT_FULL,
 	};
@@ -165,37 +211,47 @@ static void make_message(const struct pending_trap *trap, struct mad_message *re
 	notice_encode(&trap->notice, smp_data(ret_message->bytes));
 }
 
+static struct pending_trap *next_to_send(const struct trap_source *source)
+{
+	list_for_each (link, &source->pending) {
+		if (!trap_of(link)->is_sent)
+			return trap_of(link);
+	}
+	return trap_of(list_first(&source->pending));
+}
+
+static void send_one(struct trap_source *source, time_ns now, struct agent_trap *ret_trap)
+{
+	struct pending_trap *trap = next_to_send(source);
+
+	ret_trap->port = source->port;
+	make_message(source->port, trap, &ret_trap->message);
+	trap->is_sent = true;
+	list_remove(&trap->link);
+	list_append(&source->pending, &trap->link);
+	source->due_at = now + time_from_code(source->port->info.subnet_timeout);
+}
+
 unsigned agent_take_traps(struct agent_memory *memory, time_ns now, unsigned traps_max,
 			  struct agent_trap ret_traps[])
 {
 	unsigned trap_count = 0;
 
+	if (memory->traps_due_at > now)
+		return 0;
+	memory->traps_due_at = TIME_NEVER;
 	list_for_each_safe (link, &memory->traps) {
-		struct pending_trap *trap = trap_of(link);
+		struct trap_source *source = source_of(link);
 
-		if (trap_count == traps_max)
-			break;
-		if (trap->due_at > now)
-			continue;
-		if (trap->state == TRAP_QUIET || !can_send(trap->port)) {
-			list_remove(link);
-			free(trap);
-			continue;
+		if (source->due_at <= now && trap_count < traps_max) {
+			/* Nothing left to say and the distance kept, or nobody to say it to. */
+			if (list_is_empty(&source->pending) || !can_send(source->port)) {
+				end_source(source);
+				continue;
+			}
+			send_one(source, now, &ret_traps[trap_count++]);
 		}
-		ret_traps[trap_count].port = trap->port;
-		make_message(trap, &ret_traps[trap_count].message);
-		trap_count++;
-		trap->state = TRAP_SENT;
-		trap->due_at = now + time_from_code(trap->port->info.subnet_timeout);
+		memory->traps_due_at = time_earlier(memory->traps_due_at, source->due_at);
 	}
 	return trap_count;
-}
-
-time_ns agent_traps_deadline(const struct agent_memory *memory)
-{
-	time_ns deadline = TIME_NEVER;
-
-	list_for_each (link, &memory->traps)
-		deadline = time_earlier(deadline, trap_of(link)->due_at);
-	return deadline;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One adapter with two ports and one switch with four, and somebody who sends them MADs. */
+/* One adapter with two ports, one switch with four, one router with two, and somebody who sends
+ * them MADs. */
 #include "agent_fixture.h"
 
 #include <setjmp.h>
@@ -50,6 +51,7 @@ int fixture_setup(void **state)
 		.memory = &fixture.memory,
 	};
 	assert_int_equal(node_init(&fixture.adapter, NODE_CA, 2, 0x100, "adapter"), 0);
+	assert_int_equal(node_init(&fixture.router, NODE_ROUTER, 2, 0x300, "router"), 0);
 	return node_init(&fixture.hub, NODE_SWITCH, 4, 0x200, "hub");
 }
 
@@ -59,6 +61,7 @@ int fixture_teardown(void **state)
 	agent_memory_release(&fixture.memory);
 	node_release(&fixture.adapter);
 	node_release(&fixture.hub);
+	node_release(&fixture.router);
 	return 0;
 }
 

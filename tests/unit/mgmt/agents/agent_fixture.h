@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One adapter with two ports and one switch with four, and somebody who sends them MADs. */
+/* One adapter with two ports, one switch with four, one router with two, and somebody who sends
+ * them MADs. */
 #ifndef SOFTIB_TESTS_UNIT_MGMT_AGENTS_AGENT_FIXTURE_H
 #define SOFTIB_TESTS_UNIT_MGMT_AGENTS_AGENT_FIXTURE_H
 
@@ -10,6 +11,7 @@
 struct agent_fixture {
 	struct node adapter;
 	struct node hub;
+	struct node router;
 	struct agent_memory memory;
 	struct agent_environment environment;
 	time_ns now;

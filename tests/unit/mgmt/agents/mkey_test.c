@@ -93,6 +93,26 @@ static void test_lease_ends_protection_but_not_the_key(void **state)
 	assert_int_equal(set(), -1);
 }
 
+static void test_lease_ends_by_itself_when_its_time_has_come(void **state)
+{
+	(void)state;
+	struct port *port = &fixture.adapter.ports[1];
+
+	port->info.mkey = 5;
+	port->info.mkey_protect_bits = 2;
+	port->info.mkey_lease_period = 10;
+	fixture.mkey = 6;
+	fixture.now = SECONDS(1);
+	assert_int_equal(fixture_ask(&fixture.adapter, MAD_GET, ATTRIBUTE_NODE_INFO, 0, NULL), -1);
+	assert_int_equal(agent_deadline(&fixture.memory), SECONDS(11));
+	agent_run(&fixture.environment, SECONDS(11) - 1);
+	assert_int_equal(port->info.mkey_protect_bits, 2);
+	agent_run(&fixture.environment, SECONDS(11));
+	assert_int_equal(port->info.mkey_protect_bits, 0);
+	assert_int_equal(port->info.mkey, 5);
+	assert_int_equal(agent_deadline(&fixture.memory), TIME_NEVER);
+}
+
 static void test_matching_request_renews_the_lease(void **state)
 {
 	(void)state;
@@ -140,6 +160,7 @@ int main(void)
 		TEST(test_key_zero_lets_everybody_in),
 		TEST(test_violations_stick_at_their_maximum),
 		TEST(test_lease_ends_protection_but_not_the_key),
+		TEST(test_lease_ends_by_itself_when_its_time_has_come),
 		TEST(test_matching_request_renews_the_lease),
 		TEST(test_lease_of_zero_never_expires),
 		TEST(test_forgotten_node_has_no_lease),

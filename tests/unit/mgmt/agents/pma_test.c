@@ -6,8 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "agent_fixture.h"
+#include "wire/performance.h"
 
-enum { OTHER_ATTRIBUTE = 0x0015 };
+enum { OTHER_ATTRIBUTE = 0x0017 };
 
 static uint8_t data[PERFORMANCE_DATA_BYTES];
 
@@ -24,7 +25,7 @@ static int ask(struct node *node, enum mad_method method, uint16_t attribute_id)
 
 	mad_header_encode(&header, request.bytes);
 	memcpy(request.bytes + PERFORMANCE_DATA_OFFSET, data, sizeof(data));
-	assert_int_equal(pma_receive(&fixture.environment, node, 1, 0, &request, &fixture.answer),
+	assert_int_equal(gsa_receive(&fixture.environment, node, 1, 0, &request, &fixture.answer),
 			 AGENT_ANSWERED);
 	assert_int_equal(fixture.answer.bytes[3],
 			 method == MAD_SET ? MAD_GET_RESPONSE : (method | MAD_RESPONSE));
@@ -146,6 +147,49 @@ static void test_port_select_must_name_a_port(void **state)
 			 MAD_STATUS_BAD_FIELD);
 }
 
+static void test_details_tell_why_packets_were_dropped(void **state)
+{
+	(void)state;
+	struct link_counters *counters = &fixture.hub.ports[2].counters;
+
+	counters->drops[DROP_MALFORMED] = 2;
+	counters->drops[DROP_NO_ROUTE] = 3;
+	counters->drops[DROP_LOOPING] = 70000;
+	counters->drops[DROP_MTU] = 5;
+	counters->drops[DROP_HEAD_OF_QUEUE] = 6;
+	assert_int_equal(ask(&fixture.hub, MAD_GET, ATTRIBUTE_PORT_RCV_ERROR_DETAILS), 0);
+	assert_int_equal(get_be16(answer() + 6), 2);
+	assert_int_equal(get_be16(answer() + 10), 3);
+	assert_int_equal(get_be16(answer() + 14), 0xffff);
+	assert_int_equal(ask(&fixture.hub, MAD_GET, ATTRIBUTE_PORT_XMIT_DISCARD_DETAILS), 0);
+	assert_int_equal(get_be16(answer() + 6), 5);
+	assert_int_equal(get_be16(answer() + 10), 6);
+	put_be16(data + 2, 1 << 1);
+	assert_int_equal(ask(&fixture.hub, MAD_SET, ATTRIBUTE_PORT_XMIT_DISCARD_DETAILS), 0);
+	assert_int_equal(counters->drops[DROP_MTU], 0);
+	assert_int_equal(counters->drops[DROP_HEAD_OF_QUEUE], 6);
+}
+
+static void test_data_are_counted_by_service_level(void **state)
+{
+	(void)state;
+	struct link_counters *counters = &fixture.hub.ports[2].counters;
+
+	for (unsigned sl = 0; sl < 16; sl++) {
+		counters->transmit_words_by_sl[sl] = 100 + sl;
+		counters->receive_words_by_sl[sl] = 0x100000000 + sl;
+	}
+	assert_int_equal(ask(&fixture.hub, MAD_GET, ATTRIBUTE_PORT_XMIT_DATA_SL), 0);
+	for (unsigned sl = 0; sl < 16; sl++)
+		assert_int_equal(get_be32(answer() + 4 + 4 * sl), 100 + sl);
+	assert_int_equal(ask(&fixture.hub, MAD_GET, ATTRIBUTE_PORT_RCV_DATA_SL), 0);
+	assert_int_equal(get_be32(answer() + 4 + 4 * 9), 0xffffffff);
+	put_be16(data + 2, 1 << 9);
+	assert_int_equal(ask(&fixture.hub, MAD_SET, ATTRIBUTE_PORT_RCV_DATA_SL), 0);
+	assert_int_equal(counters->receive_words_by_sl[9], 0);
+	assert_int_equal(counters->receive_words_by_sl[10], 0x100000000 + 10);
+}
+
 static void test_other_attributes_methods_and_versions_are_refused(void **state)
 {
 	(void)state;
@@ -153,15 +197,15 @@ static void test_other_attributes_methods_and_versions_are_refused(void **state)
 
 	assert_int_equal(ask(&fixture.hub, MAD_GET, OTHER_ATTRIBUTE),
 			 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
-	assert_int_equal(ask(&fixture.hub, MAD_SEND, ATTRIBUTE_PORT_COUNTERS),
+	assert_int_equal(ask(&fixture.hub, MAD_GET_TABLE, ATTRIBUTE_PORT_COUNTERS),
 			 MAD_STATUS_BAD_METHOD);
 	assert_int_equal(
-		pma_receive(&fixture.environment, &fixture.hub, 1, 0, &request, &fixture.answer),
+		gsa_receive(&fixture.environment, &fixture.hub, 1, 0, &request, &fixture.answer),
 		AGENT_ANSWERED);
 	assert_int_equal(get_be16(fixture.answer.bytes + 4), MAD_STATUS_BAD_VERSION);
 	request.bytes[3] = MAD_GET_RESPONSE;
 	assert_int_equal(
-		pma_receive(&fixture.environment, &fixture.hub, 1, 0, &request, &fixture.answer),
+		gsa_receive(&fixture.environment, &fixture.hub, 1, 0, &request, &fixture.answer),
 		AGENT_FOR_SM);
 }
 
@@ -174,6 +218,8 @@ int main(void)
 		TEST(test_set_writes_only_what_is_selected),
 		TEST(test_all_ports_are_summed_and_reset_together),
 		TEST(test_port_select_must_name_a_port),
+		TEST(test_details_tell_why_packets_were_dropped),
+		TEST(test_data_are_counted_by_service_level),
 		TEST(test_other_attributes_methods_and_versions_are_refused),
 	};
 

@@ -35,6 +35,28 @@ static void test_switch_info_writes_its_writable_fields(void **state)
 			 MAD_STATUS_BAD_FIELD);
 }
 
+static void test_multicast_top_lies_in_the_table(void **state)
+{
+	(void)state;
+	static const struct {
+		uint16_t top;
+		int status;
+	} cases[] = {{0, 0},	   {0xbfff, 0},	 {0xc000, 0}, {0xc3ff, 0},
+		     {0xc400, 28}, {0xbffe, 28}, {1, 28}};
+	uint8_t data[SMP_DATA_BYTES];
+
+	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct switch_info info = fixture.hub.switch_info;
+
+		info.multicast_fdb_top = cases[i].top;
+		memset(data, 0, sizeof(data));
+		switch_info_encode(&info, data);
+		assert_int_equal(fixture_ask(&fixture.hub, MAD_SET, ATTRIBUTE_SWITCH_INFO, 0, data),
+				 cases[i].status);
+	}
+	assert_int_equal(fixture.hub.switch_info.multicast_fdb_top, 0xc3ff);
+}
+
 static void test_port_state_change_is_cleared_by_one_and_left_by_zero(void **state)
 {
 	(void)state;
@@ -106,6 +128,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 		TEST(test_switch_info_writes_its_writable_fields),
+		TEST(test_multicast_top_lies_in_the_table),
 		TEST(test_port_state_change_is_cleared_by_one_and_left_by_zero),
 		TEST(test_forwarding_block_goes_straight_into_the_table),
 		TEST(test_multicast_block_has_a_position_and_ends_at_the_cap),

@@ -86,6 +86,99 @@ static void test_unknown_attributes_and_those_of_switches_are_refused(void **sta
 			 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
 }
 
+/* What each kind of node answers: every attribute id there is, Get and Set. */
+static void test_served_attributes_are_those_of_the_table(void **state)
+{
+	(void)state;
+	static const struct {
+		uint16_t id;
+		bool end_nodes_get, end_nodes_set, switch_get, switch_set;
+	} table[] = {
+		{0x0002, true, true, true, true},   /* Notice */
+		{0x0010, true, false, true, false}, /* NodeDescription */
+		{0x0011, true, false, true, false}, /* NodeInfo */
+		{0x0012, false, false, true, true}, /* SwitchInfo */
+		{0x0014, true, true, true, true},   /* GUIDInfo */
+		{0x0015, true, true, true, true},   /* PortInfo */
+		{0x0016, true, true, true, true},   /* P_KeyTable */
+		{0x0017, true, true, true, true},   /* SLtoVLMappingTable */
+		{0x0018, true, true, true, true},   /* VLArbitrationTable */
+		{0x0019, false, false, true, true}, /* LinearForwardingTable */
+		{0x001b, false, false, true, true}, /* MulticastForwardingTable */
+		{0x0030, true, false, true, false}, /* VendorDiag */
+		{0x0031, true, true, true, true},   /* LedInfo */
+	};
+	struct node *const nodes[] = {&fixture.adapter, &fixture.router, &fixture.hub};
+
+	for (unsigned id = 0; id <= 0xffff; id++) {
+		unsigned row = 0;
+
+		while (row < ARRAY_COUNT(table) && table[row].id != id)
+			row++;
+		for (unsigned i = 0; i < ARRAY_COUNT(nodes); i++) {
+			bool is_there = row < ARRAY_COUNT(table);
+			bool get =
+				is_there && (node_is_switch(nodes[i]) ? table[row].switch_get
+								      : table[row].end_nodes_get);
+			bool set =
+				is_there && (node_is_switch(nodes[i]) ? table[row].switch_set
+								      : table[row].end_nodes_set);
+			int answer_get = fixture_ask(nodes[i], MAD_GET, (uint16_t)id, 0, NULL);
+			int answer_set = fixture_ask(nodes[i], MAD_SET, (uint16_t)id, 0, NULL);
+
+			if ((answer_get != MAD_STATUS_BAD_METHOD_ATTRIBUTE) != get ||
+			    (answer_set != MAD_STATUS_BAD_METHOD_ATTRIBUTE) != set)
+				fail_msg("node %u, attribute 0x%x: Get %d, Set %d", i, id,
+					 answer_get, answer_set);
+		}
+	}
+}
+
+static void test_led_is_switched_by_port(void **state)
+{
+	(void)state;
+	uint8_t on[SMP_DATA_BYTES] = {0x80};
+
+	assert_int_equal(fixture_ask(&fixture.hub, MAD_SET, ATTRIBUTE_LED_INFO, 3, on), 0);
+	assert_int_equal(fixture_data()[0], 0x80);
+	assert_true(fixture.hub.ports[3].led_is_on);
+	assert_int_equal(fixture_ask(&fixture.hub, MAD_GET, ATTRIBUTE_LED_INFO, 2, NULL), 0);
+	assert_int_equal(fixture_data()[0], 0);
+	assert_int_equal(fixture_ask(&fixture.hub, MAD_GET, ATTRIBUTE_LED_INFO, 5, NULL),
+			 MAD_STATUS_BAD_FIELD);
+}
+
+static void test_capabilities_are_what_the_agent_does(void **state)
+{
+	(void)state;
+	uint32_t all = CAPABILITY_NOTICE | CAPABILITY_TRAP | CAPABILITY_SL_MAPPING |
+		       CAPABILITY_LED_INFO | CAPABILITY_SYSTEM_IMAGE_GUID |
+		       CAPABILITY_EXTENDED_SPEEDS | CAPABILITY_DR_NOTICE | CAPABILITY_MASK_NOTICE |
+		       CAPABILITY_CLIENT_REREGISTRATION | CAPABILITY_OTHER_CHANGES_NOTICE |
+		       CAPABILITY_MULTICAST_PKEY_TRAP_SUPPRESSION;
+	uint32_t shown = fixture_port_info(&fixture.hub, 0).capability_mask;
+
+	assert_int_equal(shown & all, all);
+	assert_true(shown & CAPABILITY_SWITCH_PKEY_TRAP);
+	assert_true(shown & CAPABILITY_MULTICAST_FDB_TOP);
+	shown = fixture_port_info(&fixture.adapter, 1).capability_mask;
+	assert_int_equal(shown & all, all);
+	assert_false(shown & CAPABILITY_SWITCH_PKEY_TRAP);
+	assert_false(shown & CAPABILITY_DEVICE_MANAGEMENT);
+	assert_true(shown & CAPABILITY_COMMUNICATION);
+	assert_false(shown & CAPABILITY_IS_SM);
+}
+
+static void test_router_connects_nobody(void **state)
+{
+	(void)state;
+	uint32_t shown = fixture_port_info(&fixture.router, 1).capability_mask;
+
+	assert_true(shown & CAPABILITY_TRAP);
+	assert_false(shown & CAPABILITY_COMMUNICATION);
+	assert_false(shown & CAPABILITY_AUTOMATIC_MIGRATION);
+}
+
 static void test_version_is_checked_before_method_and_method_before_key(void **state)
 {
 	(void)state;
@@ -131,6 +224,14 @@ static void test_sm_info_is_the_managers_where_there_is_one(void **state)
 	assert_int_equal(fixture.verdict, AGENT_FOR_SM);
 }
 
+static void test_disabled_manager_keeps_silent(void **state)
+{
+	(void)state;
+	fixture.adapter.ports[1].info.capability_mask |= CAPABILITY_SM_DISABLED;
+	assert_int_equal(fixture_ask(&fixture.adapter, MAD_GET, ATTRIBUTE_SM_INFO, 0, NULL), -1);
+	assert_int_equal(fixture.verdict, AGENT_CONSUMED);
+}
+
 static void test_port_that_does_not_exist_consumes(void **state)
 {
 	(void)state;
@@ -149,9 +250,14 @@ int main(void)
 		TEST(test_get_node_info_answers_these_bytes),
 		TEST(test_node_description_is_padded_with_zeros_and_read_only),
 		TEST(test_unknown_attributes_and_those_of_switches_are_refused),
+		TEST(test_served_attributes_are_those_of_the_table),
+		TEST(test_led_is_switched_by_port),
+		TEST(test_capabilities_are_what_the_agent_does),
+		TEST(test_router_connects_nobody),
 		TEST(test_version_is_checked_before_method_and_method_before_key),
 		TEST(test_responses_and_traps_are_the_managers),
 		TEST(test_sm_info_is_the_managers_where_there_is_one),
+		TEST(test_disabled_manager_keeps_silent),
 		TEST(test_port_that_does_not_exist_consumes),
 	};
 

@@ -43,10 +43,10 @@ static void test_changed_link_makes_trap_128(void **state)
 	(void)state;
 	struct notice notice;
 
-	assert_int_equal(agent_traps_deadline(&fixture.memory), TIME_NEVER);
+	assert_int_equal(agent_deadline(&fixture.memory), TIME_NEVER);
 	agent_link_changed(&fixture.memory, &fixture.hub, fixture.now);
 	assert_int_equal(fixture.hub.switch_info.port_state_change, 1);
-	assert_int_equal(agent_traps_deadline(&fixture.memory), fixture.now);
+	assert_int_equal(agent_deadline(&fixture.memory), fixture.now);
 	assert_int_equal(take(), 1);
 	assert_ptr_equal(traps[0].port, &fixture.hub.ports[0]);
 	assert_int_equal(traps[0].message.address.lid, 3);
@@ -78,7 +78,7 @@ static void test_trap_repeats_at_its_distance_until_repressed(void **state)
 	repress();
 	fixture.now += distance;
 	assert_int_equal(take(), 0);
-	assert_int_equal(agent_traps_deadline(&fixture.memory), TIME_NEVER);
+	assert_int_equal(agent_deadline(&fixture.memory), TIME_NEVER);
 }
 
 static void test_new_event_keeps_its_distance_and_needs_its_own_repress(void **state)
@@ -151,6 +151,113 @@ static void test_new_capability_makes_trap_144(void **state)
 	assert_int_equal(details.capability_mask, 0x1238);
 }
 
+static uint16_t number_of(const struct agent_trap *trap)
+{
+	struct notice notice;
+	struct mad_message message = trap->message;
+
+	notice_decode(smp_data(message.bytes), &notice);
+	return notice.header.trap_number;
+}
+
+/* Different events wait for each other at the distance; the one repressed does not come again. */
+static void test_different_traps_of_a_port_share_its_distance(void **state)
+{
+	(void)state;
+	time_ns distance = time_from_code(18);
+
+	agent_link_changed(&fixture.memory, &fixture.hub, fixture.now);
+	agent_link_integrity(&fixture.memory, &fixture.hub.ports[1], fixture.now);
+	agent_link_integrity(&fixture.memory, &fixture.hub.ports[2], fixture.now);
+	assert_int_equal(take(), 1);
+	assert_int_equal(number_of(&traps[0]), 128);
+	repress();
+	assert_int_equal(take(), 0);
+	for (unsigned i = 0; i < 4; i++) {
+		fixture.now += distance;
+		assert_int_equal(take(), 1);
+		assert_int_equal(number_of(&traps[0]), 129);
+		assert_int_equal(smp_data(traps[0].message.bytes)[14], 1 + i % 2);
+	}
+}
+
+static void test_toggle_alternates_with_each_new_notice(void **state)
+{
+	(void)state;
+	struct notice notice;
+
+	for (unsigned i = 0; i < 4; i++) {
+		agent_link_changed(&fixture.memory, &fixture.hub, fixture.now);
+		assert_int_equal(take(), 1);
+		notice_decode(smp_data(traps[0].message.bytes), &notice);
+		assert_int_equal(notice.header.toggle, i % 2);
+		fixture.now += time_from_code(18);
+	}
+}
+
+static struct notice read_notice(enum mad_method method, const struct notice *written)
+{
+	uint8_t data[SMP_DATA_BYTES] = {0};
+	struct notice notice;
+
+	if (written)
+		notice_encode(written, data);
+	assert_int_equal(fixture_ask(&fixture.hub, method, ATTRIBUTE_NOTICE, 0, data), 0);
+	notice_decode(fixture_data(), &notice);
+	return notice;
+}
+
+static void test_notices_can_be_read_and_removed_one_by_one(void **state)
+{
+	(void)state;
+	assert_int_equal(read_notice(MAD_GET, NULL).header.type, NOTICE_EMPTY);
+	agent_link_changed(&fixture.memory, &fixture.hub, fixture.now);
+	agent_buffer_overrun(&fixture.memory, &fixture.hub.ports[1], fixture.now);
+
+	struct notice first = read_notice(MAD_GET, NULL);
+
+	assert_int_equal(first.header.trap_number, 128);
+	assert_int_equal(first.header.count, 2);
+
+	struct notice wrong = first;
+
+	wrong.header.toggle ^= 1;
+	assert_int_equal(read_notice(MAD_SET, &wrong).header.trap_number, 128);
+
+	struct notice second = read_notice(MAD_SET, &first);
+
+	assert_int_equal(second.header.trap_number, 130);
+	assert_int_equal(second.header.count, 1);
+	assert_int_equal(read_notice(MAD_SET, &second).header.type, NOTICE_EMPTY);
+	assert_int_equal(take(), 0);
+}
+
+static void test_port_with_too_much_to_tell_forgets_the_oldest(void **state)
+{
+	(void)state;
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < 100; i++)
+		agent_local_change(&fixture.memory, &fixture.hub.ports[1], fixture.now,
+				   (uint16_t)(i + 1));
+	for (unsigned i = 0; i < 100; i++, fixture.now += time_from_code(18)) {
+		if (!take())
+			break;
+		repress();
+		count++;
+	}
+	assert_int_equal(count, 8);
+}
+
+static void test_trap_of_a_port_that_fell_silent_is_forgotten(void **state)
+{
+	(void)state;
+	agent_link_changed(&fixture.memory, &fixture.hub, fixture.now);
+	fixture.hub.ports[0].info.master_sm_lid = 0;
+	assert_int_equal(take(), 0);
+	assert_int_equal(agent_deadline(&fixture.memory), TIME_NEVER);
+}
+
 static void test_forgotten_node_sends_nothing(void **state)
 {
 	(void)state;
@@ -169,6 +276,11 @@ int main(void)
 		TEST(test_nobody_to_tell_means_no_trap),
 		TEST(test_bad_key_makes_trap_256_with_the_offending_request),
 		TEST(test_new_capability_makes_trap_144),
+		TEST(test_different_traps_of_a_port_share_its_distance),
+		TEST(test_toggle_alternates_with_each_new_notice),
+		TEST(test_notices_can_be_read_and_removed_one_by_one),
+		TEST(test_port_with_too_much_to_tell_forgets_the_oldest),
+		TEST(test_trap_of_a_port_that_fell_silent_is_forgotten),
 		TEST(test_forgotten_node_sends_nothing),
 	};
 

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The general service agents of a node: the checks that all classes share, from one table (vol 1,
+ * chapters 13 and 16). */
+#include "mgmt/agents/gs_agent.h"
+
+#include <string.h>
+#include "mgmt/mad/redirect.h"
+#include "mgmt/mad/smp_request.h"
+#include "wire/smp.h"
+
+static const struct gs_class {
+	uint8_t management_class;
+	uint8_t class_version;
+	bool is_first; /* before any program that might want to serve the class */
+	const struct gs_attributes *attributes;
+	enum agent_verdict (*send)(const struct gs_request *request,
+				   struct mad_message *ret_answer);
+} classes[] = {
+	{MAD_CLASS_PERFORMANCE, 1, true, &pma_attributes, NULL},
+	{MAD_CLASS_BASEBOARD, 1, false, &baseboard_attributes, baseboard_send},
+	{MAD_CLASS_DEVICE, 1, false, &device_attributes, NULL},
+	{MAD_CLASS_COMMUNICATION, 2, false, &communication_attributes, NULL},
+	{MAD_CLASS_SNMP, 1, false, &snmp_attributes, NULL},
+	{MAD_CLASS_CONGESTION_CONTROL, 2, true, &congestion_attributes, NULL},
+};
+
+static const struct gs_class *find_class(uint8_t management_class)
+{
+	for (size_t i = 0; i < ARRAY_COUNT(classes); i++) {
+		if (classes[i].management_class == management_class)
+			return &classes[i];
+	}
+	return NULL;
+}
+
+bool gsa_is_first(uint8_t management_class)
+{
+	const struct gs_class *class = find_class(management_class);
+
+	return class && class->is_first;
+}
+
+static gs_handler *find_handler(const struct gs_class *class, const struct mad_header *header)
+{
+	for (size_t i = 0; i < class->attributes->count; i++) {
+		const struct gs_attribute *row = &class->attributes->rows[i];
+
+		if (row->id == header->attribute_id)
+			return header->method == MAD_GET ? row->get : row->set;
+	}
+	return NULL;
+}
+
+/* What makes a request that gets no data back: version, method, method and attribute, in this
+ * order. */
+static enum mad_status check(const struct gs_class *class, const struct mad_header *header)
+{
+	if (header->base_version != MAD_BASE_VERSION)
+		return MAD_STATUS_BAD_VERSION;
+	if (!class)
+		return MAD_STATUS_BAD_METHOD_ATTRIBUTE;
+	if (header->class_version != class->class_version)
+		return MAD_STATUS_BAD_VERSION;
+	if (header->method != MAD_GET && header->method != MAD_SET)
+		return MAD_STATUS_BAD_METHOD;
+	return find_handler(class, header) ? MAD_STATUS_OK : MAD_STATUS_BAD_METHOD_ATTRIBUTE;
+}
+
+/* Methods that nobody answers by a response. */
+static bool is_one_way(uint8_t method)
+{
+	return method == MAD_SEND || method == MAD_TRAP || method == MAD_TRAP_REPRESS;
+}
+
+/* ClassPortInfo itself is answered with the place in it; anything else has that as its answer. */
+static enum agent_verdict redirect(const struct gs_request *request,
+				   const struct class_port_info *place, size_t data_offset,
+				   struct mad_message *ret_answer)
+{
+	bool is_asked_for = request->header.attribute_id == ATTRIBUTE_CLASS_PORT_INFO;
+
+	smp_answer_make(request->message, is_asked_for ? MAD_STATUS_OK : MAD_STATUS_REDIRECT,
+			ret_answer);
+	memset(ret_answer->bytes + data_offset, 0, MAD_BYTES - data_offset);
+	class_port_info_encode(place, ret_answer->bytes + data_offset);
+	return AGENT_ANSWERED;
+}
+
+static enum agent_verdict serve(const struct gs_class *class, const struct gs_request *request,
+				size_t data_offset, struct mad_message *ret_answer)
+{
+	uint8_t data[GS_DATA_BYTES_MAX] = {0};
+	enum mad_status status = check(class, &request->header);
+
+	if (status == MAD_STATUS_OK)
+		status = find_handler(class, &request->header)(request, data);
+	smp_answer_make(request->message, (uint16_t)status, ret_answer);
+	if (status == MAD_STATUS_OK)
+		memcpy(ret_answer->bytes + data_offset, data, MAD_BYTES - data_offset);
+	return AGENT_ANSWERED;
+}
+
+enum agent_verdict gsa_receive(const struct agent_environment *environment, struct node *node,
+			       unsigned port_number, time_ns now, const struct mad_message *message,
+			       struct mad_message *ret_answer)
+{
+	struct gs_request request = {
+		.environment = environment,
+		.node = node,
+		.now = now,
+		.message = message,
+	};
+
+	if (port_number > node->port_count ||
+	    !mad_header_decode(message->bytes, MAD_BYTES, &request.header))
+		return AGENT_CONSUMED;
+	/* A response never gets a response. */
+	if (request.header.method & MAD_RESPONSE)
+		return AGENT_FOR_SM;
+	request.arrival = &node->ports[port_number];
+
+	const struct gs_class *class = find_class(request.header.management_class);
+	size_t data_offset = mad_data_offset(request.header.management_class);
+
+	request.data = message->bytes + data_offset;
+	if (is_one_way(request.header.method))
+		return class && class->send && request.header.method == MAD_SEND
+			       ? class->send(&request, ret_answer)
+			       : AGENT_CONSUMED;
+	/* A class that nobody serves: only Get and Set are told so. */
+	if (!class && request.header.method != MAD_GET && request.header.method != MAD_SET)
+		return AGENT_CONSUMED;
+
+	struct class_port_info place;
+
+	if (redirect_find(&request, &place))
+		return redirect(&request, &place, data_offset, ret_answer);
+	return serve(class, &request, data_offset, ret_answer);
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A node's attributes and counters by name, from the field tables. */
+#include "mgmt/agents/node_fields.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "mgmt/agents/agents.h"
+#include "mgmt/agents/gs_agent.h"
+#include "net/node/node.h"
+#include "wire/notice.h"
+#include "wire/performance.h"
+#include "wire/pkey.h"
+
+enum { NAME_BYTES = 64, NUMBER_AUTOMATIC_BASE = 0, MTU_CODE_MAX = 5, VL_CODE_MAX = 5 };
+
+const struct node_attribute node_attributes[] = {
+	{"node_info", &node_info_layout, false},
+	{"switch_info", &switch_info_layout, false},
+	{"port_info", &port_info_layout, false},
+	{"counters", &port_counters_extended_layout, true},
+	{NULL, NULL, false},
+};
+
+const struct node_attribute *node_attribute_find(const char *name)
+{
+	for (const struct node_attribute *row = node_attributes; row->name; row++) {
+		if (strcmp(row->name, name) == 0)
+			return row;
+	}
+	return NULL;
+}
+
+bool node_attribute_exists(const struct node_attribute *attribute, const struct port *port)
+{
+	return attribute->layout != &switch_info_layout || node_is_switch(port->node);
+}
+
+struct port *node_field_port(struct node *node, int number)
+{
+	int lowest = node_is_switch(node) ? 0 : 1;
+
+	if (number < 0)
+		number = lowest;
+	if (number < lowest || number > (int)node->port_count)
+		return NULL;
+	return &node->ports[number];
+}
+
+/* Where the fields of an attribute lie; counters lie one by one. */
+static void *struct_of(const struct node_attribute *attribute, struct port *port)
+{
+	if (attribute->layout == &node_info_layout)
+		return &port->node->info;
+	if (attribute->layout == &switch_info_layout)
+		return &port->node->switch_info;
+	return &port->info;
+}
+
+bool node_field_is_shown(const struct node_attribute *attribute,
+			 const struct attribute_field *field, const struct port *port)
+{
+	return !attribute->is_counters || pma_counter((struct port *)port, field->struct_offset);
+}
+
+uint64_t node_field_value(const struct node_attribute *attribute,
+			  const struct attribute_field *field, const struct port *port)
+{
+	if (attribute->is_counters) {
+		const uint64_t *counter = pma_counter((struct port *)port, field->struct_offset);
+
+		return counter ? *counter : 0;
+	}
+	return attribute_field_value(field, struct_of(attribute, (struct port *)port));
+}
+
+/* Fields that index or bound something else: only so far. A maximum below the minimum: fixed. */
+static const struct field_limit {
+	const struct attribute_layout *layout;
+	uint16_t offset;
+	uint64_t minimum, maximum;
+} limits[] = {
+#define LIMIT(type, field, minimum, maximum)                                                       \
+	{                                                                                          \
+		&type##_layout, offsetof(struct type, field), minimum, maximum                     \
+	}
+	LIMIT(node_info, node_type, 1, 0),
+	LIMIT(node_info, node_guid, 1, UINT64_MAX),
+	LIMIT(switch_info, linear_fdb_cap, 0, LFT_ENTRIES),
+	LIMIT(switch_info, multicast_fdb_cap, 0, MFT_ENTRIES),
+	LIMIT(switch_info, linear_fdb_top, 0, LFT_ENTRIES - 1),
+	LIMIT(port_info, lid, 0, LID_UNICAST_LAST),
+	LIMIT(port_info, master_sm_lid, 0, LID_UNICAST_LAST),
+	LIMIT(port_info, port_state, PORT_DOWN, PORT_ACTIVE),
+	LIMIT(port_info, physical_state, PHYSICAL_SLEEP, PHYSICAL_DISABLED),
+	LIMIT(port_info, link_down_default_state, PHYSICAL_SLEEP, PHYSICAL_POLLING),
+	LIMIT(port_info, neighbor_mtu, 1, MTU_CODE_MAX),
+	LIMIT(port_info, mtu_cap, 1, MTU_CODE_MAX),
+	LIMIT(port_info, vl_cap, 1, VL_CODE_MAX),
+	LIMIT(port_info, operational_vls, 1, VL_CODE_MAX),
+	LIMIT(port_info, vl_arbitration_high_cap, 0, VL_ARBITRATION_ENTRIES),
+	LIMIT(port_info, vl_arbitration_low_cap, 0, VL_ARBITRATION_ENTRIES),
+	LIMIT(port_info, guid_cap, 0, GUIDS_DEFAULT),
+	/* They are what the link came to: a link is set by what is enabled at its ends. */
+	LIMIT(port_info, link_width_active, 1, 0),
+	LIMIT(port_info, link_speed_active, 1, 0),
+	LIMIT(port_info, link_speed_ext_active, 1, 0),
+#undef LIMIT
+};
+
+static const struct field_limit *find_limit(const struct attribute_layout *layout, uint16_t offset)
+{
+	for (size_t i = 0; i < ARRAY_COUNT(limits); i++) {
+		if (limits[i].layout == layout && limits[i].offset == offset)
+			return &limits[i];
+	}
+	return NULL;
+}
+
+static enum node_set_result check_limit(const struct node_attribute *attribute,
+					const struct attribute_field *field, uint64_t value,
+					uint64_t *ret_max)
+{
+	const struct field_limit *limit = find_limit(attribute->layout, field->struct_offset);
+	uint64_t maximum = field->bit_count < 64 ? (1ull << field->bit_count) - 1 : UINT64_MAX;
+	uint64_t minimum = 0;
+
+	if (limit && limit->maximum < limit->minimum)
+		return NODE_SET_FIXED;
+	if (limit) {
+		minimum = limit->minimum;
+		maximum = limit->maximum;
+	}
+	if (value >= minimum && value <= maximum)
+		return NODE_SET_OK;
+	*ret_max = maximum;
+	return NODE_SET_OUT_OF_RANGE;
+}
+
+static void tell_changed(const struct agent_environment *environment, struct port *port)
+{
+	port->state_changes++;
+	if (environment->port_changed)
+		environment->port_changed(environment->context, port);
+	if (environment->paths_changed)
+		environment->paths_changed(environment->context);
+}
+
+/* What the architecture has a node tell its manager when it changes by itself. */
+static void tell_manager(const struct agent_environment *environment, struct port *port,
+			 time_ns now, const struct attribute_layout *layout, uint16_t offset)
+{
+	struct agent_memory *memory = environment->memory;
+
+	if (!memory)
+		return;
+	if (layout == &node_info_layout && offset == offsetof(struct node_info, system_image_guid))
+		agent_system_image_changed(memory, port->node, now);
+	if (layout != &port_info_layout)
+		return;
+	if (offset == offsetof(struct port_info, capability_mask))
+		agent_capability_changed(memory, port, now);
+	if (offset == offsetof(struct port_info, capability_mask2))
+		agent_local_change(memory, port, now, CHANGE_CAPABILITY_MASK2);
+	if (offset == offsetof(struct port_info, link_width_enabled))
+		agent_local_change(memory, port, now, CHANGE_LINK_WIDTH_ENABLED);
+	if (offset == offsetof(struct port_info, link_speed_enabled))
+		agent_local_change(memory, port, now, CHANGE_LINK_SPEED_ENABLED);
+}
+
+/* A state is reached, not written: Down and the physical states go through the link. */
+static enum node_set_result set_physical_state(const struct agent_environment *environment,
+					       struct port *port, enum physical_state physical)
+{
+	if (port->kind == PORT_OF_MANAGEMENT)
+		return NODE_SET_FIXED;
+	if (environment->set_link)
+		environment->set_link(environment->context, port, physical);
+	return NODE_SET_OK;
+}
+
+static enum node_set_result set_port_state(const struct agent_environment *environment,
+					   struct port *port, time_ns now, uint64_t value)
+{
+	if (value == PORT_DOWN)
+		return set_physical_state(environment, port, PHYSICAL_POLLING);
+	if (port->info.physical_state != PHYSICAL_LINK_UP)
+		return NODE_SET_LINK_IS_DOWN;
+	port->info.port_state = (uint8_t)value;
+	if (environment->memory)
+		agent_link_changed(environment->memory, port->node, now);
+	tell_changed(environment, port);
+	return NODE_SET_OK;
+}
+
+static enum node_set_result set_field(const struct agent_environment *environment,
+				      struct port *port, time_ns now,
+				      const struct node_attribute *attribute,
+				      const struct attribute_field *field, uint64_t value,
+				      uint64_t *ret_max)
+{
+	enum node_set_result result = check_limit(attribute, field, value, ret_max);
+
+	if (result != NODE_SET_OK)
+		return result;
+	if (attribute->is_counters) {
+		uint64_t *counter = pma_counter(port, field->struct_offset);
+
+		if (!counter)
+			return NODE_SET_NO_SUCH_FIELD;
+		*counter = value;
+		return NODE_SET_OK;
+	}
+	if (attribute->layout == &port_info_layout &&
+	    field->struct_offset == offsetof(struct port_info, physical_state))
+		return set_physical_state(environment, port, (enum physical_state)value);
+	if (attribute->layout == &port_info_layout &&
+	    field->struct_offset == offsetof(struct port_info, port_state))
+		return set_port_state(environment, port, now, value);
+	attribute_field_set(field, value, struct_of(attribute, port));
+	tell_changed(environment, port);
+	tell_manager(environment, port, now, attribute->layout, field->struct_offset);
+	return NODE_SET_OK;
+}
+
+static const struct attribute_field *find_field(const struct node_attribute *attribute,
+						const char *name)
+{
+	for (size_t i = 0; i < attribute->layout->field_count; i++) {
+		if (strcmp(attribute->layout->fields[i].name, name) == 0)
+			return &attribute->layout->fields[i];
+	}
+	return NULL;
+}
+
+/* "port_info.lid", or only "lid": then PortInfo comes first, the others in their order. */
+static const struct attribute_field *resolve(const struct port *port, const char *name,
+					     const struct node_attribute **ret_attribute)
+{
+	const char *dot = strchr(name, '.');
+	const struct attribute_field *found = NULL;
+
+	for (const struct node_attribute *row = node_attributes; row->name; row++) {
+		size_t length = strlen(row->name);
+		const struct attribute_field *field = NULL;
+
+		if (!node_attribute_exists(row, port))
+			continue;
+		if (!dot)
+			field = find_field(row, name);
+		else if ((size_t)(dot - name) == length && memcmp(name, row->name, length) == 0)
+			field = find_field(row, dot + 1);
+		if (!field || (found && row->layout != &port_info_layout))
+			continue;
+		found = field;
+		*ret_attribute = row;
+	}
+	return found;
+}
+
+static bool parse_number(const char *text, uint64_t *ret_number)
+{
+	char *end;
+
+	if (!*text || *text == '-')
+		return false;
+	errno = 0;
+
+	unsigned long long number = strtoull(text, &end, NUMBER_AUTOMATIC_BASE);
+
+	if (*end || errno)
+		return false;
+	*ret_number = number;
+	return true;
+}
+
+static enum node_set_result set_entry(const struct agent_environment *environment,
+				      struct port *port, const char *name, const char *bracket,
+				      uint64_t value, uint64_t *ret_max)
+{
+	char table_name[NAME_BYTES] = "", index_text[NAME_BYTES] = "";
+	size_t length = strlen(bracket + 1);
+	uint64_t index;
+
+	if ((size_t)(bracket - name) >= sizeof(table_name) || length < 2 ||
+	    length >= sizeof(index_text) || bracket[length] != ']')
+		return NODE_SET_NO_SUCH_FIELD;
+	memcpy(table_name, name, (size_t)(bracket - name));
+	memcpy(index_text, bracket + 1, length - 1);
+
+	const struct node_table *table = node_table_find(table_name);
+
+	if (!table || !parse_number(index_text, &index) || index >= table->entry_count(port))
+		return NODE_SET_NO_SUCH_FIELD;
+	if (index < table->first_writable)
+		return NODE_SET_FIXED;
+	if (value > table->value_max) {
+		*ret_max = table->value_max;
+		return NODE_SET_OUT_OF_RANGE;
+	}
+	table->set(port, (uint32_t)index, value);
+	tell_changed(environment, port);
+	return NODE_SET_OK;
+}
+
+static enum node_set_result set_description(const struct agent_environment *environment,
+					    struct port *port, time_ns now, const char *text,
+					    uint64_t *ret_max)
+{
+	struct node *node = port->node;
+
+	if (strlen(text) > NODE_DESCRIPTION_BYTES) {
+		*ret_max = NODE_DESCRIPTION_BYTES;
+		return NODE_SET_OUT_OF_RANGE;
+	}
+	memset(node->description, 0, sizeof(node->description));
+	memcpy(node->description, text, strlen(text));
+	tell_changed(environment, port);
+	if (environment->memory)
+		agent_description_changed(environment->memory, node, now);
+	return NODE_SET_OK;
+}
+
+/* LID or LID:QPN. */
+static bool parse_place(const char *text, uint64_t *ret_lid, uint64_t *ret_qpn)
+{
+	char lid[NAME_BYTES] = "";
+	const char *colon = strchr(text, ':');
+	size_t length = colon ? (size_t)(colon - text) : strlen(text);
+
+	if (length >= sizeof(lid))
+		return false;
+	memcpy(lid, text, length);
+	*ret_qpn = QPN_GSI;
+	return parse_number(lid, ret_lid) && (!colon || parse_number(colon + 1, ret_qpn));
+}
+
+static enum node_set_result set_redirect(const struct agent_environment *environment,
+					 const struct port *port, const char *name,
+					 const char *value, uint64_t *ret_max)
+{
+	enum { QPN_MAX = 0xffffff };
+	uint64_t management_class, lid, qpn;
+	char *end;
+
+	errno = 0;
+	management_class = strtoull(name, &end, NUMBER_AUTOMATIC_BASE);
+	if (end == name || strcmp(end, "]") != 0 || errno || management_class > UINT8_MAX)
+		return NODE_SET_NO_SUCH_FIELD;
+	if (!parse_place(value, &lid, &qpn))
+		return NODE_SET_NOT_A_NUMBER;
+	if (lid > LID_UNICAST_LAST || qpn > QPN_MAX) {
+		*ret_max = lid > LID_UNICAST_LAST ? LID_UNICAST_LAST : QPN_MAX;
+		return NODE_SET_OUT_OF_RANGE;
+	}
+	if (!environment->memory ||
+	    agent_redirect(environment->memory, port, (uint8_t)management_class, (uint16_t)lid,
+			   (uint32_t)qpn) != 0)
+		return NODE_SET_FIXED;
+	return NODE_SET_OK;
+}
+
+enum node_set_result node_field_set(const struct agent_environment *environment, struct port *port,
+				    time_ns now, const char *name, const char *value,
+				    uint64_t *ret_max)
+{
+	const struct node_attribute *attribute = NULL;
+	const char *bracket = strchr(name, '[');
+	uint64_t number;
+
+	if (strcmp(name, "description") == 0)
+		return set_description(environment, port, now, value, ret_max);
+
+	static const char redirect[] = "redirect[";
+
+	if (strncmp(name, redirect, sizeof(redirect) - 1) == 0)
+		return set_redirect(environment, port, name + sizeof(redirect) - 1, value, ret_max);
+
+	const struct attribute_field *field = bracket ? NULL : resolve(port, name, &attribute);
+
+	if (!field && !bracket)
+		return NODE_SET_NO_SUCH_FIELD;
+	if (!parse_number(value, &number))
+		return NODE_SET_NOT_A_NUMBER;
+	if (bracket)
+		return set_entry(environment, port, name, bracket, number, ret_max);
+	return set_field(environment, port, now, attribute, field, number, ret_max);
+}
