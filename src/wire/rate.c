@@ -113,6 +113,15 @@ uint32_t link_data_mbps(unsigned width, unsigned speed)
 	return row ? (uint32_t)((uint64_t)row->lane_data_kbps * link_lanes(width) / 1000) : 0;
 }
 
+uint32_t rate_data_mbps(unsigned code)
+{
+	for (size_t row = 0; code && row < ARRAY_COUNT(speeds); row++)
+		for (unsigned column = 0; column < WIDTH_COUNT; column++)
+			if (speeds[row].codes[column] == code)
+				return link_data_mbps(widths[column].width, speeds[row].speed);
+	return 0;
+}
+
 /* 0 for a code that means nothing. */
 static int rank(unsigned code)
 {

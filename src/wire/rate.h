@@ -43,6 +43,9 @@ unsigned rate_code(unsigned width, unsigned speed);
 /* Signalling rate of a code in Mb/s; 0 for a code that means nothing. */
 uint32_t rate_mbps(unsigned code);
 
+/* The same after coding: what a link of that rate carries. */
+uint32_t rate_data_mbps(unsigned code);
+
 /* What a link carries after coding, in Mb/s; 0 when width or speed mean nothing. */
 uint32_t link_data_mbps(unsigned width, unsigned speed);
 

@@ -16,14 +16,20 @@ static const struct {
 	[DROP_PORT_INACTIVE] = {"port inactive", COUNTER(transmit_discards)},
 	[DROP_NO_ROUTE]      = {"no route",      COUNTER(receive_switch_relay_errors)},
 	[DROP_LOOPING]       = {"looping",       COUNTER(receive_switch_relay_errors)},
+	[DROP_HOP_LIMIT]     = {"hop limit",     COUNTER(receive_switch_relay_errors)},
 	[DROP_VL_MAPPING]    = {"VL mapping",    COUNTER(receive_switch_relay_errors)},
 	[DROP_MTU]           = {"MTU",           COUNTER(transmit_discards)},
 	[DROP_LIFETIME]      = {"lifetime",      COUNTER(transmit_discards)},
+	[DROP_HEAD_OF_QUEUE] = {"head of queue", COUNTER(transmit_discards)},
 	[DROP_PKEY_INBOUND]  = {"P_Key inbound", COUNTER(receive_constraint_errors)},
 	[DROP_PKEY_OUTBOUND] = {"P_Key outbound", COUNTER(transmit_constraint_errors)},
 	[DROP_VL15]          = {"VL15 dropped",  COUNTER(vl15_dropped)},
 	[DROP_NO_LISTENER]   = {"no listener",   NOT_COUNTED},
 	[DROP_NO_FRAME]      = {"no memory",     COUNTER(transmit_discards)},
+	[DROP_VCRC]          = {"VCRC",          COUNTER(receive_errors)},
+	[DROP_ICRC]          = {"ICRC",          COUNTER(receive_errors)},
+	[DROP_OVERRUN]       = {"buffer overrun", COUNTER(receive_errors)},
+	[DROP_FAULT]         = {"fault on the link", NOT_COUNTED},
 };
 /* clang-format on */
 
@@ -49,15 +55,17 @@ void port_count_drop(struct port *port, enum drop_reason reason)
 		++*(uint64_t *)((char *)&port->counters + offset);
 }
 
-void port_count_offloaded_transmit(struct port *port, uint64_t packets, uint64_t words)
+void port_count_offloaded_transmit(struct port *port, uint8_t sl, uint64_t packets, uint64_t words)
 {
+	port->counters.transmit_words_by_sl[sl & 15] += words;
 	port->counters.transmit_words += words;
 	port->counters.transmit_packets += packets;
 	port->counters.unicast_transmit_packets += packets;
 }
 
-void port_count_offloaded_receive(struct port *port, uint64_t packets, uint64_t words)
+void port_count_offloaded_receive(struct port *port, uint8_t sl, uint64_t packets, uint64_t words)
 {
+	port->counters.receive_words_by_sl[sl & 15] += words;
 	port->counters.receive_words += words;
 	port->counters.receive_packets += packets;
 	port->counters.unicast_receive_packets += packets;

@@ -8,11 +8,12 @@
 #include "wire/pkey.h"
 
 /* words: LRH.PktLen, which is what PortXmitData and PortRcvData count. */
-static inline void port_count_transmit(struct port *port, uint16_t dlid, uint32_t words)
+static inline void port_count_transmit(struct port *port, uint16_t dlid, uint8_t sl, uint32_t words)
 {
 	struct link_counters *counters = &port->counters;
 
 	counters->transmit_words += words;
+	counters->transmit_words_by_sl[sl & 15] += words;
 	counters->transmit_packets++;
 	if (lid_is_multicast(dlid))
 		counters->multicast_transmit_packets++;
@@ -20,11 +21,12 @@ static inline void port_count_transmit(struct port *port, uint16_t dlid, uint32_
 		counters->unicast_transmit_packets++;
 }
 
-static inline void port_count_receive(struct port *port, uint16_t dlid, uint32_t words)
+static inline void port_count_receive(struct port *port, uint16_t dlid, uint8_t sl, uint32_t words)
 {
 	struct link_counters *counters = &port->counters;
 
 	counters->receive_words += words;
+	counters->receive_words_by_sl[sl & 15] += words;
 	counters->receive_packets++;
 	if (lid_is_multicast(dlid))
 		counters->multicast_receive_packets++;
@@ -33,7 +35,7 @@ static inline void port_count_receive(struct port *port, uint16_t dlid, uint32_t
 }
 
 /* Packets of an offloaded flow that passed here without being seen. */
-void port_count_offloaded_transmit(struct port *port, uint64_t packets, uint64_t words);
-void port_count_offloaded_receive(struct port *port, uint64_t packets, uint64_t words);
+void port_count_offloaded_transmit(struct port *port, uint8_t sl, uint64_t packets, uint64_t words);
+void port_count_offloaded_receive(struct port *port, uint8_t sl, uint64_t packets, uint64_t words);
 
 #endif

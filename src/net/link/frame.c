@@ -2,19 +2,29 @@
 /* The pool of frames: slabs made on demand up to a bound, never moved, freed all at once. */
 #include "net/link/frame.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { FRAMES_PER_SLAB = 64 };
 
+_Static_assert(offsetof(struct frame, bytes) + FRAME_SMALL_BYTES <= FRAME_SMALL_ROOM,
+	       "a small frame has its bytes");
+
 struct frame_slab {
 	struct frame_slab *next;
-	struct frame frames[FRAMES_PER_SLAB];
+};
+
+static const size_t rooms[FRAME_SIZES] = {
+	[FRAME_SMALL] = FRAME_SMALL_ROOM,
+	[FRAME_LARGE] = (sizeof(struct frame) + 63) / 64 * 64,
 };
 
 void frame_pool_init(struct frame_pool *pool, uint32_t frame_count_max)
 {
 	*pool = (struct frame_pool){.frame_count_max = frame_count_max};
-	list_init(&pool->free);
+	for (unsigned size = 0; size < FRAME_SIZES; size++)
+		list_init(&pool->free[size]);
 }
 
 void frame_pool_release(struct frame_pool *pool)
@@ -28,28 +38,36 @@ void frame_pool_release(struct frame_pool *pool)
 	frame_pool_init(pool, pool->frame_count_max);
 }
 
-static void add_slab(struct frame_pool *pool)
+/* A slab begins with a line of its own. */
+static void add_slab(struct frame_pool *pool, enum frame_size size)
 {
-	if (pool->frame_count + FRAMES_PER_SLAB > pool->frame_count_max)
+	enum { LINE_BYTES = 64 };
+
+	if (pool->frame_counts[size] + FRAMES_PER_SLAB > pool->frame_count_max)
 		return;
 
-	struct frame_slab *slab = malloc(sizeof(*slab));
+	struct frame_slab *slab =
+		aligned_alloc(LINE_BYTES, LINE_BYTES + FRAMES_PER_SLAB * rooms[size]);
 
 	if (!slab)
 		return;
 	slab->next = pool->slabs;
 	pool->slabs = slab;
-	pool->frame_count += FRAMES_PER_SLAB;
-	for (unsigned i = 0; i < FRAMES_PER_SLAB; i++)
-		list_append(&pool->free, &slab->frames[i].link);
+	pool->frame_counts[size] += FRAMES_PER_SLAB;
+	for (unsigned i = 0; i < FRAMES_PER_SLAB; i++) {
+		struct frame *frame = (struct frame *)((char *)slab + LINE_BYTES + i * rooms[size]);
+
+		frame->size = (uint8_t)size;
+		list_append(&pool->free[size], &frame->link);
+	}
 }
 
-struct frame *frame_take(struct frame_pool *pool)
+static struct frame *take(struct frame_pool *pool, enum frame_size size)
 {
-	if (unlikely(list_is_empty(&pool->free)))
-		add_slab(pool);
+	if (unlikely(list_is_empty(&pool->free[size])))
+		add_slab(pool, size);
 
-	struct list *link = list_pop(&pool->free);
+	struct list *link = list_pop(&pool->free[size]);
 
 	if (!link)
 		return NULL;
@@ -60,11 +78,39 @@ struct frame *frame_take(struct frame_pool *pool)
 	frame->source_generation = 0;
 	frame->credit_blocks = 0;
 	frame->is_corrupt = false;
+	frame->has_crcs = false;
+	frame->fault = 0;
+	frame->static_rate = 0;
 	return frame;
+}
+
+struct frame *frame_take(struct frame_pool *pool)
+{
+	return take(pool, FRAME_LARGE);
+}
+
+struct frame *frame_take_for(struct frame_pool *pool, uint32_t byte_count)
+{
+	struct frame *frame = byte_count <= FRAME_SMALL_BYTES ? take(pool, FRAME_SMALL) : NULL;
+
+	return frame ? frame : take(pool, FRAME_LARGE);
+}
+
+void frame_copy(struct frame *copy, const struct frame *frame)
+{
+	uint8_t size = copy->size;
+	void *source = copy->source;
+	uint32_t source_generation = copy->source_generation;
+
+	memcpy(copy, frame, offsetof(struct frame, bytes) + frame->byte_count);
+	list_init(&copy->link);
+	copy->size = size;
+	copy->source = source;
+	copy->source_generation = source_generation;
 }
 
 /* The most recently used frame is the one still in the cache. */
 void frame_give_back(struct frame_pool *pool, struct frame *frame)
 {
-	list_prepend(&pool->free, &frame->link);
+	list_prepend(&pool->free[frame->size], &frame->link);
 }

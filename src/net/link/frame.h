@@ -13,11 +13,14 @@
 #include "base/time.h"
 #include "wire/mtu.h"
 
+enum { FRAME_CRC_BYTES = 6 }; /* ICRC and VCRC */
+
 struct frame {
-	struct list link;
+	struct list link;	 /* on a cable, among arrivals, in the pool */
+	struct frame *next;	 /* in the queue of a lane */
 	time_ns entered_at;	 /* the fabric */
 	time_ns node_entered_at; /* the node it is in: a switch's LifeTimeValue */
-	time_ns queued_at;	 /* when it became the first of its queue: head-of-queue lifetime */
+	time_ns arrives_at;	 /* while it is on a cable: at the other end */
 	void *source;		 /* whoever injected it; opaque, counted by the daemon */
 	uint32_t source_generation;
 	uint32_t byte_count;
@@ -26,21 +29,38 @@ struct frame {
 	uint8_t input_vl;	/* VL that it arrived on */
 	uint16_t credit_blocks; /* of the receive buffer of (input_port, input_vl); 0: none */
 	bool is_corrupt;	/* a bit was flipped on the last link, so that its VCRC is wrong */
-	uint8_t bytes[PACKET_BYTES_MAX];
+	uint8_t fault;		/* enum link_fault of the cable that it is on */
+	uint8_t static_rate;	/* rate code for its DLID, set by whoever injects it; 0: none */
+	bool has_crcs; /* it carries the CRCs that it was sent with, which need not be right:
+			  frame_crc.h */
+	bool has_icrc; /* among them; raw packets have none */
+	uint8_t size;  /* enum frame_size */
+	uint8_t crcs[FRAME_CRC_BYTES];
+	uint8_t bytes[PACKET_BYTES_MAX]; /* of a small frame only the first FRAME_SMALL_BYTES are
+					    there */
 };
+
+/* Most packets are short: a fabric full of them fits in an eighth of the memory, and in caches. */
+enum frame_size { FRAME_SMALL, FRAME_LARGE, FRAME_SIZES };
+
+enum { FRAME_SMALL_ROOM = 512, FRAME_SMALL_BYTES = FRAME_SMALL_ROOM - 104 };
 
 /* Frames come from a pool, so that forwarding allocates nothing. */
 struct frame_pool {
-	struct list free;
+	struct list free[FRAME_SIZES];
 	struct frame_slab *slabs;
-	uint32_t frame_count;	  /* made so far */
-	uint32_t frame_count_max; /* bounds the memory of the whole fabric */
+	uint32_t frame_counts[FRAME_SIZES]; /* made so far */
+	uint32_t frame_count_max;	    /* of each: bounds the memory of the whole fabric */
 };
 
 void frame_pool_init(struct frame_pool *pool, uint32_t frame_count_max);
 void frame_pool_release(struct frame_pool *pool);
-/* NULL when the bound is reached: back-pressure, not loss. */
+/* With room for any packet. NULL when the bound is reached: back-pressure, not loss. */
 MUST_USE struct frame *frame_take(struct frame_pool *pool);
+/* With room for a packet of so many bytes. */
+MUST_USE struct frame *frame_take_for(struct frame_pool *pool, uint32_t byte_count);
+/* Everything but where it is and what it was injected by. */
+void frame_copy(struct frame *copy, const struct frame *frame);
 void frame_give_back(struct frame_pool *pool, struct frame *frame);
 
 #endif

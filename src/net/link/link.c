@@ -3,6 +3,7 @@
 #include "net/link/link.h"
 
 #include <errno.h>
+#include "net/link/pacing.h"
 #include "net/link/port_queues.h"
 
 enum { SPEED_QDR = 4 };
@@ -82,6 +83,7 @@ static void come_up(struct port *port)
 	port->info.port_state = PORT_INIT;
 	port->state_changes++;
 	port_credits_init(port);
+	port_pacer_init(port);
 }
 
 bool link_train(struct port *port)

@@ -14,6 +14,7 @@
 #include "base/attributes.h"
 #include "base/list.h"
 #include "base/time.h"
+#include "net/link/link_errors.h"
 #include "wire/smp_tables.h"
 #include "wire/subnet_attributes.h"
 
@@ -21,7 +22,7 @@ struct node;
 struct frame;
 struct port;
 
-enum { VL_COUNT = 16, VL_MANAGEMENT = 15, VL_ARBITRATION_ENTRIES = 64 };
+enum { VL_COUNT = 16, VL_MANAGEMENT = 15, VL_ARBITRATION_ENTRIES = 64, CACHE_LINE_BYTES = 64 };
 
 /* Why a packet was discarded; each has its counter in the port where it happened. */
 enum drop_reason {
@@ -30,14 +31,20 @@ enum drop_reason {
 	DROP_PORT_INACTIVE, /* PortXmitDiscards */
 	DROP_NO_ROUTE,	    /* PortRcvSwitchRelayErrors */
 	DROP_LOOPING,	    /* PortRcvSwitchRelayErrors */
+	DROP_HOP_LIMIT,	    /* PortRcvSwitchRelayErrors, at routers */
 	DROP_VL_MAPPING,    /* PortRcvSwitchRelayErrors at switches, PortXmitDiscards at adapters */
 	DROP_MTU,	    /* PortXmitDiscards */
-	DROP_LIFETIME,	    /* PortXmitDiscards */
+	DROP_LIFETIME,	    /* PortXmitDiscards: too long in the switch */
+	DROP_HEAD_OF_QUEUE, /* PortXmitDiscards: too long at the head of its queue */
 	DROP_PKEY_INBOUND,  /* PortRcvConstraintErrors */
 	DROP_PKEY_OUTBOUND, /* PortXmitConstraintErrors */
 	DROP_VL15,	    /* VL15Dropped */
 	DROP_NO_LISTENER,   /* arrived, nobody there; not a port counter */
 	DROP_NO_FRAME,	    /* PortXmitDiscards: no memory for another copy of a multicast */
+	DROP_VCRC,	    /* PortRcvErrors */
+	DROP_ICRC,	    /* PortRcvErrors, at the end of the way */
+	DROP_OVERRUN,	    /* PortRcvErrors: more than the credits that were given */
+	DROP_FAULT,	    /* lost on a link that was told to; no port counts that */
 	DROP_REASON_COUNT,
 };
 
@@ -48,15 +55,17 @@ void port_count_drop(struct port *port, enum drop_reason reason);
 
 /* 64 bits each; the performance agent narrows them. Data counts 32-bit words. */
 struct link_counters {
+	/* What every packet counts comes first, in one cache line and a bit. */
+	uint64_t transmit_words, receive_words, transmit_packets, receive_packets;
+	uint64_t unicast_transmit_packets, unicast_receive_packets, multicast_transmit_packets,
+		multicast_receive_packets;
+	uint64_t transmit_words_by_sl[SL_COUNT], receive_words_by_sl[SL_COUNT];
 	uint64_t symbol_errors, link_error_recovery, link_downed, receive_errors,
 		receive_remote_physical_errors;
 	uint64_t receive_switch_relay_errors, transmit_discards, transmit_constraint_errors,
 		receive_constraint_errors;
 	uint64_t local_link_integrity_errors, excessive_buffer_overruns, vl15_dropped,
 		transmit_wait, qp1_dropped;
-	uint64_t transmit_words, receive_words, transmit_packets, receive_packets;
-	uint64_t unicast_transmit_packets, unicast_receive_packets, multicast_transmit_packets,
-		multicast_receive_packets;
 	uint64_t drops[DROP_REASON_COUNT];
 };
 
@@ -66,25 +75,31 @@ enum port_kind {
 	PORT_OF_MANAGEMENT, /* port 0 of a switch */
 };
 
+/* What every packet looks at comes first. */
 struct port {
-	enum port_kind kind;
-	struct node *node;
-	struct port *peer; /* NULL: no cable */
+	_Alignas(CACHE_LINE_BYTES) enum port_kind kind;
 	uint8_t number;
 	bool cable_is_down; /* "softib link down": the cable is there and carries nothing */
+	bool is_awake;	    /* among the fabric's ports with something to do */
+	struct link_errors errors;
+	uint32_t tap_count; /* captures that look at what passes here: fabric/tap.h */
+	struct node *node;
+	struct port *peer;	       /* NULL: no cable */
+	struct port_queues *queues;    /* outputs per VL and credits: net/link/port_queues.h */
+	struct link_faults *faults;    /* of what leaves here; NULL: none. fabric/faults.h */
+	uint8_t (*sl_to_vl)[SL_COUNT]; /* CA: one row; switch: a row per input port, this port being
+					  the output */
+	struct congestion *congestion; /* NULL: off. net/link/congestion.h */
 	struct port_info info;
+	struct link_counters counters;
 	uint64_t guid;
 	uint64_t *guids; /* GUIDInfo, info.guid_cap entries; end ports only */
 	uint16_t *pkeys; /* P_KeyTable */
 	uint16_t pkey_count;
-	uint8_t (*sl_to_vl)[SL_COUNT]; /* CA: one row; switch: a row per input port, this port being
-					  the output */
 	uint8_t vl_arbitration[2][VL_ARBITRATION_ENTRIES][2]; /* [high][entry]{vl, weight} */
-	struct link_counters counters;
 	uint32_t state_changes; /* grows with every change that an adapter's owner should hear of */
 	void *endpoint;		/* CA ports: whoever is attached (daemon, simulator) */
-	struct port_queues *queues; /* outputs per VL and credits: net/link/port_queues.h */
-	struct list work_link;	    /* the fabric's list of ports with something to send */
+	bool led_is_on;		/* LedInfo */
 };
 
 static inline bool port_is_active(const struct port *port)

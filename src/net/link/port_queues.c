@@ -4,22 +4,24 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "net/link/frame.h"
 
-enum { CREDIT_MODULUS = 4096, CREDIT_WINDOW = 2048, HIGH_LIMIT_BYTES = 4096, HIGH_UNLIMITED = 255 };
-enum { TABLE_LOW, TABLE_HIGH };
+enum { CREDIT_MODULUS = 4096, CREDIT_WINDOW = 2048, STALL_LIVES = 8 };
 
 int port_queues_create(struct port *port)
 {
-	struct port_queues *queues = calloc(1, sizeof(*queues));
+	struct port_queues *queues = aligned_alloc(CACHE_LINE_BYTES, sizeof(*queues));
 
 	if (!queues)
 		return -ENOMEM;
+	memset(queues, 0, sizeof(*queues));
 	queues->port = port;
-	for (unsigned vl = 0; vl < VL_COUNT; vl++)
-		list_init(&queues->vls[vl].frames);
 	list_init(&queues->arrivals);
 	list_init(&queues->management_arrivals);
+	list_init(&queues->pacer.cable);
+	wheel_event_init(&queues->pacer.wire, WHEEL_WIRE);
+	wheel_event_init(&queues->pacer.credits, WHEEL_CREDITS);
 	port->queues = queues;
 	return 0;
 }
@@ -28,13 +30,6 @@ void port_queues_destroy(struct port *port)
 {
 	free(port->queues);
 	port->queues = NULL;
-}
-
-unsigned port_data_vl_count(const struct port *port)
-{
-	static const uint8_t counts[16] = {1, 1, 2, 4, 8, 15, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-
-	return counts[port->info.operational_vls & 15];
 }
 
 /* --- credits: chapter 7, flow control --- */
@@ -53,11 +48,14 @@ void port_credits_init(struct port *port)
 
 		/* What is still in the peer's buffer from before stays there and counts. */
 		sender->fctbs = 0;
+		sender->cable_blocks = 0;
 		receiver->abr = 0;
 		sender->fccl = credit_limit(receiver);
 		sender->lifetime_discards = 0;
 		sender->stalled_until = 0;
 	}
+	port->queues->pacer.credits_due = 0;
+	port->queues->pacer.credits_flying = 0;
 }
 
 static bool may_send(const struct vl_queue *queue, uint32_t blocks)
@@ -65,6 +63,11 @@ static bool may_send(const struct vl_queue *queue, uint32_t blocks)
 	uint32_t room = (uint32_t)(queue->fccl - (queue->fctbs + blocks)) % CREDIT_MODULUS;
 
 	return room <= CREDIT_WINDOW;
+}
+
+bool port_lane_has_credits(const struct port *port, unsigned vl)
+{
+	return may_send(&port->queues->vls[vl], frame_credit_blocks(PACKET_BYTES_MAX));
 }
 
 void port_buffer_take(struct port *port, struct frame *frame)
@@ -83,7 +86,8 @@ void port_credits_refresh(struct port *port, unsigned vl)
 	struct vl_queue *receiver = &port->queues->vls[vl];
 	struct vl_queue *sender = &port->peer->queues->vls[vl];
 
-	receiver->abr = sender->fctbs;
+	/* A flow control packet does not overtake the data before it. */
+	receiver->abr = (uint16_t)((sender->fctbs - sender->cable_blocks) % CREDIT_MODULUS);
 	sender->fccl = credit_limit(receiver);
 }
 
@@ -99,24 +103,83 @@ bool port_buffer_release(struct port *port, unsigned input_vl, unsigned credit_b
 	return port->peer->queues->vls[input_vl].frame_count != 0;
 }
 
-/* --- queues --- */
+/* --- credits that take time --- */
 
-static struct frame *first_frame(const struct vl_queue *queue)
+void port_buffer_release_quietly(struct port *port, unsigned input_vl, unsigned credit_blocks)
 {
-	return container_of(queue->frames.next, struct frame, link);
+	struct vl_queue *queue = &port->queues->vls[input_vl];
+
+	debug_assert(queue->buffer_blocks >= credit_blocks);
+	queue->buffer_blocks = (uint16_t)(queue->buffer_blocks - credit_blocks);
+	port->queues->pacer.credits_due |= (uint16_t)(1u << input_vl);
 }
+
+unsigned port_credits_depart(struct port *port)
+{
+	struct port_pacer *pacer = &port->queues->pacer;
+	unsigned count = 0;
+
+	for (unsigned vl = 0; vl < VL_MANAGEMENT; vl++) {
+		if (!(pacer->credits_due & (1u << vl)))
+			continue;
+		port->peer->queues->vls[vl].flying_fccl = credit_limit(&port->queues->vls[vl]);
+		count++;
+	}
+	pacer->credits_flying = pacer->credits_due;
+	pacer->credits_due = 0;
+	return count;
+}
+
+bool port_credits_arrive(struct port *port)
+{
+	struct port_pacer *pacer = &port->queues->pacer;
+	bool can_go_on = false;
+
+	for (unsigned vl = 0; vl < VL_MANAGEMENT; vl++) {
+		struct vl_queue *sender = &port->peer->queues->vls[vl];
+		unsigned ahead = (unsigned)(sender->flying_fccl - sender->fccl) % CREDIT_MODULUS;
+
+		/* Frames that went on have told a later limit meanwhile. */
+		if (!(pacer->credits_flying & (1u << vl)) || ahead > CREDIT_WINDOW)
+			continue;
+		sender->fccl = sender->flying_fccl;
+		can_go_on |= sender->frame_count != 0;
+	}
+	pacer->credits_flying = 0;
+	return can_go_on;
+}
+
+void port_cable_take(struct port *output, const struct frame *frame)
+{
+	struct vl_queue *queue = &output->queues->vls[frame->vl];
+
+	if (frame->vl != VL_MANAGEMENT)
+		queue->cable_blocks =
+			(uint16_t)(queue->cable_blocks + frame_credit_blocks(frame->byte_count));
+}
+
+void port_cable_release(struct port *output, const struct frame *frame)
+{
+	struct vl_queue *queue = &output->queues->vls[frame->vl];
+
+	if (frame->vl != VL_MANAGEMENT)
+		queue->cable_blocks =
+			(uint16_t)(queue->cable_blocks - frame_credit_blocks(frame->byte_count));
+}
+
+/* --- queues --- */
 
 static struct frame *take_first(struct port *port, unsigned vl, time_ns now)
 {
 	struct vl_queue *queue = &port->queues->vls[vl];
-	struct frame *frame = first_frame(queue);
+	struct frame *frame = queue->first;
 
-	list_remove(&frame->link);
+	queue->first = frame->next;
+	queue->first_since = now;
+	__builtin_prefetch(frame->next);
 	queue->block_count -= frame_credit_blocks(frame->byte_count);
 	if (--queue->frame_count == 0)
 		port->queues->pending &= (uint16_t) ~(1u << vl);
-	else
-		first_frame(queue)->queued_at = now;
 	return frame;
 }
 
@@ -128,103 +191,77 @@ enum drop_reason port_enqueue(struct port *port, struct frame *frame, time_ns no
 	if (frame->vl == VL_MANAGEMENT && queue->frame_count >= VL15_FRAMES_MAX)
 		return DROP_VL15;
 	if (unlikely(queue->stalled_until > now))
-		return DROP_LIFETIME;
-	frame->queued_at = now;
-	list_append(&queue->frames, &frame->link);
-	queue->frame_count++;
+		return DROP_HEAD_OF_QUEUE;
+	frame->next = NULL;
+	if (queue->frame_count++) {
+		queue->last->next = frame;
+	} else {
+		queue->first = frame;
+		queue->first_since = now;
+	}
+	queue->last = frame;
 	queue->block_count += frame_credit_blocks(frame->byte_count);
+	/* What a port waited with may have been discarded. */
+	if (!queues->pending)
+		queues->is_waiting = false;
 	queues->pending |= (uint16_t)(1u << frame->vl);
 	return DROP_NONE;
 }
 
-/* --- arbitration: chapter 7, VL arbitration and prioritization --- */
+/* --- sending --- */
 
-static bool can_go(const struct port *port, unsigned vl)
+/* A bit per data lane that has a frame and the credits for it. */
+static uint16_t ready_lanes(const struct port *port)
 {
 	const struct port_queues *queues = port->queues;
+	unsigned ready = 0;
 
-	if (!(queues->pending & (1u << vl)))
-		return false;
-	return may_send(&queues->vls[vl],
-			frame_credit_blocks(first_frame(&queues->vls[vl])->byte_count));
-}
+	for (unsigned pending = queues->pending; pending; pending &= pending - 1) {
+		unsigned vl = (unsigned)__builtin_ctz(pending);
+		const struct vl_queue *queue = &queues->vls[vl];
 
-static unsigned table_entries(const struct port *port, unsigned table)
-{
-	unsigned cap = table == TABLE_HIGH ? port->info.vl_arbitration_high_cap
-					   : port->info.vl_arbitration_low_cap;
-
-	return cap < VL_ARBITRATION_ENTRIES ? cap : VL_ARBITRATION_ENTRIES;
-}
-
-/* The VL of the first entry, from the present one on, whose lane can send; -1: none. */
-static int pick(struct port *port, unsigned table)
-{
-	struct vl_arbiter *arbiter = &port->queues->arbiter;
-	unsigned entry_count = table_entries(port, table);
-
-	/* The present entry comes up twice: with what it has left, and last with its full weight.
-	 */
-	for (unsigned tried = 0; tried <= entry_count && entry_count; tried++) {
-		unsigned entry = (arbiter->entry[table] + tried) % entry_count;
-		const uint8_t *row = port->vl_arbitration[table][entry];
-
-		if (row[1] == 0 || (tried == 0 && arbiter->left[table] <= 0) ||
-		    row[0] >= VL_MANAGEMENT)
-			continue;
-		if (!can_go(port, row[0]))
-			continue;
-		if (tried != 0) {
-			arbiter->entry[table] = (uint8_t)entry;
-			arbiter->left[table] = row[1] * CREDIT_BLOCK_BYTES;
-		}
-		return row[0];
+		if (may_send(queue, frame_credit_blocks(queue->first->byte_count)))
+			ready |= 1u << vl;
 	}
-	return -1;
+	return (uint16_t)ready;
 }
 
-static int32_t high_limit(const struct port *port)
+static struct frame *take_arbitrated(struct port *port, time_ns now)
 {
-	return port->info.vl_high_limit * HIGH_LIMIT_BYTES;
-}
+	uint16_t ready = ready_lanes(port);
 
-static struct frame *take_arbitrated(struct port *port, unsigned table, unsigned vl, time_ns now)
-{
-	struct vl_arbiter *arbiter = &port->queues->arbiter;
-	struct frame *frame = take_first(port, vl, now);
-	int32_t bytes = (int32_t)frame_credit_blocks(frame->byte_count) * CREDIT_BLOCK_BYTES;
+	if (!ready)
+		return NULL;
+	/* Tables are for ports with more than one data lane. */
+	if (port_data_vl_count(port) == 1)
+		return ready & 1 ? take_first(port, 0, now) : NULL;
 
-	/* An entry may overdraw by part of one packet. */
-	arbiter->left[table] -= bytes;
-	if (table == TABLE_LOW)
-		arbiter->high_left = high_limit(port);
-	else if (port->info.vl_high_limit != HIGH_UNLIMITED)
-		arbiter->high_left -= bytes;
+	struct arbitration chosen = port_arbitrate(port, ready);
+
+	if (chosen.vl < 0)
+		return NULL;
+
+	struct frame *frame = take_first(port, (unsigned)chosen.vl, now);
+
+	port_arbitration_charge(port, chosen.table, frame_credit_blocks(frame->byte_count));
 	return frame;
 }
 
-static struct frame *arbitrate(struct port *port, time_ns now)
+/* PortXmitWait counts the ticks in which there was something to send and nothing could be. */
+static void note_waiting(struct port *port, const struct frame *frame, time_ns now)
 {
-	struct vl_arbiter *arbiter = &port->queues->arbiter;
+	struct port_queues *queues = port->queues;
 
-	/* Tables are for ports with more than one data lane. */
-	if (port_data_vl_count(port) == 1)
-		return can_go(port, 0) ? take_first(port, 0, now) : NULL;
-
-	bool low_is_due = port->info.vl_high_limit != HIGH_UNLIMITED && arbiter->high_left <= 0;
-	int vl;
-
-	if (low_is_due) {
-		vl = pick(port, TABLE_LOW);
-		if (vl >= 0)
-			return take_arbitrated(port, TABLE_LOW, (unsigned)vl, now);
-		arbiter->high_left = high_limit(port);
+	if (!frame && !queues->is_waiting) {
+		queues->is_waiting = true;
+		queues->waiting_since = now;
 	}
-	vl = pick(port, TABLE_HIGH);
-	if (vl >= 0)
-		return take_arbitrated(port, TABLE_HIGH, (unsigned)vl, now);
-	vl = pick(port, TABLE_LOW);
-	return vl >= 0 ? take_arbitrated(port, TABLE_LOW, (unsigned)vl, now) : NULL;
+	if (!frame || !queues->is_waiting)
+		return;
+	queues->is_waiting = false;
+	queues->wait_ns += now - queues->waiting_since;
+	port->counters.transmit_wait += queues->wait_ns / XMIT_WAIT_TICK;
+	queues->wait_ns %= XMIT_WAIT_TICK;
 }
 
 struct frame *port_next_to_send(struct port *port, time_ns now)
@@ -236,8 +273,10 @@ struct frame *port_next_to_send(struct port *port, time_ns now)
 	if (queues->pending & (1u << VL_MANAGEMENT))
 		return take_first(port, VL_MANAGEMENT, now);
 
-	struct frame *frame = arbitrate(port, now);
+	struct frame *frame = take_arbitrated(port, now);
 
+	if (unlikely(!frame || queues->is_waiting))
+		note_waiting(port, frame, now);
 	if (frame) {
 		struct vl_queue *queue = &queues->vls[frame->vl];
 
@@ -248,44 +287,71 @@ struct frame *port_next_to_send(struct port *port, time_ns now)
 	return frame;
 }
 
-/* --- lifetimes: head of queue, and VLs that stall --- */
+/* --- lifetimes: head of queue, the whole switch, and VLs that stall --- */
 
-static bool has_lifetime(const struct port *port)
+/* TIME_NEVER: none. */
+static time_ns head_of_queue_life(const struct port *port)
 {
-	return port->kind == PORT_OF_SWITCH && port->info.hoq_life <= LIFETIME_CODE_MAX;
+	return port->info.hoq_life <= LIFETIME_CODE_MAX ? time_from_code(port->info.hoq_life)
+							: TIME_NEVER;
 }
 
-time_ns port_lifetime_deadline(const struct port *port)
+static time_ns later(time_ns start, time_ns life)
+{
+	return life == TIME_NEVER ? TIME_NEVER : start + life;
+}
+
+/* When the first frame of this queue is too old, for one reason or the other. */
+static time_ns first_expires(const struct port *port, const struct vl_queue *queue,
+			     time_ns switch_life)
+{
+	return time_earlier(later(queue->first_since, head_of_queue_life(port)),
+			    later(queue->first->node_entered_at, switch_life));
+}
+
+time_ns port_lifetime_deadline(const struct port *port, time_ns switch_life)
 {
 	time_ns earliest = TIME_NEVER;
 
-	if (!has_lifetime(port))
+	if (port->kind != PORT_OF_SWITCH)
 		return earliest;
 	for (unsigned vl = 0; vl < VL_MANAGEMENT; vl++)
 		if (port->queues->pending & (1u << vl))
-			earliest = time_earlier(earliest,
-						first_frame(&port->queues->vls[vl])->queued_at);
-	return earliest == TIME_NEVER ? earliest : earliest + time_from_code(port->info.hoq_life);
+			earliest = time_earlier(
+				earliest, first_expires(port, &port->queues->vls[vl], switch_life));
+	return earliest;
 }
 
-struct frame *port_next_expired(struct port *port, time_ns now)
+/* A lane whose frames time out one after the other discards what comes, for a while. */
+static void count_discard(const struct port *port, struct vl_queue *queue, time_ns now)
 {
-	if (!has_lifetime(port))
+	if (!port->info.vl_stall_count || ++queue->lifetime_discards < port->info.vl_stall_count)
+		return;
+	queue->stalled_until = now + STALL_LIVES * head_of_queue_life(port);
+	queue->lifetime_discards = 0;
+}
+
+struct frame *port_next_expired(struct port *port, time_ns switch_life, time_ns now,
+				enum drop_reason *ret_reason)
+{
+	time_ns life = head_of_queue_life(port);
+
+	if (port->kind != PORT_OF_SWITCH)
 		return NULL;
-
-	time_ns life = time_from_code(port->info.hoq_life);
-
 	for (unsigned vl = 0; vl < VL_MANAGEMENT; vl++) {
 		struct vl_queue *queue = &port->queues->vls[vl];
 
-		if (!(port->queues->pending & (1u << vl)) ||
-		    first_frame(queue)->queued_at + life > now)
+		if (!(port->queues->pending & (1u << vl)))
 			continue;
-		if (port->info.vl_stall_count &&
-		    ++queue->lifetime_discards >= port->info.vl_stall_count) {
-			queue->stalled_until = now + 8 * life;
-			queue->lifetime_discards = 0;
-		}
+
+		bool is_stalled = queue->stalled_until > now;
+		bool waited = later(queue->first_since, life) <= now;
+
+		if (!is_stalled && first_expires(port, queue, switch_life) > now)
+			continue;
+		if (!is_stalled && waited)
+			count_discard(port, queue, now);
+		*ret_reason = is_stalled || waited ? DROP_HEAD_OF_QUEUE : DROP_LIFETIME;
 		return take_first(port, vl, now);
 	}
 	return NULL;

@@ -13,9 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "base/event_wheel.h"
 #include "base/list.h"
 #include "base/time.h"
 #include "base/timer_queue.h"
+#include "net/link/arbitration.h"
 #include "net/link/port.h"
 
 enum {
@@ -26,29 +28,54 @@ enum {
 	LIFETIME_CODE_MAX = 19, /* codes above mean without limit */
 };
 
+struct rate_gate;
+
 struct vl_queue {
-	struct list frames;
+	_Alignas(CACHE_LINE_BYTES) struct frame *first; /* a list by frame->next: only ends are
+							   touched */
+	struct frame *last;
+	time_ns first_since; /* when `first` came to the head: head-of-queue lifetime */
 	uint32_t frame_count;
 	uint32_t block_count;
 	uint16_t fctbs;		   /* as sender: blocks sent since the link came up, 12 bits */
 	uint16_t fccl;		   /* as sender: up to where the peer lets us send, 12 bits */
+	uint16_t cable_blocks;	   /* as sender: sent and not yet at the other end */
+	uint16_t flying_fccl;	   /* as sender: a limit that is on its way to us */
 	uint16_t abr;		   /* as receiver: blocks received, 12 bits */
 	uint16_t buffer_blocks;	   /* as receiver: occupied */
 	uint8_t lifetime_discards; /* in a row, against VLStallCount */
 	time_ns stalled_until;
 };
 
-struct vl_arbiter {
-	uint8_t entry[2];  /* [high]: present entry of the table */
-	int32_t left[2];   /* bytes that it may still send */
-	int32_t high_left; /* bytes of high priority until low has its turn */
+/* Kinds of events. */
+enum { WHEEL_WIRE, WHEEL_CREDITS };
+
+/* What only links that take time need. */
+struct port_pacer {
+	time_ns free_at;    /* the wire has taken all that was given to it */
+	uint32_t carry;	    /* of a nanosecond, in parts of data_mbps */
+	uint32_t data_mbps; /* of the active width and speed */
+	struct list cable;  /* frames that left here and are not there yet, in order of arrival */
+	struct wheel_event wire;    /* the wire is free, or the first frame on the cable arrives */
+	uint16_t credits_due;	    /* as receiver: a bit per VL with room to tell of */
+	uint16_t credits_flying;    /* as receiver: told, and on the way */
+	struct wheel_event credits; /* they arrive */
+	struct rate_gate *gates;    /* static rate control: fabric/rate_gates.h */
 };
+
+/* A tick of PortXmitWait, as PortSamplesControl.Tick says it. */
+#define XMIT_WAIT_TICK MICROSECONDS(1)
 
 struct port_queues {
 	struct port *port;
 	uint16_t pending; /* bit per VL that has frames */
 	bool endpoint_is_full;
+	bool has_waiter; /* adapters: somebody found no room here, and wants to know of it */
+	bool is_waiting; /* has data to send and no credits for any of it */
+	time_ns waiting_since;
+	time_ns wait_ns; /* not yet a whole tick of PortXmitWait */
 	struct vl_arbiter arbiter;
+	struct port_pacer pacer;
 	struct vl_queue vls[VL_COUNT];
 	struct list arrivals;		 /* adapters: data for the endpoint */
 	struct list management_arrivals; /* adapters: VL15, never behind data */
@@ -72,18 +99,36 @@ static inline uint32_t frame_credit_blocks(uint32_t byte_count)
 void port_credits_init(struct port *port);
 
 /* The number of data VLs that OperationalVLs names. */
-unsigned port_data_vl_count(const struct port *port);
+static inline unsigned port_data_vl_count(const struct port *port)
+{
+	static const uint8_t counts[16] = {1, 1, 2, 4, 8, 15, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
-/* Queues on frame->vl. DROP_VL15 or DROP_LIFETIME (a stalled lane): the frame is still the
- * caller's. */
+	return counts[port->info.operational_vls & 15];
+}
+
+/* Whether a packet of the largest size could leave by this lane now. */
+bool port_lane_has_credits(const struct port *port, unsigned vl);
+
+/* Queues on frame->vl. DROP_VL15 or DROP_HEAD_OF_QUEUE (a stalled lane): the frame is still
+ * the caller's. */
 MUST_USE enum drop_reason port_enqueue(struct port *port, struct frame *frame, time_ns now);
+
+/* The first frame of the lowest lane that has any; NULL: none. */
+static inline const struct frame *port_first_frame(const struct port *port)
+{
+	const struct port_queues *queues = port->queues;
+
+	return queues->pending ? queues->vls[__builtin_ctz(queues->pending)].first : NULL;
+}
 
 /* Takes out the frame that arbitration and credits let go next, or returns NULL. */
 struct frame *port_next_to_send(struct port *port, time_ns now);
 
-/* Takes out the first frame of a queue that waited too long. */
-struct frame *port_next_expired(struct port *port, time_ns now);
-time_ns port_lifetime_deadline(const struct port *port);
+/* Takes out the first frame of a queue that waited too long, there or (switch_life; TIME_NEVER:
+ * without limit) in the whole node. */
+struct frame *port_next_expired(struct port *port, time_ns switch_life, time_ns now,
+				enum drop_reason *ret_reason);
+time_ns port_lifetime_deadline(const struct port *port, time_ns switch_life);
 
 /* Takes out any frame: the link is going down. */
 struct frame *port_flush_next(struct port *port);
@@ -97,5 +142,17 @@ void port_buffer_take(struct port *port, struct frame *frame);
 /* It left, and frame->credit_blocks of frame->input_vl are free again. Returns true if the peer may
  * go on now. */
 MUST_USE bool port_buffer_release(struct port *port, unsigned input_vl, unsigned credit_blocks);
+
+/* The same on a link that takes time: the limit is told by flow control packets, one per lane at a
+ * time, which the caller sends off and lets arrive. */
+void port_buffer_release_quietly(struct port *port, unsigned input_vl, unsigned credit_blocks);
+/* Returns how many flow control packets leave. */
+unsigned port_credits_depart(struct port *port);
+/* Returns true if the peer has frames that may go on now. */
+MUST_USE bool port_credits_arrive(struct port *port);
+
+/* The frame is on the cable, and is no longer (arrived or lost). */
+void port_cable_take(struct port *output, const struct frame *frame);
+void port_cable_release(struct port *output, const struct frame *frame);
 
 #endif

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "net/link/port_queues.h"
 #include "wire/gid.h"
 #include "wire/mtu.h"
@@ -90,9 +91,11 @@ static void set_link_fields(struct port_info *info)
 static void set_end_port_fields(struct port_info *info)
 {
 	info->gid_prefix = GID_PREFIX_LINK_LOCAL;
-	info->capability_mask = CAPABILITY_TRAP | CAPABILITY_SL_MAPPING |
-				CAPABILITY_SYSTEM_IMAGE_GUID | CAPABILITY_EXTENDED_SPEEDS |
-				CAPABILITY_CLIENT_REREGISTRATION;
+	info->capability_mask =
+		CAPABILITY_NOTICE | CAPABILITY_TRAP | CAPABILITY_SL_MAPPING | CAPABILITY_LED_INFO |
+		CAPABILITY_SYSTEM_IMAGE_GUID | CAPABILITY_EXTENDED_SPEEDS | CAPABILITY_DR_NOTICE |
+		CAPABILITY_MASK_NOTICE | CAPABILITY_CLIENT_REREGISTRATION |
+		CAPABILITY_OTHER_CHANGES_NOTICE | CAPABILITY_MULTICAST_PKEY_TRAP_SUPPRESSION;
 	info->guid_cap = GUIDS_DEFAULT;
 	info->subnet_timeout = SUBNET_TIMEOUT_DEFAULT;
 	info->resp_time_value = RESP_TIME_DEFAULT;
@@ -109,7 +112,11 @@ static void set_port_info(struct port *port)
 	case PORT_OF_ADAPTER:
 		set_link_fields(info);
 		set_end_port_fields(info);
-		info->capability_mask |= CAPABILITY_COMMUNICATION;
+		/* Nobody connects to a router. */
+		if (port->node->info.node_type == NODE_CA)
+			info->capability_mask |= CAPABILITY_COMMUNICATION |
+						 CAPABILITY_AUTOMATIC_MIGRATION |
+						 CAPABILITY_OPTIONAL_IPD;
 		break;
 	case PORT_OF_SWITCH:
 		set_link_fields(info);
@@ -117,6 +124,7 @@ static void set_port_info(struct port *port)
 		break;
 	case PORT_OF_MANAGEMENT:
 		set_end_port_fields(info);
+		info->capability_mask |= CAPABILITY_SWITCH_PKEY_TRAP | CAPABILITY_MULTICAST_FDB_TOP;
 		info->port_state = PORT_ACTIVE;
 		info->physical_state = PHYSICAL_LINK_UP;
 		break;
@@ -151,7 +159,6 @@ static int init_port(struct node *node, unsigned port_number)
 	port->node = node;
 	port->number = (uint8_t)port_number;
 	port->guid = node->info.node_guid + (node_is_switch(node) ? 0 : port_number);
-	list_init(&port->work_link);
 	port->pkey_count = PKEYS_DEFAULT;
 	port->pkeys = calloc(port->pkey_count, sizeof(*port->pkeys));
 	port->sl_to_vl = calloc(sl_rows, sizeof(*port->sl_to_vl));
@@ -186,9 +193,10 @@ int node_init(struct node *node, enum node_type type, unsigned port_count, uint6
 	list_init(&node->link);
 	set_node_info(node, type, node_guid);
 	snprintf(node->description, sizeof(node->description), "%s", description);
-	node->ports = calloc(port_count + 1, sizeof(*node->ports));
+	node->ports = aligned_alloc(CACHE_LINE_BYTES, (port_count + 1) * sizeof(*node->ports));
 	if (!node->ports)
 		return -ENOMEM;
+	memset(node->ports, 0, (port_count + 1) * sizeof(*node->ports));
 
 	int error = node_is_switch(node) ? init_forwarding(node) : 0;
 
@@ -210,6 +218,7 @@ void node_release(struct node *node)
 		free(port->guids);
 		free(port->pkeys);
 		free(port->sl_to_vl);
+		free(port->congestion);
 		port_queues_destroy(port);
 	}
 	free(node->ports);

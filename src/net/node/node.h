@@ -24,6 +24,8 @@ enum {
 	NODE_DEVICE_ROUTER = 3,
 };
 
+struct router_table;
+
 struct node {
 	struct list link; /* in the fabric */
 	uint32_t index;	  /* in the fabric, stable */
@@ -37,6 +39,8 @@ struct node {
 	struct switch_info switch_info;
 	uint8_t *lft;	     /* linear_fdb_cap entries */
 	uint16_t (*mft)[16]; /* [MLID - 0xc000][position]: port masks */
+	/* routers */
+	struct router_table *router; /* owned by the fabric: net/router/routing.h */
 	/* channel adapters: which virtual host, which adapter on it */
 	char host[64];
 	uint32_t adapter_index;
@@ -51,6 +55,17 @@ void node_release(struct node *node);
 static inline bool node_is_switch(const struct node *node)
 {
 	return node->info.node_type == NODE_SWITCH;
+}
+
+static inline bool node_is_router(const struct node *node)
+{
+	return node->info.node_type == NODE_ROUTER;
+}
+
+/* Whether anybody can be attached to its ports: not to those of switches and routers. */
+static inline bool node_is_adapter(const struct node *node)
+{
+	return node->info.node_type == NODE_CA;
 }
 
 /* The port whose LID, M_Key and GUID speak for the one named: port 0 at a switch, the port itself

@@ -34,9 +34,13 @@ static void test_drops_count_where_the_architecture_says(void **state)
 		{DROP_VL_MAPPING, offsetof(struct link_counters, receive_switch_relay_errors)},
 		{DROP_MTU, offsetof(struct link_counters, transmit_discards)},
 		{DROP_LIFETIME, offsetof(struct link_counters, transmit_discards)},
+		{DROP_HEAD_OF_QUEUE, offsetof(struct link_counters, transmit_discards)},
 		{DROP_PKEY_INBOUND, offsetof(struct link_counters, receive_constraint_errors)},
 		{DROP_PKEY_OUTBOUND, offsetof(struct link_counters, transmit_constraint_errors)},
 		{DROP_VL15, offsetof(struct link_counters, vl15_dropped)},
+		{DROP_VCRC, offsetof(struct link_counters, receive_errors)},
+		{DROP_ICRC, offsetof(struct link_counters, receive_errors)},
+		{DROP_OVERRUN, offsetof(struct link_counters, receive_errors)},
 	};
 
 	(void)state;
@@ -66,17 +70,19 @@ static void test_multicast_is_told_from_unicast_and_directed_routes(void **state
 	struct port port = {0};
 
 	(void)state;
-	port_count_transmit(&port, 0xc000, 6);
-	port_count_transmit(&port, 0xfffe, 6);
-	port_count_transmit(&port, 0xffff, 72);
-	port_count_receive(&port, 1, 10);
+	port_count_transmit(&port, 0xc000, 0, 6);
+	port_count_transmit(&port, 0xfffe, 3, 6);
+	port_count_transmit(&port, 0xffff, 0, 72);
+	port_count_receive(&port, 1, 15, 10);
 	assert_int_equal(port.counters.multicast_transmit_packets, 2);
 	assert_int_equal(port.counters.unicast_transmit_packets, 1);
 	assert_int_equal(port.counters.transmit_words, 84);
 	assert_int_equal(port.counters.unicast_receive_packets, 1);
-	port_count_offloaded_transmit(&port, 1000, 5000);
+	port_count_offloaded_transmit(&port, 3, 1000, 5000);
 	assert_int_equal(port.counters.transmit_packets, 1003);
 	assert_int_equal(port.counters.transmit_words, 5084);
+	assert_int_equal(port.counters.transmit_words_by_sl[3], 5006);
+	assert_int_equal(port.counters.receive_words_by_sl[15], 10);
 }
 
 int main(void)

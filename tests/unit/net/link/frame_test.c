@@ -46,11 +46,59 @@ static void test_taken_frame_remembers_nothing(void **state)
 	frame_pool_release(&pool);
 }
 
+static void test_small_and_large_frames_do_not_mix(void **state)
+{
+	struct frame_pool pool;
+	struct frame *small, *large;
+
+	(void)state;
+	frame_pool_init(&pool, 64);
+	small = frame_take_for(&pool, FRAME_SMALL_BYTES);
+	large = frame_take_for(&pool, FRAME_SMALL_BYTES + 1);
+	assert_int_equal(small->size, FRAME_SMALL);
+	assert_int_equal(large->size, FRAME_LARGE);
+	memset(small->bytes, 1, FRAME_SMALL_BYTES);
+	memset(large->bytes, 2, PACKET_BYTES_MAX);
+	frame_give_back(&pool, small);
+	frame_give_back(&pool, large);
+	assert_ptr_equal(frame_take(&pool), large);
+	assert_ptr_equal(frame_take_for(&pool, 1), small);
+	/* When there are no small ones left, a large one will do. */
+	for (unsigned i = 0; i < 63; i++)
+		assert_int_equal(frame_take_for(&pool, 1)->size, FRAME_SMALL);
+	assert_int_equal(frame_take_for(&pool, 1)->size, FRAME_LARGE);
+	frame_pool_release(&pool);
+}
+
+static void test_copy_is_the_same_packet_in_its_own_place(void **state)
+{
+	struct frame_pool pool;
+	struct frame *frame, *copy;
+
+	(void)state;
+	frame_pool_init(&pool, 64);
+	frame = frame_take(&pool);
+	copy = frame_take_for(&pool, 100);
+	frame->byte_count = 100;
+	frame->vl = 3;
+	frame->source = &pool;
+	memset(frame->bytes, 7, 100);
+	frame_copy(copy, frame);
+	assert_int_equal(copy->byte_count, 100);
+	assert_int_equal(copy->vl, 3);
+	assert_int_equal(copy->size, FRAME_SMALL);
+	assert_null(copy->source);
+	assert_memory_equal(copy->bytes, frame->bytes, 100);
+	frame_pool_release(&pool);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pool_gives_no_more_than_its_bound),
 		cmocka_unit_test(test_taken_frame_remembers_nothing),
+		cmocka_unit_test(test_small_and_large_frames_do_not_mix),
+		cmocka_unit_test(test_copy_is_the_same_packet_in_its_own_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -232,7 +232,7 @@ static void test_high_limit_zero_gives_low_a_turn_after_each_packet(void **state
 		put(&pair, 0, 1, 0);
 		put(&pair, 3, 1, 0);
 	}
-	expect_lanes(&pair, "000333-");
+	expect_lanes(&pair, "030303-");
 	pair_release(&pair);
 }
 
@@ -273,6 +273,7 @@ static void test_lifetime_counts_from_becoming_first(void **state)
 {
 	struct pair pair;
 	struct frame *first, *second;
+	enum drop_reason reason;
 
 	(void)state;
 	pair_init(&pair);
@@ -280,13 +281,13 @@ static void test_lifetime_counts_from_becoming_first(void **state)
 	pair.a.queues->vls[0].fccl = 0;
 	first = put(&pair, 0, 1, 100);
 	second = put(&pair, 0, 1, 100);
-	assert_int_equal(port_lifetime_deadline(&pair.a), 4196);
-	assert_null(port_next_expired(&pair.a, 4195));
-	assert_ptr_equal(port_next_expired(&pair.a, 4196), first);
-	assert_null(port_next_expired(&pair.a, 4196));
-	assert_int_equal(port_lifetime_deadline(&pair.a), 4196 + 4096);
-	assert_ptr_equal(port_next_expired(&pair.a, 9000), second);
-	assert_int_equal(port_lifetime_deadline(&pair.a), TIME_NEVER);
+	assert_int_equal(port_lifetime_deadline(&pair.a, TIME_NEVER), 4196);
+	assert_null(port_next_expired(&pair.a, TIME_NEVER, 4195, &reason));
+	assert_ptr_equal(port_next_expired(&pair.a, TIME_NEVER, 4196, &reason), first);
+	assert_null(port_next_expired(&pair.a, TIME_NEVER, 4196, &reason));
+	assert_int_equal(port_lifetime_deadline(&pair.a, TIME_NEVER), 4196 + 4096);
+	assert_ptr_equal(port_next_expired(&pair.a, TIME_NEVER, 9000, &reason), second);
+	assert_int_equal(port_lifetime_deadline(&pair.a, TIME_NEVER), TIME_NEVER);
 	pair_release(&pair);
 }
 
@@ -297,33 +298,108 @@ static void test_adapters_and_long_codes_have_no_lifetime(void **state)
 	(void)state;
 	pair_init(&pair);
 	put(&pair, 0, 1, 0);
-	assert_int_equal(port_lifetime_deadline(&pair.a), TIME_NEVER);
+	assert_int_equal(port_lifetime_deadline(&pair.a, TIME_NEVER), TIME_NEVER);
 	pair.a.info.hoq_life = 19;
-	assert_int_not_equal(port_lifetime_deadline(&pair.a), TIME_NEVER);
+	assert_int_not_equal(port_lifetime_deadline(&pair.a, TIME_NEVER), TIME_NEVER);
 	pair.a.kind = PORT_OF_ADAPTER;
-	assert_int_equal(port_lifetime_deadline(&pair.a), TIME_NEVER);
+	assert_int_equal(port_lifetime_deadline(&pair.a, TIME_NEVER), TIME_NEVER);
 	pair_release(&pair);
 }
 
+/* After VLStallCount discards in a row the lane discards for eight times HOQLife: what comes, and what
+ * is there. */
 static void test_lane_that_stalls_discards_at_once(void **state)
 {
 	struct pair pair;
 	struct frame *frame;
+	enum drop_reason reason;
 
 	(void)state;
 	pair_init(&pair);
 	pair.a.info.hoq_life = 0;
 	pair.a.info.vl_stall_count = 2;
 	pair.a.queues->vls[0].fccl = 0;
-	put(&pair, 0, 1, 0);
-	put(&pair, 0, 1, 0);
-	assert_non_null(port_next_expired(&pair.a, 5000));
-	assert_non_null(port_next_expired(&pair.a, 10000));
+	for (unsigned i = 0; i < 3; i++)
+		put(&pair, 0, 1, 0);
+	put(&pair, 1, 1, 10000);
+	assert_non_null(port_next_expired(&pair.a, TIME_NEVER, 5000, &reason));
+	assert_null(port_next_expired(&pair.a, TIME_NEVER, 5000, &reason));
+	assert_non_null(port_next_expired(&pair.a, TIME_NEVER, 10000, &reason));
+	assert_non_null(port_next_expired(&pair.a, TIME_NEVER, 10000, &reason));
+	assert_int_equal(reason, DROP_HEAD_OF_QUEUE);
+	assert_null(port_next_expired(&pair.a, TIME_NEVER, 10000, &reason));
 	frame = frame_take(&pair.pool);
 	frame->byte_count = 58;
 	frame->vl = 0;
-	assert_int_equal(port_enqueue(&pair.a, frame, 10000 + 8 * 4096 - 1), DROP_LIFETIME);
+	assert_int_equal(port_enqueue(&pair.a, frame, 10000 + 8 * 4096 - 1), DROP_HEAD_OF_QUEUE);
 	assert_int_equal(port_enqueue(&pair.a, frame, 10000 + 8 * 4096), DROP_NONE);
+	pair_release(&pair);
+}
+
+/* A packet that is sent ends the row of discards. */
+static void test_lane_that_moves_does_not_stall(void **state)
+{
+	struct pair pair;
+	enum drop_reason reason;
+
+	(void)state;
+	pair_init(&pair);
+	pair.a.info.hoq_life = 0;
+	pair.a.info.vl_stall_count = 2;
+	set_entry(&pair.a, 0, 0, 0, 1);
+	put(&pair, 0, 1, 0);
+	assert_non_null(port_next_expired(&pair.a, TIME_NEVER, 5000, &reason));
+	put(&pair, 0, 1, 5000);
+	assert_non_null(port_next_to_send(&pair.a, 5000));
+	put(&pair, 0, 1, 6000);
+	assert_non_null(port_next_expired(&pair.a, TIME_NEVER, 11000, &reason));
+	put(&pair, 0, 1, 11000);
+	pair_release(&pair);
+}
+
+/* LifeTimeValue counts from when the packet came into the switch, wherever it waits. */
+static void test_switch_lifetime_ends_what_waits_for_credits(void **state)
+{
+	struct pair pair;
+	enum drop_reason reason;
+
+	(void)state;
+	pair_init(&pair);
+	pair.a.queues->vls[0].fccl = 0;
+	put(&pair, 0, 1, 700)->node_entered_at = 500;
+	assert_int_equal(port_lifetime_deadline(&pair.a, 4096), 4596);
+	assert_null(port_next_expired(&pair.a, 4096, 4595, &reason));
+	assert_non_null(port_next_expired(&pair.a, 4096, 4596, &reason));
+	assert_int_equal(reason, DROP_LIFETIME);
+	pair_release(&pair);
+}
+
+/* Ticks of a microsecond in which there was a frame and no credit for it; their parts add up. */
+static void test_waiting_for_credits_is_counted_in_ticks(void **state)
+{
+	struct pair pair;
+
+	(void)state;
+	pair_init(&pair);
+	pair.a.info.operational_vls = 1;
+	for (unsigned round = 0; round < 4; round++) {
+		time_ns now = MILLISECONDS(round);
+		uint16_t fccl = pair.a.queues->vls[0].fccl;
+
+		pair.a.queues->vls[0].fccl = pair.a.queues->vls[0].fctbs;
+		put(&pair, 0, 1, now);
+		assert_null(port_next_to_send(&pair.a, now));
+		assert_null(port_next_to_send(&pair.a, now + 700));
+		pair.a.queues->vls[0].fccl = fccl;
+
+		struct frame *frame = port_next_to_send(&pair.a, now + 2500);
+
+		assert_non_null(frame);
+		frame_give_back(&pair.pool, frame);
+	}
+	assert_int_equal(pair.a.counters.transmit_wait, 10);
+	assert_null(port_next_to_send(&pair.a, SECONDS(1)));
+	assert_int_equal(pair.a.counters.transmit_wait, 10);
 	pair_release(&pair);
 }
 
@@ -344,6 +420,9 @@ int main(void)
 		cmocka_unit_test(test_lifetime_counts_from_becoming_first),
 		cmocka_unit_test(test_adapters_and_long_codes_have_no_lifetime),
 		cmocka_unit_test(test_lane_that_stalls_discards_at_once),
+		cmocka_unit_test(test_lane_that_moves_does_not_stall),
+		cmocka_unit_test(test_switch_lifetime_ends_what_waits_for_credits),
+		cmocka_unit_test(test_waiting_for_credits_is_counted_in_ticks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,7 +81,7 @@ static void test_corrupt_or_truncated_packet_is_malformed(void **state)
 	frame.byte_count = 20;
 	assert_int_equal(port_check_received(&port, &frame, &decoded), DROP_NONE);
 	frame.is_corrupt = true;
-	assert_int_equal(port_check_received(&port, &frame, &decoded), DROP_MALFORMED);
+	assert_int_equal(port_check_received(&port, &frame, &decoded), DROP_VCRC);
 	frame.is_corrupt = false;
 	frame.byte_count = 7;
 	assert_int_equal(port_check_received(&port, &frame, &decoded), DROP_MALFORMED);

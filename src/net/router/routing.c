@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a router sends a packet (vol 1, chapter 19). */
+#include "net/router/routing.h"
+
+#include "base/bytes.h"
+#include "net/switch/forwarding.h"
+#include "wire/grh.h"
+#include "wire/mtu.h"
+
+enum {
+	DLID_OFFSET = 2,
+	SLID_OFFSET = 6,
+	HOP_LIMIT_OFFSET = LRH_BYTES + 7,
+	SCOPE_MASK = 0xf,
+	SCOPE_LINK = 2, /* and what is narrower */
+};
+
+bool router_owns_gid(const struct node *node, const struct gid *gid)
+{
+	for (unsigned number = 1; number <= node->port_count; number++) {
+		const struct port *port = &node->ports[number];
+		uint64_t prefix = gid_prefix(gid);
+
+		if (gid_guid(gid) == port->guid &&
+		    (prefix == port->info.gid_prefix || prefix == GID_PREFIX_LINK_LOCAL))
+			return true;
+	}
+	return false;
+}
+
+bool gid_prefix_is_routable(uint64_t prefix)
+{
+	return prefix != 0 && prefix >> 54 != GID_PREFIX_LINK_LOCAL >> 54;
+}
+
+bool gid_multicast_is_routable(const struct gid *mgid)
+{
+	return (mgid->bytes[1] & SCOPE_MASK) > SCOPE_LINK;
+}
+
+bool routing_header_read(const struct frame *frame, const struct lrh *lrh,
+			 struct routing_header *ret_header)
+{
+	struct forwarding_header forwarding;
+	struct grh grh;
+
+	if (lrh->lnh != LNH_GLOBAL || !forwarding_header_read(frame, lrh, &forwarding) ||
+	    !grh_decode(frame->bytes + LRH_BYTES, frame->byte_count - LRH_BYTES, &grh))
+		return false;
+	*ret_header = (struct routing_header){
+		.sgid = grh.sgid,
+		.dgid = grh.dgid,
+		.hop_limit = grh.hop_limit,
+		.sl = lrh->sl,
+		.payload_bytes = forwarding.payload_bytes,
+	};
+	return true;
+}
+
+struct routing_decision routing_unicast(const struct node *node, unsigned input_port,
+					const struct routing_header *header)
+{
+	uint64_t prefix = gid_prefix(&header->dgid);
+
+	/* 0 and 1 end here: a packet that goes on has a hop left. */
+	if (header->hop_limit <= 1)
+		return (struct routing_decision){.verdict = DROP_HOP_LIMIT};
+	if (!gid_prefix_is_routable(prefix))
+		return (struct routing_decision){.verdict = DROP_NO_ROUTE};
+
+	const struct router_route *route = router_table_find(node->router, prefix);
+
+	if (!route)
+		return (struct routing_decision){.verdict = DROP_NO_ROUTE};
+	if (route->output_port == input_port)
+		return (struct routing_decision){.verdict = DROP_LOOPING};
+	return (struct routing_decision){.route = route};
+}
+
+enum drop_reason routing_output(const struct node *node, unsigned output_port,
+				const struct routing_header *header, uint8_t *ret_vl)
+{
+	const struct port *output = &node->ports[output_port];
+
+	if (!port_is_active(output))
+		return DROP_PORT_INACTIVE;
+	if (header->payload_bytes > mtu_bytes(output->info.neighbor_mtu))
+		return DROP_MTU;
+
+	uint8_t vl = port_output_vl(output, 0, header->sl);
+
+	if (vl == VL_MANAGEMENT)
+		return DROP_VL_MAPPING;
+	*ret_vl = vl;
+	return DROP_NONE;
+}
+
+void routing_rewrite(struct frame *frame, uint16_t slid, uint16_t dlid)
+{
+	put_be16(frame->bytes + DLID_OFFSET, dlid);
+	put_be16(frame->bytes + SLID_OFFSET, slid);
+	frame->bytes[HOP_LIMIT_OFFSET]--;
+}

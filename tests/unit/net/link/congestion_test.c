@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Congestion control: which packets are marked, how an index rises and is forgotten, what it
+ * delays. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "net/link/congestion.h"
+#include "net/link/port_queues.h"
+
+static void port_with(struct port *port, struct congestion_marking marking)
+{
+	*port = (struct port){.kind = PORT_OF_SWITCH};
+	assert_int_equal(port_queues_create(port), 0);
+	assert_int_equal(port_set_marking(port, &marking), 0);
+	port->queues->vls[0].fccl = 2000;
+}
+
+static void port_end(struct port *port)
+{
+	free(port->congestion);
+	port_queues_destroy(port);
+}
+
+static void test_threshold_says_how_much_may_wait(void **state)
+{
+	(void)state;
+	for (uint8_t threshold = 0; threshold <= 15; threshold++) {
+		struct port port;
+		unsigned first = 0;
+
+		port_with(&port, (struct congestion_marking){.threshold = threshold});
+		for (unsigned blocks = 0; blocks <= 4096 && !first; blocks++) {
+			port.queues->vls[0].block_count = blocks;
+			if (port_marks_congestion(&port, 0, 1))
+				first = blocks;
+		}
+		assert_int_equal(first, threshold ? 128 * (16 - threshold) : 0);
+		port_end(&port);
+	}
+}
+
+static void test_one_of_rate_and_one_is_marked(void **state)
+{
+	struct port port;
+	unsigned marked = 0;
+
+	(void)state;
+	port_with(&port, (struct congestion_marking){
+				 .threshold = 15, .marking_rate = 3, .packet_blocks_min = 2});
+	port.queues->vls[0].block_count = 1000;
+	for (unsigned i = 0; i < 100; i++) {
+		marked += port_marks_congestion(&port, 0, 2);
+		/* Too short to be eligible. */
+		assert_false(port_marks_congestion(&port, 0, 1));
+	}
+	assert_int_equal(marked, 25);
+	port_end(&port);
+}
+
+static void test_victims_are_marked_only_if_asked_for(void **state)
+{
+	struct port port;
+
+	(void)state;
+	port_with(&port, (struct congestion_marking){.threshold = 15});
+	port.queues->vls[0].block_count = 1000;
+	port.queues->vls[0].fccl = 0; /* no credits: the congestion is elsewhere */
+	assert_false(port_marks_congestion(&port, 0, 1));
+	port.congestion->marking.marks_victims = true;
+	assert_true(port_marks_congestion(&port, 0, 1));
+	port_end(&port);
+}
+
+static void test_index_rises_to_its_limit_and_is_forgotten_step_by_step(void **state)
+{
+	const struct congestion_reaction reaction = {
+		.ccti_increase = 3, .ccti_limit = 8, .ccti_min = 1, .ccti_timer = 10};
+	struct ccti ccti = {0};
+
+	(void)state;
+	ccti_raise(&reaction, &ccti, 1000);
+	assert_int_equal(ccti.index, 3);
+	ccti_raise(&reaction, &ccti, 1000);
+	ccti_raise(&reaction, &ccti, 1000);
+	assert_int_equal(ccti.index, 8);
+	(void)ccti_delay(&reaction, &ccti, 100, 1000 + 10239);
+	assert_int_equal(ccti.index, 8);
+	(void)ccti_delay(&reaction, &ccti, 100, 1000 + 10240);
+	assert_int_equal(ccti.index, 7);
+	(void)ccti_delay(&reaction, &ccti, 100, 1000 + 3 * 10240);
+	assert_int_equal(ccti.index, 5);
+	(void)ccti_delay(&reaction, &ccti, 100, SECONDS(10));
+	assert_int_equal(ccti.index, 1);
+}
+
+static void test_table_gives_shift_and_multiplier(void **state)
+{
+	struct congestion_reaction reaction = {.ccti_increase = 1, .ccti_limit = 200};
+	struct ccti ccti = {0};
+
+	(void)state;
+	reaction.table[1] = 5;
+	reaction.table[2] = 1 << 14 | 3;
+	reaction.table[127] = 3 << 14 | 16383;
+	assert_int_equal(ccti_delay(&reaction, &ccti, 100, 0), 0);
+	ccti_raise(&reaction, &ccti, 0);
+	assert_int_equal(ccti_delay(&reaction, &ccti, 100, 0), 500);
+	ccti_raise(&reaction, &ccti, 0);
+	assert_int_equal(ccti_delay(&reaction, &ccti, 100, 0), 150);
+	for (unsigned i = 0; i < 300; i++)
+		ccti_raise(&reaction, &ccti, 0);
+	assert_int_equal(ccti.index, 127);
+	assert_int_equal(ccti_delay(&reaction, &ccti, 80, 0), 163830);
+}
+
+static void test_what_is_owed_is_paid_once(void **state)
+{
+	struct congestion congestion = {0};
+
+	(void)state;
+	assert_false(congestion_pay_becn(&congestion, 7));
+	congestion_owe_becn(&congestion, 7);
+	congestion_owe_becn(&congestion, 7);
+	congestion_owe_becn(&congestion, 9);
+	assert_true(congestion_pay_becn(&congestion, 7));
+	assert_false(congestion_pay_becn(&congestion, 7));
+	assert_true(congestion_pay_becn(&congestion, 9));
+	for (uint16_t lid = 1; lid <= 100; lid++)
+		congestion_owe_becn(&congestion, lid);
+	assert_false(congestion_pay_becn(&congestion, 84));
+	assert_true(congestion_pay_becn(&congestion, 85));
+	assert_true(congestion_pay_becn(&congestion, 100));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_threshold_says_how_much_may_wait),
+		cmocka_unit_test(test_one_of_rate_and_one_is_marked),
+		cmocka_unit_test(test_victims_are_marked_only_if_asked_for),
+		cmocka_unit_test(test_index_rises_to_its_limit_and_is_forgotten_step_by_step),
+		cmocka_unit_test(test_table_gives_shift_and_multiplier),
+		cmocka_unit_test(test_what_is_owed_is_paid_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
