@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "fabric/cables.h"
 #include "fabric/movement.h"
+#include "fabric/rate_gates.h"
+#include "fabric/routers.h"
 #include "net/link/link.h"
 #include "net/link/port_queues.h"
 
@@ -25,6 +28,41 @@ static int reserve_index(struct fabric *fabric)
 	return 0;
 }
 
+/* Every port may be waiting for its turn at once; nothing moves while nodes are added. */
+static int reserve_work(struct fabric *fabric, uint32_t port_total)
+{
+	uint32_t capacity = fabric->work ? fabric->work_mask + 1 : 64;
+
+	if (fabric->work && port_total < capacity)
+		return 0;
+	while (capacity <= port_total)
+		capacity *= 2;
+
+	struct port **work = malloc(capacity * sizeof(struct port *));
+
+	if (!work)
+		return -ENOMEM;
+	for (uint32_t index = 0; fabric->work_head + index != fabric->work_tail; index++)
+		work[index] = fabric->work[(fabric->work_head + index) & fabric->work_mask];
+	free(fabric->work);
+	fabric->work = work;
+	fabric->work_mask = capacity - 1;
+	fabric->work_tail -= fabric->work_head;
+	fabric->work_head = 0;
+	return 0;
+}
+
+static int reserve_timers(struct fabric *fabric, uint32_t port_total)
+{
+	int error = timer_queue_reserve(&fabric->lifetimes, port_total);
+
+	if (!error)
+		error = event_wheel_reserve(&fabric->cables, 2 * port_total);
+	if (!error)
+		error = reserve_work(fabric, port_total);
+	return error;
+}
+
 int fabric_add_node(struct fabric *fabric, enum node_type type, unsigned port_count,
 		    uint64_t node_guid, const char *name, const char *description,
 		    struct node **ret_node)
@@ -32,8 +70,7 @@ int fabric_add_node(struct fabric *fabric, enum node_type type, unsigned port_co
 	int error = reserve_index(fabric);
 
 	if (!error)
-		error = timer_queue_reserve(&fabric->lifetimes,
-					    fabric->port_total + port_count + 1);
+		error = reserve_timers(fabric, fabric->port_total + port_count + 1);
 	if (error)
 		return error;
 
@@ -46,6 +83,14 @@ int fabric_add_node(struct fabric *fabric, enum node_type type, unsigned port_co
 		free(node);
 		return error;
 	}
+	if (type == NODE_ROUTER) {
+		error = routers_add(fabric, node);
+		if (error) {
+			node_release(node);
+			free(node);
+			return error;
+		}
+	}
 	snprintf(node->name, sizeof(node->name), "%s", name);
 	node->index = fabric->node_count;
 	fabric->by_index[fabric->node_count++] = node;
@@ -57,9 +102,10 @@ int fabric_add_node(struct fabric *fabric, enum node_type type, unsigned port_co
 
 void fabric_note_state_change(struct fabric *fabric, struct port *port)
 {
+	routers_note_change(fabric);
 	if (node_is_switch(port->node))
 		agent_link_changed(&fabric->agent_memory, port->node, fabric->now);
-	else if (fabric->owner.port_changed)
+	else if (node_is_adapter(port->node) && fabric->owner.port_changed)
 		fabric->owner.port_changed(fabric->owner.context, port);
 }
 
@@ -84,6 +130,12 @@ static void flush(struct fabric *fabric, struct port *port)
 	timer_queue_cancel(&fabric->lifetimes, &port->queues->lifetime);
 	while ((frame = port_flush_next(port)))
 		fabric_drop(fabric, port, frame, DROP_PORT_INACTIVE);
+	while ((frame = cable_lose_next(fabric, port)))
+		fabric_drop(fabric, port, frame, DROP_PORT_INACTIVE);
+	while ((frame = rate_gates_lose_next(fabric, port)))
+		fabric_drop(fabric, port, frame, DROP_PORT_INACTIVE);
+	if (port->faults)
+		faults_flush(fabric, port);
 }
 
 static void fall(struct fabric *fabric, struct port *port, enum physical_state physical)
@@ -97,6 +149,26 @@ static void fall(struct fabric *fabric, struct port *port, enum physical_state p
 		fabric_note_state_change(fabric, port->peer);
 	}
 	note_paths_changed(fabric);
+}
+
+void fabric_link_error(struct fabric *fabric, struct port *port, enum link_error_action action)
+{
+	switch (action) {
+	case LINK_ERROR_NONE:
+		break;
+	case LINK_ERROR_RECOVER:
+		/* Training anew takes less time than anybody sees; what was lost is lost. */
+		agent_link_integrity(&fabric->agent_memory, port, fabric->now);
+		break;
+	case LINK_ERROR_FALL:
+		agent_link_integrity(&fabric->agent_memory, port, fabric->now);
+		fall(fabric, port, (enum physical_state)port->info.link_down_default_state);
+		train(fabric, port);
+		break;
+	case LINK_ERROR_OVERRUN:
+		agent_buffer_overrun(&fabric->agent_memory, port, fabric->now);
+		break;
+	}
 }
 
 int fabric_connect(struct fabric *fabric, struct port *a, struct port *b)
@@ -127,7 +199,8 @@ static void agent_port_changed(void *context, struct port *port)
 	struct fabric *fabric = context;
 
 	port->state_changes++;
-	if (!node_is_switch(port->node) && fabric->owner.port_changed)
+	routers_note_change(fabric);
+	if (node_is_adapter(port->node) && fabric->owner.port_changed)
 		fabric->owner.port_changed(fabric->owner.context, port);
 	/* A new VL or arbitration table may let a waiting frame go. */
 	fabric_wake(fabric, port);
@@ -176,23 +249,36 @@ int fabric_init(struct fabric *fabric, const struct fabric_owner *owner)
 {
 	*fabric = (struct fabric){.owner = *owner};
 	list_init(&fabric->nodes);
-	list_init(&fabric->work);
+	list_init(&fabric->faulty_links);
+	timer_queue_init(&fabric->fault_arrivals);
+	timer_queue_init(&fabric->fault_flaps);
 	frame_pool_init(&fabric->frames, FABRIC_FRAMES_MAX);
 	timer_queue_init(&fabric->lifetimes);
+	hash_table_init(&fabric->guid_index);
+	timer_queue_init(&fabric->gates);
 	set_agent_environment(fabric);
-	return 0;
+	return event_wheel_init(&fabric->cables);
 }
 
 void fabric_release(struct fabric *fabric)
 {
+	faults_release(fabric);
+	routers_release(fabric);
 	agent_memory_release(&fabric->agent_memory);
 	for (uint32_t index = 0; index < fabric->node_count; index++) {
-		node_release(fabric->by_index[index]);
+		struct node *node = fabric->by_index[index];
+
+		for (unsigned number = 0; number <= node->port_count; number++)
+			rate_gates_release(&node->ports[number]);
+		node_release(node);
 		free(fabric->by_index[index]);
 	}
 	free(fabric->by_index);
 	frame_pool_release(&fabric->frames);
 	timer_queue_release(&fabric->lifetimes);
+	event_wheel_release(&fabric->cables);
+	free(fabric->work);
+	timer_queue_release(&fabric->gates);
 	*fabric = (struct fabric){0};
 }
 
@@ -218,7 +304,7 @@ struct node *fabric_find_adapter(const struct fabric *fabric, const char *host,
 	for (uint32_t index = 0; index < fabric->node_count; index++) {
 		struct node *node = fabric->by_index[index];
 
-		if (!node_is_switch(node) && node->adapter_index == adapter_index &&
+		if (node_is_adapter(node) && node->adapter_index == adapter_index &&
 		    strcmp(node->host, host) == 0)
 			return node;
 	}

@@ -9,9 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "base/event_wheel.h"
+#include "base/hash_table.h"
 #include "base/list.h"
 #include "base/time.h"
 #include "base/timer_queue.h"
+#include "fabric/faults.h"
+#include "fabric/tap.h"
 #include "mgmt/agents/agents.h"
 #include "net/link/frame.h"
 #include "net/link/port.h"
@@ -27,6 +31,9 @@ struct fabric_owner {
 	 * returns true; or returns false: no room now, it is offered again after
 	 * fabric_endpoint_ready(). May call fabric_inject, not fabric_step. */
 	bool (*deliver)(void *context, struct port *port, struct frame *frame);
+	/* fabric_inject() at this port returned false before; there may be room now. May call
+	 * fabric_inject. */
+	void (*port_has_room)(void *context, struct port *port);
 	/* PortInfo or a table of a CA port changed (state, LID, SM LID, P_Keys, GUIDs ...). */
 	void (*port_changed)(void *context, struct port *port);
 	/* Any change that may alter where packets go: forwarding tables, states, partitions. */
@@ -48,6 +55,7 @@ enum link_fault {
 	LINK_FAULT_CORRUPT, /* the next port finds a wrong VCRC */
 	LINK_FAULT_DUPLICATE,
 	LINK_FAULT_REORDER, /* the packet after it goes first, if there is one */
+	LINK_FAULT_CREDIT_LOSS, /* fabric/faults.h */
 };
 
 struct fabric_faults {
@@ -62,16 +70,39 @@ struct fabric {
 	uint32_t node_capacity;
 	struct node **by_index;
 	struct frame_pool frames;
-	struct list work;	      /* ports with something to send or to deliver */
+	struct port **work;	      /* ports with something to send or to deliver: a ring */
+	uint32_t work_head, work_tail, work_mask;
 	struct timer_queue lifetimes; /* of the frames at the head of blocked queues */
+	bool is_paced;		      /* links take time: set before anything moves. cables.h */
+	struct event_wheel cables; /* paced: wires free, frames and flow control packets there */
+	struct timer_queue gates;     /* paced: static rates that let the next frame go */
+	uint32_t gate_count;
+	time_ns late_ns_max; /* paced: how long after its time something was done, at worst */
 	uint32_t port_total;
+	struct node **routers;
+	uint32_t router_count;
+	bool routes_are_stale;	      /* of routers: fabric/routers.h */
+	struct hash_table guid_index; /* port GUIDs */
+	uint32_t guid_index_ports;    /* port_total when it was made */
 	struct fabric_owner owner;
 	struct fabric_faults faults; /* judge NULL: none */
+	struct fabric_tap tap;
+	struct list faulty_links; /* struct link_faults */
+	uint32_t faulty_link_count;
+	struct timer_queue fault_arrivals;
+	struct timer_queue fault_flaps;
+	struct fault_observer fault_observer;
 	struct agent_environment agents;
 	struct agent_memory agent_memory;
 	time_ns now; /* of the present entry, for the agents' callbacks */
 	uint32_t frames_inside;
 };
+
+/* Whether something can move without time passing. */
+static inline bool fabric_has_work(const struct fabric *fabric)
+{
+	return fabric->work_head != fabric->work_tail;
+}
 
 MUST_USE int fabric_init(struct fabric *fabric, const struct fabric_owner *owner);
 void fabric_release(struct fabric *fabric);
@@ -122,6 +153,7 @@ struct fabric_path {
 	unsigned hop_count;	  /* 0: source and destination are one port */
 	struct fabric_hop hops[FABRIC_HOPS_MAX];
 	uint8_t mtu_code; /* least on the way */
+	bool is_watched;  /* a port on the way is captured or faulty: packets have to go there */
 };
 
 /* Walks a unicast packet with these header fields from a CA port, with the same functions that

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Generated topologies: star, ring, fat tree and mesh, with GUIDs that are the same in every run.
+/* Generated topologies: star, ring, fat tree, mesh and routed subnets, with GUIDs that are the same
+ * in every run.
  */
 #include "fabric/topology.h"
 
@@ -19,6 +20,7 @@ enum {
 	TREE_HOSTS_MAX = LEAF_HOSTS * NODE_PORTS_MAX,
 	FAT_TREE_MAX = 42, /* 18522 hosts */
 	HOST_ADAPTER_PORTS = 1,
+	ROUTED_HOSTS_MAX = 78, /* in a subnet: with 254 of them that is still below HOSTS_MAX */
 };
 
 /* A manager reaches nodes over directed routes of at most 63 hops, two of which are hosts' cables.
@@ -30,7 +32,7 @@ enum {
 };
 
 /* GUIDs of generated nodes: vendor | kind | index from 1 | adapter | port. */
-enum guid_kind { GUID_KIND_CA = 1, GUID_KIND_SWITCH = 2 };
+enum guid_kind { GUID_KIND_CA = 1, GUID_KIND_SWITCH = 2, GUID_KIND_ROUTER = 3 };
 
 static uint64_t generated_guid(enum guid_kind kind, uint32_t index)
 {
@@ -41,6 +43,7 @@ struct builder {
 	struct fabric *fabric;
 	uint32_t host_count;
 	uint32_t switch_count;
+	uint32_t router_count;
 	int error;
 };
 
@@ -55,6 +58,21 @@ static struct node *add_switch(struct builder *builder, unsigned port_count)
 	snprintf(description, sizeof(description), "switch-%u", index);
 	if (!builder->error)
 		builder->error = fabric_add_node(builder->fabric, NODE_SWITCH, port_count, guid,
+						 name, description, &node);
+	return node;
+}
+
+static struct node *add_router(struct builder *builder, unsigned port_count)
+{
+	uint32_t index = ++builder->router_count;
+	uint64_t guid = generated_guid(GUID_KIND_ROUTER, index);
+	char name[32], description[32];
+	struct node *node = NULL;
+
+	snprintf(name, sizeof(name), "R-%016llx", (unsigned long long)guid);
+	snprintf(description, sizeof(description), "router-%u", index);
+	if (!builder->error)
+		builder->error = fabric_add_node(builder->fabric, NODE_ROUTER, port_count, guid,
 						 name, description, &node);
 	return node;
 }
@@ -206,6 +224,21 @@ static int build_mesh(struct builder *builder, unsigned columns, unsigned rows)
 	return builder->error;
 }
 
+/* Subnets of a switch and its hosts, each with a cable to the one router. */
+static int build_routed(struct builder *builder, unsigned subnet_count, unsigned host_count)
+{
+	struct node *router = add_router(builder, subnet_count);
+
+	for (unsigned subnet = 1; subnet <= subnet_count && !builder->error; subnet++) {
+		struct node *node = add_switch(builder, host_count + 1);
+
+		for (unsigned host = 1; host <= host_count && !builder->error; host++)
+			add_host(builder, node, host);
+		connect(builder, node, host_count + 1, router, subnet);
+	}
+	return builder->error;
+}
+
 /* "12" or "3x4": digits only, nothing after. Returns how many numbers there are; 0: malformed. */
 static unsigned read_numbers(const char *text, unsigned ret_numbers[2])
 {
@@ -257,6 +290,12 @@ static int generate(struct builder *builder, const char *kind, const unsigned nu
 					      numbers[0]);
 		return error ? error : build_fat_tree(builder, numbers[0]);
 	}
+	if (strcmp(kind, "routed") == 0) {
+		error = in_range(numbers[0], 2, NODE_PORTS_MAX, "routed:AxB", ret_error);
+		if (!error)
+			error = in_range(numbers[1], 1, ROUTED_HOSTS_MAX, "routed:AxB", ret_error);
+		return error ? error : build_routed(builder, numbers[0], numbers[1]);
+	}
 	error = in_range(numbers[0], 1, MESH_SIDE_MAX, "mesh:AxB", ret_error);
 	if (!error)
 		error = in_range(numbers[1], 1, MESH_SIDE_MAX, "mesh:AxB", ret_error);
@@ -273,7 +312,7 @@ int topology_generate(struct fabric *fabric, const char *generator,
 	static const struct {
 		const char *kind;
 		unsigned number_count;
-	} kinds[] = {{"star", 1}, {"ring", 1}, {"fat-tree", 1}, {"mesh", 2}};
+	} kinds[] = {{"star", 1}, {"ring", 1}, {"fat-tree", 1}, {"mesh", 2}, {"routed", 2}};
 	struct builder builder = {.fabric = fabric};
 	const char *colon = strchr(generator, ':');
 	unsigned numbers[2] = {0};
@@ -295,8 +334,8 @@ int topology_generate(struct fabric *fabric, const char *generator,
 			(void)!topology_fail(ret_error, 0, "not enough memory");
 		return error;
 	}
-	return topology_fail(
-		ret_error, 0,
-		"unknown topology \"%s\": star:N, ring:N, fat-tree:K, mesh:AxB or a file",
-		generator);
+	return topology_fail(ret_error, 0,
+			     "unknown topology \"%s\": star:N, ring:N, fat-tree:K, mesh:AxB, "
+			     "routed:AxB or a file",
+			     generator);
 }

@@ -3,7 +3,10 @@
 #include "fabric/fabric.h"
 
 #include "base/bytes.h"
+#include "fabric/congestion_control.h"
 #include "fabric/movement.h"
+#include "fabric/rate_gates.h"
+#include "fabric/routers.h"
 #include "net/link/port_queues.h"
 #include "net/switch/directed_route.h"
 #include "net/switch/forwarding.h"
@@ -17,7 +20,7 @@ enum {
 };
 
 /* The port's own queue, or for packets to itself the endpoint's. */
-static bool has_room(const struct port *port, const struct lrh *lrh, uint32_t byte_count)
+static bool has_room(const struct port *port, const struct lrh *lrh, const struct frame *frame)
 {
 	const struct port_queues *queues = port->queues;
 
@@ -28,9 +31,13 @@ static bool has_room(const struct port *port, const struct lrh *lrh, uint32_t by
 		if (queues->arrival_count >= ARRIVALS_MAX)
 			return false;
 
+	if ((frame->static_rate || port->congestion) &&
+	    !rate_gate_has_room(port, lrh->dlid, frame->byte_count))
+		return false;
+
 	uint8_t vl = port_output_vl(port, 0, lrh->sl);
 
-	return queues->vls[vl].block_count + frame_credit_blocks(byte_count) <=
+	return queues->vls[vl].block_count + frame_credit_blocks(frame->byte_count) <=
 	       ADAPTER_QUEUE_BLOCKS;
 }
 
@@ -89,6 +96,16 @@ static void inject_smp(struct fabric *fabric, struct port *port, struct frame *f
 	}
 }
 
+static void inject_data(struct fabric *fabric, struct port *port, struct frame *frame,
+			const struct lrh *lrh, time_ns now)
+{
+	if (unlikely(fabric->router_count && lrh->lnh == LNH_GLOBAL))
+		routers_address(fabric, port, frame, lrh);
+	if (unlikely(port->congestion))
+		congestion_tell(port, frame);
+	fabric_send_from_adapter(fabric, port, frame, now);
+}
+
 bool fabric_inject(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
 	struct lrh lrh = {0};
@@ -96,8 +113,10 @@ bool fabric_inject(struct fabric *fabric, struct port *port, struct frame *frame
 	bool is_readable = lrh_decode(frame->bytes, frame->byte_count, &lrh) &&
 			   forwarding_header_read(frame, &lrh, &header);
 
-	if (is_readable && !has_room(port, &lrh, frame->byte_count))
+	if (is_readable && !has_room(port, &lrh, frame)) {
+		port->queues->has_waiter = true;
 		return false;
+	}
 	fabric->now = now;
 	frame->entered_at = now;
 	frame->node_entered_at = now;
@@ -105,6 +124,7 @@ bool fabric_inject(struct fabric *fabric, struct port *port, struct frame *frame
 	frame->vl = lrh.vl == VL_MANAGEMENT ? VL_MANAGEMENT : 0;
 	frame->credit_blocks = 0;
 	frame->is_corrupt = false;
+	frame->has_crcs = false;
 	fabric->frames_inside++;
 
 	enum drop_reason reason = is_readable ? check_lengths(frame, &lrh) : DROP_MALFORMED;
@@ -116,6 +136,6 @@ bool fabric_inject(struct fabric *fabric, struct port *port, struct frame *frame
 	else if (lrh.vl == VL_MANAGEMENT)
 		inject_smp(fabric, port, frame, now);
 	else
-		fabric_send_from_adapter(fabric, port, frame, now);
+		inject_data(fabric, port, frame, &lrh, now);
 	return true;
 }

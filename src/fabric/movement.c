@@ -2,16 +2,20 @@
 /* How frames move inside the fabric: queues, buffers, drops, and the way out of a node. */
 #include "fabric/movement.h"
 
-#include <string.h>
 #include "base/bytes.h"
+#include "fabric/cables.h"
+#include "fabric/rate_gates.h"
+#include "net/link/frame_crc.h"
 #include "net/link/port_queues.h"
 #include "net/switch/forwarding.h"
 #include "wire/pkey.h"
 
 void fabric_wake(struct fabric *fabric, struct port *port)
 {
-	if (!list_is_linked(&port->work_link))
-		list_append(&fabric->work, &port->work_link);
+	if (port->is_awake)
+		return;
+	port->is_awake = true;
+	fabric->work[fabric->work_tail++ & fabric->work_mask] = port;
 }
 
 void fabric_release_buffer(struct fabric *fabric, struct node *node, struct frame *frame)
@@ -26,10 +30,24 @@ void fabric_release_buffer(struct fabric *fabric, struct node *node, struct fram
 		fabric_wake(fabric, input->peer);
 }
 
+void fabric_return_buffer(struct fabric *fabric, struct port *input, unsigned input_vl,
+			  unsigned credit_blocks)
+{
+	if (credit_blocks == 0)
+		return;
+	if (fabric->is_paced) {
+		port_buffer_release_quietly(input, input_vl, credit_blocks);
+		cable_return_credits(fabric, input, fabric->now);
+	} else if (port_buffer_release(input, input_vl, credit_blocks)) {
+		fabric_wake(fabric, input->peer);
+	}
+}
+
 static void end_frame(struct fabric *fabric, struct node *node, struct frame *frame,
 		      enum drop_reason reason)
 {
-	fabric_release_buffer(fabric, node, frame);
+	fabric_return_buffer(fabric, &node->ports[frame->input_port], frame->input_vl,
+			     frame->credit_blocks);
 	if (frame->source && fabric->owner.gone)
 		fabric->owner.gone(fabric->owner.context, frame, reason);
 	fabric->frames_inside--;
@@ -40,6 +58,11 @@ void fabric_drop(struct fabric *fabric, struct port *port, struct frame *frame,
 		 enum drop_reason reason)
 {
 	port_count_drop(port, reason);
+	/* What an adapter may not send under is its own affair. */
+	if (unlikely(reason == DROP_PKEY_INBOUND) ||
+	    (reason == DROP_PKEY_OUTBOUND && port->kind == PORT_OF_SWITCH))
+		node_agents_pkey_violation(fabric, port, frame);
+	fabric_tap_see(fabric, TAP_DROPPED, port, frame, reason);
 	end_frame(fabric, port->node, frame, reason);
 }
 
@@ -53,6 +76,8 @@ void fabric_enqueue(struct fabric *fabric, struct port *output, struct frame *fr
 {
 	frame->vl = vl;
 	frame->bytes[0] = (uint8_t)(vl << 4 | (frame->bytes[0] & 0xf));
+	if (unlikely(frame->has_crcs))
+		frame_renew_vcrc(frame);
 
 	enum drop_reason reason = port_enqueue(output, frame, now);
 
@@ -80,20 +105,14 @@ void fabric_arrive(struct fabric *fabric, struct port *port, struct frame *frame
 	fabric_wake(fabric, port);
 }
 
-/* A copy of its own, which occupies no receive buffer and has no source; NULL when the pool is
- * empty. */
-static struct frame *copy_frame(struct fabric *fabric, const struct frame *frame)
+struct frame *fabric_copy_frame(struct fabric *fabric, const struct frame *frame)
 {
-	struct frame *copy = frame_take(&fabric->frames);
+	struct frame *copy = frame_take_for(&fabric->frames, frame->byte_count);
 
 	if (!copy)
 		return NULL;
-	copy->entered_at = frame->entered_at;
-	copy->node_entered_at = frame->node_entered_at;
-	copy->byte_count = frame->byte_count;
-	copy->input_port = frame->input_port;
-	copy->vl = frame->vl;
-	memcpy(copy->bytes, frame->bytes, frame->byte_count);
+	frame_copy(copy, frame);
+	copy->credit_blocks = 0;
 	fabric->frames_inside++;
 	return copy;
 }
@@ -101,7 +120,7 @@ static struct frame *copy_frame(struct fabric *fabric, const struct frame *frame
 /* Multicast also reaches the other receivers at the sender's own port; no switch sends it back. */
 static void loop_multicast(struct fabric *fabric, struct port *port, struct frame *frame)
 {
-	struct frame *copy = copy_frame(fabric, frame);
+	struct frame *copy = fabric_copy_frame(fabric, frame);
 
 	if (copy)
 		fabric_arrive(fabric, port, copy);
@@ -115,12 +134,14 @@ void fabric_send_from_adapter(struct fabric *fabric, struct port *port, struct f
 	uint16_t dlid = get_be16(frame->bytes + 2);
 
 	if (frame->vl == VL_MANAGEMENT) {
-		if (port_owns_lid(port, dlid))
+		if (port_owns_lid(port, dlid)) {
+			fabric_tap_see(fabric, TAP_LOOPED, port, frame, DROP_NONE);
 			fabric_arrive(fabric, port, frame);
-		else if (port_carries_management(port))
+		} else if (port_carries_management(port)) {
 			fabric_enqueue(fabric, port, frame, VL_MANAGEMENT, now);
-		else
+		} else {
 			fabric_drop(fabric, port, frame, DROP_PORT_INACTIVE);
+		}
 		return;
 	}
 
@@ -132,11 +153,15 @@ void fabric_send_from_adapter(struct fabric *fabric, struct port *port, struct f
 	}
 	frame->vl = vl;
 	if (port_owns_lid(port, dlid)) {
+		fabric_tap_see(fabric, TAP_LOOPED, port, frame, DROP_NONE);
 		fabric_arrive(fabric, port, frame);
 		return;
 	}
 	if (lid_is_multicast(dlid))
 		loop_multicast(fabric, port, frame);
+	if (unlikely((frame->static_rate || port->congestion) && fabric->is_paced) &&
+	    rate_gate_holds(fabric, port, frame, now))
+		return;
 	fabric_enqueue(fabric, port, frame, vl, now);
 }
 
@@ -162,6 +187,35 @@ static void send_decided(struct fabric *fabric, struct node *node, struct frame 
 			       now);
 }
 
+/* The output where the frame will wait longest, as far as one can see. There the frame itself goes,
+ * with the receive buffer that it occupies; copies for the others occupy none. So an output that
+ * does not move stops the input, and what waits without a buffer is never more than what waits with
+ * one. */
+static unsigned longest_queue(const struct node *node, unsigned input_port,
+			      const struct forwarding_header *header,
+			      const struct port_set *outputs)
+{
+	unsigned longest = 0;
+	int64_t most = -2;
+
+	for (unsigned number = 0; number <= node->port_count; number++) {
+		if (!port_set_has(outputs, number))
+			continue;
+
+		struct forwarding_decision decision =
+			forwarding_output(node, input_port, number, header);
+		int64_t blocks = -1;
+
+		if (decision.verdict == DROP_NONE && number != 0)
+			blocks = node->ports[number].queues->vls[decision.vl].block_count;
+		if (blocks > most) {
+			most = blocks;
+			longest = number;
+		}
+	}
+	return longest;
+}
+
 static void replicate(struct fabric *fabric, struct node *node, unsigned input_port,
 		      struct frame *frame, const struct forwarding_header *header, time_ns now)
 {
@@ -172,35 +226,49 @@ static void replicate(struct fabric *fabric, struct node *node, unsigned input_p
 		fabric_drop(fabric, &node->ports[input_port], frame, reason);
 		return;
 	}
+
+	unsigned last = longest_queue(node, input_port, header, &outputs);
+
 	for (unsigned number = 0; number <= node->port_count; number++) {
-		if (!port_set_has(&outputs, number))
+		if (!port_set_has(&outputs, number) || number == last)
 			continue;
 
 		struct forwarding_decision decision =
 			forwarding_output(node, input_port, number, header);
-		struct frame *copy = copy_frame(fabric, frame);
+		struct frame *copy = fabric_copy_frame(fabric, frame);
 
 		if (copy)
 			send_decided(fabric, node, copy, &decision, now);
 		else
 			port_count_drop(&node->ports[number], DROP_NO_FRAME);
 	}
-	fabric_consume(fabric, node, frame);
+
+	struct forwarding_decision decision = forwarding_output(node, input_port, last, header);
+
+	send_decided(fabric, node, frame, &decision, now);
 }
 
 void fabric_forward(struct fabric *fabric, struct node *node, unsigned input_port,
 		    struct frame *frame, time_ns now)
 {
-	struct port *input = &node->ports[input_port];
-	struct forwarding_header header;
 	struct lrh lrh;
 
-	if (!lrh_decode(frame->bytes, frame->byte_count, &lrh) ||
-	    !forwarding_header_read(frame, &lrh, &header)) {
-		fabric_drop(fabric, input, frame, DROP_MALFORMED);
+	if (lrh_decode(frame->bytes, frame->byte_count, &lrh))
+		fabric_forward_read(fabric, node, input_port, frame, &lrh, now);
+	else
+		fabric_drop(fabric, &node->ports[input_port], frame, DROP_MALFORMED);
+}
+
+void fabric_forward_read(struct fabric *fabric, struct node *node, unsigned input_port,
+			 struct frame *frame, const struct lrh *lrh, time_ns now)
+{
+	struct forwarding_header header;
+
+	if (!forwarding_header_read(frame, lrh, &header)) {
+		fabric_drop(fabric, &node->ports[input_port], frame, DROP_MALFORMED);
 		return;
 	}
-	if (lid_is_multicast(lrh.dlid)) {
+	if (lid_is_multicast(lrh->dlid)) {
 		replicate(fabric, node, input_port, frame, &header, now);
 		return;
 	}

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include "base/attributes.h"
 #include "fabric/fabric.h"
+#include "wire/lrh.h"
 
 /* The port has something to do. */
 void fabric_wake(struct fabric *fabric, struct port *port);
@@ -14,9 +15,30 @@ void fabric_wake(struct fabric *fabric, struct port *port);
 /* The frame no longer occupies the receive buffer it came in by. */
 void fabric_release_buffer(struct fabric *fabric, struct node *node, struct frame *frame);
 
+/* The same where the frame ends: in a paced fabric the credits take a link delay to get back. */
+void fabric_return_buffer(struct fabric *fabric, struct port *input, unsigned input_vl,
+			  unsigned credit_blocks);
+
+/* The frame, whose fault is decided, is at the far end of this port's cable, if it does not get
+ * lost there (fabric/step.c). */
+void fabric_reach_other_end(struct fabric *fabric, struct port *output, struct frame *frame,
+			    time_ns now);
+
+/* The frame is at this port, the end of a cable (fabric/step.c). */
+void fabric_receive(struct fabric *fabric, struct port *input, struct frame *frame, time_ns now);
+/* A copy arrives there, too. */
+void fabric_duplicate(struct fabric *fabric, struct port *input, const struct frame *frame,
+		      time_ns now);
+/* Ends a frame that is on the cable of this port; no port counts it. */
+void fabric_lose_on_link(struct fabric *fabric, struct port *output, struct frame *frame);
+
 /* Ends a frame that is at this port's node, counted at this port. */
 void fabric_drop(struct fabric *fabric, struct port *port, struct frame *frame,
 		 enum drop_reason reason);
+/* A copy of its own, which occupies no receive buffer and has no source; NULL when the pool is
+ * empty. */
+struct frame *fabric_copy_frame(struct fabric *fabric, const struct frame *frame);
+
 /* Ends a frame that an agent read, without a drop. */
 void fabric_consume(struct fabric *fabric, struct node *node, struct frame *frame);
 
@@ -33,6 +55,12 @@ void fabric_send_from_adapter(struct fabric *fabric, struct port *port, struct f
 /* By the switch's tables; input_port 0: from its management port. */
 void fabric_forward(struct fabric *fabric, struct node *node, unsigned input_port,
 		    struct frame *frame, time_ns now);
+/* The same for one whose LRH was read. */
+void fabric_forward_read(struct fabric *fabric, struct node *node, unsigned input_port,
+			 struct frame *frame, const struct lrh *lrh, time_ns now);
+
+/* Errors of this port's link have come to what this says. */
+void fabric_link_error(struct fabric *fabric, struct port *port, enum link_error_action action);
 
 /* A port's state changed and not by a Set on it. */
 void fabric_note_state_change(struct fabric *fabric, struct port *port);
@@ -48,6 +76,10 @@ MUST_USE bool node_agents_smp(struct fabric *fabric, struct port *port, struct f
  * is gone. */
 MUST_USE bool node_agents_gmp(struct fabric *fabric, struct port *port, struct frame *frame,
 			      time_ns now);
+
+/* The port drops this frame for its P_Key: the architecture's counter and trap. */
+void node_agents_pkey_violation(struct fabric *fabric, struct port *port,
+				const struct frame *frame);
 
 /* Notices to the manager whose time has come. */
 void node_agents_send_traps(struct fabric *fabric, time_ns now);

@@ -24,7 +24,9 @@ enum {
 /* The frame was answered in place: what goes on is the node's own packet. */
 static void become_own(struct fabric *fabric, struct node *node, struct frame *frame, time_ns now)
 {
-	fabric_release_buffer(fabric, node, frame);
+	fabric_return_buffer(fabric, &node->ports[frame->input_port], frame->input_vl,
+			     frame->credit_blocks);
+	frame->credit_blocks = 0;
 	if (frame->source && fabric->owner.gone)
 		fabric->owner.gone(fabric->owner.context, frame, DROP_NONE);
 	frame->source = NULL;
@@ -103,7 +105,7 @@ static void send_answer(struct fabric *fabric, struct port *port, struct frame *
 /* To the manager, if there can be one: it sits at an adapter's port. */
 static bool deliver_to_manager(struct fabric *fabric, struct port *port, struct frame *frame)
 {
-	if (node_is_switch(port->node)) {
+	if (!node_is_adapter(port->node)) {
 		fabric_drop(fabric, port, frame, DROP_NO_LISTENER);
 		return true;
 	}
@@ -175,6 +177,42 @@ bool node_agents_smp(struct fabric *fabric, struct port *port, struct frame *fra
 	return true;
 }
 
+static struct agent_violation violation_of(const struct packet *packet)
+{
+	bool has_deth = opcode_info(packet->bth.opcode)->has_deth;
+	struct agent_violation violation = {
+		.slid = packet->lrh.slid,
+		.dlid = packet->lrh.dlid,
+		.sl = packet->lrh.sl,
+		.key = packet->bth.pkey,
+		.has_source_qpn = has_deth,
+		.source_qpn = has_deth ? packet->deth.source_qpn : 0,
+		.destination_qpn = packet->bth.destination_qpn,
+		.has_grh = packet->has_grh,
+	};
+
+	if (packet->has_grh) {
+		violation.sgid = packet->grh.sgid;
+		violation.dgid = packet->grh.dgid;
+	}
+	return violation;
+}
+
+void node_agents_pkey_violation(struct fabric *fabric, struct port *port, const struct frame *frame)
+{
+	uint8_t bytes[PACKET_BYTES_MAX];
+	struct packet packet;
+
+	memcpy(bytes, frame->bytes, frame->byte_count);
+	/* A raw packet has no P_Key to be wrong: a filter dropped it. */
+	if (packet_decode(bytes, frame->byte_count, 1, &packet) != PACKET_OK)
+		return;
+
+	struct agent_violation violation = violation_of(&packet);
+
+	agent_pkey_violation(&fabric->agent_memory, port, fabric->now, &violation);
+}
+
 static void send_trap(struct fabric *fabric, struct agent_trap *trap, time_ns now)
 {
 	struct frame *frame = frame_take(&fabric->frames);
@@ -202,6 +240,9 @@ void node_agents_send_traps(struct fabric *fabric, time_ns now)
 {
 	enum { TRAPS_PER_STEP = 16 };
 	struct agent_trap traps[TRAPS_PER_STEP];
+
+	agent_run(&fabric->agents, now);
+
 	unsigned trap_count = agent_take_traps(&fabric->agent_memory, now, TRAPS_PER_STEP, traps);
 
 	for (unsigned i = 0; i < trap_count; i++)
@@ -244,13 +285,40 @@ static void encode_gmp_answer(const struct port *port, const struct packet *requ
 	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
 }
 
-static bool is_performance_request(const struct packet *packet, const uint8_t *mad)
+/* An adapter's programs may serve any class but those that are the node's own; nobody else sits
+ * behind a switch or router. */
+static bool is_for_agents(const struct port *port, const struct packet *packet, const uint8_t *mad)
 {
 	return packet->bth.destination_qpn == QPN_GSI &&
 	       packet->bth.opcode == (TRANSPORT_UD | OPCODE_SEND_ONLY) &&
 	       packet->payload.byte_count == MAD_BYTES && packet->deth.qkey == QKEY_GSI &&
-	       mad[MAD_CLASS_OFFSET] == MAD_CLASS_PERFORMANCE &&
-	       !(mad[MAD_METHOD_OFFSET] & MAD_RESPONSE);
+	       !(mad[MAD_METHOD_OFFSET] & MAD_RESPONSE) &&
+	       (port->node->info.node_type != NODE_CA || gsa_is_first(mad[MAD_CLASS_OFFSET]));
+}
+
+/* QP1 opens to the well-known key only. */
+static void check_gsi_key(struct fabric *fabric, struct port *port, const struct packet *packet)
+{
+	if (packet->bth.destination_qpn != QPN_GSI || !opcode_info(packet->bth.opcode)->has_deth ||
+	    packet->deth.qkey == QKEY_GSI)
+		return;
+
+	struct agent_violation violation = violation_of(packet);
+
+	violation.key = packet->deth.qkey;
+	agent_qkey_violation(&fabric->agent_memory, port, fabric->now, &violation);
+}
+
+/* QPN_MULTICAST, which nobody manages with, if it is not said. */
+static uint32_t destination_qpn(const struct frame *frame)
+{
+	enum { LNH_MASK = 3, DESTINATION_QPN_OFFSET = 5 };
+	unsigned lnh = frame->bytes[1] & LNH_MASK;
+	size_t bth = LRH_BYTES + (lnh == LNH_GLOBAL ? GRH_BYTES : 0);
+
+	if (lnh < LNH_LOCAL || frame->byte_count < bth + BTH_BYTES)
+		return QPN_MULTICAST;
+	return get_be24(frame->bytes + bth + DESTINATION_QPN_OFFSET);
 }
 
 bool node_agents_gmp(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
@@ -258,12 +326,23 @@ bool node_agents_gmp(struct fabric *fabric, struct port *port, struct frame *fra
 	struct packet packet;
 	uint16_t pkey;
 
+	/* Every packet that arrives is looked at here, and nearly none is for these two. */
+	uint32_t qpn = destination_qpn(frame);
+
+	if (likely(qpn > QPN_GSI))
+		return false;
+	/* QP0 listens to VL15 only, and that is not here. */
+	if (qpn == QPN_SMI) {
+		fabric_drop(fabric, port, frame, DROP_NO_LISTENER);
+		return true;
+	}
 	if (packet_decode(frame->bytes, frame->byte_count, 1, &packet) != PACKET_OK)
 		return false;
 
 	const uint8_t *mad = frame->bytes + packet_header_bytes(&packet);
 
-	if (!is_performance_request(&packet, mad) || !find_own_pkey(port, packet.bth.pkey, &pkey))
+	check_gsi_key(fabric, port, &packet);
+	if (!is_for_agents(port, &packet, mad) || !find_own_pkey(port, packet.bth.pkey, &pkey))
 		return false;
 
 	struct mad_message answer;
@@ -278,7 +357,7 @@ bool node_agents_gmp(struct fabric *fabric, struct port *port, struct frame *fra
 	};
 
 	memcpy(request.bytes, mad, MAD_BYTES);
-	switch (pma_receive(&fabric->agents, port->node, port->number, now, &request, &answer)) {
+	switch (gsa_receive(&fabric->agents, port->node, port->number, now, &request, &answer)) {
 	case AGENT_ANSWERED:
 		encode_gmp_answer(port, &packet, pkey, &answer, frame);
 		become_own(fabric, port->node, frame, now);

@@ -4,10 +4,14 @@
 #include "fabric/fabric.h"
 
 #include "base/bytes.h"
+#include "fabric/cables.h"
+#include "fabric/congestion_control.h"
+#include "fabric/faults.h"
+#include "fabric/fetch_ahead.h"
 #include "fabric/movement.h"
+#include "fabric/rate_gates.h"
 #include "net/link/counters.h"
 #include "net/link/port_queues.h"
-#include "net/link/receive_checks.h"
 #include "net/switch/forwarding.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
@@ -25,121 +29,46 @@ static uint32_t frame_words(const struct frame *frame)
 	return (frame->byte_count + ICRC_BYTES) / 4;
 }
 
-/* --- arriving --- */
-
-static void receive_at_switch(struct fabric *fabric, struct port *input, struct frame *frame,
-			      const struct lrh *lrh, time_ns now)
-{
-	struct node *node = input->node;
-
-	if (lrh->vl == VL_MANAGEMENT &&
-	    (lrh->dlid == LID_PERMISSIVE || port_owns_lid(&node->ports[0], lrh->dlid))) {
-		/* A switch has no manager that could be full. */
-		bool is_done = node_agents_smp(fabric, input, frame, now);
-
-		assert(is_done);
-		return;
-	}
-	fabric_forward(fabric, node, input->number, frame, now);
-}
-
-/* The first data packet shows an Armed port that its neighbour is Active. */
-static void notice_active_neighbour(struct fabric *fabric, struct port *port)
-{
-	port->info.port_state = PORT_ACTIVE;
-	port->state_changes++;
-	fabric_note_state_change(fabric, port);
-	if (fabric->owner.paths_changed)
-		fabric->owner.paths_changed(fabric->owner.context);
-}
-
-static void receive(struct fabric *fabric, struct port *input, struct frame *frame, time_ns now)
-{
-	struct lrh lrh;
-
-	frame->node_entered_at = now;
-	frame->input_port = input->number;
-	if (frame->vl != VL_MANAGEMENT)
-		port_buffer_take(input, frame);
-
-	enum drop_reason reason = port_check_received(input, frame, &lrh);
-
-	if (reason != DROP_NONE) {
-		fabric_drop(fabric, input, frame, reason);
-		return;
-	}
-	port_count_receive(input, lrh.dlid, frame_words(frame));
-	if (unlikely(lrh.vl != VL_MANAGEMENT && input->info.port_state == PORT_ARMED))
-		notice_active_neighbour(fabric, input);
-	if (input->kind == PORT_OF_SWITCH)
-		receive_at_switch(fabric, input, frame, &lrh, now);
-	else
-		fabric_arrive(fabric, input, frame);
-}
-
 /* --- leaving --- */
 
-static void duplicate(struct fabric *fabric, struct port *input, const struct frame *frame,
-		      time_ns now)
+static void depart(struct fabric *fabric, struct port *output, struct frame *frame,
+		   enum link_fault fault, time_ns now)
 {
-	struct frame *copy = frame_take(&fabric->frames);
-
-	if (!copy)
-		return;
-
-	void *source = copy->source;
-
-	*copy = *frame;
-	list_init(&copy->link);
-	copy->source = source;
-	copy->credit_blocks = 0;
-	fabric->frames_inside++;
-	/* It uses buffer that no credit was spent for, as a link that repeats itself would. */
-	if (input->queues->vls[copy->vl].buffer_blocks + frame_credit_blocks(copy->byte_count) >
-	    VL_BUFFER_BLOCKS) {
-		input->counters.excessive_buffer_overruns++;
-		fabric_drop(fabric, input, copy, DROP_MALFORMED);
-		return;
+	port_count_transmit(output, frame_dlid(frame), frame->bytes[1] >> 4, frame_words(frame));
+	fabric_tap_see(fabric, TAP_SENT, output, frame, DROP_NONE);
+	frame->fault = (uint8_t)fault;
+	if (unlikely(frame->static_rate || output->congestion)) {
+		if (fabric->is_paced && output->kind == PORT_OF_ADAPTER)
+			rate_gate_started(fabric, output, frame, now);
+		if (output->congestion && output->kind == PORT_OF_SWITCH &&
+		    frame->vl != VL_MANAGEMENT)
+			congestion_mark(output, frame);
+		/* Only the source holds back. */
+		frame->static_rate = 0;
 	}
-	receive(fabric, input, copy, now);
+	if (fabric->is_paced)
+		cable_launch(fabric, output, frame, now);
+	else
+		fabric_reach_other_end(fabric, output, frame, now);
 }
 
-static void lose_on_link(struct fabric *fabric, struct port *output, struct frame *frame)
+/* LifeTimeValue of a switch; TIME_NEVER elsewhere. */
+static time_ns switch_life(const struct port *port)
 {
-	if (frame->vl != VL_MANAGEMENT)
-		port_credits_refresh(output->peer, frame->vl);
-	if (frame->source && fabric->owner.gone)
-		fabric->owner.gone(fabric->owner.context, frame, DROP_MALFORMED);
-	fabric->frames_inside--;
-	frame_give_back(&fabric->frames, frame);
+	const struct switch_info *info = &port->node->switch_info;
+
+	if (port->kind != PORT_OF_SWITCH || info->life_time_value > LIFETIME_CODE_MAX)
+		return TIME_NEVER;
+	return time_from_code(info->life_time_value);
 }
 
-static void cross(struct fabric *fabric, struct port *output, struct frame *frame,
-		  enum link_fault fault, time_ns now)
-{
-	struct port *input = output->peer;
-
-	port_count_transmit(output, frame_dlid(frame), frame_words(frame));
-	fabric_release_buffer(fabric, output->node, frame);
-	if (unlikely(fault == LINK_FAULT_DROP)) {
-		lose_on_link(fabric, output, frame);
-		return;
-	}
-	if (unlikely(fault == LINK_FAULT_CORRUPT))
-		frame->is_corrupt = true;
-	if (unlikely(fault == LINK_FAULT_DUPLICATE))
-		duplicate(fabric, input, frame, now);
-	receive(fabric, input, frame, now);
-}
-
-/* LifeTimeValue of the switch: VL15 is exempt. */
+/* VL15 is exempt. */
 static bool is_too_old(const struct port *output, const struct frame *frame, time_ns now)
 {
-	const struct switch_info *info = &output->node->switch_info;
+	time_ns life = switch_life(output);
 
-	return output->kind == PORT_OF_SWITCH && frame->vl != VL_MANAGEMENT &&
-	       info->life_time_value <= LIFETIME_CODE_MAX &&
-	       now - frame->node_entered_at > time_from_code(info->life_time_value);
+	return frame->vl != VL_MANAGEMENT && life != TIME_NEVER &&
+	       now > frame->node_entered_at + life;
 }
 
 static enum link_fault judge(const struct fabric *fabric, const struct port *output,
@@ -164,9 +93,26 @@ static void send(struct fabric *fabric, struct port *output, struct frame *frame
 		struct frame *next = port_next_to_send(output, now);
 
 		if (next)
-			cross(fabric, output, next, LINK_FAULT_NONE, now);
+			depart(fabric, output, next, LINK_FAULT_NONE, now);
 	}
-	cross(fabric, output, frame, fault, now);
+	depart(fabric, output, frame, fault, now);
+}
+
+/* One, if the wire is free. */
+static unsigned transmit_paced(struct fabric *fabric, struct port *port, time_ns now)
+{
+	if (!port->queues->pending || !cable_is_free(fabric, port, now))
+		return 0;
+
+	struct frame *frame = port_next_to_send(port, now);
+
+	if (!frame)
+		return 0;
+	send(fabric, port, frame, now);
+	/* A frame too old to be sent left the wire to the next. */
+	if (port->queues->pending && cable_is_free(fabric, port, now))
+		fabric_wake(fabric, port);
+	return 1;
 }
 
 /* Returns how many went. */
@@ -197,13 +143,17 @@ static bool hand_over(struct fabric *fabric, struct port *port, struct frame *fr
 	}
 	/* A process is no judge of its own partitions: the port is. */
 	if (!header.is_raw && !port_pkey_matches(port, header.pkey)) {
-		if (port->info.pkey_violations != UINT16_MAX)
-			port->info.pkey_violations++;
 		fabric_drop(fabric, port, frame, DROP_PKEY_INBOUND);
 		return true;
 	}
+	if (unlikely(port->congestion) && congestion_hear(fabric, port, frame, now))
+		return true;
 	if (node_agents_gmp(fabric, port, frame, now))
 		return true;
+	if (!node_is_adapter(port->node)) {
+		fabric_drop(fabric, port, frame, DROP_NO_LISTENER);
+		return true;
+	}
 
 	/* Once delivered, the frame is no longer ours to read. */
 	unsigned credit_blocks = frame->credit_blocks;
@@ -212,8 +162,7 @@ static bool hand_over(struct fabric *fabric, struct port *port, struct frame *fr
 	if (!fabric->owner.deliver(fabric->owner.context, port, frame))
 		return false;
 	fabric->frames_inside--;
-	if (credit_blocks && port_buffer_release(port, input_vl, credit_blocks))
-		fabric_wake(fabric, port->peer);
+	fabric_return_buffer(fabric, port, input_vl, credit_blocks);
 	return true;
 }
 
@@ -262,26 +211,43 @@ static unsigned deliver_data(struct fabric *fabric, struct port *port, time_ns n
 /* --- turns --- */
 
 /* A port whose frames wait for credits is looked at again when credits come, or when its frames are
- * too old. */
+ * too old. A timer that is set already comes soon enough: it is set anew when it has come. */
 static void watch_lifetime(struct fabric *fabric, struct port *port)
 {
-	time_ns deadline = port_lifetime_deadline(port);
+	struct timer *timer = &port->queues->lifetime;
 
-	if (deadline == TIME_NEVER)
-		timer_queue_cancel(&fabric->lifetimes, &port->queues->lifetime);
-	else
-		timer_queue_arm(&fabric->lifetimes, &port->queues->lifetime, deadline);
+	if (!port->queues->pending) {
+		timer_queue_cancel(&fabric->lifetimes, timer);
+		return;
+	}
+	if (timer_is_armed(timer))
+		return;
+
+	time_ns deadline = port_lifetime_deadline(port, switch_life(port));
+
+	if (deadline != TIME_NEVER)
+		timer_queue_arm(&fabric->lifetimes, timer, deadline);
+}
+
+static void tell_of_room(struct fabric *fabric, struct port *port)
+{
+	port->queues->has_waiter = false;
+	if (fabric->owner.port_has_room)
+		fabric->owner.port_has_room(fabric->owner.context, port);
 }
 
 static unsigned take_turn(struct fabric *fabric, struct port *port, time_ns now)
 {
-	unsigned sent = transmit(fabric, port, now);
+	unsigned sent =
+		fabric->is_paced ? transmit_paced(fabric, port, now) : transmit(fabric, port, now);
 	unsigned managed = 0;
 	unsigned delivered = 0;
 
 	if (port->kind == PORT_OF_ADAPTER) {
 		managed = deliver_management(fabric, port, now);
 		delivered = deliver_data(fabric, port, now);
+		if (unlikely(port->queues->has_waiter))
+			tell_of_room(fabric, port);
 	}
 	if (sent == FRAMES_PER_TURN || managed == FRAMES_PER_TURN || delivered == FRAMES_PER_TURN)
 		fabric_wake(fabric, port);
@@ -296,35 +262,124 @@ static void expire(struct fabric *fabric, time_ns now)
 
 	while ((timer = timer_queue_pop(&fabric->lifetimes, now))) {
 		struct port *port = container_of(timer, struct port_queues, lifetime)->port;
+		enum drop_reason reason;
 		struct frame *frame;
 
-		while ((frame = port_next_expired(port, now)))
-			fabric_drop(fabric, port, frame, DROP_LIFETIME);
+		while ((frame = port_next_expired(port, switch_life(port), now, &reason)))
+			fabric_drop(fabric, port, frame, reason);
 		fabric_wake(fabric, port);
 	}
 }
 
-bool fabric_step(struct fabric *fabric, time_ns now, unsigned frame_budget)
+static unsigned run_paced(struct fabric *fabric, time_ns now)
+{
+	if (timer_queue_deadline(&fabric->gates) <= now)
+		rate_gates_run(fabric, now);
+	return cables_run(fabric, now);
+}
+
+/* The ports whose turn comes next, and the first frame of each (fabric/fetch_ahead.h). */
+static void fetch_turns(const struct fabric *fabric)
+{
+	uint32_t count = fabric->work_tail - fabric->work_head;
+	struct hop_ahead hops[HOPS_AHEAD];
+	struct port *ports[HOPS_AHEAD];
+	unsigned hop_count = 0;
+
+	count = count < HOPS_AHEAD ? count : HOPS_AHEAD;
+	for (uint32_t i = 0; i < count; i++) {
+		ports[i] = fabric->work[(fabric->work_head + i) & fabric->work_mask];
+		__builtin_prefetch(ports[i]);
+		__builtin_prefetch(&ports[i]->info.port_state);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		__builtin_prefetch(ports[i]->queues);
+		__builtin_prefetch(&ports[i]->queues->vls[0]);
+		__builtin_prefetch(&ports[i]->counters);
+		__builtin_prefetch(&ports[i]->vl_arbitration[TABLE_LOW]);
+		__builtin_prefetch(&ports[i]->vl_arbitration[TABLE_HIGH]);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		const struct frame *frame = port_first_frame(ports[i]);
+
+		if (frame && ports[i]->peer)
+			hops[hop_count++] = (struct hop_ahead){ports[i], frame};
+	}
+	/* On a paced fabric they only start to cross. */
+	if (!fabric->is_paced)
+		fetch_hops(hops, hop_count);
+	for (unsigned i = 0; fabric->is_paced && i < hop_count; i++)
+		__builtin_prefetch(hops[i].frame);
+}
+
+static struct port *next_port(struct fabric *fabric)
+{
+	if (fabric->work_head % HOPS_AHEAD == 0)
+		fetch_turns(fabric);
+
+	struct port *port = fabric->work[fabric->work_head++ & fabric->work_mask];
+
+	port->is_awake = false;
+	return port;
+}
+
+/* Everything that can be done at one instant, within the budget. Returns what it was worth. */
+static unsigned work_at(struct fabric *fabric, time_ns instant, unsigned frame_budget)
 {
 	unsigned moved = 0;
 
-	fabric->now = now;
-	if (agent_traps_deadline(&fabric->agent_memory) <= now)
-		node_agents_send_traps(fabric, now);
-	if (timer_queue_deadline(&fabric->lifetimes) <= now)
-		expire(fabric, now);
-	while (moved < frame_budget && !list_is_empty(&fabric->work)) {
-		struct port *port = container_of(list_pop(&fabric->work), struct port, work_link);
+	fabric->now = instant;
+	if (timer_queue_deadline(&fabric->lifetimes) <= instant)
+		expire(fabric, instant);
+	if (unlikely(fabric->faulty_link_count))
+		faults_run(fabric, instant);
+	if (fabric->is_paced)
+		moved += run_paced(fabric, instant);
+	/* After what they may be about. */
+	if (agent_deadline(&fabric->agent_memory) <= instant)
+		node_agents_send_traps(fabric, instant);
+	while (moved < frame_budget && fabric_has_work(fabric)) {
+		struct port *port = next_port(fabric);
 
-		moved += take_turn(fabric, port, now);
+		moved += take_turn(fabric, port, instant);
 	}
-	return !list_is_empty(&fabric->work);
+	return moved;
+}
+
+/* Whoever calls late finds several instants past: rates hold only if each is worked at in turn. */
+static bool step_paced(struct fabric *fabric, time_ns now, unsigned frame_budget)
+{
+	unsigned moved = 0;
+
+	while (moved < frame_budget) {
+		time_ns instant = time_earlier(now, fabric_deadline(fabric));
+
+		if (now - instant > fabric->late_ns_max)
+			fabric->late_ns_max = now - instant;
+		moved += work_at(fabric, instant, frame_budget - moved) + 1;
+		if (!fabric_has_work(fabric) && fabric_deadline(fabric) > now)
+			return false;
+	}
+	return true;
+}
+
+bool fabric_step(struct fabric *fabric, time_ns now, unsigned frame_budget)
+{
+	if (fabric->is_paced)
+		return step_paced(fabric, now, frame_budget);
+	(void)work_at(fabric, now, frame_budget);
+	return fabric_has_work(fabric);
 }
 
 time_ns fabric_deadline(const struct fabric *fabric)
 {
-	return time_earlier(timer_queue_deadline(&fabric->lifetimes),
-			    agent_traps_deadline(&fabric->agent_memory));
+	time_ns deadline = time_earlier(timer_queue_deadline(&fabric->lifetimes),
+					agent_deadline(&fabric->agent_memory));
+
+	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->fault_arrivals));
+	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->fault_flaps));
+	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->gates));
+	return time_earlier(deadline, cables_deadline(fabric));
 }
 
 void fabric_endpoint_ready(struct fabric *fabric, struct port *port)

@@ -223,7 +223,7 @@ static void name_host(struct fabric *fabric, struct node *node, unsigned adapter
 	for (uint32_t index = 0; index < node->index; index++) {
 		const struct node *other = fabric->by_index[index];
 
-		if (!node_is_switch(other) && strcmp(other->host, node->host) == 0)
+		if (node_is_adapter(other) && strcmp(other->host, node->host) == 0)
 			node->adapter_index++;
 	}
 }
@@ -267,7 +267,9 @@ static int build_nodes(struct fabric *fabric, const struct declarations *declara
 			return error;
 		if (declared->system_image_guid)
 			node->info.system_image_guid = declared->system_image_guid;
-		if (!node_is_switch(node))
+		if (node_is_switch(node))
+			node->switch_info.enhanced_port_0 = declared->has_enhanced_port_0;
+		if (node_is_adapter(node))
 			name_host(fabric, node, ++adapter_count);
 		for (unsigned number = 1; number <= node->port_count; number++)
 			set_port(&node->ports[number], &declared->ports[number]);

@@ -3,6 +3,7 @@
 #ifndef SOFTIB_FABRIC_TOPOLOGY_READER_H
 #define SOFTIB_FABRIC_TOPOLOGY_READER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/attributes.h"
@@ -31,6 +32,7 @@ struct declared_node {
 	unsigned port_count;
 	uint64_t guid; /* 0: none given */
 	uint64_t system_image_guid;
+	bool has_enhanced_port_0;
 	char name[TOPOLOGY_NAME_BYTES];
 	char description[NODE_DESCRIPTION_BYTES + 1];
 	struct declared_port *ports;	      /* [1] .. [port_count] */

@@ -36,6 +36,8 @@ static struct port *take_hop(struct fabric_path *path, struct port *output, uint
 {
 	path->hops[path->hop_count++] =
 		(struct fabric_hop){.output = output, .input = output->peer, .vl = vl};
+	if (output->tap_count || output->faults || output->peer->tap_count)
+		path->is_watched = true;
 	if (output->info.neighbor_mtu < path->mtu_code)
 		path->mtu_code = output->info.neighbor_mtu;
 	return output->peer;
@@ -50,6 +52,7 @@ void fabric_walk(struct fabric *fabric, struct port *source, uint16_t dlid, uint
 	(void)fabric;
 	ret_path->hop_count = 0;
 	ret_path->mtu_code = source->info.neighbor_mtu;
+	ret_path->is_watched = source->tap_count != 0;
 	stop(ret_path, reason, source);
 	if (reason != DROP_NONE)
 		return;

@@ -2,6 +2,7 @@
 /* MADs that end at nodes: directed and LID-routed SMPs there and back, performance queries, traps.
  */
 #include "rig.h"
+#include "wire/notice.h"
 
 static void make_smp(uint8_t class, uint16_t attribute, uint8_t hop_count, uint8_t first,
 		     uint8_t second, uint8_t ret_smp[static MAD_BYTES])
@@ -100,6 +101,39 @@ static void test_directed_route_may_begin_behind_a_lid(void **state)
 	rig_release(&rig);
 }
 
+/* By port to the switch, from there by LID: DrDLID names the end. */
+static void test_directed_route_may_end_behind_a_lid(void **state)
+{
+	struct rig rig;
+	uint8_t smp[MAD_BYTES];
+
+	(void)state;
+	rig_star(&rig, "star:3");
+	make_smp(MAD_CLASS_SUBNET_DIRECTED, ATTRIBUTE_NODE_INFO, 1, 1, 0, smp);
+	put_be16(smp + SMP_DR_DLID_OFFSET, 3);
+
+	const uint8_t *answer = ask(&rig, 0xffff, 0xffff, smp);
+
+	assert_int_equal(answered_guid(answer), rig_host(&rig, 3)->node->info.node_guid);
+	rig_release(&rig);
+}
+
+/* By LID to the switch, by port to a host that it reaches by two ways of naming. */
+static void test_directed_part_may_lie_between_two_lid_routed_ones(void **state)
+{
+	struct rig rig;
+	uint8_t smp[MAD_BYTES];
+
+	(void)state;
+	rig_star(&rig, "star:3");
+	make_smp(MAD_CLASS_SUBNET_DIRECTED, ATTRIBUTE_NODE_INFO, 1, 3, 0, smp);
+	put_be16(smp + SMP_DR_SLID_OFFSET, 1);
+	put_be16(smp + SMP_DR_DLID_OFFSET, 3);
+	assert_int_equal(answered_guid(ask(&rig, 1, RIG_SWITCH_LID, smp)),
+			 rig_host(&rig, 3)->node->info.node_guid);
+	rig_release(&rig);
+}
+
 static void test_directed_route_over_a_link_that_is_down_is_dropped(void **state)
 {
 	struct rig rig;
@@ -149,6 +183,124 @@ static void test_performance_queries_are_answered_by_switch_and_adapter(void **s
 	rig_release(&rig);
 }
 
+/* The trap that reached the manager at host 1 last. */
+static uint16_t last_trap(const struct rig *rig)
+{
+	const uint8_t *smp = rig->delivered[rig->delivered_count - 1]->bytes + SMP_OFFSET;
+	struct notice notice;
+
+	assert_ptr_equal(rig->delivered_at[rig->delivered_count - 1],
+			 rig->switch_node->ports[1].peer);
+	assert_int_equal(smp[3], MAD_TRAP);
+	notice_decode(smp + SMP_DATA_OFFSET, &notice);
+	return notice.header.trap_number;
+}
+
+static void test_packet_under_a_foreign_pkey_makes_trap_257_at_the_adapter(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_star(&rig, "star:3");
+	rig_host(&rig, 2)->pkeys[0] = 0x8001;
+	assert_true(
+		fabric_inject(&rig.fabric, rig_host(&rig, 3), rig_data_frame(&rig, 3, 2, 16), 50));
+	rig_run(&rig, 50);
+	rig_run(&rig, 50);
+	assert_int_equal(rig_host(&rig, 2)->info.pkey_violations, 1);
+	assert_int_equal(rig.delivered_count, 1);
+	assert_int_equal(last_trap(&rig), 257);
+	rig_release(&rig);
+}
+
+static void test_packet_under_a_foreign_pkey_makes_trap_259_at_a_switch(void **state)
+{
+	struct rig rig;
+	struct port *port;
+
+	(void)state;
+	rig_star(&rig, "star:3");
+	port = &rig.switch_node->ports[2];
+	port->pkeys[0] = 0x8001;
+	port->info.partition_enforcement_outbound = 1;
+	assert_true(
+		fabric_inject(&rig.fabric, rig_host(&rig, 3), rig_data_frame(&rig, 3, 2, 16), 50));
+	rig_run(&rig, 50);
+	rig_run(&rig, 50);
+	assert_int_equal(port->counters.transmit_constraint_errors, 1);
+	assert_int_equal(rig.switch_node->ports[0].info.pkey_violations, 1);
+	assert_int_equal(rig.delivered_count, 1);
+	assert_int_equal(last_trap(&rig), 259);
+	rig_release(&rig);
+}
+
+static void test_mad_under_a_foreign_qkey_makes_trap_258(void **state)
+{
+	struct rig rig;
+	uint8_t mad[MAD_BYTES];
+
+	(void)state;
+	rig_star(&rig, "star:3");
+	make_smp(MAD_CLASS_PERFORMANCE, ATTRIBUTE_PORT_COUNTERS, 0, 0, 0, mad);
+
+	struct frame *frame = rig_mad_frame(&rig, 0, 3, RIG_SWITCH_LID, 1, mad);
+
+	put_be32(frame->bytes + LRH_BYTES + BTH_BYTES, 0x11111111);
+	assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 3), frame, 50));
+	rig_run(&rig, 50);
+	rig_run(&rig, 50);
+	assert_int_equal(rig.switch_node->ports[0].info.qkey_violations, 1);
+	assert_int_equal(rig.delivered_count, 1);
+	assert_int_equal(last_trap(&rig), 258);
+	rig_release(&rig);
+}
+
+static void test_smp_on_a_data_lane_is_dropped(void **state)
+{
+	static const uint16_t lids[] = {RIG_SWITCH_LID, 2};
+	struct rig rig;
+	uint8_t smp[MAD_BYTES];
+
+	(void)state;
+	rig_star(&rig, "star:2");
+	make_smp(MAD_CLASS_SUBNET_LID, ATTRIBUTE_NODE_INFO, 0, 0, 0, smp);
+	for (unsigned i = 0; i < ARRAY_COUNT(lids); i++) {
+		assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1),
+					  rig_mad_frame(&rig, 0, 1, lids[i], 0, smp), 0));
+		rig_run(&rig, 0);
+		assert_int_equal(rig.delivered_count, 0);
+		assert_true(fabric_is_idle(&rig.fabric));
+	}
+	assert_int_equal(rig.switch_node->ports[0].counters.drops[DROP_NO_LISTENER], 1);
+	assert_int_equal(rig_host(&rig, 2)->counters.drops[DROP_NO_LISTENER], 1);
+	rig_release(&rig);
+}
+
+static void test_switch_refuses_what_an_adapter_leaves_to_its_programs(void **state)
+{
+	struct rig rig;
+	uint8_t mad[MAD_BYTES];
+
+	(void)state;
+	rig_star(&rig, "star:2");
+	make_smp(0x0a, 1, 0, 0, 0, mad);
+	assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1),
+				  rig_mad_frame(&rig, 0, 1, RIG_SWITCH_LID, 1, mad), 0));
+	rig_run(&rig, 0);
+	assert_int_equal(rig.delivered_count, 1);
+	assert_ptr_equal(rig.delivered_at[0], rig_host(&rig, 1));
+	assert_int_equal(rig.delivered[0]->bytes[SMP_OFFSET + 3], MAD_GET_RESPONSE);
+	assert_int_equal(get_be16(rig.delivered[0]->bytes + SMP_OFFSET + 4),
+			 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
+	assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1),
+				  rig_mad_frame(&rig, 0, 1, 2, 1, mad), 0));
+	rig_run(&rig, 0);
+	assert_int_equal(rig.delivered_count, 2);
+	assert_ptr_equal(rig.delivered_at[1], rig_host(&rig, 2));
+	assert_int_equal(rig.delivered[1]->bytes[SMP_OFFSET + 3], MAD_GET);
+	rig_release(&rig);
+}
+
 static void test_link_down_sends_a_trap_to_the_manager(void **state)
 {
 	struct rig rig;
@@ -162,6 +314,38 @@ static void test_link_down_sends_a_trap_to_the_manager(void **state)
 	assert_int_equal(rig.delivered_count, 1);
 	assert_ptr_equal(rig.delivered_at[0], rig_host(&rig, 1));
 	assert_int_equal(rig.delivered[0]->bytes[SMP_OFFSET + 3], MAD_TRAP);
+	rig_release(&rig);
+}
+
+static void test_trap_comes_again_until_the_manager_represses_it(void **state)
+{
+	struct rig rig;
+	uint8_t repress[MAD_BYTES];
+	time_ns now = 1000;
+
+	(void)state;
+	rig_star(&rig, "star:3");
+
+	time_ns distance = time_from_code(rig.switch_node->ports[0].info.subnet_timeout);
+
+	fabric_set_cable(&rig.fabric, rig_host(&rig, 3), false, now);
+	for (unsigned i = 1; i <= 3; i++, now += distance) {
+		rig_run(&rig, now);
+		assert_int_equal(rig.delivered_count, i);
+		assert_int_equal(last_trap(&rig), 128);
+		assert_memory_equal(rig.delivered[i - 1]->bytes + SMP_OFFSET,
+				    rig.delivered[0]->bytes + SMP_OFFSET, MAD_BYTES);
+		assert_int_equal(fabric_deadline(&rig.fabric), now + distance);
+	}
+	memcpy(repress, rig.delivered[0]->bytes + SMP_OFFSET, MAD_BYTES);
+	repress[3] = MAD_TRAP_REPRESS;
+	assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1),
+				  rig_mad_frame(&rig, 15, 1, RIG_SWITCH_LID, 0, repress),
+				  now - distance));
+	rig_run(&rig, now - distance);
+	rig_run(&rig, now);
+	assert_int_equal(rig.delivered_count, 3);
+	assert_int_equal(fabric_deadline(&rig.fabric), TIME_NEVER);
 	rig_release(&rig);
 }
 
@@ -193,9 +377,17 @@ int main(void)
 		cmocka_unit_test(test_directed_routes_reach_every_node_of_a_bare_fabric),
 		cmocka_unit_test(test_lid_routed_smps_reach_switch_host_and_own_node),
 		cmocka_unit_test(test_directed_route_may_begin_behind_a_lid),
+		cmocka_unit_test(test_directed_route_may_end_behind_a_lid),
+		cmocka_unit_test(test_directed_part_may_lie_between_two_lid_routed_ones),
 		cmocka_unit_test(test_directed_route_over_a_link_that_is_down_is_dropped),
 		cmocka_unit_test(test_performance_queries_are_answered_by_switch_and_adapter),
+		cmocka_unit_test(test_packet_under_a_foreign_pkey_makes_trap_257_at_the_adapter),
+		cmocka_unit_test(test_packet_under_a_foreign_pkey_makes_trap_259_at_a_switch),
+		cmocka_unit_test(test_mad_under_a_foreign_qkey_makes_trap_258),
+		cmocka_unit_test(test_smp_on_a_data_lane_is_dropped),
+		cmocka_unit_test(test_switch_refuses_what_an_adapter_leaves_to_its_programs),
 		cmocka_unit_test(test_link_down_sends_a_trap_to_the_manager),
+		cmocka_unit_test(test_trap_comes_again_until_the_manager_represses_it),
 		cmocka_unit_test(test_manager_without_room_gets_its_smp_later),
 	};
 

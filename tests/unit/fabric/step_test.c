@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets through one switch: arrival, order, back-pressure, lifetimes, faults, counters. Covers:
- * fabric/movement.c */
+ * fabric/movement.c, fabric/arrivals.c, fabric/fetch_ahead.c */
 #include "rig.h"
 
 #include "net/link/port_queues.h"
@@ -8,6 +8,12 @@
 static void inject(struct rig *rig, unsigned host, struct frame *frame, time_ns now)
 {
 	assert_true(fabric_inject(&rig->fabric, rig_host(rig, host), frame, now));
+}
+
+/* As after a change of its tables: the port is looked at again. */
+static void wake_third_port(struct rig *rig)
+{
+	rig->fabric.agents.port_changed(rig->fabric.agents.context, &rig->switch_node->ports[3]);
 }
 
 static void test_packet_crosses_a_switch_and_is_counted(void **state)
@@ -117,9 +123,9 @@ static void test_head_of_queue_lifetime_discards_what_waits_too_long(void **stat
 	assert_int_equal(output->counters.transmit_discards, 0);
 	rig_run(&rig, deadline);
 	assert_int_equal(output->counters.transmit_discards, 1);
-	assert_int_equal(output->counters.drops[DROP_LIFETIME], 1);
+	assert_int_equal(output->counters.drops[DROP_HEAD_OF_QUEUE], 1);
 	assert_int_equal(rig.gone_count, 1);
-	assert_int_equal(rig.gone_reason, DROP_LIFETIME);
+	assert_int_equal(rig.gone_reason, DROP_HEAD_OF_QUEUE);
 	rig_release(&rig);
 }
 
@@ -157,6 +163,45 @@ static void test_multicast_reaches_each_member_once_and_the_senders_own_port(voi
 	assert_true(fabric_is_idle(&rig.fabric));
 	assert_int_equal(rig.switch_node->ports[1].counters.transmit_packets, 0);
 	assert_int_equal(rig.switch_node->ports[2].counters.multicast_transmit_packets, 1);
+	rig_release(&rig);
+}
+
+/* One member takes nothing: its copies stop the sender by credits, and nobody loses one. */
+static void test_multicast_waits_for_the_slowest_member(void **state)
+{
+	unsigned accepted = 0, copies[4] = {0};
+	struct rig rig;
+
+	(void)state;
+	rig_star(&rig, "star:3");
+	rig.switch_node->mft[3][0] = 1 << 2 | 1 << 3;
+	rig.switch_node->switch_info.life_time_value = 20;
+	for (unsigned number = 1; number <= 3; number++)
+		rig.switch_node->ports[number].info.hoq_life = 20;
+	/* Host 3 has no credits to give for the lane. */
+	rig.switch_node->ports[3].queues->vls[0].fccl = 0;
+	for (; accepted < 1000; accepted++) {
+		struct frame *frame = rig_data_frame(&rig, 1, 0xc003, 4096);
+
+		if (!fabric_inject(&rig.fabric, rig_host(&rig, 1), frame, 0)) {
+			frame_give_back(&rig.fabric.frames, frame);
+			break;
+		}
+		rig_run(&rig, 0);
+	}
+	/* What the switch's receive buffer and the sender's queue hold, and a few that left early. */
+	assert_in_range(accepted, 62, 70);
+	port_credits_init(&rig.switch_node->ports[3]);
+	wake_third_port(&rig);
+	rig_run(&rig, 0);
+	for (unsigned i = 0; i < rig.delivered_count; i++)
+		for (unsigned host = 1; host <= 3; host++)
+			copies[host] += rig.delivered_at[i] == rig_host(&rig, host);
+	assert_int_equal(copies[2], accepted);
+	assert_int_equal(copies[3], accepted);
+	for (unsigned number = 1; number <= 3; number++)
+		assert_int_equal(rig.switch_node->ports[number].counters.transmit_discards, 0);
+	assert_true(fabric_is_idle(&rig.fabric));
 	rig_release(&rig);
 }
 
@@ -245,11 +290,45 @@ static void test_lost_packets_leak_no_credits(void **state)
 	rig_star(&rig, "star:2");
 	rig.fabric.faults = (struct fabric_faults){.judge = play, .context = &script};
 	for (unsigned i = 0; i < 501; i++) {
+		/* So many errors in a row would end the link. */
+		rig.switch_node->ports[1].errors = (struct link_errors){0};
 		inject(&rig, 1, rig_data_frame(&rig, 1, 2, 4096), 0);
 		rig_run(&rig, 0);
 	}
 	assert_int_equal(rig.delivered_count, 1);
 	assert_true(fabric_is_idle(&rig.fabric));
+	rig_release(&rig);
+}
+
+/* LocalPhyErrors is 8: the ninth makes the port recover, and what no recovery mends goes down and comes
+ * back in Init. */
+static void test_link_with_nothing_but_errors_goes_down(void **state)
+{
+	enum link_fault faults[36];
+	struct script script = {.faults = faults, .count = 36};
+	struct rig rig;
+	struct port *input;
+
+	(void)state;
+	for (unsigned i = 0; i < 36; i++)
+		faults[i] = LINK_FAULT_CORRUPT;
+	rig_star(&rig, "star:2");
+	input = &rig.switch_node->ports[1];
+	rig.fabric.faults = (struct fabric_faults){.judge = play, .context = &script};
+	for (unsigned i = 0; i < 35; i++) {
+		inject(&rig, 1, rig_data_frame(&rig, 1, 2, 16), 0);
+		rig_run(&rig, 0);
+	}
+	assert_int_equal(input->counters.symbol_errors, 35);
+	assert_int_equal(input->counters.local_link_integrity_errors, 3);
+	assert_int_equal(input->counters.link_error_recovery, 3);
+	assert_true(port_is_active(input));
+	inject(&rig, 1, rig_data_frame(&rig, 1, 2, 16), 0);
+	rig_run(&rig, 0);
+	assert_int_equal(input->counters.local_link_integrity_errors, 4);
+	assert_int_equal(input->counters.link_downed, 1);
+	assert_int_equal(input->info.port_state, PORT_INIT);
+	assert_int_equal(input->peer->info.port_state, PORT_INIT);
 	rig_release(&rig);
 }
 
@@ -277,10 +356,12 @@ int main(void)
 		cmocka_unit_test(test_head_of_queue_lifetime_discards_what_waits_too_long),
 		cmocka_unit_test(test_packet_to_own_lid_never_leaves_the_adapter),
 		cmocka_unit_test(test_multicast_reaches_each_member_once_and_the_senders_own_port),
+		cmocka_unit_test(test_multicast_waits_for_the_slowest_member),
 		cmocka_unit_test(test_data_arriving_at_an_armed_port_makes_it_active),
 		cmocka_unit_test(test_partition_of_the_receiving_port_is_enforced),
 		cmocka_unit_test(test_faults_do_to_packets_what_they_say),
 		cmocka_unit_test(test_lost_packets_leak_no_credits),
+		cmocka_unit_test(test_link_with_nothing_but_errors_goes_down),
 		cmocka_unit_test(test_budget_bounds_a_step),
 	};
 

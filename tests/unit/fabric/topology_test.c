@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Topology texts: what ibnetdiscover prints is understood, and what makes no sense is named with
- * its line. Covers: fabric/topology_reader.c */
+ * its line. Covers: fabric/topology_reader.c, fabric/topology_line.c, fabric/topology_ports.c */
 #include "rig.h"
 
 #include <errno.h>
@@ -126,6 +126,34 @@ static void test_options_aliases_and_counted_guids(void **state)
 	rig_release(&rig);
 }
 
+static void test_routers_and_enhanced_ports_are_understood(void **state)
+{
+	static const char text[] =
+		"Switch\t4 \"S-0000000000000001\"\t# \"plain\" base port 0 lid 4 lmc 0\n"
+		"[1]\t\"R-0000000000000003\"[2]\t# \"middle\" lid 9 4xEDR\n\n"
+		"Switch\t4 \"S-0000000000000002\"\t# \"better\" enhanced port 0 lid 5 lmc 0\n\n"
+		"rtguid=0x0000000000000003\n"
+		"Rt\t2 \"R-0000000000000003\"\t# \"middle\"\n"
+		"[2](5)\t\"S-0000000000000001\"[1]\t# lid 9 lmc 0 \"plain\" lid 4 4xEDR\n";
+	struct topology_error error;
+	struct rig rig;
+	struct node *router;
+
+	(void)state;
+	rig_init(&rig);
+	assert_int_equal(topology_parse(&rig.fabric, text, strlen(text), &error), 0);
+	assert_int_equal(rig.fabric.by_index[0]->switch_info.enhanced_port_0, 0);
+	assert_int_equal(rig.fabric.by_index[1]->switch_info.enhanced_port_0, 1);
+	router = fabric_find_guid(&rig.fabric, 3);
+	assert_non_null(router);
+	assert_true(node_is_router(router));
+	assert_non_null(router->router);
+	assert_ptr_equal(router->ports[2].peer, &rig.fabric.by_index[0]->ports[1]);
+	assert_int_equal(router->ports[2].guid, 5);
+	assert_string_equal(router->host, "");
+	rig_release(&rig);
+}
+
 static void test_errors_carry_line_and_reason(void **state)
 {
 	static const struct {
@@ -219,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_one_end_of_a_cable_is_enough),
 		cmocka_unit_test(test_hosts_group_adapters_by_the_first_word),
 		cmocka_unit_test(test_options_aliases_and_counted_guids),
+		cmocka_unit_test(test_routers_and_enhanced_ports_are_understood),
 		cmocka_unit_test(test_errors_carry_line_and_reason),
 		cmocka_unit_test(test_binary_files_and_endless_lines_are_no_text),
 		cmocka_unit_test(test_truncated_texts_are_survived),

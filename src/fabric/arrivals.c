@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames at the far end of a cable: lost, repeated or received, and on through a switch or a router
+ * or to an adapter. */
+#include "fabric/movement.h"
+
+#include "fabric/faults.h"
+#include "fabric/routers.h"
+#include "net/link/counters.h"
+#include "net/link/port_queues.h"
+#include "net/link/receive_checks.h"
+#include "wire/packet.h"
+#include "wire/pkey.h"
+
+static uint32_t frame_words(const struct frame *frame)
+{
+	return (frame->byte_count + ICRC_BYTES) / 4;
+}
+
+static void receive_at_switch(struct fabric *fabric, struct port *input, struct frame *frame,
+			      const struct lrh *lrh, time_ns now)
+{
+	struct node *node = input->node;
+
+	if (lrh->vl == VL_MANAGEMENT &&
+	    (lrh->dlid == LID_PERMISSIVE || port_owns_lid(&node->ports[0], lrh->dlid))) {
+		/* A switch has no manager that could be full. */
+		bool is_done = node_agents_smp(fabric, input, frame, now);
+
+		assert(is_done);
+		return;
+	}
+	fabric_forward_read(fabric, node, input->number, frame, lrh, now);
+}
+
+/* The first data packet shows an Armed port that its neighbour is Active. */
+static void notice_active_neighbour(struct fabric *fabric, struct port *port)
+{
+	port->info.port_state = PORT_ACTIVE;
+	port->state_changes++;
+	fabric_note_state_change(fabric, port);
+	if (fabric->owner.paths_changed)
+		fabric->owner.paths_changed(fabric->owner.context);
+}
+
+void fabric_receive(struct fabric *fabric, struct port *input, struct frame *frame, time_ns now)
+{
+	struct lrh lrh;
+
+	frame->node_entered_at = now;
+	frame->input_port = input->number;
+	if (frame->vl != VL_MANAGEMENT)
+		port_buffer_take(input, frame);
+	if (unlikely(frame->fault == LINK_FAULT_CREDIT_LOSS))
+		faults_keep_credits(input, frame);
+
+	enum drop_reason reason = port_check_received(input, frame, &lrh);
+
+	if (reason != DROP_NONE) {
+		fabric_drop(fabric, input, frame, reason);
+		if (reason == DROP_VCRC)
+			fabric_link_error(fabric, input, port_note_bad_packet(input));
+		return;
+	}
+	if (unlikely(link_errors_linger(&input->errors)))
+		port_note_good_packet(input);
+	port_count_receive(input, lrh.dlid, lrh.sl, frame_words(frame));
+	fabric_tap_see(fabric, TAP_RECEIVED, input, frame, DROP_NONE);
+	if (unlikely(lrh.vl != VL_MANAGEMENT && input->info.port_state == PORT_ARMED))
+		notice_active_neighbour(fabric, input);
+	if (input->kind == PORT_OF_SWITCH)
+		receive_at_switch(fabric, input, frame, &lrh, now);
+	else if (likely(!node_is_router(input->node)) || lrh.vl == VL_MANAGEMENT ||
+		 !routers_take(fabric, input, frame, &lrh, now))
+		fabric_arrive(fabric, input, frame);
+}
+
+void fabric_duplicate(struct fabric *fabric, struct port *input, const struct frame *frame,
+		      time_ns now)
+{
+	struct frame *copy = frame_take_for(&fabric->frames, frame->byte_count);
+
+	if (!copy)
+		return;
+	frame_copy(copy, frame);
+	copy->credit_blocks = 0;
+	fabric->frames_inside++;
+	/* It uses buffer that no credit was spent for, as a link that repeats itself would. */
+	if (input->queues->vls[copy->vl].buffer_blocks + frame_credit_blocks(copy->byte_count) >
+	    VL_BUFFER_BLOCKS) {
+		fabric_drop(fabric, input, copy, DROP_OVERRUN);
+		fabric_link_error(fabric, input, port_note_overrun(input));
+		return;
+	}
+	fabric_receive(fabric, input, copy, now);
+}
+
+void fabric_lose_on_link(struct fabric *fabric, struct port *output, struct frame *frame)
+{
+	if (frame->vl != VL_MANAGEMENT)
+		port_credits_refresh(output->peer, frame->vl);
+	if (frame->source && fabric->owner.gone)
+		fabric->owner.gone(fabric->owner.context, frame, DROP_FAULT);
+	fabric->frames_inside--;
+	frame_give_back(&fabric->frames, frame);
+}
+
+void fabric_reach_other_end(struct fabric *fabric, struct port *output, struct frame *frame,
+			    time_ns now)
+{
+	struct port *input = output->peer;
+	enum link_fault fault = frame->fault;
+
+	frame->fault = LINK_FAULT_NONE;
+	fabric_release_buffer(fabric, output->node, frame);
+	if (unlikely(output->faults)) {
+		faults_carry(fabric, output, frame, now);
+		return;
+	}
+	if (unlikely(fault == LINK_FAULT_DROP)) {
+		fabric_tap_see(fabric, TAP_DROPPED, output, frame, DROP_FAULT);
+		fabric_lose_on_link(fabric, output, frame);
+		return;
+	}
+	if (unlikely(fault == LINK_FAULT_CORRUPT))
+		frame->is_corrupt = true;
+	if (unlikely(fault == LINK_FAULT_DUPLICATE))
+		fabric_duplicate(fabric, input, frame, now);
+	fabric_receive(fabric, input, frame, now);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes and ports of a fabric as people name them: h1, h1:1, s1:4, or a GUID and a number. */
+#ifndef SOFTIB_FABRIC_PORT_NAMES_H
+#define SOFTIB_FABRIC_PORT_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "base/attributes.h"
+
+struct fabric;
+struct node;
+struct port;
+
+enum { PORT_NAME_BYTES = 96, PORTS_NAMED_MAX = 65536 };
+
+struct port_list {
+	struct port **ports;
+	uint32_t port_count;
+};
+
+/* A node's name, description or GUID; "s3" is also the third switch, "r1" the first router. NULL:
+ * none such. */
+struct node *port_names_find_node(const struct fabric *fabric, const char *text);
+
+/* Adds the ports with cables that the text means: all of a host or node, one of its ports, or "*":
+ * all that there are. Returns 0, or -ENOENT, -EINVAL or -ENOMEM with a sentence that says why. */
+MUST_USE int port_names_add(const struct fabric *fabric, const char *text, struct port_list *list,
+			    char *ret_reason, size_t reason_bytes);
+void port_list_release(struct port_list *list);
+
+/* "h1:1", "h1/1:1" on the second adapter of a host, "S-...:4" */
+void port_name_text(const struct port *port, char ret_text[static PORT_NAME_BYTES]);
+
+#endif

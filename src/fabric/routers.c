@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Several subnets in one fabric: routes, and packets that follow them (vol 1, chapter 19). */
+#include "fabric/routers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "base/bytes.h"
+#include "fabric/movement.h"
+#include "net/router/routing.h"
+#include "wire/grh.h"
+#include "wire/pkey.h"
+
+enum {
+	DLID_OFFSET = 2,
+	HOP_LIMIT_OFFSET = LRH_BYTES + 7,
+	HOPS_OF_A_PATH = 64, /* what a path record to another subnet says */
+};
+
+/* --- routes --- */
+
+int routers_add(struct fabric *fabric, struct node *node)
+{
+	struct node **routers =
+		realloc(fabric->routers, (fabric->router_count + 1) * sizeof(struct node *));
+
+	if (!routers)
+		return -ENOMEM;
+	fabric->routers = routers;
+
+	int error = router_table_create(&node->router);
+
+	if (!error)
+		fabric->routers[fabric->router_count++] = node;
+	return error;
+}
+
+void routers_note_change(struct fabric *fabric)
+{
+	fabric->routes_are_stale = true;
+}
+
+static bool is_in_subnet(const struct port *port, uint64_t prefix)
+{
+	return port_is_active(port) && port->info.lid != 0 && port->info.gid_prefix == prefix &&
+	       gid_prefix_is_routable(prefix);
+}
+
+/* -ENOMEM leaves routes out, which is a smaller world and nothing worse. */
+static bool add_route(struct router_table *table, const struct router_route *route)
+{
+	return router_table_add(table, route) == 0;
+}
+
+/* What other routers in the subnet of this route are attached to. */
+static void extend(struct fabric *fabric, struct node *node, unsigned route_index)
+{
+	const struct router_route from = node->router->routes[route_index];
+
+	for (uint32_t index = 0; index < fabric->router_count; index++) {
+		struct node *other = fabric->routers[index];
+
+		for (unsigned in = 1; other != node && in <= other->port_count; in++) {
+			if (!is_in_subnet(&other->ports[in], from.prefix))
+				continue;
+			for (unsigned out = 1; out <= other->port_count; out++) {
+				const struct port *far = &other->ports[out];
+				struct router_route route = {
+					.prefix = far->info.gid_prefix,
+					.output_port = from.output_port,
+					.router_count = (uint8_t)(from.router_count + 1),
+					.next_lid = from.next_lid ? from.next_lid
+								  : other->ports[in].info.lid,
+				};
+
+				if (is_in_subnet(far, route.prefix) &&
+				    !add_route(node->router, &route))
+					return;
+			}
+		}
+	}
+}
+
+/* Breadth first, so that the shortest way is found first; the list of routes is the queue. */
+static void find_routes(struct fabric *fabric, struct node *node)
+{
+	router_table_clear_routes(node->router);
+	for (unsigned number = 1; number <= node->port_count; number++) {
+		const struct port *port = &node->ports[number];
+		struct router_route route = {.prefix = port->info.gid_prefix,
+					     .output_port = (uint8_t)number};
+
+		if (is_in_subnet(port, route.prefix))
+			(void)!add_route(node->router, &route);
+	}
+	for (unsigned index = 0; index < node->router->route_count; index++)
+		if (node->router->routes[index].router_count < HOPS_OF_A_PATH - 1)
+			extend(fabric, node, index);
+}
+
+static void refresh(struct fabric *fabric)
+{
+	if (likely(!fabric->routes_are_stale))
+		return;
+	fabric->routes_are_stale = false;
+	for (uint32_t index = 0; index < fabric->router_count; index++)
+		find_routes(fabric, fabric->routers[index]);
+}
+
+/* --- GUIDs --- */
+
+/* Made when it is first needed: by then the topology has its last GUIDs. */
+static void index_guids(struct fabric *fabric)
+{
+	if (fabric->guid_index_ports == fabric->port_total)
+		return;
+	fabric->guid_index_ports = fabric->port_total;
+	hash_table_release(&fabric->guid_index);
+	hash_table_init(&fabric->guid_index);
+	for (uint32_t index = 0; index < fabric->node_count; index++) {
+		struct node *node = fabric->by_index[index];
+
+		for (unsigned number = node_is_switch(node) ? 0 : 1; number <= node->port_count;
+		     number++)
+			if (node->ports[number].guids)
+				(void)!hash_table_put(&fabric->guid_index, node->ports[number].guid,
+						      &node->ports[number]);
+	}
+}
+
+/* GUIDs that a manager gave a port beside its own. */
+static bool has_alias(const struct port *port, uint64_t guid)
+{
+	for (unsigned index = 1; port->guids && index < port->info.guid_cap; index++)
+		if (port->guids[index] == guid)
+			return true;
+	return false;
+}
+
+static struct port *find_alias(struct fabric *fabric, const struct gid *gid)
+{
+	for (uint32_t index = 0; index < fabric->node_count; index++) {
+		struct node *node = fabric->by_index[index];
+
+		for (unsigned number = node_is_switch(node) ? 0 : 1; number <= node->port_count;
+		     number++)
+			if (node->ports[number].info.gid_prefix == gid_prefix(gid) &&
+			    has_alias(&node->ports[number], gid_guid(gid)))
+				return &node->ports[number];
+	}
+	return NULL;
+}
+
+struct port *fabric_find_gid(struct fabric *fabric, const struct gid *gid)
+{
+	index_guids(fabric);
+
+	struct port *port = hash_table_get(&fabric->guid_index, gid_guid(gid));
+
+	if (!port || port->info.gid_prefix != gid_prefix(gid))
+		port = find_alias(fabric, gid);
+	return port && port->info.lid != 0 ? port : NULL;
+}
+
+/* --- packets at a router --- */
+
+/* The LID under which the packet goes on; 0: the destination is not there. */
+static uint16_t next_lid(struct fabric *fabric, const struct router_route *route,
+			 const struct gid *dgid)
+{
+	if (route->next_lid)
+		return route->next_lid;
+
+	const struct port *port = fabric_find_gid(fabric, dgid);
+
+	return port ? port->info.lid : 0;
+}
+
+static void route_unicast(struct fabric *fabric, struct port *input, struct frame *frame,
+			  const struct routing_header *header, time_ns now)
+{
+	struct node *node = input->node;
+	struct routing_decision decision = routing_unicast(node, input->number, header);
+	uint16_t dlid = 0;
+	uint8_t vl = 0;
+
+	if (decision.verdict == DROP_NONE) {
+		dlid = next_lid(fabric, decision.route, &header->dgid);
+		if (dlid == 0)
+			decision.verdict = DROP_NO_ROUTE;
+	}
+	if (decision.verdict != DROP_NONE) {
+		fabric_drop(fabric, input, frame, decision.verdict);
+		return;
+	}
+
+	struct port *output = &node->ports[decision.route->output_port];
+	enum drop_reason reason = routing_output(node, output->number, header, &vl);
+
+	if (reason != DROP_NONE) {
+		fabric_drop(fabric, output, frame, reason);
+		return;
+	}
+	routing_rewrite(frame, output->info.lid, dlid);
+	fabric_enqueue(fabric, output, frame, vl, now);
+}
+
+/* A copy into each other subnet that has the group; exactly one each. */
+static void route_multicast(struct fabric *fabric, struct port *input, struct frame *frame,
+			    const struct routing_header *header, time_ns now)
+{
+	struct node *node = input->node;
+	const struct router_group *group = router_table_find_group(node->router, &header->dgid);
+
+	if (!group || !gid_multicast_is_routable(&header->dgid) || header->hop_limit <= 1) {
+		fabric_drop(fabric, input, frame,
+			    group && header->hop_limit <= 1 ? DROP_HOP_LIMIT : DROP_NO_ROUTE);
+		return;
+	}
+	for (unsigned number = 1; number <= node->port_count; number++) {
+		struct port *output = &node->ports[number];
+		uint8_t vl = 0;
+
+		if (number == input->number || !group->mlids[number])
+			continue;
+
+		enum drop_reason reason = routing_output(node, number, header, &vl);
+		struct frame *copy = reason == DROP_NONE ? fabric_copy_frame(fabric, frame) : NULL;
+
+		if (!copy) {
+			port_count_drop(output, reason != DROP_NONE ? reason : DROP_NO_FRAME);
+			continue;
+		}
+		routing_rewrite(copy, output->info.lid, group->mlids[number]);
+		fabric_enqueue(fabric, output, copy, vl, now);
+	}
+	fabric_consume(fabric, node, frame);
+}
+
+bool routers_take(struct fabric *fabric, struct port *input, struct frame *frame,
+		  const struct lrh *lrh, time_ns now)
+{
+	struct routing_header header;
+
+	if (!routing_header_read(frame, lrh, &header))
+		return false;
+	refresh(fabric);
+	if (gid_is_multicast(&header.dgid)) {
+		route_multicast(fabric, input, frame, &header, now);
+		return true;
+	}
+	if (router_owns_gid(input->node, &header.dgid))
+		return false;
+	route_unicast(fabric, input, frame, &header, now);
+	return true;
+}
+
+/* --- at the source --- */
+
+static struct port *router_port_in(struct node *node, uint64_t prefix)
+{
+	for (unsigned number = 1; number <= node->port_count; number++)
+		if (is_in_subnet(&node->ports[number], prefix))
+			return &node->ports[number];
+	return NULL;
+}
+
+bool routers_have_lid(struct fabric *fabric, const struct port *source, uint16_t lid)
+{
+	for (uint32_t index = 0; index < fabric->router_count; index++) {
+		const struct node *node = fabric->routers[index];
+
+		for (unsigned number = 1; number <= node->port_count; number++)
+			if (is_in_subnet(&node->ports[number], source->info.gid_prefix) &&
+			    port_owns_lid(&node->ports[number], lid))
+				return true;
+	}
+	return false;
+}
+
+/* The router of the source's subnet from which the fewest others are left to the prefix. */
+static struct port *first_router(struct fabric *fabric, const struct port *source, uint64_t prefix)
+{
+	struct port *best = NULL;
+	unsigned fewest = HOPS_OF_A_PATH;
+
+	for (uint32_t index = 0; index < fabric->router_count; index++) {
+		struct node *node = fabric->routers[index];
+		struct port *port = router_port_in(node, source->info.gid_prefix);
+		const struct router_route *route =
+			port ? router_table_find(node->router, prefix) : NULL;
+
+		if (!route || route->output_port == port->number || route->router_count >= fewest)
+			continue;
+		fewest = route->router_count;
+		best = port;
+	}
+	return best;
+}
+
+struct port *routers_towards(struct fabric *fabric, const struct port *source, uint64_t prefix)
+{
+	refresh(fabric);
+	return first_router(fabric, source, prefix);
+}
+
+void routers_address(struct fabric *fabric, struct port *source, struct frame *frame,
+		     const struct lrh *lrh)
+{
+	struct routing_header header;
+
+	if (!routing_header_read(frame, lrh, &header) || gid_is_multicast(&header.dgid))
+		return;
+
+	uint64_t prefix = gid_prefix(&header.dgid);
+
+	if (prefix == source->info.gid_prefix || !gid_prefix_is_routable(prefix) ||
+	    routers_have_lid(fabric, source, lrh->dlid))
+		return;
+	refresh(fabric);
+
+	const struct port *router = first_router(fabric, source, prefix);
+
+	if (!router)
+		return;
+	put_be16(frame->bytes + DLID_OFFSET, router->info.lid);
+	if (header.hop_limit <= 1)
+		frame->bytes[HOP_LIMIT_OFFSET] = HOPS_OF_A_PATH;
+}
+
+int routers_set_group(struct fabric *fabric, struct port *router_port, const struct gid *mgid,
+		      uint16_t mlid)
+{
+	(void)fabric;
+	return router_table_set_group(router_port->node->router, mgid,
+				      router_port->node->port_count, router_port->number, mlid);
+}
+
+void routers_release(struct fabric *fabric)
+{
+	for (uint32_t index = 0; index < fabric->router_count; index++)
+		router_table_destroy(fabric->routers[index]->router);
+	free(fabric->routers);
+	hash_table_release(&fabric->guid_index);
+}

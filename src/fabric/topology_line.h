@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside the reader of topology texts: where it is, and the parts that lines are made of. */
+#ifndef SOFTIB_FABRIC_TOPOLOGY_LINE_H
+#define SOFTIB_FABRIC_TOPOLOGY_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "fabric/topology_reader.h"
+
+enum { KIND_COUNT = NODE_ROUTER + 1, SPEEDS_QDR = 7, WIDTHS_ALL = 31 };
+
+struct topology_line {
+	struct declarations *declarations;
+	struct topology_error *error;
+	unsigned line;
+	struct declared_node *current;	/* whose port lines follow; NULL: none */
+	uint64_t next_guid[KIND_COUNT]; /* of the next node of that kind; 0: none given */
+	uint64_t next_system_image_guid;
+	uint8_t default_widths;
+	uint8_t default_speeds;
+	int default_extended_speeds;
+};
+
+/* Functions that take a cursor move it past what they read. Errors are filled in: -EINVAL. */
+
+const char *skip_blanks(const char *at);
+
+/* "name" at the cursor. */
+MUST_USE int line_read_quoted(struct topology_line *line, const char **at, const char *what,
+			      size_t room, char *ret_name);
+MUST_USE int line_read_guid(struct topology_line *line, const char *text, uint64_t *ret_guid);
+/* [number] at the cursor. */
+MUST_USE bool read_bracketed(const char **at, unsigned *ret_number);
+
+/* [p](guid) "remoteid"[r](guid) options # comment: fabric/topology_ports.c */
+MUST_USE int line_read_port(struct topology_line *line, const char *at);
+/* @[p] "alias" */
+MUST_USE int line_read_alias(struct topology_line *line, const char *at);
+
+#endif

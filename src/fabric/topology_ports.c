@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Port lines of a topology text: cables, what they run at, aliases. */
+#include "fabric/topology_line.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "fabric/topology.h"
+
+/* "4xEDR" somewhere in the comment, outside quotes: what the link runs at, so what the port is
+ * capable of. */
+static void read_rate(const char *at, struct declared_port *port)
+{
+	static const struct {
+		const char *name;
+		uint8_t speeds, extended_speeds;
+	} speeds[] = {
+		{"SDR", 1, 0}, {"DDR", 3, 0}, {"QDR", 7, 0}, {"FDR10", 7, 0},
+		{"FDR", 7, 1}, {"EDR", 7, 3}, {"HDR", 7, 7}, {"NDR", 7, 15},
+	};
+	static const struct {
+		const char *name;
+		uint8_t widths;
+	} widths[] = {{"1x", 1}, {"2x", 17}, {"4x", 3}, {"8x", 7}, {"12x", 15}};
+
+	for (unsigned w = 0; w < ARRAY_COUNT(widths); w++) {
+		for (unsigned s = 0; s < ARRAY_COUNT(speeds); s++) {
+			char rate[16];
+			const char *found;
+			size_t length = (size_t)snprintf(rate, sizeof(rate), " %s%s",
+							 widths[w].name, speeds[s].name);
+
+			found = strstr(at, rate);
+			if (!found ||
+			    (found[length] != '\0' && !isspace((unsigned char)found[length])))
+				continue;
+			port->widths = widths[w].widths;
+			port->speeds = speeds[s].speeds;
+			port->extended_speeds = speeds[s].extended_speeds;
+		}
+	}
+}
+
+/* w=, s= and e= up to the comment. */
+static int read_options(struct topology_line *line, const char *at, struct declared_port *port)
+{
+	for (at = skip_blanks(at); *at && *at != '#'; at = skip_blanks(at)) {
+		char *end;
+		char option = *at;
+
+		if (!strchr("wse", option) || at[1] != '=' || !isdigit((unsigned char)at[2]))
+			return topology_fail(line->error, line->line, "unknown option \"%.16s\"",
+					     at);
+
+		unsigned long value = strtoul(at + 2, &end, 0);
+
+		if (option == 'w' && value >= 1 && value <= WIDTHS_ALL)
+			port->widths = (uint8_t)value;
+		else if (option == 's' && value <= 7)
+			port->speeds = value ? (uint8_t)value : SPEEDS_QDR;
+		else if (option == 'e' && value <= 15)
+			port->extended_speeds = (int)value;
+		else
+			return topology_fail(line->error, line->line,
+					     "option \"%c=%lu\" is out of range", option, value);
+		at = end;
+	}
+	return 0;
+}
+
+/* (guid) at the cursor, if there is one. */
+static int read_port_guid(struct topology_line *line, const char **at, uint64_t *ret_guid)
+{
+	if (**at != '(')
+		return 0;
+
+	const char *end = strchr(*at, ')');
+
+	if (!end)
+		return topology_fail(line->error, line->line, "\"(\" without \")\"");
+
+	int error = line_read_guid(line, *at + 1, ret_guid);
+
+	*at = end + 1;
+	return error;
+}
+
+static bool copy_name(const char *name, char ret_name[static TOPOLOGY_NAME_BYTES])
+{
+	size_t length = strlen(name);
+
+	if (length >= TOPOLOGY_NAME_BYTES)
+		return false;
+	memcpy(ret_name, name, length + 1);
+	return true;
+}
+
+/* "remoteid"[r](guid), or "remoteid@alias". */
+static int read_remote(struct topology_line *line, const char **at, struct declared_port *port)
+{
+	char remote[2 * TOPOLOGY_NAME_BYTES];
+	uint64_t ignored_guid;
+	int error = line_read_quoted(line, at, "cable", sizeof(remote), remote);
+
+	if (error)
+		return error;
+
+	char *alias = strchr(remote, '@');
+
+	if (alias)
+		*alias++ = '\0';
+	if (!copy_name(remote, port->remote) || !copy_name(alias ? alias : "", port->remote_alias))
+		return topology_fail(line->error, line->line,
+				     "cable: a name has 1 to %d characters",
+				     TOPOLOGY_NAME_BYTES - 1);
+	port->remote_port = 1;
+	if (**at == '[' && !read_bracketed(at, &port->remote_port))
+		return topology_fail(line->error, line->line,
+				     "the remote port is not a number in brackets");
+	return read_port_guid(line, at, &ignored_guid);
+}
+
+int line_read_port(struct topology_line *line, const char *at)
+{
+	struct declared_node *node = line->current;
+	struct declared_port port = {
+		.line = line->line,
+		.widths = line->default_widths,
+		.speeds = line->default_speeds,
+		.extended_speeds = line->default_extended_speeds,
+	};
+	unsigned number;
+
+	if (!node)
+		return topology_fail(line->error, line->line, "a port that belongs to no node");
+	if (!read_bracketed(&at, &number))
+		return topology_fail(line->error, line->line,
+				     "the port is not a number in brackets");
+	if (number < 1 || number > node->port_count)
+		return topology_fail(line->error, line->line, "port %u: \"%s\" has ports 1 to %u",
+				     number, node->name, node->port_count);
+	if (node->ports[number].line)
+		return topology_fail(line->error, line->line,
+				     "port %u of \"%s\" was used in line %u already", number,
+				     node->name, node->ports[number].line);
+
+	int error = read_port_guid(line, &at, &port.guid);
+
+	if (!error)
+		error = read_remote(line, &at, &port);
+	if (error)
+		return error;
+
+	const char *comment = strchr(at, '#');
+
+	if (comment)
+		read_rate(comment, &port);
+	error = read_options(line, at, &port);
+	if (!error)
+		node->ports[number] = port;
+	return error;
+}
+
+/* @[p] "alias" */
+int line_read_alias(struct topology_line *line, const char *at)
+{
+	struct declared_node *node = line->current;
+	unsigned number;
+
+	if (!node || !read_bracketed(&at, &number) || number < 1 || number > node->port_count)
+		return topology_fail(line->error, line->line,
+				     "an alias for a port that is not there");
+	if (!node->aliases)
+		node->aliases = calloc(node->port_count + 1, sizeof(*node->aliases));
+	if (!node->aliases)
+		return -ENOMEM;
+	return line_read_quoted(line, &at, "alias", TOPOLOGY_NAME_BYTES, node->aliases[number]);
+}

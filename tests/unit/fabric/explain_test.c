@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The way of a packet in words: every reason for a drop that tables can give, and a multicast tree, against a golden file.
+ * With SOFTIB_WRITE_GOLDEN set, the file is written anew. */
+#include "unit/fabric/rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "fabric/explain.h"
+
+enum { TEXT_BYTES = 16384 };
+
+static struct rig rig;
+static char text[TEXT_BYTES];
+static size_t length;
+
+static void add(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void add(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	length += (size_t)vsnprintf(text + length, sizeof(text) - length, format, arguments);
+	va_end(arguments);
+	assert_true(length < sizeof(text));
+}
+
+static void write_step(void *context, const struct explain_step *step)
+{
+	(void)context;
+	add("%*s%s:%u  ", 2 + 2 * (int)step->depth, "", step->port->node->name, step->port->number);
+	if (step->reason != DROP_NONE)
+		add("dropped, %s: ", drop_reason_name(step->reason));
+	add("%s%s\n", step->text, step->is_end ? "." : "");
+}
+
+static void tell(const char *title, struct port *source, struct explain_packet packet)
+{
+	const struct explain_listener listener = {.step = write_step};
+
+	add("%s: LID %u, SL %u, P_Key 0x%04x\n", title, packet.dlid, packet.sl, packet.pkey);
+	add("  delivered %u times\n\n", explain(&rig.fabric, source, &packet, &listener));
+}
+
+/* Two switches: hosts 1 and 2 at the first, 3 and 4 at the second. */
+static struct node *switches[2];
+static struct port *hosts[5];
+
+static void set_up_switch(struct node *node, uint16_t lid)
+{
+	node->ports[0].info.lid = lid;
+	node->switch_info.linear_fdb_top = 20;
+	node->switch_info.multicast_fdb_cap = MFT_ENTRIES;
+	node->lft[lid] = 0;
+}
+
+static void set_active(struct port *port)
+{
+	port->info.port_state = PORT_ACTIVE;
+}
+
+static void build(void)
+{
+	struct node *node;
+
+	rig_init(&rig);
+	for (unsigned index = 0; index < 2; index++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "s%u", index + 1);
+		assert_int_equal(fabric_add_node(&rig.fabric, NODE_SWITCH, 4, 100 + index, name, name,
+						 &switches[index]),
+				 0);
+		set_up_switch(switches[index], (uint16_t)(10 + index));
+	}
+	for (unsigned number = 1; number <= 4; number++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "h%u", number);
+		assert_int_equal(
+			fabric_add_node(&rig.fabric, NODE_CA, 1, number, name, name, &node), 0);
+		hosts[number] = &node->ports[1];
+		assert_int_equal(fabric_connect(&rig.fabric, hosts[number],
+						&switches[(number - 1) / 2]->ports[2 - number % 2]),
+				 0);
+		hosts[number]->info.lid = (uint16_t)number;
+		set_active(hosts[number]);
+		set_active(hosts[number]->peer);
+		for (unsigned index = 0; index < 2; index++)
+			switches[index]->lft[number] =
+				(number - 1) / 2 == index ? (uint8_t)(2 - number % 2) : 3;
+	}
+	assert_int_equal(
+		fabric_connect(&rig.fabric, &switches[0]->ports[3], &switches[1]->ports[3]), 0);
+	set_active(&switches[0]->ports[3]);
+	set_active(&switches[1]->ports[3]);
+	switches[0]->lft[11] = 3;
+	switches[1]->lft[10] = 3;
+	/* A group with h1, h2 and h4 in it. */
+	switches[0]->mft[1][0] = 1 << 1 | 1 << 2 | 1 << 3;
+	switches[1]->mft[1][0] = 1 << 2 | 1 << 3;
+}
+
+static void tell_unicast(void)
+{
+	tell("to a host beside it", hosts[1], (struct explain_packet){2, 0, PKEY_DEFAULT_FULL});
+	tell("to a host behind two switches", hosts[1],
+	     (struct explain_packet){4, 3, PKEY_DEFAULT_FULL});
+	tell("to itself", hosts[1], (struct explain_packet){1, 0, PKEY_DEFAULT_FULL});
+	tell("to a switch", hosts[1], (struct explain_packet){11, 0, PKEY_DEFAULT_FULL});
+	tell("to a LID above the top", hosts[1], (struct explain_packet){50, 0, PKEY_DEFAULT_FULL});
+	tell("to a LID without an entry", hosts[1],
+	     (struct explain_packet){15, 0, PKEY_DEFAULT_FULL});
+	tell("in a partition that it is not in", hosts[1], (struct explain_packet){2, 0, 0x8001});
+}
+
+static void tell_drops(void)
+{
+	switches[0]->lft[16] = 3;
+	switches[1]->lft[16] = 3;
+	tell("where two switches disagree", hosts[1],
+	     (struct explain_packet){16, 0, PKEY_DEFAULT_FULL});
+	switches[1]->lft[17] = 1;
+	switches[0]->lft[17] = 3;
+	tell("to a port with another LID", hosts[1],
+	     (struct explain_packet){17, 0, PKEY_DEFAULT_FULL});
+	switches[1]->ports[2].info.port_state = PORT_INIT;
+	tell("to a port that is not active", hosts[1],
+	     (struct explain_packet){4, 0, PKEY_DEFAULT_FULL});
+	set_active(&switches[1]->ports[2]);
+	hosts[1]->sl_to_vl[0][7] = VL_MANAGEMENT;
+	tell("at an SL without a lane", hosts[1], (struct explain_packet){2, 7, PKEY_DEFAULT_FULL});
+	switches[1]->ports[2].sl_to_vl[3][5] = VL_MANAGEMENT;
+	tell("at an SL without a lane further on", hosts[1],
+	     (struct explain_packet){4, 5, PKEY_DEFAULT_FULL});
+	hosts[1]->pkeys[0] = 0x8001;
+	switches[0]->ports[1].info.partition_enforcement_inbound = 1;
+	tell("by a port that enforces partitions", hosts[1], (struct explain_packet){2, 0, 0x8001});
+	switches[0]->ports[1].info.partition_enforcement_inbound = 0;
+	tell("to a host in another partition", hosts[1], (struct explain_packet){2, 0, 0x8001});
+	hosts[1]->pkeys[0] = PKEY_DEFAULT_FULL;
+	hosts[1]->info.port_state = PORT_DOWN;
+	tell("from a port that is down", hosts[1], (struct explain_packet){2, 0, PKEY_DEFAULT_FULL});
+	set_active(hosts[1]);
+}
+
+static void tell_multicast(void)
+{
+	tell("to a group", hosts[1], (struct explain_packet){0xc001, 0, PKEY_DEFAULT_FULL});
+	tell("to a group from a host that is not in it", hosts[3],
+	     (struct explain_packet){0xc001, 0, PKEY_DEFAULT_FULL});
+	tell("to a group without members", hosts[1],
+	     (struct explain_packet){0xc002, 0, PKEY_DEFAULT_FULL});
+	hosts[4]->pkeys[0] = 0x8001;
+	tell("to a group with a member in another partition", hosts[1],
+	     (struct explain_packet){0xc001, 0, PKEY_DEFAULT_FULL});
+}
+
+static void test_the_story_is_the_golden_one(void **state)
+{
+	static char golden[TEXT_BYTES];
+	const char *path = GOLDEN "/explain.txt";
+
+	(void)state;
+	build();
+	tell_unicast();
+	tell_drops();
+	tell_multicast();
+	if (getenv("SOFTIB_WRITE_GOLDEN")) {
+		FILE *file = fopen(path, "w");
+
+		assert_non_null(file);
+		assert_int_equal(fwrite(text, 1, length, file), length);
+		assert_int_equal(fclose(file), 0);
+	}
+
+	FILE *file = fopen(path, "r");
+
+	assert_non_null(file);
+	golden[fread(golden, 1, sizeof(golden) - 1, file)] = '\0';
+	fclose(file);
+	assert_string_equal(text, golden);
+	rig_release(&rig);
+}
+
+static void count_step(void *context, const struct explain_step *step)
+{
+	(void)step;
+	++*(unsigned *)context;
+}
+
+/* Tables that send every copy on in a circle of full switches must not take for ever. */
+static void test_a_circle_of_groups_ends(void **state)
+{
+	unsigned steps = 0;
+	const struct explain_listener listener = {.step = count_step, .context = &steps};
+	struct topology_error error;
+
+	(void)state;
+	rig_init(&rig);
+	assert_int_equal(topology_generate(&rig.fabric, "mesh:3x3", &error), 0);
+
+	struct port *source = NULL;
+
+	for (uint32_t index = 0; index < rig.fabric.node_count; index++) {
+		struct node *node = rig.fabric.by_index[index];
+
+		for (unsigned number = 1; number <= node->port_count; number++)
+			if (node->ports[number].peer)
+				set_active(&node->ports[number]);
+		if (node_is_switch(node)) {
+			node->switch_info.multicast_fdb_cap = MFT_ENTRIES;
+			memset(node->mft[1], 0xff, sizeof(node->mft[1]));
+		} else if (!source) {
+			source = &node->ports[1];
+		}
+	}
+	assert_non_null(source);
+	explain(&rig.fabric, source, &(struct explain_packet){0xc001, 0, PKEY_DEFAULT_FULL},
+		&listener);
+	assert_in_range(steps, 100, EXPLAIN_STEPS_MAX);
+	rig_release(&rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_story_is_the_golden_one),
+		cmocka_unit_test(test_a_circle_of_groups_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
