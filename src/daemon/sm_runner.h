@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in subnet manager at work: its MADs as packets of QP0 on the port it runs on. */
+/* The built-in subnet manager at work: a client of QP0 on the port it runs on. */
 #ifndef SOFTIB_DAEMON_SM_RUNNER_H
 #define SOFTIB_DAEMON_SM_RUNNER_H
 
@@ -7,31 +7,34 @@
 #include <stdint.h>
 #include "base/attributes.h"
 #include "base/time.h"
+#include "daemon/mad_dispatch.h"
 #include "mgmt/mad/mad_message.h"
 
-struct fabric;
-struct frame;
-struct port;
+struct runtime;
+struct sa_runner;
 struct sm;
 
 struct sm_runner {
 	struct sm *sm; /* NULL: none runs here */
-	struct fabric *fabric;
-	struct port *port;
-	uint32_t psn;
+	struct mad_dispatch *dispatch;
+	struct mad_client client;
+	const struct runtime *runtime; /* of the fabric, where LIDs are remembered; NULL: nowhere */
+	struct sa_runner *sa; /* is told what the manager tells; may be NULL */
 	bool has_unsent; /* a MAD that found no room in the fabric */
 	struct mad_message unsent;
 };
 
 /* On the first adapter port of the fabric that has a cable. -ENODEV: there is none. */
-MUST_USE int sm_runner_start(struct sm_runner *runner, struct fabric *fabric);
+MUST_USE int sm_runner_start(struct sm_runner *runner, struct mad_dispatch *dispatch,
+			     const struct runtime *runtime);
+/* On this adapter port, for a subnet with this GID prefix (0: link-local). */
+MUST_USE int sm_runner_start_on(struct sm_runner *runner, struct mad_dispatch *dispatch,
+				const struct runtime *runtime, struct port *port,
+				uint64_t gid_prefix);
 void sm_runner_stop(struct sm_runner *runner);
 
 /* Sends what the manager has to say. Returns whether it said anything. */
 bool sm_runner_run(struct sm_runner *runner, time_ns now);
-/* A packet for QP0 of this port; ignored where no manager runs. */
-void sm_runner_receive(struct sm_runner *runner, const struct port *port, const struct frame *frame,
-		       time_ns now);
 time_ns sm_runner_deadline(const struct sm_runner *runner);
 
 #endif

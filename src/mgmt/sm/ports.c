@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LIDs and link parameters of all ports, then Init to Armed everywhere, then Armed to Active (vol
- * 1, chapter 14). */
+/* LIDs, keys and link parameters of all ports and Init to Armed, then Armed to Active (vol 1,
+ * chapter 14). */
 #include "mgmt/sm/sweep.h"
 
 #include "wire/smp.h"
 
-enum { SUBNET_TIMEOUT = 18, COUNTER_UNTOUCHED = 0xffff };
+enum {
+	SUBNET_TIMEOUT = 18, /* 1.07 s */
+	COUNTER_UNTOUCHED = 0xffff,
+	HOQ_LIFE_CORE = 0x12, /* 1.07 s, towards a switch */
+	HOQ_LIFE_LEAF = 0x10, /* 268 ms, towards an adapter */
+	VL_STALL_COUNT = 7,
+	ERROR_THRESHOLD = 8,
+};
 
 static uint8_t lesser(uint8_t a, uint8_t b)
 {
@@ -39,6 +46,76 @@ static void make_set(const struct subnet_port *port, const struct port_info *inf
 	*ret_purpose = (struct mad_purpose){.subject = port->node, .detail = port->number};
 }
 
+/* Writes a field, and whether that changes it. */
+#define WANT(info, field, value, is_changed)                                                       \
+	do {                                                                                       \
+		(is_changed) |= (info)->field != (value);                                          \
+		(info)->field = (value);                                                           \
+	} while (0)
+
+static bool want_end_port(const struct sm *sm, const struct subnet_port *port,
+			  struct port_info *info)
+{
+	bool is_moved = info->lid != port->lid || info->master_sm_lid != sm->own_port->lid;
+	bool is_changed = is_moved;
+
+	info->lid = port->lid;
+	info->master_sm_lid = sm->own_port->lid;
+	WANT(info, lmc, port->lmc, is_changed);
+	WANT(info, master_sm_sl, 0, is_changed);
+	WANT(info, subnet_timeout, SUBNET_TIMEOUT, is_changed);
+	WANT(info, gid_prefix, sm->subnet.gid_prefix, is_changed);
+	WANT(info, mkey, sm->options.mkey, is_changed);
+	WANT(info, mkey_lease_period, sm->options.mkey_lease_period, is_changed);
+	WANT(info, mkey_protect_bits, sm->options.mkey_protect_bits, is_changed);
+	if ((info->capability_mask & CAPABILITY_CLIENT_REREGISTRATION) &&
+	    (is_moved || port->needs_reregister)) {
+		info->client_reregister = 1;
+		is_changed = true;
+	}
+	return is_changed;
+}
+
+static bool want_switch_port(const struct sm *sm, const struct subnet_port *port,
+			     struct port_info *info)
+{
+	const struct switch_info *switch_info = &port->node->switch_info;
+	bool faces_end = !subnet_node_is_switch(port->peer->node);
+	bool is_enforced = faces_end && port->pkey_count && port->pkeys &&
+			   !partitions_are_trivial(&sm->subnet.partitions);
+	bool is_changed = false;
+
+	WANT(info, hoq_life, faces_end ? HOQ_LIFE_LEAF : HOQ_LIFE_CORE, is_changed);
+	WANT(info, vl_stall_count, VL_STALL_COUNT, is_changed);
+	WANT(info, partition_enforcement_inbound,
+	     is_enforced && switch_info->inbound_enforcement_cap, is_changed);
+	WANT(info, partition_enforcement_outbound,
+	     is_enforced && switch_info->outbound_enforcement_cap, is_changed);
+	return is_changed;
+}
+
+static bool want_link(const struct sm *sm, const struct subnet_port *port, struct port_info *info)
+{
+	uint8_t mtu = lesser(port->info.mtu_cap, port->peer->info.mtu_cap);
+	uint8_t vls = lesser(port->info.vl_cap, port->peer->info.vl_cap);
+	bool is_changed = false;
+
+	WANT(info, neighbor_mtu, mtu, is_changed);
+	WANT(info, operational_vls, vls, is_changed);
+	WANT(info, local_phy_errors, ERROR_THRESHOLD, is_changed);
+	WANT(info, overrun_errors, ERROR_THRESHOLD, is_changed);
+	if (sm->qos.sets_lanes)
+		WANT(info, vl_high_limit, sm->qos.high_limit, is_changed);
+	if (subnet_node_is_switch(port->node))
+		is_changed |= want_switch_port(sm, port, info);
+	/* Together with its parameters, which a port in Init takes at once. */
+	if (port->info.port_state == PORT_INIT && port->peer->info.port_state >= PORT_INIT) {
+		info->port_state = PORT_ARMED;
+		is_changed = true;
+	}
+	return is_changed;
+}
+
 /* Whether the port needs a Set, and which. */
 static bool wanted_info(const struct sm *sm, const struct subnet_port *port,
 			struct port_info *ret_info)
@@ -46,26 +123,10 @@ static bool wanted_info(const struct sm *sm, const struct subnet_port *port,
 	struct port_info info = unchanged(port);
 	bool is_changed = false;
 
-	if (subnet_port_is_end_port(port) && port->lid) {
-		is_changed = info.lid != port->lid || info.master_sm_lid != sm->own_port->lid;
-		if (info.capability_mask & CAPABILITY_CLIENT_REREGISTRATION)
-			info.client_reregister = is_changed || sm->reregister_all;
-		is_changed |= info.client_reregister || info.master_sm_sl != 0 || info.lmc != 0 ||
-			      info.subnet_timeout != SUBNET_TIMEOUT;
-		info.lid = port->lid;
-		info.lmc = 0;
-		info.master_sm_lid = sm->own_port->lid;
-		info.master_sm_sl = 0;
-		info.subnet_timeout = SUBNET_TIMEOUT;
-	}
-	if (port->peer && port->peer->is_known) {
-		uint8_t mtu = lesser(port->info.mtu_cap, port->peer->info.mtu_cap);
-		uint8_t vls = lesser(port->info.vl_cap, port->peer->info.vl_cap);
-
-		is_changed |= info.neighbor_mtu != mtu || info.operational_vls != vls;
-		info.neighbor_mtu = mtu;
-		info.operational_vls = vls;
-	}
+	if (subnet_port_is_end_port(port) && port->lid)
+		is_changed = want_end_port(sm, port, &info);
+	if (port->peer && port->peer->is_known)
+		is_changed |= want_link(sm, port, &info);
 	if (is_changed)
 		*ret_info = info;
 	return is_changed;
@@ -95,21 +156,34 @@ static bool ports_next(struct sm *sm, struct mad_message *ret_request,
 static void set_answered(struct sm *sm, struct mad_purpose purpose, const uint8_t *data)
 {
 	struct subnet_node *node = purpose.subject;
+	struct subnet_port *port = &node->ports[purpose.detail];
+	bool is_key_holder = !subnet_node_is_switch(node) || port->number == 0;
 
-	(void)sm;
-	port_info_decode(data, &node->ports[purpose.detail].info);
+	port_info_decode(data, &port->info);
+	port->needs_reregister = false;
+	if (is_key_holder)
+		node->mkey = sm->options.mkey;
+	/* One that keeps its own mind would be asked for ever. */
+	if (is_key_holder && port->lid && port->info.lid != port->lid)
+		sm->is_incomplete = true;
 }
 
 static void set_failed(struct sm *sm, struct mad_purpose purpose)
 {
-	(void)purpose;
+	const struct subnet_node *node = purpose.subject;
+
+	if (!sm->is_incomplete)
+		sm_note(sm, SM_EVENT_WARNING,
+			"port %u of 0x%016llx takes no Set(PortInfo): lost, or it has another "
+			"M_Key",
+			purpose.detail, (unsigned long long)node->info.node_guid);
 	sm->is_incomplete = true;
 }
 
 static enum sweep_phase ports_following(struct sm *sm)
 {
 	(void)sm;
-	return PHASE_ARM;
+	return PHASE_ACTIVATE;
 }
 
 const struct phase_operations sweep_ports = {
@@ -121,56 +195,27 @@ const struct phase_operations sweep_ports = {
 	.following = ports_following,
 };
 
-/* Finds the next port in one state whose neighbour is at least in another, and sets its state. */
-static bool next_transition(struct sm *sm, enum port_state from, enum port_state neighbor_at_least,
-			    enum port_state to, struct mad_message *ret_request,
-			    struct mad_purpose *ret_purpose)
+/* Never before the neighbour is Armed, which would drop what is sent to it. */
+static bool activate_next(struct sm *sm, struct mad_message *ret_request,
+			  struct mad_purpose *ret_purpose)
 {
 	struct subnet_port *port;
 
 	while ((port = sweep_next_port(sm))) {
 		const struct subnet_port *peer = port->peer;
 
-		if (!port->is_known || port->info.port_state != from)
+		if (!port->is_known || port->info.port_state != PORT_ARMED)
 			continue;
-		if (!peer || !peer->is_known || peer->info.port_state < neighbor_at_least)
+		if (!peer || !peer->is_known || peer->info.port_state < PORT_ARMED)
 			continue;
 
 		struct port_info info = unchanged(port);
 
-		info.port_state = (uint8_t)to;
+		info.port_state = PORT_ACTIVE;
 		make_set(port, &info, ret_request, ret_purpose);
 		return true;
 	}
 	return false;
-}
-
-static bool arm_next(struct sm *sm, struct mad_message *ret_request,
-		     struct mad_purpose *ret_purpose)
-{
-	return next_transition(sm, PORT_INIT, PORT_INIT, PORT_ARMED, ret_request, ret_purpose);
-}
-
-static enum sweep_phase arm_following(struct sm *sm)
-{
-	(void)sm;
-	return PHASE_ACTIVATE;
-}
-
-const struct phase_operations sweep_arm = {
-	.name = "arm",
-	.begin = ports_begin,
-	.next = arm_next,
-	.answered = set_answered,
-	.failed = set_failed,
-	.following = arm_following,
-};
-
-/* Never before the neighbour is Armed, which would drop what is sent to it. */
-static bool activate_next(struct sm *sm, struct mad_message *ret_request,
-			  struct mad_purpose *ret_purpose)
-{
-	return next_transition(sm, PORT_ARMED, PORT_ARMED, PORT_ACTIVE, ret_request, ret_purpose);
 }
 
 static enum sweep_phase activate_following(struct sm *sm)

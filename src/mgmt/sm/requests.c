@@ -5,20 +5,7 @@
 #include "wire/notice.h"
 #include "wire/smp.h"
 
-enum sm_control { CONTROL_HANDOVER = 1 };
-
-void sm_info_now(const struct sm *sm, struct sm_info *ret_info)
-{
-	*ret_info = (struct sm_info){
-		.guid = sm->options.port_guid,
-		.act_count = sm->act_count,
-		.priority = sm->options.priority,
-		.sm_state = (uint8_t)sm->state,
-	};
-}
-
-/* NULL when too much waits already: who asked will ask again. */
-static struct mad_message *outbox_place(struct sm *sm)
+struct mad_message *sm_outbox_place(struct sm *sm)
 {
 	return sm->outbox_count < SM_OUTBOX_MESSAGES ? &sm->outbox[sm->outbox_count++] : NULL;
 }
@@ -26,21 +13,23 @@ static struct mad_message *outbox_place(struct sm *sm)
 static void answer_sm_info(struct sm *sm, const struct mad_message *message,
 			   const struct mad_header *header)
 {
-	struct mad_message *answer = outbox_place(sm);
-	uint16_t status = MAD_STATUS_OK;
+	struct mad_message copy = *message;
+	enum mad_status status = MAD_STATUS_OK;
+	struct mad_message *answer;
 	struct sm_info info;
 
+	if (header->method == MAD_SET) {
+		sm_info_decode(smp_data(copy.bytes), &info);
+		status = election_control(sm, header->attribute_modifier, &info, message);
+	}
+	answer = sm_outbox_place(sm);
 	if (!answer)
 		return;
-	/* Of the controls only one means something to a master: the other's subnet joins ours. */
-	if (header->method == MAD_SET) {
-		if (sm->state == SM_MASTER && header->attribute_modifier == CONTROL_HANDOVER)
-			sm->heavy_is_wanted = true;
-		else
-			status = MAD_STATUS_BAD_FIELD;
-	}
-	smp_answer_make(message, status, answer);
+	smp_answer_make(message, (uint16_t)status, answer);
 	sm_info_now(sm, &info);
+	/* The key is shown to those who know that of the ports. */
+	if (sm->options.mkey && smp_mkey(message->bytes) != sm->options.mkey)
+		info.sm_key = 0;
 	memset(smp_data(answer->bytes), 0, SMP_DATA_BYTES);
 	sm_info_encode(&info, smp_data(answer->bytes));
 }
@@ -49,7 +38,7 @@ static void answer_sm_info(struct sm *sm, const struct mad_message *message,
 static void repress(struct sm *sm, const struct mad_message *message,
 		    const struct mad_header *header)
 {
-	struct mad_message *answer = outbox_place(sm);
+	struct mad_message *answer = sm_outbox_place(sm);
 	struct mad_header repress_header = *header;
 
 	if (!answer)
@@ -57,15 +46,79 @@ static void repress(struct sm *sm, const struct mad_message *message,
 	*answer = *message;
 	repress_header.method = MAD_TRAP_REPRESS;
 	mad_header_encode(&repress_header, answer->bytes);
+	smp_set_mkey(sm->options.mkey, answer->bytes);
 }
 
-/* One of the local changes is a new name; the sweep asks for it where it has none. */
-static void forget_description(struct sm *sm, uint16_t lid)
+/* The node that a trap is about; NULL when nobody here has the LID. */
+static struct subnet_node *issuer(const struct sm *sm, uint16_t lid)
 {
-	struct subnet_port *port = lid_is_unicast(lid) ? sm->subnet.by_lid[lid] : NULL;
+	struct subnet_port *port = subnet_port_by_lid(&sm->subnet, lid);
 
-	if (port)
-		port->node->description[0] = '\0';
+	return port ? port->node : NULL;
+}
+
+static void act_on_link_state(struct sm *sm, const struct notice *notice)
+{
+	struct link_state_details details;
+	struct subnet_node *node;
+
+	link_state_details_decode(notice->details, &details);
+	node = issuer(sm, details.lid ? details.lid : notice->header.issuer_lid);
+	if (!node || !subnet_node_is_switch(node)) {
+		sweep_want(sm, SCOPE_ALL);
+		return;
+	}
+	discovery_want_switch(sm, node);
+}
+
+/* A new name, or a capability: most of all, that a manager came or went there. */
+static void act_on_local_change(struct sm *sm, const struct notice *notice)
+{
+	struct local_change_details details;
+	struct subnet_node *node;
+
+	local_change_details_decode(notice->details, &details);
+	node = issuer(sm, details.lid ? details.lid : notice->header.issuer_lid);
+	if (!node) {
+		sweep_want(sm, SCOPE_ALL);
+		return;
+	}
+	if (!details.other_local_changes || (details.change_flags & CHANGE_NODE_DESCRIPTION))
+		discovery_want_description(sm, node);
+	if (!details.other_local_changes || (details.change_flags & ~CHANGE_NODE_DESCRIPTION))
+		sweep_want(sm, SCOPE_ALL);
+}
+
+static void act_on_trap(struct sm *sm, const struct notice *notice)
+{
+	unsigned lid = notice->header.issuer_lid;
+
+	switch (notice->header.trap_number) {
+	case TRAP_LINK_STATE_CHANGE:
+		act_on_link_state(sm, notice);
+		break;
+	case TRAP_LOCAL_CHANGE:
+		act_on_local_change(sm, notice);
+		break;
+	case TRAP_SYSTEM_IMAGE_GUID_CHANGE:
+		sweep_want(sm, SCOPE_ALL);
+		break;
+	case TRAP_LINK_INTEGRITY:
+	case TRAP_BUFFER_OVERRUN:
+	case TRAP_FLOW_CONTROL_WATCHDOG:
+		sm_note(sm, SM_EVENT_WARNING, "trap %u from LID %u: a link has errors",
+			notice->header.trap_number, lid);
+		break;
+	case TRAP_BAD_MKEY:
+	case TRAP_BAD_PKEY:
+	case TRAP_BAD_QKEY:
+	case TRAP_BAD_PKEY_AT_SWITCH:
+		sm_note(sm, SM_EVENT_WARNING, "trap %u from LID %u: a wrong key",
+			notice->header.trap_number, lid);
+		break;
+	default:
+		break;
+	}
 }
 
 static void handle_trap(struct sm *sm, const struct mad_message *message,
@@ -78,13 +131,11 @@ static void handle_trap(struct sm *sm, const struct mad_message *message,
 		return;
 	notice_decode(message->bytes + SMP_DATA_OFFSET, &notice);
 	repress(sm, message, header);
-	if (!notice.header.is_generic)
-		return;
-	if (notice.header.trap_number == TRAP_LOCAL_CHANGE)
-		forget_description(sm, notice.header.issuer_lid);
-	if (notice.header.trap_number == TRAP_LINK_STATE_CHANGE ||
-	    notice.header.trap_number == TRAP_LOCAL_CHANGE)
-		sm->heavy_is_wanted = true;
+	if (notice.header.is_generic)
+		act_on_trap(sm, &notice);
+	if (sm->options.owner.trap)
+		sm->options.owner.trap(sm->options.owner.context, sm->now, &notice,
+				       message->address.lid);
 }
 
 void sm_answer_request(struct sm *sm, const struct mad_message *message,

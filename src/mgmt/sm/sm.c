@@ -3,29 +3,91 @@
 #include "mgmt/sm/sm.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "mgmt/sm/sweep.h"
 #include "wire/smp.h"
 
+/* OpenSM's own: it leaves managers alone that show another. */
+#define SM_KEY_DEFAULT 1u
+
+enum { NOTE_BYTES = 200, PRIORITY_MAX = 15, LMC_MAX = 7 };
+
+static int init_transactions(struct sm *sm)
+{
+	struct mad_transactions_options options = {.window = sm->options.window,
+						   .tries = sm->options.tries,
+						   .timeout = sm->options.timeout,
+						   .agent_number = sm->options.agent_number};
+	int error = mad_transactions_init(&sm->transactions, &options);
+
+	if (error)
+		return error;
+	sm->timeout = sm->transactions.options.timeout;
+	options.window = SM_CONTROLS_MAX;
+	error = mad_transactions_init(&sm->controls, &options);
+	/* Far from the other's numbers, so that no answer fits both. */
+	sm->controls.sequence = 1u << 21;
+	if (error)
+		mad_transactions_release(&sm->transactions);
+	return error;
+}
+
+static int init_subnet(struct sm *sm)
+{
+	struct subnet *subnet = &sm->subnet;
+
+	subnet_init(subnet);
+	if (sm->options.gid_prefix)
+		subnet->gid_prefix = sm->options.gid_prefix;
+	subnet->lmc = sm->options.lmc;
+	if (sm->options.partitions) {
+		subnet->partitions = *sm->options.partitions;
+		sm->options.partitions = NULL;
+	} else {
+		int error = partitions_init_default(&subnet->partitions);
+
+		if (error)
+			return error;
+	}
+	return partitions_create_groups(&subnet->partitions, &subnet->multicast_groups);
+}
+
 int sm_create(const struct sm_options *options, struct sm **ret_sm)
 {
-	const struct mad_transactions_options transactions = {.window = options->window};
-	struct sm *sm = calloc(1, sizeof(*sm));
+	struct sm *sm;
 	int error;
 
+	if (!routing_engine_find(options->routing_engine) || options->priority > PRIORITY_MAX ||
+	    options->lmc > LMC_MAX)
+		return -EINVAL;
+	sm = calloc(1, sizeof(*sm));
 	if (!sm)
 		return -ENOMEM;
 	sm->options = *options;
-	error = mad_transactions_init(&sm->transactions, &transactions);
+	if (!sm->options.sm_key)
+		sm->options.sm_key = SM_KEY_DEFAULT;
+	sm->engine = routing_engine_find(options->routing_engine);
+	error = init_transactions(sm);
 	if (error) {
 		free(sm);
 		return error;
 	}
-	subnet_init(&sm->subnet);
+	error = init_subnet(sm);
+	if (error) {
+		sm_destroy(sm);
+		return error;
+	}
+	if (options->qos)
+		sm->qos = *options->qos;
+	else
+		qos_init(&sm->qos);
 	sm->state = SM_DISCOVERING;
-	sm->heavy_is_wanted = true;
+	sm->wanted_scope = SCOPE_ALL;
 	sm->has_work = true;
 	sm->next_sweep_at = TIME_NEVER;
+	sm->next_poll_at = TIME_NEVER;
 	*ret_sm = sm;
 	return 0;
 }
@@ -36,9 +98,23 @@ void sm_destroy(struct sm *sm)
 		return;
 	routing_graph_release(&sm->graph);
 	mad_transactions_release(&sm->transactions);
+	mad_transactions_release(&sm->controls);
 	subnet_release(&sm->subnet);
-	free(sm->discovery.steps);
+	discovery_release(sm);
 	free(sm);
+}
+
+void sm_note(struct sm *sm, enum sm_event event, const char *format, ...)
+{
+	char line[NOTE_BYTES];
+	va_list arguments;
+
+	if (!sm->options.owner.log)
+		return;
+	va_start(arguments, format);
+	vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	sm->options.owner.log(sm->options.owner.context, event, line);
 }
 
 void sm_receive(struct sm *sm, time_ns now, const struct mad_message *message)
@@ -46,7 +122,7 @@ void sm_receive(struct sm *sm, time_ns now, const struct mad_message *message)
 	struct mad_header header;
 	struct mad_purpose purpose;
 
-	(void)now;
+	sm->now = now;
 	if (!mad_header_decode(message->bytes, sizeof(message->bytes), &header))
 		return;
 	if (header.management_class != MAD_CLASS_SUBNET_DIRECTED &&
@@ -54,6 +130,10 @@ void sm_receive(struct sm *sm, time_ns now, const struct mad_message *message)
 		return;
 	if (!(header.method & MAD_RESPONSE)) {
 		sm_answer_request(sm, message, &header);
+		return;
+	}
+	if (mad_transactions_receive(&sm->controls, message, &purpose)) {
+		election_answered(sm, purpose, &header, message->bytes + SMP_DATA_OFFSET);
 		return;
 	}
 	if (!mad_transactions_receive(&sm->transactions, message, &purpose))
@@ -78,29 +158,119 @@ unsigned sm_transmit(struct sm *sm, time_ns now, unsigned messages_max,
 {
 	unsigned message_count = empty_outbox(sm, messages_max, ret_messages);
 
+	sm->now = now;
 	/* Those that are out of tries make room, and may be all that a phase waited for. */
 	mad_transactions_transmit(&sm->transactions, now, 0, NULL);
+	mad_transactions_transmit(&sm->controls, now, 0, NULL);
+	election_advance(sm, now);
 	sweep_advance(sm, now);
+	message_count += mad_transactions_transmit(&sm->controls, now, messages_max - message_count,
+						   ret_messages + message_count);
 	message_count += mad_transactions_transmit(
 		&sm->transactions, now, messages_max - message_count, ret_messages + message_count);
 	sm->has_work = false;
 	sm->act_count += message_count;
+	sm->smp_count += message_count;
 	return message_count;
 }
 
 time_ns sm_deadline(const struct sm *sm)
 {
+	time_ns deadline = election_deadline(sm);
+
 	if (sm->has_work || sm->outbox_count)
 		return 0;
+	if (sm->state == SM_STANDBY || sm->state == SM_NOT_ACTIVE)
+		return deadline;
 	if (sm->phase != PHASE_IDLE)
-		return mad_transactions_deadline(&sm->transactions);
-	return sm->heavy_is_wanted ? 0 : sm->next_sweep_at;
+		return time_earlier(deadline, mad_transactions_deadline(&sm->transactions));
+	if (sm->wanted_scope != SCOPE_NOTHING)
+		deadline = time_earlier(deadline, sm->wanted_at);
+	return sm->state == SM_MASTER ? time_earlier(deadline, sm->next_sweep_at) : deadline;
 }
 
 void sm_request_sweep(struct sm *sm, time_ns now)
 {
-	(void)now;
-	sm->heavy_is_wanted = true;
+	sm->now = now;
+	sweep_want(sm, SCOPE_ALL);
+}
+
+void sm_leave(struct sm *sm, time_ns now)
+{
+	sm->now = now;
+	sm->is_leaving = true;
+	/* Whom to hand over to is found by looking for other managers. */
+	if (sm->state == SM_MASTER)
+		sweep_want(sm, SCOPE_ALL);
+	else
+		sweep_abandon(sm);
+	sm->gap_count = 0;
+}
+
+bool sm_is_leaving_done(const struct sm *sm)
+{
+	bool is_over = sm->state != SM_MASTER ||
+		       (sm->phase == PHASE_IDLE &&
+			(sm->wanted_scope == SCOPE_NOTHING || sm->wanted_at > sm->now));
+
+	return sm->is_leaving && is_over && sm->outbox_count == 0;
+}
+
+void sm_set_priority(struct sm *sm, time_ns now, uint8_t priority)
+{
+	sm->now = now;
+	sm->options.priority = priority <= PRIORITY_MAX ? priority : PRIORITY_MAX;
+	/* A master may have to hand over; a standby says at its next poll that it is better. */
+	if (sm->state == SM_MASTER)
+		sweep_want(sm, SCOPE_ALL);
+	else if (sm->state == SM_STANDBY)
+		sm->next_poll_at = now;
+}
+
+const struct subnet *sm_subnet(const struct sm *sm)
+{
+	return &sm->subnet;
+}
+
+const struct subnet_port *sm_own_port(const struct sm *sm)
+{
+	return sm->own_port;
+}
+
+struct multicast_groups *sm_multicast_groups(struct sm *sm)
+{
+	return &sm->subnet.multicast_groups;
+}
+
+void sm_multicast_changed(struct sm *sm, uint16_t mlid)
+{
+	unsigned index = mlid - LID_MULTICAST_FIRST;
+
+	if (!lid_is_multicast(mlid))
+		return;
+	sm->changed_mlids[index / 64] |= 1ull << (index % 64);
+	if (sm->state == SM_MASTER)
+		sweep_want(sm, SCOPE_TREES);
+}
+
+uint8_t sm_path_sl(const struct sm *sm, uint16_t pkey, uint64_t service_id)
+{
+	return qos_path_sl(&sm->qos, &sm->subnet.partitions, pkey, service_id);
+}
+
+uint64_t sm_key(const struct sm *sm)
+{
+	return sm->options.sm_key;
+}
+
+char *sm_lids_text(const struct sm *sm)
+{
+	return subnet_lids_text(&sm->subnet);
+}
+
+uint32_t sm_lids_remember(struct sm *sm, const char *text, size_t text_bytes)
+{
+	return subnet_lids_remember(&sm->subnet, text, text_bytes);
 }
 
 void sm_status(const struct sm *sm, struct sm_status *ret_status)
@@ -111,10 +281,18 @@ void sm_status(const struct sm *sm, struct sm_status *ret_status)
 		.sweep_count = sm->sweep_count,
 		.node_count = sm->subnet.node_count,
 		.switch_count = sm->subnet.switch_count,
+		.port_count = sm->subnet.by_port_guid.count,
 		.duplicate_count = sm->duplicate_count,
 		.silent_count = sm->silent_count,
-		.lid = sm->own_port ? sm->own_port->lid : 0,
+		.lid = !sm->own_port	   ? 0
+		       : sm->own_port->lid ? sm->own_port->lid
+					   : sm->own_port->info.lid,
+		.priority = sm->options.priority,
+		.smp_count = sm->smp_count,
+		.reaction = sm->reaction,
+		.engine = sm->engine->name,
+		.master_guid = sm->state == SM_MASTER	 ? sm->options.port_guid
+			       : sm->state == SM_STANDBY ? sm->master.info.guid
+							 : 0,
 	};
-	for (unsigned lid = 1; lid <= sm->subnet.lid_max; lid++)
-		ret_status->port_count += sm->subnet.by_lid[lid] != NULL;
 }

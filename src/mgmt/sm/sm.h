@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The subnet manager (vol 1, chapter 14): discovers by directed routes, gives LIDs, routes, brings
- * ports up, sweeps.
+ * The subnet manager (vol 1, chapter 14): discovers by directed routes, elects a master among
+ * managers, gives LIDs, partitions and routes, brings ports up, sweeps.
  *
  * Knows only MADs on one port's QP0. MADs and time go in; MADs come out.
  */
@@ -9,13 +9,42 @@
 #define SOFTIB_MGMT_SM_SM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "base/attributes.h"
 #include "base/time.h"
 #include "mgmt/mad/mad_message.h"
+#include "mgmt/routing/engine.h"
+#include "wire/notice.h"
 #include "wire/subnet_attributes.h"
 
+struct multicast_groups;
+struct partitions;
+struct qos;
 struct sm;
+struct subnet;
+struct subnet_port;
+
+enum sm_event {
+	SM_EVENT_NOTE,	  /* something worth a line in a log */
+	SM_EVENT_WARNING, /* something is wrong in the subnet */
+};
+
+/* Whom a manager tells what. Each function may be NULL; none may call back into the manager but
+ * those that read. */
+struct sm_owner {
+	/* A trap that the master got and repressed: the SA forwards it to its subscribers. */
+	void (*trap)(void *context, time_ns now, const struct notice *notice, uint16_t source_lid);
+	/* An end port has a LID and is reachable now, or no longer is (traps 64 and 65). */
+	void (*port_came)(void *context, time_ns now, const struct subnet_port *port);
+	void (*port_went)(void *context, time_ns now, const struct subnet_port *port);
+	/* A heavy sweep of the master ended: what is in sm_subnet() may have changed. */
+	void (*sweep_finished)(void *context, time_ns now);
+	void (*state_changed)(void *context, time_ns now, enum sm_state state);
+	/* One line, no newline. */
+	void (*log)(void *context, enum sm_event event, const char *line);
+	void *context;
+};
 
 struct sm_options {
 	uint64_t port_guid; /* of the port it runs on */
@@ -23,6 +52,28 @@ struct sm_options {
 	uint8_t priority;
 	time_ns sweep_interval; /* light sweeps; 0: only on traps and requests */
 	unsigned window;	/* SMPs on the wire at once; 0: the default */
+	time_ns timeout;	/* of one try of an SMP; 0: the default */
+	unsigned tries;		/* 0: the default */
+	uint32_t agent_number;	/* the upper half of its transaction ids */
+	struct sm_owner owner;
+
+	/* Election: how often a standby asks the master, and how many unanswered questions mean
+	 * that it is dead. 0: the defaults. */
+	time_ns poll_interval;
+	unsigned polls_max;
+	uint64_t sm_key; /* shown to managers; others whose key differs and is not 0 are left
+			    alone. 0: the default, 1, as of OpenSM */
+
+	uint64_t mkey; /* of every port; 0: none */
+	uint16_t mkey_lease_period;
+	uint8_t mkey_protect_bits;
+
+	uint64_t gid_prefix; /* 0: link local */
+	uint8_t lmc;
+	const char *routing_engine; /* NULL: the first of routing_engines */
+	struct routing_hints routing_hints;
+	struct partitions *partitions; /* taken over; NULL: the default ones */
+	const struct qos *qos;	       /* copied; NULL: tables stay as the hardware has them */
 };
 
 MUST_USE int sm_create(const struct sm_options *options, struct sm **ret_sm);
@@ -34,15 +85,32 @@ unsigned sm_transmit(struct sm *sm, time_ns now, unsigned messages_max,
 		     struct mad_message ret_messages[]);
 time_ns sm_deadline(const struct sm *sm);
 
-/*
- * Election is simple for now: a manager that meets another master, or a better one (higher
- * priority, then lower GUID), stands by, configures nothing and looks again every sweep interval;
- * when there is no such manager any more it is the master. Nothing is handed over: the worse of two
- * masters stands by as soon as it meets the better one.
- */
-
 /* Look again now: the operator, or the host, knows that something changed. */
 void sm_request_sweep(struct sm *sm, time_ns now);
+
+/*
+ * The end of a master: hands over to the best standby there is. Afterwards sm_is_leaving_done()
+ * says when nothing is left to be sent, and whoever runs it clears IsSM. A standby is done at once.
+ */
+void sm_leave(struct sm *sm, time_ns now);
+bool sm_is_leaving_done(const struct sm *sm);
+
+void sm_set_priority(struct sm *sm, time_ns now, uint8_t priority);
+
+/* For the SA. Nodes, ports, LIDs, partitions, tables; stable until the next sm_receive() or
+ * sm_transmit(). */
+const struct subnet *sm_subnet(const struct sm *sm);
+const struct subnet_port *sm_own_port(const struct sm *sm); /* NULL before it was found */
+/* The SA changes groups there, then says so; the tree of that MLID follows. */
+struct multicast_groups *sm_multicast_groups(struct sm *sm);
+void sm_multicast_changed(struct sm *sm, uint16_t mlid);
+/* Which SL paths of this partition and service (0: any) get: QoS policy. */
+uint8_t sm_path_sl(const struct sm *sm, uint16_t pkey, uint64_t service_id);
+uint64_t sm_key(const struct sm *sm);
+
+/* LIDs that outlive the manager: see subnet_lids_text(). */
+char *sm_lids_text(const struct sm *sm);
+uint32_t sm_lids_remember(struct sm *sm, const char *text, size_t text_bytes);
 
 struct sm_status {
 	enum sm_state state;
@@ -55,6 +123,11 @@ struct sm_status {
 	uint32_t silent_count;	  /* requests of the last sweep that nobody answered, or that were
 				     refused */
 	uint16_t lid;		  /* the manager's own; 0 before it has one */
+	uint8_t priority;
+	uint64_t master_guid; /* the port GUID of the master it knows of; its own when it is one */
+	uint64_t smp_count;   /* sent */
+	time_ns reaction;     /* from what caused the last sweep to its end */
+	const char *engine;   /* that routed last */
 };
 void sm_status(const struct sm *sm, struct sm_status *ret_status);
 

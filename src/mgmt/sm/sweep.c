@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The phases of a sweep, one after the other (vol 1, chapter 14). */
+/* The phases of a sweep, one after the other, and which sweep comes when (vol 1, chapter 14). */
 #include "mgmt/sm/sweep.h"
+
+enum {
+	GAP_DOUBLINGS_MAX = 4,
+	GAPS_MAX_WITHOUT_TIMER = 16, /* a manager that only reacts gives up some day */
+};
+
+#define GAP_PAUSE	   MILLISECONDS(50)
+#define OTHER_MASTER_PAUSE SECONDS(1)
 
 static const struct phase_operations *const phases[PHASE_COUNT] = {
 	[PHASE_IDLE] = NULL,
 	[PHASE_LIGHT] = &sweep_light,
 	[PHASE_DISCOVER] = &sweep_discover,
+	[PHASE_HANDOVER] = &sweep_handover,
 	[PHASE_SWITCHES] = &sweep_switches,
+	[PHASE_PARTITIONS] = &sweep_partitions,
 	[PHASE_FORWARDING] = &sweep_forwarding,
+	[PHASE_LANES] = &sweep_lanes,
+	[PHASE_MULTICAST] = &sweep_multicast,
 	[PHASE_PORTS] = &sweep_ports,
-	[PHASE_ARM] = &sweep_arm,
 	[PHASE_ACTIVATE] = &sweep_activate,
 };
 
@@ -17,6 +28,7 @@ void sweep_cursor_reset(struct sm *sm)
 {
 	sm->cursor_node = sm->subnet.nodes.next;
 	sm->cursor_index = 0;
+	sm->cursor_part = 0;
 }
 
 struct subnet_port *sweep_next_port(struct sm *sm)
@@ -32,61 +44,167 @@ struct subnet_port *sweep_next_port(struct sm *sm)
 	return NULL;
 }
 
+void sweep_port_request(const struct sm *sm, const struct subnet_port *port, enum mad_method method,
+			uint16_t attribute_id, uint32_t attribute_modifier,
+			struct mad_message *ret_request)
+{
+	const struct smp_request request = {.method = method,
+					    .attribute_id = attribute_id,
+					    .attribute_modifier = attribute_modifier,
+					    .mkey = port->node->mkey};
+	struct directed_route route;
+
+	if (port != sm->own_port && !subnet_node_is_switch(port->node) && port->peer &&
+	    directed_route_extend(&port->peer->node->route, port->peer->number, &route))
+		smp_request_make(&request, &route, ret_request);
+	else
+		smp_request_make(&request, &port->node->route, ret_request);
+}
+
+void sweep_want(struct sm *sm, enum sweep_scope scope)
+{
+	if (sm->wanted_scope == SCOPE_NOTHING || sm->wanted_at)
+		sm->wanted_since = sm->now;
+	if (scope > sm->wanted_scope)
+		sm->wanted_scope = scope;
+	sm->wanted_at = 0;
+}
+
+void sweep_abandon(struct sm *sm)
+{
+	mad_transactions_cancel_all(&sm->transactions);
+	sm->phase = PHASE_IDLE;
+	sm->wanted_scope = SCOPE_NOTHING;
+}
+
+void sweep_mark_incomplete(struct sm *sm, struct mad_purpose purpose)
+{
+	(void)purpose;
+	sm->is_incomplete = true;
+}
+
+/* Those that are not are looked at again. */
 static bool every_link_is_active(struct sm *sm)
 {
 	struct subnet_port *port;
+	bool all_are = true;
 
 	sweep_cursor_reset(sm);
 	while ((port = sweep_next_port(sm))) {
-		if (port->is_known && port->peer && port->info.port_state != PORT_ACTIVE)
-			return false;
+		if (!port->is_known || !port->peer || port->info.port_state == PORT_ACTIVE)
+			continue;
+		all_are = false;
+		discovery_want_port(sm, port);
+		discovery_want_port(sm, port->peer);
 	}
-	return true;
+	return all_are;
+}
+
+static void tell_new_ports(struct sm *sm)
+{
+	const struct sm_owner *owner = &sm->options.owner;
+
+	for (unsigned lid = 1; lid <= sm->subnet.lid_max; lid++) {
+		struct subnet_port *port = sm->subnet.by_lid[lid];
+
+		if (!port || port->is_in_service || port->info.port_state != PORT_ACTIVE)
+			continue;
+		port->is_in_service = true;
+		if (owner->port_came)
+			owner->port_came(owner->context, sm->now, port);
+	}
+}
+
+/* What was left undone is tried again soon, then less and less often. */
+static void plan_repetition(struct sm *sm, enum sweep_scope scope)
+{
+	unsigned doublings = sm->gap_count < GAP_DOUBLINGS_MAX ? sm->gap_count : GAP_DOUBLINGS_MAX;
+
+	sm->gap_count++;
+	if (!sm->options.sweep_interval && sm->gap_count > GAPS_MAX_WITHOUT_TIMER)
+		return;
+	/* A change that was seen meanwhile does not wait. */
+	if (sm->wanted_scope == SCOPE_NOTHING || sm->wanted_at)
+		sm->wanted_since = sm->wanted_at = sm->now + (GAP_PAUSE << doublings);
+	if (scope > sm->wanted_scope)
+		sm->wanted_scope = scope;
+}
+
+static void note_result(struct sm *sm, bool was_up)
+{
+	if (sm->is_up && !was_up)
+		sm_note(sm, SM_EVENT_NOTE, "subnet up: %u nodes, %u switches, routed by %s",
+			sm->subnet.node_count, sm->subnet.switch_count, sm->engine->name);
+	else if (!sm->is_up && sm->gap_count == 1)
+		sm_note(sm, SM_EVENT_WARNING,
+			"the sweep left something undone (%u requests without a good answer)",
+			sm->silent_count);
 }
 
 /* Says what the finished sweep was worth, and when the next one is due. */
-static void finish(struct sm *sm, enum sweep_phase last_phase, time_ns now)
+static void finish(struct sm *sm)
 {
+	bool was_up = sm->is_up;
+
 	sm->discovery_count = 0;
-	if (last_phase != PHASE_LIGHT) {
-		sm->sweep_count++;
-		sm->is_up =
-			sm->state == SM_MASTER && !sm->is_incomplete && every_link_is_active(sm);
-		if (last_phase == PHASE_ACTIVATE)
-			sm->reregister_all = false;
+	if (sm->state == SM_STANDBY || sm->state == SM_NOT_ACTIVE)
+		return;
+	sm->sweep_count += sm->scope != SCOPE_TREES;
+	sm->reaction = sm->now > sm->asked_at ? sm->now - sm->asked_at : 0;
+	if (sm->state == SM_DISCOVERING) {
+		plan_repetition(sm, SCOPE_ALL);
+		return;
 	}
-	sm->next_sweep_at =
-		sm->options.sweep_interval ? now + sm->options.sweep_interval : TIME_NEVER;
+	sm->is_up = every_link_is_active(sm) && !sm->is_incomplete;
+	if (sm->is_up)
+		sm->gap_count = 0;
+	else
+		plan_repetition(sm, SCOPE_CHANGES);
+	if (sm->other_master_is_here && sm->wanted_scope == SCOPE_NOTHING) {
+		sm->wanted_scope = SCOPE_ALL;
+		sm->wanted_since = sm->wanted_at = sm->now + OTHER_MASTER_PAUSE;
+	}
+	note_result(sm, was_up);
+	tell_new_ports(sm);
+	if (sm->options.owner.sweep_finished && sm->scope != SCOPE_TREES)
+		sm->options.owner.sweep_finished(sm->options.owner.context, sm->now);
 }
 
 static void enter(struct sm *sm, enum sweep_phase phase, time_ns now)
 {
-	enum sweep_phase last_phase = sm->phase;
+	bool was_light = sm->phase == PHASE_LIGHT;
 
 	sm->phase = phase;
 	if (phase == PHASE_IDLE) {
-		finish(sm, last_phase, now);
+		sm->next_sweep_at =
+			sm->options.sweep_interval ? now + sm->options.sweep_interval : TIME_NEVER;
+		if (!was_light)
+			finish(sm);
 		return;
 	}
 	/* Out of memory: what was reached stays, and the next sweep tries again. */
 	if (phases[phase]->begin(sm) != 0) {
 		sm->is_incomplete = true;
-		sm->phase = PHASE_IDLE;
-		finish(sm, phase, now);
+		enter(sm, PHASE_IDLE, now);
 	}
 }
 
 /* What to do when idle; PHASE_IDLE: nothing yet. */
-static enum sweep_phase due_phase(const struct sm *sm, time_ns now)
+static enum sweep_phase due_phase(struct sm *sm, time_ns now)
 {
-	bool is_time = sm->next_sweep_at <= now;
-
-	if (sm->heavy_is_wanted)
-		return PHASE_DISCOVER;
-	/* A subnet that did not come up whole, or that is another's, is looked at anew. */
-	if (is_time && (sm->state != SM_MASTER || sm->is_incomplete || !sm->is_up))
-		return PHASE_DISCOVER;
-	return is_time ? PHASE_LIGHT : PHASE_IDLE;
+	if (sm->state == SM_STANDBY || sm->state == SM_NOT_ACTIVE)
+		return PHASE_IDLE;
+	if (sm->wanted_scope != SCOPE_NOTHING && sm->wanted_at <= now) {
+		sm->scope = sm->state == SM_MASTER ? sm->wanted_scope : SCOPE_ALL;
+		sm->asked_at = sm->wanted_since;
+		sm->wanted_scope = SCOPE_NOTHING;
+		sm->wanted_at = 0;
+		if (sm->scope != SCOPE_TREES)
+			return PHASE_DISCOVER;
+		sm->is_incomplete = !sm->is_up;
+		return PHASE_MULTICAST;
+	}
+	return sm->state == SM_MASTER && sm->next_sweep_at <= now ? PHASE_LIGHT : PHASE_IDLE;
 }
 
 static bool ask(struct sm *sm)
@@ -108,7 +226,8 @@ static void tell_failures(struct sm *sm)
 	struct mad_purpose purpose;
 	struct mad_message request;
 
-	while (mad_transactions_take_failed(&sm->transactions, &purpose, &request)) {
+	while (sm->phase != PHASE_IDLE &&
+	       mad_transactions_take_failed(&sm->transactions, &purpose, &request)) {
 		sm->silent_count++;
 		phases[sm->phase]->failed(sm, purpose);
 	}
@@ -136,11 +255,15 @@ void sweep_advance(struct sm *sm, time_ns now)
 void sweep_answered(struct sm *sm, struct mad_purpose purpose, const struct mad_header *header,
 		    const uint8_t *data)
 {
-	assert(phases[sm->phase]);
+	/* Given up between request and answer. */
+	if (sm->phase == PHASE_IDLE)
+		return;
 	if (header->status == MAD_STATUS_OK) {
 		phases[sm->phase]->answered(sm, purpose, data);
 		return;
 	}
 	sm->silent_count++;
+	sm->is_refusal = true;
 	phases[sm->phase]->failed(sm, purpose);
+	sm->is_refusal = false;
 }

@@ -15,11 +15,20 @@ void subnet_init(struct subnet *subnet)
 	memset(subnet, 0, sizeof(*subnet));
 	list_init(&subnet->nodes);
 	hash_table_init(&subnet->by_guid);
+	hash_table_init(&subnet->by_port_guid);
 	hash_table_init(&subnet->lid_by_port_guid);
+	multicast_groups_init(&subnet->multicast_groups);
+	subnet->gid_prefix = GID_PREFIX_LINK_LOCAL;
 }
 
 static void destroy_node(struct subnet_node *node)
 {
+	for (unsigned i = 0; node->ports && i <= node->port_count; i++) {
+		free(node->ports[i].pkeys);
+		free(node->ports[i].pkeys_present);
+	}
+	free(node->multicast);
+	free(node->multicast_block_is_due);
 	free(node->ports);
 	free(node->table);
 	free(node);
@@ -30,7 +39,11 @@ void subnet_release(struct subnet *subnet)
 	for (struct list *link; (link = list_pop(&subnet->nodes));)
 		destroy_node(node_of(link));
 	hash_table_release(&subnet->by_guid);
+	hash_table_release(&subnet->by_port_guid);
 	hash_table_release(&subnet->lid_by_port_guid);
+	multicast_groups_release(&subnet->multicast_groups);
+	partitions_release(&subnet->partitions);
+	free(subnet->service_levels);
 }
 
 void subnet_begin_sweep(struct subnet *subnet)
@@ -45,13 +58,47 @@ struct subnet_node *subnet_find(const struct subnet *subnet, uint64_t node_guid)
 	return node && node->seen_in_sweep == subnet->sweep ? node : NULL;
 }
 
+static void part(struct subnet_port *port)
+{
+	if (port->peer)
+		port->peer->peer = NULL;
+	port->peer = NULL;
+}
+
+static void forget_lost_port(struct subnet_port *port)
+{
+	port->info.port_state = PORT_DOWN;
+	port->is_known = false;
+}
+
+void subnet_unlink(struct subnet_port *port)
+{
+	if (port->peer)
+		forget_lost_port(port->peer);
+	forget_lost_port(port);
+	part(port);
+}
+
+void subnet_forget_tables(struct subnet_node *node)
+{
+	memset(node->table_blocks_known, 0, sizeof(node->table_blocks_known));
+	node->multicast_mlid_count = 0;
+	node->multicast_due_count = 0;
+	node->lanes_are_set = false;
+}
+
 static void remove_node(struct subnet *subnet, struct subnet_node *node)
 {
 	for (unsigned i = 0; i <= node->port_count; i++) {
 		struct subnet_port *port = &node->ports[i];
 
-		if (port->lid && subnet->by_lid[port->lid] == port)
-			subnet->by_lid[port->lid] = NULL;
+		part(port);
+		for (unsigned lid = port->lid; lid && lid < port->lid + (1u << port->lmc); lid++) {
+			if (subnet->by_lid[lid] == port)
+				subnet->by_lid[lid] = NULL;
+		}
+		if (port->lid && subnet_port_by_guid(subnet, port->guid) == port)
+			hash_table_remove(&subnet->by_port_guid, port->guid);
 	}
 	list_remove(&node->link);
 	hash_table_remove(&subnet->by_guid, node->info.node_guid);
@@ -126,7 +173,7 @@ static void meet_again(struct subnet *subnet, struct subnet_node *node,
 	node->seen_in_sweep = subnet->sweep;
 	node->info = *info;
 	for (unsigned i = 0; i <= node->port_count; i++) {
-		node->ports[i].peer = NULL;
+		part(&node->ports[i]);
 		node->ports[i].is_known = false;
 	}
 }
@@ -187,4 +234,45 @@ uint32_t subnet_drop_unseen(struct subnet *subnet)
 		dropped_count++;
 	}
 	return dropped_count;
+}
+
+/* The nodes at the far ends of this node's cables; all but the manager's own adapter lead on only
+ * if they are switches. */
+static void meet_neighbors(struct subnet *subnet, struct subnet_node *node,
+			   struct subnet_port *own_port, struct list *met)
+{
+	for (unsigned i = 1; i <= node->port_count; i++) {
+		struct subnet_port *port = &node->ports[i];
+		struct subnet_node *neighbor = port->peer ? port->peer->node : NULL;
+
+		if (!neighbor || neighbor->seen_in_sweep == subnet->sweep)
+			continue;
+		if (!subnet_node_is_switch(node) && port != own_port)
+			continue;
+		if (!directed_route_extend(&node->route, (uint8_t)i, &neighbor->route))
+			continue;
+		neighbor->seen_in_sweep = subnet->sweep;
+		list_remove(&neighbor->link);
+		list_append(met, &neighbor->link);
+	}
+}
+
+void subnet_meet_linked(struct subnet *subnet, struct subnet_port *own_port)
+{
+	struct subnet_node *own = own_port->node;
+	struct list met;
+
+	list_init(&met);
+	subnet->sweep++;
+	own->seen_in_sweep = subnet->sweep;
+	own->route = (struct directed_route){0};
+	list_remove(&own->link);
+	list_append(&met, &own->link);
+	/* A node goes behind those that are met before; so the list is its own queue. */
+	list_for_each (link, &met)
+		meet_neighbors(subnet, node_of(link), own_port, &met);
+	for (struct list *link; (link = list_pop(&subnet->nodes));)
+		list_append(&met, link);
+	for (struct list *link; (link = list_pop(&met));)
+		list_append(&subnet->nodes, link);
 }

@@ -16,6 +16,8 @@
 #include "base/hash_table.h"
 #include "base/list.h"
 #include "mgmt/mad/smp_request.h"
+#include "mgmt/subnet/multicast_groups.h"
+#include "mgmt/subnet/partitions.h"
 #include "wire/pkey.h"
 #include "wire/subnet_attributes.h"
 
@@ -26,9 +28,19 @@ struct subnet_port {
 	struct subnet_port *peer; /* as this sweep found it; NULL: nothing known there */
 	uint64_t guid; /* end ports: adapters' ports that were reached, switches' port 0 */
 	uint8_t number;
-	bool is_known; /* its PortInfo was read in this sweep */
-	uint16_t lid;  /* given by us; 0: none */
+	bool is_known;	     /* its PortInfo was read in this sweep */
+	uint16_t lid;	     /* given by us: the base LID; 0: none */
+	uint8_t lmc;	     /* given by us: it has 2^lmc LIDs */
+	uint16_t lid_before; /* while LIDs are given */
 	struct port_info info;
+	/* Its P_Key table as we want it, by index; 0 where an index is free. */
+	uint16_t *pkeys;
+	uint16_t pkey_count;
+	/* As far as we know what is in the table: whole blocks from the first one on. */
+	uint16_t *pkeys_present;
+	uint16_t pkeys_present_count;
+	bool needs_reregister; /* its clients are to join and subscribe anew */
+	bool is_in_service;    /* the owner of the manager was told that it came */
 };
 
 struct subnet_node {
@@ -37,25 +49,47 @@ struct subnet_node {
 	char description[NODE_DESCRIPTION_BYTES + 1];
 	struct switch_info switch_info; /* switches */
 	struct directed_route route;
+	uint64_t mkey; /* that opens it, as far as we know */
 	uint32_t seen_in_sweep;
+	bool is_changed; /* a switch that is to be looked at again */
+	bool lanes_are_set;
 	unsigned port_count;
 	struct subnet_port *ports; /* [0] .. [port_count] */
 	/* Switches: the table as we know it to be there, and which of its blocks we know. */
 	uint8_t *table;
 	uint64_t table_blocks_known[LID_MULTICAST_FIRST / 64 / 64];
 	uint32_t switch_index; /* in the routing graph of this sweep */
+	/* Switches: the multicast table as we want it, [MLID x positions + position], for the first
+	 * multicast_mlid_count MLIDs; and its blocks that are not known to be there, [block x
+	 * positions + position]. A position is 16 ports. */
+	uint16_t *multicast;
+	uint8_t *multicast_block_is_due;
+	uint32_t multicast_mlid_count;
+	uint32_t multicast_due_count;
 };
 
 struct subnet {
 	struct list nodes; /* in the order in which they were found */
 	struct hash_table by_guid;
+	struct hash_table by_port_guid; /* end ports that have a LID */
+	uint64_t gid_prefix;
+	uint8_t lmc; /* for adapters and routers */
+	struct partitions partitions;
+	struct multicast_groups
+		multicast_groups; /* changed by the SA: see sm_multicast_changed() */
+	/* From an engine that uses lanes: [switch index x (lid_max + 1) + LID]; NULL: SL 0. */
+	uint8_t *service_levels;
+	uint32_t service_levels_switch_count;
+	uint16_t service_levels_lid_max;
 	uint32_t node_count;
 	uint32_t switch_count;
 	uint32_t sweep;			    /* the number of the present one */
 	struct hash_table lid_by_port_guid; /* remembered for the whole run */
-	struct subnet_port *by_lid[LID_UNICAST_LAST + 1];
-	bool lid_is_remembered[LID_UNICAST_LAST + 1];
-	uint16_t lid_max;
+	bool lids_changed;		    /* by the last subnet_assign_lids() */
+	bool prefers_present_lids; /* over those that are remembered: another manager gave them */
+	struct subnet_port *by_lid[LID_UNICAST_LAST + 1]; /* every LID of each port */
+	uint64_t lid_owner[LID_UNICAST_LAST + 1]; /* the port GUID for which it is remembered */
+	uint16_t lid_max; /* ever given: tables that end there need not shrink */
 };
 
 void subnet_init(struct subnet *subnet);
@@ -86,6 +120,31 @@ MUST_USE enum subnet_meeting subnet_meet(struct subnet *subnet, const struct nod
 /* Nodes that this sweep did not meet. Returns how many went. */
 uint32_t subnet_drop_unseen(struct subnet *subnet);
 
+/* The cable of this port, if it has one, is gone: what is known of adapters' ports at its ends is
+ * worth nothing then. */
+void subnet_unlink(struct subnet_port *port);
+
+/* Routes and lanes that were written to the node may not be there any more. */
+void subnet_forget_tables(struct subnet_node *node);
+
+/* Begins a sweep that has met already whoever the known links lead to, and gives all of those their
+ * shortest routes. */
+void subnet_meet_linked(struct subnet *subnet, struct subnet_port *own_port);
+
+/* The P_Keys of every end port and, where switches are to enforce them, of the switch ports that
+ * face them. Keys keep their indexes. Returns how many tables are too small, or without memory. */
+uint32_t subnet_assign_pkeys(struct subnet *subnet, const struct subnet_port *own_port);
+
+static inline bool subnet_table_block_is_known(const struct subnet_node *node, unsigned block)
+{
+	return node->table_blocks_known[block / 64] >> (block % 64) & 1;
+}
+
+static inline unsigned subnet_multicast_positions(const struct subnet_node *node)
+{
+	return node->port_count / 16 + 1;
+}
+
 static inline bool subnet_node_is_switch(const struct subnet_node *node)
 {
 	return node->info.node_type == NODE_SWITCH;
@@ -103,5 +162,24 @@ static inline bool subnet_port_is_end_port(const struct subnet_port *port)
  * lowest that is free. Returns how many got none, because there were no more.
  */
 uint32_t subnet_assign_lids(struct subnet *subnet);
+
+/* The LIDs that are remembered, as lines "0x<port guid> 0x<lowest LID> 0x<highest LID>". The text
+ * is the caller's to free; NULL without memory. */
+char *subnet_lids_text(const struct subnet *subnet);
+/* Remembers the LIDs of such a text; lines that make no sense, or contradict earlier ones, are left
+ * out. Returns how many those were. */
+uint32_t subnet_lids_remember(struct subnet *subnet, const char *text, size_t text_bytes);
+
+/* NULL when no end port has it. */
+static inline struct subnet_port *subnet_port_by_lid(const struct subnet *subnet, uint16_t lid)
+{
+	return lid_is_unicast(lid) ? subnet->by_lid[lid] : NULL;
+}
+
+static inline struct subnet_port *subnet_port_by_guid(const struct subnet *subnet,
+						      uint64_t port_guid)
+{
+	return hash_table_get(&subnet->by_port_guid, port_guid);
+}
 
 #endif

@@ -203,6 +203,9 @@ static void deliver_from_sm(struct fake_fabric *fabric, struct mad_message *mess
 static void deliver_traps(struct fake_fabric *fabric)
 {
 	struct agent_trap traps[8];
+
+	agent_run(&fabric->environment, fabric->now);
+
 	unsigned trap_count = agent_take_traps(&fabric->memory, fabric->now, 8, traps);
 
 	for (unsigned i = 0; i < trap_count; i++) {
@@ -224,7 +227,7 @@ void fake_run(struct fake_fabric *fabric, time_ns until, unsigned messages_max)
 	assert_true(messages_max <= 64);
 	for (;;) {
 		time_ns next = time_earlier(sm_deadline(fabric->sm),
-					    agent_traps_deadline(&fabric->memory));
+					    agent_deadline(&fabric->memory));
 
 		if (next > until)
 			break;

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A subnet manager and its subnet administration on a port of a host: the loop that drives both in
+ * real time. */
+#include "cli/manager.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "cli/manager_port.h"
+#include "mgmt/sa/sa.h"
+#include "mgmt/sm/sm.h"
+#include "mgmt/subnet/subnet.h"
+
+enum { MADS_PER_TURN = 256, WINDOW = 128, STATE_BYTES_MAX = 4 << 20 };
+
+#define LEAVING_TIME   SECONDS(5)
+#define SM_KEY_DEFAULT 1u
+
+struct manager {
+	const struct manager_options *options;
+	struct manager_port port;
+	struct sm *sm;
+	struct sa *sa;
+	bool has_unsent; /* softibd takes no more now */
+	uint32_t unsent_agent_id;
+	struct mad_message unsent;
+	time_ns leaves_until;
+};
+
+static volatile sig_atomic_t is_asked_to_end;
+
+static void ask_to_end(int signal_number)
+{
+	(void)signal_number;
+	is_asked_to_end = 1;
+}
+
+static time_ns clock_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return SECONDS(now.tv_sec) + (time_ns)now.tv_nsec;
+}
+
+/* --- what the manager tells --- */
+
+static void told_line(void *context, enum sm_event event, const char *line)
+{
+	const struct manager *manager = context;
+	char stamp[16];
+	time_t now = time(NULL);
+	struct tm parts;
+
+	strftime(stamp, sizeof(stamp), "%H:%M:%S", localtime_r(&now, &parts));
+	printf("%s %s: %s%s\n", stamp, manager->port.name,
+	       event == SM_EVENT_WARNING ? "warning: " : "", line);
+	fflush(stdout);
+}
+
+static void told_trap(void *context, time_ns now, const struct notice *notice, uint16_t source_lid)
+{
+	const struct manager *manager = context;
+
+	(void)source_lid;
+	sa_notice(manager->sa, now, notice);
+}
+
+static void told_state(void *context, time_ns now, enum sm_state state)
+{
+	const struct manager *manager = context;
+
+	(void)now;
+	if (state != SM_MASTER)
+		sa_stop_serving(manager->sa);
+}
+
+static void save_lids(const struct manager *manager)
+{
+	const char *path = manager->options->state_path;
+	char new_path[512];
+	char *text = sm_lids_text(manager->sm);
+	FILE *file;
+	bool is_written;
+
+	snprintf(new_path, sizeof(new_path), "%s.new", path);
+	file = text ? fopen(new_path, "we") : NULL;
+	is_written = file && fputs(text, file) >= 0;
+	if (file)
+		is_written &= fclose(file) == 0;
+	if (!is_written || rename(new_path, path) != 0)
+		fprintf(stderr, "softib sm: %s can't be written: %s\n", path, strerror(errno));
+	free(text);
+}
+
+static void told_sweep(void *context, time_ns now)
+{
+	const struct manager *manager = context;
+
+	sa_subnet_changed(manager->sa, now, sm_subnet(manager->sm));
+	if (manager->options->state_path && sm_subnet(manager->sm)->lids_changed)
+		save_lids(manager);
+}
+
+/* --- what the SA asks --- */
+
+static void groups_changed(void *context, uint16_t mlid)
+{
+	const struct manager *manager = context;
+
+	sm_multicast_changed(manager->sm, mlid);
+}
+
+static uint8_t path_sl(void *context, uint16_t pkey, uint64_t service_id)
+{
+	const struct manager *manager = context;
+
+	return sm_path_sl(manager->sm, pkey, service_id);
+}
+
+static void own_sm_info(void *context, struct sm_info *ret_info)
+{
+	const struct manager *manager = context;
+	struct sm_status status;
+
+	sm_status(manager->sm, &status);
+	*ret_info = (struct sm_info){.guid = manager->port.port_guid,
+				     .sm_key = sm_key(manager->sm),
+				     .act_count = (uint32_t)status.smp_count,
+				     .priority = status.priority,
+				     .sm_state = (uint8_t)status.state};
+}
+
+/* --- making --- */
+
+static void load_lids(struct manager *manager)
+{
+	FILE *file = fopen(manager->options->state_path, "re");
+	char *text = file ? malloc(STATE_BYTES_MAX) : NULL;
+	size_t length = text ? fread(text, 1, STATE_BYTES_MAX, file) : 0;
+	uint32_t ignored_count = sm_lids_remember(manager->sm, text ? text : "", length);
+
+	if (ignored_count)
+		fprintf(stderr, "softib sm: %u lines of %s make no sense\n", ignored_count,
+			manager->options->state_path);
+	free(text);
+	if (file)
+		fclose(file);
+}
+
+static int create(struct manager *manager)
+{
+	const struct manager_options *options = manager->options;
+	const struct sm_options sm_options = {
+		.port_guid = manager->port.port_guid,
+		.port_number = manager->port.port_number,
+		.agent_number = manager->port.directed.number,
+		.priority = options->priority,
+		.sweep_interval = options->sweep_interval,
+		.poll_interval = options->poll_interval,
+		.timeout = options->timeout,
+		.window = WINDOW,
+		.lmc = options->lmc,
+		.mkey = options->mkey,
+		.sm_key = options->sm_key,
+		.routing_engine = options->engine,
+		.partitions = options->partitions,
+		.qos = options->qos,
+		.owner = {.trap = told_trap,
+			  .sweep_finished = told_sweep,
+			  .state_changed = told_state,
+			  .log = told_line,
+			  .context = manager},
+	};
+	int error = sm_create(&sm_options, &manager->sm);
+
+	if (error)
+		return error;
+
+	const struct sa_options sa_options = {
+		.port_guid = manager->port.port_guid,
+		.agent_number = manager->port.administration.number,
+		.sm_key = options->sm_key ? options->sm_key : SM_KEY_DEFAULT,
+		.groups = sm_multicast_groups(manager->sm),
+		.owner = {.multicast_changed = groups_changed,
+			  .path_sl = path_sl,
+			  .sm_info = own_sm_info,
+			  .context = manager},
+	};
+
+	error = sa_create(&sa_options, &manager->sa);
+	if (error)
+		sm_destroy(manager->sm);
+	else if (options->state_path)
+		load_lids(manager);
+	return error;
+}
+
+/* --- the loop --- */
+
+/* 0, or -errno: softibd is gone. */
+static int receive(struct manager *manager, time_ns now)
+{
+	struct mad_message message;
+	uint32_t agent_id;
+
+	for (unsigned count = 0; count < MADS_PER_TURN; count++) {
+		int error = mad_port_receive(manager->port.socket, &agent_id, &message);
+
+		if (error)
+			return error == -EAGAIN || error == -EPROTO ? 0 : error;
+		if (agent_id == manager->port.administration.id)
+			sa_receive(manager->sa, now, &message);
+		else
+			sm_receive(manager->sm, now, &message);
+	}
+	return 0;
+}
+
+/* What there is to say next; false: nothing. */
+static bool take_message(struct manager *manager, time_ns now)
+{
+	if (sm_transmit(manager->sm, now, 1, &manager->unsent)) {
+		manager->unsent_agent_id = manager->unsent.bytes[1] == MAD_CLASS_SUBNET_DIRECTED
+						   ? manager->port.directed.id
+						   : manager->port.lid_routed.id;
+		return true;
+	}
+	manager->unsent_agent_id = manager->port.administration.id;
+	return sa_transmit(manager->sa, now, 1, &manager->unsent) != 0;
+}
+
+static int send_all(struct manager *manager, time_ns now)
+{
+	for (unsigned count = 0; count < MADS_PER_TURN; count++) {
+		int error;
+
+		if (!manager->has_unsent && !take_message(manager, now))
+			return 0;
+		error = mad_port_send(manager->port.socket, manager->unsent_agent_id,
+				      &manager->unsent);
+		manager->has_unsent = error == -EAGAIN;
+		if (error)
+			return manager->has_unsent ? 0 : error;
+	}
+	return 0;
+}
+
+static void wait_for_work(const struct manager *manager, time_ns now, const sigset_t *signals)
+{
+	struct pollfd socket = {.fd = manager->port.socket,
+				.events = (short)(POLLIN | (manager->has_unsent ? POLLOUT : 0))};
+	time_ns deadline = time_earlier(sm_deadline(manager->sm), sa_deadline(manager->sa));
+	struct timespec wait = {0};
+
+	if (manager->leaves_until)
+		deadline = time_earlier(deadline, manager->leaves_until);
+	if (manager->has_unsent)
+		deadline = now + MILLISECONDS(100);
+	if (deadline > now && deadline != TIME_NEVER) {
+		wait.tv_sec = (time_t)((deadline - now) / SECONDS(1));
+		wait.tv_nsec = (long)((deadline - now) % SECONDS(1));
+	}
+	ppoll(&socket, 1, deadline == TIME_NEVER ? NULL : &wait, signals);
+}
+
+static bool is_over(struct manager *manager, time_ns now)
+{
+	struct sm_status status;
+
+	if (is_asked_to_end && !manager->leaves_until) {
+		manager->leaves_until = now + LEAVING_TIME;
+		sm_leave(manager->sm, now);
+	}
+	if (manager->leaves_until)
+		return sm_is_leaving_done(manager->sm) || now >= manager->leaves_until;
+	sm_status(manager->sm, &status);
+	return manager->options->is_once && status.subnet_is_up;
+}
+
+static int run_loop(struct manager *manager)
+{
+	const struct sigaction action = {.sa_handler = ask_to_end};
+	sigset_t signals, waiting;
+	int error = 0;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigprocmask(SIG_BLOCK, &signals, &waiting);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	for (;;) {
+		time_ns now = clock_now();
+
+		error = receive(manager, now);
+		if (!error)
+			error = send_all(manager, now);
+		if (error || is_over(manager, now))
+			return error;
+		wait_for_work(manager, now, &waiting);
+	}
+}
+
+int manager_run(const struct manager_options *options)
+{
+	struct manager manager = {.options = options};
+	int error = manager_port_open(options->fabric, options->host, options->port_guid,
+				      &manager.port);
+
+	if (error)
+		return EXIT_FAILURE;
+	error = create(&manager);
+	if (error) {
+		fprintf(stderr, "softib sm: %s\n", strerror(-error));
+		manager_port_close(&manager.port);
+		return EXIT_FAILURE;
+	}
+	error = run_loop(&manager);
+	if (error)
+		fprintf(stderr, "softib sm: the fabric is gone: %s\n", strerror(-error));
+	else
+		told_line(&manager, SM_EVENT_NOTE, "ends");
+	sa_destroy(manager.sa);
+	sm_destroy(manager.sm);
+	manager_port_close(&manager.port);
+	return error ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A subnet manager and its subnet administration on a port of a host, in this process. */
+#ifndef SOFTIB_CLI_MANAGER_H
+#define SOFTIB_CLI_MANAGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/time.h"
+
+struct partitions;
+struct qos;
+
+struct manager_options {
+	const char *fabric;
+	const char *host;   /* NULL: SOFTIB_HOST, or the first one */
+	uint64_t port_guid; /* 0: the host's first port */
+	uint8_t priority;
+	uint8_t lmc;
+	const char *engine;	       /* NULL: the default */
+	const char *state_path;	       /* LIDs are remembered there; NULL: nowhere */
+	struct partitions *partitions; /* taken over; NULL: the default ones */
+	const struct qos *qos;	       /* NULL: none */
+	uint64_t mkey, sm_key;
+	time_ns sweep_interval;
+	time_ns poll_interval;
+	time_ns timeout; /* of one try of an SMP */
+	bool is_once;	 /* ends when the subnet is up, without handing it over */
+};
+
+/* Until SIGTERM or SIGINT, when it hands over to a standby if there is one; or until softibd ends.
+ * Prints a line per event. Returns the exit code. */
+int manager_run(const struct manager_options *options);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* QP0 and QP1 of one port of a host, for a manager in this process. */
+#ifndef SOFTIB_CLI_MANAGER_PORT_H
+#define SOFTIB_CLI_MANAGER_PORT_H
+
+#include <stdint.h>
+#include "base/attributes.h"
+#include "host/mad_port.h"
+
+struct manager_port {
+	int socket;
+	int issm; /* IsSM is set for as long as it is open; -1: closed */
+	uint64_t port_guid;
+	uint8_t port_number;
+	char name[64]; /* h1 softib0:1 */
+	struct mad_agent_identity directed, lid_routed, administration;
+};
+
+/* port_guid 0: the first port. Prints why not; -errno. */
+MUST_USE int manager_port_open(const char *fabric, const char *host, uint64_t port_guid,
+			       struct manager_port *ret_port);
+void manager_port_close(struct manager_port *port);
+
+#endif

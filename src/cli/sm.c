@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* softib sm: a subnet manager on a host of a fabric. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/connection.h"
+#include "cli/manager.h"
+#include "cli/subcommand.h"
+#include "mgmt/routing/engine.h"
+#include "mgmt/sm/qos.h"
+#include "mgmt/subnet/partitions.h"
+
+enum {
+	OPTION_GUID = 256,
+	OPTION_LMC,
+	OPTION_STATE,
+	OPTION_PARTITIONS,
+	OPTION_QOS,
+	OPTION_MKEY,
+	OPTION_SM_KEY,
+	OPTION_SWEEP,
+	OPTION_POLL,
+	OPTION_ONCE,
+	FILE_BYTES_MAX = 1 << 20,
+};
+
+static const struct option options_known[] = {
+	{"name", required_argument, NULL, 'n'},
+	{"host", required_argument, NULL, 'H'},
+	{"priority", required_argument, NULL, 'p'},
+	{"engine", required_argument, NULL, 'R'},
+	{"guid", required_argument, NULL, OPTION_GUID},
+	{"lmc", required_argument, NULL, OPTION_LMC},
+	{"state", required_argument, NULL, OPTION_STATE},
+	{"partitions", required_argument, NULL, OPTION_PARTITIONS},
+	{"qos", required_argument, NULL, OPTION_QOS},
+	{"mkey", required_argument, NULL, OPTION_MKEY},
+	{"sm-key", required_argument, NULL, OPTION_SM_KEY},
+	{"sweep", required_argument, NULL, OPTION_SWEEP},
+	{"poll", required_argument, NULL, OPTION_POLL},
+	{"once", no_argument, NULL, OPTION_ONCE},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* The whole file; the text is the caller's to free. NULL after saying why. */
+static char *read_file(const char *path, size_t *ret_bytes)
+{
+	FILE *file = fopen(path, "re");
+	char *text = file ? malloc(FILE_BYTES_MAX) : NULL;
+
+	if (!text) {
+		fprintf(stderr, "softib sm: %s: %s\n", path, strerror(errno));
+		if (file)
+			fclose(file);
+		return NULL;
+	}
+	*ret_bytes = fread(text, 1, FILE_BYTES_MAX, file);
+	fclose(file);
+	return text;
+}
+
+static bool read_partitions(const char *path, struct partitions *partitions)
+{
+	struct partitions_error reason;
+	size_t byte_count;
+	char *text = read_file(path, &byte_count);
+	int error = text ? partitions_parse(partitions, text, byte_count, &reason) : 0;
+
+	if (error == -EINVAL)
+		fprintf(stderr, "softib sm: %s:%u: %s\n", path, reason.line, reason.reason);
+	else if (error)
+		fprintf(stderr, "softib sm: %s: %s\n", path, strerror(-error));
+	free(text);
+	return text && !error;
+}
+
+static bool read_qos(const char *path, struct qos *qos)
+{
+	struct qos_error reason;
+	size_t byte_count;
+	char *text = read_file(path, &byte_count);
+	int error = text ? qos_parse(qos, text, byte_count, &reason) : 0;
+
+	if (error)
+		fprintf(stderr, "softib sm: %s:%u: %s\n", path, reason.line, reason.reason);
+	free(text);
+	return text && !error;
+}
+
+static bool read_number(const char *text, uint64_t max, uint64_t *ret_number)
+{
+	char *end;
+
+	errno = 0;
+	*ret_number = strtoull(text, &end, 0);
+	return end != text && !*end && !errno && *ret_number <= max && text[0] != '-';
+}
+
+/* Options with a number. false: the text is none. */
+static bool take_number(int option, const char *text, struct manager_options *options)
+{
+	uint64_t number;
+
+	switch (option) {
+	case 'p':
+		if (!read_number(text, 15, &number))
+			return false;
+		options->priority = (uint8_t)number;
+		return true;
+	case OPTION_LMC:
+		if (!read_number(text, 7, &number))
+			return false;
+		options->lmc = (uint8_t)number;
+		return true;
+	case OPTION_GUID:
+		return read_number(text, UINT64_MAX, &options->port_guid);
+	case OPTION_MKEY:
+		return read_number(text, UINT64_MAX, &options->mkey);
+	case OPTION_SM_KEY:
+		return read_number(text, UINT64_MAX, &options->sm_key);
+	case OPTION_SWEEP:
+	case OPTION_POLL:
+		if (!read_number(text, 3600 * 1000, &number))
+			return false;
+		*(option == OPTION_POLL ? &options->poll_interval : &options->sweep_interval) =
+			MILLISECONDS(number);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool engine_is_known(const char *name)
+{
+	if (routing_engine_find(name))
+		return true;
+	fprintf(stderr, "softib sm: no engine %s; there are", name);
+	for (const struct routing_engine *engine = routing_engines; engine->name; engine++)
+		fprintf(stderr, " %s", engine->name);
+	fputc('\n', stderr);
+	return false;
+}
+
+static int run_sm(const struct subcommand *self, int argument_count, char **arguments)
+{
+	static struct partitions partitions;
+	static struct qos qos;
+	struct manager_options options = {.host = getenv("SOFTIB_HOST"),
+					  .sweep_interval = SECONDS(2)};
+	const char *fabric = NULL;
+	int option;
+
+	while ((option = getopt_long(argument_count, arguments, "n:H:p:R:h", options_known,
+				     NULL)) != -1) {
+		switch (option) {
+		case 'h':
+			return subcommand_help(self);
+		case 'n':
+			fabric = optarg;
+			break;
+		case 'H':
+			options.host = optarg;
+			break;
+		case 'R':
+			if (!engine_is_known(optarg))
+				return EXIT_USAGE;
+			options.engine = optarg;
+			break;
+		case OPTION_STATE:
+			options.state_path = optarg;
+			break;
+		case OPTION_PARTITIONS:
+			if (!read_partitions(optarg, &partitions))
+				return EXIT_FAILURE;
+			options.partitions = &partitions;
+			break;
+		case OPTION_QOS:
+			if (!read_qos(optarg, &qos))
+				return EXIT_FAILURE;
+			options.qos = &qos;
+			break;
+		case OPTION_ONCE:
+			options.is_once = true;
+			break;
+		case '?':
+			return subcommand_misuse(self, NULL);
+		default:
+			if (!take_number(option, optarg, &options))
+				return subcommand_misuse(self, "a number is out of range");
+		}
+	}
+	if (optind < argument_count)
+		return subcommand_misuse(self, "it takes options only");
+	options.fabric = fabric_name_or_default(fabric);
+	return manager_run(&options);
+}
+
+const struct subcommand subcommand_sm = {
+	.name = "sm",
+	.summary = "run a subnet manager on a host",
+	.usage = "Usage: softib sm [OPTION]...\n"
+		 "Runs a subnet manager, with its subnet administration, on a port of a host. Any "
+		 "number may run;\n"
+		 "they elect a master, and the others stand by. SIGTERM hands the subnet over.\n"
+		 "\n"
+		 "  -n, --name FABRIC   which (default: SOFTIB_FABRIC, or \"default\")\n"
+		 "  -H, --host HOST     on which host (default: SOFTIB_HOST, or the first)\n"
+		 "  --guid GUID         on the port with this GUID (default: the first)\n"
+		 "  -p, --priority N    0 to 15; the highest is master (default 0)\n"
+		 "  -R, --engine NAME   how to route (default minhop)\n"
+		 "  --partitions FILE   partitions, as in OpenSM's partitions.conf\n"
+		 "  --qos FILE          service levels of partitions and services, lanes\n"
+		 "  --lmc N             2^N LIDs per port (default 0)\n"
+		 "  --state FILE        LIDs are remembered there\n"
+		 "  --mkey KEY          M_Key of every port (default 0: none)\n"
+		 "  --sm-key KEY        managers with another key are left alone (default 0: any)\n"
+		 "  --sweep MS          between two light sweeps (default 2000)\n"
+		 "  --poll MS           between two questions to the master (default 1000)\n"
+		 "  --once              end when the subnet is up\n",
+	.run = run_sm,
+};

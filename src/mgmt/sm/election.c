@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who is the master (vol 1, chapter 14): states of a manager, control packets, polling, handover.
+ */
+#include "mgmt/sm/sweep.h"
+
+#include "wire/smp.h"
+
+/* Attribute modifiers of Set(SMInfo). */
+enum sm_control {
+	CONTROL_HANDOVER = 1,
+	CONTROL_ACKNOWLEDGE,
+	CONTROL_DISABLE,
+	CONTROL_STANDBY,
+	CONTROL_DISCOVER,
+	CONTROL_COUNT,
+};
+
+void sm_info_now(const struct sm *sm, struct sm_info *ret_info)
+{
+	*ret_info = (struct sm_info){
+		.guid = sm->options.port_guid,
+		.sm_key = sm->options.sm_key,
+		.act_count = sm->act_count,
+		.priority = sm->options.priority,
+		.sm_state = (uint8_t)sm->state,
+	};
+}
+
+/* Higher priority wins, then the lower GUID. */
+bool election_is_better(const struct sm_info *a, const struct sm_info *b)
+{
+	return a->priority != b->priority ? a->priority > b->priority : a->guid < b->guid;
+}
+
+bool election_is_better_than_us(const struct sm *sm, const struct sm_info *other)
+{
+	struct sm_info own;
+
+	sm_info_now(sm, &own);
+	return election_is_better(other, &own);
+}
+
+void election_enter(struct sm *sm, enum sm_state state)
+{
+	static const char *const names[] = {"not active", "discovering", "standby", "master"};
+
+	if (sm->state == state)
+		return;
+	sm->state = state;
+	sm->missed_poll_count = 0;
+	sm->next_poll_at = TIME_NEVER;
+	sm->is_up = false;
+	mad_transactions_cancel_all(&sm->controls);
+	switch (state) {
+	case SM_NOT_ACTIVE:
+		sweep_abandon(sm);
+		break;
+	case SM_DISCOVERING:
+		sweep_want(sm, SCOPE_ALL);
+		break;
+	case SM_STANDBY:
+		sweep_abandon(sm);
+		sm->next_poll_at = sm->now + polling_interval(sm);
+		break;
+	case SM_MASTER:
+		sm->reregister_all = true;
+		/* Whoever was master before may have written anything. */
+		list_for_each (link, &sm->subnet.nodes)
+			subnet_forget_tables(sweep_node(link));
+		/* What another master gave stays, so that nobody notices the change. */
+		sm->subnet.prefers_present_lids = true;
+		break;
+	}
+	if (state == SM_STANDBY)
+		sm_note(sm, SM_EVENT_NOTE, "standby; the master is 0x%016llx, priority %u",
+			(unsigned long long)sm->master.info.guid, sm->master.info.priority);
+	else
+		sm_note(sm, SM_EVENT_NOTE, "%s", names[state]);
+	if (sm->options.owner.state_changed)
+		sm->options.owner.state_changed(sm->options.owner.context, sm->now, state);
+}
+
+/* --- who else is there --- */
+
+/* Managers with another key are another's business. */
+static bool is_trusted(struct sm *sm, const struct sm_info *info)
+{
+	if (!info->sm_key || !sm->options.sm_key || info->sm_key == sm->options.sm_key)
+		return true;
+	sm_note(sm, SM_EVENT_WARNING,
+		"manager 0x%016llx has another SM_Key than this one and is left alone",
+		(unsigned long long)info->guid);
+	return false;
+}
+
+void election_meet(struct sm *sm, const struct sm_info *info, const struct subnet_port *port)
+{
+	struct directed_route route = port->node->route;
+	unsigned i = 0;
+
+	if (info->guid == sm->options.port_guid || !is_trusted(sm, info))
+		return;
+	while (i < sm->peer_count && sm->peers[i].info.guid != info->guid)
+		i++;
+	if (i == SM_PEERS_MAX)
+		return;
+	if (i == sm->peer_count)
+		sm->peer_count++;
+	if (port->peer && !subnet_node_is_switch(port->node) &&
+	    !directed_route_extend(&port->peer->node->route, port->peer->number, &route))
+		return;
+	sm->peers[i] = (struct sm_peer){.info = *info, .lid = port->info.lid, .route = route};
+}
+
+/* The best manager in one of these states; NULL: none. */
+static const struct sm_peer *best_peer(const struct sm *sm, unsigned state_bits)
+{
+	const struct sm_peer *best = NULL;
+
+	for (unsigned i = 0; i < sm->peer_count; i++) {
+		const struct sm_peer *peer = &sm->peers[i];
+
+		if ((state_bits >> peer->info.sm_state & 1) &&
+		    (!best || election_is_better(&peer->info, &best->info)))
+			best = peer;
+	}
+	return best;
+}
+
+static void stand_by(struct sm *sm, const struct sm_peer *master)
+{
+	sm->master = *master;
+	election_enter(sm, SM_STANDBY);
+}
+
+static enum sweep_phase decide_as_master(struct sm *sm)
+{
+	const struct sm_peer *best = best_peer(sm, 1u << SM_STANDBY | 1u << SM_MASTER);
+
+	if (best && (sm->is_leaving || election_is_better_than_us(sm, &best->info))) {
+		sm->successor = *best;
+		return PHASE_HANDOVER;
+	}
+	/* A worse master will find us and hand over; look again until it did. */
+	best = best_peer(sm, 1u << SM_MASTER);
+	if (best && !sm->other_master_is_here)
+		sm_note(sm, SM_EVENT_NOTE,
+			"another master, 0x%016llx, is here; it should hand over",
+			(unsigned long long)best->info.guid);
+	if (best || sm->scope == SCOPE_ALL)
+		sm->other_master_is_here = best != NULL;
+	return PHASE_SWITCHES;
+}
+
+enum sweep_phase election_decide(struct sm *sm)
+{
+	const struct sm_peer *master = best_peer(sm, 1u << SM_MASTER);
+	const struct sm_peer *best =
+		best_peer(sm, 1u << SM_DISCOVERING | 1u << SM_STANDBY | 1u << SM_MASTER);
+
+	if (sm->state == SM_MASTER)
+		return decide_as_master(sm);
+	if (master || (best && election_is_better_than_us(sm, &best->info))) {
+		stand_by(sm, master ? master : best);
+		return PHASE_IDLE;
+	}
+	election_enter(sm, SM_MASTER);
+	return PHASE_SWITCHES;
+}
+
+/* --- requests of ours --- */
+
+void election_make_request(const struct sm *sm, const struct sm_peer *peer, enum mad_method method,
+			   uint32_t control, struct mad_message *ret_request)
+{
+	const struct smp_request request = {.method = method,
+					    .attribute_id = ATTRIBUTE_SM_INFO,
+					    .attribute_modifier = control,
+					    .mkey = sm->options.mkey};
+	struct sm_info info;
+
+	smp_request_make(&request, &peer->route, ret_request);
+	if (method != MAD_SET)
+		return;
+	sm_info_now(sm, &info);
+	sm_info_encode(&info, smp_data(ret_request->bytes));
+}
+
+void election_make_lid_routed(uint16_t lid, struct mad_message *request)
+{
+	uint8_t data[SMP_DATA_BYTES];
+	struct mad_header header;
+	uint64_t mkey = smp_mkey(request->bytes);
+
+	if (!mad_header_decode(request->bytes, sizeof(request->bytes), &header))
+		return;
+	memcpy(data, smp_data(request->bytes), sizeof(data));
+	header.management_class = MAD_CLASS_SUBNET_LID;
+	header.hop_count = 0;
+	smp_start(&header, request->bytes);
+	smp_set_mkey(mkey, request->bytes);
+	memcpy(smp_data(request->bytes), data, sizeof(data));
+	request->address.lid = lid;
+}
+
+/* Who sent this, and how to get there: by the LID it came from, or back along its route. */
+static struct sm_peer sender_of(const struct mad_message *message, const struct sm_info *info)
+{
+	struct sm_peer peer = {.info = *info};
+	struct mad_message copy = *message;
+	struct mad_header header;
+
+	if (!mad_header_decode(message->bytes, sizeof(message->bytes), &header))
+		return peer;
+	if (header.management_class == MAD_CLASS_SUBNET_LID) {
+		peer.lid = lid_is_unicast(message->address.lid) ? message->address.lid : 0;
+		return peer;
+	}
+	peer.route.hop_count = header.hop_count <= MAD_HOPS_MAX ? header.hop_count : 0;
+	for (unsigned hop = 0; hop < peer.route.hop_count; hop++)
+		peer.route.ports[hop] = smp_return_path(copy.bytes)[peer.route.hop_count - hop];
+	return peer;
+}
+
+static void acknowledge(struct sm *sm, const struct sm_peer *former)
+{
+	struct mad_message request;
+	struct sm_info own;
+
+	if (!mad_transactions_has_room(&sm->controls))
+		return;
+	election_make_request(sm, former, MAD_SET, CONTROL_ACKNOWLEDGE, &request);
+	/* Its legal sender is what we are about to stop being. */
+	sm_info_now(sm, &own);
+	own.sm_state = SM_STANDBY;
+	sm_info_encode(&own, smp_data(request.bytes));
+	if (former->lid)
+		election_make_lid_routed(former->lid, &request);
+	mad_transactions_send(&sm->controls, &request,
+			      (struct mad_purpose){.detail = REQUEST_ACKNOWLEDGE});
+}
+
+/* --- requests of others --- */
+
+/* In which states a sender may send a control, and a receiver take it. */
+static const struct {
+	unsigned sender_states;
+	unsigned receiver_states;
+} control_rules[CONTROL_COUNT] = {
+	[CONTROL_HANDOVER] = {1u << SM_MASTER,
+			      1u << SM_DISCOVERING | 1u << SM_STANDBY | 1u << SM_MASTER},
+	[CONTROL_ACKNOWLEDGE] = {1u << SM_STANDBY | 1u << SM_MASTER, 1u << SM_STANDBY},
+	[CONTROL_DISABLE] = {1u << SM_MASTER, 1u << SM_STANDBY},
+	[CONTROL_STANDBY] = {1u << SM_MASTER, 1u << SM_NOT_ACTIVE},
+	[CONTROL_DISCOVER] = {1u << SM_MASTER, 1u << SM_STANDBY},
+};
+
+static void take_over(struct sm *sm, const struct sm_info *sender,
+		      const struct mad_message *message)
+{
+	const struct sm_peer former = sender_of(message, sender);
+
+	switch (sm->state) {
+	case SM_STANDBY:
+		sm_note(sm, SM_EVENT_NOTE, "0x%016llx hands the subnet over",
+			(unsigned long long)sender->guid);
+		election_enter(sm, SM_MASTER);
+		acknowledge(sm, &former);
+		sweep_want(sm, SCOPE_ALL);
+		break;
+	case SM_MASTER: /* its subnet joins ours */
+	case SM_DISCOVERING:
+		sweep_want(sm, SCOPE_ALL);
+		break;
+	case SM_NOT_ACTIVE:
+		break;
+	}
+}
+
+enum mad_status election_control(struct sm *sm, uint32_t control, const struct sm_info *sender,
+				 const struct mad_message *message)
+{
+	if (control == 0 || control >= CONTROL_COUNT || sm->is_leaving)
+		return MAD_STATUS_BAD_FIELD;
+	if (!(control_rules[control].sender_states >> sender->sm_state & 1) ||
+	    !(control_rules[control].receiver_states >> sm->state & 1))
+		return MAD_STATUS_BAD_FIELD;
+	if (!is_trusted(sm, sender))
+		return MAD_STATUS_BAD_FIELD;
+	switch ((enum sm_control)control) {
+	case CONTROL_HANDOVER:
+		take_over(sm, sender, message);
+		break;
+	case CONTROL_DISABLE:
+		election_enter(sm, SM_NOT_ACTIVE);
+		break;
+	case CONTROL_STANDBY:
+		/* Whoever wakes us up is the one to watch. */
+		sm->master = sender_of(message, sender);
+		election_enter(sm, SM_STANDBY);
+		break;
+	case CONTROL_DISCOVER:
+		election_enter(sm, SM_DISCOVERING);
+		break;
+	case CONTROL_ACKNOWLEDGE:
+	case CONTROL_COUNT:
+		break;
+	}
+	return MAD_STATUS_OK;
+}
+
+/* --- the phase in which a master hands over --- */
+
+static int handover_begin(struct sm *sm)
+{
+	sm->cursor_index = 0;
+	return 0;
+}
+
+static bool handover_next(struct sm *sm, struct mad_message *ret_request,
+			  struct mad_purpose *ret_purpose)
+{
+	if (sm->cursor_index++)
+		return false;
+	election_make_request(sm, &sm->successor, MAD_SET, CONTROL_HANDOVER, ret_request);
+	*ret_purpose = (struct mad_purpose){0};
+	return true;
+}
+
+static void handover_answered(struct sm *sm, struct mad_purpose purpose, const uint8_t *data)
+{
+	(void)purpose;
+	(void)data;
+	sm_note(sm, SM_EVENT_NOTE, "handed the subnet over to 0x%016llx, priority %u",
+		(unsigned long long)sm->successor.info.guid, sm->successor.info.priority);
+	sm->successor.info.sm_state = SM_MASTER;
+	stand_by(sm, &sm->successor);
+}
+
+static void handover_failed(struct sm *sm, struct mad_purpose purpose)
+{
+	(void)purpose;
+	sm_note(sm, SM_EVENT_WARNING, "manager 0x%016llx did not take the subnet over",
+		(unsigned long long)sm->successor.info.guid);
+	sm->is_incomplete = true;
+}
+
+static enum sweep_phase handover_following(struct sm *sm)
+{
+	return sm->state == SM_MASTER && !sm->is_leaving ? PHASE_SWITCHES : PHASE_IDLE;
+}
+
+const struct phase_operations sweep_handover = {
+	.name = "handover",
+	.begin = handover_begin,
+	.next = handover_next,
+	.answered = handover_answered,
+	.failed = handover_failed,
+	.following = handover_following,
+};

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What discovery found: who is gone, who is master, and then LIDs and partitions for all (vol 1,
+ * chapter 14). */
+#include "mgmt/sm/sweep.h"
+
+enum { DISCOVERIES_MAX = 2 };
+
+/* Steps about nodes that are about to go. */
+static void forget_unseen(struct sm *sm)
+{
+	struct discovery_queue *queue = &sm->unanswered;
+	size_t kept_count = 0;
+
+	for (size_t i = 0; i < queue->count; i++) {
+		struct discovery_step step = queue->steps[queue->first + i];
+
+		if (step.node->seen_in_sweep == sm->subnet.sweep)
+			queue->steps[queue->first + kept_count++] = step;
+	}
+	queue->count = kept_count;
+}
+
+static void tell_lost_ports(struct sm *sm)
+{
+	const struct sm_owner *owner = &sm->options.owner;
+
+	list_for_each (link, &sm->subnet.nodes) {
+		struct subnet_node *node = sweep_node(link);
+
+		for (unsigned i = 0; i <= node->port_count; i++) {
+			struct subnet_port *port = &node->ports[i];
+
+			if (!port->is_in_service || (node->seen_in_sweep == sm->subnet.sweep &&
+						     subnet_port_is_end_port(port)))
+				continue;
+			port->is_in_service = false;
+			if (owner->port_went)
+				owner->port_went(owner->context, sm->now, port);
+		}
+	}
+}
+
+static bool own_port_is_usable(const struct sm *sm)
+{
+	const struct subnet_port *port = sm->own_port;
+
+	return port && port->is_known && (port->number == 0 || port->info.port_state >= PORT_INIT);
+}
+
+/* The first sweep as master: clients repeat joins, services and subscriptions. */
+static void reregister_all(struct sm *sm)
+{
+	struct subnet_port *port;
+
+	sweep_cursor_reset(sm);
+	while ((port = sweep_next_port(sm)))
+		port->needs_reregister = true;
+	sm->reregister_all = false;
+	sm->all_mlids_changed = true;
+}
+
+enum sweep_phase findings_settle(struct sm *sm)
+{
+	/* An SMP that got lost several times is no reason to cut off whoever is behind it. */
+	if (sm->scope == SCOPE_ALL && sm->is_incomplete && ++sm->discovery_count < DISCOVERIES_MAX)
+		return PHASE_DISCOVER;
+	if (sm->scope != SCOPE_ALL)
+		subnet_meet_linked(&sm->subnet, sm->own_port);
+	forget_unseen(sm);
+	tell_lost_ports(sm);
+	subnet_drop_unseen(&sm->subnet);
+	/* Without its own port it reaches nobody; what it knows of the subnet is worth nothing
+	 * then. */
+	if (!own_port_is_usable(sm)) {
+		sm->is_incomplete = true;
+		election_enter(sm, SM_DISCOVERING);
+		return PHASE_IDLE;
+	}
+
+	enum sweep_phase phase = election_decide(sm);
+
+	if (phase == PHASE_IDLE)
+		return phase;
+	if (sm->reregister_all)
+		reregister_all(sm);
+	if (subnet_assign_lids(&sm->subnet))
+		sm->is_incomplete = true;
+	sm->subnet.prefers_present_lids = false;
+	if (subnet_assign_pkeys(&sm->subnet, sm->own_port))
+		sm_note(sm, SM_EVENT_WARNING, "a P_Key table is too small for its partitions");
+	return phase;
+}

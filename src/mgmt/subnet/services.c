@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Services announced to subnet administration, and their leases (vol 1, chapter 15). */
+#include "mgmt/subnet/services.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void services_init(struct services *services)
+{
+	memset(services, 0, sizeof(*services));
+	list_init(&services->services);
+	hash_table_init(&services->by_identity);
+	timer_queue_init(&services->leases);
+}
+
+void services_release(struct services *services)
+{
+	while (!list_is_empty(&services->services))
+		services_remove(services, service_of(list_first(&services->services)));
+	hash_table_release(&services->by_identity);
+	timer_queue_release(&services->leases);
+}
+
+static uint64_t identity_hash(const struct service_record_id *id)
+{
+	uint64_t hash = id->id;
+
+	hash = hash * 0x9e3779b97f4a7c15u ^ id->gid_prefix;
+	hash = hash * 0x9e3779b97f4a7c15u ^ id->gid_guid;
+	return hash * 0x9e3779b97f4a7c15u ^ id->pkey;
+}
+
+static bool is_same(const struct service_record_id *a, const struct service_record_id *b)
+{
+	return a->id == b->id && a->gid_prefix == b->gid_prefix && a->gid_guid == b->gid_guid &&
+	       a->pkey == b->pkey;
+}
+
+struct service *services_find(const struct services *services, const struct service_record_id *id)
+{
+	struct service *service = hash_table_get(&services->by_identity, identity_hash(id));
+
+	while (service && !is_same(&service->record.id, id))
+		service = service->same_hash;
+	return service;
+}
+
+static int put_by_identity(struct services *services, struct service *service)
+{
+	uint64_t hash = identity_hash(&service->record.id);
+	struct service *first = hash_table_get(&services->by_identity, hash);
+
+	if (!first)
+		return hash_table_put(&services->by_identity, hash, service);
+	service->same_hash = first->same_hash;
+	first->same_hash = service;
+	return 0;
+}
+
+static void remove_by_identity(struct services *services, struct service *service)
+{
+	uint64_t hash = identity_hash(&service->record.id);
+	struct service *first = hash_table_get(&services->by_identity, hash);
+
+	if (first != service) {
+		while (first->same_hash != service)
+			first = first->same_hash;
+		first->same_hash = service->same_hash;
+		return;
+	}
+	hash_table_remove(&services->by_identity, hash);
+	/* A slot was just freed, so that this needs no memory. */
+	if (service->same_hash) {
+		int error = hash_table_put(&services->by_identity, hash, service->same_hash);
+
+		assert(!error);
+		(void)error;
+	}
+}
+
+static uint32_t count_of_port(const struct services *services, uint64_t guid)
+{
+	uint32_t count = 0;
+
+	list_for_each (link, &services->services)
+		count += service_of(link)->record.id.gid_guid == guid;
+	return count;
+}
+
+static int add(struct services *services, const struct service_record *record,
+	       struct service **ret_service)
+{
+	struct service *service;
+	int error;
+
+	if (services->count >= SERVICES_MAX ||
+	    count_of_port(services, record->id.gid_guid) >= SERVICES_PER_PORT_MAX)
+		return -ENOSPC;
+	service = calloc(1, sizeof(*service));
+	if (!service)
+		return -ENOMEM;
+	service->record = *record;
+	error = timer_queue_reserve(&services->leases, services->count + 1);
+	if (!error)
+		error = put_by_identity(services, service);
+	if (error) {
+		free(service);
+		return error;
+	}
+	list_append(&services->services, &service->link);
+	services->count++;
+	*ret_service = service;
+	return 0;
+}
+
+int services_announce(struct services *services, time_ns now, const struct service_record *record,
+		      struct service **ret_service)
+{
+	struct service *service = services_find(services, &record->id);
+
+	if (!service) {
+		int error = add(services, record, &service);
+
+		if (error)
+			return error;
+	}
+	service->record = *record;
+	timer_queue_cancel(&services->leases, &service->lease);
+	if (record->id.lease_s != SERVICE_LEASE_ENDLESS)
+		timer_queue_arm(&services->leases, &service->lease,
+				now + SECONDS(record->id.lease_s));
+	*ret_service = service;
+	return 0;
+}
+
+void services_remove(struct services *services, struct service *service)
+{
+	timer_queue_cancel(&services->leases, &service->lease);
+	remove_by_identity(services, service);
+	list_remove(&service->link);
+	services->count--;
+	free(service);
+}
+
+void services_expire(struct services *services, time_ns now)
+{
+	for (struct timer *timer; (timer = timer_queue_pop(&services->leases, now));)
+		services_remove(services, container_of(timer, struct service, lease));
+}
+
+time_ns services_deadline(const struct services *services)
+{
+	return timer_queue_deadline(&services->leases);
+}
+
+uint32_t service_lease_left_s(const struct service *service, time_ns now)
+{
+	if (!timer_is_armed(&service->lease))
+		return SERVICE_LEASE_ENDLESS;
+	if (service->lease.deadline <= now)
+		return 0;
+	return (uint32_t)((service->lease.deadline - now + SECONDS(1) - 1) / SECONDS(1));
+}
