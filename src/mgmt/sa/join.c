@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Joining, creating and leaving multicast groups: Set and Delete of MCMemberRecord (vol 1, chapter
+ * 15). */
+#include <errno.h>
+#include "mgmt/sa/members.h"
+#include "mgmt/sa/notices.h"
+#include "mgmt/sa/selectors.h"
+#include "mgmt/subnet/paths.h"
+#include "wire/mtu.h"
+#include "wire/rate.h"
+
+enum {
+	SIGNATURE_IPV4 = 0x401b,
+	SIGNATURE_IPV6 = 0x601b,
+	SIGNATURE_SA = 0xa01b, /* MGIDs that the SA chose */
+	SCOPE_LINK_LOCAL = 2,
+	MGID_FLAGS_RESERVED = 0xe0,
+};
+
+static const uint64_t join_components =
+	SA_COMPONENT(MCR_MGID) | SA_COMPONENT(MCR_PORT_GID) | SA_COMPONENT(MCR_JOIN_STATE);
+
+static const uint64_t create_components = SA_COMPONENT(MCR_QKEY) | SA_COMPONENT(MCR_TRAFFIC_CLASS) |
+					  SA_COMPONENT(MCR_PKEY) | SA_COMPONENT(MCR_SL) |
+					  SA_COMPONENT(MCR_FLOW_LABEL);
+
+/* A request to change a membership. */
+struct join {
+	struct sa *sa;
+	const struct sa_request *request;
+	struct member_wish wish;
+	struct gid mgid;
+	const struct subnet_port *port; /* whose membership it is */
+	bool is_proxy;			/* asked for by another */
+};
+
+static uint8_t port_mtu(const struct subnet_port *port)
+{
+	return port->number && port->info.neighbor_mtu ? port->info.neighbor_mtu
+						       : port->info.mtu_cap;
+}
+
+static uint8_t port_rate(const struct subnet_port *port)
+{
+	const struct port_info *info = &port->info;
+
+	return (uint8_t)rate_code(
+		info->link_width_active,
+		link_speed_from_port_info(info->link_speed_active, info->link_speed_ext_active));
+}
+
+/* The parts that joining and leaving share; who may act for whom depends on the group. */
+static uint16_t understand(struct sa *sa, const struct sa_request *request, struct join *ret_join)
+{
+	struct join join = {
+		.sa = sa, .request = request, .wish.components = request->sa_header.component_mask};
+	const struct mc_member_record *wanted = &join.wish.wanted;
+
+	mc_member_record_decode(request->data, &join.wish.wanted);
+	join.mgid = gid_from(wanted->mgid_high, wanted->mgid_low);
+	if (!sa_request_has_all(request, join_components))
+		return SA_STATUS_INSUFFICIENT_COMPONENTS;
+	if (!wanted->join_state)
+		return SA_STATUS_REQ_INVALID;
+	if (!sa_prefix_is_local(sa, wanted->port_gid_prefix))
+		return SA_STATUS_INVALID_GID;
+	join.port = sa_port_by_guid(sa, wanted->port_gid_guid);
+	if (!join.port)
+		return SA_STATUS_REQ_INVALID;
+	join.is_proxy = join.port != request->requester;
+	*ret_join = join;
+	return MAD_STATUS_OK;
+}
+
+/* One may speak for another port of a shared partition. */
+static bool may_act_for_port(const struct join *join)
+{
+	const struct sa_request *request = join->request;
+
+	return !join->is_proxy || request->is_trusted ||
+	       (request->requester && sa_ports_share_partition(request->requester, join->port));
+}
+
+/* A membership that a port asked for itself is its own affair. */
+static bool may_change(const struct join *join, const struct multicast_group *group,
+		       const struct multicast_member *member)
+{
+	if (!join->is_proxy || join->request->is_trusted || !member)
+		return true;
+	return member->is_proxy && join->request->requester &&
+	       sa_port_holds_pkey(join->request->requester, group->characteristics.pkey);
+}
+
+static bool port_can_take_part(const struct subnet_port *port,
+			       const struct multicast_characteristics *characteristics)
+{
+	return port_mtu(port) >= characteristics->mtu &&
+	       rate_compare(port_rate(port), characteristics->rate) >= 0 &&
+	       sa_port_holds_pkey(port, characteristics->pkey);
+}
+
+static bool mgid_is_acceptable(const struct gid *mgid)
+{
+	uint16_t signature = get_be16(mgid->bytes + 2);
+	uint8_t scope = mgid->bytes[1] & 15;
+
+	return gid_is_multicast(mgid) && !(mgid->bytes[1] & MGID_FLAGS_RESERVED) &&
+	       !(signature == SIGNATURE_SA && scope == SCOPE_LINK_LOCAL);
+}
+
+static bool has_ip_signature(const struct gid *mgid)
+{
+	uint16_t signature = get_be16(mgid->bytes + 2);
+
+	return signature == SIGNATURE_IPV4 || signature == SIGNATURE_IPV6;
+}
+
+/* The group that sets the rules for the partition's other IP groups. */
+static struct gid broadcast_of(const struct gid *mgid)
+{
+	return multicast_broadcast_mgid(mgid->bytes[1] & 15, get_be16(mgid->bytes + 4));
+}
+
+/* By the rules of selectors, from what the port can do. */
+static bool choose_values(const struct join *join, struct multicast_characteristics *values)
+{
+	const struct member_wish *wish = &join->wish;
+	const struct mc_member_record *wanted = &wish->wanted;
+
+	if (member_wish_has(wish, MCR_MTU_SELECTOR) && member_wish_has(wish, MCR_MTU) &&
+	    (!selector_mtu_is_valid(wanted->mtu_selector, wanted->mtu) ||
+	     !selector_choose_mtu(wanted->mtu_selector, wanted->mtu, port_mtu(join->port),
+				  &values->mtu)))
+		return false;
+	if (member_wish_has(wish, MCR_RATE_SELECTOR) && member_wish_has(wish, MCR_RATE) &&
+	    (!selector_rate_is_valid(wanted->rate_selector, wanted->rate) ||
+	     !selector_choose_rate(wanted->rate_selector, wanted->rate, port_rate(join->port),
+				   &values->rate)))
+		return false;
+	if (!member_wish_has(wish, MCR_PACKET_LIFE_TIME_SELECTOR) ||
+	    !member_wish_has(wish, MCR_PACKET_LIFE_TIME))
+		return true;
+	/* A group's lifetime is whatever its members agree on. */
+	if (wanted->packet_life_time_selector == SELECT_LESS &&
+	    values->packet_life_time >= wanted->packet_life_time) {
+		values->packet_life_time = (uint8_t)(wanted->packet_life_time - 1);
+		return wanted->packet_life_time > 0;
+	}
+	if (wanted->packet_life_time_selector == SELECT_EXACTLY) {
+		values->packet_life_time = wanted->packet_life_time;
+		return true;
+	}
+	return selector_choose_life_time(wanted->packet_life_time_selector,
+					 wanted->packet_life_time, values->packet_life_time,
+					 &values->packet_life_time);
+}
+
+static struct multicast_characteristics start_characteristics(const struct join *join)
+{
+	const struct mc_member_record *wanted = &join->wish.wanted;
+	uint8_t usual_scope =
+		gid_is_multicast(&join->mgid) ? join->mgid.bytes[1] & 15 : SCOPE_LINK_LOCAL;
+	bool has_scope = member_wish_has(&join->wish, MCR_SCOPE) && wanted->scope;
+
+	return (struct multicast_characteristics){
+		.qkey = wanted->qkey,
+		.pkey = wanted->pkey,
+		.mtu = port_mtu(join->port),
+		.rate = port_rate(join->port),
+		.packet_life_time = SUBNET_PACKET_LIFE_TIME,
+		.sl = wanted->sl,
+		.traffic_class = wanted->traffic_class,
+		.hop_limit = member_wish_has(&join->wish, MCR_HOP_LIMIT) ? wanted->hop_limit : 0,
+		.scope = has_scope ? wanted->scope : usual_scope,
+		.flow_label = wanted->flow_label,
+	};
+}
+
+/* IP groups are like the broadcast group of their partition, which must be there before. */
+static bool agrees_with_broadcast(const struct join *join, struct multicast_characteristics *values)
+{
+	struct gid broadcast_mgid = broadcast_of(&join->mgid);
+	const struct multicast_group *broadcast;
+
+	if (!has_ip_signature(&join->mgid) || gid_equal(&broadcast_mgid, &join->mgid))
+		return true;
+	broadcast = multicast_groups_find(join->sa->groups, &broadcast_mgid);
+	if (!broadcast || !member_wish_accepts(&join->wish, &broadcast->characteristics))
+		return false;
+	values->mtu = broadcast->characteristics.mtu;
+	values->rate = broadcast->characteristics.rate;
+	values->packet_life_time = broadcast->characteristics.packet_life_time;
+	return true;
+}
+
+static uint16_t check_new_group(const struct join *join, struct multicast_characteristics *values)
+{
+	static const struct gid no_gid;
+	const struct sa_request *request = join->request;
+
+	if (!(join->wish.wanted.join_state & JOIN_KEEPS_ALIVE))
+		return SA_STATUS_REQ_INVALID;
+	if (!sa_request_has_all(request, create_components))
+		return SA_STATUS_INSUFFICIENT_COMPONENTS;
+	if (!gid_equal(&join->mgid, &no_gid) && !mgid_is_acceptable(&join->mgid))
+		return SA_STATUS_REQ_INVALID;
+	*values = start_characteristics(join);
+	if (!choose_values(join, values) || !agrees_with_broadcast(join, values) ||
+	    !port_can_take_part(join->port, values))
+		return SA_STATUS_REQ_INVALID;
+	if (!request->is_trusted &&
+	    (!request->requester || !sa_port_holds_pkey(request->requester, values->pkey)))
+		return SA_STATUS_REQ_INVALID;
+	return MAD_STATUS_OK;
+}
+
+/* One port's groups leave half of the MLIDs to others. */
+static bool has_too_many_groups(const struct join *join)
+{
+	const struct multicast_groups *groups = join->sa->groups;
+	uint32_t count = 0;
+
+	list_for_each (link, &groups->groups)
+		count += multicast_group_of(link)->creator_guid == join->port->guid;
+	return count >= (groups->mlid_count_max + 1) / 2;
+}
+
+static uint16_t create_group(struct join *join, struct multicast_group **ret_group)
+{
+	struct sa *sa = join->sa;
+	struct multicast_characteristics values;
+	uint16_t status = check_new_group(join, &values);
+
+	if (status != MAD_STATUS_OK)
+		return status;
+	if (!gid_is_multicast(&join->mgid))
+		join->mgid = multicast_groups_choose_mgid(sa->groups, values.scope,
+							  sa->subnet->gid_prefix);
+	if (has_too_many_groups(join) ||
+	    multicast_groups_create(sa->groups, &join->mgid, &values, ret_group) != 0)
+		return SA_STATUS_NO_RESOURCES;
+	(*ret_group)->creator_guid = join->port->guid;
+	return MAD_STATUS_OK;
+}
+
+static uint16_t check_existing(const struct join *join, const struct multicast_group *group)
+{
+	bool agrees = member_wish_accepts(&join->wish, &group->characteristics) &&
+		      port_can_take_part(join->port, &group->characteristics) &&
+		      may_change(join, group, multicast_group_member(group, join->port->guid));
+
+	return agrees ? MAD_STATUS_OK : SA_STATUS_REQ_INVALID;
+}
+
+static void answer(struct sa *sa, const struct mc_member_record *record)
+{
+	uint8_t *place = sa_records_place(&sa->records);
+
+	if (!place)
+		return;
+	mc_member_record_encode(record, place);
+	sa_records_keep(&sa->records);
+}
+
+static uint16_t join_group(struct join *join, struct multicast_group *group)
+{
+	const struct sa_owner *owner = &join->sa->options.owner;
+	struct multicast_member *member = multicast_group_member(group, join->port->guid);
+	uint8_t before = member ? member->join_state : 0;
+	bool is_new = !member;
+
+	if (multicast_group_join(group, join->port->guid, join->wish.wanted.join_state, &member) !=
+	    0)
+		return SA_STATUS_NO_RESOURCES;
+	if (is_new || !join->is_proxy)
+		member->is_proxy = join->is_proxy;
+
+	struct mc_member_record record = member_record_make(join->sa, group, member);
+
+	answer(join->sa, &record);
+	if (member->join_state != before && owner->multicast_changed)
+		owner->multicast_changed(owner->context, group->mlid);
+	return MAD_STATUS_OK;
+}
+
+uint16_t sa_set_member(struct sa *sa, const struct sa_request *request)
+{
+	struct multicast_group *group;
+	struct join join;
+	uint16_t status = understand(sa, request, &join);
+
+	if (status != MAD_STATUS_OK)
+		return status;
+	if (!may_act_for_port(&join) ||
+	    (sa_request_has(request, MCR_PKEY) && !(join.wish.wanted.pkey & 0x7fff)))
+		return SA_STATUS_REQ_INVALID;
+	group = multicast_groups_find(sa->groups, &join.mgid);
+	if (group) {
+		status = check_existing(&join, group);
+		return status == MAD_STATUS_OK ? join_group(&join, group) : status;
+	}
+	status = create_group(&join, &group);
+	if (status != MAD_STATUS_OK)
+		return status;
+	status = join_group(&join, group);
+	if (status != MAD_STATUS_OK)
+		multicast_groups_delete(sa->groups, group);
+	else
+		notices_multicast(sa, request->now, TRAP_MULTICAST_GROUP_CREATED, &join.mgid,
+				  group->characteristics.pkey);
+	return status;
+}
+
+uint16_t sa_delete_member(struct sa *sa, const struct sa_request *request)
+{
+	struct join join;
+	uint16_t status = understand(sa, request, &join);
+
+	if (status != MAD_STATUS_OK)
+		return status;
+
+	struct multicast_group *group = multicast_groups_find(sa->groups, &join.mgid);
+	struct multicast_member *member =
+		group ? multicast_group_member(group, join.port->guid) : NULL;
+	uint8_t leaving = join.wish.wanted.join_state;
+
+	if (!member || (leaving & ~member->join_state) || !may_act_for_port(&join) ||
+	    !may_change(&join, group, member))
+		return SA_STATUS_REQ_INVALID;
+
+	struct mc_member_record record = member_record_make(sa, group, member);
+
+	record.join_state = multicast_group_leave(group, member, leaving);
+	answer(sa, &record);
+	members_left(sa, request->now, group);
+	return MAD_STATUS_OK;
+}

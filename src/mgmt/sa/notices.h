@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Notices that go out as reports: to whom, and those that the SA itself makes (vol 1, chapters 13
+ * and 14). */
+#ifndef SOFTIB_MGMT_SA_NOTICES_H
+#define SOFTIB_MGMT_SA_NOTICES_H
+
+#include "base/time.h"
+#include "wire/gid.h"
+#include "wire/notice.h"
+
+struct sa;
+struct subnet;
+
+/* TRAP_MULTICAST_GROUP_CREATED or _DELETED: heard by those who have the group's P_Key. */
+void notices_multicast(struct sa *sa, time_ns now, enum trap_number trap, const struct gid *mgid,
+		       uint16_t pkey);
+
+/* End ports that are in one subnet and not in the other; may be NULL. They are told before the new
+ * subnet takes the old one's place. */
+void notices_ports(struct sa *sa, time_ns now, const struct subnet *before,
+		   const struct subnet *after);
+
+#endif

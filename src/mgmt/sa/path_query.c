@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PathRecord and MultiPathRecord requests: which ends they mean, and all pairs of them (vol 1,
+ * chapter 15). */
+#include "mgmt/sa/path_records.h"
+
+static bool is_single(const struct sa_request *request)
+{
+	return request->header.method == MAD_GET;
+}
+
+static void add_from(struct sa *sa, const struct sa_request *request, const struct path_wish *wish,
+		     const struct subnet_port *source, const struct path_target *target)
+{
+	const struct subnet *subnet = sa->subnet;
+
+	if (target->port || target->group) {
+		path_add(sa, request, wish, source, target);
+		return;
+	}
+	for (unsigned lid = LID_UNICAST_FIRST;
+	     lid <= subnet->lid_max && sa_records_wants_more(&sa->records); lid++) {
+		const struct subnet_port *port = subnet->by_lid[lid];
+
+		if (port && port->lid == lid) {
+			const struct path_target each = path_target_port(sa, port);
+
+			path_add(sa, request, wish, source, &each);
+		}
+	}
+}
+
+static void add_all(struct sa *sa, const struct sa_request *request, const struct path_wish *wish,
+		    const struct subnet_port *source, const struct path_target *target)
+{
+	const struct subnet *subnet = sa->subnet;
+
+	if (source) {
+		add_from(sa, request, wish, source, target);
+		return;
+	}
+	for (unsigned lid = LID_UNICAST_FIRST;
+	     lid <= subnet->lid_max && sa_records_wants_more(&sa->records); lid++) {
+		const struct subnet_port *port = subnet->by_lid[lid];
+
+		if (port && port->lid == lid)
+			add_from(sa, request, wish, port, target);
+	}
+}
+
+uint16_t sa_find_paths(struct sa *sa, const struct sa_request *request)
+{
+	struct path_wish wish = {.components = request->sa_header.component_mask};
+	const struct subnet_port *source = NULL;
+	struct path_target target = {0};
+	uint16_t status;
+
+	path_record_decode(request->data, &wish.wanted);
+	status = path_wish_check(&wish);
+	if (status == MAD_STATUS_OK)
+		status = path_find_source(sa, &wish, &source);
+	if (status == MAD_STATUS_OK)
+		status = path_find_target(sa, &wish, &target);
+	if (status != MAD_STATUS_OK)
+		return status;
+	/* A Get is for one path, so it says from where to where. */
+	if (is_single(request)) {
+		if (!source || (!target.port && !target.group))
+			return SA_STATUS_INSUFFICIENT_COMPONENTS;
+		sa->records.count_max = 1;
+	}
+	add_all(sa, request, &wish, source, &target);
+	return MAD_STATUS_OK;
+}
+
+/* MultiPathRecord component n is PathRecord component of the same meaning. */
+static const uint8_t multi_path_as_path[][2] = {
+	{MPR_RAW_TRAFFIC, PR_RAW_TRAFFIC},
+	{MPR_FLOW_LABEL, PR_FLOW_LABEL},
+	{MPR_HOP_LIMIT, PR_HOP_LIMIT},
+	{MPR_TRAFFIC_CLASS, PR_TRAFFIC_CLASS},
+	{MPR_REVERSIBLE, PR_REVERSIBLE},
+	{MPR_PATH_COUNT, PR_PATH_COUNT},
+	{MPR_PKEY, PR_PKEY},
+	{MPR_QOS_CLASS, PR_QOS_CLASS},
+	{MPR_SL, PR_SL},
+	{MPR_MTU_SELECTOR, PR_MTU_SELECTOR},
+	{MPR_MTU, PR_MTU},
+	{MPR_RATE_SELECTOR, PR_RATE_SELECTOR},
+	{MPR_RATE, PR_RATE},
+	{MPR_PACKET_LIFE_TIME_SELECTOR, PR_PACKET_LIFE_TIME_SELECTOR},
+	{MPR_PACKET_LIFE_TIME, PR_PACKET_LIFE_TIME},
+	{MPR_SERVICE_ID_HIGH, PR_SERVICE_ID_HIGH},
+	{MPR_SERVICE_ID_LOW, PR_SERVICE_ID_LOW},
+};
+
+static struct path_wish as_path_wish(uint64_t components, const struct multi_path_header *header)
+{
+	struct path_wish wish = {
+		.components = SA_COMPONENT(PR_SGID) | SA_COMPONENT(PR_DGID),
+		.wanted = {.service_id =
+				   (uint64_t)header->service_id_high << 56 | header->service_id_low,
+			   .raw_traffic = header->raw_traffic,
+			   .flow_label = header->flow_label,
+			   .hop_limit = header->hop_limit,
+			   .traffic_class = header->traffic_class,
+			   .reversible = header->reversible,
+			   .path_count = header->path_count,
+			   .pkey = header->pkey,
+			   .qos_class = header->qos_class,
+			   .sl = header->sl,
+			   .mtu_selector = header->mtu_selector,
+			   .mtu = header->mtu,
+			   .rate_selector = header->rate_selector,
+			   .rate = header->rate,
+			   .packet_life_time_selector = header->packet_life_time_selector,
+			   .packet_life_time = header->packet_life_time},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(multi_path_as_path); i++)
+		if (components & SA_COMPONENT(multi_path_as_path[i][0]))
+			wish.components |= SA_COMPONENT(multi_path_as_path[i][1]);
+	return wish;
+}
+
+static struct gid gid_at(const struct sa_request *request, unsigned index)
+{
+	const uint8_t *bytes = request->data + MULTI_PATH_HEADER_BYTES + 16u * index;
+	struct gid gid;
+
+	memcpy(gid.bytes, bytes, sizeof(gid.bytes));
+	return gid;
+}
+
+/* Counts are there, not 0, and as many GIDs follow. */
+static uint16_t check_counts(const struct sa_request *request,
+			     const struct multi_path_header *header)
+{
+	size_t byte_count =
+		MULTI_PATH_HEADER_BYTES + 16u * ((size_t)header->sgid_count + header->dgid_count);
+
+	if (!sa_request_has_all(request,
+				SA_COMPONENT(MPR_SGID_COUNT) | SA_COMPONENT(MPR_DGID_COUNT)))
+		return SA_STATUS_INSUFFICIENT_COMPONENTS;
+	if (!header->sgid_count || !header->dgid_count || byte_count > request->data_bytes)
+		return SA_STATUS_REQ_INVALID;
+	return MAD_STATUS_OK;
+}
+
+static uint16_t add_pair(struct sa *sa, const struct sa_request *request, struct path_wish *wish,
+			 const struct gid *sgid, const struct gid *dgid)
+{
+	const struct subnet_port *source = NULL;
+	struct path_target target = {0};
+	uint16_t status;
+
+	wish->wanted.sgid_prefix = gid_prefix(sgid);
+	wish->wanted.sgid_guid = gid_guid(sgid);
+	wish->wanted.dgid_prefix = gid_prefix(dgid);
+	wish->wanted.dgid_guid = gid_guid(dgid);
+	status = path_find_source(sa, wish, &source);
+	if (status == MAD_STATUS_OK)
+		status = path_find_target(sa, wish, &target);
+	/* Groups have no second path. */
+	if (status == MAD_STATUS_OK && target.group)
+		return SA_STATUS_INVALID_GID;
+	if (status == MAD_STATUS_OK)
+		path_add(sa, request, wish, source, &target);
+	return status;
+}
+
+/*
+ * All pairs of the given GIDs, NumbPath in all. Pairs come diagonally, so that the first ones have
+ * as many different ends as there are, which is what independence asks for.
+ */
+uint16_t sa_find_multi_paths(struct sa *sa, const struct sa_request *request)
+{
+	struct multi_path_header header;
+	uint16_t status;
+
+	multi_path_header_decode(request->data, &header);
+	status = check_counts(request, &header);
+
+	struct path_wish wish = as_path_wish(request->sa_header.component_mask, &header);
+	unsigned pair_count = (unsigned)header.sgid_count * header.dgid_count;
+
+	if (status == MAD_STATUS_OK)
+		status = path_wish_check(&wish);
+	if (path_wish_has(&wish, PR_PATH_COUNT) && header.path_count) {
+		sa->records.count_max = header.path_count;
+		/* Each pair one, before any has a second. */
+		if (header.path_count <= pair_count)
+			wish.wanted.path_count = 1;
+	}
+	for (unsigned i = 0; i < pair_count && status == MAD_STATUS_OK; i++) {
+		unsigned source = i % header.sgid_count;
+		unsigned target = (i / header.sgid_count + source) % header.dgid_count;
+		struct gid sgid = gid_at(request, source);
+		struct gid dgid = gid_at(request, header.sgid_count + target);
+
+		status = add_pair(sa, request, &wish, &sgid, &dgid);
+	}
+	return status;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Paths between two ports that satisfy a wish: MTU, rate, lifetime, P_Key, SL (vol 1, chapter 15).
+ */
+#ifndef SOFTIB_MGMT_SA_PATH_RECORDS_H
+#define SOFTIB_MGMT_SA_PATH_RECORDS_H
+
+#include "mgmt/sa/request.h"
+#include "wire/sa_records.h"
+
+/* What a PathRecord or MultiPathRecord request asks for, in the words of the former. */
+struct path_wish {
+	uint64_t components;
+	struct path_record wanted;
+};
+
+static inline bool path_wish_has(const struct path_wish *wish, unsigned component)
+{
+	return wish->components & SA_COMPONENT(component);
+}
+
+/* MAD_STATUS_OK unless a value that counts is no code at all, or half of a service id is missing.
+ */
+uint16_t path_wish_check(const struct path_wish *wish);
+
+/* Where a path goes: a port, a port beyond a router, or a group. */
+struct path_target {
+	const struct subnet_port *port;	     /* the router's, for another subnet */
+	const struct multicast_group *group; /* then port is NULL */
+	struct gid gid;
+	uint16_t lid; /* 0: any of the port's */
+	uint8_t hop_limit;
+};
+
+/* One end as a request names it by GID, LID or both. Neither: ret_port is NULL, which means any. */
+uint16_t path_find_source(const struct sa *sa, const struct path_wish *wish,
+			  const struct subnet_port **ret_port);
+uint16_t path_find_target(const struct sa *sa, const struct path_wish *wish,
+			  struct path_target *ret_target);
+
+struct path_target path_target_port(const struct sa *sa, const struct subnet_port *port);
+
+/* Adds what the requester may see of the paths from a port to a target, as many as the wish and
+ * sa->records want. Returns how many. */
+unsigned path_add(struct sa *sa, const struct sa_request *request, const struct path_wish *wish,
+		  const struct subnet_port *source, const struct path_target *target);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The client's side of subnet administration (vol 1, chapter 15). */
+#include "mgmt/sa/sa_client.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "wire/pkey.h"
+#include "wire/smp.h"
+
+enum { CLIENT_WINDOW_DEFAULT = 256 };
+
+/* A round trip through a busy SA, not just through the fabric. */
+#define CLIENT_TIMEOUT_DEFAULT SECONDS(1)
+
+/* A request, from its question to the moment its result is taken. */
+struct exchange {
+	struct list link;
+	struct mad_message request;
+	struct sa_client_result result;
+	bool is_cancelled;
+};
+
+static struct exchange *exchange_of(struct list *link)
+{
+	return container_of(link, struct exchange, link);
+}
+
+int sa_client_init(struct sa_client *client, const struct sa_client_options *options)
+{
+	const struct mad_transactions_options transactions = {
+		.window = options->window ? options->window : CLIENT_WINDOW_DEFAULT,
+		.timeout = options->timeout ? options->timeout : CLIENT_TIMEOUT_DEFAULT,
+		.tries = options->tries,
+		.agent_number = options->agent_number,
+	};
+
+	*client = (struct sa_client){0};
+	list_init(&client->waiting);
+	list_init(&client->on_wire);
+	list_init(&client->results);
+	return mad_transactions_init(&client->transactions, &transactions);
+}
+
+static void free_all(struct list *exchanges)
+{
+	for (struct list *link; (link = list_pop(exchanges));)
+		free(exchange_of(link));
+}
+
+void sa_client_release(struct sa_client *client)
+{
+	free_all(&client->waiting);
+	free_all(&client->on_wire);
+	free_all(&client->results);
+	mad_transactions_release(&client->transactions);
+}
+
+void sa_client_set_sa(struct sa_client *client, uint16_t master_sm_lid, uint8_t master_sm_sl,
+		      uint16_t pkey)
+{
+	client->sa = (struct mad_address){.lid = master_sm_lid,
+					  .sl = master_sm_sl,
+					  .qpn = QPN_GSI,
+					  .qkey = QKEY_GSI,
+					  .pkey = pkey};
+}
+
+int sa_client_ask(struct sa_client *client, enum mad_method method, uint16_t attribute_id,
+		  uint64_t component_mask, const uint8_t *data, size_t byte_count,
+		  struct mad_purpose purpose)
+{
+	const struct mad_header header = {.base_version = MAD_BASE_VERSION,
+					  .management_class = MAD_CLASS_SUBNET_ADMINISTRATION,
+					  .class_version = SA_CLASS_VERSION,
+					  .method = (uint8_t)method,
+					  .attribute_id = attribute_id};
+	const struct sa_header sa_header = {.component_mask = component_mask};
+	struct exchange *exchange;
+
+	assert(byte_count <= SA_DATA_BYTES);
+	if (client->waiting_count >= SA_CLIENT_WAITING_MAX)
+		return -ENOBUFS;
+	exchange = calloc(1, sizeof(*exchange));
+	if (!exchange)
+		return -ENOMEM;
+	mad_header_encode(&header, exchange->request.bytes);
+	sa_header_encode(&sa_header, exchange->request.bytes + SA_HEADER_OFFSET);
+	memcpy(exchange->request.bytes + SA_DATA_OFFSET, data, byte_count);
+	exchange->result = (struct sa_client_result){.purpose = purpose,
+						     .outcome = SA_CLIENT_TIMED_OUT,
+						     .method = (uint8_t)method,
+						     .attribute_id = attribute_id};
+	list_append(&client->waiting, &exchange->link);
+	client->waiting_count++;
+	return 0;
+}
+
+int sa_client_query_path(struct sa_client *client, const struct path_record *wanted,
+			 uint64_t components, struct mad_purpose purpose)
+{
+	uint8_t data[PATH_RECORD_BYTES];
+
+	path_record_encode(wanted, data);
+	return sa_client_ask(client, MAD_GET, SA_PATH_RECORD, components, data, sizeof(data),
+			     purpose);
+}
+
+int sa_client_join(struct sa_client *client, const struct mc_member_record *wanted,
+		   uint64_t components, struct mad_purpose purpose)
+{
+	uint8_t data[MC_MEMBER_RECORD_BYTES];
+
+	mc_member_record_encode(wanted, data);
+	return sa_client_ask(client, MAD_SET, SA_MC_MEMBER_RECORD, components, data, sizeof(data),
+			     purpose);
+}
+
+int sa_client_leave(struct sa_client *client, const struct mc_member_record *membership,
+		    struct mad_purpose purpose)
+{
+	uint8_t data[MC_MEMBER_RECORD_BYTES];
+
+	mc_member_record_encode(membership, data);
+	return sa_client_ask(client, MAD_DELETE, SA_MC_MEMBER_RECORD,
+			     SA_COMPONENT(MCR_MGID) | SA_COMPONENT(MCR_PORT_GID) |
+				     SA_COMPONENT(MCR_JOIN_STATE),
+			     data, sizeof(data), purpose);
+}
+
+int sa_client_find_service(struct sa_client *client, uint64_t service_id, uint16_t pkey,
+			   struct mad_purpose purpose)
+{
+	const struct service_record wanted = {.id = {.id = service_id, .pkey = pkey}};
+	uint8_t data[SERVICE_RECORD_BYTES];
+
+	service_record_encode(&wanted, data);
+	return sa_client_ask(client, MAD_GET, SA_SERVICE_RECORD,
+			     SA_COMPONENT(SR_ID) | SA_COMPONENT(SR_PKEY), data, sizeof(data),
+			     purpose);
+}
+
+static void forget(struct list *exchanges, const void *subject, unsigned *count)
+{
+	list_for_each_safe (link, exchanges) {
+		if (exchange_of(link)->result.purpose.subject != subject)
+			continue;
+		list_remove(link);
+		free(exchange_of(link));
+		if (count)
+			(*count)--;
+	}
+}
+
+void sa_client_cancel(struct sa_client *client, const void *subject)
+{
+	forget(&client->waiting, subject, &client->waiting_count);
+	forget(&client->results, subject, NULL);
+	/* The transaction ends by itself, and then nobody hears of it. */
+	list_for_each (link, &client->on_wire) {
+		if (exchange_of(link)->result.purpose.subject == subject)
+			exchange_of(link)->is_cancelled = true;
+	}
+}
+
+static void end(struct sa_client *client, struct exchange *exchange)
+{
+	list_remove(&exchange->link);
+	if (exchange->is_cancelled)
+		free(exchange);
+	else
+		list_append(&client->results, &exchange->link);
+}
+
+void sa_client_receive(struct sa_client *client, const struct mad_message *message)
+{
+	struct mad_purpose purpose;
+	struct mad_header header;
+
+	if (!mad_transactions_receive(&client->transactions, message, &purpose) ||
+	    !mad_header_decode(message->bytes, sizeof(message->bytes), &header))
+		return;
+
+	struct exchange *exchange = purpose.subject;
+
+	exchange->result.status = header.status;
+	exchange->result.outcome =
+		header.status == MAD_STATUS_OK ? SA_CLIENT_ANSWERED : SA_CLIENT_REFUSED;
+	memcpy(exchange->result.data, message->bytes + SA_DATA_OFFSET, SA_DATA_BYTES);
+	end(client, exchange);
+}
+
+static void fill_window(struct sa_client *client)
+{
+	struct list *link;
+
+	while ((!client->sa.lid || mad_transactions_has_room(&client->transactions)) &&
+	       (link = list_pop(&client->waiting))) {
+		struct exchange *exchange = exchange_of(link);
+
+		client->waiting_count--;
+		if (!client->sa.lid) {
+			list_append(&client->results, link);
+			continue;
+		}
+		exchange->request.address = client->sa;
+		list_append(&client->on_wire, link);
+		mad_transactions_send(&client->transactions, &exchange->request,
+				      (struct mad_purpose){.subject = exchange});
+	}
+}
+
+unsigned sa_client_transmit(struct sa_client *client, time_ns now, unsigned messages_max,
+			    struct mad_message ret_messages[])
+{
+	struct mad_message request;
+	struct mad_purpose purpose;
+
+	mad_transactions_transmit(&client->transactions, now, 0, NULL);
+	while (mad_transactions_take_failed(&client->transactions, &purpose, &request))
+		end(client, purpose.subject);
+	fill_window(client);
+	return mad_transactions_transmit(&client->transactions, now, messages_max, ret_messages);
+}
+
+time_ns sa_client_deadline(const struct sa_client *client)
+{
+	bool can_send = !list_is_empty(&client->waiting) &&
+			(!client->sa.lid || mad_transactions_has_room(&client->transactions));
+
+	if (can_send || !list_is_empty(&client->results))
+		return 0;
+	return mad_transactions_deadline(&client->transactions);
+}
+
+bool sa_client_take_result(struct sa_client *client, struct sa_client_result *ret_result)
+{
+	struct list *link = list_pop(&client->results);
+
+	if (!link)
+		return false;
+	*ret_result = exchange_of(link)->result;
+	free(exchange_of(link));
+	return true;
+}

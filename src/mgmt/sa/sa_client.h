@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The client's side of subnet administration: questions to the SA of one port, with timeouts and
+ * repetition (vol 1, chapter 15). Paths, multicast groups, services, any Get, Set or Delete.
+ *
+ * Requests are kept until there is room for them on the wire; each ends with exactly one result.
+ * MADs and time go in; MADs come out.
+ *
+ *	sa_client_query_path(client, &wish, components, purpose) ...
+ *	sa_client_receive(client, &message) for responses of class SubnAdm with the agent's number
+ *	count = sa_client_transmit(client, now, ...)
+ *	while (sa_client_take_result(client, &result)) ...
+ */
+#ifndef SOFTIB_MGMT_SA_SA_CLIENT_H
+#define SOFTIB_MGMT_SA_SA_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/list.h"
+#include "base/time.h"
+#include "mgmt/mad/mad_message.h"
+#include "mgmt/mad/transactions.h"
+#include "wire/sa_components.h"
+#include "wire/sa_mad.h"
+#include "wire/sa_records.h"
+
+enum { SA_CLIENT_WAITING_MAX = 65536 };
+
+/* 0 stands for the default. */
+struct sa_client_options {
+	uint32_t agent_number; /* the upper half of its transaction ids */
+	unsigned window;       /* requests on the wire at once */
+	time_ns timeout;       /* of one try */
+	unsigned tries;
+};
+
+enum sa_client_outcome {
+	SA_CLIENT_ANSWERED,  /* with status 0 */
+	SA_CLIENT_REFUSED,   /* with another one */
+	SA_CLIENT_TIMED_OUT, /* nobody answered, or there is no SA */
+};
+
+struct sa_client_result {
+	struct mad_purpose purpose;
+	enum sa_client_outcome outcome;
+	uint16_t status; /* of the MAD */
+	uint8_t method;	 /* that was asked */
+	uint16_t attribute_id;
+	uint8_t data[SA_DATA_BYTES]; /* the record, when it was answered: *_decode() it */
+};
+
+struct sa_client {
+	struct mad_transactions transactions;
+	struct mad_address sa; /* where it is; LID 0: not known */
+	struct list waiting;   /* for room on the wire */
+	struct list on_wire;
+	struct list results;
+	unsigned waiting_count;
+};
+
+MUST_USE int sa_client_init(struct sa_client *client, const struct sa_client_options *options);
+void sa_client_release(struct sa_client *client);
+
+/* PortInfo.MasterSMLID and MasterSMSL, and a P_Key that is shared with it (usually the default
+ * one). LID 0: there is none, and requests time out at once. */
+void sa_client_set_sa(struct sa_client *client, uint16_t master_sm_lid, uint8_t master_sm_sl,
+		      uint16_t pkey);
+
+/* Any request of one MAD: Get, Set, Delete. -ENOBUFS: too many wait already, -ENOMEM. */
+MUST_USE int sa_client_ask(struct sa_client *client, enum mad_method method, uint16_t attribute_id,
+			   uint64_t component_mask, const uint8_t *data, size_t byte_count,
+			   struct mad_purpose purpose);
+
+/* components: SA_COMPONENT(PR_SGID) | ... of those that are set in the record. The result's data
+ * are a PathRecord. */
+MUST_USE int sa_client_query_path(struct sa_client *client, const struct path_record *wanted,
+				  uint64_t components, struct mad_purpose purpose);
+
+/* Joins or creates: SA_COMPONENT(MCR_MGID) | ...; the result's data are an MCMemberRecord. */
+MUST_USE int sa_client_join(struct sa_client *client, const struct mc_member_record *wanted,
+			    uint64_t components, struct mad_purpose purpose);
+/* MGID, PortGID and JoinState. */
+MUST_USE int sa_client_leave(struct sa_client *client, const struct mc_member_record *membership,
+			     struct mad_purpose purpose);
+
+/* The one service of this id in this partition; the result's data are a ServiceRecord. Refused with
+ * SA_STATUS_TOO_MANY_RECORDS when several ports offer it. */
+MUST_USE int sa_client_find_service(struct sa_client *client, uint64_t service_id, uint16_t pkey,
+				    struct mad_purpose purpose);
+
+/* Forgets every request and result of this subject. */
+void sa_client_cancel(struct sa_client *client, const void *subject);
+
+/* Answers to requests of others are ignored. */
+void sa_client_receive(struct sa_client *client, const struct mad_message *message);
+unsigned sa_client_transmit(struct sa_client *client, time_ns now, unsigned messages_max,
+			    struct mad_message ret_messages[]);
+/* 0 when something can be sent or told at once. */
+time_ns sa_client_deadline(const struct sa_client *client);
+
+/* Call until false, after receive and transmit. */
+MUST_USE bool sa_client_take_result(struct sa_client *client, struct sa_client_result *ret_result);
+
+#endif
