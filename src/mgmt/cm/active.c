@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The side that calls: REQ out, REP or MRA in, RTU out (vol 1, 12.9.7.1, active states). */
+#include <errno.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "mgmt/cm/connection.h"
+
+static void remember_call(struct cm_connection *connection, const struct cm_call *call)
+{
+	const struct cm_request *request = &call->request;
+
+	connection->address = call->address;
+	connection->service_id = request->req.service_id;
+	connection->local_qpn = request->req.local_qpn;
+	if (call->is_peer_to_peer)
+		list_append(&connection->cm->peer_calls, &connection->peer_link);
+	connection->remote_gid =
+		gid_from(request->primary.remote_gid_prefix, request->primary.remote_gid_guid);
+	connection->round_trip = 2 * time_from_code(call->packet_life_time);
+	connection->response_timeout =
+		connection->round_trip + time_from_code(request->req.remote_response_timeout);
+	connection->timewait = time_from_code(request->primary.ack_timeout);
+	connection->retries_max = request->req.max_cm_retries;
+	connection->transaction_id = transaction_id_of(connection);
+}
+
+int cm_connect(struct cm *cm, time_ns now, const struct cm_call *call, void *context,
+	       struct cm_connection **ret_connection)
+{
+	struct cm_connection *connection;
+
+	if (call->port_index >= cm->options.port_count ||
+	    !private_fits(call->private_data, CM_REQ_PRIVATE_BYTES))
+		return -EINVAL;
+
+	int error = connection_create(cm, call->port_index, context, &connection);
+
+	if (error)
+		return error;
+	remember_call(connection, call);
+
+	struct cm_request request = call->request;
+	struct cm_message *message = outbox_start_for(
+		connection, CM_REQ, connection->transaction_id, call->vendor_options);
+
+	if (!message) {
+		connection_free(connection);
+		return -ENOMEM;
+	}
+	request.req.local_comm_id = connection->local_comm_id;
+	request.req.local_ca_guid = cm->ca_guids[call->port_index];
+	cm_request_encode(&request, outbox_data(message));
+	put_private(outbox_data(message) + CM_REQ_PRIVATE_OFFSET, call->private_data);
+	connection_enter(connection, CM_REQ_SENT);
+	connection_repeat(connection, now, connection->response_timeout, connection->retries_max,
+			  message);
+	*ret_connection = connection;
+	return 0;
+}
+
+/* The one answer to a REP that needs no connection's help: its sender forgets it. */
+static void refuse_rep(struct cm *cm, const struct cm_message *message, const struct cm_rep *rep,
+		       enum cm_reject_reason reason)
+{
+	send_rej_to(cm, message, rep->local_comm_id, rep->remote_comm_id, CM_ANSWERED_REP, reason);
+}
+
+static struct cm_message *send_rtu_again(struct cm_connection *connection)
+{
+	const struct cm_rtu rtu = {.local_comm_id = connection->local_comm_id,
+				   .remote_comm_id = connection->remote_comm_id};
+	struct cm_message *message =
+		outbox_start_for(connection, CM_RTU, connection->transaction_id, 0);
+
+	if (message)
+		cm_rtu_encode(&rtu, outbox_data(message));
+	return message;
+}
+
+static void send_rtu(struct cm_connection *connection, struct cm_private_data private_data)
+{
+	struct cm_message *message = send_rtu_again(connection);
+
+	if (!message)
+		return;
+	put_private(outbox_data(message) + CM_RTU_PRIVATE_OFFSET, private_data);
+	/* Kept for the peer that repeats its REP because this got lost. */
+	memcpy(connection->pending, message->mad.bytes, MAD_BYTES);
+}
+
+/* The same REP once more: our answer got lost, or is not there yet. */
+static void repeat_answer(struct cm_connection *connection)
+{
+	switch (connection->state) {
+	case CM_ESTABLISHED:
+		/* A LAP may have taken its place. */
+		if (get_be16(connection->pending + 16) == CM_RTU)
+			connection_resend(connection);
+		else
+			send_rtu_again(connection);
+		break;
+	case CM_REP_RCVD:
+		if (!connection->delay)
+			break;
+		connection_enter(connection, CM_MRA_REP_SENT);
+		connection_send_mra(connection, CM_ANSWERED_REP, connection->delay);
+		break;
+	case CM_MRA_REP_SENT:
+		connection_send_mra(connection, CM_ANSWERED_REP, connection->delay);
+		break;
+	case CM_IDLE:
+	case CM_REQ_SENT:
+	case CM_REP_WAIT:
+	case CM_REQ_RCVD:
+	case CM_MRA_REQ_SENT:
+	case CM_REP_SENT:
+	case CM_MRA_REP_RCVD:
+	case CM_DREQ_SENT:
+	case CM_DREQ_RCVD:
+	case CM_TIMEWAIT:
+	case CM_SIDR_REQ_SENT:
+	case CM_SIDR_REQ_RCVD:
+	case CM_STATES:
+		break;
+	}
+}
+
+void rep_receive(struct cm *cm, time_ns now, const struct cm_message *message)
+{
+	struct cm_rep rep;
+
+	(void)now;
+	cm_rep_decode(message->mad.bytes + CM_DATA_OFFSET, &rep);
+
+	struct cm_connection *connection = hash_table_get(&cm->by_local_id, rep.remote_comm_id);
+
+	if (!connection ||
+	    (connection->remote_comm_id && connection->remote_comm_id != rep.local_comm_id)) {
+		refuse_rep(cm, message, &rep, CM_REJECT_INVALID_COMM_ID);
+		return;
+	}
+	if (connection->state != CM_REQ_SENT && connection->state != CM_REP_WAIT) {
+		repeat_answer(connection);
+		return;
+	}
+	/* The peer's QP is in a connection that we still hold: one of us was restarted. */
+	if (connection_find_remote_qpn(cm, rep_qpn(&rep), rep.local_ca_guid)) {
+		refuse_rep(cm, message, &rep, CM_REJECT_STALE_CONNECTION);
+		return;
+	}
+	connection_cancel(connection);
+	connection->remote_comm_id = rep.local_comm_id;
+	connection->remote_ca_guid = rep.local_ca_guid;
+	connection->remote_qpn = rep_qpn(&rep);
+	connection->transaction_id = get_be64(message->mad.bytes + 8);
+	if (connection_index_remote_id(connection) != 0 ||
+	    connection_index_remote_qpn(connection) != 0) {
+		refuse_rep(cm, message, &rep, CM_REJECT_NO_RESOURCES);
+		connection_enter_idle(connection);
+		connection_tell(connection, CM_EVENT_UNREACHABLE, NULL, 0, 0);
+		return;
+	}
+	connection_enter(connection, CM_REP_RCVD);
+	connection_tell(connection, CM_EVENT_REPLY, message, CM_REP_PRIVATE_OFFSET,
+			CM_REP_PRIVATE_BYTES);
+}
+
+int cm_establish(struct cm_connection *connection, time_ns now, struct cm_private_data private_data)
+{
+	(void)now;
+	if (!private_fits(private_data, CM_RTU_PRIVATE_BYTES) ||
+	    (connection->state != CM_REP_RCVD && connection->state != CM_MRA_REP_SENT))
+		return -EINVAL;
+	connection_enter(connection, CM_ESTABLISHED);
+	send_rtu(connection, private_data);
+	return 0;
+}
+
+/* The peer needs longer: no repeats, and the time it asked for on top of the way there and back. */
+static void wait_longer(struct cm_connection *connection, time_ns now, uint8_t service_timeout)
+{
+	connection->retries_left = 0;
+	timer_queue_arm(&connection->cm->timers, &connection->timer,
+			now + time_from_code(service_timeout) + connection->round_trip +
+				connection->response_timeout);
+}
+
+void mra_receive(struct cm *cm, time_ns now, const struct cm_message *message)
+{
+	struct cm_mra mra;
+
+	cm_mra_decode(message->mad.bytes + CM_DATA_OFFSET, &mra);
+
+	struct cm_connection *connection = hash_table_get(&cm->by_local_id, mra.remote_comm_id);
+
+	if (!connection)
+		return;
+	if (connection->state == CM_REQ_SENT && mra.answered == CM_ANSWERED_REQ) {
+		connection_enter(connection, CM_REP_WAIT);
+		wait_longer(connection, now, mra.service_timeout);
+		return;
+	}
+	if (connection->remote_comm_id != mra.local_comm_id)
+		return;
+	if (connection->state == CM_REP_SENT && mra.answered == CM_ANSWERED_REP) {
+		connection_enter(connection, CM_MRA_REP_RCVD);
+		wait_longer(connection, now, mra.service_timeout);
+	} else if (connection->state == CM_ESTABLISHED && mra.answered == CM_ANSWERED_OTHER &&
+		   connection->lap_state == LAP_SENT) {
+		connection->lap_state = LAP_DELAYED;
+		wait_longer(connection, now, mra.service_timeout);
+	}
+}
+
+/* Either side may ask for time, each for what it has to answer. */
+int cm_delay(struct cm_connection *connection, time_ns now, uint8_t service_timeout)
+{
+	(void)now;
+	if (connection->state == CM_REQ_RCVD) {
+		connection_enter(connection, CM_MRA_REQ_SENT);
+		connection_send_mra(connection, CM_ANSWERED_REQ, service_timeout);
+	} else if (connection->state == CM_REP_RCVD) {
+		connection_enter(connection, CM_MRA_REP_SENT);
+		connection_send_mra(connection, CM_ANSWERED_REP, service_timeout);
+	} else if (connection->state == CM_ESTABLISHED && connection->lap_state == LAP_RCVD) {
+		connection->lap_state = LAP_DELAY_SENT;
+		connection_send_mra(connection, CM_ANSWERED_OTHER, service_timeout);
+	} else {
+		return -EINVAL;
+	}
+	connection->delay = service_timeout;
+	return 0;
+}
+
+void cm_delay_when_asked(struct cm_connection *connection, uint8_t service_timeout)
+{
+	connection->delay = service_timeout;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of communication management: what is kept of a connection, and what the files of this
+ * folder do for each other. */
+#ifndef SOFTIB_MGMT_CM_CONNECTION_H
+#define SOFTIB_MGMT_CM_CONNECTION_H
+
+#include "base/hash_table.h"
+#include "base/list.h"
+#include "base/random.h"
+#include "base/timer_queue.h"
+#include "mgmt/cm/cm.h"
+#include "wire/gid.h"
+
+enum lap_state {
+	LAP_NONE,
+	LAP_SENT,
+	LAP_DELAYED, /* the peer asked for time */
+	LAP_RCVD,
+	LAP_DELAY_SENT,
+};
+
+struct cm_connection {
+	struct cm *cm;
+	void *context;
+	bool is_released;     /* nobody owns it any more */
+	bool is_by_remote_id; /* which tables it is in */
+	bool is_by_remote_qpn;
+	enum cm_state state;
+	enum lap_state lap_state;
+	struct timer timer;
+	struct list link;      /* cm->connections */
+	struct list peer_link; /* cm->peer_calls, if its peer may call us as well */
+
+	uint32_t port_index;
+	struct mad_address address; /* of the peer's QP1 */
+	uint32_t local_comm_id;	    /* SIDR: the request id, if it is ours */
+	uint32_t remote_comm_id;    /* SIDR: the request id of the peer */
+	uint64_t remote_ca_guid;
+	struct gid remote_gid;
+	uint64_t service_id;
+	uint64_t transaction_id; /* of the message to answer */
+	uint64_t lap_transaction_id;
+	uint32_t local_qpn;
+	uint32_t remote_qpn;
+	time_ns response_timeout; /* of REQ, REP, LAP, DREQ */
+	time_ns round_trip;	  /* twice the packet life time */
+	time_ns timewait;
+	uint8_t retries_max;
+	uint8_t retries_left;
+	uint8_t delay; /* service timeout of the MRA to send on a repeated message; 0: none */
+	struct cm_connection *next_by_remote_id; /* with the same hash */
+	struct cm_connection *next_by_remote_qpn;
+	uint8_t pending[MAD_BYTES]; /* the message that is repeated */
+	uint32_t sidr_vendor_options;
+};
+
+/* A REQ for a service that is closed at the moment. */
+struct held_request {
+	struct list link;
+	time_ns deadline;
+	struct cm_message message;
+};
+
+struct cm_listener {
+	struct list link;
+	uint64_t service_id;
+	uint64_t mask;
+	void *context;
+};
+
+struct closed_service {
+	uint64_t service_id;
+	uint64_t mask;
+	time_ns until;
+};
+
+enum { CLOSED_SERVICES = 64, HELD_REQUESTS_MAX = 512, OUTBOX_MESSAGES_MAX = 1 << 16 };
+
+struct cm {
+	struct cm_options options;
+	uint64_t ca_guids[CM_PORTS_MAX];
+	struct list connections;
+	struct list peer_calls;
+	uint32_t connection_count;
+	uint32_t timewait_count;
+	uint32_t released_count;
+	uint32_t next_id;
+	uint32_t id_mask;
+	struct hash_table by_local_id;
+	struct hash_table by_remote_id;	 /* (peer's id, CA GUID), chained */
+	struct hash_table by_remote_qpn; /* (peer's QPN, CA GUID), chained */
+	struct timer_queue timers;
+	struct hash_table exact_listeners; /* by service id */
+	struct list masked_listeners;
+	uint32_t listener_count;
+	struct list held;
+	uint32_t held_count;
+	struct closed_service closed[CLOSED_SERVICES];
+	unsigned next_closed;
+	struct cm_message *outbox; /* a ring that grows */
+	uint32_t outbox_capacity;
+	uint32_t outbox_head;
+	uint32_t outbox_count;
+};
+
+/* --- index.c: finding connections --- */
+
+MUST_USE int connection_create(struct cm *cm, uint32_t port_index, void *context,
+			       struct cm_connection **ret_connection);
+void connection_free(struct cm_connection *connection);
+struct cm_connection *connection_find(const struct cm *cm, uint32_t local_comm_id,
+				      uint32_t remote_comm_id);
+struct cm_connection *connection_find_remote_id(const struct cm *cm, uint32_t remote_comm_id,
+						uint64_t remote_ca_guid);
+struct cm_connection *connection_find_remote_qpn(const struct cm *cm, uint32_t remote_qpn,
+						 uint64_t remote_ca_guid);
+MUST_USE int connection_index_remote_id(struct cm_connection *connection);
+MUST_USE int connection_index_remote_qpn(struct cm_connection *connection);
+void connection_unindex_remote_qpn(struct cm_connection *connection);
+void connection_unindex_remote_id(struct cm_connection *connection);
+
+/* --- outbox.c: sending --- */
+
+/* A message about to be sent: its data are zero but for what the caller writes. NULL: no room; the
+ * peer or a timer will ask again. */
+struct cm_message *outbox_start(struct cm *cm, uint32_t port_index,
+				const struct mad_address *address, enum cm_message_id id,
+				uint64_t transaction_id, uint32_t attribute_modifier);
+/* The same for a connection's peer. */
+struct cm_message *outbox_start_for(const struct cm_connection *connection, enum cm_message_id id,
+				    uint64_t transaction_id, uint32_t attribute_modifier);
+static inline uint8_t *outbox_data(struct cm_message *message)
+{
+	return message->mad.bytes + CM_DATA_OFFSET;
+}
+/* Private data that a message with this much room can carry. */
+static inline bool private_fits(struct cm_private_data private_data, size_t room)
+{
+	return private_data.byte_count <= room && (private_data.bytes || !private_data.byte_count);
+}
+void put_private(uint8_t *ret_bytes, struct cm_private_data private_data);
+unsigned outbox_take(struct cm *cm, unsigned messages_max, struct cm_message ret_messages[]);
+
+/* The message just made is repeated by the timer until something cancels it. */
+void connection_repeat(struct cm_connection *connection, time_ns now, time_ns timeout,
+		       unsigned retries, const struct cm_message *message);
+/* Sends what is repeated once more. */
+void connection_resend(struct cm_connection *connection);
+uint64_t transaction_id_of(const struct cm_connection *connection);
+
+/* An XRC target has its number where RD has the EE context's. */
+static inline uint32_t rep_qpn(const struct cm_rep *rep)
+{
+	return rep->local_qpn ? rep->local_qpn : rep->local_eecn;
+}
+
+/* --- a message with no connection behind it --- */
+
+void send_rej_to(struct cm *cm, const struct cm_message *request, uint32_t remote_comm_id,
+		 uint32_t local_comm_id, enum cm_answered answered, enum cm_reject_reason reason);
+
+/* --- states --- */
+
+/* The only place where a state changes. */
+void connection_enter(struct cm_connection *connection, enum cm_state state);
+void connection_enter_timewait(struct cm_connection *connection, time_ns now);
+/* Idle, and gone if nobody owns it. */
+void connection_enter_idle(struct cm_connection *connection);
+void connection_send_rej(struct cm_connection *connection, enum cm_answered answered,
+			 enum cm_reject_reason reason, struct cm_private_data info,
+			 struct cm_private_data private_data);
+void connection_send_mra(struct cm_connection *connection, enum cm_answered answered,
+			 uint8_t service_timeout);
+void connection_cancel(struct cm_connection *connection);
+
+/* Tells the owner, who may do anything then: the last thing of an entry. */
+void connection_tell(struct cm_connection *connection, enum cm_event_kind kind,
+		     const struct cm_message *message, size_t private_offset, size_t private_bytes);
+void connection_tell_event(struct cm_connection *connection, const struct cm_event *event);
+
+/* --- what arrives, one function per message --- */
+
+void req_receive(struct cm *cm, time_ns now, const struct cm_message *message);
+void mra_receive(struct cm *cm, time_ns now, const struct cm_message *message);
+void rej_receive(struct cm *cm, time_ns now, const struct cm_message *message);
+void rep_receive(struct cm *cm, time_ns now, const struct cm_message *message);
+void rtu_receive(struct cm *cm, time_ns now, const struct cm_message *message);
+void dreq_receive(struct cm *cm, time_ns now, const struct cm_message *message);
+void drep_receive(struct cm *cm, time_ns now, const struct cm_message *message);
+void lap_receive(struct cm *cm, time_ns now, const struct cm_message *message);
+void apr_receive(struct cm *cm, time_ns now, const struct cm_message *message);
+void sidr_req_receive(struct cm *cm, time_ns now, const struct cm_message *message);
+void sidr_rep_receive(struct cm *cm, time_ns now, const struct cm_message *message);
+
+/* A connection's timer is due: repeat, give up, or leave timewait. */
+void connection_expire(struct cm_connection *connection, time_ns now);
+
+/* --- listeners.c --- */
+
+struct cm_listener *listener_find(const struct cm *cm, uint64_t service_id);
+/* Whether a REQ waits for its service to open again. */
+MUST_USE bool listeners_hold(struct cm *cm, time_ns now, uint64_t service_id,
+			     const struct cm_message *message);
+void listeners_expire(struct cm *cm, time_ns now);
+time_ns listeners_deadline(const struct cm *cm);
+void listeners_release(struct cm *cm);
+
+/* A REQ that no listener wants. */
+void req_refuse(struct cm *cm, const struct cm_message *message, enum cm_reject_reason reason);
+
+#endif

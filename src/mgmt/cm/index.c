@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The connections of a host by what messages name them with: our communication id, the peer's with
+ * its CA GUID, the peer's QPN (vol 1, 12.9.8: identities, duplicates, stale connections). */
+#include <errno.h>
+#include <stdlib.h>
+#include "mgmt/cm/connection.h"
+
+/* Chains hold those whose hashes collide; who looks compares the whole key. */
+static uint64_t remote_hash(uint32_t number, uint64_t ca_guid)
+{
+	struct random mixer = random_seeded(ca_guid ^ (uint64_t)number << 32 ^ number);
+
+	return random_next(&mixer);
+}
+
+static uint64_t id_hash(const struct cm_connection *connection)
+{
+	return remote_hash(connection->remote_comm_id, connection->remote_ca_guid);
+}
+
+static uint64_t qpn_hash(const struct cm_connection *connection)
+{
+	return remote_hash(connection->remote_qpn, connection->remote_ca_guid);
+}
+
+static uint32_t take_comm_id(struct cm *cm)
+{
+	uint32_t id;
+
+	/* Ids are far more than connections. 0 means none in a REJ. */
+	do {
+		id = cm->next_id++ ^ cm->id_mask;
+	} while (id == 0 || hash_table_get(&cm->by_local_id, id));
+	return id;
+}
+
+int connection_create(struct cm *cm, uint32_t port_index, void *context,
+		      struct cm_connection **ret_connection)
+{
+	if (cm->connection_count >= cm->options.connections_max)
+		return -ENOMEM;
+
+	struct cm_connection *connection = calloc(1, sizeof(*connection));
+
+	if (!connection || timer_queue_reserve(&cm->timers, cm->connection_count + 1) != 0) {
+		free(connection);
+		return -ENOMEM;
+	}
+	connection->cm = cm;
+	connection->context = context;
+	connection->port_index = port_index;
+	connection->local_comm_id = take_comm_id(cm);
+	if (hash_table_put(&cm->by_local_id, connection->local_comm_id, connection) != 0) {
+		free(connection);
+		return -ENOMEM;
+	}
+	list_init(&connection->peer_link);
+	list_append(&cm->connections, &connection->link);
+	cm->connection_count++;
+	*ret_connection = connection;
+	return 0;
+}
+
+void connection_free(struct cm_connection *connection)
+{
+	struct cm *cm = connection->cm;
+
+	connection_cancel(connection);
+	connection_unindex_remote_id(connection);
+	connection_unindex_remote_qpn(connection);
+	hash_table_remove(&cm->by_local_id, connection->local_comm_id);
+	list_remove(&connection->link);
+	list_remove(&connection->peer_link);
+	cm->connection_count--;
+	cm->released_count -= connection->is_released;
+	free(connection);
+}
+
+struct cm_connection *connection_find(const struct cm *cm, uint32_t local_comm_id,
+				      uint32_t remote_comm_id)
+{
+	struct cm_connection *connection = hash_table_get(&cm->by_local_id, local_comm_id);
+
+	return connection && connection->remote_comm_id == remote_comm_id ? connection : NULL;
+}
+
+struct cm_connection *connection_find_remote_id(const struct cm *cm, uint32_t remote_comm_id,
+						uint64_t remote_ca_guid)
+{
+	struct cm_connection *connection =
+		hash_table_get(&cm->by_remote_id, remote_hash(remote_comm_id, remote_ca_guid));
+
+	while (connection && (connection->remote_comm_id != remote_comm_id ||
+			      connection->remote_ca_guid != remote_ca_guid))
+		connection = connection->next_by_remote_id;
+	return connection;
+}
+
+struct cm_connection *connection_find_remote_qpn(const struct cm *cm, uint32_t remote_qpn,
+						 uint64_t remote_ca_guid)
+{
+	struct cm_connection *connection =
+		hash_table_get(&cm->by_remote_qpn, remote_hash(remote_qpn, remote_ca_guid));
+
+	while (connection && (connection->remote_qpn != remote_qpn ||
+			      connection->remote_ca_guid != remote_ca_guid))
+		connection = connection->next_by_remote_qpn;
+	return connection;
+}
+
+int connection_index_remote_id(struct cm_connection *connection)
+{
+	struct hash_table *table = &connection->cm->by_remote_id;
+	uint64_t hash = id_hash(connection);
+	struct cm_connection *first = hash_table_get(table, hash);
+
+	connection->next_by_remote_id = first;
+	if (first)
+		hash_table_remove(table, hash);
+	if (hash_table_put(table, hash, connection) != 0)
+		return -ENOMEM;
+	connection->is_by_remote_id = true;
+	return 0;
+}
+
+int connection_index_remote_qpn(struct cm_connection *connection)
+{
+	struct hash_table *table = &connection->cm->by_remote_qpn;
+	uint64_t hash = qpn_hash(connection);
+	struct cm_connection *first = hash_table_get(table, hash);
+
+	connection->next_by_remote_qpn = first;
+	if (first)
+		hash_table_remove(table, hash);
+	if (hash_table_put(table, hash, connection) != 0)
+		return -ENOMEM;
+	connection->is_by_remote_qpn = true;
+	return 0;
+}
+
+/* Takes a connection out of its chain, of which `first` is in the table. Removing and putting back
+ * needs no memory: the slot is free then. */
+static void replace_first(struct hash_table *table, uint64_t hash, struct cm_connection *second)
+{
+	hash_table_remove(table, hash);
+	if (second && hash_table_put(table, hash, second) != 0)
+		abort();
+}
+
+void connection_unindex_remote_id(struct cm_connection *connection)
+{
+	struct hash_table *table = &connection->cm->by_remote_id;
+	uint64_t hash = id_hash(connection);
+
+	if (!connection->is_by_remote_id)
+		return;
+	connection->is_by_remote_id = false;
+
+	struct cm_connection *before = hash_table_get(table, hash);
+
+	if (before == connection) {
+		replace_first(table, hash, connection->next_by_remote_id);
+		return;
+	}
+	while (before->next_by_remote_id != connection)
+		before = before->next_by_remote_id;
+	before->next_by_remote_id = connection->next_by_remote_id;
+}
+
+void connection_unindex_remote_qpn(struct cm_connection *connection)
+{
+	struct hash_table *table = &connection->cm->by_remote_qpn;
+	uint64_t hash = qpn_hash(connection);
+
+	if (!connection->is_by_remote_qpn)
+		return;
+	connection->is_by_remote_qpn = false;
+
+	struct cm_connection *before = hash_table_get(table, hash);
+
+	if (before == connection) {
+		replace_first(table, hash, connection->next_by_remote_qpn);
+		return;
+	}
+	while (before->next_by_remote_qpn != connection)
+		before = before->next_by_remote_qpn;
+	before->next_by_remote_qpn = connection->next_by_remote_qpn;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Many connections between connection managers over a wire that loses, repeats and reorders, from
+ * seeds. Programs on both sides accept, refuse, dawdle, disconnect and go at random.
+ *
+ * Checked: a connection that one side believes in for good is one that the other believes in too;
+ * nothing is left when all is over; no communication id is used again before its timewait ended.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "base/bytes.h"
+#include "base/random.h"
+#include "mgmt/cm/cm.h"
+#include "wire/pkey.h"
+
+enum {
+	SIDES = 2,
+	PROGRAMS_MAX = 64, /* connections of one side at once */
+	WIRE_MAX = 512,
+	SEEDS = 40,
+	STEPS = 3000,
+	SERVICE = 0x1061234,
+	LOSS_PERCENT_MAX = 20,
+	/* So many tries that all of them lost is out of the question: a REJ is never repeated, so
+	 * who gives up may leave the other believing. */
+	CM_RETRIES = 15,
+};
+
+struct program {
+	struct cm_connection *connection; /* NULL: free */
+	bool is_open;			  /* it believes to be connected */
+	uint32_t own_qpn, peer_qpn;
+};
+
+struct on_wire {
+	time_ns arrives_at;
+	unsigned to;
+	struct cm_message message;
+};
+
+struct world {
+	struct random random;
+	time_ns now;
+	unsigned loss_percent;
+	struct side {
+		struct world *world;
+		unsigned index;
+		struct cm *cm;
+		uint64_t ca_guid;
+		struct cm_listener *listener;
+		struct program programs[PROGRAMS_MAX];
+		uint32_t next_qpn;
+	} sides[SIDES];
+	struct on_wire wire[WIRE_MAX];
+	unsigned wire_count;
+	unsigned established_count;
+};
+
+static const struct cm_private_data nothing;
+
+static unsigned percent(struct world *world)
+{
+	return (unsigned)random_below(&world->random, 100);
+}
+
+static struct program *program_of(struct side *side, const struct cm_connection *connection)
+{
+	for (unsigned index = 0; index < PROGRAMS_MAX; index++) {
+		if (side->programs[index].connection == connection)
+			return &side->programs[index];
+	}
+	return NULL;
+}
+
+static void let_go(struct side *side, struct program *program)
+{
+	struct cm_connection *connection = program->connection;
+
+	*program = (struct program){0};
+	cm_release(connection, side->world->now);
+}
+
+static void take_request(struct side *side, struct cm_connection *connection,
+			 const struct cm_event *event)
+{
+	struct program *program = program_of(side, NULL);
+	struct cm_request request;
+
+	cm_request_decode(event->data, &request);
+	if (!program || percent(side->world) < 10) {
+		cm_release(connection, side->world->now);
+		return;
+	}
+	*program = (struct program){.connection = connection,
+				    .own_qpn = side->next_qpn++,
+				    .peer_qpn = request.req.local_qpn};
+	cm_connection_set_context(connection, side);
+	if (percent(side->world) < 20)
+		cm_delay_when_asked(connection, 20);
+	/* Some are answered later, by the steps below. */
+	if (percent(side->world) < 80) {
+		const struct cm_rep rep = {.local_qpn = program->own_qpn};
+
+		assert_int_equal(cm_accept(connection, side->world->now, &rep, 0, nothing), 0);
+	}
+}
+
+static void take_reply(struct side *side, struct program *program, const struct cm_event *event)
+{
+	struct cm_rep rep;
+
+	cm_rep_decode(event->data, &rep);
+	program->peer_qpn = rep.local_qpn;
+	if (percent(side->world) < 5) {
+		let_go(side, program);
+		return;
+	}
+	assert_int_equal(cm_establish(program->connection, side->world->now, nothing), 0);
+	program->is_open = true;
+	side->world->established_count++;
+}
+
+static void take_event(void *context, struct cm_connection *connection,
+		       const struct cm_event *event)
+{
+	struct side *side = context;
+
+	if (event->kind == CM_EVENT_REQUEST) {
+		take_request(side, connection, event);
+		return;
+	}
+
+	struct program *program = program_of(side, connection);
+
+	assert_non_null(program);
+	switch (event->kind) {
+	case CM_EVENT_REPLY:
+		take_reply(side, program, event);
+		break;
+	case CM_EVENT_ESTABLISHED:
+		program->is_open = true;
+		break;
+	case CM_EVENT_DISCONNECTED:
+		program->is_open = false;
+		if (percent(side->world) < 50)
+			let_go(side, program);
+		else
+			assert_int_equal(cm_disconnect(connection, side->world->now, nothing), 0);
+		break;
+	case CM_EVENT_REJECTED:
+	case CM_EVENT_UNREACHABLE:
+	case CM_EVENT_DISCONNECT_DONE:
+	case CM_EVENT_TIMEWAIT_EXIT:
+		program->is_open = false;
+		let_go(side, program);
+		break;
+	case CM_EVENT_REQUEST:
+	case CM_EVENT_ALTERNATE_PATH:
+	case CM_EVENT_ALTERNATE_ANSWER:
+	case CM_EVENT_ALTERNATE_UNREACHABLE:
+	case CM_EVENT_SIDR_REQUEST:
+	case CM_EVENT_SIDR_REPLY:
+	case CM_EVENT_SIDR_UNREACHABLE:
+		fail_msg("an event that nobody asked for");
+	}
+}
+
+static void call(struct side *side)
+{
+	struct program *program = program_of(side, NULL);
+	const struct side *other = &side->world->sides[1 - side->index];
+
+	if (!program)
+		return;
+
+	const struct cm_call parameters = {
+		.address = {.lid = (uint16_t)(other->index + 1)},
+		.packet_life_time = 12,
+		.request = {.req = {.service_id = SERVICE,
+				    .local_qpn = side->next_qpn,
+				    .remote_response_timeout = 17,
+				    .local_response_timeout = 17,
+				    .max_cm_retries = CM_RETRIES},
+			    .primary = {.local_gid_guid = side->ca_guid,
+					.remote_gid_guid = other->ca_guid,
+					.ack_timeout = 16}},
+	};
+	struct cm_connection *connection;
+
+	assert_int_equal(cm_connect(side->cm, side->world->now, &parameters, side, &connection), 0);
+	*program = (struct program){.connection = connection, .own_qpn = side->next_qpn++};
+}
+
+/* Whoever goes now says so with a REJ, which is never repeated: if it is lost, a caller that has
+ * the REP finds out by its data only. */
+static bool waits_for_rtu(const struct program *program)
+{
+	enum cm_state state = cm_connection_state(program->connection);
+
+	return state == CM_REP_SENT || state == CM_MRA_REP_RCVD;
+}
+
+static void act(struct side *side)
+{
+	struct program *program = &side->programs[random_below(&side->world->random, PROGRAMS_MAX)];
+	const struct cm_rep rep = {.local_qpn = program->own_qpn};
+
+	if (!program->connection)
+		return;
+	if (cm_connection_state(program->connection) == CM_REQ_RCVD ||
+	    cm_connection_state(program->connection) == CM_MRA_REQ_SENT) {
+		assert_int_equal(cm_accept(program->connection, side->world->now, &rep, 0, nothing),
+				 0);
+	} else if (program->is_open && percent(side->world) < 50) {
+		program->is_open = false;
+		assert_int_equal(cm_disconnect(program->connection, side->world->now, nothing), 0);
+	} else if (percent(side->world) < 20 && !waits_for_rtu(program)) {
+		let_go(side, program);
+	}
+}
+
+static void put_on_wire(struct world *world, unsigned to, const struct cm_message *message)
+{
+	unsigned copies = percent(world) < world->loss_percent	 ? 0
+			  : percent(world) < world->loss_percent ? 2
+								 : 1;
+
+	for (unsigned copy = 0; copy < copies && world->wire_count < WIRE_MAX; copy++) {
+		time_ns delay = MICROSECONDS(1 + random_below(&world->random, 20));
+
+		/* Some are late enough to meet what came after. */
+		if (percent(world) < world->loss_percent)
+			delay += MILLISECONDS(random_below(&world->random, 300));
+		world->wire[world->wire_count++] = (struct on_wire){
+			.arrives_at = world->now + delay, .to = to, .message = *message};
+	}
+}
+
+static void move(struct world *world)
+{
+	for (unsigned index = 0; index < SIDES; index++) {
+		struct side *side = &world->sides[index];
+		struct cm_message message;
+
+		while (cm_transmit(side->cm, world->now, 1, &message)) {
+			message.mad.address.lid = (uint16_t)(index + 1);
+			put_on_wire(world, 1 - index, &message);
+		}
+	}
+	for (unsigned index = 0; index < world->wire_count;) {
+		struct on_wire arrived = world->wire[index];
+
+		if (arrived.arrives_at > world->now) {
+			index++;
+			continue;
+		}
+		world->wire[index] = world->wire[--world->wire_count];
+		cm_receive(world->sides[arrived.to].cm, world->now, &arrived.message);
+	}
+}
+
+static time_ns next_time(const struct world *world)
+{
+	time_ns next = TIME_NEVER;
+
+	for (unsigned index = 0; index < SIDES; index++)
+		next = time_earlier(next, cm_deadline(world->sides[index].cm));
+	for (unsigned index = 0; index < world->wire_count; index++)
+		next = time_earlier(next, world->wire[index].arrives_at);
+	return next;
+}
+
+static void run_until_quiet(struct world *world)
+{
+	for (unsigned steps = 0; steps < 1000000; steps++) {
+		move(world);
+
+		time_ns next = next_time(world);
+
+		if (next == TIME_NEVER)
+			return;
+		world->now = next > world->now ? next : world->now;
+	}
+	fail_msg("no end");
+}
+
+/* Whoever believes to be connected has a partner that does. */
+static void check_agreement(const struct world *world, uint64_t seed)
+{
+	for (unsigned index = 0; index < PROGRAMS_MAX; index++) {
+		const struct program *mine = &world->sides[0].programs[index];
+		bool has_partner = false;
+
+		if (!mine->is_open)
+			continue;
+		for (unsigned other = 0; other < PROGRAMS_MAX; other++) {
+			const struct program *theirs = &world->sides[1].programs[other];
+
+			has_partner |= theirs->is_open && theirs->own_qpn == mine->peer_qpn &&
+				       theirs->peer_qpn == mine->own_qpn;
+		}
+		if (!has_partner)
+			fail_msg("seed %u: QP %x believes in a peer that does not", (unsigned)seed,
+				 mine->own_qpn);
+	}
+}
+
+static void world_init(struct world *world, uint64_t seed)
+{
+	*world = (struct world){.random = random_seeded(seed), .now = SECONDS(1)};
+	world->loss_percent = (unsigned)random_below(&world->random, LOSS_PERCENT_MAX + 1);
+	for (unsigned index = 0; index < SIDES; index++) {
+		struct side *side = &world->sides[index];
+		uint64_t guid = 0x100 + index;
+		const struct cm_options options = {.seed = seed + index,
+						   .ca_guids = &guid,
+						   .port_count = 1,
+						   .event = take_event,
+						   .context = side};
+
+		side->world = world;
+		side->index = index;
+		side->ca_guid = guid;
+		side->next_qpn = 0x1000;
+		assert_int_equal(cm_create(&options, &side->cm), 0);
+		assert_int_equal(
+			cm_listen(side->cm, world->now, SERVICE, UINT64_MAX, NULL, &side->listener),
+			0);
+	}
+}
+
+static void soak(uint64_t seed)
+{
+	static struct world world;
+
+	world_init(&world, seed);
+	for (unsigned step = 0; step < STEPS; step++) {
+		struct side *side = &world.sides[random_below(&world.random, SIDES)];
+
+		if (percent(&world) < 20)
+			call(side);
+		else
+			act(side);
+		move(&world);
+		world.now += MICROSECONDS(random_below(&world.random, 5000));
+	}
+	run_until_quiet(&world);
+	check_agreement(&world, seed);
+	assert_true(world.established_count > 50);
+	for (unsigned index = 0; index < SIDES; index++) {
+		for (unsigned program = 0; program < PROGRAMS_MAX; program++) {
+			if (world.sides[index].programs[program].connection)
+				let_go(&world.sides[index], &world.sides[index].programs[program]);
+		}
+	}
+	run_until_quiet(&world);
+	for (unsigned index = 0; index < SIDES; index++) {
+		assert_int_equal(cm_count(world.sides[index].cm).connections, 0);
+		assert_int_equal(cm_count(world.sides[index].cm).orphans, 0);
+		cm_destroy(world.sides[index].cm);
+	}
+}
+
+static void test_both_sides_agree_and_nothing_is_left(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++)
+		soak(seed);
+}
+
+int main(int argument_count, char **arguments)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_both_sides_agree_and_nothing_is_left),
+	};
+
+	if (argument_count > 1) {
+		soak(strtoull(arguments[1], NULL, 0));
+		return 0;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
