@@ -20,6 +20,8 @@ enum {
 	SMP_OFFSET = LRH_BYTES + BTH_BYTES + DETH_BYTES,
 };
 
+#define STARVED_FOR MICROSECONDS(1)
+
 /* --- what the fabric tells --- */
 
 static void receive_smp(struct sim *sim, struct port *port, const struct frame *frame)
@@ -33,6 +35,7 @@ static void receive_smp(struct sim *sim, struct port *port, const struct frame *
 	message.address.lid = lrh.slid;
 	memcpy(message.bytes, frame->bytes + SMP_OFFSET, MAD_BYTES);
 	sm_receive(sim->sm, sim->now, &message);
+	sim->sm_has_mail = true;
 }
 
 static bool deliver(void *context, struct port *port, struct frame *frame)
@@ -41,12 +44,26 @@ static bool deliver(void *context, struct port *port, struct frame *frame)
 	struct sim_host *host = port->endpoint;
 	struct packet packet;
 
-	if (frame->vl == VL_MANAGEMENT)
+	if (frame->vl == VL_MANAGEMENT) {
 		receive_smp(sim, port, frame);
-	else if (packet_decode(frame->bytes, frame->byte_count, 1, &packet) == PACKET_OK)
+	} else if (sim->programs.receive &&
+		   sim->programs.receive(sim->programs.context, port, frame)) {
+		/* theirs */
+	} else if (packet_decode(frame->bytes, frame->byte_count, 1, &packet) == PACKET_OK) {
 		hca_receive(&host->hca, sim->now, port->number, &packet);
+		sim_wake_host(host);
+	}
 	frame_give_back(&sim->fabric.frames, frame);
 	return true;
+}
+
+static void port_has_room(void *context, struct port *port)
+{
+	struct sim *sim = context;
+
+	sim_wake_host(port->endpoint);
+	if (sim->programs.port_has_room)
+		sim->programs.port_has_room(sim->programs.context, port);
 }
 
 static void port_changed(void *context, struct port *port)
@@ -59,6 +76,15 @@ static void port_changed(void *context, struct port *port)
 		return;
 	port_view_of(port, &view);
 	hca_port_update(&host->hca, &view, port->info.client_reregister);
+	sim_wake_host(host);
+}
+
+static void gone(void *context, struct frame *frame, enum drop_reason reason)
+{
+	struct sim *sim = context;
+
+	if (sim->programs.gone)
+		sim->programs.gone(sim->programs.context, frame, reason);
 }
 
 static void paths_changed(void *context)
@@ -118,12 +144,14 @@ static int add_host(struct sim *sim, struct node *node)
 	sim->host_count++;
 	host->sim = sim;
 	host->node = node;
+	list_init(&host->awake_link);
 	for (unsigned number = 1; number <= node->port_count; number++) {
 		node->ports[number].endpoint = host;
 		port_changed(sim, &node->ports[number]);
 	}
 	memset(host->event_counts, 0, sizeof(host->event_counts));
-	return hca_add_qpns(&host->hca, QPN_FIRST, QPN_COUNT);
+	error = timer_queue_reserve(&sim->host_timers, sim->host_count);
+	return error ? error : hca_add_qpns(&host->hca, QPN_FIRST, QPN_COUNT);
 }
 
 static int add_hosts(struct sim *sim)
@@ -145,12 +173,16 @@ int sim_init(struct sim *sim, const char *topology, uint64_t seed, struct topolo
 {
 	const struct fabric_owner owner = {
 		.deliver = deliver,
+		.port_has_room = port_has_room,
 		.port_changed = port_changed,
 		.paths_changed = paths_changed,
+		.gone = gone,
 		.context = sim,
 	};
 
 	*sim = (struct sim){.random = random_seeded(seed)};
+	list_init(&sim->awake);
+	timer_queue_init(&sim->host_timers);
 
 	int error = fabric_init(&sim->fabric, &owner);
 
@@ -174,26 +206,33 @@ void sim_release(struct sim *sim)
 	for (uint32_t index = 0; index < sim->host_count; index++)
 		hca_release(&sim->hosts[index].hca);
 	free(sim->hosts);
+	timer_queue_release(&sim->host_timers);
 	fabric_release(&sim->fabric);
 	*sim = (struct sim){0};
 }
 
-int sim_start_sm(struct sim *sim, struct sim_host *host, uint8_t priority, time_ns sweep_interval)
+int sim_start_sm_with(struct sim *sim, struct sim_host *host, const struct sm_options *options)
 {
 	struct port *port = &host->node->ports[1];
-	const struct sm_options options = {
-		.port_guid = port->guid,
-		.port_number = port->number,
-		.priority = priority,
-		.sweep_interval = sweep_interval,
-	};
-	int error = sm_create(&options, &sim->sm);
+	struct sm_options all = *options;
+
+	all.port_guid = port->guid;
+	all.port_number = port->number;
+
+	int error = sm_create(&all, &sim->sm);
 
 	if (error)
 		return error;
 	sim->sm_port = port;
 	port->info.capability_mask |= CAPABILITY_IS_SM;
 	return 0;
+}
+
+int sim_start_sm(struct sim *sim, struct sim_host *host, uint8_t priority, time_ns sweep_interval)
+{
+	const struct sm_options options = {.priority = priority, .sweep_interval = sweep_interval};
+
+	return sim_start_sm_with(sim, host, &options);
 }
 
 /* --- what is due now --- */
@@ -223,6 +262,7 @@ static bool run_sm(struct sim *sim)
 {
 	struct mad_message messages[MESSAGES_PER_TURN];
 
+	sim->sm_has_mail = false;
 	if (!sim->sm || sm_deadline(sim->sm) > sim->now)
 		return false;
 
@@ -262,13 +302,16 @@ static bool transmit_one(struct sim_host *host)
 
 	struct frame *frame = frame_take(&sim->fabric.frames);
 
-	if (!frame)
+	if (!frame) {
+		host->is_starved = true;
 		return false;
+	}
 	if (qp_transmit(qp, sim->now, 1, 1, &packet) == 0) {
 		frame_give_back(&sim->fabric.frames, frame);
 		return true;
 	}
 	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
+	frame->static_rate = route.static_rate;
 	/* Behind the others, so that queue pairs take turns. */
 	hca_ready_remove(&host->hca, qp);
 	hca_ready_add(&host->hca, qp);
@@ -279,29 +322,82 @@ static bool transmit_one(struct sim_host *host)
 
 static bool run_host(struct sim_host *host)
 {
+	struct sim *sim = host->sim;
 	unsigned count = 0;
 
-	if (hca_deadline(&host->hca) <= host->sim->now)
-		hca_expire(&host->hca, host->sim->now);
-	if (!inject_held(host))
-		return false;
-	while (count < PACKETS_PER_TURN && transmit_one(host))
+	host->is_starved = false;
+	if (hca_deadline(&host->hca) <= sim->now)
+		hca_expire(&host->hca, sim->now);
+	while (count < PACKETS_PER_TURN && inject_held(host) && transmit_one(host))
 		count++;
+	if (sim->programs.host_ran)
+		sim->programs.host_ran(sim->programs.context, host);
+
+	time_ns deadline = hca_deadline(&host->hca);
+
+	if (host->is_starved)
+		deadline = time_earlier(deadline, sim->now + STARVED_FOR);
+	if (deadline == TIME_NEVER)
+		timer_queue_cancel(&sim->host_timers, &host->timer);
+	else
+		timer_queue_arm(&sim->host_timers, &host->timer, deadline);
 	return count != 0;
 }
 
-void sim_settle(struct sim *sim)
+void sim_wake_host(struct sim_host *host)
+{
+	if (!list_is_linked(&host->awake_link))
+		list_append(&host->sim->awake, &host->awake_link);
+}
+
+/* Those that are awake now, once; whoever did something stays awake. One whose port is full is woken
+ * by the port. */
+static bool run_awake(struct sim *sim)
+{
+	bool is_busy = false;
+	struct timer *timer;
+
+	while ((timer = timer_queue_pop(&sim->host_timers, sim->now)))
+		sim_wake_host(container_of(timer, struct sim_host, timer));
+
+	struct list *last = list_is_empty(&sim->awake) ? NULL : sim->awake.previous;
+
+	while (last) {
+		struct list *link = list_pop(&sim->awake);
+		struct sim_host *host = container_of(link, struct sim_host, awake_link);
+
+		if (run_host(host)) {
+			is_busy = true;
+			sim_wake_host(host);
+		}
+		if (link == last)
+			break;
+	}
+	return is_busy;
+}
+
+static void settle(struct sim *sim)
 {
 	bool is_busy = true;
 
 	while (is_busy) {
 		is_busy = run_sm(sim);
-		for (uint32_t index = 0; index < sim->host_count; index++)
-			is_busy |= run_host(&sim->hosts[index]);
+		if (sim->programs.run)
+			sim->programs.run(sim->programs.context, sim->now);
+		is_busy |= run_awake(sim);
 		/* Packets that moved may have given somebody something to do. */
-		is_busy |= !list_is_empty(&sim->fabric.work);
-		(void)fabric_step(&sim->fabric, sim->now, FRAMES_PER_STEP);
+		is_busy |= fabric_has_work(&sim->fabric);
+		is_busy |= fabric_step(&sim->fabric, sim->now, FRAMES_PER_STEP);
+		is_busy |= !list_is_empty(&sim->awake) || sim->sm_has_mail;
 	}
+}
+
+void sim_settle(struct sim *sim)
+{
+	/* Whoever calls from outside may have posted something anywhere. */
+	for (uint32_t index = 0; index < sim->host_count; index++)
+		sim_wake_host(&sim->hosts[index]);
+	settle(sim);
 }
 
 /* --- time --- */
@@ -312,15 +408,15 @@ time_ns sim_deadline(const struct sim *sim)
 
 	if (sim->sm)
 		deadline = time_earlier(deadline, sm_deadline(sim->sm));
-	for (uint32_t index = 0; index < sim->host_count; index++)
-		deadline = time_earlier(deadline, hca_deadline(&sim->hosts[index].hca));
-	return deadline;
+	if (sim->programs.deadline)
+		deadline = time_earlier(deadline, sim->programs.deadline(sim->programs.context));
+	return time_earlier(deadline, timer_queue_deadline(&sim->host_timers));
 }
 
 /* To the next thing that happens by itself; false: nothing does up to end. */
 static bool advance(struct sim *sim, time_ns end)
 {
-	sim_settle(sim);
+	settle(sim);
 
 	time_ns deadline = sim_deadline(sim);
 
@@ -333,15 +429,17 @@ static bool advance(struct sim *sim, time_ns end)
 
 void sim_run_until(struct sim *sim, time_ns end)
 {
+	sim_settle(sim);
 	while (sim->now <= end && advance(sim, end))
 		continue;
 	if (sim->now < end)
 		sim->now = end;
-	sim_settle(sim);
+	settle(sim);
 }
 
 bool sim_run_until_quiet(struct sim *sim, time_ns end)
 {
+	sim_settle(sim);
 	while (sim->now <= end && advance(sim, end))
 		continue;
 	return sim_deadline(sim) == TIME_NEVER;
@@ -352,7 +450,7 @@ bool sim_bring_up(struct sim *sim, time_ns end)
 	struct sm_status status;
 
 	while (sim->now <= end) {
-		sim_settle(sim);
+		settle(sim);
 		sm_status(sim->sm, &status);
 		if (status.subnet_is_up)
 			return true;

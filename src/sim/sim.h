@@ -12,12 +12,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "base/list.h"
 #include "base/random.h"
 #include "base/time.h"
+#include "base/timer_queue.h"
 #include "fabric/fabric.h"
 #include "fabric/topology.h"
 #include "mgmt/sm/sm.h"
 #include "net/hca/hca.h"
+
+struct sim_host;
 
 /* Chances in 1000 for each data packet on each link. */
 struct sim_faults {
@@ -27,12 +31,31 @@ struct sim_faults {
 	uint16_t reorder;
 };
 
+/* Whoever runs programs on the hosts (sim/traffic.h). Each function may be NULL. */
+struct sim_programs {
+	/* A data packet arrived. True: it was theirs; the frame stays the simulator's. */
+	bool (*receive)(void *context, struct port *port, const struct frame *frame);
+	/* The host's adapter took packets or time: completions may be there. */
+	void (*host_ran)(void *context, struct sim_host *host);
+	/* fabric_inject() found no room before; it may now. */
+	void (*port_has_room)(void *context, struct port *port);
+	/* A frame with a source is gone without having arrived. */
+	void (*gone)(void *context, struct frame *frame, enum drop_reason reason);
+	/* Programs' own timers. */
+	void (*run)(void *context, time_ns now);
+	time_ns (*deadline)(const void *context);
+	void *context;
+};
+
 /* One adapter and the one process that uses it. */
 struct sim_host {
 	struct sim *sim;
+	struct list awake_link;
+	struct timer timer; /* what its adapter waits for */
 	struct node *node;
 	struct hca hca;
 	struct frame *held; /* its port's queue was full */
+	bool is_starved;    /* the fabric had no frame for it */
 	uint8_t held_port_number;
 	unsigned event_counts[HCA_EVENT_GID_CHANGE + 1];
 };
@@ -46,8 +69,12 @@ struct sim {
 	uint32_t host_count;
 	struct sm *sm; /* NULL: none yet */
 	struct port *sm_port;
+	bool sm_has_mail; /* it has not had its turn since */
 	uint32_t path_changes;
 	uint64_t fault_count;
+	struct list awake; /* hosts that may have something to do now */
+	struct timer_queue host_timers;
+	struct sim_programs programs;
 };
 
 /* From a generator ("ring:5"), or from a topology text if it has more than one line. */
@@ -58,6 +85,13 @@ void sim_release(struct sim *sim);
 /* A manager on port 1 of this adapter. */
 MUST_USE int sim_start_sm(struct sim *sim, struct sim_host *host, uint8_t priority,
 			  time_ns sweep_interval);
+/* The same with all options; those of the port are filled in. */
+MUST_USE int sim_start_sm_with(struct sim *sim, struct sim_host *host,
+			       const struct sm_options *options);
+
+/* The host was given something to do: a posted request, say. Where time passes in sim_run_until()
+ * and the like, only hosts that were woken are looked at. */
+void sim_wake_host(struct sim_host *host);
 
 /* Does everything that can be done without time passing. */
 void sim_settle(struct sim *sim);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One run of a scenario: the fabric is built, brought up and loaded, things happen to it, and what
+ * came of it can be reported. */
+#ifndef SOFTIB_SIM_EXPERIMENT_H
+#define SOFTIB_SIM_EXPERIMENT_H
+
+#include <stdio.h>
+#include "base/attributes.h"
+#include "base/time.h"
+#include "sim/scenario.h"
+#include "sim/sim.h"
+#include "sim/traffic.h"
+
+struct experiment {
+	const struct scenario *scenario;
+	struct sim sim;
+	struct traffic traffic;
+	time_ns came_up_at; /* the subnet; flows and events count from then */
+	time_ns began_at, ended_at;
+};
+
+/* The topology's text, where the scenario names a file; NULL: a generator. -EINVAL with line and
+ * reason, also when the subnet does not come up or an invariant breaks. */
+MUST_USE int experiment_run(struct experiment *experiment, const struct scenario *scenario,
+			    const char *topology_text, struct scenario_error *ret_error);
+void experiment_release(struct experiment *experiment);
+
+void report_write_text(const struct experiment *experiment, FILE *file);
+void report_write_json(const struct experiment *experiment, FILE *file);
+
+#endif

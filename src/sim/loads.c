@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Load and multicast flows: packets without queue pairs, whose payload says when they were sent. */
+#include "sim/loads.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "mgmt/subnet/multicast_groups.h"
+#include "sim/traffic.h"
+#include "wire/opcode.h"
+#include "wire/packet.h"
+#include "wire/pkey.h"
+
+enum {
+	LOAD_QPN = 0xfffff0,	   /* no adapter of the simulator has it */
+	LOAD_QKEY = 0x10ad10ad,	   /* marks a packet as ours */
+	STAMP_BYTES = 16,	   /* flow, flags, time */
+	MULTICAST_QPN = 0xffffff,
+};
+
+static bool is_multicast(const struct flow *flow)
+{
+	return flow->options->service == FLOW_MULTICAST;
+}
+
+static int refuse(const struct flow *flow, const char *reason, struct scenario_error *ret_error)
+{
+	ret_error->line = flow->options->line;
+	snprintf(ret_error->reason, sizeof(ret_error->reason), "%s: %.180s", flow->options->name,
+		 reason);
+	return -EINVAL;
+}
+
+/* One group per flow; whoever it is for joins it, and the manager makes its tree. */
+static int join_all(struct flow *flow, struct scenario_error *ret_error)
+{
+	struct sim *sim = flow->traffic->sim;
+	struct multicast_groups *groups = sm_multicast_groups(sim->sm);
+	const struct multicast_characteristics characteristics = {
+		.pkey = PKEY_DEFAULT_FULL,
+		.qkey = LOAD_QKEY,
+		.mtu = MTU_4096,
+		.sl = flow->options->sl,
+		.scope = 2,
+	};
+	struct gid mgid = multicast_groups_choose_mgid(groups, 2, 0);
+	struct multicast_member *member;
+	struct multicast_group *group;
+	int error = multicast_groups_create(groups, &mgid, &characteristics, &group);
+
+	if (!error)
+		error = multicast_group_join(group, flow->from->node->ports[1].guid,
+					     JOIN_SEND_ONLY, &member);
+	for (unsigned i = 0; !error && i < flow->options->member_count; i++) {
+		struct sim_host *host = sim_find_host(sim, flow->options->members[i]);
+
+		if (!host)
+			return refuse(flow, "no such host among its members", ret_error);
+		error = multicast_group_join(group, host->node->ports[1].guid, JOIN_FULL, &member);
+	}
+	if (error)
+		return refuse(flow, "the group could not be made", ret_error);
+	flow->dlid = group->mlid;
+	flow->mgid = mgid;
+	sm_multicast_changed(sim->sm, group->mlid);
+	return 0;
+}
+
+int load_init(struct flow *flow, struct scenario_error *ret_error)
+{
+	uint32_t host_index = (uint32_t)(flow->from - flow->traffic->sim->hosts);
+
+	list_append(&flow->traffic->loads[host_index], &flow->load_link);
+	if (is_multicast(flow))
+		return join_all(flow, ret_error);
+	flow->dlid = flow->to->node->ports[1].info.lid;
+	return 0;
+}
+
+static uint32_t payload_bytes_max(const struct flow *flow)
+{
+	return mtu_bytes(flow->from->node->ports[1].info.neighbor_mtu);
+}
+
+static uint32_t packets_of(const struct flow *flow)
+{
+	uint32_t max = payload_bytes_max(flow);
+	uint32_t count = (flow->options->message_bytes + max - 1) / max;
+
+	return count ? count : 1;
+}
+
+/* The payload's bytes but for the stamp are whatever the frame had. */
+static void write_packet(const struct flow *flow, struct frame *frame, time_ns now)
+{
+	uint32_t max = payload_bytes_max(flow);
+	uint32_t total = flow->options->message_bytes;
+	uint32_t index = packets_of(flow) - flow->packets_left;
+	uint32_t bytes = total - index * max < max ? total - index * max : max;
+	uint8_t *next = frame->bytes;
+	bool is_global = is_multicast(flow);
+
+	bytes = bytes < STAMP_BYTES ? STAMP_BYTES : (bytes + 3) & ~3u;
+	frame->byte_count = LRH_BYTES + (is_global ? GRH_BYTES : 0) + BTH_BYTES + DETH_BYTES + bytes;
+
+	const struct lrh lrh = {
+		.sl = flow->options->sl,
+		.lnh = is_global ? LNH_GLOBAL : LNH_LOCAL,
+		.dlid = flow->dlid,
+		.slid = flow->from->node->ports[1].info.lid,
+		.words = (uint16_t)((frame->byte_count + ICRC_BYTES) / 4),
+	};
+	const struct bth bth = {
+		.opcode = TRANSPORT_UD | OPCODE_SEND_ONLY,
+		.pkey = PKEY_DEFAULT_FULL,
+		.destination_qpn = is_global ? MULTICAST_QPN : LOAD_QPN,
+	};
+	const struct deth deth = {.qkey = LOAD_QKEY, .source_qpn = LOAD_QPN};
+
+	lrh_encode(&lrh, next);
+	next += LRH_BYTES;
+	if (is_global) {
+		const struct grh grh = {.version = 6, .next_header = GRH_NEXT_HEADER_IBA,
+					.hop_limit = 1, .dgid = flow->mgid,
+					.payload_bytes = (uint16_t)(BTH_BYTES + DETH_BYTES + bytes +
+								    ICRC_BYTES)};
+
+		grh_encode(&grh, next);
+		next += GRH_BYTES;
+	}
+	bth_encode(&bth, next);
+	deth_encode(&deth, next + BTH_BYTES);
+	next += BTH_BYTES + DETH_BYTES;
+	put_be32(next, flow->index);
+	put_be32(next + 4, flow->packets_left == 1);
+	put_be64(next + 8, now);
+	frame->static_rate = flow->options->static_rate;
+	frame->source = (void *)flow;
+}
+
+/* One packet. False: nothing to send, or no room. */
+static bool send_packet(struct flow *flow)
+{
+	struct sim *sim = flow->traffic->sim;
+	bool is_endless = flow->options->bits_per_second == 0 && flow->is_running;
+
+	if (flow->packets_left == 0) {
+		if (flow->due == 0 && !is_endless)
+			return false;
+		if (flow->options->message_count && flow->sent == flow->options->message_count)
+			return false;
+		flow->packets_left = packets_of(flow);
+	}
+
+	struct frame *frame = frame_take(&sim->fabric.frames);
+
+	if (!frame)
+		return false;
+	write_packet(flow, frame, sim->now);
+	if (!fabric_inject(&sim->fabric, &flow->from->node->ports[1], frame, sim->now)) {
+		frame->source = NULL;
+		frame_give_back(&sim->fabric.frames, frame);
+		return false;
+	}
+	flow->traffic->packet_count++;
+	if (--flow->packets_left == 0) {
+		flow->sent++;
+		if (flow->due)
+			flow->due--;
+	}
+	return true;
+}
+
+void loads_send(struct traffic *traffic, const struct sim_host *host)
+{
+	struct list *loads = &traffic->loads[host - traffic->sim->hosts];
+	struct list *idle_since = NULL;
+
+	/* In turn, also from one call to the next, so that none of them fills the port alone. */
+	while (!list_is_empty(loads) && loads->next != idle_since) {
+		struct list *link = list_pop(loads);
+
+		list_append(loads, link);
+		if (send_packet(container_of(link, struct flow, load_link)))
+			idle_since = NULL;
+		else if (!idle_since)
+			idle_since = link;
+	}
+}
+
+bool loads_receive(struct traffic *traffic, const struct port *port, const struct frame *frame)
+{
+	unsigned offset = LRH_BYTES + ((frame->bytes[1] & 3) == LNH_GLOBAL ? GRH_BYTES : 0);
+	const uint8_t *stamp = frame->bytes + offset + BTH_BYTES + DETH_BYTES;
+
+	if (frame->byte_count < offset + BTH_BYTES + DETH_BYTES + STAMP_BYTES ||
+	    get_be32(frame->bytes + offset + BTH_BYTES) != LOAD_QKEY ||
+	    get_be32(stamp) >= traffic->flow_count)
+		return false;
+
+	struct flow *flow = &traffic->flows[get_be32(stamp)];
+
+	/* An adapter hears its own multicasts; who sends is not a member for that. */
+	if (is_multicast(flow) && port->endpoint == flow->from)
+		return true;
+	traffic_message_arrived(flow, frame->byte_count - (offset + BTH_BYTES + DETH_BYTES),
+				get_be64(stamp + 8), get_be32(stamp + 4) != 0);
+	return true;
+}

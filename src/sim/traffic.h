@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The programs of a simulated fabric: flows of messages between hosts, and what became of them.
+ *
+ * RC, UC and UD flows go through the adapters' own queue pairs. Load and multicast flows are packets
+ * made and counted here, which costs less where only the fabric is looked at.
+ */
+#ifndef SOFTIB_SIM_TRAFFIC_H
+#define SOFTIB_SIM_TRAFFIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/list.h"
+#include "base/time.h"
+#include "base/timer_queue.h"
+#include "net/link/port.h"
+#include "sim/latencies.h"
+#include "sim/scenario.h"
+#include "sim/sim.h"
+#include "wire/gid.h"
+
+struct traffic;
+struct connection;
+
+struct flow {
+	struct traffic *traffic;
+	const struct scenario_flow *options;
+	uint32_t index;
+	struct sim_host *from, *to; /* to: NULL for a multicast */
+	struct timer timer;	    /* start, next message, stop */
+	time_ns start, stop;	    /* of the simulation's clock */
+	time_ns next_at;
+	uint64_t carry; /* of a nanosecond, in parts of the rate */
+	bool is_running;
+	uint64_t due; /* messages that its rate has let go and that are not sent */
+
+	uint64_t sent, received, failed; /* messages, in all */
+	uint64_t measured_bytes;	 /* received after the warm-up */
+	uint64_t measured_messages;
+	struct latencies *latencies;
+	uint64_t drops[DROP_REASON_COUNT]; /* of load and multicast packets */
+
+	struct connection *connection; /* RC, UC, UD: sim/connections.c */
+	struct list load_link;	       /* load, multicast: others of its host, sim/loads.c */
+	uint16_t dlid;
+	struct gid mgid; /* of a multicast */
+	uint32_t packets_left; /* of the message being sent */
+};
+
+struct traffic {
+	struct sim *sim;
+	struct flow *flows;
+	uint32_t flow_count;
+	struct timer_queue timers;
+	time_ns begins_at;
+	time_ns measured_from;
+	struct list *loads;	    /* [host]: its load flows, in turn */
+	struct list *connections; /* [host]: ends of connections there */
+	uint8_t *memory;	    /* what messages are read from and written to */
+	uint32_t memory_bytes;
+	uint64_t packet_count; /* made by load flows */
+};
+
+/* Looks up the hosts and prepares every flow; the subnet is up. Times count from begins_at.
+ * -EINVAL with the flow's line and the reason. */
+MUST_USE int traffic_init(struct traffic *traffic, struct sim *sim, const struct scenario *scenario,
+			  time_ns begins_at, struct scenario_error *ret_error);
+void traffic_release(struct traffic *traffic);
+
+/* The simulator's hooks; the context is the traffic. */
+struct sim_programs traffic_programs(struct traffic *traffic);
+
+/* For the kinds of flows. */
+void traffic_message_arrived(struct flow *flow, uint32_t byte_count, time_ns sent_at,
+			     bool ends_message);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs a scenario that stands in a test. */
+#ifndef SOFTIB_TESTS_SCENARIO_RUN_H
+#define SOFTIB_TESTS_SCENARIO_RUN_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "sim/experiment.h"
+
+struct scenario_run {
+	struct scenario scenario;
+	struct experiment experiment;
+};
+
+static inline void run_scenario(struct scenario_run *run, const char *text)
+{
+	struct scenario_error error = {0};
+
+	if (scenario_read(text, strlen(text), &run->scenario, &error) ||
+	    experiment_run(&run->experiment, &run->scenario, NULL, &error))
+		fail_msg("line %u: %s", error.line, error.reason);
+}
+
+static inline void end_scenario(struct scenario_run *run)
+{
+	experiment_release(&run->experiment);
+	scenario_release(&run->scenario);
+}
+
+static inline const struct flow *flow_named(const struct scenario_run *run, const char *name)
+{
+	for (uint32_t i = 0; i < run->experiment.traffic.flow_count; i++)
+		if (strcmp(run->experiment.traffic.flows[i].options->name, name) == 0)
+			return &run->experiment.traffic.flows[i];
+	fail_msg("no flow %s", name);
+	return NULL;
+}
+
+/* Gigabits of payload a second, in thousandths. */
+static inline uint64_t flow_mbits(const struct scenario_run *run, const struct flow *flow)
+{
+	return flow->measured_bytes * 8 * 1000 /
+	       (run->experiment.ended_at - run->experiment.traffic.measured_from);
+}
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Flows through queue pairs: reliable ones lose nothing, others what the link drops. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "support/scenario_run.h"
+
+static void test_a_reliable_flow_fills_its_link(void **state)
+{
+	struct scenario_run run;
+
+	(void)state;
+	run_scenario(&run, "topology star:2\nduration 3ms\nwarmup 1ms\n"
+			   "flow a from h1 to h2 size 64K depth 4\n");
+	/* 4x EDR: 100 Gb/s less headers. */
+	assert_in_range(flow_mbits(&run, flow_named(&run, "a")), 98000, 100000);
+	end_scenario(&run);
+}
+
+static void test_a_lossy_link_costs_reliable_messages_time_only(void **state)
+{
+	struct scenario_run run;
+	const struct flow *flow;
+
+	(void)state;
+	run_scenario(&run, "topology star:2\nduration 900ms\n"
+			   "flow a from h1 to h2 service rc size 8K rate 100Mbit count 500\n"
+			   "at 0 fault s1:2 drop=0.05\n");
+	flow = flow_named(&run, "a");
+	assert_int_equal(flow->sent, 500);
+	assert_int_equal(flow->received, 500);
+	assert_int_equal(flow->failed, 0);
+	end_scenario(&run);
+}
+
+static void test_unreliable_messages_are_lost_with_their_packets(void **state)
+{
+	static const char *const services[] = {"uc", "ud"};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct scenario_run run;
+		const struct flow *flow;
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			 "topology star:2\nduration 100ms\n"
+			 "flow a from h1 to h2 service %s size 1K rate 1Gbit count 2000\n"
+			 "at 0 fault s1:2 drop=0.1\n",
+			 services[i]);
+		run_scenario(&run, text);
+		flow = flow_named(&run, "a");
+		assert_int_equal(flow->sent, 2000);
+		assert_in_range(flow->received, 1700, 1900);
+		end_scenario(&run);
+	}
+}
+
+static void test_a_datagram_larger_than_the_mtu_is_refused(void **state)
+{
+	static const char text[] = "topology star:2\nflow a from h1 to h2 service ud size 5000\n";
+	struct scenario_error error = {0};
+	struct experiment experiment;
+	struct scenario scenario;
+
+	(void)state;
+	assert_int_equal(scenario_read(text, strlen(text), &scenario, &error), 0);
+	assert_true(experiment_run(&experiment, &scenario, NULL, &error) < 0);
+	assert_int_equal(error.line, 2);
+	experiment_release(&experiment);
+	scenario_release(&scenario);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_reliable_flow_fills_its_link),
+		cmocka_unit_test(test_a_lossy_link_costs_reliable_messages_time_only),
+		cmocka_unit_test(test_unreliable_messages_are_lost_with_their_packets),
+		cmocka_unit_test(test_a_datagram_larger_than_the_mtu_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
