@@ -6,12 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 #include "host/attachment.h"
 #include "host/connection.h"
 #include "host/receive.h"
+#include "host/target_loans.h"
 #include "host/transmit.h"
 
-enum { PORTS_WAIT_MS = 5000 };
+/* Keys of processes that run at the same time are rarely the same: who imports a region can use its
+ * key. */
+enum { PORTS_WAIT_MS = 5000, KEYS_PER_PROCESS = 509 };
 
 static void ignore_event(void *context, const struct hca_event *event)
 {
@@ -58,6 +62,7 @@ static int start_hca(struct adapter *adapter, const struct hca_owner *owner)
 	if (error)
 		return error;
 	adapter->hca.system_image_guid = description->system_image_guid;
+	memory_begin_keys(&adapter->hca.memory, (uint32_t)getpid() * KEYS_PER_PROCESS);
 	adapter->hca.environment.is_underway = transmit_is_underway;
 	/* What softibd gave when the adapter was open before is still ours. */
 	for (unsigned i = 0; i < adapter->grant_count && !error; i++)
@@ -223,6 +228,11 @@ static void count_poll(struct attachment *attachment)
 	__atomic_store_n(&attachment->poll_count, attachment->poll_count + 1, __ATOMIC_RELAXED);
 }
 
+void adapter_last_answers(struct adapter *adapter, struct qp_object *qp, time_ns now)
+{
+	transmit_last_answers(adapter, &qp->qp, now);
+}
+
 void adapter_transmit(struct adapter *adapter, time_ns now)
 {
 	struct attachment *attachment = adapter->attachment;
@@ -235,6 +245,8 @@ void adapter_transmit(struct adapter *adapter, time_ns now)
 	if (receive_has_more(attachment))
 		receive_all(attachment, now);
 	transmit_adapter(adapter, now);
+	if (unlikely(attachment_has_loans(attachment)))
+		target_loans_return_idle(attachment, now);
 	transmit_flush(attachment);
 	attachment_wake_helper(attachment);
 }

@@ -34,6 +34,8 @@ time_ns adapter_now(const struct adapter *adapter);
 
 /* Transmits what is ready, and takes what has arrived. Call after posting. */
 void adapter_transmit(struct adapter *adapter, time_ns now);
+/* Before a queue pair stops: sends what it owes its peer. */
+void adapter_last_answers(struct adapter *adapter, struct qp_object *qp, time_ns now);
 
 /* Reads the rings, expires timers, transmits. Returns whether anything happened. Call when a poll
  * finds nothing. */

@@ -15,10 +15,13 @@
 #include "host/helper.h"
 #include "host/memory_file.h"
 #include "host/receive.h"
+#include "host/target_loans.h"
 #include "host/transmit.h"
 
 /* Deadlines this close to the helper's own are not worth a system call. */
 #define WAKE_SLACK_NS MILLISECONDS(1)
+
+enum { PAGE_BYTES = 4096 };
 
 time_ns attachment_now(void)
 {
@@ -33,6 +36,7 @@ time_ns attachment_now(void)
 static int map_parts(struct attachment *attachment, struct control_message *message)
 {
 	struct process_layout layout = process_layout();
+	size_t page_bytes = sizeof(struct fabric_page);
 	const void *page;
 	void *memory;
 	int doorbell;
@@ -40,31 +44,40 @@ static int map_parts(struct attachment *attachment, struct control_message *mess
 	if (message->descriptor_count != 4)
 		return -EPROTO;
 
-	int error = memory_file_map_readonly(message->descriptors[0], sizeof(struct fabric_page),
-					     &page);
+	int error = memory_file_map_readonly(message->descriptors[0], page_bytes, &page);
 
 	/* softibd may have rounded its page up. */
-	if (error == -EPROTO)
-		error = memory_file_map_readonly(message->descriptors[0], 4096, &page);
-	if (!error)
-		error = memory_file_map(message->descriptors[1], layout.total_bytes, &memory);
+	if (error == -EPROTO) {
+		page_bytes = PAGE_BYTES;
+		error = memory_file_map_readonly(message->descriptors[0], page_bytes, &page);
+	}
 	if (error)
 		return error;
+	error = memory_file_map(message->descriptors[1], layout.total_bytes, &memory);
+	if (error)
+		goto unmap_page;
 
 	uint8_t *bytes = memory;
 
 	error = flow_table_init(&attachment->flows,
 				(struct flow_counters *)(bytes + layout.flows_offset));
-	if (error) {
-		munmap(memory, layout.total_bytes);
-		return error;
-	}
+	if (error)
+		goto unmap_memory;
 	attachment->fabric_page = page;
+	attachment->fabric_page_bytes = page_bytes;
 	attachment->doorbell = control_message_take(message, 2);
 	doorbell = control_message_take(message, 3);
 	channel_open(&attachment->softibd, bytes + layout.up_offset, PROCESS_RING_BYTES,
 		     bytes + layout.down_offset, PROCESS_RING_BYTES, doorbell);
+	attachment->softibd.memory = memory;
+	attachment->softibd.memory_bytes = layout.total_bytes;
 	return 0;
+
+unmap_memory:
+	munmap(memory, layout.total_bytes);
+unmap_page:
+	munmap((void *)(uintptr_t)page, page_bytes);
+	return error;
 }
 
 static int attach(struct attachment *attachment)
@@ -84,6 +97,15 @@ static int attach(struct attachment *attachment)
 	return error;
 }
 
+/* What attach() got; nobody uses it yet. */
+static void detach(struct attachment *attachment)
+{
+	flow_table_release(&attachment->flows);
+	channel_close(&attachment->softibd);
+	munmap((void *)(uintptr_t)attachment->fabric_page, attachment->fabric_page_bytes);
+	close(attachment->doorbell);
+}
+
 static int create(struct session *session, struct attachment **ret_attachment)
 {
 	struct attachment *attachment = calloc(1, sizeof(*attachment));
@@ -98,21 +120,27 @@ static int create(struct session *session, struct attachment **ret_attachment)
 	pthread_mutexattr_destroy(&kind);
 	attachment->session = session;
 	attachment->helper_wakes_at = TIME_NEVER;
+	attachment->give_back_at = TIME_NEVER;
 	list_init(&attachment->dirty);
 	channel_init(&attachment->softibd, 0);
 
 	int error = attach(attachment);
 
-	if (!error)
-		error = helper_start(attachment);
-	if (error) {
-		session_hang_up(session);
-		pthread_mutex_destroy(&attachment->lock);
-		free(attachment);
-		return error;
-	}
+	if (error)
+		goto free_attachment;
+	error = helper_start(attachment);
+	if (error)
+		goto detach;
 	*ret_attachment = attachment;
 	return 0;
+
+detach:
+	detach(attachment);
+free_attachment:
+	session_hang_up(session);
+	pthread_mutex_destroy(&attachment->lock);
+	free(attachment);
+	return error;
 }
 
 int attachment_get(struct session *session, struct attachment **ret_attachment)
@@ -230,13 +258,16 @@ bool attachment_progress(struct attachment *attachment, time_ns now)
 	for (unsigned i = 0; i < attachment->adapter_limit; i++)
 		if (attachment->adapters[i] && attachment->adapters[i]->has_hca)
 			any |= transmit_adapter(attachment->adapters[i], now);
+	if (unlikely(attachment_has_loans(attachment)))
+		target_loans_return_idle(attachment, now);
 	transmit_flush(attachment);
 	return any;
 }
 
 time_ns attachment_deadline(const struct attachment *attachment)
 {
-	time_ns deadline = channel_deadline(&attachment->softibd);
+	time_ns deadline =
+		time_earlier(channel_deadline(&attachment->softibd), attachment->give_back_at);
 
 	for (unsigned i = 0; i < attachment->adapter_limit; i++)
 		if (attachment->adapters[i] && attachment->adapters[i]->has_hca)

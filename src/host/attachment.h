@@ -40,6 +40,13 @@ struct adapter {
 	unsigned grant_count;
 };
 
+/* One word that softibd is to be told. */
+struct owed_record {
+	enum record_kind kind;
+	uint32_t adapter_index;
+	uint32_t word;
+};
+
 /* Of an hca whose events nobody wants. */
 extern const struct hca_owner adapter_nobody;
 
@@ -53,6 +60,7 @@ struct attachment {
 	pthread_mutex_t lock;
 	struct session *session;
 	const struct fabric_page *fabric_page;
+	size_t fabric_page_bytes;
 	struct channel softibd;
 	int doorbell;		   /* ours; the helper sleeps on it */
 	struct channel **channels; /* direct ones */
@@ -62,6 +70,9 @@ struct attachment {
 				  there are any */
 	struct list dirty;     /* channels with records that are not published */
 	struct flow_table flows;
+	time_ns give_back_at;	  /* of a shared XRC target that could not go yet */
+	struct owed_record *owed; /* about shared XRC domains, which had no room */
+	unsigned owed_count;
 	struct adapter *adapters[SESSION_ADAPTERS_MAX]; /* by index; NULL until first opened */
 	unsigned adapter_limit;				/* no index from here on is in use */
 	bool is_failed;					/* softibd is gone */
@@ -100,6 +111,17 @@ static inline uint32_t attachment_generation(const struct attachment *attachment
 static inline bool attachment_is_usable(const struct attachment *attachment)
 {
 	return !attachment->is_failed && !attachment->is_abandoned;
+}
+
+/* Whether host/target_loans.h has anything to do. */
+static inline bool attachment_has_loans(const struct attachment *attachment)
+{
+	bool any = attachment->owed_count != 0;
+
+	for (unsigned i = 0; i < attachment->adapter_limit; i++)
+		any |= attachment->adapters[i] && attachment->adapters[i]->has_hca &&
+		       !list_is_empty(&attachment->adapters[i]->hca.borrowed);
+	return any;
 }
 
 /* CLOCK_MONOTONIC; from the vdso. */

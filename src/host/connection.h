@@ -33,6 +33,11 @@ MUST_USE int session_ask(struct session *session, const char *text, json_t **ret
 /* The same for answers without descriptors. */
 MUST_USE int session_ask_plain(struct session *session, const char *text, json_t **ret_answer);
 
+/* Says hello as a program of its host, and reads which adapters that has. */
+MUST_USE int session_say_hello(struct session *session);
+/* The same without reading: a host that is known. The answer is the caller's. */
+MUST_USE int session_ask_hello(struct session *session, json_t **ret_answer);
+
 /* softibd attaches a connection once. Where that failed half-way, for want of descriptors say, this
  * one is given up and the next attempt gets a new one. */
 void session_hang_up(struct session *session);

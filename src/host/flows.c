@@ -93,8 +93,21 @@ static int grow(struct flow_table *table)
 	table->slot_count *= 2;
 	table->capacity *= 2;
 	for (uint32_t i = 0; i < table->count; i++)
-		insert(table, table->flows[i]);
+		if (table->flows[i])
+			insert(table, table->flows[i]);
 	return 0;
+}
+
+static uint32_t take_index(struct flow_table *table)
+{
+	while (table->next_free < table->count && table->flows[table->next_free])
+		table->next_free++;
+
+	uint32_t index = table->next_free++;
+
+	if (index == table->count)
+		table->count++;
+	return index;
 }
 
 static bool never_has_a_ring(flow_key key, uint32_t destination_qpn)
@@ -113,7 +126,7 @@ struct flow *flow_table_get(struct flow_table *table, flow_key key, uint32_t des
 		if (flow->key == key)
 			return flow;
 	}
-	if (table->count == table->capacity && grow(table) != 0)
+	if (table->live_count == table->capacity && grow(table) != 0)
 		return NULL;
 
 	struct flow *flow = calloc(1, sizeof(*flow));
@@ -121,14 +134,39 @@ struct flow *flow_table_get(struct flow_table *table, flow_key key, uint32_t des
 	if (!flow)
 		return NULL;
 	flow->key = key;
-	flow->index = table->count;
+	flow->index = take_index(table);
 	flow->state = never_has_a_ring(key, destination_qpn) ? FLOW_FABRIC_ALWAYS : FLOW_UNRESOLVED;
 	flow->destination_qpn = destination_qpn;
 	list_init(&flow->waiting);
 	list_init(&flow->holding);
-	table->flows[table->count++] = flow;
+	table->flows[flow->index] = flow;
+	table->live_count++;
 	insert(table, flow);
 	return flow;
+}
+
+static bool is_idle(const struct flow *flow)
+{
+	return list_is_empty(&flow->waiting) && flow->state != FLOW_RESOLVING &&
+	       flow->state != FLOW_HOLDING && flow->state != FLOW_RING_WANTED;
+}
+
+void flow_table_forget_idle(struct flow_table *table)
+{
+	for (uint32_t i = 0; i < table->slot_count; i++)
+		table->slots[i] = NULL;
+	for (uint32_t i = 0; i < table->count; i++) {
+		struct flow *flow = table->flows[i];
+
+		if (flow && is_idle(flow)) {
+			free(flow);
+			table->flows[i] = NULL;
+			table->live_count--;
+		} else if (flow) {
+			insert(table, flow);
+		}
+	}
+	table->next_free = 0;
 }
 
 struct flow *flow_table_at(const struct flow_table *table, uint32_t index)
@@ -240,7 +278,7 @@ void flow_table_forget_channel(struct flow_table *table, const struct channel *c
 	for (uint32_t i = 0; i < table->count; i++) {
 		struct flow *flow = table->flows[i];
 
-		if (flow->channel != channel)
+		if (!flow || flow->channel != channel)
 			continue;
 		flow->channel = NULL;
 		if (flow->state == FLOW_DIRECT || flow->state == FLOW_RING_WANTED) {
@@ -256,7 +294,7 @@ void flow_table_channel_opened(struct flow_table *table, const struct channel *c
 	for (uint32_t i = 0; i < table->count; i++) {
 		struct flow *flow = table->flows[i];
 
-		if (flow->channel != channel || flow->state != FLOW_RING_WANTED)
+		if (!flow || flow->channel != channel || flow->state != FLOW_RING_WANTED)
 			continue;
 		flow->state = FLOW_DIRECT;
 		wake(context, flow);

@@ -14,6 +14,9 @@
 struct channel;
 struct qp_route;
 
+/* A program that sends datagrams to many has many flows; forgotten ones are asked about again. */
+enum { FLOWS_MAX = 8192 };
+
 enum flow_state {
 	FLOW_UNRESOLVED,
 	FLOW_RESOLVING, /* softibd was asked */
@@ -48,9 +51,11 @@ struct flow {
 struct flow_table {
 	struct flow **slots; /* open addressing, slot_count a power of two, at most half full */
 	uint32_t slot_count;
-	struct flow **flows; /* by index */
-	uint32_t count;
+	struct flow **flows; /* by index; NULL where one was forgotten */
+	uint32_t count;	     /* indexes that have been used */
 	uint32_t capacity;
+	uint32_t live_count;
+	uint32_t next_free; /* no index below is free */
 	struct list holding;
 	struct flow_counters *counters; /* FLOW_SLOTS of them, shared with softibd */
 };
@@ -63,6 +68,14 @@ uint16_t flow_source_port(const struct flow *flow);
 
 /* The flow of that key, made if there is none; NULL when memory is out. */
 struct flow *flow_table_get(struct flow_table *table, flow_key key, uint32_t destination_qpn);
+/* So many that it is time to forget some. */
+static inline bool flow_table_is_full(const struct flow_table *table)
+{
+	return table->live_count >= FLOWS_MAX;
+}
+
+/* Forgets those that nobody waits for and no answer is due to. Nobody may keep a pointer to one. */
+void flow_table_forget_idle(struct flow_table *table);
 /* By request_id; NULL for one that was never asked about. */
 struct flow *flow_table_at(const struct flow_table *table, uint32_t index);
 

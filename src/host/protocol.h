@@ -20,9 +20,23 @@
  * (struct direct_layout), the peer's doorbell
  *   {"command":"refuse","id":N}     -> the ring could not be kept: it is closed, and no more are
  * offered
+ *   {"command":"domain","adapter":I,"device":"0x..","inode":"0x..","opening":0|1|2} -> "id"; an XRC
+ * domain that processes share by a file (enum xrcd_opening)
+ *   {"command":"target","adapter":I,"domain":N} -> "qpn","shared": a new target of it; not shared:
+ * it stays with this process until RECORD_TARGET_RECALLED
+ *   {"command":"target-open","adapter":I,"domain":N,"qpn":N}
+ *   {"command":"catch-up"}          -> what is in the up ring has been read
+ *   {"command":"target-borrow","adapter":I,"domain":N,"qpn":N,"now":bool} -> it is in the down ring;
+ * EAGAIN: another process has it still
+ *   {"command":"mads","adapter":"softib0","port":N} -> descriptor: a socket for the MADs of that port
+ * (host/mad_port.h)
+ *   {"command":"mad-register","inode":of that socket,"class","version","oui","kind","methods_low",
+ * "methods_high"} -> "id","number"; {"command":"mad-unregister","inode","id"}
  *   tools: {"command":"hosts"},
  * {"command":"status"}, {"command":"link","node":..,"port":..,"up":bool},
  * {"command":"refresh","host":..}, {"command":"down"}, {"command":"wait-active","timeout_ms":N}
+ *   "capture": host/capture_channel.h; "fault-add", "fault-list", "fault-clear", "fault-record",
+ * "fault-replay": daemon/fault_commands.c; "explain": daemon/explain_commands.c
  */
 #ifndef SOFTIB_HOST_PROTOCOL_H
 #define SOFTIB_HOST_PROTOCOL_H
@@ -44,12 +58,36 @@ enum {
 /* In-band records of the up and down rings. record->port is (adapter index << 8 | port number). */
 enum record_kind {
 	RECORD_PACKET = 1,   /* both ways, and on direct rings: packet_encode()d bytes; packet_count
-				from the record */
+				from the record; up: word = static rate of the address vector (a
+				code of wire/rate.h; 0: as fast as the port) */
 	RECORD_RESOLVE = 2,  /* up: struct resolve_request */
 	RECORD_RESOLVED = 3, /* down: struct resolve_answer */
 	RECORD_RING_OFFERED = 4, /* down: record->word = ring id; a peer will send on it; fetch it
 				    with "ring" and read it from now on */
 	RECORD_PORT_UPDATE = 5,	 /* down: struct port_update */
+	/* XRC targets of domains that processes share: record->word = QPN. */
+	RECORD_TARGET_LENT = 6,	    /* down: struct target_loan, then the state */
+	RECORD_TARGET_PACKET = 7,   /* down: as RECORD_PACKET, for a target that was lent */
+	RECORD_TARGET_RECALLED = 8, /* down: give it back when it is idle; packet_count 1: now */
+	RECORD_TARGET_EVENT = 9,    /* down: packet_count = enum qp_event that it raised */
+	RECORD_TARGET_RETURNED = 10, /* up: struct target_return, then the state */
+	RECORD_TARGET_CLOSED = 11,   /* up: no consumer of this process has it open any more */
+	RECORD_VERB_FAULT = 13,	     /* down: struct verb_fault (host/verb_faults.h) */
+	RECORD_DOMAIN_CLOSED = 12,   /* up: record->word = id of the domain */
+};
+
+enum { TARGET_STATE_BYTES_MAX = 4096 };
+
+/* What the state consists of is the programs' business; softibd keeps it. */
+struct target_loan {
+	uint32_t domain_id;
+	uint32_t is_lost; /* whoever had it died: no state follows */
+};
+
+struct target_return {
+	uint32_t taken_count; /* RECORD_TARGET_PACKETs since it was lent: with fewer than were sent
+				 it is not given back yet */
+	uint32_t events;      /* bits of enum qp_event: for all that have the target open */
 };
 
 struct resolve_request {

@@ -5,6 +5,10 @@
 #include <string.h>
 #include "host/attachment.h"
 #include "host/direct_channels.h"
+#include "host/target_loans.h"
+#include "host/verb_faults.h"
+#include "net/hca/injected_event.h"
+#include "net/hca/shared_target.h"
 #include "wire/mtu.h"
 #include "wire/packet.h"
 
@@ -54,7 +58,16 @@ static void receive_packet(struct attachment *attachment, time_ns now,
 		attachment->malformed++;
 		return;
 	}
-	hca_receive(&adapter->hca, now, (uint8_t)record->port, &packet);
+	if (likely(record->kind == RECORD_PACKET)) {
+		hca_receive(&adapter->hca, now, (uint8_t)record->port, &packet);
+		return;
+	}
+
+	struct qp_object *target =
+		index_table_get(&adapter->hca.qps, packet.bth.destination_qpn);
+
+	if (target && target->is_shared)
+		shared_target_receive(target, now, (uint8_t)record->port, &packet);
 }
 
 static bool receive_direct(struct attachment *attachment, struct channel *channel, time_ns now)
@@ -111,11 +124,35 @@ static void receive_port_update(struct attachment *attachment, const struct ring
 		hca_port_update(&adapter->hca, &update.view, update.client_reregister != 0);
 }
 
+/* Events are raised by every adapter; the rest is for the verbs, which are the same for all. */
+static void receive_fault(struct attachment *attachment, time_ns now,
+			  const struct ring_record *record)
+{
+	struct verb_fault fault;
+	bool is_told = false;
+
+	if (record->byte_count < sizeof(fault))
+		return;
+	memcpy(&fault, record->body, sizeof(fault));
+	for (unsigned index = 0; index < attachment->adapter_limit; index++) {
+		struct adapter *adapter = adapter_at(attachment, index);
+
+		if (!adapter)
+			continue;
+		if (fault.kind == VERB_FAULT_EVENT && fault.event < ASYNC_EVENT_COUNT)
+			hca_inject_event(&adapter->hca, now, (enum hca_event_type)fault.event);
+		else if (adapter->hca.owner.fault && !is_told)
+			adapter->hca.owner.fault(adapter->hca.owner.context, &fault);
+		is_told = true;
+	}
+}
+
 static void receive_from_softibd(struct attachment *attachment, time_ns now,
 				 const struct ring_record *record)
 {
 	switch (record->kind) {
 	case RECORD_PACKET:
+	case RECORD_TARGET_PACKET:
 		receive_packet(attachment, now, record);
 		break;
 	case RECORD_RESOLVED:
@@ -127,6 +164,14 @@ static void receive_from_softibd(struct attachment *attachment, time_ns now,
 		break;
 	case RECORD_PORT_UPDATE:
 		receive_port_update(attachment, record);
+		break;
+	case RECORD_TARGET_LENT:
+	case RECORD_TARGET_RECALLED:
+	case RECORD_TARGET_EVENT:
+		target_loans_receive(attachment, record);
+		break;
+	case RECORD_VERB_FAULT:
+		receive_fault(attachment, now, record);
 		break;
 	default:
 		attachment->malformed++;

@@ -4,6 +4,7 @@
 
 #include "host/attachment.h"
 #include "wire/packet.h"
+#include "net/transport/responses.h"
 
 enum {
 	BATCH_PACKETS = 16, /* of one queue pair before the next gets its turn */
@@ -25,7 +26,7 @@ static uint64_t wire_words(const struct packet *packet, size_t byte_count)
 	return total / 4;
 }
 
-static void mark_dirty(struct attachment *attachment, struct channel *channel)
+void transmit_mark_dirty(struct attachment *attachment, struct channel *channel)
 {
 	if (!list_is_linked(&channel->dirty))
 		list_append(&attachment->dirty, &channel->dirty);
@@ -40,8 +41,8 @@ void transmit_flush(struct attachment *attachment)
 }
 
 /* The room was looked at before the packets were made, so there is some. */
-static void write_packet(struct channel *channel, uint16_t port, const struct packet *packet,
-			 size_t byte_count)
+static void write_packet(struct channel *channel, uint16_t port, uint8_t static_rate,
+			 const struct packet *packet, size_t byte_count)
 {
 	struct ring_record *record = ring_reserve(&channel->out, (uint32_t)byte_count);
 
@@ -50,6 +51,7 @@ static void write_packet(struct channel *channel, uint16_t port, const struct pa
 	record->kind = RECORD_PACKET;
 	record->port = port;
 	record->packet_count = packet->packet_count;
+	record->word = static_rate;
 	packet_encode(packet, record->body);
 	ring_commit(&channel->out, record);
 	if (channel->out.tail - channel->out.published >= PUBLISH_BYTES)
@@ -83,15 +85,18 @@ static void park(struct attachment *attachment, struct hca *hca, struct qp *qp,
 
 /* Lets a queue pair transmit into a channel; flow is NULL on the fabric path. Returns false if it
  * was parked instead. */
-static bool transmit_into(struct attachment *attachment, struct hca *hca, struct qp *qp,
-			  struct channel *channel, struct flow *flow, uint16_t port, time_ns now)
+static bool transmit_into(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
+			  struct channel *channel, struct flow *flow, time_ns now)
 {
+	struct attachment *attachment = adapter->attachment;
+	uint16_t source_port = (uint16_t)(adapter->description->index << 8 | route->port_number);
+	uint16_t port = flow ? flow->destination_port : source_port;
 	struct packet packets[BATCH_PACKETS];
 	unsigned packets_max = packets_that_fit(channel, TRANSMIT_RECORD_BYTES);
 	bool has_room = packets_max != 0;
 
 	if (unlikely(!has_room && !channel->is_stalled)) {
-		park(attachment, hca, qp, channel, now);
+		park(attachment, &adapter->hca, qp, channel, now);
 		return false;
 	}
 
@@ -108,14 +113,14 @@ static bool transmit_into(struct attachment *attachment, struct hca *hca, struct
 			attachment->discarded++;
 			continue;
 		}
-		write_packet(channel, port, &packets[i], byte_count);
+		write_packet(channel, port, route->static_rate, &packets[i], byte_count);
 		if (flow)
 			flow_count(flow, packets[i].packet_count,
 				   wire_words(&packets[i], byte_count));
 	}
 	attachment->sends_through_softibd = !flow;
 	qp->owner_position = channel->out.tail;
-	mark_dirty(attachment, channel);
+	transmit_mark_dirty(attachment, channel);
 	return true;
 }
 
@@ -147,7 +152,21 @@ static void ask(struct attachment *attachment, struct flow *flow)
 	record->byte_count = sizeof(request);
 	__builtin_memcpy(record->body, &request, sizeof(request));
 	ring_commit(&softibd->out, record);
-	mark_dirty(attachment, softibd);
+	transmit_mark_dirty(attachment, softibd);
+}
+
+static void forget_route(struct qp_object *object, void *context)
+{
+	(void)context;
+	object->qp.owner_route = NULL;
+}
+
+static void forget_idle_flows(struct attachment *attachment)
+{
+	for (unsigned i = 0; i < attachment->adapter_limit; i++)
+		if (attachment->adapters[i] && attachment->adapters[i]->has_hca)
+			hca_for_each_qp(&attachment->adapters[i]->hca, forget_route, NULL);
+	flow_table_forget_idle(&attachment->flows);
 }
 
 static struct flow *flow_of(struct adapter *adapter, struct qp *qp, const struct qp_route *route)
@@ -157,6 +176,8 @@ static struct flow *flow_of(struct adapter *adapter, struct qp *qp, const struct
 
 	if (likely(flow && flow->key == key))
 		return flow;
+	if (unlikely(flow_table_is_full(&adapter->attachment->flows)))
+		forget_idle_flows(adapter->attachment);
 	flow = flow_table_get(&adapter->attachment->flows, key, route->destination_qpn);
 	qp->owner_route = flow;
 	return flow;
@@ -174,13 +195,19 @@ static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_
 			time_ns now)
 {
 	struct attachment *attachment = adapter->attachment;
+
+	/* No ring goes through a router, and its DLID may be somebody else's here. And what the
+	 * next process that has a shared target answers must not overtake what this one does. */
+	if (unlikely(route->leaves_subnet || container_of(qp, struct qp_object, qp)->is_shared)) {
+		qp->owner_route = NULL;
+		return transmit_into(adapter, qp, route, &attachment->softibd, NULL, now);
+	}
+
 	struct flow *flow = flow_of(adapter, qp, route);
-	uint16_t source_port = (uint16_t)(adapter->description->index << 8 | route->port_number);
 
 	if (unlikely(!flow)) {
 		/* No memory to remember the flow: the fabric path needs none. */
-		return transmit_into(attachment, &adapter->hca, qp, &attachment->softibd, NULL,
-				     source_port, now);
+		return transmit_into(adapter, qp, route, &attachment->softibd, NULL, now);
 	}
 	if ((flow->state == FLOW_DIRECT || flow->state == FLOW_FABRIC) &&
 	    unlikely(is_out_of_date(flow, attachment_generation(attachment), now)))
@@ -188,12 +215,10 @@ static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_
 
 	switch (flow->state) {
 	case FLOW_DIRECT:
-		return transmit_into(attachment, &adapter->hca, qp, flow->channel, flow,
-				     flow->destination_port, now);
+		return transmit_into(adapter, qp, route, flow->channel, flow, now);
 	case FLOW_FABRIC:
 	case FLOW_FABRIC_ALWAYS:
-		return transmit_into(attachment, &adapter->hca, qp, &attachment->softibd, NULL,
-				     source_port, now);
+		return transmit_into(adapter, qp, route, &attachment->softibd, NULL, now);
 	case FLOW_UNRESOLVED:
 		ask(attachment, flow);
 		if (flow->state == FLOW_UNRESOLVED) {
@@ -209,6 +234,20 @@ static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_
 	hca_ready_remove(&adapter->hca, qp);
 	list_append(&flow->waiting, &qp->ready_link);
 	return false;
+}
+
+void transmit_last_answers(struct adapter *adapter, struct qp *qp, time_ns now)
+{
+	const struct flow *flow = qp->owner_route;
+	struct qp_route route;
+
+	if (!attachment_is_usable(adapter->attachment) || (flow && flow->state == FLOW_DIRECT))
+		return;
+	for (unsigned round = 0; round < ROUNDS_MAX && responses_are_due(qp); round++) {
+		if (!qp_next_route(qp, now, &route) ||
+		    !transmit_into(adapter, qp, &route, &adapter->attachment->softibd, NULL, now))
+			return;
+	}
 }
 
 bool transmit_adapter(struct adapter *adapter, time_ns now)

@@ -10,6 +10,7 @@
 
 struct adapter;
 struct attachment;
+struct channel;
 struct qp;
 
 enum {
@@ -20,8 +21,13 @@ enum {
 
 /* Lets the ready queue pairs of an adapter transmit. Returns whether one did. */
 bool transmit_adapter(struct adapter *adapter, time_ns now);
+/* A queue pair is about to stop: what it owes its peer, and what waits for a flow to be resolved,
+ * goes by the fabric. An adapter would have acknowledged at once. */
+void transmit_last_answers(struct adapter *adapter, struct qp *qp, time_ns now);
 /* For the queue pairs' environment: what this one sent last lies unread in a ring whose reader is alive. */
 bool transmit_is_underway(const struct qp *qp, time_ns now);
+/* Something was written to the channel. */
+void transmit_mark_dirty(struct attachment *attachment, struct channel *channel);
 /* Shows everything written to those who read it. */
 void transmit_flush(struct attachment *attachment);
 

@@ -3,6 +3,7 @@
  * gets errors on what it inherited, and can open the device for itself.
  * Covers: api/libibverbs/fork.c */
 #include "verbs_client.h"
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,10 @@ enum { MESSAGE_BYTES = 3000, ROUNDS = 50 };
 
 static struct device device;
 static struct endpoint a, b;
+
+/* A domain that other processes could open, and a target in it. */
+static struct ibv_xrcd *xrcd;
+static struct ibv_qp *target;
 
 static void exchange(struct endpoint *from, struct endpoint *to, unsigned seed)
 {
@@ -75,6 +80,45 @@ static void child_sets_up_and_takes_down(void)
 	exit(0);
 }
 
+/* It closes only its own idea of them. */
+static void child_closes_the_domain(void)
+{
+	CHECK_EQUAL(ibv_destroy_qp(target), 0);
+	CHECK_EQUAL(ibv_close_xrcd(xrcd), 0);
+	exit(0);
+}
+
+static void open_domain(FILE *file)
+{
+	struct ibv_xrcd_init_attr domain = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = fileno(file),
+		.oflags = O_CREAT,
+	};
+	struct ibv_qp_init_attr_ex options = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+	};
+
+	xrcd = ibv_open_xrcd(device.context, &domain);
+	CHECK(xrcd);
+	options.xrcd = xrcd;
+	target = ibv_create_qp_ex(device.context, &options);
+	CHECK(target);
+}
+
+static void close_domain(void)
+{
+	struct ibv_qp_init_attr options;
+	struct ibv_qp_attr attr;
+
+	CHECK_EQUAL(ibv_query_qp(target, &attr, IBV_QP_STATE, &options), 0);
+	CHECK_EQUAL(attr.qp_state, IBV_QPS_RESET);
+	CHECK_EQUAL(ibv_close_xrcd(xrcd), EBUSY);
+	CHECK_EQUAL(ibv_destroy_qp(target), 0);
+	CHECK_EQUAL(ibv_close_xrcd(xrcd), 0);
+}
+
 static void child_opens_the_device(void)
 {
 	struct device own = device_open();
@@ -134,6 +178,14 @@ int main(void)
 	with_child("posts and polls", child_posts_and_polls);
 	with_child("sets up and takes down", child_sets_up_and_takes_down);
 	with_child("opens the device", child_opens_the_device);
+
+	FILE *file = tmpfile();
+
+	CHECK(file);
+	open_domain(file);
+	with_child("closes the domain", child_closes_the_domain);
+	close_domain();
+	fclose(file);
 	endpoint_close(&a);
 	endpoint_close(&b);
 	device_close(&device);

@@ -3,10 +3,12 @@
  * A host layer of one adapter whose port leads back to itself, so that the verbs programs run with
  * no fabric, also under sanitizers. All progress is inline.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <time.h>
 #include "host/adapter.h"
 #include "host/session.h"
+#include "host/shared_domains.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
 #include "wire/subnet_attributes.h"
@@ -150,6 +152,12 @@ void adapter_transmit(struct adapter *adapter, time_ns now)
 	}
 }
 
+void adapter_last_answers(struct adapter *adapter, struct qp_object *qp, time_ns now)
+{
+	(void)qp;
+	adapter_transmit(adapter, now);
+}
+
 bool adapter_sends_through_softibd(const struct adapter *adapter)
 {
 	(void)adapter;
@@ -177,4 +185,62 @@ int adapter_more_qpns(struct adapter *adapter)
 	if (!error)
 		adapter->next_qpn += QPNS_PER_BLOCK;
 	return error;
+}
+
+/* There are no other processes, so that no domain has an id. */
+int adapter_domain_open(struct adapter *adapter, const struct xrcd_file *file,
+			enum xrcd_opening opening, struct xrcd **ret_xrcd)
+{
+	adapter_lock(adapter);
+
+	int error = xrcd_open(&adapter->hca, file, opening, ret_xrcd);
+
+	adapter_unlock(adapter);
+	return error;
+}
+
+int adapter_domain_close(struct adapter *adapter, struct xrcd *xrcd)
+{
+	adapter_lock(adapter);
+
+	int error = xrcd_close(xrcd);
+
+	adapter_unlock(adapter);
+	return error;
+}
+
+int adapter_target_create(struct adapter *adapter, const struct qp_options *options,
+			  struct qp_object **ret_object)
+{
+	return qp_object_create(&adapter->hca, options, ret_object);
+}
+
+int adapter_target_open(struct adapter *adapter, struct xrcd *xrcd, uint32_t qpn, void *context,
+			struct qp_object **ret_object)
+{
+	(void)adapter;
+	(void)xrcd;
+	(void)qpn;
+	(void)context;
+	(void)ret_object;
+	return -EINVAL;
+}
+
+void adapter_target_close(struct adapter *adapter, struct qp_object *object)
+{
+	(void)adapter;
+	(void)object;
+}
+
+int adapter_target_hold(struct adapter *adapter, struct qp_object *object)
+{
+	(void)adapter;
+	(void)object;
+	return 0;
+}
+
+void adapter_target_release(struct adapter *adapter, struct qp_object *object)
+{
+	(void)adapter;
+	(void)object;
 }

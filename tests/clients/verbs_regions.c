@@ -2,6 +2,7 @@
 /* Regions of odd kinds and in odd places: null ones, changed ones, imported ones, and memory that
  * can't be registered.
  * Covers: api/libibverbs/null_mr.c api/libibverbs/mr.c api/libibverbs/import.c
+ * api/libibverbs/export_table.c api/libibverbs/foreign_memory.c
  * api/libibverbs/device_memory.c */
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -283,53 +284,200 @@ static void domain_is_ended_by_any_handle(struct device *device)
 	CHECK_EQUAL(ibv_close_device(context), 0);
 }
 
-/* What the other process does with a descriptor that it was given: it gets the adapter, but the
- * objects are where they were made. */
-static int import_in_another_process(int file, uint32_t pd_handle)
+enum { SHARED_BYTES = 1 << 16, PAYLOAD_AT = 4096, PAYLOAD_BYTES = 5000, COPY_AT = 1 << 15 };
+
+/* What goes by exec to the process that imports. */
+struct import_offer {
+	int file;
+	uint32_t pd, shared_mr, private_mr, dm;
+};
+
+static void wait_for(const uint8_t *flag, uint8_t value)
 {
+	time_t end = time(NULL) + POLL_SECONDS_MAX;
+
+	while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) != value)
+		CHECK(time(NULL) <= end);
+}
+
+/* The imported region's place in the other process is its address to peers; here it has none. */
+static struct ibv_send_wr to_import(enum ibv_wr_opcode opcode, struct ibv_sge *sge,
+				    const struct ibv_mr *mr, uint64_t iova)
+{
+	return (struct ibv_send_wr){
+		.sg_list = sge,
+		.num_sge = 1,
+		.opcode = opcode,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = {iova, mr->rkey},
+	};
+}
+
+/* Queue pairs of this process in the other's domain reach the other's memory, by either key, until
+ * that is deregistered there. */
+static void use_import(struct ibv_context *context, struct ibv_pd *pd, struct ibv_mr *mr,
+		       uint64_t iova)
+{
+	struct device device = {.context = context, .pd = pd};
+
+	CHECK_EQUAL(ibv_query_port(context, 1, &device.port), 0);
+	CHECK_EQUAL(device.port.state, IBV_PORT_ACTIVE);
+
+	couple_open(&device);
+
+	struct ibv_sge from_import = {iova + PAYLOAD_AT, PAYLOAD_BYTES, mr->lkey};
+	struct ibv_sge from_own = sge_of(&a, 0, PAYLOAD_BYTES);
+	struct ibv_sge flag = sge_of(&a, SHARED_BYTES, 1);
+	struct ibv_send_wr send = {.sg_list = &from_import,
+				   .num_sge = 1,
+				   .opcode = IBV_WR_SEND,
+				   .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr copy =
+		to_import(IBV_WR_RDMA_WRITE, &from_own, mr, iova + COPY_AT);
+	struct ibv_send_wr tell = to_import(IBV_WR_RDMA_WRITE, &flag, mr, iova);
+	struct ibv_send_wr look = to_import(IBV_WR_RDMA_READ, &flag, mr, iova);
+
+	post_receive(&b, 1, 0, PAYLOAD_BYTES);
+	post(&a, &send);
+	expect_status(a.cq, IBV_WC_SUCCESS);
+	expect_status(b.cq, IBV_WC_SUCCESS);
+	memcpy(a.bytes, b.bytes, PAYLOAD_BYTES);
+	post(&a, &copy);
+	expect_status(a.cq, IBV_WC_SUCCESS);
+	a.bytes[SHARED_BYTES] = 1;
+	post(&a, &tell);
+	expect_status(a.cq, IBV_WC_SUCCESS);
+	/* The other process deregisters it now. */
+	for (struct ibv_wc wc = {.status = IBV_WC_SUCCESS}; wc.status == IBV_WC_SUCCESS;) {
+		post(&a, &look);
+		wc = wait_completion(a.cq);
+		if (wc.status != IBV_WC_SUCCESS)
+			CHECK_EQUAL(wc.status, IBV_WC_REM_ACCESS_ERR);
+	}
+	endpoint_close(&a);
+	endpoint_close(&b);
+}
+
+static int import_in_another_process(char **arguments)
+{
+	int file = (int)strtol(arguments[0], NULL, 10);
+	uint64_t iova = strtoull(arguments[5], NULL, 10);
+	uint32_t handles[4];
+	uint8_t word[8];
+
+	for (unsigned i = 0; i < 4; i++)
+		handles[i] = (uint32_t)strtoul(arguments[1 + i], NULL, 10);
+
 	struct ibv_context *context = ibv_import_device(file);
-	struct ibv_port_attr port;
 
 	CHECK(context);
 	CHECK_EQUAL(context->cmd_fd, file);
-	CHECK_EQUAL(ibv_query_port(context, 1, &port), 0);
-	CHECK_EQUAL(port.state, IBV_PORT_ACTIVE);
+	CHECK(!ibv_import_pd(context, 0xdead) && errno == ENOENT);
 
-	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_pd *pd = ibv_import_pd(context, handles[0]);
+	struct ibv_pd *again = ibv_import_pd(context, handles[0]);
+	struct ibv_pd *own = ibv_alloc_pd(context);
 
-	/* Not even when it has one of the same number. */
-	CHECK(pd);
-	CHECK(!ibv_import_pd(context, pd_handle) && errno == ENOENT);
-	CHECK_EQUAL(ibv_dealloc_pd(pd), 0);
+	CHECK(pd && again && own);
+	CHECK(!ibv_import_mr(pd, 0xdead) && errno == ENOENT);
+	CHECK(!ibv_import_mr(own, handles[1]) && errno == ENOENT);
+	/* What a process has for itself can't be had by another. */
+	CHECK(!ibv_import_mr(pd, handles[2]) && errno == EOPNOTSUPP);
+
+	struct ibv_dm *dm = ibv_import_dm(context, handles[3]);
+	struct ibv_mr *mr = ibv_import_mr(pd, handles[1]);
+
+	CHECK(dm && mr);
+	CHECK(!mr->addr);
+	CHECK_EQUAL(mr->length, SHARED_BYTES);
+	CHECK_EQUAL(mr->rkey, handles[1]);
+	CHECK_EQUAL(ibv_memcpy_from_dm(word, dm, 0, sizeof(word)), 0);
+	CHECK_EQUAL(ibv_memcpy_to_dm(dm, 8, word, sizeof(word)), 0);
+	ibv_unimport_dm(dm);
+	use_import(context, again, mr, iova);
+	ibv_unimport_mr(mr);
+	ibv_unimport_pd(again);
+	ibv_unimport_pd(pd);
+	CHECK_EQUAL(ibv_dealloc_pd(own), 0);
 	CHECK_EQUAL(ibv_close_device(context), 0);
 	return 0;
 }
 
+static pid_t start_importer(const struct import_offer *offer, const uint8_t *shared)
+{
+	enum { ARGUMENTS = 6 };
+	char texts[ARGUMENTS][24];
+	pid_t child = fork();
+
+	CHECK(child >= 0);
+	if (child > 0)
+		return child;
+	snprintf(texts[0], sizeof(texts[0]), "%d", offer->file);
+	snprintf(texts[1], sizeof(texts[1]), "%u", offer->pd);
+	snprintf(texts[2], sizeof(texts[2]), "%u", offer->shared_mr);
+	snprintf(texts[3], sizeof(texts[3]), "%u", offer->private_mr);
+	snprintf(texts[4], sizeof(texts[4]), "%u", offer->dm);
+	snprintf(texts[5], sizeof(texts[5]), "%llu", (unsigned long long)(uintptr_t)shared);
+	execl("/proc/self/exe", "verbs_regions", texts[0], texts[1], texts[2], texts[3], texts[4],
+	      texts[5], (char *)NULL);
+	_exit(127);
+}
+
 static void import_between_processes(struct device *device)
 {
-	char file[16], handle[16];
+	const uint8_t pattern[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+	struct ibv_alloc_dm_attr dm_attr = {.length = 4096};
+	int memory = memfd_create("verbs-regions", MFD_CLOEXEC);
+	struct endpoint own = {.device = device};
+	struct ibv_dm *dm = ibv_alloc_dm(device->context, &dm_attr);
+	uint8_t word[8];
 	int status;
-	pid_t child;
 
-	/* A copy that lives through exec. */
-	snprintf(file, sizeof(file), "%d", dup(device->context->cmd_fd));
-	snprintf(handle, sizeof(handle), "%u", device->pd->handle);
-	child = fork();
-	CHECK(child >= 0);
-	if (child == 0) {
-		execl("/proc/self/exe", "verbs_regions", file, handle, (char *)NULL);
-		_exit(127);
-	}
+	CHECK(memory >= 0 && dm);
+	CHECK_EQUAL(ftruncate(memory, SHARED_BYTES), 0);
+
+	uint8_t *shared =
+		mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+
+	CHECK(shared != MAP_FAILED);
+
+	struct ibv_mr *mr = ibv_reg_mr(device->pd, shared, SHARED_BYTES, ALL_ACCESS);
+
+	CHECK(mr);
+	endpoint_register(&own);
+	fill(shared + PAYLOAD_AT, PAYLOAD_BYTES, 17);
+	CHECK_EQUAL(ibv_memcpy_to_dm(dm, 0, pattern, sizeof(pattern)), 0);
+
+	const struct import_offer offer = {
+		/* A copy that lives through exec. */
+		.file = dup(device->context->cmd_fd),
+		.pd = device->pd->handle,
+		.shared_mr = mr->handle,
+		.private_mr = own.mr->handle,
+		.dm = dm->handle,
+	};
+	pid_t child = start_importer(&offer, shared);
+
+	wait_for(shared, 1);
+	CHECK(memcmp(shared + COPY_AT, shared + PAYLOAD_AT, PAYLOAD_BYTES) == 0);
+	CHECK_EQUAL(ibv_dereg_mr(mr), 0);
 	CHECK_EQUAL(waitpid(child, &status, 0), child);
 	CHECK(WIFEXITED(status));
 	CHECK_EQUAL(WEXITSTATUS(status), 0);
+	CHECK_EQUAL(ibv_memcpy_from_dm(word, dm, 8, sizeof(word)), 0);
+	CHECK(memcmp(word, pattern, sizeof(word)) == 0);
+	CHECK_EQUAL(ibv_free_dm(dm), 0);
+	CHECK_EQUAL(ibv_dereg_mr(own.mr), 0);
+	free(own.bytes);
+	munmap(shared, SHARED_BYTES);
+	close(memory);
+	close(offer.file);
 }
 
 int main(int argument_count, char **arguments)
 {
-	if (argument_count == 3)
-		return import_in_another_process((int)strtol(arguments[1], NULL, 10),
-						 (uint32_t)strtoul(arguments[2], NULL, 10));
+	if (argument_count == 7)
+		return import_in_another_process(arguments + 1);
 
 	struct device device = device_open();
 

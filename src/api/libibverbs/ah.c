@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "api/libibverbs/address.h"
+#include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/misuse.h"
 #include "base/bytes.h"
 
@@ -14,6 +15,11 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
 	struct context_object *context = context_of(pd->context);
 	const struct address_vector vector = address_from_attr(attr);
+	int fault = injected_fault(VERB_CREATE_AH);
+
+	if (unlikely(fault))
+		return verbs_null(fault);
+
 	struct verbs_ah *ah = calloc(1, sizeof(*ah));
 
 	if (!ah)

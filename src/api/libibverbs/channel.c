@@ -3,11 +3,17 @@
 #include "api/libibverbs/objects.h"
 
 #include <stdlib.h>
+#include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
 
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
+	int fault = injected_fault(VERB_CREATE_COMP_CHANNEL);
+
+	if (unlikely(fault))
+		return verbs_null(fault);
+
 	struct verbs_channel *channel = calloc(1, sizeof(*channel));
 
 	if (!channel)

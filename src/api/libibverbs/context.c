@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "api/libibverbs/events.h"
+#include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/import.h"
 #include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
@@ -55,6 +56,7 @@ static int attach(struct context_object *context, struct verbs_device *device)
 	const struct hca_owner owner = {
 		.event = events_raise,
 		.cq_notify = verbs_cq_notify,
+		.fault = fault_injection_receive,
 		.context = device,
 	};
 	struct session *session;
@@ -85,7 +87,7 @@ struct ibv_context *context_open(struct ibv_device *device, int file)
 
 	warnings_init();
 	context->device = device_of(device);
-	context->identity = import_file_identity(file);
+	context->identity = import_file_identity(file, &context->exporter);
 	list_init(&context->link);
 	list_init(&context->qps);
 	error = event_queue_open(&context->events);
@@ -107,6 +109,7 @@ struct ibv_context *context_open(struct ibv_device *device, int file)
 close_events:
 	event_queue_close(&context->events);
 free_context:
+	export_table_close(&context->exports);
 	free(context);
 	return verbs_null(error);
 }
@@ -114,7 +117,7 @@ free_context:
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
 	int file;
-	int error = import_file_create(device_of(device), &file);
+	int error = export_file_create(device_of(device)->node_guid, &file);
 
 	if (error)
 		return verbs_null(error);
@@ -125,6 +128,14 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 		error = errno;
 		close(file);
 		errno = error;
+		return NULL;
+	}
+	export_table_open(&context_of(context)->exports, file);
+	/* Only who has attached knows what is to fail. */
+	error = injected_fault(VERB_OPEN_DEVICE);
+	if (unlikely(error)) {
+		ibv_close_device(context);
+		return verbs_null(error);
 	}
 	return context;
 }
@@ -150,6 +161,7 @@ static void release(struct context_object *context)
 	adapter_close(context->adapter);
 	pthread_mutex_unlock(&device->mutex);
 	pthread_mutex_destroy(&context->block.verbs.context.mutex);
+	export_table_close(&context->exports);
 	free(context);
 }
 

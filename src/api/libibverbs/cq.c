@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include "api/libibverbs/events.h"
+#include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
 
@@ -26,11 +27,28 @@ static int make_object(struct verbs_cq *cq, struct context_object *context, uint
 	return error;
 }
 
+/* Memory of the program's own, where its parent domain has some; -ENOMEM. */
+static int borrow_memory(struct verbs_cq *cq, struct ibv_pd *pd)
+{
+	const size_t sizes[LENT_PIECES] = {cq->object->slot_count * sizeof(struct completion)};
+	int error = lent_memory_take(&cq->lent, pd, LENT_FOR_CQ, sizes);
+
+	if (error || !cq->lent.pieces[0])
+		return error;
+	adapter_lock(cq->adapter);
+	cq_lend(cq->object, cq->lent.pieces[0]);
+	adapter_unlock(cq->adapter);
+	return 0;
+}
+
 static struct verbs_cq *create(struct ibv_context *public, uint32_t cqe_count, void *cq_context,
 			       struct ibv_comp_channel *channel, uint32_t vector)
 {
 	struct context_object *context = context_of(public);
+	int fault = injected_fault(VERB_CREATE_CQ);
 
+	if (unlikely(fault))
+		return verbs_null(fault);
 	if (vector >= (uint32_t) public->num_comp_vectors)
 		return verbs_null(-EINVAL);
 
@@ -96,6 +114,11 @@ struct ibv_cq_ex *verbs_create_cq_ex(struct ibv_context *context, struct ibv_cq_
 	if (!cq)
 		return NULL;
 	cq->is_single_threaded = flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
+	if (borrow_memory(cq, attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD ? attr->parent_domain
+									 : NULL) != 0) {
+		ibv_destroy_cq((struct ibv_cq *)&cq->cq);
+		return verbs_null(-ENOMEM);
+	}
 	return &cq->cq;
 }
 
@@ -219,6 +242,7 @@ int ibv_destroy_cq(struct ibv_cq *public)
 		adapter_unlock(cq->adapter);
 	}
 	pthread_mutex_destroy(&cq->polling);
+	lent_memory_return(&cq->lent);
 	free(cq);
 	context_object_gone(context);
 	return 0;

@@ -36,6 +36,29 @@ static struct verbs_device *device_create(const struct adapter_description *desc
 	return device;
 }
 
+/* Another thread may have held them when the process forked; what it was about to do, the child does
+ * not. */
+static void after_fork_in_child(void)
+{
+	pthread_mutex_init(&devices_mutex, NULL);
+	for (unsigned i = 0; i < SESSION_ADAPTERS_MAX; i++)
+		if (devices[i])
+			pthread_mutex_init(&devices[i]->mutex, NULL);
+}
+
+static void register_fork_handler(void)
+{
+	/* Without memory for it a child must not fork while another thread opens a device. */
+	(void)!pthread_atfork(NULL, NULL, after_fork_in_child);
+}
+
+static void handle_forks(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, register_fork_handler);
+}
+
 /* The device of that index, made at its first use. */
 static struct verbs_device *device_get(const struct session *session, unsigned index)
 {
@@ -54,6 +77,7 @@ struct ibv_device **ibv_get_device_list(int *ret_count)
 	struct session *session;
 	unsigned count = 0;
 
+	handle_forks();
 	if (session_get(&session) == 0)
 		count = session_adapter_count(session);
 	if (count > SESSION_ADAPTERS_MAX)

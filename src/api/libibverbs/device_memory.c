@@ -2,9 +2,11 @@
 /* Memory on the adapter: here, pages that programs reach only through copies and keys. */
 #include "api/libibverbs/device_memory.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "api/libibverbs/mr.h"
 #include "api/libibverbs/operations.h"
 
@@ -45,6 +47,45 @@ static int copy_from(void *ret_bytes, struct ibv_dm *public, uint64_t offset, si
 	return 0;
 }
 
+/* In a file of its own, so that another process can have it as well; without one, where there is no
+ * descriptor left or files are limited, for this process only. */
+static int map_bytes(struct verbs_dm *dm, size_t byte_count)
+{
+	dm->file = memfd_create("softib-device-memory", MFD_CLOEXEC);
+	if (dm->file >= 0 && posix_fallocate(dm->file, 0, (off_t)byte_count) != 0) {
+		close(dm->file);
+		dm->file = -1;
+	}
+	dm->bytes = mmap(NULL, byte_count, PROT_READ | PROT_WRITE,
+			 dm->file >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, dm->file, 0);
+	if (dm->bytes == MAP_FAILED) {
+		if (dm->file >= 0)
+			close(dm->file);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void device_memory_init(struct verbs_dm *dm, uint8_t *bytes, size_t byte_count)
+{
+	dm->bytes = bytes;
+	dm->byte_count = byte_count;
+	dm->dm.memcpy_to_dm = copy_to;
+	dm->dm.memcpy_from_dm = copy_from;
+	dm->handle_count = 1;
+}
+
+static void unmap_bytes(struct verbs_dm *dm)
+{
+	if (dm->foreign.bytes) {
+		foreign_memory_unmap(&dm->foreign);
+		return;
+	}
+	munmap(dm->bytes, dm->byte_count);
+	if (dm->file >= 0)
+		close(dm->file);
+}
+
 struct ibv_dm *verbs_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr)
 {
 	static uint32_t last_handle;
@@ -59,20 +100,21 @@ struct ibv_dm *verbs_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_a
 
 	if (!dm)
 		return verbs_null(-ENOMEM);
-	dm->bytes = mmap(NULL, attr->length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			 -1, 0);
-	if (dm->bytes == MAP_FAILED) {
+	if (map_bytes(dm, attr->length) != 0) {
 		free(dm);
 		return verbs_null(-ENOMEM);
 	}
-	dm->byte_count = attr->length;
+	device_memory_init(dm, dm->bytes, attr->length);
 	dm->dm.context = context;
-	dm->dm.memcpy_to_dm = copy_to;
-	dm->dm.memcpy_from_dm = copy_from;
 	dm->dm.handle = __atomic_add_fetch(&last_handle, 1, __ATOMIC_RELAXED);
-	dm->handle_count = 1;
 	adapter_lock(context_of(context)->adapter);
 	list_append(&context_of(context)->device->dms, &dm->link);
+	dm->export_slot =
+		export_table_add(&context_of(context)->exports,
+				 &(struct export_entry){.kind = EXPORT_DM,
+							.handle = dm->dm.handle,
+							.address = (uintptr_t)dm->bytes,
+							.byte_count = dm->byte_count});
 	adapter_unlock(context_of(context)->adapter);
 	return &dm->dm;
 }
@@ -88,9 +130,12 @@ void device_memory_drop(struct verbs_dm *dm)
 
 	bool is_last = --original->handle_count == 0;
 
+	if (dm == original)
+		export_table_remove(&context_of(dm->dm.context)->exports, dm->export_slot);
+
 	adapter_unlock(adapter);
 	if (is_last) {
-		munmap(original->bytes, original->byte_count);
+		unmap_bytes(original);
 		free(original);
 	}
 	if (dm != original)

@@ -3,6 +3,9 @@
 #ifndef SOFTIB_API_LIBIBVERBS_DEVICE_MEMORY_H
 #define SOFTIB_API_LIBIBVERBS_DEVICE_MEMORY_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 enum {
 	DEVICE_MEMORY_BYTES_MAX = 64 << 20,
 	DEVICE_MEMORY_LOG_ALIGN_MAX = 12,
@@ -11,6 +14,8 @@ enum {
 
 struct verbs_dm;
 
+/* The parts that an imported one has too: its bytes and how to copy them. */
+void device_memory_init(struct verbs_dm *dm, uint8_t *bytes, size_t byte_count);
 /* Ends one handle of it, its maker's or an imported one. */
 void device_memory_drop(struct verbs_dm *dm);
 

@@ -2,69 +2,30 @@
 /*
  * Importing: a second context, and further handles of objects, by a command descriptor and numbers.
  *
- * An adapter's objects are in the process that made them, so only contexts of one process share
- * them. A descriptor that comes from another process opens the same adapter, without its objects.
+ * Contexts of one process share the adapter's objects themselves. What another process made is made
+ * again here, as its file lists it: a protection domain for queue pairs and regions of this process,
+ * regions and device memory over the same pages where these can be mapped by both
+ * (foreign_memory.h). It ends there when it ends there.
  */
 #include "api/libibverbs/import.h"
 
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "api/libibverbs/device.h"
 #include "api/libibverbs/device_memory.h"
+#include "api/libibverbs/mr.h"
 
-/* The contents of the file. */
-struct import_note {
-	uint64_t magic;
-	uint64_t node_guid;
-	int64_t process;
-};
-
-#define NOTE_MAGIC 0x736f66746962696dull
-
-/* Under a limit on the size of files this raises SIGXFSZ, which would end a program that only opened
- * a device. */
-static void write_note(int file, const struct import_note *note)
+uint64_t import_file_identity(int file, pid_t *ret_exporter)
 {
-	const struct timespec at_once = {0};
-	sigset_t signal, before;
-
-	sigemptyset(&signal);
-	sigaddset(&signal, SIGXFSZ);
-	pthread_sigmask(SIG_BLOCK, &signal, &before);
-	if (pwrite(file, note, sizeof(*note), 0) < 0)
-		sigtimedwait(&signal, NULL, &at_once);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-/* Without its note the file serves for everything but importing. */
-int import_file_create(const struct verbs_device *device, int *ret_file)
-{
-	const struct import_note note = {NOTE_MAGIC, device->node_guid, getpid()};
-	int file = memfd_create("softib-context", MFD_CLOEXEC);
-
-	if (file < 0)
-		return -errno;
-	write_note(file, &note);
-	*ret_file = file;
-	return 0;
-}
-
-static bool read_note(int file, struct import_note *ret_note)
-{
-	return pread(file, ret_note, sizeof(*ret_note), 0) == (ssize_t)sizeof(*ret_note) &&
-	       ret_note->magic == NOTE_MAGIC;
-}
-
-uint64_t import_file_identity(int file)
-{
-	struct import_note note;
+	struct export_note note;
 	struct stat status;
 
-	if (!read_note(file, &note) || note.process != getpid() || fstat(file, &status) < 0)
+	*ret_exporter = 0;
+	if (!export_file_read(file, &note) || fstat(file, &status) < 0)
 		return 0;
+	if (note.process != getpid())
+		*ret_exporter = (pid_t)note.process;
 	return status.st_ino;
 }
 
@@ -83,9 +44,9 @@ static struct ibv_device *find_device(uint64_t node_guid)
 /* The descriptor belongs to the context from here on. */
 struct ibv_context *ibv_import_device(int file)
 {
-	struct import_note note;
+	struct export_note note;
 
-	if (!read_note(file, &note))
+	if (!export_file_read(file, &note))
 		return verbs_null(-EINVAL);
 
 	struct ibv_device *device = find_device(note.node_guid);
@@ -104,10 +65,46 @@ static struct verbs_pd *find_pd(struct context_object *context, uint32_t handle)
 	list_for_each (link, &context->device->pds) {
 		struct verbs_pd *pd = container_of(link, struct verbs_pd, link);
 
-		if (pd->pd.handle == handle && pd->domain && shares(context, pd->pd.context))
+		/* What this process has made in a foreign context is not what that offers. */
+		if (pd->pd.handle == handle && pd->domain && shares(context, pd->pd.context) &&
+		    pd->is_foreign == (context->exporter != 0))
 			return pd;
 	}
 	return NULL;
+}
+
+/* The same domain, or one that stands for that of another process. The adapter's lock is held. */
+static int get_domain(struct context_object *context, uint32_t handle, struct verbs_pd *ret_pd)
+{
+	struct verbs_pd *original = find_pd(context, handle);
+	struct export_entry entry;
+	uint32_t slot;
+
+	if (original) {
+		original->is_shared = true;
+		ret_pd->is_shared = true;
+		ret_pd->is_foreign = original->is_foreign;
+		ret_pd->domain = original->domain;
+		return 0;
+	}
+	if (!context->exporter || !export_file_find(context->block.verbs.context.cmd_fd, EXPORT_PD,
+						    handle, &entry, &slot))
+		return -ENOENT;
+	ret_pd->is_foreign = true;
+	return hca_pd_alloc(adapter_hca(context->adapter), &ret_pd->domain);
+}
+
+/* The last handle here of another process's domain. The adapter's lock is held. */
+static void drop_domain(struct context_object *context, struct verbs_pd *pd)
+{
+	struct protection_domain *domain = pd->domain;
+
+	if (!context->exporter || !domain || find_pd(context, pd->pd.handle))
+		return;
+	/* What still uses it keeps it. */
+	if (hca_pd_dealloc(adapter_hca(context->adapter), domain) != 0)
+		return;
+	pd->domain = NULL;
 }
 
 struct ibv_pd *ibv_import_pd(struct ibv_context *public, uint32_t pd_handle)
@@ -119,21 +116,18 @@ struct ibv_pd *ibv_import_pd(struct ibv_context *public, uint32_t pd_handle)
 		return verbs_null(-ENOMEM);
 	adapter_lock(context->adapter);
 
-	struct verbs_pd *original = find_pd(context, pd_handle);
+	int error = get_domain(context, pd_handle, pd);
 
-	if (original) {
-		original->is_shared = true;
-		pd->is_shared = true;
-		pd->domain = original->domain;
+	if (!error) {
 		pd->pd.context = public;
 		pd->pd.handle = pd_handle;
 		list_append(&context->device->pds, &pd->link);
 		context->object_count++;
 	}
 	adapter_unlock(context->adapter);
-	if (!original) {
+	if (error) {
 		free(pd);
-		return verbs_null(-ENOENT);
+		return verbs_null(error);
 	}
 	return &pd->pd;
 }
@@ -145,9 +139,76 @@ void ibv_unimport_pd(struct ibv_pd *public)
 
 	adapter_lock(context->adapter);
 	list_remove(&pd->link);
+	drop_domain(context, pd);
 	adapter_unlock(context->adapter);
 	free(pd);
 	context_object_gone(context);
+}
+
+/* Within the process: one more handle of the region. The adapter's lock is held. */
+static int share_region(struct context_object *context, const struct ibv_pd *pd, uint32_t handle,
+			struct verbs_mr *ret_mr)
+{
+	struct region *region = memory_find(&adapter_hca(context->adapter)->memory, handle);
+
+	if (!region || region->kind != KEY_REGION ||
+	    region->pd != pd_of((struct ibv_pd *)(uintptr_t)pd)->domain)
+		return -ENOENT;
+	ret_mr->region = region;
+	return 0;
+}
+
+static int map_region(struct context_object *context, const struct ibv_pd *pd, uint32_t handle,
+		      struct export_entry *ret_entry, struct verbs_mr *ret_mr)
+{
+	int file = context->block.verbs.context.cmd_fd;
+	uint32_t slot;
+
+	if (!export_file_find(file, EXPORT_MR, handle, ret_entry, &slot) ||
+	    ret_entry->pd_handle != pd->handle)
+		return -ENOENT;
+
+	int error = foreign_memory_map(context->exporter, ret_entry->address,
+				       (size_t)ret_entry->byte_count, &ret_mr->foreign);
+
+	if (error)
+		return error;
+	ret_mr->watched = export_file_watch(file, slot);
+	if (!ret_mr->watched) {
+		foreign_memory_unmap(&ret_mr->foreign);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* A region over the same pages, by the same key where this process has not given that to another. */
+static int register_foreign(struct context_object *context, struct ibv_pd *pd, uint32_t handle,
+			    struct verbs_mr *ret_mr)
+{
+	struct export_entry entry;
+	int error = map_region(context, pd, handle, &entry, ret_mr);
+
+	if (error)
+		return error;
+
+	const struct region region = {
+		.bytes = ret_mr->foreign.bytes,
+		.iova = entry.iova,
+		.byte_count = entry.byte_count,
+		.access = entry.access,
+		.guard = ret_mr->watched,
+		.guard_value = EXPORT_MR,
+	};
+
+	adapter_lock(context->adapter);
+	error = pd_of(pd)->domain
+			? region_register_as(&adapter_hca(context->adapter)->memory,
+					     pd_of(pd)->domain, &region, handle, &ret_mr->region)
+			: -EINVAL;
+	adapter_unlock(context->adapter);
+	if (error)
+		mr_unmap(ret_mr);
+	return error;
 }
 
 /* Where it is in memory is not told, as the importer of a real one would not know either. */
@@ -155,62 +216,99 @@ struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
 {
 	struct context_object *context = context_of(pd->context);
 	struct verbs_mr *mr = calloc(1, sizeof(*mr));
+	int error;
 
 	if (!mr)
 		return verbs_null(-ENOMEM);
-	adapter_lock(context->adapter);
-
-	struct region *region = memory_find(&adapter_hca(context->adapter)->memory, mr_handle);
-
-	if (region && region->kind == KEY_REGION && region->pd == pd_of(pd)->domain) {
-		mr->region = region;
-		mr->mr = (struct ibv_mr){
-			.context = pd->context,
-			.pd = pd,
-			.length = (size_t)region->byte_count,
-			.handle = mr_handle,
-			.lkey = region->key,
-			.rkey = region->key,
-		};
+	if (context->exporter) {
+		error = register_foreign(context, pd, mr_handle, mr);
+	} else {
+		adapter_lock(context->adapter);
+		error = share_region(context, pd, mr_handle, mr);
+		adapter_unlock(context->adapter);
 	}
-	adapter_unlock(context->adapter);
-	if (!mr->region) {
+	if (error) {
 		free(mr);
-		return verbs_null(-ENOENT);
+		return verbs_null(error);
 	}
+	mr->mr = (struct ibv_mr){
+		.context = pd->context,
+		.pd = pd,
+		.length = (size_t)mr->region->byte_count,
+		.handle = mr->region->key,
+		.lkey = mr->region->key,
+		.rkey = mr->region->key,
+	};
 	return &mr->mr;
 }
 
-void ibv_unimport_mr(struct ibv_mr *mr)
+void ibv_unimport_mr(struct ibv_mr *public)
 {
-	free(mr);
+	struct verbs_mr *mr = (struct verbs_mr *)public;
+
+	/* The region of another process's is this handle's own. Where windows hold it, it stays. */
+	if (!mr->watched || ibv_dereg_mr(public) != 0)
+		free(mr);
+}
+
+static int share_device_memory(struct context_object *context, uint32_t handle,
+			       struct verbs_dm *ret_dm)
+{
+	list_for_each (link, &context->device->dms) {
+		struct verbs_dm *original = container_of(link, struct verbs_dm, link);
+
+		if (original->dm.handle != handle || !shares(context, original->dm.context))
+			continue;
+		*ret_dm = *original;
+		ret_dm->users = 0;
+		ret_dm->original = original;
+		original->handle_count++;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int map_device_memory(struct context_object *context, uint32_t handle,
+			     struct verbs_dm *ret_dm)
+{
+	struct export_entry entry;
+	uint32_t slot;
+
+	if (!export_file_find(context->block.verbs.context.cmd_fd, EXPORT_DM, handle, &entry,
+			      &slot))
+		return -ENOENT;
+
+	int error = foreign_memory_map(context->exporter, entry.address, (size_t)entry.byte_count,
+				       &ret_dm->foreign);
+
+	if (error)
+		return error;
+	device_memory_init(ret_dm, ret_dm->foreign.bytes, (size_t)entry.byte_count);
+	ret_dm->dm.handle = handle;
+	return 0;
 }
 
 struct ibv_dm *ibv_import_dm(struct ibv_context *public, uint32_t dm_handle)
 {
 	struct context_object *context = context_of(public);
 	struct verbs_dm *dm = calloc(1, sizeof(*dm));
+	int error;
 
 	if (!dm)
 		return verbs_null(-ENOMEM);
-	adapter_lock(context->adapter);
-	list_for_each (link, &context->device->dms) {
-		struct verbs_dm *original = container_of(link, struct verbs_dm, link);
-
-		if (original->dm.handle == dm_handle && shares(context, original->dm.context)) {
-			*dm = *original;
-			dm->users = 0;
-			dm->dm.context = public;
-			dm->original = original;
-			original->handle_count++;
-			break;
-		}
+	if (context->exporter) {
+		error = map_device_memory(context, dm_handle, dm);
+	} else {
+		adapter_lock(context->adapter);
+		error = share_device_memory(context, dm_handle, dm);
+		adapter_unlock(context->adapter);
 	}
-	adapter_unlock(context->adapter);
-	if (!dm->original) {
+	if (error) {
 		free(dm);
-		return verbs_null(-ENOENT);
+		return verbs_null(error);
 	}
+	dm->dm.context = public;
+	dm->export_slot = EXPORT_NO_SLOT;
 	list_init(&dm->link);
 	return &dm->dm;
 }

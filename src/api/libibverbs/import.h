@@ -4,17 +4,10 @@
 #define SOFTIB_API_LIBIBVERBS_IMPORT_H
 
 #include <stdint.h>
-#include "base/attributes.h"
+#include <sys/types.h>
 
-struct context_object;
-struct verbs_device;
-
-/* A new context's command descriptor: it says which adapter it is of, to whoever it is passed to.
- * -errno. */
-MUST_USE int import_file_create(const struct verbs_device *device, int *ret_file);
-
-/* What contexts with this descriptor have in common; 0: made by another process, whose objects are
- * not here. */
-uint64_t import_file_identity(int file);
+/* What contexts with this descriptor have in common, and which process made it (0: this one). 0: it
+ * says nothing. */
+uint64_t import_file_identity(int file, pid_t *ret_exporter);
 
 #endif

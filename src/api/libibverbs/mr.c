@@ -3,6 +3,7 @@
 #include "api/libibverbs/mr.h"
 
 #include <stdlib.h>
+#include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/mapping.h"
 #include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
@@ -14,6 +15,23 @@ static int check_mapped(const void *bytes, size_t byte_count, unsigned access)
 		return mapping_check(bytes, byte_count, MAPPING_EXISTS);
 	return mapping_check(bytes, byte_count,
 			     access & IBV_ACCESS_LOCAL_WRITE ? MAPPING_WRITTEN : MAPPING_READ);
+}
+
+/* To processes that import it. The lock is held. */
+static uint32_t offer(struct context_object *context, const struct ibv_pd *pd,
+		      const struct region *region)
+{
+	const struct export_entry entry = {
+		.kind = EXPORT_MR,
+		.handle = region->key,
+		.pd_handle = pd->handle,
+		.access = region->access,
+		.address = (uintptr_t)region->bytes,
+		.byte_count = region->byte_count,
+		.iova = region->iova,
+	};
+
+	return export_table_add(&context->exports, &entry);
 }
 
 int mr_register(struct verbs_mr *mr, struct ibv_pd *pd, void *bytes, size_t byte_count,
@@ -30,6 +48,8 @@ int mr_register(struct verbs_mr *mr, struct ibv_pd *pd, void *bytes, size_t byte
 	if (pd_of(pd)->domain)
 		error = region_register(&adapter_hca(context->adapter)->memory, pd_of(pd)->domain,
 					bytes, byte_count, iova, access, &region);
+	if (!error)
+		mr->export_slot = offer(context, pd, region);
 	adapter_unlock(context->adapter);
 	if (error)
 		return error;
@@ -55,9 +75,9 @@ static bool is_implicit(const void *bytes, size_t byte_count, unsigned access)
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
 				unsigned int access)
 {
-	int error = 0;
+	int error = injected_fault(VERB_REG_MR);
 
-	if (!is_implicit(addr, length, access))
+	if (!error && !is_implicit(addr, length, access))
 		error = check_mapped(addr, length, access);
 	if (error)
 		return verbs_null(error);
@@ -119,20 +139,32 @@ static int deregister(const struct verbs_mr *mr)
 			misuse_deregister(context, mr->region);
 		error = region_deregister(memory, mr->region);
 	}
+	if (!error)
+		export_table_remove(&context->exports, mr->export_slot);
 	adapter_unlock(context->adapter);
 	return error;
+}
+
+void mr_unmap(struct verbs_mr *mr)
+{
+	foreign_memory_unmap(&mr->foreign);
+	export_file_unwatch(mr->watched);
 }
 
 int ibv_dereg_mr(struct ibv_mr *public)
 {
 	struct verbs_mr *mr = (struct verbs_mr *)public;
-	int error = deregister(mr);
+	int error = injected_fault(VERB_DEREG_MR);
+
+	if (!error)
+		error = deregister(mr);
 
 	if (error)
 		return verbs_result(error);
 	if (mr->dm)
 		__atomic_sub_fetch(&mr->dm->users, 1, __ATOMIC_RELAXED);
 	null_mr_release(mr);
+	mr_unmap(mr);
 	free(mr);
 	return 0;
 }
@@ -222,6 +254,11 @@ int ibv_rereg_mr(struct ibv_mr *public, int flags, struct ibv_pd *pd, void *addr
 		error = -EBUSY;
 	else
 		swap_places(mr->region, changed.region);
+	export_table_remove(&context->exports, changed.export_slot);
+	if (!error) {
+		export_table_remove(&context->exports, mr->export_slot);
+		mr->export_slot = offer(context, changed.mr.pd, mr->region);
+	}
 
 	int leftover = region_deregister(memory, changed.region);
 

@@ -12,4 +12,7 @@ MUST_USE int mr_register(struct verbs_mr *mr, struct ibv_pd *pd, void *bytes, si
 /* Gives back what a null region has, once it is deregistered. */
 void null_mr_release(struct verbs_mr *mr);
 
+/* Gives up what an imported one has mapped. */
+void mr_unmap(struct verbs_mr *mr);
+
 #endif

@@ -3,6 +3,7 @@
 #include "api/libibverbs/objects.h"
 
 #include <string.h>
+#include "api/libibverbs/fault_injection.h"
 
 static struct gid gid_from_public(const union ibv_gid *public)
 {
@@ -16,10 +17,12 @@ int ibv_attach_mcast(struct ibv_qp *public, const union ibv_gid *public_gid, uin
 {
 	struct verbs_qp *qp = qp_of(public);
 	const struct gid gid = gid_from_public(public_gid);
+	int error = injected_fault(VERB_ATTACH_MCAST);
 
+	if (unlikely(error))
+		return verbs_result(error);
 	adapter_lock(qp->adapter);
-
-	int error = multicast_attach(qp->object, &gid, lid);
+	error = multicast_attach(qp->object, &gid, lid);
 
 	adapter_unlock(qp->adapter);
 	return verbs_result(error);

@@ -3,6 +3,7 @@
 #include "api/libibverbs/mw.h"
 
 #include <stdlib.h>
+#include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/objects.h"
 #include "api/libibverbs/operations.h"
 #include "net/memory/window.h"
@@ -14,6 +15,10 @@ struct verbs_mw {
 
 struct ibv_mw *verbs_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
+	int fault = injected_fault(VERB_ALLOC_MW);
+
+	if (unlikely(fault))
+		return verbs_null(fault);
 	if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2)
 		return verbs_null(-EINVAL);
 

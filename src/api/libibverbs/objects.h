@@ -10,6 +10,9 @@
 #include <stdint.h>
 #include <infiniband/verbs.h>
 #include "api/libibverbs/event_queue.h"
+#include "api/libibverbs/export_table.h"
+#include "api/libibverbs/foreign_memory.h"
+#include "api/libibverbs/parent_domain.h"
 #include "api/libibverbs/verbs_layout.h"
 #include "base/list.h"
 #include "host/adapter.h"
@@ -36,7 +39,9 @@ struct context_object {
 	struct event_queue events; /* struct async_record by link */
 	struct list link;
 	uint64_t identity; /* contexts with the same one share objects; 0: with none */
+	pid_t exporter;	   /* the process that made what this one imported; 0: this one */
 	/* Under the adapter's lock: */
+	struct export_table exports;
 	uint32_t object_count; /* PDs, XRC domains, CQs, QPs and SRQs not yet destroyed */
 	struct list qps;       /* struct verbs_qp by context_link */
 	bool is_closed;
@@ -52,8 +57,16 @@ struct verbs_pd {
 	struct protection_domain *domain; /* NULL: deallocated by another handle of it */
 	struct list link;
 	bool is_shared;	       /* importing has made another handle of it */
+	bool is_foreign;       /* it stands for one of another process */
+	uint32_t export_slot;
 	bool is_parent_domain; /* the domain belongs to another PD */
-	struct verbs_td *td;   /* of a parent domain, or NULL */
+	/* Of a parent domain: */
+	struct verbs_td *td;
+	void *(*allocate)(struct ibv_pd *pd, void *pd_context, size_t size, size_t alignment,
+			  uint64_t resource_type);
+	void (*release)(struct ibv_pd *pd, void *pd_context, void *memory, uint64_t resource_type);
+	void *allocator_context;
+	uint32_t lender_count; /* atomic: objects that were made with it */
 };
 
 struct verbs_dm {
@@ -64,6 +77,9 @@ struct verbs_dm {
 	struct list link;
 	struct verbs_dm *original; /* of an imported one: whose bytes they are */
 	uint32_t handle_count;	   /* of an original: handles left, its own included */
+	int file;		   /* behind the bytes, so that others can map them; -1: none */
+	uint32_t export_slot;
+	struct foreign_memory foreign; /* of another process's */
 };
 
 struct verbs_mr {
@@ -71,6 +87,9 @@ struct verbs_mr {
 	struct region *region;
 	struct verbs_dm *dm; /* NULL: ordinary memory */
 	void *zeros;	     /* of a null region, which reads them */
+	uint32_t export_slot;
+	struct foreign_memory foreign; /* of another process's */
+	const uint32_t *watched;       /* export_file_watch's, of another process's */
 };
 
 struct verbs_channel {
@@ -87,6 +106,7 @@ struct verbs_cq {
 	uint32_t idle_polls;	   /* in a row that found nothing and moved nothing */
 	uint32_t polls_before_yield; /* in a row and in vain */
 	bool is_single_threaded;
+	struct lent_memory lent;
 	pthread_mutex_t polling; /* from start_poll to end_poll */
 	struct list channel_link;
 	/* Under the channel's event queue. */
@@ -101,6 +121,7 @@ struct verbs_srq {
 	struct ibv_srq srq; /* first */
 	struct srq *object;
 	struct adapter *adapter;
+	struct lent_memory lent;
 	uint32_t async_events_handed_out;
 };
 
@@ -123,6 +144,7 @@ struct verbs_qp {
 	struct list
 		sharers; /* the other handles of an XRC target; object->context is any of them */
 	struct wr_builder *builder; /* NULL for a plain queue pair */
+	struct lent_memory lent;
 	uint32_t async_events_handed_out;
 	struct ibv_qp qp; /* last; with a builder, the beginning of a struct softib_qp_ex */
 };

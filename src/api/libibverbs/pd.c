@@ -3,11 +3,17 @@
 #include "api/libibverbs/objects.h"
 
 #include <stdlib.h>
+#include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/misuse.h"
 
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *public)
 {
 	struct context_object *context = context_of(public);
+	int fault = injected_fault(VERB_ALLOC_PD);
+
+	if (unlikely(fault))
+		return verbs_null(fault);
+
 	struct verbs_pd *pd = calloc(1, sizeof(*pd));
 
 	if (!pd)
@@ -21,6 +27,9 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *public)
 		pd->pd.handle = pd->domain->handle;
 		context->object_count++;
 		list_append(&context->device->pds, &pd->link);
+		pd->export_slot = export_table_add(
+			&context->exports,
+			&(struct export_entry){.kind = EXPORT_PD, .handle = pd->pd.handle});
 	}
 	adapter_unlock(context->adapter);
 	if (error) {
@@ -43,6 +52,7 @@ static int dealloc_domain(struct context_object *context, struct verbs_pd *pd)
 	if (error)
 		return error;
 	list_remove(&pd->link);
+	export_table_remove(&context->exports, pd->export_slot);
 	if (!pd->is_shared)
 		return 0;
 	list_for_each (link, &context->device->pds) {
@@ -62,7 +72,9 @@ int ibv_dealloc_pd(struct ibv_pd *public)
 	int error = 0;
 
 	adapter_lock(context->adapter);
-	if (pd->is_parent_domain)
+	if (pd->is_parent_domain && __atomic_load_n(&pd->lender_count, __ATOMIC_RELAXED))
+		error = -EBUSY;
+	else if (pd->is_parent_domain)
 		pd->domain->users--;
 	else
 		error = dealloc_domain(context, pd);

@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <time.h>
+#include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/operations.h"
 
 /*
@@ -107,8 +108,11 @@ int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_com
 		put_wc(completion, &ret_completions[count]);
 		cq_advance(object);
 	}
-	if (count)
+	if (count) {
 		cq->idle_polls = 0;
+		if (unlikely(fault_injection_is_on))
+			fault_injection_poll(cq, count, ret_completions);
+	}
 	adapter_unlock(cq->adapter);
 	if (unlikely(should_yield))
 		let_others_run(cq);
@@ -118,7 +122,10 @@ int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_com
 int verbs_req_notify_cq(struct ibv_cq *public, int solicited_only)
 {
 	struct verbs_cq *cq = cq_of(public);
+	int fault = injected_fault(VERB_REQ_NOTIFY_CQ);
 
+	if (unlikely(fault))
+		return verbs_result(fault);
 	adapter_lock(cq->adapter);
 	/* What has arrived already is found by the poll that must follow; it needs no event. */
 	adapter_progress(cq->adapter, adapter_now(cq->adapter));
@@ -154,6 +161,9 @@ static int take_one(struct verbs_cq *cq)
 		cq->cq.wr_id = completion->wr_id;
 		cq->idle_polls = 0;
 		cq_advance(cq->object);
+		if (unlikely(fault_injection_is_on))
+			(void)fault_injection_breaks(cq, cq->current.qpn, cq->current.opcode,
+						     &cq->cq.status);
 	} else {
 		error = ENOENT;
 	}

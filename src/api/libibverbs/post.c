@@ -3,6 +3,7 @@
 #include "api/libibverbs/objects.h"
 
 #include <stddef.h>
+#include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/misuse.h"
 #include "api/libibverbs/mw.h"
 #include "api/libibverbs/operations.h"
@@ -12,6 +13,9 @@ static_assert(sizeof(struct sge) == sizeof(struct ibv_sge), "SGEs are alike");
 static_assert(offsetof(struct sge, byte_count) == offsetof(struct ibv_sge, length),
 	      "SGEs are alike");
 static_assert(offsetof(struct sge, lkey) == offsetof(struct ibv_sge, lkey), "SGEs are alike");
+
+/* Who made the requests: only the builder can ask for a flush. */
+enum post_origin { POSTED_BY_PROGRAM, POSTED_BY_BUILDER };
 
 static void build_send(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
 		       struct send_request *ret_request)
@@ -44,13 +48,30 @@ static void build_send(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
 		ret_request->compare_or_add = wr->wr.atomic.compare_add;
 		ret_request->swap = wr->wr.atomic.swap;
 	}
+	if (unlikely((unsigned)wr->opcode == SEND_FLUSH)) {
+		ret_request->remote_key = wr->wr.atomic.rkey;
+		ret_request->flush_byte_count = (uint32_t)wr->wr.atomic.compare_add;
+		ret_request->flush_placement = (uint8_t)wr->wr.atomic.swap;
+		ret_request->flush_selectivity = (uint8_t)(wr->wr.atomic.swap >> 8);
+	}
 	if (unlikely(wr->opcode == IBV_WR_BIND_MW || wr->opcode == IBV_WR_LOCAL_INV))
 		mw_build_request(wr, ret_request);
 }
 
+/* What a queue pair could not tell from its form alone. */
+static bool may_post(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
+		     const struct send_request *request, enum post_origin origin)
+{
+	if (unlikely(qp->object->qp.type == QP_UD && !request->address))
+		return false;
+	if (unlikely((unsigned)wr->opcode == SEND_FLUSH))
+		return origin == POSTED_BY_BUILDER;
+	return likely(wr->opcode != IBV_WR_BIND_MW) || mw_request_is_valid(wr);
+}
+
 /* Posts the list up to the first request that is refused, which is told. The lock is held. */
 static int post_sends(struct verbs_qp *qp, time_ns now, struct ibv_send_wr *requests,
-		      struct ibv_send_wr **ret_bad)
+		      enum post_origin origin, struct ibv_send_wr **ret_bad)
 {
 	for (struct ibv_send_wr *wr = requests; wr; wr = wr->next) {
 		struct send_request request;
@@ -59,11 +80,10 @@ static int post_sends(struct verbs_qp *qp, time_ns now, struct ibv_send_wr *requ
 		build_send(qp, wr, &request);
 		if (unlikely(warnings_are_on))
 			misuse_post_send(qp, &request);
-		if (unlikely((qp->object->qp.type == QP_UD && !request.address) ||
-			     (wr->opcode == IBV_WR_BIND_MW && !mw_request_is_valid(wr))))
-			error = -EINVAL;
-		else
+		if (likely(may_post(qp, wr, &request, origin)))
 			error = qp_object_post_send(qp->object, now, &request);
+		else
+			error = -EINVAL;
 		if (unlikely(error)) {
 			*ret_bad = wr;
 			return error;
@@ -80,7 +100,12 @@ int verbs_post_send(struct ibv_qp *public, struct ibv_send_wr *requests,
 	adapter_lock(qp->adapter);
 
 	time_ns now = adapter_now(qp->adapter);
-	int error = post_sends(qp, now, requests, ret_bad);
+	int error = injected_fault(VERB_POST_SEND);
+
+	if (likely(!error))
+		error = post_sends(qp, now, requests, POSTED_BY_PROGRAM, ret_bad);
+	else
+		*ret_bad = requests;
 
 	adapter_transmit(qp->adapter, now);
 	adapter_unlock(qp->adapter);
@@ -94,7 +119,7 @@ int verbs_post_whole(struct verbs_qp *qp, struct ibv_send_wr *requests)
 	adapter_lock(qp->adapter);
 
 	time_ns now = adapter_now(qp->adapter);
-	int error = post_sends(qp, now, requests, &bad);
+	int error = post_sends(qp, now, requests, POSTED_BY_BUILDER, &bad);
 
 	if (unlikely(error)) {
 		uint32_t posted_count = 0;
@@ -122,8 +147,12 @@ int verbs_post_recv(struct ibv_qp *public, struct ibv_recv_wr *requests,
 {
 	struct verbs_qp *qp = qp_of(public);
 	struct ibv_recv_wr *wr;
-	int error = 0;
+	int error = injected_fault(VERB_POST_RECV);
 
+	if (unlikely(error)) {
+		*ret_bad = requests;
+		return verbs_result(error);
+	}
 	adapter_lock(qp->adapter);
 
 	/* Only a request that is flushed at once has a time of completion. */
@@ -150,8 +179,12 @@ int verbs_post_srq_recv(struct ibv_srq *public, struct ibv_recv_wr *requests,
 {
 	struct verbs_srq *srq = srq_of(public);
 	struct ibv_recv_wr *wr;
-	int error = 0;
+	int error = injected_fault(VERB_POST_SRQ_RECV);
 
+	if (unlikely(error)) {
+		*ret_bad = requests;
+		return verbs_result(error);
+	}
 	adapter_lock(srq->adapter);
 	for (wr = requests; wr; wr = wr->next) {
 		const struct receive_request request = build_receive(wr);

@@ -4,10 +4,12 @@
 
 #include <stdlib.h>
 #include "api/libibverbs/events.h"
+#include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
 #include "api/libibverbs/qp_attributes.h"
 #include "api/libibverbs/wr_builder.h"
+#include "host/shared_domains.h"
 
 /* Each try asks softibd for a block of numbers that another thread may use up meanwhile. */
 enum { QPN_TRIES_MAX = 16, ATOMIC_WRITE_BYTES = 8 };
@@ -58,11 +60,16 @@ static int make_object(struct verbs_qp *qp, struct context_object *context,
 		       const struct qp_options *options)
 {
 	struct hca *hca = adapter_hca(context->adapter);
+	bool is_known_to_others = options->xrcd && options->xrcd->id;
+	int error = is_known_to_others
+			    ? adapter_target_create(context->adapter, options, &qp->object)
+			    : 0;
 
+	if (error)
+		return error;
 	adapter_lock(context->adapter);
-
-	int error = qp_object_create(hca, options, &qp->object);
-
+	if (!is_known_to_others)
+		error = qp_object_create(hca, options, &qp->object);
 	for (unsigned i = 0; error == -EAGAIN && i < QPN_TRIES_MAX; i++) {
 		error = adapter_more_qpns(context->adapter);
 		if (!error)
@@ -105,9 +112,33 @@ static struct qp_options options_from(const struct ibv_qp_init_attr_ex *attr)
 	return options;
 }
 
+/* Memory of the program's own, where its parent domain has some; -ENOMEM. */
+static int borrow_memory(struct verbs_qp *qp, struct ibv_pd *pd)
+{
+	struct send_queue *sends = &qp->object->qp.requester.queue;
+	struct receive_queue *receives = &qp->object->qp.own_receives;
+	const size_t sizes[LENT_PIECES] = {send_queue_bytes(sends), receive_queue_bytes(receives)};
+	int error = lent_memory_take(&qp->lent, pd, LENT_FOR_QP, sizes);
+
+	if (error)
+		return error;
+	adapter_lock(qp->adapter);
+	if (qp->lent.pieces[0])
+		send_queue_lend(sends, qp->lent.pieces[0]);
+	if (qp->lent.pieces[1])
+		receive_queue_lend(receives, qp->lent.pieces[1]);
+	adapter_unlock(qp->adapter);
+	return 0;
+}
+
 static struct verbs_qp *create(struct ibv_context *public, struct ibv_qp_init_attr_ex *attr,
 			       size_t public_bytes)
 {
+	int fault = injected_fault(VERB_CREATE_QP);
+
+	if (unlikely(fault))
+		return verbs_null(fault);
+
 	struct verbs_qp *qp = allocate(public, public_bytes);
 
 	if (!qp)
@@ -128,6 +159,10 @@ static struct verbs_qp *create(struct ibv_context *public, struct ibv_qp_init_at
 	qp->qp.send_cq = options.send_cq ? attr->send_cq : NULL;
 	qp->qp.recv_cq = options.receive_cq ? attr->recv_cq : NULL;
 	qp->qp.srq = options.srq ? attr->srq : NULL;
+	if (borrow_memory(qp, qp->qp.pd) != 0) {
+		ibv_destroy_qp(&qp->qp);
+		return verbs_null(-ENOMEM);
+	}
 	attr->cap = capabilities_to(&qp->object->qp.capabilities);
 	return qp;
 }
@@ -198,7 +233,33 @@ struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *public)
 	return qp->builder ? &qp_extended(qp)->base : NULL;
 }
 
-/* One more handle of an XRC target. It lives until its last handle is destroyed. */
+/* One more handle of a target that this process has opened already. The lock is held. */
+static void share_handle(struct verbs_qp *qp, struct qp_object *object)
+{
+	struct verbs_qp *sharer = object->context;
+
+	qp->object = object;
+	list_append(&sharer->sharers, &qp->sharers);
+}
+
+static int open_target(struct verbs_qp *qp, struct xrcd *domain, uint32_t qpn)
+{
+	adapter_lock(qp->adapter);
+
+	struct qp_object *object = xrcd_target(domain, qpn);
+	bool is_here = object && object->context;
+
+	if (is_here)
+		share_handle(qp, object);
+	adapter_unlock(qp->adapter);
+	if (is_here)
+		return 0;
+	return domain->id ? adapter_target_open(qp->adapter, domain, qpn, qp, &qp->object)
+			  : -EINVAL;
+}
+
+/* One more handle of an XRC target. It lives until its last handle is destroyed, in whatever
+ * process. */
 struct ibv_qp *verbs_open_qp(struct ibv_context *public, struct ibv_qp_open_attr *attr)
 {
 	const uint32_t needed =
@@ -214,22 +275,19 @@ struct ibv_qp *verbs_open_qp(struct ibv_context *public, struct ibv_qp_open_attr
 
 	if (!qp)
 		return NULL;
-	adapter_lock(context->adapter);
-	qp->object = xrcd_target(xrcd_of(attr->xrcd)->domain, attr->qp_num);
-	if (qp->object) {
-		struct verbs_qp *sharer = qp->object->context;
 
-		list_append(&sharer->sharers, &qp->sharers);
-		list_append(&context->qps, &qp->context_link);
-		context->object_count++;
-		show_object(qp, attr->qp_type,
-			    attr->comp_mask & IBV_QP_OPEN_ATTR_CONTEXT ? attr->qp_context : NULL);
-	}
-	adapter_unlock(context->adapter);
-	if (!qp->object) {
+	int error = open_target(qp, xrcd_of(attr->xrcd)->domain, attr->qp_num);
+
+	if (error) {
 		free(qp);
-		return verbs_null(-EINVAL);
+		return verbs_null(error);
 	}
+	adapter_lock(context->adapter);
+	list_append(&context->qps, &qp->context_link);
+	context->object_count++;
+	show_object(qp, attr->qp_type,
+		    attr->comp_mask & IBV_QP_OPEN_ATTR_CONTEXT ? attr->qp_context : NULL);
+	adapter_unlock(context->adapter);
 	return &qp->qp;
 }
 
@@ -244,6 +302,8 @@ int verbs_qp_detach(struct verbs_qp *qp)
 		qp->object->context = container_of(qp->sharers.next, struct verbs_qp, sharers);
 		list_remove(&qp->sharers);
 	} else {
+		if (qp->object->xrcd && qp->object->xrcd->id)
+			adapter_target_close(qp->adapter, qp->object);
 		error = qp_object_destroy(qp->object);
 	}
 	if (error)
@@ -261,6 +321,9 @@ int ibv_destroy_qp(struct ibv_qp *public)
 	adapter_lock(qp->adapter);
 	if (unlikely(warnings_are_on))
 		misuse_destroy_qp(qp);
+	/* Closing its device may have taken it. */
+	if (qp->object)
+		adapter_last_answers(qp->adapter, qp->object, adapter_now(qp->adapter));
 
 	int error = verbs_qp_detach(qp);
 
@@ -276,6 +339,7 @@ int ibv_destroy_qp(struct ibv_qp *public)
 	events_wait_acknowledged(&public->mutex, &public->cond, &public->events_completed,
 				 handed_out);
 	wr_builder_detach(qp);
+	lent_memory_return(&qp->lent);
 	free(qp);
 	context_object_gone(context);
 	return 0;

@@ -4,8 +4,10 @@
 #include "api/libibverbs/qp_attributes.h"
 
 #include "api/libibverbs/address.h"
+#include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/misuse.h"
 #include "api/libibverbs/objects.h"
+#include "host/shared_domains.h"
 
 struct qp_capabilities capabilities_from(const struct ibv_qp_cap *cap)
 {
@@ -110,17 +112,32 @@ int ibv_modify_qp(struct ibv_qp *public, struct ibv_qp_attr *attr, int mask)
 {
 	struct verbs_qp *qp = qp_of(public);
 	const struct qp_attributes attributes = attributes_from(attr);
+	int fault = injected_fault(VERB_MODIFY_QP);
 
+	if (unlikely(fault))
+		return verbs_result(fault);
 	if (mask & IBV_QP_STATE && (unsigned)attr->qp_state > IBV_QPS_ERR)
 		return verbs_result(-EINVAL);
 	adapter_lock(qp->adapter);
 
-	time_ns now = adapter_now(qp->adapter);
-	int error = qp_object_modify(qp->object, now, &attributes,
-				     attributes_that_count(public->qp_type, mask));
+	/* Another process may be at work with it. */
+	int error = adapter_target_hold(qp->adapter, qp->object);
 
+	if (error) {
+		adapter_unlock(qp->adapter);
+		return verbs_result(error);
+	}
+
+	time_ns now = adapter_now(qp->adapter);
+
+	if (mask & IBV_QP_STATE &&
+	    (attr->qp_state == IBV_QPS_ERR || attr->qp_state == IBV_QPS_RESET))
+		adapter_last_answers(qp->adapter, qp->object, now);
+	error = qp_object_modify(qp->object, now, &attributes,
+				 attributes_that_count(public->qp_type, mask));
+	adapter_target_release(qp->adapter, qp->object);
 	if (!error && mask & IBV_QP_STATE)
-	public->state = attr->qp_state;
+		public->state = attr->qp_state;
 	if (unlikely(warnings_are_on && !error))
 		misuse_modify_qp(qp, attr, (int)attributes_that_count(public->qp_type, mask));
 	adapter_transmit(qp->adapter, now);
@@ -136,7 +153,15 @@ int ibv_query_qp(struct ibv_qp *public, struct ibv_qp_attr *ret_attr, int mask,
 
 	(void)mask; /* all of it costs no more */
 	adapter_lock(qp->adapter);
+
+	int error = adapter_target_hold(qp->adapter, qp->object);
+
+	if (error) {
+		adapter_unlock(qp->adapter);
+		return verbs_result(error);
+	}
 	qp_query(&qp->object->qp, &attributes);
+	adapter_target_release(qp->adapter, qp->object);
 
 	const struct ibv_qp_cap cap = capabilities_to(&qp->object->qp.capabilities);
 	bool signals_all = qp->object->qp.signal_all;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "api/libibverbs/device_memory.h"
+#include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/operations.h"
 #include "base/bytes.h"
 
@@ -17,6 +18,11 @@ enum {
 
 #define PAGE_SIZES 0xfffffffffffff000u
 #define CLOCK_KHZ  1000000u
+
+/* Of device_cap_flags_ex; the headers name them since rdma-core 45. */
+#define DEVICE_FLUSH_GLOBAL	(UINT64_C(1) << 38)
+#define DEVICE_FLUSH_PERSISTENT (UINT64_C(1) << 39)
+#define DEVICE_ATOMIC_WRITE	(UINT64_C(1) << 40)
 
 static __be64 to_be64(uint64_t value)
 {
@@ -38,7 +44,10 @@ int ibv_query_device(struct ibv_context *public, struct ibv_device_attr *ret_att
 	struct context_object *context = context_of(public);
 	const struct hca *hca = adapter_hca(context->adapter);
 	const struct hca_limits *limits = &hca->limits;
+	int fault = injected_fault(VERB_QUERY_DEVICE);
 
+	if (unlikely(fault))
+		return verbs_result(fault);
 	*ret_attr = (struct ibv_device_attr){
 		.fw_ver = "0.1.0",
 		.node_guid = to_be64(hca->node_guid),
@@ -52,6 +61,7 @@ int ibv_query_device(struct ibv_context *public, struct ibv_device_attr *ret_att
 		.max_qp_wr = at_most_int_max(limits->requests_max),
 		.device_cap_flags = IBV_DEVICE_BAD_PKEY_CNTR | IBV_DEVICE_BAD_QKEY_CNTR |
 				    IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_CURR_QP_STATE_MOD |
+				    IBV_DEVICE_AUTO_PATH_MIG |
 				    IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_SYS_IMAGE_GUID |
 				    IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE |
 				    IBV_DEVICE_XRC | IBV_DEVICE_MEM_WINDOW |
@@ -122,7 +132,8 @@ int verbs_query_device_ex(struct ibv_context *context,
 
 	if (error)
 		return error;
-	attr.device_cap_flags_ex = attr.orig_attr.device_cap_flags;
+	attr.device_cap_flags_ex = attr.orig_attr.device_cap_flags | DEVICE_FLUSH_GLOBAL |
+				   DEVICE_FLUSH_PERSISTENT | DEVICE_ATOMIC_WRITE;
 	attr.phys_port_cnt_ex = attr.orig_attr.phys_port_cnt;
 	memset(ret_attr, 0, attr_bytes);
 	memcpy(ret_attr, &attr, attr_bytes < sizeof(attr) ? attr_bytes : sizeof(attr));
@@ -162,8 +173,10 @@ int verbs_query_port(struct ibv_context *context, uint8_t port_number,
 		     struct ibv_port_attr *ret_attr, size_t attr_bytes)
 {
 	struct port_view port;
-	int error = copy_port(context, port_number, &port);
+	int error = injected_fault(VERB_QUERY_PORT);
 
+	if (!error)
+		error = copy_port(context, port_number, &port);
 	if (error)
 		return verbs_result(error);
 
@@ -217,8 +230,10 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port_number, int index,
 		  union ibv_gid *ret_gid)
 {
 	struct port_view port;
-	int error = copy_port(context, port_number, &port);
+	int error = injected_fault(VERB_QUERY_GID);
 
+	if (!error)
+		error = copy_port(context, port_number, &port);
 	if (!error && (index < 0 || index >= port.gid_count || index >= PORT_GIDS_MAX))
 		error = -EINVAL;
 	if (error) {

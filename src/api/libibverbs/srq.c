@@ -4,8 +4,11 @@
 
 #include <stdlib.h>
 #include "api/libibverbs/events.h"
+#include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
+
+enum { NUMBER_TRIES_MAX = 16 };
 
 /* With a domain it becomes an XRC SRQ, with tags one that matches them. The lock is held. */
 static int make_object(struct verbs_srq *srq, const struct ibv_srq_init_attr_ex *attr,
@@ -28,10 +31,29 @@ static int make_object(struct verbs_srq *srq, const struct ibv_srq_init_attr_ex 
 	return error;
 }
 
+/* Memory of the program's own, where its parent domain has some; -ENOMEM. */
+static int borrow_memory(struct verbs_srq *srq)
+{
+	const size_t sizes[LENT_PIECES] = {receive_queue_bytes(&srq->object->queue)};
+	int error = lent_memory_take(&srq->lent, srq->srq.pd, LENT_FOR_SRQ, sizes);
+
+	if (error || !srq->lent.pieces[0])
+		return error;
+	adapter_lock(srq->adapter);
+	receive_queue_lend(&srq->object->queue, srq->lent.pieces[0]);
+	adapter_unlock(srq->adapter);
+	return 0;
+}
+
 static struct ibv_srq *create(struct ibv_context *public, struct ibv_srq_init_attr_ex *attr,
 			      struct xrcd *domain)
 {
 	struct context_object *context = context_of(public);
+	int fault = injected_fault(VERB_CREATE_SRQ);
+
+	if (unlikely(fault))
+		return verbs_null(fault);
+
 	struct verbs_srq *srq = calloc(1, sizeof(*srq));
 
 	if (!srq)
@@ -46,12 +68,24 @@ static struct ibv_srq *create(struct ibv_context *public, struct ibv_srq_init_at
 
 	int error = make_object(srq, attr, domain);
 
+	/* The number of an XRC SRQ is one of those that softibd gives. */
+	for (unsigned i = 0; error == -EAGAIN && i < NUMBER_TRIES_MAX; i++) {
+		error = adapter_more_qpns(context->adapter);
+		if (!error)
+			error = make_object(srq, attr, domain);
+	}
+	if (error == -EAGAIN)
+		error = -ENOMEM;
 	if (!error)
 		context->object_count++;
 	adapter_unlock(context->adapter);
 	if (error) {
 		free(srq);
 		return verbs_null(error);
+	}
+	if (borrow_memory(srq) != 0) {
+		ibv_destroy_srq(&srq->srq);
+		return verbs_null(-ENOMEM);
 	}
 	srq->srq.handle = srq->object->handle;
 	attr->attr.max_wr = srq->object->queue.requests_max;
@@ -177,6 +211,7 @@ int ibv_destroy_srq(struct ibv_srq *public)
 					 public->events_completed, handed_out);
 	events_wait_acknowledged(&public->mutex, &public->cond, &public->events_completed,
 				 handed_out);
+	lent_memory_return(&srq->lent);
 	free(srq);
 	context_object_gone(context);
 	return 0;

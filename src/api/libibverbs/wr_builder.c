@@ -14,7 +14,8 @@ struct wr_builder {
 	struct staged_requests staged;
 };
 
-enum { SRQN_MAX = 0xffffff };
+/* The last one is IBV_QP_EX_WITH_FLUSH of rdma-core 45. */
+enum { SRQN_MAX = 0xffffff, QP_EX_WITH_FLUSH = 1 << 11 };
 
 static struct verbs_qp *qp_of_extended(struct ibv_qp_ex *qp)
 {
@@ -236,15 +237,16 @@ static void wr_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote
 		staged_requests_set_inline(staged_of(qp), &bytes, 1);
 }
 
+/* struct ibv_send_wr has no room of its own for a flush: it goes where an atomic's operands are. */
 static void wr_flush(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_address, size_t length,
 		     uint8_t type, uint8_t level)
 {
-	(void)rkey;
-	(void)remote_address;
-	(void)length;
-	(void)type;
-	(void)level;
-	refuse(qp);
+	if (length > UINT32_MAX || type == 0 || type > (FLUSH_GLOBAL | FLUSH_PERSISTENT) ||
+	    level > FLUSH_REGION)
+		staged_requests_fail(staged_of(qp), EINVAL);
+	else
+		stage_atomic(qp, (enum ibv_wr_opcode)SEND_FLUSH, rkey, remote_address, length,
+			     (uint64_t)level << 8 | type);
 }
 
 uint64_t wr_builder_operations(enum ibv_qp_type type)
@@ -253,7 +255,8 @@ uint64_t wr_builder_operations(enum ibv_qp_type type)
 	const uint64_t writes = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
 	const uint64_t answered = IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 				  IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
-				  IBV_QP_EX_WITH_ATOMIC_WRITE | IBV_QP_EX_WITH_SEND_WITH_INV;
+				  IBV_QP_EX_WITH_ATOMIC_WRITE | IBV_QP_EX_WITH_SEND_WITH_INV |
+				  QP_EX_WITH_FLUSH;
 	const uint64_t local = IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV;
 
 	switch ((unsigned)type) {

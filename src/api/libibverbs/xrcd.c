@@ -2,8 +2,7 @@
 /*
  * XRC domains (vol 1, annex A14; rdma-core's ibv_open_xrcd).
  *
- * A file names a domain, so that whoever opens the same file shares it. Here that holds within one
- * process: another one that opens the file gets a domain of its own.
+ * A file names a domain: whoever on this host opens the same file shares it (host/shared_domains.h).
  */
 #include "api/libibverbs/objects.h"
 
@@ -11,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include "api/libibverbs/operations.h"
+#include "host/shared_domains.h"
 
 static int check_attributes(const struct ibv_xrcd_init_attr *attr)
 {
@@ -50,16 +50,15 @@ struct ibv_xrcd *verbs_open_xrcd(struct ibv_context *public, struct ibv_xrcd_ini
 	if (!xrcd)
 		return verbs_null(-ENOMEM);
 	xrcd->xrcd.context = public;
-	adapter_lock(context->adapter);
-	error = xrcd_open(adapter_hca(context->adapter), attr->fd == -1 ? NULL : &file,
-			  opening_from(attr->oflags), &xrcd->domain);
-	if (!error)
-		context->object_count++;
-	adapter_unlock(context->adapter);
+	error = adapter_domain_open(context->adapter, attr->fd == -1 ? NULL : &file,
+				    opening_from(attr->oflags), &xrcd->domain);
 	if (error) {
 		free(xrcd);
 		return verbs_null(error);
 	}
+	adapter_lock(context->adapter);
+	context->object_count++;
+	adapter_unlock(context->adapter);
 	return &xrcd->xrcd;
 }
 
@@ -68,11 +67,8 @@ int verbs_close_xrcd(struct ibv_xrcd *public)
 	struct context_object *context = context_of(public->context);
 	struct verbs_xrcd *xrcd = xrcd_of(public);
 
-	adapter_lock(context->adapter);
+	int error = adapter_domain_close(context->adapter, xrcd->domain);
 
-	int error = xrcd_close(xrcd->domain);
-
-	adapter_unlock(context->adapter);
 	if (error)
 		return verbs_result(error);
 	free(xrcd);

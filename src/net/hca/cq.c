@@ -44,6 +44,21 @@ int cq_create(struct hca *hca, uint32_t cqe_count, void *context, struct cq **re
 	return 0;
 }
 
+static void release_slots(struct cq *cq)
+{
+	if (!cq->is_lent)
+		free(cq->slots);
+	cq->is_lent = false;
+}
+
+void cq_lend(struct cq *cq, void *memory)
+{
+	assert(cq->head == cq->tail);
+	release_slots(cq);
+	cq->slots = memory;
+	cq->is_lent = true;
+}
+
 int cq_resize(struct cq *cq, uint32_t cqe_count)
 {
 	uint32_t unread_count = cq->tail - cq->head;
@@ -58,7 +73,7 @@ int cq_resize(struct cq *cq, uint32_t cqe_count)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < unread_count; i++)
 		slots[i] = cq->slots[(cq->head + i) & (cq->slot_count - 1)];
-	free(cq->slots);
+	release_slots(cq);
 	cq->slots = slots;
 	cq->slot_count = slot_count;
 	cq->capacity = slot_count;
@@ -73,7 +88,7 @@ int cq_destroy(struct cq *cq)
 		return -EBUSY;
 	timer_queue_cancel(&cq->hca->cq_timers, &cq->moderation_timer);
 	cq->hca->cq_count--;
-	free(cq->slots);
+	release_slots(cq);
 	free(cq);
 	return 0;
 }

@@ -61,6 +61,11 @@ static void raise_qp_event(struct qp *qp, enum qp_event event)
 	struct qp_object *object = object_of(qp);
 	struct hca *hca = object->hca;
 
+	/* All processes that have opened it will be told, this one among them. */
+	if (unlikely(object->is_shared)) {
+		object->untold_events |= 1u << event;
+		return;
+	}
 	hca->owner.event(hca->owner.context, &(struct hca_event){
 						     .type = (enum hca_event_type)event,
 						     .qp = object,
@@ -108,6 +113,7 @@ int hca_init(struct hca *hca, const struct hca_limits *limits, const struct hca_
 	index_table_init(&hca->qps);
 	index_table_init(&hca->xrc_srqs);
 	list_init(&hca->xrcds);
+	list_init(&hca->borrowed);
 	multicast_init(&hca->multicast);
 	list_init(&hca->qpn_blocks);
 	list_init(&hca->ready);
@@ -198,6 +204,10 @@ void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct
 	}
 	if (unlikely(!migration_admits_port(&object->qp, port_number, packet))) {
 		hca->drops[HCA_DROP_WRONG_PORT]++;
+		return;
+	}
+	if (unlikely(object->is_away)) {
+		hca->drops[HCA_DROP_TARGET_AWAY]++;
 		return;
 	}
 	qp_receive(&object->qp, now, packet);

@@ -24,6 +24,7 @@ struct packet;
 struct cq;
 struct srq;
 struct xrcd;
+struct verb_fault;
 
 /* Limits that ibv_query_device reports; every one of them can really be reached. */
 struct hca_limits {
@@ -86,13 +87,22 @@ struct hca_owner {
 	void (*event)(void *context, const struct hca_event *event);
 	/* An armed CQ got a completion that counts; the arming is used up. */
 	void (*cq_notify)(void *context, struct cq *cq);
+	/* Verbs are to fail on purpose (host/verb_faults.h); NULL: nobody cares. */
+	void (*fault)(void *context, const struct verb_fault *fault);
 	void *context;
 };
 
 enum { HCA_PORTS_MAX = 8 };
 
 /* Why a packet reached no queue pair. */
-enum hca_drop { HCA_DROP_NO_SUCH_PORT, HCA_DROP_NO_SUCH_QP, HCA_DROP_MULTICAST_NOT_ATTACHED, HCA_DROP_WRONG_PORT, HCA_DROP_COUNT };
+enum hca_drop {
+	HCA_DROP_NO_SUCH_PORT,
+	HCA_DROP_NO_SUCH_QP,
+	HCA_DROP_MULTICAST_NOT_ATTACHED,
+	HCA_DROP_WRONG_PORT,
+	HCA_DROP_TARGET_AWAY, /* an XRC target that another process has now */
+	HCA_DROP_COUNT
+};
 
 struct hca {
 	struct hca_limits limits;
@@ -106,9 +116,9 @@ struct hca {
 	struct qp_environment environment;
 	struct index_table qps; /* QPN to struct qp_object */
 	struct index_table xrc_srqs; /* SRQN to struct srq, XRC ones only */
-	uint32_t next_srqn;
 	struct list xrcds;
-	struct multicast_groups multicast;
+	struct list borrowed; /* struct qp_object by borrowed_link: net/hca/shared_target.h */
+	struct multicast_table multicast;
 	struct list qpn_blocks; /* filled by hca_add_qpns; blocks that have free numbers come first */
 	struct list ready;	/* struct qp by ready_link: may have something to transmit */
 	struct timer_queue timers;    /* of queue pairs */
@@ -160,6 +170,7 @@ struct cq {
 	uint32_t head, tail; /* free-running */
 	uint8_t armed;	     /* enum cq_arming */
 	bool has_overflowed;
+	bool is_lent; /* the slots are somebody else's memory */
 	/* Events wait until so many completions that count have come, or so long after the first of
 	 * them; 0: not waited for. */
 	uint16_t moderation_count;
@@ -175,6 +186,9 @@ enum cq_arming { CQ_NOT_ARMED, CQ_ARMED_SOLICITED, CQ_ARMED_NEXT };
 MUST_USE int cq_create(struct hca *hca, uint32_t cqe_count, void *context, struct cq **ret_cq);
 MUST_USE int cq_resize(struct cq *cq, uint32_t cqe_count);
 MUST_USE int cq_destroy(struct cq *cq); /* -EBUSY */
+/* Memory of slot_count completions in the place of its own, until it is resized or destroyed. The
+ * queue is empty. */
+void cq_lend(struct cq *cq, void *memory);
 void cq_arm(struct cq *cq, enum cq_arming arming);
 void cq_moderate(struct cq *cq, uint16_t completion_count, time_ns period);
 /* The period is over. */
@@ -209,7 +223,8 @@ struct srq {
 };
 
 MUST_USE int srq_create(struct hca *hca, struct protection_domain *pd, uint32_t requests_max, uint32_t sges_max, uint32_t limit, void *context, struct srq **ret_srq);
-/* Makes a new queue an XRC SRQ of that domain: it gets a number that requests can name. */
+/* Makes a new queue an XRC SRQ of that domain: it gets a number that requests can name. The number is one of the process's QPNs, so that it names the process: -EAGAIN as with queue
+ * pairs. */
 MUST_USE int srq_join(struct srq *srq, struct xrcd *xrcd, struct cq *cq);
 MUST_USE int srq_set_limit(struct srq *srq, uint32_t limit);
 MUST_USE int srq_resize(struct srq *srq, uint32_t requests_max);
@@ -237,14 +252,18 @@ struct xrcd {
 	struct xrcd_file file;
 	bool has_file; /* false: nobody else can open it */
 	uint32_t handle;
+	uint32_t id; /* by which other processes know it; 0: they don't */
 	uint32_t open_count;
-	uint32_t users; /* XRC SRQs and target queue pairs */
+	uint32_t users; /* XRC SRQs and target queue pairs, but for those of others */
 };
 
 /* With no file, always a new one. */
 MUST_USE int xrcd_open(struct hca *hca, const struct xrcd_file *file, enum xrcd_opening opening,
 		       struct xrcd **ret_xrcd);
 MUST_USE int xrcd_close(struct xrcd *xrcd); /* -EBUSY: the last one, and it is in use */
+/* One of this file that is open already; NULL: none. */
+struct xrcd *xrcd_find(const struct hca *hca, const struct xrcd_file *file);
+struct xrcd *xrcd_by_id(const struct hca *hca, uint32_t id);
 /* The target of that number in the domain; NULL: none. */
 struct qp_object *xrcd_target(const struct xrcd *xrcd, uint32_t qpn);
 
@@ -266,12 +285,23 @@ struct qp_object {
 	struct cq *send_cq;
 	struct cq *receive_cq;
 	struct srq *srq;
-	struct xrcd *xrcd;     /* of an XRC target */
+	struct xrcd *xrcd; /* of an XRC target */
+	/* Of one in a domain that processes share (net/hca/shared_target.h); each packet looks. */
+	bool is_shared;
+	bool is_away;	     /* another process may have it now */
+	bool is_recalled;    /* it is to go, even in the middle of a message */
+	bool has_own_number; /* from this process's blocks */
 	struct list xrcd_link; /* in xrcd->targets */
 	struct tag_choice tag_choice; /* with an SRQ that matches tags */
 	struct list multicast_memberships;
 	void *context;
 	uint32_t handle;
+	/* Of a shared target: */
+	uint32_t pin_count;	/* it must stay */
+	uint32_t taken_count;	/* packets since it came */
+	uint32_t untold_events; /* bits of enum qp_event */
+	uint32_t told_events;	/* with the state that was given back last */
+	struct list borrowed_link;
 };
 
 /* An XRC initiator has no receive side: receive_cq and srq must be NULL. A target has only an
@@ -283,6 +313,7 @@ struct qp_options {
 	struct cq *receive_cq;
 	struct srq *srq;
 	struct xrcd *xrcd;
+	uint32_t qpn; /* given by somebody else; 0: one of this process's */
 	bool signal_all;
 	struct qp_capabilities capabilities; /* asked; ret_object->qp.capabilities says what was given */
 	void *context;

@@ -8,7 +8,7 @@
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
-struct multicast_group {
+struct multicast_entry {
 	struct list link; /* in a bucket */
 	struct list members;
 	uint32_t member_count;
@@ -19,26 +19,26 @@ struct multicast_group {
 struct multicast_member {
 	struct list group_link;
 	struct list object_link; /* in object->multicast_memberships */
-	struct multicast_group *group;
+	struct multicast_entry *group;
 	struct qp_object *object;
 };
 
-void multicast_init(struct multicast_groups *groups)
+void multicast_init(struct multicast_table *groups)
 {
 	for (unsigned i = 0; i < MULTICAST_BUCKETS; i++)
 		list_init(&groups->buckets[i]);
 }
 
-static struct list *bucket_of(struct multicast_groups *groups, uint16_t lid)
+static struct list *bucket_of(struct multicast_table *groups, uint16_t lid)
 {
 	return &groups->buckets[lid % MULTICAST_BUCKETS];
 }
 
-static struct multicast_group *find_group(struct multicast_groups *groups, const struct gid *gid,
+static struct multicast_entry *find_group(struct multicast_table *groups, const struct gid *gid,
 					  uint16_t lid)
 {
 	list_for_each (link, bucket_of(groups, lid)) {
-		struct multicast_group *group = container_of(link, struct multicast_group, link);
+		struct multicast_entry *group = container_of(link, struct multicast_entry, link);
 
 		if (group->lid == lid && gid_equal(&group->gid, gid))
 			return group;
@@ -47,7 +47,7 @@ static struct multicast_group *find_group(struct multicast_groups *groups, const
 }
 
 static struct multicast_member *find_member(const struct qp_object *object,
-					    const struct multicast_group *group)
+					    const struct multicast_entry *group)
 {
 	list_for_each (link, &object->multicast_memberships) {
 		struct multicast_member *member =
@@ -60,12 +60,12 @@ static struct multicast_member *find_member(const struct qp_object *object,
 }
 
 static int make_group(struct hca *hca, const struct gid *gid, uint16_t lid,
-		      struct multicast_group **ret_group)
+		      struct multicast_entry **ret_group)
 {
 	if (hca->multicast.group_count == hca->limits.multicast_groups_max)
 		return -ENOMEM;
 
-	struct multicast_group *group = calloc(1, sizeof(*group));
+	struct multicast_entry *group = calloc(1, sizeof(*group));
 
 	if (!group)
 		return -ENOMEM;
@@ -78,7 +78,7 @@ static int make_group(struct hca *hca, const struct gid *gid, uint16_t lid,
 	return 0;
 }
 
-static void release_if_empty(struct hca *hca, struct multicast_group *group)
+static void release_if_empty(struct hca *hca, struct multicast_entry *group)
 {
 	if (group->member_count)
 		return;
@@ -87,7 +87,7 @@ static void release_if_empty(struct hca *hca, struct multicast_group *group)
 	free(group);
 }
 
-static int join(struct qp_object *object, struct multicast_group *group)
+static int join(struct qp_object *object, struct multicast_entry *group)
 {
 	struct hca *hca = object->hca;
 
@@ -110,7 +110,7 @@ static int join(struct qp_object *object, struct multicast_group *group)
 
 static void leave(struct hca *hca, struct multicast_member *member)
 {
-	struct multicast_group *group = member->group;
+	struct multicast_entry *group = member->group;
 
 	list_remove(&member->group_link);
 	list_remove(&member->object_link);
@@ -128,7 +128,7 @@ int multicast_attach(struct qp_object *object, const struct gid *gid, uint16_t l
 	if (object->qp.type != QP_UD || gid->bytes[0] != 0xff || !lid_is_multicast(lid))
 		return -EINVAL;
 
-	struct multicast_group *group = find_group(&hca->multicast, gid, lid);
+	struct multicast_entry *group = find_group(&hca->multicast, gid, lid);
 
 	if (group && find_member(object, group))
 		return 0;
@@ -144,7 +144,7 @@ int multicast_attach(struct qp_object *object, const struct gid *gid, uint16_t l
 
 int multicast_detach(struct qp_object *object, const struct gid *gid, uint16_t lid)
 {
-	struct multicast_group *group = find_group(&object->hca->multicast, gid, lid);
+	struct multicast_entry *group = find_group(&object->hca->multicast, gid, lid);
 	struct multicast_member *member = group ? find_member(object, group) : NULL;
 
 	if (!member)
@@ -165,7 +165,7 @@ bool multicast_receive(struct hca *hca, time_ns now, uint8_t port_number,
 		       const struct packet *packet)
 {
 	/* Every multicast packet has a GRH; the LID alone names no group. */
-	struct multicast_group *group =
+	struct multicast_entry *group =
 		packet->has_grh ? find_group(&hca->multicast, &packet->grh.dgid, packet->lrh.dlid)
 				: NULL;
 	bool was_taken = false;

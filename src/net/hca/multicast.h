@@ -16,13 +16,13 @@ struct qp_object;
 
 enum { MULTICAST_BUCKETS = 64 };
 
-struct multicast_groups {
-	struct list buckets[MULTICAST_BUCKETS]; /* struct multicast_group, by LID */
+struct multicast_table {
+	struct list buckets[MULTICAST_BUCKETS]; /* struct multicast_entry, by LID */
 	uint32_t group_count;
 	uint32_t member_count; /* in all groups */
 };
 
-void multicast_init(struct multicast_groups *groups);
+void multicast_init(struct multicast_table *groups);
 
 /* Attaching twice is attaching once. -EINVAL: not a datagram queue pair, or no multicast address;
  * -ENOMEM: a limit. */

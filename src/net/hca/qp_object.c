@@ -60,6 +60,8 @@ static int check_options(const struct hca *hca, const struct qp_options *options
 
 	if (!has_what_its_type_needs(options))
 		return -EINVAL;
+	if (options->qpn && index_table_get(&hca->qps, options->qpn))
+		return -EEXIST;
 	if (options->capabilities.send_requests_max > hca->limits.requests_max ||
 	    asked.send_sges_max > hca->limits.sges_max ||
 	    asked.inline_bytes_max > hca->limits.inline_bytes_max ||
@@ -72,13 +74,14 @@ static int check_options(const struct hca *hca, const struct qp_options *options
 static int init_qp(struct hca *hca, const struct qp_options *options, struct qp_object *object)
 {
 	const struct qp_capabilities capabilities = granted_capabilities(hca, options);
-	uint32_t qpn;
+	uint32_t qpn = options->qpn;
 	int error = timer_queue_reserve(&hca->timers, hca->qp_count + 1);
 
-	if (!error)
+	if (!error && !qpn)
 		error = qpn_blocks_take(&hca->qpn_blocks, &qpn);
 	if (error)
 		return error;
+	object->has_own_number = !options->qpn;
 	error = qp_init(&object->qp, &hca->environment, options->type, qpn, options->pd,
 			&capabilities, options->srq ? &options->srq->queue : NULL,
 			options->signal_all);
@@ -92,7 +95,8 @@ static int init_qp(struct hca *hca, const struct qp_options *options, struct qp_
 release_qp:
 	qp_release(&object->qp);
 give_back_qpn:
-	qpn_blocks_give_back(&hca->qpn_blocks, qpn);
+	if (object->has_own_number)
+		qpn_blocks_give_back(&hca->qpn_blocks, qpn);
 	return error;
 }
 
@@ -153,6 +157,7 @@ int qp_object_create(struct hca *hca, const struct qp_options *options,
 	object->handle = hca->next_handle++;
 	object->xrcd = options->xrcd;
 	list_init(&object->multicast_memberships);
+	list_init(&object->borrowed_link);
 	use(object);
 	hca->qp_count++;
 	*ret_object = object;
@@ -178,6 +183,7 @@ int qp_object_destroy(struct qp_object *object)
 	if (object->srq && object->srq->tags)
 		tag_matching_forget(object);
 	hca_ready_remove(hca, &object->qp);
+	list_remove(&object->borrowed_link);
 	timer_queue_cancel(&hca->timers, &object->qp.timer);
 	forget_completions(object);
 	index_table_remove(&hca->qps, qpn);
@@ -185,7 +191,8 @@ int qp_object_destroy(struct qp_object *object)
 	windows_forget_qp(&hca->memory, qpn);
 	stop_using(object);
 	qp_release(&object->qp);
-	qpn_blocks_give_back(&hca->qpn_blocks, qpn);
+	if (object->has_own_number)
+		qpn_blocks_give_back(&hca->qpn_blocks, qpn);
 	hca->qp_count--;
 	free(object);
 	return 0;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "net/hca/qpn_blocks.h"
 
 int srq_create(struct hca *hca, struct protection_domain *pd, uint32_t requests_max,
 	       uint32_t sges_max, uint32_t limit, void *context, struct srq **ret_srq)
@@ -36,25 +37,18 @@ int srq_create(struct hca *hca, struct protection_domain *pd, uint32_t requests_
 	return 0;
 }
 
-/* Numbers are used round robin, so that a stale one meets nobody for as long as possible. There
- * are many more of them than queues, so that one is free. */
-static uint32_t free_srqn(struct hca *hca)
-{
-	enum { SRQN_LAST = 0xffffff };
-
-	do
-		hca->next_srqn = hca->next_srqn == SRQN_LAST ? 1 : hca->next_srqn + 1;
-	while (index_table_get(&hca->xrc_srqs, hca->next_srqn));
-	return hca->next_srqn;
-}
-
 int srq_join(struct srq *srq, struct xrcd *xrcd, struct cq *cq)
 {
-	uint32_t srqn = free_srqn(srq->hca);
-	int error = index_table_put(&srq->hca->xrc_srqs, srqn, srq);
+	uint32_t srqn;
+	int error = qpn_blocks_take(&srq->hca->qpn_blocks, &srqn);
 
 	if (error)
 		return error;
+	error = index_table_put(&srq->hca->xrc_srqs, srqn, srq);
+	if (error) {
+		qpn_blocks_give_back(&srq->hca->qpn_blocks, srqn);
+		return error;
+	}
 	srq->srqn = srqn;
 	srq->xrcd = xrcd;
 	srq->cq = cq;
@@ -71,6 +65,7 @@ static void leave(struct srq *srq)
 		qp_forget_receive_queue(&container_of(link, struct qp_object, xrcd_link)->qp,
 					&srq->queue);
 	index_table_remove(&srq->hca->xrc_srqs, srq->srqn);
+	qpn_blocks_give_back(&srq->hca->qpn_blocks, srq->srqn);
 	srq->xrcd->users--;
 	srq->cq->users--;
 }

@@ -4,14 +4,26 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "net/hca/shared_target.h"
 
-static struct xrcd *find(const struct hca *hca, const struct xrcd_file *file)
+struct xrcd *xrcd_find(const struct hca *hca, const struct xrcd_file *file)
 {
 	for (struct list *link = hca->xrcds.next; link != &hca->xrcds; link = link->next) {
 		struct xrcd *xrcd = container_of(link, struct xrcd, link);
 
 		if (xrcd->has_file && xrcd->file.device == file->device &&
 		    xrcd->file.inode == file->inode)
+			return xrcd;
+	}
+	return NULL;
+}
+
+struct xrcd *xrcd_by_id(const struct hca *hca, uint32_t id)
+{
+	for (struct list *link = hca->xrcds.next; link != &hca->xrcds; link = link->next) {
+		struct xrcd *xrcd = container_of(link, struct xrcd, link);
+
+		if (xrcd->id == id)
 			return xrcd;
 	}
 	return NULL;
@@ -43,7 +55,7 @@ static int create(struct hca *hca, const struct xrcd_file *file, struct xrcd **r
 int xrcd_open(struct hca *hca, const struct xrcd_file *file, enum xrcd_opening opening,
 	      struct xrcd **ret_xrcd)
 {
-	struct xrcd *existing = file ? find(hca, file) : NULL;
+	struct xrcd *existing = file ? xrcd_find(hca, file) : NULL;
 
 	if (!file)
 		return create(hca, NULL, ret_xrcd);
@@ -62,6 +74,7 @@ int xrcd_close(struct xrcd *xrcd)
 		return -EBUSY;
 	if (--xrcd->open_count)
 		return 0;
+	shared_targets_forget(xrcd);
 	list_remove(&xrcd->link);
 	xrcd->hca->xrcd_count--;
 	free(xrcd);

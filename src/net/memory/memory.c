@@ -32,6 +32,12 @@ void memory_release(struct memory *memory)
 	index_table_release(&memory->regions);
 }
 
+void memory_begin_keys(struct memory *memory, uint32_t seed)
+{
+	memory->next_index =
+		KEY_INDEX_FIRST + seed % (uint32_t)(KEY_INDEX_LAST - KEY_INDEX_FIRST + 1);
+}
+
 static bool access_is_valid(uint32_t access)
 {
 	if (access & ~(uint32_t)(ACCESS_KNOWN | ACCESS_OPTIONAL))
@@ -117,6 +123,33 @@ int region_register(struct memory *memory, struct protection_domain *pd, void *b
 	return access_is_valid(access) ? add_region(memory, &region, ret_region) : -EINVAL;
 }
 
+int region_register_as(struct memory *memory, struct protection_domain *pd,
+		       const struct region *region, uint32_t key, struct region **ret_region)
+{
+	struct region template = *region;
+	uint32_t next_index = memory->next_index;
+	uint8_t next_tag = memory->next_tag;
+	uint32_t index = key >> KEY_TAG_BITS;
+	bool is_free = index >= KEY_INDEX_FIRST && index <= KEY_INDEX_LAST &&
+		       !index_table_get(&memory->regions, index);
+
+	template.pd = pd;
+	template.kind = KEY_REGION;
+	if (is_free) {
+		memory->next_index = index;
+		memory->next_tag = (uint8_t)key;
+	}
+
+	int error = access_is_valid(template.access) ? add_region(memory, &template, ret_region)
+						     : -EINVAL;
+
+	if (is_free) {
+		memory->next_index = next_index;
+		memory->next_tag = next_tag;
+	}
+	return error;
+}
+
 int region_register_null(struct memory *memory, struct protection_domain *pd, void *zeros,
 			 struct region **ret_region)
 {
@@ -174,6 +207,9 @@ static enum memory_verdict check_range(const struct region *region,
 		return MEMORY_BAD_RIGHTS;
 	if (!region_covers(region, address, byte_count))
 		return MEMORY_BAD_BOUNDS;
+	if (unlikely(region->guard) &&
+	    __atomic_load_n(region->guard, __ATOMIC_ACQUIRE) != region->guard_value)
+		return MEMORY_BAD_KEY;
 	*ret_bytes = (uint8_t *)((uintptr_t)region->bytes + (uintptr_t)(address - region->iova));
 	return MEMORY_OK;
 }

@@ -57,6 +57,10 @@ struct region {
 	uint32_t key;
 	uint32_t window_count; /* bound to it */
 	uint32_t qpn;	       /* KEY_WINDOW_OF_QP: whose */
+	/* Of a region that another process registered: a word of that process's, and what it reads
+	 * as long as the region is there. NULL: it is this process's own. */
+	const uint32_t *guard;
+	uint32_t guard_value;
 	enum key_kind kind;
 };
 
@@ -71,11 +75,18 @@ struct memory {
 
 void memory_init(struct memory *memory, uint32_t region_count_max);
 void memory_release(struct memory *memory);
+/* The first key to be given: different for each process, so that those of one are seldom another's. */
+void memory_begin_keys(struct memory *memory, uint32_t seed);
 
 /* -EINVAL: flags unknown, or remote write or atomic without local write; -ENOMEM: no key left. */
 MUST_USE int region_register(struct memory *memory, struct protection_domain *pd, void *bytes,
 			     uint64_t byte_count, uint64_t iova, uint32_t access,
 			     struct region **ret_region);
+
+/* The same with a key that another process uses for it, if that is free here; else with another. */
+MUST_USE int region_register_as(struct memory *memory, struct protection_domain *pd,
+				const struct region *region, uint32_t key,
+				struct region **ret_region);
 
 /* A region of any length that reads as zero and forgets what is written to it. zeros: bytes that
  * are and stay zero, as many as one message may have. -ENOMEM. */

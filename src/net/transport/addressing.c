@@ -11,6 +11,14 @@ uint16_t qp_pkey(const struct qp *qp)
 	return qp->port->pkeys[qp->attributes.pkey_index];
 }
 
+bool address_leaves_subnet(const struct port_view *port, const struct address_vector *address)
+{
+	uint64_t prefix = gid_prefix(&address->dgid);
+
+	return unlikely(address->is_global) && prefix != port->gid_prefix &&
+	       prefix != GID_PREFIX_LINK_LOCAL && !gid_is_multicast(&address->dgid);
+}
+
 static void fill_grh(const struct port_view *port, const struct address_vector *address,
 		     struct grh *ret_grh)
 {

@@ -79,7 +79,10 @@ static enum admission check_source(const struct port_view *port,
 				   const struct address_vector *address,
 				   const struct packet *packet)
 {
-	if (packet->lrh.slid != address->dlid || packet->has_grh != address->is_global)
+	if (packet->has_grh != address->is_global)
+		return DROP_WRONG_SOURCE;
+	/* From another subnet it comes under the LID of any router: the GID says who sent it. */
+	if (packet->lrh.slid != address->dlid && !address_leaves_subnet(port, address))
 		return DROP_WRONG_SOURCE;
 	if (likely(!packet->has_grh))
 		return ADMITTED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Request packets on the responder's side: checks and execution (vol 1, chapter 9). */
+/* Request packets on the responder's side: the checks (vol 1, chapter 9). */
 #include "net/transport/inbound.h"
 
 #include "net/memory/window.h"
@@ -82,8 +82,7 @@ enum verdict inbound_choose_queue(struct qp *qp, const struct inbound *inbound)
 	return qp->receive_queue ? VERDICT_ACCEPT : VERDICT_INVALID_REQUEST;
 }
 
-/* Where the peer's keys must be registered. */
-static const struct protection_domain *remote_domain(const struct qp *qp)
+const struct protection_domain *inbound_domain(const struct qp *qp)
 {
 	return qp->type == QP_XRC_TGT ? qp->receive_queue->pd : qp->pd;
 }
@@ -114,7 +113,7 @@ static uint32_t needed_access(const struct inbound *inbound)
 	return kind == OPCODE_KIND_ATOMIC ? ACCESS_REMOTE_ATOMIC : 0;
 }
 
-enum verdict inbound_check_enabled(const struct qp *qp, const struct inbound *inbound)
+static enum verdict check_enabled(const struct qp *qp, const struct inbound *inbound)
 {
 	enum opcode_kind kind = inbound->info->kind;
 	uint32_t access = needed_access(inbound);
@@ -128,7 +127,7 @@ enum verdict inbound_check_enabled(const struct qp *qp, const struct inbound *in
 	return VERDICT_ACCEPT;
 }
 
-enum verdict inbound_check_receive(struct qp *qp, struct inbound *inbound)
+static enum verdict check_receive(struct qp *qp, struct inbound *inbound)
 {
 	if (!inbound->info->takes_receive)
 		return VERDICT_ACCEPT;
@@ -194,7 +193,7 @@ static enum verdict resolve(const struct qp *qp, uint32_t rkey, uint64_t address
 	/* No bytes, so no key and no address to check. */
 	if (!byte_count)
 		return VERDICT_ACCEPT;
-	if (memory_resolve_remote(qp->environment->memory, remote_domain(qp), qp->qpn, rkey,
+	if (memory_resolve_remote(qp->environment->memory, inbound_domain(qp), qp->qpn, rkey,
 				  address, byte_count, access, ret_target) != MEMORY_OK)
 		return VERDICT_REMOTE_ACCESS;
 	return VERDICT_ACCEPT;
@@ -230,7 +229,7 @@ static enum verdict resolve_flush(const struct qp *qp, struct inbound *inbound, 
 		      : VERDICT_REMOTE_ACCESS;
 }
 
-enum verdict inbound_check_remote_key(const struct qp *qp, struct inbound *inbound)
+static enum verdict check_remote_key(const struct qp *qp, struct inbound *inbound)
 {
 	const struct packet *packet = inbound->packet;
 	const struct responder *responder = &qp->responder;
@@ -257,6 +256,19 @@ enum verdict inbound_check_remote_key(const struct qp *qp, struct inbound *inbou
 	return VERDICT_ACCEPT;
 }
 
+enum verdict inbound_check_request(struct qp *qp, struct inbound *inbound)
+{
+	enum verdict verdict = check_enabled(qp, inbound);
+
+	if (verdict == VERDICT_ACCEPT)
+		verdict = check_receive(qp, inbound);
+	if (verdict == VERDICT_ACCEPT)
+		verdict = inbound_check_length(qp, inbound);
+	if (verdict == VERDICT_ACCEPT)
+		verdict = check_remote_key(qp, inbound);
+	return verdict;
+}
+
 uint32_t inbound_psn_count(const struct qp *qp, const struct inbound *inbound)
 {
 	uint32_t byte_count = inbound->packet->reth.bytes;
@@ -266,136 +278,4 @@ uint32_t inbound_psn_count(const struct qp *qp, const struct inbound *inbound)
 	return byte_count <= qp->path_mtu
 		       ? 1
 		       : (uint32_t)(((uint64_t)byte_count + qp->path_mtu - 1) / qp->path_mtu);
-}
-
-static uint8_t completion_flags(const struct opcode_info *info)
-{
-	if (info->has_immediate)
-		return COMPLETION_HAS_IMMEDIATE;
-	return info->has_ieth ? COMPLETION_HAS_INVALIDATED : 0;
-}
-
-static void complete_receive(struct qp *qp, time_ns now, const struct inbound *inbound,
-			     enum completion_opcode opcode, uint64_t byte_count)
-{
-	const struct packet *packet = inbound->packet;
-	struct completion completion = {
-		.status = COMPLETION_SUCCESS,
-		.opcode = (uint8_t)opcode,
-		.flags = completion_flags(inbound->info),
-		.is_solicited = packet->bth.solicited,
-		.byte_count = (uint32_t)byte_count,
-		.immediate_or_rkey = inbound->info->has_immediate ? packet->immediate
-				     : inbound->info->has_ieth	  ? packet->invalidate_rkey
-								  : 0,
-		.source_qpn = qp->attributes.destination_qpn,
-		.slid = packet->lrh.slid,
-		.sl = packet->lrh.sl,
-		.pkey_index = qp->attributes.pkey_index,
-	};
-
-	report_receive(qp, now, &completion);
-}
-
-static enum verdict execute_send(struct qp *qp, time_ns now, const struct inbound *inbound)
-{
-	struct responder *responder = &qp->responder;
-
-	if (inbound->info->starts_message) {
-		report_receive_take(qp);
-		responder->inbound = INBOUND_SEND;
-		responder->inbound_bytes = 0;
-	}
-
-	const struct receive_slot *slot = report_receive_slot(qp);
-
-	if (payload_scatter(qp->environment->memory, qp->receive_queue->pd, slot->sges,
-			    slot->sge_count, responder->inbound_bytes, &inbound->packet->payload,
-			    inbound->from + inbound->header_bytes,
-			    inbound->byte_count - inbound->header_bytes) != MEMORY_OK)
-		return VERDICT_LOCAL_PROTECTION;
-	responder->inbound_bytes += inbound->byte_count - inbound->header_bytes;
-	if (!inbound->info->ends_message)
-		return VERDICT_ACCEPT;
-	responder->inbound = INBOUND_IDLE;
-	/* Before the completion says so. */
-	if (inbound->info->has_ieth &&
-	    !window_invalidate(qp->environment->memory, remote_domain(qp), qp->qpn,
-			       inbound->packet->invalidate_rkey))
-		return VERDICT_INVALIDATE_REFUSED;
-	complete_receive(qp, now, inbound, COMPLETED_RECEIVE, responder->inbound_bytes);
-	return VERDICT_ACCEPT;
-}
-
-static enum verdict execute_write(struct qp *qp, time_ns now, const struct inbound *inbound)
-{
-	struct responder *responder = &qp->responder;
-
-	if (inbound->info->starts_message) {
-		responder->inbound = INBOUND_WRITE;
-		responder->inbound_bytes = 0;
-		responder->write_address = inbound->packet->reth.address;
-		responder->write_rkey = inbound->packet->reth.rkey;
-		responder->write_bytes = inbound->packet->reth.bytes;
-	}
-	payload_write(&inbound->packet->payload, inbound->from, inbound->byte_count,
-		      inbound->target);
-	responder->inbound_bytes += inbound->byte_count;
-	if (!inbound->info->ends_message)
-		return VERDICT_ACCEPT;
-	responder->inbound = INBOUND_IDLE;
-	if (inbound->info->has_immediate)
-		complete_receive(qp, now, inbound, COMPLETED_RECEIVE_WRITE_IMMEDIATE,
-				 responder->write_bytes);
-	return VERDICT_ACCEPT;
-}
-
-/* Atomic against everything else that touches the word, in this process or in one that shares the
- * memory. */
-static uint64_t execute_atomic(const struct inbound *inbound)
-{
-	const struct atomic_eth *eth = &inbound->packet->atomic_eth;
-	uint64_t *word = (uint64_t *)(void *)inbound->target;
-
-	if ((inbound->packet->bth.opcode & 0x1f) == OPCODE_FETCH_ADD)
-		return __atomic_fetch_add(word, eth->swap_or_add, __ATOMIC_SEQ_CST);
-
-	uint64_t found = eth->compare;
-
-	__atomic_compare_exchange_n(word, &found, eth->swap_or_add, false, __ATOMIC_SEQ_CST,
-				    __ATOMIC_SEQ_CST);
-	return found;
-}
-
-/* What was written before is in the memory that all share; there is none that outlives the machine
- * here, so persistence asks for no more. */
-static void execute_placement(struct qp *qp, const struct inbound *inbound)
-{
-	uint64_t value;
-
-	if (inbound->info->kind == OPCODE_KIND_ATOMIC_WRITE) {
-		payload_copy(&inbound->packet->payload, 0, sizeof(value), (uint8_t *)&value);
-		/* Others see it whole or not at all. */
-		__atomic_store_n((uint64_t *)(void *)inbound->target, value, __ATOMIC_SEQ_CST);
-	} else {
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	}
-	responses_save_placement(qp, inbound->packet);
-}
-
-enum verdict inbound_execute(struct qp *qp, time_ns now, const struct inbound *inbound)
-{
-	enum opcode_kind kind = inbound->info->kind;
-
-	if (kind == OPCODE_KIND_SEND)
-		return execute_send(qp, now, inbound);
-	if (kind == OPCODE_KIND_WRITE)
-		return execute_write(qp, now, inbound);
-	if (kind == OPCODE_KIND_ATOMIC)
-		responses_save_atomic(qp, inbound->packet, execute_atomic(inbound));
-	else if (kind == OPCODE_KIND_ATOMIC_WRITE || kind == OPCODE_KIND_FLUSH)
-		execute_placement(qp, inbound);
-	else
-		responses_save_read(qp, inbound->packet, inbound_psn_count(qp, inbound));
-	return VERDICT_ACCEPT;
 }

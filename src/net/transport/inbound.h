@@ -11,6 +11,7 @@
 #include "wire/opcode.h"
 
 struct packet;
+struct protection_domain;
 struct qp;
 
 enum verdict {
@@ -45,10 +46,13 @@ void inbound_trim(struct inbound *inbound, uint32_t packet_count, uint32_t mtu);
 enum verdict inbound_check_sequence(const struct qp *qp, const struct inbound *inbound);
 /* An XRC target takes the queue that the first packet of a message names, for all of it. */
 enum verdict inbound_choose_queue(struct qp *qp, const struct inbound *inbound);
-enum verdict inbound_check_enabled(const struct qp *qp, const struct inbound *inbound);
-enum verdict inbound_check_receive(struct qp *qp, struct inbound *inbound);
+/* Rights, a receive request, length and key, in this order. */
+enum verdict inbound_check_request(struct qp *qp, struct inbound *inbound);
+/* Of them: whether the payload is as long as its opcode and message allow. */
 enum verdict inbound_check_length(const struct qp *qp, const struct inbound *inbound);
-enum verdict inbound_check_remote_key(const struct qp *qp, struct inbound *inbound);
+
+/* Where the peer's keys must be registered. */
+const struct protection_domain *inbound_domain(const struct qp *qp);
 
 /* How many PSNs an accepted request uses. */
 uint32_t inbound_psn_count(const struct qp *qp, const struct inbound *inbound);

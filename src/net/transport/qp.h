@@ -303,6 +303,7 @@ struct qp_route {
 	uint8_t port_number;
 	uint8_t sl;
 	uint8_t static_rate; /* code; 0: as fast as the port */
+	bool leaves_subnet;  /* by a router: the DLID is for that, and says little */
 	uint16_t dlid;
 	uint16_t pkey;
 	uint32_t destination_qpn;

@@ -24,9 +24,23 @@ int receive_queue_init(struct receive_queue *queue, struct protection_domain *pd
 	return queue->slots ? 0 : -ENOMEM;
 }
 
+size_t receive_queue_bytes(const struct receive_queue *queue)
+{
+	return queue->slots ? (size_t)queue->slot_count * queue->slot_bytes : 0;
+}
+
+void receive_queue_lend(struct receive_queue *queue, void *memory)
+{
+	assert(queue->head == queue->tail && !queue->is_lent);
+	free(queue->slots);
+	queue->slots = memory;
+	queue->is_lent = true;
+}
+
 void receive_queue_release(struct receive_queue *queue)
 {
-	free(queue->slots);
+	if (!queue->is_lent)
+		free(queue->slots);
 	*queue = (struct receive_queue){0};
 }
 

@@ -5,6 +5,7 @@
 #define SOFTIB_NET_TRANSPORT_RECEIVE_QUEUE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "base/attributes.h"
 #include "net/transport/work_request.h"
@@ -29,6 +30,7 @@ struct receive_queue {
 	uint32_t tail; /* free-running; next to be posted */
 	struct protection_domain *pd;
 	bool matches_tags; /* the owner chooses, by what a message begins with */
+	bool is_lent;	   /* the slots are somebody else's memory */
 };
 
 static inline uint32_t receive_slot_bytes(uint32_t sges_max)
@@ -39,6 +41,9 @@ static inline uint32_t receive_slot_bytes(uint32_t sges_max)
 MUST_USE int receive_queue_init(struct receive_queue *queue, struct protection_domain *pd,
 				uint32_t requests_max, uint32_t sges_max);
 void receive_queue_release(struct receive_queue *queue);
+/* What its slots need, and memory for them in the place of its own. The queue is empty. */
+size_t receive_queue_bytes(const struct receive_queue *queue);
+void receive_queue_lend(struct receive_queue *queue, void *memory);
 
 /* -ENOMEM when full, -EINVAL with too many SGEs. */
 MUST_USE int receive_queue_post(struct receive_queue *queue, const struct receive_request *request);

@@ -115,6 +115,7 @@ void requester_route(const struct qp *qp, struct qp_route *ret_route)
 		.port_number = qp->port->number,
 		.sl = address->sl,
 		.static_rate = address->static_rate,
+		.leaves_subnet = address_leaves_subnet(qp->port, address),
 		.dlid = address->dlid,
 		.pkey = qp_pkey(qp),
 		.destination_qpn = destination_qpn,
@@ -342,6 +343,7 @@ static bool goes_where_the_first_goes(const struct qp *qp, const struct qp_route
 	requester_route(qp, &route);
 	return route.dlid == first->dlid && route.sl == first->sl &&
 	       route.static_rate == first->static_rate &&
+	       route.leaves_subnet == first->leaves_subnet &&
 	       route.destination_qpn == first->destination_qpn;
 }
 

@@ -32,13 +32,7 @@ static enum verdict validate(struct qp *qp, struct inbound *inbound)
 	if (verdict == VERDICT_ACCEPT)
 		verdict = inbound_choose_queue(qp, inbound);
 	if (verdict == VERDICT_ACCEPT)
-		verdict = inbound_check_enabled(qp, inbound);
-	if (verdict == VERDICT_ACCEPT)
-		verdict = inbound_check_receive(qp, inbound);
-	if (verdict == VERDICT_ACCEPT)
-		verdict = inbound_check_length(qp, inbound);
-	if (verdict == VERDICT_ACCEPT)
-		verdict = inbound_check_remote_key(qp, inbound);
+		verdict = inbound_check_request(qp, inbound);
 	return verdict;
 }
 

@@ -38,9 +38,23 @@ int send_queue_init(struct send_queue *queue, uint32_t requests_max, uint32_t sg
 	return queue->slots ? 0 : -ENOMEM;
 }
 
+size_t send_queue_bytes(const struct send_queue *queue)
+{
+	return queue->slots ? (size_t)queue->slot_count * queue->slot_bytes : 0;
+}
+
+void send_queue_lend(struct send_queue *queue, void *memory)
+{
+	assert(queue->head == queue->tail && !queue->is_lent);
+	free(queue->slots);
+	queue->slots = memory;
+	queue->is_lent = true;
+}
+
 void send_queue_release(struct send_queue *queue)
 {
-	free(queue->slots);
+	if (!queue->is_lent)
+		free(queue->slots);
 	*queue = (struct send_queue){0};
 }
 

@@ -69,6 +69,7 @@ struct send_queue {
 	uint32_t tail;
 	uint16_t sges_max;
 	uint16_t inline_bytes_max;
+	bool is_lent; /* the slots are somebody else's memory */
 };
 
 enum {
@@ -86,6 +87,9 @@ uint32_t send_queue_inline_room(uint32_t sges_max);
 MUST_USE int send_queue_init(struct send_queue *queue, uint32_t requests_max, uint32_t sges_max,
 			     uint32_t inline_bytes_max);
 void send_queue_release(struct send_queue *queue);
+/* What its slots need, and memory for them in the place of its own. The queue is empty. */
+size_t send_queue_bytes(const struct send_queue *queue);
+void send_queue_lend(struct send_queue *queue, void *memory);
 /* Forgets what is in it. */
 void send_queue_clear(struct send_queue *queue);
 

@@ -39,13 +39,7 @@ static enum verdict validate(struct qp *qp, time_ns now, struct inbound *inbound
 	enum verdict verdict = inbound_check_sequence(qp, inbound);
 
 	if (verdict == VERDICT_ACCEPT)
-		verdict = inbound_check_enabled(qp, inbound);
-	if (verdict == VERDICT_ACCEPT)
-		verdict = inbound_check_receive(qp, inbound);
-	if (verdict == VERDICT_ACCEPT)
-		verdict = inbound_check_length(qp, inbound);
-	if (verdict == VERDICT_ACCEPT)
-		verdict = inbound_check_remote_key(qp, inbound);
+		verdict = inbound_check_request(qp, inbound);
 	return verdict;
 }
 

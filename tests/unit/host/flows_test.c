@@ -245,6 +245,47 @@ static void test_answer_nobody_asked_for_changes_nothing(void **state)
 
 #define flow_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* Those that somebody waits for, or is asked about, stay; the others make room, and their indexes are
+ * used again. */
+static void test_idle_flows_are_forgotten_and_others_stay(void **state)
+{
+	enum { COUNT = 500 };
+	struct qp_route other = route;
+	struct list waiter;
+
+	(void)state;
+	list_init(&waiter);
+
+	struct flow *asked = asked_flow();
+	uint32_t asked_index = asked->index;
+
+	for (uint16_t i = 0; i < COUNT; i++) {
+		other.dlid = (uint16_t)(0x100 + i);
+		flow_table_get(&table, flow_key_of(0, &other), 0x1234);
+	}
+	other.dlid = 0x100 + 7;
+
+	struct flow *waited = flow_table_get(&table, flow_key_of(0, &other), 0x1234);
+
+	list_append(&waited->waiting, &waiter);
+	flow_table_forget_idle(&table);
+	assert_int_equal(table.live_count, 2);
+	assert_ptr_equal(flow_table_at(&table, asked_index), asked);
+	assert_ptr_equal(flow_table_get(&table, flow_key_of(1, &route), route.destination_qpn),
+			 asked);
+	assert_ptr_equal(flow_table_get(&table, flow_key_of(0, &other), 0x1234), waited);
+	for (uint16_t i = 0; i < 2 * COUNT; i++) {
+		other.dlid = (uint16_t)(0x1000 + i);
+
+		struct flow *flow = flow_table_get(&table, flow_key_of(0, &other), 0x1234);
+
+		assert_ptr_equal(flow_table_at(&table, flow->index), flow);
+	}
+	assert_int_equal(table.live_count, 2 * COUNT + 2);
+	assert_int_equal(table.count, 2 * COUNT + 2);
+	list_remove(&waiter);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +299,7 @@ int main(void)
 		flow_test(test_nonsense_in_an_answer_never_makes_a_flow_direct),
 		flow_test(test_retry_holds_a_few_times_then_goes_by_the_fabric),
 		flow_test(test_answer_nobody_asked_for_changes_nothing),
+		flow_test(test_idle_flows_are_forgotten_and_others_stay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The session: one per process, and what it says of the host. */
+/* The session: one per process, and what it says of the host. Covers: host/hello.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

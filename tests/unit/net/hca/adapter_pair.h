@@ -74,7 +74,8 @@ static inline void adapter_pair_init(struct adapter_pair *pair)
 	pair->now = SECONDS(1);
 	for (unsigned i = 0; i < 2; i++) {
 		struct recorded_adapter *adapter = &pair->adapters[i];
-		const struct hca_owner owner = {record_event, record_notify, adapter};
+		const struct hca_owner owner = {
+			.event = record_event, .cq_notify = record_notify, .context = adapter};
 		const struct port_view view = active_port(1, (uint16_t)(FIRST_LID + i));
 
 		assert_int_equal(hca_init(&adapter->hca, &hca_limits_default, &owner, 0x100 + i, 1),

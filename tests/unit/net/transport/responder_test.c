@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Dialogues with the responder of a reliable connection: what it accepts, acknowledges and refuses.
- */
+ * Covers: net/transport/execution.c */
 #include "support/rc_pair.h"
 
 #include <setjmp.h>

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* This process and the connection manager of its host, as softibd plays it (host/cm_protocol.h). */
+#ifndef SOFTIB_HOST_CM_SESSION_H
+#define SOFTIB_HOST_CM_SESSION_H
+
+#include "base/attributes.h"
+#include "host/cm_protocol.h"
+
+/* Asks and waits; connects at the first use, and again in the child of a fork. 0, the answer's
+ * error, or -ENODEV: there is no softibd. Not a cancellation point. */
+MUST_USE int cm_session_ask(const struct cm_command *command, struct cm_answer *ret_answer);
+
+/* The same for an answer that brings a descriptor, which is close-on-exec. */
+MUST_USE int cm_session_ask_descriptor(const struct cm_command *command,
+				       struct cm_answer *ret_answer, int *ret_descriptor);
+
+/* The next event of a channel. Blocks as the descriptor does. -EAGAIN, -EINTR; -ENODEV: softibd is
+ * gone. A cancellation point. */
+MUST_USE int cm_session_read_event(int channel, struct cm_event_message *ret_event);
+/* Looks at the next event without taking it, and never waits. */
+MUST_USE int cm_session_peek_event(int channel, struct cm_event_message *ret_event);
+
+#endif

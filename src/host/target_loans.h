@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* XRC targets that softibd lends to this process, as records of the rings. The attachment's lock is
+ * held in all of it. */
+#ifndef SOFTIB_HOST_TARGET_LOANS_H
+#define SOFTIB_HOST_TARGET_LOANS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/time.h"
+#include "host/protocol.h"
+
+struct adapter;
+struct attachment;
+struct qp_object;
+struct ring_record;
+
+/* A record of the down ring about a target. */
+void target_loans_receive(struct attachment *attachment, const struct ring_record *record);
+/* Gives back what is idle, and says in give_back_at when to look again. */
+void target_loans_return_idle(struct attachment *attachment, time_ns now);
+
+/* This one, idle or not. false: no room now. */
+MUST_USE bool target_loan_return(struct adapter *adapter, struct qp_object *object);
+/* A record of one word, now or when the ring has room. */
+void target_loans_say(struct adapter *adapter, enum record_kind kind, uint32_t word);
+
+#endif
