@@ -2,11 +2,12 @@
 /* The adapters that connection management may use: opened once, shared by all lists that programs
  * ask for. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-#include <infiniband/verbs.h>
-#include <rdma/rdma_cma.h>
+#include "api/librdmacm/identifier.h"
+#include "base/bytes.h"
 
 /*
  * The contexts live as long as the process: a list handed out earlier, or an id bound to a device,
@@ -16,21 +17,43 @@ static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ibv_context **contexts;
 static int context_count;
 
+static struct ibv_pd **pds;
+static struct ibv_xrcd **xrcds;
+static int *adapter_indexes; /* those that do not open leave gaps */
+
+static void free_tables(void)
+{
+	free(contexts);
+	free(pds);
+	free(xrcds);
+	free(adapter_indexes);
+	contexts = NULL;
+	pds = NULL;
+	xrcds = NULL;
+	adapter_indexes = NULL;
+}
+
 static int open_devices(struct ibv_device *const *devices, int device_count)
 {
 	contexts = calloc((size_t)device_count, sizeof(contexts[0]));
-	if (!contexts)
+	pds = calloc((size_t)device_count, sizeof(pds[0]));
+	xrcds = calloc((size_t)device_count, sizeof(xrcds[0]));
+	adapter_indexes = calloc((size_t)device_count, sizeof(adapter_indexes[0]));
+	if (!contexts || !pds || !xrcds || !adapter_indexes) {
+		free_tables();
 		return -ENOMEM;
+	}
 	for (int i = 0; i < device_count; i++) {
 		struct ibv_context *context = ibv_open_device(devices[i]);
 
-		if (context)
-			contexts[context_count++] = context;
+		if (!context)
+			continue;
+		adapter_indexes[context_count] = i;
+		contexts[context_count++] = context;
 	}
 	if (context_count > 0)
 		return 0;
-	free(contexts);
-	contexts = NULL;
+	free_tables();
 	return -ENODEV;
 }
 
@@ -80,6 +103,99 @@ struct ibv_context **rdma_get_devices(int *num_devices)
 	if (status)
 		errno = -status;
 	return list;
+}
+
+/* Where the adapter stands in the tables; -1: it is not open. */
+static int find_adapter(unsigned adapter_index)
+{
+	if (open_devices_once() != 0)
+		return -1;
+	for (int i = 0; i < context_count; i++) {
+		if (adapter_indexes[i] == (int)adapter_index)
+			return i;
+	}
+	return -1;
+}
+
+struct ibv_context *devices_context(unsigned adapter_index)
+{
+	struct ibv_context *context = NULL;
+
+	pthread_mutex_lock(&devices_lock);
+
+	int place = find_adapter(adapter_index);
+
+	if (place >= 0)
+		context = contexts[place];
+	pthread_mutex_unlock(&devices_lock);
+	return context;
+}
+
+struct ibv_pd *devices_pd(unsigned adapter_index)
+{
+	struct ibv_pd *pd = NULL;
+
+	pthread_mutex_lock(&devices_lock);
+
+	int place = find_adapter(adapter_index);
+
+	if (place >= 0) {
+		if (!pds[place])
+			pds[place] = ibv_alloc_pd(contexts[place]);
+		pd = pds[place];
+	}
+	pthread_mutex_unlock(&devices_lock);
+	return pd;
+}
+
+static struct ibv_xrcd *open_xrcd(struct ibv_context *context)
+{
+	struct ibv_xrcd_init_attr attributes = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = -1,
+		.oflags = O_CREAT,
+	};
+
+	return ibv_open_xrcd(context, &attributes);
+}
+
+struct ibv_xrcd *devices_xrcd(const struct ibv_context *context)
+{
+	struct ibv_xrcd *xrcd = NULL;
+
+	pthread_mutex_lock(&devices_lock);
+	for (int i = 0; i < context_count; i++) {
+		if (contexts[i] != context)
+			continue;
+		if (!xrcds[i])
+			xrcds[i] = open_xrcd(contexts[i]);
+		xrcd = xrcds[i];
+	}
+	pthread_mutex_unlock(&devices_lock);
+	return xrcd;
+}
+
+void devices_depths(struct ibv_context *context, uint8_t *ret_responder_resources,
+		    uint8_t *ret_initiator_depth)
+{
+	static struct ibv_context *known;
+	static uint8_t resources, depth;
+	struct ibv_device_attr attributes;
+
+	pthread_mutex_lock(&devices_lock);
+	/* All adapters of a host are alike, and a connection asks every time. */
+	if (known != context && ibv_query_device(context, &attributes) == 0) {
+		resources = (uint8_t)(attributes.max_qp_rd_atom < RDMA_MAX_RESP_RES
+					      ? attributes.max_qp_rd_atom
+					      : RDMA_MAX_RESP_RES - 1);
+		depth = (uint8_t)(attributes.max_qp_init_rd_atom < RDMA_MAX_INIT_DEPTH
+					  ? attributes.max_qp_init_rd_atom
+					  : RDMA_MAX_INIT_DEPTH - 1);
+		known = context;
+	}
+	*ret_responder_resources = resources;
+	*ret_initiator_depth = depth;
+	pthread_mutex_unlock(&devices_lock);
 }
 
 void rdma_free_devices(struct ibv_context **list)

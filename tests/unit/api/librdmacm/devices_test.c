@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include <infiniband/verbs.h>
-#include <rdma/rdma_cma.h>
+#include "api/librdmacm/identifier.h"
 
 enum { DEVICES_MAX = 4 };
 
@@ -36,6 +36,25 @@ void ibv_free_device_list(struct ibv_device **list)
 {
 	lists_held--;
 	free(list);
+}
+
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
+{
+	static struct ibv_pd pds[DEVICES_MAX];
+	struct ibv_pd *pd = &pds[context - contexts];
+
+	/* Once per adapter. */
+	assert_null(pd->context);
+	pd->context = context;
+	return pd;
+}
+
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *ret_attributes)
+{
+	(void)context;
+	ret_attributes->max_qp_rd_atom = 16;
+	ret_attributes->max_qp_init_rd_atom = 1000;
+	return 0;
 }
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)
@@ -82,11 +101,33 @@ static void test_adapters_that_open_are_listed_and_stay_open(void **state)
 	rdma_free_devices(second);
 }
 
+static void test_an_adapter_has_one_domain_for_all_ids(void **state)
+{
+	uint8_t resources, depth;
+
+	(void)state;
+	struct ibv_context *context = devices_context(0);
+
+	assert_non_null(context);
+	assert_ptr_equal(devices_pd(0)->context, context);
+	assert_ptr_equal(devices_pd(0), devices_pd(0));
+	/* The one that does not open leaves a gap. */
+	assert_null(devices_context(1));
+	assert_ptr_equal(devices_context(2), &contexts[2]);
+	assert_null(devices_context(DEVICES_MAX));
+	assert_null(devices_pd(DEVICES_MAX));
+	devices_depths(context, &resources, &depth);
+	assert_int_equal(resources, 16);
+	/* 255 means "as many as you can". */
+	assert_int_equal(depth, 254);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_adapter_is_no_list),
 		cmocka_unit_test(test_adapters_that_open_are_listed_and_stay_open),
+		cmocka_unit_test(test_an_adapter_has_one_domain_for_all_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
