@@ -19,10 +19,54 @@ static const char *text(const json_t *object, const char *key)
 	return value ? value : "-";
 }
 
-static void print_status(const json_t *status)
+static void print_captures(const json_t *captures)
+{
+	size_t index, port_index;
+	const json_t *row, *name;
+
+	json_array_foreach (captures, index, row) {
+		printf("capture         by pid %d at", number(row, "pid"));
+		json_array_foreach (json_object_get(row, "ports"), port_index, name)
+			printf(" %s", json_string_value(name));
+		if (number(row, "port_count") > (int)port_index)
+			printf(" and %d more", number(row, "port_count") - (int)port_index);
+		printf(": %" JSON_INTEGER_FORMAT " packets, %" JSON_INTEGER_FORMAT " missed\n",
+		       json_integer_value(json_object_get(row, "packets")),
+		       json_integer_value(json_object_get(row, "missed")));
+	}
+}
+
+static void print_managers(const json_t *status)
 {
 	const json_t *sm = json_object_get(status, "sm");
+	const json_t *others = json_object_get(status, "managers");
+	const json_t *name;
+	size_t index;
 
+	if (json_is_object(sm))
+		printf("subnet manager  %s on %s, %d sweeps, %s, routed by %s\n", text(sm, "state"),
+		       text(sm, "host"), number(sm, "sweeps"),
+		       json_is_true(json_object_get(sm, "subnet_is_up")) ? "subnet up"
+									 : "subnet not up",
+		       text(sm, "engine"));
+	else if (!json_array_size(others))
+		printf("subnet manager  none\n");
+	json_array_foreach (others, index, name)
+		printf("subnet manager  of a program on %s\n", json_string_value(name));
+}
+
+static void print_administration(const json_t *status)
+{
+	const json_t *sa = json_object_get(status, "administration");
+
+	if (json_is_true(json_object_get(sa, "serves")))
+		printf("administration  %d requests, %d multicast groups, %d services, %d subscriptions\n",
+		       number(sa, "requests"), number(sa, "groups"), number(sa, "services"),
+		       number(sa, "subscriptions"));
+}
+
+static void print_status(const json_t *status)
+{
 	printf("fabric          %s%s\n", text(status, "fabric"),
 	       json_is_true(json_object_get(status, "ephemeral")) ? " (ends with its last user)"
 								  : "");
@@ -36,13 +80,20 @@ static void print_status(const json_t *status)
 	printf("data path       %s\n", json_is_true(json_object_get(status, "offload"))
 					       ? "offloaded where nothing forbids it"
 					       : "through softibd");
-	if (json_is_object(sm))
-		printf("subnet manager  %s on %s, %d sweeps, %s\n", text(sm, "state"),
-		       text(sm, "host"), number(sm, "sweeps"),
-		       json_is_true(json_object_get(sm, "subnet_is_up")) ? "subnet up"
-									 : "subnet not up");
-	else
-		printf("subnet manager  none\n");
+	if (json_is_true(json_object_get(status, "paced")))
+		printf("pacing          %s: up to %d us late within the last second\n",
+		       json_is_true(json_object_get(status, "behind")) ? "falls behind"
+								       : "keeps up",
+		       number(status, "late_us"));
+	printf("offloaded flows %zu\n", json_array_size(json_object_get(status, "direct_flows")));
+	print_captures(json_object_get(status, "captures"));
+	if (number(status, "faulty_links"))
+		printf("faults          on %d ways of links; softib fault list shows them\n",
+		       number(status, "faulty_links"));
+	if (number(status, "mad_ports"))
+		printf("management      %d ports open\n", number(status, "mad_ports"));
+	print_managers(status);
+	print_administration(status);
 }
 
 static int run_status(const struct subcommand *self, int argument_count, char **arguments)

@@ -17,7 +17,15 @@ extern const struct subcommand subcommand_down;
 extern const struct subcommand subcommand_status;
 extern const struct subcommand subcommand_hosts;
 extern const struct subcommand subcommand_link;
+extern const struct subcommand subcommand_services;
+extern const struct subcommand subcommand_get;
+extern const struct subcommand subcommand_set;
 extern const struct subcommand subcommand_run;
+extern const struct subcommand subcommand_sm;
+extern const struct subcommand subcommand_capture;
+extern const struct subcommand subcommand_fault;
+extern const struct subcommand subcommand_explain;
+extern const struct subcommand subcommand_sim;
 
 /* getopt found --help or something wrong: prints, and returns the exit code. */
 int subcommand_help(const struct subcommand *self);

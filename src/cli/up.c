@@ -14,7 +14,7 @@
 
 enum { START_TIMEOUT_MS = 30000, ACTIVE_TIMEOUT_MS = 60000, ARGUMENTS_MAX = 12 };
 
-enum option_code { OPTION_NO_SM = 256, OPTION_NO_OFFLOAD, OPTION_JSON };
+enum option_code { OPTION_NO_SM = 256, OPTION_NO_OFFLOAD, OPTION_PACED, OPTION_JSON };
 
 static const struct option long_options[] = {
 	{"hosts", required_argument, NULL, 'N'},
@@ -22,6 +22,7 @@ static const struct option long_options[] = {
 	{"name", required_argument, NULL, 'n'},
 	{"no-sm", no_argument, NULL, OPTION_NO_SM},
 	{"no-offload", no_argument, NULL, OPTION_NO_OFFLOAD},
+	{"paced", no_argument, NULL, OPTION_PACED},
 	{"foreground", no_argument, NULL, 'f'},
 	{"json", no_argument, NULL, OPTION_JSON},
 	{"help", no_argument, NULL, 'h'},
@@ -85,6 +86,9 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 			break;
 		case OPTION_NO_OFFLOAD:
 			add_argument(request, "--no-offload");
+			break;
+		case OPTION_PACED:
+			add_argument(request, "--paced");
 			break;
 		case 'f':
 			request->is_foreground = true;
@@ -241,10 +245,12 @@ const struct subcommand subcommand_up = {
 		 "\n"
 		 "  --hosts N             N hosts, h1 to hN, on a switch (default: 2)\n"
 		 "  --topology TOPOLOGY   a file in ibnetdiscover's format, or a generator:\n"
-		 "                        star:N, ring:N, fat-tree:K, mesh:AxB\n"
+		 "                        star:N, ring:N, fat-tree:K, mesh:AxB, routed:AxB\n"
 		 "  -n, --name FABRIC     its name (default: SOFTIB_FABRIC, or \"default\")\n"
 		 "  --no-sm               without the built-in subnet manager: ports stay in Init\n"
 		 "  --no-offload          every packet goes through softibd, hop by hop\n"
+		 "  --paced               links run at their width and speed, not as fast as they\n"
+		 "                        can; \"softib status\" says when that does not work out\n"
 		 "  --foreground          stay, log to stderr, end with Ctrl-C\n"
 		 "  --json                print the state as JSON\n",
 	.run = run_up,

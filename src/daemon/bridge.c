@@ -8,9 +8,11 @@
 #include <unistd.h>
 #include "base/bytes.h"
 #include "daemon/client.h"
+#include "daemon/ipoib_port.h"
 #include "daemon/flows.h"
 #include "daemon/ports.h"
-#include "daemon/sm_runner.h"
+#include "daemon/verb_faults.h"
+#include "daemon/xrc_domains.h"
 #include "host/doorbell.h"
 #include "wire/grh.h"
 #include "wire/lrh.h"
@@ -23,6 +25,7 @@ enum {
 	DRAIN_TURNS = 256, /* of a program that ended: more than its ring holds, unless the fabric
 			      is full */
 	DRAIN_FRAMES = 4096,
+	DLID_OFFSET = 2,
 };
 
 #define QUIET_BEFORE_SLEEP  MICROSECONDS(50)
@@ -69,20 +72,27 @@ static bool take_packet(struct client *client, const struct ring_record *record)
 		return true;
 	}
 
-	struct frame *frame = frame_take(&daemon->fabric.frames);
+	struct frame *frame = frame_take_for(&daemon->fabric.frames, record->byte_count);
 
 	if (!frame)
 		return false;
 	memcpy(frame->bytes, record->body, record->byte_count);
 	frame->byte_count = record->byte_count;
 	frame->source = NULL;
+	frame->static_rate = (uint8_t)record->word;
 	if (!may_send(frame)) {
 		endpoint->port->counters.drops[DROP_MALFORMED]++;
 		frame_give_back(&daemon->fabric.frames, frame);
 		return true;
 	}
+
+	uint32_t *inside = endpoint_inside(endpoint, get_be16(frame->bytes + DLID_OFFSET));
+
+	frame->source = inside;
+	++*inside;
 	if (fabric_inject(&daemon->fabric, endpoint->port, frame, daemon->now))
 		return true;
+	--*inside;
 	frame_give_back(&daemon->fabric.frames, frame);
 	return false;
 }
@@ -124,6 +134,12 @@ static bool take_record(struct client *client, const struct ring_record *record)
 		return take_packet(client, record);
 	case RECORD_RESOLVE:
 		return take_question(client, record);
+	case RECORD_TARGET_RETURNED:
+	case RECORD_TARGET_CLOSED:
+	case RECORD_DOMAIN_CLOSED:
+		if (!xrc_take_record(client, record))
+			client_end(client, "a record about an XRC target makes no sense");
+		return true;
 	default:
 		client_end(client, "an unknown record in its up ring");
 		return true;
@@ -254,6 +270,20 @@ static bool deliver_unicast(struct daemon *daemon, struct endpoint *endpoint, ui
 	return false;
 }
 
+/* One packet less on its way to where it goes. */
+static void count_out(const struct frame *frame)
+{
+	if (frame->source)
+		--*(uint32_t *)frame->source;
+}
+
+void bridge_gone(void *context, struct frame *frame, enum drop_reason reason)
+{
+	(void)context;
+	(void)reason;
+	count_out(frame);
+}
+
 bool bridge_deliver(void *context, struct port *port, struct frame *frame)
 {
 	struct daemon *daemon = context;
@@ -267,15 +297,22 @@ bool bridge_deliver(void *context, struct port *port, struct frame *frame)
 	} else {
 		uint32_t qpn = destination_qpn(frame->bytes + offset);
 
-		if (qpn == QPN_SMI)
-			sm_runner_receive(&daemon->sm, port, frame, daemon->now);
-		else if (lid_is_multicast(lrh.dlid))
+		if (qpn == QPN_SMI || qpn == QPN_GSI)
+			mad_dispatch_receive(&daemon->mads, port, frame, daemon->now);
+		else if (lid_is_multicast(lrh.dlid)) {
+			cm_fabric_receive_ip(&daemon->cm, port, frame);
 			deliver_multicast(endpoint, frame);
+		} else if (qpn == QPN_IPOIB)
+			cm_fabric_receive_ip(&daemon->cm, port, frame);
+		else if (unlikely(xrc_keeps(endpoint->adapter, qpn)))
+			xrc_deliver(endpoint, qpn, frame, offset);
 		else
 			is_taken = deliver_unicast(daemon, endpoint, qpn, frame);
 	}
-	if (is_taken)
+	if (is_taken) {
+		count_out(frame);
 		frame_give_back(&daemon->fabric.frames, frame);
+	}
 	return is_taken;
 }
 
@@ -295,17 +332,24 @@ void bridge_client_has_room(struct client *client)
 {
 	unblock(client->daemon, client->host);
 	ports_catch_up(client);
+	verb_faults_tell(client);
+	xrc_client_has_room(client);
+}
+
+void bridge_catch_up(struct client *client)
+{
+	for (unsigned turns = 0; turns < DRAIN_TURNS && !client->was_cut_off; turns++) {
+		if (!read_client(client) && !client->stalled)
+			break;
+		fabric_step(&client->daemon->fabric, client->daemon->now, DRAIN_FRAMES);
+	}
 }
 
 void bridge_client_gone(struct client *client)
 {
 	/* What it sent before it ended was sent: its last acknowledgement may be there, and its
 	 * peer waits for that. */
-	for (unsigned turns = 0; turns < DRAIN_TURNS && !client->was_cut_off; turns++) {
-		if (!read_client(client) && !client->stalled)
-			break;
-		fabric_step(&client->daemon->fabric, client->daemon->now, DRAIN_FRAMES);
-	}
+	bridge_catch_up(client);
 	unblock(client->daemon, client->host);
 }
 

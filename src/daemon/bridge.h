@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include "base/time.h"
+#include "net/link/port.h"
 
 struct client;
 struct daemon;
@@ -21,8 +22,13 @@ bool bridge_retry(struct daemon *daemon);
 /* The fabric's deliver callback; the context is the daemon. */
 bool bridge_deliver(void *context, struct port *port, struct frame *frame);
 
+/* The fabric's gone callback: a packet of a program ended on its way. */
+void bridge_gone(void *context, struct frame *frame, enum drop_reason reason);
+
 /* The client rang: its down ring may have room again. */
 void bridge_client_has_room(struct client *client);
+/* Reads the client's up ring to its end, unless the fabric is full. */
+void bridge_catch_up(struct client *client);
 /* Nobody waits for this client any more. */
 void bridge_client_gone(struct client *client);
 

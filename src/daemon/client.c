@@ -12,10 +12,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "daemon/bridge.h"
+#include "daemon/capture.h"
 #include "daemon/direct_rings.h"
 #include "daemon/flows.h"
 #include "daemon/log.h"
 #include "daemon/server.h"
+#include "daemon/xrc_domains.h"
 #include "host/doorbell.h"
 #include "host/memory_file.h"
 
@@ -152,6 +154,7 @@ static void bury(struct client *client)
 	/* It may still send and ask here, so this comes before it leaves any list. */
 	if (client->is_attached)
 		bridge_client_gone(client);
+	capture_client_gone(client);
 	daemon->client_count--;
 	if (client->kind == CLIENT_PROGRAM || client->kind == CLIENT_HOLD) {
 		daemon->user_count--;
@@ -165,6 +168,7 @@ static void bury(struct client *client)
 	if (client->is_attached) {
 		direct_rings_close(client);
 		flow_table_fold(client->flows);
+		xrc_client_gone(client);
 		for (uint32_t index = 0; client->host && index < client->host->adapter_count;
 		     index++)
 			qpn_space_give_back(&client->host->adapters[index]->qpns, client);

@@ -53,6 +53,7 @@ struct client {
 	struct list unpublished_link;
 	uint32_t adapters_used;	  /* bit per adapter whose ports it wants to hear of */
 	uint32_t adapters_untold; /* those of them that changed while the down ring was full */
+	uint32_t verb_faults_told; /* of its host's, so many records */
 	uint32_t block_count;	  /* of queue pair numbers */
 	struct flow_table *flows;
 	struct list rings;   /* struct direct_end */

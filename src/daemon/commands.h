@@ -16,6 +16,7 @@ struct reply {
 	int descriptors[CONTROL_DESCRIPTORS_MAX]; /* borrowed, those from given_from on given away */
 	unsigned descriptor_count;
 	unsigned given_from;
+	bool gives_all; /* from the first on */
 	uint32_t ring_shared; /* id of the direct ring whose descriptors these are; 0: none */
 	bool process_shared;  /* the descriptors of an attachment are among them */
 };
@@ -39,6 +40,14 @@ void reply_error(struct reply *reply, int error, const char *format, ...) PRINTF
 /* Tables of commands, each ended by a NULL name. */
 extern const struct command program_commands[];
 extern const struct command tool_commands[];
+extern const struct command set_commands[];
+extern const struct command mads_commands[];
+extern const struct command cm_commands[];
+extern const struct command cm_service_commands[];
+extern const struct command domain_commands[];
+extern const struct command capture_commands[];
+extern const struct command fault_commands[];
+extern const struct command explain_commands[];
 
 json_t *guid_to_json(uint64_t guid);
 

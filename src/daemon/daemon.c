@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -13,8 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 #include "daemon/bridge.h"
+#include "daemon/capture.h"
 #include "daemon/client.h"
 #include "daemon/flows.h"
+#include "daemon/issm.h"
 #include "daemon/log.h"
 #include "daemon/ports.h"
 #include "daemon/server.h"
@@ -98,6 +101,7 @@ static void refresh_counters(void *context, struct node *node)
 static int build_fabric(struct daemon *daemon)
 {
 	struct fabric_owner owner = {.deliver = bridge_deliver,
+				     .gone = bridge_gone,
 				     .port_changed = ports_changed,
 				     .paths_changed = paths_changed,
 				     .refresh_counters = refresh_counters,
@@ -108,6 +112,10 @@ static int build_fabric(struct daemon *daemon)
 		log_line("no fabric: %s", strerror(-error));
 		return error;
 	}
+	mad_dispatch_init(&daemon->mads, &daemon->fabric);
+	cm_fabric_init(&daemon->cm, daemon);
+	mad_files_init(&daemon->mad_files, daemon);
+	daemon->fabric.is_paced = daemon->options.is_paced;
 	error = topology_build(&daemon->options, &daemon->fabric);
 	if (!error) {
 		error = host_table_build(&daemon->hosts, &daemon->fabric);
@@ -116,14 +124,21 @@ static int build_fabric(struct daemon *daemon)
 	}
 	if (!error && daemon->options.runs_sm) {
 		/* A fabric without adapters is one to look at; it needs no manager. */
-		int sm_error = sm_runner_start(&daemon->sm, &daemon->fabric);
+		int sm_error = sm_runner_start(&daemon->sm, &daemon->mads, &daemon->runtime);
 
 		if (sm_error && sm_error != -ENODEV) {
 			log_line("no subnet manager: %s", strerror(-sm_error));
 			error = sm_error;
 		}
 	}
+	if (!error && daemon->sm.sm)
+		error = sa_runner_start(&daemon->sa, &daemon->mads, &daemon->sm);
+	if (!error && daemon->sm.sm)
+		error = other_subnets_start(&daemon->others, &daemon->mads,
+					    daemon->sm.client.port);
 	if (error) {
+		mad_files_release(&daemon->mad_files);
+		mad_dispatch_release(&daemon->mads);
 		host_table_release(&daemon->hosts);
 		fabric_release(&daemon->fabric);
 	}
@@ -137,20 +152,36 @@ static time_ns end_of_use(const struct daemon *daemon)
 	return daemon->unused_since + (daemon->was_used ? UNUSED_BEFORE_END : UNUSED_AT_START);
 }
 
+/* How late a paced fabric was is told for the last second or two. */
+static void watch_lateness(struct daemon *daemon)
+{
+	if (!daemon->fabric.is_paced || daemon->now < daemon->lateness_since + SECONDS(1))
+		return;
+	daemon->late_ns_before = daemon->fabric.late_ns_max;
+	daemon->fabric.late_ns_max = 0;
+	daemon->lateness_since = daemon->now;
+}
+
 /* One round of work. Returns whether there is more that can go on at once. */
 static bool turn(struct daemon *daemon)
 {
 	bool is_busy = bridge_read(daemon);
 
 	bridge_expire(daemon);
+	watch_lateness(daemon);
+	is_busy |= cm_fabric_run(&daemon->cm);
 	is_busy |= fabric_step(&daemon->fabric, daemon->now, FRAMES_PER_TURN);
 	is_busy |= sm_runner_run(&daemon->sm, daemon->now);
+	is_busy |= sa_runner_run(&daemon->sa, daemon->now);
+	is_busy |= other_subnets_run(&daemon->others, daemon->now);
+	is_busy |= mad_files_run(&daemon->mad_files);
 	is_busy |= bridge_retry(daemon);
 	clients_bury(daemon);
 	ports_announce(daemon);
 	if (daemon->paths_changed)
 		flows_revoke(daemon);
 	clients_publish(daemon);
+	captures_publish(daemon);
 	server_answer_waiters(daemon);
 	if (daemon->now >= end_of_use(daemon))
 		daemon->is_ending = true;
@@ -168,7 +199,7 @@ static void settle(struct daemon *daemon)
 		daemon->now = daemon_clock();
 		if (turn(daemon))
 			continue;
-		if (ports_not_active(daemon, daemon->sm.port) == 0)
+		if (other_subnets_not_active(daemon) == 0)
 			return;
 		nanosleep(&pause, NULL);
 	}
@@ -182,6 +213,8 @@ static int open_doors(struct daemon *daemon)
 
 	int error = watch_signals(daemon);
 
+	if (!error)
+		error = issm_start(daemon, &daemon->issm);
 	if (!error)
 		error = memory_file_create_published("softib-fabric", sizeof(struct fabric_page),
 						     &daemon->page_file, (void **)&daemon->page);
@@ -202,6 +235,7 @@ int daemon_start(struct daemon *daemon, const struct daemon_options *options)
 	list_init(&daemon->unpublished);
 	list_init(&daemon->changed);
 	list_init(&daemon->blocked);
+	list_init(&daemon->captures);
 	daemon->now = daemon_clock();
 	daemon->unused_since = daemon->now;
 
@@ -230,7 +264,12 @@ int daemon_start(struct daemon *daemon, const struct daemon_options *options)
 	return 0;
 
 release_fabric:
+	issm_stop(daemon->issm);
+	other_subnets_stop(&daemon->others);
+	sa_runner_stop(&daemon->sa);
 	sm_runner_stop(&daemon->sm);
+	mad_files_release(&daemon->mad_files);
+	mad_dispatch_release(&daemon->mads);
 	host_table_release(&daemon->hosts);
 	fabric_release(&daemon->fabric);
 remove_folder:
@@ -243,7 +282,11 @@ static time_ns next_deadline(const struct daemon *daemon)
 	time_ns deadline = fabric_deadline(&daemon->fabric);
 
 	deadline = time_earlier(deadline, sm_runner_deadline(&daemon->sm));
+	deadline = time_earlier(deadline, sa_runner_deadline(&daemon->sa));
+	deadline = time_earlier(deadline, other_subnets_deadline(&daemon->others));
 	deadline = time_earlier(deadline, bridge_deadline(daemon));
+	deadline = time_earlier(deadline, cm_fabric_deadline(&daemon->cm));
+	deadline = time_earlier(deadline, mad_files_deadline(&daemon->mad_files));
 	deadline = time_earlier(deadline, server_deadline(daemon));
 	return time_earlier(deadline, end_of_use(daemon));
 }
@@ -254,19 +297,30 @@ static int wait_ms(const struct daemon *daemon)
 {
 	bool is_stalled = false;
 
+	/* A packet that a faulty link holds back: the same. */
+	if (timer_queue_deadline(&daemon->fabric.fault_arrivals) < daemon->now + MILLISECONDS(1))
+		return 0;
+
 	list_for_each (link, &daemon->awake) {
 		if (!container_of(link, struct client, awake_link)->stalled)
 			return 0;
 		is_stalled = true;
 	}
-	if (is_stalled)
+	/* What a paced fabric has on its cables makes room sooner than that. */
+	if (is_stalled && !daemon->fabric.is_paced)
 		return STALLED_WAIT_MS;
 
 	time_ns deadline = next_deadline(daemon);
 
+	if (is_stalled)
+		deadline = time_earlier(deadline, daemon->now + MILLISECONDS(STALLED_WAIT_MS));
+
 	if (deadline == TIME_NEVER)
 		return -1;
 	if (deadline <= daemon->now)
+		return 0;
+	/* Nobody sleeps as shortly as a packet takes. */
+	if (daemon->fabric.is_paced && deadline - daemon->now < MILLISECONDS(1))
 		return 0;
 
 	time_ns wait = (deadline - daemon->now + MILLISECONDS(1) - 1) / MILLISECONDS(1);
@@ -335,7 +389,15 @@ void daemon_stop(struct daemon *daemon)
 	/* Before anybody sees the end of its socket: then nothing of this fabric is left. */
 	runtime_remove(&daemon->runtime);
 	server_stop(daemon);
+	cm_fabric_release(&daemon->cm);
+	issm_stop(daemon->issm);
+	other_subnets_stop(&daemon->others);
+	sa_runner_stop(&daemon->sa);
 	sm_runner_stop(&daemon->sm);
+	mad_files_release(&daemon->mad_files);
+	mad_dispatch_release(&daemon->mads);
+	fault_log_release(&daemon->fault_log);
+	free(daemon->fault_replay.text);
 	host_table_release(&daemon->hosts);
 	fabric_release(&daemon->fabric);
 	munmap(daemon->page, sizeof(*daemon->page));

@@ -9,13 +9,20 @@
 #include "base/attributes.h"
 #include "base/list.h"
 #include "base/time.h"
+#include "daemon/fault_log.h"
+#include "daemon/cm_fabric.h"
 #include "daemon/hosts.h"
+#include "daemon/mad_dispatch.h"
+#include "daemon/mad_files.h"
+#include "daemon/other_subnets.h"
 #include "daemon/runtime.h"
+#include "daemon/sa_runner.h"
 #include "daemon/sm_runner.h"
 #include "fabric/fabric.h"
 
 struct daemon;
 struct fabric_page;
+struct issm_watches;
 
 struct daemon_options {
 	const char *fabric_name;
@@ -24,6 +31,7 @@ struct daemon_options {
 	const char *log_path; /* NULL: <runtime>/<fabric>/log, or stderr in the foreground */
 	bool runs_sm;
 	bool offloads;
+	bool is_paced; /* links take the time of their width and speed */
 	bool is_ephemeral;
 	bool is_foreground;
 };
@@ -38,7 +46,13 @@ struct daemon {
 	struct runtime runtime;
 	struct fabric fabric;
 	struct host_table hosts;
+	struct mad_dispatch mads;
+	struct cm_fabric cm;
+	struct mad_files mad_files;
+	struct issm_watches *issm; /* NULL: managers of hosts go unnoticed */
 	struct sm_runner sm;
+	struct other_subnets others;
+	struct sa_runner sa;
 	int epoll;
 	int listener;
 	int reserve; /* a descriptor to give up when there are no others */
@@ -48,11 +62,17 @@ struct daemon {
 	int page_file; /* of the fabric page */
 	struct fabric_page *page;
 	time_ns now; /* of this turn of the loop */
+	time_ns lateness_since; /* paced: start of the present second of fabric.late_ns_max */
+	time_ns late_ns_before; /* ... and what it was in the second before */
 	struct list clients;
 	struct list ended;	 /* clients to take down at the end of the turn */
 	struct list awake;	 /* clients whose up rings are looked at without a doorbell */
 	struct list unpublished; /* clients with records they have not been shown */
 	struct list changed;	 /* endpoints whose ports changed */
+	struct list captures;
+	struct fault_log fault_log;
+	struct fault_replay fault_replay;
+	uint32_t capture_count;
 	struct list blocked;	 /* endpoints that hold a packet for a full down ring */
 	uint32_t client_count;
 	uint32_t user_count;   /* clients that keep an ephemeral fabric alive */
@@ -60,6 +80,7 @@ struct daemon {
 	time_ns waiters_looked_at;
 	uint32_t next_client_id;
 	uint32_t next_ring_id;
+	uint32_t next_domain_id;
 	unsigned turns_without_look;
 	time_ns yields_from; /* not before */
 	time_ns unused_since;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "daemon/client.h"
 #include "daemon/direct_rings.h"
+#include "daemon/xrc_domains.h"
 #include "fabric/fabric.h"
 #include "net/link/counters.h"
 #include "wire/pkey.h"
@@ -80,8 +81,10 @@ static void fold_slot(struct flow_slot *slot, const struct flow_counters *counte
 	if (!packets && !words)
 		return;
 	for (unsigned index = 0; index < slot->hop_count; index++) {
-		port_count_offloaded_transmit(slot->hops[index].output, packets, words);
-		port_count_offloaded_receive(slot->hops[index].input, packets, words);
+		port_count_offloaded_transmit(slot->hops[index].output, slot->key.sl, packets,
+					      words);
+		port_count_offloaded_receive(slot->hops[index].input, slot->key.sl, packets,
+					     words);
 	}
 }
 
@@ -172,12 +175,14 @@ static int take_slot(struct flow_table *table, const struct flow_key *key,
 	return 0;
 }
 
-/* Nothing that this process sent earlier may still be on its way, or the ring would overtake it. */
-static bool fabric_path_is_empty(struct daemon *daemon, const struct client *destination)
+/* Nothing that this port sent there earlier may still be on its way, or the ring would overtake it.
+ * What others send, or a link holds back elsewhere, is no matter. */
+static bool fabric_path_is_empty(struct daemon *daemon, struct endpoint *source, uint16_t dlid,
+				 const struct client *destination)
 {
-	if (daemon->fabric.frames_inside)
+	if (*endpoint_inside(source, dlid))
 		fabric_step(&daemon->fabric, daemon->now, SETTLE_FRAMES);
-	return daemon->fabric.frames_inside == 0 &&
+	return *endpoint_inside(source, dlid) == 0 &&
 	       __atomic_load_n(&destination->down.shared->head, __ATOMIC_ACQUIRE) >=
 		       destination->last_packet_end;
 }
@@ -202,15 +207,21 @@ static enum resolve_verdict decide(struct client *client, const struct resolve_r
 	/* The trusted process decides, partitions of both ends included. */
 	fabric_walk(&daemon->fabric, source->port, request->dlid, request->sl & 15, request->pkey,
 		    &path);
-	if (path.verdict != DROP_NONE || !path.destination->endpoint)
+	if (path.verdict != DROP_NONE || path.is_watched || !path.destination->endpoint)
 		return RESOLVED_FABRIC;
+
 	const struct endpoint *endpoint = path.destination->endpoint;
+
+	/* Whose turn it is changes from packet to packet. */
+	if (xrc_keeps(endpoint->adapter, request->destination_qpn))
+		return RESOLVED_FABRIC;
+
 	struct client *destination =
 		qpn_space_owner(&endpoint->adapter->qpns, request->destination_qpn);
 
 	if (!destination || destination->is_ending || !destination->is_attached)
 		return RESOLVED_FABRIC_RETRY;
-	if (!fabric_path_is_empty(daemon, destination))
+	if (!fabric_path_is_empty(daemon, source, request->dlid, destination))
 		return RESOLVED_FABRIC_RETRY;
 
 	int error = direct_ring_between(client, destination, &answer->ring_id);
@@ -242,6 +253,23 @@ void flow_resolve(struct client *client, const struct resolve_request *request,
 		ret_answer->verdict = RESOLVED_FABRIC_RETRY;
 	}
 	ret_answer->generation = daemon->page->generation;
+}
+
+void flows_for_each_direct(const struct daemon *daemon, direct_flow_visitor visit, void *context)
+{
+	list_for_each (link, &daemon->clients) {
+		const struct client *client = container_of(link, struct client, link);
+
+		for (unsigned index = 0; client->is_attached && index < client->flows->slot_count;
+		     index++) {
+			const struct flow_slot *slot = &client->flows->slots[index];
+			const uint64_t *packets = &client->flows->counters[index].packets;
+
+			if (slot->is_used && slot->generation == daemon->page->generation)
+				visit(context, client, slot->key.dlid,
+				      __atomic_load_n(packets, __ATOMIC_RELAXED));
+		}
+	}
 }
 
 void flows_revoke(struct daemon *daemon)

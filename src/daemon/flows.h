@@ -23,6 +23,11 @@ void flows_fold_all(struct daemon *daemon);
 void flow_resolve(struct client *client, const struct resolve_request *request,
 		  struct resolve_answer *ret_answer);
 
+/* Flows that hold now, and go past the fabric. */
+typedef void (*direct_flow_visitor)(void *context, const struct client *client, uint16_t dlid,
+				    uint64_t packets);
+void flows_for_each_direct(const struct daemon *daemon, direct_flow_visitor visit, void *context);
+
 /* Something changed that flows depend on: counts what went the old ways, then shows the new
  * generation. */
 void flows_revoke(struct daemon *daemon);

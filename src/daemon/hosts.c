@@ -72,6 +72,7 @@ static int add_adapter(struct host_table *table, struct node *node, uint32_t *or
 	adapter->index = host->adapter_count;
 	snprintf(adapter->name, sizeof(adapter->name), "softib%u", adapter->index);
 	qpn_space_init(&adapter->qpns);
+	list_init(&adapter->xrc_domains);
 	for (unsigned number = 1; number <= node->port_count; number++) {
 		struct endpoint *endpoint = &adapter->endpoints[number];
 
@@ -79,6 +80,7 @@ static int add_adapter(struct host_table *table, struct node *node, uint32_t *or
 			.port = &node->ports[number], .adapter = adapter, .ordinal = ++*ordinal};
 		list_init(&endpoint->changed_link);
 		list_init(&endpoint->blocked_link);
+		list_init(&endpoint->mad_clients);
 		node->ports[number].endpoint = endpoint;
 	}
 	host->adapters[host->adapter_count++] = adapter;
@@ -117,8 +119,10 @@ void host_table_release(struct host_table *table)
 		free(table->adapters[index]->endpoints);
 		free(table->adapters[index]);
 	}
-	for (uint32_t index = 0; index < table->host_count; index++)
+	for (uint32_t index = 0; index < table->host_count; index++) {
+		free(table->hosts[index]->verb_faults);
 		free(table->hosts[index]);
+	}
 	free(table->adapters);
 	free(table->hosts);
 	*table = (struct host_table){0};

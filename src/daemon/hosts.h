@@ -13,8 +13,9 @@
 struct fabric;
 struct node;
 struct port;
+struct verb_fault_log;
 
-enum { HOST_NAME_BYTES = 64, ADAPTERS_PER_HOST_MAX = 32, ADDRESS_TEXT_BYTES = 16 };
+enum { HOST_NAME_BYTES = 64, ADAPTERS_PER_HOST_MAX = 32, ADDRESS_TEXT_BYTES = 16, DESTINATION_SLOTS = 64 };
 
 /* What softibd keeps for a port of an adapter; port->endpoint points here. */
 struct endpoint {
@@ -23,6 +24,11 @@ struct endpoint {
 	uint32_t ordinal; /* of all adapter ports of the fabric, from 1: makes the address */
 	struct list changed_link; /* ports whose programs have not been told yet */
 	struct list blocked_link; /* ports with a packet that found no room */
+	/* Packets of programs that are in the fabric, by destination; a LID shares its slot with others. frame->source
+	 * points here. */
+	uint32_t inside[DESTINATION_SLOTS];
+	struct list mad_clients;  /* of QP0 and QP1, those that take requests */
+	uint32_t sm_count;	  /* subnet managers that hold the port: IsSM is theirs */
 };
 
 struct adapter_entry {
@@ -31,6 +37,7 @@ struct adapter_entry {
 	uint32_t index; /* on its host */
 	char name[20];	/* softib0 */
 	struct qpn_space qpns;
+	struct list xrc_domains;    /* that programs share */
 	struct endpoint *endpoints; /* [port_number], [0] unused */
 };
 
@@ -40,6 +47,8 @@ struct host {
 	uint32_t adapter_count;
 	bool tree_is_there;   /* its files have been rendered */
 	struct list programs; /* clients attached to it */
+	struct verb_fault_log *verb_faults; /* NULL: there never were any */
+	struct cm_host *cm;   /* its connection manager; NULL until the first use */
 };
 
 struct host_table {
@@ -58,6 +67,11 @@ struct host *host_table_find(const struct host_table *table, const char *name);
  * such. */
 struct endpoint *host_endpoint(const struct host *host, unsigned adapter_index,
 			       unsigned port_number);
+
+static inline uint32_t *endpoint_inside(struct endpoint *endpoint, uint16_t dlid)
+{
+	return &endpoint->inside[dlid % DESTINATION_SLOTS];
+}
 
 /* 127.100.x.y of the n-th adapter port. */
 void endpoint_address(const struct endpoint *endpoint, char ret_text[static ADDRESS_TEXT_BYTES]);

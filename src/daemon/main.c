@@ -14,7 +14,7 @@
 
 enum { HOSTS_DEFAULT = 2, HOSTS_MAX = 10000, EXIT_USAGE = 2 };
 
-enum option_code { OPTION_NO_SM = 256, OPTION_NO_OFFLOAD, OPTION_EPHEMERAL, OPTION_LOG };
+enum option_code { OPTION_NO_SM = 256, OPTION_NO_OFFLOAD, OPTION_PACED, OPTION_EPHEMERAL, OPTION_LOG };
 
 static const struct option long_options[] = {
 	{"name", required_argument, NULL, 'n'},
@@ -22,6 +22,7 @@ static const struct option long_options[] = {
 	{"topology", required_argument, NULL, 't'},
 	{"no-sm", no_argument, NULL, OPTION_NO_SM},
 	{"no-offload", no_argument, NULL, OPTION_NO_OFFLOAD},
+	{"paced", no_argument, NULL, OPTION_PACED},
 	{"ephemeral", no_argument, NULL, OPTION_EPHEMERAL},
 	{"foreground", no_argument, NULL, 'f'},
 	{"log", required_argument, NULL, OPTION_LOG},
@@ -36,9 +37,10 @@ static const char usage[] =
 	"  --name FABRIC         name of the fabric (default: default)\n"
 	"  --hosts N             N hosts on a switch (default: 2)\n"
 	"  --topology TOPOLOGY   a file in ibnetdiscover's format, or a generator:\n"
-	"                        star:N, ring:N, fat-tree:K, mesh:AxB\n"
+	"                        star:N, ring:N, fat-tree:K, mesh:AxB, routed:AxB\n"
 	"  --no-sm               without the built-in subnet manager\n"
 	"  --no-offload          every packet goes through softibd, hop by hop\n"
+	"  --paced               links run at their width and speed, not as fast as they can\n"
 	"  --ephemeral           ends about a second after its last user\n"
 	"  --foreground          does not go to the background\n"
 	"  --log FILE            where the log goes (default: the fabric's folder;\n"
@@ -85,6 +87,11 @@ static struct daemon_options parse_options(int argument_count, char **arguments)
 			options.runs_sm = false;
 			break;
 		case OPTION_NO_OFFLOAD:
+			options.offloads = false;
+			break;
+		case OPTION_PACED:
+			options.is_paced = true;
+			/* A packet that passes no link takes no time. */
 			options.offloads = false;
 			break;
 		case OPTION_EPHEMERAL:

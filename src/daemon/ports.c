@@ -58,6 +58,7 @@ void ports_announce(struct daemon *daemon)
 
 		list_remove(link);
 		tell_programs(endpoint);
+		cm_fabric_port_changed(&daemon->cm, endpoint->port);
 		/* ClientReregister asks once; it is not a state that later readers should see. */
 		endpoint->port->info.client_reregister = 0;
 		tree_update_port(daemon, endpoint);

@@ -9,6 +9,7 @@
 #include "daemon/ports.h"
 #include "host/doorbell.h"
 #include "daemon/tree.h"
+#include "daemon/verb_faults.h"
 #include "net/node/node.h"
 
 enum { HOSTS_NAMED_MAX = 12 };
@@ -192,6 +193,7 @@ static void run_port(struct client *client, const json_t *request, struct reply 
 	if (!adapter)
 		return;
 	ports_subscribe(client, adapter->index);
+	verb_faults_welcome(client);
 	/* Before the answer, so that whoever has the answer finds the ports in the ring. */
 	clients_publish(client->daemon);
 	reply_ok(ret_reply, json_object());

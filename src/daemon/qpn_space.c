@@ -89,6 +89,12 @@ void qpn_space_give_back(struct qpn_space *space, const struct client *owner)
 	}
 }
 
+void qpn_space_pass_on(struct qpn_space *space, uint32_t block, struct client *owner)
+{
+	assert(block < space->owner_count);
+	space->owners[block] = owner;
+}
+
 struct client *qpn_space_owner(const struct qpn_space *space, uint32_t qpn)
 {
 	return block_owner(space, qpn / QPN_BLOCK);

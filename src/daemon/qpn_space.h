@@ -27,6 +27,9 @@ MUST_USE int qpn_space_take(struct qpn_space *space, struct client *owner, uint3
 			    uint32_t *ret_first_block);
 void qpn_space_give_back(struct qpn_space *space, const struct client *owner);
 
+/* One block to another owner; NULL: it is free. */
+void qpn_space_pass_on(struct qpn_space *space, uint32_t block, struct client *owner);
+
 /* NULL when the number is nobody's. */
 struct client *qpn_space_owner(const struct qpn_space *space, uint32_t qpn);
 

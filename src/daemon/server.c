@@ -112,7 +112,8 @@ static void answer(struct client *client, struct reply *reply)
 		error = control_send(client->socket, text, reply->descriptors,
 				     reply->descriptor_count);
 	for (unsigned index = reply->given_from; index < reply->descriptor_count; index++)
-		if (reply->given_from && reply->descriptors[index] >= 0)
+		if ((reply->given_from || reply->gives_all) &&
+		    reply->descriptors[index] >= 0)
 			close(reply->descriptors[index]);
 
 	if (error == -EAGAIN)
@@ -175,14 +176,19 @@ static void answer_waiter(struct client *client, uint32_t not_active)
 	answer(client, &reply);
 }
 
+/* A look at every port of a large fabric takes longer than the time between two looks. */
+static time_ns look_interval(const struct daemon *daemon)
+{
+	return WAITERS_LOOK_INTERVAL + MICROSECONDS(10) * daemon->fabric.node_count;
+}
+
 void server_answer_waiters(struct daemon *daemon)
 {
-	if (!daemon->waiter_count ||
-	    daemon->now < daemon->waiters_looked_at + WAITERS_LOOK_INTERVAL)
+	if (!daemon->waiter_count || daemon->now < daemon->waiters_looked_at + look_interval(daemon))
 		return;
 	daemon->waiters_looked_at = daemon->now;
 
-	uint32_t not_active = ports_not_active(daemon, daemon->sm.sm ? daemon->sm.port : NULL);
+	uint32_t not_active = other_subnets_not_active(daemon);
 
 	list_for_each_safe (link, &daemon->clients) {
 		struct client *client = container_of(link, struct client, link);
@@ -194,6 +200,6 @@ void server_answer_waiters(struct daemon *daemon)
 
 time_ns server_deadline(const struct daemon *daemon)
 {
-	return daemon->waiter_count ? daemon->waiters_looked_at + WAITERS_LOOK_INTERVAL
+	return daemon->waiter_count ? daemon->waiters_looked_at + look_interval(daemon)
 				    : TIME_NEVER;
 }

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the softib command asks: how the fabric is, and to change it. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "daemon/capture.h"
 #include "daemon/client.h"
 #include "daemon/commands.h"
 #include "daemon/flows.h"
 #include "daemon/link_rate.h"
 #include "daemon/log.h"
+#include "fabric/port_names.h"
 #include "daemon/ports.h"
 #include "daemon/tree.h"
+#include "mgmt/sa/sa.h"
 #include "mgmt/sm/sm.h"
 #include "net/node/node.h"
 
 /* So many rows fit one message; "next" says where to go on. */
-enum { HOST_ROWS_MAX = 150, WAIT_MS_MAX = 24 * 3600 * 1000 };
+enum { HOST_ROWS_MAX = 150, FLOW_ROWS_MAX = 100, WAIT_MS_MAX = 24 * 3600 * 1000 };
 
 static const char *const state_names[] = {"-", "Down", "Init", "Armed", "Active"};
 
@@ -78,11 +80,51 @@ static json_t *describe_manager(const struct sm_runner *runner)
 	if (!runner->sm)
 		return json_null();
 	sm_status(runner->sm, &status);
-	return json_pack("{s:s, s:s, s:i, s:i, s:b}", "host",
-			 ((const struct endpoint *)runner->port->endpoint)->adapter->host->name,
-			 "state", names[status.state % ARRAY_COUNT(names)], "sweeps",
-			 (int)status.sweep_count, "nodes", (int)status.node_count, "subnet_is_up",
-			 status.subnet_is_up);
+	return json_pack(
+		"{s:s, s:s, s:i, s:i, s:b, s:s, s:i, s:I, s:I}", "host",
+		((const struct endpoint *)runner->client.port->endpoint)->adapter->host->name,
+		"state", names[status.state % ARRAY_COUNT(names)], "sweeps",
+		(int)status.sweep_count, "nodes", (int)status.node_count, "subnet_is_up",
+		status.subnet_is_up, "engine", status.engine, "priority", (int)status.priority,
+		"smps", (json_int_t)status.smp_count, "last_sweep_us",
+		(json_int_t)(status.reaction / MICROSECONDS(1)));
+}
+
+static json_t *describe_administration(const struct sa_runner *runner)
+{
+	struct sa_status status;
+
+	if (!runner->sa)
+		return json_null();
+	sa_status(runner->sa, &status);
+	return json_pack("{s:b, s:I, s:I, s:i, s:i, s:i, s:I, s:I}", "serves", status.is_serving,
+			 "requests", (json_int_t)status.request_count, "dropped",
+			 (json_int_t)status.dropped_count, "groups", (int)status.group_count,
+			 "services", (int)status.service_count, "subscriptions",
+			 (int)status.subscription_count, "reports",
+			 (json_int_t)status.report_count, "reports_failed",
+			 (json_int_t)status.report_failed_count);
+}
+
+/* Ports that programs hold as subnet managers: "h2 softib0:1". */
+static json_t *describe_other_managers(const struct daemon *daemon)
+{
+	json_t *names = json_array();
+
+	for (uint32_t i = 0; i < daemon->hosts.adapter_count; i++) {
+		const struct adapter_entry *adapter = daemon->hosts.adapters[i];
+
+		for (unsigned number = 1; number <= adapter->node->port_count; number++) {
+			const struct endpoint *endpoint = &adapter->endpoints[number];
+			uint32_t own = daemon->sm.sm && endpoint->port == daemon->sm.client.port;
+
+			if (endpoint->sm_count > own)
+				json_array_append_new(names,
+						      json_sprintf("%s %s:%u", adapter->host->name,
+								   adapter->name, number));
+		}
+	}
+	return names;
 }
 
 static void count_ports(const struct fabric *fabric, int *ret_switches, int *ret_links,
@@ -106,6 +148,37 @@ static void count_ports(const struct fabric *fabric, int *ret_switches, int *ret
 	*ret_active = active / 2;
 }
 
+/* A paced fabric that is this much late no longer does what its links would. */
+enum { LATE_US_MAX = 1000 };
+
+static int late_us(const struct daemon *daemon)
+{
+	time_ns late = daemon->fabric.late_ns_max > daemon->late_ns_before
+			       ? daemon->fabric.late_ns_max
+			       : daemon->late_ns_before;
+
+	return (int)(late / MICROSECONDS(1));
+}
+
+static void add_flow(void *context, const struct client *client, uint16_t dlid, uint64_t packets)
+{
+	json_t *rows = context;
+
+	if (json_array_size(rows) < FLOW_ROWS_MAX)
+		json_array_append_new(rows,
+				      json_pack("{s:s, s:i, s:i, s:I}", "host", client->host->name,
+						"pid", (int)client->pid, "dlid", (int)dlid,
+						"packets", (json_int_t)packets));
+}
+
+static json_t *describe_flows(const struct daemon *daemon)
+{
+	json_t *rows = json_array();
+
+	flows_for_each_direct(daemon, add_flow, rows);
+	return rows;
+}
+
 static void run_status(struct client *client, const json_t *request, struct reply *ret_reply)
 {
 	struct daemon *daemon = client->daemon;
@@ -116,44 +189,28 @@ static void run_status(struct client *client, const json_t *request, struct repl
 		programs += container_of(link, struct client, link)->kind == CLIENT_PROGRAM;
 	count_ports(&daemon->fabric, &switches, &links, &active);
 	reply_ok(ret_reply,
-		 json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:b, s:i, s:s, s:o}",
+		 json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:b, s:i, s:s, s:b, s:i, "
+			   "s:b, s:o}",
 			   "fabric", daemon->options.fabric_name, "pid", (int)getpid(), "hosts",
 			   (int)daemon->hosts.host_count, "switches", switches, "links", links,
 			   "active_links", active, "programs", programs, "users",
 			   (int)daemon->user_count, "offload", daemon->options.offloads,
 			   "ephemeral", daemon->options.is_ephemeral, "generation",
-			   (int)daemon->page->generation, "folder", daemon->runtime.path, "sm",
+			   (int)daemon->page->generation, "folder", daemon->runtime.path, "paced",
+			   daemon->options.is_paced, "late_us", late_us(daemon), "behind",
+			   late_us(daemon) > LATE_US_MAX, "sm",
 			   describe_manager(&daemon->sm)));
-}
-
-static bool parse_guid(const char *text, uint64_t *ret_guid)
-{
-	char *end;
-
-	if (!isxdigit((unsigned char)text[0]))
-		return false;
-	errno = 0;
-
-	unsigned long long guid = strtoull(text, &end, 16);
-
-	if (*end || errno)
-		return false;
-	*ret_guid = guid;
-	return true;
-}
-
-static struct node *find_node(const struct daemon *daemon, const char *name)
-{
-	struct node *node = fabric_find_name(&daemon->fabric, name);
-	uint64_t guid;
-
-	if (!node && parse_guid(name, &guid))
-		node = fabric_find_guid(&daemon->fabric, guid);
-	for (uint32_t index = 0; !node && index < daemon->fabric.node_count; index++) {
-		if (strcmp(daemon->fabric.by_index[index]->description, name) == 0)
-			node = daemon->fabric.by_index[index];
-	}
-	return node;
+	json_object_set_new(ret_reply->object, "managers", describe_other_managers(daemon));
+	json_object_set_new(ret_reply->object, "administration",
+			    describe_administration(&daemon->sa));
+	json_object_set_new(ret_reply->object, "captures", captures_describe(daemon));
+	json_object_set_new(ret_reply->object, "faulty_links",
+			    json_integer(daemon->fabric.faulty_link_count));
+	json_object_set_new(ret_reply->object, "direct_flows", describe_flows(daemon));
+	json_object_set_new(ret_reply->object, "mad_ports",
+			    json_integer(daemon->mad_files.file_count));
+	json_object_set_new(ret_reply->object, "mad_clients",
+			    json_integer(daemon->mads.clients.count));
 }
 
 /* Port 0 stands for all ports. Returns how many cables that was. */
@@ -180,7 +237,7 @@ static void run_link(struct client *client, const json_t *request, struct reply 
 	json_int_t port_number = json_integer_value(json_object_get(request, "port"));
 	bool is_up = json_is_true(json_object_get(request, "up"));
 	struct host *host = name ? host_table_find(&daemon->hosts, name) : NULL;
-	struct node *node = name && !host ? find_node(daemon, name) : NULL;
+	struct node *node = name && !host ? port_names_find_node(&daemon->fabric, name) : NULL;
 	unsigned count = 0;
 
 	if (!host && !node) {

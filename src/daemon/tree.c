@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "daemon/daemon.h"
+#include "daemon/issm.h"
 #include "daemon/log.h"
 #include "daemon/tree_file.h"
 #include "daemon/tree_port.h"
@@ -181,6 +182,24 @@ static int render_adapter(struct daemon *daemon, const char *root,
 	return error;
 }
 
+/* The numbers of the ports, from which programs' getifaddrs makes ib0, ib1 ... */
+static int render_interfaces(const struct host *host, const char *root)
+{
+	char text[ADAPTERS_PER_HOST_MAX * 2 * 12];
+	size_t length = 0;
+
+	for (uint32_t index = 0; index < host->adapter_count; index++) {
+		const struct adapter_entry *adapter = host->adapters[index];
+
+		for (unsigned number = 1;
+		     number <= adapter->node->port_count && length + 12 < sizeof(text); number++)
+			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%u",
+						   length ? " " : "",
+						   adapter->endpoints[number].ordinal);
+	}
+	return length ? tree_file_write(root, "interfaces", "%s", text) : 0;
+}
+
 static int render_host(struct daemon *daemon, const struct host *host, const char *root)
 {
 	static const char *const folders[] = {"sys/class/infiniband", "sys/class/infiniband_mad",
@@ -194,6 +213,7 @@ static int render_host(struct daemon *daemon, const struct host *host, const cha
 		keep_first(&error, tree_folder_make(root, folders[index]));
 	format_path(path, "%s/sys/class/infiniband_mad", root);
 	keep_first(&error, tree_file_write(path, "abi_version", "5"));
+	keep_first(&error, render_interfaces(host, root));
 	format_path(path, "%s/sys/class/infiniband_verbs", root);
 	keep_first(&error, tree_file_write(path, "abi_version", "6"));
 	format_path(path, "%s/sys/class/misc/rdma_cm", root);
@@ -202,6 +222,22 @@ static int render_host(struct daemon *daemon, const struct host *host, const cha
 	for (uint32_t index = 0; index < host->adapter_count && !error; index++)
 		error = render_adapter(daemon, root, host->adapters[index], &port_ordinal);
 	return error;
+}
+
+/* Whoever opens an issm device is a subnet manager. */
+static void watch_managers(struct daemon *daemon, const struct host *host, const char *root)
+{
+	char path[TREE_PATH_BYTES];
+	unsigned port_ordinal = 0;
+
+	for (uint32_t index = 0; index < host->adapter_count; index++) {
+		struct adapter_entry *adapter = host->adapters[index];
+
+		for (unsigned number = 1; number <= adapter->node->port_count; number++) {
+			format_path(path, "%s/dev/infiniband/issm%u", root, port_ordinal++);
+			issm_watch_port(daemon->issm, &adapter->endpoints[number], path);
+		}
+	}
 }
 
 int tree_render(struct daemon *daemon, struct host *host)
@@ -221,6 +257,7 @@ int tree_render(struct daemon *daemon, struct host *host)
 		return error;
 	}
 	host->tree_is_there = true;
+	watch_managers(daemon, host, root);
 	return 0;
 }
 

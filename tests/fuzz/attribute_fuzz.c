@@ -25,6 +25,15 @@ static const struct attribute_layout *const layouts[] = {
 	&port_error_details_layout,
 	&local_change_details_layout,
 	&bad_mkey_details_layout,
+	&system_image_details_layout,
+	&bad_key_details_layout,
+	&switch_pkey_details_layout,
+	&port_rcv_error_details_layout,
+	&port_xmit_discard_details_layout,
+	&port_data_by_sl_layout,
+	&port_samples_control_layout,
+	&port_samples_result_layout,
+	&port_samples_result_extended_layout,
 };
 
 static void check_layout(const struct attribute_layout *layout, const uint8_t *bytes)

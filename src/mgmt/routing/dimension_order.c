@@ -255,7 +255,7 @@ static int set_lanes(struct grid *grid, uint32_t index)
 			axis++;
 		for (unsigned sl = 0; sl < ROUTING_SL_COUNT; sl++)
 			node->sl_to_vl[pair * ROUTING_SL_COUNT + sl] =
-				axis < grid->dimension_count ? sl >> axis & 1 : 0;
+				(uint8_t)(axis < grid->dimension_count ? sl >> axis & 1 : 0);
 	}
 	return error;
 }

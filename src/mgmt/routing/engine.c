@@ -7,6 +7,7 @@
 #include "mgmt/routing/fat_tree.h"
 #include "mgmt/routing/layered.h"
 #include "mgmt/routing/minhop.h"
+#include "mgmt/routing/minhop_repair.h"
 #include "mgmt/routing/table_file.h"
 #include "mgmt/routing/updown.h"
 
@@ -17,7 +18,7 @@ static int route_minhop(struct routing_graph *graph, const struct routing_hints 
 }
 
 const struct routing_engine routing_engines[] = {
-	{.name = "minhop", .route = route_minhop},
+	{.name = "minhop", .route = route_minhop, .reroute = minhop_repair},
 	{.name = "updn", .promises_no_credit_loops = true, .route = updown_route},
 	{.name = "dnup", .promises_no_credit_loops = true, .route = downup_route},
 	{.name = "ftree", .promises_no_credit_loops = true, .route = fat_tree_route},

@@ -25,18 +25,28 @@ struct routing_hints {
 	size_t tables_bytes;
 };
 
+/* A link between two switches. */
+struct routing_link {
+	uint32_t a, b; /* switches */
+	uint8_t a_port, b_port;
+};
+
+struct routing_change {
+	const struct routing_link *removed, *added;
+	unsigned removed_count, added_count;
+};
+
 struct routing_engine {
 	const char *name;
 	bool promises_no_credit_loops;
 	/* -ENOMEM; -EOPNOTSUPP: the graph or the hints are not for this engine, take another. */
 	MUST_USE int (*route)(struct routing_graph *graph, const struct routing_hints *hints);
 	/*
-	 * Optional. The same after links between switches went from the graph, which was routed by
-	 * this engine before; touches only what must change. switch_indexes: the ends of those
-	 * links. -EAGAIN: route anew.
+	 * Optional. The same after links between switches went or came, which the graph, routed by
+	 * this engine before, already shows; touches only what must change. -EAGAIN: route anew.
 	 */
 	MUST_USE int (*reroute)(struct routing_graph *graph, const struct routing_hints *hints,
-				const uint32_t *switch_indexes, unsigned switch_count);
+				const struct routing_change *change);
 };
 
 /* NULL: the first one. Returns NULL when there is none of that name. */

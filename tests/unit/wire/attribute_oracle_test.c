@@ -168,6 +168,57 @@ static const struct pair port_counters_extended_pairs[] = {
 	{"qp1_dropped", IB_PC_EXT_QP1_DROP_F},
 };
 
+static const struct pair port_rcv_error_details_pairs[] = {
+	{"port_select", IB_PC_PORT_SELECT_F},
+	{"counter_select", IB_PC_COUNTER_SELECT_F},
+	{"local_physical_errors", IB_PC_RCV_LOCAL_PHY_ERR_F},
+	{"malformed_packet_errors", IB_PC_RCV_MALFORMED_PKT_ERR_F},
+	{"buffer_overrun_errors", IB_PC_RCV_BUF_OVR_ERR_F},
+	{"dlid_mapping_errors", IB_PC_RCV_DLID_MAP_ERR_F},
+	{"vl_mapping_errors", IB_PC_RCV_VL_MAP_ERR_F},
+	{"looping_errors", IB_PC_RCV_LOOPING_ERR_F},
+};
+
+static const struct pair port_xmit_discard_details_pairs[] = {
+	{"port_select", IB_PC_PORT_SELECT_F},
+	{"counter_select", IB_PC_COUNTER_SELECT_F},
+	{"inactive_discards", IB_PC_XMT_INACT_DISC_F},
+	{"neighbor_mtu_discards", IB_PC_XMT_NEIGH_MTU_DISC_F},
+	{"switch_lifetime_discards", IB_PC_XMT_SW_LIFE_DISC_F},
+	{"switch_hoq_discards", IB_PC_XMT_SW_HOL_DISC_F},
+};
+
+static const struct pair port_data_by_sl_pairs[] = {
+	{"port_select", IB_PC_PORT_SELECT_F}, {"counter_select", IB_PC_COUNTER_SELECT_F},
+	{"sl0", IB_PC_XMT_DATA_SL0_F},	      {"sl1", IB_PC_XMT_DATA_SL1_F},
+	{"sl2", IB_PC_XMT_DATA_SL2_F},	      {"sl3", IB_PC_XMT_DATA_SL3_F},
+	{"sl4", IB_PC_XMT_DATA_SL4_F},	      {"sl5", IB_PC_XMT_DATA_SL5_F},
+	{"sl6", IB_PC_XMT_DATA_SL6_F},	      {"sl7", IB_PC_XMT_DATA_SL7_F},
+	{"sl8", IB_PC_XMT_DATA_SL8_F},	      {"sl9", IB_PC_XMT_DATA_SL9_F},
+	{"sl10", IB_PC_XMT_DATA_SL10_F},      {"sl11", IB_PC_XMT_DATA_SL11_F},
+	{"sl12", IB_PC_XMT_DATA_SL12_F},      {"sl13", IB_PC_XMT_DATA_SL13_F},
+	{"sl14", IB_PC_XMT_DATA_SL14_F},      {"sl15", IB_PC_XMT_DATA_SL15_F},
+};
+
+/* All but the masks behind the first, which libibmad reads together. */
+static const struct pair port_samples_control_pairs[] = {
+	{"op_code", IB_PSC_OPCODE_F},
+	{"port_select", IB_PSC_PORT_SELECT_F},
+	{"tick", IB_PSC_TICK_F},
+	{"counter_width", IB_PSC_COUNTER_WIDTH_F},
+	{"counter_mask0", IB_PSC_COUNTER_MASK0_F},
+	{"sample_mechanisms", IB_PSC_SAMPLE_MECHS_F},
+	{"sample_status", IB_PSC_SAMPLE_STATUS_F},
+	{"option_mask", IB_PSC_OPTION_MASK_F},
+	{"vendor_mask", IB_PSC_VENDOR_MASK_F},
+	{"sample_start", IB_PSC_SAMPLE_START_F},
+	{"sample_interval", IB_PSC_SAMPLE_INTVL_F},
+	{"tag", IB_PSC_TAG_F},
+	{"counter_select0", IB_PSC_COUNTER_SEL0_F},
+	{"counter_select14", IB_PSC_COUNTER_SEL14_F},
+	{"samples_only_option_mask", IB_PSC_SAMPLES_ONLY_OPT_MASK_F},
+};
+
 static const struct pair class_port_info_pairs[] = {
 	{"base_version", IB_CPI_BASEVER_F},
 	{"class_version", IB_CPI_CLASSVER_F},
@@ -270,6 +321,10 @@ static void test_libibmad_reads_our_general_attributes(void **state)
 	EXPECT_AGREEMENT(port_counters, 35);
 	EXPECT_AGREEMENT(port_counters_extended, 36);
 	EXPECT_AGREEMENT(class_port_info, 37);
+	EXPECT_AGREEMENT(port_rcv_error_details, 38);
+	EXPECT_AGREEMENT(port_xmit_discard_details, 39);
+	EXPECT_AGREEMENT(port_data_by_sl, 40);
+	EXPECT_AGREEMENT(port_samples_control, 41);
 	/* All but QP1Dropped, which libibmad 5.3 reads from the place of VL15Dropped. */
 	assert_int_equal(ARRAY_COUNT(port_counters_pairs) + 1, port_counters_layout.field_count);
 	assert_int_equal(ARRAY_COUNT(port_counters_extended_pairs),

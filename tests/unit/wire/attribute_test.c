@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "base/random.h"
 #include "vectors/attribute_checks.h"
 #include "vectors/hex.h"
 
@@ -93,6 +94,72 @@ static void test_any_bytes_round_trip(void **state)
 	expect_round_trips(&odd_layout, 2);
 }
 
+/* The plain way: bit by bit. */
+static bool bit_at(const uint8_t *bytes, unsigned bit)
+{
+	return bytes[bit / 8] >> (7 - bit % 8) & 1;
+}
+
+/* Layouts of any size, with fields of any width anywhere, agree with the plain way. */
+static void test_random_layouts_agree_with_the_plain_way(void **state)
+{
+	(void)state;
+	enum { FIELDS = 24, BYTES_MAX = 200 };
+	struct random random = random_seeded(77);
+
+	for (unsigned round = 0; round < 2000; round++) {
+		struct attribute_field fields[FIELDS];
+		uint64_t values[FIELDS] = {0}, again[FIELDS] = {0};
+		uint8_t expected[BYTES_MAX] = {0}, bytes[BYTES_MAX + 1];
+		unsigned bit = 0, count = 0;
+
+		for (; count < FIELDS; count++) {
+			unsigned gap = (unsigned)random_below(&random, 3)
+					       ? 0
+					       : (unsigned)random_below(&random, 70);
+			unsigned width = 1 + (unsigned)random_below(&random, 64);
+
+			if (bit + gap + width > BYTES_MAX * 8)
+				break;
+			bit += gap;
+			values[count] = random_next(&random);
+			for (unsigned i = 0; i < width; i++) {
+				unsigned place = bit + i;
+
+				if (values[count] >> (width - 1 - i) & 1)
+					expected[place / 8] =
+						(uint8_t)(expected[place / 8] | 0x80 >> place % 8);
+			}
+			fields[count] = (struct attribute_field){
+				.name = "any",
+				.struct_offset = (uint16_t)(count * sizeof(values[0])),
+				.struct_bytes = sizeof(values[0]),
+				.bit_offset = (uint16_t)bit,
+				.bit_count = (uint8_t)width,
+			};
+			bit += width;
+		}
+
+		const struct attribute_layout layout = {.name = "random",
+							.fields = fields,
+							.field_count = count,
+							.byte_count = (bit + 7) / 8};
+
+		memset(bytes, 0xa5, sizeof(bytes));
+		attribute_encode(&layout, values, bytes);
+		assert_memory_equal(bytes, expected, layout.byte_count);
+		assert_int_equal(bytes[layout.byte_count], 0xa5);
+		attribute_decode(&layout, bytes, again);
+		for (unsigned field = 0; field < count; field++) {
+			uint64_t value = 0;
+
+			for (unsigned i = 0; i < fields[field].bit_count; i++)
+				value = value << 1 | bit_at(bytes, fields[field].bit_offset + i);
+			assert_int_equal(again[field], value);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -100,6 +167,7 @@ int main(void)
 		cmocka_unit_test(test_a_value_too_big_loses_its_top_only),
 		cmocka_unit_test(test_fields_are_read_and_set_by_row),
 		cmocka_unit_test(test_any_bytes_round_trip),
+		cmocka_unit_test(test_random_layouts_agree_with_the_plain_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

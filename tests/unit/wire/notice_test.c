@@ -77,8 +77,10 @@ static void test_any_bytes_round_trip(void **state)
 {
 	(void)state;
 	const struct attribute_layout *const layouts[] = {
-		&notice_header_layout, &link_state_details_layout, &port_error_details_layout,
-		&local_change_details_layout, &bad_mkey_details_layout};
+		&notice_header_layout,	    &link_state_details_layout,
+		&port_error_details_layout, &local_change_details_layout,
+		&bad_mkey_details_layout,   &system_image_details_layout,
+		&bad_key_details_layout,    &switch_pkey_details_layout};
 
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
 		expect_fields_apart(layouts[i]);

@@ -68,6 +68,17 @@ static void test_any_bytes_round_trip(void **state)
 	expect_fields_apart(&port_counters_extended_layout);
 	expect_round_trips(&port_counters_layout, 10);
 	expect_round_trips(&port_counters_extended_layout, 11);
+
+	static const struct attribute_layout *const layouts[] = {
+		&port_rcv_error_details_layout, &port_xmit_discard_details_layout,
+		&port_data_by_sl_layout,	&port_samples_control_layout,
+		&port_samples_result_layout,	&port_samples_result_extended_layout,
+	};
+
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+		expect_fields_apart(layouts[i]);
+		expect_round_trips(layouts[i], 12 + i);
+	}
 }
 
 int main(void)

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A captured packet as one line of text. */
+#include "cli/packet_text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include "wire/grh.h"
+#include "wire/lrh.h"
+#include "wire/mad.h"
+#include "wire/opcode.h"
+#include "wire/pkey.h"
+#include "wire/transport_headers.h"
+
+struct line {
+	char *text;
+	size_t room;
+	size_t length;
+};
+
+static void PRINTF_LIKE(2, 3) add(struct line *line, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+
+	int length = vsnprintf(line->text + line->length, line->room - line->length, format,
+			       arguments);
+
+	va_end(arguments);
+	if (length > 0 && (size_t)length < line->room - line->length)
+		line->length += (size_t)length;
+}
+
+static void add_time(struct line *line, time_ns time)
+{
+	time_t seconds = (time_t)(time / SECONDS(1));
+	struct tm local;
+
+	localtime_r(&seconds, &local);
+	add(line, "%02d:%02d:%02d.%09u", local.tm_hour, local.tm_min, local.tm_sec,
+	    (unsigned)(time % SECONDS(1)));
+}
+
+static void add_mad(struct line *line, const uint8_t *bytes, size_t byte_count)
+{
+	struct mad_header header;
+
+	if (mad_header_decode(bytes, byte_count, &header))
+		add(line, " MAD class 0x%02x method 0x%02x attribute 0x%04x",
+		    header.management_class, header.method, header.attribute_id);
+}
+
+static void add_transport(struct line *line, const uint8_t *bytes, size_t byte_count)
+{
+	struct bth bth;
+
+	if (!bth_decode(bytes, byte_count, &bth)) {
+		add(line, " too short");
+		return;
+	}
+	const struct opcode_info *info = opcode_info(bth.opcode);
+	size_t mad_offset = BTH_BYTES + DETH_BYTES;
+
+	add(line, " QP 0x%06x PSN %u P_Key 0x%04x", bth.destination_qpn, bth.psn.value, bth.pkey);
+	if (info->has_aeth && byte_count >= BTH_BYTES + AETH_BYTES && !info->has_rdeth) {
+		struct aeth aeth;
+
+		aeth_decode(bytes + BTH_BYTES, &aeth);
+		add(line, " syndrome 0x%02x MSN %u", aeth.syndrome, aeth.msn);
+	}
+	if (opcode_transport(bth.opcode) == TRANSPORT_UD && bth.destination_qpn <= QPN_GSI &&
+	    byte_count > mad_offset)
+		add_mad(line, bytes + mad_offset, byte_count - mad_offset);
+}
+
+static void add_packet(struct line *line, const uint8_t *bytes, size_t byte_count)
+{
+	struct lrh lrh;
+
+	if (!lrh_decode(bytes, byte_count, &lrh)) {
+		add(line, " too short");
+		return;
+	}
+
+	size_t offset = LRH_BYTES + (lrh.lnh == LNH_GLOBAL ? GRH_BYTES : 0);
+	const char *name = lrh.lnh >= LNH_LOCAL && byte_count > offset
+				   ? opcode_info(bytes[offset])->name
+				   : "raw";
+
+	add(line, " %s %u -> %u SL %u VL %u", name ? name : "reserved opcode", lrh.slid, lrh.dlid,
+	    lrh.sl, lrh.vl);
+	if (lrh.lnh >= LNH_LOCAL && byte_count > offset)
+		add_transport(line, bytes + offset, byte_count - offset);
+}
+
+size_t packet_text_line(const struct pcapng_packet *packet, size_t room, uint8_t *ret_text)
+{
+	struct line line = {.text = (char *)ret_text, .room = room};
+
+	add_time(&line, packet->time);
+	add(&line, " %s", packet->direction == PCAPNG_INBOUND ? "in " : "out");
+	add_packet(&line, packet->bytes, packet->byte_count);
+	add(&line, " %u bytes", packet->byte_count);
+	if (packet->comment)
+		add(&line, " (%s)", packet->comment);
+	add(&line, "\n");
+	return line.length;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Event channels: a socket per channel that only softibd writes to, so that it is readable when and
+ * only when there is an event. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "daemon/cm_ids.h"
+#include "daemon/cm_program.h"
+
+enum { CHANNELS_MAX = 1 << 16, WAITING_MAX = 1 << 16, SOCKET_BYTES = 1 << 20 };
+
+struct waiting_event {
+	struct list link;
+	size_t byte_count;
+	uint8_t bytes[];
+};
+
+static void watch_for_room(struct cm_channel *channel, uint32_t events)
+{
+	struct epoll_event event = {.events = events, .data.ptr = &channel->watch};
+
+	epoll_ctl(channel->program->host->fabric->daemon->epoll, EPOLL_CTL_MOD, channel->socket,
+		  &event);
+}
+
+static void write_waiting(struct cm_channel *channel)
+{
+	for (struct list *link; (link = list_first(&channel->waiting));) {
+		struct waiting_event *waiting = container_of(link, struct waiting_event, link);
+
+		if (send(channel->socket, waiting->bytes, waiting->byte_count,
+			 MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
+		    errno == EAGAIN)
+			return;
+		list_remove(link);
+		channel->waiting_count--;
+		free(waiting);
+	}
+	watch_for_room(channel, EPOLLIN);
+}
+
+static void channel_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+{
+	struct cm_channel *channel = container_of(watch, struct cm_channel, watch);
+
+	(void)daemon;
+	/* Nobody reads any more, or the program says what it has no business to say. */
+	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+		cm_channel_destroy(channel);
+	else if (events & EPOLLOUT)
+		write_waiting(channel);
+}
+
+int cm_channel_create(struct cm_program *program, struct cm_channel **ret_channel,
+		      int *ret_peer_socket)
+{
+	struct cm_channel *channel = calloc(1, sizeof(*channel));
+	int sockets[2];
+	int room = SOCKET_BYTES;
+
+	if (!channel)
+		return -ENOMEM;
+	if (program->channels.count >= CHANNELS_MAX ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
+		free(channel);
+		return program->channels.count >= CHANNELS_MAX ? -EMFILE : -errno;
+	}
+	setsockopt(sockets[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	channel->program = program;
+	channel->socket = sockets[0];
+	channel->watch.ready = channel_ready;
+	list_init(&channel->waiting);
+	list_init(&channel->closed_link);
+	do {
+		channel->number = ++program->last_channel;
+	} while (!channel->number || hash_table_get(&program->channels, channel->number));
+
+	int error = hash_table_put(&program->channels, channel->number, channel);
+
+	if (!error) {
+		error = daemon_watch(program->host->fabric->daemon, sockets[0], &channel->watch);
+		if (error)
+			hash_table_remove(&program->channels, channel->number);
+	}
+	if (error) {
+		close(sockets[0]);
+		close(sockets[1]);
+		free(channel);
+		return error;
+	}
+	*ret_channel = channel;
+	*ret_peer_socket = sockets[1];
+	return 0;
+}
+
+static void closed_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+{
+	(void)daemon;
+	(void)watch;
+	(void)events;
+}
+
+void cm_channel_destroy(struct cm_channel *channel)
+{
+	for (struct list *link; (link = list_pop(&channel->waiting));)
+		free(container_of(link, struct waiting_event, link));
+	cm_ids_leave_channel(channel);
+	hash_table_remove(&channel->program->channels, channel->number);
+	close(channel->socket);
+	/* epoll may have named it in this very turn. */
+	channel->watch.ready = closed_ready;
+	list_append(&channel->program->host->fabric->closed_channels, &channel->closed_link);
+}
+
+struct cm_channel *cm_channel_find(const struct cm_program *program, uint32_t number)
+{
+	return hash_table_get(&program->channels, number);
+}
+
+void cm_channel_write(struct cm_channel *channel, const struct cm_event_message *event)
+{
+	size_t byte_count = cm_event_bytes(event);
+
+	if (list_is_empty(&channel->waiting) &&
+	    (send(channel->socket, event, byte_count, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 ||
+	     errno != EAGAIN))
+		return;
+	if (channel->waiting_count >= WAITING_MAX) {
+		cm_program_end(channel->program, "it does not read its events");
+		return;
+	}
+
+	struct waiting_event *waiting = malloc(sizeof(*waiting) + byte_count);
+
+	if (!waiting) {
+		cm_program_end(channel->program, "no memory for its events");
+		return;
+	}
+	waiting->byte_count = byte_count;
+	memcpy(waiting->bytes, event, byte_count);
+	if (list_is_empty(&channel->waiting))
+		watch_for_room(channel, EPOLLIN | EPOLLOUT);
+	list_append(&channel->waiting, &waiting->link);
+	channel->waiting_count++;
+}

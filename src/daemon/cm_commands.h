@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program can ask about connections (host/cm_protocol.h). */
+#ifndef SOFTIB_DAEMON_CM_COMMANDS_H
+#define SOFTIB_DAEMON_CM_COMMANDS_H
+
+#include "base/attributes.h"
+#include "daemon/cm_program.h"
+
+/* 0 or a negative errno. The descriptor, if there is one, goes with the answer and is the caller's
+ * to close. */
+MUST_USE int cm_command_run(struct cm_program *program, const struct cm_command *command,
+			    struct cm_answer *ret_answer, int *ret_descriptor);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program that connects: its command socket, from the first command to the end of everything it
+ * had. */
+#include "daemon/cm_program.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "daemon/cm_commands.h"
+#include "daemon/cm_ids.h"
+#include "daemon/log.h"
+#include "host/control.h"
+
+static int send_answer(int socket, const struct cm_answer *answer, int descriptor)
+{
+	struct iovec piece = {(void *)(uintptr_t)answer, sizeof(*answer)};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+
+	if (descriptor >= 0) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control.bytes);
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.header), &descriptor, sizeof(int));
+	}
+	return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static void serve_one(struct cm_program *program)
+{
+	struct cm_command command = {0};
+	struct cm_answer answer;
+	int descriptor = -1;
+	ssize_t length = recv(program->socket, &command, sizeof(command), MSG_DONTWAIT | MSG_TRUNC);
+
+	if (length < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (length <= 0) {
+		cm_program_end(program, NULL);
+		return;
+	}
+	if ((size_t)length < offsetof(struct cm_command, private_data) ||
+	    command.private_byte_count > CM_PRIVATE_BYTES_MAX ||
+	    (size_t)length != cm_command_bytes(&command)) {
+		cm_program_end(program, "a command makes no sense");
+		return;
+	}
+	memset(&answer, 0, sizeof(answer));
+	answer.error = cm_command_run(program, &command, &answer, &descriptor);
+	if (send_answer(program->socket, &answer, descriptor) != 0)
+		cm_program_end(program, "it asks and does not read the answers");
+	if (descriptor >= 0)
+		close(descriptor);
+}
+
+static void program_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+{
+	struct cm_program *program = container_of(watch, struct cm_program, watch);
+
+	(void)daemon;
+	(void)events;
+	if (program->is_ending)
+		return;
+	/* A program asks one thing at a time: there is no second to look for. */
+	serve_one(program);
+}
+
+int cm_program_create(struct cm_host *host, struct cm_program **ret_program, int *ret_peer_socket)
+{
+	struct cm_program *program = calloc(1, sizeof(*program));
+	int sockets[2];
+
+	if (!program)
+		return -ENOMEM;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
+		free(program);
+		return -errno;
+	}
+	program->host = host;
+	program->socket = sockets[0];
+	program->watch.ready = program_ready;
+	hash_table_init(&program->ids);
+	hash_table_init(&program->channels);
+
+	int error = daemon_watch(host->fabric->daemon, sockets[0], &program->watch);
+
+	if (error) {
+		close(sockets[0]);
+		close(sockets[1]);
+		free(program);
+		return error;
+	}
+	list_append(&host->fabric->programs, &program->link);
+	*ret_program = program;
+	*ret_peer_socket = sockets[1];
+	return 0;
+}
+
+void cm_program_end(struct cm_program *program, const char *reason)
+{
+	if (program->is_ending)
+		return;
+	program->is_ending = true;
+	if (reason)
+		log_line("a program of %s loses its connections: %s", program->host->host->name,
+			 reason);
+	list_remove(&program->link);
+	list_append(&program->host->fabric->ended, &program->link);
+}
+
+static void *any_entry(const struct hash_table *table)
+{
+	for (uint32_t index = 0; index < table->capacity; index++) {
+		if (table->entries[index].value)
+			return table->entries[index].value;
+	}
+	return NULL;
+}
+
+/* Each search begins at the start of the table; a copy of it makes that one pass. */
+static void destroy_ids(struct cm_program *program)
+{
+	struct hash_table ids = program->ids;
+	struct hash_entry *entries = malloc(ids.capacity * sizeof(entries[0]) + 1);
+
+	for (uint32_t index = 0; entries && index < ids.capacity; index++)
+		entries[index] = ids.entries[index];
+	for (uint32_t index = 0; entries && index < ids.capacity; index++) {
+		if (entries[index].value)
+			cm_id_destroy(entries[index].value);
+	}
+	free(entries);
+	for (struct cm_id *id; (id = any_entry(&program->ids));)
+		cm_id_destroy(id);
+}
+
+static void bury(struct cm_program *program)
+{
+	destroy_ids(program);
+	for (struct cm_channel *channel; (channel = any_entry(&program->channels));)
+		cm_channel_destroy(channel);
+	hash_table_release(&program->ids);
+	hash_table_release(&program->channels);
+	close(program->socket);
+	free(program);
+}
+
+void cm_programs_bury(struct cm_fabric *fabric)
+{
+	for (struct list *link; (link = list_pop(&fabric->ended));)
+		bury(container_of(link, struct cm_program, link));
+	for (struct list *link; (link = list_pop(&fabric->closed_channels));)
+		free(container_of(link, struct cm_channel, closed_link));
+}
+
+struct cm_id *cm_program_find_id(const struct cm_program *program, uint32_t number)
+{
+	return hash_table_get(&program->ids, number);
+}

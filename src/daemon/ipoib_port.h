@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* IP over InfiniBand of one port, as much of it as finds addresses: membership of the broadcast
+ * group, ARP and neighbour discovery, what they found (RFC 4391). */
+#ifndef SOFTIB_DAEMON_IPOIB_PORT_H
+#define SOFTIB_DAEMON_IPOIB_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/hash_table.h"
+#include "base/list.h"
+#include "base/time.h"
+#include "host/cm_protocol.h"
+#include "mgmt/sa/sa_client.h"
+
+struct cm_id;
+struct cm_port;
+struct frame;
+
+/* Of the adapter's special numbers, none of which a program has. */
+enum { QPN_IPOIB = 2 };
+
+enum ipoib_state { IPOIB_DOWN, IPOIB_JOINING, IPOIB_JOINED };
+
+struct ipoib_port {
+	struct cm_port *port;
+	enum ipoib_state state;
+	time_ns join_at;	       /* not before */
+	struct mc_member_record group; /* the broadcast group, once joined */
+	struct hash_table neighbours;  /* by address */
+	struct list asking;	       /* neighbours that have not answered */
+	uint32_t psn;
+};
+
+void ipoib_port_init(struct ipoib_port *ip, struct cm_port *port);
+void ipoib_port_release(struct ipoib_port *ip);
+
+/* Joins the broadcast group when it can, asks again, gives up on those who don't answer. */
+void ipoib_port_run(struct ipoib_port *ip, time_ns now);
+time_ns ipoib_port_deadline(const struct ipoib_port *ip);
+/* The answer to the join. */
+void ipoib_port_joined(struct ipoib_port *ip, const struct sa_client_result *result, time_ns now);
+/* The port changed, or the manager asks for all memberships again. */
+void ipoib_port_restart(struct ipoib_port *ip);
+
+/* A packet for QPN_IPOIB or for a group. */
+void ipoib_port_receive(struct ipoib_port *ip, const struct frame *frame, time_ns now);
+
+/* Whose GID an address is: cm_address_found or cm_address_not_found, at once if it is known.
+ * -ENOMEM. */
+MUST_USE int ipoib_port_find(struct ipoib_port *ip, const struct cm_address *address,
+			     struct cm_id *id, time_ns now);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzz target: any packet at a switch's and at a router's port. Nothing is lost or made: each frame
+ * is delivered or counted as a drop, credits come back, and what a router sends on differs from
+ * what it got only where it may.
+ */
+#include "fuzz/fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "fabric/fabric.h"
+#include "fabric/movement.h"
+#include "fabric/routers.h"
+#include "fabric/subnets.h"
+#include "fabric/topology.h"
+#include "net/link/port_queues.h"
+#include "wire/crc.h"
+#include "wire/lrh.h"
+
+enum { STEPS_MAX = 64, FRAMES = 100 };
+
+struct rig {
+	struct fabric fabric;
+	unsigned delivered;
+};
+
+static bool deliver(void *context, struct port *port, struct frame *frame)
+{
+	struct rig *rig = context;
+	struct lrh lrh;
+
+	MUST_HOLD(node_is_adapter(port->node));
+	MUST_HOLD(lrh_decode(frame->bytes, frame->byte_count, &lrh));
+	MUST_HOLD(frame->byte_count <= PACKET_BYTES_MAX);
+	rig->delivered++;
+	frame_give_back(&rig->fabric.frames, frame);
+	return true;
+}
+
+static struct rig *make(void)
+{
+	static struct rig rig;
+	const struct fabric_owner owner = {.deliver = deliver, .context = &rig};
+	struct topology_error error;
+	unsigned subnet = 0;
+
+	if (fabric_init(&rig.fabric, &owner) != 0 ||
+	    topology_generate(&rig.fabric, "routed:2x2", &error) != 0)
+		abort();
+	for (uint32_t index = 0; index < rig.fabric.node_count; index++) {
+		struct node *node = rig.fabric.by_index[index];
+
+		if (!node_is_switch(node))
+			continue;
+		node->switch_info.linear_fdb_top = LFT_ENTRIES - 1;
+		for (unsigned lid = 1; lid < LFT_ENTRIES; lid++)
+			node->lft[lid] = (uint8_t)(lid % 5); /* port 4 is not there */
+		for (unsigned group = 0; group < MFT_ENTRIES; group++)
+			node->mft[group][0] = (uint16_t)(group * 40503u);
+		for (unsigned number = 1; number <= node->port_count; number++) {
+			struct port *peer = node->ports[number].peer;
+
+			node->ports[number].info.port_state = PORT_ACTIVE;
+			peer->info.port_state = PORT_ACTIVE;
+			peer->info.lid = (uint16_t)number;
+			peer->info.gid_prefix = SUBNET_PREFIX(subnet);
+		}
+		subnet++;
+	}
+	routers_note_change(&rig.fabric);
+	return &rig;
+}
+
+static void settle(struct rig *rig)
+{
+	unsigned steps = 0;
+
+	while (fabric_step(&rig->fabric, 0, FRAMES))
+		MUST_HOLD(++steps < STEPS_MAX);
+	MUST_HOLD(fabric_is_idle(&rig->fabric));
+	for (uint32_t index = 0; index < rig->fabric.node_count; index++) {
+		const struct node *node = rig->fabric.by_index[index];
+
+		for (unsigned number = 1; number <= node->port_count; number++)
+			for (unsigned vl = 0; vl < VL_MANAGEMENT; vl++)
+				MUST_HOLD(node->ports[number].queues->vls[vl].buffer_blocks == 0);
+	}
+}
+
+static struct frame *frame_of(struct rig *rig, const uint8_t *bytes, size_t byte_count)
+{
+	struct frame *frame = frame_take_for(&rig->fabric.frames, (uint32_t)byte_count);
+
+	if (!frame)
+		abort();
+	memcpy(frame->bytes, bytes, byte_count);
+	frame->byte_count = (uint32_t)byte_count;
+	return frame;
+}
+
+/* Straight to a port, as if it had come over its cable. */
+static void arrive(struct rig *rig, struct port *input, const uint8_t *bytes, size_t byte_count)
+{
+	struct frame *frame = frame_of(rig, bytes, byte_count);
+
+	frame->vl = byte_count ? frame->bytes[0] >> 4 : 0;
+	frame->input_port = input->peer->number;
+	frame->entered_at = 0;
+	rig->fabric.frames_inside++;
+	fabric_receive(&rig->fabric, input, frame, 0);
+	/* Credits for it were never spent. */
+	if (frame->vl != VL_MANAGEMENT)
+		port_credits_init(input->peer);
+	settle(rig);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
+{
+	static struct rig *rig;
+	struct node *router;
+	struct port *input;
+
+	if (!rig)
+		rig = make();
+	if (byte_count < 1 || byte_count - 1 > PACKET_BYTES_MAX)
+		return 0;
+	router = rig->fabric.routers[0];
+	input = &router->ports[1 + bytes[0] % 2];
+	arrive(rig, input, bytes + 1, byte_count - 1);
+	arrive(rig, input->peer, bytes + 1, byte_count - 1);
+
+	/* And from an adapter, as a program would send it. */
+	struct node *host = fabric_find_adapter(&rig->fabric, "h1", 0);
+	struct frame *frame = frame_of(rig, bytes + 1, byte_count - 1);
+
+	if (!fabric_inject(&rig->fabric, &host->ports[1], frame, 0))
+		frame_give_back(&rig->fabric.frames, frame);
+	settle(rig);
+	return 0;
+}

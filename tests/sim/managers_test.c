@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Several subnet managers on random fabrics with random failures, from seeds: election, handover,
+ * splits, merges and lossy links. */
+#include "manager_rig.h"
+
+static struct rig rig;
+
+static const struct sm_options plain = {.sweep_interval = SECONDS(1),
+					.poll_interval = MILLISECONDS(500)};
+
+static struct sm_options with_priority(uint8_t priority)
+{
+	struct sm_options options = plain;
+
+	options.priority = priority;
+	return options;
+}
+
+static struct node *host(unsigned index)
+{
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < rig.fabric.node_count; i++) {
+		if (rig.fabric.by_index[i]->info.node_type == NODE_CA && count++ == index)
+			return rig.fabric.by_index[i];
+	}
+	fail();
+	return NULL;
+}
+
+static enum sm_state state_of(const struct rig_manager *manager)
+{
+	struct sm_status status;
+
+	sm_status(manager->sm, &status);
+	return status.state;
+}
+
+static void generate(const char *generator)
+{
+	struct topology_error error;
+
+	assert_int_equal(topology_generate(&rig.fabric, generator, &error), 0);
+}
+
+/* Priority decides, then the lower GUID; who comes later and is better gets the subnet handed over.
+ */
+static void test_the_best_manager_is_master_whoever_came_first(void **state)
+{
+	struct sm_options low = with_priority(3), high = with_priority(9);
+
+	(void)state;
+	rig_init(&rig, 1);
+	generate("star:6");
+
+	struct rig_manager *first = rig_start(&rig, host(3), &low);
+
+	rig_run(&rig, SECONDS(2));
+	assert_int_equal(state_of(first), SM_MASTER);
+	rig_check(&rig);
+
+	uint16_t lid = host(5)->ports[1].info.lid;
+	struct rig_manager *second = rig_start(&rig, host(4), &high);
+
+	rig_run(&rig, SECONDS(6));
+	assert_int_equal(state_of(first), SM_STANDBY);
+	assert_int_equal(state_of(second), SM_MASTER);
+	assert_int_equal(host(5)->ports[1].info.lid, lid);
+	assert_int_equal(host(5)->ports[1].info.master_sm_lid, host(4)->ports[1].info.lid);
+
+	/* Same priority, lower GUID: better. */
+	struct rig_manager *third = rig_start(&rig, host(1), &high);
+
+	rig_run(&rig, SECONDS(12));
+	assert_int_equal(state_of(third), SM_MASTER);
+	assert_int_equal(state_of(second), SM_STANDBY);
+	rig_check(&rig);
+	rig_release(&rig);
+}
+
+static void test_standby_takes_over_when_the_master_dies_and_no_lid_changes(void **state)
+{
+	struct sm_options low = with_priority(3), high = with_priority(9);
+	uint16_t lids[8];
+
+	(void)state;
+	rig_init(&rig, 1);
+	generate("star:8");
+
+	struct rig_manager *standby = rig_start(&rig, host(3), &low);
+	struct rig_manager *master = rig_start(&rig, host(6), &high);
+
+	rig_run(&rig, SECONDS(3));
+	assert_int_equal(state_of(master), SM_MASTER);
+	for (unsigned i = 0; i < 8; i++)
+		lids[i] = host(i)->ports[1].info.lid;
+	rig_kill(master);
+	rig_run(&rig, SECONDS(12));
+	assert_int_equal(state_of(standby), SM_MASTER);
+	for (unsigned i = 0; i < 8; i++) {
+		assert_int_equal(host(i)->ports[1].info.lid, lids[i]);
+		assert_int_equal(host(i)->ports[1].info.master_sm_lid, lids[3]);
+	}
+	rig_check(&rig);
+	rig_release(&rig);
+}
+
+static void test_leaving_master_hands_over_at_once(void **state)
+{
+	struct sm_options low = with_priority(3), high = with_priority(9);
+
+	(void)state;
+	rig_init(&rig, 1);
+	generate("star:4");
+
+	struct rig_manager *standby = rig_start(&rig, host(1), &low);
+	struct rig_manager *master = rig_start(&rig, host(2), &high);
+
+	rig_run(&rig, SECONDS(3));
+	sm_leave(master->sm, rig.now);
+	rig_run(&rig, rig.now + MILLISECONDS(50));
+	assert_true(sm_is_leaving_done(master->sm));
+	assert_int_equal(state_of(standby), SM_MASTER);
+	rig_kill(master);
+	rig_run(&rig, SECONDS(6));
+	rig_check(&rig);
+	rig_release(&rig);
+}
+
+static void test_raised_priority_moves_the_subnet(void **state)
+{
+	struct sm_options low = with_priority(3), high = with_priority(9);
+
+	(void)state;
+	rig_init(&rig, 1);
+	generate("star:4");
+
+	struct rig_manager *standby = rig_start(&rig, host(1), &low);
+	struct rig_manager *master = rig_start(&rig, host(2), &high);
+
+	rig_run(&rig, SECONDS(3));
+	assert_int_equal(state_of(standby), SM_STANDBY);
+	sm_set_priority(standby->sm, rig.now, 12);
+	rig_run(&rig, SECONDS(6));
+	assert_int_equal(state_of(standby), SM_MASTER);
+	assert_int_equal(state_of(master), SM_STANDBY);
+	rig_release(&rig);
+}
+
+static void test_managers_with_another_sm_key_are_left_alone(void **state)
+{
+	struct sm_options ours = with_priority(3), theirs = with_priority(9);
+
+	(void)state;
+	ours.sm_key = 1;
+	theirs.sm_key = 2;
+	rig_init(&rig, 1);
+	generate("star:4");
+
+	struct rig_manager *first = rig_start(&rig, host(1), &ours);
+
+	rig_run(&rig, SECONDS(2));
+	rig_start(&rig, host(2), &theirs);
+	rig_run(&rig, SECONDS(5));
+	assert_int_equal(state_of(first), SM_MASTER);
+	rig_release(&rig);
+}
+
+/* Cut in two, each half has its own master; healed, the better one has all, without a LID used
+ * twice. */
+static void test_split_and_healed_subnets_have_one_master_each(void **state)
+{
+	struct sm_options low = with_priority(3), high = with_priority(9);
+
+	(void)state;
+	rig_init(&rig, 1);
+	generate("mesh:2x1");
+
+	struct rig_manager *left = rig_start(&rig, host(0), &low);
+	struct rig_manager *right = rig_start(&rig, host(1), &high);
+	struct port *between = NULL;
+
+	for (uint32_t i = 0; i < rig.fabric.node_count; i++) {
+		struct node *node = rig.fabric.by_index[i];
+
+		for (unsigned k = 1; node_is_switch(node) && k <= node->port_count; k++) {
+			if (node->ports[k].peer && node_is_switch(node->ports[k].peer->node))
+				between = &node->ports[k];
+		}
+	}
+	assert_non_null(between);
+	rig_run(&rig, SECONDS(3));
+	assert_int_equal(state_of(left), SM_STANDBY);
+	fabric_set_cable(&rig.fabric, between, false, rig.now);
+	rig_run(&rig, SECONDS(15));
+	assert_int_equal(state_of(left), SM_MASTER);
+	assert_int_equal(state_of(right), SM_MASTER);
+	rig_check(&rig);
+	fabric_set_cable(&rig.fabric, between, true, rig.now);
+	rig_run(&rig, SECONDS(30));
+	assert_int_equal(state_of(left), SM_STANDBY);
+	assert_int_equal(state_of(right), SM_MASTER);
+	rig_check(&rig);
+	rig_release(&rig);
+}
+
+/* 12 links lose up to 90 % of all MADs in both directions. */
+static void test_lossy_links_come_up(void **state)
+{
+	unsigned lossy_count = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		rig_init(&rig, seed);
+		generate("mesh:4x4");
+		lossy_count = 0;
+		for (uint32_t i = 0; i < rig.fabric.node_count && lossy_count < 12; i++) {
+			struct node *node = rig.fabric.by_index[rig.fabric.node_count - 1 - i];
+			struct port *port = &node->ports[1];
+			struct fault_settings settings = {.includes_mads = true};
+
+			if (!port->peer)
+				continue;
+			settings.drop = FAULT_CERTAIN / 10 * (lossy_count % 4 * 2 + 3);
+			lossy_count++;
+			assert_int_equal(faults_set(&rig.fabric, port, &settings, seed, 0), 0);
+			assert_int_equal(faults_set(&rig.fabric, port->peer, &settings, seed, 0),
+					 0);
+		}
+		assert_int_equal(lossy_count, 12);
+		rig_start(&rig, host(0), &plain);
+		rig_run(&rig, SECONDS(600));
+		rig_check(&rig);
+		rig_release(&rig);
+	}
+}
+
+/* A link so slow that every answer comes after the last try was given up. */
+static void test_late_answers_are_waited_for(void **state)
+{
+	const struct fault_settings slow = {.includes_mads = true, .delay = MILLISECONDS(400)};
+	struct port *port;
+
+	(void)state;
+	rig_init(&rig, 1);
+	generate("star:4");
+	port = &host(3)->ports[1];
+	assert_int_equal(faults_set(&rig.fabric, port, &slow, 1, 0), 0);
+	assert_int_equal(faults_set(&rig.fabric, port->peer, &slow, 1, 0), 0);
+	rig_start(&rig, host(0), &plain);
+	rig_run(&rig, SECONDS(60));
+	rig_check(&rig);
+	rig_release(&rig);
+}
+
+static void shake(struct rig *shaken, unsigned round_count)
+{
+	for (unsigned round = 0; round < round_count; round++) {
+		struct node *node =
+			shaken->fabric
+				.by_index[random_below(&shaken->random, shaken->fabric.node_count)];
+		struct port *port =
+			&node->ports[1 + random_below(&shaken->random, node->port_count)];
+
+		rig_run(shaken, shaken->now + MILLISECONDS(random_below(&shaken->random, 900)));
+		if (port->peer)
+			fabric_set_cable(&shaken->fabric, port, port->cable_is_down, shaken->now);
+	}
+}
+
+static void mend_all(struct rig *shaken)
+{
+	for (uint32_t i = 0; i < shaken->fabric.node_count; i++) {
+		struct node *node = shaken->fabric.by_index[i];
+
+		for (unsigned k = 1; k <= node->port_count; k++) {
+			if (node->ports[k].peer && node->ports[k].cable_is_down)
+				fabric_set_cable(&shaken->fabric, &node->ports[k], true,
+						 shaken->now);
+		}
+	}
+}
+
+/* Failures and deaths at random; whatever is left settles, and so does all of it when mended. */
+static void test_random_fabrics_settle_for_every_seed(void **state)
+{
+	unsigned seeds =
+		getenv("SOFTIB_SEEDS") ? (unsigned)strtoul(getenv("SOFTIB_SEEDS"), NULL, 10) : 150;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= seeds; seed++) {
+		rig_init(&rig, seed);
+
+		unsigned host_count = 3 + (unsigned)random_below(&rig.random, 10);
+		unsigned manager_count = 1 + (unsigned)random_below(&rig.random, 4);
+
+		rig_build_random(&rig, 1 + (unsigned)random_below(&rig.random, 7), host_count);
+		for (unsigned i = 0; i < manager_count && i < host_count; i++) {
+			struct sm_options options =
+				with_priority((uint8_t)random_below(&rig.random, 3));
+
+			if (host(i)->ports[1].peer)
+				rig_start(&rig, host(i), &options);
+			rig_run(&rig, rig.now + MILLISECONDS(random_below(&rig.random, 2000)));
+		}
+		shake(&rig, (unsigned)random_below(&rig.random, 20));
+		if (rig.manager_count > 1 && random_below(&rig.random, 2))
+			rig_kill(&rig.managers[random_below(&rig.random, rig.manager_count)]);
+		rig_run(&rig, rig.now + SECONDS(60));
+		rig_check(&rig);
+		mend_all(&rig);
+		rig_run(&rig, rig.now + SECONDS(60));
+		rig_check(&rig);
+		rig_release(&rig);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_best_manager_is_master_whoever_came_first),
+		cmocka_unit_test(test_standby_takes_over_when_the_master_dies_and_no_lid_changes),
+		cmocka_unit_test(test_leaving_master_hands_over_at_once),
+		cmocka_unit_test(test_raised_priority_moves_the_subnet),
+		cmocka_unit_test(test_managers_with_another_sm_key_are_left_alone),
+		cmocka_unit_test(test_split_and_healed_subnets_have_one_master_each),
+		cmocka_unit_test(test_lossy_links_come_up),
+		cmocka_unit_test(test_late_answers_are_waited_for),
+		cmocka_unit_test(test_random_fabrics_settle_for_every_seed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events near and far, against a plain list of what is armed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/event_wheel.h"
+#include "base/random.h"
+
+enum { EVENTS = 200 };
+
+static void test_events_come_in_order_of_time_and_of_arming(void **state)
+{
+	static const time_ns times[] = {500, 3, 1000000, 3, 0, 8191, 8192, 500, 1000001, 16384};
+	static const unsigned order[] = {4, 1, 3, 0, 7, 5, 6, 9, 2, 8};
+	struct wheel_event events[ARRAY_COUNT(times)];
+	struct event_wheel wheel;
+
+	(void)state;
+	assert_int_equal(event_wheel_init(&wheel), 0);
+	assert_int_equal(event_wheel_reserve(&wheel, EVENTS), 0);
+	assert_int_equal(event_wheel_deadline(&wheel), TIME_NEVER);
+	for (unsigned i = 0; i < ARRAY_COUNT(times); i++) {
+		wheel_event_init(&events[i], 0);
+		assert_false(wheel_event_is_armed(&events[i]));
+		event_wheel_arm(&wheel, &events[i], times[i]);
+		assert_true(wheel_event_is_armed(&events[i]));
+	}
+	for (unsigned i = 0; i < ARRAY_COUNT(order); i++) {
+		time_ns due = times[order[i]];
+
+		assert_int_equal(event_wheel_deadline(&wheel), due);
+		if (due)
+			assert_null(event_wheel_pop(&wheel, due - 1));
+		assert_ptr_equal(event_wheel_pop(&wheel, due), &events[order[i]]);
+		assert_false(wheel_event_is_armed(&events[order[i]]));
+	}
+	assert_null(event_wheel_pop(&wheel, TIME_NEVER));
+	event_wheel_release(&wheel);
+}
+
+static void test_what_is_past_is_due_at_once(void **state)
+{
+	struct event_wheel wheel;
+	struct wheel_event first, second;
+
+	(void)state;
+	assert_int_equal(event_wheel_init(&wheel), 0);
+	assert_int_equal(event_wheel_reserve(&wheel, EVENTS), 0);
+	wheel_event_init(&first, 0);
+	wheel_event_init(&second, 0);
+	event_wheel_arm(&wheel, &first, 70000);
+	assert_ptr_equal(event_wheel_pop(&wheel, 80000), &first);
+	event_wheel_arm(&wheel, &second, 10);
+	assert_int_equal(event_wheel_deadline(&wheel), 70000);
+	assert_ptr_equal(event_wheel_pop(&wheel, 80000), &second);
+	event_wheel_release(&wheel);
+}
+
+/* Armed, moved, cancelled and popped at random: the same as a search through all of them. */
+static void test_agrees_with_a_plain_search(void **state)
+{
+	static const time_ns spans[] = {1, 50, 8191, 8192, 8193, 100000};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 30; seed++) {
+		struct random random = random_seeded(seed);
+		struct wheel_event events[EVENTS];
+		time_ns due[EVENTS];
+		struct event_wheel wheel;
+		time_ns now = 0;
+
+		assert_int_equal(event_wheel_init(&wheel), 0);
+		assert_int_equal(event_wheel_reserve(&wheel, EVENTS), 0);
+		for (unsigned i = 0; i < EVENTS; i++) {
+			wheel_event_init(&events[i], 0);
+			due[i] = TIME_NEVER;
+		}
+		for (unsigned step = 0; step < 3000; step++) {
+			unsigned i = (unsigned)random_below(&random, EVENTS);
+
+			if (random_below(&random, 4) == 0) {
+				event_wheel_cancel(&wheel, &events[i]);
+				due[i] = TIME_NEVER;
+			} else {
+				due[i] = now +
+					 random_below(&random, spans[random_below(&random, 6)]);
+				event_wheel_arm(&wheel, &events[i], due[i]);
+			}
+			if (random_below(&random, 8))
+				continue;
+
+			time_ns earliest = TIME_NEVER;
+
+			for (unsigned j = 0; j < EVENTS; j++)
+				earliest = time_earlier(earliest, due[j]);
+			assert_int_equal(event_wheel_deadline(&wheel), earliest);
+			if (earliest == TIME_NEVER)
+				continue;
+			now = earliest;
+
+			struct wheel_event *event = event_wheel_pop(&wheel, now);
+
+			assert_non_null(event);
+			assert_int_equal(due[event - events], now);
+			due[event - events] = TIME_NEVER;
+		}
+		event_wheel_release(&wheel);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_events_come_in_order_of_time_and_of_arming),
+		cmocka_unit_test(test_what_is_past_is_due_at_once),
+		cmocka_unit_test(test_agrees_with_a_plain_search),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routes after links went are as short as those made anew, and little else moves. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "base/random.h"
+#include "mgmt/routing/minhop.h"
+#include "mgmt/routing/minhop_repair.h"
+
+enum { SWITCHES_MAX = 40, PORTS = 12, HOSTS_PER_SWITCH = 2 };
+
+static uint8_t port_next[SWITCHES_MAX];
+
+static void connect(struct routing_graph *graph, uint32_t a, uint32_t b)
+{
+	if (a != b && port_next[a] <= PORTS && port_next[b] <= PORTS)
+		routing_graph_link(graph, a, port_next[a]++, b, port_next[b]++);
+}
+
+/* A tree with as many links across; hosts on ports of their own. */
+static void build(struct routing_graph *graph, uint32_t switch_count, struct random *random)
+{
+	uint32_t destination_count = switch_count * (1 + HOSTS_PER_SWITCH);
+
+	assert_int_equal(routing_graph_init(graph, switch_count, destination_count,
+					    (uint16_t)destination_count),
+			 0);
+	for (uint32_t i = 0; i < switch_count; i++) {
+		assert_int_equal(routing_graph_set_ports(graph, i, PORTS + HOSTS_PER_SWITCH), 0);
+		port_next[i] = 1;
+	}
+	for (uint32_t i = 1; i < switch_count; i++)
+		connect(graph, i, (uint32_t)random_below(random, i));
+	for (uint32_t i = 0; i < 2 * switch_count; i++)
+		connect(graph, (uint32_t)random_below(random, switch_count),
+			(uint32_t)random_below(random, switch_count));
+	for (uint32_t i = 0; i < destination_count; i++) {
+		uint32_t kind = i / switch_count;
+
+		graph->destinations[i] = (struct routing_destination){
+			.lid = (uint16_t)(i + 1),
+			.switch_index = i % switch_count,
+			.port_number = (uint8_t)(kind ? PORTS + kind : 0),
+			.port_guid = i + 1};
+	}
+}
+
+static uint32_t hops(const struct routing_graph *graph, uint32_t index,
+		     const struct routing_destination *destination)
+{
+	uint32_t count = 0;
+
+	while (index != destination->switch_index) {
+		uint8_t port = graph->switches[index].table[destination->lid];
+
+		if (port == ROUTING_NO_PORT)
+			return UINT32_MAX;
+		index = graph->switches[index].neighbors[port];
+		assert_int_not_equal(index, ROUTING_NO_SWITCH);
+		assert_true(++count <= graph->switch_count);
+	}
+	return count;
+}
+
+static bool remove_one(struct routing_graph *graph, struct random *random,
+		       struct routing_link *ret_link)
+{
+	uint32_t a = (uint32_t)random_below(random, graph->switch_count);
+	uint8_t port = (uint8_t)(1 + random_below(random, PORTS));
+	uint32_t b = graph->switches[a].neighbors[port];
+
+	if (b == ROUTING_NO_SWITCH)
+		return false;
+	*ret_link = (struct routing_link){
+		.a = a, .a_port = port, .b = b, .b_port = graph->switches[a].neighbor_ports[port]};
+	graph->switches[a].neighbors[port] = ROUTING_NO_SWITCH;
+	graph->switches[b].neighbors[ret_link->b_port] = ROUTING_NO_SWITCH;
+	return true;
+}
+
+/* The same graph routed from nothing, as the oracle of distances. */
+static void check_distances(struct routing_graph *graph)
+{
+	uint8_t *tables[SWITCHES_MAX];
+	uint32_t *repaired =
+		calloc(graph->switch_count * graph->destination_count, sizeof(uint32_t));
+
+	assert_non_null(repaired);
+	for (uint32_t s = 0; s < graph->switch_count; s++)
+		for (uint32_t d = 0; d < graph->destination_count; d++)
+			repaired[s * graph->destination_count + d] =
+				hops(graph, s, &graph->destinations[d]);
+	for (uint32_t s = 0; s < graph->switch_count; s++) {
+		tables[s] = malloc(graph->lid_max + 1u);
+		memcpy(tables[s], graph->switches[s].table, graph->lid_max + 1u);
+		memset(graph->switches[s].table, ROUTING_NO_PORT, graph->lid_max + 1u);
+	}
+	assert_int_equal(minhop_route(graph), 0);
+	for (uint32_t s = 0; s < graph->switch_count; s++)
+		for (uint32_t d = 0; d < graph->destination_count; d++)
+			assert_int_equal(repaired[s * graph->destination_count + d],
+					 hops(graph, s, &graph->destinations[d]));
+	for (uint32_t s = 0; s < graph->switch_count; s++) {
+		memcpy(graph->switches[s].table, tables[s], graph->lid_max + 1u);
+		free(tables[s]);
+	}
+	free(repaired);
+}
+
+static void test_repaired_routes_are_shortest_for_every_seed(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct random random = random_seeded(seed);
+		struct routing_graph graph;
+
+		build(&graph, 2 + (uint32_t)random_below(&random, SWITCHES_MAX - 1), &random);
+		assert_int_equal(minhop_route(&graph), 0);
+		for (unsigned round = 0; round < 6; round++) {
+			struct routing_link removed[3];
+			unsigned removed_count = 0;
+			int error;
+
+			for (unsigned i = 0; i <= random_below(&random, 3); i++)
+				removed_count +=
+					remove_one(&graph, &random, &removed[removed_count]);
+			error = minhop_repair(
+				&graph, NULL,
+				&(const struct routing_change){.removed = removed,
+							       .removed_count = removed_count});
+			if (error == -EAGAIN)
+				error = minhop_route(&graph);
+			assert_int_equal(error, 0);
+			check_distances(&graph);
+			if (!removed_count || !random_below(&random, 2))
+				continue;
+			/* One of them comes back. */
+			routing_graph_link(&graph, removed[0].a, removed[0].a_port, removed[0].b,
+					   removed[0].b_port);
+			error = minhop_repair(
+				&graph, NULL,
+				&(const struct routing_change){.added = removed, .added_count = 1});
+			if (error == -EAGAIN)
+				error = minhop_route(&graph);
+			assert_int_equal(error, 0);
+			check_distances(&graph);
+		}
+		routing_graph_release(&graph);
+	}
+}
+
+/* Two leaves, four spines: of the leaf's entries only those by the lost link move, and spread. */
+static void test_only_entries_by_the_lost_link_move(void **state)
+{
+	enum { LEAVES = 2, SPINES = 4, HOSTS = 8 };
+	struct routing_graph graph;
+	uint8_t before[LEAVES * HOSTS + 1];
+
+	(void)state;
+	assert_int_equal(
+		routing_graph_init(&graph, LEAVES + SPINES, LEAVES * HOSTS, LEAVES * HOSTS), 0);
+	for (uint32_t i = 0; i < LEAVES + SPINES; i++)
+		assert_int_equal(routing_graph_set_ports(&graph, i, 12), 0);
+	for (uint32_t leaf = 0; leaf < LEAVES; leaf++) {
+		for (uint32_t spine = 0; spine < SPINES; spine++)
+			routing_graph_link(&graph, leaf, (uint8_t)(spine + 1), LEAVES + spine,
+					   (uint8_t)(leaf + 1));
+		for (uint32_t i = 0; i < HOSTS; i++)
+			graph.destinations[leaf * HOSTS + i] = (struct routing_destination){
+				.lid = (uint16_t)(leaf * HOSTS + i + 1),
+				.switch_index = leaf,
+				.port_number = (uint8_t)(5 + i % 8),
+				.port_guid = leaf * HOSTS + i + 1};
+	}
+	assert_int_equal(minhop_route(&graph), 0);
+	memcpy(before, graph.switches[0].table, sizeof(before));
+
+	const struct routing_link removed = {.a = 0, .a_port = 2, .b = LEAVES + 1, .b_port = 1};
+
+	graph.switches[0].neighbors[2] = ROUTING_NO_SWITCH;
+	graph.switches[LEAVES + 1].neighbors[1] = ROUTING_NO_SWITCH;
+	assert_int_equal(minhop_repair(&graph, NULL,
+				       &(const struct routing_change){.removed = &removed,
+								      .removed_count = 1}),
+			 0);
+
+	unsigned load[5] = {0};
+
+	for (uint16_t lid = HOSTS + 1; lid <= LEAVES * HOSTS; lid++) {
+		uint8_t port = graph.switches[0].table[lid];
+
+		assert_int_not_equal(port, 2);
+		if (before[lid] != 2)
+			assert_int_equal(port, before[lid]);
+		load[port]++;
+	}
+	for (unsigned port = 1; port <= 4; port++)
+		assert_in_range(load[port], port == 2 ? 0 : 2, port == 2 ? 0 : 3);
+
+	/* Back again, it gets its share. */
+	routing_graph_link(&graph, 0, 2, LEAVES + 1, 1);
+	assert_int_equal(
+		minhop_repair(&graph, NULL,
+			      &(const struct routing_change){.added = &removed, .added_count = 1}),
+		0);
+	memset(load, 0, sizeof(load));
+	for (uint16_t lid = HOSTS + 1; lid <= LEAVES * HOSTS; lid++)
+		load[graph.switches[0].table[lid]]++;
+	for (unsigned port = 1; port <= 4; port++)
+		assert_in_range(load[port], 1, 3);
+	routing_graph_release(&graph);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_repaired_routes_are_shortest_for_every_seed),
+		cmocka_unit_test(test_only_entries_by_the_lost_link_move),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
