@@ -178,6 +178,15 @@ void cm_unbind(struct cm_id *id)
 	service_put(host, service);
 }
 
+/* A hint, as for TCP: programs ask for three (rping) and are called by more at once than a busy
+ * machine lets them answer. None means as many as there may be. */
+static uint32_t effective_backlog(uint32_t wanted)
+{
+	if (!wanted || wanted > CM_BACKLOG_MAX)
+		return CM_BACKLOG_MAX;
+	return wanted < CM_BACKLOG_MIN ? CM_BACKLOG_MIN : wanted;
+}
+
 int cm_start_listening(struct cm_id *id, uint32_t backlog)
 {
 	struct cm_host *host = id->program->host;
@@ -194,7 +203,7 @@ int cm_start_listening(struct cm_id *id, uint32_t backlog)
 								 : UINT64_MAX;
 
 	id->state = CM_ID_LISTENING;
-	id->backlog = backlog && backlog < CM_BACKLOG_MAX ? backlog : CM_BACKLOG_MAX;
+	id->backlog = effective_backlog(backlog);
 	error = is_free_for(service, id) ? 0 : -EADDRINUSE;
 	if (error) {
 		id->state = CM_ID_BOUND;

@@ -77,7 +77,7 @@ static void send_cnp(struct fabric *fabric, struct port *port, const struct pack
 
 static bool answers(uint8_t opcode)
 {
-	uint8_t transport = opcode_transport(opcode);
+	enum transport transport = opcode_transport(opcode);
 
 	return transport == TRANSPORT_RC || transport == TRANSPORT_RD || transport == TRANSPORT_XRC;
 }

@@ -116,7 +116,7 @@ static inline bool attachment_is_usable(const struct attachment *attachment)
 /* Whether host/target_loans.h has anything to do. */
 static inline bool attachment_has_loans(const struct attachment *attachment)
 {
-	bool any = attachment->owed_count != 0;
+	bool any = attachment->owed_count != 0 || attachment->give_back_at != TIME_NEVER;
 
 	for (unsigned i = 0; i < attachment->adapter_limit; i++)
 		any |= attachment->adapters[i] && attachment->adapters[i]->has_hca &&

@@ -16,7 +16,7 @@
 #include "wire/gid.h"
 #include "wire/sa_records.h"
 
-enum { CM_PRIVATE_BYTES_MAX = 224, CM_NAME_BYTES = 64, CM_BACKLOG_MAX = 4096 };
+enum { CM_PRIVATE_BYTES_MAX = 224, CM_NAME_BYTES = 64, CM_BACKLOG_MIN = 64, CM_BACKLOG_MAX = 4096 };
 
 enum cm_address_family { CM_ADDRESS_NONE, CM_ADDRESS_IPV4, CM_ADDRESS_IPV6, CM_ADDRESS_IB };
 

@@ -91,18 +91,29 @@ static uint32_t packets_of(const struct flow *flow)
 	return count ? count : 1;
 }
 
-/* The payload's bytes but for the stamp are whatever the frame had. */
-static void write_packet(const struct flow *flow, struct frame *frame, time_ns now)
+/* Of the packet that is next. */
+static uint32_t payload_bytes(const struct flow *flow)
 {
 	uint32_t max = payload_bytes_max(flow);
-	uint32_t total = flow->options->message_bytes;
-	uint32_t index = packets_of(flow) - flow->packets_left;
-	uint32_t bytes = total - index * max < max ? total - index * max : max;
+	uint32_t done = (packets_of(flow) - flow->packets_left) * max;
+	uint32_t left = flow->options->message_bytes - done;
+	uint32_t bytes = left < max ? left : max;
+
+	return bytes < STAMP_BYTES ? STAMP_BYTES : (bytes + 3) & ~3u;
+}
+
+static uint32_t header_bytes(const struct flow *flow)
+{
+	return LRH_BYTES + (is_multicast(flow) ? GRH_BYTES : 0) + BTH_BYTES + DETH_BYTES;
+}
+
+/* The payload's bytes but for the stamp are whatever the frame had. */
+static void write_packet(const struct flow *flow, struct frame *frame, uint32_t bytes, time_ns now)
+{
 	uint8_t *next = frame->bytes;
 	bool is_global = is_multicast(flow);
 
-	bytes = bytes < STAMP_BYTES ? STAMP_BYTES : (bytes + 3) & ~3u;
-	frame->byte_count = LRH_BYTES + (is_global ? GRH_BYTES : 0) + BTH_BYTES + DETH_BYTES + bytes;
+	frame->byte_count = header_bytes(flow) + bytes;
 
 	const struct lrh lrh = {
 		.sl = flow->options->sl,
@@ -153,11 +164,12 @@ static bool send_packet(struct flow *flow)
 		flow->packets_left = packets_of(flow);
 	}
 
-	struct frame *frame = frame_take(&sim->fabric.frames);
+	uint32_t bytes = payload_bytes(flow);
+	struct frame *frame = frame_take_for(&sim->fabric.frames, header_bytes(flow) + bytes);
 
 	if (!frame)
 		return false;
-	write_packet(flow, frame, sim->now);
+	write_packet(flow, frame, bytes, sim->now);
 	if (!fabric_inject(&sim->fabric, &flow->from->node->ports[1], frame, sim->now)) {
 		frame->source = NULL;
 		frame_give_back(&sim->fabric.frames, frame);

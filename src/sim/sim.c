@@ -239,7 +239,7 @@ int sim_start_sm(struct sim *sim, struct sim_host *host, uint8_t priority, time_
 
 static void send_message(struct sim *sim, struct mad_message *message)
 {
-	struct frame *frame = frame_take(&sim->fabric.frames);
+	struct frame *frame = frame_take_for(&sim->fabric.frames, SMP_OFFSET + MAD_BYTES);
 	struct packet packet = {
 		.lrh = {.dlid = message->address.lid,
 			.slid = message->address.lid == LID_PERMISSIVE ? LID_PERMISSIVE

@@ -50,7 +50,8 @@ static void release(struct ibv_pd *pd, void *context, void *memory, uint64_t res
 		free(memory);
 		return;
 	}
-	CHECK(!"memory that was never given");
+	fprintf(stderr, "memory comes back that was never given\n");
+	exit(1);
 }
 
 static struct ibv_pd *parent_open(struct device *device, struct allocator *allocator,

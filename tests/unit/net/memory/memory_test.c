@@ -235,11 +235,58 @@ static void test_null_region_is_for_local_use_at_any_address(void **state)
 	assert_int_equal(region_deregister(&memory, region), 0);
 }
 
+/* A region of another process keeps its key where that is free, and is dead when it is dead there. */
+static void test_foreign_region_has_its_key_until_its_guard_changes(void **state)
+{
+	uint32_t word = 7;
+	const struct region foreign = {
+		.bytes = bytes,
+		.iova = 0x5000,
+		.byte_count = 64,
+		.access = ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE,
+		.guard = &word,
+		.guard_value = 7,
+	};
+	struct region *first, *second, *own = registered(0, 16, 0);
+	uint8_t *found;
+
+	(void)state;
+	assert_int_equal(region_register_as(&memory, &pd, &foreign, 0x1234ab, &first), 0);
+	assert_int_equal(first->key, 0x1234ab);
+	assert_int_equal(region_register_as(&memory, &pd, &foreign, 0x1234ab, &second), 0);
+	assert_int_not_equal(second->key, 0x1234ab);
+	/* This process's own keys go on where they were. */
+	assert_int_equal(second->key >> KEY_TAG_BITS, (own->key >> KEY_TAG_BITS) + 1);
+	assert_int_equal(memory_resolve(&memory, &pd, first->key, 0x5010, 8, ACCESS_LOCAL_WRITE,
+					&found),
+			 MEMORY_OK);
+	assert_ptr_equal(found, bytes + 0x10);
+	word = 0;
+	assert_int_equal(memory_resolve(&memory, &pd, first->key, 0x5010, 8, 0, &found),
+			 MEMORY_BAD_KEY);
+	assert_int_equal(memory_resolve_remote(&memory, &pd, 1, first->key, 0x5010, 8,
+					       ACCESS_REMOTE_WRITE, &found),
+			 MEMORY_BAD_KEY);
+	assert_int_equal(region_deregister(&memory, first), 0);
+	assert_int_equal(region_deregister(&memory, second), 0);
+}
+
+static void test_keys_begin_where_they_are_told(void **state)
+{
+	(void)state;
+	memory_begin_keys(&memory, 0xffffffff);
+	registered(0, 16, 0);
+	memory_begin_keys(&memory, 41);
+	assert_int_equal(registered(0, 16, 0)->key >> KEY_TAG_BITS, 42);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_null_region_is_for_local_use_at_any_address),
+		TEST(test_foreign_region_has_its_key_until_its_guard_changes),
+		TEST(test_keys_begin_where_they_are_told),
 		TEST(test_remote_write_and_atomic_need_local_write),
 		TEST(test_unknown_rights_are_refused_and_optional_ones_ignored),
 		TEST(test_checks_come_in_order),
