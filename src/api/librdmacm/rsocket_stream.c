@@ -470,6 +470,25 @@ static size_t copy_out(struct rsocket_stream *stream, uint64_t from, uint8_t *by
 	return copied;
 }
 
+/* Copies what is there to where the parts go on after so many bytes. Returns how much that was. */
+static size_t copy_to_parts(struct rsocket_stream *stream, const struct iovec *parts, int part_count,
+			    size_t skipped)
+{
+	size_t copied = 0;
+
+	for (int i = 0; i < part_count; i++) {
+		if (skipped >= parts[i].iov_len) {
+			skipped -= parts[i].iov_len;
+			continue;
+		}
+		copied += copy_out(stream, stream->read_bytes + copied,
+				   (uint8_t *)parts[i].iov_base + skipped,
+				   parts[i].iov_len - skipped);
+		skipped = 0;
+	}
+	return copied;
+}
+
 ssize_t stream_receive(struct rsocket *socket, const struct iovec *parts, int part_count, int flags)
 {
 	struct rsocket_stream *stream = &socket->stream;
@@ -482,30 +501,24 @@ ssize_t stream_receive(struct rsocket *socket, const struct iovec *parts, int pa
 		return -1;
 	}
 	stream_poll(socket);
-	while (wanted > 0 &&
-	       (unread(socket) == 0 || ((flags & MSG_WAITALL) && unread(socket) < wanted))) {
-		if (stream->peer_has_ended || socket->is_disconnected || stream->reading_is_shut)
-			break;
-		if ((flags & MSG_WAITALL) && unread(socket) >= stream->receive_ring.byte_count)
-			break;
-		if (rsocket_wait(socket, POLLIN, flags))
-			return -1;
-	}
+	do {
+		if (unread(socket) == 0) {
+			if (wanted == 0 || stream->peer_has_ended || socket->is_disconnected ||
+			    stream->reading_is_shut)
+				break;
+			if (rsocket_wait(socket, POLLIN, flags))
+				return received ? (ssize_t)received : -1;
+			continue;
+		}
 
-	uint64_t from = stream->read_bytes;
+		size_t copied = copy_to_parts(stream, parts, part_count, received);
 
-	for (int i = 0; i < part_count; i++) {
-		size_t copied = copy_out(stream, from, parts[i].iov_base, parts[i].iov_len);
-
-		from += copied;
+		if (flags & MSG_PEEK)
+			return (ssize_t)copied;
 		received += copied;
-		if (copied < parts[i].iov_len)
-			break;
-	}
-	if (!(flags & MSG_PEEK)) {
-		stream->read_bytes = from;
+		stream->read_bytes += copied;
 		tell_consumed(socket);
-	}
+	} while (received == 0 || ((flags & MSG_WAITALL) && received < wanted));
 	return (ssize_t)received;
 }
 

@@ -9,7 +9,7 @@
 #include "api/librdmacm/rsocket.h"
 
 enum {
-	SPIN_US = 10,
+	SPIN_US = 100, /* a large message takes so long; sleeping and waking longer */
 	WAKE_UP_MS = 5000, /* looks again though nobody rang: as the real library does */
 	DESCRIPTORS_PER_SOCKET = 2,
 };
