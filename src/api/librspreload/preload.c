@@ -488,11 +488,13 @@ static int keep(const struct pollfd *descriptors, nfds_t count, fd_set *set, sho
 PUBLIC int select(int limit, fd_set *reads, fd_set *writes, fd_set *excepts, struct timeval *timeout)
 {
 	struct pollfd descriptors[FD_SETSIZE];
-	nfds_t count = depth || limit > FD_SETSIZE
-			       ? 0
-			       : collect(limit, reads, writes, excepts, descriptors);
 
-	if (!has_any(descriptors, count))
+	if (depth || limit > FD_SETSIZE)
+		return REAL(select)(limit, reads, writes, excepts, timeout);
+
+	nfds_t count = collect(limit, reads, writes, excepts, descriptors);
+
+	if (count == 0 || !has_any(descriptors, count))
 		return REAL(select)(limit, reads, writes, excepts, timeout);
 
 	int result = poll(descriptors, count,
