@@ -196,7 +196,10 @@ static void take_event(struct rsocket *socket, const struct rdma_cm_event *event
 {
 	int error = error_of(event);
 
-	if (error)
+	/* What came before is still to be read. */
+	if (error && socket->state == RSOCKET_CONNECTED)
+		socket->is_disconnected = true;
+	else if (error)
 		rsocket_fail(socket, error);
 	else if (go_on(socket, event))
 		rsocket_fail(socket, errno ? errno : ECONNABORTED);

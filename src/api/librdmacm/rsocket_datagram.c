@@ -356,15 +356,20 @@ static struct destination *resolve(struct rsocket *socket, const struct sockaddr
 	if (rdma_create_id(NULL, &id, NULL, RDMA_PS_UDP))
 		return NULL;
 	if (rdma_resolve_addr(id, NULL, (struct sockaddr *)address, RESOLVE_TIMEOUT_MS) == 0 &&
-	    rdma_resolve_route(id, RESOLVE_TIMEOUT_MS) == 0 && rdma_connect(id, &parameters) == 0 &&
-	    id->event) {
-		struct rdma_ud_param *found = &id->event->param.ud;
+	    rdma_resolve_route(id, RESOLVE_TIMEOUT_MS) == 0) {
+		if (rdma_connect(id, &parameters) == 0 && id->event) {
+			struct rdma_ud_param *found = &id->event->param.ud;
 
-		destination =
-			remember(datagrams, address, ibv_create_ah(datagrams->pd, &found->ah_attr),
-				 found->qp_num, found->qkey);
-		learn_name(datagrams, rdma_get_local_addr(id));
+			destination = remember(datagrams, address,
+					       ibv_create_ah(datagrams->pd, &found->ah_attr),
+					       found->qp_num, found->qkey);
+			learn_name(datagrams, rdma_get_local_addr(id));
+		} else {
+			/* Its own errno is the status of SIDR. */
+			errno = ECONNREFUSED;
+		}
 	}
+
 	int error = errno;
 
 	rdma_destroy_id(id);

@@ -199,8 +199,8 @@ static void take_notice(struct rsocket *socket, uint32_t notice)
 		stream->peer_has_ended = true;
 		break;
 	}
-	if (post_receive(socket) && socket->state == RSOCKET_CONNECTED)
-		rsocket_fail(socket, ECONNRESET);
+	if (post_receive(socket))
+		socket->is_disconnected = true;
 }
 
 static void tell_consumed(struct rsocket *socket);
