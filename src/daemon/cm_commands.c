@@ -192,7 +192,7 @@ static int run_migrate(struct cm_id *id, const struct cm_command *command,
 
 	if (!channel)
 		return -EINVAL;
-	id->channel = channel;
+	cm_id_migrate(id, channel, (uint32_t)command->value);
 	ret_answer->number = id->event_count;
 	return 0;
 }

@@ -22,6 +22,8 @@ enum cm_id_state {
 	CM_ID_LISTENING,
 };
 
+struct cm_event_message;
+
 struct cm_id {
 	uint32_t number;
 	struct cm_program *program;
@@ -38,6 +40,7 @@ struct cm_id {
 	bool is_accepted; /* called by a peer: its program took it */
 	bool is_passive;
 	uint32_t event_count; /* written so far */
+	struct cm_event_message *last_event; /* goes with it to another channel; NULL: none */
 
 	struct cm_service *service; /* that it is bound to */
 	struct list service_link;
@@ -67,6 +70,9 @@ void cm_ids_leave_channel(struct cm_channel *channel);
 /* Starts an event about an id with what the id knows. */
 void cm_id_event_init(const struct cm_id *id, enum cm_program_event kind, int status,
 		      struct cm_event_message *ret_event);
+/* Events come by this channel from now on, also the last one if the program has not read it yet
+ * (read_count: how many it has). */
+void cm_id_migrate(struct cm_id *id, struct cm_channel *channel, uint32_t read_count);
 void cm_id_write(struct cm_id *id, const struct cm_event_message *event);
 /* Both at once, for events with nothing to add. */
 void cm_id_tell(struct cm_id *id, enum cm_program_event kind, int status);

@@ -229,6 +229,12 @@ int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event *
 			identifier_drop_event(event_channel_of(channel), &message);
 			continue;
 		}
+		/* It was sent before the identifier migrated, and again to its new channel. */
+		if (message.kind != CM_PROGRAM_CONNECT_REQUEST &&
+		    __atomic_load_n(&identifier->public.channel, __ATOMIC_ACQUIRE) != channel) {
+			identifier_release(identifier);
+			continue;
+		}
 		identifier->read_count++;
 
 		struct held_event *event = calloc(1, sizeof(*event));

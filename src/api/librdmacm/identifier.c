@@ -307,16 +307,18 @@ int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 	identifier_command(identifier, CM_MIGRATE, &command);
 	command.channel = event_channel_of(channel)->number;
 	command.value = identifier->read_count;
+	/* Before softibd knows: what it sends there must not seem to be of another channel. */
+	__atomic_store_n(&id->channel, channel, __ATOMIC_RELEASE);
 
 	int error = cm_session_ask(&command, &answer);
 
 	if (error) {
+		id->channel = old;
 		if (is_synchronous)
 			rdma_destroy_event_channel(channel);
 		return rdma_result(error);
 	}
 	identifier->is_synchronous = is_synchronous;
-	id->channel = channel;
 	if (was_synchronous) {
 		if (id->event)
 			rdma_ack_cm_event(id->event);
