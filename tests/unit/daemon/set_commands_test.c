@@ -37,7 +37,7 @@ static struct port *port_of(const char *host)
 
 static int errno_of(const char *request)
 {
-	json_t *answer = fixture_ask(tool, request);
+	json_t *answer = fixture_ask(tool, "%s", request);
 	int error = (int)json_integer_value(json_object_get(answer, "errno"));
 
 	assert_true(json_is_false(json_object_get(answer, "ok")));
