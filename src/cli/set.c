@@ -9,37 +9,18 @@
 #include "base/attributes.h"
 #include "cli/connection.h"
 #include "cli/fabric_options.h"
+#include "cli/node_target.h"
 #include "cli/subcommand.h"
 
-enum { NODE_BYTES = 128, FIELD_BYTES = 128, NO_PORT = -1 };
+enum { FIELD_BYTES = 128 };
 
-/* NODE or NODE:PORT. */
-static bool parse_target(const char *text, char ret_node[static NODE_BYTES], int *ret_port)
+static json_t *make_request(const char *command, const struct node_target *target)
 {
-	const char *colon = strrchr(text, ':');
-	size_t length = colon ? (size_t)(colon - text) : strlen(text);
-	long port = NO_PORT;
-	char *end;
+	json_t *request = json_pack("{s:s, s:s}", "command", command, "node",
+				    target->node);
 
-	if (length == 0 || length >= NODE_BYTES)
-		return false;
-	if (colon) {
-		port = strtol(colon + 1, &end, 10);
-		if (*end || end == colon + 1 || port < 0 || port > 254)
-			return false;
-	}
-	memcpy(ret_node, text, length);
-	ret_node[length] = '\0';
-	*ret_port = (int)port;
-	return true;
-}
-
-static json_t *make_request(const char *command, const char *node, int port)
-{
-	json_t *request = json_pack("{s:s, s:s}", "command", command, "node", node);
-
-	if (port != NO_PORT)
-		json_object_set_new(request, "port", json_integer(port));
+	if (target->port != NODE_TARGET_NO_PORT)
+		json_object_set_new(request, "port", json_integer(target->port));
 	return request;
 }
 
@@ -84,13 +65,13 @@ static void print_table(const char *table, const json_t *entries)
 }
 
 /* A long table comes in several answers. NULL after an error was printed. */
-static json_t *collect(int socket, const char *node, int port, const char *attribute)
+static json_t *collect(int socket, const struct node_target *target, const char *attribute)
 {
 	json_t *whole = NULL;
 	json_int_t from = 0;
 
 	for (;;) {
-		json_t *request = make_request("get", node, port);
+		json_t *request = make_request("get", target);
 
 		json_object_set_new(request, "attribute", json_string(attribute));
 		json_object_set_new(request, "from", json_integer(from));
@@ -121,8 +102,7 @@ static json_t *collect(int socket, const char *node, int port, const char *attri
 static int run_get(const struct subcommand *self, int argument_count, char **arguments)
 {
 	struct fabric_options options;
-	char node[NODE_BYTES];
-	int port;
+	struct node_target target;
 	int code = fabric_options_read(self, FABRIC_NAME_AND_JSON, argument_count, arguments,
 				       &options);
 
@@ -130,12 +110,12 @@ static int run_get(const struct subcommand *self, int argument_count, char **arg
 		return code;
 	if (argument_count - optind != 2)
 		return subcommand_misuse(self, "it takes a node and an attribute");
-	if (!parse_target(arguments[optind], node, &port))
+	if (!node_target_parse(arguments[optind], &target))
 		return subcommand_misuse(
 			self, "which node? NODE, or NODE:PORT with a port from 0 to 254");
 
 	int socket = connection_open(options.fabric);
-	json_t *answer = socket < 0 ? NULL : collect(socket, node, port, arguments[optind + 1]);
+	json_t *answer = socket < 0 ? NULL : collect(socket, &target, arguments[optind + 1]);
 
 	if (socket >= 0)
 		close(socket);
@@ -152,7 +132,7 @@ static int run_get(const struct subcommand *self, int argument_count, char **arg
 }
 
 /* One FIELD=VALUE. Returns the exit code. */
-static int set_one(const struct subcommand *self, int socket, const char *node, int port,
+static int set_one(const struct subcommand *self, int socket, const struct node_target *target,
 		   const char *assignment)
 {
 	const char *sign = strchr(assignment, '=');
@@ -163,7 +143,7 @@ static int set_one(const struct subcommand *self, int socket, const char *node, 
 	memcpy(field, assignment, (size_t)(sign - assignment));
 	field[sign - assignment] = '\0';
 
-	json_t *request = make_request("set", node, port);
+	json_t *request = make_request("set", target);
 
 	json_object_set_new(request, "field", json_string(field));
 	json_object_set_new(request, "value", json_string(sign + 1));
@@ -179,15 +159,14 @@ static int set_one(const struct subcommand *self, int socket, const char *node, 
 static int run_set(const struct subcommand *self, int argument_count, char **arguments)
 {
 	struct fabric_options options;
-	char node[NODE_BYTES];
-	int port;
+	struct node_target target;
 	int code = fabric_options_read(self, FABRIC_NAME_ONLY, argument_count, arguments, &options);
 
 	if (code >= 0)
 		return code;
 	if (argument_count - optind < 2)
 		return subcommand_misuse(self, "it takes a node and FIELD=VALUE");
-	if (!parse_target(arguments[optind], node, &port))
+	if (!node_target_parse(arguments[optind], &target))
 		return subcommand_misuse(
 			self, "which node? NODE, or NODE:PORT with a port from 0 to 254");
 
@@ -197,7 +176,7 @@ static int run_set(const struct subcommand *self, int argument_count, char **arg
 		return EXIT_FAILURE;
 	code = EXIT_SUCCESS;
 	for (int index = optind + 1; index < argument_count && code == EXIT_SUCCESS; index++)
-		code = set_one(self, socket, node, port, arguments[index]);
+		code = set_one(self, socket, &target, arguments[index]);
 	close(socket);
 	return code;
 }

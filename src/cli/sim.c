@@ -8,6 +8,7 @@
 #include <string.h>
 #include "cli/subcommand.h"
 #include "sim/experiment.h"
+#include "sim/report.h"
 #include "sim/scenario_words.h"
 
 enum { FILE_BYTES_MAX = 64 << 20, PATH_BYTES = 4096 };

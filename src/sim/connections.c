@@ -4,13 +4,12 @@
 #include "sim/connections.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sim/traffic.h"
+#include "wire/grh.h"
 
 enum {
-	GRH_ROOM = 40,
 	DATAGRAM_QKEY = 0x11111111,
 	TIMES_PER_DEPTH = 4, /* of unreliable flows: sent says nothing of received */
 	ACCESS_ALL = ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ,
@@ -39,14 +38,6 @@ struct connection {
 	} *times;
 	bool is_broken; /* a queue pair went to Error */
 };
-
-static int refuse(const struct flow *flow, const char *reason, struct scenario_error *ret_error)
-{
-	ret_error->line = flow->options->line;
-	snprintf(ret_error->reason, sizeof(ret_error->reason), "%s: %.180s", flow->options->name,
-		 reason);
-	return -EINVAL;
-}
 
 static enum qp_type type_of(const struct flow *flow)
 {
@@ -166,7 +157,7 @@ static int post_receive(struct connection *connection)
 	struct traffic *traffic = flow->traffic;
 	const struct sge sge = {
 		.address = (uintptr_t)traffic->memory,
-		.byte_count = flow->options->message_bytes + GRH_ROOM,
+		.byte_count = flow->options->message_bytes + GRH_BYTES,
 		.lkey = connection->to.region->key,
 	};
 	const struct receive_request request = {.sge_count = 1, .sges = &sge};
@@ -193,7 +184,7 @@ int connection_init(struct flow *flow, struct scenario_error *ret_error)
 		return -ENOMEM;
 	flow->connection = connection;
 	if (flow->options->service == FLOW_UD && flow->options->message_bytes > mtu)
-		return refuse(flow, "a datagram is no larger than the MTU", ret_error);
+		return traffic_refuse(flow, "a datagram is no larger than the MTU", ret_error);
 	connection->time_count = round_up(TIMES_PER_DEPTH * flow->options->depth);
 	connection->times = calloc(connection->time_count, sizeof(*connection->times));
 	if (!connection->times)
@@ -212,7 +203,7 @@ int connection_init(struct flow *flow, struct scenario_error *ret_error)
 	connection->address = address_of(flow, flow->to);
 	if (error == -ENOMEM)
 		return error;
-	return error ? refuse(flow, "its queue pairs could not be made", ret_error) : 0;
+	return error ? traffic_refuse(flow, "its queue pairs could not be made", ret_error) : 0;
 }
 
 void connection_release(struct flow *flow)

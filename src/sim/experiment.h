@@ -4,7 +4,6 @@
 #ifndef SOFTIB_SIM_EXPERIMENT_H
 #define SOFTIB_SIM_EXPERIMENT_H
 
-#include <stdio.h>
 #include "base/attributes.h"
 #include "base/time.h"
 #include "sim/scenario.h"
@@ -24,8 +23,5 @@ struct experiment {
 MUST_USE int experiment_run(struct experiment *experiment, const struct scenario *scenario,
 			    const char *topology_text, struct scenario_error *ret_error);
 void experiment_release(struct experiment *experiment);
-
-void report_write_text(const struct experiment *experiment, FILE *file);
-void report_write_json(const struct experiment *experiment, FILE *file);
 
 #endif

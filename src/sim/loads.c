@@ -3,7 +3,6 @@
 #include "sim/loads.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "mgmt/subnet/multicast_groups.h"
@@ -22,14 +21,6 @@ enum {
 static bool is_multicast(const struct flow *flow)
 {
 	return flow->options->service == FLOW_MULTICAST;
-}
-
-static int refuse(const struct flow *flow, const char *reason, struct scenario_error *ret_error)
-{
-	ret_error->line = flow->options->line;
-	snprintf(ret_error->reason, sizeof(ret_error->reason), "%s: %.180s", flow->options->name,
-		 reason);
-	return -EINVAL;
 }
 
 /* One group per flow; whoever it is for joins it, and the manager makes its tree. */
@@ -56,11 +47,11 @@ static int join_all(struct flow *flow, struct scenario_error *ret_error)
 		struct sim_host *host = sim_find_host(sim, flow->options->members[i]);
 
 		if (!host)
-			return refuse(flow, "no such host among its members", ret_error);
+			return traffic_refuse(flow, "no such host among its members", ret_error);
 		error = multicast_group_join(group, host->node->ports[1].guid, JOIN_FULL, &member);
 	}
 	if (error)
-		return refuse(flow, "the group could not be made", ret_error);
+		return traffic_refuse(flow, "the group could not be made", ret_error);
 	flow->dlid = group->mlid;
 	flow->mgid = mgid;
 	sm_multicast_changed(sim->sm, group->mlid);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What came of an experiment, as text and as JSON. Integers only, so that it is the same
  * everywhere. */
-#include <string.h>
+#include "sim/report.h"
+
 #include "fabric/port_names.h"
 #include "sim/experiment.h"
 

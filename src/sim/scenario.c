@@ -151,12 +151,6 @@ static int read_check(struct reader *reader)
 	return 0;
 }
 
-static int read_congestion_control(struct reader *reader)
-{
-	reader->scenario->has_congestion_control = true;
-	return 0;
-}
-
 /* --- ports --- */
 
 struct choice {
@@ -185,7 +179,7 @@ static const struct choice widths[] = {
 static const struct choice speeds[] = {
 	{"sdr", LINK_SPEED_SDR}, {"ddr", LINK_SPEED_DDR}, {"qdr", LINK_SPEED_QDR},
 	{"fdr", LINK_SPEED_FDR}, {"edr", LINK_SPEED_EDR}, {"hdr", LINK_SPEED_HDR},
-	{"ndr", LINK_SPEED_NDR}, {"xdr", LINK_SPEED_XDR}, {NULL, 0}};
+	{"ndr", LINK_SPEED_NDR}, {NULL, 0}};
 
 static int add_setting(struct reader *reader, enum setting_kind kind,
 		       struct scenario_setting **ret_setting)
@@ -509,7 +503,6 @@ static const struct {
 	{"warmup", read_warmup},
 	{"vls", read_vls},
 	{"check", read_check},
-	{"congestion-control", read_congestion_control},
 	{"link", read_link},
 	{"sl2vl", read_sl_to_vl},
 	{"vlarb", read_vl_arbitration},

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include "sim/connections.h"
 #include "sim/loads.h"
-
-enum { GRH_ROOM = 40 };
+#include "wire/grh.h"
 
 static bool is_load(const struct flow *flow)
 {
@@ -57,7 +56,7 @@ static int make_rooms(struct traffic *traffic, const struct scenario *scenario)
 	for (uint32_t i = 0; i < scenario->flow_count; i++)
 		if (scenario->flows[i].message_bytes > traffic->memory_bytes)
 			traffic->memory_bytes = scenario->flows[i].message_bytes;
-	traffic->memory_bytes += GRH_ROOM;
+	traffic->memory_bytes += GRH_BYTES; /* in front of a datagram */
 	traffic->memory = calloc(1, traffic->memory_bytes);
 	traffic->flows = calloc(scenario->flow_count + 1u, sizeof(*traffic->flows));
 	traffic->loads = calloc(host_count + 1u, sizeof(*traffic->loads));
@@ -103,6 +102,14 @@ void traffic_release(struct traffic *traffic)
 	free(traffic->connections);
 	free(traffic->memory);
 	*traffic = (struct traffic){0};
+}
+
+int traffic_refuse(const struct flow *flow, const char *reason, struct scenario_error *ret_error)
+{
+	ret_error->line = flow->options->line;
+	snprintf(ret_error->reason, sizeof(ret_error->reason), "%s: %.180s", flow->options->name,
+		 reason);
+	return -EINVAL;
 }
 
 void traffic_message_arrived(struct flow *flow, uint32_t byte_count, time_ns sent_at,

@@ -72,6 +72,10 @@ void traffic_release(struct traffic *traffic);
 struct sim_programs traffic_programs(struct traffic *traffic);
 
 /* For the kinds of flows. */
+
+/* -EINVAL, with the flow's line and name before the reason. */
+MUST_USE int traffic_refuse(const struct flow *flow, const char *reason,
+			    struct scenario_error *ret_error);
 void traffic_message_arrived(struct flow *flow, uint32_t byte_count, time_ns sent_at,
 			     bool ends_message);
 

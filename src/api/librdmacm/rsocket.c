@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "api/librdmacm/identifier.h"
 
 enum { RESOLVE_TIMEOUT_MS = 4000, CLOSE_TIMEOUT_MS = 3000, RETRIES = 7 };
 
@@ -414,20 +415,8 @@ PUBLIC int rclose(int descriptor)
 
 /* --- names --- */
 
-static socklen_t address_length(const struct sockaddr *address)
-{
-	switch (address->sa_family) {
-	case AF_INET6:
-		return sizeof(struct sockaddr_in6);
-	case AF_IB:
-		return sizeof(struct sockaddr_storage);
-	default:
-		return sizeof(struct sockaddr_in);
-	}
-}
-
-static int give_name(const struct sockaddr *name, struct sockaddr *ret_address,
-		     socklen_t *address_bytes)
+int rsocket_give_name(const struct sockaddr *name, struct sockaddr *ret_address,
+		      socklen_t *address_bytes)
 {
 	socklen_t length = address_length(name);
 
@@ -451,7 +440,7 @@ static int get_name(int descriptor, bool is_peer, struct sockaddr *ret_address,
 		errno = ENOTCONN;
 		result = -1;
 	} else {
-		result = give_name(is_peer ? rdma_get_peer_addr(socket->id)
+		result = rsocket_give_name(is_peer ? rdma_get_peer_addr(socket->id)
 					   : rdma_get_local_addr(socket->id),
 				   ret_address, address_bytes);
 	}

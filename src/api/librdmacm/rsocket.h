@@ -147,6 +147,9 @@ static inline bool rsocket_is_connecting(const struct rsocket *socket)
 {
 	return socket->state >= RSOCKET_RESOLVING_ADDRESS && socket->state <= RSOCKET_CONNECTING;
 }
+/* As getsockname() gives it: cut to the room there is, and the whole length told. */
+int rsocket_give_name(const struct sockaddr *name, struct sockaddr *ret_address,
+		      socklen_t *address_bytes);
 int rsocket_fail(struct rsocket *socket, int error); /* -1 with errno */
 
 /* --- streams: lock held --- */

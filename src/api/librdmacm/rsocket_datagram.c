@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "api/librdmacm/identifier.h"
 #include "api/librdmacm/rsocket.h"
 
 enum {
@@ -291,12 +292,6 @@ static bool is_same(const struct sockaddr_storage *a, const struct sockaddr *b)
 	       memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof(a6->sin6_addr)) == 0;
 }
 
-static socklen_t length_of(const struct sockaddr *address)
-{
-	return address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-					      : sizeof(struct sockaddr_in);
-}
-
 static struct destination *find(const struct rsocket_datagrams *datagrams,
 				const struct sockaddr *address)
 {
@@ -320,7 +315,7 @@ static struct destination *remember(struct rsocket_datagrams *datagrams,
 			ibv_destroy_ah(ah);
 		return NULL;
 	}
-	memcpy(&destination->address, address, length_of(address));
+	memcpy(&destination->address, address, address_length(address));
 	destination->ah = ah;
 	destination->qpn = qpn;
 	destination->qkey = qkey;
@@ -337,7 +332,7 @@ static void learn_name(struct rsocket_datagrams *datagrams, const struct sockadd
 	struct sockaddr_in6 *name6 = (void *)&datagrams->name;
 	in_port_t port = datagrams->name.ss_family == AF_INET6 ? name6->sin6_port : name->sin_port;
 
-	memcpy(&datagrams->name, local, length_of(local));
+	memcpy(&datagrams->name, local, address_length(local));
 	if (local->sa_family == AF_INET6)
 		name6->sin6_port = port;
 	else
@@ -407,11 +402,7 @@ int datagrams_name(struct rsocket *socket, bool is_peer, struct sockaddr *ret_ad
 		return -1;
 	}
 
-	socklen_t length = length_of(name);
-
-	memcpy(ret_address, name, *address_bytes < length ? *address_bytes : length);
-	*address_bytes = length;
-	return 0;
+	return rsocket_give_name(name, ret_address, address_bytes);
 }
 
 /* --- bytes --- */
@@ -565,13 +556,8 @@ ssize_t datagrams_receive(struct rsocket *socket, const struct iovec *parts, int
 				datagrams->waiting[datagrams->waiting_first].byte_count);
 
 	memcpy(&header, bytes, sizeof(header));
-	if (ret_address && address_bytes) {
-		socklen_t length = length_of((struct sockaddr *)&header.source);
-
-		memcpy(ret_address, &header.source,
-		       *address_bytes < length ? *address_bytes : length);
-		*address_bytes = length;
-	}
+	if (ret_address && address_bytes)
+		rsocket_give_name((struct sockaddr *)&header.source, ret_address, address_bytes);
 	if (!(flags & MSG_PEEK)) {
 		datagrams->waiting_first = (datagrams->waiting_first + 1) % RECEIVES;
 		datagrams->waiting_count--;

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "sim/report.h"
 #include "support/scenario_run.h"
 
 static char *report_of(uint64_t seed, void (*write)(const struct experiment *, FILE *))
