@@ -2,9 +2,12 @@
 /*
  * Connections through librdmacm: how long one takes, how many a second, how many at once.
  *
- *	bench-connections serve ADDRESS PORT                accepts, and answers disconnects, until
- *killed bench-connections call ADDRESS PORT TOTAL WINDOW    TOTAL connections, WINDOW at a time,
- *each torn down when made bench-connections hold ADDRESS PORT COUNT           COUNT at once
+ *	bench-connections serve ADDRESS PORT
+ *		accepts, and answers disconnects, until killed
+ *	bench-connections call ADDRESS PORT TOTAL WINDOW
+ *		TOTAL connections, WINDOW at a time, each torn down when made
+ *	bench-connections hold ADDRESS PORT COUNT
+ *		COUNT at once
  */
 #include <arpa/inet.h>
 #include <stdint.h>

@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "fabric/fabric.h"
 #include "fabric/topology.h"
+#include "host/large_pages.h"
 #include "net/link/port_queues.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
@@ -251,6 +252,8 @@ int main(int argument_count, char **arguments)
 		return 2;
 	}
 	measure_memory();
+	/* As softib sim has them. */
+	large_pages_for_heap();
 	for (unsigned paced = 0; paced < 2; paced++)
 		for (unsigned i = 0; i < ARRAY_COUNT(generators); i++)
 			if ((!only || strcmp(only, generators[i]) == 0) &&

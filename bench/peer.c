@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the machine itself can do, beside which softib is measured: memcpy, and TCP over loopback (busy-polled). */
+/* What the machine itself can do, beside which softib is measured: memcpy (one core, or two at once), TCP over loopback (busy-polled), and
+ * waking another process by a futex. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/futex.h>
 #include <netinet/tcp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -51,6 +55,77 @@ static double memcpy_rate(size_t byte_count)
 	free(from);
 	free(to);
 	return rate;
+}
+
+/* MB/s of two processes that copy at the same time, together. */
+static double memcpy_pair_rate(size_t byte_count)
+{
+	int pipes[2];
+	double other = 0;
+
+	if (pipe(pipes))
+		fail("pipe");
+	pid_t child = fork();
+
+	if (child == 0) {
+		double rate = memcpy_rate(byte_count);
+
+		_exit(write(pipes[1], &rate, sizeof(rate)) != sizeof(rate));
+	}
+
+	double own = memcpy_rate(byte_count);
+
+	if (read(pipes[0], &other, sizeof(other)) != sizeof(other))
+		fail("read");
+	waitpid(child, NULL, 0);
+	return own + other;
+}
+
+static void hand_over(uint32_t *word, uint32_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static void sleep_until(uint32_t *word, uint32_t value)
+{
+	for (;;) {
+		uint32_t seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+
+		if (seen == value)
+			return;
+		syscall(SYS_futex, word, FUTEX_WAIT, seen, NULL, NULL, 0);
+	}
+}
+
+/* Microseconds from a wake to the other process running, half a round trip, both asleep in between. */
+static double futex_wake(unsigned rounds)
+{
+	uint32_t *word = mmap(NULL, sizeof(*word), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (word == MAP_FAILED)
+		fail("mmap");
+	pid_t child = fork();
+
+	if (child == 0) {
+		for (uint32_t round = 0; round < rounds; round++) {
+			sleep_until(word, 2 * round + 1);
+			hand_over(word, 2 * round + 2);
+		}
+		_exit(0);
+	}
+
+	double start = seconds();
+
+	for (uint32_t round = 0; round < rounds; round++) {
+		hand_over(word, 2 * round + 1);
+		sleep_until(word, 2 * round + 2);
+	}
+
+	double latency = (seconds() - start) / rounds / 2 * 1e6;
+
+	waitpid(child, NULL, 0);
+	return latency;
 }
 
 /* Non-blocking calls in a loop: the busy-polled way. */
@@ -153,7 +228,7 @@ static double tcp_rate(size_t byte_count)
 int main(int argc, char **argv)
 {
 	if (argc != 3) {
-		fprintf(stderr, "usage: peer memcpy|tcp-lat|tcp-bw BYTES\n");
+		fprintf(stderr, "usage: bench-peer memcpy|memcpy-pair|tcp-lat|tcp-bw|futex-wake BYTES\n");
 		return 2;
 	}
 
@@ -163,6 +238,10 @@ int main(int argc, char **argv)
 		return 2;
 	if (!strcmp(argv[1], "memcpy"))
 		printf("%.3f\n", memcpy_rate(byte_count));
+	else if (!strcmp(argv[1], "memcpy-pair"))
+		printf("%.3f\n", memcpy_pair_rate(byte_count));
+	else if (!strcmp(argv[1], "futex-wake"))
+		printf("%.3f\n", futex_wake(20000));
 	else if (!strcmp(argv[1], "tcp-lat"))
 		printf("%.3f\n", tcp_latency(byte_count, 50000));
 	else if (!strcmp(argv[1], "tcp-bw"))
