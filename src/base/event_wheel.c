@@ -5,21 +5,40 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { SLOT_MASK = EVENT_WHEEL_SLOTS - 1, BITS = 64 };
+enum { SLOT_MASK = EVENT_WHEEL_SLOTS - 1, BITS = 64, CHUNK_EVENTS = 31, CHUNKS_PER_SLAB = 64 };
+
+struct wheel_chunk {
+	struct wheel_chunk *next; /* of the slot, or free */
+	struct wheel_event *events[CHUNK_EVENTS];
+};
+
+struct wheel_slab {
+	struct wheel_slab *next;
+	struct wheel_chunk chunks[CHUNKS_PER_SLAB];
+};
+
+/* Events from `taken` in the first chunk to `filled` in the last; NULL stands for a cancelled one. */
+struct wheel_slot {
+	struct wheel_chunk *first, *last; /* not set while count is 0 */
+	uint8_t taken, filled;
+	uint32_t count; /* without those that were cancelled */
+};
 
 int event_wheel_init(struct event_wheel *wheel)
 {
-	*wheel = (struct event_wheel){.slots = malloc(EVENT_WHEEL_SLOTS * sizeof(struct list))};
+	*wheel = (struct event_wheel){.slots = calloc(EVENT_WHEEL_SLOTS, sizeof(*wheel->slots))};
 	timer_queue_init(&wheel->far);
-	if (!wheel->slots)
-		return -ENOMEM;
-	for (unsigned slot = 0; slot < EVENT_WHEEL_SLOTS; slot++)
-		list_init(&wheel->slots[slot]);
-	return 0;
+	return wheel->slots ? 0 : -ENOMEM;
 }
 
 void event_wheel_release(struct event_wheel *wheel)
 {
+	while (wheel->slabs) {
+		struct wheel_slab *slab = wheel->slabs;
+
+		wheel->slabs = slab->next;
+		free(slab);
+	}
 	free(wheel->slots);
 	timer_queue_release(&wheel->far);
 	*wheel = (struct event_wheel){0};
@@ -30,39 +49,103 @@ int event_wheel_reserve(struct event_wheel *wheel, uint32_t event_count)
 	return timer_queue_reserve(&wheel->far, event_count);
 }
 
-static void put_in_slot(struct event_wheel *wheel, struct wheel_event *event)
+/* NULL without memory. */
+static struct wheel_chunk *take_chunk(struct event_wheel *wheel)
 {
-	unsigned slot = (unsigned)(event->at & SLOT_MASK);
+	if (unlikely(!wheel->free)) {
+		struct wheel_slab *slab = malloc(sizeof(*slab));
 
-	list_append(&wheel->slots[slot], &event->link);
-	wheel->occupied[slot / BITS] |= UINT64_C(1) << (slot % BITS);
+		if (!slab)
+			return NULL;
+		slab->next = wheel->slabs;
+		wheel->slabs = slab;
+		for (unsigned i = 0; i < CHUNKS_PER_SLAB; i++) {
+			slab->chunks[i].next = wheel->free;
+			wheel->free = &slab->chunks[i];
+		}
+	}
+
+	struct wheel_chunk *chunk = wheel->free;
+
+	wheel->free = chunk->next;
+	chunk->next = NULL;
+	return chunk;
+}
+
+static void give_back_chunk(struct event_wheel *wheel, struct wheel_chunk *chunk)
+{
+	chunk->next = wheel->free;
+	wheel->free = chunk;
+}
+
+/* False without memory for it. */
+static bool put_in_slot(struct event_wheel *wheel, struct wheel_event *event)
+{
+	unsigned index = (unsigned)(event->at & SLOT_MASK);
+	struct wheel_slot *slot = &wheel->slots[index];
+
+	if (slot->count == 0 || slot->filled == CHUNK_EVENTS) {
+		struct wheel_chunk *chunk = take_chunk(wheel);
+
+		if (!chunk)
+			return false;
+		if (slot->count == 0) {
+			slot->first = chunk;
+			slot->taken = 0;
+			wheel->occupied[index / BITS] |= UINT64_C(1) << (index % BITS);
+		} else {
+			slot->last->next = chunk;
+		}
+		slot->last = chunk;
+		slot->filled = 0;
+	}
+	event->place = &slot->last->events[slot->filled++];
+	*event->place = event;
+	slot->count++;
 	wheel->count++;
+	return true;
+}
+
+/* Nothing is in the slot any more. */
+static void empty_slot(struct event_wheel *wheel, struct wheel_slot *slot)
+{
+	size_t index = (size_t)(slot - wheel->slots);
+
+	while (slot->first) {
+		struct wheel_chunk *chunk = slot->first;
+
+		slot->first = chunk->next;
+		give_back_chunk(wheel, chunk);
+	}
+	wheel->occupied[index / BITS] &= ~(UINT64_C(1) << (index % BITS));
 }
 
 void event_wheel_arm(struct event_wheel *wheel, struct wheel_event *event, time_ns at)
 {
-	event_wheel_cancel(wheel, event);
+	if (unlikely(wheel_event_is_armed(event)))
+		event_wheel_cancel(wheel, event);
 	event->at = at > wheel->base ? at : wheel->base;
-	if (likely(event->at - wheel->base < EVENT_WHEEL_SLOTS))
-		put_in_slot(wheel, event);
-	else
-		timer_queue_arm(&wheel->far, &event->far, at);
+	/* Without memory for the slot, the heap will do. */
+	if (unlikely(event->at - wheel->base >= EVENT_WHEEL_SLOTS || !put_in_slot(wheel, event)))
+		timer_queue_arm(&wheel->far, &event->far, event->at);
 }
 
 void event_wheel_cancel(struct event_wheel *wheel, struct wheel_event *event)
 {
-	unsigned slot = (unsigned)(event->at & SLOT_MASK);
+	struct wheel_slot *slot = &wheel->slots[event->at & SLOT_MASK];
 
-	if (timer_is_armed(&event->far)) {
+	if (!event->place) {
 		timer_queue_cancel(&wheel->far, &event->far);
 		return;
 	}
-	if (!list_is_linked(&event->link))
-		return;
-	list_remove(&event->link);
+	*event->place = NULL;
+	/* Whoever is moved back and forth leaves no trail. */
+	if (slot->filled && event->place == &slot->last->events[slot->filled - 1])
+		slot->filled--;
+	event->place = NULL;
 	wheel->count--;
-	if (list_is_empty(&wheel->slots[slot]))
-		wheel->occupied[slot / BITS] &= ~(UINT64_C(1) << (slot % BITS));
+	if (--slot->count == 0)
+		empty_slot(wheel, slot);
 }
 
 /* The first event in a slot; there is one. */
@@ -93,27 +176,66 @@ time_ns event_wheel_deadline(const struct event_wheel *wheel)
 	return wheel->count ? time_earlier(first_near(wheel), far) : far;
 }
 
-struct wheel_event *event_wheel_pop(struct event_wheel *wheel, time_ns now)
+/* What the heap has for the slots from here on. */
+static void draw_near(struct event_wheel *wheel, time_ns base)
 {
-	struct list *slot = &wheel->slots[wheel->base & SLOT_MASK];
-
-	if (!list_is_empty(slot) && wheel->base <= now)
-		goto take;
-
-	time_ns next = event_wheel_deadline(wheel);
-
-	if (next == TIME_NEVER || next > now)
-		return NULL;
-	wheel->base = next;
-
 	struct timer *timer;
 
-	while ((timer = timer_queue_pop(&wheel->far, next + EVENT_WHEEL_SLOTS - 1)))
-		put_in_slot(wheel, container_of(timer, struct wheel_event, far));
-	slot = &wheel->slots[next & SLOT_MASK];
-take:;
-	struct wheel_event *event = container_of(slot->next, struct wheel_event, link);
+	wheel->base = base;
+	while ((timer = timer_queue_pop(&wheel->far, base + EVENT_WHEEL_SLOTS - 1))) {
+		struct wheel_event *event = container_of(timer, struct wheel_event, far);
 
-	event_wheel_cancel(wheel, event);
+		if (unlikely(!put_in_slot(wheel, event))) {
+			timer_queue_arm(&wheel->far, timer, event->at);
+			return;
+		}
+	}
+}
+
+static struct wheel_event *next_in_slot(struct event_wheel *wheel, struct wheel_slot *slot)
+{
+	struct wheel_event *event;
+
+	do {
+		if (slot->taken == CHUNK_EVENTS) {
+			struct wheel_chunk *chunk = slot->first;
+
+			slot->first = chunk->next;
+			slot->taken = 0;
+			give_back_chunk(wheel, chunk);
+		}
+		event = slot->first->events[slot->taken++];
+	} while (unlikely(!event));
 	return event;
+}
+
+unsigned event_wheel_take(struct event_wheel *wheel, time_ns now, unsigned event_count_max,
+			  struct wheel_event *ret_events[])
+{
+	struct wheel_slot *slot = &wheel->slots[wheel->base & SLOT_MASK];
+	unsigned count = 0;
+
+	if (slot->count == 0 || wheel->base > now) {
+		time_ns next = event_wheel_deadline(wheel);
+
+		if (next == TIME_NEVER || next > now)
+			return 0;
+		draw_near(wheel, next);
+		slot = &wheel->slots[next & SLOT_MASK];
+	}
+	while (count < event_count_max && slot->count) {
+		struct wheel_event *event = next_in_slot(wheel, slot);
+
+		event->place = NULL;
+		wheel->count--;
+		if (--slot->count == 0)
+			empty_slot(wheel, slot);
+		ret_events[count++] = event;
+	}
+	if (unlikely(count == 0 && event_count_max)) {
+		ret_events[0] = container_of(timer_queue_pop(&wheel->far, now), struct wheel_event,
+					     far);
+		count = 1;
+	}
+	return count;
 }

@@ -3,6 +3,9 @@
  * Events of the near future in slots of a nanosecond each, for those who have very many of them;
  * what is further away waits in a heap. Near events of one nanosecond come in the order in which
  * they were armed.
+ *
+ * A slot holds pointers, not links through the events: to arm one touches no other, and those of a
+ * slot are known, and can be fetched, before the first is looked at.
  */
 #ifndef SOFTIB_BASE_EVENT_WHEEL_H
 #define SOFTIB_BASE_EVENT_WHEEL_H
@@ -10,7 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
-#include "base/list.h"
 #include "base/time.h"
 #include "base/timer_queue.h"
 
@@ -18,14 +20,19 @@ enum { EVENT_WHEEL_SLOTS = 8192, EVENT_WHEEL_WORDS = EVENT_WHEEL_SLOTS / 64 };
 
 /* Lies inside the thing it wakes. */
 struct wheel_event {
-	struct list link; /* in a slot */
 	time_ns at;
+	struct wheel_event **place; /* in a slot; NULL: in none */
 	struct timer far;
 	uint8_t kind; /* the owner's */
 };
 
+struct wheel_chunk;
+struct wheel_slot;
+
 struct event_wheel {
-	struct list *slots;
+	struct wheel_slot *slots;
+	struct wheel_chunk *free; /* the last one used first */
+	struct wheel_slab *slabs;
 	uint64_t occupied[EVENT_WHEEL_WORDS]; /* a bit per slot */
 	uint32_t count;			      /* in slots */
 	time_ns base; /* slots hold events from here on, for EVENT_WHEEL_SLOTS nanoseconds */
@@ -40,12 +47,11 @@ MUST_USE int event_wheel_reserve(struct event_wheel *wheel, uint32_t event_count
 static inline void wheel_event_init(struct wheel_event *event, uint8_t kind)
 {
 	*event = (struct wheel_event){.kind = kind};
-	list_init(&event->link);
 }
 
 static inline bool wheel_event_is_armed(const struct wheel_event *event)
 {
-	return list_is_linked(&event->link) || timer_is_armed(&event->far);
+	return event->place || timer_is_armed(&event->far);
 }
 
 /* Also moves one that is armed. What is past by the wheel's reckoning is due at once. */
@@ -54,7 +60,9 @@ void event_wheel_cancel(struct event_wheel *wheel, struct wheel_event *event);
 
 /* TIME_NEVER: nothing is armed. */
 time_ns event_wheel_deadline(const struct event_wheel *wheel);
-/* Takes out the earliest event that is due, or returns NULL. Time does not go back. */
-struct wheel_event *event_wheel_pop(struct event_wheel *wheel, time_ns now);
+/* Takes out the earliest events that are due, all of one instant, and returns how many there were.
+ * Time does not go back. */
+unsigned event_wheel_take(struct event_wheel *wheel, time_ns now, unsigned event_count_max,
+			  struct wheel_event *ret_events[]);
 
 #endif

@@ -16,6 +16,15 @@ struct ring_header {
 _Static_assert(sizeof(struct ring_header) == RING_ALIGNMENT,
 	       "a filler may be as small as a header");
 
+/* The same in a stamped ring. The stamp is written last and read first. */
+struct ring_stamped_header {
+	uint64_t stamp;
+	struct ring_header header;
+};
+
+_Static_assert(sizeof(struct ring_stamped_header) == RING_STAMPED_HEADER_BYTES,
+	       "as the header file says");
+
 size_t ring_shared_bytes(size_t data_bytes)
 {
 	return sizeof(struct ring_shared) + data_bytes;
@@ -26,6 +35,14 @@ void ring_shared_init(void *memory)
 	memset(memory, 0, sizeof(struct ring_shared));
 }
 
+void ring_shared_init_stamped(void *memory, uint64_t seed)
+{
+	struct ring_shared *shared = memory;
+
+	ring_shared_init(memory);
+	shared->stamp_seed = seed | 1;
+}
+
 void ring_producer_init(struct ring_producer *producer, void *memory, size_t data_bytes)
 {
 	assert(data_bytes >= 4096 && (data_bytes & (data_bytes - 1)) == 0);
@@ -33,7 +50,17 @@ void ring_producer_init(struct ring_producer *producer, void *memory, size_t dat
 		.shared = memory,
 		.data = (uint8_t *)memory + sizeof(struct ring_shared),
 		.data_bytes = data_bytes,
+		.stamp_seed = ((struct ring_shared *)memory)->stamp_seed,
 	};
+}
+
+/* Where the next record of a stamped ring will show. */
+static void expect_stamp(struct ring_consumer *consumer)
+{
+	uint64_t offset = consumer->head & (consumer->data_bytes - 1);
+
+	consumer->stamp_at = (const uint64_t *)(consumer->data + offset);
+	consumer->stamp = ring_stamp(consumer->stamp_seed, consumer->head);
 }
 
 void ring_consumer_init(struct ring_consumer *consumer, void *memory, size_t data_bytes)
@@ -43,7 +70,9 @@ void ring_consumer_init(struct ring_consumer *consumer, void *memory, size_t dat
 		.shared = memory,
 		.data = (uint8_t *)memory + sizeof(struct ring_shared),
 		.data_bytes = data_bytes,
+		.stamp_seed = ((struct ring_shared *)memory)->stamp_seed,
 	};
+	expect_stamp(consumer);
 }
 
 static void store_header(uint8_t *at, const struct ring_record *record)
@@ -99,6 +128,12 @@ uint64_t ring_room_at_least(struct ring_producer *producer, uint64_t byte_count)
 	return ring_room(producer);
 }
 
+static uint64_t bytes_of(const struct ring_producer *producer, uint32_t byte_count)
+{
+	return producer->stamp_seed ? ring_stamped_bytes(byte_count)
+				    : ring_record_bytes(byte_count);
+}
+
 /* What a record of that many bytes needs at the current tail: itself, and the end of the ring where
  * it does not fit there. */
 static uint64_t bytes_needed(const struct ring_producer *producer, uint64_t record_bytes)
@@ -116,9 +151,46 @@ uint64_t ring_room(struct ring_producer *producer)
 	return producer->is_corrupt ? 0 : room_seen(producer);
 }
 
+static uint8_t *at_tail(const struct ring_producer *producer)
+{
+	return producer->data + (producer->tail & (producer->data_bytes - 1));
+}
+
+static uint64_t header_bytes(const struct ring_producer *producer)
+{
+	return producer->stamp_seed ? sizeof(struct ring_stamped_header)
+				    : sizeof(struct ring_header);
+}
+
+/* The header of the record at the tail is complete. */
+static void show_stamped(struct ring_producer *producer, uint64_t record_bytes)
+{
+	struct ring_stamped_header *header = (struct ring_stamped_header *)at_tail(producer);
+
+	__atomic_store_n(&header->stamp, ring_stamp(producer->stamp_seed, producer->tail),
+			 __ATOMIC_RELEASE);
+	producer->tail += record_bytes;
+	producer->published = producer->tail;
+}
+
+static void fill_to_end(struct ring_producer *producer, uint64_t byte_count)
+{
+	const struct ring_record filler = {
+		.byte_count = (uint32_t)(byte_count - header_bytes(producer)),
+		.kind = RING_RECORD_FILLER,
+	};
+
+	store_header(at_tail(producer) + header_bytes(producer) - sizeof(struct ring_header),
+		     &filler);
+	if (producer->stamp_seed)
+		show_stamped(producer, byte_count);
+	else
+		producer->tail += byte_count;
+}
+
 struct ring_record *ring_reserve(struct ring_producer *producer, uint32_t byte_count)
 {
-	uint64_t record_bytes = ring_record_bytes(byte_count);
+	uint64_t record_bytes = bytes_of(producer, byte_count);
 	uint64_t needed = bytes_needed(producer, record_bytes);
 
 	if (unlikely(producer->is_corrupt ||
@@ -130,22 +202,11 @@ struct ring_record *ring_reserve(struct ring_producer *producer, uint32_t byte_c
 			return NULL;
 	}
 
-	uint64_t filler_bytes = needed - record_bytes;
-
-	if (filler_bytes) {
-		struct ring_record filler = {
-			.byte_count = (uint32_t)(filler_bytes - sizeof(struct ring_header)),
-			.kind = RING_RECORD_FILLER,
-		};
-
-		store_header(producer->data + (producer->tail & (producer->data_bytes - 1)),
-			     &filler);
-		producer->tail += filler_bytes;
-	}
+	if (unlikely(needed != record_bytes))
+		fill_to_end(producer, needed - record_bytes);
 	producer->reserved = (struct ring_record){
 		.byte_count = byte_count,
-		.body = producer->data + (producer->tail & (producer->data_bytes - 1)) +
-			sizeof(struct ring_header),
+		.body = at_tail(producer) + header_bytes(producer),
 	};
 	return &producer->reserved;
 }
@@ -155,6 +216,10 @@ void ring_commit(struct ring_producer *producer, struct ring_record *record)
 	debug_assert(record == &producer->reserved);
 	debug_assert(record->kind != RING_RECORD_FILLER);
 	store_header(record->body - sizeof(struct ring_header), record);
+	if (producer->stamp_seed) {
+		show_stamped(producer, ring_stamped_bytes(record->byte_count));
+		return;
+	}
 	producer->tail += ring_record_bytes(record->byte_count);
 }
 
@@ -168,8 +233,26 @@ static bool take_flag(uint32_t *flag)
 	return __atomic_exchange_n(flag, 0, __ATOMIC_SEQ_CST) != 0;
 }
 
+/* Whether the consumer sleeps, looked at after the stamps were stored. One that fences for both
+ * before it looks at the stamps spares the producer the wait for its stores. */
+static bool announce(struct ring_producer *producer)
+{
+	struct ring_shared *shared = producer->shared;
+
+	if (likely(producer->is_fenced &&
+		   __atomic_load_n(&shared->consumer_fences, __ATOMIC_RELAXED)))
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	else
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (likely(!__atomic_load_n(&shared->consumer_sleeping, __ATOMIC_RELAXED)))
+		return false;
+	return __atomic_exchange_n(&shared->consumer_sleeping, 0, __ATOMIC_SEQ_CST) != 0;
+}
+
 bool ring_publish(struct ring_producer *producer)
 {
+	if (producer->stamp_seed)
+		return announce(producer);
 	if (producer->published == producer->tail)
 		return false;
 	producer->published = producer->tail;
@@ -184,7 +267,7 @@ bool ring_wait_for_room(struct ring_producer *producer, uint32_t byte_count)
 	__atomic_store_n(&producer->shared->producer_waiting, 1, __ATOMIC_SEQ_CST);
 	look_at_head(producer, __ATOMIC_SEQ_CST);
 	if (producer->is_corrupt ||
-	    bytes_needed(producer, ring_record_bytes(byte_count)) > room_seen(producer))
+	    bytes_needed(producer, bytes_of(producer, byte_count)) > room_seen(producer))
 		return false;
 	__atomic_store_n(&producer->shared->producer_waiting, 0, __ATOMIC_SEQ_CST);
 	return true;
@@ -227,10 +310,37 @@ static const struct ring_record *next_before(struct ring_consumer *consumer, uin
 	return NULL;
 }
 
+/* Loops over fillers only, of which there is one per lap. */
+static const struct ring_record *next_stamped(struct ring_consumer *consumer)
+{
+	while (ring_has_stamped(consumer)) {
+		uint64_t offset = consumer->head & (consumer->data_bytes - 1);
+
+		load_header(consumer->data + offset + offsetof(struct ring_stamped_header, header),
+			    &consumer->current);
+
+		uint64_t record_bytes = ring_stamped_bytes(consumer->current.byte_count);
+
+		if (unlikely(record_bytes > consumer->data_bytes - offset ||
+			     consumer->head + record_bytes - consumer->released >
+				     consumer->data_bytes)) {
+			consumer->is_corrupt = true;
+			return NULL;
+		}
+		consumer->head += record_bytes;
+		expect_stamp(consumer);
+		if (likely(consumer->current.kind != RING_RECORD_FILLER))
+			return &consumer->current;
+	}
+	return NULL;
+}
+
 const struct ring_record *ring_next(struct ring_consumer *consumer)
 {
 	if (consumer->is_corrupt)
 		return NULL;
+	if (consumer->stamp_seed)
+		return next_stamped(consumer);
 	if (consumer->head == consumer->tail_seen)
 		look_at_tail(consumer);
 	return consumer->is_corrupt ? NULL : next_before(consumer, consumer->tail_seen);
@@ -238,6 +348,7 @@ const struct ring_record *ring_next(struct ring_consumer *consumer)
 
 uint64_t ring_snapshot(struct ring_consumer *consumer)
 {
+	debug_assert(!consumer->stamp_seed);
 	if (!consumer->is_corrupt)
 		look_at_tail(consumer);
 	return consumer->is_corrupt ? consumer->head : consumer->tail_seen;
@@ -262,14 +373,29 @@ bool ring_release(struct ring_consumer *consumer)
 	return take_flag(&consumer->shared->producer_waiting);
 }
 
-bool ring_sleep(struct ring_consumer *consumer)
+void ring_sleep_begin(struct ring_consumer *consumer)
 {
 	__atomic_store_n(&consumer->shared->consumer_sleeping, 1, __ATOMIC_SEQ_CST);
-	if (consumer->is_corrupt ||
-	    __atomic_load_n(&consumer->shared->tail, __ATOMIC_SEQ_CST) == consumer->head)
+}
+
+bool ring_sleep_end(struct ring_consumer *consumer)
+{
+	bool is_empty =
+		consumer->stamp_seed
+			? !ring_has_stamped(consumer)
+			: __atomic_load_n(&consumer->shared->tail, __ATOMIC_SEQ_CST) == consumer->head;
+
+	if (consumer->is_corrupt || is_empty)
 		return false;
 	ring_wake(consumer);
 	return true;
+}
+
+bool ring_sleep(struct ring_consumer *consumer)
+{
+	ring_sleep_begin(consumer);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return ring_sleep_end(consumer);
 }
 
 void ring_wake(struct ring_consumer *consumer)
@@ -280,6 +406,9 @@ void ring_wake(struct ring_consumer *consumer)
 
 bool ring_is_empty(const struct ring_consumer *consumer)
 {
-	return consumer->is_corrupt ||
-	       __atomic_load_n(&consumer->shared->tail, __ATOMIC_ACQUIRE) == consumer->head;
+	if (consumer->is_corrupt)
+		return true;
+	if (consumer->stamp_seed)
+		return !ring_has_stamped(consumer);
+	return __atomic_load_n(&consumer->shared->tail, __ATOMIC_ACQUIRE) == consumer->head;
 }

@@ -6,6 +6,11 @@
  * Records are contiguous, begin on 16-byte boundaries and never wrap (a filler record covers the
  * end). Each side keeps its own copy of everything it decides by; what it reads from the shared
  * part is checked before use, and a nonsense value marks the ring corrupt for good.
+ *
+ * A plain ring shows records by its tail, all of a batch at once. A stamped ring shows each record
+ * by a stamp in its own first word, on a cache line of its own: a small record crosses from core to
+ * core in one line. A stamp depends on the position and on a seed that the maker draws, so that
+ * what lies there from the lap before, which may be anybody's payload, never reads as one.
  */
 #ifndef SOFTIB_BASE_RING_H
 #define SOFTIB_BASE_RING_H
@@ -15,7 +20,12 @@
 #include <stdint.h>
 #include "base/attributes.h"
 
-enum { RING_ALIGNMENT = 16, RING_CACHE_LINE = 64, RING_RECORD_FILLER = 0 };
+enum {
+	RING_ALIGNMENT = 16,
+	RING_CACHE_LINE = 64,
+	RING_STAMPED_HEADER_BYTES = 24,
+	RING_RECORD_FILLER = 0,
+};
 
 /* The shared part; data of a power-of-two size follows it. */
 struct ring_shared {
@@ -25,21 +35,23 @@ struct ring_shared {
 	/* written by the consumer */
 	_Alignas(RING_CACHE_LINE) uint64_t head; /* bytes ever consumed */
 	uint32_t consumer_sleeping;		 /* wants a doorbell when a record appears */
+	uint32_t consumer_fences; /* for both when it goes to sleep: see ring_sleep_begin */
 	/* written by whoever made the ring */
 	_Alignas(RING_CACHE_LINE) uint32_t closed;
+	uint64_t stamp_seed; /* 0: a plain ring */
 };
 
 /* One side's private view of a record: the other side can change the shared header at any time, so
  * it is read and written exactly once. */
 struct ring_record {
 	uint32_t
-		byte_count; /* of the body; the record occupies 16 + byte_count, rounded up to 16 */
+		byte_count; /* of the body; what the record occupies: ring_record_bytes */
 	uint16_t kind;	    /* not RING_RECORD_FILLER */
 	uint16_t port;	    /* the user's: 1-based port of the adapter, or 0 */
 	uint32_t packet_count; /* the user's: packets of a train */
 	uint32_t word;	       /* the user's */
-	uint8_t *body; /* in the ring, on a 16-byte boundary; a consumer must expect it to change
-			  under its eyes */
+	uint8_t *body; /* in the ring, on a 16-byte boundary (8 in a stamped one); a consumer must
+			  expect it to change under its eyes */
 };
 
 struct ring_producer {
@@ -49,8 +61,10 @@ struct ring_producer {
 	uint64_t tail;	    /* reserved and committed so far */
 	uint64_t published; /* what the consumer has been shown */
 	uint64_t head_seen;
+	uint64_t stamp_seed; /* 0: plain */
 	struct ring_record reserved;
 	bool is_corrupt;
+	bool is_fenced; /* by any consumer that says so; the owner's to set */
 };
 
 struct ring_consumer {
@@ -60,6 +74,9 @@ struct ring_consumer {
 	uint64_t head;
 	uint64_t released;
 	uint64_t tail_seen;
+	uint64_t stamp_seed;	  /* 0: plain */
+	const uint64_t *stamp_at; /* of the next record */
+	uint64_t stamp;		  /* what it will be */
 	struct ring_record current;
 	bool is_corrupt;
 };
@@ -67,20 +84,34 @@ struct ring_consumer {
 /* Memory for a ring of data_bytes (a power of two, at least 4096). */
 size_t ring_shared_bytes(size_t data_bytes);
 void ring_shared_init(void *memory);
+/* A stamped one. The data must be zero; a seed is nobody's to guess. */
+void ring_shared_init_stamped(void *memory, uint64_t seed);
 void ring_producer_init(struct ring_producer *producer, void *memory, size_t data_bytes);
 void ring_consumer_init(struct ring_consumer *consumer, void *memory, size_t data_bytes);
 
 /* The largest body that every ring of this size can take. */
 static inline uint32_t ring_body_bytes_max(uint64_t data_bytes)
 {
-	return (uint32_t)(data_bytes / 2 - RING_ALIGNMENT);
+	return (uint32_t)(data_bytes / 2 - RING_CACHE_LINE);
 }
 
-/* What a body of byte_count occupies. */
+/* What a body of byte_count occupies in a plain ring, and in a stamped one. */
 static inline uint64_t ring_record_bytes(uint32_t byte_count)
 {
 	return RING_ALIGNMENT +
 	       (((uint64_t)byte_count + RING_ALIGNMENT - 1) & ~(uint64_t)(RING_ALIGNMENT - 1));
+}
+
+static inline uint64_t ring_stamped_bytes(uint32_t byte_count)
+{
+	return ((uint64_t)RING_STAMPED_HEADER_BYTES + byte_count + RING_CACHE_LINE - 1) &
+	       ~(uint64_t)(RING_CACHE_LINE - 1);
+}
+
+/* Odd, so that it is not what untouched memory reads as. */
+static inline uint64_t ring_stamp(uint64_t seed, uint64_t position)
+{
+	return seed ^ position * 0x9e3779b97f4a7c15u;
 }
 
 /* Free bytes, as the consumer last said; the end of the ring may cost up to one record of them. */
@@ -103,15 +134,54 @@ MUST_USE bool ring_wait_for_room(struct ring_producer *producer, uint32_t byte_c
 /* The next record (fillers skipped), validated; NULL when there is none or the ring is corrupt. The
  * record is valid until the next call, its body until ring_release. */
 const struct ring_record *ring_next(struct ring_consumer *consumer);
-/* Position of the producer as seen now: ring_next_until stops there. */
+/* Position of the producer of a plain ring as seen now: ring_next_until stops there. */
 uint64_t ring_snapshot(struct ring_consumer *consumer);
 const struct ring_record *ring_next_until(struct ring_consumer *consumer, uint64_t snapshot);
 /* Gives consumed records' room back. Returns true if the producer waits and wants a doorbell. */
 MUST_USE bool ring_release(struct ring_consumer *consumer);
 /* Says that the consumer sleeps; returns true if something came in between (then it does not). */
 MUST_USE bool ring_sleep(struct ring_consumer *consumer);
+/* The same in two steps, for a consumer that fences for both in between: the producer of a stamped
+ * ring then need not wait until its stores are out before it looks whether to ring. */
+void ring_sleep_begin(struct ring_consumer *consumer);
+MUST_USE bool ring_sleep_end(struct ring_consumer *consumer);
 void ring_wake(struct ring_consumer *consumer);
 bool ring_is_empty(const struct ring_consumer *consumer);
+
+/* Of a stamped ring, in line: where the body of the next record begins, if it fits before the end of
+ * the ring and into the room that is known; NULL: ask ring_reserve. */
+static inline uint8_t *ring_reserve_stamped(struct ring_producer *producer, uint32_t byte_count)
+{
+	uint64_t record_bytes = ring_stamped_bytes(byte_count);
+	uint64_t offset = producer->tail & (producer->data_bytes - 1);
+
+	if (unlikely(producer->is_corrupt || record_bytes > producer->data_bytes - offset ||
+		     producer->tail + record_bytes - producer->head_seen > producer->data_bytes))
+		return NULL;
+	return producer->data + offset + RING_STAMPED_HEADER_BYTES;
+}
+
+/* The record at the tail, reserved in either way, is complete. */
+static inline void ring_commit_stamped(struct ring_producer *producer, uint32_t byte_count,
+				       uint16_t kind, uint16_t port, uint32_t packet_count)
+{
+	uint64_t *header =
+		(uint64_t *)(producer->data + (producer->tail & (producer->data_bytes - 1)));
+
+	__atomic_store_n(&header[1], byte_count | (uint64_t)kind << 32 | (uint64_t)port << 48,
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&header[2], packet_count, __ATOMIC_RELAXED);
+	__atomic_store_n(&header[0], ring_stamp(producer->stamp_seed, producer->tail),
+			 __ATOMIC_RELEASE);
+	producer->tail += ring_stamped_bytes(byte_count);
+	producer->published = producer->tail;
+}
+
+/* Whether a stamped ring has a record; costs next to nothing. */
+static inline bool ring_has_stamped(const struct ring_consumer *consumer)
+{
+	return __atomic_load_n(consumer->stamp_at, __ATOMIC_ACQUIRE) == consumer->stamp;
+}
 
 static inline bool ring_is_closed(const struct ring_shared *shared)
 {

@@ -9,13 +9,22 @@
 #include <unistd.h>
 #include "host/attachment.h"
 #include "host/connection.h"
+#include "host/express_lane.h"
+#include "host/placement.h"
+#include "host/placement_target.h"
 #include "host/receive.h"
 #include "host/target_loans.h"
 #include "host/transmit.h"
 
 /* Keys of processes that run at the same time are rarely the same: who imports a region can use its
  * key. */
-enum { PORTS_WAIT_MS = 5000, KEYS_PER_PROCESS = 509 };
+enum {
+	PORTS_WAIT_MS = 5000,
+	KEYS_PER_PROCESS = 509,
+	QUICK_ROUNDS = 128, /* some 5 us */
+	POSTS_PER_ROUND = 16,
+	COPY_ROUNDS = 16,
+};
 
 static void ignore_event(void *context, const struct hca_event *event)
 {
@@ -53,6 +62,12 @@ static int get_adapter(struct attachment *attachment, const struct adapter_descr
 	return 0;
 }
 
+static void end_placing(struct qp *qp)
+{
+	placement_target_end(qp);
+	placement_forget(qp);
+}
+
 static int start_hca(struct adapter *adapter, const struct hca_owner *owner)
 {
 	const struct adapter_description *description = adapter->description;
@@ -64,6 +79,8 @@ static int start_hca(struct adapter *adapter, const struct hca_owner *owner)
 	adapter->hca.system_image_guid = description->system_image_guid;
 	memory_begin_keys(&adapter->hca.memory, (uint32_t)getpid() * KEYS_PER_PROCESS);
 	adapter->hca.environment.is_underway = transmit_is_underway;
+	adapter->hca.environment.end_placing = end_placing;
+	exposure_watch(adapter);
 	/* What softibd gave when the adapter was open before is still ours. */
 	for (unsigned i = 0; i < adapter->grant_count && !error; i++)
 		error = hca_add_qpns(&adapter->hca, adapter->grants[i].first,
@@ -190,7 +207,7 @@ void adapter_close(struct adapter *adapter)
 		/* What a program did not destroy stays until it exits, as it would with a kernel
 		 * that has no close yet. */
 		if (hca->qp_count == 0 && hca->cq_count == 0 && hca->srq_count == 0 &&
-		    hca->pd_count == 0) {
+		    hca->pd_count == 0 && hca->rdd_count == 0) {
 			hca_release(hca);
 			adapter->has_hca = false;
 		}
@@ -230,13 +247,22 @@ static void count_poll(struct attachment *attachment)
 
 void adapter_last_answers(struct adapter *adapter, struct qp_object *qp, time_ns now)
 {
+	struct attachment *attachment = adapter->attachment;
+
+	/* What has arrived was there before the queue pair stopped: a peer that acknowledged and then
+	 * disconnected is no reason to flush what it acknowledged. */
+	if (attachment_is_usable(attachment)) {
+		receive_all(attachment, now);
+		adapter_transmit(adapter, now);
+	}
 	transmit_last_answers(adapter, &qp->qp, now);
 }
 
-void adapter_transmit(struct adapter *adapter, time_ns now)
+static void transmit_round(struct adapter *adapter, time_ns now)
 {
 	struct attachment *attachment = adapter->attachment;
 
+	attachment->placed_bytes = 0;
 	if (unlikely(!attachment_is_usable(attachment)))
 		return;
 	/* A program that posts much and polls little takes its acknowledgements here, or the helper
@@ -248,6 +274,40 @@ void adapter_transmit(struct adapter *adapter, time_ns now)
 	if (unlikely(attachment_has_loans(attachment)))
 		target_loans_return_idle(attachment, now);
 	transmit_flush(attachment);
+}
+
+void adapter_transmit(struct adapter *adapter, time_ns now)
+{
+	transmit_round(adapter, now);
+	attachment_wake_helper(adapter->attachment);
+}
+
+void adapter_send(struct adapter *adapter, struct qp_object *qp)
+{
+	struct attachment *attachment = adapter->attachment;
+
+	if (likely(placement_is_next(&qp->qp) ? placement_send(adapter, &qp->qp)
+					      : express_lane_send(adapter, &qp->qp))) {
+		count_poll(attachment);
+		if (likely(++attachment->quick_posts % POSTS_PER_ROUND))
+			return;
+		/* A program that posts much and polls little takes its acknowledgements here, and
+		 * looks after its timers. */
+		if (attachment->quick_posts < QUICK_ROUNDS &&
+		    express_lane_round(attachment) != EXPRESS_LONG_WAY)
+			return;
+		(void)adapter_progress(adapter, attachment_now());
+		return;
+	}
+	hca_ready_add(&adapter->hca, &qp->qp);
+	transmit_round(adapter, attachment_now());
+	/* Whoever posts much copies it, but for the others' sake not in one go. */
+	for (unsigned round = 0;
+	     round < COPY_ROUNDS && unlikely(attachment_has_more_to_place(attachment)); round++) {
+		adapter_unlock(adapter);
+		adapter_lock(adapter);
+		transmit_round(adapter, attachment_now());
+	}
 	attachment_wake_helper(attachment);
 }
 
@@ -271,6 +331,27 @@ bool adapter_progress(struct adapter *adapter, time_ns now)
 
 	attachment_wake_helper(attachment);
 	return any;
+}
+
+bool adapter_poll(struct adapter *adapter)
+{
+	struct attachment *attachment = adapter->attachment;
+
+	/* Timers, full rings and peers that go are looked after now and then. */
+	if (likely(++attachment->quick_polls < QUICK_ROUNDS)) {
+		enum express_round round = express_lane_round(attachment);
+
+		if (likely(round != EXPRESS_LONG_WAY)) {
+			count_poll(attachment);
+			return round == EXPRESS_DONE;
+		}
+	}
+	return adapter_progress(adapter, attachment_now());
+}
+
+void adapter_want_time(struct adapter *adapter)
+{
+	adapter->attachment->wants_time = true;
 }
 
 static int remember_grant(struct adapter *adapter, struct qpn_grant grant)
@@ -311,7 +392,7 @@ static int ask_for_qpns(struct adapter *adapter, struct qpn_grant *ret_grant)
 
 int adapter_more_qpns(struct adapter *adapter)
 {
-	struct qpn_grant grant;
+	struct qpn_grant grant = {0};
 
 	if (!attachment_is_usable(adapter->attachment))
 		return -ENODEV;

@@ -34,12 +34,18 @@ time_ns adapter_now(const struct adapter *adapter);
 
 /* Transmits what is ready, and takes what has arrived. Call after posting. */
 void adapter_transmit(struct adapter *adapter, time_ns now);
+/* The same after posting to one queue pair; reads the clock only if it must. */
+void adapter_send(struct adapter *adapter, struct qp_object *qp);
 /* Before a queue pair stops: sends what it owes its peer. */
 void adapter_last_answers(struct adapter *adapter, struct qp_object *qp, time_ns now);
 
 /* Reads the rings, expires timers, transmits. Returns whether anything happened. Call when a poll
  * finds nothing. */
 bool adapter_progress(struct adapter *adapter, time_ns now);
+/* The same, for a program that polls: reads the clock only if it must, and now and then. */
+bool adapter_poll(struct adapter *adapter);
+/* Some completion queue shows the time of its completions. */
+void adapter_want_time(struct adapter *adapter);
 
 /* Whether what was sent last went by the fabric path. Lock held. */
 bool adapter_sends_through_softibd(const struct adapter *adapter);

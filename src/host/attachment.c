@@ -12,8 +12,10 @@
 #include "host/connection.h"
 #include "host/doorbell.h"
 #include "host/direct_channels.h"
+#include "host/express_lane.h"
 #include "host/helper.h"
 #include "host/memory_file.h"
+#include "host/process_fence.h"
 #include "host/receive.h"
 #include "host/target_loans.h"
 #include "host/transmit.h"
@@ -41,7 +43,7 @@ static int map_parts(struct attachment *attachment, struct control_message *mess
 	void *memory;
 	int doorbell;
 
-	if (message->descriptor_count != 4)
+	if (message->descriptor_count != 5)
 		return -EPROTO;
 
 	int error = memory_file_map_readonly(message->descriptors[0], page_bytes, &page);
@@ -65,8 +67,11 @@ static int map_parts(struct attachment *attachment, struct control_message *mess
 		goto unmap_memory;
 	attachment->fabric_page = page;
 	attachment->fabric_page_bytes = page_bytes;
-	attachment->doorbell = control_message_take(message, 2);
-	doorbell = control_message_take(message, 3);
+	attachment->doorbell = control_message_take(message, 3);
+	doorbell = control_message_take(message, 4);
+	/* Without it all goes by packets. */
+	if (exposure_open(&attachment->exposure, control_message_take(message, 2)) != 0)
+		exposure_close(&attachment->exposure);
 	channel_open(&attachment->softibd, bytes + layout.up_offset, PROCESS_RING_BYTES,
 		     bytes + layout.down_offset, PROCESS_RING_BYTES, doorbell);
 	attachment->softibd.memory = memory;
@@ -102,6 +107,7 @@ static void detach(struct attachment *attachment)
 {
 	flow_table_release(&attachment->flows);
 	channel_close(&attachment->softibd);
+	exposure_close(&attachment->exposure);
 	munmap((void *)(uintptr_t)attachment->fabric_page, attachment->fabric_page_bytes);
 	close(attachment->doorbell);
 }
@@ -109,16 +115,13 @@ static void detach(struct attachment *attachment)
 static int create(struct session *session, struct attachment **ret_attachment)
 {
 	struct attachment *attachment = calloc(1, sizeof(*attachment));
-	pthread_mutexattr_t kind;
 
 	if (!attachment)
 		return -ENOMEM;
-	pthread_mutexattr_init(&kind);
-	/* Whoever holds it leaves within microseconds: a short spin beats a sleep. */
-	pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ADAPTIVE_NP);
-	pthread_mutex_init(&attachment->lock, &kind);
-	pthread_mutexattr_destroy(&kind);
+	biased_lock_init(&attachment->lock);
 	attachment->session = session;
+	attachment->is_fenced = process_fence_register();
+	attachment->may_express = express_lane_is_allowed();
 	attachment->helper_wakes_at = TIME_NEVER;
 	attachment->give_back_at = TIME_NEVER;
 	list_init(&attachment->dirty);
@@ -138,7 +141,7 @@ detach:
 	detach(attachment);
 free_attachment:
 	session_hang_up(session);
-	pthread_mutex_destroy(&attachment->lock);
+	biased_lock_destroy(&attachment->lock);
 	free(attachment);
 	return error;
 }
@@ -174,9 +177,13 @@ void attachment_abandon(struct attachment *attachment)
 	attachment->is_abandoned = true;
 	close_doorbell(&attachment->doorbell);
 	close_doorbell(&attachment->softibd.doorbell);
-	for (unsigned i = 0; i < attachment->channel_count; i++)
+	for (unsigned i = 0; i < attachment->channel_count; i++) {
 		close_doorbell(&attachment->channels[i]->doorbell);
-	pthread_mutex_init(&attachment->lock, NULL);
+		/* What is written there is the parent's. */
+		attachment->channels[i]->placed_in = NULL;
+		attachment->channels[i]->placed_out = NULL;
+	}
+	biased_lock_init(&attachment->lock);
 	/* Whoever polls what the parent posted finds it flushed. No events: the descriptors that
 	 * tell of them are the parent's too. */
 	for (unsigned i = 0; i < attachment->adapter_limit; i++)
@@ -232,6 +239,8 @@ static bool expire(struct attachment *attachment, time_ns now)
 	for (unsigned i = 0; i < attachment->adapter_limit; i++) {
 		struct adapter *adapter = attachment->adapters[i];
 
+		if (adapter && adapter->has_hca)
+			hca_date(&adapter->hca, now);
 		if (adapter && adapter->has_hca && hca_deadline(&adapter->hca) <= now) {
 			hca_expire(&adapter->hca, now);
 			any = true;
@@ -251,7 +260,13 @@ bool attachment_progress(struct attachment *attachment, time_ns now)
 	if (unlikely(!attachment_is_usable(attachment)))
 		return false;
 
+	attachment->last_now = now;
+	attachment->quick_polls = 0;
+	attachment->quick_posts = 0;
+
 	bool any = receive_all(attachment, now);
+
+	attachment->placed_bytes = 0;
 
 	any |= direct_channels_reap(attachment);
 	any |= expire(attachment, now);
@@ -282,7 +297,11 @@ void attachment_wake_helper(struct attachment *attachment)
 {
 	if (likely(attachment->helper_mode != HELPER_LISTENING))
 		return;
-	if (attachment_deadline(attachment) > attachment->helper_wakes_at - WAKE_SLACK_NS)
+	if (likely(!attachment_has_more_to_place(attachment)) &&
+	    attachment_deadline(attachment) > attachment->helper_wakes_at - WAKE_SLACK_NS)
+		return;
+	/* It was rung for already. */
+	if (attachment->helper_wakes_at == 0)
 		return;
 	attachment->helper_wakes_at = 0;
 	doorbell_ring(attachment->doorbell);

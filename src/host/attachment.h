@@ -15,10 +15,13 @@
 #include "base/attributes.h"
 #include "base/list.h"
 #include "base/time.h"
+#include "host/biased_lock.h"
 #include "host/channel.h"
+#include "host/exposure.h"
 #include "host/flows.h"
 #include "host/protocol.h"
 #include "host/session.h"
+#include "host/transmit.h"
 #include "net/hca/hca.h"
 
 struct attachment;
@@ -36,6 +39,7 @@ struct adapter {
 	unsigned open_count;
 	bool has_hca; /* hca is initialised */
 	struct hca hca;
+	struct memory_observer key_observer; /* of the hca's memory */
 	struct qpn_grant *grants;
 	unsigned grant_count;
 };
@@ -57,7 +61,7 @@ enum helper_mode {
 };
 
 struct attachment {
-	pthread_mutex_t lock;
+	struct biased_lock lock;
 	struct session *session;
 	const struct fabric_page *fabric_page;
 	size_t fabric_page_bytes;
@@ -68,6 +72,8 @@ struct attachment {
 	unsigned channel_capacity;
 	unsigned wanted_count; /* atomic: channels to be fetched; the down ring is not read on while
 				  there are any */
+	struct exposure exposure;
+	uint64_t placed_bytes; /* past the packets, in this round of transmitting */
 	struct list dirty;     /* channels with records that are not published */
 	struct flow_table flows;
 	time_ns give_back_at;	  /* of a shared XRC target that could not go yet */
@@ -75,6 +81,14 @@ struct attachment {
 	unsigned owed_count;
 	struct adapter *adapters[SESSION_ADAPTERS_MAX]; /* by index; NULL until first opened */
 	unsigned adapter_limit;				/* no index from here on is in use */
+	bool is_fenced;	/* a sleeper's process_fence reaches this process, and ours the others */
+	bool may_express;   /* host/express_lane.h */
+	bool wants_time;    /* some completion queue shows when its completions came */
+	time_ns last_now;   /* the clock as read last */
+	unsigned busy_next; /* of channels, for host/express_lane.h */
+	unsigned idle_next;
+	unsigned quick_polls; /* since a round of attachment_progress */
+	unsigned quick_posts;
 	bool is_failed;					/* softibd is gone */
 	bool is_abandoned;	    /* this is a child of the process that attached */
 	bool sends_through_softibd; /* the last packets went by the fabric path */
@@ -95,12 +109,12 @@ void attachment_abandon(struct attachment *attachment);
 
 static inline void attachment_lock(struct attachment *attachment)
 {
-	pthread_mutex_lock(&attachment->lock);
+	biased_lock_take(&attachment->lock);
 }
 
 static inline void attachment_unlock(struct attachment *attachment)
 {
-	pthread_mutex_unlock(&attachment->lock);
+	biased_lock_leave(&attachment->lock);
 }
 
 static inline uint32_t attachment_generation(const struct attachment *attachment)
@@ -111,6 +125,21 @@ static inline uint32_t attachment_generation(const struct attachment *attachment
 static inline bool attachment_is_usable(const struct attachment *attachment)
 {
 	return !attachment->is_failed && !attachment->is_abandoned;
+}
+
+static inline bool attachment_is_express(const struct attachment *attachment)
+{
+	return attachment->may_express && attachment_is_usable(attachment);
+}
+
+/* While there is traffic, timers that the program starts are noticed this late at most. */
+#define HELPER_TICK_NS MILLISECONDS(10)
+
+/* Whether the helper will look in by itself before long, and so sees to timers that are undated. */
+static inline bool attachment_is_looked_after(const struct attachment *attachment)
+{
+	return attachment->helper_mode == HELPER_STAYING_OUT ||
+	       attachment->helper_wakes_at <= attachment->last_now + HELPER_TICK_NS;
 }
 
 /* Whether host/target_loans.h has anything to do. */
@@ -131,6 +160,12 @@ time_ns attachment_now(void);
 bool attachment_progress(struct attachment *attachment, time_ns now);
 /* When the next round is due if nobody rings. */
 time_ns attachment_deadline(const struct attachment *attachment);
+/* Whether copies past the packets were broken off, so that others get their turn at the lock. */
+static inline bool attachment_has_more_to_place(const struct attachment *attachment)
+{
+	return attachment->placed_bytes >= TRANSMIT_PLACED_BYTES_MAX;
+}
+
 /* A program leaves: makes sure that the helper wakes up in time for what it started. */
 void attachment_wake_helper(struct attachment *attachment);
 

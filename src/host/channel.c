@@ -28,6 +28,12 @@ void channel_open(struct channel *channel, void *out_memory, size_t out_bytes, v
 	channel->state = CHANNEL_OPEN;
 }
 
+void channel_open_words(struct channel *channel, void *out_memory, void *in_memory)
+{
+	word_producer_init(&channel->words_out, out_memory);
+	word_consumer_init(&channel->words_in, in_memory);
+}
+
 void channel_close(struct channel *channel)
 {
 	assert(list_is_empty(&channel->waiting));
@@ -46,6 +52,16 @@ void channel_publish(struct channel *channel)
 {
 	if (unlikely(ring_publish(&channel->out)))
 		doorbell_ring(channel->doorbell);
+}
+
+bool channel_sleep_end(struct channel *channel)
+{
+	if (ring_sleep_end(&channel->in))
+		return true;
+	if (!channel_has_more(channel))
+		return false;
+	ring_wake(&channel->in);
+	return true;
 }
 
 void channel_release(struct channel *channel)

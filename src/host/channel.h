@@ -11,11 +11,16 @@
 #include "base/list.h"
 #include "base/ring.h"
 #include "base/time.h"
+#include "base/word_ring.h"
 
 /* A consumer that takes nothing for so long holds the head of the queue; packets to it are thrown
  * away like at a switch's head-of-queue limit, so that the senders' retry counters run (vol 1,
  * chapter 18). */
 #define CHANNEL_STALL_NS MILLISECONDS(200)
+
+struct grant_table;
+struct placement_area;
+struct placement_peer;
 
 enum channel_state {
 	CHANNEL_WANTED, /* named by softibd, not mapped yet */
@@ -28,6 +33,9 @@ struct channel {
 	uint32_t id; /* of a direct ring */
 	struct ring_producer out;
 	struct ring_consumer in;
+	struct word_producer words_out; /* of a direct channel, like words_in */
+	struct word_consumer words_in;
+	unsigned rounds_with_records; /* for host/express_lane.h */
 	int doorbell; /* the consumer's at the other end */
 	void *memory; /* NULL unless the channel owns the mapping */
 	size_t memory_bytes;
@@ -36,6 +44,11 @@ struct channel {
 	time_ns full_since;  /* TIME_NEVER while nobody waits */
 	uint64_t full_head;  /* where the consumer stood then */
 	bool is_stalled;     /* throw away what does not fit */
+	/* Of a direct ring (host/placement_area.h): what goes past the packets. */
+	struct placement_area *placed_out; /* what we do at the other end */
+	struct placement_area *placed_in;  /* what the other end does here */
+	struct placement_peer *peer;	   /* NULL: nothing can be done there */
+	struct grant_table *grants;	   /* NULL: nobody has asked yet */
 	uint64_t taken_head; /* where the consumer stood when it was last seen to have moved */
 	time_ns taken_at;
 };
@@ -43,6 +56,8 @@ struct channel {
 void channel_init(struct channel *channel, uint32_t id);
 void channel_open(struct channel *channel, void *out_memory, size_t out_bytes, void *in_memory,
 		  size_t in_bytes, int doorbell);
+/* The words beside the rings of a direct channel. */
+void channel_open_words(struct channel *channel, void *out_memory, void *in_memory);
 /* Unmaps and closes; nobody may wait on it. */
 void channel_close(struct channel *channel);
 
@@ -51,8 +66,17 @@ static inline bool channel_is_corrupt(const struct channel *channel)
 	return channel->out.is_corrupt || channel->in.is_corrupt;
 }
 
+/* Whether the other end has sent something that was not read. */
+static inline bool channel_has_more(const struct channel *channel)
+{
+	return !ring_is_empty(&channel->in) ||
+	       (channel->words_in.shared && !word_ring_is_empty(&channel->words_in));
+}
+
 /* Shows what was written to the other end, and wakes it if it sleeps. */
 void channel_publish(struct channel *channel);
+/* The helper has said on every channel that it sleeps: whether there is something to do after all. */
+MUST_USE bool channel_sleep_end(struct channel *channel);
 /* Gives room back to the other end, and wakes it if it waits for some. */
 void channel_release(struct channel *channel);
 

@@ -4,7 +4,10 @@
  *
  * {"command":"cm"} on the control socket gives the process a SOCK_SEQPACKET of its own: it writes a
  * struct cm_command, softibd answers with a struct cm_answer, one at a time, as a kernel would be
- * called. CM_OPEN_CHANNEL's answer carries another socket, on which softibd writes a struct
+ * called. A command that is posted has no answer: if it fails, an event says so. Ids are the
+ * program's to number, and made by the first command that names them; those that softibd makes for
+ * requests have numbers from CM_ID_OF_SOFTIBD on.
+ * CM_OPEN_CHANNEL's answer carries another socket, on which softibd writes a struct
  * cm_event_message for each event and reads nothing. Both structs are sent without the private data
  * that is not used. Hanging up is dying.
  */
@@ -103,7 +106,6 @@ enum cm_qp_type { CM_QP_RC, CM_QP_UC, CM_QP_UD, CM_QP_XRC_SEND, CM_QP_XRC_RECEIV
 enum cm_command_kind {
 	CM_OPEN_CHANNEL = 1, /* -> number; one descriptor */
 	CM_CLOSE_CHANNEL,
-	CM_CREATE,  /* channel, port_space, qp_type -> id */
 	CM_DESTROY, /* -> number: events written for it */
 	CM_BIND,
 	CM_RESOLVE_ADDRESS, /* timeout_ms */
@@ -132,8 +134,14 @@ enum cm_option {
 	CM_OPTION_TOS
 };
 
+#define CM_ID_OF_SOFTIBD 0x80000000u
+
 struct cm_command {
 	uint32_t kind;
+	uint8_t is_posted; /* nobody waits for an answer */
+	uint8_t is_new;	   /* makes the id first: channel, port_space, new_qp_type */
+	uint8_t new_qp_type;
+	uint8_t reserved;
 	uint32_t id;
 	uint32_t channel;
 	uint32_t port_space;
@@ -152,8 +160,8 @@ struct cm_command {
 };
 
 struct cm_answer {
-	int32_t error; /* 0 or a negative errno; then nothing else holds */
-	uint32_t id;
+	int32_t error; /* 0 or a negative errno; then only the next holds */
+	uint32_t is_id_known;
 	uint32_t number;
 	uint32_t reserved;
 	struct cm_route route;
@@ -192,6 +200,9 @@ struct cm_event_message {
 	uint32_t token; /* of a multicast join */
 	uint32_t port_space;
 	uint64_t argument; /* of one that a program wrote */
+	/* No event of this id comes before this time of CLOCK_MONOTONIC, in ns, unless the program
+	 * asks for something; 0: one may come at once, UINT64_MAX: none will. */
+	uint64_t quiet_until;
 	struct cm_route route;
 	struct cm_terms terms;
 	struct cm_parameters parameters;

@@ -2,12 +2,18 @@
 /* This process and the connection manager of its host: one command at a time, and events. */
 #include "host/cm_session.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
+#include "base/time.h"
 #include "host/connection.h"
+
+/* A command lies in the socket no longer than this. */
+#define POST_TIME_MAX MILLISECONDS(250)
 
 /* Covers what follows; held for one question and its answer, and never while a thread can be
  * cancelled. */
@@ -91,8 +97,7 @@ static int receive_answer(struct cm_answer *ret_answer, int *ret_descriptor)
 	return length == (ssize_t)sizeof(*ret_answer) ? 0 : -ENODEV;
 }
 
-static int exchange(const struct cm_command *command, struct cm_answer *ret_answer,
-		    int *ret_descriptor)
+static int say(const struct cm_command *command)
 {
 	size_t byte_count = cm_command_bytes(command);
 	ssize_t length;
@@ -106,9 +111,15 @@ static int exchange(const struct cm_command *command, struct cm_answer *ret_answ
 	do {
 		length = send(command_socket, command, byte_count, MSG_NOSIGNAL);
 	} while (length < 0 && errno == EINTR);
-	if (length != (ssize_t)byte_count)
-		return -ENODEV;
-	return receive_answer(ret_answer, ret_descriptor);
+	return length == (ssize_t)byte_count ? 0 : -ENODEV;
+}
+
+static int exchange(const struct cm_command *command, struct cm_answer *ret_answer,
+		    int *ret_descriptor)
+{
+	int error = say(command);
+
+	return error ? error : receive_answer(ret_answer, ret_descriptor);
 }
 
 int cm_session_ask_descriptor(const struct cm_command *command, struct cm_answer *ret_answer,
@@ -129,6 +140,31 @@ int cm_session_ask_descriptor(const struct cm_command *command, struct cm_answer
 int cm_session_ask(const struct cm_command *command, struct cm_answer *ret_answer)
 {
 	return cm_session_ask_descriptor(command, ret_answer, NULL);
+}
+
+int cm_session_post(const struct cm_command *command)
+{
+	int cancel_state;
+
+	assert(command->is_posted);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	pthread_mutex_lock(&lock);
+
+	int error = say(command);
+
+	pthread_mutex_unlock(&lock);
+	pthread_setcancelstate(cancel_state, &cancel_state);
+	return error;
+}
+
+bool cm_session_is_before(uint64_t time)
+{
+	struct timespec now;
+
+	if (time == TIME_NEVER)
+		return true;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return SECONDS(now.tv_sec) + (time_ns)now.tv_nsec + POST_TIME_MAX < time;
 }
 
 static int read_event(int channel, int flags, struct cm_event_message *ret_event)

@@ -3,6 +3,7 @@
 #ifndef SOFTIB_HOST_CM_SESSION_H
 #define SOFTIB_HOST_CM_SESSION_H
 
+#include <stdbool.h>
 #include "base/attributes.h"
 #include "host/cm_protocol.h"
 
@@ -10,7 +11,14 @@
  * error, or -ENODEV: there is no softibd. Not a cancellation point. */
 MUST_USE int cm_session_ask(const struct cm_command *command, struct cm_answer *ret_answer);
 
-/* The same for an answer that brings a descriptor, which is close-on-exec. */
+/* Only says it: 0, or -ENODEV. What comes of it is told by an event, if by anything. */
+MUST_USE int cm_session_post(const struct cm_command *command);
+
+/* Whether softibd surely hears of a command that is posted now before that time (of an event's
+ * quiet_until). */
+bool cm_session_is_before(uint64_t time);
+
+/* The same as cm_session_ask for an answer that brings a descriptor, which is close-on-exec. */
 MUST_USE int cm_session_ask_descriptor(const struct cm_command *command,
 				       struct cm_answer *ret_answer, int *ret_descriptor);
 

@@ -9,6 +9,8 @@
 #include "host/attachment.h"
 #include "host/connection.h"
 #include "host/memory_file.h"
+#include "host/placement.h"
+#include "host/placement_target.h"
 
 static struct channel *find_channel(const struct attachment *attachment, uint32_t id)
 {
@@ -52,23 +54,23 @@ struct channel *direct_channel_get(struct attachment *attachment, uint32_t id)
 	return channel;
 }
 
+/* One that wrote nonsense keeps its place, so that it is not fetched again. */
+static void bury_channel(struct attachment *attachment, struct channel *channel)
+{
+	placement_target_close(channel);
+	placement_close(channel);
+	attachment_give_back(&channel->waiting);
+	flow_table_forget_channel(&attachment->flows, channel, attachment_wake_flow, attachment);
+	channel_close(channel);
+}
+
 static void drop_channel(struct attachment *attachment, unsigned index)
 {
 	struct channel *channel = attachment->channels[index];
 
-	attachment_give_back(&channel->waiting);
-	flow_table_forget_channel(&attachment->flows, channel, attachment_wake_flow, attachment);
-	channel_close(channel);
+	bury_channel(attachment, channel);
 	attachment->channels[index] = attachment->channels[--attachment->channel_count];
 	free(channel);
-}
-
-/* One that wrote nonsense keeps its place, so that it is not fetched again. */
-static void bury_channel(struct attachment *attachment, struct channel *channel)
-{
-	attachment_give_back(&channel->waiting);
-	flow_table_forget_channel(&attachment->flows, channel, attachment_wake_flow, attachment);
-	channel_close(channel);
 }
 
 bool direct_channels_reap(struct attachment *attachment)
@@ -94,6 +96,7 @@ bool direct_channels_reap(struct attachment *attachment)
 
 struct fetched {
 	int doorbell;
+	int exposure_file;
 	void *memory;
 	unsigned outgoing;
 	unsigned incoming;
@@ -116,13 +119,14 @@ static int fetch(struct session *session, uint32_t id, struct fetched *ret_fetch
 	/* A process's ring to itself is written and read in the same place. */
 	if (!error)
 		error = answer_number(answer, "incoming", &incoming);
-	if (!error && (outgoing > 1 || incoming > 1 || message.descriptor_count != 2))
+	if (!error && (outgoing > 1 || incoming > 1 || message.descriptor_count != 3))
 		error = -EPROTO;
 	if (!error)
 		error = memory_file_map(message.descriptors[0], direct_layout().total_bytes,
 					&ret_fetched->memory);
 	if (!error) {
-		ret_fetched->doorbell = control_message_take(&message, 1);
+		ret_fetched->exposure_file = control_message_take(&message, 1);
+		ret_fetched->doorbell = control_message_take(&message, 2);
 		ret_fetched->outgoing = (unsigned)outgoing;
 		ret_fetched->incoming = (unsigned)incoming;
 	}
@@ -155,6 +159,16 @@ static void open_channel(struct attachment *attachment, struct channel *channel,
 	channel_open(channel, memory + layout.offset[fetched->outgoing], DIRECT_RING_BYTES,
 		     memory + layout.offset[fetched->incoming], DIRECT_RING_BYTES,
 		     fetched->doorbell);
+	channel_open_words(channel, memory + layout.words_offset[fetched->outgoing],
+			   memory + layout.words_offset[fetched->incoming]);
+	channel->out.is_fenced = attachment->is_fenced;
+	__atomic_store_n(&channel->in.shared->consumer_fences, attachment->is_fenced,
+			 __ATOMIC_RELEASE);
+	channel->placed_out =
+		(struct placement_area *)(void *)(memory + layout.area_offset[fetched->outgoing]);
+	channel->placed_in =
+		(struct placement_area *)(void *)(memory + layout.area_offset[fetched->incoming]);
+	placement_open(channel, fetched->exposure_file);
 	flow_table_channel_opened(&attachment->flows, channel, attachment_wake_flow, attachment);
 }
 

@@ -45,11 +45,8 @@ void flow_table_release(struct flow_table *table)
 
 flow_key flow_key_of(unsigned adapter_index, const struct qp_route *route)
 {
-	uint64_t source = (uint64_t)(adapter_index & 63) << 8 | route->port_number;
-	uint64_t block = route->destination_qpn >> 10 & 0x3fff;
-
-	return (uint64_t)route->dlid << 48 | (uint64_t)route->pkey << 32 | block << 18 |
-	       (uint64_t)(route->sl & 15) << 14 | source;
+	return flow_key_make(adapter_index, route->port_number, route->sl, route->dlid, route->pkey,
+			     route->destination_qpn);
 }
 
 uint16_t flow_source_port(const struct flow *flow)

@@ -63,6 +63,15 @@ struct flow_table {
 MUST_USE int flow_table_init(struct flow_table *table, struct flow_counters *counters);
 void flow_table_release(struct flow_table *table);
 
+static inline flow_key flow_key_make(unsigned adapter_index, uint8_t port_number, uint8_t sl,
+				     uint16_t dlid, uint16_t pkey, uint32_t destination_qpn)
+{
+	uint64_t source = (uint64_t)(adapter_index & 63) << 8 | port_number;
+	uint64_t block = destination_qpn >> 10 & 0x3fff;
+
+	return (uint64_t)dlid << 48 | (uint64_t)pkey << 32 | block << 18 |
+	       (uint64_t)(sl & 15) << 14 | source;
+}
 flow_key flow_key_of(unsigned adapter_index, const struct qp_route *route);
 uint16_t flow_source_port(const struct flow *flow);
 
@@ -108,6 +117,17 @@ static inline void flow_count(struct flow *flow, uint64_t packets, uint64_t word
 	/* Only this process writes them; softibd reads. */
 	__atomic_store_n(&counters->packets, counters->packets + packets, __ATOMIC_RELAXED);
 	__atomic_store_n(&counters->words, counters->words + words, __ATOMIC_RELAXED);
+}
+
+/* The same for what came back without the peer's doing. */
+static inline void flow_count_returned(struct flow *flow, uint64_t packets, uint64_t words)
+{
+	struct flow_counters *counters = flow->counters;
+
+	__atomic_store_n(&counters->returned_packets, counters->returned_packets + packets,
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&counters->returned_words, counters->returned_words + words,
+			 __ATOMIC_RELAXED);
 }
 
 #endif

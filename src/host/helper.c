@@ -22,6 +22,7 @@
 #include "host/connection.h"
 #include "host/direct_channels.h"
 #include "host/doorbell.h"
+#include "host/process_fence.h"
 #include "host/transmit.h"
 
 enum {
@@ -38,8 +39,6 @@ enum {
 #define TRIAL_NS MICROSECONDS(100)
 /* The first look in; LOOKS_OF_A_POLLER later they come half as often, and so on. */
 #define LOOK_NS MILLISECONDS(1)
-/* While there is traffic, timers that the program starts are noticed this late at most. */
-#define TICK_NS MILLISECONDS(10)
 
 struct helper {
 	struct attachment *attachment;
@@ -76,16 +75,31 @@ static bool wait_for_doorbell(struct attachment *attachment, time_ns timeout_ns)
 
 static bool arm_channel(struct channel *channel)
 {
-	bool has_more = ring_sleep(&channel->in);
+	bool has_more = channel_sleep_end(channel);
 
 	if (!list_is_empty(&channel->waiting))
 		has_more |= channel_wait_for_room(channel, TRANSMIT_ROOM_BYTES);
 	return has_more;
 }
 
+/* Those who write to us look after they wrote, we look after they can see that we sleep. */
+static void begin_sleep(struct attachment *attachment)
+{
+	ring_sleep_begin(&attachment->softibd.in);
+	for (unsigned i = 0; i < attachment->channel_count; i++)
+		if (attachment->channels[i]->state == CHANNEL_OPEN)
+			ring_sleep_begin(&attachment->channels[i]->in);
+	if (attachment->is_fenced)
+		process_fence();
+	else
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 /* Says on every ring that we sleep. Returns false if there is something to do after all. */
 static bool arm(struct attachment *attachment)
 {
+	begin_sleep(attachment);
+
 	bool has_more = arm_channel(&attachment->softibd);
 
 	for (unsigned i = 0; i < attachment->channel_count; i++)
@@ -148,7 +162,7 @@ static time_ns sleep_time(struct helper *helper, time_ns now)
 	uint64_t polls_now = polls(attachment);
 
 	if (polls_now != helper->polls_at_tick)
-		deadline = time_earlier(deadline, now + TICK_NS);
+		deadline = time_earlier(deadline, now + HELPER_TICK_NS);
 	helper->polls_at_tick = polls_now;
 	attachment->helper_wakes_at = deadline;
 	if (deadline == TIME_NEVER)
@@ -251,6 +265,8 @@ static void *run(void *context)
 {
 	struct attachment *attachment = context;
 	struct helper helper = {.attachment = attachment, .wakes_per_trial = WAKES_PER_TRIAL_MIN};
+
+	biased_lock_never_favour_me(&attachment->lock);
 
 	while (work_and_sleep(&helper))
 		if (should_stay_out(&helper) && !leave_it_alone(&helper))

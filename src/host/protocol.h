@@ -6,18 +6,19 @@
  * program asks, softibd answers {"ok":true,...} or
  * {"ok":false,"error":"text","errno":N}. Descriptors travel with the answer, in the order named.
  *
- *   {"command":"hello","version":1,"host":"h1","pid":N,"kind":"program"|"hold"|"tool"}
+ *   {"command":"hello","version":2,"host":"h1","pid":N,"kind":"program"|"hold"|"tool"}
  *        -> "fabric","host","tree"
  * (path),"adapters":[{"name","index","node_guid","system_image_guid","ports"}...]   ("hold": softib
  * run keeps the fabric alive, nothing else)
  *   {"command":"attach"}            once per process, before the first adapter is used
  *        -> "ring_bytes"; descriptors: fabric page (read-only), process page memfd (up ring, down
- * ring, flow counters: struct process_layout), own doorbell, softibd's doorbell
+ * ring, flow counters: struct process_layout), own exposure (host/placement_area.h), own doorbell,
+ * softibd's doorbell
  *   {"command":"port","adapter":I}  -> softibd will send RECORD_PORT_UPDATE for every port of the
  * adapter now and on each change; "ok" after the first ones are in the ring
  *   {"command":"qpns","adapter":I,"count":N} -> "first","count" (blocks of QPN_BLOCK)
  *   {"command":"ring","id":N}       -> "outgoing_bytes","incoming_bytes"; descriptors: ring memfd
- * (struct direct_layout), the peer's doorbell
+ * (struct direct_layout), the peer's exposure, the peer's doorbell
  *   {"command":"refuse","id":N}     -> the ring could not be kept: it is closed, and no more are
  * offered
  *   {"command":"domain","adapter":I,"device":"0x..","inode":"0x..","opening":0|1|2} -> "id"; an XRC
@@ -43,10 +44,11 @@
 
 #include <stdint.h>
 #include "base/ring.h"
+#include "base/word_ring.h"
 #include "net/transport/port_view.h"
 
 enum {
-	PROTOCOL_VERSION = 1,
+	PROTOCOL_VERSION = 2,
 	CONTROL_MESSAGE_BYTES = 1 << 16,
 	QPN_BLOCK = 1024,
 	PROCESS_RING_BYTES = 1 << 19, /* each of up and down */
@@ -74,6 +76,12 @@ enum record_kind {
 	RECORD_TARGET_CLOSED = 11,   /* up: no consumer of this process has it open any more */
 	RECORD_VERB_FAULT = 13,	     /* down: struct verb_fault (host/verb_faults.h) */
 	RECORD_DOMAIN_CLOSED = 12,   /* up: record->word = id of the domain */
+	/* Of connections: record->word = QPN. */
+	RECORD_ALTERNATE_PATH = 16,    /* down: struct alternate_path (host/alternate_paths.h) */
+	RECORD_ALTERNATE_LOADED = 17,  /* up */
+	RECORD_ALTERNATE_REFUSED = 18, /* up */
+	RECORD_PLACEMENT_ASKED = 14, /* on direct rings: struct placement_ask, then the headers of a
+					packet (host/placement_area.h) */
 };
 
 enum { TARGET_STATE_BYTES_MAX = 4096 };
@@ -135,6 +143,9 @@ struct fabric_page {
 struct flow_counters {
 	uint64_t packets;
 	uint64_t words;
+	/* The other way: answers to requests that it carried out by itself (host/placement.h). */
+	uint64_t returned_packets;
+	uint64_t returned_words;
 };
 
 /* Layout of the process memfd: up ring at 0, then down ring, then FLOW_SLOTS flow counters; each
@@ -145,9 +156,13 @@ struct process_layout {
 struct process_layout process_layout(void);
 
 /* Layout of a direct memfd: ring from the process with the lower id to the other, then the way
- * back; page aligned. The "ring" answer says which is whose: "outgoing":0|1. */
+ * back; behind each the ring of words (base/word_ring.h) by which its producer acknowledges
+ * (host/express_lane.h); page aligned. The "ring" answer says which is whose: "outgoing":0|1.
+ */
 struct direct_layout {
 	size_t offset[2];
+	size_t words_offset[2];
+	size_t area_offset[2]; /* struct placement_area of what goes that way */
 	size_t total_bytes;
 };
 struct direct_layout direct_layout(void);

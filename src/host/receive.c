@@ -3,8 +3,11 @@
 #include "host/receive.h"
 
 #include <string.h>
+#include "host/alternate_paths.h"
 #include "host/attachment.h"
 #include "host/direct_channels.h"
+#include "host/express_lane.h"
+#include "host/placement_target.h"
 #include "host/target_loans.h"
 #include "host/verb_faults.h"
 #include "net/hca/injected_event.h"
@@ -70,19 +73,33 @@ static void receive_packet(struct attachment *attachment, time_ns now,
 		shared_target_receive(target, now, (uint8_t)record->port, &packet);
 }
 
-static bool receive_direct(struct attachment *attachment, struct channel *channel, time_ns now)
+void receive_direct_record(struct attachment *attachment, struct channel *channel, time_ns now,
+			   const struct ring_record *record)
 {
-	uint64_t snapshot = ring_snapshot(&channel->in);
+	if (likely(record->kind == RECORD_PACKET))
+		receive_packet(attachment, now, record);
+	else if (record->kind == RECORD_PLACEMENT_ASKED)
+		placement_target_asked(attachment, channel, record);
+	else
+		attachment->malformed++;
+}
+
+void receive_release_some(struct channel *channel)
+{
+	if (channel->in.head - channel->in.released >= RELEASE_BYTES)
+		channel_release(channel);
+}
+
+bool receive_direct(struct attachment *attachment, struct channel *channel, time_ns now)
+{
+	uint64_t end = channel->in.head + channel->in.data_bytes;
 	const struct ring_record *record;
 	bool any = false;
 
-	while ((record = ring_next_until(&channel->in, snapshot))) {
-		if (likely(record->kind == RECORD_PACKET))
-			receive_packet(attachment, now, record);
-		else
-			attachment->malformed++;
-		if (channel->in.head - channel->in.released >= RELEASE_BYTES)
-			channel_release(channel);
+	/* A ring full, so that a call ends while the other side goes on writing. */
+	while ((int64_t)(end - channel->in.head) > 0 && (record = ring_next(&channel->in))) {
+		receive_direct_record(attachment, channel, now, record);
+		receive_release_some(channel);
 		any = true;
 	}
 	return any;
@@ -120,8 +137,11 @@ static void receive_port_update(struct attachment *attachment, const struct ring
 
 	struct adapter *adapter = adapter_at(attachment, update.adapter_index);
 
-	if (adapter)
-		hca_port_update(&adapter->hca, &update.view, update.client_reregister != 0);
+	if (!adapter)
+		return;
+	/* Partitions and addresses were checked once per grant. */
+	placement_target_end_all(attachment);
+	hca_port_update(&adapter->hca, &update.view, update.client_reregister != 0);
 }
 
 /* Events are raised by every adapter; the rest is for the verbs, which are the same for all. */
@@ -173,6 +193,9 @@ static void receive_from_softibd(struct attachment *attachment, time_ns now,
 	case RECORD_VERB_FAULT:
 		receive_fault(attachment, now, record);
 		break;
+	case RECORD_ALTERNATE_PATH:
+		alternate_path_receive(attachment, now, record);
+		break;
 	default:
 		attachment->malformed++;
 	}
@@ -184,8 +207,15 @@ bool receive_has_more(const struct attachment *attachment)
 
 	for (unsigned i = 0; i < attachment->channel_count; i++)
 		if (attachment->channels[i]->state == CHANNEL_OPEN)
-			has_more |= !ring_is_empty(&attachment->channels[i]->in);
+			has_more |= channel_has_more(attachment->channels[i]);
 	return has_more;
+}
+
+static bool receive_channel(struct attachment *attachment, struct channel *channel, time_ns now)
+{
+	bool any = express_lane_take_words(attachment, channel, now);
+
+	return receive_direct(attachment, channel, now) || any;
 }
 
 bool receive_all(struct attachment *attachment, time_ns now)
@@ -199,7 +229,7 @@ bool receive_all(struct attachment *attachment, time_ns now)
 
 	for (unsigned i = 0; i < attachment->channel_count; i++)
 		if (attachment->channels[i]->state == CHANNEL_OPEN)
-			any |= receive_direct(attachment, attachment->channels[i], now);
+			any |= receive_channel(attachment, attachment->channels[i], now);
 
 	/* A ring that we know of but can't read yet may hold packets that come before the next ones
 	 * here. */

@@ -9,6 +9,16 @@
 
 struct attachment;
 
+struct channel;
+struct ring_record;
+
+/* What lies in a direct ring, and one record of it. */
+bool receive_direct(struct attachment *attachment, struct channel *channel, time_ns now);
+void receive_direct_record(struct attachment *attachment, struct channel *channel, time_ns now,
+			   const struct ring_record *record);
+/* Gives room back to the producer now and then. */
+void receive_release_some(struct channel *channel);
+
 /* Whether something lies in the rings. */
 bool receive_has_more(const struct attachment *attachment);
 /* Reads what has arrived by now. Returns whether there was anything. */

@@ -243,6 +243,9 @@ static void before_fork(void)
 	locked_for_fork = current ? __atomic_load_n(&current->attachment, __ATOMIC_ACQUIRE) : NULL;
 	if (locked_for_fork)
 		attachment_lock(locked_for_fork);
+	/* The child gets copies, as of all memory. */
+	if (locked_for_fork)
+		exposure_end_sharing(locked_for_fork);
 }
 
 static void after_fork_in_parent(void)

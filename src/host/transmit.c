@@ -3,7 +3,10 @@
 #include "host/transmit.h"
 
 #include "host/attachment.h"
+#include "host/express_lane.h"
+#include "host/placement.h"
 #include "wire/packet.h"
+#include "net/transport/requester.h"
 #include "net/transport/responses.h"
 
 enum {
@@ -190,12 +193,30 @@ static bool is_out_of_date(const struct flow *flow, uint32_t generation, time_ns
 	       (flow->state == FLOW_FABRIC && now >= flow->ask_at);
 }
 
+/* By its ring, or past it. */
+static bool transmit_direct(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
+			    struct flow *flow, time_ns now)
+{
+	bool has_turn = true;
+
+	if (placement_is_next(qp) &&
+	    placement_run(adapter, qp, flow, now) == PLACEMENT_GOES_ON)
+		qp->requester.hold = HOLD_ALL;
+	/* There may be nothing left, or nothing but answers. */
+	if (responses_are_due(qp) || requester_is_ready(qp))
+		has_turn = transmit_into(adapter, qp, route, flow->channel, flow, now);
+	if (qp->requester.hold == HOLD_ALL)
+		qp->requester.hold = HOLD_NONE;
+	return has_turn;
+}
+
 /* Returns whether the queue pair got its turn; if not it waits somewhere. */
 static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
 			time_ns now)
 {
 	struct attachment *attachment = adapter->attachment;
 
+	qp->requester.hold = HOLD_NONE;
 	/* No ring goes through a router, and its DLID may be somebody else's here. And what the
 	 * next process that has a shared target answers must not overtake what this one does. */
 	if (unlikely(route->leaves_subnet || container_of(qp, struct qp_object, qp)->is_shared)) {
@@ -215,7 +236,7 @@ static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_
 
 	switch (flow->state) {
 	case FLOW_DIRECT:
-		return transmit_into(adapter, qp, route, flow->channel, flow, now);
+		return transmit_direct(adapter, qp, route, flow, now);
 	case FLOW_FABRIC:
 	case FLOW_FABRIC_ALWAYS:
 		return transmit_into(adapter, qp, route, &attachment->softibd, NULL, now);
@@ -258,8 +279,15 @@ bool transmit_adapter(struct adapter *adapter, time_ns now)
 	bool any = false;
 
 	for (unsigned round = 0; round < ROUNDS_MAX && (qp = hca_ready_first(hca)); round++) {
+		if (unlikely(adapter->attachment->placed_bytes >= TRANSMIT_PLACED_BYTES_MAX))
+			break;
 		if (!qp_next_route(qp, now, &route)) {
 			hca_ready_remove(hca, qp);
+			continue;
+		}
+		if (express_lane_acknowledge(adapter, qp) && !qp_next_route(qp, now, &route)) {
+			hca_ready_remove(hca, qp);
+			any = true;
 			continue;
 		}
 		if (!transmit_qp(adapter, qp, &route, now))

@@ -17,6 +17,8 @@ enum {
 	/* A record with the largest train, and the same again for the end of a ring. */
 	TRANSMIT_RECORD_BYTES = 64 + PACKET_HEADER_BYTES_MAX + TRAIN_BYTES_MAX,
 	TRANSMIT_ROOM_BYTES = 2 * TRANSMIT_RECORD_BYTES,
+	/* Past the packets, before others get their turn at the lock. */
+	TRANSMIT_PLACED_BYTES_MAX = 4 << 20,
 };
 
 /* Lets the ready queue pairs of an adapter transmit. Returns whether one did. */

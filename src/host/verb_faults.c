@@ -31,7 +31,7 @@ const char *const completion_status_names[COMPLETION_STATUS_COUNT] = {
 	"LOC_ACCESS_ERR",   "REM_INV_REQ_ERR",   "REM_ACCESS_ERR",   "REM_OP_ERR",
 	"RETRY_EXC_ERR",    "RNR_RETRY_EXC_ERR", "LOC_RDD_VIOL_ERR", "REM_INV_RD_REQ_ERR",
 	"REM_ABORT_ERR",    "INV_EECN_ERR",      "INV_EEC_STATE_ERR", "FATAL_ERR",
-	"RESP_TIMEOUT_ERR", "GENERAL_ERR",
+	"RESP_TIMEOUT_ERR", "GENERAL_ERR",       "TM_ERR",           "TM_RNDV_INCOMPLETE",
 };
 
 const char *const async_event_names[ASYNC_EVENT_COUNT] = {

@@ -40,7 +40,7 @@ enum verb_fault_kind {
 	VERB_FAULT_NONE,  /* all that were told before are over */
 };
 
-enum { VERB_FAULTS_MAX = 64, COMPLETION_STATUS_COUNT = 22, ASYNC_EVENT_COUNT = 19 };
+enum { VERB_FAULTS_MAX = 64, COMPLETION_STATUS_COUNT = 24, ASYNC_EVENT_COUNT = 19 };
 
 struct verb_fault {
 	uint32_t kind;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "api/libibverbs/address.h"
 #include "api/libibverbs/fault_injection.h"
+#include "api/libibverbs/handles.h"
 #include "api/libibverbs/misuse.h"
 #include "base/bytes.h"
 
@@ -13,6 +14,9 @@ enum { HOP_LIMIT_OF_ANSWERS = 0xff };
 
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
+	if (!handle_is_live(HANDLE_PD, pd) || !attr)
+		return verbs_null(-EINVAL);
+
 	struct context_object *context = context_of(pd->context);
 	const struct address_vector vector = address_from_attr(attr);
 	int fault = injected_fault(VERB_CREATE_AH);
@@ -37,11 +41,15 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	ah->ah.context = pd->context;
 	ah->ah.pd = pd;
 	ah->ah.handle = ah->object->handle;
+	handle_given(HANDLE_AH, &ah->ah);
 	return &ah->ah;
 }
 
 int ibv_destroy_ah(struct ibv_ah *public)
 {
+	if (!handle_is_live(HANDLE_AH, public))
+		return verbs_result(-EINVAL);
+
 	struct context_object *context = context_of(public->context);
 	struct verbs_ah *ah = ah_of(public);
 
@@ -50,6 +58,7 @@ int ibv_destroy_ah(struct ibv_ah *public)
 		misuse_destroy_ah(context, ah->object);
 	ah_destroy(ah->object);
 	adapter_unlock(context->adapter);
+	handle_gone(public);
 	free(ah);
 	return 0;
 }
@@ -69,6 +78,11 @@ static int find_gid_index(const struct port_view *port, const union ibv_gid *gid
 int ibv_init_ah_from_wc(struct ibv_context *public, uint8_t port_number, struct ibv_wc *wc,
 			struct ibv_grh *grh, struct ibv_ah_attr *ret_attr)
 {
+	if (!public || !wc || !ret_attr || (wc->wc_flags & IBV_WC_GRH && !grh)) {
+		errno = EINVAL;
+		return -1;
+	}
+
 	struct context_object *context = context_of(public);
 	const struct hca *hca = adapter_hca(context->adapter);
 	struct ibv_ah_attr attr = {
@@ -108,6 +122,9 @@ int ibv_init_ah_from_wc(struct ibv_context *public, uint8_t port_number, struct 
 struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh,
 				     uint8_t port_number)
 {
+	if (!pd || !wc)
+		return verbs_null(-EINVAL);
+
 	struct ibv_ah_attr attr;
 
 	if (ibv_init_ah_from_wc(pd->context, port_number, wc, grh, &attr))

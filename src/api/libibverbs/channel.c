@@ -4,11 +4,15 @@
 
 #include <stdlib.h>
 #include "api/libibverbs/fault_injection.h"
+#include "api/libibverbs/handles.h"
 #include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
 
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
+	if (!handle_is_live(HANDLE_CONTEXT, context))
+		return verbs_null(-EINVAL);
+
 	int fault = injected_fault(VERB_CREATE_COMP_CHANNEL);
 
 	if (unlikely(fault))
@@ -28,11 +32,15 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 	list_init(&channel->cqs);
 	channel->channel.context = context;
 	channel->channel.fd = channel->events.fd;
+	handle_given(HANDLE_CHANNEL, &channel->channel);
 	return &channel->channel;
 }
 
 int ibv_destroy_comp_channel(struct ibv_comp_channel *public)
 {
+	if (!handle_is_live(HANDLE_CHANNEL, public))
+		return verbs_result(-EINVAL);
+
 	struct verbs_channel *channel = (struct verbs_channel *)public;
 	struct context_object *context = context_of(public->context);
 
@@ -48,6 +56,7 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *public)
 		return verbs_result(-EBUSY);
 	}
 	event_queue_close(&channel->events);
+	handle_gone(public);
 	free(channel);
 	return 0;
 }
@@ -69,6 +78,11 @@ void verbs_cq_notify(void *context, struct cq *object)
 
 int ibv_get_cq_event(struct ibv_comp_channel *public, struct ibv_cq **ret_cq, void **ret_context)
 {
+	if (!public || !ret_cq || !ret_context) {
+		errno = EINVAL;
+		return -1;
+	}
+
 	struct verbs_channel *channel = (struct verbs_channel *)public;
 
 	if (unlikely(warnings_are_on))
@@ -96,6 +110,8 @@ int ibv_get_cq_event(struct ibv_comp_channel *public, struct ibv_cq **ret_cq, vo
 
 void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int event_count)
 {
+	if (!cq)
+		return;
 	pthread_mutex_lock(&cq->mutex);
 	cq->comp_events_completed += event_count;
 	pthread_cond_signal(&cq->cond);

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "api/libibverbs/eec.h"
 #include "api/libibverbs/events.h"
 #include "api/libibverbs/fault_injection.h"
+#include "api/libibverbs/handles.h"
 #include "api/libibverbs/import.h"
 #include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
@@ -38,6 +40,7 @@ static void set_operations(struct verbs_context *verbs)
 	verbs->alloc_parent_domain = verbs_alloc_parent_domain;
 	verbs->dealloc_td = verbs_dealloc_td;
 	verbs->alloc_td = verbs_alloc_td;
+	verbs->modify_qp_rate_limit = verbs_modify_qp_rate_limit;
 	verbs->modify_cq = verbs_modify_cq;
 	verbs->post_srq_ops = verbs_post_srq_ops;
 	verbs->query_rt_values = verbs_query_rt_values;
@@ -90,6 +93,7 @@ struct ibv_context *context_open(struct ibv_device *device, int file)
 	context->identity = import_file_identity(file, &context->exporter);
 	list_init(&context->link);
 	list_init(&context->qps);
+	list_init(&context->eecs);
 	error = event_queue_open(&context->events);
 	if (error)
 		goto free_context;
@@ -104,6 +108,7 @@ struct ibv_context *context_open(struct ibv_device *device, int file)
 	error = attach(context, context->device);
 	if (error)
 		goto close_events;
+	handle_given(HANDLE_CONTEXT, &verbs->context);
 	return &verbs->context;
 
 close_events:
@@ -116,6 +121,9 @@ free_context:
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
+	if (!device)
+		return verbs_null(-EINVAL);
+
 	int file;
 	int error = export_file_create(device_of(device)->node_guid, &file);
 
@@ -178,13 +186,18 @@ void context_object_gone(struct context_object *context)
 
 int ibv_close_device(struct ibv_context *public)
 {
+	if (!handle_is_live(HANDLE_CONTEXT, public))
+		return verbs_result(-EINVAL);
+
 	struct context_object *context = context_of(public);
 
+	handle_gone(public);
 	adapter_lock(context->adapter);
 	list_remove(&context->link);
 	if (unlikely(warnings_are_on))
 		misuse_close(context);
 	detach_leftover_qps(context);
+	eecs_detach_leftover(context);
 	context->is_closed = true;
 	/* Counts as an object itself until it is through. */
 	context->object_count++;

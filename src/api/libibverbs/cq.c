@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "api/libibverbs/events.h"
 #include "api/libibverbs/fault_injection.h"
+#include "api/libibverbs/handles.h"
 #include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
 
@@ -70,17 +71,20 @@ static struct verbs_cq *create(struct ibv_context *public, uint32_t cqe_count, v
 	int error = make_object(cq, context, cqe_count, channel);
 
 	if (error) {
-		free(cq);
+	free(cq);
 		return verbs_null(error);
 	}
 	cq->cq.handle = cq->object->handle;
 	cq->cq.cqe = (int)cq->object->capacity;
+	handle_given(HANDLE_CQ, &cq->cq);
 	return cq;
 }
 
 struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe_count, void *cq_context,
 			     struct ibv_comp_channel *channel, int vector)
 {
+	if (!handle_is_live(HANDLE_CONTEXT, context))
+		return verbs_null(-EINVAL);
 	if (cqe_count <= 0 || vector < 0)
 		return verbs_null(-EINVAL);
 
@@ -92,6 +96,9 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe_count, void *c
 
 struct ibv_cq_ex *verbs_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
+	if (!attr)
+		return verbs_null(-EINVAL);
+
 	const uint64_t known_fields = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
 				      IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK |
 				      IBV_WC_EX_WITH_TM_INFO;
@@ -114,6 +121,12 @@ struct ibv_cq_ex *verbs_create_cq_ex(struct ibv_context *context, struct ibv_cq_
 	if (!cq)
 		return NULL;
 	cq->is_single_threaded = flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
+	if (attr->wc_flags & (IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+			      IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)) {
+		adapter_lock(cq->adapter);
+		adapter_want_time(cq->adapter);
+		adapter_unlock(cq->adapter);
+	}
 	if (borrow_memory(cq, attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD ? attr->parent_domain
 									 : NULL) != 0) {
 		ibv_destroy_cq((struct ibv_cq *)&cq->cq);
@@ -162,6 +175,9 @@ static void let_unanswered_sends_complete(struct verbs_cq *cq)
 
 int ibv_resize_cq(struct ibv_cq *public, int cqe_count)
 {
+	if (!handle_is_live(HANDLE_CQ, public))
+		return verbs_result(-EINVAL);
+
 	struct verbs_cq *cq = cq_of(public);
 
 	if (cqe_count <= 0)
@@ -180,6 +196,9 @@ int ibv_resize_cq(struct ibv_cq *public, int cqe_count)
 
 int verbs_modify_cq(struct ibv_cq *public, struct ibv_modify_cq_attr *attr)
 {
+	if (!attr)
+		return verbs_result(-EINVAL);
+
 	struct verbs_cq *cq = cq_of(public);
 
 	if (attr->attr_mask != IBV_CQ_ATTR_MODERATE)
@@ -209,6 +228,9 @@ static uint32_t forget_channel_events(struct verbs_cq *cq)
 
 int ibv_destroy_cq(struct ibv_cq *public)
 {
+	if (!handle_is_live(HANDLE_CQ, public))
+		return verbs_result(-EINVAL);
+
 	struct verbs_cq *cq = cq_of(public);
 	struct context_object *context = context_of(public->context);
 
@@ -243,6 +265,7 @@ int ibv_destroy_cq(struct ibv_cq *public)
 	}
 	pthread_mutex_destroy(&cq->polling);
 	lent_memory_return(&cq->lent);
+	handle_gone(public);
 	free(cq);
 	context_object_gone(context);
 	return 0;

@@ -108,11 +108,16 @@ void ibv_free_device_list(struct ibv_device **list)
 
 const char *ibv_get_device_name(struct ibv_device *device)
 {
+	if (!device)
+		return NULL;
 	return device->name;
 }
 
 __be64 ibv_get_device_guid(struct ibv_device *device)
 {
+	if (!device)
+		return 0;
+
 	uint8_t bytes[8];
 	__be64 guid;
 
@@ -124,6 +129,8 @@ __be64 ibv_get_device_guid(struct ibv_device *device)
 /* No kernel device stands behind it, and UCX would ask the kernel about any other number. */
 int ibv_get_device_index(struct ibv_device *device)
 {
+	if (!device)
+		return -1;
 	(void)device;
 	return -1;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "api/libibverbs/handles.h"
 #include "api/libibverbs/mr.h"
 #include "api/libibverbs/operations.h"
 
@@ -88,6 +89,9 @@ static void unmap_bytes(struct verbs_dm *dm)
 
 struct ibv_dm *verbs_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr)
 {
+	if (!attr)
+		return verbs_null(-EINVAL);
+
 	static uint32_t last_handle;
 
 	if (attr->comp_mask || attr->length == 0 ||
@@ -175,5 +179,6 @@ struct ibv_mr *verbs_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *public, uint64_
 	mr->mr.addr = NULL;
 	mr->dm = dm;
 	__atomic_add_fetch(&dm->users, 1, __ATOMIC_RELAXED);
+	handle_given(HANDLE_MR, &mr->mr);
 	return &mr->mr;
 }

@@ -3,6 +3,7 @@
 #include "api/libibverbs/events.h"
 
 #include <stdlib.h>
+#include "api/libibverbs/eec.h"
 #include "api/libibverbs/misuse.h"
 
 /* One event of one context. */
@@ -52,7 +53,14 @@ static void raise_for_object(const struct hca_event *event)
 {
 	struct ibv_async_event public = {.event_type = (enum ibv_event_type)event->type};
 
-	if (event->qp) {
+	if (event->qp && event->qp->qp.type == QP_EEC) {
+		struct verbs_eec *eec = event->qp->context;
+
+		public.event_type = (enum ibv_event_type)eec_event_type(event->type);
+		/* All affiliated elements share the place of the first pointer. */
+		public.element.qp = (struct ibv_qp *)(void *)&eec->eec;
+		append(context_of(eec->eec.context), &public, &eec->async_events_handed_out);
+	} else if (event->qp) {
 		raise_for_qp(event->qp->context, &public);
 	} else if (event->cq) {
 		struct verbs_cq *cq = event->cq->context;
@@ -131,6 +139,11 @@ void events_wait_acknowledged(pthread_mutex_t *mutex, pthread_cond_t *cond,
 
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *ret_event)
 {
+	if (!context || !ret_event) {
+		errno = EINVAL;
+		return -1;
+	}
+
 	struct event_queue *events = &context_of(context)->events;
 	int error = event_queue_wait(events);
 
@@ -160,6 +173,8 @@ static void acknowledge(pthread_mutex_t *mutex, pthread_cond_t *cond, uint32_t *
 
 void ibv_ack_async_event(struct ibv_async_event *event)
 {
+	if (!event)
+		return;
 	switch ((unsigned)event->event_type) {
 	case IBV_EVENT_CQ_ERR: {
 		struct ibv_cq *cq = event->element.cq;
@@ -185,6 +200,16 @@ void ibv_ack_async_event(struct ibv_async_event *event)
 		struct ibv_srq *srq = event->element.srq;
 
 		acknowledge(&srq->mutex, &srq->cond, &srq->events_completed);
+		break;
+	}
+	case SOFTIB_EVENT_EEC_FATAL:
+	case SOFTIB_EVENT_EEC_COMM_EST:
+	case SOFTIB_EVENT_EEC_SQ_DRAINED:
+	case SOFTIB_EVENT_EEC_PATH_MIG:
+	case SOFTIB_EVENT_EEC_PATH_MIG_ERR: {
+		struct softib_eec *eec = softib_event_eec(event);
+
+		acknowledge(&eec->mutex, &eec->cond, &eec->events_completed);
 		break;
 	}
 	default:

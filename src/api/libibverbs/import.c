@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "api/libibverbs/device.h"
 #include "api/libibverbs/device_memory.h"
+#include "api/libibverbs/handles.h"
 #include "api/libibverbs/mr.h"
 
 uint64_t import_file_identity(int file, pid_t *ret_exporter)
@@ -109,6 +110,9 @@ static void drop_domain(struct context_object *context, struct verbs_pd *pd)
 
 struct ibv_pd *ibv_import_pd(struct ibv_context *public, uint32_t pd_handle)
 {
+	if (!public)
+		return verbs_null(-EINVAL);
+
 	struct context_object *context = context_of(public);
 	struct verbs_pd *pd = calloc(1, sizeof(*pd));
 
@@ -129,11 +133,15 @@ struct ibv_pd *ibv_import_pd(struct ibv_context *public, uint32_t pd_handle)
 		free(pd);
 		return verbs_null(error);
 	}
+	handle_given(HANDLE_PD, &pd->pd);
 	return &pd->pd;
 }
 
 void ibv_unimport_pd(struct ibv_pd *public)
 {
+	if (!handle_is_live(HANDLE_PD, public))
+		return;
+
 	struct context_object *context = context_of(public->context);
 	struct verbs_pd *pd = pd_of(public);
 
@@ -141,6 +149,7 @@ void ibv_unimport_pd(struct ibv_pd *public)
 	list_remove(&pd->link);
 	drop_domain(context, pd);
 	adapter_unlock(context->adapter);
+	handle_gone(public);
 	free(pd);
 	context_object_gone(context);
 }
@@ -214,6 +223,9 @@ static int register_foreign(struct context_object *context, struct ibv_pd *pd, u
 /* Where it is in memory is not told, as the importer of a real one would not know either. */
 struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
 {
+	if (!pd)
+		return verbs_null(-EINVAL);
+
 	struct context_object *context = context_of(pd->context);
 	struct verbs_mr *mr = calloc(1, sizeof(*mr));
 	int error;
@@ -239,16 +251,22 @@ struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
 		.lkey = mr->region->key,
 		.rkey = mr->region->key,
 	};
+	handle_given(HANDLE_MR, &mr->mr);
 	return &mr->mr;
 }
 
 void ibv_unimport_mr(struct ibv_mr *public)
 {
+	if (!handle_is_live(HANDLE_MR, public))
+		return;
+
 	struct verbs_mr *mr = (struct verbs_mr *)public;
 
 	/* The region of another process's is this handle's own. Where windows hold it, it stays. */
-	if (!mr->watched || ibv_dereg_mr(public) != 0)
+	if (!mr->watched || ibv_dereg_mr(public) != 0) {
+		handle_gone(public);
 		free(mr);
+	}
 }
 
 static int share_device_memory(struct context_object *context, uint32_t handle,
@@ -290,6 +308,9 @@ static int map_device_memory(struct context_object *context, uint32_t handle,
 
 struct ibv_dm *ibv_import_dm(struct ibv_context *public, uint32_t dm_handle)
 {
+	if (!public)
+		return verbs_null(-EINVAL);
+
 	struct context_object *context = context_of(public);
 	struct verbs_dm *dm = calloc(1, sizeof(*dm));
 	int error;
@@ -315,5 +336,7 @@ struct ibv_dm *ibv_import_dm(struct ibv_context *public, uint32_t dm_handle)
 
 void ibv_unimport_dm(struct ibv_dm *dm)
 {
+	if (!dm)
+		return;
 	device_memory_drop((struct verbs_dm *)dm);
 }

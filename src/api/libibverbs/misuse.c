@@ -105,7 +105,7 @@ static void check_operation(const char *call, const struct qp *qp,
 	if (qp->state == QP_RESET || qp->state == QP_INIT || qp->state == QP_RTR)
 		warn(WARN_NOT_READY_TO_SEND, call, qp->qpn,
 		     "queue pair 0x%06x takes no send requests before it is in RTS", qp->qpn);
-	else if (reads(request) && qp->attributes.initiator_depth == 0)
+	else if (reads(request) && qp->type != QP_RD && qp->attributes.initiator_depth == 0)
 		warn(WARN_NO_READS_ALLOWED, call, qp->qpn,
 		     "queue pair 0x%06x has max_rd_atomic 0: no RDMA READ or atomic can start",
 		     qp->qpn);

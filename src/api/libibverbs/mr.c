@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include "api/libibverbs/fault_injection.h"
+#include "api/libibverbs/handles.h"
 #include "api/libibverbs/mapping.h"
 #include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
@@ -75,6 +76,9 @@ static bool is_implicit(const void *bytes, size_t byte_count, unsigned access)
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
 				unsigned int access)
 {
+	if (!handle_is_live(HANDLE_PD, pd))
+		return verbs_null(-EINVAL);
+
 	int error = injected_fault(VERB_REG_MR);
 
 	if (!error && !is_implicit(addr, length, access))
@@ -91,6 +95,7 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 		free(mr);
 		return verbs_null(error);
 	}
+	handle_given(HANDLE_MR, &mr->mr);
 	return &mr->mr;
 }
 
@@ -153,6 +158,9 @@ void mr_unmap(struct verbs_mr *mr)
 
 int ibv_dereg_mr(struct ibv_mr *public)
 {
+	if (!handle_is_live(HANDLE_MR, public))
+		return verbs_result(-EINVAL);
+
 	struct verbs_mr *mr = (struct verbs_mr *)public;
 	int error = injected_fault(VERB_DEREG_MR);
 
@@ -165,19 +173,9 @@ int ibv_dereg_mr(struct ibv_mr *public)
 		__atomic_sub_fetch(&mr->dm->users, 1, __ATOMIC_RELAXED);
 	null_mr_release(mr);
 	mr_unmap(mr);
+	handle_gone(public);
 	free(mr);
 	return 0;
-}
-
-/* Gives the region the place of the other one, which gets its own; both keep their keys. */
-static void swap_places(struct region *region, struct region *other)
-{
-	struct region before = *region;
-
-	*region = *other;
-	region->key = before.key;
-	before.key = other->key;
-	*other = before;
 }
 
 /* What rdma-core refuses before the device is asked, and what makes no sense for the region. */
@@ -235,6 +233,11 @@ static int register_changed(const struct verbs_mr *mr, int flags, struct ibv_pd 
 int ibv_rereg_mr(struct ibv_mr *public, int flags, struct ibv_pd *pd, void *addr, size_t length,
 		 int access)
 {
+	if (!handle_is_live(HANDLE_MR, public)) {
+		errno = EINVAL;
+		return IBV_REREG_MR_ERR_INPUT;
+	}
+
 	struct context_object *context = context_of(public->context);
 	struct memory *memory = &adapter_hca(context->adapter)->memory;
 	struct verbs_mr *mr = (struct verbs_mr *)public;
@@ -253,7 +256,7 @@ int ibv_rereg_mr(struct ibv_mr *public, int flags, struct ibv_pd *pd, void *addr
 	else if (mr->region->window_count)
 		error = -EBUSY;
 	else
-		swap_places(mr->region, changed.region);
+		regions_swap(memory, mr->region, changed.region);
 	export_table_remove(&context->exports, changed.export_slot);
 	if (!error) {
 		export_table_remove(&context->exports, mr->export_slot);

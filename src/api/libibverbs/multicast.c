@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "api/libibverbs/fault_injection.h"
+#include "api/libibverbs/handles.h"
 
 static struct gid gid_from_public(const union ibv_gid *public)
 {
@@ -15,6 +16,9 @@ static struct gid gid_from_public(const union ibv_gid *public)
 
 int ibv_attach_mcast(struct ibv_qp *public, const union ibv_gid *public_gid, uint16_t lid)
 {
+	if (!handle_is_live(HANDLE_QP, public) || !public_gid)
+		return verbs_result(-EINVAL);
+
 	struct verbs_qp *qp = qp_of(public);
 	const struct gid gid = gid_from_public(public_gid);
 	int error = injected_fault(VERB_ATTACH_MCAST);
@@ -30,6 +34,9 @@ int ibv_attach_mcast(struct ibv_qp *public, const union ibv_gid *public_gid, uin
 
 int ibv_detach_mcast(struct ibv_qp *public, const union ibv_gid *public_gid, uint16_t lid)
 {
+	if (!handle_is_live(HANDLE_QP, public) || !public_gid)
+		return verbs_result(-EINVAL);
+
 	struct verbs_qp *qp = qp_of(public);
 	const struct gid gid = gid_from_public(public_gid);
 

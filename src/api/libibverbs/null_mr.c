@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include "api/libibverbs/handles.h"
 #include "api/libibverbs/operations.h"
 
 /* As many zeros as a message can have; only the kernel's zero page stands behind them. */
@@ -47,6 +48,7 @@ struct ibv_mr *verbs_alloc_null_mr(struct ibv_pd *pd)
 		.handle = mr->region->key,
 		.lkey = mr->region->key,
 	};
+	handle_given(HANDLE_MR, &mr->mr);
 	return &mr->mr;
 }
 

@@ -17,6 +17,7 @@
 #include "base/list.h"
 #include "host/adapter.h"
 
+struct ibv_xrc_domain;
 struct wr_builder;
 
 /* Lives as long as the process, so that a list that was freed does no harm. */
@@ -44,6 +45,7 @@ struct context_object {
 	struct export_table exports;
 	uint32_t object_count; /* PDs, XRC domains, CQs, QPs and SRQs not yet destroyed */
 	struct list qps;       /* struct verbs_qp by context_link */
+	struct list eecs;      /* struct verbs_eec by context_link */
 	bool is_closed;
 };
 
@@ -119,6 +121,11 @@ struct verbs_cq {
 
 struct verbs_srq {
 	struct ibv_srq srq; /* first */
+	struct {	    /* next: with it, what ofa_verbs.h shows of a queue that was made there */
+		uint32_t number;
+		struct ibv_xrc_domain *domain;
+		struct ibv_cq *cq;
+	} old;
 	struct srq *object;
 	struct adapter *adapter;
 	struct lent_memory lent;
@@ -146,6 +153,7 @@ struct verbs_qp {
 	struct wr_builder *builder; /* NULL for a plain queue pair */
 	struct lent_memory lent;
 	uint32_t async_events_handed_out;
+	bool has_ece; /* options were chosen: ece.c */
 	struct ibv_qp qp; /* last; with a builder, the beginning of a struct softib_qp_ex */
 };
 

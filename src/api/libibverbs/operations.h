@@ -43,6 +43,7 @@ struct ibv_mr *verbs_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t of
 
 /* cq.c */
 struct ibv_cq_ex *verbs_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
+int verbs_modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr);
 int verbs_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 /* hca_owner.cq_notify: the adapter's lock is held. */
 void verbs_cq_notify(void *context, struct cq *cq);

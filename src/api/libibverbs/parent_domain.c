@@ -4,6 +4,7 @@
 #include "api/libibverbs/objects.h"
 
 #include <stdlib.h>
+#include "api/libibverbs/handles.h"
 #include "api/libibverbs/operations.h"
 
 /* Queues begin on cache lines of their own. */
@@ -11,6 +12,8 @@ enum { LENT_ALIGNMENT = 64 };
 
 struct ibv_td *verbs_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
 {
+	if (!attr)
+		return verbs_null(-EINVAL);
 	if (attr->comp_mask)
 		return verbs_null(-EINVAL);
 
@@ -78,6 +81,9 @@ void lent_memory_return(struct lent_memory *lent)
 struct ibv_pd *verbs_alloc_parent_domain(struct ibv_context *public,
 					 struct ibv_parent_domain_init_attr *attr)
 {
+	if (!attr)
+		return verbs_null(-EINVAL);
+
 	const uint32_t known =
 		IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS | IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
 	struct context_object *context = context_of(public);
@@ -109,5 +115,6 @@ struct ibv_pd *verbs_alloc_parent_domain(struct ibv_context *public,
 	pd->domain->users++;
 	context->object_count++;
 	adapter_unlock(context->adapter);
+	handle_given(HANDLE_PD, &pd->pd);
 	return &pd->pd;
 }

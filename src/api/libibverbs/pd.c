@@ -4,10 +4,14 @@
 
 #include <stdlib.h>
 #include "api/libibverbs/fault_injection.h"
+#include "api/libibverbs/handles.h"
 #include "api/libibverbs/misuse.h"
 
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *public)
 {
+	if (!handle_is_live(HANDLE_CONTEXT, public))
+		return verbs_null(-EINVAL);
+
 	struct context_object *context = context_of(public);
 	int fault = injected_fault(VERB_ALLOC_PD);
 
@@ -36,6 +40,7 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *public)
 		free(pd);
 		return verbs_null(error);
 	}
+	handle_given(HANDLE_PD, &pd->pd);
 	return &pd->pd;
 }
 
@@ -66,6 +71,9 @@ static int dealloc_domain(struct context_object *context, struct verbs_pd *pd)
 
 int ibv_dealloc_pd(struct ibv_pd *public)
 {
+	if (!handle_is_live(HANDLE_PD, public))
+		return verbs_result(-EINVAL);
+
 	struct context_object *context = context_of(public->context);
 	struct verbs_pd *pd = pd_of(public);
 
@@ -86,6 +94,7 @@ int ibv_dealloc_pd(struct ibv_pd *public)
 		return verbs_result(error);
 	if (pd->td)
 		__atomic_sub_fetch(&pd->td->users, 1, __ATOMIC_RELAXED);
+	handle_gone(public);
 	free(pd);
 	context_object_gone(context);
 	return 0;

@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <time.h>
+#include "api/libibverbs/eec.h"
 #include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/operations.h"
 
@@ -13,7 +14,7 @@
  * yield comes after more polls in vain: programs that have a core each make next to no system
  * calls. It takes a few microseconds when the other one only polls too, and then the next comes
  * sooner. It takes a time slice when somebody computes, and then yielding is a loss. A peer that
- * runs answers within 2 us, which is some 20 polls. Whoever sends through softibd waits for it as
+ * runs answers within 2 us, which is some 50 polls. Whoever sends through softibd waits for it as
  * well as for the peer, and two programs and softibd seldom have three cores: it yields earlier.
  */
 enum {
@@ -95,7 +96,7 @@ int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_com
 
 	adapter_lock(cq->adapter);
 	if (!cq_first(object)) {
-		bool has_progressed = adapter_progress(cq->adapter, adapter_now(cq->adapter));
+		bool has_progressed = adapter_poll(cq->adapter);
 
 		if (!cq_first(object))
 			should_yield = count_idle_poll(cq, has_progressed);
@@ -117,6 +118,51 @@ int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_com
 	if (unlikely(should_yield))
 		let_others_run(cq);
 	return count;
+}
+
+/* Only messages received have a context; the place is another's where tags are matched. */
+static uint32_t completion_eecn(const struct completion *completion)
+{
+	bool is_message = completion->opcode == COMPLETED_RECEIVE ||
+			  completion->opcode == COMPLETED_RECEIVE_WRITE_IMMEDIATE;
+
+	return is_message ? completion->eecn : 0;
+}
+
+static int take_softib_completions(struct verbs_cq *cq, int entry_count,
+				   struct softib_wc *ret_completions)
+{
+	int count = 0;
+
+	adapter_lock(cq->adapter);
+	for (; count < entry_count; count++) {
+		const struct completion *completion = cq_first(cq->object);
+		struct softib_wc *wc = &ret_completions[count];
+
+		if (!completion)
+			break;
+		*wc = (struct softib_wc){0};
+		put_wc(completion, &wc->wc);
+		wc->eec_num = completion_eecn(completion);
+		cq_advance(cq->object);
+		if (unlikely(fault_injection_is_on))
+			fault_injection_poll(cq, 1, &wc->wc);
+	}
+	if (count)
+		cq->idle_polls = 0;
+	adapter_unlock(cq->adapter);
+	return count;
+}
+
+int softib_poll_cq(struct ibv_cq *public, int entry_count, struct softib_wc *ret_completions)
+{
+	int count = take_softib_completions(cq_of(public), entry_count, ret_completions);
+
+	if (count || entry_count <= 0)
+		return count;
+	/* With no room for any, this only looks whether something comes. */
+	(void)verbs_poll_cq(public, 0, NULL);
+	return take_softib_completions(cq_of(public), entry_count, ret_completions);
 }
 
 int verbs_req_notify_cq(struct ibv_cq *public, int solicited_only)
@@ -147,7 +193,7 @@ static int take_one(struct verbs_cq *cq)
 
 	adapter_lock(cq->adapter);
 	if (!cq_first(cq->object)) {
-		bool has_progressed = adapter_progress(cq->adapter, adapter_now(cq->adapter));
+		bool has_progressed = adapter_poll(cq->adapter);
 
 		if (!cq_first(cq->object))
 			should_yield = count_idle_poll(cq, has_progressed);

@@ -3,6 +3,7 @@
 #include "api/libibverbs/objects.h"
 
 #include <stddef.h>
+#include "api/libibverbs/eec.h"
 #include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/misuse.h"
 #include "api/libibverbs/mw.h"
@@ -14,8 +15,9 @@ static_assert(offsetof(struct sge, byte_count) == offsetof(struct ibv_sge, lengt
 	      "SGEs are alike");
 static_assert(offsetof(struct sge, lkey) == offsetof(struct ibv_sge, lkey), "SGEs are alike");
 
-/* Who made the requests: only the builder can ask for a flush. */
-enum post_origin { POSTED_BY_PROGRAM, POSTED_BY_BUILDER };
+/* Who made the requests: only the builder can ask for a flush, and only softib_post_rd_send says by
+ * which EE context. */
+enum post_origin { POSTED_BY_PROGRAM, POSTED_BY_BUILDER, POSTED_WITH_EEC };
 
 static void build_send(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
 		       struct send_request *ret_request)
@@ -64,6 +66,8 @@ static bool may_post(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
 {
 	if (unlikely(qp->object->qp.type == QP_UD && !request->address))
 		return false;
+	if (unlikely((qp->object->qp.type == QP_RD) != (origin == POSTED_WITH_EEC)))
+		return false;
 	if (unlikely((unsigned)wr->opcode == SEND_FLUSH))
 		return origin == POSTED_BY_BUILDER;
 	return likely(wr->opcode != IBV_WR_BIND_MW) || mw_request_is_valid(wr);
@@ -81,7 +85,7 @@ static int post_sends(struct verbs_qp *qp, time_ns now, struct ibv_send_wr *requ
 		if (unlikely(warnings_are_on))
 			misuse_post_send(qp, &request);
 		if (likely(may_post(qp, wr, &request, origin)))
-			error = qp_object_post_send(qp->object, now, &request);
+			error = qp_post_send(&qp->object->qp, now, &request);
 		else
 			error = -EINVAL;
 		if (unlikely(error)) {
@@ -92,6 +96,15 @@ static int post_sends(struct verbs_qp *qp, time_ns now, struct ibv_send_wr *requ
 	return 0;
 }
 
+/* Only what is flushed at once, or left to somebody else, needs to know the time. */
+static time_ns time_of_posting(const struct verbs_qp *qp)
+{
+	const struct qp *object = &qp->object->qp;
+
+	return likely(object->state == QP_RTS && object->type != QP_RD) ? 0
+									 : adapter_now(qp->adapter);
+}
+
 int verbs_post_send(struct ibv_qp *public, struct ibv_send_wr *requests,
 		    struct ibv_send_wr **ret_bad)
 {
@@ -99,7 +112,7 @@ int verbs_post_send(struct ibv_qp *public, struct ibv_send_wr *requests,
 
 	adapter_lock(qp->adapter);
 
-	time_ns now = adapter_now(qp->adapter);
+	time_ns now = time_of_posting(qp);
 	int error = injected_fault(VERB_POST_SEND);
 
 	if (likely(!error))
@@ -107,7 +120,7 @@ int verbs_post_send(struct ibv_qp *public, struct ibv_send_wr *requests,
 	else
 		*ret_bad = requests;
 
-	adapter_transmit(qp->adapter, now);
+	adapter_send(qp->adapter, qp->object);
 	adapter_unlock(qp->adapter);
 	return verbs_result(error);
 }
@@ -118,8 +131,7 @@ int verbs_post_whole(struct verbs_qp *qp, struct ibv_send_wr *requests)
 
 	adapter_lock(qp->adapter);
 
-	time_ns now = adapter_now(qp->adapter);
-	int error = post_sends(qp, now, requests, POSTED_BY_BUILDER, &bad);
+	int error = post_sends(qp, time_of_posting(qp), requests, POSTED_BY_BUILDER, &bad);
 
 	if (unlikely(error)) {
 		uint32_t posted_count = 0;
@@ -128,9 +140,53 @@ int verbs_post_whole(struct verbs_qp *qp, struct ibv_send_wr *requests)
 			posted_count++;
 		qp_retract_sends(&qp->object->qp, posted_count);
 	}
-	adapter_transmit(qp->adapter, now);
+	adapter_send(qp->adapter, qp->object);
 	adapter_unlock(qp->adapter);
 	return error;
+}
+
+static int post_rd_sends(struct verbs_qp *qp, time_ns now, struct softib_rd_send_wr *requests,
+			 struct softib_rd_send_wr **ret_bad)
+{
+	for (struct softib_rd_send_wr *wr = requests; wr; wr = wr->next) {
+		struct send_request request = {0};
+		int error = -EINVAL;
+
+		*ret_bad = wr;
+		/* Before its fields are taken for those of another service. */
+		if (qp->object->qp.type != QP_RD)
+			return error;
+		build_send(qp, &wr->wr, &request);
+		request.eecn = wr->eec_num;
+		request.remote_qpn = wr->remote_qpn;
+		request.remote_qkey = wr->remote_qkey;
+		if (unlikely(warnings_are_on))
+			misuse_post_send(qp, &request);
+		if (may_post(qp, &wr->wr, &request, POSTED_WITH_EEC))
+			error = qp_object_post_send(qp->object, now, &request);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+int softib_post_rd_send(struct ibv_qp *public, struct softib_rd_send_wr *requests,
+			struct softib_rd_send_wr **ret_bad)
+{
+	struct verbs_qp *qp = qp_of(public);
+
+	adapter_lock(qp->adapter);
+
+	time_ns now = adapter_now(qp->adapter);
+	int error = injected_fault(VERB_POST_SEND);
+
+	if (likely(!error))
+		error = post_rd_sends(qp, now, requests, ret_bad);
+	else
+		*ret_bad = requests;
+	adapter_transmit(qp->adapter, now);
+	adapter_unlock(qp->adapter);
+	return verbs_result(error);
 }
 
 static struct receive_request build_receive(const struct ibv_recv_wr *wr)

@@ -3,8 +3,11 @@
 #include "api/libibverbs/objects.h"
 
 #include <stdlib.h>
+#include <infiniband/ofa_verbs.h>
+#include "api/libibverbs/eec.h"
 #include "api/libibverbs/events.h"
 #include "api/libibverbs/fault_injection.h"
+#include "api/libibverbs/handles.h"
 #include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
 #include "api/libibverbs/qp_attributes.h"
@@ -131,8 +134,9 @@ static int borrow_memory(struct verbs_qp *qp, struct ibv_pd *pd)
 	return 0;
 }
 
+/* rdd: of an RD queue pair; NULL for all others. */
 static struct verbs_qp *create(struct ibv_context *public, struct ibv_qp_init_attr_ex *attr,
-			       size_t public_bytes)
+			       struct rdd *rdd, size_t public_bytes)
 {
 	int fault = injected_fault(VERB_CREATE_QP);
 
@@ -147,6 +151,7 @@ static struct verbs_qp *create(struct ibv_context *public, struct ibv_qp_init_at
 	struct qp_options options = options_from(attr);
 
 	options.context = qp;
+	options.rdd = rdd;
 
 	int error = make_object(qp, context_of(public), &options);
 
@@ -154,6 +159,7 @@ static struct verbs_qp *create(struct ibv_context *public, struct ibv_qp_init_at
 		free(qp);
 		return verbs_null(error);
 	}
+	handle_given(HANDLE_QP, &qp->qp);
 	show_object(qp, attr->qp_type, attr->qp_context);
 	qp->qp.pd = options.pd ? attr->pd : NULL;
 	qp->qp.send_cq = options.send_cq ? attr->send_cq : NULL;
@@ -167,7 +173,9 @@ static struct verbs_qp *create(struct ibv_context *public, struct ibv_qp_init_at
 	return qp;
 }
 
-struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+/* The type has been looked at, and the PD. */
+static struct ibv_qp *create_plain(struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
+				   enum ibv_qp_type type, struct rdd *rdd)
 {
 	struct ibv_qp_init_attr_ex extended = {
 		.qp_context = attr->qp_context,
@@ -175,18 +183,12 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 		.recv_cq = attr->recv_cq,
 		.srq = attr->srq,
 		.cap = attr->cap,
-		.qp_type = attr->qp_type,
+		.qp_type = type,
 		.sq_sig_all = attr->sq_sig_all,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
 		.pd = pd,
 	};
-	/* The extended call of verbs.h hands on a PD that it has not looked at. */
-	int error = pd ? check_type(attr->qp_type) : -EINVAL;
-
-	if (error)
-		return verbs_null(error);
-
-	struct verbs_qp *qp = create(pd->context, &extended, sizeof(struct ibv_qp));
+	struct verbs_qp *qp = create(pd->context, &extended, rdd, sizeof(struct ibv_qp));
 
 	if (!qp)
 		return NULL;
@@ -194,8 +196,30 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	return &qp->qp;
 }
 
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	if (!handle_is_live(HANDLE_PD, pd) || !attr)
+		return verbs_null(-EINVAL);
+	/* What sends in an XRC connection has had two names. */
+	enum ibv_qp_type type = attr->qp_type == IBV_QPT_XRC ? IBV_QPT_XRC_SEND : attr->qp_type;
+	int error = check_type(type);
+
+	return error ? verbs_null(error) : create_plain(pd, attr, type, NULL);
+}
+
+struct ibv_qp *softib_create_rd_qp(struct ibv_pd *pd, struct softib_rdd *rdd,
+				   struct ibv_qp_init_attr *attr)
+{
+	if (!pd || !rdd || !attr || attr->qp_type != SOFTIB_QPT_RD ||
+	    context_of(pd->context)->adapter != context_of(rdd->context)->adapter)
+		return verbs_null(-EINVAL);
+	return create_plain(pd, attr, SOFTIB_QPT_RD, rdd_of(rdd));
+}
+
 struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
+	const uint32_t known_flags =
+		IBV_QP_CREATE_BLOCK_SELF_MCAST_LB | IBV_QP_CREATE_PCI_WRITE_END_PADDING;
 	const uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD |
 			       IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	bool is_extended = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
@@ -204,7 +228,7 @@ struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_ini
 	if (error)
 		return verbs_null(error);
 	if (attr->comp_mask & ~known ||
-	    (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags))
+	    (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags & ~known_flags))
 		return verbs_null(-EOPNOTSUPP);
 	if (is_extended && attr->send_ops_flags & ~wr_builder_operations(attr->qp_type))
 		return verbs_null(-EOPNOTSUPP);
@@ -213,11 +237,15 @@ struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_ini
 	    attr->cap.max_inline_data < ATOMIC_WRITE_BYTES)
 		attr->cap.max_inline_data = ATOMIC_WRITE_BYTES;
 
-	struct verbs_qp *qp = create(
-		context, attr, is_extended ? sizeof(struct softib_qp_ex) : sizeof(struct ibv_qp));
+	struct verbs_qp *qp =
+		create(context, attr, NULL,
+		       is_extended ? sizeof(struct softib_qp_ex) : sizeof(struct ibv_qp));
 
 	if (!qp)
 		return NULL;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS)
+		qp->object->blocks_own_multicast =
+			attr->create_flags & IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
 	error = is_extended ? wr_builder_attach(qp) : 0;
 	if (error) {
 		ibv_destroy_qp(&qp->qp);
@@ -228,6 +256,9 @@ struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_ini
 
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *public)
 {
+	if (!public)
+		return NULL;
+
 	struct verbs_qp *qp = qp_of(public);
 
 	return qp->builder ? &qp_extended(qp)->base : NULL;
@@ -262,6 +293,9 @@ static int open_target(struct verbs_qp *qp, struct xrcd *domain, uint32_t qpn)
  * process. */
 struct ibv_qp *verbs_open_qp(struct ibv_context *public, struct ibv_qp_open_attr *attr)
 {
+	if (!attr)
+		return verbs_null(-EINVAL);
+
 	const uint32_t needed =
 		IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE;
 	struct context_object *context = context_of(public);
@@ -288,6 +322,7 @@ struct ibv_qp *verbs_open_qp(struct ibv_context *public, struct ibv_qp_open_attr
 	show_object(qp, attr->qp_type,
 		    attr->comp_mask & IBV_QP_OPEN_ATTR_CONTEXT ? attr->qp_context : NULL);
 	adapter_unlock(context->adapter);
+	handle_given(HANDLE_QP, &qp->qp);
 	return &qp->qp;
 }
 
@@ -315,6 +350,9 @@ int verbs_qp_detach(struct verbs_qp *qp)
 
 int ibv_destroy_qp(struct ibv_qp *public)
 {
+	if (!handle_is_live(HANDLE_QP, public))
+		return verbs_result(-EINVAL);
+
 	struct verbs_qp *qp = qp_of(public);
 	struct context_object *context = context_of(public->context);
 
@@ -340,6 +378,7 @@ int ibv_destroy_qp(struct ibv_qp *public)
 				 handed_out);
 	wr_builder_detach(qp);
 	lent_memory_return(&qp->lent);
+	handle_gone(public);
 	free(qp);
 	context_object_gone(context);
 	return 0;

@@ -7,6 +7,7 @@
 #include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/operations.h"
 #include "base/bytes.h"
+#include "net/transport/pacing.h"
 
 enum {
 	VENDOR_ID = 0x025f1b,
@@ -41,6 +42,9 @@ static int at_most_int_max(uint64_t value)
 
 int ibv_query_device(struct ibv_context *public, struct ibv_device_attr *ret_attr)
 {
+	if (!public || !ret_attr)
+		return verbs_result(-EINVAL);
+
 	struct context_object *context = context_of(public);
 	const struct hca *hca = adapter_hca(context->adapter);
 	const struct hca_limits *limits = &hca->limits;
@@ -84,6 +88,10 @@ int ibv_query_device(struct ibv_context *public, struct ibv_device_attr *ret_att
 		.max_srq = at_most_int_max(limits->srq_count_max),
 		.max_srq_wr = at_most_int_max(limits->srq_requests_max),
 		.max_srq_sge = at_most_int_max(limits->srq_sges_max),
+		.max_ee = at_most_int_max(limits->eec_count_max),
+		.max_rdd = at_most_int_max(limits->rdd_count_max),
+		.max_ee_rd_atom = limits->responder_resources_max,
+		.max_ee_init_rd_atom = limits->initiator_depth_max,
 		.max_mcast_grp = at_most_int_max(limits->multicast_groups_max),
 		.max_mcast_qp_attach = at_most_int_max(limits->multicast_members_max),
 		.max_total_mcast_qp_attach = at_most_int_max(limits->multicast_total_members_max),
@@ -98,6 +106,9 @@ int verbs_query_device_ex(struct ibv_context *context,
 			  const struct ibv_query_device_ex_input *input,
 			  struct ibv_device_attr_ex *ret_attr, size_t attr_bytes)
 {
+	if (!ret_attr)
+		return verbs_result(-EINVAL);
+
 	struct ibv_device_attr_ex attr = {
 		.odp_caps.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT,
 		.odp_caps.per_transport_caps.rc_odp_caps =
@@ -111,6 +122,11 @@ int verbs_query_device_ex(struct ibv_context *context,
 		.xrc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_WRITE |
 				IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC |
 				IBV_ODP_SUPPORT_SRQ_RECV,
+		.packet_pacing_caps.qp_rate_limit_min = RATE_LIMIT_MIN,
+		.packet_pacing_caps.qp_rate_limit_max = RATE_LIMIT_MAX,
+		.packet_pacing_caps.supported_qpts = 1 << IBV_QPT_RC | 1 << IBV_QPT_UC |
+						     1 << IBV_QPT_UD |
+						     1 << IBV_QPT_XRC_SEND,
 		.tm_caps.max_rndv_hdr_size = TAG_RENDEZVOUS_BYTES_MAX,
 		.tm_caps.max_num_tags = TAGS_MAX,
 		.tm_caps.flags = IBV_TM_CAP_RC,
@@ -142,6 +158,9 @@ int verbs_query_device_ex(struct ibv_context *context,
 
 int verbs_query_rt_values(struct ibv_context *public, struct ibv_values_ex *ret_values)
 {
+	if (!ret_values)
+		return verbs_result(-EINVAL);
+
 	struct context_object *context = context_of(public);
 	uint32_t given = ret_values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK;
 
@@ -172,6 +191,9 @@ static int copy_port(struct ibv_context *public, unsigned port_number, struct po
 int verbs_query_port(struct ibv_context *context, uint8_t port_number,
 		     struct ibv_port_attr *ret_attr, size_t attr_bytes)
 {
+	if (!ret_attr)
+		return verbs_result(-EINVAL);
+
 	struct port_view port;
 	int error = injected_fault(VERB_QUERY_PORT);
 
@@ -229,6 +251,11 @@ static bool gid_is_unused(const struct gid *gid)
 int ibv_query_gid(struct ibv_context *context, uint8_t port_number, int index,
 		  union ibv_gid *ret_gid)
 {
+	if (!context || !ret_gid) {
+		errno = EINVAL;
+		return -1;
+	}
+
 	struct port_view port;
 	int error = injected_fault(VERB_QUERY_GID);
 
@@ -259,6 +286,9 @@ static struct ibv_gid_entry gid_entry(const struct port_view *port, uint32_t ind
 int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_number, uint32_t index,
 		      struct ibv_gid_entry *ret_entry, uint32_t flags, size_t entry_bytes)
 {
+	if (!context || !ret_entry)
+		return verbs_result(-EINVAL);
+
 	struct port_view port;
 	int error = flags ? -EOPNOTSUPP : copy_port(context, port_number, &port);
 
@@ -279,6 +309,9 @@ int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_number, uint32_
 ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *ret_entries,
 			     size_t entry_count_max, uint32_t flags, size_t entry_bytes)
 {
+	if (!context || !ret_entries)
+		return -EINVAL;
+
 	const struct hca *hca = adapter_hca(context_of(context)->adapter);
 	size_t count = 0;
 
@@ -309,6 +342,11 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
 
 int ibv_query_pkey(struct ibv_context *context, uint8_t port_number, int index, __be16 *ret_pkey)
 {
+	if (!context || !ret_pkey) {
+		errno = EINVAL;
+		return -1;
+	}
+
 	struct port_view port;
 	int error = copy_port(context, port_number, &port);
 
@@ -324,6 +362,11 @@ int ibv_query_pkey(struct ibv_context *context, uint8_t port_number, int index, 
 
 int ibv_get_pkey_index(struct ibv_context *context, uint8_t port_number, __be16 pkey)
 {
+	if (!context) {
+		errno = EINVAL;
+		return -1;
+	}
+
 	struct port_view port;
 	int error = copy_port(context, port_number, &port);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "api/libibverbs/events.h"
 #include "api/libibverbs/fault_injection.h"
+#include "api/libibverbs/handles.h"
 #include "api/libibverbs/misuse.h"
 #include "api/libibverbs/operations.h"
 
@@ -83,6 +84,7 @@ static struct ibv_srq *create(struct ibv_context *public, struct ibv_srq_init_at
 		free(srq);
 		return verbs_null(error);
 	}
+	handle_given(HANDLE_SRQ, &srq->srq);
 	if (borrow_memory(srq) != 0) {
 		ibv_destroy_srq(&srq->srq);
 		return verbs_null(-ENOMEM);
@@ -95,6 +97,9 @@ static struct ibv_srq *create(struct ibv_context *public, struct ibv_srq_init_at
 
 struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
 {
+	if (!handle_is_live(HANDLE_PD, pd) || !attr)
+		return verbs_null(-EINVAL);
+
 	struct ibv_srq_init_attr_ex extended = {
 		.srq_context = attr->srq_context,
 		.attr = attr->attr,
@@ -149,6 +154,9 @@ struct ibv_srq *verbs_create_srq_ex(struct ibv_context *context, struct ibv_srq_
 
 int verbs_get_srq_num(struct ibv_srq *public, uint32_t *ret_number)
 {
+	if (!ret_number)
+		return verbs_result(-EINVAL);
+
 	const struct srq *object = srq_of(public)->object;
 
 	if (!object->xrcd) /* only those of XRC have one */
@@ -159,6 +167,9 @@ int verbs_get_srq_num(struct ibv_srq *public, uint32_t *ret_number)
 
 int ibv_modify_srq(struct ibv_srq *public, struct ibv_srq_attr *attr, int mask)
 {
+	if (!handle_is_live(HANDLE_SRQ, public) || !attr)
+		return verbs_result(-EINVAL);
+
 	struct verbs_srq *srq = srq_of(public);
 	int error = 0;
 
@@ -175,6 +186,9 @@ int ibv_modify_srq(struct ibv_srq *public, struct ibv_srq_attr *attr, int mask)
 
 int ibv_query_srq(struct ibv_srq *public, struct ibv_srq_attr *ret_attr)
 {
+	if (!handle_is_live(HANDLE_SRQ, public) || !ret_attr)
+		return verbs_result(-EINVAL);
+
 	struct verbs_srq *srq = srq_of(public);
 
 	adapter_lock(srq->adapter);
@@ -189,6 +203,9 @@ int ibv_query_srq(struct ibv_srq *public, struct ibv_srq_attr *ret_attr)
 
 int ibv_destroy_srq(struct ibv_srq *public)
 {
+	if (!handle_is_live(HANDLE_SRQ, public))
+		return verbs_result(-EINVAL);
+
 	struct verbs_srq *srq = srq_of(public);
 	struct context_object *context = context_of(public->context);
 
@@ -212,6 +229,7 @@ int ibv_destroy_srq(struct ibv_srq *public)
 	events_wait_acknowledged(&public->mutex, &public->cond, &public->events_completed,
 				 handed_out);
 	lent_memory_return(&srq->lent);
+	handle_gone(public);
 	free(srq);
 	context_object_gone(context);
 	return 0;

@@ -32,6 +32,9 @@ static enum xrcd_opening opening_from(int oflags)
 
 struct ibv_xrcd *verbs_open_xrcd(struct ibv_context *public, struct ibv_xrcd_init_attr *attr)
 {
+	if (!attr)
+		return verbs_null(-EINVAL);
+
 	struct context_object *context = context_of(public);
 	struct xrcd_file file;
 	struct stat status;

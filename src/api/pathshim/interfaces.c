@@ -4,7 +4,7 @@
  * Some programs, libfabric for one, choose an address of an adapter by looking through the
  * interfaces.
  *
- * softibd writes the numbers of the ports to <tree>/interfaces.
+ * softibd writes the addresses of the ports to <tree>/interfaces, a line per port.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -40,7 +40,15 @@ struct interface_list {
 
 static const uint64_t mark_of_ours = 0x736f66746962u;
 
-static unsigned read_ports(unsigned long ret_ports[static PORTS_MAX])
+/* A port's addresses as softibd writes them. */
+struct port_line {
+	char ipv4[INET6_ADDRSTRLEN];
+	unsigned ipv4_prefix_bits;
+	char ipv6[INET6_ADDRSTRLEN];
+	unsigned ipv6_prefix_bits;
+};
+
+static unsigned read_ports(struct port_line ret_ports[static PORTS_MAX])
 {
 	const char *tree = secure_getenv("SOFTIB_TREE");
 	char path[PATH_BYTES];
@@ -53,38 +61,48 @@ static unsigned read_ports(unsigned long ret_ports[static PORTS_MAX])
 
 	if (!file)
 		return 0;
-	while (count < PORTS_MAX && fscanf(file, "%lu", &ret_ports[count]) == 1)
-		count++;
+	for (; count < PORTS_MAX; count++) {
+		struct port_line *port = &ret_ports[count];
+
+		if (fscanf(file, "%45s %u %45s %u", port->ipv4, &port->ipv4_prefix_bits, port->ipv6,
+			   &port->ipv6_prefix_bits) != 4)
+			break;
+	}
 	fclose(file);
 	return count;
 }
 
-static void fill_ipv4(struct interface *interface, unsigned long ordinal)
+static void fill_mask(uint8_t *ret_bytes, unsigned byte_count, unsigned prefix_bits)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET,
-				      .sin_addr.s_addr = htonl(0x7f640000u | (uint32_t)ordinal)};
-	struct sockaddr_in mask = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0xffff0000u)};
+	for (unsigned bit = 0; bit < prefix_bits && bit < 8 * byte_count; bit++)
+		ret_bytes[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
+}
 
+static void fill_ipv4(struct interface *interface, const struct port_line *port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET};
+	struct sockaddr_in mask = {.sin_family = AF_INET};
+
+	inet_pton(AF_INET, port->ipv4, &address.sin_addr);
+	fill_mask((uint8_t *)&mask.sin_addr, sizeof(mask.sin_addr), port->ipv4_prefix_bits);
 	memcpy(&interface->address, &address, sizeof(address));
 	memcpy(&interface->mask, &mask, sizeof(mask));
 }
 
-static void fill_ipv6(struct interface *interface, unsigned long ordinal)
+static void fill_ipv6(struct interface *interface, const struct port_line *port)
 {
 	struct sockaddr_in6 address = {.sin6_family = AF_INET6};
 	struct sockaddr_in6 mask = {.sin6_family = AF_INET6};
-	uint32_t low = htonl((uint32_t)ordinal);
 
-	inet_pton(AF_INET6, "fd5f:1b00::", &address.sin6_addr);
-	memcpy(address.sin6_addr.s6_addr + 12, &low, sizeof(low));
-	memset(mask.sin6_addr.s6_addr, 0xff, 8);
+	inet_pton(AF_INET6, port->ipv6, &address.sin6_addr);
+	fill_mask(mask.sin6_addr.s6_addr, sizeof(mask.sin6_addr), port->ipv6_prefix_bits);
 	memcpy(&interface->address, &address, sizeof(address));
 	memcpy(&interface->mask, &mask, sizeof(mask));
 }
 
 static struct interface_list *make_list(struct ifaddrs *libc)
 {
-	unsigned long ports[PORTS_MAX];
+	struct port_line ports[PORTS_MAX];
 	unsigned port_count = read_ports(ports);
 	struct interface_list *list =
 		port_count ? calloc(1, sizeof(*list) + 2 * port_count * sizeof(list->interfaces[0]))
@@ -101,9 +119,9 @@ static struct interface_list *make_list(struct ifaddrs *libc)
 
 		snprintf(interface->name, sizeof(interface->name), "ib%u", index / 2);
 		if (index % 2 == 0)
-			fill_ipv4(interface, ports[index / 2]);
+			fill_ipv4(interface, &ports[index / 2]);
 		else
-			fill_ipv6(interface, ports[index / 2]);
+			fill_ipv6(interface, &ports[index / 2]);
 		interface->entry = (struct ifaddrs){
 			.ifa_next = is_last ? libc : &list->interfaces[index + 1].entry,
 			.ifa_name = interface->name,

@@ -4,8 +4,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "net/hca/eec.h"
+#include "base/bytes.h"
 #include "net/hca/qpn_blocks.h"
+#include "net/transport/express.h"
 #include "net/transport/migration.h"
+#include "net/transport/retry.h"
 #include "wire/packet.h"
 
 enum { MULTICAST_QPN = 0xffffff };
@@ -23,6 +27,8 @@ const struct hca_limits hca_limits_default = {
 	.srq_sges_max = 32,
 	.ah_count_max = 1 << 20,
 	.xrcd_count_max = 65536,
+	.rdd_count_max = 65536,
+	.eec_count_max = 65536,
 	.multicast_groups_max = 8192,
 	.multicast_members_max = 4096,
 	.multicast_total_members_max = 65536,
@@ -49,6 +55,8 @@ static bool complete(struct qp *qp, enum queue_side side, const struct completio
 
 	if (likely(side == SIDE_SEND))
 		return cq_push(object->send_cq, completion);
+	if (unlikely(qp->type == QP_EEC))
+		return eec_complete(qp, completion);
 	if (unlikely(object->srq && object->srq->tags))
 		return tag_matching_complete(object, completion);
 	if (likely(!object->xrcd))
@@ -77,6 +85,9 @@ static void check_srq_limit(struct qp *qp)
 {
 	struct srq *srq = srq_of(qp);
 
+	/* A context copies requests from any queue, shared or not. */
+	if (unlikely(qp->type == QP_EEC) && !eec_takes_from_srq(qp))
+		return;
 	if (unlikely(srq->tags))
 		tag_matching_take(object_of(qp));
 	if (likely(srq->limit == 0) || receive_queue_count(&srq->queue) >= srq->limit)
@@ -117,6 +128,7 @@ int hca_init(struct hca *hca, const struct hca_limits *limits, const struct hca_
 	multicast_init(&hca->multicast);
 	list_init(&hca->qpn_blocks);
 	list_init(&hca->ready);
+	list_init(&hca->undated);
 	timer_queue_init(&hca->timers);
 	timer_queue_init(&hca->cq_timers);
 	hca->environment = (struct qp_environment){
@@ -128,7 +140,10 @@ int hca_init(struct hca *hca, const struct hca_limits *limits, const struct hca_
 		.choose_receive = tag_matching_choose,
 		.own_send_done = tag_matching_read_done,
 		.find_xrc_queue = find_xrc_queue,
-		.xrc_sges_max = limits->srq_sges_max,
+		.xrc_sges_max = limits->srq_sges_max > limits->sges_max ? limits->srq_sges_max
+									: limits->sges_max,
+		.find_qp = eec_find_qp,
+		.ready = eec_ready,
 	};
 	return 0;
 }
@@ -136,7 +151,7 @@ int hca_init(struct hca *hca, const struct hca_limits *limits, const struct hca_
 void hca_release(struct hca *hca)
 {
 	assert(hca->qp_count == 0 && hca->cq_count == 0 && hca->srq_count == 0);
-	assert(hca->xrcd_count == 0);
+	assert(hca->xrcd_count == 0 && hca->rdd_count == 0);
 	timer_queue_release(&hca->timers);
 	timer_queue_release(&hca->cq_timers);
 	qpn_blocks_release(&hca->qpn_blocks);
@@ -189,7 +204,10 @@ void hca_fail(struct hca *hca, time_ns now)
 
 void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct packet *packet)
 {
-	struct qp_object *object = index_table_get(&hca->qps, packet->bth.destination_qpn);
+	/* Of a reliable datagram, it is the context that receives it. */
+	bool is_by_eec = opcode_transport(packet->bth.opcode) == TRANSPORT_RD;
+	struct qp_object *object = index_table_get(
+		&hca->qps, unlikely(is_by_eec) ? packet->rdeth_eecn : packet->bth.destination_qpn);
 
 	if (unlikely(port_number == 0 || port_number > hca->port_count)) {
 		hca->drops[HCA_DROP_NO_SUCH_PORT]++;
@@ -212,6 +230,42 @@ void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct
 	}
 	qp_receive(&object->qp, now, packet);
 	hca_ready_add(hca, &object->qp);
+}
+
+struct qp *hca_receive_express(struct hca *hca, time_ns now, uint8_t port_number,
+			       const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count)
+{
+	uint32_t qpn = get_be32(headers + LRH_BYTES + 4) & 0xffffff;
+	struct qp_object *object = index_table_get(&hca->qps, qpn);
+
+	if (unlikely(!object || object->is_shared ||
+		     !express_receive(&object->qp, now, port_number, headers, bytes, byte_count)))
+		return NULL;
+	return &object->qp;
+}
+
+bool hca_acknowledge_express(struct hca *hca, time_ns now, struct qp *qp, struct psn psn)
+{
+	if (unlikely(!express_acknowledge(qp, now, psn)))
+		return false;
+	hca_remember_undated(hca, qp);
+	if (qp->requester.cursor != qp->requester.queue.tail)
+		hca_ready_add(hca, qp);
+	return true;
+}
+
+void hca_remember_undated(struct hca *hca, struct qp *qp)
+{
+	if (qp->requester.retry_deadline == RETRY_UNDATED && !list_is_linked(&qp->undated_link))
+		list_append(&hca->undated, &qp->undated_link);
+}
+
+void hca_date(struct hca *hca, time_ns now)
+{
+	struct list *link;
+
+	while ((link = list_pop(&hca->undated)))
+		retry_date(container_of(link, struct qp, undated_link), now);
 }
 
 struct qp *hca_ready_first(struct hca *hca)

@@ -22,6 +22,7 @@
 
 struct packet;
 struct cq;
+struct rdd;
 struct srq;
 struct xrcd;
 struct verb_fault;
@@ -40,6 +41,8 @@ struct hca_limits {
 	uint32_t srq_sges_max;
 	uint32_t ah_count_max;
 	uint32_t xrcd_count_max;
+	uint32_t rdd_count_max;
+	uint32_t eec_count_max;
 	uint32_t multicast_groups_max;
 	uint32_t multicast_members_max;	      /* of one group */
 	uint32_t multicast_total_members_max; /* of all groups */
@@ -121,9 +124,10 @@ struct hca {
 	struct multicast_table multicast;
 	struct list qpn_blocks; /* filled by hca_add_qpns; blocks that have free numbers come first */
 	struct list ready;	/* struct qp by ready_link: may have something to transmit */
+	struct list undated;	/* struct qp by undated_link: hca_date sets their timers */
 	struct timer_queue timers;    /* of queue pairs */
 	struct timer_queue cq_timers; /* of events that are moderated */
-	uint32_t pd_count, cq_count, srq_count, ah_count, qp_count, xrcd_count;
+	uint32_t pd_count, cq_count, srq_count, ah_count, qp_count, xrcd_count, rdd_count, eec_count;
 	uint32_t next_handle;
 	bool is_fatal;
 	uint64_t drops[HCA_DROP_COUNT];
@@ -146,6 +150,14 @@ void hca_for_each_qp(struct hca *hca, void (*visit)(struct qp_object *object, vo
 
 /* Packets in. Drops (with a reason that is counted) what no queue pair takes. */
 void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct packet *packet);
+
+/* The same for the commonest packets, by net/transport/express.h: the queue pair that took it, or NULL: nothing was done. If an ACK is due, the caller sees to it. */
+MUST_USE struct qp *hca_receive_express(struct hca *hca, time_ns now, uint8_t port_number, const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count);
+/* An ACK of which only this is known. false: nothing was done. */
+MUST_USE bool hca_acknowledge_express(struct hca *hca, time_ns now, struct qp *qp, struct psn psn);
+/* What was sent or acknowledged without knowing the time: puts it on the list for hca_date, which is to be called with the time. */
+void hca_remember_undated(struct hca *hca, struct qp *qp);
+void hca_date(struct hca *hca, time_ns now);
 
 /* The first queue pair that may transmit, or NULL; it stays listed until the caller finds that qp_next_route is false and calls hca_ready_remove, or
  * parks it elsewhere by its ready_link (a full ring) and later gives it back with hca_ready_add. */
@@ -286,6 +298,7 @@ struct qp_object {
 	struct cq *receive_cq;
 	struct srq *srq;
 	struct xrcd *xrcd; /* of an XRC target */
+	struct rdd *rdd;   /* of an RD queue pair or EE context (net/hca/eec.h) */
 	/* Of one in a domain that processes share (net/hca/shared_target.h); each packet looks. */
 	bool is_shared;
 	bool is_away;	     /* another process may have it now */
@@ -294,6 +307,7 @@ struct qp_object {
 	struct list xrcd_link; /* in xrcd->targets */
 	struct tag_choice tag_choice; /* with an SRQ that matches tags */
 	struct list multicast_memberships;
+	bool blocks_own_multicast; /* no copy of what it sends itself */
 	void *context;
 	uint32_t handle;
 	/* Of a shared target: */
@@ -305,7 +319,7 @@ struct qp_object {
 };
 
 /* An XRC initiator has no receive side: receive_cq and srq must be NULL. A target has only an
- * xrcd. */
+ * xrcd, an EE context only an rdd. */
 struct qp_options {
 	enum qp_type type;
 	struct protection_domain *pd;
@@ -313,6 +327,7 @@ struct qp_options {
 	struct cq *receive_cq;
 	struct srq *srq;
 	struct xrcd *xrcd;
+	struct rdd *rdd;
 	uint32_t qpn; /* given by somebody else; 0: one of this process's */
 	bool signal_all;
 	struct qp_capabilities capabilities; /* asked; ret_object->qp.capabilities says what was given */

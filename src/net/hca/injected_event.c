@@ -31,10 +31,20 @@ static void break_qp(struct qp_object *object, time_ns now)
 	(void)error;
 }
 
+/* What a receiver's requests do, an EE context has none of. */
+static bool has_event(const struct qp_object *object, enum hca_event_type type)
+{
+	return object->qp.type != QP_EEC ||
+	       (type != HCA_EVENT_QP_REQUEST_ERROR && type != HCA_EVENT_QP_ACCESS_ERROR &&
+		type != HCA_EVENT_LAST_REQUEST_REACHED);
+}
+
 static void inject_at_qp(struct qp_object *object, void *context)
 {
 	const struct injection *injection = context;
 
+	if (!has_event(object, injection->type))
+		return;
 	raise_event(injection, (struct hca_event){.qp = object});
 	if (injection->type == HCA_EVENT_QP_FATAL ||
 	    injection->type == HCA_EVENT_QP_REQUEST_ERROR ||

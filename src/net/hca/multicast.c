@@ -161,6 +161,12 @@ void multicast_detach_all(struct qp_object *object)
 		leave(object->hca, container_of(link, struct multicast_member, object_link));
 }
 
+static bool is_from(const struct qp *qp, const struct packet *packet)
+{
+	return packet->deth.source_qpn == qp->qpn &&
+	       packet->lrh.slid >> qp->port->lmc == qp->port->lid >> qp->port->lmc;
+}
+
 bool multicast_receive(struct hca *hca, time_ns now, uint8_t port_number,
 		       const struct packet *packet)
 {
@@ -175,10 +181,13 @@ bool multicast_receive(struct hca *hca, time_ns now, uint8_t port_number,
 	/* Each queue pair checks P_Key and Q_Key of its copy, and drops it alone when it has no
 	 * receive request. */
 	list_for_each (link, &group->members) {
-		struct qp *qp =
-			&container_of(link, struct multicast_member, group_link)->object->qp;
+		struct qp_object *object =
+			container_of(link, struct multicast_member, group_link)->object;
+		struct qp *qp = &object->qp;
 
 		if (!qp->port || qp->port->number != port_number)
+			continue;
+		if (object->blocks_own_multicast && is_from(qp, packet))
 			continue;
 		was_taken = true;
 		qp_receive(qp, now, packet);

@@ -5,17 +5,24 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "net/hca/eec.h"
 #include "net/hca/qpn_blocks.h"
 #include "net/memory/window.h"
+#include "net/transport/eec.h"
+#include "net/transport/rd_queue.h"
 
 /* A queue of requests needs a CQ, and their keys a protection domain. */
 static bool has_what_its_type_needs(const struct qp_options *options)
 {
 	bool is_target = options->type == QP_XRC_TGT;
 
+	bool has_domain = options->type == QP_RD || options->type == QP_EEC;
+
 	if (options->xrcd ? !is_target : is_target)
 		return false;
-	if (is_target)
+	if (options->rdd ? !has_domain : has_domain)
+		return false;
+	if (is_target || options->type == QP_EEC)
 		return !options->pd && !options->send_cq && !options->receive_cq && !options->srq;
 	if (options->type == QP_XRC_INI)
 		return options->pd && options->send_cq && !options->receive_cq && !options->srq;
@@ -34,7 +41,7 @@ static struct qp_capabilities granted_capabilities(const struct hca *hca,
 	struct qp_capabilities granted = options->capabilities;
 	uint32_t room = send_queue_inline_room(granted.send_sges_max);
 
-	if (options->type == QP_XRC_TGT)
+	if (options->type == QP_XRC_TGT || options->type == QP_EEC)
 		return (struct qp_capabilities){0};
 	if (options->srq && options->srq->tags) {
 		granted.send_requests_max += TAG_SEND_REQUESTS;
@@ -100,7 +107,7 @@ give_back_qpn:
 	return error;
 }
 
-static void use(struct qp_object *object)
+static void use(struct qp_object *object, const struct qp_options *options)
 {
 	if (object->send_cq)
 		object->send_cq->users++;
@@ -114,6 +121,8 @@ static void use(struct qp_object *object)
 		object->xrcd->users++;
 		list_append(&object->xrcd->targets, &object->xrcd_link);
 	}
+	if (options->rdd)
+		eec_enter_domain(object, options->rdd);
 }
 
 static void stop_using(struct qp_object *object)
@@ -130,6 +139,8 @@ static void stop_using(struct qp_object *object)
 		object->xrcd->users--;
 		list_remove(&object->xrcd_link);
 	}
+	if (object->rdd)
+		eec_leave_domain(object);
 }
 
 int qp_object_create(struct hca *hca, const struct qp_options *options,
@@ -158,7 +169,7 @@ int qp_object_create(struct hca *hca, const struct qp_options *options,
 	object->xrcd = options->xrcd;
 	list_init(&object->multicast_memberships);
 	list_init(&object->borrowed_link);
-	use(object);
+	use(object, options);
 	hca->qp_count++;
 	*ret_object = object;
 	return 0;
@@ -173,6 +184,15 @@ static void forget_completions(struct qp_object *object)
 		cq_forget(object->receive_cq, object->qp.qpn);
 }
 
+/* The rest of its service hears of it while it is still what it was. */
+static void leave_datagrams(struct qp_object *object)
+{
+	if (object->qp.type == QP_RD)
+		rd_queue_leave(&object->qp, 0);
+	else if (object->qp.type == QP_EEC)
+		eec_stop(&object->qp, 0);
+}
+
 int qp_object_destroy(struct qp_object *object)
 {
 	struct hca *hca = object->hca;
@@ -182,7 +202,9 @@ int qp_object_destroy(struct qp_object *object)
 		return -EBUSY;
 	if (object->srq && object->srq->tags)
 		tag_matching_forget(object);
+	leave_datagrams(object);
 	hca_ready_remove(hca, &object->qp);
+	list_remove(&object->qp.undated_link);
 	list_remove(&object->borrowed_link);
 	timer_queue_cancel(&hca->timers, &object->qp.timer);
 	forget_completions(object);

@@ -74,6 +74,13 @@ int srq_set_limit(struct srq *srq, uint32_t limit)
 {
 	if (limit > srq->queue.requests_max)
 		return -EINVAL;
+	/* Below it already: there is no moment later at which that would happen. */
+	if (limit > receive_queue_count(&srq->queue)) {
+		srq->limit = 0;
+		srq->hca->owner.event(srq->hca->owner.context,
+				      &(struct hca_event){.type = HCA_EVENT_SRQ_LIMIT, .srq = srq});
+		return 0;
+	}
 	srq->limit = limit;
 	return 0;
 }

@@ -186,6 +186,34 @@ static struct tag_entry *match(const struct tag_list *tags, const struct packet 
 	return find(tags, choice->header.tag);
 }
 
+static uint32_t entry_bytes(const struct tag_entry *entry)
+{
+	return entry->sge_count ? entry->sge.byte_count : 0;
+}
+
+/* Too small a buffer; a send queue full of the consumer's own requests; not connected for it: the
+ * consumer has to go on from the headers, which it finds in the buffer (tag_matching.md). */
+static bool is_for_consumer(const struct qp *qp, const struct tag_choice *choice)
+{
+	const struct send_queue *queue = &qp->requester.queue;
+
+	return choice->rendezvous.byte_count > entry_bytes(choice->entry) || qp->state != QP_RTS ||
+	       qp->attributes.initiator_depth == 0 ||
+	       queue->tail - queue->head + 2 > queue->requests_max;
+}
+
+/* Bytes of the message that are not put into the tagged buffer: nothing of an announcement is data,
+ * unless the consumer needs it. */
+static uint32_t header_bytes(const struct qp *qp, const struct tag_choice *choice,
+			     uint32_t message_bytes)
+{
+	if (choice->header.message == TAG_EAGER)
+		return TAG_HEADER_BYTES;
+	if (is_for_consumer(qp, choice) && message_bytes <= entry_bytes(choice->entry))
+		return 0;
+	return message_bytes;
+}
+
 bool tag_matching_choose(struct qp *qp, const struct packet *packet, uint32_t *ret_header_bytes)
 {
 	struct qp_object *object = container_of(qp, struct qp_object, qp);
@@ -197,10 +225,7 @@ bool tag_matching_choose(struct qp *qp, const struct packet *packet, uint32_t *r
 		taken->wr_id = choice->entry->wr_id;
 		taken->sge_count = choice->entry->sge_count;
 		taken->sges[0] = choice->entry->sge;
-		/* Nothing of an announcement is data. */
-		*ret_header_bytes = choice->header.message == TAG_EAGER
-					    ? TAG_HEADER_BYTES
-					    : (uint32_t)packet->payload.byte_count;
+		*ret_header_bytes = header_bytes(qp, choice, (uint32_t)packet->payload.byte_count);
 		return true;
 	}
 
@@ -239,7 +264,6 @@ static int post_own(struct qp *qp, time_ns now, struct send_request *request)
 static enum completion_status start_rendezvous(struct qp *qp, time_ns now,
 					       const struct tag_choice *choice)
 {
-	const struct send_queue *queue = &qp->requester.queue;
 	struct tag_entry *entry = choice->entry;
 	const struct tag_header finished = {
 		.message = TAG_FINISHED,
@@ -265,11 +289,7 @@ static enum completion_status start_rendezvous(struct qp *qp, time_ns now,
 		.sges = &source,
 	};
 
-	if (choice->rendezvous.byte_count > (entry->sge_count ? entry->sge.byte_count : 0))
-		return COMPLETION_TAG_MATCHING;
-	/* Full of the consumer's own requests, or not connected for it. */
-	if (qp->state != QP_RTS || qp->attributes.initiator_depth == 0 ||
-	    queue->tail - queue->head + 2 > queue->requests_max)
+	if (is_for_consumer(qp, choice))
 		return COMPLETION_RENDEZVOUS_INCOMPLETE;
 	target.byte_count = choice->rendezvous.byte_count;
 	tag_header_encode(&finished, finished_bytes);
@@ -296,9 +316,10 @@ static void complete_match(struct qp_object *object, struct completion *completi
 		completion->flags |= COMPLETION_TAG_DATA_VALID;
 		return;
 	}
-	completion->byte_count = choice->rendezvous.byte_count;
 	completion->status =
 		(uint8_t)start_rendezvous(&object->qp, completion->timestamp_ns, choice);
+	if (completion->status == COMPLETION_SUCCESS)
+		completion->byte_count = choice->rendezvous.byte_count;
 }
 
 bool tag_matching_complete(struct qp_object *object, const struct completion *completion)

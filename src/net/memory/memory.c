@@ -15,6 +15,7 @@ void memory_init(struct memory *memory, uint32_t region_count_max)
 	memory->next_index = KEY_INDEX_FIRST;
 	memory->region_count_max = region_count_max;
 	memory->next_tag = 1;
+	memory->observer = NULL;
 }
 
 void memory_release(struct memory *memory)
@@ -24,6 +25,7 @@ void memory_release(struct memory *memory)
 		struct region *region = index_table_get(&memory->regions, index);
 
 		if (region) {
+			memory_tell_revoked(memory, region);
 			region->pd->users--;
 			index_table_remove(&memory->regions, index);
 			free(region);
@@ -77,11 +79,13 @@ int memory_add(struct memory *memory, struct region *region)
 	memory->next_index = index == KEY_INDEX_LAST ? KEY_INDEX_FIRST : index + 1;
 	memory->next_tag++;
 	region->pd->users++;
+	memory_tell_granted(memory, region);
 	return 0;
 }
 
 void memory_remove(struct memory *memory, struct region *region)
 {
+	memory_tell_revoked(memory, region);
 	index_table_remove(&memory->regions, region->key >> KEY_TAG_BITS);
 	region->pd->users--;
 }
@@ -173,6 +177,20 @@ int region_deregister(struct memory *memory, struct region *region)
 	return 0;
 }
 
+void regions_swap(struct memory *memory, struct region *region, struct region *other)
+{
+	struct region before = *region;
+
+	memory_tell_revoked(memory, region);
+	memory_tell_revoked(memory, other);
+	*region = *other;
+	region->key = before.key;
+	before.key = other->key;
+	*other = before;
+	memory_tell_granted(memory, region);
+	memory_tell_granted(memory, other);
+}
+
 static struct region *find(const struct memory *memory, uint32_t key)
 {
 	struct region *region = index_table_get(&memory->regions, key >> KEY_TAG_BITS);
@@ -239,7 +257,17 @@ enum memory_verdict memory_resolve_remote(const struct memory *memory,
 {
 	const struct region *region = find(memory, key);
 
-	if (!region || region->kind == KEY_WINDOW_FREE)
+	return region ? region_resolve_remote(region, pd, qpn, address, byte_count, access,
+					      ret_bytes)
+		      : MEMORY_BAD_KEY;
+}
+
+enum memory_verdict region_resolve_remote(const struct region *region,
+					  const struct protection_domain *pd, uint32_t qpn,
+					  uint64_t address, uint64_t byte_count, uint32_t access,
+					  uint8_t **ret_bytes)
+{
+	if (region->kind == KEY_WINDOW_FREE)
 		return MEMORY_BAD_KEY;
 	if (region->kind == KEY_WINDOW_OF_QP && region->qpn != qpn)
 		return MEMORY_BAD_PD;

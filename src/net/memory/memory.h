@@ -64,6 +64,15 @@ struct region {
 	enum key_kind kind;
 };
 
+/* Somebody who keeps a copy of what keys stand for (net/memory/published_keys.h). */
+struct memory_observer {
+	/* The key stands for this from now on. */
+	void (*granted)(void *context, const struct region *region);
+	/* It is about to stand for nothing: returns when nobody uses the copy any more. */
+	void (*revoked)(void *context, const struct region *region);
+	void *context;
+};
+
 struct memory {
 	struct index_table regions; /* by key >> 8; those of windows too */
 	struct list qp_windows;	    /* struct window by link: all KEY_WINDOW_OF_QP */
@@ -71,6 +80,7 @@ struct memory {
 	uint32_t region_count_max; /* and as many windows */
 	uint32_t window_count;
 	uint8_t next_tag;
+	const struct memory_observer *observer; /* NULL: nobody watches */
 };
 
 void memory_init(struct memory *memory, uint32_t region_count_max);
@@ -96,12 +106,27 @@ MUST_USE int region_register_null(struct memory *memory, struct protection_domai
 /* -EBUSY while windows are bound to it. After this both keys are dead. */
 MUST_USE int region_deregister(struct memory *memory, struct region *region);
 
+/* Both keep their keys and get what the other's stood for. */
+void regions_swap(struct memory *memory, struct region *region, struct region *other);
+
 /* The whole key must be the current one. A window's is not found. */
 struct region *memory_find(const struct memory *memory, uint32_t key);
 
 /* For net/memory: gives a new region its key and enters it. -ENOMEM. */
 MUST_USE int memory_add(struct memory *memory, struct region *region);
 void memory_remove(struct memory *memory, struct region *region);
+
+static inline void memory_tell_granted(const struct memory *memory, const struct region *region)
+{
+	if (memory->observer)
+		memory->observer->granted(memory->observer->context, region);
+}
+
+static inline void memory_tell_revoked(const struct memory *memory, const struct region *region)
+{
+	if (memory->observer)
+		memory->observer->revoked(memory->observer->context, region);
+}
 
 enum memory_verdict {
 	MEMORY_OK,
@@ -126,5 +151,11 @@ MUST_USE enum memory_verdict memory_resolve_remote(const struct memory *memory,
 						   uint32_t key, uint64_t address,
 						   uint64_t byte_count, uint32_t access,
 						   uint8_t **ret_bytes);
+
+/* The same once it is known what the key stands for: the one rule about what a peer may reach. */
+MUST_USE enum memory_verdict region_resolve_remote(const struct region *region,
+						   const struct protection_domain *pd, uint32_t qpn,
+						   uint64_t address, uint64_t byte_count,
+						   uint32_t access, uint8_t **ret_bytes);
 
 #endif

@@ -38,10 +38,12 @@ int window_create(struct memory *memory, struct protection_domain *pd, enum wind
 	return 0;
 }
 
-static void unbind(struct window *window)
+static void unbind(struct memory *memory, struct window *window)
 {
-	if (window->region)
+	if (window->region) {
+		memory_tell_revoked(memory, &window->grant);
 		window->region->window_count--;
+	}
 	window->region = NULL;
 	window->grant.kind = KEY_WINDOW_FREE;
 	list_remove(&window->link);
@@ -49,7 +51,7 @@ static void unbind(struct window *window)
 
 void window_destroy(struct memory *memory, struct window *window)
 {
-	unbind(window);
+	unbind(memory, window);
 	memory_remove(memory, &window->grant);
 	memory->window_count--;
 	free(window);
@@ -90,7 +92,7 @@ static void set_grant(struct memory *memory, struct window *window, struct regio
 {
 	struct region *grant = &window->grant;
 
-	unbind(window);
+	unbind(memory, window);
 	grant->key = binding->key;
 	grant->bytes = (uint8_t *)((uintptr_t)region->bytes +
 				   (uintptr_t)(binding->address - region->iova));
@@ -105,6 +107,7 @@ static void set_grant(struct memory *memory, struct window *window, struct regio
 		grant->kind = KEY_WINDOW_OF_QP;
 		list_append(&memory->qp_windows, &window->link);
 	}
+	memory_tell_granted(memory, grant);
 }
 
 bool window_bind(struct memory *memory, const struct protection_domain *pd, uint32_t qpn,
@@ -116,7 +119,7 @@ bool window_bind(struct memory *memory, const struct protection_domain *pd, uint
 		return false;
 	/* Nothing to reach, so no region to check: this is how type 1 is taken back. */
 	if (!binding->byte_count) {
-		unbind(window);
+		unbind(memory, window);
 		window->grant.key = binding->key;
 		return true;
 	}
@@ -138,7 +141,7 @@ bool window_invalidate(struct memory *memory, const struct protection_domain *pd
 	if (!window || window->grant.key != key || window->grant.kind != KEY_WINDOW_OF_QP ||
 	    window->grant.pd != pd || window->grant.qpn != qpn)
 		return false;
-	unbind(window);
+	unbind(memory, window);
 	return true;
 }
 
@@ -148,6 +151,6 @@ void windows_forget_qp(struct memory *memory, uint32_t qpn)
 		struct window *window = container_of(link, struct window, link);
 
 		if (window->grant.qpn == qpn)
-			unbind(window);
+			unbind(memory, window);
 	}
 }

@@ -30,6 +30,9 @@ static enum admission check_half(const struct qp *qp, const struct packet *packe
 	enum qp_type lacking =
 		opcode_info(packet->bth.opcode)->is_response ? QP_XRC_TGT : QP_XRC_INI;
 
+	/* Everything for an RD queue pair comes by a context. */
+	if (unlikely(qp->type == QP_RD))
+		return DROP_NO_SUCH_HALF;
 	return qp->type == lacking ? DROP_NO_SUCH_HALF : ADMITTED;
 }
 

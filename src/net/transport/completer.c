@@ -79,6 +79,10 @@ static void receive_nak(struct qp *qp, time_ns now, struct psn psn, unsigned cod
 	case NAK_REMOTE_OPERATIONAL:
 		report_send_failure(qp, now, COMPLETION_REMOTE_OPERATION);
 		break;
+	case NAK_INVALID_RD_REQUEST:
+		if (qp->type == QP_EEC)
+			report_send_failure(qp, now, COMPLETION_REMOTE_INVALID_RD_REQUEST);
+		break;
 	default: /* reserved, or of another service: ignored */
 		break;
 	}
@@ -242,9 +246,12 @@ static void receive_atomic_acknowledge(struct qp *qp, time_ns now, const struct 
 }
 
 /* Whether a response says anything about requests that were sent and not yet acknowledged. */
-static bool is_awaited(const struct requester *requester, const struct packet *packet)
+static bool is_awaited(const struct requester *requester, struct psn first, uint32_t packet_count)
 {
-	struct psn last = psn_add(packet->bth.psn, packet->packet_count - 1);
+	struct psn last = psn_add(first, packet_count - 1);
+
+	if (requester->queue.done == requester->queue.started)
+		return false;
 
 	if (!psn_before(last, requester->next_psn))
 		return false;
@@ -252,7 +259,7 @@ static bool is_awaited(const struct requester *requester, const struct packet *p
 		return false;
 	if (!requester->is_awaiting)
 		return true;
-	return !psn_before(requester->awaited_psn, packet->bth.psn) &&
+	return !psn_before(requester->awaited_psn, first) &&
 	       !psn_before(last, requester->awaited_psn);
 }
 
@@ -268,13 +275,26 @@ static bool brings_credits(const struct packet *packet)
 	return opcode_info(packet->bth.opcode)->has_aeth && acknowledges(packet);
 }
 
+void completer_acknowledge(struct qp *qp, time_ns now, struct psn psn)
+{
+	struct requester *requester = &qp->requester;
+	bool awaited = is_awaited(requester, psn, 1);
+
+	if (awaited || psn_equal(psn, psn_previous(requester->oldest_psn)))
+		requester->credits = CREDITS_UNLIMITED;
+	if (!awaited)
+		return;
+	if (acknowledge_through(qp, now, psn) == ANSWER_MISSING)
+		implied_nak(qp, now);
+	report_drain(qp);
+}
+
 void completer_receive(struct qp *qp, time_ns now, const struct packet *packet)
 {
 	struct requester *requester = &qp->requester;
 	enum opcode_kind kind = opcode_info(packet->bth.opcode)->kind;
 
-	bool awaited =
-		is_awaited(requester, packet) && requester->queue.done != requester->queue.started;
+	bool awaited = is_awaited(requester, packet->bth.psn, packet->packet_count);
 
 	if ((awaited || is_ghost(requester, packet)) && brings_credits(packet))
 		credits_take(qp, packet);

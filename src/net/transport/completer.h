@@ -5,10 +5,13 @@
 #define SOFTIB_NET_TRANSPORT_COMPLETER_H
 
 #include "base/time.h"
+#include "wire/psn.h"
 
 struct packet;
 struct qp;
 
+/* An ACK without a limit on credits, of which only the PSN is known. */
+void completer_acknowledge(struct qp *qp, time_ns now, struct psn psn);
 void completer_receive(struct qp *qp, time_ns now, const struct packet *packet);
 
 #endif

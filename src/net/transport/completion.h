@@ -77,7 +77,11 @@ struct completion {
 	uint16_t pkey_index;
 	uint8_t sl;
 	uint8_t path_bits;
-	uint32_t tag_context; /* what the sender wrote beside the tag, as it stood in memory */
+	union {
+		/* What the sender wrote beside the tag, as it stood in memory. */
+		uint32_t tag_context;
+		uint32_t eecn; /* RD: the local context by which a message came */
+	};
 	uint64_t tag;
 	uint64_t timestamp_ns; /* the time handed in with the packet that completed it */
 };

@@ -34,9 +34,9 @@ static void repeat_read(struct qp *qp, const struct packet *packet)
 	    packet->reth.bytes != saved->byte_count - offset)
 		return;
 	if (packet->reth.bytes &&
-	    memory_resolve_remote(qp->environment->memory, responses_domain(qp, saved), qp->qpn,
-				  packet->reth.rkey, packet->reth.address, packet->reth.bytes,
-				  ACCESS_REMOTE_READ, &bytes) != MEMORY_OK)
+	    memory_resolve_remote(qp->environment->memory, responses_domain(qp, saved),
+				  responses_qpn(qp, saved), packet->reth.rkey, packet->reth.address,
+				  packet->reth.bytes, ACCESS_REMOTE_READ, &bytes) != MEMORY_OK)
 		return;
 	responses_repeat(qp, saved, index);
 }

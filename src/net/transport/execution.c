@@ -20,6 +20,7 @@ static void complete_receive(struct qp *qp, time_ns now, const struct inbound *i
 			     enum completion_opcode opcode, uint64_t byte_count)
 {
 	const struct packet *packet = inbound->packet;
+	bool is_datagram = qp->type == QP_EEC;
 	struct completion completion = {
 		.status = COMPLETION_SUCCESS,
 		.opcode = (uint8_t)opcode,
@@ -29,7 +30,9 @@ static void complete_receive(struct qp *qp, time_ns now, const struct inbound *i
 		.immediate_or_rkey = inbound->info->has_immediate ? packet->immediate
 				     : inbound->info->has_ieth	  ? packet->invalidate_rkey
 								  : 0,
-		.source_qpn = qp->attributes.destination_qpn,
+		.source_qpn = is_datagram ? packet->deth.source_qpn
+					  : qp->attributes.destination_qpn,
+		.eecn = is_datagram ? qp->qpn : 0,
 		.slid = packet->lrh.slid,
 		.sl = packet->lrh.sl,
 		.pkey_index = qp->attributes.pkey_index,

@@ -25,6 +25,8 @@ enum verdict {
 	VERDICT_REMOTE_ACCESS,	  /* R_Key */
 	VERDICT_LOCAL_PROTECTION, /* L_Key of the receive request */
 	VERDICT_INVALIDATE_REFUSED,
+	VERDICT_INVALID_RD_REQUEST, /* no such queue pair in the RD domain, or another Q_Key */
+	VERDICT_STILL_REFUSED,	    /* an EE context waits for a RESYNC */
 };
 
 /* A request packet or train, or what of it is new. */
@@ -51,8 +53,9 @@ enum verdict inbound_check_request(struct qp *qp, struct inbound *inbound);
 /* Of them: whether the payload is as long as its opcode and message allow. */
 enum verdict inbound_check_length(const struct qp *qp, const struct inbound *inbound);
 
-/* Where the peer's keys must be registered. */
+/* Where the peer's keys must be registered, and the queue pair that it talks to. */
 const struct protection_domain *inbound_domain(const struct qp *qp);
+uint32_t inbound_qpn(const struct qp *qp);
 
 /* How many PSNs an accepted request uses. */
 uint32_t inbound_psn_count(const struct qp *qp, const struct inbound *inbound);

@@ -60,6 +60,33 @@ static size_t tail_bytes(const uint8_t *end, size_t byte_count)
 	return 1;
 }
 
+/* The last bytes, at once. */
+static void write_tail(const uint8_t *bytes, size_t byte_count, uint8_t *ret_bytes)
+{
+	uint64_t eight;
+	uint32_t four;
+
+	if (byte_count == sizeof(eight)) {
+		memcpy(&eight, bytes, sizeof(eight));
+		__atomic_store_n((uint64_t *)(void *)ret_bytes, eight, __ATOMIC_RELEASE);
+	} else if (byte_count == sizeof(four)) {
+		memcpy(&four, bytes, sizeof(four));
+		__atomic_store_n((uint32_t *)(void *)ret_bytes, four, __ATOMIC_RELEASE);
+	} else {
+		__atomic_store_n(ret_bytes, *bytes, __ATOMIC_RELEASE);
+	}
+}
+
+void bytes_write(const uint8_t *bytes, size_t byte_count, uint8_t *ret_bytes)
+{
+	size_t tail = tail_bytes(ret_bytes + byte_count, byte_count);
+	size_t body = byte_count - tail;
+
+	if (body)
+		memcpy(ret_bytes, bytes, body);
+	write_tail(bytes + body, tail, ret_bytes + body);
+}
+
 void payload_write(const struct payload *payload, size_t from, size_t byte_count,
 		   uint8_t *ret_bytes)
 {
@@ -68,22 +95,10 @@ void payload_write(const struct payload *payload, size_t from, size_t byte_count
 
 	size_t tail = tail_bytes(ret_bytes + byte_count, byte_count);
 	size_t body = byte_count - tail;
-	union {
-		uint8_t bytes[8];
-		uint8_t one;
-		uint32_t four;
-		uint64_t eight;
-	} last;
+	uint8_t last[8];
 
 	if (body)
 		payload_copy(payload, from, body, ret_bytes);
-	payload_copy(payload, from + body, tail, last.bytes);
-	if (tail == 8)
-		__atomic_store_n((uint64_t *)(void *)(ret_bytes + body), last.eight,
-				 __ATOMIC_RELEASE);
-	else if (tail == 4)
-		__atomic_store_n((uint32_t *)(void *)(ret_bytes + body), last.four,
-				 __ATOMIC_RELEASE);
-	else
-		__atomic_store_n(ret_bytes + body, last.one, __ATOMIC_RELEASE);
+	payload_copy(payload, from + body, tail, last);
+	write_tail(last, tail, ret_bytes + body);
 }

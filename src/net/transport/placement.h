@@ -27,5 +27,7 @@ MUST_USE enum memory_verdict payload_scatter(const struct memory *memory,
  * by watching its last bytes. */
 void payload_write(const struct payload *payload, size_t from, size_t byte_count,
 		   uint8_t *ret_bytes);
+/* The same from one run of bytes; byte_count is not 0. */
+void bytes_write(const uint8_t *bytes, size_t byte_count, uint8_t *ret_bytes);
 
 #endif

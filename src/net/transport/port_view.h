@@ -20,7 +20,7 @@ struct port_view {
 	uint8_t sm_sl;
 	uint8_t subnet_timeout;
 	uint8_t link_width_active;  /* PortInfo codes */
-	uint16_t link_speed_active; /* verbs code: SDR 1 .. NDR 128 */
+	uint16_t link_speed_active; /* verbs code: SDR 1 .. XDR 256 */
 	uint8_t vl_count_code;
 	uint8_t init_type_reply;
 	uint16_t lid;

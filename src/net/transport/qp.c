@@ -8,19 +8,23 @@
 #include "net/transport/addressing.h"
 #include "net/transport/admission.h"
 #include "net/transport/completer.h"
+#include "net/transport/eec.h"
 #include "net/transport/port_view.h"
+#include "net/transport/rd_queue.h"
+#include "net/transport/rd_responder.h"
 #include "net/transport/report.h"
 #include "net/transport/requester.h"
 #include "net/transport/responder.h"
 #include "net/transport/responses.h"
 #include "net/transport/retry.h"
+#include "net/transport/shortcut.h"
 #include "net/transport/unreliable.h"
 #include "wire/packet.h"
 
 /* A copy of a shared request needs a place of its own. */
 static int init_receives(struct qp *qp, struct receive_queue *shared_queue)
 {
-	if (qp->type == QP_XRC_TGT) {
+	if (qp->type == QP_XRC_TGT || qp->type == QP_EEC) {
 		/* Each message names its queue. */
 		qp->receive_queue = NULL;
 		qp->responder.taken = malloc(receive_slot_bytes(qp->environment->xrc_sges_max));
@@ -49,15 +53,22 @@ int qp_init(struct qp *qp, const struct qp_environment *environment, enum qp_typ
 		.qpn = qpn,
 		.signal_all = signal_all,
 		.capabilities = *capabilities,
-		.requester = {.retry_deadline = TIME_NEVER, .rnr_deadline = TIME_NEVER},
+		.requester = {.retry_deadline = TIME_NEVER,
+			      .rnr_deadline = TIME_NEVER,
+			      .pacing_deadline = TIME_NEVER},
 	};
 	list_init(&qp->ready_link);
+	list_init(&qp->undated_link);
 
 	int error = send_queue_init(&qp->requester.queue, capabilities->send_requests_max,
 				    capabilities->send_sges_max, capabilities->inline_bytes_max);
 
 	if (!error)
 		error = init_receives(qp, shared_queue);
+	if (!error && qp->type == QP_RD)
+		error = rd_queue_init(qp);
+	else if (!error && qp->type == QP_EEC)
+		error = eec_init(qp);
 	if (error)
 		qp_release(qp);
 	return error;
@@ -65,12 +76,17 @@ int qp_init(struct qp *qp, const struct qp_environment *environment, enum qp_typ
 
 void qp_release(struct qp *qp)
 {
+	shortcut_end(qp);
 	timer_queue_cancel(qp->environment->timers, &qp->timer);
 	send_queue_release(&qp->requester.queue);
 	receive_queue_release(&qp->own_receives);
 	responses_release(qp);
 	free(qp->responder.taken);
 	qp->responder.taken = NULL;
+	if (qp->type == QP_RD)
+		rd_queue_release(qp);
+	else if (qp->type == QP_EEC)
+		eec_release(qp);
 }
 
 void qp_forget_receive_queue(struct qp *qp, const struct receive_queue *queue)
@@ -88,9 +104,10 @@ void qp_query(const struct qp *qp, struct qp_attributes *ret_attributes)
 	ret_attributes->current_state = qp->state;
 }
 
-/* Ends every call: a queue pair that could not report a completion is broken (fault class G). */
-static void settle(struct qp *qp, time_ns now)
+void qp_settle(struct qp *qp, time_ns now)
 {
+	if (unlikely(qp->type == QP_EEC))
+		eec_settle(qp, now);
 	if (likely(!qp->has_failed_to_report))
 		return;
 	qp->answers_last_nak = false;
@@ -99,7 +116,7 @@ static void settle(struct qp *qp, time_ns now)
 	qp->has_failed_to_report = false;
 }
 
-enum { SRQN_MAX = 0xffffff };
+enum { SRQN_MAX = 0xffffff, QPN_MAX = 0xffffff };
 
 /* Which requests each service accepts. */
 static bool type_accepts(enum qp_type type, enum send_opcode opcode)
@@ -116,6 +133,8 @@ static bool type_accepts(enum qp_type type, enum send_opcode opcode)
 		[QP_XRC_INI] =
 			SENDS | WRITES | READS | PLACEMENTS | LOCAL | 1 << SEND_SEND_INVALIDATE,
 		[QP_XRC_TGT] = 0,
+		[QP_RD] = SENDS | WRITES | READS | PLACEMENTS | 1 << SEND_BIND_WINDOW,
+		[QP_EEC] = 0,
 	};
 
 	return (unsigned)opcode < 32 && accepted[type] >> opcode & 1;
@@ -133,7 +152,16 @@ static bool request_is_valid(const struct qp *qp, const struct send_request *req
 		return false;
 	if (qp->type == QP_XRC_INI)
 		return request->remote_srqn <= SRQN_MAX;
+	if (qp->type == QP_RD)
+		return request->remote_qpn <= QPN_MAX && request->eecn <= QPN_MAX;
 	return qp->type != QP_UD || (request->address && request->address_pd == qp->pd);
+}
+
+static enum send_addressing addressing_of(const struct qp *qp)
+{
+	if (unlikely(qp->type == QP_RD))
+		return SEND_BY_EEC;
+	return qp->type == QP_UD ? SEND_DATAGRAM : SEND_CONNECTED;
 }
 
 int qp_post_send(struct qp *qp, time_ns now, const struct send_request *request)
@@ -141,14 +169,16 @@ int qp_post_send(struct qp *qp, time_ns now, const struct send_request *request)
 	if (unlikely(qp->state < QP_RTS || !request_is_valid(qp, request)))
 		return -EINVAL;
 
-	int error = send_queue_post(&qp->requester.queue, request,
-				    qp->type == QP_UD ? SEND_DATAGRAM : SEND_CONNECTED);
+	int error = send_queue_post(&qp->requester.queue, request, addressing_of(qp));
 
 	if (unlikely(error))
 		return error;
 	if (unlikely(qp->state == QP_SQE || qp->state == QP_ERROR)) {
 		report_flush_sends(qp, now);
-		settle(qp, now);
+		qp_settle(qp, now);
+	} else if (unlikely(qp->type == QP_RD)) {
+		rd_queue_advance(qp, now);
+		qp_settle(qp, now);
 	}
 	return 0;
 }
@@ -172,7 +202,7 @@ int qp_post_receive(struct qp *qp, time_ns now, const struct receive_request *re
 		return error;
 	if (unlikely(qp->state == QP_ERROR)) {
 		report_flush_receives(qp, now);
-		settle(qp, now);
+		qp_settle(qp, now);
 	}
 	return 0;
 }
@@ -186,12 +216,23 @@ static void note_established(struct qp *qp)
 	qp->environment->event(qp, QP_EVENT_ESTABLISHED);
 }
 
+/* An answer is for the queue pair whose request is under way, and for no other. */
+static void receive_by_eec(struct qp *channel, time_ns now, const struct packet *packet)
+{
+	if (!opcode_info(packet->bth.opcode)->is_response)
+		rd_responder_receive(channel, now, packet);
+	else if (packet->bth.destination_qpn == channel->eec->source_qpn)
+		completer_receive(channel, now, packet);
+}
+
 void qp_receive(struct qp *qp, time_ns now, const struct packet *packet)
 {
 	if (unlikely(!packet->packet_count || admission_check(qp, packet) != ADMITTED))
 		return;
 	note_established(qp);
-	if (opcode_info(packet->bth.opcode)->is_response)
+	if (unlikely(qp->type == QP_EEC))
+		receive_by_eec(qp, now, packet);
+	else if (opcode_info(packet->bth.opcode)->is_response)
 		completer_receive(qp, now, packet);
 	else if (qp_is_reliable(qp))
 		responder_receive(qp, now, packet);
@@ -199,12 +240,15 @@ void qp_receive(struct qp *qp, time_ns now, const struct packet *packet)
 		unreliable_connection_receive(qp, now, packet);
 	else
 		datagram_receive(qp, now, packet);
-	settle(qp, now);
+	qp_settle(qp, now);
 }
 
 bool qp_next_route(const struct qp *qp, time_ns now, struct qp_route *ret_route)
 {
 	(void)now;
+	/* Its contexts send for it. */
+	if (unlikely(qp->type == QP_RD))
+		return false;
 	/* Only connections answer, and their answers go where their requests go. */
 	if (!responses_are_due(qp) && !requester_is_ready(qp))
 		return false;
@@ -231,7 +275,7 @@ unsigned qp_transmit(struct qp *qp, time_ns now, unsigned packets_max, uint32_t 
 					    ret_packets + count);
 	}
 	qp->requests_go_first = both && !qp->requests_go_first;
-	settle(qp, now);
+	qp_settle(qp, now);
 	return count;
 }
 
@@ -243,5 +287,7 @@ time_ns qp_deadline(const struct qp *qp)
 void qp_expire(struct qp *qp, time_ns now)
 {
 	retry_expire(qp, now);
-	settle(qp, now);
+	if (unlikely(qp->type == QP_RD))
+		rd_queue_advance(qp, now);
+	qp_settle(qp, now);
 }

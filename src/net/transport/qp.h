@@ -22,18 +22,23 @@
 #include "wire/packet.h"
 #include "wire/psn.h"
 
+struct eec;
 struct memory;
+struct placed_requests;
 struct port_view;
 struct protection_domain;
 struct qp;
+struct rd_queue;
 
-/* The verbs' numbers. */
+/* The verbs' numbers; the last two have none. */
 enum qp_type {
 	QP_RC = 2,
 	QP_UC = 3,
 	QP_UD = 4,
 	QP_XRC_INI = 9,	 /* initiator: sends requests, has no responder */
 	QP_XRC_TGT = 10, /* target: answers requests, has neither queues nor protection domain */
+	QP_RD = 11,	 /* queues without a connection: net/transport/rd_queue.h */
+	QP_EEC = 12,	 /* a connection without queues, which those share: net/transport/eec.h */
 };
 
 enum qp_state { QP_RESET, QP_INIT, QP_RTR, QP_RTS, QP_SQD, QP_SQE, QP_ERROR };
@@ -56,6 +61,7 @@ enum queue_side { SIDE_SEND, SIDE_RECEIVE };
 
 /* What a queue pair asks of its adapter; one per adapter. */
 struct qp_environment {
+	uint32_t port_changes; /* counted by the owner: what queue pairs have read of ports is old */
 	struct memory *memory;
 	struct timer_queue *timers; /* qp->timer is armed here by the queue pair */
 	/* A completion for the CQ of that side. false: the CQ overflowed. */
@@ -64,6 +70,9 @@ struct qp_environment {
 	/* Optional: what this queue pair sent is still on its way to a receiver that is taking
 	 * packets, so that silence says nothing yet and a timeout does not count as a retry. */
 	bool (*is_underway)(const struct qp *qp, time_ns now);
+	/* Of a queue pair with placed requests (net/transport/shortcut.h): waits for those under way,
+	 * lets no new ones begin, takes all for received and forgets owner_placement. */
+	void (*end_placing)(struct qp *qp);
 	/* A request was taken from a shared receive queue: qp->receive_queue. */
 	void (*shared_receive_taken)(struct qp *qp);
 	/* Of a queue that matches tags: puts the request that a message which begins with this
@@ -78,7 +87,11 @@ struct qp_environment {
 	 * one of its requests, the queue pair's receive_queue leads to it and completions are for
 	 * it. */
 	struct receive_queue *(*find_xrc_queue)(const struct qp *qp, uint32_t srqn);
-	uint32_t xrc_sges_max; /* no such queue has more */
+	uint32_t xrc_sges_max; /* no such queue, and none of an RD queue pair, has more */
+	/* The queue pair or EE context of this number in the same adapter; NULL: none. */
+	struct qp *(*find_qp)(const struct qp *qp, uint32_t qpn);
+	/* What happened to another has given this one something to transmit. */
+	void (*ready)(struct qp *qp);
 };
 
 struct qp_capabilities {
@@ -139,7 +152,9 @@ struct qp_attributes {
 	struct address_vector alternate_address;
 	uint16_t alternate_pkey_index;
 	uint8_t alternate_timeout;
-	uint32_t rate_limit;
+	uint32_t rate_limit;  /* kbit/s; 0: none (net/transport/pacing.h) */
+	uint32_t burst_bytes; /* 0, and of the next: the adapter's choice */
+	uint16_t typical_packet_bytes;
 };
 
 /* The port views of the adapter, by number from 1; queue pairs look up the one they are bound to
@@ -150,6 +165,9 @@ struct qp_ports {
 	uint8_t initiator_depth_max;
 	uint8_t responder_resources_max;
 };
+
+/* Whether the owner keeps requests that have not begun from becoming packets. */
+enum hold { HOLD_NONE, HOLD_UNTIL_ACKNOWLEDGED, HOLD_ALL };
 
 /* What is known of the peer's receive requests. A peer of which nothing is known yet is not held
  * back: connections to one that counts none are the usual case. */
@@ -167,11 +185,14 @@ struct requester {
 	struct psn message_limit;    /* LSN: CREDITS_COUNTED only */
 	uint16_t reads_outstanding;
 	uint8_t credits; /* enum credits */
+	uint8_t hold;	 /* enum hold: the owner's */
 	uint8_t retries_left;
 	uint8_t rnr_retries_left;
 	bool is_awaiting;
-	time_ns retry_deadline; /* TIME_NEVER when nothing is outstanding */
-	time_ns rnr_deadline;	/* TIME_NEVER unless the responder asked to wait */
+	time_ns retry_deadline;	 /* TIME_NEVER when nothing is outstanding */
+	time_ns rnr_deadline;	 /* TIME_NEVER unless the responder asked to wait */
+	time_ns pacing_deadline; /* TIME_NEVER unless the rate limit holds it back */
+	time_ns paced_until;	 /* when what was sent will have taken its time at that rate */
 };
 
 /* A READ or atomic that the responder has executed: to be answered, and kept for duplicates. */
@@ -181,6 +202,8 @@ struct saved_request {
 	uint32_t byte_count;
 	uint32_t rkey;
 	uint32_t xrc_srqn; /* of a target: the queue in whose protection domain the key is */
+	uint32_t rd_source_qpn; /* of an EE context: whom the answer goes to */
+	uint32_t rd_qpn;	/* and the queue pair in whose protection domain the key is */
 	struct psn first_psn;
 	uint32_t packet_count; /* PSNs it uses */
 	uint32_t start_packet; /* where the answer now due begins */
@@ -205,6 +228,7 @@ struct responder {
 	uint64_t inbound_bytes; /* of the message in progress, already placed */
 	struct receive_slot
 		*taken;	 /* a copy of what came from a shared queue; NULL with an own queue */
+	struct placed_requests *placed; /* NULL: the peer sends packets only */
 	uint8_t inbound; /* enum inbound_message */
 	uint8_t saved_count;
 	uint8_t saved_tail;    /* index of the next to be filled */
@@ -217,6 +241,13 @@ struct responder {
 	bool nak_was_sent; /* for the expected PSN: say it once */
 };
 
+/* What net/transport/express.h has worked out from attributes and port, for a connection. */
+struct express_headers {
+	uint32_t changes; /* one more than the environment's at that time; 0: nothing yet */
+	uint64_t lrh, bth; /* what all SENDs to the peer have in common */
+	const void *route; /* the owner's, which leads where these headers say */
+};
+
 /* At most 640 bytes without its queues. The owner may use: type, state, qpn, pd, port,
  * capabilities, receive_queue, timer, ready_link (in no list after qp_init), owner_route. */
 struct qp {
@@ -227,9 +258,15 @@ struct qp {
 	/* own_receives, or a shared one. A target's: the one that the last message named, or NULL.
 	 */
 	struct receive_queue *receive_queue;
+	union {
+		struct eec *eec;	   /* QP_EEC */
+		struct rd_queue *rd_queue; /* QP_RD */
+	};
 	void *owner_route;
+	void *owner_placement;	 /* the owner's: of requests that go past the packets */
 	uint64_t owner_position; /* the owner's: how far into the route its last packet lies */
 	struct list ready_link;
+	struct list undated_link; /* the owner's: of those with RETRY_UNDATED */
 	struct timer timer;
 	enum qp_type type;
 	enum qp_state state;
@@ -242,6 +279,7 @@ struct qp {
 	bool is_established;	    /* the event was raised */
 	bool promises_receives;	    /* its ACKs carry credits; the owner's choice, off by default */
 	bool has_refused_migration; /* the event was raised since it was armed */
+	struct express_headers express;
 	struct qp_capabilities capabilities;
 	struct qp_attributes attributes;
 	struct receive_queue own_receives;
@@ -267,7 +305,8 @@ static inline uint8_t qp_transport(const struct qp *qp)
 {
 	static const uint8_t transports[] = {
 		[QP_RC] = TRANSPORT_RC,	      [QP_UC] = TRANSPORT_UC,	    [QP_UD] = TRANSPORT_UD,
-		[QP_XRC_INI] = TRANSPORT_XRC, [QP_XRC_TGT] = TRANSPORT_XRC,
+		[QP_XRC_INI] = TRANSPORT_XRC, [QP_XRC_TGT] = TRANSPORT_XRC, [QP_RD] = TRANSPORT_RD,
+		[QP_EEC] = TRANSPORT_RD,
 	};
 
 	return transports[qp->type];
@@ -279,6 +318,10 @@ MUST_USE int qp_init(struct qp *qp, const struct qp_environment *environment, en
 		     const struct qp_capabilities *capabilities, struct receive_queue *shared_queue,
 		     bool signal_all);
 void qp_release(struct qp *qp);
+
+/* Ends every call: a queue pair that could not report a completion is broken (fault class G), and an
+ * EE context gives the next their turn. */
+void qp_settle(struct qp *qp, time_ns now);
 
 /* An XRC SRQ is going away: a message that holds one of its requests can't be finished. */
 void qp_forget_receive_queue(struct qp *qp, const struct receive_queue *queue);

@@ -5,15 +5,19 @@
 
 #include <errno.h>
 #include "net/memory/memory.h"
+#include "net/transport/eec.h"
 #include "net/transport/migration.h"
+#include "net/transport/pacing.h"
 #include "net/transport/port_view.h"
+#include "net/transport/rd_queue.h"
 #include "net/transport/report.h"
 #include "net/transport/responses.h"
 #include "net/transport/send_queue.h"
+#include "net/transport/shortcut.h"
 #include "wire/mtu.h"
 #include "wire/pkey.h"
 
-enum { TYPE_RC, TYPE_UC, TYPE_UD, TYPE_INI, TYPE_TGT, TYPE_COUNT };
+enum { TYPE_RC, TYPE_UC, TYPE_UD, TYPE_INI, TYPE_TGT, TYPE_RD, TYPE_EEC, TYPE_COUNT };
 
 struct transition {
 	bool is_valid;
@@ -34,6 +38,9 @@ enum {
 	RTS_RC = QP_HAS_SQ_PSN | QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY |
 		 QP_HAS_INITIATOR_DEPTH,
 	RTS_TGT = QP_HAS_SQ_PSN | QP_HAS_TIMEOUT,
+	/* The architecture has none, and Linux gives it to raw packets only; here whatever sends.
+	 */
+	RATE = QP_HAS_RATE_LIMIT,
 	LIVE_UC = QP_HAS_CURRENT_STATE | QP_HAS_ACCESS | MIGRATION,
 	LIVE_RC = LIVE_UC | QP_HAS_MIN_RNR_TIMER,
 	LIVE_UD = QP_HAS_CURRENT_STATE | QP_HAS_QKEY,
@@ -46,49 +53,65 @@ enum {
 		DRAINED_RC & ~(QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY | QP_HAS_INITIATOR_DEPTH),
 	DRAINED_UD = QP_HAS_PKEY_INDEX | QP_HAS_QKEY,
 	RTR_ALSO = ALTERNATE | QP_HAS_ACCESS | QP_HAS_PKEY_INDEX,
+	/* What is a connection's is the EE context's, what is a queue's is the RD queue pair's. */
+	INIT_RD = QP_HAS_ACCESS | QP_HAS_QKEY,
+	DRAINED_RD = INIT_RD | QP_HAS_MIN_RNR_TIMER,
+	LIVE_RD = QP_HAS_CURRENT_STATE | DRAINED_RD,
+	INIT_EEC = QP_HAS_PKEY_INDEX | QP_HAS_PORT,
+	RTR_EEC = RTR_RC & ~QP_HAS_MIN_RNR_TIMER,
+	RTR_EEC_ALSO = ALTERNATE | QP_HAS_PKEY_INDEX,
+	LIVE_EEC = QP_HAS_CURRENT_STATE | MIGRATION,
+	DRAINED_EEC = DRAINED_RC & ~(QP_HAS_ACCESS | QP_HAS_MIN_RNR_TIMER),
 };
 
 enum { STATE_COUNT = QP_ERROR + 1 };
 
 /* clang-format off */
-/* Rows: from; columns: to. Required and optional attributes for RC, UC, UD, XRC initiator and target. */
+/* Rows: from; columns: to. Required and optional attributes for RC, UC, UD, XRC initiator and
+ * target, RD and EE context. */
 static const struct transition transitions[STATE_COUNT][STATE_COUNT] = {
 	[QP_RESET] = {
 		[QP_RESET] = {true},
 		[QP_INIT] = {true, {{INIT_CONNECTED, 0}, {INIT_CONNECTED, 0}, {INIT_DATAGRAM, 0},
-				    {INIT_CONNECTED, 0}, {INIT_CONNECTED, 0}}},
+				    {INIT_CONNECTED, 0}, {INIT_CONNECTED, 0}, {INIT_RD, 0}, {INIT_EEC, 0}}},
 		[QP_ERROR] = {true},
 	},
 	[QP_INIT] = {
 		[QP_RESET] = {true},
 		[QP_INIT] = {true, {{0, INIT_CONNECTED}, {0, INIT_CONNECTED}, {0, INIT_DATAGRAM},
-				    {0, INIT_CONNECTED}, {0, INIT_CONNECTED}}},
+				    {0, INIT_CONNECTED}, {0, INIT_CONNECTED}, {0, INIT_RD}, {0, INIT_EEC}}},
 		[QP_RTR] = {true, {{RTR_RC, RTR_ALSO}, {RTR_UC, RTR_ALSO}, {0, DRAINED_UD},
-				   {RTR_UC, RTR_ALSO}, {RTR_RC, RTR_ALSO}}},
+				   {RTR_UC, RTR_ALSO}, {RTR_RC, RTR_ALSO},
+				   {QP_HAS_MIN_RNR_TIMER, INIT_RD}, {RTR_EEC, RTR_EEC_ALSO}}},
 		[QP_ERROR] = {true},
 	},
 	[QP_RTR] = {
 		[QP_RESET] = {true},
-		[QP_RTS] = {true, {{RTS_RC, LIVE_RC}, {QP_HAS_SQ_PSN, LIVE_UC}, {QP_HAS_SQ_PSN, LIVE_UD},
-				   {RTS_RC, LIVE_UC}, {RTS_TGT, LIVE_RC}}},
+		[QP_RTS] = {true, {{RTS_RC, LIVE_RC | RATE}, {QP_HAS_SQ_PSN, LIVE_UC | RATE},
+				   {QP_HAS_SQ_PSN, LIVE_UD | RATE}, {RTS_RC, LIVE_UC | RATE},
+				   {RTS_TGT, LIVE_RC}, {0, LIVE_RD}, {RTS_RC, LIVE_EEC}}},
 		[QP_ERROR] = {true},
 	},
 	[QP_RTS] = {
 		[QP_RESET] = {true},
-		[QP_RTS] = {true, {{0, LIVE_RC}, {0, LIVE_UC}, {0, LIVE_UD}, {0, LIVE_UC}, {0, LIVE_RC}}},
-		[QP_SQD] = {true, {{0, NOTIFY}, {0, NOTIFY}, {0, NOTIFY}, {0, NOTIFY}, {0, NOTIFY}}},
+		[QP_RTS] = {true, {{0, LIVE_RC | RATE}, {0, LIVE_UC | RATE}, {0, LIVE_UD | RATE},
+				   {0, LIVE_UC | RATE}, {0, LIVE_RC}, {0, LIVE_RD}, {0, LIVE_EEC}}},
+		[QP_SQD] = {true, {{0, NOTIFY}, {0, NOTIFY}, {0, NOTIFY}, {0, NOTIFY}, {0, NOTIFY},
+				   {0, NOTIFY}, {0, NOTIFY}}},
 		[QP_ERROR] = {true},
 	},
 	[QP_SQD] = {
 		[QP_RESET] = {true},
-		[QP_RTS] = {true, {{0, LIVE_RC}, {0, LIVE_UC}, {0, LIVE_UD}, {0, LIVE_UC}, {0, LIVE_RC}}},
+		[QP_RTS] = {true, {{0, LIVE_RC}, {0, LIVE_UC}, {0, LIVE_UD}, {0, LIVE_UC}, {0, LIVE_RC},
+				   {0, LIVE_RD}, {0, LIVE_EEC}}},
 		[QP_SQD] = {true, {{0, DRAINED_RC}, {0, DRAINED_UC}, {0, DRAINED_UD}, {0, DRAINED_INI},
-				   {0, DRAINED_TGT}}},
+				   {0, DRAINED_TGT}, {0, DRAINED_RD}, {0, DRAINED_EEC}}},
 		[QP_ERROR] = {true},
 	},
 	[QP_SQE] = {
 		[QP_RESET] = {true},
-		[QP_RTS] = {true, {{0, 0}, {0, QP_HAS_CURRENT_STATE | QP_HAS_ACCESS}, {0, LIVE_UD}}},
+		[QP_RTS] = {true, {{0, 0}, {0, QP_HAS_CURRENT_STATE | QP_HAS_ACCESS}, {0, LIVE_UD},
+				   {0, 0}, {0, 0}, {0, LIVE_RD}}},
 		[QP_ERROR] = {true},
 	},
 	[QP_ERROR] = {
@@ -102,7 +125,8 @@ static unsigned type_index(enum qp_type type)
 {
 	static const uint8_t indexes[] = {
 		[QP_RC] = TYPE_RC,	 [QP_UC] = TYPE_UC,	  [QP_UD] = TYPE_UD,
-		[QP_XRC_INI] = TYPE_INI, [QP_XRC_TGT] = TYPE_TGT,
+		[QP_XRC_INI] = TYPE_INI, [QP_XRC_TGT] = TYPE_TGT, [QP_RD] = TYPE_RD,
+		[QP_EEC] = TYPE_EEC,
 	};
 
 	return indexes[type];
@@ -116,8 +140,8 @@ static bool transition_allows(const struct qp *qp, enum qp_state to, uint32_t ma
 
 	if (!transition->is_valid)
 		return false;
-	/* A reliable queue pair is never in SQE, so there is nothing to return from. */
-	if (qp->state == QP_SQE && to == QP_RTS && qp_is_reliable(qp))
+	/* Of the reliable ones only RD is ever in SQE: the others have nothing to return from. */
+	if (qp->state == QP_SQE && to == QP_RTS && qp_is_reliable(qp) && qp->type != QP_RD)
 		return false;
 	if ((mask & required) != required)
 		return false;
@@ -187,6 +211,14 @@ static bool path_values_are_valid(const struct port_view *port, const struct qp_
 					     attributes->path_mtu_code <= port->mtu_code);
 }
 
+/* 0 is no limit, which has no bursts. */
+static bool rate_is_valid(const struct qp_attributes *attributes)
+{
+	if (attributes->rate_limit == 0)
+		return attributes->burst_bytes == 0 && attributes->typical_packet_bytes == 0;
+	return attributes->rate_limit >= RATE_LIMIT_MIN && attributes->rate_limit <= RATE_LIMIT_MAX;
+}
+
 static bool numbers_are_valid(const struct qp_ports *ports, const struct qp_attributes *attributes,
 			      uint32_t mask)
 {
@@ -206,6 +238,8 @@ static bool numbers_are_valid(const struct qp_ports *ports, const struct qp_attr
 		return false;
 	if ((mask & QP_HAS_RESPONDER_RESOURCES) &&
 	    attributes->responder_resources > ports->responder_resources_max)
+		return false;
+	if ((mask & QP_HAS_RATE_LIMIT) && !rate_is_valid(attributes))
 		return false;
 	return !(mask & QP_HAS_DESTINATION_QPN) || attributes->destination_qpn <= 0xffffff;
 }
@@ -255,7 +289,12 @@ static void store(struct qp *qp, const struct qp_ports *ports, const struct qp_a
 	STORE(QP_HAS_RESPONDER_RESOURCES, responder_resources);
 	STORE(QP_HAS_MIN_RNR_TIMER, min_rnr_timer);
 	STORE(QP_HAS_DESTINATION_QPN, destination_qpn);
+	STORE(QP_HAS_RATE_LIMIT, rate_limit);
+	STORE(QP_HAS_RATE_LIMIT, burst_bytes);
+	STORE(QP_HAS_RATE_LIMIT, typical_packet_bytes);
 #undef STORE
+	if (mask & QP_HAS_RATE_LIMIT)
+		pacing_restart(qp);
 	if (mask & QP_HAS_PORT)
 		qp->port = ports->views[from->port_number - 1];
 	if (mask & QP_HAS_PATH_MTU)
@@ -300,10 +339,11 @@ static void reset(struct qp *qp)
 		.queue = queue,
 		.retry_deadline = TIME_NEVER,
 		.rnr_deadline = TIME_NEVER,
+		.pacing_deadline = TIME_NEVER,
 	};
 	qp->responder = (struct responder){.taken = taken};
 	qp->own_receives.head = qp->own_receives.tail;
-	if (qp->type == QP_XRC_TGT)
+	if (qp->type == QP_XRC_TGT || qp->type == QP_EEC)
 		qp->receive_queue = NULL;
 	qp->attributes = (struct qp_attributes){0};
 	qp->port = NULL;
@@ -330,6 +370,15 @@ static void start_draining(struct qp *qp, uint32_t mask)
 	report_drain(qp);
 }
 
+/* Before everything else is forgotten. */
+static void leave_datagrams(struct qp *qp, time_ns now)
+{
+	if (qp->type == QP_RD)
+		rd_queue_leave(qp, now);
+	else if (qp->type == QP_EEC)
+		eec_stop(qp, now);
+}
+
 /* The one place where a modify changes the state. */
 static void enter(struct qp *qp, time_ns now, enum qp_state to, uint32_t mask)
 {
@@ -340,6 +389,8 @@ static void enter(struct qp *qp, time_ns now, enum qp_state to, uint32_t mask)
 		qp->answers_last_nak = false;
 		return;
 	}
+	if (to == QP_RESET)
+		leave_datagrams(qp, now);
 	qp->state = to;
 	if (to == QP_RESET)
 		reset(qp);
@@ -371,8 +422,14 @@ int qp_modify(struct qp *qp, time_ns now, const struct qp_ports *ports,
 		if (error)
 			return error;
 	}
+	shortcut_end(qp);
+	qp->express.changes = 0;
 	store(qp, ports, attributes, mask);
 	set_migration(qp, ports, attributes, mask);
 	enter(qp, now, to, mask);
+	if (qp->type == QP_RD)
+		rd_queue_advance(qp, now);
+	if (qp->type == QP_RD || qp->type == QP_EEC)
+		qp_settle(qp, now);
 	return 0;
 }

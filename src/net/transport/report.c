@@ -3,7 +3,11 @@
 #include "net/transport/report.h"
 
 #include <string.h>
+#include "net/transport/eec.h"
+#include "net/transport/inbound.h"
 #include "net/transport/qp.h"
+#include "net/transport/rd_queue.h"
+#include "net/transport/shortcut.h"
 
 static const uint8_t completed_opcodes[] = {
 	[SEND_RDMA_WRITE] = COMPLETED_WRITE,
@@ -22,7 +26,11 @@ static const uint8_t completed_opcodes[] = {
 
 static void deliver(struct qp *qp, enum queue_side side, const struct completion *completion)
 {
-	if (unlikely(!qp->environment->complete(qp, side, completion)))
+	if (likely(qp->environment->complete(qp, side, completion)))
+		return;
+	if (qp->type == QP_EEC)
+		qp->eec->overflowed = qp->eec->destination;
+	else
 		qp->has_failed_to_report = true;
 }
 
@@ -31,6 +39,10 @@ void report_send(struct qp *qp, time_ns now, enum completion_status status)
 	struct send_queue *queue = &qp->requester.queue;
 	const struct send_slot *slot = send_queue_slot(queue, queue->done++);
 
+	if (unlikely(qp->type == QP_EEC)) {
+		eec_request_done(qp, now);
+		return;
+	}
 	if (unlikely(slot->flags & SEND_BY_ADAPTER)) {
 		queue->head = queue->done;
 		if (!qp->environment->own_send_done(qp, now, slot->wr_id, status))
@@ -85,7 +97,7 @@ void report_receive(struct qp *qp, time_ns now, struct completion *completion)
 	if (!qp->responder.has_receive)
 		report_receive_take(qp);
 	completion->wr_id = report_receive_slot(qp)->wr_id;
-	completion->qpn = qp->qpn;
+	completion->qpn = inbound_qpn(qp);
 	completion->timestamp_ns = now;
 	qp->responder.has_receive = false;
 	if (!qp_is_shared(qp))
@@ -118,6 +130,7 @@ void report_flush_sends(struct qp *qp, time_ns now)
 	requester->oldest_psn = requester->next_psn;
 	requester->retry_deadline = TIME_NEVER;
 	requester->rnr_deadline = TIME_NEVER;
+	requester->pacing_deadline = TIME_NEVER;
 }
 
 void report_flush_receives(struct qp *qp, time_ns now)
@@ -134,9 +147,16 @@ void qp_enter_error(struct qp *qp, time_ns now)
 {
 	if (qp->state == QP_ERROR)
 		return;
+	shortcut_end(qp);
 	qp->state = QP_ERROR;
 	qp->attributes.is_draining = false;
 	qp->responder.ack_is_due = false;
+	if (qp->type == QP_EEC) {
+		eec_stop(qp, now);
+		return;
+	}
+	if (qp->type == QP_RD)
+		rd_queue_leave(qp, now);
 	report_flush_sends(qp, now);
 	report_flush_receives(qp, now);
 	if (qp_is_shared(qp))
@@ -145,8 +165,12 @@ void qp_enter_error(struct qp *qp, time_ns now)
 
 void report_send_failure(struct qp *qp, time_ns now, enum completion_status status)
 {
+	if (unlikely(qp->type == QP_EEC)) {
+		eec_request_failed(qp, now, status);
+		return;
+	}
 	report_send(qp, now, status);
-	if (qp_is_reliable(qp)) {
+	if (qp_is_reliable(qp) && qp->type != QP_RD) {
 		qp_enter_error(qp, now);
 		return;
 	}

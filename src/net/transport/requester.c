@@ -5,7 +5,9 @@
 #include "net/memory/memory.h"
 #include "net/transport/addressing.h"
 #include "net/transport/credits.h"
+#include "net/transport/eec.h"
 #include "net/transport/local_operation.h"
+#include "net/transport/pacing.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
 #include "net/transport/report.h"
@@ -53,12 +55,18 @@ static uint32_t slot_packets(const struct send_slot *slot, uint32_t mtu)
 	return (slot->byte_count + mtu - 1) / mtu;
 }
 
+uint32_t requester_slot_packets(const struct qp *qp, const struct send_slot *slot)
+{
+	return slot_packets(slot, outbound_mtu(qp));
+}
+
 /* Whether order, fences and the peer's resources let the next request begin. */
 static bool may_start(const struct qp *qp, const struct send_slot *slot)
 {
 	const struct requester *requester = &qp->requester;
 
-	if (qp->state != QP_RTS)
+	/* What a context has begun, it also ends. */
+	if (qp->state != QP_RTS && slot->opcode != SEND_RESYNC)
 		return false;
 	if (!qp_is_reliable(qp))
 		return true;
@@ -80,9 +88,13 @@ bool requester_is_ready(const struct qp *qp)
 	const struct requester *requester = &qp->requester;
 	const struct send_queue *queue = &requester->queue;
 
-	if (requester->cursor == queue->tail || requester->rnr_deadline != TIME_NEVER)
+	if (requester->cursor == queue->tail || requester->rnr_deadline != TIME_NEVER ||
+	    unlikely(requester->pacing_deadline != TIME_NEVER))
 		return false;
 	if (qp->state != QP_RTS && qp->state != QP_SQD)
+		return false;
+	if (unlikely(requester->hold) && requester->cursor == queue->started &&
+	    (requester->hold == HOLD_ALL || requester->cursor != queue->done))
 		return false;
 
 	const struct send_slot *slot = send_queue_slot(queue, requester->cursor);
@@ -143,14 +155,15 @@ static enum completion_status resolve_sges(const struct qp *qp, struct send_slot
 }
 
 /* Why this request can't be sent, before any byte of it is touched. */
-static enum completion_status slot_fault(const struct qp *qp, struct send_slot *slot)
+enum completion_status requester_slot_fault(const struct qp *qp, struct send_slot *slot)
 {
 	if (slot->fault)
 		return slot->fault;
 	if (qp->type == QP_UD && slot->byte_count > outbound_mtu(qp))
 		return COMPLETION_LOCAL_LENGTH;
 	if (send_slot_is_answered(slot) && qp->attributes.initiator_depth == 0)
-		return COMPLETION_LOCAL_QP_OPERATION;
+		return qp->type == QP_EEC ? COMPLETION_LOCAL_EEC_OPERATION
+					  : COMPLETION_LOCAL_QP_OPERATION;
 	if (slot->opcode == SEND_ATOMIC_WRITE && slot->byte_count != ATOMIC_BYTES)
 		return COMPLETION_LOCAL_LENGTH;
 	if (slot->opcode == SEND_FLUSH && slot->byte_count)
@@ -160,12 +173,12 @@ static enum completion_status slot_fault(const struct qp *qp, struct send_slot *
 	return resolve_sges(qp, slot);
 }
 
-static void start(struct qp *qp, struct send_slot *slot)
+void requester_start(struct qp *qp, struct send_slot *slot)
 {
 	struct requester *requester = &qp->requester;
 
 	slot->first_psn = requester->next_psn;
-	slot->packet_count = slot_packets(slot, outbound_mtu(qp));
+	slot->packet_count = requester_slot_packets(qp, slot);
 	requester->queue.started++;
 	credits_use(qp, slot);
 	if (send_slot_is_answered(slot))
@@ -212,8 +225,10 @@ static uint32_t build_message(const struct qp *qp, struct send_slot *slot, uint3
 	bth->opcode = starts ? (ends ? opcodes->only : opcodes->first)
 			     : (ends ? opcodes->last : opcodes->middle);
 	bth->solicited = ends && (slot->flags & SEND_SOLICITED) && may_be_solicited(slot->opcode);
+	/* What is paced may stop after any packet, for longer than the peer's answer may take. */
 	bth->ack_request = qp_is_reliable(qp) &&
-			   (ends || index / PACKETS_PER_ACK != (index + count) / PACKETS_PER_ACK);
+			   (ends || qp->attributes.rate_limit ||
+			    index / PACKETS_PER_ACK != (index + count) / PACKETS_PER_ACK);
 	ret_packet->packet_count = count;
 	ret_packet->immediate = slot->immediate_or_rkey;
 	ret_packet->invalidate_rkey = slot->immediate_or_rkey;
@@ -281,6 +296,13 @@ static uint32_t build_placement(struct send_slot *slot, struct packet *ret_packe
 	return 1;
 }
 
+static uint32_t build_resync(struct packet *ret_packet)
+{
+	ret_packet->bth.opcode = OPCODE_RESYNC;
+	ret_packet->bth.ack_request = true;
+	return 1;
+}
+
 static void address_request(const struct qp *qp, const struct send_slot *slot,
 			    struct packet *ret_packet)
 {
@@ -288,6 +310,8 @@ static void address_request(const struct qp *qp, const struct send_slot *slot,
 		packet_address(qp, &qp->attributes.address, qp->attributes.destination_qpn,
 			       ret_packet);
 		ret_packet->xrc_srqn = slot->remote_srqn;
+		if (unlikely(qp->type == QP_EEC))
+			eec_address_request(qp, ret_packet);
 		return;
 	}
 	packet_address(qp, &slot->address, datagram_destination(slot), ret_packet);
@@ -308,10 +332,35 @@ static void build(const struct qp *qp, struct send_slot *slot, uint32_t train_by
 		*ret_psn_count = build_atomic(slot, ret_packet);
 	else if (unlikely(send_slot_is_placement(slot)))
 		*ret_psn_count = build_placement(slot, ret_packet);
+	else if (unlikely(slot->opcode == SEND_RESYNC))
+		*ret_psn_count = build_resync(ret_packet);
 	else
 		*ret_psn_count = build_message(qp, slot, train_bytes_max, ret_packet);
 	ret_packet->bth.opcode |= qp_transport(qp);
 	ret_packet->bth.psn = psn_add(slot->first_psn, qp->requester.cursor_packet);
+}
+
+/* Of the packet at the cursor. */
+static uint32_t next_payload_bytes(const struct qp *qp, const struct send_slot *slot)
+{
+	uint32_t mtu = outbound_mtu(qp);
+	uint32_t rest = slot->byte_count - qp->requester.cursor_packet * mtu;
+
+	if (send_slot_is_read_or_atomic(slot))
+		return 0;
+	return rest < mtu ? rest : mtu;
+}
+
+static void build_paced(struct qp *qp, time_ns now, struct send_slot *slot,
+			uint32_t train_bytes_max, struct packet *ret_packet,
+			uint32_t *ret_psn_count)
+{
+	if (likely(!qp->attributes.rate_limit)) {
+		build(qp, slot, train_bytes_max, ret_packet, ret_psn_count);
+		return;
+	}
+	build(qp, slot, pacing_train_bytes(qp, now, train_bytes_max), ret_packet, ret_psn_count);
+	pacing_charge(qp, now, ret_packet);
 }
 
 static void advance(struct qp *qp, time_ns now, const struct send_slot *slot, uint32_t psn_count)
@@ -369,16 +418,19 @@ unsigned requester_transmit(struct qp *qp, time_ns now, unsigned packets_max,
 			continue;
 		}
 		if (slot != checked)
-			slot->fault = (uint8_t)slot_fault(qp, slot);
+			slot->fault = (uint8_t)requester_slot_fault(qp, slot);
 		checked = slot;
 		if (unlikely(slot->fault)) {
 			if (requester->cursor == requester->queue.done)
 				report_send_failure(qp, now, slot->fault);
 			break;
 		}
+		if (unlikely(qp->attributes.rate_limit) &&
+		    !pacing_allows(qp, now, next_payload_bytes(qp, slot)))
+			break;
 		if (requester->cursor == requester->queue.started)
-			start(qp, slot);
-		build(qp, slot, train_bytes_max, &ret_packets[count], &psn_count);
+			requester_start(qp, slot);
+		build_paced(qp, now, slot, train_bytes_max, &ret_packets[count], &psn_count);
 		count++;
 		advance(qp, now, slot, psn_count);
 	}

@@ -6,10 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/time.h"
+#include "net/transport/completion.h"
 #include "wire/packet.h"
 
 struct qp;
 struct qp_route;
+struct send_slot;
 
 /* Whether requester_transmit would do something now. */
 bool requester_is_ready(const struct qp *qp);
@@ -21,5 +23,13 @@ void requester_route(const struct qp *qp, struct qp_route *ret_route);
  * elsewhere. */
 unsigned requester_transmit(struct qp *qp, time_ns now, unsigned packets_max,
 			    uint32_t train_bytes_max, struct packet ret_packets[]);
+
+/* Of a request, for those that do not become packets (net/transport/shortcut.h) as well. */
+
+/* Why it can't be sent; leaves in the slot's spans where its bytes are. */
+enum completion_status requester_slot_fault(const struct qp *qp, struct send_slot *slot);
+uint32_t requester_slot_packets(const struct qp *qp, const struct send_slot *slot);
+/* Gives it its PSNs. */
+void requester_start(struct qp *qp, struct send_slot *slot);
 
 #endif

@@ -5,15 +5,22 @@
 #include "net/transport/duplicates.h"
 #include "net/transport/inbound.h"
 #include "net/transport/qp.h"
+#include "net/transport/rd_responder.h"
 #include "net/transport/report.h"
 #include "net/transport/responses.h"
+#include "net/transport/shortcut.h"
 #include "wire/packet.h"
 
-static enum verdict check_psn(const struct qp *qp, struct inbound *inbound)
+static enum verdict check_psn(struct qp *qp, struct inbound *inbound)
 {
 	int32_t ahead = psn_distance(qp->responder.expected_psn, inbound->packet->bth.psn);
 
 	if (likely(ahead == 0))
+		return VERDICT_ACCEPT;
+	/* What seems to be missing may have come past the packets. */
+	if (qp->responder.placed && shortcut_catch_up(qp))
+		ahead = psn_distance(qp->responder.expected_psn, inbound->packet->bth.psn);
+	if (ahead == 0)
 		return VERDICT_ACCEPT;
 	if (ahead > 0)
 		return VERDICT_AHEAD;
@@ -27,6 +34,8 @@ static enum verdict validate(struct qp *qp, struct inbound *inbound)
 {
 	enum verdict verdict = check_psn(qp, inbound);
 
+	if (verdict == VERDICT_ACCEPT && unlikely(qp->type == QP_EEC))
+		verdict = rd_check_destination(qp, inbound);
 	if (verdict == VERDICT_ACCEPT)
 		verdict = inbound_check_sequence(qp, inbound);
 	if (verdict == VERDICT_ACCEPT)
@@ -56,6 +65,8 @@ static const struct fatal_fault fatal_faults[] = {
 	[VERDICT_LOCAL_PROTECTION] = {NAK_REMOTE_OPERATIONAL, COMPLETION_LOCAL_PROTECTION,
 				      QP_EVENT_FATAL},
 	[VERDICT_INVALIDATE_REFUSED] = {-1, COMPLETION_LOCAL_QP_OPERATION, QP_EVENT_FATAL},
+	[VERDICT_INVALID_RD_REQUEST] = {NAK_INVALID_RD_REQUEST, COMPLETION_REMOTE_ABORTED,
+					QP_EVENT_REQUEST_ERROR},
 };
 
 /* Whether a receive request tells of the fault: the one that the message holds, or that this packet
@@ -75,6 +86,10 @@ static void break_connection(struct qp *qp, time_ns now, const struct inbound *i
 {
 	const struct fatal_fault *fault = &fatal_faults[verdict];
 
+	if (unlikely(qp->type == QP_EEC)) {
+		rd_fault(qp, now, inbound, verdict, (unsigned)fault->nak);
+		return;
+	}
 	if (has_receive_to_blame(qp, inbound, verdict))
 		report_receive_error(qp, now, (enum completion_status)fault->status);
 	else
@@ -135,6 +150,11 @@ void responder_receive(struct qp *qp, time_ns now, const struct packet *packet)
 		/* Not gated: each try of the expected packet gets its answer. */
 		responses_nak(qp, qp->responder.expected_psn,
 			      aeth_syndrome(AETH_RNR_NAK, qp->attributes.min_rnr_timer));
+		if (unlikely(qp->type == QP_EEC))
+			rd_refuse(qp, qp->responder.nak_syndrome);
+		break;
+	case VERDICT_STILL_REFUSED:
+		rd_refuse_again(qp);
 		break;
 	case VERDICT_BAD_SEQUENCE:
 	case VERDICT_INVALID_REQUEST:
@@ -142,6 +162,7 @@ void responder_receive(struct qp *qp, time_ns now, const struct packet *packet)
 	case VERDICT_REMOTE_ACCESS:
 	case VERDICT_LOCAL_PROTECTION:
 	case VERDICT_INVALIDATE_REFUSED:
+	case VERDICT_INVALID_RD_REQUEST:
 		break_connection(qp, now, &inbound, verdict);
 		break;
 	}

@@ -7,7 +7,10 @@
 #include "net/memory/memory.h"
 #include "net/transport/addressing.h"
 #include "net/transport/credits.h"
+#include "net/transport/eec.h"
+#include "net/transport/inbound.h"
 #include "net/transport/qp.h"
+#include "net/transport/rd_responder.h"
 #include "net/transport/report.h"
 
 /* The n-th newest saved request, from 1. */
@@ -67,6 +70,10 @@ static void save(struct qp *qp, const struct saved_request *request)
 	struct responder *responder = &qp->responder;
 
 	responder->saved[responder->saved_tail] = *request;
+	if (unlikely(qp->type == QP_EEC)) {
+		responder->saved[responder->saved_tail].rd_source_qpn = qp->eec->peer_qpn;
+		responder->saved[responder->saved_tail].rd_qpn = inbound_qpn(qp);
+	}
 	responder->saved_tail = (uint8_t)((responder->saved_tail + 1) % responder->saved_count);
 	if (responder->saved_pending < responder->saved_count)
 		responder->saved_pending++;
@@ -137,12 +144,19 @@ const struct saved_request *responses_first_after(const struct qp *qp, struct ps
 const struct protection_domain *responses_domain(const struct qp *qp,
 						 const struct saved_request *saved)
 {
+	if (unlikely(qp->type == QP_EEC))
+		return rd_saved_domain(qp, saved->rd_qpn);
 	if (likely(qp->type != QP_XRC_TGT))
 		return qp->pd;
 
 	const struct receive_queue *queue = qp->environment->find_xrc_queue(qp, saved->xrc_srqn);
 
 	return queue ? queue->pd : NULL;
+}
+
+uint32_t responses_qpn(const struct qp *qp, const struct saved_request *saved)
+{
+	return unlikely(qp->type == QP_EEC) ? saved->rd_qpn : qp->qpn;
 }
 
 /* Answered requests at the front of those pending are not pending. */
@@ -207,6 +221,10 @@ static void open_response(const struct qp *qp, uint8_t opcode, struct psn psn, u
 	ret_packet->bth.opcode = qp_transport(qp) | opcode;
 	ret_packet->bth.psn = psn;
 	ret_packet->aeth = (struct aeth){.syndrome = syndrome, .msn = qp->responder.msn};
+	if (unlikely(qp->type == QP_EEC)) {
+		ret_packet->bth.destination_qpn = qp->eec->peer_qpn;
+		ret_packet->rdeth_eecn = qp->attributes.destination_qpn;
+	}
 }
 
 /* The region went away between the request and this part of its answer. */
@@ -219,6 +237,8 @@ static void refuse_read(struct qp *qp, time_ns now, struct saved_request *saved,
 		return;
 	qp->responder.saved_pending = 0;
 	responses_nak(qp, psn, aeth_syndrome(AETH_NAK, NAK_REMOTE_ACCESS));
+	if (unlikely(qp->type == QP_EEC))
+		return;
 	qp->answers_last_nak = true;
 	qp->environment->event(qp, QP_EVENT_ACCESS_ERROR);
 	qp_enter_error(qp, now);
@@ -244,9 +264,9 @@ static bool answer_read(struct qp *qp, time_ns now, struct saved_request *saved,
 	uint8_t *bytes = NULL;
 
 	if (byte_count &&
-	    memory_resolve_remote(qp->environment->memory, responses_domain(qp, saved), qp->qpn,
-				  saved->rkey, saved->address + offset, byte_count,
-				  ACCESS_REMOTE_READ, &bytes) != MEMORY_OK) {
+	    memory_resolve_remote(qp->environment->memory, responses_domain(qp, saved),
+				  responses_qpn(qp, saved), saved->rkey, saved->address + offset,
+				  byte_count, ACCESS_REMOTE_READ, &bytes) != MEMORY_OK) {
 		refuse_read(qp, now, saved, psn);
 		return false;
 	}
@@ -262,6 +282,9 @@ static bool answer(struct qp *qp, time_ns now, uint32_t train_bytes_max, struct 
 	struct responder *responder = &qp->responder;
 	struct saved_request *saved = newest(responder, responder->saved_pending);
 
+	/* ACKs that come after it are for the same one: the next message waits for them. */
+	if (unlikely(qp->type == QP_EEC))
+		qp->eec->peer_qpn = saved->rd_source_qpn;
 	if (saved->is_atomic) {
 		open_response(qp, OPCODE_ATOMIC_ACKNOWLEDGE, saved->first_psn, credits_syndrome(qp),
 			      ret_packet);

@@ -34,6 +34,9 @@ struct saved_request *responses_find(const struct qp *qp, struct psn psn);
 const struct protection_domain *responses_domain(const struct qp *qp,
 						 const struct saved_request *saved);
 
+/* The queue pair that it was for. */
+uint32_t responses_qpn(const struct qp *qp, const struct saved_request *saved);
+
 /* Answers it again from this packet on. */
 void responses_repeat(struct qp *qp, struct saved_request *saved, uint32_t first_packet);
 

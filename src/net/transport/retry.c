@@ -2,8 +2,10 @@
 /* The requester's timers and retries (vol 1, chapter 9). */
 #include "net/transport/retry.h"
 
+#include "net/transport/eec.h"
 #include "net/transport/migration.h"
 #include "net/transport/qp.h"
+#include "net/transport/rd_queue.h"
 #include "net/transport/report.h"
 
 enum { RNR_RETRY_FOREVER = 7 };
@@ -22,7 +24,7 @@ time_ns rnr_time(unsigned code)
 
 /* The timer is moved forward only when it fires, since nearly every response would move it
  * otherwise. */
-static void arm(struct qp *qp, time_ns deadline)
+void retry_wake_at(struct qp *qp, time_ns deadline)
 {
 	if (!timer_is_armed(&qp->timer) || deadline < qp->timer.deadline)
 		timer_queue_arm(qp->environment->timers, &qp->timer, deadline);
@@ -34,12 +36,18 @@ static void restart(struct qp *qp, time_ns now)
 	if (qp->attributes.timeout == 0)
 		return;
 	qp->requester.retry_deadline = now + time_from_code(qp->attributes.timeout);
-	arm(qp, qp->requester.retry_deadline);
+	retry_wake_at(qp, qp->requester.retry_deadline);
 }
 
 void retry_watch(struct qp *qp, time_ns now)
 {
 	if (qp->requester.retry_deadline == TIME_NEVER)
+		restart(qp, now);
+}
+
+void retry_date(struct qp *qp, time_ns now)
+{
+	if (qp->requester.retry_deadline == RETRY_UNDATED)
 		restart(qp, now);
 }
 
@@ -109,20 +117,36 @@ void retry_from(struct qp *qp, time_ns now, struct psn psn)
 	retry_move_cursor(qp, psn);
 }
 
+/* Of an EE context: the message is the source's, and so is the count of its tries. */
+static struct requester *counting_requester(struct qp *qp)
+{
+	if (likely(qp->type != QP_EEC))
+		return &qp->requester;
+	return qp->eec->source ? &qp->eec->source->qp->requester : NULL;
+}
+
 void retry_after_rnr(struct qp *qp, time_ns now, struct psn psn, unsigned rnr_code)
 {
 	struct requester *requester = &qp->requester;
+	struct requester *counting = counting_requester(qp);
 
+	/* A RESYNC needs no receive request. */
+	if (unlikely(!counting))
+		return;
 	if (qp->attributes.rnr_retry != RNR_RETRY_FOREVER) {
-		if (requester->rnr_retries_left == 0) {
+		if (counting->rnr_retries_left == 0) {
 			report_send_failure(qp, now, COMPLETION_RNR_RETRY_EXCEEDED);
 			return;
 		}
-		requester->rnr_retries_left--;
+		counting->rnr_retries_left--;
+	}
+	if (unlikely(qp->type == QP_EEC)) {
+		eec_request_not_ready(qp, now, rnr_time(rnr_code));
+		return;
 	}
 	requester->retry_deadline = TIME_NEVER;
 	requester->rnr_deadline = now + rnr_time(rnr_code);
-	arm(qp, requester->rnr_deadline);
+	retry_wake_at(qp, requester->rnr_deadline);
 	retry_move_cursor(qp, psn);
 }
 
@@ -139,6 +163,8 @@ void retry_expire(struct qp *qp, time_ns now)
 
 	if (requester->rnr_deadline <= now)
 		requester->rnr_deadline = TIME_NEVER;
+	if (requester->pacing_deadline <= now)
+		requester->pacing_deadline = TIME_NEVER;
 	if (requester->retry_deadline <= now && is_underway(qp, now)) {
 		restart(qp, now);
 	} else if (requester->retry_deadline <= now) {
@@ -148,6 +174,7 @@ void retry_expire(struct qp *qp, time_ns now)
 
 	time_ns next = time_earlier(requester->rnr_deadline, requester->retry_deadline);
 
+	next = time_earlier(next, requester->pacing_deadline);
 	if (next != TIME_NEVER)
-		arm(qp, next);
+		retry_wake_at(qp, next);
 }

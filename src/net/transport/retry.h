@@ -11,8 +11,13 @@ struct qp;
 /* The time that an RNR NAK's code means. */
 time_ns rnr_time(unsigned code);
 
+/* A retry deadline that is to be set as soon as somebody knows the time. */
+#define RETRY_UNDATED (TIME_NEVER - 1)
+
 /* Requests are on the wire: something must come back in time. */
 void retry_watch(struct qp *qp, time_ns now);
+/* If its deadline is undated, this is the time. */
+void retry_date(struct qp *qp, time_ns now);
 
 /* A response brought the requester forward: full counts again, and the time begins anew for what is
  * still outstanding. */
@@ -29,6 +34,9 @@ void retry_move_cursor(struct qp *qp, struct psn psn);
 
 /* Where the cursor stands. */
 struct psn retry_cursor_psn(const struct qp *qp);
+
+/* retry_expire is wanted then, or earlier. */
+void retry_wake_at(struct qp *qp, time_ns deadline);
 
 /* A timer of this queue pair is due. */
 void retry_expire(struct qp *qp, time_ns now);

@@ -38,9 +38,17 @@ struct send_slot {
 			uint8_t flush_placement;
 			uint8_t flush_selectivity;
 		};
+		struct {
+			uint64_t rd_operands[2]; /* one of the others */
+			uint32_t rd_qpn;
+			uint32_t rd_qkey;
+		};
 	};
 	uint32_t remote_key;
-	uint32_t remote_srqn; /* XRC */
+	union {
+		uint32_t remote_srqn; /* XRC */
+		uint32_t eecn;	      /* RD */
+	};
 	uint32_t immediate_or_rkey;
 	uint32_t byte_count;
 	struct psn first_psn;  /* from its start on */
@@ -93,9 +101,9 @@ void send_queue_lend(struct send_queue *queue, void *memory);
 /* Forgets what is in it. */
 void send_queue_clear(struct send_queue *queue);
 
-/* Copies the request, and inline bytes, into the next slot; datagram says which half of the union
- * it has. -EINVAL: SGE count or inline size; -ENOMEM: full. */
-enum send_addressing { SEND_CONNECTED, SEND_DATAGRAM };
+/* Copies the request, and inline bytes, into the next slot; the addressing says which part of the
+ * union it has. -EINVAL: SGE count or inline size; -ENOMEM: full. */
+enum send_addressing { SEND_CONNECTED, SEND_DATAGRAM, SEND_BY_EEC };
 MUST_USE int send_queue_post(struct send_queue *queue, const struct send_request *request,
 			     enum send_addressing addressing);
 

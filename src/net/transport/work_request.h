@@ -28,6 +28,7 @@ enum send_opcode {
 	SEND_TSO = 10,
 	SEND_FLUSH = 14,
 	SEND_ATOMIC_WRITE = 15,
+	SEND_RESYNC = 16, /* an EE context's own; no consumer can post it */
 };
 
 enum send_flag { SEND_FENCE = 1, SEND_SIGNALED = 2, SEND_SOLICITED = 4, SEND_INLINE = 8 };
@@ -62,6 +63,7 @@ struct send_request {
 	const struct protection_domain *address_pd;
 	uint32_t remote_qpn;
 	uint32_t remote_qkey;
+	uint32_t eecn; /* RD only: the local EE context to use */
 	uint32_t sge_count;
 	const struct sge
 		*sges; /* with SEND_INLINE the bytes are copied while posting and keys ignored */

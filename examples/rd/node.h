@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One end of the examples for Reliable Datagram: a device, one RD queue pair, and EE contexts to
+ * the other nodes. */
+#ifndef SOFTIB_EXAMPLES_RD_NODE_H
+#define SOFTIB_EXAMPLES_RD_NODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <softib/verbs.h>
+
+enum { NODES_MAX = 64, NODE_QKEY = 0x11111111 };
+
+struct options {
+	const char *device_name; /* NULL: the first */
+	const char *server_name; /* NULL: be the server */
+	int tcp_port;
+	int ib_port;
+	uint32_t message_bytes;
+	enum ibv_mtu mtu;
+	unsigned receive_depth;
+	unsigned iterations;
+	int sl;
+	int gid_index; /* -1: no global route */
+	bool uses_events;
+	bool validates;
+	unsigned node_count; /* of the exchange; 0: two nodes that play ping-pong */
+	unsigned rank;
+};
+
+/* What a node must know of another to reach it. */
+struct node_address {
+	uint32_t lid;
+	uint32_t qpn;
+	uint32_t psn;
+	uint32_t eecns[NODES_MAX]; /* of its context for each rank */
+	uint64_t memory;	   /* of its slots, and their key: all may be written and read */
+	uint32_t rkey;
+	union ibv_gid gid;
+};
+
+struct node {
+	struct options options;
+	struct ibv_context *context;
+	struct ibv_comp_channel *channel; /* NULL: polls */
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+	struct ibv_cq *cq;
+	struct softib_rdd *rdd;
+	struct ibv_qp *qp;
+	struct softib_eec *eecs[NODES_MAX]; /* by rank; NULL for itself */
+	struct node_address address;
+	uint8_t *bytes; /* slot_count receive slots, then slot_count send slots */
+	unsigned slot_count;
+	unsigned events_taken;
+};
+
+/* All of these say what went wrong and return nonzero, or NULL. */
+int node_open(struct node *node, unsigned node_count, unsigned rank, unsigned slot_count);
+/* To a node whose address came from elsewhere. */
+int node_connect(struct node *node, unsigned rank, unsigned own_rank,
+		 const struct node_address *remote);
+int node_close(struct node *node);
+
+uint8_t *node_receive_slot(const struct node *node, unsigned slot);
+uint8_t *node_send_slot(const struct node *node, unsigned slot);
+
+/* wr_id of a receive is its slot, of a send slot_count and more. */
+int node_post_receive(struct node *node, unsigned slot);
+int node_post_send(struct node *node, unsigned slot, unsigned rank, uint32_t remote_qpn);
+/* Waits until there is one, by polling or by an event. */
+int node_wait(struct node *node, struct softib_wc *ret_wc);
+
+void node_print_address(const char *whose, const struct node_address *address, uint32_t eecn);
+
+#endif

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * softib-rd-pingpong: two nodes that send a message back and forth by Reliable Datagram, in the
+ * manner of ibv_rc_pingpong; or, with -N, many nodes that all send to all, each with one queue
+ * pair.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "node.h"
+#include "rendezvous.h"
+
+static void usage(const char *program)
+{
+	printf("Usage:\n"
+	       "  %s            start a server and wait for connection\n"
+	       "  %s <host>     connect to server at <host>\n"
+	       "\n"
+	       "Options:\n"
+	       "  -p, --port=<port>      listen on/connect to port <port> (default 18515)\n"
+	       "  -d, --ib-dev=<dev>     use IB device <dev> (default first device found)\n"
+	       "  -i, --ib-port=<port>   use port <port> of IB device (default 1)\n"
+	       "  -s, --size=<size>      size of message to exchange (default 4096)\n"
+	       "  -m, --mtu=<size>       path MTU (default 1024)\n"
+	       "  -r, --rx-depth=<dep>   number of receives to post at a time (default 500)\n"
+	       "  -n, --iters=<iters>    number of exchanges (default 1000)\n"
+	       "  -l, --sl=<sl>          service level value\n"
+	       "  -e, --events           sleep on CQ events (default poll)\n"
+	       "  -g, --gid-idx=<gid index> local port gid index\n"
+	       "  -c, --chk              validate received buffer\n"
+	       "  -N, --nodes=<count>    so many nodes, and all send to all; <iters> rounds\n"
+	       "  -R, --rank=<rank>      which of them this is; 0 is the server\n",
+	       program, program);
+}
+
+static enum ibv_mtu mtu_from(const char *text)
+{
+	switch (strtol(text, NULL, 0)) {
+	case 256:
+		return IBV_MTU_256;
+	case 512:
+		return IBV_MTU_512;
+	case 1024:
+		return IBV_MTU_1024;
+	case 2048:
+		return IBV_MTU_2048;
+	case 4096:
+		return IBV_MTU_4096;
+	default:
+		return (enum ibv_mtu)0;
+	}
+}
+
+static const struct option long_options[] = {
+	{"port", 1, NULL, 'p'},	   {"ib-dev", 1, NULL, 'd'}, {"ib-port", 1, NULL, 'i'},
+	{"size", 1, NULL, 's'},	   {"mtu", 1, NULL, 'm'},    {"rx-depth", 1, NULL, 'r'},
+	{"iters", 1, NULL, 'n'},   {"sl", 1, NULL, 'l'},     {"events", 0, NULL, 'e'},
+	{"gid-idx", 1, NULL, 'g'}, {"chk", 0, NULL, 'c'},    {"nodes", 1, NULL, 'N'},
+	{"rank", 1, NULL, 'R'},	   {"help", 0, NULL, 'h'},   {0},
+};
+
+/* Nonzero: the letter is none of these, or its value is bad. */
+static int take_option(struct options *options, int letter, const char *value)
+{
+	long number = value ? strtol(value, NULL, 0) : 0;
+
+	switch (letter) {
+	case 'p':
+		options->tcp_port = (int)number;
+		return number < 0 || number > 65535;
+	case 'd':
+		options->device_name = value;
+		return 0;
+	case 'i':
+		options->ib_port = (int)number;
+		return number < 1 || number > 255;
+	case 's':
+		options->message_bytes = (uint32_t)number;
+		return number < 1 || number > 1 << 30;
+	case 'm':
+		options->mtu = mtu_from(value);
+		return !options->mtu;
+	case 'r':
+		options->receive_depth = (unsigned)number;
+		return number < 1 || number > 4096;
+	case 'n':
+		options->iterations = (unsigned)number;
+		return number < 1;
+	case 'l':
+		options->sl = (int)number;
+		return number < 0 || number > 15;
+	case 'e':
+		options->uses_events = true;
+		return 0;
+	case 'g':
+		options->gid_index = (int)number;
+		return number < 0;
+	case 'c':
+		options->validates = true;
+		return 0;
+	case 'N':
+		options->node_count = (unsigned)number;
+		return number < 2 || number > NODES_MAX;
+	case 'R':
+		options->rank = (unsigned)number;
+		return number < 0 || number >= NODES_MAX;
+	default:
+		return 1;
+	}
+}
+
+static int read_options(int argc, char **argv, struct options *ret_options)
+{
+	int letter;
+
+	*ret_options = (struct options){
+		.tcp_port = 18515,
+		.ib_port = 1,
+		.message_bytes = 4096,
+		.mtu = IBV_MTU_1024,
+		.receive_depth = 500,
+		.iterations = 1000,
+		.gid_index = -1,
+	};
+	while ((letter = getopt_long(argc, argv, "p:d:i:s:m:r:n:l:eg:cN:R:h", long_options,
+				     NULL)) != -1)
+		if (take_option(ret_options, letter, optarg))
+			return 1;
+	if (optind == argc - 1)
+		ret_options->server_name = argv[optind];
+	else if (optind < argc)
+		return 1;
+	if (!ret_options->node_count)
+		ret_options->rank = ret_options->server_name ? 1 : 0;
+	else if (ret_options->rank >= ret_options->node_count ||
+		 (ret_options->rank != 0) != (ret_options->server_name != NULL))
+		return 1;
+	return 0;
+}
+
+static void print_result(const struct node *node, double seconds, double bytes)
+{
+	printf("%.0f bytes in %.2f seconds = %.2f Mbit/sec\n", bytes, seconds,
+	       bytes * 8. / 1000000. / seconds);
+	printf("%u iters in %.2f seconds = %.2f usec/iter\n", node->options.iterations, seconds,
+	       seconds * 1000000. / node->options.iterations);
+}
+
+static double now_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Every byte says who sent it and when, so that a wrong or stale one shows. */
+static void fill(uint8_t *bytes, uint32_t byte_count, unsigned rank, unsigned round)
+{
+	for (uint32_t i = 0; i < byte_count; i++)
+		bytes[i] = (uint8_t)(i * 31 + rank * 7 + round);
+}
+
+static int check(const uint8_t *bytes, uint32_t byte_count, unsigned rank, unsigned round)
+{
+	for (uint32_t i = 0; i < byte_count; i++)
+		if (bytes[i] != (uint8_t)(i * 31 + rank * 7 + round)) {
+			printf("invalid data in byte %u of message %u from node %u\n", i, round,
+			       rank);
+			return 1;
+		}
+	return 0;
+}
+
+/* --- two nodes --- */
+
+static int send_next(struct node *node, const struct node_address *remote, unsigned peer,
+		     unsigned round)
+{
+	if (node->options.validates)
+		fill(node_send_slot(node, 0), node->options.message_bytes, node->options.rank,
+		     round);
+	return node_post_send(node, 0, peer, remote->qpn);
+}
+
+/* The client begins; each answers what it gets. */
+static int play(struct node *node, const struct node_address *remote)
+{
+	unsigned peer = !node->options.rank;
+	unsigned sent = 0, received = 0, completed = 0;
+
+	if (node->options.rank && send_next(node, remote, peer, sent++))
+		return 1;
+	while (received < node->options.iterations || completed < node->options.iterations) {
+		struct softib_wc wc;
+
+		if (node_wait(node, &wc))
+			return 1;
+		if (wc.wc.wr_id >= node->slot_count) {
+			completed++;
+		} else {
+			unsigned slot = (unsigned)wc.wc.wr_id;
+
+			if (wc.wc.src_qp != remote->qpn ||
+			    wc.eec_num != node->eecs[peer]->eec_num) {
+				fprintf(stderr, "a message from a stranger\n");
+				return 1;
+			}
+			if (node->options.validates &&
+			    check(node_receive_slot(node, slot), wc.wc.byte_len, peer, received))
+				return 1;
+			received++;
+			if (node_post_receive(node, slot))
+				return 1;
+		}
+		/* The send slot is free again once its message is acknowledged. */
+		if (sent == completed && sent < node->options.iterations &&
+		    sent < received + node->options.rank && send_next(node, remote, peer, sent++))
+			return 1;
+	}
+	return 0;
+}
+
+static int ping_pong(struct node *node)
+{
+	struct node_address addresses[NODES_MAX];
+	struct rendezvous rendezvous;
+	unsigned rank = node->options.rank;
+
+	if (node_open(node, 2, rank, node->options.receive_depth))
+		return 1;
+	for (unsigned slot = 0; slot < node->slot_count; slot++)
+		if (node_post_receive(node, slot))
+			return 1;
+	node_print_address("local", &node->address, node->address.eecns[!rank]);
+	fflush(stdout);
+	if (rendezvous_meet(&rendezvous, node, 2, rank, addresses))
+		return 1;
+	node_print_address("remote", &addresses[!rank], addresses[!rank].eecns[rank]);
+	if (node_connect(node, !rank, rank, &addresses[!rank]) || rendezvous_barrier(&rendezvous))
+		return 1;
+
+	double start = now_seconds();
+
+	if (play(node, &addresses[!rank]))
+		return 1;
+	print_result(node, now_seconds() - start,
+		     2. * node->options.message_bytes * node->options.iterations);
+	/* Nobody leaves while the other still waits for an acknowledgement. */
+	if (rendezvous_barrier(&rendezvous))
+		return 1;
+	rendezvous_close(&rendezvous);
+	return node_close(node);
+}
+
+/* --- many nodes --- */
+
+struct exchange {
+	struct node *node;
+	struct node_address addresses[NODES_MAX];
+	unsigned received[NODES_MAX]; /* messages, by sender */
+	unsigned sends_outstanding;
+};
+
+/* By the context that it came by, and the queue pair must be that node's. */
+static int sender_of(const struct exchange *exchange, const struct softib_wc *wc)
+{
+	const struct node *node = exchange->node;
+
+	for (unsigned rank = 0; rank < node->options.node_count; rank++)
+		if (node->eecs[rank] && node->eecs[rank]->eec_num == wc->eec_num)
+			return exchange->addresses[rank].qpn == wc->wc.src_qp ? (int)rank : -1;
+	return -1;
+}
+
+static int take_completion(struct exchange *exchange)
+{
+	struct node *node = exchange->node;
+	struct softib_wc wc;
+
+	if (node_wait(node, &wc))
+		return 1;
+	if (wc.wc.wr_id >= node->slot_count) {
+		exchange->sends_outstanding--;
+		return 0;
+	}
+
+	unsigned slot = (unsigned)wc.wc.wr_id;
+	int rank = sender_of(exchange, &wc);
+
+	if (rank < 0) {
+		fprintf(stderr, "a message from a stranger\n");
+		return 1;
+	}
+	if (node->options.validates && check(node_receive_slot(node, slot), wc.wc.byte_len,
+					     (unsigned)rank, exchange->received[rank]))
+		return 1;
+	exchange->received[rank]++;
+	return node_post_receive(node, slot);
+}
+
+static bool round_is_complete(const struct exchange *exchange, unsigned round)
+{
+	const struct node *node = exchange->node;
+
+	for (unsigned rank = 0; rank < node->options.node_count; rank++)
+		if (rank != node->options.rank && exchange->received[rank] <= round)
+			return false;
+	return exchange->sends_outstanding == 0;
+}
+
+/* One message to each, and one from each. A node is never more than a round ahead of another. */
+static int play_round(struct exchange *exchange, unsigned round)
+{
+	struct node *node = exchange->node;
+
+	for (unsigned rank = 0; rank < node->options.node_count; rank++) {
+		if (rank == node->options.rank)
+			continue;
+		if (node->options.validates)
+			fill(node_send_slot(node, rank), node->options.message_bytes,
+			     node->options.rank, round);
+		if (node_post_send(node, rank, rank, exchange->addresses[rank].qpn))
+			return 1;
+		exchange->sends_outstanding++;
+	}
+	while (!round_is_complete(exchange, round))
+		if (take_completion(exchange))
+			return 1;
+	return 0;
+}
+
+static int exchange_all(struct node *node)
+{
+	struct exchange exchange = {.node = node};
+	struct rendezvous rendezvous;
+	unsigned count = node->options.node_count, rank = node->options.rank;
+
+	if (node_open(node, count, rank, 2 * count))
+		return 1;
+	for (unsigned slot = 0; slot < node->slot_count; slot++)
+		if (node_post_receive(node, slot))
+			return 1;
+	if (rendezvous_meet(&rendezvous, node, count, rank, exchange.addresses))
+		return 1;
+	for (unsigned other = 0; other < count; other++)
+		if (other != rank && node_connect(node, other, rank, &exchange.addresses[other]))
+			return 1;
+	printf("  node %u of %u: LID 0x%04x, one QP 0x%06x, %u EE contexts\n", rank, count,
+	       node->address.lid, node->address.qpn, count - 1);
+	if (rendezvous_barrier(&rendezvous))
+		return 1;
+
+	double start = now_seconds();
+
+	for (unsigned round = 0; round < node->options.iterations; round++)
+		if (play_round(&exchange, round))
+			return 1;
+	print_result(node, now_seconds() - start,
+		     2. * node->options.message_bytes * node->options.iterations * (count - 1));
+	if (rendezvous_barrier(&rendezvous))
+		return 1;
+	rendezvous_close(&rendezvous);
+	return node_close(node);
+}
+
+int main(int argc, char **argv)
+{
+	static struct node node;
+
+	if (read_options(argc, argv, &node.options)) {
+		usage(argv[0]);
+		return 1;
+	}
+	return node.options.node_count ? exchange_all(&node) : ping_pong(&node);
+}

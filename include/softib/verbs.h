@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What InfiniBand has and <infiniband/verbs.h> lacks: Reliable Datagram (vol 1, chapters 9 to 11).
+ *
+ * The calls are in softib's libibverbs.so.1, at the version node SOFTIB_1.0; "pkg-config softib" says how
+ * to link. They have the habits of verbs.h: handles or NULL with errno, or 0 or an errno value. See
+ * softib_verbs(7).
+ */
+#ifndef SOFTIB_VERBS_H
+#define SOFTIB_VERBS_H
+
+#include <pthread.h>
+#include <stdint.h>
+#include <infiniband/verbs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Reliable Datagram --- */
+
+/* In struct ibv_qp_init_attr, ibv_qp and ibv_query_qp, where they have an enum ibv_qp_type. */
+#define SOFTIB_QPT_RD ((enum ibv_qp_type)11)
+
+/* A reliable datagram domain: queue pairs use the EE contexts of their own domain. */
+struct softib_rdd {
+	struct ibv_context *context;
+	uint32_t handle;
+};
+
+/* One end of the reliable channel between two ports, which many RD queue pairs share. */
+struct softib_eec {
+	struct ibv_context *context;
+	struct softib_rdd *rdd;
+	void *eec_context;
+	uint32_t handle;
+	uint32_t eec_num;
+	enum ibv_qp_state state; /* as the last modify or query left it; there is no SQE */
+
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+	uint32_t events_completed;
+};
+
+struct softib_rdd *softib_alloc_rdd(struct ibv_context *context);
+int softib_dealloc_rdd(struct softib_rdd *rdd); /* EBUSY while it has queue pairs or contexts */
+
+struct softib_eec *softib_create_eec(struct softib_rdd *rdd, void *eec_context);
+int softib_destroy_eec(struct softib_eec *eec);
+
+/*
+ * Attributes and mask are those of a reliable connection; dest_qp_num is the number of the remote
+ * context. Of a queue pair and not of a context are qp_access_flags, min_rnr_timer and qkey.
+ *   RESET to INIT  IBV_QP_PKEY_INDEX, IBV_QP_PORT
+ *   INIT to RTR    IBV_QP_AV, _PATH_MTU, _DEST_QPN, _RQ_PSN, _MAX_DEST_RD_ATOMIC
+ *   RTR to RTS     IBV_QP_SQ_PSN, _TIMEOUT, _RETRY_CNT, _RNR_RETRY, _MAX_QP_RD_ATOMIC
+ */
+int softib_modify_eec(struct softib_eec *eec, struct ibv_qp_attr *attr, int attr_mask);
+int softib_query_eec(struct softib_eec *eec, struct ibv_qp_attr *attr, int attr_mask);
+
+/*
+ * attr->qp_type must be SOFTIB_QPT_RD. All other calls on it are those of verbs.h (ibv_modify_qp,
+ * ibv_post_recv, ibv_destroy_qp …), but for sending.
+ *   RESET to INIT  IBV_QP_ACCESS_FLAGS, IBV_QP_QKEY
+ *   INIT to RTR    IBV_QP_MIN_RNR_TIMER
+ *   RTR to RTS     nothing
+ */
+struct ibv_qp *softib_create_rd_qp(struct ibv_pd *pd, struct softib_rdd *rdd,
+				   struct ibv_qp_init_attr *attr);
+
+struct softib_rd_send_wr {
+	struct ibv_send_wr wr; /* as for a reliable connection; wr.next is not looked at */
+	struct softib_rd_send_wr *next;
+	uint32_t eec_num; /* of a local context */
+	uint32_t remote_qpn;
+	uint32_t remote_qkey; /* with the highest bit set: the queue pair's own */
+};
+
+/* SEND, SEND_WITH_IMM, RDMA_WRITE, RDMA_WRITE_WITH_IMM, RDMA_READ, both atomics, BIND_MW. */
+int softib_post_rd_send(struct ibv_qp *qp, struct softib_rd_send_wr *wr,
+			struct softib_rd_send_wr **bad_wr);
+
+/* A completion with what struct ibv_wc has no room for. wc.src_qp and wc.slid name the sender of a
+ * datagram as they do for UD. */
+struct softib_wc {
+	struct ibv_wc wc;
+	uint32_t eec_num; /* of the local context by which a reliable datagram came; 0: by none */
+	uint32_t reserved[3];
+};
+
+/* As ibv_poll_cq, of any CQ. */
+int softib_poll_cq(struct ibv_cq *cq, int num_entries, struct softib_wc *wc);
+
+/* Asynchronous events of contexts, in ibv_async_event.event_type; they are read and acknowledged as
+ * all others. */
+enum softib_event_type {
+	SOFTIB_EVENT_EEC_FATAL = 0x1001, /* the two ends can't agree any more; it is in Error */
+	SOFTIB_EVENT_EEC_COMM_EST = 0x1004,
+	SOFTIB_EVENT_EEC_SQ_DRAINED = 0x1005,
+	SOFTIB_EVENT_EEC_PATH_MIG = 0x1006,
+	SOFTIB_EVENT_EEC_PATH_MIG_ERR = 0x1007,
+};
+
+/* The context that such an event is about; a null pointer for any other event. */
+static inline struct softib_eec *softib_event_eec(const struct ibv_async_event *event)
+{
+	unsigned int type = (unsigned int)event->event_type;
+
+	if (type < SOFTIB_EVENT_EEC_FATAL || type > SOFTIB_EVENT_EEC_PATH_MIG_ERR)
+		return 0;
+	return (struct softib_eec *)(void *)event->element.qp;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Enhanced connection establishment: what two adapters of one vendor can agree on beyond the
+ * architecture's own terms, while they connect. Here that is one thing that the architecture leaves
+ * to the responder: whether ACKs count its receives (vol 1, chapter 9: end-to-end credits). */
+#include "api/libibverbs/objects.h"
+
+#include "api/libibverbs/handles.h"
+
+enum {
+	VENDOR = 0x025f1b,  /* the OUI, as in ibv_query_device */
+	OPTION_CREDITS = 1, /* a sender waits for a receive instead of being refused by RNR NAKs */
+};
+
+static uint32_t supported_options(const struct qp *qp)
+{
+	return qp->type == QP_RC && !qp_is_shared(qp) ? OPTION_CREDITS : 0;
+}
+
+/* What is possible, until something has been chosen. */
+int ibv_query_ece(struct ibv_qp *public, struct ibv_ece *ret_ece)
+{
+	if (!handle_is_live(HANDLE_QP, public) || !ret_ece)
+		return verbs_result(-EINVAL);
+
+	const struct verbs_qp *qp = qp_of(public);
+
+	adapter_lock(qp->adapter);
+
+	uint32_t options = qp->has_ece ? (qp->object->qp.promises_receives ? OPTION_CREDITS : 0)
+				       : supported_options(&qp->object->qp);
+
+	adapter_unlock(qp->adapter);
+	*ret_ece = (struct ibv_ece){.vendor_id = VENDOR, .options = options};
+	return 0;
+}
+
+/* Takes of the options those that there are, as a query will tell; before the connection, since
+ * the peer relies on them from the first packet. */
+int ibv_set_ece(struct ibv_qp *public, struct ibv_ece *ece)
+{
+	if (!handle_is_live(HANDLE_QP, public) || !ece)
+		return verbs_result(-EINVAL);
+
+	struct verbs_qp *qp = qp_of(public);
+	int error = 0;
+
+	/* Of an adapter that knows no such thing. */
+	if (!ece->vendor_id)
+		return verbs_result(-EOPNOTSUPP);
+	if (ece->vendor_id != VENDOR || ece->comp_mask)
+		return verbs_result(-EINVAL);
+	adapter_lock(qp->adapter);
+
+	struct qp *engine = &qp->object->qp;
+
+	if (engine->state != QP_RESET && engine->state != QP_INIT) {
+		error = -EINVAL;
+	} else {
+		engine->promises_receives =
+			ece->options & supported_options(engine) & OPTION_CREDITS;
+		qp->has_ece = true;
+	}
+	adapter_unlock(qp->adapter);
+	return verbs_result(error);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A ring of small numbers in memory that two parties share: one produces, one consumes, neither
+ * trusts the other.
+ *
+ * Each number lies in a word with the number of the lap it was written in, so that a word shows by
+ * itself whether it is new, and eight of them cross from core to core in one cache line. There is
+ * no doorbell: whoever uses it has a ring of records beside it, which has one.
+ */
+#ifndef SOFTIB_BASE_WORD_RING_H
+#define SOFTIB_BASE_WORD_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/attributes.h"
+
+enum {
+	WORD_RING_COUNT = 512,
+	WORD_RING_BITS = 56, /* of a number; the rest is the lap */
+	WORD_RING_LAPS = 255,
+	WORD_RING_RELEASE = WORD_RING_COUNT / 4,
+};
+
+/* All zero when new. */
+struct word_ring_shared {
+	_Alignas(64) uint64_t head; /* words ever consumed, told now and then; the consumer's */
+	_Alignas(64) uint64_t words[WORD_RING_COUNT];
+};
+
+struct word_producer {
+	struct word_ring_shared *shared;
+	uint64_t tail;
+	uint64_t head_seen;
+};
+
+struct word_consumer {
+	struct word_ring_shared *shared;
+	uint64_t head;
+};
+
+void word_producer_init(struct word_producer *producer, void *memory);
+void word_consumer_init(struct word_consumer *consumer, void *memory);
+
+/* Whether there is room; looks at the consumer only when what is known does not do. A consumer
+ * that tells nonsense makes no room. */
+bool word_ring_has_room(struct word_producer *producer);
+void word_ring_put(struct word_producer *producer, uint64_t number);
+
+static inline uint64_t word_ring_lap(uint64_t position)
+{
+	return position / WORD_RING_COUNT % WORD_RING_LAPS + 1;
+}
+
+static inline uint64_t word_ring_at(const struct word_consumer *consumer)
+{
+	return __atomic_load_n(&consumer->shared->words[consumer->head % WORD_RING_COUNT],
+			       __ATOMIC_ACQUIRE);
+}
+
+static inline bool word_ring_is_empty(const struct word_consumer *consumer)
+{
+	return word_ring_at(consumer) >> WORD_RING_BITS != word_ring_lap(consumer->head);
+}
+
+/* false: none there. */
+MUST_USE bool word_ring_take(struct word_consumer *consumer, uint64_t *ret_number);
+
+#endif

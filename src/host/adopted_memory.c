@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages of the program that were moved into memory that its peers have too. */
+#include "host/adopted_memory.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	/* Moving costs as much as a copy, each way: a program pays for so much in its life. */
+	REGION_BYTES_MAX = 32 << 20,
+	MOVED_BYTES_MAX = 256 << 20,
+	/* A program that registers for each message is better off without. */
+	RETURNED_MAX = 16,
+	TASK_LINKS_OF_NONE = 2, /* of /proc/self/task */
+	OWN_THREADS = 2,	/* the program's and the helper */
+};
+
+void adopted_memory_init(struct adopted_memory *adopted, int file)
+{
+	const char *value = getenv("SOFTIB_ADOPT");
+
+	memset(adopted, 0, sizeof(*adopted));
+	adopted->file = file;
+	adopted->is_on =
+		(!value || strcmp(value, "0") != 0) && sysconf(_SC_PAGESIZE) == EXPOSURE_PAGE_BYTES;
+}
+
+bool adopted_memory_hear_of_threads(void (*before_thread)(void))
+{
+	void (**place)(void) = (void (**)(void))dlsym(RTLD_DEFAULT, "softib_before_thread");
+
+	if (!place)
+		return false;
+	__atomic_store_n(place, before_thread, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* --- what the system knows of the pages --- */
+
+static bool has_one_thread(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/task", &status) == 0 &&
+	       status.st_nlink <= TASK_LINKS_OF_NONE + OWN_THREADS;
+}
+
+/* A line of /proc/self/maps. */
+struct mapping {
+	uint64_t begin, end, offset, inode;
+	char rights[5];
+	char name[64];
+};
+
+static bool next_mapping(FILE *maps, struct mapping *ret_mapping)
+{
+	char line[512];
+	unsigned major_number, minor_number;
+
+	if (!fgets(line, sizeof(line), maps))
+		return false;
+	*ret_mapping = (struct mapping){.begin = 0};
+	return sscanf(line, "%lx-%lx %4s %lx %x:%x %lu %63s", &ret_mapping->begin,
+		      &ret_mapping->end, ret_mapping->rights, &ret_mapping->offset, &major_number,
+		      &minor_number, &ret_mapping->inode, ret_mapping->name) >= 7;
+}
+
+/* Locked pages would no more be, and what the kernel writes to later would get lost. */
+static bool program_is_simple(void)
+{
+	if (!has_one_thread())
+		return false;
+
+	char line[128];
+	FILE *status = fopen("/proc/self/status", "re");
+	bool is_locked = true;
+
+	while (status && fgets(line, sizeof(line), status))
+		if (strncmp(line, "VmLck:", 6) == 0)
+			is_locked = strtoul(line + 6, NULL, 10) != 0;
+	if (status)
+		fclose(status);
+	return !is_locked;
+}
+
+static bool is_private_memory(const struct mapping *mapping)
+{
+	return strcmp(mapping->rights, "rw-p") == 0 && mapping->inode == 0 &&
+	       (mapping->name[0] == '\0' || strcmp(mapping->name, "[heap]") == 0 ||
+		strncmp(mapping->name, "[anon:", 6) == 0);
+}
+
+/* Whether all of it is private memory of the program's, and nobody has asked the kernel to write to
+ * memory by and by. */
+static bool range_is_movable(uint64_t begin, uint64_t end)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	struct mapping mapping;
+	uint64_t reached = begin;
+	bool is_movable = maps != NULL;
+
+	while (maps && next_mapping(maps, &mapping)) {
+		if (strstr(mapping.name, "[aio]") || strstr(mapping.name, "io_uring"))
+			is_movable = false;
+		if (mapping.end <= reached || mapping.begin > reached || reached >= end)
+			continue;
+		if (is_private_memory(&mapping))
+			reached = mapping.end;
+		else
+			is_movable = false;
+	}
+	if (maps)
+		fclose(maps);
+	return is_movable && reached >= end;
+}
+
+/* The program may have unmapped, moved or protected it, whether it should or not. */
+static bool is_still_there(const struct adopted_memory *adopted, const struct adopted_range *range)
+{
+	const uint64_t begin = (uintptr_t)range->address, end = begin + range->byte_count;
+	const uint64_t offset = exposure_layout().shared_offset + range->place;
+	FILE *maps = fopen("/proc/self/maps", "re");
+	struct mapping mapping;
+	struct stat status;
+	uint64_t reached = begin;
+
+	if (!maps)
+		return false;
+	if (fstat(adopted->file, &status) != 0)
+		reached = end + 1;
+	while (reached < end && next_mapping(maps, &mapping)) {
+		if (mapping.end <= reached || mapping.begin > reached)
+			continue;
+		if (mapping.inode != status.st_ino || strcmp(mapping.rights, "rw-s") != 0 ||
+		    mapping.offset + (reached - mapping.begin) != offset + (reached - begin))
+			break;
+		reached = mapping.end;
+	}
+	fclose(maps);
+	return reached >= end && reached != end + 1;
+}
+
+/* --- room in the shared part --- */
+
+static bool take_place(struct adopted_memory *adopted, size_t page_count, size_t *ret_place)
+{
+	size_t free_count = 0;
+
+	for (size_t page = 0; page < ADOPTED_PAGES_MAX; page++) {
+		free_count = adopted->is_used[page] ? 0 : free_count + 1;
+		if (free_count < page_count)
+			continue;
+		memset(&adopted->is_used[page + 1 - page_count], 1, page_count);
+		*ret_place = (page + 1 - page_count) * EXPOSURE_PAGE_BYTES;
+		return true;
+	}
+	return false;
+}
+
+static void give_place_back(struct adopted_memory *adopted, size_t place, size_t byte_count)
+{
+	const off_t offset = (off_t)(exposure_layout().shared_offset + place);
+
+	(void)!fallocate(adopted->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
+			 (off_t)byte_count);
+	memset(&adopted->is_used[place / EXPOSURE_PAGE_BYTES], 0, byte_count / EXPOSURE_PAGE_BYTES);
+}
+
+/* --- moving --- */
+
+static bool move_in(struct adopted_memory *adopted, struct adopted_range *range)
+{
+	const off_t offset = (off_t)(exposure_layout().shared_offset + range->place);
+
+	if (pwrite(adopted->file, range->address, range->byte_count, offset) !=
+	    (ssize_t)range->byte_count)
+		return false;
+	if (mmap(range->address, range->byte_count, PROT_READ | PROT_WRITE,
+		 MAP_SHARED | MAP_FIXED | MAP_POPULATE, adopted->file, offset) == MAP_FAILED)
+		return false;
+	/* A child that our handlers did not prepare must not share it with its parent. */
+	(void)madvise(range->address, range->byte_count, MADV_DONTFORK);
+	return true;
+}
+
+/* Into memory of the program's own again. With a second thread about, or where it is no more what
+ * it was, it stays as it is and its place is lost. */
+static void move_out(struct adopted_memory *adopted, struct adopted_range *range)
+{
+	if (!has_one_thread() || !is_still_there(adopted, range))
+		return;
+
+	void *copy = mmap(NULL, range->byte_count, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (copy == MAP_FAILED)
+		return;
+	memcpy(copy, range->address, range->byte_count);
+	if (mremap(copy, range->byte_count, range->byte_count, MREMAP_MAYMOVE | MREMAP_FIXED,
+		   range->address) == MAP_FAILED) {
+		munmap(copy, range->byte_count);
+		return;
+	}
+	give_place_back(adopted, range->place, range->byte_count);
+}
+
+/* --- ranges --- */
+
+static struct adopted_range *range_of(const struct adopted_memory *adopted, uint64_t begin,
+				      uint64_t end)
+{
+	for (unsigned i = 0; i < adopted->range_count; i++) {
+		const struct adopted_range *range = &adopted->ranges[i];
+		const uint64_t address = (uintptr_t)range->address;
+
+		if (begin >= address && end <= address + range->byte_count)
+			return (struct adopted_range *)(uintptr_t)range;
+	}
+	return NULL;
+}
+
+static bool overlaps_any(const struct adopted_memory *adopted, const uint8_t *begin,
+			 const uint8_t *end)
+{
+	for (unsigned i = 0; i < adopted->range_count; i++)
+		if (begin < adopted->ranges[i].address + adopted->ranges[i].byte_count &&
+		    adopted->ranges[i].address < end)
+			return true;
+	/* A peer might be writing there. */
+	for (unsigned i = 0; i < adopted->other_count; i++)
+		if (begin < adopted->others[i].end && adopted->others[i].begin < end)
+			return true;
+	return false;
+}
+
+uint64_t adopted_memory_find(const struct adopted_memory *adopted, const uint8_t *bytes,
+			     uint64_t byte_count)
+{
+	const uint64_t begin = adopted_begin((uintptr_t)bytes);
+	const uint64_t end = adopted_end((uintptr_t)bytes, byte_count);
+	const struct adopted_range *range =
+		adopted->is_on && begin < end ? range_of(adopted, begin, end) : NULL;
+
+	return range ? range->place + (begin - (uintptr_t)range->address) + 1 : 0;
+}
+
+/* Regions that stay where they are: those that overlap them must too. With too many of them, all.
+ */
+static void note_other(struct adopted_memory *adopted, const uint8_t *bytes, uint64_t byte_count)
+{
+	if (adopted->other_count == ADOPTED_OTHERS_MAX) {
+		adopted->returned_count = RETURNED_MAX;
+		return;
+	}
+	adopted->others[adopted->other_count++] = (struct other_range){bytes, bytes + byte_count};
+}
+
+static bool adopt(struct adopted_memory *adopted, uint8_t *begin, size_t byte_count)
+{
+	struct adopted_range *range = &adopted->ranges[adopted->range_count];
+
+	*range = (struct adopted_range){.address = begin, .byte_count = byte_count, .users = 1};
+	if (!take_place(adopted, byte_count / EXPOSURE_PAGE_BYTES, &range->place))
+		return false;
+	if (!move_in(adopted, range)) {
+		give_place_back(adopted, range->place, byte_count);
+		return false;
+	}
+	adopted->moved_bytes += byte_count;
+	adopted->range_count++;
+	return true;
+}
+
+static bool is_worth_moving(const struct adopted_memory *adopted, uint64_t begin, uint64_t end)
+{
+	return begin < end && end - begin <= REGION_BYTES_MAX &&
+	       adopted->moved_bytes + (end - begin) <= MOVED_BYTES_MAX &&
+	       adopted->returned_count < RETURNED_MAX &&
+	       adopted->range_count < ADOPTED_RANGES_MAX &&
+	       !overlaps_any(adopted, (const uint8_t *)begin, (const uint8_t *)end);
+}
+
+uint64_t adopted_memory_take(struct adopted_memory *adopted, uint8_t *bytes, uint64_t byte_count)
+{
+	if (!adopted->is_on)
+		return 0;
+	/* All of memory: peers may be writing anywhere. */
+	if (byte_count == UINT64_MAX) {
+		adopted->returned_count = RETURNED_MAX;
+		return 0;
+	}
+
+	const uint64_t begin = adopted_begin((uintptr_t)bytes);
+	const uint64_t end = adopted_end((uintptr_t)bytes, byte_count);
+	struct adopted_range *range = begin < end ? range_of(adopted, begin, end) : NULL;
+
+	if (range) {
+		range->users++;
+	} else if (!is_worth_moving(adopted, begin, end)) {
+		note_other(adopted, bytes, byte_count);
+	} else if (!program_is_simple() || !range_is_movable(begin, end) ||
+		   !adopt(adopted, (uint8_t *)begin, (size_t)(end - begin))) {
+		/* Looking has its price too. */
+		adopted->returned_count++;
+		note_other(adopted, bytes, byte_count);
+	}
+	return adopted_memory_find(adopted, bytes, byte_count);
+}
+
+static bool forget_other(struct adopted_memory *adopted, const uint8_t *bytes, uint64_t byte_count)
+{
+	for (unsigned i = 0; i < adopted->other_count; i++) {
+		if (adopted->others[i].begin != bytes ||
+		    adopted->others[i].end != bytes + byte_count)
+			continue;
+		adopted->others[i] = adopted->others[--adopted->other_count];
+		return true;
+	}
+	return false;
+}
+
+void adopted_memory_drop(struct adopted_memory *adopted, const uint8_t *bytes, uint64_t byte_count)
+{
+	if (byte_count == UINT64_MAX)
+		return;
+
+	const uint64_t begin = adopted_begin((uintptr_t)bytes);
+	const uint64_t end = adopted_end((uintptr_t)bytes, byte_count);
+	struct adopted_range *range = begin < end ? range_of(adopted, begin, end) : NULL;
+
+	if (forget_other(adopted, bytes, byte_count) || !range || --range->users)
+		return;
+	move_out(adopted, range);
+	adopted->returned_count++;
+	*range = adopted->ranges[--adopted->range_count];
+}
+
+void adopted_memory_end(struct adopted_memory *adopted)
+{
+	adopted->is_on = false;
+	while (adopted->range_count)
+		move_out(adopted, &adopted->ranges[--adopted->range_count]);
+	adopted->other_count = 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pages of the program that were moved, at the same address, into memory that its peers have too:
+ * so that they reach them by plain loads and stores, and by the processor's atomics.
+ *
+ * Nobody may touch a page while it moves, so pages move only while the program has one thread
+ * beside our helper, which keeps off registered memory while the lock is held. Only whole pages
+ * within a region move, since what else lies on a page may be anybody's. They move back when the
+ * region goes, before a second thread begins, and before a fork; after the latter two nothing is
+ * adopted any more.
+ */
+#ifndef SOFTIB_HOST_ADOPTED_MEMORY_H
+#define SOFTIB_HOST_ADOPTED_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "host/placement_area.h"
+
+enum {
+	ADOPTED_RANGES_MAX = 64,
+	ADOPTED_OTHERS_MAX = 64,
+	ADOPTED_PAGES_MAX = EXPOSURE_SHARED_BYTES / EXPOSURE_PAGE_BYTES,
+};
+
+struct adopted_range {
+	uint8_t *address;
+	size_t byte_count;
+	size_t place; /* in the shared part of the exposure */
+	unsigned users;
+};
+
+/* A region that peers reach in the other way. */
+struct other_range {
+	const uint8_t *begin, *end;
+};
+
+struct adopted_memory {
+	int file; /* of the exposure; borrowed */
+	bool is_on;
+	unsigned returned_count; /* ranges that moved back: who comes and goes is left alone */
+	uint64_t moved_bytes;	 /* ever */
+	unsigned range_count;
+	unsigned other_count;
+	struct adopted_range ranges[ADOPTED_RANGES_MAX];
+	struct other_range others[ADOPTED_OTHERS_MAX];
+	uint8_t is_used[ADOPTED_PAGES_MAX]; /* pages of the shared part */
+};
+
+/* The part of a region that is moved if any is. */
+static inline uint64_t adopted_begin(uint64_t address)
+{
+	return (address + EXPOSURE_PAGE_BYTES - 1) & ~(uint64_t)(EXPOSURE_PAGE_BYTES - 1);
+}
+
+static inline uint64_t adopted_end(uint64_t address, uint64_t byte_count)
+{
+	return (address + byte_count) & ~(uint64_t)(EXPOSURE_PAGE_BYTES - 1);
+}
+
+/* SOFTIB_ADOPT=0 turns it off, and so does a program that was started without our preload, which
+ * tells of threads. */
+void adopted_memory_init(struct adopted_memory *adopted, int file);
+
+/* By the program's thread. Returns where the region's whole pages are in the shared part, plus 1;
+ * 0: they stay where they are. */
+uint64_t adopted_memory_take(struct adopted_memory *adopted, uint8_t *bytes, uint64_t byte_count);
+/* The region goes; no peer uses it any more. */
+void adopted_memory_drop(struct adopted_memory *adopted, const uint8_t *bytes, uint64_t byte_count);
+/* Where a part of a region that was taken is, plus 1; 0: nowhere. */
+uint64_t adopted_memory_find(const struct adopted_memory *adopted, const uint8_t *bytes,
+			     uint64_t byte_count);
+
+/* All pages move back, for good; no peer uses them any more. */
+void adopted_memory_end(struct adopted_memory *adopted);
+
+/* Has this called before a second thread begins; false: nobody would. */
+bool adopted_memory_hear_of_threads(void (*before_thread)(void));
+
+#endif

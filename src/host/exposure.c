@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* This process's exposure: the published keys, and waiting for those who use them. */
+#include "host/exposure.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "host/adopted_memory.h"
+#include "host/attachment.h"
+#include "host/placement_area.h"
+
+/* A peer leaves within microseconds, unless it lost its core. */
+enum { SPINS_BEFORE_YIELD = 200 };
+
+bool exposure_is_wanted(void)
+{
+	const char *value = getenv("SOFTIB_CMA");
+
+	return !value || strcmp(value, "0") != 0;
+}
+
+int exposure_open(struct exposure *exposure, int file)
+{
+	struct exposure_layout layout = exposure_layout();
+	struct stat status;
+	uint64_t nonce;
+
+	*exposure = (struct exposure){.file = file, .adopted = malloc(sizeof(*exposure->adopted))};
+	if (!exposure->adopted)
+		return -ENOMEM;
+	adopted_memory_init(exposure->adopted, file);
+	if (fstat(file, &status) != 0 || status.st_size != (off_t)layout.total_bytes)
+		return -EPROTO;
+	if (getrandom(&nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
+		return -EIO;
+
+	uint8_t *memory =
+		mmap(NULL, layout.shared_offset, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	exposure->header = (struct exposure_header *)(void *)memory;
+	exposure->keys = (struct published_key *)(void *)(memory + layout.keys_offset);
+	*exposure->header = (struct exposure_header){
+		.nonce = nonce,
+		.nonce_address = exposure_is_wanted() ? (uintptr_t)&exposure->header->nonce : 0,
+		.pid = (uint32_t)getpid(),
+	};
+	return 0;
+}
+
+void exposure_close(struct exposure *exposure)
+{
+	if (exposure->header)
+		munmap(exposure->header, exposure_layout().shared_offset);
+	if (exposure->file >= 0)
+		close(exposure->file);
+	free(exposure->adopted);
+	*exposure = (struct exposure){.file = -1};
+}
+
+void exposure_wait_for(const struct channel *channel)
+{
+	const struct placement_area *area = channel->placed_in;
+	unsigned spins = 0;
+
+	if (channel->state != CHANNEL_OPEN || !area)
+		return;
+
+	uint64_t begun = __atomic_load_n(&area->hazard, __ATOMIC_SEQ_CST);
+
+	/* What it begins later, it begins with what is published now. A process that ended is not
+	 * in the middle of anything: softibd closes its rings when its last thread is gone. In a
+	 * ring with itself the process holds its own lock. */
+	while (begun % 2 && __atomic_load_n(&area->hazard, __ATOMIC_ACQUIRE) == begun &&
+	       !ring_is_closed(channel->in.shared) && channel->placed_out != area) {
+		if (++spins < SPINS_BEFORE_YIELD)
+			__builtin_ia32_pause();
+		else
+			sched_yield();
+	}
+}
+
+void exposure_wait(const struct attachment *attachment)
+{
+	for (unsigned i = 0; i < attachment->channel_count; i++)
+		exposure_wait_for(attachment->channels[i]);
+}
+
+/* Of what stands for nothing that a peer could reach nobody needs to know. */
+static bool is_for_peers(const struct region *region)
+{
+	const uint32_t remote = ACCESS_REMOTE_READ | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_ATOMIC;
+
+	return region->kind != KEY_WINDOW_FREE && region->kind != KEY_NULL_REGION &&
+	       !region->guard && region->access & remote;
+}
+
+static void key_granted(void *context, const struct region *region)
+{
+	const struct adapter *adapter = context;
+
+	struct exposure *exposure = &adapter->attachment->exposure;
+
+	if (!is_for_peers(region))
+		return;
+	/* A window is bound by whoever makes progress; a region is registered by the program. */
+	uint64_t place =
+		region->kind == KEY_REGION
+			? adopted_memory_take(exposure->adopted, region->bytes, region->byte_count)
+			: adopted_memory_find(exposure->adopted, region->bytes, region->byte_count);
+
+	published_keys_put(exposure->keys, adapter->description->index, region, place);
+}
+
+static void key_revoked(void *context, const struct region *region)
+{
+	const struct adapter *adapter = context;
+	struct attachment *attachment = adapter->attachment;
+
+	/* After a fork the page is the parent's. */
+	if (attachment->is_abandoned || !is_for_peers(region))
+		return;
+	if (published_keys_remove(attachment->exposure.keys, adapter->description->index,
+				  region->key))
+		exposure_wait(attachment);
+	if (region->kind == KEY_REGION)
+		adopted_memory_drop(attachment->exposure.adopted, region->bytes,
+				    region->byte_count);
+}
+
+void exposure_end_sharing(struct attachment *attachment)
+{
+	struct exposure *exposure = &attachment->exposure;
+
+	if (!exposure->header || !exposure->adopted->is_on)
+		return;
+	__atomic_store_n(&exposure->header->shared_is_off, 1, __ATOMIC_SEQ_CST);
+	exposure_wait(attachment);
+	adopted_memory_end(exposure->adopted);
+}
+
+/* A process has one attachment. */
+static struct attachment *exposed;
+
+static void before_thread(void)
+{
+	attachment_lock(exposed);
+	if (!exposed->is_abandoned)
+		exposure_end_sharing(exposed);
+	attachment_unlock(exposed);
+}
+
+void exposure_watch(struct adapter *adapter)
+{
+	struct attachment *attachment = adapter->attachment;
+
+	if (!attachment->exposure.header)
+		return;
+	exposed = attachment;
+	if (attachment->exposure.adopted->is_on && !adopted_memory_hear_of_threads(before_thread))
+		exposure_end_sharing(attachment);
+	adapter->key_observer = (struct memory_observer){key_granted, key_revoked, adapter};
+	adapter->hca.memory.observer = &adapter->key_observer;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* This process's exposure: what it lets its peers know, so that they can act on its memory
+ * (host/placement_area.h). */
+#ifndef SOFTIB_HOST_EXPOSURE_H
+#define SOFTIB_HOST_EXPOSURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+
+struct adapter;
+struct adopted_memory;
+struct attachment;
+struct channel;
+struct exposure_header;
+struct published_key;
+
+struct exposure {
+	struct exposure_header *header; /* NULL: there is none */
+	struct published_key *keys;
+	int file; /* for pages that are shared */
+	struct adopted_memory *adopted;
+};
+
+/* SOFTIB_CMA=0: this process neither reaches others' memory nor lets them reach its own. */
+bool exposure_is_wanted(void);
+
+/* The file becomes the exposure's; without it (or with a bad one) everything goes by packets. */
+MUST_USE int exposure_open(struct exposure *exposure, int file);
+void exposure_close(struct exposure *exposure);
+
+/* Before a second thread begins, or a fork: pages that peers have too are the program's own again,
+ * for good. Lock held. */
+void exposure_end_sharing(struct attachment *attachment);
+
+/* Keys of the adapter are published from now on. */
+void exposure_watch(struct adapter *adapter);
+
+/* Returns when no peer is in the middle of something that it began before the call. Lock held. */
+void exposure_wait(const struct attachment *attachment);
+/* The same for one peer. */
+void exposure_wait_for(const struct channel *channel);
+
+#endif

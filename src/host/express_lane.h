@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The express lane: small messages between queue pairs and direct rings, without the clock and
+ * without the steps that only unusual packets need (net/transport/express.h).
+ *
+ * Whatever does not fit it is left for the long way (host/transmit.h, host/receive.h), which the callers take then. SOFTIB_FAST=0 in the
+ * environment closes it for good.
+ *
+ * ACKs go as words beside the ring (base/word_ring.h): a number each, QPN and PSN.
+ */
+#ifndef SOFTIB_HOST_EXPRESS_LANE_H
+#define SOFTIB_HOST_EXPRESS_LANE_H
+
+#include <stdbool.h>
+#include "base/time.h"
+
+struct adapter;
+struct attachment;
+struct channel;
+struct qp;
+
+/* Reads the environment. */
+bool express_lane_is_allowed(void);
+
+/* Sends what was posted to this queue pair. Returns whether that was all of it. */
+bool express_lane_send(struct adapter *adapter, struct qp *qp);
+
+/* One round without the clock: takes what has come by direct rings, and acknowledges it. */
+enum express_round {
+	EXPRESS_NOTHING,  /* there was nothing to do */
+	EXPRESS_DONE,	  /* and nothing is left to do */
+	EXPRESS_LONG_WAY, /* a round of attachment_progress is needed */
+};
+enum express_round express_lane_round(struct attachment *attachment);
+
+/* For the long way: the ACKs that have come by a channel, and one that is due. */
+bool express_lane_take_words(struct attachment *attachment, struct channel *channel, time_ns now);
+bool express_lane_acknowledge(struct adapter *adapter, struct qp *qp);
+
+#endif

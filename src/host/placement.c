@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One-sided requests that this process carries out at its peers' memory by itself. */
+#include "host/placement.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "host/attachment.h"
+#include "host/placement_counts.h"
+#include "host/placement_lane.h"
+#include "host/placement_state.h"
+#include "host/transmit.h"
+#include "net/transport/addressing.h"
+#include "net/transport/shortcut.h"
+#include "wire/packet.h"
+
+enum {
+	/* Worth a round trip of waiting, rather than packets. */
+	HELD_BYTES_MIN = 1 << 14,
+	FAILURES_MAX = 3,
+	STEP_BYTES = 1 << 20, /* of a piece, about */
+	ASK_PAUSE_MAX = 4096, /* requests between two questions */
+};
+
+/* --- peers --- */
+
+void placement_open(struct channel *channel, int exposure_file)
+{
+	struct placement_peer *peer = calloc(1, sizeof(*peer));
+
+	if (peer && reach_open(&peer->reach, exposure_file))
+		channel->peer = peer;
+	else
+		free(peer);
+	close(exposure_file);
+}
+
+void placement_close(struct channel *channel)
+{
+	struct placement_peer *peer = channel->peer;
+
+	if (!peer)
+		return;
+	for (unsigned index = 0; index < PLACEMENTS_MAX; index++)
+		if (peer->by_index[index])
+			peer->by_index[index]->channel = NULL;
+	reach_close(&peer->reach);
+	free(peer);
+	channel->peer = NULL;
+}
+
+/* --- queue pairs --- */
+
+void placement_forget(struct qp *qp)
+{
+	struct placement *placement = qp->owner_placement;
+
+	if (!placement)
+		return;
+	if (placement->channel)
+		placement->channel->peer->by_index[placement->index] = NULL;
+	free(placement);
+	qp->owner_placement = NULL;
+	qp->requester.hold = HOLD_NONE;
+}
+
+/* In turn, so that the word of one that was given up stays as it is for long. */
+static bool take_index(struct placement_peer *peer, uint32_t *ret_index)
+{
+	for (unsigned tried = 0; tried < PLACEMENTS_MAX; tried++) {
+		uint32_t index = peer->next_index++ % PLACEMENTS_MAX;
+
+		if (!peer->by_index[index]) {
+			*ret_index = index;
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct placement *placement_of(struct qp *qp, struct channel *channel)
+{
+	struct placement *placement = qp->owner_placement;
+	uint32_t index;
+
+	if (likely(placement && placement->channel == channel))
+		return placement;
+	placement_forget(qp);
+	if (!take_index(channel->peer, &index))
+		return NULL;
+	placement = calloc(1, sizeof(*placement));
+	if (!placement)
+		return NULL;
+	placement->channel = channel;
+	placement->index = index;
+	channel->peer->by_index[index] = placement;
+	reach_try(&channel->peer->reach);
+	qp->owner_placement = placement;
+	return placement;
+}
+
+/* Before the packets of the request that could not go past them. */
+static void ask(struct adapter *adapter, struct qp *qp, const struct flow *flow,
+		struct placement *placement)
+{
+	struct channel *channel = placement->channel;
+	struct packet packet;
+
+	if (placement->has_asked && placement->ask_pause && placement->ask_pause--)
+		return;
+
+	struct ring_record *record =
+		ring_reserve(&channel->out, sizeof(struct placement_ask) + PACKET_HEADER_BYTES_MAX);
+
+	if (!record)
+		return;
+	placement->has_asked = true;
+	placement->asked_pause = placement->asked_pause < ASK_PAUSE_MAX
+					 ? placement->asked_pause * 2 + 1
+					 : ASK_PAUSE_MAX;
+	placement->ask_pause = placement->asked_pause;
+	placement->ask_number = ++channel->peer->ask_count;
+	placement->message_count = 0;
+	placement_show(qp, placement);
+
+	const struct placement_ask question = {.index = placement->index,
+					       .ask_number = placement->ask_number};
+
+	packet_address(qp, &qp->attributes.address, qp->attributes.destination_qpn, &packet);
+	packet.bth.opcode = qp_transport(qp) | OPCODE_WRITE_ONLY;
+	packet.bth.psn = qp->requester.next_psn;
+	packet.reth = (struct reth){0};
+	packet.packet_count = 1;
+	packet_set_payload(&packet, NULL, 0);
+	memcpy(record->body, &question, sizeof(question));
+	record->kind = RECORD_PLACEMENT_ASKED;
+	record->port = flow->destination_port;
+	record->packet_count = 1;
+	record->word = 0;
+	record->byte_count = (uint32_t)(sizeof(question) +
+					packet_encode(&packet, record->body + sizeof(question)));
+	ring_commit(&channel->out, record);
+	transmit_mark_dirty(adapter->attachment, channel);
+}
+
+/* Reads the grant anew when it changed. */
+static bool is_granted(struct placement *placement)
+{
+	const struct placement_grant *shared =
+		&placement->channel->placed_out->grants[placement->index];
+	uint32_t serial = placement_serial(placement);
+
+	if (likely(serial == placement->serial))
+		return serial % 2;
+	placement->serial = 0;
+	if (serial % 2 == 0)
+		return false;
+	placement->grant = *shared;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (__atomic_load_n(&shared->serial, __ATOMIC_RELAXED) != serial ||
+	    placement->grant.ask_number != placement->ask_number)
+		return false;
+	placement->serial = serial;
+	placement->asked_pause = 0;
+	placement->view.entry = NULL;
+	return true;
+}
+
+/* --- requests --- */
+
+/* One piece. */
+static bool carry_out_piece(struct placement *placement, const struct shortcut *shortcut)
+{
+	const struct reach_request request = {shortcut->remote_key, shortcut->access,
+					      shortcut->remote_address, shortcut->byte_count};
+	struct placement_peer *peer = placement->channel->peer;
+	struct reach_target target;
+	size_t byte_count;
+
+	if (!is_granted(placement) ||
+	    !reach_allows(&peer->reach, &placement->grant, &placement->view, &request, &target))
+		return false;
+	if (!reach_move(&peer->reach, shortcut, &target, placement->piece_offset, &byte_count)) {
+		peer->failures++;
+		return false;
+	}
+	placement->piece_offset += (uint32_t)byte_count;
+	return true;
+}
+
+/* What is sent on an unreliable connection is not acknowledged, but it is seen to be read. */
+static bool is_behind_packets(const struct qp *qp, struct channel *channel)
+{
+	if (qp->type == QP_RC)
+		return true;
+	(void)ring_room(&channel->out);
+	return channel->out.head_seen - qp->owner_position < channel->out.data_bytes;
+}
+
+static void finish(struct qp *qp, struct flow *flow, struct placement *placement,
+		   const struct shortcut *shortcut, time_ns now)
+{
+	placement->piece_offset = 0;
+	placement->message_count++;
+	placement->psns_without_packet += shortcut->psn_count;
+	placement_count(flow, qp, shortcut);
+	shortcut_done(qp, now);
+	placement_show(qp, placement);
+}
+
+enum step { STEP_FAILED, STEP_IS_PART, STEP_IS_LAST };
+
+/* A piece of the request at the head of the queue, and its end if it was the last. */
+static enum step take_step(struct qp *qp, struct flow *flow, struct placement *placement,
+			   const struct shortcut *shortcut, time_ns now)
+{
+	const struct channel *channel = placement->channel;
+	enum step step = STEP_FAILED;
+
+	hazard_begin(channel);
+	if (likely(carry_out_piece(placement, shortcut))) {
+		step = STEP_IS_PART;
+		if (placement->piece_offset == shortcut->byte_count) {
+			finish(qp, flow, placement, shortcut, now);
+			step = STEP_IS_LAST;
+		}
+	}
+	hazard_end(channel);
+	/* A completion that found no room ends the queue pair, and the placement. */
+	if (step == STEP_IS_LAST)
+		qp_settle(qp, now);
+	return step;
+}
+
+/* The request at the cursor waits for others: whether it should go past the packets after them. */
+static bool is_worth_holding(const struct qp *qp, struct placement *placement)
+{
+	const struct requester *requester = &qp->requester;
+	const struct send_queue *queue = &requester->queue;
+	const struct send_slot *slot = send_queue_slot(queue, requester->cursor);
+	struct reach_target target;
+
+	if (qp->type != QP_RC || requester->cursor == queue->done ||
+	    requester->cursor != queue->started || slot->opcode == SEND_COMPARE_SWAP ||
+	    slot->opcode == SEND_FETCH_ADD)
+		return false;
+
+	const struct send_slot *before = send_queue_slot(queue, requester->cursor - 1);
+	const struct reach_request request = {
+		.key = slot->remote_key,
+		.access = slot->opcode == SEND_RDMA_READ ? ACCESS_REMOTE_READ : ACCESS_REMOTE_WRITE,
+		.address = slot->remote_address,
+		.byte_count = slot->byte_count,
+	};
+	bool is_one_of_many = before->opcode == SEND_RDMA_WRITE || before->opcode == SEND_RDMA_READ;
+
+	return (is_one_of_many || slot->byte_count >= HELD_BYTES_MIN) && slot->byte_count &&
+	       reach_allows(&placement->channel->peer->reach, &placement->grant, &placement->view,
+			    &request, &target);
+}
+
+enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, struct flow *flow,
+				     time_ns now)
+{
+	struct attachment *attachment = adapter->attachment;
+	struct channel *channel = flow->channel;
+	struct placement_peer *peer = channel->peer;
+
+	/* The pages that a process shared outlive it. */
+	if (!peer || peer->failures >= FAILURES_MAX || ring_is_closed(channel->out.shared))
+		return PLACEMENT_PACKETS;
+
+	struct placement *placement = placement_of(qp, channel);
+
+	if (!placement)
+		return PLACEMENT_PACKETS;
+	placement->flow = flow;
+	if (!is_granted(placement)) {
+		if (qp->requester.cursor == qp->requester.queue.started)
+			ask(adapter, qp, flow, placement);
+		return PLACEMENT_PACKETS;
+	}
+	while (placement_is_next(qp)) {
+		struct shortcut shortcut;
+
+		if (is_behind_packets(qp, channel) &&
+		    placement_lane_run(placement, qp, flow, now)) {
+			if (unlikely(qp->owner_placement != placement))
+				return PLACEMENT_PACKETS;
+			continue;
+		}
+		if (!shortcut_next(qp, &shortcut)) {
+			if (is_worth_holding(qp, placement))
+				qp->requester.hold = HOLD_UNTIL_ACKNOWLEDGED;
+			break;
+		}
+		if (!is_behind_packets(qp, channel) ||
+		    placement->psns_without_packet >= PSNS_WITHOUT_PACKET_MAX)
+			break;
+
+		enum step step = take_step(qp, flow, placement, &shortcut, now);
+
+		if (step == STEP_FAILED)
+			break;
+		attachment->placed_bytes +=
+			shortcut.byte_count < STEP_BYTES ? shortcut.byte_count : STEP_BYTES;
+		if (step == STEP_IS_PART)
+			return PLACEMENT_GOES_ON;
+		if (unlikely(qp->owner_placement != placement))
+			return PLACEMENT_PACKETS;
+		if (attachment->placed_bytes >= TRANSMIT_PLACED_BYTES_MAX && placement_is_next(qp))
+			return PLACEMENT_GOES_ON;
+	}
+	/* What follows goes by packets, from its beginning. */
+	placement->piece_offset = 0;
+	if (!qp->requester.hold)
+		placement->psns_without_packet = 0;
+	return PLACEMENT_PACKETS;
+}
+
+bool placement_send(struct adapter *adapter, struct qp *qp)
+{
+	struct attachment *attachment = adapter->attachment;
+	const struct placement *placement = qp->owner_placement;
+	struct flow *flow = qp->owner_route;
+
+	/* A modify forgets the placement, so the queue pair still goes by this flow. */
+	if (!placement || !flow || placement->flow != flow || flow->state != FLOW_DIRECT ||
+	    flow->channel != placement->channel ||
+	    flow->generation != attachment_generation(attachment) ||
+	    !attachment_is_usable(attachment) || list_is_linked(&qp->ready_link) ||
+	    !placement_is_next(qp))
+		return false;
+
+	struct channel *channel = flow->channel;
+	time_ns now = unlikely(attachment->wants_time) ? attachment_now() : attachment->last_now;
+
+	if (likely(!ring_is_closed(channel->out.shared) && is_behind_packets(qp, channel)) &&
+	    placement_lane_run((struct placement *)qp->owner_placement, qp, flow, now) &&
+	    qp->requester.cursor == qp->requester.queue.tail)
+		return true;
+	if (!placement_is_next(qp))
+		return false;
+	attachment->placed_bytes = 0;
+	(void)placement_run(adapter, qp, flow, now);
+	return qp->requester.cursor == qp->requester.queue.tail;
+}

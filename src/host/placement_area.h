@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What two processes share so that one can act on the other's memory (docs/architecture.md,
+ * "One-sided requests").
+ *
+ * Each process has an exposure: memory that softibd makes and gives to it and to those that it has
+ * a direct ring with. It says what the process's keys stand for, how its memory is reached, and has
+ * room for pages that it shares. Each direct ring has two areas, one per direction: the target
+ * grants queue pairs, the initiator says in them how far it has come and that it is at work right
+ * now.
+ *
+ * Whoever reads what the other writes takes it for a stranger's word.
+ */
+#ifndef SOFTIB_HOST_PLACEMENT_AREA_H
+#define SOFTIB_HOST_PLACEMENT_AREA_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "net/memory/published_keys.h"
+
+enum {
+	PLACEMENTS_MAX = 1024, /* queue pairs per area */
+	EXPOSURE_PAGE_BYTES = 4096,
+	EXPOSURE_SHARED_BYTES = 64 << 20, /* of pages; taken from the machine as they are used */
+};
+
+/* Written by its owner only. */
+struct exposure_header {
+	uint64_t nonce;		/* at nonce_address in the owner's memory too */
+	uint64_t nonce_address; /* 0: the owner does not want its memory to be reached */
+	uint32_t pid;
+	uint32_t shared_is_off; /* nothing is in the shared part any more */
+};
+
+struct exposure_layout {
+	size_t keys_offset;
+	size_t shared_offset;
+	size_t total_bytes;
+};
+
+static inline struct exposure_layout exposure_layout(void)
+{
+	const size_t keys_bytes = PUBLISHED_KEYS * sizeof(struct published_key);
+
+	return (struct exposure_layout){
+		.keys_offset = EXPOSURE_PAGE_BYTES,
+		.shared_offset = EXPOSURE_PAGE_BYTES + keys_bytes,
+		.total_bytes = EXPOSURE_PAGE_BYTES + keys_bytes + EXPOSURE_SHARED_BYTES,
+	};
+}
+
+/* What a queue pair of the target grants one of the initiator. */
+struct placement_grant {
+	uint32_t serial;     /* odd: it holds; changed with every change */
+	uint32_t ask_number; /* which question this answers */
+	uint64_t pd;	     /* where the keys must be: compared, never followed */
+	uint32_t qpn;	     /* of the target */
+	uint32_t access;     /* what its requests may do */
+	uint32_t adapter_index;
+	uint32_t reserved;
+};
+
+struct placement_area {
+	/* The initiator's. Odd while it may be at the target's memory; one thread at a time is. */
+	_Alignas(64) uint64_t hazard;
+	_Alignas(64) uint64_t placed[PLACEMENTS_MAX]; /* placed_word() by index */
+	/* The target's. */
+	_Alignas(64) struct placement_grant grants[PLACEMENTS_MAX];
+};
+
+/* Body of RECORD_PLACEMENT_ASKED, before the headers of a packet as the queue pair sends them. */
+struct placement_ask {
+	uint32_t index;
+	uint32_t ask_number;
+	uint64_t reserved;
+};
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What host/placement.c and its lane keep of peers and queue pairs. */
+#ifndef SOFTIB_HOST_PLACEMENT_STATE_H
+#define SOFTIB_HOST_PLACEMENT_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "host/channel.h"
+#include "host/placement_area.h"
+#include "host/reach.h"
+#include "net/transport/qp.h"
+#include "net/transport/shortcut.h"
+
+/* The peer looks at the word when a packet comes: long before its PSNs come round. */
+enum { PSNS_WITHOUT_PACKET_MAX = 1 << 21 };
+
+struct flow;
+
+/* A peer, as its channel has it. */
+struct placement_peer {
+	struct reach reach;
+	unsigned failures;
+	uint32_t next_index;
+	uint32_t ask_count;
+	struct placement *by_index[PLACEMENTS_MAX];
+};
+
+/* The shared pages of the region that was written to last: what the rule allows for all of them, it
+ * allows for each part. Holds while the entry that it was made from is the one in the view, and
+ * current. */
+struct placement_window {
+	const struct published_key *entry; /* NULL: none */
+	uint32_t sequence;
+	uint32_t key;
+	uint64_t from, to; /* as keys count */
+	uint8_t *bytes;
+};
+
+/* A queue pair that has asked to go past the packets. */
+struct placement {
+	struct channel *channel; /* NULL: it has gone */
+	const struct flow *flow;
+	uint32_t index;
+	uint32_t ask_number;
+	uint32_t ask_pause; /* requests until the next question */
+	uint32_t asked_pause;
+	bool has_asked;
+	uint32_t serial; /* of the grant that was read; 0: none */
+	struct placement_grant grant;
+	uint32_t message_count;
+	uint32_t psns_without_packet;
+	uint32_t piece_offset; /* of a request that is half done */
+	struct published_view view;
+	struct placement_window window;
+};
+
+/* Between these two this process may be at the peer's memory: what the peer takes back after the
+ * first is seen here, and what it takes back later it waits for. What was done is shown before the
+ * second. */
+static inline void hazard_begin(const struct channel *channel)
+{
+	uint64_t *hazard = &channel->placed_out->hazard;
+
+	(void)__atomic_exchange_n(hazard, __atomic_load_n(hazard, __ATOMIC_RELAXED) | 1,
+				  __ATOMIC_SEQ_CST);
+}
+
+static inline void hazard_end(const struct channel *channel)
+{
+	uint64_t *hazard = &channel->placed_out->hazard;
+
+	__atomic_store_n(hazard, (__atomic_load_n(hazard, __ATOMIC_RELAXED) | 1) + 1,
+			 __ATOMIC_RELEASE);
+}
+
+/* The grant's serial as the peer shows it now. */
+static inline uint32_t placement_serial(const struct placement *placement)
+{
+	return __atomic_load_n(&placement->channel->placed_out->grants[placement->index].serial,
+			       __ATOMIC_SEQ_CST);
+}
+
+static inline void placement_show(const struct qp *qp, const struct placement *placement)
+{
+	uint64_t word = placed_word(qp->requester.next_psn.value, placement->message_count,
+				    placement->ask_number);
+
+	__atomic_store_n(&placement->channel->placed_out->placed[placement->index], word,
+			 __ATOMIC_RELEASE);
+}
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A peer's memory, as its exposure lets this process reach it. */
+#include "host/reach.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "host/adopted_memory.h"
+#include "host/exposure.h"
+#include "host/placement_area.h"
+#include "net/transport/placement.h"
+#include "net/transport/shortcut.h"
+#include "net/transport/work_request.h"
+
+enum {
+	/* The peer waits for one piece at most when it takes a key back. */
+	PIECE_BYTES = 1 << 20,
+	PARTS_MAX = 64,
+};
+
+bool reach_open(struct reach *reach, int exposure_file)
+{
+	struct exposure_layout layout = exposure_layout();
+	struct stat status;
+
+	*reach = (struct reach){.memory.file = -1};
+	if (fstat(exposure_file, &status) != 0 || status.st_size != (off_t)layout.total_bytes)
+		return false;
+
+	const uint8_t *memory =
+		mmap(NULL, layout.shared_offset, PROT_READ, MAP_SHARED, exposure_file, 0);
+	void *shared = mmap(NULL, EXPOSURE_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    exposure_file, (off_t)layout.shared_offset);
+
+	if (memory != MAP_FAILED && shared != MAP_FAILED) {
+		reach->header = (const struct exposure_header *)(const void *)memory;
+		reach->keys =
+			(const struct published_key *)(const void *)(memory + layout.keys_offset);
+		reach->shared = shared;
+		return true;
+	}
+	if (memory != MAP_FAILED)
+		munmap((void *)(uintptr_t)memory, layout.shared_offset);
+	if (shared != MAP_FAILED)
+		munmap(shared, EXPOSURE_SHARED_BYTES);
+	return false;
+}
+
+void reach_close(struct reach *reach)
+{
+	cross_memory_close(&reach->memory);
+	munmap((void *)(uintptr_t)reach->header, exposure_layout().shared_offset);
+	munmap(reach->shared, EXPOSURE_SHARED_BYTES);
+}
+
+/* A refusal is no mistake: packets go everywhere. */
+void reach_try(struct reach *reach)
+{
+	if (reach->has_tried)
+		return;
+	reach->has_tried = true;
+	if (exposure_is_wanted() && reach->header->nonce_address &&
+	    cross_memory_open(&reach->memory, (pid_t)reach->header->pid, reach->header->nonce,
+			      reach->header->nonce_address) != 0)
+		reach->memory.file = -1;
+}
+
+/* --- what is allowed --- */
+
+/* Of a part of the region that the peer published; its words are a stranger's. */
+static uint8_t *shared_bytes(const struct reach *reach, const struct published_view *view,
+			     uint64_t address, uint32_t byte_count)
+{
+	const struct region *region = &view->region;
+	const uint64_t begin = adopted_begin((uintptr_t)region->bytes);
+	const uint64_t end = adopted_end((uintptr_t)region->bytes, region->byte_count);
+
+	if (!view->shared_place || view->shared_place > EXPOSURE_SHARED_BYTES || address < begin ||
+	    address + byte_count > end ||
+	    __atomic_load_n(&reach->header->shared_is_off, __ATOMIC_SEQ_CST))
+		return NULL;
+
+	const uint64_t place = view->shared_place - 1 + (address - begin);
+
+	return place < EXPOSURE_SHARED_BYTES && byte_count <= EXPOSURE_SHARED_BYTES - place
+		       ? reach->shared + place
+		       : NULL;
+}
+
+bool reach_allows(const struct reach *reach, const struct placement_grant *grant,
+		  struct published_view *view, const struct reach_request *request,
+		  struct reach_target *ret_target)
+{
+	const struct protection_domain *pd = (const struct protection_domain *)(uintptr_t)grant->pd;
+	uint8_t *target;
+
+	if ((grant->access & request->access) != request->access)
+		return false;
+	if (unlikely(!view->entry || view->region.key != request->key ||
+		     !published_view_is_current(view)) &&
+	    !published_keys_read(reach->keys, grant->adapter_index, request->key, view)) {
+		view->entry = NULL;
+		return false;
+	}
+	if (region_resolve_remote(&view->region, pd, grant->qpn, request->address,
+				  request->byte_count, request->access, &target) != MEMORY_OK)
+		return false;
+	ret_target->address = (uintptr_t)target;
+	ret_target->shared = shared_bytes(reach, view, ret_target->address, request->byte_count);
+	/* A word that lies oddly is the responder's to refuse, and only the processor can change
+	 * one at once. */
+	if (request->access == ACCESS_REMOTE_ATOMIC)
+		return ret_target->shared && request->address % sizeof(uint64_t) == 0 &&
+		       ret_target->address % sizeof(uint64_t) == 0;
+	return ret_target->shared || reach->memory.file >= 0;
+}
+
+/* --- moving bytes --- */
+
+/* The part of the local bytes that begins at offset; says how many bytes of it fit. */
+static unsigned cut(const struct payload *payload, size_t offset, size_t byte_count,
+		    struct iovec ret_parts[static PARTS_MAX], size_t *ret_byte_count)
+{
+	unsigned count = 0;
+	size_t total = 0;
+
+	for (uint32_t i = 0; i < payload->span_count && total < byte_count && count < PARTS_MAX;
+	     i++) {
+		const struct span *span = &payload->spans[i];
+
+		if (offset >= span->byte_count) {
+			offset -= span->byte_count;
+			continue;
+		}
+
+		size_t piece = span->byte_count - offset;
+
+		if (piece > byte_count - total)
+			piece = byte_count - total;
+		ret_parts[count++] = (struct iovec){span->bytes + offset, piece};
+		total += piece;
+		offset = 0;
+	}
+	*ret_byte_count = total;
+	return count;
+}
+
+static void copy_from(const uint8_t *from, const struct iovec *parts, unsigned part_count)
+{
+	for (unsigned i = 0; i < part_count; i++) {
+		memcpy(parts[i].iov_base, from, parts[i].iov_len);
+		from += parts[i].iov_len;
+	}
+}
+
+static void do_atomic(const struct shortcut *shortcut, uint8_t *shared)
+{
+	uint64_t *word = (uint64_t *)(void *)shared;
+	uint64_t found = shortcut->compare_or_add;
+	struct iovec parts[PARTS_MAX];
+	size_t byte_count;
+
+	if (shortcut->opcode == SEND_FETCH_ADD)
+		found = __atomic_fetch_add(word, shortcut->compare_or_add, __ATOMIC_SEQ_CST);
+	else
+		__atomic_compare_exchange_n(word, &found, shortcut->swap, false, __ATOMIC_SEQ_CST,
+					    __ATOMIC_SEQ_CST);
+	copy_from((const uint8_t *)&found, parts,
+		  cut(&shortcut->payload, 0, sizeof(found), parts, &byte_count));
+}
+
+static bool move_far(const struct reach *reach, const struct shortcut *shortcut, uint64_t address,
+		     size_t offset, size_t wanted, size_t *ret_byte_count)
+{
+	struct iovec parts[PARTS_MAX];
+	unsigned part_count = cut(&shortcut->payload, offset, wanted, parts, ret_byte_count);
+
+	if (shortcut->opcode == SEND_RDMA_READ)
+		return cross_memory_read(&reach->memory, address + offset, parts, part_count,
+					 *ret_byte_count);
+	return cross_memory_write(&reach->memory, address + offset, parts, part_count,
+				  *ret_byte_count);
+}
+
+bool reach_move(const struct reach *reach, const struct shortcut *shortcut,
+		const struct reach_target *target, size_t offset, size_t *ret_byte_count)
+{
+	size_t wanted = shortcut->byte_count - offset;
+	struct iovec parts[PARTS_MAX];
+
+	if (wanted > PIECE_BYTES)
+		wanted = PIECE_BYTES;
+	if (!target->shared)
+		return move_far(reach, shortcut, target->address, offset, wanted, ret_byte_count);
+	*ret_byte_count = wanted;
+	if (shortcut->opcode == SEND_RDMA_WRITE)
+		payload_write(&shortcut->payload, offset, wanted, target->shared + offset);
+	else if (shortcut->opcode == SEND_RDMA_READ)
+		copy_from(target->shared + offset, parts,
+			  cut(&shortcut->payload, offset, wanted, parts, ret_byte_count));
+	else
+		do_atomic(shortcut, target->shared);
+	return true;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The commonest case, in as few steps as it needs: a SEND of one packet, its arrival, and an ACK
+ * that says no more than how far it goes (vol 1, chapter 9).
+ *
+ * There are no rules here. Each function first asks whether all of the rules' usual answers hold
+ * (in order, in time, room for it, keys that are valid, nothing else under way), changes nothing if
+ * one does not, and its caller goes the long way. What it does otherwise is what the long way would
+ * have done: tests/unit/net/transport/express_test.c compares the two.
+ */
+#ifndef SOFTIB_NET_TRANSPORT_EXPRESS_H
+#define SOFTIB_NET_TRANSPORT_EXPRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/time.h"
+#include "wire/lrh.h"
+#include "wire/psn.h"
+#include "wire/transport_headers.h"
+
+struct qp;
+
+enum {
+	/* LRH and BTH, and the most that may follow: DETH and immediate data. */
+	EXPRESS_HEADER_BYTES = LRH_BYTES + BTH_BYTES,
+	EXPRESS_HEADER_BYTES_MAX = EXPRESS_HEADER_BYTES + DETH_BYTES + IMMEDIATE_BYTES,
+};
+
+/* What is to be written: found by express_next, written by express_write. */
+struct express_packet {
+	const uint8_t *payload;
+	uint32_t payload_bytes;
+	uint32_t header_bytes;
+	uint32_t byte_count; /* LRH to the last pad byte */
+};
+
+/* Whether the headers of a connection's packets are the usual ones; qp->express.route, which is the
+ * caller's, is NULL again when they have changed. */
+MUST_USE bool express_is_known(struct qp *qp);
+
+/* Whether the next thing to transmit is such a packet. */
+MUST_USE bool express_next(struct qp *qp, struct express_packet *ret_packet);
+/* Writes byte_count bytes; it has been sent. now: for completions only. The caller sees to it that
+ * retry_date is called with the right time soon after. */
+void express_write(struct qp *qp, time_ns now, const struct express_packet *packet,
+		   uint8_t *ret_bytes);
+
+/* A packet for this queue pair that came by this port. headers: a copy of its first bytes, at
+ * least EXPRESS_HEADER_BYTES_MAX or all of it. false: nothing was done. */
+MUST_USE bool express_receive(struct qp *qp, time_ns now, uint8_t port_number,
+			      const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count);
+
+/* Whether all that is to be answered is an ACK without a limit on credits; it is taken as sent. */
+MUST_USE bool express_take_ack(struct qp *qp, struct psn *ret_psn);
+/* The peer's half of that; now and the timer as with express_write. false: nothing was done. */
+MUST_USE bool express_acknowledge(struct qp *qp, time_ns now, struct psn psn);
+
+#endif

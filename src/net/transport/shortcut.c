@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One-sided requests that go past the packets: both halves' bookkeeping (vol 1, chapter 9: PSNs,
+ * MSN and completions are as if packets had carried them). */
+#include "net/transport/shortcut.h"
+
+#include "net/memory/memory.h"
+#include "net/transport/credits.h"
+#include "net/transport/qp.h"
+#include "net/transport/report.h"
+#include "net/transport/requester.h"
+
+enum { ATOMIC_BYTES = 8 };
+
+static uint32_t needed_access(const struct send_slot *slot)
+{
+	static const uint8_t access[] = {
+		[SEND_RDMA_WRITE] = ACCESS_REMOTE_WRITE,
+		[SEND_RDMA_READ] = ACCESS_REMOTE_READ,
+		[SEND_COMPARE_SWAP] = ACCESS_REMOTE_ATOMIC,
+		[SEND_FETCH_ADD] = ACCESS_REMOTE_ATOMIC,
+	};
+
+	return slot->opcode < ARRAY_COUNT(access) ? access[slot->opcode] : 0;
+}
+
+/* A null region has no bytes to write to. */
+static bool has_places(const struct send_slot *slot, const struct span *spans)
+{
+	for (uint32_t i = 0; i < slot->sge_count; i++)
+		if (!spans[i].bytes)
+			return false;
+	return true;
+}
+
+/* Everything before the next request has been acknowledged. */
+static bool has_nothing_outstanding(const struct qp *qp)
+{
+	const struct requester *requester = &qp->requester;
+	const struct send_queue *queue = &requester->queue;
+
+	return requester->cursor == queue->done && queue->done == queue->started &&
+	       !requester->cursor_packet && qp->state == QP_RTS && !qp->attributes.rate_limit;
+}
+
+bool shortcut_small_write(struct qp *qp, struct small_write *ret_write)
+{
+	const struct requester *requester = &qp->requester;
+	const struct send_queue *queue = &requester->queue;
+	uint8_t *bytes;
+
+	if (requester->cursor == queue->tail || !has_nothing_outstanding(qp) ||
+	    requester->rnr_deadline != TIME_NEVER || requester->hold)
+		return false;
+
+	struct send_slot *slot = send_queue_slot(queue, requester->cursor);
+
+	if (slot->opcode != SEND_RDMA_WRITE || slot->fault || !slot->byte_count ||
+	    slot->byte_count > qp->path_mtu)
+		return false;
+	if (slot->flags & SEND_INLINE) {
+		bytes = slot->data;
+	} else {
+		const struct sge *sge = send_slot_sges(slot);
+
+		if (slot->sge_count != 1 ||
+		    memory_resolve(qp->environment->memory, qp->pd, sge->lkey, sge->address,
+				   sge->byte_count, 0, &bytes) != MEMORY_OK)
+			return false;
+	}
+	*ret_write = (struct small_write){
+		.bytes = bytes,
+		.byte_count = slot->byte_count,
+		.remote_key = slot->remote_key,
+		.remote_address = slot->remote_address,
+	};
+	return true;
+}
+
+bool shortcut_next(struct qp *qp, struct shortcut *ret_shortcut)
+{
+	struct requester *requester = &qp->requester;
+	const struct send_queue *queue = &requester->queue;
+
+	if (!has_nothing_outstanding(qp) || !requester_is_ready(qp))
+		return false;
+
+	struct send_slot *slot = send_queue_slot(queue, requester->cursor);
+	uint32_t access = needed_access(slot);
+
+	/* What is wrong with it is the packets' way to find out and to tell. */
+	if (!access || !slot->byte_count || requester_slot_fault(qp, slot) != COMPLETION_SUCCESS)
+		return false;
+	*ret_shortcut = (struct shortcut){
+		.opcode = slot->opcode,
+		.access = access,
+		.remote_key = slot->remote_key,
+		.remote_address = slot->remote_address,
+		.byte_count = send_slot_is_atomic(slot) ? ATOMIC_BYTES : slot->byte_count,
+		.psn_count = requester_slot_packets(qp, slot),
+		.compare_or_add = slot->compare_or_add,
+		.swap = slot->swap,
+	};
+	ret_shortcut->payload.byte_count = ret_shortcut->byte_count;
+	if (slot->flags & SEND_INLINE) {
+		ret_shortcut->payload.single = (struct span){slot->data, slot->byte_count};
+		ret_shortcut->payload.spans = &ret_shortcut->payload.single;
+		ret_shortcut->payload.span_count = 1;
+		return true;
+	}
+	ret_shortcut->payload.spans = send_slot_spans(slot);
+	ret_shortcut->payload.span_count = slot->sge_count;
+	return has_places(slot, send_slot_spans(slot));
+}
+
+void shortcut_done(struct qp *qp, time_ns now)
+{
+	struct requester *requester = &qp->requester;
+	struct send_slot *slot = send_queue_slot(&requester->queue, requester->cursor);
+
+	requester_start(qp, slot);
+	requester->next_psn = psn_add(slot->first_psn, slot->packet_count);
+	requester->oldest_psn = requester->next_psn;
+	requester->cursor++;
+	if (send_slot_is_answered(slot) && qp_is_reliable(qp))
+		requester->reads_outstanding--;
+	/* An ACK that is due was due before what follows could be sent: the peer's completions come
+	 * in the order that it is used to. */
+	qp->requests_go_first = false;
+	report_send(qp, now, COMPLETION_SUCCESS);
+	report_drain(qp);
+}
+
+/* The same for a WRITE of one packet, which is all that shortcut_small_write finds. */
+void shortcut_small_done(struct qp *qp, time_ns now)
+{
+	struct requester *requester = &qp->requester;
+	struct send_slot *slot = send_queue_slot(&requester->queue, requester->cursor);
+
+	slot->first_psn = requester->next_psn;
+	slot->packet_count = 1;
+	requester->queue.started++;
+	requester->cursor++;
+	credits_use(qp, slot);
+	requester->next_psn = psn_add(requester->next_psn, 1);
+	requester->oldest_psn = requester->next_psn;
+	report_send(qp, now, COMPLETION_SUCCESS);
+}
+
+bool shortcut_catch_up(struct qp *qp)
+{
+	struct responder *responder = &qp->responder;
+	struct placed_requests *placed = responder->placed;
+	uint64_t word = __atomic_load_n(placed->word, __ATOMIC_ACQUIRE);
+
+	/* Requests are placed between messages only, and one uses at least a PSN. */
+	if (word == placed->seen || (word ^ placed->seen) >> 48 ||
+	    responder->inbound != INBOUND_IDLE)
+		return false;
+
+	struct psn psn = psn_from((uint32_t)word);
+	uint32_t message_count = (uint32_t)(word >> 24) - (uint32_t)(placed->seen >> 24);
+	int32_t ahead = psn_distance(responder->expected_psn, psn);
+
+	placed->seen = word;
+	if (ahead <= 0)
+		return false;
+	responder->expected_psn = psn;
+	responder->msn = (responder->msn + message_count) & 0xffffff;
+	responder->nak_is_due = false;
+	responder->nak_was_sent = false;
+	return true;
+}
+
+void shortcut_end(struct qp *qp)
+{
+	if (likely(!qp->responder.placed && !qp->owner_placement))
+		return;
+	qp->environment->end_placing(qp);
+	assert(!qp->responder.placed && !qp->owner_placement);
+}

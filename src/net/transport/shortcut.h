@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One-sided requests that the requester's owner carries out itself at the responder's memory,
+ * instead of sending packets (docs/architecture.md, "One-sided requests").
+ *
+ * They use the PSNs that their packets would have used, and end at once. The responder's half hears
+ * of them by a word that the requester's owner writes, and takes them for received when the next
+ * packet's PSN shows that there were some. Only a request before which everything has been
+ * acknowledged goes this way, so that none overtakes another.
+ */
+#ifndef SOFTIB_NET_TRANSPORT_SHORTCUT_H
+#define SOFTIB_NET_TRANSPORT_SHORTCUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/time.h"
+#include "wire/packet.h"
+
+struct qp;
+
+/* The request at the head of the send queue. */
+struct shortcut {
+	uint8_t opcode;	 /* enum send_opcode: a WRITE, READ or atomic */
+	uint32_t access; /* that its key must grant */
+	uint32_t remote_key;
+	uint64_t remote_address;
+	uint32_t byte_count;
+	uint32_t psn_count;
+	uint64_t compare_or_add;
+	uint64_t swap;
+	struct payload payload; /* the local bytes; a READ or atomic writes there */
+};
+
+/* False: the next request can't go past the packets, or not now. */
+MUST_USE bool shortcut_next(struct qp *qp, struct shortcut *ret_shortcut);
+/* The same if it is a WRITE of one packet from one place, told in a few words. */
+struct small_write {
+	const uint8_t *bytes;
+	uint32_t byte_count; /* not 0 */
+	uint32_t remote_key;
+	uint64_t remote_address;
+};
+MUST_USE bool shortcut_small_write(struct qp *qp, struct small_write *ret_write);
+void shortcut_small_done(struct qp *qp, time_ns now);
+
+/* It was carried out: its PSNs are used, and it is completed. qp_settle is to be called afterwards,
+ * when nobody waits for this process any more. */
+void shortcut_done(struct qp *qp, time_ns now);
+
+/* How far the requester has come, as its owner writes it and the responder's reads it. A word with
+ * another tag is about something else. */
+static inline uint64_t placed_word(uint32_t psn, uint32_t message_count, uint32_t tag)
+{
+	return (uint64_t)(tag & 0xffff) << 48 | (uint64_t)(message_count & 0xffffff) << 24 |
+	       (psn & 0xffffff);
+}
+
+struct placed_requests {
+	const uint64_t *word; /* a stranger's */
+	uint64_t seen;	      /* of it */
+};
+
+/* Takes what was placed since the last look for received. Returns whether there was anything. */
+bool shortcut_catch_up(struct qp *qp);
+
+/* The responder's rights or its state are about to change: nothing is placed for this queue pair
+ * any more when it returns. */
+void shortcut_end(struct qp *qp);
+
+#endif
