@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include "base/attributes.h"
 #include "wire/cm_message.h"
+#include "wire/ip_network.h"
 
 enum {
 	CM_IP_HEADER_BYTES = 36,
@@ -22,11 +23,6 @@ enum cm_port_space {
 	CM_PORT_SPACE_TCP = 0x0106,
 	CM_PORT_SPACE_UDP = 0x0111,
 	CM_PORT_SPACE_IB = 0x013f,
-};
-
-/* An IPv4 address is in the last four bytes, the others zero. */
-struct ip_address {
-	uint8_t bytes[16];
 };
 
 struct cm_ip_header {

@@ -31,7 +31,8 @@ static const struct speed_row {
 	{LINK_SPEED_EDR,    25000000u, { 15, 20, 16, 17, 18}},
 	{LINK_SPEED_HDR,    50000000u, { 20, 16, 17, 21, 22}},
 	{LINK_SPEED_NDR,   100000000u, { 16, 17, 21, 23, 24}},
-	{LINK_SPEED_XDR,   200000000u, { 17, 21, 23, 25,  0}},
+	/* 12x XDR has no code: the highest there is. */
+	{LINK_SPEED_XDR,   200000000u, { 17, 21, 23, 25, 25}},
 };
 
 /* clang-format on */
@@ -72,8 +73,11 @@ unsigned link_lanes(unsigned width)
 	return column < 0 ? 0 : widths[column].lanes;
 }
 
-unsigned link_speed_from_port_info(unsigned speed_active, unsigned speed_ext_active)
+unsigned link_speed_from_port_info(unsigned speed_active, unsigned speed_ext_active,
+				   unsigned speed_ext2_active)
 {
+	if (speed_ext2_active == 1)
+		return LINK_SPEED_XDR;
 	switch (speed_ext_active) {
 	case 1:
 		return LINK_SPEED_FDR;

@@ -34,8 +34,10 @@ enum { RATE_PORT_CURRENT = 0, RATE_CODE_FIRST = 2, RATE_CODE_LAST = 25 };
 /* Lanes of a width; 0 for what is no single width. */
 unsigned link_lanes(unsigned width);
 
-/* From PortInfo.LinkSpeedActive and LinkSpeedExtActive; 0 when neither names a speed. */
-unsigned link_speed_from_port_info(unsigned speed_active, unsigned speed_ext_active);
+/* From PortInfo.LinkSpeedActive, LinkSpeedExtActive and LinkSpeedExtActive2; 0 when none names a
+ * speed. */
+unsigned link_speed_from_port_info(unsigned speed_active, unsigned speed_ext_active,
+				   unsigned speed_ext2_active);
 
 /* PathRecord.Rate, static rate: 0 when this width and speed have none. */
 unsigned rate_code(unsigned width, unsigned speed);

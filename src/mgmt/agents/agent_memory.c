@@ -2,6 +2,7 @@
 /* What the agents of one fabric remember between MADs. */
 #include "mgmt/agents/agents.h"
 
+#include "mgmt/agents/class_traps.h"
 #include "mgmt/agents/gs_agent.h"
 #include "mgmt/agents/mkey.h"
 #include "mgmt/agents/traps.h"
@@ -13,6 +14,7 @@ void agent_memory_init(struct agent_memory *memory)
 					.leases_due_at = TIME_NEVER};
 	list_init(&memory->leases);
 	list_init(&memory->traps);
+	list_init(&memory->class_traps);
 	list_init(&memory->samples);
 	list_init(&memory->redirects);
 }
@@ -21,6 +23,7 @@ void agent_memory_release(struct agent_memory *memory)
 {
 	mkey_leases_forget(memory, NULL);
 	traps_forget(memory, NULL);
+	class_traps_forget(memory, NULL);
 	pma_samples_forget(memory, NULL);
 	redirects_forget(memory, NULL);
 }
@@ -30,6 +33,7 @@ void agent_memory_forget(struct agent_memory *memory, const struct node *node)
 	assert(node);
 	mkey_leases_forget(memory, node);
 	traps_forget(memory, node);
+	class_traps_forget(memory, node);
 	pma_samples_forget(memory, node);
 	redirects_forget(memory, node);
 }

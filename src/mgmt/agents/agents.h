@@ -21,6 +21,7 @@ struct agent_memory {
 	struct list leases;
 	time_ns leases_due_at;
 	struct list traps;    /* of the end ports that have something to tell */
+	struct list class_traps; /* of general service classes */
 	time_ns traps_due_at; /* the first of them */
 	uint32_t trap_sequence;
 	struct list samples;
@@ -71,6 +72,13 @@ enum agent_verdict gsa_receive(const struct agent_environment *environment, stru
 			       struct mad_message *ret_answer);
 bool gsa_is_first(uint8_t management_class);
 
+enum congestion_switch { CONGESTION_CONTROL_OFF, CONGESTION_CONTROL_ON };
+
+/* What a manager of congestion control might set on this node, or nothing: for fabrics that have no
+ * such manager. -ENOMEM. */
+MUST_USE int agent_control_congestion(const struct agent_environment *environment,
+				      struct node *node, enum congestion_switch to);
+
 /* From now on whoever asks this port for anything of this class is sent to another LID and QP; LID
  * 0: no more. -ENOMEM. */
 MUST_USE int agent_redirect(struct agent_memory *memory, const struct port *port,
@@ -82,7 +90,7 @@ void agent_run(const struct agent_environment *environment, time_ns now);
 /*
  * Traps. The fabric reports what happened, then sends what agent_take_traps() gives it whenever
  * agent_deadline() has come: from ret_traps[].port (port 0 of a switch), LID routed to
- * message.address.lid on VL15. A trap is repeated until the manager represses it; repeats and new
+ * message.address.lid on VL15, or from QP1 if message.address.qpn is not QP0. A trap is repeated until the manager represses it; repeats and new
  * ones keep the distance that PortInfo.SubnetTimeOut asks for.
  */
 struct agent_trap {

@@ -4,6 +4,7 @@
 #include "mgmt/agents/gs_agent.h"
 
 #include <string.h>
+#include "mgmt/agents/congestion_agent.h"
 #include "mgmt/mad/redirect.h"
 #include "mgmt/mad/smp_request.h"
 #include "wire/smp.h"
@@ -15,13 +16,15 @@ static const struct gs_class {
 	const struct gs_attributes *attributes;
 	enum agent_verdict (*send)(const struct gs_request *request,
 				   struct mad_message *ret_answer);
+	bool (*admits)(const struct gs_request *request); /* NULL: no key guards the class */
 } classes[] = {
-	{MAD_CLASS_PERFORMANCE, 1, true, &pma_attributes, NULL},
-	{MAD_CLASS_BASEBOARD, 1, false, &baseboard_attributes, baseboard_send},
-	{MAD_CLASS_DEVICE, 1, false, &device_attributes, NULL},
-	{MAD_CLASS_COMMUNICATION, 2, false, &communication_attributes, NULL},
-	{MAD_CLASS_SNMP, 1, false, &snmp_attributes, NULL},
-	{MAD_CLASS_CONGESTION_CONTROL, 2, true, &congestion_attributes, NULL},
+	{MAD_CLASS_PERFORMANCE, 1, true, &pma_attributes, NULL, NULL},
+	{MAD_CLASS_BASEBOARD, 1, false, &baseboard_attributes, baseboard_send, NULL},
+	{MAD_CLASS_DEVICE, 1, false, &device_attributes, NULL, NULL},
+	{MAD_CLASS_COMMUNICATION, 2, false, &communication_attributes, NULL, NULL},
+	{MAD_CLASS_SNMP, 1, false, &snmp_attributes, NULL, NULL},
+	{MAD_CLASS_CONGESTION_CONTROL, 2, true, &congestion_attributes, NULL,
+	 congestion_key_admits},
 };
 
 static const struct gs_class *find_class(uint8_t management_class)
@@ -92,12 +95,23 @@ static enum agent_verdict serve(const struct gs_class *class, const struct gs_re
 	uint8_t data[GS_DATA_BYTES_MAX] = {0};
 	enum mad_status status = check(class, &request->header);
 
+	if (status == MAD_STATUS_OK && class->admits && !class->admits(request))
+		return AGENT_CONSUMED;
 	if (status == MAD_STATUS_OK)
 		status = find_handler(class, &request->header)(request, data);
 	smp_answer_make(request->message, (uint16_t)status, ret_answer);
 	if (status == MAD_STATUS_OK)
 		memcpy(ret_answer->bytes + data_offset, data, MAD_BYTES - data_offset);
 	return AGENT_ANSWERED;
+}
+
+/* The log of congestion is too long for the usual place. */
+static size_t data_offset_of(const struct mad_header *header)
+{
+	if (header->management_class == MAD_CLASS_CONGESTION_CONTROL &&
+	    header->attribute_id == ATTRIBUTE_CONGESTION_LOG)
+		return CONGESTION_LOG_OFFSET;
+	return mad_data_offset(header->management_class);
 }
 
 enum agent_verdict gsa_receive(const struct agent_environment *environment, struct node *node,
@@ -120,7 +134,7 @@ enum agent_verdict gsa_receive(const struct agent_environment *environment, stru
 	request.arrival = &node->ports[port_number];
 
 	const struct gs_class *class = find_class(request.header.management_class);
-	size_t data_offset = mad_data_offset(request.header.management_class);
+	size_t data_offset = data_offset_of(&request.header);
 
 	request.data = message->bytes + data_offset;
 	if (is_one_way(request.header.method))

@@ -105,6 +105,7 @@ static const struct field_limit {
 	LIMIT(port_info, link_width_active, 1, 0),
 	LIMIT(port_info, link_speed_active, 1, 0),
 	LIMIT(port_info, link_speed_ext_active, 1, 0),
+	LIMIT(port_info, link_speed_ext2_active, 1, 0),
 #undef LIMIT
 };
 
@@ -360,6 +361,23 @@ static enum node_set_result set_redirect(const struct agent_environment *environ
 	return NODE_SET_OK;
 }
 
+/* 1: as if a manager of congestion control had set the node; 0: off. */
+static enum node_set_result set_congestion(const struct agent_environment *environment,
+					   const struct port *port, const char *value,
+					   uint64_t *ret_max)
+{
+	uint64_t to;
+
+	*ret_max = CONGESTION_CONTROL_ON;
+	if (!parse_number(value, &to))
+		return NODE_SET_NOT_A_NUMBER;
+	if (to > CONGESTION_CONTROL_ON)
+		return NODE_SET_OUT_OF_RANGE;
+	return agent_control_congestion(environment, port->node, (enum congestion_switch)to)
+		       ? NODE_SET_FIXED
+		       : NODE_SET_OK;
+}
+
 enum node_set_result node_field_set(const struct agent_environment *environment, struct port *port,
 				    time_ns now, const char *name, const char *value,
 				    uint64_t *ret_max)
@@ -370,6 +388,9 @@ enum node_set_result node_field_set(const struct agent_environment *environment,
 
 	if (strcmp(name, "description") == 0)
 		return set_description(environment, port, now, value, ret_max);
+
+	if (strcmp(name, "congestion") == 0)
+		return set_congestion(environment, port, value, ret_max);
 
 	static const char redirect[] = "redirect[";
 

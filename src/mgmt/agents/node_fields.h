@@ -68,8 +68,9 @@ enum node_set_result {
 	NODE_SET_LINK_IS_DOWN, /* a state that needs a link */
 };
 
-/* The name is FIELD, ATTRIBUTE.FIELD, TABLE[INDEX], "description" or "redirect[CLASS]"; the value a
- * number as C writes it, the text of a description, or LID[:QPN] for a redirection (0: none). */
+/* The name is FIELD, ATTRIBUTE.FIELD, TABLE[INDEX], "description", "congestion" (1: congestion
+ * control is on at the node, 0: off) or "redirect[CLASS]"; the value a number as C writes it, the
+ * text of a description, or LID[:QPN] for a redirection (0: none). */
 MUST_USE enum node_set_result node_field_set(const struct agent_environment *environment,
 					     struct port *port, time_ns now, const char *name,
 					     const char *value, uint64_t *ret_max);

@@ -3,6 +3,7 @@
 #include "mgmt/agents/node_fields.h"
 
 #include <string.h>
+#include "net/link/arbitration.h"
 #include "net/node/node.h"
 
 enum { MASK_POSITIONS = 4, WEIGHT_BITS = 8 };
@@ -63,8 +64,8 @@ static uint64_t arbitration_get(const struct port *port, bool is_high, uint32_t 
 
 static void arbitration_set(struct port *port, bool is_high, uint32_t index, uint64_t value)
 {
-	port->vl_arbitration[is_high][index][0] = (uint8_t)(value >> WEIGHT_BITS);
-	port->vl_arbitration[is_high][index][1] = (uint8_t)value;
+	port_arbitration_set(port, is_high ? TABLE_HIGH : TABLE_LOW, index,
+			     (uint8_t)(value >> WEIGHT_BITS), (uint8_t)value);
 }
 
 static uint32_t low_count(const struct port *port)

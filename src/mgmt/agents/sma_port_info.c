@@ -98,6 +98,9 @@ static const struct port_info_rule rules[] = {
 	RULE(link_speed_ext_active,           R, N, N, R, PLAIN),
 	RULE(link_speed_ext_supported,        R, N, N, R, PLAIN),
 	RULE(link_speed_ext_enabled,          W, N, N, W, SPECIAL),
+	RULE(link_speed_ext2_active,          R, N, N, R, PLAIN),
+	RULE(link_speed_ext2_supported,       R, N, N, R, PLAIN),
+	RULE(link_speed_ext2_enabled,         W, N, N, W, SPECIAL),
 };
 /* clang-format on */
 
@@ -177,7 +180,10 @@ static enum mad_status set_enabled_masks(const struct port_info *written, struct
 		ALL_WIDTHS = 255,
 		ALL_SPEEDS = 15,
 		NO_EXTENDED_SPEED = 30,
-		ALL_EXTENDED_SPEEDS = 31
+		ALL_EXTENDED_SPEEDS = 31,
+		/* The field has three bits, and the values of the other by analogy. */
+		NO_SECOND_EXTENDED_SPEED = 6,
+		ALL_SECOND_EXTENDED_SPEEDS = 7,
 	};
 	int width = enabled_mask(written->link_width_enabled, ALL_WIDTHS, info->link_width_enabled,
 				 info->link_width_supported);
@@ -189,11 +195,19 @@ static enum mad_status set_enabled_masks(const struct port_info *written, struct
 					      info->link_speed_ext_enabled,
 					      info->link_speed_ext_supported);
 
-	if (width < 0 || speed < 0 || extended < 0)
+	int second = written->link_speed_ext2_enabled == NO_SECOND_EXTENDED_SPEED
+			     ? 0
+			     : enabled_mask(written->link_speed_ext2_enabled,
+					    ALL_SECOND_EXTENDED_SPEEDS,
+					    info->link_speed_ext2_enabled,
+					    info->link_speed_ext2_supported);
+
+	if (width < 0 || speed < 0 || extended < 0 || second < 0)
 		return MAD_STATUS_BAD_FIELD;
 	info->link_width_enabled = (uint8_t)width;
 	info->link_speed_enabled = (uint8_t)speed;
 	info->link_speed_ext_enabled = (uint8_t)extended;
+	info->link_speed_ext2_enabled = (uint8_t)second;
 	return MAD_STATUS_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "mgmt/agents/sma.h"
 
 #include <string.h>
+#include "net/link/arbitration.h"
 #include "wire/smp_tables.h"
 
 /* An adapter has one table per port and answers for the port of arrival, whatever the modifier says
@@ -143,8 +144,9 @@ enum mad_status sma_sl_to_vl_set(const struct sma_request *request, uint8_t *ret
 /* A part of one arbitration table. */
 struct arbitration_part {
 	struct port *port;
-	uint8_t (*entries)[2]; /* {vl, weight} */
-	int entry_count;       /* 0: there is no such part */
+	enum arbitration_table table;
+	int start;
+	int entry_count; /* 0: there is no such part */
 };
 
 static struct arbitration_part arbitration_part(const struct sma_request *request)
@@ -164,7 +166,8 @@ static struct arbitration_part arbitration_part(const struct sma_request *reques
 		return (struct arbitration_part){0};
 	return (struct arbitration_part){
 		.port = port,
-		.entries = port->vl_arbitration[is_high] + start,
+		.table = is_high ? TABLE_HIGH : TABLE_LOW,
+		.start = start,
 		.entry_count = cap - start < VL_ARBITRATION_PER_BLOCK ? cap - start
 								      : VL_ARBITRATION_PER_BLOCK,
 	};
@@ -177,9 +180,11 @@ enum mad_status sma_vl_arbitration_get(const struct sma_request *request, uint8_
 
 	if (!part.entry_count)
 		return MAD_STATUS_BAD_FIELD;
-	for (int i = 0; i < part.entry_count; i++)
-		entries[i] = (struct vl_arbitration_entry){.vl = part.entries[i][0],
-							   .weight = part.entries[i][1]};
+	for (int i = 0; i < part.entry_count; i++) {
+		const uint8_t *entry = part.port->vl_arbitration[part.table][part.start + i];
+
+		entries[i] = (struct vl_arbitration_entry){.vl = entry[0], .weight = entry[1]};
+	}
 	vl_arbitration_block_encode(entries, ret_data);
 	return MAD_STATUS_OK;
 }
@@ -192,9 +197,8 @@ enum mad_status sma_vl_arbitration_set(const struct sma_request *request, uint8_
 	if (!part.entry_count)
 		return MAD_STATUS_BAD_FIELD;
 	vl_arbitration_block_decode(request->data, entries);
-	for (int i = 0; i < part.entry_count; i++) {
-		part.entries[i][0] = entries[i].vl;
-		part.entries[i][1] = entries[i].weight;
-	}
+	for (int i = 0; i < part.entry_count; i++)
+		port_arbitration_set(part.port, part.table, (unsigned)(part.start + i),
+				     entries[i].vl, entries[i].weight);
 	return sma_vl_arbitration_get(request, ret_data);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * General service classes of which a node has little to say (vol 1, chapter 16): baseboard and
- * device management, communication management, SNMP tunnelling, congestion control.
+ * device management, communication management, SNMP tunnelling.
  *
  * There is no baseboard, no I/O controller and no SNMP agent behind a port of softib, and what is
  * not there is answered as the class answers for it, not by silence.
@@ -145,14 +145,10 @@ static const struct gs_attribute communication_rows[] = {
 const struct gs_attributes communication_attributes = {communication_rows,
 						       ARRAY_COUNT(communication_rows)};
 
-/* --- SNMP tunnelling, congestion control --- */
+/* --- SNMP tunnelling --- */
 
 static const struct gs_attribute class_port_info_only[] = {
 	{ATTRIBUTE_CLASS_PORT_INFO, class_port_info_get, NULL},
 };
 const struct gs_attributes snmp_attributes = {class_port_info_only,
 					      ARRAY_COUNT(class_port_info_only)};
-/* Every attribute of congestion control is optional but this: a node that marks nothing has no
- * settings. */
-const struct gs_attributes congestion_attributes = {class_port_info_only,
-						    ARRAY_COUNT(class_port_info_only)};

@@ -9,6 +9,7 @@
 #include "mgmt/agents/traps.h"
 
 #include <stdlib.h>
+#include "mgmt/agents/class_traps.h"
 #include "wire/pkey.h"
 #include "wire/smp.h"
 
@@ -240,6 +241,10 @@ unsigned agent_take_traps(struct agent_memory *memory, time_ns now, unsigned tra
 	if (memory->traps_due_at > now)
 		return 0;
 	memory->traps_due_at = TIME_NEVER;
+	while (trap_count < traps_max && class_trap_take(memory, &ret_traps[trap_count]))
+		trap_count++;
+	if (!list_is_empty(&memory->class_traps))
+		memory->traps_due_at = now;
 	list_for_each_safe (link, &memory->traps) {
 		struct trap_source *source = source_of(link);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "mgmt/cm/connection.h"
+#include "mgmt/cm/rd_channel.h"
 
 static void remember_call(struct cm_connection *connection, const struct cm_call *call)
 {
@@ -11,7 +12,8 @@ static void remember_call(struct cm_connection *connection, const struct cm_call
 
 	connection->address = call->address;
 	connection->service_id = request->req.service_id;
-	connection->local_qpn = request->req.local_qpn;
+	connection_note_channel(connection, &request->req);
+	connection->local_qpn = req_number(&request->req);
 	if (call->is_peer_to_peer)
 		list_append(&connection->cm->peer_calls, &connection->peer_link);
 	connection->remote_gid =
@@ -144,14 +146,14 @@ void rep_receive(struct cm *cm, time_ns now, const struct cm_message *message)
 		return;
 	}
 	/* The peer's QP is in a connection that we still hold: one of us was restarted. */
-	if (connection_find_remote_qpn(cm, rep_qpn(&rep), rep.local_ca_guid)) {
+	if (rep_find_holder(connection, &rep)) {
 		refuse_rep(cm, message, &rep, CM_REJECT_STALE_CONNECTION);
 		return;
 	}
 	connection_cancel(connection);
 	connection->remote_comm_id = rep.local_comm_id;
 	connection->remote_ca_guid = rep.local_ca_guid;
-	connection->remote_qpn = rep_qpn(&rep);
+	connection->remote_qpn = rep_number(connection, &rep);
 	connection->transaction_id = get_be64(message->mad.bytes + 8);
 	if (connection_index_remote_id(connection) != 0 ||
 	    connection_index_remote_qpn(connection) != 0) {

@@ -5,6 +5,12 @@
 #include "base/bytes.h"
 #include "mgmt/cm/connection.h"
 
+/* Another for each, so that a late answer to one is not taken for the answer to the next. */
+static uint64_t next_transaction_id(struct cm_connection *connection)
+{
+	return transaction_id_of(connection) ^ (uint64_t)++connection->lap_count << 48;
+}
+
 int cm_load_alternate(struct cm_connection *connection, time_ns now, const struct cm_lap *lap,
 		      struct cm_private_data private_data)
 {
@@ -14,7 +20,7 @@ int cm_load_alternate(struct cm_connection *connection, time_ns now, const struc
 
 	struct cm_lap filled = *lap;
 	struct cm_message *message =
-		outbox_start_for(connection, CM_LAP, transaction_id_of(connection), 0);
+		outbox_start_for(connection, CM_LAP, next_transaction_id(connection), 0);
 
 	if (!message)
 		return -ENOMEM;
@@ -119,7 +125,8 @@ void apr_receive(struct cm *cm, time_ns now, const struct cm_message *message)
 		connection_find(cm, apr.remote_comm_id, apr.local_comm_id);
 
 	if (!connection || connection->state != CM_ESTABLISHED ||
-	    (connection->lap_state != LAP_SENT && connection->lap_state != LAP_DELAYED))
+	    (connection->lap_state != LAP_SENT && connection->lap_state != LAP_DELAYED) ||
+	    get_be64(message->mad.bytes + 8) != get_be64(connection->pending + 8))
 		return;
 	connection_cancel(connection);
 	connection->lap_state = LAP_NONE;

@@ -121,6 +121,11 @@ void *cm_connection_context(const struct cm_connection *connection)
 	return connection->context;
 }
 
+time_ns cm_connection_timewait(const struct cm_connection *connection)
+{
+	return connection->timewait;
+}
+
 enum cm_state cm_connection_state(const struct cm_connection *connection)
 {
 	return connection->state;

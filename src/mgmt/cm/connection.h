@@ -25,6 +25,8 @@ struct cm_connection {
 	bool is_released;     /* nobody owns it any more */
 	bool is_by_remote_id; /* which tables it is in */
 	bool is_by_remote_qpn;
+	bool is_datagram;    /* its numbers are those of EE contexts (rd_channel.h) */
+	bool shares_channel; /* and another connection holds them */
 	enum cm_state state;
 	enum lap_state lap_state;
 	struct timer timer;
@@ -40,7 +42,8 @@ struct cm_connection {
 	uint64_t service_id;
 	uint64_t transaction_id; /* of the message to answer */
 	uint64_t lap_transaction_id;
-	uint32_t local_qpn;
+	uint16_t lap_count; /* of ours */
+	uint32_t local_qpn; /* or EECN */
 	uint32_t remote_qpn;
 	time_ns response_timeout; /* of REQ, REP, LAP, DREQ */
 	time_ns round_trip;	  /* twice the packet life time */
@@ -112,7 +115,12 @@ struct cm_connection *connection_find(const struct cm *cm, uint32_t local_comm_i
 				      uint32_t remote_comm_id);
 struct cm_connection *connection_find_remote_id(const struct cm *cm, uint32_t remote_comm_id,
 						uint64_t remote_ca_guid);
-struct cm_connection *connection_find_remote_qpn(const struct cm *cm, uint32_t remote_qpn,
+/* Queue pairs and EE contexts are numbered each by themselves. */
+static inline uint32_t remote_number(uint32_t number, bool is_eecn)
+{
+	return number | (uint32_t)is_eecn << 24;
+}
+struct cm_connection *connection_find_remote_qpn(const struct cm *cm, uint32_t number,
 						 uint64_t remote_ca_guid);
 MUST_USE int connection_index_remote_id(struct cm_connection *connection);
 MUST_USE int connection_index_remote_qpn(struct cm_connection *connection);
@@ -147,12 +155,6 @@ void connection_repeat(struct cm_connection *connection, time_ns now, time_ns ti
 /* Sends what is repeated once more. */
 void connection_resend(struct cm_connection *connection);
 uint64_t transaction_id_of(const struct cm_connection *connection);
-
-/* An XRC target has its number where RD has the EE context's. */
-static inline uint32_t rep_qpn(const struct cm_rep *rep)
-{
-	return rep->local_qpn ? rep->local_qpn : rep->local_eecn;
-}
 
 /* --- a message with no connection behind it --- */
 

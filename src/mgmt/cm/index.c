@@ -20,7 +20,8 @@ static uint64_t id_hash(const struct cm_connection *connection)
 
 static uint64_t qpn_hash(const struct cm_connection *connection)
 {
-	return remote_hash(connection->remote_qpn, connection->remote_ca_guid);
+	return remote_hash(remote_number(connection->remote_qpn, connection->is_datagram),
+			   connection->remote_ca_guid);
 }
 
 static uint32_t take_comm_id(struct cm *cm)
@@ -96,13 +97,14 @@ struct cm_connection *connection_find_remote_id(const struct cm *cm, uint32_t re
 	return connection;
 }
 
-struct cm_connection *connection_find_remote_qpn(const struct cm *cm, uint32_t remote_qpn,
+struct cm_connection *connection_find_remote_qpn(const struct cm *cm, uint32_t number,
 						 uint64_t remote_ca_guid)
 {
 	struct cm_connection *connection =
-		hash_table_get(&cm->by_remote_qpn, remote_hash(remote_qpn, remote_ca_guid));
+		hash_table_get(&cm->by_remote_qpn, remote_hash(number, remote_ca_guid));
 
-	while (connection && (connection->remote_qpn != remote_qpn ||
+	while (connection &&
+	       (remote_number(connection->remote_qpn, connection->is_datagram) != number ||
 			      connection->remote_ca_guid != remote_ca_guid))
 		connection = connection->next_by_remote_qpn;
 	return connection;
@@ -129,6 +131,8 @@ int connection_index_remote_qpn(struct cm_connection *connection)
 	uint64_t hash = qpn_hash(connection);
 	struct cm_connection *first = hash_table_get(table, hash);
 
+	if (connection->shares_channel)
+		return 0;
 	connection->next_by_remote_qpn = first;
 	if (first)
 		hash_table_remove(table, hash);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include "base/bytes.h"
 #include "mgmt/cm/connection.h"
+#include "mgmt/cm/rd_channel.h"
 
 void send_rej_to(struct cm *cm, const struct cm_message *request, uint32_t remote_comm_id,
 		 uint32_t local_comm_id, enum cm_answered answered, enum cm_reject_reason reason)
@@ -34,7 +35,7 @@ static void receive_again(struct cm_connection *connection, const struct cm_mess
 		return;
 	}
 	if (connection->service_id != request->req.service_id ||
-	    connection->remote_qpn != request->req.local_qpn) {
+	    connection->remote_qpn != req_number(&request->req)) {
 		req_refuse(connection->cm, message, CM_REJECT_DUPLICATE_COMM_ID);
 		return;
 	}
@@ -62,7 +63,8 @@ static void remember_request(struct cm_connection *connection, const struct cm_m
 	connection->address = message->mad.address;
 	connection->remote_comm_id = request->req.local_comm_id;
 	connection->remote_ca_guid = request->req.local_ca_guid;
-	connection->remote_qpn = request->req.local_qpn;
+	connection_note_channel(connection, &request->req);
+	connection->remote_qpn = req_number(&request->req);
 	connection->remote_gid =
 		gid_from(request->primary.local_gid_prefix, request->primary.local_gid_guid);
 	connection->service_id = request->req.service_id;
@@ -121,7 +123,8 @@ static bool receive_crossing(struct cm *cm, const struct cm_message *message,
 	uint64_t own_guid = cm->ca_guids[connection->port_index];
 	uint64_t guid = request->req.local_ca_guid;
 
-	if (own_guid > guid || (own_guid == guid && connection->local_qpn > request->req.local_qpn))
+	if (own_guid > guid ||
+	    (own_guid == guid && connection->local_qpn > req_number(&request->req)))
 		return true;
 	connection_cancel(connection);
 	remember_request(connection, message, request);
@@ -157,13 +160,6 @@ static void receive_new(struct cm *cm, const struct cm_message *message,
 	announce(connection, listener, message);
 }
 
-static bool transport_is_known(const struct cm_req *req)
-{
-	return req->transport == CM_TRANSPORT_RC || req->transport == CM_TRANSPORT_UC ||
-	       (req->transport == CM_TRANSPORT_EXTENDED &&
-		req->extended_transport == CM_EXTENDED_TRANSPORT_XRC);
-}
-
 void req_receive(struct cm *cm, time_ns now, const struct cm_message *message)
 {
 	struct cm_request request;
@@ -176,12 +172,14 @@ void req_receive(struct cm *cm, time_ns now, const struct cm_message *message)
 		receive_again(connection, message, &request);
 		return;
 	}
-	if (!transport_is_known(&request.req)) {
-		req_refuse(cm, message, CM_REJECT_INVALID_TRANSPORT_TYPE);
+
+	unsigned fault = req_transport_fault(cm, &request.req);
+
+	if (fault) {
+		req_refuse(cm, message, (enum cm_reject_reason)fault);
 		return;
 	}
-	connection =
-		connection_find_remote_qpn(cm, request.req.local_qpn, request.req.local_ca_guid);
+	connection = req_find_holder(cm, &request.req);
 	if (connection) {
 		end_stale(connection, now, message);
 		return;
@@ -215,7 +213,7 @@ int cm_accept(struct cm_connection *connection, time_ns now, const struct cm_rep
 	filled.local_ca_guid = connection->cm->ca_guids[connection->port_index];
 	cm_rep_encode(&filled, outbox_data(message));
 	put_private(outbox_data(message) + CM_REP_PRIVATE_OFFSET, private_data);
-	connection->local_qpn = rep_qpn(rep);
+	connection->local_qpn = rep_number(connection, rep);
 	connection_enter(connection, CM_REP_SENT);
 	connection_repeat(connection, now, connection->response_timeout, connection->retries_max,
 			  message);

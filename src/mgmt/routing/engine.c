@@ -7,7 +7,6 @@
 #include "mgmt/routing/fat_tree.h"
 #include "mgmt/routing/layered.h"
 #include "mgmt/routing/minhop.h"
-#include "mgmt/routing/minhop_repair.h"
 #include "mgmt/routing/table_file.h"
 #include "mgmt/routing/updown.h"
 
@@ -19,9 +18,18 @@ static int route_minhop(struct routing_graph *graph, const struct routing_hints 
 
 const struct routing_engine routing_engines[] = {
 	{.name = "minhop", .route = route_minhop, .reroute = minhop_repair},
-	{.name = "updn", .promises_no_credit_loops = true, .route = updown_route},
-	{.name = "dnup", .promises_no_credit_loops = true, .route = downup_route},
-	{.name = "ftree", .promises_no_credit_loops = true, .route = fat_tree_route},
+	{.name = "updn",
+	 .promises_no_credit_loops = true,
+	 .route = updown_route,
+	 .reroute = updown_repair},
+	{.name = "dnup",
+	 .promises_no_credit_loops = true,
+	 .route = downup_route,
+	 .reroute = updown_repair},
+	{.name = "ftree",
+	 .promises_no_credit_loops = true,
+	 .route = fat_tree_route,
+	 .reroute = fat_tree_repair},
 	{.name = "dor", .promises_no_credit_loops = true, .route = dimension_order_route},
 	{.name = "lash", .promises_no_credit_loops = true, .route = layered_route},
 	{.name = "file", .route = table_file_route},

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mgmt/routing/destination_groups.h"
+#include "mgmt/routing/port_choice.h"
 #include "mgmt/routing/ranks.h"
 #include "mgmt/routing/updown.h"
 
@@ -270,7 +271,14 @@ int fat_tree_route(struct routing_graph *graph, const struct routing_hints *hint
 	if (!error) {
 		sort_ports(&tree);
 		route_adapters(&tree);
+		port_choice_recount(graph);
 	}
 	tree_release(&tree);
 	return error;
+}
+
+int fat_tree_repair(struct routing_graph *graph, const struct routing_hints *hints,
+		    const struct routing_change *change)
+{
+	return change->added_count ? -EAGAIN : updown_repair(graph, hints, change);
 }

@@ -12,5 +12,9 @@
  * the bottom, with links only between neighbouring levels, in which all adapters reach each other.
  */
 MUST_USE int fat_tree_route(struct routing_graph *graph, const struct routing_hints *hints);
+/* After links went: see repair_routes(). When they come back all is routed anew, so that every LID
+ * has its own way again. */
+MUST_USE int fat_tree_repair(struct routing_graph *graph, const struct routing_hints *hints,
+			     const struct routing_change *change);
 
 #endif

@@ -34,7 +34,10 @@ int routing_graph_set_ports(struct routing_graph *graph, uint32_t switch_index, 
 	node->neighbor_ports = calloc(port_count + 1, sizeof(*node->neighbor_ports));
 	node->load = calloc(port_count + 1, sizeof(*node->load));
 	node->table = malloc(graph->lid_max + 1u);
-	if (!node->neighbors || !node->neighbor_ports || !node->load || !node->table)
+	node->moved_blocks = calloc(graph->lid_max / ROUTING_LIDS_PER_BLOCK / 64 + 1u,
+				    sizeof(*node->moved_blocks));
+	if (!node->neighbors || !node->neighbor_ports || !node->load || !node->table ||
+	    !node->moved_blocks)
 		return -ENOMEM;
 	for (unsigned i = 0; i <= port_count; i++)
 		node->neighbors[i] = ROUTING_NO_SWITCH;
@@ -50,10 +53,12 @@ void routing_graph_release(struct routing_graph *graph)
 		free(graph->switches[i].sl_to_vl);
 		free(graph->switches[i].load);
 		free(graph->switches[i].table);
+		free(graph->switches[i].moved_blocks);
 	}
 	free(graph->switches);
 	free(graph->destinations);
 	free(graph->service_levels);
+	free(graph->ranks);
 	*graph = (struct routing_graph){0};
 }
 

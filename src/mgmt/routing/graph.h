@@ -23,6 +23,9 @@ struct routing_switch {
 	uint8_t *neighbor_ports; /* [port number]: its port there */
 	uint8_t *table; /* [LID]: output port; what is there before is kept where it is as good */
 	uint32_t *load; /* [port number]: LIDs of adapters that leave by it */
+	/* A bit for each 64 LIDs: a repair changed some of their entries. Whoever writes tables
+	 * clears it. */
+	uint64_t *moved_blocks;
 	/* NULL: every SL has the VL of its number. Otherwise, from an engine that needs it,
 	 * [(input x (port_count + 1) + output) x ROUTING_SL_COUNT + SL]; see
 	 * routing_graph_use_lanes(). */
@@ -47,7 +50,13 @@ struct routing_graph {
 	/* Engines that use lanes: the SL for packets from an end port of this switch to this LID,
 	 * [source switch x (lid_max + 1) + LID]. NULL: SL 0 for all. */
 	uint8_t *service_levels;
+	/* Engines whose ways go up, then down: [switch] its rank, for repairs; see ranks.h. NULL:
+	 * any way. */
+	uint32_t *ranks;
+	bool roots_are_at_bottom;
 };
+
+enum { ROUTING_LIDS_PER_BLOCK = 64 };
 
 /* Switches without ports yet, tables without routes. -ENOMEM. */
 MUST_USE int routing_graph_init(struct routing_graph *graph, uint32_t switch_count,
@@ -56,13 +65,21 @@ MUST_USE int routing_graph_set_ports(struct routing_graph *graph, uint32_t switc
 				     unsigned port_count);
 void routing_graph_release(struct routing_graph *graph);
 
+static inline void routing_switch_mark_moved(struct routing_switch *node, uint16_t lid)
+{
+	unsigned block = lid / ROUTING_LIDS_PER_BLOCK;
+
+	node->moved_blocks[block / 64] |= UINT64_C(1) << (block % 64);
+}
+
 /* A link, seen from both its ends. */
 void routing_graph_link(struct routing_graph *graph, uint32_t a, uint8_t a_port, uint32_t b,
 			uint8_t b_port);
 
 /* Room for an SL per pair, all 0. -ENOMEM. */
 MUST_USE int routing_graph_use_service_levels(struct routing_graph *graph);
-/* Room for a map from SL to VL per pair of ports of this switch, each VL that of its SL. -ENOMEM. */
+/* Room for a map from SL to VL per pair of ports of this switch, each VL that of its SL. -ENOMEM.
+ */
 MUST_USE int routing_graph_use_lanes(struct routing_graph *graph, uint32_t switch_index);
 
 static inline uint8_t routing_graph_service_level(const struct routing_graph *graph,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "mgmt/routing/destination_groups.h"
 #include "mgmt/routing/port_choice.h"
+#include "mgmt/routing/repair.h"
 
 #define UNREACHED UINT32_MAX
 
@@ -16,6 +17,8 @@ struct search {
 	struct destination_groups groups;
 	uint32_t *distance; /* [switch] to the destination's switch */
 	uint32_t *queue;
+	struct routing_graph *graph;
+	port_chooser *choose;
 };
 
 static void measure(struct search *search, const struct routing_graph *graph, uint32_t target)
@@ -54,8 +57,10 @@ static void find_candidates(const struct search *search, const struct routing_sw
 	}
 }
 
-static void route_to(struct search *search, struct routing_graph *graph, uint32_t target)
+static int route_to(void *context, uint32_t target)
 {
+	struct search *search = context;
+	struct routing_graph *graph = search->graph;
 	const uint32_t *first_of = search->groups.first_of;
 
 	measure(search, graph, target);
@@ -64,30 +69,63 @@ static void route_to(struct search *search, struct routing_graph *graph, uint32_
 
 		if (index != target)
 			find_candidates(search, &graph->switches[index], index, &candidates);
-		port_choice_assign(graph, index, index == target, &candidates,
-				   search->groups.destinations + first_of[target],
-				   first_of[target + 1] - first_of[target]);
+		search->choose(graph, index, index == target, &candidates,
+			       search->groups.destinations + first_of[target],
+			       first_of[target + 1] - first_of[target]);
 	}
+	return 0;
+}
+
+static void search_release(struct search *search)
+{
+	destination_groups_release(&search->groups);
+	free(search->distance);
+	free(search->queue);
+}
+
+static int search_init(struct search *search, struct routing_graph *graph, port_chooser *choose)
+{
+	*search = (struct search){
+		.graph = graph,
+		.choose = choose,
+		.distance = malloc((graph->switch_count + 1u) * sizeof(uint32_t)),
+		.queue = malloc((graph->switch_count + 1u) * sizeof(uint32_t)),
+	};
+	if (search->distance && search->queue &&
+	    destination_groups_init(&search->groups, graph) == 0)
+		return 0;
+	free(search->distance);
+	free(search->queue);
+	return -ENOMEM;
 }
 
 int minhop_route(struct routing_graph *graph)
 {
-	struct search search = {
-		.distance = malloc((graph->switch_count + 1u) * sizeof(uint32_t)),
-		.queue = malloc((graph->switch_count + 1u) * sizeof(uint32_t)),
-	};
-	int error = search.distance && search.queue ? 0 : -ENOMEM;
+	struct search search;
+	int error = search_init(&search, graph, port_choice_assign);
 
-	if (!error)
-		error = destination_groups_init(&search.groups, graph);
-	if (!error)
-		port_choice_reset(graph);
+	if (error)
+		return error;
+	port_choice_reset(graph);
 	for (uint32_t target = 0; !error && target < graph->switch_count; target++) {
 		if (search.groups.first_of[target] != search.groups.first_of[target + 1])
-			route_to(&search, graph, target);
+			error = route_to(&search, target);
 	}
-	destination_groups_release(&search.groups);
-	free(search.distance);
-	free(search.queue);
+	search_release(&search);
+	return error;
+}
+
+int minhop_repair(struct routing_graph *graph, const struct routing_hints *hints,
+		  const struct routing_change *change)
+{
+	struct search search;
+	const struct repair_rules rules = {.mend_target = route_to, .context = &search};
+	int error = search_init(&search, graph, port_choice_mend);
+
+	(void)hints;
+	if (error)
+		return error;
+	error = repair_routes(graph, &rules, change);
+	search_release(&search);
 	return error;
 }

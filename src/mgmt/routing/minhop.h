@@ -3,7 +3,8 @@
 #ifndef SOFTIB_MGMT_ROUTING_MINHOP_H
 #define SOFTIB_MGMT_ROUTING_MINHOP_H
 
-#include "mgmt/routing/graph.h"
+#include "base/attributes.h"
+#include "mgmt/routing/engine.h"
 
 /*
  * Fills every switch's table: the fewest hops, and among those the port with the fewest adapters'
@@ -11,5 +12,8 @@
  * most one LID worse than the best. LIDs that can't be reached get ROUTING_NO_PORT. -ENOMEM.
  */
 MUST_USE int minhop_route(struct routing_graph *graph);
+/* After links went or came: see repair_routes(). */
+MUST_USE int minhop_repair(struct routing_graph *graph, const struct routing_hints *hints,
+			   const struct routing_change *change);
 
 #endif

@@ -142,3 +142,82 @@ void port_choice_assign(struct routing_graph *graph, uint32_t switch_index, bool
 			node->load[*entry]++;
 	}
 }
+
+void port_choice_move(struct routing_switch *node, const struct routing_destination *destination,
+		      uint8_t port_number)
+{
+	uint8_t *entry = &node->table[destination->lid];
+
+	if (destination->port_number) {
+		if (*entry <= node->port_count && node->load[*entry])
+			node->load[*entry]--;
+		if (port_number != ROUTING_NO_PORT)
+			node->load[port_number]++;
+	}
+	*entry = port_number;
+	routing_switch_mark_moved(node, destination->lid);
+}
+
+void port_choice_recount(struct routing_graph *graph)
+{
+	port_choice_reset(graph);
+	for (uint32_t i = 0; i < graph->switch_count; i++) {
+		struct routing_switch *node = &graph->switches[i];
+
+		for (uint32_t j = 0; j < graph->destination_count; j++) {
+			uint8_t entry = node->table[graph->destinations[j].lid];
+
+			if (graph->destinations[j].port_number && entry <= node->port_count)
+				node->load[entry]++;
+		}
+	}
+}
+
+/* What the LIDs of this end port that stay use already. */
+static void note_taken(struct choice *choice, const struct routing_graph *graph,
+		       const uint32_t *destinations, uint32_t destination_count)
+{
+	choice->port_guid = graph->destinations[destinations[0]].port_guid;
+	choice->is_taken = (struct port_bits){0};
+	for (uint32_t i = 0; i < destination_count; i++) {
+		const struct routing_destination *destination =
+			&graph->destinations[destinations[i]];
+		uint8_t entry = choice->node->table[destination->lid];
+
+		if (destination->port_guid != choice->port_guid ||
+		    (i && destination->path_index == 0))
+			return;
+		if (has(&choice->is_candidate, entry))
+			set(&choice->is_taken, entry);
+	}
+}
+
+void port_choice_mend(struct routing_graph *graph, uint32_t switch_index, bool is_target,
+		      const struct port_candidates *candidates, const uint32_t *destinations,
+		      uint32_t destination_count)
+{
+	struct routing_switch *node = &graph->switches[switch_index];
+	struct choice choice;
+
+	if (is_target)
+		return;
+	begin(&choice, node, candidates);
+	for (uint32_t i = 0; i < destination_count; i++) {
+		const struct routing_destination *destination =
+			&graph->destinations[destinations[i]];
+		bool is_first =
+			destination->path_index == 0 || destination->port_guid != choice.port_guid;
+		uint8_t best;
+
+		if (is_first)
+			note_taken(&choice, graph, destinations + i, destination_count - i);
+		if (has(&choice.is_candidate, node->table[destination->lid]))
+			continue;
+		best = least_loaded_of_others(&choice);
+		if (best == ROUTING_NO_PORT)
+			best = least_loaded(&choice);
+		port_choice_move(node, destination, best);
+		if (best != ROUTING_NO_PORT)
+			set(&choice.is_taken, best);
+	}
+}

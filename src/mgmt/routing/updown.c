@@ -14,6 +14,7 @@
 #include "mgmt/routing/destination_groups.h"
 #include "mgmt/routing/port_choice.h"
 #include "mgmt/routing/ranks.h"
+#include "mgmt/routing/repair.h"
 
 #define UNREACHED UINT32_MAX
 
@@ -25,6 +26,7 @@ struct updown {
 	uint32_t *hops; /* [switch]: hops by the way that is taken */
 	uint32_t *queue;
 	bool *is_illegal; /* [switch]: goes up after going down */
+	port_chooser *choose;
 };
 
 static bool is_open(const uint32_t *distance, uint32_t index)
@@ -154,8 +156,9 @@ static void find_any(const struct updown *updown, uint32_t index,
 }
 
 /* -EOPNOTSUPP if adapters there do not reach those here. */
-static int route_to(struct updown *updown, uint32_t target)
+static int route_to(void *context, uint32_t target)
 {
+	struct updown *updown = context;
 	struct routing_graph *graph = updown->graph;
 	const uint32_t *first_of = updown->groups->first_of;
 	const bool *has_adapters = updown->groups->has_adapters;
@@ -171,37 +174,99 @@ static int route_to(struct updown *updown, uint32_t target)
 			find_any(updown, index, &candidates);
 		else if (index != target && updown->hops[index] != UNREACHED)
 			find_candidates(updown, index, &candidates);
-		port_choice_assign(graph, index, index == target, &candidates,
-				   updown->groups->destinations + first_of[target],
-				   first_of[target + 1] - first_of[target]);
+		updown->choose(graph, index, index == target, &candidates,
+			       updown->groups->destinations + first_of[target],
+			       first_of[target + 1] - first_of[target]);
 	}
+	return 0;
+}
+
+static void updown_release(struct updown *updown)
+{
+	free(updown->down);
+	free(updown->hops);
+	free(updown->queue);
+	free(updown->is_illegal);
+}
+
+static int updown_init(struct updown *updown, struct routing_graph *graph,
+		       const struct destination_groups *groups, const struct ranks *ranks,
+		       port_chooser *choose)
+{
+	*updown = (struct updown){
+		.graph = graph,
+		.groups = groups,
+		.ranks = ranks,
+		.choose = choose,
+		.down = malloc((graph->switch_count + 1u) * sizeof(uint32_t)),
+		.hops = malloc((graph->switch_count + 1u) * sizeof(uint32_t)),
+		.queue = malloc((graph->switch_count + 1u) * sizeof(uint32_t)),
+		.is_illegal = calloc(graph->switch_count + 1u, sizeof(bool)),
+	};
+	if (updown->down && updown->hops && updown->queue && updown->is_illegal)
+		return 0;
+	updown_release(updown);
+	return -ENOMEM;
+}
+
+/* For repairs: with other ranks, old and new ways together might wait in a circle. */
+static int keep_ranks(struct routing_graph *graph, const struct ranks *ranks)
+{
+	size_t byte_count = (graph->switch_count + 1u) * sizeof(*graph->ranks);
+
+	if (!graph->ranks)
+		graph->ranks = malloc(byte_count);
+	if (!graph->ranks)
+		return -ENOMEM;
+	memcpy(graph->ranks, ranks->rank, byte_count - sizeof(*graph->ranks));
+	graph->roots_are_at_bottom = ranks->direction == RANKS_ROOTS_AT_BOTTOM;
 	return 0;
 }
 
 int updown_route_ranked(struct routing_graph *graph, const struct destination_groups *groups,
 			const struct ranks *ranks)
 {
-	struct updown updown = {
-		.graph = graph,
-		.groups = groups,
-		.ranks = ranks,
-		.down = malloc((graph->switch_count + 1u) * sizeof(uint32_t)),
-		.hops = malloc((graph->switch_count + 1u) * sizeof(uint32_t)),
-		.queue = malloc((graph->switch_count + 1u) * sizeof(uint32_t)),
-		.is_illegal = calloc(graph->switch_count + 1u, sizeof(bool)),
-	};
-	int error = updown.down && updown.hops && updown.queue && updown.is_illegal ? 0 : -ENOMEM;
+	struct updown updown;
+	int error = updown_init(&updown, graph, groups, ranks, port_choice_assign);
 
+	if (error)
+		return error;
 	port_choice_reset(graph);
 	for (uint32_t target = 0; !error && target < graph->switch_count; target++) {
 		if (groups->first_of[target] != groups->first_of[target + 1])
 			error = route_to(&updown, target);
 	}
-	free(updown.down);
-	free(updown.hops);
-	free(updown.queue);
-	free(updown.is_illegal);
-	return error;
+	updown_release(&updown);
+	return error ? error : keep_ranks(graph, ranks);
+}
+
+int updown_repair(struct routing_graph *graph, const struct routing_hints *hints,
+		  const struct routing_change *change)
+{
+	const struct ranks ranks = {.graph = graph,
+				    .rank = graph->ranks,
+				    .direction = graph->roots_are_at_bottom ? RANKS_ROOTS_AT_BOTTOM
+									    : RANKS_ROOTS_ON_TOP};
+	struct updown updown;
+	const struct repair_rules rules = {
+		.ranks = &ranks, .mend_target = route_to, .context = &updown};
+	struct destination_groups groups;
+	int error;
+
+	(void)hints;
+	if (!graph->ranks)
+		return -EAGAIN;
+	error = destination_groups_init(&groups, graph);
+	if (error)
+		return error;
+	error = updown_init(&updown, graph, &groups, &ranks, port_choice_mend);
+	if (!error) {
+		error = repair_routes(graph, &rules, change);
+		updown_release(&updown);
+	}
+	destination_groups_release(&groups);
+	/* Not with these ranks; perhaps with others. */
+	return error == -EOPNOTSUPP ? -EAGAIN : error;
 }
 
 static int route(struct routing_graph *graph, const struct routing_hints *hints,

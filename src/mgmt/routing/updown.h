@@ -17,10 +17,14 @@ MUST_USE int updown_route(struct routing_graph *graph, const struct routing_hint
  * at the top; others are refused. */
 MUST_USE int downup_route(struct routing_graph *graph, const struct routing_hints *hints);
 
+/* After links went or came, with the ranks there were: see repair_routes(). */
+MUST_USE int updown_repair(struct routing_graph *graph, const struct routing_hints *hints,
+			   const struct routing_change *change);
+
 struct destination_groups;
 struct ranks;
 
-/* The same with ranks that somebody else made. */
+/* The same with ranks that somebody else made. They are kept in the graph. */
 MUST_USE int updown_route_ranked(struct routing_graph *graph,
 				 const struct destination_groups *groups,
 				 const struct ranks *ranks);

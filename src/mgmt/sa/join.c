@@ -15,6 +15,7 @@ enum {
 	SIGNATURE_SA = 0xa01b, /* MGIDs that the SA chose */
 	SCOPE_LINK_LOCAL = 2,
 	MGID_FLAGS_RESERVED = 0xe0,
+	HOP_LIMIT_ROUTED = 64, /* of groups that go beyond the subnet, unless chosen */
 };
 
 static const uint64_t join_components =
@@ -46,7 +47,8 @@ static uint8_t port_rate(const struct subnet_port *port)
 
 	return (uint8_t)rate_code(
 		info->link_width_active,
-		link_speed_from_port_info(info->link_speed_active, info->link_speed_ext_active));
+		link_speed_from_port_info(info->link_speed_active, info->link_speed_ext_active,
+					  info->link_speed_ext2_active));
 }
 
 /* The parts that joining and leaving share; who may act for whom depends on the group. */
@@ -170,7 +172,9 @@ static struct multicast_characteristics start_characteristics(const struct join 
 		.packet_life_time = SUBNET_PACKET_LIFE_TIME,
 		.sl = wanted->sl,
 		.traffic_class = wanted->traffic_class,
-		.hop_limit = member_wish_has(&join->wish, MCR_HOP_LIMIT) ? wanted->hop_limit : 0,
+		.hop_limit = member_wish_has(&join->wish, MCR_HOP_LIMIT) ? wanted->hop_limit
+			     : usual_scope > SCOPE_LINK_LOCAL		 ? HOP_LIMIT_ROUTED
+									 : 0,
 		.scope = has_scope ? wanted->scope : usual_scope,
 		.flow_label = wanted->flow_label,
 	};

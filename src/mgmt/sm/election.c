@@ -40,6 +40,14 @@ bool election_is_better_than_us(const struct sm *sm, const struct sm_info *other
 	return election_is_better(other, &own);
 }
 
+/* Whoever else is, or was, master may have written anything. */
+static void forget_all_tables(struct sm *sm)
+{
+	list_for_each (link, &sm->subnet.nodes)
+		subnet_forget_tables(sweep_node(link));
+	sm->all_mlids_changed = true;
+}
+
 void election_enter(struct sm *sm, enum sm_state state)
 {
 	static const char *const names[] = {"not active", "discovering", "standby", "master"};
@@ -64,9 +72,7 @@ void election_enter(struct sm *sm, enum sm_state state)
 		break;
 	case SM_MASTER:
 		sm->reregister_all = true;
-		/* Whoever was master before may have written anything. */
-		list_for_each (link, &sm->subnet.nodes)
-			subnet_forget_tables(sweep_node(link));
+		forget_all_tables(sm);
 		/* What another master gave stays, so that nobody notices the change. */
 		sm->subnet.prefers_present_lids = true;
 		break;
@@ -147,6 +153,8 @@ static enum sweep_phase decide_as_master(struct sm *sm)
 		sm_note(sm, SM_EVENT_NOTE,
 			"another master, 0x%016llx, is here; it should hand over",
 			(unsigned long long)best->info.guid);
+	if (best)
+		forget_all_tables(sm);
 	if (best || sm->scope == SCOPE_ALL)
 		sm->other_master_is_here = best != NULL;
 	return PHASE_SWITCHES;
@@ -269,6 +277,9 @@ static void take_over(struct sm *sm, const struct sm_info *sender,
 		sweep_want(sm, SCOPE_ALL);
 		break;
 	case SM_MASTER: /* its subnet joins ours */
+		forget_all_tables(sm);
+		sweep_want(sm, SCOPE_ALL);
+		break;
 	case SM_DISCOVERING:
 		sweep_want(sm, SCOPE_ALL);
 		break;

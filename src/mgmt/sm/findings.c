@@ -27,6 +27,8 @@ static void tell_lost_ports(struct sm *sm)
 	list_for_each (link, &sm->subnet.nodes) {
 		struct subnet_node *node = sweep_node(link);
 
+		if (node->is_settled && node->seen_in_sweep == sm->subnet.sweep)
+			continue;
 		for (unsigned i = 0; i <= node->port_count; i++) {
 			struct subnet_port *port = &node->ports[i];
 
@@ -55,12 +57,52 @@ static void reregister_all(struct sm *sm)
 	sweep_cursor_reset(sm);
 	while ((port = sweep_next_port(sm)))
 		port->needs_reregister = true;
+	subnet_unsettle(&sm->subnet);
 	sm->reregister_all = false;
 	sm->all_mlids_changed = true;
 }
 
+/* Switches that saw a change which could not be cleared before their ports were read. */
+static void look_again_at_changed(struct sm *sm)
+{
+	list_for_each (link, &sm->subnet.nodes) {
+		if (sweep_node(link)->is_changed) {
+			sweep_want(sm, SCOPE_CHANGES);
+			return;
+		}
+	}
+}
+
+static void assign_lids(struct sm *sm)
+{
+	uint16_t own_lid = sm->own_port->lid;
+
+	if (subnet_assign_lids(&sm->subnet))
+		sm->is_incomplete = true;
+	sm->subnet.prefers_present_lids = false;
+	/* Every port is told it. */
+	if (sm->own_port->lid != own_lid)
+		subnet_unsettle(&sm->subnet);
+}
+
+/* Most often the other end of a cable that was already taken care of. */
+static bool is_nothing_new(const struct sm *sm)
+{
+	if (sm->scope != SCOPE_CHANGES || sm->is_incomplete || sm->peer_count ||
+	    multicast_has_changes(sm) || sm->wanted_scope == SCOPE_ALL)
+		return false;
+	list_for_each (link, &sm->subnet.nodes) {
+		if (!sweep_node(link)->is_settled)
+			return false;
+	}
+	return true;
+}
+
 enum sweep_phase findings_settle(struct sm *sm)
 {
+	sm->is_nothing_new = is_nothing_new(sm);
+	if (sm->is_nothing_new)
+		return PHASE_IDLE;
 	/* An SMP that got lost several times is no reason to cut off whoever is behind it. */
 	if (sm->scope == SCOPE_ALL && sm->is_incomplete && ++sm->discovery_count < DISCOVERIES_MAX)
 		return PHASE_DISCOVER;
@@ -83,9 +125,8 @@ enum sweep_phase findings_settle(struct sm *sm)
 		return phase;
 	if (sm->reregister_all)
 		reregister_all(sm);
-	if (subnet_assign_lids(&sm->subnet))
-		sm->is_incomplete = true;
-	sm->subnet.prefers_present_lids = false;
+	look_again_at_changed(sm);
+	assign_lids(sm);
 	if (subnet_assign_pkeys(&sm->subnet, sm->own_port))
 		sm_note(sm, SM_EVENT_WARNING, "a P_Key table is too small for its partitions");
 	return phase;

@@ -94,9 +94,15 @@ static void wanted_block(const struct sm *sm, const struct subnet_node *node, un
 static bool next_changed_block(struct sm *sm, struct subnet_node *node, unsigned *ret_block,
 			       uint8_t ret_ports[static LINEAR_FORWARDING_PER_BLOCK])
 {
+	uint64_t *moved = sm->graph.switches[node->switch_index].moved_blocks;
+
 	while (sm->cursor_index * LINEAR_FORWARDING_PER_BLOCK <= sm->graph.lid_max) {
 		unsigned block = sm->cursor_index++;
+		uint64_t bit = UINT64_C(1) << (block % 64);
 
+		if (!(moved[block / 64] & bit) && subnet_table_block_is_known(node, block))
+			continue;
+		moved[block / 64] &= ~bit;
 		wanted_block(sm, node, block, ret_ports);
 		if (subnet_table_block_is_known(node, block) &&
 		    memcmp(node->table + block * LINEAR_FORWARDING_PER_BLOCK, ret_ports,

@@ -146,7 +146,7 @@ static void lanes_failed(struct sm *sm, struct mad_purpose purpose)
 	struct subnet_node *node = purpose.subject;
 
 	node->lanes_are_set = false;
-	sm->is_incomplete = true;
+	sweep_mark_incomplete(sm, purpose);
 }
 
 static enum sweep_phase lanes_following(struct sm *sm)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The light sweep: has any switch seen a port change since the last look? (vol 1, chapter 14) */
+/* The light sweep: has any switch seen a port change since the last look, and has another manager
+ * become master? (vol 1, chapter 14) */
 #include "mgmt/sm/sweep.h"
 
 #include <string.h>
+
+enum { LIGHT_SWEEPS_PER_LOOK = 32 };
 
 static int light_begin(struct sm *sm)
 {
@@ -10,26 +13,65 @@ static int light_begin(struct sm *sm)
 	return 0;
 }
 
-/* The manager's own port and every switch. */
+/* What is asked, besides SwitchInfo of switches: the detail of a purpose. */
+enum { ASKED_PORT_INFO, ASKED_SM_INFO };
+
+static bool ask_switch(struct sm *sm, struct subnet_node *node, struct mad_message *ret_request)
+{
+	sm->cursor_node = sm->cursor_node->next;
+	sm->cursor_index = 0;
+	sweep_request(node, MAD_GET, ATTRIBUTE_SWITCH_INFO, 0, ret_request);
+	return true;
+}
+
+/* The manager's own port, and ports on which others run. */
+static bool ask_adapter(struct sm *sm, struct subnet_node *node, struct mad_message *ret_request,
+			uint32_t *ret_asked)
+{
+	while (sm->cursor_index < node->port_count) {
+		const struct subnet_port *port = &node->ports[++sm->cursor_index];
+
+		if (port == sm->own_port) {
+			*ret_asked = ASKED_PORT_INFO;
+			sweep_request(node, MAD_GET, ATTRIBUTE_PORT_INFO, port->number,
+				      ret_request);
+			return true;
+		}
+		if (port->is_known && (port->info.capability_mask & CAPABILITY_IS_SM)) {
+			*ret_asked = ASKED_SM_INFO;
+			sweep_port_request(sm, port, MAD_GET, ATTRIBUTE_SM_INFO, 0, ret_request);
+			return true;
+		}
+	}
+	sm->cursor_node = sm->cursor_node->next;
+	sm->cursor_index = 0;
+	return false;
+}
+
 static bool light_next(struct sm *sm, struct mad_message *ret_request,
 		       struct mad_purpose *ret_purpose)
 {
 	while (sm->cursor_node != &sm->subnet.nodes) {
 		struct subnet_node *node = sweep_node(sm->cursor_node);
 
-		sm->cursor_node = sm->cursor_node->next;
 		*ret_purpose = (struct mad_purpose){.subject = node};
-		if (subnet_node_is_switch(node)) {
-			sweep_request(node, MAD_GET, ATTRIBUTE_SWITCH_INFO, 0, ret_request);
+		if (subnet_node_is_switch(node)
+			    ? ask_switch(sm, node, ret_request)
+			    : ask_adapter(sm, node, ret_request, &ret_purpose->detail))
 			return true;
-		}
-		if (node == sm->own_port->node) {
-			sweep_request(node, MAD_GET, ATTRIBUTE_PORT_INFO, sm->own_port->number,
-				      ret_request);
-			return true;
-		}
 	}
 	return false;
+}
+
+/* Two that are both master hear of nothing, if each takes what was meant for the other: the traps,
+ * and the switches' marks. */
+static void sm_info_answered(struct sm *sm, const uint8_t *data)
+{
+	struct sm_info info;
+
+	sm_info_decode(data, &info);
+	if (info.sm_state == SM_MASTER && info.guid != sm->options.port_guid)
+		sweep_want(sm, SCOPE_ALL);
 }
 
 static void light_answered(struct sm *sm, struct mad_purpose purpose, const uint8_t *data)
@@ -49,6 +91,10 @@ static void light_answered(struct sm *sm, struct mad_purpose purpose, const uint
 		}
 		return;
 	}
+	if (purpose.detail == ASKED_SM_INFO) {
+		sm_info_answered(sm, data);
+		return;
+	}
 	port_info_decode(data, &info);
 	/* Another's MasterSMLID here is how one learns of another master. */
 	if (info.port_state != sm->own_port->info.port_state || info.lid != sm->own_port->lid ||
@@ -61,15 +107,23 @@ static void light_failed(struct sm *sm, struct mad_purpose purpose)
 {
 	struct subnet_node *node = purpose.subject;
 
+	/* A manager that went is no concern of ours; its port is the switch's. */
 	if (subnet_node_is_switch(node))
 		discovery_want_switch(sm, node);
-	else
+	else if (purpose.detail == ASKED_PORT_INFO)
 		sweep_want(sm, SCOPE_ALL);
 }
 
+/* Whoever else was master for a while, and is gone, may have taken a change for itself that nobody
+ * will tell again: so now and then every port of every switch is looked at. */
 static enum sweep_phase light_following(struct sm *sm)
 {
-	(void)sm;
+	if (++sm->light_count % LIGHT_SWEEPS_PER_LOOK)
+		return PHASE_IDLE;
+	list_for_each (link, &sm->subnet.nodes) {
+		if (subnet_node_is_switch(sweep_node(link)))
+			discovery_want_switch(sm, sweep_node(link));
+	}
 	return PHASE_IDLE;
 }
 

@@ -283,7 +283,7 @@ static unsigned mlid_index_end(const struct sm *sm)
 	return end;
 }
 
-static bool has_changes(const struct sm *sm)
+bool multicast_has_changes(const struct sm *sm)
 {
 	bool any = sm->all_mlids_changed;
 
@@ -299,7 +299,7 @@ static int multicast_begin(struct sm *sm)
 	int error;
 
 	sweep_cursor_reset(sm);
-	if (!has_changes(sm))
+	if (!multicast_has_changes(sm))
 		return 0;
 	error = tree_init(&tree, sm);
 	if (error)

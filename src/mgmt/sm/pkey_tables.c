@@ -60,6 +60,11 @@ static bool partitions_next(struct sm *sm, struct mad_message *ret_request,
 		struct subnet_port *port = &node->ports[sm->cursor_index];
 		uint8_t port_number = subnet_node_is_switch(node) ? port->number : 0;
 
+		if (node->is_settled) {
+			sm->cursor_node = sm->cursor_node->next;
+			sm->cursor_index = 0;
+			continue;
+		}
 		if (next_block(sm, port, &block, pkeys)) {
 			sweep_port_request(sm, port, MAD_SET, ATTRIBUTE_PKEY_TABLE,
 					   pkey_table_modifier((uint16_t)block, port_number),
@@ -88,7 +93,7 @@ static void partitions_answered(struct sm *sm, struct mad_purpose purpose, const
 	if (end > port->pkeys_present_count) {
 		present = realloc(present, end * sizeof(*present));
 		if (!present) {
-			sm->is_incomplete = true;
+			sweep_mark_incomplete(sm, purpose);
 			return;
 		}
 		port->pkeys_present = present;

@@ -30,6 +30,7 @@ static struct port_info unchanged(const struct subnet_port *port)
 	info.link_width_enabled = 0;
 	info.link_speed_enabled = 0;
 	info.link_speed_ext_enabled = 0;
+	info.link_speed_ext2_enabled = 0;
 	/* Writing 0 would clear what was counted since we read it. */
 	info.mkey_violations = COUNTER_UNTOUCHED;
 	info.pkey_violations = COUNTER_UNTOUCHED;
@@ -144,7 +145,7 @@ static bool ports_next(struct sm *sm, struct mad_message *ret_request,
 	struct subnet_port *port;
 	struct port_info info;
 
-	while ((port = sweep_next_port(sm))) {
+	while ((port = sweep_next_unsettled_port(sm))) {
 		if (!port->is_known || !wanted_info(sm, port, &info))
 			continue;
 		make_set(port, &info, ret_request, ret_purpose);
@@ -165,7 +166,7 @@ static void set_answered(struct sm *sm, struct mad_purpose purpose, const uint8_
 		node->mkey = sm->options.mkey;
 	/* One that keeps its own mind would be asked for ever. */
 	if (is_key_holder && port->lid && port->info.lid != port->lid)
-		sm->is_incomplete = true;
+		sweep_mark_incomplete(sm, purpose);
 }
 
 static void set_failed(struct sm *sm, struct mad_purpose purpose)
@@ -177,7 +178,7 @@ static void set_failed(struct sm *sm, struct mad_purpose purpose)
 			"port %u of 0x%016llx takes no Set(PortInfo): lost, or it has another "
 			"M_Key",
 			purpose.detail, (unsigned long long)node->info.node_guid);
-	sm->is_incomplete = true;
+	sweep_mark_incomplete(sm, purpose);
 }
 
 static enum sweep_phase ports_following(struct sm *sm)
@@ -201,7 +202,7 @@ static bool activate_next(struct sm *sm, struct mad_message *ret_request,
 {
 	struct subnet_port *port;
 
-	while ((port = sweep_next_port(sm))) {
+	while ((port = sweep_next_unsettled_port(sm))) {
 		const struct subnet_port *peer = port->peer;
 
 		if (!port->is_known || port->info.port_state != PORT_ARMED)

@@ -3,7 +3,6 @@
 #include "mgmt/sm/qos.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +15,10 @@ enum { LINE_BYTES = 512, VL_MAX = 14, VL_DROP = 15, OPERATIONAL_ALL = 5 };
 struct reader {
 	struct qos *qos;
 	unsigned line;
-	struct qos_error *error;
+	struct policy_error *error;
 };
 
-static int fail(struct reader *reader, const char *format, ...) PRINTF_LIKE(2, 3);
-
-static int fail(struct reader *reader, const char *format, ...)
-{
-	va_list arguments;
-
-	reader->error->line = reader->line;
-	va_start(arguments, format);
-	vsnprintf(reader->error->reason, sizeof(reader->error->reason), format, arguments);
-	va_end(arguments);
-	return -EINVAL;
-}
+#define fail(reader, ...) policy_error_set((reader)->error, (reader)->line, __VA_ARGS__)
 
 void qos_init(struct qos *qos)
 {
@@ -234,7 +222,7 @@ static int read_line(struct reader *reader, char *line)
 	return read_rule(reader, line, trimmed(colon + 1));
 }
 
-int qos_parse(struct qos *qos, const char *text, size_t text_bytes, struct qos_error *ret_error)
+int qos_parse(struct qos *qos, const char *text, size_t text_bytes, struct policy_error *ret_error)
 {
 	struct reader reader = {.qos = qos, .error = ret_error};
 	const char *end = text + text_bytes;

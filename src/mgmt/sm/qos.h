@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "mgmt/subnet/policy_text.h"
 #include "wire/smp_tables.h"
 
 struct partitions;
@@ -36,11 +37,6 @@ struct qos {
 	uint8_t default_sl;
 };
 
-struct qos_error {
-	unsigned line; /* from 1 */
-	char reason[160];
-};
-
 /* No rules, lanes as they are. */
 void qos_init(struct qos *qos);
 
@@ -60,7 +56,7 @@ void qos_init(struct qos *qos);
  * -EINVAL with the error filled in.
  */
 MUST_USE int qos_parse(struct qos *qos, const char *text, size_t text_bytes,
-		       struct qos_error *ret_error);
+		       struct policy_error *ret_error);
 
 /* service_id 0: not asked for. Rules first, then the partition's own SL, then the default. */
 uint8_t qos_path_sl(const struct qos *qos, const struct partitions *partitions, uint16_t pkey,

@@ -259,10 +259,14 @@ static void update_last_hops(struct sm *sm)
 {
 	for (uint32_t i = 0; i < sm->graph.destination_count; i++) {
 		const struct routing_destination *destination = &sm->graph.destinations[i];
+		struct routing_switch *node = &sm->graph.switches[destination->switch_index];
 		bool is_here = sm->subnet.by_lid[destination->lid] != NULL;
+		uint8_t port = is_here ? destination->port_number : ROUTING_NO_PORT;
 
-		sm->graph.switches[destination->switch_index].table[destination->lid] =
-			is_here ? destination->port_number : ROUTING_NO_PORT;
+		if (node->table[destination->lid] == port)
+			continue;
+		node->table[destination->lid] = port;
+		routing_switch_mark_moved(node, destination->lid);
 	}
 }
 
@@ -284,12 +288,23 @@ static void compare_destinations(const struct sm *sm, struct changes *changes)
 	}
 }
 
+/* Any entry may be another now. */
+static void mark_all_moved(struct sm *sm)
+{
+	size_t byte_count = (sm->graph.lid_max / ROUTING_LIDS_PER_BLOCK / 64 + 1u) *
+			    sizeof(*sm->graph.switches->moved_blocks);
+
+	for (uint32_t i = 0; i < sm->graph.switch_count; i++)
+		memset(sm->graph.switches[i].moved_blocks, 0xff, byte_count);
+}
+
 static int route_everything(struct sm *sm)
 {
 	int error = build_graph(sm);
 
 	if (!error)
 		error = route(sm);
+	mark_all_moved(sm);
 	return error ? error : keep_service_levels(sm);
 }
 
@@ -300,8 +315,12 @@ static int route_around(struct sm *sm, const struct changes *changes)
 					      .removed_count = changes->removed_count,
 					      .added = changes->added,
 					      .added_count = changes->added_count};
-	int error =
-		sm->engine->reroute ? sm->engine->reroute(&sm->graph, &hints, &change) : -EAGAIN;
+	/* What came may be what the engine that was asked for had missed. */
+	bool may_do_better = changes->added_count &&
+			     sm->engine != routing_engine_find(sm->options.routing_engine);
+	int error = sm->engine->reroute && !may_do_better
+			    ? sm->engine->reroute(&sm->graph, &hints, &change)
+			    : -EAGAIN;
 
 	return error == -EAGAIN ? route_everything(sm) : error;
 }

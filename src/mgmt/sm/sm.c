@@ -88,6 +88,7 @@ int sm_create(const struct sm_options *options, struct sm **ret_sm)
 	sm->has_work = true;
 	sm->next_sweep_at = TIME_NEVER;
 	sm->next_poll_at = TIME_NEVER;
+	sm->reacts_since = TIME_NEVER;
 	*ret_sm = sm;
 	return 0;
 }
@@ -273,6 +274,16 @@ uint32_t sm_lids_remember(struct sm *sm, const char *text, size_t text_bytes)
 	return subnet_lids_remember(&sm->subnet, text, text_bytes);
 }
 
+time_ns sm_reacts_since(const struct sm *sm)
+{
+	return sm->reacts_since;
+}
+
+uint32_t sm_change_count(const struct sm *sm)
+{
+	return sm->change_count;
+}
+
 void sm_status(const struct sm *sm, struct sm_status *ret_status)
 {
 	*ret_status = (struct sm_status){
@@ -289,7 +300,6 @@ void sm_status(const struct sm *sm, struct sm_status *ret_status)
 					   : sm->own_port->info.lid,
 		.priority = sm->options.priority,
 		.smp_count = sm->smp_count,
-		.reaction = sm->reaction,
 		.engine = sm->engine->name,
 		.master_guid = sm->state == SM_MASTER	 ? sm->options.port_guid
 			       : sm->state == SM_STANDBY ? sm->master.info.guid

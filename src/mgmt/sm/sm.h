@@ -126,9 +126,14 @@ struct sm_status {
 	uint8_t priority;
 	uint64_t master_guid; /* the port GUID of the master it knows of; its own when it is one */
 	uint64_t smp_count;   /* sent */
-	time_ns reaction;     /* from what caused the last sweep to its end */
 	const char *engine;   /* that routed last */
 };
 void sm_status(const struct sm *sm, struct sm_status *ret_status);
+
+/* When the trap, or whatever else it is busy with, came; TIME_NEVER: all that is known of is done.
+ */
+time_ns sm_reacts_since(const struct sm *sm);
+/* Heavy sweeps that found something other than it was. */
+uint32_t sm_change_count(const struct sm *sm);
 
 #endif

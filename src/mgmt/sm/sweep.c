@@ -44,6 +44,15 @@ struct subnet_port *sweep_next_port(struct sm *sm)
 	return NULL;
 }
 
+struct subnet_port *sweep_next_unsettled_port(struct sm *sm)
+{
+	while (sm->cursor_node != &sm->subnet.nodes && sweep_node(sm->cursor_node)->is_settled) {
+		sm->cursor_node = sm->cursor_node->next;
+		sm->cursor_index = 0;
+	}
+	return sm->cursor_node == &sm->subnet.nodes ? NULL : sweep_next_port(sm);
+}
+
 void sweep_port_request(const struct sm *sm, const struct subnet_port *port, enum mad_method method,
 			uint16_t attribute_id, uint32_t attribute_modifier,
 			struct mad_message *ret_request)
@@ -75,11 +84,14 @@ void sweep_abandon(struct sm *sm)
 	mad_transactions_cancel_all(&sm->transactions);
 	sm->phase = PHASE_IDLE;
 	sm->wanted_scope = SCOPE_NOTHING;
+	sm->reacts_since = TIME_NEVER;
 }
 
 void sweep_mark_incomplete(struct sm *sm, struct mad_purpose purpose)
 {
-	(void)purpose;
+	struct subnet_node *node = purpose.subject;
+
+	node->has_failed = true;
 	sm->is_incomplete = true;
 }
 
@@ -90,14 +102,25 @@ static bool every_link_is_active(struct sm *sm)
 	bool all_are = true;
 
 	sweep_cursor_reset(sm);
-	while ((port = sweep_next_port(sm))) {
+	while ((port = sweep_next_unsettled_port(sm))) {
 		if (!port->is_known || !port->peer || port->info.port_state == PORT_ACTIVE)
 			continue;
 		all_are = false;
+		port->node->has_failed = true;
 		discovery_want_port(sm, port);
 		discovery_want_port(sm, port->peer);
 	}
 	return all_are;
+}
+
+static void settle(struct sm *sm)
+{
+	list_for_each (link, &sm->subnet.nodes) {
+		struct subnet_node *node = sweep_node(link);
+
+		node->is_settled = !node->has_failed;
+		node->has_failed = false;
+	}
 }
 
 static void tell_new_ports(struct sm *sm)
@@ -142,7 +165,7 @@ static void note_result(struct sm *sm, bool was_up)
 }
 
 /* Says what the finished sweep was worth, and when the next one is due. */
-static void finish(struct sm *sm)
+static void finish(struct sm *sm, enum sweep_phase last_phase)
 {
 	bool was_up = sm->is_up;
 
@@ -150,12 +173,14 @@ static void finish(struct sm *sm)
 	if (sm->state == SM_STANDBY || sm->state == SM_NOT_ACTIVE)
 		return;
 	sm->sweep_count += sm->scope != SCOPE_TREES;
-	sm->reaction = sm->now > sm->asked_at ? sm->now - sm->asked_at : 0;
+	sm->change_count += sm->scope != SCOPE_TREES && !sm->is_nothing_new;
 	if (sm->state == SM_DISCOVERING) {
 		plan_repetition(sm, SCOPE_ALL);
 		return;
 	}
 	sm->is_up = every_link_is_active(sm) && !sm->is_incomplete;
+	if (last_phase == PHASE_ACTIVATE)
+		settle(sm);
 	if (sm->is_up)
 		sm->gap_count = 0;
 	else
@@ -166,20 +191,22 @@ static void finish(struct sm *sm)
 	}
 	note_result(sm, was_up);
 	tell_new_ports(sm);
-	if (sm->options.owner.sweep_finished && sm->scope != SCOPE_TREES)
+	if (sm->options.owner.sweep_finished && sm->scope != SCOPE_TREES && !sm->is_nothing_new)
 		sm->options.owner.sweep_finished(sm->options.owner.context, sm->now);
 }
 
 static void enter(struct sm *sm, enum sweep_phase phase, time_ns now)
 {
-	bool was_light = sm->phase == PHASE_LIGHT;
+	enum sweep_phase last_phase = sm->phase;
 
 	sm->phase = phase;
 	if (phase == PHASE_IDLE) {
 		sm->next_sweep_at =
 			sm->options.sweep_interval ? now + sm->options.sweep_interval : TIME_NEVER;
-		if (!was_light)
-			finish(sm);
+		if (last_phase != PHASE_LIGHT)
+			finish(sm, last_phase);
+		if (sm->wanted_scope == SCOPE_NOTHING || sm->wanted_at)
+			sm->reacts_since = TIME_NEVER;
 		return;
 	}
 	/* Out of memory: what was reached stays, and the next sweep tries again. */
@@ -196,7 +223,8 @@ static enum sweep_phase due_phase(struct sm *sm, time_ns now)
 		return PHASE_IDLE;
 	if (sm->wanted_scope != SCOPE_NOTHING && sm->wanted_at <= now) {
 		sm->scope = sm->state == SM_MASTER ? sm->wanted_scope : SCOPE_ALL;
-		sm->asked_at = sm->wanted_since;
+		if (sm->reacts_since == TIME_NEVER)
+			sm->reacts_since = sm->wanted_since ? sm->wanted_since : now;
 		sm->wanted_scope = SCOPE_NOTHING;
 		sm->wanted_at = 0;
 		if (sm->scope != SCOPE_TREES)

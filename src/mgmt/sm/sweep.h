@@ -93,19 +93,21 @@ struct sm {
 	bool other_master_is_here;     /* which has yet to find us and hand over */
 	time_ns wanted_at;	       /* which begins then; 0: as soon as this one is over */
 	time_ns wanted_since;	       /* when the first reason for it came */
-	time_ns asked_at;	       /* the same of the present sweep */
-	time_ns reaction;	       /* from there to the end of the last one */
+	time_ns reacts_since;	       /* the same of the first sweep since it was idle */
 	time_ns next_sweep_at;	       /* the light one */
+	unsigned light_count;	       /* light sweeps so far */
 	unsigned gap_count;	       /* sweeps in a row that left something undone */
 	unsigned discovery_count;      /* of this sweep: one with gaps is repeated before anybody is
 					  dropped */
 	bool reregister_all;	       /* this is the first sweep as master */
 	bool is_up;		       /* see sm_status */
 	bool is_incomplete;	       /* the present sweep could not finish something */
+	bool is_nothing_new;	       /* it found everything as it was */
 	time_ns now;		       /* of the present entry, for what is told to the owner */
 	uint32_t act_count;
 	uint64_t smp_count;
 	uint32_t sweep_count;
+	uint32_t change_count; /* of those, which found something new */
 	uint32_t duplicate_count;
 	uint32_t silent_count;
 
@@ -140,7 +142,7 @@ void sweep_answered(struct sm *sm, struct mad_purpose purpose, const struct mad_
 void sweep_want(struct sm *sm, enum sweep_scope scope);
 /* Gives the present one up. */
 void sweep_abandon(struct sm *sm);
-/* Everything that is wanted but answers; the same for every phase that has no more to say. */
+/* A request about a node that failed; the same for every phase that has no more to say. */
 void sweep_mark_incomplete(struct sm *sm, struct mad_purpose purpose);
 
 /* For the next sweep: look at this port or switch again, or ask a node for its name. */
@@ -153,6 +155,9 @@ MUST_USE bool discovery_queue_add(struct discovery_queue *queue, const struct di
 void discovery_queue_clear(struct discovery_queue *queue);
 /* Which phase follows when discovery has every answer it will get. */
 enum sweep_phase findings_settle(struct sm *sm);
+
+/* Trees that are to be made anew. */
+bool multicast_has_changes(const struct sm *sm);
 
 /* Routes for what changed since the last time, into sm->graph. -ENOMEM. */
 MUST_USE int routes_update(struct sm *sm);
@@ -194,6 +199,8 @@ void sm_note(struct sm *sm, enum sm_event event, const char *format, ...) PRINTF
 /* The ports of the subnet in order, for phases that visit each; NULL at the end. */
 void sweep_cursor_reset(struct sm *sm);
 struct subnet_port *sweep_next_port(struct sm *sm);
+/* The same of nodes that are not settled: no others can need anything. */
+struct subnet_port *sweep_next_unsettled_port(struct sm *sm);
 
 static inline struct subnet_node *sweep_node(struct list *link)
 {

@@ -89,7 +89,10 @@ static void give(struct subnet *subnet, struct subnet_port *port, uint16_t lid, 
 {
 	unsigned last = lid + (1u << lmc) - 1;
 
-	subnet->lids_changed |= port->lid_before != lid || port->lmc != lmc;
+	if (port->lid_before != lid || port->lmc != lmc) {
+		subnet->lids_changed = true;
+		port->node->is_settled = false;
+	}
 	port->lid = lid;
 	port->lmc = lmc;
 	for (unsigned i = lid; i <= last; i++)
@@ -147,8 +150,10 @@ uint32_t subnet_assign_lids(struct subnet *subnet)
 
 		list_for_each (link, &subnet->nodes) {
 			struct subnet_node *node = container_of(link, struct subnet_node, link);
+			/* Of a switch only port 0 may have one. */
+			unsigned last = subnet_node_is_switch(node) ? 0 : node->port_count;
 
-			for (unsigned i = 0; i <= node->port_count; i++) {
+			for (unsigned i = 0; i <= last; i++) {
 				struct subnet_port *port = &node->ports[i];
 				uint8_t lmc = wanted_lmc(subnet, port);
 

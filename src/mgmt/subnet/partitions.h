@@ -12,6 +12,7 @@
 #include "base/attributes.h"
 #include "base/hash_table.h"
 #include "mgmt/subnet/multicast_groups.h"
+#include "mgmt/subnet/policy_text.h"
 #include "wire/gid.h"
 #include "wire/subnet_attributes.h"
 
@@ -68,16 +69,11 @@ struct partitions {
 	struct partition *by_pkey[0x8000];
 };
 
-struct partitions_error {
-	unsigned line; /* from 1 */
-	char reason[160];
-};
-
 /* Default=0x7fff,ipoib:ALL=full; -ENOMEM. */
 MUST_USE int partitions_init_default(struct partitions *partitions);
 /* All or nothing. -EINVAL with the error filled in, -ENOMEM. */
 MUST_USE int partitions_parse(struct partitions *partitions, const char *text, size_t text_bytes,
-			      struct partitions_error *ret_error);
+			      struct policy_error *ret_error);
 void partitions_release(struct partitions *partitions);
 
 /* NULL when there is none; the membership bit does not matter. */

@@ -4,136 +4,18 @@
 #include "mgmt/subnet/partitions.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKEN_BYTES = 128, SCOPE_DEFAULT = 2 };
+enum { SCOPE_DEFAULT = 2 };
 
 struct reader {
 	struct partitions *partitions;
-	const char *next, *end;
-	unsigned line;
-	struct partitions_error *error;
+	struct policy_text text;
 };
 
-/* name, or name=value; blanks around both are gone. */
-struct token {
-	char name[TOKEN_BYTES];
-	char value[TOKEN_BYTES];
-	bool has_value;
-	char delimiter; /* what ended it: ',' ':' ';' '\n', or 0 at the end of the text */
-};
-
-static int fail(struct reader *reader, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static int fail(struct reader *reader, const char *format, ...)
-{
-	va_list arguments;
-
-	reader->error->line = reader->line;
-	va_start(arguments, format);
-	vsnprintf(reader->error->reason, sizeof(reader->error->reason), format, arguments);
-	va_end(arguments);
-	return -EINVAL;
-}
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static bool is_hex(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-static void skip_comment(struct reader *reader)
-{
-	while (reader->next < reader->end && *reader->next != '\n')
-		reader->next++;
-}
-
-static void skip_blanks(struct reader *reader)
-{
-	for (; reader->next < reader->end; reader->next++) {
-		if (*reader->next == '#')
-			skip_comment(reader);
-		if (reader->next == reader->end || !is_blank(*reader->next))
-			return;
-		reader->line += *reader->next == '\n';
-	}
-}
-
-static void trim(char *text)
-{
-	size_t length = strlen(text);
-
-	while (length && is_blank(text[length - 1]))
-		text[--length] = '\0';
-}
-
-/* Up to one of the delimiters. A newline ends nothing unless it is one of them. */
-static int read_token(struct reader *reader, const char *delimiters, struct token *ret_token)
-{
-	char *into = ret_token->name;
-	size_t length = 0;
-
-	*ret_token = (struct token){0};
-	skip_blanks(reader);
-	for (; reader->next < reader->end; reader->next++) {
-		char c = *reader->next;
-
-		if (c == '#') {
-			skip_comment(reader);
-			if (reader->next == reader->end)
-				break;
-			c = '\n';
-		}
-		if (strchr(delimiters, c) && c) {
-			ret_token->delimiter = c;
-			reader->next++;
-			reader->line += c == '\n';
-			break;
-		}
-		reader->line += c == '\n';
-		if (c == '=' && !ret_token->has_value) {
-			ret_token->has_value = true;
-			into = ret_token->value;
-			length = 0;
-			continue;
-		}
-		if (length == 0 && is_blank(c))
-			continue;
-		if (length + 1 == TOKEN_BYTES)
-			return fail(reader, "more than %d characters without a delimiter",
-				    TOKEN_BYTES - 1);
-		into[length++] = c;
-	}
-	trim(ret_token->name);
-	trim(ret_token->value);
-	return 0;
-}
-
-static int read_number(struct reader *reader, const struct token *token, uint64_t max,
-		       uint64_t *ret_number)
-{
-	char *end;
-
-	errno = 0;
-
-	uint64_t number = strtoull(token->value, &end, 0);
-
-	if (!token->has_value || end == token->value || *end || errno || token->value[0] == '-')
-		return fail(reader, "'%s' needs a number, not '%s'", token->name, token->value);
-	if (number > max)
-		return fail(reader, "%s is at most 0x%llx, not '%s'", token->name,
-			    (unsigned long long)max, token->value);
-	*ret_number = number;
-	return 0;
-}
+#define fail(reader, ...) policy_text_fail(&(reader)->text, __VA_ARGS__)
 
 static enum membership membership_named(const char *name)
 {
@@ -143,7 +25,7 @@ static enum membership membership_named(const char *name)
 }
 
 /* 0: it was one; 1: it is none; or an error. */
-static int read_group_flag(struct reader *reader, const struct token *token,
+static int read_group_flag(struct reader *reader, const struct policy_token *token,
 			   struct multicast_characteristics *characteristics, uint16_t *scopes)
 {
 	static const struct {
@@ -164,7 +46,7 @@ static int read_group_flag(struct reader *reader, const struct token *token,
 		i++;
 	if (i == ARRAY_COUNT(flags))
 		return 1;
-	error = read_number(reader, token, flags[i].max, &number);
+	error = policy_text_number(&reader->text, token, flags[i].max, &number);
 	if (error)
 		return error;
 	switch (i) {
@@ -194,7 +76,8 @@ static int read_group_flag(struct reader *reader, const struct token *token,
 	return 0;
 }
 
-static int read_flag(struct reader *reader, const struct token *token, struct partition *partition)
+static int read_flag(struct reader *reader, const struct policy_token *token,
+		     struct partition *partition)
 {
 	int result =
 		read_group_flag(reader, token, &partition->characteristics, &partition->scopes);
@@ -222,14 +105,14 @@ static uint16_t free_pkey(const struct partitions *partitions)
 }
 
 /* The first token of a definition: its name and key. */
-static int read_name(struct reader *reader, const struct token *token,
+static int read_name(struct reader *reader, const struct policy_token *token,
 		     struct partition **ret_partition)
 {
 	uint64_t pkey = 0;
 	int error = 0;
 
 	if (token->has_value)
-		error = read_number(reader, token, 0xffff, &pkey);
+		error = policy_text_number(&reader->text, token, 0xffff, &pkey);
 	else if (strcmp(token->name, "Default") == 0)
 		pkey = PKEY_DEFAULT_LIMITED;
 	else
@@ -247,13 +130,13 @@ static int read_name(struct reader *reader, const struct token *token,
 
 static int read_definition(struct reader *reader, struct partition **ret_partition)
 {
-	struct token token;
-	int error = read_token(reader, ",:;", &token);
+	struct policy_token token;
+	int error = policy_text_read(&reader->text, ",:;", &token);
 
 	if (!error)
 		error = read_name(reader, &token, ret_partition);
 	while (!error && token.delimiter == ',') {
-		error = read_token(reader, ",:;", &token);
+		error = policy_text_read(&reader->text, ",:;", &token);
 		if (!error)
 			error = read_flag(reader, &token, *ret_partition);
 	}
@@ -266,6 +149,11 @@ static int read_definition(struct reader *reader, struct partition **ret_partiti
 }
 
 /* "ff12:401b::1" as RFC 4291 writes it, without the form that ends in an IPv4 address. */
+static bool is_hex(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
 static bool read_gid(const char *text, struct gid *ret_gid)
 {
 	uint16_t groups[8] = {0};
@@ -312,16 +200,10 @@ static bool is_ip_mgid(const struct gid *mgid)
 	return signature == SIGNATURE_IPV4 || signature == SIGNATURE_IPV6;
 }
 
-static bool line_is_over(struct reader *reader)
-{
-	while (reader->next < reader->end && is_blank(*reader->next) && *reader->next != '\n')
-		reader->next++;
-	return reader->next == reader->end || *reader->next == '\n' || *reader->next == '#';
-}
-
 /* mgid=..., and the flags that follow on the same line. Leaves the last token, which is none of
  * them, to the caller if it begins something else. */
-static int read_group(struct reader *reader, struct partition *partition, struct token *token)
+static int read_group(struct reader *reader, struct partition *partition,
+		      struct policy_token *token)
 {
 	struct partition_group group = {.characteristics = partition->characteristics};
 	uint16_t scopes = 0;
@@ -334,8 +216,8 @@ static int read_group(struct reader *reader, struct partition *partition, struct
 	else if (get_be16(group.mgid.bytes + 4) == 0)
 		put_be16(group.mgid.bytes + 4, partition->pkey | PKEY_FULL_MEMBER);
 	group.characteristics.scope = group.mgid.bytes[1] & 15;
-	while (!error && token->delimiter == ',' && !line_is_over(reader)) {
-		error = read_token(reader, ",;\n", token);
+	while (!error && token->delimiter == ',' && !policy_text_line_is_over(&reader->text)) {
+		error = policy_text_read(&reader->text, ",;\n", token);
 		if (!error)
 			error = read_group_flag(reader, token, &group.characteristics, &scopes);
 		if (error == 1)
@@ -345,7 +227,7 @@ static int read_group(struct reader *reader, struct partition *partition, struct
 }
 
 static int read_member(struct reader *reader, struct partition *partition,
-		       const struct token *token)
+		       const struct policy_token *token)
 {
 	static const struct {
 		const char *name;
@@ -379,19 +261,19 @@ static int read_member(struct reader *reader, struct partition *partition,
 
 static int read_properties(struct reader *reader, struct partition *partition)
 {
-	struct token token;
+	struct policy_token token;
 	int error;
 
 	do {
 		/* A group ends with its line, so newlines count after mgid only. */
-		const char *start = reader->next;
-		unsigned line = reader->line;
+		const char *start = reader->text.next;
+		unsigned line = reader->text.line;
 
-		error = read_token(reader, ",;", &token);
+		error = policy_text_read(&reader->text, ",;", &token);
 		if (!error && strcmp(token.name, "mgid") == 0) {
-			reader->next = start;
-			reader->line = line;
-			error = read_token(reader, ",;\n", &token);
+			reader->text.next = start;
+			reader->text.line = line;
+			error = policy_text_read(&reader->text, ",;\n", &token);
 			if (!error)
 				error = read_group(reader, partition, &token);
 		} else if (!error && token.name[0]) {
@@ -405,23 +287,21 @@ static int read_properties(struct reader *reader, struct partition *partition)
 }
 
 int partitions_parse(struct partitions *partitions, const char *text, size_t text_bytes,
-		     struct partitions_error *ret_error)
+		     struct policy_error *ret_error)
 {
-	struct reader reader = {.partitions = partitions,
-				.next = text,
-				.end = text + text_bytes,
-				.line = 1,
-				.error = ret_error};
+	struct reader reader = {
+		.partitions = partitions,
+		.text = {.next = text, .end = text + text_bytes, .line = 1, .error = ret_error}};
 	struct partition *partition = NULL;
 	int error = 0;
 
 	memset(partitions, 0, sizeof(*partitions));
-	skip_blanks(&reader);
-	while (!error && reader.next < reader.end) {
+	policy_text_skip_blanks(&reader.text);
+	while (!error && reader.text.next < reader.text.end) {
 		error = read_definition(&reader, &partition);
 		if (!error)
 			error = read_properties(&reader, partition);
-		skip_blanks(&reader);
+		policy_text_skip_blanks(&reader.text);
 	}
 	if (!error)
 		error = partitions_complete(partitions);

@@ -128,7 +128,7 @@ uint32_t subnet_assign_pkeys(struct subnet *subnet, const struct subnet_port *ow
 	list_for_each (link, &subnet->nodes) {
 		struct subnet_node *node = container_of(link, struct subnet_node, link);
 
-		for (unsigned i = 0; i <= node->port_count; i++) {
+		for (unsigned i = 0; !node->is_settled && i <= node->port_count; i++) {
 			struct subnet_port *port = &node->ports[i];
 
 			if (!subnet_port_is_end_port(port))

@@ -60,8 +60,10 @@ struct subnet_node *subnet_find(const struct subnet *subnet, uint64_t node_guid)
 
 static void part(struct subnet_port *port)
 {
-	if (port->peer)
+	if (port->peer) {
 		port->peer->peer = NULL;
+		port->peer->node->is_settled = false;
+	}
 	port->peer = NULL;
 }
 
@@ -73,6 +75,7 @@ static void forget_lost_port(struct subnet_port *port)
 
 void subnet_unlink(struct subnet_port *port)
 {
+	port->node->is_settled = false;
 	if (port->peer)
 		forget_lost_port(port->peer);
 	forget_lost_port(port);
@@ -85,6 +88,13 @@ void subnet_forget_tables(struct subnet_node *node)
 	node->multicast_mlid_count = 0;
 	node->multicast_due_count = 0;
 	node->lanes_are_set = false;
+	node->is_settled = false;
+}
+
+void subnet_unsettle(struct subnet *subnet)
+{
+	list_for_each (link, &subnet->nodes)
+		node_of(link)->is_settled = false;
 }
 
 static void remove_node(struct subnet *subnet, struct subnet_node *node)
@@ -171,6 +181,7 @@ static void meet_again(struct subnet *subnet, struct subnet_node *node,
 		       const struct node_info *info)
 {
 	node->seen_in_sweep = subnet->sweep;
+	node->is_settled = false;
 	node->info = *info;
 	for (unsigned i = 0; i <= node->port_count; i++) {
 		part(&node->ports[i]);
@@ -216,6 +227,8 @@ enum subnet_meeting subnet_meet(struct subnet *subnet, const struct node_info *i
 	if (via && via != port) {
 		via->peer = port;
 		port->peer = via;
+		via->node->is_settled = false;
+		node->is_settled = false;
 	}
 	node->ports[subnet_node_is_switch(node) ? 0 : info->local_port_number].guid =
 		info->port_guid;

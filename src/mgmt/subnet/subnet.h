@@ -52,6 +52,10 @@ struct subnet_node {
 	uint64_t mkey; /* that opens it, as far as we know */
 	uint32_t seen_in_sweep;
 	bool is_changed; /* a switch that is to be looked at again */
+	/* Its ports were as wanted when the last sweep ended, and nothing was heard of it since: so
+	 * there is nothing to be written to them. */
+	bool is_settled;
+	bool has_failed; /* in this sweep: it will not be settled by it */
 	bool lanes_are_set;
 	unsigned port_count;
 	struct subnet_port *ports; /* [0] .. [port_count] */
@@ -120,6 +124,9 @@ MUST_USE enum subnet_meeting subnet_meet(struct subnet *subnet, const struct nod
 /* Nodes that this sweep did not meet. Returns how many went. */
 uint32_t subnet_drop_unseen(struct subnet *subnet);
 
+/* All of them are to be looked at port by port. */
+void subnet_unsettle(struct subnet *subnet);
+
 /* The cable of this port, if it has one, is gone: what is known of adapters' ports at its ends is
  * worth nothing then. */
 void subnet_unlink(struct subnet_port *port);
@@ -131,8 +138,9 @@ void subnet_forget_tables(struct subnet_node *node);
  * shortest routes. */
 void subnet_meet_linked(struct subnet *subnet, struct subnet_port *own_port);
 
-/* The P_Keys of every end port and, where switches are to enforce them, of the switch ports that
- * face them. Keys keep their indexes. Returns how many tables are too small, or without memory. */
+/* The P_Keys of every end port that is not settled and, where switches are to enforce them, of the
+ * switch ports that face them. Keys keep their indexes. Returns how many tables are too small, or
+ * without memory. */
 uint32_t subnet_assign_pkeys(struct subnet *subnet, const struct subnet_port *own_port);
 
 static inline bool subnet_table_block_is_known(const struct subnet_node *node, unsigned block)

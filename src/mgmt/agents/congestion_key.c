@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CC_Key of a port: who may set its congestion control, its lease, and trap 0 (vol 1, annex
+ * A10; the rules are those of the B_Key and M_Key). */
+#include "mgmt/agents/congestion_agent.h"
+
+#include "base/bytes.h"
+#include "mgmt/agents/class_traps.h"
+#include "wire/pkey.h"
+
+enum { VIOLATIONS_MAX = 0xffff };
+
+static uint64_t key_of(const struct gs_request *request)
+{
+	return get_be64(request->message->bytes + CC_KEY_OFFSET);
+}
+
+/* A lease that is over: the key stays and can be read, so that another manager can go on. */
+static void run_lease(struct congestion_agent *agent, time_ns now)
+{
+	if (agent->lease_ends_at > now)
+		return;
+	agent->lease_ends_at = TIME_NEVER;
+	agent->key.protect_bit = 0;
+}
+
+static void tell(const struct gs_request *request, struct congestion_agent *agent)
+{
+	const struct mad_address *from = &request->message->address;
+	const struct class_port_info *place = &agent->traps;
+	const struct bad_cc_key_details details = {
+		.slid = from->lid,
+		.method = request->header.method,
+		.attribute_id = request->header.attribute_id,
+		.attribute_modifier = request->header.attribute_modifier,
+		.qpn = from->qpn,
+		.cc_key = key_of(request),
+		.gid_prefix = from->has_grh ? gid_prefix(&from->gid) : 0,
+		.gid_guid = from->has_grh ? gid_guid(&from->gid) : 0,
+	};
+	struct notice notice = {
+		.header = {.type = NOTICE_SECURITY, .trap_number = TRAP_BAD_CC_KEY}};
+	const struct trap_class class = {
+		.management_class = MAD_CLASS_CONGESTION_CONTROL,
+		.class_version = CONGESTION_CLASS_VERSION,
+		.address = {.lid = place->trap_lid,
+			    .sl = place->trap_sl,
+			    .qpn = place->trap_qpn,
+			    .qkey = place->trap_qkey,
+			    .pkey = place->trap_pkey & 0x7fff ? place->trap_pkey
+							      : PKEY_DEFAULT_FULL},
+	};
+
+	bad_cc_key_details_encode(&details, notice.details);
+	class_trap_queue(request->environment->memory, request->arrival, request->now, &class,
+			 &notice);
+	agent->trap_due_at = request->now + time_from_code(request->arrival->info.subnet_timeout);
+}
+
+static void violated(const struct gs_request *request, struct congestion_agent *agent)
+{
+	if (agent->key.violations < VIOLATIONS_MAX)
+		agent->key.violations++;
+	if (agent->key.lease_period && agent->lease_ends_at == TIME_NEVER)
+		agent->lease_ends_at = request->now + SECONDS(agent->key.lease_period);
+	if (request->environment->memory && lid_is_unicast(agent->traps.trap_lid) &&
+	    agent->trap_due_at <= request->now)
+		tell(request, agent);
+}
+
+bool congestion_key_admits(const struct gs_request *request)
+{
+	struct congestion_agent *agent = request->arrival->congestion_agent;
+
+	if (!agent)
+		return true;
+	run_lease(agent, request->now);
+	if (agent->key.cc_key == 0 || agent->key.cc_key == key_of(request)) {
+		agent->lease_ends_at = TIME_NEVER;
+		return true;
+	}
+	if (request->header.method == MAD_GET)
+		return true;
+	violated(request, agent);
+	return false;
+}
+
+enum mad_status congestion_key_info_get(const struct gs_request *request, uint8_t *ret_data)
+{
+	const struct congestion_agent *agent = request->arrival->congestion_agent;
+	struct congestion_key_info info = agent ? agent->key : (struct congestion_key_info){0};
+
+	if (request->header.attribute_modifier)
+		return MAD_STATUS_BAD_FIELD;
+	if (info.protect_bit && info.cc_key != key_of(request))
+		info.cc_key = 0;
+	congestion_key_info_encode(&info, ret_data);
+	return MAD_STATUS_OK;
+}
+
+/* Violations are counted here: what a manager writes there is where it wants them to go on. */
+enum mad_status congestion_key_info_set(const struct gs_request *request, uint8_t *ret_data)
+{
+	struct congestion_agent *agent;
+
+	if (request->header.attribute_modifier)
+		return MAD_STATUS_BAD_FIELD;
+	agent = congestion_agent_of(request->arrival);
+	if (!agent)
+		return MAD_STATUS_BUSY;
+	congestion_key_info_decode(request->data, &agent->key);
+	agent->lease_ends_at = TIME_NEVER;
+	congestion_key_info_encode(&agent->key, ret_data);
+	return MAD_STATUS_OK;
+}

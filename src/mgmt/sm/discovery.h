@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside discovery: its questions, and what becomes of their answers. */
+#ifndef SOFTIB_MGMT_SM_DISCOVERY_H
+#define SOFTIB_MGMT_SM_DISCOVERY_H
+
+#include "mgmt/sm/sweep.h"
+
+/* What a step asks. */
+enum step_kind {
+	STEP_PROBE, /* who is behind this port? */
+	STEP_DESCRIPTION,
+	STEP_SWITCH_INFO,
+	STEP_CLEAR_CHANGE, /* before its ports are read, so that a change after that is seen by the
+			      next sweep */
+	STEP_PORT_INFO,
+	STEP_PKEYS,
+	STEP_SM_INFO,
+};
+
+/* One more question of the present sweep. */
+void discovery_push(struct sm *sm, enum step_kind kind, struct subnet_node *node,
+		    unsigned port_number);
+
+void discovery_answered(struct sm *sm, struct mad_purpose purpose, const uint8_t *data);
+/* Refused, or no answer: asked again by the next sweep where that makes sense. */
+void discovery_failed(struct sm *sm, struct mad_purpose purpose);
+
+#endif

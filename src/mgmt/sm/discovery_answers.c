@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the answers to discovery's questions say of nodes, ports and links, and what is to be asked
+ * next (vol 1, chapter 14). */
+#include "mgmt/sm/discovery.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "wire/smp.h"
+#include "wire/smp_tables.h"
+
+static void met(struct sm *sm, const struct node_info *info, struct subnet_node *node, bool is_new)
+{
+	if (is_new) {
+		node->mkey = sm->options.mkey;
+		if (!node->description[0])
+			discovery_push(sm, STEP_DESCRIPTION, node, 0);
+	}
+	if (is_new && subnet_node_is_switch(node))
+		discovery_push(sm, STEP_SWITCH_INFO, node, 0);
+	else if (info->local_port_number &&
+		 (!node->ports[info->local_port_number].is_known ||
+		  node->ports[info->local_port_number].info.port_state < PORT_INIT))
+		discovery_push(sm, STEP_PORT_INFO, node, info->local_port_number);
+}
+
+/* Or one whose cable was moved: a look at everything tells. */
+static void complain_of_duplicate(struct sm *sm, const struct node_info *info,
+				  const struct subnet_port *via)
+{
+	if (sm->scope != SCOPE_ALL) {
+		sweep_want(sm, SCOPE_ALL);
+		return;
+	}
+	sm->duplicate_count++;
+	sm_note(sm, SM_EVENT_WARNING,
+		"two nodes have the GUID 0x%016llx; the one behind port %u of 0x%016llx is left "
+		"out",
+		(unsigned long long)info->node_guid, via ? via->number : 0,
+		via ? (unsigned long long)via->node->info.node_guid : 0);
+}
+
+static void probe_answered(struct sm *sm, struct subnet_node *near_node, unsigned near_port,
+			   const uint8_t *data)
+{
+	struct subnet_port *via = near_node ? &near_node->ports[near_port] : NULL;
+	struct directed_route route = {0};
+	struct subnet_node *node;
+	struct node_info info;
+
+	node_info_decode(data, &info);
+	if (near_node && !directed_route_extend(&near_node->route, (uint8_t)near_port, &route))
+		return;
+	switch (subnet_meet(&sm->subnet, &info, &route, via, &node)) {
+	case SUBNET_NEW:
+		met(sm, &info, node, true);
+		break;
+	case SUBNET_KNOWN:
+		met(sm, &info, node, false);
+		break;
+	case SUBNET_DUPLICATE:
+		complain_of_duplicate(sm, &info, via);
+		return;
+	case SUBNET_NONSENSE:
+		sm_note(sm, SM_EVENT_WARNING, "NodeInfo of 0x%016llx makes no sense; left out",
+			(unsigned long long)info.node_guid);
+		return;
+	case SUBNET_OUT_OF_MEMORY:
+		sm->is_incomplete = true;
+		return;
+	}
+	if (!near_node)
+		sm->own_port =
+			&node->ports[subnet_node_is_switch(node) ? 0 : info.local_port_number];
+}
+
+static void switch_info_answered(struct sm *sm, struct subnet_node *node, enum step_kind kind,
+				 const uint8_t *data)
+{
+	struct switch_info before = node->switch_info;
+
+	switch_info_decode(data, &node->switch_info);
+	before.port_state_change = node->switch_info.port_state_change;
+	if (memcmp(&before, &node->switch_info, sizeof(before)) != 0)
+		node->is_settled = false;
+	/* Cleared once only: a switch that goes on changing is the next sweep's. And by nobody but
+	 * the master, who would not hear of the change otherwise: whoever becomes that looks again.
+	 */
+	node->is_changed = node->switch_info.port_state_change && sm->state != SM_MASTER;
+	if (node->switch_info.port_state_change && kind == STEP_SWITCH_INFO && !node->is_changed) {
+		discovery_push(sm, STEP_CLEAR_CHANGE, node, 0);
+		return;
+	}
+	for (unsigned port_number = 0; port_number <= node->port_count; port_number++)
+		discovery_push(sm, STEP_PORT_INFO, node, port_number);
+}
+
+/* Whoever lost its LID was reset, and its tables with it; whoever has another master was written to
+ * by that one. */
+static void notice_foreign(struct sm *sm, struct subnet_port *port, const struct port_info *info)
+{
+	bool is_ours =
+		info->lid == port->lid && sm->own_port && info->master_sm_lid == sm->own_port->lid;
+
+	if (is_ours || (subnet_node_is_switch(port->node) && port->number != 0))
+		return;
+	subnet_forget_tables(port->node);
+	for (unsigned i = 0; i <= port->node->port_count; i++)
+		port->node->ports[i].pkeys_present_count = 0;
+	sm->all_mlids_changed = true;
+}
+
+/* A link that went down, or that was down in between: who is there now is to be asked. */
+static void notice_lost_link(struct subnet_port *port, const struct port_info *info)
+{
+	if (!port->peer || port->number == 0)
+		return;
+	if (info->port_state >= PORT_INIT && info->port_state >= port->info.port_state)
+		return;
+	subnet_unlink(port);
+}
+
+static void remember_mkey(struct sm *sm, struct subnet_port *port, const struct port_info *info)
+{
+	if (!subnet_node_is_switch(port->node) || port->number == 0)
+		port->node->mkey = info->mkey ? info->mkey : sm->options.mkey;
+}
+
+/* A port that is down, and was not looked at since it lost its cable, is none. */
+static bool is_news(const struct subnet_port *port, const struct port_info *info)
+{
+	struct port_info before = port->info;
+
+	if (!port->is_known)
+		return info->port_state >= PORT_INIT;
+	/* By which port the question came in, what was asked for once, and what is only counted. */
+	before.local_port_number = info->local_port_number;
+	before.client_reregister = info->client_reregister;
+	before.mkey_violations = info->mkey_violations;
+	before.pkey_violations = info->pkey_violations;
+	before.qkey_violations = info->qkey_violations;
+	return memcmp(info, &before, sizeof(before)) != 0;
+}
+
+static void port_info_answered(struct sm *sm, struct subnet_port *port, const uint8_t *data)
+{
+	struct port_info info = {0};
+	struct subnet_node *node = port->node;
+
+	port_info_decode(data, &info);
+	if (is_news(port, &info)) {
+		node->is_settled = false;
+		if (port->peer)
+			port->peer->node->is_settled = false;
+	}
+	notice_foreign(sm, port, &info);
+	if (sm->scope != SCOPE_ALL)
+		notice_lost_link(port, &info);
+	remember_mkey(sm, port, &info);
+	port->info = info;
+	port->is_known = true;
+	if ((info.capability_mask & CAPABILITY_IS_SM) && port != sm->own_port)
+		discovery_push(sm, STEP_SM_INFO, node, port->number);
+	if (subnet_port_is_end_port(port) && !port->pkeys_present_count)
+		discovery_push(sm, STEP_PKEYS, node, port->number);
+	if (port->number == 0 || info.port_state < PORT_INIT || port->peer)
+		return;
+	/* Only switches lead on, and the manager's own port out. */
+	if (subnet_node_is_switch(node) || port == sm->own_port)
+		discovery_push(sm, STEP_PROBE, node, port->number);
+}
+
+static void pkeys_answered(struct subnet_port *port, const uint8_t *data)
+{
+	uint16_t *present = realloc(port->pkeys_present, PKEYS_PER_BLOCK * sizeof(*present));
+
+	/* Without memory the table is unknown, and will be written whole. */
+	if (!present)
+		return;
+	pkey_block_decode(data, present);
+	port->pkeys_present = present;
+	port->pkeys_present_count = PKEYS_PER_BLOCK;
+}
+
+static void sm_info_answered(struct sm *sm, const struct subnet_port *port, const uint8_t *data)
+{
+	struct sm_info info;
+
+	sm_info_decode(data, &info);
+	election_meet(sm, &info, port);
+}
+
+void discovery_answered(struct sm *sm, struct mad_purpose purpose, const uint8_t *data)
+{
+	struct subnet_node *node = purpose.subject;
+	unsigned port_number = purpose.detail & 0xff;
+	enum step_kind kind = (enum step_kind)(purpose.detail >> 8);
+
+	switch (kind) {
+	case STEP_PROBE:
+		probe_answered(sm, node, port_number, data);
+		break;
+	case STEP_DESCRIPTION:
+		memcpy(node->description, data, NODE_DESCRIPTION_BYTES);
+		node->is_settled = false;
+		break;
+	case STEP_SWITCH_INFO:
+	case STEP_CLEAR_CHANGE:
+		switch_info_answered(sm, node, kind, data);
+		break;
+	case STEP_PORT_INFO:
+		port_info_answered(sm, &node->ports[port_number], data);
+		break;
+	case STEP_PKEYS:
+		pkeys_answered(&node->ports[port_number], data);
+		break;
+	case STEP_SM_INFO:
+		sm_info_answered(sm, &node->ports[port_number], data);
+		break;
+	}
+}
+
+static void complain_of_refusal(struct sm *sm, const struct discovery_step *step)
+{
+	const struct subnet_node *node = step->node;
+
+	if (step->kind == STEP_PORT_INFO)
+		sm_note(sm, SM_EVENT_WARNING,
+			"0x%016llx says that it has %u ports, and has no port %u",
+			(unsigned long long)node->info.node_guid, node->port_count,
+			step->port_number);
+	else if (step->kind == STEP_SWITCH_INFO || step->kind == STEP_CLEAR_CHANGE)
+		sm_note(sm, SM_EVENT_WARNING, "0x%016llx is a switch without SwitchInfo",
+			(unsigned long long)node->info.node_guid);
+}
+
+/* Asked again by the next sweep, until there is an answer or the link goes down. */
+void discovery_failed(struct sm *sm, struct mad_purpose purpose)
+{
+	const struct discovery_step step = {.node = purpose.subject,
+					    .kind = (uint8_t)(purpose.detail >> 8),
+					    .port_number = (uint8_t)purpose.detail};
+
+	/* An answer, if a bad one: asking again would not change it. */
+	if (sm->is_refusal && step.node) {
+		complain_of_refusal(sm, &step);
+		return;
+	}
+	switch ((enum step_kind)step.kind) {
+	case STEP_PROBE:
+	case STEP_SWITCH_INFO:
+	case STEP_CLEAR_CHANGE:
+	case STEP_PORT_INFO:
+		sm->is_incomplete = true;
+		if (step.node)
+			(void)!discovery_queue_add(&sm->unanswered, &step);
+		break;
+	case STEP_DESCRIPTION:
+		(void)!discovery_queue_add(&sm->unanswered, &step);
+		break;
+	case STEP_PKEYS:   /* unknown, so it will be written */
+	case STEP_SM_INFO: /* a manager that does not answer is none */
+		break;
+	}
+}
