@@ -9,12 +9,13 @@
 #include "cli/connection.h"
 #include "cli/subcommand.h"
 
-enum option_code { OPTION_SL = 256, OPTION_PKEY, OPTION_GROUP, OPTION_JSON };
+enum option_code { OPTION_SL = 256, OPTION_PKEY, OPTION_SIZE, OPTION_GROUP, OPTION_JSON };
 
 static const struct option long_options[] = {
 	{"name", required_argument, NULL, 'n'},
 	{"sl", required_argument, NULL, OPTION_SL},
 	{"pkey", required_argument, NULL, OPTION_PKEY},
+	{"size", required_argument, NULL, OPTION_SIZE},
 	{"mcast", required_argument, NULL, OPTION_GROUP},
 	{"json", no_argument, NULL, OPTION_JSON},
 	{"help", no_argument, NULL, 'h'},
@@ -38,9 +39,14 @@ static void print_story(const json_t *answer)
 	size_t index;
 	const json_t *step;
 
-	printf("from %s (LID %d) to LID %d, SL %d, P_Key 0x%04x\n", text(answer, "source"),
-	       number(answer, "slid"), number(answer, "dlid"), number(answer, "sl"),
-	       (unsigned)number(answer, "pkey"));
+	const char *dgid = json_string_value(json_object_get(answer, "dgid"));
+
+	printf("from %s (LID %d) to ", text(answer, "source"), number(answer, "slid"));
+	if (dgid)
+		printf("GID %s", dgid);
+	else
+		printf("LID %d", number(answer, "dlid"));
+	printf(", SL %d, P_Key 0x%04x\n", number(answer, "sl"), (unsigned)number(answer, "pkey"));
 	json_array_foreach (json_object_get(answer, "steps"), index, step) {
 		const char *reason = json_string_value(json_object_get(step, "reason"));
 
@@ -83,6 +89,10 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 		case OPTION_PKEY:
 			if (!set_number(request, "pkey", optarg))
 				return subcommand_misuse(self, "a P_Key is a number of 16 bits");
+			break;
+		case OPTION_SIZE:
+			if (!set_number(request, "size", optarg))
+				return subcommand_misuse(self, "a size is a number of bytes");
 			break;
 		case OPTION_GROUP:
 			json_object_set_new(request, "mcast", json_string(optarg));
@@ -143,6 +153,7 @@ const struct subcommand subcommand_explain = {
 		 "\n"
 		 "      --sl N          service level (default 0)\n"
 		 "      --pkey KEY      partition key (default 0xffff)\n"
+		 "      --size N        bytes of payload (default 0): links have MTUs\n"
 		 "      --mcast GROUP   to a multicast group\n"
 		 "  -n, --name FABRIC   which (default: SOFTIB_FABRIC, or \"default\")\n"
 		 "      --json          as JSON\n"

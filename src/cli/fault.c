@@ -356,6 +356,8 @@ const struct subcommand subcommand_fault = {
 		 "  duplicate=P       arrives twice\n"
 		 "  reorder=P         the next one overtakes it\n"
 		 "  credit-loss=P     its flow control credits do not come back\n"
+		 "  no-flow-control   no flow control packet arrives: the other end trains the link\n"
+		 "                    anew, then takes it down (trap 131)\n"
 		 "or for all packets:\n"
 		 "  delay=TIME        with ns, us, ms or s\n"
 		 "  jitter=TIME       up to so much more; order is kept\n"

@@ -15,7 +15,7 @@ static const struct {
 	const char *key;
 } columns[] = {
 	{"HOST", "host"},	    {"ADAPTER", "adapter"}, {"PORT", "port"},	    {"LID", "lid"},
-	{"PORT GUID", "port_guid"}, {"STATE", "state"},	    {"ADDRESS", "address"},
+	{"PORT GUID", "port_guid"}, {"STATE", "state"},	    {"ADDRESS", "address"}, {"IPV6", "ipv6"},
 };
 
 enum { CELL_BYTES = 72 };

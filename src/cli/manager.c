@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "cli/manager_port.h"
+#include "host/text_file.h"
 #include "mgmt/sa/sa.h"
 #include "mgmt/sm/sm.h"
 #include "mgmt/subnet/subnet.h"
@@ -83,18 +84,11 @@ static void told_state(void *context, time_ns now, enum sm_state state)
 static void save_lids(const struct manager *manager)
 {
 	const char *path = manager->options->state_path;
-	char new_path[512];
 	char *text = sm_lids_text(manager->sm);
-	FILE *file;
-	bool is_written;
+	int error = text ? text_file_write(path, text) : -ENOMEM;
 
-	snprintf(new_path, sizeof(new_path), "%s.new", path);
-	file = text ? fopen(new_path, "we") : NULL;
-	is_written = file && fputs(text, file) >= 0;
-	if (file)
-		is_written &= fclose(file) == 0;
-	if (!is_written || rename(new_path, path) != 0)
-		fprintf(stderr, "softib sm: %s can't be written: %s\n", path, strerror(errno));
+	if (error)
+		fprintf(stderr, "softib sm: %s can't be written: %s\n", path, strerror(-error));
 	free(text);
 }
 
@@ -140,17 +134,20 @@ static void own_sm_info(void *context, struct sm_info *ret_info)
 
 static void load_lids(struct manager *manager)
 {
-	FILE *file = fopen(manager->options->state_path, "re");
-	char *text = file ? malloc(STATE_BYTES_MAX) : NULL;
-	size_t length = text ? fread(text, 1, STATE_BYTES_MAX, file) : 0;
-	uint32_t ignored_count = sm_lids_remember(manager->sm, text ? text : "", length);
+	const char *path = manager->options->state_path;
+	char *text;
+	size_t length;
+	uint32_t ignored_count;
+	int error = text_file_read(path, STATE_BYTES_MAX, &text, &length);
 
+	if (error && error != -ENOENT)
+		fprintf(stderr, "softib sm: %s can't be read: %s\n", path, strerror(-error));
+	if (error)
+		return;
+	ignored_count = sm_lids_remember(manager->sm, text, length);
 	if (ignored_count)
-		fprintf(stderr, "softib sm: %u lines of %s make no sense\n", ignored_count,
-			manager->options->state_path);
+		fprintf(stderr, "softib sm: %u lines of %s make no sense\n", ignored_count, path);
 	free(text);
-	if (file)
-		fclose(file);
 }
 
 static int create(struct manager *manager)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
+#include "base/bytes.h"
 #include "wire/grh.h"
 #include "wire/lrh.h"
 #include "wire/mad.h"
@@ -63,10 +64,16 @@ static void add_transport(struct line *line, const uint8_t *bytes, size_t byte_c
 	size_t mad_offset = BTH_BYTES + DETH_BYTES;
 
 	add(line, " QP 0x%06x PSN %u P_Key 0x%04x", bth.destination_qpn, bth.psn.value, bth.pkey);
-	if (info->has_aeth && byte_count >= BTH_BYTES + AETH_BYTES && !info->has_rdeth) {
+	size_t aeth_offset = BTH_BYTES;
+
+	if (info->has_rdeth && byte_count >= BTH_BYTES + RDETH_BYTES) {
+		add(line, " EEC 0x%06x", get_be24(bytes + BTH_BYTES + 1));
+		aeth_offset += RDETH_BYTES;
+	}
+	if (info->has_aeth && byte_count >= aeth_offset + AETH_BYTES) {
 		struct aeth aeth;
 
-		aeth_decode(bytes + BTH_BYTES, &aeth);
+		aeth_decode(bytes + aeth_offset, &aeth);
 		add(line, " syndrome 0x%02x MSN %u", aeth.syndrome, aeth.msn);
 	}
 	if (opcode_transport(bth.opcode) == TRANSPORT_UD && bth.destination_qpn <= QPN_GSI &&

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/subcommand.h"
+#include "host/large_pages.h"
 #include "sim/experiment.h"
 #include "sim/report.h"
 #include "sim/scenario_words.h"
@@ -159,6 +160,8 @@ static int run_sim(const struct subcommand *self, int argument_count, char **arg
 
 	if (code >= 0)
 		return code;
+
+	large_pages_for_heap();
 
 	char *text = read_file(options.path, &byte_count);
 

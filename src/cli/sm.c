@@ -8,6 +8,7 @@
 #include "cli/connection.h"
 #include "cli/manager.h"
 #include "cli/subcommand.h"
+#include "host/text_file.h"
 #include "mgmt/routing/engine.h"
 #include "mgmt/sm/qos.h"
 #include "mgmt/subnet/partitions.h"
@@ -48,23 +49,17 @@ static const struct option options_known[] = {
 /* The whole file; the text is the caller's to free. NULL after saying why. */
 static char *read_file(const char *path, size_t *ret_bytes)
 {
-	FILE *file = fopen(path, "re");
-	char *text = file ? malloc(FILE_BYTES_MAX) : NULL;
+	char *text = NULL;
+	int error = text_file_read(path, FILE_BYTES_MAX, &text, ret_bytes);
 
-	if (!text) {
-		fprintf(stderr, "softib sm: %s: %s\n", path, strerror(errno));
-		if (file)
-			fclose(file);
-		return NULL;
-	}
-	*ret_bytes = fread(text, 1, FILE_BYTES_MAX, file);
-	fclose(file);
+	if (error)
+		fprintf(stderr, "softib sm: %s: %s\n", path, strerror(-error));
 	return text;
 }
 
 static bool read_partitions(const char *path, struct partitions *partitions)
 {
-	struct partitions_error reason;
+	struct policy_error reason;
 	size_t byte_count;
 	char *text = read_file(path, &byte_count);
 	int error = text ? partitions_parse(partitions, text, byte_count, &reason) : 0;
@@ -79,7 +74,7 @@ static bool read_partitions(const char *path, struct partitions *partitions)
 
 static bool read_qos(const char *path, struct qos *qos)
 {
-	struct qos_error reason;
+	struct policy_error reason;
 	size_t byte_count;
 	char *text = read_file(path, &byte_count);
 	int error = text ? qos_parse(qos, text, byte_count, &reason) : 0;

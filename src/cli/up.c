@@ -12,9 +12,20 @@
 #include "cli/subcommand.h"
 #include "host/control.h"
 
-enum { START_TIMEOUT_MS = 30000, ACTIVE_TIMEOUT_MS = 60000, ARGUMENTS_MAX = 12 };
+enum { START_TIMEOUT_MS = 30000, ACTIVE_TIMEOUT_MS = 60000, ARGUMENTS_MAX = 24 };
 
-enum option_code { OPTION_NO_SM = 256, OPTION_NO_OFFLOAD, OPTION_PACED, OPTION_JSON };
+enum option_code {
+	OPTION_NO_SM = 256,
+	OPTION_NO_OFFLOAD,
+	OPTION_PACED,
+	OPTION_CONGESTION,
+	OPTION_JSON,
+	OPTION_ENGINE,
+	OPTION_PARTITIONS,
+	OPTION_QOS,
+	OPTION_LMC,
+	OPTION_STATE
+};
 
 static const struct option long_options[] = {
 	{"hosts", required_argument, NULL, 'N'},
@@ -23,6 +34,12 @@ static const struct option long_options[] = {
 	{"no-sm", no_argument, NULL, OPTION_NO_SM},
 	{"no-offload", no_argument, NULL, OPTION_NO_OFFLOAD},
 	{"paced", no_argument, NULL, OPTION_PACED},
+	{"congestion", no_argument, NULL, OPTION_CONGESTION},
+	{"engine", required_argument, NULL, OPTION_ENGINE},
+	{"partitions", required_argument, NULL, OPTION_PARTITIONS},
+	{"qos", required_argument, NULL, OPTION_QOS},
+	{"lmc", required_argument, NULL, OPTION_LMC},
+	{"state", required_argument, NULL, OPTION_STATE},
 	{"foreground", no_argument, NULL, 'f'},
 	{"json", no_argument, NULL, OPTION_JSON},
 	{"help", no_argument, NULL, 'h'},
@@ -36,6 +53,7 @@ struct up_request {
 	unsigned argument_count;
 	bool has_hosts;
 	bool has_topology;
+	bool has_wishes;
 	bool is_foreground;
 	bool wants_json;
 	bool waits_for_active;
@@ -53,6 +71,21 @@ static bool is_host_count(const char *text)
 	unsigned long count = strtoul(text, &end, 10);
 
 	return *end == '\0' && text[0] >= '1' && text[0] <= '9' && count <= 10000;
+}
+
+/* What is wanted of the built-in manager; softibd reads the files and says what is wrong with them.
+ */
+static bool take_wish(struct up_request *request, int option, const char *value)
+{
+	static const char *const names[] = {"--engine", "--partitions", "--qos", "--lmc",
+					    "--state"};
+
+	if (option == OPTION_LMC && (value[0] < '0' || value[0] > '7' || value[1]))
+		return false;
+	request->has_wishes = true;
+	add_argument(request, names[option - OPTION_ENGINE]);
+	add_argument(request, value);
+	return true;
 }
 
 /* Returns -1, or the exit code when there is nothing more to do. */
@@ -90,6 +123,17 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 		case OPTION_PACED:
 			add_argument(request, "--paced");
 			break;
+		case OPTION_CONGESTION:
+			add_argument(request, "--congestion");
+			break;
+		case OPTION_ENGINE:
+		case OPTION_PARTITIONS:
+		case OPTION_QOS:
+		case OPTION_LMC:
+		case OPTION_STATE:
+			if (!take_wish(request, code, optarg))
+				return subcommand_misuse(self, "--lmc takes a number from 0 to 7");
+			break;
 		case 'f':
 			request->is_foreground = true;
 			break;
@@ -106,6 +150,8 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 		return subcommand_misuse(self, "it takes options only");
 	if (request->has_hosts && request->has_topology)
 		return subcommand_misuse(self, "--hosts and --topology exclude each other");
+	if (request->has_wishes && !request->waits_for_active)
+		return subcommand_misuse(self, "--no-sm leaves nobody to route, or to give LIDs");
 	request->fabric = fabric_name_or_default(name);
 	return -1;
 }
@@ -248,9 +294,17 @@ const struct subcommand subcommand_up = {
 		 "                        star:N, ring:N, fat-tree:K, mesh:AxB, routed:AxB\n"
 		 "  -n, --name FABRIC     its name (default: SOFTIB_FABRIC, or \"default\")\n"
 		 "  --no-sm               without the built-in subnet manager: ports stay in Init\n"
+		 "  --engine NAME         how the built-in manager routes (default minhop)\n"
+		 "  --partitions FILE     partitions, as in OpenSM's partitions.conf\n"
+		 "  --qos FILE            service levels of partitions and services, lanes\n"
+		 "  --lmc N               2^N LIDs per port (default 0)\n"
+		 "  --state FILE          LIDs are remembered there, from one start to the next\n"
 		 "  --no-offload          every packet goes through softibd, hop by hop\n"
 		 "  --paced               links run at their width and speed, not as fast as they\n"
 		 "                        can; \"softib status\" says when that does not work out\n"
+		 "  --congestion          congestion control from the start: switches mark "
+		 "packets,\n"
+		 "                        adapters slow down (with --paced)\n"
 		 "  --foreground          stay, log to stderr, end with Ctrl-C\n"
 		 "  --json                print the state as JSON\n",
 	.run = run_up,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "base/bytes.h"
 #include "daemon/client.h"
+#include "daemon/cm_alternates.h"
 #include "daemon/ipoib_port.h"
 #include "daemon/flows.h"
 #include "daemon/ports.h"
@@ -16,6 +17,7 @@
 #include "host/doorbell.h"
 #include "wire/grh.h"
 #include "wire/lrh.h"
+#include "wire/opcode.h"
 #include "wire/pkey.h"
 #include "wire/transport_headers.h"
 
@@ -32,16 +34,11 @@ enum {
 #define FULL_BEFORE_DISCARD MILLISECONDS(100)
 
 /* Where the BTH of a packet lies, or 0 when there is none. */
-static unsigned bth_offset(const uint8_t *bytes, uint32_t byte_count, struct lrh *ret_lrh)
+static unsigned bth_offset(struct frame *frame)
 {
-	if (!lrh_decode(bytes, byte_count, ret_lrh))
+	if (!frame_read_header(frame) || frame->header.is_raw)
 		return 0;
-	if (ret_lrh->lnh != LNH_LOCAL && ret_lrh->lnh != LNH_GLOBAL)
-		return 0;
-
-	unsigned offset = LRH_BYTES + (ret_lrh->lnh == LNH_GLOBAL ? GRH_BYTES : 0);
-
-	return byte_count >= offset + BTH_BYTES ? offset : 0;
+	return LRH_BYTES + (frame->header.is_global ? GRH_BYTES : 0);
 }
 
 static uint32_t destination_qpn(const uint8_t *bth)
@@ -49,15 +46,23 @@ static uint32_t destination_qpn(const uint8_t *bth)
 	return get_be24(bth + 5);
 }
 
+/* Whose number says which program a packet is for: a reliable datagram's EE context (the first
+ * extended header), or else the queue pair. */
+static uint32_t receiver_number(const uint8_t *bth, size_t byte_count)
+{
+	if (opcode_transport(bth[0]) == TRANSPORT_RD && byte_count >= BTH_BYTES + RDETH_BYTES)
+		return get_be24(bth + BTH_BYTES + 1);
+	return destination_qpn(bth);
+}
+
 /* Only a subnet manager talks to the subnet management interface; LID and P_Key are the fabric's to
  * check. */
-static bool may_send(const struct frame *frame)
+static bool may_send(struct frame *frame)
 {
-	struct lrh lrh;
-	unsigned offset = bth_offset(frame->bytes, frame->byte_count, &lrh);
+	unsigned offset = bth_offset(frame);
 
 	return offset && destination_qpn(frame->bytes + offset) != QPN_SMI &&
-	       lrh.vl != VL_MANAGEMENT;
+	       !frame->header.is_management;
 }
 
 /* Returns false when the fabric has no room now: the record is kept. */
@@ -139,6 +144,10 @@ static bool take_record(struct client *client, const struct ring_record *record)
 	case RECORD_DOMAIN_CLOSED:
 		if (!xrc_take_record(client, record))
 			client_end(client, "a record about an XRC target makes no sense");
+		return true;
+	case RECORD_ALTERNATE_LOADED:
+	case RECORD_ALTERNATE_REFUSED:
+		cm_alternate_take_record(client, record);
 		return true;
 	default:
 		client_end(client, "an unknown record in its up ring");
@@ -288,18 +297,18 @@ bool bridge_deliver(void *context, struct port *port, struct frame *frame)
 {
 	struct daemon *daemon = context;
 	struct endpoint *endpoint = port->endpoint;
-	struct lrh lrh;
-	unsigned offset = bth_offset(frame->bytes, frame->byte_count, &lrh);
+	unsigned offset = bth_offset(frame);
 	bool is_taken = true;
 
 	if (!offset || !endpoint) {
 		port->counters.drops[DROP_MALFORMED]++;
 	} else {
-		uint32_t qpn = destination_qpn(frame->bytes + offset);
+		uint32_t qpn =
+			receiver_number(frame->bytes + offset, frame->byte_count - offset);
 
 		if (qpn == QPN_SMI || qpn == QPN_GSI)
 			mad_dispatch_receive(&daemon->mads, port, frame, daemon->now);
-		else if (lid_is_multicast(lrh.dlid)) {
+		else if (lid_is_multicast(frame->header.dlid)) {
 			cm_fabric_receive_ip(&daemon->cm, port, frame);
 			deliver_multicast(endpoint, frame);
 		} else if (qpn == QPN_IPOIB)

@@ -20,6 +20,7 @@
 #include "daemon/xrc_domains.h"
 #include "host/doorbell.h"
 #include "host/memory_file.h"
+#include "host/placement_area.h"
 
 int client_create(struct daemon *daemon, int socket, pid_t pid, struct client **ret_client)
 {
@@ -33,6 +34,7 @@ int client_create(struct daemon *daemon, int socket, pid_t pid, struct client **
 	client->socket = socket;
 	client->socket_watch.ready = server_client_ready;
 	client->memory_file = -1;
+	client->exposure_file = -1;
 	client->down_doorbell = -1;
 	client->up_doorbell = -1;
 	client->full_since = TIME_NEVER;
@@ -85,6 +87,19 @@ static int make_rings(struct client *client)
 				 &client->flows);
 }
 
+/* softibd itself does not look into it. */
+static int make_exposure(struct client *client)
+{
+	size_t byte_count = exposure_layout().total_bytes;
+	void *memory;
+	int error = memory_file_create("softib-exposure", byte_count, &client->exposure_file,
+				       &memory);
+
+	if (!error)
+		munmap(memory, byte_count);
+	return error;
+}
+
 static int make_doorbells(struct client *client)
 {
 	client->down_doorbell = doorbell_make();
@@ -115,6 +130,7 @@ static void drop_attachment(struct client *client)
 	if (client->up_doorbell >= 0)
 		daemon_unwatch(client->daemon, client->up_doorbell);
 	close_descriptor(&client->memory_file);
+	close_descriptor(&client->exposure_file);
 	close_descriptor(&client->down_doorbell);
 	close_descriptor(&client->up_doorbell);
 }
@@ -123,6 +139,8 @@ int client_attach(struct client *client)
 {
 	int error = make_rings(client);
 
+	if (!error)
+		error = make_exposure(client);
 	if (!error)
 		error = make_doorbells(client);
 	if (error) {

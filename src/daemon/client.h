@@ -40,6 +40,7 @@ struct client {
 	struct list host_link;
 	void *memory;
 	int memory_file;   /* -1 once it has been handed over */
+	int exposure_file; /* for those that get a direct ring with it (host/placement_area.h) */
 	int down_doorbell; /* the program sleeps on it */
 	int up_doorbell;   /* softibd sleeps on it */
 	struct watch doorbell_watch;

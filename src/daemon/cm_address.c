@@ -12,8 +12,6 @@ enum { IPV4_PLACE = 12, IPV4_BYTES = 4 };
 
 #define MACHINE_READ_INTERVAL SECONDS(2)
 
-static const uint8_t fabric_ipv4[2] = {127, 100};
-static const uint8_t fabric_ipv6[12] = {0xfd, 0x5f, 0x1b, 0x00};
 static const uint8_t mapped_ipv4[12] = {[10] = 0xff, [11] = 0xff};
 
 bool cm_address_is_any(const struct cm_address *address)
@@ -28,42 +26,45 @@ bool cm_address_equal(const struct cm_address *a, const struct cm_address *b)
 	return a->family == b->family && memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
 
+static const struct ip_network *network_of(const struct endpoint *endpoint, uint8_t ip_version)
+{
+	return ip_version == 4 ? &endpoint->ipv4 : &endpoint->ipv6;
+}
+
 void cm_address_of(const struct endpoint *endpoint, enum cm_address_family family,
 		   struct cm_address *ret_address)
 {
-	uint8_t *bytes = ret_address->bytes;
+	const struct ip_network *network = network_of(endpoint, family == CM_ADDRESS_IPV4 ? 4 : 6);
 
-	*ret_address = (struct cm_address){.family = (uint16_t)family};
-	if (family == CM_ADDRESS_IPV4) {
-		memcpy(bytes + IPV4_PLACE, fabric_ipv4, sizeof(fabric_ipv4));
-		put_be16(bytes + 14, (uint16_t)endpoint->ordinal);
-	} else {
-		memcpy(bytes, fabric_ipv6, sizeof(fabric_ipv6));
-		put_be32(bytes + 12, endpoint->ordinal);
-	}
-}
-
-/* The ordinal that an address of the fabric's own networks names; false for other networks. */
-static bool fabric_ordinal(uint8_t ip_version, const uint8_t bytes[static 16],
-			   uint32_t *ret_ordinal)
-{
-	if (ip_version == 4 && memcmp(bytes + IPV4_PLACE, fabric_ipv4, sizeof(fabric_ipv4)) == 0) {
-		*ret_ordinal = get_be16(bytes + 14);
-		return true;
-	}
-	if (ip_version == 6 && memcmp(bytes, fabric_ipv6, sizeof(fabric_ipv6)) == 0) {
-		*ret_ordinal = get_be32(bytes + 12);
-		return true;
-	}
-	return false;
+	cm_address_from_ip(network->ip_version, &network->address, 0, ret_address);
 }
 
 bool cm_address_is_of(const struct endpoint *endpoint, uint8_t ip_version,
 		      const struct ip_address *address)
 {
-	uint32_t ordinal;
+	return ip_address_equal(&network_of(endpoint, ip_version)->address, address);
+}
 
-	return fabric_ordinal(ip_version, address->bytes, &ordinal) && ordinal == endpoint->ordinal;
+/* Who is in the network of one of the host's ports, or was given this very address. */
+static bool is_on_fabric(const struct cm_host *host, uint8_t ip_version,
+			 const struct ip_address *address)
+{
+	const struct host_table *table = &host->fabric->daemon->hosts;
+
+	for (uint32_t index = 0; index < host->port_count; index++) {
+		if (ip_network_contains(network_of(host->ports[index].endpoint, ip_version),
+					ip_version, address))
+			return true;
+	}
+	for (uint32_t index = 0; index < table->adapter_count; index++) {
+		const struct adapter_entry *adapter = table->adapters[index];
+
+		for (unsigned number = 1; number <= adapter->node->port_count; number++) {
+			if (cm_address_is_of(&adapter->endpoints[number], ip_version, address))
+				return true;
+		}
+	}
+	return false;
 }
 
 static const struct ifaddrs *machine_addresses(struct cm_fabric *fabric)
@@ -136,7 +137,6 @@ enum cm_place cm_address_place(struct cm_host *host, const struct cm_address *ad
 {
 	uint8_t version = cm_address_ip_version(address);
 	struct cm_fabric *fabric = host->fabric;
-	uint32_t ordinal;
 
 	if (address->family == CM_ADDRESS_NONE)
 		return CM_PLACE_NOWHERE;
@@ -149,17 +149,14 @@ enum cm_place cm_address_place(struct cm_host *host, const struct cm_address *ad
 
 	if (is_multicast(version, ip.bytes))
 		return CM_PLACE_GROUP;
-	if (fabric_ordinal(version, ip.bytes, &ordinal)) {
-		struct cm_port *port =
-			ordinal && ordinal <= fabric->endpoint_count
-				? cm_host_find_port(host, fabric->by_ordinal[ordinal])
-				: NULL;
-
-		if (!port)
-			return CM_PLACE_THERE;
-		*ret_port = port;
+	for (uint32_t index = 0; index < host->port_count; index++) {
+		if (!cm_address_is_of(host->ports[index].endpoint, version, &ip))
+			continue;
+		*ret_port = &host->ports[index];
 		return CM_PLACE_HERE;
 	}
+	if (is_on_fabric(host, version, &ip))
+		return CM_PLACE_THERE;
 	if (!is_loopback(version, ip.bytes) && !is_of_machine(fabric, version, ip.bytes))
 		return CM_PLACE_NOWHERE;
 	*ret_port = cm_host_first_port(host);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which address means which port: 127.100.x.y and fd5f:1b00::n are the ports of the fabric;
- * loopback and the machine's own addresses are the program's own host. */
+/* Which address means which port: those that the topology gives, or else 127.100.x.y and
+ * fd5f:1b00::n, are ports of the fabric; loopback and the machine's own addresses are the program's
+ * own host. */
 #ifndef SOFTIB_DAEMON_CM_ADDRESS_H
 #define SOFTIB_DAEMON_CM_ADDRESS_H
 

@@ -34,12 +34,23 @@ static void write_waiting(struct cm_channel *channel)
 		if (send(channel->socket, waiting->bytes, waiting->byte_count,
 			 MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
 		    errno == EAGAIN)
-			return;
+			break;
 		list_remove(link);
 		channel->waiting_count--;
 		free(waiting);
 	}
-	watch_for_room(channel, EPOLLIN);
+
+	bool awaits_room = !list_is_empty(&channel->waiting);
+
+	if (awaits_room != channel->awaits_room)
+		watch_for_room(channel, awaits_room ? EPOLLIN | EPOLLOUT : EPOLLIN);
+	channel->awaits_room = awaits_room;
+}
+
+void cm_channels_flush(struct cm_fabric *fabric)
+{
+	for (struct list *link; (link = list_pop(&fabric->unwritten));)
+		write_waiting(container_of(link, struct cm_channel, unwritten_link));
 }
 
 static void channel_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
@@ -73,6 +84,7 @@ int cm_channel_create(struct cm_program *program, struct cm_channel **ret_channe
 	channel->socket = sockets[0];
 	channel->watch.ready = channel_ready;
 	list_init(&channel->waiting);
+	list_init(&channel->unwritten_link);
 	list_init(&channel->closed_link);
 	do {
 		channel->number = ++program->last_channel;
@@ -107,6 +119,7 @@ void cm_channel_destroy(struct cm_channel *channel)
 {
 	for (struct list *link; (link = list_pop(&channel->waiting));)
 		free(container_of(link, struct waiting_event, link));
+	list_remove(&channel->unwritten_link);
 	cm_ids_leave_channel(channel);
 	hash_table_remove(&channel->program->channels, channel->number);
 	close(channel->socket);
@@ -124,10 +137,6 @@ void cm_channel_write(struct cm_channel *channel, const struct cm_event_message 
 {
 	size_t byte_count = cm_event_bytes(event);
 
-	if (list_is_empty(&channel->waiting) &&
-	    (send(channel->socket, event, byte_count, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 ||
-	     errno != EAGAIN))
-		return;
 	if (channel->waiting_count >= WAITING_MAX) {
 		cm_program_end(channel->program, "it does not read its events");
 		return;
@@ -141,8 +150,8 @@ void cm_channel_write(struct cm_channel *channel, const struct cm_event_message 
 	}
 	waiting->byte_count = byte_count;
 	memcpy(waiting->bytes, event, byte_count);
-	if (list_is_empty(&channel->waiting))
-		watch_for_room(channel, EPOLLIN | EPOLLOUT);
 	list_append(&channel->waiting, &waiting->link);
 	channel->waiting_count++;
+	if (!channel->awaits_room && !list_is_linked(&channel->unwritten_link))
+		list_append(&channel->program->host->fabric->unwritten, &channel->unwritten_link);
 }

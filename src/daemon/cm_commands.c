@@ -42,22 +42,16 @@ static bool port_space_is_known(uint32_t port_space)
 	       port_space == CM_PORT_SPACE_UDP || port_space == CM_PORT_SPACE_IB;
 }
 
-static int run_create(struct cm_program *program, const struct cm_command *command,
-		      struct cm_answer *ret_answer)
+static int create_id(struct cm_program *program, const struct cm_command *command)
 {
 	struct cm_channel *channel = cm_channel_find(program, command->channel);
 	struct cm_id *id;
 
-	if (!channel || !port_space_is_known(command->port_space) ||
-	    command->parameters.qp_type > CM_QP_XRC_RECEIVE)
+	if (!channel || !command->id || command->id >= CM_ID_OF_SOFTIBD ||
+	    !port_space_is_known(command->port_space) || command->new_qp_type > CM_QP_XRC_RECEIVE)
 		return -EINVAL;
-
-	int error = cm_id_create(program, channel, command->port_space,
-				 (enum cm_qp_type)command->parameters.qp_type, &id);
-
-	if (!error)
-		ret_answer->id = id->number;
-	return error;
+	return cm_id_create(program, channel, command->id, command->port_space,
+			    (enum cm_qp_type)command->new_qp_type, &id);
 }
 
 static int run_find_host(struct cm_program *program, const struct cm_command *command,
@@ -263,30 +257,40 @@ static int run_query(struct cm_id *id, const struct cm_command *command,
 	return 0;
 }
 
-static const struct {
+static const struct id_command {
 	enum cm_command_kind kind;
 	int (*run)(struct cm_id *id, const struct cm_command *command,
 		   struct cm_answer *ret_answer);
+	enum cm_program_event failure; /* the event, if it was posted; CM_PROGRAM_INTERNAL: none */
 } id_commands[] = {
-	{CM_DESTROY, run_destroy},
-	{CM_BIND, run_bind},
-	{CM_RESOLVE_ADDRESS, run_resolve_address},
-	{CM_RESOLVE_ROUTE, run_resolve_route},
-	{CM_SET_PATH, run_set_path},
-	{CM_CONNECT, run_connect},
-	{CM_LISTEN, run_listen},
-	{CM_ACCEPT, run_accept},
-	{CM_ESTABLISH, run_establish},
-	{CM_REJECT, run_reject},
-	{CM_DISCONNECT, run_disconnect},
-	{CM_NOTIFY, run_notify},
-	{CM_MIGRATE, run_migrate},
-	{CM_SET_OPTION, run_set_option},
-	{CM_JOIN, run_join},
-	{CM_LEAVE, run_leave},
-	{CM_QUERY, run_query},
-	{CM_WRITE_EVENT, run_write_event},
+	{CM_DESTROY, run_destroy, CM_PROGRAM_INTERNAL},
+	{CM_BIND, run_bind, CM_PROGRAM_INTERNAL},
+	{CM_RESOLVE_ADDRESS, run_resolve_address, CM_PROGRAM_ADDRESS_ERROR},
+	{CM_RESOLVE_ROUTE, run_resolve_route, CM_PROGRAM_ROUTE_ERROR},
+	{CM_SET_PATH, run_set_path, CM_PROGRAM_ROUTE_ERROR},
+	{CM_CONNECT, run_connect, CM_PROGRAM_CONNECT_ERROR},
+	{CM_LISTEN, run_listen, CM_PROGRAM_INTERNAL},
+	{CM_ACCEPT, run_accept, CM_PROGRAM_CONNECT_ERROR},
+	{CM_ESTABLISH, run_establish, CM_PROGRAM_INTERNAL},
+	{CM_REJECT, run_reject, CM_PROGRAM_INTERNAL},
+	{CM_DISCONNECT, run_disconnect, CM_PROGRAM_INTERNAL},
+	{CM_NOTIFY, run_notify, CM_PROGRAM_INTERNAL},
+	{CM_MIGRATE, run_migrate, CM_PROGRAM_INTERNAL},
+	{CM_SET_OPTION, run_set_option, CM_PROGRAM_INTERNAL},
+	{CM_JOIN, run_join, CM_PROGRAM_MULTICAST_ERROR},
+	{CM_LEAVE, run_leave, CM_PROGRAM_INTERNAL},
+	{CM_QUERY, run_query, CM_PROGRAM_INTERNAL},
+	{CM_WRITE_EVENT, run_write_event, CM_PROGRAM_INTERNAL},
 };
+
+static const struct id_command *find_command(uint32_t kind)
+{
+	for (unsigned index = 0; index < ARRAY_COUNT(id_commands); index++) {
+		if (id_commands[index].kind == kind)
+			return &id_commands[index];
+	}
+	return NULL;
+}
 
 int cm_command_run(struct cm_program *program, const struct cm_command *command,
 		   struct cm_answer *ret_answer, int *ret_descriptor)
@@ -295,20 +299,45 @@ int cm_command_run(struct cm_program *program, const struct cm_command *command,
 		return run_open_channel(program, ret_answer, ret_descriptor);
 	if (command->kind == CM_CLOSE_CHANNEL)
 		return run_close_channel(program, command);
-	if (command->kind == CM_CREATE)
-		return run_create(program, command, ret_answer);
 	if (command->kind == CM_FIND_HOST)
 		return run_find_host(program, command, ret_answer);
+
+	const struct id_command *known = find_command(command->kind);
+	int error = known ? 0 : -EINVAL;
+
+	if (!error && command->is_new)
+		error = create_id(program, command);
+	if (error)
+		return error;
 
 	struct cm_id *id = cm_program_find_id(program, command->id);
 
 	if (!id)
 		return -ENOENT;
-	for (unsigned index = 0; index < ARRAY_COUNT(id_commands); index++) {
-		if (id_commands[index].kind == command->kind)
-			return id_commands[index].run(id, command, ret_answer);
+	ret_answer->is_id_known = 1;
+	return known->run(id, command, ret_answer);
+}
+
+void cm_command_failed(struct cm_program *program, const struct cm_command *command, int error)
+{
+	const struct id_command *known = find_command(command->kind);
+	struct cm_id *id = cm_program_find_id(program, command->id);
+	struct cm_channel *channel = cm_channel_find(program, command->channel);
+
+	if (!known || known->failure == CM_PROGRAM_INTERNAL)
+		return;
+	if (id) {
+		cm_id_tell(id, known->failure, error);
+	} else if (command->is_new && channel) {
+		/* There was no room for it; the program knows it all the same. */
+		const struct cm_event_message event = {.kind = known->failure,
+						       .id = command->id,
+						       .status = error,
+						       .port_space = command->port_space,
+						       .quiet_until = TIME_NEVER};
+
+		cm_channel_write(channel, &event);
 	}
-	return -EINVAL;
 }
 
 /* --- on the control socket --- */

@@ -10,5 +10,7 @@
  * to close. */
 MUST_USE int cm_command_run(struct cm_program *program, const struct cm_command *command,
 			    struct cm_answer *ret_answer, int *ret_descriptor);
+/* Tells the program of a posted command that failed. */
+void cm_command_failed(struct cm_program *program, const struct cm_command *command, int error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections of programs: what they ask the engine for, what it tells them (vol 1, chapter 12 and
- * annex A11; the habits of Linux's rdma_cm). */
+/* Connections of programs: what they ask the engine for (vol 1, chapter 12 and annex A11; the
+ * habits of Linux's rdma_cm). */
 #include "daemon/cm_connections.h"
 
 #include <errno.h>
@@ -10,9 +10,7 @@
 #include "wire/pkey.h"
 
 enum {
-	RESPONSE_TIMEOUT = 20, /* 4.3 s */
 	CM_RETRIES = 15,
-	ACK_DELAY = 15, /* of our adapters: 134 us */
 	TIME_CODE_MAX = 31,
 };
 
@@ -25,6 +23,11 @@ static uint8_t ack_timeout(uint8_t packet_life_time, uint8_t ack_delay)
 	while (code < TIME_CODE_MAX && time_from_code(code) < wanted)
 		code++;
 	return code;
+}
+
+uint8_t cm_ack_timeout(const struct cm_id *id, const struct path_record *path, uint8_t ack_delay)
+{
+	return id->ack_timeout ? id->ack_timeout : ack_timeout(path->packet_life_time, ack_delay);
 }
 
 struct mad_address cm_path_address(const struct cm_route *route)
@@ -99,8 +102,7 @@ static void fill_path(const struct cm_id *id, struct cm_path *ret_path)
 		.hop_limit = path->hop_limit,
 		.sl = path->sl,
 		.subnet_local = path->hop_limit <= 1,
-		.ack_timeout = id->ack_timeout ? id->ack_timeout
-					       : ack_timeout(path->packet_life_time, ACK_DELAY),
+		.ack_timeout = cm_ack_timeout(id, path, CM_ACK_DELAY),
 	};
 }
 
@@ -115,13 +117,13 @@ static void fill_req(const struct cm_id *id, const struct cm_parameters *paramet
 		.local_qpn = parameters->qpn,
 		.responder_resources = parameters->responder_resources,
 		.initiator_depth = parameters->initiator_depth,
-		.remote_response_timeout = RESPONSE_TIMEOUT,
+		.remote_response_timeout = CM_RESPONSE_TIMEOUT,
 		.transport = is_xrc		       ? CM_TRANSPORT_EXTENDED
 			     : id->qp_type == CM_QP_UC ? CM_TRANSPORT_UC
 						       : CM_TRANSPORT_RC,
 		.flow_control = parameters->flow_control,
 		.starting_psn = id->send_psn,
-		.local_response_timeout = RESPONSE_TIMEOUT,
+		.local_response_timeout = CM_RESPONSE_TIMEOUT,
 		.retry_count = parameters->retry_count,
 		.pkey = id->route.pkey,
 		.path_mtu = id->route.path.mtu,
@@ -201,7 +203,7 @@ int cm_id_accept(struct cm_id *id, const struct cm_parameters *parameters,
 		.starting_psn = id->send_psn,
 		.responder_resources = parameters->responder_resources,
 		.initiator_depth = parameters->initiator_depth,
-		.target_ack_delay = ACK_DELAY,
+		.target_ack_delay = CM_ACK_DELAY,
 		.failover = CM_FAILOVER_UNSUPPORTED,
 		.flow_control = parameters->flow_control,
 		.rnr_retry_count = parameters->rnr_retry_count,
@@ -213,130 +215,11 @@ int cm_id_accept(struct cm_id *id, const struct cm_parameters *parameters,
 	if (error)
 		return error;
 	cm_id_leave_backlog(id);
+	id->offered = *parameters;
 	id->is_accepted = true;
 	cm_host_wake(host);
 	return 0;
 }
-
-/* --- a peer answers --- */
-
-static void take_reply(struct cm_id *id, const struct cm_event *event)
-{
-	struct cm_rep rep;
-
-	cm_rep_decode(event->data, &rep);
-
-	const struct cm_parameters parameters = {
-		.qpn = rep.local_qpn ? rep.local_qpn : rep.local_eecn,
-		.responder_resources = rep.initiator_depth,
-		.initiator_depth = rep.responder_resources,
-		.flow_control = rep.flow_control,
-		.rnr_retry_count = rep.rnr_retry_count,
-		.srq = rep.srq,
-		.qp_type = (uint8_t)id->qp_type,
-		.vendor_id = (uint32_t)rep.vendor_id_high << 16 |
-			     (uint32_t)rep.vendor_id_middle << 8 | rep.vendor_id_low,
-		.vendor_options = event->vendor_options,
-	};
-	uint8_t from_path = ack_timeout(id->route.path.packet_life_time, rep.target_ack_delay);
-
-	id->terms = (struct cm_terms){
-		.remote_qpn = parameters.qpn,
-		.receive_psn = rep.starting_psn,
-		.send_psn = id->send_psn,
-		.pkey_index = id->route.pkey_index,
-		.port_number = id->route.port_number,
-		.path_mtu = id->route.path.mtu,
-		.ack_timeout = id->ack_timeout ? id->ack_timeout : from_path,
-		.retry_count = id->offered.retry_count,
-		.rnr_retry_count = rep.rnr_retry_count,
-		.initiator_depth = rep.responder_resources,
-		.responder_resources = rep.initiator_depth,
-		.vector = cm_path_vector(id->port, &id->route.path),
-	};
-	cm_delay_when_asked(id->connection, CM_PATIENCE);
-	cm_id_tell_message(id, CM_PROGRAM_CONNECT_RESPONSE, 0, &parameters, event->private_data);
-}
-
-/* An id that its program has not accepted yet is none of its business; accepting it will fail. */
-static bool is_known_to_program(const struct cm_id *id)
-{
-	return !id->is_passive || id->is_accepted;
-}
-
-static void end_connection(struct cm_id *id, enum cm_program_event kind, int status,
-			   struct cm_private_data private_data)
-{
-	bool was_open = id->state == CM_ID_CONNECTING || id->state == CM_ID_CONNECTED;
-
-	id->state = CM_ID_DISCONNECTED;
-	if (was_open && is_known_to_program(id))
-		cm_id_tell_message(id, kind, status, NULL, private_data);
-}
-
-static void tell_event(struct cm_id *id, const struct cm_event *event)
-{
-	const struct cm_private_data nothing = {0};
-	int error;
-
-	switch (event->kind) {
-	case CM_EVENT_REPLY:
-		take_reply(id, event);
-		break;
-	case CM_EVENT_ESTABLISHED:
-		id->state = CM_ID_CONNECTED;
-		cm_id_tell_message(id, CM_PROGRAM_ESTABLISHED, 0, NULL, event->private_data);
-		break;
-	case CM_EVENT_REJECTED:
-		end_connection(id, CM_PROGRAM_REJECTED, event->reason, event->private_data);
-		break;
-	case CM_EVENT_UNREACHABLE:
-		end_connection(id, CM_PROGRAM_UNREACHABLE, -ETIMEDOUT, nothing);
-		break;
-	case CM_EVENT_DISCONNECTED:
-	case CM_EVENT_DISCONNECT_DONE:
-		end_connection(id, CM_PROGRAM_DISCONNECTED, 0, nothing);
-		break;
-	case CM_EVENT_TIMEWAIT_EXIT:
-		if (is_known_to_program(id))
-			cm_id_tell(id, CM_PROGRAM_TIMEWAIT_EXIT, 0);
-		break;
-	case CM_EVENT_ALTERNATE_PATH:
-		/* The queue pair is the program's, whose library has no call to load it. */
-		error = cm_answer_alternate(id->connection, cm_host_now(id->program->host),
-					    CM_APR_UNSUPPORTED, nothing);
-		assert(error == 0);
-		break;
-	case CM_EVENT_SIDR_REPLY:
-		cm_datagram_reply(id, event);
-		break;
-	case CM_EVENT_SIDR_UNREACHABLE:
-		end_connection(id, CM_PROGRAM_UNREACHABLE, -ETIMEDOUT, nothing);
-		break;
-	case CM_EVENT_REQUEST:
-	case CM_EVENT_SIDR_REQUEST:
-	case CM_EVENT_ALTERNATE_ANSWER:
-	case CM_EVENT_ALTERNATE_UNREACHABLE:
-		break;
-	}
-}
-
-void cm_connection_event(void *context, struct cm_connection *connection,
-			 const struct cm_event *event)
-{
-	struct cm_host *host = context;
-	struct cm_id *id = cm_connection_context(connection);
-
-	cm_host_wake(host);
-	if (event->kind == CM_EVENT_REQUEST)
-		cm_connection_request(host, connection, event);
-	else if (event->kind == CM_EVENT_SIDR_REQUEST)
-		cm_datagram_request(host, connection, event);
-	else if (id)
-		tell_event(id, event);
-}
-
-/* --- the rest of what programs ask --- */
 
 int cm_id_establish(struct cm_id *id)
 {

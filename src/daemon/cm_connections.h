@@ -6,7 +6,7 @@
 #include "base/attributes.h"
 #include "daemon/cm_ids.h"
 
-/* The engine's callback; the context is the host. */
+/* The engine's callback (cm_answers.c); the context is the host. */
 void cm_connection_event(void *context, struct cm_connection *connection,
 			 const struct cm_event *event);
 
@@ -25,6 +25,10 @@ MUST_USE int cm_id_notify(struct cm_id *id);
 
 /* The 5-bit time for which a peer is asked to be patient with a slow program: 69 s. */
 enum { CM_PATIENCE = 24 };
+
+/* The same for the time to answer REQ and LAP, 4.3 s, and for that of our adapters to acknowledge:
+ * 134 us. */
+enum { CM_RESPONSE_TIMEOUT = 20, CM_ACK_DELAY = 15 };
 
 void cm_connection_request(struct cm_host *host, struct cm_connection *connection,
 			   const struct cm_event *event);
@@ -52,6 +56,9 @@ struct cm_id *cm_request_admit(struct cm_host *host, const struct cm_event *even
 void cm_id_tell_message(struct cm_id *id, enum cm_program_event kind, int status,
 			const struct cm_parameters *parameters,
 			struct cm_private_data private_data);
+/* What the program asked for, or enough for there and back on this path, with the time that the
+ * adapter there takes to answer. */
+uint8_t cm_ack_timeout(const struct cm_id *id, const struct path_record *path, uint8_t ack_delay);
 struct mad_address cm_path_address(const struct cm_route *route);
 struct cm_vector cm_path_vector(const struct cm_port *port, const struct path_record *path);
 

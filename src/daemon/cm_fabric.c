@@ -21,6 +21,7 @@ void cm_fabric_init(struct cm_fabric *fabric, struct daemon *daemon)
 	list_init(&fabric->programs);
 	list_init(&fabric->ended);
 	list_init(&fabric->closed_channels);
+	list_init(&fabric->unwritten);
 	timer_queue_init(&fabric->timers);
 }
 
@@ -36,33 +37,9 @@ void cm_fabric_release(struct cm_fabric *fabric)
 		cm_host_destroy(host);
 	}
 	timer_queue_release(&fabric->timers);
-	free(fabric->by_ordinal);
 	if (fabric->machine)
 		freeifaddrs(fabric->machine);
 	*fabric = (struct cm_fabric){.daemon = fabric->daemon};
-}
-
-static void add_endpoints(struct cm_fabric *fabric, struct adapter_entry *adapter)
-{
-	for (unsigned number = 1; number <= adapter->node->port_count; number++) {
-		struct endpoint *endpoint = &adapter->endpoints[number];
-
-		fabric->by_ordinal[endpoint->ordinal] = endpoint;
-	}
-}
-
-static int index_endpoints(struct cm_fabric *fabric)
-{
-	const struct host_table *hosts = &fabric->daemon->hosts;
-
-	for (uint32_t index = 0; index < hosts->adapter_count; index++)
-		fabric->endpoint_count += hosts->adapters[index]->node->port_count;
-	fabric->by_ordinal = calloc(fabric->endpoint_count + 1, sizeof(fabric->by_ordinal[0]));
-	if (!fabric->by_ordinal)
-		return -ENOMEM;
-	for (uint32_t index = 0; index < hosts->adapter_count; index++)
-		add_endpoints(fabric, hosts->adapters[index]);
-	return 0;
 }
 
 int cm_fabric_bring_up(struct cm_fabric *fabric)
@@ -72,10 +49,8 @@ int cm_fabric_bring_up(struct cm_fabric *fabric)
 	if (fabric->is_up)
 		return 0;
 
-	int error = index_endpoints(fabric);
+	int error = timer_queue_reserve(&fabric->timers, hosts->host_count);
 
-	if (!error)
-		error = timer_queue_reserve(&fabric->timers, hosts->host_count);
 	for (uint32_t index = 0; index < hosts->host_count && !error; index++) {
 		error = cm_host_create(fabric, hosts->hosts[index], &hosts->hosts[index]->cm);
 		if (error)
@@ -117,9 +92,15 @@ bool cm_fabric_run(struct cm_fabric *fabric)
 	return is_busy;
 }
 
+void cm_fabric_publish(struct cm_fabric *fabric)
+{
+	cm_channels_flush(fabric);
+}
+
 time_ns cm_fabric_deadline(const struct cm_fabric *fabric)
 {
-	if (!list_is_empty(&fabric->ready) || !list_is_empty(&fabric->ended))
+	if (!list_is_empty(&fabric->ready) || !list_is_empty(&fabric->ended) ||
+	    !list_is_empty(&fabric->unwritten))
 		return 0;
 	return timer_queue_deadline(&fabric->timers);
 }

@@ -24,11 +24,10 @@ struct cm_fabric {
 	struct list ready; /* hosts with something to send */
 	struct timer_queue timers;
 	struct list programs;
-	struct list ended;	      /* programs to take down at the end of the turn */
-	struct list closed_channels;  /* to be freed then */
-	struct endpoint **by_ordinal; /* [1 .. endpoint_count] */
-	uint32_t endpoint_count;
-	struct ifaddrs *machine; /* the addresses of this machine */
+	struct list ended;	     /* programs to take down at the end of the turn */
+	struct list closed_channels; /* to be freed then */
+	struct list unwritten;	     /* channels with events that their programs have not been shown */
+	struct ifaddrs *machine;     /* the addresses of this machine */
 	time_ns machine_read_at;
 };
 
@@ -41,6 +40,8 @@ MUST_USE int cm_fabric_bring_up(struct cm_fabric *fabric);
 
 /* Returns whether there is more to do at once. */
 bool cm_fabric_run(struct cm_fabric *fabric);
+/* Shows programs what they are to hear, at the end of the turn. */
+void cm_fabric_publish(struct cm_fabric *fabric);
 time_ns cm_fabric_deadline(const struct cm_fabric *fabric);
 
 /* A packet for the queue pair of IP over InfiniBand of a port, or one of its groups. */

@@ -13,9 +13,22 @@
 
 enum { IDS_MAX = 1 << 18, QKEY_DATAGRAMS = 0x01234567 };
 
-int cm_id_create(struct cm_program *program, struct cm_channel *channel, uint32_t port_space,
-		 enum cm_qp_type qp_type, struct cm_id **ret_id)
+static uint32_t next_number(struct cm_program *program)
 {
+	uint32_t number;
+
+	do {
+		number = ++program->last_id | CM_ID_OF_SOFTIBD;
+	} while (hash_table_get(&program->ids, number));
+	return number;
+}
+
+int cm_id_create(struct cm_program *program, struct cm_channel *channel, uint32_t number,
+		 uint32_t port_space, enum cm_qp_type qp_type, struct cm_id **ret_id)
+{
+	if (number && hash_table_get(&program->ids, number))
+		return -EEXIST;
+
 	struct cm_id *id = program->ids.count < IDS_MAX ? calloc(1, sizeof(*id)) : NULL;
 
 	if (!id)
@@ -31,9 +44,7 @@ int cm_id_create(struct cm_program *program, struct cm_channel *channel, uint32_
 	list_init(&id->requests);
 	list_init(&id->resolving_link);
 	list_init(&id->groups);
-	do {
-		id->number = ++program->last_id;
-	} while (!id->number || hash_table_get(&program->ids, id->number));
+	id->number = number ? number : next_number(program);
 	if (hash_table_put(&program->ids, id->number, id) != 0) {
 		free(id);
 		return -ENOMEM;
@@ -91,6 +102,30 @@ void cm_ids_leave_channel(struct cm_channel *channel)
 	}
 }
 
+/* What is under way may end at any time, and a connection may be ended by the peer. */
+static time_ns quiet_until(const struct cm_id *id)
+{
+	switch (id->state) {
+	case CM_ID_IDLE:
+	case CM_ID_BOUND:
+	case CM_ID_ADDRESS_RESOLVED:
+	case CM_ID_ROUTE_RESOLVED:
+		return list_is_empty(&id->groups) ? TIME_NEVER : 0;
+	case CM_ID_DISCONNECTED:
+		/* The end of timewait is the next, and it has not begun before now. */
+		return id->connection ? cm_host_now(id->program->host) +
+						cm_connection_timewait(id->connection)
+				      : TIME_NEVER;
+	case CM_ID_RESOLVING_ADDRESS:
+	case CM_ID_RESOLVING_ROUTE:
+	case CM_ID_CONNECTING:
+	case CM_ID_CONNECTED:
+	case CM_ID_LISTENING:
+		break;
+	}
+	return 0;
+}
+
 void cm_id_event_init(const struct cm_id *id, enum cm_program_event kind, int status,
 		      struct cm_event_message *ret_event)
 {
@@ -99,6 +134,7 @@ void cm_id_event_init(const struct cm_id *id, enum cm_program_event kind, int st
 	ret_event->id = id->number;
 	ret_event->status = status;
 	ret_event->port_space = id->port_space;
+	ret_event->quiet_until = quiet_until(id);
 	ret_event->route = id->route;
 	ret_event->terms = id->terms;
 }

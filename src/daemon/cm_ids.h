@@ -22,6 +22,12 @@ enum cm_id_state {
 	CM_ID_LISTENING,
 };
 
+enum cm_alternate_state {
+	CM_ALTERNATE_NONE,
+	CM_ALTERNATE_ASKED,   /* the peer, by LAP */
+	CM_ALTERNATE_LOADING, /* the peer asked; the program's process has not answered */
+};
+
 struct cm_event_message;
 
 struct cm_id {
@@ -39,7 +45,7 @@ struct cm_id {
 	bool is_one_family;
 	bool is_accepted; /* called by a peer: its program took it */
 	bool is_passive;
-	uint32_t event_count; /* written so far */
+	uint32_t event_count;		     /* written so far */
 	struct cm_event_message *last_event; /* goes with it to another channel; NULL: none */
 
 	struct cm_service *service; /* that it is bound to */
@@ -58,10 +64,16 @@ struct cm_id {
 	uint32_t send_psn;
 	struct cm_terms terms;
 	struct cm_parameters offered; /* by our program */
+
+	enum cm_alternate_state alternate_state;
+	struct cm_port *alternate_port; /* ASKED: what its queue pair gets if the peer agrees */
+	struct path_record alternate_path;
+	uint8_t alternate_timeout;
 };
 
-/* -ENOMEM, -EMFILE. */
-MUST_USE int cm_id_create(struct cm_program *program, struct cm_channel *channel,
+/* Number 0: one of softibd's own. -EEXIST: the program has an id of this number; -ENOMEM, -EMFILE.
+ */
+MUST_USE int cm_id_create(struct cm_program *program, struct cm_channel *channel, uint32_t number,
 			  uint32_t port_space, enum cm_qp_type qp_type, struct cm_id **ret_id);
 /* Ends what it has under way. */
 void cm_id_destroy(struct cm_id *id);

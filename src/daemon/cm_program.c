@@ -14,6 +14,8 @@
 #include "daemon/log.h"
 #include "host/control.h"
 
+enum { COMMANDS_PER_TURN = 64 };
+
 static int send_answer(int socket, const struct cm_answer *answer, int descriptor)
 {
 	struct iovec piece = {(void *)(uintptr_t)answer, sizeof(*answer)};
@@ -34,7 +36,8 @@ static int send_answer(int socket, const struct cm_answer *answer, int descripto
 	return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-static void serve_one(struct cm_program *program)
+/* Returns whether another may wait: only after one that nobody waits for. */
+static bool serve_one(struct cm_program *program)
 {
 	struct cm_command command = {0};
 	struct cm_answer answer;
@@ -42,23 +45,26 @@ static void serve_one(struct cm_program *program)
 	ssize_t length = recv(program->socket, &command, sizeof(command), MSG_DONTWAIT | MSG_TRUNC);
 
 	if (length < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
+		return false;
 	if (length <= 0) {
 		cm_program_end(program, NULL);
-		return;
+		return false;
 	}
 	if ((size_t)length < offsetof(struct cm_command, private_data) ||
 	    command.private_byte_count > CM_PRIVATE_BYTES_MAX ||
 	    (size_t)length != cm_command_bytes(&command)) {
 		cm_program_end(program, "a command makes no sense");
-		return;
+		return false;
 	}
 	memset(&answer, 0, sizeof(answer));
 	answer.error = cm_command_run(program, &command, &answer, &descriptor);
-	if (send_answer(program->socket, &answer, descriptor) != 0)
+	if (command.is_posted && answer.error)
+		cm_command_failed(program, &command, answer.error);
+	if (!command.is_posted && send_answer(program->socket, &answer, descriptor) != 0)
 		cm_program_end(program, "it asks and does not read the answers");
 	if (descriptor >= 0)
 		close(descriptor);
+	return command.is_posted && !program->is_ending;
 }
 
 static void program_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
@@ -69,8 +75,8 @@ static void program_ready(struct daemon *daemon, struct watch *watch, uint32_t e
 	(void)events;
 	if (program->is_ending)
 		return;
-	/* A program asks one thing at a time: there is no second to look for. */
-	serve_one(program);
+	for (unsigned count = 0; count < COMMANDS_PER_TURN && serve_one(program); count++)
+		;
 }
 
 int cm_program_create(struct cm_host *host, struct cm_program **ret_program, int *ret_peer_socket)

@@ -39,9 +39,11 @@ struct cm_channel {
 	uint32_t number;
 	int socket;
 	struct watch watch;
-	struct list waiting; /* events that found no room in the socket */
+	struct list waiting; /* events that have not been written to the socket */
 	uint32_t waiting_count;
-	struct list closed_link; /* fabric->closed_channels */
+	bool awaits_room;	    /* in the socket */
+	struct list unwritten_link; /* fabric->unwritten */
+	struct list closed_link;    /* fabric->closed_channels */
 };
 
 /* Gives the program's end, which is the caller's to close. */
@@ -50,6 +52,9 @@ MUST_USE int cm_channel_create(struct cm_program *program, struct cm_channel **r
 /* Its ids stay, mute. */
 void cm_channel_destroy(struct cm_channel *channel);
 struct cm_channel *cm_channel_find(const struct cm_program *program, uint32_t number);
+/* At the end of the turn: a program hears of a connection's end after it was shown the packets that
+ * came before it. */
 void cm_channel_write(struct cm_channel *channel, const struct cm_event_message *event);
+void cm_channels_flush(struct cm_fabric *fabric);
 
 #endif

@@ -64,7 +64,7 @@ struct cm_id *cm_request_admit(struct cm_host *host, const struct cm_event *even
 		return NULL;
 	}
 	if (!listener->channel || listener->waiting_count >= listener->backlog ||
-	    cm_id_create(listener->program, listener->channel, listener->port_space, qp_type,
+	    cm_id_create(listener->program, listener->channel, 0, listener->port_space, qp_type,
 			 &id) != 0) {
 		refuse(host, connection, event, CM_REJECT_NO_RESOURCES);
 		return NULL;
@@ -159,6 +159,11 @@ void cm_connection_request(struct cm_host *host, struct cm_connection *connectio
 	struct cm_request request;
 
 	cm_request_decode(event->data, &request);
+	/* librdmacm has no EE contexts. */
+	if (request.req.transport == CM_TRANSPORT_RD) {
+		refuse(host, connection, event, CM_REJECT_INVALID_TRANSPORT_TYPE);
+		return;
+	}
 
 	enum cm_qp_type qp_type = requested_type(&request.req);
 	struct cm_id *id = cm_request_admit(host, event, qp_type, connection);

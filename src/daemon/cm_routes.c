@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include "daemon/cm_address.h"
+#include "daemon/cm_alternates.h"
 #include "daemon/cm_binding.h"
 #include "daemon/cm_multicast.h"
 
@@ -102,6 +103,9 @@ int cm_resolve_address(struct cm_id *id, const struct cm_address *source,
 
 int cm_set_path(struct cm_id *id, const struct path_record *path)
 {
+	/* A connection has its path; another is for the day when that fails. */
+	if (id->state == CM_ID_CONNECTED)
+		return cm_id_load_alternate(id, path);
 	if (id->state != CM_ID_ADDRESS_RESOLVED)
 		return -EINVAL;
 	id->route.path = *path;

@@ -20,8 +20,10 @@
 #include "daemon/issm.h"
 #include "daemon/log.h"
 #include "daemon/ports.h"
+#include "daemon/router_groups.h"
 #include "daemon/server.h"
 #include "daemon/topology_source.h"
+#include "fabric/congestion_control.h"
 #include "host/memory_file.h"
 
 enum {
@@ -117,6 +119,8 @@ static int build_fabric(struct daemon *daemon)
 	mad_files_init(&daemon->mad_files, daemon);
 	daemon->fabric.is_paced = daemon->options.is_paced;
 	error = topology_build(&daemon->options, &daemon->fabric);
+	if (!error && daemon->options.controls_congestion)
+		error = congestion_control_set(&daemon->fabric, CONGESTION_CONTROL_ON);
 	if (!error) {
 		error = host_table_build(&daemon->hosts, &daemon->fabric);
 		if (error)
@@ -124,18 +128,17 @@ static int build_fabric(struct daemon *daemon)
 	}
 	if (!error && daemon->options.runs_sm) {
 		/* A fabric without adapters is one to look at; it needs no manager. */
-		int sm_error = sm_runner_start(&daemon->sm, &daemon->mads, &daemon->runtime);
+		int sm_error = sm_runner_start(&daemon->sm, &daemon->mads, &daemon->options.sm,
+					       &daemon->runtime);
 
-		if (sm_error && sm_error != -ENODEV) {
-			log_line("no subnet manager: %s", strerror(-sm_error));
+		if (sm_error != -ENODEV)
 			error = sm_error;
-		}
 	}
 	if (!error && daemon->sm.sm)
 		error = sa_runner_start(&daemon->sa, &daemon->mads, &daemon->sm);
 	if (!error && daemon->sm.sm)
 		error = other_subnets_start(&daemon->others, &daemon->mads,
-					    daemon->sm.client.port);
+					    &daemon->options.sm, daemon->sm.client.port);
 	if (error) {
 		mad_files_release(&daemon->mad_files);
 		mad_dispatch_release(&daemon->mads);
@@ -173,6 +176,7 @@ static bool turn(struct daemon *daemon)
 	is_busy |= fabric_step(&daemon->fabric, daemon->now, FRAMES_PER_TURN);
 	is_busy |= sm_runner_run(&daemon->sm, daemon->now);
 	is_busy |= sa_runner_run(&daemon->sa, daemon->now);
+	is_busy |= router_groups_run(daemon);
 	is_busy |= other_subnets_run(&daemon->others, daemon->now);
 	is_busy |= mad_files_run(&daemon->mad_files);
 	is_busy |= bridge_retry(daemon);
@@ -181,11 +185,13 @@ static bool turn(struct daemon *daemon)
 	if (daemon->paths_changed)
 		flows_revoke(daemon);
 	clients_publish(daemon);
+	cm_fabric_publish(&daemon->cm);
 	captures_publish(daemon);
 	server_answer_waiters(daemon);
 	if (daemon->now >= end_of_use(daemon))
 		daemon->is_ending = true;
-	return is_busy || !list_is_empty(&daemon->ended);
+	/* What the fabric delivered to connection managers is answered before anybody waits. */
+	return is_busy || !list_is_empty(&daemon->ended) || cm_fabric_deadline(&daemon->cm) == 0;
 }
 
 /* Whoever starts the embedded default wants to use it, not to watch it come up: nobody is let in

@@ -17,6 +17,7 @@
 #include "daemon/other_subnets.h"
 #include "daemon/runtime.h"
 #include "daemon/sa_runner.h"
+#include "daemon/sm_policy.h"
 #include "daemon/sm_runner.h"
 #include "fabric/fabric.h"
 
@@ -30,8 +31,10 @@ struct daemon_options {
 	unsigned host_count;
 	const char *log_path; /* NULL: <runtime>/<fabric>/log, or stderr in the foreground */
 	bool runs_sm;
+	struct sm_wishes sm; /* what is wanted of it */
 	bool offloads;
 	bool is_paced; /* links take the time of their width and speed */
+	bool controls_congestion; /* from the start, as congestion_control_set() does it */
 	bool is_ephemeral;
 	bool is_foreground;
 };

@@ -35,6 +35,8 @@ struct flow_slot {
 	uint32_t generation; /* in which it was last given out */
 	uint64_t packets_seen;
 	uint64_t words_seen;
+	uint64_t returned_packets_seen;
+	uint64_t returned_words_seen;
 };
 
 struct flow_table {
@@ -77,14 +79,22 @@ static void fold_slot(struct flow_slot *slot, const struct flow_counters *counte
 {
 	uint64_t packets = grown(&counters->packets, &slot->packets_seen);
 	uint64_t words = grown(&counters->words, &slot->words_seen);
+	uint64_t returned_packets =
+		grown(&counters->returned_packets, &slot->returned_packets_seen);
+	uint64_t returned_words = grown(&counters->returned_words, &slot->returned_words_seen);
 
-	if (!packets && !words)
-		return;
-	for (unsigned index = 0; index < slot->hop_count; index++) {
+	for (unsigned index = 0; (packets || words) && index < slot->hop_count; index++) {
 		port_count_offloaded_transmit(slot->hops[index].output, slot->key.sl, packets,
 					      words);
 		port_count_offloaded_receive(slot->hops[index].input, slot->key.sl, packets,
 					     words);
+	}
+	/* The way back is taken to be the same. */
+	for (unsigned index = 0; returned_packets && index < slot->hop_count; index++) {
+		port_count_offloaded_transmit(slot->hops[index].input, slot->key.sl,
+					      returned_packets, returned_words);
+		port_count_offloaded_receive(slot->hops[index].output, slot->key.sl,
+					     returned_packets, returned_words);
 	}
 }
 
@@ -171,6 +181,10 @@ static int take_slot(struct flow_table *table, const struct flow_key *key,
 	slot->generation = generation;
 	slot->packets_seen = __atomic_load_n(&table->counters[index].packets, __ATOMIC_RELAXED);
 	slot->words_seen = __atomic_load_n(&table->counters[index].words, __ATOMIC_RELAXED);
+	slot->returned_packets_seen =
+		__atomic_load_n(&table->counters[index].returned_packets, __ATOMIC_RELAXED);
+	slot->returned_words_seen =
+		__atomic_load_n(&table->counters[index].returned_words, __ATOMIC_RELAXED);
 	*ret_index = index;
 	return 0;
 }

@@ -3,6 +3,7 @@
  * know them. */
 #include "daemon/hosts.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,10 +33,24 @@ struct endpoint *host_endpoint(const struct host *host, unsigned adapter_index,
 	return &adapter->endpoints[port_number];
 }
 
-void endpoint_address(const struct endpoint *endpoint, char ret_text[static ADDRESS_TEXT_BYTES])
+void endpoint_address(const struct ip_network *network, char ret_text[static ADDRESS_TEXT_BYTES])
 {
-	snprintf(ret_text, ADDRESS_TEXT_BYTES, "127.100.%u.%u", endpoint->ordinal >> 8 & 255,
-		 endpoint->ordinal & 255);
+	const uint8_t *bytes = network->address.bytes;
+
+	if (network->ip_version == 4)
+		inet_ntop(AF_INET, bytes + 12, ret_text, ADDRESS_TEXT_BYTES);
+	else
+		inet_ntop(AF_INET6, bytes, ret_text, ADDRESS_TEXT_BYTES);
+}
+
+static void give_addresses(struct endpoint *endpoint, const struct port_networks *given)
+{
+	endpoint->ipv4 = given && given->ipv4.ip_version
+				 ? given->ipv4
+				 : ip_network_of_port(4, endpoint->ordinal);
+	endpoint->ipv6 = given && given->ipv6.ip_version
+				 ? given->ipv6
+				 : ip_network_of_port(6, endpoint->ordinal);
 }
 
 static struct host *find_or_add_host(struct host_table *table, const char *name)
@@ -78,6 +93,7 @@ static int add_adapter(struct host_table *table, struct node *node, uint32_t *or
 
 		*endpoint = (struct endpoint){
 			.port = &node->ports[number], .adapter = adapter, .ordinal = ++*ordinal};
+		give_addresses(endpoint, node->networks ? &node->networks[number] : NULL);
 		list_init(&endpoint->changed_link);
 		list_init(&endpoint->blocked_link);
 		list_init(&endpoint->mad_clients);
@@ -115,8 +131,12 @@ int host_table_build(struct host_table *table, const struct fabric *fabric)
 void host_table_release(struct host_table *table)
 {
 	for (uint32_t index = 0; index < table->adapter_count; index++) {
-		qpn_space_release(&table->adapters[index]->qpns);
-		free(table->adapters[index]->endpoints);
+		struct adapter_entry *adapter = table->adapters[index];
+
+		qpn_space_release(&adapter->qpns);
+		for (unsigned i = 1; i <= adapter->node->port_count; i++)
+			free(adapter->endpoints[i].shown.hashes);
+		free(adapter->endpoints);
 		free(table->adapters[index]);
 	}
 	for (uint32_t index = 0; index < table->host_count; index++) {

@@ -9,19 +9,23 @@
 #include "base/attributes.h"
 #include "base/list.h"
 #include "daemon/qpn_space.h"
+#include "daemon/tree_port.h"
+#include "wire/ip_network.h"
 
 struct fabric;
 struct node;
 struct port;
 struct verb_fault_log;
 
-enum { HOST_NAME_BYTES = 64, ADAPTERS_PER_HOST_MAX = 32, ADDRESS_TEXT_BYTES = 16, DESTINATION_SLOTS = 64 };
+enum { HOST_NAME_BYTES = 64, ADAPTERS_PER_HOST_MAX = 32, ADDRESS_TEXT_BYTES = 46, DESTINATION_SLOTS = 64 };
 
 /* What softibd keeps for a port of an adapter; port->endpoint points here. */
 struct endpoint {
 	struct port *port;
 	struct adapter_entry *adapter;
 	uint32_t ordinal; /* of all adapter ports of the fabric, from 1: makes the address */
+	struct ip_network ipv4; /* given in the topology, or by the ordinal */
+	struct ip_network ipv6;
 	struct list changed_link; /* ports whose programs have not been told yet */
 	struct list blocked_link; /* ports with a packet that found no room */
 	/* Packets of programs that are in the fabric, by destination; a LID shares its slot with others. frame->source
@@ -29,6 +33,7 @@ struct endpoint {
 	uint32_t inside[DESTINATION_SLOTS];
 	struct list mad_clients;  /* of QP0 and QP1, those that take requests */
 	uint32_t sm_count;	  /* subnet managers that hold the port: IsSM is theirs */
+	struct tree_port_shown shown; /* of the port in the rendered tree */
 };
 
 struct adapter_entry {
@@ -73,7 +78,7 @@ static inline uint32_t *endpoint_inside(struct endpoint *endpoint, uint16_t dlid
 	return &endpoint->inside[dlid % DESTINATION_SLOTS];
 }
 
-/* 127.100.x.y of the n-th adapter port. */
-void endpoint_address(const struct endpoint *endpoint, char ret_text[static ADDRESS_TEXT_BYTES]);
+/* Its IPv4 or IPv6 address as text, without the prefix. */
+void endpoint_address(const struct ip_network *network, char ret_text[static ADDRESS_TEXT_BYTES]);
 
 #endif

@@ -20,6 +20,9 @@
 #define KNOWN_TIME	   SECONDS(60)
 #define JOIN_PAUSE	   MILLISECONDS(250)
 
+/* The golden ratio of 64 bits: neighbouring networks get keys far apart. */
+#define KEY_FACTOR 0x9e3779b97f4a7c15u
+
 enum {
 	QUESTION_FRAME_BYTES_MAX =
 		LRH_BYTES + GRH_BYTES + BTH_BYTES + DETH_BYTES + IPOIB_QUESTION_BYTES_MAX,
@@ -195,11 +198,13 @@ static void answer(struct ipoib_port *ip, const struct ipoib_neighbour *question
 
 /* --- neighbours --- */
 
-/* Only addresses of the fabric's own networks are asked for, and those end in a number. */
+/* Two addresses with the same key are as good as one that can't be found: who is asked for is
+ * compared in full. */
 static uint64_t key_of(uint8_t ip_version, const struct ip_address *address)
 {
-	return (uint64_t)ip_version << 32 |
-	       (ip_version == 4 ? get_be16(address->bytes + 14) : get_be32(address->bytes + 12));
+	uint64_t network = get_be64(address->bytes), host = get_be64(address->bytes + 8);
+
+	return (network + ip_version) * KEY_FACTOR ^ host;
 }
 
 static void learn(struct ipoib_port *ip, const struct ipoib_neighbour *found, time_ns now)
@@ -207,8 +212,7 @@ static void learn(struct ipoib_port *ip, const struct ipoib_neighbour *found, ti
 	struct neighbour *neighbour =
 		hash_table_get(&ip->neighbours, key_of(found->ip_version, &found->sender_ip));
 
-	if (!neighbour ||
-	    memcmp(&neighbour->address, &found->sender_ip, sizeof(neighbour->address)) != 0)
+	if (!neighbour || !ip_address_equal(&neighbour->address, &found->sender_ip))
 		return;
 	neighbour->is_known = true;
 	neighbour->gid = found->sender.gid;
@@ -269,7 +273,8 @@ int ipoib_port_find(struct ipoib_port *ip, const struct cm_address *address, str
 	uint64_t key = key_of(version, &wanted);
 	struct neighbour *neighbour = hash_table_get(&ip->neighbours, key);
 
-	if (neighbour && neighbour->is_known && neighbour->known_until > now) {
+	if (neighbour && neighbour->is_known && neighbour->known_until > now &&
+	    ip_address_equal(&neighbour->address, &wanted)) {
 		cm_address_found(id, &neighbour->gid);
 		return 0;
 	}
@@ -277,6 +282,8 @@ int ipoib_port_find(struct ipoib_port *ip, const struct cm_address *address, str
 		neighbour = make_neighbour(ip, key, version, &wanted);
 	if (!neighbour)
 		return -ENOMEM;
+	if (!ip_address_equal(&neighbour->address, &wanted))
+		return -EHOSTUNREACH;
 	if (!list_is_linked(&neighbour->link)) {
 		neighbour->is_known = false;
 		neighbour->ask_at = now;

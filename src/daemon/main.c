@@ -14,7 +14,19 @@
 
 enum { HOSTS_DEFAULT = 2, HOSTS_MAX = 10000, EXIT_USAGE = 2 };
 
-enum option_code { OPTION_NO_SM = 256, OPTION_NO_OFFLOAD, OPTION_PACED, OPTION_EPHEMERAL, OPTION_LOG };
+enum option_code {
+	OPTION_NO_SM = 256,
+	OPTION_NO_OFFLOAD,
+	OPTION_PACED,
+	OPTION_CONGESTION,
+	OPTION_EPHEMERAL,
+	OPTION_LOG,
+	OPTION_ENGINE,
+	OPTION_PARTITIONS,
+	OPTION_QOS,
+	OPTION_LMC,
+	OPTION_STATE
+};
 
 static const struct option long_options[] = {
 	{"name", required_argument, NULL, 'n'},
@@ -23,6 +35,12 @@ static const struct option long_options[] = {
 	{"no-sm", no_argument, NULL, OPTION_NO_SM},
 	{"no-offload", no_argument, NULL, OPTION_NO_OFFLOAD},
 	{"paced", no_argument, NULL, OPTION_PACED},
+	{"congestion", no_argument, NULL, OPTION_CONGESTION},
+	{"engine", required_argument, NULL, OPTION_ENGINE},
+	{"partitions", required_argument, NULL, OPTION_PARTITIONS},
+	{"qos", required_argument, NULL, OPTION_QOS},
+	{"lmc", required_argument, NULL, OPTION_LMC},
+	{"state", required_argument, NULL, OPTION_STATE},
 	{"ephemeral", no_argument, NULL, OPTION_EPHEMERAL},
 	{"foreground", no_argument, NULL, 'f'},
 	{"log", required_argument, NULL, OPTION_LOG},
@@ -39,8 +57,14 @@ static const char usage[] =
 	"  --topology TOPOLOGY   a file in ibnetdiscover's format, or a generator:\n"
 	"                        star:N, ring:N, fat-tree:K, mesh:AxB, routed:AxB\n"
 	"  --no-sm               without the built-in subnet manager\n"
+	"  --engine NAME         how it routes (default: minhop)\n"
+	"  --partitions FILE     partitions, as in OpenSM's partitions.conf\n"
+	"  --qos FILE            service levels of partitions and services, lanes\n"
+	"  --lmc N               2^N LIDs per port (default: 0)\n"
+	"  --state FILE          LIDs are remembered there\n"
 	"  --no-offload          every packet goes through softibd, hop by hop\n"
 	"  --paced               links run at their width and speed, not as fast as they can\n"
+	"  --congestion          congestion control is on: switches mark, adapters slow down\n"
 	"  --ephemeral           ends about a second after its last user\n"
 	"  --foreground          does not go to the background\n"
 	"  --log FILE            where the log goes (default: the fabric's folder;\n"
@@ -62,6 +86,26 @@ static unsigned parse_host_count(const char *text)
 	if (*end || end == text || text[0] == '-' || count < 1 || count > HOSTS_MAX)
 		refuse("--hosts takes a number from 1 to 10000", text);
 	return (unsigned)count;
+}
+
+/* What is wanted of the built-in manager. */
+static void take_wish(enum option_code option, const char *text, struct sm_wishes *wishes)
+{
+	char *end;
+	unsigned long lmc = strtoul(text, &end, 10);
+
+	if (option == OPTION_ENGINE)
+		wishes->engine = text;
+	else if (option == OPTION_PARTITIONS)
+		wishes->partitions_path = text;
+	else if (option == OPTION_QOS)
+		wishes->qos_path = text;
+	else if (option == OPTION_STATE)
+		wishes->state_path = text;
+	else if (*end || end == text || lmc > 7)
+		refuse("--lmc takes a number from 0 to 7", text);
+	else
+		wishes->lmc = (uint8_t)lmc;
 }
 
 static struct daemon_options parse_options(int argument_count, char **arguments)
@@ -94,6 +138,16 @@ static struct daemon_options parse_options(int argument_count, char **arguments)
 			/* A packet that passes no link takes no time. */
 			options.offloads = false;
 			break;
+		case OPTION_CONGESTION:
+			options.controls_congestion = true;
+			break;
+		case OPTION_ENGINE:
+		case OPTION_PARTITIONS:
+		case OPTION_QOS:
+		case OPTION_LMC:
+		case OPTION_STATE:
+			take_wish((enum option_code)code, optarg, &options.sm);
+			break;
 		case OPTION_EPHEMERAL:
 			options.is_ephemeral = true;
 			break;
@@ -115,7 +169,7 @@ static struct daemon_options parse_options(int argument_count, char **arguments)
 	return options;
 }
 
-/* A process costs four descriptors, a pair of them one more for a moment. */
+/* A process costs five descriptors, a pair of them one more for a moment. */
 static void raise_descriptor_limit(void)
 {
 	struct rlimit limit;

@@ -8,6 +8,7 @@
 #include "daemon/ports.h"
 #include "fabric/fabric.h"
 #include "fabric/subnets.h"
+#include "mgmt/sm/sm.h"
 
 uint64_t other_subnets_prefix(const struct fabric *fabric, const struct port *port)
 {
@@ -23,11 +24,11 @@ uint64_t other_subnets_prefix(const struct fabric *fabric, const struct port *po
 	return prefix;
 }
 
-static int start_one(struct other_subnets *others, struct mad_dispatch *dispatch, struct port *port,
-		     uint64_t prefix)
+static int start_one(struct other_subnets *others, struct mad_dispatch *dispatch,
+		     const struct sm_wishes *wishes, struct port *port, uint64_t prefix)
 {
 	struct other_subnet *subnet = &others->subnets[others->count];
-	int error = sm_runner_start_on(&subnet->sm, dispatch, NULL, port, prefix);
+	int error = sm_runner_start_on(&subnet->sm, dispatch, wishes, port, prefix);
 
 	if (error)
 		return error;
@@ -36,7 +37,7 @@ static int start_one(struct other_subnets *others, struct mad_dispatch *dispatch
 }
 
 int other_subnets_start(struct other_subnets *others, struct mad_dispatch *dispatch,
-			const struct port *first)
+			const struct sm_wishes *wishes, const struct port *first)
 {
 	const struct fabric *fabric = dispatch->fabric;
 	struct subnet_map map;
@@ -52,7 +53,7 @@ int other_subnets_start(struct other_subnets *others, struct mad_dispatch *dispa
 
 		/* A two-port adapter may be the first of two subnets, with a port in each. */
 		if (port && port != first)
-			error = start_one(others, dispatch, port,
+			error = start_one(others, dispatch, wishes, port,
 					  fabric->router_count ? SUBNET_PREFIX(subnet) : 0);
 	}
 	subnet_map_release(&map);
@@ -69,6 +70,26 @@ void other_subnets_stop(struct other_subnets *others)
 	}
 	free(others->subnets);
 	*others = (struct other_subnets){0};
+}
+
+static bool is_master_of(const struct sm_runner *runner, uint64_t gid_prefix)
+{
+	struct sm_status status;
+
+	if (!runner->sm || runner->client.port->info.gid_prefix != gid_prefix)
+		return false;
+	sm_status(runner->sm, &status);
+	return status.state == SM_MASTER;
+}
+
+struct sm_runner *other_subnets_manager_of(struct daemon *daemon, uint64_t gid_prefix)
+{
+	if (is_master_of(&daemon->sm, gid_prefix))
+		return &daemon->sm;
+	for (uint32_t index = 0; index < daemon->others.count; index++)
+		if (is_master_of(&daemon->others.subnets[index].sm, gid_prefix))
+			return &daemon->others.subnets[index].sm;
+	return NULL;
 }
 
 bool other_subnets_run(struct other_subnets *others, time_ns now)

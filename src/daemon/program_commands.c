@@ -159,10 +159,11 @@ static void run_attach(struct client *client, const json_t *request, struct repl
 	}
 	ret_reply->descriptors[0] = client->daemon->page_file;
 	ret_reply->descriptors[1] = client->memory_file;
-	ret_reply->descriptors[2] = doorbell_copy(client->down_doorbell);
-	ret_reply->descriptors[3] = doorbell_copy(client->up_doorbell);
-	ret_reply->descriptor_count = 4;
-	ret_reply->given_from = 2;
+	ret_reply->descriptors[2] = client->exposure_file;
+	ret_reply->descriptors[3] = doorbell_copy(client->down_doorbell);
+	ret_reply->descriptors[4] = doorbell_copy(client->up_doorbell);
+	ret_reply->descriptor_count = 5;
+	ret_reply->given_from = 3;
 	ret_reply->process_shared = true;
 	reply_ok(ret_reply, json_pack("{s:i}", "ring_bytes", PROCESS_RING_BYTES));
 }
@@ -236,9 +237,10 @@ static void run_ring(struct client *client, const json_t *request, struct reply 
 		return;
 	}
 	ret_reply->descriptors[0] = share.memory_file;
-	ret_reply->descriptors[1] = doorbell_copy(share.peer_doorbell);
-	ret_reply->descriptor_count = 2;
-	ret_reply->given_from = 1;
+	ret_reply->descriptors[1] = share.peer_exposure;
+	ret_reply->descriptors[2] = doorbell_copy(share.peer_doorbell);
+	ret_reply->descriptor_count = 3;
+	ret_reply->given_from = 2;
 	ret_reply->ring_shared = (uint32_t)id;
 	reply_ok(ret_reply, json_pack("{s:i, s:i, s:i, s:i}", "outgoing_bytes", DIRECT_RING_BYTES,
 				      "incoming_bytes", DIRECT_RING_BYTES, "outgoing",

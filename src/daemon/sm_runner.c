@@ -3,7 +3,6 @@
 #include "daemon/sm_runner.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +12,17 @@
 #include "daemon/other_subnets.h"
 #include "daemon/runtime.h"
 #include "daemon/sa_runner.h"
+#include "daemon/sm_policy.h"
 #include "fabric/fabric.h"
+#include "host/text_file.h"
 #include "mgmt/sm/sm.h"
 #include "mgmt/subnet/subnet.h"
 #include "wire/smp.h"
 
 enum { MADS_PER_TURN = 64, SM_PRIORITY = 0, SM_WINDOW = 256, LIDS_BYTES_MAX = 4 << 20 };
 
-/* Where the LIDs of a fabric whose softibd died are remembered, in its folder. */
+/* Where the LIDs of a fabric whose softibd died are remembered, in its folder, unless somebody
+ * wants them elsewhere. */
 static const char lids_file[] = "guid2lid";
 
 /* Traps tell of the first change at once; the sweep finds those that follow within SubnetTimeOut,
@@ -74,35 +76,54 @@ static void hold_port(struct port *port)
 	port->info.capability_mask |= CAPABILITY_IS_SM;
 }
 
-/* A file that is half written is not left behind. */
 static void save_lids(const struct sm_runner *runner)
 {
-	int folder = runner->runtime->directory;
 	char *text = sm_lids_text(runner->sm);
-	int file = openat(folder, "guid2lid.new",
-			  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	size_t length = text ? strlen(text) : 0;
-	bool is_written = text && file >= 0 && write(file, text, length) == (ssize_t)length;
+	int error = text ? text_file_write(runner->lids_path, text) : -ENOMEM;
 
-	if (file >= 0)
-		close(file);
-	if (!is_written || renameat(folder, "guid2lid.new", folder, lids_file) != 0)
-		log_line("subnet manager: LIDs can't be remembered in %s", lids_file);
+	if (error)
+		log_line("subnet manager: LIDs can't be remembered in %s: %s", runner->lids_path,
+			 strerror(-error));
 	free(text);
 }
 
 static void load_lids(struct sm_runner *runner)
 {
-	int file = openat(runner->runtime->directory, lids_file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	char *text = file >= 0 ? malloc(LIDS_BYTES_MAX) : NULL;
-	ssize_t length = text ? read(file, text, LIDS_BYTES_MAX) : 0;
-	uint32_t ignored_count = length > 0 ? sm_lids_remember(runner->sm, text, (size_t)length) : 0;
+	char *text;
+	size_t length;
+	int error = text_file_read(runner->lids_path, LIDS_BYTES_MAX, &text, &length);
+	uint32_t ignored_count;
 
+	if (error == -ENOENT)
+		return;
+	if (error) {
+		log_line("subnet manager: %s: %s", runner->lids_path, strerror(-error));
+		return;
+	}
+	ignored_count = sm_lids_remember(runner->sm, text, length);
 	if (ignored_count)
-		log_line("subnet manager: %u lines of %s make no sense", ignored_count, lids_file);
+		log_line("subnet manager: %u lines of %s make no sense", ignored_count,
+			 runner->lids_path);
 	free(text);
-	if (file >= 0)
-		close(file);
+}
+
+/* Absolute, because softibd goes to the root folder. */
+static int find_lids_path(struct sm_runner *runner, const struct sm_wishes *wishes,
+			  const struct runtime *runtime)
+{
+	char folder[CONTROL_PATH_BYTES] = "";
+	const char *path = wishes->state_path;
+	int length;
+
+	if (!path)
+		length = snprintf(runner->lids_path, sizeof(runner->lids_path), "%s/%s",
+				  runtime->path, lids_file);
+	else if (path[0] == '/' || !getcwd(folder, sizeof(folder)))
+		length = snprintf(runner->lids_path, sizeof(runner->lids_path), "%s", path);
+	else
+		length = snprintf(runner->lids_path, sizeof(runner->lids_path), "%s/%s", folder,
+				  path);
+	return length < (int)sizeof(runner->lids_path) ? 0 : -ENAMETOOLONG;
 }
 
 static void told_line(void *context, enum sm_event event, const char *line)
@@ -115,9 +136,8 @@ static void sweep_finished(void *context, time_ns now)
 {
 	const struct sm_runner *runner = context;
 
-	if (runner->runtime && sm_subnet(runner->sm)->lids_changed)
+	if (runner->lids_path[0] && sm_subnet(runner->sm)->lids_changed)
 		save_lids(runner);
-
 	if (runner->sa)
 		sa_runner_sweep_finished(runner->sa, now);
 }
@@ -141,49 +161,83 @@ static void trap(void *context, time_ns now, const struct notice *notice, uint16
 }
 
 int sm_runner_start(struct sm_runner *runner, struct mad_dispatch *dispatch,
-		    const struct runtime *runtime)
+		    const struct sm_wishes *wishes, const struct runtime *runtime)
 {
 	struct port *port = first_adapter_port(dispatch->fabric);
+	int error;
 
 	if (!port)
 		return -ENODEV;
-	return sm_runner_start_on(runner, dispatch, runtime, port,
-				  other_subnets_prefix(dispatch->fabric, port));
+	error = sm_runner_start_on(runner, dispatch, wishes, port,
+				   other_subnets_prefix(dispatch->fabric, port));
+	if (error)
+		return error;
+	error = find_lids_path(runner, wishes, runtime);
+	if (error) {
+		log_line("%s: %s", wishes->state_path, strerror(-error));
+		sm_runner_stop(runner);
+		return error;
+	}
+	load_lids(runner);
+	return 0;
 }
 
-int sm_runner_start_on(struct sm_runner *runner, struct mad_dispatch *dispatch,
-		       const struct runtime *runtime, struct port *port, uint64_t gid_prefix)
+static int create(struct sm_runner *runner, const struct sm_wishes *wishes, uint64_t gid_prefix)
 {
-	*runner = (struct sm_runner){.dispatch = dispatch,
-				     .runtime = runtime,
-				     .client = {.port = port, .receive = receive}};
-	register_classes(&runner->client);
-
-	int error = mad_client_add(dispatch, &runner->client);
+	const struct port *port = runner->client.port;
+	struct sm_policy policy;
+	int error = sm_policy_read(&policy, wishes);
 
 	if (error)
 		return error;
 
-	struct sm_options options = {.port_guid = port->guid,
-				     .port_number = port->number,
-				     .priority = SM_PRIORITY,
-				     .agent_number = runner->client.agent_number,
-				     .window = SM_WINDOW,
-				     .gid_prefix = gid_prefix,
-				     .owner = {.trap = trap,
-					       .sweep_finished = sweep_finished,
-					       .state_changed = state_changed,
-					       .log = told_line,
-					       .context = runner},
-				     .sweep_interval = sweep_interval(dispatch->fabric)};
+	const struct sm_options options = {
+		.port_guid = port->guid,
+		.port_number = port->number,
+		.priority = SM_PRIORITY,
+		.agent_number = runner->client.agent_number,
+		.window = SM_WINDOW,
+		.gid_prefix = gid_prefix,
+		.lmc = wishes->lmc,
+		.routing_engine = wishes->engine,
+		.partitions = policy.partitions,
+		.qos = policy.qos,
+		.owner = {.trap = trap,
+			  .sweep_finished = sweep_finished,
+			  .state_changed = state_changed,
+			  .log = told_line,
+			  .context = runner},
+		.sweep_interval = sweep_interval(runner->dispatch->fabric),
+	};
 
 	error = sm_create(&options, &runner->sm);
+	if (error)
+		log_line("no subnet manager: %s", strerror(-error));
+	/* What is in it is the manager's now. */
+	free(policy.partitions);
+	policy.partitions = NULL;
+	sm_policy_release(&policy);
+	return error;
+}
+
+int sm_runner_start_on(struct sm_runner *runner, struct mad_dispatch *dispatch,
+		       const struct sm_wishes *wishes, struct port *port, uint64_t gid_prefix)
+{
+	int error;
+
+	*runner = (struct sm_runner){.dispatch = dispatch,
+				     .client = {.port = port, .receive = receive}};
+	register_classes(&runner->client);
+	error = mad_client_add(dispatch, &runner->client);
+	if (error) {
+		log_line("no subnet manager: %s", strerror(-error));
+		return error;
+	}
+	error = create(runner, wishes, gid_prefix);
 	if (error)
 		mad_client_remove(dispatch, &runner->client);
 	else
 		hold_port(port);
-	if (!error && runtime)
-		load_lids(runner);
 	return error;
 }
 
@@ -196,10 +250,33 @@ void sm_runner_stop(struct sm_runner *runner)
 	runner->sm = NULL;
 }
 
-bool sm_runner_run(struct sm_runner *runner, time_ns now)
+/* Over in the turn after the last one that had something to do, so that this one's work counts.
+ * Returns whether there is such a turn to come. */
+static bool watch_reaction(struct sm_runner *runner, time_ns now)
 {
-	if (!runner->sm)
+	time_ns since = sm_reacts_since(runner->sm);
+
+	if (since != TIME_NEVER) {
+		runner->reacts_since = since;
+		runner->reaction_is_over = false;
 		return false;
+	}
+	if (!runner->reacts_since)
+		return false;
+	if (runner->reaction_is_over && !(runner->sa && runner->sa->unsent_count)) {
+		if (sm_change_count(runner->sm) != runner->change_count)
+			runner->reaction = now - runner->reacts_since;
+		runner->change_count = sm_change_count(runner->sm);
+		runner->reacts_since = 0;
+		runner->reaction_is_over = false;
+		return false;
+	}
+	runner->reaction_is_over = true;
+	return true;
+}
+
+static bool send_all(struct sm_runner *runner, time_ns now)
+{
 	for (unsigned count = 0; count < MADS_PER_TURN; count++) {
 		if (!runner->has_unsent && sm_transmit(runner->sm, now, 1, &runner->unsent) == 0)
 			return count > 0;
@@ -209,6 +286,16 @@ bool sm_runner_run(struct sm_runner *runner, time_ns now)
 			return count > 0;
 	}
 	return true;
+}
+
+bool sm_runner_run(struct sm_runner *runner, time_ns now)
+{
+	if (!runner->sm)
+		return false;
+
+	bool has_sent = send_all(runner, now);
+
+	return watch_reaction(runner, now) || has_sent;
 }
 
 time_ns sm_runner_deadline(const struct sm_runner *runner)

@@ -8,28 +8,35 @@
 #include "base/attributes.h"
 #include "base/time.h"
 #include "daemon/mad_dispatch.h"
+#include "host/control.h"
 #include "mgmt/mad/mad_message.h"
 
 struct runtime;
 struct sa_runner;
 struct sm;
+struct sm_wishes;
 
 struct sm_runner {
 	struct sm *sm; /* NULL: none runs here */
 	struct mad_dispatch *dispatch;
 	struct mad_client client;
-	const struct runtime *runtime; /* of the fabric, where LIDs are remembered; NULL: nowhere */
-	struct sa_runner *sa; /* is told what the manager tells; may be NULL */
-	bool has_unsent; /* a MAD that found no room in the fabric */
+	char lids_path[CONTROL_PATH_BYTES + 16]; /* where LIDs are remembered; "": nowhere */
+	struct sa_runner *sa;			 /* is told what the manager tells; may be NULL */
+	bool has_unsent;			 /* a MAD that found no room in the fabric */
 	struct mad_message unsent;
+	time_ns reacts_since;  /* to the trap that came then; 0: to none */
+	uint32_t change_count; /* of the manager, before that */
+	bool reaction_is_over;
+	time_ns reaction; /* the last one that changed anything: until tables were written and
+			     reports sent */
 };
 
 /* On the first adapter port of the fabric that has a cable. -ENODEV: there is none. */
 MUST_USE int sm_runner_start(struct sm_runner *runner, struct mad_dispatch *dispatch,
-			     const struct runtime *runtime);
-/* On this adapter port, for a subnet with this GID prefix (0: link-local). */
+			     const struct sm_wishes *wishes, const struct runtime *runtime);
+/* On this adapter port, for a subnet with this GID prefix (0: link-local). It remembers no LIDs. */
 MUST_USE int sm_runner_start_on(struct sm_runner *runner, struct mad_dispatch *dispatch,
-				const struct runtime *runtime, struct port *port,
+				const struct sm_wishes *wishes, struct port *port,
 				uint64_t gid_prefix);
 void sm_runner_stop(struct sm_runner *runner);
 

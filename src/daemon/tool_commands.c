@@ -29,16 +29,17 @@ static const char *state_name(const struct port *port)
 
 static json_t *describe_endpoint(const struct endpoint *endpoint)
 {
-	char address[ADDRESS_TEXT_BYTES], rate[LINK_RATE_TEXT_BYTES];
+	char address[ADDRESS_TEXT_BYTES], ipv6[ADDRESS_TEXT_BYTES], rate[LINK_RATE_TEXT_BYTES];
 
-	endpoint_address(endpoint, address);
+	endpoint_address(&endpoint->ipv4, address);
+	endpoint_address(&endpoint->ipv6, ipv6);
 	link_rate_text(&endpoint->port->info, rate);
-	return json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:s, s:s, s:s}", "host",
+	return json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:s, s:s, s:s, s:s}", "host",
 			 endpoint->adapter->host->name, "adapter", endpoint->adapter->name, "port",
 			 (int)endpoint->port->number, "lid", (int)endpoint->port->info.lid,
 			 "port_guid", guid_to_json(endpoint->port->guid), "node_guid",
 			 guid_to_json(endpoint->adapter->node->info.node_guid), "state",
-			 state_name(endpoint->port), "address", address, "rate", rate);
+			 state_name(endpoint->port), "address", address, "ipv6", ipv6, "rate", rate);
 }
 
 static void run_hosts(struct client *client, const json_t *request, struct reply *ret_reply)
@@ -81,13 +82,14 @@ static json_t *describe_manager(const struct sm_runner *runner)
 		return json_null();
 	sm_status(runner->sm, &status);
 	return json_pack(
-		"{s:s, s:s, s:i, s:i, s:b, s:s, s:i, s:I, s:I}", "host",
+		"{s:s, s:s, s:i, s:i, s:i, s:b, s:s, s:i, s:I, s:I}", "host",
 		((const struct endpoint *)runner->client.port->endpoint)->adapter->host->name,
 		"state", names[status.state % ARRAY_COUNT(names)], "sweeps",
-		(int)status.sweep_count, "nodes", (int)status.node_count, "subnet_is_up",
-		status.subnet_is_up, "engine", status.engine, "priority", (int)status.priority,
-		"smps", (json_int_t)status.smp_count, "last_sweep_us",
-		(json_int_t)(status.reaction / MICROSECONDS(1)));
+		(int)status.sweep_count, "changes", (int)sm_change_count(runner->sm), "nodes",
+		(int)status.node_count, "subnet_is_up", status.subnet_is_up, "engine",
+		status.engine, "priority", (int)status.priority, "smps",
+		(json_int_t)status.smp_count, "last_reaction_us",
+		(json_int_t)(runner->reaction / MICROSECONDS(1)));
 }
 
 static json_t *describe_administration(const struct sa_runner *runner)

@@ -19,6 +19,9 @@
 /* As a PCI device of its own; UCX reads the function's name, NCCL overwrites its last digits. */
 enum { PCI_FIRST_DEVICE = 0x10 };
 
+/* Of a line of the file "interfaces". */
+enum { INTERFACE_LINE_BYTES = 2 * ADDRESS_TEXT_BYTES + 10 };
+
 static void keep_first(int *error, int next)
 {
 	if (!*error)
@@ -173,29 +176,37 @@ static int render_adapter(struct daemon *daemon, const char *root,
 	keep_first(&error, tree_link_make(root, name, target));
 	keep_first(&error, render_verbs_device(root, adapter, function));
 	for (unsigned number = 1; number <= adapter->node->port_count && !error; number++) {
-		const struct endpoint *endpoint = &adapter->endpoints[number];
+		struct endpoint *endpoint = &adapter->endpoints[number];
 
 		keep_first(&error, render_port_devices(root, adapter, number, (*port_ordinal)++));
 		format_port_folder(daemon, endpoint, path);
-		keep_first(&error, tree_port_create(path, endpoint->port));
+		keep_first(&error, tree_port_create(path, endpoint->port, &endpoint->shown));
 	}
 	return error;
 }
 
-/* The numbers of the ports, from which programs' getifaddrs makes ib0, ib1 ... */
+/* The addresses of the ports, a line each, from which programs' getifaddrs makes ib0, ib1 ... */
 static int render_interfaces(const struct host *host, const char *root)
 {
-	char text[ADAPTERS_PER_HOST_MAX * 2 * 12];
+	char text[ADAPTERS_PER_HOST_MAX * 2 * INTERFACE_LINE_BYTES];
 	size_t length = 0;
 
 	for (uint32_t index = 0; index < host->adapter_count; index++) {
 		const struct adapter_entry *adapter = host->adapters[index];
 
-		for (unsigned number = 1;
-		     number <= adapter->node->port_count && length + 12 < sizeof(text); number++)
-			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%u",
-						   length ? " " : "",
-						   adapter->endpoints[number].ordinal);
+		for (unsigned number = 1; number <= adapter->node->port_count &&
+					  length + INTERFACE_LINE_BYTES < sizeof(text);
+		     number++) {
+			const struct endpoint *endpoint = &adapter->endpoints[number];
+			char ipv4[ADDRESS_TEXT_BYTES], ipv6[ADDRESS_TEXT_BYTES];
+
+			endpoint_address(&endpoint->ipv4, ipv4);
+			endpoint_address(&endpoint->ipv6, ipv6);
+			length += (size_t)snprintf(text + length, sizeof(text) - length,
+						   "%s%s %u %s %u", length ? "\n" : "", ipv4,
+						   endpoint->ipv4.prefix_bits, ipv6,
+						   endpoint->ipv6.prefix_bits);
+		}
 	}
 	return length ? tree_file_write(root, "interfaces", "%s", text) : 0;
 }
@@ -261,7 +272,7 @@ int tree_render(struct daemon *daemon, struct host *host)
 	return 0;
 }
 
-void tree_update_port(struct daemon *daemon, const struct endpoint *endpoint)
+void tree_update_port(struct daemon *daemon, struct endpoint *endpoint)
 {
 	char path[TREE_PATH_BYTES];
 
@@ -269,7 +280,7 @@ void tree_update_port(struct daemon *daemon, const struct endpoint *endpoint)
 		return;
 	format_port_folder(daemon, endpoint, path);
 
-	int error = tree_port_write(path, endpoint->port);
+	int error = tree_port_write(path, endpoint->port, &endpoint->shown);
 
 	if (error)
 		log_line("%s is out of date: %s", path, strerror(-error));

@@ -21,7 +21,7 @@ void tree_path(const struct daemon *daemon, const struct host *host,
 MUST_USE int tree_render(struct daemon *daemon, struct host *host);
 
 /* Writes what PortInfo and the tables say now, where the files are rendered. */
-void tree_update_port(struct daemon *daemon, const struct endpoint *endpoint);
+void tree_update_port(struct daemon *daemon, struct endpoint *endpoint);
 
 /* Writes the counters of a host's ports. */
 void tree_update_counters(struct daemon *daemon, const struct host *host);

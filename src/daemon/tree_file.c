@@ -11,6 +11,9 @@
 #include <unistd.h>
 #include "daemon/tree.h"
 
+/* Most are a line; the addresses of a host's ports are one each. */
+enum { TEXT_BYTES_MAX = 8192 };
+
 static int join(const char *folder, const char *name, const char *suffix,
 		char ret_path[static TREE_PATH_BYTES])
 {
@@ -38,7 +41,7 @@ int tree_file_write(const char *folder, const char *name, const char *format, ..
 {
 	char path[TREE_PATH_BYTES];
 	char unfinished[TREE_PATH_BYTES];
-	char text[256];
+	char text[TEXT_BYTES_MAX];
 	va_list arguments;
 	int error = join(folder, name, "", path);
 

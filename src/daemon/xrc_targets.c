@@ -114,6 +114,7 @@ static int add_user(struct xrc_target *target, struct client *client)
 	if (!user)
 		return -ENOMEM;
 	user->client = client;
+	user->open_count = 1;
 	list_append(&target->users, &user->link);
 	return 0;
 }
@@ -169,7 +170,13 @@ int xrc_target_open(struct client *client, struct xrc_domain *domain, uint32_t q
 
 	if (!target)
 		return -ENOENT;
-	return find_user(target, client) ? 0 : add_user(target, client);
+
+	struct xrc_user *user = find_user(target, client);
+
+	if (!user)
+		return add_user(target, client);
+	user->open_count++;
+	return 0;
 }
 
 int xrc_target_borrow(struct client *client, struct xrc_domain *domain, uint32_t qpn,
@@ -268,7 +275,7 @@ void xrc_target_close(struct xrc_target *target, struct client *client)
 {
 	struct xrc_user *user = find_user(target, client);
 
-	if (!user)
+	if (!user || --user->open_count)
 		return;
 	remove_user(user);
 	if (list_is_empty(&target->users))

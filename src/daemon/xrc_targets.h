@@ -45,6 +45,9 @@ struct xrc_domain {
 struct xrc_user {
 	struct list link;
 	struct client *client;
+	/* Openings less closings: a program may open it again by the control socket before its ring has said
+	 * that it closed it. */
+	uint32_t open_count;
 	uint32_t untold_events;
 };
 

@@ -17,19 +17,20 @@ static uint32_t frame_words(const struct frame *frame)
 }
 
 static void receive_at_switch(struct fabric *fabric, struct port *input, struct frame *frame,
-			      const struct lrh *lrh, time_ns now)
+			      time_ns now)
 {
 	struct node *node = input->node;
+	uint16_t dlid = frame->header.dlid;
 
-	if (lrh->vl == VL_MANAGEMENT &&
-	    (lrh->dlid == LID_PERMISSIVE || port_owns_lid(&node->ports[0], lrh->dlid))) {
+	if (unlikely(frame->header.is_management) &&
+	    (dlid == LID_PERMISSIVE || port_owns_lid(&node->ports[0], dlid))) {
 		/* A switch has no manager that could be full. */
 		bool is_done = node_agents_smp(fabric, input, frame, now);
 
 		assert(is_done);
 		return;
 	}
-	fabric_forward_read(fabric, node, input->number, frame, lrh, now);
+	fabric_forward_read(fabric, node, input->number, frame, now);
 }
 
 /* The first data packet shows an Armed port that its neighbour is Active. */
@@ -42,18 +43,26 @@ static void notice_active_neighbour(struct fabric *fabric, struct port *port)
 		fabric->owner.paths_changed(fabric->owner.context);
 }
 
-void fabric_receive(struct fabric *fabric, struct port *input, struct frame *frame, time_ns now)
+/* Whether a router takes it to send it on. */
+static bool is_routed(struct fabric *fabric, struct port *input, struct frame *frame, time_ns now)
 {
 	struct lrh lrh;
 
+	return !frame->header.is_management &&
+	       lrh_decode(frame->bytes, frame->byte_count, &lrh) &&
+	       routers_take(fabric, input, frame, &lrh, now);
+}
+
+void fabric_receive(struct fabric *fabric, struct port *input, struct frame *frame, time_ns now)
+{
 	frame->node_entered_at = now;
 	frame->input_port = input->number;
 	if (frame->vl != VL_MANAGEMENT)
 		port_buffer_take(input, frame);
-	if (unlikely(frame->fault == LINK_FAULT_CREDIT_LOSS))
+	if (unlikely(frame->fault_actions & FAULT_CREDIT_LOSS))
 		faults_keep_credits(input, frame);
 
-	enum drop_reason reason = port_check_received(input, frame, &lrh);
+	enum drop_reason reason = port_check_received(input, frame);
 
 	if (reason != DROP_NONE) {
 		fabric_drop(fabric, input, frame, reason);
@@ -63,21 +72,20 @@ void fabric_receive(struct fabric *fabric, struct port *input, struct frame *fra
 	}
 	if (unlikely(link_errors_linger(&input->errors)))
 		port_note_good_packet(input);
-	port_count_receive(input, lrh.dlid, lrh.sl, frame_words(frame));
+	port_count_receive(input, frame->header.dlid, frame->header.sl, frame_words(frame));
 	fabric_tap_see(fabric, TAP_RECEIVED, input, frame, DROP_NONE);
-	if (unlikely(lrh.vl != VL_MANAGEMENT && input->info.port_state == PORT_ARMED))
+	if (unlikely(!frame->header.is_management && input->info.port_state == PORT_ARMED))
 		notice_active_neighbour(fabric, input);
 	if (input->kind == PORT_OF_SWITCH)
-		receive_at_switch(fabric, input, frame, &lrh, now);
-	else if (likely(!node_is_router(input->node)) || lrh.vl == VL_MANAGEMENT ||
-		 !routers_take(fabric, input, frame, &lrh, now))
+		receive_at_switch(fabric, input, frame, now);
+	else if (likely(!node_is_router(input->node)) || !is_routed(fabric, input, frame, now))
 		fabric_arrive(fabric, input, frame);
 }
 
 void fabric_duplicate(struct fabric *fabric, struct port *input, const struct frame *frame,
 		      time_ns now)
 {
-	struct frame *copy = frame_take_for(&fabric->frames, frame->byte_count);
+	struct frame *copy = frame_take_for(&fabric->frames, frame_stored_bytes(frame));
 
 	if (!copy)
 		return;
@@ -107,23 +115,9 @@ void fabric_lose_on_link(struct fabric *fabric, struct port *output, struct fram
 void fabric_reach_other_end(struct fabric *fabric, struct port *output, struct frame *frame,
 			    time_ns now)
 {
-	struct port *input = output->peer;
-	enum link_fault fault = frame->fault;
-
-	frame->fault = LINK_FAULT_NONE;
 	fabric_release_buffer(fabric, output->node, frame);
-	if (unlikely(output->faults)) {
+	if (unlikely(output->faults))
 		faults_carry(fabric, output, frame, now);
-		return;
-	}
-	if (unlikely(fault == LINK_FAULT_DROP)) {
-		fabric_tap_see(fabric, TAP_DROPPED, output, frame, DROP_FAULT);
-		fabric_lose_on_link(fabric, output, frame);
-		return;
-	}
-	if (unlikely(fault == LINK_FAULT_CORRUPT))
-		frame->is_corrupt = true;
-	if (unlikely(fault == LINK_FAULT_DUPLICATE))
-		fabric_duplicate(fabric, input, frame, now);
-	fabric_receive(fabric, input, frame, now);
+	else
+		fabric_receive(fabric, output->peer, frame, now);
 }

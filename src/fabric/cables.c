@@ -7,9 +7,27 @@
 #include "net/link/pacing.h"
 #include "net/link/port_queues.h"
 
-static struct frame *first_on_cable(const struct port_pacer *pacer)
+static struct frame *take_from_cable(struct port *output)
 {
-	return container_of(pacer->cable.next, struct frame, link);
+	struct port_pacer *pacer = &output->queues->pacer;
+	struct frame *frame = pacer->cable_first;
+
+	pacer->cable_first = frame->next;
+	port_cable_release(output, frame);
+	return frame;
+}
+
+static void put_on_cable(struct port *output, struct frame *frame)
+{
+	struct port_pacer *pacer = &output->queues->pacer;
+
+	frame->next = NULL;
+	if (pacer->cable_first)
+		pacer->cable_last->next = frame;
+	else
+		pacer->cable_first = frame;
+	pacer->cable_last = frame;
+	port_cable_take(output, frame);
 }
 
 /* One timer for both: the wire is wanted and becomes free, and a frame arrives. */
@@ -19,8 +37,8 @@ static void watch(struct fabric *fabric, struct port *output, time_ns now)
 	struct port_pacer *pacer = &queues->pacer;
 	time_ns next = TIME_NEVER;
 
-	if (!list_is_empty(&pacer->cable))
-		next = first_on_cable(pacer)->arrives_at;
+	if (pacer->cable_first)
+		next = pacer->cable_first->arrives_at;
 	/* A wire that is free already needs no timer: its port was woken. */
 	if (queues->pending && pacer->free_at > now)
 		next = time_earlier(next, pacer->free_at);
@@ -43,12 +61,10 @@ bool cable_is_free(struct fabric *fabric, struct port *output, time_ns now)
 
 void cable_launch(struct fabric *fabric, struct port *output, struct frame *frame, time_ns now)
 {
-	struct port_pacer *pacer = &output->queues->pacer;
 	time_ns left_at = port_occupy_wire(output, frame_wire_bytes(frame->byte_count), now);
 
 	frame->arrives_at = left_at + LINK_DELAY_NS;
-	list_append(&pacer->cable, &frame->link);
-	port_cable_take(output, frame);
+	put_on_cable(output, frame);
 	watch(fabric, output, now);
 }
 
@@ -69,18 +85,12 @@ void cable_return_credits(struct fabric *fabric, struct port *input, time_ns now
 struct frame *cable_lose_next(struct fabric *fabric, struct port *output)
 {
 	struct port_pacer *pacer = &output->queues->pacer;
-	struct list *link = list_pop(&pacer->cable);
 
-	if (!link) {
-		event_wheel_cancel(&fabric->cables, &pacer->wire);
-		event_wheel_cancel(&fabric->cables, &pacer->credits);
-		return NULL;
-	}
-
-	struct frame *frame = container_of(link, struct frame, link);
-
-	port_cable_release(output, frame);
-	return frame;
+	if (pacer->cable_first)
+		return take_from_cable(output);
+	event_wheel_cancel(&fabric->cables, &pacer->wire);
+	event_wheel_cancel(&fabric->cables, &pacer->credits);
+	return NULL;
 }
 
 /* Frames that arrive at this instant, then the port's turn to send. */
@@ -89,17 +99,13 @@ static unsigned run_wire(struct fabric *fabric, struct port *output, time_ns now
 	struct port_pacer *pacer = &output->queues->pacer;
 	unsigned count = 0;
 
-	while (!list_is_empty(&pacer->cable) && first_on_cable(pacer)->arrives_at <= now) {
-		struct frame *frame = first_on_cable(pacer);
-
-		list_remove(&frame->link);
-		port_cable_release(output, frame);
-		fabric_reach_other_end(fabric, output, frame, now);
+	while (pacer->cable_first && pacer->cable_first->arrives_at <= now) {
+		fabric_reach_other_end(fabric, output, take_from_cable(output), now);
 		count++;
 	}
 	if (output->queues->pending && pacer->free_at <= now)
 		fabric_wake(fabric, output);
-	if (!list_is_empty(&pacer->cable) || output->queues->pending)
+	if (pacer->cable_first || output->queues->pending)
 		watch(fabric, output, now);
 	return count;
 }
@@ -126,15 +132,21 @@ static void fetch_events(struct wheel_event *const events[], unsigned event_coun
 	struct hop_ahead hops[HOPS_AHEAD];
 	unsigned hop_count = 0;
 
+	/* An event of the wire lies in the line after the first of its queues. */
+	for (unsigned i = 0; i < event_count; i++) {
+		__builtin_prefetch(events[i]);
+		__builtin_prefetch((const char *)events[i] - CACHE_LINE_BYTES);
+	}
 	for (unsigned i = 0; i < event_count; i++)
 		__builtin_prefetch(queues_of(events[i])->port);
 	for (unsigned i = 0; i < event_count; i++) {
 		const struct port_queues *queues = queues_of(events[i]);
 
-		if (events[i]->kind == WHEEL_WIRE && !list_is_empty(&queues->pacer.cable) &&
-		    first_on_cable(&queues->pacer)->arrives_at <= events[i]->at)
+		/* Most often it is one or the other: the wire is free, or a frame arrives. */
+		if (events[i]->kind == WHEEL_WIRE && queues->pacer.cable_first &&
+		    queues->pacer.free_at != events[i]->at)
 			hops[hop_count++] =
-				(struct hop_ahead){queues->port, first_on_cable(&queues->pacer)};
+				(struct hop_ahead){queues->port, queues->pacer.cable_first};
 	}
 	fetch_hops(hops, hop_count);
 }
@@ -145,12 +157,7 @@ unsigned cables_run(struct fabric *fabric, time_ns now)
 	unsigned event_count, arrivals = 0;
 
 	do {
-		for (event_count = 0; event_count < HOPS_AHEAD; event_count++) {
-			events[event_count] = event_wheel_pop(&fabric->cables, now);
-			if (!events[event_count])
-				break;
-			__builtin_prefetch(queues_of(events[event_count]));
-		}
+		event_count = event_wheel_take(&fabric->cables, now, HOPS_AHEAD, events);
 		fetch_events(events, event_count);
 		for (unsigned i = 0; i < event_count; i++) {
 			struct port *port = queues_of(events[i])->port;

@@ -8,11 +8,13 @@
 #include "net/link/congestion.h"
 #include "net/link/frame_crc.h"
 #include "net/link/port_queues.h"
+#include "wire/congestion.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
 enum {
 	DLID_OFFSET = 2,
+	SLID_OFFSET = 6,
 	MARKS_OFFSET = 4, /* in the BTH */
 	FECN = 0x80,
 	BECN = 0x40,
@@ -29,7 +31,34 @@ static uint8_t *bth_of(struct frame *frame)
 	return frame->bytes + LRH_BYTES + (lnh == LNH_GLOBAL ? GRH_BYTES : 0);
 }
 
-void congestion_mark(struct port *output, struct frame *frame)
+int congestion_control_set(struct fabric *fabric, enum congestion_switch to)
+{
+	int error = 0;
+
+	for (uint32_t index = 0; index < fabric->node_count && !error; index++)
+		error = agent_control_congestion(&fabric->agents, fabric->by_index[index], to);
+	return error;
+}
+
+/* A switch's log is at its port 0. */
+static void log_mark(struct port *output, const struct frame *frame, time_ns now)
+{
+	struct port *port = &output->node->ports[0];
+	const struct congestion_event event = {
+		.slid = get_be16(frame->bytes + SLID_OFFSET),
+		.dlid = get_be16(frame->bytes + DLID_OFFSET),
+		.sl = frame->bytes[1] >> 4,
+		.time_stamp = congestion_time_stamp(now),
+	};
+
+	if (port_obtain_congestion(port) != 0)
+		return;
+	port_log_congestion(port, &event);
+	if (port->congestion->log)
+		port->congestion->log->port_map[output->number / 64] |= 1ull << output->number % 64;
+}
+
+void congestion_mark(struct fabric *fabric, struct port *output, struct frame *frame, time_ns now)
 {
 	uint8_t *bth = bth_of(frame);
 
@@ -38,6 +67,8 @@ void congestion_mark(struct port *output, struct frame *frame)
 		return;
 	bth[MARKS_OFFSET] |= FECN;
 	frame_renew_vcrc(frame);
+	fabric->has_marks = true;
+	log_mark(output, frame, now);
 }
 
 void congestion_tell(struct port *port, struct frame *frame)
@@ -82,14 +113,44 @@ static bool answers(uint8_t opcode)
 	return transport == TRANSPORT_RC || transport == TRANSPORT_RD || transport == TRANSPORT_XRC;
 }
 
+/* The source of what met congestion has heard of it. */
+static void hear_becn(struct fabric *fabric, struct port *port, const struct packet *packet,
+		      time_ns now)
+{
+	bool is_cnp = packet->bth.opcode == TRANSPORT_CNP;
+	struct congestion_event event = {
+		.slid = packet->lrh.slid,
+		.dlid = packet->lrh.dlid,
+		.sl = packet->lrh.sl,
+		.local_qpn = packet->bth.destination_qpn,
+		.time_stamp = congestion_time_stamp(now),
+	};
+
+	/* A CNP says to which QP only if that is a datagram's. */
+	if (is_cnp)
+		event.service_type =
+			event.local_qpn ? CONGESTION_SERVICE_UD : CONGESTION_SERVICE_UC;
+	if (port->congestion &&
+	    rate_gate_slow_down(fabric, port, packet->lrh.slid, packet->lrh.sl, now))
+		port_log_congestion(port, &event);
+}
+
+static bool is_told_of(struct frame *frame)
+{
+	const uint8_t *bth = bth_of(frame);
+
+	return bth && (bth[MARKS_OFFSET] & (FECN | BECN) || bth[0] == TRANSPORT_CNP);
+}
+
 bool congestion_hear(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
 	struct packet packet;
 
-	if (packet_decode(frame->bytes, frame->byte_count, 1, &packet) != PACKET_OK)
+	if (!is_told_of(frame) ||
+	    packet_decode(frame->bytes, frame->byte_count, 1, &packet) != PACKET_OK)
 		return false;
 	if (packet.bth.becn)
-		rate_gate_slow_down(fabric, port, packet.lrh.slid, now);
+		hear_becn(fabric, port, &packet, now);
 	if (packet.bth.opcode == TRANSPORT_CNP) {
 		fabric_consume(fabric, port->node, frame);
 		return true;
@@ -97,9 +158,9 @@ bool congestion_hear(struct fabric *fabric, struct port *port, struct frame *fra
 	/* Nobody is told of a group's congestion. */
 	if (!packet.bth.fecn || lid_is_multicast(packet.lrh.dlid))
 		return false;
-	if (answers(packet.bth.opcode))
-		congestion_owe_becn(port->congestion, packet.lrh.slid);
-	else
+	if (!answers(packet.bth.opcode))
 		send_cnp(fabric, port, &packet, now);
+	else if (port_obtain_congestion(port) == 0)
+		congestion_owe_becn(port->congestion, packet.lrh.slid);
 	return false;
 }

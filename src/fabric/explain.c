@@ -2,15 +2,19 @@
 /* The way of a packet through the tables, told step by step. */
 #include "fabric/explain.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include "fabric/fabric.h"
+#include "fabric/routers.h"
+#include "net/router/routing.h"
 #include "net/switch/forwarding.h"
+#include "wire/mtu.h"
 #include "wire/pkey.h"
 
 struct story {
 	struct fabric *fabric;
-	const struct explain_packet *packet;
+	const struct explain_packet *packet; /* as it is where the story is */
 	const struct explain_listener *listener;
 	unsigned step_count;
 	unsigned delivered_count;
@@ -45,23 +49,33 @@ static void tell_delivery(struct story *story, unsigned depth, const struct port
 			  const char *text)
 {
 	story->delivered_count++;
-	tell(story, (struct explain_step){
-			    .depth = depth, .port = port, .is_end = true, .text = text});
+	tell(story,
+	     (struct explain_step){.depth = depth, .port = port, .is_end = true, .text = text});
 }
 
 /* --- why a packet is dropped --- */
 
 static void no_route_text(const struct port *port, const struct explain_packet *packet,
-			char *ret_text)
+			  char *ret_text)
 {
 	uint16_t dlid = packet->dlid;
 	const struct node *node = port->node;
 
-	if (!node_is_switch(node))
+	if (node_is_router(node) && lid_is_multicast(dlid))
+		snprintf(ret_text, EXPLAIN_TEXT_BYTES, "the router takes this group nowhere else");
+	else if (node_is_router(node))
+		snprintf(ret_text, EXPLAIN_TEXT_BYTES,
+			 "the router knows no way to prefix 0x%016" PRIx64 ", or nobody there has "
+			 "the GUID 0x%016" PRIx64,
+			 gid_prefix(&packet->dgid), gid_guid(&packet->dgid));
+	else if (packet->has_grh && !node_is_switch(node))
+		snprintf(ret_text, EXPLAIN_TEXT_BYTES, "no router goes to prefix 0x%016" PRIx64,
+			 gid_prefix(&packet->dgid));
+	else if (!node_is_switch(node))
 		snprintf(ret_text, EXPLAIN_TEXT_BYTES, "LID %u is no unicast LID", dlid);
 	else if (lid_is_multicast(dlid))
-		snprintf(ret_text, EXPLAIN_TEXT_BYTES, "no other port is in the entry of MLID 0x%04x",
-			 dlid);
+		snprintf(ret_text, EXPLAIN_TEXT_BYTES,
+			 "no other port is in the entry of MLID 0x%04x", dlid);
 	else if (dlid > node->switch_info.linear_fdb_top ||
 		 dlid >= node->switch_info.linear_fdb_cap)
 		snprintf(ret_text, EXPLAIN_TEXT_BYTES, "LID %u is above LinearFDBTop %u", dlid,
@@ -72,7 +86,7 @@ static void no_route_text(const struct port *port, const struct explain_packet *
 }
 
 static void looping_text(const struct port *port, const struct explain_packet *packet,
-			char *ret_text)
+			 char *ret_text)
 {
 	uint16_t dlid = packet->dlid;
 	const struct node *node = port->node;
@@ -85,7 +99,7 @@ static void looping_text(const struct port *port, const struct explain_packet *p
 }
 
 static void malformed_text(const struct port *port, const struct explain_packet *packet,
-			char *ret_text)
+			   char *ret_text)
 {
 	uint16_t dlid = packet->dlid;
 
@@ -118,14 +132,32 @@ static void pkey_text(const struct port *port, const struct explain_packet *pack
 		 packet->pkey);
 }
 
+static void hop_limit_text(const struct port *port, const struct explain_packet *packet,
+			   char *ret_text)
+{
+	(void)port;
+	snprintf(ret_text, EXPLAIN_TEXT_BYTES, "the hop limit is %u", packet->hop_limit);
+}
+
+static void mtu_text(const struct port *port, const struct explain_packet *packet, char *ret_text)
+{
+	snprintf(ret_text, EXPLAIN_TEXT_BYTES, "%u bytes of payload are more than the MTU of %u",
+		 packet->payload_bytes, mtu_bytes(port->info.neighbor_mtu));
+}
+
 /* Those that tables decide about. */
 static void (*const reason_texts[DROP_REASON_COUNT])(const struct port *port,
 						     const struct explain_packet *packet,
 						     char *ret_text) = {
-	[DROP_NO_ROUTE] = no_route_text,	 [DROP_LOOPING] = looping_text,
-	[DROP_MALFORMED] = malformed_text,	 [DROP_PORT_INACTIVE] = inactive_text,
-	[DROP_VL_MAPPING] = mapping_text,	 [DROP_PKEY_INBOUND] = pkey_text,
+	[DROP_NO_ROUTE] = no_route_text,
+	[DROP_LOOPING] = looping_text,
+	[DROP_MALFORMED] = malformed_text,
+	[DROP_PORT_INACTIVE] = inactive_text,
+	[DROP_VL_MAPPING] = mapping_text,
+	[DROP_PKEY_INBOUND] = pkey_text,
 	[DROP_PKEY_OUTBOUND] = pkey_text,
+	[DROP_HOP_LIMIT] = hop_limit_text,
+	[DROP_MTU] = mtu_text,
 };
 
 static void tell_drop(struct story *story, unsigned depth, const struct port *port,
@@ -137,68 +169,185 @@ static void tell_drop(struct story *story, unsigned depth, const struct port *po
 		reason_texts[reason](port, story->packet, text);
 	else
 		snprintf(text, sizeof(text), "%s", drop_reason_name(reason));
-	tell(story, (struct explain_step){.depth = depth,
-					  .port = port,
-					  .reason = reason,
-					  .is_end = true,
-					  .text = text});
+	tell(story,
+	     (struct explain_step){
+		     .depth = depth, .port = port, .reason = reason, .is_end = true, .text = text});
 }
 
 /* --- unicast --- */
 
-static void tell_source(struct story *story, const struct fabric_hop *hop)
+static void tell_source(struct story *story, unsigned depth, const struct fabric_hop *hop)
 {
-	tell_way(story, 0, hop->output, "sends to LID %u: SL %u -> VL %u", story->packet->dlid,
-		 story->packet->sl, hop->vl);
+	const struct explain_packet *packet = story->packet;
+
+	if (depth)
+		tell_way(story, depth, hop->output,
+			 "routed to LID %u, hop limit %u: SL %u -> VL %u", packet->dlid,
+			 packet->hop_limit, packet->sl, hop->vl);
+	else
+		tell_way(story, 0, hop->output, "sends to LID %u%s: SL %u -> VL %u", packet->dlid,
+			 packet->has_grh ? ", a router" : "", packet->sl, hop->vl);
 }
 
-/* Between two cables: a switch by its table, a router by its prefixes. */
 static void tell_passage(struct story *story, unsigned depth, const struct port *input,
 			 const struct fabric_hop *next)
 {
 	uint16_t dlid = story->packet->dlid;
 
-	if (node_is_switch(input->node))
-		tell_way(story, depth, input,
-			 "LFT[%u] = %u, SL %u -> VL %u (in by %u, out by %u)", dlid,
-			 input->node->lft[dlid], story->packet->sl, next->vl, input->number,
-			 next->output->number);
+	tell_way(story, depth, input, "LFT[%u] = %u, SL %u -> VL %u (in by %u, out by %u)", dlid,
+		 input->node->lft[dlid], story->packet->sl, next->vl, input->number,
+		 next->output->number);
+}
+
+/* The packet came to a router that is not its destination, which asks for no P_Key. */
+static bool is_passed_on(const struct story *story, const struct fabric_path *path)
+{
+	const struct explain_packet *packet = story->packet;
+
+	return packet->has_grh && node_is_router(path->destination->node) &&
+	       (path->verdict == DROP_NONE || path->verdict == DROP_PKEY_INBOUND) &&
+	       !router_owns_gid(path->destination->node, &packet->dgid);
+}
+
+static void tell_end(struct story *story, unsigned depth, const struct fabric_path *path)
+{
+	if (path->verdict != DROP_NONE)
+		tell_drop(story, depth, path->destination, path->verdict);
+	else if (node_is_switch(path->destination->node))
+		tell_delivery(story, depth, path->destination,
+			      "delivered to the switch's own port 0");
+	else if (depth == 0)
+		tell_delivery(story, 0, path->destination, "delivered: the LID is its own");
 	else
-		tell_way(story, depth, input, "routed to port %u, VL %u", next->output->number,
-			 next->vl);
+		tell_delivery(story, depth, path->destination,
+			      "delivered: the LID is this port's, and its table has the P_Key");
+}
+
+/* Through switches, to the end or to a router. False: it is too long for a link on the way. */
+static bool tell_segment(struct story *story, unsigned depth, const struct fabric_path *path)
+{
+	for (unsigned index = 0; index < path->hop_count; index++) {
+		const struct fabric_hop *hop = &path->hops[index];
+
+		if (story->packet->payload_bytes > mtu_bytes(hop->output->info.neighbor_mtu)) {
+			tell_drop(story, depth + index, hop->output, DROP_MTU);
+			return false;
+		}
+		if (index == 0)
+			tell_source(story, depth, hop);
+		else
+			tell_passage(story, depth + index, path->hops[index - 1].input, hop);
+	}
+	return true;
+}
+
+/* At a router: the next segment's path, and the packet as it is there. False: dropped. */
+static bool pass_router(struct story *story, unsigned depth, struct explain_packet *packet,
+			struct fabric_path *path)
+{
+	const struct routing_header header = {
+		.dgid = packet->dgid,
+		.hop_limit = packet->hop_limit,
+		.sl = packet->sl,
+		.payload_bytes = packet->payload_bytes,
+	};
+	struct port *port;
+	uint8_t vl = 0;
+	enum drop_reason reason = routers_decide(story->fabric, path->destination, &header, &port,
+						 &packet->dlid, &vl);
+
+	if (reason != DROP_NONE) {
+		tell_drop(story, depth, port, reason);
+		return false;
+	}
+	packet->hop_limit--;
+	fabric_walk_on(story->fabric, port, vl, packet->dlid, packet->sl, packet->pkey, path);
+	return true;
 }
 
 static void tell_unicast(struct story *story, struct port *source)
 {
-	const struct explain_packet *packet = story->packet;
+	struct explain_packet packet = *story->packet;
 	struct fabric_path path;
+	unsigned depth = 0;
 
-	fabric_walk(story->fabric, source, packet->dlid, packet->sl, packet->pkey, &path);
-	if (path.hop_count)
-		tell_source(story, &path.hops[0]);
-	for (unsigned index = 1; index < path.hop_count; index++)
-		tell_passage(story, index, path.hops[index - 1].input, &path.hops[index]);
-	if (path.verdict != DROP_NONE)
-		tell_drop(story, path.hop_count, path.destination, path.verdict);
-	else if (node_is_switch(path.destination->node))
-		tell_delivery(story, path.hop_count, path.destination,
-			      "delivered to the switch's own port 0");
-	else if (path.hop_count == 0)
-		tell_delivery(story, 0, path.destination, "delivered: the LID is its own");
-	else
-		tell_delivery(story, path.hop_count, path.destination,
-			      "delivered: the LID is this port's, and its table has the P_Key");
+	story->packet = &packet;
+	if (packet.has_grh && gid_prefix(&packet.dgid) != source->info.gid_prefix) {
+		const struct port *router =
+			routers_towards(story->fabric, source, gid_prefix(&packet.dgid));
+
+		if (!router) {
+			tell_drop(story, 0, source, DROP_NO_ROUTE);
+			return;
+		}
+		packet.dlid = router->info.lid;
+	}
+	fabric_walk(story->fabric, source, packet.dlid, packet.sl, packet.pkey, &path);
+	for (;;) {
+		if (!tell_segment(story, depth, &path))
+			return;
+		depth += path.hop_count;
+		if (!is_passed_on(story, &path)) {
+			tell_end(story, depth, &path);
+			return;
+		}
+		if (!pass_router(story, depth, &packet, &path))
+			return;
+	}
 }
 
 /* --- multicast --- */
 
 static void spread(struct story *story, unsigned depth, const struct port *input);
 
+static void arrive(struct story *story, unsigned depth, const struct port *port);
+
+/* Into each other subnet that the router has the group in. */
+static void tell_router(struct story *story, unsigned depth, const struct port *input)
+{
+	const struct explain_packet *before = story->packet;
+	struct node *node = input->node;
+	const struct router_group *group =
+		before->has_grh ? router_table_find_group(node->router, &before->dgid) : NULL;
+	struct explain_packet packet = *before;
+	const struct routing_header header = {.sl = packet.sl,
+					      .payload_bytes = packet.payload_bytes};
+
+	if (!group || packet.hop_limit <= 1) {
+		tell_drop(story, depth, input, group ? DROP_HOP_LIMIT : DROP_NO_ROUTE);
+		return;
+	}
+	packet.hop_limit--;
+	story->packet = &packet;
+	for (unsigned number = 1; number <= node->port_count; number++) {
+		uint8_t vl = 0;
+		enum drop_reason reason;
+
+		if (number == input->number || !group->mlids[number])
+			continue;
+		packet.dlid = group->mlids[number];
+		reason = routing_output(node, number, &header, &vl);
+		if (reason != DROP_NONE) {
+			tell_drop(story, depth, &node->ports[number], reason);
+			continue;
+		}
+		tell_way(story, depth, &node->ports[number],
+			 "a copy, routed to MLID 0x%04x, hop limit %u: SL %u -> VL %u", packet.dlid,
+			 packet.hop_limit, packet.sl, vl);
+		arrive(story, depth + 1, node->ports[number].peer);
+	}
+	story->packet = before;
+}
+
 /* A copy is at the far end of a cable. */
 static void arrive(struct story *story, unsigned depth, const struct port *port)
 {
-	if (port->kind == PORT_OF_SWITCH)
+	if (depth >= FABRIC_HOPS_MAX)
+		tell_drop(story, depth, port, DROP_LOOPING);
+	else if (port->kind == PORT_OF_SWITCH)
 		spread(story, depth, port);
+	else if (node_is_router(port->node))
+		tell_router(story, depth, port);
 	else if (!port_pkey_matches(port, story->packet->pkey))
 		tell_drop(story, depth, port, DROP_PKEY_INBOUND);
 	else
@@ -229,7 +378,11 @@ static void spread(struct story *story, unsigned depth, const struct port *input
 {
 	const struct explain_packet *packet = story->packet;
 	const struct forwarding_header header = {
-		.dlid = packet->dlid, .sl = packet->sl, .pkey = packet->pkey};
+		.dlid = packet->dlid,
+		.sl = packet->sl,
+		.pkey = packet->pkey,
+		.payload_bytes = (uint16_t)packet->payload_bytes,
+	};
 	struct port_set outputs;
 	enum drop_reason reason =
 		forwarding_multicast(input->node, input->number, &header, &outputs);
@@ -257,10 +410,13 @@ static void tell_multicast(struct story *story, struct port *source)
 		tell_drop(story, 0, source, DROP_PKEY_OUTBOUND);
 	else if (vl == VL_MANAGEMENT)
 		tell_drop(story, 0, source, DROP_VL_MAPPING);
+	else if (packet->payload_bytes > mtu_bytes(source->info.neighbor_mtu))
+		tell_drop(story, 0, source, DROP_MTU);
 	else {
 		tell_way(story, 0, source, "sends to MLID 0x%04x: SL %u -> VL %u", packet->dlid,
 			 packet->sl, vl);
-		tell_way(story, 0, source, "a copy stays for the other queue pairs of the group here");
+		tell_way(story, 0, source,
+			 "a copy stays for the other queue pairs of the group here");
 		arrive(story, 1, source->peer);
 	}
 }

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 #include "net/link/port.h"
+#include "wire/gid.h"
 
 struct fabric;
 
@@ -28,11 +29,16 @@ struct explain_listener {
 	void *context;
 };
 
-/* The header fields that decide. */
+/* The header fields that decide. With a GRH the packet goes on at routers; a DGID of another subnet
+ * replaces the DLID by that of the router on the way, as fabric_inject() does. */
 struct explain_packet {
 	uint16_t dlid;
 	uint8_t sl;
 	uint16_t pkey;
+	bool has_grh;
+	uint8_t hop_limit;
+	struct gid dgid;
+	uint32_t payload_bytes; /* against the MTUs on the way */
 };
 
 /* From a CA port to a unicast or multicast LID. Returns at how many ports it is delivered. */

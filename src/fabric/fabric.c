@@ -128,6 +128,7 @@ static void flush(struct fabric *fabric, struct port *port)
 	struct frame *frame;
 
 	timer_queue_cancel(&fabric->lifetimes, &port->queues->lifetime);
+	port->queues->watched_lives = 0;
 	while ((frame = port_flush_next(port)))
 		fabric_drop(fabric, port, frame, DROP_PORT_INACTIVE);
 	while ((frame = cable_lose_next(fabric, port)))
@@ -168,6 +169,14 @@ void fabric_link_error(struct fabric *fabric, struct port *port, enum link_error
 	case LINK_ERROR_OVERRUN:
 		agent_buffer_overrun(&fabric->agent_memory, port, fabric->now);
 		break;
+	case LINK_ERROR_WATCHDOG:
+		agent_flow_control_watchdog(&fabric->agent_memory, port, fabric->now);
+		break;
+	case LINK_ERROR_WATCHDOG_FALL:
+		agent_flow_control_watchdog(&fabric->agent_memory, port, fabric->now);
+		fall(fabric, port, (enum physical_state)port->info.link_down_default_state);
+		train(fabric, port);
+		break;
 	}
 }
 
@@ -202,6 +211,8 @@ static void agent_port_changed(void *context, struct port *port)
 	routers_note_change(fabric);
 	if (node_is_adapter(port->node) && fabric->owner.port_changed)
 		fabric->owner.port_changed(fabric->owner.context, port);
+	if (port->congestion && port->queues->pacer.gates)
+		rate_gates_restart(fabric, port, fabric->now);
 	/* A new VL or arbitration table may let a waiting frame go. */
 	fabric_wake(fabric, port);
 }
@@ -252,6 +263,7 @@ int fabric_init(struct fabric *fabric, const struct fabric_owner *owner)
 	list_init(&fabric->faulty_links);
 	timer_queue_init(&fabric->fault_arrivals);
 	timer_queue_init(&fabric->fault_flaps);
+	timer_queue_init(&fabric->fault_watchdogs);
 	frame_pool_init(&fabric->frames, FABRIC_FRAMES_MAX);
 	timer_queue_init(&fabric->lifetimes);
 	hash_table_init(&fabric->guid_index);

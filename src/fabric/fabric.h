@@ -48,22 +48,6 @@ struct fabric_owner {
 	void *context;
 };
 
-/* What a link does to a data packet on purpose. */
-enum link_fault {
-	LINK_FAULT_NONE,
-	LINK_FAULT_DROP,
-	LINK_FAULT_CORRUPT, /* the next port finds a wrong VCRC */
-	LINK_FAULT_DUPLICATE,
-	LINK_FAULT_REORDER, /* the packet after it goes first, if there is one */
-	LINK_FAULT_CREDIT_LOSS, /* fabric/faults.h */
-};
-
-struct fabric_faults {
-	enum link_fault (*judge)(void *context, const struct port *output,
-				 const struct frame *frame);
-	void *context;
-};
-
 struct fabric {
 	struct list nodes;
 	uint32_t node_count;
@@ -77,20 +61,22 @@ struct fabric {
 	struct event_wheel cables; /* paced: wires free, frames and flow control packets there */
 	struct timer_queue gates;     /* paced: static rates that let the next frame go */
 	uint32_t gate_count;
+	bool has_marks;	     /* a switch has marked a packet: congestion_control.h */
 	time_ns late_ns_max; /* paced: how long after its time something was done, at worst */
 	uint32_t port_total;
 	struct node **routers;
 	uint32_t router_count;
 	bool routes_are_stale;	      /* of routers: fabric/routers.h */
+	bool groups_are_stale;	      /* whoever joins routers to groups has to look again */
 	struct hash_table guid_index; /* port GUIDs */
 	uint32_t guid_index_ports;    /* port_total when it was made */
 	struct fabric_owner owner;
-	struct fabric_faults faults; /* judge NULL: none */
 	struct fabric_tap tap;
 	struct list faulty_links; /* struct link_faults */
 	uint32_t faulty_link_count;
 	struct timer_queue fault_arrivals;
 	struct timer_queue fault_flaps;
+	struct timer_queue fault_watchdogs;
 	struct fault_observer fault_observer;
 	struct agent_environment agents;
 	struct agent_memory agent_memory;
@@ -160,5 +146,8 @@ struct fabric_path {
  * forward packets. */
 void fabric_walk(struct fabric *fabric, struct port *source, uint16_t dlid, uint8_t sl,
 		 uint16_t pkey, struct fabric_path *ret_path);
+/* The same from an output that has decided to send it: an adapter's, or a router's. */
+void fabric_walk_on(struct fabric *fabric, struct port *output, uint8_t vl, uint16_t dlid,
+		    uint8_t sl, uint16_t pkey, struct fabric_path *ret_path);
 
 #endif

@@ -29,6 +29,7 @@ struct fault_settings {
 	uint64_t bits_per_second; /* 0: as fast as the link is */
 	time_ns flap_up, flap_down; /* both not 0: the cable is pulled now and then */
 	bool includes_mads;	  /* VL15 too */
+	bool loses_flow_control;  /* all flow control packets: fabric/flow_watchdog.h */
 };
 
 enum fault_action {

@@ -155,6 +155,10 @@ const char *fault_text_parse(const char *text, struct fault_settings *settings)
 		settings->drop = FAULT_CERTAIN;
 		return NULL;
 	}
+	if (strcmp(text, "no-flow-control") == 0) {
+		settings->loses_flow_control = true;
+		return NULL;
+	}
 	if (strcmp(text, "mads") == 0) {
 		settings->includes_mads = true;
 		return NULL;
@@ -168,7 +172,7 @@ const char *fault_text_parse(const char *text, struct fault_settings *settings)
 			return parse_value(setting, equals + 1, settings);
 	}
 	return "is no fault of a link: drop, corrupt, corrupt-inside, duplicate, reorder, "
-	       "credit-loss, delay, jitter, rate, flap, blackhole, mads, in, out";
+	       "credit-loss, no-flow-control, delay, jitter, rate, flap, blackhole, mads, in, out";
 }
 
 struct text {
@@ -264,6 +268,8 @@ void fault_text_write(const struct fault_settings *settings, char ret_text[stati
 		    (unsigned long long)(settings->flap_down / (uint64_t)down->factor),
 		    down->name);
 	}
+	if (settings->loses_flow_control)
+		add(&text, "no-flow-control");
 	if (settings->includes_mads)
 		add(&text, "mads");
 }

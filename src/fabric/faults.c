@@ -4,10 +4,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "fabric/flow_watchdog.h"
 #include "fabric/movement.h"
 #include "net/link/frame_crc.h"
 #include "net/link/port_queues.h"
-#include "wire/lrh.h"
 
 /* A packet that should be overtaken goes after this time even if none comes behind it. */
 #define OVERTAKEN_PATIENCE MICROSECONDS(200)
@@ -19,14 +19,13 @@ enum { BITS_PER_BYTE = 8 };
 static void arrive(struct fabric *fabric, struct link_faults *faults, struct frame *frame,
 		   time_ns now)
 {
-	unsigned actions = frame->fault;
+	unsigned actions = frame->fault_actions;
 	struct port *input = faults->output->peer;
 
-	frame->fault = LINK_FAULT_NONE;
+	frame->fault_actions = 0;
 	if (actions & FAULT_DUPLICATE)
 		fabric_duplicate(fabric, input, frame, now);
-	if (actions & FAULT_CREDIT_LOSS)
-		frame->fault = LINK_FAULT_CREDIT_LOSS;
+	frame->fault_actions = (uint8_t)(actions & FAULT_CREDIT_LOSS);
 	fabric_receive(fabric, input, frame, now);
 }
 
@@ -99,33 +98,6 @@ static void end_overtaking(struct fabric *fabric, struct link_faults *faults, ti
 
 /* --- what is done to a packet --- */
 
-/* Broken in the memory of the node that sends it: what leaves has a VCRC that fits, and an ICRC that does not. */
-static void corrupt_inside(struct frame *frame, uint64_t bit)
-{
-	uint64_t payload_bits = BITS_PER_BYTE * (uint64_t)(frame->byte_count - LRH_BYTES);
-	uint64_t chosen = BITS_PER_BYTE * LRH_BYTES + bit % payload_bits;
-
-	frame_append_crcs(frame);
-	/* A field that no ICRC covers (FECN, hop limit ...) would go unnoticed: the next bit then. */
-	for (uint64_t tried = 0; tried < payload_bits; tried++) {
-		frame_flip_bit(frame, chosen);
-		frame_renew_vcrc(frame);
-		if (frame_check_crcs(frame) == FRAME_ICRC_WRONG)
-			return;
-		frame_flip_bit(frame, chosen);
-		chosen = BITS_PER_BYTE * LRH_BYTES +
-			 (chosen - BITS_PER_BYTE * LRH_BYTES + 1) % payload_bits;
-	}
-	frame_renew_vcrc(frame);
-}
-
-static void corrupt_on_wire(struct frame *frame, uint64_t bit)
-{
-	if (!frame->has_crcs)
-		frame_append_crcs(frame);
-	frame_flip_bit(frame, bit);
-}
-
 static void count(struct fault_counts *counts, unsigned actions)
 {
 	counts->packets++;
@@ -168,10 +140,10 @@ void faults_carry(struct fabric *fabric, struct port *output, struct frame *fram
 		return;
 	}
 	if (decision.actions & FAULT_CORRUPT_INSIDE)
-		corrupt_inside(frame, decision.bit);
+		frame_break_inside(frame, decision.bit);
 	if (decision.actions & FAULT_CORRUPT)
-		corrupt_on_wire(frame, decision.bit);
-	frame->fault = (uint8_t)(decision.actions & (FAULT_DUPLICATE | FAULT_CREDIT_LOSS));
+		frame_break_on_wire(frame, decision.bit);
+	frame->fault_actions = (uint8_t)(decision.actions & (FAULT_DUPLICATE | FAULT_CREDIT_LOSS));
 	frame->arrives_at = decision.jitter;
 	if ((decision.actions & FAULT_REORDER) && !faults->overtaken) {
 		faults->overtaken = frame;
@@ -191,7 +163,7 @@ void faults_keep_credits(struct port *input, struct frame *frame)
 {
 	struct link_faults *faults = input->peer->faults;
 
-	frame->fault = LINK_FAULT_NONE;
+	frame->fault_actions = 0;
 	/* VL15 has none to lose; a link that was mended meanwhile keeps nothing. */
 	if (!faults || !frame->credit_blocks)
 		return;
@@ -258,6 +230,7 @@ void faults_run(struct fabric *fabric, time_ns now)
 
 	while ((timer = timer_queue_pop(&fabric->fault_flaps, now)))
 		run_flap(fabric, container_of(timer, struct link_faults, flap), now);
+	flow_watchdogs_run(fabric, now);
 	while ((timer = timer_queue_pop(&fabric->fault_arrivals, now)))
 		run_arrivals(fabric, container_of(timer, struct link_faults, arrivals), now);
 }
@@ -304,6 +277,9 @@ static int obtain(struct fabric *fabric, struct port *output, struct link_faults
 		error = timer_queue_reserve(&fabric->fault_arrivals, fabric->faulty_link_count + 1);
 	if (!error)
 		error = timer_queue_reserve(&fabric->fault_flaps, fabric->faulty_link_count + 1);
+	if (!error)
+		error = timer_queue_reserve(&fabric->fault_watchdogs,
+					    fabric->faulty_link_count + 1);
 	if (error) {
 		free(faults);
 		return error;
@@ -342,6 +318,7 @@ int faults_set(struct fabric *fabric, struct port *output, const struct fault_se
 	faults->judge.settings = *settings;
 	stop_flapping(fabric, faults, now);
 	watch_flap(fabric, faults, now);
+	flow_watchdog_watch(fabric, faults, now);
 	return 0;
 }
 
@@ -372,6 +349,7 @@ void faults_clear(struct fabric *fabric, struct port *output, time_ns now)
 		return;
 	fabric->now = now;
 	stop_flapping(fabric, faults, now);
+	flow_watchdog_stop(fabric, faults);
 	if (faults->overtaken)
 		list_append(&faults->held, &faults->overtaken->link);
 	faults->overtaken = NULL;
@@ -379,7 +357,7 @@ void faults_clear(struct fabric *fabric, struct port *output, time_ns now)
 		struct frame *frame = container_of(link, struct frame, link);
 
 		port_cable_release(output, frame);
-		frame->fault = LINK_FAULT_NONE;
+		frame->fault_actions = 0;
 		fabric_receive(fabric, output->peer, frame, now);
 	}
 	timer_queue_cancel(&fabric->fault_arrivals, &faults->arrivals);
@@ -406,4 +384,5 @@ void faults_release(struct fabric *fabric)
 	}
 	timer_queue_release(&fabric->fault_arrivals);
 	timer_queue_release(&fabric->fault_flaps);
+	timer_queue_release(&fabric->fault_watchdogs);
 }

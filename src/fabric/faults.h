@@ -38,6 +38,7 @@ struct link_faults {
 	time_ns busy_until; /* of a bandwidth cap */
 	struct timer arrivals;
 	struct timer flap;
+	struct timer watchdog; /* of the port at the other end: fabric/flow_watchdog.h */
 	bool flap_is_down;
 	uint16_t lost_blocks[VL_COUNT]; /* credits that the receiver keeps to itself */
 	struct fault_decision *script;	/* owned; judge.script points here */

@@ -13,7 +13,6 @@ static void fetch_port(const struct port *port)
 {
 	__builtin_prefetch(port);
 	__builtin_prefetch(&port->info.port_state);
-	__builtin_prefetch(&port->counters);
 }
 
 /* The table entry for the frame at the switch that it comes to; NULL: none. */
@@ -50,6 +49,7 @@ void fetch_hops(const struct hop_ahead hops[], unsigned hop_count)
 		__builtin_prefetch(hop->frame);
 		__builtin_prefetch((const char *)hop->frame + CACHE_LINE_BYTES);
 		fetch_port(hop->output->peer);
+		__builtin_prefetch(&hop->output->peer->counters.receive_words);
 	}
 	for (const struct hop_ahead *hop = hops; hop < end; hop++) {
 		__builtin_prefetch(&hop->output->peer->queues->vls[0]);

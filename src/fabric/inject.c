@@ -32,7 +32,7 @@ static bool has_room(const struct port *port, const struct lrh *lrh, const struc
 			return false;
 
 	if ((frame->static_rate || port->congestion) &&
-	    !rate_gate_has_room(port, lrh->dlid, frame->byte_count))
+	    !rate_gate_has_room(port, lrh->dlid, lrh->sl, frame->byte_count))
 		return false;
 
 	uint8_t vl = port_output_vl(port, 0, lrh->sl);
@@ -109,9 +109,8 @@ static void inject_data(struct fabric *fabric, struct port *port, struct frame *
 bool fabric_inject(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
 	struct lrh lrh = {0};
-	struct forwarding_header header = {0};
 	bool is_readable = lrh_decode(frame->bytes, frame->byte_count, &lrh) &&
-			   forwarding_header_read(frame, &lrh, &header);
+			   frame_read_header(frame);
 
 	if (is_readable && !has_room(port, &lrh, frame)) {
 		port->queues->has_waiter = true;
@@ -123,14 +122,13 @@ bool fabric_inject(struct fabric *fabric, struct port *port, struct frame *frame
 	frame->input_port = port->number;
 	frame->vl = lrh.vl == VL_MANAGEMENT ? VL_MANAGEMENT : 0;
 	frame->credit_blocks = 0;
-	frame->is_corrupt = false;
 	frame->has_crcs = false;
 	fabric->frames_inside++;
 
 	enum drop_reason reason = is_readable ? check_lengths(frame, &lrh) : DROP_MALFORMED;
 
 	if (reason == DROP_NONE && lrh.vl != VL_MANAGEMENT)
-		reason = check_data(port, &lrh, &header);
+		reason = check_data(port, &lrh, &frame->header);
 	if (reason != DROP_NONE)
 		fabric_drop(fabric, port, frame, reason);
 	else if (lrh.vl == VL_MANAGEMENT)

@@ -79,12 +79,18 @@ void fabric_enqueue(struct fabric *fabric, struct port *output, struct frame *fr
 	if (unlikely(frame->has_crcs))
 		frame_renew_vcrc(frame);
 
+	bool was_pending = output->queues->pending != 0;
 	enum drop_reason reason = port_enqueue(output, frame, now);
 
-	if (reason == DROP_NONE)
-		fabric_wake(fabric, output);
-	else
+	if (unlikely(reason != DROP_NONE)) {
 		fabric_drop(fabric, output, frame, reason);
+		return;
+	}
+	/* A port whose wire is taken, and which others wait for, is woken when the wire is free. */
+	if (was_pending && fabric->is_paced && output->kind == PORT_OF_SWITCH &&
+	    output->queues->pacer.free_at > now)
+		return;
+	fabric_wake(fabric, output);
 }
 
 void fabric_arrive(struct fabric *fabric, struct port *port, struct frame *frame)
@@ -107,7 +113,7 @@ void fabric_arrive(struct fabric *fabric, struct port *port, struct frame *frame
 
 struct frame *fabric_copy_frame(struct fabric *fabric, const struct frame *frame)
 {
-	struct frame *copy = frame_take_for(&fabric->frames, frame->byte_count);
+	struct frame *copy = frame_take_for(&fabric->frames, frame_stored_bytes(frame));
 
 	if (!copy)
 		return NULL;
@@ -251,29 +257,23 @@ static void replicate(struct fabric *fabric, struct node *node, unsigned input_p
 void fabric_forward(struct fabric *fabric, struct node *node, unsigned input_port,
 		    struct frame *frame, time_ns now)
 {
-	struct lrh lrh;
-
-	if (lrh_decode(frame->bytes, frame->byte_count, &lrh))
-		fabric_forward_read(fabric, node, input_port, frame, &lrh, now);
+	if (frame_read_header(frame))
+		fabric_forward_read(fabric, node, input_port, frame, now);
 	else
 		fabric_drop(fabric, &node->ports[input_port], frame, DROP_MALFORMED);
 }
 
 void fabric_forward_read(struct fabric *fabric, struct node *node, unsigned input_port,
-			 struct frame *frame, const struct lrh *lrh, time_ns now)
+			 struct frame *frame, time_ns now)
 {
-	struct forwarding_header header;
+	if (unlikely(lid_is_multicast(frame->header.dlid))) {
+		const struct forwarding_header header = frame->header;
 
-	if (!forwarding_header_read(frame, lrh, &header)) {
-		fabric_drop(fabric, &node->ports[input_port], frame, DROP_MALFORMED);
-		return;
-	}
-	if (lid_is_multicast(lrh->dlid)) {
 		replicate(fabric, node, input_port, frame, &header, now);
 		return;
 	}
 
-	struct forwarding_decision decision = forwarding_unicast(node, input_port, &header);
+	struct forwarding_decision decision = forwarding_unicast(node, input_port, &frame->header);
 
 	send_decided(fabric, node, frame, &decision, now);
 }

@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include "base/attributes.h"
 #include "fabric/fabric.h"
-#include "wire/lrh.h"
 
 /* The port has something to do. */
 void fabric_wake(struct fabric *fabric, struct port *port);
@@ -19,7 +18,7 @@ void fabric_release_buffer(struct fabric *fabric, struct node *node, struct fram
 void fabric_return_buffer(struct fabric *fabric, struct port *input, unsigned input_vl,
 			  unsigned credit_blocks);
 
-/* The frame, whose fault is decided, is at the far end of this port's cable, if it does not get
+/* The frame is at the far end of this port's cable, if it does not get
  * lost there (fabric/step.c). */
 void fabric_reach_other_end(struct fabric *fabric, struct port *output, struct frame *frame,
 			    time_ns now);
@@ -55,9 +54,9 @@ void fabric_send_from_adapter(struct fabric *fabric, struct port *port, struct f
 /* By the switch's tables; input_port 0: from its management port. */
 void fabric_forward(struct fabric *fabric, struct node *node, unsigned input_port,
 		    struct frame *frame, time_ns now);
-/* The same for one whose LRH was read. */
+/* The same for one whose header was read. */
 void fabric_forward_read(struct fabric *fabric, struct node *node, unsigned input_port,
-			 struct frame *frame, const struct lrh *lrh, time_ns now);
+			 struct frame *frame, time_ns now);
 
 /* Errors of this port's link have come to what this says. */
 void fabric_link_error(struct fabric *fabric, struct port *port, enum link_error_action action);

@@ -215,10 +215,16 @@ void node_agents_pkey_violation(struct fabric *fabric, struct port *port, const 
 
 static void send_trap(struct fabric *fabric, struct agent_trap *trap, time_ns now)
 {
+	const struct mad_address *to = &trap->message.address;
+	bool is_for_manager = to->qpn == QPN_SMI;
 	struct frame *frame = frame_take(&fabric->frames);
 	struct packet packet = {
-		.lrh = {.vl = VL_MANAGEMENT},
-		.bth = {.opcode = TRANSPORT_UD | OPCODE_SEND_ONLY, .pkey = PKEY_DEFAULT_FULL},
+		.lrh = {.vl = is_for_manager ? VL_MANAGEMENT : 0, .sl = is_for_manager ? 0 : to->sl},
+		.bth = {.opcode = TRANSPORT_UD | OPCODE_SEND_ONLY,
+			.pkey = to->pkey,
+			.destination_qpn = to->qpn},
+		.deth = {.qkey = is_for_manager ? 0 : to->qkey,
+			 .source_qpn = is_for_manager ? QPN_SMI : QPN_GSI},
 		.packet_count = 1,
 	};
 
@@ -227,13 +233,13 @@ static void send_trap(struct fabric *fabric, struct agent_trap *trap, time_ns no
 		return;
 	packet_set_payload(&packet, trap->message.bytes, MAD_BYTES);
 	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
-	frame->vl = VL_MANAGEMENT;
-	frame->bytes[0] = VL_MANAGEMENT << 4;
+	frame->vl = is_for_manager ? VL_MANAGEMENT : 0;
+	frame->bytes[0] = (uint8_t)(frame->vl << 4);
 	frame->input_port = trap->port->number;
 	frame->entered_at = now;
 	frame->node_entered_at = now;
 	fabric->frames_inside++;
-	send_by_lid(fabric, trap->port, frame, trap->message.address.lid, now);
+	send_by_lid(fabric, trap->port, frame, to->lid, now);
 }
 
 void node_agents_send_traps(struct fabric *fabric, time_ns now)

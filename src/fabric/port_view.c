@@ -21,7 +21,8 @@ void port_view_of(const struct port *port, struct port_view *ret_view)
 		.subnet_timeout = info->subnet_timeout,
 		.link_width_active = info->link_width_active,
 		.link_speed_active = (uint16_t)link_speed_from_port_info(
-			info->link_speed_active, info->link_speed_ext_active),
+			info->link_speed_active, info->link_speed_ext_active,
+			info->link_speed_ext2_active),
 		.vl_count_code = info->vl_cap,
 		.init_type_reply = info->init_type_reply,
 		.lid = info->lid,

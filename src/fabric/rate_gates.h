@@ -19,7 +19,7 @@ struct frame;
 struct port;
 
 /* Whether another frame to this DLID may be injected. */
-bool rate_gate_has_room(const struct port *port, uint16_t dlid, uint32_t byte_count);
+bool rate_gate_has_room(const struct port *port, uint16_t dlid, uint8_t sl, uint32_t byte_count);
 
 /* A frame with a static rate, or of a port that reacts to congestion, wants into the queue of its
  * lane (frame->vl). True: the gate keeps it for now, and queues it itself later. */
@@ -30,8 +30,13 @@ MUST_USE bool rate_gate_holds(struct fabric *fabric, struct port *port, struct f
 void rate_gate_started(struct fabric *fabric, struct port *port, const struct frame *frame,
 		       time_ns now);
 
-/* Packets to this DLID met congestion: they are kept further apart for a while. */
-void rate_gate_slow_down(struct fabric *fabric, struct port *port, uint16_t dlid, time_ns now);
+/* Packets to this DLID met congestion: they are kept further apart for a while. True: the flow's
+ * index has reached the trigger of its SL. */
+MUST_USE bool rate_gate_slow_down(struct fabric *fabric, struct port *port, uint16_t dlid,
+				  uint8_t sl, time_ns now);
+
+/* What makes a flow at this port may have changed: what waits goes at once. */
+void rate_gates_restart(struct fabric *fabric, struct port *port, time_ns now);
 
 /* The link is down, the queues are empty: takes out any frame that was kept; NULL: there is none.
  */

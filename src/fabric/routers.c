@@ -37,6 +37,12 @@ int routers_add(struct fabric *fabric, struct node *node)
 void routers_note_change(struct fabric *fabric)
 {
 	fabric->routes_are_stale = true;
+	fabric->groups_are_stale = true;
+}
+
+void routers_note_group_change(struct fabric *fabric)
+{
+	fabric->groups_are_stale = true;
 }
 
 static bool is_in_subnet(const struct port *port, uint64_t prefix)
@@ -175,33 +181,42 @@ static uint16_t next_lid(struct fabric *fabric, const struct router_route *route
 	return port ? port->info.lid : 0;
 }
 
-static void route_unicast(struct fabric *fabric, struct port *input, struct frame *frame,
-			  const struct routing_header *header, time_ns now)
+enum drop_reason routers_decide(struct fabric *fabric, struct port *input,
+				const struct routing_header *header, struct port **ret_port,
+				uint16_t *ret_dlid, uint8_t *ret_vl)
 {
-	struct node *node = input->node;
-	struct routing_decision decision = routing_unicast(node, input->number, header);
+	struct routing_decision decision;
 	uint16_t dlid = 0;
-	uint8_t vl = 0;
 
+	refresh(fabric);
+	decision = routing_unicast(input->node, input->number, header);
 	if (decision.verdict == DROP_NONE) {
 		dlid = next_lid(fabric, decision.route, &header->dgid);
 		if (dlid == 0)
 			decision.verdict = DROP_NO_ROUTE;
 	}
-	if (decision.verdict != DROP_NONE) {
-		fabric_drop(fabric, input, frame, decision.verdict);
-		return;
-	}
+	*ret_port = input;
+	if (decision.verdict != DROP_NONE)
+		return decision.verdict;
+	*ret_port = &input->node->ports[decision.route->output_port];
+	*ret_dlid = dlid;
+	return routing_output(input->node, decision.route->output_port, header, ret_vl);
+}
 
-	struct port *output = &node->ports[decision.route->output_port];
-	enum drop_reason reason = routing_output(node, output->number, header, &vl);
+static void route_unicast(struct fabric *fabric, struct port *input, struct frame *frame,
+			  const struct routing_header *header, time_ns now)
+{
+	struct port *port;
+	uint16_t dlid = 0;
+	uint8_t vl = 0;
+	enum drop_reason reason = routers_decide(fabric, input, header, &port, &dlid, &vl);
 
 	if (reason != DROP_NONE) {
-		fabric_drop(fabric, output, frame, reason);
+		fabric_drop(fabric, port, frame, reason);
 		return;
 	}
-	routing_rewrite(frame, output->info.lid, dlid);
-	fabric_enqueue(fabric, output, frame, vl, now);
+	routing_rewrite(frame, port->info.lid, dlid);
+	fabric_enqueue(fabric, port, frame, vl, now);
 }
 
 /* A copy into each other subnet that has the group; exactly one each. */
@@ -243,7 +258,6 @@ bool routers_take(struct fabric *fabric, struct port *input, struct frame *frame
 
 	if (!routing_header_read(frame, lrh, &header))
 		return false;
-	refresh(fabric);
 	if (gid_is_multicast(&header.dgid)) {
 		route_multicast(fabric, input, frame, &header, now);
 		return true;

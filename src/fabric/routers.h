@@ -10,24 +10,33 @@
 #include <stdint.h>
 #include "base/attributes.h"
 #include "base/time.h"
+#include "net/link/port.h"
 #include "wire/lrh.h"
 
 struct fabric;
 struct frame;
 struct gid;
 struct node;
-struct port;
 
 /* A node that is a router gets its table and its place among the others. -ENOMEM. */
 MUST_USE int routers_add(struct fabric *fabric, struct node *node);
 
 /* A LID, prefix or state changed: routes are found anew before the next packet. */
 void routers_note_change(struct fabric *fabric);
+/* A multicast group of some subnet changed: fabric->groups_are_stale. */
+void routers_note_group_change(struct fabric *fabric);
 
 /* A data packet that came to a router's port. True: it was sent on or dropped; false: it is for the
  * router itself. */
 MUST_USE bool routers_take(struct fabric *fabric, struct port *input, struct frame *frame,
 			   const struct lrh *lrh, time_ns now);
+
+/* Where such a packet goes on, unicast. ret_port is the output, or where it is dropped. */
+struct routing_header;
+MUST_USE enum drop_reason routers_decide(struct fabric *fabric, struct port *input,
+					 const struct routing_header *header,
+					 struct port **ret_port, uint16_t *ret_dlid,
+					 uint8_t *ret_vl);
 
 /*
  * A packet that an adapter is about to send. To a GID of another subnet it goes by a router, with

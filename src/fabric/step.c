@@ -31,21 +31,19 @@ static uint32_t frame_words(const struct frame *frame)
 
 /* --- leaving --- */
 
-static void depart(struct fabric *fabric, struct port *output, struct frame *frame,
-		   enum link_fault fault, time_ns now)
+static void depart(struct fabric *fabric, struct port *output, struct frame *frame, time_ns now)
 {
 	port_count_transmit(output, frame_dlid(frame), frame->bytes[1] >> 4, frame_words(frame));
-	fabric_tap_see(fabric, TAP_SENT, output, frame, DROP_NONE);
-	frame->fault = (uint8_t)fault;
 	if (unlikely(frame->static_rate || output->congestion)) {
 		if (fabric->is_paced && output->kind == PORT_OF_ADAPTER)
 			rate_gate_started(fabric, output, frame, now);
 		if (output->congestion && output->kind == PORT_OF_SWITCH &&
 		    frame->vl != VL_MANAGEMENT)
-			congestion_mark(output, frame);
+			congestion_mark(fabric, output, frame, now);
 		/* Only the source holds back. */
 		frame->static_rate = 0;
 	}
+	fabric_tap_see(fabric, TAP_SENT, output, frame, DROP_NONE);
 	if (fabric->is_paced)
 		cable_launch(fabric, output, frame, now);
 	else
@@ -71,14 +69,6 @@ static bool is_too_old(const struct port *output, const struct frame *frame, tim
 	       now > frame->node_entered_at + life;
 }
 
-static enum link_fault judge(const struct fabric *fabric, const struct port *output,
-			     const struct frame *frame)
-{
-	if (likely(!fabric->faults.judge) || frame->vl == VL_MANAGEMENT)
-		return LINK_FAULT_NONE;
-	return fabric->faults.judge(fabric->faults.context, output, frame);
-}
-
 static void send(struct fabric *fabric, struct port *output, struct frame *frame, time_ns now)
 {
 	if (unlikely(is_too_old(output, frame, now))) {
@@ -86,16 +76,7 @@ static void send(struct fabric *fabric, struct port *output, struct frame *frame
 		fabric_drop(fabric, output, frame, DROP_LIFETIME);
 		return;
 	}
-
-	enum link_fault fault = judge(fabric, output, frame);
-
-	if (unlikely(fault == LINK_FAULT_REORDER)) {
-		struct frame *next = port_next_to_send(output, now);
-
-		if (next)
-			depart(fabric, output, next, LINK_FAULT_NONE, now);
-	}
-	depart(fabric, output, frame, fault, now);
+	depart(fabric, output, frame, now);
 }
 
 /* One, if the wire is free. */
@@ -133,20 +114,17 @@ static unsigned transmit(struct fabric *fabric, struct port *port, time_ns now)
 /* Whether the frame is gone from the list: taken, answered or dropped. */
 static bool hand_over(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
-	struct forwarding_header header;
-	struct lrh lrh;
-
-	if (!lrh_decode(frame->bytes, frame->byte_count, &lrh) ||
-	    !forwarding_header_read(frame, &lrh, &header)) {
+	if (!frame_read_header(frame)) {
 		fabric_drop(fabric, port, frame, DROP_MALFORMED);
 		return true;
 	}
 	/* A process is no judge of its own partitions: the port is. */
-	if (!header.is_raw && !port_pkey_matches(port, header.pkey)) {
+	if (!frame->header.is_raw && !port_pkey_matches(port, frame->header.pkey)) {
 		fabric_drop(fabric, port, frame, DROP_PKEY_INBOUND);
 		return true;
 	}
-	if (unlikely(port->congestion) && congestion_hear(fabric, port, frame, now))
+	if (unlikely(port->congestion || fabric->has_marks) &&
+	    congestion_hear(fabric, port, frame, now))
 		return true;
 	if (node_agents_gmp(fabric, port, frame, now))
 		return true;
@@ -210,23 +188,43 @@ static unsigned deliver_data(struct fabric *fabric, struct port *port, time_ns n
 
 /* --- turns --- */
 
+/* Both limits that a switch port's frames have, in one number that is not 0. */
+static uint16_t lives_of(const struct port *port)
+{
+	return (uint16_t)(0x8000 | port->info.hoq_life << 8 |
+			  port->node->switch_info.life_time_value);
+}
+
 /* A port whose frames wait for credits is looked at again when credits come, or when its frames are
- * too old. A timer that is set already comes soon enough: it is set anew when it has come. */
+ * too old. A timer that is set already comes soon enough, also for frames that come later: it is
+ * set anew when it has come. */
 static void watch_lifetime(struct fabric *fabric, struct port *port)
 {
-	struct timer *timer = &port->queues->lifetime;
+	uint16_t lives = lives_of(port);
 
-	if (!port->queues->pending) {
-		timer_queue_cancel(&fabric->lifetimes, timer);
-		return;
-	}
-	if (timer_is_armed(timer))
+	if (port->kind != PORT_OF_SWITCH || port->queues->watched_lives == lives)
 		return;
 
 	time_ns deadline = port_lifetime_deadline(port, switch_life(port));
 
-	if (deadline != TIME_NEVER)
-		timer_queue_arm(&fabric->lifetimes, timer, deadline);
+	if (deadline == TIME_NEVER)
+		return;
+	timer_queue_arm(&fabric->lifetimes, &port->queues->lifetime, deadline);
+	port->queues->watched_lives = lives;
+}
+
+/* Timers of ports whose frames are gone are not worth waking up for. */
+static void forget_lifetimes(struct fabric *fabric)
+{
+	while (fabric->lifetimes.count) {
+		struct timer *timer = fabric->lifetimes.heap[1];
+		struct port_queues *queues = container_of(timer, struct port_queues, lifetime);
+
+		if (queues->pending)
+			return;
+		timer_queue_cancel(&fabric->lifetimes, timer);
+		queues->watched_lives = 0;
+	}
 }
 
 static void tell_of_room(struct fabric *fabric, struct port *port)
@@ -251,7 +249,7 @@ static unsigned take_turn(struct fabric *fabric, struct port *port, time_ns now)
 	}
 	if (sent == FRAMES_PER_TURN || managed == FRAMES_PER_TURN || delivered == FRAMES_PER_TURN)
 		fabric_wake(fabric, port);
-	if (port->queues->pending || timer_is_armed(&port->queues->lifetime))
+	if (port->queues->pending)
 		watch_lifetime(fabric, port);
 	return sent + managed + delivered;
 }
@@ -261,10 +259,12 @@ static void expire(struct fabric *fabric, time_ns now)
 	struct timer *timer;
 
 	while ((timer = timer_queue_pop(&fabric->lifetimes, now))) {
-		struct port *port = container_of(timer, struct port_queues, lifetime)->port;
+		struct port_queues *queues = container_of(timer, struct port_queues, lifetime);
+		struct port *port = queues->port;
 		enum drop_reason reason;
 		struct frame *frame;
 
+		queues->watched_lives = 0;
 		while ((frame = port_next_expired(port, switch_life(port), now, &reason)))
 			fabric_drop(fabric, port, frame, reason);
 		fabric_wake(fabric, port);
@@ -294,10 +294,9 @@ static void fetch_turns(const struct fabric *fabric)
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		__builtin_prefetch(ports[i]->queues);
+		__builtin_prefetch(&ports[i]->queues->pacer.wire);
 		__builtin_prefetch(&ports[i]->queues->vls[0]);
-		__builtin_prefetch(&ports[i]->counters);
-		__builtin_prefetch(&ports[i]->vl_arbitration[TABLE_LOW]);
-		__builtin_prefetch(&ports[i]->vl_arbitration[TABLE_HIGH]);
+		__builtin_prefetch(&ports[i]->counters.transmit_words);
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		const struct frame *frame = port_first_frame(ports[i]);
@@ -343,18 +342,21 @@ static unsigned work_at(struct fabric *fabric, time_ns instant, unsigned frame_b
 
 		moved += take_turn(fabric, port, instant);
 	}
+	/* Those that come after something else can wait until then. */
+	if (timer_queue_deadline(&fabric->lifetimes) < cables_deadline(fabric))
+		forget_lifetimes(fabric);
 	return moved;
 }
 
 /* Whoever calls late finds several instants past: rates hold only if each is worked at in turn. */
-static bool step_paced(struct fabric *fabric, time_ns now, unsigned frame_budget)
+static bool step_by_instants(struct fabric *fabric, time_ns now, unsigned frame_budget)
 {
 	unsigned moved = 0;
 
 	while (moved < frame_budget) {
 		time_ns instant = time_earlier(now, fabric_deadline(fabric));
 
-		if (now - instant > fabric->late_ns_max)
+		if (fabric->is_paced && now - instant > fabric->late_ns_max)
 			fabric->late_ns_max = now - instant;
 		moved += work_at(fabric, instant, frame_budget - moved) + 1;
 		if (!fabric_has_work(fabric) && fabric_deadline(fabric) > now)
@@ -365,8 +367,9 @@ static bool step_paced(struct fabric *fabric, time_ns now, unsigned frame_budget
 
 bool fabric_step(struct fabric *fabric, time_ns now, unsigned frame_budget)
 {
-	if (fabric->is_paced)
-		return step_paced(fabric, now, frame_budget);
+	/* A faulty link may have a rate and a delay of its own. */
+	if (fabric->is_paced || unlikely(fabric->faulty_link_count))
+		return step_by_instants(fabric, now, frame_budget);
 	(void)work_at(fabric, now, frame_budget);
 	return fabric_has_work(fabric);
 }
@@ -378,6 +381,7 @@ time_ns fabric_deadline(const struct fabric *fabric)
 
 	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->fault_arrivals));
 	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->fault_flaps));
+	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->fault_watchdogs));
 	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->gates));
 	return time_earlier(deadline, cables_deadline(fabric));
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "fabric/fabric.h"
 #include "fabric/topology_reader.h"
+#include "net/link/link.h"
 
 int topology_fail(struct topology_error *ret_error, unsigned line, const char *format, ...)
 {
@@ -122,6 +123,7 @@ static int join_ends(struct declared_node *nodes, struct declared_node *node, un
 			.widths = port->widths,
 			.speeds = port->speeds,
 			.extended_speeds = port->extended_speeds,
+			.second_extended_speeds = port->second_extended_speeds,
 		};
 		snprintf(end->remote, sizeof(end->remote), "%s", node->name);
 		return 0;
@@ -184,6 +186,8 @@ static int check(struct declarations *declarations, struct topology_error *ret_e
 		error = check_names(sorted, count, ret_error);
 	if (!error)
 		error = find_ends(declarations, sorted, ret_error);
+	if (!error)
+		error = declarations_check_addresses(declarations, ret_error);
 	free(sorted);
 	for (uint32_t index = 0; index < count && !error; index++) {
 		struct declared_node *node = &declarations->nodes[index];
@@ -249,7 +253,26 @@ static void set_port(struct port *port, const struct declared_port *declared)
 	if (declared->extended_speeds >= 0) {
 		info->link_speed_ext_supported = (uint8_t)declared->extended_speeds;
 		info->link_speed_ext_enabled = (uint8_t)declared->extended_speeds;
+		info->link_speed_ext2_supported = declared->second_extended_speeds;
+		info->link_speed_ext2_enabled = declared->second_extended_speeds;
+		port_info_show_speeds(info);
 	}
+}
+
+static int set_networks(struct node *node, const struct declared_node *declared)
+{
+	for (unsigned number = 1; number <= node->port_count; number++) {
+		const struct port_networks *networks = &declared->ports[number].networks;
+
+		if (!networks->ipv4.ip_version && !networks->ipv6.ip_version)
+			continue;
+		if (!node->networks)
+			node->networks = calloc(node->port_count + 1, sizeof(*node->networks));
+		if (!node->networks)
+			return -ENOMEM;
+		node->networks[number] = *networks;
+	}
+	return 0;
 }
 
 static int build_nodes(struct fabric *fabric, const struct declarations *declarations)
@@ -273,6 +296,9 @@ static int build_nodes(struct fabric *fabric, const struct declarations *declara
 			name_host(fabric, node, ++adapter_count);
 		for (unsigned number = 1; number <= node->port_count; number++)
 			set_port(&node->ports[number], &declared->ports[number]);
+		error = set_networks(node, declared);
+		if (error)
+			return error;
 	}
 	return 0;
 }

@@ -9,16 +9,19 @@
 #include <string.h>
 #include "fabric/topology.h"
 
+enum { ADDRESS_BYTES_MAX = 64 };
+
 /* "4xEDR" somewhere in the comment, outside quotes: what the link runs at, so what the port is
  * capable of. */
 static void read_rate(const char *at, struct declared_port *port)
 {
 	static const struct {
 		const char *name;
-		uint8_t speeds, extended_speeds;
+		uint8_t speeds, extended_speeds, second_extended_speeds;
 	} speeds[] = {
-		{"SDR", 1, 0}, {"DDR", 3, 0}, {"QDR", 7, 0}, {"FDR10", 7, 0},
-		{"FDR", 7, 1}, {"EDR", 7, 3}, {"HDR", 7, 7}, {"NDR", 7, 15},
+		{"SDR", 1, 0, 0},   {"DDR", 3, 0, 0},  {"QDR", 7, 0, 0},
+		{"FDR10", 7, 0, 0}, {"FDR", 7, 1, 0},  {"EDR", 7, 3, 0},
+		{"HDR", 7, 7, 0},   {"NDR", 7, 15, 0}, {"XDR", 7, 15, 1},
 	};
 	static const struct {
 		const char *name;
@@ -39,16 +42,53 @@ static void read_rate(const char *at, struct declared_port *port)
 			port->widths = widths[w].widths;
 			port->speeds = speeds[s].speeds;
 			port->extended_speeds = speeds[s].extended_speeds;
+			port->second_extended_speeds = speeds[s].second_extended_speeds;
 		}
 	}
 }
 
-/* w=, s= and e= up to the comment. */
+/* ip=address or ip=address/prefix at the cursor: one of each version. */
+static int read_address(struct topology_line *line, const char **at, struct declared_port *port)
+{
+	char text[ADDRESS_BYTES_MAX];
+	size_t length = strcspn(*at + 3, " \t#");
+	struct ip_network network;
+
+	snprintf(text, sizeof(text), "%.*s", (int)(length < sizeof(text) ? length : 0), *at + 3);
+	*at += 3 + length;
+	if (!ip_network_parse(text, &network))
+		return topology_fail(line->error, line->line, "\"%s\" is no IP address", text);
+	if (line->current->type != NODE_CA)
+		return topology_fail(line->error, line->line,
+				     "\"%s\": only ports of adapters have IP addresses",
+				     line->current->name);
+	if (!ip_address_is_for_ports(network.ip_version, &network.address))
+		return topology_fail(line->error, line->line, "%s is no port's address", text);
+
+	struct ip_network *place =
+		network.ip_version == 4 ? &port->networks.ipv4 : &port->networks.ipv6;
+
+	if (place->ip_version)
+		return topology_fail(line->error, line->line, "%s: the port has an IPv%u address",
+				     text, network.ip_version);
+	*place = network;
+	return 0;
+}
+
+/* w=, s=, e= and ip= up to the comment; e has 16 for XDR beside LinkSpeedExtSupported's bits. */
 static int read_options(struct topology_line *line, const char *at, struct declared_port *port)
 {
 	for (at = skip_blanks(at); *at && *at != '#'; at = skip_blanks(at)) {
 		char *end;
 		char option = *at;
+
+		if (strncmp(at, "ip=", 3) == 0) {
+			int error = read_address(line, &at, port);
+
+			if (error)
+				return error;
+			continue;
+		}
 
 		if (!strchr("wse", option) || at[1] != '=' || !isdigit((unsigned char)at[2]))
 			return topology_fail(line->error, line->line, "unknown option \"%.16s\"",
@@ -60,9 +100,10 @@ static int read_options(struct topology_line *line, const char *at, struct decla
 			port->widths = (uint8_t)value;
 		else if (option == 's' && value <= 7)
 			port->speeds = value ? (uint8_t)value : SPEEDS_QDR;
-		else if (option == 'e' && value <= 15)
-			port->extended_speeds = (int)value;
-		else
+		else if (option == 'e' && value <= 31) {
+			port->extended_speeds = (int)value & 15;
+			port->second_extended_speeds = (uint8_t)(value >> 4);
+		} else
 			return topology_fail(line->error, line->line,
 					     "option \"%c=%lu\" is out of range", option, value);
 		at = end;
@@ -129,7 +170,9 @@ int line_read_port(struct topology_line *line, const char *at)
 		.line = line->line,
 		.widths = line->default_widths,
 		.speeds = line->default_speeds,
-		.extended_speeds = line->default_extended_speeds,
+		.extended_speeds =
+			line->default_extended_speeds < 0 ? -1 : line->default_extended_speeds & 15,
+		.second_extended_speeds = line->default_extended_speeds > 15,
 	};
 	unsigned number;
 

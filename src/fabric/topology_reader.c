@@ -130,7 +130,7 @@ static int read_setting(struct topology_line *line, const char *text)
 	else if ((value = after_prefix(text, "speed=")))
 		line->default_speeds = (uint8_t)(strtoul(value, NULL, 0) & SPEEDS_QDR);
 	else if ((value = after_prefix(text, "extspeed=")))
-		line->default_extended_speeds = (int)(strtoul(value, NULL, 0) & 15);
+		line->default_extended_speeds = (int)(strtoul(value, NULL, 0) & 31);
 	else if (after_prefix(text, "include ") || after_prefix(text, "module="))
 		return topology_fail(line->error, line->line,
 				     "include and module are not supported");

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "net/node/node.h"
 #include "wire/subnet_attributes.h"
 
 struct topology_error;
@@ -23,7 +24,9 @@ struct declared_port {
 	uint8_t widths; /* masks as in PortInfo; 0: default */
 	uint8_t speeds;
 	int extended_speeds;   /* -1: default */
+	uint8_t second_extended_speeds; /* XDR */
 	uint32_t remote_index; /* of the node, once found */
+	struct port_networks networks; /* ip= */
 };
 
 struct declared_node {
@@ -48,6 +51,9 @@ struct declarations {
 /* -EINVAL with ret_error filled in, -ENOMEM. The declarations are to be released in any case. */
 MUST_USE int declarations_read(struct declarations *declarations, const char *text,
 			       size_t text_bytes, struct topology_error *ret_error);
+/* No two ports of adapters have the same IP address, given or by the rule. */
+MUST_USE int declarations_check_addresses(const struct declarations *declarations,
+					  struct topology_error *ret_error);
 void declarations_release(struct declarations *declarations);
 
 #endif

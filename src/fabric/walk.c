@@ -3,6 +3,7 @@
  * not. */
 #include "fabric/fabric.h"
 
+#include "net/link/congestion.h"
 #include "net/switch/forwarding.h"
 #include "wire/pkey.h"
 
@@ -36,7 +37,8 @@ static struct port *take_hop(struct fabric_path *path, struct port *output, uint
 {
 	path->hops[path->hop_count++] =
 		(struct fabric_hop){.output = output, .input = output->peer, .vl = vl};
-	if (output->tap_count || output->faults || output->peer->tap_count)
+	if (output->tap_count || output->faults || output->peer->tap_count ||
+	    port_controls_congestion(output))
 		path->is_watched = true;
 	if (output->info.neighbor_mtu < path->mtu_code)
 		path->mtu_code = output->info.neighbor_mtu;
@@ -46,10 +48,8 @@ static struct port *take_hop(struct fabric_path *path, struct port *output, uint
 void fabric_walk(struct fabric *fabric, struct port *source, uint16_t dlid, uint8_t sl,
 		 uint16_t pkey, struct fabric_path *ret_path)
 {
-	const struct forwarding_header header = {.dlid = dlid, .sl = sl, .pkey = pkey};
 	enum drop_reason reason = check_source(source, dlid, sl & 15, pkey);
 
-	(void)fabric;
 	ret_path->hop_count = 0;
 	ret_path->mtu_code = source->info.neighbor_mtu;
 	ret_path->is_watched = source->tap_count != 0;
@@ -61,8 +61,20 @@ void fabric_walk(struct fabric *fabric, struct port *source, uint16_t dlid, uint
 		return;
 	}
 
-	struct port *input = take_hop(ret_path, source, port_output_vl(source, 0, sl));
+	fabric_walk_on(fabric, source, port_output_vl(source, 0, sl), dlid, sl, pkey, ret_path);
+}
 
+void fabric_walk_on(struct fabric *fabric, struct port *output, uint8_t vl, uint16_t dlid,
+		    uint8_t sl, uint16_t pkey, struct fabric_path *ret_path)
+{
+	const struct forwarding_header header = {.dlid = dlid, .sl = sl, .pkey = pkey};
+	struct port *input;
+
+	(void)fabric;
+	ret_path->hop_count = 0;
+	ret_path->mtu_code = output->info.neighbor_mtu;
+	ret_path->is_watched = output->tap_count != 0;
+	input = take_hop(ret_path, output, vl);
 	while (input->kind == PORT_OF_SWITCH) {
 		struct node *node = input->node;
 		struct forwarding_decision decision =

@@ -30,7 +30,8 @@ static bool check_lane(const struct fabric *fabric, const struct port *port, uns
 		return violated(ret_violation, port, "a receive buffer holds more than it has", vl);
 	if (fabric_is_idle(fabric) && receiver->buffer_blocks)
 		return violated(ret_violation, port, "a buffer is occupied in an idle fabric", vl);
-	if (fabric_is_idle(fabric) && port->info.port_state >= PORT_INIT && sender->fccl != granted)
+	if (fabric_is_idle(fabric) && port->info.port_state >= PORT_INIT &&
+	    !port->flow_control_is_lost && sender->fccl != granted)
 		return violated(ret_violation, port,
 				"the sender has another limit than was granted", vl);
 	return true;

@@ -6,9 +6,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "fabric/congestion_control.h"
 #include "fabric/faults.h"
 #include "fabric/port_names.h"
 #include "mgmt/routing/engine.h"
+#include "net/link/link.h"
 #include "net/link/port_queues.h"
 #include "sim/checkers.h"
 #include "wire/rate.h"
@@ -53,7 +55,9 @@ static void set_speed(struct port_info *info, uint16_t speed)
 	info->link_speed_supported = info->link_speed_enabled =
 		is_extended ? LINK_SPEED_QDR * 2 - 1 : (uint8_t)(speed * 2 - 1);
 	info->link_speed_ext_supported = info->link_speed_ext_enabled =
-		is_extended ? (uint8_t)(speed / LINK_SPEED_FDR) : 0;
+		is_extended && speed < LINK_SPEED_XDR ? (uint8_t)(speed / LINK_SPEED_FDR) : 0;
+	info->link_speed_ext2_supported = info->link_speed_ext2_enabled = speed == LINK_SPEED_XDR;
+	port_info_show_speeds(info);
 }
 
 /* Both ends of the cable; it trains anew. */
@@ -83,10 +87,14 @@ static void set_sl_to_vl(const struct scenario_setting *setting, struct port *po
 
 static void set_vl_arbitration(const struct scenario_setting *setting, struct port *port)
 {
-	uint8_t(*table)[2] = port->vl_arbitration[setting->is_high];
+	enum arbitration_table table = setting->is_high ? TABLE_HIGH : TABLE_LOW;
 
-	memset(table, 0, sizeof(port->vl_arbitration[0]));
-	memcpy(table, setting->entries, setting->entry_count * sizeof(setting->entries[0]));
+	for (unsigned i = 0; i < VL_ARBITRATION_ENTRIES; i++) {
+		bool is_set = i < setting->entry_count;
+
+		port_arbitration_set(port, table, i, is_set ? setting->entries[i][0] : 0,
+				     is_set ? setting->entries[i][1] : 0);
+	}
 	if (setting->limit >= 0)
 		port->info.vl_high_limit = (uint8_t)setting->limit;
 }
@@ -271,6 +279,8 @@ int experiment_run(struct experiment *experiment, const struct scenario *scenari
 		error = bring_up(experiment, ret_error);
 	if (!error)
 		error = apply_settings(experiment, false, ret_error);
+	if (!error && scenario->controls_congestion)
+		error = congestion_control_set(&experiment->sim.fabric, CONGESTION_CONTROL_ON);
 	if (!error)
 		error = start_flows(experiment, ret_error);
 	if (error)

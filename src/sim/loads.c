@@ -62,6 +62,7 @@ int load_init(struct flow *flow, struct scenario_error *ret_error)
 {
 	uint32_t host_index = (uint32_t)(flow->from - flow->traffic->sim->hosts);
 
+	flow->port = &flow->from->node->ports[1];
 	list_append(&flow->traffic->loads[host_index], &flow->load_link);
 	if (is_multicast(flow))
 		return join_all(flow, ret_error);
@@ -71,7 +72,7 @@ int load_init(struct flow *flow, struct scenario_error *ret_error)
 
 static uint32_t payload_bytes_max(const struct flow *flow)
 {
-	return mtu_bytes(flow->from->node->ports[1].info.neighbor_mtu);
+	return mtu_bytes(flow->port->info.neighbor_mtu);
 }
 
 static uint32_t packets_of(const struct flow *flow)
@@ -98,7 +99,7 @@ static uint32_t header_bytes(const struct flow *flow)
 	return LRH_BYTES + (is_multicast(flow) ? GRH_BYTES : 0) + BTH_BYTES + DETH_BYTES;
 }
 
-/* The payload's bytes but for the stamp are whatever the frame had. */
+/* The payload's bytes but for the stamp are not there, or whatever the frame had. */
 static void write_packet(const struct flow *flow, struct frame *frame, uint32_t bytes, time_ns now)
 {
 	uint8_t *next = frame->bytes;
@@ -110,7 +111,7 @@ static void write_packet(const struct flow *flow, struct frame *frame, uint32_t 
 		.sl = flow->options->sl,
 		.lnh = is_global ? LNH_GLOBAL : LNH_LOCAL,
 		.dlid = flow->dlid,
-		.slid = flow->from->node->ports[1].info.lid,
+		.slid = flow->port->info.lid,
 		.words = (uint16_t)((frame->byte_count + ICRC_BYTES) / 4),
 	};
 	const struct bth bth = {
@@ -156,12 +157,14 @@ static bool send_packet(struct flow *flow)
 	}
 
 	uint32_t bytes = payload_bytes(flow);
-	struct frame *frame = frame_take_for(&sim->fabric.frames, header_bytes(flow) + bytes);
+	/* Nobody looks at the payload behind the stamp. */
+	struct frame *frame =
+		frame_take_for(&sim->fabric.frames, header_bytes(flow) + STAMP_BYTES);
 
 	if (!frame)
 		return false;
 	write_packet(flow, frame, bytes, sim->now);
-	if (!fabric_inject(&sim->fabric, &flow->from->node->ports[1], frame, sim->now)) {
+	if (!fabric_inject(&sim->fabric, flow->port, frame, sim->now)) {
 		frame->source = NULL;
 		frame_give_back(&sim->fabric.frames, frame);
 		return false;

@@ -51,7 +51,7 @@ struct scenario_setting {
 	enum setting_kind kind;
 	char port[SCENARIO_NAME_BYTES]; /* "*": all */
 	uint8_t width;			/* PortInfo codes; 0: as it is */
-	uint16_t speed;			/* 1 SDR .. 128 NDR */
+	uint16_t speed;			/* 1 SDR .. 256 XDR */
 	uint8_t sl_to_vl[SL_COUNT];
 	bool is_high;
 	unsigned entry_count;
@@ -80,6 +80,7 @@ struct scenario {
 	time_ns warmup;	     /* not measured */
 	uint8_t data_vl_count;	/* 1, 2, 4, 8 or 15 */
 	bool checks; /* invariants after every millisecond */
+	bool controls_congestion;
 	struct scenario_flow *flows;
 	uint32_t flow_count;
 	struct scenario_setting *settings;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "fabric/port_view.h"
 #include "net/link/port_queues.h"
+#include "sim/sim_manager.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
@@ -15,28 +16,11 @@ enum {
 	QPN_COUNT = 1024,
 	PACKETS_PER_TURN = 16,
 	FRAMES_PER_STEP = 4096,
-	MESSAGES_PER_TURN = 32,
-	CHANCES = 1000,
-	SMP_OFFSET = LRH_BYTES + BTH_BYTES + DETH_BYTES,
 };
 
 #define STARVED_FOR MICROSECONDS(1)
 
 /* --- what the fabric tells --- */
-
-static void receive_smp(struct sim *sim, struct port *port, const struct frame *frame)
-{
-	struct mad_message message = {.address = {.qpn = QPN_SMI, .pkey = PKEY_DEFAULT_FULL}};
-	struct lrh lrh;
-
-	if (port != sim->sm_port || frame->byte_count != SMP_OFFSET + MAD_BYTES ||
-	    !lrh_decode(frame->bytes, frame->byte_count, &lrh))
-		return;
-	message.address.lid = lrh.slid;
-	memcpy(message.bytes, frame->bytes + SMP_OFFSET, MAD_BYTES);
-	sm_receive(sim->sm, sim->now, &message);
-	sim->sm_has_mail = true;
-}
 
 static bool deliver(void *context, struct port *port, struct frame *frame)
 {
@@ -45,7 +29,7 @@ static bool deliver(void *context, struct port *port, struct frame *frame)
 	struct packet packet;
 
 	if (frame->vl == VL_MANAGEMENT) {
-		receive_smp(sim, port, frame);
+		sim_manager_receive(sim, port, frame);
 	} else if (sim->programs.receive &&
 		   sim->programs.receive(sim->programs.context, port, frame)) {
 		/* theirs */
@@ -101,32 +85,6 @@ static void ignore_notification(void *context, struct cq *cq)
 {
 	(void)context;
 	(void)cq;
-}
-
-static enum link_fault judge(void *context, const struct port *output, const struct frame *frame)
-{
-	struct sim *sim = context;
-	const struct {
-		enum link_fault fault;
-		uint16_t chance;
-	} faults[] = {
-		{LINK_FAULT_DROP, sim->faults.drop},
-		{LINK_FAULT_CORRUPT, sim->faults.corrupt},
-		{LINK_FAULT_DUPLICATE, sim->faults.duplicate},
-		{LINK_FAULT_REORDER, sim->faults.reorder},
-	};
-	uint64_t dice = random_below(&sim->random, CHANCES);
-
-	(void)output;
-	(void)frame;
-	for (unsigned i = 0; i < ARRAY_COUNT(faults); i++) {
-		if (dice < faults[i].chance) {
-			sim->fault_count++;
-			return faults[i].fault;
-		}
-		dice -= faults[i].chance;
-	}
-	return LINK_FAULT_NONE;
 }
 
 /* --- making --- */
@@ -196,7 +154,6 @@ int sim_init(struct sim *sim, const char *topology, uint64_t seed, struct topolo
 		error = add_hosts(sim);
 	if (error)
 		sim_release(sim);
-	sim->fabric.faults = (struct fabric_faults){.judge = judge, .context = sim};
 	return error;
 }
 
@@ -211,67 +168,7 @@ void sim_release(struct sim *sim)
 	*sim = (struct sim){0};
 }
 
-int sim_start_sm_with(struct sim *sim, struct sim_host *host, const struct sm_options *options)
-{
-	struct port *port = &host->node->ports[1];
-	struct sm_options all = *options;
-
-	all.port_guid = port->guid;
-	all.port_number = port->number;
-
-	int error = sm_create(&all, &sim->sm);
-
-	if (error)
-		return error;
-	sim->sm_port = port;
-	port->info.capability_mask |= CAPABILITY_IS_SM;
-	return 0;
-}
-
-int sim_start_sm(struct sim *sim, struct sim_host *host, uint8_t priority, time_ns sweep_interval)
-{
-	const struct sm_options options = {.priority = priority, .sweep_interval = sweep_interval};
-
-	return sim_start_sm_with(sim, host, &options);
-}
-
 /* --- what is due now --- */
-
-static void send_message(struct sim *sim, struct mad_message *message)
-{
-	struct frame *frame = frame_take_for(&sim->fabric.frames, SMP_OFFSET + MAD_BYTES);
-	struct packet packet = {
-		.lrh = {.dlid = message->address.lid,
-			.slid = message->address.lid == LID_PERMISSIVE ? LID_PERMISSIVE
-								       : sim->sm_port->info.lid},
-		.bth = {.opcode = TRANSPORT_UD | OPCODE_SEND_ONLY, .pkey = PKEY_DEFAULT_FULL},
-		.packet_count = 1,
-	};
-
-	/* A manager repeats what is lost. */
-	if (!frame)
-		return;
-	packet_set_payload(&packet, message->bytes, MAD_BYTES);
-	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
-	frame->bytes[0] = VL_MANAGEMENT << 4;
-	if (!fabric_inject(&sim->fabric, sim->sm_port, frame, sim->now))
-		frame_give_back(&sim->fabric.frames, frame);
-}
-
-static bool run_sm(struct sim *sim)
-{
-	struct mad_message messages[MESSAGES_PER_TURN];
-
-	sim->sm_has_mail = false;
-	if (!sim->sm || sm_deadline(sim->sm) > sim->now)
-		return false;
-
-	unsigned count = sm_transmit(sim->sm, sim->now, MESSAGES_PER_TURN, messages);
-
-	for (unsigned i = 0; i < count; i++)
-		send_message(sim, &messages[i]);
-	return count != 0;
-}
 
 /* false: the port has no room. */
 static bool inject_held(struct sim_host *host)
@@ -381,7 +278,7 @@ static void settle(struct sim *sim)
 	bool is_busy = true;
 
 	while (is_busy) {
-		is_busy = run_sm(sim);
+		is_busy = sim_manager_run(sim);
 		if (sim->programs.run)
 			sim->programs.run(sim->programs.context, sim->now);
 		is_busy |= run_awake(sim);

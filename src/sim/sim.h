@@ -64,14 +64,12 @@ struct sim {
 	struct fabric fabric;
 	time_ns now;
 	struct random random;
-	struct sim_faults faults;
 	struct sim_host *hosts; /* in the order of the topology */
 	uint32_t host_count;
 	struct sm *sm; /* NULL: none yet */
 	struct port *sm_port;
 	bool sm_has_mail; /* it has not had its turn since */
 	uint32_t path_changes;
-	uint64_t fault_count;
 	struct list awake; /* hosts that may have something to do now */
 	struct timer_queue host_timers;
 	struct sim_programs programs;
@@ -88,6 +86,11 @@ MUST_USE int sim_start_sm(struct sim *sim, struct sim_host *host, uint8_t priori
 /* The same with all options; those of the port are filled in. */
 MUST_USE int sim_start_sm_with(struct sim *sim, struct sim_host *host,
 			       const struct sm_options *options);
+
+/* On every link, from now on, decided by the simulator's seed. */
+MUST_USE int sim_set_faults(struct sim *sim, const struct sim_faults *faults);
+/* Packets that something was done to. */
+uint64_t sim_fault_count(const struct sim *sim);
 
 /* The host was given something to do: a posted request, say. Where time passes in sim_run_until()
  * and the like, only hosts that were woken are looked at. */

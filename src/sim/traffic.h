@@ -28,6 +28,7 @@ struct flow {
 	const struct scenario_flow *options;
 	uint32_t index;
 	struct sim_host *from, *to; /* to: NULL for a multicast */
+	struct port *port;	    /* load and multicast: of the sender */
 	struct timer timer;	    /* start, next message, stop */
 	time_ns start, stop;	    /* of the simulation's clock */
 	time_ns next_at;

@@ -15,13 +15,37 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 	identifier_command(identifier, CM_BIND, &command);
 	if (!addr || !address_from_socket(addr, &command.source))
 		return rdma_result(addr ? -EAFNOSUPPORT : -EINVAL);
+	identifier->phase = PHASE_UNKNOWN;
 
-	int error = cm_session_ask(&command, &answer);
+	int error = identifier_ask(identifier, &command, &answer);
 
 	if (error)
 		return rdma_result(error);
 	identifier_take_route(identifier, &answer.route);
 	return 0;
+}
+
+/* The last address that softibd said can be looked for. What is wrong with an address is known at
+ * once; with this one nothing is, so looking for it again need not be asked for but said. */
+static pthread_mutex_t taken_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct cm_address taken;
+
+static bool was_taken(const struct cm_address *address)
+{
+	pthread_mutex_lock(&taken_mutex);
+
+	bool result = taken.family == address->family &&
+		      memcmp(taken.bytes, address->bytes, sizeof(taken.bytes)) == 0;
+
+	pthread_mutex_unlock(&taken_mutex);
+	return result;
+}
+
+static void remember_taken(const struct cm_address *address)
+{
+	pthread_mutex_lock(&taken_mutex);
+	taken = *address;
+	pthread_mutex_unlock(&taken_mutex);
 }
 
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr,
@@ -39,8 +63,16 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct s
 	    !address_from_socket(dst_addr, &command.destination))
 		return rdma_result(-EAFNOSUPPORT);
 
-	int error = cm_session_ask(&command, &answer);
+	int error;
 
+	if (identifier->phase == PHASE_NEW && !src_addr && was_taken(&command.destination)) {
+		identifier->phase = PHASE_UNKNOWN;
+		error = identifier_post(identifier, &command);
+	} else {
+		error = identifier_ask(identifier, &command, &answer);
+		if (!error && !src_addr)
+			remember_taken(&command.destination);
+	}
 	if (error)
 		return rdma_result(error);
 	memcpy(&id->route.addr.dst_storage, dst_addr, address_length(dst_addr));
@@ -56,7 +88,13 @@ int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 	identifier_command(identifier, CM_RESOLVE_ROUTE, &command);
 	command.timeout_ms = timeout_ms > 0 ? (uint32_t)timeout_ms : 0;
 
-	int error = cm_session_ask(&command, &answer);
+	bool is_right = identifier->phase == PHASE_ADDRESS_FOUND;
+
+	if (is_right)
+		identifier->phase = PHASE_UNKNOWN;
+
+	int error = is_right ? identifier_post(identifier, &command)
+			     : identifier_ask(identifier, &command, &answer);
 
 	return error ? rdma_result(error) : identifier_complete(identifier);
 }
@@ -69,8 +107,9 @@ int rdma_listen(struct rdma_cm_id *id, int backlog)
 
 	identifier_command(identifier, CM_LISTEN, &command);
 	command.value = backlog > 0 ? (uint32_t)backlog : 0;
+	identifier->phase = PHASE_UNKNOWN;
 
-	int error = cm_session_ask(&command, &answer);
+	int error = identifier_ask(identifier, &command, &answer);
 
 	if (error)
 		return rdma_result(error);

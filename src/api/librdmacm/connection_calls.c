@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "api/librdmacm/identifier.h"
+#include "wire/cm_connect.h"
 #include "wire/cm_ip_header.h"
+#include "wire/cm_sidr.h"
 
 enum { RETRIES_USUAL = 7 };
 
@@ -71,6 +73,17 @@ static void fill_parameters(const struct identifier *identifier,
 	};
 }
 
+/* Of a message with this much room, which may begin with the addresses. */
+static bool private_fits(const struct identifier *identifier, const struct cm_command *command)
+{
+	size_t room =
+		is_datagram(&identifier->public) ? CM_SIDR_REQ_PRIVATE_BYTES : CM_REQ_PRIVATE_BYTES;
+
+	if (identifier->public.route.addr.dst_addr.sa_family != AF_IB)
+		room -= CM_IP_HEADER_BYTES;
+	return command->private_byte_count <= room;
+}
+
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 {
 	struct identifier *identifier = identifier_of(id);
@@ -92,8 +105,14 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 	else
 		error = put_private(&command, identifier->connect_data,
 				    identifier->connect_byte_count);
-	if (!error)
-		error = cm_session_ask(&command, &answer);
+	if (error)
+		return rdma_result(error);
+	if (identifier->phase == PHASE_ROUTE_FOUND && private_fits(identifier, &command)) {
+		identifier->phase = PHASE_CONNECTED;
+		error = identifier_post(identifier, &command);
+	} else {
+		error = identifier_ask(identifier, &command, &answer);
+	}
 	return error ? rdma_result(error) : identifier_complete(identifier);
 }
 
@@ -110,11 +129,22 @@ static int ready_queue_pair(struct identifier *identifier)
 	return -error;
 }
 
+static int say_accept(struct identifier *identifier, struct cm_command *command)
+{
+	struct cm_answer answer;
+	bool is_right = identifier->phase == PHASE_CALLED && !is_datagram(&identifier->public) &&
+			command->private_byte_count <= CM_REP_PRIVATE_BYTES;
+
+	if (!is_right)
+		return identifier_ask(identifier, command, &answer);
+	identifier->phase = PHASE_CONNECTED;
+	return identifier_post(identifier, command);
+}
+
 int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 {
 	struct identifier *identifier = identifier_of(id);
 	struct cm_command command;
-	struct cm_answer answer;
 
 	if (!id->verbs || !identifier->is_passive || (!id->qp && !conn_param))
 		return rdma_result(-EINVAL);
@@ -129,7 +159,7 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 		error = ready_queue_pair(identifier);
 	if (!error) {
 		fill_parameters(identifier, conn_param, &command.parameters);
-		error = cm_session_ask(&command, &answer);
+		error = say_accept(identifier, &command);
 	}
 	if (error) {
 		queue_pair_to_error(identifier);
@@ -147,7 +177,7 @@ int rdma_establish(struct rdma_cm_id *id)
 	if (id->qp)
 		return rdma_result(-EINVAL);
 	identifier_command(identifier_of(id), CM_ESTABLISH, &command);
-	return rdma_result(cm_session_ask(&command, &answer));
+	return rdma_result(identifier_ask(identifier_of(id), &command, &answer));
 }
 
 static int reject(struct rdma_cm_id *id, enum cm_reject_reason reason, const void *private_data,
@@ -162,7 +192,7 @@ static int reject(struct rdma_cm_id *id, enum cm_reject_reason reason, const voi
 	int error = put_private(&command, private_data, private_data_len);
 
 	if (!error)
-		error = cm_session_ask(&command, &answer);
+		error = identifier_ask(identifier_of(id), &command, &answer);
 	return rdma_result(error);
 }
 
@@ -186,7 +216,13 @@ int rdma_disconnect(struct rdma_cm_id *id)
 	if (!is_datagram(id))
 		queue_pair_to_error(identifier);
 
-	int error = cm_session_ask(&command, &answer);
+	uint64_t quiet_until = identifier->quiet_until;
+	int error = identifier->phase == PHASE_CONNECTED && !is_datagram(id)
+			    ? identifier_post(identifier, &command)
+			    : identifier_ask(identifier, &command, &answer);
+
+	/* The answer to a peer that was first brings no event before the end of timewait. */
+	identifier->quiet_until = quiet_until;
 
 	return error ? rdma_result(error) : identifier_complete(identifier);
 }
@@ -201,7 +237,7 @@ int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
 	if (event != IBV_EVENT_COMM_EST)
 		return rdma_result(-EINVAL);
 	identifier_command(identifier_of(id), CM_NOTIFY, &command);
-	return rdma_result(cm_session_ask(&command, &answer));
+	return rdma_result(identifier_ask(identifier_of(id), &command, &answer));
 }
 
 int rdma_set_local_ece(struct rdma_cm_id *id, struct ibv_ece *ece)

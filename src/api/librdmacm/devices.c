@@ -33,8 +33,36 @@ static void free_tables(void)
 	adapter_indexes = NULL;
 }
 
+static void before_fork(void)
+{
+	pthread_mutex_lock(&devices_lock);
+}
+
+static void after_fork_in_parent(void)
+{
+	pthread_mutex_unlock(&devices_lock);
+}
+
+/* What is open is the parent's; the child opens its own when it needs them. */
+static void after_fork_in_child(void)
+{
+	free_tables();
+	context_count = 0;
+	pthread_mutex_unlock(&devices_lock);
+}
+
+static void handle_forks(void)
+{
+	static bool is_done;
+
+	if (!is_done)
+		is_done =
+			pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+}
+
 static int open_devices(struct ibv_device *const *devices, int device_count)
 {
+	handle_forks();
 	contexts = calloc((size_t)device_count, sizeof(contexts[0]));
 	pds = calloc((size_t)device_count, sizeof(pds[0]));
 	xrcds = calloc((size_t)device_count, sizeof(xrcds[0]));

@@ -75,6 +75,7 @@ static int take_request(struct held_event *event, const struct cm_event_message 
 	if (error)
 		return error;
 	identifier->is_passive = true;
+	identifier->phase = PHASE_CALLED;
 	identifier->terms = message->terms;
 	identifier->initiator_depth = message->parameters.initiator_depth;
 	identifier->responder_resources = message->parameters.responder_resources;
@@ -92,23 +93,22 @@ static int take_request(struct held_event *event, const struct cm_event_message 
 	return 0;
 }
 
+/* If the peer has given up meanwhile, the next event says so. */
 static int establish(struct identifier *identifier)
 {
 	struct cm_command command;
-	struct cm_answer answer;
 
 	identifier_command(identifier, CM_ESTABLISH, &command);
-	return cm_session_ask(&command, &answer);
+	return identifier_post(identifier, &command);
 }
 
 static void refuse(struct identifier *identifier)
 {
 	struct cm_command command;
-	struct cm_answer answer;
 
 	identifier_command(identifier, CM_REJECT, &command);
 	/* The peer gives up by itself if this fails. */
-	if (cm_session_ask(&command, &answer) != 0)
+	if (identifier_post(identifier, &command) != 0)
 		errno = 0;
 }
 
@@ -144,6 +144,9 @@ static void take_event(struct held_event *event, const struct cm_event_message *
 	switch ((enum cm_program_event)message->kind) {
 	case CM_PROGRAM_ADDRESS_RESOLVED:
 	case CM_PROGRAM_ROUTE_RESOLVED:
+		identifier->phase = message->kind == CM_PROGRAM_ADDRESS_RESOLVED
+					    ? PHASE_ADDRESS_FOUND
+					    : PHASE_ROUTE_FOUND;
 		identifier_take_route(identifier, &message->route);
 		if (message->kind == CM_PROGRAM_ADDRESS_RESOLVED && !identifier->public.verbs) {
 			event->public.event = RDMA_CM_EVENT_ADDR_ERROR;
@@ -159,6 +162,8 @@ static void take_event(struct held_event *event, const struct cm_event_message *
 		break;
 	case CM_PROGRAM_REJECTED:
 	case CM_PROGRAM_UNREACHABLE:
+	case CM_PROGRAM_CONNECT_ERROR:
+		identifier->phase = PHASE_UNKNOWN;
 		queue_pair_to_error(identifier);
 		break;
 	case CM_PROGRAM_MULTICAST_JOIN:
@@ -176,7 +181,6 @@ static void take_event(struct held_event *event, const struct cm_event_message *
 	case CM_PROGRAM_ADDRESS_ERROR:
 	case CM_PROGRAM_ROUTE_ERROR:
 	case CM_PROGRAM_CONNECT_REQUEST:
-	case CM_PROGRAM_CONNECT_ERROR:
 	case CM_PROGRAM_DISCONNECTED:
 	case CM_PROGRAM_DEVICE_REMOVAL:
 	case CM_PROGRAM_ADDRESS_CHANGE:
@@ -205,6 +209,7 @@ static bool make_event(struct held_event *event, const struct cm_event_message *
 		fill_connection(message, event);
 	if (is_request)
 		return take_request(event, message) == 0;
+	identifier->quiet_until = message->quiet_until;
 	take_event(event, message);
 	return true;
 }

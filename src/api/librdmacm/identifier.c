@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Communication ids: making, finding and ending them, and what they show of their route. */
+/* Communication ids: making, finding and ending them. */
 #include "api/librdmacm/identifier.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include "base/hash_table.h"
 
-/* All ids of this process by softibd's number, and who owned them: after a fork they are the
- * parent's. */
+/* All ids of this process by their number; after a fork they are the parent's. */
 static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct hash_table table;
+static uint32_t last_number;
 
 int rdma_result(int error)
 {
@@ -30,6 +29,60 @@ void identifier_command(const struct identifier *identifier, enum cm_command_kin
 	ret_command->id = identifier->number;
 }
 
+/* The mutex is the identifier's, until softibd knows it: no other thread's command comes first. */
+static void announce(struct identifier *identifier, struct cm_command *command)
+{
+	command->is_new = 1;
+	command->channel = event_channel_of(identifier->public.channel)->number;
+	command->port_space = identifier->public.ps;
+	command->new_qp_type = (uint8_t)queue_pair_kind(identifier->public.qp_type);
+}
+
+int identifier_ask(struct identifier *identifier, struct cm_command *command,
+		   struct cm_answer *ret_answer)
+{
+	identifier->quiet_until = 0;
+	if (__atomic_load_n(&identifier->is_announced, __ATOMIC_ACQUIRE))
+		return cm_session_ask(command, ret_answer);
+	pthread_mutex_lock(&identifier->mutex);
+	if (!identifier->is_announced)
+		announce(identifier, command);
+	ret_answer->is_id_known = 0;
+
+	int error = cm_session_ask(command, ret_answer);
+
+	if (ret_answer->is_id_known)
+		__atomic_store_n(&identifier->is_announced, true, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&identifier->mutex);
+	return error;
+}
+
+int identifier_post(struct identifier *identifier, struct cm_command *command)
+{
+	identifier->quiet_until = 0;
+	command->is_posted = 1;
+	if (__atomic_load_n(&identifier->is_announced, __ATOMIC_ACQUIRE))
+		return cm_session_post(command);
+	pthread_mutex_lock(&identifier->mutex);
+	if (!identifier->is_announced)
+		announce(identifier, command);
+
+	int error = cm_session_post(command);
+
+	if (!error)
+		__atomic_store_n(&identifier->is_announced, true, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&identifier->mutex);
+	return error;
+}
+
+static uint32_t next_number(void)
+{
+	do {
+		last_number = last_number + 1 < CM_ID_OF_SOFTIBD ? last_number + 1 : 1;
+	} while (hash_table_get(&table, last_number));
+	return last_number;
+}
+
 int identifier_adopt(struct rdma_event_channel *channel, void *context,
 		     enum rdma_port_space port_space, enum ibv_qp_type qp_type, uint32_t number,
 		     struct identifier **ret_identifier)
@@ -38,7 +91,6 @@ int identifier_adopt(struct rdma_event_channel *channel, void *context,
 
 	if (!identifier)
 		return -ENOMEM;
-	identifier->number = number;
 	identifier->public.channel = channel;
 	identifier->public.context = context;
 	identifier->public.ps = port_space;
@@ -48,11 +100,14 @@ int identifier_adopt(struct rdma_event_channel *channel, void *context,
 	pthread_mutex_init(&identifier->mutex, NULL);
 	pthread_cond_init(&identifier->acknowledged, NULL);
 	list_init(&identifier->memberships);
+	identifier->is_announced = number != 0;
 	pthread_mutex_lock(&table_mutex);
-	/* A number of softibd's earlier life, or of the parent of a fork. */
-	hash_table_remove(&table, number);
+	/* It may be a number of softibd's earlier life, or of the parent of a fork. */
+	if (number)
+		hash_table_remove(&table, number);
+	identifier->number = number ? number : next_number();
 
-	int error = hash_table_put(&table, number, identifier);
+	int error = hash_table_put(&table, identifier->number, identifier);
 
 	pthread_mutex_unlock(&table_mutex);
 	if (error) {
@@ -90,26 +145,25 @@ int identifier_create(struct rdma_event_channel *channel, void *context,
 		      enum rdma_port_space port_space, enum ibv_qp_type qp_type,
 		      struct identifier **ret_identifier)
 {
-	struct cm_command command = {.kind = CM_CREATE, .port_space = port_space};
-	struct cm_answer answer;
 	bool is_synchronous = !channel;
 
+	if (port_space != RDMA_PS_IPOIB && port_space != RDMA_PS_TCP && port_space != RDMA_PS_UDP &&
+	    port_space != RDMA_PS_IB)
+		return -EINVAL;
 	if (is_synchronous)
 		channel = rdma_create_event_channel();
 	if (!channel)
 		return -errno;
-	command.channel = event_channel_of(channel)->number;
-	command.parameters.qp_type = (uint8_t)queue_pair_kind(qp_type);
 
-	int error = cm_session_ask(&command, &answer);
+	int error = identifier_adopt(channel, context, port_space, qp_type, 0, ret_identifier);
 
-	if (!error)
-		error = identifier_adopt(channel, context, port_space, qp_type, answer.id,
-					 ret_identifier);
 	if (error && is_synchronous)
 		rdma_destroy_event_channel(channel);
-	if (!error)
+	if (!error) {
 		(*ret_identifier)->is_synchronous = is_synchronous;
+		(*ret_identifier)->phase = PHASE_NEW;
+		(*ret_identifier)->quiet_until = UINT64_MAX;
+	}
 	return error;
 }
 
@@ -128,13 +182,12 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, v
 
 void identifier_drop_event(struct event_channel *channel, const struct cm_event_message *event)
 {
-	const struct cm_command command = {.kind = CM_DESTROY, .id = event->id};
-	struct cm_answer answer;
+	const struct cm_command command = {.kind = CM_DESTROY, .is_posted = 1, .id = event->id};
 
 	if (__atomic_load_n(&channel->dead_count, __ATOMIC_ACQUIRE))
 		__atomic_sub_fetch(&channel->dead_count, 1, __ATOMIC_RELEASE);
 	/* A request to a listener that is gone: its caller is refused. */
-	if (event->kind == CM_PROGRAM_CONNECT_REQUEST && cm_session_ask(&command, &answer) != 0)
+	if (event->kind == CM_PROGRAM_CONNECT_REQUEST && cm_session_post(&command) != 0)
 		errno = 0;
 }
 
@@ -180,15 +233,33 @@ static void free_identifier(struct identifier *identifier)
 	free(identifier);
 }
 
-int rdma_destroy_id(struct rdma_cm_id *id)
+/* Tells softibd, and how many events of the id it wrote that nobody read. Nothing to wait for if
+ * there can be none, or if they go with the id's own channel. */
+static int end_identifier(struct identifier *identifier, uint32_t *ret_unread_count)
 {
-	struct identifier *identifier = identifier_of(id);
 	struct cm_command command;
 	struct cm_answer answer;
 
+	*ret_unread_count = 0;
+	if (!identifier->is_announced)
+		return 0;
 	identifier_command(identifier, CM_DESTROY, &command);
+	if (identifier->is_synchronous ||
+	    (!identifier->writes_events && cm_session_is_before(identifier->quiet_until)))
+		return identifier_post(identifier, &command);
 
-	int error = cm_session_ask(&command, &answer);
+	int error = identifier_ask(identifier, &command, &answer);
+
+	if (!error)
+		*ret_unread_count = answer.number - identifier->read_count;
+	return error;
+}
+
+int rdma_destroy_id(struct rdma_cm_id *id)
+{
+	struct identifier *identifier = identifier_of(id);
+	uint32_t unread_count;
+	int error = end_identifier(identifier, &unread_count);
 
 	/* softibd gone, or the id the parent's: what is here goes all the same. */
 	if (error && error != -ENODEV && error != -ENOENT)
@@ -199,71 +270,15 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 	pthread_mutex_unlock(&table_mutex);
 	if (id->event)
 		rdma_ack_cm_event(id->event);
-	if (!error && answer.number != identifier->read_count && !identifier->is_synchronous) {
+	if (unread_count) {
 		struct event_channel *channel = event_channel_of(id->channel);
 
-		__atomic_add_fetch(&channel->dead_count, answer.number - identifier->read_count,
-				   __ATOMIC_RELEASE);
+		__atomic_add_fetch(&channel->dead_count, unread_count, __ATOMIC_RELEASE);
 		purge_channel(channel);
 	}
 	wait_for_acknowledgements(identifier);
 	free_identifier(identifier);
 	return 0;
-}
-
-static void take_path(struct identifier *identifier, const struct path_record *path)
-{
-	struct gid dgid = gid_from(path->dgid_prefix, path->dgid_guid);
-	struct gid sgid = gid_from(path->sgid_prefix, path->sgid_guid);
-
-	identifier->path = (struct ibv_sa_path_rec){
-		.dlid = htons(path->dlid),
-		.slid = htons(path->slid),
-		.raw_traffic = path->raw_traffic,
-		.flow_label = htonl(path->flow_label),
-		.hop_limit = path->hop_limit,
-		.traffic_class = path->traffic_class,
-		.reversible = path->reversible,
-		.numb_path = path->path_count,
-		.pkey = htons(path->pkey),
-		.sl = path->sl,
-		.mtu_selector = path->mtu_selector,
-		.mtu = path->mtu,
-		.rate_selector = path->rate_selector,
-		.rate = path->rate,
-		.packet_life_time_selector = path->packet_life_time_selector,
-		.packet_life_time = path->packet_life_time,
-		.preference = path->preference,
-	};
-	memcpy(identifier->path.dgid.raw, dgid.bytes, sizeof(dgid.bytes));
-	memcpy(identifier->path.sgid.raw, sgid.bytes, sizeof(sgid.bytes));
-	identifier->public.route.path_rec = &identifier->path;
-	identifier->public.route.num_paths = 1;
-}
-
-void identifier_take_route(struct identifier *identifier, const struct cm_route *route)
-{
-	struct rdma_cm_id *id = &identifier->public;
-	struct rdma_addr *address = &id->route.addr;
-
-	address_to_socket(&route->source, &address->src_storage);
-	address_to_socket(&route->destination, &address->dst_storage);
-	memcpy(address->addr.ibaddr.sgid.raw, route->sgid.bytes, sizeof(route->sgid.bytes));
-	memcpy(address->addr.ibaddr.dgid.raw, route->dgid.bytes, sizeof(route->dgid.bytes));
-	address->addr.ibaddr.pkey = htons(route->pkey);
-	identifier->qkey = route->qkey;
-	identifier->pkey_index = route->pkey_index;
-	if (route->has_path)
-		take_path(identifier, &route->path);
-	if (!route->port_number)
-		return;
-	id->port_num = route->port_number;
-	if (!id->verbs)
-		id->verbs = devices_context(route->adapter_index);
-	if (!id->pd) {
-		identifier->default_pd = devices_pd(route->adapter_index);
-		id->pd = identifier->default_pd;
-	}
 }
 
 int identifier_complete(struct identifier *identifier)
@@ -310,7 +325,8 @@ int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 	/* Before softibd knows: what it sends there must not seem to be of another channel. */
 	__atomic_store_n(&id->channel, channel, __ATOMIC_RELEASE);
 
-	int error = cm_session_ask(&command, &answer);
+	/* One that softibd has not heard of begins on its new channel. */
+	int error = identifier->is_announced ? identifier_ask(identifier, &command, &answer) : 0;
 
 	if (error) {
 		id->channel = old;

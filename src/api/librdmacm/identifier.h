@@ -21,11 +21,25 @@ struct event_channel {
 	unsigned dead_count; /* atomic: events in the socket whose ids are gone */
 };
 
+/* What a call may take for granted; where it fits, softibd is told and not asked. */
+enum identifier_phase {
+	PHASE_UNKNOWN, /* softibd knows */
+	PHASE_NEW,
+	PHASE_ADDRESS_FOUND,
+	PHASE_ROUTE_FOUND,
+	PHASE_CALLED,	 /* by a peer */
+	PHASE_CONNECTED, /* or about to be, or no longer */
+};
+
 /* What programs know as struct rdma_cm_id. */
 struct identifier {
 	struct rdma_cm_id public;
-	uint32_t number;     /* softibd's */
-	bool is_synchronous; /* calls wait for their event; the channel is its own */
+	uint32_t number;
+	bool is_announced; /* softibd knows it */
+	enum identifier_phase phase;
+	uint64_t quiet_until; /* as the last event says; 0 since something was asked for */
+	bool writes_events;   /* its own: no event is known to be the last */
+	bool is_synchronous;  /* calls wait for their event; the channel is its own */
 	bool has_own_cqs;
 	bool is_passive;
 	uint32_t backlog;
@@ -80,16 +94,23 @@ struct identifier *identifier_hold(uint32_t number);
 void identifier_release(struct identifier *identifier);
 /* An event whose id is gone. */
 void identifier_drop_event(struct event_channel *channel, const struct cm_event_message *event);
-/* What softibd knows of the way becomes what programs read. */
-void identifier_take_route(struct identifier *identifier, const struct cm_route *route);
 /* An empty question about this id. */
 void identifier_command(const struct identifier *identifier, enum cm_command_kind kind,
 			struct cm_command *ret_command);
+/* As cm_session_ask and cm_session_post; the first of an id makes it there. */
+MUST_USE int identifier_ask(struct identifier *identifier, struct cm_command *command,
+			    struct cm_answer *ret_answer);
+MUST_USE int identifier_post(struct identifier *identifier, struct cm_command *command);
 /* Of a synchronous id: waits for the event of what was asked. 0 or -1 with errno. */
 int identifier_complete(struct identifier *identifier);
 int identifier_create(struct rdma_event_channel *channel, void *context,
 		      enum rdma_port_space port_space, enum ibv_qp_type qp_type,
 		      struct identifier **ret_identifier);
+
+/* --- identifier_route.c --- */
+
+/* What softibd knows of the way becomes what programs read. */
+void identifier_take_route(struct identifier *identifier, const struct cm_route *route);
 
 /* --- devices.c --- */
 

@@ -42,7 +42,7 @@ static int join(struct rdma_cm_id *id, const struct sockaddr *address, bool is_s
 	pthread_mutex_unlock(&identifier->mutex);
 	command.token = membership->token;
 
-	int error = cm_session_ask(&command, &answer);
+	int error = identifier_ask(identifier, &command, &answer);
 
 	if (!error)
 		return identifier_complete(identifier);
@@ -141,7 +141,7 @@ int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
 	identifier_command(identifier, CM_LEAVE, &command);
 	command.token = found->token;
 	detach(identifier, found);
-	return rdma_result(cm_session_ask(&command, &answer));
+	return rdma_result(identifier_ask(identifier, &command, &answer));
 }
 
 void memberships_forget(struct identifier *identifier)

@@ -16,7 +16,7 @@ static int set_number(struct rdma_cm_id *id, enum cm_option option, uint32_t val
 	identifier_command(identifier_of(id), CM_SET_OPTION, &command);
 	command.option = option;
 	command.value = value;
-	return rdma_result(cm_session_ask(&command, &answer));
+	return rdma_result(identifier_ask(identifier_of(id), &command, &answer));
 }
 
 static const struct {
@@ -72,7 +72,10 @@ static int set_path(struct rdma_cm_id *id, const void *value, size_t byte_count)
 	memcpy(&data, value, sizeof(data));
 	identifier_command(identifier_of(id), CM_SET_PATH, &command);
 	read_path(&data.path, &command.path);
-	return rdma_result(cm_session_ask(&command, &answer));
+	/* Whether its route can still be asked for is softibd's to say. */
+	if (identifier_of(id)->phase == PHASE_ADDRESS_FOUND)
+		identifier_of(id)->phase = PHASE_UNKNOWN;
+	return rdma_result(identifier_ask(identifier_of(id), &command, &answer));
 }
 
 int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval, size_t optlen)

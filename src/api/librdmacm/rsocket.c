@@ -5,13 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include "api/librdmacm/identifier.h"
+#include "api/librdmacm/rsocket_plain.h"
+#include "wire/cm_message.h"
 
 enum { RESOLVE_TIMEOUT_MS = 4000, CLOSE_TIMEOUT_MS = 3000, RETRIES = 7 };
-
-#define PUBLIC __attribute__((visibility("default")))
 
 int rsocket_fail(struct rsocket *socket, int error)
 {
@@ -21,7 +19,7 @@ int rsocket_fail(struct rsocket *socket, int error)
 	return -1;
 }
 
-static int make_channel(struct rsocket *socket)
+int rsocket_make_channel(struct rsocket *socket)
 {
 	socket->channel = rdma_create_event_channel();
 	if (!socket->channel)
@@ -32,7 +30,7 @@ static int make_channel(struct rsocket *socket)
 	return 0;
 }
 
-static void destroy(struct rsocket *socket)
+void rsocket_destroy(struct rsocket *socket)
 {
 	int error = errno;
 
@@ -43,6 +41,8 @@ static void destroy(struct rsocket *socket)
 		rdma_destroy_id(socket->id);
 	if (socket->channel)
 		rdma_destroy_event_channel(socket->channel);
+	if (socket->state == RSOCKET_PLAIN)
+		close(socket->descriptor);
 	rsocket_free(socket);
 	errno = error;
 }
@@ -54,7 +54,7 @@ static int open_kind(struct rsocket *socket)
 	return rdma_create_id(socket->channel, &socket->id, socket, RDMA_PS_TCP);
 }
 
-PUBLIC int rsocket(int domain, int type, int protocol)
+RSOCKET_PUBLIC int rsocket(int domain, int type, int protocol)
 {
 	int kind = type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
 
@@ -72,14 +72,14 @@ PUBLIC int rsocket(int domain, int type, int protocol)
 		return -1;
 	if (type & SOCK_NONBLOCK)
 		socket->file_flags = O_NONBLOCK;
-	if (make_channel(socket) || open_kind(socket) || rsocket_enter(socket)) {
-		destroy(socket);
+	if (rsocket_make_channel(socket) || open_kind(socket) || rsocket_enter(socket)) {
+		rsocket_destroy(socket);
 		return -1;
 	}
 	return socket->descriptor;
 }
 
-PUBLIC int rbind(int descriptor, const struct sockaddr *address, socklen_t address_bytes)
+RSOCKET_PUBLIC int rbind(int descriptor, const struct sockaddr *address, socklen_t address_bytes)
 {
 	struct rsocket *socket = rsocket_find(descriptor);
 	int result;
@@ -102,7 +102,7 @@ PUBLIC int rbind(int descriptor, const struct sockaddr *address, socklen_t addre
 	return result;
 }
 
-PUBLIC int rlisten(int descriptor, int backlog)
+RSOCKET_PUBLIC int rlisten(int descriptor, int backlog)
 {
 	struct rsocket *socket = rsocket_find(descriptor);
 	int result = -1;
@@ -128,7 +128,7 @@ PUBLIC int rlisten(int descriptor, int backlog)
 
 /* --- connecting --- */
 
-static const struct rdma_conn_param parameters = {
+const struct rdma_conn_param rsocket_parameters = {
 	.responder_resources = 1,
 	.initiator_depth = 1,
 	.flow_control = 1,
@@ -138,13 +138,13 @@ static const struct rdma_conn_param parameters = {
 
 static int start_connecting(struct rsocket *socket)
 {
-	struct rsocket_greeting greeting;
-	struct rdma_conn_param request = parameters;
+	uint8_t greeting[RSOCKET_GREETING_BYTES];
+	struct rdma_conn_param request = rsocket_parameters;
 
 	if (stream_prepare(socket))
 		return -1;
-	stream_greet(socket, &greeting);
-	request.private_data = &greeting;
+	stream_greet(socket, greeting);
+	request.private_data = greeting;
 	request.private_data_len = sizeof(greeting);
 	socket->state = RSOCKET_CONNECTING;
 	return rdma_connect(socket->id, &request);
@@ -200,6 +200,8 @@ static void take_event(struct rsocket *socket, const struct rdma_cm_event *event
 	/* What came before is still to be read. */
 	if (error && socket->state == RSOCKET_CONNECTED)
 		socket->is_disconnected = true;
+	else if (error && event->status == CM_REJECT_INVALID_SERVICE_ID)
+		socket->is_unheard = true;
 	else if (error)
 		rsocket_fail(socket, error);
 	else if (go_on(socket, event))
@@ -215,6 +217,10 @@ void rsocket_take_events(struct rsocket *socket)
 	       rdma_get_cm_event(socket->channel, &event) == 0) {
 		take_event(socket, event);
 		rdma_ack_cm_event(event);
+		/* Nobody listens there; perhaps an ordinary socket does. */
+		if (socket->is_unheard && !plain_take_over(socket))
+			rsocket_fail(socket, ECONNREFUSED);
+		socket->is_unheard = false;
 	}
 }
 
@@ -231,14 +237,14 @@ int rsocket_await_connection(struct rsocket *socket)
 		if (rsocket_wait(socket, POLLOUT, 0))
 			return -1;
 	}
-	if (socket->state == RSOCKET_CONNECTED)
+	if (socket->state == RSOCKET_CONNECTED || socket->state == RSOCKET_PLAIN)
 		return 0;
 	errno = socket->error ? socket->error : ECONNREFUSED;
 	socket->error = 0;
 	return -1;
 }
 
-PUBLIC int rconnect(int descriptor, const struct sockaddr *address, socklen_t address_bytes)
+RSOCKET_PUBLIC int rconnect(int descriptor, const struct sockaddr *address, socklen_t address_bytes)
 {
 	struct rsocket *socket = rsocket_find(descriptor);
 	int result = -1;
@@ -254,7 +260,7 @@ PUBLIC int rconnect(int descriptor, const struct sockaddr *address, socklen_t ad
 			errno = EALREADY;
 		else
 			result = rsocket_await_connection(socket);
-	} else if (socket->state == RSOCKET_CONNECTED) {
+	} else if (socket->state == RSOCKET_CONNECTED || socket->state == RSOCKET_PLAIN) {
 		errno = EISCONN;
 	} else if (socket->state != RSOCKET_NEW && socket->state != RSOCKET_BOUND) {
 		errno = EINVAL;
@@ -270,101 +276,9 @@ PUBLIC int rconnect(int descriptor, const struct sockaddr *address, socklen_t ad
 	return result;
 }
 
-/* --- accepting --- */
-
-/* Takes the new id over from the listener; NULL with errno. */
-static struct rsocket *welcome(struct rsocket *listener, struct rdma_cm_event *event)
-{
-	struct rsocket *socket = rsocket_new(SOCK_STREAM);
-
-	if (!socket)
-		return NULL;
-	socket->id = event->id;
-	socket->id->context = socket;
-	socket->send_buffer = listener->send_buffer;
-	socket->receive_buffer = listener->receive_buffer;
-	socket->sends_max = listener->sends_max;
-	socket->receives_max = listener->receives_max;
-	socket->inline_bytes = listener->inline_bytes;
-	socket->mappings_max = listener->mappings_max;
-	socket->no_delay = listener->no_delay;
-	socket->linger = listener->linger;
-	if (make_channel(socket) ||
-	    stream_meet(socket, event->param.conn.private_data,
-			event->param.conn.private_data_len) ||
-	    stream_prepare(socket)) {
-		rdma_reject(socket->id, NULL, 0);
-		destroy(socket);
-		return NULL;
-	}
-	return socket;
-}
-
-static int finish_accepting(struct rsocket *socket)
-{
-	struct rsocket_greeting greeting;
-	struct rdma_conn_param answer = parameters;
-
-	stream_greet(socket, &greeting);
-	answer.private_data = &greeting;
-	answer.private_data_len = sizeof(greeting);
-	if (rdma_migrate_id(socket->id, socket->channel) || rdma_accept(socket->id, &answer) ||
-	    rsocket_enter(socket))
-		return -1;
-	socket->state = RSOCKET_CONNECTED;
-	return 0;
-}
-
-/* One connection request; NULL with errno, EAGAIN if there is none. */
-static struct rsocket *accept_next(struct rsocket *listener)
-{
-	struct rdma_cm_event *event;
-	struct rsocket *socket;
-
-	if (rdma_get_cm_event(listener->channel, &event))
-		return NULL;
-	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST) {
-		rdma_ack_cm_event(event);
-		errno = EAGAIN;
-		return NULL;
-	}
-	socket = welcome(listener, event);
-	rdma_ack_cm_event(event);
-	if (socket && finish_accepting(socket)) {
-		destroy(socket);
-		return NULL;
-	}
-	return socket;
-}
-
-PUBLIC int raccept(int descriptor, struct sockaddr *address, socklen_t *address_bytes)
-{
-	struct rsocket *listener = rsocket_find(descriptor);
-	struct rsocket *socket = NULL;
-
-	if (!listener)
-		return -1;
-	pthread_mutex_lock(&listener->lock);
-	if (listener->state != RSOCKET_LISTENING) {
-		errno = EINVAL;
-	} else {
-		while (!(socket = accept_next(listener))) {
-			if ((errno != EAGAIN && errno != EPROTO) ||
-			    rsocket_wait(listener, POLLIN, 0))
-				break;
-		}
-	}
-	pthread_mutex_unlock(&listener->lock);
-	if (!socket)
-		return -1;
-	if (address && address_bytes)
-		rgetpeername(socket->descriptor, address, address_bytes);
-	return socket->descriptor;
-}
-
 /* --- the end --- */
 
-PUBLIC int rshutdown(int descriptor, int how)
+RSOCKET_PUBLIC int rshutdown(int descriptor, int how)
 {
 	struct rsocket *socket = rsocket_find(descriptor);
 	int result = 0;
@@ -374,6 +288,8 @@ PUBLIC int rshutdown(int descriptor, int how)
 	pthread_mutex_lock(&socket->lock);
 	if (socket->type == SOCK_DGRAM) {
 		result = 0;
+	} else if (socket->state == RSOCKET_PLAIN) {
+		result = shutdown(descriptor, how);
 	} else if (socket->state == RSOCKET_LISTENING) {
 		socket->state = RSOCKET_BOUND;
 	} else if (socket->state != RSOCKET_CONNECTED) {
@@ -391,7 +307,7 @@ PUBLIC int rshutdown(int descriptor, int how)
 	return result;
 }
 
-PUBLIC int rclose(int descriptor)
+RSOCKET_PUBLIC int rclose(int descriptor)
 {
 	struct rsocket *socket = rsocket_find(descriptor);
 
@@ -409,51 +325,6 @@ PUBLIC int rclose(int descriptor)
 		rdma_disconnect(socket->id);
 	}
 	pthread_mutex_unlock(&socket->lock);
-	destroy(socket);
+	rsocket_destroy(socket);
 	return 0;
-}
-
-/* --- names --- */
-
-int rsocket_give_name(const struct sockaddr *name, struct sockaddr *ret_address,
-		      socklen_t *address_bytes)
-{
-	socklen_t length = address_length(name);
-
-	memcpy(ret_address, name, *address_bytes < length ? *address_bytes : length);
-	*address_bytes = length;
-	return 0;
-}
-
-static int get_name(int descriptor, bool is_peer, struct sockaddr *ret_address,
-		    socklen_t *address_bytes)
-{
-	struct rsocket *socket = rsocket_find(descriptor);
-	int result;
-
-	if (!socket)
-		return -1;
-	pthread_mutex_lock(&socket->lock);
-	if (socket->type == SOCK_DGRAM) {
-		result = datagrams_name(socket, is_peer, ret_address, address_bytes);
-	} else if (is_peer && socket->state != RSOCKET_CONNECTED) {
-		errno = ENOTCONN;
-		result = -1;
-	} else {
-		result = rsocket_give_name(is_peer ? rdma_get_peer_addr(socket->id)
-					   : rdma_get_local_addr(socket->id),
-				   ret_address, address_bytes);
-	}
-	pthread_mutex_unlock(&socket->lock);
-	return result;
-}
-
-PUBLIC int rgetpeername(int descriptor, struct sockaddr *address, socklen_t *address_bytes)
-{
-	return get_name(descriptor, true, address, address_bytes);
-}
-
-PUBLIC int rgetsockname(int descriptor, struct sockaddr *address, socklen_t *address_bytes)
-{
-	return get_name(descriptor, false, address, address_bytes);
 }

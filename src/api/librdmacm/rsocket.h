@@ -15,6 +15,9 @@
 #include <rdma/rsocket.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "api/librdmacm/rsocket_records.h"
+
+#define RSOCKET_PUBLIC __attribute__((visibility("default")))
 
 enum {
 	RSOCKET_BUFFER_DEFAULT = 1 << 17,
@@ -37,19 +40,8 @@ enum rsocket_state {
 	RSOCKET_RESOLVING_ROUTE,
 	RSOCKET_CONNECTING,
 	RSOCKET_CONNECTED,
+	RSOCKET_PLAIN,	/* an ordinary socket has the descriptor: rsocket_plain.h */
 	RSOCKET_FAILED, /* error says why */
-};
-
-/* What a side tells the other when it connects. All in network order. */
-struct rsocket_greeting {
-	uint32_t magic;
-	uint32_t mapping_count; /* room for the other's mappings */
-	uint64_t ring_address;
-	uint32_t ring_key;
-	uint32_t ring_bytes;
-	uint64_t control_address;
-	uint32_t control_key;
-	uint32_t receive_count;
 };
 
 /* A buffer that the peer lets us write to. The peer writes this; host order, one machine. */
@@ -67,9 +59,6 @@ struct rsocket_control {
 	uint64_t consumed_messages;
 	struct rsocket_mapping mappings[RSOCKET_MAPPINGS_MAX];
 };
-
-/* What immediate data say: two bits of kind, the rest a number of bytes. */
-enum rsocket_notice { NOTICE_DATA, NOTICE_CONSUMED, NOTICE_END };
 
 struct rsocket_region {
 	uint8_t *bytes;
@@ -89,16 +78,18 @@ struct rsocket_stream {
 	struct rsocket_region send_ring;    /* what is on its way lies here */
 	struct rsocket_region receive_ring; /* the peer writes here */
 	struct rsocket_region control;	    /* struct rsocket_control, then one that we send */
-	struct rsocket_greeting peer;	    /* in host order */
+	struct rsocket_greeting peer;
 	/* Totals since the connection began; ring places are the remainders. */
 	uint64_t ring_taken, ring_freed; /* of the send ring */
 	uint64_t sent_bytes, sent_messages;
 	uint64_t received_bytes, received_messages;
 	uint64_t read_bytes;
-	uint64_t told_bytes, told_messages; /* to the peer */
-	uint32_t *send_bytes;		    /* [place]: ring bytes of each posted send */
-	uint32_t posted, completed;	    /* sends */
-	bool peer_has_ended, has_ended;	    /* writing */
+	uint64_t told_bytes, told_messages;	     /* to the peer */
+	uint32_t *send_bytes;			     /* [place]: ring bytes of each posted send */
+	uint32_t posted, completed;		     /* sends */
+	uint32_t unsignaled_count, unsignaled_bytes; /* since the last whose end is told */
+	uint32_t signaled_end;			     /* completed, when that one has ended */
+	bool peer_has_ended, has_ended;		     /* writing */
 	bool reading_is_shut;
 	struct rsocket_own_mapping mappings[RSOCKET_MAPPINGS_MAX];
 	uint64_t next_offset;
@@ -113,13 +104,15 @@ struct rsocket {
 	enum rsocket_state state;
 	int error; /* positive errno, of FAILED; also what SO_ERROR tells once */
 	bool is_disconnected;
-	int file_flags; /* O_NONBLOCK */
+	bool is_unheard; /* nobody listens where it called */
+	int file_flags;	 /* O_NONBLOCK */
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
 	struct ibv_comp_channel *completions;
 	struct ibv_cq *cq;
 	unsigned unacknowledged; /* CQ events */
 	bool is_armed;
+	unsigned looks, looks_due; /* at the event channel, which costs a system call */
 	/* options */
 	uint32_t send_buffer, receive_buffer;
 	uint32_t sends_max, receives_max, inline_bytes;
@@ -138,6 +131,9 @@ struct rsocket *rsocket_new(int type); /* NULL with errno */
 void rsocket_free(struct rsocket *socket);
 
 /* --- connections --- */
+extern const struct rdma_conn_param rsocket_parameters;
+int rsocket_make_channel(struct rsocket *socket); /* -1 with errno */
+void rsocket_destroy(struct rsocket *socket);	  /* keeps errno */
 /* Goes on with what has happened on the event channel. Lock held. */
 void rsocket_take_events(struct rsocket *socket);
 /* Lock held: waits until the state is no longer one on the way to a connection. 0 or -1 with errno.
@@ -154,7 +150,7 @@ int rsocket_fail(struct rsocket *socket, int error); /* -1 with errno */
 
 /* --- streams: lock held --- */
 int stream_prepare(struct rsocket *socket); /* rings and queue pair for socket->id */
-void stream_greet(const struct rsocket *socket, struct rsocket_greeting *ret_greeting);
+void stream_greet(const struct rsocket *socket, uint8_t ret_bytes[static RSOCKET_GREETING_BYTES]);
 /* What the peer said. -1 with errno: not one of us. */
 int stream_meet(struct rsocket *socket, const void *private_data, size_t byte_count);
 void stream_poll(struct rsocket *socket); /* completions that are there */

@@ -1,139 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Datagram rsockets: one UD queue pair each. Who wants to send here asks the connection manager for
- * its number (SIDR); a header in front of every datagram says where it comes from, so that answers
- * need not ask.
- */
+/* Datagram rsockets: opening, binding, sending, receiving. */
+#include "api/librdmacm/rsocket_datagram.h"
+
 #include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include "api/librdmacm/identifier.h"
-#include "api/librdmacm/rsocket.h"
 
-enum {
-	RECEIVES = 128,
-	SENDS = 64,
-	GRH_BYTES = 40,
-	MTU = 4096,
-	SLOT_BYTES = GRH_BYTES + MTU,
-	RESOLVE_TIMEOUT_MS = 4000,
-	DESTINATIONS_MAX = 4096,
-	SERVICE_LOOK_MS = 1000,
-};
-
-struct datagram_header {
-	struct sockaddr_storage source;
-};
-
-enum { PAYLOAD_MAX = MTU - sizeof(struct datagram_header) };
-
-struct destination {
-	struct destination *next;
-	struct sockaddr_storage address;
-	struct ibv_ah *ah;
-	uint32_t qpn, qkey;
-};
-
-struct rsocket_datagrams {
-	struct rsocket *socket;
-	struct rsocket_datagrams *next; /* those that the service thread looks after */
-	struct ibv_pd *pd;
-	struct ibv_qp *qp;
-	uint8_t *slots; /* receives, then sends */
-	struct ibv_mr *mr;
-	bool has_name;
-	struct sockaddr_storage name;
-	struct destination *peer; /* of a connected one */
-	struct destination *destinations;
-	unsigned destination_count;
-	uint32_t sends_posted, sends_completed;
-	/* Datagrams that came and were not read: slot and bytes. */
-	unsigned waiting_first, waiting_count;
-	struct {
-		uint32_t slot, byte_count;
-	} waiting[RECEIVES];
-};
-
-static pthread_mutex_t service_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rsocket_datagrams *served;
-static bool service_runs;
-
-/* --- who asks for us --- */
-
-static void answer(const struct rsocket_datagrams *datagrams)
-{
-	struct rdma_cm_event *event;
-
-	while (rdma_get_cm_event(datagrams->socket->channel, &event) == 0) {
-		struct rdma_conn_param parameters = {.qp_num = datagrams->qp->qp_num};
-		struct rdma_cm_id *id = event->id;
-		bool is_request = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
-
-		if (is_request)
-			rdma_accept(id, &parameters);
-		rdma_ack_cm_event(event);
-		if (is_request)
-			rdma_destroy_id(id);
-	}
-}
-
-/* Answers while the program does something else. */
-static void *serve(void *context)
-{
-	struct pollfd watched[FD_SETSIZE];
-
-	(void)context;
-	for (;;) {
-		nfds_t count = 0;
-
-		pthread_mutex_lock(&service_lock);
-		for (struct rsocket_datagrams *one = served; one && count < FD_SETSIZE;
-		     one = one->next) {
-			answer(one);
-			watched[count++] =
-				(struct pollfd){.fd = one->socket->channel->fd, .events = POLLIN};
-		}
-		service_runs = count > 0;
-		pthread_mutex_unlock(&service_lock);
-		if (count == 0)
-			return NULL;
-		poll(watched, count, SERVICE_LOOK_MS);
-	}
-}
-
-static int start_service(struct rsocket_datagrams *datagrams)
-{
-	pthread_t thread;
-	int error = 0;
-
-	pthread_mutex_lock(&service_lock);
-	datagrams->next = served;
-	served = datagrams;
-	if (!service_runs) {
-		error = pthread_create(&thread, NULL, serve, NULL);
-		service_runs = !error;
-		if (!error)
-			pthread_detach(thread);
-	}
-	pthread_mutex_unlock(&service_lock);
-	errno = error;
-	return error ? -1 : 0;
-}
-
-static void stop_service(struct rsocket_datagrams *datagrams)
-{
-	pthread_mutex_lock(&service_lock);
-	for (struct rsocket_datagrams **link = &served; *link; link = &(*link)->next) {
-		if (*link != datagrams)
-			continue;
-		*link = datagrams->next;
-		break;
-	}
-	pthread_mutex_unlock(&service_lock);
-}
+enum { PAYLOAD_MAX = DATAGRAM_MTU - RSOCKET_DATAGRAM_HEADER_BYTES };
 
 /* --- opening --- */
 
@@ -146,11 +19,11 @@ int datagrams_open(struct rsocket *socket)
 	return rdma_create_id(socket->channel, &socket->id, socket, RDMA_PS_UDP);
 }
 
-static int post_receive(struct rsocket_datagrams *datagrams, uint32_t slot)
+int datagrams_post_receive(struct rsocket_datagrams *datagrams, uint32_t slot)
 {
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)(datagrams->slots + (size_t)slot * SLOT_BYTES),
-		.length = SLOT_BYTES,
+		.addr = (uintptr_t)(datagrams->slots + (size_t)slot * DATAGRAM_SLOT_BYTES),
+		.length = DATAGRAM_SLOT_BYTES,
 		.lkey = datagrams->mr->lkey,
 	};
 	struct ibv_recv_wr request = {.wr_id = slot, .sg_list = &sge, .num_sge = 1}, *bad;
@@ -179,8 +52,8 @@ static int make_queue_pair(struct rsocket *socket, struct ibv_context *verbs, ui
 	struct ibv_qp_init_attr attributes = {
 		.qp_type = IBV_QPT_UD,
 		.sq_sig_all = 1,
-		.cap = {.max_send_wr = SENDS,
-			.max_recv_wr = RECEIVES,
+		.cap = {.max_send_wr = DATAGRAM_SENDS,
+			.max_recv_wr = DATAGRAM_RECEIVES,
 			.max_send_sge = 1,
 			.max_recv_sge = 1},
 	};
@@ -189,18 +62,21 @@ static int make_queue_pair(struct rsocket *socket, struct ibv_context *verbs, ui
 	socket->completions = ibv_create_comp_channel(verbs);
 	if (!datagrams->pd || !socket->completions)
 		return -1;
-	socket->cq = ibv_create_cq(verbs, SENDS + RECEIVES, socket, socket->completions, 0);
-	datagrams->slots = calloc(RECEIVES + SENDS, SLOT_BYTES);
+	socket->cq = ibv_create_cq(verbs, DATAGRAM_SENDS + DATAGRAM_RECEIVES, socket,
+				   socket->completions, 0);
+	datagrams->slots = calloc(DATAGRAM_RECEIVES + DATAGRAM_SENDS, DATAGRAM_SLOT_BYTES);
 	if (!socket->cq || !datagrams->slots)
 		return -1;
-	datagrams->mr = ibv_reg_mr(datagrams->pd, datagrams->slots,
-				   (size_t)(RECEIVES + SENDS) * SLOT_BYTES, IBV_ACCESS_LOCAL_WRITE);
+	datagrams->mr =
+		ibv_reg_mr(datagrams->pd, datagrams->slots,
+			   (size_t)(DATAGRAM_RECEIVES + DATAGRAM_SENDS) * DATAGRAM_SLOT_BYTES,
+			   IBV_ACCESS_LOCAL_WRITE);
 	attributes.send_cq = attributes.recv_cq = socket->cq;
 	datagrams->qp = datagrams->mr ? ibv_create_qp(datagrams->pd, &attributes) : NULL;
 	if (!datagrams->qp || make_ready(datagrams->qp, port_number))
 		return -1;
-	for (uint32_t slot = 0; slot < RECEIVES; slot++)
-		if (post_receive(datagrams, slot))
+	for (uint32_t slot = 0; slot < DATAGRAM_RECEIVES; slot++)
+		if (datagrams_post_receive(datagrams, slot))
 			return -1;
 	return 0;
 }
@@ -235,10 +111,10 @@ int datagrams_bind(struct rsocket *socket, const struct sockaddr *address)
 	memcpy(&datagrams->name, rdma_get_local_addr(socket->id), sizeof(datagrams->name));
 	datagrams->has_name = true;
 	socket->state = RSOCKET_BOUND;
-	return start_service(datagrams);
+	return datagram_service_start(datagrams);
 }
 
-static int bind_anywhere(struct rsocket *socket, int family)
+int datagrams_bind_anywhere(struct rsocket *socket, int family)
 {
 	struct sockaddr_storage any = {.ss_family = (sa_family_t)family};
 
@@ -249,14 +125,8 @@ void datagrams_close(struct rsocket *socket)
 {
 	struct rsocket_datagrams *datagrams = socket->datagrams;
 
-	stop_service(datagrams);
-	while (datagrams->destinations) {
-		struct destination *destination = datagrams->destinations;
-
-		datagrams->destinations = destination->next;
-		ibv_destroy_ah(destination->ah);
-		free(destination);
-	}
+	datagram_service_stop(datagrams);
+	destinations_forget(datagrams);
 	if (datagrams->qp)
 		ibv_destroy_qp(datagrams->qp);
 	if (datagrams->mr)
@@ -275,111 +145,6 @@ void datagrams_close(struct rsocket *socket)
 		ibv_dealloc_pd(datagrams->pd);
 	free(datagrams);
 	socket->datagrams = NULL;
-}
-
-/* --- where to --- */
-
-static bool is_same(const struct sockaddr_storage *a, const struct sockaddr *b)
-{
-	const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
-	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
-
-	if (a->ss_family != b->sa_family)
-		return false;
-	if (b->sa_family == AF_INET)
-		return a4->sin_port == b4->sin_port && a4->sin_addr.s_addr == b4->sin_addr.s_addr;
-	return b->sa_family == AF_INET6 && a6->sin6_port == b6->sin6_port &&
-	       memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof(a6->sin6_addr)) == 0;
-}
-
-static struct destination *find(const struct rsocket_datagrams *datagrams,
-				const struct sockaddr *address)
-{
-	struct destination *destination = datagrams->destinations;
-
-	while (destination && !is_same(&destination->address, address))
-		destination = destination->next;
-	return destination;
-}
-
-static struct destination *remember(struct rsocket_datagrams *datagrams,
-				    const struct sockaddr *address, struct ibv_ah *ah, uint32_t qpn,
-				    uint32_t qkey)
-{
-	struct destination *destination = ah && datagrams->destination_count < DESTINATIONS_MAX
-						  ? calloc(1, sizeof(*destination))
-						  : NULL;
-
-	if (!destination) {
-		if (ah)
-			ibv_destroy_ah(ah);
-		return NULL;
-	}
-	memcpy(&destination->address, address, address_length(address));
-	destination->ah = ah;
-	destination->qpn = qpn;
-	destination->qkey = qkey;
-	destination->next = datagrams->destinations;
-	datagrams->destinations = destination;
-	datagrams->destination_count++;
-	return destination;
-}
-
-/* A wildcard socket has the address of the way it sends by. */
-static void learn_name(struct rsocket_datagrams *datagrams, const struct sockaddr *local)
-{
-	struct sockaddr_in *name = (void *)&datagrams->name;
-	struct sockaddr_in6 *name6 = (void *)&datagrams->name;
-	in_port_t port = datagrams->name.ss_family == AF_INET6 ? name6->sin6_port : name->sin_port;
-
-	memcpy(&datagrams->name, local, address_length(local));
-	if (local->sa_family == AF_INET6)
-		name6->sin6_port = port;
-	else
-		name->sin_port = port;
-}
-
-/* Asks the connection manager there for its queue pair. */
-static struct destination *resolve(struct rsocket *socket, const struct sockaddr *address)
-{
-	struct rsocket_datagrams *datagrams = socket->datagrams;
-	struct rdma_conn_param parameters = {0};
-	struct destination *destination = NULL;
-	struct rdma_cm_id *id;
-
-	/* Without a channel the calls wait for their ends. */
-	if (rdma_create_id(NULL, &id, NULL, RDMA_PS_UDP))
-		return NULL;
-	if (rdma_resolve_addr(id, NULL, (struct sockaddr *)address, RESOLVE_TIMEOUT_MS) == 0 &&
-	    rdma_resolve_route(id, RESOLVE_TIMEOUT_MS) == 0) {
-		if (rdma_connect(id, &parameters) == 0 && id->event) {
-			struct rdma_ud_param *found = &id->event->param.ud;
-
-			destination = remember(datagrams, address,
-					       ibv_create_ah(datagrams->pd, &found->ah_attr),
-					       found->qp_num, found->qkey);
-			learn_name(datagrams, rdma_get_local_addr(id));
-		} else {
-			/* Its own errno is the status of SIDR. */
-			errno = ECONNREFUSED;
-		}
-	}
-
-	int error = errno;
-
-	rdma_destroy_id(id);
-	errno = error;
-	return destination;
-}
-
-static struct destination *destination_of(struct rsocket *socket, const struct sockaddr *address)
-{
-	struct destination *destination;
-
-	if (bind_anywhere(socket, address->sa_family))
-		return NULL;
-	destination = find(socket->datagrams, address);
-	return destination ? destination : resolve(socket, address);
 }
 
 int datagrams_connect(struct rsocket *socket, const struct sockaddr *address, socklen_t byte_count)
@@ -409,34 +174,36 @@ int datagrams_name(struct rsocket *socket, bool is_peer, struct sockaddr *ret_ad
 
 static const uint8_t *slot_bytes(const struct rsocket_datagrams *datagrams, uint32_t slot)
 {
-	return datagrams->slots + (size_t)slot * SLOT_BYTES;
+	return datagrams->slots + (size_t)slot * DATAGRAM_SLOT_BYTES;
 }
 
 static void take_datagram(struct rsocket_datagrams *datagrams, const struct ibv_wc *completion)
 {
 	uint32_t slot = (uint32_t)completion->wr_id;
-	struct datagram_header header;
+	struct sockaddr_storage source;
 
-	if (completion->byte_len < GRH_BYTES + sizeof(header)) {
-		(void)!post_receive(datagrams, slot);
+	if (completion->byte_len < DATAGRAM_GRH_BYTES ||
+	    !rsocket_datagram_header_decode(slot_bytes(datagrams, slot) + DATAGRAM_GRH_BYTES,
+					    completion->byte_len - DATAGRAM_GRH_BYTES, &source)) {
+		(void)!datagrams_post_receive(datagrams, slot);
 		return;
 	}
-	memcpy(&header, slot_bytes(datagrams, slot) + GRH_BYTES, sizeof(header));
 	/* Answers need not ask again. */
-	if (!find(datagrams, (struct sockaddr *)&header.source)) {
+	if (!destination_find(datagrams, (struct sockaddr *)&source)) {
 		struct ibv_wc copy = *completion;
 
-		remember(datagrams, (struct sockaddr *)&header.source,
-			 ibv_create_ah_from_wc(datagrams->pd, &copy,
-					       (void *)slot_bytes(datagrams, slot), 1),
-			 completion->src_qp, RDMA_UDP_QKEY);
+		destination_remember(datagrams, (struct sockaddr *)&source,
+				     ibv_create_ah_from_wc(datagrams->pd, &copy,
+							   (void *)slot_bytes(datagrams, slot), 1),
+				     completion->src_qp, RDMA_UDP_QKEY);
 	}
 
-	unsigned place = (datagrams->waiting_first + datagrams->waiting_count++) % RECEIVES;
+	unsigned place =
+		(datagrams->waiting_first + datagrams->waiting_count++) % DATAGRAM_RECEIVES;
 
 	datagrams->waiting[place].slot = slot;
 	datagrams->waiting[place].byte_count =
-		completion->byte_len - GRH_BYTES - (uint32_t)sizeof(header);
+		completion->byte_len - DATAGRAM_GRH_BYTES - RSOCKET_DATAGRAM_HEADER_BYTES;
 }
 
 static void poll_completions(struct rsocket *socket)
@@ -460,7 +227,7 @@ short datagrams_ready(struct rsocket *socket)
 	poll_completions(socket);
 	if (datagrams->waiting_count)
 		ready |= POLLIN;
-	if (datagrams->sends_posted - datagrams->sends_completed < SENDS)
+	if (datagrams->sends_posted - datagrams->sends_completed < DATAGRAM_SENDS)
 		ready |= POLLOUT;
 	return ready;
 }
@@ -493,19 +260,18 @@ ssize_t datagrams_send(struct rsocket *socket, const struct iovec *parts, int pa
 	if (rsocket_wait(socket, POLLOUT, flags))
 		return -1;
 
-	uint32_t slot = RECEIVES + datagrams->sends_posted % SENDS;
+	uint32_t slot = DATAGRAM_RECEIVES + datagrams->sends_posted % DATAGRAM_SENDS;
 	uint8_t *bytes = (uint8_t *)slot_bytes(datagrams, slot);
-	const struct datagram_header header = {.source = datagrams->name};
-	size_t byte_count = gather(bytes + sizeof(header), parts, part_count);
+	size_t byte_count = gather(bytes + RSOCKET_DATAGRAM_HEADER_BYTES, parts, part_count);
 
 	if (byte_count == SIZE_MAX) {
 		errno = EMSGSIZE;
 		return -1;
 	}
-	memcpy(bytes, &header, sizeof(header));
+	rsocket_datagram_header_encode(&datagrams->name, bytes);
 
 	struct ibv_sge sge = {.addr = (uintptr_t)bytes,
-			      .length = (uint32_t)(byte_count + sizeof(header)),
+			      .length = (uint32_t)byte_count + RSOCKET_DATAGRAM_HEADER_BYTES,
 			      .lkey = datagrams->mr->lkey};
 	struct ibv_send_wr request = {
 		.sg_list = &sge,
@@ -545,23 +311,23 @@ ssize_t datagrams_receive(struct rsocket *socket, const struct iovec *parts, int
 			  int flags, struct sockaddr *ret_address, socklen_t *address_bytes)
 {
 	struct rsocket_datagrams *datagrams = socket->datagrams;
-	struct datagram_header header;
+	struct sockaddr_storage source;
 
-	if (bind_anywhere(socket, AF_INET) || rsocket_wait(socket, POLLIN, flags))
+	if (datagrams_bind_anywhere(socket, AF_INET) || rsocket_wait(socket, POLLIN, flags))
 		return -1;
 
 	uint32_t slot = datagrams->waiting[datagrams->waiting_first].slot;
-	const uint8_t *bytes = slot_bytes(datagrams, slot) + GRH_BYTES;
-	size_t copied = scatter(parts, part_count, bytes + sizeof(header),
+	const uint8_t *bytes = slot_bytes(datagrams, slot) + DATAGRAM_GRH_BYTES;
+	size_t copied = scatter(parts, part_count, bytes + RSOCKET_DATAGRAM_HEADER_BYTES,
 				datagrams->waiting[datagrams->waiting_first].byte_count);
 
-	memcpy(&header, bytes, sizeof(header));
+	memcpy(&source, bytes, sizeof(source));
 	if (ret_address && address_bytes)
-		rsocket_give_name((struct sockaddr *)&header.source, ret_address, address_bytes);
+		rsocket_give_name((struct sockaddr *)&source, ret_address, address_bytes);
 	if (!(flags & MSG_PEEK)) {
-		datagrams->waiting_first = (datagrams->waiting_first + 1) % RECEIVES;
+		datagrams->waiting_first = (datagrams->waiting_first + 1) % DATAGRAM_RECEIVES;
 		datagrams->waiting_count--;
-		(void)!post_receive(datagrams, slot);
+		(void)!datagrams_post_receive(datagrams, slot);
 	}
 	return (ssize_t)copied;
 }

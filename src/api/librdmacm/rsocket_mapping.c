@@ -5,8 +5,6 @@
 #include <sys/mman.h>
 #include "api/librdmacm/rsocket.h"
 
-#define PUBLIC __attribute__((visibility("default")))
-
 enum { OFFSET_STEP = 1 << 20 };
 
 /* Writes our row into the peer's table; the bytes travel in the send ring. */
@@ -80,8 +78,8 @@ static off_t map(struct rsocket *socket, void *buffer, size_t byte_count, off_t 
 	return offset;
 }
 
-PUBLIC off_t riomap(int descriptor, void *buffer, size_t byte_count, int protection, int flags,
-		    off_t offset)
+RSOCKET_PUBLIC off_t riomap(int descriptor, void *buffer, size_t byte_count, int protection,
+			    int flags, off_t offset)
 {
 	struct rsocket *socket = rsocket_find(descriptor);
 
@@ -99,7 +97,7 @@ PUBLIC off_t riomap(int descriptor, void *buffer, size_t byte_count, int protect
 	return result;
 }
 
-PUBLIC int riounmap(int descriptor, void *buffer, size_t byte_count)
+RSOCKET_PUBLIC int riounmap(int descriptor, void *buffer, size_t byte_count)
 {
 	struct rsocket *socket = rsocket_find(descriptor);
 	const struct rsocket_mapping none = {0};
@@ -160,8 +158,8 @@ static size_t write_piece(struct rsocket *socket, const uint8_t *bytes, size_t b
 		       : 0;
 }
 
-PUBLIC size_t riowrite(int descriptor, const void *bytes, size_t byte_count, off_t offset,
-		       int flags)
+RSOCKET_PUBLIC size_t riowrite(int descriptor, const void *bytes, size_t byte_count, off_t offset,
+			       int flags)
 {
 	struct rsocket *socket = rsocket_find(descriptor);
 	size_t written = 0;

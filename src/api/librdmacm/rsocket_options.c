@@ -7,8 +7,6 @@
 #include <string.h>
 #include "api/librdmacm/rsocket.h"
 
-#define PUBLIC __attribute__((visibility("default")))
-
 struct option {
 	int level, name;
 	size_t offset;	       /* of an int in struct rsocket */
@@ -83,8 +81,8 @@ static int set_option(struct rsocket *socket, int level, int name, const void *v
 	return value_bytes < sizeof(number) ? refuse(EINVAL) : set_row(socket, option, number);
 }
 
-PUBLIC int rsetsockopt(int descriptor, int level, int name, const void *value,
-		       socklen_t value_bytes)
+RSOCKET_PUBLIC int rsetsockopt(int descriptor, int level, int name, const void *value,
+			       socklen_t value_bytes)
 {
 	struct rsocket *socket = rsocket_find(descriptor);
 
@@ -94,6 +92,8 @@ PUBLIC int rsetsockopt(int descriptor, int level, int name, const void *value,
 
 	int result = set_option(socket, level, name, value, value_bytes);
 
+	if (socket->state == RSOCKET_PLAIN && level != SOL_RDMA)
+		result = setsockopt(descriptor, level, name, value, value_bytes);
 	pthread_mutex_unlock(&socket->lock);
 	return result;
 }
@@ -140,7 +140,8 @@ static int get_option(struct rsocket *socket, int level, int name, void *value,
 	return 0;
 }
 
-PUBLIC int rgetsockopt(int descriptor, int level, int name, void *value, socklen_t *value_bytes)
+RSOCKET_PUBLIC int rgetsockopt(int descriptor, int level, int name, void *value,
+			       socklen_t *value_bytes)
 {
 	struct rsocket *socket = rsocket_find(descriptor);
 
@@ -154,7 +155,7 @@ PUBLIC int rgetsockopt(int descriptor, int level, int name, void *value, socklen
 	return result;
 }
 
-PUBLIC int rfcntl(int descriptor, int command, ...)
+RSOCKET_PUBLIC int rfcntl(int descriptor, int command, ...)
 {
 	struct rsocket *socket = rsocket_find(descriptor);
 	va_list arguments;
@@ -170,6 +171,8 @@ PUBLIC int rfcntl(int descriptor, int command, ...)
 		break;
 	case F_SETFL:
 		socket->file_flags = va_arg(arguments, int) & O_NONBLOCK;
+		if (socket->state == RSOCKET_PLAIN)
+			result = fcntl(descriptor, F_SETFL, socket->file_flags);
 		break;
 	case F_GETFD:
 	case F_SETFD:

@@ -3,15 +3,14 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
-#include "api/librdmacm/rsocket.h"
-
-#define PUBLIC __attribute__((visibility("default")))
+#include "api/librdmacm/rsocket_plain.h"
 
 static ssize_t receive(int descriptor, const struct iovec *parts, int part_count, int flags,
 		       struct sockaddr *address, socklen_t *address_bytes)
 {
 	struct rsocket *socket = rsocket_find(descriptor);
-	ssize_t result;
+	ssize_t result = 0;
+	bool is_plain;
 
 	if (!socket)
 		return -1;
@@ -21,17 +20,20 @@ static ssize_t receive(int descriptor, const struct iovec *parts, int part_count
 			datagrams_receive(socket, parts, part_count, flags, address, address_bytes);
 	else if (rsocket_is_connecting(socket) && rsocket_await_connection(socket))
 		result = -1;
-	else
+	else if (socket->state != RSOCKET_PLAIN)
 		result = stream_receive(socket, parts, part_count, flags);
+	is_plain = socket->state == RSOCKET_PLAIN;
 	pthread_mutex_unlock(&socket->lock);
-	return result;
+	/* It waits by itself, and another thread may send meanwhile. */
+	return is_plain && result == 0 ? plain_receive(socket, parts, part_count, flags) : result;
 }
 
 static ssize_t transmit(int descriptor, const struct iovec *parts, int part_count, int flags,
 			const struct sockaddr *address, socklen_t address_bytes)
 {
 	struct rsocket *socket = rsocket_find(descriptor);
-	ssize_t result;
+	ssize_t result = 0;
+	bool is_plain;
 
 	if (!socket)
 		return -1;
@@ -40,36 +42,37 @@ static ssize_t transmit(int descriptor, const struct iovec *parts, int part_coun
 		result = datagrams_send(socket, parts, part_count, flags, address, address_bytes);
 	else if (rsocket_is_connecting(socket) && rsocket_await_connection(socket))
 		result = -1;
-	else
+	else if (socket->state != RSOCKET_PLAIN)
 		result = stream_send(socket, parts, part_count, flags);
+	is_plain = socket->state == RSOCKET_PLAIN;
 	pthread_mutex_unlock(&socket->lock);
-	return result;
+	return is_plain && result == 0 ? plain_send(socket, parts, part_count, flags) : result;
 }
 
-PUBLIC ssize_t rrecvfrom(int descriptor, void *bytes, size_t byte_count, int flags,
-			 struct sockaddr *address, socklen_t *address_bytes)
+RSOCKET_PUBLIC ssize_t rrecvfrom(int descriptor, void *bytes, size_t byte_count, int flags,
+				 struct sockaddr *address, socklen_t *address_bytes)
 {
 	const struct iovec part = {.iov_base = bytes, .iov_len = byte_count};
 
 	return receive(descriptor, &part, 1, flags, address, address_bytes);
 }
 
-PUBLIC ssize_t rrecv(int descriptor, void *bytes, size_t byte_count, int flags)
+RSOCKET_PUBLIC ssize_t rrecv(int descriptor, void *bytes, size_t byte_count, int flags)
 {
 	return rrecvfrom(descriptor, bytes, byte_count, flags, NULL, NULL);
 }
 
-PUBLIC ssize_t rread(int descriptor, void *bytes, size_t byte_count)
+RSOCKET_PUBLIC ssize_t rread(int descriptor, void *bytes, size_t byte_count)
 {
 	return rrecv(descriptor, bytes, byte_count, 0);
 }
 
-PUBLIC ssize_t rreadv(int descriptor, const struct iovec *parts, int part_count)
+RSOCKET_PUBLIC ssize_t rreadv(int descriptor, const struct iovec *parts, int part_count)
 {
 	return receive(descriptor, parts, part_count, 0, NULL, NULL);
 }
 
-PUBLIC ssize_t rrecvmsg(int descriptor, struct msghdr *message, int flags)
+RSOCKET_PUBLIC ssize_t rrecvmsg(int descriptor, struct msghdr *message, int flags)
 {
 	if (message->msg_control && message->msg_controllen) {
 		errno = EOPNOTSUPP;
@@ -79,30 +82,30 @@ PUBLIC ssize_t rrecvmsg(int descriptor, struct msghdr *message, int flags)
 		       message->msg_name, message->msg_name ? &message->msg_namelen : NULL);
 }
 
-PUBLIC ssize_t rsendto(int descriptor, const void *bytes, size_t byte_count, int flags,
-		       const struct sockaddr *address, socklen_t address_bytes)
+RSOCKET_PUBLIC ssize_t rsendto(int descriptor, const void *bytes, size_t byte_count, int flags,
+			       const struct sockaddr *address, socklen_t address_bytes)
 {
 	const struct iovec part = {.iov_base = (void *)bytes, .iov_len = byte_count};
 
 	return transmit(descriptor, &part, 1, flags, address, address_bytes);
 }
 
-PUBLIC ssize_t rsend(int descriptor, const void *bytes, size_t byte_count, int flags)
+RSOCKET_PUBLIC ssize_t rsend(int descriptor, const void *bytes, size_t byte_count, int flags)
 {
 	return rsendto(descriptor, bytes, byte_count, flags, NULL, 0);
 }
 
-PUBLIC ssize_t rwrite(int descriptor, const void *bytes, size_t byte_count)
+RSOCKET_PUBLIC ssize_t rwrite(int descriptor, const void *bytes, size_t byte_count)
 {
 	return rsend(descriptor, bytes, byte_count, 0);
 }
 
-PUBLIC ssize_t rwritev(int descriptor, const struct iovec *parts, int part_count)
+RSOCKET_PUBLIC ssize_t rwritev(int descriptor, const struct iovec *parts, int part_count)
 {
 	return transmit(descriptor, parts, part_count, 0, NULL, 0);
 }
 
-PUBLIC ssize_t rsendmsg(int descriptor, const struct msghdr *message, int flags)
+RSOCKET_PUBLIC ssize_t rsendmsg(int descriptor, const struct msghdr *message, int flags)
 {
 	if (message->msg_control && message->msg_controllen) {
 		errno = EOPNOTSUPP;

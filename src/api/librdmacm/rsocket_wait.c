@@ -2,19 +2,20 @@
 /* Waiting for rsockets: readiness, rpoll and rselect, beside ordinary descriptors. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "api/librdmacm/rsocket.h"
+#include "api/librdmacm/rsocket_plain.h"
 
 enum {
-	SPIN_US = 100, /* a large message takes so long; sleeping and waking longer */
+	SPIN_US = 100,	   /* a large message takes so long; sleeping and waking longer */
 	WAKE_UP_MS = 5000, /* looks again though nobody rang: as the real library does */
 	DESCRIPTORS_PER_SOCKET = 2,
+	LOOKS_PER_EVENT = 32,
+	SPINS_PER_YIELD = 64, /* some 10 us */
 };
-
-#define PUBLIC __attribute__((visibility("default")))
 
 static int64_t now_us(void)
 {
@@ -31,6 +32,19 @@ static bool listener_is_ready(const struct rsocket *socket)
 	return poll(&watched, 1, 0) > 0;
 }
 
+/* A connection says what it has to say by completions; its end, which is an event, may be heard a
+ * little later. Whoever is about to sleep, or has slept, looks. */
+static bool events_are_due(struct rsocket *socket)
+{
+	if (socket->state != RSOCKET_CONNECTED)
+		return true;
+	if (socket->looks_due) {
+		socket->looks_due--;
+		return true;
+	}
+	return socket->looks++ % LOOKS_PER_EVENT == 0;
+}
+
 /* Lock held. */
 static short stream_ready(struct rsocket *socket, short events)
 {
@@ -38,9 +52,12 @@ static short stream_ready(struct rsocket *socket, short events)
 
 	if (socket->state == RSOCKET_LISTENING)
 		return listener_is_ready(socket) ? POLLIN & events : 0;
-	rsocket_take_events(socket);
+	if (events_are_due(socket))
+		rsocket_take_events(socket);
 	if (rsocket_is_connecting(socket))
 		return 0;
+	if (socket->state == RSOCKET_PLAIN)
+		return plain_ready(socket, events);
 	if (socket->state == RSOCKET_FAILED)
 		return (short)(POLLERR | POLLHUP | (events & (POLLIN | POLLOUT)));
 	if (socket->state != RSOCKET_CONNECTED)
@@ -101,12 +118,18 @@ static void arm(struct rsocket *socket)
 }
 
 /* Lock held. Returns how many descriptors to watch. */
-static unsigned watch(struct rsocket *socket, struct pollfd ret_watched[DESCRIPTORS_PER_SOCKET])
+static unsigned watch(struct rsocket *socket, short events,
+		      struct pollfd ret_watched[DESCRIPTORS_PER_SOCKET])
 {
 	unsigned count = 0;
 
+	if (socket->state == RSOCKET_PLAIN) {
+		ret_watched[0] = (struct pollfd){.fd = socket->descriptor, .events = events};
+		return 1;
+	}
 	hear(socket);
 	arm(socket);
+	socket->looks_due = 2;
 	if (socket->completions)
 		ret_watched[count++] =
 			(struct pollfd){.fd = socket->completions->fd, .events = POLLIN};
@@ -115,9 +138,17 @@ static unsigned watch(struct rsocket *socket, struct pollfd ret_watched[DESCRIPT
 	return count;
 }
 
+/* On a crowded machine the peer may be waiting for this very core. */
+static void let_others_run(unsigned spins)
+{
+	if (spins % SPINS_PER_YIELD == 0)
+		sched_yield();
+}
+
 int rsocket_wait(struct rsocket *socket, short events, int flags)
 {
 	int64_t spins_until = now_us() + SPIN_US;
+	unsigned spins = 0;
 
 	for (;;) {
 		struct pollfd watched[DESCRIPTORS_PER_SOCKET];
@@ -128,10 +159,12 @@ int rsocket_wait(struct rsocket *socket, short events, int flags)
 			errno = EAGAIN;
 			return -1;
 		}
-		if (now_us() < spins_until)
+		if (now_us() < spins_until) {
+			let_others_run(++spins);
 			continue;
+		}
 
-		unsigned count = watch(socket, watched);
+		unsigned count = watch(socket, events, watched);
 
 		/* What came before it was armed is not announced. */
 		if (ready_now(socket, events))
@@ -188,7 +221,7 @@ static unsigned watch_all(const struct pollfd *descriptors, nfds_t count, struct
 			continue;
 		}
 		pthread_mutex_lock(&socket->lock);
-		watched_count += watch(socket, watched + watched_count);
+		watched_count += watch(socket, descriptors[i].events, watched + watched_count);
 		pthread_mutex_unlock(&socket->lock);
 	}
 	return watched_count;
@@ -205,15 +238,17 @@ static int time_left(int64_t ends_at, int timeout)
 	return left < 0 ? 0 : left < WAKE_UP_MS ? (int)left : WAKE_UP_MS;
 }
 
-PUBLIC int rpoll(struct pollfd *descriptors, nfds_t count, int timeout)
+RSOCKET_PUBLIC int rpoll(struct pollfd *descriptors, nfds_t count, int timeout)
 {
 	int64_t began_at = now_us();
 	int64_t ends_at = began_at + (int64_t)timeout * 1000;
 	struct pollfd *watched;
+	unsigned spins = 0;
 	int result;
 
 	do {
 		result = look(descriptors, count);
+		let_others_run(++spins);
 	} while (result == 0 && timeout && now_us() < began_at + SPIN_US);
 	if (result || timeout == 0)
 		return result;
@@ -287,8 +322,8 @@ static int spread(const struct pollfd *descriptors, nfds_t count, fd_set *reads,
 	return set_count;
 }
 
-PUBLIC int rselect(int limit, fd_set *reads, fd_set *writes, fd_set *excepts,
-		   struct timeval *timeout)
+RSOCKET_PUBLIC int rselect(int limit, fd_set *reads, fd_set *writes, fd_set *excepts,
+			   struct timeval *timeout)
 {
 	int timeout_ms = timeout ? (int)(timeout->tv_sec * 1000 + timeout->tv_usec / 1000) : -1;
 	struct pollfd *descriptors;

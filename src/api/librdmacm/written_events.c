@@ -20,11 +20,12 @@ static int write_event(struct rdma_cm_id *id, enum cm_program_event kind, int st
 	struct cm_command command;
 	struct cm_answer answer;
 
+	identifier_of(id)->writes_events = true;
 	identifier_command(identifier_of(id), CM_WRITE_EVENT, &command);
 	command.option = kind;
 	command.value = (uint32_t)status;
 	command.argument = argument;
-	return cm_session_ask(&command, &answer);
+	return identifier_ask(identifier_of(id), &command, &answer);
 }
 
 int rdma_write_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event, int status,

@@ -2,64 +2,110 @@
 /* VL arbitration (vol 1, chapter 7). */
 #include "net/link/arbitration.h"
 
-#include <string.h>
 #include "net/link/port_queues.h"
 
 enum { HIGH_LIMIT_BYTES = 4096, HIGH_UNLIMITED = 255 };
 
+static uint8_t entry_cap(const struct port *port, enum arbitration_table table)
+{
+	return table == TABLE_HIGH ? port->info.vl_arbitration_high_cap
+				   : port->info.vl_arbitration_low_cap;
+}
+
 static unsigned table_entries(const struct port *port, enum arbitration_table table)
 {
-	unsigned cap = table == TABLE_HIGH ? port->info.vl_arbitration_high_cap
-					   : port->info.vl_arbitration_low_cap;
+	unsigned cap = entry_cap(port, table);
 
 	return cap < VL_ARBITRATION_ENTRIES ? cap : VL_ARBITRATION_ENTRIES;
 }
 
-/* Most tables for high priority have no weight at all; four entries are looked at in one go. */
-static bool has_weight(const uint8_t rows[][2], unsigned entry_count)
+static bool has_weight(const uint8_t row[2])
 {
-	static const uint8_t weights[8] = {0, 0xff, 0, 0xff, 0, 0xff, 0, 0xff};
-	uint64_t mask, any = 0;
-
-	memcpy(&mask, weights, sizeof(mask));
-	for (unsigned entry = 0; entry < entry_count; entry += 4) {
-		uint64_t four;
-
-		memcpy(&four, rows[entry], sizeof(four));
-		any |= four & mask;
-	}
-	return any != 0;
+	return row[1] != 0 && row[0] < VL_MANAGEMENT;
 }
 
-/* The VL of the first entry, from the present one on, whose lane can send; -1: none. */
-static int pick(struct port *port, enum arbitration_table table, uint16_t ready)
+/* What makes most decisions without a look at the table. */
+static void read_table(struct port *port, enum arbitration_table table)
 {
 	struct vl_arbiter *arbiter = &port->queues->arbiter;
 	unsigned entry_count = table_entries(port, table);
+	unsigned lanes = 0, repeated = 0;
 
-	/* Entries beyond the cap that are looked at too have no weight, or cost a round. */
-	if (!entry_count || !has_weight(port->vl_arbitration[table], entry_count))
-		return -1;
+	for (unsigned entry = 0; entry < entry_count; entry++) {
+		const uint8_t *row = port->vl_arbitration[table][entry];
 
+		if (!has_weight(row))
+			continue;
+		repeated |= lanes & 1u << row[0];
+		lanes |= 1u << row[0];
+	}
+	arbiter->entry_caps[table] = entry_cap(port, table);
+	arbiter->lane[table] = VL_MANAGEMENT;
+	arbiter->lanes[table] = (uint16_t)lanes;
+	arbiter->lone_lanes[table] = (uint16_t)(lanes & ~repeated);
+}
+
+void port_arbitration_set(struct port *port, enum arbitration_table table, unsigned entry,
+			  uint8_t vl, uint8_t weight)
+{
+	port->vl_arbitration[table][entry][0] = vl;
+	port->vl_arbitration[table][entry][1] = weight;
+	if (port->queues)
+		port->queues->arbiter.has_read_tables = false;
+}
+
+static bool tables_are_read(const struct port *port)
+{
+	const struct vl_arbiter *arbiter = &port->queues->arbiter;
+
+	return arbiter->has_read_tables &&
+	       arbiter->entry_caps[TABLE_LOW] == entry_cap(port, TABLE_LOW) &&
+	       arbiter->entry_caps[TABLE_HIGH] == entry_cap(port, TABLE_HIGH);
+}
+
+/* The VL of the first entry, from the present one on, whose lane can send; -1: none. */
+static int search(struct port *port, enum arbitration_table table, uint16_t ready)
+{
+	struct vl_arbiter *arbiter = &port->queues->arbiter;
+	unsigned entry_count = table_entries(port, table);
 	unsigned entry = arbiter->entry[table] % entry_count;
 
 	/* The present entry comes up twice: with what it has left, and last with its full weight.
 	 */
 	for (unsigned tried = 0; tried <= entry_count; tried++) {
 		const uint8_t *row = port->vl_arbitration[table][entry];
-		bool may = row[1] != 0 && row[0] < VL_MANAGEMENT && (ready >> row[0] & 1) &&
-			   (tried != 0 || arbiter->left[table] > 0);
 
-		if (may && tried != 0) {
-			arbiter->entry[table] = (uint8_t)entry;
-			arbiter->left[table] = row[1] * CREDIT_BLOCK_BYTES;
-		}
-		if (may)
+		if (has_weight(row) && (ready >> row[0] & 1) &&
+		    (tried != 0 || arbiter->left[table] > 0)) {
+			if (tried != 0) {
+				arbiter->entry[table] = (uint8_t)entry;
+				arbiter->left[table] = row[1] * CREDIT_BLOCK_BYTES;
+			}
+			arbiter->lane[table] = row[0];
+			arbiter->weight[table] = row[1];
 			return row[0];
+		}
 		if (++entry == entry_count)
 			entry = 0;
 	}
 	return -1;
+}
+
+static int pick(struct port *port, enum arbitration_table table, uint16_t ready)
+{
+	struct vl_arbiter *arbiter = &port->queues->arbiter;
+	unsigned lane = arbiter->lane[table];
+
+	if (!(arbiter->lanes[table] & ready))
+		return -1;
+	if ((ready >> lane & 1) && arbiter->left[table] > 0)
+		return (int)lane;
+	/* Once around the table, and back to the only entry that can go. */
+	if ((ready & arbiter->lone_lanes[table]) == 1u << lane && ready == 1u << lane) {
+		arbiter->left[table] = arbiter->weight[table] * CREDIT_BLOCK_BYTES;
+		return (int)lane;
+	}
+	return search(port, table, ready);
 }
 
 /* Limit 0 lets one packet go, whatever its size. */
@@ -71,6 +117,13 @@ static int32_t high_limit(const struct port *port)
 struct arbitration port_arbitrate(struct port *port, uint16_t ready)
 {
 	struct vl_arbiter *arbiter = &port->queues->arbiter;
+
+	if (unlikely(!tables_are_read(port))) {
+		read_table(port, TABLE_LOW);
+		read_table(port, TABLE_HIGH);
+		arbiter->has_read_tables = true;
+	}
+
 	bool low_is_due = port->info.vl_high_limit != HIGH_UNLIMITED && arbiter->high_left <= 0;
 	int vl;
 

@@ -6,6 +6,7 @@
 #ifndef SOFTIB_NET_LINK_ARBITRATION_H
 #define SOFTIB_NET_LINK_ARBITRATION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct port;
@@ -13,9 +14,15 @@ struct port;
 enum arbitration_table { TABLE_LOW, TABLE_HIGH, TABLE_COUNT };
 
 struct vl_arbiter {
-	uint8_t entry[TABLE_COUNT]; /* present entry of the table */
-	int32_t left[TABLE_COUNT];  /* bytes that it may still send */
-	int32_t high_left;	    /* bytes of high priority until low has its turn */
+	uint8_t entry[TABLE_COUNT];  /* present entry of the table */
+	uint8_t lane[TABLE_COUNT];   /* of that entry; VL_MANAGEMENT: not known yet */
+	uint8_t weight[TABLE_COUNT]; /* of that entry */
+	bool has_read_tables;	     /* what follows is true of them, up to these entries */
+	uint8_t entry_caps[TABLE_COUNT];
+	uint16_t lanes[TABLE_COUNT]; /* a bit per lane with any weight */
+	uint16_t lone_lanes[TABLE_COUNT]; /* those that have one entry only */
+	int32_t left[TABLE_COUNT];	  /* bytes that the present entry may still send */
+	int32_t high_left;		  /* bytes of high priority until low has its turn */
 };
 
 struct arbitration {
@@ -25,6 +32,10 @@ struct arbitration {
 
 /* ready: a bit per lane that has a frame and the credits for it. */
 struct arbitration port_arbitrate(struct port *port, uint16_t ready);
+
+/* Changes one entry of a table. */
+void port_arbitration_set(struct port *port, enum arbitration_table table, unsigned entry,
+			  uint8_t vl, uint8_t weight);
 
 /* The frame that was chosen takes so many blocks of 64 bytes. */
 void port_arbitration_charge(struct port *port, enum arbitration_table table, uint32_t blocks);

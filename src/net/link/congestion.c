@@ -9,7 +9,7 @@
 
 enum { SHIFT_BIT = 14, MULTIPLIER_MASK = 0x3fff, TIMER_UNIT_NS = 1024 };
 
-static int obtain(struct port *port)
+int port_obtain_congestion(struct port *port)
 {
 	if (!port->congestion)
 		port->congestion = calloc(1, sizeof(*port->congestion));
@@ -18,7 +18,7 @@ static int obtain(struct port *port)
 
 int port_set_marking(struct port *port, const struct congestion_marking *marking)
 {
-	int error = obtain(port);
+	int error = port_obtain_congestion(port);
 
 	if (!error)
 		port->congestion->marking = *marking;
@@ -27,11 +27,19 @@ int port_set_marking(struct port *port, const struct congestion_marking *marking
 
 int port_set_reaction(struct port *port, const struct congestion_reaction *reaction)
 {
-	int error = obtain(port);
+	int error = port_obtain_congestion(port);
 
 	if (!error)
 		port->congestion->reaction = *reaction;
 	return error;
+}
+
+void port_release_congestion(struct port *port)
+{
+	if (port->congestion)
+		free(port->congestion->log);
+	free(port->congestion);
+	port->congestion = NULL;
 }
 
 /* Threshold 15 is a sixteenth of a receive buffer waiting, 1 is nearly all of one. */
@@ -60,44 +68,93 @@ bool port_marks_congestion(struct port *port, unsigned vl, uint32_t packet_block
 	return true;
 }
 
-/* One step down per timer; the rest of the last one counts on. */
-static void forget(const struct congestion_reaction *reaction, struct ccti *ccti, time_ns now)
+bool port_controls_congestion(const struct port *port)
 {
-	time_ns period = (time_ns)reaction->ccti_timer * TIMER_UNIT_NS;
+	const struct congestion *congestion = port->congestion;
 
-	if (period == 0 || ccti->index <= reaction->ccti_min || now < ccti->since)
+	if (!congestion)
+		return false;
+	for (unsigned sl = 0; sl < SL_COUNT; sl++)
+		if (congestion->reaction.by_sl[sl].increase)
+			return true;
+	return congestion->marking.threshold != 0;
+}
+
+/* One step down per timer; the rest of the last one counts on. */
+static void forget(const struct congestion_reaction *reaction, unsigned sl, struct ccti *ccti,
+		   time_ns now)
+{
+	time_ns period = (time_ns)reaction->by_sl[sl].timer * TIMER_UNIT_NS;
+	uint16_t index_min = reaction->by_sl[sl].index_min;
+
+	if (period == 0 || ccti->index <= index_min || now < ccti->since)
 		return;
 
 	time_ns steps = (now - ccti->since) / period;
-	time_ns most = (time_ns)ccti->index - reaction->ccti_min;
+	time_ns most = (time_ns)ccti->index - index_min;
 
 	ccti->since += steps * period;
 	ccti->index = (uint16_t)(ccti->index - (steps < most ? steps : most));
 }
 
-void ccti_raise(const struct congestion_reaction *reaction, struct ccti *ccti, time_ns now)
+bool ccti_raise(const struct congestion_reaction *reaction, unsigned sl, struct ccti *ccti,
+		time_ns now)
 {
 	unsigned limit = reaction->ccti_limit < CONGESTION_TABLE_ENTRIES
 				 ? reaction->ccti_limit
 				 : CONGESTION_TABLE_ENTRIES - 1;
+	unsigned trigger = reaction->by_sl[sl].trigger;
+	unsigned before;
 	unsigned raised;
 
-	forget(reaction, ccti, now);
-	if (ccti->index <= reaction->ccti_min)
+	forget(reaction, sl, ccti, now);
+	if (ccti->index <= reaction->by_sl[sl].index_min)
 		ccti->since = now;
-	raised = ccti->index + (unsigned)reaction->ccti_increase;
+	before = ccti->index;
+	raised = before + reaction->by_sl[sl].increase;
 	ccti->index = (uint16_t)(raised < limit ? raised : limit);
+	return trigger && before < trigger && ccti->index >= trigger;
 }
 
-time_ns ccti_delay(const struct congestion_reaction *reaction, struct ccti *ccti, time_ns packet_ns,
-		   time_ns now)
+time_ns ccti_delay(const struct congestion_reaction *reaction, unsigned sl, struct ccti *ccti,
+		   time_ns packet_ns, time_ns now)
 {
-	forget(reaction, ccti, now);
+	unsigned index_min = reaction->by_sl[sl].index_min;
 
-	unsigned index = ccti->index > reaction->ccti_min ? ccti->index : reaction->ccti_min;
+	forget(reaction, sl, ccti, now);
+
+	unsigned index = ccti->index > index_min ? ccti->index : index_min;
 	uint16_t entry = reaction->table[index % CONGESTION_TABLE_ENTRIES];
 
 	return (packet_ns >> (entry >> SHIFT_BIT)) * (entry & MULTIPLIER_MASK);
+}
+
+static bool is_same_flow(const struct congestion_event *a, const struct congestion_event *b)
+{
+	return a->slid == b->slid && a->dlid == b->dlid && a->sl == b->sl &&
+	       a->local_qpn == b->local_qpn && a->remote_qpn == b->remote_qpn;
+}
+
+void port_log_congestion(struct port *port, const struct congestion_event *event)
+{
+	struct congestion_log *log = port->congestion->log;
+	unsigned place = 0;
+
+	if (!log)
+		log = port->congestion->log = calloc(1, sizeof(*log));
+	if (!log)
+		return;
+	if (log->event_count < UINT16_MAX)
+		log->event_count++;
+	log->sls |= (uint16_t)(1u << event->sl);
+	while (place < log->kept && !is_same_flow(&log->events[place], event))
+		place++;
+	if (place == log->kept && log->kept < CONGESTION_EVENTS_MAX)
+		log->kept++;
+	if (place == CONGESTION_EVENTS_MAX)
+		place--;
+	memmove(log->events + 1, log->events, place * sizeof(log->events[0]));
+	log->events[0] = *event;
 }
 
 void congestion_owe_becn(struct congestion *congestion, uint16_t lid)

@@ -77,10 +77,10 @@ static struct frame *take(struct frame_pool *pool, enum frame_size size)
 	frame->source = NULL;
 	frame->source_generation = 0;
 	frame->credit_blocks = 0;
-	frame->is_corrupt = false;
 	frame->has_crcs = false;
-	frame->fault = 0;
+	frame->fault_actions = 0;
 	frame->static_rate = 0;
+	frame->header_source.bth_offset = 0;
 	return frame;
 }
 
@@ -102,7 +102,7 @@ void frame_copy(struct frame *copy, const struct frame *frame)
 	void *source = copy->source;
 	uint32_t source_generation = copy->source_generation;
 
-	memcpy(copy, frame, offsetof(struct frame, bytes) + frame->byte_count);
+	memcpy(copy, frame, offsetof(struct frame, bytes) + frame_stored_bytes(frame));
 	list_init(&copy->link);
 	copy->size = size;
 	copy->source = source;

@@ -8,9 +8,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include "base/attributes.h"
 #include "base/list.h"
 #include "base/time.h"
+#include "net/link/forwarding_header.h"
 #include "wire/mtu.h"
 
 enum { FRAME_CRC_BYTES = 6 }; /* ICRC and VCRC */
@@ -28,14 +30,15 @@ struct frame {
 	uint8_t vl;
 	uint8_t input_vl;	/* VL that it arrived on */
 	uint16_t credit_blocks; /* of the receive buffer of (input_port, input_vl); 0: none */
-	bool is_corrupt;	/* a bit was flipped on the last link, so that its VCRC is wrong */
-	uint8_t fault;		/* enum link_fault of the cable that it is on */
+	uint8_t fault_actions;	/* what is still to be done to it on a faulty link */
 	uint8_t static_rate;	/* rate code for its DLID, set by whoever injects it; 0: none */
 	bool has_crcs; /* it carries the CRCs that it was sent with, which need not be right:
 			  frame_crc.h */
 	bool has_icrc; /* among them; raw packets have none */
 	uint8_t size;  /* enum frame_size */
 	uint8_t crcs[FRAME_CRC_BYTES];
+	struct forwarding_header header; /* frame_read_header() */
+	struct header_source header_source;
 	uint8_t bytes[PACKET_BYTES_MAX]; /* of a small frame only the first FRAME_SMALL_BYTES are
 					    there */
 };
@@ -43,7 +46,7 @@ struct frame {
 /* Most packets are short: a fabric full of them fits in an eighth of the memory, and in caches. */
 enum frame_size { FRAME_SMALL, FRAME_LARGE, FRAME_SIZES };
 
-enum { FRAME_SMALL_ROOM = 512, FRAME_SMALL_BYTES = FRAME_SMALL_ROOM - 104 };
+enum { FRAME_SMALL_ROOM = 512, FRAME_SMALL_BYTES = FRAME_SMALL_ROOM - 128 };
 
 /* Frames come from a pool, so that forwarding allocates nothing. */
 struct frame_pool {
@@ -59,8 +62,50 @@ void frame_pool_release(struct frame_pool *pool);
 MUST_USE struct frame *frame_take(struct frame_pool *pool);
 /* With room for a packet of so many bytes. */
 MUST_USE struct frame *frame_take_for(struct frame_pool *pool, uint32_t byte_count);
+/* Of a packet whose payload nobody will look at, only the first bytes need be stored: then
+ * byte_count says more than the frame has room for. */
+static inline uint32_t frame_stored_bytes(const struct frame *frame)
+{
+	uint32_t room = frame->size == FRAME_SMALL ? (uint32_t)FRAME_SMALL_BYTES : PACKET_BYTES_MAX;
+
+	return frame->byte_count < room ? frame->byte_count : room;
+}
 /* Everything but where it is and what it was injected by. */
 void frame_copy(struct frame *copy, const struct frame *frame);
 void frame_give_back(struct frame_pool *pool, struct frame *frame);
+
+/* The bytes that a header whose BTH begins there is read from. */
+static inline struct header_source frame_header_source(const struct frame *frame,
+						       uint16_t bth_offset)
+{
+	static const uint8_t lane_bits[8] = {0xf0};
+	struct header_source source = {.byte_count = frame->byte_count, .bth_offset = bth_offset};
+	uint64_t lane_mask;
+
+	memcpy(&lane_mask, lane_bits, sizeof(lane_mask));
+	memcpy(&source.lrh, frame->bytes, sizeof(source.lrh));
+	memcpy(&source.bth, frame->bytes + bth_offset, sizeof(source.bth));
+	/* The lane changes from hop to hop; whether it is VL15 is looked at apart. */
+	source.lrh &= ~lane_mask;
+	return source;
+}
+
+/* Reads frame->header anew. */
+MUST_USE bool frame_read_header_anew(struct frame *frame);
+
+/* Makes frame->header what its bytes say now. False if the packet is shorter than its headers. */
+static inline bool frame_read_header(struct frame *frame)
+{
+	enum { MANAGEMENT_LANE = 15 };
+	const struct header_source *known = &frame->header_source;
+	struct header_source source = frame_header_source(frame, known->bth_offset);
+	bool is_management = frame->bytes[0] >> 4 == MANAGEMENT_LANE;
+
+	if (likely(known->bth_offset && source.lrh == known->lrh && source.bth == known->bth &&
+		   source.byte_count == known->byte_count &&
+		   is_management == frame->header.is_management))
+		return true;
+	return frame_read_header_anew(frame);
+}
 
 #endif

@@ -11,7 +11,7 @@ enum { BITS_PER_BYTE = 8 };
 
 static void put_icrc(const struct frame *frame, uint8_t *ret_bytes)
 {
-	uint32_t value = icrc(frame->bytes, frame->byte_count);
+	uint32_t value = icrc(frame->bytes, frame_stored_bytes(frame));
 
 	for (unsigned index = 0; index < ICRC_BYTES; index++)
 		ret_bytes[index] = (uint8_t)(value >> (BITS_PER_BYTE * index));
@@ -21,7 +21,7 @@ static void put_icrc(const struct frame *frame, uint8_t *ret_bytes)
 static void put_vcrc(const struct frame *frame, uint8_t *ret_bytes)
 {
 	uint8_t wire[PACKET_BYTES_MAX + ICRC_BYTES];
-	size_t byte_count = frame->byte_count;
+	size_t byte_count = frame_stored_bytes(frame);
 
 	memcpy(wire, frame->bytes, byte_count);
 	if (frame->has_icrc) {
@@ -66,16 +66,42 @@ enum frame_crc_state frame_check_crcs(const struct frame *frame)
 void frame_flip_bit(struct frame *frame, uint64_t bit)
 {
 	uint32_t crc_offset = frame->has_icrc ? 0 : ICRC_BYTES;
-	uint64_t bit_count =
-		BITS_PER_BYTE * (uint64_t)(frame->byte_count + FRAME_CRC_BYTES - crc_offset);
+	uint32_t byte_count = frame_stored_bytes(frame);
+	uint64_t bit_count = BITS_PER_BYTE * (uint64_t)(byte_count + FRAME_CRC_BYTES - crc_offset);
 
 	bit %= bit_count;
 
 	uint64_t byte = bit / BITS_PER_BYTE;
 	uint8_t mask = (uint8_t)(1u << (bit % BITS_PER_BYTE));
 
-	if (byte < frame->byte_count)
+	if (byte < byte_count)
 		frame->bytes[byte] ^= mask;
 	else
-		frame->crcs[byte - frame->byte_count + crc_offset] ^= mask;
+		frame->crcs[byte - byte_count + crc_offset] ^= mask;
+}
+
+void frame_break_inside(struct frame *frame, uint64_t bit)
+{
+	uint64_t payload_bits = BITS_PER_BYTE * (uint64_t)(frame_stored_bytes(frame) - LRH_BYTES);
+	uint64_t chosen = BITS_PER_BYTE * LRH_BYTES + bit % payload_bits;
+
+	frame_append_crcs(frame);
+	/* A field that no ICRC covers (FECN, hop limit ...) would go unnoticed: the next bit then. */
+	for (uint64_t tried = 0; tried < payload_bits; tried++) {
+		frame_flip_bit(frame, chosen);
+		frame_renew_vcrc(frame);
+		if (frame_check_crcs(frame) == FRAME_ICRC_WRONG)
+			return;
+		frame_flip_bit(frame, chosen);
+		chosen = BITS_PER_BYTE * LRH_BYTES +
+			 (chosen - BITS_PER_BYTE * LRH_BYTES + 1) % payload_bits;
+	}
+	frame_renew_vcrc(frame);
+}
+
+void frame_break_on_wire(struct frame *frame, uint64_t bit)
+{
+	if (!frame->has_crcs)
+		frame_append_crcs(frame);
+	frame_flip_bit(frame, bit);
 }

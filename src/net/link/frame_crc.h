@@ -27,4 +27,10 @@ enum frame_crc_state frame_check_crcs(const struct frame *frame);
  * CRCs. */
 void frame_flip_bit(struct frame *frame, uint64_t bit);
 
+/* Breaks one bit in the memory of the node that sends it: what leaves has a VCRC that fits, and an
+ * ICRC that does not. */
+void frame_break_inside(struct frame *frame, uint64_t bit);
+/* Breaks one bit on the wire: the next port finds a wrong VCRC. */
+void frame_break_on_wire(struct frame *frame, uint64_t bit);
+
 #endif

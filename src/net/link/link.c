@@ -46,6 +46,27 @@ static uint8_t lesser(uint8_t a, uint8_t b)
 	return a < b ? a : b;
 }
 
+void port_info_show_speeds(struct port_info *info)
+{
+	enum { WIDTH_2X = 16, SPEED_HDR = 4, SPEED_NDR = 8 };
+	unsigned mask = info->capability_mask2 &
+			~(unsigned)(CAPABILITY2_LINK_WIDTH_2X | CAPABILITY2_LINK_SPEED_HDR |
+				    CAPABILITY2_LINK_SPEED_NDR | CAPABILITY2_EXTENDED_SPEEDS_2 |
+				    CAPABILITY2_LINK_SPEED_XDR);
+
+	if (info->link_width_supported & WIDTH_2X)
+		mask |= CAPABILITY2_LINK_WIDTH_2X;
+	if (info->link_speed_ext_supported & SPEED_HDR)
+		mask |= CAPABILITY2_LINK_SPEED_HDR;
+	if (info->link_speed_ext_supported & SPEED_NDR)
+		mask |= CAPABILITY2_LINK_SPEED_NDR;
+	if (info->link_speed_ext2_supported)
+		mask |= CAPABILITY2_EXTENDED_SPEEDS_2 | CAPABILITY2_LINK_SPEED_XDR;
+	info->capability_mask2 = (uint16_t)mask;
+	if (mask)
+		info->capability_mask |= CAPABILITY_MASK2;
+}
+
 static uint8_t extended_speeds(const struct port_info *info)
 {
 	/* 30 and 31 are commands, which the agent turns into masks; more bits than 4 never get
@@ -53,13 +74,22 @@ static uint8_t extended_speeds(const struct port_info *info)
 	return info->link_speed_ext_enabled & info->link_speed_ext_supported;
 }
 
+static uint8_t second_extended_speeds(const struct port_info *info)
+{
+	return info->link_speed_ext2_enabled & info->link_speed_ext2_supported;
+}
+
 static void negotiate(struct port_info *own, const struct port_info *other)
 {
 	own->link_width_active = widest(own->link_width_enabled & other->link_width_enabled);
 	own->link_speed_active = highest_bit(own->link_speed_enabled & other->link_speed_enabled);
 	own->link_speed_ext_active = highest_bit(extended_speeds(own) & extended_speeds(other));
+	own->link_speed_ext2_active =
+		highest_bit(second_extended_speeds(own) & second_extended_speeds(other));
+	if (own->link_speed_ext2_active)
+		own->link_speed_ext_active = 0;
 	/* An extended speed in force shows as 10 Gb/s to those who don't know it. */
-	if (own->link_speed_ext_active)
+	if (own->link_speed_ext_active || own->link_speed_ext2_active)
 		own->link_speed_active = SPEED_QDR;
 	own->neighbor_mtu = lesser(own->mtu_cap, other->mtu_cap);
 	own->operational_vls = lesser(own->vl_cap, other->vl_cap);

@@ -11,6 +11,9 @@
 /* Puts a cable between two ports that have none. -EBUSY, -EINVAL (a port with itself). */
 MUST_USE int link_connect(struct port *a, struct port *b);
 
+/* CapabilityMask2 as it follows from the widths and speeds that the port supports. */
+void port_info_show_speeds(struct port_info *info);
+
 /* Both ends poll and the cable carries: physical LinkUp and PortState Init on both, with the best
  * width and speed that both have enabled and the lesser of their MTUs and VLs. Returns whether the
  * link came up now. */

@@ -39,6 +39,18 @@ enum link_error_action port_note_overrun(struct port *port)
 	return LINK_ERROR_OVERRUN;
 }
 
+enum link_error_action port_note_watchdog(struct port *port)
+{
+	struct link_errors *errors = &port->errors;
+
+	if (++errors->watchdogs <= RECOVERIES_MAX) {
+		port->counters.link_error_recovery++;
+		return LINK_ERROR_WATCHDOG;
+	}
+	errors->watchdogs = 0;
+	return LINK_ERROR_WATCHDOG_FALL;
+}
+
 void port_note_good_packet(struct port *port)
 {
 	struct link_errors *errors = &port->errors;

@@ -9,7 +9,8 @@ enum { BITS_PER_BYTE = 8, NS_PER_US = 1000, IPD_MAX = 255 };
 
 static unsigned active_speed(const struct port_info *info)
 {
-	return link_speed_from_port_info(info->link_speed_active, info->link_speed_ext_active);
+	return link_speed_from_port_info(info->link_speed_active, info->link_speed_ext_active,
+					  info->link_speed_ext2_active);
 }
 
 void port_pacer_init(struct port *port)

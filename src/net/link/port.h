@@ -55,11 +55,14 @@ void port_count_drop(struct port *port, enum drop_reason reason);
 
 /* 64 bits each; the performance agent narrows them. Data counts 32-bit words. */
 struct link_counters {
-	/* What every packet counts comes first, in one cache line and a bit. */
-	uint64_t transmit_words, receive_words, transmit_packets, receive_packets;
-	uint64_t unicast_transmit_packets, unicast_receive_packets, multicast_transmit_packets,
-		multicast_receive_packets;
-	uint64_t transmit_words_by_sl[SL_COUNT], receive_words_by_sl[SL_COUNT];
+	/* What a packet counts when it leaves and when it comes is in one cache line each, for the
+	 * lowest service levels. */
+	_Alignas(CACHE_LINE_BYTES) uint64_t transmit_words;
+	uint64_t transmit_packets, unicast_transmit_packets, multicast_transmit_packets;
+	uint64_t transmit_words_by_sl[SL_COUNT];
+	_Alignas(CACHE_LINE_BYTES) uint64_t receive_words;
+	uint64_t receive_packets, unicast_receive_packets, multicast_receive_packets;
+	uint64_t receive_words_by_sl[SL_COUNT];
 	uint64_t symbol_errors, link_error_recovery, link_downed, receive_errors,
 		receive_remote_physical_errors;
 	uint64_t receive_switch_relay_errors, transmit_discards, transmit_constraint_errors,
@@ -81,6 +84,7 @@ struct port {
 	uint8_t number;
 	bool cable_is_down; /* "softib link down": the cable is there and carries nothing */
 	bool is_awake;	    /* among the fabric's ports with something to do */
+	bool flow_control_is_lost; /* a fault: none of its flow control packets arrives */
 	struct link_errors errors;
 	uint32_t tap_count; /* captures that look at what passes here: fabric/tap.h */
 	struct node *node;
@@ -100,6 +104,8 @@ struct port {
 	uint32_t state_changes; /* grows with every change that an adapter's owner should hear of */
 	void *endpoint;		/* CA ports: whoever is attached (daemon, simulator) */
 	bool led_is_on;		/* LedInfo */
+	/* What the congestion control agent was told; NULL: nothing. mgmt/agents/congestion_agent.h */
+	struct congestion_agent *congestion_agent;
 };
 
 static inline bool port_is_active(const struct port *port)

@@ -19,7 +19,6 @@ int port_queues_create(struct port *port)
 	queues->port = port;
 	list_init(&queues->arrivals);
 	list_init(&queues->management_arrivals);
-	list_init(&queues->pacer.cable);
 	wheel_event_init(&queues->pacer.wire, WHEEL_WIRE);
 	wheel_event_init(&queues->pacer.credits, WHEEL_CREDITS);
 	port->queues = queues;
@@ -38,6 +37,12 @@ static uint16_t credit_limit(const struct vl_queue *receiver)
 {
 	return (uint16_t)((receiver->abr + (VL_BUFFER_BLOCKS - receiver->buffer_blocks)) %
 			  CREDIT_MODULUS);
+}
+
+/* What a flow control packet from the sender says: it does not overtake the data before it. */
+static uint16_t blocks_arrived(const struct vl_queue *sender)
+{
+	return (uint16_t)((sender->fctbs - sender->cable_blocks) % CREDIT_MODULUS);
 }
 
 void port_credits_init(struct port *port)
@@ -81,14 +86,26 @@ void port_buffer_take(struct port *port, struct frame *frame)
 	debug_assert(queue->buffer_blocks <= VL_BUFFER_BLOCKS);
 }
 
-void port_credits_refresh(struct port *port, unsigned vl)
+static void send_credits(struct port *port, unsigned vl)
 {
 	struct vl_queue *receiver = &port->queues->vls[vl];
 	struct vl_queue *sender = &port->peer->queues->vls[vl];
 
-	/* A flow control packet does not overtake the data before it. */
-	receiver->abr = (uint16_t)((sender->fctbs - sender->cable_blocks) % CREDIT_MODULUS);
+	receiver->abr = blocks_arrived(sender);
 	sender->fccl = credit_limit(receiver);
+}
+
+void port_credits_refresh(struct port *port, unsigned vl)
+{
+	if (likely(!port->flow_control_is_lost))
+		send_credits(port, vl);
+}
+
+bool port_credits_renew(struct port *port)
+{
+	for (unsigned vl = 0; vl < VL_MANAGEMENT; vl++)
+		send_credits(port, vl);
+	return port->peer->queues->pending != 0;
 }
 
 bool port_buffer_release(struct port *port, unsigned input_vl, unsigned credit_blocks)
@@ -119,13 +136,17 @@ unsigned port_credits_depart(struct port *port)
 	struct port_pacer *pacer = &port->queues->pacer;
 	unsigned count = 0;
 
-	for (unsigned vl = 0; vl < VL_MANAGEMENT; vl++) {
-		if (!(pacer->credits_due & (1u << vl)))
-			continue;
-		port->peer->queues->vls[vl].flying_fccl = credit_limit(&port->queues->vls[vl]);
+	for (unsigned due = pacer->credits_due; due; due &= due - 1) {
+		unsigned vl = (unsigned)__builtin_ctz(due);
+		struct vl_queue *receiver = &port->queues->vls[vl];
+		struct vl_queue *sender = &port->peer->queues->vls[vl];
+
+		/* What a link lost or repeated is not counted for ever: the sender tells its total. */
+		receiver->abr = blocks_arrived(sender);
+		sender->flying_fccl = credit_limit(receiver);
 		count++;
 	}
-	pacer->credits_flying = pacer->credits_due;
+	pacer->credits_flying = port->flow_control_is_lost ? 0 : pacer->credits_due;
 	pacer->credits_due = 0;
 	return count;
 }
@@ -135,12 +156,12 @@ bool port_credits_arrive(struct port *port)
 	struct port_pacer *pacer = &port->queues->pacer;
 	bool can_go_on = false;
 
-	for (unsigned vl = 0; vl < VL_MANAGEMENT; vl++) {
-		struct vl_queue *sender = &port->peer->queues->vls[vl];
+	for (unsigned flying = pacer->credits_flying; flying; flying &= flying - 1) {
+		struct vl_queue *sender = &port->peer->queues->vls[__builtin_ctz(flying)];
 		unsigned ahead = (unsigned)(sender->flying_fccl - sender->fccl) % CREDIT_MODULUS;
 
 		/* Frames that went on have told a later limit meanwhile. */
-		if (!(pacer->credits_flying & (1u << vl)) || ahead > CREDIT_WINDOW)
+		if (ahead > CREDIT_WINDOW)
 			continue;
 		sender->fccl = sender->flying_fccl;
 		can_go_on |= sender->frame_count != 0;

@@ -55,10 +55,11 @@ struct port_pacer {
 	time_ns free_at;    /* the wire has taken all that was given to it */
 	uint32_t carry;	    /* of a nanosecond, in parts of data_mbps */
 	uint32_t data_mbps; /* of the active width and speed */
-	struct list cable;  /* frames that left here and are not there yet, in order of arrival */
-	struct wheel_event wire;    /* the wire is free, or the first frame on the cable arrives */
-	uint16_t credits_due;	    /* as receiver: a bit per VL with room to tell of */
-	uint16_t credits_flying;    /* as receiver: told, and on the way */
+	/* Frames that left here and are not there yet, by frame->next in order of arrival. */
+	struct frame *cable_first, *cable_last;
+	struct wheel_event wire; /* the wire is free, or the first frame on the cable arrives */
+	uint16_t credits_due;	 /* as receiver: a bit per VL with room to tell of */
+	uint16_t credits_flying; /* as receiver: told, and on the way */
 	struct wheel_event credits; /* they arrive */
 	struct rate_gate *gates;    /* static rate control: fabric/rate_gates.h */
 };
@@ -66,22 +67,24 @@ struct port_pacer {
 /* A tick of PortXmitWait, as PortSamplesControl.Tick says it. */
 #define XMIT_WAIT_TICK MICROSECONDS(1)
 
+/* What every packet looks at comes first, in two cache lines. */
 struct port_queues {
-	struct port *port;
+	_Alignas(CACHE_LINE_BYTES) struct port *port;
 	uint16_t pending; /* bit per VL that has frames */
 	bool endpoint_is_full;
 	bool has_waiter; /* adapters: somebody found no room here, and wants to know of it */
 	bool is_waiting; /* has data to send and no credits for any of it */
-	time_ns waiting_since;
-	time_ns wait_ns; /* not yet a whole tick of PortXmitWait */
+	uint16_t watched_lives; /* the lives that `lifetime` was armed for; 0: it is not armed */
 	struct vl_arbiter arbiter;
 	struct port_pacer pacer;
-	struct vl_queue vls[VL_COUNT];
+	struct timer lifetime; /* no later than the first frame is too old */
+	time_ns waiting_since;
+	time_ns wait_ns; /* not yet a whole tick of PortXmitWait */
 	struct list arrivals;		 /* adapters: data for the endpoint */
 	struct list management_arrivals; /* adapters: VL15, never behind data */
 	uint32_t arrival_count;
 	uint32_t management_arrival_count;
-	struct timer lifetime;
+	struct vl_queue vls[VL_COUNT];
 };
 
 MUST_USE int port_queues_create(struct port *port);
@@ -136,6 +139,10 @@ struct frame *port_flush_next(struct port *port);
 /* This port sends a flow control packet for a data VL: the sender's own total heals what was lost
  * on the way. */
 void port_credits_refresh(struct port *port, unsigned vl);
+
+/* The same for all data VLs, whatever was lost before: the link was trained anew. Returns true if
+ * the peer has frames that may go on now. */
+MUST_USE bool port_credits_renew(struct port *port);
 
 /* The frame crossed to this port and occupies its receive buffer. */
 void port_buffer_take(struct port *port, struct frame *frame);

@@ -9,29 +9,30 @@
 
 enum { WORD_BYTES = 4, PACKET_WORDS_MIN = 5 };
 
-static bool length_is_right(const struct port *port, const struct frame *frame,
-			    const struct lrh *lrh)
+static bool length_is_right(const struct port *port, const struct forwarding_header *header)
 {
 	uint32_t words_max = (mtu_bytes(port->info.mtu_cap) + PACKET_HEADER_BYTES_MAX) / WORD_BYTES;
 
-	return lrh->words >= PACKET_WORDS_MIN && lrh->words <= words_max &&
-	       (uint32_t)lrh->words * WORD_BYTES == frame->byte_count + ICRC_BYTES;
+	return header->is_sound && header->words >= PACKET_WORDS_MIN && header->words <= words_max;
 }
 
-static bool dlid_is_right(const struct port *port, const struct lrh *lrh)
+static bool dlid_is_right(const struct port *port, const struct forwarding_header *header)
 {
 	if (port->kind != PORT_OF_ADAPTER)
-		return lrh->dlid != 0;
-	if (lrh->dlid == LID_PERMISSIVE)
-		return lrh->vl == VL_MANAGEMENT;
-	return lid_is_multicast(lrh->dlid) || port_owns_lid(port, lrh->dlid);
+		return header->dlid != 0;
+	if (header->dlid == LID_PERMISSIVE)
+		return header->is_management;
+	return lid_is_multicast(header->dlid) || port_owns_lid(port, header->dlid);
 }
 
-static bool vl_is_right(const struct port *port, const struct lrh *lrh)
+static bool vl_is_right(const struct port *port, const struct frame *frame)
 {
-	if (lrh->vl == VL_MANAGEMENT)
-		return port_carries_management(port) && !lid_is_multicast(lrh->dlid);
-	return lrh->vl < port_data_vl_count(port) &&
+	unsigned vl = frame->bytes[0] >> 4;
+
+	if (frame->header.is_management)
+		return port_carries_management(port) && !lid_is_multicast(frame->header.dlid) &&
+		       !frame->header.is_raw && !frame->header.is_global;
+	return vl < port_data_vl_count(port) &&
 	       (port->info.port_state == PORT_ARMED || port->info.port_state == PORT_ACTIVE);
 }
 
@@ -49,25 +50,14 @@ static enum drop_reason check_crcs(const struct port *port, const struct frame *
 	return DROP_NONE;
 }
 
-enum drop_reason port_check_received(const struct port *port, const struct frame *frame,
-				     struct lrh *ret_lrh)
+enum drop_reason port_check_received(const struct port *port, struct frame *frame)
 {
-	if (!lrh_decode(frame->bytes, frame->byte_count, ret_lrh))
-		return DROP_MALFORMED;
-
 	enum drop_reason reason = unlikely(frame->has_crcs) ? check_crcs(port, frame) : DROP_NONE;
 
 	if (reason != DROP_NONE)
 		return reason;
-	if (frame->is_corrupt)
-		return DROP_VCRC;
-	if (ret_lrh->version != 0)
-		return DROP_MALFORMED;
-	if (!length_is_right(port, frame, ret_lrh) || !dlid_is_right(port, ret_lrh))
-		return DROP_MALFORMED;
-	if (!vl_is_right(port, ret_lrh))
-		return DROP_MALFORMED;
-	if (ret_lrh->vl == VL_MANAGEMENT && ret_lrh->lnh != LNH_LOCAL)
+	if (!frame_read_header(frame) || !length_is_right(port, &frame->header) ||
+	    !dlid_is_right(port, &frame->header) || !vl_is_right(port, frame))
 		return DROP_MALFORMED;
 	return DROP_NONE;
 }

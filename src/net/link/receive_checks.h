@@ -5,10 +5,8 @@
 
 #include "net/link/frame.h"
 #include "net/link/port.h"
-#include "wire/lrh.h"
 
-/* DROP_NONE, or why the port discards it. */
-MUST_USE enum drop_reason port_check_received(const struct port *port, const struct frame *frame,
-					      struct lrh *ret_lrh);
+/* DROP_NONE, and frame->header is read, or why the port discards it. */
+MUST_USE enum drop_reason port_check_received(const struct port *port, struct frame *frame);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "net/link/congestion.h"
 #include "net/link/port_queues.h"
 #include "wire/gid.h"
 #include "wire/mtu.h"
@@ -211,6 +212,7 @@ int node_init(struct node *node, enum node_type type, unsigned port_count, uint6
 
 void node_release(struct node *node)
 {
+	free(node->networks);
 	for (unsigned port_number = 0; node->ports && port_number <= node->port_count;
 	     port_number++) {
 		struct port *port = &node->ports[port_number];
@@ -218,7 +220,8 @@ void node_release(struct node *node)
 		free(port->guids);
 		free(port->pkeys);
 		free(port->sl_to_vl);
-		free(port->congestion);
+		port_release_congestion(port);
+		free(port->congestion_agent);
 		port_queues_destroy(port);
 	}
 	free(node->ports);

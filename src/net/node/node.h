@@ -7,6 +7,7 @@
 #include "base/attributes.h"
 #include "base/list.h"
 #include "net/link/port.h"
+#include "wire/ip_network.h"
 #include "wire/subnet_attributes.h"
 
 enum {
@@ -26,6 +27,12 @@ enum {
 
 struct router_table;
 
+/* IP addresses that a port was given; version 0: the one by the rule. */
+struct port_networks {
+	struct ip_network ipv4;
+	struct ip_network ipv6;
+};
+
 struct node {
 	struct list link; /* in the fabric */
 	uint32_t index;	  /* in the fabric, stable */
@@ -44,6 +51,7 @@ struct node {
 	/* channel adapters: which virtual host, which adapter on it */
 	char host[64];
 	uint32_t adapter_index;
+	struct port_networks *networks; /* [port_number]; NULL: all by the rule */
 };
 
 /* Defaults of a node fresh from the factory: 4x EDR ports that are down, no LIDs, P_Key 0xffff,

@@ -20,8 +20,7 @@ void router_table_destroy(struct router_table *table)
 {
 	if (!table)
 		return;
-	for (unsigned index = 0; index < table->group_count; index++)
-		free(table->groups[index].mlids);
+	router_table_clear_groups(table);
 	free(table->groups);
 	free(table->routes);
 	free(table);
@@ -30,6 +29,13 @@ void router_table_destroy(struct router_table *table)
 void router_table_clear_routes(struct router_table *table)
 {
 	table->route_count = 0;
+}
+
+void router_table_clear_groups(struct router_table *table)
+{
+	for (unsigned index = 0; index < table->group_count; index++)
+		free(table->groups[index].mlids);
+	table->group_count = 0;
 }
 
 const struct router_route *router_table_find(const struct router_table *table, uint64_t prefix)

@@ -43,6 +43,7 @@ void router_table_clear_routes(struct router_table *table);
 MUST_USE int router_table_add(struct router_table *table, const struct router_route *route);
 const struct router_route *router_table_find(const struct router_table *table, uint64_t prefix);
 
+void router_table_clear_groups(struct router_table *table);
 /* The group's MLID in the subnet of a port; 0 takes it out. -ENOMEM. */
 MUST_USE int router_table_set_group(struct router_table *table, const struct gid *mgid,
 				    unsigned port_count, unsigned port_number, uint16_t mlid);

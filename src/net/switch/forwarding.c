@@ -2,43 +2,8 @@
 /* Where a switch sends a packet: tables, enforcement and lanes (vol 1, chapter 18). */
 #include "net/switch/forwarding.h"
 
-#include "base/bytes.h"
 #include "net/link/port_queues.h"
-#include "wire/grh.h"
-#include "wire/opcode.h"
 #include "wire/pkey.h"
-#include "wire/transport_headers.h"
-
-bool forwarding_header_read(const struct frame *frame, const struct lrh *lrh,
-			    struct forwarding_header *ret_header)
-{
-	uint32_t bth_offset = lrh->lnh == LNH_GLOBAL ? LRH_BYTES + GRH_BYTES : LRH_BYTES;
-	struct forwarding_header header = {
-		.dlid = lrh->dlid,
-		.sl = lrh->sl,
-		.is_management = lrh->vl == VL_MANAGEMENT,
-		.is_raw = lrh->lnh < LNH_LOCAL,
-	};
-
-	if (header.is_raw) {
-		header.payload_bytes = frame->byte_count - LRH_BYTES;
-		*ret_header = header;
-		return true;
-	}
-	if (frame->byte_count < bth_offset + BTH_BYTES)
-		return false;
-
-	const uint8_t *bth = frame->bytes + bth_offset;
-	uint32_t header_bytes = bth_offset + BTH_BYTES + opcode_info(bth[0])->eth_bytes;
-	uint32_t pad_bytes = bth[1] >> 4 & 3;
-
-	if (frame->byte_count < header_bytes + pad_bytes)
-		return false;
-	header.pkey = get_be16(bth + 2);
-	header.payload_bytes = frame->byte_count - header_bytes - pad_bytes;
-	*ret_header = header;
-	return true;
-}
 
 bool port_pkey_matches(const struct port *port, uint16_t pkey)
 {

@@ -11,20 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "net/link/forwarding_header.h"
 #include "net/link/frame.h"
 #include "net/link/port.h"
 #include "net/node/node.h"
 #include "wire/lrh.h"
-
-/* What forwarding looks at. */
-struct forwarding_header {
-	uint16_t dlid;
-	uint16_t pkey; /* not for raw packets */
-	uint8_t sl;
-	bool is_management; /* VL15 */
-	bool is_raw;	    /* no IBA transport, so no P_Key */
-	uint32_t payload_bytes;
-};
 
 struct forwarding_decision {
 	enum drop_reason verdict; /* DROP_NONE: goes out */
@@ -32,10 +23,6 @@ struct forwarding_decision {
 	uint8_t vl;
 	uint8_t blamed_port; /* where a drop is counted */
 };
-
-/* False if the packet is shorter than its headers. */
-MUST_USE bool forwarding_header_read(const struct frame *frame, const struct lrh *lrh,
-				     struct forwarding_header *ret_header);
 
 /* A packet with a unicast DLID that came in by input_port (0: from the management port). */
 struct forwarding_decision forwarding_unicast(const struct node *node, unsigned input_port,

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The flow control watchdog (vol 1, chapter 7). */
+#include "fabric/flow_watchdog.h"
+
+#include "fabric/faults.h"
+#include "fabric/movement.h"
+#include "net/link/port_queues.h"
+
+/* 400,000 symbols of the slowest lane, 4 ns each; faster links have the same patience. */
+#define WATCHDOG_PATIENCE MICROSECONDS(1600)
+
+void flow_watchdog_stop(struct fabric *fabric, struct link_faults *faults)
+{
+	struct port *output = faults->output;
+
+	timer_queue_cancel(&fabric->fault_watchdogs, &faults->watchdog);
+	if (!output->flow_control_is_lost)
+		return;
+	output->flow_control_is_lost = false;
+	output->peer->errors.watchdogs = 0;
+	if (port_carries_management(output) && port_credits_renew(output))
+		fabric_wake(fabric, output->peer);
+}
+
+void flow_watchdog_watch(struct fabric *fabric, struct link_faults *faults, time_ns now)
+{
+	if (!faults->judge.settings.loses_flow_control) {
+		flow_watchdog_stop(fabric, faults);
+		return;
+	}
+	faults->output->flow_control_is_lost = true;
+	timer_queue_arm(&fabric->fault_watchdogs, &faults->watchdog, now + WATCHDOG_PATIENCE);
+}
+
+/* Training begins with credits for both. */
+static void expire(struct fabric *fabric, struct link_faults *faults)
+{
+	struct port *output = faults->output;
+	struct port *waiting = output->peer;
+
+	if (!port_carries_management(output))
+		return;
+
+	enum link_error_action action = port_note_watchdog(waiting);
+
+	if (action == LINK_ERROR_WATCHDOG && port_credits_renew(output))
+		fabric_wake(fabric, waiting);
+	fabric_link_error(fabric, waiting, action);
+}
+
+void flow_watchdogs_run(struct fabric *fabric, time_ns now)
+{
+	struct timer *timer;
+
+	while ((timer = timer_queue_pop(&fabric->fault_watchdogs, now))) {
+		struct link_faults *faults = container_of(timer, struct link_faults, watchdog);
+
+		timer_queue_arm(&fabric->fault_watchdogs, timer, now + WATCHDOG_PATIENCE);
+		expire(fabric, faults);
+	}
+}

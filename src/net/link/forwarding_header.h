@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What ports and switches look at of a packet, read once and kept in the frame.
+ *
+ * What was read is kept together with the bytes that it was read from; whoever changes those need
+ * not say so.
+ */
+#ifndef SOFTIB_NET_LINK_FORWARDING_HEADER_H
+#define SOFTIB_NET_LINK_FORWARDING_HEADER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+
+struct frame;
+struct lrh;
+
+struct forwarding_header {
+	uint16_t dlid;
+	uint16_t pkey; /* not for raw packets */
+	uint16_t payload_bytes;
+	uint16_t words; /* PktLen */
+	uint8_t sl;
+	bool is_management; /* VL15 */
+	bool is_raw;	    /* no IBA transport, so no P_Key */
+	bool is_global;	    /* has a GRH */
+	bool is_sound;	    /* the version is known, and the frame is as long as PktLen says */
+};
+
+/* Which bytes a header was read from: the LRH without its VL, and the first word of the BTH. */
+struct header_source {
+	uint64_t lrh;
+	uint32_t bth;
+	uint32_t byte_count;
+	uint16_t bth_offset; /* 0: nothing was read */
+};
+
+/* False if the packet is shorter than its headers. */
+MUST_USE bool forwarding_header_read(const struct frame *frame, const struct lrh *lrh,
+				     struct forwarding_header *ret_header);
+
+#endif
