@@ -83,11 +83,11 @@ static void map_rings(struct attacker *attacker)
 	void *memory;
 
 	CHECK(ask(attacker, "{\"command\":\"attach\"}", &message) == 0);
-	CHECK(message.descriptor_count == 4);
+	CHECK(message.descriptor_count == 5);
 	CHECK(memory_file_map(message.descriptors[1], layout.total_bytes, &memory) == 0);
 	attacker->memory = memory;
-	attacker->own_doorbell = dup(message.descriptors[2]);
-	attacker->softibd_doorbell = dup(message.descriptors[3]);
+	attacker->own_doorbell = dup(message.descriptors[3]);
+	attacker->softibd_doorbell = dup(message.descriptors[4]);
 	control_message_release(&message);
 	ring_producer_init(&attacker->up, attacker->memory + layout.up_offset, PROCESS_RING_BYTES);
 	ring_consumer_init(&attacker->down, attacker->memory + layout.down_offset,
@@ -427,10 +427,10 @@ static void get_ring(struct attacker *attacker, struct direct *ret_direct)
 	}
 	snprintf(text, sizeof(text), "{\"command\":\"ring\",\"id\":%u}", answer.ring_id);
 	CHECK(ask(attacker, text, &message) == 0);
-	CHECK(message.descriptor_count == 2);
+	CHECK(message.descriptor_count == 3);
 	CHECK(memory_file_map(message.descriptors[0], layout.total_bytes, &ret_direct->memory) ==
 	      0);
-	ret_direct->doorbell = dup(message.descriptors[1]);
+	ret_direct->doorbell = dup(message.descriptors[2]);
 
 	bool is_first = strstr(message.text, "\"outgoing\":0") != NULL;
 	uint8_t *bytes = ret_direct->memory;

@@ -3,22 +3,27 @@
  * own host. Prints "ok NAME" per case; ends at the first that fails.
  * Covers: api/librdmacm/address_calls.c api/librdmacm/address_info.c
  * api/librdmacm/connection_calls.c api/librdmacm/endpoint.c api/librdmacm/event_channel.c
- * api/librdmacm/events.c api/librdmacm/identifier.c api/librdmacm/options.c
- * api/librdmacm/queue_pair.c api/librdmacm/queue_pair_calls.c api/librdmacm/socket_address.c
- * api/librdmacm/written_events.c api/librdmacm/multicast.c host/cm_session.c daemon/cm_address.c
- * daemon/cm_binding.c daemon/cm_channel.c daemon/cm_commands.c daemon/cm_connections.c
- * daemon/cm_datagrams.c daemon/cm_fabric.c daemon/cm_host.c daemon/cm_ids.c daemon/cm_multicast.c
- * daemon/cm_program.c daemon/cm_requests.c daemon/cm_routes.c daemon/ipoib_port.c */
+ * api/librdmacm/events.c api/librdmacm/identifier.c api/librdmacm/identifier_route.c
+ * api/librdmacm/options.c api/librdmacm/queue_pair.c api/librdmacm/queue_pair_calls.c
+ * api/librdmacm/socket_address.c api/librdmacm/written_events.c api/librdmacm/multicast.c
+ * host/cm_session.c daemon/cm_address.c daemon/cm_answers.c daemon/cm_binding.c daemon/cm_channel.c
+ * daemon/cm_commands.c daemon/cm_connections.c daemon/cm_datagrams.c daemon/cm_fabric.c
+ * daemon/cm_host.c daemon/cm_ids.c daemon/cm_multicast.c daemon/cm_program.c daemon/cm_requests.c
+ * daemon/cm_routes.c daemon/ipoib_port.c */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <infiniband/ib.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 
@@ -200,6 +205,76 @@ static void test_connect_send_disconnect(void)
 	drop(called);
 	drop(listener);
 	printf("ok connect, send, disconnect\n");
+}
+
+/* The peer of the next test: receives one message, which it acknowledges, and disconnects. */
+static void receive_and_go(const char *text, uint16_t port)
+{
+	struct sockaddr_in address = address_of(text, port);
+	struct ibv_qp_init_attr attributes = {
+		.cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1},
+		.qp_type = IBV_QPT_RC};
+	struct rdma_conn_param parameters = {.retry_count = 7, .rnr_retry_count = 7};
+	static char bytes[64];
+	struct ibv_wc completion;
+	struct rdma_cm_id *id;
+
+	CHECK(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) == 0);
+	CHECK(rdma_resolve_addr(id, NULL, (struct sockaddr *)&address, RESOLVE_MS) == 0);
+	CHECK(rdma_resolve_route(id, RESOLVE_MS) == 0);
+	CHECK(rdma_create_qp(id, NULL, &attributes) == 0);
+
+	struct ibv_mr *region = rdma_reg_msgs(id, bytes, sizeof(bytes));
+
+	CHECK(region && rdma_post_recv(id, NULL, bytes, sizeof(bytes), region) == 0);
+	CHECK(rdma_connect(id, &parameters) == 0);
+	CHECK(rdma_get_recv_comp(id, &completion) == 1 && completion.status == IBV_WC_SUCCESS);
+	CHECK(rdma_disconnect(id) == 0);
+	_exit(0);
+}
+
+/* libfabric's rxm takes a disconnect for the end of all that is under way. */
+static void test_what_was_acknowledged_before_the_end_has_succeeded(void)
+{
+	enum { ROUNDS = 10 };
+	struct rdma_conn_param parameters = {.rnr_retry_count = 7};
+	struct rdma_cm_id *listener, *called;
+	static char bytes[64];
+	uint16_t port;
+
+	listener = make_listener(own_address, &port);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		struct ibv_qp_attr over = {.qp_state = IBV_QPS_ERR};
+		struct rdma_cm_event *event;
+		struct ibv_wc completion;
+		int count;
+		pid_t child = fork();
+
+		if (child == 0)
+			receive_and_go(own_address, port);
+		event = next_event(RDMA_CM_EVENT_CONNECT_REQUEST);
+		called = event->id;
+		CHECK(rdma_ack_cm_event(event) == 0);
+		make_qp(called);
+		CHECK(rdma_accept(called, &parameters) == 0);
+		expect(RDMA_CM_EVENT_ESTABLISHED);
+
+		struct ibv_mr *region = rdma_reg_msgs(called, bytes, sizeof(bytes));
+
+		CHECK(rdma_post_send(called, NULL, bytes, sizeof(bytes), region,
+				     IBV_SEND_SIGNALED) == 0);
+		expect(RDMA_CM_EVENT_DISCONNECTED);
+		CHECK(ibv_modify_qp(called->qp, &over, IBV_QP_STATE) == 0);
+		do {
+			count = ibv_poll_cq(called->send_cq, 1, &completion);
+		} while (count == 0);
+		CHECK(count == 1 && completion.status == IBV_WC_SUCCESS);
+		CHECK(rdma_dereg_mr(region) == 0);
+		drop(called);
+		CHECK(waitpid(child, NULL, 0) == child);
+	}
+	drop(listener);
+	printf("ok what was acknowledged before the end has succeeded\n");
 }
 
 static void test_a_refused_port_and_a_refusing_program(void)
@@ -562,9 +637,44 @@ static void test_options(void)
 	printf("ok options\n");
 }
 
+/* What getifaddrs says of ib0: "address/prefix address/prefix". */
+static void print_interfaces(void)
+{
+	struct ifaddrs *list;
+	const char *separator = "";
+
+	CHECK(getifaddrs(&list) == 0);
+	for (const struct ifaddrs *entry = list; entry; entry = entry->ifa_next) {
+		bool is_ipv4 = entry->ifa_addr && entry->ifa_addr->sa_family == AF_INET;
+		char host[INET6_ADDRSTRLEN];
+		unsigned bits = 0;
+
+		if (strcmp(entry->ifa_name, "ib0") != 0)
+			continue;
+
+		const uint8_t *bytes = (const uint8_t *)entry->ifa_addr +
+				       (is_ipv4 ? offsetof(struct sockaddr_in, sin_addr)
+						: offsetof(struct sockaddr_in6, sin6_addr));
+		const uint8_t *mask = (const uint8_t *)entry->ifa_netmask +
+				      (bytes - (const uint8_t *)entry->ifa_addr);
+
+		for (unsigned index = 0; index < (is_ipv4 ? 4u : 16u); index++)
+			bits += (unsigned)__builtin_popcount(mask[index]);
+		inet_ntop(entry->ifa_addr->sa_family, bytes, host, sizeof(host));
+		printf("%s%s/%u", separator, host, bits);
+		separator = " ";
+	}
+	printf("\n");
+	freeifaddrs(list);
+}
+
 int main(int argument_count, char **arguments)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argument_count == 2 && strcmp(arguments[1], "interfaces") == 0) {
+		print_interfaces();
+		return 0;
+	}
 	if (argument_count != 3)
 		return 2;
 	own_address = arguments[1];
@@ -572,6 +682,7 @@ int main(int argument_count, char **arguments)
 	channel = rdma_create_event_channel();
 	CHECK(channel);
 	test_connect_send_disconnect();
+	test_what_was_acknowledged_before_the_end_has_succeeded();
 	test_a_refused_port_and_a_refusing_program();
 	test_calls_out_of_turn_fail();
 	test_nobody_has_the_address();

@@ -124,13 +124,6 @@ static int modify_cq(struct ibv_modify_cq_attr attr)
 	return ibv_modify_cq(connected.cq, &attr);
 }
 
-static int enhanced_connection(int (*call)(struct ibv_qp *qp, struct ibv_ece *ece))
-{
-	struct ibv_ece ece = {0};
-
-	return call(connected.qp, &ece);
-}
-
 static int port(uint8_t number)
 {
 	struct ibv_port_attr attr;
@@ -207,13 +200,6 @@ static int flow_action(void)
 	struct ibv_flow_action_esp_attr attr = {0};
 
 	return refusal(ibv_create_flow_action_esp(device.context, &attr));
-}
-
-static int rate_limit(void)
-{
-	struct ibv_qp_rate_limit_attr attr = {.rate_limit = 1000};
-
-	return ibv_modify_qp_rate_limit(connected.qp, &attr);
 }
 
 #define EXPECT(call, expected)                                                                     \
@@ -299,8 +285,6 @@ static void queue_pairs(void)
 	EXPECT(attach(&datagram, 0xff, 0xbfff), EINVAL);
 	EXPECT(attach(&datagram, 0xff, 0xffff), EINVAL);
 	EXPECT(detach_unattached(), EINVAL);
-	EXPECT(enhanced_connection(ibv_query_ece), EOPNOTSUPP);
-	EXPECT(enhanced_connection(ibv_set_ece), EOPNOTSUPP);
 }
 
 static void work_requests(void)
@@ -357,7 +341,6 @@ static void things_of_ethernet_adapters(void)
 	EXPECT(flow(), EOPNOTSUPP);
 	EXPECT(counters(), EOPNOTSUPP);
 	EXPECT(flow_action(), EOPNOTSUPP);
-	EXPECT(rate_limit(), EOPNOTSUPP);
 }
 
 int main(void)

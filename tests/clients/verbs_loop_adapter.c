@@ -178,6 +178,22 @@ bool adapter_progress(struct adapter *adapter, time_ns now)
 	return true;
 }
 
+void adapter_send(struct adapter *adapter, struct qp_object *qp)
+{
+	hca_ready_add(&adapter->hca, &qp->qp);
+	adapter_transmit(adapter, adapter_now(adapter));
+}
+
+bool adapter_poll(struct adapter *adapter)
+{
+	return adapter_progress(adapter, adapter_now(adapter));
+}
+
+void adapter_want_time(struct adapter *adapter)
+{
+	(void)adapter;
+}
+
 int adapter_more_qpns(struct adapter *adapter)
 {
 	int error = hca_add_qpns(&adapter->hca, adapter->next_qpn, QPNS_PER_BLOCK);

@@ -8,11 +8,7 @@
  * The passive side says "pull" and "plug" when it is time for that. The active side also looks at what
  * of a datagram's address arrives at the receiver.
  */
-#include "verbs_client.h"
-
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
+#include "two_sides.h"
 
 enum {
 	MESSAGE_BYTES = 5000,
@@ -39,51 +35,6 @@ struct side {
 	struct card own, peer;
 	bool is_server;
 };
-
-/* --- between the two --- */
-
-static int meet(const char *path, bool is_server)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int made = socket(AF_UNIX, SOCK_STREAM, 0);
-
-	CHECK(made >= 0 && strlen(path) < sizeof(address.sun_path));
-	memcpy(address.sun_path, path, strlen(path) + 1);
-	if (!is_server) {
-		CHECK_EQUAL(connect(made, (struct sockaddr *)&address, sizeof(address)), 0);
-		return made;
-	}
-	CHECK_EQUAL(bind(made, (struct sockaddr *)&address, sizeof(address)), 0);
-	CHECK_EQUAL(listen(made, 1), 0);
-	puts("listening");
-	fflush(stdout);
-
-	int accepted = accept(made, NULL, NULL);
-
-	CHECK(accepted >= 0);
-	close(made);
-	return accepted;
-}
-
-static void give(struct side *side, const void *bytes, size_t byte_count)
-{
-	CHECK(write(side->socket, bytes, byte_count) == (ssize_t)byte_count);
-}
-
-static void take(struct side *side, void *ret_bytes, size_t byte_count)
-{
-	CHECK(read(side->socket, ret_bytes, byte_count) == (ssize_t)byte_count);
-}
-
-/* Both are here. */
-static void rendezvous(struct side *side)
-{
-	char token = 'r';
-
-	give(side, &token, 1);
-	take(side, &token, 1);
-	CHECK_EQUAL(token, 'r');
-}
 
 static void say(const char *text)
 {
@@ -210,12 +161,12 @@ static void talk(struct side *side)
 
 		if (receives)
 			post_receive(&side->endpoint, i, MESSAGE_BYTES, MESSAGE_BYTES);
-		rendezvous(side);
+		rendezvous(side->socket);
 		if (receives)
 			receive_one(side, i);
 		else
 			send_one(side, i);
-		rendezvous(side);
+		rendezvous(side->socket);
 	}
 }
 
@@ -287,12 +238,12 @@ static void address_arrives(struct side *side)
 {
 	datagram_to_init(&side->datagrams);
 	post_receive(&side->datagrams, 1, 0, 1000);
-	rendezvous(side);
+	rendezvous(side->socket);
 	if (side->is_server)
 		receive_datagram(side);
 	else
 		send_datagram(side);
-	rendezvous(side);
+	rendezvous(side->socket);
 }
 
 /* --- the story --- */
@@ -301,10 +252,10 @@ static void address_arrives(struct side *side)
 static void arm(struct side *side, unsigned port_number)
 {
 	load_alternate(side, path_by(side, port_number == 1 ? 1 : 0));
-	rendezvous(side);
+	rendezvous(side->socket);
 	talk(side);
 	expect_path(side, port_number, IBV_MIG_ARMED);
-	rendezvous(side);
+	rendezvous(side->socket);
 }
 
 /* The path breaks: retries run out, and the connection goes on by the other. */
@@ -314,11 +265,11 @@ static void path_breaks(struct side *side)
 		say("pull");
 		expect_event(side, IBV_EVENT_PORT_ERR);
 	}
-	rendezvous(side);
+	rendezvous(side->socket);
 	talk(side);
 	expect_event(side, IBV_EVENT_PATH_MIG);
 	expect_path(side, 2, IBV_MIG_MIGRATED);
-	rendezvous(side);
+	rendezvous(side->socket);
 }
 
 static void path_is_back(struct side *side)
@@ -327,7 +278,7 @@ static void path_is_back(struct side *side)
 		say("plug");
 		expect_event(side, IBV_EVENT_PORT_ACTIVE);
 	}
-	rendezvous(side);
+	rendezvous(side->socket);
 	talk(side);
 }
 
@@ -338,11 +289,11 @@ static void migrate_by_hand(struct side *side)
 
 	if (!side->is_server)
 		modify(side, &attr, IBV_QP_PATH_MIG_STATE);
-	rendezvous(side);
+	rendezvous(side->socket);
 	talk(side);
 	expect_event(side, IBV_EVENT_PATH_MIG);
 	expect_path(side, 1, IBV_MIG_MIGRATED);
-	rendezvous(side);
+	rendezvous(side->socket);
 }
 
 /* The passive side has another idea of where the other path leads: it refuses, once, and the active
@@ -355,17 +306,17 @@ static void paths_disagree(struct side *side)
 	if (side->is_server)
 		path.dlid = (uint16_t)(path.dlid + 1000);
 	load_alternate(side, path);
-	rendezvous(side);
+	rendezvous(side->socket);
 	talk(side);
 	if (side->is_server) {
-		rendezvous(side);
+		rendezvous(side->socket);
 		expect_event(side, IBV_EVENT_PATH_MIG_ERR);
 		expect_path(side, 1, IBV_MIG_ARMED);
 		return;
 	}
 	modify(side, &attr, IBV_QP_PATH_MIG_STATE);
 	expect_event(side, IBV_EVENT_PATH_MIG);
-	rendezvous(side);
+	rendezvous(side->socket);
 
 	struct ibv_sge sge = sge_of(&side->endpoint, 0, 8);
 	struct ibv_send_wr wr = {.sg_list = &sge,
@@ -405,10 +356,10 @@ int main(int argument_count, char **arguments)
 	CHECK_EQUAL(ibv_query_device(side.device.context, &attr), 0);
 	CHECK(attr.device_cap_flags & IBV_DEVICE_AUTO_PATH_MIG);
 	side.socket = meet(arguments[2], side.is_server);
-	give(&side, &side.own, sizeof(side.own));
-	take(&side, &side.peer, sizeof(side.peer));
+	give(side.socket, &side.own, sizeof(side.own));
+	take(side.socket, &side.peer, sizeof(side.peer));
 	connect_side(&side);
-	rendezvous(&side);
+	rendezvous(side.socket);
 	address_arrives(&side);
 	arm(&side, 1);
 	path_breaks(&side);

@@ -1,33 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Says "ready", then prints each asynchronous event until the port has gone and come back, or 30
- * seconds have passed. */
+ * seconds have passed. Whoever has the device open hears of all of them, in the same order. */
 #include "verbs_client.h"
 #include <poll.h>
 
-enum { WAIT_MS = 30000 };
+enum { WAIT_MS = 30000, EVENTS_MAX = 64 };
+
+static struct ibv_async_event next_event(struct ibv_context *context)
+{
+	struct pollfd item = {.fd = context->async_fd, .events = POLLIN};
+	struct ibv_async_event event;
+
+	CHECK_EQUAL(poll(&item, 1, WAIT_MS), 1);
+	CHECK_EQUAL(ibv_get_async_event(context, &event), 0);
+	ibv_ack_async_event(&event);
+	CHECK_EQUAL(event.element.port_num, 1);
+	return event;
+}
 
 int main(void)
 {
 	struct device device = device_open();
+	struct ibv_context *second = ibv_open_device(device.context->device);
+	enum ibv_event_type types[EVENTS_MAX];
+	unsigned count = 0;
 	bool has_gone = false;
 
+	CHECK(second);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	puts("ready");
 	for (;;) {
-		struct pollfd item = {.fd = device.context->async_fd, .events = POLLIN};
-		struct ibv_async_event event;
+		struct ibv_async_event event = next_event(device.context);
 
-		CHECK_EQUAL(poll(&item, 1, WAIT_MS), 1);
-		CHECK_EQUAL(ibv_get_async_event(device.context, &event), 0);
 		printf("%s on port %d\n", ibv_event_type_str(event.event_type),
 		       event.element.port_num);
-		ibv_ack_async_event(&event);
-		CHECK_EQUAL(event.element.port_num, 1);
+		CHECK(count < EVENTS_MAX);
+		types[count++] = event.event_type;
 		if (event.event_type == IBV_EVENT_PORT_ERR)
 			has_gone = true;
 		if (event.event_type == IBV_EVENT_PORT_ACTIVE && has_gone)
 			break;
 	}
+	for (unsigned i = 0; i < count; i++)
+		CHECK_EQUAL(next_event(second).event_type, types[i]);
+	CHECK_EQUAL(ibv_close_device(second), 0);
 	CHECK_EQUAL(ibv_query_port(device.context, 1, &device.port), 0);
 	CHECK_EQUAL(device.port.state, IBV_PORT_ACTIVE);
 	device_close(&device);

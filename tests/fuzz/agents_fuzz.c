@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "mgmt/agents/agents.h"
+#include "net/link/congestion.h"
 #include "net/node/node.h"
 #include "wire/pkey.h"
 #include "wire/smp.h"
@@ -62,6 +63,10 @@ static void check_port(const struct port *port)
 	MUST_HOLD(!(info->link_width_enabled & ~info->link_width_supported));
 	MUST_HOLD(!(info->link_speed_enabled & ~info->link_speed_supported));
 	MUST_HOLD(!(info->link_speed_ext_enabled & ~info->link_speed_ext_supported));
+	MUST_HOLD(!(info->link_speed_ext2_enabled & ~info->link_speed_ext2_supported));
+	MUST_HOLD(!port->congestion ||
+		  (port->congestion->reaction.ccti_limit < CONGESTION_TABLE_ENTRIES &&
+		   port->congestion->marking.threshold <= CONGESTION_THRESHOLD_MAX));
 	MUST_HOLD(port->pkey_count == PKEYS_DEFAULT);
 	MUST_HOLD(info->guid_cap == (port->guids ? GUIDS_DEFAULT : 0));
 	MUST_HOLD(!port->guids || port->guids[0] == port->guid);

@@ -49,7 +49,7 @@ static void run_with_faults(const struct sim_faults *faults, uint64_t seed)
 	struct flow there, back;
 
 	sim_up(&sim, "ring:4", seed);
-	sim.faults = *faults;
+	assert_int_equal(sim_set_faults(&sim, faults), 0);
 	flow_init(&there, &sim, &sim.hosts[0], &sim.hosts[2], seed);
 	flow_init(&back, &sim, &sim.hosts[3], &sim.hosts[0], seed + 1);
 	for (unsigned i = 0; i < 40; i++) {
@@ -65,7 +65,7 @@ static void run_with_faults(const struct sim_faults *faults, uint64_t seed)
 	if (there.received != 40 || back.received != 40 || there.sent != 40 || back.sent != 40)
 		fail_msg("seed %llu: received %u and %u, sent %u and %u", (unsigned long long)seed,
 			 there.received, back.received, there.sent, back.sent);
-	assert_int_not_equal(sim.fault_count, 0);
+	assert_int_not_equal(sim_fault_count(&sim), 0);
 	sim_check(&sim);
 	flow_release(&there);
 	flow_release(&back);

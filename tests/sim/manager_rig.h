@@ -25,6 +25,7 @@ enum {
 	RIG_NODES_MAX = 256,
 	RIG_SMP_OFFSET = LRH_BYTES + BTH_BYTES + DETH_BYTES,
 	RIG_FRAMES_PER_STEP = 4096,
+	RIG_DATA_QPN = 0x4d4d, /* of packets that are no MADs */
 };
 
 struct rig_manager {
@@ -41,6 +42,7 @@ struct rig {
 	unsigned manager_count;
 	uint32_t host_count;
 	uint64_t smp_count;
+	unsigned arrived[RIG_NODES_MAX]; /* packets that are no MADs, by node */
 };
 
 static bool rig_deliver(void *context, struct port *port, struct frame *frame)
@@ -52,6 +54,7 @@ static bool rig_deliver(void *context, struct port *port, struct frame *frame)
 		      frame->byte_count == RIG_SMP_OFFSET + MAD_BYTES &&
 		      lrh_decode(frame->bytes, frame->byte_count, &lrh);
 
+	rig->arrived[port->node->index] += frame->vl != VL_MANAGEMENT;
 	for (unsigned i = 0; is_smp && i < rig->manager_count; i++) {
 		if (rig->managers[i].port != port || !rig->managers[i].sm)
 			continue;

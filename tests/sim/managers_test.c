@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several subnet managers on random fabrics with random failures, from seeds: election, handover,
- * splits, merges and lossy links. */
+/* Several subnet managers: election, handover, splits, merges and lossy links. */
 #include "manager_rig.h"
 
 static struct rig rig;
@@ -253,68 +252,6 @@ static void test_late_answers_are_waited_for(void **state)
 	rig_release(&rig);
 }
 
-static void shake(struct rig *shaken, unsigned round_count)
-{
-	for (unsigned round = 0; round < round_count; round++) {
-		struct node *node =
-			shaken->fabric
-				.by_index[random_below(&shaken->random, shaken->fabric.node_count)];
-		struct port *port =
-			&node->ports[1 + random_below(&shaken->random, node->port_count)];
-
-		rig_run(shaken, shaken->now + MILLISECONDS(random_below(&shaken->random, 900)));
-		if (port->peer)
-			fabric_set_cable(&shaken->fabric, port, port->cable_is_down, shaken->now);
-	}
-}
-
-static void mend_all(struct rig *shaken)
-{
-	for (uint32_t i = 0; i < shaken->fabric.node_count; i++) {
-		struct node *node = shaken->fabric.by_index[i];
-
-		for (unsigned k = 1; k <= node->port_count; k++) {
-			if (node->ports[k].peer && node->ports[k].cable_is_down)
-				fabric_set_cable(&shaken->fabric, &node->ports[k], true,
-						 shaken->now);
-		}
-	}
-}
-
-/* Failures and deaths at random; whatever is left settles, and so does all of it when mended. */
-static void test_random_fabrics_settle_for_every_seed(void **state)
-{
-	unsigned seeds =
-		getenv("SOFTIB_SEEDS") ? (unsigned)strtoul(getenv("SOFTIB_SEEDS"), NULL, 10) : 150;
-
-	(void)state;
-	for (uint64_t seed = 1; seed <= seeds; seed++) {
-		rig_init(&rig, seed);
-
-		unsigned host_count = 3 + (unsigned)random_below(&rig.random, 10);
-		unsigned manager_count = 1 + (unsigned)random_below(&rig.random, 4);
-
-		rig_build_random(&rig, 1 + (unsigned)random_below(&rig.random, 7), host_count);
-		for (unsigned i = 0; i < manager_count && i < host_count; i++) {
-			struct sm_options options =
-				with_priority((uint8_t)random_below(&rig.random, 3));
-
-			if (host(i)->ports[1].peer)
-				rig_start(&rig, host(i), &options);
-			rig_run(&rig, rig.now + MILLISECONDS(random_below(&rig.random, 2000)));
-		}
-		shake(&rig, (unsigned)random_below(&rig.random, 20));
-		if (rig.manager_count > 1 && random_below(&rig.random, 2))
-			rig_kill(&rig.managers[random_below(&rig.random, rig.manager_count)]);
-		rig_run(&rig, rig.now + SECONDS(60));
-		rig_check(&rig);
-		mend_all(&rig);
-		rig_run(&rig, rig.now + SECONDS(60));
-		rig_check(&rig);
-		rig_release(&rig);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -326,7 +263,6 @@ int main(void)
 		cmocka_unit_test(test_split_and_healed_subnets_have_one_master_each),
 		cmocka_unit_test(test_lossy_links_come_up),
 		cmocka_unit_test(test_late_answers_are_waited_for),
-		cmocka_unit_test(test_random_fabrics_settle_for_every_seed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

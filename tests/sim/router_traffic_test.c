@@ -132,8 +132,10 @@ static void test_connection_across_a_router_survives_faults(void **state)
 
 		routed_up(&sim, seed);
 		routed_flow(&flow, &sim, "h2", "h3", true, seed);
-		sim.faults = (struct sim_faults){
+		const struct sim_faults faults = {
 			.drop = 10, .corrupt = 10, .duplicate = 20, .reorder = 20};
+
+		assert_int_equal(sim_set_faults(&sim, &faults), 0);
 		for (unsigned i = 0; i < 40; i++)
 			flow_post(&flow);
 		sim_run_until(&sim, sim.now + SECONDS(60));

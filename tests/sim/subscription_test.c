@@ -255,7 +255,7 @@ static void run_story(uint64_t seed, uint16_t loss)
 	unsigned subscriber_count, victim;
 
 	begin(seed);
-	world.sim.faults.drop = loss;
+	assert_int_equal(sim_set_faults(&world.sim, &(struct sim_faults){.drop = loss}), 0);
 	victim = world.host_count - 1;
 	subscriber_count = world.host_count - 2;
 	for (unsigned i = 0; i < subscriber_count; i++)

@@ -12,8 +12,15 @@
 
 void qp_wire_init(struct qp_wire *wire, uint32_t request_psn, uint32_t response_psn)
 {
-	memset(wire, 0, sizeof(*wire));
+	/* Flights and log are as long as their counts say, and large. */
+	wire->flight_count = 0;
+	wire->sent_count = 0;
+	wire->loss_count = 0;
+	wire->faults = (struct wire_faults){0};
+	wire->random = (struct random){0};
 	wire->latency = MICROSECONDS(1);
+	wire->is_cut = false;
+	wire->log_bytes = 0;
 	wire->request_psn = request_psn;
 	wire->response_psn = response_psn;
 }
@@ -34,13 +41,13 @@ void wire_lose(struct qp_wire *wire, unsigned n)
 static const char *nak_name(uint8_t syndrome)
 {
 	static const char *const names[] = {"NAK_SEQUENCE", "NAK_INVALID", "NAK_ACCESS",
-					    "NAK_OPERATIONAL"};
+					    "NAK_OPERATIONAL", "NAK_RD"};
 
 	if (aeth_kind(syndrome) == AETH_ACK)
 		return "ACK";
 	if (aeth_kind(syndrome) == AETH_RNR_NAK)
 		return "RNR";
-	return aeth_value(syndrome) < 4 ? names[aeth_value(syndrome)] : "NAK_RESERVED";
+	return aeth_value(syndrome) < 5 ? names[aeth_value(syndrome)] : "NAK_RESERVED";
 }
 
 static const char *log_name(const struct packet *packet)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a capture without softib's help: block structure, both CRCs of every packet, directions and comments.
 
-Prints "packets N bad-crc N in N out N dropped N interfaces NAME,NAME opcodes HEX,... classes HEX,...". Exit status 1 if the
+Prints "packets N bad-crc N in N out N dropped N fecn N becn N cnp N interfaces NAME,NAME opcodes HEX,... classes HEX,...". Exit status 1 if the
 file is not sound. A packet whose comment says that it was dropped for a CRC must have that one wrong.
 """
 import struct
@@ -68,7 +68,7 @@ def blocks(data):
 
 def main():
     names, link_types = [], []
-    counts = dict.fromkeys(("packets", "bad-crc", "in", "out", "dropped"), 0)
+    counts = dict.fromkeys(("packets", "bad-crc", "in", "out", "dropped", "fecn", "becn", "cnp"), 0)
     opcodes, classes, last_time = set(), set(), 0
     for number, (kind, body) in enumerate(blocks(open(sys.argv[1], "rb").read())):
         if number == 0:
@@ -100,6 +100,9 @@ def main():
                 assert struct.unpack_from(">H", packet, 4)[0] * 4 == len(packet) - 2, "PktLen"
                 bth = 48 if packet[1] & 3 == 3 else 8
                 opcodes.add(packet[bth])
+                counts["fecn"] += packet[bth + 4] >> 7
+                counts["becn"] += packet[bth + 4] >> 6 & 1
+                counts["cnp"] += packet[bth] == 0x80
                 if packet[bth] == 0x64 and packet[bth + 5:bth + 8] in (b"\0\0\0", b"\0\0\1"):
                     classes.add(packet[bth + 21])
         else:

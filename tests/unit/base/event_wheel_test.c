@@ -11,6 +11,14 @@
 
 enum { EVENTS = 200 };
 
+/* The next one that is due; NULL: none. */
+static struct wheel_event *take_one(struct event_wheel *wheel, time_ns now)
+{
+	struct wheel_event *event = NULL;
+
+	return event_wheel_take(wheel, now, 1, &event) ? event : NULL;
+}
+
 static void test_events_come_in_order_of_time_and_of_arming(void **state)
 {
 	static const time_ns times[] = {500, 3, 1000000, 3, 0, 8191, 8192, 500, 1000001, 16384};
@@ -33,11 +41,11 @@ static void test_events_come_in_order_of_time_and_of_arming(void **state)
 
 		assert_int_equal(event_wheel_deadline(&wheel), due);
 		if (due)
-			assert_null(event_wheel_pop(&wheel, due - 1));
-		assert_ptr_equal(event_wheel_pop(&wheel, due), &events[order[i]]);
+			assert_null(take_one(&wheel, due - 1));
+		assert_ptr_equal(take_one(&wheel, due), &events[order[i]]);
 		assert_false(wheel_event_is_armed(&events[order[i]]));
 	}
-	assert_null(event_wheel_pop(&wheel, TIME_NEVER));
+	assert_null(take_one(&wheel, TIME_NEVER));
 	event_wheel_release(&wheel);
 }
 
@@ -52,10 +60,10 @@ static void test_what_is_past_is_due_at_once(void **state)
 	wheel_event_init(&first, 0);
 	wheel_event_init(&second, 0);
 	event_wheel_arm(&wheel, &first, 70000);
-	assert_ptr_equal(event_wheel_pop(&wheel, 80000), &first);
+	assert_ptr_equal(take_one(&wheel, 80000), &first);
 	event_wheel_arm(&wheel, &second, 10);
 	assert_int_equal(event_wheel_deadline(&wheel), 70000);
-	assert_ptr_equal(event_wheel_pop(&wheel, 80000), &second);
+	assert_ptr_equal(take_one(&wheel, 80000), &second);
 	event_wheel_release(&wheel);
 }
 
@@ -101,7 +109,7 @@ static void test_agrees_with_a_plain_search(void **state)
 				continue;
 			now = earliest;
 
-			struct wheel_event *event = event_wheel_pop(&wheel, now);
+			struct wheel_event *event = take_one(&wheel, now);
 
 			assert_non_null(event);
 			assert_int_equal(due[event - events], now);
@@ -111,12 +119,53 @@ static void test_agrees_with_a_plain_search(void **state)
 	}
 }
 
+/* More than one chunk of them, some cancelled before and some while the others are taken. */
+static void test_events_of_one_instant_are_taken_in_order_and_in_parts(void **state)
+{
+	struct wheel_event events[EVENTS], *taken[EVENTS];
+	struct event_wheel wheel;
+	unsigned next = 0;
+
+	(void)state;
+	assert_int_equal(event_wheel_init(&wheel), 0);
+	assert_int_equal(event_wheel_reserve(&wheel, EVENTS), 0);
+	for (unsigned i = 0; i < EVENTS; i++) {
+		wheel_event_init(&events[i], 0);
+		event_wheel_arm(&wheel, &events[i], 77);
+	}
+	for (unsigned i = 0; i < EVENTS; i += 3)
+		event_wheel_cancel(&wheel, &events[i]);
+	event_wheel_cancel(&wheel, &events[EVENTS - 1]);
+
+	unsigned left = EVENTS - (EVENTS + 2) / 3 - 1;
+
+	while (left) {
+		unsigned count = event_wheel_take(&wheel, 77, 7, taken);
+
+		assert_int_equal(count, left < 7 ? left : 7);
+		for (unsigned i = 0; i < count; i++) {
+			while (next % 3 == 0)
+				next++;
+			assert_ptr_equal(taken[i], &events[next++]);
+			assert_false(wheel_event_is_armed(taken[i]));
+		}
+		left -= count;
+		/* The last one goes to the end, and out again. */
+		event_wheel_arm(&wheel, &events[0], 77);
+		event_wheel_cancel(&wheel, &events[0]);
+	}
+	assert_int_equal(event_wheel_take(&wheel, 77, 7, taken), 0);
+	assert_int_equal(event_wheel_deadline(&wheel), TIME_NEVER);
+	event_wheel_release(&wheel);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_events_come_in_order_of_time_and_of_arming),
 		cmocka_unit_test(test_what_is_past_is_due_at_once),
 		cmocka_unit_test(test_agrees_with_a_plain_search),
+		cmocka_unit_test(test_events_of_one_instant_are_taken_in_order_and_in_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -394,6 +394,136 @@ static void test_two_threads_keep_order_and_content(void **state)
 	pthread_join(thread, NULL);
 }
 
+/* --- stamped rings --- */
+
+static int stamped_setup(void **state)
+{
+	pair_setup(state);
+
+	struct pair *pair = *state;
+
+	memset(pair->memory, 0, ring_shared_bytes(DATA_BYTES));
+	ring_shared_init_stamped(pair->memory, 0x123456789abcdef0);
+	ring_producer_init(&pair->producer, pair->memory, DATA_BYTES);
+	ring_consumer_init(&pair->consumer, pair->memory, DATA_BYTES);
+	return 0;
+}
+
+static void test_stamped_record_shows_as_soon_as_it_is_committed(void **state)
+{
+	struct pair *pair = *state;
+
+	assert_true(ring_is_empty(&pair->consumer));
+	assert_true(put(&pair->producer, 33, 0x5a));
+	assert_false(ring_is_empty(&pair->consumer));
+	assert_true(put(&pair->producer, 0, 0x5b));
+
+	const struct ring_record *record = ring_next(&pair->consumer);
+
+	assert_int_equal(record->byte_count, 33);
+	assert_int_equal(record->kind, KIND);
+	assert_int_equal(record->port, 0x0102);
+	assert_int_equal(record->packet_count, 3);
+	assert_int_equal(record->word, 0x5a);
+	assert_int_equal(record->body[32], 0x5a);
+	assert_int_equal(ring_next(&pair->consumer)->word, 0x5b);
+	assert_null(ring_next(&pair->consumer));
+	assert_false(pair->consumer.is_corrupt);
+}
+
+static void test_small_stamped_record_takes_one_line(void **state)
+{
+	struct pair *pair = *state;
+
+	assert_true(put(&pair->producer, 40, 1));
+	assert_int_equal(pair->producer.tail, RING_CACHE_LINE);
+	assert_true(put(&pair->producer, 41, 1));
+	assert_int_equal(pair->producer.tail, 3 * RING_CACHE_LINE);
+}
+
+/* Bodies full of what stamps look like to a producer that knows no seed: none reads as a record. */
+static void test_stale_bodies_never_read_as_records(void **state)
+{
+	struct pair *pair = *state;
+
+	for (uint32_t i = 0; i < 5000; i++) {
+		uint32_t byte_count = i * 37 % 900;
+		struct ring_record *record = ring_reserve(&pair->producer, byte_count);
+
+		if (!record) {
+			(void)!ring_release(&pair->consumer);
+			record = ring_reserve(&pair->producer, byte_count);
+		}
+		assert_non_null(record);
+		record->kind = KIND;
+		record->word = i;
+		for (uint32_t at = 0; at + 8 <= byte_count; at += 8) {
+			uint64_t lie = ring_stamp(1, pair->producer.tail + at);
+
+			memcpy(record->body + at, &lie, sizeof(lie));
+		}
+		ring_commit(&pair->producer, record);
+		record = (struct ring_record *)(uintptr_t)ring_next(&pair->consumer);
+		assert_non_null(record);
+		assert_int_equal(record->word, i);
+		assert_null(ring_next(&pair->consumer));
+	}
+}
+
+static void test_absurd_stamped_sizes_corrupt_the_consumer(void **state)
+{
+	static const uint32_t sizes[] = {DATA_BYTES, DATA_BYTES - 1, UINT32_MAX, 1u << 31};
+	struct pair *pair = *state;
+
+	for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
+		uint64_t *header = (uint64_t *)(void *)pair->producer.data;
+
+		header[1] = sizes[i] | (uint64_t)KIND << 32;
+		header[0] = ring_stamp(pair->producer.stamp_seed, 0);
+		ring_consumer_init(&pair->consumer, pair->memory, DATA_BYTES);
+		assert_null(ring_next(&pair->consumer));
+		assert_true(pair->consumer.is_corrupt);
+	}
+}
+
+/* One that holds more than was given back to it can't have been written honestly. */
+static void test_stamped_record_over_unreleased_ones_corrupts_the_consumer(void **state)
+{
+	struct pair *pair = *state;
+
+	for (unsigned i = 0; i < DATA_BYTES / RING_CACHE_LINE; i++) {
+		assert_true(put(&pair->producer, 8, 1));
+		assert_non_null(ring_next(&pair->consumer));
+	}
+	assert_false(put(&pair->producer, 8, 1));
+
+	uint64_t *header = (uint64_t *)(void *)pair->producer.data;
+
+	header[0] = ring_stamp(pair->producer.stamp_seed, pair->producer.tail);
+	assert_null(ring_next(&pair->consumer));
+	assert_true(pair->consumer.is_corrupt);
+}
+
+static void test_fencing_consumer_spares_the_producer_the_fence(void **state)
+{
+	struct pair *pair = *state;
+
+	pair->producer.is_fenced = true;
+	pair->shared->consumer_fences = 1;
+	assert_true(put(&pair->producer, 8, 1));
+	assert_false(ring_publish(&pair->producer));
+	assert_non_null(ring_next(&pair->consumer));
+	ring_sleep_begin(&pair->consumer);
+	assert_false(ring_sleep_end(&pair->consumer));
+	assert_true(put(&pair->producer, 8, 2));
+	assert_true(ring_publish(&pair->producer));
+	assert_false(ring_publish(&pair->producer)); /* said once */
+	ring_sleep_begin(&pair->consumer);
+	assert_true(ring_sleep_end(&pair->consumer)); /* something is there: no sleep */
+	assert_int_equal(pair->shared->consumer_sleeping, 0);
+}
+
+#define stamped_test(name) cmocka_unit_test_setup_teardown(name, stamped_setup, pair_teardown)
 #define ring_test(name) cmocka_unit_test_setup_teardown(name, pair_setup, pair_teardown)
 
 int main(void)
@@ -414,6 +544,16 @@ int main(void)
 		ring_test(test_size_is_read_once),
 		ring_test(test_random_garbage_never_reads_outside),
 		ring_test(test_two_threads_keep_order_and_content),
+		stamped_test(test_committed_record_may_be_shorter_than_reserved),
+		stamped_test(test_waiting_producer_gets_one_doorbell),
+		stamped_test(test_absurd_heads_corrupt_the_producer),
+		stamped_test(test_stamped_record_shows_as_soon_as_it_is_committed),
+		stamped_test(test_small_stamped_record_takes_one_line),
+		stamped_test(test_stale_bodies_never_read_as_records),
+		stamped_test(test_absurd_stamped_sizes_corrupt_the_consumer),
+		stamped_test(test_stamped_record_over_unreleased_ones_corrupts_the_consumer),
+		stamped_test(test_fencing_consumer_spares_the_producer_the_fence),
+		stamped_test(test_two_threads_keep_order_and_content),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that connect, as softibd meets them: the command socket and event channels by hand, good
- * programs, hostile ones, and ones that go. */
+ * programs, hostile ones, and ones that go. Covers: daemon/cm_alternates.c daemon/ipoib_port.c */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,14 +10,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "base/bytes.h"
 #include "base/random.h"
 #include "daemon/cm_ids.h"
 #include "daemon/cm_program.h"
 #include "unit/daemon/daemon_fixture.h"
 #include "host/cm_protocol.h"
+#include "host/protocol.h"
 #include "wire/cm_ip_header.h"
 
-enum { STEPS_MAX = 5000, SERVICE_PORT = 7471 };
+enum { STEPS_MAX = 5000, SERVICE_PORT = 7471, OWN_ID = 2 };
 
 static struct daemon *softibd;
 static uint32_t next_qpn;
@@ -96,8 +98,8 @@ static struct connector open_connector(const char *host)
 	struct cm_answer answer;
 
 	fixture_order(connector.control,
-		      "{\"command\":\"hello\",\"version\":1,\"kind\":\"program\",\"host\":\"%s\"}",
-		      host);
+		      "{\"command\":\"hello\",\"version\":%d,\"kind\":\"program\",\"host\":\"%s\"}",
+		      PROTOCOL_VERSION, host);
 	assert_int_equal(control_send(connector.control, "{\"command\":\"cm\"}", NULL, 0), 0);
 	fixture_settle();
 	assert_int_equal(control_receive(connector.control, 1000, &message), 0);
@@ -107,11 +109,14 @@ static struct connector open_connector(const char *host)
 	connector.events = ask(&connector, &command, &answer);
 	assert_true(connector.events >= 0);
 	connector.channel = answer.number;
-	command = (struct cm_command){
-		.kind = CM_CREATE, .channel = connector.channel, .port_space = CM_PORT_SPACE_TCP};
+	command = (struct cm_command){.kind = CM_QUERY,
+				      .is_new = 1,
+				      .id = OWN_ID,
+				      .channel = connector.channel,
+				      .port_space = CM_PORT_SPACE_TCP};
 	ask(&connector, &command, &answer);
 	assert_int_equal(answer.error, 0);
-	connector.id = answer.id;
+	connector.id = OWN_ID;
 	return connector;
 }
 
@@ -272,6 +277,208 @@ static void test_commands_that_make_no_sense_end_their_program_only(void **state
 	close_connector(&good);
 }
 
+static void post(struct connector *connector, const struct cm_command *command)
+{
+	size_t byte_count = cm_command_bytes(command);
+
+	assert_true(command->is_posted);
+	assert_int_equal(send(connector->commands, command, byte_count, 0), byte_count);
+}
+
+/* An id is made by the first command that names it; events are all that is heard of the rest. */
+static void test_posted_commands_connect_without_an_answer(void **state)
+{
+	(void)state;
+	struct connector listener = open_listener(4), caller = open_connector("h2");
+	struct connector called = listener;
+	struct cm_command command = {.kind = CM_RESOLVE_ADDRESS,
+				     .is_posted = 1,
+				     .is_new = 1,
+				     .id = OWN_ID + 1,
+				     .channel = caller.channel,
+				     .port_space = CM_PORT_SPACE_TCP,
+				     .timeout_ms = 5000,
+				     .destination = service};
+	char byte;
+
+	post(&caller, &command);
+	/* All that can be done with what is known is done before anybody waits. */
+	assert_int_equal(next_event(&caller, CM_PROGRAM_ADDRESS_RESOLVED).quiet_until, TIME_NEVER);
+	command = (struct cm_command){.kind = CM_RESOLVE_ROUTE, .is_posted = 1, .id = OWN_ID + 1};
+	post(&caller, &command);
+	next_event(&caller, CM_PROGRAM_ROUTE_RESOLVED);
+	command.kind = CM_CONNECT;
+	command.parameters.qpn = 0x900;
+	post(&caller, &command);
+	called.id = next_event(&listener, CM_PROGRAM_CONNECT_REQUEST).id;
+	assert_true(called.id >= CM_ID_OF_SOFTIBD);
+	command.id = called.id;
+	command.kind = CM_ACCEPT;
+	command.parameters.qpn = 0x901;
+	post(&called, &command);
+	assert_int_equal(next_event(&caller, CM_PROGRAM_CONNECT_RESPONSE).quiet_until, 0);
+	command.id = OWN_ID + 1;
+	command.kind = CM_ESTABLISH;
+	post(&caller, &command);
+	command.kind = CM_DISCONNECT;
+	post(&caller, &command);
+	next_event(&listener, CM_PROGRAM_ESTABLISHED);
+	next_event(&listener, CM_PROGRAM_DISCONNECTED);
+	command.id = called.id;
+	post(&called, &command);
+
+	uint64_t quiet_until = next_event(&caller, CM_PROGRAM_DISCONNECTED).quiet_until;
+
+	assert_true(quiet_until > softibd->now && quiet_until != TIME_NEVER);
+	command.kind = CM_DESTROY;
+	command.id = OWN_ID + 1;
+	post(&caller, &command);
+	fixture_settle();
+	assert_int_equal(recv(caller.commands, &byte, 1, MSG_DONTWAIT), -1);
+	caller.id = OWN_ID + 1;
+	assert_int_equal(order(&caller, CM_QUERY), -ENOENT);
+	close_connector(&caller);
+	close_connector(&listener);
+}
+
+static void test_posted_commands_that_fail_say_so_by_an_event(void **state)
+{
+	(void)state;
+	static const struct {
+		enum cm_command_kind kind;
+		enum cm_program_event failure;
+	} cases[] = {
+		{CM_RESOLVE_ROUTE, CM_PROGRAM_ROUTE_ERROR},
+		{CM_CONNECT, CM_PROGRAM_CONNECT_ERROR},
+		{CM_ACCEPT, CM_PROGRAM_CONNECT_ERROR},
+		{CM_RESOLVE_ADDRESS, CM_PROGRAM_ADDRESS_ERROR},
+	};
+	struct connector caller = open_connector("h2");
+	struct cm_command command = {.is_posted = 1, .id = caller.id};
+	struct cm_event_message event;
+
+	for (unsigned index = 0; index < ARRAY_COUNT(cases); index++) {
+		command.kind = cases[index].kind;
+		post(&caller, &command);
+		event = next_event(&caller, cases[index].failure);
+		assert_int_equal(event.id, caller.id);
+		assert_true(event.status < 0);
+	}
+	/* One whose making failed is told by its number: this one is there already. */
+	command.is_new = 1;
+	command.channel = caller.channel;
+	command.port_space = CM_PORT_SPACE_TCP;
+	post(&caller, &command);
+	assert_int_equal(next_event(&caller, CM_PROGRAM_ADDRESS_ERROR).status, -EEXIST);
+	command.id = CM_ID_OF_SOFTIBD;
+	post(&caller, &command);
+	assert_int_equal(next_event(&caller, CM_PROGRAM_ADDRESS_ERROR).id, CM_ID_OF_SOFTIBD);
+	close_connector(&caller);
+}
+
+static void test_an_address_that_nobody_has_is_given_up_in_time(void **state)
+{
+	(void)state;
+	struct connector caller = open_connector("h2");
+	struct cm_command command = {.kind = CM_RESOLVE_ADDRESS,
+				     .id = caller.id,
+				     .timeout_ms = 20,
+				     .destination = service};
+	struct cm_answer answer;
+
+	command.destination.bytes[14] = 99;
+	ask(&caller, &command, &answer);
+	assert_int_equal(answer.error, 0);
+	assert_int_equal(next_event(&caller, CM_PROGRAM_ADDRESS_ERROR).status, -ETIMEDOUT);
+	/* And the id can try another. */
+	command.destination = service;
+	command.timeout_ms = 5000;
+	ask(&caller, &command, &answer);
+	assert_int_equal(answer.error, 0);
+	next_event(&caller, CM_PROGRAM_ADDRESS_RESOLVED);
+	close_connector(&caller);
+}
+
+static int32_t order_with_qpn(struct connector *connector, enum cm_command_kind kind, uint32_t qpn)
+{
+	struct cm_command command = {.kind = kind, .id = connector->id};
+	struct cm_answer answer;
+
+	command.parameters.qpn = qpn;
+	ask(connector, &command, &answer);
+	return answer.error;
+}
+
+static void say(struct program *program, enum record_kind kind, uint32_t qpn)
+{
+	struct ring_record *record = ring_reserve(&program->up, 0);
+
+	assert_non_null(record);
+	record->kind = (uint16_t)kind;
+	record->port = 0;
+	record->packet_count = 0;
+	record->word = qpn;
+	record->byte_count = 0;
+	program_show(program, record);
+}
+
+/* LAP and APR with a process at either end that has the queue pairs. */
+static void test_an_alternate_path_is_loaded_by_both_processes(void **state)
+{
+	(void)state;
+	struct connector listener = open_listener(4), caller = open_connector("h2");
+	struct connector called = listener;
+	struct program passive, active;
+	struct cm_command command = {.kind = CM_RESOLVE_ADDRESS,
+				     .id = caller.id,
+				     .timeout_ms = 5000,
+				     .destination = service};
+	const struct ring_record *record;
+	struct cm_event_message event;
+	struct cm_answer answer;
+
+	program_start(&passive, "h1");
+	program_start(&active, "h2");
+	ask(&caller, &command, &answer);
+	next_event(&caller, CM_PROGRAM_ADDRESS_RESOLVED);
+	assert_int_equal(order(&caller, CM_RESOLVE_ROUTE), 0);
+	event = next_event(&caller, CM_PROGRAM_ROUTE_RESOLVED);
+	assert_int_equal(order_with_qpn(&caller, CM_CONNECT, active.first_qpn), 0);
+	called.id = next_event(&listener, CM_PROGRAM_CONNECT_REQUEST).id;
+	command =
+		(struct cm_command){.kind = CM_SET_PATH, .id = caller.id, .path = event.route.path};
+	ask(&caller, &command, &answer);
+	assert_int_equal(answer.error, -EINVAL); /* not connected yet */
+	assert_int_equal(order_with_qpn(&called, CM_ACCEPT, passive.first_qpn), 0);
+	next_event(&caller, CM_PROGRAM_CONNECT_RESPONSE);
+	assert_int_equal(order(&caller, CM_ESTABLISH), 0);
+	next_event(&listener, CM_PROGRAM_ESTABLISHED);
+
+	for (unsigned round = 0; round < 2; round++) {
+		bool is_taken = round == 1;
+
+		ask(&caller, &command, &answer);
+		assert_int_equal(answer.error, 0);
+		record = program_next_of(&passive, RECORD_ALTERNATE_PATH);
+		assert_non_null(record);
+		assert_int_equal(record->word, passive.first_qpn);
+		say(&passive, is_taken ? RECORD_ALTERNATE_LOADED : RECORD_ALTERNATE_REFUSED,
+		    passive.first_qpn);
+		/* Only what the peer has loaded is loaded here. */
+		record = program_next_of(&active, RECORD_ALTERNATE_PATH);
+		assert_int_equal(record != NULL, is_taken);
+	}
+	assert_int_equal(record->word, active.first_qpn);
+	say(&active, RECORD_ALTERNATE_LOADED, active.first_qpn);
+	command.path.sgid_guid ^= 1;
+	ask(&caller, &command, &answer);
+	assert_int_equal(answer.error, -EADDRNOTAVAIL);
+	program_end(&active);
+	program_end(&passive);
+	close_connector(&caller);
+	close_connector(&listener);
+}
+
 /* Whatever the fields say, softibd answers and goes on. */
 static void test_random_commands_are_answered(void **state)
 {
@@ -287,6 +494,8 @@ static void test_random_commands_are_answered(void **state)
 		for (size_t index = 0; index < sizeof(command); index++)
 			bytes[index] = (uint8_t)random_next(&random);
 		command.kind = (uint32_t)random_below(&random, CM_QUERY + 3);
+		command.is_posted = 0;
+		command.is_new = (uint8_t)random_below(&random, 2);
 		command.id = (uint32_t)random_below(&random, 4);
 		command.channel = (uint32_t)random_below(&random, 3);
 		command.source.family = (uint16_t)random_below(&random, 5);
@@ -316,6 +525,10 @@ int main(void)
 		TEST(test_a_listener_that_goes_refuses_who_waits),
 		TEST(test_no_more_requests_wait_than_the_backlog_allows),
 		TEST(test_commands_that_make_no_sense_end_their_program_only),
+		TEST(test_posted_commands_connect_without_an_answer),
+		TEST(test_posted_commands_that_fail_say_so_by_an_event),
+		TEST(test_an_address_that_nobody_has_is_given_up_in_time),
+		TEST(test_an_alternate_path_is_loaded_by_both_processes),
 		TEST(test_random_commands_are_answered),
 	};
 

@@ -145,7 +145,7 @@ static void map_attachment(struct program *program, struct control_message *mess
 {
 	struct process_layout layout = process_layout();
 
-	assert_int_equal(message->descriptor_count, 4);
+	assert_int_equal(message->descriptor_count, 5);
 	assert_int_equal(memory_file_map_readonly(message->descriptors[0],
 						  sizeof(struct fabric_page),
 						  (const void **)&program->page),
@@ -153,10 +153,10 @@ static void map_attachment(struct program *program, struct control_message *mess
 	assert_int_equal(memory_file_map(message->descriptors[1], layout.total_bytes,
 					 (void **)&program->memory),
 			 0);
-	program->doorbell = message->descriptors[2];
-	program->softibd_doorbell = message->descriptors[3];
-	message->descriptors[2] = -1;
+	program->doorbell = message->descriptors[3];
+	program->softibd_doorbell = message->descriptors[4];
 	message->descriptors[3] = -1;
+	message->descriptors[4] = -1;
 	ring_producer_init(&program->up, program->memory + layout.up_offset, PROCESS_RING_BYTES);
 	ring_consumer_init(&program->down, program->memory + layout.down_offset,
 			   PROCESS_RING_BYTES);
@@ -169,7 +169,7 @@ void program_start(struct program *program, const char *host)
 
 	program->socket = fixture_connect();
 	fixture_order(program->socket,
-		      "{\"command\":\"hello\",\"version\":1,\"kind\":\"program\",\"host\":\"%s\"}",
+		      "{\"command\":\"hello\",\"version\":2,\"kind\":\"program\",\"host\":\"%s\"}",
 		      host);
 	assert_int_equal(control_send(program->socket, "{\"command\":\"attach\"}", NULL, 0), 0);
 	assert_int_equal(receive(program->socket, &message), 0);

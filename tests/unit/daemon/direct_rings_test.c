@@ -53,7 +53,7 @@ static struct end fetch(const struct program *program, uint32_t id)
 
 	json_t *answer = json_loadb(message.text, message.byte_count, 0, NULL);
 
-	if (message.descriptor_count == 2)
+	if (message.descriptor_count == 3)
 		assert_int_equal(memory_file_map(message.descriptors[0],
 						 direct_layout().total_bytes, (void **)&end.memory),
 				 0);

@@ -139,6 +139,24 @@ static void test_what_a_flow_sent_is_counted_at_every_hop_once(void **state)
 			 before_out.transmit_packets + 10);
 }
 
+/* Answers that a peer did not have to send. */
+static void test_what_came_back_is_counted_the_other_way(void **state)
+{
+	struct resolve_answer answer = resolve(PKEY_DEFAULT_FULL);
+	struct link_counters before_a = port_of("h1")->counters;
+	struct link_counters before_b = port_of("h2")->counters;
+
+	(void)state;
+	a.flows[answer.flow_slot].returned_packets += 7;
+	a.flows[answer.flow_slot].returned_words += 70;
+	flows_fold_all(softibd);
+	flows_fold_all(softibd);
+	assert_int_equal(port_of("h2")->counters.transmit_packets, before_b.transmit_packets + 7);
+	assert_int_equal(port_of("h2")->counters.transmit_words, before_b.transmit_words + 70);
+	assert_int_equal(port_of("h1")->counters.receive_packets, before_a.receive_packets + 7);
+	assert_int_equal(port_of("h1")->counters.transmit_packets, before_a.transmit_packets);
+}
+
 static void test_without_offload_nobody_gets_a_ring(void **state)
 {
 	(void)state;
@@ -156,6 +174,7 @@ int main(void)
 		cmocka_unit_test(test_a_packet_under_way_delays_the_ring),
 		cmocka_unit_test(test_a_change_of_paths_shows_in_the_generation),
 		cmocka_unit_test(test_what_a_flow_sent_is_counted_at_every_hop_once),
+		cmocka_unit_test(test_what_came_back_is_counted_the_other_way),
 		cmocka_unit_test(test_without_offload_nobody_gets_a_ring),
 	};
 

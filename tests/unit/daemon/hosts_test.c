@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include "daemon/hosts.h"
 #include "fabric/fabric.h"
+#include "fabric/topology.h"
 
 static struct fabric fabric;
 static struct host_table table;
@@ -75,16 +76,52 @@ static void test_endpoints_are_found_only_where_ports_are(void **state)
 
 static void test_addresses_count_ports_of_the_fabric(void **state)
 {
+	const struct endpoint *first = host_endpoint(host_table_find(&table, "alpha"), 0, 1);
+	const struct endpoint *last = host_endpoint(host_table_find(&table, "beta"), 0, 2);
 	char text[ADDRESS_TEXT_BYTES];
-	struct endpoint far = {.ordinal = 1000};
 
 	(void)state;
-	endpoint_address(host_endpoint(host_table_find(&table, "alpha"), 0, 1), text);
+	endpoint_address(&first->ipv4, text);
 	assert_string_equal(text, "127.100.0.1");
-	endpoint_address(host_endpoint(host_table_find(&table, "beta"), 0, 2), text);
+	endpoint_address(&first->ipv6, text);
+	assert_string_equal(text, "fd5f:1b00::1");
+	endpoint_address(&last->ipv4, text);
 	assert_string_equal(text, "127.100.0.3");
-	endpoint_address(&far, text);
-	assert_string_equal(text, "127.100.3.232");
+}
+
+static void test_addresses_of_the_topology_go_before_the_rule(void **state)
+{
+	static const char topology[] = "Switch 2 \"s\"\n"
+				       "Ca 1 \"one\"\n"
+				       "[1] \"s\"[1] ip=10.1.0.5/16 ip=fd00::5\n"
+				       "Ca 1 \"two\"\n"
+				       "[1] \"s\"[2] ip=10.1.0.6\n";
+	struct host_table own;
+	struct fabric given;
+	struct topology_error problem;
+	const struct fabric_owner owner = {0};
+	char text[ADDRESS_TEXT_BYTES];
+
+	(void)state;
+	assert_int_equal(fabric_init(&given, &owner), 0);
+	assert_int_equal(topology_parse(&given, topology, sizeof(topology) - 1, &problem), 0);
+	assert_int_equal(host_table_build(&own, &given), 0);
+
+	const struct endpoint *one = host_endpoint(host_table_find(&own, "one"), 0, 1);
+	const struct endpoint *two = host_endpoint(host_table_find(&own, "two"), 0, 1);
+
+	endpoint_address(&one->ipv4, text);
+	assert_string_equal(text, "10.1.0.5");
+	assert_int_equal(one->ipv4.prefix_bits, 16);
+	endpoint_address(&one->ipv6, text);
+	assert_string_equal(text, "fd00::5");
+	endpoint_address(&two->ipv4, text);
+	assert_string_equal(text, "10.1.0.6");
+	assert_int_equal(two->ipv4.prefix_bits, 24);
+	endpoint_address(&two->ipv6, text);
+	assert_string_equal(text, "fd5f:1b00::2");
+	host_table_release(&own);
+	fabric_release(&given);
 }
 
 int main(void)
@@ -93,6 +130,7 @@ int main(void)
 		cmocka_unit_test(test_adapters_of_one_host_are_numbered),
 		cmocka_unit_test(test_endpoints_are_found_only_where_ports_are),
 		cmocka_unit_test(test_addresses_count_ports_of_the_fabric),
+		cmocka_unit_test(test_addresses_of_the_topology_go_before_the_rule),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

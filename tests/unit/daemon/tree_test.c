@@ -104,6 +104,39 @@ static void test_files_follow_the_port(void **state)
 	expect_file("ports/1/counters/port_xmit_data", "12345678901\n");
 }
 
+static ino_t file_of(const char *name)
+{
+	char path[TREE_PATH_BYTES + 128];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "%s/sys/class/infiniband/softib0/%s", root, name);
+	assert_int_equal(stat(path, &status), 0);
+	return status.st_ino;
+}
+
+/* A file that is replaced is another one; those whose text stays are not touched. */
+static void test_only_what_changed_is_written(void **state)
+{
+	struct port *port = host_endpoint(host, 0, 1)->port;
+
+	(void)state;
+	assert_int_equal(tree_render(softibd, host), 0);
+
+	ino_t state_file = file_of("ports/1/state");
+	ino_t key_file = file_of("ports/1/pkeys/0");
+	ino_t gid_file = file_of("ports/1/gids/0");
+
+	fabric_set_cable(&softibd->fabric, port, false, softibd->now);
+	fixture_settle();
+	expect_file("ports/1/state", "1: DOWN\n");
+	assert_int_not_equal(file_of("ports/1/state"), state_file);
+	assert_int_equal(file_of("ports/1/pkeys/0"), key_file);
+	assert_int_equal(file_of("ports/1/gids/0"), gid_file);
+	port->pkeys[0] = 0x7fff;
+	tree_update_port(softibd, host_endpoint(host, 0, 1));
+	expect_file("ports/1/pkeys/0", "0x7fff\n");
+}
+
 static void test_what_can_not_be_written_leaves_nothing(void **state)
 {
 	char path[TREE_PATH_BYTES + 64];
@@ -122,7 +155,7 @@ static void test_what_can_not_be_written_leaves_nothing(void **state)
 
 static void test_a_file_is_replaced_whole_or_not_at_all(void **state)
 {
-	char long_text[1000];
+	char long_text[10000];
 
 	(void)state;
 	assert_int_equal(tree_render(softibd, host), 0);
@@ -146,6 +179,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_devices_look_like_character_devices, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_files_follow_the_port, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_only_what_changed_is_written, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_what_can_not_be_written_leaves_nothing, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_a_file_is_replaced_whole_or_not_at_all, set_up,

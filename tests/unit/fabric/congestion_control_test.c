@@ -3,6 +3,7 @@
  * down. */
 #include "rig.h"
 
+#include "fabric/congestion_control.h"
 #include "net/link/congestion.h"
 #include "net/link/port_queues.h"
 
@@ -29,8 +30,8 @@ static struct frame *ud_frame(struct rig *rig, uint16_t slid, uint16_t dlid)
 static void controlled_star(struct rig *rig)
 {
 	const struct congestion_marking marking = {.threshold = 12};
-	struct congestion_reaction reaction = {
-		.ccti_increase = 1, .ccti_limit = 127, .ccti_timer = 20};
+	struct congestion_reaction reaction = {.ccti_limit = 127,
+					       .by_sl[0] = {.increase = 1, .timer = 20}};
 
 	for (unsigned index = 0; index < CONGESTION_TABLE_ENTRIES; index++)
 		reaction.table[index] = (uint16_t)index;
@@ -147,12 +148,119 @@ static void test_unreliable_service_gets_a_packet_of_its_own(void **state)
 	rig_release(&rig);
 }
 
+/* Any adapter passes the word on, also one that nobody has set. */
+static void test_adapter_that_was_never_set_passes_the_word_on(void **state)
+{
+	struct rig rig;
+	struct frame *frame;
+
+	(void)state;
+	rig_star(&rig, "star:4");
+	rig.fabric.has_marks = true;
+	frame = rig_data_frame(&rig, 1, 4, 1024);
+	frame->bytes[MARKS_OFFSET] |= FECN;
+	assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1), frame, 0));
+	rig_run(&rig, 0);
+	assert_true(
+		fabric_inject(&rig.fabric, rig_host(&rig, 4), rig_data_frame(&rig, 4, 1, 0), 0));
+	rig_run(&rig, 0);
+	assert_int_equal(rig.delivered[1]->bytes[MARKS_OFFSET] & BECN, BECN);
+	rig_release(&rig);
+}
+
+static void test_logs_tell_who_met_congestion(void **state)
+{
+	struct rig rig;
+	const struct congestion_log *log;
+
+	(void)state;
+	controlled_star(&rig);
+	for (unsigned number = 1; number <= 4; number++)
+		rig_host(&rig, number)->congestion->reaction.by_sl[0].trigger = 3;
+	(void)run_incast(&rig, true);
+	log = rig.switch_node->ports[0].congestion->log;
+	assert_non_null(log);
+	assert_true(log->event_count > 0);
+	assert_int_equal(log->kept, 3);
+	assert_int_equal(log->port_map[0], 1 << 4);
+	for (unsigned i = 0; i < log->kept; i++)
+		assert_int_equal(log->events[i].dlid, 4);
+	log = rig_host(&rig, 1)->congestion->log;
+	assert_non_null(log);
+	assert_int_equal(log->events[0].slid, 4);
+	assert_int_equal(log->events[0].dlid, 1);
+	assert_int_equal(log->sls, 1);
+	rig_release(&rig);
+}
+
+/* Host 1 hears of congestion towards host 4, then has a packet for host 2. Returns whether that one
+ * waits. */
+static bool other_destination_waits(bool is_per_sl)
+{
+	struct rig rig;
+	struct frame *frame;
+	uint64_t before;
+
+	controlled_star(&rig);
+	rig_host(&rig, 1)->congestion->reaction.is_per_sl = is_per_sl;
+	for (unsigned i = 0; i < 20; i++) {
+		frame = rig_data_frame(&rig, 4, 1, 0);
+		frame->bytes[MARKS_OFFSET] |= BECN;
+		assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 4), frame, 0));
+	}
+	for (time_ns now = 0; now < MICROSECONDS(10); now = fabric_deadline(&rig.fabric))
+		rig_run(&rig, now);
+	before = rig_host(&rig, 1)->counters.transmit_packets;
+	for (unsigned i = 0; i < 2; i++)
+		assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1),
+					  rig_data_frame(&rig, 1, i ? 2 : 4, 1024),
+					  MICROSECONDS(10)));
+	rig_run(&rig, MICROSECONDS(10));
+	rig_run(&rig, MICROSECONDS(10) + 200);
+
+	bool waits = rig_host(&rig, 1)->counters.transmit_packets - before < 2;
+
+	rig_release(&rig);
+	return waits;
+}
+
+static void test_flow_is_a_destination_or_an_sl(void **state)
+{
+	(void)state;
+	assert_false(other_destination_waits(false));
+	assert_true(other_destination_waits(true));
+}
+
+/* Marks would be missed on a flow that went another way. */
+static void test_path_that_is_controlled_is_not_offloaded(void **state)
+{
+	struct fabric_path path;
+	struct rig rig;
+
+	(void)state;
+	rig_star(&rig, "star:2");
+	fabric_walk(&rig.fabric, rig_host(&rig, 1), 2, 0, PKEY_DEFAULT_FULL, &path);
+	assert_false(path.is_watched);
+	assert_int_equal(congestion_control_set(&rig.fabric, CONGESTION_CONTROL_ON), 0);
+	assert_true(rig.path_changes > 0);
+	fabric_walk(&rig.fabric, rig_host(&rig, 1), 2, 0, PKEY_DEFAULT_FULL, &path);
+	assert_true(path.is_watched);
+	assert_int_equal(congestion_control_set(&rig.fabric, CONGESTION_CONTROL_OFF), 0);
+	fabric_walk(&rig.fabric, rig_host(&rig, 1), 2, 0, PKEY_DEFAULT_FULL, &path);
+	assert_false(path.is_watched);
+	rig_release(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sources_slow_down_until_little_waits),
 		cmocka_unit_test(test_reliable_answer_carries_the_word_back),
 		cmocka_unit_test(test_unreliable_service_gets_a_packet_of_its_own),
+		cmocka_unit_test(test_adapter_that_was_never_set_passes_the_word_on),
+		cmocka_unit_test(test_logs_tell_who_met_congestion),
+		cmocka_unit_test(test_flow_is_a_destination_or_an_sl),
+		cmocka_unit_test(test_path_that_is_controlled_is_not_offloaded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

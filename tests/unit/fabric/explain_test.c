@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way of a packet in words: every reason for a drop that tables can give, and a multicast tree, against a golden file.
- * With SOFTIB_WRITE_GOLDEN set, the file is written anew. */
+/* The way of a packet in words: every reason for a drop that tables can give, and a multicast tree,
+ * against a golden file. With SOFTIB_WRITE_GOLDEN set, the file is written anew. */
 #include "unit/fabric/rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include "fabric/explain.h"
+#include "fabric/routers.h"
+#include "fabric/subnets.h"
 
 enum { TEXT_BYTES = 16384 };
 
@@ -67,8 +69,8 @@ static void build(void)
 		char name[8];
 
 		snprintf(name, sizeof(name), "s%u", index + 1);
-		assert_int_equal(fabric_add_node(&rig.fabric, NODE_SWITCH, 4, 100 + index, name, name,
-						 &switches[index]),
+		assert_int_equal(fabric_add_node(&rig.fabric, NODE_SWITCH, 4, 100 + index, name,
+						 name, &switches[index]),
 				 0);
 		set_up_switch(switches[index], (uint16_t)(10 + index));
 	}
@@ -127,6 +129,13 @@ static void tell_drops(void)
 	tell("to a port that is not active", hosts[1],
 	     (struct explain_packet){4, 0, PKEY_DEFAULT_FULL});
 	set_active(&switches[1]->ports[2]);
+	switches[1]->ports[2].info.neighbor_mtu = MTU_1024;
+	tell("with more than a link takes", hosts[1],
+	     (struct explain_packet){.dlid = 4, .pkey = PKEY_DEFAULT_FULL, .payload_bytes = 1025});
+	tell("to a group with more than a link takes", hosts[1],
+	     (struct explain_packet){
+		     .dlid = 0xc001, .pkey = PKEY_DEFAULT_FULL, .payload_bytes = 1025});
+	switches[1]->ports[2].info.neighbor_mtu = MTU_4096;
 	hosts[1]->sl_to_vl[0][7] = VL_MANAGEMENT;
 	tell("at an SL without a lane", hosts[1], (struct explain_packet){2, 7, PKEY_DEFAULT_FULL});
 	switches[1]->ports[2].sl_to_vl[3][5] = VL_MANAGEMENT;
@@ -139,7 +148,8 @@ static void tell_drops(void)
 	tell("to a host in another partition", hosts[1], (struct explain_packet){2, 0, 0x8001});
 	hosts[1]->pkeys[0] = PKEY_DEFAULT_FULL;
 	hosts[1]->info.port_state = PORT_DOWN;
-	tell("from a port that is down", hosts[1], (struct explain_packet){2, 0, PKEY_DEFAULT_FULL});
+	tell("from a port that is down", hosts[1],
+	     (struct explain_packet){2, 0, PKEY_DEFAULT_FULL});
 	set_active(hosts[1]);
 }
 
@@ -155,6 +165,74 @@ static void tell_multicast(void)
 	     (struct explain_packet){0xc001, 0, PKEY_DEFAULT_FULL});
 }
 
+/* Two subnets of two hosts and a router, tables by hand. */
+static void build_routed(void)
+{
+	struct topology_error error;
+	unsigned subnet = 0;
+
+	rig_init(&rig);
+	assert_int_equal(topology_generate(&rig.fabric, "routed:2x2", &error), 0);
+	for (uint32_t index = 0; index < rig.fabric.node_count; index++) {
+		struct node *node = rig.fabric.by_index[index];
+
+		if (!node_is_switch(node))
+			continue;
+		set_up_switch(node, 10);
+		for (unsigned number = 1; number <= 3; number++) {
+			struct port *port = node->ports[number].peer;
+
+			node->lft[number] = (uint8_t)number;
+			set_active(&node->ports[number]);
+			set_active(port);
+			port->info.lid = (uint16_t)number;
+			port->info.gid_prefix = SUBNET_PREFIX(subnet);
+			if (node_is_adapter(port->node))
+				hosts[2 * subnet + number] = port;
+		}
+		/* A group with both hosts and the router in it. */
+		node->mft[subnet][0] = 1 << 1 | 1 << 2 | 1 << 3;
+		subnet++;
+	}
+	routers_note_change(&rig.fabric);
+}
+
+static void tell_routed(void)
+{
+	struct gid mgid = {.bytes = {0xff, 0x1e, 0xa0, 0x1b, [15] = 7}};
+	struct node *router = rig.fabric.routers[0];
+	struct explain_packet packet = {
+		.pkey = PKEY_DEFAULT_FULL, .has_grh = true, .hop_limit = 64};
+
+	packet.dgid = gid_from(SUBNET_PREFIX(1), hosts[4]->guid);
+	tell("to a host of another subnet", hosts[1], packet);
+	packet.hop_limit = 1;
+	tell("with no hop left", hosts[1], packet);
+	packet.hop_limit = 64;
+	packet.dgid = gid_from(SUBNET_PREFIX(1), 0x999);
+	tell("to a GUID that nobody has", hosts[1], packet);
+	packet.dgid = gid_from(SUBNET_PREFIX(7), hosts[4]->guid);
+	tell("to a prefix that nobody has", hosts[1], packet);
+	packet.dgid = gid_from(SUBNET_PREFIX(1), hosts[4]->guid);
+	router->ports[2].sl_to_vl[0][0] = VL_MANAGEMENT;
+	tell("at an SL without a lane behind the router", hosts[1], packet);
+	router->ports[2].sl_to_vl[0][0] = 0;
+
+	packet.payload_bytes = 4096;
+	router->ports[2].info.neighbor_mtu = MTU_2048;
+	tell("with more than the link behind the router takes", hosts[1], packet);
+	packet.payload_bytes = 0;
+
+	packet.dgid = mgid;
+	packet.dlid = 0xc000;
+	tell("to a group that the router has not joined", hosts[1], packet);
+	assert_int_equal(routers_set_group(&rig.fabric, &router->ports[1], &mgid, 0xc000), 0);
+	assert_int_equal(routers_set_group(&rig.fabric, &router->ports[2], &mgid, 0xc001), 0);
+	tell("to a group in two subnets", hosts[1], packet);
+	packet.hop_limit = 1;
+	tell("to it with no hop left", hosts[1], packet);
+}
+
 static void test_the_story_is_the_golden_one(void **state)
 {
 	static char golden[TEXT_BYTES];
@@ -165,6 +243,9 @@ static void test_the_story_is_the_golden_one(void **state)
 	tell_unicast();
 	tell_drops();
 	tell_multicast();
+	rig_release(&rig);
+	build_routed();
+	tell_routed();
 	if (getenv("SOFTIB_WRITE_GOLDEN")) {
 		FILE *file = fopen(path, "w");
 

@@ -221,6 +221,52 @@ static void test_a_cap_spreads_packets_over_time(void **state)
 	end();
 }
 
+/* The receiver must not count for ever what the sender never sent, or it grants more than there is. */
+static void test_duplicates_on_a_paced_link_leave_its_credits_whole(void **state)
+{
+	const struct fault_settings settings = {.duplicate = FAULT_CERTAIN};
+	struct port *output;
+	time_ns now = 0;
+
+	(void)state;
+	rig_star(&rig, "star:3");
+	rig.fabric.is_paced = true;
+	output = rig_host(&rig, 2)->peer;
+	assert_int_equal(faults_set(&rig.fabric, output, &settings, SEED, 0), 0);
+	for (unsigned number = 1; number <= PACKETS; number++) {
+		send_packet(number, now);
+		while (!fabric_is_idle(&rig.fabric)) {
+			now = fabric_deadline(&rig.fabric);
+			assert_int_not_equal(now, TIME_NEVER);
+			rig_run(&rig, now);
+		}
+		assert_int_equal(delivered(), 2 * number);
+	}
+	rig_release(&rig);
+}
+
+/* What waited behind the credits leaves when they came back, not when somebody looked: the link was never idle. */
+static void test_a_cap_holds_when_the_fabric_is_stepped_late(void **state)
+{
+	/* LRH, BTH, 4096 bytes, ICRC and VCRC: 4122 bytes, 33 us at 1 Gbit. */
+	const time_ns late = MICROSECONDS(1500), packet = 32976;
+
+	(void)state;
+	begin((struct fault_settings){.bits_per_second = 1000000000});
+	for (unsigned step = 0; step < 2; step++) {
+		struct frame *frame;
+
+		/* 31 of them are on the link at a time, for a millisecond. */
+		while ((frame = rig_data_frame(&rig, 1, 2, 4096)) &&
+		       fabric_inject(&rig.fabric, faulty_port(), frame, step * late))
+			continue;
+		frame_give_back(&rig.fabric.frames, frame);
+		rig_run(&rig, step * late);
+	}
+	assert_int_equal(delivered(), late / packet);
+	rig_release(&rig);
+}
+
 static void test_packets_on_a_slow_link_are_bounded_by_credits(void **state)
 {
 	unsigned sent = 0;
@@ -414,6 +460,8 @@ int main(void)
 		cmocka_unit_test(test_a_packet_that_nobody_overtakes_goes_all_the_same),
 		cmocka_unit_test(test_delay_is_exact_and_keeps_order),
 		cmocka_unit_test(test_a_cap_spreads_packets_over_time),
+		cmocka_unit_test(test_duplicates_on_a_paced_link_leave_its_credits_whole),
+		cmocka_unit_test(test_a_cap_holds_when_the_fabric_is_stepped_late),
 		cmocka_unit_test(test_packets_on_a_slow_link_are_bounded_by_credits),
 		cmocka_unit_test(test_lost_credits_stop_a_link_until_the_fault_is_cleared),
 		cmocka_unit_test(test_a_flapping_cable_is_pulled_and_put_back),

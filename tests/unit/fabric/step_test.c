@@ -2,6 +2,8 @@
 /* Packets through one switch: arrival, order, back-pressure, lifetimes, faults, counters. Covers:
  * fabric/movement.c, fabric/arrivals.c, fabric/fetch_ahead.c */
 #include "rig.h"
+#include <stdlib.h>
+#include "fabric/faults.h"
 
 #include "net/link/port_queues.h"
 
@@ -235,33 +237,29 @@ static void test_partition_of_the_receiving_port_is_enforced(void **state)
 	rig_release(&rig);
 }
 
-struct script {
-	const enum link_fault *faults;
-	unsigned count;
-	unsigned next;
-};
-
-static enum link_fault play(void *context, const struct port *output, const struct frame *frame)
+/* What happens to the first packets that the first host sends. */
+static void play(struct rig *rig, const enum fault_action actions[], size_t count)
 {
-	struct script *script = context;
+	struct fault_decision *script = calloc(count, sizeof(*script));
 
-	(void)frame;
-	if (output->kind != PORT_OF_ADAPTER || script->next == script->count)
-		return LINK_FAULT_NONE;
-	return script->faults[script->next++];
+	assert_non_null(script);
+	for (size_t i = 0; i < count; i++)
+		script[i] = (struct fault_decision){.sequence = i + 1, .actions = actions[i]};
+	assert_int_equal(faults_replay(&rig->fabric, rig_host(rig, 1), &(struct fault_settings){0},
+				       script, count, 0),
+			 0);
 }
 
 static void test_faults_do_to_packets_what_they_say(void **state)
 {
-	static const enum link_fault faults[] = {LINK_FAULT_DROP, LINK_FAULT_CORRUPT,
-						 LINK_FAULT_DUPLICATE, LINK_FAULT_REORDER};
+	static const enum fault_action actions[] = {FAULT_DROP, FAULT_CORRUPT, FAULT_DUPLICATE,
+						    FAULT_REORDER};
 	static const uint8_t expected[] = {2, 2, 4, 3, 5};
-	struct script script = {.faults = faults, .count = ARRAY_COUNT(faults)};
 	struct rig rig;
 
 	(void)state;
 	rig_star(&rig, "star:2");
-	rig.fabric.faults = (struct fabric_faults){.judge = play, .context = &script};
+	play(&rig, actions, ARRAY_COUNT(actions));
 	for (uint8_t i = 0; i < 6; i++) {
 		struct frame *frame = rig_data_frame(&rig, 1, 2, 4);
 
@@ -280,15 +278,14 @@ static void test_faults_do_to_packets_what_they_say(void **state)
 /* However many are lost, the credits come back. */
 static void test_lost_packets_leak_no_credits(void **state)
 {
-	enum link_fault faults[500];
-	struct script script = {.faults = faults, .count = 500};
+	enum fault_action actions[500];
 	struct rig rig;
 
 	(void)state;
 	for (unsigned i = 0; i < 500; i++)
-		faults[i] = i % 2 ? LINK_FAULT_DROP : LINK_FAULT_CORRUPT;
+		actions[i] = i % 2 ? FAULT_DROP : FAULT_CORRUPT;
 	rig_star(&rig, "star:2");
-	rig.fabric.faults = (struct fabric_faults){.judge = play, .context = &script};
+	play(&rig, actions, ARRAY_COUNT(actions));
 	for (unsigned i = 0; i < 501; i++) {
 		/* So many errors in a row would end the link. */
 		rig.switch_node->ports[1].errors = (struct link_errors){0};
@@ -304,17 +301,16 @@ static void test_lost_packets_leak_no_credits(void **state)
  * back in Init. */
 static void test_link_with_nothing_but_errors_goes_down(void **state)
 {
-	enum link_fault faults[36];
-	struct script script = {.faults = faults, .count = 36};
+	enum fault_action actions[36];
 	struct rig rig;
 	struct port *input;
 
 	(void)state;
 	for (unsigned i = 0; i < 36; i++)
-		faults[i] = LINK_FAULT_CORRUPT;
+		actions[i] = FAULT_CORRUPT;
 	rig_star(&rig, "star:2");
 	input = &rig.switch_node->ports[1];
-	rig.fabric.faults = (struct fabric_faults){.judge = play, .context = &script};
+	play(&rig, actions, ARRAY_COUNT(actions));
 	for (unsigned i = 0; i < 35; i++) {
 		inject(&rig, 1, rig_data_frame(&rig, 1, 2, 16), 0);
 		rig_run(&rig, 0);

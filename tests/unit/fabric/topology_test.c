@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Topology texts: what ibnetdiscover prints is understood, and what makes no sense is named with
- * its line. Covers: fabric/topology_reader.c, fabric/topology_line.c, fabric/topology_ports.c */
+ * its line. Covers: fabric/topology_reader.c, fabric/topology_line.c, fabric/topology_ports.c,
+ * fabric/topology_addresses.c */
 #include "rig.h"
 
 #include <errno.h>
@@ -126,6 +127,65 @@ static void test_options_aliases_and_counted_guids(void **state)
 	rig_release(&rig);
 }
 
+static void test_ports_of_adapters_have_the_addresses_they_are_given(void **state)
+{
+	struct rig rig;
+	struct topology_error error = {0};
+	struct ip_network wanted;
+
+	(void)state;
+	/* Two may change places; the rule is for those who were given none. */
+	assert_int_equal(parse(&rig,
+			       "Switch 3 \"s\"\n"
+			       "Ca 1 \"a\"\n[1] \"s\"[1] ip=127.100.0.2 w=1 # 4xEDR\n"
+			       "Ca 1 \"b\"\n[1] \"s\"[2] ip=127.100.0.1 ip=fd00::b/48\n"
+			       "Ca 1 \"c\"\n[1] \"s\"[3]\n",
+			       &error),
+			 0);
+
+	const struct node *a = rig.fabric.by_index[1], *b = rig.fabric.by_index[2];
+
+	assert_true(ip_network_parse("127.100.0.2/24", &wanted));
+	assert_memory_equal(&a->networks[1].ipv4, &wanted, sizeof(wanted));
+	assert_int_equal(a->networks[1].ipv6.ip_version, 0);
+	assert_true(ip_network_parse("fd00::b/48", &wanted));
+	assert_memory_equal(&b->networks[1].ipv6, &wanted, sizeof(wanted));
+	assert_null(rig.fabric.by_index[3]->networks);
+	rig_release(&rig);
+}
+
+/* Ends that say different things of one cable: it runs at what both can. */
+static void test_cables_run_at_what_both_ends_can(void **state)
+{
+	static const char text[] = "Switch 4 \"s\"\n"
+				   "[1] \"a\"[1] # 4xXDR\n"
+				   "[2] \"b\"[1] # 12xXDR\n"
+				   "[3] \"c\"[1] w=3 s=7 e=31\n"
+				   "\n"
+				   "Ca 1 \"a\"\n[1] \"s\"[1] # 4xEDR\n\n"
+				   "Ca 1 \"b\"\n[1] \"s\"[2] # 12xXDR\n\n"
+				   "Ca 1 \"c\"\n[1] \"s\"[3] # 1xSDR\n\n"
+				   "Ca 1 \"d\"\n";
+	struct topology_error error;
+	struct rig rig;
+	const struct port *ports;
+
+	(void)state;
+	assert_int_equal(parse(&rig, text, &error), 0);
+	ports = fabric_find_name(&rig.fabric, "s")->ports;
+	assert_int_equal(ports[1].info.link_speed_ext2_active, 0);
+	assert_int_equal(ports[1].info.link_speed_ext_active, 2);
+	assert_int_equal(ports[1].info.link_width_active, 2);
+	assert_int_equal(ports[2].info.link_speed_ext2_active, 1);
+	assert_int_equal(ports[2].info.link_speed_ext_active, 0);
+	assert_int_equal(ports[2].info.link_width_active, 8);
+	assert_int_equal(ports[3].info.link_speed_ext2_supported, 1);
+	assert_int_equal(ports[3].info.link_speed_active, 1);
+	assert_int_equal(ports[3].info.link_width_active, 1);
+	assert_int_equal(ports[4].info.port_state, PORT_DOWN);
+	rig_release(&rig);
+}
+
 static void test_routers_and_enhanced_ports_are_understood(void **state)
 {
 	static const char text[] =
@@ -194,6 +254,13 @@ static void test_errors_carry_line_and_reason(void **state)
 		{"Switch 4 \"a\"\n[1] \"a@x\"\n", 2, "\"a\" has no port with the alias \"x\""},
 		{"Switch 4 \"a\"\n@[9] \"x\"\n", 2, "an alias for a port that is not there"},
 		{"include \"other\"\n", 1, "not supported"},
+		{"Ca 1 \"a\"\n[1] \"b\"[1] ip=10.0.0\nSwitch 2 \"b\"\n", 2, "\"10.0.0\" is no IP address"},
+		{"Ca 1 \"a\"\n[1] \"b\"[1] ip=127.0.0.1\nSwitch 2 \"b\"\n", 2, "127.0.0.1 is no port's address"},
+		{"Ca 1 \"a\"\n[1] \"b\"[1] ip=ff02::1\nSwitch 2 \"b\"\n", 2, "is no port's address"},
+		{"Switch 2 \"a\"\n[1] \"b\"[1] ip=10.0.0.1\nCa 1 \"b\"\n", 2, "only ports of adapters have IP addresses"},
+		{"Ca 1 \"a\"\n[1] \"b\"[1] ip=10.0.0.1 ip=10.0.0.2\nSwitch 2 \"b\"\n", 2, "the port has an IPv4 address"},
+		{"Ca 1 \"a\"\n[1] \"s\"[1] ip=10.0.0.1\nCa 1 \"b\"\n[1] \"s\"[2] ip=10.0.0.1/16\nSwitch 2 \"s\"\n", 4, "this IP address was given in line 2 already"},
+		{"Ca 1 \"a\"\n[1] \"s\"[1] ip=fd5f:1b00::2\nCa 1 \"b\"\n[1] \"s\"[2]\nSwitch 2 \"s\"\n", 2, "port 1 of \"b\", which was given none, has this IP address"},
 	};
 	/* clang-format on */
 
@@ -247,6 +314,8 @@ int main(void)
 		cmocka_unit_test(test_one_end_of_a_cable_is_enough),
 		cmocka_unit_test(test_hosts_group_adapters_by_the_first_word),
 		cmocka_unit_test(test_options_aliases_and_counted_guids),
+		cmocka_unit_test(test_ports_of_adapters_have_the_addresses_they_are_given),
+		cmocka_unit_test(test_cables_run_at_what_both_ends_can),
 		cmocka_unit_test(test_routers_and_enhanced_ports_are_understood),
 		cmocka_unit_test(test_errors_carry_line_and_reason),
 		cmocka_unit_test(test_binary_files_and_endless_lines_are_no_text),

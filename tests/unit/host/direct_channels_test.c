@@ -30,10 +30,19 @@ static void test_closed_ring_is_left_and_asked_for_anew(void **state)
 	assert_int_equal(pair_fabric_packets(), before);
 }
 
+/* Where the next record will be, a stamped header that says it is longer than the ring. */
+static void write_nonsense(void)
+{
+	struct attachment *attachment = pair.ends[0].adapter->attachment;
+	const struct ring_producer *out = &attachment->channels[0]->out;
+	uint64_t *header = (uint64_t *)(out->data + (out->tail & (out->data_bytes - 1)));
+
+	header[1] = UINT32_MAX;
+	__atomic_store_n(&header[0], ring_stamp(out->stamp_seed, out->tail), __ATOMIC_SEQ_CST);
+}
+
 static void test_corrupt_ring_is_left_and_traffic_goes_on(void **state)
 {
-	struct ring_shared *shared =
-		(struct ring_shared *)(pair.softibd.direct + direct_layout().offset[0]);
 	uint32_t before = pair_fabric_packets(), fetches_before;
 
 	(void)state;
@@ -43,7 +52,7 @@ static void test_corrupt_ring_is_left_and_traffic_goes_on(void **state)
 	/* This process is also the ring's producer, so the lie must be seen before it is written
 	 * over. */
 	adapter_lock(pair.ends[0].adapter);
-	__atomic_store_n(&shared->tail, 12345, __ATOMIC_SEQ_CST);
+	write_nonsense();
 	adapter_progress(pair.ends[0].adapter, adapter_now(pair.ends[0].adapter));
 	adapter_unlock(pair.ends[0].adapter);
 	pair_send_and_check(10, 2);

@@ -18,6 +18,7 @@
 #include "host/doorbell.h"
 #include "host/control.h"
 #include "host/memory_file.h"
+#include "host/placement_area.h"
 #include "wire/mtu.h"
 #include "wire/subnet_attributes.h"
 
@@ -86,10 +87,10 @@ static void answer_hello(struct fake_softibd *softibd)
 
 static void answer_attach(struct fake_softibd *softibd)
 {
-	int descriptors[] = {softibd->page_file, softibd->process_file, softibd->doorbells[0],
-			     softibd->doorbells[1]};
+	int descriptors[] = {softibd->page_file, softibd->process_file, softibd->exposure_file,
+			     softibd->doorbells[0], softibd->doorbells[1]};
 
-	(void)!control_send(softibd->control, "{\"ok\":true}", descriptors, 4);
+	(void)!control_send(softibd->control, "{\"ok\":true}", descriptors, 5);
 }
 
 static void answer_qpns(struct fake_softibd *softibd)
@@ -105,13 +106,14 @@ static void answer_qpns(struct fake_softibd *softibd)
 /* The only ring there is goes from the program to itself. */
 static void answer_ring(struct fake_softibd *softibd)
 {
-	int descriptors[] = {softibd->direct_file, softibd->doorbells[0]};
+	int descriptors[] = {softibd->direct_file, softibd->exposure_file, softibd->doorbells[0]};
 
 	/* A ring of the same id again stands for a new one. */
-	ring_shared_init(softibd->direct + direct_layout().offset[0]);
+	memset(softibd->direct, 0, direct_layout().total_bytes);
+	ring_shared_init_stamped(softibd->direct + direct_layout().offset[0], 0x5eed);
 	__atomic_add_fetch(&softibd->ring_fetch_count, 1, __ATOMIC_SEQ_CST);
 	(void)!control_send(softibd->control, "{\"ok\":true,\"outgoing\":0,\"incoming\":0}",
-			    descriptors, 2);
+			    descriptors, 3);
 }
 
 static bool serve(struct fake_softibd *softibd)
@@ -240,6 +242,9 @@ static int make_memory(struct fake_softibd *softibd)
 	if (!error)
 		error = memory_file_create("fake-direct", direct_layout().total_bytes,
 					   &softibd->direct_file, (void **)&softibd->direct);
+	if (!error)
+		error = memory_file_create("fake-exposure", exposure_layout().total_bytes,
+					   &softibd->exposure_file, (void **)&softibd->exposure);
 	if (error)
 		return error;
 	softibd->page->generation = 1;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scenario files: what a good one says, and line and reason of bad ones. */
+/*
+ * Scenario files: what a good one says, and line and reason of bad ones.
+ * Covers: sim/scenario_flows.c sim/scenario_reader.c sim/scenario_settings.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

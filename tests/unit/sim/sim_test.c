@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulator itself: time that jumps, and the same run from the same seed. */
+/*
+ * The simulator itself: time that jumps, and the same run from the same seed.
+ * Covers: sim/sim_manager.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

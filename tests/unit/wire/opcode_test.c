@@ -48,8 +48,8 @@ static const struct row rows[] = {
 	{0x15, "RESYNC", NULL, NULL, "RDETH DETH", NULL, false},
 	{0x16, "SEND_LAST_INVALIDATE", "IETH P", NULL, NULL, "XRCETH IETH P", false},
 	{0x17, "SEND_ONLY_INVALIDATE", "IETH P", NULL, NULL, "XRCETH IETH P", true},
-	{0x1c, "FLUSH", "FETH RETH", NULL, "RDETH FETH RETH", "XRCETH FETH RETH", false},
-	{0x1d, "ATOMIC_WRITE", "RETH P", NULL, "RDETH RETH P", "XRCETH RETH P", false},
+	{0x1c, "FLUSH", "FETH RETH", NULL, "RDETH DETH FETH RETH", "XRCETH FETH RETH", false},
+	{0x1d, "ATOMIC_WRITE", "RETH P", NULL, "RDETH DETH RETH P", "XRCETH RETH P", false},
 };
 
 /* clang-format on */

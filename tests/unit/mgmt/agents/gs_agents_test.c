@@ -108,7 +108,7 @@ static void test_wrong_attribute_is_12(void **state)
 			 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
 	assert_int_equal(ask(MAD_CLASS_PERFORMANCE, 1, MAD_SET, ATTRIBUTE_CLASS_PORT_INFO),
 			 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
-	assert_int_equal(ask(MAD_CLASS_CONGESTION_CONTROL, 2, MAD_GET, 0x11),
+	assert_int_equal(ask(MAD_CLASS_CONGESTION_CONTROL, 2, MAD_GET, 0x10),
 			 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
 }
 

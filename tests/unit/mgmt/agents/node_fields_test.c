@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "agent_fixture.h"
 #include "mgmt/agents/node_fields.h"
+#include "net/link/congestion.h"
 #include "wire/notice.h"
 
 static uint64_t maximum;
@@ -221,6 +222,26 @@ static void test_ports_are_those_that_the_node_has(void **state)
 	assert_null(node_attribute_find("nonsense"));
 }
 
+static void test_congestion_control_is_turned_on_and_off_by_name(void **state)
+{
+	struct port *port = &fixture.adapter.ports[1];
+
+	(void)state;
+	assert_int_equal(node_field_set(&fixture.environment, port, 0, "congestion", "1", &maximum),
+			 NODE_SET_OK);
+	assert_true(port_controls_congestion(port));
+	assert_true(port_controls_congestion(&fixture.adapter.ports[2]));
+	assert_int_equal(node_field_set(&fixture.environment, port, 0, "congestion", "0", &maximum),
+			 NODE_SET_OK);
+	assert_false(port_controls_congestion(port));
+	assert_int_equal(node_field_set(&fixture.environment, port, 0, "congestion", "2", &maximum),
+			 NODE_SET_OUT_OF_RANGE);
+	assert_int_equal(maximum, 1);
+	assert_int_equal(
+		node_field_set(&fixture.environment, port, 0, "congestion", "yes", &maximum),
+		NODE_SET_NOT_A_NUMBER);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +253,7 @@ int main(void)
 		TEST(test_states_are_reached_through_the_link),
 		TEST(test_manager_hears_what_a_node_changes_by_itself),
 		TEST(test_class_is_sent_elsewhere_by_name),
+		TEST(test_congestion_control_is_turned_on_and_off_by_name),
 		TEST(test_description_has_at_most_64_bytes),
 		TEST(test_ports_are_those_that_the_node_has),
 	};

@@ -331,7 +331,8 @@ static void test_transports_and_versions_that_we_do_not_have_are_refused(void **
 	a = cm_side_call(&pair.a, CM_SERVICE, 0x101);
 	assert_int_equal(cm_transmit(pair.a.cm, pair.now, 1, &message), 1);
 	message.mad.address.lid = pair.a.lid;
-	message.mad.bytes[CM_DATA_OFFSET + 43] |= CM_TRANSPORT_RD << 1;
+	message.mad.bytes[CM_DATA_OFFSET + 43] |= CM_TRANSPORT_EXTENDED << 1;
+	message.mad.bytes[CM_DATA_OFFSET + 51] |= 7;
 	cm_receive(pair.b.cm, pair.now, &message);
 	cm_pair_exchange(&pair);
 	assert_int_equal(cm_side_expect(&pair.a, CM_EVENT_REJECTED)->reason,

@@ -153,6 +153,33 @@ static void test_an_alternate_path_is_loaded(void **state)
 	assert_int_equal(cm_load_alternate(a, pair.now, &lap, nothing), 0);
 }
 
+/* The soak found it: the copy of an APR that comes while the next LAP waits. */
+static void test_a_late_copy_of_an_apr_answers_no_other_lap(void **state)
+{
+	(void)state;
+	const struct cm_lap lap = {.local_lid = 5, .remote_lid = 6};
+	struct cm_message apr;
+
+	assert_int_equal(cm_load_alternate(a, pair.now, &lap, nothing), 0);
+	cm_pair_exchange(&pair);
+	cm_side_expect(&pair.b, CM_EVENT_ALTERNATE_PATH);
+	assert_int_equal(cm_answer_alternate(b, pair.now, CM_APR_LOADED, nothing), 0);
+	assert_int_equal(cm_transmit(pair.b.cm, pair.now, 1, &apr), 1);
+	apr.mad.address.lid = pair.b.lid;
+	cm_receive(pair.a.cm, pair.now, &apr);
+	cm_side_expect(&pair.a, CM_EVENT_ALTERNATE_ANSWER);
+	assert_int_equal(cm_load_alternate(a, pair.now, &lap, nothing), 0);
+
+	unsigned events = pair.a.event_count;
+
+	cm_receive(pair.a.cm, pair.now, &apr);
+	assert_int_equal(pair.a.event_count, events);
+	cm_pair_exchange(&pair);
+	assert_int_equal(cm_answer_alternate(b, pair.now, CM_APR_REJECTED, nothing), 0);
+	cm_pair_exchange(&pair);
+	assert_int_equal(pair.a.event_count, events + 1);
+}
+
 static void test_a_lap_without_answer_leaves_the_connection_alone(void **state)
 {
 	(void)state;
@@ -288,6 +315,7 @@ int main(void)
 		TEST(test_a_program_that_goes_is_disconnected_in_order),
 		TEST(test_a_late_req_in_timewait_is_stale),
 		TEST(test_an_alternate_path_is_loaded),
+		TEST(test_a_late_copy_of_an_apr_answers_no_other_lap),
 		TEST(test_a_lap_without_answer_leaves_the_connection_alone),
 		TEST(test_a_datagram_service_is_found),
 		TEST(test_a_datagram_service_that_nobody_has_is_told_at_once),

@@ -51,11 +51,47 @@ static void test_without_candidates_there_is_no_route(void **state)
 	routing_graph_release(&graph);
 }
 
+/* Of three entries one led by a port that is none any more: the others stay, with their load. */
+static void test_mending_moves_only_what_must(void **state)
+{
+	const struct port_candidates candidates = {.count = 3, .ports = {1, 2, 3}};
+	const uint32_t destinations[] = {0, 1, 2};
+	struct routing_graph graph;
+	struct routing_switch *node;
+
+	(void)state;
+	assert_int_equal(routing_graph_init(&graph, 2, 3, 3), 0);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(routing_graph_set_ports(&graph, i, 8), 0);
+	for (uint32_t i = 0; i < 3; i++)
+		graph.destinations[i] =
+			(struct routing_destination){.lid = (uint16_t)(i + 1),
+						     .switch_index = 1,
+						     .port_number = (uint8_t)(i + 1),
+						     .port_guid = 9 + i};
+	node = &graph.switches[0];
+	node->table[1] = 1;
+	node->table[2] = 1;
+	node->table[3] = 7;
+	port_choice_recount(&graph);
+	assert_int_equal(node->load[1], 2);
+	port_choice_mend(&graph, 0, false, &candidates, destinations, 3);
+	assert_int_equal(node->table[1], 1);
+	assert_int_equal(node->table[2], 1);
+	assert_int_equal(node->table[3], 2);
+	assert_int_equal(node->load[1], 2);
+	assert_int_equal(node->load[2], 1);
+	assert_int_equal(node->load[7], 0);
+	assert_int_equal(node->moved_blocks[0], 1);
+	routing_graph_release(&graph);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_lids_of_one_port_go_different_ways),
 		cmocka_unit_test(test_without_candidates_there_is_no_route),
+		cmocka_unit_test(test_mending_moves_only_what_must),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,6 +88,31 @@ static void test_create_takes_what_the_port_has(void **state)
 	assert_int_equal(fixture.changed_mlids[0], 0xc000);
 }
 
+/* Packets of a group that goes beyond its subnet need hops; whoever creates it may say how many. */
+static void test_hop_limit_goes_with_the_scope(void **state)
+{
+	struct mc_member_record wanted = membership(2);
+
+	(void)state;
+	assert_int_equal(set(2, wanted, create_mask), 0);
+	assert_int_equal(the_group()->characteristics.hop_limit, 0);
+	wanted.mgid_high = 0xff1ea01cfe800000;
+	assert_int_equal(set(2, wanted, create_mask), 0);
+
+	struct gid mgid = gid_from(wanted.mgid_high, wanted.mgid_low);
+
+	assert_int_equal(multicast_groups_find(&fixture.subnet->multicast_groups, &mgid)
+				 ->characteristics.hop_limit,
+			 64);
+	wanted.mgid_low++;
+	wanted.hop_limit = 5;
+	assert_int_equal(set(2, wanted, create_mask | SA_COMPONENT(MCR_HOP_LIMIT)), 0);
+	mgid = gid_from(wanted.mgid_high, wanted.mgid_low);
+	assert_int_equal(multicast_groups_find(&fixture.subnet->multicast_groups, &mgid)
+				 ->characteristics.hop_limit,
+			 5);
+}
+
 static void test_create_needs_its_components(void **state)
 {
 	static const unsigned needed[] = {MCR_MGID, MCR_PORT_GID,      MCR_JOIN_STATE,
@@ -532,6 +557,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		JOIN_TEST(test_create_takes_what_the_port_has),
+		JOIN_TEST(test_hop_limit_goes_with_the_scope),
 		JOIN_TEST(test_create_needs_its_components),
 		JOIN_TEST(test_only_who_keeps_a_group_alive_creates_it),
 		JOIN_TEST(test_mgids_that_nobody_may_have),

@@ -11,7 +11,7 @@
 
 static struct qos qos;
 static struct partitions partitions;
-static struct qos_error error;
+static struct policy_error error;
 
 static int parse(const char *text)
 {
@@ -21,7 +21,7 @@ static int parse(const char *text)
 
 static void read_partitions(const char *text)
 {
-	struct partitions_error reason;
+	struct policy_error reason;
 
 	assert_int_equal(partitions_parse(&partitions, text, strlen(text), &reason), 0);
 }

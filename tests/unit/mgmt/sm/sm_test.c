@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The subnet manager against whole fabrics of real agents, on a virtual clock.
- * Covers: mgmt/sm/discovery.c mgmt/sm/discovery_queue.c
+ * Covers: mgmt/sm/discovery.c mgmt/sm/discovery_answers.c mgmt/sm/discovery_queue.c
  * mgmt/sm/findings.c mgmt/sm/forwarding.c mgmt/sm/ports.c mgmt/sm/requests.c
  * mgmt/sm/sweep.c */
 #include <setjmp.h>
@@ -510,6 +510,92 @@ static void test_manager_stands_by_while_a_better_one_lives(void **state)
 	assert_subnet_is_up();
 }
 
+/* The mark of a switch that saw a change is for the master: nobody else may clear it. */
+static void test_nobody_but_the_master_writes(void **state)
+{
+	(void)state;
+	build_star(3);
+	fabric.nodes[0]->switch_info.port_state_change = 1;
+	fabric.nodes[3]->ports[1].info.capability_mask |= CAPABILITY_IS_SM;
+	fabric.other_sm = (struct sm_info){.guid = 1, .priority = 9, .sm_state = SM_MASTER};
+	start_on_first_adapter();
+	fake_run(&fabric, SECONDS(5), 64);
+	assert_int_equal(status_now().state, SM_STANDBY);
+	assert_int_equal(fabric.set_count, 0);
+	assert_int_equal(fabric.nodes[0]->switch_info.port_state_change, 1);
+
+	/* Whoever becomes master clears it, and looks again after that. */
+	fabric.other_sm.sm_state = SM_NOT_ACTIVE;
+	fake_run(&fabric, SECONDS(12), 64);
+	assert_subnet_is_up();
+	assert_int_equal(fabric.nodes[0]->switch_info.port_state_change, 0);
+}
+
+/* Two masters hear of nothing, because each takes what was meant for the other. */
+static void test_another_master_is_found_and_what_it_wrote_is_written_anew(void **state)
+{
+	uint16_t lid;
+
+	(void)state;
+	build_star(3);
+	fabric.nodes[3]->ports[1].info.capability_mask |= CAPABILITY_IS_SM;
+	fabric.other_sm = (struct sm_info){.guid = 9, .priority = 1, .sm_state = SM_STANDBY};
+	start_on_first_adapter();
+	fake_run(&fabric, SECONDS(1), 64);
+	assert_subnet_is_up();
+
+	lid = fabric.nodes[2]->ports[1].info.lid;
+	fabric.nodes[0]->lft[lid] = 255;
+	fake_run(&fabric, SECONDS(12), 64);
+	assert_int_equal(fabric.nodes[0]->lft[lid], 255);
+	fabric.other_sm.sm_state = SM_MASTER;
+	fake_run(&fabric, SECONDS(23), 64);
+	assert_int_not_equal(fabric.nodes[0]->lft[lid], 255);
+	assert_int_equal(status_now().state, SM_MASTER);
+	assert_subnet_is_up();
+}
+
+/* One that was master for a moment took the trap and the mark of a change with it. */
+static void test_a_change_that_nobody_tells_of_is_found_some_day(void **state)
+{
+	struct node *hub;
+
+	(void)state;
+	build_star(3);
+	start_on_first_adapter();
+	fake_run(&fabric, SECONDS(1), 64);
+	hub = fabric.nodes[0];
+	hub->ports[3].info.port_state = PORT_ARMED;
+	hub->ports[3].peer->info.port_state = PORT_INIT;
+	fake_run(&fabric, SECONDS(33 * 10), 64);
+	assert_int_equal(hub->ports[3].info.port_state, PORT_ACTIVE);
+	assert_int_equal(hub->ports[3].peer->info.port_state, PORT_ACTIVE);
+	assert_subnet_is_up();
+}
+
+/* The second trap of a cable, and any later look that finds nothing, is no change. */
+static void test_a_cable_is_one_change(void **state)
+{
+	uint32_t changes;
+	uint64_t sets;
+
+	(void)state;
+	build_ring(6);
+	start_on_first_adapter();
+	fake_run(&fabric, MILLISECONDS(1), 64);
+	changes = sm_change_count(fabric.sm);
+	fake_cut(&fabric, &fabric.nodes[2]->ports[2]);
+	fake_run(&fabric, SECONDS(3), 64);
+	assert_true(fabric.trap_count >= 2);
+	assert_int_equal(sm_change_count(fabric.sm), changes + 1);
+	assert_int_equal(sm_reacts_since(fabric.sm), TIME_NEVER);
+	sets = fabric.set_count;
+	sm_request_sweep(fabric.sm, fabric.now);
+	fake_run(&fabric, SECONDS(4), 64);
+	assert_int_equal(fabric.set_count, sets);
+	assert_subnet_is_up();
+}
+
 static void test_garbage_is_survived(void **state)
 {
 	(void)state;
@@ -561,6 +647,10 @@ int main(void)
 		TEST(test_new_description_is_read_after_its_trap),
 		TEST(test_get_of_sm_info_is_answered_by_the_master),
 		TEST(test_manager_stands_by_while_a_better_one_lives),
+		TEST(test_nobody_but_the_master_writes),
+		TEST(test_another_master_is_found_and_what_it_wrote_is_written_anew),
+		TEST(test_a_change_that_nobody_tells_of_is_found_some_day),
+		TEST(test_a_cable_is_one_change),
 		TEST(test_garbage_is_survived),
 	};
 

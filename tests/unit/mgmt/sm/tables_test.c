@@ -69,7 +69,7 @@ static void start(const struct sm_options *options)
 
 static void read_partitions(struct partitions *partitions, const char *text)
 {
-	struct partitions_error error;
+	struct policy_error error;
 
 	assert_int_equal(partitions_parse(partitions, text, strlen(text), &error), 0);
 }
@@ -149,7 +149,7 @@ static void test_lanes_follow_the_policy(void **state)
 {
 	static const char text[] = "sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,15\n"
 				   "vlarb_low 0:10,1:20\nvlarb_high 2:30\nhigh_limit 9\n";
-	struct qos_error error;
+	struct policy_error error;
 	struct qos qos;
 	struct sm_options options = {.qos = &qos};
 

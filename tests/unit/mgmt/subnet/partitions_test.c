@@ -10,7 +10,7 @@
 #include "mgmt/subnet/partitions.h"
 
 static struct partitions partitions;
-static struct partitions_error error;
+static struct policy_error error;
 
 static int parse(const char *text)
 {

@@ -61,8 +61,34 @@ static void test_sizes_and_limits_outside_are_refused(void **state)
 			 -EINVAL);
 	assert_int_equal(srq_create(hca, pd, 4, 1, 0, NULL, &srq), 0);
 	assert_int_equal(srq_set_limit(srq, 5), -EINVAL);
-	assert_int_equal(srq_set_limit(srq, 4), 0);
-	assert_int_equal(srq_resize(srq, 3), -EINVAL);
+	assert_int_equal(srq_post(srq, &(struct receive_request){.wr_id = 1}), 0);
+	assert_int_equal(srq_set_limit(srq, 1), 0);
+	assert_int_equal(srq_resize(srq, 0), -EINVAL);
+	assert_int_equal(srq_destroy(srq), 0);
+	assert_int_equal(hca_pd_dealloc(hca, pd), 0);
+	adapter_pair_release(&pair);
+}
+
+static void test_a_limit_above_what_is_posted_is_reached_at_once(void **state)
+{
+	const struct recorded_adapter *adapter = &pair.adapters[0];
+	struct hca *hca = &pair.adapters[0].hca;
+	struct protection_domain *pd;
+	struct srq *srq;
+
+	(void)state;
+	adapter_pair_init(&pair);
+	assert_int_equal(hca_pd_alloc(hca, &pd), 0);
+	assert_int_equal(srq_create(hca, pd, 4, 1, 0, NULL, &srq), 0);
+	assert_int_equal(srq_post(srq, &(struct receive_request){.wr_id = 1}), 0);
+	assert_int_equal(srq_set_limit(srq, 1), 0);
+	assert_int_equal(adapter->event_count, 0);
+	assert_int_equal(srq->limit, 1);
+	assert_int_equal(srq_set_limit(srq, 2), 0);
+	assert_int_equal(adapter->event_count, 1);
+	assert_int_equal(adapter->events[0].type, HCA_EVENT_SRQ_LIMIT);
+	assert_ptr_equal(adapter->events[0].srq, srq);
+	assert_int_equal(srq->limit, 0);
 	assert_int_equal(srq_destroy(srq), 0);
 	assert_int_equal(hca_pd_dealloc(hca, pd), 0);
 	adapter_pair_release(&pair);
@@ -73,6 +99,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_resize_keeps_posted_requests),
 		cmocka_unit_test(test_sizes_and_limits_outside_are_refused),
+		cmocka_unit_test(test_a_limit_above_what_is_posted_is_reached_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

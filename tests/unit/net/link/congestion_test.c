@@ -11,6 +11,8 @@
 #include "net/link/congestion.h"
 #include "net/link/port_queues.h"
 
+enum { SL = 5 };
+
 static void port_with(struct port *port, struct congestion_marking marking)
 {
 	*port = (struct port){.kind = PORT_OF_SWITCH};
@@ -21,7 +23,7 @@ static void port_with(struct port *port, struct congestion_marking marking)
 
 static void port_end(struct port *port)
 {
-	free(port->congestion);
+	port_release_congestion(port);
 	port_queues_destroy(port);
 }
 
@@ -78,43 +80,99 @@ static void test_victims_are_marked_only_if_asked_for(void **state)
 static void test_index_rises_to_its_limit_and_is_forgotten_step_by_step(void **state)
 {
 	const struct congestion_reaction reaction = {
-		.ccti_increase = 3, .ccti_limit = 8, .ccti_min = 1, .ccti_timer = 10};
+		.ccti_limit = 8, .by_sl[SL] = {.increase = 3, .index_min = 1, .timer = 10}};
 	struct ccti ccti = {0};
 
 	(void)state;
-	ccti_raise(&reaction, &ccti, 1000);
+	(void)!ccti_raise(&reaction, SL, &ccti, 1000);
 	assert_int_equal(ccti.index, 3);
-	ccti_raise(&reaction, &ccti, 1000);
-	ccti_raise(&reaction, &ccti, 1000);
+	(void)!ccti_raise(&reaction, SL, &ccti, 1000);
+	(void)!ccti_raise(&reaction, SL, &ccti, 1000);
 	assert_int_equal(ccti.index, 8);
-	(void)ccti_delay(&reaction, &ccti, 100, 1000 + 10239);
+	(void)ccti_delay(&reaction, SL, &ccti, 100, 1000 + 10239);
 	assert_int_equal(ccti.index, 8);
-	(void)ccti_delay(&reaction, &ccti, 100, 1000 + 10240);
+	(void)ccti_delay(&reaction, SL, &ccti, 100, 1000 + 10240);
 	assert_int_equal(ccti.index, 7);
-	(void)ccti_delay(&reaction, &ccti, 100, 1000 + 3 * 10240);
+	(void)ccti_delay(&reaction, SL, &ccti, 100, 1000 + 3 * 10240);
 	assert_int_equal(ccti.index, 5);
-	(void)ccti_delay(&reaction, &ccti, 100, SECONDS(10));
+	(void)ccti_delay(&reaction, SL, &ccti, 100, SECONDS(10));
 	assert_int_equal(ccti.index, 1);
 }
 
 static void test_table_gives_shift_and_multiplier(void **state)
 {
-	struct congestion_reaction reaction = {.ccti_increase = 1, .ccti_limit = 200};
+	struct congestion_reaction reaction = {.ccti_limit = 200, .by_sl[SL].increase = 1};
 	struct ccti ccti = {0};
 
 	(void)state;
 	reaction.table[1] = 5;
 	reaction.table[2] = 1 << 14 | 3;
 	reaction.table[127] = 3 << 14 | 16383;
-	assert_int_equal(ccti_delay(&reaction, &ccti, 100, 0), 0);
-	ccti_raise(&reaction, &ccti, 0);
-	assert_int_equal(ccti_delay(&reaction, &ccti, 100, 0), 500);
-	ccti_raise(&reaction, &ccti, 0);
-	assert_int_equal(ccti_delay(&reaction, &ccti, 100, 0), 150);
+	assert_int_equal(ccti_delay(&reaction, SL, &ccti, 100, 0), 0);
+	(void)!ccti_raise(&reaction, SL, &ccti, 0);
+	assert_int_equal(ccti_delay(&reaction, SL, &ccti, 100, 0), 500);
+	(void)!ccti_raise(&reaction, SL, &ccti, 0);
+	assert_int_equal(ccti_delay(&reaction, SL, &ccti, 100, 0), 150);
 	for (unsigned i = 0; i < 300; i++)
-		ccti_raise(&reaction, &ccti, 0);
+		(void)!ccti_raise(&reaction, SL, &ccti, 0);
 	assert_int_equal(ccti.index, 127);
-	assert_int_equal(ccti_delay(&reaction, &ccti, 80, 0), 163830);
+	assert_int_equal(ccti_delay(&reaction, SL, &ccti, 80, 0), 163830);
+}
+
+/* An index that stays above the trigger is no new event; one that falls below and comes back is. */
+static void test_reaching_the_trigger_is_told_once(void **state)
+{
+	const struct congestion_reaction reaction = {
+		.ccti_limit = 20, .by_sl[SL] = {.increase = 2, .trigger = 4, .timer = 1}};
+	struct ccti ccti = {0};
+
+	(void)state;
+	assert_false(ccti_raise(&reaction, SL, &ccti, 0));
+	assert_true(ccti_raise(&reaction, SL, &ccti, 0));
+	assert_false(ccti_raise(&reaction, SL, &ccti, 0));
+	assert_false(ccti_raise(&reaction, SL, &ccti, 1024 * 100));
+	assert_true(ccti_raise(&reaction, SL, &ccti, 1024 * 100));
+}
+
+/* Another SL has its own setting, here none. */
+static void test_each_sl_has_its_own_setting(void **state)
+{
+	struct port port;
+	struct congestion_reaction reaction = {.ccti_limit = 20, .by_sl[SL].increase = 2};
+	struct ccti ccti = {0};
+
+	(void)state;
+	assert_false(ccti_raise(&reaction, SL + 1, &ccti, 0));
+	assert_int_equal(ccti.index, 0);
+	port_with(&port, (struct congestion_marking){0});
+	assert_false(port_controls_congestion(&port));
+	assert_int_equal(port_set_reaction(&port, &reaction), 0);
+	assert_true(port_controls_congestion(&port));
+	port_end(&port);
+}
+
+static void test_log_keeps_the_newest_event_of_each_flow(void **state)
+{
+	struct port port;
+
+	(void)state;
+	port_with(&port, (struct congestion_marking){.threshold = 1});
+	for (unsigned i = 0; i < 100; i++) {
+		struct congestion_event event = {
+			.slid = (uint16_t)(i % 20), .sl = (uint8_t)(i % 3), .time_stamp = i};
+
+		port_log_congestion(&port, &event);
+		port_log_congestion(&port, &event);
+	}
+
+	const struct congestion_log *log = port.congestion->log;
+
+	assert_int_equal(log->event_count, 200);
+	assert_int_equal(log->sls, 7);
+	assert_int_equal(log->kept, CONGESTION_EVENTS_MAX);
+	for (unsigned i = 0; i < log->kept; i++)
+		assert_int_equal(log->events[i].time_stamp, 99 - i);
+	port_end(&port);
 }
 
 static void test_what_is_owed_is_paid_once(void **state)
@@ -144,6 +202,9 @@ int main(void)
 		cmocka_unit_test(test_victims_are_marked_only_if_asked_for),
 		cmocka_unit_test(test_index_rises_to_its_limit_and_is_forgotten_step_by_step),
 		cmocka_unit_test(test_table_gives_shift_and_multiplier),
+		cmocka_unit_test(test_reaching_the_trigger_is_told_once),
+		cmocka_unit_test(test_each_sl_has_its_own_setting),
+		cmocka_unit_test(test_log_keeps_the_newest_event_of_each_flow),
 		cmocka_unit_test(test_what_is_owed_is_paid_once),
 	};
 

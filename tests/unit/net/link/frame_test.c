@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "net/link/frame.h"
+#include "net/link/frame_crc.h"
 
 static void test_pool_gives_no_more_than_its_bound(void **state)
 {
@@ -37,12 +38,12 @@ static void test_taken_frame_remembers_nothing(void **state)
 	frame = frame_take(&pool);
 	frame->source = &pool;
 	frame->credit_blocks = 9;
-	frame->is_corrupt = true;
+	frame->has_crcs = true;
 	frame_give_back(&pool, frame);
 	assert_ptr_equal(frame_take(&pool), frame);
 	assert_null(frame->source);
 	assert_int_equal(frame->credit_blocks, 0);
-	assert_false(frame->is_corrupt);
+	assert_false(frame->has_crcs);
 	frame_pool_release(&pool);
 }
 
@@ -92,6 +93,32 @@ static void test_copy_is_the_same_packet_in_its_own_place(void **state)
 	frame_pool_release(&pool);
 }
 
+/* A small frame can stand for a large packet, for all who copy, check or break it. */
+static void test_packet_without_its_payload_is_copied_and_broken_within_its_room(void **state)
+{
+	struct frame_pool pool;
+	struct frame *frame, *copy;
+
+	(void)state;
+	frame_pool_init(&pool, 64);
+	frame = frame_take_for(&pool, 40);
+	copy = frame_take_for(&pool, 40);
+	memset(frame->bytes, 7, FRAME_SMALL_BYTES);
+	frame->byte_count = 4096;
+	assert_int_equal(frame->size, FRAME_SMALL);
+	assert_int_equal(frame_stored_bytes(frame), FRAME_SMALL_BYTES);
+	frame_copy(copy, frame);
+	assert_int_equal(copy->byte_count, 4096);
+	assert_memory_equal(copy->bytes, frame->bytes, FRAME_SMALL_BYTES);
+	for (uint64_t bit = 0; bit < 9 * (uint64_t)copy->byte_count; bit++) {
+		frame_append_crcs(copy);
+		assert_int_equal(frame_check_crcs(copy), FRAME_CRCS_RIGHT);
+		frame_flip_bit(copy, bit);
+		assert_int_equal(frame_check_crcs(copy), FRAME_VCRC_WRONG);
+	}
+	frame_pool_release(&pool);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +126,8 @@ int main(void)
 		cmocka_unit_test(test_taken_frame_remembers_nothing),
 		cmocka_unit_test(test_small_and_large_frames_do_not_mix),
 		cmocka_unit_test(test_copy_is_the_same_packet_in_its_own_place),
+		cmocka_unit_test(
+			test_packet_without_its_payload_is_copied_and_broken_within_its_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include "net/link/link.h"
 #include "net/link/port_queues.h"
+#include "wire/rate.h"
 
 struct pair {
 	struct port a, b;
@@ -84,6 +85,113 @@ static void test_lesser_end_decides(void **state)
 	pair_release(&pair);
 }
 
+/* What a port of this width, and of this speed, is capable of: itself and what is slower. */
+static const struct {
+	uint8_t mask, active, lanes;
+} widths[] = {{1, 1, 1}, {17, 16, 2}, {3, 2, 4}, {7, 4, 8}, {15, 8, 12}};
+
+static const struct {
+	uint8_t speeds, extended, second;
+	unsigned speed;
+} speeds[] = {
+	{1, 0, 0, LINK_SPEED_SDR},  {3, 0, 0, LINK_SPEED_DDR},	{7, 0, 0, LINK_SPEED_QDR},
+	{7, 1, 0, LINK_SPEED_FDR},  {7, 3, 0, LINK_SPEED_EDR},	{7, 7, 0, LINK_SPEED_HDR},
+	{7, 15, 0, LINK_SPEED_NDR}, {7, 15, 1, LINK_SPEED_XDR},
+};
+
+static void set_capabilities(struct port *port, unsigned width, unsigned speed)
+{
+	port->info.link_width_enabled = widths[width].mask;
+	port->info.link_speed_enabled = speeds[speed].speeds;
+	port->info.link_speed_ext_enabled = port->info.link_speed_ext_supported =
+		speeds[speed].extended;
+	port->info.link_speed_ext2_enabled = port->info.link_speed_ext2_supported =
+		speeds[speed].second;
+}
+
+/* Every width and speed against every other. A port has 2x or what is wider, not both: then 1x is
+ * what they share. */
+static void test_every_pair_of_widths_and_speeds_comes_to_the_lesser(void **state)
+{
+	unsigned width_count = sizeof(widths) / sizeof(widths[0]);
+	unsigned speed_count = sizeof(speeds) / sizeof(speeds[0]);
+
+	(void)state;
+	for (unsigned i = 0; i < width_count * width_count * speed_count * speed_count; i++) {
+		unsigned width_a = i % width_count, width_b = i / width_count % width_count;
+		unsigned speed_a = i / width_count / width_count % speed_count;
+		unsigned speed_b = i / width_count / width_count / speed_count;
+		unsigned lesser = width_a < width_b ? width_a : width_b;
+		unsigned greater = width_a < width_b ? width_b : width_a;
+		unsigned slower = speed_a < speed_b ? speed_a : speed_b;
+		struct pair pair;
+
+		if (lesser == 1 && greater > 1)
+			lesser = 0;
+		pair_init(&pair);
+		set_capabilities(&pair.a, width_a, speed_a);
+		set_capabilities(&pair.b, width_b, speed_b);
+		assert_int_equal(link_connect(&pair.a, &pair.b), 0);
+		assert_true(link_train(&pair.a));
+		for (unsigned end = 0; end < 2; end++) {
+			const struct port_info *info = end ? &pair.b.info : &pair.a.info;
+
+			assert_int_equal(info->link_width_active, widths[lesser].active);
+			assert_int_equal(link_speed_from_port_info(info->link_speed_active,
+								   info->link_speed_ext_active,
+								   info->link_speed_ext2_active),
+					 speeds[slower].speed);
+		}
+		/* And carries what the table of rates has for it. */
+		assert_int_equal(pair.a.queues->pacer.data_mbps,
+				 link_data_mbps(widths[lesser].active, speeds[slower].speed));
+		pair_release(&pair);
+	}
+}
+
+static void test_every_pair_of_mtus_and_lanes_comes_to_the_lesser(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 5 * 5 * 5 * 5; i++) {
+		uint8_t mtu_a = (uint8_t)(1 + i % 5), mtu_b = (uint8_t)(1 + i / 5 % 5);
+		uint8_t vls_a = (uint8_t)(1 + i / 25 % 5), vls_b = (uint8_t)(1 + i / 125);
+		struct pair pair;
+
+		pair_init(&pair);
+		pair.a.info.mtu_cap = mtu_a;
+		pair.b.info.mtu_cap = mtu_b;
+		pair.a.info.vl_cap = vls_a;
+		pair.b.info.vl_cap = vls_b;
+		assert_int_equal(link_connect(&pair.a, &pair.b), 0);
+		assert_true(link_train(&pair.b));
+		assert_int_equal(pair.a.info.neighbor_mtu, mtu_a < mtu_b ? mtu_a : mtu_b);
+		assert_int_equal(pair.b.info.neighbor_mtu, pair.a.info.neighbor_mtu);
+		assert_int_equal(pair.a.info.operational_vls, vls_a < vls_b ? vls_a : vls_b);
+		assert_int_equal(pair.b.info.operational_vls, pair.a.info.operational_vls);
+		pair_release(&pair);
+	}
+}
+
+/* CapabilityMask2 says which widths and speeds are there beyond those that everybody knows. */
+static void test_new_widths_and_speeds_are_shown(void **state)
+{
+	struct port_info info = {.link_width_supported = 3, .link_speed_ext_supported = 3};
+
+	(void)state;
+	port_info_show_speeds(&info);
+	assert_int_equal(info.capability_mask2, 0);
+	assert_int_equal(info.capability_mask & CAPABILITY_MASK2, 0);
+	info.link_width_supported = 17;
+	info.link_speed_ext_supported = 15;
+	info.link_speed_ext2_supported = 1;
+	port_info_show_speeds(&info);
+	assert_int_equal(info.capability_mask2,
+			 CAPABILITY2_LINK_WIDTH_2X | CAPABILITY2_LINK_SPEED_HDR |
+				 CAPABILITY2_LINK_SPEED_NDR | CAPABILITY2_EXTENDED_SPEEDS_2 |
+				 CAPABILITY2_LINK_SPEED_XDR);
+	assert_int_equal(info.capability_mask & CAPABILITY_MASK2, CAPABILITY_MASK2);
+}
+
 static void test_ends_with_nothing_in_common_stay_down(void **state)
 {
 	struct pair pair;
@@ -150,6 +258,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_connected_ports_train_to_init),
 		cmocka_unit_test(test_lesser_end_decides),
+		cmocka_unit_test(test_every_pair_of_widths_and_speeds_comes_to_the_lesser),
+		cmocka_unit_test(test_every_pair_of_mtus_and_lanes_comes_to_the_lesser),
+		cmocka_unit_test(test_new_widths_and_speeds_are_shown),
 		cmocka_unit_test(test_ends_with_nothing_in_common_stay_down),
 		cmocka_unit_test(test_port_takes_one_cable),
 		cmocka_unit_test(test_disabled_end_keeps_the_link_down_until_it_polls),

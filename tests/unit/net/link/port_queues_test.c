@@ -164,8 +164,7 @@ static void test_management_lane_is_bounded(void **state)
 
 static void set_entry(struct port *port, unsigned table, unsigned entry, uint8_t vl, uint8_t weight)
 {
-	port->vl_arbitration[table][entry][0] = vl;
-	port->vl_arbitration[table][entry][1] = weight;
+	port_arbitration_set(port, table, entry, vl, weight);
 }
 
 /* The lanes of the next packets, as text. */

@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include "net/link/receive_checks.h"
+#include "net/link/frame_crc.h"
+#include "wire/lrh.h"
 
 static const struct lrh good = {
 	.vl = 0, .sl = 0, .lnh = LNH_LOCAL, .dlid = 8, .slid = 3, .words = 6};
@@ -27,12 +29,10 @@ static struct port a_port(enum port_kind kind)
 static enum drop_reason check(const struct port *port, struct lrh lrh, int extra_bytes)
 {
 	static struct frame frame;
-	struct lrh decoded;
 
 	frame.byte_count = (uint32_t)(lrh.words * 4 - 4 + extra_bytes);
-	frame.is_corrupt = false;
 	lrh_encode(&lrh, frame.bytes);
-	return port_check_received(port, &frame, &decoded);
+	return port_check_received(port, &frame);
 }
 
 #define ALTERED(field, value)                                                                      \
@@ -74,17 +74,19 @@ static void test_corrupt_or_truncated_packet_is_malformed(void **state)
 {
 	struct port port = a_port(PORT_OF_SWITCH);
 	static struct frame frame;
-	struct lrh decoded;
 
 	(void)state;
 	lrh_encode(&good, frame.bytes);
 	frame.byte_count = 20;
-	assert_int_equal(port_check_received(&port, &frame, &decoded), DROP_NONE);
-	frame.is_corrupt = true;
-	assert_int_equal(port_check_received(&port, &frame, &decoded), DROP_VCRC);
-	frame.is_corrupt = false;
+	assert_int_equal(port_check_received(&port, &frame), DROP_NONE);
+	frame_append_crcs(&frame);
+	frame_flip_bit(&frame, 100);
+	assert_int_equal(port_check_received(&port, &frame), DROP_VCRC);
+	frame_flip_bit(&frame, 100);
+	assert_int_equal(port_check_received(&port, &frame), DROP_NONE);
+	frame.has_crcs = false;
 	frame.byte_count = 7;
-	assert_int_equal(port_check_received(&port, &frame, &decoded), DROP_MALFORMED);
+	assert_int_equal(port_check_received(&port, &frame), DROP_MALFORMED);
 }
 
 static void test_port_state_decides_what_is_received(void **state)

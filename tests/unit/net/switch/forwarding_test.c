@@ -181,34 +181,6 @@ static void test_uncovered_multicast_goes_by_the_default_ports(void **state)
 	assert_false(port_set_has(&outputs, 4));
 }
 
-static void test_header_counts_payload_without_headers_and_pad(void **state)
-{
-	static struct frame frame;
-	uint8_t payload[101] = {0};
-	struct packet packet = {
-		.lrh = {.dlid = 7, .slid = 1, .sl = 3},
-		.bth = {.opcode = TRANSPORT_RC | OPCODE_WRITE_ONLY, .pkey = 0x8001},
-		.has_grh = true,
-		.packet_count = 1,
-	};
-	struct forwarding_header read;
-	struct lrh lrh;
-
-	(void)state;
-	packet_set_payload(&packet, payload, sizeof(payload));
-	frame.byte_count = (uint32_t)packet_encode(&packet, frame.bytes);
-	assert_true(lrh_decode(frame.bytes, frame.byte_count, &lrh));
-	assert_true(forwarding_header_read(&frame, &lrh, &read));
-	assert_int_equal(read.payload_bytes, 101);
-	assert_int_equal(read.pkey, 0x8001);
-	assert_int_equal(read.sl, 3);
-	for (uint32_t byte_count = LRH_BYTES;
-	     byte_count < LRH_BYTES + GRH_BYTES + BTH_BYTES + RETH_BYTES; byte_count++) {
-		frame.byte_count = byte_count;
-		assert_false(forwarding_header_read(&frame, &lrh, &read));
-	}
-}
-
 #define WITH_SWITCH(test) cmocka_unit_test_setup_teardown(test, make_switch, free_switch)
 
 int main(void)
@@ -222,7 +194,6 @@ int main(void)
 		WITH_SWITCH(test_management_passes_ports_that_are_not_active),
 		WITH_SWITCH(test_multicast_goes_to_every_port_of_the_mask_but_the_input),
 		WITH_SWITCH(test_uncovered_multicast_goes_by_the_default_ports),
-		cmocka_unit_test(test_header_counts_payload_without_headers_and_pad),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

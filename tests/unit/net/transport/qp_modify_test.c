@@ -19,7 +19,8 @@ enum { BIT_COUNT = 26 };
 /* The specification's tables once more, as letters: what is required and what is optional for each
  * attribute. p P_Key index, n port, a access, q Q_Key, v address, m path MTU, d destination QPN, r
  * receive PSN, s send PSN, t timeout, y retry count, w RNR retry, i initiator depth, x responder
- * resources, l alternate path, g migration, z min RNR timer, c current state, e drained notify. */
+ * resources, l alternate path, g migration, z min RNR timer, c current state, e drained notify, k
+ * rate limit. */
 struct row {
 	enum qp_state from, to;
 	enum qp_type type;
@@ -36,12 +37,12 @@ static const struct row rows[] = {
 	{QP_INIT, QP_RTR, QP_RC, "vmdrxz", "lap"},
 	{QP_INIT, QP_RTR, QP_UC, "vmdr", "lap"},
 	{QP_INIT, QP_RTR, QP_UD, "", "pq"},
-	{QP_RTR, QP_RTS, QP_RC, "stywi", "calgz"},
-	{QP_RTR, QP_RTS, QP_UC, "s", "calg"},
-	{QP_RTR, QP_RTS, QP_UD, "s", "cq"},
-	{QP_RTS, QP_RTS, QP_RC, "", "calgz"},
-	{QP_RTS, QP_RTS, QP_UC, "", "calg"},
-	{QP_RTS, QP_RTS, QP_UD, "", "cq"},
+	{QP_RTR, QP_RTS, QP_RC, "stywi", "calgzk"},
+	{QP_RTR, QP_RTS, QP_UC, "s", "calgk"},
+	{QP_RTR, QP_RTS, QP_UD, "s", "cqk"},
+	{QP_RTS, QP_RTS, QP_RC, "", "calgzk"},
+	{QP_RTS, QP_RTS, QP_UC, "", "calgk"},
+	{QP_RTS, QP_RTS, QP_UD, "", "cqk"},
 	{QP_RTS, QP_SQD, QP_RC, "", "e"},
 	{QP_RTS, QP_SQD, QP_UC, "", "e"},
 	{QP_RTS, QP_SQD, QP_UD, "", "e"},
@@ -59,9 +60,9 @@ static const struct row rows[] = {
 	{QP_INIT, QP_INIT, QP_XRC_TGT, "", "pna"},
 	{QP_INIT, QP_RTR, QP_XRC_INI, "vmdr", "lap"},
 	{QP_INIT, QP_RTR, QP_XRC_TGT, "vmdrxz", "lap"},
-	{QP_RTR, QP_RTS, QP_XRC_INI, "stywi", "calg"},
+	{QP_RTR, QP_RTS, QP_XRC_INI, "stywi", "calgk"},
 	{QP_RTR, QP_RTS, QP_XRC_TGT, "st", "calgz"},
-	{QP_RTS, QP_RTS, QP_XRC_INI, "", "calg"},
+	{QP_RTS, QP_RTS, QP_XRC_INI, "", "calgk"},
 	{QP_RTS, QP_RTS, QP_XRC_TGT, "", "calgz"},
 	{QP_RTS, QP_SQD, QP_XRC_INI, "", "e"},
 	{QP_RTS, QP_SQD, QP_XRC_TGT, "", "e"},
@@ -86,7 +87,7 @@ static uint32_t letter_bit(char letter)
 		{'i', QP_HAS_INITIATOR_DEPTH}, {'x', QP_HAS_RESPONDER_RESOURCES},
 		{'l', QP_HAS_ALTERNATE_PATH},  {'g', QP_HAS_PATH_MIGRATION},
 		{'z', QP_HAS_MIN_RNR_TIMER},   {'c', QP_HAS_CURRENT_STATE},
-		{'e', QP_HAS_DRAINED_NOTIFY},
+		{'e', QP_HAS_DRAINED_NOTIFY},  {'k', QP_HAS_RATE_LIMIT},
 	};
 
 	for (unsigned i = 0; i < ARRAY_COUNT(letters); i++)

@@ -9,8 +9,14 @@
 #include <string.h>
 #include <cmocka.h>
 #include "base/random.h"
+#include "mgmt/routing/destination_groups.h"
+#include "mgmt/routing/engine.h"
 #include "mgmt/routing/minhop.h"
-#include "mgmt/routing/minhop_repair.h"
+#include "mgmt/routing/port_choice.h"
+#include "mgmt/routing/ranks.h"
+#include "mgmt/routing/repair.h"
+#include "mgmt/routing/updown.h"
+#include "support/routing_graphs.h"
 
 enum { SWITCHES_MAX = 40, PORTS = 12, HOSTS_PER_SWITCH = 2 };
 
@@ -71,7 +77,7 @@ static bool remove_one(struct routing_graph *graph, struct random *random,
 		       struct routing_link *ret_link)
 {
 	uint32_t a = (uint32_t)random_below(random, graph->switch_count);
-	uint8_t port = (uint8_t)(1 + random_below(random, PORTS));
+	uint8_t port = (uint8_t)(1 + random_below(random, graph->switches[a].port_count));
 	uint32_t b = graph->switches[a].neighbors[port];
 
 	if (b == ROUTING_NO_SWITCH)
@@ -216,11 +222,175 @@ static void test_only_entries_by_the_lost_link_move(void **state)
 	routing_graph_release(&graph);
 }
 
+/* Where a switch whose adapters matter takes more hops than the engine itself would with the same
+ * ranks, or moves what could stay. */
+static void check_against_ranks(struct routing_graph *graph)
+{
+	struct destination_groups groups;
+	uint32_t *ranks = malloc(graph->switch_count * sizeof(*ranks));
+	const struct ranks kept = {.graph = graph,
+				   .rank = ranks,
+				   .direction = graph->roots_are_at_bottom ? RANKS_ROOTS_AT_BOTTOM
+									   : RANKS_ROOTS_ON_TOP};
+	uint32_t pair_count = graph->switch_count * graph->destination_count;
+	uint32_t *repaired = calloc(pair_count, sizeof(uint32_t));
+	uint8_t *tables = malloc((size_t)graph->switch_count * (graph->lid_max + 1u));
+
+	assert_true(ranks && repaired && tables);
+	memcpy(ranks, graph->ranks, graph->switch_count * sizeof(*ranks));
+	assert_int_equal(destination_groups_init(&groups, graph), 0);
+	for (uint32_t s = 0; s < graph->switch_count; s++) {
+		for (uint32_t d = 0; d < graph->destination_count; d++)
+			repaired[s * graph->destination_count + d] =
+				path_hops(graph, s, graph->destinations[d].lid);
+		memcpy(tables + (size_t)s * (graph->lid_max + 1u), graph->switches[s].table,
+		       graph->lid_max + 1u);
+	}
+	assert_int_equal(updown_route_ranked(graph, &groups, &kept), 0);
+	for (uint32_t s = 0; s < graph->switch_count; s++) {
+		for (uint32_t d = 0; d < graph->destination_count; d++)
+			if (groups.has_adapters[s] && graph->destinations[d].port_number)
+				assert_int_equal(repaired[s * graph->destination_count + d],
+						 path_hops(graph, s, graph->destinations[d].lid));
+		memcpy(graph->switches[s].table, tables + (size_t)s * (graph->lid_max + 1u),
+		       graph->lid_max + 1u);
+	}
+	port_choice_recount(graph);
+	destination_groups_release(&groups);
+	free(ranks);
+	free(repaired);
+	free(tables);
+}
+
+enum outcome { REPAIRED, ROUTED_ANEW, CUT_IN_TWO };
+
+static enum outcome reroute(const struct routing_engine *engine, struct routing_graph *graph,
+			    const struct routing_change *change)
+{
+	const struct routing_hints hints = {.lane_count = 1};
+	int error = engine->reroute(graph, &hints, change);
+	bool is_repaired = error == 0;
+
+	if (error == -EAGAIN)
+		error = engine->route(graph, &hints);
+	/* Cut in two, so that nobody can. */
+	if (error == -EOPNOTSUPP)
+		return CUT_IN_TWO;
+	assert_int_equal(error, 0);
+	expect_all_adapters_connected(graph);
+	expect_no_credit_loops(graph);
+	if (is_repaired)
+		check_against_ranks(graph);
+	return is_repaired ? REPAIRED : ROUTED_ANEW;
+}
+
+static void make_some_graph(struct routing_graph *graph, struct random *random, uint64_t seed)
+{
+	static const uint32_t sizes[] = {4, 5};
+
+	if (seed % 3 == 0)
+		make_fat_tree(graph, 4 + 2 * (unsigned)(seed / 3 % 3));
+	else if (seed % 3 == 1)
+		make_random_graph(graph, random, 4 + (uint32_t)random_below(random, 20), 16);
+	else
+		make_grid(graph, 2, sizes, seed % 2);
+}
+
+/* Up/down, down/up and fat trees: every adapter reaches every other, as shortly as the ranks allow,
+ * and nothing waits in a circle, after each of several lost and regained links. */
+static void test_ranked_routes_stay_legal_and_short_for_every_seed(void **state)
+{
+	static const char *const names[] = {"updn", "dnup", "ftree"};
+	unsigned repaired_count[3] = {0};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 180; seed++) {
+		const struct routing_engine *engine = routing_engine_find(names[seed / 3 % 3]);
+		const struct routing_hints hints = {.lane_count = 1};
+		struct random random = random_seeded(seed);
+		struct routing_link link;
+		struct routing_graph graph;
+
+		make_some_graph(&graph, &random, seed);
+
+		enum outcome outcome = engine->route(&graph, &hints) ? CUT_IN_TWO : ROUTED_ANEW;
+
+		for (unsigned round = 0; round < 8 && outcome != CUT_IN_TWO; round++) {
+			if (!remove_one(&graph, &random, &link))
+				continue;
+			outcome = reroute(engine, &graph,
+					  &(const struct routing_change){.removed = &link,
+									 .removed_count = 1});
+			repaired_count[seed / 3 % 3] += outcome == REPAIRED;
+			if (outcome == CUT_IN_TWO || random_below(&random, 2))
+				continue;
+			routing_graph_link(&graph, link.a, link.a_port, link.b, link.b_port);
+			outcome = reroute(
+				engine, &graph,
+				&(const struct routing_change){.added = &link, .added_count = 1});
+			repaired_count[seed / 3 % 3] += outcome == REPAIRED;
+		}
+		routing_graph_release(&graph);
+	}
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(repaired_count[i] >= 20);
+}
+
+/* What a repair changes is what the tables' writer is told. */
+static void test_changed_entries_are_in_marked_blocks(void **state)
+{
+	static const char *const names[] = {"minhop", "updn", "ftree"};
+	const struct routing_hints hints = {.lane_count = 1};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		const struct routing_engine *engine = routing_engine_find(names[i]);
+		struct random random = random_seeded(i + 1);
+		struct routing_graph graph;
+		struct routing_link link;
+		unsigned moved_count = 0;
+
+		make_fat_tree(&graph, 8);
+		assert_int_equal(engine->route(&graph, &hints), 0);
+
+		uint8_t *tables = malloc((size_t)graph.switch_count * (graph.lid_max + 1u));
+
+		assert_non_null(tables);
+		for (uint32_t s = 0; s < graph.switch_count; s++)
+			memcpy(tables + s * (graph.lid_max + 1u), graph.switches[s].table,
+			       graph.lid_max + 1u);
+		while (!remove_one(&graph, &random, &link))
+			;
+		assert_int_equal(engine->reroute(&graph, &hints,
+						 &(const struct routing_change){
+							 .removed = &link, .removed_count = 1}),
+				 0);
+		for (uint32_t s = 0; s < graph.switch_count; s++) {
+			for (unsigned lid = 1; lid <= graph.lid_max; lid++) {
+				unsigned block = lid / ROUTING_LIDS_PER_BLOCK;
+
+				if (graph.switches[s].table[lid] ==
+				    tables[s * (graph.lid_max + 1u) + lid])
+					continue;
+				moved_count++;
+				assert_true(graph.switches[s].moved_blocks[block / 64] >>
+						    (block % 64) &
+					    1);
+			}
+		}
+		assert_true(moved_count > 0);
+		free(tables);
+		routing_graph_release(&graph);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_repaired_routes_are_shortest_for_every_seed),
 		cmocka_unit_test(test_only_entries_by_the_lost_link_move),
+		cmocka_unit_test(test_ranked_routes_stay_legal_and_short_for_every_seed),
+		cmocka_unit_test(test_changed_entries_are_in_marked_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

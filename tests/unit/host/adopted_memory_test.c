@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages that are moved into shared memory and back: contents, neighbours, and what must not move.
+ */
+#include "host/adopted_memory.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "host/memory_file.h"
+
+enum { PAGE = EXPOSURE_PAGE_BYTES, PAGES = 16 };
+
+static struct adopted_memory adopted;
+static uint8_t *exposure; /* as a peer has it */
+static uint8_t *shared;
+static uint8_t *bytes;
+static int file;
+
+static int set_up(void **state)
+{
+	(void)state;
+	unsetenv("SOFTIB_ADOPT");
+	if (memory_file_create("test", exposure_layout().total_bytes, &file, (void **)&exposure) !=
+	    0)
+		return -1;
+	shared = exposure + exposure_layout().shared_offset;
+	adopted_memory_init(&adopted, file);
+	bytes = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		     0);
+	for (unsigned i = 0; i < PAGES * PAGE; i++)
+		bytes[i] = (uint8_t)(i * 7 + i / PAGE);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	adopted_memory_end(&adopted);
+	munmap(bytes, PAGES * PAGE);
+	munmap(exposure, exposure_layout().total_bytes);
+	close(file);
+	return 0;
+}
+
+static void expect_contents(void)
+{
+	for (unsigned i = 0; i < PAGES * PAGE; i++)
+		assert_int_equal(bytes[i], (uint8_t)(i * 7 + i / PAGE));
+}
+
+static void test_whole_pages_of_a_region_are_shared(void **state)
+{
+	uint64_t place = adopted_memory_take(&adopted, bytes + 100, 5 * PAGE);
+
+	(void)state;
+	assert_int_not_equal(place, 0);
+	expect_contents();
+	/* Pages 1 to 4: what the peer writes is here, and the other way. */
+	shared[place - 1] = 0xaa;
+	assert_int_equal(bytes[PAGE], 0xaa);
+	bytes[PAGE] = (uint8_t)(PAGE * 7 + 1);
+	assert_int_equal(shared[place - 1], (uint8_t)(PAGE * 7 + 1));
+	adopted_memory_drop(&adopted, bytes + 100, 5 * PAGE);
+	expect_contents();
+	/* It is the program's own again. */
+	shared[place - 1] = 0xbb;
+	expect_contents();
+}
+
+static void test_regions_on_the_same_pages_share_them(void **state)
+{
+	uint64_t place = adopted_memory_take(&adopted, bytes, 8 * PAGE);
+
+	(void)state;
+	assert_int_not_equal(place, 0);
+	assert_int_equal(adopted_memory_take(&adopted, bytes + 2 * PAGE, PAGE), place + 2 * PAGE);
+	assert_int_equal(adopted_memory_find(&adopted, bytes + 3 * PAGE + 1, 2 * PAGE),
+			 place + 4 * PAGE);
+	adopted_memory_drop(&adopted, bytes, 8 * PAGE);
+	/* The second still needs it. */
+	shared[place - 1 + 2 * PAGE] ^= 0xff;
+	assert_int_equal(bytes[2 * PAGE], (uint8_t)(2 * PAGE * 7 + 2) ^ 0xff);
+	bytes[2 * PAGE] ^= 0xff;
+	adopted_memory_drop(&adopted, bytes + 2 * PAGE, PAGE);
+	assert_int_equal(adopted.range_count, 0);
+	expect_contents();
+}
+
+/* A peer may be writing to a region that was not moved. */
+static void test_what_overlaps_a_region_that_stayed_stays(void **state)
+{
+	(void)state;
+	assert_int_equal(adopted_memory_take(&adopted, bytes + 1, PAGE), 0); /* no whole page */
+	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+	adopted_memory_drop(&adopted, bytes, 2 * PAGE);
+	adopted_memory_drop(&adopted, bytes + 1, PAGE);
+	assert_int_not_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+	/* And what overlaps one that was moved, in part. */
+	assert_int_equal(adopted_memory_take(&adopted, bytes + PAGE, 2 * PAGE), 0);
+}
+
+static void test_only_private_writable_memory_moves(void **state)
+{
+	uint8_t on_stack[3 * PAGE];
+	uint8_t *other =
+		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_int_equal(adopted_memory_take(&adopted, on_stack, sizeof(on_stack)), 0);
+	assert_int_equal(adopted_memory_take(&adopted, other, 2 * PAGE), 0);
+	munmap(other, 2 * PAGE);
+	assert_int_equal(mprotect(bytes, PAGE, PROT_READ), 0);
+	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+	assert_int_equal(mprotect(bytes, PAGE, PROT_READ | PROT_WRITE), 0);
+	adopted_memory_drop(&adopted, bytes, 2 * PAGE);
+	/* All of memory: anything may be written to. */
+	assert_int_equal(adopted_memory_take(&adopted, NULL, UINT64_MAX), 0);
+	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+}
+
+static void test_locked_memory_stays(void **state)
+{
+	(void)state;
+	/* Sanitizers have an mlock that does nothing. */
+	if (syscall(SYS_mlock, bytes, PAGE) != 0)
+		skip();
+	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+	syscall(SYS_munlock, bytes, PAGE);
+}
+
+static pthread_barrier_t barrier;
+
+static void *wait_twice(void *context)
+{
+	(void)context;
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	return NULL;
+}
+
+static void test_nothing_moves_while_there_are_threads(void **state)
+{
+	pthread_t threads[2];
+
+	(void)state;
+	pthread_barrier_init(&barrier, NULL, 3);
+	for (unsigned i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, wait_twice, NULL);
+	pthread_barrier_wait(&barrier);
+	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+	pthread_barrier_wait(&barrier);
+	for (unsigned i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	pthread_barrier_destroy(&barrier);
+}
+
+/* The program may have put something else there. */
+static void test_what_is_there_no_more_is_left_alone(void **state)
+{
+	(void)state;
+	assert_int_not_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+	assert_ptr_equal(mmap(bytes, 2 * PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+			 bytes);
+	memset(bytes, 0x55, 2 * PAGE);
+	adopted_memory_drop(&adopted, bytes, 2 * PAGE);
+	for (unsigned i = 0; i < 2 * PAGE; i++)
+		assert_int_equal(bytes[i], 0x55);
+}
+
+static void test_a_child_that_was_not_prepared_for_does_not_share(void **state)
+{
+	int status;
+
+	(void)state;
+	assert_int_not_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+
+	pid_t child = fork();
+
+	if (child == 0) {
+		/* Not there at all, rather than its parent's. */
+		_exit(madvise(bytes, PAGE, MADV_NORMAL) == 0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void test_who_comes_and_goes_is_soon_left_alone(void **state)
+{
+	unsigned moved = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 100; i++) {
+		moved += adopted_memory_take(&adopted, bytes, 2 * PAGE) != 0;
+		adopted_memory_drop(&adopted, bytes, 2 * PAGE);
+	}
+	assert_true(moved > 0 && moved < 50);
+	expect_contents();
+}
+
+static void test_it_can_be_turned_off(void **state)
+{
+	(void)state;
+	setenv("SOFTIB_ADOPT", "0", 1);
+	adopted_memory_init(&adopted, file);
+	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+}
+
+static void test_the_end_is_for_good(void **state)
+{
+	uint64_t place = adopted_memory_take(&adopted, bytes, 2 * PAGE);
+
+	(void)state;
+	assert_int_not_equal(place, 0);
+	adopted_memory_end(&adopted);
+	shared[place - 1] = 0x99;
+	expect_contents();
+	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+	assert_int_equal(adopted_memory_find(&adopted, bytes, 2 * PAGE), 0);
+	adopted_memory_drop(&adopted, bytes, 2 * PAGE);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(test_whole_pages_of_a_region_are_shared),
+		CASE(test_regions_on_the_same_pages_share_them),
+		CASE(test_what_overlaps_a_region_that_stayed_stays),
+		CASE(test_only_private_writable_memory_moves),
+		CASE(test_locked_memory_stays),
+		CASE(test_nothing_moves_while_there_are_threads),
+		CASE(test_what_is_there_no_more_is_left_alone),
+		CASE(test_a_child_that_was_not_prepared_for_does_not_share),
+		CASE(test_who_comes_and_goes_is_soon_left_alone),
+		CASE(test_it_can_be_turned_off),
+		CASE(test_the_end_is_for_good),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

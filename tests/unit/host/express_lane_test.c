@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The express lane on a fake softibd: what goes by it, what does not, and that it is the same. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include "host/express_lane.h"
+#include "host/receive.h"
+#include "unit/host/host_pair.h"
+
+static struct attachment *attachment(void)
+{
+	return pair.ends[0].adapter->attachment;
+}
+
+static void post(struct pair_end *end, uint32_t byte_count, uint32_t seed)
+{
+	const struct sge sge = {(uintptr_t)end->buffer, byte_count, end->region->key};
+	const struct send_request request = {
+		.wr_id = seed,
+		.opcode = SEND_SEND,
+		.flags = SEND_SIGNALED,
+		.sge_count = 1,
+		.sges = &sge,
+	};
+
+	pair_fill(end->buffer, byte_count, seed);
+	assert_int_equal(qp_post_send(&end->qp->qp, adapter_now(end->adapter), &request), 0);
+}
+
+/* Posts and looks, with the lock, what the lane makes of it. */
+static bool send_by_lane(uint32_t byte_count, uint32_t seed)
+{
+	struct pair_end *end = &pair.ends[0];
+
+	adapter_lock(end->adapter);
+	post(end, byte_count, seed);
+
+	bool is_sent = express_lane_send(end->adapter, &end->qp->qp);
+
+	if (!is_sent) {
+		hca_ready_add(adapter_hca(end->adapter), &end->qp->qp);
+		adapter_transmit(end->adapter, adapter_now(end->adapter));
+	}
+	adapter_unlock(end->adapter);
+	return is_sent;
+}
+
+static void take_both(uint32_t byte_count, uint32_t seed)
+{
+	struct completion completion;
+	uint8_t *expected = malloc(byte_count + 1);
+
+	pair_poll_one(&pair.ends[1], &completion);
+	assert_int_equal(completion.status, COMPLETION_SUCCESS);
+	assert_int_equal(completion.byte_count, byte_count);
+	pair_fill(expected, byte_count, seed);
+	assert_memory_equal(pair.ends[1].buffer, expected, byte_count);
+	pair_poll_one(&pair.ends[0], &completion);
+	assert_int_equal(completion.status, COMPLETION_SUCCESS);
+	assert_int_equal(completion.wr_id, seed);
+	free(expected);
+}
+
+/* The helper looks after timers from the first message on; and both ways must be known. */
+static void warm_up(void)
+{
+	pair_set_verdict(RESOLVED_DIRECT);
+	for (unsigned i = 0; i < 4; i++)
+		pair_send_and_check(8, i);
+}
+
+static void test_small_messages_go_by_the_lane(void **state)
+{
+	unsigned by_lane = 0;
+
+	(void)state;
+	warm_up();
+	for (uint32_t i = 0; i < 200; i++) {
+		pair_post_receive(&pair.ends[1], i, 64);
+		by_lane += send_by_lane(8 + i % 50, 100 + i);
+		take_both(8 + i % 50, 100 + i);
+	}
+	assert_true(by_lane > 100);
+}
+
+static void test_long_messages_do_not(void **state)
+{
+	(void)state;
+	warm_up();
+	pair_post_receive(&pair.ends[1], 1, 100000);
+	assert_false(send_by_lane(100000, 7));
+	take_both(100000, 7);
+}
+
+static void test_a_lane_that_is_closed_changes_nothing_else(void **state)
+{
+	(void)state;
+	warm_up();
+	attachment()->may_express = false;
+	for (uint32_t i = 0; i < 20; i++) {
+		pair_post_receive(&pair.ends[1], i, 64);
+		assert_false(send_by_lane(8, i));
+		take_both(8, i);
+	}
+	attachment()->may_express = true;
+}
+
+/* Counters are those of the packets that would have been: SEND 8+12+8+4, ACK 8+12+4+4 bytes. */
+static void test_packets_and_acks_are_counted(void **state)
+{
+	struct flow_counters *counters =
+		(struct flow_counters *)(pair.softibd.process + process_layout().flows_offset);
+	uint64_t packets_before = 0, words_before = 0, packets = 0, words = 0;
+
+	(void)state;
+	warm_up();
+	for (unsigned i = 0; i < FLOW_SLOTS; i++) {
+		packets_before += counters[i].packets;
+		words_before += counters[i].words;
+	}
+	for (uint32_t i = 0; i < 50; i++) {
+		pair_post_receive(&pair.ends[1], i, 64);
+		(void)send_by_lane(8, i);
+		take_both(8, i);
+	}
+	for (unsigned i = 0; i < FLOW_SLOTS; i++) {
+		packets += counters[i].packets;
+		words += counters[i].words;
+	}
+	assert_int_equal(packets - packets_before, 100);
+	assert_int_equal(words - words_before, 50 * (8 + 7));
+}
+
+/* Words that no queue pair waits for, or that name none, are nobody's. */
+static void test_strange_words_do_no_harm(void **state)
+{
+	(void)state;
+	warm_up();
+	adapter_lock(pair.ends[0].adapter);
+
+	struct channel *channel = attachment()->channels[0];
+	uint64_t malformed = attachment()->malformed;
+
+	word_ring_put(&channel->words_out, 0xffffff);
+	word_ring_put(&channel->words_out, (uint64_t)0xabcdef << 24 | pair.ends[0].qp->qp.qpn);
+	word_ring_put(&channel->words_out, 0xffffffffffffff);
+	assert_true(express_lane_take_words(attachment(), channel,
+					    adapter_now(pair.ends[0].adapter)));
+	assert_int_equal(attachment()->malformed, malformed + 2);
+	adapter_unlock(pair.ends[0].adapter);
+	pair_send_and_check(8, 3);
+}
+
+static void test_the_environment_closes_it(void **state)
+{
+	(void)state;
+	assert_true(express_lane_is_allowed());
+	setenv("SOFTIB_FAST", "0", 1);
+	assert_false(express_lane_is_allowed());
+	unsetenv("SOFTIB_FAST");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_small_messages_go_by_the_lane),
+		cmocka_unit_test(test_long_messages_do_not),
+		cmocka_unit_test(test_a_lane_that_is_closed_changes_nothing_else),
+		cmocka_unit_test(test_packets_and_acks_are_counted),
+		cmocka_unit_test(test_strange_words_do_no_harm),
+		cmocka_unit_test(test_the_environment_closes_it),
+	};
+
+	return cmocka_run_group_tests(tests, pair_start_connected, pair_end_all);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Small WRITEs to shared memory: the lane does what the long way does. */
+#include "host/placement_lane.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "host/placement_area.h"
+#include "host/placement_state.h"
+#include "unit/host/host_pair.h"
+
+enum { PLACE = 40960 };
+
+static struct attachment *attachment(void)
+{
+	return pair.ends[0].adapter->attachment;
+}
+
+static uint64_t page_begin(void)
+{
+	return ((uintptr_t)pair.ends[1].buffer + 4095) & ~UINT64_C(4095);
+}
+
+/* As if the target's buffer were shared: what is written there shows in the exposure, and nowhere
+ * else, so that it is plain which way a request took. */
+static void share(uint64_t place_plus_1)
+{
+	attachment_lock(attachment());
+	assert_true(published_keys_put(attachment()->exposure.keys, 1, pair.ends[1].region,
+				       place_plus_1));
+	__atomic_store_n(&attachment()->exposure.header->shared_is_off, 0, __ATOMIC_SEQ_CST);
+	attachment_unlock(attachment());
+}
+
+static const uint8_t *shared(void)
+{
+	return pair.softibd.exposure + exposure_layout().shared_offset + PLACE;
+}
+
+static void write_at(uint64_t address, uint32_t byte_count, uint64_t wr_id)
+{
+	struct pair_end *end = &pair.ends[0];
+	struct sge sge = {(uintptr_t)end->buffer, byte_count, end->region->key};
+	struct send_request request = {
+		.wr_id = wr_id,
+		.opcode = SEND_RDMA_WRITE,
+		.flags = SEND_SIGNALED,
+		.remote_address = address,
+		.remote_key = pair.ends[1].region->key,
+		.sge_count = 1,
+		.sges = &sge,
+	};
+	struct completion completion;
+
+	adapter_lock(end->adapter);
+
+	time_ns now = adapter_now(end->adapter);
+
+	assert_int_equal(qp_object_post_send(end->qp, now, &request), 0);
+	adapter_transmit(end->adapter, now);
+	adapter_unlock(end->adapter);
+	pair_poll_one(end, &completion);
+	assert_int_equal(completion.status, COMPLETION_SUCCESS);
+	assert_int_equal(completion.wr_id, wr_id);
+	assert_int_equal(completion.byte_count, byte_count);
+}
+
+static int start(void **state)
+{
+	if (pair_start_connected(state) != 0)
+		return -1;
+	pair_set_verdict(RESOLVED_DIRECT);
+	pair_send_and_check(10, 1);
+	for (unsigned i = 0; i < 20; i++)
+		write_at(page_begin(), 8, i);
+	return pair.ends[0].qp->qp.owner_placement ? 0 : -1;
+}
+
+static void test_small_writes_go_to_the_shared_pages(void **state)
+{
+	static const uint32_t sizes[] = {1, 3, 4, 8, 13, 64, 1000, 1024};
+
+	(void)state;
+	share(PLACE + 1);
+	for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
+		uint64_t offset = 4096 * (i % 3) + i;
+
+		pair_fill(pair.ends[0].buffer, sizes[i], i);
+		memset(pair.ends[1].buffer, 0, 20000);
+		write_at(page_begin() + offset, sizes[i], i);
+		assert_memory_equal(shared() + offset, pair.ends[0].buffer, sizes[i]);
+		/* Nothing of it went the other way. */
+		for (unsigned j = 0; j < 20000; j++)
+			assert_int_equal(pair.ends[1].buffer[j], 0);
+	}
+	share(0);
+}
+
+struct books {
+	uint32_t psn, messages;
+	uint64_t packets, words, returned_packets, returned_words;
+};
+
+static struct books books(void)
+{
+	const struct flow_counters *counters =
+		(const void *)(pair.softibd.process + process_layout().flows_offset);
+	const struct placement *placement = pair.ends[0].qp->qp.owner_placement;
+
+	return (struct books){
+		.psn = pair.ends[0].qp->qp.requester.next_psn.value,
+		.messages = placement->message_count,
+		.packets = counters[2].packets,
+		.words = counters[2].words,
+		.returned_packets = counters[2].returned_packets,
+		.returned_words = counters[2].returned_words,
+	};
+}
+
+/* The same requests once by the lane, once by the long way: every count grows by the same. */
+static void test_the_books_are_those_of_the_long_way(void **state)
+{
+	struct books before[2], after[2];
+
+	(void)state;
+	for (unsigned way = 0; way < 2; way++) {
+		share(way ? 0 : PLACE + 1);
+		before[way] = books();
+		for (uint32_t i = 0; i < 200; i++)
+			write_at(page_begin() + i, 1 + i * 5, i);
+		after[way] = books();
+	}
+#define EXPECT_SAME(member)                                                                        \
+	assert_int_equal(after[0].member - before[0].member, after[1].member - before[1].member)
+	EXPECT_SAME(psn);
+	EXPECT_SAME(messages);
+	EXPECT_SAME(packets);
+	EXPECT_SAME(words);
+	EXPECT_SAME(returned_packets);
+	EXPECT_SAME(returned_words);
+#undef EXPECT_SAME
+	/* And the responder agrees about all of them. */
+	pair_send_and_check(100, 3);
+}
+
+static void test_the_edges_of_a_region_are_not_shared(void **state)
+{
+	(void)state;
+	share(PLACE + 1);
+	pair_fill(pair.ends[0].buffer, 64, 9);
+	/* Across the beginning of the whole pages, where the buffer has something before it. */
+	if ((uintptr_t)pair.ends[1].buffer % 4096 == 0)
+		skip();
+	write_at(page_begin() - 8, 64, 1);
+	assert_memory_equal((uint8_t *)page_begin() - 8, pair.ends[0].buffer, 64);
+	share(0);
+}
+
+/* Where the peer says that its pages are is a stranger's word. */
+static void test_places_that_there_are_not_are_not_used(void **state)
+{
+	static const uint64_t places[] = {EXPOSURE_SHARED_BYTES + 1, EXPOSURE_SHARED_BYTES - 3,
+					  UINT64_MAX, UINT64_MAX - 4096};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(places); i++) {
+		share(places[i]);
+		pair_fill(pair.ends[0].buffer, 64, i);
+		write_at(page_begin() + 4096, 64, i);
+		assert_memory_equal((uint8_t *)page_begin() + 4096, pair.ends[0].buffer, 64);
+	}
+	share(0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_small_writes_go_to_the_shared_pages),
+		cmocka_unit_test(test_the_books_are_those_of_the_long_way),
+		cmocka_unit_test(test_the_edges_of_a_region_are_not_shared),
+		cmocka_unit_test(test_places_that_there_are_not_are_not_used),
+	};
+
+	return cmocka_run_group_tests(tests, start, pair_end_all);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One-sided requests between two adapters of this process: past the packets where they may, by them
+ * where they must, and the same to whoever looks. */
+#include "host/placement.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "unit/host/host_pair.h"
+
+static struct attachment *attachment(void)
+{
+	return pair.ends[0].adapter->attachment;
+}
+
+/* Of all direct channels: there is one. */
+static uint64_t bytes_in_rings(void)
+{
+	return attachment()->channel_count ? attachment()->channels[0]->out.tail : 0;
+}
+
+static void one_sided(enum send_opcode opcode, uint32_t byte_count, uint32_t seed)
+{
+	struct pair_end *from = &pair.ends[opcode == SEND_RDMA_READ];
+	struct completion completion;
+
+	pair_fill(from->buffer, byte_count, seed);
+	memset(pair.ends[opcode != SEND_RDMA_READ].buffer, 0, byte_count);
+	pair_post_send(&pair.ends[0], opcode, seed, byte_count);
+	pair_poll_one(&pair.ends[0], &completion);
+	assert_int_equal(completion.status, COMPLETION_SUCCESS);
+	assert_int_equal(completion.wr_id, seed);
+	assert_memory_equal(pair.ends[0].buffer, pair.ends[1].buffer, byte_count);
+}
+
+/* Requests until one has sent nothing. */
+static bool comes_to_send_nothing(void)
+{
+	for (uint32_t i = 0; i < 100; i++) {
+		uint64_t before = bytes_in_rings();
+
+		one_sided(SEND_RDMA_WRITE, 8, i);
+		if (bytes_in_rings() == before)
+			return true;
+	}
+	return false;
+}
+
+static void test_requests_by_the_fabric_are_packets(void **state)
+{
+	uint32_t before = pair_fabric_packets();
+
+	(void)state;
+	for (uint32_t i = 0; i < 10; i++)
+		one_sided(SEND_RDMA_WRITE, 100, i);
+	assert_true(pair_fabric_packets() >= before + 10);
+}
+
+static void test_requests_soon_need_no_packets(void **state)
+{
+	static const uint32_t sizes[] = {1, 8, 1024, 1025, 9000, 100000, PAIR_BUFFER_BYTES};
+
+	(void)state;
+	pair_set_verdict(RESOLVED_DIRECT);
+	pair_send_and_check(100, 1);
+	assert_true(comes_to_send_nothing());
+
+	uint64_t before = bytes_in_rings();
+
+	for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
+		one_sided(SEND_RDMA_WRITE, sizes[i], i);
+		one_sided(SEND_RDMA_READ, sizes[i], i + 100);
+	}
+	assert_int_equal(bytes_in_rings(), before);
+}
+
+static void test_sends_and_one_sided_requests_mix(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 300; i++) {
+		if (i % 7 == 3)
+			pair_send_and_check(i * 30, i);
+		else
+			one_sided(i % 3 ? SEND_RDMA_WRITE : SEND_RDMA_READ, 1 + i * 40, i);
+	}
+	assert_true(comes_to_send_nothing());
+}
+
+/* What is counted is what packets would have been. */
+static void test_counters_go_on(void **state)
+{
+	const struct flow_counters *counters =
+		(const void *)(pair.softibd.process + process_layout().flows_offset);
+	uint64_t packets = counters[2].packets, returned = counters[2].returned_packets;
+
+	(void)state;
+	one_sided(SEND_RDMA_WRITE, 4000, 1);
+	assert_int_equal(counters[2].packets - packets, 4);
+	assert_int_equal(counters[2].returned_packets - returned, 1);
+}
+
+static void test_a_new_generation_ends_it_until_the_flow_is_direct_again(void **state)
+{
+	uint32_t before = pair_fabric_packets();
+
+	(void)state;
+	pair_set_verdict(RESOLVED_FABRIC);
+	for (uint32_t i = 0; i < 10; i++)
+		one_sided(SEND_RDMA_WRITE, 100, i);
+	assert_true(pair_fabric_packets() >= before + 10);
+	pair_set_verdict(RESOLVED_DIRECT);
+	assert_true(comes_to_send_nothing());
+}
+
+/* The whole list goes while the first is being acknowledged, and in order. */
+static void test_a_stream_of_writes_comes_to_need_no_packets(void **state)
+{
+	struct completion completion;
+
+	(void)state;
+	pair_send_and_check(10, 1);
+	for (uint64_t round = 0; round < 20; round++) {
+		for (uint64_t i = 0; i < 32; i++)
+			pair_post_send(&pair.ends[0], SEND_RDMA_WRITE, i, 64);
+		for (uint64_t i = 0; i < 32; i++) {
+			pair_poll_one(&pair.ends[0], &completion);
+			assert_int_equal(completion.status, COMPLETION_SUCCESS);
+			assert_int_equal(completion.wr_id, i);
+		}
+	}
+	assert_true(comes_to_send_nothing());
+}
+
+/* A right that is taken back, at once; the answer is the responder's. */
+static void test_without_the_right_the_responder_refuses(void **state)
+{
+	const struct qp_attributes attributes = {.access = ACCESS_REMOTE_READ};
+	struct completion completion;
+
+	(void)state;
+	one_sided(SEND_RDMA_WRITE, 8, 1);
+	adapter_lock(pair.ends[1].adapter);
+	assert_int_equal(qp_object_modify(pair.ends[1].qp, adapter_now(pair.ends[1].adapter),
+					  &attributes, QP_HAS_ACCESS),
+			 0);
+	adapter_unlock(pair.ends[1].adapter);
+	memset(pair.ends[1].buffer, 0x11, 8);
+	memset(pair.ends[0].buffer, 0x22, 8);
+	pair_post_send(&pair.ends[0], SEND_RDMA_WRITE, 5, 8);
+	pair_poll_one(&pair.ends[0], &completion);
+	assert_int_equal(completion.status, COMPLETION_REMOTE_INVALID_REQUEST);
+	assert_int_equal(pair.ends[1].buffer[0], 0x11);
+	/* Nothing is left of it on either side. */
+	assert_null(pair.ends[0].qp->qp.owner_placement);
+	assert_null(pair.ends[1].qp->qp.responder.placed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_requests_by_the_fabric_are_packets),
+		cmocka_unit_test(test_requests_soon_need_no_packets),
+		cmocka_unit_test(test_sends_and_one_sided_requests_mix),
+		cmocka_unit_test(test_counters_go_on),
+		cmocka_unit_test(test_a_new_generation_ends_it_until_the_flow_is_direct_again),
+		cmocka_unit_test(test_a_stream_of_writes_comes_to_need_no_packets),
+		cmocka_unit_test(test_without_the_right_the_responder_refuses),
+	};
+
+	return cmocka_run_group_tests(tests, pair_start_connected, pair_end_all);
+}
