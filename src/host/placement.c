@@ -294,9 +294,13 @@ enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, str
 				qp->requester.hold = HOLD_UNTIL_ACKNOWLEDGED;
 			break;
 		}
-		if (!is_behind_packets(qp, channel) ||
-		    placement->psns_without_packet >= PSNS_WITHOUT_PACKET_MAX)
+		if (!is_behind_packets(qp, channel))
 			break;
+		if (unlikely(placement->psns_without_packet >= PSNS_WITHOUT_PACKET_MAX)) {
+			/* This one can be sent and so it will be, before any other is placed. */
+			placement->psns_without_packet = 0;
+			break;
+		}
 
 		enum step step = take_step(qp, flow, placement, &shortcut, now);
 
@@ -313,8 +317,6 @@ enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, str
 	}
 	/* What follows goes by packets, from its beginning. */
 	placement->piece_offset = 0;
-	if (!qp->requester.hold)
-		placement->psns_without_packet = 0;
 	return PLACEMENT_PACKETS;
 }
 
