@@ -49,6 +49,8 @@ struct placement {
 	struct placement_grant grant;
 	uint32_t message_count;
 	uint32_t psns_without_packet;
+	bool packet_is_due;
+	struct psn due_psn; /* since when */
 	uint32_t piece_offset; /* of a request that is half done */
 	struct published_view view;
 	struct placement_window window;

@@ -29,6 +29,9 @@
  *   {"command":"catch-up"}          -> what is in the up ring has been read
  *   {"command":"target-borrow","adapter":I,"domain":N,"qpn":N,"now":bool} -> it is in the down ring;
  * EAGAIN: another process has it still
+ *   {"command":"raw","adapter":I,"port":N,"kind":0|1} -> the raw packets of that kind (enum raw_kind)
+ * that the port receives are this program's until RECORD_RAW_RELEASED, and only it may send such;
+ * EBUSY: another has them, or it has them already
  *   {"command":"mads","adapter":"softib0","port":N} -> descriptor: a socket for the MADs of that port
  * (host/mad_port.h)
  *   {"command":"mad-register","inode":of that socket,"class","version","oui","kind","methods_low",
@@ -80,6 +83,8 @@ enum record_kind {
 	RECORD_ALTERNATE_PATH = 16,    /* down: struct alternate_path (host/alternate_paths.h) */
 	RECORD_ALTERNATE_LOADED = 17,  /* up */
 	RECORD_ALTERNATE_REFUSED = 18, /* up */
+	RECORD_RAW_PACKET = 19,	  /* down: as RECORD_PACKET, for the raw queue pair of the port */
+	RECORD_RAW_RELEASED = 20, /* up: it is gone; record->word = port number << 8 | enum raw_kind */
 	RECORD_PLACEMENT_ASKED = 14, /* on direct rings: struct placement_ask, then the headers of a
 					packet (host/placement_area.h) */
 };

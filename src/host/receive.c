@@ -11,9 +11,11 @@
 #include "host/target_loans.h"
 #include "host/verb_faults.h"
 #include "net/hca/injected_event.h"
+#include "net/hca/raw_qps.h"
 #include "net/hca/shared_target.h"
 #include "wire/mtu.h"
 #include "wire/packet.h"
+#include "wire/raw_packet.h"
 
 /* Room goes back to the producer in pieces, so that it can go on while we copy; not for every
  * record, since the producer reads our cache line to see whether we sleep. A piece is an eighth of
@@ -71,6 +73,21 @@ static void receive_packet(struct attachment *attachment, time_ns now,
 
 	if (target && target->is_shared)
 		shared_target_receive(target, now, (uint8_t)record->port, &packet);
+}
+
+/* Only softibd brings these, whose ring nobody else writes to: no copy is needed. */
+static void receive_raw(struct attachment *attachment, time_ns now,
+			const struct ring_record *record)
+{
+	struct adapter *adapter = adapter_at(attachment, record->port >> 8);
+	struct packet packet;
+
+	if (!adapter)
+		return;
+	if (raw_packet_decode((uint8_t *)record->body, record->byte_count, &packet) == PACKET_OK)
+		hca_receive_raw(&adapter->hca, now, (uint8_t)record->port, &packet);
+	else
+		attachment->malformed++;
 }
 
 void receive_direct_record(struct attachment *attachment, struct channel *channel, time_ns now,
@@ -174,6 +191,9 @@ static void receive_from_softibd(struct attachment *attachment, time_ns now,
 	case RECORD_PACKET:
 	case RECORD_TARGET_PACKET:
 		receive_packet(attachment, now, record);
+		break;
+	case RECORD_RAW_PACKET:
+		receive_raw(attachment, now, record);
 		break;
 	case RECORD_RESOLVED:
 		receive_answer(attachment, now, record);

@@ -218,8 +218,10 @@ static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_
 
 	qp->requester.hold = HOLD_NONE;
 	/* No ring goes through a router, and its DLID may be somebody else's here. And what the
-	 * next process that has a shared target answers must not overtake what this one does. */
-	if (unlikely(route->leaves_subnet || container_of(qp, struct qp_object, qp)->is_shared)) {
+	 * next process that has a shared target answers must not overtake what this one does. Raw
+	 * packets name no process. */
+	if (unlikely(route->leaves_subnet || container_of(qp, struct qp_object, qp)->is_shared ||
+		     qp_type_is_raw(qp->type))) {
 		qp->owner_route = NULL;
 		return transmit_into(adapter, qp, route, &attachment->softibd, NULL, now);
 	}
