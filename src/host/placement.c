@@ -202,7 +202,6 @@ static void finish(struct qp *qp, struct flow *flow, struct placement *placement
 {
 	placement->piece_offset = 0;
 	placement->message_count++;
-	placement->psns_without_packet += shortcut->psn_count;
 	placement_count(flow, qp, shortcut);
 	shortcut_done(qp, now);
 	placement_show(qp, placement);
@@ -259,24 +258,6 @@ static bool is_worth_holding(const struct qp *qp, struct placement *placement)
 			    &request, &target);
 }
 
-/* Nothing is placed until one was sent, which uses PSNs as well. */
-static bool packet_is_due(const struct qp *qp, struct placement *placement)
-{
-	const struct psn next = qp->requester.next_psn;
-
-	if (likely(placement->psns_without_packet < PSNS_WITHOUT_PACKET_MAX))
-		return false;
-	if (!placement->packet_is_due) {
-		placement->packet_is_due = true;
-		placement->due_psn = next;
-	}
-	if (psn_equal(placement->due_psn, next))
-		return true;
-	placement->packet_is_due = false;
-	placement->psns_without_packet = 0;
-	return false;
-}
-
 enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, struct flow *flow,
 				     time_ns now)
 {
@@ -313,8 +294,6 @@ enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, str
 			break;
 		}
 		if (!is_behind_packets(qp, channel))
-			break;
-		if (unlikely(packet_is_due(qp, placement)))
 			break;
 
 		enum step step = take_step(qp, flow, placement, &shortcut, now);

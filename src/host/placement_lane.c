@@ -108,8 +108,7 @@ unsigned placement_lane_run(struct placement *placement, struct qp *qp, struct f
 	uint64_t payload_bytes = 0;
 	unsigned request_count = 0;
 
-	if (!is_open() || !shortcut_small_write(qp, &write) || placement->piece_offset ||
-	    placement->psns_without_packet >= PSNS_WITHOUT_PACKET_MAX)
+	if (!is_open() || !shortcut_small_write(qp, &write) || placement->piece_offset)
 		return 0;
 	hazard_begin(channel);
 	if (likely(placement->serial % 2 && placement_serial(placement) == placement->serial)) {
@@ -125,10 +124,8 @@ unsigned placement_lane_run(struct placement *placement, struct qp *qp, struct f
 			shortcut_small_done(qp, now);
 		} while (request_count < REQUESTS_MAX && likely(!qp->has_failed_to_report) &&
 			 shortcut_small_write(qp, &write));
-		if (likely(request_count)) {
-			placement->psns_without_packet += request_count;
+		if (likely(request_count))
 			placement_show(qp, placement);
-		}
 	}
 	hazard_end(channel);
 	if (unlikely(!request_count))

@@ -11,9 +11,6 @@
 #include "net/transport/qp.h"
 #include "net/transport/shortcut.h"
 
-/* The peer looks at the word when a packet comes: long before its PSNs come round. */
-enum { PSNS_WITHOUT_PACKET_MAX = 1 << 21 };
-
 struct flow;
 
 /* A peer, as its channel has it. */
@@ -48,9 +45,6 @@ struct placement {
 	uint32_t serial; /* of the grant that was read; 0: none */
 	struct placement_grant grant;
 	uint32_t message_count;
-	uint32_t psns_without_packet;
-	bool packet_is_due;
-	struct psn due_psn; /* since when */
 	uint32_t piece_offset; /* of a request that is half done */
 	struct published_view view;
 	struct placement_window window;
