@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What InfiniBand has and <infiniband/verbs.h> lacks: Reliable Datagram (vol 1, chapters 9 to 11).
+ * What InfiniBand has and <infiniband/verbs.h> lacks: Reliable Datagram and raw datagrams (vol 1,
+ * chapters 9 to 11).
  *
  * The calls are in softib's libibverbs.so.1, at the version node SOFTIB_1.0; "pkg-config softib" says how
  * to link. They have the habits of verbs.h: handles or NULL with errno, or 0 or an errno value. See
@@ -110,6 +111,26 @@ static inline struct softib_eec *softib_event_eec(const struct ibv_async_event *
 		return 0;
 	return (struct softib_eec *)(void *)event->element.qp;
 }
+
+/* --- raw datagrams --- */
+
+/* As SOFTIB_QPT_RD. ibv_create_qp has another meaning for 5, and refuses 6. */
+#define SOFTIB_QPT_RAW_IPV6	 ((enum ibv_qp_type)5)
+#define SOFTIB_QPT_RAW_ETHERTYPE ((enum ibv_qp_type)6)
+
+/*
+ * The raw queue pair of a port: all raw packets of its kind that the port receives are its own, so
+ * there is one, whatever the process: EBUSY. attr->qp_type says which kind; attr->srq must be a null
+ * pointer. It is destroyed, modified and queried as any other; no transition needs an attribute.
+ *
+ * It sends by ibv_post_send, SEND only, one packet each: wr.ud.ah says where to (DLID and SL; there is
+ * no GRH), and of a raw EtherType packet wr.ud.remote_qpn is the EtherType. What is sent and received
+ * is a multiple of 4 bytes: at least 8 of a raw EtherType packet and at most the MTU; of a raw IPv6
+ * packet the 40 bytes of its header, which must be right, and at most the MTU behind it. Completions
+ * of received EtherType packets have the EtherType in src_qp.
+ */
+struct ibv_qp *softib_create_raw_qp(struct ibv_pd *pd, uint8_t port_num,
+				    struct ibv_qp_init_attr *attr);
 
 #ifdef __cplusplus
 }

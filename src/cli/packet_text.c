@@ -2,6 +2,7 @@
 /* A captured packet as one line of text. */
 #include "cli/packet_text.h"
 
+#include <arpa/inet.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
@@ -11,6 +12,7 @@
 #include "wire/mad.h"
 #include "wire/opcode.h"
 #include "wire/pkey.h"
+#include "wire/raw_packet.h"
 #include "wire/transport_headers.h"
 
 struct line {
@@ -81,6 +83,26 @@ static void add_transport(struct line *line, const uint8_t *bytes, size_t byte_c
 		add_mad(line, bytes + mad_offset, byte_count - mad_offset);
 }
 
+/* What follows the LRH of a raw packet. */
+static void add_raw(struct line *line, enum lnh lnh, const uint8_t *bytes, size_t byte_count)
+{
+	char source[INET6_ADDRSTRLEN], destination[INET6_ADDRSTRLEN];
+	struct grh header; /* laid out as IPv6's */
+
+	if (lnh == LNH_RAW_ETHERTYPE && byte_count >= RWH_BYTES) {
+		add(line, " EtherType 0x%04x", get_be16(bytes + 2));
+		return;
+	}
+	if (lnh == LNH_RAW_ETHERTYPE || !grh_decode(bytes, byte_count, &header)) {
+		add(line, " too short");
+		return;
+	}
+	inet_ntop(AF_INET6, header.sgid.bytes, source, sizeof(source));
+	inet_ntop(AF_INET6, header.dgid.bytes, destination, sizeof(destination));
+	add(line, " %s > %s next header %u hop limit %u", source, destination, header.next_header,
+	    header.hop_limit);
+}
+
 static void add_packet(struct line *line, const uint8_t *bytes, size_t byte_count)
 {
 	struct lrh lrh;
@@ -90,14 +112,18 @@ static void add_packet(struct line *line, const uint8_t *bytes, size_t byte_coun
 		return;
 	}
 
+	bool is_raw = lrh.lnh < LNH_LOCAL;
 	size_t offset = LRH_BYTES + (lrh.lnh == LNH_GLOBAL ? GRH_BYTES : 0);
-	const char *name = lrh.lnh >= LNH_LOCAL && byte_count > offset
-				   ? opcode_info(bytes[offset])->name
-				   : "raw";
+	const char *name = lrh.lnh == LNH_RAW_IPV6 ? "RAW_IPV6" : "RAW_ETHERTYPE";
+
+	if (!is_raw)
+		name = byte_count > offset ? opcode_info(bytes[offset])->name : "no opcode";
 
 	add(line, " %s %u -> %u SL %u VL %u", name ? name : "reserved opcode", lrh.slid, lrh.dlid,
 	    lrh.sl, lrh.vl);
-	if (lrh.lnh >= LNH_LOCAL && byte_count > offset)
+	if (is_raw)
+		add_raw(line, (enum lnh)lrh.lnh, bytes + LRH_BYTES, byte_count - LRH_BYTES);
+	else if (byte_count > offset)
 		add_transport(line, bytes + offset, byte_count - offset);
 }
 

@@ -12,6 +12,7 @@
 #include "daemon/ipoib_port.h"
 #include "daemon/flows.h"
 #include "daemon/ports.h"
+#include "daemon/raw_owners.h"
 #include "daemon/verb_faults.h"
 #include "daemon/xrc_domains.h"
 #include "host/doorbell.h"
@@ -55,12 +56,20 @@ static uint32_t receiver_number(const uint8_t *bth, size_t byte_count)
 	return destination_qpn(bth);
 }
 
-/* Only a subnet manager talks to the subnet management interface; LID and P_Key are the fabric's to
- * check. */
-static bool may_send(struct frame *frame)
+static bool is_raw(struct frame *frame)
+{
+	return frame_read_header(frame) && frame->header.is_raw;
+}
+
+/* Only a subnet manager talks to the subnet management interface, and raw packets are for who has
+ * the port's queue pair; LID and P_Key are the fabric's to check. */
+static bool may_send(const struct client *client, const struct endpoint *endpoint,
+		     struct frame *frame)
 {
 	unsigned offset = bth_offset(frame);
 
+	if (unlikely(!offset && is_raw(frame)))
+		return raw_owner(endpoint, frame) == client && !frame->header.is_management;
 	return offset && destination_qpn(frame->bytes + offset) != QPN_SMI &&
 	       !frame->header.is_management;
 }
@@ -85,7 +94,7 @@ static bool take_packet(struct client *client, const struct ring_record *record)
 	frame->byte_count = record->byte_count;
 	frame->source = NULL;
 	frame->static_rate = (uint8_t)record->word;
-	if (!may_send(frame)) {
+	if (!may_send(client, endpoint, frame)) {
 		endpoint->port->counters.drops[DROP_MALFORMED]++;
 		frame_give_back(&daemon->fabric.frames, frame);
 		return true;
@@ -144,6 +153,10 @@ static bool take_record(struct client *client, const struct ring_record *record)
 	case RECORD_DOMAIN_CLOSED:
 		if (!xrc_take_record(client, record))
 			client_end(client, "a record about an XRC target makes no sense");
+		return true;
+	case RECORD_RAW_RELEASED:
+		if (!raw_take_record(client, record))
+			client_end(client, "a record about a raw queue pair makes no sense");
 		return true;
 	case RECORD_ALTERNATE_LOADED:
 	case RECORD_ALTERNATE_REFUSED:
@@ -225,14 +238,14 @@ bool bridge_read(struct daemon *daemon)
 }
 
 static bool put_packet(struct client *client, const struct endpoint *endpoint,
-		       const struct frame *frame)
+		       enum record_kind kind, const struct frame *frame)
 {
 	struct ring_record *record = client_reserve(client, frame->byte_count);
 
 	if (!record)
 		return false;
 	record->byte_count = frame->byte_count;
-	record->kind = RECORD_PACKET;
+	record->kind = (uint16_t)kind;
 	record->port = (uint16_t)(endpoint->adapter->index << 8 | endpoint->port->number);
 	record->packet_count = 1;
 	record->word = 0;
@@ -251,22 +264,20 @@ static void deliver_multicast(struct endpoint *endpoint, const struct frame *fra
 		uint32_t bit = 1u << endpoint->adapter->index;
 
 		if (!client->is_ending && (client->adapters_used & bit) &&
-		    !put_packet(client, endpoint, frame))
+		    !put_packet(client, endpoint, RECORD_PACKET, frame))
 			endpoint->port->counters.drops[DROP_LIFETIME]++;
 	}
 }
 
-/* Returns false while the packet should wait for room. */
-static bool deliver_unicast(struct daemon *daemon, struct endpoint *endpoint, uint32_t qpn,
-			    const struct frame *frame)
+/* Returns false while the packet should wait for room. The client may be NULL. */
+static bool deliver_to(struct daemon *daemon, struct endpoint *endpoint, struct client *client,
+		       enum record_kind kind, const struct frame *frame)
 {
-	struct client *client = qpn_space_owner(&endpoint->adapter->qpns, qpn);
-
 	if (!client || client->is_ending || !client->is_attached) {
 		endpoint->port->counters.drops[DROP_NO_LISTENER]++;
 		return true;
 	}
-	if (put_packet(client, endpoint, frame))
+	if (put_packet(client, endpoint, kind, frame))
 		return true;
 	if (client->full_since == TIME_NEVER)
 		client->full_since = daemon->now;
@@ -300,7 +311,10 @@ bool bridge_deliver(void *context, struct port *port, struct frame *frame)
 	unsigned offset = bth_offset(frame);
 	bool is_taken = true;
 
-	if (!offset || !endpoint) {
+	if (unlikely(endpoint && !offset && is_raw(frame))) {
+		is_taken = deliver_to(daemon, endpoint, raw_owner(endpoint, frame),
+				      RECORD_RAW_PACKET, frame);
+	} else if (!offset || !endpoint) {
 		port->counters.drops[DROP_MALFORMED]++;
 	} else {
 		uint32_t qpn =
@@ -316,7 +330,9 @@ bool bridge_deliver(void *context, struct port *port, struct frame *frame)
 		else if (unlikely(xrc_keeps(endpoint->adapter, qpn)))
 			xrc_deliver(endpoint, qpn, frame, offset);
 		else
-			is_taken = deliver_unicast(daemon, endpoint, qpn, frame);
+			is_taken = deliver_to(daemon, endpoint,
+					      qpn_space_owner(&endpoint->adapter->qpns, qpn),
+					      RECORD_PACKET, frame);
 	}
 	if (is_taken) {
 		count_out(frame);

@@ -16,6 +16,7 @@
 #include "daemon/direct_rings.h"
 #include "daemon/flows.h"
 #include "daemon/log.h"
+#include "daemon/raw_owners.h"
 #include "daemon/server.h"
 #include "daemon/xrc_domains.h"
 #include "host/doorbell.h"
@@ -187,6 +188,7 @@ static void bury(struct client *client)
 		direct_rings_close(client);
 		flow_table_fold(client->flows);
 		xrc_client_gone(client);
+		raw_client_gone(client);
 		for (uint32_t index = 0; client->host && index < client->host->adapter_count;
 		     index++)
 			qpn_space_give_back(&client->host->adapters[index]->qpns, client);

@@ -11,7 +11,9 @@
 #include "daemon/qpn_space.h"
 #include "daemon/tree_port.h"
 #include "wire/ip_network.h"
+#include "wire/raw_packet.h"
 
+struct client;
 struct fabric;
 struct node;
 struct port;
@@ -32,6 +34,7 @@ struct endpoint {
 	 * points here. */
 	uint32_t inside[DESTINATION_SLOTS];
 	struct list mad_clients;  /* of QP0 and QP1, those that take requests */
+	struct client *raw_owners[RAW_KINDS]; /* who has its raw queue pairs: daemon/raw_owners.h */
 	uint32_t sm_count;	  /* subnet managers that hold the port: IsSM is theirs */
 	struct tree_port_shown shown; /* of the port in the rendered tree */
 };

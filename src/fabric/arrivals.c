@@ -11,11 +11,6 @@
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
-static uint32_t frame_words(const struct frame *frame)
-{
-	return (frame->byte_count + ICRC_BYTES) / 4;
-}
-
 static void receive_at_switch(struct fabric *fabric, struct port *input, struct frame *frame,
 			      time_ns now)
 {

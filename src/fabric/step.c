@@ -24,11 +24,6 @@ static uint16_t frame_dlid(const struct frame *frame)
 	return get_be16(frame->bytes + 2);
 }
 
-static uint32_t frame_words(const struct frame *frame)
-{
-	return (frame->byte_count + ICRC_BYTES) / 4;
-}
-
 /* --- leaving --- */
 
 static void depart(struct fabric *fabric, struct port *output, struct frame *frame, time_ns now)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "base/bytes.h"
+#include "wire/raw_packet.h"
 
 enum { GRH_VERSION = 6 };
 
@@ -47,6 +48,8 @@ static size_t header_bytes(const struct packet *packet, const struct opcode_info
 
 size_t packet_header_bytes(const struct packet *packet)
 {
+	if (unlikely(packet->kind != PACKET_IBA))
+		return raw_packet_bytes(packet) - packet->payload.byte_count;
 	return header_bytes(packet, opcode_info(packet->bth.opcode));
 }
 
@@ -62,6 +65,9 @@ static unsigned pad_bytes(uint32_t byte_count)
 
 size_t packet_bytes(const struct packet *packet)
 {
+	if (unlikely(packet->kind != PACKET_IBA))
+		return raw_packet_bytes(packet);
+
 	const struct opcode_info *info = opcode_info(packet->bth.opcode);
 	uint32_t payload = payload_bytes(packet, info);
 
@@ -117,6 +123,9 @@ static uint8_t *encode_extended_headers(const struct packet *packet, const struc
 
 size_t packet_encode(const struct packet *packet, uint8_t *ret_bytes)
 {
+	if (unlikely(packet->kind != PACKET_IBA))
+		return raw_packet_encode(packet, ret_bytes);
+
 	const struct opcode_info *info = opcode_info(packet->bth.opcode);
 	uint32_t payload = payload_bytes(packet, info);
 	unsigned pad = pad_bytes(payload);
@@ -323,6 +332,7 @@ enum packet_error packet_decode(uint8_t *bytes, size_t byte_count, uint32_t pack
 	(void)fits;
 	ret_packet->bth.opcode = opcode;
 	ret_packet->bth.pad_bytes = (uint8_t)pad;
+	ret_packet->kind = PACKET_IBA;
 	ret_packet->has_grh = has_grh;
 	ret_packet->packet_count = packet_count;
 	if (info->eth_bytes)

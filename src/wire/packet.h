@@ -35,6 +35,9 @@ struct payload {
 	struct span single; /* where a payload of one span may keep it: spans == &single */
 };
 
+/* Raw packets have an LRH and a payload, and of the rest nothing (wire/raw_packet.h). */
+enum packet_kind { PACKET_IBA, PACKET_RAW_ETHERTYPE, PACKET_RAW_IPV6 };
+
 struct packet {
 	struct lrh lrh; /* vl and words are the link's to fill; lnh follows has_grh */
 	struct bth bth; /* pad_bytes is the encoder's to fill */
@@ -52,6 +55,8 @@ struct packet {
 	struct feth feth;
 	uint32_t packet_count; /* of the train, 1 or more */
 	bool has_grh;
+	uint8_t kind;	    /* enum packet_kind */
+	uint16_t ethertype; /* PACKET_RAW_ETHERTYPE */
 	struct grh grh;
 	struct payload payload;
 };
@@ -84,7 +89,7 @@ enum packet_error {
 
 const char *packet_error_name(enum packet_error error);
 
-/* Reads what packet_encode wrote (no CRCs). The payload refers to the bytes given, which must stay; packet_count is the
+/* Reads what packet_encode wrote (no CRCs), but for raw packets: PACKET_BAD_NEXT_HEADER. The payload refers to the bytes given, which must stay; packet_count is the
  * caller's knowledge. With packet_count 1 the length must agree with LRH.PktLen. What decides about
  * lengths is read once, so the bytes may lie where a peer can still write. Headers that the opcode does not have are left
  * as they were in ret_packet. */

@@ -8,7 +8,9 @@
 #include <time.h>
 #include "host/adapter.h"
 #include "host/session.h"
+#include "host/raw_claims.h"
 #include "host/shared_domains.h"
+#include "net/hca/raw_qps.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
 #include "wire/subnet_attributes.h"
@@ -143,10 +145,15 @@ void adapter_transmit(struct adapter *adapter, time_ns now)
 		hca_ready_remove(hca, qp);
 		if (qp_next_route(qp, now, &route))
 			count = qp_transmit(qp, now, BATCH, TRAIN_BYTES, packets);
-		for (unsigned i = 0; i < count; i++)
-			if (packets[i].lrh.dlid == LOOP_LID ||
-			    lid_is_multicast(packets[i].lrh.dlid))
+		for (unsigned i = 0; i < count; i++) {
+			if (packets[i].lrh.dlid != LOOP_LID &&
+			    !lid_is_multicast(packets[i].lrh.dlid))
+				continue;
+			if (packets[i].kind == PACKET_IBA)
 				hca_receive(hca, now, 1, &packets[i]);
+			else
+				hca_receive_raw(hca, now, 1, &packets[i]);
+		}
 		if (count)
 			hca_ready_add(hca, qp);
 	}
@@ -259,4 +266,25 @@ void adapter_target_release(struct adapter *adapter, struct qp_object *object)
 {
 	(void)adapter;
 	(void)object;
+}
+
+/* One process, whose adapter itself knows of its raw queue pairs. */
+int adapter_raw_claim(struct adapter *adapter, uint8_t port_number, enum raw_kind kind)
+{
+	(void)adapter;
+	(void)port_number;
+	(void)kind;
+	return 0;
+}
+
+void adapter_raw_release(struct adapter *adapter, uint8_t port_number, enum raw_kind kind)
+{
+	(void)adapter;
+	(void)port_number;
+	(void)kind;
+}
+
+void adapter_raw_settle(struct adapter *adapter)
+{
+	(void)adapter;
 }

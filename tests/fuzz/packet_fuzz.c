@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz target: packet_decode. What it accepts must encode and decode to the same packet. */
+/* Fuzz target: packet_decode and raw_packet_decode. What either accepts must encode and decode to
+ * the same packet, and the other must refuse it. */
 #include "fuzz/fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/bytes.h"
 #include "wire/packet.h"
+#include "wire/raw_packet.h"
+
+static enum packet_error decode(uint8_t *bytes, size_t byte_count, uint32_t packet_count,
+				enum packet_kind kind, struct packet *ret_packet)
+{
+	return kind == PACKET_IBA ? packet_decode(bytes, byte_count, packet_count, ret_packet)
+				  : raw_packet_decode(bytes, byte_count, ret_packet);
+}
 
 static void expect_same_bytes_again(const struct packet *packet, size_t byte_count)
 {
@@ -15,15 +25,36 @@ static void expect_same_bytes_again(const struct packet *packet, size_t byte_cou
 	if (once && twice) {
 		MUST_HOLD(packet_bytes(packet) == byte_count);
 		MUST_HOLD(packet_encode(packet, once) == byte_count);
-		MUST_HOLD(packet_decode(once, byte_count, packet->packet_count, &again) ==
+		MUST_HOLD(decode(once, byte_count, packet->packet_count, packet->kind, &again) ==
 			  PACKET_OK);
+		MUST_HOLD(again.kind == packet->kind);
 		MUST_HOLD(again.payload.byte_count == packet->payload.byte_count);
-		MUST_HOLD(again.bth.opcode == packet->bth.opcode);
+		if (packet->kind == PACKET_IBA)
+			MUST_HOLD(again.bth.opcode == packet->bth.opcode);
+		else
+			MUST_HOLD(again.ethertype == packet->ethertype);
 		MUST_HOLD(packet_encode(&again, twice) == byte_count);
 		MUST_HOLD(memcmp(once, twice, byte_count) == 0);
 	}
 	free(once);
 	free(twice);
+}
+
+/* The same bytes as a raw packet whose length agrees, or nothing behind that check is ever reached.
+ */
+static void try_raw(uint8_t *record, size_t record_bytes)
+{
+	struct packet raw;
+
+	if (record_bytes < LRH_BYTES)
+		return;
+	record[0] &= 0xf0;
+	record[1] &= 0xfd;
+	put_be16(record + 4, (uint16_t)(record_bytes / 4));
+	if (raw_packet_decode(record, record_bytes, &raw) != PACKET_OK)
+		return;
+	MUST_HOLD(raw.payload.spans[0].bytes + raw.payload.byte_count == record + record_bytes);
+	expect_same_bytes_again(&raw, record_bytes);
 }
 
 /* The first byte says how many packets the ring claimed; the rest is the record. */
@@ -40,13 +71,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 	if (!record)
 		return 0;
 	memcpy(record, bytes + 1, record_bytes);
-	if (packet_decode(record, record_bytes, bytes[0], &packet) == PACKET_OK) {
+	bool is_iba = packet_decode(record, record_bytes, bytes[0], &packet) == PACKET_OK;
+	struct packet raw;
+	bool is_raw = raw_packet_decode(record, record_bytes, &raw) == PACKET_OK;
+
+	MUST_HOLD(!(is_iba && is_raw));
+	if (is_iba) {
 		MUST_HOLD(packet.payload.byte_count <= record_bytes);
 		MUST_HOLD(packet.payload.spans[0].bytes >= record);
 		MUST_HOLD(packet.payload.spans[0].bytes + packet.payload.byte_count <=
 			  record + record_bytes);
 		expect_same_bytes_again(&packet, record_bytes);
 	}
+	try_raw(record, record_bytes);
 	free(record);
 	return 0;
 }

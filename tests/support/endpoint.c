@@ -122,7 +122,9 @@ void endpoint_init(struct endpoint *endpoint, const struct endpoint_options *opt
 	};
 	endpoint->sent.room = UINT_MAX;
 	endpoint->received.room = UINT_MAX;
-	port_init(&endpoint->port, lid, options->type == QP_UD ? options->mtu_code : MTU_4096);
+	bool is_datagram = options->type == QP_UD || qp_type_is_raw(options->type);
+
+	port_init(&endpoint->port, lid, is_datagram ? options->mtu_code : MTU_4096);
 	endpoint->second_port = endpoint->port;
 	endpoint->second_port.number = 2;
 	endpoint->second_port.lid = (uint16_t)(lid + ENDPOINT_SECOND_LID);
@@ -191,6 +193,8 @@ void endpoint_to_init(struct endpoint *endpoint)
 	uint32_t mask = QP_HAS_STATE | QP_HAS_PKEY_INDEX | QP_HAS_PORT |
 			(uint32_t)(endpoint->options.type == QP_UD ? QP_HAS_QKEY : QP_HAS_ACCESS);
 
+	if (qp_type_is_raw(endpoint->options.type))
+		mask = QP_HAS_STATE | QP_HAS_PORT;
 	assert_int_equal(endpoint_modify(endpoint, 0, &attributes, mask), 0);
 }
 
@@ -212,7 +216,7 @@ void endpoint_to_rtr(struct endpoint *endpoint, const struct endpoint *peer)
 	};
 	uint32_t mask = QP_HAS_STATE;
 
-	if (options->type != QP_UD)
+	if (options->type != QP_UD && !qp_type_is_raw(options->type))
 		mask |= QP_HAS_ADDRESS | QP_HAS_PATH_MTU | QP_HAS_DESTINATION_QPN | QP_HAS_RQ_PSN;
 	if (options->type == QP_RC || options->type == QP_XRC_TGT)
 		mask |= QP_HAS_RESPONDER_RESOURCES | QP_HAS_MIN_RNR_TIMER;

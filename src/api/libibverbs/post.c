@@ -29,7 +29,7 @@ static void build_send(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
 	ret_request->sge_count = (uint32_t)wr->num_sge;
 	ret_request->sges = (const struct sge *)wr->sg_list;
 	ret_request->address = NULL;
-	if (qp->object->qp.type == QP_UD) {
+	if (qp_is_datagram(&qp->object->qp)) {
 		if (likely(wr->wr.ud.ah)) {
 			const struct ah *ah = ah_of(wr->wr.ud.ah)->object;
 
@@ -64,7 +64,7 @@ static void build_send(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
 static bool may_post(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
 		     const struct send_request *request, enum post_origin origin)
 {
-	if (unlikely(qp->object->qp.type == QP_UD && !request->address))
+	if (unlikely(qp_is_datagram(&qp->object->qp) && !request->address))
 		return false;
 	if (unlikely((qp->object->qp.type == QP_RD) != (origin == POSTED_WITH_EEC)))
 		return false;

@@ -12,7 +12,9 @@
 #include "api/libibverbs/operations.h"
 #include "api/libibverbs/qp_attributes.h"
 #include "api/libibverbs/wr_builder.h"
+#include "host/raw_claims.h"
 #include "host/shared_domains.h"
+#include "net/hca/raw_qps.h"
 
 /* Each try asks softibd for a block of numbers that another thread may use up meanwhile. */
 enum { QPN_TRIES_MAX = 16, ATOMIC_WRITE_BYTES = 8 };
@@ -134,9 +136,16 @@ static int borrow_memory(struct verbs_qp *qp, struct ibv_pd *pd)
 	return 0;
 }
 
-/* rdd: of an RD queue pair; NULL for all others. */
+/* What the verbs' attributes have no place for. */
+struct beyond_verbs {
+	struct rdd *rdd;     /* of an RD queue pair; NULL for all others */
+	uint8_t port_number; /* of a raw one; 0 for all others */
+};
+
+static const struct beyond_verbs plain;
+
 static struct verbs_qp *create(struct ibv_context *public, struct ibv_qp_init_attr_ex *attr,
-			       struct rdd *rdd, size_t public_bytes)
+			       const struct beyond_verbs *beyond, size_t public_bytes)
 {
 	int fault = injected_fault(VERB_CREATE_QP);
 
@@ -151,7 +160,8 @@ static struct verbs_qp *create(struct ibv_context *public, struct ibv_qp_init_at
 	struct qp_options options = options_from(attr);
 
 	options.context = qp;
-	options.rdd = rdd;
+	options.rdd = beyond->rdd;
+	options.port_number = beyond->port_number;
 
 	int error = make_object(qp, context_of(public), &options);
 
@@ -175,7 +185,7 @@ static struct verbs_qp *create(struct ibv_context *public, struct ibv_qp_init_at
 
 /* The type has been looked at, and the PD. */
 static struct ibv_qp *create_plain(struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
-				   enum ibv_qp_type type, struct rdd *rdd)
+				   enum ibv_qp_type type, const struct beyond_verbs *beyond)
 {
 	struct ibv_qp_init_attr_ex extended = {
 		.qp_context = attr->qp_context,
@@ -188,7 +198,7 @@ static struct ibv_qp *create_plain(struct ibv_pd *pd, struct ibv_qp_init_attr *a
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
 		.pd = pd,
 	};
-	struct verbs_qp *qp = create(pd->context, &extended, rdd, sizeof(struct ibv_qp));
+	struct verbs_qp *qp = create(pd->context, &extended, beyond, sizeof(struct ibv_qp));
 
 	if (!qp)
 		return NULL;
@@ -204,7 +214,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	enum ibv_qp_type type = attr->qp_type == IBV_QPT_XRC ? IBV_QPT_XRC_SEND : attr->qp_type;
 	int error = check_type(type);
 
-	return error ? verbs_null(error) : create_plain(pd, attr, type, NULL);
+	return error ? verbs_null(error) : create_plain(pd, attr, type, &plain);
 }
 
 struct ibv_qp *softib_create_rd_qp(struct ibv_pd *pd, struct softib_rdd *rdd,
@@ -213,7 +223,35 @@ struct ibv_qp *softib_create_rd_qp(struct ibv_pd *pd, struct softib_rdd *rdd,
 	if (!pd || !rdd || !attr || attr->qp_type != SOFTIB_QPT_RD ||
 	    context_of(pd->context)->adapter != context_of(rdd->context)->adapter)
 		return verbs_null(-EINVAL);
-	return create_plain(pd, attr, SOFTIB_QPT_RD, rdd_of(rdd));
+	return create_plain(pd, attr, SOFTIB_QPT_RD, &(struct beyond_verbs){.rdd = rdd_of(rdd)});
+}
+
+/* The port's packets are claimed first, and go with the queue pair. */
+struct ibv_qp *softib_create_raw_qp(struct ibv_pd *pd, uint8_t port_num,
+				    struct ibv_qp_init_attr *attr)
+{
+	if (!handle_is_live(HANDLE_PD, pd) || !attr || attr->srq ||
+	    !qp_type_is_raw((enum qp_type)attr->qp_type))
+		return verbs_null(-EINVAL);
+
+	struct adapter *adapter = context_of(pd->context)->adapter;
+	enum raw_kind kind = raw_kind_of((enum qp_type)attr->qp_type);
+	int error = adapter_raw_claim(adapter, port_num, kind);
+
+	if (error)
+		return verbs_null(error);
+
+	struct ibv_qp *qp = create_plain(pd, attr, attr->qp_type,
+					 &(struct beyond_verbs){.port_number = port_num});
+
+	if (!qp) {
+		error = errno;
+		adapter_lock(adapter);
+		adapter_raw_release(adapter, port_num, kind);
+		adapter_unlock(adapter);
+		errno = error;
+	}
+	return qp;
 }
 
 struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
@@ -238,7 +276,7 @@ struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_ini
 		attr->cap.max_inline_data = ATOMIC_WRITE_BYTES;
 
 	struct verbs_qp *qp =
-		create(context, attr, NULL,
+		create(context, attr, &plain,
 		       is_extended ? sizeof(struct softib_qp_ex) : sizeof(struct ibv_qp));
 
 	if (!qp)
@@ -337,9 +375,14 @@ int verbs_qp_detach(struct verbs_qp *qp)
 		qp->object->context = container_of(qp->sharers.next, struct verbs_qp, sharers);
 		list_remove(&qp->sharers);
 	} else {
+		uint8_t raw_port = qp->object->raw_port;
+
 		if (qp->object->xrcd && qp->object->xrcd->id)
 			adapter_target_close(qp->adapter, qp->object);
 		error = qp_object_destroy(qp->object);
+		if (!error && raw_port)
+			adapter_raw_release(qp->adapter, raw_port,
+					    raw_kind_of((enum qp_type)qp->qp.qp_type));
 	}
 	if (error)
 		return error;
@@ -368,6 +411,8 @@ int ibv_destroy_qp(struct ibv_qp *public)
 	adapter_unlock(qp->adapter);
 	if (error)
 		return verbs_result(error);
+	if (unlikely(qp_type_is_raw((enum qp_type)public->qp_type)))
+		adapter_raw_settle(qp->adapter);
 
 	uint32_t handed_out = events_forget(context, public, &qp->async_events_handed_out);
 

@@ -19,6 +19,7 @@
 #include "net/memory/memory.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
+#include "wire/raw_packet.h"
 
 struct packet;
 struct cq;
@@ -104,6 +105,7 @@ enum hca_drop {
 	HCA_DROP_MULTICAST_NOT_ATTACHED,
 	HCA_DROP_WRONG_PORT,
 	HCA_DROP_TARGET_AWAY, /* an XRC target that another process has now */
+	HCA_DROP_NO_RAW_QP,
 	HCA_DROP_COUNT
 };
 
@@ -118,6 +120,7 @@ struct hca {
 	struct memory memory;
 	struct qp_environment environment;
 	struct index_table qps; /* QPN to struct qp_object */
+	struct qp_object *raw_qps[HCA_PORTS_MAX][RAW_KINDS]; /* by port index: net/hca/raw_qps.h */
 	struct index_table xrc_srqs; /* SRQN to struct srq, XRC ones only */
 	struct list xrcds;
 	struct list borrowed; /* struct qp_object by borrowed_link: net/hca/shared_target.h */
@@ -304,6 +307,7 @@ struct qp_object {
 	bool is_away;	     /* another process may have it now */
 	bool is_recalled;    /* it is to go, even in the middle of a message */
 	bool has_own_number; /* from this process's blocks */
+	uint8_t raw_port;    /* of a raw queue pair: its port's number; 0: any other */
 	struct list xrcd_link; /* in xrcd->targets */
 	struct tag_choice tag_choice; /* with an SRQ that matches tags */
 	struct list multicast_memberships;
@@ -329,12 +333,13 @@ struct qp_options {
 	struct xrcd *xrcd;
 	struct rdd *rdd;
 	uint32_t qpn; /* given by somebody else; 0: one of this process's */
+	uint8_t port_number; /* of a raw queue pair, and of no other */
 	bool signal_all;
 	struct qp_capabilities capabilities; /* asked; ret_object->qp.capabilities says what was given */
 	void *context;
 };
 
-/* -EAGAIN: no QPN left, call hca_add_qpns and try again; -EINVAL beyond limits; -ENOMEM. */
+/* -EAGAIN: no QPN left, call hca_add_qpns and try again; -EINVAL beyond limits; -EBUSY: the port has a raw one of that kind; -ENOMEM. */
 MUST_USE int qp_object_create(struct hca *hca, const struct qp_options *options, struct qp_object **ret_object);
 /* Removes its unread completions from its CQs as well. */
 MUST_USE int qp_object_destroy(struct qp_object *object); /* -EBUSY: in a multicast group */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "net/hca/eec.h"
 #include "net/hca/qpn_blocks.h"
+#include "net/hca/raw_qps.h"
 #include "net/memory/window.h"
 #include "net/transport/eec.h"
 #include "net/transport/rd_queue.h"
@@ -75,7 +76,9 @@ static int check_options(const struct hca *hca, const struct qp_options *options
 	    asked.receive_requests_max > hca->limits.requests_max ||
 	    asked.receive_sges_max > hca->limits.sges_max)
 		return -EINVAL;
-	return hca->qp_count < hca->limits.qp_count_max ? 0 : -ENOMEM;
+	if (hca->qp_count >= hca->limits.qp_count_max)
+		return -ENOMEM;
+	return raw_qp_check(hca, options);
 }
 
 static int init_qp(struct hca *hca, const struct qp_options *options, struct qp_object *object)
@@ -123,6 +126,7 @@ static void use(struct qp_object *object, const struct qp_options *options)
 	}
 	if (options->rdd)
 		eec_enter_domain(object, options->rdd);
+	raw_qp_enter(object, options);
 }
 
 static void stop_using(struct qp_object *object)
@@ -141,6 +145,7 @@ static void stop_using(struct qp_object *object)
 	}
 	if (object->rdd)
 		eec_leave_domain(object);
+	raw_qp_leave(object);
 }
 
 int qp_object_create(struct hca *hca, const struct qp_options *options,
@@ -232,10 +237,14 @@ int qp_object_modify(struct qp_object *object, time_ns now, const struct qp_attr
 	};
 	bool wants_to_work = mask & QP_HAS_STATE && attributes->state != QP_RESET &&
 			     attributes->state != QP_ERROR;
-	int error = hca->is_fatal && wants_to_work
-			    ? -EIO
-			    : qp_modify(&object->qp, now, &ports, attributes, mask);
+	int error;
 
+	if (hca->is_fatal && wants_to_work)
+		error = -EIO;
+	else if (unlikely(object->raw_port))
+		error = raw_qp_modify(object, now, &ports, attributes, mask);
+	else
+		error = qp_modify(&object->qp, now, &ports, attributes, mask);
 	if (error)
 		return error;
 	if (object->qp.state == QP_RESET) {

@@ -9,9 +9,25 @@
 #include "wire/lrh.h"
 #include "wire/opcode.h"
 #include "wire/packet.h"
+#include "wire/raw_packet.h"
 #include "wire/transport_headers.h"
 
 enum { WORD_BYTES = 4 };
+
+/* PktLen counts the ICRC, which raw packets don't have. */
+static bool length_agrees(const struct frame *frame, const struct lrh *lrh)
+{
+	return (uint32_t)lrh->words * WORD_BYTES ==
+	       frame->byte_count + (lrh->lnh < LNH_LOCAL ? 0 : ICRC_BYTES);
+}
+
+static uint16_t raw_payload_bytes(const struct frame *frame, const struct lrh *lrh)
+{
+	uint32_t header_bytes =
+		LRH_BYTES + (lrh->lnh == LNH_RAW_IPV6 ? IPV6_HEADER_BYTES : RWH_BYTES);
+
+	return (uint16_t)(frame->byte_count > header_bytes ? frame->byte_count - header_bytes : 0);
+}
 
 bool forwarding_header_read(const struct frame *frame, const struct lrh *lrh,
 			    struct forwarding_header *ret_header)
@@ -24,12 +40,11 @@ bool forwarding_header_read(const struct frame *frame, const struct lrh *lrh,
 		.is_management = lrh->vl == VL_MANAGEMENT,
 		.is_raw = lrh->lnh < LNH_LOCAL,
 		.is_global = lrh->lnh == LNH_GLOBAL,
-		.is_sound = lrh->version == 0 && (uint32_t)lrh->words * WORD_BYTES ==
-							 frame->byte_count + ICRC_BYTES,
+		.is_sound = lrh->version == 0 && length_agrees(frame, lrh),
 	};
 
 	if (header.is_raw) {
-		header.payload_bytes = (uint16_t)(frame->byte_count - LRH_BYTES);
+		header.payload_bytes = raw_payload_bytes(frame, lrh);
 		*ret_header = header;
 		return true;
 	}

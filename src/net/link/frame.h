@@ -14,6 +14,7 @@
 #include "base/time.h"
 #include "net/link/forwarding_header.h"
 #include "wire/mtu.h"
+#include "wire/packet.h"
 
 enum { FRAME_CRC_BYTES = 6 }; /* ICRC and VCRC */
 
@@ -73,6 +74,14 @@ static inline uint32_t frame_stored_bytes(const struct frame *frame)
 /* Everything but where it is and what it was injected by. */
 void frame_copy(struct frame *copy, const struct frame *frame);
 void frame_give_back(struct frame_pool *pool, struct frame *frame);
+
+/* Its PktLen: what counters of data count. */
+static inline uint32_t frame_words(const struct frame *frame)
+{
+	bool is_raw = (frame->bytes[1] & 3) < LNH_LOCAL;
+
+	return (frame->byte_count + (unlikely(is_raw) ? 0 : ICRC_BYTES)) / 4;
+}
 
 /* The bytes that a header whose BTH begins there is read from. */
 static inline struct header_source frame_header_source(const struct frame *frame,

@@ -43,8 +43,10 @@ bool routing_header_read(const struct frame *frame, const struct lrh *lrh,
 {
 	struct forwarding_header forwarding;
 	struct grh grh;
+	/* A raw IPv6 packet has the header that a GRH was made after (vol 1, chapter 19). */
+	bool has_gids = lrh->lnh == LNH_GLOBAL || lrh->lnh == LNH_RAW_IPV6;
 
-	if (lrh->lnh != LNH_GLOBAL || !forwarding_header_read(frame, lrh, &forwarding) ||
+	if (!has_gids || !forwarding_header_read(frame, lrh, &forwarding) ||
 	    !grh_decode(frame->bytes + LRH_BYTES, frame->byte_count - LRH_BYTES, &grh))
 		return false;
 	*ret_header = (struct routing_header){

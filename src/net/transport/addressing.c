@@ -45,6 +45,7 @@ void packet_address(const struct qp *qp, const struct address_vector *address,
 		.slid = (uint16_t)(port->lid |
 				   (address->source_path_bits & ((1u << port->lmc) - 1))),
 	};
+	ret_packet->kind = PACKET_IBA;
 	ret_packet->has_grh = address->is_global;
 	if (address->is_global)
 		fill_grh(port, address, &ret_packet->grh);

@@ -116,7 +116,7 @@ void qp_settle(struct qp *qp, time_ns now)
 	qp->has_failed_to_report = false;
 }
 
-enum { SRQN_MAX = 0xffffff, QPN_MAX = 0xffffff };
+enum { SRQN_MAX = 0xffffff, QPN_MAX = 0xffffff, ETHERTYPE_MAX = 0xffff };
 
 /* Which requests each service accepts. */
 static bool type_accepts(enum qp_type type, enum send_opcode opcode)
@@ -130,6 +130,8 @@ static bool type_accepts(enum qp_type type, enum send_opcode opcode)
 		[QP_RC] = SENDS | WRITES | READS | PLACEMENTS | LOCAL | 1 << SEND_SEND_INVALIDATE,
 		[QP_UC] = SENDS | WRITES | LOCAL,
 		[QP_UD] = SENDS,
+		[QP_RAW_IPV6] = 1 << SEND_SEND,
+		[QP_RAW_ETHERTYPE] = 1 << SEND_SEND,
 		[QP_XRC_INI] =
 			SENDS | WRITES | READS | PLACEMENTS | LOCAL | 1 << SEND_SEND_INVALIDATE,
 		[QP_XRC_TGT] = 0,
@@ -154,14 +156,16 @@ static bool request_is_valid(const struct qp *qp, const struct send_request *req
 		return request->remote_srqn <= SRQN_MAX;
 	if (qp->type == QP_RD)
 		return request->remote_qpn <= QPN_MAX && request->eecn <= QPN_MAX;
-	return qp->type != QP_UD || (request->address && request->address_pd == qp->pd);
+	if (qp->type == QP_RAW_ETHERTYPE && request->remote_qpn > ETHERTYPE_MAX)
+		return false;
+	return !qp_is_datagram(qp) || (request->address && request->address_pd == qp->pd);
 }
 
 static enum send_addressing addressing_of(const struct qp *qp)
 {
 	if (unlikely(qp->type == QP_RD))
 		return SEND_BY_EEC;
-	return qp->type == QP_UD ? SEND_DATAGRAM : SEND_CONNECTED;
+	return qp_is_datagram(qp) ? SEND_DATAGRAM : SEND_CONNECTED;
 }
 
 int qp_post_send(struct qp *qp, time_ns now, const struct send_request *request)

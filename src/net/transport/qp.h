@@ -35,6 +35,8 @@ enum qp_type {
 	QP_RC = 2,
 	QP_UC = 3,
 	QP_UD = 4,
+	QP_RAW_IPV6 = 5, /* a port's only ones: net/transport/raw.h */
+	QP_RAW_ETHERTYPE = 6,
 	QP_XRC_INI = 9,	 /* initiator: sends requests, has no responder */
 	QP_XRC_TGT = 10, /* target: answers requests, has neither queues nor protection domain */
 	QP_RD = 11,	 /* queues without a connection: net/transport/rd_queue.h */
@@ -294,19 +296,30 @@ static inline bool qp_is_shared(const struct qp *qp)
 	return qp->receive_queue != &qp->own_receives;
 }
 
+static inline bool qp_type_is_raw(enum qp_type type)
+{
+	return type == QP_RAW_IPV6 || type == QP_RAW_ETHERTYPE;
+}
+
+/* Whether each request says where it goes. */
+static inline bool qp_is_datagram(const struct qp *qp)
+{
+	return qp->type >= QP_UD && qp->type <= QP_RAW_ETHERTYPE;
+}
+
 /* Whether requests are acknowledged. */
 static inline bool qp_is_reliable(const struct qp *qp)
 {
-	return qp->type != QP_UC && qp->type != QP_UD;
+	return qp->type < QP_UC || qp->type > QP_RAW_ETHERTYPE;
 }
 
-/* BTH.OpCode bits 7:5 of its packets. */
+/* BTH.OpCode bits 7:5 of its packets; of raw ones, which have no BTH, what no packet has. */
 static inline uint8_t qp_transport(const struct qp *qp)
 {
 	static const uint8_t transports[] = {
 		[QP_RC] = TRANSPORT_RC,	      [QP_UC] = TRANSPORT_UC,	    [QP_UD] = TRANSPORT_UD,
 		[QP_XRC_INI] = TRANSPORT_XRC, [QP_XRC_TGT] = TRANSPORT_XRC, [QP_RD] = TRANSPORT_RD,
-		[QP_EEC] = TRANSPORT_RD,
+		[QP_EEC] = TRANSPORT_RD,      [QP_RAW_IPV6] = 0xff,	    [QP_RAW_ETHERTYPE] = 0xff,
 	};
 
 	return transports[qp->type];

@@ -17,7 +17,7 @@
 #include "wire/mtu.h"
 #include "wire/pkey.h"
 
-enum { TYPE_RC, TYPE_UC, TYPE_UD, TYPE_INI, TYPE_TGT, TYPE_RD, TYPE_EEC, TYPE_COUNT };
+enum { TYPE_RC, TYPE_UC, TYPE_UD, TYPE_INI, TYPE_TGT, TYPE_RD, TYPE_EEC, TYPE_RAW, TYPE_COUNT };
 
 struct transition {
 	bool is_valid;
@@ -62,18 +62,22 @@ enum {
 	RTR_EEC_ALSO = ALTERNATE | QP_HAS_PKEY_INDEX,
 	LIVE_EEC = QP_HAS_CURRENT_STATE | MIGRATION,
 	DRAINED_EEC = DRAINED_RC & ~(QP_HAS_ACCESS | QP_HAS_MIN_RNR_TIMER),
+	/* Raw packets have no keys and no PSN; whoever names a PSN as for UD may. */
+	RTS_RAW_ALSO = QP_HAS_SQ_PSN | QP_HAS_CURRENT_STATE,
+	LIVE_RAW = QP_HAS_CURRENT_STATE,
 };
 
 enum { STATE_COUNT = QP_ERROR + 1 };
 
 /* clang-format off */
 /* Rows: from; columns: to. Required and optional attributes for RC, UC, UD, XRC initiator and
- * target, RD and EE context. */
+ * target, RD, EE context, and raw. */
 static const struct transition transitions[STATE_COUNT][STATE_COUNT] = {
 	[QP_RESET] = {
 		[QP_RESET] = {true},
 		[QP_INIT] = {true, {{INIT_CONNECTED, 0}, {INIT_CONNECTED, 0}, {INIT_DATAGRAM, 0},
-				    {INIT_CONNECTED, 0}, {INIT_CONNECTED, 0}, {INIT_RD, 0}, {INIT_EEC, 0}}},
+				    {INIT_CONNECTED, 0}, {INIT_CONNECTED, 0}, {INIT_RD, 0}, {INIT_EEC, 0},
+				    {QP_HAS_PORT, 0}}},
 		[QP_ERROR] = {true},
 	},
 	[QP_INIT] = {
@@ -89,21 +93,22 @@ static const struct transition transitions[STATE_COUNT][STATE_COUNT] = {
 		[QP_RESET] = {true},
 		[QP_RTS] = {true, {{RTS_RC, LIVE_RC | RATE}, {QP_HAS_SQ_PSN, LIVE_UC | RATE},
 				   {QP_HAS_SQ_PSN, LIVE_UD | RATE}, {RTS_RC, LIVE_UC | RATE},
-				   {RTS_TGT, LIVE_RC}, {0, LIVE_RD}, {RTS_RC, LIVE_EEC}}},
+				   {RTS_TGT, LIVE_RC}, {0, LIVE_RD}, {RTS_RC, LIVE_EEC}, {0, RTS_RAW_ALSO}}},
 		[QP_ERROR] = {true},
 	},
 	[QP_RTS] = {
 		[QP_RESET] = {true},
 		[QP_RTS] = {true, {{0, LIVE_RC | RATE}, {0, LIVE_UC | RATE}, {0, LIVE_UD | RATE},
-				   {0, LIVE_UC | RATE}, {0, LIVE_RC}, {0, LIVE_RD}, {0, LIVE_EEC}}},
+				   {0, LIVE_UC | RATE}, {0, LIVE_RC}, {0, LIVE_RD}, {0, LIVE_EEC},
+				   {0, LIVE_RAW}}},
 		[QP_SQD] = {true, {{0, NOTIFY}, {0, NOTIFY}, {0, NOTIFY}, {0, NOTIFY}, {0, NOTIFY},
-				   {0, NOTIFY}, {0, NOTIFY}}},
+				   {0, NOTIFY}, {0, NOTIFY}, {0, NOTIFY}}},
 		[QP_ERROR] = {true},
 	},
 	[QP_SQD] = {
 		[QP_RESET] = {true},
 		[QP_RTS] = {true, {{0, LIVE_RC}, {0, LIVE_UC}, {0, LIVE_UD}, {0, LIVE_UC}, {0, LIVE_RC},
-				   {0, LIVE_RD}, {0, LIVE_EEC}}},
+				   {0, LIVE_RD}, {0, LIVE_EEC}, {0, LIVE_RAW}}},
 		[QP_SQD] = {true, {{0, DRAINED_RC}, {0, DRAINED_UC}, {0, DRAINED_UD}, {0, DRAINED_INI},
 				   {0, DRAINED_TGT}, {0, DRAINED_RD}, {0, DRAINED_EEC}}},
 		[QP_ERROR] = {true},
@@ -111,7 +116,7 @@ static const struct transition transitions[STATE_COUNT][STATE_COUNT] = {
 	[QP_SQE] = {
 		[QP_RESET] = {true},
 		[QP_RTS] = {true, {{0, 0}, {0, QP_HAS_CURRENT_STATE | QP_HAS_ACCESS}, {0, LIVE_UD},
-				   {0, 0}, {0, 0}, {0, LIVE_RD}}},
+				   {0, 0}, {0, 0}, {0, LIVE_RD}, {0, 0}, {0, LIVE_RAW}}},
 		[QP_ERROR] = {true},
 	},
 	[QP_ERROR] = {
@@ -126,7 +131,7 @@ static unsigned type_index(enum qp_type type)
 	static const uint8_t indexes[] = {
 		[QP_RC] = TYPE_RC,	 [QP_UC] = TYPE_UC,	  [QP_UD] = TYPE_UD,
 		[QP_XRC_INI] = TYPE_INI, [QP_XRC_TGT] = TYPE_TGT, [QP_RD] = TYPE_RD,
-		[QP_EEC] = TYPE_EEC,
+		[QP_EEC] = TYPE_EEC,	 [QP_RAW_IPV6] = TYPE_RAW, [QP_RAW_ETHERTYPE] = TYPE_RAW,
 	};
 
 	return indexes[type];

@@ -10,6 +10,7 @@
 #include "net/transport/pacing.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
+#include "net/transport/raw.h"
 #include "net/transport/report.h"
 #include "net/transport/retry.h"
 #include "wire/mtu.h"
@@ -45,6 +46,8 @@ static const struct request_opcodes request_opcodes[] = {
 
 static uint32_t outbound_mtu(const struct qp *qp)
 {
+	if (unlikely(qp_type_is_raw(qp->type)))
+		return raw_bytes_max(qp);
 	return qp->type == QP_UD ? mtu_bytes(qp->port->mtu_code) : qp->path_mtu;
 }
 
@@ -116,7 +119,7 @@ void requester_route(const struct qp *qp, struct qp_route *ret_route)
 	const struct address_vector *address = &qp->attributes.address;
 	uint32_t destination_qpn = qp->attributes.destination_qpn;
 
-	if (qp->type == QP_UD) {
+	if (qp_is_datagram(qp)) {
 		const struct send_slot *slot =
 			send_queue_slot(&qp->requester.queue, qp->requester.cursor);
 
@@ -154,11 +157,42 @@ static enum completion_status resolve_sges(const struct qp *qp, struct send_slot
 	return COMPLETION_SUCCESS;
 }
 
+static void set_payload(struct send_slot *slot, uint32_t offset, uint32_t byte_count,
+			struct packet *ret_packet)
+{
+	if (slot->flags & SEND_INLINE) {
+		packet_set_payload(ret_packet, slot->data + offset, byte_count);
+	} else if (slot->sge_count == 1) {
+		packet_set_payload(ret_packet, send_slot_spans(slot)->bytes + offset, byte_count);
+	} else {
+		ret_packet->payload.spans = send_slot_spans(slot);
+		ret_packet->payload.span_count = slot->sge_count;
+		ret_packet->payload.byte_count = byte_count;
+		ret_packet->payload.offset = offset;
+	}
+}
+
+/* The consumer's own headers are among the bytes. */
+static enum completion_status raw_slot_fault(const struct qp *qp, struct send_slot *slot)
+{
+	enum completion_status status = raw_check_length(qp, slot->byte_count);
+	struct packet packet;
+
+	if (status == COMPLETION_SUCCESS)
+		status = resolve_sges(qp, slot);
+	if (status != COMPLETION_SUCCESS)
+		return status;
+	set_payload(slot, 0, slot->byte_count, &packet);
+	return raw_check_headers(qp, &packet.payload);
+}
+
 /* Why this request can't be sent, before any byte of it is touched. */
 enum completion_status requester_slot_fault(const struct qp *qp, struct send_slot *slot)
 {
 	if (slot->fault)
 		return slot->fault;
+	if (unlikely(qp_type_is_raw(qp->type)))
+		return raw_slot_fault(qp, slot);
 	if (qp->type == QP_UD && slot->byte_count > outbound_mtu(qp))
 		return COMPLETION_LOCAL_LENGTH;
 	if (send_slot_is_answered(slot) && qp->attributes.initiator_depth == 0)
@@ -183,21 +217,6 @@ void requester_start(struct qp *qp, struct send_slot *slot)
 	credits_use(qp, slot);
 	if (send_slot_is_answered(slot))
 		requester->reads_outstanding++;
-}
-
-static void set_payload(struct send_slot *slot, uint32_t offset, uint32_t byte_count,
-			struct packet *ret_packet)
-{
-	if (slot->flags & SEND_INLINE) {
-		packet_set_payload(ret_packet, slot->data + offset, byte_count);
-	} else if (slot->sge_count == 1) {
-		packet_set_payload(ret_packet, send_slot_spans(slot)->bytes + offset, byte_count);
-	} else {
-		ret_packet->payload.spans = send_slot_spans(slot);
-		ret_packet->payload.span_count = slot->sge_count;
-		ret_packet->payload.byte_count = byte_count;
-		ret_packet->payload.offset = offset;
-	}
 }
 
 static bool may_be_solicited(uint8_t send_opcode)
@@ -325,6 +344,12 @@ static void address_request(const struct qp *qp, const struct send_slot *slot,
 static void build(const struct qp *qp, struct send_slot *slot, uint32_t train_bytes_max,
 		  struct packet *ret_packet, uint32_t *ret_psn_count)
 {
+	if (unlikely(qp_type_is_raw(qp->type))) {
+		raw_address(qp, slot, ret_packet);
+		set_payload(slot, 0, slot->byte_count, ret_packet);
+		*ret_psn_count = 1;
+		return;
+	}
 	address_request(qp, slot, ret_packet);
 	if (slot->opcode == SEND_RDMA_READ)
 		*ret_psn_count = build_read(qp, slot, ret_packet);
@@ -387,7 +412,7 @@ static bool goes_where_the_first_goes(const struct qp *qp, const struct qp_route
 {
 	struct qp_route route;
 
-	if (qp->type != QP_UD)
+	if (!qp_is_datagram(qp))
 		return true;
 	requester_route(qp, &route);
 	return route.dlid == first->dlid && route.sl == first->sl &&

@@ -98,6 +98,8 @@ def main():
             counts["bad-crc"] += wrong is not None
             if not wrong:
                 assert struct.unpack_from(">H", packet, 4)[0] * 4 == len(packet) - 2, "PktLen"
+                if packet[1] & 3 < 2:  # raw: no BTH
+                    continue
                 bth = 48 if packet[1] & 3 == 3 else 8
                 opcodes.add(packet[bth])
                 counts["fecn"] += packet[bth + 4] >> 7

@@ -338,6 +338,7 @@ static void test_filtered_raw_packets_are_constraint_errors(void **state)
 		port = at_switch(is_outbound ? 2 : 1);
 		frame = rig_data_frame(&rig, 1, 2, 64);
 		frame->bytes[1] &= 0xfc; /* LNH: raw */
+		frame->bytes[5]--;	 /* PktLen: no ICRC */
 		if (is_outbound)
 			port->info.filter_raw_outbound = 1;
 		else

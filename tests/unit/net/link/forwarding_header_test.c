@@ -43,6 +43,32 @@ static void test_header_counts_payload_without_headers_and_pad(void **state)
 	}
 }
 
+/* A raw packet's length counts no ICRC, and its own header is none of the MTU's. */
+static void test_raw_headers_count_no_icrc(void **state)
+{
+	static struct frame frame;
+	uint8_t bytes[120] = {0x60, [5] = 80};
+	struct packet packet = {.lrh = {.dlid = 7, .slid = 1}, .packet_count = 1};
+	static const struct {
+		enum packet_kind kind;
+		uint16_t payload_bytes;
+	} cases[] = {{PACKET_RAW_ETHERTYPE, 120}, {PACKET_RAW_IPV6, 80}};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
+		packet.kind = (uint8_t)cases[i].kind;
+		packet_set_payload(&packet, bytes, sizeof(bytes));
+		frame.byte_count = (uint32_t)packet_encode(&packet, frame.bytes);
+		assert_true(frame_read_header_anew(&frame));
+		assert_true(frame.header.is_raw && frame.header.is_sound);
+		assert_int_equal(frame.header.payload_bytes, cases[i].payload_bytes);
+		assert_int_equal(frame.header.words, frame_words(&frame));
+		frame.byte_count -= ICRC_BYTES;
+		assert_true(frame_read_header(&frame));
+		assert_false(frame.header.is_sound);
+	}
+}
+
 static bool headers_are_equal(const struct forwarding_header *a, const struct forwarding_header *b)
 {
 	return a->dlid == b->dlid && a->pkey == b->pkey && a->payload_bytes == b->payload_bytes &&
@@ -112,6 +138,7 @@ static void test_random_bytes_are_read_as_they_are(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_raw_headers_count_no_icrc),
 		cmocka_unit_test(test_header_counts_payload_without_headers_and_pad),
 		cmocka_unit_test(test_header_that_was_kept_is_never_that_of_other_bytes),
 		cmocka_unit_test(test_random_bytes_are_read_as_they_are),

@@ -170,6 +170,35 @@ static void test_header_is_read_and_rewritten(void **state)
 	}
 }
 
+/* The architecture lets routers forward raw IPv6 by the same fields; raw EtherType has none. */
+static void test_raw_ipv6_is_routed_by_its_own_header(void **state)
+{
+	uint8_t bytes[80] = {0x60, [5] = 40, [6] = 59, [7] = 9};
+	struct packet packet = {.kind = PACKET_RAW_IPV6, .lrh = {.sl = 4}, .packet_count = 1};
+	struct gid destination = gid_from(PREFIX(2), 2);
+	struct frame frame = {0};
+	struct routing_header header;
+	struct lrh lrh;
+
+	(void)state;
+	memcpy(bytes + 24, destination.bytes, sizeof(destination.bytes));
+	packet_set_payload(&packet, bytes, sizeof(bytes));
+	frame.byte_count = (uint32_t)packet_encode(&packet, frame.bytes);
+	assert_true(lrh_decode(frame.bytes, frame.byte_count, &lrh));
+	assert_true(routing_header_read(&frame, &lrh, &header));
+	assert_int_equal(header.hop_limit, 9);
+	assert_int_equal(header.payload_bytes, 40);
+	assert_int_equal(gid_prefix(&header.dgid), PREFIX(2));
+	routing_rewrite(&frame, 20, 5);
+	assert_int_equal(frame.bytes[LRH_BYTES + 7], 8);
+	for (uint32_t byte_count = LRH_BYTES; byte_count < LRH_BYTES + GRH_BYTES; byte_count++) {
+		frame.byte_count = byte_count;
+		assert_false(routing_header_read(&frame, &lrh, &header));
+	}
+	lrh.lnh = LNH_RAW_ETHERTYPE;
+	assert_false(routing_header_read(&frame, &lrh, &header));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +208,7 @@ int main(void)
 		cmocka_unit_test(test_own_gids_are_all_ports_in_their_subnet_and_link_local),
 		cmocka_unit_test(test_groups_leave_their_subnet_by_scope),
 		cmocka_unit_test(test_header_is_read_and_rewritten),
+		cmocka_unit_test(test_raw_ipv6_is_routed_by_its_own_header),
 	};
 
 	return cmocka_run_group_tests(tests, make_router, free_router);

@@ -70,6 +70,24 @@ static const struct row rows[] = {
 	{QP_SQD, QP_RTS, QP_XRC_TGT, "", "calgz"},
 	{QP_SQD, QP_SQD, QP_XRC_INI, "", "nvtywilapg"},
 	{QP_SQD, QP_SQD, QP_XRC_TGT, "", "nvtxlapzg"},
+	{QP_RESET, QP_INIT, QP_RAW_IPV6, "n", ""},
+	{QP_RESET, QP_INIT, QP_RAW_ETHERTYPE, "n", ""},
+	{QP_INIT, QP_INIT, QP_RAW_IPV6, "", ""},
+	{QP_INIT, QP_INIT, QP_RAW_ETHERTYPE, "", ""},
+	{QP_INIT, QP_RTR, QP_RAW_IPV6, "", ""},
+	{QP_INIT, QP_RTR, QP_RAW_ETHERTYPE, "", ""},
+	{QP_RTR, QP_RTS, QP_RAW_IPV6, "", "sc"},
+	{QP_RTR, QP_RTS, QP_RAW_ETHERTYPE, "", "sc"},
+	{QP_RTS, QP_RTS, QP_RAW_IPV6, "", "c"},
+	{QP_RTS, QP_RTS, QP_RAW_ETHERTYPE, "", "c"},
+	{QP_RTS, QP_SQD, QP_RAW_IPV6, "", "e"},
+	{QP_RTS, QP_SQD, QP_RAW_ETHERTYPE, "", "e"},
+	{QP_SQD, QP_RTS, QP_RAW_IPV6, "", "c"},
+	{QP_SQD, QP_RTS, QP_RAW_ETHERTYPE, "", "c"},
+	{QP_SQD, QP_SQD, QP_RAW_IPV6, "", ""},
+	{QP_SQD, QP_SQD, QP_RAW_ETHERTYPE, "", ""},
+	{QP_SQE, QP_RTS, QP_RAW_IPV6, "", "c"},
+	{QP_SQE, QP_RTS, QP_RAW_ETHERTYPE, "", "c"},
 };
 
 static uint32_t letter_bit(char letter)
@@ -211,7 +229,8 @@ static void check_transition(enum qp_type type, enum qp_state from, enum qp_stat
 
 static void test_every_transition_takes_exactly_its_attributes(void **state)
 {
-	static const enum qp_type types[] = {QP_RC, QP_UC, QP_UD, QP_XRC_INI, QP_XRC_TGT};
+	static const enum qp_type types[] = {QP_RC,	 QP_UC,	     QP_UD,	      QP_XRC_INI,
+					     QP_XRC_TGT, QP_RAW_IPV6, QP_RAW_ETHERTYPE};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(types); i++)

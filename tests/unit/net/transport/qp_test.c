@@ -51,7 +51,9 @@ static void test_services_accept_their_requests_only(void **state)
 		     {QP_UC, 0x18f},
 		     {QP_UD, 0x00c},
 		     {QP_XRC_INI, 0xc3ff},
-		     {QP_XRC_TGT, 0x000}};
+		     {QP_XRC_TGT, 0x000},
+		     {QP_RAW_IPV6, 0x004},
+		     {QP_RAW_ETHERTYPE, 0x004}};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(types); i++) {
