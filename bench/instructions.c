@@ -12,7 +12,11 @@
 
 enum { MESSAGE_BYTES = 8, WARM_UP_ROUNDS = 2000, BATCH = 16, ROUND_TRIES_MAX = 1000000 };
 
+#ifdef __clang__
+#define COUNTED __attribute__((noinline))
+#else
 #define COUNTED __attribute__((noinline, noclone))
+#endif
 
 struct pair {
 	struct device device;
