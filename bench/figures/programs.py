@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pairs of programs: a server that is waited for until it listens, and a client whose output is the result."""
 import os
+import signal
 import subprocess
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("BUILD", os.path.join(ROOT, "build"))
 SOFTIB = os.path.join(BUILD, "softib")
-CLIENT_TIMEOUT_S = 120
+CLIENT_TIMEOUT_S = 40
 SERVER_TIMEOUT_S = 30
 
 _port = 12000 + os.getpid() % 18000
@@ -37,7 +38,7 @@ def listens(number):
 def between(server, client, number, environment=None):
     """Starts the server, waits until it listens on the TCP port, runs the client; returns the client's output."""
     with tempfile.TemporaryFile("w+") as log:
-        process = subprocess.Popen(server, stdout=log, stderr=subprocess.STDOUT, env=environment)
+        process = subprocess.Popen(server, stdout=log, stderr=subprocess.STDOUT, env=environment, start_new_session=True)
         try:
             while process.poll() is None and not listens(number):
                 pass
@@ -45,7 +46,7 @@ def between(server, client, number, environment=None):
             process.wait(timeout=SERVER_TIMEOUT_S)
         finally:
             if process.poll() is None:
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
     return output
 

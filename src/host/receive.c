@@ -22,6 +22,10 @@
  * a direct ring: what is kept back never makes the producer wait. */
 enum { RELEASE_BYTES = 1 << 16, SMALLEST_MTU_BYTES = 256 };
 
+/* A program that polls has its receives ready for what it takes at a time, and no more: the rest waits
+ * in the ring, where it keeps the peer from sending. */
+enum { RECORDS_PER_CALL = 64 };
+
 static struct adapter *adapter_at(const struct attachment *attachment, unsigned index)
 {
 	struct adapter *adapter = index < SESSION_ADAPTERS_MAX ? attachment->adapters[index] : NULL;
@@ -105,6 +109,20 @@ void receive_release_some(struct channel *channel)
 {
 	if (channel->in.head - channel->in.released >= RELEASE_BYTES)
 		channel_release(channel);
+}
+
+static bool receive_some(struct attachment *attachment, struct channel *channel, time_ns now,
+			 unsigned record_count)
+{
+	const struct ring_record *record;
+	bool any = false;
+
+	while (record_count-- && (record = ring_next(&channel->in))) {
+		receive_direct_record(attachment, channel, now, record);
+		receive_release_some(channel);
+		any = true;
+	}
+	return any;
 }
 
 bool receive_direct(struct attachment *attachment, struct channel *channel, time_ns now)
@@ -231,11 +249,15 @@ bool receive_has_more(const struct attachment *attachment)
 	return has_more;
 }
 
-static bool receive_channel(struct attachment *attachment, struct channel *channel, time_ns now)
+/* All that is there, if something in the down ring may have to come after it. */
+static bool receive_channel(struct attachment *attachment, struct channel *channel, time_ns now,
+			    bool is_all)
 {
 	bool any = express_lane_take_words(attachment, channel, now);
 
-	return receive_direct(attachment, channel, now) || any;
+	any |= is_all ? receive_direct(attachment, channel, now)
+		      : receive_some(attachment, channel, now, RECORDS_PER_CALL);
+	return any;
 }
 
 bool receive_all(struct attachment *attachment, time_ns now)
@@ -245,11 +267,12 @@ bool receive_all(struct attachment *attachment, time_ns now)
 	 * revoked lies behind what it wrote into that ring, and so is read behind it. */
 	uint64_t snapshot = ring_snapshot(&softibd->in);
 	const struct ring_record *record;
+	bool has_down = snapshot != softibd->in.head;
 	bool any = false;
 
 	for (unsigned i = 0; i < attachment->channel_count; i++)
 		if (attachment->channels[i]->state == CHANNEL_OPEN)
-			any |= receive_channel(attachment, attachment->channels[i], now);
+			any |= receive_channel(attachment, attachment->channels[i], now, has_down);
 
 	/* A ring that we know of but can't read yet may hold packets that come before the next ones
 	 * here. */
