@@ -20,15 +20,7 @@
 #include <time.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			printf("FAIL line %d: %s (errno %d: %s)\n", __LINE__, #condition, errno,   \
-			       strerror(errno));                                                   \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
+#include "rdmacm_client.h"
 
 enum { RESOLVE_MS = 5000, PATIENCE_S = 30, TEXT_BYTES = 64 };
 

@@ -26,15 +26,7 @@
 #include <unistd.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			printf("FAIL line %d: %s (errno %d: %s)\n", __LINE__, #condition, errno,   \
-			       strerror(errno));                                                   \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
+#include "rdmacm_client.h"
 
 #define FAILS(call, error)                                                                         \
 	do {                                                                                       \

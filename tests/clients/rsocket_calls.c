@@ -19,15 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <rdma/rsocket.h>
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			printf("FAIL line %d: %s (errno %d: %s)\n", __LINE__, #condition, errno,   \
-			       strerror(errno));                                                   \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
+#include "rdmacm_client.h"
 
 #define FAILS(call, error)                                                                         \
 	do {                                                                                       \

@@ -13,6 +13,7 @@
  *
  * A failing seed is printed; "rd_soak_test SEED" runs it alone.
  */
+#include "support/soak_seeds.h"
 #include "support/rd_rig.h"
 
 #include <setjmp.h>
@@ -394,37 +395,21 @@ static void soak(uint64_t seed)
 	rd_rig_release(&rig);
 }
 
-static uint64_t first_seed = 1;
-static uint64_t last_seed = SEEDS_QUICK;
-static uint64_t current_seed; /* 0 when none has failed */
-
 static void test_everyone_gets_every_message_once_by_a_few_contexts(void **state)
 {
 	(void)state;
-	for (current_seed = first_seed; current_seed <= last_seed; current_seed++)
-		soak(current_seed);
-	current_seed = 0;
-}
-
-static int name_the_seed(void **state)
-{
-	(void)state;
-	if (current_seed)
-		fprintf(stderr, "again with: rd_soak_test %llu\n",
-			(unsigned long long)current_seed);
-	return 0;
+	SOAK_SEEDS_EACH
+		soak(soak_seeds.current);
+	soak_seeds.current = 0;
 }
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_everyone_gets_every_message_once_by_a_few_contexts,
-					  name_the_seed),
+					  soak_seeds_name),
 	};
 
-	if (argc > 1)
-		first_seed = last_seed = strtoull(argv[1], NULL, 0);
-	if (argc > 2)
-		last_seed = strtoull(argv[2], NULL, 0);
+	soak_seeds_read(argc, argv, SEEDS_QUICK);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
  *
  * A failing seed is printed; "transport_soak_test SEED" runs it alone.
  */
+#include "support/soak_seeds.h"
 #include "support/rc_pair.h"
 
 #include <setjmp.h>
@@ -291,37 +292,21 @@ static void soak(uint64_t seed)
 	rc_pair_release(&pair);
 }
 
-static uint64_t first_seed = 1;
-static uint64_t last_seed = SEEDS_QUICK;
-static uint64_t current_seed; /* 0 when none has failed */
-
 static void test_everything_happens_once_and_in_order_on_a_bad_wire(void **state)
 {
 	(void)state;
-	for (current_seed = first_seed; current_seed <= last_seed; current_seed++)
-		soak(current_seed);
-	current_seed = 0;
-}
-
-static int name_the_seed(void **state)
-{
-	(void)state;
-	if (current_seed)
-		fprintf(stderr, "again with: transport_soak_test %llu\n",
-			(unsigned long long)current_seed);
-	return 0;
+	SOAK_SEEDS_EACH
+		soak(soak_seeds.current);
+	soak_seeds.current = 0;
 }
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_everything_happens_once_and_in_order_on_a_bad_wire,
-					  name_the_seed),
+					  soak_seeds_name),
 	};
 
-	if (argc > 1)
-		first_seed = last_seed = strtoull(argv[1], NULL, 0);
-	if (argc > 2)
-		last_seed = strtoull(argv[2], NULL, 0);
+	soak_seeds_read(argc, argv, SEEDS_QUICK);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

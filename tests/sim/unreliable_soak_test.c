@@ -10,6 +10,7 @@
  *
  * A failing seed is printed; "unreliable_soak_test SEED" runs it alone.
  */
+#include "support/soak_seeds.h"
 #include "support/rc_pair.h"
 
 #include <setjmp.h>
@@ -135,15 +136,11 @@ static void soak(uint64_t seed, enum qp_type type, const struct wire_faults *fau
 	rc_pair_release(&pair);
 }
 
-static uint64_t first_seed = 1;
-static uint64_t last_seed = SEEDS;
-static uint64_t current_seed; /* 0 when none has failed */
-
 static void soak_all(enum qp_type type, struct wire_faults faults)
 {
-	for (current_seed = first_seed; current_seed <= last_seed; current_seed++)
-		soak(current_seed, type, &faults);
-	current_seed = 0;
+	SOAK_SEEDS_EACH
+		soak(soak_seeds.current, type, &faults);
+	soak_seeds.current = 0;
 }
 
 static void test_uc_messages_are_whole_and_in_order_or_absent(void **state)
@@ -172,29 +169,19 @@ static void test_duplicated_datagrams_are_right_each_time(void **state)
 		 (struct wire_faults){.lose = 20, .corrupt = 10, .duplicate = 50, .delay = 50});
 }
 
-static int name_the_seed(void **state)
-{
-	(void)state;
-	if (current_seed)
-		fprintf(stderr, "again with: unreliable_soak_test %llu\n",
-			(unsigned long long)current_seed);
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_uc_messages_are_whole_and_in_order_or_absent,
-					  name_the_seed),
+					  soak_seeds_name),
 		cmocka_unit_test_teardown(
 			test_uc_messages_are_whole_even_when_packets_come_twice_or_late,
-			name_the_seed),
-		cmocka_unit_test_teardown(test_datagrams_arrive_at_most_once, name_the_seed),
+			soak_seeds_name),
+		cmocka_unit_test_teardown(test_datagrams_arrive_at_most_once, soak_seeds_name),
 		cmocka_unit_test_teardown(test_duplicated_datagrams_are_right_each_time,
-					  name_the_seed),
+					  soak_seeds_name),
 	};
 
-	if (argc > 1)
-		first_seed = last_seed = strtoull(argv[1], NULL, 0);
+	soak_seeds_read(argc, argv, SEEDS);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

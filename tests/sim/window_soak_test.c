@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "net/memory/window.h"
 #include "support/rc_pair.h"
+#include "support/soak_seeds.h"
 #include "wire/mtu.h"
 
 enum {
@@ -237,37 +238,21 @@ static void soak(uint64_t seed)
 	}
 }
 
-static uint64_t first_seed = 1;
-static uint64_t last_seed = SEEDS_QUICK;
-static uint64_t current_seed; /* 0 when none has failed */
-
 static void test_windows_grant_what_they_say_and_no_longer(void **state)
 {
 	(void)state;
-	for (current_seed = first_seed; current_seed <= last_seed; current_seed++)
-		soak(current_seed);
-	current_seed = 0;
-}
-
-static int name_the_seed(void **state)
-{
-	(void)state;
-	if (current_seed)
-		fprintf(stderr, "again with: window_soak_test %llu\n",
-			(unsigned long long)current_seed);
-	return 0;
+	SOAK_SEEDS_EACH
+		soak(soak_seeds.current);
+	soak_seeds.current = 0;
 }
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_windows_grant_what_they_say_and_no_longer,
-					  name_the_seed),
+					  soak_seeds_name),
 	};
 
-	if (argc > 1)
-		first_seed = last_seed = strtoull(argv[1], NULL, 0);
-	if (argc > 2)
-		last_seed = strtoull(argv[2], NULL, 0);
+	soak_seeds_read(argc, argv, SEEDS_QUICK);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

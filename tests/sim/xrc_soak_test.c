@@ -11,6 +11,7 @@
  *
  * A failing seed is printed; "xrc_soak_test SEED" runs it alone.
  */
+#include "support/soak_seeds.h"
 #include "support/rc_pair.h"
 
 #include <setjmp.h>
@@ -314,37 +315,21 @@ static void soak(uint64_t seed)
 		receive_queue_release(&queues[i]);
 }
 
-static uint64_t first_seed = 1;
-static uint64_t last_seed = SEEDS_QUICK;
-static uint64_t current_seed; /* 0 when none has failed */
-
 static void test_queues_get_their_messages_once_whoever_has_the_target(void **state)
 {
 	(void)state;
-	for (current_seed = first_seed; current_seed <= last_seed; current_seed++)
-		soak(current_seed);
-	current_seed = 0;
-}
-
-static int name_the_seed(void **state)
-{
-	(void)state;
-	if (current_seed)
-		fprintf(stderr, "again with: xrc_soak_test %llu\n",
-			(unsigned long long)current_seed);
-	return 0;
+	SOAK_SEEDS_EACH
+		soak(soak_seeds.current);
+	soak_seeds.current = 0;
 }
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(
-			test_queues_get_their_messages_once_whoever_has_the_target, name_the_seed),
+			test_queues_get_their_messages_once_whoever_has_the_target, soak_seeds_name),
 	};
 
-	if (argc > 1)
-		first_seed = last_seed = strtoull(argv[1], NULL, 0);
-	if (argc > 2)
-		last_seed = strtoull(argv[2], NULL, 0);
+	soak_seeds_read(argc, argv, SEEDS_QUICK);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,19 @@ int rsocket_make_channel(struct rsocket *socket)
 	return 0;
 }
 
+void rsocket_release_completions(struct rsocket *socket)
+{
+	if (socket->cq) {
+		if (socket->unacknowledged)
+			ibv_ack_cq_events(socket->cq, socket->unacknowledged);
+		ibv_destroy_cq(socket->cq);
+		socket->cq = NULL;
+	}
+	if (socket->completions)
+		ibv_destroy_comp_channel(socket->completions);
+	socket->completions = NULL;
+}
+
 void rsocket_destroy(struct rsocket *socket)
 {
 	int error = errno;

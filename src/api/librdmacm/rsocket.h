@@ -134,6 +134,8 @@ void rsocket_free(struct rsocket *socket);
 extern const struct rdma_conn_param rsocket_parameters;
 int rsocket_make_channel(struct rsocket *socket); /* -1 with errno */
 void rsocket_destroy(struct rsocket *socket);	  /* keeps errno */
+/* The CQ and the channel of its events; after the queue pair. */
+void rsocket_release_completions(struct rsocket *socket);
 /* Goes on with what has happened on the event channel. Lock held. */
 void rsocket_take_events(struct rsocket *socket);
 /* Lock held: waits until the state is no longer one on the way to a connection. 0 or -1 with errno.

@@ -132,15 +132,7 @@ void datagrams_close(struct rsocket *socket)
 	if (datagrams->mr)
 		ibv_dereg_mr(datagrams->mr);
 	free(datagrams->slots);
-	if (socket->cq) {
-		if (socket->unacknowledged)
-			ibv_ack_cq_events(socket->cq, socket->unacknowledged);
-		ibv_destroy_cq(socket->cq);
-		socket->cq = NULL;
-	}
-	if (socket->completions)
-		ibv_destroy_comp_channel(socket->completions);
-	socket->completions = NULL;
+	rsocket_release_completions(socket);
 	if (datagrams->pd)
 		ibv_dealloc_pd(datagrams->pd);
 	free(datagrams);

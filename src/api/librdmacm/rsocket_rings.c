@@ -85,15 +85,7 @@ void stream_release(struct rsocket *socket)
 
 	if (socket->id && socket->id->qp)
 		rdma_destroy_qp(socket->id);
-	if (socket->cq) {
-		if (socket->unacknowledged)
-			ibv_ack_cq_events(socket->cq, socket->unacknowledged);
-		ibv_destroy_cq(socket->cq);
-		socket->cq = NULL;
-	}
-	if (socket->completions)
-		ibv_destroy_comp_channel(socket->completions);
-	socket->completions = NULL;
+	rsocket_release_completions(socket);
 	for (unsigned i = 0; i < RSOCKET_MAPPINGS_MAX; i++) {
 		if (stream->mappings[i].mr)
 			ibv_dereg_mr(stream->mappings[i].mr);

@@ -46,12 +46,6 @@ static void lend(struct qp *channel, struct send_slot *slot)
 	requester->retries_left = channel->attributes.retry_count;
 }
 
-/* A controlled Q_Key in the request stands for the queue pair's own (vol 1, chapter 10). */
-static uint32_t sent_qkey(const struct qp *source, const struct send_slot *slot)
-{
-	return slot->rd_qkey >> 31 ? source->attributes.qkey : slot->rd_qkey;
-}
-
 static void begin(struct eec *eec, struct rd_queue *queue)
 {
 	struct qp *source = queue->qp;
@@ -67,7 +61,7 @@ static void begin(struct eec *eec, struct rd_queue *queue)
 	eec->sending = EEC_MESSAGE;
 	eec->source_qpn = source->qpn;
 	eec->remote_qpn = slot->rd_qpn;
-	eec->remote_qkey = sent_qkey(source, slot);
+	eec->remote_qkey = qp_sent_qkey(source, slot->rd_qkey);
 	eec->channel->pd = source->pd;
 	lend(eec->channel, slot);
 }

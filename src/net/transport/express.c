@@ -19,7 +19,6 @@
 #include "wire/pkey.h"
 
 enum {
-	PSNS_OUTSTANDING_MAX = (1 << 23) - 1,
 	BTH_SOLICITED = 0x80,
 	BTH_MIGRATED = 0x40,
 	BTH_ACK_REQUEST = 0x80,
@@ -164,9 +163,7 @@ static void write_rest(const struct qp *qp, const struct send_slot *slot,
 	uint8_t *payload = ret_bytes + packet->header_bytes - EXPRESS_HEADER_BYTES;
 
 	if (qp->type == QP_UD) {
-		/* As in the requester: a controlled Q_Key stands for the queue pair's own. */
-		put_be32(ret_bytes,
-			 slot->remote_qkey >> 31 ? qp->attributes.qkey : slot->remote_qkey);
+		put_be32(ret_bytes, qp_sent_qkey(qp, slot->remote_qkey));
 		put_be32(ret_bytes + 4, qp->qpn & 0xffffff);
 		ret_bytes += DETH_BYTES;
 	}

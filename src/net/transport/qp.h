@@ -291,6 +291,12 @@ struct qp {
 
 static_assert(sizeof(struct qp) <= 640, "100,000 queue pairs must be cheap");
 
+/* A controlled Q_Key in the request stands for the queue pair's own (vol 1, chapter 10). */
+static inline uint32_t qp_sent_qkey(const struct qp *qp, uint32_t asked_qkey)
+{
+	return asked_qkey >> 31 ? qp->attributes.qkey : asked_qkey;
+}
+
 static inline bool qp_is_shared(const struct qp *qp)
 {
 	return qp->receive_queue != &qp->own_receives;

@@ -18,7 +18,6 @@
 #include "wire/pkey.h"
 
 enum {
-	PSNS_OUTSTANDING_MAX = (1 << 23) - 1,
 	/* In a long message an ACK is asked for at least this often. */
 	PACKETS_PER_ACK = 64,
 	ATOMIC_BYTES = 8,
@@ -334,9 +333,8 @@ static void address_request(const struct qp *qp, const struct send_slot *slot,
 		return;
 	}
 	packet_address(qp, &slot->address, datagram_destination(slot), ret_packet);
-	/* A controlled Q_Key in the request stands for the queue pair's own (vol 1, chapter 10). */
 	ret_packet->deth = (struct deth){
-		.qkey = slot->remote_qkey >> 31 ? qp->attributes.qkey : slot->remote_qkey,
+		.qkey = qp_sent_qkey(qp, slot->remote_qkey),
 		.source_qpn = qp->qpn,
 	};
 }

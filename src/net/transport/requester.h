@@ -9,6 +9,9 @@
 #include "net/transport/completion.h"
 #include "wire/packet.h"
 
+/* A receiver tells new packets from old ones by the half of the PSNs that they are in. */
+enum { PSNS_OUTSTANDING_MAX = (1 << 23) - 1 };
+
 struct qp;
 struct qp_route;
 struct send_slot;

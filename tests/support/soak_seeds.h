@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Soak tests run over a range of seeds, and one that fails names its seed. TEST [FIRST [LAST]] chooses them. */
+#ifndef SOFTIB_TESTS_SUPPORT_SOAK_SEEDS_H
+#define SOFTIB_TESTS_SUPPORT_SOAK_SEEDS_H
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct {
+	uint64_t first, last;
+	uint64_t current; /* 0 when none has failed */
+} soak_seeds;
+
+#define SOAK_SEEDS_EACH                                                                            \
+	for (soak_seeds.current = soak_seeds.first; soak_seeds.current <= soak_seeds.last;         \
+	     soak_seeds.current++)
+
+/* A cmocka teardown. */
+static inline int soak_seeds_name(void **state)
+{
+	(void)state;
+	if (soak_seeds.current)
+		fprintf(stderr, "again with: %s %llu\n", program_invocation_short_name,
+			(unsigned long long)soak_seeds.current);
+	return 0;
+}
+
+/* count: how many, unless the arguments say. */
+static inline void soak_seeds_read(int argc, char **argv, uint64_t count)
+{
+	soak_seeds.first = 1;
+	soak_seeds.last = count;
+	if (argc > 1)
+		soak_seeds.first = soak_seeds.last = strtoull(argv[1], NULL, 0);
+	if (argc > 2)
+		soak_seeds.last = strtoull(argv[2], NULL, 0);
+}
+
+#endif
