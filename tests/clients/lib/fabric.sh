@@ -13,6 +13,7 @@ TIMEOUT=${TIMEOUT:-60}
 cleanup() {
 	trap - EXIT
 	local job
+	kill "$WATCH" 2>/dev/null
 	for job in $(jobs -p); do
 		pkill -P "$job" 2>/dev/null
 		kill "$job" 2>/dev/null
@@ -26,13 +27,68 @@ cleanup() {
 trap cleanup EXIT
 trap 'FAILURES=1; exit 1' INT TERM
 
-pass() { echo "PASS $1"; }
+pass() {
+	echo "PASS $1"
+	echo "after \"$1\"" >"$WORK/step"
+}
 fail() {
 	echo "FAIL $1: ${2:-}"
+	echo "after \"$1\"" >"$WORK/step"
 	FAILURES=$((FAILURES + 1))
 }
 # verdict NAME EXIT-CODE [REASON]
 verdict() { if [ "$2" = 0 ]; then pass "$1"; else fail "$1" "${3:-exit code $2}"; fi; }
+
+# JOB...: all that runs below them, deepest last.
+below() {
+	local job child
+	for job; do
+		for child in $(pgrep -P "$job"); do
+			echo "$child"
+			below "$child"
+		done
+	done
+}
+# A step that takes STALL seconds hangs, on any machine: say which one and in which programs, and end the script. It waits for no
+# program after that, since bash looks at signals only when what it waits for has ended.
+STALL=${STALL:-240}
+watch_steps() {
+	local last= now quiet=0 pid
+	while read -r -t 1 <> <(:) || kill -0 $$ 2>/dev/null; do
+		now=$(cat "$WORK/step" 2>/dev/null) || return
+		[ "$now" = "$last" ] || quiet=0
+		last=$now
+		quiet=$((quiet + 1))
+		[ $quiet -gt "$STALL" ] || continue
+		echo "FAIL $(basename "$0") hangs: nothing for $STALL s $last"
+		for pid in $(below $$); do
+			[ "$pid" = $BASHPID ] || ps -o pid=,ppid=,stat=,wchan=,args= -p "$pid" | cut -c 1-200
+		done
+		kill -TERM $$
+		for pid in $(below $$); do
+			[ "$pid" = $BASHPID ] || kill "$pid" 2>/dev/null
+		done
+		return
+	done
+}
+echo "at the start" >"$WORK/step"
+watch_steps &
+WATCH=$!
+disown $WATCH
+
+# wait_until SECONDS CONDITION...: asks every 20 ms; 1 when the time is up. SECONDS are what the slowest of our own machines would
+# need; another may be ten times slower still, and only what never comes true takes that long.
+wait_until() {
+	local patience=$(($1 * 10))
+	[ $patience -le 150 ] || patience=$(($1 > 150 ? $1 : 150))
+	local end=$((SECONDS + patience))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		read -r -t 0.02 <> <(:)
+	done
+	return 0
+}
 
 fabric_up() { timeout 60 "$SOFTIB" up "$@" >"$WORK/up" 2>&1 || { fail "softib up $*" "$(tail -n 1 "$WORK/up")"; exit 1; }; }
 fabric_down() { timeout 30 "$SOFTIB" down "$@" >/dev/null 2>&1; }
@@ -40,6 +96,17 @@ on() { # HOST PROGRAM ...
 	local host=$1
 	shift
 	timeout -k 2 "$TIMEOUT" "$SOFTIB" run -H "$host" -- "$@"
+}
+
+# JOB...: no chance to say goodbye, for all that runs below it. A killed `timeout` alone would leave its program running.
+kill_programs() {
+	local job child
+	for job in "$@"; do
+		for child in $(pgrep -P "$job"); do
+			kill_programs "$child"
+			kill -KILL "$child" 2>/dev/null
+		done
+	done
 }
 
 # Is somebody listening on this TCP port?
