@@ -39,7 +39,7 @@ ATTRIBUTE_STRUCT(congestion_info, CONGESTION_INFO_FIELDS)
 enum { CONGESTION_KEY_INFO_BYTES = 16 };
 ATTRIBUTE_STRUCT(congestion_key_info, CONGESTION_KEY_INFO_FIELDS)
 
-/* --- CongestionLog: one header or the other, then events, the newest first --- */
+/* CongestionLog: one header or the other, then events, the newest first. */
 
 enum { CONGESTION_LOG_OF_SWITCH = 1, CONGESTION_LOG_OF_CA = 2, CONGESTION_FLAG_ENABLED = 1 };
 
@@ -96,7 +96,7 @@ enum {
 enum { CA_CONGESTION_EVENT_BYTES = 16, CA_CONGESTION_EVENTS = 13 };
 ATTRIBUTE_STRUCT(ca_congestion_event, CA_CONGESTION_EVENT_FIELDS)
 
-/* --- settings --- */
+/* Settings. */
 
 /* SwitchCongestionSetting.ControlMap: which fields a Set means. */
 enum {

@@ -33,6 +33,25 @@ static inline bool gid_is_multicast(const struct gid *gid)
 	return gid->bytes[0] == 0xff;
 }
 
+/* Scope and signature of a multicast GID: for which networks it is (vol 1, chapter 4; RFC 4391). */
+enum {
+	MGID_SCOPE_LINK_LOCAL = 2,
+	MGID_SIGNATURE_IPV4 = 0x401b,
+	MGID_SIGNATURE_IPV6 = 0x601b,
+	MGID_SIGNATURE_SA = 0xa01b, /* chosen by the SA */
+};
+
+static inline uint16_t mgid_signature(const struct gid *mgid)
+{
+	return get_be16(mgid->bytes + 2);
+}
+
+static inline bool mgid_is_ip(const struct gid *mgid)
+{
+	return mgid_signature(mgid) == MGID_SIGNATURE_IPV4 ||
+	       mgid_signature(mgid) == MGID_SIGNATURE_IPV6;
+}
+
 static inline uint64_t gid_prefix(const struct gid *gid)
 {
 	return get_be64(gid->bytes);

@@ -9,7 +9,7 @@
 #include "base/attributes.h"
 #include "wire/gid.h"
 
-enum { GRH_BYTES = 40, GRH_NEXT_HEADER_IBA = 0x1b };
+enum { GRH_BYTES = 40, GRH_HOP_LIMIT_OFFSET = 7, GRH_NEXT_HEADER_IBA = 0x1b };
 
 struct grh {
 	uint8_t version; /* 6 */

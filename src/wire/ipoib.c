@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "base/bytes.h"
+#include "wire/raw_packet.h"
 
 enum {
 	TYPE_IPV4 = 0x0800,
@@ -12,7 +13,6 @@ enum {
 	ARP_HARDWARE_INFINIBAND = 32,
 	ARP_REQUEST = 1,
 	ARP_REPLY = 2,
-	IPV6_HEADER_BYTES = 40,
 	IPV6_NEXT_ICMP = 58,
 	IPV6_HOP_LIMIT = 255, /* anything else has crossed a router */
 	ND_BYTES = 48,	      /* message and its one option */
@@ -197,7 +197,7 @@ static struct gid group(uint16_t signature, uint16_t pkey)
 
 struct gid ipoib_broadcast_gid(uint16_t pkey)
 {
-	struct gid gid = group(0x401b, pkey);
+	struct gid gid = group(MGID_SIGNATURE_IPV4, pkey);
 
 	put_be32(gid.bytes + 12, 0xffffffff);
 	return gid;
@@ -210,10 +210,10 @@ struct gid ipoib_multicast_gid(uint8_t ip_version, const struct ip_address *addr
 	struct gid gid;
 
 	if (ip_version == 4) {
-		gid = group(is_ip ? 0x401b : 0x4001, pkey);
+		gid = group(is_ip ? MGID_SIGNATURE_IPV4 : 0x4001, pkey);
 		put_be32(gid.bytes + 12, get_be32(address->bytes + IPV4_PLACE) & 0x0fffffff);
 	} else {
-		gid = group(is_ip ? 0x601b : 0x6001, pkey);
+		gid = group(is_ip ? MGID_SIGNATURE_IPV6 : 0x6001, pkey);
 		memcpy(gid.bytes + 6, address->bytes + 6, 10);
 	}
 	return gid;

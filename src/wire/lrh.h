@@ -8,7 +8,12 @@
 #include <stdint.h>
 #include "base/attributes.h"
 
-enum { LRH_BYTES = 8 };
+enum {
+	LRH_BYTES = 8,
+	/* Places, for who looks at one field only. */
+	LRH_DLID_OFFSET = 2,
+	LRH_SLID_OFFSET = 6,
+};
 
 enum lnh { LNH_RAW_ETHERTYPE = 0, LNH_RAW_IPV6 = 1, LNH_LOCAL = 2, LNH_GLOBAL = 3 };
 

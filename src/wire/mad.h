@@ -10,6 +10,19 @@
 
 enum { MAD_BYTES = 256, MAD_HEADER_BYTES = 24, MAD_HOPS_MAX = 63 };
 
+/* Places in the common header, for who looks at one field only. */
+enum {
+	MAD_CLASS_OFFSET = 1,
+	MAD_VERSION_OFFSET = 2,
+	MAD_METHOD_OFFSET = 3,
+	MAD_STATUS_OFFSET = 4,
+	MAD_HOP_POINTER_OFFSET = 6,
+	MAD_HOP_COUNT_OFFSET = 7,
+	MAD_TRANSACTION_ID_OFFSET = 8,
+	/* Beside the status of a directed-route SMP: it is on its way back. */
+	MAD_STATUS_DIRECTION = 0x8000,
+};
+
 enum mad_class {
 	MAD_CLASS_SUBNET_LID = 0x01,
 	MAD_CLASS_SUBNET_ADMINISTRATION = 0x03,
@@ -93,6 +106,13 @@ struct mad_header {
 	uint16_t attribute_id;
 	uint32_t attribute_modifier;
 };
+
+/* The vendors' classes whose MADs say by an OUI whose they are. */
+static inline bool mad_class_has_oui(unsigned management_class)
+{
+	return management_class >= MAD_CLASS_VENDOR2_FIRST &&
+	       management_class <= MAD_CLASS_VENDOR2_LAST;
+}
 
 /* Knows from the class whether the header is that of a directed-route SMP. */
 void mad_header_encode(const struct mad_header *header, uint8_t ret_bytes[static MAD_HEADER_BYTES]);

@@ -18,7 +18,12 @@
 #include "wire/opcode.h"
 #include "wire/transport_headers.h"
 
-enum { ICRC_BYTES = 4, VCRC_BYTES = 2 };
+enum {
+	ICRC_BYTES = 4,
+	VCRC_BYTES = 2,
+	/* Of one that stays in its subnet. */
+	MAD_OFFSET_IN_PACKET = LRH_BYTES + BTH_BYTES + DETH_BYTES,
+};
 
 /* A run of bytes in this process. */
 struct span {

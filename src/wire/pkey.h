@@ -18,6 +18,7 @@ enum {
 	QPN_SMI = 0,
 	QPN_GSI = 1,
 	QPN_MULTICAST = 0xffffff,
+	QPN_MAX = 0xffffff, /* of SRQs and EE contexts, too */
 };
 
 #define QKEY_GSI 0x80010000u

@@ -31,18 +31,12 @@ void rmpp_header_decode(const uint8_t mad[static MAD_BYTES], struct rmpp_header 
 	};
 }
 
-static bool is_vendor_range_2(uint8_t management_class)
-{
-	return management_class >= MAD_CLASS_VENDOR2_FIRST &&
-	       management_class <= MAD_CLASS_VENDOR2_LAST;
-}
-
 bool rmpp_class_has_header(uint8_t management_class)
 {
 	return management_class == MAD_CLASS_SUBNET_ADMINISTRATION ||
 	       management_class == MAD_CLASS_DEVICE_ADMINISTRATION ||
 	       management_class == MAD_CLASS_BOOT_INFORMATION ||
-	       is_vendor_range_2(management_class);
+	       mad_class_has_oui(management_class);
 }
 
 bool rmpp_mad_is_active(const uint8_t mad[static MAD_BYTES])
@@ -59,7 +53,7 @@ size_t rmpp_data_offset(uint8_t management_class)
 	if (management_class == MAD_CLASS_DEVICE_ADMINISTRATION ||
 	    management_class == MAD_CLASS_BOOT_INFORMATION)
 		return DEVICE_ADMINISTRATION;
-	if (is_vendor_range_2(management_class))
+	if (mad_class_has_oui(management_class))
 		return VENDOR2;
 	return RMPP_SEGMENT_OFFSET;
 }

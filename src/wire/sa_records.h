@@ -234,6 +234,9 @@ void service_record_decode(const uint8_t bytes[static SERVICE_RECORD_BYTES],
 
 ATTRIBUTE_STRUCT(inform_info, INFORM_INFO_FIELDS)
 
+/* Of is_generic; anything greater: vendors' too. */
+enum { INFORM_GENERIC = 1 };
+
 /* Values that stand for all in an InformInfo. */
 enum {
 	INFORM_ANY_LID = 0xffff,

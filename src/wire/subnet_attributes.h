@@ -10,6 +10,7 @@ enum {
 	NODE_INFO_BYTES = 40,
 	SWITCH_INFO_BYTES = 20,
 	PORT_INFO_BYTES = 64,
+	PORT_INFO_EXTENDED_BYTES = 22,
 	SM_INFO_BYTES = 24,
 	NODE_DESCRIPTION_BYTES = 64
 };
@@ -167,6 +168,24 @@ enum {
 	CAPABILITY2_EXTENDED_SPEEDS_2 = 1 << 11,
 	CAPABILITY2_LINK_SPEED_XDR = 1 << 12,
 };
+
+/* Modes of forward error correction: bit n is mode n of FECModeActive. */
+#define PORT_INFO_EXTENDED_FIELDS(FIELD)                                                           \
+	FIELD(uint32_t, capability_mask, 0, 32)                                                    \
+	FIELD(uint16_t, fec_mode_active, 32, 16)                                                   \
+	FIELD(uint16_t, fdr_fec_supported, 48, 16)                                                 \
+	FIELD(uint16_t, fdr_fec_enabled, 64, 16)                                                   \
+	FIELD(uint16_t, edr_fec_supported, 80, 16)                                                 \
+	FIELD(uint16_t, edr_fec_enabled, 96, 16)                                                   \
+	FIELD(uint16_t, hdr_fec_supported, 112, 16)                                                \
+	FIELD(uint16_t, hdr_fec_enabled, 128, 16)                                                  \
+	FIELD(uint16_t, ndr_fec_supported, 144, 16)                                                \
+	FIELD(uint16_t, ndr_fec_enabled, 160, 16)
+
+ATTRIBUTE_STRUCT(port_info_extended, PORT_INFO_EXTENDED_FIELDS)
+
+/* PortInfoExtended.CapMask. */
+enum { PORT_INFO_EXTENDED_HAS_FEC = 1 << 0 };
 
 enum sm_state { SM_NOT_ACTIVE = 0, SM_DISCOVERING = 1, SM_STANDBY = 2, SM_MASTER = 3 };
 

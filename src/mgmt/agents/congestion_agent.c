@@ -25,8 +25,6 @@ struct congestion_agent *congestion_agent_of(struct port *port)
 	return port->congestion_agent;
 }
 
-/* --- ClassPortInfo, CongestionInfo, TimeStamp --- */
-
 /* What can be set of it is where traps go. */
 static struct class_port_info class_port_info_of(const struct port *port)
 {
@@ -94,8 +92,6 @@ static enum mad_status time_stamp_get(const struct gs_request *request, uint8_t 
 	put_be32(ret_data, congestion_time_stamp(request->now));
 	return MAD_STATUS_OK;
 }
-
-/* --- CongestionLog --- */
 
 static bool controls(const struct node *node)
 {
@@ -186,8 +182,6 @@ static enum mad_status congestion_log_get(const struct gs_request *request, uint
 	}
 	return MAD_STATUS_OK;
 }
-
-/* --- all of it --- */
 
 static const struct gs_attribute rows[] = {
 	{ATTRIBUTE_CLASS_PORT_INFO, class_port_info_get, class_port_info_set},

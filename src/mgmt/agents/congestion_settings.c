@@ -34,8 +34,6 @@ static void tell_fabric(const struct agent_environment *environment, struct port
 		environment->paths_changed(environment->context);
 }
 
-/* --- switches --- */
-
 static bool is_victim(const struct switch_congestion_setting *setting, unsigned port_number)
 {
 	const uint64_t words[] = {setting->victim_mask_0, setting->victim_mask_1,
@@ -176,8 +174,6 @@ enum mad_status congestion_switch_ports_set(const struct gs_request *request, ui
 	return status == MAD_STATUS_OK ? congestion_switch_ports_get(request, ret_data) : status;
 }
 
-/* --- adapters --- */
-
 enum mad_status congestion_adapter_setting_get(const struct gs_request *request, uint8_t *ret_data)
 {
 	static const struct congestion_reaction nothing;
@@ -275,8 +271,6 @@ enum mad_status congestion_table_set(const struct gs_request *request, uint8_t *
 			get_be16(request->data + CCT_ENTRIES_OFFSET + 2 * i);
 	return congestion_table_get(request, ret_data);
 }
-
-/* --- by command --- */
 
 static int control_switch(const struct agent_environment *environment, struct node *node,
 			  bool is_on)

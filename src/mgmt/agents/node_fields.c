@@ -7,17 +7,19 @@
 #include <string.h>
 #include "mgmt/agents/agents.h"
 #include "mgmt/agents/gs_agent.h"
+#include "mgmt/agents/node_field_limits.h"
 #include "net/node/node.h"
 #include "wire/notice.h"
 #include "wire/performance.h"
 #include "wire/pkey.h"
 
-enum { NAME_BYTES = 64, NUMBER_AUTOMATIC_BASE = 0, MTU_CODE_MAX = 5, VL_CODE_MAX = 5 };
+enum { NAME_BYTES = 64, NUMBER_AUTOMATIC_BASE = 0 };
 
 const struct node_attribute node_attributes[] = {
 	{"node_info", &node_info_layout, false},
 	{"switch_info", &switch_info_layout, false},
 	{"port_info", &port_info_layout, false},
+	{"port_info_extended", &port_info_extended_layout, false},
 	{"counters", &port_counters_extended_layout, true},
 	{NULL, NULL, false},
 };
@@ -54,6 +56,8 @@ static void *struct_of(const struct node_attribute *attribute, struct port *port
 		return &port->node->info;
 	if (attribute->layout == &switch_info_layout)
 		return &port->node->switch_info;
+	if (attribute->layout == &port_info_extended_layout)
+		return &port->extended;
 	return &port->info;
 }
 
@@ -72,70 +76,6 @@ uint64_t node_field_value(const struct node_attribute *attribute,
 		return counter ? *counter : 0;
 	}
 	return attribute_field_value(field, struct_of(attribute, (struct port *)port));
-}
-
-/* Fields that index or bound something else: only so far. A maximum below the minimum: fixed. */
-static const struct field_limit {
-	const struct attribute_layout *layout;
-	uint16_t offset;
-	uint64_t minimum, maximum;
-} limits[] = {
-#define LIMIT(type, field, minimum, maximum)                                                       \
-	{                                                                                          \
-		&type##_layout, offsetof(struct type, field), minimum, maximum                     \
-	}
-	LIMIT(node_info, node_type, 1, 0),
-	LIMIT(node_info, node_guid, 1, UINT64_MAX),
-	LIMIT(switch_info, linear_fdb_cap, 0, LFT_ENTRIES),
-	LIMIT(switch_info, multicast_fdb_cap, 0, MFT_ENTRIES),
-	LIMIT(switch_info, linear_fdb_top, 0, LFT_ENTRIES - 1),
-	LIMIT(port_info, lid, 0, LID_UNICAST_LAST),
-	LIMIT(port_info, master_sm_lid, 0, LID_UNICAST_LAST),
-	LIMIT(port_info, port_state, PORT_DOWN, PORT_ACTIVE),
-	LIMIT(port_info, physical_state, PHYSICAL_SLEEP, PHYSICAL_DISABLED),
-	LIMIT(port_info, link_down_default_state, PHYSICAL_SLEEP, PHYSICAL_POLLING),
-	LIMIT(port_info, neighbor_mtu, 1, MTU_CODE_MAX),
-	LIMIT(port_info, mtu_cap, 1, MTU_CODE_MAX),
-	LIMIT(port_info, vl_cap, 1, VL_CODE_MAX),
-	LIMIT(port_info, operational_vls, 1, VL_CODE_MAX),
-	LIMIT(port_info, vl_arbitration_high_cap, 0, VL_ARBITRATION_ENTRIES),
-	LIMIT(port_info, vl_arbitration_low_cap, 0, VL_ARBITRATION_ENTRIES),
-	LIMIT(port_info, guid_cap, 0, GUIDS_DEFAULT),
-	/* They are what the link came to: a link is set by what is enabled at its ends. */
-	LIMIT(port_info, link_width_active, 1, 0),
-	LIMIT(port_info, link_speed_active, 1, 0),
-	LIMIT(port_info, link_speed_ext_active, 1, 0),
-	LIMIT(port_info, link_speed_ext2_active, 1, 0),
-#undef LIMIT
-};
-
-static const struct field_limit *find_limit(const struct attribute_layout *layout, uint16_t offset)
-{
-	for (size_t i = 0; i < ARRAY_COUNT(limits); i++) {
-		if (limits[i].layout == layout && limits[i].offset == offset)
-			return &limits[i];
-	}
-	return NULL;
-}
-
-static enum node_set_result check_limit(const struct node_attribute *attribute,
-					const struct attribute_field *field, uint64_t value,
-					uint64_t *ret_max)
-{
-	const struct field_limit *limit = find_limit(attribute->layout, field->struct_offset);
-	uint64_t maximum = field->bit_count < 64 ? (1ull << field->bit_count) - 1 : UINT64_MAX;
-	uint64_t minimum = 0;
-
-	if (limit && limit->maximum < limit->minimum)
-		return NODE_SET_FIXED;
-	if (limit) {
-		minimum = limit->minimum;
-		maximum = limit->maximum;
-	}
-	if (value >= minimum && value <= maximum)
-		return NODE_SET_OK;
-	*ret_max = maximum;
-	return NODE_SET_OUT_OF_RANGE;
 }
 
 static void tell_changed(const struct agent_environment *environment, struct port *port)
@@ -200,7 +140,7 @@ static enum node_set_result set_field(const struct agent_environment *environmen
 				      const struct attribute_field *field, uint64_t value,
 				      uint64_t *ret_max)
 {
-	enum node_set_result result = check_limit(attribute, field, value, ret_max);
+	enum node_set_result result = node_field_check_limit(attribute, field, value, ret_max);
 
 	if (result != NODE_SET_OK)
 		return result;
@@ -340,7 +280,6 @@ static enum node_set_result set_redirect(const struct agent_environment *environ
 					 const struct port *port, const char *name,
 					 const char *value, uint64_t *ret_max)
 {
-	enum { QPN_MAX = 0xffffff };
 	uint64_t management_class, lid, qpn;
 	char *end;
 

@@ -7,6 +7,7 @@
 #include "mgmt/agents/mkey.h"
 #include "mgmt/agents/traps.h"
 #include "mgmt/mad/smp_request.h"
+#include "net/link/fec.h"
 #include "wire/smp.h"
 
 void sma_port_changed(const struct sma_request *request, struct port *port)
@@ -121,6 +122,33 @@ static enum mad_status led_info_set(const struct sma_request *request, uint8_t *
 	return led_info_get(request, ret_data);
 }
 
+/* Optional: CapabilityMask2 says whether a node has it. */
+static enum mad_status port_info_extended_get(const struct sma_request *request, uint8_t *ret_data)
+{
+	struct port *port = sma_port_info_port(request);
+
+	if (!(sma_guard(request)->info.capability_mask2 & CAPABILITY2_PORT_INFO_EXTENDED))
+		return MAD_STATUS_BAD_METHOD_ATTRIBUTE;
+	if (!port)
+		return MAD_STATUS_BAD_FIELD;
+	port_fec_refresh(port);
+	port_info_extended_encode(&port->extended, ret_data);
+	return MAD_STATUS_OK;
+}
+
+static enum mad_status port_info_extended_set(const struct sma_request *request, uint8_t *ret_data)
+{
+	struct port_info_extended written;
+	enum mad_status status = port_info_extended_get(request, ret_data);
+
+	if (status != MAD_STATUS_OK)
+		return status;
+	port_info_extended_decode(request->data, &written);
+	if (!port_fec_enable(sma_port_info_port(request), &written))
+		return MAD_STATUS_BAD_FIELD;
+	return port_info_extended_get(request, ret_data);
+}
+
 enum served_by { ALL_NODES, SWITCHES };
 
 static const struct sma_attribute {
@@ -143,6 +171,7 @@ static const struct sma_attribute {
 	{ATTRIBUTE_MULTICAST_FORWARDING, SWITCHES, sma_multicast_forwarding_get,
 	 sma_multicast_forwarding_set},
 	{ATTRIBUTE_VENDOR_DIAG, ALL_NODES, vendor_diag_get, NULL},
+	{ATTRIBUTE_PORT_INFO_EXTENDED, ALL_NODES, port_info_extended_get, port_info_extended_set},
 	{ATTRIBUTE_LED_INFO, ALL_NODES, led_info_get, led_info_set},
 };
 
@@ -202,7 +231,9 @@ static bool check_keys(const struct sma_request *request)
 {
 	if (!mkey_check(request, sma_guard(request)))
 		return false;
-	if (node_is_switch(request->node) || request->header.attribute_id != ATTRIBUTE_PORT_INFO)
+	if (node_is_switch(request->node) ||
+	    (request->header.attribute_id != ATTRIBUTE_PORT_INFO &&
+	     request->header.attribute_id != ATTRIBUTE_PORT_INFO_EXTENDED))
 		return true;
 
 	struct port *other = sma_port_info_port(request);

@@ -27,8 +27,6 @@ static enum mad_status class_port_info_get(const struct gs_request *request, uin
 	return MAD_STATUS_OK;
 }
 
-/* --- baseboard management --- */
-
 enum {
 	ATTRIBUTE_BKEY_INFO = 0x0010,
 	BKEY_VIOLATIONS_OFFSET = 12,
@@ -73,8 +71,6 @@ static const struct gs_attribute baseboard_rows[] = {
 };
 const struct gs_attributes baseboard_attributes = {baseboard_rows, ARRAY_COUNT(baseboard_rows)};
 
-/* --- device management --- */
-
 enum {
 	ATTRIBUTE_IO_UNIT_INFO = 0x0010,
 	ATTRIBUTE_IO_CONTROLLER_PROFILE = 0x0011,
@@ -109,8 +105,6 @@ static const struct gs_attribute device_rows[] = {
 };
 const struct gs_attributes device_attributes = {device_rows, ARRAY_COUNT(device_rows)};
 
-/* --- communication management --- */
-
 /* ClassPortInfo.CapabilityMask of this class. */
 enum {
 	COMMUNICATION_RELIABLE_CONNECTION = 1 << 9,
@@ -144,8 +138,6 @@ static const struct gs_attribute communication_rows[] = {
 };
 const struct gs_attributes communication_attributes = {communication_rows,
 						       ARRAY_COUNT(communication_rows)};
-
-/* --- SNMP tunnelling --- */
 
 static const struct gs_attribute class_port_info_only[] = {
 	{ATTRIBUTE_CLASS_PORT_INFO, class_port_info_get, NULL},

@@ -176,7 +176,6 @@ void *cm_connection_context(const struct cm_connection *connection);
 enum cm_state cm_connection_state(const struct cm_connection *connection);
 /* How long it rests once it is over. */
 time_ns cm_connection_timewait(const struct cm_connection *connection);
-const char *cm_state_name(enum cm_state state);
 
 struct cm_counts {
 	uint32_t connections; /* of all states */

@@ -106,7 +106,7 @@ struct cm {
 	uint32_t outbox_count;
 };
 
-/* --- index.c: finding connections --- */
+/* In index.c: finding connections. */
 
 MUST_USE int connection_create(struct cm *cm, uint32_t port_index, void *context,
 			       struct cm_connection **ret_connection);
@@ -127,7 +127,7 @@ MUST_USE int connection_index_remote_qpn(struct cm_connection *connection);
 void connection_unindex_remote_qpn(struct cm_connection *connection);
 void connection_unindex_remote_id(struct cm_connection *connection);
 
-/* --- outbox.c: sending --- */
+/* In outbox.c: sending. */
 
 /* A message about to be sent: its data are zero but for what the caller writes. NULL: no room; the
  * peer or a timer will ask again. */
@@ -156,21 +156,18 @@ void connection_repeat(struct cm_connection *connection, time_ns now, time_ns ti
 void connection_resend(struct cm_connection *connection);
 uint64_t transaction_id_of(const struct cm_connection *connection);
 
-/* --- a message with no connection behind it --- */
+/* A message with no connection behind it. */
 
 void send_rej_to(struct cm *cm, const struct cm_message *request, uint32_t remote_comm_id,
 		 uint32_t local_comm_id, enum cm_answered answered, enum cm_reject_reason reason);
 
-/* --- states --- */
+/* States. */
 
 /* The only place where a state changes. */
 void connection_enter(struct cm_connection *connection, enum cm_state state);
 void connection_enter_timewait(struct cm_connection *connection, time_ns now);
 /* Idle, and gone if nobody owns it. */
 void connection_enter_idle(struct cm_connection *connection);
-void connection_send_rej(struct cm_connection *connection, enum cm_answered answered,
-			 enum cm_reject_reason reason, struct cm_private_data info,
-			 struct cm_private_data private_data);
 void connection_send_mra(struct cm_connection *connection, enum cm_answered answered,
 			 uint8_t service_timeout);
 void connection_cancel(struct cm_connection *connection);
@@ -180,7 +177,7 @@ void connection_tell(struct cm_connection *connection, enum cm_event_kind kind,
 		     const struct cm_message *message, size_t private_offset, size_t private_bytes);
 void connection_tell_event(struct cm_connection *connection, const struct cm_event *event);
 
-/* --- what arrives, one function per message --- */
+/* What arrives, one function per message. */
 
 void req_receive(struct cm *cm, time_ns now, const struct cm_message *message);
 void mra_receive(struct cm *cm, time_ns now, const struct cm_message *message);
@@ -197,7 +194,7 @@ void sidr_rep_receive(struct cm *cm, time_ns now, const struct cm_message *messa
 /* A connection's timer is due: repeat, give up, or leave timewait. */
 void connection_expire(struct cm_connection *connection, time_ns now);
 
-/* --- listeners.c --- */
+/* In listeners.c. */
 
 struct cm_listener *listener_find(const struct cm *cm, uint64_t service_id);
 /* Whether a REQ waits for its service to open again. */

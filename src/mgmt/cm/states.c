@@ -7,29 +7,6 @@
 
 static const struct cm_private_data nothing;
 
-const char *cm_state_name(enum cm_state state)
-{
-	static const char *const names[CM_STATES] = {
-		[CM_IDLE] = "Idle",
-		[CM_REQ_SENT] = "REQ Sent",
-		[CM_REP_WAIT] = "REP Wait",
-		[CM_REP_RCVD] = "REP Rcvd",
-		[CM_MRA_REP_SENT] = "MRA(REP) Sent",
-		[CM_REQ_RCVD] = "REQ Rcvd",
-		[CM_MRA_REQ_SENT] = "MRA(REQ) Sent",
-		[CM_REP_SENT] = "REP Sent",
-		[CM_MRA_REP_RCVD] = "MRA(REP) Rcvd",
-		[CM_ESTABLISHED] = "Established",
-		[CM_DREQ_SENT] = "DREQ Sent",
-		[CM_DREQ_RCVD] = "DREQ Rcvd",
-		[CM_TIMEWAIT] = "TimeWait",
-		[CM_SIDR_REQ_SENT] = "SIDR_REQ Sent",
-		[CM_SIDR_REQ_RCVD] = "SIDR_REQ Rcvd",
-	};
-
-	return (unsigned)state < CM_STATES ? names[state] : "?";
-}
-
 void connection_enter(struct cm_connection *connection, enum cm_state state)
 {
 	struct cm *cm = connection->cm;
@@ -61,9 +38,9 @@ void connection_enter_idle(struct cm_connection *connection)
 		connection_free(connection);
 }
 
-void connection_send_rej(struct cm_connection *connection, enum cm_answered answered,
-			 enum cm_reject_reason reason, struct cm_private_data info,
-			 struct cm_private_data private_data)
+static void connection_send_rej(struct cm_connection *connection, enum cm_answered answered,
+				enum cm_reject_reason reason, struct cm_private_data info,
+				struct cm_private_data private_data)
 {
 	/* An id that the peer has not seen would mean nothing to it. */
 	bool is_known = connection->state != CM_REQ_RCVD && connection->state != CM_MRA_REQ_SENT;

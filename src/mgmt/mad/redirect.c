@@ -8,8 +8,6 @@
 #include "wire/rmpp.h"
 #include "wire/smp.h"
 
-enum { CLASS_OFFSET = 1, STATUS_OFFSET = 4 };
-
 size_t mad_data_offset(uint8_t management_class)
 {
 	if (management_class == MAD_CLASS_COMMUNICATION ||
@@ -23,11 +21,11 @@ size_t mad_data_offset(uint8_t management_class)
 
 bool mad_is_redirected(const struct mad_message *answer)
 {
-	uint8_t management_class = answer->bytes[CLASS_OFFSET];
+	uint8_t management_class = answer->bytes[MAD_CLASS_OFFSET];
 
 	return management_class != MAD_CLASS_SUBNET_LID &&
 	       management_class != MAD_CLASS_SUBNET_DIRECTED &&
-	       (get_be16(answer->bytes + STATUS_OFFSET) & MAD_STATUS_REDIRECT);
+	       (get_be16(answer->bytes + MAD_STATUS_OFFSET) & MAD_STATUS_REDIRECT);
 }
 
 bool mad_redirect_apply(const struct class_port_info *info, struct mad_address *address)
@@ -55,6 +53,7 @@ bool mad_redirect_follow(const struct mad_message *answer, struct mad_address *a
 {
 	struct class_port_info info;
 
-	class_port_info_decode(answer->bytes + mad_data_offset(answer->bytes[CLASS_OFFSET]), &info);
+	class_port_info_decode(answer->bytes + mad_data_offset(answer->bytes[MAD_CLASS_OFFSET]),
+			       &info);
 	return mad_redirect_apply(&info, address);
 }

@@ -7,8 +7,6 @@
 #include <string.h>
 #include "mgmt/mad/rmpp_transfer.h"
 
-enum { METHOD_OFFSET = 3, CLASS_OFFSET = 1 };
-
 static void set_defaults(struct rmpp_options *options)
 {
 	if (!options->transfers_max)
@@ -60,11 +58,11 @@ int rmpp_send(struct rmpp *rmpp, const struct rmpp_message *message,
 	};
 
 	if (message->byte_count < MAD_HEADER_BYTES ||
-	    !rmpp_class_has_header(message->bytes[CLASS_OFFSET]) ||
-	    message->byte_count < rmpp_data_offset(message->bytes[CLASS_OFFSET]))
+	    !rmpp_class_has_header(message->bytes[MAD_CLASS_OFFSET]) ||
+	    message->byte_count < rmpp_data_offset(message->bytes[MAD_CLASS_OFFSET]))
 		return -EINVAL;
 	if (rmpp_transfer_find(rmpp, RMPP_SENDS, &message->address, message->bytes,
-			       message->bytes[METHOD_OFFSET]))
+			       message->bytes[MAD_METHOD_OFFSET]))
 		return -EEXIST;
 
 	struct rmpp_transfer *transfer =
@@ -148,8 +146,8 @@ static void receive_segment(struct rmpp *rmpp, struct rmpp_transfer *transfer,
 static bool receive_data(struct rmpp *rmpp, time_ns now, const struct mad_message *mad,
 			 const struct rmpp_header *header, struct rmpp_message *ret_message)
 {
-	struct rmpp_transfer *transfer = rmpp_transfer_find(rmpp, RMPP_RECEIVES, &mad->address,
-							    mad->bytes, mad->bytes[METHOD_OFFSET]);
+	struct rmpp_transfer *transfer = rmpp_transfer_find(
+		rmpp, RMPP_RECEIVES, &mad->address, mad->bytes, mad->bytes[MAD_METHOD_OFFSET]);
 
 	if (!transfer && header->type == RMPP_TYPE_DATA)
 		transfer = begin_receiving(rmpp, now, mad, header);
@@ -182,7 +180,7 @@ bool rmpp_receive(struct rmpp *rmpp, time_ns now, const struct mad_message *mad,
 		  struct rmpp_message *ret_message)
 {
 	struct rmpp_header header;
-	uint8_t opposite = mad->bytes[METHOD_OFFSET] ^ MAD_RESPONSE;
+	uint8_t opposite = mad->bytes[MAD_METHOD_OFFSET] ^ MAD_RESPONSE;
 
 	rmpp_header_decode(mad->bytes, &header);
 

@@ -207,12 +207,10 @@ void rmpp_receiver_receive(struct rmpp_receiver *receiver, const struct mad_mess
 static void turn_round(const struct mad_message *segment, const struct rmpp_header *header,
 		       struct mad_message *ret_message)
 {
-	enum { METHOD_OFFSET = 3 };
-
 	memset(ret_message, 0, sizeof(*ret_message));
 	ret_message->address = segment->address;
 	memcpy(ret_message->bytes, segment->bytes, rmpp_data_offset(segment->bytes[1]));
-	ret_message->bytes[METHOD_OFFSET] ^= MAD_RESPONSE;
+	ret_message->bytes[MAD_METHOD_OFFSET] ^= MAD_RESPONSE;
 	rmpp_header_encode(header, ret_message->bytes);
 }
 

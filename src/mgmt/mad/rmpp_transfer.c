@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include "base/bytes.h"
 
-enum { METHOD_OFFSET = 3, CLASS_OFFSET = 1, VERSION_OFFSET = 2, TRANSACTION_ID_OFFSET = 8 };
-
 static struct list *bucket_of(struct rmpp *rmpp, uint64_t transaction_id, uint16_t lid)
 {
 	uint64_t mixed = (transaction_id ^ (uint64_t)lid << 48) * 0x9e3779b97f4a7c15u;
@@ -66,10 +64,10 @@ struct rmpp_transfer *rmpp_transfer_new(struct rmpp *rmpp, enum rmpp_direction d
 		return NULL;
 	transfer->direction = direction;
 	transfer->address = *address;
-	transfer->transaction_id = get_be64(mad + TRANSACTION_ID_OFFSET);
-	transfer->management_class = mad[CLASS_OFFSET];
-	transfer->class_version = mad[VERSION_OFFSET];
-	transfer->method = mad[METHOD_OFFSET];
+	transfer->transaction_id = get_be64(mad + MAD_TRANSACTION_ID_OFFSET);
+	transfer->management_class = mad[MAD_CLASS_OFFSET];
+	transfer->class_version = mad[MAD_VERSION_OFFSET];
+	transfer->method = mad[MAD_METHOD_OFFSET];
 	list_init(&transfer->in_queue);
 	list_init(&transfer->in_kept);
 	list_append(bucket_of(rmpp, transfer->transaction_id, address->lid), &transfer->in_bucket);
@@ -87,7 +85,7 @@ struct rmpp_transfer *rmpp_transfer_find(struct rmpp *rmpp, enum rmpp_direction 
 					 const struct mad_address *address, const uint8_t *mad,
 					 uint8_t method)
 {
-	uint64_t transaction_id = get_be64(mad + TRANSACTION_ID_OFFSET);
+	uint64_t transaction_id = get_be64(mad + MAD_TRANSACTION_ID_OFFSET);
 
 	list_for_each (link, bucket_of(rmpp, transaction_id, address->lid)) {
 		struct rmpp_transfer *transfer =
@@ -95,9 +93,9 @@ struct rmpp_transfer *rmpp_transfer_find(struct rmpp *rmpp, enum rmpp_direction 
 
 		if (transfer->direction == direction &&
 		    transfer->transaction_id == transaction_id &&
-		    transfer->management_class == mad[CLASS_OFFSET] &&
-		    transfer->class_version == mad[VERSION_OFFSET] && transfer->method == method &&
-		    is_same_peer(&transfer->address, address))
+		    transfer->management_class == mad[MAD_CLASS_OFFSET] &&
+		    transfer->class_version == mad[MAD_VERSION_OFFSET] &&
+		    transfer->method == method && is_same_peer(&transfer->address, address))
 			return transfer;
 	}
 	return NULL;

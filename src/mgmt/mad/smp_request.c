@@ -39,17 +39,16 @@ void smp_request_make(const struct smp_request *request, const struct directed_r
 void smp_answer_make(const struct mad_message *request, uint16_t status,
 		     struct mad_message *ret_answer)
 {
-	enum { METHOD_OFFSET = 3, STATUS_OFFSET = 4, DIRECTION = 0x8000 };
 	bool is_directed = request->bytes[1] == MAD_CLASS_SUBNET_DIRECTED;
 
 	*ret_answer = *request;
 	/* Get and Set are both answered by GetResp. */
-	ret_answer->bytes[METHOD_OFFSET] =
-		request->bytes[METHOD_OFFSET] == MAD_SET
+	ret_answer->bytes[MAD_METHOD_OFFSET] =
+		request->bytes[MAD_METHOD_OFFSET] == MAD_SET
 			? MAD_GET_RESPONSE
-			: (uint8_t)(request->bytes[METHOD_OFFSET] | MAD_RESPONSE);
-	put_be16(ret_answer->bytes + STATUS_OFFSET,
-		 (uint16_t)(is_directed ? status | DIRECTION : status));
+			: (uint8_t)(request->bytes[MAD_METHOD_OFFSET] | MAD_RESPONSE);
+	put_be16(ret_answer->bytes + MAD_STATUS_OFFSET,
+		 (uint16_t)(is_directed ? status | MAD_STATUS_DIRECTION : status));
 	/* A last part that was LID routed is LID routed back to where it started; otherwise the
 	 * hops lead back. */
 	if (is_directed && smp_dr_dlid(request->bytes) == LID_PERMISSIVE)

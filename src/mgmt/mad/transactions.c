@@ -9,11 +9,15 @@
 #include "mgmt/mad/redirect.h"
 
 enum {
-	TRANSACTION_ID_OFFSET = 8,
 	ATTRIBUTE_ID_OFFSET = 16,
 	PLACE_BITS = 10,
-	SEQUENCE_BITS = 32 - PLACE_BITS
+	SEQUENCE_BITS = 32 - PLACE_BITS,
+	COPIES_MAX = 8,		  /* of one request at a time */
+	COPIES_ON_WIRE_MAX = 128, /* of all of them */
 };
+
+/* Sooner than this nobody is asked again: hosts don't always run. */
+#define EAGER_DISTANCE_MIN MILLISECONDS(20)
 
 static_assert(1 << PLACE_BITS == MAD_WINDOW_MAX,
 	      "a place fits into its part of the transaction id");
@@ -24,7 +28,12 @@ struct mad_transaction {
 	struct mad_purpose purpose;
 	uint64_t transaction_id; /* 0: the place is free */
 	time_ns deadline;
+	time_ns sent_at;    /* the last time */
+	time_ns give_up_at; /* at paces other than the steady one */
 	time_ns timeout;
+	enum mad_pace pace;
+	unsigned sent_count;  /* tries so far */
+	unsigned copies_left; /* of the present one, still to be sent */
 	unsigned tries;
 	unsigned tries_left;
 	unsigned redirects_left;
@@ -114,9 +123,13 @@ void mad_transactions_send_patiently(struct mad_transactions *transactions,
 	transaction->timeout = patience.timeout ? patience.timeout : options->timeout;
 	transaction->tries = patience.tries ? patience.tries : options->tries;
 	transaction->tries_left = transaction->tries;
+	transaction->pace = transactions->pace;
+	transaction->sent_count = 0;
+	transaction->copies_left = 0;
 	transaction->redirects_left = MAD_REDIRECTS_MAX;
 	transaction->transaction_id = make_transaction_id(transactions, transaction);
-	put_be64(transaction->request.bytes + TRANSACTION_ID_OFFSET, transaction->transaction_id);
+	put_be64(transaction->request.bytes + MAD_TRANSACTION_ID_OFFSET,
+		 transaction->transaction_id);
 	transactions->busy_count++;
 	list_append(&transactions->to_send, &transaction->link);
 }
@@ -166,6 +179,8 @@ static bool follow_redirection(struct mad_transactions *transactions,
 		return false;
 	transaction->redirects_left--;
 	transaction->tries_left = transaction->tries;
+	transaction->sent_count = 0;
+	transaction->copies_left = 0;
 	transactions->redirect_count++;
 	list_remove(&transaction->link);
 	list_append(&transactions->to_send, &transaction->link);
@@ -178,7 +193,7 @@ static struct mad_transaction *find_redirected(struct mad_transactions *transact
 {
 	struct mad_message original = *message;
 	uint32_t place =
-		get_be32(message->bytes + TRANSACTION_ID_OFFSET + 4) & ((1u << PLACE_BITS) - 1);
+		get_be32(message->bytes + MAD_TRANSACTION_ID_OFFSET + 4) & ((1u << PLACE_BITS) - 1);
 
 	if (!mad_is_redirected(message) || place >= transactions->options.window)
 		return NULL;
@@ -187,15 +202,44 @@ static struct mad_transaction *find_redirected(struct mad_transactions *transact
 	return find(transactions, &original);
 }
 
-bool mad_transactions_receive(struct mad_transactions *transactions,
-			      const struct mad_message *message, struct mad_purpose *ret_purpose)
+/* NULL: no answer, or one that sends the request elsewhere. */
+static struct mad_transaction *find_answered(struct mad_transactions *transactions,
+					     const struct mad_message *message)
 {
 	struct mad_transaction *transaction = find(transactions, message);
 
 	if (!transaction)
 		transaction = find_redirected(transactions, message);
 	if (!transaction || follow_redirection(transactions, transaction, message))
+		return NULL;
+	return transaction;
+}
+
+bool mad_transactions_receive(struct mad_transactions *transactions,
+			      const struct mad_message *message, struct mad_purpose *ret_purpose)
+{
+	struct mad_transaction *transaction = find_answered(transactions, message);
+
+	if (!transaction)
 		return false;
+	*ret_purpose = transaction->purpose;
+	finish(transactions, transaction);
+	return true;
+}
+
+bool mad_transactions_receive_timed(struct mad_transactions *transactions, time_ns now,
+				    const struct mad_message *message,
+				    struct mad_purpose *ret_purpose)
+{
+	struct mad_transaction *transaction = find_answered(transactions, message);
+
+	if (!transaction)
+		return false;
+	/* Which of several tries was answered is not known, so these say nothing of the time. */
+	if (transaction->sent_count == 1)
+		answer_time_learn(&transactions->answer_time, now - transaction->sent_at);
+	else
+		transactions->repeated_answer_count++;
 	*ret_purpose = transaction->purpose;
 	finish(transactions, transaction);
 	return true;
@@ -224,6 +268,12 @@ void mad_transactions_hold(struct mad_transactions *transactions,
 	put_on_wire(transactions, transaction);
 }
 
+static bool has_another_try(const struct mad_transaction *transaction, time_ns now)
+{
+	return transaction->pace == MAD_PACE_STEADY ? transaction->tries_left > 0
+						    : now < transaction->give_up_at;
+}
+
 static void expire(struct mad_transactions *transactions, time_ns now)
 {
 	for (struct list *link; (link = list_first(&transactions->on_wire));) {
@@ -232,13 +282,63 @@ static void expire(struct mad_transactions *transactions, time_ns now)
 		if (transaction->deadline > now)
 			return;
 		list_remove(link);
-		if (transaction->tries_left) {
+		if (has_another_try(transaction, now)) {
 			transactions->retry_count++;
 			list_append(&transactions->to_send, link);
 		} else {
 			list_append(&transactions->failed, link);
 		}
 	}
+}
+
+/* How long nothing is sent again after this try. */
+static time_ns repetition_distance(const struct mad_transactions *transactions,
+				   const struct mad_transaction *transaction)
+{
+	enum { DOUBLINGS_MAX = 8, INSISTENT_TRIES_PER_TIMEOUT = 16 };
+	time_ns distance = answer_time_bound(&transactions->answer_time);
+	unsigned doublings =
+		transaction->sent_count < DOUBLINGS_MAX ? transaction->sent_count : DOUBLINGS_MAX;
+
+	switch (transaction->pace) {
+	case MAD_PACE_STEADY:
+		break;
+	case MAD_PACE_EAGER:
+		if (distance == 0)
+			break;
+		distance = distance > EAGER_DISTANCE_MIN ? distance : EAGER_DISTANCE_MIN;
+		return time_earlier(distance << doublings, transaction->timeout);
+	case MAD_PACE_INSISTENT:
+		return transaction->timeout / INSISTENT_TRIES_PER_TIMEOUT;
+	}
+	return transaction->timeout;
+}
+
+static unsigned copies_of(const struct mad_transactions *transactions,
+			  const struct mad_transaction *transaction)
+{
+	unsigned share = COPIES_ON_WIRE_MAX / transactions->busy_count;
+
+	/* The first may be all that is needed. */
+	if (transaction->pace != MAD_PACE_INSISTENT || transaction->sent_count == 0 || share == 0)
+		return 1;
+	return share < COPIES_MAX ? share : COPIES_MAX;
+}
+
+static void begin_try(struct mad_transactions *transactions, struct mad_transaction *transaction,
+		      time_ns now)
+{
+	if (transaction->sent_count == 0)
+		transaction->give_up_at = now + transaction->tries * transaction->timeout;
+	transaction->deadline = now + repetition_distance(transactions, transaction);
+	if (transaction->pace != MAD_PACE_STEADY)
+		transaction->deadline =
+			time_earlier(transaction->deadline, transaction->give_up_at);
+	transaction->copies_left = copies_of(transactions, transaction);
+	transaction->sent_at = now;
+	transaction->sent_count++;
+	if (transaction->tries_left)
+		transaction->tries_left--;
 }
 
 unsigned mad_transactions_transmit(struct mad_transactions *transactions, time_ns now,
@@ -248,17 +348,20 @@ unsigned mad_transactions_transmit(struct mad_transactions *transactions, time_n
 
 	expire(transactions, now);
 	while (message_count < messages_max) {
-		struct list *link = list_pop(&transactions->to_send);
+		struct list *link = list_first(&transactions->to_send);
 
 		if (!link)
 			break;
 
 		struct mad_transaction *transaction = transaction_of(link);
 
-		transaction->tries_left--;
-		transaction->deadline = now + transaction->timeout;
-		put_on_wire(transactions, transaction);
+		if (!transaction->copies_left)
+			begin_try(transactions, transaction, now);
 		ret_messages[message_count++] = transaction->request;
+		if (--transaction->copies_left)
+			continue;
+		list_remove(link);
+		put_on_wire(transactions, transaction);
 	}
 	return message_count;
 }

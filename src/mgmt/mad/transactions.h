@@ -14,6 +14,7 @@
 #include "base/attributes.h"
 #include "base/list.h"
 #include "base/time.h"
+#include "mgmt/mad/answer_time.h"
 #include "mgmt/mad/mad_message.h"
 
 enum {
@@ -38,6 +39,17 @@ struct mad_patience {
 	unsigned tries;
 };
 
+/* When a request that has no answer yet is sent again; its tries together take as long at every
+ * pace. */
+enum mad_pace {
+	MAD_PACE_STEADY, /* one per timeout */
+	/* The first repetition comes when other answers would long have come, each further one
+	 * after twice the time. */
+	MAD_PACE_EAGER,
+	/* In several copies, many times per timeout: the way there loses nearly everything. */
+	MAD_PACE_INSISTENT,
+};
+
 /* What the requester wants to know again when its request ends. */
 struct mad_purpose {
 	void *subject;
@@ -55,8 +67,11 @@ struct mad_transactions {
 	struct list failed;  /* out of tries, not yet told */
 	unsigned busy_count;
 	uint32_t sequence;
-	uint64_t retry_count;	 /* so far, for statistics */
-	uint64_t redirect_count; /* so far */
+	enum mad_pace pace;		/* of what is sent from now on */
+	struct answer_time answer_time;
+	uint64_t repeated_answer_count; /* so far: requests answered after a repetition */
+	uint64_t retry_count;		/* so far, for statistics */
+	uint64_t redirect_count;	/* so far */
 };
 
 MUST_USE int mad_transactions_init(struct mad_transactions *transactions,
@@ -80,6 +95,11 @@ void mad_transactions_send_patiently(struct mad_transactions *transactions,
 MUST_USE bool mad_transactions_receive(struct mad_transactions *transactions,
 				       const struct mad_message *message,
 				       struct mad_purpose *ret_purpose);
+
+/* The same, and it learns how long answers take: what the paces other than the steady one go by. */
+MUST_USE bool mad_transactions_receive_timed(struct mad_transactions *transactions, time_ns now,
+					     const struct mad_message *message,
+					     struct mad_purpose *ret_purpose);
 
 /* The answer has begun to come, in several MADs: no try of its request ends before this time. */
 void mad_transactions_hold(struct mad_transactions *transactions,

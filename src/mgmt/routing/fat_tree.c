@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mgmt/routing/destination_groups.h"
+#include "mgmt/routing/home_routes.h"
 #include "mgmt/routing/port_choice.h"
 #include "mgmt/routing/ranks.h"
 #include "mgmt/routing/updown.h"
@@ -272,6 +273,7 @@ int fat_tree_route(struct routing_graph *graph, const struct routing_hints *hint
 		sort_ports(&tree);
 		route_adapters(&tree);
 		port_choice_recount(graph);
+		error = home_routes_keep(graph);
 	}
 	tree_release(&tree);
 	return error;
@@ -280,5 +282,9 @@ int fat_tree_route(struct routing_graph *graph, const struct routing_hints *hint
 int fat_tree_repair(struct routing_graph *graph, const struct routing_hints *hints,
 		    const struct routing_change *change)
 {
-	return change->added_count ? -EAGAIN : updown_repair(graph, hints, change);
+	/* A link that was not there when the tree was made may make it another tree. */
+	if (!home_routes_are_kept(graph) ||
+	    !home_routes_know(graph, change->added, change->added_count))
+		return -EAGAIN;
+	return updown_repair(graph, hints, change);
 }

@@ -12,8 +12,8 @@
  * the bottom, with links only between neighbouring levels, in which all adapters reach each other.
  */
 MUST_USE int fat_tree_route(struct routing_graph *graph, const struct routing_hints *hints);
-/* After links went: see repair_routes(). When they come back all is routed anew, so that every LID
- * has its own way again. */
+/* After links went: see repair_routes(). When they come back every LID gets its own way again, that
+ * of the whole tree; links that it did not have are -EAGAIN. */
 MUST_USE int fat_tree_repair(struct routing_graph *graph, const struct routing_hints *hints,
 			     const struct routing_change *change);
 

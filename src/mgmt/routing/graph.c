@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "mgmt/routing/home_routes.h"
 
 int routing_graph_init(struct routing_graph *graph, uint32_t switch_count,
 		       uint32_t destination_count, uint16_t lid_max)
@@ -47,6 +48,7 @@ int routing_graph_set_ports(struct routing_graph *graph, uint32_t switch_index, 
 
 void routing_graph_release(struct routing_graph *graph)
 {
+	home_routes_release(graph);
 	for (uint32_t i = 0; graph->switches && i < graph->switch_count; i++) {
 		free(graph->switches[i].neighbors);
 		free(graph->switches[i].neighbor_ports);

@@ -32,6 +32,8 @@ struct routing_switch {
 	uint8_t *sl_to_vl;
 };
 
+struct routing_home;
+
 struct routing_destination {
 	uint16_t lid;
 	uint32_t switch_index; /* it is attached to */
@@ -54,6 +56,7 @@ struct routing_graph {
 	 * any way. */
 	uint32_t *ranks;
 	bool roots_are_at_bottom;
+	struct routing_home *homes; /* [switch]: home_routes.h; NULL: none */
 };
 
 enum { ROUTING_LIDS_PER_BLOCK = 64 };

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "mgmt/routing/home_routes.h"
 #include "mgmt/routing/port_choice.h"
 #include "mgmt/routing/ranks.h"
 
@@ -203,8 +204,46 @@ static void share(struct repair *repair, uint32_t index, uint8_t port, uint32_t 
 	}
 }
 
+/* Where entries that went home meet others, a way may have become none. */
+static int check_mixed(struct repair *repair, const bool is_mixed[])
+{
+	const struct routing_graph *graph = repair->graph;
+
+	for (uint32_t i = 0; i < graph->destination_count; i++) {
+		const struct routing_destination *destination = &graph->destinations[i];
+
+		for (uint32_t index = 0; is_mixed[i] && index < graph->switch_count; index++) {
+			struct way way = walk(repair, index, destination);
+
+			if (way.hops == UNREACHED || !way.is_legal)
+				mark(repair, destination->switch_index);
+		}
+		if (is_too_much(repair))
+			return -EAGAIN;
+	}
+	return mend_targets(repair);
+}
+
+/* Links that were there when the tables were made: their share is what they had. */
+static int return_home(struct repair *repair, const struct routing_change *change)
+{
+	bool *is_mixed = calloc(repair->graph->destination_count + 1u, sizeof(*is_mixed));
+	int error;
+
+	if (!is_mixed)
+		return -ENOMEM;
+	home_routes_return(repair->graph, is_mixed);
+	for (unsigned i = 0; i < change->added_count; i++)
+		find_shortcuts(repair, &change->added[i]);
+	error = is_too_much(repair) ? -EAGAIN : check_mixed(repair, is_mixed);
+	free(is_mixed);
+	return error;
+}
+
 static int take_in(struct repair *repair, const struct routing_change *change)
 {
+	if (home_routes_are_kept(repair->graph))
+		return change->added_count ? return_home(repair, change) : 0;
 	for (unsigned i = 0; i < change->added_count; i++) {
 		const struct routing_link *link = &change->added[i];
 

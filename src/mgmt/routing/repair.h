@@ -23,7 +23,8 @@ struct repair_rules {
  * The tables are the engine's on the graph as it was before. Entries that led over a link that is
  * gone get the least loaded of the other ways that are as long; where there is none the
  * destination's switch is mended. A link that came gets its share of what its two switches send
- * that way, and switches to which it makes ways shorter are mended. -ENOMEM; -EAGAIN: too much
+ * that way, and switches to which it makes ways shorter are mended; where home routes are kept,
+ * entries go back to those instead. -ENOMEM; -EAGAIN: too much
  * changed, route everything.
  */
 MUST_USE int repair_routes(struct routing_graph *graph, const struct repair_rules *rules,

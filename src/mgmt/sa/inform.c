@@ -4,7 +4,7 @@
 #include "mgmt/sa/query.h"
 #include "wire/sa_records.h"
 
-enum { INFORM_GENERIC = 1, INFORM_BOTH = 0xff, SUBSCRIBE_MAX = 1 };
+enum { INFORM_BOTH = 0xff, SUBSCRIBE_MAX = 1 };
 
 static bool is_valid(const struct inform_info *info)
 {

@@ -10,10 +10,6 @@
 #include "wire/rate.h"
 
 enum {
-	SIGNATURE_IPV4 = 0x401b,
-	SIGNATURE_IPV6 = 0x601b,
-	SIGNATURE_SA = 0xa01b, /* MGIDs that the SA chose */
-	SCOPE_LINK_LOCAL = 2,
 	MGID_FLAGS_RESERVED = 0xe0,
 	HOP_LIMIT_ROUTED = 64, /* of groups that go beyond the subnet, unless chosen */
 };
@@ -45,10 +41,10 @@ static uint8_t port_rate(const struct subnet_port *port)
 {
 	const struct port_info *info = &port->info;
 
-	return (uint8_t)rate_code(
-		info->link_width_active,
-		link_speed_from_port_info(info->link_speed_active, info->link_speed_ext_active,
-					  info->link_speed_ext2_active));
+	return (uint8_t)rate_code(info->link_width_active,
+				  link_speed_from_port_info(info->link_speed_active,
+							    info->link_speed_ext_active,
+							    info->link_speed_ext2_active));
 }
 
 /* The parts that joining and leaving share; who may act for whom depends on the group. */
@@ -103,18 +99,10 @@ static bool port_can_take_part(const struct subnet_port *port,
 
 static bool mgid_is_acceptable(const struct gid *mgid)
 {
-	uint16_t signature = get_be16(mgid->bytes + 2);
 	uint8_t scope = mgid->bytes[1] & 15;
 
 	return gid_is_multicast(mgid) && !(mgid->bytes[1] & MGID_FLAGS_RESERVED) &&
-	       !(signature == SIGNATURE_SA && scope == SCOPE_LINK_LOCAL);
-}
-
-static bool has_ip_signature(const struct gid *mgid)
-{
-	uint16_t signature = get_be16(mgid->bytes + 2);
-
-	return signature == SIGNATURE_IPV4 || signature == SIGNATURE_IPV6;
+	       !(mgid_signature(mgid) == MGID_SIGNATURE_SA && scope == MGID_SCOPE_LINK_LOCAL);
 }
 
 /* The group that sets the rules for the partition's other IP groups. */
@@ -161,7 +149,7 @@ static struct multicast_characteristics start_characteristics(const struct join 
 {
 	const struct mc_member_record *wanted = &join->wish.wanted;
 	uint8_t usual_scope =
-		gid_is_multicast(&join->mgid) ? join->mgid.bytes[1] & 15 : SCOPE_LINK_LOCAL;
+		gid_is_multicast(&join->mgid) ? join->mgid.bytes[1] & 15 : MGID_SCOPE_LINK_LOCAL;
 	bool has_scope = member_wish_has(&join->wish, MCR_SCOPE) && wanted->scope;
 
 	return (struct multicast_characteristics){
@@ -173,7 +161,7 @@ static struct multicast_characteristics start_characteristics(const struct join 
 		.sl = wanted->sl,
 		.traffic_class = wanted->traffic_class,
 		.hop_limit = member_wish_has(&join->wish, MCR_HOP_LIMIT) ? wanted->hop_limit
-			     : usual_scope > SCOPE_LINK_LOCAL		 ? HOP_LIMIT_ROUTED
+			     : usual_scope > MGID_SCOPE_LINK_LOCAL	 ? HOP_LIMIT_ROUTED
 									 : 0,
 		.scope = has_scope ? wanted->scope : usual_scope,
 		.flow_label = wanted->flow_label,
@@ -186,7 +174,7 @@ static bool agrees_with_broadcast(const struct join *join, struct multicast_char
 	struct gid broadcast_mgid = broadcast_of(&join->mgid);
 	const struct multicast_group *broadcast;
 
-	if (!has_ip_signature(&join->mgid) || gid_equal(&broadcast_mgid, &join->mgid))
+	if (!mgid_is_ip(&join->mgid) || gid_equal(&broadcast_mgid, &join->mgid))
 		return true;
 	broadcast = multicast_groups_find(join->sa->groups, &broadcast_mgid);
 	if (!broadcast || !member_wish_accepts(&join->wish, &broadcast->characteristics))

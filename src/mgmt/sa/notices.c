@@ -103,8 +103,10 @@ static void report_difference(struct sa *sa, enum trap_number trap, const struct
 	}
 }
 
-void notices_ports(struct sa *sa, time_ns now, const struct subnet *before,
-		   const struct subnet *after)
+/* End ports that are in one subnet and not in the other; may be NULL. They are told before the new
+ * subnet takes the old one's place. */
+static void notices_ports(struct sa *sa, time_ns now, const struct subnet *before,
+			  const struct subnet *after)
 {
 	(void)now;
 	/* Nobody can have subscribed before the first sweep. */

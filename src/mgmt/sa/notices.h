@@ -15,9 +15,4 @@ struct subnet;
 void notices_multicast(struct sa *sa, time_ns now, enum trap_number trap, const struct gid *mgid,
 		       uint16_t pkey);
 
-/* End ports that are in one subnet and not in the other; may be NULL. They are told before the new
- * subnet takes the old one's place. */
-void notices_ports(struct sa *sa, time_ns now, const struct subnet *before,
-		   const struct subnet *after);
-
 #endif

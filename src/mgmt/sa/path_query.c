@@ -57,9 +57,7 @@ uint16_t sa_find_paths(struct sa *sa, const struct sa_request *request)
 	path_record_decode(request->data, &wish.wanted);
 	status = path_wish_check(&wish);
 	if (status == MAD_STATUS_OK)
-		status = path_find_source(sa, &wish, &source);
-	if (status == MAD_STATUS_OK)
-		status = path_find_target(sa, &wish, &target);
+		status = path_find_ends(sa, &wish, &source, &target);
 	if (status != MAD_STATUS_OK)
 		return status;
 	/* A Get is for one path, so it says from where to where. */
@@ -157,9 +155,7 @@ static uint16_t add_pair(struct sa *sa, const struct sa_request *request, struct
 	wish->wanted.sgid_guid = gid_guid(sgid);
 	wish->wanted.dgid_prefix = gid_prefix(dgid);
 	wish->wanted.dgid_guid = gid_guid(dgid);
-	status = path_find_source(sa, wish, &source);
-	if (status == MAD_STATUS_OK)
-		status = path_find_target(sa, wish, &target);
+	status = path_find_ends(sa, wish, &source, &target);
 	/* Groups have no second path. */
 	if (status == MAD_STATUS_OK && target.group)
 		return SA_STATUS_INVALID_GID;

@@ -46,8 +46,8 @@ static uint16_t find_port(const struct sa *sa, const struct path_wish *wish, uns
 	return MAD_STATUS_OK;
 }
 
-uint16_t path_find_source(const struct sa *sa, const struct path_wish *wish,
-			  const struct subnet_port **ret_port)
+static uint16_t find_source(const struct sa *sa, const struct path_wish *wish,
+			    const struct subnet_port **ret_port)
 {
 	struct gid gid = gid_from(wish->wanted.sgid_prefix, wish->wanted.sgid_guid);
 
@@ -100,8 +100,8 @@ struct path_target path_target_port(const struct sa *sa, const struct subnet_por
 	return (struct path_target){.port = port, .gid = sa_port_gid(sa, port)};
 }
 
-uint16_t path_find_target(const struct sa *sa, const struct path_wish *wish,
-			  struct path_target *ret_target)
+static uint16_t find_target(const struct sa *sa, const struct path_wish *wish,
+			    struct path_target *ret_target)
 {
 	const struct path_record *wanted = &wish->wanted;
 	struct gid dgid = gid_from(wanted->dgid_prefix, wanted->dgid_guid);
@@ -129,6 +129,14 @@ uint16_t path_find_target(const struct sa *sa, const struct path_wish *wish,
 	if (path_wish_has(wish, PR_DLID))
 		ret_target->lid = wanted->dlid;
 	return status;
+}
+
+uint16_t path_find_ends(const struct sa *sa, const struct path_wish *wish,
+			const struct subnet_port **ret_source, struct path_target *ret_target)
+{
+	uint16_t status = find_source(sa, wish, ret_source);
+
+	return status == MAD_STATUS_OK ? find_target(sa, wish, ret_target) : status;
 }
 
 /* Given: both ends must have it, in kinds that may talk; else the first one they share. */

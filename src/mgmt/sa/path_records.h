@@ -31,11 +31,10 @@ struct path_target {
 	uint8_t hop_limit;
 };
 
-/* One end as a request names it by GID, LID or both. Neither: ret_port is NULL, which means any. */
-uint16_t path_find_source(const struct sa *sa, const struct path_wish *wish,
-			  const struct subnet_port **ret_port);
-uint16_t path_find_target(const struct sa *sa, const struct path_wish *wish,
-			  struct path_target *ret_target);
+/* The ends as a request names them, by GID, LID or both. Neither: the port is NULL, which means
+ * any. */
+uint16_t path_find_ends(const struct sa *sa, const struct path_wish *wish,
+			const struct subnet_port **ret_source, struct path_target *ret_target);
 
 struct path_target path_target_port(const struct sa *sa, const struct subnet_port *port);
 

@@ -77,9 +77,7 @@ uint16_t sa_find_trace(struct sa *sa, const struct sa_request *request)
 	wish.wanted.path_count = 1;
 	status = path_wish_check(&wish);
 	if (status == MAD_STATUS_OK)
-		status = path_find_source(sa, &wish, &source);
-	if (status == MAD_STATUS_OK)
-		status = path_find_target(sa, &wish, &target);
+		status = path_find_ends(sa, &wish, &source, &target);
 	if (status != MAD_STATUS_OK)
 		return status;
 	if (!source || !target.port)

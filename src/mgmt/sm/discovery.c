@@ -25,6 +25,31 @@ void discovery_push(struct sm *sm, enum step_kind kind, struct subnet_node *node
 		sm->is_incomplete = true;
 }
 
+static uint8_t *wanted_steps(const struct discovery_step *step)
+{
+	return &step->node->ports[step->port_number].wanted_steps;
+}
+
+bool discovery_ask_again(struct sm *sm, const struct discovery_step *step)
+{
+	uint8_t bit = (uint8_t)(1u << step->kind);
+
+	if (*wanted_steps(step) & bit)
+		return true;
+	if (!discovery_queue_add(&sm->unanswered, step))
+		return false;
+	*wanted_steps(step) |= bit;
+	return true;
+}
+
+/* They are asked now, or not at all. */
+static void clear_unanswered(struct sm *sm)
+{
+	for (size_t i = 0; i < sm->unanswered.count; i++)
+		*wanted_steps(&sm->unanswered.steps[sm->unanswered.first + i]) = 0;
+	discovery_queue_clear(&sm->unanswered);
+}
+
 void discovery_want_switch(struct sm *sm, struct subnet_node *node)
 {
 	/* Both ends of a cable tell of it: the look at one takes in the other. */
@@ -41,7 +66,7 @@ void discovery_want_port(struct sm *sm, struct subnet_port *port)
 	const struct discovery_step step = {
 		.node = port->node, .kind = STEP_PORT_INFO, .port_number = port->number};
 
-	(void)!discovery_queue_add(&sm->unanswered, &step);
+	(void)!discovery_ask_again(sm, &step);
 }
 
 void discovery_want_description(struct sm *sm, struct subnet_node *node)
@@ -53,13 +78,13 @@ void discovery_want_description(struct sm *sm, struct subnet_node *node)
 	node->description[0] = '\0';
 	if (node->seen_in_sweep != sm->subnet.sweep)
 		return;
-	if (discovery_queue_add(&sm->unanswered, &step))
+	if (discovery_ask_again(sm, &step))
 		sweep_want(sm, SCOPE_CHANGES);
 }
 
 static void begin_everything(struct sm *sm)
 {
-	discovery_queue_clear(&sm->unanswered);
+	clear_unanswered(sm);
 	sm->duplicate_count = 0;
 	sm->own_port = NULL;
 	subnet_begin_sweep(&sm->subnet);
@@ -73,7 +98,7 @@ static void begin_changes(struct sm *sm)
 		if (!discovery_queue_add(&sm->discovery,
 					 &sm->unanswered.steps[sm->unanswered.first + i]))
 			sm->is_incomplete = true;
-	discovery_queue_clear(&sm->unanswered);
+	clear_unanswered(sm);
 	list_for_each (link, &sm->subnet.nodes) {
 		struct subnet_node *node = sweep_node(link);
 
@@ -83,19 +108,34 @@ static void begin_changes(struct sm *sm)
 	}
 }
 
-/* Where things stay undone, somebody may be slower than we wait: every eighth sweep waits longer.
+/*
+ * Where things stay undone, the way there may lose most of what is sent: then only asking all the
+ * time helps. Who has not answered to that for some sweeps is asked so now and then only. Or
+ * somebody is slower than we wait: every eighth sweep waits longer, unless there are answers to be
+ * had meanwhile.
  */
-static time_ns patience(const struct sm *sm)
+static void choose_pace(struct sm *sm)
 {
-	enum { EVERY = 8, TIMES = 8 };
+	enum { PATIENT_EVERY = 8, PATIENT_TIMES = 8, PATIENT_ALWAYS = 32, INSISTENT_EVERY = 4 };
+	unsigned patient_every = sm->insistent_count ? PATIENT_ALWAYS : PATIENT_EVERY;
+	bool is_patient = sm->gap_count % patient_every == patient_every - 1;
+	bool is_insistent =
+		sm->gap_count &&
+		(sm->insistent_count || sm->gap_count % INSISTENT_EVERY == INSISTENT_EVERY - 1);
 
-	return sm->gap_count % EVERY == EVERY - 1 ? TIMES * sm->timeout : sm->timeout;
+	sm->transactions.options.timeout = is_patient ? PATIENT_TIMES * sm->timeout : sm->timeout;
+	sm->transactions.pace = is_patient     ? MAD_PACE_STEADY
+				: is_insistent ? MAD_PACE_INSISTENT
+					       : MAD_PACE_EAGER;
+	if (sm->insistent_count)
+		sm->insistent_count--;
+	sm->repeated_answers_before = sm->transactions.repeated_answer_count;
 }
 
 static int discover_begin(struct sm *sm)
 {
 	mad_transactions_cancel_all(&sm->transactions);
-	sm->transactions.options.timeout = patience(sm);
+	choose_pace(sm);
 	discovery_queue_clear(&sm->discovery);
 	sm->is_incomplete = false;
 	sm->silent_count = 0;

@@ -21,6 +21,9 @@ enum step_kind {
 void discovery_push(struct sm *sm, enum step_kind kind, struct subnet_node *node,
 		    unsigned port_number);
 
+/* A question of the next sweep; once, however often it is wanted. False: no memory. */
+MUST_USE bool discovery_ask_again(struct sm *sm, const struct discovery_step *step);
+
 void discovery_answered(struct sm *sm, struct mad_purpose purpose, const uint8_t *data);
 /* Refused, or no answer: asked again by the next sweep where that makes sense. */
 void discovery_failed(struct sm *sm, struct mad_purpose purpose);

@@ -252,10 +252,10 @@ void discovery_failed(struct sm *sm, struct mad_purpose purpose)
 	case STEP_PORT_INFO:
 		sm->is_incomplete = true;
 		if (step.node)
-			(void)!discovery_queue_add(&sm->unanswered, &step);
+			(void)!discovery_ask_again(sm, &step);
 		break;
 	case STEP_DESCRIPTION:
-		(void)!discovery_queue_add(&sm->unanswered, &step);
+		(void)!discovery_ask_again(sm, &step);
 		break;
 	case STEP_PKEYS:   /* unknown, so it will be written */
 	case STEP_SM_INFO: /* a manager that does not answer is none */

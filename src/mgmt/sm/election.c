@@ -86,8 +86,6 @@ void election_enter(struct sm *sm, enum sm_state state)
 		sm->options.owner.state_changed(sm->options.owner.context, sm->now, state);
 }
 
-/* --- who else is there --- */
-
 /* Managers with another key are another's business. */
 static bool is_trusted(struct sm *sm, const struct sm_info *info)
 {
@@ -176,8 +174,6 @@ enum sweep_phase election_decide(struct sm *sm)
 	return PHASE_SWITCHES;
 }
 
-/* --- requests of ours --- */
-
 void election_make_request(const struct sm *sm, const struct sm_peer *peer, enum mad_method method,
 			   uint32_t control, struct mad_message *ret_request)
 {
@@ -248,8 +244,6 @@ static void acknowledge(struct sm *sm, const struct sm_peer *former)
 			      (struct mad_purpose){.detail = REQUEST_ACKNOWLEDGE});
 }
 
-/* --- requests of others --- */
-
 /* In which states a sender may send a control, and a receiver take it. */
 static const struct {
 	unsigned sender_states;
@@ -319,8 +313,6 @@ enum mad_status election_control(struct sm *sm, uint32_t control, const struct s
 	}
 	return MAD_STATUS_OK;
 }
-
-/* --- the phase in which a master hands over --- */
 
 static int handover_begin(struct sm *sm)
 {

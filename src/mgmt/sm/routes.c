@@ -165,8 +165,6 @@ static int keep_service_levels(struct sm *sm)
 	return 0;
 }
 
-/* --- what is new since the last routing --- */
-
 struct changes {
 	bool is_more_than_links; /* all has to be routed anew */
 	struct routing_link removed[CHANGED_LINKS_MAX], added[CHANGED_LINKS_MAX];

@@ -10,7 +10,6 @@
 #include "wire/smp.h"
 
 /* OpenSM's own: it leaves managers alone that show another. */
-#define SM_KEY_DEFAULT 1u
 
 enum { NOTE_BYTES = 200, PRIORITY_MAX = 15, LMC_MAX = 7 };
 
@@ -137,7 +136,7 @@ void sm_receive(struct sm *sm, time_ns now, const struct mad_message *message)
 		election_answered(sm, purpose, &header, message->bytes + SMP_DATA_OFFSET);
 		return;
 	}
-	if (!mad_transactions_receive(&sm->transactions, message, &purpose))
+	if (!mad_transactions_receive_timed(&sm->transactions, now, message, &purpose))
 		return;
 	sm->has_work = true;
 	sweep_answered(sm, purpose, &header, message->bytes + SMP_DATA_OFFSET);
@@ -231,11 +230,6 @@ void sm_set_priority(struct sm *sm, time_ns now, uint8_t priority)
 const struct subnet *sm_subnet(const struct sm *sm)
 {
 	return &sm->subnet;
-}
-
-const struct subnet_port *sm_own_port(const struct sm *sm)
-{
-	return sm->own_port;
 }
 
 struct multicast_groups *sm_multicast_groups(struct sm *sm)

@@ -46,6 +46,9 @@ struct sm_owner {
 	void *context;
 };
 
+/* As of OpenSM. */
+#define SM_KEY_DEFAULT 1u
+
 struct sm_options {
 	uint64_t port_guid; /* of the port it runs on */
 	uint8_t port_number;
@@ -62,7 +65,7 @@ struct sm_options {
 	time_ns poll_interval;
 	unsigned polls_max;
 	uint64_t sm_key; /* shown to managers; others whose key differs and is not 0 are left
-			    alone. 0: the default, 1, as of OpenSM */
+			    alone. 0: SM_KEY_DEFAULT */
 
 	uint64_t mkey; /* of every port; 0: none */
 	uint16_t mkey_lease_period;
@@ -100,7 +103,6 @@ void sm_set_priority(struct sm *sm, time_ns now, uint8_t priority);
 /* For the SA. Nodes, ports, LIDs, partitions, tables; stable until the next sm_receive() or
  * sm_transmit(). */
 const struct subnet *sm_subnet(const struct sm *sm);
-const struct subnet_port *sm_own_port(const struct sm *sm); /* NULL before it was found */
 /* The SA changes groups there, then says so; the tree of that MLID follows. */
 struct multicast_groups *sm_multicast_groups(struct sm *sm);
 void sm_multicast_changed(struct sm *sm, uint16_t mlid);

@@ -4,6 +4,7 @@
 
 enum {
 	GAP_DOUBLINGS_MAX = 4,
+	INSISTENT_SWEEPS = 4,
 	GAPS_MAX_WITHOUT_TIMER = 16, /* a manager that only reacts gives up some day */
 };
 
@@ -138,11 +139,17 @@ static void tell_new_ports(struct sm *sm)
 	}
 }
 
-/* What was left undone is tried again soon, then less and less often. */
+/* What was left undone is tried again soon, then less and less often; or soon every time, while
+ * answers come that had to be asked for more than once. */
 static void plan_repetition(struct sm *sm, enum sweep_scope scope)
 {
+	bool loses = sm->transactions.repeated_answer_count != sm->repeated_answers_before;
 	unsigned doublings = sm->gap_count < GAP_DOUBLINGS_MAX ? sm->gap_count : GAP_DOUBLINGS_MAX;
 
+	if (loses || sm->gap_count == 0) {
+		sm->insistent_count = INSISTENT_SWEEPS;
+		doublings = 0;
+	}
 	sm->gap_count++;
 	if (!sm->options.sweep_interval && sm->gap_count > GAPS_MAX_WITHOUT_TIMER)
 		return;

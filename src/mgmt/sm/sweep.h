@@ -97,6 +97,9 @@ struct sm {
 	time_ns next_sweep_at;	       /* the light one */
 	unsigned light_count;	       /* light sweeps so far */
 	unsigned gap_count;	       /* sweeps in a row that left something undone */
+	unsigned insistent_count;      /* of the next ones, which ask all the time: somebody who is
+					  there may be hard to reach */
+	uint64_t repeated_answers_before; /* the present sweep: mad_transactions */
 	unsigned discovery_count;      /* of this sweep: one with gaps is repeated before anybody is
 					  dropped */
 	bool reregister_all;	       /* this is the first sweep as master */

@@ -132,11 +132,7 @@ void multicast_groups_delete(struct multicast_groups *groups, struct multicast_g
 	free(group);
 }
 
-enum {
-	MGID_TRANSIENT_FLAG = 0x10,
-	MGID_SIGNATURE_SA = 0xa01b, /* chosen by the SA */
-	MGID_SIGNATURE_IPV4 = 0x401b,
-};
+enum { MGID_TRANSIENT_FLAG = 0x10 };
 
 struct gid multicast_groups_choose_mgid(struct multicast_groups *groups, uint8_t scope,
 					uint64_t subnet_prefix)

@@ -13,7 +13,6 @@ enum {
 	QKEY_IPOIB = 0x0b1b,
 	RATE_10_GBPS = 3,
 	PACKET_LIFE_TIME = 0x12,
-	SCOPE_LINK_LOCAL = 2,
 	PARTITIONS_GROWTH = 8,
 };
 
@@ -49,7 +48,7 @@ struct partition *partitions_add(struct partitions *partitions, const char *name
 				    .mtu = MTU_2048,
 				    .rate = RATE_10_GBPS,
 				    .packet_life_time = PACKET_LIFE_TIME,
-				    .scope = SCOPE_LINK_LOCAL},
+				    .scope = MGID_SCOPE_LINK_LOCAL},
 	};
 	snprintf(partition->name, sizeof(partition->name), "%s", name);
 	hash_table_init(&partition->ports);
@@ -137,7 +136,7 @@ int partitions_init_default(struct partitions *partitions)
 		return error;
 	}
 	partition->has_ipoib = true;
-	partition->scopes = 1u << SCOPE_LINK_LOCAL;
+	partition->scopes = 1u << MGID_SCOPE_LINK_LOCAL;
 	return 0;
 }
 

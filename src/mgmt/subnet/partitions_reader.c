@@ -191,15 +191,6 @@ static bool read_gid(const char *text, struct gid *ret_gid)
 	return true;
 }
 
-enum { SIGNATURE_IPV4 = 0x401b, SIGNATURE_IPV6 = 0x601b };
-
-static bool is_ip_mgid(const struct gid *mgid)
-{
-	uint16_t signature = get_be16(mgid->bytes + 2);
-
-	return signature == SIGNATURE_IPV4 || signature == SIGNATURE_IPV6;
-}
-
 /* mgid=..., and the flags that follow on the same line. Leaves the last token, which is none of
  * them, to the caller if it begins something else. */
 static int read_group(struct reader *reader, struct partition *partition,
@@ -211,7 +202,7 @@ static int read_group(struct reader *reader, struct partition *partition,
 
 	if (!read_gid(token->value, &group.mgid) || !gid_is_multicast(&group.mgid))
 		return fail(reader, "'%s' is no multicast GID", token->value);
-	if (!is_ip_mgid(&group.mgid))
+	if (!mgid_is_ip(&group.mgid))
 		group.characteristics.qkey = 0;
 	else if (get_be16(group.mgid.bytes + 4) == 0)
 		put_be16(group.mgid.bytes + 4, partition->pkey | PKEY_FULL_MEMBER);

@@ -41,6 +41,7 @@ struct subnet_port {
 	uint16_t pkeys_present_count;
 	bool needs_reregister; /* its clients are to join and subscribe anew */
 	bool is_in_service;    /* the owner of the manager was told that it came */
+	uint8_t wanted_steps;  /* bits: questions that the next discovery asks, mgmt/sm/discovery.h */
 };
 
 struct subnet_node {

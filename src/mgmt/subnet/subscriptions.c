@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { INFORM_GENERIC = 1 }; /* anything greater: vendors' too */
-
 void subscriptions_init(struct subscriptions *subscriptions)
 {
 	list_init(&subscriptions->subscriptions);

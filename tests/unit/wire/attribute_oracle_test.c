@@ -111,6 +111,15 @@ static const struct pair port_info_pairs[] = {
 	{"link_speed_ext_enabled", IB_PORT_LINK_SPEED_EXT_ENABLED_F},
 };
 
+static const struct pair port_info_extended_pairs[] = {
+	{"capability_mask", IB_PORT_EXT_CAPMASK_F},
+	{"fec_mode_active", IB_PORT_EXT_FEC_MODE_ACTIVE_F},
+	{"fdr_fec_supported", IB_PORT_EXT_FDR_FEC_MODE_SUPPORTED_F},
+	{"fdr_fec_enabled", IB_PORT_EXT_FDR_FEC_MODE_ENABLED_F},
+	{"edr_fec_supported", IB_PORT_EXT_EDR_FEC_MODE_SUPPORTED_F},
+	{"edr_fec_enabled", IB_PORT_EXT_EDR_FEC_MODE_ENABLED_F},
+};
+
 static const struct pair sm_info_pairs[] = {
 	{"guid", IB_SMINFO_GUID_F},	 {"sm_key", IB_SMINFO_KEY_F},
 	{"act_count", IB_SMINFO_ACT_F},	 {"priority", IB_SMINFO_PRIO_F},
@@ -308,6 +317,11 @@ static void test_libibmad_reads_our_subnet_attributes(void **state)
 	EXPECT_AGREEMENT(port_info, 32);
 	EXPECT_AGREEMENT(sm_info, 33);
 	EXPECT_AGREEMENT(notice_header, 34);
+	EXPECT_AGREEMENT(port_info_extended, 42);
+	/* All but the four fields of HDR and NDR, which this libibmad takes from the wrong half of
+	 * their words: it shows EDR's modes as those of HDR. */
+	assert_int_equal(ARRAY_COUNT(port_info_extended_pairs) + 4,
+			 port_info_extended_layout.field_count);
 	/* All but the three fields of XDR, which this libibmad does not have. */
 	assert_int_equal(ARRAY_COUNT(port_info_pairs) + 3, port_info_layout.field_count);
 	assert_int_equal(ARRAY_COUNT(node_info_pairs), node_info_layout.field_count);

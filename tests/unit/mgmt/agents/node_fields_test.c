@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields and counters by name: found, bounded, set, and told to whom they concern. */
+/* Fields and counters by name: found, bounded, set, and told to whom they concern.
+ * Covers: mgmt/agents/node_field_limits.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -107,6 +107,7 @@ static void test_served_attributes_are_those_of_the_table(void **state)
 		{0x001b, false, false, true, true}, /* MulticastForwardingTable */
 		{0x0030, true, false, true, false}, /* VendorDiag */
 		{0x0031, true, true, true, true},   /* LedInfo */
+		{0x0033, true, true, true, true},   /* PortInfoExtended */
 	};
 	struct node *const nodes[] = {&fixture.adapter, &fixture.router, &fixture.hub};
 
@@ -148,6 +149,61 @@ static void test_led_is_switched_by_port(void **state)
 			 MAD_STATUS_BAD_FIELD);
 }
 
+/* Modes of FDR and EDR, which the port has; a Set changes what is enabled, or nothing at all. */
+static void test_port_info_extended_enables_supported_modes(void **state)
+{
+	(void)state;
+	static const uint8_t all[] = {0, 0, 0, 1, 0, 0, 0, 3, 0, 3, 0, 7, 0, 7, 0, 0, 0, 0};
+	uint8_t written[SMP_DATA_BYTES] = {[8] = 0, [9] = 1, [12] = 0xff, [13] = 0xff};
+
+	assert_true(fixture_port_info(&fixture.adapter, 2).capability_mask2 &
+		    CAPABILITY2_PORT_INFO_EXTENDED);
+	assert_int_equal(
+		fixture_ask(&fixture.adapter, MAD_GET, ATTRIBUTE_PORT_INFO_EXTENDED, 2, NULL), 0);
+	assert_memory_equal(fixture_data(), all, sizeof(all));
+	assert_int_equal(
+		fixture_ask(&fixture.adapter, MAD_SET, ATTRIBUTE_PORT_INFO_EXTENDED, 2, written),
+		0);
+	assert_int_equal(fixture_data()[9], 1);
+	assert_int_equal(fixture_data()[13], 7);
+
+	/* Reed-Solomon at FDR: not supported, so EDR's modes stay as well. */
+	written[9] = 4;
+	written[12] = 0;
+	written[13] = 1;
+	assert_int_equal(
+		fixture_ask(&fixture.adapter, MAD_SET, ATTRIBUTE_PORT_INFO_EXTENDED, 2, written),
+		MAD_STATUS_BAD_FIELD);
+	assert_int_equal(fixture.adapter.ports[2].extended.fdr_fec_enabled, 1);
+	assert_int_equal(fixture.adapter.ports[2].extended.edr_fec_enabled, 7);
+	assert_int_equal(fixture.adapter.ports[1].extended.fdr_fec_enabled, 3);
+	assert_int_equal(
+		fixture_ask(&fixture.adapter, MAD_GET, ATTRIBUTE_PORT_INFO_EXTENDED, 3, NULL),
+		MAD_STATUS_BAD_FIELD);
+}
+
+static void test_port_info_extended_is_refused_where_no_capability_says_so(void **state)
+{
+	(void)state;
+	fixture.hub.ports[0].info.capability_mask2 = 0;
+	assert_int_equal(fixture_ask(&fixture.hub, MAD_GET, ATTRIBUTE_PORT_INFO_EXTENDED, 1, NULL),
+			 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
+	assert_int_equal(fixture_ask(&fixture.hub, MAD_SET, ATTRIBUTE_PORT_INFO_EXTENDED, 1, NULL),
+			 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
+}
+
+/* An adapter has a key per port, and this attribute belongs to a port as PortInfo does. */
+static void test_port_info_extended_of_another_port_needs_its_key(void **state)
+{
+	(void)state;
+	fixture.adapter.ports[2].info.mkey = 0x77;
+	fixture.adapter.ports[2].info.mkey_protect_bits = 2;
+	fixture.arrival = 1;
+	assert_int_equal(
+		fixture_ask(&fixture.adapter, MAD_GET, ATTRIBUTE_PORT_INFO_EXTENDED, 2, NULL), -1);
+	assert_int_equal(fixture.verdict, AGENT_CONSUMED);
+}
+
 static void test_capabilities_are_what_the_agent_does(void **state)
 {
 	(void)state;
@@ -155,7 +211,7 @@ static void test_capabilities_are_what_the_agent_does(void **state)
 		       CAPABILITY_LED_INFO | CAPABILITY_SYSTEM_IMAGE_GUID |
 		       CAPABILITY_EXTENDED_SPEEDS | CAPABILITY_DR_NOTICE | CAPABILITY_MASK_NOTICE |
 		       CAPABILITY_CLIENT_REREGISTRATION | CAPABILITY_OTHER_CHANGES_NOTICE |
-		       CAPABILITY_MULTICAST_PKEY_TRAP_SUPPRESSION;
+		       CAPABILITY_MULTICAST_PKEY_TRAP_SUPPRESSION | CAPABILITY_MASK2;
 	uint32_t shown = fixture_port_info(&fixture.hub, 0).capability_mask;
 
 	assert_int_equal(shown & all, all);
@@ -252,6 +308,9 @@ int main(void)
 		TEST(test_unknown_attributes_and_those_of_switches_are_refused),
 		TEST(test_served_attributes_are_those_of_the_table),
 		TEST(test_led_is_switched_by_port),
+		TEST(test_port_info_extended_enables_supported_modes),
+		TEST(test_port_info_extended_is_refused_where_no_capability_says_so),
+		TEST(test_port_info_extended_of_another_port_needs_its_key),
 		TEST(test_capabilities_are_what_the_agent_does),
 		TEST(test_router_connects_nobody),
 		TEST(test_version_is_checked_before_method_and_method_before_key),

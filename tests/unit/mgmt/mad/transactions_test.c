@@ -272,6 +272,135 @@ static void test_redirection_without_a_lid_is_for_the_requester(void **state)
 	assert_true(mad_transactions_receive(&transactions, &answer, &purpose));
 }
 
+/* Sends one request and answers it after so long, which is how the pace is learnt. */
+static void learn(time_ns taken)
+{
+	struct mad_purpose purpose;
+
+	mad_transactions_send(&transactions, &request, (struct mad_purpose){0});
+	assert_int_equal(mad_transactions_transmit(&transactions, 0, 8, out), 1);
+
+	struct mad_message answer = answer_to(&out[0]);
+
+	assert_true(mad_transactions_receive_timed(&transactions, taken, &answer, &purpose));
+}
+
+/* Sends at every deadline until it fails; returns how many messages that were, and when. */
+static unsigned send_until_failed(time_ns start, time_ns *ret_failed_at)
+{
+	struct mad_purpose purpose;
+	struct mad_message failed;
+	unsigned message_count = 0;
+	time_ns now = start;
+
+	for (unsigned turn = 0; turn < 10000; turn++) {
+		unsigned sent_count = mad_transactions_transmit(&transactions, now, 1, out);
+
+		message_count += sent_count;
+		if (mad_transactions_take_failed(&transactions, &purpose, &failed)) {
+			*ret_failed_at = now;
+			return message_count;
+		}
+		if (mad_transactions_deadline(&transactions) > now)
+			now = mad_transactions_deadline(&transactions);
+	}
+	return message_count;
+}
+
+static void test_eager_pace_repeats_soon_then_at_twice_the_distance(void **state)
+{
+	static const time_ns sent_at[] = {0, 20, 60, 140, 300, 500};
+
+	(void)state;
+	learn(MILLISECONDS(1));
+	transactions.pace = MAD_PACE_EAGER;
+	mad_transactions_send(&transactions, &request, (struct mad_purpose){0});
+	for (unsigned i = 0; i < ARRAY_COUNT(sent_at); i++) {
+		time_ns now = MILLISECONDS(sent_at[i]);
+
+		if (i)
+			assert_int_equal(mad_transactions_deadline(&transactions), now);
+		assert_int_equal(mad_transactions_transmit(&transactions, now, 8, out), 1);
+	}
+	/* Given up when the steady pace would give up. */
+	assert_int_equal(mad_transactions_deadline(&transactions), MILLISECONDS(600));
+}
+
+static void test_eager_pace_is_steady_until_an_answer_has_come(void **state)
+{
+	(void)state;
+	transactions.pace = MAD_PACE_EAGER;
+	mad_transactions_send(&transactions, &request, (struct mad_purpose){0});
+	mad_transactions_transmit(&transactions, 0, 8, out);
+	assert_int_equal(mad_transactions_deadline(&transactions), MILLISECONDS(200));
+}
+
+/* Where answers take long, as in a large subnet that comes up, nobody is asked twice too soon. */
+static void test_eager_pace_waits_as_long_as_answers_take(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		learn(MILLISECONDS(90));
+	transactions.pace = MAD_PACE_EAGER;
+	mad_transactions_send(&transactions, &request, (struct mad_purpose){0});
+	mad_transactions_transmit(&transactions, 0, 8, out);
+	assert_true(mad_transactions_deadline(&transactions) >= MILLISECONDS(89));
+	assert_true(mad_transactions_deadline(&transactions) <= MILLISECONDS(200));
+}
+
+static void test_insistent_pace_sends_hundreds_in_the_same_time(void **state)
+{
+	time_ns failed_at;
+
+	(void)state;
+	transactions.pace = MAD_PACE_INSISTENT;
+	mad_transactions_send(&transactions, &request, (struct mad_purpose){0});
+	/* 48 tries, of which the first is one message and the others eight. */
+	assert_int_equal(send_until_failed(0, &failed_at), 1 + 47 * 8);
+	assert_int_equal(failed_at, MILLISECONDS(600));
+	assert_true(mad_transactions_is_idle(&transactions));
+}
+
+/* With many on the wire each gets fewer copies: the way is shared. */
+static void test_insistent_copies_are_shared_among_requests(void **state)
+{
+	const struct mad_transactions_options options = {
+		.window = 64, .tries = 3, .timeout = MILLISECONDS(200)};
+	struct mad_message messages[256];
+
+	(void)state;
+	mad_transactions_release(&transactions);
+	assert_int_equal(mad_transactions_init(&transactions, &options), 0);
+	transactions.pace = MAD_PACE_INSISTENT;
+	for (unsigned i = 0; i < 64; i++)
+		mad_transactions_send(&transactions, &request, (struct mad_purpose){0});
+	assert_int_equal(mad_transactions_transmit(&transactions, 0, 256, messages), 64);
+	assert_int_equal(mad_transactions_transmit(&transactions, MILLISECONDS(13), 256, messages),
+			 128);
+}
+
+/* An answer to any copy ends them all, those too that are not sent yet. */
+static void test_answer_among_copies_ends_the_request(void **state)
+{
+	struct mad_purpose purpose;
+
+	(void)state;
+	transactions.pace = MAD_PACE_INSISTENT;
+	mad_transactions_send(&transactions, &request, (struct mad_purpose){.detail = 5});
+	assert_int_equal(mad_transactions_transmit(&transactions, 0, 8, out), 1);
+	assert_int_equal(mad_transactions_transmit(&transactions, MILLISECONDS(13), 3, out), 3);
+
+	struct mad_message answer = answer_to(&out[2]);
+
+	assert_true(
+		mad_transactions_receive_timed(&transactions, MILLISECONDS(14), &answer, &purpose));
+	assert_int_equal(purpose.detail, 5);
+	assert_int_equal(transactions.repeated_answer_count, 1);
+	assert_int_equal(transactions.answer_time.mean, 0); /* whose answer it was nobody knows */
+	assert_int_equal(mad_transactions_transmit(&transactions, MILLISECONDS(14), 8, out), 0);
+	assert_int_equal(mad_transactions_deadline(&transactions), TIME_NEVER);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +416,12 @@ int main(void)
 		TEST(test_redirected_request_is_sent_to_the_other_qp),
 		TEST(test_endless_redirection_becomes_the_answer),
 		TEST(test_redirection_without_a_lid_is_for_the_requester),
+		TEST(test_eager_pace_repeats_soon_then_at_twice_the_distance),
+		TEST(test_eager_pace_is_steady_until_an_answer_has_come),
+		TEST(test_eager_pace_waits_as_long_as_answers_take),
+		TEST(test_insistent_pace_sends_hundreds_in_the_same_time),
+		TEST(test_insistent_copies_are_shared_among_requests),
+		TEST(test_answer_among_copies_ends_the_request),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

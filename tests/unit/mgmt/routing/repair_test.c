@@ -384,6 +384,105 @@ static void test_changed_entries_are_in_marked_blocks(void **state)
 	}
 }
 
+/* Everything as it was, to the byte: a fat tree's promise is one of whole tables. */
+static void expect_tables(const struct routing_graph *graph, const uint8_t *tables)
+{
+	for (uint32_t s = 0; s < graph->switch_count; s++)
+		assert_memory_equal(graph->switches[s].table + 1,
+				    tables + s * (graph->lid_max + 1u) + 1, graph->lid_max);
+}
+
+static void expect_counted_load(struct routing_graph *graph)
+{
+	for (uint32_t s = 0; s < graph->switch_count; s++) {
+		const struct routing_switch *node = &graph->switches[s];
+		uint32_t load[256] = {0};
+
+		for (uint32_t d = 0; d < graph->destination_count; d++)
+			load[node->table[graph->destinations[d].lid]] +=
+				graph->destinations[d].port_number != 0 &&
+				graph->destinations[d].switch_index != s;
+		for (unsigned port = 1; port <= node->port_count; port++)
+			if (node->neighbors[port] != ROUTING_NO_SWITCH)
+				assert_int_equal(node->load[port], load[port]);
+	}
+}
+
+/* Up to three links go, one after the other, and come back in another order. */
+static void test_fat_tree_is_what_it_was_when_all_links_are_back(void **state)
+{
+	const struct routing_engine *engine = routing_engine_find("ftree");
+	const struct routing_hints hints = {.lane_count = 1};
+	unsigned repaired_count = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 30; seed++) {
+		struct random random = random_seeded(seed);
+		struct routing_link links[3];
+		struct routing_graph graph;
+		unsigned link_count = 0, back_count = 0;
+		bool is_repaired = true;
+
+		make_fat_tree(&graph, 6 + 2 * (unsigned)(seed % 2));
+		assert_int_equal(engine->route(&graph, &hints), 0);
+
+		size_t table_bytes = graph.lid_max + 1u;
+		uint8_t *tables = malloc(graph.switch_count * table_bytes);
+
+		assert_non_null(tables);
+		for (uint32_t s = 0; s < graph.switch_count; s++)
+			memcpy(tables + s * table_bytes, graph.switches[s].table, table_bytes);
+		while (link_count < 1 + seed % 3 && is_repaired) {
+			if (!remove_one(&graph, &random, &links[link_count]))
+				continue;
+			is_repaired &= reroute(engine, &graph,
+					       &(const struct routing_change){
+						       .removed = &links[link_count],
+						       .removed_count = 1}) == REPAIRED;
+			link_count++;
+		}
+		for (; is_repaired && back_count < link_count; back_count++) {
+			const struct routing_link *link = &links[(back_count + seed) % link_count];
+
+			routing_graph_link(&graph, link->a, link->a_port, link->b, link->b_port);
+			is_repaired &= reroute(engine, &graph,
+					       &(const struct routing_change){.added = link,
+									      .added_count = 1}) ==
+				       REPAIRED;
+		}
+		if (is_repaired) {
+			expect_tables(&graph, tables);
+			expect_counted_load(&graph);
+			repaired_count++;
+		}
+		free(tables);
+		routing_graph_release(&graph);
+	}
+	assert_in_range(repaired_count, 15, 30);
+}
+
+/* A cable that was not there when the tree was made: it may be another tree now. */
+static void test_fat_tree_with_a_link_that_is_new_is_routed_anew(void **state)
+{
+	const struct routing_engine *engine = routing_engine_find("ftree");
+	const struct routing_hints hints = {.lane_count = 1};
+	struct routing_graph graph;
+	struct routing_link link = {0};
+	struct random random = random_seeded(7);
+
+	(void)state;
+	make_fat_tree(&graph, 4);
+	while (!remove_one(&graph, &random, &link))
+		;
+	assert_int_equal(engine->route(&graph, &hints), 0);
+	routing_graph_link(&graph, link.a, link.a_port, link.b, link.b_port);
+	assert_int_equal(
+		engine->reroute(&graph, &hints,
+				&(const struct routing_change){.added = &link, .added_count = 1}),
+		-EAGAIN);
+	routing_graph_release(&graph);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -391,6 +490,8 @@ int main(void)
 		cmocka_unit_test(test_only_entries_by_the_lost_link_move),
 		cmocka_unit_test(test_ranked_routes_stay_legal_and_short_for_every_seed),
 		cmocka_unit_test(test_changed_entries_are_in_marked_blocks),
+		cmocka_unit_test(test_fat_tree_is_what_it_was_when_all_links_are_back),
+		cmocka_unit_test(test_fat_tree_with_a_link_that_is_new_is_routed_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

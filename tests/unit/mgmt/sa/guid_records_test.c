@@ -16,20 +16,6 @@ enum { GIVEN = 0x5555 };
 static struct sa_fixture fixture;
 static struct sa_reply reply;
 
-static int set_up(void **state)
-{
-	(void)state;
-	sa_fixture_start(&fixture);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	sa_fixture_stop(&fixture);
-	return 0;
-}
-
 /* A request about one entry of block 0 of host 3's table. */
 static struct mad_message request(unsigned host, enum mad_method method, unsigned index,
 				  uint64_t guid, uint64_t mask)
@@ -200,19 +186,17 @@ static void test_paths_and_groups_know_the_given_guid(void **state)
 	assert_int_equal(reply.status, SA_STATUS_INVALID_GID);
 }
 
-#define GUID_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		GUID_TEST(test_given_guid_is_written_to_the_port_and_told),
-		GUID_TEST(test_zero_lets_the_sa_choose),
-		GUID_TEST(test_guids_that_somebody_has_are_refused),
-		GUID_TEST(test_lid_and_block_must_be_given),
-		GUID_TEST(test_others_may_not_change_a_ports_guids),
-		GUID_TEST(test_deleted_guid_is_free_again),
-		GUID_TEST(test_port_that_refuses_keeps_what_it_has),
-		GUID_TEST(test_paths_and_groups_know_the_given_guid),
+		SA_FIXTURE_TEST(test_given_guid_is_written_to_the_port_and_told),
+		SA_FIXTURE_TEST(test_zero_lets_the_sa_choose),
+		SA_FIXTURE_TEST(test_guids_that_somebody_has_are_refused),
+		SA_FIXTURE_TEST(test_lid_and_block_must_be_given),
+		SA_FIXTURE_TEST(test_others_may_not_change_a_ports_guids),
+		SA_FIXTURE_TEST(test_deleted_guid_is_free_again),
+		SA_FIXTURE_TEST(test_port_that_refuses_keeps_what_it_has),
+		SA_FIXTURE_TEST(test_paths_and_groups_know_the_given_guid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

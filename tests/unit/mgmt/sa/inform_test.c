@@ -14,20 +14,6 @@ enum { SA_AGENT = 7 };
 static struct sa_fixture fixture;
 static struct sa_reply reply;
 
-static int set_up(void **state)
-{
-	(void)state;
-	sa_fixture_start(&fixture);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	sa_fixture_stop(&fixture);
-	return 0;
-}
-
 static const struct inform_info everything = {
 	.lid_range_begin = INFORM_ANY_LID,
 	.is_generic = 1,
@@ -360,22 +346,20 @@ static void test_records_show_ones_own_subscriptions(void **state)
 	assert_int_equal(info.qpn, 1);
 }
 
-#define INFORM_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		INFORM_TEST(test_every_subscriber_hears_of_a_port_that_went),
-		INFORM_TEST(test_traps_of_the_manager_are_passed_on),
-		INFORM_TEST(test_report_is_repeated_until_acknowledged),
-		INFORM_TEST(test_silent_subscriber_is_forgotten_and_delays_nobody),
-		INFORM_TEST(test_unsubscribing_ends_it),
-		INFORM_TEST(test_nonsense_is_refused),
-		INFORM_TEST(test_security_traps_are_for_the_trusted),
-		INFORM_TEST(test_partitions_decide_who_hears),
-		INFORM_TEST(test_groups_that_come_and_go_are_reported),
-		INFORM_TEST(test_subscriptions_of_a_vanished_port_go_with_it),
-		INFORM_TEST(test_records_show_ones_own_subscriptions),
+		SA_FIXTURE_TEST(test_every_subscriber_hears_of_a_port_that_went),
+		SA_FIXTURE_TEST(test_traps_of_the_manager_are_passed_on),
+		SA_FIXTURE_TEST(test_report_is_repeated_until_acknowledged),
+		SA_FIXTURE_TEST(test_silent_subscriber_is_forgotten_and_delays_nobody),
+		SA_FIXTURE_TEST(test_unsubscribing_ends_it),
+		SA_FIXTURE_TEST(test_nonsense_is_refused),
+		SA_FIXTURE_TEST(test_security_traps_are_for_the_trusted),
+		SA_FIXTURE_TEST(test_partitions_decide_who_hears),
+		SA_FIXTURE_TEST(test_groups_that_come_and_go_are_reported),
+		SA_FIXTURE_TEST(test_subscriptions_of_a_vanished_port_go_with_it),
+		SA_FIXTURE_TEST(test_records_show_ones_own_subscriptions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,20 +23,6 @@ static const uint64_t create_mask = SA_COMPONENT(MCR_MGID) | SA_COMPONENT(MCR_PO
 				    SA_COMPONENT(MCR_TRAFFIC_CLASS) | SA_COMPONENT(MCR_PKEY) |
 				    SA_COMPONENT(MCR_SL) | SA_COMPONENT(MCR_FLOW_LABEL);
 
-static int set_up(void **state)
-{
-	(void)state;
-	sa_fixture_start(&fixture);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	sa_fixture_stop(&fixture);
-	return 0;
-}
-
 /* A full membership of host n in the group that most tests use. */
 static struct mc_member_record membership(unsigned host)
 {
@@ -551,36 +537,34 @@ static void test_groups_are_found_by_what_they_are(void **state)
 	assert_int_equal(reply.count, 0);
 }
 
-#define JOIN_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		JOIN_TEST(test_create_takes_what_the_port_has),
-		JOIN_TEST(test_hop_limit_goes_with_the_scope),
-		JOIN_TEST(test_create_needs_its_components),
-		JOIN_TEST(test_only_who_keeps_a_group_alive_creates_it),
-		JOIN_TEST(test_mgids_that_nobody_may_have),
-		JOIN_TEST(test_zero_mgid_lets_the_sa_choose),
-		JOIN_TEST(test_create_chooses_by_selectors),
-		JOIN_TEST(test_create_refuses_what_the_port_can_not),
-		JOIN_TEST(test_join_adds_to_what_is_joined),
-		JOIN_TEST(test_join_must_agree_with_the_group),
-		JOIN_TEST(test_slow_port_can_not_join),
-		JOIN_TEST(test_members_hold_the_groups_pkey),
-		JOIN_TEST(test_port_gid_must_be_a_port_of_the_subnet),
-		JOIN_TEST(test_proxy_join_is_marked_and_changed_by_others_only),
-		JOIN_TEST(test_proxy_must_share_a_partition),
-		JOIN_TEST(test_leaving_takes_bits_away),
-		JOIN_TEST(test_last_keeper_takes_the_group_with_it),
-		JOIN_TEST(test_kept_group_outlives_its_members),
-		JOIN_TEST(test_vanished_port_leaves_by_itself),
-		JOIN_TEST(test_groups_of_clients_go_with_the_master),
-		JOIN_TEST(test_ip_groups_follow_the_broadcast_group),
-		JOIN_TEST(test_no_more_mlids),
-		JOIN_TEST(test_one_port_leaves_half_of_the_mlids_to_others),
-		JOIN_TEST(test_strangers_see_groups_not_members),
-		JOIN_TEST(test_groups_are_found_by_what_they_are),
+		SA_FIXTURE_TEST(test_create_takes_what_the_port_has),
+		SA_FIXTURE_TEST(test_hop_limit_goes_with_the_scope),
+		SA_FIXTURE_TEST(test_create_needs_its_components),
+		SA_FIXTURE_TEST(test_only_who_keeps_a_group_alive_creates_it),
+		SA_FIXTURE_TEST(test_mgids_that_nobody_may_have),
+		SA_FIXTURE_TEST(test_zero_mgid_lets_the_sa_choose),
+		SA_FIXTURE_TEST(test_create_chooses_by_selectors),
+		SA_FIXTURE_TEST(test_create_refuses_what_the_port_can_not),
+		SA_FIXTURE_TEST(test_join_adds_to_what_is_joined),
+		SA_FIXTURE_TEST(test_join_must_agree_with_the_group),
+		SA_FIXTURE_TEST(test_slow_port_can_not_join),
+		SA_FIXTURE_TEST(test_members_hold_the_groups_pkey),
+		SA_FIXTURE_TEST(test_port_gid_must_be_a_port_of_the_subnet),
+		SA_FIXTURE_TEST(test_proxy_join_is_marked_and_changed_by_others_only),
+		SA_FIXTURE_TEST(test_proxy_must_share_a_partition),
+		SA_FIXTURE_TEST(test_leaving_takes_bits_away),
+		SA_FIXTURE_TEST(test_last_keeper_takes_the_group_with_it),
+		SA_FIXTURE_TEST(test_kept_group_outlives_its_members),
+		SA_FIXTURE_TEST(test_vanished_port_leaves_by_itself),
+		SA_FIXTURE_TEST(test_groups_of_clients_go_with_the_master),
+		SA_FIXTURE_TEST(test_ip_groups_follow_the_broadcast_group),
+		SA_FIXTURE_TEST(test_no_more_mlids),
+		SA_FIXTURE_TEST(test_one_port_leaves_half_of_the_mlids_to_others),
+		SA_FIXTURE_TEST(test_strangers_see_groups_not_members),
+		SA_FIXTURE_TEST(test_groups_are_found_by_what_they_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,6 +210,18 @@ void sa_fixture_stop(struct sa_fixture *fixture)
 	free(fixture->subnet);
 }
 
+int sa_fixture_set_up(void **state)
+{
+	sa_fixture_start(*state);
+	return 0;
+}
+
+int sa_fixture_tear_down(void **state)
+{
+	sa_fixture_stop(*state);
+	return 0;
+}
+
 struct subnet_port *fixture_port(const struct sa_fixture *fixture, unsigned host)
 {
 	return host ? &fixture->hosts[host]->ports[1] : &fixture->router->ports[1];

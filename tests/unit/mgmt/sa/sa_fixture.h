@@ -69,6 +69,13 @@ void sa_fixture_start(struct sa_fixture *fixture);
 void sa_fixture_start_lmc(struct sa_fixture *fixture, uint8_t lmc);
 void sa_fixture_stop(struct sa_fixture *fixture);
 
+/* A test that has a subnet of its own in the variable fixture. */
+int sa_fixture_set_up(void **state);
+int sa_fixture_tear_down(void **state);
+#define SA_FIXTURE_TEST(function)                                                                  \
+	cmocka_unit_test_prestate_setup_teardown(function, sa_fixture_set_up,                      \
+						 sa_fixture_tear_down, &fixture)
+
 /* The port of host n; of the router for 0. */
 struct subnet_port *fixture_port(const struct sa_fixture *fixture, unsigned host);
 uint16_t fixture_lid(const struct sa_fixture *fixture, unsigned host);

@@ -15,20 +15,6 @@
 static struct sa_fixture fixture;
 static struct sa_reply reply;
 
-static int set_up(void **state)
-{
-	(void)state;
-	sa_fixture_start(&fixture);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	sa_fixture_stop(&fixture);
-	return 0;
-}
-
 static uint16_t ask(enum mad_method method, uint16_t attribute_id)
 {
 	const struct sa_question question = {
@@ -346,24 +332,22 @@ static void test_noise_does_no_harm(void **state)
 	assert_int_equal(ask(MAD_GET, SA_CLASS_PORT_INFO), 0);
 }
 
-#define SA_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SA_TEST(test_class_port_info_says_what_there_is),
-		SA_TEST(test_methods_of_every_attribute),
-		SA_TEST(test_unknown_methods_and_one_way_mads),
-		SA_TEST(test_other_versions_are_refused),
-		SA_TEST(test_wrong_key_is_not_even_answered),
-		SA_TEST(test_nothing_is_answered_without_a_subnet),
-		SA_TEST(test_answer_goes_where_the_request_came_from),
-		SA_TEST(test_client_that_vanishes_in_a_table_is_given_up),
-		SA_TEST(test_request_repeated_during_its_table_is_not_served_twice),
-		SA_TEST(test_flood_of_one_leaves_room_for_others),
-		SA_TEST(test_flood_of_tables_is_bounded),
-		SA_TEST(test_get_multi_by_rmpp),
-		SA_TEST(test_noise_does_no_harm),
+		SA_FIXTURE_TEST(test_class_port_info_says_what_there_is),
+		SA_FIXTURE_TEST(test_methods_of_every_attribute),
+		SA_FIXTURE_TEST(test_unknown_methods_and_one_way_mads),
+		SA_FIXTURE_TEST(test_other_versions_are_refused),
+		SA_FIXTURE_TEST(test_wrong_key_is_not_even_answered),
+		SA_FIXTURE_TEST(test_nothing_is_answered_without_a_subnet),
+		SA_FIXTURE_TEST(test_answer_goes_where_the_request_came_from),
+		SA_FIXTURE_TEST(test_client_that_vanishes_in_a_table_is_given_up),
+		SA_FIXTURE_TEST(test_request_repeated_during_its_table_is_not_served_twice),
+		SA_FIXTURE_TEST(test_flood_of_one_leaves_room_for_others),
+		SA_FIXTURE_TEST(test_flood_of_tables_is_bounded),
+		SA_FIXTURE_TEST(test_get_multi_by_rmpp),
+		SA_FIXTURE_TEST(test_noise_does_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

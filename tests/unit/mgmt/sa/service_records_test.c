@@ -11,20 +11,6 @@
 static struct sa_fixture fixture;
 static struct sa_reply reply;
 
-static int set_up(void **state)
-{
-	(void)state;
-	sa_fixture_start(&fixture);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	sa_fixture_stop(&fixture);
-	return 0;
-}
-
 static const uint64_t all = SA_COMPONENT(SR_ID) | SA_COMPONENT(SR_GID) | SA_COMPONENT(SR_PKEY) |
 			    SA_COMPONENT(SR_LEASE) | SA_COMPONENT(SR_KEY) | SA_COMPONENT(SR_NAME);
 
@@ -185,19 +171,17 @@ static void test_associations_are_for_the_trusted(void **state)
 	assert_string_equal((const char *)reply.bytes + 16, "storage");
 }
 
-#define SERVICE_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SERVICE_TEST(test_announced_service_is_found_without_its_key),
-		SERVICE_TEST(test_lease_ends_a_service),
-		SERVICE_TEST(test_missing_components_have_their_usual_values),
-		SERVICE_TEST(test_partition_must_be_held_by_both),
-		SERVICE_TEST(test_key_guards_a_service_from_others),
-		SERVICE_TEST(test_owner_needs_no_key),
-		SERVICE_TEST(test_services_of_one_id_are_several),
-		SERVICE_TEST(test_associations_are_for_the_trusted),
+		SA_FIXTURE_TEST(test_announced_service_is_found_without_its_key),
+		SA_FIXTURE_TEST(test_lease_ends_a_service),
+		SA_FIXTURE_TEST(test_missing_components_have_their_usual_values),
+		SA_FIXTURE_TEST(test_partition_must_be_held_by_both),
+		SA_FIXTURE_TEST(test_key_guards_a_service_from_others),
+		SA_FIXTURE_TEST(test_owner_needs_no_key),
+		SA_FIXTURE_TEST(test_services_of_one_id_are_several),
+		SA_FIXTURE_TEST(test_associations_are_for_the_trusted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

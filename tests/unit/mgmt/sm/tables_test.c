@@ -277,8 +277,6 @@ static void test_lmc_gives_aligned_ranges_by_different_ways(void **state)
 	assert_int_equal(switches[0]->ports[0].info.lmc, 0);
 }
 
-/* --- multicast --- */
-
 static unsigned delivered[8];
 
 /* A packet to the MLID enters a switch by this port; counts the hosts where it arrives. */
@@ -359,8 +357,6 @@ static void test_multicast_reaches_each_receiver_once(void **state)
 	for (unsigned port = 1; port <= 3; port++)
 		assert_false(switches[3]->mft[group->mlid - LID_MULTICAST_FIRST][0] >> port & 1);
 }
-
-/* --- small changes --- */
 
 static void test_one_cut_link_costs_few_packets_and_no_discovery(void **state)
 {

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routes to which tables return when lost links come back. */
+#include "mgmt/routing/home_routes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "mgmt/routing/port_choice.h"
+
+struct routing_home {
+	uint8_t *table;	     /* [LID] */
+	uint32_t *neighbors; /* [port number], and the ports there */
+	uint8_t *neighbor_ports;
+};
+
+static void *copy_of(const void *bytes, size_t byte_count)
+{
+	void *copy = malloc(byte_count);
+
+	if (copy)
+		memcpy(copy, bytes, byte_count);
+	return copy;
+}
+
+void home_routes_release(struct routing_graph *graph)
+{
+	for (uint32_t i = 0; graph->homes && i < graph->switch_count; i++) {
+		free(graph->homes[i].table);
+		free(graph->homes[i].neighbors);
+		free(graph->homes[i].neighbor_ports);
+	}
+	free(graph->homes);
+	graph->homes = NULL;
+}
+
+int home_routes_keep(struct routing_graph *graph)
+{
+	home_routes_release(graph);
+	graph->homes = calloc(graph->switch_count + 1u, sizeof(*graph->homes));
+	if (!graph->homes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < graph->switch_count; i++) {
+		const struct routing_switch *node = &graph->switches[i];
+		struct routing_home *home = &graph->homes[i];
+		size_t port_count = node->port_count + 1u;
+
+		home->table = copy_of(node->table, graph->lid_max + 1u);
+		home->neighbors = copy_of(node->neighbors, port_count * sizeof(*node->neighbors));
+		home->neighbor_ports = copy_of(node->neighbor_ports, port_count);
+		if (!home->table || !home->neighbors || !home->neighbor_ports) {
+			home_routes_release(graph);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+bool home_routes_are_kept(const struct routing_graph *graph)
+{
+	return graph->homes != NULL;
+}
+
+bool home_routes_know(const struct routing_graph *graph, const struct routing_link *links,
+		      unsigned link_count)
+{
+	for (unsigned i = 0; i < link_count; i++) {
+		const struct routing_home *home = &graph->homes[links[i].a];
+
+		if (home->neighbors[links[i].a_port] != links[i].b ||
+		    home->neighbor_ports[links[i].a_port] != links[i].b_port)
+			return false;
+	}
+	return true;
+}
+
+static bool link_is_there(const struct routing_graph *graph, uint32_t index, uint8_t port)
+{
+	const struct routing_switch *node = &graph->switches[index];
+	const struct routing_home *home = &graph->homes[index];
+
+	return port && port <= node->port_count && home->neighbors[port] != ROUTING_NO_SWITCH &&
+	       node->neighbors[port] == home->neighbors[port] &&
+	       node->neighbor_ports[port] == home->neighbor_ports[port];
+}
+
+/* From this switch to that of the destination, by the tables that are kept. */
+static bool way_is_there(const struct routing_graph *graph, uint32_t index,
+			 const struct routing_destination *destination)
+{
+	/* What an engine made has no loops; the bound is for what somebody else made. */
+	for (uint32_t hops = 0; hops <= graph->switch_count; hops++) {
+		uint8_t port = graph->homes[index].table[destination->lid];
+
+		if (index == destination->switch_index)
+			return true;
+		if (!link_is_there(graph, index, port))
+			return false;
+		index = graph->homes[index].neighbors[port];
+	}
+	return false;
+}
+
+/* LIDs come in order, and most blocks of a table are as they were. */
+static void return_switch(struct routing_graph *graph, uint32_t index, bool ret_is_mixed[])
+{
+	struct routing_switch *node = &graph->switches[index];
+	const uint8_t *home = graph->homes[index].table;
+
+	if (memcmp(node->table, home, graph->lid_max + 1u) == 0)
+		return;
+	for (uint32_t i = 0; i < graph->destination_count; i++) {
+		const struct routing_destination *destination = &graph->destinations[i];
+
+		/* Its own port there shows whether it is here, and is not ours to change. */
+		if (node->table[destination->lid] == home[destination->lid] ||
+		    index == destination->switch_index)
+			continue;
+		if (way_is_there(graph, index, destination))
+			port_choice_move(node, destination, home[destination->lid]);
+		else
+			ret_is_mixed[i] = true;
+	}
+}
+
+void home_routes_return(struct routing_graph *graph, bool ret_is_mixed[])
+{
+	memset(ret_is_mixed, 0, graph->destination_count * sizeof(*ret_is_mixed));
+	for (uint32_t i = 0; i < graph->switch_count; i++)
+		return_switch(graph, i, ret_is_mixed);
+}
