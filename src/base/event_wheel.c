@@ -5,11 +5,20 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { SLOT_MASK = EVENT_WHEEL_SLOTS - 1, BITS = 64, CHUNK_EVENTS = 31, CHUNKS_PER_SLAB = 64 };
+enum {
+	SLOT_MASK = EVENT_WHEEL_SLOTS - 1,
+	BITS = 64,
+	CHUNK_EVENTS = 31,
+	CHUNKS_PER_SLAB = 64,
+	LAUNCHED = WHEEL_KINDS, /* beside the kind: no more than a timer, which has no place */
+	TAG_MASK = 2 * WHEEL_KINDS - 1,
+};
+
+_Static_assert(_Alignof(struct timer) > TAG_MASK, "a pointer has room for kind and LAUNCHED");
 
 struct wheel_chunk {
 	struct wheel_chunk *next; /* of the slot, or free */
-	struct wheel_event *events[CHUNK_EVENTS];
+	uintptr_t events[CHUNK_EVENTS]; /* a timer, and in its last bits kind and LAUNCHED */
 };
 
 struct wheel_slab {
@@ -17,7 +26,7 @@ struct wheel_slab {
 	struct wheel_chunk chunks[CHUNKS_PER_SLAB];
 };
 
-/* Events from `taken` in the first chunk to `filled` in the last; NULL stands for a cancelled one. */
+/* Events from `taken` in the first chunk to `filled` in the last; 0 stands for a cancelled one. */
 struct wheel_slot {
 	struct wheel_chunk *first, *last; /* not set while count is 0 */
 	uint8_t taken, filled;
@@ -46,7 +55,11 @@ void event_wheel_release(struct event_wheel *wheel)
 
 int event_wheel_reserve(struct event_wheel *wheel, uint32_t event_count)
 {
-	return timer_queue_reserve(&wheel->far, event_count);
+	int error = timer_queue_reserve(&wheel->far, event_count);
+
+	if (!error)
+		wheel->reserved = event_count;
+	return error;
 }
 
 /* NULL without memory. */
@@ -78,17 +91,26 @@ static void give_back_chunk(struct event_wheel *wheel, struct wheel_chunk *chunk
 	wheel->free = chunk;
 }
 
-/* False without memory for it. */
-static bool put_in_slot(struct event_wheel *wheel, struct wheel_event *event)
+static struct timer *timer_of(uintptr_t entry)
 {
-	unsigned index = (unsigned)(event->at & SLOT_MASK);
+	return (struct timer *)(entry & ~(uintptr_t)TAG_MASK);
+}
+
+static bool was_launched(const struct timer *timer)
+{
+	return timer->kind & LAUNCHED;
+}
+
+/* Room for one more in the slot; NULL without memory for it. */
+static uintptr_t *add_place(struct event_wheel *wheel, unsigned index)
+{
 	struct wheel_slot *slot = &wheel->slots[index];
 
 	if (slot->count == 0 || slot->filled == CHUNK_EVENTS) {
 		struct wheel_chunk *chunk = take_chunk(wheel);
 
 		if (!chunk)
-			return false;
+			return NULL;
 		if (slot->count == 0) {
 			slot->first = chunk;
 			slot->taken = 0;
@@ -99,10 +121,21 @@ static bool put_in_slot(struct event_wheel *wheel, struct wheel_event *event)
 		slot->last = chunk;
 		slot->filled = 0;
 	}
-	event->place = &slot->last->events[slot->filled++];
-	*event->place = event;
 	slot->count++;
 	wheel->count++;
+	return &slot->last->events[slot->filled++];
+}
+
+/* False without memory for it. */
+static bool put_in_slot(struct event_wheel *wheel, struct timer *timer)
+{
+	uintptr_t *place = add_place(wheel, (unsigned)(timer->deadline & SLOT_MASK));
+
+	if (!place)
+		return false;
+	*place = (uintptr_t)timer | timer->kind;
+	if (!was_launched(timer))
+		container_of(timer, struct wheel_event, timer)->place = place;
 	return true;
 }
 
@@ -120,25 +153,46 @@ static void empty_slot(struct event_wheel *wheel, struct wheel_slot *slot)
 	wheel->occupied[index / BITS] &= ~(UINT64_C(1) << (index % BITS));
 }
 
+/* What is past is due at once; what is not near is for the heap. */
+static bool arm_near(struct event_wheel *wheel, struct timer *timer, time_ns at)
+{
+	timer->deadline = at > wheel->base ? at : wheel->base;
+	return likely(timer->deadline - wheel->base < EVENT_WHEEL_SLOTS) &&
+	       put_in_slot(wheel, timer);
+}
+
 void event_wheel_arm(struct event_wheel *wheel, struct wheel_event *event, time_ns at)
 {
+	struct timer *timer = &event->timer;
+
 	if (unlikely(wheel_event_is_armed(event)))
 		event_wheel_cancel(wheel, event);
-	event->at = at > wheel->base ? at : wheel->base;
 	/* Without memory for the slot, the heap will do. */
-	if (unlikely(event->at - wheel->base >= EVENT_WHEEL_SLOTS || !put_in_slot(wheel, event)))
-		timer_queue_arm(&wheel->far, &event->far, event->at);
+	if (unlikely(!arm_near(wheel, timer, at)))
+		timer_queue_arm(&wheel->far, timer, timer->deadline);
+}
+
+bool event_wheel_launch(struct event_wheel *wheel, struct timer *timer, unsigned kind, time_ns at)
+{
+	timer->position = 0;
+	timer->kind = kind | LAUNCHED;
+	if (likely(arm_near(wheel, timer, at)))
+		return true;
+	if (timer_queue_reserve(&wheel->far, wheel->reserved + wheel->far.count + 1) != 0)
+		return false;
+	timer_queue_arm(&wheel->far, timer, timer->deadline);
+	return true;
 }
 
 void event_wheel_cancel(struct event_wheel *wheel, struct wheel_event *event)
 {
-	struct wheel_slot *slot = &wheel->slots[event->at & SLOT_MASK];
+	struct wheel_slot *slot = &wheel->slots[event->timer.deadline & SLOT_MASK];
 
 	if (!event->place) {
-		timer_queue_cancel(&wheel->far, &event->far);
+		timer_queue_cancel(&wheel->far, &event->timer);
 		return;
 	}
-	*event->place = NULL;
+	*event->place = 0;
 	/* Whoever is moved back and forth leaves no trail. */
 	if (slot->filled && event->place == &slot->last->events[slot->filled - 1])
 		slot->filled--;
@@ -183,18 +237,16 @@ static void draw_near(struct event_wheel *wheel, time_ns base)
 
 	wheel->base = base;
 	while ((timer = timer_queue_pop(&wheel->far, base + EVENT_WHEEL_SLOTS - 1))) {
-		struct wheel_event *event = container_of(timer, struct wheel_event, far);
-
-		if (unlikely(!put_in_slot(wheel, event))) {
-			timer_queue_arm(&wheel->far, timer, event->at);
+		if (unlikely(!put_in_slot(wheel, timer))) {
+			timer_queue_arm(&wheel->far, timer, timer->deadline);
 			return;
 		}
 	}
 }
 
-static struct wheel_event *next_in_slot(struct event_wheel *wheel, struct wheel_slot *slot)
+static uintptr_t next_in_slot(struct event_wheel *wheel, struct wheel_slot *slot)
 {
-	struct wheel_event *event;
+	uintptr_t entry;
 
 	do {
 		if (slot->taken == CHUNK_EVENTS) {
@@ -204,13 +256,22 @@ static struct wheel_event *next_in_slot(struct event_wheel *wheel, struct wheel_
 			slot->taken = 0;
 			give_back_chunk(wheel, chunk);
 		}
-		event = slot->first->events[slot->taken++];
-	} while (unlikely(!event));
-	return event;
+		entry = slot->first->events[slot->taken++];
+	} while (unlikely(!entry));
+	return entry;
+}
+
+static struct wheel_due due_of(uintptr_t entry)
+{
+	struct timer *timer = timer_of(entry);
+
+	if (!(entry & LAUNCHED))
+		container_of(timer, struct wheel_event, timer)->place = NULL;
+	return (struct wheel_due){timer, (unsigned)entry & (WHEEL_KINDS - 1)};
 }
 
 unsigned event_wheel_take(struct event_wheel *wheel, time_ns now, unsigned event_count_max,
-			  struct wheel_event *ret_events[])
+			  struct wheel_due ret_due[])
 {
 	struct wheel_slot *slot = &wheel->slots[wheel->base & SLOT_MASK];
 	unsigned count = 0;
@@ -224,18 +285,115 @@ unsigned event_wheel_take(struct event_wheel *wheel, time_ns now, unsigned event
 		slot = &wheel->slots[next & SLOT_MASK];
 	}
 	while (count < event_count_max && slot->count) {
-		struct wheel_event *event = next_in_slot(wheel, slot);
-
-		event->place = NULL;
+		ret_due[count++] = due_of(next_in_slot(wheel, slot));
 		wheel->count--;
 		if (--slot->count == 0)
 			empty_slot(wheel, slot);
-		ret_events[count++] = event;
 	}
 	if (unlikely(count == 0 && event_count_max)) {
-		ret_events[0] = container_of(timer_queue_pop(&wheel->far, now), struct wheel_event,
-					     far);
+		struct timer *timer = timer_queue_pop(&wheel->far, now);
+
+		ret_due[0] = (struct wheel_due){timer, timer->kind & (WHEEL_KINDS - 1)};
 		count = 1;
 	}
 	return count;
+}
+
+static unsigned peek_at_slot(const struct wheel_slot *slot, unsigned event_count_max,
+			     struct wheel_due ret_due[])
+{
+	const struct wheel_chunk *chunk = slot->first;
+	unsigned count = 0;
+
+	for (unsigned at = slot->taken; chunk; at = 0, chunk = chunk->next) {
+		unsigned end = chunk == slot->last ? slot->filled : (unsigned)CHUNK_EVENTS;
+
+		for (; at < end; at++) {
+			uintptr_t entry = chunk->events[at];
+
+			if (count == event_count_max)
+				return count;
+			if (entry)
+				ret_due[count++] = (struct wheel_due){
+					timer_of(entry), (unsigned)entry & (WHEEL_KINDS - 1)};
+		}
+	}
+	return count;
+}
+
+unsigned event_wheel_peek(const struct event_wheel *wheel, unsigned event_count_max,
+			  struct wheel_due ret_due[])
+{
+	unsigned start = (unsigned)(wheel->base & SLOT_MASK);
+	unsigned word = start / BITS;
+	uint64_t bits = wheel->occupied[word] >> (start % BITS) << (start % BITS);
+	unsigned count = 0;
+
+	for (unsigned words_ahead = 0; words_ahead < 2; words_ahead++) {
+		for (; bits && count < event_count_max; bits &= bits - 1)
+			count += peek_at_slot(
+				&wheel->slots[word * BITS + (unsigned)__builtin_ctzll(bits)],
+				event_count_max - count, ret_due + count);
+		word = (word + 1) % EVENT_WHEEL_WORDS;
+		bits = wheel->occupied[word];
+	}
+	return count;
+}
+
+/* --- calling back --- */
+
+/* One that was launched, is meant and is due before the best one so far. */
+static bool is_better(const struct timer *timer, time_ns best_at,
+		      bool (*is_meant)(const struct timer *timer, const void *context),
+		      const void *context)
+{
+	return was_launched(timer) && timer->deadline < best_at && is_meant(timer, context);
+}
+
+struct timer *event_wheel_call_back(struct event_wheel *wheel,
+				    bool (*is_meant)(const struct timer *timer, const void *context),
+				    const void *context)
+{
+	uintptr_t *best_place = NULL;
+	struct timer *best = NULL;
+	time_ns best_at = TIME_NEVER;
+
+	for (unsigned index = 0; index < EVENT_WHEEL_SLOTS; index++) {
+		struct wheel_slot *slot = &wheel->slots[index];
+		struct wheel_chunk *chunk = slot->count ? slot->first : NULL;
+
+		for (unsigned at = slot->taken; chunk; at = 0, chunk = chunk->next) {
+			unsigned end = chunk == slot->last ? slot->filled : (unsigned)CHUNK_EVENTS;
+
+			for (; at < end; at++) {
+				uintptr_t entry = chunk->events[at];
+
+				if (!entry || !is_better(timer_of(entry), best_at, is_meant, context))
+					continue;
+				best = timer_of(entry);
+				best_at = best->deadline;
+				best_place = &chunk->events[at];
+			}
+		}
+	}
+	for (uint32_t position = 1; position <= wheel->far.count; position++) {
+		struct timer *timer = wheel->far.heap[position];
+
+		if (is_better(timer, best_at, is_meant, context)) {
+			best = timer;
+			best_at = timer->deadline;
+			best_place = NULL;
+		}
+	}
+	if (best && best_place) {
+		struct wheel_slot *slot = &wheel->slots[best->deadline & SLOT_MASK];
+
+		*best_place = 0;
+		wheel->count--;
+		if (--slot->count == 0)
+			empty_slot(wheel, slot);
+	} else if (best) {
+		timer_queue_cancel(&wheel->far, best);
+	}
+	return best;
 }

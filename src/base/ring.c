@@ -54,15 +54,6 @@ void ring_producer_init(struct ring_producer *producer, void *memory, size_t dat
 	};
 }
 
-/* Where the next record of a stamped ring will show. */
-static void expect_stamp(struct ring_consumer *consumer)
-{
-	uint64_t offset = consumer->head & (consumer->data_bytes - 1);
-
-	consumer->stamp_at = (const uint64_t *)(consumer->data + offset);
-	consumer->stamp = ring_stamp(consumer->stamp_seed, consumer->head);
-}
-
 void ring_consumer_init(struct ring_consumer *consumer, void *memory, size_t data_bytes)
 {
 	assert(data_bytes >= 4096 && (data_bytes & (data_bytes - 1)) == 0);
@@ -72,7 +63,7 @@ void ring_consumer_init(struct ring_consumer *consumer, void *memory, size_t dat
 		.data_bytes = data_bytes,
 		.stamp_seed = ((struct ring_shared *)memory)->stamp_seed,
 	};
-	expect_stamp(consumer);
+	ring_expect_stamp(consumer);
 }
 
 static void store_header(uint8_t *at, const struct ring_record *record)
@@ -233,26 +224,10 @@ static bool take_flag(uint32_t *flag)
 	return __atomic_exchange_n(flag, 0, __ATOMIC_SEQ_CST) != 0;
 }
 
-/* Whether the consumer sleeps, looked at after the stamps were stored. One that fences for both
- * before it looks at the stamps spares the producer the wait for its stores. */
-static bool announce(struct ring_producer *producer)
-{
-	struct ring_shared *shared = producer->shared;
-
-	if (likely(producer->is_fenced &&
-		   __atomic_load_n(&shared->consumer_fences, __ATOMIC_RELAXED)))
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	else
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (likely(!__atomic_load_n(&shared->consumer_sleeping, __ATOMIC_RELAXED)))
-		return false;
-	return __atomic_exchange_n(&shared->consumer_sleeping, 0, __ATOMIC_SEQ_CST) != 0;
-}
-
 bool ring_publish(struct ring_producer *producer)
 {
 	if (producer->stamp_seed)
-		return announce(producer);
+		return ring_announce(producer);
 	if (producer->published == producer->tail)
 		return false;
 	producer->published = producer->tail;
@@ -328,7 +303,7 @@ static const struct ring_record *next_stamped(struct ring_consumer *consumer)
 			return NULL;
 		}
 		consumer->head += record_bytes;
-		expect_stamp(consumer);
+		ring_expect_stamp(consumer);
 		if (likely(consumer->current.kind != RING_RECORD_FILLER))
 			return &consumer->current;
 	}

@@ -25,6 +25,7 @@ enum {
 	RING_CACHE_LINE = 64,
 	RING_STAMPED_HEADER_BYTES = 24,
 	RING_RECORD_FILLER = 0,
+	RING_LINES_AHEAD = 4,
 };
 
 /* The shared part; data of a power-of-two size follows it. */
@@ -161,6 +162,17 @@ static inline uint8_t *ring_reserve_stamped(struct ring_producer *producer, uint
 	return producer->data + offset + RING_STAMPED_HEADER_BYTES;
 }
 
+/* A line that will be written soon: the consumer's processor has it from the lap before, and takes a
+ * while to give it away. Not the next one, which the consumer may be looking at. */
+static inline void ring_want_line(const uint8_t *line)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("prefetchw %0" : : "m"(*line));
+#else
+	__builtin_prefetch(line, 1);
+#endif
+}
+
 /* The record at the tail, reserved in either way, is complete. */
 static inline void ring_commit_stamped(struct ring_producer *producer, uint32_t byte_count,
 				       uint16_t kind, uint16_t port, uint32_t packet_count)
@@ -175,12 +187,72 @@ static inline void ring_commit_stamped(struct ring_producer *producer, uint32_t 
 			 __ATOMIC_RELEASE);
 	producer->tail += ring_stamped_bytes(byte_count);
 	producer->published = producer->tail;
+	ring_want_line(producer->data +
+		       ((producer->tail + RING_LINES_AHEAD * RING_CACHE_LINE) &
+			(producer->data_bytes - 1)));
+}
+
+/* Where the next record of a stamped ring will show. */
+static inline void ring_expect_stamp(struct ring_consumer *consumer)
+{
+	uint64_t offset = consumer->head & (consumer->data_bytes - 1);
+
+	consumer->stamp_at = (const uint64_t *)(consumer->data + offset);
+	consumer->stamp = ring_stamp(consumer->stamp_seed, consumer->head);
 }
 
 /* Whether a stamped ring has a record; costs next to nothing. */
 static inline bool ring_has_stamped(const struct ring_consumer *consumer)
 {
 	return __atomic_load_n(consumer->stamp_at, __ATOMIC_ACQUIRE) == consumer->stamp;
+}
+
+/* The next record of a stamped ring, if there is one: as ring_next, in line but for what is rare. */
+static inline const struct ring_record *ring_next_stamped(struct ring_consumer *consumer)
+{
+	if (!ring_has_stamped(consumer))
+		return NULL;
+
+	const uint64_t *header = consumer->stamp_at;
+	uint64_t sizes = __atomic_load_n(&header[1], __ATOMIC_RELAXED);
+	uint64_t users = __atomic_load_n(&header[2], __ATOMIC_RELAXED);
+	uint64_t offset = consumer->head & (consumer->data_bytes - 1);
+	uint64_t record_bytes = ring_stamped_bytes((uint32_t)sizes);
+
+	if (unlikely(consumer->is_corrupt || (uint16_t)(sizes >> 32) == RING_RECORD_FILLER ||
+		     record_bytes > consumer->data_bytes - offset ||
+		     consumer->head + record_bytes - consumer->released > consumer->data_bytes))
+		return ring_next(consumer);
+	consumer->current = (struct ring_record){
+		.byte_count = (uint32_t)sizes,
+		.kind = (uint16_t)(sizes >> 32),
+		.port = (uint16_t)(sizes >> 48),
+		.packet_count = (uint32_t)users,
+		.word = (uint32_t)(users >> 32),
+		.body = consumer->data + offset + RING_STAMPED_HEADER_BYTES,
+	};
+	consumer->head += record_bytes;
+	ring_expect_stamp(consumer);
+	/* On its way while this one is looked at. */
+	__builtin_prefetch(consumer->stamp_at);
+	return &consumer->current;
+}
+
+/* Whether the consumer of a stamped ring sleeps and wants a doorbell (said once per sleep); looked at
+ * after the stamps were stored. One that fences for both before it looks at the stamps spares the
+ * producer the wait for its stores. */
+MUST_USE static inline bool ring_announce(struct ring_producer *producer)
+{
+	struct ring_shared *shared = producer->shared;
+
+	if (likely(producer->is_fenced &&
+		   __atomic_load_n(&shared->consumer_fences, __ATOMIC_RELAXED)))
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	else
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (likely(!__atomic_load_n(&shared->consumer_sleeping, __ATOMIC_RELAXED)))
+		return false;
+	return __atomic_exchange_n(&shared->consumer_sleeping, 0, __ATOMIC_SEQ_CST) != 0;
 }
 
 static inline bool ring_is_closed(const struct ring_shared *shared)

@@ -11,6 +11,7 @@
 struct timer {
 	time_ns deadline;
 	uint32_t position; /* in the heap, from 1; 0 = not armed */
+	uint32_t kind;	   /* the owner's */
 };
 
 struct timer_queue {

@@ -28,28 +28,46 @@ struct word_ring_shared {
 	_Alignas(64) uint64_t words[WORD_RING_COUNT];
 };
 
+/* lap: word_ring_lap of tail or head, kept beside it since each look needs it. */
 struct word_producer {
 	struct word_ring_shared *shared;
 	uint64_t tail;
+	uint64_t lap;
 	uint64_t head_seen;
 };
 
 struct word_consumer {
 	struct word_ring_shared *shared;
 	uint64_t head;
+	uint64_t lap;
 };
 
 void word_producer_init(struct word_producer *producer, void *memory);
 void word_consumer_init(struct word_consumer *consumer, void *memory);
 
-/* Whether there is room; looks at the consumer only when what is known does not do. A consumer
- * that tells nonsense makes no room. */
-bool word_ring_has_room(struct word_producer *producer);
-void word_ring_put(struct word_producer *producer, uint64_t number);
+/* Whether there is room, as the consumer says now. One that tells nonsense makes no room. */
+bool word_ring_look_for_room(struct word_producer *producer);
+
+/* Looks at the consumer only when what is known does not do. */
+static inline bool word_ring_has_room(struct word_producer *producer)
+{
+	return likely(producer->tail - producer->head_seen < WORD_RING_COUNT) ||
+	       word_ring_look_for_room(producer);
+}
 
 static inline uint64_t word_ring_lap(uint64_t position)
 {
 	return position / WORD_RING_COUNT % WORD_RING_LAPS + 1;
+}
+
+static inline void word_ring_put(struct word_producer *producer, uint64_t number)
+{
+	debug_assert(number >> WORD_RING_BITS == 0);
+	__atomic_store_n(&producer->shared->words[producer->tail % WORD_RING_COUNT],
+			 producer->lap << WORD_RING_BITS | number, __ATOMIC_RELEASE);
+	producer->tail++;
+	if (unlikely(producer->tail % WORD_RING_COUNT == 0))
+		producer->lap = word_ring_lap(producer->tail);
 }
 
 static inline uint64_t word_ring_at(const struct word_consumer *consumer)
@@ -60,10 +78,23 @@ static inline uint64_t word_ring_at(const struct word_consumer *consumer)
 
 static inline bool word_ring_is_empty(const struct word_consumer *consumer)
 {
-	return word_ring_at(consumer) >> WORD_RING_BITS != word_ring_lap(consumer->head);
+	return word_ring_at(consumer) >> WORD_RING_BITS != consumer->lap;
 }
 
 /* false: none there. */
-MUST_USE bool word_ring_take(struct word_consumer *consumer, uint64_t *ret_number);
+MUST_USE static inline bool word_ring_take(struct word_consumer *consumer, uint64_t *ret_number)
+{
+	uint64_t word = word_ring_at(consumer);
+
+	if (word >> WORD_RING_BITS != consumer->lap)
+		return false;
+	consumer->head++;
+	if (unlikely(consumer->head % WORD_RING_RELEASE == 0)) {
+		consumer->lap = word_ring_lap(consumer->head);
+		__atomic_store_n(&consumer->shared->head, consumer->head, __ATOMIC_RELEASE);
+	}
+	*ret_number = word & (((uint64_t)1 << WORD_RING_BITS) - 1);
+	return true;
+}
 
 #endif

@@ -34,8 +34,7 @@ static void notice_active_neighbour(struct fabric *fabric, struct port *port)
 	port->info.port_state = PORT_ACTIVE;
 	port->state_changes++;
 	fabric_note_state_change(fabric, port);
-	if (fabric->owner.paths_changed)
-		fabric->owner.paths_changed(fabric->owner.context);
+	fabric_note_paths_changed(fabric);
 }
 
 /* Whether a router takes it to send it on. */
@@ -88,7 +87,8 @@ void fabric_duplicate(struct fabric *fabric, struct port *input, const struct fr
 	copy->credit_blocks = 0;
 	fabric->frames_inside++;
 	/* It uses buffer that no credit was spent for, as a link that repeats itself would. */
-	if (input->queues->vls[copy->vl].buffer_blocks + frame_credit_blocks(copy->byte_count) >
+	if (port_arrival_lane(input, copy->vl)->peer_buffer_blocks +
+		    frame_credit_blocks(copy->byte_count) >
 	    VL_BUFFER_BLOCKS) {
 		fabric_drop(fabric, input, copy, DROP_OVERRUN);
 		fabric_link_error(fabric, input, port_note_overrun(input));
@@ -110,7 +110,7 @@ void fabric_lose_on_link(struct fabric *fabric, struct port *output, struct fram
 void fabric_reach_other_end(struct fabric *fabric, struct port *output, struct frame *frame,
 			    time_ns now)
 {
-	fabric_release_buffer(fabric, output->node, frame);
+	fabric_release_buffer(fabric, frame);
 	if (unlikely(output->faults))
 		faults_carry(fabric, output, frame, now);
 	else

@@ -7,45 +7,11 @@
 #include "net/link/pacing.h"
 #include "net/link/port_queues.h"
 
-static struct frame *take_from_cable(struct port *output)
+/* The port is woken when its wire is free. */
+static void watch(struct fabric *fabric, struct port_pacer *pacer)
 {
-	struct port_pacer *pacer = &output->queues->pacer;
-	struct frame *frame = pacer->cable_first;
-
-	pacer->cable_first = frame->next;
-	port_cable_release(output, frame);
-	return frame;
-}
-
-static void put_on_cable(struct port *output, struct frame *frame)
-{
-	struct port_pacer *pacer = &output->queues->pacer;
-
-	frame->next = NULL;
-	if (pacer->cable_first)
-		pacer->cable_last->next = frame;
-	else
-		pacer->cable_first = frame;
-	pacer->cable_last = frame;
-	port_cable_take(output, frame);
-}
-
-/* One timer for both: the wire is wanted and becomes free, and a frame arrives. */
-static void watch(struct fabric *fabric, struct port *output, time_ns now)
-{
-	struct port_queues *queues = output->queues;
-	struct port_pacer *pacer = &queues->pacer;
-	time_ns next = TIME_NEVER;
-
-	if (pacer->cable_first)
-		next = pacer->cable_first->arrives_at;
-	/* A wire that is free already needs no timer: its port was woken. */
-	if (queues->pending && pacer->free_at > now)
-		next = time_earlier(next, pacer->free_at);
-	if (next == TIME_NEVER)
-		event_wheel_cancel(&fabric->cables, &pacer->wire);
-	else if (!wheel_event_is_armed(&pacer->wire) || pacer->wire.at != next)
-		event_wheel_arm(&fabric->cables, &pacer->wire, next);
+	if (!wheel_event_is_armed(&pacer->wire) || wheel_event_at(&pacer->wire) != pacer->free_at)
+		event_wheel_arm(&fabric->cables, &pacer->wire, pacer->free_at);
 }
 
 bool cable_is_free(struct fabric *fabric, struct port *output, time_ns now)
@@ -54,8 +20,7 @@ bool cable_is_free(struct fabric *fabric, struct port *output, time_ns now)
 
 	if (pacer->free_at <= now)
 		return true;
-	if (!wheel_event_is_armed(&pacer->wire) || pacer->wire.at > pacer->free_at)
-		watch(fabric, output, now);
+	watch(fabric, pacer);
 	return false;
 }
 
@@ -63,9 +28,15 @@ void cable_launch(struct fabric *fabric, struct port *output, struct frame *fram
 {
 	time_ns left_at = port_occupy_wire(output, frame_wire_bytes(frame->byte_count), now);
 
-	frame->arrives_at = left_at + LINK_DELAY_NS;
-	put_on_cable(output, frame);
-	watch(fabric, output, now);
+	frame->output = output;
+	if (unlikely(!event_wheel_launch(&fabric->cables, &frame->flight, WHEEL_ARRIVAL,
+					 left_at + LINK_DELAY_NS))) {
+		if (frame->vl != VL_MANAGEMENT)
+			port_credits_refresh(output->peer, frame->vl);
+		fabric_drop(fabric, output, frame, DROP_NO_FRAME);
+		return;
+	}
+	port_cable_take(output, frame);
 }
 
 void cable_return_credits(struct fabric *fabric, struct port *input, time_ns now)
@@ -82,32 +53,64 @@ void cable_return_credits(struct fabric *fabric, struct port *input, time_ns now
 	event_wheel_arm(&fabric->cables, &pacer->credits, left_at + LINK_DELAY_NS);
 }
 
+static struct frame *frame_of(struct timer *timer)
+{
+	return container_of(timer, struct frame, flight);
+}
+
+static bool left_by(const struct timer *timer, const void *output)
+{
+	return container_of(timer, struct frame, flight)->output == output;
+}
+
+/* The next frame on this port's cable; NULL: there is none. */
+static struct timer *call_back(struct fabric *fabric, const struct port *output)
+{
+	if (port_cable_is_empty(output))
+		return NULL;
+	/* The link falls while others of the same instant wait for their turn. */
+	for (struct wheel_due *due = fabric->due; due < fabric->due_end; due++) {
+		struct timer *timer = due->timer;
+
+		if (due->kind != WHEEL_ARRIVAL || !timer || !left_by(timer, output))
+			continue;
+		due->timer = NULL;
+		return timer;
+	}
+	return event_wheel_call_back(&fabric->cables, left_by, output);
+}
+
 struct frame *cable_lose_next(struct fabric *fabric, struct port *output)
 {
 	struct port_pacer *pacer = &output->queues->pacer;
+	struct timer *timer = call_back(fabric, output);
 
-	if (pacer->cable_first)
-		return take_from_cable(output);
+	if (timer) {
+		port_cable_release(output, frame_of(timer));
+		return frame_of(timer);
+	}
 	event_wheel_cancel(&fabric->cables, &pacer->wire);
 	event_wheel_cancel(&fabric->cables, &pacer->credits);
 	return NULL;
 }
 
-/* Frames that arrive at this instant, then the port's turn to send. */
-static unsigned run_wire(struct fabric *fabric, struct port *output, time_ns now)
+static void run_arrival(struct fabric *fabric, struct frame *frame, time_ns now)
 {
-	struct port_pacer *pacer = &output->queues->pacer;
-	unsigned count = 0;
+	struct port *output = frame->output;
 
-	while (pacer->cable_first && pacer->cable_first->arrives_at <= now) {
-		fabric_reach_other_end(fabric, output, take_from_cable(output), now);
-		count++;
-	}
-	if (output->queues->pending && pacer->free_at <= now)
-		fabric_wake(fabric, output);
-	if (pacer->cable_first || output->queues->pending)
-		watch(fabric, output, now);
-	return count;
+	port_cable_release(output, frame);
+	fabric_reach_other_end(fabric, output, frame, now);
+}
+
+/* Flow control packets may have taken it meanwhile. */
+static void run_wire(struct fabric *fabric, struct port_queues *queues, time_ns now)
+{
+	if (!queues->pending)
+		return;
+	if (queues->pacer.free_at <= now)
+		fabric_wake(fabric, queues->port);
+	else
+		watch(fabric, &queues->pacer);
 }
 
 static void run_credits(struct fabric *fabric, struct port *input, time_ns now)
@@ -117,57 +120,90 @@ static void run_credits(struct fabric *fabric, struct port *input, time_ns now)
 	cable_return_credits(fabric, input, now);
 }
 
-static struct port_queues *queues_of(struct wheel_event *event)
+static struct port_queues *queues_of(const struct wheel_due *due)
 {
-	struct port_pacer *pacer = event->kind == WHEEL_WIRE
+	struct wheel_event *event = container_of(due->timer, struct wheel_event, timer);
+	struct port_pacer *pacer = due->kind == WHEEL_WIRE
 					   ? container_of(event, struct port_pacer, wire)
 					   : container_of(event, struct port_pacer, credits);
 
 	return container_of(pacer, struct port_queues, pacer);
 }
 
-/* Events of one instant (fabric/fetch_ahead.h). */
-static void fetch_events(struct wheel_event *const events[], unsigned event_count)
+static void note_ahead(struct ahead *ahead, const struct wheel_due *due)
 {
-	struct hop_ahead hops[HOPS_AHEAD];
-	unsigned hop_count = 0;
+	const struct port_queues *queues;
 
-	/* An event of the wire lies in the line after the first of its queues. */
-	for (unsigned i = 0; i < event_count; i++) {
-		__builtin_prefetch(events[i]);
-		__builtin_prefetch((const char *)events[i] - CACHE_LINE_BYTES);
-	}
-	for (unsigned i = 0; i < event_count; i++)
-		__builtin_prefetch(queues_of(events[i])->port);
-	for (unsigned i = 0; i < event_count; i++) {
-		const struct port_queues *queues = queues_of(events[i]);
+	if (due->kind == WHEEL_ARRIVAL) {
+		struct hop_ahead *hop = &ahead->hops[ahead->hop_count++];
 
-		/* Most often it is one or the other: the wire is free, or a frame arrives. */
-		if (events[i]->kind == WHEEL_WIRE && queues->pacer.cable_first &&
-		    queues->pacer.free_at != events[i]->at)
-			hops[hop_count++] =
-				(struct hop_ahead){queues->port, queues->pacer.cable_first};
+		hop->frame = frame_of(due->timer);
+		fetch_frame(hop->frame);
+		return;
 	}
-	fetch_hops(hops, hop_count);
+	queues = queues_of(due);
+	fetch_queues(queues);
+	if (due->kind == WHEEL_WIRE)
+		ahead->turns[ahead->turn_count++] = queues;
+	else
+		ahead->credits[ahead->credit_count++] = queues;
+}
+
+/* Of the next events, whatever their instants: where few come at once, those after them are fetched
+ * meanwhile. Returns how many. */
+static unsigned fetch_events(const struct fabric *fabric)
+{
+	struct wheel_due next[HOPS_AHEAD];
+	unsigned count = event_wheel_peek(&fabric->cables, HOPS_AHEAD, next);
+	struct ahead ahead;
+
+	ahead.hop_count = ahead.turn_count = ahead.credit_count = 0;
+	for (unsigned i = 0; i < count; i++)
+		note_ahead(&ahead, &next[i]);
+	for (unsigned i = 0; i < ahead.hop_count; i++) {
+		ahead.hops[i].output = ahead.hops[i].frame->output;
+		__builtin_prefetch(ahead.hops[i].output);
+	}
+	fetch_ahead(&ahead);
+	return count;
+}
+
+/* Those of one instant, no more than were fetched; 0: none is due. */
+static unsigned take_events(struct fabric *fabric, time_ns now, struct wheel_due ret_due[])
+{
+	unsigned count, count_max;
+
+	if (fabric->fetched_count == 0)
+		fabric->fetched_count = fetch_events(fabric);
+	/* What comes out of the heap was not seen before. */
+	count_max = fabric->fetched_count ? fabric->fetched_count : 1;
+	count = event_wheel_take(&fabric->cables, now, count_max, ret_due);
+	fabric->fetched_count -= count < fabric->fetched_count ? count : fabric->fetched_count;
+	return count;
 }
 
 unsigned cables_run(struct fabric *fabric, time_ns now)
 {
-	struct wheel_event *events[HOPS_AHEAD];
+	struct wheel_due events[HOPS_AHEAD];
 	unsigned event_count, arrivals = 0;
 
-	do {
-		event_count = event_wheel_take(&fabric->cables, now, HOPS_AHEAD, events);
-		fetch_events(events, event_count);
-		for (unsigned i = 0; i < event_count; i++) {
-			struct port *port = queues_of(events[i])->port;
+	while ((event_count = take_events(fabric, now, events))) {
+		fabric->due = events;
+		fabric->due_end = events + event_count;
+		while (fabric->due < fabric->due_end) {
+			const struct wheel_due *due = fabric->due++;
 
-			if (events[i]->kind == WHEEL_WIRE)
-				arrivals += run_wire(fabric, port, now);
-			else
-				run_credits(fabric, port, now);
+			if (due->kind == WHEEL_WIRE) {
+				run_wire(fabric, queues_of(due), now);
+			} else if (due->kind == WHEEL_CREDITS) {
+				run_credits(fabric, queues_of(due)->port, now);
+			} else if (due->timer) {
+				run_arrival(fabric, frame_of(due->timer), now);
+				arrivals++;
+			}
 		}
-	} while (event_count == HOPS_AHEAD);
+	}
+	fabric->due = fabric->due_end = NULL;
 	return arrivals;
 }
 

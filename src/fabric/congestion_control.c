@@ -13,8 +13,6 @@
 #include "wire/pkey.h"
 
 enum {
-	DLID_OFFSET = 2,
-	SLID_OFFSET = 6,
 	MARKS_OFFSET = 4, /* in the BTH */
 	FECN = 0x80,
 	BECN = 0x40,
@@ -45,8 +43,8 @@ static void log_mark(struct port *output, const struct frame *frame, time_ns now
 {
 	struct port *port = &output->node->ports[0];
 	const struct congestion_event event = {
-		.slid = get_be16(frame->bytes + SLID_OFFSET),
-		.dlid = get_be16(frame->bytes + DLID_OFFSET),
+		.slid = get_be16(frame->bytes + LRH_SLID_OFFSET),
+		.dlid = get_be16(frame->bytes + LRH_DLID_OFFSET),
 		.sl = frame->bytes[1] >> 4,
 		.time_stamp = congestion_time_stamp(now),
 	};
@@ -76,7 +74,8 @@ void congestion_tell(struct port *port, struct frame *frame)
 	uint8_t *bth = bth_of(frame);
 
 	if (port->congestion->becn_count && bth &&
-	    congestion_pay_becn(port->congestion, get_be16(frame->bytes + DLID_OFFSET)))
+	    congestion_pay_becn(port->congestion, get_be16(frame->bytes + LRH_DLID_OFFSET),
+				frame->source_qpn))
 		bth[MARKS_OFFSET] |= BECN;
 }
 
@@ -113,6 +112,13 @@ static bool answers(uint8_t opcode)
 	return transport == TRANSPORT_RC || transport == TRANSPORT_RD || transport == TRANSPORT_XRC;
 }
 
+/* Who of this port has got it, and who sends what it is answered with. */
+static uint32_t receiver_of(const struct packet *packet)
+{
+	return opcode_transport(packet->bth.opcode) == TRANSPORT_RD ? packet->rdeth_eecn
+								    : packet->bth.destination_qpn;
+}
+
 /* The source of what met congestion has heard of it. */
 static void hear_becn(struct fabric *fabric, struct port *port, const struct packet *packet,
 		      time_ns now)
@@ -122,7 +128,7 @@ static void hear_becn(struct fabric *fabric, struct port *port, const struct pac
 		.slid = packet->lrh.slid,
 		.dlid = packet->lrh.dlid,
 		.sl = packet->lrh.sl,
-		.local_qpn = packet->bth.destination_qpn,
+		.local_qpn = receiver_of(packet),
 		.time_stamp = congestion_time_stamp(now),
 	};
 
@@ -131,7 +137,8 @@ static void hear_becn(struct fabric *fabric, struct port *port, const struct pac
 		event.service_type =
 			event.local_qpn ? CONGESTION_SERVICE_UD : CONGESTION_SERVICE_UC;
 	if (port->congestion &&
-	    rate_gate_slow_down(fabric, port, packet->lrh.slid, packet->lrh.sl, now))
+	    rate_gate_slow_down(fabric, port, packet->lrh.slid, event.local_qpn, packet->lrh.sl,
+				now))
 		port_log_congestion(port, &event);
 }
 
@@ -161,6 +168,6 @@ bool congestion_hear(struct fabric *fabric, struct port *port, struct frame *fra
 	if (!answers(packet.bth.opcode))
 		send_cnp(fabric, port, &packet, now);
 	else if (port_obtain_congestion(port) == 0)
-		congestion_owe_becn(port->congestion, packet.lrh.slid);
+		congestion_owe_becn(port->congestion, packet.lrh.slid, receiver_of(&packet));
 	return false;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fabric/cables.h"
+#include "fabric/known_paths.h"
 #include "fabric/movement.h"
 #include "fabric/rate_gates.h"
 #include "fabric/routers.h"
@@ -109,12 +110,6 @@ void fabric_note_state_change(struct fabric *fabric, struct port *port)
 		fabric->owner.port_changed(fabric->owner.context, port);
 }
 
-static void note_paths_changed(struct fabric *fabric)
-{
-	if (fabric->owner.paths_changed)
-		fabric->owner.paths_changed(fabric->owner.context);
-}
-
 static void train(struct fabric *fabric, struct port *port)
 {
 	if (!link_train(port))
@@ -149,7 +144,7 @@ static void fall(struct fabric *fabric, struct port *port, enum physical_state p
 		flush(fabric, port->peer);
 		fabric_note_state_change(fabric, port->peer);
 	}
-	note_paths_changed(fabric);
+	fabric_note_paths_changed(fabric);
 }
 
 void fabric_link_error(struct fabric *fabric, struct port *port, enum link_error_action action)
@@ -219,7 +214,7 @@ static void agent_port_changed(void *context, struct port *port)
 
 static void agent_paths_changed(void *context)
 {
-	note_paths_changed(context);
+	fabric_note_paths_changed(context);
 }
 
 /* A manager wrote PortPhysicalState or PortState Down: the link falls, and trains again if both
@@ -291,6 +286,7 @@ void fabric_release(struct fabric *fabric)
 	event_wheel_release(&fabric->cables);
 	free(fabric->work);
 	timer_queue_release(&fabric->gates);
+	known_paths_destroy(fabric->known_paths);
 	*fabric = (struct fabric){0};
 }
 

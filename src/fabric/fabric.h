@@ -48,6 +48,8 @@ struct fabric_owner {
 	void *context;
 };
 
+struct known_paths;
+
 struct fabric {
 	struct list nodes;
 	uint32_t node_count;
@@ -59,6 +61,9 @@ struct fabric {
 	struct timer_queue lifetimes; /* of the frames at the head of blocked queues */
 	bool is_paced;		      /* links take time: set before anything moves. cables.h */
 	struct event_wheel cables; /* paced: wires free, frames and flow control packets there */
+	/* Of those, the ones that are out of the wheel and have not had their turn. */
+	struct wheel_due *due, *due_end;
+	uint32_t fetched_count; /* events of the cables for which memory was fetched: fetch_ahead.h */
 	struct timer_queue gates;     /* paced: static rates that let the next frame go */
 	uint32_t gate_count;
 	bool has_marks;	     /* a switch has marked a packet: congestion_control.h */
@@ -82,6 +87,8 @@ struct fabric {
 	struct agent_memory agent_memory;
 	time_ns now; /* of the present entry, for the agents' callbacks */
 	uint32_t frames_inside;
+	uint32_t path_changes;		 /* changes that may alter where packets go */
+	struct known_paths *known_paths; /* NULL until the first use: fabric/known_paths.h */
 };
 
 /* Whether something can move without time passing. */

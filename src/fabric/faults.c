@@ -14,8 +14,6 @@
 
 enum { BITS_PER_BYTE = 8 };
 
-/* --- arriving --- */
-
 static void arrive(struct fabric *fabric, struct link_faults *faults, struct frame *frame,
 		   time_ns now)
 {
@@ -39,7 +37,7 @@ static void watch(struct fabric *fabric, struct link_faults *faults)
 	time_ns next = faults->overtaken ? faults->overtaken_until : TIME_NEVER;
 
 	if (!list_is_empty(&faults->held))
-		next = time_earlier(next, first_held(faults)->arrives_at);
+		next = time_earlier(next, first_held(faults)->flight.deadline);
 	if (next == TIME_NEVER)
 		timer_queue_cancel(&fabric->fault_arrivals, &faults->arrivals);
 	else
@@ -60,9 +58,9 @@ static time_ns arrival_time(struct link_faults *faults, const struct frame *fram
 		faults->busy_until = start + bits * SECONDS(1) / settings->bits_per_second;
 		time = faults->busy_until;
 	}
-	time += settings->delay + frame->arrives_at;
+	time += settings->delay + frame->flight.deadline;
 	if (!list_is_empty(&faults->held)) {
-		time_ns last = container_of(faults->held.previous, struct frame, link)->arrives_at;
+		time_ns last = container_of(faults->held.previous, struct frame, link)->flight.deadline;
 
 		if (time < last)
 			time = last;
@@ -70,12 +68,12 @@ static time_ns arrival_time(struct link_faults *faults, const struct frame *fram
 	return time;
 }
 
-/* frame->arrives_at is the delay that is this packet's alone. */
+/* frame->flight.deadline is the delay that is this packet's alone. */
 static void go_on(struct fabric *fabric, struct link_faults *faults, struct frame *frame,
 		  time_ns now)
 {
-	frame->arrives_at = arrival_time(faults, frame, now);
-	if (frame->arrives_at <= now && list_is_empty(&faults->held)) {
+	frame->flight.deadline = arrival_time(faults, frame, now);
+	if (frame->flight.deadline <= now && list_is_empty(&faults->held)) {
 		arrive(fabric, faults, frame, now);
 		return;
 	}
@@ -92,11 +90,9 @@ static void end_overtaking(struct fabric *fabric, struct link_faults *faults, ti
 
 	faults->overtaken = NULL;
 	port_cable_release(faults->output, frame);
-	frame->arrives_at = 0;
+	frame->flight.deadline = 0;
 	go_on(fabric, faults, frame, now);
 }
-
-/* --- what is done to a packet --- */
 
 static void count(struct fault_counts *counts, unsigned actions)
 {
@@ -144,7 +140,7 @@ void faults_carry(struct fabric *fabric, struct port *output, struct frame *fram
 	if (decision.actions & FAULT_CORRUPT)
 		frame_break_on_wire(frame, decision.bit);
 	frame->fault_actions = (uint8_t)(decision.actions & (FAULT_DUPLICATE | FAULT_CREDIT_LOSS));
-	frame->arrives_at = decision.jitter;
+	frame->flight.deadline = decision.jitter;
 	if ((decision.actions & FAULT_REORDER) && !faults->overtaken) {
 		faults->overtaken = frame;
 		faults->overtaken_until = now + OVERTAKEN_PATIENCE;
@@ -156,8 +152,6 @@ void faults_carry(struct fabric *fabric, struct port *output, struct frame *fram
 	if (faults->overtaken)
 		end_overtaking(fabric, faults, now);
 }
-
-/* --- credits --- */
 
 void faults_keep_credits(struct port *input, struct frame *frame)
 {
@@ -182,17 +176,15 @@ static bool find_credits(struct link_faults *faults)
 		unsigned blocks = faults->lost_blocks[vl];
 
 		faults->lost_blocks[vl] = 0;
-		if (blocks && port_buffer_release(input, vl, blocks))
+		if (blocks && lane_buffer_release(port_arrival_lane(input, vl), blocks))
 			can_go_on = true;
 	}
 	return can_go_on;
 }
 
-/* --- time --- */
-
 static void run_arrivals(struct fabric *fabric, struct link_faults *faults, time_ns now)
 {
-	while (!list_is_empty(&faults->held) && first_held(faults)->arrives_at <= now) {
+	while (!list_is_empty(&faults->held) && first_held(faults)->flight.deadline <= now) {
 		struct frame *frame = first_held(faults);
 
 		list_remove(&frame->link);
@@ -235,31 +227,31 @@ void faults_run(struct fabric *fabric, time_ns now)
 		run_arrivals(fabric, container_of(timer, struct link_faults, arrivals), now);
 }
 
+/* The next frame of those that the link keeps back; one that others were to overtake is the last.
+ */
+static struct frame *take_held(struct link_faults *faults)
+{
+	struct list *link = list_pop(&faults->held);
+	struct frame *overtaken = faults->overtaken;
+
+	if (link)
+		return container_of(link, struct frame, link);
+	faults->overtaken = NULL;
+	return overtaken;
+}
+
 void faults_flush(struct fabric *fabric, struct port *output)
 {
 	struct link_faults *faults = output->faults;
-	struct list *link;
+	struct frame *frame;
 
-	if (faults->overtaken)
-		list_append(&faults->held, &faults->overtaken->link);
-	faults->overtaken = NULL;
-	while ((link = list_pop(&faults->held))) {
-		struct frame *frame = container_of(link, struct frame, link);
-
+	while ((frame = take_held(faults))) {
 		port_cable_release(output, frame);
 		fabric_drop(fabric, output, frame, DROP_PORT_INACTIVE);
 	}
 	timer_queue_cancel(&fabric->fault_arrivals, &faults->arrivals);
 	faults->busy_until = 0;
 	(void)find_credits(faults);
-}
-
-/* --- beginning and end --- */
-
-static void note_paths_changed(struct fabric *fabric)
-{
-	if (fabric->owner.paths_changed)
-		fabric->owner.paths_changed(fabric->owner.context);
 }
 
 /* The port's own, made if there are none. */
@@ -289,8 +281,9 @@ static int obtain(struct fabric *fabric, struct port *output, struct link_faults
 	list_append(&fabric->faulty_links, &faults->link);
 	fabric->faulty_link_count++;
 	output->faults = faults;
+	output->had_faults = true;
 	*ret_faults = faults;
-	note_paths_changed(fabric);
+	fabric_note_paths_changed(fabric);
 	return 0;
 }
 
@@ -343,19 +336,14 @@ int faults_replay(struct fabric *fabric, struct port *output, const struct fault
 void faults_clear(struct fabric *fabric, struct port *output, time_ns now)
 {
 	struct link_faults *faults = output->faults;
-	struct list *link;
+	struct frame *frame;
 
 	if (!faults)
 		return;
 	fabric->now = now;
 	stop_flapping(fabric, faults, now);
 	flow_watchdog_stop(fabric, faults);
-	if (faults->overtaken)
-		list_append(&faults->held, &faults->overtaken->link);
-	faults->overtaken = NULL;
-	while ((link = list_pop(&faults->held))) {
-		struct frame *frame = container_of(link, struct frame, link);
-
+	while ((frame = take_held(faults))) {
 		port_cable_release(output, frame);
 		frame->fault_actions = 0;
 		fabric_receive(fabric, output->peer, frame, now);
@@ -368,7 +356,7 @@ void faults_clear(struct fabric *fabric, struct port *output, time_ns now)
 	output->faults = NULL;
 	free(faults->script);
 	free(faults);
-	note_paths_changed(fabric);
+	fabric_note_paths_changed(fabric);
 }
 
 void faults_release(struct fabric *fabric)

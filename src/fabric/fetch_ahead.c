@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the next few hops will look at, fetched in rounds. */
+/* What the next few events will look at, fetched in rounds. */
 #include "fabric/fetch_ahead.h"
 
 #include "base/bytes.h"
@@ -7,78 +7,143 @@
 #include "net/link/frame.h"
 #include "net/node/node.h"
 
-enum { DLID_OFFSET = 2 };
-
-static void fetch_port(const struct port *port)
+/* The compiler takes a function that does nothing but fetch for one that does nothing, and drops the
+ * call, unless something in it must happen. */
+static inline void fetch(const void *line)
 {
-	__builtin_prefetch(port);
-	__builtin_prefetch(&port->info.port_state);
+	__builtin_prefetch(line);
+	__asm__ volatile("");
 }
 
-/* The table entry for the frame at the switch that it comes to; NULL: none. */
-static const uint8_t *table_entry(const struct hop_ahead *hop)
+static void fetch_lines(const void *object, unsigned line_count)
 {
-	const struct node *node = hop->output->peer->node;
-	uint16_t dlid = get_be16(hop->frame->bytes + DLID_OFFSET);
+	for (unsigned line = 0; line < line_count; line++)
+		fetch((const char *)object + line * CACHE_LINE_BYTES);
+}
+
+void fetch_port(const struct port *port)
+{
+	fetch_lines(port, 2);
+}
+
+void fetch_queues(const struct port_queues *queues)
+{
+	fetch_lines(queues, 2);
+}
+
+void fetch_frame(const struct frame *frame)
+{
+	fetch_lines(frame, 2);
+}
+
+/* The table entry for the frame at the switch that it comes to; elsewhere NULL. */
+static const uint8_t *table_entry(const struct port *input, const struct frame *frame)
+{
+	const struct node *node = input->node;
+	uint16_t dlid = get_be16(frame->bytes + LRH_DLID_OFFSET);
 
 	return node->lft && dlid < LFT_ENTRIES ? &node->lft[dlid] : NULL;
 }
 
-static const struct port *next_output(const struct hop_ahead *hop)
+/* NULL: the table has none. */
+static const struct port *next_output(const struct node *node, const uint8_t *entry)
 {
-	const struct node *node = hop->output->peer->node;
-	const uint8_t *entry = table_entry(hop);
-
 	return entry && *entry <= node->port_count ? &node->ports[*entry] : NULL;
 }
 
-/* Whose receive buffer the frame is in, and who gets the credits for it. */
-static const struct port *buffer_port(const struct hop_ahead *hop)
+/* The lowest lane that has frames: most often there is only one. NULL: none has. */
+static const struct vl_queue *first_lane(const struct port_queues *queues)
 {
-	const struct node *node = hop->output->node;
-
-	return hop->frame->input_port <= node->port_count ? &node->ports[hop->frame->input_port]
-							  : hop->output;
+	return queues->pending ? &queues->vls[__builtin_ctz(queues->pending)] : NULL;
 }
 
-void fetch_hops(const struct hop_ahead hops[], unsigned hop_count)
+/* Ports, and lanes of those that send. */
+static void fetch_ports(const struct ahead *ahead)
 {
-	const struct hop_ahead *end = hops + hop_count;
+	for (unsigned i = 0; i < ahead->hop_count; i++) {
+		const struct hop_ahead *hop = &ahead->hops[i];
 
-	for (const struct hop_ahead *hop = hops; hop < end; hop++) {
-		__builtin_prefetch(hop->frame);
-		__builtin_prefetch((const char *)hop->frame + CACHE_LINE_BYTES);
 		fetch_port(hop->output->peer);
-		__builtin_prefetch(&hop->output->peer->counters.receive_words);
+		fetch(&hop->output->peer->counters.receive_words);
+		fetch(&hop->output->queues->vls[hop->frame->vl]);
+		/* Whoever gets credits when it has left. */
+		if (hop->frame->credit_blocks)
+			fetch(hop->frame->lane);
 	}
-	for (const struct hop_ahead *hop = hops; hop < end; hop++) {
-		__builtin_prefetch(&hop->output->peer->queues->vls[0]);
-		__builtin_prefetch(&hop->output->peer->node->lft);
-		__builtin_prefetch(buffer_port(hop));
+	for (unsigned i = 0; i < ahead->turn_count; i++) {
+		fetch_port(ahead->turns[i]->port);
+		fetch(&ahead->turns[i]->port->counters.transmit_words);
+		fetch(first_lane(ahead->turns[i]));
 	}
-	for (const struct hop_ahead *hop = hops; hop < end; hop++) {
-		const struct port *buffer = buffer_port(hop);
+	for (unsigned i = 0; i < ahead->credit_count; i++)
+		fetch(ahead->credits[i]->port);
+}
 
-		__builtin_prefetch(&buffer->queues->vls[0]);
-		if (buffer->peer)
-			__builtin_prefetch(buffer->peer);
-		__builtin_prefetch(table_entry(hop));
-	}
-	for (const struct hop_ahead *hop = hops; hop < end; hop++) {
-		const struct port *buffer = buffer_port(hop), *output = next_output(hop);
+/* Table entries, and the first frames of those that send. */
+static void fetch_entries(const struct ahead *ahead, const uint8_t *ret_entries[])
+{
+	for (unsigned i = 0; i < ahead->hop_count; i++) {
+		const struct frame *frame = ahead->hops[i].frame;
 
-		if (buffer->peer)
-			__builtin_prefetch(&buffer->peer->queues->vls[0]);
-		if (output)
-			fetch_port(output);
+		ret_entries[i] = table_entry(ahead->hops[i].output->peer, frame);
+		fetch(ret_entries[i]);
+		if (frame->credit_blocks && frame->lane->frame_count)
+			fetch(frame->lane->queues);
 	}
-	for (const struct hop_ahead *hop = hops; hop < end; hop++) {
-		const struct port *output = next_output(hop);
+	for (unsigned i = 0; i < ahead->turn_count; i++) {
+		const struct vl_queue *lane = first_lane(ahead->turns[i]);
 
-		if (!output)
+		if (lane)
+			fetch_frame(lane->first);
+	}
+	for (unsigned i = 0; i < ahead->credit_count; i++)
+		fetch(ahead->credits[i]->port->peer);
+}
+
+/* Where the hops go on from there; what an adapter looks at at the end of the way. */
+static void fetch_outputs(const struct ahead *ahead, const uint8_t *const entries[],
+			  const struct port *ret_outputs[])
+{
+	for (unsigned i = 0; i < ahead->hop_count; i++) {
+		const struct port *input = ahead->hops[i].output->peer;
+
+		ret_outputs[i] = next_output(input->node, entries[i]);
+		if (ret_outputs[i]) {
+			fetch_port(ret_outputs[i]);
+		} else {
+			fetch_queues(input->queues);
+			fetch(&input->queues->arrivals);
+			fetch(&input->pkeys);
+		}
+	}
+	for (unsigned i = 0; i < ahead->credit_count; i++) {
+		const struct port *peer = ahead->credits[i]->port->peer;
+
+		if (peer)
+			fetch(
+				&peer->queues->vls[__builtin_ctz(ahead->credits[i]->pacer.credits_flying |
+								 1u << VL_MANAGEMENT)]);
+	}
+}
+
+void fetch_ahead(const struct ahead *ahead)
+{
+	const uint8_t *entries[HOPS_AHEAD];
+	const struct port *outputs[HOPS_AHEAD];
+
+	fetch_ports(ahead);
+	fetch_entries(ahead, entries);
+	fetch_outputs(ahead, entries, outputs);
+	for (unsigned i = 0; i < ahead->hop_count; i++) {
+		const struct port *input = ahead->hops[i].output->peer;
+
+		if (!outputs[i]) {
+			fetch(input->pkeys);
 			continue;
-		__builtin_prefetch(output->queues);
-		__builtin_prefetch(&output->queues->vls[0]);
-		__builtin_prefetch(&output->sl_to_vl[hop->output->peer->number]);
+		}
+		fetch_queues(outputs[i]->queues);
+		fetch(&outputs[i]->queues->vls[ahead->hops[i].frame->vl]);
+		fetch(&outputs[i]->sl_to_vl[input->number]);
+		fetch(&outputs[i]->counters.transmit_words);
 	}
 }

@@ -16,7 +16,7 @@ void flow_watchdog_stop(struct fabric *fabric, struct link_faults *faults)
 	timer_queue_cancel(&fabric->fault_watchdogs, &faults->watchdog);
 	if (!output->flow_control_is_lost)
 		return;
-	output->flow_control_is_lost = false;
+	port_flow_control_find(output);
 	output->peer->errors.watchdogs = 0;
 	if (port_carries_management(output) && port_credits_renew(output))
 		fabric_wake(fabric, output->peer);
@@ -28,7 +28,7 @@ void flow_watchdog_watch(struct fabric *fabric, struct link_faults *faults, time
 		flow_watchdog_stop(fabric, faults);
 		return;
 	}
-	faults->output->flow_control_is_lost = true;
+	port_flow_control_lose(faults->output);
 	timer_queue_arm(&fabric->fault_watchdogs, &faults->watchdog, now + WATCHDOG_PATIENCE);
 }
 

@@ -15,7 +15,6 @@
 
 enum {
 	ARRIVALS_MAX = 512, /* packets from a port to itself that its endpoint has not taken */
-	SMP_OFFSET = LRH_BYTES + BTH_BYTES + DETH_BYTES,
 };
 
 /* The port's own queue, or for packets to itself the endpoint's. */
@@ -31,7 +30,7 @@ static bool has_room(const struct port *port, const struct lrh *lrh, const struc
 			return false;
 
 	if ((frame->static_rate || port->congestion) &&
-	    !rate_gate_has_room(port, lrh->dlid, lrh->sl, frame->byte_count))
+	    !rate_gate_has_room(port, frame))
 		return false;
 
 	uint8_t vl = port_output_vl(port, 0, lrh->sl);
@@ -66,9 +65,9 @@ static enum drop_reason check_data(const struct port *port, const struct lrh *lr
 /* From a manager or agent outside: the first step of a directed route is taken here. */
 static void inject_smp(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
-	uint8_t *smp = frame->bytes + SMP_OFFSET;
+	uint8_t *smp = frame->bytes + MAD_OFFSET_IN_PACKET;
 
-	if (frame->byte_count != SMP_OFFSET + MAD_BYTES) {
+	if (frame->byte_count != MAD_OFFSET_IN_PACKET + MAD_BYTES) {
 		fabric_drop(fabric, port, frame, DROP_MALFORMED);
 		return;
 	}
@@ -106,15 +105,14 @@ static void inject_data(struct fabric *fabric, struct port *port, struct frame *
 bool fabric_inject(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
 	struct lrh lrh = {0};
-	bool is_readable = lrh_decode(frame->bytes, frame->byte_count, &lrh) &&
-			   frame_read_header(frame);
+	bool is_readable =
+		lrh_decode(frame->bytes, frame->byte_count, &lrh) && frame_read_header(frame);
 
 	if (is_readable && !has_room(port, &lrh, frame)) {
 		port->queues->has_waiter = true;
 		return false;
 	}
 	fabric->now = now;
-	frame->entered_at = now;
 	frame->node_entered_at = now;
 	frame->input_port = port->number;
 	frame->vl = lrh.vl == VL_MANAGEMENT ? VL_MANAGEMENT : 0;

@@ -12,22 +12,34 @@
 
 void fabric_wake(struct fabric *fabric, struct port *port)
 {
-	if (port->is_awake)
+	if (port->queues->is_awake)
 		return;
-	port->is_awake = true;
+	port->queues->is_awake = true;
 	fabric->work[fabric->work_tail++ & fabric->work_mask] = port;
 }
 
-void fabric_release_buffer(struct fabric *fabric, struct node *node, struct frame *frame)
+void fabric_note_paths_changed(struct fabric *fabric)
+{
+	fabric->path_changes++;
+	if (fabric->owner.paths_changed)
+		fabric->owner.paths_changed(fabric->owner.context);
+}
+
+void fabric_release_buffer(struct fabric *fabric, struct frame *frame)
 {
 	unsigned credit_blocks = frame->credit_blocks;
-	struct port *input = &node->ports[frame->input_port];
 
 	if (credit_blocks == 0)
 		return;
 	frame->credit_blocks = 0;
-	if (port_buffer_release(input, frame->input_vl, credit_blocks))
-		fabric_wake(fabric, input->peer);
+	if (!lane_buffer_release(frame->lane, credit_blocks))
+		return;
+
+	const struct port_queues *sender = frame->lane->queues;
+
+	/* One that waits for its wire will have its turn then. */
+	if (!wheel_event_is_armed(&sender->pacer.wire))
+		fabric_wake(fabric, sender->port);
 }
 
 void fabric_return_buffer(struct fabric *fabric, struct port *input, unsigned input_vl,
@@ -38,7 +50,7 @@ void fabric_return_buffer(struct fabric *fabric, struct port *input, unsigned in
 	if (fabric->is_paced) {
 		port_buffer_release_quietly(input, input_vl, credit_blocks);
 		cable_return_credits(fabric, input, fabric->now);
-	} else if (port_buffer_release(input, input_vl, credit_blocks)) {
+	} else if (lane_buffer_release(port_arrival_lane(input, input_vl), credit_blocks)) {
 		fabric_wake(fabric, input->peer);
 	}
 }

@@ -12,11 +12,20 @@
 void fabric_wake(struct fabric *fabric, struct port *port);
 
 /* The frame no longer occupies the receive buffer it came in by. */
-void fabric_release_buffer(struct fabric *fabric, struct node *node, struct frame *frame);
+void fabric_release_buffer(struct fabric *fabric, struct frame *frame);
 
 /* The same where the frame ends: in a paced fabric the credits take a link delay to get back. */
 void fabric_return_buffer(struct fabric *fabric, struct port *input, unsigned input_vl,
 			  unsigned credit_blocks);
+
+/* Something changed that may alter where packets go. */
+void fabric_note_paths_changed(struct fabric *fabric);
+
+/* A data frame is at this CA port: whether it is gone (taken, answered or dropped) or must be offered
+ * again; and the last part of that, for one that is surely for the endpoint (fabric/step.c). */
+MUST_USE bool fabric_hand_over(struct fabric *fabric, struct port *port, struct frame *frame,
+			       time_ns now);
+MUST_USE bool fabric_give(struct fabric *fabric, struct port *port, struct frame *frame);
 
 /* The frame is at the far end of this port's cable, if it does not get
  * lost there (fabric/step.c). */
@@ -64,7 +73,7 @@ void fabric_link_error(struct fabric *fabric, struct port *port, enum link_error
 /* A port's state changed and not by a Set on it. */
 void fabric_note_state_change(struct fabric *fabric, struct port *port);
 
-/* --- fabric/node_agents.c --- */
+/* In fabric/node_agents.c. */
 
 /* An SMP that came to the node by this port (a switch's input, or a CA's own). Returns false if it
  * is for a manager whose endpoint has no room: the frame stays the caller's. */

@@ -12,12 +12,6 @@
 #include "wire/pkey.h"
 
 enum {
-	SMP_OFFSET = LRH_BYTES + BTH_BYTES + DETH_BYTES,
-	MAD_CLASS_OFFSET = 1,
-	MAD_METHOD_OFFSET = 3,
-	HOP_COUNT_OFFSET = 7,
-	DLID_OFFSET = 2,
-	SLID_OFFSET = 6,
 	HOP_LIMIT_MAX = 255,
 };
 
@@ -35,8 +29,8 @@ static void become_own(struct fabric *fabric, struct node *node, struct frame *f
 
 static void set_lids(struct frame *frame, uint16_t dlid, uint16_t slid)
 {
-	put_be16(frame->bytes + DLID_OFFSET, dlid);
-	put_be16(frame->bytes + SLID_OFFSET, slid);
+	put_be16(frame->bytes + LRH_DLID_OFFSET, dlid);
+	put_be16(frame->bytes + LRH_SLID_OFFSET, slid);
 }
 
 static void send_by_lid(struct fabric *fabric, struct port *port, struct frame *frame,
@@ -68,16 +62,17 @@ static bool answer_goes_by_lid(const uint8_t *smp)
 		return true;
 	if (directed_route_ends_by_lid(smp))
 		return true;
-	return smp[HOP_COUNT_OFFSET] == 0 && get_be16(smp + SMP_DR_SLID_OFFSET) != LID_PERMISSIVE;
+	return smp[MAD_HOP_COUNT_OFFSET] == 0 &&
+	       get_be16(smp + SMP_DR_SLID_OFFSET) != LID_PERMISSIVE;
 }
 
 static void send_answer(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
-	uint8_t *smp = frame->bytes + SMP_OFFSET;
+	uint8_t *smp = frame->bytes + MAD_OFFSET_IN_PACKET;
 
 	become_own(fabric, port->node, frame, now);
 	if (answer_goes_by_lid(smp)) {
-		send_by_lid(fabric, port, frame, get_be16(frame->bytes + SLID_OFFSET), now);
+		send_by_lid(fabric, port, frame, get_be16(frame->bytes + LRH_SLID_OFFSET), now);
 		return;
 	}
 
@@ -117,10 +112,10 @@ static bool deliver_to_manager(struct fabric *fabric, struct port *port, struct 
 
 static bool smp_is_here(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
-	uint8_t *smp = frame->bytes + SMP_OFFSET;
+	uint8_t *smp = frame->bytes + MAD_OFFSET_IN_PACKET;
 	struct mad_message answer;
 	struct mad_message request = {
-		.address = {.lid = get_be16(frame->bytes + SLID_OFFSET),
+		.address = {.lid = get_be16(frame->bytes + LRH_SLID_OFFSET),
 			    .qpn = QPN_SMI,
 			    .pkey = PKEY_DEFAULT_FULL},
 	};
@@ -144,13 +139,13 @@ static bool is_smp(const struct frame *frame)
 {
 	const uint8_t *bth = frame->bytes + LRH_BYTES;
 
-	return frame->byte_count == SMP_OFFSET + MAD_BYTES && get_be24(bth + 5) == QPN_SMI &&
-	       bth[0] == (TRANSPORT_UD | OPCODE_SEND_ONLY);
+	return frame->byte_count == MAD_OFFSET_IN_PACKET + MAD_BYTES &&
+	       get_be24(bth + 5) == QPN_SMI && bth[0] == (TRANSPORT_UD | OPCODE_SEND_ONLY);
 }
 
 bool node_agents_smp(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
-	uint8_t *smp = frame->bytes + SMP_OFFSET;
+	uint8_t *smp = frame->bytes + MAD_OFFSET_IN_PACKET;
 
 	if (!is_smp(frame)) {
 		fabric_drop(fabric, port, frame, DROP_MALFORMED);
@@ -219,7 +214,8 @@ static void send_trap(struct fabric *fabric, struct agent_trap *trap, time_ns no
 	bool is_for_manager = to->qpn == QPN_SMI;
 	struct frame *frame = frame_take(&fabric->frames);
 	struct packet packet = {
-		.lrh = {.vl = is_for_manager ? VL_MANAGEMENT : 0, .sl = is_for_manager ? 0 : to->sl},
+		.lrh = {.vl = is_for_manager ? VL_MANAGEMENT : 0,
+			.sl = is_for_manager ? 0 : to->sl},
 		.bth = {.opcode = TRANSPORT_UD | OPCODE_SEND_ONLY,
 			.pkey = to->pkey,
 			.destination_qpn = to->qpn},
@@ -236,7 +232,6 @@ static void send_trap(struct fabric *fabric, struct agent_trap *trap, time_ns no
 	frame->vl = is_for_manager ? VL_MANAGEMENT : 0;
 	frame->bytes[0] = (uint8_t)(frame->vl << 4);
 	frame->input_port = trap->port->number;
-	frame->entered_at = now;
 	frame->node_entered_at = now;
 	fabric->frames_inside++;
 	send_by_lid(fabric, trap->port, frame, to->lid, now);
@@ -254,8 +249,6 @@ void node_agents_send_traps(struct fabric *fabric, time_ns now)
 	for (unsigned i = 0; i < trap_count; i++)
 		send_trap(fabric, &traps[i], now);
 }
-
-/* --- general services --- */
 
 /* A reply is sent under the key of its own table that let the request in. */
 static bool find_own_pkey(const struct port *port, uint16_t pkey, uint16_t *ret_pkey)

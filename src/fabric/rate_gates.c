@@ -8,34 +8,39 @@
 #include "net/link/congestion.h"
 #include "net/link/pacing.h"
 #include "net/link/port_queues.h"
-
-enum { DLID_OFFSET = 2 };
+#include "wire/opcode.h"
+#include "wire/packet.h"
 
 /* A static rate holds for a DLID. With congestion control each SL has its own setting, so flows are
- * told apart by it too; or by it alone (DLID 0), where the manager wants that. */
+ * told apart by it too, and by queue pair; or by the SL alone, where the manager wants that. */
 struct flow_key {
 	uint16_t dlid;
 	uint8_t sl;
+	uint32_t qpn;
 };
 
 struct rate_gate {
 	struct rate_gate *next; /* of the same port */
 	struct port *port;
 	struct flow_key key;
-	bool has_queued;    /* one frame is in the port's queue and has not started */
-	time_ns next_start; /* of the frame after it */
+	bool has_queued;      /* one frame is in the port's queue and has not started */
+	time_ns next_start;   /* of the frame after it */
+	time_ns static_start; /* the same, of any frame to this DLID */
 	struct list waiting;
 	uint32_t block_count; /* of those that wait */
 	struct ccti ccti;     /* how much congestion there was */
 	struct timer timer;
 };
 
-static struct flow_key key_of(const struct port *port, uint16_t dlid, uint8_t sl)
+static struct flow_key key_of(const struct port *port, uint16_t dlid, uint32_t qpn, uint8_t sl)
 {
 	const struct congestion *congestion = port->congestion;
 
-	return (struct flow_key){.dlid = congestion && congestion->reaction.is_per_sl ? 0 : dlid,
-				 .sl = congestion ? sl : 0};
+	if (!congestion)
+		return (struct flow_key){.dlid = dlid};
+	if (congestion->reaction.is_per_sl)
+		return (struct flow_key){.sl = sl};
+	return (struct flow_key){.dlid = dlid, .sl = sl, .qpn = qpn};
 }
 
 static uint8_t sl_of(const struct frame *frame)
@@ -43,15 +48,34 @@ static uint8_t sl_of(const struct frame *frame)
 	return frame->bytes[1] >> 4;
 }
 
+/* What tells of congestion names the queue pair, except for unreliable connections. */
+static uint32_t qpn_of(const struct frame *frame)
+{
+	unsigned lnh = frame->bytes[1] & 3;
+
+	if (lnh < LNH_LOCAL)
+		return 0;
+
+	uint8_t opcode = frame->bytes[LRH_BYTES + (lnh == LNH_GLOBAL ? GRH_BYTES : 0)];
+
+	return opcode_transport(opcode) == TRANSPORT_UC ? 0 : frame->source_qpn;
+}
+
+static uint16_t dlid_of(const struct frame *frame)
+{
+	return get_be16(frame->bytes + LRH_DLID_OFFSET);
+}
+
 static struct flow_key key_of_frame(const struct port *port, const struct frame *frame)
 {
-	return key_of(port, get_be16(frame->bytes + DLID_OFFSET), sl_of(frame));
+	return key_of(port, dlid_of(frame), qpn_of(frame), sl_of(frame));
 }
 
 static struct rate_gate *find(const struct port *port, struct flow_key key)
 {
 	for (struct rate_gate *gate = port->queues->pacer.gates; gate; gate = gate->next)
-		if (gate->key.dlid == key.dlid && gate->key.sl == key.sl)
+		if (gate->key.dlid == key.dlid && gate->key.sl == key.sl &&
+		    gate->key.qpn == key.qpn)
 			return gate;
 	return NULL;
 }
@@ -69,17 +93,49 @@ static struct rate_gate *make(struct fabric *fabric, struct port *port, struct f
 	gate->port = port;
 	gate->key = key;
 	list_init(&gate->waiting);
+	for (const struct rate_gate *other = port->queues->pacer.gates; other; other = other->next)
+		if (other->key.dlid == key.dlid && other->static_start > gate->next_start)
+			gate->next_start = gate->static_start = other->static_start;
 	gate->next = port->queues->pacer.gates;
 	port->queues->pacer.gates = gate;
 	fabric->gate_count++;
 	return gate;
 }
 
-bool rate_gate_has_room(const struct port *port, uint16_t dlid, uint8_t sl, uint32_t byte_count)
+bool rate_gate_has_room(const struct port *port, const struct frame *frame)
 {
-	const struct rate_gate *gate = find(port, key_of(port, dlid, sl));
+	const struct rate_gate *gate = find(port, key_of_frame(port, frame));
 
-	return !gate || gate->block_count + frame_credit_blocks(byte_count) <= ADAPTER_QUEUE_BLOCKS;
+	return !gate ||
+	       gate->block_count + frame_credit_blocks(frame->byte_count) <= ADAPTER_QUEUE_BLOCKS;
+}
+
+/* The static rate of a DLID is that of all queue pairs that send there. */
+static bool is_anothers_turn(const struct rate_gate *gate, const struct frame *frame)
+{
+	const struct port *port = gate->port;
+
+	if (!port->congestion || port_static_rate_ipd(port, frame->static_rate) == 0)
+		return false;
+	for (const struct rate_gate *other = port->queues->pacer.gates; other; other = other->next)
+		if (other != gate && other->key.dlid == gate->key.dlid && other->has_queued)
+			return true;
+	return false;
+}
+
+/* A frame with a static rate has started: none to its DLID starts sooner than then. */
+static void share_static_rate(struct fabric *fabric, struct port *port, uint16_t dlid,
+			      time_ns next_start)
+{
+	for (struct rate_gate *gate = port->queues->pacer.gates; gate; gate = gate->next) {
+		if (gate->key.dlid != dlid)
+			continue;
+		gate->static_start = next_start;
+		if (gate->next_start < next_start)
+			gate->next_start = next_start;
+		if (!gate->has_queued && !list_is_empty(&gate->waiting))
+			timer_queue_arm(&fabric->gates, &gate->timer, gate->next_start);
+	}
 }
 
 bool rate_gate_holds(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
@@ -94,13 +150,17 @@ bool rate_gate_holds(struct fabric *fabric, struct port *port, struct frame *fra
 	}
 	if (!gate)
 		return false;
-	if (!gate->has_queued && list_is_empty(&gate->waiting) && gate->next_start <= now) {
+	bool is_blocked = is_anothers_turn(gate, frame);
+
+	if (!gate->has_queued && list_is_empty(&gate->waiting) && gate->next_start <= now &&
+	    !is_blocked) {
 		gate->has_queued = true;
 		return false;
 	}
 	list_append(&gate->waiting, &frame->link);
 	gate->block_count += frame_credit_blocks(frame->byte_count);
-	if (!gate->has_queued && !timer_is_armed(&gate->timer))
+	/* Whose turn it is wakes the others when it starts. */
+	if (!gate->has_queued && !is_blocked && !timer_is_armed(&gate->timer))
 		timer_queue_arm(&fabric->gates, &gate->timer, gate->next_start);
 	return true;
 }
@@ -133,15 +193,19 @@ void rate_gate_started(struct fabric *fabric, struct port *port, const struct fr
 		gate->next_start +=
 			ccti_delay(&port->congestion->reaction, sl_of(frame), &gate->ccti,
 				   port_static_rate_interval(port, 0, wire_bytes), now);
+	if (port->congestion && port_static_rate_ipd(port, frame->static_rate))
+		share_static_rate(
+			fabric, port, dlid_of(frame),
+			now + port_static_rate_interval(port, frame->static_rate, wire_bytes));
 	if (!list_is_empty(&gate->waiting))
 		timer_queue_arm(&fabric->gates, &gate->timer, gate->next_start);
 }
 
-bool rate_gate_slow_down(struct fabric *fabric, struct port *port, uint16_t dlid, uint8_t sl,
-			 time_ns now)
+bool rate_gate_slow_down(struct fabric *fabric, struct port *port, uint16_t dlid, uint32_t qpn,
+			 uint8_t sl, time_ns now)
 {
 	const struct congestion_reaction *reaction = &port->congestion->reaction;
-	struct flow_key key = key_of(port, dlid, sl);
+	struct flow_key key = key_of(port, dlid, qpn, sl);
 	struct rate_gate *gate;
 
 	if (!fabric->is_paced || reaction->by_sl[sl].increase == 0)
@@ -183,10 +247,20 @@ void rate_gates_run(struct fabric *fabric, time_ns now)
 
 	while ((timer = timer_queue_pop(&fabric->gates, now))) {
 		struct rate_gate *gate = container_of(timer, struct rate_gate, timer);
+
+		/* Another queue pair's packet went to the same port meanwhile. */
+		if (gate->next_start > now) {
+			timer_queue_arm(&fabric->gates, &gate->timer, gate->next_start);
+			continue;
+		}
+
+		struct list *first = list_first(&gate->waiting);
+
+		if (!first || is_anothers_turn(gate, container_of(first, struct frame, link)))
+			continue;
+
 		struct frame *frame = take_waiting(gate);
 
-		if (!frame)
-			continue;
 		gate->has_queued = true;
 		fabric_enqueue(fabric, gate->port, frame, frame->vl, now);
 	}

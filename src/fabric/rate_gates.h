@@ -3,7 +3,7 @@
  * Static rate control at the source port of a paced fabric (vol 1, chapter 9): frames to one DLID
  * start no closer to each other than their static rate says.
  *
- * A gate per (source port, DLID) lets one frame at a time into the port's queue and keeps the
+ * A gate per (source port, DLID), and where congestion is controlled per queue pair too, lets one frame at a time into the port's queue and keeps the
  * others, so that they hold up nobody else's.
  */
 #ifndef SOFTIB_FABRIC_RATE_GATES_H
@@ -18,8 +18,8 @@ struct fabric;
 struct frame;
 struct port;
 
-/* Whether another frame to this DLID may be injected. */
-bool rate_gate_has_room(const struct port *port, uint16_t dlid, uint8_t sl, uint32_t byte_count);
+/* Whether another frame of this flow may be injected. */
+bool rate_gate_has_room(const struct port *port, const struct frame *frame);
 
 /* A frame with a static rate, or of a port that reacts to congestion, wants into the queue of its
  * lane (frame->vl). True: the gate keeps it for now, and queues it itself later. */
@@ -30,10 +30,10 @@ MUST_USE bool rate_gate_holds(struct fabric *fabric, struct port *port, struct f
 void rate_gate_started(struct fabric *fabric, struct port *port, const struct frame *frame,
 		       time_ns now);
 
-/* Packets to this DLID met congestion: they are kept further apart for a while. True: the flow's
- * index has reached the trigger of its SL. */
+/* Packets of this queue pair (0: of those that can't be told of) to this DLID met congestion: they
+ * are kept further apart for a while. True: the flow's index has reached the trigger of its SL. */
 MUST_USE bool rate_gate_slow_down(struct fabric *fabric, struct port *port, uint16_t dlid,
-				  uint8_t sl, time_ns now);
+				  uint32_t qpn, uint8_t sl, time_ns now);
 
 /* What makes a flow at this port may have changed: what waits goes at once. */
 void rate_gates_restart(struct fabric *fabric, struct port *port, time_ns now);

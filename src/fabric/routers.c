@@ -11,12 +11,8 @@
 #include "wire/pkey.h"
 
 enum {
-	DLID_OFFSET = 2,
-	HOP_LIMIT_OFFSET = LRH_BYTES + 7,
 	HOPS_OF_A_PATH = 64, /* what a path record to another subnet says */
 };
-
-/* --- routes --- */
 
 int routers_add(struct fabric *fabric, struct node *node)
 {
@@ -112,8 +108,6 @@ static void refresh(struct fabric *fabric)
 		find_routes(fabric, fabric->routers[index]);
 }
 
-/* --- GUIDs --- */
-
 /* Made when it is first needed: by then the topology has its last GUIDs. */
 static void index_guids(struct fabric *fabric)
 {
@@ -166,8 +160,6 @@ struct port *fabric_find_gid(struct fabric *fabric, const struct gid *gid)
 		port = find_alias(fabric, gid);
 	return port && port->info.lid != 0 ? port : NULL;
 }
-
-/* --- packets at a router --- */
 
 /* The LID under which the packet goes on; 0: the destination is not there. */
 static uint16_t next_lid(struct fabric *fabric, const struct router_route *route,
@@ -268,8 +260,6 @@ bool routers_take(struct fabric *fabric, struct port *input, struct frame *frame
 	return true;
 }
 
-/* --- at the source --- */
-
 static struct port *router_port_in(struct node *node, uint64_t prefix)
 {
 	for (unsigned number = 1; number <= node->port_count; number++)
@@ -278,7 +268,8 @@ static struct port *router_port_in(struct node *node, uint64_t prefix)
 	return NULL;
 }
 
-bool routers_have_lid(struct fabric *fabric, const struct port *source, uint16_t lid)
+/* Whether a port of the source's subnet with this LID is a router's. */
+static bool routers_have_lid(struct fabric *fabric, const struct port *source, uint16_t lid)
 {
 	for (uint32_t index = 0; index < fabric->router_count; index++) {
 		const struct node *node = fabric->routers[index];
@@ -336,9 +327,9 @@ void routers_address(struct fabric *fabric, struct port *source, struct frame *f
 
 	if (!router)
 		return;
-	put_be16(frame->bytes + DLID_OFFSET, router->info.lid);
+	put_be16(frame->bytes + LRH_DLID_OFFSET, router->info.lid);
 	if (header.hop_limit <= 1)
-		frame->bytes[HOP_LIMIT_OFFSET] = HOPS_OF_A_PATH;
+		frame->bytes[LRH_BYTES + GRH_HOP_LIMIT_OFFSET] = HOPS_OF_A_PATH;
 }
 
 int routers_set_group(struct fabric *fabric, struct port *router_port, const struct gid *mgid,

@@ -51,9 +51,6 @@ void routers_address(struct fabric *fabric, struct port *source, struct frame *f
  * NULL when there is none. */
 struct port *routers_towards(struct fabric *fabric, const struct port *source, uint64_t prefix);
 
-/* Whether a port of the source's subnet with this LID is a router's. */
-bool routers_have_lid(struct fabric *fabric, const struct port *source, uint16_t lid);
-
 /* The end port with this GID; NULL if there is none or it has no LID. */
 struct port *fabric_find_gid(struct fabric *fabric, const struct gid *gid);
 

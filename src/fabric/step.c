@@ -24,8 +24,6 @@ static uint16_t frame_dlid(const struct frame *frame)
 	return get_be16(frame->bytes + 2);
 }
 
-/* --- leaving --- */
-
 static void depart(struct fabric *fabric, struct port *output, struct frame *frame, time_ns now)
 {
 	port_count_transmit(output, frame_dlid(frame), frame->bytes[1] >> 4, frame_words(frame));
@@ -104,10 +102,20 @@ static unsigned transmit(struct fabric *fabric, struct port *port, time_ns now)
 	return count;
 }
 
-/* --- at an adapter --- */
+bool fabric_give(struct fabric *fabric, struct port *port, struct frame *frame)
+{
+	/* Once delivered, the frame is no longer ours to read. */
+	unsigned credit_blocks = frame->credit_blocks;
+	unsigned input_vl = frame->input_vl;
 
-/* Whether the frame is gone from the list: taken, answered or dropped. */
-static bool hand_over(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
+	if (!fabric->owner.deliver(fabric->owner.context, port, frame))
+		return false;
+	fabric->frames_inside--;
+	fabric_return_buffer(fabric, port, input_vl, credit_blocks);
+	return true;
+}
+
+bool fabric_hand_over(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
 	if (!frame_read_header(frame)) {
 		fabric_drop(fabric, port, frame, DROP_MALFORMED);
@@ -127,16 +135,7 @@ static bool hand_over(struct fabric *fabric, struct port *port, struct frame *fr
 		fabric_drop(fabric, port, frame, DROP_NO_LISTENER);
 		return true;
 	}
-
-	/* Once delivered, the frame is no longer ours to read. */
-	unsigned credit_blocks = frame->credit_blocks;
-	unsigned input_vl = frame->input_vl;
-
-	if (!fabric->owner.deliver(fabric->owner.context, port, frame))
-		return false;
-	fabric->frames_inside--;
-	fabric_return_buffer(fabric, port, input_vl, credit_blocks);
-	return true;
+	return fabric_give(fabric, port, frame);
 }
 
 static unsigned deliver_management(struct fabric *fabric, struct port *port, time_ns now)
@@ -170,7 +169,7 @@ static unsigned deliver_data(struct fabric *fabric, struct port *port, time_ns n
 		struct frame *frame = container_of(list_pop(&queues->arrivals), struct frame, link);
 
 		queues->arrival_count--;
-		if (!hand_over(fabric, port, frame, now)) {
+		if (!fabric_hand_over(fabric, port, frame, now)) {
 			list_prepend(&queues->arrivals, &frame->link);
 			queues->arrival_count++;
 			queues->endpoint_is_full = true;
@@ -180,8 +179,6 @@ static unsigned deliver_data(struct fabric *fabric, struct port *port, time_ns n
 	}
 	return count;
 }
-
-/* --- turns --- */
 
 /* Both limits that a switch port's frames have, in one number that is not 0. */
 static uint16_t lives_of(const struct port *port)
@@ -273,37 +270,36 @@ static unsigned run_paced(struct fabric *fabric, time_ns now)
 	return cables_run(fabric, now);
 }
 
-/* The ports whose turn comes next, and the first frame of each (fabric/fetch_ahead.h). */
+/* The ports whose turn comes next, and the first frame of each (fabric/fetch_ahead.h). Of a paced
+ * fabric they were fetched with the events that woke them. */
 static void fetch_turns(const struct fabric *fabric)
 {
 	uint32_t count = fabric->work_tail - fabric->work_head;
-	struct hop_ahead hops[HOPS_AHEAD];
 	struct port *ports[HOPS_AHEAD];
-	unsigned hop_count = 0;
+	struct ahead ahead;
 
+	ahead.hop_count = ahead.turn_count = ahead.credit_count = 0;
 	count = count < HOPS_AHEAD ? count : HOPS_AHEAD;
 	for (uint32_t i = 0; i < count; i++) {
 		ports[i] = fabric->work[(fabric->work_head + i) & fabric->work_mask];
-		__builtin_prefetch(ports[i]);
-		__builtin_prefetch(&ports[i]->info.port_state);
+		fetch_port(ports[i]);
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		__builtin_prefetch(ports[i]->queues);
-		__builtin_prefetch(&ports[i]->queues->pacer.wire);
+		fetch_queues(ports[i]->queues);
 		__builtin_prefetch(&ports[i]->queues->vls[0]);
 		__builtin_prefetch(&ports[i]->counters.transmit_words);
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		const struct frame *frame = port_first_frame(ports[i]);
 
-		if (frame && ports[i]->peer)
-			hops[hop_count++] = (struct hop_ahead){ports[i], frame};
+		if (!frame || !ports[i]->peer)
+			continue;
+		fetch_frame(frame);
+		ahead.hops[ahead.hop_count++] = (struct hop_ahead){ports[i], frame};
 	}
 	/* On a paced fabric they only start to cross. */
 	if (!fabric->is_paced)
-		fetch_hops(hops, hop_count);
-	for (unsigned i = 0; fabric->is_paced && i < hop_count; i++)
-		__builtin_prefetch(hops[i].frame);
+		fetch_ahead(&ahead);
 }
 
 static struct port *next_port(struct fabric *fabric)
@@ -313,7 +309,7 @@ static struct port *next_port(struct fabric *fabric)
 
 	struct port *port = fabric->work[fabric->work_head++ & fabric->work_mask];
 
-	port->is_awake = false;
+	port->queues->is_awake = false;
 	return port;
 }
 

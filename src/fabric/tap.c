@@ -3,24 +3,19 @@
 #include "fabric/tap.h"
 
 #include "fabric/fabric.h"
-
-static void note_paths_changed(struct fabric *fabric)
-{
-	if (fabric->owner.paths_changed)
-		fabric->owner.paths_changed(fabric->owner.context);
-}
+#include "fabric/movement.h"
 
 void fabric_tap_add(struct fabric *fabric, struct port *port)
 {
 	if (port->tap_count++ == 0)
-		note_paths_changed(fabric);
+		fabric_note_paths_changed(fabric);
 }
 
 void fabric_tap_remove(struct fabric *fabric, struct port *port)
 {
 	assert(port->tap_count != 0);
 	if (--port->tap_count == 0)
-		note_paths_changed(fabric);
+		fabric_note_paths_changed(fabric);
 }
 
 void fabric_tap_show(struct fabric *fabric, enum tap_event event, const struct port *port,

@@ -22,8 +22,6 @@ int topology_fail(struct topology_error *ret_error, unsigned line, const char *f
 	return -EINVAL;
 }
 
-/* --- names and GUIDs are unique --- */
-
 static int compare_names(const void *a, const void *b)
 {
 	const struct declared_node *const *one = a, *const *other = b;
@@ -86,8 +84,6 @@ static void give_guids(struct declarations *declarations)
 				     (uint64_t)(index + 1) << 16;
 	}
 }
-
-/* --- cables have two ends --- */
 
 static int resolve_alias(const struct declared_node *remote, struct declared_port *port,
 			 struct topology_error *ret_error)
@@ -198,8 +194,6 @@ static int check(struct declarations *declarations, struct topology_error *ret_e
 	}
 	return error;
 }
-
-/* --- building --- */
 
 static bool is_host_character(char character)
 {

@@ -14,8 +14,6 @@
 
 enum { LINE_BYTES_MAX = 1024 };
 
-/* --- nodes --- */
-
 static struct declared_node *append_node(struct declarations *declarations)
 {
 	if (declarations->node_count == declarations->node_capacity) {
@@ -99,8 +97,6 @@ static int read_node(struct topology_line *line, enum node_type type, const char
 	line->current = node;
 	return 0;
 }
-
-/* --- lines --- */
 
 static const char *after_prefix(const char *text, const char *prefix)
 {

@@ -12,7 +12,8 @@ struct fabric;
 enum { VIOLATION_BYTES = 160 };
 
 /* Receive buffers hold what is inside, no more than fits, and nothing when the fabric is idle;
- * every sender's limit is what its receiver grants. */
+ * every sender's limit is what its receiver grants, or was when it was told; FCTBS, FCCL, ABR and
+ * what is on the cable agree on every link and lane. */
 MUST_USE bool check_credits(const struct fabric *fabric,
 			    char ret_violation[static VIOLATION_BYTES]);
 

@@ -46,8 +46,6 @@ static int find_ports(struct experiment *experiment, const char *name, unsigned 
 	return -EINVAL;
 }
 
-/* --- settings --- */
-
 static void set_speed(struct port_info *info, uint16_t speed)
 {
 	bool is_extended = speed >= LINK_SPEED_FDR;
@@ -164,8 +162,6 @@ static void limit_lanes(struct experiment *experiment)
 			fabric->by_index[i]->ports[number].info.vl_cap =
 				vl_cap_code(experiment->scenario->data_vl_count);
 }
-
-/* --- the course --- */
 
 static int build(struct experiment *experiment, const char *topology_text,
 		 struct scenario_error *ret_error)

@@ -15,7 +15,6 @@ enum {
 	LOAD_QPN = 0xfffff0,	   /* no adapter of the simulator has it */
 	LOAD_QKEY = 0x10ad10ad,	   /* marks a packet as ours */
 	STAMP_BYTES = 16,	   /* flow, flags, time */
-	MULTICAST_QPN = 0xffffff,
 };
 
 static bool is_multicast(const struct flow *flow)
@@ -117,7 +116,7 @@ static void write_packet(const struct flow *flow, struct frame *frame, uint32_t 
 	const struct bth bth = {
 		.opcode = TRANSPORT_UD | OPCODE_SEND_ONLY,
 		.pkey = PKEY_DEFAULT_FULL,
-		.destination_qpn = is_global ? MULTICAST_QPN : LOAD_QPN,
+		.destination_qpn = is_global ? QPN_MULTICAST : LOAD_QPN,
 	};
 	const struct deth deth = {.qkey = LOAD_QKEY, .source_qpn = LOAD_QPN};
 
@@ -139,6 +138,7 @@ static void write_packet(const struct flow *flow, struct frame *frame, uint32_t 
 	put_be32(next + 4, flow->packets_left == 1);
 	put_be64(next + 8, now);
 	frame->static_rate = flow->options->static_rate;
+	frame->source_qpn = LOAD_QPN;
 	frame->source = (void *)flow;
 }
 

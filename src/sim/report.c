@@ -58,8 +58,6 @@ struct percentile {
 static const struct percentile percentiles[] = {
 	{"p50", 5000}, {"p90", 9000}, {"p99", 9900}, {"p999", 9990}};
 
-/* --- text --- */
-
 static void write_flow_text(const struct experiment *experiment, const struct flow *flow, FILE *file)
 {
 	uint64_t bits = flow_bits_per_second(experiment, flow);
@@ -132,8 +130,6 @@ void report_write_text(const struct experiment *experiment, FILE *file)
 		for (unsigned number = 1; number <= fabric->by_index[i]->port_count; number++)
 			write_port_text(&fabric->by_index[i]->ports[number], file);
 }
-
-/* --- JSON --- */
 
 /* Names may come from a topology file. */
 static void write_string(const char *text, FILE *file)

@@ -12,8 +12,6 @@
 
 enum { LINE_BYTES_MAX = 4096 };
 
-/* --- the whole --- */
-
 static int read_topology(struct scenario_reader *reader) {
   struct scenario *scenario = reader->scenario;
   const char *word = scenario_reader_take(reader);
@@ -71,8 +69,6 @@ static int read_congestion(struct scenario_reader *reader) {
   reader->scenario->controls_congestion = true;
   return 0;
 }
-
-/* --- events --- */
 
 static int read_link_event(struct scenario_reader *reader,
                            struct scenario_event *event) {
@@ -132,8 +128,6 @@ static int read_at(struct scenario_reader *reader) {
   return scenario_reader_refuse(
       reader, "what happens is 'link' or 'fault', not '%.40s'", word);
 }
-
-/* --- lines --- */
 
 static const struct {
   const char *word;

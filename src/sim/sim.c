@@ -20,8 +20,6 @@ enum {
 
 #define STARVED_FOR MICROSECONDS(1)
 
-/* --- what the fabric tells --- */
-
 static bool deliver(void *context, struct port *port, struct frame *frame)
 {
 	struct sim *sim = context;
@@ -86,8 +84,6 @@ static void ignore_notification(void *context, struct cq *cq)
 	(void)context;
 	(void)cq;
 }
-
-/* --- making --- */
 
 static int add_host(struct sim *sim, struct node *node)
 {
@@ -168,8 +164,6 @@ void sim_release(struct sim *sim)
 	*sim = (struct sim){0};
 }
 
-/* --- what is due now --- */
-
 /* false: the port has no room. */
 static bool inject_held(struct sim_host *host)
 {
@@ -209,6 +203,7 @@ static bool transmit_one(struct sim_host *host)
 	}
 	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
 	frame->static_rate = route.static_rate;
+	frame->source_qpn = qp->qpn;
 	/* Behind the others, so that queue pairs take turns. */
 	hca_ready_remove(&host->hca, qp);
 	hca_ready_add(&host->hca, qp);
@@ -296,8 +291,6 @@ void sim_settle(struct sim *sim)
 		sim_wake_host(&sim->hosts[index]);
 	settle(sim);
 }
-
-/* --- time --- */
 
 time_ns sim_deadline(const struct sim *sim)
 {

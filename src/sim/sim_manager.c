@@ -8,18 +8,18 @@
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
-enum { MESSAGES_PER_TURN = 32, SMP_OFFSET = LRH_BYTES + BTH_BYTES + DETH_BYTES };
+enum { MESSAGES_PER_TURN = 32 };
 
 void sim_manager_receive(struct sim *sim, struct port *port, const struct frame *frame)
 {
 	struct mad_message message = {.address = {.qpn = QPN_SMI, .pkey = PKEY_DEFAULT_FULL}};
 	struct lrh lrh;
 
-	if (port != sim->sm_port || frame->byte_count != SMP_OFFSET + MAD_BYTES ||
+	if (port != sim->sm_port || frame->byte_count != MAD_OFFSET_IN_PACKET + MAD_BYTES ||
 	    !lrh_decode(frame->bytes, frame->byte_count, &lrh))
 		return;
 	message.address.lid = lrh.slid;
-	memcpy(message.bytes, frame->bytes + SMP_OFFSET, MAD_BYTES);
+	memcpy(message.bytes, frame->bytes + MAD_OFFSET_IN_PACKET, MAD_BYTES);
 	sm_receive(sim->sm, sim->now, &message);
 	sim->sm_has_mail = true;
 }
@@ -50,7 +50,7 @@ int sim_start_sm(struct sim *sim, struct sim_host *host, uint8_t priority, time_
 
 static void send_message(struct sim *sim, struct mad_message *message)
 {
-	struct frame *frame = frame_take_for(&sim->fabric.frames, SMP_OFFSET + MAD_BYTES);
+	struct frame *frame = frame_take_for(&sim->fabric.frames, MAD_OFFSET_IN_PACKET + MAD_BYTES);
 	struct packet packet = {
 		.lrh = {.dlid = message->address.lid,
 			.slid = message->address.lid == LID_PERMISSIVE ? LID_PERMISSIVE

@@ -64,6 +64,8 @@ static void check_port(const struct port *port)
 	MUST_HOLD(!(info->link_speed_enabled & ~info->link_speed_supported));
 	MUST_HOLD(!(info->link_speed_ext_enabled & ~info->link_speed_ext_supported));
 	MUST_HOLD(!(info->link_speed_ext2_enabled & ~info->link_speed_ext2_supported));
+	MUST_HOLD(!(port->extended.fdr_fec_enabled & ~port->extended.fdr_fec_supported));
+	MUST_HOLD(!(port->extended.edr_fec_enabled & ~port->extended.edr_fec_supported));
 	MUST_HOLD(!port->congestion ||
 		  (port->congestion->reaction.ccti_limit < CONGESTION_TABLE_ENTRIES &&
 		   port->congestion->marking.threshold <= CONGESTION_THRESHOLD_MAX));

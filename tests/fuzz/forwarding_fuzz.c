@@ -84,7 +84,8 @@ static void settle(struct rig *rig)
 
 		for (unsigned number = 1; number <= node->port_count; number++)
 			for (unsigned vl = 0; vl < VL_MANAGEMENT; vl++)
-				MUST_HOLD(node->ports[number].queues->vls[vl].buffer_blocks == 0);
+				MUST_HOLD(node->ports[number].queues->vls[vl].peer_buffer_blocks ==
+					  0);
 	}
 }
 
@@ -106,7 +107,6 @@ static void arrive(struct rig *rig, struct port *input, const uint8_t *bytes, si
 
 	frame->vl = byte_count ? frame->bytes[0] >> 4 : 0;
 	frame->input_port = input->peer->number;
-	frame->entered_at = 0;
 	rig->fabric.frames_inside++;
 	fabric_receive(&rig->fabric, input, frame, 0);
 	/* Credits for it were never spent. */

@@ -157,28 +157,40 @@ void port_log_congestion(struct port *port, const struct congestion_event *event
 	log->events[0] = *event;
 }
 
-void congestion_owe_becn(struct congestion *congestion, uint16_t lid)
+/* Its place in the list; becn_count: it is not there. */
+static unsigned find_debt(const struct congestion *congestion, uint16_t lid, uint32_t qpn)
 {
-	for (unsigned index = 0; index < congestion->becn_count; index++)
-		if (congestion->becn_lids[index] == lid)
-			return;
-	if (congestion->becn_count == CONGESTION_BECNS_MAX) {
-		congestion->becn_count--;
-		memmove(congestion->becn_lids, congestion->becn_lids + 1,
-			congestion->becn_count * sizeof(congestion->becn_lids[0]));
-	}
-	congestion->becn_lids[congestion->becn_count++] = lid;
+	unsigned index = 0;
+
+	while (index < congestion->becn_count &&
+	       (congestion->becns[index].lid != lid || congestion->becns[index].qpn != qpn))
+		index++;
+	return index;
 }
 
-bool congestion_pay_becn(struct congestion *congestion, uint16_t lid)
+static void remove_debt(struct congestion *congestion, unsigned index)
 {
-	for (unsigned index = 0; index < congestion->becn_count; index++) {
-		if (congestion->becn_lids[index] != lid)
-			continue;
-		congestion->becn_count--;
-		memmove(congestion->becn_lids + index, congestion->becn_lids + index + 1,
-			(congestion->becn_count - index) * sizeof(congestion->becn_lids[0]));
-		return true;
-	}
-	return false;
+	congestion->becn_count--;
+	memmove(congestion->becns + index, congestion->becns + index + 1,
+		(congestion->becn_count - index) * sizeof(congestion->becns[0]));
+}
+
+void congestion_owe_becn(struct congestion *congestion, uint16_t lid, uint32_t qpn)
+{
+	if (find_debt(congestion, lid, qpn) < congestion->becn_count)
+		return;
+	if (congestion->becn_count == CONGESTION_BECNS_MAX)
+		remove_debt(congestion, 0);
+	congestion->becns[congestion->becn_count++] =
+		(struct congestion_debt){.lid = lid, .qpn = qpn};
+}
+
+bool congestion_pay_becn(struct congestion *congestion, uint16_t lid, uint32_t qpn)
+{
+	unsigned index = find_debt(congestion, lid, qpn);
+
+	if (index == congestion->becn_count)
+		return false;
+	remove_debt(congestion, index);
+	return true;
 }

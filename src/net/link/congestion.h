@@ -16,7 +16,7 @@ struct port;
 
 enum {
 	CONGESTION_TABLE_ENTRIES = 128,
-	CONGESTION_BECNS_MAX = 16,
+	CONGESTION_BECNS_MAX = 64,
 	CONGESTION_THRESHOLD_MAX = 15,
 	CONGESTION_EVENTS_MAX = 15,
 };
@@ -37,7 +37,7 @@ struct congestion_reaction {
 		uint8_t trigger;  /* an index from here on is an event; 0: none is */
 		uint8_t index_min;
 	} by_sl[SL_COUNT];
-	bool is_per_sl; /* all packets of an SL are one flow, not those to one port */
+	bool is_per_sl; /* all packets of an SL are one flow, not those of a queue pair to a port */
 	uint16_t ccti_limit;
 	uint16_t table[CONGESTION_TABLE_ENTRIES]; /* 15:14 shift, 13:0 multiplier */
 };
@@ -61,12 +61,17 @@ struct congestion_log {
 	struct congestion_event events[CONGESTION_EVENTS_MAX]; /* the newest first */
 };
 
+/* A queue pair here that met congestion, and where its peer is. */
+struct congestion_debt {
+	uint16_t lid;
+	uint32_t qpn;
+};
+
 struct congestion {
 	struct congestion_marking marking;
 	uint16_t unmarked; /* eligible packets since the last mark */
 	struct congestion_reaction reaction;
-	uint16_t becn_lids[CONGESTION_BECNS_MAX]; /* who is to hear of congestion with the next
-						     packet */
+	struct congestion_debt becns[CONGESTION_BECNS_MAX]; /* told with the next packet */
 	unsigned becn_count;
 	struct congestion_log *log; /* NULL: nothing happened */
 };
@@ -104,9 +109,9 @@ static inline uint32_t congestion_time_stamp(time_ns now)
 /* Of a flow that has an event already the newest stays. Without memory nothing is kept. */
 void port_log_congestion(struct port *port, const struct congestion_event *event);
 
-/* The next packet to this LID tells; a list that is full forgets the oldest. */
-void congestion_owe_becn(struct congestion *congestion, uint16_t lid);
-/* Whether a packet to this LID is to tell; then it is told. */
-bool congestion_pay_becn(struct congestion *congestion, uint16_t lid);
+/* The next packet of this queue pair to this LID tells; a list that is full forgets the oldest. */
+void congestion_owe_becn(struct congestion *congestion, uint16_t lid, uint32_t qpn);
+/* Whether a packet of this queue pair to this LID is to tell; then it is told. */
+bool congestion_pay_becn(struct congestion *congestion, uint16_t lid, uint32_t qpn);
 
 #endif

@@ -29,9 +29,9 @@ struct forwarding_header {
 
 /* Which bytes a header was read from: the LRH without its VL, and the first word of the BTH. */
 struct header_source {
-	uint64_t lrh;
+	uint32_t lrh[2];
 	uint32_t bth;
-	uint32_t byte_count;
+	uint16_t byte_count;
 	uint16_t bth_offset; /* 0: nothing was read */
 };
 

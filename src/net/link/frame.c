@@ -10,6 +10,8 @@ enum { FRAMES_PER_SLAB = 64 };
 
 _Static_assert(offsetof(struct frame, bytes) + FRAME_SMALL_BYTES <= FRAME_SMALL_ROOM,
 	       "a small frame has its bytes");
+_Static_assert(offsetof(struct frame, bytes) + LRH_BYTES + sizeof(uint32_t) <= 2 * 64,
+	       "what is compared with the header that was read lies in two cache lines");
 
 struct frame_slab {
 	struct frame_slab *next;
@@ -23,8 +25,6 @@ static const size_t rooms[FRAME_SIZES] = {
 void frame_pool_init(struct frame_pool *pool, uint32_t frame_count_max)
 {
 	*pool = (struct frame_pool){.frame_count_max = frame_count_max};
-	for (unsigned size = 0; size < FRAME_SIZES; size++)
-		list_init(&pool->free[size]);
 }
 
 void frame_pool_release(struct frame_pool *pool)
@@ -54,32 +54,31 @@ static void add_slab(struct frame_pool *pool, enum frame_size size)
 	slab->next = pool->slabs;
 	pool->slabs = slab;
 	pool->frame_counts[size] += FRAMES_PER_SLAB;
-	for (unsigned i = 0; i < FRAMES_PER_SLAB; i++) {
+	for (unsigned i = FRAMES_PER_SLAB; i-- > 0;) {
 		struct frame *frame = (struct frame *)((char *)slab + LINE_BYTES + i * rooms[size]);
 
 		frame->size = (uint8_t)size;
-		list_append(&pool->free[size], &frame->link);
+		frame_give_back(pool, frame);
 	}
 }
 
 static struct frame *take(struct frame_pool *pool, enum frame_size size)
 {
-	if (unlikely(list_is_empty(&pool->free[size])))
+	if (unlikely(!pool->free[size]))
 		add_slab(pool, size);
 
-	struct list *link = list_pop(&pool->free[size]);
+	struct frame *frame = pool->free[size];
 
-	if (!link)
+	if (!frame)
 		return NULL;
-
-	struct frame *frame = container_of(link, struct frame, link);
-
+	pool->free[size] = frame->next;
 	frame->source = NULL;
 	frame->source_generation = 0;
 	frame->credit_blocks = 0;
 	frame->has_crcs = false;
 	frame->fault_actions = 0;
 	frame->static_rate = 0;
+	frame->source_qpn = 0;
 	frame->header_source.bth_offset = 0;
 	return frame;
 }
@@ -112,5 +111,6 @@ void frame_copy(struct frame *copy, const struct frame *frame)
 /* The most recently used frame is the one still in the cache. */
 void frame_give_back(struct frame_pool *pool, struct frame *frame)
 {
-	list_prepend(&pool->free[frame->size], &frame->link);
+	frame->next = pool->free[frame->size];
+	pool->free[frame->size] = frame;
 }

@@ -12,25 +12,34 @@
 #include "base/attributes.h"
 #include "base/list.h"
 #include "base/time.h"
+#include "base/timer_queue.h"
 #include "net/link/forwarding_header.h"
 #include "wire/mtu.h"
 #include "wire/packet.h"
 
+struct port;
+struct vl_queue;
+
 enum { FRAME_CRC_BYTES = 6 }; /* ICRC and VCRC */
 
+/* What a hop looks at, and the LRH and BTH of a local packet, lies in two cache lines. */
 struct frame {
-	struct list link;	 /* on a cable, among arrivals, in the pool */
-	struct frame *next;	 /* in the queue of a lane */
-	time_ns entered_at;	 /* the fabric */
+	union {
+		struct list link;    /* held by a faulty link, among arrivals, at a rate gate */
+		struct frame *next;  /* in the queue of a lane, in the pool */
+		struct port *output; /* on a cable: that it left by */
+	};
+	struct timer flight;	 /* on a cable: until it is at the other end */
 	time_ns node_entered_at; /* the node it is in: a switch's LifeTimeValue */
-	time_ns arrives_at;	 /* while it is on a cable: at the other end */
 	void *source;		 /* whoever injected it; opaque, counted by the daemon */
 	uint32_t source_generation;
 	uint32_t byte_count;
-	uint8_t input_port; /* number at the node it is in */
-	uint8_t vl;
-	uint8_t input_vl;	/* VL that it arrived on */
+	struct vl_queue *lane;	/* that it arrived on, if credit_blocks is not 0 */
+	uint32_t source_qpn;	/* or EE context, at its adapter; 0: not told */
 	uint16_t credit_blocks; /* of the receive buffer of (input_port, input_vl); 0: none */
+	uint8_t input_port;	/* number at the node it is in */
+	uint8_t input_vl;	/* VL that it arrived on */
+	uint8_t vl;
 	uint8_t fault_actions;	/* what is still to be done to it on a faulty link */
 	uint8_t static_rate;	/* rate code for its DLID, set by whoever injects it; 0: none */
 	bool has_crcs; /* it carries the CRCs that it was sent with, which need not be right:
@@ -51,7 +60,7 @@ enum { FRAME_SMALL_ROOM = 512, FRAME_SMALL_BYTES = FRAME_SMALL_ROOM - 128 };
 
 /* Frames come from a pool, so that forwarding allocates nothing. */
 struct frame_pool {
-	struct list free[FRAME_SIZES];
+	struct frame *free[FRAME_SIZES]; /* by frame->next: the last one used first */
 	struct frame_slab *slabs;
 	uint32_t frame_counts[FRAME_SIZES]; /* made so far */
 	uint32_t frame_count_max;	    /* of each: bounds the memory of the whole fabric */
@@ -87,15 +96,16 @@ static inline uint32_t frame_words(const struct frame *frame)
 static inline struct header_source frame_header_source(const struct frame *frame,
 						       uint16_t bth_offset)
 {
-	static const uint8_t lane_bits[8] = {0xf0};
-	struct header_source source = {.byte_count = frame->byte_count, .bth_offset = bth_offset};
-	uint64_t lane_mask;
+	static const uint8_t lane_bits[4] = {0xf0};
+	struct header_source source = {.byte_count = (uint16_t)frame->byte_count,
+				       .bth_offset = bth_offset};
+	uint32_t lane_mask;
 
 	memcpy(&lane_mask, lane_bits, sizeof(lane_mask));
-	memcpy(&source.lrh, frame->bytes, sizeof(source.lrh));
+	memcpy(source.lrh, frame->bytes, sizeof(source.lrh));
 	memcpy(&source.bth, frame->bytes + bth_offset, sizeof(source.bth));
 	/* The lane changes from hop to hop; whether it is VL15 is looked at apart. */
-	source.lrh &= ~lane_mask;
+	source.lrh[0] &= ~lane_mask;
 	return source;
 }
 
@@ -110,7 +120,8 @@ static inline bool frame_read_header(struct frame *frame)
 	struct header_source source = frame_header_source(frame, known->bth_offset);
 	bool is_management = frame->bytes[0] >> 4 == MANAGEMENT_LANE;
 
-	if (likely(known->bth_offset && source.lrh == known->lrh && source.bth == known->bth &&
+	if (likely(known->bth_offset && source.lrh[0] == known->lrh[0] &&
+		   source.lrh[1] == known->lrh[1] && source.bth == known->bth &&
 		   source.byte_count == known->byte_count &&
 		   is_management == frame->header.is_management))
 		return true;

@@ -3,6 +3,7 @@
 #include "net/link/link.h"
 
 #include <errno.h>
+#include "net/link/fec.h"
 #include "net/link/pacing.h"
 #include "net/link/port_queues.h"
 
@@ -67,11 +68,14 @@ void port_info_show_speeds(struct port_info *info)
 		info->capability_mask |= CAPABILITY_MASK2;
 }
 
-static uint8_t extended_speeds(const struct port_info *info)
+/* 30 and 31 are commands, which the agent turns into masks; more bits than 4 never get here. A
+ * speed without a common way to correct errors is none. */
+static uint8_t common_extended_speeds(const struct port *a, const struct port *b)
 {
-	/* 30 and 31 are commands, which the agent turns into masks; more bits than 4 never get
-	 * here. */
-	return info->link_speed_ext_enabled & info->link_speed_ext_supported;
+	uint8_t speeds = a->info.link_speed_ext_enabled & a->info.link_speed_ext_supported &
+			 b->info.link_speed_ext_enabled & b->info.link_speed_ext_supported;
+
+	return fec_common_speeds(a, b, speeds);
 }
 
 static uint8_t second_extended_speeds(const struct port_info *info)
@@ -79,11 +83,14 @@ static uint8_t second_extended_speeds(const struct port_info *info)
 	return info->link_speed_ext2_enabled & info->link_speed_ext2_supported;
 }
 
-static void negotiate(struct port_info *own, const struct port_info *other)
+static void negotiate(struct port *port, const struct port *peer)
 {
+	struct port_info *own = &port->info;
+	const struct port_info *other = &peer->info;
+
 	own->link_width_active = widest(own->link_width_enabled & other->link_width_enabled);
 	own->link_speed_active = highest_bit(own->link_speed_enabled & other->link_speed_enabled);
-	own->link_speed_ext_active = highest_bit(extended_speeds(own) & extended_speeds(other));
+	own->link_speed_ext_active = highest_bit(common_extended_speeds(port, peer));
 	own->link_speed_ext2_active =
 		highest_bit(second_extended_speeds(own) & second_extended_speeds(other));
 	if (own->link_speed_ext2_active)
@@ -91,6 +98,7 @@ static void negotiate(struct port_info *own, const struct port_info *other)
 	/* An extended speed in force shows as 10 Gb/s to those who don't know it. */
 	if (own->link_speed_ext_active || own->link_speed_ext2_active)
 		own->link_speed_active = SPEED_QDR;
+	port_fec_negotiate(port, peer);
 	own->neighbor_mtu = lesser(own->mtu_cap, other->mtu_cap);
 	own->operational_vls = lesser(own->vl_cap, other->vl_cap);
 }
@@ -100,11 +108,11 @@ static bool is_polling(const struct port *port)
 	return port->info.physical_state == PHYSICAL_POLLING && !port->cable_is_down;
 }
 
-static bool have_common_ground(const struct port_info *a, const struct port_info *b)
+static bool have_common_ground(const struct port *a, const struct port *b)
 {
-	return (a->link_width_enabled & b->link_width_enabled) &&
-	       ((a->link_speed_enabled & b->link_speed_enabled) ||
-		(extended_speeds(a) & extended_speeds(b)));
+	return (a->info.link_width_enabled & b->info.link_width_enabled) &&
+	       ((a->info.link_speed_enabled & b->info.link_speed_enabled) ||
+		common_extended_speeds(a, b));
 }
 
 static void come_up(struct port *port)
@@ -120,11 +128,14 @@ bool link_train(struct port *port)
 {
 	struct port *peer = port->peer;
 
-	if (!peer || !is_polling(port) || !is_polling(peer) ||
-	    !have_common_ground(&port->info, &peer->info))
+	if (!peer || !is_polling(port) || !is_polling(peer))
 		return false;
-	negotiate(&port->info, &peer->info);
-	negotiate(&peer->info, &port->info);
+	port_fec_refresh(port);
+	port_fec_refresh(peer);
+	if (!have_common_ground(port, peer))
+		return false;
+	negotiate(port, peer);
+	negotiate(peer, port);
 	come_up(port);
 	come_up(peer);
 	return true;

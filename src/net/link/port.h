@@ -83,7 +83,6 @@ struct port {
 	_Alignas(CACHE_LINE_BYTES) enum port_kind kind;
 	uint8_t number;
 	bool cable_is_down; /* "softib link down": the cable is there and carries nothing */
-	bool is_awake;	    /* among the fabric's ports with something to do */
 	bool flow_control_is_lost; /* a fault: none of its flow control packets arrives */
 	struct link_errors errors;
 	uint32_t tap_count; /* captures that look at what passes here: fabric/tap.h */
@@ -104,6 +103,8 @@ struct port {
 	uint32_t state_changes; /* grows with every change that an adapter's owner should hear of */
 	void *endpoint;		/* CA ports: whoever is attached (daemon, simulator) */
 	bool led_is_on;		/* LedInfo */
+	bool had_faults;	/* since its link came up: its credits may be out of step */
+	struct port_info_extended extended; /* kept by net/link/fec.h */
 	/* What the congestion control agent was told; NULL: nothing. mgmt/agents/congestion_agent.h */
 	struct congestion_agent *congestion_agent;
 };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "net/link/frame.h"
 
-enum { CREDIT_MODULUS = 4096, CREDIT_WINDOW = 2048, STALL_LIVES = 8 };
+enum { CREDIT_WINDOW = 2048, STALL_LIVES = 8 };
 
 int port_queues_create(struct port *port)
 {
@@ -21,6 +21,8 @@ int port_queues_create(struct port *port)
 	list_init(&queues->management_arrivals);
 	wheel_event_init(&queues->pacer.wire, WHEEL_WIRE);
 	wheel_event_init(&queues->pacer.credits, WHEEL_CREDITS);
+	for (unsigned vl = 0; vl < VL_COUNT; vl++)
+		queues->vls[vl].queues = queues;
 	port->queues = queues;
 	return 0;
 }
@@ -31,36 +33,35 @@ void port_queues_destroy(struct port *port)
 	port->queues = NULL;
 }
 
-/* --- credits: chapter 7, flow control --- */
-
-static uint16_t credit_limit(const struct vl_queue *receiver)
+/* What a flow control packet from the receiver says. */
+static uint16_t credit_limit(const struct vl_queue *lane)
 {
-	return (uint16_t)((receiver->abr + (VL_BUFFER_BLOCKS - receiver->buffer_blocks)) %
+	return (uint16_t)((lane->peer_abr + (VL_BUFFER_BLOCKS - lane->peer_buffer_blocks)) %
 			  CREDIT_MODULUS);
 }
 
 /* What a flow control packet from the sender says: it does not overtake the data before it. */
-static uint16_t blocks_arrived(const struct vl_queue *sender)
+static uint16_t blocks_arrived(const struct vl_queue *lane)
 {
-	return (uint16_t)((sender->fctbs - sender->cable_blocks) % CREDIT_MODULUS);
+	return (uint16_t)((lane->fctbs - lane->cable_blocks) % CREDIT_MODULUS);
 }
 
 void port_credits_init(struct port *port)
 {
 	for (unsigned vl = 0; vl < VL_MANAGEMENT; vl++) {
-		struct vl_queue *sender = &port->queues->vls[vl];
-		struct vl_queue *receiver = &port->peer->queues->vls[vl];
+		struct vl_queue *lane = &port->queues->vls[vl];
 
 		/* What is still in the peer's buffer from before stays there and counts. */
-		sender->fctbs = 0;
-		sender->cable_blocks = 0;
-		receiver->abr = 0;
-		sender->fccl = credit_limit(receiver);
-		sender->lifetime_discards = 0;
-		sender->stalled_until = 0;
+		lane->fctbs = 0;
+		lane->cable_blocks = 0;
+		lane->peer_abr = 0;
+		lane->fccl = credit_limit(lane);
+		lane->lifetime_discards = 0;
+		lane->stalled_until = 0;
 	}
 	port->queues->pacer.credits_due = 0;
 	port->queues->pacer.credits_flying = 0;
+	port->had_faults = port->faults != NULL;
 }
 
 static bool may_send(const struct vl_queue *queue, uint32_t blocks)
@@ -77,57 +78,76 @@ bool port_lane_has_credits(const struct port *port, unsigned vl)
 
 void port_buffer_take(struct port *port, struct frame *frame)
 {
-	struct vl_queue *queue = &port->queues->vls[frame->vl];
+	struct vl_queue *lane = port_arrival_lane(port, frame->vl);
+	unsigned blocks = frame_credit_blocks(frame->byte_count);
 
+	frame->lane = lane;
 	frame->input_vl = frame->vl;
-	frame->credit_blocks = (uint16_t)frame_credit_blocks(frame->byte_count);
-	queue->abr = (uint16_t)((queue->abr + frame->credit_blocks) % CREDIT_MODULUS);
+	frame->credit_blocks = (uint16_t)blocks;
+	lane->peer_abr = (uint16_t)((lane->peer_abr + blocks) % CREDIT_MODULUS);
 	/* A link that duplicates may bring more than there is room for: port_check_received sees to it. */
-	queue->buffer_blocks = (uint16_t)(queue->buffer_blocks + frame->credit_blocks);
+	lane->peer_buffer_blocks = (uint16_t)(lane->peer_buffer_blocks + blocks);
 }
 
-static void send_credits(struct port *port, unsigned vl)
+/* What a link lost or repeated is not counted for ever: the sender tells its total. */
+static uint16_t renewed_limit(struct vl_queue *lane)
 {
-	struct vl_queue *receiver = &port->queues->vls[vl];
-	struct vl_queue *sender = &port->peer->queues->vls[vl];
+	lane->peer_abr = blocks_arrived(lane);
+	return credit_limit(lane);
+}
 
-	receiver->abr = blocks_arrived(sender);
-	sender->fccl = credit_limit(receiver);
+static void refresh(struct vl_queue *lane)
+{
+	if (likely(!lane->credits_are_lost))
+		lane->fccl = renewed_limit(lane);
 }
 
 void port_credits_refresh(struct port *port, unsigned vl)
 {
-	if (likely(!port->flow_control_is_lost))
-		send_credits(port, vl);
+	refresh(port_arrival_lane(port, vl));
 }
 
 bool port_credits_renew(struct port *port)
 {
-	for (unsigned vl = 0; vl < VL_MANAGEMENT; vl++)
-		send_credits(port, vl);
+	for (unsigned vl = 0; vl < VL_MANAGEMENT; vl++) {
+		struct vl_queue *lane = port_arrival_lane(port, vl);
+
+		lane->fccl = renewed_limit(lane);
+	}
 	return port->peer->queues->pending != 0;
 }
 
-bool port_buffer_release(struct port *port, unsigned input_vl, unsigned credit_blocks)
+static void set_loss(struct port *port, bool is_lost)
 {
-	struct vl_queue *queue = &port->queues->vls[input_vl];
-
-	debug_assert(queue->buffer_blocks >= credit_blocks);
-	queue->buffer_blocks = (uint16_t)(queue->buffer_blocks - credit_blocks);
-	if (!port->peer)
-		return false;
-	port_credits_refresh(port, input_vl);
-	return port->peer->queues->vls[input_vl].frame_count != 0;
+	port->flow_control_is_lost = is_lost;
+	for (unsigned vl = 0; vl < VL_MANAGEMENT; vl++)
+		port_arrival_lane(port, vl)->credits_are_lost = is_lost;
 }
 
-/* --- credits that take time --- */
+void port_flow_control_lose(struct port *port)
+{
+	set_loss(port, true);
+}
+
+void port_flow_control_find(struct port *port)
+{
+	set_loss(port, false);
+}
+
+bool lane_buffer_release(struct vl_queue *lane, unsigned credit_blocks)
+{
+	debug_assert(lane->peer_buffer_blocks >= credit_blocks);
+	lane->peer_buffer_blocks = (uint16_t)(lane->peer_buffer_blocks - credit_blocks);
+	refresh(lane);
+	return lane->frame_count != 0;
+}
 
 void port_buffer_release_quietly(struct port *port, unsigned input_vl, unsigned credit_blocks)
 {
-	struct vl_queue *queue = &port->queues->vls[input_vl];
+	struct vl_queue *lane = port_arrival_lane(port, input_vl);
 
-	debug_assert(queue->buffer_blocks >= credit_blocks);
-	queue->buffer_blocks = (uint16_t)(queue->buffer_blocks - credit_blocks);
+	debug_assert(lane->peer_buffer_blocks >= credit_blocks);
+	lane->peer_buffer_blocks = (uint16_t)(lane->peer_buffer_blocks - credit_blocks);
 	port->queues->pacer.credits_due |= (uint16_t)(1u << input_vl);
 }
 
@@ -137,13 +157,9 @@ unsigned port_credits_depart(struct port *port)
 	unsigned count = 0;
 
 	for (unsigned due = pacer->credits_due; due; due &= due - 1) {
-		unsigned vl = (unsigned)__builtin_ctz(due);
-		struct vl_queue *receiver = &port->queues->vls[vl];
-		struct vl_queue *sender = &port->peer->queues->vls[vl];
+		struct vl_queue *lane = port_arrival_lane(port, (unsigned)__builtin_ctz(due));
 
-		/* What a link lost or repeated is not counted for ever: the sender tells its total. */
-		receiver->abr = blocks_arrived(sender);
-		sender->flying_fccl = credit_limit(receiver);
+		lane->flying_fccl = renewed_limit(lane);
 		count++;
 	}
 	pacer->credits_flying = port->flow_control_is_lost ? 0 : pacer->credits_due;
@@ -157,38 +173,42 @@ bool port_credits_arrive(struct port *port)
 	bool can_go_on = false;
 
 	for (unsigned flying = pacer->credits_flying; flying; flying &= flying - 1) {
-		struct vl_queue *sender = &port->peer->queues->vls[__builtin_ctz(flying)];
-		unsigned ahead = (unsigned)(sender->flying_fccl - sender->fccl) % CREDIT_MODULUS;
+		struct vl_queue *lane = port_arrival_lane(port, (unsigned)__builtin_ctz(flying));
+		unsigned ahead = (unsigned)(lane->flying_fccl - lane->fccl) % CREDIT_MODULUS;
 
 		/* Frames that went on have told a later limit meanwhile. */
 		if (ahead > CREDIT_WINDOW)
 			continue;
-		sender->fccl = sender->flying_fccl;
-		can_go_on |= sender->frame_count != 0;
+		lane->fccl = lane->flying_fccl;
+		can_go_on |= lane->frame_count != 0;
 	}
 	pacer->credits_flying = 0;
 	return can_go_on;
+}
+
+bool port_cable_is_empty(const struct port *output)
+{
+	for (unsigned vl = 0; vl < VL_COUNT; vl++)
+		if (output->queues->vls[vl].cable_blocks)
+			return false;
+	return true;
 }
 
 void port_cable_take(struct port *output, const struct frame *frame)
 {
 	struct vl_queue *queue = &output->queues->vls[frame->vl];
 
-	if (frame->vl != VL_MANAGEMENT)
-		queue->cable_blocks =
-			(uint16_t)(queue->cable_blocks + frame_credit_blocks(frame->byte_count));
+	queue->cable_blocks =
+		(uint16_t)(queue->cable_blocks + frame_credit_blocks(frame->byte_count));
 }
 
 void port_cable_release(struct port *output, const struct frame *frame)
 {
 	struct vl_queue *queue = &output->queues->vls[frame->vl];
 
-	if (frame->vl != VL_MANAGEMENT)
-		queue->cable_blocks =
-			(uint16_t)(queue->cable_blocks - frame_credit_blocks(frame->byte_count));
+	queue->cable_blocks =
+		(uint16_t)(queue->cable_blocks - frame_credit_blocks(frame->byte_count));
 }
-
-/* --- queues --- */
 
 static struct frame *take_first(struct port *port, unsigned vl, time_ns now)
 {
@@ -228,8 +248,6 @@ enum drop_reason port_enqueue(struct port *port, struct frame *frame, time_ns no
 	queues->pending |= (uint16_t)(1u << frame->vl);
 	return DROP_NONE;
 }
-
-/* --- sending --- */
 
 /* A bit per data lane that has a frame and the credits for it. */
 static uint16_t ready_lanes(const struct port *port)
@@ -308,7 +326,35 @@ struct frame *port_next_to_send(struct port *port, time_ns now)
 	return frame;
 }
 
-/* --- lifetimes: head of queue, the whole switch, and VLs that stall --- */
+bool port_may_pass(struct port *port, unsigned vl, uint32_t blocks, time_ns now,
+		   enum arbitration_table *ret_table)
+{
+	const struct port_queues *queues = port->queues;
+	const struct vl_queue *queue = &queues->vls[vl];
+
+	if (queues->pending || queue->stalled_until > now || !may_send(queue, blocks))
+		return false;
+	*ret_table = TABLE_LOW;
+	if (port_data_vl_count(port) == 1)
+		return vl == 0;
+
+	struct arbitration chosen = port_arbitrate(port, (uint16_t)(1u << vl));
+
+	*ret_table = chosen.table;
+	return chosen.vl >= 0;
+}
+
+void port_pass(struct port *port, unsigned vl, uint32_t blocks, enum arbitration_table table)
+{
+	struct vl_queue *queue = &port->queues->vls[vl];
+
+	if (port_data_vl_count(port) > 1)
+		port_arbitration_charge(port, table, blocks);
+	/* What a port waited with may have been discarded. */
+	port->queues->is_waiting = false;
+	queue->fctbs = (uint16_t)((queue->fctbs + blocks) % CREDIT_MODULUS);
+	queue->lifetime_discards = 0;
+}
 
 /* TIME_NEVER: none. */
 static time_ns head_of_queue_life(const struct port *port)

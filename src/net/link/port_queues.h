@@ -22,6 +22,7 @@
 
 enum {
 	CREDIT_BLOCK_BYTES = 64,
+	CREDIT_MODULUS = 4096, /* FCTBS, ABR and FCCL have 12 bits */
 	VL_BUFFER_BLOCKS = 2048,     /* receive buffer of a data VL: 128 KiB */
 	ADAPTER_QUEUE_BLOCKS = 2048, /* what an adapter may have waiting per data VL */
 	VL15_FRAMES_MAX = 512,
@@ -30,6 +31,8 @@ enum {
 
 struct rate_gate;
 
+/* A lane of the link from this port to its peer: the queue, and the credits as both ends know them.
+ * The peer's side of them lies here too, so that a packet that crosses touches one cache line. */
 struct vl_queue {
 	_Alignas(CACHE_LINE_BYTES) struct frame *first; /* a list by frame->next: only ends are
 							   touched */
@@ -37,30 +40,30 @@ struct vl_queue {
 	time_ns first_since; /* when `first` came to the head: head-of-queue lifetime */
 	uint32_t frame_count;
 	uint32_t block_count;
-	uint16_t fctbs;		   /* as sender: blocks sent since the link came up, 12 bits */
-	uint16_t fccl;		   /* as sender: up to where the peer lets us send, 12 bits */
-	uint16_t cable_blocks;	   /* as sender: sent and not yet at the other end */
-	uint16_t flying_fccl;	   /* as sender: a limit that is on its way to us */
-	uint16_t abr;		   /* as receiver: blocks received, 12 bits */
-	uint16_t buffer_blocks;	   /* as receiver: occupied */
-	uint8_t lifetime_discards; /* in a row, against VLStallCount */
+	uint16_t fctbs;		     /* blocks sent since the link came up, 12 bits */
+	uint16_t fccl;		     /* up to where the peer lets us send, 12 bits */
+	uint16_t cable_blocks;	     /* sent and not yet at the other end; of VL15, too */
+	uint16_t flying_fccl;	     /* a limit that is on its way to us */
+	uint16_t peer_abr;	     /* the peer's: blocks received, 12 bits */
+	uint16_t peer_buffer_blocks; /* the peer's: of its receive buffer, occupied */
+	bool credits_are_lost;	     /* a fault: none of the peer's flow control packets arrives */
+	uint8_t lifetime_discards;   /* in a row, against VLStallCount */
 	time_ns stalled_until;
+	struct port_queues *queues; /* of the port that sends */
 };
 
 /* Kinds of events. */
-enum { WHEEL_WIRE, WHEEL_CREDITS };
+enum { WHEEL_WIRE, WHEEL_CREDITS, WHEEL_ARRIVAL };
 
 /* What only links that take time need. */
 struct port_pacer {
 	time_ns free_at;    /* the wire has taken all that was given to it */
 	uint32_t carry;	    /* of a nanosecond, in parts of data_mbps */
 	uint32_t data_mbps; /* of the active width and speed */
-	/* Frames that left here and are not there yet, by frame->next in order of arrival. */
-	struct frame *cable_first, *cable_last;
-	struct wheel_event wire; /* the wire is free, or the first frame on the cable arrives */
-	uint16_t credits_due;	 /* as receiver: a bit per VL with room to tell of */
-	uint16_t credits_flying; /* as receiver: told, and on the way */
+	struct wheel_event wire;    /* it is wanted, and free */
 	struct wheel_event credits; /* they arrive */
+	uint16_t credits_due;	    /* as receiver: a bit per VL with room to tell of */
+	uint16_t credits_flying;    /* as receiver: told, and on the way */
 	struct rate_gate *gates;    /* static rate control: fabric/rate_gates.h */
 };
 
@@ -74,9 +77,10 @@ struct port_queues {
 	bool endpoint_is_full;
 	bool has_waiter; /* adapters: somebody found no room here, and wants to know of it */
 	bool is_waiting; /* has data to send and no credits for any of it */
+	bool is_awake;	 /* among the fabric's ports with something to do */
 	uint16_t watched_lives; /* the lives that `lifetime` was armed for; 0: it is not armed */
-	struct vl_arbiter arbiter;
 	struct port_pacer pacer;
+	struct vl_arbiter arbiter;
 	struct timer lifetime; /* no later than the first frame is too old */
 	time_ns waiting_since;
 	time_ns wait_ns; /* not yet a whole tick of PortXmitWait */
@@ -86,6 +90,12 @@ struct port_queues {
 	uint32_t management_arrival_count;
 	struct vl_queue vls[VL_COUNT];
 };
+
+_Static_assert(offsetof(struct port_queues, pacer.credits) <= CACHE_LINE_BYTES,
+	       "an event of the wire, and what it finds, in one cache line");
+_Static_assert(offsetof(struct port_queues, arbiter) + sizeof(struct vl_arbiter) <=
+		       2 * CACHE_LINE_BYTES,
+	       "what sending needs in two");
 
 MUST_USE int port_queues_create(struct port *port);
 void port_queues_destroy(struct port *port); /* empty of frames */
@@ -127,6 +137,12 @@ static inline const struct frame *port_first_frame(const struct port *port)
 /* Takes out the frame that arbitration and credits let go next, or returns NULL. */
 struct frame *port_next_to_send(struct port *port, time_ns now);
 
+/* Whether a frame that takes so many blocks would be the next to send if it were queued now, with no
+ * other waiting and the link up; and by which table. Then the same as to queue and to send it. */
+MUST_USE bool port_may_pass(struct port *port, unsigned vl, uint32_t blocks, time_ns now,
+			    enum arbitration_table *ret_table);
+void port_pass(struct port *port, unsigned vl, uint32_t blocks, enum arbitration_table table);
+
 /* Takes out the first frame of a queue that waited too long, there or (switch_life; TIME_NEVER:
  * without limit) in the whole node. */
 struct frame *port_next_expired(struct port *port, time_ns switch_life, time_ns now,
@@ -144,11 +160,21 @@ void port_credits_refresh(struct port *port, unsigned vl);
  * the peer has frames that may go on now. */
 MUST_USE bool port_credits_renew(struct port *port);
 
+/* The lane that a port's frames of one VL arrive by: the peer's. The port has a peer. */
+static inline struct vl_queue *port_arrival_lane(const struct port *port, unsigned vl)
+{
+	return &port->peer->queues->vls[vl];
+}
+
+/* From now on none of this port's flow control packets arrives; or they do again. */
+void port_flow_control_lose(struct port *port);
+void port_flow_control_find(struct port *port);
+
 /* The frame crossed to this port and occupies its receive buffer. */
 void port_buffer_take(struct port *port, struct frame *frame);
-/* It left, and frame->credit_blocks of frame->input_vl are free again. Returns true if the peer may
- * go on now. */
-MUST_USE bool port_buffer_release(struct port *port, unsigned input_vl, unsigned credit_blocks);
+/* It left, and so many blocks are free again. Returns true if the sender has frames, which may go on
+ * now. */
+MUST_USE bool lane_buffer_release(struct vl_queue *lane, unsigned credit_blocks);
 
 /* The same on a link that takes time: the limit is told by flow control packets, one per lane at a
  * time, which the caller sends off and lets arrive. */
@@ -161,5 +187,6 @@ MUST_USE bool port_credits_arrive(struct port *port);
 /* The frame is on the cable, and is no longer (arrived or lost). */
 void port_cable_take(struct port *output, const struct frame *frame);
 void port_cable_release(struct port *output, const struct frame *frame);
+bool port_cable_is_empty(const struct port *output);
 
 #endif

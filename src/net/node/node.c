@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "net/link/congestion.h"
+#include "net/link/fec.h"
 #include "net/link/port_queues.h"
 #include "wire/gid.h"
 #include "wire/mtu.h"
@@ -96,7 +97,9 @@ static void set_end_port_fields(struct port_info *info)
 		CAPABILITY_NOTICE | CAPABILITY_TRAP | CAPABILITY_SL_MAPPING | CAPABILITY_LED_INFO |
 		CAPABILITY_SYSTEM_IMAGE_GUID | CAPABILITY_EXTENDED_SPEEDS | CAPABILITY_DR_NOTICE |
 		CAPABILITY_MASK_NOTICE | CAPABILITY_CLIENT_REREGISTRATION |
-		CAPABILITY_OTHER_CHANGES_NOTICE | CAPABILITY_MULTICAST_PKEY_TRAP_SUPPRESSION;
+		CAPABILITY_OTHER_CHANGES_NOTICE | CAPABILITY_MULTICAST_PKEY_TRAP_SUPPRESSION |
+		CAPABILITY_MASK2;
+	info->capability_mask2 = CAPABILITY2_PORT_INFO_EXTENDED;
 	info->guid_cap = GUIDS_DEFAULT;
 	info->subnet_timeout = SUBNET_TIMEOUT_DEFAULT;
 	info->resp_time_value = RESP_TIME_DEFAULT;
@@ -171,6 +174,7 @@ static int init_port(struct node *node, unsigned port_number)
 	if (port->guids)
 		port->guids[0] = port->guid;
 	set_port_info(port);
+	port_fec_refresh(port);
 	set_lane_tables(port, sl_rows);
 	return port_queues_create(port);
 }

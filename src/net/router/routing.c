@@ -8,9 +8,6 @@
 #include "wire/mtu.h"
 
 enum {
-	DLID_OFFSET = 2,
-	SLID_OFFSET = 6,
-	HOP_LIMIT_OFFSET = LRH_BYTES + 7,
 	SCOPE_MASK = 0xf,
 	SCOPE_LINK = 2, /* and what is narrower */
 };
@@ -99,7 +96,7 @@ enum drop_reason routing_output(const struct node *node, unsigned output_port,
 
 void routing_rewrite(struct frame *frame, uint16_t slid, uint16_t dlid)
 {
-	put_be16(frame->bytes + DLID_OFFSET, dlid);
-	put_be16(frame->bytes + SLID_OFFSET, slid);
-	frame->bytes[HOP_LIMIT_OFFSET]--;
+	put_be16(frame->bytes + LRH_DLID_OFFSET, dlid);
+	put_be16(frame->bytes + LRH_SLID_OFFSET, slid);
+	frame->bytes[LRH_BYTES + GRH_HOP_LIMIT_OFFSET]--;
 }

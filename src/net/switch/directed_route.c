@@ -9,8 +9,6 @@
 enum {
 	DIRECTION_OFFSET = 4, /* D is the top bit */
 	DIRECTION_RETURNING = 0x80,
-	HOP_POINTER_OFFSET = 6,
-	HOP_COUNT_OFFSET = 7,
 };
 
 static struct smp_step step(enum smp_action action)
@@ -42,8 +40,8 @@ static struct smp_step end_of_path(const struct node *node, unsigned port_number
 
 static struct smp_step advance_outgoing(const struct node *node, unsigned port_number, uint8_t *smp)
 {
-	uint8_t *hop_pointer = &smp[HOP_POINTER_OFFSET];
-	uint8_t hop_count = smp[HOP_COUNT_OFFSET];
+	uint8_t *hop_pointer = &smp[MAD_HOP_POINTER_OFFSET];
+	uint8_t hop_count = smp[MAD_HOP_COUNT_OFFSET];
 	const uint8_t *initial_path = smp + SMP_INITIAL_PATH_OFFSET;
 	uint8_t *return_path = smp + SMP_RETURN_PATH_OFFSET;
 
@@ -70,8 +68,8 @@ static struct smp_step advance_outgoing(const struct node *node, unsigned port_n
 static struct smp_step advance_returning(const struct node *node, unsigned port_number,
 					 uint8_t *smp)
 {
-	uint8_t *hop_pointer = &smp[HOP_POINTER_OFFSET];
-	uint8_t hop_count = smp[HOP_COUNT_OFFSET];
+	uint8_t *hop_pointer = &smp[MAD_HOP_POINTER_OFFSET];
+	uint8_t hop_count = smp[MAD_HOP_COUNT_OFFSET];
 	const uint8_t *return_path = smp + SMP_RETURN_PATH_OFFSET;
 
 	bool starts = hop_count != 0 && *hop_pointer == hop_count + 1; /* R1 */
@@ -94,7 +92,8 @@ static struct smp_step advance_returning(const struct node *node, unsigned port_
 struct smp_step directed_route_advance(const struct node *node, unsigned port_number,
 				       uint8_t smp[static MAD_BYTES])
 {
-	if (smp[HOP_COUNT_OFFSET] > MAD_HOPS_MAX || smp[HOP_POINTER_OFFSET] > MAD_HOPS_MAX + 1)
+	if (smp[MAD_HOP_COUNT_OFFSET] > MAD_HOPS_MAX ||
+	    smp[MAD_HOP_POINTER_OFFSET] > MAD_HOPS_MAX + 1)
 		return step(SMP_DISCARD);
 	if (smp[DIRECTION_OFFSET] & DIRECTION_RETURNING)
 		return advance_returning(node, port_number, smp);

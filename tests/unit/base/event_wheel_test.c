@@ -14,9 +14,11 @@ enum { EVENTS = 200 };
 /* The next one that is due; NULL: none. */
 static struct wheel_event *take_one(struct event_wheel *wheel, time_ns now)
 {
-	struct wheel_event *event = NULL;
+	struct wheel_due due;
 
-	return event_wheel_take(wheel, now, 1, &event) ? event : NULL;
+	return event_wheel_take(wheel, now, 1, &due)
+		       ? container_of(due.timer, struct wheel_event, timer)
+		       : NULL;
 }
 
 static void test_events_come_in_order_of_time_and_of_arming(void **state)
@@ -119,10 +121,107 @@ static void test_agrees_with_a_plain_search(void **state)
 	}
 }
 
+static bool is_the_one(const struct timer *timer, const void *context)
+{
+	return timer == context;
+}
+
+static bool is_any(const struct timer *timer, const void *context)
+{
+	(void)timer;
+	(void)context;
+	return true;
+}
+
+/* Launched and armed ones come together, with their kinds, near and far. */
+static void test_launched_events_come_in_order_with_the_others(void **state)
+{
+	enum { ROUNDS = 40 };
+	struct wheel_event armed[ROUNDS];
+	struct timer launched[ROUNDS];
+	struct event_wheel wheel;
+	struct wheel_due due[2];
+
+	(void)state;
+	assert_int_equal(event_wheel_init(&wheel), 0);
+	assert_int_equal(event_wheel_reserve(&wheel, ROUNDS), 0);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		wheel_event_init(&armed[i], 1);
+		event_wheel_arm(&wheel, &armed[i], 700 * i);
+		assert_true(event_wheel_launch(&wheel, &launched[i], 2, 700 * i));
+	}
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		assert_int_equal(event_wheel_take(&wheel, 700 * i, 2, due), 2);
+		for (unsigned j = 0; j < 2; j++)
+			assert_ptr_equal(due[j].timer,
+					 due[j].kind == 1 ? &armed[i].timer : &launched[i]);
+		assert_int_equal(due[0].kind + due[1].kind, 3);
+	}
+	assert_int_equal(event_wheel_deadline(&wheel), TIME_NEVER);
+	event_wheel_release(&wheel);
+}
+
+static void test_peeking_shows_what_is_taken_next(void **state)
+{
+	struct timer timers[100];
+	struct event_wheel wheel;
+	struct wheel_due due[8], next[8];
+
+	(void)state;
+	assert_int_equal(event_wheel_init(&wheel), 0);
+	for (unsigned i = 0; i < ARRAY_COUNT(timers); i++)
+		assert_true(event_wheel_launch(&wheel, &timers[i], 3, 8190 + i / 40));
+	for (unsigned left = ARRAY_COUNT(timers); left;) {
+		unsigned seen, count;
+
+		/* Looks some way ahead only: the first ones bring the wheel there. */
+		seen = event_wheel_peek(&wheel, 8, next);
+		count = event_wheel_take(&wheel, 9000, 8, due);
+		assert_in_range(count, 1, left);
+		for (unsigned i = 0; i < count && i < seen; i++) {
+			assert_ptr_equal(next[i].timer, due[i].timer);
+			assert_int_equal(next[i].kind, 3);
+		}
+		if (left < ARRAY_COUNT(timers))
+			assert_in_range(seen, count, 8);
+		left -= count;
+	}
+	event_wheel_release(&wheel);
+}
+
+static void test_launched_events_are_called_back_the_earliest_first(void **state)
+{
+	struct timer timers[6];
+	struct event_wheel wheel;
+	struct wheel_event armed;
+	struct wheel_due due;
+
+	(void)state;
+	assert_int_equal(event_wheel_init(&wheel), 0);
+	assert_int_equal(event_wheel_reserve(&wheel, 1), 0);
+	wheel_event_init(&armed, 0);
+	event_wheel_arm(&wheel, &armed, 1);
+	for (unsigned i = 0; i < ARRAY_COUNT(timers); i++)
+		assert_true(event_wheel_launch(&wheel, &timers[i], 2, 5000 * (6 - i)));
+	assert_ptr_equal(event_wheel_call_back(&wheel, is_the_one, &timers[2]), &timers[2]);
+	assert_null(event_wheel_call_back(&wheel, is_the_one, &timers[2]));
+	assert_ptr_equal(event_wheel_call_back(&wheel, is_any, NULL), &timers[5]);
+	assert_ptr_equal(event_wheel_call_back(&wheel, is_any, NULL), &timers[4]);
+	assert_int_equal(event_wheel_take(&wheel, TIME_NEVER, 1, &due), 1);
+	assert_ptr_equal(due.timer, &armed.timer);
+	assert_ptr_equal(event_wheel_call_back(&wheel, is_any, NULL), &timers[3]);
+	assert_ptr_equal(event_wheel_call_back(&wheel, is_any, NULL), &timers[1]);
+	assert_ptr_equal(event_wheel_call_back(&wheel, is_any, NULL), &timers[0]);
+	assert_null(event_wheel_call_back(&wheel, is_any, NULL));
+	assert_int_equal(event_wheel_deadline(&wheel), TIME_NEVER);
+	event_wheel_release(&wheel);
+}
+
 /* More than one chunk of them, some cancelled before and some while the others are taken. */
 static void test_events_of_one_instant_are_taken_in_order_and_in_parts(void **state)
 {
-	struct wheel_event events[EVENTS], *taken[EVENTS];
+	struct wheel_event events[EVENTS];
+	struct wheel_due taken[EVENTS];
 	struct event_wheel wheel;
 	unsigned next = 0;
 
@@ -146,8 +245,8 @@ static void test_events_of_one_instant_are_taken_in_order_and_in_parts(void **st
 		for (unsigned i = 0; i < count; i++) {
 			while (next % 3 == 0)
 				next++;
-			assert_ptr_equal(taken[i], &events[next++]);
-			assert_false(wheel_event_is_armed(taken[i]));
+			assert_ptr_equal(taken[i].timer, &events[next].timer);
+			assert_false(wheel_event_is_armed(&events[next++]));
 		}
 		left -= count;
 		/* The last one goes to the end, and out again. */
@@ -165,6 +264,9 @@ int main(void)
 		cmocka_unit_test(test_events_come_in_order_of_time_and_of_arming),
 		cmocka_unit_test(test_what_is_past_is_due_at_once),
 		cmocka_unit_test(test_agrees_with_a_plain_search),
+		cmocka_unit_test(test_launched_events_come_in_order_with_the_others),
+		cmocka_unit_test(test_peeking_shows_what_is_taken_next),
+		cmocka_unit_test(test_launched_events_are_called_back_the_earliest_first),
 		cmocka_unit_test(test_events_of_one_instant_are_taken_in_order_and_in_parts),
 	};
 

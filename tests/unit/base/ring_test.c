@@ -189,8 +189,6 @@ static void test_waiting_producer_gets_one_doorbell(void **state)
 	assert_int_equal(pair->shared->producer_waiting, 0);
 }
 
-/* --- lies --- */
-
 static void expect_corrupt_consumer(struct pair *pair)
 {
 	assert_null(ring_next(&pair->consumer));
@@ -334,8 +332,6 @@ static void test_random_garbage_never_reads_outside(void **state)
 	}
 }
 
-/* --- two threads --- */
-
 static uint32_t torture_bytes(uint32_t number)
 {
 	return (number * 2654435761u >> 7) % 700;
@@ -393,8 +389,6 @@ static void test_two_threads_keep_order_and_content(void **state)
 	}
 	pthread_join(thread, NULL);
 }
-
-/* --- stamped rings --- */
 
 static int stamped_setup(void **state)
 {

@@ -133,13 +133,12 @@ static void assert_credits_are_whole(struct rig *rig)
 		struct port *ends[] = {&rig->switch_node->ports[number], rig_host(rig, number)};
 
 		for (unsigned end = 0; end < 2; end++) {
-			const struct vl_queue *sender = &ends[end]->queues->vls[0];
-			const struct vl_queue *receiver = &ends[!end]->queues->vls[0];
+			const struct vl_queue *lane = &ends[end]->queues->vls[0];
 
-			assert_int_equal(receiver->buffer_blocks, 0);
-			assert_int_equal(sender->cable_blocks, 0);
-			assert_int_equal(receiver->abr, sender->fctbs);
-			assert_int_equal(sender->fccl, (sender->fctbs + 2048) % 4096);
+			assert_int_equal(lane->peer_buffer_blocks, 0);
+			assert_int_equal(lane->cable_blocks, 0);
+			assert_int_equal(lane->peer_abr, lane->fctbs);
+			assert_int_equal(lane->fccl, (lane->fctbs + 2048) % 4096);
 		}
 	}
 }

@@ -24,6 +24,7 @@ static struct frame *ud_frame(struct rig *rig, uint16_t slid, uint16_t dlid)
 
 	packet_set_payload(&packet, payload, sizeof(payload));
 	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
+	frame->source_qpn = 99;
 	return frame;
 }
 
@@ -193,9 +194,9 @@ static void test_logs_tell_who_met_congestion(void **state)
 	rig_release(&rig);
 }
 
-/* Host 1 hears of congestion towards host 4, then has a packet for host 2. Returns whether that one
- * waits. */
-static bool other_destination_waits(bool is_per_sl)
+/* Host 1 hears of congestion towards host 4 for its queue pair 17, which then has a packet for it;
+ * this one is for somebody else, or somebody else's. Returns whether it waits. */
+static bool other_packet_waits(bool is_per_sl, uint16_t dlid, uint32_t source_qpn)
 {
 	struct rig rig;
 	struct frame *frame;
@@ -211,10 +212,12 @@ static bool other_destination_waits(bool is_per_sl)
 	for (time_ns now = 0; now < MICROSECONDS(10); now = fabric_deadline(&rig.fabric))
 		rig_run(&rig, now);
 	before = rig_host(&rig, 1)->counters.transmit_packets;
-	for (unsigned i = 0; i < 2; i++)
-		assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1),
-					  rig_data_frame(&rig, 1, i ? 2 : 4, 1024),
-					  MICROSECONDS(10)));
+	for (unsigned i = 0; i < 2; i++) {
+		frame = rig_data_frame(&rig, 1, i ? dlid : 4, 1024);
+		if (i)
+			frame->source_qpn = source_qpn;
+		assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1), frame, MICROSECONDS(10)));
+	}
 	rig_run(&rig, MICROSECONDS(10));
 	rig_run(&rig, MICROSECONDS(10) + 200);
 
@@ -224,11 +227,39 @@ static bool other_destination_waits(bool is_per_sl)
 	return waits;
 }
 
-static void test_flow_is_a_destination_or_an_sl(void **state)
+/* A10: PortControl bit 0 chooses. */
+static void test_flow_is_a_queue_pair_or_an_sl(void **state)
 {
 	(void)state;
-	assert_false(other_destination_waits(false));
-	assert_true(other_destination_waits(true));
+	assert_true(other_packet_waits(false, 4, 17));
+	assert_false(other_packet_waits(false, 4, 18));
+	assert_false(other_packet_waits(false, 2, 17));
+	assert_true(other_packet_waits(true, 2, 17));
+	assert_true(other_packet_waits(true, 4, 18));
+}
+
+/* The queue pair that got the mark tells, and no other of its port. */
+static void test_word_is_carried_back_by_the_queue_pair_that_heard_it(void **state)
+{
+	struct rig rig;
+	struct frame *frame;
+
+	(void)state;
+	controlled_star(&rig);
+	rig.fabric.is_paced = false;
+	frame = rig_data_frame(&rig, 1, 4, 1024);
+	frame->bytes[MARKS_OFFSET] |= FECN;
+	assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1), frame, 0));
+	rig_run(&rig, 0);
+	for (unsigned round = 0; round < 2; round++) {
+		frame = rig_data_frame(&rig, 4, 1, 0);
+		frame->source_qpn = round ? 17 : 18;
+		assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 4), frame, 0));
+		rig_run(&rig, 0);
+		assert_int_equal(rig.delivered[1 + round]->bytes[MARKS_OFFSET] & BECN,
+				 round ? BECN : 0);
+	}
+	rig_release(&rig);
 }
 
 /* Marks would be missed on a flow that went another way. */
@@ -259,7 +290,8 @@ int main(void)
 		cmocka_unit_test(test_unreliable_service_gets_a_packet_of_its_own),
 		cmocka_unit_test(test_adapter_that_was_never_set_passes_the_word_on),
 		cmocka_unit_test(test_logs_tell_who_met_congestion),
-		cmocka_unit_test(test_flow_is_a_destination_or_an_sl),
+		cmocka_unit_test(test_flow_is_a_queue_pair_or_an_sl),
+		cmocka_unit_test(test_word_is_carried_back_by_the_queue_pair_that_heard_it),
 		cmocka_unit_test(test_path_that_is_controlled_is_not_offloaded),
 	};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The way of a packet in words: every reason for a drop that tables can give, and a multicast tree,
- * against a golden file. With SOFTIB_WRITE_GOLDEN set, the file is written anew. */
+ * against a golden file. With SOFTIB_WRITE_GOLDEN set, the file is written anew.
+ * Covers: fabric/explain_reason.c */
 #include "unit/fabric/rig.h"
 
 #include <stdio.h>

@@ -57,7 +57,7 @@ static void test_link_down_flushes_its_queues(void **state)
 	/* 31 had reached the host's port; the others waited in the switch. */
 	assert_int_equal(rig.switch_node->ports[2].counters.transmit_discards, 29);
 	assert_int_equal(rig.gone_count, 29);
-	assert_int_equal(rig.switch_node->ports[1].queues->vls[0].buffer_blocks, 0);
+	assert_int_equal(port_arrival_lane(&rig.switch_node->ports[1], 0)->peer_buffer_blocks, 0);
 	fabric_set_cable(&rig.fabric, rig_host(&rig, 2), true, 0);
 	rig_host(&rig, 2)->info.port_state = PORT_ACTIVE;
 	rig.switch_node->ports[2].info.port_state = PORT_ACTIVE;
@@ -65,7 +65,7 @@ static void test_link_down_flushes_its_queues(void **state)
 	fabric_endpoint_ready(&rig.fabric, rig_host(&rig, 2));
 	rig_run(&rig, 0);
 	assert_int_equal(delivered_to(&rig, 2), 31);
-	assert_int_equal(rig_host(&rig, 2)->queues->vls[0].buffer_blocks, 0);
+	assert_int_equal(port_arrival_lane(rig_host(&rig, 2), 0)->peer_buffer_blocks, 0);
 	/* And the link carries a full buffer again. */
 	for (unsigned i = 0; i < 31; i++) {
 		struct frame *frame = rig_data_frame(&rig, 1, 2, 4096);

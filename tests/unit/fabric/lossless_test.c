@@ -106,7 +106,7 @@ static void check_credits(const struct rig *rig, unsigned host_count)
 			for (unsigned vl = 0; vl < 8; vl++) {
 				const struct vl_queue *sender = &port->queues->vls[vl];
 
-				assert_int_equal(sender->buffer_blocks, 0);
+				assert_int_equal(sender->peer_buffer_blocks, 0);
 				assert_int_equal(sender->cable_blocks, 0);
 				assert_int_equal(sender->fccl, (sender->fctbs + 2048) % 4096);
 			}

@@ -35,7 +35,7 @@ static const uint8_t *ask(struct rig *rig, uint16_t slid, uint16_t dlid, const u
 	rig_run(rig, 5);
 	assert_int_equal(rig->delivered_count, before + 1);
 	assert_ptr_equal(rig->delivered_at[before], rig_host(rig, 1));
-	return rig->delivered[before]->bytes + SMP_OFFSET;
+	return rig->delivered[before]->bytes + MAD_OFFSET_IN_PACKET;
 }
 
 static uint64_t answered_guid(const uint8_t *answer)
@@ -178,7 +178,7 @@ static void test_performance_queries_are_answered_by_switch_and_adapter(void **s
 		assert_int_equal(packet.lrh.slid, lids[i]);
 		assert_int_equal(packet.bth.destination_qpn, 1);
 		assert_int_equal(packet.deth.qkey, QKEY_GSI);
-		assert_int_equal(rig.delivered[i]->bytes[SMP_OFFSET + 3], MAD_GET_RESPONSE);
+		assert_int_equal(rig.delivered[i]->bytes[MAD_OFFSET_IN_PACKET + 3], MAD_GET_RESPONSE);
 	}
 	rig_release(&rig);
 }
@@ -186,7 +186,7 @@ static void test_performance_queries_are_answered_by_switch_and_adapter(void **s
 /* The trap that reached the manager at host 1 last. */
 static uint16_t last_trap(const struct rig *rig)
 {
-	const uint8_t *smp = rig->delivered[rig->delivered_count - 1]->bytes + SMP_OFFSET;
+	const uint8_t *smp = rig->delivered[rig->delivered_count - 1]->bytes + MAD_OFFSET_IN_PACKET;
 	struct notice notice;
 
 	assert_ptr_equal(rig->delivered_at[rig->delivered_count - 1],
@@ -289,15 +289,15 @@ static void test_switch_refuses_what_an_adapter_leaves_to_its_programs(void **st
 	rig_run(&rig, 0);
 	assert_int_equal(rig.delivered_count, 1);
 	assert_ptr_equal(rig.delivered_at[0], rig_host(&rig, 1));
-	assert_int_equal(rig.delivered[0]->bytes[SMP_OFFSET + 3], MAD_GET_RESPONSE);
-	assert_int_equal(get_be16(rig.delivered[0]->bytes + SMP_OFFSET + 4),
+	assert_int_equal(rig.delivered[0]->bytes[MAD_OFFSET_IN_PACKET + 3], MAD_GET_RESPONSE);
+	assert_int_equal(get_be16(rig.delivered[0]->bytes + MAD_OFFSET_IN_PACKET + 4),
 			 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
 	assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1),
 				  rig_mad_frame(&rig, 0, 1, 2, 1, mad), 0));
 	rig_run(&rig, 0);
 	assert_int_equal(rig.delivered_count, 2);
 	assert_ptr_equal(rig.delivered_at[1], rig_host(&rig, 2));
-	assert_int_equal(rig.delivered[1]->bytes[SMP_OFFSET + 3], MAD_GET);
+	assert_int_equal(rig.delivered[1]->bytes[MAD_OFFSET_IN_PACKET + 3], MAD_GET);
 	rig_release(&rig);
 }
 
@@ -313,7 +313,7 @@ static void test_link_down_sends_a_trap_to_the_manager(void **state)
 	rig_run(&rig, 1000);
 	assert_int_equal(rig.delivered_count, 1);
 	assert_ptr_equal(rig.delivered_at[0], rig_host(&rig, 1));
-	assert_int_equal(rig.delivered[0]->bytes[SMP_OFFSET + 3], MAD_TRAP);
+	assert_int_equal(rig.delivered[0]->bytes[MAD_OFFSET_IN_PACKET + 3], MAD_TRAP);
 	rig_release(&rig);
 }
 
@@ -333,11 +333,11 @@ static void test_trap_comes_again_until_the_manager_represses_it(void **state)
 		rig_run(&rig, now);
 		assert_int_equal(rig.delivered_count, i);
 		assert_int_equal(last_trap(&rig), 128);
-		assert_memory_equal(rig.delivered[i - 1]->bytes + SMP_OFFSET,
-				    rig.delivered[0]->bytes + SMP_OFFSET, MAD_BYTES);
+		assert_memory_equal(rig.delivered[i - 1]->bytes + MAD_OFFSET_IN_PACKET,
+				    rig.delivered[0]->bytes + MAD_OFFSET_IN_PACKET, MAD_BYTES);
 		assert_int_equal(fabric_deadline(&rig.fabric), now + distance);
 	}
-	memcpy(repress, rig.delivered[0]->bytes + SMP_OFFSET, MAD_BYTES);
+	memcpy(repress, rig.delivered[0]->bytes + MAD_OFFSET_IN_PACKET, MAD_BYTES);
 	repress[3] = MAD_TRAP_REPRESS;
 	assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1),
 				  rig_mad_frame(&rig, 15, 1, RIG_SWITCH_LID, 0, repress),
@@ -366,7 +366,7 @@ static void test_manager_without_room_gets_its_smp_later(void **state)
 	fabric_endpoint_ready(&rig.fabric, rig_host(&rig, 1));
 	rig_run(&rig, 0);
 	assert_int_equal(rig.delivered_count, 1);
-	assert_int_equal(answered_guid(rig.delivered[0]->bytes + SMP_OFFSET),
+	assert_int_equal(answered_guid(rig.delivered[0]->bytes + MAD_OFFSET_IN_PACKET),
 			 rig_host(&rig, 2)->node->info.node_guid);
 	rig_release(&rig);
 }

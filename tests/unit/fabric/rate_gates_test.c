@@ -3,6 +3,7 @@
  */
 #include "rig.h"
 
+#include "net/link/congestion.h"
 #include "net/link/pacing.h"
 #include "net/link/port_queues.h"
 #include "wire/rate.h"
@@ -69,6 +70,48 @@ static void test_starts_are_an_interval_apart(void **state)
 		run_until(&rig, (sent - 1) * interval, sent * interval - 1);
 		assert_int_equal(source->counters.transmit_packets, sent);
 	}
+	rig_release(&rig);
+}
+
+/* With congestion control each queue pair is a flow of its own; the rate of the port that they all
+ * send to stays one. */
+static void test_queue_pairs_share_the_rate_of_a_port(void **state)
+{
+	const struct congestion_reaction reaction = {.ccti_limit = 127};
+	uint32_t wire_bytes = frame_wire_bytes(LRH_BYTES + BTH_BYTES + PAYLOAD_BYTES);
+	struct rig rig;
+	struct port *source;
+
+	(void)state;
+	unequal_star(&rig);
+	source = rig_host(&rig, 1);
+	assert_int_equal(port_set_reaction(source, &reaction), 0);
+
+	time_ns interval = port_static_rate_interval(source, RATE_2_5_GBPS, wire_bytes);
+
+	for (uint32_t i = 0; i < 12; i++) {
+		struct frame *frame = rig_data_frame(&rig, 1, 2, PAYLOAD_BYTES);
+
+		frame->static_rate = RATE_2_5_GBPS;
+		frame->source_qpn = 20 + i % 3;
+		assert_true(fabric_inject(&rig.fabric, source, frame, 0));
+	}
+	for (unsigned sent = 1; sent <= 12; sent++) {
+		run_until(&rig, (sent - 1) * interval, (sent - 1) * interval);
+		assert_int_equal(source->counters.transmit_packets, sent);
+		run_until(&rig, (sent - 1) * interval, sent * interval - 1);
+		assert_int_equal(source->counters.transmit_packets, sent);
+	}
+	/* One that comes new waits as well. */
+	struct frame *frame = rig_data_frame(&rig, 1, 2, PAYLOAD_BYTES);
+
+	frame->static_rate = RATE_2_5_GBPS;
+	frame->source_qpn = 30;
+	assert_true(fabric_inject(&rig.fabric, source, frame, 12 * interval - 1));
+	run_until(&rig, 12 * interval - 1, 12 * interval - 1);
+	assert_int_equal(source->counters.transmit_packets, 12);
+	run_until(&rig, 12 * interval, 12 * interval);
+	assert_int_equal(source->counters.transmit_packets, 13);
 	rig_release(&rig);
 }
 
@@ -168,6 +211,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_starts_are_an_interval_apart),
+		cmocka_unit_test(test_queue_pairs_share_the_rate_of_a_port),
 		cmocka_unit_test(test_switch_does_not_fill_up),
 		cmocka_unit_test(test_frames_to_others_are_not_held_up),
 		cmocka_unit_test(test_rate_at_or_above_the_links_own_does_nothing),

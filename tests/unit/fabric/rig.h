@@ -20,7 +20,6 @@
 enum {
 	RIG_FRAMES_MAX = 4096,
 	RIG_SWITCH_LID = 100,
-	SMP_OFFSET = LRH_BYTES + BTH_BYTES + DETH_BYTES
 };
 
 struct rig {
@@ -144,6 +143,7 @@ static inline struct frame *rig_data_frame(struct rig *rig, uint16_t slid, uint1
 	assert_non_null(frame);
 	packet_set_payload(&packet, payload, payload_bytes);
 	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
+	frame->source_qpn = 17; /* a connection of two queue pairs with one number */
 	return frame;
 }
 

@@ -92,8 +92,8 @@ static void test_full_endpoint_pushes_back_to_the_sender(void **state)
 	assert_int_equal(rig.delivered_count, accepted);
 	assert_true(fabric_is_idle(&rig.fabric));
 	for (unsigned vl = 0; vl < VL_COUNT; vl++) {
-		assert_int_equal(rig_host(&rig, 2)->queues->vls[vl].buffer_blocks, 0);
-		assert_int_equal(rig.switch_node->ports[1].queues->vls[vl].buffer_blocks, 0);
+		assert_int_equal(port_arrival_lane(rig_host(&rig, 2), vl)->peer_buffer_blocks, 0);
+		assert_int_equal(port_arrival_lane(&rig.switch_node->ports[1], vl)->peer_buffer_blocks, 0);
 	}
 	rig_release(&rig);
 }

@@ -38,7 +38,7 @@ static int release(void **state)
 static void test_leaked_buffer_is_found(void **state)
 {
 	(void)state;
-	sim.hosts[1].node->ports[1].queues->vls[3].buffer_blocks = 2;
+	port_arrival_lane(&sim.hosts[1].node->ports[1], 3)->peer_buffer_blocks = 2;
 	assert_false(check_credits(&sim.fabric, violation));
 	assert_non_null(strstr(violation, "[1]: a buffer is occupied in an idle fabric (3)"));
 }
@@ -48,6 +48,34 @@ static void test_wrong_credit_limit_is_found(void **state)
 	(void)state;
 	sim.hosts[1].node->ports[1].queues->vls[0].fccl ^= 64;
 	assert_false(check_credits(&sim.fabric, violation));
+}
+
+/* One number of a lane changed: what would then be wrong. */
+static void expect_found(uint16_t *number, unsigned by, const char *expected)
+{
+	uint16_t before = *number;
+
+	*number = (uint16_t)((before + by) % 4096);
+	assert_false(check_credits(&sim.fabric, violation));
+	assert_non_null(strstr(violation, expected));
+	*number = before;
+	assert_true(check_credits(&sim.fabric, violation));
+}
+
+static void test_every_number_of_a_tampered_lane_is_found(void **state)
+{
+	struct vl_queue *lane = &sim.hosts[1].node->ports[1].queues->vls[2];
+
+	(void)state;
+	/* Not idle, as in the middle of a run. */
+	sim.fabric.frames_inside++;
+	expect_found(&lane->fctbs, 1, "what was sent is neither under way nor here (2)");
+	expect_found(&lane->cable_blocks, 1, "what was sent is neither under way nor here (2)");
+	expect_found(&lane->peer_abr, 4095, "what was sent is neither under way nor here (2)");
+	expect_found(&lane->fccl, 1, "more was sent than the limit allows (2)");
+	expect_found(&lane->peer_buffer_blocks, 1, "the sender's limit was never granted (2)");
+	expect_found(&lane->peer_buffer_blocks, 2049, "holds more than it has (2)");
+	sim.fabric.frames_inside--;
 }
 
 static void test_broken_route_is_found(void **state)
@@ -74,6 +102,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		UP(test_leaked_buffer_is_found),
 		UP(test_wrong_credit_limit_is_found),
+		UP(test_every_number_of_a_tampered_lane_is_found),
 		UP(test_broken_route_is_found),
 		UP(test_shared_lid_is_found),
 	};

@@ -85,7 +85,8 @@ static void test_credits_stop_the_sender_and_come_back(void **state)
 		port_buffer_take(&pair.b, frame);
 	}
 	assert_int_equal(sent, VL_BUFFER_BLOCKS / 64);
-	assert_true(port_buffer_release(&pair.b, frames[0]->input_vl, frames[0]->credit_blocks));
+	assert_ptr_equal(frames[0]->lane, &pair.a.queues->vls[0]);
+	assert_true(lane_buffer_release(frames[0]->lane, frames[0]->credit_blocks));
 	assert_ptr_equal(port_next_to_send(&pair.a, 0), frames[32]);
 	assert_null(port_next_to_send(&pair.a, 0));
 	pair_release(&pair);
@@ -106,8 +107,8 @@ static void test_credit_counters_survive_wrapping(void **state)
 
 		assert_non_null(frame);
 		port_buffer_take(&pair.b, frame);
-		assert_int_equal(pair.b.queues->vls[0].buffer_blocks, 67);
-		(void)!port_buffer_release(&pair.b, frame->input_vl, frame->credit_blocks);
+		assert_int_equal(pair.a.queues->vls[0].peer_buffer_blocks, 67);
+		(void)!lane_buffer_release(frame->lane, frame->credit_blocks);
 		frame_give_back(&pair.pool, frame);
 	}
 	pair_release(&pair);
