@@ -35,9 +35,7 @@ int cq_create(struct hca *hca, uint32_t cqe_count, void *context, struct cq **re
 		.hca = hca,
 		.context = context,
 		.handle = hca->next_handle++,
-		.capacity = slot_count,
-		.slot_count = slot_count,
-		.slots = slots,
+		.ring = {.slots = slots, .slot_count = slot_count, .capacity = slot_count},
 	};
 	hca->cq_count++;
 	*ret_cq = cq;
@@ -47,21 +45,21 @@ int cq_create(struct hca *hca, uint32_t cqe_count, void *context, struct cq **re
 static void release_slots(struct cq *cq)
 {
 	if (!cq->is_lent)
-		free(cq->slots);
+		free(cq->ring.slots);
 	cq->is_lent = false;
 }
 
 void cq_lend(struct cq *cq, void *memory)
 {
-	assert(cq->head == cq->tail);
+	assert(cq->ring.head == cq->ring.tail);
 	release_slots(cq);
-	cq->slots = memory;
+	cq->ring.slots = memory;
 	cq->is_lent = true;
 }
 
 int cq_resize(struct cq *cq, uint32_t cqe_count)
 {
-	uint32_t unread_count = cq->tail - cq->head;
+	uint32_t unread_count = cq->ring.tail - cq->ring.head;
 
 	if (cqe_count == 0 || cqe_count > cq->hca->limits.cqes_max || cqe_count < unread_count)
 		return -EINVAL;
@@ -72,13 +70,13 @@ int cq_resize(struct cq *cq, uint32_t cqe_count)
 	if (!slots)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < unread_count; i++)
-		slots[i] = cq->slots[(cq->head + i) & (cq->slot_count - 1)];
+		slots[i] = cq->ring.slots[(cq->ring.head + i) & (cq->ring.slot_count - 1)];
 	release_slots(cq);
-	cq->slots = slots;
-	cq->slot_count = slot_count;
-	cq->capacity = slot_count;
-	cq->head = 0;
-	cq->tail = unread_count;
+	cq->ring.slots = slots;
+	cq->ring.slot_count = slot_count;
+	cq->ring.capacity = slot_count;
+	cq->ring.head = 0;
+	cq->ring.tail = unread_count;
 	return 0;
 }
 
@@ -96,8 +94,8 @@ int cq_destroy(struct cq *cq)
 /* Arming can only be raised; an event takes it away. */
 void cq_arm(struct cq *cq, enum cq_arming arming)
 {
-	if (arming > cq->armed)
-		cq->armed = (uint8_t)arming;
+	if (arming > cq->ring.armed)
+		cq->ring.armed = (uint8_t)arming;
 }
 
 void cq_moderate(struct cq *cq, uint16_t completion_count, time_ns period)
@@ -108,7 +106,7 @@ void cq_moderate(struct cq *cq, uint16_t completion_count, time_ns period)
 
 static void announce(struct cq *cq)
 {
-	cq->armed = CQ_NOT_ARMED;
+	cq->ring.armed = CQ_NOT_ARMED;
 	cq->unannounced_count = 0;
 	if (timer_is_armed(&cq->moderation_timer))
 		timer_queue_cancel(&cq->hca->cq_timers, &cq->moderation_timer);
@@ -133,7 +131,7 @@ static void announce_later(struct cq *cq, time_ns now)
 
 static bool counts_for_arming(const struct cq *cq, const struct completion *completion)
 {
-	if (cq->armed == CQ_ARMED_NEXT)
+	if (cq->ring.armed == CQ_ARMED_NEXT)
 		return true;
 	return completion->is_solicited || completion->status != COMPLETION_SUCCESS;
 }
@@ -142,21 +140,21 @@ static void overflow(struct cq *cq)
 {
 	struct hca *hca = cq->hca;
 
-	if (cq->has_overflowed)
+	if (cq->ring.has_overflowed)
 		return;
-	cq->has_overflowed = true;
+	cq->ring.has_overflowed = true;
 	hca->owner.event(hca->owner.context,
 			 &(struct hca_event){.type = HCA_EVENT_CQ_ERROR, .cq = cq});
 }
 
 bool cq_push(struct cq *cq, const struct completion *completion)
 {
-	if (unlikely(cq->tail - cq->head >= cq->capacity || cq->has_overflowed)) {
+	if (unlikely(cq->ring.tail - cq->ring.head >= cq->ring.capacity || cq->ring.has_overflowed)) {
 		overflow(cq);
 		return false;
 	}
-	cq->slots[cq->tail++ & (cq->slot_count - 1)] = *completion;
-	if (unlikely(cq->armed != CQ_NOT_ARMED) && counts_for_arming(cq, completion)) {
+	cq->ring.slots[cq->ring.tail++ & (cq->ring.slot_count - 1)] = *completion;
+	if (unlikely(cq->ring.armed != CQ_NOT_ARMED) && counts_for_arming(cq, completion)) {
 		if (likely(!cq->moderation_period && cq->moderation_count <= 1))
 			announce(cq);
 		else
@@ -167,13 +165,13 @@ bool cq_push(struct cq *cq, const struct completion *completion)
 
 void cq_forget(struct cq *cq, uint32_t qpn)
 {
-	uint32_t kept = cq->head;
+	uint32_t kept = cq->ring.head;
 
-	for (uint32_t position = cq->head; position != cq->tail; position++) {
-		const struct completion *slot = &cq->slots[position & (cq->slot_count - 1)];
+	for (uint32_t position = cq->ring.head; position != cq->ring.tail; position++) {
+		const struct completion *slot = &cq->ring.slots[position & (cq->ring.slot_count - 1)];
 
 		if (slot->qpn != qpn)
-			cq->slots[kept++ & (cq->slot_count - 1)] = *slot;
+			cq->ring.slots[kept++ & (cq->ring.slot_count - 1)] = *slot;
 	}
-	cq->tail = kept;
+	cq->ring.tail = kept;
 }

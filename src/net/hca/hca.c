@@ -11,8 +11,7 @@
 #include "net/transport/migration.h"
 #include "net/transport/retry.h"
 #include "wire/packet.h"
-
-enum { MULTICAST_QPN = 0xffffff };
+#include "wire/pkey.h"
 
 const struct hca_limits hca_limits_default = {
 	.qp_count_max = 262144,
@@ -214,7 +213,7 @@ void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct
 		return;
 	}
 	if (unlikely(!object)) {
-		if (packet->bth.destination_qpn != MULTICAST_QPN)
+		if (packet->bth.destination_qpn != QPN_MULTICAST)
 			hca->drops[HCA_DROP_NO_SUCH_QP]++;
 		else if (!multicast_receive(hca, now, port_number, packet))
 			hca->drops[HCA_DROP_MULTICAST_NOT_ATTACHED]++;

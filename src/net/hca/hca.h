@@ -17,6 +17,7 @@
 #include "net/hca/multicast.h"
 #include "net/hca/tag_matching.h"
 #include "net/memory/memory.h"
+#include "net/transport/completion_ring.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
 #include "wire/raw_packet.h"
@@ -171,21 +172,18 @@ void hca_ready_remove(struct hca *hca, struct qp *qp);
 time_ns hca_deadline(const struct hca *hca);
 void hca_expire(struct hca *hca, time_ns now);
 
-/* --- protection domains --- */
+/* Protection domains. */
 MUST_USE int hca_pd_alloc(struct hca *hca, struct protection_domain **ret_pd);
 MUST_USE int hca_pd_dealloc(struct hca *hca, struct protection_domain *pd); /* -EBUSY */
 
-/* --- completion queues --- */
+/* Completion queues. */
 struct cq {
 	struct hca *hca;
 	void *context; /* the caller's */
 	uint32_t handle;
-	uint32_t capacity;   /* what the caller may rely on */
-	uint32_t slot_count; /* power of two */
-	uint32_t head, tail; /* free-running */
-	uint8_t armed;	     /* enum cq_arming */
-	bool has_overflowed;
 	bool is_lent; /* the slots are somebody else's memory */
+	/* Queue pairs write there themselves while it is not armed (enum cq_arming). */
+	struct completion_ring ring;
 	/* Events wait until so many completions that count have come, or so long after the first of
 	 * them; 0: not waited for. */
 	uint16_t moderation_count;
@@ -193,7 +191,6 @@ struct cq {
 	time_ns moderation_period;
 	struct timer moderation_timer;
 	uint32_t users; /* queue pairs and queues that complete here */
-	struct completion *slots;
 };
 
 enum cq_arming { CQ_NOT_ARMED, CQ_ARMED_SOLICITED, CQ_ARMED_NEXT };
@@ -215,14 +212,16 @@ void cq_forget(struct cq *cq, uint32_t qpn);
 /* Oldest completion not yet polled, in place; NULL when empty. cq_advance takes it. */
 static inline const struct completion *cq_first(const struct cq *cq)
 {
-	return cq->head == cq->tail ? NULL : &cq->slots[cq->head & (cq->slot_count - 1)];
+	const struct completion_ring *ring = &cq->ring;
+
+	return ring->head == ring->tail ? NULL : &ring->slots[ring->head & (ring->slot_count - 1)];
 }
 static inline void cq_advance(struct cq *cq)
 {
-	cq->head++;
+	cq->ring.head++;
 }
 
-/* --- shared receive queues --- */
+/* Shared receive queues. */
 struct srq {
 	struct receive_queue queue; /* first: a qp's shared queue leads back here */
 	struct hca *hca;
@@ -246,7 +245,7 @@ MUST_USE int srq_resize(struct srq *srq, uint32_t requests_max);
 MUST_USE int srq_destroy(struct srq *srq); /* -EBUSY */
 MUST_USE int srq_post(struct srq *srq, const struct receive_request *request);
 
-/* --- XRC domains (vol 1, annex A14) --- */
+/* XRC domains (vol 1, annex A14). */
 
 /* What two opens must have in common to get the same domain: the numbers of a file. */
 struct xrcd_file {
@@ -282,7 +281,7 @@ struct xrcd *xrcd_by_id(const struct hca *hca, uint32_t id);
 /* The target of that number in the domain; NULL: none. */
 struct qp_object *xrcd_target(const struct xrcd *xrcd, uint32_t qpn);
 
-/* --- address handles --- */
+/* Address handles. */
 struct ah {
 	struct address_vector vector;
 	struct protection_domain *pd;
@@ -293,7 +292,7 @@ struct ah {
 MUST_USE int ah_create(struct hca *hca, struct protection_domain *pd, const struct address_vector *vector, struct ah **ret_ah); /* -EINVAL: port, sgid index, dlid */
 void ah_destroy(struct ah *ah);
 
-/* --- queue pairs --- */
+/* Queue pairs. */
 struct qp_object {
 	struct qp qp; /* first */
 	struct hca *hca;
@@ -307,11 +306,11 @@ struct qp_object {
 	bool is_away;	     /* another process may have it now */
 	bool is_recalled;    /* it is to go, even in the middle of a message */
 	bool has_own_number; /* from this process's blocks */
+	bool blocks_own_multicast; /* no copy of what it sends itself */
 	uint8_t raw_port;    /* of a raw queue pair: its port's number; 0: any other */
 	struct list xrcd_link; /* in xrcd->targets */
 	struct tag_choice tag_choice; /* with an SRQ that matches tags */
 	struct list multicast_memberships;
-	bool blocks_own_multicast; /* no copy of what it sends itself */
 	void *context;
 	uint32_t handle;
 	/* Of a shared target: */

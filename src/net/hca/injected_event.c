@@ -67,7 +67,7 @@ static void inject_at_cq(struct injection *injection, struct cq *cq)
 {
 	if (!tell_once(injection, cq))
 		return;
-	cq->has_overflowed = true;
+	cq->ring.has_overflowed = true;
 	raise_event(injection, (struct hca_event){.cq = cq});
 }
 

@@ -8,6 +8,8 @@
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
+enum { IPV6_DESTINATION_OFFSET = 24 };
+
 struct multicast_entry {
 	struct list link; /* in a bucket */
 	struct list members;
@@ -125,7 +127,9 @@ int multicast_attach(struct qp_object *object, const struct gid *gid, uint16_t l
 	struct hca *hca = object->hca;
 	int error = 0;
 
-	if (object->qp.type != QP_UD || gid->bytes[0] != 0xff || !lid_is_multicast(lid))
+	bool may_attach = object->qp.type == QP_UD || qp_type_is_raw(object->qp.type);
+
+	if (!may_attach || gid->bytes[0] != 0xff || !lid_is_multicast(lid))
 		return -EINVAL;
 
 	struct multicast_entry *group = find_group(&hca->multicast, gid, lid);
@@ -185,7 +189,8 @@ bool multicast_receive(struct hca *hca, time_ns now, uint8_t port_number,
 			container_of(link, struct multicast_member, group_link)->object;
 		struct qp *qp = &object->qp;
 
-		if (!qp->port || qp->port->number != port_number)
+		/* One that is raw is attached for raw packets, which come another way. */
+		if (!qp->port || qp->port->number != port_number || qp_type_is_raw(qp->type))
 			continue;
 		if (object->blocks_own_multicast && is_from(qp, packet))
 			continue;
@@ -194,4 +199,23 @@ bool multicast_receive(struct hca *hca, time_ns now, uint8_t port_number,
 		hca_ready_add(hca, qp);
 	}
 	return was_taken;
+}
+
+/* Of the group's address, a raw IPv6 packet has both parts, and a raw EtherType packet the LID. */
+bool multicast_takes_raw(const struct qp_object *object, const struct packet *packet)
+{
+	struct gid destination;
+
+	if (packet->kind == PACKET_RAW_IPV6)
+		payload_copy(&packet->payload, IPV6_DESTINATION_OFFSET, sizeof(destination.bytes),
+			     destination.bytes);
+	list_for_each (link, &object->multicast_memberships) {
+		const struct multicast_entry *group =
+			container_of(link, struct multicast_member, object_link)->group;
+
+		if (group->lid == packet->lrh.dlid &&
+		    (packet->kind != PACKET_RAW_IPV6 || gid_equal(&group->gid, &destination)))
+			return true;
+	}
+	return false;
 }

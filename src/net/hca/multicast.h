@@ -24,8 +24,8 @@ struct multicast_table {
 
 void multicast_init(struct multicast_table *groups);
 
-/* Attaching twice is attaching once. -EINVAL: not a datagram queue pair, or no multicast address;
- * -ENOMEM: a limit. */
+/* Attaching twice is attaching once. -EINVAL: neither a datagram nor a raw queue pair, or no
+ * multicast address; -ENOMEM: a limit. */
 MUST_USE int multicast_attach(struct qp_object *object, const struct gid *gid, uint16_t lid);
 MUST_USE int multicast_detach(struct qp_object *object, const struct gid *gid, uint16_t lid);
 void multicast_detach_all(struct qp_object *object);
@@ -33,5 +33,7 @@ void multicast_detach_all(struct qp_object *object);
 /* A copy to each attached queue pair of that port; false: there is none. */
 bool multicast_receive(struct hca *hca, time_ns now, uint8_t port_number,
 		       const struct packet *packet);
+/* Whether a raw queue pair is attached to what a raw packet is for. */
+bool multicast_takes_raw(const struct qp_object *object, const struct packet *packet);
 
 #endif

@@ -112,10 +112,16 @@ give_back_qpn:
 
 static void use(struct qp_object *object, const struct qp_options *options)
 {
-	if (object->send_cq)
+	if (object->send_cq) {
 		object->send_cq->users++;
-	if (object->receive_cq)
+		object->qp.completions[SIDE_SEND] = &object->send_cq->ring;
+	}
+	if (object->receive_cq) {
 		object->receive_cq->users++;
+		/* What matches tags completes in its own ways. */
+		if (!object->srq || !object->srq->tags)
+			object->qp.completions[SIDE_RECEIVE] = &object->receive_cq->ring;
+	}
 	if (object->qp.pd)
 		object->qp.pd->users++;
 	if (object->srq)

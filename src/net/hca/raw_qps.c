@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include "net/hca/hca.h"
+#include "net/hca/multicast.h"
 #include "net/transport/raw.h"
+#include "wire/pkey.h"
 
 int raw_qp_check(const struct hca *hca, const struct qp_options *options)
 {
@@ -54,6 +56,8 @@ void hca_receive_raw(struct hca *hca, time_ns now, uint8_t port_number, const st
 
 	if (!object)
 		hca->drops[HCA_DROP_NO_RAW_QP]++;
+	else if (lid_is_multicast(packet->lrh.dlid) && !multicast_takes_raw(object, packet))
+		hca->drops[HCA_DROP_MULTICAST_NOT_ATTACHED]++;
 	else
 		raw_receive(&object->qp, now, packet);
 }

@@ -145,6 +145,25 @@ MUST_USE enum memory_verdict memory_resolve(const struct memory *memory,
 					    uint64_t address, uint64_t byte_count, uint32_t access,
 					    uint8_t **ret_bytes);
 
+/* The same where nothing is unusual about key, rights and bounds; NULL: memory_resolve says what. */
+static inline uint8_t *memory_place(const struct memory *memory, const struct protection_domain *pd,
+				    uint32_t key, uint64_t address, uint32_t byte_count,
+				    uint32_t access)
+{
+	const struct region *region = (const struct region *)index_table_get(
+		&memory->regions, key >> KEY_TAG_BITS);
+
+	if (unlikely(!region || region->key != key || region->kind != KEY_REGION ||
+		     region->pd != pd || (~region->access & access) || region->guard))
+		return NULL;
+
+	uint64_t offset = address - region->iova;
+
+	if (unlikely(offset > region->byte_count || byte_count > region->byte_count - offset))
+		return NULL;
+	return (uint8_t *)((uintptr_t)region->bytes + (uintptr_t)offset);
+}
+
 /* The same for an R_Key that the peer of a queue pair uses, which may be a window's. */
 MUST_USE enum memory_verdict memory_resolve_remote(const struct memory *memory,
 						   const struct protection_domain *pd, uint32_t qpn,

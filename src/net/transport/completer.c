@@ -10,8 +10,6 @@
 #include "net/transport/retry.h"
 #include "wire/packet.h"
 
-enum { ATOMIC_BYTES = 8 };
-
 /* There is one whenever a PSN is outstanding: the one that the oldest such PSN belongs to. */
 static struct send_slot *oldest_slot(const struct requester *requester)
 {

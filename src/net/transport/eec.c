@@ -66,7 +66,8 @@ static void begin(struct eec *eec, struct rd_queue *queue)
 	lend(eec->channel, slot);
 }
 
-void eec_schedule(struct eec *eec)
+/* Begins the next message, if nothing is under way. */
+static void eec_schedule(struct eec *eec)
 {
 	if (eec->sending != EEC_IDLE || eec->channel->state != QP_RTS)
 		return;

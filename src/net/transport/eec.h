@@ -56,8 +56,6 @@ void eec_release(struct qp *channel);
 void eec_join(struct eec *eec, struct rd_queue *queue);
 /* A queue pair has no message any more: if it is under way, it is given up. */
 void eec_withdraw(struct eec *eec, struct rd_queue *queue);
-/* Begins the next message, if nothing is under way. */
-void eec_schedule(struct eec *eec);
 
 /* What the requester's engine tells of the request that it was lent: it has ended, or failed with
  * this status, or its responder had no receive request and asks for a pause. */

@@ -20,6 +20,7 @@
 #include "wire/transport_headers.h"
 
 struct qp;
+struct send_request;
 
 enum {
 	/* LRH and BTH, and the most that may follow: DETH and immediate data. */
@@ -45,6 +46,13 @@ MUST_USE bool express_next(struct qp *qp, struct express_packet *ret_packet);
  * retry_date is called with the right time soon after. */
 void express_write(struct qp *qp, time_ns now, const struct express_packet *packet,
 		   uint8_t *ret_bytes);
+
+/* The same for a request that is only now posted: whether it is such a packet and may go at once; and
+ * post and write it. */
+MUST_USE bool express_may_post(struct qp *qp, const struct send_request *request,
+			       struct express_packet *ret_packet);
+void express_post(struct qp *qp, time_ns now, const struct send_request *request,
+		  const struct express_packet *packet, uint8_t *ret_bytes);
 
 /* A packet for this queue pair that came by this port. headers: a copy of its first bytes, at
  * least EXPRESS_HEADER_BYTES_MAX or all of it. false: nothing was done. */

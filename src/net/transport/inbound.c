@@ -12,8 +12,6 @@
 #include "net/transport/responses.h"
 #include "wire/packet.h"
 
-enum { ATOMIC_BYTES = 8 };
-
 /* DMALen beyond this is invalid. */
 #define DMA_BYTES_MAX (1u << 31)
 

@@ -20,6 +20,7 @@
 #include "net/transport/shortcut.h"
 #include "net/transport/unreliable.h"
 #include "wire/packet.h"
+#include "wire/pkey.h"
 
 /* A copy of a shared request needs a place of its own. */
 static int init_receives(struct qp *qp, struct receive_queue *shared_queue)
@@ -116,7 +117,7 @@ void qp_settle(struct qp *qp, time_ns now)
 	qp->has_failed_to_report = false;
 }
 
-enum { SRQN_MAX = 0xffffff, QPN_MAX = 0xffffff, ETHERTYPE_MAX = 0xffff };
+enum { ETHERTYPE_MAX = 0xffff };
 
 /* Which requests each service accepts. */
 static bool type_accepts(enum qp_type type, enum send_opcode opcode)
@@ -153,7 +154,7 @@ static bool request_is_valid(const struct qp *qp, const struct send_request *req
 	if ((request->flags & SEND_INLINE) && (CARRIES_NO_DATA >> request->opcode & 1))
 		return false;
 	if (qp->type == QP_XRC_INI)
-		return request->remote_srqn <= SRQN_MAX;
+		return request->remote_srqn <= QPN_MAX;
 	if (qp->type == QP_RD)
 		return request->remote_qpn <= QPN_MAX && request->eecn <= QPN_MAX;
 	if (qp->type == QP_RAW_ETHERTYPE && request->remote_qpn > ETHERTYPE_MAX)

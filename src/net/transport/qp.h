@@ -22,6 +22,7 @@
 #include "wire/packet.h"
 #include "wire/psn.h"
 
+struct completion_ring;
 struct eec;
 struct memory;
 struct placed_requests;
@@ -94,6 +95,11 @@ struct qp_environment {
 	struct qp *(*find_qp)(const struct qp *qp, uint32_t qpn);
 	/* What happened to another has given this one something to transmit. */
 	void (*ready)(struct qp *qp);
+	/* Optional: how a datagram is written into the program's memory (placement.h). Its sender
+	 * waits for no answer, so that they come until the queue pair has gone, also into memory
+	 * that the program gave back to the system before. */
+	void (*copy_datagram)(const struct payload *payload, size_t from, size_t byte_count,
+			      uint8_t *ret_bytes);
 };
 
 struct qp_capabilities {
@@ -264,6 +270,9 @@ struct qp {
 		struct eec *eec;	   /* QP_EEC */
 		struct rd_queue *rd_queue; /* QP_RD */
 	};
+	/* By side: where its completions may be put without asking the environment; NULL: nowhere.
+	 * The owner's, set once. */
+	struct completion_ring *completions[2];
 	void *owner_route;
 	void *owner_placement;	 /* the owner's: of requests that go past the packets */
 	uint64_t owner_position; /* the owner's: how far into the route its last packet lies */

@@ -13,9 +13,11 @@ int receive_queue_init(struct receive_queue *queue, struct protection_domain *pd
 		.slot_bytes = receive_slot_bytes(sges_max),
 		.slot_count = 1,
 		.requests_max = requests_max,
-		.sges_max = sges_max,
+		.sges_max = (uint16_t)sges_max,
 		.pd = pd,
 	};
+	if (sges_max > UINT16_MAX)
+		return -EINVAL;
 	while (queue->slot_count < requests_max)
 		queue->slot_count *= 2;
 	if (!requests_max)
@@ -42,21 +44,4 @@ void receive_queue_release(struct receive_queue *queue)
 	if (!queue->is_lent)
 		free(queue->slots);
 	*queue = (struct receive_queue){0};
-}
-
-int receive_queue_post(struct receive_queue *queue, const struct receive_request *request)
-{
-	if (unlikely(request->sge_count > queue->sges_max))
-		return -EINVAL;
-	if (unlikely(receive_queue_count(queue) >= queue->requests_max))
-		return -ENOMEM;
-
-	struct receive_slot *slot = receive_queue_slot(queue, queue->tail);
-
-	slot->wr_id = request->wr_id;
-	slot->sge_count = request->sge_count;
-	if (request->sge_count)
-		memcpy(slot->sges, request->sges, request->sge_count * sizeof(*request->sges));
-	queue->tail++;
-	return 0;
 }

@@ -4,9 +4,11 @@
 #ifndef SOFTIB_NET_TRANSPORT_RECEIVE_QUEUE_H
 #define SOFTIB_NET_TRANSPORT_RECEIVE_QUEUE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include "base/attributes.h"
 #include "net/transport/work_request.h"
 
@@ -25,12 +27,12 @@ struct receive_queue {
 	uint32_t slot_bytes;
 	uint32_t slot_count; /* a power of two, >= requests_max */
 	uint32_t requests_max;
-	uint32_t sges_max;
 	uint32_t head; /* free-running; next to be taken */
 	uint32_t tail; /* free-running; next to be posted */
-	struct protection_domain *pd;
+	uint16_t sges_max;
 	bool matches_tags; /* the owner chooses, by what a message begins with */
 	bool is_lent;	   /* the slots are somebody else's memory */
+	struct protection_domain *pd;
 };
 
 static inline uint32_t receive_slot_bytes(uint32_t sges_max)
@@ -45,9 +47,6 @@ void receive_queue_release(struct receive_queue *queue);
 size_t receive_queue_bytes(const struct receive_queue *queue);
 void receive_queue_lend(struct receive_queue *queue, void *memory);
 
-/* -ENOMEM when full, -EINVAL with too many SGEs. */
-MUST_USE int receive_queue_post(struct receive_queue *queue, const struct receive_request *request);
-
 static inline uint32_t receive_queue_count(const struct receive_queue *queue)
 {
 	return queue->tail - queue->head;
@@ -58,6 +57,27 @@ static inline struct receive_slot *receive_queue_slot(const struct receive_queue
 {
 	return (struct receive_slot *)(queue->slots + (size_t)(position & (queue->slot_count - 1)) *
 							      queue->slot_bytes);
+}
+
+/* -ENOMEM when full, -EINVAL with too many SGEs. */
+MUST_USE static inline int receive_queue_post(struct receive_queue *queue,
+					      const struct receive_request *request)
+{
+	if (unlikely(request->sge_count > queue->sges_max))
+		return -EINVAL;
+	if (unlikely(receive_queue_count(queue) >= queue->requests_max))
+		return -ENOMEM;
+
+	struct receive_slot *slot = receive_queue_slot(queue, queue->tail);
+
+	slot->wr_id = request->wr_id;
+	slot->sge_count = request->sge_count;
+	if (likely(request->sge_count == 1))
+		slot->sges[0] = request->sges[0];
+	else if (request->sge_count)
+		memcpy(slot->sges, request->sges, request->sge_count * sizeof(*request->sges));
+	queue->tail++;
+	return 0;
 }
 
 /* The oldest request, not yet taken; NULL when empty. */

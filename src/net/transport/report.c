@@ -3,6 +3,7 @@
 #include "net/transport/report.h"
 
 #include <string.h>
+#include "net/transport/completion_ring.h"
 #include "net/transport/eec.h"
 #include "net/transport/inbound.h"
 #include "net/transport/qp.h"
@@ -53,7 +54,11 @@ void report_send(struct qp *qp, time_ns now, enum completion_status status)
 	if (status == COMPLETION_SUCCESS && !qp->signal_all && !(slot->flags & SEND_SIGNALED))
 		return;
 
-	struct completion completion = {
+	struct completion_ring *ring = qp->completions[SIDE_SEND];
+	struct completion *place = completion_ring_next(ring), here;
+	struct completion *completion = likely(place) ? place : &here;
+
+	*completion = (struct completion){
 		.wr_id = slot->wr_id,
 		.status = (uint8_t)status,
 		.opcode = completed_opcodes[slot->opcode],
@@ -61,9 +66,11 @@ void report_send(struct qp *qp, time_ns now, enum completion_status status)
 		.qpn = qp->qpn,
 		.timestamp_ns = now,
 	};
-
 	queue->head = queue->done;
-	deliver(qp, SIDE_SEND, &completion);
+	if (likely(place))
+		completion_ring_add(ring);
+	else
+		deliver(qp, SIDE_SEND, completion);
 }
 
 struct receive_slot *report_receive_slot(const struct qp *qp)

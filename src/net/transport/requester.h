@@ -31,7 +31,6 @@ unsigned requester_transmit(struct qp *qp, time_ns now, unsigned packets_max,
 
 /* Why it can't be sent; leaves in the slot's spans where its bytes are. */
 enum completion_status requester_slot_fault(const struct qp *qp, struct send_slot *slot);
-uint32_t requester_slot_packets(const struct qp *qp, const struct send_slot *slot);
 /* Gives it its PSNs. */
 void requester_start(struct qp *qp, struct send_slot *slot);
 

@@ -51,22 +51,8 @@ void retry_date(struct qp *qp, time_ns now)
 		restart(qp, now);
 }
 
-void retry_progress(struct qp *qp, time_ns now)
-{
-	struct requester *requester = &qp->requester;
-
-	requester->retries_left = qp->attributes.retry_count;
-	requester->rnr_retries_left = qp->attributes.rnr_retry;
-	requester->is_awaiting = false;
-	requester->retry_deadline = TIME_NEVER;
-	if (!psn_equal(requester->oldest_psn, requester->next_psn))
-		restart(qp, now);
-	/* What was acknowledged while it waited to be sent again need not be. */
-	if (psn_before(retry_cursor_psn(qp), requester->oldest_psn))
-		retry_move_cursor(qp, requester->oldest_psn);
-}
-
-struct psn retry_cursor_psn(const struct qp *qp)
+/* Where the cursor stands. */
+static struct psn retry_cursor_psn(const struct qp *qp)
 {
 	const struct requester *requester = &qp->requester;
 	const struct send_queue *queue = &requester->queue;
@@ -80,7 +66,8 @@ struct psn retry_cursor_psn(const struct qp *qp)
 		       requester->cursor_packet);
 }
 
-void retry_move_cursor(struct qp *qp, struct psn psn)
+/* Puts the requester's cursor on a PSN that was used, or on the next one. */
+static void retry_move_cursor(struct qp *qp, struct psn psn)
 {
 	struct requester *requester = &qp->requester;
 	const struct send_queue *queue = &requester->queue;
@@ -97,6 +84,21 @@ void retry_move_cursor(struct qp *qp, struct psn psn)
 	}
 	requester->cursor = queue->started;
 	requester->cursor_packet = 0;
+}
+
+void retry_progress(struct qp *qp, time_ns now)
+{
+	struct requester *requester = &qp->requester;
+
+	requester->retries_left = qp->attributes.retry_count;
+	requester->rnr_retries_left = qp->attributes.rnr_retry;
+	requester->is_awaiting = false;
+	requester->retry_deadline = TIME_NEVER;
+	if (!psn_equal(requester->oldest_psn, requester->next_psn))
+		restart(qp, now);
+	/* What was acknowledged while it waited to be sent again need not be. */
+	if (psn_before(retry_cursor_psn(qp), requester->oldest_psn))
+		retry_move_cursor(qp, requester->oldest_psn);
 }
 
 void retry_from(struct qp *qp, time_ns now, struct psn psn)

@@ -29,12 +29,6 @@ void retry_from(struct qp *qp, time_ns now, struct psn psn);
 /* The responder was not ready for the request with this PSN. */
 void retry_after_rnr(struct qp *qp, time_ns now, struct psn psn, unsigned rnr_code);
 
-/* Puts the requester's cursor on a PSN that was used, or on the next one. */
-void retry_move_cursor(struct qp *qp, struct psn psn);
-
-/* Where the cursor stands. */
-struct psn retry_cursor_psn(const struct qp *qp);
-
 /* retry_expire is wanted then, or earlier. */
 void retry_wake_at(struct qp *qp, time_ns deadline);
 

@@ -7,9 +7,8 @@
 #include "net/transport/credits.h"
 #include "net/transport/qp.h"
 #include "net/transport/report.h"
+#include "net/transport/request_packet.h"
 #include "net/transport/requester.h"
-
-enum { ATOMIC_BYTES = 8 };
 
 static uint32_t needed_access(const struct send_slot *slot)
 {
@@ -42,7 +41,7 @@ static bool has_nothing_outstanding(const struct qp *qp)
 	       !requester->cursor_packet && qp->state == QP_RTS && !qp->attributes.rate_limit;
 }
 
-bool shortcut_small_write(struct qp *qp, struct small_write *ret_write)
+bool shortcut_simple(struct qp *qp, uint32_t byte_count_max, struct simple_request *ret_request)
 {
 	const struct requester *requester = &qp->requester;
 	const struct send_queue *queue = &requester->queue;
@@ -53,25 +52,34 @@ bool shortcut_small_write(struct qp *qp, struct small_write *ret_write)
 		return false;
 
 	struct send_slot *slot = send_queue_slot(queue, requester->cursor);
+	const bool is_read = slot->opcode == SEND_RDMA_READ;
 
-	if (slot->opcode != SEND_RDMA_WRITE || slot->fault || !slot->byte_count ||
-	    slot->byte_count > qp->path_mtu)
+	if ((slot->opcode != SEND_RDMA_WRITE && !is_read) || slot->fault || !slot->byte_count ||
+	    slot->byte_count > byte_count_max)
+		return false;
+	/* Who may not ask at all is told so by the packets' way. */
+	if (is_read && (qp->type != QP_RC || !qp->attributes.initiator_depth))
 		return false;
 	if (slot->flags & SEND_INLINE) {
+		if (is_read)
+			return false;
 		bytes = slot->data;
 	} else {
 		const struct sge *sge = send_slot_sges(slot);
 
 		if (slot->sge_count != 1 ||
 		    memory_resolve(qp->environment->memory, qp->pd, sge->lkey, sge->address,
-				   sge->byte_count, 0, &bytes) != MEMORY_OK)
+				   sge->byte_count, is_read ? ACCESS_LOCAL_WRITE : 0,
+				   &bytes) != MEMORY_OK ||
+		    !bytes)
 			return false;
 	}
-	*ret_write = (struct small_write){
+	*ret_request = (struct simple_request){
 		.bytes = bytes,
+		.remote_address = slot->remote_address,
 		.byte_count = slot->byte_count,
 		.remote_key = slot->remote_key,
-		.remote_address = slot->remote_address,
+		.is_read = is_read,
 	};
 	return true;
 }
@@ -96,7 +104,7 @@ bool shortcut_next(struct qp *qp, struct shortcut *ret_shortcut)
 		.remote_key = slot->remote_key,
 		.remote_address = slot->remote_address,
 		.byte_count = send_slot_is_atomic(slot) ? ATOMIC_BYTES : slot->byte_count,
-		.psn_count = requester_slot_packets(qp, slot),
+		.psn_count = request_packet_count(qp, slot),
 		.compare_or_add = slot->compare_or_add,
 		.swap = slot->swap,
 	};
@@ -130,20 +138,23 @@ void shortcut_done(struct qp *qp, time_ns now)
 	report_drain(qp);
 }
 
-/* The same for a WRITE of one packet, which is all that shortcut_small_write finds. */
-void shortcut_small_done(struct qp *qp, time_ns now)
+/* The same for what shortcut_simple finds. */
+uint32_t shortcut_simple_done(struct qp *qp, time_ns now)
 {
 	struct requester *requester = &qp->requester;
 	struct send_slot *slot = send_queue_slot(&requester->queue, requester->cursor);
+	const uint32_t packet_count = request_packet_count(qp, slot);
 
 	slot->first_psn = requester->next_psn;
-	slot->packet_count = 1;
+	slot->packet_count = packet_count;
 	requester->queue.started++;
 	requester->cursor++;
 	credits_use(qp, slot);
-	requester->next_psn = psn_add(requester->next_psn, 1);
+	requester->next_psn = psn_add(requester->next_psn, packet_count);
 	requester->oldest_psn = requester->next_psn;
+	qp->requests_go_first = false;
 	report_send(qp, now, COMPLETION_SUCCESS);
+	return packet_count;
 }
 
 bool shortcut_catch_up(struct qp *qp)
@@ -153,12 +164,12 @@ bool shortcut_catch_up(struct qp *qp)
 	uint64_t word = __atomic_load_n(placed->word, __ATOMIC_ACQUIRE);
 
 	/* Requests are placed between messages only, and one uses at least a PSN. */
-	if (word == placed->seen || (word ^ placed->seen) >> 48 ||
+	if (word == placed->seen || !placed_words_are_of_one(word, placed->seen) ||
 	    responder->inbound != INBOUND_IDLE)
 		return false;
 
-	/* Whoever sends a packet has shown before what it placed before: a word that has changed is ahead of all
-	 * that came by packets, however often the PSNs have come round. */
+	/* Whoever sends a packet has shown before what it placed before: a word that has changed is
+	 * ahead of all that came by packets, however often the PSNs have come round. */
 	uint32_t message_count = (uint32_t)(word >> 24) - (uint32_t)(placed->seen >> 24);
 
 	placed->seen = word;

@@ -34,15 +34,19 @@ struct shortcut {
 
 /* False: the next request can't go past the packets, or not now. */
 MUST_USE bool shortcut_next(struct qp *qp, struct shortcut *ret_shortcut);
-/* The same if it is a WRITE of one packet from one place, told in a few words. */
-struct small_write {
-	const uint8_t *bytes;
+/* The same if it is a WRITE or a READ of one run of local bytes, so many at most, told in a few
+ * words. */
+struct simple_request {
+	uint8_t *bytes;
+	uint64_t remote_address;
 	uint32_t byte_count; /* not 0 */
 	uint32_t remote_key;
-	uint64_t remote_address;
+	bool is_read;
 };
-MUST_USE bool shortcut_small_write(struct qp *qp, struct small_write *ret_write);
-void shortcut_small_done(struct qp *qp, time_ns now);
+MUST_USE bool shortcut_simple(struct qp *qp, uint32_t byte_count_max,
+			      struct simple_request *ret_request);
+/* Returns how many PSNs it took up. */
+uint32_t shortcut_simple_done(struct qp *qp, time_ns now);
 
 /* It was carried out: its PSNs are used, and it is completed. qp_settle is to be called afterwards,
  * when nobody waits for this process any more. */
@@ -54,6 +58,11 @@ static inline uint64_t placed_word(uint32_t psn, uint32_t message_count, uint32_
 {
 	return (uint64_t)(tag & 0xffff) << 48 | (uint64_t)(message_count & 0xffffff) << 24 |
 	       (psn & 0xffffff);
+}
+
+static inline bool placed_words_are_of_one(uint64_t word, uint64_t other)
+{
+	return (word ^ other) >> 48 == 0;
 }
 
 struct placed_requests {

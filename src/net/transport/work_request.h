@@ -8,6 +8,9 @@
 struct address_vector;
 struct protection_domain;
 
+/* What an atomic operation works on, and an atomic write writes. */
+enum { ATOMIC_BYTES = 8 };
+
 struct sge {
 	uint64_t address;
 	uint32_t byte_count;

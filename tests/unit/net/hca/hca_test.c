@@ -177,7 +177,7 @@ static void test_cq_overflow_takes_the_qp_to_error(void **state)
 			cq_advance(sides[1].cq);
 	}
 	assert_int_equal(sides[0].qp->qp.state, QP_ERROR);
-	assert_true(sides[0].cq->has_overflowed);
+	assert_true(sides[0].cq->ring.has_overflowed);
 	assert_true(adapter->event_count >= 1);
 	assert_int_equal(adapter->events[0].type, HCA_EVENT_CQ_ERROR);
 	end();

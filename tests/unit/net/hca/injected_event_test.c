@@ -121,7 +121,7 @@ static void test_queues_that_are_shared_are_told_of_once(void **state)
 	hca_inject_event(&hca, 0, HCA_EVENT_CQ_ERROR);
 	assert_int_equal(event_count, 2);
 	assert_true(events[0].cq != events[1].cq);
-	assert_true(cqs[0]->has_overflowed && cqs[1]->has_overflowed);
+	assert_true(cqs[0]->ring.has_overflowed && cqs[1]->ring.has_overflowed);
 	event_count = 0;
 	hca_inject_event(&hca, 0, HCA_EVENT_SRQ_ERROR);
 	assert_int_equal(event_count, 1);

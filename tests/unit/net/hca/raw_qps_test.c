@@ -3,6 +3,8 @@
 #include "net/hca/raw_qps.h"
 
 #include <errno.h>
+#include <string.h>
+#include "net/hca/multicast.h"
 #include "adapter_pair.h"
 
 static struct adapter_pair pair;
@@ -150,6 +152,105 @@ static void test_packets_go_to_the_queue_pair_of_their_kind(void **state)
 	tear_down_adapter();
 }
 
+static void deliver_to_group(enum packet_kind kind, uint16_t lid, const struct gid *gid)
+{
+	struct packet packet = {
+		.kind = (uint8_t)kind, .lrh = {.slid = 9, .dlid = lid}, .packet_count = 1};
+	uint8_t content[sizeof(bytes)];
+
+	memcpy(content, bytes, sizeof(content));
+	memcpy(content + 24, gid->bytes, sizeof(gid->bytes));
+	packet_set_payload(&packet, content, sizeof(content));
+	hca_receive_raw(hca(), 0, 1, &packet);
+}
+
+static unsigned completions(void)
+{
+	unsigned count = 0;
+
+	for (; cq_first(cq); cq_advance(cq))
+		count++;
+	return count;
+}
+
+/* A group is a GID and a LID; a raw EtherType packet shows the LID only. */
+static void group_packets_reach_who_is_attached(enum qp_type type, enum packet_kind kind)
+{
+	static const struct gid group = {{0xff, 0x12, [15] = 7}}, other = {{0xff, 0x12, [15] = 8}};
+	static const struct gid unicast = {{0xfe, 0x80, [15] = 7}};
+	struct receive_request request = {.wr_id = 1};
+	struct qp_object *object;
+	uint64_t *drops = &hca()->drops[HCA_DROP_MULTICAST_NOT_ATTACHED];
+	struct region *region;
+	struct sge sge;
+	static uint8_t inbox[64];
+
+	assert_int_equal(region_register(&hca()->memory, pd, inbox, sizeof(inbox), (uintptr_t)inbox,
+					 ACCESS_LOCAL_WRITE, &region),
+			 0);
+	sge = (struct sge){(uintptr_t)inbox, sizeof(inbox), region->key};
+	request.sges = &sge;
+	request.sge_count = 1;
+	assert_int_equal(make(type, 1, &object), 0);
+	assert_int_equal(move(object, QP_INIT), 0);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(qp_object_post_receive(object, 0, &request), 0);
+	assert_int_equal(move(object, QP_RTR), 0);
+	*drops = 0;
+	deliver_to_group(kind, 0xc001, &group);
+	assert_int_equal(*drops, 1);
+	assert_int_equal(multicast_attach(object, &unicast, 0xc001), -EINVAL);
+	assert_int_equal(multicast_attach(object, &group, 7), -EINVAL);
+	assert_int_equal(multicast_attach(object, &group, 0xc001), 0);
+	deliver_to_group(kind, 0xc001, &group);
+	assert_int_equal(completions(), 1);
+	deliver_to_group(kind, 0xc002, &group);
+	assert_int_equal(*drops, 2);
+	deliver_to_group(kind, 0xc001, &other);
+	assert_int_equal(completions(), kind == PACKET_RAW_ETHERTYPE ? 1 : 0);
+	/* Attached or not, what is for the port itself arrives. */
+	deliver_to_group(kind, 9, &group);
+	assert_int_equal(completions(), 1);
+	assert_int_equal(qp_object_destroy(object), -EBUSY);
+	assert_int_equal(multicast_detach(object, &group, 0xc001), 0);
+	assert_int_equal(multicast_detach(object, &group, 0xc001), -EINVAL);
+	*drops = 0;
+	deliver_to_group(kind, 0xc001, &group);
+	assert_int_equal(*drops, 1);
+	assert_int_equal(qp_object_destroy(object), 0);
+	assert_int_equal(region_deregister(&hca()->memory, region), 0);
+}
+
+static void test_packets_to_a_group_reach_who_is_attached(void **state)
+{
+	(void)state;
+	set_up_adapter();
+	group_packets_reach_who_is_attached(QP_RAW_IPV6, PACKET_RAW_IPV6);
+	group_packets_reach_who_is_attached(QP_RAW_ETHERTYPE, PACKET_RAW_ETHERTYPE);
+	tear_down_adapter();
+}
+
+/* A datagram for a group that only a raw queue pair is attached to is nobody's. */
+static void test_a_raw_member_gets_no_datagrams(void **state)
+{
+	static const struct gid group = {{0xff, 0x12, [15] = 7}};
+	struct packet packet = {.lrh = {.slid = 9, .dlid = 0xc001},
+				.has_grh = true,
+				.grh = {.dgid = group},
+				.packet_count = 1};
+	struct qp_object *object;
+
+	(void)state;
+	set_up_adapter();
+	assert_int_equal(make(QP_RAW_IPV6, 1, &object), 0);
+	assert_int_equal(move(object, QP_INIT), 0);
+	assert_int_equal(multicast_attach(object, &group, 0xc001), 0);
+	assert_false(multicast_receive(hca(), 0, 1, &packet));
+	assert_int_equal(multicast_detach(object, &group, 0xc001), 0);
+	assert_int_equal(qp_object_destroy(object), 0);
+	tear_down_adapter();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +258,8 @@ int main(void)
 		cmocka_unit_test(test_only_raw_ones_are_made_for_a_port),
 		cmocka_unit_test(test_its_port_is_no_attribute),
 		cmocka_unit_test(test_packets_go_to_the_queue_pair_of_their_kind),
+		cmocka_unit_test(test_packets_to_a_group_reach_who_is_attached),
+		cmocka_unit_test(test_a_raw_member_gets_no_datagrams),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

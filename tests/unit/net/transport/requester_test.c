@@ -13,98 +13,6 @@
 
 static struct rc_pair pair;
 
-static void test_long_message_asks_for_an_acknowledge_every_64_packets(void **state)
-{
-	struct packet packets[64];
-	unsigned asked = 0;
-
-	(void)state;
-	rc_pair_connect(&pair, MTU_256);
-	post_send(&pair, &pair.a, 200 * 256);
-	for (unsigned i = 0; i < 200;) {
-		unsigned count = qp_transmit(&pair.a.qp, pair.now, 64, 1, packets);
-
-		for (unsigned j = 0; j < count; j++, i++)
-			if (packets[j].bth.ack_request) {
-				assert_true(i == 63 || i == 127 || i == 191 || i == 199);
-				asked++;
-			}
-	}
-	assert_int_equal(asked, 4);
-	rc_pair_release(&pair);
-}
-
-static void test_trains_are_cut_at_message_ends_and_whole_mtus(void **state)
-{
-	(void)state;
-	rc_pair_connect(&pair, MTU_256);
-	pair.train_bytes_max = 1000;
-	post_receive(&pair, &pair.b, 2000);
-	post_receive(&pair, &pair.b, 2000);
-	post_send(&pair, &pair.a, 1700);
-	post_send(&pair, &pair.a, 600);
-	run_until_idle(&pair);
-	expect_wire(&pair.a_to_b, "FIRST@0x3 MIDDLE@3x3 LAST@6 ONLY@7x3");
-	expect_wire(&pair.b_to_a, "ACK@9");
-	expect_received(&pair.b, COMPLETION_SUCCESS);
-	assert_int_equal(expect_received(&pair.b, COMPLETION_SUCCESS)->byte_count, 600);
-	rc_pair_release(&pair);
-}
-
-static void test_several_sges_are_gathered_and_scattered(void **state)
-{
-	(void)state;
-	rc_pair_connect(&pair, MTU_256);
-
-	uint8_t *from = area_take(&pair.a.outbox, 900);
-	uint8_t *to = area_take(&pair.b.inbox, 900);
-	struct sge sent[] = {
-		area_sge(&pair.a.outbox, from, 100),
-		area_sge(&pair.a.outbox, from + 100, 0),
-		area_sge(&pair.a.outbox, from + 100, 500),
-		area_sge(&pair.a.outbox, from + 600, 200),
-	};
-	struct sge received[] = {
-		area_sge(&pair.b.inbox, to, 300),
-		area_sge(&pair.b.inbox, to + 300, 1),
-		area_sge(&pair.b.inbox, to + 301, 599),
-	};
-	struct send_request request = {.opcode = SEND_SEND, .sge_count = 4, .sges = sent};
-	struct receive_request receive = {.sge_count = 3, .sges = received};
-
-	fill_pattern(from, 900, 3);
-	assert_int_equal(qp_post_receive(&pair.b.qp, 0, &receive), 0);
-	assert_int_equal(post(&pair, &pair.a, &request), 0);
-	run_until_idle(&pair);
-	assert_int_equal(expect_received(&pair.b, COMPLETION_SUCCESS)->byte_count, 800);
-	assert_memory_equal(to, from, 800);
-	assert_int_equal(to[800], 0);
-	rc_pair_release(&pair);
-}
-
-static void test_inline_data_is_copied_when_posted(void **state)
-{
-	uint8_t bytes[200];
-	/* The key is not looked at. */
-	struct sge sge = {.address = (uintptr_t)bytes, .byte_count = sizeof(bytes), .lkey = 0xbad};
-	struct send_request request = {
-		.opcode = SEND_SEND, .flags = SEND_INLINE, .sge_count = 1, .sges = &sge};
-
-	(void)state;
-	rc_pair_connect(&pair, MTU_256);
-	fill_pattern(bytes, sizeof(bytes), 4);
-
-	uint8_t *received = post_receive(&pair, &pair.b, 256);
-
-	assert_int_equal(post(&pair, &pair.a, &request), 0);
-	memset(bytes, 0, sizeof(bytes));
-	run_until_idle(&pair);
-	expect_completion(&pair.a, COMPLETION_SUCCESS);
-	fill_pattern(bytes, sizeof(bytes), 4);
-	assert_memory_equal(received, bytes, sizeof(bytes));
-	rc_pair_release(&pair);
-}
-
 static void test_local_key_error_breaks_the_connection_after_what_was_before(void **state)
 {
 	struct sge sge;
@@ -353,10 +261,6 @@ static void test_requests_and_answers_share_the_way_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_long_message_asks_for_an_acknowledge_every_64_packets),
-		cmocka_unit_test(test_trains_are_cut_at_message_ends_and_whole_mtus),
-		cmocka_unit_test(test_several_sges_are_gathered_and_scattered),
-		cmocka_unit_test(test_inline_data_is_copied_when_posted),
 		cmocka_unit_test(test_local_key_error_breaks_the_connection_after_what_was_before),
 		cmocka_unit_test(test_region_gone_before_a_resend_is_not_touched),
 		cmocka_unit_test(test_read_needs_local_write),

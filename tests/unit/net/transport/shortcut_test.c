@@ -159,6 +159,79 @@ static void test_only_sound_one_sided_requests_go(void **state)
 	rc_pair_release(&pair);
 }
 
+/* Told in a few words or in many, it is the same request, and leaves the same behind. */
+static void test_simple_requests_are_those_of_the_long_way(void **state)
+{
+	static const uint32_t sizes[] = {1, 8, 256, 257, 600};
+	struct simple_request simple;
+	struct shortcut shortcut;
+	struct psn ends[2];
+
+	(void)state;
+	for (unsigned is_read = 0; is_read < 2; is_read++)
+		for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
+			for (unsigned way = 0; way < 2; way++) {
+				connect_pair(QP_RC);
+				if (is_read)
+					post_read(&pair, &pair.a, &pair.b, 16, sizes[i]);
+				else
+					post_write(&pair, &pair.a, &pair.b, 16, sizes[i]);
+				assert_true(shortcut_simple(&pair.a.qp, 600, &simple));
+				assert_true(shortcut_next(&pair.a.qp, &shortcut));
+				assert_int_equal(simple.is_read, is_read);
+				assert_int_equal(simple.byte_count, shortcut.byte_count);
+				assert_int_equal(simple.remote_key, shortcut.remote_key);
+				assert_int_equal(simple.remote_address, shortcut.remote_address);
+				assert_ptr_equal(simple.bytes, shortcut.payload.spans[0].bytes);
+				if (way)
+					shortcut_done(&pair.a.qp, pair.now);
+				else
+					assert_int_equal(shortcut_simple_done(&pair.a.qp, pair.now),
+							 shortcut.psn_count);
+				expect_completion(&pair.a, COMPLETION_SUCCESS);
+				assert_int_equal(pair.a.qp.requester.reads_outstanding, 0);
+				ends[way] = pair.a.qp.requester.next_psn;
+				rc_pair_release(&pair);
+			}
+			assert_int_equal(ends[0].value, ends[1].value);
+		}
+}
+
+static void test_what_is_not_simple_is_left_alone(void **state)
+{
+	struct simple_request simple;
+
+	(void)state;
+	connect_pair(QP_RC);
+	assert_false(shortcut_simple(&pair.a.qp, 600, &simple)); /* there is none */
+	post_write(&pair, &pair.a, &pair.b, 0, 601);
+	assert_false(shortcut_simple(&pair.a.qp, 600, &simple)); /* too long */
+	assert_true(shortcut_simple(&pair.a.qp, 601, &simple));
+	pair.a.qp.requester.hold = HOLD_ALL;
+	assert_false(shortcut_simple(&pair.a.qp, 601, &simple)); /* held back */
+	rc_pair_release(&pair);
+
+	/* A READ that the queue pair must not send. */
+	connect_pair(QP_RC);
+	post_read(&pair, &pair.a, &pair.b, 0, 8);
+	assert_true(shortcut_simple(&pair.a.qp, 600, &simple));
+	pair.a.qp.attributes.initiator_depth = 0;
+	assert_false(shortcut_simple(&pair.a.qp, 600, &simple));
+	rc_pair_release(&pair);
+
+	/* A bad L_Key, and two places. */
+	struct sge sges[2] = {{.address = 1, .byte_count = 8, .lkey = 0x12345},
+			      {.address = 1, .byte_count = 8, .lkey = 0x12345}};
+	struct send_request request = {.opcode = SEND_RDMA_WRITE, .sges = sges};
+
+	for (request.sge_count = 1; request.sge_count <= 2; request.sge_count++) {
+		connect_pair(QP_RC);
+		assert_int_equal(post(&pair, &pair.a, &request), 0);
+		assert_false(shortcut_simple(&pair.a.qp, 600, &simple));
+		rc_pair_release(&pair);
+	}
+}
+
 static void test_a_stranger_s_word_is_checked(void **state)
 {
 	(void)state;
@@ -227,6 +300,8 @@ int main(void)
 		cmocka_unit_test(test_nothing_goes_past_what_is_not_acknowledged),
 		cmocka_unit_test(test_requests_that_are_held_are_resent_all_the_same),
 		cmocka_unit_test(test_only_sound_one_sided_requests_go),
+		cmocka_unit_test(test_simple_requests_are_those_of_the_long_way),
+		cmocka_unit_test(test_what_is_not_simple_is_left_alone),
 		cmocka_unit_test(test_a_stranger_s_word_is_checked),
 		cmocka_unit_test(test_placing_ends_with_every_change_of_the_responder),
 		cmocka_unit_test(test_unreliable_messages_after_placed_ones_are_whole),

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where completions lie until they are polled (vol 1, chapter 11): the part of a completion queue
+ * that a queue pair may fill itself, as long as nobody is to be told.
+ */
+#ifndef SOFTIB_NET_TRANSPORT_COMPLETION_RING_H
+#define SOFTIB_NET_TRANSPORT_COMPLETION_RING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "net/transport/completion.h"
+
+struct completion_ring {
+	struct completion *slots;
+	uint32_t slot_count; /* power of two */
+	uint32_t capacity;   /* what the consumer may rely on */
+	uint32_t head, tail; /* free-running */
+	uint8_t armed;	     /* not 0: somebody waits for a completion, the owner knows who */
+	bool has_overflowed;
+};
+
+/* The slot to fill before completion_ring_add; NULL: there is no such ring, it has no room, or its
+ * owner wants to hear of each completion. */
+static inline struct completion *completion_ring_next(const struct completion_ring *ring)
+{
+	if (unlikely(!ring || ring->armed || ring->has_overflowed ||
+		     ring->tail - ring->head >= ring->capacity))
+		return NULL;
+	return &ring->slots[ring->tail & (ring->slot_count - 1)];
+}
+
+static inline void completion_ring_add(struct completion_ring *ring)
+{
+	ring->tail++;
+}
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commonest case of what arrives: a SEND of one packet, and an ACK. See express.h. */
+#include <string.h>
+#include "base/bytes.h"
+#include "net/memory/memory.h"
+#include "net/transport/addressing.h"
+#include "net/transport/completer.h"
+#include "net/transport/completion_ring.h"
+#include "net/transport/express_headers.h"
+#include "net/transport/port_view.h"
+#include "net/transport/requester.h"
+#include "net/transport/responses.h"
+#include "net/transport/retry.h"
+#include "wire/mtu.h"
+#include "wire/packet.h"
+#include "wire/pkey.h"
+
+/* What must be so in the headers of every SEND: LVer 0 and LNH local; the opcode but for its lowest
+ * bit, and TVer 0. Of a connection's, SLID and P_Key too. */
+#define LRH_FORM_MASK 0x0f03000000000000u
+#define BTH_FORM_MASK 0xfe0f000000000000u
+
+/* What the headers say, as numbers, and how the packet is laid out, as packet_decode would find it.
+ */
+struct arrival {
+	uint64_t lrh, bth;
+	bool has_immediate;
+	uint32_t payload_offset;
+	uint32_t payload_bytes;
+};
+
+/* Opcode, versions and LNH are compared by the caller. false: lengths that do not agree. */
+static inline bool read_arrival(const uint8_t *headers, uint32_t byte_count, uint32_t header_bytes,
+				struct arrival *ret_arrival)
+{
+	uint64_t lrh = get_be64(headers), bth = get_be64(headers + LRH_BYTES);
+	bool has_immediate = bth >> 56 & 1;
+	uint32_t pad = bth >> 52 & 3;
+	uint32_t offset = header_bytes + (has_immediate ? IMMEDIATE_BYTES : 0);
+
+	ret_arrival->lrh = lrh;
+	ret_arrival->bth = bth;
+	ret_arrival->has_immediate = has_immediate;
+	ret_arrival->payload_offset = offset;
+	ret_arrival->payload_bytes = byte_count - offset - pad;
+	return byte_count >= offset + pad &&
+	       (uint32_t)(lrh >> 16 & 0x7ff) * 4 == byte_count + ICRC_BYTES;
+}
+
+/* The request that the message will use, if its bytes are the first ones of one region about which
+ * nothing is unusual. */
+static inline struct receive_slot *find_place(const struct qp *qp, uint32_t byte_count,
+					      uint8_t **ret_bytes)
+{
+	const struct receive_queue *queue = qp->receive_queue;
+	struct receive_slot *slot = receive_queue_first(queue);
+
+	if (unlikely(!slot || slot->sge_count != 1 || slot->sges[0].byte_count < byte_count))
+		return NULL;
+	*ret_bytes = NULL;
+	if (unlikely(!byte_count))
+		return slot;
+	*ret_bytes = memory_place(qp->environment->memory, queue->pd, slot->sges[0].lkey,
+				  slot->sges[0].address, byte_count, ACCESS_LOCAL_WRITE);
+	return likely(*ret_bytes) ? slot : NULL;
+}
+
+static inline void complete(struct qp *qp, time_ns now, const uint8_t *headers, uint64_t wr_id,
+			    const struct arrival *arrival)
+{
+	struct completion_ring *ring = qp->completions[SIDE_RECEIVE];
+	struct completion *place = completion_ring_next(ring), here;
+	struct completion *completion = likely(place) ? place : &here;
+	bool is_datagram = qp->type == QP_UD;
+	uint32_t immediate = 0;
+
+	if (arrival->has_immediate)
+		memcpy(&immediate, headers + arrival->payload_offset - IMMEDIATE_BYTES,
+		       IMMEDIATE_BYTES);
+	*completion = (struct completion){
+		.wr_id = wr_id,
+		.status = COMPLETION_SUCCESS,
+		.opcode = COMPLETED_RECEIVE,
+		.flags = arrival->has_immediate ? COMPLETION_HAS_IMMEDIATE : 0,
+		.is_solicited = arrival->bth >> 55 & 1,
+		.byte_count = arrival->payload_bytes + (is_datagram ? GRH_BYTES : 0),
+		.immediate_or_rkey = immediate,
+		.qpn = qp->qpn,
+		.source_qpn = is_datagram ? get_be32(headers + EXPRESS_HEADER_BYTES + 4) & 0xffffff
+					  : qp->attributes.destination_qpn,
+		.slid = (uint16_t)arrival->lrh,
+		.sl = (uint8_t)(arrival->lrh >> 52 & 15),
+		.path_bits = is_datagram ? (uint8_t)((uint16_t)(arrival->lrh >> 32) &
+						     ((1u << qp->port->lmc) - 1))
+					 : 0,
+		.pkey_index = qp->attributes.pkey_index,
+		.timestamp_ns = now,
+	};
+	qp->receive_queue->head++;
+	if (unlikely(qp_is_shared(qp)))
+		qp->environment->shared_receive_taken(qp);
+	if (likely(place)) {
+		completion_ring_add(ring);
+		return;
+	}
+	if (unlikely(!qp->environment->complete(qp, SIDE_RECEIVE, completion))) {
+		qp->has_failed_to_report = true;
+		qp_settle(qp, now);
+	}
+}
+
+static bool receive_datagram(struct qp *qp, time_ns now, const uint8_t *headers,
+			     const uint8_t *bytes, uint32_t byte_count)
+{
+	struct arrival arrival;
+	uint8_t *place;
+
+	if (!read_arrival(headers, byte_count, EXPRESS_HEADER_BYTES + DETH_BYTES, &arrival) ||
+	    ((arrival.lrh ^ (uint64_t)LNH_LOCAL << 48) & LRH_FORM_MASK) ||
+	    ((arrival.bth ^ (uint64_t)(TRANSPORT_UD | OPCODE_SEND_ONLY) << 56) & BTH_FORM_MASK) ||
+	    !pkey_matches((uint16_t)(arrival.bth >> 32), qp_pkey(qp)) ||
+	    get_be32(headers + EXPRESS_HEADER_BYTES) != qp->attributes.qkey ||
+	    /* Who copies in a way of its own does so the long way. */
+	    qp->environment->copy_datagram || !lid_is_unicast((uint16_t)(arrival.lrh >> 32)) ||
+	    arrival.payload_bytes > mtu_bytes(qp->port->mtu_code))
+		return false;
+
+	struct receive_slot *slot = find_place(qp, GRH_BYTES + arrival.payload_bytes, &place);
+
+	if (!slot)
+		return false;
+	express_copy(place + GRH_BYTES, bytes + arrival.payload_offset, arrival.payload_bytes);
+	complete(qp, now, headers, slot->wr_id, &arrival);
+	return true;
+}
+
+/* What comes from the peer has its LID where ours have it as destination; P_Key and opcode are like
+ * those of what goes there. */
+static inline bool is_from_peer(const struct qp *qp, const struct arrival *arrival)
+{
+	uint64_t lrh = (uint64_t)LNH_LOCAL << 48 | (uint16_t)(qp->express.lrh >> 32);
+
+	return !((arrival->lrh ^ lrh) & (LRH_FORM_MASK | 0xffff)) &&
+	       !((arrival->bth ^ qp->express.bth) & (BTH_FORM_MASK | (uint64_t)0xffff << 32));
+}
+
+static bool receive_connected(struct qp *qp, time_ns now, const uint8_t *headers,
+			      const uint8_t *bytes, uint32_t byte_count)
+{
+	struct responder *responder = &qp->responder;
+	uint32_t word = get_be32(headers + LRH_BYTES + 8);
+	struct psn psn = psn_from(word);
+	bool is_reliable = qp->type == QP_RC;
+	struct arrival arrival;
+	uint8_t *place;
+
+	if (unlikely(!read_arrival(headers, byte_count, EXPRESS_HEADER_BYTES, &arrival) ||
+		     !express_headers_are_known(qp) || !is_from_peer(qp, &arrival) ||
+		     !psn_equal(psn, responder->expected_psn) ||
+		     responder->inbound != INBOUND_IDLE || arrival.payload_bytes > qp->path_mtu ||
+		     (responder->placed && !is_reliable)))
+		return false;
+
+	struct receive_slot *slot = find_place(qp, arrival.payload_bytes, &place);
+
+	if (unlikely(!slot))
+		return false;
+	express_copy(place, bytes + arrival.payload_offset, arrival.payload_bytes);
+	responder->expected_psn = psn_add(psn, 1);
+	if (is_reliable) {
+		responder->nak_is_due = false;
+		responder->nak_was_sent = false;
+		responder->msn = (responder->msn + 1) & 0xffffff;
+		/* Later than any that is due already, since it is the one expected. */
+		if (word >> 31) {
+			responder->ack_is_due = true;
+			responder->ack_psn = psn;
+		}
+	}
+	responder->inbound_bytes = arrival.payload_bytes;
+	complete(qp, now, headers, slot->wr_id, &arrival);
+	return true;
+}
+
+/* A server that never sends stays in RTR; its first packet is told as an event. */
+static inline bool takes_requests(const struct qp *qp)
+{
+	return likely(qp->state == QP_RTS) || (qp->state == QP_RTR && qp->is_established);
+}
+
+/* With the rest, sufficient for admission_check to say ADMITTED, and for nothing else to happen in
+ * it. */
+bool express_receive(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *headers,
+		     const uint8_t *bytes, uint32_t byte_count)
+{
+	if (unlikely(!express_is_plain_type(qp) || qp->receive_queue->matches_tags ||
+		     qp->responder.has_receive || !takes_requests(qp) ||
+		     qp->port->number != port_number))
+		return false;
+	return qp->type == QP_UD ? receive_datagram(qp, now, headers, bytes, byte_count)
+				 : receive_connected(qp, now, headers, bytes, byte_count);
+}
+
+bool express_take_ack(struct qp *qp, struct psn *ret_psn)
+{
+	struct responder *responder = &qp->responder;
+
+	if (!responder->ack_is_due || responder->nak_is_due || responder->saved_pending ||
+	    qp->type != QP_RC || qp->state == QP_ERROR || qp->promises_receives ||
+	    qp->attributes.path_migration != PATH_MIGRATED || qp->attributes.address.is_global)
+		return false;
+	responder->ack_is_due = false;
+	*ret_psn = responder->ack_psn;
+	return true;
+}
+
+bool express_acknowledge(struct qp *qp, time_ns now, struct psn psn)
+{
+	struct requester *requester = &qp->requester;
+
+	/* What else it may mean for the timer needs the time. */
+	if (qp->type != QP_RC || qp->state != QP_RTS || requester->is_awaiting ||
+	    requester->reads_outstanding || requester->rnr_deadline != TIME_NEVER ||
+	    qp->attributes.path_migration != PATH_MIGRATED)
+		return false;
+	completer_acknowledge(qp, now, psn);
+	if (requester->retry_deadline != TIME_NEVER)
+		requester->retry_deadline = RETRY_UNDATED;
+	qp_settle(qp, now);
+	return true;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A posted request as packets: how many it takes, and what stands in each (vol 1, chapter 9). */
+#ifndef SOFTIB_NET_TRANSPORT_REQUEST_PACKET_H
+#define SOFTIB_NET_TRANSPORT_REQUEST_PACKET_H
+
+#include <stdint.h>
+#include "net/transport/port_view.h"
+#include "net/transport/qp.h"
+#include "net/transport/raw.h"
+#include "net/transport/send_queue.h"
+#include "wire/mtu.h"
+
+struct packet;
+
+/* The most payload that one packet of this queue pair's requests has. */
+static inline uint32_t request_mtu(const struct qp *qp)
+{
+	if (unlikely(qp_type_is_raw(qp->type)))
+		return raw_bytes_max(qp);
+	return qp->type == QP_UD ? mtu_bytes(qp->port->mtu_code) : qp->path_mtu;
+}
+
+/* The PSNs that a request takes up: of its own packets, or of the answers to it. */
+static inline uint32_t request_packet_count(const struct qp *qp, const struct send_slot *slot)
+{
+	uint32_t mtu = request_mtu(qp);
+
+	if (send_slot_is_atomic(slot) || slot->byte_count <= mtu)
+		return 1;
+	return (slot->byte_count + mtu - 1) / mtu;
+}
+
+/* The QP that a datagram names. */
+uint32_t request_destination_qpn(const struct send_slot *slot);
+
+/* Of the packet at the cursor. */
+uint32_t request_next_payload_bytes(const struct qp *qp, const struct send_slot *slot);
+
+/* The slot's spans say where its bytes are. */
+void request_set_payload(struct send_slot *slot, uint32_t offset, uint32_t byte_count,
+			 struct packet *ret_packet);
+
+/* The packet or train at the cursor, of at most train_bytes_max payload where that is more than one
+ * packet's, and how many PSNs it takes up. */
+void request_build(const struct qp *qp, struct send_slot *slot, uint32_t train_bytes_max,
+		   struct packet *ret_packet, uint32_t *ret_psn_count);
+
+#endif
