@@ -34,6 +34,13 @@ time_ns adapter_now(const struct adapter *adapter);
 
 /* Transmits what is ready, and takes what has arrived. Call after posting. */
 void adapter_transmit(struct adapter *adapter, time_ns now);
+/* Posts one SEND and transmits it, if nothing about it is unusual. false: nothing was done; qp_post_send
+ * and adapter_send do the same. Takes the lock itself. */
+MUST_USE bool adapter_post(struct adapter *adapter, struct qp_object *qp,
+			   const struct send_request *request);
+/* The same for one of a list, with the lock; adapter_send comes after the last. */
+MUST_USE bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
+				  const struct send_request *request);
 /* The same after posting to one queue pair; reads the clock only if it must. */
 void adapter_send(struct adapter *adapter, struct qp_object *qp);
 /* Before a queue pair stops: sends what it owes its peer. */

@@ -41,8 +41,6 @@ bool adopted_memory_hear_of_threads(void (*before_thread)(void))
 	return true;
 }
 
-/* --- what the system knows of the pages --- */
-
 static bool has_one_thread(void)
 {
 	struct stat status;
@@ -146,8 +144,6 @@ static bool is_still_there(const struct adopted_memory *adopted, const struct ad
 	return reached >= end && reached != end + 1;
 }
 
-/* --- room in the shared part --- */
-
 static bool take_place(struct adopted_memory *adopted, size_t page_count, size_t *ret_place)
 {
 	size_t free_count = 0;
@@ -171,8 +167,6 @@ static void give_place_back(struct adopted_memory *adopted, size_t place, size_t
 			 (off_t)byte_count);
 	memset(&adopted->is_used[place / EXPOSURE_PAGE_BYTES], 0, byte_count / EXPOSURE_PAGE_BYTES);
 }
-
-/* --- moving --- */
 
 static bool move_in(struct adopted_memory *adopted, struct adopted_range *range)
 {
@@ -209,8 +203,6 @@ static void move_out(struct adopted_memory *adopted, struct adopted_range *range
 	}
 	give_place_back(adopted, range->place, range->byte_count);
 }
-
-/* --- ranges --- */
 
 static struct adopted_range *range_of(const struct adopted_memory *adopted, uint64_t begin,
 				      uint64_t end)

@@ -33,8 +33,6 @@ time_ns attachment_now(void)
 	return SECONDS(now.tv_sec) + (time_ns)now.tv_nsec;
 }
 
-/* --- attaching --- */
-
 static int map_parts(struct attachment *attachment, struct control_message *message)
 {
 	struct process_layout layout = process_layout();
@@ -192,8 +190,6 @@ void attachment_abandon(struct attachment *attachment)
 	attachment_fail(attachment, attachment_now());
 }
 
-/* --- queue pairs that wait --- */
-
 void attachment_give_back(struct list *waiting)
 {
 	struct list *link;
@@ -219,8 +215,6 @@ static bool retry_full(struct channel *channel, time_ns now)
 	attachment_give_back(&channel->waiting);
 	return true;
 }
-
-/* --- progress --- */
 
 void attachment_fail(struct attachment *attachment, time_ns now)
 {

@@ -96,12 +96,19 @@ struct cm_parameters {
 	uint8_t rnr_retry_count;
 	uint8_t srq;
 	uint8_t qp_type; /* enum cm_qp_type */
-	uint8_t reserved;
+	uint8_t rdc_exists;
 	uint32_t vendor_id; /* enhanced connection establishment */
 	uint32_t vendor_options;
+	/* Of RD, where qpn and qkey are what the service is reached by, and contexts are connected:
+	 */
+	uint32_t eecn;
+	uint32_t remote_eecn;	  /* with rdc_exists: the peer's */
+	uint8_t response_timeout; /* of one try, as a 5-bit time; 0: as for all others */
+	uint8_t retries;	  /* with a response_timeout */
+	uint16_t reserved;
 };
 
-enum cm_qp_type { CM_QP_RC, CM_QP_UC, CM_QP_UD, CM_QP_XRC_SEND, CM_QP_XRC_RECEIVE };
+enum cm_qp_type { CM_QP_RC, CM_QP_UC, CM_QP_UD, CM_QP_XRC_SEND, CM_QP_XRC_RECEIVE, CM_QP_RD };
 
 enum cm_command_kind {
 	CM_OPEN_CHANNEL = 1, /* -> number; one descriptor */

@@ -6,16 +6,31 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Up to here the open file is the quicker way: it looks nobody up. */
 enum { FILE_BYTES_MAX = 8192 };
 
+/* Not by the C library's functions, in which a thread of the program's could be cancelled while it
+ * holds our lock. */
+static ssize_t read_file(const struct cross_memory *memory, void *bytes, size_t byte_count,
+			 uint64_t address)
+{
+	return syscall(SYS_pread64, memory->file, bytes, byte_count, address);
+}
+
+static ssize_t write_file(const struct cross_memory *memory, const void *bytes, size_t byte_count,
+			  uint64_t address)
+{
+	return syscall(SYS_pwrite64, memory->file, bytes, byte_count, address);
+}
+
 static bool has_nonce(const struct cross_memory *memory)
 {
 	uint64_t found;
 
-	return pread(memory->file, &found, sizeof(found), (off_t)memory->nonce_address) ==
+	return read_file(memory, &found, sizeof(found), memory->nonce_address) ==
 		       (ssize_t)sizeof(found) &&
 	       found == memory->nonce;
 }
@@ -94,14 +109,14 @@ bool cross_memory_write(const struct cross_memory *memory, uint64_t address,
 	struct iovec there = {(void *)(uintptr_t)address, byte_count};
 	ssize_t moved;
 
-	if (memory->is_self) {
+	if (unlikely(memory->is_self)) {
 		write_here(address, parts, part_count);
 		return true;
 	}
 	if (may_call(memory, byte_count))
 		moved = process_vm_writev(memory->pid, parts, part_count, &there, 1, 0);
 	else if (part_count == 1)
-		moved = pwrite(memory->file, parts->iov_base, byte_count, (off_t)address);
+		moved = write_file(memory, parts->iov_base, byte_count, address);
 	else
 		moved = pwritev(memory->file, parts, (int)part_count, (off_t)address);
 	return moved == (ssize_t)byte_count;
@@ -113,14 +128,14 @@ bool cross_memory_read(const struct cross_memory *memory, uint64_t address,
 	struct iovec there = {(void *)(uintptr_t)address, byte_count};
 	ssize_t moved;
 
-	if (memory->is_self) {
+	if (unlikely(memory->is_self)) {
 		read_here(address, parts, part_count);
 		return true;
 	}
 	if (may_call(memory, byte_count))
 		moved = process_vm_readv(memory->pid, parts, part_count, &there, 1, 0);
 	else if (part_count == 1)
-		moved = pread(memory->file, parts->iov_base, byte_count, (off_t)address);
+		moved = read_file(memory, parts->iov_base, byte_count, address);
 	else
 		moved = preadv(memory->file, parts, (int)part_count, (off_t)address);
 	return moved == (ssize_t)byte_count;

@@ -13,6 +13,7 @@
 #include "host/adopted_memory.h"
 #include "host/attachment.h"
 #include "host/placement_area.h"
+#include "host/process_fence.h"
 
 /* A peer leaves within microseconds, unless it lost its core. */
 enum { SPINS_BEFORE_YIELD = 200 };
@@ -64,21 +65,32 @@ void exposure_close(struct exposure *exposure)
 	*exposure = (struct exposure){.file = -1};
 }
 
-void exposure_wait_for(const struct channel *channel)
+/* In a ring with itself the process holds its own lock. */
+static bool may_be_busy(const struct channel *channel)
 {
-	const struct placement_area *area = channel->placed_in;
+	return channel->state == CHANNEL_OPEN && channel->placed_in &&
+	       channel->placed_out != channel->placed_in;
+}
+
+/* From here on peers see what was published before, and we see those that had not seen it. */
+static void meet_peers(bool is_fenced)
+{
+	if (is_fenced)
+		process_fence();
+	else
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static void wait_until_idle(const struct channel *channel)
+{
+	const uint64_t *hazard = &channel->placed_in->hazard;
+	uint64_t begun = __atomic_load_n(hazard, __ATOMIC_SEQ_CST);
 	unsigned spins = 0;
 
-	if (channel->state != CHANNEL_OPEN || !area)
-		return;
-
-	uint64_t begun = __atomic_load_n(&area->hazard, __ATOMIC_SEQ_CST);
-
 	/* What it begins later, it begins with what is published now. A process that ended is not
-	 * in the middle of anything: softibd closes its rings when its last thread is gone. In a
-	 * ring with itself the process holds its own lock. */
-	while (begun % 2 && __atomic_load_n(&area->hazard, __ATOMIC_ACQUIRE) == begun &&
-	       !ring_is_closed(channel->in.shared) && channel->placed_out != area) {
+	 * in the middle of anything: softibd closes its rings when its last thread is gone. */
+	while (begun % 2 && __atomic_load_n(hazard, __ATOMIC_ACQUIRE) == begun &&
+	       !ring_is_closed(channel->in.shared)) {
 		if (++spins < SPINS_BEFORE_YIELD)
 			__builtin_ia32_pause();
 		else
@@ -86,10 +98,26 @@ void exposure_wait_for(const struct channel *channel)
 	}
 }
 
-void exposure_wait(const struct attachment *attachment)
+void exposure_wait_for(const struct channel *channel)
 {
-	for (unsigned i = 0; i < attachment->channel_count; i++)
-		exposure_wait_for(attachment->channels[i]);
+	if (!may_be_busy(channel))
+		return;
+	meet_peers(channel->out.is_fenced);
+	wait_until_idle(channel);
+}
+
+static void exposure_wait(const struct attachment *attachment)
+{
+	bool has_met = false;
+
+	for (unsigned i = 0; i < attachment->channel_count; i++) {
+		if (!may_be_busy(attachment->channels[i]))
+			continue;
+		if (!has_met)
+			meet_peers(attachment->is_fenced);
+		has_met = true;
+		wait_until_idle(attachment->channels[i]);
+	}
 }
 
 /* Of what stands for nothing that a peer could reach nobody needs to know. */

@@ -36,9 +36,8 @@ void exposure_end_sharing(struct attachment *attachment);
 /* Keys of the adapter are published from now on. */
 void exposure_watch(struct adapter *adapter);
 
-/* Returns when no peer is in the middle of something that it began before the call. Lock held. */
-void exposure_wait(const struct attachment *attachment);
-/* The same for one peer. */
+/* Returns when the peer is not in the middle of something that it began before the call. Lock held.
+ */
 void exposure_wait_for(const struct channel *channel);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "host/attachment.h"
+#include "host/doorbell.h"
+#include "host/fabric_lane.h"
 #include "host/receive.h"
 #include "host/transmit.h"
 #include "net/transport/addressing.h"
@@ -36,8 +38,6 @@ static time_ns lane_time(const struct attachment *attachment)
 {
 	return unlikely(attachment->wants_time) ? attachment_now() : attachment->last_now;
 }
-
-/* --- sending --- */
 
 /* The flow that the queue pair used last, if its packets still go that way and past the fabric. */
 static struct flow *direct_flow(const struct adapter *adapter, const struct qp *qp,
@@ -79,6 +79,32 @@ static struct flow *flow_of_next(const struct adapter *adapter, struct qp *qp)
 	return direct_flow(adapter, qp, &slot->address, slot->remote_qpn);
 }
 
+/* Where the body of the next record goes; NULL: there is no room, or others wait for it. */
+static inline uint8_t *reserve(struct channel *channel, uint32_t byte_count)
+{
+	if (unlikely(!list_is_empty(&channel->waiting)))
+		return NULL;
+
+	uint8_t *body = ring_reserve_stamped(&channel->out, byte_count);
+
+	if (likely(body))
+		return body;
+
+	struct ring_record *record = ring_reserve(&channel->out, byte_count);
+
+	return record && channel->out.stamp_seed ? record->body : NULL;
+}
+
+/* What was reserved has been written. */
+static inline void commit(struct qp *qp, struct flow *flow, uint32_t byte_count)
+{
+	struct channel *channel = flow->channel;
+
+	ring_commit_stamped(&channel->out, byte_count, RECORD_PACKET, flow->destination_port, 1);
+	flow_count(flow, 1, (byte_count + ICRC_BYTES) / 4);
+	qp->owner_position = channel->out.tail;
+}
+
 static bool send_one(struct adapter *adapter, struct qp *qp, time_ns now)
 {
 	struct express_packet packet;
@@ -88,26 +114,53 @@ static bool send_one(struct adapter *adapter, struct qp *qp, time_ns now)
 
 	struct flow *flow = flow_of_next(adapter, qp);
 
-	if (unlikely(!flow || packet.payload_bytes > flow->mtu ||
-		     !list_is_empty(&flow->channel->waiting)))
+	if (unlikely(!flow || packet.payload_bytes > flow->mtu))
 		return false;
 
-	struct channel *channel = flow->channel;
-	uint8_t *body = ring_reserve_stamped(&channel->out, packet.byte_count);
+	uint8_t *body = reserve(flow->channel, packet.byte_count);
 
-	if (unlikely(!body)) {
-		struct ring_record *record = ring_reserve(&channel->out, packet.byte_count);
-
-		if (!record || !channel->out.stamp_seed)
-			return false;
-		body = record->body;
-	}
+	if (unlikely(!body))
+		return false;
 	express_write(qp, now, &packet, body);
-	ring_commit_stamped(&channel->out, packet.byte_count, RECORD_PACKET, flow->destination_port,
-			    1);
-	flow_count(flow, 1, (packet.byte_count + ICRC_BYTES) / 4);
-	qp->owner_position = channel->out.tail;
-	transmit_mark_dirty(adapter->attachment, channel);
+	commit(qp, flow, packet.byte_count);
+	transmit_mark_dirty(adapter->attachment, flow->channel);
+	return true;
+}
+
+/* Whether this queue pair's packets may be sent without the clock, as far as its owner knows. */
+static inline bool is_open_to(const struct attachment *attachment, const struct qp *qp)
+{
+	return attachment_is_express(attachment) && attachment_is_looked_after(attachment) &&
+	       !list_is_linked(&qp->ready_link);
+}
+
+bool express_lane_post(struct adapter *adapter, struct qp *qp, const struct send_request *request)
+{
+	struct attachment *attachment = adapter->attachment;
+	struct express_packet packet;
+
+	if (unlikely(!is_open_to(attachment, qp) || !express_may_post(qp, request, &packet)))
+		return false;
+
+	struct flow *flow =
+		qp->type == QP_UD ? direct_flow(adapter, qp, request->address, request->remote_qpn)
+				  : connected_flow(adapter, qp);
+
+	if (unlikely(!flow))
+		return fabric_lane_post(adapter, qp, request, &packet, lane_time(attachment));
+	if (unlikely(packet.payload_bytes > flow->mtu))
+		return false;
+
+	uint8_t *body = reserve(flow->channel, packet.byte_count);
+
+	if (unlikely(!body))
+		return false;
+	express_post(qp, lane_time(attachment), request, &packet, body);
+	commit(qp, flow, packet.byte_count);
+	if (unlikely(ring_announce(&flow->channel->out)))
+		doorbell_ring(flow->channel->doorbell);
+	hca_remember_undated(&adapter->hca, qp);
+	attachment->sends_through_softibd = false;
 	return true;
 }
 
@@ -116,9 +169,7 @@ bool express_lane_send(struct adapter *adapter, struct qp *qp)
 	struct attachment *attachment = adapter->attachment;
 	const struct requester *requester = &qp->requester;
 
-	if (unlikely(!attachment_is_express(attachment) ||
-		     !attachment_is_looked_after(attachment) ||
-		     list_is_linked(&qp->ready_link)))
+	if (unlikely(!is_open_to(attachment, qp)))
 		return false;
 
 	time_ns now = lane_time(attachment);
@@ -134,24 +185,33 @@ bool express_lane_send(struct adapter *adapter, struct qp *qp)
 	return requester->cursor == requester->queue.tail;
 }
 
-/* --- acknowledging --- */
-
-bool express_lane_acknowledge(struct adapter *adapter, struct qp *qp)
+/* The channel that the word went by; NULL: it is more than a word. */
+static inline struct channel *acknowledge(struct adapter *adapter, struct qp *qp)
 {
 	struct psn psn;
 
-	if (!adapter->attachment->may_express || !qp->responder.ack_is_due || !qp->owner_route ||
-	    !express_is_known(qp))
-		return false;
+	if (unlikely(!adapter->attachment->may_express || !qp->responder.ack_is_due ||
+		     !qp->owner_route || !express_is_known(qp)))
+		return NULL;
 
 	struct flow *flow = connected_flow(adapter, qp);
 
-	if (!flow || !word_ring_has_room(&flow->channel->words_out) || !express_take_ack(qp, &psn))
-		return false;
+	if (unlikely(!flow || !word_ring_has_room(&flow->channel->words_out) ||
+		     !express_take_ack(qp, &psn)))
+		return NULL;
 	word_ring_put(&flow->channel->words_out,
 		      (uint64_t)psn.value << QPN_BITS | qp->attributes.destination_qpn);
 	flow_count(flow, 1, ACK_WORDS);
-	transmit_mark_dirty(adapter->attachment, flow->channel);
+	return flow->channel;
+}
+
+bool express_lane_acknowledge(struct adapter *adapter, struct qp *qp)
+{
+	struct channel *channel = acknowledge(adapter, qp);
+
+	if (!channel)
+		return false;
+	transmit_mark_dirty(adapter->attachment, channel);
 	return true;
 }
 
@@ -229,11 +289,8 @@ bool express_lane_take_words(struct attachment *attachment, struct channel *chan
 	return count != 0;
 }
 
-/* --- one round --- */
-
-/* The queue pair that took it; NULL: nothing was done. */
-static struct qp *receive_record(struct attachment *attachment, time_ns now,
-				 const struct ring_record *record)
+struct qp *express_lane_receive(struct attachment *attachment, time_ns now,
+				const struct ring_record *record)
 {
 	uint8_t headers[EXPRESS_HEADER_BYTES_MAX];
 	unsigned index = record->port >> 8;
@@ -243,7 +300,8 @@ static struct qp *receive_record(struct attachment *attachment, time_ns now,
 	if (unlikely(record->kind != RECORD_PACKET || record->packet_count != 1 ||
 		     record->byte_count < EXPRESS_HEADER_BYTES || !adapter || !adapter->has_hca))
 		return NULL;
-	/* Decided by a copy, which the peer can't change; a line has that many bytes. */
+	/* Decided by a copy, which the peer can't change; a record takes that many bytes of a ring,
+	 * and more. */
 	memcpy(headers, record->body, sizeof(headers));
 	__asm__ volatile("" : : "r"(headers) : "memory");
 	return hca_receive_express(&adapter->hca, now, (uint8_t)record->port, headers,
@@ -251,17 +309,24 @@ static struct qp *receive_record(struct attachment *attachment, time_ns now,
 }
 
 /* A queue pair has received what there was for it, for now. */
-static void acknowledge_one(struct qp *qp)
+static inline void acknowledge_one(struct qp *qp)
 {
 	struct hca *hca = container_of(qp, struct qp_object, qp)->hca;
 
-	if (qp->responder.ack_is_due &&
-	    !express_lane_acknowledge(container_of(hca, struct adapter, hca), qp))
+	if (!qp->responder.ack_is_due)
+		return;
+
+	struct channel *channel = acknowledge(container_of(hca, struct adapter, hca), qp);
+
+	if (unlikely(!channel))
 		hca_ready_add(hca, qp);
+	else if (unlikely(ring_announce(&channel->out)))
+		doorbell_ring(channel->doorbell);
 }
 
 /* Not in line: a round that finds nothing has no use for its registers. */
-__attribute__((noinline)) static void take_channel(struct attachment *attachment, struct channel *channel, time_ns now)
+__attribute__((noinline)) static void take_channel(struct attachment *attachment,
+						   struct channel *channel, time_ns now)
 {
 	const struct ring_record *record;
 	struct qp *owing = NULL;
@@ -270,8 +335,12 @@ __attribute__((noinline)) static void take_channel(struct attachment *attachment
 	 * but not for ever. */
 	if (!ring_has_stamped(&channel->in) || ++channel->rounds_with_records % WORDS_PER_RECORDS == 0)
 		(void)express_lane_take_words(attachment, channel, now);
-	for (unsigned i = 0; i < RECORDS_PER_ROUND && (record = ring_next(&channel->in)); i++) {
-		struct qp *qp = receive_record(attachment, now, record);
+	for (unsigned i = 0; i < RECORDS_PER_ROUND; i++) {
+		record = ring_next_stamped(&channel->in);
+		if (!record)
+			break;
+
+		struct qp *qp = express_lane_receive(attachment, now, record);
 
 		if (unlikely(!qp))
 			receive_direct_record(attachment, channel, attachment_now(), record);
@@ -339,9 +408,17 @@ static bool acknowledge_all(struct adapter *adapter)
 	return true;
 }
 
+static inline bool softibd_is_silent(const struct attachment *attachment)
+{
+	const struct ring_consumer *in = &attachment->softibd.in;
+
+	return likely(__atomic_load_n(&in->shared->tail, __ATOMIC_ACQUIRE) == in->head) ||
+	       ring_is_empty(in);
+}
+
 enum express_round express_lane_round(struct attachment *attachment)
 {
-	if (!attachment_is_express(attachment) || !ring_is_empty(&attachment->softibd.in))
+	if (!attachment_is_express(attachment) || !softibd_is_silent(attachment))
 		return EXPRESS_LONG_WAY;
 
 	bool any = take_channels(attachment, lane_time(attachment));
@@ -351,7 +428,7 @@ enum express_round express_lane_round(struct attachment *attachment)
 		if (attachment->adapters[i] && attachment->adapters[i]->has_hca &&
 		    unlikely(!list_is_empty(&attachment->adapters[i]->hca.ready)))
 			is_done &= acknowledge_all(attachment->adapters[i]);
-	if (any || !is_done)
+	if (unlikely(!list_is_empty(&attachment->dirty)))
 		transmit_flush(attachment);
 	if (!is_done)
 		return EXPRESS_LONG_WAY;

@@ -18,9 +18,14 @@ struct adapter;
 struct attachment;
 struct channel;
 struct qp;
+struct ring_record;
+struct send_request;
 
 /* Reads the environment. */
 bool express_lane_is_allowed(void);
+
+/* Posts and sends one request. false: nothing was done, it is to be posted as any other. */
+bool express_lane_post(struct adapter *adapter, struct qp *qp, const struct send_request *request);
 
 /* Sends what was posted to this queue pair. Returns whether that was all of it. */
 bool express_lane_send(struct adapter *adapter, struct qp *qp);
@@ -36,5 +41,8 @@ enum express_round express_lane_round(struct attachment *attachment);
 /* For the long way: the ACKs that have come by a channel, and one that is due. */
 bool express_lane_take_words(struct attachment *attachment, struct channel *channel, time_ns now);
 bool express_lane_acknowledge(struct adapter *adapter, struct qp *qp);
+/* The queue pair that took a packet; NULL: nothing was done. */
+struct qp *express_lane_receive(struct attachment *attachment, time_ns now,
+				const struct ring_record *record);
 
 #endif

@@ -7,10 +7,9 @@
 #include "host/channel.h"
 #include "net/transport/qp.h"
 #include "wire/mtu.h"
+#include "wire/pkey.h"
 
 /* First and last unicast LIDs that a switch forwards (vol 1, chapter 4). */
-enum { LID_UNICAST_FIRST = 1, LID_UNICAST_LAST = 0xbfff, QPN_MULTICAST = 0xffffff };
-
 /* Earlier packets leave the fabric within microseconds unless the destination does not read: wait
  * for them a few times, twice as long each time, then go by the fabric and ask again much later. */
 enum { HOLDS_MAX = 6, FABRIC_BACKOFFS_MAX = 6 };
@@ -49,7 +48,7 @@ flow_key flow_key_of(unsigned adapter_index, const struct qp_route *route)
 			     route->destination_qpn);
 }
 
-uint16_t flow_source_port(const struct flow *flow)
+static uint16_t flow_source_port(const struct flow *flow)
 {
 	return (uint16_t)(flow->key & 0x3fff);
 }
@@ -109,8 +108,7 @@ static uint32_t take_index(struct flow_table *table)
 
 static bool never_has_a_ring(flow_key key, uint32_t destination_qpn)
 {
-	return key_dlid(key) < LID_UNICAST_FIRST || key_dlid(key) > LID_UNICAST_LAST ||
-	       destination_qpn == QPN_MULTICAST;
+	return !lid_is_unicast(key_dlid(key)) || destination_qpn == QPN_MULTICAST;
 }
 
 struct flow *flow_table_get(struct flow_table *table, flow_key key, uint32_t destination_qpn)

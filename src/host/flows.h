@@ -73,7 +73,6 @@ static inline flow_key flow_key_make(unsigned adapter_index, uint8_t port_number
 	       (uint64_t)(sl & 15) << 14 | source;
 }
 flow_key flow_key_of(unsigned adapter_index, const struct qp_route *route);
-uint16_t flow_source_port(const struct flow *flow);
 
 /* The flow of that key, made if there is none; NULL when memory is out. */
 struct flow *flow_table_get(struct flow_table *table, flow_key key, uint32_t destination_qpn);

@@ -22,6 +22,7 @@
 #include "host/connection.h"
 #include "host/direct_channels.h"
 #include "host/doorbell.h"
+#include "host/guarded_copy.h"
 #include "host/process_fence.h"
 #include "host/transmit.h"
 
@@ -122,11 +123,14 @@ static void disarm(struct attachment *attachment)
 /* Works until there is nothing to do, or for a while. Lock held. */
 static void work(struct attachment *attachment)
 {
-	for (unsigned round = 0; round < ROUNDS_PER_WAKE; round++) {
+	bool is_done = false;
+
+	for (unsigned round = 0; round < ROUNDS_PER_WAKE && !is_done; round++) {
 		if (attachment->wanted_count)
 			direct_channels_fetch(attachment);
-		if (!attachment_progress(attachment, attachment_now()))
-			break;
+		guarded_copy_begin(attachment);
+		is_done = !attachment_progress(attachment, attachment_now());
+		guarded_copy_end(attachment);
 	}
 }
 

@@ -27,8 +27,6 @@ struct birth_notice {
 	int error; /* of exec; the pipe ends without it when exec worked */
 };
 
-/* --- one launcher at a time --- */
-
 /* Beside the fabric's folder, not in it: softibd sweeps and removes that one. The holder removes
  * the file, so whoever waited looks whether what it locked is still there. */
 static int take_launch_lock(const char *fabric, char ret_path[static CONTROL_PATH_BYTES])
@@ -63,8 +61,6 @@ static void drop_launch_lock(int file, const char *path)
 	close(file);
 }
 
-/* --- is it there? --- */
-
 static int say_hello(const char *fabric, int timeout_ms)
 {
 	struct control_message answer;
@@ -85,10 +81,8 @@ static int say_hello(const char *fabric, int timeout_ms)
 	return error;
 }
 
-/* --- the new process; only async-signal-safe calls between the fork and exec, for the launcher may
- * have threads --- */
-
-/* No fork handlers run, and no SIGCHLD surprises a program that counts its own children. */
+/* The launcher may have threads: only async-signal-safe calls between this and exec. No fork handlers
+ * run, and no SIGCHLD surprises a program that counts its own children. */
 static pid_t fork_unnoticed(void)
 {
 	return (pid_t)syscall(SYS_clone, 0ul, NULL, NULL, NULL, 0ul);
@@ -172,8 +166,6 @@ static int spawn(char *const arguments[], char *const environment[], int errors,
 	return error;
 }
 
-/* --- arguments --- */
-
 /* What was preloaded into the program is not meant for softibd. */
 static char **environment_for_softibd(void)
 {
@@ -211,8 +203,6 @@ static int list_arguments(const struct launch_options *options, const char *prog
 	return 0;
 }
 
-/* --- what it said when it failed --- */
-
 static bool last_line(int file, char *ret_line, size_t byte_count)
 {
 	char text[1024];
@@ -245,8 +235,6 @@ static void explain(const struct launch_options *options, int errors, const char
 	last_line(file, options->reason, options->reason_bytes);
 	close(file);
 }
-
-/* --- waiting --- */
 
 /* Also true for one that ended and was not reaped, where the kernel has pidfds. */
 static bool has_ended(pid_t pid)

@@ -22,8 +22,6 @@ enum {
 	ASK_PAUSE_MAX = 4096, /* requests between two questions */
 };
 
-/* --- peers --- */
-
 void placement_open(struct channel *channel, int exposure_file)
 {
 	struct placement_peer *peer = calloc(1, sizeof(*peer));
@@ -48,8 +46,6 @@ void placement_close(struct channel *channel)
 	free(peer);
 	channel->peer = NULL;
 }
-
-/* --- queue pairs --- */
 
 void placement_forget(struct qp *qp)
 {
@@ -119,9 +115,10 @@ static void ask(struct adapter *adapter, struct qp *qp, const struct flow *flow,
 					 ? placement->asked_pause * 2 + 1
 					 : ASK_PAUSE_MAX;
 	placement->ask_pause = placement->asked_pause;
+	/* The word stays: the target may just be taking a grant back and look for the last time how
+	 * far we came by it. What comes by the next one begins at the question's PSN. */
 	placement->ask_number = ++channel->peer->ask_count;
 	placement->message_count = 0;
-	placement_show(qp, placement);
 
 	const struct placement_ask question = {.index = placement->index,
 					       .ask_number = placement->ask_number};
@@ -163,10 +160,10 @@ static bool is_granted(struct placement *placement)
 	placement->serial = serial;
 	placement->asked_pause = 0;
 	placement->view.entry = NULL;
+	placement->write_window.entry = NULL;
+	placement->read_window.entry = NULL;
 	return true;
 }
-
-/* --- requests --- */
 
 /* One piece. */
 static bool carry_out_piece(struct placement *placement, const struct shortcut *shortcut)
@@ -282,11 +279,17 @@ enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, str
 	while (placement_is_next(qp)) {
 		struct shortcut shortcut;
 
-		if (is_behind_packets(qp, channel) &&
-		    placement_lane_run(placement, qp, flow, now)) {
+		if (is_behind_packets(qp, channel)) {
+			uint32_t byte_count = placement_lane_run(placement, qp, flow, now);
+
+			attachment->placed_bytes += byte_count;
 			if (unlikely(qp->owner_placement != placement))
 				return PLACEMENT_PACKETS;
-			continue;
+			if (byte_count && attachment->placed_bytes >= TRANSMIT_PLACED_BYTES_MAX &&
+			    placement_is_next(qp))
+				return PLACEMENT_GOES_ON;
+			if (byte_count)
+				continue;
 		}
 		if (!shortcut_next(qp, &shortcut)) {
 			if (is_worth_holding(qp, placement))
@@ -324,8 +327,7 @@ bool placement_send(struct adapter *adapter, struct qp *qp)
 	if (!placement || !flow || placement->flow != flow || flow->state != FLOW_DIRECT ||
 	    flow->channel != placement->channel ||
 	    flow->generation != attachment_generation(attachment) ||
-	    !attachment_is_usable(attachment) || list_is_linked(&qp->ready_link) ||
-	    !placement_is_next(qp))
+	    !attachment_is_usable(attachment) || list_is_linked(&qp->ready_link))
 		return false;
 
 	struct channel *channel = flow->channel;

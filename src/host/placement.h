@@ -31,8 +31,8 @@ enum placement_outcome {
 enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, struct flow *flow,
 				     time_ns now);
 
-/* The same at once, for what was just posted to a queue pair that has gone past the packets before.
- * Returns whether that was all of it. */
+/* The same at once, for what was just posted to a queue pair that has gone past the packets before,
+ * if placement_is_next. Returns whether that was all of it. */
 bool placement_send(struct adapter *adapter, struct qp *qp);
 
 /* Whether the next request is of a kind that could be carried out. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small WRITEs to memory that the peer shares. */
+/* Short WRITEs and READs past the packets. */
 #include "host/placement_lane.h"
 
+#include <string.h>
 #include "host/adopted_memory.h"
 #include "host/express_lane.h"
 #include "host/flows.h"
@@ -10,9 +11,11 @@
 #include "wire/packet.h"
 
 enum {
-	REQUESTS_MAX = 64, /* while the peer may have to wait */
-	WRITE_HEADER_BYTES = LRH_BYTES + BTH_BYTES + RETH_BYTES + ICRC_BYTES,
-	ACK_BYTES = LRH_BYTES + BTH_BYTES + AETH_BYTES + ICRC_BYTES,
+	/* While the peer may have to wait. */
+	REQUESTS_MAX = 64,
+	BYTES_MAX = 256 << 10,
+	REQUEST_BYTES_MAX = 128 << 10,
+	PACKET_BYTES = LRH_BYTES + BTH_BYTES + ICRC_BYTES, /* of each, without what follows */
 };
 
 static bool is_open(void)
@@ -24,115 +27,176 @@ static bool is_open(void)
 	return choice > 0;
 }
 
-/* Asks for all of the region's shared pages at once. */
-static void open_window(struct placement *placement)
+static uint32_t access_of(const struct simple_request *request)
+{
+	return request->is_read ? ACCESS_REMOTE_READ : ACCESS_REMOTE_WRITE;
+}
+
+/* Asks for all of the region that is reached in the way of the request that was just allowed. */
+static void open_window(struct placement *placement, struct placement_window *window,
+			const struct simple_request *request, const struct reach_target *target)
 {
 	const struct published_view *view = &placement->view;
 	const struct region *region = &view->region;
-	const uint64_t begin = adopted_begin((uintptr_t)region->bytes);
-	const uint64_t end = adopted_end((uintptr_t)region->bytes, region->byte_count);
-	const uint64_t from = region->iova + (begin - (uintptr_t)region->bytes);
-	struct reach_target target;
+	uint64_t begin = (uintptr_t)region->bytes, end = begin + region->byte_count;
+	struct reach_target all;
 
-	placement->window.entry = NULL;
+	/* The edges of pages are reached in the other way than the pages. */
+	if (target->shared) {
+		begin = adopted_begin((uintptr_t)region->bytes);
+		end = adopted_end((uintptr_t)region->bytes, region->byte_count);
+	} else if (view->shared_place) {
+		return;
+	}
 	if (begin >= end || end - begin > UINT32_MAX)
 		return;
 
-	const struct reach_request request = {region->key, ACCESS_REMOTE_WRITE, from,
-					      (uint32_t)(end - begin)};
+	const uint64_t from = region->iova + (begin - (uintptr_t)region->bytes);
+	const struct reach_request whole = {region->key, access_of(request), from,
+					    (uint32_t)(end - begin)};
 
-	if (reach_allows(&placement->channel->peer->reach, &placement->grant, &placement->view,
-			 &request, &target) &&
-	    target.shared)
-		placement->window = (struct placement_window){
-			.entry = view->entry,
-			.sequence = view->sequence,
-			.key = region->key,
-			.from = from,
-			.to = from + (end - begin),
-			.bytes = target.shared,
-		};
+	if (!reach_allows(&placement->channel->peer->reach, &placement->grant, &placement->view,
+			  &whole, &all) ||
+	    !all.shared != !target->shared)
+		return;
+	*window = (struct placement_window){
+		.entry = view->entry,
+		.sequence = view->sequence,
+		.key = region->key,
+		.from = from,
+		.to = from + (end - begin),
+		.shared = all.shared,
+		.address = all.address,
+	};
 }
 
 /* The peer may have taken the key back, or its pages, since the last request. */
-static bool window_holds(const struct placement *placement, const struct small_write *write)
+static inline bool window_holds(const struct placement *placement,
+				const struct placement_window *window,
+				const struct simple_request *request)
 {
-	const struct placement_window *window = &placement->window;
-	const struct published_view *view = &placement->view;
-
-	return window->entry && window->entry == view->entry && window->key == write->remote_key &&
-	       window->sequence == view->sequence && write->remote_address >= window->from &&
-	       write->remote_address <= window->to &&
-	       write->byte_count <= window->to - write->remote_address &&
-	       published_view_is_current(view) &&
-	       !__atomic_load_n(&placement->channel->peer->reach.header->shared_is_off,
-				__ATOMIC_SEQ_CST);
+	return window->entry && window->key == request->remote_key &&
+	       request->remote_address >= window->from && request->remote_address <= window->to &&
+	       request->byte_count <= window->to - request->remote_address &&
+	       __atomic_load_n(&window->entry->sequence, __ATOMIC_SEQ_CST) == window->sequence &&
+	       (!window->shared ||
+		!__atomic_load_n(&placement->channel->peer->reach.header->shared_is_off,
+				 __ATOMIC_SEQ_CST));
 }
 
-/* Where the bytes go; NULL: what is asked for is not usual. */
-static uint8_t *target_of(struct placement *placement, const struct small_write *write)
+/* Where the request acts; false: what is asked for is not usual. */
+static inline bool find_target(struct placement *placement, const struct simple_request *request,
+			       struct reach_target *ret_target)
 {
-	const struct placement_window *window = &placement->window;
-	const struct reach_request request = {write->remote_key, ACCESS_REMOTE_WRITE,
-					      write->remote_address, write->byte_count};
-	struct reach_target target;
+	struct placement_window *window =
+		request->is_read ? &placement->read_window : &placement->write_window;
 
-	if (likely(window_holds(placement, write)))
-		return window->bytes + (write->remote_address - window->from);
+	if (likely(window_holds(placement, window, request))) {
+		const uint64_t offset = request->remote_address - window->from;
+
+		ret_target->shared = window->shared ? window->shared + offset : NULL;
+		ret_target->address = window->address + offset;
+		return true;
+	}
+
+	const struct reach_request asked = {request->remote_key, access_of(request),
+					    request->remote_address, request->byte_count};
+
+	window->entry = NULL;
 	if (!reach_allows(&placement->channel->peer->reach, &placement->grant, &placement->view,
-			  &request, &target) ||
-	    !target.shared)
-		return NULL;
-	open_window(placement);
-	return target.shared;
+			  &asked, ret_target))
+		return false;
+	open_window(placement, window, request, ret_target);
+	return true;
 }
 
-/* There and, of a connection that acknowledges, back. */
-static void count(struct flow *flow, const struct qp *qp, unsigned request_count,
-		  uint64_t payload_bytes)
+static bool move(struct placement_peer *peer, const struct simple_request *request,
+		 const struct reach_target *target)
 {
-	const uint64_t grh_bytes = qp->attributes.address.is_global ? GRH_BYTES : 0;
+	const struct iovec part = {request->bytes, request->byte_count};
+	bool has_moved = true;
 
-	flow_count(flow, request_count,
-		   (request_count * (WRITE_HEADER_BYTES + grh_bytes) + payload_bytes) / 4);
-	if (qp_is_reliable(qp))
-		flow_count_returned(flow, request_count,
-				    request_count * (ACK_BYTES + grh_bytes) / 4);
+	if (likely(target->shared) && request->is_read)
+		memcpy(request->bytes, target->shared, request->byte_count);
+	else if (likely(target->shared))
+		bytes_write(request->bytes, request->byte_count, target->shared);
+	else if (request->is_read)
+		has_moved = cross_memory_read(&peer->reach.memory, target->address, &part, 1,
+					      request->byte_count);
+	else
+		has_moved = cross_memory_write(&peer->reach.memory, target->address, &part, 1,
+					       request->byte_count);
+	if (unlikely(!has_moved))
+		peer->failures++;
+	return has_moved;
 }
 
-unsigned placement_lane_run(struct placement *placement, struct qp *qp, struct flow *flow,
+/* What requests would have weighed on the links, there and back (host/placement_counts.c). */
+struct books {
+	uint32_t packets, returned_packets;
+	uint64_t bytes, returned_bytes;
+};
+
+static inline void enter(struct books *books, const struct qp *qp,
+			 const struct simple_request *request, uint32_t packet_count)
+{
+	const uint32_t packet_bytes =
+		PACKET_BYTES + (qp->attributes.address.is_global ? GRH_BYTES : 0);
+	const uint32_t payload_bytes = (request->byte_count + 3) & ~3u;
+
+	if (request->is_read) {
+		const uint32_t aeths = packet_count > 1 ? 2 : 1;
+
+		books->packets++;
+		books->bytes += packet_bytes + RETH_BYTES;
+		books->returned_packets += packet_count;
+		books->returned_bytes +=
+			packet_count * packet_bytes + payload_bytes + aeths * AETH_BYTES;
+		return;
+	}
+	books->packets += packet_count;
+	books->bytes += packet_count * packet_bytes + RETH_BYTES + payload_bytes;
+	books->returned_packets++;
+	books->returned_bytes += packet_bytes + AETH_BYTES;
+}
+
+uint32_t placement_lane_run(struct placement *placement, struct qp *qp, struct flow *flow,
 			    time_ns now)
 {
 	const struct channel *channel = placement->channel;
-	struct small_write write;
-	uint64_t payload_bytes = 0;
+	struct books books = {0};
+	struct simple_request request;
+	struct reach_target target;
+	uint32_t byte_count = 0;
 	unsigned request_count = 0;
 
-	if (!is_open() || !shortcut_small_write(qp, &write) || placement->piece_offset)
+	if (!is_open() || placement->piece_offset ||
+	    !shortcut_simple(qp, REQUEST_BYTES_MAX, &request))
 		return 0;
 	hazard_begin(channel);
 	if (likely(placement->serial % 2 && placement_serial(placement) == placement->serial)) {
 		do {
-			uint8_t *target = target_of(placement, &write);
-
-			if (unlikely(!target))
+			if (unlikely(!find_target(placement, &request, &target)) ||
+			    unlikely(!move(channel->peer, &request, &target)))
 				break;
-			bytes_write(write.bytes, write.byte_count, target);
-			payload_bytes += (write.byte_count + 3) & ~3u;
-			request_count++;
 			placement->message_count++;
-			shortcut_small_done(qp, now);
-		} while (request_count < REQUESTS_MAX && likely(!qp->has_failed_to_report) &&
-			 shortcut_small_write(qp, &write));
-		if (likely(request_count))
+			enter(&books, qp, &request, shortcut_simple_done(qp, now));
+			byte_count += request.byte_count;
+		} while (qp->requester.cursor != qp->requester.queue.tail &&
+			 ++request_count < REQUESTS_MAX && byte_count < BYTES_MAX &&
+			 likely(!qp->has_failed_to_report) &&
+			 shortcut_simple(qp, REQUEST_BYTES_MAX, &request));
+		if (likely(byte_count))
 			placement_show(qp, placement);
 	}
 	hazard_end(channel);
-	if (unlikely(!request_count))
+	if (unlikely(!byte_count))
 		return 0;
-	count(flow, qp, request_count, payload_bytes);
+	flow_count(flow, books.packets, books.bytes / 4);
+	if (qp_is_reliable(qp))
+		flow_count_returned(flow, books.returned_packets, books.returned_bytes / 4);
 	/* A completion that found no room ends the queue pair, and the placement. */
 	if (unlikely(qp->has_failed_to_report))
 		qp_settle(qp, now);
-	return request_count;
+	return byte_count;
 }

@@ -22,43 +22,49 @@ struct placement_peer {
 	struct placement *by_index[PLACEMENTS_MAX];
 };
 
-/* The shared pages of the region that was written to last: what the rule allows for all of them, it
- * allows for each part. Holds while the entry that it was made from is the one in the view, and
- * current. */
+/* The part of the region that was used last which is reached in one way: what the rule allows for
+ * all of it, it allows for each part. Holds while the entry that it was made from is current. */
 struct placement_window {
 	const struct published_key *entry; /* NULL: none */
 	uint32_t sequence;
 	uint32_t key;
 	uint64_t from, to; /* as keys count */
-	uint8_t *bytes;
+	uint8_t *shared;   /* here; NULL: the system moves the bytes */
+	uint64_t address;  /* in the peer */
 };
 
-/* A queue pair that has asked to go past the packets. */
+/* A queue pair that has asked to go past the packets. What each request needs comes first. */
 struct placement {
 	struct channel *channel; /* NULL: it has gone */
 	const struct flow *flow;
+	uint32_t serial; /* of the grant that was read; 0: none */
 	uint32_t index;
 	uint32_t ask_number;
-	uint32_t ask_pause; /* requests until the next question */
-	uint32_t asked_pause;
-	bool has_asked;
-	uint32_t serial; /* of the grant that was read; 0: none */
-	struct placement_grant grant;
 	uint32_t message_count;
 	uint32_t piece_offset; /* of a request that is half done */
+	uint32_t ask_pause;    /* requests until the next question */
+	uint32_t asked_pause;
+	bool has_asked;
+	struct placement_window write_window, read_window;
+	struct placement_grant grant;
 	struct published_view view;
-	struct placement_window window;
 };
 
 /* Between these two this process may be at the peer's memory: what the peer takes back after the
  * first is seen here, and what it takes back later it waits for. What was done is shown before the
- * second. */
+ * second. A peer that has us pass a barrier before it looks (exposure_wait) spares us our own. */
 static inline void hazard_begin(const struct channel *channel)
 {
 	uint64_t *hazard = &channel->placed_out->hazard;
+	const uint64_t begun = __atomic_load_n(hazard, __ATOMIC_RELAXED) | 1;
 
-	(void)__atomic_exchange_n(hazard, __atomic_load_n(hazard, __ATOMIC_RELAXED) | 1,
-				  __ATOMIC_SEQ_CST);
+	if (likely(channel->out.is_fenced &&
+		   __atomic_load_n(&channel->out.shared->consumer_fences, __ATOMIC_RELAXED))) {
+		__atomic_store_n(hazard, begun, __ATOMIC_RELAXED);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		return;
+	}
+	(void)__atomic_exchange_n(hazard, begun, __ATOMIC_SEQ_CST);
 }
 
 static inline void hazard_end(const struct channel *channel)

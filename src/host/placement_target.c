@@ -98,13 +98,22 @@ static void make(struct channel *channel, struct qp_object *object, unsigned ada
 		 const struct placement_ask *ask)
 {
 	struct placement_grant *shared = &channel->placed_in->grants[ask->index];
+	const uint64_t *word = &channel->placed_in->placed[ask->index];
+	const uint64_t begin =
+		placed_word(object->qp.responder.expected_psn.value, 0, ask->ask_number);
+
+	/* What lies there is of an earlier grant; one of 65,536 questions ago would be taken for
+	 * this one's. The next question has another number. */
+	if (placed_words_are_of_one(__atomic_load_n(word, __ATOMIC_ACQUIRE), begin))
+		return;
+
 	struct grant *grant = malloc(sizeof(*grant));
 
 	if (!grant)
 		return;
 	*grant = (struct grant){.channel = channel, .qp = &object->qp, .index = ask->index};
-	grant->placed.word = &channel->placed_in->placed[ask->index];
-	grant->placed.seen = __atomic_load_n(grant->placed.word, __ATOMIC_ACQUIRE);
+	grant->placed.word = word;
+	grant->placed.seen = begin;
 	channel->grants->by_index[ask->index] = grant;
 	object->qp.responder.placed = &grant->placed;
 	shared->ask_number = ask->ask_number;

@@ -6,7 +6,7 @@
  * program asks, softibd answers {"ok":true,...} or
  * {"ok":false,"error":"text","errno":N}. Descriptors travel with the answer, in the order named.
  *
- *   {"command":"hello","version":2,"host":"h1","pid":N,"kind":"program"|"hold"|"tool"}
+ *   {"command":"hello","version":3,"host":"h1","pid":N,"kind":"program"|"hold"|"tool"}
  *        -> "fabric","host","tree"
  * (path),"adapters":[{"name","index","node_guid","system_image_guid","ports"}...]   ("hold": softib
  * run keeps the fabric alive, nothing else)
@@ -51,7 +51,7 @@
 #include "net/transport/port_view.h"
 
 enum {
-	PROTOCOL_VERSION = 2,
+	PROTOCOL_VERSION = 3,
 	CONTROL_MESSAGE_BYTES = 1 << 16,
 	QPN_BLOCK = 1024,
 	PROCESS_RING_BYTES = 1 << 19, /* each of up and down */
@@ -63,8 +63,7 @@ enum {
 /* In-band records of the up and down rings. record->port is (adapter index << 8 | port number). */
 enum record_kind {
 	RECORD_PACKET = 1,   /* both ways, and on direct rings: packet_encode()d bytes; packet_count
-				from the record; up: word = static rate of the address vector (a
-				code of wire/rate.h; 0: as fast as the port) */
+				from the record; up: word = record_packet_word() */
 	RECORD_RESOLVE = 2,  /* up: struct resolve_request */
 	RECORD_RESOLVED = 3, /* down: struct resolve_answer */
 	RECORD_RING_OFFERED = 4, /* down: record->word = ring id; a peer will send on it; fetch it
@@ -88,6 +87,13 @@ enum record_kind {
 	RECORD_PLACEMENT_ASKED = 14, /* on direct rings: struct placement_ask, then the headers of a
 					packet (host/placement_area.h) */
 };
+
+/* What the packet itself does not say: the static rate of its address vector (a code of wire/rate.h;
+ * 0: as fast as the port) and the queue pair or EE context that sends it. */
+static inline uint32_t record_packet_word(uint8_t static_rate, uint32_t qpn)
+{
+	return qpn << 8 | static_rate;
+}
 
 enum { TARGET_STATE_BYTES_MAX = 4096 };
 

@@ -10,6 +10,7 @@
 #include "host/adopted_memory.h"
 #include "host/exposure.h"
 #include "host/placement_area.h"
+#include "host/stream_copy.h"
 #include "net/transport/placement.h"
 #include "net/transport/shortcut.h"
 #include "net/transport/work_request.h"
@@ -18,6 +19,9 @@ enum {
 	/* The peer waits for one piece at most when it takes a key back. */
 	PIECE_BYTES = 1 << 20,
 	PARTS_MAX = 64,
+	/* Messages that no core's own cache holds, with room for the rest of the program. */
+	STREAM_BYTES_MIN = 2 << 20,
+	LAST_BYTES = 64,
 };
 
 bool reach_open(struct reach *reach, int exposure_file)
@@ -67,8 +71,6 @@ void reach_try(struct reach *reach)
 		reach->memory.file = -1;
 }
 
-/* --- what is allowed --- */
-
 /* Of a part of the region that the peer published; its words are a stranger's. */
 static uint8_t *shared_bytes(const struct reach *reach, const struct published_view *view,
 			     uint64_t address, uint32_t byte_count)
@@ -116,8 +118,6 @@ bool reach_allows(const struct reach *reach, const struct placement_grant *grant
 		       ret_target->address % sizeof(uint64_t) == 0;
 	return ret_target->shared || reach->memory.file >= 0;
 }
-
-/* --- moving bytes --- */
 
 /* The part of the local bytes that begins at offset; says how many bytes of it fit. */
 static unsigned cut(const struct payload *payload, size_t offset, size_t byte_count,
@@ -184,6 +184,23 @@ static bool move_far(const struct reach *reach, const struct shortcut *shortcut,
 				  *ret_byte_count);
 }
 
+/* A part of a message that is longer than caches are. */
+static void stream(const struct shortcut *shortcut, uint8_t *shared, size_t offset,
+		   size_t *ret_byte_count)
+{
+	struct iovec parts[PARTS_MAX];
+	unsigned part_count =
+		cut(&shortcut->payload, offset, *ret_byte_count, parts, ret_byte_count);
+
+	for (unsigned i = 0; i < part_count; i++) {
+		if (shortcut->opcode == SEND_RDMA_WRITE)
+			stream_copy(parts[i].iov_base, parts[i].iov_len, shared);
+		else
+			stream_copy(shared, parts[i].iov_len, parts[i].iov_base);
+		shared += parts[i].iov_len;
+	}
+}
+
 bool reach_move(const struct reach *reach, const struct shortcut *shortcut,
 		const struct reach_target *target, size_t offset, size_t *ret_byte_count)
 {
@@ -195,12 +212,17 @@ bool reach_move(const struct reach *reach, const struct shortcut *shortcut,
 	if (!target->shared)
 		return move_far(reach, shortcut, target->address, offset, wanted, ret_byte_count);
 	*ret_byte_count = wanted;
-	if (shortcut->opcode == SEND_RDMA_WRITE)
+	/* The last bytes of a WRITE go by the usual way, which puts them last. */
+	if (shortcut->byte_count >= STREAM_BYTES_MIN && wanted > LAST_BYTES) {
+		*ret_byte_count = wanted - LAST_BYTES;
+		stream(shortcut, target->shared + offset, offset, ret_byte_count);
+	} else if (shortcut->opcode == SEND_RDMA_WRITE) {
 		payload_write(&shortcut->payload, offset, wanted, target->shared + offset);
-	else if (shortcut->opcode == SEND_RDMA_READ)
+	} else if (shortcut->opcode == SEND_RDMA_READ) {
 		copy_from(target->shared + offset, parts,
 			  cut(&shortcut->payload, offset, wanted, parts, ret_byte_count));
-	else
+	} else {
 		do_atomic(shortcut, target->shared);
+	}
 	return true;
 }

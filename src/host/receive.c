@@ -111,6 +111,28 @@ void receive_release_some(struct channel *channel)
 		channel_release(channel);
 }
 
+/* The commonest packets take fewer steps. */
+static void receive_either_way(struct attachment *attachment, time_ns now,
+			       const struct ring_record *record)
+{
+	struct qp *qp = attachment->may_express ? express_lane_receive(attachment, now, record)
+						: NULL;
+
+	if (unlikely(!qp))
+		receive_packet(attachment, now, record);
+	else if (qp->responder.ack_is_due)
+		hca_ready_add(container_of(qp, struct qp_object, qp)->hca, qp);
+}
+
+static void take_record(struct attachment *attachment, struct channel *channel, time_ns now,
+			const struct ring_record *record)
+{
+	if (likely(record->kind == RECORD_PACKET))
+		receive_either_way(attachment, now, record);
+	else
+		receive_direct_record(attachment, channel, now, record);
+}
+
 static bool receive_some(struct attachment *attachment, struct channel *channel, time_ns now,
 			 unsigned record_count)
 {
@@ -118,7 +140,7 @@ static bool receive_some(struct attachment *attachment, struct channel *channel,
 	bool any = false;
 
 	while (record_count-- && (record = ring_next(&channel->in))) {
-		receive_direct_record(attachment, channel, now, record);
+		take_record(attachment, channel, now, record);
 		receive_release_some(channel);
 		any = true;
 	}
@@ -133,7 +155,7 @@ bool receive_direct(struct attachment *attachment, struct channel *channel, time
 
 	/* A ring full, so that a call ends while the other side goes on writing. */
 	while ((int64_t)(end - channel->in.head) > 0 && (record = ring_next(&channel->in))) {
-		receive_direct_record(attachment, channel, now, record);
+		take_record(attachment, channel, now, record);
 		receive_release_some(channel);
 		any = true;
 	}
@@ -207,6 +229,8 @@ static void receive_from_softibd(struct attachment *attachment, time_ns now,
 {
 	switch (record->kind) {
 	case RECORD_PACKET:
+		receive_either_way(attachment, now, record);
+		break;
 	case RECORD_TARGET_PACKET:
 		receive_packet(attachment, now, record);
 		break;

@@ -38,8 +38,6 @@ __attribute__((format(printf, 1, 2))) static void complain(const char *format, .
 	va_end(arguments);
 }
 
-/* --- asking --- */
-
 int session_ask(struct session *session, const char *text, json_t **ret_answer,
 		struct control_message *ret_message)
 {
@@ -91,8 +89,6 @@ int answer_number(const json_t *answer, const char *name, uint64_t *ret_number)
 	*ret_number = (uint64_t)json_integer_value(value);
 	return 0;
 }
-
-/* --- connecting --- */
 
 static int launch_default(const char *fabric)
 {
@@ -230,8 +226,6 @@ int session_reconnect(struct session *session)
 		wait_until_active(session);
 	return 0;
 }
-
-/* --- fork --- */
 
 /* Another thread may attach between the two handlers, so what was locked is remembered. Under
  * current_mutex. */

@@ -18,8 +18,6 @@ enum {
 
 #define BORROW_PAUSE_NS MICROSECONDS(100)
 
-/* --- domains --- */
-
 static int ask_number(struct adapter *adapter, const char *text, const char *name,
 		      uint32_t *ret_number)
 {
@@ -130,8 +128,6 @@ int adapter_domain_close(struct adapter *adapter, struct xrcd *xrcd)
 	pthread_mutex_unlock(&session->attaching);
 	return error;
 }
-
-/* --- targets --- */
 
 static int ask_for_target(struct adapter *adapter, uint32_t domain_id, uint32_t *ret_qpn,
 			  bool *ret_is_shared)

@@ -4,6 +4,7 @@
 
 #include "host/attachment.h"
 #include "host/express_lane.h"
+#include "host/fabric_lane.h"
 #include "host/placement.h"
 #include "wire/packet.h"
 #include "net/transport/requester.h"
@@ -44,7 +45,7 @@ void transmit_flush(struct attachment *attachment)
 }
 
 /* The room was looked at before the packets were made, so there is some. */
-static void write_packet(struct channel *channel, uint16_t port, uint8_t static_rate,
+static void write_packet(struct channel *channel, uint16_t port, uint32_t word,
 			 const struct packet *packet, size_t byte_count)
 {
 	struct ring_record *record = ring_reserve(&channel->out, (uint32_t)byte_count);
@@ -54,7 +55,7 @@ static void write_packet(struct channel *channel, uint16_t port, uint8_t static_
 	record->kind = RECORD_PACKET;
 	record->port = port;
 	record->packet_count = packet->packet_count;
-	record->word = static_rate;
+	record->word = word;
 	packet_encode(packet, record->body);
 	ring_commit(&channel->out, record);
 	if (channel->out.tail - channel->out.published >= PUBLISH_BYTES)
@@ -103,8 +104,13 @@ static bool transmit_into(struct adapter *adapter, struct qp *qp, const struct q
 		return false;
 	}
 
-	unsigned count = qp_transmit(qp, now, has_room ? packets_max : BATCH_PACKETS,
-				     flow ? TRAIN_BYTES_MAX : 1, packets);
+	unsigned count = 0;
+
+	if (!flow && has_room)
+		packets_max -= fabric_lane_send(adapter, qp, route, packets_max, now);
+	if (!has_room || (packets_max && (responses_are_due(qp) || requester_is_ready(qp))))
+		count = qp_transmit(qp, now, has_room ? packets_max : BATCH_PACKETS,
+				    flow ? TRAIN_BYTES_MAX : 1, packets);
 
 	for (unsigned i = 0; i < count; i++) {
 		size_t byte_count = packet_bytes(&packets[i]);
@@ -116,7 +122,8 @@ static bool transmit_into(struct adapter *adapter, struct qp *qp, const struct q
 			attachment->discarded++;
 			continue;
 		}
-		write_packet(channel, port, route->static_rate, &packets[i], byte_count);
+		write_packet(channel, port, record_packet_word(route->static_rate, qp->qpn),
+			     &packets[i], byte_count);
 		if (flow)
 			flow_count(flow, packets[i].packet_count,
 				   wire_words(&packets[i], byte_count));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening and closing adapters. */
+/* Opening and closing adapters.
+ * Covers: host/adapter_opening.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -59,8 +59,6 @@ static void test_the_header_leads_to_this_process(void **state)
 	assert_int_equal(*(const uint64_t *)(uintptr_t)header->nonce_address, header->nonce);
 }
 
-/* --- waiting --- */
-
 static struct placement_area area;
 static struct ring_shared ring;
 static struct channel channel = {.state = CHANNEL_OPEN, .placed_in = &area, .in.shared = &ring};

@@ -32,11 +32,10 @@ static void post(struct pair_end *end, uint32_t byte_count, uint32_t seed)
 }
 
 /* Posts and looks, with the lock, what the lane makes of it. */
-static bool send_by_lane(uint32_t byte_count, uint32_t seed)
+static bool send_locked(uint32_t byte_count, uint32_t seed)
 {
 	struct pair_end *end = &pair.ends[0];
 
-	adapter_lock(end->adapter);
 	post(end, byte_count, seed);
 
 	bool is_sent = express_lane_send(end->adapter, &end->qp->qp);
@@ -45,7 +44,16 @@ static bool send_by_lane(uint32_t byte_count, uint32_t seed)
 		hca_ready_add(adapter_hca(end->adapter), &end->qp->qp);
 		adapter_transmit(end->adapter, adapter_now(end->adapter));
 	}
-	adapter_unlock(end->adapter);
+	return is_sent;
+}
+
+static bool send_by_lane(uint32_t byte_count, uint32_t seed)
+{
+	adapter_lock(pair.ends[0].adapter);
+
+	bool is_sent = send_locked(byte_count, seed);
+
+	adapter_unlock(pair.ends[0].adapter);
 	return is_sent;
 }
 
@@ -73,18 +81,107 @@ static void warm_up(void)
 		pair_send_and_check(8, i);
 }
 
+/* As if the helper were in that mode and would wake up by itself then. What it really does depends
+ * on who has the processor: it no longer looks after timers once it took some messages itself, and
+ * the lane is closed until the program polls again. */
+static bool send_while(enum helper_mode mode, time_ns wakes_at, uint32_t byte_count, uint32_t seed)
+{
+	adapter_lock(pair.ends[0].adapter);
+
+	enum helper_mode real_mode = attachment()->helper_mode;
+	time_ns really_wakes_at = attachment()->helper_wakes_at;
+
+	attachment()->helper_mode = mode;
+	attachment()->helper_wakes_at = wakes_at;
+
+	bool is_sent = send_locked(byte_count, seed);
+
+	attachment()->helper_mode = real_mode;
+	attachment()->helper_wakes_at = really_wakes_at;
+	adapter_unlock(pair.ends[0].adapter);
+	return is_sent;
+}
+
 static void test_small_messages_go_by_the_lane(void **state)
 {
-	unsigned by_lane = 0;
-
 	(void)state;
 	warm_up();
 	for (uint32_t i = 0; i < 200; i++) {
 		pair_post_receive(&pair.ends[1], i, 64);
-		by_lane += send_by_lane(8 + i % 50, 100 + i);
-		take_both(8 + i % 50, 100 + i);
+		if (i % 2)
+			assert_true(send_while(HELPER_STAYING_OUT, TIME_NEVER, 8 + i % 50, i));
+		else
+			assert_true(send_while(HELPER_LISTENING, 0, 8 + i % 50, i));
+		take_both(8 + i % 50, i);
 	}
-	assert_true(by_lane > 100);
+}
+
+/* Their timers are dated later, by whoever looks in next: somebody must. */
+static void test_nothing_goes_by_the_lane_while_nobody_looks_after_timers(void **state)
+{
+	(void)state;
+	warm_up();
+	for (uint32_t i = 0; i < 20; i++) {
+		pair_post_receive(&pair.ends[1], i, 64);
+		assert_false(send_while(HELPER_LISTENING, TIME_NEVER, 8, i));
+		take_both(8, i);
+	}
+}
+
+/* As ibv_post_send does: by the lane if it takes the request, else as any other. */
+static bool post_by_lane(uint32_t byte_count, uint32_t flags, uint32_t seed)
+{
+	struct pair_end *end = &pair.ends[0];
+	const struct sge sge = {(uintptr_t)end->buffer, byte_count, end->region->key};
+	const struct send_request request = {
+		.wr_id = seed,
+		.opcode = SEND_SEND,
+		.flags = SEND_SIGNALED | flags,
+		.sge_count = 1,
+		.sges = &sge,
+	};
+
+	pair_fill(end->buffer, byte_count, seed);
+	if (adapter_post(end->adapter, end->qp, &request))
+		return true;
+	adapter_lock(end->adapter);
+	assert_int_equal(qp_post_send(&end->qp->qp, adapter_now(end->adapter), &request), 0);
+	adapter_send(end->adapter, end->qp);
+	adapter_unlock(end->adapter);
+	return false;
+}
+
+static void test_requests_are_posted_and_sent_in_one_go(void **state)
+{
+	time_ns start = attachment_now();
+	unsigned by_lane = 0;
+
+	(void)state;
+	warm_up();
+	for (uint32_t i = 0; by_lane < 100; i++) {
+		uint32_t byte_count = i % 1024; /* up to the path's MTU, and nothing at all */
+
+		pair_post_receive(&pair.ends[1], i, 2048);
+		by_lane += post_by_lane(byte_count, 0, 100 + i);
+		take_both(byte_count, 100 + i);
+		assert_false(pair_is_overdue(start));
+	}
+}
+
+static void test_what_is_not_usual_is_not_posted_by_the_lane(void **state)
+{
+	(void)state;
+	warm_up();
+	for (uint32_t i = 0; i < 3; i++)
+		pair_post_receive(&pair.ends[1], i, 4096);
+	assert_false(post_by_lane(1025, 0, 1)); /* two packets */
+	take_both(1025, 1);
+	assert_false(post_by_lane(8, SEND_FENCE, 2));
+	take_both(8, 2);
+	attachment()->may_express = false;
+	assert_false(post_by_lane(8, 0, 3));
+	attachment()->may_express = true;
+	take_both(8, 3);
 }
 
 static void test_long_messages_do_not(void **state)
@@ -168,6 +265,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_small_messages_go_by_the_lane),
+		cmocka_unit_test(
+			test_nothing_goes_by_the_lane_while_nobody_looks_after_timers),
+		cmocka_unit_test(test_requests_are_posted_and_sent_in_one_go),
+		cmocka_unit_test(test_what_is_not_usual_is_not_posted_by_the_lane),
 		cmocka_unit_test(test_long_messages_do_not),
 		cmocka_unit_test(test_a_lane_that_is_closed_changes_nothing_else),
 		cmocka_unit_test(test_packets_and_acks_are_counted),

@@ -68,8 +68,6 @@ static void send_port_update(struct fake_softibd *softibd, uint32_t adapter_inde
 	publish(softibd);
 }
 
-/* --- control --- */
-
 static void answer_hello(struct fake_softibd *softibd)
 {
 	char text[1024];
@@ -148,8 +146,6 @@ static bool serve(struct fake_softibd *softibd)
 	control_message_release(&message);
 	return true;
 }
-
-/* --- rings --- */
 
 static void answer_question(struct fake_softibd *softibd, const struct ring_record *record)
 {

@@ -92,7 +92,7 @@ static void make_qp(struct pair_end *end)
 		.receive_cq = end->cq,
 		.capabilities = {.send_requests_max = 64,
 				 .receive_requests_max = 64,
-				 .send_sges_max = 1,
+				 .send_sges_max = 2,
 				 .receive_sges_max = 1},
 	};
 
@@ -138,8 +138,9 @@ static void connect_to(struct pair_end *end, uint16_t dlid, uint32_t qpn)
 	modify(end, &attributes,
 	       QP_HAS_STATE | QP_HAS_ADDRESS | QP_HAS_PATH_MTU | QP_HAS_DESTINATION_QPN |
 		       QP_HAS_RQ_PSN | QP_HAS_RESPONDER_RESOURCES | QP_HAS_MIN_RNR_TIMER);
+	/* Timeout 17 is 0.5 s: a thread without a processor is not to look like a lost packet. */
 	attributes = (struct qp_attributes){.state = QP_RTS,
-					    .timeout = 14,
+					    .timeout = 17,
 					    .retry_count = 7,
 					    .rnr_retry = 7,
 					    .initiator_depth = 4};

@@ -11,7 +11,7 @@
 #include "host/session.h"
 #include "unit/host/fake_softibd.h"
 
-enum { PAIR_BUFFER_BYTES = 1 << 20, PAIR_PATIENCE_S = 20 };
+enum { PAIR_BUFFER_BYTES = 1 << 20, PAIR_PATIENCE_S = 100 };
 
 struct pair_end {
 	struct adapter *adapter;

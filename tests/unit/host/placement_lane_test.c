@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small WRITEs to shared memory: the lane does what the long way does. */
+/* Short WRITEs and READs past the packets: the lane does what the long way does. */
 #include "host/placement_lane.h"
 
 #include <setjmp.h>
@@ -39,18 +39,23 @@ static const uint8_t *shared(void)
 	return pair.softibd.exposure + exposure_layout().shared_offset + PLACE;
 }
 
-static void write_at(uint64_t address, uint32_t byte_count, uint64_t wr_id)
+/* From or to the first end's buffer, in so many parts: the lane takes those that have one. */
+static void request_at(enum send_opcode opcode, uint64_t address, uint32_t byte_count,
+		       unsigned part_count, uint64_t wr_id)
 {
 	struct pair_end *end = &pair.ends[0];
-	struct sge sge = {(uintptr_t)end->buffer, byte_count, end->region->key};
+	const uint32_t first = part_count == 2 ? byte_count / 2 : byte_count;
+	struct sge sges[2] = {
+		{(uintptr_t)end->buffer, first, end->region->key},
+		{(uintptr_t)end->buffer + first, byte_count - first, end->region->key}};
 	struct send_request request = {
 		.wr_id = wr_id,
-		.opcode = SEND_RDMA_WRITE,
+		.opcode = opcode,
 		.flags = SEND_SIGNALED,
 		.remote_address = address,
 		.remote_key = pair.ends[1].region->key,
-		.sge_count = 1,
-		.sges = &sge,
+		.sge_count = part_count,
+		.sges = sges,
 	};
 	struct completion completion;
 
@@ -67,6 +72,11 @@ static void write_at(uint64_t address, uint32_t byte_count, uint64_t wr_id)
 	assert_int_equal(completion.byte_count, byte_count);
 }
 
+static void write_at(uint64_t address, uint32_t byte_count, uint64_t wr_id)
+{
+	request_at(SEND_RDMA_WRITE, address, byte_count, 1, wr_id);
+}
+
 static int start(void **state)
 {
 	if (pair_start_connected(state) != 0)
@@ -78,9 +88,9 @@ static int start(void **state)
 	return pair.ends[0].qp->qp.owner_placement ? 0 : -1;
 }
 
-static void test_small_writes_go_to_the_shared_pages(void **state)
+static void test_writes_go_to_the_shared_pages(void **state)
 {
-	static const uint32_t sizes[] = {1, 3, 4, 8, 13, 64, 1000, 1024};
+	static const uint32_t sizes[] = {1, 3, 4, 8, 13, 64, 1000, 1024, 1025, 5000, 100000};
 
 	(void)state;
 	share(PLACE + 1);
@@ -88,13 +98,75 @@ static void test_small_writes_go_to_the_shared_pages(void **state)
 		uint64_t offset = 4096 * (i % 3) + i;
 
 		pair_fill(pair.ends[0].buffer, sizes[i], i);
-		memset(pair.ends[1].buffer, 0, 20000);
+		memset(pair.ends[1].buffer, 0, 200000);
 		write_at(page_begin() + offset, sizes[i], i);
 		assert_memory_equal(shared() + offset, pair.ends[0].buffer, sizes[i]);
 		/* Nothing of it went the other way. */
-		for (unsigned j = 0; j < 20000; j++)
+		for (unsigned j = 0; j < 200000; j++)
 			assert_int_equal(pair.ends[1].buffer[j], 0);
 	}
+	share(0);
+}
+
+/* And what is read comes from there. */
+static void test_reads_come_from_the_shared_pages(void **state)
+{
+	static const uint32_t sizes[] = {1, 8, 1024, 1025, 50000};
+
+	(void)state;
+	share(PLACE + 1);
+	memset(pair.ends[1].buffer, 0, 200000);
+	for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
+		uint64_t offset = 4096 * (i % 3) + i;
+
+		pair_fill(pair.ends[0].buffer, sizes[i], i + 50);
+		write_at(page_begin() + offset, sizes[i], i);
+		memset(pair.ends[0].buffer, 0xee, sizes[i] + 1);
+		request_at(SEND_RDMA_READ, page_begin() + offset, sizes[i], 1, i);
+		assert_memory_equal(pair.ends[0].buffer, shared() + offset, sizes[i]);
+		assert_int_equal(pair.ends[0].buffer[sizes[i]], 0xee);
+	}
+	share(0);
+}
+
+/* Memory that is not shared is reached by the system, in the lane too. */
+static void test_what_is_not_shared_is_written_and_read_too(void **state)
+{
+	static const uint32_t sizes[] = {1, 8, 1025, 50000};
+
+	(void)state;
+	share(0);
+	for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
+		uint8_t *there = (uint8_t *)page_begin() + i;
+
+		pair_fill(pair.ends[0].buffer, sizes[i], i + 70);
+		memset(there, 0xee, sizes[i] + 1);
+		write_at((uintptr_t)there, sizes[i], i);
+		assert_memory_equal(there, pair.ends[0].buffer, sizes[i]);
+		assert_int_equal(there[sizes[i]], 0xee);
+		memset(pair.ends[0].buffer, 0, sizes[i]);
+		request_at(SEND_RDMA_READ, (uintptr_t)there, sizes[i], 1, i);
+		assert_memory_equal(there, pair.ends[0].buffer, sizes[i]);
+	}
+}
+
+/* What one request was allowed says nothing about the next if the peer took it back in between. */
+static void test_what_was_taken_back_is_not_used_any_more(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		pair_fill(pair.ends[0].buffer, 64, i + 90);
+		share(i % 2 ? 0 : PLACE + 1);
+		write_at(page_begin(), 64, i);
+		assert_memory_equal(i % 2 ? (const uint8_t *)page_begin() : shared(),
+				    pair.ends[0].buffer, 64);
+	}
+	share(PLACE + 1);
+	write_at(page_begin(), 64, 8);
+	__atomic_store_n(&attachment()->exposure.header->shared_is_off, 1, __ATOMIC_SEQ_CST);
+	pair_fill(pair.ends[0].buffer, 64, 99);
+	write_at(page_begin(), 64, 9);
+	assert_memory_equal((const uint8_t *)page_begin(), pair.ends[0].buffer, 64);
 	share(0);
 }
 
@@ -125,13 +197,15 @@ static void test_the_books_are_those_of_the_long_way(void **state)
 	struct books before[2], after[2];
 
 	(void)state;
+	share(PLACE + 1);
 	for (unsigned way = 0; way < 2; way++) {
-		share(way ? 0 : PLACE + 1);
 		before[way] = books();
 		for (uint32_t i = 0; i < 200; i++)
-			write_at(page_begin() + i, 1 + i * 5, i);
+			request_at(i % 3 ? SEND_RDMA_WRITE : SEND_RDMA_READ, page_begin() + i,
+				   2 + i * 51, way + 1, i);
 		after[way] = books();
 	}
+	share(0);
 #define EXPECT_SAME(member)                                                                        \
 	assert_int_equal(after[0].member - before[0].member, after[1].member - before[1].member)
 	EXPECT_SAME(psn);
@@ -177,7 +251,10 @@ static void test_places_that_there_are_not_are_not_used(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_small_writes_go_to_the_shared_pages),
+		cmocka_unit_test(test_writes_go_to_the_shared_pages),
+		cmocka_unit_test(test_reads_come_from_the_shared_pages),
+		cmocka_unit_test(test_what_is_not_shared_is_written_and_read_too),
+		cmocka_unit_test(test_what_was_taken_back_is_not_used_any_more),
 		cmocka_unit_test(test_the_books_are_those_of_the_long_way),
 		cmocka_unit_test(test_the_edges_of_a_region_are_not_shared),
 		cmocka_unit_test(test_places_that_there_are_not_are_not_used),

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "host/placement_state.h"
+#include "host/placement_target.h"
 #include "unit/host/host_pair.h"
 
 static struct attachment *attachment(void)
@@ -133,6 +135,48 @@ static void test_a_stream_of_writes_comes_to_need_no_packets(void **state)
 	assert_true(comes_to_send_nothing());
 }
 
+/* The target takes its grant back: between its word that the grant ended and its last look at how far
+ * the initiator had come, that one asks anew. */
+static void test_who_asks_while_its_grant_is_taken_back_is_not_forgotten(void **state)
+{
+	struct pair_end *from = &pair.ends[0], *to = &pair.ends[1];
+	struct completion completion;
+
+	(void)state;
+	assert_true(comes_to_send_nothing());
+	for (uint32_t i = 0; i < 5; i++)
+		one_sided(SEND_RDMA_WRITE, 5000, i);
+	adapter_lock(from->adapter);
+
+	struct placement *placement = from->qp->qp.owner_placement;
+	uint32_t *serial = &placement->channel->placed_in->grants[placement->index].serial;
+	const uint32_t asked = placement->ask_number;
+	struct sge sge = {(uintptr_t)from->buffer, 3000, from->region->key};
+	struct send_request request = {
+		.opcode = SEND_RDMA_WRITE,
+		.flags = SEND_SIGNALED,
+		.remote_address = (uintptr_t)to->buffer,
+		.remote_key = to->region->key,
+		.sge_count = 1,
+		.sges = &sge,
+	};
+
+	assert_non_null(to->qp->qp.responder.placed);
+	assert_int_equal(*serial % 2, 1);
+	++*serial;
+	pair_fill(from->buffer, 3000, 77);
+	placement->ask_pause = 0;
+	assert_int_equal(qp_object_post_send(from->qp, adapter_now(from->adapter), &request), 0);
+	adapter_transmit(from->adapter, adapter_now(from->adapter));
+	assert_int_not_equal(placement->ask_number, asked);
+	placement_target_end(&to->qp->qp);
+	adapter_unlock(from->adapter);
+	pair_poll_one(from, &completion);
+	assert_int_equal(completion.status, COMPLETION_SUCCESS);
+	assert_memory_equal(from->buffer, to->buffer, 3000);
+	assert_true(comes_to_send_nothing());
+}
+
 /* A right that is taken back, at once; the answer is the responder's. */
 /* The target hears nothing of them all the while. */
 static void test_packets_go_on_after_the_psns_came_round(void **state)
@@ -191,6 +235,7 @@ int main(void)
 		cmocka_unit_test(test_counters_go_on),
 		cmocka_unit_test(test_a_new_generation_ends_it_until_the_flow_is_direct_again),
 		cmocka_unit_test(test_a_stream_of_writes_comes_to_need_no_packets),
+		cmocka_unit_test(test_who_asks_while_its_grant_is_taken_back_is_not_forgotten),
 		cmocka_unit_test(test_packets_go_on_after_the_psns_came_round),
 		cmocka_unit_test(test_without_the_right_the_responder_refuses),
 	};

@@ -162,6 +162,38 @@ static void test_bytes_of_several_places_go_there_and_back(void **state)
 	}
 }
 
+/* Longer than caches are: copied in another way, from odd places to odd places, and not a byte
+ * more. */
+static void test_long_messages_go_there_and_back(void **state)
+{
+	enum { BYTES = (3 << 20) + 77, FIRST = 1000003, PLACE_THERE = 5 };
+	uint8_t *bytes = malloc(BYTES), *back = calloc(1, BYTES + 1);
+	struct span spans[] = {{bytes, FIRST}, {bytes + FIRST, BYTES - FIRST}};
+	struct span back_span = {back, BYTES};
+	struct shortcut write = {.opcode = SEND_RDMA_WRITE, .byte_count = BYTES};
+	struct shortcut read = {.opcode = SEND_RDMA_READ, .byte_count = BYTES};
+	const struct reach_target found = {.shared = reach.shared + PLACE_THERE};
+
+	(void)state;
+	assert_non_null(bytes);
+	assert_non_null(back);
+	write.payload = (struct payload){.spans = spans, .span_count = 2, .byte_count = BYTES};
+	read.payload = (struct payload){.spans = &back_span, .span_count = 1, .byte_count = BYTES};
+	for (unsigned i = 0; i < BYTES; i++)
+		bytes[i] = (uint8_t)(i * 3 + i / 4096);
+	reach.shared[PLACE_THERE - 1] = 0xee;
+	reach.shared[PLACE_THERE + BYTES] = 0xee;
+	move_all(&write, &found);
+	assert_memory_equal(reach.shared + PLACE_THERE, bytes, BYTES);
+	assert_int_equal(reach.shared[PLACE_THERE - 1], 0xee);
+	assert_int_equal(reach.shared[PLACE_THERE + BYTES], 0xee);
+	move_all(&read, &found);
+	assert_memory_equal(back, bytes, BYTES);
+	assert_int_equal(back[BYTES], 0);
+	free(bytes);
+	free(back);
+}
+
 static void test_atomics_change_the_shared_word(void **state)
 {
 	uint64_t result = 0, *word = (uint64_t *)(void *)(reach.shared + PLACE + 16);
@@ -197,6 +229,7 @@ int main(void)
 		CASE(test_words_that_lie_oddly_are_left_to_the_responder),
 		CASE(test_what_is_shared_no_more_is_reached_otherwise),
 		CASE(test_bytes_of_several_places_go_there_and_back),
+		CASE(test_long_messages_go_there_and_back),
 		CASE(test_atomics_change_the_shared_word),
 	};
 

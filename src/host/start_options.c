@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options that a fabric is started with. */
+#include "host/start_options.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOSTS_MAX = 10000, LMC_MAX = 7 };
+
+bool start_option_is(int code)
+{
+	return code > START_OPTION_NONE && code < START_OPTION_END;
+}
+
+const char *start_option_name(enum start_option option)
+{
+	/* clang-format off */
+	static const char *const names[] = {
+#define NAME(code, name, has_argument, usage) [START_OPTION_##code - START_OPTION_NONE] = "--" name,
+		START_OPTIONS(NAME)
+#undef NAME
+	};
+	/* clang-format on */
+
+	assert(start_option_is((int)option));
+	return names[option - START_OPTION_NONE];
+}
+
+/* Digits only, which strtoul() does not ask for. */
+static bool is_number_between(const char *text, unsigned long minimum, unsigned long maximum)
+{
+	if (!text[0] || text[strspn(text, "0123456789")])
+		return false;
+
+	unsigned long number = strtoul(text, NULL, 10);
+
+	return number >= minimum && number <= maximum;
+}
+
+const char *start_option_refusal(enum start_option option, const char *value)
+{
+	if (option == START_OPTION_HOSTS && !is_number_between(value, 1, HOSTS_MAX))
+		return "--hosts takes a number from 1 to 10000";
+	if (option == START_OPTION_LMC && !is_number_between(value, 0, LMC_MAX))
+		return "--lmc takes a number from 0 to 7";
+	return NULL;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options that a fabric is started with: "softib up" takes them and hands them to softibd. */
+#ifndef SOFTIB_HOST_START_OPTIONS_H
+#define SOFTIB_HOST_START_OPTIONS_H
+
+#include <getopt.h>
+#include <stdbool.h>
+
+/* clang-format off */
+#define START_OPTIONS(OPTION) \
+	OPTION(HOSTS, "hosts", required_argument, \
+	       "  --hosts N             N hosts, h1 to hN, on a switch (default: 2)\n") \
+	OPTION(TOPOLOGY, "topology", required_argument, \
+	       "  --topology TOPOLOGY   a file in ibnetdiscover's format, or a generator:\n" \
+	       "                        star:N, ring:N, fat-tree:K, mesh:AxB, routed:AxB\n") \
+	OPTION(NO_SM, "no-sm", no_argument, \
+	       "  --no-sm               without the built-in subnet manager: ports stay in Init\n") \
+	OPTION(ENGINE, "engine", required_argument, \
+	       "  --engine NAME         how the built-in manager routes (default: minhop)\n") \
+	OPTION(PARTITIONS, "partitions", required_argument, \
+	       "  --partitions FILE     partitions, as in OpenSM's partitions.conf\n") \
+	OPTION(QOS, "qos", required_argument, \
+	       "  --qos FILE            service levels of partitions and services, lanes\n") \
+	OPTION(LMC, "lmc", required_argument, \
+	       "  --lmc N               2^N LIDs per port (default: 0)\n") \
+	OPTION(STATE, "state", required_argument, \
+	       "  --state FILE          LIDs are remembered there, from one start to the next\n") \
+	OPTION(NO_OFFLOAD, "no-offload", no_argument, \
+	       "  --no-offload          every packet goes through softibd, hop by hop\n") \
+	OPTION(PACED, "paced", no_argument, \
+	       "  --paced               links run at their width and speed, not as fast as they\n" \
+	       "                        can; \"softib status\" says when that does not work out\n") \
+	OPTION(CONGESTION, "congestion", no_argument, \
+	       "  --congestion          congestion control from the start: switches mark packets,\n" \
+	       "                        adapters slow down (with --paced)\n")
+/* clang-format on */
+
+/* clang-format off */
+enum start_option {
+	START_OPTION_NONE = 255, /* characters are each program's own options */
+#define START_OPTION_CODE(code, name, has_argument, usage) START_OPTION_##code,
+	START_OPTIONS(START_OPTION_CODE)
+#undef START_OPTION_CODE
+	START_OPTION_END,
+};
+/* clang-format on */
+
+/* Rows for getopt_long(), which returns the code. */
+#define START_LONG_OPTION(code, name, has_argument, usage)                                         \
+	{name, has_argument, NULL, START_OPTION_##code},
+#define START_LONG_OPTIONS START_OPTIONS(START_LONG_OPTION)
+
+/* Lines for a usage text. */
+#define START_OPTION_USAGE(code, name, has_argument, usage) usage
+#define START_OPTIONS_USAGE				    START_OPTIONS(START_OPTION_USAGE)
+
+/* Whether getopt_long() returned one of these. */
+bool start_option_is(int code);
+
+/* As it stands on a command line: "--hosts". */
+const char *start_option_name(enum start_option option);
+
+/* What is wrong with a value, or NULL. Files are softibd's to read. */
+const char *start_option_refusal(enum start_option option, const char *value);
+
+#endif
