@@ -15,6 +15,7 @@
 #include "daemon/raw_owners.h"
 #include "daemon/verb_faults.h"
 #include "daemon/xrc_domains.h"
+#include "fabric/known_paths.h"
 #include "host/doorbell.h"
 #include "wire/grh.h"
 #include "wire/lrh.h"
@@ -28,7 +29,7 @@ enum {
 	DRAIN_TURNS = 256, /* of a program that ended: more than its ring holds, unless the fabric
 			      is full */
 	DRAIN_FRAMES = 4096,
-	DLID_OFFSET = 2,
+	LOOKS_BEFORE_SLEEP = 64,
 };
 
 #define QUIET_BEFORE_SLEEP  MICROSECONDS(50)
@@ -94,17 +95,18 @@ static bool take_packet(struct client *client, const struct ring_record *record)
 	frame->byte_count = record->byte_count;
 	frame->source = NULL;
 	frame->static_rate = (uint8_t)record->word;
+	frame->source_qpn = record->word >> 8;
 	if (!may_send(client, endpoint, frame)) {
 		endpoint->port->counters.drops[DROP_MALFORMED]++;
 		frame_give_back(&daemon->fabric.frames, frame);
 		return true;
 	}
 
-	uint32_t *inside = endpoint_inside(endpoint, get_be16(frame->bytes + DLID_OFFSET));
+	uint32_t *inside = endpoint_inside(endpoint, get_be16(frame->bytes + LRH_DLID_OFFSET));
 
 	frame->source = inside;
 	++*inside;
-	if (fabric_inject(&daemon->fabric, endpoint->port, frame, daemon->now))
+	if (fabric_inject_through(&daemon->fabric, endpoint->port, frame, daemon->now))
 		return true;
 	--*inside;
 	frame_give_back(&daemon->fabric.frames, frame);
@@ -214,10 +216,16 @@ bool bridge_retry(struct daemon *daemon)
 	return is_busy;
 }
 
-bool bridge_read(struct daemon *daemon)
+/* A ring is looked at for a while after its last record before its producer has to ring. The time
+ * alone does not count: while softibd waits for a core, nobody looks. */
+static bool is_quiet(const struct client *client, time_ns now)
 {
-	bool is_busy = false;
+	return client->looks_in_vain >= LOOKS_BEFORE_SLEEP &&
+	       now - client->active_at > QUIET_BEFORE_SLEEP;
+}
 
+void bridge_read(struct daemon *daemon)
+{
 	list_for_each_safe (link, &daemon->awake) {
 		struct client *client = container_of(link, struct client, awake_link);
 
@@ -227,14 +235,24 @@ bool bridge_read(struct daemon *daemon)
 		}
 		if (read_client(client)) {
 			client->active_at = daemon->now;
-			is_busy = true;
-		} else if (!client->stalled &&
-			   daemon->now - client->active_at > QUIET_BEFORE_SLEEP &&
-			   !ring_sleep(&client->up)) {
-			list_remove(link);
+			client->looks_in_vain = 0;
+		} else if (!client->stalled) {
+			client->looks_in_vain++;
+			if (is_quiet(client, daemon->now) && !ring_sleep(&client->up))
+				list_remove(link);
 		}
 	}
-	return is_busy;
+}
+
+bool bridge_has_news(const struct daemon *daemon)
+{
+	list_for_each (link, &daemon->awake) {
+		const struct client *client = container_of(link, struct client, awake_link);
+
+		if (!client->stalled && !client->is_ending && !ring_is_empty(&client->up))
+			return true;
+	}
+	return false;
 }
 
 static bool put_packet(struct client *client, const struct endpoint *endpoint,
@@ -320,6 +338,8 @@ bool bridge_deliver(void *context, struct port *port, struct frame *frame)
 		uint32_t qpn =
 			receiver_number(frame->bytes + offset, frame->byte_count - offset);
 
+		if (unlikely(qpn <= QPN_GSI || qpn == QPN_IPOIB || lid_is_multicast(frame->header.dlid)))
+			daemon->managers_have_news = true;
 		if (qpn == QPN_SMI || qpn == QPN_GSI)
 			mad_dispatch_receive(&daemon->mads, port, frame, daemon->now);
 		else if (lid_is_multicast(frame->header.dlid)) {

@@ -13,8 +13,10 @@ struct daemon;
 struct frame;
 struct port;
 
-/* Reads the up rings of clients that are awake. Returns whether anything came. */
-bool bridge_read(struct daemon *daemon);
+/* Reads the up rings of clients that are awake. */
+void bridge_read(struct daemon *daemon);
+/* Whether there is something to read in one of them. */
+bool bridge_has_news(const struct daemon *daemon);
 
 /* The same for clients whose next packet found no room in the fabric, after it moved. */
 bool bridge_retry(struct daemon *daemon);

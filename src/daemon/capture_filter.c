@@ -15,7 +15,7 @@
 #include "wire/pkey.h"
 #include "wire/transport_headers.h"
 
-enum { OPCODE_COUNT = 256, LID_MAX = 0xffff, QPN_MAX = 0xffffff };
+enum { OPCODE_COUNT = 256, LID_MAX = 0xffff };
 
 /* clang-format off */
 static const struct {

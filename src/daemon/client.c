@@ -23,6 +23,8 @@
 #include "host/memory_file.h"
 #include "host/placement_area.h"
 
+enum { PUBLISH_BYTES = 2048 }; /* a program starts while we go on writing */
+
 int client_create(struct daemon *daemon, int socket, pid_t pid, struct client **ret_client)
 {
 	struct client *client = calloc(1, sizeof(*client));
@@ -214,6 +216,7 @@ void clients_bury(struct daemon *daemon)
 void client_wake(struct client *client)
 {
 	client->active_at = client->daemon->now;
+	client->looks_in_vain = 0;
 	if (list_is_linked(&client->awake_link))
 		return;
 	ring_wake(&client->up);
@@ -236,10 +239,18 @@ struct ring_record *client_reserve(struct client *client, uint32_t byte_count)
 		       : NULL;
 }
 
+static void publish(struct client *client)
+{
+	if (ring_publish(&client->down))
+		doorbell_ring(client->down_doorbell);
+}
+
 void client_commit(struct client *client, struct ring_record *record)
 {
 	ring_commit(&client->down, record);
-	if (!list_is_linked(&client->unpublished_link))
+	if (client->down.tail - client->down.published >= PUBLISH_BYTES)
+		publish(client);
+	else if (!list_is_linked(&client->unpublished_link))
 		list_append(&client->daemon->unpublished, &client->unpublished_link);
 }
 
@@ -251,7 +262,6 @@ void clients_publish(struct daemon *daemon)
 		struct client *client = container_of(link, struct client, unpublished_link);
 
 		list_remove(link);
-		if (ring_publish(&client->down))
-			doorbell_ring(client->down_doorbell);
+		publish(client);
 	}
 }

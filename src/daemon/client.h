@@ -50,6 +50,7 @@ struct client {
 	uint64_t last_packet_end;	   /* place in the down ring behind the last packet */
 	time_ns full_since;		   /* the down ring; TIME_NEVER when it has room */
 	time_ns active_at;		   /* the up ring had something */
+	uint32_t looks_in_vain;		   /* at the up ring, since then */
 	struct list awake_link;
 	struct list unpublished_link;
 	uint32_t adapters_used;	  /* bit per adapter whose ports it wants to hear of */

@@ -15,7 +15,8 @@ static bool hand_to_program(struct cm_id *id, const struct cm_port *port,
 			    const struct alternate_path *path)
 {
 	struct adapter_entry *adapter = port->endpoint->adapter;
-	struct client *client = qpn_space_owner(&adapter->qpns, id->offered.qpn);
+	uint32_t number = cm_id_offered_number(id);
+	struct client *client = qpn_space_owner(&adapter->qpns, number);
 	struct ring_record *record = client && client->host == adapter->host
 					     ? client_reserve(client, sizeof(*path))
 					     : NULL;
@@ -26,7 +27,7 @@ static bool hand_to_program(struct cm_id *id, const struct cm_port *port,
 	record->kind = RECORD_ALTERNATE_PATH;
 	record->port = (uint16_t)(adapter->index << 8);
 	record->packet_count = 0;
-	record->word = id->offered.qpn;
+	record->word = number;
 	memcpy(record->body, path, sizeof(*path));
 	client_commit(client, record);
 	return true;
@@ -187,7 +188,8 @@ static struct cm_id *find_loading(const struct client *client, unsigned adapter_
 			struct cm_id *id = program->ids.entries[index].value;
 
 			if (id && program->host->host == client->host &&
-			    id->alternate_state == CM_ALTERNATE_LOADING && id->offered.qpn == qpn &&
+			    id->alternate_state == CM_ALTERNATE_LOADING &&
+			    cm_id_offered_number(id) == qpn &&
 			    id->route.adapter_index == adapter_index)
 				return id;
 		}

@@ -11,8 +11,11 @@ static void take_reply(struct cm_id *id, const struct cm_event *event)
 
 	cm_rep_decode(event->data, &rep);
 
+	bool is_rd = id->qp_type == CM_QP_RD;
 	const struct cm_parameters parameters = {
-		.qpn = rep.local_qpn ? rep.local_qpn : rep.local_eecn,
+		.qpn = is_rd || rep.local_qpn ? rep.local_qpn : rep.local_eecn,
+		.qkey = is_rd ? rep.local_qkey : 0,
+		.eecn = is_rd ? rep.local_eecn : 0,
 		.responder_resources = rep.initiator_depth,
 		.initiator_depth = rep.responder_resources,
 		.flow_control = rep.flow_control,
@@ -24,7 +27,7 @@ static void take_reply(struct cm_id *id, const struct cm_event *event)
 		.vendor_options = event->vendor_options,
 	};
 	id->terms = (struct cm_terms){
-		.remote_qpn = parameters.qpn,
+		.remote_qpn = is_rd ? parameters.eecn : parameters.qpn,
 		.receive_psn = rep.starting_psn,
 		.send_psn = id->send_psn,
 		.pkey_index = id->route.pkey_index,

@@ -222,11 +222,15 @@ int cm_start_listening(struct cm_id *id, uint32_t backlog)
 	return error;
 }
 
-static bool hears(const struct cm_id *id, const struct cm_address *destination)
+static bool hears(const struct cm_id *id, const struct cm_port *port,
+		  const struct cm_address *destination)
 {
 	const struct cm_address *bound = &id->route.source;
 
-	if (!destination || bound->family == CM_ADDRESS_IB || cm_address_equal(bound, destination))
+	/* A GID is a port's. */
+	if (bound->family == CM_ADDRESS_IB)
+		return !id->port || id->port == port;
+	if (!destination || cm_address_equal(bound, destination))
 		return true;
 	if (!cm_address_is_any(bound))
 		return false;
@@ -246,7 +250,7 @@ struct cm_id *cm_service_listener(const struct cm_service *service, const struct
 			continue;
 		if (id->port == port)
 			of_port = id;
-		if (!hears(id, destination))
+		if (!hears(id, port, destination))
 			continue;
 		/* One that named the address goes before one that takes any. */
 		if (!cm_address_is_any(&id->route.source))

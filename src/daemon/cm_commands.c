@@ -13,8 +13,6 @@
 #include "daemon/commands.h"
 #include "daemon/client.h"
 
-/* --- commands about no id --- */
-
 static int run_open_channel(struct cm_program *program, struct cm_answer *ret_answer,
 			    int *ret_descriptor)
 {
@@ -48,7 +46,7 @@ static int create_id(struct cm_program *program, const struct cm_command *comman
 	struct cm_id *id;
 
 	if (!channel || !command->id || command->id >= CM_ID_OF_SOFTIBD ||
-	    !port_space_is_known(command->port_space) || command->new_qp_type > CM_QP_XRC_RECEIVE)
+	    !port_space_is_known(command->port_space) || command->new_qp_type > CM_QP_RD)
 		return -EINVAL;
 	return cm_id_create(program, channel, command->id, command->port_space,
 			    (enum cm_qp_type)command->new_qp_type, &id);
@@ -73,8 +71,6 @@ static int run_find_host(struct cm_program *program, const struct cm_command *co
 	cm_address_of(endpoint, CM_ADDRESS_IPV6, &ret_answer->route.destination);
 	return 0;
 }
-
-/* --- commands about an id --- */
 
 static struct cm_private_data private_of(const struct cm_command *command)
 {
@@ -127,7 +123,7 @@ static int run_connect(struct cm_id *id, const struct cm_command *command,
 		       struct cm_answer *ret_answer)
 {
 	(void)ret_answer;
-	if (command->parameters.qp_type > CM_QP_XRC_RECEIVE)
+	if (command->parameters.qp_type > CM_QP_RD)
 		return -EINVAL;
 	return cm_id_connect(id, &command->parameters, private_of(command));
 }
@@ -339,8 +335,6 @@ void cm_command_failed(struct cm_program *program, const struct cm_command *comm
 		cm_channel_write(channel, &event);
 	}
 }
-
-/* --- on the control socket --- */
 
 static void run_cm(struct client *client, const json_t *request, struct reply *ret_reply)
 {

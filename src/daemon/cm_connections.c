@@ -106,10 +106,28 @@ static void fill_path(const struct cm_id *id, struct cm_path *ret_path)
 	};
 }
 
+static uint8_t transport_of(enum cm_qp_type qp_type)
+{
+	switch (qp_type) {
+	case CM_QP_UC:
+		return CM_TRANSPORT_UC;
+	case CM_QP_XRC_SEND:
+		return CM_TRANSPORT_EXTENDED;
+	case CM_QP_RD:
+		return CM_TRANSPORT_RD;
+	case CM_QP_RC:
+	case CM_QP_UD:
+	case CM_QP_XRC_RECEIVE:
+		break;
+	}
+	return CM_TRANSPORT_RC;
+}
+
 static void fill_req(const struct cm_id *id, const struct cm_parameters *parameters,
 		     struct cm_req *ret_req)
 {
 	bool is_xrc = id->qp_type == CM_QP_XRC_SEND;
+	uint8_t timeout = parameters->response_timeout;
 
 	*ret_req = (struct cm_req){
 		.vendor_id = parameters->vendor_id,
@@ -117,21 +135,36 @@ static void fill_req(const struct cm_id *id, const struct cm_parameters *paramet
 		.local_qpn = parameters->qpn,
 		.responder_resources = parameters->responder_resources,
 		.initiator_depth = parameters->initiator_depth,
-		.remote_response_timeout = CM_RESPONSE_TIMEOUT,
-		.transport = is_xrc		       ? CM_TRANSPORT_EXTENDED
-			     : id->qp_type == CM_QP_UC ? CM_TRANSPORT_UC
-						       : CM_TRANSPORT_RC,
+		.remote_response_timeout = timeout ? timeout : CM_RESPONSE_TIMEOUT,
+		.transport = transport_of(id->qp_type),
 		.flow_control = parameters->flow_control,
 		.starting_psn = id->send_psn,
-		.local_response_timeout = CM_RESPONSE_TIMEOUT,
+		.local_response_timeout = timeout ? timeout : CM_RESPONSE_TIMEOUT,
 		.retry_count = parameters->retry_count,
 		.pkey = id->route.pkey,
 		.path_mtu = id->route.path.mtu,
 		.rnr_retry_count = parameters->rnr_retry_count,
-		.max_cm_retries = CM_RETRIES,
+		.max_cm_retries = timeout ? parameters->retries : CM_RETRIES,
 		.srq = parameters->srq,
 		.extended_transport = is_xrc ? CM_EXTENDED_TRANSPORT_XRC : 0,
 	};
+	if (id->qp_type != CM_QP_RD)
+		return;
+	ret_req->local_qkey = parameters->qkey;
+	ret_req->local_eecn = parameters->eecn;
+	ret_req->remote_eecn = parameters->remote_eecn;
+	ret_req->rdc_exists = parameters->rdc_exists != 0;
+}
+
+/* Who called for contexts, or was, offers one, and nobody else does; its numbers are such as REQ
+ * and REP have room for. */
+static bool offer_fits(const struct cm_id *id, const struct cm_parameters *parameters)
+{
+	if (id->qp_type != CM_QP_RD || parameters->qp_type != CM_QP_RD)
+		return id->qp_type != CM_QP_RD && parameters->qp_type != CM_QP_RD;
+	return parameters->eecn &&
+	       !((parameters->qpn | parameters->eecn | parameters->remote_eecn) >> 24) &&
+	       parameters->response_timeout <= TIME_CODE_MAX && parameters->retries <= CM_RETRIES;
 }
 
 int cm_id_connect(struct cm_id *id, const struct cm_parameters *parameters,
@@ -145,6 +178,8 @@ int cm_id_connect(struct cm_id *id, const struct cm_parameters *parameters,
 		return -EINVAL;
 	if (id->qp_type == CM_QP_UD)
 		return cm_id_resolve_service(id, private_data);
+	if (!offer_fits(id, parameters))
+		return -EINVAL;
 	if (!cm_request_private(id, sizeof(bytes), private_data, bytes, &byte_count))
 		return -EINVAL;
 
@@ -193,10 +228,15 @@ int cm_id_accept(struct cm_id *id, const struct cm_parameters *parameters,
 	if (id->qp_type == CM_QP_UD)
 		return cm_id_answer_service(id, parameters, CM_SIDR_OK, private_data);
 
-	bool is_xrc = id->qp_type == CM_QP_XRC_RECEIVE;
+	bool is_xrc = id->qp_type == CM_QP_XRC_RECEIVE, is_rd = id->qp_type == CM_QP_RD;
+
+	if (!offer_fits(id, parameters))
+		return -EINVAL;
+
 	const struct cm_rep rep = {
+		.local_qkey = is_rd ? parameters->qkey : 0,
 		.local_qpn = is_xrc ? 0 : parameters->qpn,
-		.local_eecn = is_xrc ? parameters->qpn : 0,
+		.local_eecn = is_rd ? parameters->eecn : is_xrc ? parameters->qpn : 0,
 		.vendor_id_high = (uint8_t)(parameters->vendor_id >> 16),
 		.vendor_id_middle = (uint8_t)(parameters->vendor_id >> 8),
 		.vendor_id_low = (uint8_t)parameters->vendor_id,

@@ -21,7 +21,7 @@ MUST_USE int cm_id_reject(struct cm_id *id, uint32_t reason, struct cm_private_d
 MUST_USE int cm_id_disconnect(struct cm_id *id);
 MUST_USE int cm_id_notify(struct cm_id *id);
 
-/* --- cm_requests.c: a peer calls --- */
+/* In cm_requests.c: a peer calls. */
 
 /* The 5-bit time for which a peer is asked to be patient with a slow program: 69 s. */
 enum { CM_PATIENCE = 24 };
@@ -33,7 +33,7 @@ enum { CM_RESPONSE_TIMEOUT = 20, CM_ACK_DELAY = 15 };
 void cm_connection_request(struct cm_host *host, struct cm_connection *connection,
 			   const struct cm_event *event);
 
-/* --- cm_datagrams.c: the same without connections, by service id resolution --- */
+/* In cm_datagrams.c: the same without connections, by service id resolution. */
 
 MUST_USE int cm_id_resolve_service(struct cm_id *id, struct cm_private_data private_data);
 MUST_USE int cm_id_answer_service(struct cm_id *id, const struct cm_parameters *parameters,
@@ -42,7 +42,7 @@ void cm_datagram_request(struct cm_host *host, struct cm_connection *connection,
 			 const struct cm_event *event);
 void cm_datagram_reply(struct cm_id *id, const struct cm_event *event);
 
-/* --- shared by both --- */
+/* In both. */
 
 /* The IP header, if the id's addresses are IP, and what the program adds. Returns the bytes in all;
  * 0 and false: too long. */

@@ -71,6 +71,13 @@ struct cm_id {
 	uint8_t alternate_timeout;
 };
 
+/* Of what our program has connected: a queue pair, or an EE context (which has one of the same
+ * numbers). */
+static inline uint32_t cm_id_offered_number(const struct cm_id *id)
+{
+	return id->qp_type == CM_QP_RD ? id->offered.eecn : id->offered.qpn;
+}
+
 /* Number 0: one of softibd's own. -EEXIST: the program has an id of this number; -ENOMEM, -EMFILE.
  */
 MUST_USE int cm_id_create(struct cm_program *program, struct cm_channel *channel, uint32_t number,

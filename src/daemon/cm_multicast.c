@@ -44,8 +44,6 @@ static uint8_t wanted_states(const struct cm_group *group)
 	return states;
 }
 
-/* --- the SA's side --- */
-
 static void fill_wish(const struct cm_group *group, uint8_t states,
 		      struct mc_member_record *ret_wanted)
 {
@@ -131,8 +129,6 @@ static struct cm_group *make_group(struct cm_port *port, const struct gid *mgid,
 	list_append(&port->groups, &group->link);
 	return group;
 }
-
-/* --- the programs' side --- */
 
 static void tell_joined(struct cm_membership *membership)
 {

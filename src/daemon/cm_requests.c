@@ -58,6 +58,11 @@ struct cm_id *cm_request_admit(struct cm_host *host, const struct cm_event *even
 		cm_service_listener(service, &host->ports[event->port_index], has_ip ? &own : NULL);
 	struct cm_id *id;
 
+	/* Contexts and queue pairs never meet; among the latter it has been the service. */
+	if (listener && (listener->qp_type == CM_QP_RD) != (qp_type == CM_QP_RD)) {
+		refuse(host, connection, event, CM_REJECT_INVALID_TRANSPORT_TYPE);
+		return NULL;
+	}
 	if (!listener || !takes(listener, qp_type) ||
 	    (!has_ip && listener->route.source.family != CM_ADDRESS_IB)) {
 		refuse(host, connection, event, CM_REJECT_INVALID_SERVICE_ID);
@@ -136,6 +141,8 @@ static enum cm_qp_type requested_type(const struct cm_req *req)
 	switch (req->transport) {
 	case CM_TRANSPORT_UC:
 		return CM_QP_UC;
+	case CM_TRANSPORT_RD:
+		return CM_QP_RD;
 	case CM_TRANSPORT_EXTENDED:
 		return CM_QP_XRC_RECEIVE;
 	default:
@@ -159,11 +166,6 @@ void cm_connection_request(struct cm_host *host, struct cm_connection *connectio
 	struct cm_request request;
 
 	cm_request_decode(event->data, &request);
-	/* librdmacm has no EE contexts. */
-	if (request.req.transport == CM_TRANSPORT_RD) {
-		refuse(host, connection, event, CM_REJECT_INVALID_TRANSPORT_TYPE);
-		return;
-	}
 
 	enum cm_qp_type qp_type = requested_type(&request.req);
 	struct cm_id *id = cm_request_admit(host, event, qp_type, connection);
@@ -172,7 +174,7 @@ void cm_connection_request(struct cm_host *host, struct cm_connection *connectio
 		return;
 	take_path(id, &request, event->address);
 	id->terms = (struct cm_terms){
-		.remote_qpn = request.req.local_qpn,
+		.remote_qpn = qp_type == CM_QP_RD ? request.req.local_eecn : request.req.local_qpn,
 		.receive_psn = request.req.starting_psn,
 		.send_psn = id->send_psn,
 		.pkey_index = id->route.pkey_index,
@@ -205,6 +207,12 @@ void cm_connection_request(struct cm_host *host, struct cm_connection *connectio
 		.vendor_id = request.req.vendor_id,
 		.vendor_options = event->vendor_options,
 	};
+	if (qp_type == CM_QP_RD) {
+		message.parameters.qkey = request.req.local_qkey;
+		message.parameters.eecn = request.req.local_eecn;
+		message.parameters.remote_eecn = request.req.remote_eecn;
+		message.parameters.rdc_exists = request.req.rdc_exists;
+	}
 	message.private_byte_count = (uint32_t)private_data.byte_count;
 	memcpy(message.private_data, private_data.bytes, private_data.byte_count);
 	id->listener->event_count++;

@@ -86,6 +86,10 @@ struct daemon {
 	uint32_t next_domain_id;
 	unsigned turns_without_look;
 	time_ns yields_from; /* not before */
+	unsigned looks_per_yield; /* at the rings, while there is nothing else to do */
+	bool managers_have_news;  /* something came that may be for a manager or an agent */
+	time_ns managers_due_at;
+	unsigned turns_without_managers;
 	time_ns unused_since;
 	bool was_used;
 	bool paths_changed; /* the generation word is due */
@@ -100,6 +104,8 @@ void daemon_unwatch(struct daemon *daemon, int descriptor);
 
 /* Builds the fabric, claims its folder, listens. Reports its own errors. */
 MUST_USE int daemon_start(struct daemon *daemon, const struct daemon_options *options);
+/* One round of work. Returns whether there is more that can go on at once. */
+bool daemon_turn(struct daemon *daemon);
 /* One round of work, then one look at the descriptors that waits at most so long; negative: as long
  * as it likes. */
 void daemon_step(struct daemon *daemon, int timeout_ms_max);

@@ -124,8 +124,6 @@ size_t fault_log_line(const struct fault_log *log, const struct fabric *fabric, 
 				entry->decision.sequence, text);
 }
 
-/* --- reading it back --- */
-
 struct replayed_link {
 	struct port *output;
 	struct fault_settings settings;

@@ -66,8 +66,6 @@ void ipoib_port_release(struct ipoib_port *ip)
 	list_init(&ip->asking);
 }
 
-/* --- the broadcast group --- */
-
 static void join(struct ipoib_port *ip, time_ns now)
 {
 	uint16_t pkey = cm_port_pkey(ip->port);
@@ -111,8 +109,6 @@ void ipoib_port_restart(struct ipoib_port *ip)
 	ip->state = IPOIB_DOWN;
 	ip->join_at = 0;
 }
-
-/* --- packets --- */
 
 struct target {
 	uint16_t lid;
@@ -195,8 +191,6 @@ static void answer(struct ipoib_port *ip, const struct ipoib_neighbour *question
 
 	send(ip, &target, bytes, ipoib_neighbour_encode(&reply, bytes), now);
 }
-
-/* --- neighbours --- */
 
 /* Two addresses with the same key are as good as one that can't be found: who is asked for is
  * compared in full. */
@@ -294,8 +288,6 @@ int ipoib_port_find(struct ipoib_port *ip, const struct cm_address *address, str
 	cm_host_wake(ip->port->host);
 	return 0;
 }
-
-/* --- time --- */
 
 static void give_up(struct neighbour *neighbour, time_ns now)
 {

@@ -61,8 +61,6 @@ void issm_let_go(struct daemon *daemon, struct endpoint *endpoint)
 		set_is_sm(daemon, endpoint->port, 0);
 }
 
-/* --- who reads --- */
-
 static void stop_writing(struct issm_device *device)
 {
 	if (device->writer < 0)
@@ -132,8 +130,6 @@ static void inotify_ready(struct daemon *daemon, struct watch *watch, uint32_t e
 			look_for_readers(device);
 	}
 }
-
-/* --- starting and stopping --- */
 
 int issm_start(struct daemon *daemon, struct issm_watches **ret_watches)
 {

@@ -12,11 +12,7 @@
 #include "daemon/mad_requests.h"
 
 enum {
-	CLASS_OFFSET = 1,
-	TRANSACTION_ID_OFFSET = 8,
-	CLASS_VENDOR_2_FIRST = 0x30,
-	CLASS_VENDOR_2_LAST = 0x4f,
-	CLASS_LAST = CLASS_VENDOR_2_LAST,
+	CLASS_LAST = MAD_CLASS_VENDOR2_LAST,
 	CLASS_VERSION_LAST = 7,
 	OUI_BYTES_MAX = 0xffffff,
 	SEGMENTS_PER_TURN = 64,
@@ -29,20 +25,13 @@ static struct mad_files *files_of(const struct mad_agent *agent)
 
 static uint64_t transaction_id(const uint8_t *mad)
 {
-	return get_be64(mad + TRANSACTION_ID_OFFSET);
+	return get_be64(mad + MAD_TRANSACTION_ID_OFFSET);
 }
 
 void mad_agent_stall(struct mad_agent *agent)
 {
 	if (!list_is_linked(&agent->stalled_link))
 		list_append(&files_of(agent)->stalled, &agent->stalled_link);
-}
-
-/* --- agents --- */
-
-static bool class_is_vendor_2(uint8_t management_class)
-{
-	return management_class >= CLASS_VENDOR_2_FIRST && management_class <= CLASS_VENDOR_2_LAST;
 }
 
 static bool options_are_valid(const struct mad_agent_options *options)
@@ -54,7 +43,7 @@ static bool options_are_valid(const struct mad_agent_options *options)
 	if (options->management_class > CLASS_LAST &&
 	    options->management_class != MAD_CLASS_SUBNET_DIRECTED)
 		return false;
-	if (class_is_vendor_2(options->management_class) &&
+	if (mad_class_has_oui(options->management_class) &&
 	    (!options->oui || options->oui > OUI_BYTES_MAX))
 		return false;
 	return options->class_version <= CLASS_VERSION_LAST &&
@@ -156,8 +145,6 @@ void mad_agent_destroy(struct mad_agent *agent)
 	free_agent(agent);
 }
 
-/* --- RMPP --- */
-
 /* How sending went. The answer to a request is waited for from now on. */
 static void take_results(struct mad_agent *agent, time_ns now)
 {
@@ -231,7 +218,7 @@ static void send_rmpp(struct mad_agent *agent, const struct mad_port_header *hea
 	};
 
 	memcpy(message.bytes, bytes, byte_count);
-	put_be64(message.bytes + TRANSACTION_ID_OFFSET, transaction_id(first->bytes));
+	put_be64(message.bytes + MAD_TRANSACTION_ID_OFFSET, transaction_id(first->bytes));
 	error = rmpp_send(agent->rmpp, &message, &options);
 	if (error) {
 		free(message.bytes);
@@ -242,13 +229,11 @@ static void send_rmpp(struct mad_agent *agent, const struct mad_port_header *hea
 	pump(agent, now);
 }
 
-/* --- sending --- */
-
 /* The upper half of a request's transaction id is the agent's; a response keeps all of its. */
 static void stamp(const struct mad_agent *agent, uint8_t *mad)
 {
 	if (!mad_is_response(mad))
-		put_be32(mad + TRANSACTION_ID_OFFSET, agent->client.agent_number);
+		put_be32(mad + MAD_TRANSACTION_ID_OFFSET, agent->client.agent_number);
 }
 
 static bool find_pkey(const struct mad_agent *agent, const struct mad_port_header *header,
@@ -322,8 +307,6 @@ bool mad_agent_retry(struct mad_agent *agent, time_ns now)
 	list_remove(&agent->stalled_link);
 	return !agent->rmpp || pump(agent, now);
 }
-
-/* --- receiving --- */
 
 static uint16_t pkey_index(const struct port *port, uint16_t pkey)
 {

@@ -49,7 +49,7 @@ void mad_agent_send(struct mad_agent *agent, const struct mad_port_header *heade
 /* Sends what found no room. Returns whether all went. */
 bool mad_agent_retry(struct mad_agent *agent, time_ns now);
 
-/* --- for daemon/mad_requests.c --- */
+/* For daemon/mad_requests.c. */
 
 struct mad_files;
 

@@ -12,17 +12,8 @@
 #include "wire/pkey.h"
 
 enum {
-	CLASS_OFFSET = 1,
-	VERSION_OFFSET = 2,
-	METHOD_OFFSET = 3,
-	STATUS_OFFSET = 4,
-	TRANSACTION_ID_OFFSET = 8,
 	MODIFIER_OFFSET = 20,
 	VENDOR_OUI_OFFSET = 37,
-	DIRECTION = 0x8000,
-	CLASS_BASEBOARD = 0x05,
-	CLASS_VENDOR_2_FIRST = 0x30,
-	CLASS_VENDOR_2_LAST = 0x4f,
 	METHODS_PER_WORD = 64,
 	HOP_LIMIT_LOCAL = 1,
 };
@@ -33,16 +24,13 @@ static bool class_is_subnet_management(uint8_t management_class)
 	       management_class == MAD_CLASS_SUBNET_DIRECTED;
 }
 
-static bool class_has_oui(uint8_t management_class)
-{
-	return management_class >= CLASS_VENDOR_2_FIRST && management_class <= CLASS_VENDOR_2_LAST;
-}
-
 bool mad_is_response(const uint8_t mad[static MAD_BYTES])
 {
 	/* Baseboard management marks its responses in the attribute modifier. */
-	return (mad[METHOD_OFFSET] & MAD_RESPONSE) || mad[METHOD_OFFSET] == MAD_TRAP_REPRESS ||
-	       (mad[CLASS_OFFSET] == CLASS_BASEBOARD && (get_be32(mad + MODIFIER_OFFSET) & 1));
+	return (mad[MAD_METHOD_OFFSET] & MAD_RESPONSE) ||
+	       mad[MAD_METHOD_OFFSET] == MAD_TRAP_REPRESS ||
+	       (mad[MAD_CLASS_OFFSET] == MAD_CLASS_BASEBOARD &&
+		(get_be32(mad + MODIFIER_OFFSET) & 1));
 }
 
 void mad_registration_add_method(struct mad_registration *registration, enum mad_method method)
@@ -62,12 +50,10 @@ void mad_dispatch_release(struct mad_dispatch *dispatch)
 	hash_table_release(&dispatch->clients);
 }
 
-/* --- clients --- */
-
 static bool registrations_meet(const struct mad_registration *a, const struct mad_registration *b)
 {
 	if (a->management_class != b->management_class || a->class_version != b->class_version ||
-	    (class_has_oui(a->management_class) && a->oui != b->oui))
+	    (mad_class_has_oui(a->management_class) && a->oui != b->oui))
 		return false;
 	for (unsigned word = 0; word < MAD_METHOD_WORDS; word++) {
 		if (a->methods[word] & b->methods[word])
@@ -128,8 +114,6 @@ void mad_client_remove(struct mad_dispatch *dispatch, struct mad_client *client)
 	list_remove(&client->port_link);
 }
 
-/* --- sending --- */
-
 static struct packet smp_packet(const struct port *port, const struct mad_address *address)
 {
 	uint16_t own_lid = port->info.lid;
@@ -177,7 +161,7 @@ static bool send_from(struct mad_dispatch *dispatch, struct port *port, uint32_t
 		return false;
 
 	uint8_t bytes[MAD_BYTES];
-	struct packet packet = class_is_subnet_management(message->bytes[CLASS_OFFSET])
+	struct packet packet = class_is_subnet_management(message->bytes[MAD_CLASS_OFFSET])
 				       ? smp_packet(port, &message->address)
 				       : gmp_packet(port, &message->address);
 
@@ -203,17 +187,15 @@ bool mad_client_send(struct mad_dispatch *dispatch, struct mad_client *client,
 	return true;
 }
 
-/* --- receiving --- */
-
 static bool covers(const struct mad_registration *registration, const uint8_t *mad)
 {
-	uint8_t method = mad[METHOD_OFFSET];
+	uint8_t method = mad[MAD_METHOD_OFFSET];
 
-	return registration->management_class == mad[CLASS_OFFSET] &&
-	       registration->class_version == mad[VERSION_OFFSET] &&
+	return registration->management_class == mad[MAD_CLASS_OFFSET] &&
+	       registration->class_version == mad[MAD_VERSION_OFFSET] &&
 	       (registration->methods[method / METHODS_PER_WORD] >> method % METHODS_PER_WORD &
 		1) &&
-	       (!class_has_oui(mad[CLASS_OFFSET]) ||
+	       (!mad_class_has_oui(mad[MAD_CLASS_OFFSET]) ||
 		registration->oui == get_be24(mad + VENDOR_OUI_OFFSET));
 }
 
@@ -237,7 +219,7 @@ static struct mad_client *find_client(const struct mad_dispatch *dispatch, const
 		return find_registered(port->endpoint, mad);
 
 	struct mad_client *client =
-		hash_table_get(&dispatch->clients, get_be32(mad + TRANSACTION_ID_OFFSET));
+		hash_table_get(&dispatch->clients, get_be32(mad + MAD_TRANSACTION_ID_OFFSET));
 
 	return client && client->port == port ? client : NULL;
 }
@@ -309,7 +291,7 @@ void mad_dispatch_receive(struct mad_dispatch *dispatch, struct port *port,
 	message.address.path_bits &= (uint8_t)((1u << port->info.lmc) - 1);
 	message.address.pkey = own_pkey(port, message.address.pkey);
 
-	bool is_smp = class_is_subnet_management(message.bytes[CLASS_OFFSET]);
+	bool is_smp = class_is_subnet_management(message.bytes[MAD_CLASS_OFFSET]);
 
 	/* SMPs are QP0's alone, and QP1 opens to the well-known key only. */
 	if (is_smp != (qpn == QPN_SMI) || (qpn == QPN_GSI && message.address.qkey != QKEY_GSI)) {

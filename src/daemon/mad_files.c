@@ -65,9 +65,8 @@ struct mad_file *mad_file_find(const struct mad_files *files, uint64_t inode)
 	return hash_table_get(&files->by_inode, inode);
 }
 
-/* --- ending --- */
-
-void mad_file_end(struct mad_file *file, const char *reason)
+/* Cuts the program off this port; says why in the log unless the reason is NULL. */
+static void mad_file_end(struct mad_file *file, const char *reason)
 {
 	if (file->is_ending)
 		return;
@@ -110,8 +109,6 @@ void mad_files_release(struct mad_files *files)
 	timer_queue_release(&files->timers);
 }
 
-/* --- what is watched --- */
-
 static void watch_for(struct mad_file *file)
 {
 	uint32_t wanted = (file->request_count < REQUESTS_MAX ? EPOLLIN : 0) |
@@ -130,8 +127,6 @@ void mad_file_count_request(struct mad_file *file, int change)
 	file->request_count += (unsigned)change;
 	watch_for(file);
 }
-
-/* --- to the program --- */
 
 /* What was put or left over is watched for; a program that is not there any
  * more has ended. */
@@ -164,8 +159,6 @@ void mad_file_deliver(struct mad_file *file, const struct mad_port_header *heade
 	if (message != single)
 		free(message);
 }
-
-/* --- from the program --- */
 
 static void accept_message(struct mad_file *file, const uint8_t *bytes, size_t byte_count)
 {
@@ -245,8 +238,6 @@ static void file_ready(struct daemon *daemon, struct watch *watch, uint32_t even
 	else if (events & (EPOLLHUP | EPOLLERR))
 		mad_file_end(file, NULL);
 }
-
-/* --- opening and registering --- */
 
 static int watch_file(struct mad_file *file, int program_end)
 {
@@ -330,8 +321,6 @@ int mad_file_remove_agent(struct mad_file *file, uint32_t agent_id)
 	file->agents[agent_id] = NULL;
 	return 0;
 }
-
-/* --- turns --- */
 
 static void expire(struct mad_files *files, time_ns now)
 {

@@ -53,7 +53,7 @@ MUST_USE int mad_file_remove_agent(struct mad_file *file, uint32_t agent_id);
 bool mad_files_run(struct mad_files *files);
 time_ns mad_files_deadline(const struct mad_files *files);
 
-/* --- for daemon/mad_agents.c --- */
+/* For daemon/mad_agents.c. */
 
 struct mad_files *mad_file_owner(const struct mad_file *file);
 /* To the program. What it does not read in time is lost, as on a real port. */
@@ -62,7 +62,5 @@ void mad_file_deliver(struct mad_file *file, const struct mad_port_header *heade
 /* One more or one less request that occupies memory: the program is not read while there are too
  * many. */
 void mad_file_count_request(struct mad_file *file, int change);
-/* Cuts the program off this port; says why in the log unless the reason is NULL. */
-void mad_file_end(struct mad_file *file, const char *reason);
 
 #endif

@@ -8,8 +8,6 @@
 #include "daemon/daemon.h"
 #include "daemon/mad_files.h"
 
-enum { CLASS_OFFSET = 1, TRANSACTION_ID_OFFSET = 8 };
-
 static struct mad_files *files_of(const struct mad_agent *agent)
 {
 	return mad_file_owner(agent->file);
@@ -17,7 +15,7 @@ static struct mad_files *files_of(const struct mad_agent *agent)
 
 static uint64_t transaction_id(const uint8_t *mad)
 {
-	return get_be64(mad + TRANSACTION_ID_OFFSET);
+	return get_be64(mad + MAD_TRANSACTION_ID_OFFSET);
 }
 
 void mad_request_destroy(struct mad_request *request)
@@ -136,7 +134,7 @@ struct mad_request *mad_request_find(const struct mad_agent *agent, const uint8_
 		hash_table_get(&files_of(agent)->requests, transaction_id(mad));
 
 	return request && request->agent == agent &&
-			       request->message.bytes[CLASS_OFFSET] == mad[CLASS_OFFSET]
+			       request->message.bytes[MAD_CLASS_OFFSET] == mad[MAD_CLASS_OFFSET]
 		       ? request
 		       : NULL;
 }

@@ -2,7 +2,6 @@
 /* softibd: one fabric in one process. Options, foreground or background, limits. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,60 +10,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "daemon/daemon.h"
+#include "host/start_options.h"
 
-enum { HOSTS_DEFAULT = 2, HOSTS_MAX = 10000, EXIT_USAGE = 2 };
+enum { HOSTS_DEFAULT = 2, EXIT_USAGE = 2 };
 
-enum option_code {
-	OPTION_NO_SM = 256,
-	OPTION_NO_OFFLOAD,
-	OPTION_PACED,
-	OPTION_CONGESTION,
-	OPTION_EPHEMERAL,
-	OPTION_LOG,
-	OPTION_ENGINE,
-	OPTION_PARTITIONS,
-	OPTION_QOS,
-	OPTION_LMC,
-	OPTION_STATE
-};
+enum option_code { OPTION_EPHEMERAL = START_OPTION_END, OPTION_LOG };
 
+/* clang-format off */
 static const struct option long_options[] = {
+	START_LONG_OPTIONS
 	{"name", required_argument, NULL, 'n'},
-	{"hosts", required_argument, NULL, 'N'},
-	{"topology", required_argument, NULL, 't'},
-	{"no-sm", no_argument, NULL, OPTION_NO_SM},
-	{"no-offload", no_argument, NULL, OPTION_NO_OFFLOAD},
-	{"paced", no_argument, NULL, OPTION_PACED},
-	{"congestion", no_argument, NULL, OPTION_CONGESTION},
-	{"engine", required_argument, NULL, OPTION_ENGINE},
-	{"partitions", required_argument, NULL, OPTION_PARTITIONS},
-	{"qos", required_argument, NULL, OPTION_QOS},
-	{"lmc", required_argument, NULL, OPTION_LMC},
-	{"state", required_argument, NULL, OPTION_STATE},
 	{"ephemeral", no_argument, NULL, OPTION_EPHEMERAL},
 	{"foreground", no_argument, NULL, 'f'},
 	{"log", required_argument, NULL, OPTION_LOG},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
+/* clang-format on */
 
 static const char usage[] =
 	"Usage: softibd [OPTION]...\n"
 	"Runs one InfiniBand fabric in software. \"softib up\" starts it.\n"
 	"\n"
-	"  --name FABRIC         name of the fabric (default: default)\n"
-	"  --hosts N             N hosts on a switch (default: 2)\n"
-	"  --topology TOPOLOGY   a file in ibnetdiscover's format, or a generator:\n"
-	"                        star:N, ring:N, fat-tree:K, mesh:AxB, routed:AxB\n"
-	"  --no-sm               without the built-in subnet manager\n"
-	"  --engine NAME         how it routes (default: minhop)\n"
-	"  --partitions FILE     partitions, as in OpenSM's partitions.conf\n"
-	"  --qos FILE            service levels of partitions and services, lanes\n"
-	"  --lmc N               2^N LIDs per port (default: 0)\n"
-	"  --state FILE          LIDs are remembered there\n"
-	"  --no-offload          every packet goes through softibd, hop by hop\n"
-	"  --paced               links run at their width and speed, not as fast as they can\n"
-	"  --congestion          congestion control is on: switches mark, adapters slow down\n"
+	"  --name FABRIC         name of the fabric (default: default)\n" START_OPTIONS_USAGE
 	"  --ephemeral           ends about a second after its last user\n"
 	"  --foreground          does not go to the background\n"
 	"  --log FILE            where the log goes (default: the fabric's folder;\n"
@@ -78,34 +46,53 @@ _Noreturn static void refuse(const char *reason, const char *value)
 	exit(EXIT_USAGE);
 }
 
-static unsigned parse_host_count(const char *text)
+static void take_start_option(enum start_option option, const char *value,
+			      struct daemon_options *ret_options)
 {
-	char *end;
-	unsigned long count = strtoul(text, &end, 10);
+	const char *refusal = start_option_refusal(option, value);
 
-	if (*end || end == text || text[0] == '-' || count < 1 || count > HOSTS_MAX)
-		refuse("--hosts takes a number from 1 to 10000", text);
-	return (unsigned)count;
-}
-
-/* What is wanted of the built-in manager. */
-static void take_wish(enum option_code option, const char *text, struct sm_wishes *wishes)
-{
-	char *end;
-	unsigned long lmc = strtoul(text, &end, 10);
-
-	if (option == OPTION_ENGINE)
-		wishes->engine = text;
-	else if (option == OPTION_PARTITIONS)
-		wishes->partitions_path = text;
-	else if (option == OPTION_QOS)
-		wishes->qos_path = text;
-	else if (option == OPTION_STATE)
-		wishes->state_path = text;
-	else if (*end || end == text || lmc > 7)
-		refuse("--lmc takes a number from 0 to 7", text);
-	else
-		wishes->lmc = (uint8_t)lmc;
+	if (refusal)
+		refuse(refusal, value);
+	switch (option) {
+	case START_OPTION_HOSTS:
+		ret_options->host_count = (unsigned)strtoul(value, NULL, 10);
+		break;
+	case START_OPTION_TOPOLOGY:
+		ret_options->topology = value;
+		break;
+	case START_OPTION_NO_SM:
+		ret_options->runs_sm = false;
+		break;
+	case START_OPTION_ENGINE:
+		ret_options->sm.engine = value;
+		break;
+	case START_OPTION_PARTITIONS:
+		ret_options->sm.partitions_path = value;
+		break;
+	case START_OPTION_QOS:
+		ret_options->sm.qos_path = value;
+		break;
+	case START_OPTION_LMC:
+		ret_options->sm.lmc = (uint8_t)strtoul(value, NULL, 10);
+		break;
+	case START_OPTION_STATE:
+		ret_options->sm.state_path = value;
+		break;
+	case START_OPTION_NO_OFFLOAD:
+		ret_options->offloads = false;
+		break;
+	case START_OPTION_PACED:
+		ret_options->is_paced = true;
+		/* A packet that passes no link takes no time. */
+		ret_options->offloads = false;
+		break;
+	case START_OPTION_CONGESTION:
+		ret_options->controls_congestion = true;
+		break;
+	case START_OPTION_NONE:
+	case START_OPTION_END:
+		break;
+	}
 }
 
 static struct daemon_options parse_options(int argument_count, char **arguments)
@@ -117,36 +104,13 @@ static struct daemon_options parse_options(int argument_count, char **arguments)
 	int code;
 
 	while ((code = getopt_long(argument_count, arguments, "h", long_options, NULL)) != -1) {
+		if (start_option_is(code)) {
+			take_start_option((enum start_option)code, optarg, &options);
+			continue;
+		}
 		switch (code) {
 		case 'n':
 			options.fabric_name = optarg;
-			break;
-		case 'N':
-			options.host_count = parse_host_count(optarg);
-			break;
-		case 't':
-			options.topology = optarg;
-			break;
-		case OPTION_NO_SM:
-			options.runs_sm = false;
-			break;
-		case OPTION_NO_OFFLOAD:
-			options.offloads = false;
-			break;
-		case OPTION_PACED:
-			options.is_paced = true;
-			/* A packet that passes no link takes no time. */
-			options.offloads = false;
-			break;
-		case OPTION_CONGESTION:
-			options.controls_congestion = true;
-			break;
-		case OPTION_ENGINE:
-		case OPTION_PARTITIONS:
-		case OPTION_QOS:
-		case OPTION_LMC:
-		case OPTION_STATE:
-			take_wish((enum option_code)code, optarg, &options.sm);
 			break;
 		case OPTION_EPHEMERAL:
 			options.is_ephemeral = true;

@@ -12,7 +12,8 @@
 
 enum { LNH_MASK = 3 };
 
-int raw_claim(struct client *client, struct endpoint *endpoint, enum raw_kind kind)
+/* -EBUSY: somebody has it, or this client already. */
+static int raw_claim(struct client *client, struct endpoint *endpoint, enum raw_kind kind)
 {
 	if (endpoint->raw_owners[kind])
 		return -EBUSY;

@@ -12,7 +12,6 @@
 enum { MADS_PER_TURN = 256 };
 
 /* As managers in use have it where nobody chose one. */
-#define SM_KEY_DEFAULT 1u
 
 static void receive(struct mad_client *client, const struct mad_message *message, time_ns now)
 {

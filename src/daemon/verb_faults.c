@@ -29,8 +29,6 @@ bool verb_faults_are_meant(const json_t *words)
 	return false;
 }
 
-/* --- words --- */
-
 static int find_name(const char *const *names, unsigned name_count, const char *text)
 {
 	for (unsigned index = 0; index < name_count; index++)
@@ -183,8 +181,6 @@ static int read_words(const json_t *words, struct wish *wish, char *ret_text, ch
 		snprintf(reason, reason_bytes, "%s", why);
 	return why ? -EINVAL : 0;
 }
-
-/* --- telling --- */
 
 void verb_faults_tell(struct client *client)
 {

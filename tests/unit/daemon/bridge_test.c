@@ -24,18 +24,6 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	(void)state;
-	fixture_stop();
-	return 0;
-}
-
-static struct port *port_of(const char *host)
-{
-	return host_endpoint(host_table_find(&softibd->hosts, host), 0, 1)->port;
-}
-
 static void test_a_packet_arrives_as_it_was_sent(void **state)
 {
 	const struct ring_record *record;
@@ -57,24 +45,24 @@ static void test_a_packet_arrives_as_it_was_sent(void **state)
 
 static void test_a_number_that_is_nobodys_is_counted(void **state)
 {
-	uint64_t before = port_of("h2")->counters.drops[DROP_NO_LISTENER];
+	uint64_t before = fixture_port("h2")->counters.drops[DROP_NO_LISTENER];
 
 	(void)state;
 	program_send(&a, b.lid, b.first_qpn + QPN_BLOCK, "x");
 	fixture_settle();
-	assert_int_equal(port_of("h2")->counters.drops[DROP_NO_LISTENER], before + 1);
+	assert_int_equal(fixture_port("h2")->counters.drops[DROP_NO_LISTENER], before + 1);
 	assert_null(program_next_of(&b, RECORD_PACKET));
 }
 
 /* Only the manager speaks to the subnet management interface. */
 static void test_programs_do_not_reach_queue_pair_0(void **state)
 {
-	uint64_t before = port_of("h1")->counters.drops[DROP_MALFORMED];
+	uint64_t before = fixture_port("h1")->counters.drops[DROP_MALFORMED];
 
 	(void)state;
 	program_send(&a, b.lid, QPN_SMI, "x");
 	fixture_settle();
-	assert_int_equal(port_of("h1")->counters.drops[DROP_MALFORMED], before + 1);
+	assert_int_equal(fixture_port("h1")->counters.drops[DROP_MALFORMED], before + 1);
 	fixture_order(a.socket, "{\"command\":\"status\"}");
 }
 
@@ -135,18 +123,18 @@ static void test_a_full_ring_holds_packets_back_and_then_gives_up(void **state)
 	struct client *reader =
 		container_of(list_first(&host_table_find(&softibd->hosts, "h2")->programs),
 			     struct client, host_link);
-	uint64_t before = port_of("h2")->counters.drops[DROP_LIFETIME];
+	uint64_t before = fixture_port("h2")->counters.drops[DROP_LIFETIME];
 
 	(void)state;
 	send_until_full();
-	assert_true(is_waiting() || port_of("h2")->counters.drops[DROP_LIFETIME] > before);
+	assert_true(is_waiting() || fixture_port("h2")->counters.drops[DROP_LIFETIME] > before);
 	/* As if the reader had been stopped for a second. */
 	reader->full_since = softibd->now - SECONDS(1);
 	softibd->now += 1;
 	bridge_expire(softibd);
 	fixture_settle();
 	assert_false(is_waiting());
-	assert_true(port_of("h2")->counters.drops[DROP_LIFETIME] > before);
+	assert_true(fixture_port("h2")->counters.drops[DROP_LIFETIME] > before);
 
 	/* Once it reads again, packets arrive again. */
 	while (program_next_of(&b, RECORD_PACKET))
@@ -159,19 +147,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_a_packet_arrives_as_it_was_sent, set_up,
-						tear_down),
+						fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_a_number_that_is_nobodys_is_counted, set_up,
-						tear_down),
+						fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_programs_do_not_reach_queue_pair_0, set_up,
-						tear_down),
+						fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_a_foreign_source_lid_goes_nowhere, set_up,
-						tear_down),
+						fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_what_was_sent_before_the_end_still_arrives,
-						set_up, tear_down),
+						set_up, fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_nonsense_in_the_ring_ends_its_writer_only,
-						set_up, tear_down),
+						set_up, fixture_tear_down),
 		cmocka_unit_test_setup_teardown(
-			test_a_full_ring_holds_packets_back_and_then_gives_up, set_up, tear_down),
+			test_a_full_ring_holds_packets_back_and_then_gives_up, set_up,
+			fixture_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Captures in a whole softibd: records in the ring, drops told with their packet, slow readers, flows, and the end.
- * Covers: daemon/capture_commands.c */
+/* Captures in a whole softibd: records in the ring, drops told with their packet, slow readers,
+ * flows, and the end. Covers: daemon/capture_commands.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -194,10 +194,9 @@ static void test_a_capture_ends_with_its_connection(void **state)
 	json_t *rows = captures_describe(softibd);
 
 	assert_int_equal(json_array_size(rows), 2);
-	assert_string_equal(
-		json_string_value(json_array_get(
-			json_object_get(json_array_get(rows, 1), "ports"), 1)),
-		"h2:1");
+	assert_string_equal(json_string_value(json_array_get(
+				    json_object_get(json_array_get(rows, 1), "ports"), 1)),
+			    "h2:1");
 	json_decref(rows);
 	reader_end(&readers[0]);
 	assert_int_equal(port->tap_count, 1);

@@ -41,13 +41,6 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	(void)state;
-	fixture_stop();
-	return 0;
-}
-
 static struct cm_address address_of(const char *text)
 {
 	bool is_ipv6 = strchr(text, ':') != NULL;
@@ -143,5 +136,5 @@ int main(void)
 		cmocka_unit_test(test_ports_say_their_addresses),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, fixture_tear_down);
 }

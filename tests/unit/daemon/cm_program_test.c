@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include "base/bytes.h"
 #include "base/random.h"
+#include "daemon/cm_binding.h"
 #include "daemon/cm_ids.h"
 #include "daemon/cm_program.h"
 #include "unit/daemon/daemon_fixture.h"
@@ -36,13 +37,6 @@ static int set_up(void **state)
 {
 	(void)state;
 	softibd = fixture_start("star:2");
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	fixture_stop();
 	return 0;
 }
 
@@ -479,6 +473,182 @@ static void test_an_alternate_path_is_loaded_by_both_processes(void **state)
 	close_connector(&listener);
 }
 
+/* EE contexts are called for by service id and GID. */
+enum { RD_SERVICE = 0x77, RD_EECN = 0x500, RD_QPN = 0x501, RD_QKEY = 0x1234 };
+
+static struct cm_address gid_address(unsigned host, uint64_t service_id)
+{
+	struct gid gid = cm_port_gid(&softibd->hosts.hosts[host]->cm->ports[0]);
+	struct cm_address address = {
+		.family = CM_ADDRESS_IB, .service_id = service_id, .service_mask = UINT64_MAX};
+
+	memcpy(address.bytes, gid.bytes, sizeof(gid.bytes));
+	return address;
+}
+
+static struct cm_command new_command(struct connector *connector, enum cm_command_kind kind,
+				     enum cm_qp_type qp_type)
+{
+	connector->id++;
+	return (struct cm_command){.kind = kind,
+				   .is_new = 1,
+				   .new_qp_type = (uint8_t)qp_type,
+				   .id = connector->id,
+				   .channel = connector->channel,
+				   .port_space = CM_PORT_SPACE_IB};
+}
+
+static struct connector open_ib_listener(enum cm_qp_type qp_type)
+{
+	struct connector listener = open_connector("h1");
+	struct cm_command command = new_command(&listener, CM_BIND, qp_type);
+	struct cm_answer answer;
+
+	command.source = gid_address(0, RD_SERVICE);
+	ask(&listener, &command, &answer);
+	assert_int_equal(answer.error, 0);
+	assert_int_equal(order(&listener, CM_LISTEN), 0);
+	return listener;
+}
+
+static struct cm_command offer(struct connector *connector, enum cm_command_kind kind,
+			       enum cm_qp_type qp_type)
+{
+	return (struct cm_command){.kind = kind,
+				   .id = connector->id,
+				   .parameters = {.qp_type = (uint8_t)qp_type,
+						  .qpn = RD_QPN,
+						  .qkey = RD_QKEY,
+						  .eecn = qp_type == CM_QP_RD ? RD_EECN : 0}};
+}
+
+/* As far as its route; what it calls with is the caller's. */
+static struct connector open_ib_caller(enum cm_qp_type qp_type)
+{
+	struct connector caller = open_connector("h2");
+	struct cm_command command = new_command(&caller, CM_RESOLVE_ADDRESS, qp_type);
+	struct cm_answer answer;
+
+	command.source = gid_address(1, 0);
+	command.destination = gid_address(0, RD_SERVICE);
+	command.timeout_ms = 5000;
+	ask(&caller, &command, &answer);
+	assert_int_equal(answer.error, 0);
+	next_event(&caller, CM_PROGRAM_ADDRESS_RESOLVED);
+	assert_int_equal(order(&caller, CM_RESOLVE_ROUTE), 0);
+	next_event(&caller, CM_PROGRAM_ROUTE_RESOLVED);
+	return caller;
+}
+
+static int32_t demand(struct connector *connector, const struct cm_command *command)
+{
+	struct cm_answer answer;
+
+	ask(connector, command, &answer);
+	return answer.error;
+}
+
+static void test_contexts_are_connected_by_their_numbers(void **state)
+{
+	(void)state;
+	struct connector listener = open_ib_listener(CM_QP_RD), caller = open_ib_caller(CM_QP_RD);
+	struct cm_command command = offer(&caller, CM_CONNECT, CM_QP_RD);
+
+	assert_int_equal(demand(&caller, &command), 0);
+
+	struct cm_event_message event = next_event(&listener, CM_PROGRAM_CONNECT_REQUEST);
+	struct connector called = listener;
+
+	assert_int_equal(event.parameters.qp_type, CM_QP_RD);
+	assert_int_equal(event.parameters.eecn, RD_EECN);
+	assert_int_equal(event.parameters.qpn, RD_QPN);
+	assert_int_equal(event.parameters.qkey, RD_QKEY);
+	assert_int_equal(event.terms.remote_qpn, RD_EECN);
+	assert_false(event.parameters.rdc_exists);
+	called.id = event.id;
+	command = offer(&called, CM_ACCEPT, CM_QP_RD);
+	command.parameters.eecn++;
+	assert_int_equal(demand(&called, &command), 0);
+	event = next_event(&caller, CM_PROGRAM_CONNECT_RESPONSE);
+	assert_int_equal(event.parameters.eecn, RD_EECN + 1);
+	assert_int_equal(event.parameters.qpn, RD_QPN);
+	assert_int_equal(event.parameters.qkey, RD_QKEY);
+	assert_int_equal(event.terms.remote_qpn, RD_EECN + 1);
+	assert_int_equal(order(&caller, CM_ESTABLISH), 0);
+	next_event(&listener, CM_PROGRAM_ESTABLISHED);
+	close_connector(&caller);
+	next_event(&listener, CM_PROGRAM_DISCONNECTED);
+	close_connector(&listener);
+	assert_int_equal(connections_of(0), 0);
+	assert_int_equal(connections_of(1), 0);
+}
+
+static void test_contexts_and_queue_pairs_do_not_meet(void **state)
+{
+	(void)state;
+	static const enum cm_qp_type types[2] = {CM_QP_RC, CM_QP_RD};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct connector listener = open_ib_listener(types[i]);
+		struct connector caller = open_ib_caller(types[!i]);
+		struct cm_command command = offer(&caller, CM_CONNECT, types[!i]);
+
+		assert_int_equal(demand(&caller, &command), 0);
+		assert_int_equal(next_event(&caller, CM_PROGRAM_REJECTED).status,
+				 CM_REJECT_INVALID_TRANSPORT_TYPE);
+		close_connector(&caller);
+		close_connector(&listener);
+	}
+}
+
+static void test_offers_that_no_message_can_carry_are_refused(void **state)
+{
+	(void)state;
+	struct connector listener = open_ib_listener(CM_QP_RD), caller = open_ib_caller(CM_QP_RD);
+	struct cm_command good = offer(&caller, CM_CONNECT, CM_QP_RD), command = good;
+
+	command.parameters.eecn = 0;
+	assert_int_equal(demand(&caller, &command), -EINVAL);
+	command.parameters.eecn = 1u << 24;
+	assert_int_equal(demand(&caller, &command), -EINVAL);
+	command = good;
+	command.parameters.qpn = 1u << 24;
+	assert_int_equal(demand(&caller, &command), -EINVAL);
+	command = good;
+	command.parameters.retries = 16;
+	assert_int_equal(demand(&caller, &command), -EINVAL);
+	command = offer(&caller, CM_CONNECT, CM_QP_RC);
+	assert_int_equal(demand(&caller, &command), -EINVAL);
+	command = offer(&caller, CM_CONNECT, (enum cm_qp_type)(CM_QP_RD + 1));
+	assert_int_equal(demand(&caller, &command), -EINVAL);
+	assert_int_equal(demand(&caller, &good), 0);
+
+	struct connector called = listener;
+
+	called.id = next_event(&listener, CM_PROGRAM_CONNECT_REQUEST).id;
+	command = offer(&called, CM_ACCEPT, CM_QP_RC);
+	assert_int_equal(demand(&called, &command), -EINVAL);
+	command = offer(&called, CM_ACCEPT, CM_QP_RD);
+	command.parameters.eecn = 0;
+	assert_int_equal(demand(&called, &command), -EINVAL);
+	close_connector(&caller);
+	close_connector(&listener);
+}
+
+/* A GID is one port's, so two ports may offer the same service. */
+static void test_who_listens_at_a_gid_is_called_there_only(void **state)
+{
+	(void)state;
+	struct connector listener = open_ib_listener(CM_QP_RD);
+	struct cm_host *host = softibd->hosts.hosts[0]->cm;
+	const struct cm_service *offered = hash_table_get(&host->services, RD_SERVICE);
+	struct cm_port elsewhere = {0};
+
+	assert_non_null(cm_service_listener(offered, &host->ports[0], NULL));
+	assert_null(cm_service_listener(offered, &elsewhere, NULL));
+	close_connector(&listener);
+}
+
 /* Whatever the fields say, softibd answers and goes on. */
 static void test_random_commands_are_answered(void **state)
 {
@@ -518,7 +688,7 @@ static void test_random_commands_are_answered(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, fixture_tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_two_programs_connect_and_part),
 		TEST(test_a_program_that_goes_while_it_calls_is_gone_for_its_peer),
@@ -529,6 +699,10 @@ int main(void)
 		TEST(test_posted_commands_that_fail_say_so_by_an_event),
 		TEST(test_an_address_that_nobody_has_is_given_up_in_time),
 		TEST(test_an_alternate_path_is_loaded_by_both_processes),
+		TEST(test_contexts_are_connected_by_their_numbers),
+		TEST(test_contexts_and_queue_pairs_do_not_meet),
+		TEST(test_offers_that_no_message_can_carry_are_refused),
+		TEST(test_who_listens_at_a_gid_is_called_there_only),
 		TEST(test_random_commands_are_answered),
 	};
 

@@ -67,6 +67,18 @@ void fixture_stop(void)
 	remove_folder(directory);
 }
 
+int fixture_tear_down(void **state)
+{
+	(void)state;
+	fixture_stop();
+	return 0;
+}
+
+struct port *fixture_port(const char *host)
+{
+	return host_endpoint(host_table_find(&softibd.hosts, host), 0, 1)->port;
+}
+
 void fixture_settle(void)
 {
 	for (unsigned step = 0; step < QUIET_STEPS * 20; step++)
@@ -169,7 +181,7 @@ void program_start(struct program *program, const char *host)
 
 	program->socket = fixture_connect();
 	fixture_order(program->socket,
-		      "{\"command\":\"hello\",\"version\":2,\"kind\":\"program\",\"host\":\"%s\"}",
+		      "{\"command\":\"hello\",\"version\":3,\"kind\":\"program\",\"host\":\"%s\"}",
 		      host);
 	assert_int_equal(control_send(program->socket, "{\"command\":\"attach\"}", NULL, 0), 0);
 	assert_int_equal(receive(program->socket, &message), 0);

@@ -12,8 +12,13 @@
 struct daemon *fixture_start(const char *topology);
 struct daemon *fixture_start_with(struct daemon_options options);
 void fixture_stop(void);
+/* The same, for lists of tests. */
+int fixture_tear_down(void **state);
 /* Makes only the runtime directory; fixture_stop removes it. */
 const char *fixture_directory(void);
+
+/* Of the host's first adapter. */
+struct port *fixture_port(const char *host);
 
 /* Steps until nothing is left to do. */
 void fixture_settle(void);

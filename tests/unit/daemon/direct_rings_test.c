@@ -24,13 +24,6 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	(void)state;
-	fixture_stop();
-	return 0;
-}
-
 struct end {
 	int outgoing, incoming;
 	uint8_t *memory;
@@ -179,16 +172,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-			test_both_ends_see_the_same_memory_the_other_way_round, set_up, tear_down),
+			test_both_ends_see_the_same_memory_the_other_way_round, set_up,
+			fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_a_third_process_can_not_fetch_it, set_up,
-						tear_down),
+						fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_a_ring_outlives_its_sender_until_it_is_fetched,
-						set_up, tear_down),
+						set_up, fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_a_process_has_a_ring_to_itself, set_up,
-						tear_down),
+						fixture_tear_down),
 		cmocka_unit_test_setup_teardown(
 			test_a_refused_ring_is_closed_and_the_fabric_takes_its_place, set_up,
-			tear_down),
+			fixture_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

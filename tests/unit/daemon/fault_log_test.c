@@ -34,11 +34,6 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct port *port_of(const char *host)
-{
-	return host_endpoint(host_table_find(&softibd->hosts, host), 0, 1)->port;
-}
-
 static void expect_refusal(const char *request)
 {
 	json_t *answer = fixture_ask(tool, "%s", request);
@@ -51,20 +46,23 @@ static void expect_refusal(const char *request)
 static void test_faults_are_added_both_ways_or_one(void **state)
 {
 	(void)state;
-	fixture_order(tool, "{\"command\":\"fault-add\",\"port\":\"h1\",\"settings\":[\"drop=0.5\"]}");
-	assert_non_null(port_of("h1")->faults);
-	assert_non_null(port_of("h1")->peer->faults);
 	fixture_order(tool,
-		      "{\"command\":\"fault-add\",\"port\":\"h2\",\"settings\":[\"delay=1ms\",\"in\"]}");
-	assert_null(port_of("h2")->faults);
-	assert_int_equal(port_of("h2")->peer->faults->judge.settings.delay, MILLISECONDS(1));
+		      "{\"command\":\"fault-add\",\"port\":\"h1\",\"settings\":[\"drop=0.5\"]}");
+	assert_non_null(fixture_port("h1")->faults);
+	assert_non_null(fixture_port("h1")->peer->faults);
+	fixture_order(
+		tool,
+		"{\"command\":\"fault-add\",\"port\":\"h2\",\"settings\":[\"delay=1ms\",\"in\"]}");
+	assert_null(fixture_port("h2")->faults);
+	assert_int_equal(fixture_port("h2")->peer->faults->judge.settings.delay, MILLISECONDS(1));
 	/* What is not named stays. */
-	fixture_order(tool,
-		      "{\"command\":\"fault-add\",\"port\":\"h2\",\"settings\":[\"drop=1\",\"in\"]}");
-	assert_int_equal(port_of("h2")->peer->faults->judge.settings.delay, MILLISECONDS(1));
-	assert_int_equal(port_of("h2")->peer->faults->judge.settings.drop, FAULT_CERTAIN);
+	fixture_order(
+		tool,
+		"{\"command\":\"fault-add\",\"port\":\"h2\",\"settings\":[\"drop=1\",\"in\"]}");
+	assert_int_equal(fixture_port("h2")->peer->faults->judge.settings.delay, MILLISECONDS(1));
+	assert_int_equal(fixture_port("h2")->peer->faults->judge.settings.drop, FAULT_CERTAIN);
 	fixture_order(tool, "{\"command\":\"fault-clear\",\"ports\":[\"h1\"]}");
-	assert_null(port_of("h1")->faults);
+	assert_null(fixture_port("h1")->faults);
 	assert_int_equal(softibd->fabric.faulty_link_count, 1);
 	fixture_order(tool, "{\"command\":\"fault-clear\"}");
 	assert_int_equal(softibd->fabric.faulty_link_count, 0);
@@ -74,10 +72,11 @@ static void test_faults_are_added_both_ways_or_one(void **state)
 static void test_a_flap_is_of_one_end(void **state)
 {
 	(void)state;
-	fixture_order(tool,
-		      "{\"command\":\"fault-add\",\"port\":\"h1\",\"settings\":[\"flap=100s/100s\"]}");
-	assert_true(timer_is_armed(&port_of("h1")->faults->flap));
-	assert_false(timer_is_armed(&port_of("h1")->peer->faults->flap));
+	fixture_order(
+		tool,
+		"{\"command\":\"fault-add\",\"port\":\"h1\",\"settings\":[\"flap=100s/100s\"]}");
+	assert_true(timer_is_armed(&fixture_port("h1")->faults->flap));
+	assert_false(timer_is_armed(&fixture_port("h1")->peer->faults->flap));
 	fixture_order(tool, "{\"command\":\"fault-clear\"}");
 }
 
@@ -88,7 +87,8 @@ static void test_bad_faults_change_nothing(void **state)
 	expect_refusal("{\"command\":\"fault-add\",\"port\":\"h1\",\"settings\":[]}");
 	expect_refusal("{\"command\":\"fault-add\",\"port\":\"h1\",\"settings\":[7]}");
 	expect_refusal("{\"command\":\"fault-add\",\"port\":\"h9\",\"settings\":[\"drop=1\"]}");
-	expect_refusal("{\"command\":\"fault-add\",\"port\":\"h1\",\"settings\":[\"delay=1ms\",\"drop=7\"]}");
+	expect_refusal("{\"command\":\"fault-add\",\"port\":\"h1\",\"settings\":[\"delay=1ms\","
+		       "\"drop=7\"]}");
 	expect_refusal("{\"command\":\"fault-clear\",\"ports\":[\"h9\"]}");
 	expect_refusal("{\"command\":\"fault-replay\"}");
 	expect_refusal("{\"command\":\"fault-replay\",\"text\":\"nonsense\",\"is_last\":true}");
@@ -105,7 +105,7 @@ static void test_a_record_is_read_as_it_was_written(void **state)
 	fixture_order(tool, "{\"command\":\"fault-add\",\"port\":\"h1\","
 			    "\"settings\":[\"drop=0.5\",\"delay=5us\",\"mads\",\"out\"]}");
 	for (unsigned count = 3; count > 0; count--)
-		fault_log_note(&log, port_of("h1")->faults,
+		fault_log_note(&log, fixture_port("h1")->faults,
 			       &(struct fault_decision){.sequence = 4 * count - 3,
 							.actions = FAULT_DROP | FAULT_DELAY,
 							.jitter = 3 * (4 * count - 3)});
@@ -113,10 +113,9 @@ static void test_a_record_is_read_as_it_was_written(void **state)
 	for (size_t index = 0; fault_log_line(&log, &softibd->fabric, index, line); index++)
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s\n", line);
 	fault_log_release(&log);
-	assert_int_equal(
-		fault_log_replay(&softibd->fabric, text, 0, reason, sizeof(reason)), 0);
+	assert_int_equal(fault_log_replay(&softibd->fabric, text, 0, reason, sizeof(reason)), 0);
 
-	const struct fault_judge *judge = &port_of("h1")->faults->judge;
+	const struct fault_judge *judge = &fixture_port("h1")->faults->judge;
 
 	assert_int_equal(judge->settings.drop, 0);
 	assert_int_equal(judge->settings.delay, MICROSECONDS(5));
@@ -132,14 +131,20 @@ static void test_a_record_is_read_as_it_was_written(void **state)
 static void test_a_record_that_makes_no_sense_changes_nothing(void **state)
 {
 	static const char *const texts[] = {
-		"", "softib-faults 2\n", "hello\n", "softib-faults 1\nwhat 1:1\n",
-		"softib-faults 1\nlink\n", "softib-faults 1\nlink 99:1 delay=1ms\n",
-		"softib-faults 1\nat 99:1 1 drop\n", "softib-faults 1\nlink zz:1\n",
+		"",
+		"softib-faults 2\n",
+		"hello\n",
+		"softib-faults 1\nwhat 1:1\n",
+		"softib-faults 1\nlink\n",
+		"softib-faults 1\nlink 99:1 delay=1ms\n",
+		"softib-faults 1\nat 99:1 1 drop\n",
+		"softib-faults 1\nlink zz:1\n",
 	};
 	char reason[128];
 
 	(void)state;
-	fixture_order(tool, "{\"command\":\"fault-add\",\"port\":\"h1\",\"settings\":[\"drop=0.5\"]}");
+	fixture_order(tool,
+		      "{\"command\":\"fault-add\",\"port\":\"h1\",\"settings\":[\"drop=0.5\"]}");
 	for (unsigned index = 0; index < ARRAY_COUNT(texts); index++) {
 		reason[0] = '\0';
 		assert_true(fault_log_replay(&softibd->fabric, texts[index], 0, reason,
@@ -156,10 +161,12 @@ static void test_what_does_not_fit_is_counted(void **state)
 	struct fault_log log = {0};
 
 	(void)state;
-	fixture_order(tool, "{\"command\":\"fault-add\",\"port\":\"h1\",\"settings\":[\"drop=0.5\"]}");
+	fixture_order(tool,
+		      "{\"command\":\"fault-add\",\"port\":\"h1\",\"settings\":[\"drop=0.5\"]}");
 	for (unsigned index = 0; index < FAULT_LOG_ENTRIES_MAX + 5; index++)
-		fault_log_note(&log, port_of("h1")->faults,
-			       &(struct fault_decision){.sequence = index + 1, .actions = FAULT_DROP});
+		fault_log_note(
+			&log, fixture_port("h1")->faults,
+			&(struct fault_decision){.sequence = index + 1, .actions = FAULT_DROP});
 	assert_int_equal(log.entry_count, FAULT_LOG_ENTRIES_MAX);
 	assert_int_equal(log.forgotten, 5);
 	fault_log_release(&log);
@@ -202,8 +209,10 @@ static void test_programs_of_a_host_hear_of_faults_at_its_verbs(void **state)
 	program_end(&early);
 	program_end(&late);
 	program_end(&other);
-	expect_refusal("{\"command\":\"fault-add\",\"port\":\"h1\",\"settings\":[\"event=PORT_ERR\"]}");
-	expect_refusal("{\"command\":\"fault-add\",\"port\":\"h1\",\"settings\":[\"verb=ibv_reg_mr\"]}");
+	expect_refusal(
+		"{\"command\":\"fault-add\",\"port\":\"h1\",\"settings\":[\"event=PORT_ERR\"]}");
+	expect_refusal(
+		"{\"command\":\"fault-add\",\"port\":\"h1\",\"settings\":[\"verb=ibv_reg_mr\"]}");
 	expect_refusal("{\"command\":\"fault-add\",\"port\":\"h1\","
 		       "\"settings\":[\"verb=ibv_reg_mr\",\"errno=EIO\",\"event=PORT_ERR\"]}");
 }
@@ -217,16 +226,17 @@ static void test_explain_tells_steps_and_refuses_nonsense(void **state)
 	assert_int_equal(json_integer_value(json_object_get(answer, "delivered")), 1);
 	assert_int_equal(json_array_size(json_object_get(answer, "steps")), 3);
 	assert_int_equal(json_integer_value(json_object_get(answer, "dlid")),
-			 port_of("h2")->info.lid);
+			 fixture_port("h2")->info.lid);
 	json_decref(answer);
-	answer = fixture_ask(tool,
-			     "{\"command\":\"explain\",\"source\":\"h1\",\"destination\":\"0x1234\"}");
+	answer = fixture_ask(
+		tool, "{\"command\":\"explain\",\"source\":\"h1\",\"destination\":\"0x1234\"}");
 	assert_int_equal(json_integer_value(json_object_get(answer, "delivered")), 0);
 	json_decref(answer);
 	expect_refusal("{\"command\":\"explain\"}");
 	expect_refusal("{\"command\":\"explain\",\"source\":\"s1\",\"destination\":\"h1\"}");
 	expect_refusal("{\"command\":\"explain\",\"source\":\"h1\",\"destination\":\"h9\"}");
-	expect_refusal("{\"command\":\"explain\",\"source\":\"h1\",\"destination\":\"h2\",\"sl\":16}");
+	expect_refusal(
+		"{\"command\":\"explain\",\"source\":\"h1\",\"destination\":\"h2\",\"sl\":16}");
 	expect_refusal("{\"command\":\"explain\",\"source\":\"h1\",\"mcast\":\"7\"}");
 	expect_refusal("{\"command\":\"explain\",\"source\":\"h1\",\"mcast\":\"ff12::dead\"}");
 }

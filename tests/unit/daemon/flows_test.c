@@ -31,11 +31,6 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct port *port_of(const char *host)
-{
-	return host_endpoint(host_table_find(&softibd->hosts, host), 0, 1)->port;
-}
-
 static struct resolve_answer resolve(uint16_t pkey)
 {
 	return program_resolve(&a, b.lid, b.first_qpn + 5, pkey);
@@ -47,7 +42,7 @@ static void test_a_clear_way_gives_a_ring(void **state)
 
 	(void)state;
 	assert_int_equal(answer.verdict, RESOLVED_DIRECT);
-	assert_int_equal(answer.mtu_code, port_of("h1")->info.neighbor_mtu);
+	assert_int_equal(answer.mtu_code, fixture_port("h1")->info.neighbor_mtu);
 	assert_int_equal(answer.destination_port, 1);
 	assert_int_equal(answer.generation, a.page->generation);
 	assert_int_equal(resolve(PKEY_DEFAULT_FULL).flow_slot, answer.flow_slot);
@@ -71,16 +66,16 @@ static void test_no_owner_no_partition_no_route_give_none(void **state)
 /* The trusted process decides: a limited member may talk to full ones only. */
 static void test_two_limited_members_get_none(void **state)
 {
-	uint16_t was_a = port_of("h1")->pkeys[0];
-	uint16_t was_b = port_of("h2")->pkeys[0];
+	uint16_t was_a = fixture_port("h1")->pkeys[0];
+	uint16_t was_b = fixture_port("h2")->pkeys[0];
 
 	(void)state;
-	port_of("h1")->pkeys[0] = PKEY_DEFAULT_LIMITED;
-	port_of("h2")->pkeys[0] = PKEY_DEFAULT_LIMITED;
+	fixture_port("h1")->pkeys[0] = PKEY_DEFAULT_LIMITED;
+	fixture_port("h2")->pkeys[0] = PKEY_DEFAULT_LIMITED;
 	assert_int_equal(resolve(PKEY_DEFAULT_LIMITED).verdict, RESOLVED_FABRIC);
-	port_of("h2")->pkeys[0] = was_b;
+	fixture_port("h2")->pkeys[0] = was_b;
 	assert_int_equal(resolve(PKEY_DEFAULT_LIMITED).verdict, RESOLVED_DIRECT);
-	port_of("h1")->pkeys[0] = was_a;
+	fixture_port("h1")->pkeys[0] = was_a;
 }
 
 /* A packet that went through softibd and was not read yet must not be overtaken. */
@@ -117,25 +112,27 @@ static void test_a_change_of_paths_shows_in_the_generation(void **state)
 static void test_what_a_flow_sent_is_counted_at_every_hop_once(void **state)
 {
 	struct resolve_answer answer = resolve(PKEY_DEFAULT_FULL);
-	struct link_counters before_out = port_of("h1")->counters;
-	struct link_counters before_in = port_of("h2")->counters;
-	uint64_t before_switch = port_of("h2")->peer->counters.transmit_packets;
+	struct link_counters before_out = fixture_port("h1")->counters;
+	struct link_counters before_in = fixture_port("h2")->counters;
+	uint64_t before_switch = fixture_port("h2")->peer->counters.transmit_packets;
 
 	(void)state;
 	a.flows[answer.flow_slot].packets += 10;
 	a.flows[answer.flow_slot].words += 300;
 	flows_fold_all(softibd);
 	flows_fold_all(softibd);
-	assert_int_equal(port_of("h1")->counters.transmit_packets,
+	assert_int_equal(fixture_port("h1")->counters.transmit_packets,
 			 before_out.transmit_packets + 10);
-	assert_int_equal(port_of("h1")->counters.transmit_words, before_out.transmit_words + 300);
-	assert_int_equal(port_of("h2")->counters.receive_packets, before_in.receive_packets + 10);
-	assert_int_equal(port_of("h2")->counters.receive_words, before_in.receive_words + 300);
-	assert_int_equal(port_of("h2")->peer->counters.transmit_packets, before_switch + 10);
+	assert_int_equal(fixture_port("h1")->counters.transmit_words,
+			 before_out.transmit_words + 300);
+	assert_int_equal(fixture_port("h2")->counters.receive_packets,
+			 before_in.receive_packets + 10);
+	assert_int_equal(fixture_port("h2")->counters.receive_words, before_in.receive_words + 300);
+	assert_int_equal(fixture_port("h2")->peer->counters.transmit_packets, before_switch + 10);
 	/* Nonsense in the counters is not believed. */
 	a.flows[answer.flow_slot].packets = 3;
 	flows_fold_all(softibd);
-	assert_int_equal(port_of("h1")->counters.transmit_packets,
+	assert_int_equal(fixture_port("h1")->counters.transmit_packets,
 			 before_out.transmit_packets + 10);
 }
 
@@ -143,18 +140,20 @@ static void test_what_a_flow_sent_is_counted_at_every_hop_once(void **state)
 static void test_what_came_back_is_counted_the_other_way(void **state)
 {
 	struct resolve_answer answer = resolve(PKEY_DEFAULT_FULL);
-	struct link_counters before_a = port_of("h1")->counters;
-	struct link_counters before_b = port_of("h2")->counters;
+	struct link_counters before_a = fixture_port("h1")->counters;
+	struct link_counters before_b = fixture_port("h2")->counters;
 
 	(void)state;
 	a.flows[answer.flow_slot].returned_packets += 7;
 	a.flows[answer.flow_slot].returned_words += 70;
 	flows_fold_all(softibd);
 	flows_fold_all(softibd);
-	assert_int_equal(port_of("h2")->counters.transmit_packets, before_b.transmit_packets + 7);
-	assert_int_equal(port_of("h2")->counters.transmit_words, before_b.transmit_words + 70);
-	assert_int_equal(port_of("h1")->counters.receive_packets, before_a.receive_packets + 7);
-	assert_int_equal(port_of("h1")->counters.transmit_packets, before_a.transmit_packets);
+	assert_int_equal(fixture_port("h2")->counters.transmit_packets,
+			 before_b.transmit_packets + 7);
+	assert_int_equal(fixture_port("h2")->counters.transmit_words, before_b.transmit_words + 70);
+	assert_int_equal(fixture_port("h1")->counters.receive_packets,
+			 before_a.receive_packets + 7);
+	assert_int_equal(fixture_port("h1")->counters.transmit_packets, before_a.transmit_packets);
 }
 
 static void test_without_offload_nobody_gets_a_ring(void **state)

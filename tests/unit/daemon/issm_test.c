@@ -37,13 +37,6 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	(void)state;
-	fixture_stop();
-	return 0;
-}
-
 static bool is_sm(const char *host)
 {
 	fixture_settle();
@@ -122,7 +115,7 @@ static void test_the_built_in_manager_keeps_its_bit(void **state)
 	assert_true(is_sm("h1"));
 }
 
-#define ISSM_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define ISSM_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, fixture_tear_down)
 
 int main(void)
 {

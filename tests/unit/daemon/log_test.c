@@ -19,13 +19,6 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	(void)state;
-	fixture_stop();
-	return 0;
-}
-
 static void test_lines_are_appended_with_their_time(void **state)
 {
 	char line[1024];
@@ -79,9 +72,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_lines_are_appended_with_their_time, set_up,
-						tear_down),
+						fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_a_long_line_is_cut_and_still_ends, set_up,
-						tear_down),
+						fixture_tear_down),
 		cmocka_unit_test(test_a_place_that_can_not_be_written_is_an_error),
 	};
 

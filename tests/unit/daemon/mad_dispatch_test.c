@@ -35,24 +35,12 @@ static void remember(struct mad_client *client, const struct mad_message *messag
 	listener->last = *message;
 }
 
-static struct port *port_of(const char *host)
-{
-	return host_endpoint(host_table_find(&softibd->hosts, host), 0, 1)->port;
-}
-
 static int set_up(void **state)
 {
 	(void)state;
 	softibd = fixture_start("star:3");
-	a = (struct listener){.client = {.port = port_of("h2"), .receive = remember}};
-	b = (struct listener){.client = {.port = port_of("h3"), .receive = remember}};
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	fixture_stop();
+	a = (struct listener){.client = {.port = fixture_port("h2"), .receive = remember}};
+	b = (struct listener){.client = {.port = fixture_port("h3"), .receive = remember}};
 	return 0;
 }
 
@@ -109,13 +97,13 @@ static void test_a_request_reaches_whoever_registered_for_it(void **state)
 	add(&a);
 	add(&b);
 
-	struct mad_message request = make(&a, port_of("h3"), CLASS_TEST, MAD_GET);
+	struct mad_message request = make(&a, fixture_port("h3"), CLASS_TEST, MAD_GET);
 
 	memset(request.bytes + 64, 0x5a, 192);
 	send(&a, &request);
 	assert_int_equal(b.count, 1);
 	assert_memory_equal(b.last.bytes, request.bytes, MAD_BYTES);
-	assert_int_equal(b.last.address.lid, port_of("h2")->info.lid);
+	assert_int_equal(b.last.address.lid, fixture_port("h2")->info.lid);
 	assert_int_equal(b.last.address.qpn, QPN_GSI);
 	assert_int_equal(b.last.address.pkey, PKEY_DEFAULT_FULL);
 	remove_client(&a);
@@ -124,7 +112,7 @@ static void test_a_request_reaches_whoever_registered_for_it(void **state)
 
 static void test_a_response_finds_its_agent_by_number(void **state)
 {
-	struct listener other = {.client = {.port = port_of("h2"), .receive = remember}};
+	struct listener other = {.client = {.port = fixture_port("h2"), .receive = remember}};
 
 	(void)state;
 	listen_for(&b, CLASS_TEST, MAD_GET);
@@ -133,7 +121,7 @@ static void test_a_response_finds_its_agent_by_number(void **state)
 	add(&b);
 	assert_true(a.client.agent_number != other.client.agent_number);
 
-	struct mad_message request = make(&a, port_of("h3"), CLASS_TEST, MAD_GET);
+	struct mad_message request = make(&a, fixture_port("h3"), CLASS_TEST, MAD_GET);
 
 	send(&a, &request);
 	b.last.bytes[METHOD_OFFSET] = MAD_GET_RESPONSE;
@@ -153,14 +141,14 @@ static void test_a_response_finds_its_agent_by_number(void **state)
 
 static void test_a_port_reaches_itself(void **state)
 {
-	struct listener server = {.client = {.port = port_of("h2"), .receive = remember}};
+	struct listener server = {.client = {.port = fixture_port("h2"), .receive = remember}};
 
 	(void)state;
 	listen_for(&server, CLASS_TEST, MAD_SEND);
 	add(&a);
 	add(&server);
 
-	struct mad_message message = make(&a, port_of("h2"), CLASS_TEST, MAD_SEND);
+	struct mad_message message = make(&a, fixture_port("h2"), CLASS_TEST, MAD_SEND);
 
 	send(&a, &message);
 	assert_int_equal(server.count, 1);
@@ -170,8 +158,8 @@ static void test_a_port_reaches_itself(void **state)
 
 static void test_a_class_and_method_has_one_owner_per_port(void **state)
 {
-	struct listener second = {.client = {.port = port_of("h3"), .receive = remember}};
-	struct listener elsewhere = {.client = {.port = port_of("h2"), .receive = remember}};
+	struct listener second = {.client = {.port = fixture_port("h3"), .receive = remember}};
+	struct listener elsewhere = {.client = {.port = fixture_port("h2"), .receive = remember}};
 
 	(void)state;
 	listen_for(&b, CLASS_TEST, MAD_GET);
@@ -189,7 +177,7 @@ static void test_a_class_and_method_has_one_owner_per_port(void **state)
 
 static void test_vendor_classes_are_told_apart_by_their_oui(void **state)
 {
-	struct listener other = {.client = {.port = port_of("h3"), .receive = remember}};
+	struct listener other = {.client = {.port = fixture_port("h3"), .receive = remember}};
 
 	(void)state;
 	listen_for(&b, CLASS_VENDOR, MAD_GET);
@@ -199,7 +187,7 @@ static void test_vendor_classes_are_told_apart_by_their_oui(void **state)
 	add(&b);
 	add(&other);
 
-	struct mad_message message = make(&a, port_of("h3"), CLASS_VENDOR, MAD_GET);
+	struct mad_message message = make(&a, fixture_port("h3"), CLASS_VENDOR, MAD_GET);
 
 	send(&a, &message);
 	assert_int_equal(b.count, 1);
@@ -214,19 +202,19 @@ static void test_vendor_classes_are_told_apart_by_their_oui(void **state)
 
 static void test_what_nobody_takes_is_counted_and_a_get_is_answered(void **state)
 {
-	uint64_t before = port_of("h3")->counters.qp1_dropped;
+	uint64_t before = fixture_port("h3")->counters.qp1_dropped;
 
 	(void)state;
 	add(&a);
 
-	struct mad_message message = make(&a, port_of("h3"), CLASS_TEST, MAD_SEND);
+	struct mad_message message = make(&a, fixture_port("h3"), CLASS_TEST, MAD_SEND);
 
 	send(&a, &message);
-	assert_int_equal(port_of("h3")->counters.qp1_dropped, before + 1);
+	assert_int_equal(fixture_port("h3")->counters.qp1_dropped, before + 1);
 	assert_int_equal(a.count, 0);
-	message = make(&a, port_of("h3"), CLASS_TEST, MAD_GET);
+	message = make(&a, fixture_port("h3"), CLASS_TEST, MAD_GET);
 	send(&a, &message);
-	assert_int_equal(port_of("h3")->counters.qp1_dropped, before + 1);
+	assert_int_equal(fixture_port("h3")->counters.qp1_dropped, before + 1);
 	assert_int_equal(a.count, 1);
 	assert_int_equal(a.last.bytes[METHOD_OFFSET], MAD_GET_RESPONSE);
 	assert_int_equal(get_be16(a.last.bytes + 4), MAD_STATUS_BAD_METHOD_ATTRIBUTE);
@@ -240,7 +228,7 @@ static void test_queue_pair_1_opens_to_its_own_key_only(void **state)
 	add(&a);
 	add(&b);
 
-	struct mad_message message = make(&a, port_of("h3"), CLASS_TEST, MAD_SEND);
+	struct mad_message message = make(&a, fixture_port("h3"), CLASS_TEST, MAD_SEND);
 
 	message.address.qkey = 0x11111111;
 	send(&a, &message);
@@ -276,23 +264,24 @@ static void test_a_grh_is_sent_and_told(void **state)
 	add(&a);
 	add(&b);
 
-	struct mad_message message = make(&a, port_of("h3"), CLASS_TEST, MAD_SEND);
+	struct mad_message message = make(&a, fixture_port("h3"), CLASS_TEST, MAD_SEND);
 
 	message.address.has_grh = true;
-	message.address.gid = gid_from(port_of("h3")->info.gid_prefix, port_of("h3")->guid);
+	message.address.gid =
+		gid_from(fixture_port("h3")->info.gid_prefix, fixture_port("h3")->guid);
 	message.address.traffic_class = 9;
 	message.address.flow_label = 0x12345;
 	send(&a, &message);
 	assert_int_equal(b.count, 1);
 	assert_true(b.last.address.has_grh);
-	assert_int_equal(gid_guid(&b.last.address.gid), port_of("h2")->guid);
+	assert_int_equal(gid_guid(&b.last.address.gid), fixture_port("h2")->guid);
 	assert_int_equal(b.last.address.traffic_class, 9);
 	assert_int_equal(b.last.address.flow_label, 0x12345);
 	remove_client(&a);
 	remove_client(&b);
 }
 
-#define MAD_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define MAD_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, fixture_tear_down)
 
 int main(void)
 {

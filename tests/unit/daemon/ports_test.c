@@ -19,18 +19,6 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	(void)state;
-	fixture_stop();
-	return 0;
-}
-
-static struct port *port_of(const char *host)
-{
-	return host_endpoint(host_table_find(&softibd->hosts, host), 0, 1)->port;
-}
-
 static struct port_view next_view(struct program *program)
 {
 	const struct ring_record *record = NULL;
@@ -53,10 +41,10 @@ static void test_a_link_that_goes_down_is_told(void **state)
 	(void)state;
 	program_start(&program, "h2");
 	program_start(&other, "h1");
-	fabric_set_cable(&softibd->fabric, port_of("h2"), false, softibd->now);
+	fabric_set_cable(&softibd->fabric, fixture_port("h2"), false, softibd->now);
 	assert_int_equal(next_view(&program).state, PORT_DOWN);
 	assert_null(program_next_of(&other, RECORD_PORT_UPDATE));
-	fabric_set_cable(&softibd->fabric, port_of("h2"), true, softibd->now);
+	fabric_set_cable(&softibd->fabric, fixture_port("h2"), true, softibd->now);
 	do {
 		view = next_view(&program);
 	} while (view.state != PORT_ACTIVE);
@@ -69,7 +57,7 @@ static void test_a_link_that_goes_down_is_told(void **state)
 static void test_a_full_ring_catches_up(void **state)
 {
 	struct program program;
-	struct port *port = port_of("h2");
+	struct port *port = fixture_port("h2");
 	uint8_t last = 0;
 	const struct ring_record *record;
 
@@ -109,10 +97,10 @@ static void test_a_full_ring_catches_up(void **state)
 static void test_ports_out_of_the_managers_reach_do_not_count(void **state)
 {
 	(void)state;
-	assert_int_equal(ports_not_active(softibd, port_of("h1")), 0);
-	port_of("h2")->info.port_state = PORT_INIT;
-	assert_int_equal(ports_not_active(softibd, port_of("h1")), 1);
-	fabric_set_cable(&softibd->fabric, port_of("h2"), false, softibd->now);
+	assert_int_equal(ports_not_active(softibd, fixture_port("h1")), 0);
+	fixture_port("h2")->info.port_state = PORT_INIT;
+	assert_int_equal(ports_not_active(softibd, fixture_port("h1")), 1);
+	fabric_set_cable(&softibd->fabric, fixture_port("h2"), false, softibd->now);
 	assert_int_equal(ports_not_active(softibd, NULL), 0);
 }
 
@@ -120,10 +108,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_a_link_that_goes_down_is_told, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_a_full_ring_catches_up, set_up, tear_down),
+						fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_a_full_ring_catches_up, set_up,
+						fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_ports_out_of_the_managers_reach_do_not_count,
-						set_up, tear_down),
+						set_up, fixture_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,13 +23,6 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	(void)state;
-	fixture_stop();
-	return 0;
-}
-
 static struct endpoint *endpoint_at(const char *host)
 {
 	return host_endpoint(host_table_find(&softibd->hosts, host), 0, 1);
@@ -173,7 +166,7 @@ static void test_an_owner_that_dies_owns_nothing(void **state)
 	assert_null(endpoint_at("h1")->raw_owners[RAW_ETHERTYPE]);
 }
 
-#define RAW_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define RAW_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, fixture_tear_down)
 
 int main(void)
 {

@@ -20,13 +20,6 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	(void)state;
-	fixture_stop();
-	return 0;
-}
-
 static void touch(const struct runtime *runtime, const char *name)
 {
 	int file = openat(runtime->directory, name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
@@ -91,10 +84,10 @@ static void test_bad_names_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_a_fabric_has_one_owner, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_fabric_has_one_owner, set_up, fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_remains_of_a_dead_owner_are_swept, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_bad_names_are_refused, set_up, tear_down),
+						fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_bad_names_are_refused, set_up, fixture_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conversations on the control socket, good and bad.
  * Covers: daemon/server.c daemon/commands.c daemon/program_commands.c daemon/client.c
- * daemon/daemon.c daemon/sm_runner.c */
+ * daemon/daemon.c daemon/daemon_start.c daemon/sm_runner.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,13 +21,6 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	(void)state;
-	fixture_stop();
-	return 0;
-}
-
 static void expect_refusal(int socket, const char *request, const char *part)
 {
 	json_t *answer = fixture_ask(socket, "%s", request);
@@ -44,7 +37,7 @@ static void test_hello_says_where_and_what(void **state)
 {
 	int socket = fixture_connect();
 	json_t *answer =
-		fixture_ask(socket, "{\"command\":\"hello\",\"version\":2,\"kind\":\"program\","
+		fixture_ask(socket, "{\"command\":\"hello\",\"version\":3,\"kind\":\"program\","
 				    "\"host\":\"h2\"}");
 	const json_t *adapter = json_array_get(json_object_get(answer, "adapters"), 0);
 
@@ -66,12 +59,12 @@ static void test_refusals_say_why(void **state)
 
 	(void)state;
 	expect_refusal(socket, "{\"command\":\"dance\"}", "unknown command \"dance\"");
-	expect_refusal(socket, "{\"command\":\"hello\",\"version\":2,\"kind\":\"king\"}",
+	expect_refusal(socket, "{\"command\":\"hello\",\"version\":3,\"kind\":\"king\"}",
 		       "program, hold or tool");
 	expect_refusal(socket, "{\"command\":\"hello\",\"version\":7,\"kind\":\"hold\"}",
-		       "version 2");
+		       "version 3");
 	expect_refusal(socket,
-		       "{\"command\":\"hello\",\"version\":2,\"kind\":\"hold\",\"host\":\"x\"}",
+		       "{\"command\":\"hello\",\"version\":3,\"kind\":\"hold\",\"host\":\"x\"}",
 		       "no host x in fabric test; there are: h1, h2, h3");
 	expect_refusal(socket, "{\"command\":\"attach\"}", "after hello");
 	expect_refusal(socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":1}",
@@ -162,5 +155,5 @@ int main(void)
 		cmocka_unit_test(test_the_control_socket_is_watched_while_rings_are_busy),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, fixture_tear_down);
 }

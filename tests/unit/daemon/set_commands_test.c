@@ -11,13 +11,12 @@
 #include "net/node/node.h"
 #include "unit/daemon/daemon_fixture.h"
 
-static struct daemon *softibd;
 static int tool;
 
 static int set_up(void **state)
 {
 	(void)state;
-	softibd = fixture_start("ring:3");
+	fixture_start("ring:3");
 	tool = fixture_connect();
 	return 0;
 }
@@ -28,11 +27,6 @@ static int tear_down(void **state)
 	close(tool);
 	fixture_stop();
 	return 0;
-}
-
-static struct port *port_of(const char *host)
-{
-	return host_endpoint(host_table_find(&softibd->hosts, host), 0, 1)->port;
 }
 
 static int errno_of(const char *request)
@@ -53,7 +47,7 @@ static void test_port_info_is_shown_by_its_fields(void **state)
 	const json_t *fields = json_object_get(answer, "fields");
 
 	assert_int_equal(json_integer_value(json_object_get(fields, "lid")),
-			 port_of("h2")->info.lid);
+			 fixture_port("h2")->info.lid);
 	assert_string_equal(json_string_value(json_object_get(fields, "gid_prefix")),
 			    "0xfe80000000000000");
 	json_decref(answer);
@@ -81,10 +75,10 @@ static void test_set_changes_the_port(void **state)
 	(void)state;
 	fixture_order(tool, "{\"command\":\"set\",\"node\":\"h1\",\"field\":\"symbol_error\","
 			    "\"value\":\"12\"}");
-	assert_int_equal(port_of("h1")->counters.symbol_errors, 12);
+	assert_int_equal(fixture_port("h1")->counters.symbol_errors, 12);
 	fixture_order(tool, "{\"command\":\"set\",\"node\":\"h1\",\"port\":1,"
 			    "\"field\":\"description\",\"value\":\"box\"}");
-	assert_string_equal(port_of("h1")->node->description, "box");
+	assert_string_equal(fixture_port("h1")->node->description, "box");
 }
 
 static void test_bad_questions_get_reasons(void **state)

@@ -31,11 +31,6 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct port *port_of(const char *host)
-{
-	return host_endpoint(host_table_find(&softibd->hosts, host), 0, 1)->port;
-}
-
 static void test_hosts_lists_every_port(void **state)
 {
 	json_t *answer = fixture_ask(tool, "{\"command\":\"hosts\"}");
@@ -47,7 +42,8 @@ static void test_hosts_lists_every_port(void **state)
 	assert_string_equal(json_string_value(json_object_get(row, "host")), "h3");
 	assert_string_equal(json_string_value(json_object_get(row, "state")), "Active");
 	assert_string_equal(json_string_value(json_object_get(row, "address")), "127.100.0.3");
-	assert_int_equal(json_integer_value(json_object_get(row, "lid")), port_of("h3")->info.lid);
+	assert_int_equal(json_integer_value(json_object_get(row, "lid")),
+			 fixture_port("h3")->info.lid);
 	assert_null(json_object_get(answer, "next"));
 	json_decref(answer);
 	answer = fixture_ask(tool, "{\"command\":\"hosts\",\"from\":2}");
@@ -61,10 +57,10 @@ static void test_a_link_goes_down_and_comes_back(void **state)
 
 	(void)state;
 	fixture_order(tool, "{\"command\":\"link\",\"node\":\"h2\",\"up\":false}");
-	assert_int_equal(port_of("h2")->info.port_state, PORT_DOWN);
+	assert_int_equal(fixture_port("h2")->info.port_state, PORT_DOWN);
 	fixture_order(tool, "{\"command\":\"link\",\"node\":\"h2\",\"port\":1,\"up\":true}");
 	fixture_order(tool, "{\"command\":\"wait-active\",\"timeout_ms\":20000}");
-	assert_int_equal(port_of("h2")->info.port_state, PORT_ACTIVE);
+	assert_int_equal(fixture_port("h2")->info.port_state, PORT_ACTIVE);
 	answer = fixture_ask(tool, "{\"command\":\"link\",\"node\":\"h9\",\"up\":true}");
 	assert_true(json_is_false(json_object_get(answer, "ok")));
 	json_decref(answer);
@@ -75,13 +71,13 @@ static void test_a_link_goes_down_and_comes_back(void **state)
 
 static void test_nodes_are_found_by_guid_and_by_description(void **state)
 {
-	const struct node *node = port_of("h1")->peer->node;
+	const struct node *node = fixture_port("h1")->peer->node;
 	char guid[32];
 
 	(void)state;
 	snprintf(guid, sizeof(guid), "0x%016lx", (unsigned long)node->info.node_guid);
 	fixture_order(tool, "{\"command\":\"link\",\"node\":\"%s\",\"port\":%u,\"up\":true}", guid,
-		      port_of("h1")->peer->number);
+		      fixture_port("h1")->peer->number);
 	fixture_order(tool, "{\"command\":\"link\",\"node\":\"%s\",\"up\":true}",
 		      node->description);
 	fixture_order(tool, "{\"command\":\"link\",\"node\":\"%s\",\"up\":true}", node->name);
@@ -93,12 +89,12 @@ static void test_waiting_ends_when_time_is_up(void **state)
 
 	(void)state;
 	/* One Init port that no sweep is going to mend within the wait. */
-	port_of("h3")->info.port_state = PORT_ARMED;
+	fixture_port("h3")->info.port_state = PORT_ARMED;
 	answer = fixture_ask(tool, "{\"command\":\"wait-active\",\"timeout_ms\":0}");
 	assert_true(json_is_false(json_object_get(answer, "ok")));
 	assert_non_null(strstr(json_string_value(json_object_get(answer, "error")), "1 ports"));
 	json_decref(answer);
-	port_of("h3")->info.port_state = PORT_ACTIVE;
+	fixture_port("h3")->info.port_state = PORT_ACTIVE;
 	fixture_order(tool, "{\"command\":\"wait-active\",\"timeout_ms\":0}");
 }
 

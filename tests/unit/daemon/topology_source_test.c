@@ -24,13 +24,6 @@ static int set_up(void **state)
 	return log_open(path);
 }
 
-static int tear_down(void **state)
-{
-	(void)state;
-	fixture_stop();
-	return 0;
-}
-
 static int build(const char *topology, unsigned host_count, uint32_t *ret_nodes)
 {
 	struct daemon_options options = {.topology = topology, .host_count = host_count};
@@ -109,9 +102,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_hosts_generators_and_files_make_fabrics,
-						set_up, tear_down),
+						set_up, fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_errors_name_file_line_and_reason, set_up,
-						tear_down),
+						fixture_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

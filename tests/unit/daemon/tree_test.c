@@ -29,13 +29,6 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	(void)state;
-	fixture_stop();
-	return 0;
-}
-
 static void expect_file(const char *name, const char *expected)
 {
 	char path[TREE_PATH_BYTES + 128], text[256] = "";
@@ -175,16 +168,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_files_are_rendered_when_asked_for, set_up,
-						tear_down),
+						fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_devices_look_like_character_devices, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_files_follow_the_port, set_up, tear_down),
+						fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_files_follow_the_port, set_up,
+						fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_only_what_changed_is_written, set_up,
-						tear_down),
+						fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_what_can_not_be_written_leaves_nothing, set_up,
-						tear_down),
+						fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_a_file_is_replaced_whole_or_not_at_all, set_up,
-						tear_down),
+						fixture_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
