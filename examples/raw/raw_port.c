@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MULTICAST_LID_FIRST = 0xc000 };
+
 static int failed(const char *what)
 {
 	fprintf(stderr, "%s: %s\n", what, strerror(errno));
@@ -92,8 +94,20 @@ int raw_port_open(struct raw_port *port, const char *device_name, uint8_t number
 	return port->qp ? start(port) : failed("softib_create_raw_qp");
 }
 
+int raw_port_join(struct raw_port *port, uint16_t lid)
+{
+	port->group_lid = lid;
+	if (ibv_attach_mcast(port->qp, &port->group, lid)) {
+		port->group_lid = 0;
+		return failed("ibv_attach_mcast");
+	}
+	return 0;
+}
+
 void raw_port_close(struct raw_port *port)
 {
+	if (port->group_lid)
+		ibv_detach_mcast(port->qp, &port->group, port->group_lid);
 	if (port->qp)
 		ibv_destroy_qp(port->qp);
 	if (port->cq)
@@ -116,7 +130,7 @@ uint8_t *raw_port_outbox(const struct raw_port *port)
 int raw_port_send(struct raw_port *port, uint16_t dlid, uint32_t ethertype, uint32_t byte_count)
 {
 	struct ibv_ah_attr where = {.dlid = dlid, .sl = port->sl, .port_num = port->number};
-	struct ibv_ah *ah = ibv_create_ah(port->pd, &where);
+	struct ibv_ah *ah;
 	struct ibv_sge sge = {.addr = (uintptr_t)raw_port_outbox(port),
 			      .length = byte_count,
 			      .lkey = port->mr->lkey};
@@ -128,6 +142,12 @@ int raw_port_send(struct raw_port *port, uint16_t dlid, uint32_t ethertype, uint
 	};
 	struct ibv_send_wr *bad;
 
+	/* Who sends to a group says so, though a raw packet has no GRH to say it in. */
+	if (dlid >= MULTICAST_LID_FIRST) {
+		where.is_global = 1;
+		where.grh.dgid = port->group;
+	}
+	ah = ibv_create_ah(port->pd, &where);
 	if (!ah)
 		return failed("ibv_create_ah");
 	wr.wr.ud.ah = ah;

@@ -24,6 +24,8 @@ struct raw_port {
 	uint8_t *bytes; /* RAW_PORT_SLOTS receive slots, then one to send from */
 	uint8_t number;
 	uint8_t sl;
+	union ibv_gid group; /* with a multicast LID: whose */
+	uint16_t group_lid;  /* attached to; 0: to none */
 };
 
 struct raw_packet {
@@ -37,6 +39,8 @@ struct raw_packet {
 /* All of these say what went wrong and return nonzero. device_name may be NULL: the first. */
 int raw_port_open(struct raw_port *port, const char *device_name, uint8_t number, uint8_t sl,
 		  enum ibv_qp_type type);
+/* Packets to the group with this LID are received as well, if the port is a member of it. */
+int raw_port_join(struct raw_port *port, uint16_t lid);
 void raw_port_close(struct raw_port *port);
 
 /* Where to write what raw_port_send sends. */

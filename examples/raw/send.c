@@ -30,6 +30,8 @@ struct options {
 	unsigned packet_count;
 	unsigned timeout_ms;
 	uint16_t dlid; /* 0: the server's */
+	bool has_group;
+	union ibv_gid group; /* with its LID as dlid */
 };
 
 /* What each must know of the other; sent as it is between programs of one machine. */
@@ -51,6 +53,7 @@ static void usage(const char *program)
 	       "  -s, --size=<size>      bytes of data in each (default 56)\n"
 	       "  -w, --timeout=<ms>     wait so long for an answer (default 1000)\n"
 	       "  -L, --lid=<lid>        send to this LID instead, such as a router's\n"
+	       "  -G, --group=<gid>      to the multicast group <gid>, whose LID is <lid>\n"
 	       "  -p, --port=<port>      meet at TCP port <port> (default 18515)\n"
 	       "  -d, --ib-dev=<dev>     use IB device <dev> (default first device found)\n"
 	       "  -i, --ib-port=<port>   use port <port> of IB device (default 1)\n"
@@ -62,7 +65,8 @@ static const struct option long_options[] = {
 	{"ipv6", 0, NULL, '6'}, {"ethertype", 1, NULL, 't'}, {"count", 1, NULL, 'n'},
 	{"size", 1, NULL, 's'}, {"timeout", 1, NULL, 'w'},   {"lid", 1, NULL, 'L'},
 	{"port", 1, NULL, 'p'}, {"ib-dev", 1, NULL, 'd'},    {"ib-port", 1, NULL, 'i'},
-	{"sl", 1, NULL, 'l'},	{"help", 0, NULL, 'h'},	     {0},
+	{"sl", 1, NULL, 'l'},	{"group", 1, NULL, 'G'},     {"help", 0, NULL, 'h'},
+	{0},
 };
 
 /* Nonzero: the letter is none of these, or its value is bad. */
@@ -89,6 +93,9 @@ static int take_option(struct options *options, int letter, const char *value)
 	case 'L':
 		options->dlid = (uint16_t)number;
 		return number < 1 || number > 0xffff;
+	case 'G':
+		options->has_group = true;
+		return inet_pton(AF_INET6, value, options->group.raw) != 1;
 	case 'p':
 		options->tcp_port = value;
 		return 0;
@@ -118,15 +125,14 @@ static int read_options(int argc, char **argv, struct options *ret_options)
 		.packet_count = 5,
 		.timeout_ms = 1000,
 	};
-	while ((letter = getopt_long(argc, argv, "6t:n:s:w:L:p:d:i:l:h", long_options, NULL)) != -1)
+	while ((letter = getopt_long(argc, argv, "6t:n:s:w:L:G:p:d:i:l:h", long_options,
+				     NULL)) != -1)
 		if (take_option(ret_options, letter, optarg))
 			return 1;
 	if (optind == argc - 1)
 		ret_options->server_name = argv[optind];
-	return optind < argc - 1;
+	return optind < argc - 1 || (ret_options->has_group && !ret_options->dlid);
 }
-
-/* --- meeting --- */
 
 static int open_socket(const struct options *options, const struct addrinfo *address)
 {
@@ -175,8 +181,6 @@ static int meet(const struct options *options, const struct raw_port *port, stru
 	return -1;
 }
 
-/* --- serving --- */
-
 static int answer(struct raw_port *port, const struct options *options,
 		  const struct raw_packet *packet)
 {
@@ -189,7 +193,9 @@ static int answer(struct raw_port *port, const struct options *options,
 
 		struct echo reply = echo;
 
-		memcpy(reply.source, echo.destination, sizeof(reply.source));
+		/* A group has no address to answer from. */
+		memcpy(reply.source, options->has_group ? port->gid.raw : echo.destination,
+		       sizeof(reply.source));
 		memcpy(reply.destination, echo.source, sizeof(reply.destination));
 		reply.hop_limit = 64;
 		reply.is_reply = true;
@@ -223,8 +229,6 @@ static int serve(struct raw_port *port, const struct options *options, int conne
 	return 0;
 }
 
-/* --- asking --- */
-
 static double milliseconds(void)
 {
 	struct timespec now;
@@ -257,7 +261,8 @@ static uint32_t write_request(const struct raw_port *port, const struct options 
 	if (!options->is_ipv6)
 		return options->data_bytes;
 	memcpy(echo.source, port->gid.raw, sizeof(echo.source));
-	memcpy(echo.destination, peer->gid, sizeof(echo.destination));
+	memcpy(echo.destination, options->has_group ? options->group.raw : peer->gid,
+	       sizeof(echo.destination));
 	return echo_write(&echo, outbox);
 }
 
@@ -369,7 +374,12 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (raw_port_open(&port, options.device_name, options.ib_port, options.sl,
 			  options.is_ipv6 ? SOFTIB_QPT_RAW_IPV6 : SOFTIB_QPT_RAW_ETHERTYPE) == 0) {
-		int connection = meet(&options, &port, &peer);
+		port.group = options.group;
+
+		/* Only who serves hears what is sent to the group. */
+		bool is_ready = !options.has_group || options.server_name ||
+				!raw_port_join(&port, options.dlid);
+		int connection = is_ready ? meet(&options, &port, &peer) : -1;
 
 		if (connection >= 0) {
 			result = options.server_name ? ask(&port, &options, &peer)

@@ -3,6 +3,7 @@
 #include "node.h"
 
 #include <arpa/inet.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ enum {
 	ALL_ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
 		     IBV_ACCESS_REMOTE_ATOMIC
 };
+enum { POLLS_PER_LOOK = 1024 };
 enum { QUEUE_DEPTH_MAX = 4096, ACK_TIMEOUT = 18, RETRIES = 7, MIN_RNR_TIMER = 12 };
 
 static struct ibv_device *find_device(struct ibv_device **list, const char *name)
@@ -306,12 +308,25 @@ int node_post_send(struct node *node, unsigned slot, unsigned rank, uint32_t rem
 	return 0;
 }
 
+/* Asked now and then when nothing comes, or while waiting for anything to come. */
+static bool has_hung_up(const struct node *node, int timeout_ms)
+{
+	int channel_fd = node->channel ? node->channel->fd : -1;
+	struct pollfd watched[] = {{.fd = node->hangup_fd, .events = POLLIN},
+				   {.fd = channel_fd, .events = POLLIN}};
+
+	return node->hangup_fd && poll(watched, 2, timeout_ms) > 0 && watched[0].revents &&
+	       !watched[1].revents;
+}
+
 /* The next completion rings, and what came meanwhile is found by polling. */
 static int wait_for_event(struct node *node)
 {
 	struct ibv_cq *cq;
 	void *context;
 
+	if (has_hung_up(node, -1))
+		return 0;
 	if (ibv_get_cq_event(node->channel, &cq, &context) || ibv_req_notify_cq(cq, 0)) {
 		fprintf(stderr, "Failed to get cq_event\n");
 		return 1;
@@ -322,11 +337,19 @@ static int wait_for_event(struct node *node)
 
 int node_wait(struct node *node, struct softib_wc *ret_wc)
 {
+	bool is_over = false;
 	int count;
 
-	while ((count = softib_poll_cq(node->cq, 1, ret_wc)) == 0)
+	for (unsigned tries = 1; (count = softib_poll_cq(node->cq, 1, ret_wc)) == 0; tries++) {
+		/* What came before the end has been seen by now. */
+		if (is_over) {
+			fprintf(stderr, "the other side hung up\n");
+			return 1;
+		}
 		if (node->channel && wait_for_event(node))
 			return 1;
+		is_over = (node->channel || tries % POLLS_PER_LOOK == 0) && has_hung_up(node, 0);
+	}
 	if (count < 0) {
 		fprintf(stderr, "poll CQ failed %d\n", count);
 		return 1;

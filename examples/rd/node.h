@@ -23,6 +23,7 @@ struct options {
 	int gid_index; /* -1: no global route */
 	bool uses_events;
 	bool validates;
+	bool calls; /* connects through communication management */
 	unsigned node_count; /* of the exchange; 0: two nodes that play ping-pong */
 	unsigned rank;
 };
@@ -52,6 +53,7 @@ struct node {
 	uint8_t *bytes; /* slot_count receive slots, then slot_count send slots */
 	unsigned slot_count;
 	unsigned events_taken;
+	int hangup_fd; /* readable once the other side has hung up; 0: nobody says so */
 };
 
 /* All of these say what went wrong and return nonzero, or NULL. */

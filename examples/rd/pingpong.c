@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "call.h"
 #include "node.h"
 #include "rendezvous.h"
 
@@ -31,6 +32,8 @@ static void usage(const char *program)
 	       "  -e, --events           sleep on CQ events (default poll)\n"
 	       "  -g, --gid-idx=<gid index> local port gid index\n"
 	       "  -c, --chk              validate received buffer\n"
+	       "  -C, --cm               connect by communication management: <host> is a host of the\n"
+	       "                         fabric or a GID, <port> part of the service id\n"
 	       "  -N, --nodes=<count>    so many nodes, and all send to all; <iters> rounds\n"
 	       "  -R, --rank=<rank>      which of them this is; 0 is the server\n",
 	       program, program);
@@ -59,7 +62,8 @@ static const struct option long_options[] = {
 	{"size", 1, NULL, 's'},	   {"mtu", 1, NULL, 'm'},    {"rx-depth", 1, NULL, 'r'},
 	{"iters", 1, NULL, 'n'},   {"sl", 1, NULL, 'l'},     {"events", 0, NULL, 'e'},
 	{"gid-idx", 1, NULL, 'g'}, {"chk", 0, NULL, 'c'},    {"nodes", 1, NULL, 'N'},
-	{"rank", 1, NULL, 'R'},	   {"help", 0, NULL, 'h'},   {0},
+	{"rank", 1, NULL, 'R'},	   {"cm", 0, NULL, 'C'},     {"help", 0, NULL, 'h'},
+	{0},
 };
 
 /* Nonzero: the letter is none of these, or its value is bad. */
@@ -101,6 +105,9 @@ static int take_option(struct options *options, int letter, const char *value)
 	case 'c':
 		options->validates = true;
 		return 0;
+	case 'C':
+		options->calls = true;
+		return 0;
 	case 'N':
 		options->node_count = (unsigned)number;
 		return number < 2 || number > NODES_MAX;
@@ -125,7 +132,7 @@ static int read_options(int argc, char **argv, struct options *ret_options)
 		.iterations = 1000,
 		.gid_index = -1,
 	};
-	while ((letter = getopt_long(argc, argv, "p:d:i:s:m:r:n:l:eg:cN:R:h", long_options,
+	while ((letter = getopt_long(argc, argv, "p:d:i:s:m:r:n:l:eg:cCN:R:h", long_options,
 				     NULL)) != -1)
 		if (take_option(ret_options, letter, optarg))
 			return 1;
@@ -135,7 +142,7 @@ static int read_options(int argc, char **argv, struct options *ret_options)
 		return 1;
 	if (!ret_options->node_count)
 		ret_options->rank = ret_options->server_name ? 1 : 0;
-	else if (ret_options->rank >= ret_options->node_count ||
+	else if (ret_options->calls || ret_options->rank >= ret_options->node_count ||
 		 (ret_options->rank != 0) != (ret_options->server_name != NULL))
 		return 1;
 	return 0;
@@ -174,8 +181,6 @@ static int check(const uint8_t *bytes, uint32_t byte_count, unsigned rank, unsig
 		}
 	return 0;
 }
-
-/* --- two nodes --- */
 
 static int send_next(struct node *node, const struct node_address *remote, unsigned peer,
 		     unsigned round)
@@ -224,6 +229,32 @@ static int play(struct node *node, const struct node_address *remote)
 	return 0;
 }
 
+static int play_timed(struct node *node, const struct node_address *remote)
+{
+	double start = now_seconds();
+
+	if (play(node, remote))
+		return 1;
+	print_result(node, now_seconds() - start,
+		     2. * node->options.message_bytes * node->options.iterations);
+	return 0;
+}
+
+/* No socket: all that the two must know of each other stands in REQ and REP. */
+static int ping_pong_by_call(struct node *node)
+{
+	struct node_address remote;
+	struct call call = {0};
+	unsigned rank = node->options.rank;
+
+	if (call_meet(&call, node, !rank, &remote))
+		return 1;
+	node_print_address("local", &node->address, node->address.eecns[!rank]);
+	node_print_address("remote", &remote, remote.eecns[rank]);
+	fflush(stdout);
+	return play_timed(node, &remote) || call_part(&call) || node_close(node);
+}
+
 static int ping_pong(struct node *node)
 {
 	struct node_address addresses[NODES_MAX];
@@ -235,6 +266,8 @@ static int ping_pong(struct node *node)
 	for (unsigned slot = 0; slot < node->slot_count; slot++)
 		if (node_post_receive(node, slot))
 			return 1;
+	if (node->options.calls)
+		return ping_pong_by_call(node);
 	node_print_address("local", &node->address, node->address.eecns[!rank]);
 	fflush(stdout);
 	if (rendezvous_meet(&rendezvous, node, 2, rank, addresses))
@@ -242,21 +275,14 @@ static int ping_pong(struct node *node)
 	node_print_address("remote", &addresses[!rank], addresses[!rank].eecns[rank]);
 	if (node_connect(node, !rank, rank, &addresses[!rank]) || rendezvous_barrier(&rendezvous))
 		return 1;
-
-	double start = now_seconds();
-
-	if (play(node, &addresses[!rank]))
+	if (play_timed(node, &addresses[!rank]))
 		return 1;
-	print_result(node, now_seconds() - start,
-		     2. * node->options.message_bytes * node->options.iterations);
 	/* Nobody leaves while the other still waits for an acknowledgement. */
 	if (rendezvous_barrier(&rendezvous))
 		return 1;
 	rendezvous_close(&rendezvous);
 	return node_close(node);
 }
-
-/* --- many nodes --- */
 
 struct exchange {
 	struct node *node;

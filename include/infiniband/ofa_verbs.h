@@ -38,6 +38,15 @@ struct ibv_qp_init_attr_legacy {
 /* The sending side: a queue pair whose requests name an SRQ in qp_type.xrc.remote_srqn. */
 #define IBV_QPT_XRC ((enum ibv_qp_type)5)
 
+/* In ibv_async_event.event_type: the event is of a receiving queue pair of this interface. Its
+ * number stands where OFED's own verbs.h had element.xrc_qp_num. It need not be acknowledged. */
+#define IBV_XRC_QP_EVENT_FLAG ((int)0x80000000)
+
+static inline uint32_t ibv_event_xrc_qp_num(const struct ibv_async_event *event)
+{
+	return (uint32_t)event->element.port_num;
+}
+
 /* fd: of a file that names the domain to the processes of a host, or -1 with O_CREAT for one of
  * this process alone. oflag: O_CREAT, O_EXCL. NULL with errno. */
 struct ibv_xrc_domain *ibv_open_xrc_domain(struct ibv_context *context, int fd, int oflag);

@@ -47,7 +47,7 @@ struct softib_rdd *softib_alloc_rdd(struct ibv_context *context);
 int softib_dealloc_rdd(struct softib_rdd *rdd); /* EBUSY while it has queue pairs or contexts */
 
 struct softib_eec *softib_create_eec(struct softib_rdd *rdd, void *eec_context);
-int softib_destroy_eec(struct softib_eec *eec);
+int softib_destroy_eec(struct softib_eec *eec); /* EBUSY while a softib_cm_id has it */
 
 /*
  * Attributes and mask are those of a reliable connection; dest_qp_num is the number of the remote
@@ -112,6 +112,133 @@ static inline struct softib_eec *softib_event_eec(const struct ibv_async_event *
 	return (struct softib_eec *)(void *)event->element.qp;
 }
 
+/*
+ * --- connecting EE contexts by communication management (vol 1, chapter 12) ---
+ *
+ * Instead of exchanging numbers by hand: one side listens for a service id at a port, the other
+ * calls it there. A request and its answer each carry a context, which the library takes to RTS,
+ * the queue pair that the service is reached by, with its Q_Key, and some bytes of the program's.
+ * All calls return at once; what becomes of them is told by events.
+ */
+
+/* Where events come from. */
+struct softib_cm_channel {
+	struct ibv_context *context;
+	int fd; /* readable while an event may wait; a program may make it non-blocking */
+};
+
+/* A listener, or one side of a connection. */
+struct softib_cm_id {
+	struct softib_cm_channel *channel;
+	void *id_context;
+	struct softib_eec *eec; /* NULL: of a listener, or of a request that was not accepted */
+	uint64_t service_id;
+	uint8_t port_num;
+
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+	uint32_t events_completed;
+};
+
+struct softib_cm_channel *softib_create_cm_channel(struct ibv_context *context);
+int softib_destroy_cm_channel(struct softib_cm_channel *channel); /* EBUSY while it has ids */
+
+/* EADDRINUSE: a program of the host listens there for that service. */
+struct softib_cm_id *softib_listen_eec(struct softib_cm_channel *channel, uint8_t port_num,
+				       uint64_t service_id, int backlog, void *id_context);
+
+/* Whom to call. */
+struct softib_eec_call {
+	union ibv_gid dgid;
+	uint64_t service_id;
+	uint8_t port_num;	  /* of ours */
+	uint8_t response_timeout; /* for one answer, 4.096 us * 2^n; 0: 4.3 s, 16 tries */
+	uint8_t tries;		  /* with a response_timeout: 1 to 16 */
+	uint16_t pkey;		  /* 0: that of the default partition */
+};
+
+/* What one side tells the other. */
+struct softib_eec_offer {
+	uint32_t qp_num; /* 0: none */
+	uint32_t qkey;
+	const void *private_data;
+	uint8_t private_data_len;    /* with a request 92 at most, with an answer 196 */
+	uint8_t responder_resources; /* 0: the other side may not read, nor use atomics */
+	uint8_t initiator_depth;     /* 0: this side won't */
+	uint8_t retry_count;	     /* of a caller */
+	uint8_t rnr_retry_count;
+};
+
+/*
+ * Calls. A context in RESET or INIT is to be connected; it is the id's until that is destroyed.
+ * With one in RTS, which was connected so, a service of its other end is asked for: queue pairs are
+ * exchanged, and nothing happens to the context.
+ */
+struct softib_cm_id *softib_connect_eec(struct softib_cm_channel *channel, struct softib_eec *eec,
+					const struct softib_eec_call *call,
+					const struct softib_eec_offer *offer, void *id_context);
+/* Of the id of a SOFTIB_CM_REQUEST; with the event's context where that has one. */
+int softib_accept_eec(struct softib_cm_id *id, struct softib_eec *eec,
+		      const struct softib_eec_offer *offer);
+/* Also of such an id. reason: 0 stands for SOFTIB_REJECT_CONSUMER. */
+int softib_reject_eec(struct softib_cm_id *id, int reason, const void *private_data,
+		      uint8_t private_data_len);
+/* The context is in Error then, unless it only lent its way. */
+int softib_disconnect_eec(struct softib_cm_id *id);
+/* Of an accepted id whose context had SOFTIB_EVENT_EEC_COMM_EST before SOFTIB_CM_ESTABLISHED. */
+int softib_notify_eec(struct softib_cm_id *id);
+/* Ends what is under way, as softib_disconnect_eec or softib_reject_eec do, and waits until its
+ * events are acknowledged. */
+int softib_destroy_cm_id(struct softib_cm_id *id);
+
+enum softib_cm_event_type {
+	SOFTIB_CM_REQUEST = 1, /* a peer calls: id is new, to be accepted, refused or destroyed */
+	SOFTIB_CM_ESTABLISHED, /* the context, if it was to be connected, is in RTS */
+	SOFTIB_CM_REJECTED,    /* status: the reason */
+	SOFTIB_CM_UNREACHABLE, /* no way there, or no answer; status: an errno value */
+	SOFTIB_CM_ERROR,       /* it did not work out at this side; status: an errno value */
+	SOFTIB_CM_DISCONNECTED,
+	SOFTIB_CM_TIMEWAIT_EXIT, /* no packet of it is under way any more */
+};
+
+/* Those of chapter 12 that are likely here; any other may come. */
+enum softib_reject_reason {
+	SOFTIB_REJECT_NO_QP = 1,
+	SOFTIB_REJECT_NO_EEC = 2,
+	SOFTIB_REJECT_NO_RESOURCES = 3,
+	SOFTIB_REJECT_TIMEOUT = 4,
+	SOFTIB_REJECT_UNSUPPORTED = 5,
+	SOFTIB_REJECT_INVALID_SERVICE_ID = 8,
+	SOFTIB_REJECT_INVALID_TRANSPORT_TYPE = 9,
+	SOFTIB_REJECT_STALE_CONNECTION = 10,
+	SOFTIB_REJECT_NO_CHANNEL = 11, /* the context that was named is not connected (RDC) */
+	SOFTIB_REJECT_CONSUMER = 28,
+};
+
+struct softib_cm_event {
+	enum softib_cm_event_type type;
+	int status;
+	struct softib_cm_id *id;
+	struct softib_cm_id *listener; /* of a request */
+	/* Of a request, and of a caller's SOFTIB_CM_ESTABLISHED: what the other side offers. */
+	struct softib_eec *eec; /* the context that a service is asked for over; NULL: a new one */
+	uint32_t remote_eec_num;
+	uint32_t remote_qpn;
+	uint32_t remote_qkey;
+	union ibv_gid remote_gid;
+	uint8_t responder_resources; /* as seen from here: what this side is asked to grant */
+	uint8_t initiator_depth;     /* and what it is granted */
+	uint8_t private_data_len;    /* all of the message's room */
+	uint8_t private_data[224];
+};
+
+/* Waits for the next one. It is also how calls proceed, so whoever called must read the channel.
+ * EAGAIN: the descriptor was made non-blocking; EINTR; ENODEV: softibd is gone. */
+int softib_get_cm_event(struct softib_cm_channel *channel, struct softib_cm_event *event);
+/* Each must be acknowledged; that of a request counts for the listener. */
+void softib_ack_cm_event(struct softib_cm_event *event);
+const char *softib_cm_event_str(enum softib_cm_event_type type);
+
 /* --- raw datagrams --- */
 
 /* As SOFTIB_QPT_RD. ibv_create_qp has another meaning for 5, and refuses 6. */
@@ -121,7 +248,8 @@ static inline struct softib_eec *softib_event_eec(const struct ibv_async_event *
 /*
  * The raw queue pair of a port: all raw packets of its kind that the port receives are its own, so
  * there is one, whatever the process: EBUSY. attr->qp_type says which kind; attr->srq must be a null
- * pointer. It is destroyed, modified and queried as any other; no transition needs an attribute.
+ * pointer. It is destroyed, modified and queried as any other; no transition needs an attribute. It
+ * may be attached to multicast groups.
  *
  * It sends by ibv_post_send, SEND only, one packet each: wr.ud.ah says where to (DLID and SL; there is
  * no GRH), and of a raw EtherType packet wr.ud.remote_qpn is the EtherType. What is sent and received

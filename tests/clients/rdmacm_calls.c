@@ -35,7 +35,7 @@
 		CHECK(errno == (error));                                                           \
 	} while (0)
 
-enum { TIMEOUT_MS = 10000, RESOLVE_MS = 2000 };
+enum { TIMEOUT_MS = 60000, RESOLVE_MS = 20000 };
 
 static struct rdma_event_channel *channel;
 static const char *own_address, *other_address;

@@ -28,7 +28,7 @@
 
 enum step { AFTER_BIND, AFTER_ADDRESS, AFTER_ROUTE, AFTER_CONNECT, AFTER_REPLY, AFTER_RTU, STEPS };
 
-enum { RESOLVE_MS = 20000, QUIET_MS = 2000, PATIENCE_MS = 30000 };
+enum { RESOLVE_MS = 20000, QUIET_MS = 60000, PATIENCE_MS = 60000 };
 
 static struct sockaddr_in address;
 
@@ -151,13 +151,11 @@ static int kill_callers(unsigned rounds)
 			failed++;
 		}
 	}
-	serve_waiting(channel, QUIET_MS);
+	serve_waiting(channel, open_count ? QUIET_MS : 0);
 	printf("%u killed, %u accepted, %u ended, %u left open\n", rounds, accepted_count,
 	       ended_count, open_count);
 	return failed || open_count ? 1 : 0;
 }
-
-/* --- servers that die --- */
 
 enum server_step { UNREAD_REQUEST, READ_REQUEST, AFTER_ACCEPT, AFTER_ESTABLISHED, SERVER_STEPS };
 
@@ -250,8 +248,6 @@ static int kill_servers(unsigned rounds)
 	printf("%u servers killed, %u failed\n", rounds, failed);
 	return failed != 0;
 }
-
-/* --- a flood --- */
 
 static void begin_call(struct rdma_event_channel *channel)
 {

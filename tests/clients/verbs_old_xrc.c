@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The XRC calls of old: what they refuse, whom a receiving queue pair outlives, and that a process may
- * change one that it is not registered with.
+ * The XRC calls of old: what they refuse, whom a receiving queue pair outlives, that a process may
+ * change one that it is not registered with, and how events name one.
  * Covers: api/libibverbs/old_xrc.c
  */
 #include "verbs_client.h"
@@ -149,6 +149,65 @@ static void a_receiver_outlives_its_maker(void)
 	close(file);
 }
 
+/* The first message of a receiver in RTR is an event, which names it as OFED's libraries did. */
+static void events_name_a_receiver_by_its_number(struct device *device,
+						 struct ibv_xrc_domain *domain)
+{
+	struct ibv_srq_init_attr srq_init = {.attr = {.max_wr = 4, .max_sge = 1}};
+	struct ibv_cq *cq = ibv_create_cq(device->context, 8, NULL, NULL, 0);
+	struct ibv_srq *srq = ibv_create_xrc_srq(device->pd, domain, cq, &srq_init);
+	uint32_t receiver = make_receiver(domain);
+	struct ibv_qp_init_attr_legacy init = {
+		.attr = {.send_cq = cq,
+			 .cap = {.max_send_wr = 4, .max_send_sge = 1},
+			 .qp_type = IBV_QPT_XRC,
+			 .sq_sig_all = 1},
+		.xrc_domain = domain};
+	struct ibv_qp *sender = ibv_create_qp(device->pd, &init.attr);
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
+	const int to_rtr =
+		IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+	struct ibv_recv_wr receive = {.wr_id = 1}, *bad_receive;
+	struct ibv_send_wr send = {.opcode = IBV_WR_SEND}, *bad;
+	struct ibv_async_event event;
+
+	CHECK(cq && srq && sender);
+	CHECK_EQUAL(ibv_modify_xrc_rcv_qp(domain, receiver, &attr, TO_INIT), 0);
+	CHECK_EQUAL(ibv_modify_qp(sender, &attr, TO_INIT), 0);
+	attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
+				    .path_mtu = IBV_MTU_1024,
+				    .dest_qp_num = sender->qp_num,
+				    .ah_attr = {.dlid = device->port.lid, .port_num = 1}};
+	CHECK_EQUAL(ibv_modify_xrc_rcv_qp(domain, receiver, &attr,
+					  to_rtr | IBV_QP_MAX_DEST_RD_ATOMIC |
+						  IBV_QP_MIN_RNR_TIMER),
+		    0);
+	attr.dest_qp_num = receiver;
+	CHECK_EQUAL(ibv_modify_qp(sender, &attr, to_rtr), 0);
+	attr = (struct ibv_qp_attr){
+		.qp_state = IBV_QPS_RTS, .timeout = ACK_TIMEOUT, .retry_cnt = 7, .rnr_retry = 7};
+	CHECK_EQUAL(ibv_modify_qp(sender, &attr,
+				  IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+					  IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+					  IBV_QP_MAX_QP_RD_ATOMIC),
+		    0);
+	CHECK_EQUAL(ibv_post_srq_recv(srq, &receive, &bad_receive), 0);
+	send.qp_type.xrc.remote_srqn = ((struct ibv_srq_legacy *)srq)->xrc_srq_num;
+	CHECK_EQUAL(ibv_post_send(sender, &send, &bad), 0);
+	expect_status(cq, IBV_WC_SUCCESS);
+	expect_status(cq, IBV_WC_SUCCESS);
+	CHECK_EQUAL(ibv_get_async_event(device->context, &event), 0);
+	CHECK_EQUAL((unsigned)event.event_type,
+		    (unsigned)IBV_XRC_QP_EVENT_FLAG | IBV_EVENT_COMM_EST);
+	CHECK_EQUAL(ibv_event_xrc_qp_num(&event), receiver);
+	/* It may be acknowledged, and need not be: nothing waits for that. */
+	ibv_ack_async_event(&event);
+	CHECK_EQUAL(ibv_unreg_xrc_rcv_qp(domain, receiver), 0);
+	CHECK_EQUAL(ibv_destroy_qp(sender), 0);
+	CHECK_EQUAL(ibv_destroy_srq(srq), 0);
+	CHECK_EQUAL(ibv_destroy_cq(cq), 0);
+}
+
 int main(void)
 {
 	/* Forks, so it comes before this process has a device. */
@@ -161,6 +220,7 @@ int main(void)
 	refuses_what_is_not_there(&device, domain);
 	a_queue_shows_its_number(&device, domain);
 	a_domain_in_use_stays(domain);
+	events_name_a_receiver_by_its_number(&device, domain);
 	CHECK_EQUAL(ibv_close_xrc_domain(domain), 0);
 	device_close(&device);
 	return 0;

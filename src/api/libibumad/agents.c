@@ -9,11 +9,9 @@
 #include <infiniband/umad.h>
 
 #include "host/mad_port.h"
+#include "wire/rmpp.h"
 
 enum {
-	CLASS_VENDOR_2_FIRST = 0x30,
-	CLASS_VENDOR_2_LAST = 0x4f,
-	RMPP_VERSION = 1,
 	OUI_VERSION = 1,       /* of the classes that have one */
 	OPENIB_OUI = 0x001405, /* of whoever names none */
 	PORTS_MAX = 4096,
@@ -102,7 +100,7 @@ int umad_register_oui(int portid, int mgmt_class, uint8_t rmpp_version, uint8_t 
 		.kind = rmpp_version ? MAD_AGENT_RMPP : MAD_AGENT_SINGLE,
 	};
 
-	if (mgmt_class < CLASS_VENDOR_2_FIRST || mgmt_class > CLASS_VENDOR_2_LAST) {
+	if (!mad_class_has_oui((unsigned)mgmt_class)) {
 		errno = EINVAL;
 		return -EINVAL;
 	}

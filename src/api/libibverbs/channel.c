@@ -2,7 +2,9 @@
 /* Completion channels: which CQs have something to tell, behind one descriptor. */
 #include "api/libibverbs/objects.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
+#include "api/libibverbs/event_wait.h"
 #include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/handles.h"
 #include "api/libibverbs/misuse.h"
@@ -88,7 +90,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *public, struct ibv_cq **ret_cq, vo
 	if (unlikely(warnings_are_on))
 		misuse_wait_event(channel);
 
-	int error = event_queue_wait(&channel->events);
+	int error = event_wait(channel);
 
 	if (error) {
 		errno = -error;

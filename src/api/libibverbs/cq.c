@@ -31,7 +31,7 @@ static int make_object(struct verbs_cq *cq, struct context_object *context, uint
 /* Memory of the program's own, where its parent domain has some; -ENOMEM. */
 static int borrow_memory(struct verbs_cq *cq, struct ibv_pd *pd)
 {
-	const size_t sizes[LENT_PIECES] = {cq->object->slot_count * sizeof(struct completion)};
+	const size_t sizes[LENT_PIECES] = {cq->object->ring.slot_count * sizeof(struct completion)};
 	int error = lent_memory_take(&cq->lent, pd, LENT_FOR_CQ, sizes);
 
 	if (error || !cq->lent.pieces[0])
@@ -75,7 +75,7 @@ static struct verbs_cq *create(struct ibv_context *public, uint32_t cqe_count, v
 		return verbs_null(error);
 	}
 	cq->cq.handle = cq->object->handle;
-	cq->cq.cqe = (int)cq->object->capacity;
+	cq->cq.cqe = (int)cq->object->ring.capacity;
 	handle_given(HANDLE_CQ, &cq->cq);
 	return cq;
 }
@@ -183,13 +183,13 @@ int ibv_resize_cq(struct ibv_cq *public, int cqe_count)
 	if (cqe_count <= 0)
 		return verbs_result(-EINVAL);
 	adapter_lock(cq->adapter);
-	if ((uint32_t)cqe_count < cq->object->capacity)
+	if ((uint32_t)cqe_count < cq->object->ring.capacity)
 		let_unanswered_sends_complete(cq);
 
 	int error = cq_resize(cq->object, (uint32_t)cqe_count);
 
 	if (!error)
-	public->cqe = (int)cq->object->capacity;
+	public->cqe = (int)cq->object->ring.capacity;
 	adapter_unlock(cq->adapter);
 	return verbs_result(error);
 }

@@ -198,6 +198,10 @@ int softib_destroy_eec(struct softib_eec *public)
 		return verbs_result(-EINVAL);
 	context = context_of(public->context);
 	adapter_lock(eec->adapter);
+	if (eec->id_count) {
+		adapter_unlock(eec->adapter);
+		return verbs_result(-EBUSY);
+	}
 	if (eec->object)
 		adapter_last_answers(eec->adapter, eec->object, adapter_now(eec->adapter));
 

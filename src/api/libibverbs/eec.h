@@ -19,6 +19,9 @@ struct verbs_eec {
 	struct adapter *adapter;
 	struct list context_link;
 	uint32_t async_events_handed_out;
+	/* Under the adapter's lock: */
+	uint32_t id_count;   /* ids that name it (eec_ids.h) */
+	bool has_connection; /* one of them connects it */
 };
 
 static inline struct rdd *rdd_of(struct softib_rdd *rdd)

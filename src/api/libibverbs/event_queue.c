@@ -48,6 +48,15 @@ void event_queue_unlock(struct event_queue *queue)
 	errno = saved_errno;
 }
 
+int event_queue_try(struct event_queue *queue)
+{
+	pthread_mutex_lock(&queue->mutex);
+	if (!list_is_empty(&queue->waiting))
+		return 0;
+	pthread_mutex_unlock(&queue->mutex);
+	return -EAGAIN;
+}
+
 int event_queue_wait(struct event_queue *queue)
 {
 	char token;

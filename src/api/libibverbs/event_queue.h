@@ -31,6 +31,9 @@ void event_queue_close(struct event_queue *queue);
 void event_queue_lock(struct event_queue *queue);
 void event_queue_unlock(struct event_queue *queue);
 
+/* With the lock held if there is something, else -EAGAIN without it. */
+MUST_USE int event_queue_try(struct event_queue *queue);
+
 /* Waits until the list is not empty, and returns with the lock held. -errno (-EAGAIN on a
  * non-blocking descriptor) without it. */
 MUST_USE int event_queue_wait(struct event_queue *queue);

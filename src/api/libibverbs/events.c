@@ -2,6 +2,7 @@
 /* Asynchronous events (vol 1, chapter 11). */
 #include "api/libibverbs/events.h"
 
+#include <infiniband/ofa_verbs.h>
 #include <stdlib.h>
 #include "api/libibverbs/eec.h"
 #include "api/libibverbs/misuse.h"
@@ -137,6 +138,31 @@ void events_wait_acknowledged(pthread_mutex_t *mutex, pthread_cond_t *cond,
 	pthread_mutex_unlock(mutex);
 }
 
+static bool is_of_qp(unsigned event_type)
+{
+	return (event_type >= IBV_EVENT_QP_FATAL && event_type <= IBV_EVENT_PATH_MIG_ERR) ||
+	       event_type == IBV_EVENT_QP_LAST_WQE_REACHED;
+}
+
+static bool is_of_old_target(const struct async_record *record)
+{
+	return record->handed_out && is_of_qp((unsigned)record->event.event_type) &&
+	       qp_of(record->event.element.qp)->is_named_by_number;
+}
+
+/* What programs with OFED's own header expect: a flag in the type, and a number where that header
+ * has element.xrc_qp_num, at the start of the union. Nothing waits for such an event to be
+ * acknowledged. */
+static void name_by_number(struct ibv_async_event *event)
+{
+	int number = (int)event->element.qp->qp_num;
+
+	event->event_type = (enum ibv_event_type)((unsigned)event->event_type |
+						  (unsigned)IBV_XRC_QP_EVENT_FLAG);
+	event->element.qp = NULL;
+	event->element.port_num = number;
+}
+
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *ret_event)
 {
 	if (!context || !ret_event) {
@@ -155,7 +181,9 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *ret
 	struct async_record *record =
 		container_of(list_pop(&events->waiting), struct async_record, link);
 
-	if (record->handed_out)
+	if (is_of_old_target(record))
+		name_by_number(&record->event);
+	else if (record->handed_out)
 		(*record->handed_out)++;
 	*ret_event = record->event;
 	event_queue_unlock(events);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "wire/transport_headers.h"
 
-enum { GRH_ROOM_BYTES = 40, ATOMIC_BYTES = 8, DEAD_KEYS_MAX = 256 };
+enum { GRH_ROOM_BYTES = 40, DEAD_KEYS_MAX = 256 };
 
 /* The keys that were deregistered last, to tell a stale key from a wrong one. */
 static uint32_t dead_keys[DEAD_KEYS_MAX];
@@ -23,8 +23,6 @@ static const struct memory *memory_of(const struct verbs_qp *qp)
 {
 	return &qp->object->hca->memory;
 }
-
-/* --- posting --- */
 
 /* What a request will fail with later, told now. */
 static void check_sge(const char *call, const struct memory *memory,
@@ -161,8 +159,6 @@ void misuse_post_shared(const struct verbs_srq *srq, const struct receive_reques
 		   request->sges, request->sge_count, ACCESS_LOCAL_WRITE);
 }
 
-/* --- setting up --- */
-
 static uint64_t entries_needed(const struct context_object *context, const struct cq *cq)
 {
 	uint64_t needed = 0;
@@ -184,10 +180,10 @@ static void check_cq_room(const struct context_object *context, const struct cq 
 {
 	uint64_t needed = cq ? entries_needed(context, cq) : 0;
 
-	if (cq && needed > cq->capacity)
+	if (cq && needed > cq->ring.capacity)
 		warn(WARN_CQ_TOO_SMALL, "ibv_create_qp", cq->handle,
 		     "up to %llu requests can complete into a CQ of %u entries",
-		     (unsigned long long)needed, cq->capacity);
+		     (unsigned long long)needed, cq->ring.capacity);
 }
 
 void misuse_create_qp(const struct verbs_qp *qp)
@@ -215,14 +211,12 @@ void misuse_modify_qp(const struct verbs_qp *qp, const struct ibv_qp_attr *attr,
 		     qpn);
 }
 
-/* --- at work --- */
-
 void misuse_event(const struct hca_event *event)
 {
 	if (event->type == HCA_EVENT_CQ_ERROR && event->cq) {
 		warn(WARN_CQ_OVERRUN, "ibv_create_cq", event->cq->handle,
 		     "a CQ of %u entries has overrun: it is too small or polled too seldom",
-		     event->cq->capacity);
+		     event->cq->ring.capacity);
 	} else if (event->type == HCA_EVENT_QP_ACCESS_ERROR && event->qp) {
 		const struct qp *qp = &event->qp->qp;
 
@@ -242,7 +236,7 @@ void misuse_wait_event(struct verbs_channel *channel)
 	event_queue_lock(&channel->events);
 	for (struct list *link = channel->cqs.next; link != &channel->cqs; link = link->next) {
 		const struct verbs_cq *cq = container_of(link, struct verbs_cq, channel_link);
-		bool is_armed = cq->object->armed != CQ_NOT_ARMED;
+		bool is_armed = cq->object->ring.armed != CQ_NOT_ARMED;
 
 		is_any_waiting |= cq->events_waiting > 0;
 		is_any_armed |= is_armed;
@@ -260,8 +254,6 @@ void misuse_wait_event(struct verbs_channel *channel)
 		warn(WARN_NOTHING_ARMED, "ibv_get_cq_event", (uint64_t)channel->channel.fd,
 		     "no CQ of this channel is armed: no event can come before ibv_req_notify_cq");
 }
-
-/* --- taking down --- */
 
 void misuse_busy(const char *call, uint32_t handle, uint32_t user_count, const char *users)
 {

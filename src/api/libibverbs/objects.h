@@ -97,6 +97,8 @@ struct verbs_mr {
 struct verbs_channel {
 	struct ibv_comp_channel channel; /* first */
 	struct event_queue events;	 /* struct verbs_cq by event_link */
+	uint64_t look_ns;	  /* atomic: before sleeping (event_wait.c) */
+	bool finds_events_itself; /* atomic: the last wait did */
 	struct list cqs;		 /* struct verbs_cq by channel_link; under the adapter's lock */
 };
 
@@ -107,6 +109,9 @@ struct verbs_cq {
 	struct completion current; /* what the readers of the extended interface show */
 	uint32_t idle_polls;	   /* in a row that found nothing and moved nothing */
 	uint32_t polls_before_yield; /* in a row and in vain */
+	uint32_t yields_in_turn;     /* with somebody else, in a row */
+	uint32_t yields_before_sleep;
+	bool needs_softibd; /* what it sends goes that way */
 	bool is_single_threaded;
 	struct lent_memory lent;
 	pthread_mutex_t polling; /* from start_poll to end_poll */
@@ -154,6 +159,7 @@ struct verbs_qp {
 	struct lent_memory lent;
 	uint32_t async_events_handed_out;
 	bool has_ece; /* options were chosen: ece.c */
+	bool is_named_by_number; /* the program has no handle: old_xrc.c */
 	struct ibv_qp qp; /* last; with a builder, the beginning of a struct softib_qp_ex */
 };
 

@@ -49,6 +49,7 @@ static int keep(struct old_domain *domain, struct ibv_qp *qp)
 		return verbs_result(-ENOMEM);
 	}
 	registration->qp = qp;
+	qp_of(qp)->is_named_by_number = true;
 	list_append(&domain->registrations, &registration->link);
 	return 0;
 }

@@ -2,31 +2,12 @@
 /* Polling and arming a CQ, by ibv_poll_cq and by the extended readers. */
 #include "api/libibverbs/objects.h"
 
-#include <sched.h>
 #include <time.h>
+#include "api/libibverbs/core_sharing.h"
 #include "api/libibverbs/eec.h"
+#include "api/libibverbs/event_wait.h"
 #include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/operations.h"
-
-/*
- * With more spinning programs than cores, the one that could answer may be waiting for this one's
- * core. Yielding shows whether that is so. It takes no time when nobody waits, and then the next
- * yield comes after more polls in vain: programs that have a core each make next to no system
- * calls. It takes a few microseconds when the other one only polls too, and then the next comes
- * sooner. It takes a time slice when somebody computes, and then yielding is a loss. A peer that
- * runs answers within 2 us, which is some 50 polls. Whoever sends through softibd waits for it as
- * well as for the peer, and two programs and softibd seldom have three cores: it yields earlier.
- */
-enum {
-	POLLS_BEFORE_YIELD_MIN = 64,
-	POLLS_BEFORE_YIELD_MAX = 8192,
-	SHARE_OF_SOFTIBD = 8,
-};
-
-/* Nobody to switch to: 0.2 us. There and back: 2 us at least. A time slice: a millisecond or more.
- */
-#define YIELD_SERVED_NS MICROSECONDS(1)
-#define YIELD_LOST_NS	MICROSECONDS(500)
 
 static void put_wc(const struct completion *completion, struct ibv_wc *ret_wc)
 {
@@ -51,40 +32,23 @@ static bool count_idle_poll(struct verbs_cq *cq, bool has_progressed)
 {
 	uint32_t polls = __atomic_load_n(&cq->polls_before_yield, __ATOMIC_RELAXED);
 
-	if (adapter_sends_through_softibd(cq->adapter))
-		polls /= SHARE_OF_SOFTIBD;
 	if (has_progressed) {
 		cq->idle_polls = 0;
 		return false;
 	}
-	if (++cq->idle_polls < polls)
+	/* Asked only when it may matter. */
+	if (likely(++cq->idle_polls < POLLS_BEFORE_YIELD_MIN / SHARE_OF_SOFTIBD))
+		return false;
+
+	bool needs_softibd = adapter_sends_through_softibd(cq->adapter);
+
+	__atomic_store_n(&cq->needs_softibd, needs_softibd, __ATOMIC_RELAXED);
+	if (needs_softibd)
+		polls /= SHARE_OF_SOFTIBD;
+	if (cq->idle_polls < polls)
 		return false;
 	cq->idle_polls = 0;
 	return true;
-}
-
-/* Without the lock: two threads that poll the same CQ may count each other's yields, which does no
- * harm. */
-static void let_others_run(struct verbs_cq *cq)
-{
-	time_ns before = adapter_now(cq->adapter);
-
-	sched_yield();
-
-	time_ns away_ns = adapter_now(cq->adapter) - before;
-	uint32_t polls = __atomic_load_n(&cq->polls_before_yield, __ATOMIC_RELAXED);
-
-	if (away_ns < YIELD_SERVED_NS)
-		polls *= 2;
-	else if (away_ns < YIELD_LOST_NS)
-		polls /= 4;
-	else
-		polls = POLLS_BEFORE_YIELD_MAX;
-	if (polls < POLLS_BEFORE_YIELD_MIN)
-		polls = POLLS_BEFORE_YIELD_MIN;
-	if (polls > POLLS_BEFORE_YIELD_MAX)
-		polls = POLLS_BEFORE_YIELD_MAX;
-	__atomic_store_n(&cq->polls_before_yield, polls, __ATOMIC_RELAXED);
 }
 
 int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_completions)
@@ -101,14 +65,13 @@ int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_com
 		if (!cq_first(object))
 			should_yield = count_idle_poll(cq, has_progressed);
 	}
-	for (; count < entry_count; count++) {
-		const struct completion *completion = cq_first(object);
 
-		if (!completion)
-			break;
-		put_wc(completion, &ret_completions[count]);
-		cq_advance(object);
-	}
+	struct completion_ring *ring = &object->ring;
+	uint32_t head = ring->head, tail = ring->tail, mask = ring->slot_count - 1;
+
+	for (; head != tail && count < entry_count; head++, count++)
+		put_wc(&ring->slots[head & mask], &ret_completions[count]);
+	ring->head = head;
 	if (count) {
 		cq->idle_polls = 0;
 		if (unlikely(fault_injection_is_on))
@@ -116,7 +79,7 @@ int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_com
 	}
 	adapter_unlock(cq->adapter);
 	if (unlikely(should_yield))
-		let_others_run(cq);
+		core_sharing_yield(cq);
 	return count;
 }
 
@@ -176,7 +139,8 @@ int verbs_req_notify_cq(struct ibv_cq *public, int solicited_only)
 	/* What has arrived already is found by the poll that must follow; it needs no event. */
 	adapter_progress(cq->adapter, adapter_now(cq->adapter));
 	cq_arm(cq->object, solicited_only ? CQ_ARMED_SOLICITED : CQ_ARMED_NEXT);
-	adapter_expect_silence(cq->adapter);
+	if (!cq->cq.channel || !event_wait_will_look((struct verbs_channel *)cq->cq.channel))
+		adapter_expect_silence(cq->adapter);
 	adapter_unlock(cq->adapter);
 	return 0;
 }
@@ -215,7 +179,7 @@ static int take_one(struct verbs_cq *cq)
 	}
 	adapter_unlock(cq->adapter);
 	if (unlikely(should_yield))
-		let_others_run(cq);
+		core_sharing_yield(cq);
 	return error;
 }
 

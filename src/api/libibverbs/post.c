@@ -105,12 +105,65 @@ static time_ns time_of_posting(const struct verbs_qp *qp)
 									 : adapter_now(qp->adapter);
 }
 
+/* Whether it is a SEND from one place; if so, what build_send would make of it. */
+static inline bool build_plain_send(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
+				    struct send_request *ret_request)
+{
+	if ((wr->opcode != IBV_WR_SEND && wr->opcode != IBV_WR_SEND_WITH_IMM) || wr->num_sge != 1)
+		return false;
+	ret_request->wr_id = wr->wr_id;
+	ret_request->opcode = (enum send_opcode)wr->opcode;
+	ret_request->flags = wr->send_flags;
+	ret_request->immediate_or_rkey = wr->invalidate_rkey;
+	ret_request->sge_count = 1;
+	ret_request->sges = (const struct sge *)wr->sg_list;
+	ret_request->address = NULL;
+	if (qp->object->qp.type == QP_UD && likely(wr->wr.ud.ah)) {
+		const struct ah *ah = ah_of(wr->wr.ud.ah)->object;
+
+		ret_request->address = &ah->vector;
+		ret_request->address_pd = ah->pd;
+		ret_request->remote_qpn = wr->wr.ud.remote_qpn;
+		ret_request->remote_qkey = wr->wr.ud.remote_qkey;
+	}
+	return true;
+}
+
+static inline bool calls_are_watched(void)
+{
+	return unlikely(fault_injection_is_on || warnings_are_on);
+}
+
+/* Posts and sends a request that is no list. Returns whether that was done. The lock is not held. */
+static inline bool post_at_once(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
+{
+	struct send_request request;
+
+	return !calls_are_watched() && !wr->next && build_plain_send(qp, wr, &request) &&
+	       adapter_post(qp->adapter, qp->object, &request);
+}
+
+/* The same with the beginning of a list; returns what is left of it. The lock is held. */
+static struct ibv_send_wr *post_listed(const struct verbs_qp *qp, struct ibv_send_wr *requests)
+{
+	struct send_request request;
+
+	while (requests && !calls_are_watched() && build_plain_send(qp, requests, &request) &&
+	       adapter_post_listed(qp->adapter, qp->object, &request))
+		requests = requests->next;
+	return requests;
+}
+
 int verbs_post_send(struct ibv_qp *public, struct ibv_send_wr *requests,
 		    struct ibv_send_wr **ret_bad)
 {
 	struct verbs_qp *qp = qp_of(public);
 
+	if (requests && likely(post_at_once(qp, requests)))
+		return 0;
 	adapter_lock(qp->adapter);
+	if (requests && requests->next)
+		requests = post_listed(qp, requests);
 
 	time_ns now = time_of_posting(qp);
 	int error = injected_fault(VERB_POST_SEND);
@@ -129,6 +182,8 @@ int verbs_post_whole(struct verbs_qp *qp, struct ibv_send_wr *requests)
 {
 	struct ibv_send_wr *bad;
 
+	if (likely(post_at_once(qp, requests)))
+		return 0;
 	adapter_lock(qp->adapter);
 
 	int error = post_sends(qp, time_of_posting(qp), requests, POSTED_BY_BUILDER, &bad);
@@ -220,7 +275,7 @@ int verbs_post_recv(struct ibv_qp *public, struct ibv_recv_wr *requests,
 
 		if (unlikely(warnings_are_on))
 			misuse_post_receive(qp, &request);
-		error = qp_object_post_receive(qp->object, now, &request);
+		error = qp_post_receive(&qp->object->qp, now, &request);
 		if (unlikely(error))
 			break;
 	}

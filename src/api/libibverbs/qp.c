@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queue pairs: creation, opening and destruction (vol 1, chapter 11). */
+/* Queue pairs: creation and opening (vol 1, chapter 11). */
 #include "api/libibverbs/objects.h"
 
 #include <stdlib.h>
 #include <infiniband/ofa_verbs.h>
 #include "api/libibverbs/eec.h"
-#include "api/libibverbs/events.h"
 #include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/handles.h"
 #include "api/libibverbs/misuse.h"
@@ -17,7 +16,7 @@
 #include "net/hca/raw_qps.h"
 
 /* Each try asks softibd for a block of numbers that another thread may use up meanwhile. */
-enum { QPN_TRIES_MAX = 16, ATOMIC_WRITE_BYTES = 8 };
+enum { QPN_TRIES_MAX = 16 };
 
 static int check_type(enum ibv_qp_type type)
 {
@@ -272,8 +271,8 @@ struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_ini
 		return verbs_null(-EOPNOTSUPP);
 	/* The value of an atomic write lies in the request itself. */
 	if (is_extended && attr->send_ops_flags & IBV_QP_EX_WITH_ATOMIC_WRITE &&
-	    attr->cap.max_inline_data < ATOMIC_WRITE_BYTES)
-		attr->cap.max_inline_data = ATOMIC_WRITE_BYTES;
+	    attr->cap.max_inline_data < ATOMIC_BYTES)
+		attr->cap.max_inline_data = ATOMIC_BYTES;
 
 	struct verbs_qp *qp =
 		create(context, attr, &plain,
@@ -362,69 +361,4 @@ struct ibv_qp *verbs_open_qp(struct ibv_context *public, struct ibv_qp_open_attr
 	adapter_unlock(context->adapter);
 	handle_given(HANDLE_QP, &qp->qp);
 	return &qp->qp;
-}
-
-int verbs_qp_detach(struct verbs_qp *qp)
-{
-	int error = 0;
-
-	/* Closing its device has destroyed the queue pair but not what the program holds of it. */
-	if (!qp->object)
-		return 0;
-	if (list_is_linked(&qp->sharers)) {
-		qp->object->context = container_of(qp->sharers.next, struct verbs_qp, sharers);
-		list_remove(&qp->sharers);
-	} else {
-		uint8_t raw_port = qp->object->raw_port;
-
-		if (qp->object->xrcd && qp->object->xrcd->id)
-			adapter_target_close(qp->adapter, qp->object);
-		error = qp_object_destroy(qp->object);
-		if (!error && raw_port)
-			adapter_raw_release(qp->adapter, raw_port,
-					    raw_kind_of((enum qp_type)qp->qp.qp_type));
-	}
-	if (error)
-		return error;
-	qp->object = NULL;
-	list_remove(&qp->context_link);
-	return 0;
-}
-
-int ibv_destroy_qp(struct ibv_qp *public)
-{
-	if (!handle_is_live(HANDLE_QP, public))
-		return verbs_result(-EINVAL);
-
-	struct verbs_qp *qp = qp_of(public);
-	struct context_object *context = context_of(public->context);
-
-	adapter_lock(qp->adapter);
-	if (unlikely(warnings_are_on))
-		misuse_destroy_qp(qp);
-	/* Closing its device may have taken it. */
-	if (qp->object)
-		adapter_last_answers(qp->adapter, qp->object, adapter_now(qp->adapter));
-
-	int error = verbs_qp_detach(qp);
-
-	adapter_unlock(qp->adapter);
-	if (error)
-		return verbs_result(error);
-	if (unlikely(qp_type_is_raw((enum qp_type)public->qp_type)))
-		adapter_raw_settle(qp->adapter);
-
-	uint32_t handed_out = events_forget(context, public, &qp->async_events_handed_out);
-
-	if (unlikely(warnings_are_on))
-		misuse_wait_acknowledged("ibv_destroy_qp", public->qp_num,
-					 public->events_completed, handed_out);
-	events_wait_acknowledged(&public->mutex, &public->cond, &public->events_completed,
-				 handed_out);
-	wr_builder_detach(qp);
-	lent_memory_return(&qp->lent);
-	handle_gone(public);
-	free(qp);
-	context_object_gone(context);
-	return 0;
 }

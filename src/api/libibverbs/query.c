@@ -65,7 +65,7 @@ int ibv_query_device(struct ibv_context *public, struct ibv_device_attr *ret_att
 		.max_qp_wr = at_most_int_max(limits->requests_max),
 		.device_cap_flags = IBV_DEVICE_BAD_PKEY_CNTR | IBV_DEVICE_BAD_QKEY_CNTR |
 				    IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_CURR_QP_STATE_MOD |
-				    IBV_DEVICE_AUTO_PATH_MIG |
+				    IBV_DEVICE_RAW_MULTI | IBV_DEVICE_AUTO_PATH_MIG |
 				    IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_SYS_IMAGE_GUID |
 				    IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE |
 				    IBV_DEVICE_XRC | IBV_DEVICE_MEM_WINDOW |
@@ -92,6 +92,8 @@ int ibv_query_device(struct ibv_context *public, struct ibv_device_attr *ret_att
 		.max_rdd = at_most_int_max(limits->rdd_count_max),
 		.max_ee_rd_atom = limits->responder_resources_max,
 		.max_ee_init_rd_atom = limits->initiator_depth_max,
+		.max_raw_ipv6_qp = (int)hca->port_count,
+		.max_raw_ethy_qp = (int)hca->port_count,
 		.max_mcast_grp = at_most_int_max(limits->multicast_groups_max),
 		.max_mcast_qp_attach = at_most_int_max(limits->multicast_members_max),
 		.max_total_mcast_qp_attach = at_most_int_max(limits->multicast_total_members_max),

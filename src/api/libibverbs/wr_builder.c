@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "api/libibverbs/operations.h"
 #include "api/libibverbs/staged_requests.h"
+#include "wire/pkey.h"
 
 struct wr_builder {
 	pthread_mutex_t mutex; /* from start to complete or abort */
@@ -15,7 +16,7 @@ struct wr_builder {
 };
 
 /* The last one is IBV_QP_EX_WITH_FLUSH of rdma-core 45. */
-enum { SRQN_MAX = 0xffffff, QP_EX_WITH_FLUSH = 1 << 11 };
+enum { QP_EX_WITH_FLUSH = 1 << 11 };
 
 static struct verbs_qp *qp_of_extended(struct ibv_qp_ex *qp)
 {
@@ -151,7 +152,7 @@ static void wr_set_xrc_srqn(struct ibv_qp_ex *qp, uint32_t srqn)
 {
 	struct ibv_send_wr *wr = staged_requests_newest(staged_of(qp));
 
-	if (srqn > SRQN_MAX)
+	if (srqn > QPN_MAX)
 		staged_requests_fail(staged_of(qp), EINVAL);
 	else if (wr)
 		wr->qp_type.xrc.remote_srqn = srqn;

@@ -6,23 +6,30 @@
 
 #include "api/librdmacm/identifier.h"
 
-int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
+/* What is asked for gives the identifier its addresses. */
+static int ask_for_route(struct identifier *identifier, struct cm_command *command)
 {
-	struct identifier *identifier = identifier_of(id);
-	struct cm_command command;
 	struct cm_answer answer;
 
-	identifier_command(identifier, CM_BIND, &command);
-	if (!addr || !address_from_socket(addr, &command.source))
-		return rdma_result(addr ? -EAFNOSUPPORT : -EINVAL);
 	identifier->phase = PHASE_UNKNOWN;
 
-	int error = identifier_ask(identifier, &command, &answer);
+	int error = identifier_ask(identifier, command, &answer);
 
 	if (error)
 		return rdma_result(error);
 	identifier_take_route(identifier, &answer.route);
 	return 0;
+}
+
+int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	struct identifier *identifier = identifier_of(id);
+	struct cm_command command;
+
+	identifier_command(identifier, CM_BIND, &command);
+	if (!addr || !address_from_socket(addr, &command.source))
+		return rdma_result(addr ? -EAFNOSUPPORT : -EINVAL);
+	return ask_for_route(identifier, &command);
 }
 
 /* The last address that softibd said can be looked for. What is wrong with an address is known at
@@ -103,16 +110,8 @@ int rdma_listen(struct rdma_cm_id *id, int backlog)
 {
 	struct identifier *identifier = identifier_of(id);
 	struct cm_command command;
-	struct cm_answer answer;
 
 	identifier_command(identifier, CM_LISTEN, &command);
 	command.value = backlog > 0 ? (uint32_t)backlog : 0;
-	identifier->phase = PHASE_UNKNOWN;
-
-	int error = identifier_ask(identifier, &command, &answer);
-
-	if (error)
-		return rdma_result(error);
-	identifier_take_route(identifier, &answer.route);
-	return 0;
+	return ask_for_route(identifier, &command);
 }

@@ -82,7 +82,7 @@ static inline struct event_channel *event_channel_of(struct rdma_event_channel *
 /* -1 with errno, 0 for 0; error is 0 or negative. */
 int rdma_result(int error);
 
-/* --- identifier.c --- */
+/* In identifier.c. */
 
 /* An id that softibd made for a request. */
 MUST_USE int identifier_adopt(struct rdma_event_channel *channel, void *context,
@@ -107,12 +107,12 @@ int identifier_create(struct rdma_event_channel *channel, void *context,
 		      enum rdma_port_space port_space, enum ibv_qp_type qp_type,
 		      struct identifier **ret_identifier);
 
-/* --- identifier_route.c --- */
+/* In identifier_route.c. */
 
 /* What softibd knows of the way becomes what programs read. */
 void identifier_take_route(struct identifier *identifier, const struct cm_route *route);
 
-/* --- devices.c --- */
+/* In devices.c. */
 
 /* The open adapter of this index of the host, and its protection domain for ids; NULL: none. */
 struct ibv_context *devices_context(unsigned adapter_index);
@@ -123,14 +123,14 @@ struct ibv_xrcd *devices_xrcd(const struct ibv_context *context);
 void devices_depths(struct ibv_context *context, uint8_t *ret_responder_resources,
 		    uint8_t *ret_initiator_depth);
 
-/* --- socket_address.c --- */
+/* In socket_address.c. */
 
 /* false: a family that does not exist here. NULL is no address. */
 MUST_USE bool address_from_socket(const struct sockaddr *socket, struct cm_address *ret_address);
 void address_to_socket(const struct cm_address *address, struct sockaddr_storage *ret_socket);
 socklen_t address_length(const struct sockaddr *socket);
 
-/* --- queue_pair.c --- */
+/* In queue_pair.c. */
 
 enum cm_qp_type queue_pair_kind(enum ibv_qp_type type);
 enum ibv_qp_type queue_pair_type(uint8_t kind);
@@ -139,7 +139,7 @@ MUST_USE int queue_pair_to_rtr(struct identifier *identifier, uint8_t responder_
 MUST_USE int queue_pair_to_rts(struct identifier *identifier, uint8_t initiator_depth);
 void queue_pair_to_error(struct identifier *identifier);
 
-/* --- multicast.c --- */
+/* In multicast.c. */
 
 struct membership;
 /* A join's event: attaches the queue pair. Returns the program's context. */

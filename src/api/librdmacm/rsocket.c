@@ -139,8 +139,6 @@ RSOCKET_PUBLIC int rlisten(int descriptor, int backlog)
 	return result;
 }
 
-/* --- connecting --- */
-
 const struct rdma_conn_param rsocket_parameters = {
 	.responder_resources = 1,
 	.initiator_depth = 1,
@@ -288,8 +286,6 @@ RSOCKET_PUBLIC int rconnect(int descriptor, const struct sockaddr *address, sock
 	pthread_mutex_unlock(&socket->lock);
 	return result;
 }
-
-/* --- the end --- */
 
 RSOCKET_PUBLIC int rshutdown(int descriptor, int how)
 {

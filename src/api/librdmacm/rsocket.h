@@ -123,14 +123,14 @@ struct rsocket {
 	struct rsocket_datagrams *datagrams; /* SOCK_DGRAM */
 };
 
-/* --- by descriptor --- */
+/* By descriptor. */
 struct rsocket *rsocket_find(int descriptor); /* NULL with errno EBADF */
 int rsocket_enter(struct rsocket *socket);    /* into the table */
 void rsocket_leave(struct rsocket *socket);
 struct rsocket *rsocket_new(int type); /* NULL with errno */
 void rsocket_free(struct rsocket *socket);
 
-/* --- connections --- */
+/* Connections. */
 extern const struct rdma_conn_param rsocket_parameters;
 int rsocket_make_channel(struct rsocket *socket); /* -1 with errno */
 void rsocket_destroy(struct rsocket *socket);	  /* keeps errno */
@@ -150,7 +150,7 @@ int rsocket_give_name(const struct sockaddr *name, struct sockaddr *ret_address,
 		      socklen_t *address_bytes);
 int rsocket_fail(struct rsocket *socket, int error); /* -1 with errno */
 
-/* --- streams: lock held --- */
+/* Streams: lock held. */
 int stream_prepare(struct rsocket *socket); /* rings and queue pair for socket->id */
 void stream_greet(const struct rsocket *socket, uint8_t ret_bytes[static RSOCKET_GREETING_BYTES]);
 /* What the peer said. -1 with errno: not one of us. */
@@ -169,7 +169,7 @@ bool stream_write(struct rsocket *socket, const void *bytes, uint32_t byte_count
 		  uint64_t remote_address, uint32_t key);
 bool stream_has_room(const struct rsocket *socket, uint32_t *ret_bytes);
 
-/* --- datagrams --- */
+/* Datagrams. */
 int datagrams_open(struct rsocket *socket);
 void datagrams_close(struct rsocket *socket);
 int datagrams_bind(struct rsocket *socket, const struct sockaddr *address);
@@ -182,10 +182,7 @@ short datagrams_ready(struct rsocket *socket);
 int datagrams_name(struct rsocket *socket, bool is_peer, struct sockaddr *ret_address,
 		   socklen_t *address_bytes);
 
-/* --- waiting --- */
-/* What of events (POLLIN, POLLOUT) the socket is ready for now, with POLLERR and POLLHUP. Takes
- * the lock. */
-short rsocket_ready(struct rsocket *socket, short events);
+/* Waiting. */
 /* Lock held, and given up meanwhile: until it is ready. 0, or -1 with errno (EAGAIN where it must
  * not wait). */
 int rsocket_wait(struct rsocket *socket, short events, int flags);

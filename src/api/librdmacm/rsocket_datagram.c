@@ -8,8 +8,6 @@
 
 enum { PAYLOAD_MAX = DATAGRAM_MTU - RSOCKET_DATAGRAM_HEADER_BYTES };
 
-/* --- opening --- */
-
 int datagrams_open(struct rsocket *socket)
 {
 	socket->datagrams = calloc(1, sizeof(*socket->datagrams));
@@ -19,7 +17,7 @@ int datagrams_open(struct rsocket *socket)
 	return rdma_create_id(socket->channel, &socket->id, socket, RDMA_PS_UDP);
 }
 
-int datagrams_post_receive(struct rsocket_datagrams *datagrams, uint32_t slot)
+static int datagrams_post_receive(struct rsocket_datagrams *datagrams, uint32_t slot)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)(datagrams->slots + (size_t)slot * DATAGRAM_SLOT_BYTES),
@@ -161,8 +159,6 @@ int datagrams_name(struct rsocket *socket, bool is_peer, struct sockaddr *ret_ad
 
 	return rsocket_give_name(name, ret_address, address_bytes);
 }
-
-/* --- bytes --- */
 
 static const uint8_t *slot_bytes(const struct rsocket_datagrams *datagrams, uint32_t slot)
 {

@@ -44,11 +44,11 @@ struct rsocket_datagrams {
 	} waiting[DATAGRAM_RECEIVES];
 };
 
-/* --- rsocket_service.c: a thread that answers who asks for a socket's queue pair --- */
+/* In rsocket_service.c: a thread that answers who asks for a socket's queue pair. */
 int datagram_service_start(struct rsocket_datagrams *datagrams); /* -1 with errno */
 void datagram_service_stop(struct rsocket_datagrams *datagrams);
 
-/* --- rsocket_destinations.c: where to --- */
+/* In rsocket_destinations.c: where to. */
 struct destination *destination_find(const struct rsocket_datagrams *datagrams,
 				     const struct sockaddr *address);
 /* Takes the address handle over. NULL: it is gone, there is no room. */
@@ -61,6 +61,5 @@ void destinations_forget(struct rsocket_datagrams *datagrams);
 
 /* A socket without a name gets one. */
 int datagrams_bind_anywhere(struct rsocket *socket, int family);
-int datagrams_post_receive(struct rsocket_datagrams *datagrams, uint32_t slot);
 
 #endif

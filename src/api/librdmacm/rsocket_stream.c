@@ -14,8 +14,6 @@ enum {
 	SIGNALS_PER_QUEUE = 4,
 };
 
-/* --- completions --- */
-
 static void take_notice(struct rsocket *socket, uint32_t immediate)
 {
 	struct rsocket_stream *stream = &socket->stream;
@@ -72,8 +70,6 @@ void stream_poll(struct rsocket *socket)
 	} while (count == COMPLETIONS_PER_POLL);
 	stream_tell_consumed(socket);
 }
-
-/* --- sending --- */
 
 /* Often enough that neither the ring nor the queue runs full of what has ended unheard. */
 static bool is_signaled(struct rsocket_stream *stream, const struct rsocket *socket,
@@ -272,8 +268,6 @@ ssize_t stream_send(struct rsocket *socket, const struct iovec *parts, int part_
 		return broken_pipe(socket, flags);
 	return -1; /* errno from waiting */
 }
-
-/* --- the end --- */
 
 void stream_end_writing(struct rsocket *socket)
 {

@@ -81,7 +81,9 @@ static short ready_now(struct rsocket *socket, short events)
 					  : stream_ready(socket, events);
 }
 
-short rsocket_ready(struct rsocket *socket, short events)
+/* What of events (POLLIN, POLLOUT) the socket is ready for now, with POLLERR and POLLHUP. Takes
+ * the lock. */
+static short rsocket_ready(struct rsocket *socket, short events)
 {
 	pthread_mutex_lock(&socket->lock);
 
@@ -182,8 +184,6 @@ int rsocket_wait(struct rsocket *socket, short events, int flags)
 		}
 	}
 }
-
-/* --- many --- */
 
 /* Looks at all of them; returns how many are ready. */
 static int look(struct pollfd *descriptors, nfds_t count)

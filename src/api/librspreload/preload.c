@@ -68,8 +68,6 @@ PUBLIC int socket(int domain, int type, int protocol)
 	return descriptor;
 }
 
-/* --- calls that only go another way --- */
-
 PUBLIC int bind(int descriptor, const struct sockaddr *address, socklen_t byte_count)
 {
 	int other = preload_behind(descriptor);
