@@ -35,7 +35,7 @@
 	} while (0)
 
 enum {
-	ANSWER_MS = 5000,
+	ANSWER_MS = 60000,
 	ADAPTER_PORT = 1, /* adapter 0, port 1 */
 	BODY_BYTES_MAX = 4200,
 	CONNECTIONS = 200,
@@ -56,8 +56,6 @@ struct attacker {
 };
 
 static const char *socket_path, *host_name;
-
-/* --- the honest part --- */
 
 static int ask(struct attacker *attacker, const char *text, struct control_message *ret_message)
 {
@@ -147,8 +145,6 @@ static bool is_served(struct attacker *attacker)
 	return true;
 }
 
-/* --- nonsense --- */
-
 static bool one_in(struct attacker *attacker, unsigned count)
 {
 	return random_below(&attacker->random, count) == 0;
@@ -232,8 +228,6 @@ static struct ring_record *reserve(struct ring_producer *producer, uint32_t byte
 	CHECK(record);
 	return record;
 }
-
-/* --- attacks on softibd --- */
 
 /* Records of any kind, port, count and length: it must end this client, and only this one. */
 static void attack_records(struct attacker *attacker)
@@ -400,8 +394,6 @@ static void attack_questions(struct attacker *attacker)
 	CHECK(is_served(attacker));
 	leave(attacker);
 }
-
-/* --- attacks on another program --- */
 
 struct direct {
 	void *memory;

@@ -24,9 +24,10 @@ enum {
 	TARGET_BYTES = QPS * AREA_BYTES,
 	ODD = 3, /* the second region begins so far into the first */
 	SLICE_BYTES = 64 << 10,
+	LONG_BYTES = 3 << 20, /* of the third region: more than a cache holds */
 	BATCH_MAX = 16,
 	RECEIVES = 256,
-	WAIT_SECONDS = 20,
+	WAIT_SECONDS = 100,
 	EXIT_COMPLETION_ERROR = 3,
 };
 
@@ -34,16 +35,16 @@ struct side {
 	struct device device;
 	struct ibv_cq *cq;
 	struct ibv_qp *qps[QPS];
-	struct ibv_mr *mr, *odd_mr;
-	uint8_t *bytes;
+	struct ibv_mr *mr, *odd_mr, *long_mr;
+	uint8_t *bytes, *long_bytes;
 	uint8_t inbox[64];
 	struct ibv_mr *inbox_mr;
 };
 
 /* What a side says about itself. */
 struct address {
-	unsigned lid, qpns[QPS], key, odd_key;
-	uint64_t bytes;
+	unsigned lid, qpns[QPS], key, odd_key, long_key;
+	uint64_t bytes, long_bytes;
 };
 
 static uint64_t random_state = 1;
@@ -64,9 +65,12 @@ static void open_side(struct side *side)
 	side->mr = ibv_reg_mr(side->device.pd, side->bytes, TARGET_BYTES, ALL_ACCESS);
 	side->odd_mr =
 		ibv_reg_mr(side->device.pd, side->bytes + ODD, TARGET_BYTES - 2 * ODD, ALL_ACCESS);
+	CHECK((side->long_bytes = malloc(LONG_BYTES)));
+	memset(side->long_bytes, 0, LONG_BYTES);
+	side->long_mr = ibv_reg_mr(side->device.pd, side->long_bytes, LONG_BYTES, ALL_ACCESS);
 	side->inbox_mr = ibv_reg_mr(side->device.pd, side->inbox, sizeof(side->inbox),
 				    IBV_ACCESS_LOCAL_WRITE);
-	CHECK(side->mr && side->odd_mr && side->inbox_mr);
+	CHECK(side->mr && side->odd_mr && side->long_mr && side->inbox_mr);
 	for (unsigned i = 0; i < QPS; i++) {
 		struct ibv_qp_init_attr options = {
 			.send_cq = side->cq,
@@ -91,8 +95,9 @@ static void write_address(const struct side *side, const char *directory, const 
 	FILE *file = fopen(path, "w");
 
 	CHECK(file);
-	fprintf(file, "%u %u %u %llu", side->device.port.lid, side->mr->rkey, side->odd_mr->rkey,
-		(unsigned long long)(uintptr_t)side->bytes);
+	fprintf(file, "%u %u %u %u %llu %llu", side->device.port.lid, side->mr->rkey,
+		side->odd_mr->rkey, side->long_mr->rkey, (unsigned long long)(uintptr_t)side->bytes,
+		(unsigned long long)(uintptr_t)side->long_bytes);
 	for (unsigned i = 0; i < QPS; i++)
 		fprintf(file, " %u", side->qps[i]->qp_num);
 	CHECK_EQUAL(fclose(file), 0);
@@ -103,7 +108,7 @@ static struct address read_address(const char *directory, const char *name)
 {
 	time_t give_up = time(NULL) + WAIT_SECONDS;
 	struct address address;
-	unsigned long long bytes;
+	unsigned long long bytes, long_bytes;
 	char path[512];
 	FILE *file;
 
@@ -112,10 +117,11 @@ static struct address read_address(const char *directory, const char *name)
 		CHECK(time(NULL) < give_up);
 		poll(NULL, 0, 1);
 	}
-	CHECK_EQUAL(
-		fscanf(file, "%u %u %u %llu", &address.lid, &address.key, &address.odd_key, &bytes),
-		4);
+	CHECK_EQUAL(fscanf(file, "%u %u %u %u %llu %llu", &address.lid, &address.key,
+			   &address.odd_key, &address.long_key, &bytes, &long_bytes),
+		    6);
 	address.bytes = bytes;
+	address.long_bytes = long_bytes;
 	for (unsigned i = 0; i < QPS; i++)
 		CHECK_EQUAL(fscanf(file, "%u", &address.qpns[i]), 1);
 	fclose(file);
@@ -143,7 +149,7 @@ static void connect_qp(struct ibv_qp *qp, const struct address *peer, unsigned i
 		.max_rd_atomic = 8,
 		.max_dest_rd_atomic = 8,
 		.min_rnr_timer = 1,
-		.timeout = 14,
+		.timeout = 16,
 		.retry_cnt = 7,
 		.rnr_retry = 7,
 	};
@@ -170,8 +176,6 @@ static void receive_on(struct side *side, struct ibv_qp *qp)
 
 	CHECK_EQUAL(ibv_post_recv(qp, &wr, &bad), 0);
 }
-
-/* --- the initiator's requests --- */
 
 static void fail_with(enum ibv_wc_status status)
 {
@@ -327,6 +331,35 @@ static void check_all(struct side *side, const struct address *peer, const uint8
 	}
 }
 
+static void move_long(struct side *side, const struct address *peer, enum ibv_wr_opcode opcode,
+		      uint32_t offset, uint32_t byte_count)
+{
+	struct ibv_sge sge = {(uintptr_t)side->long_bytes, byte_count, side->long_mr->lkey};
+	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = opcode}, *bad;
+
+	wr.wr.rdma.remote_addr = peer->long_bytes + offset;
+	wr.wr.rdma.rkey = peer->long_key;
+	CHECK_EQUAL(ibv_post_send(side->qps[0], &wr, &bad), 0);
+	next_completion(side);
+}
+
+/* A message of some MiB there and back. */
+static void check_long(struct side *side, const struct address *peer)
+{
+	uint32_t offset = random_below(100), byte_count = LONG_BYTES - 200 + random_below(100);
+	uint8_t *before = malloc(byte_count);
+
+	CHECK(before);
+	for (uint32_t i = 0; i < byte_count; i++)
+		side->long_bytes[i] = (uint8_t)random_below(256);
+	memcpy(before, side->long_bytes, byte_count);
+	move_long(side, peer, IBV_WR_RDMA_WRITE, offset, byte_count);
+	memset(side->long_bytes, 0, byte_count);
+	move_long(side, peer, IBV_WR_RDMA_READ, offset, byte_count);
+	CHECK_EQUAL(memcmp(before, side->long_bytes, byte_count), 0);
+	free(before);
+}
+
 static void stress(struct side *side, const struct address *peer, unsigned count)
 {
 	uint8_t *shadow = calloc(1, TARGET_BYTES);
@@ -340,10 +373,9 @@ static void stress(struct side *side, const struct address *peer, unsigned count
 			check_all(side, peer, shadow);
 	}
 	check_all(side, peer, shadow);
+	check_long(side, peer);
 	free(shadow);
 }
-
-/* --- simple requests, one at a time --- */
 
 static enum ibv_wc_status do_one(struct side *side, enum ibv_wr_opcode opcode, uint64_t address,
 				 uint32_t key, uint32_t byte_count)
@@ -477,8 +509,6 @@ static void initiate(struct side *side, const char *directory, const struct addr
 		say(side, 0xffffffff);
 	write_address(side, directory, "finished");
 }
-
-/* --- the target --- */
 
 static bool has_come(const char *directory, const char *name)
 {

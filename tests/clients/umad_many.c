@@ -14,7 +14,7 @@
 
 #include <infiniband/umad.h>
 
-enum { MAD_BYTES = 256, PATIENCE_MS = 60000, TIMEOUT_MS = 10000 };
+enum { MAD_BYTES = 256, PATIENCE_MS = 60000, TIMEOUT_MS = 30000 };
 
 static bool ask(int port, int agent, void *umad, uint8_t management_class, int lid)
 {

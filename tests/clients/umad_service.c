@@ -26,7 +26,7 @@ enum {
 	RECORD_NAME = 48,
 	NAME_BYTES = 64,
 	QKEY_GSI = 0x80010000,
-	TIMEOUT_MS = 5000,
+	TIMEOUT_MS = 20000,
 };
 
 struct agent {

@@ -25,7 +25,7 @@ enum {
 	SA_DATA = 56,
 	NOTICE_GID = 16, /* of traps 64 to 67: the details begin at 10, the GID 6 further */
 	QKEY_GSI = 0x80010000,
-	TIMEOUT_MS = 5000,
+	TIMEOUT_MS = 20000,
 	PATIENCE_MS = 60000,
 };
 

@@ -39,7 +39,9 @@ enum {
 	SGES = 4,
 	GRH_BYTES = 40,
 	QKEY = 0x11111111,
-	POLL_SECONDS_MAX = 20
+	/* 0.5 s: softibd may have to wait for its turn at a processor longer than the packets take. */
+	ACK_TIMEOUT = 17,
+	POLL_SECONDS_MAX = 60
 };
 
 struct device {
@@ -160,7 +162,7 @@ static inline void to_rts(struct endpoint *endpoint, const struct endpoint *peer
 		.max_rd_atomic = 4,
 		.max_dest_rd_atomic = 4,
 		.min_rnr_timer = 1,
-		.timeout = 10,
+		.timeout = ACK_TIMEOUT,
 		.retry_cnt = retry_count,
 		.rnr_retry = retry_count,
 	};

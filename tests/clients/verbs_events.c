@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Completion channels and asynchronous events: what wakes, what does not, and who waits for
  * acknowledgement.
- * Covers: api/libibverbs/channel.c api/libibverbs/cq.c api/libibverbs/events.c
- * api/libibverbs/srq.c */
+ * Covers: api/libibverbs/channel.c api/libibverbs/cq.c api/libibverbs/event_wait.c
+ * api/libibverbs/events.c api/libibverbs/srq.c */
 #include "verbs_client.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <unistd.h>
 
-enum { QUIET_MS = 30, WAIT_MS = 5000 };
+enum { QUIET_MS = 30, WAIT_MS = 60000 };
 
 static bool is_readable(int fd, int timeout_ms)
 {
@@ -103,6 +106,84 @@ static void completion_events(struct device *device)
 	CHECK(!is_readable(channel->fd, 0));
 	CHECK_EQUAL(ibv_destroy_comp_channel(channel), 0);
 	endpoint_close(&a);
+}
+
+enum { WAITS = 400, LATE_EVERY = 100 };
+
+struct answerer {
+	struct endpoint *from, *to;
+	sem_t is_awaited;
+	pid_t waiter;
+};
+
+static bool is_asleep(pid_t thread)
+{
+	char path[64], line[512];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)thread);
+
+	FILE *file = fopen(path, "r");
+
+	CHECK(file && fgets(line, sizeof(line), file));
+	fclose(file);
+
+	/* The state comes after the name, which may have anything in it. */
+	const char *end = strrchr(line, ')');
+
+	CHECK(end && end[1] == ' ');
+	return end[2] == 'S';
+}
+
+/* Most answers come while whoever waits is still looking for them, some when it is asleep. */
+static void *answer(void *argument)
+{
+	struct answerer *answerer = argument;
+
+	for (unsigned i = 1; i <= WAITS; i++) {
+		CHECK_EQUAL(sem_wait(&answerer->is_awaited), 0);
+		while (i % LATE_EVERY == 0 && !is_asleep(answerer->waiter))
+			sched_yield();
+		send_eight_bytes(answerer->from, answerer->to, 0);
+	}
+	return NULL;
+}
+
+static void soon_and_late_events(struct device *device)
+{
+	struct ibv_comp_channel *channel = ibv_create_comp_channel(device->context);
+	struct endpoint a = endpoint_open(device, IBV_QPT_RC);
+	struct endpoint b = endpoint_open(device, IBV_QPT_RC);
+	struct answerer answerer = {.from = &a, .to = &b, .waiter = gettid()};
+	struct ibv_cq *cq;
+	void *context;
+	pthread_t thread;
+
+	CHECK(channel);
+	replace_cq(&b, channel, IBV_QPT_RC);
+	connect_endpoints(&a, &b);
+	CHECK_EQUAL(sem_init(&answerer.is_awaited, 0, 0), 0);
+	CHECK_EQUAL(pthread_create(&thread, NULL, answer, &answerer), 0);
+	for (unsigned i = 0; i < WAITS; i++) {
+		CHECK_EQUAL(ibv_req_notify_cq(b.cq, 0), 0);
+		CHECK_EQUAL(sem_post(&answerer.is_awaited), 0);
+		CHECK_EQUAL(ibv_get_cq_event(channel, &cq, &context), 0);
+		CHECK(cq == b.cq && context == &b);
+		expect_status(b.cq, IBV_WC_SUCCESS);
+	}
+	CHECK_EQUAL(pthread_join(thread, NULL), 0);
+	ibv_ack_cq_events(b.cq, WAITS);
+	/* Whoever found its events itself has left nothing behind. */
+	CHECK(!is_readable(channel->fd, 0));
+
+	/* And who waits for the descriptor next is served by the helper again. */
+	CHECK_EQUAL(ibv_req_notify_cq(b.cq, 0), 0);
+	send_eight_bytes(&a, &b, 0);
+	expect_event(channel, &b);
+	ibv_ack_cq_events(b.cq, 1);
+	endpoint_close(&b);
+	CHECK_EQUAL(ibv_destroy_comp_channel(channel), 0);
+	endpoint_close(&a);
+	sem_destroy(&answerer.is_awaited);
 }
 
 static void expect_async(struct device *device, enum ibv_event_type type, const void *element,
@@ -215,6 +296,7 @@ int main(void)
 	struct device device = device_open();
 
 	completion_events(&device);
+	soon_and_late_events(&device);
 	shared_queue_events(&device);
 	destroy_waits(&device);
 	drained(&device);

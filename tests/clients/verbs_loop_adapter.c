@@ -165,6 +165,20 @@ void adapter_last_answers(struct adapter *adapter, struct qp_object *qp, time_ns
 	adapter_transmit(adapter, now);
 }
 
+bool adapter_post(struct adapter *adapter, struct qp_object *qp, const struct send_request *request)
+{
+	(void)adapter;
+	(void)qp;
+	(void)request;
+	return false;
+}
+
+bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
+			 const struct send_request *request)
+{
+	return adapter_post(adapter, qp, request);
+}
+
 bool adapter_sends_through_softibd(const struct adapter *adapter)
 {
 	(void)adapter;

@@ -4,7 +4,7 @@
 #include "verbs_client.h"
 #include <poll.h>
 
-enum { WAIT_MS = 30000, EVENTS_MAX = 64 };
+enum { WAIT_MS = 120000, EVENTS_MAX = 64 };
 
 static struct ibv_async_event next_event(struct ibv_context *context)
 {

@@ -344,7 +344,7 @@ static void armed_in_time(void)
 
 	CHECK_EQUAL(ibv_req_notify_cq(pair.b.cq, 0), 0);
 	send_to_b(&pair);
-	CHECK_EQUAL(poll(&item, 1, 5000), 1);
+	CHECK_EQUAL(poll(&item, 1, POLL_SECONDS_MAX * 1000), 1);
 	CHECK_EQUAL(ibv_get_cq_event(channel, &cq, &context), 0);
 	ibv_ack_cq_events(cq, 1);
 	endpoint_close(&pair.a);
@@ -387,7 +387,7 @@ static void unacknowledged(void)
 
 	CHECK_EQUAL(ibv_req_notify_cq(pair.b.cq, 0), 0);
 	send_to_b(&pair);
-	CHECK_EQUAL(poll(&item, 1, 5000), 1);
+	CHECK_EQUAL(poll(&item, 1, POLL_SECONDS_MAX * 1000), 1);
 	CHECK_EQUAL(ibv_get_cq_event(channel, &detour.cq, &context), 0);
 	CHECK_EQUAL(pipe(detour.fds), 0);
 	dup2(detour.fds[1], STDERR_FILENO);
@@ -418,7 +418,7 @@ static void overrun(void)
 	pair_connect(&pair);
 	for (unsigned i = 0; i < QUEUE_DEPTH; i++)
 		CHECK(ibv_post_send(pair.a.qp, &wr, &bad) == 0 || errno);
-	CHECK_EQUAL(poll(&item, 1, 5000), 1);
+	CHECK_EQUAL(poll(&item, 1, POLL_SECONDS_MAX * 1000), 1);
 	pair_close(&pair);
 }
 

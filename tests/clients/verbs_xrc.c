@@ -138,7 +138,7 @@ static void to_state(struct ibv_qp *qp, enum ibv_qp_state state, uint16_t dlid, 
 		.max_rd_atomic = 4,
 		.max_dest_rd_atomic = 4,
 		.min_rnr_timer = 1,
-		.timeout = 10,
+		.timeout = ACK_TIMEOUT,
 		.retry_cnt = 3,
 		.rnr_retry = 3,
 	};

@@ -43,8 +43,6 @@ struct answer {
 	uint32_t rkey;
 };
 
-/* --- a receiver: everything it has --- */
-
 struct receiver {
 	struct device device;
 	struct ibv_xrcd *xrcd;
@@ -137,7 +135,7 @@ static void to_state(struct ibv_qp *qp, enum ibv_qp_state state, uint16_t dlid, 
 		.max_rd_atomic = 4,
 		.max_dest_rd_atomic = 4,
 		.min_rnr_timer = 1,
-		.timeout = 14,
+		.timeout = ACK_TIMEOUT,
 		.retry_cnt = 2,
 		.rnr_retry = 7,
 	};
@@ -276,8 +274,6 @@ static void serve(int socket, int fd)
 	}
 	exit(1);
 }
-
-/* --- the initiator's side --- */
 
 struct child {
 	pid_t pid;

@@ -167,7 +167,7 @@ static inline void rig_run(struct rig *rig, time_ns until)
 		continue;
 }
 
-/* --- random fabrics --- */
+/* Random fabrics. */
 
 static inline struct port *rig_free_port(struct node *node)
 {
@@ -213,7 +213,7 @@ static inline void rig_build_random(struct rig *rig, unsigned switch_count, unsi
 	rig->host_count = host_count;
 }
 
-/* --- what must hold --- */
+/* What must hold. */
 
 /* Nodes that cables connect have the same part; adapters lead nowhere. */
 static inline void rig_find_parts(const struct rig *rig, unsigned ret_parts[RIG_NODES_MAX])

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/random.h"
 #include "net/link/port_queues.h"
+#include "sim/checkers.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
@@ -146,19 +147,22 @@ static void send_one(void)
 static void check_step(void)
 {
 	const struct fabric *fabric = &world.sim.fabric;
+	char violation[VIOLATION_BYTES];
 
 	for (uint32_t i = 0; i < fabric->node_count; i++)
 		for (unsigned number = 1; number <= fabric->by_index[i]->port_count; number++) {
 			const struct port *port = &fabric->by_index[i]->ports[number];
 
 			for (unsigned vl = 0; port->peer && vl < VL_MANAGEMENT; vl++)
-				if (port->queues->vls[vl].buffer_blocks +
-					    port->peer->queues->vls[vl].cable_blocks >
+				if (port_arrival_lane(port, vl)->peer_buffer_blocks +
+					    port_arrival_lane(port, vl)->cable_blocks >
 				    VL_BUFFER_BLOCKS)
 					fail_msg("seed %llu: %s[%u] VL %u has more than it granted",
 						 (unsigned long long)world.seed, port->node->name,
 						 number, vl);
 		}
+	if (!check_credits(fabric, violation))
+		fail_msg("seed %llu: %s", (unsigned long long)world.seed, violation);
 	assert_int_equal(world.sent_count - world.received_count - world.gone_count,
 			 fabric->frames_inside);
 }

@@ -395,21 +395,12 @@ static void soak(uint64_t seed)
 	rd_rig_release(&rig);
 }
 
-static void test_everyone_gets_every_message_once_by_a_few_contexts(void **state)
-{
-	(void)state;
-	SOAK_SEEDS_EACH
-		soak(soak_seeds.current);
-	soak_seeds.current = 0;
-}
+SOAK_SEEDS_TEST(test_everyone_gets_every_message_once_by_a_few_contexts, soak)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_everyone_gets_every_message_once_by_a_few_contexts,
-					  soak_seeds_name),
-	};
-
-	soak_seeds_read(argc, argv, SEEDS_QUICK);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return soak_seeds_main(
+		argc, argv, SEEDS_QUICK,
+		(struct CMUnitTest)cmocka_unit_test_teardown(
+			test_everyone_gets_every_message_once_by_a_few_contexts, soak_seeds_name));
 }

@@ -37,8 +37,6 @@ struct world {
 
 static struct world world;
 
-/* --- MADs of QP1 as packets --- */
-
 static void send(struct port *port, const struct mad_message *message)
 {
 	struct sim *sim = &world.sim;
@@ -157,8 +155,6 @@ static time_ns deadline(const void *context)
 	return earliest;
 }
 
-/* --- the manager tells the SA --- */
-
 static void sweep_finished(void *context, time_ns now)
 {
 	(void)context;
@@ -173,8 +169,6 @@ static void trap(void *context, time_ns now, const struct notice *notice, uint16
 	if (world.sa)
 		sa_notice(world.sa, now, notice);
 }
-
-/* --- the story --- */
 
 static void start_sa(void)
 {

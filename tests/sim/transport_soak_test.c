@@ -292,21 +292,12 @@ static void soak(uint64_t seed)
 	rc_pair_release(&pair);
 }
 
-static void test_everything_happens_once_and_in_order_on_a_bad_wire(void **state)
-{
-	(void)state;
-	SOAK_SEEDS_EACH
-		soak(soak_seeds.current);
-	soak_seeds.current = 0;
-}
+SOAK_SEEDS_TEST(test_everything_happens_once_and_in_order_on_a_bad_wire, soak)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_everything_happens_once_and_in_order_on_a_bad_wire,
-					  soak_seeds_name),
-	};
-
-	soak_seeds_read(argc, argv, SEEDS_QUICK);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return soak_seeds_main(
+		argc, argv, SEEDS_QUICK,
+		(struct CMUnitTest)cmocka_unit_test_teardown(
+			test_everything_happens_once_and_in_order_on_a_bad_wire, soak_seeds_name));
 }

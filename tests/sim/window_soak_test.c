@@ -238,21 +238,12 @@ static void soak(uint64_t seed)
 	}
 }
 
-static void test_windows_grant_what_they_say_and_no_longer(void **state)
-{
-	(void)state;
-	SOAK_SEEDS_EACH
-		soak(soak_seeds.current);
-	soak_seeds.current = 0;
-}
+SOAK_SEEDS_TEST(test_windows_grant_what_they_say_and_no_longer, soak)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_windows_grant_what_they_say_and_no_longer,
-					  soak_seeds_name),
-	};
-
-	soak_seeds_read(argc, argv, SEEDS_QUICK);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return soak_seeds_main(
+		argc, argv, SEEDS_QUICK,
+		(struct CMUnitTest)cmocka_unit_test_teardown(
+			test_windows_grant_what_they_say_and_no_longer, soak_seeds_name));
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * XRC under many seeds: requests to several shared queues through one target, over a wire that loses,
- * duplicates, reorders and corrupts, while the target goes from owner to owner between its messages.
+ * XRC under many seeds: requests to several shared queues through one target, over a wire that
+ * loses, duplicates, reorders and corrupts, while the target goes from owner to owner between its
+ * messages.
  *
- * | operation                            | what must hold                                              |
- * | SEND, WRITE with immediate           | once, in order within their queue, in a request of that queue |
- * | WRITE, ATOMIC WRITE                  | executed once and in order: the memory is as written last   |
- * | READ, FLUSH                          | answered right                                              |
- * | FETCH_ADD                            | executed once, also when its answer was lost with its owner |
+ * | operation                            | what must hold | | SEND, WRITE with immediate | once, in
+ * order within their queue, in a request of that queue | | WRITE, ATOMIC WRITE                  |
+ * executed once and in order: the memory is as written last   | | READ, FLUSH | answered right | |
+ * FETCH_ADD                            | executed once, also when its answer was lost with its
+ * owner |
  *
  * A failing seed is printed; "xrc_soak_test SEED" runs it alone.
  */
@@ -123,9 +124,9 @@ static void hand_over(void)
 		return;
 	target_state_take(&pair.b.qp, &state);
 	qp_release(&pair.b.qp);
-	assert_int_equal(qp_init(&pair.b.qp, &pair.b.environment, QP_XRC_TGT, qpn, NULL, &none,
-				 NULL, false),
-			 0);
+	assert_int_equal(
+		qp_init(&pair.b.qp, &pair.b.environment, QP_XRC_TGT, qpn, NULL, &none, NULL, false),
+		0);
 	assert_int_equal(target_state_install(&pair.b.qp, &ports, &state), 0);
 	handovers++;
 }
@@ -315,21 +316,12 @@ static void soak(uint64_t seed)
 		receive_queue_release(&queues[i]);
 }
 
-static void test_queues_get_their_messages_once_whoever_has_the_target(void **state)
-{
-	(void)state;
-	SOAK_SEEDS_EACH
-		soak(soak_seeds.current);
-	soak_seeds.current = 0;
-}
+SOAK_SEEDS_TEST(test_queues_get_their_messages_once_whoever_has_the_target, soak)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(
-			test_queues_get_their_messages_once_whoever_has_the_target, soak_seeds_name),
-	};
-
-	soak_seeds_read(argc, argv, SEEDS_QUICK);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return soak_seeds_main(argc, argv, SEEDS_QUICK,
+			       (struct CMUnitTest)cmocka_unit_test_teardown(
+				       test_queues_get_their_messages_once_whoever_has_the_target,
+				       soak_seeds_name));
 }

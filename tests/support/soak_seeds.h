@@ -4,9 +4,13 @@
 #define SOFTIB_TESTS_SUPPORT_SOAK_SEEDS_H
 
 #include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <cmocka.h>
 
 static struct {
 	uint64_t first, last;
@@ -27,6 +31,16 @@ static inline int soak_seeds_name(void **state)
 	return 0;
 }
 
+/* The whole of a test: soak() with each of the seeds. */
+#define SOAK_SEEDS_TEST(name, soak)                                                                \
+	static void name(void **state)                                                             \
+	{                                                                                          \
+		(void)state;                                                                       \
+		SOAK_SEEDS_EACH                                                                    \
+			soak(soak_seeds.current);                                                  \
+		soak_seeds.current = 0;                                                            \
+	}
+
 /* count: how many, unless the arguments say. */
 static inline void soak_seeds_read(int argc, char **argv, uint64_t count)
 {
@@ -36,6 +50,15 @@ static inline void soak_seeds_read(int argc, char **argv, uint64_t count)
 		soak_seeds.first = soak_seeds.last = strtoull(argv[1], NULL, 0);
 	if (argc > 2)
 		soak_seeds.last = strtoull(argv[2], NULL, 0);
+}
+
+/* The main() of a program with one such test. */
+static inline int soak_seeds_main(int argc, char **argv, uint64_t count, struct CMUnitTest test)
+{
+	const struct CMUnitTest tests[] = {test};
+
+	soak_seeds_read(argc, argv, count);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
 #endif

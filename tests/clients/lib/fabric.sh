@@ -8,7 +8,7 @@ WORK=$(mktemp -d /tmp/softib-test-XXXXXX)
 export SOFTIB_RUNTIME_DIR=$WORK/run
 unset SOFTIB_FABRIC SOFTIB_HOST
 FAILURES=0
-TIMEOUT=${TIMEOUT:-60}
+TIMEOUT=${TIMEOUT:-120}
 
 cleanup() {
 	trap - EXIT
@@ -27,13 +27,15 @@ cleanup() {
 trap cleanup EXIT
 trap 'FAILURES=1; exit 1' INT TERM
 
+# What the script does now, for watch_steps.
+step() { echo "$SECONDS s after its start: $*" 2>/dev/null >"$WORK/step"; }
 pass() {
 	echo "PASS $1"
-	echo "after \"$1\"" >"$WORK/step"
+	step "after \"$1\""
 }
 fail() {
 	echo "FAIL $1: ${2:-}"
-	echo "after \"$1\"" >"$WORK/step"
+	step "after \"$1\""
 	FAILURES=$((FAILURES + 1))
 }
 # verdict NAME EXIT-CODE [REASON]
@@ -52,26 +54,33 @@ below() {
 # A step that takes STALL seconds hangs, on any machine: say which one and in which programs, and end the script. It waits for no
 # program after that, since bash looks at signals only when what it waits for has ended.
 STALL=${STALL:-240}
+# Nothing ever comes from it: to wait on it costs no process. (bash 5.2 takes a process that has the number of an old substitution for
+# that one, and waits for ever for the new one's end: with a substitution per look it did, after some thousand looks.)
+exec {TICK}<> <(:)
 watch_steps() {
-	local last= now quiet=0 pid
-	while read -r -t 1 <> <(:) || kill -0 $$ 2>/dev/null; do
+	local last= now quiet=0 pid signal
+	while read -r -t 1 -u "$TICK" || kill -0 $$ 2>/dev/null; do
 		now=$(cat "$WORK/step" 2>/dev/null) || return
 		[ "$now" = "$last" ] || quiet=0
 		last=$now
 		quiet=$((quiet + 1))
 		[ $quiet -gt "$STALL" ] || continue
-		echo "FAIL $(basename "$0") hangs: nothing for $STALL s $last"
+		echo "FAIL $(basename "$0") hangs: nothing new for $STALL s; $last"
 		for pid in $(below $$); do
 			[ "$pid" = $BASHPID ] || ps -o pid=,ppid=,stat=,wchan=,args= -p "$pid" | cut -c 1-200
 		done
 		kill -TERM $$
-		for pid in $(below $$); do
-			[ "$pid" = $BASHPID ] || kill "$pid" 2>/dev/null
+		# Whoever does not end when asked is why we are here.
+		for signal in TERM KILL; do
+			for pid in $(below $$); do
+				[ "$pid" = $BASHPID ] || kill -$signal "$pid" 2>/dev/null
+			done
+			read -r -t 3 -u "$TICK"
 		done
 		return
 	done
 }
-echo "at the start" >"$WORK/step"
+step "at the start"
 watch_steps &
 WATCH=$!
 disown $WATCH
@@ -85,16 +94,17 @@ wait_until() {
 	shift
 	until "$@"; do
 		[ $SECONDS -lt $end ] || return 1
-		read -r -t 0.02 <> <(:)
+		read -r -t 0.02 -u "$TICK"
 	done
 	return 0
 }
 
-fabric_up() { timeout 60 "$SOFTIB" up "$@" >"$WORK/up" 2>&1 || { fail "softib up $*" "$(tail -n 1 "$WORK/up")"; exit 1; }; }
-fabric_down() { timeout 30 "$SOFTIB" down "$@" >/dev/null 2>&1; }
+fabric_up() { timeout 120 "$SOFTIB" up "$@" >"$WORK/up" 2>&1 || { fail "softib up $*" "$(tail -n 1 "$WORK/up")"; exit 1; }; }
+fabric_down() { timeout 60 "$SOFTIB" down "$@" >/dev/null 2>&1; }
 on() { # HOST PROGRAM ...
 	local host=$1
 	shift
+	step "on $host: $*"
 	timeout -k 2 "$TIMEOUT" "$SOFTIB" run -H "$host" -- "$@"
 }
 

@@ -1,25 +1,15 @@
 # Pairs of kill_traffic programs that a test starts, watches and ends. Source it after fabric.sh.
 PROGRAMS=$BUILD/tests/clients
 
-# wait_until SECONDS CONDITION...: asks every 20 ms; 1 when the time is up.
-wait_until() {
-	local end=$((SECONDS + $1 + 1))
-	shift
-	until "$@"; do
-		[ $SECONDS -lt $end ] || return 1
-		read -r -t 0.02 <> <(:)
-	done
-	return 0
-}
-
 # begin ROLE HOST PAIR [COUNT [TIMEOUT]]: starts one side; $started is the pid of the program itself, its output is in
-# $WORK/PAIR/ROLE.out, and its exit code will be in $WORK/PAIR/ROLE.rc.
+# $WORK/PAIR/ROLE.out, and its exit code will be in $WORK/PAIR/ROLE.rc. It may run as long as the script. TIMEOUT is the code of its ACK
+# timeout, 16 (0.27 s, 2 s with all retries) unless told: more for those that are not to notice how slow a machine is.
 begin() {
 	local role=$1 host=$2 pair=$3
 	shift 3
 	mkdir -p "$WORK/$pair"
 	(
-		timeout -k 1 "$TIMEOUT" "$SOFTIB" run -H "$host" -- bash -c 'echo $$ >"$0.pid"; exec "$@" >"$0.out" 2>&1' \
+		timeout -k 1 900 "$SOFTIB" run -H "$host" -- bash -c 'echo $$ >"$0.pid"; exec "$@" >"$0.out" 2>&1' \
 			"$WORK/$pair/$role" "$PROGRAMS/kill_traffic" "$role" "$WORK/$pair" "$@"
 		echo $? >"$WORK/$pair/$role.rc"
 	) 2>/dev/null &
@@ -57,6 +47,14 @@ ends_with() {
 	fi
 	why="exit code $(cat "$WORK/$2/$3.rc"), $(tail -n 3 "$log" | tr '\n' ' ')"
 	[ "$(cat "$WORK/$2/$3.rc")" = "$4" ] && grep -qE "$5" "$log"
+}
+# carries NAME TO FROM COUNT: so many messages arrive once, in order and with every byte, and both ends end well. For links that lose
+# packets: ping-pongs end as soon as they have what they wait for, and if their last ACK was lost, their peers do not.
+carries() {
+	pair carried "$2" "$3" "$4"
+	ends_with 30 carried send 0 "closed after $4 " && ends_with 10 carried receive 0 "closed after $4 "
+	verdict "$1" $? "$why; $(tail -qn 1 "$WORK"/carried/*.out | tr '\n' ' ')"
+	kill "$sender" "$receiver" 2>/dev/null
 }
 no_programs() { "$SOFTIB" status 2>/dev/null | grep -qE '^programs +0$'; }
 # Shared memory of ours that somebody still holds: softibd's own page is all there may be.

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One-sided requests between a process that lives on and one that is killed, again and again.
+ *
+ *   one_sided_kills lasting-target|lasting-initiator DIRECTORY
+ *   one_sided_kills target|initiator DIRECTORY ROUND
+ *
+ * The lasting ones meet a new peer each round, by files in DIRECTORY, until there is one with the
+ * name "finished". Whatever becomes of the peers, what they read is what was there, nobody's memory
+ * changes but where it was written to, and none changes once the queue pair was taken back.
+ */
+#include "verbs_client.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+enum {
+	WINDOW_BYTES = 256 << 10,  /* written to */
+	PATTERN_BYTES = 256 << 10, /* behind it: only read from */
+	AREA_BYTES = WINDOW_BYTES + PATTERN_BYTES,
+	REQUEST_BYTES_MAX = 64 << 10,
+	REQUESTS_UNTIL_FLOWS = 300,
+	WAIT_SECONDS = 60,
+};
+
+struct side {
+	struct device device;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	struct ibv_mr *mr, *local_mr;
+	uint8_t *bytes;
+	uint8_t *local;
+	const char *directory;
+};
+
+/* What a side says about itself. */
+struct address {
+	unsigned round, lid, qpn, key;
+	unsigned long long bytes;
+};
+
+static uint64_t random_state = 1;
+
+static uint32_t random_below(uint32_t limit)
+{
+	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(random_state >> 33) % limit;
+}
+
+static bool has_come(const struct side *side, const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", side->directory, name);
+	return access(path, F_OK) == 0;
+}
+
+static void tell(const struct side *side, const char *name, unsigned round)
+{
+	char finished[512], path[sizeof(finished) + 16];
+
+	snprintf(finished, sizeof(finished), "%s/%s", side->directory, name);
+	snprintf(path, sizeof(path), "%s.%d", finished, (int)getpid());
+
+	FILE *file = fopen(path, "w");
+
+	CHECK(file);
+	fprintf(file, "%u %u %u %u %llu", round, side->device.port.lid, side->qp->qp_num,
+		side->mr->rkey, (unsigned long long)(uintptr_t)side->bytes);
+	CHECK_EQUAL(fclose(file), 0);
+	CHECK_EQUAL(rename(path, finished), 0);
+}
+
+/* Takes what the other side told, if it has. */
+static bool hear(const struct side *side, const char *name, struct address *ret_address)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", side->directory, name);
+
+	FILE *file = fopen(path, "r");
+
+	if (!file)
+		return false;
+	CHECK_EQUAL(fscanf(file, "%u %u %u %u %llu", &ret_address->round, &ret_address->lid,
+			   &ret_address->qpn, &ret_address->key, &ret_address->bytes),
+		    5);
+	fclose(file);
+	unlink(path);
+	return true;
+}
+
+static struct address wait_for(const struct side *side, const char *name)
+{
+	time_t give_up = time(NULL) + WAIT_SECONDS;
+	struct address address;
+
+	while (!hear(side, name, &address)) {
+		CHECK(time(NULL) < give_up);
+		poll(NULL, 0, 1);
+	}
+	return address;
+}
+
+static const char *name_in_round(const char *name, unsigned round)
+{
+	static char text[64];
+
+	snprintf(text, sizeof(text), "%s-%u", name, round);
+	return text;
+}
+
+static void open_side(struct side *side)
+{
+	side->device = device_open();
+	side->cq = ibv_create_cq(side->device.context, 64, NULL, NULL, 0);
+	CHECK(side->cq);
+	CHECK_EQUAL(posix_memalign((void **)&side->bytes, 4096, AREA_BYTES), 0);
+	memset(side->bytes, 0, AREA_BYTES);
+	fill(side->bytes + WINDOW_BYTES, PATTERN_BYTES, 0);
+	CHECK((side->local = calloc(1, REQUEST_BYTES_MAX)));
+	side->mr = ibv_reg_mr(side->device.pd, side->bytes, AREA_BYTES, ALL_ACCESS);
+	side->local_mr = ibv_reg_mr(side->device.pd, side->local, REQUEST_BYTES_MAX, ALL_ACCESS);
+	CHECK(side->mr && side->local_mr);
+
+	struct ibv_qp_init_attr options = {
+		.send_cq = side->cq,
+		.recv_cq = side->cq,
+		.cap = {16, 16, 1, 1, 64},
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+	};
+
+	CHECK((side->qp = ibv_create_qp(side->device.pd, &options)));
+}
+
+static void reset(struct side *side)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+	struct ibv_wc wc;
+
+	CHECK_EQUAL(ibv_modify_qp(side->qp, &attr, IBV_QP_STATE), 0);
+	while (ibv_poll_cq(side->cq, 1, &wc) > 0)
+		;
+}
+
+static void connect_to(struct side *side, const struct address *peer)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = ALL_ACCESS};
+
+	CHECK_EQUAL(
+		ibv_modify_qp(side->qp, &attr,
+			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+		0);
+	attr = (struct ibv_qp_attr){
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = IBV_MTU_1024,
+		.dest_qp_num = peer->qpn,
+		.rq_psn = 0xffff00,
+		.sq_psn = 0xffff00,
+		.ah_attr = {.dlid = (uint16_t)peer->lid, .port_num = 1},
+		.max_rd_atomic = 8,
+		.max_dest_rd_atomic = 8,
+		.min_rnr_timer = 1,
+		.timeout = 14,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+	};
+	CHECK_EQUAL(ibv_modify_qp(side->qp, &attr,
+				  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+					  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+					  IBV_QP_MIN_RNR_TIMER),
+		    0);
+	attr.qp_state = IBV_QPS_RTS;
+	CHECK_EQUAL(ibv_modify_qp(side->qp, &attr,
+				  IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+					  IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC),
+		    0);
+}
+
+static void check_pattern(const struct side *side, const uint8_t *expected)
+{
+	CHECK_EQUAL(memcmp(side->bytes + WINDOW_BYTES, expected, PATTERN_BYTES), 0);
+}
+
+static enum ibv_wc_status do_request(struct side *side, const struct address *peer,
+				     enum ibv_wr_opcode opcode, uint64_t offset, uint32_t size)
+{
+	struct ibv_sge sge = {(uintptr_t)side->local, size, side->local_mr->lkey};
+	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = opcode}, *bad;
+
+	wr.wr.rdma.remote_addr = peer->bytes + offset;
+	wr.wr.rdma.rkey = peer->key;
+	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		wr.wr.atomic.remote_addr = peer->bytes + (offset & ~UINT64_C(7));
+		wr.wr.atomic.rkey = peer->key;
+		wr.wr.atomic.compare_add = 1;
+	}
+	CHECK_EQUAL(ibv_post_send(side->qp, &wr, &bad), 0);
+	return wait_completion(side->cq).status;
+}
+
+/* A WRITE, READ or atomic of random size somewhere; what was read is looked at. */
+static enum ibv_wc_status request_something(struct side *side, const struct address *peer,
+					    const uint8_t *pattern)
+{
+	uint32_t size = 1 + random_below(random_below(16) ? 256 : REQUEST_BYTES_MAX);
+	uint32_t offset = random_below(WINDOW_BYTES - REQUEST_BYTES_MAX);
+	unsigned kind = random_below(8);
+
+	if (kind == 0)
+		return do_request(side, peer, IBV_WR_ATOMIC_FETCH_AND_ADD, offset, 8);
+	if (kind >= 4)
+		return do_request(side, peer, IBV_WR_RDMA_WRITE, offset, size);
+
+	enum ibv_wc_status status =
+		do_request(side, peer, IBV_WR_RDMA_READ, WINDOW_BYTES + offset, size);
+
+	if (status == IBV_WC_SUCCESS)
+		CHECK_EQUAL(memcmp(side->local, pattern + offset, size), 0);
+	return status;
+}
+
+/* Until the peer is gone, which shows as it would on a real fabric. */
+static void request_until_gone(struct side *side, const struct address *peer,
+			       const uint8_t *pattern)
+{
+	enum ibv_wc_status status;
+
+	for (unsigned i = 0;; i++) {
+		status = request_something(side, peer, pattern);
+		if (status != IBV_WC_SUCCESS)
+			break;
+		if (i == REQUESTS_UNTIL_FLOWS) {
+			printf("flows %u\n", peer->round);
+			fflush(stdout);
+		}
+	}
+	CHECK_EQUAL(status, IBV_WC_RETRY_EXC_ERR);
+	printf("gone %u\n", peer->round);
+	fflush(stdout);
+}
+
+static void last_as_target(struct side *side, const uint8_t *pattern)
+{
+	uint8_t *before = malloc(AREA_BYTES);
+	struct address peer;
+
+	CHECK(before);
+	while (!has_come(side, "finished")) {
+		check_pattern(side, pattern);
+		if (!hear(side, "initiator", &peer)) {
+			poll(NULL, 0, 1);
+			continue;
+		}
+		/* Whoever had it before may still be there. */
+		reset(side);
+		memcpy(before, side->bytes, AREA_BYTES);
+		poll(NULL, 0, 1);
+		CHECK_EQUAL(memcmp(before, side->bytes, AREA_BYTES), 0);
+		connect_to(side, &peer);
+		tell(side, name_in_round("target", peer.round), peer.round);
+	}
+	check_pattern(side, pattern);
+	free(before);
+}
+
+static void last_as_initiator(struct side *side, const uint8_t *pattern)
+{
+	struct address peer, connected;
+
+	while (!has_come(side, "finished")) {
+		if (!hear(side, "target", &peer)) {
+			poll(NULL, 0, 1);
+			continue;
+		}
+		reset(side);
+		connect_to(side, &peer);
+		tell(side, name_in_round("initiator", peer.round), peer.round);
+		/* It may be killed before it is ready; then there will be another. */
+		while (!has_come(side, "target") && !has_come(side, "finished")) {
+			if (hear(side, name_in_round("connected", peer.round), &connected)) {
+				request_until_gone(side, &peer, pattern);
+				break;
+			}
+			poll(NULL, 0, 1);
+		}
+		check_pattern(side, pattern);
+	}
+}
+
+static void initiate(struct side *side, unsigned round, const uint8_t *pattern)
+{
+	tell(side, "initiator", round);
+
+	struct address peer = wait_for(side, name_in_round("target", round));
+
+	connect_to(side, &peer);
+	memset(side->local, (int)round, REQUEST_BYTES_MAX);
+	request_until_gone(side, &peer, pattern);
+}
+
+static void serve(struct side *side, unsigned round)
+{
+	tell(side, "target", round);
+
+	struct address peer = wait_for(side, name_in_round("initiator", round));
+
+	connect_to(side, &peer);
+	tell(side, name_in_round("connected", round), round);
+	while (!has_come(side, "finished"))
+		poll(NULL, 0, 10);
+}
+
+int main(int argument_count, char **arguments)
+{
+	static uint8_t pattern[PATTERN_BYTES];
+	unsigned round = argument_count > 3 ? (unsigned)strtoul(arguments[3], NULL, 10) : 0;
+	struct side side = {.directory = argument_count > 2 ? arguments[2] : NULL};
+
+	CHECK(side.directory);
+	random_state = round + 1;
+	fill(pattern, PATTERN_BYTES, 0);
+	open_side(&side);
+	if (strcmp(arguments[1], "lasting-target") == 0)
+		last_as_target(&side, pattern);
+	else if (strcmp(arguments[1], "lasting-initiator") == 0)
+		last_as_initiator(&side, pattern);
+	else if (strcmp(arguments[1], "target") == 0)
+		serve(&side, round);
+	else
+		initiate(&side, round, pattern);
+	return 0;
+}
