@@ -3,7 +3,7 @@
  * What bench/instructions counts under callgrind: one process, two queue pairs that talk to each
  * other past the fabric, and one function per thing that is counted.
  *
- *   instructions rc|ud|batch ROUNDS
+ *   instructions rc|ud|batch|write ROUNDS
  *
  * Each counted function has a name of its own and is never inlined, so that its inclusive cost
  * divided by its calls is the figure.
@@ -118,6 +118,20 @@ static void run_round(struct pair *pair, unsigned batch)
 	CHECK_EQUAL(counted_idle(pair->receiver.cq, wc), 0);
 }
 
+/* A WRITE goes past the packets: the post does it, and the completion is there. */
+static void run_write_round(struct pair *pair)
+{
+	struct ibv_sge out = sge_of(&pair->sender, 0, MESSAGE_BYTES);
+	struct ibv_send_wr write = send_request(pair, &out);
+	struct ibv_wc wc;
+
+	write.opcode = IBV_WR_RDMA_WRITE;
+	write.wr.rdma.remote_addr = (uintptr_t)pair->receiver.bytes + BUFFER_BYTES / 2;
+	write.wr.rdma.rkey = pair->receiver.mr->rkey;
+	counted_post_send(pair->sender.qp, &write);
+	take(pair->sent, 1, &wc, counted_complete(pair->sent, 1, &wc));
+}
+
 static void warm_up_round(struct pair *pair)
 {
 	struct ibv_sge out = sge_of(&pair->sender, 0, MESSAGE_BYTES);
@@ -161,6 +175,7 @@ int main(int argument_count, char **arguments)
 
 	struct pair pair = {0};
 	bool is_batch = strcmp(arguments[1], "batch") == 0;
+	bool is_write = strcmp(arguments[1], "write") == 0;
 	char *end;
 	long rounds = strtol(arguments[2], &end, 10);
 
@@ -168,6 +183,8 @@ int main(int argument_count, char **arguments)
 	open_pair(&pair, strcmp(arguments[1], "ud") == 0 ? IBV_QPT_UD : IBV_QPT_RC);
 	for (unsigned i = 0; i < WARM_UP_ROUNDS; i++)
 		warm_up_round(&pair);
+	for (; is_write && rounds > 0; rounds--)
+		run_write_round(&pair);
 	for (; rounds > 0; rounds--)
 		run_round(&pair, is_batch ? BATCH : 1);
 	return 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the machine itself can do, beside which softib is measured: memcpy (one core, or two at once), TCP over loopback (busy-polled), and
- * waking another process by a futex. */
+ * waking another process by a futex, and what the system's own ways into another process's memory take. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <netinet/tcp.h>
 #include <stdint.h>
@@ -12,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +30,13 @@ static void fail(const char *what)
 {
 	perror(what);
 	exit(1);
+}
+
+static int compare(const void *left, const void *right)
+{
+	double difference = *(const double *)left - *(const double *)right;
+
+	return (difference > 0) - (difference < 0);
 }
 
 /* MB/s of copying byte_count bytes again and again, on one core. */
@@ -225,10 +234,71 @@ static double tcp_rate(size_t byte_count)
 	return rate;
 }
 
+/* Two processes that write to each other's private memory and watch their own. */
+struct side {
+	pid_t pid;
+	uint64_t address;
+	int is_ready;
+};
+
+enum way { BY_FILE, BY_CALL };
+
+static void write_there(enum way way, int file, const struct side *peer, uint64_t value)
+{
+	struct iovec here = {&value, sizeof(value)}, there = {(void *)(uintptr_t)peer->address, sizeof(value)};
+	ssize_t moved = way == BY_FILE ? pwrite(file, &value, sizeof(value), (off_t)peer->address)
+				       : process_vm_writev(peer->pid, &here, 1, &there, 1, 0);
+
+	if (moved != (ssize_t)sizeof(value))
+		fail("write to another process");
+}
+
+/* Half a round trip in microseconds, median, of 8 bytes: by /proc/<pid>/mem, or by process_vm_writev. */
+static double memory_latency(enum way way, unsigned rounds)
+{
+	struct side *sides = mmap(NULL, 2 * sizeof(*sides), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	double *samples = malloc(rounds * sizeof(*samples));
+	char path[32];
+
+	if (sides == MAP_FAILED || !samples)
+		fail("mmap");
+	pid_t child = fork();
+	int me = child == 0;
+	volatile uint64_t *word = aligned_alloc(4096, 4096);
+
+	*word = 0;
+	sides[me].pid = getpid();
+	sides[me].address = (uintptr_t)word;
+	__atomic_store_n(&sides[me].is_ready, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&sides[!me].is_ready, __ATOMIC_ACQUIRE))
+		;
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)sides[!me].pid);
+
+	int file = open(path, O_RDWR);
+
+	if (file < 0)
+		fail(path);
+	for (unsigned round = 0; round < rounds; round++) {
+		double start = seconds();
+
+		while (me && *word != round + 1)
+			;
+		write_there(way, file, &sides[!me], round + 1);
+		while (!me && *word != round + 1)
+			;
+		samples[round] = seconds() - start;
+	}
+	if (me)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	qsort(samples, rounds, sizeof(*samples), compare);
+	return samples[rounds / 2] / 2 * 1e6;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 3) {
-		fprintf(stderr, "usage: bench-peer memcpy|memcpy-pair|tcp-lat|tcp-bw|futex-wake BYTES\n");
+		fprintf(stderr, "usage: bench-peer memcpy|memcpy-pair|tcp-lat|tcp-bw|futex-wake|mem-file-lat|mem-call-lat BYTES\n");
 		return 2;
 	}
 
@@ -242,6 +312,10 @@ int main(int argc, char **argv)
 		printf("%.3f\n", memcpy_pair_rate(byte_count));
 	else if (!strcmp(argv[1], "futex-wake"))
 		printf("%.3f\n", futex_wake(20000));
+	else if (!strcmp(argv[1], "mem-file-lat") && byte_count == 8)
+		printf("%.3f\n", memory_latency(BY_FILE, 50000));
+	else if (!strcmp(argv[1], "mem-call-lat") && byte_count == 8)
+		printf("%.3f\n", memory_latency(BY_CALL, 50000));
 	else if (!strcmp(argv[1], "tcp-lat"))
 		printf("%.3f\n", tcp_latency(byte_count, 50000));
 	else if (!strcmp(argv[1], "tcp-bw"))

@@ -51,7 +51,13 @@ TARGETS = [
     at_most("CPU at rest, 1,000 hosts and a program", "rest", "% of a core", (0.2,)),
 ]
 # Shown beside the targets without being a bound of one.
-BESIDE = ["memcpy-pair 1048576", "write_bw 4096"]
+BESIDE = {
+    "memcpy-pair 1048576": "MB/s",
+    "write_bw 4096": "MB/s",
+    # The system's own ways into another process's memory, with nothing of ours around them: what cross-memory latency can't go below.
+    "bare /proc/pid/mem ping-pong 8": "us",
+    "bare process_vm_writev ping-pong 8": "us",
+}
 
 
 def count_for(size):
@@ -89,6 +95,8 @@ def figures(fabric, through):
         "tcp-lat 8": lambda: peers.machine("tcp-lat", 8),
         "futex wake-up plus 3": lambda: peers.machine("futex-wake", 8) + 3,
         "memcpy-pair 1048576": lambda: peers.machine("memcpy-pair", MIBYTE),
+        "bare /proc/pid/mem ping-pong 8": lambda: peers.machine("mem-file-lat", 8),
+        "bare process_vm_writev ping-pong 8": lambda: peers.machine("mem-call-lat", 8),
     }
     for size in (4096, 65536):
         table["send_bw %d" % size] = lambda size=size: fabric.bandwidth("ib_send_bw", size, count_for(size))

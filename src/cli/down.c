@@ -2,7 +2,6 @@
 /* softib down: ends a fabric, or clears away one that died. */
 #include <errno.h>
 #include <ftw.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,12 +77,11 @@ static int end_fabric(const char *fabric)
 static int run_down(const struct subcommand *self, int argument_count, char **arguments)
 {
 	struct fabric_options options;
-	int code = fabric_options_read(self, FABRIC_NAME_ONLY, argument_count, arguments, &options);
+	int code = fabric_options_read_all(self, FABRIC_NAME_ONLY, argument_count, arguments,
+					   &options);
 
 	if (code >= 0)
 		return code;
-	if (optind < argument_count)
-		return subcommand_misuse(self, "it takes options only");
 	return end_fabric(options.fabric);
 }
 

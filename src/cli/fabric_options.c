@@ -3,7 +3,7 @@
 #include "cli/fabric_options.h"
 
 #include <getopt.h>
-#include <stddef.h>
+#include <stdlib.h>
 #include "cli/connection.h"
 #include "cli/subcommand.h"
 
@@ -25,11 +25,12 @@ int fabric_options_read(const struct subcommand *self, enum fabric_option_set ac
 {
 	const struct option *long_options =
 		accepted == FABRIC_NAME_AND_JSON ? name_and_json : name_only;
+	const char *letters = accepted == FABRIC_NAME_AND_JSON ? "n:jh" : "n:h";
 	const char *name = NULL;
 	bool wants_json = false;
 	int code;
 
-	while ((code = getopt_long(argument_count, arguments, "n:h", long_options, NULL)) != -1) {
+	while ((code = getopt_long(argument_count, arguments, letters, long_options, NULL)) != -1) {
 		if (code == 'n')
 			name = optarg;
 		else if (code == 'j')
@@ -42,4 +43,30 @@ int fabric_options_read(const struct subcommand *self, enum fabric_option_set ac
 		.wants_json = wants_json,
 	};
 	return -1;
+}
+
+int fabric_options_read_all(const struct subcommand *self, enum fabric_option_set accepted,
+			    int argument_count, char **arguments,
+			    struct fabric_options *ret_options)
+{
+	int code = fabric_options_read(self, accepted, argument_count, arguments, ret_options);
+
+	if (code < 0 && optind < argument_count)
+		return subcommand_misuse(self, "it takes options only");
+	return code;
+}
+
+int fabric_options_print(const struct fabric_options *options, json_t *answer,
+			 void (*print)(const json_t *answer))
+{
+	if (!answer)
+		return EXIT_FAILURE;
+	/* It says that there is an answer, and no more. */
+	json_object_del(answer, "ok");
+	if (options->wants_json)
+		print_json(answer);
+	else
+		print(answer);
+	json_decref(answer);
+	return EXIT_SUCCESS;
 }

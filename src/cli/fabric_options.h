@@ -4,6 +4,7 @@
 #define SOFTIB_CLI_FABRIC_OPTIONS_H
 
 #include <stdbool.h>
+#include <jansson.h>
 #include "base/attributes.h"
 
 struct subcommand;
@@ -19,5 +20,14 @@ enum fabric_option_set { FABRIC_NAME_ONLY, FABRIC_NAME_AND_JSON };
 MUST_USE int fabric_options_read(const struct subcommand *self, enum fabric_option_set accepted,
 				 int argument_count, char **arguments,
 				 struct fabric_options *ret_options);
+/* The same where nothing may stand behind the options. */
+MUST_USE int fabric_options_read_all(const struct subcommand *self, enum fabric_option_set accepted,
+				     int argument_count, char **arguments,
+				     struct fabric_options *ret_options);
+
+/* Prints an answer as was asked for, as JSON or by this function, and lets go of it. Returns the
+ * exit code; no answer is a failure that has been told. */
+MUST_USE int fabric_options_print(const struct fabric_options *options, json_t *answer,
+				  void (*print)(const json_t *answer));
 
 #endif

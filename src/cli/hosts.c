@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* softib hosts: the ports of all hosts, a line each. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +13,9 @@ static const struct {
 	const char *title;
 	const char *key;
 } columns[] = {
-	{"HOST", "host"},	    {"ADAPTER", "adapter"}, {"PORT", "port"},	    {"LID", "lid"},
-	{"PORT GUID", "port_guid"}, {"STATE", "state"},	    {"ADDRESS", "address"}, {"IPV6", "ipv6"},
+	{"HOST", "host"},	{"ADAPTER", "adapter"},	    {"PORT", "port"},
+	{"LID", "lid"},		{"PORT GUID", "port_guid"}, {"STATE", "state"},
+	{"ADDRESS", "address"}, {"IPV6", "ipv6"},
 };
 
 enum { CELL_BYTES = 72 };
@@ -94,27 +94,18 @@ static json_t *collect_rows(int socket)
 static int run_hosts(const struct subcommand *self, int argument_count, char **arguments)
 {
 	struct fabric_options options;
-	int code = fabric_options_read(self, FABRIC_NAME_AND_JSON, argument_count, arguments,
-				       &options);
+	int code = fabric_options_read_all(self, FABRIC_NAME_AND_JSON, argument_count, arguments,
+					   &options);
 
 	if (code >= 0)
 		return code;
-	if (optind < argument_count)
-		return subcommand_misuse(self, "it takes options only");
 
 	int socket = connection_open(options.fabric);
 	json_t *rows = socket < 0 ? NULL : collect_rows(socket);
 
 	if (socket >= 0)
 		close(socket);
-	if (!rows)
-		return EXIT_FAILURE;
-	if (options.wants_json)
-		print_json(rows);
-	else
-		print_table(rows);
-	json_decref(rows);
-	return EXIT_SUCCESS;
+	return fabric_options_print(&options, rows, print_table);
 }
 
 const struct subcommand subcommand_hosts = {

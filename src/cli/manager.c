@@ -20,7 +20,6 @@
 enum { MADS_PER_TURN = 256, WINDOW = 128, STATE_BYTES_MAX = 4 << 20 };
 
 #define LEAVING_TIME   SECONDS(5)
-#define SM_KEY_DEFAULT 1u
 
 struct manager {
 	const struct manager_options *options;
@@ -48,8 +47,6 @@ static time_ns clock_now(void)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return SECONDS(now.tv_sec) + (time_ns)now.tv_nsec;
 }
-
-/* --- what the manager tells --- */
 
 static void told_line(void *context, enum sm_event event, const char *line)
 {
@@ -101,8 +98,6 @@ static void told_sweep(void *context, time_ns now)
 		save_lids(manager);
 }
 
-/* --- what the SA asks --- */
-
 static void groups_changed(void *context, uint16_t mlid)
 {
 	const struct manager *manager = context;
@@ -129,8 +124,6 @@ static void own_sm_info(void *context, struct sm_info *ret_info)
 				     .priority = status.priority,
 				     .sm_state = (uint8_t)status.state};
 }
-
-/* --- making --- */
 
 static void load_lids(struct manager *manager)
 {
@@ -197,8 +190,6 @@ static int create(struct manager *manager)
 		load_lids(manager);
 	return error;
 }
-
-/* --- the loop --- */
 
 /* 0, or -errno: softibd is gone. */
 static int receive(struct manager *manager, time_ns now)

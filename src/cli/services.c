@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* softib services: what programs listen for, and how many connections each host has. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include "cli/connection.h"
 #include "cli/fabric_options.h"
 #include "cli/subcommand.h"
@@ -41,32 +39,15 @@ static void print_tables(const json_t *answer)
 static int run_services(const struct subcommand *self, int argument_count, char **arguments)
 {
 	struct fabric_options options;
-	int code = fabric_options_read(self, FABRIC_NAME_AND_JSON, argument_count, arguments,
-				       &options);
+	int code = fabric_options_read_all(self, FABRIC_NAME_AND_JSON, argument_count, arguments,
+					   &options);
 
 	if (code >= 0)
 		return code;
-	if (optind < argument_count)
-		return subcommand_misuse(self, "it takes options only");
 
-	int socket = connection_open(options.fabric);
-	json_t *answer = socket < 0
-				 ? NULL
-				 : connection_ask(socket, json_pack("{s:s}", "command", "services"),
-						  ANSWER_TIMEOUT_MS);
-
-	if (socket >= 0)
-		close(socket);
-	if (!answer)
-		return EXIT_FAILURE;
-	if (options.wants_json) {
-		json_object_del(answer, "ok");
-		print_json(answer);
-	} else {
-		print_tables(answer);
-	}
-	json_decref(answer);
-	return EXIT_SUCCESS;
+	return fabric_options_print(
+		&options, fabric_ask(options.fabric, json_pack("{s:s}", "command", "services")),
+		print_tables);
 }
 
 const struct subcommand subcommand_services = {

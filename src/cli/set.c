@@ -16,8 +16,7 @@ enum { FIELD_BYTES = 128 };
 
 static json_t *make_request(const char *command, const struct node_target *target)
 {
-	json_t *request = json_pack("{s:s, s:s}", "command", command, "node",
-				    target->node);
+	json_t *request = json_pack("{s:s, s:s}", "command", command, "node", target->node);
 
 	if (target->port != NODE_TARGET_NO_PORT)
 		json_object_set_new(request, "port", json_integer(target->port));
@@ -186,8 +185,8 @@ const struct subcommand subcommand_get = {
 	.summary = "show an attribute or the counters of a node",
 	.usage = "Usage: softib get NODE[:PORT] ATTRIBUTE [OPTION]...\n"
 		 "Shows what a node's agents would answer, by the names of the fields.\n"
-		 "ATTRIBUTE is node_info, switch_info, port_info, counters, description, or one of "
-		 "the tables\n"
+		 "ATTRIBUTE is node_info, switch_info, port_info, port_info_extended, counters,\n"
+		 "description, or one of the tables\n"
 		 "pkeys, guids, sl_to_vl, vl_low, vl_high, lft, mft. NODE is a host, a switch or a "
 		 "node GUID;\n"
 		 "without PORT it is port 0 of a switch and port 1 of anything else.\n"

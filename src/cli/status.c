@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* softib status: how a fabric is. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "cli/connection.h"
@@ -24,9 +23,10 @@ static void print_captures(const json_t *captures)
 	size_t index, port_index;
 	const json_t *row, *name;
 
-	json_array_foreach (captures, index, row) {
+	json_array_foreach(captures, index, row)
+	{
 		printf("capture         by pid %d at", number(row, "pid"));
-		json_array_foreach (json_object_get(row, "ports"), port_index, name)
+		json_array_foreach(json_object_get(row, "ports"), port_index, name)
 			printf(" %s", json_string_value(name));
 		if (number(row, "port_count") > (int)port_index)
 			printf(" and %d more", number(row, "port_count") - (int)port_index);
@@ -51,7 +51,7 @@ static void print_managers(const json_t *status)
 		       text(sm, "engine"));
 	else if (!json_array_size(others))
 		printf("subnet manager  none\n");
-	json_array_foreach (others, index, name)
+	json_array_foreach(others, index, name)
 		printf("subnet manager  of a program on %s\n", json_string_value(name));
 }
 
@@ -60,7 +60,8 @@ static void print_administration(const json_t *status)
 	const json_t *sa = json_object_get(status, "administration");
 
 	if (json_is_true(json_object_get(sa, "serves")))
-		printf("administration  %d requests, %d multicast groups, %d services, %d subscriptions\n",
+		printf("administration  %d requests, %d multicast groups, %d services, %d "
+		       "subscriptions\n",
 		       number(sa, "requests"), number(sa, "groups"), number(sa, "services"),
 		       number(sa, "subscriptions"));
 }
@@ -99,25 +100,15 @@ static void print_status(const json_t *status)
 static int run_status(const struct subcommand *self, int argument_count, char **arguments)
 {
 	struct fabric_options options;
-	int code = fabric_options_read(self, FABRIC_NAME_AND_JSON, argument_count, arguments,
-				       &options);
+	int code = fabric_options_read_all(self, FABRIC_NAME_AND_JSON, argument_count, arguments,
+					   &options);
 
 	if (code >= 0)
 		return code;
-	if (optind < argument_count)
-		return subcommand_misuse(self, "it takes options only");
 
-	json_t *status = fabric_ask(options.fabric, json_pack("{s:s}", "command", "status"));
-
-	if (!status)
-		return EXIT_FAILURE;
-	json_object_del(status, "ok");
-	if (options.wants_json)
-		print_json(status);
-	else
-		print_status(status);
-	json_decref(status);
-	return EXIT_SUCCESS;
+	return fabric_options_print(
+		&options, fabric_ask(options.fabric, json_pack("{s:s}", "command", "status")),
+		print_status);
 }
 
 const struct subcommand subcommand_status = {

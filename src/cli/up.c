@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* softib up: starts a fabric and waits until its ports are Active. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,40 +10,22 @@
 #include "cli/connection.h"
 #include "cli/subcommand.h"
 #include "host/control.h"
+#include "host/start_options.h"
 
 enum { START_TIMEOUT_MS = 30000, ACTIVE_TIMEOUT_MS = 60000, ARGUMENTS_MAX = 24 };
 
-enum option_code {
-	OPTION_NO_SM = 256,
-	OPTION_NO_OFFLOAD,
-	OPTION_PACED,
-	OPTION_CONGESTION,
-	OPTION_JSON,
-	OPTION_ENGINE,
-	OPTION_PARTITIONS,
-	OPTION_QOS,
-	OPTION_LMC,
-	OPTION_STATE
-};
+enum { OPTION_JSON = START_OPTION_END };
 
+/* clang-format off */
 static const struct option long_options[] = {
-	{"hosts", required_argument, NULL, 'N'},
-	{"topology", required_argument, NULL, 't'},
+	START_LONG_OPTIONS
 	{"name", required_argument, NULL, 'n'},
-	{"no-sm", no_argument, NULL, OPTION_NO_SM},
-	{"no-offload", no_argument, NULL, OPTION_NO_OFFLOAD},
-	{"paced", no_argument, NULL, OPTION_PACED},
-	{"congestion", no_argument, NULL, OPTION_CONGESTION},
-	{"engine", required_argument, NULL, OPTION_ENGINE},
-	{"partitions", required_argument, NULL, OPTION_PARTITIONS},
-	{"qos", required_argument, NULL, OPTION_QOS},
-	{"lmc", required_argument, NULL, OPTION_LMC},
-	{"state", required_argument, NULL, OPTION_STATE},
 	{"foreground", no_argument, NULL, 'f'},
 	{"json", no_argument, NULL, OPTION_JSON},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
+/* clang-format on */
 
 /* What becomes softibd's arguments, and how to start it. */
 struct up_request {
@@ -65,27 +46,23 @@ static void add_argument(struct up_request *request, const char *argument)
 		request->arguments[request->argument_count++] = argument;
 }
 
-static bool is_host_count(const char *text)
+/* What softibd is to know. Returns what is wrong with it, or NULL. */
+static const char *take_start_option(struct up_request *request, enum start_option option,
+				     const char *value)
 {
-	char *end;
-	unsigned long count = strtoul(text, &end, 10);
+	const char *refusal = start_option_refusal(option, value);
 
-	return *end == '\0' && text[0] >= '1' && text[0] <= '9' && count <= 10000;
-}
-
-/* What is wanted of the built-in manager; softibd reads the files and says what is wrong with them.
- */
-static bool take_wish(struct up_request *request, int option, const char *value)
-{
-	static const char *const names[] = {"--engine", "--partitions", "--qos", "--lmc",
-					    "--state"};
-
-	if (option == OPTION_LMC && (value[0] < '0' || value[0] > '7' || value[1]))
-		return false;
-	request->has_wishes = true;
-	add_argument(request, names[option - OPTION_ENGINE]);
-	add_argument(request, value);
-	return true;
+	if (refusal)
+		return refusal;
+	add_argument(request, start_option_name(option));
+	if (value)
+		add_argument(request, value);
+	request->has_hosts |= option == START_OPTION_HOSTS;
+	request->has_topology |= option == START_OPTION_TOPOLOGY;
+	/* What is wanted of the built-in manager. */
+	request->has_wishes |= option >= START_OPTION_ENGINE && option <= START_OPTION_STATE;
+	request->waits_for_active &= option != START_OPTION_NO_SM;
+	return NULL;
 }
 
 /* Returns -1, or the exit code when there is nothing more to do. */
@@ -96,43 +73,17 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 	int code;
 
 	while ((code = getopt_long(argument_count, arguments, "n:h", long_options, NULL)) != -1) {
+		if (start_option_is(code)) {
+			const char *refusal =
+				take_start_option(request, (enum start_option)code, optarg);
+
+			if (refusal)
+				return subcommand_misuse(self, refusal);
+			continue;
+		}
 		switch (code) {
-		case 'N':
-			if (!is_host_count(optarg))
-				return subcommand_misuse(self,
-							 "--hosts takes a number from 1 to 10000");
-			request->has_hosts = true;
-			add_argument(request, "--hosts");
-			add_argument(request, optarg);
-			break;
-		case 't':
-			request->has_topology = true;
-			add_argument(request, "--topology");
-			add_argument(request, optarg);
-			break;
 		case 'n':
 			name = optarg;
-			break;
-		case OPTION_NO_SM:
-			request->waits_for_active = false;
-			add_argument(request, "--no-sm");
-			break;
-		case OPTION_NO_OFFLOAD:
-			add_argument(request, "--no-offload");
-			break;
-		case OPTION_PACED:
-			add_argument(request, "--paced");
-			break;
-		case OPTION_CONGESTION:
-			add_argument(request, "--congestion");
-			break;
-		case OPTION_ENGINE:
-		case OPTION_PARTITIONS:
-		case OPTION_QOS:
-		case OPTION_LMC:
-		case OPTION_STATE:
-			if (!take_wish(request, code, optarg))
-				return subcommand_misuse(self, "--lmc takes a number from 0 to 7");
 			break;
 		case 'f':
 			request->is_foreground = true;
@@ -289,22 +240,8 @@ const struct subcommand subcommand_up = {
 	.usage = "Usage: softib up [OPTION]...\n"
 		 "Starts a fabric in the background and waits until its ports are Active.\n"
 		 "\n"
-		 "  --hosts N             N hosts, h1 to hN, on a switch (default: 2)\n"
-		 "  --topology TOPOLOGY   a file in ibnetdiscover's format, or a generator:\n"
-		 "                        star:N, ring:N, fat-tree:K, mesh:AxB, routed:AxB\n"
-		 "  -n, --name FABRIC     its name (default: SOFTIB_FABRIC, or \"default\")\n"
-		 "  --no-sm               without the built-in subnet manager: ports stay in Init\n"
-		 "  --engine NAME         how the built-in manager routes (default minhop)\n"
-		 "  --partitions FILE     partitions, as in OpenSM's partitions.conf\n"
-		 "  --qos FILE            service levels of partitions and services, lanes\n"
-		 "  --lmc N               2^N LIDs per port (default 0)\n"
-		 "  --state FILE          LIDs are remembered there, from one start to the next\n"
-		 "  --no-offload          every packet goes through softibd, hop by hop\n"
-		 "  --paced               links run at their width and speed, not as fast as they\n"
-		 "                        can; \"softib status\" says when that does not work out\n"
-		 "  --congestion          congestion control from the start: switches mark "
-		 "packets,\n"
-		 "                        adapters slow down (with --paced)\n"
+		 "  -n, --name FABRIC     its name (default: SOFTIB_FABRIC, or "
+		 "\"default\")\n" START_OPTIONS_USAGE
 		 "  --foreground          stay, log to stderr, end with Ctrl-C\n"
 		 "  --json                print the state as JSON\n",
 	.run = run_up,
