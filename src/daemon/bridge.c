@@ -322,6 +322,21 @@ void bridge_gone(void *context, struct frame *frame, enum drop_reason reason)
 	count_out(frame);
 }
 
+/* QP1 is all there is at a router's port. */
+static void deliver_to_router(struct daemon *daemon, struct port *port, struct frame *frame)
+{
+	unsigned offset = bth_offset(frame);
+
+	if (!offset || destination_qpn(frame->bytes + offset) != QPN_GSI) {
+		port->counters.drops[DROP_NO_LISTENER]++;
+	} else {
+		daemon->managers_have_news = true;
+		mad_dispatch_receive(&daemon->mads, port, frame, daemon->now);
+	}
+	count_out(frame);
+	frame_give_back(&daemon->fabric.frames, frame);
+}
+
 bool bridge_deliver(void *context, struct port *port, struct frame *frame)
 {
 	struct daemon *daemon = context;
@@ -329,6 +344,10 @@ bool bridge_deliver(void *context, struct port *port, struct frame *frame)
 	unsigned offset = bth_offset(frame);
 	bool is_taken = true;
 
+	if (unlikely(endpoint && !endpoint->adapter)) {
+		deliver_to_router(daemon, port, frame);
+		return true;
+	}
 	if (unlikely(endpoint && !offset && is_raw(frame))) {
 		is_taken = deliver_to(daemon, endpoint, raw_owner(endpoint, frame),
 				      RECORD_RAW_PACKET, frame);

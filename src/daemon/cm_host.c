@@ -24,7 +24,7 @@ static void receive(struct mad_client *client, const struct mad_message *message
 	if (message->bytes[1] == MAD_CLASS_COMMUNICATION)
 		cm_receive(port->host->cm, now, &arrived);
 	else
-		sa_client_receive(&port->sa, message);
+		sa_client_receive(&port->sa, now, message);
 	cm_host_wake(port->host);
 }
 

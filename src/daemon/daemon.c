@@ -11,7 +11,6 @@
 #include "daemon/client.h"
 #include "daemon/flows.h"
 #include "daemon/ports.h"
-#include "daemon/router_groups.h"
 #include "daemon/server.h"
 
 enum {
@@ -78,6 +77,7 @@ static time_ns next_deadline(const struct daemon *daemon)
 	deadline = time_earlier(deadline, sm_runner_deadline(&daemon->sm));
 	deadline = time_earlier(deadline, sa_runner_deadline(&daemon->sa));
 	deadline = time_earlier(deadline, other_subnets_deadline(&daemon->others));
+	deadline = time_earlier(deadline, router_groups_deadline(&daemon->router_groups));
 	deadline = time_earlier(deadline, bridge_deadline(daemon));
 	deadline = time_earlier(deadline, cm_fabric_deadline(&daemon->cm));
 	deadline = time_earlier(deadline, mad_files_deadline(&daemon->mad_files));
@@ -104,7 +104,7 @@ static bool run_managers(struct daemon *daemon)
 	bool is_busy = sm_runner_run(&daemon->sm, daemon->now);
 
 	is_busy |= sa_runner_run(&daemon->sa, daemon->now);
-	is_busy |= router_groups_run(daemon);
+	is_busy |= router_groups_run(&daemon->router_groups, daemon->now);
 	is_busy |= other_subnets_run(&daemon->others, daemon->now);
 	is_busy |= mad_files_run(&daemon->mad_files);
 	return is_busy;

@@ -15,6 +15,7 @@
 #include "daemon/mad_dispatch.h"
 #include "daemon/mad_files.h"
 #include "daemon/other_subnets.h"
+#include "daemon/router_groups.h"
 #include "daemon/runtime.h"
 #include "daemon/sa_runner.h"
 #include "daemon/sm_policy.h"
@@ -55,6 +56,7 @@ struct daemon {
 	struct issm_watches *issm; /* NULL: managers of hosts go unnoticed */
 	struct sm_runner sm;
 	struct other_subnets others;
+	struct router_groups router_groups;
 	struct sa_runner sa;
 	int epoll;
 	int listener;

@@ -66,6 +66,7 @@ static void refresh_counters(void *context, struct node *node)
 static void release_fabric(struct daemon *daemon)
 {
 	issm_stop(daemon->issm);
+	router_groups_stop(&daemon->router_groups);
 	other_subnets_stop(&daemon->others);
 	sa_runner_stop(&daemon->sa);
 	sm_runner_stop(&daemon->sm);
@@ -114,6 +115,8 @@ static int build_fabric(struct daemon *daemon)
 	if (!error && daemon->sm.sm)
 		error = other_subnets_start(&daemon->others, &daemon->mads, &daemon->options.sm,
 					    daemon->sm.client.port);
+	if (!error)
+		error = router_groups_start(&daemon->router_groups, &daemon->mads);
 	if (error)
 		release_fabric(daemon);
 	return error;

@@ -226,6 +226,10 @@ static enum resolve_verdict decide(struct client *client, const struct resolve_r
 
 	const struct endpoint *endpoint = path.destination->endpoint;
 
+	/* A router's port. */
+	if (!endpoint->adapter)
+		return RESOLVED_FABRIC;
+
 	/* Whose turn it is changes from packet to packet. */
 	if (xrc_keeps(endpoint->adapter, request->destination_qpn))
 		return RESOLVED_FABRIC;

@@ -21,10 +21,10 @@ struct verb_fault_log;
 
 enum { HOST_NAME_BYTES = 64, ADAPTERS_PER_HOST_MAX = 32, ADDRESS_TEXT_BYTES = 46, DESTINATION_SLOTS = 64 };
 
-/* What softibd keeps for a port of an adapter; port->endpoint points here. */
+/* What softibd keeps for a port of an adapter or router; port->endpoint points here. */
 struct endpoint {
 	struct port *port;
-	struct adapter_entry *adapter;
+	struct adapter_entry *adapter; /* NULL: a router's port, which only has MADs */
 	uint32_t ordinal; /* of all adapter ports of the fabric, from 1: makes the address */
 	struct ip_network ipv4; /* given in the topology, or by the ordinal */
 	struct ip_network ipv6;

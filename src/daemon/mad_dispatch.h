@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * QP0 and QP1 of every adapter port: which client a MAD is for, and clients' MADs as packets (vol
+ * QP0 and QP1 of every adapter port, QP1 of every router's: which client a MAD is for, and clients' MADs as packets (vol
  * 1, chapter 13).
  *
  * The node's own agents (mgmt/agents) have seen a request first; what comes here is for a client:
@@ -36,7 +36,7 @@ struct mad_registration {
  * remove. */
 struct mad_client {
 	/* The user's, set before mad_client_add(). */
-	struct port *port; /* of an adapter */
+	struct port *port; /* with an endpoint */
 	void (*receive)(struct mad_client *client, const struct mad_message *message, time_ns now);
 	struct mad_registration registrations[MAD_REGISTRATIONS_MAX];
 	unsigned registration_count;

@@ -4,181 +4,258 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "daemon/daemon.h"
 #include "daemon/log.h"
+#include "fabric/fabric.h"
 #include "fabric/router_trees.h"
 #include "fabric/routers.h"
-#include "mgmt/sm/sm.h"
 #include "mgmt/subnet/multicast_groups.h"
 #include "net/router/routing.h"
 
-/* The first subnet's manager, then those of the others. NULL: none runs, or it is not the master.
- */
-static struct sm_runner *manager_at(struct daemon *daemon, uint32_t index)
-{
-	struct sm_runner *runner = index == 0 ? &daemon->sm : &daemon->others.subnets[index - 1].sm;
-	struct sm_status status;
+enum { HOP_LIMIT_ROUTED = 64 };
 
-	if (!runner->sm)
-		return NULL;
-	sm_status(runner->sm, &status);
-	return status.state == SM_MASTER ? runner : NULL;
+/* A group that others than routers use in the subnet with this prefix. */
+struct use {
+	struct mc_member_record group;
+	uint64_t prefix;
+};
+
+struct uses {
+	struct use *uses; /* by MGID, then by prefix */
+	size_t count, capacity;
+};
+
+int router_groups_start(struct router_groups *groups, struct mad_dispatch *dispatch)
+{
+	*groups = (struct router_groups){.fabric = dispatch->fabric};
+	return router_ports_open(&groups->ports, dispatch);
 }
 
-static uint32_t manager_count(const struct daemon *daemon)
+void router_groups_stop(struct router_groups *groups)
 {
-	return 1 + daemon->others.count;
+	router_ports_close(&groups->ports);
 }
 
-static bool is_routers(const struct fabric *fabric, uint64_t port_guid)
+static uint64_t prefix_of(const struct router_port *port)
 {
-	for (uint32_t index = 0; index < fabric->router_count; index++) {
-		const struct node *router = fabric->routers[index];
-
-		for (unsigned number = 1; number <= router->port_count; number++)
-			if (router->ports[number].guid == port_guid)
-				return true;
-	}
-	return false;
+	return gid_prefix(&port->groups.port.gid);
 }
 
-/* Whether somebody else than routers is in the group. */
-static bool has_users(const struct fabric *fabric, const struct multicast_group *group)
+/* Whether the group may be in this subnet for the sake of routers only. */
+static bool is_kept_by_routers(const struct router_groups *groups, uint64_t prefix,
+			       const struct gid *mgid)
 {
-	list_for_each (link, &group->members)
-		if (!is_routers(fabric, multicast_member_of(link)->port_guid))
+	for (uint32_t index = 0; index < groups->ports.count; index++) {
+		const struct router_port *port = &groups->ports.ports[index];
+		const struct group_membership *membership =
+			prefix_of(port) == prefix ? group_client_membership(&port->groups, mgid)
+						  : NULL;
+
+		if (membership && (membership->joined & JOIN_KEEPS_ALIVE))
 			return true;
+	}
 	return false;
 }
 
-/* The group in the first subnet where it is used; NULL: nowhere. */
-static const struct multicast_group *used_group(struct daemon *daemon, const struct gid *mgid)
+static bool append(struct uses *uses, const struct mc_member_record *group, uint64_t prefix)
 {
-	for (uint32_t index = 0; index < manager_count(daemon); index++) {
-		struct sm_runner *runner = manager_at(daemon, index);
-		const struct multicast_group *group =
-			runner ? multicast_groups_find(sm_multicast_groups(runner->sm), mgid)
-			       : NULL;
+	if (uses->count == uses->capacity) {
+		size_t capacity = uses->capacity ? uses->capacity * 2 : 16;
+		struct use *more = realloc(uses->uses, capacity * sizeof(*more));
 
-		if (group && has_users(&daemon->fabric, group))
-			return group;
+		if (!more)
+			return false;
+		uses->uses = more;
+		uses->capacity = capacity;
 	}
-	return NULL;
+	uses->uses[uses->count++] = (struct use){*group, prefix};
+	return true;
 }
 
-static int join(struct daemon *daemon, struct port *port, const struct multicast_group *used)
+static int collect(const struct router_groups *groups, struct uses *uses)
 {
-	struct sm_runner *runner = other_subnets_manager_of(daemon, port->info.gid_prefix);
-	struct multicast_groups *groups = runner ? sm_multicast_groups(runner->sm) : NULL;
-	struct multicast_group *group = groups ? multicast_groups_find(groups, &used->mgid) : NULL;
-	struct multicast_member *member;
-	int error = 0;
+	for (uint32_t index = 0; index < groups->ports.count; index++) {
+		const struct router_port *port = &groups->ports.ports[index];
+		const struct group_client *client = &port->groups;
 
-	if (!runner)
-		return 0;
-	if (!group) {
-		error = multicast_groups_create(groups, &used->mgid, &used->characteristics,
-						&group);
-		if (!error)
-			group->creator_guid = port->guid;
+		for (size_t i = 0; port->is_on_tree && i < client->group_count; i++) {
+			const struct mc_member_record *group = &client->groups[i];
+			struct gid mgid = gid_from(group->mgid_high, group->mgid_low);
+
+			if (gid_multicast_is_routable(&mgid) &&
+			    !is_kept_by_routers(groups, prefix_of(port), &mgid) &&
+			    !append(uses, group, prefix_of(port)))
+				return -ENOMEM;
+		}
 	}
-	/* The group lives as long as its users want, not as long as routers do. */
-	if (!error && !multicast_group_member(group, port->guid)) {
-		error = multicast_group_join(group, port->guid, JOIN_NON, &member);
-		if (!error)
-			sm_multicast_changed(runner->sm, group->mlid);
-	}
-	return error ? error : routers_set_group(&daemon->fabric, port, &used->mgid, group->mlid);
+	return 0;
 }
 
-/* Every group that goes beyond a subnet, once for each subnet that has it: the others find nothing
- * left to do. */
-static int join_groups(struct daemon *daemon, const struct router_tree *tree,
-		       const struct multicast_groups *groups)
+static bool same_group(const struct use *a, const struct use *b)
 {
+	return a->group.mgid_high == b->group.mgid_high && a->group.mgid_low == b->group.mgid_low;
+}
+
+static int compare_uses(const void *a, const void *b)
+{
+	const struct use *left = a, *right = b;
+
+	if (left->group.mgid_high != right->group.mgid_high)
+		return left->group.mgid_high < right->group.mgid_high ? -1 : 1;
+	if (left->group.mgid_low != right->group.mgid_low)
+		return left->group.mgid_low < right->group.mgid_low ? -1 : 1;
+	return left->prefix < right->prefix ? -1 : left->prefix > right->prefix;
+}
+
+/* One group, with all subnets that use it. */
+static int join(struct router_groups *groups, const struct use *uses, size_t use_count)
+{
+	struct gid mgid = gid_from(uses->group.mgid_high, uses->group.mgid_low);
+	struct mc_member_record group = uses->group;
 	int error = 0;
 
-	list_for_each (link, &groups->groups) {
-		const struct multicast_group *group = multicast_group_of(link);
-		const struct multicast_group *used = gid_multicast_is_routable(&group->mgid)
-							     ? used_group(daemon, &group->mgid)
-							     : NULL;
+	/* Nobody chose one: a group that routers make is for packets that cross them. */
+	if (group.hop_limit == 0)
+		group.hop_limit = HOP_LIMIT_ROUTED;
+	for (uint32_t index = 0; index < groups->ports.count && !error; index++) {
+		struct router_port *port = &groups->ports.ports[index];
+		uint8_t states = JOIN_FULL;
 
-		for (uint32_t index = 0; used && index < tree->port_count && !error; index++)
-			error = join(daemon, tree->ports[index], used);
+		if (!port->is_on_tree)
+			continue;
+		for (size_t i = 0; i < use_count; i++)
+			if (uses[i].prefix == prefix_of(port))
+				states = JOIN_NON;
+		error = group_client_want(&port->groups, &group, states);
+		if (!error)
+			group_client_membership(&port->groups, &mgid)->mark = groups->round;
 	}
 	return error;
 }
 
-static void leave(struct sm *sm, struct multicast_group *group, uint64_t port_guid)
-{
-	struct multicast_member *member = multicast_group_member(group, port_guid);
-	uint16_t mlid = group->mlid;
-
-	if (!member)
-		return;
-	(void)multicast_group_leave(group, member, JOIN_ALL);
-	if (!multicast_group_is_alive(group) && group->member_count == 0)
-		multicast_groups_delete(sm_multicast_groups(sm), group);
-	sm_multicast_changed(sm, mlid);
-}
-
-static bool is_on(const struct router_tree *tree, const struct port *port)
-{
-	for (uint32_t index = 0; index < tree->port_count; index++)
-		if (tree->ports[index] == port)
-			return true;
-	return false;
-}
-
 /* Groups that nobody uses any more, and ports that are no longer on the way. */
-static void leave_groups(struct daemon *daemon, struct port *port, const struct router_tree *tree)
+static void leave_others(struct router_groups *groups)
 {
-	struct sm_runner *runner = other_subnets_manager_of(daemon, port->info.gid_prefix);
+	for (uint32_t index = 0; index < groups->ports.count; index++) {
+		struct group_client *client = &groups->ports.ports[index].groups;
 
-	if (!runner)
-		return;
-	list_for_each_safe (link, &sm_multicast_groups(runner->sm)->groups) {
-		struct multicast_group *group = multicast_group_of(link);
+		list_for_each (link, &client->memberships) {
+			struct group_membership *membership =
+				container_of(link, struct group_membership, link);
 
-		if (multicast_group_member(group, port->guid) &&
-		    (!is_on(tree, port) || !used_group(daemon, &group->mgid)))
-			leave(runner->sm, group, port->guid);
+			/* One that exists needs no memory. */
+			if (membership->mark != groups->round)
+				(void)!group_client_want(client, &membership->group, 0);
+		}
 	}
 }
 
-static void update(struct daemon *daemon, const struct router_tree *tree)
+static void decide(struct router_groups *groups)
 {
-	struct fabric *fabric = &daemon->fabric;
-	int error = 0;
+	struct uses uses = {0};
+	int error = collect(groups, &uses);
+	size_t first = 0;
 
-	for (uint32_t index = 0; index < fabric->router_count; index++) {
-		struct node *router = fabric->routers[index];
+	groups->round++;
+	if (uses.count)
+		qsort(uses.uses, uses.count, sizeof(uses.uses[0]), compare_uses);
+	while (first < uses.count && !error) {
+		size_t end = first + 1;
 
-		router_table_clear_groups(router->router);
-		for (unsigned number = 1; number <= router->port_count; number++)
-			leave_groups(daemon, &router->ports[number], tree);
-	}
-	for (uint32_t index = 0; index < manager_count(daemon) && !error; index++) {
-		struct sm_runner *runner = manager_at(daemon, index);
-
-		if (runner)
-			error = join_groups(daemon, tree, sm_multicast_groups(runner->sm));
+		while (end < uses.count && same_group(&uses.uses[first], &uses.uses[end]))
+			end++;
+		error = join(groups, &uses.uses[first], end - first);
+		first = end;
 	}
 	if (error)
 		log_line("routers could not join every multicast group: %d", -error);
+	else
+		leave_others(groups);
+	free(uses.uses);
 }
 
-bool router_groups_run(struct daemon *daemon)
+/* What came by a group goes on where routers are members of it, along the tree only. */
+static void update_tables(struct router_groups *groups)
+{
+	for (uint32_t index = 0; index < groups->ports.count; index++) {
+		struct router_port *port = &groups->ports.ports[index];
+
+		list_for_each (link, &port->groups.memberships) {
+			struct group_membership *membership =
+				container_of(link, struct group_membership, link);
+			uint16_t mlid = port->is_on_tree && membership->joined ? membership->mlid
+									       : 0;
+
+			if (membership->shown_mlid != mlid &&
+			    routers_set_group(groups->fabric, port->port, &membership->mgid,
+					      mlid) == 0)
+				membership->shown_mlid = mlid;
+		}
+	}
+}
+
+static void find_tree(struct router_groups *groups)
 {
 	struct router_tree tree;
 
-	if (!daemon->fabric.groups_are_stale || daemon->fabric.router_count == 0)
-		return false;
-	daemon->fabric.groups_are_stale = false;
-	if (router_tree_make(&daemon->fabric, &tree) != 0)
-		return false;
-	update(daemon, &tree);
+	if (router_tree_make(groups->fabric, &tree) != 0)
+		return;
+	for (uint32_t index = 0; index < groups->ports.count; index++) {
+		struct router_port *port = &groups->ports.ports[index];
+
+		port->is_on_tree = false;
+		for (uint32_t i = 0; i < tree.port_count; i++)
+			port->is_on_tree |= tree.ports[i] == port->port;
+	}
 	router_tree_release(&tree);
+}
+
+static bool collect_news(struct router_groups *groups)
+{
+	bool has_news = false;
+
+	for (uint32_t index = 0; index < groups->ports.count; index++) {
+		struct group_client *client = &groups->ports.ports[index].groups;
+
+		has_news |= client->has_news;
+		client->has_news = false;
+	}
+	return has_news;
+}
+
+static bool all_are_settled(const struct router_groups *groups)
+{
+	for (uint32_t index = 0; index < groups->ports.count; index++)
+		if (!group_client_is_settled(&groups->ports.ports[index].groups))
+			return false;
 	return true;
+}
+
+bool router_groups_run(struct router_groups *groups, time_ns now)
+{
+	bool is_busy;
+
+	if (!groups->ports.count)
+		return false;
+	if (groups->fabric->groups_are_stale) {
+		groups->fabric->groups_are_stale = false;
+		router_ports_look(&groups->ports);
+		find_tree(groups);
+		groups->has_news = true;
+		update_tables(groups);
+	}
+	is_busy = router_ports_run(&groups->ports, now);
+	if (collect_news(groups)) {
+		groups->has_news = true;
+		update_tables(groups);
+	}
+	if (!groups->has_news || !all_are_settled(groups))
+		return is_busy;
+	groups->has_news = false;
+	decide(groups);
+	return true;
+}
+
+time_ns router_groups_deadline(const struct router_groups *groups)
+{
+	return router_ports_deadline(&groups->ports);
 }

@@ -36,7 +36,6 @@ static void multicast_changed(void *context, uint16_t mlid)
 	const struct sa_runner *runner = context;
 
 	sm_multicast_changed(runner->sm, mlid);
-	routers_note_group_change(runner->dispatch->fabric);
 }
 
 static uint8_t path_sl(void *context, uint16_t pkey, uint64_t service_id)

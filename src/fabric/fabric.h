@@ -26,7 +26,7 @@ enum { FABRIC_FRAMES_MAX = 32768, FABRIC_HOPS_MAX = 64 };
 /* Whoever drives the fabric (daemon, simulator). Callbacks that it does not need are NULL; all but
  * deliver may be. */
 struct fabric_owner {
-	/* A packet arrived at a CA port (not a MAD that the node's agents answer; SMPs for a
+	/* A packet arrived at a CA port, or at a router's with an endpoint (not a MAD that the node's agents answer; SMPs for a
 	 * manager have DestQP 0). Takes the frame, which then goes back to fabric->frames, and
 	 * returns true; or returns false: no room now, it is offered again after
 	 * fabric_endpoint_ready(). May call fabric_inject, not fabric_step. */
@@ -72,7 +72,7 @@ struct fabric {
 	struct node **routers;
 	uint32_t router_count;
 	bool routes_are_stale;	      /* of routers: fabric/routers.h */
-	bool groups_are_stale;	      /* whoever joins routers to groups has to look again */
+	bool groups_are_stale;	      /* whoever joins routers to groups has to look at ports */
 	struct hash_table guid_index; /* port GUIDs */
 	uint32_t guid_index_ports;    /* port_total when it was made */
 	struct fabric_owner owner;

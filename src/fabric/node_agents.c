@@ -284,15 +284,16 @@ static void encode_gmp_answer(const struct port *port, const struct packet *requ
 	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
 }
 
-/* An adapter's programs may serve any class but those that are the node's own; nobody else sits
- * behind a switch or router. */
+/* An adapter's programs, or who is attached to a router's port, may serve any class but those that
+ * are the node's own; nobody sits behind a switch. */
 static bool is_for_agents(const struct port *port, const struct packet *packet, const uint8_t *mad)
 {
 	return packet->bth.destination_qpn == QPN_GSI &&
 	       packet->bth.opcode == (TRANSPORT_UD | OPCODE_SEND_ONLY) &&
 	       packet->payload.byte_count == MAD_BYTES && packet->deth.qkey == QKEY_GSI &&
 	       !(mad[MAD_METHOD_OFFSET] & MAD_RESPONSE) &&
-	       (port->node->info.node_type != NODE_CA || gsa_is_first(mad[MAD_CLASS_OFFSET]));
+	       ((port->node->info.node_type != NODE_CA && !port->endpoint) ||
+		gsa_is_first(mad[MAD_CLASS_OFFSET]));
 }
 
 /* QP1 opens to the well-known key only. */

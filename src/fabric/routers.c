@@ -36,11 +36,6 @@ void routers_note_change(struct fabric *fabric)
 	fabric->groups_are_stale = true;
 }
 
-void routers_note_group_change(struct fabric *fabric)
-{
-	fabric->groups_are_stale = true;
-}
-
 static bool is_in_subnet(const struct port *port, uint64_t prefix)
 {
 	return port_is_active(port) && port->info.lid != 0 && port->info.gid_prefix == prefix &&
@@ -313,8 +308,13 @@ void routers_address(struct fabric *fabric, struct port *source, struct frame *f
 {
 	struct routing_header header;
 
-	if (!routing_header_read(frame, lrh, &header) || gid_is_multicast(&header.dgid))
+	if (!routing_header_read(frame, lrh, &header))
 		return;
+	if (gid_is_multicast(&header.dgid)) {
+		if (header.hop_limit == 0 && gid_multicast_is_routable(&header.dgid))
+			frame->bytes[LRH_BYTES + GRH_HOP_LIMIT_OFFSET] = HOPS_OF_A_PATH;
+		return;
+	}
 
 	uint64_t prefix = gid_prefix(&header.dgid);
 

@@ -21,10 +21,9 @@ struct node;
 /* A node that is a router gets its table and its place among the others. -ENOMEM. */
 MUST_USE int routers_add(struct fabric *fabric, struct node *node);
 
-/* A LID, prefix or state changed: routes are found anew before the next packet. */
+/* A LID, prefix or state changed: routes are found anew before the next packet, and
+ * fabric->groups_are_stale. */
 void routers_note_change(struct fabric *fabric);
-/* A multicast group of some subnet changed: fabric->groups_are_stale. */
-void routers_note_group_change(struct fabric *fabric);
 
 /* A data packet that came to a router's port. True: it was sent on or dropped; false: it is for the
  * router itself. */
@@ -42,7 +41,8 @@ MUST_USE enum drop_reason routers_decide(struct fabric *fabric, struct port *inp
  * A packet that an adapter is about to send. To a GID of another subnet it goes by a router, with
  * the hops that takes. A program that asked for a path has a router's LID in it already; one that
  * exchanged LIDs with its peer has not, and gets what the path would have said, as a RoCE driver
- * finds the next hop of a GID.
+ * finds the next hop of a GID. A group beyond the subnet whose manager chose no hop limit, as
+ * OpenSM does unless its creator asks, gets one too; 1 keeps a packet inside.
  */
 void routers_address(struct fabric *fabric, struct port *source, struct frame *frame,
 		     const struct lrh *lrh);

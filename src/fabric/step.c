@@ -131,7 +131,7 @@ bool fabric_hand_over(struct fabric *fabric, struct port *port, struct frame *fr
 		return true;
 	if (node_agents_gmp(fabric, port, frame, now))
 		return true;
-	if (!node_is_adapter(port->node)) {
+	if (!node_is_adapter(port->node) && !port->endpoint) {
 		fabric_drop(fabric, port, frame, DROP_NO_LISTENER);
 		return true;
 	}

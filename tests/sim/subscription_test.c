@@ -116,7 +116,7 @@ static bool receive(void *context, struct port *port, const struct frame *frame)
 		if (port == world.sim.sm_port)
 			sa_receive(world.sa, world.sim.now, &message);
 	} else {
-		sa_client_receive(&listener->client, &message);
+		sa_client_receive(&listener->client, world.sim.now, &message);
 	}
 	return true;
 }

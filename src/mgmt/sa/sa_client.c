@@ -8,7 +8,7 @@
 #include "wire/pkey.h"
 #include "wire/smp.h"
 
-enum { CLIENT_WINDOW_DEFAULT = 256 };
+enum { CLIENT_WINDOW_DEFAULT = 256, TABLES_MAX = 16 };
 
 /* A round trip through a busy SA, not just through the fabric. */
 #define CLIENT_TIMEOUT_DEFAULT SECONDS(1)
@@ -24,6 +24,12 @@ struct exchange {
 static struct exchange *exchange_of(struct list *link)
 {
 	return container_of(link, struct exchange, link);
+}
+
+static void exchange_free(struct exchange *exchange)
+{
+	free(exchange->result.table);
+	free(exchange);
 }
 
 int sa_client_init(struct sa_client *client, const struct sa_client_options *options)
@@ -45,7 +51,7 @@ int sa_client_init(struct sa_client *client, const struct sa_client_options *opt
 static void free_all(struct list *exchanges)
 {
 	for (struct list *link; (link = list_pop(exchanges));)
-		free(exchange_of(link));
+		exchange_free(exchange_of(link));
 }
 
 void sa_client_release(struct sa_client *client)
@@ -54,6 +60,9 @@ void sa_client_release(struct sa_client *client)
 	free_all(&client->on_wire);
 	free_all(&client->results);
 	mad_transactions_release(&client->transactions);
+	if (client->tables)
+		rmpp_release(client->tables);
+	free(client->tables);
 }
 
 void sa_client_set_sa(struct sa_client *client, uint16_t master_sm_lid, uint8_t master_sm_sl,
@@ -140,13 +149,32 @@ int sa_client_find_service(struct sa_client *client, uint64_t service_id, uint16
 			     purpose);
 }
 
+int sa_client_get_table(struct sa_client *client, uint16_t attribute_id, uint64_t component_mask,
+			const uint8_t *data, size_t byte_count, struct mad_purpose purpose)
+{
+	const struct rmpp_options options = {.transfers_max = TABLES_MAX};
+	int error = 0;
+
+	if (!client->tables) {
+		client->tables = calloc(1, sizeof(*client->tables));
+		error = client->tables ? rmpp_init(client->tables, &options) : -ENOMEM;
+	}
+	if (error) {
+		free(client->tables);
+		client->tables = NULL;
+		return error;
+	}
+	return sa_client_ask(client, MAD_GET_TABLE, attribute_id, component_mask, data, byte_count,
+			     purpose);
+}
+
 static void forget(struct list *exchanges, const void *subject, unsigned *count)
 {
 	list_for_each_safe (link, exchanges) {
 		if (exchange_of(link)->result.purpose.subject != subject)
 			continue;
 		list_remove(link);
-		free(exchange_of(link));
+		exchange_free(exchange_of(link));
 		if (count)
 			(*count)--;
 	}
@@ -167,19 +195,20 @@ static void end(struct sa_client *client, struct exchange *exchange)
 {
 	list_remove(&exchange->link);
 	if (exchange->is_cancelled)
-		free(exchange);
+		exchange_free(exchange);
 	else
 		list_append(&client->results, &exchange->link);
 }
 
-void sa_client_receive(struct sa_client *client, const struct mad_message *message)
+/* The exchange that ends with this answer; NULL: it is nobody's. */
+static struct exchange *answered(struct sa_client *client, const struct mad_message *message)
 {
 	struct mad_purpose purpose;
 	struct mad_header header;
 
 	if (!mad_transactions_receive(&client->transactions, message, &purpose) ||
 	    !mad_header_decode(message->bytes, sizeof(message->bytes), &header))
-		return;
+		return NULL;
 
 	struct exchange *exchange = purpose.subject;
 
@@ -187,7 +216,53 @@ void sa_client_receive(struct sa_client *client, const struct mad_message *messa
 	exchange->result.outcome =
 		header.status == MAD_STATUS_OK ? SA_CLIENT_ANSWERED : SA_CLIENT_REFUSED;
 	memcpy(exchange->result.data, message->bytes + SA_DATA_OFFSET, SA_DATA_BYTES);
-	end(client, exchange);
+	return exchange;
+}
+
+/* The whole of an answer: its bytes are moved so that records begin where they do. */
+static void receive_table(struct sa_client *client, const struct rmpp_message *whole)
+{
+	struct mad_message first = {.address = whole->address};
+	size_t in_first = whole->byte_count < MAD_BYTES ? whole->byte_count : MAD_BYTES;
+	struct sa_header header;
+
+	memcpy(first.bytes, whole->bytes, in_first);
+
+	struct exchange *exchange = answered(client, &first);
+
+	if (!exchange || whole->byte_count < SA_DATA_OFFSET ||
+	    !sa_header_decode(first.bytes + SA_HEADER_OFFSET, SA_HEADER_BYTES, &header)) {
+		free(whole->bytes);
+	} else {
+		size_t byte_count = whole->byte_count - SA_DATA_OFFSET;
+
+		memmove(whole->bytes, whole->bytes + SA_DATA_OFFSET, byte_count);
+		exchange->result.table = whole->bytes;
+		exchange->result.record_bytes = (size_t)header.attribute_offset * SA_RECORD_UNIT;
+		exchange->result.record_count =
+			header.attribute_offset ? byte_count / exchange->result.record_bytes : 0;
+	}
+	if (exchange)
+		end(client, exchange);
+}
+
+void sa_client_receive(struct sa_client *client, time_ns now, const struct mad_message *message)
+{
+	struct rmpp_message whole;
+
+	if (client->tables && rmpp_mad_is_active(message->bytes)) {
+		/* An answer that has begun to come is not late. */
+		mad_transactions_hold(&client->transactions, message,
+				      now + client->transactions.options.timeout);
+		if (rmpp_receive(client->tables, now, message, &whole))
+			receive_table(client, &whole);
+		return;
+	}
+
+	struct exchange *exchange = answered(client, message);
+
+	if (exchange)
+		end(client, exchange);
 }
 
 static void fill_window(struct sa_client *client)
@@ -215,22 +290,28 @@ unsigned sa_client_transmit(struct sa_client *client, time_ns now, unsigned mess
 {
 	struct mad_message request;
 	struct mad_purpose purpose;
+	unsigned count;
 
 	mad_transactions_transmit(&client->transactions, now, 0, NULL);
 	while (mad_transactions_take_failed(&client->transactions, &purpose, &request))
 		end(client, purpose.subject);
 	fill_window(client);
-	return mad_transactions_transmit(&client->transactions, now, messages_max, ret_messages);
+	count = mad_transactions_transmit(&client->transactions, now, messages_max, ret_messages);
+	if (client->tables)
+		count += rmpp_transmit(client->tables, now, messages_max - count,
+				       ret_messages + count);
+	return count;
 }
 
 time_ns sa_client_deadline(const struct sa_client *client)
 {
 	bool can_send = !list_is_empty(&client->waiting) &&
 			(!client->sa.lid || mad_transactions_has_room(&client->transactions));
+	time_ns deadline = mad_transactions_deadline(&client->transactions);
 
 	if (can_send || !list_is_empty(&client->results))
 		return 0;
-	return mad_transactions_deadline(&client->transactions);
+	return client->tables ? time_earlier(deadline, rmpp_deadline(client->tables)) : deadline;
 }
 
 bool sa_client_take_result(struct sa_client *client, struct sa_client_result *ret_result)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The client's side of subnet administration: questions to the SA of one port, with timeouts and
- * repetition (vol 1, chapter 15). Paths, multicast groups, services, any Get, Set or Delete.
+ * repetition (vol 1, chapter 15). Paths, multicast groups, services, any Get, Set, Delete or GetTable.
  *
  * Requests are kept until there is room for them on the wire; each ends with exactly one result.
  * MADs and time go in; MADs come out.
  *
  *	sa_client_query_path(client, &wish, components, purpose) ...
- *	sa_client_receive(client, &message) for responses of class SubnAdm with the agent's number
+ *	sa_client_receive(client, now, &message) for responses of class SubnAdm with the agent's number
  *	count = sa_client_transmit(client, now, ...)
  *	while (sa_client_take_result(client, &result)) ...
  */
@@ -20,6 +20,7 @@
 #include "base/list.h"
 #include "base/time.h"
 #include "mgmt/mad/mad_message.h"
+#include "mgmt/mad/rmpp.h"
 #include "mgmt/mad/transactions.h"
 #include "wire/sa_components.h"
 #include "wire/sa_mad.h"
@@ -48,10 +49,16 @@ struct sa_client_result {
 	uint8_t method;	 /* that was asked */
 	uint16_t attribute_id;
 	uint8_t data[SA_DATA_BYTES]; /* the record, when it was answered: *_decode() it */
+	/* Of sa_client_get_table(), when it was answered: from malloc, for the caller to free; NULL
+	 * without records. */
+	uint8_t *table;
+	size_t record_count;
+	size_t record_bytes; /* from one to the next */
 };
 
 struct sa_client {
 	struct mad_transactions transactions;
+	struct rmpp *tables;   /* NULL until one is asked for */
 	struct mad_address sa; /* where it is; LID 0: not known */
 	struct list waiting;   /* for room on the wire */
 	struct list on_wire;
@@ -71,6 +78,12 @@ void sa_client_set_sa(struct sa_client *client, uint16_t master_sm_lid, uint8_t 
 MUST_USE int sa_client_ask(struct sa_client *client, enum mad_method method, uint16_t attribute_id,
 			   uint64_t component_mask, const uint8_t *data, size_t byte_count,
 			   struct mad_purpose purpose);
+
+/* Every record that has these components, by RMPP. SA_STATUS_NO_RECORDS refuses an empty table
+ * where the SA does not send one. -ENOBUFS, -ENOMEM. */
+MUST_USE int sa_client_get_table(struct sa_client *client, uint16_t attribute_id,
+				 uint64_t component_mask, const uint8_t *data, size_t byte_count,
+				 struct mad_purpose purpose);
 
 /* components: SA_COMPONENT(PR_SGID) | ... of those that are set in the record. The result's data
  * are a PathRecord. */
@@ -93,7 +106,7 @@ MUST_USE int sa_client_find_service(struct sa_client *client, uint64_t service_i
 void sa_client_cancel(struct sa_client *client, const void *subject);
 
 /* Answers to requests of others are ignored. */
-void sa_client_receive(struct sa_client *client, const struct mad_message *message);
+void sa_client_receive(struct sa_client *client, time_ns now, const struct mad_message *message);
 unsigned sa_client_transmit(struct sa_client *client, time_ns now, unsigned messages_max,
 			    struct mad_message ret_messages[]);
 /* 0 when something can be sent or told at once. */

@@ -92,6 +92,20 @@ static int append_group(struct router_table *table, const struct gid *mgid, unsi
 	return 0;
 }
 
+static bool goes_nowhere(const struct router_group *group, unsigned port_count)
+{
+	for (unsigned number = 0; number <= port_count; number++)
+		if (group->mlids[number])
+			return false;
+	return true;
+}
+
+static void remove_group(struct router_table *table, unsigned index)
+{
+	free(table->groups[index].mlids);
+	table->groups[index] = table->groups[--table->group_count];
+}
+
 int router_table_set_group(struct router_table *table, const struct gid *mgid, unsigned port_count,
 			   unsigned port_number, uint16_t mlid)
 {
@@ -101,6 +115,13 @@ int router_table_set_group(struct router_table *table, const struct gid *mgid, u
 		if (error || !mlid)
 			return error;
 	}
-	router_table_find_group(table, mgid)->mlids[port_number] = mlid;
+	for (unsigned index = 0; index < table->group_count; index++) {
+		if (!gid_equal(&table->groups[index].mgid, mgid))
+			continue;
+		table->groups[index].mlids[port_number] = mlid;
+		if (!mlid && goes_nowhere(&table->groups[index], port_count))
+			remove_group(table, index);
+		break;
+	}
 	return 0;
 }

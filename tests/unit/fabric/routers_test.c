@@ -324,6 +324,13 @@ static void test_group_reaches_each_subnet_once(void **state)
 	for (unsigned number = 1; number <= 6; number++)
 		assert_int_equal(copies[number], 1);
 	assert_true(fabric_is_idle(&rig.fabric));
+	/* A hop limit that nobody chose gets there too, one of 1 does not. */
+	rig.delivered_count = 0;
+	send_global(&rig, host(&rig, "h3"), &mgid, 0xc001, 0);
+	assert_int_equal(rig.delivered_count, 6);
+	rig.delivered_count = 0;
+	send_global(&rig, host(&rig, "h3"), &mgid, 0xc001, 1);
+	assert_int_equal(rig.delivered_count, 2);
 	/* A group of link scope stays where it is. */
 	mgid.bytes[1] = 0x12;
 	assert_int_equal(routers_set_group(&rig.fabric, &router->ports[1], &mgid, 0xc000), 0);

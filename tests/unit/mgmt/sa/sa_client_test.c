@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 #include "mgmt/sa/sa_client.h"
@@ -51,7 +52,8 @@ static void talk(void)
 		}
 		while (fixture_next_message(&fixture, &message)) {
 			assert_int_equal(message.address.lid, fixture_lid(&fixture, HOST));
-			sa_client_receive(&client, &message);
+			message.address.lid = 1;
+			sa_client_receive(&client, fixture.now, &message);
 			is_busy = true;
 		}
 	}
@@ -245,9 +247,55 @@ static void test_cancelled_requests_have_no_result(void **state)
 
 #define CLIENT_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
+static void test_table_comes_whole(void **state)
+{
+	const uint8_t nothing[NODE_RECORD_BYTES] = {0};
+	const struct mad_purpose purpose = {.subject = &client, .detail = 9};
+	struct sa_client_result result;
+
+	(void)state;
+	assert_int_equal(sa_client_get_table(&client, SA_NODE_RECORD, 0, nothing, sizeof(nothing),
+					     purpose),
+			 0);
+	talk();
+	assert_true(sa_client_take_result(&client, &result));
+	assert_int_equal(result.outcome, SA_CLIENT_ANSWERED);
+	assert_int_equal(result.purpose.detail, 9);
+	assert_int_equal(result.method, MAD_GET_TABLE);
+	/* Hosts, switches and the router; more than one MAD has room for. */
+	assert_int_equal(result.record_count, FIXTURE_HOSTS + FIXTURE_SWITCHES + 1);
+	assert_true(result.record_bytes >= NODE_RECORD_BYTES);
+	assert_true(result.record_count * result.record_bytes > SA_DATA_BYTES);
+	for (size_t index = 0; index < result.record_count; index++)
+		assert_int_not_equal(get_be16(result.table + index * result.record_bytes), 0);
+	free(result.table);
+	assert_false(sa_client_take_result(&client, &result));
+}
+
+static void test_cancelled_table_is_forgotten(void **state)
+{
+	const uint8_t nothing[NODE_RECORD_BYTES] = {0};
+	const struct mad_purpose purpose = {.subject = &client};
+	struct mad_message message;
+	struct sa_client_result result;
+
+	(void)state;
+	assert_int_equal(sa_client_get_table(&client, SA_NODE_RECORD, 0, nothing, sizeof(nothing),
+					     purpose),
+			 0);
+	assert_int_equal(sa_client_transmit(&client, fixture.now, 1, &message), 1);
+	sa_client_cancel(&client, &client);
+	message.address.lid = fixture_lid(&fixture, HOST);
+	sa_receive(fixture.sa, fixture.now, &message);
+	talk();
+	assert_false(sa_client_take_result(&client, &result));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CLIENT_TEST(test_table_comes_whole),
+		CLIENT_TEST(test_cancelled_table_is_forgotten),
 		CLIENT_TEST(test_path_query_gives_a_path),
 		CLIENT_TEST(test_refusal_has_its_status),
 		CLIENT_TEST(test_join_and_leave),

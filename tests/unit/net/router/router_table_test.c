@@ -46,6 +46,9 @@ static void test_group_has_an_mlid_per_subnet(void **state)
 	assert_int_equal(router_table_find_group(table, &second)->mlids[2], 0xc009);
 	assert_int_equal(router_table_set_group(table, &first, 3, 1, 0), 0);
 	assert_int_equal(router_table_find_group(table, &first)->mlids[1], 0);
+	assert_int_equal(router_table_set_group(table, &first, 3, 3, 0), 0);
+	assert_null(router_table_find_group(table, &first));
+	assert_int_equal(router_table_find_group(table, &second)->mlids[2], 0xc009);
 	router_table_destroy(table);
 	router_table_destroy(NULL);
 }
