@@ -8,6 +8,8 @@
 
 enum { FRAMES_PER_SLAB = 64 };
 
+_Static_assert(offsetof(struct frame, bytes) + FRAME_TINY_BYTES <= FRAME_TINY_ROOM,
+	       "a tiny frame has its bytes");
 _Static_assert(offsetof(struct frame, bytes) + FRAME_SMALL_BYTES <= FRAME_SMALL_ROOM,
 	       "a small frame has its bytes");
 _Static_assert(offsetof(struct frame, bytes) + LRH_BYTES + sizeof(uint32_t) <= 2 * 64,
@@ -18,6 +20,7 @@ struct frame_slab {
 };
 
 static const size_t rooms[FRAME_SIZES] = {
+	[FRAME_TINY] = FRAME_TINY_ROOM,
 	[FRAME_SMALL] = FRAME_SMALL_ROOM,
 	[FRAME_LARGE] = (sizeof(struct frame) + 63) / 64 * 64,
 };
@@ -90,8 +93,11 @@ struct frame *frame_take(struct frame_pool *pool)
 
 struct frame *frame_take_for(struct frame_pool *pool, uint32_t byte_count)
 {
-	struct frame *frame = byte_count <= FRAME_SMALL_BYTES ? take(pool, FRAME_SMALL) : NULL;
+	struct frame *frame = byte_count <= FRAME_TINY_BYTES ? take(pool, FRAME_TINY) : NULL;
 
+	/* Without one of its size, a larger one will do. */
+	if (!frame && byte_count <= FRAME_SMALL_BYTES)
+		frame = take(pool, FRAME_SMALL);
 	return frame ? frame : take(pool, FRAME_LARGE);
 }
 

@@ -49,14 +49,19 @@ struct frame {
 	uint8_t crcs[FRAME_CRC_BYTES];
 	struct forwarding_header header; /* frame_read_header() */
 	struct header_source header_source;
-	uint8_t bytes[PACKET_BYTES_MAX]; /* of a small frame only the first FRAME_SMALL_BYTES are
-					    there */
+	uint8_t bytes[PACKET_BYTES_MAX]; /* of a smaller frame only the first ones are there */
 };
 
-/* Most packets are short: a fabric full of them fits in an eighth of the memory, and in caches. */
-enum frame_size { FRAME_SMALL, FRAME_LARGE, FRAME_SIZES };
+/* Most packets are short: a fabric full of them fits in an eighth of the memory, and in caches. The
+ * least ones, acknowledgements and messages of 64 bytes, have a size of their own. */
+enum frame_size { FRAME_TINY, FRAME_SMALL, FRAME_LARGE, FRAME_SIZES };
 
-enum { FRAME_SMALL_ROOM = 512, FRAME_SMALL_BYTES = FRAME_SMALL_ROOM - 128 };
+enum {
+	FRAME_TINY_ROOM = 256,
+	FRAME_TINY_BYTES = FRAME_TINY_ROOM - 128,
+	FRAME_SMALL_ROOM = 512,
+	FRAME_SMALL_BYTES = FRAME_SMALL_ROOM - 128,
+};
 
 /* Frames come from a pool, so that forwarding allocates nothing. */
 struct frame_pool {
@@ -76,7 +81,9 @@ MUST_USE struct frame *frame_take_for(struct frame_pool *pool, uint32_t byte_cou
  * byte_count says more than the frame has room for. */
 static inline uint32_t frame_stored_bytes(const struct frame *frame)
 {
-	uint32_t room = frame->size == FRAME_SMALL ? (uint32_t)FRAME_SMALL_BYTES : PACKET_BYTES_MAX;
+	uint32_t room = frame->size == FRAME_LARGE   ? (uint32_t)PACKET_BYTES_MAX
+			: frame->size == FRAME_SMALL ? (uint32_t)FRAME_SMALL_BYTES
+						     : (uint32_t)FRAME_TINY_BYTES;
 
 	return frame->byte_count < room ? frame->byte_count : room;
 }

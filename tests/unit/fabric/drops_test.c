@@ -143,8 +143,7 @@ static struct port *make_no_frame(void)
 
 	rig.switch_node->switch_info.multicast_fdb_cap = 1;
 	rig.switch_node->mft[0][0] = 1 << 2;
-	while (frame_take(&rig.fabric.frames) ||
-	       frame_take_for(&rig.fabric.frames, FRAME_SMALL_BYTES))
+	while (frame_take_for(&rig.fabric.frames, 1))
 		;
 	send(frame, 0);
 	return rig_host(&rig, 1); /* whose own copy it was */

@@ -47,25 +47,33 @@ static void test_taken_frame_remembers_nothing(void **state)
 	frame_pool_release(&pool);
 }
 
-static void test_small_and_large_frames_do_not_mix(void **state)
+static void test_frames_of_different_sizes_do_not_mix(void **state)
 {
 	struct frame_pool pool;
-	struct frame *small, *large;
+	struct frame *tiny, *small, *large;
 
 	(void)state;
 	frame_pool_init(&pool, 64);
+	tiny = frame_take_for(&pool, FRAME_TINY_BYTES);
+	assert_int_equal(tiny->size, FRAME_TINY);
+	assert_int_equal(frame_take_for(&pool, FRAME_TINY_BYTES + 1)->size, FRAME_SMALL);
 	small = frame_take_for(&pool, FRAME_SMALL_BYTES);
 	large = frame_take_for(&pool, FRAME_SMALL_BYTES + 1);
 	assert_int_equal(small->size, FRAME_SMALL);
 	assert_int_equal(large->size, FRAME_LARGE);
+	memset(tiny->bytes, 3, FRAME_TINY_BYTES);
 	memset(small->bytes, 1, FRAME_SMALL_BYTES);
 	memset(large->bytes, 2, PACKET_BYTES_MAX);
+	frame_give_back(&pool, tiny);
 	frame_give_back(&pool, small);
 	frame_give_back(&pool, large);
 	assert_ptr_equal(frame_take(&pool), large);
-	assert_ptr_equal(frame_take_for(&pool, 1), small);
-	/* When there are no small ones left, a large one will do. */
+	assert_ptr_equal(frame_take_for(&pool, FRAME_SMALL_BYTES), small);
+	assert_ptr_equal(frame_take_for(&pool, 1), tiny);
+	/* When there are none left of a size, the next larger one will do. */
 	for (unsigned i = 0; i < 63; i++)
+		assert_int_equal(frame_take_for(&pool, 1)->size, FRAME_TINY);
+	for (unsigned i = 0; i < 62; i++)
 		assert_int_equal(frame_take_for(&pool, 1)->size, FRAME_SMALL);
 	assert_int_equal(frame_take_for(&pool, 1)->size, FRAME_LARGE);
 	frame_pool_release(&pool);
@@ -87,13 +95,13 @@ static void test_copy_is_the_same_packet_in_its_own_place(void **state)
 	frame_copy(copy, frame);
 	assert_int_equal(copy->byte_count, 100);
 	assert_int_equal(copy->vl, 3);
-	assert_int_equal(copy->size, FRAME_SMALL);
+	assert_int_equal(copy->size, FRAME_TINY);
 	assert_null(copy->source);
 	assert_memory_equal(copy->bytes, frame->bytes, 100);
 	frame_pool_release(&pool);
 }
 
-/* A small frame can stand for a large packet, for all who copy, check or break it. */
+/* A tiny frame can stand for a large packet, for all who copy, check or break it. */
 static void test_packet_without_its_payload_is_copied_and_broken_within_its_room(void **state)
 {
 	struct frame_pool pool;
@@ -103,13 +111,13 @@ static void test_packet_without_its_payload_is_copied_and_broken_within_its_room
 	frame_pool_init(&pool, 64);
 	frame = frame_take_for(&pool, 40);
 	copy = frame_take_for(&pool, 40);
-	memset(frame->bytes, 7, FRAME_SMALL_BYTES);
+	memset(frame->bytes, 7, FRAME_TINY_BYTES);
 	frame->byte_count = 4096;
-	assert_int_equal(frame->size, FRAME_SMALL);
-	assert_int_equal(frame_stored_bytes(frame), FRAME_SMALL_BYTES);
+	assert_int_equal(frame->size, FRAME_TINY);
+	assert_int_equal(frame_stored_bytes(frame), FRAME_TINY_BYTES);
 	frame_copy(copy, frame);
 	assert_int_equal(copy->byte_count, 4096);
-	assert_memory_equal(copy->bytes, frame->bytes, FRAME_SMALL_BYTES);
+	assert_memory_equal(copy->bytes, frame->bytes, FRAME_TINY_BYTES);
 	for (uint64_t bit = 0; bit < 9 * (uint64_t)copy->byte_count; bit++) {
 		frame_append_crcs(copy);
 		assert_int_equal(frame_check_crcs(copy), FRAME_CRCS_RIGHT);
@@ -124,7 +132,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pool_gives_no_more_than_its_bound),
 		cmocka_unit_test(test_taken_frame_remembers_nothing),
-		cmocka_unit_test(test_small_and_large_frames_do_not_mix),
+		cmocka_unit_test(test_frames_of_different_sizes_do_not_mix),
 		cmocka_unit_test(test_copy_is_the_same_packet_in_its_own_place),
 		cmocka_unit_test(
 			test_packet_without_its_payload_is_copied_and_broken_within_its_room),
