@@ -52,7 +52,7 @@ static int join_all(struct flow *flow, struct scenario_error *ret_error)
 	if (error)
 		return traffic_refuse(flow, "the group could not be made", ret_error);
 	flow->dlid = group->mlid;
-	flow->mgid = mgid;
+	flow->dgid = mgid;
 	sm_multicast_changed(sim->sm, group->mlid);
 	return 0;
 }
@@ -124,7 +124,7 @@ static void write_packet(const struct flow *flow, struct frame *frame, uint32_t 
 	next += LRH_BYTES;
 	if (is_global) {
 		const struct grh grh = {.version = 6, .next_header = GRH_NEXT_HEADER_IBA,
-					.hop_limit = 1, .dgid = flow->mgid,
+					.hop_limit = 1, .dgid = flow->dgid,
 					.payload_bytes = (uint16_t)(BTH_BYTES + DETH_BYTES + bytes +
 								    ICRC_BYTES)};
 

@@ -9,6 +9,8 @@
 #include "sim/loads.h"
 #include "wire/grh.h"
 
+enum { FLOWS_PER_TURN = 32 };
+
 static bool is_load(const struct flow *flow)
 {
 	return flow->options->service == FLOW_LOAD || flow->options->service == FLOW_MULTICAST;
@@ -26,6 +28,18 @@ static struct sim_host *find_host(struct traffic *traffic, const struct scenario
 	return host;
 }
 
+/* Messages as far apart as the rate says. */
+static void set_interval(struct flow *flow)
+{
+	uint64_t parts = (uint64_t)flow->options->message_bytes * 8 * SECONDS(1);
+
+	flow->has_rate = flow->options->bits_per_second && flow->options->message_bytes;
+	if (!flow->has_rate)
+		return;
+	flow->interval = parts / flow->options->bits_per_second;
+	flow->interval_rest = parts % flow->options->bits_per_second;
+}
+
 static int flow_init(struct traffic *traffic, struct flow *flow,
 		     const struct scenario_flow *options, time_ns end,
 		     struct scenario_error *ret_error)
@@ -36,6 +50,7 @@ static int flow_init(struct traffic *traffic, struct flow *flow,
 	flow->start = traffic->begins_at + options->start;
 	flow->stop = options->stop ? traffic->begins_at + options->stop : end;
 	flow->next_at = flow->start;
+	set_interval(flow);
 	list_init(&flow->load_link);
 	flow->latencies = calloc(1, sizeof(*flow->latencies));
 	if (!flow->latencies)
@@ -45,7 +60,8 @@ static int flow_init(struct traffic *traffic, struct flow *flow,
 		flow->to = find_host(traffic, options, options->to, ret_error);
 	if (!flow->from || (options->service != FLOW_MULTICAST && !flow->to))
 		return -EINVAL;
-	timer_queue_arm(&traffic->timers, &flow->timer, flow->start);
+	wheel_event_init(&flow->timer, 0);
+	event_wheel_arm(&traffic->timers, &flow->timer, flow->start);
 	return is_load(flow) ? load_init(flow, ret_error) : connection_init(flow, ret_error);
 }
 
@@ -67,7 +83,7 @@ static int make_rooms(struct traffic *traffic, const struct scenario *scenario)
 		list_init(&traffic->loads[i]);
 		list_init(&traffic->connections[i]);
 	}
-	return timer_queue_reserve(&traffic->timers, scenario->flow_count);
+	return event_wheel_reserve(&traffic->timers, scenario->flow_count);
 }
 
 int traffic_init(struct traffic *traffic, struct sim *sim, const struct scenario *scenario,
@@ -78,15 +94,18 @@ int traffic_init(struct traffic *traffic, struct sim *sim, const struct scenario
 		.begins_at = begins_at,
 		.measured_from = begins_at + scenario->warmup,
 	};
-	timer_queue_init(&traffic->timers);
 
-	int error = make_rooms(traffic, scenario);
+	int error = event_wheel_init(&traffic->timers);
+
+	if (!error)
+		error = make_rooms(traffic, scenario);
 
 	for (uint32_t i = 0; !error && i < scenario->flow_count; i++) {
 		traffic->flow_count++;
 		error = flow_init(traffic, &traffic->flows[i], &scenario->flows[i],
 				  begins_at + scenario->duration, ret_error);
 	}
+	traffic->next_at = error ? TIME_NEVER : event_wheel_deadline(&traffic->timers);
 	return error;
 }
 
@@ -96,7 +115,7 @@ void traffic_release(struct traffic *traffic)
 		connection_release(&traffic->flows[i]);
 		free(traffic->flows[i].latencies);
 	}
-	timer_queue_release(&traffic->timers);
+	event_wheel_release(&traffic->timers);
 	free(traffic->flows);
 	free(traffic->loads);
 	free(traffic->connections);
@@ -134,44 +153,55 @@ static void send(struct flow *flow)
 		connection_send(flow);
 }
 
-/* Messages as far apart as the rate says; parts of a nanosecond are carried on. */
+/* Parts of a nanosecond are carried on. */
 static void set_next(struct flow *flow)
 {
-	uint64_t bits = (uint64_t)flow->options->message_bytes * 8;
-	uint64_t parts = bits * SECONDS(1) + flow->carry;
-
-	flow->next_at += parts / flow->options->bits_per_second;
-	flow->carry = parts % flow->options->bits_per_second;
+	flow->next_at += flow->interval;
+	flow->carry += flow->interval_rest;
+	if (flow->carry >= flow->options->bits_per_second) {
+		flow->carry -= flow->options->bits_per_second;
+		flow->next_at++;
+	}
 }
 
 static void flow_run(struct flow *flow, time_ns now)
 {
-	bool has_rate = flow->options->bits_per_second && flow->options->message_bytes;
-
 	flow->is_running = now >= flow->start && now < flow->stop;
 	if (now >= flow->stop)
 		return;
-	while (has_rate && flow->next_at <= now) {
+	while (flow->has_rate && flow->next_at <= now) {
 		flow->due++;
 		set_next(flow);
 	}
 	send(flow);
-	timer_queue_arm(&flow->traffic->timers, &flow->timer,
-			has_rate ? time_earlier(flow->next_at, flow->stop) : flow->stop);
+	event_wheel_arm(&flow->traffic->timers, &flow->timer,
+			flow->has_rate ? time_earlier(flow->next_at, flow->stop) : flow->stop);
+}
+
+static struct flow *flow_of(const struct wheel_due *due)
+{
+	struct wheel_event *event = container_of(due->timer, struct wheel_event, timer);
+
+	return container_of(event, struct flow, timer);
 }
 
 static void run(void *context, time_ns now)
 {
 	struct traffic *traffic = context;
-	struct timer *timer;
+	struct wheel_due due[FLOWS_PER_TURN];
+	unsigned count;
 
-	while ((timer = timer_queue_pop(&traffic->timers, now)))
-		flow_run(container_of(timer, struct flow, timer), now);
+	if (traffic->next_at > now)
+		return;
+	while ((count = event_wheel_take(&traffic->timers, now, FLOWS_PER_TURN, due)))
+		for (unsigned i = 0; i < count; i++)
+			flow_run(flow_of(&due[i]), now);
+	traffic->next_at = event_wheel_deadline(&traffic->timers);
 }
 
 static time_ns deadline(const void *context)
 {
-	return timer_queue_deadline(&((const struct traffic *)context)->timers);
+	return ((const struct traffic *)context)->next_at;
 }
 
 static bool receive(void *context, struct port *port, const struct frame *frame)

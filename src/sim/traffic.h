@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "base/event_wheel.h"
 #include "base/list.h"
 #include "base/time.h"
-#include "base/timer_queue.h"
 #include "net/link/port.h"
 #include "sim/latencies.h"
 #include "sim/scenario.h"
@@ -23,37 +23,43 @@
 struct traffic;
 struct connection;
 
+/* What is looked at for each message comes first, in the order in which it is sent and received. */
 struct flow {
 	struct traffic *traffic;
 	const struct scenario_flow *options;
-	uint32_t index;
-	struct sim_host *from, *to; /* to: NULL for a multicast */
-	struct port *port;	    /* load and multicast: of the sender */
-	struct timer timer;	    /* start, next message, stop */
-	time_ns start, stop;	    /* of the simulation's clock */
+	struct wheel_event timer; /* start, next message, stop */
 	time_ns next_at;
 	uint64_t carry; /* of a nanosecond, in parts of the rate */
+	time_ns interval; /* between messages, and what is over of it in such parts */
+	uint64_t interval_rest;
+	time_ns start, stop; /* of the simulation's clock */
 	bool is_running;
+	bool has_rate;
+	uint32_t index;
 	uint64_t due; /* messages that its rate has let go and that are not sent */
+	struct sim_host *from, *to; /* to: NULL for a multicast */
 
 	uint64_t sent, received, failed; /* messages, in all */
 	uint64_t measured_bytes;	 /* received after the warm-up */
 	uint64_t measured_messages;
 	struct latencies *latencies;
-	uint64_t drops[DROP_REASON_COUNT]; /* of load and multicast packets */
 
 	struct connection *connection; /* RC, UC, UD: sim/connections.c */
-	struct list load_link;	       /* load, multicast: others of its host, sim/loads.c */
-	uint16_t dlid;
-	struct gid mgid; /* of a multicast */
+
+	struct port *port;     /* load, multicast: of the sender; sim/loads.c */
+	struct list load_link; /* others of its host */
 	uint32_t packets_left; /* of the message being sent */
+	uint16_t dlid;
+	struct gid dgid; /* of a multicast */
+	uint64_t drops[DROP_REASON_COUNT]; /* of its packets */
 };
 
 struct traffic {
 	struct sim *sim;
 	struct flow *flows;
 	uint32_t flow_count;
-	struct timer_queue timers;
+	struct event_wheel timers;
+	time_ns next_at; /* of the first of them */
 	time_ns begins_at;
 	time_ns measured_from;
 	struct list *loads;	    /* [host]: its load flows, in turn */
