@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "sim/paths.h"
 #include "sim/traffic.h"
 #include "wire/grh.h"
 
@@ -110,14 +111,25 @@ static const uint32_t to_rts[] = {
 	[QP_UD] = QP_HAS_STATE | QP_HAS_SQ_PSN,
 };
 
-static struct address_vector address_of(const struct flow *flow, const struct sim_host *host)
+static int find_address(const struct flow *flow, const struct sim_host *from,
+			const struct sim_host *to, struct address_vector *ret_address)
 {
-	return (struct address_vector){
-		.dlid = host->node->ports[1].info.lid,
+	struct sim_path path;
+	int error = sim_path_find(flow->traffic->sim, &from->node->ports[1], &to->node->ports[1],
+				  &path);
+
+	if (error)
+		return error;
+	*ret_address = (struct address_vector){
+		.dlid = path.dlid,
 		.port_number = 1,
 		.sl = flow->options->sl,
 		.static_rate = flow->options->static_rate,
+		.is_global = path.is_global,
+		.hop_limit = path.hop_limit,
+		.dgid = path.dgid,
 	};
+	return 0;
 }
 
 static int end_connect(struct connection_end *end, const struct connection_end *peer, time_ns now)
@@ -129,7 +141,6 @@ static int end_connect(struct connection_end *end, const struct connection_end *
 		.port_number = 1,
 		.access = ACCESS_ALL,
 		.qkey = DATAGRAM_QKEY,
-		.address = address_of(flow, peer->host),
 		.path_mtu_code = end->host->node->ports[1].info.neighbor_mtu,
 		.destination_qpn = peer->qp->qp.qpn,
 		.responder_resources = 4,
@@ -139,8 +150,10 @@ static int end_connect(struct connection_end *end, const struct connection_end *
 		.retry_count = 7,
 		.rnr_retry = 7,
 	};
-	int error = qp_object_modify(end->qp, now, &attributes, to_init[type]);
+	int error = find_address(flow, end->host, peer->host, &attributes.address);
 
+	if (!error)
+		error = qp_object_modify(end->qp, now, &attributes, to_init[type]);
 	attributes.state = QP_RTR;
 	if (!error)
 		error = qp_object_modify(end->qp, now, &attributes, to_rtr[type]);
@@ -200,9 +213,12 @@ int connection_init(struct flow *flow, struct scenario_error *ret_error)
 		error = end_connect(&connection->to, &connection->from, traffic->sim->now);
 	for (unsigned i = 0; !error && i < 2 * flow->options->depth; i++)
 		error = post_receive(connection);
-	connection->address = address_of(flow, flow->to);
+	if (!error)
+		error = find_address(flow, flow->from, flow->to, &connection->address);
 	if (error == -ENOMEM)
 		return error;
+	if (error == -EHOSTUNREACH)
+		return traffic_refuse(flow, "no router leads to its receiver", ret_error);
 	return error ? traffic_refuse(flow, "its queue pairs could not be made", ret_error) : 0;
 }
 

@@ -197,8 +197,10 @@ static int bring_up(struct experiment *experiment, struct scenario_error *ret_er
 		.routing_hints = {.lane_count = scenario->data_vl_count},
 	};
 
-	if (sim_start_sm_with(sim, &sim->hosts[0], &options))
+	if (sim_start_sms(sim, &options))
 		return -ENOMEM;
+	if (sim->manager_count == 0)
+		return refuse(ret_error, 0, "no host has a cable");
 	if (!sim_bring_up(sim, BRING_UP_MAX))
 		return refuse(ret_error, 0, "the subnet does not come up");
 	experiment->came_up_at = sim->now;

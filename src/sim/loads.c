@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "mgmt/subnet/multicast_groups.h"
+#include "sim/paths.h"
 #include "sim/traffic.h"
 #include "wire/opcode.h"
 #include "wire/packet.h"
@@ -26,7 +27,7 @@ static bool is_multicast(const struct flow *flow)
 static int join_all(struct flow *flow, struct scenario_error *ret_error)
 {
 	struct sim *sim = flow->traffic->sim;
-	struct multicast_groups *groups = sm_multicast_groups(sim->sm);
+	struct sm *sm = sim_manager_of(sim, flow->port);
 	const struct multicast_characteristics characteristics = {
 		.pkey = PKEY_DEFAULT_FULL,
 		.qkey = LOAD_QKEY,
@@ -34,26 +35,35 @@ static int join_all(struct flow *flow, struct scenario_error *ret_error)
 		.sl = flow->options->sl,
 		.scope = 2,
 	};
-	struct gid mgid = multicast_groups_choose_mgid(groups, 2, 0);
 	struct multicast_member *member;
 	struct multicast_group *group;
+
+	if (!sm)
+		return traffic_refuse(flow, "its sender is in no subnet", ret_error);
+
+	struct multicast_groups *groups = sm_multicast_groups(sm);
+	struct gid mgid = multicast_groups_choose_mgid(groups, 2, 0);
 	int error = multicast_groups_create(groups, &mgid, &characteristics, &group);
 
 	if (!error)
-		error = multicast_group_join(group, flow->from->node->ports[1].guid,
-					     JOIN_SEND_ONLY, &member);
+		error = multicast_group_join(group, flow->port->guid, JOIN_SEND_ONLY, &member);
 	for (unsigned i = 0; !error && i < flow->options->member_count; i++) {
 		struct sim_host *host = sim_find_host(sim, flow->options->members[i]);
 
 		if (!host)
 			return traffic_refuse(flow, "no such host among its members", ret_error);
+		/* The group's scope is link-local. */
+		if (sim_manager_of(sim, &host->node->ports[1]) != sm)
+			return traffic_refuse(flow, "a member is in another subnet", ret_error);
 		error = multicast_group_join(group, host->node->ports[1].guid, JOIN_FULL, &member);
 	}
 	if (error)
 		return traffic_refuse(flow, "the group could not be made", ret_error);
 	flow->dlid = group->mlid;
+	flow->is_global = true;
+	flow->hop_limit = 1;
 	flow->dgid = mgid;
-	sm_multicast_changed(sim->sm, group->mlid);
+	sm_multicast_changed(sm, group->mlid);
 	return 0;
 }
 
@@ -65,7 +75,15 @@ int load_init(struct flow *flow, struct scenario_error *ret_error)
 	list_append(&flow->traffic->loads[host_index], &flow->load_link);
 	if (is_multicast(flow))
 		return join_all(flow, ret_error);
-	flow->dlid = flow->to->node->ports[1].info.lid;
+
+	struct sim_path path;
+
+	if (sim_path_find(flow->traffic->sim, flow->port, &flow->to->node->ports[1], &path))
+		return traffic_refuse(flow, "no router leads to its receiver", ret_error);
+	flow->dlid = path.dlid;
+	flow->is_global = path.is_global;
+	flow->hop_limit = path.hop_limit;
+	flow->dgid = path.dgid;
 	return 0;
 }
 
@@ -95,20 +113,19 @@ static uint32_t payload_bytes(const struct flow *flow)
 
 static uint32_t header_bytes(const struct flow *flow)
 {
-	return LRH_BYTES + (is_multicast(flow) ? GRH_BYTES : 0) + BTH_BYTES + DETH_BYTES;
+	return LRH_BYTES + (flow->is_global ? GRH_BYTES : 0) + BTH_BYTES + DETH_BYTES;
 }
 
 /* The payload's bytes but for the stamp are not there, or whatever the frame had. */
 static void write_packet(const struct flow *flow, struct frame *frame, uint32_t bytes, time_ns now)
 {
 	uint8_t *next = frame->bytes;
-	bool is_global = is_multicast(flow);
 
 	frame->byte_count = header_bytes(flow) + bytes;
 
 	const struct lrh lrh = {
 		.sl = flow->options->sl,
-		.lnh = is_global ? LNH_GLOBAL : LNH_LOCAL,
+		.lnh = flow->is_global ? LNH_GLOBAL : LNH_LOCAL,
 		.dlid = flow->dlid,
 		.slid = flow->port->info.lid,
 		.words = (uint16_t)((frame->byte_count + ICRC_BYTES) / 4),
@@ -116,15 +133,18 @@ static void write_packet(const struct flow *flow, struct frame *frame, uint32_t 
 	const struct bth bth = {
 		.opcode = TRANSPORT_UD | OPCODE_SEND_ONLY,
 		.pkey = PKEY_DEFAULT_FULL,
-		.destination_qpn = is_global ? QPN_MULTICAST : LOAD_QPN,
+		.destination_qpn = is_multicast(flow) ? QPN_MULTICAST : LOAD_QPN,
 	};
 	const struct deth deth = {.qkey = LOAD_QKEY, .source_qpn = LOAD_QPN};
 
 	lrh_encode(&lrh, next);
 	next += LRH_BYTES;
-	if (is_global) {
+	if (flow->is_global) {
 		const struct grh grh = {.version = 6, .next_header = GRH_NEXT_HEADER_IBA,
-					.hop_limit = 1, .dgid = flow->dgid,
+					.hop_limit = flow->hop_limit,
+					.sgid = gid_from(flow->port->info.gid_prefix,
+							 flow->port->guid),
+					.dgid = flow->dgid,
 					.payload_bytes = (uint16_t)(BTH_BYTES + DETH_BYTES + bytes +
 								    ICRC_BYTES)};
 

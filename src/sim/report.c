@@ -111,9 +111,13 @@ void report_write_text(const struct experiment *experiment, FILE *file)
 {
 	const struct fabric *fabric = &experiment->sim.fabric;
 
-	fprintf(file, "%s: %u hosts, %u nodes, seed %llu; subnet up after ",
-		experiment->scenario->topology, experiment->sim.host_count, fabric->node_count,
+	fprintf(file, "%s: %u hosts, %u nodes, seed %llu; ", experiment->scenario->topology,
+		experiment->sim.host_count, fabric->node_count,
 		(unsigned long long)experiment->scenario->seed);
+	if (experiment->sim.manager_count > 1)
+		fprintf(file, "%u subnets up after ", experiment->sim.manager_count);
+	else
+		fprintf(file, "subnet up after ");
 	write_thousandths(experiment->came_up_at / 1000, file);
 	fprintf(file, " ms, then ");
 	write_thousandths((experiment->ended_at - experiment->began_at) / 1000, file);
@@ -215,11 +219,13 @@ void report_write_json(const struct experiment *experiment, FILE *file)
 	fprintf(file, "{\n  \"topology\": ");
 	write_string(experiment->scenario->topology, file);
 	fprintf(file,
-		",\n  \"seed\": %llu,\n  \"hosts\": %u,\n  \"nodes\": %u,\n  \"up_ns\": %llu,\n"
+		",\n  \"seed\": %llu,\n  \"hosts\": %u,\n  \"nodes\": %u,\n"
+		"  \"subnets\": %u,\n  \"up_ns\": %llu,\n"
 		"  \"duration_ns\": %llu,\n  \"measured_ns\": %llu,\n  \"packet_hops\": %llu,\n"
 		"  \"flows\": [\n",
 		(unsigned long long)experiment->scenario->seed, experiment->sim.host_count,
-		fabric->node_count, (unsigned long long)experiment->came_up_at,
+		fabric->node_count, experiment->sim.manager_count,
+		(unsigned long long)experiment->came_up_at,
 		(unsigned long long)(experiment->ended_at - experiment->began_at),
 		(unsigned long long)measured_time(experiment),
 		(unsigned long long)packet_hops(fabric));

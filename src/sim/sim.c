@@ -155,7 +155,9 @@ int sim_init(struct sim *sim, const char *topology, uint64_t seed, struct topolo
 
 void sim_release(struct sim *sim)
 {
-	sm_destroy(sim->sm);
+	for (uint32_t index = 0; index < sim->manager_count; index++)
+		sm_destroy(sim->managers[index].sm);
+	free(sim->managers);
 	for (uint32_t index = 0; index < sim->host_count; index++)
 		hca_release(&sim->hosts[index].hca);
 	free(sim->hosts);
@@ -273,14 +275,14 @@ static void settle(struct sim *sim)
 	bool is_busy = true;
 
 	while (is_busy) {
-		is_busy = sim_manager_run(sim);
+		is_busy = sim_managers_run(sim);
 		if (sim->programs.run)
 			sim->programs.run(sim->programs.context, sim->now);
 		is_busy |= run_awake(sim);
 		/* Packets that moved may have given somebody something to do. */
 		is_busy |= fabric_has_work(&sim->fabric);
 		is_busy |= fabric_step(&sim->fabric, sim->now, FRAMES_PER_STEP);
-		is_busy |= !list_is_empty(&sim->awake) || sim->sm_has_mail;
+		is_busy |= !list_is_empty(&sim->awake) || sim_managers_have_mail(sim);
 	}
 }
 
@@ -296,8 +298,8 @@ time_ns sim_deadline(const struct sim *sim)
 {
 	time_ns deadline = fabric_deadline(&sim->fabric);
 
-	if (sim->sm)
-		deadline = time_earlier(deadline, sm_deadline(sim->sm));
+	for (uint32_t index = 0; index < sim->manager_count; index++)
+		deadline = time_earlier(deadline, sm_deadline(sim->managers[index].sm));
 	if (sim->programs.deadline)
 		deadline = time_earlier(deadline, sim->programs.deadline(sim->programs.context));
 	return time_earlier(deadline, timer_queue_deadline(&sim->host_timers));
@@ -335,14 +337,23 @@ bool sim_run_until_quiet(struct sim *sim, time_ns end)
 	return sim_deadline(sim) == TIME_NEVER;
 }
 
-bool sim_bring_up(struct sim *sim, time_ns end)
+static bool all_are_up(const struct sim *sim)
 {
 	struct sm_status status;
 
+	for (uint32_t index = 0; index < sim->manager_count; index++) {
+		sm_status(sim->managers[index].sm, &status);
+		if (!status.subnet_is_up)
+			return false;
+	}
+	return true;
+}
+
+bool sim_bring_up(struct sim *sim, time_ns end)
+{
 	while (sim->now <= end) {
 		settle(sim);
-		sm_status(sim->sm, &status);
-		if (status.subnet_is_up)
+		if (all_are_up(sim))
 			return true;
 		if (!advance(sim, end))
 			return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole fabric in virtual time: nodes and links, an adapter per host, a subnet manager, and
+ * A whole fabric in virtual time: nodes and links, an adapter per host, a manager per subnet, and
  * faults that one seed decides.
  *
  * Packets take no time; the clock jumps from one deadline to the next. The same seed and the same
@@ -60,15 +60,21 @@ struct sim_host {
 	unsigned event_counts[HCA_EVENT_GID_CHANGE + 1];
 };
 
+/* Of one subnet. */
+struct sim_manager {
+	struct sm *sm;
+	struct port *port;
+	bool has_mail; /* it has not had its turn since */
+};
+
 struct sim {
 	struct fabric fabric;
 	time_ns now;
 	struct random random;
 	struct sim_host *hosts; /* in the order of the topology */
 	uint32_t host_count;
-	struct sm *sm; /* NULL: none yet */
-	struct port *sm_port;
-	bool sm_has_mail; /* it has not had its turn since */
+	struct sim_manager *managers; /* in the order in which they were started */
+	uint32_t manager_count;
 	uint32_t path_changes;
 	struct list awake; /* hosts that may have something to do now */
 	struct timer_queue host_timers;
@@ -86,6 +92,11 @@ MUST_USE int sim_start_sm(struct sim *sim, struct sim_host *host, uint8_t priori
 /* The same with all options; those of the port are filled in. */
 MUST_USE int sim_start_sm_with(struct sim *sim, struct sim_host *host,
 			       const struct sm_options *options);
+/* One per subnet, each on the first adapter port with a cable there, all with these options; with
+ * routers, each subnet has a prefix of its own. */
+MUST_USE int sim_start_sms(struct sim *sim, const struct sm_options *options);
+/* The manager that gave the port its LID; NULL: none did. */
+struct sm *sim_manager_of(const struct sim *sim, const struct port *port);
 
 /* On every link, from now on, decided by the simulator's seed. */
 MUST_USE int sim_set_faults(struct sim *sim, const struct sim_faults *faults);
@@ -104,7 +115,7 @@ void sim_run_until(struct sim *sim, time_ns end);
 MUST_USE bool sim_run_until_quiet(struct sim *sim, time_ns end);
 time_ns sim_deadline(const struct sim *sim);
 
-/* Runs until the manager says that the subnet is up, or until end: then false. */
+/* Runs until every manager says that its subnet is up, or until end: then false. */
 MUST_USE bool sim_bring_up(struct sim *sim, time_ns end);
 
 struct sim_host *sim_find_host(struct sim *sim, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subnet manager of a simulated fabric: what the simulator hands it and takes from it. */
+/* The subnet managers of a simulated fabric: what the simulator hands them and takes from them. */
 #ifndef SOFTIB_SIM_SIM_MANAGER_H
 #define SOFTIB_SIM_SIM_MANAGER_H
 
@@ -12,7 +12,9 @@ struct sim;
 
 /* A packet on VL15 arrived; the frame stays the caller's. */
 void sim_manager_receive(struct sim *sim, struct port *port, const struct frame *frame);
-/* Sends what is due; returns whether there was anything. */
-MUST_USE bool sim_manager_run(struct sim *sim);
+/* They send what is due; returns whether there was anything. */
+MUST_USE bool sim_managers_run(struct sim *sim);
+/* One of them received something since it had its turn. */
+MUST_USE bool sim_managers_have_mail(const struct sim *sim);
 
 #endif

@@ -29,14 +29,14 @@ struct flow {
 	const struct scenario_flow *options;
 	struct wheel_event timer; /* start, next message, stop */
 	time_ns next_at;
-	uint64_t carry; /* of a nanosecond, in parts of the rate */
+	uint64_t carry;	  /* of a nanosecond, in parts of the rate */
 	time_ns interval; /* between messages, and what is over of it in such parts */
 	uint64_t interval_rest;
 	time_ns start, stop; /* of the simulation's clock */
 	bool is_running;
 	bool has_rate;
 	uint32_t index;
-	uint64_t due; /* messages that its rate has let go and that are not sent */
+	uint64_t due;		    /* messages that its rate has let go and that are not sent */
 	struct sim_host *from, *to; /* to: NULL for a multicast */
 
 	uint64_t sent, received, failed; /* messages, in all */
@@ -50,7 +50,9 @@ struct flow {
 	struct list load_link; /* others of its host */
 	uint32_t packets_left; /* of the message being sent */
 	uint16_t dlid;
-	struct gid dgid; /* of a multicast */
+	bool is_global; /* a multicast, or to another subnet: its packets have a GRH */
+	uint8_t hop_limit;
+	struct gid dgid;
 	uint64_t drops[DROP_REASON_COUNT]; /* of its packets */
 };
 

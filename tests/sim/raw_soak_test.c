@@ -28,13 +28,13 @@ enum {
 	CORRUPT = 15,
 	DUPLICATE = 15,
 	RECEIVE_MISSING = 5, /* nothing posted when it comes */
+	INBOX_BYTES = MTU + IPV6_HEADER_BYTES,
 };
 
 static struct endpoint a, b;
 static struct random random_state;
 static unsigned delivered[MESSAGES], arrived[MESSAGES];
 static uint32_t lengths[MESSAGES];
-static uint8_t inbox_bytes_max[MTU + IPV6_HEADER_BYTES];
 
 static bool happens(unsigned percent)
 {
@@ -93,7 +93,7 @@ static void send_message(unsigned number)
 
 static void post_receive(void)
 {
-	struct sge sge = area_sge(&b.inbox, b.inbox.bytes, sizeof(inbox_bytes_max));
+	struct sge sge = area_sge(&b.inbox, b.inbox.bytes, INBOX_BYTES);
 	struct receive_request request = {.sge_count = 1, .sges = &sge};
 
 	assert_int_equal(qp_post_receive(&b.qp, 0, &request), 0);
@@ -104,7 +104,7 @@ static void check_arrival(void)
 	const struct completion *completion = &b.received.entries[b.received.next++];
 	uint32_t header_bytes = b.qp.type == QP_RAW_IPV6 ? IPV6_HEADER_BYTES : 0;
 	uint32_t number = get_be32(b.inbox.bytes + header_bytes);
-	uint8_t expected[sizeof(inbox_bytes_max)];
+	uint8_t expected[INBOX_BYTES];
 
 	assert_int_equal(completion->status, COMPLETION_SUCCESS);
 	assert_true(number < MESSAGES);

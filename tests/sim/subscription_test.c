@@ -113,7 +113,7 @@ static bool receive(void *context, struct port *port, const struct frame *frame)
 	if (message.bytes[3] == MAD_REPORT) {
 		take_report(listener, &message);
 	} else if (message.bytes[3] == MAD_REPORT_RESPONSE || !(message.bytes[3] & MAD_RESPONSE)) {
-		if (port == world.sim.sm_port)
+		if (port == world.sim.managers[0].port)
 			sa_receive(world.sa, world.sim.now, &message);
 	} else {
 		sa_client_receive(&listener->client, world.sim.now, &message);
@@ -129,7 +129,7 @@ static void run(void *context, time_ns now)
 	(void)context;
 	while ((count = sa_transmit(world.sa, now, BATCH, messages)))
 		for (unsigned i = 0; i < count; i++)
-			send(world.sim.sm_port, &messages[i]);
+			send(world.sim.managers[0].port, &messages[i]);
 	for (unsigned host = 0; host < world.host_count; host++) {
 		struct listener *listener = &world.listeners[host];
 		struct sa_client_result result;
@@ -159,7 +159,7 @@ static void sweep_finished(void *context, time_ns now)
 {
 	(void)context;
 	if (world.sa)
-		sa_subnet_changed(world.sa, now, sm_subnet(world.sim.sm));
+		sa_subnet_changed(world.sa, now, sm_subnet(world.sim.managers[0].sm));
 }
 
 static void trap(void *context, time_ns now, const struct notice *notice, uint16_t source_lid)
@@ -172,12 +172,12 @@ static void trap(void *context, time_ns now, const struct notice *notice, uint16
 
 static void start_sa(void)
 {
-	const struct sa_options options = {.port_guid = world.sim.sm_port->guid,
+	const struct sa_options options = {.port_guid = world.sim.managers[0].port->guid,
 					   .agent_number = SA_AGENT,
-					   .groups = sm_multicast_groups(world.sim.sm)};
+					   .groups = sm_multicast_groups(world.sim.managers[0].sm)};
 
 	assert_int_equal(sa_create(&options, &world.sa), 0);
-	sa_subnet_changed(world.sa, world.sim.now, sm_subnet(world.sim.sm));
+	sa_subnet_changed(world.sa, world.sim.now, sm_subnet(world.sim.managers[0].sm));
 }
 
 static void begin(uint64_t seed)

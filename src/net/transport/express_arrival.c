@@ -65,6 +65,11 @@ static inline struct receive_slot *find_place(const struct qp *qp, uint32_t byte
 	return likely(*ret_bytes) ? slot : NULL;
 }
 
+static inline uint8_t path_bits_of(const struct qp *qp, const struct arrival *arrival)
+{
+	return (uint8_t)(arrival->lrh >> 32 & ((1u << qp->port->lmc) - 1));
+}
+
 static inline void complete(struct qp *qp, time_ns now, const uint8_t *headers, uint64_t wr_id,
 			    const struct arrival *arrival)
 {
@@ -90,9 +95,7 @@ static inline void complete(struct qp *qp, time_ns now, const uint8_t *headers, 
 					  : qp->attributes.destination_qpn,
 		.slid = (uint16_t)arrival->lrh,
 		.sl = (uint8_t)(arrival->lrh >> 52 & 15),
-		.path_bits = is_datagram ? (uint8_t)((uint16_t)(arrival->lrh >> 32) &
-						     ((1u << qp->port->lmc) - 1))
-					 : 0,
+		.path_bits = is_datagram ? path_bits_of(qp, arrival) : 0,
 		.pkey_index = qp->attributes.pkey_index,
 		.timestamp_ns = now,
 	};

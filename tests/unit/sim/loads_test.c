@@ -48,12 +48,48 @@ static void test_every_member_gets_a_multicast_once(void **state)
 	end_scenario(&run);
 }
 
+static void test_packets_cross_a_router(void **state)
+{
+	struct scenario_run run;
+	const struct flow *flow;
+
+	(void)state;
+	run_scenario(&run, "topology routed:2x2\nduration 10ms\n"
+			   "flow a from h1 to h4 service load size 10000 rate 1Gbit count 40\n"
+			   "multicast m from h3 to h4 size 256 rate 100Mbit count 40\n");
+	flow = flow_named(&run, "a");
+	assert_int_equal(flow->sent, 40);
+	assert_int_equal(flow->received, 40);
+	assert_int_equal(flow->measured_bytes, 40 * 10000);
+	/* Its group is of the second subnet's manager. */
+	assert_int_equal(flow_named(&run, "m")->received, 40);
+	end_scenario(&run);
+}
+
+static void test_a_member_in_another_subnet_is_refused(void **state)
+{
+	static const char text[] = "topology routed:2x2\nmulticast m from h1 to h2,h3\n";
+	struct scenario_error error = {0};
+	struct experiment experiment;
+	struct scenario scenario;
+
+	(void)state;
+	assert_int_equal(scenario_read(text, strlen(text), &scenario, &error), 0);
+	assert_true(experiment_run(&experiment, &scenario, NULL, &error) < 0);
+	assert_int_equal(error.line, 2);
+	assert_string_equal(error.reason, "m: a member is in another subnet");
+	experiment_release(&experiment);
+	scenario_release(&scenario);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_rate_is_kept),
 		cmocka_unit_test(test_flows_of_one_host_share_its_port),
 		cmocka_unit_test(test_every_member_gets_a_multicast_once),
+		cmocka_unit_test(test_packets_cross_a_router),
+		cmocka_unit_test(test_a_member_in_another_subnet_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

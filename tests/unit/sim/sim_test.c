@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include "fabric/subnets.h"
 #include "sim/sim.h"
 #include "wire/pkey.h"
 
@@ -48,6 +49,28 @@ static void test_manager_brings_a_star_up_and_adapters_hear_of_it(void **state)
 	sim_release(&sim);
 }
 
+static void test_each_subnet_has_its_own_manager_and_prefix(void **state)
+{
+	const struct sm_options options = {.sweep_interval = SECONDS(1)};
+	struct sim sim;
+	struct topology_error error;
+
+	(void)state;
+	assert_int_equal(sim_init(&sim, "routed:3x2", 1, &error), 0);
+	assert_int_equal(sim_start_sms(&sim, &options), 0);
+	assert_int_equal(sim.manager_count, 3);
+	assert_true(sim_bring_up(&sim, SECONDS(10)));
+	for (uint32_t i = 0; i < 6; i++) {
+		const struct port *port = &sim.hosts[i].node->ports[1];
+
+		assert_int_equal(port->info.port_state, PORT_ACTIVE);
+		assert_int_equal(port->info.gid_prefix, SUBNET_PREFIX(i / 2));
+		assert_ptr_equal(sim_manager_of(&sim, port), sim.managers[i / 2].sm);
+		assert_int_equal(port->info.master_sm_lid, sim.managers[i / 2].port->info.lid);
+	}
+	sim_release(&sim);
+}
+
 static void test_time_stands_still_without_deadlines(void **state)
 {
 	struct sim sim;
@@ -67,6 +90,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bad_topology_is_reported),
 		cmocka_unit_test(test_manager_brings_a_star_up_and_adapters_hear_of_it),
+		cmocka_unit_test(test_each_subnet_has_its_own_manager_and_prefix),
 		cmocka_unit_test(test_time_stands_still_without_deadlines),
 	};
 
