@@ -11,7 +11,8 @@
  * Two that hand one core to and fro never look to the scheduler as if one had better go elsewhere: each
  * has just run, and is kept where its cache is. One that wakes up is put on a core that is idle; so
  * after some such yields in a row the program sleeps for a moment, and seldom again if that was no
- * use.
+ * use. The time away counts, not how often: two that exchange words lose little with each yield, two
+ * that move rings full of bytes most of the time that they have.
  */
 #include "api/libibverbs/core_sharing.h"
 
@@ -25,32 +26,35 @@
 #define YIELD_SERVED_NS MICROSECONDS(1)
 #define YIELD_LOST_NS	MILLISECONDS(2)
 
+/* Going to sleep and waking up costs about as much as the least of these. */
+#define AWAY_BEFORE_SLEEP_MIN_NS MICROSECONDS(100)
+#define AWAY_BEFORE_SLEEP_MAX_NS MILLISECONDS(25)
+
 /* A yield let somebody else run who gave the core back. */
-static void look_for_a_core(struct verbs_cq *cq)
+static void look_for_a_core(struct verbs_cq *cq, uint32_t away_ns)
 {
 	const struct timespec moment = {.tv_nsec = 1};
-	uint32_t yields = __atomic_load_n(&cq->yields_before_sleep, __ATOMIC_RELAXED);
+	uint32_t limit_ns = __atomic_load_n(&cq->away_before_sleep_ns, __ATOMIC_RELAXED);
 
 	/* It is softibd's turn, most likely. */
 	if (__atomic_load_n(&cq->needs_softibd, __ATOMIC_RELAXED))
 		return;
-	if (yields < YIELDS_BEFORE_SLEEP_MIN)
-		yields = YIELDS_BEFORE_SLEEP_MIN;
-	if (__atomic_add_fetch(&cq->yields_in_turn, 1, __ATOMIC_RELAXED) < yields)
+	if (limit_ns < AWAY_BEFORE_SLEEP_MIN_NS)
+		limit_ns = AWAY_BEFORE_SLEEP_MIN_NS;
+	if (__atomic_add_fetch(&cq->away_in_turn_ns, away_ns, __ATOMIC_RELAXED) < limit_ns)
 		return;
-	__atomic_store_n(&cq->yields_in_turn, 0, __ATOMIC_RELAXED);
-	if (yields < YIELDS_BEFORE_SLEEP_MAX)
-		__atomic_store_n(&cq->yields_before_sleep, yields * 2, __ATOMIC_RELAXED);
+	__atomic_store_n(&cq->away_in_turn_ns, 0, __ATOMIC_RELAXED);
+	if (limit_ns < AWAY_BEFORE_SLEEP_MAX_NS)
+		__atomic_store_n(&cq->away_before_sleep_ns, limit_ns * 2, __ATOMIC_RELAXED);
 	nanosleep(&moment, NULL);
 }
 
 /* It let nobody run; and if that was so for long, a new search would be worth it. */
 static void has_own_core(struct verbs_cq *cq, uint32_t polls)
 {
-	__atomic_store_n(&cq->yields_in_turn, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&cq->away_in_turn_ns, 0, __ATOMIC_RELAXED);
 	if (polls == POLLS_BEFORE_YIELD_MAX)
-		__atomic_store_n(&cq->yields_before_sleep, YIELDS_BEFORE_SLEEP_MIN,
-				 __ATOMIC_RELAXED);
+		__atomic_store_n(&cq->away_before_sleep_ns, 0, __ATOMIC_RELAXED);
 }
 
 /* Without the lock: two threads that poll the same CQ may count each other's yields, which does no
@@ -78,5 +82,5 @@ void core_sharing_yield(struct verbs_cq *cq)
 	if (away_ns < YIELD_SERVED_NS)
 		has_own_core(cq, polls);
 	else if (away_ns < YIELD_LOST_NS)
-		look_for_a_core(cq);
+		look_for_a_core(cq, (uint32_t)away_ns);
 }

@@ -109,8 +109,8 @@ struct verbs_cq {
 	struct completion current; /* what the readers of the extended interface show */
 	uint32_t idle_polls;	   /* in a row that found nothing and moved nothing */
 	uint32_t polls_before_yield; /* in a row and in vain */
-	uint32_t yields_in_turn;     /* with somebody else, in a row */
-	uint32_t yields_before_sleep;
+	uint32_t away_in_turn_ns;    /* yielded to somebody else, in a row */
+	uint32_t away_before_sleep_ns;
 	bool needs_softibd; /* what it sends goes that way */
 	bool is_single_threaded;
 	struct lent_memory lent;
