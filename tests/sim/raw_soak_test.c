@@ -44,16 +44,9 @@ static bool happens(unsigned percent)
 static void open_pair(enum qp_type type)
 {
 	struct endpoint_options options = endpoint_options_default(type);
-	struct endpoint *ends[] = {&a, &b};
 
 	options.mtu_code = MTU_512;
-	endpoint_init(&a, &options, 1);
-	endpoint_init(&b, &options, 2);
-	for (unsigned i = 0; i < 2; i++) {
-		endpoint_to_init(ends[i]);
-		endpoint_to_rtr(ends[i], ends[1 - i]);
-		endpoint_to_rts(ends[i]);
-	}
+	endpoints_to_rts(&a, &b, &options);
 }
 
 /* The number comes first behind the headers, then a pattern of its own. */

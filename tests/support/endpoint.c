@@ -247,6 +247,20 @@ void endpoint_to_rts(struct endpoint *endpoint)
 	assert_int_equal(endpoint_modify(endpoint, 0, &attributes, mask), 0);
 }
 
+void endpoints_to_rts(struct endpoint *a, struct endpoint *b,
+		      const struct endpoint_options *options)
+{
+	struct endpoint *ends[] = {a, b};
+
+	endpoint_init(a, options, 1);
+	endpoint_init(b, options, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		endpoint_to_init(ends[i]);
+		endpoint_to_rtr(ends[i], ends[1 - i]);
+		endpoint_to_rts(ends[i]);
+	}
+}
+
 uint8_t *area_take(struct area *area, uint32_t byte_count)
 {
 	/* Round robin, 64 bytes apart, so that a byte too many is seen. */

@@ -83,6 +83,9 @@ void endpoint_release(struct endpoint *endpoint);
 void endpoint_to_init(struct endpoint *endpoint);
 void endpoint_to_rtr(struct endpoint *endpoint, const struct endpoint *peer);
 void endpoint_to_rts(struct endpoint *endpoint);
+/* Makes two with the same options, and takes them to RTS towards each other. */
+void endpoints_to_rts(struct endpoint *a, struct endpoint *b,
+		      const struct endpoint_options *options);
 
 struct qp_ports endpoint_ports(struct endpoint *endpoint);
 int endpoint_modify(struct endpoint *endpoint, time_ns now, const struct qp_attributes *attributes,

@@ -26,6 +26,22 @@ static inline void run_scenario(struct scenario_run *run, const char *text)
 		fail_msg("line %u: %s", error.line, error.reason);
 }
 
+/* Read, but not run: with this line and reason. NULL: any. */
+static inline void expect_scenario_refused(const char *text, unsigned line, const char *reason)
+{
+	struct scenario_error error = {0};
+	struct experiment experiment;
+	struct scenario scenario;
+
+	assert_int_equal(scenario_read(text, strlen(text), &scenario, &error), 0);
+	assert_true(experiment_run(&experiment, &scenario, NULL, &error) < 0);
+	assert_int_equal(error.line, line);
+	if (reason)
+		assert_string_equal(error.reason, reason);
+	experiment_release(&experiment);
+	scenario_release(&scenario);
+}
+
 static inline void end_scenario(struct scenario_run *run)
 {
 	experiment_release(&run->experiment);

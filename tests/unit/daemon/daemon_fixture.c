@@ -181,8 +181,8 @@ void program_start(struct program *program, const char *host)
 
 	program->socket = fixture_connect();
 	fixture_order(program->socket,
-		      "{\"command\":\"hello\",\"version\":3,\"kind\":\"program\",\"host\":\"%s\"}",
-		      host);
+		      "{\"command\":\"hello\",\"version\":%d,\"kind\":\"program\",\"host\":\"%s\"}",
+		      PROTOCOL_VERSION, host);
 	assert_int_equal(control_send(program->socket, "{\"command\":\"attach\"}", NULL, 0), 0);
 	assert_int_equal(receive(program->socket, &message), 0);
 	map_attachment(program, &message);

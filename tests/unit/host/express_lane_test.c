@@ -57,22 +57,6 @@ static bool send_by_lane(uint32_t byte_count, uint32_t seed)
 	return is_sent;
 }
 
-static void take_both(uint32_t byte_count, uint32_t seed)
-{
-	struct completion completion;
-	uint8_t *expected = malloc(byte_count + 1);
-
-	pair_poll_one(&pair.ends[1], &completion);
-	assert_int_equal(completion.status, COMPLETION_SUCCESS);
-	assert_int_equal(completion.byte_count, byte_count);
-	pair_fill(expected, byte_count, seed);
-	assert_memory_equal(pair.ends[1].buffer, expected, byte_count);
-	pair_poll_one(&pair.ends[0], &completion);
-	assert_int_equal(completion.status, COMPLETION_SUCCESS);
-	assert_int_equal(completion.wr_id, seed);
-	free(expected);
-}
-
 /* The helper looks after timers from the first message on; and both ways must be known. */
 static void warm_up(void)
 {
@@ -112,7 +96,7 @@ static void test_small_messages_go_by_the_lane(void **state)
 			assert_true(send_while(HELPER_STAYING_OUT, TIME_NEVER, 8 + i % 50, i));
 		else
 			assert_true(send_while(HELPER_LISTENING, 0, 8 + i % 50, i));
-		take_both(8 + i % 50, i);
+		pair_take_both(8 + i % 50, i);
 	}
 }
 
@@ -124,31 +108,8 @@ static void test_nothing_goes_by_the_lane_while_nobody_looks_after_timers(void *
 	for (uint32_t i = 0; i < 20; i++) {
 		pair_post_receive(&pair.ends[1], i, 64);
 		assert_false(send_while(HELPER_LISTENING, TIME_NEVER, 8, i));
-		take_both(8, i);
+		pair_take_both(8, i);
 	}
-}
-
-/* As ibv_post_send does: by the lane if it takes the request, else as any other. */
-static bool post_by_lane(uint32_t byte_count, uint32_t flags, uint32_t seed)
-{
-	struct pair_end *end = &pair.ends[0];
-	const struct sge sge = {(uintptr_t)end->buffer, byte_count, end->region->key};
-	const struct send_request request = {
-		.wr_id = seed,
-		.opcode = SEND_SEND,
-		.flags = SEND_SIGNALED | flags,
-		.sge_count = 1,
-		.sges = &sge,
-	};
-
-	pair_fill(end->buffer, byte_count, seed);
-	if (adapter_post(end->adapter, end->qp, &request))
-		return true;
-	adapter_lock(end->adapter);
-	assert_int_equal(qp_post_send(&end->qp->qp, adapter_now(end->adapter), &request), 0);
-	adapter_send(end->adapter, end->qp);
-	adapter_unlock(end->adapter);
-	return false;
 }
 
 static void test_requests_are_posted_and_sent_in_one_go(void **state)
@@ -162,8 +123,8 @@ static void test_requests_are_posted_and_sent_in_one_go(void **state)
 		uint32_t byte_count = i % 1024; /* up to the path's MTU, and nothing at all */
 
 		pair_post_receive(&pair.ends[1], i, 2048);
-		by_lane += post_by_lane(byte_count, 0, 100 + i);
-		take_both(byte_count, 100 + i);
+		by_lane += pair_post_as_verbs(byte_count, 0, 100 + i);
+		pair_take_both(byte_count, 100 + i);
 		assert_false(pair_is_overdue(start));
 	}
 }
@@ -174,14 +135,14 @@ static void test_what_is_not_usual_is_not_posted_by_the_lane(void **state)
 	warm_up();
 	for (uint32_t i = 0; i < 3; i++)
 		pair_post_receive(&pair.ends[1], i, 4096);
-	assert_false(post_by_lane(1025, 0, 1)); /* two packets */
-	take_both(1025, 1);
-	assert_false(post_by_lane(8, SEND_FENCE, 2));
-	take_both(8, 2);
+	assert_false(pair_post_as_verbs(1025, 0, 1)); /* two packets */
+	pair_take_both(1025, 1);
+	assert_false(pair_post_as_verbs(8, SEND_FENCE, 2));
+	pair_take_both(8, 2);
 	attachment()->may_express = false;
-	assert_false(post_by_lane(8, 0, 3));
+	assert_false(pair_post_as_verbs(8, 0, 3));
 	attachment()->may_express = true;
-	take_both(8, 3);
+	pair_take_both(8, 3);
 }
 
 static void test_long_messages_do_not(void **state)
@@ -190,7 +151,7 @@ static void test_long_messages_do_not(void **state)
 	warm_up();
 	pair_post_receive(&pair.ends[1], 1, 100000);
 	assert_false(send_by_lane(100000, 7));
-	take_both(100000, 7);
+	pair_take_both(100000, 7);
 }
 
 static void test_a_lane_that_is_closed_changes_nothing_else(void **state)
@@ -201,7 +162,7 @@ static void test_a_lane_that_is_closed_changes_nothing_else(void **state)
 	for (uint32_t i = 0; i < 20; i++) {
 		pair_post_receive(&pair.ends[1], i, 64);
 		assert_false(send_by_lane(8, i));
-		take_both(8, i);
+		pair_take_both(8, i);
 	}
 	attachment()->may_express = true;
 }
@@ -222,7 +183,7 @@ static void test_packets_and_acks_are_counted(void **state)
 	for (uint32_t i = 0; i < 50; i++) {
 		pair_post_receive(&pair.ends[1], i, 64);
 		(void)send_by_lane(8, i);
-		take_both(8, i);
+		pair_take_both(8, i);
 	}
 	for (unsigned i = 0; i < FLOW_SLOTS; i++) {
 		packets += counters[i].packets;
@@ -245,8 +206,8 @@ static void test_strange_words_do_no_harm(void **state)
 	word_ring_put(&channel->words_out, 0xffffff);
 	word_ring_put(&channel->words_out, (uint64_t)0xabcdef << 24 | pair.ends[0].qp->qp.qpn);
 	word_ring_put(&channel->words_out, 0xffffffffffffff);
-	assert_true(express_lane_take_words(attachment(), channel,
-					    adapter_now(pair.ends[0].adapter)));
+	assert_true(
+		express_lane_take_words(attachment(), channel, adapter_now(pair.ends[0].adapter)));
 	assert_int_equal(attachment()->malformed, malformed + 2);
 	adapter_unlock(pair.ends[0].adapter);
 	pair_send_and_check(8, 3);
@@ -265,8 +226,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_small_messages_go_by_the_lane),
-		cmocka_unit_test(
-			test_nothing_goes_by_the_lane_while_nobody_looks_after_timers),
+		cmocka_unit_test(test_nothing_goes_by_the_lane_while_nobody_looks_after_timers),
 		cmocka_unit_test(test_requests_are_posted_and_sent_in_one_go),
 		cmocka_unit_test(test_what_is_not_usual_is_not_posted_by_the_lane),
 		cmocka_unit_test(test_long_messages_do_not),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plain requests through a fake softibd: what goes by the lane, what does not, and that the bytes and
- * their order are the same. */
+/* Plain requests through a fake softibd: what goes by the lane, what does not, and that the bytes
+ * and their order are the same. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -14,45 +14,6 @@
 static struct attachment *attachment(void)
 {
 	return pair.ends[0].adapter->attachment;
-}
-
-/* As ibv_post_send does. Returns whether softibd's ring had it before the long way was tried. */
-static bool post(uint32_t byte_count, uint32_t seed)
-{
-	struct pair_end *end = &pair.ends[0];
-	const struct sge sge = {(uintptr_t)end->buffer, byte_count, end->region->key};
-	const struct send_request request = {
-		.wr_id = seed,
-		.opcode = SEND_SEND,
-		.flags = SEND_SIGNALED,
-		.sge_count = 1,
-		.sges = &sge,
-	};
-
-	pair_fill(end->buffer, byte_count, seed);
-	if (adapter_post(end->adapter, end->qp, &request))
-		return true;
-	adapter_lock(end->adapter);
-	assert_int_equal(qp_post_send(&end->qp->qp, adapter_now(end->adapter), &request), 0);
-	adapter_send(end->adapter, end->qp);
-	adapter_unlock(end->adapter);
-	return false;
-}
-
-static void take_both(uint32_t byte_count, uint32_t seed)
-{
-	struct completion completion;
-	uint8_t *expected = malloc(byte_count + 1);
-
-	pair_poll_one(&pair.ends[1], &completion);
-	assert_int_equal(completion.status, COMPLETION_SUCCESS);
-	assert_int_equal(completion.byte_count, byte_count);
-	pair_fill(expected, byte_count, seed);
-	assert_memory_equal(pair.ends[1].buffer, expected, byte_count);
-	pair_poll_one(&pair.ends[0], &completion);
-	assert_int_equal(completion.status, COMPLETION_SUCCESS);
-	assert_int_equal(completion.wr_id, seed);
-	free(expected);
 }
 
 static void warm_up(void)
@@ -76,8 +37,8 @@ static void test_plain_requests_go_straight_into_the_ring_of_softibd(void **stat
 		uint32_t byte_count = i % 1024;
 
 		pair_post_receive(&pair.ends[1], i, 2048);
-		by_lane += post(byte_count, 100 + i);
-		take_both(byte_count, 100 + i);
+		by_lane += pair_post_as_verbs(byte_count, 0, 100 + i);
+		pair_take_both(byte_count, 100 + i);
 		assert_false(pair_is_overdue(start));
 	}
 	assert_true(pair_fabric_packets() - packets_before >= 100);
@@ -92,8 +53,8 @@ static void test_messages_of_any_size_keep_their_order(void **state)
 		uint32_t byte_count = i % 3 ? i : 5000 + i;
 
 		pair_post_receive(&pair.ends[1], i, 8192);
-		(void)post(byte_count, 300 + i);
-		take_both(byte_count, 300 + i);
+		(void)pair_post_as_verbs(byte_count, 0, 300 + i);
+		pair_take_both(byte_count, 300 + i);
 	}
 }
 
@@ -104,8 +65,8 @@ static void test_a_lane_that_is_closed_changes_nothing_else(void **state)
 	attachment()->may_express = false;
 	for (uint32_t i = 0; i < 20; i++) {
 		pair_post_receive(&pair.ends[1], i, 64);
-		assert_false(post(8, i));
-		take_both(8, i);
+		assert_false(pair_post_as_verbs(8, 0, i));
+		pair_take_both(8, i);
 	}
 	attachment()->may_express = true;
 }

@@ -193,6 +193,44 @@ void pair_fill(uint8_t *bytes, uint32_t byte_count, uint32_t seed)
 		bytes[i] = (uint8_t)((i * 31 + seed) ^ i >> 8);
 }
 
+bool pair_post_as_verbs(uint32_t byte_count, uint32_t flags, uint32_t seed)
+{
+	struct pair_end *end = &pair.ends[0];
+	const struct sge sge = {(uintptr_t)end->buffer, byte_count, end->region->key};
+	const struct send_request request = {
+		.wr_id = seed,
+		.opcode = SEND_SEND,
+		.flags = SEND_SIGNALED | flags,
+		.sge_count = 1,
+		.sges = &sge,
+	};
+
+	pair_fill(end->buffer, byte_count, seed);
+	if (adapter_post(end->adapter, end->qp, &request))
+		return true;
+	adapter_lock(end->adapter);
+	assert_int_equal(qp_post_send(&end->qp->qp, adapter_now(end->adapter), &request), 0);
+	adapter_send(end->adapter, end->qp);
+	adapter_unlock(end->adapter);
+	return false;
+}
+
+void pair_take_both(uint32_t byte_count, uint32_t seed)
+{
+	struct completion completion;
+	uint8_t *expected = malloc(byte_count + 1);
+
+	pair_poll_one(&pair.ends[1], &completion);
+	assert_int_equal(completion.status, COMPLETION_SUCCESS);
+	assert_int_equal(completion.byte_count, byte_count);
+	pair_fill(expected, byte_count, seed);
+	assert_memory_equal(pair.ends[1].buffer, expected, byte_count);
+	pair_poll_one(&pair.ends[0], &completion);
+	assert_int_equal(completion.status, COMPLETION_SUCCESS);
+	assert_int_equal(completion.wr_id, seed);
+	free(expected);
+}
+
 void pair_send_and_check(uint32_t byte_count, uint32_t seed)
 {
 	struct completion sent, received;

@@ -45,6 +45,10 @@ void pair_post_receive(struct pair_end *end, uint64_t wr_id, uint32_t byte_count
 void pair_post_send(struct pair_end *end, enum send_opcode opcode, uint64_t wr_id,
 		    uint32_t byte_count);
 void pair_fill(uint8_t *bytes, uint32_t byte_count, uint32_t seed);
+/* A SEND from ends[0], as ibv_post_send posts it. Returns whether a lane took it; else it goes as any other. */
+bool pair_post_as_verbs(uint32_t byte_count, uint32_t flags, uint32_t seed);
+/* Polls what was posted with this seed at both, and compares the content. */
+void pair_take_both(uint32_t byte_count, uint32_t seed);
 /* A SEND from ends[0] to ends[1], polled at both, content compared. */
 void pair_send_and_check(uint32_t byte_count, uint32_t seed);
 /* What softibd says from now on; a new generation makes everybody ask. */

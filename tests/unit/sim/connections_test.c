@@ -60,17 +60,9 @@ static void test_unreliable_messages_are_lost_with_their_packets(void **state)
 
 static void test_a_datagram_larger_than_the_mtu_is_refused(void **state)
 {
-	static const char text[] = "topology star:2\nflow a from h1 to h2 service ud size 5000\n";
-	struct scenario_error error = {0};
-	struct experiment experiment;
-	struct scenario scenario;
-
 	(void)state;
-	assert_int_equal(scenario_read(text, strlen(text), &scenario, &error), 0);
-	assert_true(experiment_run(&experiment, &scenario, NULL, &error) < 0);
-	assert_int_equal(error.line, 2);
-	experiment_release(&experiment);
-	scenario_release(&scenario);
+	expect_scenario_refused("topology star:2\nflow a from h1 to h2 service ud size 5000\n", 2,
+				NULL);
 }
 
 static void test_every_service_crosses_a_router(void **state)
@@ -126,8 +118,7 @@ static void test_a_flow_between_islands_is_refused(void **state)
 	struct scenario scenario;
 
 	(void)state;
-	assert_int_equal(
-		scenario_read(scenario_text, strlen(scenario_text), &scenario, &error), 0);
+	assert_int_equal(scenario_read(scenario_text, strlen(scenario_text), &scenario, &error), 0);
 	assert_true(experiment_run(&experiment, &scenario, topology_text, &error) < 0);
 	assert_int_equal(error.line, 2);
 	assert_string_equal(error.reason, "a: no router leads to its receiver");

@@ -68,18 +68,9 @@ static void test_packets_cross_a_router(void **state)
 
 static void test_a_member_in_another_subnet_is_refused(void **state)
 {
-	static const char text[] = "topology routed:2x2\nmulticast m from h1 to h2,h3\n";
-	struct scenario_error error = {0};
-	struct experiment experiment;
-	struct scenario scenario;
-
 	(void)state;
-	assert_int_equal(scenario_read(text, strlen(text), &scenario, &error), 0);
-	assert_true(experiment_run(&experiment, &scenario, NULL, &error) < 0);
-	assert_int_equal(error.line, 2);
-	assert_string_equal(error.reason, "m: a member is in another subnet");
-	experiment_release(&experiment);
-	scenario_release(&scenario);
+	expect_scenario_refused("topology routed:2x2\nmulticast m from h1 to h2,h3\n", 2,
+				"m: a member is in another subnet");
 }
 
 int main(void)

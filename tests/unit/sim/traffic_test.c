@@ -12,10 +12,11 @@ static void test_flows_start_and_stop_at_their_times(void **state)
 	struct scenario_run run;
 
 	(void)state;
-	run_scenario(&run, "topology star:2\nduration 10ms\n"
-			   "flow a from h1 to h2 service load size 1000 rate 800Mbit start 2ms stop 4ms\n"
-			   "flow b from h1 to h2 service rc size 1000 rate 800Mbit start 9ms\n"
-			   "flow c from h1 to h2 service load size 1000 rate 8Mbit count 3\n");
+	run_scenario(&run,
+		     "topology star:2\nduration 10ms\n"
+		     "flow a from h1 to h2 service load size 1000 rate 800Mbit start 2ms stop 4ms\n"
+		     "flow b from h1 to h2 service rc size 1000 rate 800Mbit start 9ms\n"
+		     "flow c from h1 to h2 service load size 1000 rate 8Mbit count 3\n");
 	/* One message in 10 us. */
 	assert_int_equal(flow_named(&run, "a")->sent, 200);
 	assert_in_range(flow_named(&run, "b")->sent, 100, 101);
@@ -25,18 +26,9 @@ static void test_flows_start_and_stop_at_their_times(void **state)
 
 static void test_unknown_hosts_are_named_with_their_line(void **state)
 {
-	static const char text[] = "topology star:2\nflow a from h1 to h9\n";
-	struct scenario_error error = {0};
-	struct experiment experiment;
-	struct scenario scenario;
-
 	(void)state;
-	assert_int_equal(scenario_read(text, strlen(text), &scenario, &error), 0);
-	assert_true(experiment_run(&experiment, &scenario, NULL, &error) < 0);
-	assert_int_equal(error.line, 2);
-	assert_string_equal(error.reason, "there is no host h9");
-	experiment_release(&experiment);
-	scenario_release(&scenario);
+	expect_scenario_refused("topology star:2\nflow a from h1 to h9\n", 2,
+				"there is no host h9");
 }
 
 int main(void)
