@@ -11,6 +11,7 @@
 #include "host/connection.h"
 #include "host/placement.h"
 #include "host/placement_target.h"
+#include "host/pull_lane.h"
 #include "host/transmit.h"
 
 /* Keys of processes that run at the same time are rarely the same: who imports a region can use its
@@ -69,6 +70,7 @@ static int start_hca(struct adapter *adapter, const struct hca_owner *owner)
 	memory_begin_keys(&adapter->hca.memory, (uint32_t)getpid() * KEYS_PER_PROCESS);
 	adapter->hca.environment.is_underway = transmit_is_underway;
 	adapter->hca.environment.end_placing = end_placing;
+	adapter->hca.environment.take_back = pull_lane_take_back;
 	exposure_watch(adapter);
 	/* What softibd gave when the adapter was open before is still ours. */
 	for (unsigned i = 0; i < adapter->grant_count && !error; i++)

@@ -242,6 +242,19 @@ uint64_t adopted_memory_find(const struct adopted_memory *adopted, const uint8_t
 	return range ? range->place + (begin - (uintptr_t)range->address) + 1 : 0;
 }
 
+bool adopted_memory_locate(const struct adopted_memory *adopted, const uint8_t *bytes,
+			   uint64_t byte_count, uint64_t *ret_place)
+{
+	const uint64_t begin = (uintptr_t)bytes;
+	const struct adopted_range *range =
+		adopted->is_on ? range_of(adopted, begin, begin + byte_count) : NULL;
+
+	if (!range)
+		return false;
+	*ret_place = range->place + (begin - (uintptr_t)range->address);
+	return true;
+}
+
 /* Regions that stay where they are: those that overlap them must too. With too many of them, all.
  */
 static void note_other(struct adopted_memory *adopted, const uint8_t *bytes, uint64_t byte_count)
@@ -278,13 +291,15 @@ static bool is_worth_moving(const struct adopted_memory *adopted, uint64_t begin
 	       !overlaps_any(adopted, (const uint8_t *)begin, (const uint8_t *)end);
 }
 
-uint64_t adopted_memory_take(struct adopted_memory *adopted, uint8_t *bytes, uint64_t byte_count)
+uint64_t adopted_memory_take(struct adopted_memory *adopted, uint8_t *bytes, uint64_t byte_count,
+			     bool is_reached)
 {
 	if (!adopted->is_on)
 		return 0;
 	/* All of memory: peers may be writing anywhere. */
 	if (byte_count == UINT64_MAX) {
-		adopted->returned_count = RETURNED_MAX;
+		if (is_reached)
+			adopted->returned_count = RETURNED_MAX;
 		return 0;
 	}
 
@@ -292,16 +307,19 @@ uint64_t adopted_memory_take(struct adopted_memory *adopted, uint8_t *bytes, uin
 	const uint64_t end = adopted_end((uintptr_t)bytes, byte_count);
 	struct adopted_range *range = begin < end ? range_of(adopted, begin, end) : NULL;
 
+	bool is_adopted = range != NULL;
+
 	if (range) {
 		range->users++;
-	} else if (!is_worth_moving(adopted, begin, end)) {
-		note_other(adopted, bytes, byte_count);
-	} else if (!program_is_simple() || !range_is_movable(begin, end) ||
-		   !adopt(adopted, (uint8_t *)begin, (size_t)(end - begin))) {
+	} else if (is_worth_moving(adopted, begin, end)) {
+		is_adopted = program_is_simple() && range_is_movable(begin, end) &&
+			     adopt(adopted, (uint8_t *)begin, (size_t)(end - begin));
 		/* Looking has its price too. */
-		adopted->returned_count++;
-		note_other(adopted, bytes, byte_count);
+		if (!is_adopted)
+			adopted->returned_count++;
 	}
+	if (!is_adopted && is_reached)
+		note_other(adopted, bytes, byte_count);
 	return adopted_memory_find(adopted, bytes, byte_count);
 }
 
@@ -317,7 +335,8 @@ static bool forget_other(struct adopted_memory *adopted, const uint8_t *bytes, u
 	return false;
 }
 
-void adopted_memory_drop(struct adopted_memory *adopted, const uint8_t *bytes, uint64_t byte_count)
+void adopted_memory_drop(struct adopted_memory *adopted, const uint8_t *bytes, uint64_t byte_count,
+			 bool is_reached)
 {
 	if (byte_count == UINT64_MAX)
 		return;
@@ -326,7 +345,7 @@ void adopted_memory_drop(struct adopted_memory *adopted, const uint8_t *bytes, u
 	const uint64_t end = adopted_end((uintptr_t)bytes, byte_count);
 	struct adopted_range *range = begin < end ? range_of(adopted, begin, end) : NULL;
 
-	if (forget_other(adopted, bytes, byte_count) || !range || --range->users)
+	if ((is_reached && forget_other(adopted, bytes, byte_count)) || !range || --range->users)
 		return;
 	move_out(adopted, range);
 	adopted->returned_count++;

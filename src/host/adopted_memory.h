@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/attributes.h"
 #include "host/placement_area.h"
 
 enum {
@@ -63,13 +64,19 @@ static inline uint64_t adopted_end(uint64_t address, uint64_t byte_count)
 void adopted_memory_init(struct adopted_memory *adopted, int file);
 
 /* By the program's thread. Returns where the region's whole pages are in the shared part, plus 1;
- * 0: they stay where they are. */
-uint64_t adopted_memory_take(struct adopted_memory *adopted, uint8_t *bytes, uint64_t byte_count);
+ * 0: they stay where they are. is_reached: by peers in another way, if not in this one. */
+uint64_t adopted_memory_take(struct adopted_memory *adopted, uint8_t *bytes, uint64_t byte_count,
+			     bool is_reached);
 /* The region goes; no peer uses it any more. */
-void adopted_memory_drop(struct adopted_memory *adopted, const uint8_t *bytes, uint64_t byte_count);
+void adopted_memory_drop(struct adopted_memory *adopted, const uint8_t *bytes, uint64_t byte_count,
+			 bool is_reached);
 /* Where a part of a region that was taken is, plus 1; 0: nowhere. */
 uint64_t adopted_memory_find(const struct adopted_memory *adopted, const uint8_t *bytes,
 			     uint64_t byte_count);
+
+/* Where these bytes are; false: not all of them are in one range. */
+MUST_USE bool adopted_memory_locate(const struct adopted_memory *adopted, const uint8_t *bytes,
+				    uint64_t byte_count, uint64_t *ret_place);
 
 /* All pages move back, for good; no peer uses them any more. */
 void adopted_memory_end(struct adopted_memory *adopted);

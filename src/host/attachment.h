@@ -74,6 +74,7 @@ struct attachment {
 				  there are any */
 	struct exposure exposure;
 	uint64_t placed_bytes; /* past the packets, in this round of transmitting */
+	uint64_t pulled_bytes; /* in this round of receiving: host/pull_lane.h */
 	struct list dirty;     /* channels with records that are not published */
 	struct flow_table flows;
 	time_ns give_back_at;	  /* of a shared XRC target that could not go yet */

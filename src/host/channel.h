@@ -49,6 +49,7 @@ struct channel {
 	struct placement_area *placed_in;  /* what the other end does here */
 	struct placement_peer *peer;	   /* NULL: nothing can be done there */
 	struct grant_table *grants;	   /* NULL: nobody has asked yet */
+	bool peer_pulls;		   /* host/pull_lane.h */
 	uint64_t taken_head; /* where the consumer stood when it was last seen to have moved */
 	time_ns taken_at;
 };

@@ -11,6 +11,7 @@
 #include "host/memory_file.h"
 #include "host/placement.h"
 #include "host/placement_target.h"
+#include "host/pull_lane.h"
 
 static struct channel *find_channel(const struct attachment *attachment, uint32_t id)
 {
@@ -169,6 +170,7 @@ static void open_channel(struct attachment *attachment, struct channel *channel,
 	channel->placed_in =
 		(struct placement_area *)(void *)(memory + layout.area_offset[fetched->incoming]);
 	placement_open(channel, fetched->exposure_file);
+	pull_lane_open(attachment, channel);
 	flow_table_channel_opened(&attachment->flows, channel, attachment_wake_flow, attachment);
 }
 

@@ -120,30 +120,36 @@ static void exposure_wait(const struct attachment *attachment)
 	}
 }
 
-/* Of what stands for nothing that a peer could reach nobody needs to know. */
+/* Of what stands for no memory of the program's nobody needs to know. */
+static bool is_memory(const struct region *region)
+{
+	return region->kind != KEY_WINDOW_FREE && region->kind != KEY_NULL_REGION && !region->guard;
+}
+
+/* Whether peers may act on it. What they may not, they may still pull messages from. */
 static bool is_for_peers(const struct region *region)
 {
 	const uint32_t remote = ACCESS_REMOTE_READ | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_ATOMIC;
 
-	return region->kind != KEY_WINDOW_FREE && region->kind != KEY_NULL_REGION &&
-	       !region->guard && region->access & remote;
+	return region->access & remote;
 }
 
 static void key_granted(void *context, const struct region *region)
 {
 	const struct adapter *adapter = context;
-
 	struct exposure *exposure = &adapter->attachment->exposure;
 
-	if (!is_for_peers(region))
+	if (!is_memory(region))
 		return;
 	/* A window is bound by whoever makes progress; a region is registered by the program. */
 	uint64_t place =
 		region->kind == KEY_REGION
-			? adopted_memory_take(exposure->adopted, region->bytes, region->byte_count)
+			? adopted_memory_take(exposure->adopted, region->bytes, region->byte_count,
+					      is_for_peers(region))
 			: adopted_memory_find(exposure->adopted, region->bytes, region->byte_count);
 
-	published_keys_put(exposure->keys, adapter->description->index, region, place);
+	if (is_for_peers(region))
+		published_keys_put(exposure->keys, adapter->description->index, region, place);
 }
 
 static void key_revoked(void *context, const struct region *region)
@@ -152,14 +158,15 @@ static void key_revoked(void *context, const struct region *region)
 	struct attachment *attachment = adapter->attachment;
 
 	/* After a fork the page is the parent's. */
-	if (attachment->is_abandoned || !is_for_peers(region))
+	if (attachment->is_abandoned || !is_memory(region))
 		return;
-	if (published_keys_remove(attachment->exposure.keys, adapter->description->index,
+	if (is_for_peers(region) &&
+	    published_keys_remove(attachment->exposure.keys, adapter->description->index,
 				  region->key))
 		exposure_wait(attachment);
 	if (region->kind == KEY_REGION)
 		adopted_memory_drop(attachment->exposure.adopted, region->bytes,
-				    region->byte_count);
+				    region->byte_count, is_for_peers(region));
 }
 
 void exposure_end_sharing(struct attachment *attachment)

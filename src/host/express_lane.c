@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "host/attachment.h"
+#include "host/direct_records.h"
 #include "host/doorbell.h"
 #include "host/fabric_lane.h"
+#include "host/pull_lane.h"
 #include "host/receive.h"
 #include "host/transmit.h"
 #include "net/transport/addressing.h"
@@ -79,35 +81,25 @@ static struct flow *flow_of_next(const struct adapter *adapter, struct qp *qp)
 	return direct_flow(adapter, qp, &slot->address, slot->remote_qpn);
 }
 
-/* Where the body of the next record goes; NULL: there is no room, or others wait for it. */
-static inline uint8_t *reserve(struct channel *channel, uint32_t byte_count)
-{
-	if (unlikely(!list_is_empty(&channel->waiting)))
-		return NULL;
-
-	uint8_t *body = ring_reserve_stamped(&channel->out, byte_count);
-
-	if (likely(body))
-		return body;
-
-	struct ring_record *record = ring_reserve(&channel->out, byte_count);
-
-	return record && channel->out.stamp_seed ? record->body : NULL;
-}
-
 /* What was reserved has been written. */
 static inline void commit(struct qp *qp, struct flow *flow, uint32_t byte_count)
 {
-	struct channel *channel = flow->channel;
-
-	ring_commit_stamped(&channel->out, byte_count, RECORD_PACKET, flow->destination_port, 1);
+	direct_record_commit(qp, flow, byte_count, RECORD_PACKET, 1);
 	flow_count(flow, 1, (byte_count + ICRC_BYTES) / 4);
-	qp->owner_position = channel->out.tail;
 }
 
 static bool send_one(struct adapter *adapter, struct qp *qp, time_ns now)
 {
 	struct express_packet packet;
+
+	if (qp->type == QP_RC) {
+		struct flow *flow = connected_flow(adapter, qp);
+
+		if (flow && pull_lane_send(adapter, qp, flow, now)) {
+			transmit_mark_dirty(adapter->attachment, flow->channel);
+			return true;
+		}
+	}
 
 	if (!express_next(qp, &packet))
 		return false;
@@ -117,7 +109,7 @@ static bool send_one(struct adapter *adapter, struct qp *qp, time_ns now)
 	if (unlikely(!flow || packet.payload_bytes > flow->mtu))
 		return false;
 
-	uint8_t *body = reserve(flow->channel, packet.byte_count);
+	uint8_t *body = direct_record_reserve(flow->channel, packet.byte_count);
 
 	if (unlikely(!body))
 		return false;
@@ -134,13 +126,40 @@ static inline bool is_open_to(const struct attachment *attachment, const struct 
 	       !list_is_linked(&qp->ready_link);
 }
 
+/* A record of this queue pair's is in the ring, and the first that was not shown. */
+static inline void posted(struct adapter *adapter, struct qp *qp, struct flow *flow)
+{
+	if (unlikely(ring_announce(&flow->channel->out)))
+		doorbell_ring(flow->channel->doorbell);
+	hca_remember_undated(&adapter->hca, qp);
+	adapter->attachment->sends_through_softibd = false;
+}
+
+/* A message of several packets goes at once only if it is pulled. */
+static bool post_long(struct adapter *adapter, struct qp *qp, const struct send_request *request)
+{
+	struct express_packet packet;
+	struct flow *flow;
+
+	if (!express_may_post_pulled(qp, request, &packet))
+		return false;
+	flow = connected_flow(adapter, qp);
+	if (!flow || !pull_lane_post(adapter, qp, flow, request, &packet,
+				     lane_time(adapter->attachment)))
+		return false;
+	posted(adapter, qp, flow);
+	return true;
+}
+
 bool express_lane_post(struct adapter *adapter, struct qp *qp, const struct send_request *request)
 {
 	struct attachment *attachment = adapter->attachment;
 	struct express_packet packet;
 
-	if (unlikely(!is_open_to(attachment, qp) || !express_may_post(qp, request, &packet)))
+	if (unlikely(!is_open_to(attachment, qp)))
 		return false;
+	if (unlikely(!express_may_post(qp, request, &packet)))
+		return post_long(adapter, qp, request);
 
 	struct flow *flow =
 		qp->type == QP_UD ? direct_flow(adapter, qp, request->address, request->remote_qpn)
@@ -148,19 +167,21 @@ bool express_lane_post(struct adapter *adapter, struct qp *qp, const struct send
 
 	if (unlikely(!flow))
 		return fabric_lane_post(adapter, qp, request, &packet, lane_time(attachment));
+	if (packet.payload_bytes >= PULL_LANE_BYTES_MIN &&
+	    pull_lane_post(adapter, qp, flow, request, &packet, lane_time(attachment))) {
+		posted(adapter, qp, flow);
+		return true;
+	}
 	if (unlikely(packet.payload_bytes > flow->mtu))
 		return false;
 
-	uint8_t *body = reserve(flow->channel, packet.byte_count);
+	uint8_t *body = direct_record_reserve(flow->channel, packet.byte_count);
 
 	if (unlikely(!body))
 		return false;
 	express_post(qp, lane_time(attachment), request, &packet, body);
 	commit(qp, flow, packet.byte_count);
-	if (unlikely(ring_announce(&flow->channel->out)))
-		doorbell_ring(flow->channel->doorbell);
-	hca_remember_undated(&adapter->hca, qp);
-	attachment->sends_through_softibd = false;
+	posted(adapter, qp, flow);
 	return true;
 }
 
@@ -247,7 +268,7 @@ static struct qp_object *find_acknowledged(const struct attachment *attachment,
 			continue;
 
 		struct qp_object *object = index_table_get(&adapter->hca.qps, qpn);
-		const struct flow *flow = object ? object->qp.owner_route : NULL;
+		struct flow *flow = object ? object->qp.owner_route : NULL;
 
 		if (!object || object->qp.type != QP_RC || !object->qp.port)
 			continue;
@@ -340,7 +361,9 @@ __attribute__((noinline)) static void take_channel(struct attachment *attachment
 		if (!record)
 			break;
 
-		struct qp *qp = express_lane_receive(attachment, now, record);
+		struct qp *qp = likely(record->kind != RECORD_PULLED)
+					? express_lane_receive(attachment, now, record)
+					: pull_lane_receive(attachment, channel, now, record);
 
 		if (unlikely(!qp))
 			receive_direct_record(attachment, channel, attachment_now(), record);
@@ -348,7 +371,10 @@ __attribute__((noinline)) static void take_channel(struct attachment *attachment
 			acknowledge_one(owing);
 		owing = qp;
 		receive_release_some(channel);
+		if (unlikely(attachment->pulled_bytes >= PULL_LANE_ROUND_BYTES))
+			break;
 	}
+	attachment->pulled_bytes = 0;
 	if (owing)
 		acknowledge_one(owing);
 }

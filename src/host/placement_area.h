@@ -14,6 +14,7 @@
 #ifndef SOFTIB_HOST_PLACEMENT_AREA_H
 #define SOFTIB_HOST_PLACEMENT_AREA_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "net/memory/published_keys.h"
@@ -22,6 +23,7 @@ enum {
 	PLACEMENTS_MAX = 1024, /* queue pairs per area */
 	EXPOSURE_PAGE_BYTES = 4096,
 	EXPOSURE_SHARED_BYTES = 64 << 20, /* of pages; taken from the machine as they are used */
+	EXPOSURE_PULL_SERIALS = 512,
 };
 
 /* Written by its owner only. */
@@ -30,7 +32,12 @@ struct exposure_header {
 	uint64_t nonce_address; /* 0: the owner does not want its memory to be reached */
 	uint32_t pid;
 	uint32_t shared_is_off; /* nothing is in the shared part any more */
+	/* By queue pair: changed when messages that were sent to be pulled (host/pull_lane.h) end
+	 * without having been received. */
+	uint32_t pull_serials[EXPOSURE_PULL_SERIALS];
 };
+
+static_assert(sizeof(struct exposure_header) <= EXPOSURE_PAGE_BYTES, "it has a page");
 
 struct exposure_layout {
 	size_t keys_offset;
@@ -64,8 +71,17 @@ struct placement_area {
 	/* The initiator's. Odd while it may be at the target's memory; one thread at a time is. */
 	_Alignas(64) uint64_t hazard;
 	_Alignas(64) uint64_t placed[PLACEMENTS_MAX]; /* placed_word() by index */
+	_Alignas(64) uint32_t may_pull; /* not 0: it takes messages whose payload is pulled */
 	/* The target's. */
 	_Alignas(64) struct placement_grant grants[PLACEMENTS_MAX];
+};
+
+/* Where the payload of a RECORD_PULLED is: in the shared part of the sender's exposure. */
+struct pull_ticket {
+	uint64_t place;
+	uint32_t byte_count;
+	uint16_t serial_index;
+	uint16_t serial; /* the low half of it */
 };
 
 /* Body of RECORD_PLACEMENT_ASKED, before the headers of a packet as the queue pair sends them. */

@@ -51,7 +51,7 @@
 #include "net/transport/port_view.h"
 
 enum {
-	PROTOCOL_VERSION = 3,
+	PROTOCOL_VERSION = 4,
 	CONTROL_MESSAGE_BYTES = 1 << 16,
 	QPN_BLOCK = 1024,
 	PROCESS_RING_BYTES = 1 << 19, /* each of up and down */
@@ -86,6 +86,8 @@ enum record_kind {
 	RECORD_RAW_RELEASED = 20, /* up: it is gone; record->word = port number << 8 | enum raw_kind */
 	RECORD_PLACEMENT_ASKED = 14, /* on direct rings: struct placement_ask, then the headers of a
 					packet (host/placement_area.h) */
+	RECORD_PULLED = 15, /* on direct rings: as RECORD_PACKET, with a struct pull_ticket for the
+			       payload (host/pull_lane.h) */
 };
 
 /* What the packet itself does not say: the static rate of its address vector (a code of wire/rate.h;

@@ -8,6 +8,7 @@
 #include "host/direct_channels.h"
 #include "host/express_lane.h"
 #include "host/placement_target.h"
+#include "host/pull_lane.h"
 #include "host/target_loans.h"
 #include "host/verb_faults.h"
 #include "net/hca/injected_event.h"
@@ -99,6 +100,8 @@ void receive_direct_record(struct attachment *attachment, struct channel *channe
 {
 	if (likely(record->kind == RECORD_PACKET))
 		receive_packet(attachment, now, record);
+	else if (record->kind == RECORD_PULLED)
+		pull_lane_receive_packets(attachment, channel, now, record);
 	else if (record->kind == RECORD_PLACEMENT_ASKED)
 		placement_target_asked(attachment, channel, record);
 	else
@@ -111,6 +114,13 @@ void receive_release_some(struct channel *channel)
 		channel_release(channel);
 }
 
+/* What it owes goes out with the rest of the round. */
+static void has_received(struct qp *qp)
+{
+	if (qp->responder.ack_is_due)
+		hca_ready_add(container_of(qp, struct qp_object, qp)->hca, qp);
+}
+
 /* The commonest packets take fewer steps. */
 static void receive_either_way(struct attachment *attachment, time_ns now,
 			       const struct ring_record *record)
@@ -120,8 +130,21 @@ static void receive_either_way(struct attachment *attachment, time_ns now,
 
 	if (unlikely(!qp))
 		receive_packet(attachment, now, record);
-	else if (qp->responder.ack_is_due)
-		hca_ready_add(container_of(qp, struct qp_object, qp)->hca, qp);
+	else
+		has_received(qp);
+}
+
+static void receive_pulled(struct attachment *attachment, struct channel *channel, time_ns now,
+			   const struct ring_record *record)
+{
+	struct qp *qp = attachment->may_express
+				? pull_lane_receive(attachment, channel, now, record)
+				: NULL;
+
+	if (unlikely(!qp))
+		pull_lane_receive_packets(attachment, channel, now, record);
+	else
+		has_received(qp);
 }
 
 static void take_record(struct attachment *attachment, struct channel *channel, time_ns now,
@@ -129,6 +152,8 @@ static void take_record(struct attachment *attachment, struct channel *channel, 
 {
 	if (likely(record->kind == RECORD_PACKET))
 		receive_either_way(attachment, now, record);
+	else if (record->kind == RECORD_PULLED)
+		receive_pulled(attachment, channel, now, record);
 	else
 		receive_direct_record(attachment, channel, now, record);
 }

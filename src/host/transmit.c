@@ -6,6 +6,7 @@
 #include "host/express_lane.h"
 #include "host/fabric_lane.h"
 #include "host/placement.h"
+#include "host/pull_lane.h"
 #include "wire/packet.h"
 #include "net/transport/requester.h"
 #include "net/transport/responses.h"
@@ -204,11 +205,19 @@ static bool is_out_of_date(const struct flow *flow, uint32_t generation, time_ns
 static bool transmit_direct(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
 			    struct flow *flow, time_ns now)
 {
-	bool has_turn = true;
+	bool has_turn = true, is_pulled = false;
 
 	if (placement_is_next(qp) &&
 	    placement_run(adapter, qp, flow, now) == PLACEMENT_GOES_ON)
 		qp->requester.hold = HOLD_ALL;
+	while (pull_lane_send(adapter, qp, flow, now))
+		is_pulled = true;
+	if (is_pulled) {
+		hca_remember_undated(&adapter->hca, qp);
+		hca_date(&adapter->hca, now);
+		adapter->attachment->sends_through_softibd = false;
+		transmit_mark_dirty(adapter->attachment, flow->channel);
+	}
 	/* There may be nothing left, or nothing but answers. */
 	if (responses_are_due(qp) || requester_is_ready(qp))
 		has_turn = transmit_into(adapter, qp, route, flow->channel, flow, now);

@@ -243,6 +243,18 @@ struct qp *hca_receive_express(struct hca *hca, time_ns now, uint8_t port_number
 	return &object->qp;
 }
 
+struct qp *hca_receive_pulled(struct hca *hca, time_ns now, uint8_t port_number,
+			      const uint8_t *headers, const struct express_pull *pull)
+{
+	uint32_t qpn = get_be32(headers + LRH_BYTES + 4) & 0xffffff;
+	struct qp_object *object = index_table_get(&hca->qps, qpn);
+
+	if (unlikely(!object || object->is_shared ||
+		     !express_receive_pulled(&object->qp, now, port_number, headers, pull)))
+		return NULL;
+	return &object->qp;
+}
+
 bool hca_acknowledge_express(struct hca *hca, time_ns now, struct qp *qp, struct psn psn)
 {
 	if (unlikely(!express_acknowledge(qp, now, psn)))

@@ -22,6 +22,7 @@
 #include "net/transport/qp.h"
 #include "wire/raw_packet.h"
 
+struct express_pull;
 struct packet;
 struct cq;
 struct rdd;
@@ -157,6 +158,9 @@ void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct
 
 /* The same for the commonest packets, by net/transport/express.h: the queue pair that took it, or NULL: nothing was done. If an ACK is due, the caller sees to it. */
 MUST_USE struct qp *hca_receive_express(struct hca *hca, time_ns now, uint8_t port_number, const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count);
+/* The same for a message whose payload the owner fetches. */
+MUST_USE struct qp *hca_receive_pulled(struct hca *hca, time_ns now, uint8_t port_number,
+				       const uint8_t *headers, const struct express_pull *pull);
 /* An ACK of which only this is known. false: nothing was done. */
 MUST_USE bool hca_acknowledge_express(struct hca *hca, time_ns now, struct qp *qp, struct psn psn);
 /* What was sent or acknowledged without knowing the time: puts it on the list for hca_date, which is to be called with the time. */

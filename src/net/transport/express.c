@@ -55,8 +55,20 @@ bool express_work_out(struct qp *qp)
 	return true;
 }
 
+static inline bool has_psns(const struct requester *requester, uint32_t packet_count)
+{
+	return (uint32_t)psn_distance(requester->oldest_psn, requester->next_psn) + packet_count <=
+	       PSNS_OUTSTANDING_MAX;
+}
+
+/* Of a message that is not empty. */
+static inline uint32_t packets_of(const struct qp *qp, uint32_t byte_count)
+{
+	return (byte_count + qp->path_mtu - 1) / qp->path_mtu;
+}
+
 /* The request at the cursor has not been begun, and nothing but the program made it wait. */
-static bool may_begin(const struct qp *qp, const struct send_slot *slot)
+static bool may_begin(const struct qp *qp, const struct send_slot *slot, uint32_t packet_count)
 {
 	const struct requester *requester = &qp->requester;
 
@@ -70,7 +82,7 @@ static bool may_begin(const struct qp *qp, const struct send_slot *slot)
 	if (requester->credits == CREDITS_COUNTED ||
 	    ((slot->flags & SEND_FENCE) && requester->reads_outstanding))
 		return false;
-	return psn_distance(requester->oldest_psn, requester->next_psn) < PSNS_OUTSTANDING_MAX;
+	return has_psns(requester, packet_count);
 }
 
 bool express_is_known(struct qp *qp)
@@ -94,18 +106,20 @@ static bool find_payload(const struct qp *qp, struct send_slot *slot, const uint
 	return true;
 }
 
-bool express_next(struct qp *qp, struct express_packet *ret_packet)
+static uint32_t largest_packet(const struct qp *qp)
 {
-	struct requester *requester = &qp->requester;
+	return qp->type == QP_UD ? mtu_bytes(qp->port->mtu_code) : qp->path_mtu;
+}
 
-	if (requester->cursor == requester->queue.tail || !express_is_plain_type(qp))
-		return false;
-
+/* The request at the cursor, if it is a SEND of so many bytes at most. */
+static bool find_next(struct qp *qp, uint32_t byte_count_max, uint32_t packet_count,
+		      struct express_packet *ret_packet)
+{
+	const struct requester *requester = &qp->requester;
 	struct send_slot *slot = send_queue_slot(&requester->queue, requester->cursor);
 	bool is_datagram = qp->type == QP_UD;
-	uint32_t mtu = is_datagram ? mtu_bytes(qp->port->mtu_code) : qp->path_mtu;
 
-	if (!may_begin(qp, slot) || slot->byte_count > mtu)
+	if (!may_begin(qp, slot, packet_count) || slot->byte_count > byte_count_max)
 		return false;
 	if (is_datagram ? slot->address.is_global || !lid_is_unicast(slot->address.dlid)
 			: !express_headers_are_known(qp))
@@ -116,6 +130,31 @@ bool express_next(struct qp *qp, struct express_packet *ret_packet)
 	ret_packet->header_bytes = EXPRESS_HEADER_BYTES + (is_datagram ? DETH_BYTES : 0) +
 				   (slot->opcode == SEND_SEND_IMMEDIATE ? IMMEDIATE_BYTES : 0);
 	ret_packet->byte_count = ret_packet->header_bytes + ((slot->byte_count + 3) & ~3u);
+	ret_packet->packet_count = packet_count;
+	ret_packet->is_pulled = false;
+	return true;
+}
+
+bool express_next(struct qp *qp, struct express_packet *ret_packet)
+{
+	const struct requester *requester = &qp->requester;
+
+	return requester->cursor != requester->queue.tail && express_is_plain_type(qp) &&
+	       find_next(qp, largest_packet(qp), 1, ret_packet);
+}
+
+bool express_next_pulled(struct qp *qp, struct express_packet *ret_packet)
+{
+	const struct requester *requester = &qp->requester;
+	const struct send_slot *slot;
+
+	if (qp->type != QP_RC || qp->state != QP_RTS || requester->cursor == requester->queue.tail)
+		return false;
+	slot = send_queue_slot(&requester->queue, requester->cursor);
+	if (!slot->byte_count || slot->flags & SEND_INLINE ||
+	    !find_next(qp, EXPRESS_PULLED_BYTES_MAX, packets_of(qp, slot->byte_count), ret_packet))
+		return false;
+	ret_packet->is_pulled = true;
 	return true;
 }
 
@@ -155,6 +194,8 @@ static inline void write_rest(const struct qp *qp, const struct send_slot *slot,
 	}
 	if (slot->opcode == SEND_SEND_IMMEDIATE)
 		memcpy(ret_bytes, &slot->immediate_or_rkey, IMMEDIATE_BYTES);
+	if (packet->is_pulled)
+		return;
 	if (packet->payload_bytes == sizeof(uint64_t)) {
 		memcpy(payload, packet->payload, sizeof(uint64_t));
 		return;
@@ -175,15 +216,18 @@ static inline void write_next(struct qp *qp, time_ns now, struct send_slot *slot
 	uint64_t bth = is_datagram ? make_bth(qp, destination->qpn) : qp->express.bth;
 	uint32_t ack_request = qp->type == QP_RC ? (uint32_t)BTH_ACK_REQUEST << 24 : 0;
 
-	put_be64(ret_bytes, lrh | lrh_length(packet->byte_count));
+	/* Trains say no length. */
+	put_be64(ret_bytes, packet->packet_count > 1 ? lrh : lrh | lrh_length(packet->byte_count));
 	put_be64(ret_bytes + LRH_BYTES, bth | bth_flags(slot));
 	put_be32(ret_bytes + LRH_BYTES + 8, ack_request | requester->next_psn.value);
 	write_rest(qp, slot, packet, destination->qkey, ret_bytes + EXPRESS_HEADER_BYTES);
 	slot->first_psn = requester->next_psn;
-	slot->packet_count = 1;
+	slot->packet_count = packet->packet_count;
+	if (packet->is_pulled)
+		requester->has_lent = true;
 	requester->queue.started++;
 	requester->cursor++;
-	requester->next_psn = psn_add(requester->next_psn, 1);
+	requester->next_psn = psn_add(requester->next_psn, packet->packet_count);
 	/* A SEND takes one of the peer's requests, whether those are counted or not. */
 	requester->messages_started = psn_add(requester->messages_started, 1);
 	if (qp->type == QP_RC) {
@@ -207,7 +251,8 @@ void express_write(struct qp *qp, time_ns now, const struct express_packet *pack
 }
 
 /* Sufficient for qp_post_send to take it, and for it to be the next thing to transmit. */
-static inline bool may_post(const struct qp *qp, const struct send_request *request)
+static inline bool may_post(const struct qp *qp, const struct send_request *request,
+			    uint32_t packet_count)
 {
 	const struct requester *requester = &qp->requester;
 	const struct send_queue *queue = &requester->queue;
@@ -226,24 +271,23 @@ static inline bool may_post(const struct qp *qp, const struct send_request *requ
 		return request->address && request->address_pd == qp->pd &&
 		       !request->address->is_global && lid_is_unicast(request->address->dlid);
 	return qp->type != QP_RC ||
-	       (requester->credits != CREDITS_COUNTED &&
-		psn_distance(requester->oldest_psn, requester->next_psn) < PSNS_OUTSTANDING_MAX);
+	       (requester->credits != CREDITS_COUNTED && has_psns(requester, packet_count));
 }
 
-bool express_may_post(struct qp *qp, const struct send_request *request,
-		      struct express_packet *ret_packet)
+static inline bool find_posted(struct qp *qp, const struct send_request *request,
+			       uint32_t byte_count_max, uint32_t packet_count,
+			       struct express_packet *ret_packet)
 {
 	bool has_immediate = request->opcode == SEND_SEND_IMMEDIATE;
 
 	if (unlikely((request->opcode != SEND_SEND && !has_immediate) || request->sge_count != 1 ||
-		     !may_post(qp, request)))
+		     !may_post(qp, request, packet_count)))
 		return false;
 
 	const struct sge *sge = request->sges;
 	bool is_datagram = qp->type == QP_UD;
-	uint32_t mtu = is_datagram ? mtu_bytes(qp->port->mtu_code) : qp->path_mtu;
 
-	if (unlikely(sge->byte_count > mtu || (!is_datagram && !express_headers_are_known(qp))))
+	if (unlikely(sge->byte_count > byte_count_max || (!is_datagram && !express_headers_are_known(qp))))
 		return false;
 	ret_packet->payload = (const uint8_t *)(uintptr_t)sge->address;
 	if (!(request->flags & SEND_INLINE) && likely(sge->byte_count)) {
@@ -256,6 +300,28 @@ bool express_may_post(struct qp *qp, const struct send_request *request,
 	ret_packet->header_bytes = EXPRESS_HEADER_BYTES + (is_datagram ? DETH_BYTES : 0) +
 				   (has_immediate ? IMMEDIATE_BYTES : 0);
 	ret_packet->byte_count = ret_packet->header_bytes + ((sge->byte_count + 3) & ~3u);
+	ret_packet->packet_count = packet_count;
+	ret_packet->is_pulled = false;
+	return true;
+}
+
+bool express_may_post(struct qp *qp, const struct send_request *request,
+		      struct express_packet *ret_packet)
+{
+	return qp->state == QP_RTS && find_posted(qp, request, largest_packet(qp), 1, ret_packet);
+}
+
+bool express_may_post_pulled(struct qp *qp, const struct send_request *request,
+			     struct express_packet *ret_packet)
+{
+	uint32_t byte_count = request->sges[0].byte_count;
+
+	if (qp->type != QP_RC || qp->state != QP_RTS || !byte_count ||
+	    request->flags & SEND_INLINE ||
+	    !find_posted(qp, request, EXPRESS_PULLED_BYTES_MAX, packets_of(qp, byte_count),
+			 ret_packet))
+		return false;
+	ret_packet->is_pulled = true;
 	return true;
 }
 

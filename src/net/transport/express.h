@@ -26,6 +26,7 @@ enum {
 	/* LRH and BTH, and the most that may follow: DETH and immediate data. */
 	EXPRESS_HEADER_BYTES = LRH_BYTES + BTH_BYTES,
 	EXPRESS_HEADER_BYTES_MAX = EXPRESS_HEADER_BYTES + DETH_BYTES + IMMEDIATE_BYTES,
+	EXPRESS_PULLED_BYTES_MAX = 1 << 20,
 };
 
 /* What is to be written: found by express_next, written by express_write. */
@@ -34,6 +35,8 @@ struct express_packet {
 	uint32_t payload_bytes;
 	uint32_t header_bytes;
 	uint32_t byte_count; /* LRH to the last pad byte */
+	uint32_t packet_count; /* more than 1 only if it is pulled */
+	bool is_pulled; /* the receiver's owner fetches the payload: only the headers are written */
 };
 
 /* Whether the headers of a connection's packets are the usual ones; qp->express.route, which is the
@@ -54,10 +57,29 @@ MUST_USE bool express_may_post(struct qp *qp, const struct send_request *request
 void express_post(struct qp *qp, time_ns now, const struct send_request *request,
 		  const struct express_packet *packet, uint8_t *ret_bytes);
 
+/* The same for messages of a reliable connection, of any number of packets up to
+ * EXPRESS_PULLED_BYTES_MAX, whose payload is pulled: it stays where it is until it is acknowledged,
+ * as for a retransmission; if the request ends in another way, environment->take_back is called
+ * first. */
+MUST_USE bool express_next_pulled(struct qp *qp, struct express_packet *ret_packet);
+MUST_USE bool express_may_post_pulled(struct qp *qp, const struct send_request *request,
+				      struct express_packet *ret_packet);
+
 /* A packet for this queue pair that came by this port. headers: a copy of its first bytes, at
  * least EXPRESS_HEADER_BYTES_MAX or all of it. false: nothing was done. */
 MUST_USE bool express_receive(struct qp *qp, time_ns now, uint8_t port_number,
 			      const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count);
+
+/* A whole message whose payload is fetched by the owner. */
+struct express_pull {
+	uint32_t byte_count;
+	uint32_t packet_count;
+	/* false: it is no longer there, and the message is lost. */
+	bool (*fetch)(const struct express_pull *pull, uint8_t *ret_bytes);
+};
+/* As above; headers: LRH, BTH and immediate data. */
+MUST_USE bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number,
+				     const uint8_t *headers, const struct express_pull *pull);
 
 /* Whether all that is to be answered is an ACK without a limit on credits; it is taken as sent. */
 MUST_USE bool express_take_ack(struct qp *qp, struct psn *ret_psn);

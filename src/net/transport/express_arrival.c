@@ -147,30 +147,28 @@ static inline bool is_from_peer(const struct qp *qp, const struct arrival *arriv
 	       !((arrival->bth ^ qp->express.bth) & (BTH_FORM_MASK | (uint64_t)0xffff << 32));
 }
 
-static bool receive_connected(struct qp *qp, time_ns now, const uint8_t *headers,
-			      const uint8_t *bytes, uint32_t byte_count)
+/* The request for a message from the peer that begins with the PSN that is expected. */
+static inline struct receive_slot *find_connected(struct qp *qp, const struct arrival *arrival,
+						  struct psn psn, uint8_t **ret_bytes)
+{
+	const struct responder *responder = &qp->responder;
+
+	if (unlikely(!express_headers_are_known(qp) || !is_from_peer(qp, arrival) ||
+		     !psn_equal(psn, responder->expected_psn) ||
+		     responder->inbound != INBOUND_IDLE ||
+		     (responder->placed && qp->type != QP_RC)))
+		return NULL;
+	return find_place(qp, arrival->payload_bytes, ret_bytes);
+}
+
+/* The message is in its place; word: of the BTH, with the PSN of its last packet. */
+static inline void take_connected(struct qp *qp, uint32_t word)
 {
 	struct responder *responder = &qp->responder;
-	uint32_t word = get_be32(headers + LRH_BYTES + 8);
 	struct psn psn = psn_from(word);
-	bool is_reliable = qp->type == QP_RC;
-	struct arrival arrival;
-	uint8_t *place;
 
-	if (unlikely(!read_arrival(headers, byte_count, EXPRESS_HEADER_BYTES, &arrival) ||
-		     !express_headers_are_known(qp) || !is_from_peer(qp, &arrival) ||
-		     !psn_equal(psn, responder->expected_psn) ||
-		     responder->inbound != INBOUND_IDLE || arrival.payload_bytes > qp->path_mtu ||
-		     (responder->placed && !is_reliable)))
-		return false;
-
-	struct receive_slot *slot = find_place(qp, arrival.payload_bytes, &place);
-
-	if (unlikely(!slot))
-		return false;
-	express_copy(place, bytes + arrival.payload_offset, arrival.payload_bytes);
 	responder->expected_psn = psn_add(psn, 1);
-	if (is_reliable) {
+	if (qp->type == QP_RC) {
 		responder->nak_is_due = false;
 		responder->nak_was_sent = false;
 		responder->msn = (responder->msn + 1) & 0xffffff;
@@ -180,7 +178,25 @@ static bool receive_connected(struct qp *qp, time_ns now, const uint8_t *headers
 			responder->ack_psn = psn;
 		}
 	}
-	responder->inbound_bytes = arrival.payload_bytes;
+}
+
+static bool receive_connected(struct qp *qp, time_ns now, const uint8_t *headers,
+			      const uint8_t *bytes, uint32_t byte_count)
+{
+	uint32_t word = get_be32(headers + LRH_BYTES + 8);
+	struct receive_slot *slot;
+	struct arrival arrival;
+	uint8_t *place;
+
+	if (unlikely(!read_arrival(headers, byte_count, EXPRESS_HEADER_BYTES, &arrival) ||
+		     arrival.payload_bytes > qp->path_mtu))
+		return false;
+	slot = find_connected(qp, &arrival, psn_from(word), &place);
+	if (unlikely(!slot))
+		return false;
+	express_copy(place, bytes + arrival.payload_offset, arrival.payload_bytes);
+	take_connected(qp, word);
+	qp->responder.inbound_bytes = arrival.payload_bytes;
 	complete(qp, now, headers, slot->wr_id, &arrival);
 	return true;
 }
@@ -202,6 +218,47 @@ bool express_receive(struct qp *qp, time_ns now, uint8_t port_number, const uint
 		return false;
 	return qp->type == QP_UD ? receive_datagram(qp, now, headers, bytes, byte_count)
 				 : receive_connected(qp, now, headers, bytes, byte_count);
+}
+
+static bool has_packets(const struct qp *qp, const struct express_pull *pull)
+{
+	uint64_t mtu = qp->path_mtu;
+
+	return pull->byte_count && pull->byte_count <= pull->packet_count * mtu &&
+	       pull->byte_count > (pull->packet_count - 1) * mtu;
+}
+
+bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number,
+			    const uint8_t *headers, const struct express_pull *pull)
+{
+	uint32_t word = get_be32(headers + LRH_BYTES + 8);
+	uint64_t bth = get_be64(headers + LRH_BYTES);
+	bool has_immediate = bth >> 56 & 1;
+	const struct arrival arrival = {
+		.lrh = get_be64(headers),
+		.bth = bth,
+		.has_immediate = has_immediate,
+		.payload_offset = EXPRESS_HEADER_BYTES + (has_immediate ? IMMEDIATE_BYTES : 0),
+		.payload_bytes = pull->byte_count,
+	};
+	struct receive_slot *slot;
+	uint8_t *place;
+
+	if (unlikely(qp->type != QP_RC || qp->receive_queue->matches_tags ||
+		     qp->responder.has_receive || !takes_requests(qp) ||
+		     qp->port->number != port_number || !has_packets(qp, pull)))
+		return false;
+	slot = find_connected(qp, &arrival, psn_from(word), &place);
+	if (unlikely(!slot))
+		return false;
+	if (unlikely(!pull->fetch(pull, place)))
+		return true;
+	word = (word & 0xff000000u) |
+	       psn_add(psn_from(word), pull->packet_count - 1).value;
+	take_connected(qp, word);
+	qp->responder.inbound_bytes = pull->byte_count;
+	complete(qp, now, headers, slot->wr_id, &arrival);
+	return true;
 }
 
 bool express_take_ack(struct qp *qp, struct psn *ret_psn)

@@ -78,6 +78,7 @@ int qp_init(struct qp *qp, const struct qp_environment *environment, enum qp_typ
 void qp_release(struct qp *qp)
 {
 	shortcut_end(qp);
+	requester_take_back(qp);
 	timer_queue_cancel(qp->environment->timers, &qp->timer);
 	send_queue_release(&qp->requester.queue);
 	receive_queue_release(&qp->own_receives);

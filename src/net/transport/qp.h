@@ -76,6 +76,9 @@ struct qp_environment {
 	/* Of a queue pair with placed requests (net/transport/shortcut.h): waits for those under way,
 	 * lets no new ones begin, takes all for received and forgets owner_placement. */
 	void (*end_placing)(struct qp *qp);
+	/* Of a queue pair with messages that the peer pulls (net/transport/express.h): it can't from
+	 * here on. */
+	void (*take_back)(struct qp *qp);
 	/* A request was taken from a shared receive queue: qp->receive_queue. */
 	void (*shared_receive_taken)(struct qp *qp);
 	/* Of a queue that matches tags: puts the request that a message which begins with this
@@ -197,6 +200,7 @@ struct requester {
 	uint8_t retries_left;
 	uint8_t rnr_retries_left;
 	bool is_awaiting;
+	bool has_lent; /* messages were sent whose payload the peer pulls (requester_take_back) */
 	time_ns retry_deadline;	 /* TIME_NEVER when nothing is outstanding */
 	time_ns rnr_deadline;	 /* TIME_NEVER unless the responder asked to wait */
 	time_ns pacing_deadline; /* TIME_NEVER unless the rate limit holds it back */

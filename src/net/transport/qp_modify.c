@@ -12,6 +12,7 @@
 #include "net/transport/qp_transitions.h"
 #include "net/transport/rd_queue.h"
 #include "net/transport/report.h"
+#include "net/transport/requester.h"
 #include "net/transport/responses.h"
 #include "net/transport/send_queue.h"
 #include "net/transport/shortcut.h"
@@ -204,6 +205,7 @@ static void reset(struct qp *qp)
 
 	timer_queue_cancel(qp->environment->timers, &qp->timer);
 	responses_release(qp);
+	requester_take_back(qp);
 	send_queue_clear(&queue);
 	qp->requester = (struct requester){
 		.queue = queue,

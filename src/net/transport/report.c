@@ -8,6 +8,7 @@
 #include "net/transport/inbound.h"
 #include "net/transport/qp.h"
 #include "net/transport/rd_queue.h"
+#include "net/transport/requester.h"
 #include "net/transport/shortcut.h"
 
 static const uint8_t completed_opcodes[] = {
@@ -127,6 +128,7 @@ void report_flush_sends(struct qp *qp, time_ns now)
 	struct requester *requester = &qp->requester;
 	struct send_queue *queue = &requester->queue;
 
+	requester_take_back(qp);
 	while (queue->done != queue->tail)
 		report_send(qp, now, COMPLETION_FLUSHED);
 	queue->started = queue->tail;
@@ -176,6 +178,7 @@ void report_send_failure(struct qp *qp, time_ns now, enum completion_status stat
 		eec_request_failed(qp, now, status);
 		return;
 	}
+	requester_take_back(qp);
 	report_send(qp, now, status);
 	if (qp_is_reliable(qp) && qp->type != QP_RD) {
 		qp_enter_error(qp, now);

@@ -61,6 +61,14 @@ bool requester_is_ready(const struct qp *qp)
 	return requester->cursor != queue->started || may_start(qp, slot);
 }
 
+void requester_take_back(struct qp *qp)
+{
+	if (likely(!qp->requester.has_lent))
+		return;
+	qp->requester.has_lent = false;
+	qp->environment->take_back(qp);
+}
+
 void requester_route(const struct qp *qp, struct qp_route *ret_route)
 {
 	const struct address_vector *address = &qp->attributes.address;

@@ -37,7 +37,7 @@ static void test_hello_says_where_and_what(void **state)
 {
 	int socket = fixture_connect();
 	json_t *answer =
-		fixture_ask(socket, "{\"command\":\"hello\",\"version\":3,\"kind\":\"program\","
+		fixture_ask(socket, "{\"command\":\"hello\",\"version\":4,\"kind\":\"program\","
 				    "\"host\":\"h2\"}");
 	const json_t *adapter = json_array_get(json_object_get(answer, "adapters"), 0);
 
@@ -59,12 +59,12 @@ static void test_refusals_say_why(void **state)
 
 	(void)state;
 	expect_refusal(socket, "{\"command\":\"dance\"}", "unknown command \"dance\"");
-	expect_refusal(socket, "{\"command\":\"hello\",\"version\":3,\"kind\":\"king\"}",
+	expect_refusal(socket, "{\"command\":\"hello\",\"version\":4,\"kind\":\"king\"}",
 		       "program, hold or tool");
 	expect_refusal(socket, "{\"command\":\"hello\",\"version\":7,\"kind\":\"hold\"}",
-		       "version 3");
+		       "version 4");
 	expect_refusal(socket,
-		       "{\"command\":\"hello\",\"version\":3,\"kind\":\"hold\",\"host\":\"x\"}",
+		       "{\"command\":\"hello\",\"version\":4,\"kind\":\"hold\",\"host\":\"x\"}",
 		       "no host x in fabric test; there are: h1, h2, h3");
 	expect_refusal(socket, "{\"command\":\"attach\"}", "after hello");
 	expect_refusal(socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":1}",

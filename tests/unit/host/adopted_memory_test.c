@@ -57,7 +57,7 @@ static void expect_contents(void)
 
 static void test_whole_pages_of_a_region_are_shared(void **state)
 {
-	uint64_t place = adopted_memory_take(&adopted, bytes + 100, 5 * PAGE);
+	uint64_t place = adopted_memory_take(&adopted, bytes + 100, 5 * PAGE, true);
 
 	(void)state;
 	assert_int_not_equal(place, 0);
@@ -67,7 +67,7 @@ static void test_whole_pages_of_a_region_are_shared(void **state)
 	assert_int_equal(bytes[PAGE], 0xaa);
 	bytes[PAGE] = (uint8_t)(PAGE * 7 + 1);
 	assert_int_equal(shared[place - 1], (uint8_t)(PAGE * 7 + 1));
-	adopted_memory_drop(&adopted, bytes + 100, 5 * PAGE);
+	adopted_memory_drop(&adopted, bytes + 100, 5 * PAGE, true);
 	expect_contents();
 	/* It is the program's own again. */
 	shared[place - 1] = 0xbb;
@@ -76,19 +76,19 @@ static void test_whole_pages_of_a_region_are_shared(void **state)
 
 static void test_regions_on_the_same_pages_share_them(void **state)
 {
-	uint64_t place = adopted_memory_take(&adopted, bytes, 8 * PAGE);
+	uint64_t place = adopted_memory_take(&adopted, bytes, 8 * PAGE, true);
 
 	(void)state;
 	assert_int_not_equal(place, 0);
-	assert_int_equal(adopted_memory_take(&adopted, bytes + 2 * PAGE, PAGE), place + 2 * PAGE);
+	assert_int_equal(adopted_memory_take(&adopted, bytes + 2 * PAGE, PAGE, true), place + 2 * PAGE);
 	assert_int_equal(adopted_memory_find(&adopted, bytes + 3 * PAGE + 1, 2 * PAGE),
 			 place + 4 * PAGE);
-	adopted_memory_drop(&adopted, bytes, 8 * PAGE);
+	adopted_memory_drop(&adopted, bytes, 8 * PAGE, true);
 	/* The second still needs it. */
 	shared[place - 1 + 2 * PAGE] ^= 0xff;
 	assert_int_equal(bytes[2 * PAGE], (uint8_t)(2 * PAGE * 7 + 2) ^ 0xff);
 	bytes[2 * PAGE] ^= 0xff;
-	adopted_memory_drop(&adopted, bytes + 2 * PAGE, PAGE);
+	adopted_memory_drop(&adopted, bytes + 2 * PAGE, PAGE, true);
 	assert_int_equal(adopted.range_count, 0);
 	expect_contents();
 }
@@ -97,13 +97,13 @@ static void test_regions_on_the_same_pages_share_them(void **state)
 static void test_what_overlaps_a_region_that_stayed_stays(void **state)
 {
 	(void)state;
-	assert_int_equal(adopted_memory_take(&adopted, bytes + 1, PAGE), 0); /* no whole page */
-	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
-	adopted_memory_drop(&adopted, bytes, 2 * PAGE);
-	adopted_memory_drop(&adopted, bytes + 1, PAGE);
-	assert_int_not_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+	assert_int_equal(adopted_memory_take(&adopted, bytes + 1, PAGE, true), 0); /* no whole page */
+	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
+	adopted_memory_drop(&adopted, bytes, 2 * PAGE, true);
+	adopted_memory_drop(&adopted, bytes + 1, PAGE, true);
+	assert_int_not_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
 	/* And what overlaps one that was moved, in part. */
-	assert_int_equal(adopted_memory_take(&adopted, bytes + PAGE, 2 * PAGE), 0);
+	assert_int_equal(adopted_memory_take(&adopted, bytes + PAGE, 2 * PAGE, true), 0);
 }
 
 static void test_only_private_writable_memory_moves(void **state)
@@ -113,16 +113,16 @@ static void test_only_private_writable_memory_moves(void **state)
 		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	(void)state;
-	assert_int_equal(adopted_memory_take(&adopted, on_stack, sizeof(on_stack)), 0);
-	assert_int_equal(adopted_memory_take(&adopted, other, 2 * PAGE), 0);
+	assert_int_equal(adopted_memory_take(&adopted, on_stack, sizeof(on_stack), true), 0);
+	assert_int_equal(adopted_memory_take(&adopted, other, 2 * PAGE, true), 0);
 	munmap(other, 2 * PAGE);
 	assert_int_equal(mprotect(bytes, PAGE, PROT_READ), 0);
-	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
 	assert_int_equal(mprotect(bytes, PAGE, PROT_READ | PROT_WRITE), 0);
-	adopted_memory_drop(&adopted, bytes, 2 * PAGE);
+	adopted_memory_drop(&adopted, bytes, 2 * PAGE, true);
 	/* All of memory: anything may be written to. */
-	assert_int_equal(adopted_memory_take(&adopted, NULL, UINT64_MAX), 0);
-	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+	assert_int_equal(adopted_memory_take(&adopted, NULL, UINT64_MAX, true), 0);
+	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
 }
 
 static void test_locked_memory_stays(void **state)
@@ -131,7 +131,7 @@ static void test_locked_memory_stays(void **state)
 	/* Sanitizers have an mlock that does nothing. */
 	if (syscall(SYS_mlock, bytes, PAGE) != 0)
 		skip();
-	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
 	syscall(SYS_munlock, bytes, PAGE);
 }
 
@@ -154,7 +154,7 @@ static void test_nothing_moves_while_there_are_threads(void **state)
 	for (unsigned i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, wait_twice, NULL);
 	pthread_barrier_wait(&barrier);
-	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
 	pthread_barrier_wait(&barrier);
 	for (unsigned i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
@@ -165,12 +165,12 @@ static void test_nothing_moves_while_there_are_threads(void **state)
 static void test_what_is_there_no_more_is_left_alone(void **state)
 {
 	(void)state;
-	assert_int_not_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+	assert_int_not_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
 	assert_ptr_equal(mmap(bytes, 2 * PAGE, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
 			 bytes);
 	memset(bytes, 0x55, 2 * PAGE);
-	adopted_memory_drop(&adopted, bytes, 2 * PAGE);
+	adopted_memory_drop(&adopted, bytes, 2 * PAGE, true);
 	for (unsigned i = 0; i < 2 * PAGE; i++)
 		assert_int_equal(bytes[i], 0x55);
 }
@@ -180,7 +180,7 @@ static void test_a_child_that_was_not_prepared_for_does_not_share(void **state)
 	int status;
 
 	(void)state;
-	assert_int_not_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+	assert_int_not_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
 
 	pid_t child = fork();
 
@@ -198,8 +198,8 @@ static void test_who_comes_and_goes_is_soon_left_alone(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 100; i++) {
-		moved += adopted_memory_take(&adopted, bytes, 2 * PAGE) != 0;
-		adopted_memory_drop(&adopted, bytes, 2 * PAGE);
+		moved += adopted_memory_take(&adopted, bytes, 2 * PAGE, true) != 0;
+		adopted_memory_drop(&adopted, bytes, 2 * PAGE, true);
 	}
 	assert_true(moved > 0 && moved < 50);
 	expect_contents();
@@ -210,21 +210,21 @@ static void test_it_can_be_turned_off(void **state)
 	(void)state;
 	setenv("SOFTIB_ADOPT", "0", 1);
 	adopted_memory_init(&adopted, file);
-	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
 }
 
 static void test_the_end_is_for_good(void **state)
 {
-	uint64_t place = adopted_memory_take(&adopted, bytes, 2 * PAGE);
+	uint64_t place = adopted_memory_take(&adopted, bytes, 2 * PAGE, true);
 
 	(void)state;
 	assert_int_not_equal(place, 0);
 	adopted_memory_end(&adopted);
 	shared[place - 1] = 0x99;
 	expect_contents();
-	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE), 0);
+	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
 	assert_int_equal(adopted_memory_find(&adopted, bytes, 2 * PAGE), 0);
-	adopted_memory_drop(&adopted, bytes, 2 * PAGE);
+	adopted_memory_drop(&adopted, bytes, 2 * PAGE, true);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -62,7 +62,7 @@ static void take_down(const char *fabric)
 
 	assert_true(control >= 0);
 	assert_int_equal(control_ask(control,
-				     "{\"command\":\"hello\",\"version\":3,\"kind\":\"tool\"}",
+				     "{\"command\":\"hello\",\"version\":4,\"kind\":\"tool\"}",
 				     TIMEOUT_MS, &answer),
 			 0);
 	control_message_release(&answer);

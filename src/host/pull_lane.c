@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SENDs whose payload the receiver copies from the sender's memory. */
+#include "host/pull_lane.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "host/adopted_memory.h"
+#include "host/attachment.h"
+#include "host/direct_records.h"
+#include "host/placement_state.h"
+#include "host/receive.h"
+#include "net/transport/express.h"
+#include "wire/packet.h"
+
+enum {
+	PACKET_BYTES = LRH_BYTES + BTH_BYTES + ICRC_BYTES,
+	HEADER_BYTES_MAX = EXPRESS_HEADER_BYTES + IMMEDIATE_BYTES,
+	BODY_BYTES_MAX = HEADER_BYTES_MAX + sizeof(struct pull_ticket),
+};
+
+void pull_lane_open(const struct attachment *attachment, struct channel *channel)
+{
+	if (channel->peer && attachment->may_express)
+		__atomic_store_n(&channel->placed_out->may_pull, 1, __ATOMIC_RELEASE);
+}
+
+/* The other end says so once and for all. */
+static inline bool peer_pulls(struct channel *channel)
+{
+	if (unlikely(!channel->peer_pulls))
+		channel->peer_pulls = channel->placed_in &&
+				      __atomic_load_n(&channel->placed_in->may_pull, __ATOMIC_ACQUIRE);
+	return channel->peer_pulls;
+}
+
+static uint16_t serial_index(const struct qp *qp)
+{
+	return (uint16_t)(qp->qpn % EXPOSURE_PULL_SERIALS);
+}
+
+void pull_lane_take_back(struct qp *qp)
+{
+	const struct hca *hca = container_of(qp, struct qp_object, qp)->hca;
+	const struct attachment *attachment = container_of(hca, struct adapter, hca)->attachment;
+
+	/* In the child of a fork they are the parent's. */
+	if (!attachment->is_abandoned)
+		(void)__atomic_add_fetch(
+			&attachment->exposure.header->pull_serials[serial_index(qp)], 1,
+			__ATOMIC_SEQ_CST);
+}
+
+/* Says where the payload is; false: it is not where the peer could get it. */
+static bool make_ticket(const struct attachment *attachment, const struct qp *qp, struct channel *channel,
+			const struct express_packet *packet, struct pull_ticket *ret_ticket)
+{
+	const struct exposure *exposure = &attachment->exposure;
+
+	if (packet->payload_bytes < PULL_LANE_BYTES_MIN || !peer_pulls(channel) ||
+	    !adopted_memory_locate(exposure->adopted, packet->payload, packet->payload_bytes,
+				   &ret_ticket->place))
+		return false;
+	ret_ticket->byte_count = packet->payload_bytes;
+	ret_ticket->serial_index = serial_index(qp);
+	ret_ticket->serial = (uint16_t)__atomic_load_n(
+		&exposure->header->pull_serials[ret_ticket->serial_index], __ATOMIC_RELAXED);
+	return true;
+}
+
+/* What the message would have weighed on a link. */
+static void count(struct flow *flow, const struct express_packet *packet)
+{
+	uint64_t byte_count =
+		(uint64_t)packet->byte_count + ICRC_BYTES + (packet->packet_count - 1) * PACKET_BYTES;
+
+	flow_count(flow, packet->packet_count, byte_count / 4);
+}
+
+static void commit(struct qp *qp, struct flow *flow, const struct express_packet *packet,
+		   const struct pull_ticket *ticket, uint8_t *body)
+{
+	memcpy(body + packet->header_bytes, ticket, sizeof(*ticket));
+	direct_record_commit(qp, flow, packet->header_bytes + (uint32_t)sizeof(*ticket),
+			     RECORD_PULLED, packet->packet_count);
+	count(flow, packet);
+}
+
+bool pull_lane_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
+		    const struct send_request *request, struct express_packet *packet, time_ns now)
+{
+	struct pull_ticket ticket;
+
+	if (qp->type != QP_RC || request->flags & SEND_INLINE || qp->path_mtu > flow->mtu ||
+	    !make_ticket(adapter->attachment, qp, flow->channel, packet, &ticket))
+		return false;
+
+	uint8_t *body = direct_record_reserve(flow->channel,
+					      packet->header_bytes + (uint32_t)sizeof(ticket));
+
+	if (unlikely(!body))
+		return false;
+	packet->is_pulled = true;
+	express_post(qp, now, request, packet, body);
+	commit(qp, flow, packet, &ticket, body);
+	return true;
+}
+
+bool pull_lane_send(struct adapter *adapter, struct qp *qp, struct flow *flow, time_ns now)
+{
+	struct express_packet packet;
+	struct pull_ticket ticket;
+
+	if (!adapter->attachment->may_express || qp->path_mtu > flow->mtu ||
+	    !express_next_pulled(qp, &packet) ||
+	    !make_ticket(adapter->attachment, qp, flow->channel, &packet, &ticket))
+		return false;
+
+	uint8_t *body = direct_record_reserve(flow->channel,
+					      packet.header_bytes + (uint32_t)sizeof(ticket));
+
+	if (unlikely(!body))
+		return false;
+	express_write(qp, now, &packet, body);
+	commit(qp, flow, &packet, &ticket, body);
+	return true;
+}
+
+/* A record as it was read. */
+struct pulled {
+	struct express_pull pull;
+	const struct reach *reach;
+	struct pull_ticket ticket;
+	uint32_t header_bytes;
+	uint8_t body[BODY_BYTES_MAX];
+};
+
+/* Copies, and says whether it was there all the while: whoever takes it back changes the serial
+ * before it is anything else. */
+static bool fetch(const struct express_pull *pull, uint8_t *ret_bytes)
+{
+	const struct pulled *pulled = container_of(pull, struct pulled, pull);
+	const struct exposure_header *header = pulled->reach->header;
+	const struct pull_ticket *ticket = &pulled->ticket;
+
+	memcpy(ret_bytes, pulled->reach->shared + ticket->place, ticket->byte_count);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return (uint16_t)__atomic_load_n(&header->pull_serials[ticket->serial_index],
+					 __ATOMIC_RELAXED) == ticket->serial &&
+	       !__atomic_load_n(&header->shared_is_off, __ATOMIC_RELAXED);
+}
+
+/* The peer's words, from a copy that it can't change. */
+static inline bool read_record(const struct channel *channel, const struct ring_record *record,
+			       struct pulled *ret_pulled)
+{
+	struct pull_ticket *ticket = &ret_pulled->ticket;
+
+	if (unlikely(!channel->peer || record->byte_count > BODY_BYTES_MAX ||
+		     record->byte_count < EXPRESS_HEADER_BYTES + sizeof(*ticket)))
+		return false;
+	memcpy(ret_pulled->body, record->body, record->byte_count);
+	__asm__ volatile("" : : "r"(ret_pulled->body) : "memory");
+	ret_pulled->header_bytes =
+		EXPRESS_HEADER_BYTES + (ret_pulled->body[LRH_BYTES] & 1 ? IMMEDIATE_BYTES : 0);
+	if (unlikely(record->byte_count != ret_pulled->header_bytes + sizeof(*ticket)))
+		return false;
+	memcpy(ticket, ret_pulled->body + ret_pulled->header_bytes, sizeof(*ticket));
+	ret_pulled->reach = &channel->peer->reach;
+	ret_pulled->pull = (struct express_pull){ticket->byte_count, record->packet_count, fetch};
+	return likely(ticket->byte_count && ticket->byte_count <= EXPRESS_PULLED_BYTES_MAX &&
+		      ticket->place <= EXPOSURE_SHARED_BYTES - ticket->byte_count &&
+		      ticket->serial_index < EXPOSURE_PULL_SERIALS);
+}
+
+static struct adapter *adapter_of(const struct attachment *attachment,
+				  const struct ring_record *record)
+{
+	unsigned index = record->port >> 8;
+	struct adapter *adapter = index < SESSION_ADAPTERS_MAX ? attachment->adapters[index] : NULL;
+
+	return likely(adapter && adapter->has_hca) ? adapter : NULL;
+}
+
+struct qp *pull_lane_receive(struct attachment *attachment, const struct channel *channel,
+			     time_ns now, const struct ring_record *record)
+{
+	struct adapter *adapter = adapter_of(attachment, record);
+	struct pulled pulled;
+
+	if (unlikely(!adapter || !read_record(channel, record, &pulled)))
+		return NULL;
+	attachment->pulled_bytes += pulled.ticket.byte_count;
+	return hca_receive_pulled(&adapter->hca, now, (uint8_t)record->port, pulled.body,
+				  &pulled.pull);
+}
+
+void pull_lane_receive_packets(struct attachment *attachment, const struct channel *channel,
+			       time_ns now, const struct ring_record *record)
+{
+	struct pulled pulled;
+
+	if (!read_record(channel, record, &pulled)) {
+		attachment->malformed++;
+		return;
+	}
+
+	const uint32_t byte_count = pulled.header_bytes + ((pulled.ticket.byte_count + 3) & ~3u);
+	uint8_t *bytes = calloc(1, byte_count);
+
+	/* Either way it is lost, and will be sent again. */
+	if (bytes && fetch(&pulled.pull, bytes + pulled.header_bytes)) {
+		const struct ring_record whole = {
+			.byte_count = byte_count,
+			.kind = RECORD_PACKET,
+			.port = record->port,
+			.packet_count = record->packet_count,
+			.body = bytes,
+		};
+
+		memcpy(bytes, pulled.body, pulled.header_bytes);
+		receive_direct_record(attachment, (struct channel *)(uintptr_t)channel, now, &whole);
+	}
+	free(bytes);
+}
