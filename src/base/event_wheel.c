@@ -340,8 +340,6 @@ unsigned event_wheel_peek(const struct event_wheel *wheel, unsigned event_count_
 	return count;
 }
 
-/* --- calling back --- */
-
 /* One that was launched, is meant and is due before the best one so far. */
 static bool is_better(const struct timer *timer, time_ns best_at,
 		      bool (*is_meant)(const struct timer *timer, const void *context),

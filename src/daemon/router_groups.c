@@ -138,9 +138,8 @@ static void leave_others(struct router_groups *groups)
 	for (uint32_t index = 0; index < groups->ports.count; index++) {
 		struct group_client *client = &groups->ports.ports[index].groups;
 
-		list_for_each (link, &client->memberships) {
-			struct group_membership *membership =
-				container_of(link, struct group_membership, link);
+		list_for_each (link, &client->memberships.all) {
+			struct group_membership *membership = group_membership_of(link);
 
 			/* One that exists needs no memory. */
 			if (membership->mark != groups->round)
@@ -179,9 +178,8 @@ static void update_tables(struct router_groups *groups)
 	for (uint32_t index = 0; index < groups->ports.count; index++) {
 		struct router_port *port = &groups->ports.ports[index];
 
-		list_for_each (link, &port->groups.memberships) {
-			struct group_membership *membership =
-				container_of(link, struct group_membership, link);
+		list_for_each (link, &port->groups.memberships.all) {
+			struct group_membership *membership = group_membership_of(link);
 			uint16_t mlid = port->is_on_tree && membership->joined ? membership->mlid
 									       : 0;
 

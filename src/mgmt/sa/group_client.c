@@ -23,20 +23,9 @@ enum { ASKED_TO_SUBSCRIBE, ASKED_FOR_TABLE = ASKED_TO_SUBSCRIBE + GROUP_CLIENT_T
 static const enum trap_number traps[GROUP_CLIENT_TRAPS] = {TRAP_MULTICAST_GROUP_CREATED,
 							   TRAP_MULTICAST_GROUP_DELETED};
 
-static struct group_membership *membership_of(struct list *link)
-{
-	return container_of(link, struct group_membership, link);
-}
-
 static struct gid record_mgid(const struct mc_member_record *record)
 {
 	return gid_from(record->mgid_high, record->mgid_low);
-}
-
-/* The golden ratio of 64 bits. */
-static uint64_t hash_of(const struct gid *mgid)
-{
-	return gid_prefix(mgid) * 0x9e3779b97f4a7c15u ^ gid_guid(mgid);
 }
 
 int group_client_init(struct group_client *client, uint32_t agent_number)
@@ -44,31 +33,23 @@ int group_client_init(struct group_client *client, uint32_t agent_number)
 	const struct sa_client_options options = {.agent_number = agent_number, .window = WINDOW};
 
 	*client = (struct group_client){.refresh_at = TIME_NEVER};
-	list_init(&client->memberships);
-	hash_table_init(&client->by_mgid);
+	group_memberships_init(&client->memberships);
 	return sa_client_init(&client->sa, &options);
 }
 
 void group_client_release(struct group_client *client)
 {
 	sa_client_release(&client->sa);
-	for (struct list *link; (link = list_pop(&client->memberships));)
-		free(membership_of(link));
-	hash_table_release(&client->by_mgid);
+	group_memberships_release(&client->memberships);
 	free(client->groups);
 }
 
 static void forget_requests(struct group_client *client)
 {
 	sa_client_cancel(&client->sa, client);
-	list_for_each (link, &client->memberships) {
-		struct group_membership *membership = membership_of(link);
-
-		/* It may have been done. */
-		if (membership->asked && !membership->is_leaving)
-			membership->joined |= membership->asked;
-		membership->asked = 0;
-		sa_client_cancel(&client->sa, membership);
+	list_for_each (link, &client->memberships.all) {
+		group_membership_doubt_request(group_membership_of(link));
+		sa_client_cancel(&client->sa, group_membership_of(link));
 	}
 	client->asked_count = 0;
 }
@@ -76,9 +57,9 @@ static void forget_requests(struct group_client *client)
 void group_client_restart(struct group_client *client)
 {
 	forget_requests(client);
-	list_for_each (link, &client->memberships) {
-		membership_of(link)->is_doubtful = true;
-		membership_of(link)->retry_at = 0;
+	list_for_each (link, &client->memberships.all) {
+		group_membership_of(link)->is_doubtful = true;
+		group_membership_of(link)->retry_at = 0;
 	}
 	memset(client->is_subscribed, 0, sizeof(client->is_subscribed));
 	client->is_stale = true;
@@ -140,24 +121,7 @@ const struct mc_member_record *group_client_find(const struct group_client *clie
 struct group_membership *group_client_membership(const struct group_client *client,
 						 const struct gid *mgid)
 {
-	struct group_membership *membership = hash_table_get(&client->by_mgid, hash_of(mgid));
-
-	while (membership && !gid_equal(&membership->mgid, mgid))
-		membership = membership->same_hash;
-	return membership;
-}
-
-static bool index_membership(struct group_client *client, struct group_membership *membership)
-{
-	struct group_membership *first =
-		hash_table_get(&client->by_mgid, hash_of(&membership->mgid));
-
-	if (!first)
-		return hash_table_put(&client->by_mgid, hash_of(&membership->mgid), membership) ==
-		       0;
-	membership->same_hash = first->same_hash;
-	first->same_hash = membership;
-	return true;
+	return group_memberships_find(&client->memberships, mgid);
 }
 
 int group_client_want(struct group_client *client, const struct mc_member_record *group,
@@ -169,15 +133,9 @@ int group_client_want(struct group_client *client, const struct mc_member_record
 	if (!membership) {
 		if (!join_states)
 			return 0;
-		membership = calloc(1, sizeof(*membership));
+		membership = group_memberships_add(&client->memberships, &mgid);
 		if (!membership)
 			return -ENOMEM;
-		membership->mgid = mgid;
-		if (!index_membership(client, membership)) {
-			free(membership);
-			return -ENOMEM;
-		}
-		list_append(&client->memberships, &membership->link);
 	}
 	if (membership->wanted != join_states) {
 		membership->retry_at = 0;
@@ -186,27 +144,6 @@ int group_client_want(struct group_client *client, const struct mc_member_record
 	membership->wanted = join_states;
 	membership->group = *group;
 	return 0;
-}
-
-/* Without its place in the table a full member would not be found again, so it stays if that can't
- * be changed. */
-static void forget_membership(struct group_client *client, struct group_membership *membership)
-{
-	uint64_t hash = hash_of(&membership->mgid);
-	struct group_membership *first = hash_table_get(&client->by_mgid, hash);
-
-	if (first == membership) {
-		hash_table_remove(&client->by_mgid, hash);
-		if (membership->same_hash &&
-		    hash_table_put(&client->by_mgid, hash, membership->same_hash) != 0)
-			return;
-	} else {
-		while (first->same_hash != membership)
-			first = first->same_hash;
-		first->same_hash = membership->same_hash;
-	}
-	list_remove(&membership->link);
-	free(membership);
 }
 
 static void ask_to_subscribe(struct group_client *client)
@@ -252,21 +189,12 @@ static const uint64_t create_components =
 	SA_COMPONENT(MCR_SCOPE) | SA_COMPONENT(MCR_MTU_SELECTOR) | SA_COMPONENT(MCR_MTU) |
 	SA_COMPONENT(MCR_RATE_SELECTOR) | SA_COMPONENT(MCR_RATE);
 
-/* What is to be joined or, if nothing is, left now; 0: nothing is due. */
-static uint8_t due_states(const struct group_membership *membership, bool *ret_is_leaving)
-{
-	uint8_t wanted = membership->wanted, joined = membership->joined;
-
-	*ret_is_leaving = !(wanted & ~joined) && !(membership->is_doubtful && wanted);
-	return *ret_is_leaving ? joined & (uint8_t)~wanted : wanted;
-}
-
 static void ask_membership(struct group_client *client, struct group_membership *membership)
 {
 	const struct mad_purpose purpose = {membership, ASKED_MEMBERSHIP};
 	struct mc_member_record record = membership->group;
 	bool is_leaving;
-	uint8_t states = due_states(membership, &is_leaving);
+	uint8_t states = group_membership_due(membership, &is_leaving);
 	uint64_t components =
 		join_components | (states & JOIN_KEEPS_ALIVE ? create_components : 0);
 
@@ -288,13 +216,13 @@ static void ask_memberships(struct group_client *client, time_ns now)
 	if (now < client->memberships_due)
 		return;
 	client->memberships_due = TIME_NEVER;
-	list_for_each_safe (link, &client->memberships) {
-		struct group_membership *membership = membership_of(link);
+	list_for_each_safe (link, &client->memberships.all) {
+		struct group_membership *membership = group_membership_of(link);
 		bool is_leaving;
 
 		if (!membership->wanted && !membership->joined && !membership->shown_mlid)
-			forget_membership(client, membership);
-		else if (!due_states(membership, &is_leaving))
+			group_memberships_forget(&client->memberships, membership);
+		else if (!group_membership_due(membership, &is_leaving))
 			continue;
 		else if (membership->retry_at <= now)
 			ask_membership(client, membership);
@@ -345,9 +273,9 @@ static void take_table(struct group_client *client, const struct sa_client_resul
 	client->refresh_at = now + REFRESH_TIME;
 	client->memberships_due = 0;
 	/* A group that ended took its members along. */
-	list_for_each (link, &client->memberships)
-		if (!group_client_find(client, &membership_of(link)->mgid))
-			membership_of(link)->joined = 0;
+	list_for_each (link, &client->memberships.all)
+		if (!group_client_find(client, &group_membership_of(link)->mgid))
+			group_membership_of(link)->joined = 0;
 }
 
 static void take_membership(struct group_client *client, struct group_membership *membership,

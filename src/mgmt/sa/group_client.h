@@ -20,10 +20,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
-#include "base/hash_table.h"
-#include "base/list.h"
 #include "base/time.h"
 #include "mgmt/mad/mad_message.h"
+#include "mgmt/sa/group_memberships.h"
 #include "mgmt/sa/sa_client.h"
 #include "wire/gid.h"
 
@@ -37,24 +36,6 @@ struct group_port {
 	uint16_t sm_lid;
 	uint8_t sm_sl;
 	uint16_t pkey; /* shared with the SA */
-};
-
-/* Join states: mgmt/subnet/multicast_groups.h. */
-struct group_membership {
-	struct list link;		    /* client->memberships */
-	struct group_membership *same_hash; /* the next whose MGID has the same hash */
-	struct mc_member_record group;	    /* as it is made where it is not there */
-	struct gid mgid;
-	uint8_t wanted;
-	uint8_t joined; /* what the SA has of us, as far as we know */
-	uint8_t asked;	/* a request is on its way; 0: none */
-	bool is_leaving; /* ... that takes them away */
-	bool is_doubtful; /* the SA may have forgotten us */
-	uint16_t mlid;
-	time_ns retry_at;
-	/* The owner's; while the second is not 0 it is not forgotten. */
-	uint64_t mark;
-	uint16_t shown_mlid;
 };
 
 struct group_client {
@@ -71,8 +52,7 @@ struct group_client {
 	time_ns memberships_due; /* one of them may have something to ask */
 	struct mc_member_record *groups; /* by MGID */
 	size_t group_count;
-	struct list memberships;
-	struct hash_table by_mgid;
+	struct group_memberships memberships;
 	struct mad_message answers[GROUP_CLIENT_ANSWERS_MAX]; /* to reports */
 	unsigned answer_count;
 };

@@ -228,7 +228,7 @@ static void test_full_member_makes_the_group_and_ends_it(void **state)
 	run_for(MILLISECONDS(20));
 	assert_int_equal(sa_has(7), 0);
 	assert_null(find(7));
-	assert_true(list_is_empty(&client.memberships));
+	assert_true(list_is_empty(&client.memberships.all));
 }
 
 static void test_full_member_becomes_a_non_member_without_leaving(void **state)
