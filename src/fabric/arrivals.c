@@ -6,7 +6,7 @@
 #include "fabric/faults.h"
 #include "fabric/routers.h"
 #include "net/link/counters.h"
-#include "net/link/port_queues.h"
+#include "net/link/lane_credits.h"
 #include "net/link/receive_checks.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"

@@ -4,6 +4,7 @@
 
 #include "fabric/fetch_ahead.h"
 #include "fabric/movement.h"
+#include "net/link/lane_credits.h"
 #include "net/link/pacing.h"
 #include "net/link/port_queues.h"
 

@@ -7,7 +7,7 @@
 #include "fabric/rate_gates.h"
 #include "net/link/congestion.h"
 #include "net/link/frame_crc.h"
-#include "net/link/port_queues.h"
+#include "net/link/lane_credits.h"
 #include "wire/congestion.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"

@@ -7,7 +7,7 @@
 #include "fabric/flow_watchdog.h"
 #include "fabric/movement.h"
 #include "net/link/frame_crc.h"
-#include "net/link/port_queues.h"
+#include "net/link/lane_credits.h"
 
 /* A packet that should be overtaken goes after this time even if none comes behind it. */
 #define OVERTAKEN_PATIENCE MICROSECONDS(200)

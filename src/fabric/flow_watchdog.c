@@ -4,7 +4,7 @@
 
 #include "fabric/faults.h"
 #include "fabric/movement.h"
-#include "net/link/port_queues.h"
+#include "net/link/lane_credits.h"
 
 /* 400,000 symbols of the slowest lane, 4 ns each; faster links have the same patience. */
 #define WATCHDOG_PATIENCE MICROSECONDS(1600)

@@ -7,6 +7,7 @@
 #include "fabric/movement.h"
 #include "fabric/rate_gates.h"
 #include "fabric/routers.h"
+#include "net/link/lane_credits.h"
 #include "net/link/port_queues.h"
 #include "net/switch/directed_route.h"
 #include "net/switch/forwarding.h"

@@ -9,6 +9,7 @@
 #include "fabric/movement.h"
 #include "net/link/counters.h"
 #include "net/link/frame.h"
+#include "net/link/lane_credits.h"
 #include "net/link/port_queues.h"
 #include "wire/lrh.h"
 #include "wire/pkey.h"

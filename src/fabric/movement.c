@@ -6,6 +6,7 @@
 #include "fabric/cables.h"
 #include "fabric/rate_gates.h"
 #include "net/link/frame_crc.h"
+#include "net/link/lane_credits.h"
 #include "net/link/port_queues.h"
 #include "net/switch/forwarding.h"
 #include "wire/pkey.h"

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "fabric/movement.h"
 #include "net/link/congestion.h"
+#include "net/link/lane_credits.h"
 #include "net/link/pacing.h"
 #include "net/link/port_queues.h"
 #include "wire/opcode.h"

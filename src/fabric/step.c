@@ -11,6 +11,7 @@
 #include "fabric/movement.h"
 #include "fabric/rate_gates.h"
 #include "net/link/counters.h"
+#include "net/link/lane_credits.h"
 #include "net/link/port_queues.h"
 #include "net/switch/forwarding.h"
 #include "wire/packet.h"

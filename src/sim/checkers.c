@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include "fabric/fabric.h"
+#include "net/link/lane_credits.h"
 #include "net/link/port_queues.h"
 #include "wire/pkey.h"
 

@@ -14,7 +14,7 @@
 #include "fabric/routers.h"
 #include "fabric/subnets.h"
 #include "fabric/topology.h"
-#include "net/link/port_queues.h"
+#include "net/link/lane_credits.h"
 #include "wire/crc.h"
 #include "wire/lrh.h"
 

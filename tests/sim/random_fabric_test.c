@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/random.h"
+#include "net/link/lane_credits.h"
 #include "net/link/port_queues.h"
 #include "sim/checkers.h"
 #include "wire/packet.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* VL arbitration (vol 1, chapter 7). */
 #include "net/link/arbitration.h"
-
+#include "net/link/lane_credits.h"
 #include "net/link/port_queues.h"
+
 
 enum { HIGH_LIMIT_BYTES = 4096, HIGH_UNLIMITED = 255 };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Congestion control, the core state (vol 1, annex A10). */
 #include "net/link/congestion.h"
+#include "net/link/lane_credits.h"
+#include "net/link/port_queues.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "net/link/port_queues.h"
 
 enum { SHIFT_BIT = 14, MULTIPLIER_MASK = 0x3fff, TIMER_UNIT_NS = 1024 };
 

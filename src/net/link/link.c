@@ -5,7 +5,7 @@
 #include <errno.h>
 #include "net/link/fec.h"
 #include "net/link/pacing.h"
-#include "net/link/port_queues.h"
+#include "net/link/lane_credits.h"
 
 enum { SPEED_QDR = 4 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A port's outputs: a queue per virtual lane, credits, arbitration and lifetimes (vol 1, chapter
- * 7).
+ * A port's outputs: a queue per virtual lane, arbitration and lifetimes (vol 1, chapter 7). The
+ * credits are net/link/lane_credits.h's.
  *
  * A switch has no buffers at its outputs: a frame that waits here occupies the receive buffer of
  * the port it came in by, and its credits go back when it leaves. So nothing is lost for want of
@@ -21,9 +21,6 @@
 #include "net/link/port.h"
 
 enum {
-	CREDIT_BLOCK_BYTES = 64,
-	CREDIT_MODULUS = 4096, /* FCTBS, ABR and FCCL have 12 bits */
-	VL_BUFFER_BLOCKS = 2048,     /* receive buffer of a data VL: 128 KiB */
 	ADAPTER_QUEUE_BLOCKS = 2048, /* what an adapter may have waiting per data VL */
 	VL15_FRAMES_MAX = 512,
 	LIFETIME_CODE_MAX = 19, /* codes above mean without limit */
@@ -100,17 +97,6 @@ _Static_assert(offsetof(struct port_queues, arbiter) + sizeof(struct vl_arbiter)
 MUST_USE int port_queues_create(struct port *port);
 void port_queues_destroy(struct port *port); /* empty of frames */
 
-/* Blocks that a packet takes: LRH to VCRC in units of 64 bytes. */
-static inline uint32_t frame_credit_blocks(uint32_t byte_count)
-{
-	enum { ICRC_AND_VCRC = 6 };
-
-	return (byte_count + ICRC_AND_VCRC + CREDIT_BLOCK_BYTES - 1) / CREDIT_BLOCK_BYTES;
-}
-
-/* The link came up: credits as flow control packets with Op = init leave them. */
-void port_credits_init(struct port *port);
-
 /* The number of data VLs that OperationalVLs names. */
 static inline unsigned port_data_vl_count(const struct port *port)
 {
@@ -118,9 +104,6 @@ static inline unsigned port_data_vl_count(const struct port *port)
 
 	return counts[port->info.operational_vls & 15];
 }
-
-/* Whether a packet of the largest size could leave by this lane now. */
-bool port_lane_has_credits(const struct port *port, unsigned vl);
 
 /* Queues on frame->vl. DROP_VL15 or DROP_HEAD_OF_QUEUE (a stalled lane): the frame is still
  * the caller's. */
@@ -151,42 +134,5 @@ time_ns port_lifetime_deadline(const struct port *port, time_ns switch_life);
 
 /* Takes out any frame: the link is going down. */
 struct frame *port_flush_next(struct port *port);
-
-/* This port sends a flow control packet for a data VL: the sender's own total heals what was lost
- * on the way. */
-void port_credits_refresh(struct port *port, unsigned vl);
-
-/* The same for all data VLs, whatever was lost before: the link was trained anew. Returns true if
- * the peer has frames that may go on now. */
-MUST_USE bool port_credits_renew(struct port *port);
-
-/* The lane that a port's frames of one VL arrive by: the peer's. The port has a peer. */
-static inline struct vl_queue *port_arrival_lane(const struct port *port, unsigned vl)
-{
-	return &port->peer->queues->vls[vl];
-}
-
-/* From now on none of this port's flow control packets arrives; or they do again. */
-void port_flow_control_lose(struct port *port);
-void port_flow_control_find(struct port *port);
-
-/* The frame crossed to this port and occupies its receive buffer. */
-void port_buffer_take(struct port *port, struct frame *frame);
-/* It left, and so many blocks are free again. Returns true if the sender has frames, which may go on
- * now. */
-MUST_USE bool lane_buffer_release(struct vl_queue *lane, unsigned credit_blocks);
-
-/* The same on a link that takes time: the limit is told by flow control packets, one per lane at a
- * time, which the caller sends off and lets arrive. */
-void port_buffer_release_quietly(struct port *port, unsigned input_vl, unsigned credit_blocks);
-/* Returns how many flow control packets leave. */
-unsigned port_credits_depart(struct port *port);
-/* Returns true if the peer has frames that may go on now. */
-MUST_USE bool port_credits_arrive(struct port *port);
-
-/* The frame is on the cable, and is no longer (arrived or lost). */
-void port_cable_take(struct port *output, const struct frame *frame);
-void port_cable_release(struct port *output, const struct frame *frame);
-bool port_cable_is_empty(const struct port *output);
 
 #endif

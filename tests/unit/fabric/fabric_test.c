@@ -2,7 +2,7 @@
 /* Cables pulled and put back, nodes found again. */
 #include "rig.h"
 
-#include "net/link/port_queues.h"
+#include "net/link/lane_credits.h"
 
 static void test_pulled_cable_takes_both_ends_down_and_is_reported(void **state)
 {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include "fabric/faults.h"
-#include "net/link/port_queues.h"
+#include "net/link/lane_credits.h"
 
 enum { PACKETS = 400, PAYLOAD_BYTES = 256, SEED = 11 };
 

@@ -5,7 +5,7 @@
 
 #include "fabric/faults.h"
 #include "fabric/movement.h"
-#include "net/link/port_queues.h"
+#include "net/link/lane_credits.h"
 #include "wire/notice.h"
 #include "wire/smp.h"
 

@@ -11,6 +11,7 @@
 #include "fabric/known_paths.h"
 #include "fabric/movement.h"
 #include "fabric/tap.h"
+#include "net/link/lane_credits.h"
 #include "net/link/port_queues.h"
 
 enum {

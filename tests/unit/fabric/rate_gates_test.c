@@ -4,6 +4,7 @@
 #include "rig.h"
 
 #include "net/link/congestion.h"
+#include "net/link/lane_credits.h"
 #include "net/link/pacing.h"
 #include "net/link/port_queues.h"
 #include "wire/rate.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "fabric/faults.h"
 
-#include "net/link/port_queues.h"
+#include "net/link/lane_credits.h"
 
 static void inject(struct rig *rig, unsigned host, struct frame *frame, time_ns now)
 {

@@ -7,8 +7,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "net/link/port_queues.h"
 #include "sim/checkers.h"
+#include "net/link/lane_credits.h"
+#include "net/link/port_queues.h"
 #include "sim/sim.h"
 
 static struct sim sim;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues per lane: credits in blocks, arbitration by the two tables, lifetimes. */
+/* Queues per lane: arbitration by the two tables, lifetimes, waiting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,131 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "net/link/frame.h"
-#include "net/link/link.h"
 #include "net/link/port_queues.h"
-
-/* Two switch ports joined by a link. */
-struct pair {
-	struct frame_pool pool;
-	struct port a, b;
-};
-
-static void pair_init(struct pair *pair)
-{
-	memset(pair, 0, sizeof(*pair));
-	frame_pool_init(&pair->pool, 1024);
-	for (unsigned i = 0; i < 2; i++) {
-		struct port *port = i ? &pair->b : &pair->a;
-
-		port->kind = PORT_OF_SWITCH;
-		port->info = (struct port_info){
-			.link_width_enabled = 2,
-			.link_speed_enabled = 4,
-			.mtu_cap = 5,
-			.vl_cap = 4,
-			.link_down_default_state = PHYSICAL_POLLING,
-			.vl_arbitration_high_cap = 8,
-			.vl_arbitration_low_cap = 8,
-			.hoq_life = 20,
-		};
-		assert_int_equal(port_queues_create(port), 0);
-	}
-	assert_int_equal(link_connect(&pair->a, &pair->b), 0);
-	assert_true(link_train(&pair->a));
-	pair->a.info.port_state = PORT_ACTIVE;
-	pair->b.info.port_state = PORT_ACTIVE;
-}
-
-static void pair_release(struct pair *pair)
-{
-	port_queues_destroy(&pair->a);
-	port_queues_destroy(&pair->b);
-	frame_pool_release(&pair->pool);
-}
-
-/* byte_count such that the packet takes so many blocks. */
-static struct frame *put(struct pair *pair, uint8_t vl, uint32_t blocks, time_ns now)
-{
-	struct frame *frame = frame_take(&pair->pool);
-
-	frame->byte_count = blocks * CREDIT_BLOCK_BYTES - 6;
-	frame->vl = vl;
-	assert_int_equal(port_enqueue(&pair->a, frame, now), DROP_NONE);
-	return frame;
-}
-
-static void test_blocks_count_both_crcs(void **state)
-{
-	(void)state;
-	assert_int_equal(frame_credit_blocks(58), 1);
-	assert_int_equal(frame_credit_blocks(59), 2);
-	assert_int_equal(frame_credit_blocks(4096 + 20), 65);
-}
-
-static void test_credits_stop_the_sender_and_come_back(void **state)
-{
-	struct pair pair;
-	struct frame *frames[40];
-	unsigned sent = 0;
-
-	(void)state;
-	pair_init(&pair);
-	pair.a.info.operational_vls = 1;
-	for (unsigned i = 0; i < 40; i++)
-		frames[i] = put(&pair, 0, 64, 0);
-	for (struct frame *frame; (frame = port_next_to_send(&pair.a, 0)); sent++) {
-		assert_ptr_equal(frame, frames[sent]);
-		port_buffer_take(&pair.b, frame);
-	}
-	assert_int_equal(sent, VL_BUFFER_BLOCKS / 64);
-	assert_ptr_equal(frames[0]->lane, &pair.a.queues->vls[0]);
-	assert_true(lane_buffer_release(frames[0]->lane, frames[0]->credit_blocks));
-	assert_ptr_equal(port_next_to_send(&pair.a, 0), frames[32]);
-	assert_null(port_next_to_send(&pair.a, 0));
-	pair_release(&pair);
-}
-
-/* The 12-bit counters wrap many times and never let more out than there is room for. */
-static void test_credit_counters_survive_wrapping(void **state)
-{
-	struct pair pair;
-
-	(void)state;
-	pair_init(&pair);
-	pair.a.info.operational_vls = 1;
-	for (unsigned i = 0; i < 1000; i++) {
-		put(&pair, 0, 67, 0);
-
-		struct frame *frame = port_next_to_send(&pair.a, 0);
-
-		assert_non_null(frame);
-		port_buffer_take(&pair.b, frame);
-		assert_int_equal(pair.a.queues->vls[0].peer_buffer_blocks, 67);
-		(void)!lane_buffer_release(frame->lane, frame->credit_blocks);
-		frame_give_back(&pair.pool, frame);
-	}
-	pair_release(&pair);
-}
-
-static void test_lost_packet_is_healed_by_the_next_flow_control(void **state)
-{
-	struct pair pair;
-
-	(void)state;
-	pair_init(&pair);
-	pair.a.info.operational_vls = 1;
-	for (unsigned i = 0; i < 100; i++) {
-		put(&pair, 0, 60, 0);
-
-		struct frame *frame = port_next_to_send(&pair.a, 0);
-
-		assert_non_null(frame);
-		port_credits_refresh(&pair.b, 0);
-		frame_give_back(&pair.pool, frame);
-	}
-	pair_release(&pair);
-}
+#include "port_pair.h"
 
 static void test_management_lane_goes_first_and_needs_no_credits(void **state)
 {
@@ -406,10 +283,6 @@ static void test_waiting_for_credits_is_counted_in_ticks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_blocks_count_both_crcs),
-		cmocka_unit_test(test_credits_stop_the_sender_and_come_back),
-		cmocka_unit_test(test_credit_counters_survive_wrapping),
-		cmocka_unit_test(test_lost_packet_is_healed_by_the_next_flow_control),
 		cmocka_unit_test(test_management_lane_goes_first_and_needs_no_credits),
 		cmocka_unit_test(test_management_lane_is_bounded),
 		cmocka_unit_test(test_low_table_shares_by_weight),
