@@ -9,6 +9,7 @@
 #include "daemon/bridge.h"
 #include "daemon/capture.h"
 #include "daemon/client.h"
+#include "daemon/delivery.h"
 #include "daemon/flows.h"
 #include "daemon/ports.h"
 #include "daemon/server.h"
@@ -78,7 +79,7 @@ static time_ns next_deadline(const struct daemon *daemon)
 	deadline = time_earlier(deadline, sa_runner_deadline(&daemon->sa));
 	deadline = time_earlier(deadline, other_subnets_deadline(&daemon->others));
 	deadline = time_earlier(deadline, router_groups_deadline(&daemon->router_groups));
-	deadline = time_earlier(deadline, bridge_deadline(daemon));
+	deadline = time_earlier(deadline, delivery_deadline(daemon));
 	deadline = time_earlier(deadline, cm_fabric_deadline(&daemon->cm));
 	deadline = time_earlier(deadline, mad_files_deadline(&daemon->mad_files));
 	deadline = time_earlier(deadline, server_deadline(daemon));
@@ -113,7 +114,7 @@ static bool run_managers(struct daemon *daemon)
 bool daemon_turn(struct daemon *daemon)
 {
 	bridge_read(daemon);
-	bridge_expire(daemon);
+	delivery_expire(daemon);
 	watch_lateness(daemon);
 
 	bool has_managers = managers_are_due(daemon);

@@ -11,7 +11,7 @@
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
-#include "daemon/bridge.h"
+#include "daemon/delivery.h"
 #include "daemon/flows.h"
 #include "daemon/issm.h"
 #include "daemon/log.h"
@@ -78,8 +78,8 @@ static void release_fabric(struct daemon *daemon)
 
 static int build_fabric(struct daemon *daemon)
 {
-	struct fabric_owner owner = {.deliver = bridge_deliver,
-				     .gone = bridge_gone,
+	struct fabric_owner owner = {.deliver = delivery_make,
+				     .gone = delivery_gone,
 				     .port_changed = ports_changed,
 				     .paths_changed = paths_changed,
 				     .refresh_counters = refresh_counters,

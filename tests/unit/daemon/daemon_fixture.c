@@ -269,6 +269,18 @@ struct resolve_answer program_resolve(struct program *program, uint16_t dlid, ui
 	return answer;
 }
 
+void program_send_packet(struct program *program, const struct packet *packet)
+{
+	struct ring_record *record = ring_reserve(&program->up, (uint32_t)packet_bytes(packet));
+
+	assert_non_null(record);
+	record->kind = RECORD_PACKET;
+	record->port = 1;
+	record->packet_count = 1;
+	record->byte_count = (uint32_t)packet_encode(packet, record->body);
+	program_show(program, record);
+}
+
 void program_send(struct program *program, uint16_t dlid, uint32_t qpn, const char *text)
 {
 	struct packet packet = {
@@ -282,13 +294,5 @@ void program_send(struct program *program, uint16_t dlid, uint32_t qpn, const ch
 
 	memcpy(payload, text, strlen(text));
 	packet_set_payload(&packet, payload, (uint32_t)strlen(text));
-
-	struct ring_record *record = ring_reserve(&program->up, (uint32_t)packet_bytes(&packet));
-
-	assert_non_null(record);
-	record->kind = RECORD_PACKET;
-	record->port = 1;
-	record->packet_count = 1;
-	record->byte_count = (uint32_t)packet_encode(&packet, record->body);
-	program_show(program, record);
+	program_send_packet(program, &packet);
 }

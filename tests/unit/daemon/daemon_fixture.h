@@ -8,6 +8,8 @@
 #include "daemon/daemon.h"
 #include "host/protocol.h"
 
+struct packet;
+
 /* A runtime directory of its own, and a fabric of this topology whose ports are all Active. */
 struct daemon *fixture_start(const char *topology);
 struct daemon *fixture_start_with(struct daemon_options options);
@@ -54,6 +56,7 @@ struct resolve_answer program_resolve(struct program *program, uint16_t dlid, ui
 				      uint16_t pkey);
 /* Commits a record of the up ring and rings if softibd sleeps. */
 void program_show(struct program *program, struct ring_record *record);
+void program_send_packet(struct program *program, const struct packet *packet);
 /* A UD packet of a few bytes. */
 void program_send(struct program *program, uint16_t dlid, uint32_t qpn, const char *text);
 
