@@ -70,13 +70,14 @@ static inline void flow_end_init(struct flow_end *end, struct sim_host *host)
 	assert_int_equal(qp_object_create(hca, &options, &end->qp), 0);
 }
 
-static inline void flow_end_connect(struct flow_end *end, const struct flow_end *peer, time_ns now)
+static inline void flow_end_connect_by(struct flow_end *end, const struct flow_end *peer,
+				       struct address_vector address, time_ns now)
 {
 	struct qp_attributes attributes = {
 		.state = QP_INIT,
 		.port_number = 1,
 		.access = FLOW_ACCESS,
-		.address = {.dlid = peer->host->node->ports[1].info.lid, .port_number = 1},
+		.address = address,
 		.path_mtu_code = MTU_1024,
 		.destination_qpn = peer->qp->qp.qpn,
 		.responder_resources = 4,
@@ -104,6 +105,14 @@ static inline void flow_end_connect(struct flow_end *end, const struct flow_end 
 						  QP_HAS_RNR_RETRY | QP_HAS_SQ_PSN |
 						  QP_HAS_INITIATOR_DEPTH),
 			 0);
+}
+
+static inline void flow_end_connect(struct flow_end *end, const struct flow_end *peer, time_ns now)
+{
+	const struct address_vector by_lid = {.dlid = peer->host->node->ports[1].info.lid,
+					      .port_number = 1};
+
+	flow_end_connect_by(end, peer, by_lid, now);
 }
 
 static inline void flow_init(struct flow *flow, struct sim *sim, struct sim_host *from,

@@ -53,42 +53,6 @@ static struct address_vector address_of(const struct flow_end *peer, bool uses_r
 	};
 }
 
-static void connect_by_gid(struct flow_end *end, const struct flow_end *peer, bool uses_router_lid)
-{
-	struct qp_attributes attributes = {
-		.state = QP_INIT,
-		.port_number = 1,
-		.access = FLOW_ACCESS,
-		.address = address_of(peer, uses_router_lid),
-		.path_mtu_code = MTU_1024,
-		.destination_qpn = peer->qp->qp.qpn,
-		.responder_resources = 4,
-		.initiator_depth = 4,
-		.min_rnr_timer = 12,
-		.timeout = 14,
-		.retry_count = 7,
-		.rnr_retry = 7,
-	};
-
-	assert_int_equal(
-		qp_object_modify(end->qp, 0, &attributes,
-				 QP_HAS_STATE | QP_HAS_PKEY_INDEX | QP_HAS_PORT | QP_HAS_ACCESS),
-		0);
-	attributes.state = QP_RTR;
-	assert_int_equal(qp_object_modify(end->qp, 0, &attributes,
-					  QP_HAS_STATE | QP_HAS_ADDRESS | QP_HAS_PATH_MTU |
-						  QP_HAS_DESTINATION_QPN | QP_HAS_RQ_PSN |
-						  QP_HAS_RESPONDER_RESOURCES |
-						  QP_HAS_MIN_RNR_TIMER),
-			 0);
-	attributes.state = QP_RTS;
-	assert_int_equal(qp_object_modify(end->qp, 0, &attributes,
-					  QP_HAS_STATE | QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT |
-						  QP_HAS_RNR_RETRY | QP_HAS_SQ_PSN |
-						  QP_HAS_INITIATOR_DEPTH),
-			 0);
-}
-
 static void routed_flow(struct flow *flow, struct sim *sim, const char *from, const char *to,
 			bool uses_router_lid, uint64_t seed)
 {
@@ -97,8 +61,8 @@ static void routed_flow(struct flow *flow, struct sim *sim, const char *from, co
 	flow->seed = seed;
 	flow_end_init(&flow->from, sim_find_host(sim, from));
 	flow_end_init(&flow->to, sim_find_host(sim, to));
-	connect_by_gid(&flow->from, &flow->to, uses_router_lid);
-	connect_by_gid(&flow->to, &flow->from, uses_router_lid);
+	flow_end_connect_by(&flow->from, &flow->to, address_of(&flow->to, uses_router_lid), 0);
+	flow_end_connect_by(&flow->to, &flow->from, address_of(&flow->from, uses_router_lid), 0);
 }
 
 static void test_connection_crosses_a_router(void **state)

@@ -213,7 +213,6 @@ static void post_receives(struct endpoint *peer, struct script *script, unsigned
 static void connect_under(struct random *random)
 {
 	struct endpoint_options options = endpoint_options_default(QP_RC);
-	static const uint32_t trains[] = {1, 1024, 65536};
 
 	options.mtu_code = MTU_256 + (unsigned)random_below(random, 3);
 	/* Often across the end of the PSN space. */
@@ -224,22 +223,7 @@ static void connect_under(struct random *random)
 	rc_pair_connect_with(&pair, &options);
 	pair.a.qp.promises_receives = random_below(random, 2);
 	pair.b.qp.promises_receives = random_below(random, 2);
-	pair.train_bytes_max = trains[random_below(random, ARRAY_COUNT(trains))];
-	pair.batch = 1 + (unsigned)random_below(random, 16);
-	pair.is_fitful = random_below(random, 2);
-	pair.random = random_seeded(random_next(random));
-
-	struct wire_faults faults = {
-		.lose = (unsigned)random_below(random, 30),
-		.duplicate = (unsigned)random_below(random, 30),
-		.delay = (unsigned)random_below(random, 30),
-		.corrupt = (unsigned)random_below(random, 10),
-	};
-
-	pair.a_to_b.faults = faults;
-	pair.b_to_a.faults = faults;
-	pair.a_to_b.random = random_seeded(random_next(random));
-	pair.b_to_a.random = random_seeded(random_next(random));
+	rc_pair_disturb(&pair, random);
 	fill_pattern(pair.a.window.bytes + STEADY_AT, STEADY_BYTES, 1);
 	fill_pattern(pair.b.window.bytes + STEADY_AT, STEADY_BYTES, 2);
 }

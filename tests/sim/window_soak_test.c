@@ -185,29 +185,13 @@ static void misuse(struct random *random)
 
 static void connect_under(struct random *random)
 {
-	static const uint32_t trains[] = {1, 1024, 65536};
 	struct endpoint_options options = endpoint_options_default(QP_RC);
 
 	options.mtu_code = MTU_256 + (unsigned)random_below(random, 3);
 	options.sq_psn = (uint32_t)(0xffffff - random_below(random, 200)) & 0xffffff;
 	options.rq_psn = (uint32_t)random_below(random, 1 << 24);
 	rc_pair_connect_with(&pair, &options);
-	pair.train_bytes_max = trains[random_below(random, ARRAY_COUNT(trains))];
-	pair.batch = 1 + (unsigned)random_below(random, 16);
-	pair.is_fitful = random_below(random, 2);
-	pair.random = random_seeded(random_next(random));
-
-	struct wire_faults faults = {
-		.lose = (unsigned)random_below(random, 30),
-		.duplicate = (unsigned)random_below(random, 30),
-		.delay = (unsigned)random_below(random, 30),
-		.corrupt = (unsigned)random_below(random, 10),
-	};
-
-	pair.a_to_b.faults = faults;
-	pair.b_to_a.faults = faults;
-	pair.a_to_b.random = random_seeded(random_next(random));
-	pair.b_to_a.random = random_seeded(random_next(random));
+	rc_pair_disturb(&pair, random);
 }
 
 static void soak(uint64_t seed)

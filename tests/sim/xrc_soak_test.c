@@ -73,7 +73,6 @@ static void connect_under(struct random *random)
 {
 	struct endpoint_options initiator = endpoint_options_default(QP_XRC_INI);
 	struct endpoint_options target = endpoint_options_default(QP_XRC_TGT);
-	static const uint32_t trains[] = {1, 1024, 65536};
 
 	initiator.mtu_code = target.mtu_code = MTU_256 + (unsigned)random_below(random, 3);
 	initiator.sq_psn = target.rq_psn =
@@ -87,28 +86,8 @@ static void connect_under(struct random *random)
 		assert_int_equal(receive_queue_init(&queues[i], &pair.b.pd, QUEUE_REQUESTS, 1), 0);
 		pair.b.xrc_queues[i] = &queues[i];
 	}
-	endpoint_to_init(&pair.a);
-	endpoint_to_init(&pair.b);
-	endpoint_to_rtr(&pair.a, &pair.b);
-	endpoint_to_rtr(&pair.b, &pair.a);
-	endpoint_to_rts(&pair.a);
-	endpoint_to_rts(&pair.b);
-	pair.train_bytes_max = trains[random_below(random, ARRAY_COUNT(trains))];
-	pair.batch = 1 + (unsigned)random_below(random, 16);
-	pair.is_fitful = random_below(random, 2);
-	pair.random = random_seeded(random_next(random));
-
-	const struct wire_faults faults = {
-		.lose = (unsigned)random_below(random, 30),
-		.duplicate = (unsigned)random_below(random, 30),
-		.delay = (unsigned)random_below(random, 30),
-		.corrupt = (unsigned)random_below(random, 10),
-	};
-
-	pair.a_to_b.faults = faults;
-	pair.b_to_a.faults = faults;
-	pair.a_to_b.random = random_seeded(random_next(random));
-	pair.b_to_a.random = random_seeded(random_next(random));
+	rc_pair_bring_up(&pair);
+	rc_pair_disturb(&pair, random);
 	fill_pattern(pair.b.window.bytes + STEADY_AT, WRITTEN_BYTES, 1);
 }
 

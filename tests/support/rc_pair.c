@@ -23,13 +23,8 @@ void rc_pair_init(struct rc_pair *pair, const struct endpoint_options *a,
 	pair->busy_until = 0;
 }
 
-void rc_pair_connect_with(struct rc_pair *pair, const struct endpoint_options *options)
+void rc_pair_bring_up(struct rc_pair *pair)
 {
-	struct endpoint_options b = *options;
-
-	b.sq_psn = options->rq_psn;
-	b.rq_psn = options->sq_psn;
-	rc_pair_init(pair, options, &b);
 	endpoint_to_init(&pair->a);
 	endpoint_to_init(&pair->b);
 	endpoint_to_rtr(&pair->a, &pair->b);
@@ -38,12 +33,44 @@ void rc_pair_connect_with(struct rc_pair *pair, const struct endpoint_options *o
 	endpoint_to_rts(&pair->b);
 }
 
+void rc_pair_connect_with(struct rc_pair *pair, const struct endpoint_options *options)
+{
+	struct endpoint_options b = *options;
+
+	b.sq_psn = options->rq_psn;
+	b.rq_psn = options->sq_psn;
+	rc_pair_init(pair, options, &b);
+	rc_pair_bring_up(pair);
+}
+
 void rc_pair_connect(struct rc_pair *pair, unsigned mtu_code)
 {
 	struct endpoint_options options = endpoint_options_default(QP_RC);
 
 	options.mtu_code = mtu_code;
 	rc_pair_connect_with(pair, &options);
+}
+
+void rc_pair_disturb(struct rc_pair *pair, struct random *random)
+{
+	static const uint32_t trains[] = {1, 1024, 65536};
+
+	pair->train_bytes_max = trains[random_below(random, ARRAY_COUNT(trains))];
+	pair->batch = 1 + (unsigned)random_below(random, 16);
+	pair->is_fitful = random_below(random, 2);
+	pair->random = random_seeded(random_next(random));
+
+	const struct wire_faults faults = {
+		.lose = (unsigned)random_below(random, 30),
+		.duplicate = (unsigned)random_below(random, 30),
+		.delay = (unsigned)random_below(random, 30),
+		.corrupt = (unsigned)random_below(random, 10),
+	};
+
+	pair->a_to_b.faults = faults;
+	pair->b_to_a.faults = faults;
+	pair->a_to_b.random = random_seeded(random_next(random));
+	pair->b_to_a.random = random_seeded(random_next(random));
 }
 
 void rc_pair_release(struct rc_pair *pair)

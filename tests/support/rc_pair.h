@@ -26,6 +26,11 @@ void rc_pair_connect_with(struct rc_pair *pair, const struct endpoint_options *o
 /* In RESET, for tests of the way up. */
 void rc_pair_init(struct rc_pair *pair, const struct endpoint_options *a,
 		  const struct endpoint_options *b);
+/* From RESET to RTS, both. */
+void rc_pair_bring_up(struct rc_pair *pair);
+/* Trains, batches and owners as they happen to be, and a wire that loses, repeats, delays and
+ * corrupts. */
+void rc_pair_disturb(struct rc_pair *pair, struct random *random);
 void rc_pair_release(struct rc_pair *pair);
 
 /* Lets both transmit what they can, now. */

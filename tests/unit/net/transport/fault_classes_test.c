@@ -147,12 +147,7 @@ static void stage(const struct outcome *outcome)
 		b.shared_queue = &shared;
 	}
 	rc_pair_init(&pair, &a, &b);
-	endpoint_to_init(&pair.a);
-	endpoint_to_init(&pair.b);
-	endpoint_to_rtr(&pair.a, &pair.b);
-	endpoint_to_rtr(&pair.b, &pair.a);
-	endpoint_to_rts(&pair.a);
-	endpoint_to_rts(&pair.b);
+	rc_pair_bring_up(&pair);
 }
 
 static void supply_receive(const struct outcome *outcome)

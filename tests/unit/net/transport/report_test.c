@@ -21,12 +21,7 @@ static void connect_shared(void)
 	assert_int_equal(receive_queue_init(&shared, &shared_pd, 8, 2), 0);
 	b.shared_queue = &shared;
 	rc_pair_init(&pair, &a, &b);
-	endpoint_to_init(&pair.a);
-	endpoint_to_init(&pair.b);
-	endpoint_to_rtr(&pair.a, &pair.b);
-	endpoint_to_rtr(&pair.b, &pair.a);
-	endpoint_to_rts(&pair.a);
-	endpoint_to_rts(&pair.b);
+	rc_pair_bring_up(&pair);
 }
 
 static void release_shared(void)

@@ -22,12 +22,7 @@ static void connect_xrc(void)
 	rc_pair_init(&pair, &initiator, &target);
 	assert_int_equal(receive_queue_init(&queue, &pair.b.pd, 16, 2), 0);
 	pair.b.xrc_queues[0] = &queue;
-	endpoint_to_init(&pair.a);
-	endpoint_to_init(&pair.b);
-	endpoint_to_rtr(&pair.a, &pair.b);
-	endpoint_to_rtr(&pair.b, &pair.a);
-	endpoint_to_rts(&pair.a);
-	endpoint_to_rts(&pair.b);
+	rc_pair_bring_up(&pair);
 }
 
 static void disconnect(void)

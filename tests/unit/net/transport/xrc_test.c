@@ -26,12 +26,7 @@ static void connect_xrc(void)
 		assert_int_equal(receive_queue_init(&queues[i], &pair.b.pd, QUEUE_REQUESTS, 2), 0);
 		pair.b.xrc_queues[i] = &queues[i];
 	}
-	endpoint_to_init(&pair.a);
-	endpoint_to_init(&pair.b);
-	endpoint_to_rtr(&pair.a, &pair.b);
-	endpoint_to_rtr(&pair.b, &pair.a);
-	endpoint_to_rts(&pair.a);
-	endpoint_to_rts(&pair.b);
+	rc_pair_bring_up(&pair);
 }
 
 static void disconnect(void)
