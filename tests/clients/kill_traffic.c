@@ -79,30 +79,13 @@ static void read_address(const struct traffic *traffic, const char *directory, u
 
 static void connect_to(struct traffic *traffic, unsigned lid, unsigned qpn)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = qpn,
-		.ah_attr = {.dlid = (uint16_t)lid, .port_num = 1},
-		.max_rd_atomic = 1,
-		.max_dest_rd_atomic = 1,
-		.min_rnr_timer = 1,
-		.timeout = (uint8_t)traffic->timeout_code,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-	};
+	struct ibv_qp_attr attr = connection_to((uint16_t)lid, qpn);
 
+	attr.max_rd_atomic = 1;
+	attr.max_dest_rd_atomic = 1;
+	attr.timeout = (uint8_t)traffic->timeout_code;
 	to_init(&traffic->endpoint, ALL_ACCESS);
-	CHECK_EQUAL(ibv_modify_qp(traffic->endpoint.qp, &attr,
-				  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-					  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-					  IBV_QP_MIN_RNR_TIMER),
-		    0);
-	attr.qp_state = IBV_QPS_RTS;
-	CHECK_EQUAL(ibv_modify_qp(traffic->endpoint.qp, &attr,
-				  IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-					  IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC),
-		    0);
+	qp_connect(traffic->endpoint.qp, attr);
 }
 
 static size_t message_bytes(uint64_t number)

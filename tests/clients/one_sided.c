@@ -131,42 +131,14 @@ static struct address read_address(const char *directory, const char *name)
 
 static void connect_qp(struct ibv_qp *qp, const struct address *peer, unsigned index)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = ALL_ACCESS};
-	bool is_rc = index < RC_QPS;
+	struct ibv_qp_attr attr = connection_to((uint16_t)peer->lid, peer->qpns[index]);
 
-	CHECK_EQUAL(
-		ibv_modify_qp(qp, &attr,
-			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
-		0);
-	attr = (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = index % 2 ? IBV_MTU_1024 : IBV_MTU_4096,
-		.dest_qp_num = peer->qpns[index],
-		.rq_psn = 0xffff00,
-		.sq_psn = 0xffff00,
-		.ah_attr = {.dlid = (uint16_t)peer->lid, .port_num = 1},
-		.max_rd_atomic = 8,
-		.max_dest_rd_atomic = 8,
-		.min_rnr_timer = 1,
-		.timeout = 16,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-	};
-	CHECK_EQUAL(ibv_modify_qp(
-			    qp, &attr,
-			    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				    IBV_QP_RQ_PSN |
-				    (is_rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0)),
-		    0);
-	attr.qp_state = IBV_QPS_RTS;
-	CHECK_EQUAL(
-		ibv_modify_qp(qp, &attr,
-			      IBV_QP_STATE | IBV_QP_SQ_PSN |
-				      (is_rc ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-						       IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC
-					     : 0)),
-		0);
+	attr.path_mtu = index % 2 ? IBV_MTU_1024 : IBV_MTU_4096;
+	attr.max_rd_atomic = 8;
+	attr.max_dest_rd_atomic = 8;
+	attr.timeout = SLOW_ACK_TIMEOUT;
+	qp_modify_to(qp, IBV_QPS_INIT, attr);
+	qp_connect(qp, attr);
 }
 
 static void receive_on(struct side *side, struct ibv_qp *qp)

@@ -144,39 +144,17 @@ static void reset(struct side *side)
 		;
 }
 
+/* A peer that is gone shows after three timeouts. */
 static void connect_to(struct side *side, const struct address *peer)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = ALL_ACCESS};
+	struct ibv_qp_attr attr = connection_to((uint16_t)peer->lid, peer->qpn);
 
-	CHECK_EQUAL(
-		ibv_modify_qp(side->qp, &attr,
-			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
-		0);
-	attr = (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = peer->qpn,
-		.rq_psn = 0xffff00,
-		.sq_psn = 0xffff00,
-		.ah_attr = {.dlid = (uint16_t)peer->lid, .port_num = 1},
-		.max_rd_atomic = 8,
-		.max_dest_rd_atomic = 8,
-		.min_rnr_timer = 1,
-		.timeout = 14,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-	};
-	CHECK_EQUAL(ibv_modify_qp(side->qp, &attr,
-				  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-					  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-					  IBV_QP_MIN_RNR_TIMER),
-		    0);
-	attr.qp_state = IBV_QPS_RTS;
-	CHECK_EQUAL(ibv_modify_qp(side->qp, &attr,
-				  IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-					  IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC),
-		    0);
+	attr.max_rd_atomic = 8;
+	attr.max_dest_rd_atomic = 8;
+	attr.timeout = SLOW_ACK_TIMEOUT;
+	attr.retry_cnt = 2;
+	qp_modify_to(side->qp, IBV_QPS_INIT, attr);
+	qp_connect(side->qp, attr);
 }
 
 static void check_pattern(const struct side *side, const uint8_t *expected)

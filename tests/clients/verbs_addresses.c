@@ -10,7 +10,6 @@
 #include "two_sides.h"
 
 enum {
-	PSN = 77,
 	MESSAGE_BYTES = 3000,
 	HOP_LIMIT = 33,
 	PACED_BYTES = 1 << 20,
@@ -127,36 +126,16 @@ static void there_and_back(unsigned i)
 static struct endpoint connect_by(unsigned own_bits, unsigned peer_bits, uint8_t sl, uint8_t rate)
 {
 	struct endpoint endpoint = endpoint_open(&device, IBV_QPT_RC);
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = IBV_MTU_1024,
-		.rq_psn = PSN,
-		.sq_psn = PSN,
-		.ah_attr = {.dlid = (uint16_t)(peer.lid + peer_bits),
-			    .sl = sl,
-			    .src_path_bits = (uint8_t)own_bits,
-			    .static_rate = rate,
-			    .port_num = 1},
-		.max_rd_atomic = 1,
-		.max_dest_rd_atomic = 1,
-		.timeout = 18,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-	};
+	struct ibv_qp_attr attr = connection_to((uint16_t)(peer.lid + peer_bits), 0);
 
+	attr.ah_attr.sl = sl;
+	attr.ah_attr.src_path_bits = (uint8_t)own_bits;
+	attr.ah_attr.static_rate = rate;
+	attr.timeout = SLOW_ACK_TIMEOUT;
 	to_init(&endpoint, ALL_ACCESS);
 	give(channel, &endpoint.qp->qp_num, sizeof(endpoint.qp->qp_num));
 	take(channel, &attr.dest_qp_num, sizeof(attr.dest_qp_num));
-	CHECK_EQUAL(ibv_modify_qp(endpoint.qp, &attr,
-				  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-					  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-					  IBV_QP_MIN_RNR_TIMER),
-		    0);
-	attr.qp_state = IBV_QPS_RTS;
-	CHECK_EQUAL(ibv_modify_qp(endpoint.qp, &attr,
-				  IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-					  IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC),
-		    0);
+	qp_connect(endpoint.qp, attr);
 	return endpoint;
 }
 

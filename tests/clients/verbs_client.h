@@ -41,6 +41,8 @@ enum {
 	QKEY = 0x11111111,
 	/* 0.5 s: softibd may have to wait for its turn at a processor longer than the packets take. */
 	ACK_TIMEOUT = 17,
+	/* 1 s, where two processes at full speed share the processors with it. */
+	SLOW_ACK_TIMEOUT = 18,
 	POLL_SECONDS_MAX = 60
 };
 
@@ -135,50 +137,79 @@ static inline void endpoint_close(struct endpoint *endpoint)
 	free(endpoint->bytes);
 }
 
-/* To Init; a datagram queue pair goes on to RTS by itself. */
-static inline void to_init(struct endpoint *endpoint, unsigned access)
+/* What a queue pair of this type has to be told on its way to a state. */
+static inline int attributes_wanted(enum ibv_qp_type type, enum ibv_qp_state state)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = access, .qkey = QKEY};
-	bool is_datagram = endpoint->qp->qp_type == IBV_QPT_UD;
+	bool is_datagram = type == IBV_QPT_UD, is_unreliable = is_datagram || type == IBV_QPT_UC;
+	int mask = IBV_QP_STATE;
 
-	CHECK_EQUAL(ibv_modify_qp(endpoint->qp, &attr,
-				  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-					  (is_datagram ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS)),
-		    0);
+	if (state == IBV_QPS_INIT)
+		mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+			(is_datagram ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
+	if (state == IBV_QPS_RTR && !is_datagram)
+		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+	if (state == IBV_QPS_RTR && !is_unreliable)
+		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	if (state == IBV_QPS_RTS)
+		mask |= IBV_QP_SQ_PSN;
+	if (state == IBV_QPS_RTS && !is_unreliable)
+		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			IBV_QP_MAX_QP_RD_ATOMIC;
+	return mask;
 }
 
-static inline void to_rts(struct endpoint *endpoint, const struct endpoint *peer,
-			  uint8_t retry_count)
+/* A connection to the queue pair of this number; what a test wants otherwise it changes. */
+static inline struct ibv_qp_attr connection_to(uint16_t dlid, uint32_t qpn)
 {
-	enum ibv_qp_type type = endpoint->qp->qp_type;
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
+	return (struct ibv_qp_attr){
+		.port_num = 1,
+		.qp_access_flags = ALL_ACCESS,
+		.qkey = QKEY,
 		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = peer ? peer->qp->qp_num : 0,
+		.dest_qp_num = qpn,
 		.rq_psn = 0xfffff0,
 		.sq_psn = 0xfffff0,
-		.ah_attr = {.dlid = endpoint->device->port.lid, .port_num = 1},
+		.ah_attr = {.dlid = dlid, .port_num = 1},
 		.max_rd_atomic = 4,
 		.max_dest_rd_atomic = 4,
 		.min_rnr_timer = 1,
 		.timeout = ACK_TIMEOUT,
-		.retry_cnt = retry_count,
-		.rnr_retry = retry_count,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
 	};
-	int mask = IBV_QP_STATE;
+}
 
-	if (type != IBV_QPT_UD)
-		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-	if (type == IBV_QPT_RC)
-		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-	CHECK_EQUAL(ibv_modify_qp(endpoint->qp, &attr, mask), 0);
-	attr.qp_state = IBV_QPS_RTS;
-	mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
-	if (type == IBV_QPT_RC)
-		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-			IBV_QP_MAX_QP_RD_ATOMIC;
-	CHECK_EQUAL(ibv_modify_qp(endpoint->qp, &attr, mask), 0);
+static inline void qp_modify_to(struct ibv_qp *qp, enum ibv_qp_state state, struct ibv_qp_attr attr)
+{
+	attr.qp_state = state;
+	CHECK_EQUAL(ibv_modify_qp(qp, &attr, attributes_wanted(qp->qp_type, state)), 0);
+}
+
+/* From Init on. */
+static inline void qp_connect(struct ibv_qp *qp, struct ibv_qp_attr attr)
+{
+	qp_modify_to(qp, IBV_QPS_RTR, attr);
+	qp_modify_to(qp, IBV_QPS_RTS, attr);
+}
+
+static inline void to_init(struct endpoint *endpoint, unsigned access)
+{
+	struct ibv_qp_attr attr = connection_to(0, 0);
+
+	attr.qp_access_flags = access;
+	qp_modify_to(endpoint->qp, IBV_QPS_INIT, attr);
+}
+
+/* From Init on. A datagram queue pair has no peer. */
+static inline void to_rts(struct endpoint *endpoint, const struct endpoint *peer,
+			  uint8_t retry_count)
+{
+	struct ibv_qp_attr attr =
+		connection_to(endpoint->device->port.lid, peer ? peer->qp->qp_num : 0);
+
+	attr.retry_cnt = retry_count;
+	attr.rnr_retry = retry_count;
+	qp_connect(endpoint->qp, attr);
 }
 
 static inline void connect_endpoints(struct endpoint *a, struct endpoint *b)

@@ -49,20 +49,7 @@ static struct endpoint open_endpoint(struct device *device, enum ibv_qp_type typ
 
 static void connect_to(struct endpoint *endpoint, const struct endpoint *peer)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = peer->qp->qp_num,
-		.ah_attr = {.dlid = peer->device->port.lid, .port_num = 1},
-	};
-	bool is_datagram = endpoint->qp->qp_type == IBV_QPT_UD;
-	int mask = is_datagram ? IBV_QP_STATE
-			       : IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-					 IBV_QP_RQ_PSN;
-
-	CHECK_EQUAL(ibv_modify_qp(endpoint->qp, &attr, mask), 0);
-	attr.qp_state = IBV_QPS_RTS;
-	CHECK_EQUAL(ibv_modify_qp(endpoint->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
+	qp_connect(endpoint->qp, connection_to(peer->device->port.lid, peer->qp->qp_num));
 }
 
 static void send_number(struct endpoint *sender, const struct endpoint *receiver, struct ibv_ah *ah,

@@ -13,7 +13,6 @@
 enum {
 	MESSAGE_BYTES = 5000,
 	MESSAGES = 20,
-	PSN = 0xfffff0,
 	SL = 3,
 	TRAFFIC_CLASS = 0x5a,
 	FLOW_LABEL = 0x12345,
@@ -73,29 +72,12 @@ static void load_alternate(struct side *side, struct ibv_ah_attr path)
 
 static void connect_side(struct side *side)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = side->peer.qpn,
-		.rq_psn = PSN,
-		.sq_psn = PSN,
-		.ah_attr = path_by(side, 0),
-		.max_rd_atomic = 4,
-		.max_dest_rd_atomic = 4,
-		.min_rnr_timer = 1,
-		.timeout = MIGRATION_TIMEOUT,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-	};
+	struct ibv_qp_attr attr = connection_to(0, side->peer.qpn);
 
+	attr.ah_attr = path_by(side, 0);
+	attr.timeout = MIGRATION_TIMEOUT;
 	to_init(&side->endpoint, ALL_ACCESS);
-	modify(side, &attr,
-	       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-		       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
-	attr.qp_state = IBV_QPS_RTS;
-	modify(side, &attr,
-	       IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-		       IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
+	qp_connect(side->endpoint.qp, attr);
 }
 
 static struct ibv_qp_attr query(struct side *side)

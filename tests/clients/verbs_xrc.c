@@ -126,33 +126,13 @@ static struct ibv_qp *open_target(struct stage *stage)
 /* As programs do it: with all attributes of RC, to whichever half. */
 static void to_state(struct ibv_qp *qp, enum ibv_qp_state state, uint16_t dlid, uint32_t qpn)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = state,
-		.port_num = 1,
-		.qp_access_flags = ALL_ACCESS,
-		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = qpn,
-		.rq_psn = PATH_PSN,
-		.sq_psn = PATH_PSN,
-		.ah_attr = {.dlid = dlid, .port_num = 1},
-		.max_rd_atomic = 4,
-		.max_dest_rd_atomic = 4,
-		.min_rnr_timer = 1,
-		.timeout = ACK_TIMEOUT,
-		.retry_cnt = 3,
-		.rnr_retry = 3,
-	};
-	int mask = IBV_QP_STATE;
+	struct ibv_qp_attr attr = connection_to(dlid, qpn);
 
-	if (state == IBV_QPS_INIT)
-		mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
-	else if (state == IBV_QPS_RTR)
-		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-	else if (state == IBV_QPS_RTS)
-		mask |= IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-			IBV_QP_MAX_QP_RD_ATOMIC;
-	CHECK_EQUAL(ibv_modify_qp(qp, &attr, mask), 0);
+	attr.rq_psn = PATH_PSN;
+	attr.sq_psn = PATH_PSN;
+	attr.retry_cnt = 3;
+	attr.rnr_retry = 3;
+	qp_modify_to(qp, state, attr);
 }
 
 /* The target goes to RTR only, so that its first packet is an event. */

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "host/control.h"
@@ -33,12 +34,20 @@ static void expect_refusal(int socket, const char *request, const char *part)
 	json_decref(answer);
 }
 
+static const char *hello(int version, const char *kind, const char *host)
+{
+	static char text[128];
+
+	snprintf(text, sizeof(text),
+		 "{\"command\":\"hello\",\"version\":%d,\"kind\":\"%s\",\"host\":\"%s\"}", version,
+		 kind, host);
+	return text;
+}
+
 static void test_hello_says_where_and_what(void **state)
 {
 	int socket = fixture_connect();
-	json_t *answer =
-		fixture_ask(socket, "{\"command\":\"hello\",\"version\":4,\"kind\":\"program\","
-				    "\"host\":\"h2\"}");
+	json_t *answer = fixture_ask(socket, "%s", hello(PROTOCOL_VERSION, "program", "h2"));
 	const json_t *adapter = json_array_get(json_object_get(answer, "adapters"), 0);
 
 	(void)state;
@@ -56,15 +65,14 @@ static void test_hello_says_where_and_what(void **state)
 static void test_refusals_say_why(void **state)
 {
 	int socket = fixture_connect();
+	char ours[16];
 
 	(void)state;
 	expect_refusal(socket, "{\"command\":\"dance\"}", "unknown command \"dance\"");
-	expect_refusal(socket, "{\"command\":\"hello\",\"version\":4,\"kind\":\"king\"}",
-		       "program, hold or tool");
-	expect_refusal(socket, "{\"command\":\"hello\",\"version\":7,\"kind\":\"hold\"}",
-		       "version 4");
-	expect_refusal(socket,
-		       "{\"command\":\"hello\",\"version\":4,\"kind\":\"hold\",\"host\":\"x\"}",
+	expect_refusal(socket, hello(PROTOCOL_VERSION, "king", "h1"), "program, hold or tool");
+	snprintf(ours, sizeof(ours), "version %d", PROTOCOL_VERSION);
+	expect_refusal(socket, hello(PROTOCOL_VERSION + 4, "hold", "h1"), ours);
+	expect_refusal(socket, hello(PROTOCOL_VERSION, "hold", "x"),
 		       "no host x in fabric test; there are: h1, h2, h3");
 	expect_refusal(socket, "{\"command\":\"attach\"}", "after hello");
 	expect_refusal(socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":1}",

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "host/control.h"
+#include "host/protocol.h"
 
 enum { TIMEOUT_MS = 60000, LAUNCHERS = 4 };
 
@@ -59,12 +60,12 @@ static void take_down(const char *fabric)
 {
 	struct control_message answer;
 	int control = control_connect(fabric);
+	char hello[64];
 
 	assert_true(control >= 0);
-	assert_int_equal(control_ask(control,
-				     "{\"command\":\"hello\",\"version\":4,\"kind\":\"tool\"}",
-				     TIMEOUT_MS, &answer),
-			 0);
+	snprintf(hello, sizeof(hello), "{\"command\":\"hello\",\"version\":%d,\"kind\":\"tool\"}",
+		 PROTOCOL_VERSION);
+	assert_int_equal(control_ask(control, hello, TIMEOUT_MS, &answer), 0);
 	control_message_release(&answer);
 	assert_int_equal(control_send(control, "{\"command\":\"down\"}", NULL, 0), 0);
 	while (control_receive(control, TIMEOUT_MS, &answer) == 0)
