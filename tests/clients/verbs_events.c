@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Completion channels and asynchronous events: what wakes, what does not, and who waits for
  * acknowledgement.
- * Covers: api/libibverbs/channel.c api/libibverbs/cq.c api/libibverbs/event_wait.c
+ * Covers: api/libibverbs/channel.c api/libibverbs/cq.c
  * api/libibverbs/events.c api/libibverbs/srq.c */
 #include "verbs_client.h"
 #include <fcntl.h>

@@ -85,6 +85,13 @@ void fixture_settle(void)
 		daemon_step(&softibd, step >= QUIET_STEPS * 19 ? 1 : 0);
 }
 
+void fixture_await(bool (*is_so)(void))
+{
+	for (unsigned step = 0; step < STEPS_MAX && !is_so(); step++)
+		daemon_step(&softibd, 1);
+	assert_true(is_so());
+}
+
 int fixture_connect(void)
 {
 	int socket = control_connect("test");

@@ -24,6 +24,8 @@ struct port *fixture_port(const char *host);
 
 /* Steps until nothing is left to do. */
 void fixture_settle(void);
+/* Steps until this is so; the test fails if it never is. */
+void fixture_await(bool (*is_so)(void));
 
 int fixture_connect(void);
 /* The answer, whatever it is; the test fails if none comes. */
