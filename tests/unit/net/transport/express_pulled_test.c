@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages whose payload the receiver's owner fetches end as those that were sent in packets, also
+ * where they get lost; and what their sender takes back is not fetched. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include "net/transport/express.h"
+#include "net/transport/retry.h"
+#include "support/rc_pair.h"
+#include "wire/mtu.h"
+
+enum { MESSAGES = 60, MESSAGE_BYTES_MAX_HERE = 3000, SEEDS = 20, FIRST_PSN = 0xfffff0 };
+
+static struct rc_pair pair;
+static unsigned taken_back;
+
+static void take_back(struct qp *qp)
+{
+	assert_true(qp == &pair.a.qp);
+	taken_back++;
+}
+
+static void connect(void)
+{
+	struct endpoint_options options = endpoint_options_default(QP_RC);
+
+	options.mtu_code = MTU_256;
+	options.sq_psn = FIRST_PSN;
+	options.rq_psn = FIRST_PSN;
+	options.rnr_retry = 7;
+	options.retry_count = 7;
+	rc_pair_connect_with(&pair, &options);
+	pair.a.environment.take_back = take_back;
+	pair.b.environment.take_back = take_back;
+	taken_back = 0;
+}
+
+struct fetched {
+	struct express_pull pull;
+	const uint8_t *bytes;
+	bool is_gone;
+};
+
+static bool fetch(const struct express_pull *pull, uint8_t *ret_bytes)
+{
+	const struct fetched *fetched = container_of(pull, struct fetched, pull);
+
+	memcpy(ret_bytes, fetched->bytes, pull->byte_count);
+	return !fetched->is_gone;
+}
+
+/* Sends the request at the cursor to be pulled, and takes it unless it is lost. Returns whether it
+ * could go that way. */
+static bool cross(bool is_lost, bool is_gone)
+{
+	uint8_t headers[EXPRESS_HEADER_BYTES_MAX] = {0};
+	struct express_packet packet;
+	struct psn psn;
+
+	if (!express_next_pulled(&pair.a.qp, &packet))
+		return false;
+
+	struct fetched fetched = {
+		.pull = {packet.payload_bytes, packet.packet_count, fetch},
+		.bytes = packet.payload,
+		.is_gone = is_gone,
+	};
+
+	express_write(&pair.a.qp, pair.now, &packet, headers);
+	retry_date(&pair.a.qp, pair.now);
+	if (is_lost || !express_receive_pulled(&pair.b.qp, pair.now, 1, headers, &fetched.pull))
+		return true;
+	if (express_take_ack(&pair.b.qp, &psn) && express_acknowledge(&pair.a.qp, pair.now, psn))
+		retry_date(&pair.a.qp, pair.now);
+	return true;
+}
+
+static void test_pulled_messages_arrive_as_others_do(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		struct random random = random_seeded(seed);
+		uint32_t psn_count = 0, pulled = 0;
+
+		connect();
+		for (uint32_t i = 0; i < MESSAGES; i++) {
+			uint32_t byte_count = (uint32_t)random_below(&random, MESSAGE_BYTES_MAX_HERE);
+			bool has_immediate = random_below(&random, 4) == 0;
+			const uint8_t *sent;
+			const uint8_t *place = NULL;
+
+			/* Now and then the receiver is not ready yet. */
+			bool is_late = random_below(&random, 10) == 0;
+
+			if (!is_late)
+				place = post_receive(&pair, &pair.b, MESSAGE_BYTES_MAX_HERE);
+			sent = post_send_as(&pair, &pair.a,
+					    has_immediate ? SEND_SEND_IMMEDIATE : SEND_SEND,
+					    SEND_SIGNALED, byte_count);
+			pulled += cross(random_below(&random, 8) == 0, random_below(&random, 8) == 0);
+			if (is_late)
+				place = post_receive(&pair, &pair.b, MESSAGE_BYTES_MAX_HERE);
+			run_until_idle(&pair);
+			(void)expect_completion(&pair.a, COMPLETION_SUCCESS);
+
+			const struct completion *received =
+				expect_received(&pair.b, COMPLETION_SUCCESS);
+
+			assert_int_equal(received->byte_count, byte_count);
+			assert_int_equal(received->flags,
+					 has_immediate ? COMPLETION_HAS_IMMEDIATE : 0);
+			assert_memory_equal(place, sent, byte_count);
+			psn_count += byte_count ? (byte_count + 255) / 256 : 1;
+			assert_int_equal(pair.b.qp.responder.expected_psn.value,
+					 (FIRST_PSN + psn_count) & 0xffffff);
+			assert_int_equal(pair.b.qp.responder.msn, i + 1);
+		}
+		/* It would be easy to arrive by never going that way. */
+		assert_true(pulled > MESSAGES / 2);
+		assert_int_equal(taken_back, 0);
+		rc_pair_release(&pair);
+	}
+}
+
+static void test_lengths_that_do_not_agree_are_refused(void **state)
+{
+	uint8_t headers[EXPRESS_HEADER_BYTES_MAX] = {0};
+	struct express_packet packet;
+
+	(void)state;
+	connect();
+	(void)post_receive(&pair, &pair.b, MESSAGE_BYTES_MAX_HERE);
+	(void)post_send(&pair, &pair.a, 1000);
+	assert_true(express_next_pulled(&pair.a.qp, &packet));
+	express_write(&pair.a.qp, pair.now, &packet, headers);
+	for (uint32_t byte_count = 0; byte_count < 2000; byte_count++) {
+		struct fetched fetched = {.pull = {byte_count, packet.packet_count, fetch},
+					  .bytes = packet.payload,
+					  .is_gone = true};
+		bool agrees = byte_count > 768 && byte_count <= 1024;
+
+		assert_int_equal(express_receive_pulled(&pair.b.qp, pair.now, 1, headers,
+							&fetched.pull),
+				 agrees);
+	}
+	expect_nothing_received(&pair.b);
+	rc_pair_release(&pair);
+}
+
+static void test_errors_and_resets_take_back_what_was_sent(void **state)
+{
+	static const enum qp_state states[] = {QP_ERROR, QP_RESET};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(states); i++) {
+		connect();
+		(void)post_send(&pair, &pair.a, 1000);
+		assert_true(cross(true, false));
+		assert_int_equal(taken_back, 0);
+		assert_int_equal(endpoint_set_state(&pair.a, pair.now, states[i]), 0);
+		assert_int_equal(taken_back, 1);
+		rc_pair_release(&pair);
+		assert_int_equal(taken_back, 1);
+	}
+	/* Nor does a queue pair that goes leave any. */
+	connect();
+	(void)post_send(&pair, &pair.a, 1000);
+	assert_true(cross(true, false));
+	rc_pair_release(&pair);
+	assert_int_equal(taken_back, 1);
+	/* One that gives up, too. */
+	connect();
+	(void)post_send(&pair, &pair.a, 1000);
+	assert_true(cross(true, false));
+	endpoint_set_state(&pair.b, pair.now, QP_RESET);
+	run_until_idle(&pair);
+	(void)expect_completion(&pair.a, COMPLETION_RETRY_EXCEEDED);
+	assert_int_equal(taken_back, 1);
+	rc_pair_release(&pair);
+}
+
+static void test_what_can_not_be_pulled_is_not(void **state)
+{
+	struct express_packet packet;
+
+	(void)state;
+	connect();
+	assert_false(express_next_pulled(&pair.a.qp, &packet)); /* nothing there */
+	(void)post_send(&pair, &pair.a, 0);
+	assert_false(express_next_pulled(&pair.a.qp, &packet));
+	rc_pair_release(&pair);
+	connect();
+	(void)post_write(&pair, &pair.a, &pair.b, 0, 1000);
+	assert_false(express_next_pulled(&pair.a.qp, &packet));
+	rc_pair_release(&pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pulled_messages_arrive_as_others_do),
+		cmocka_unit_test(test_lengths_that_do_not_agree_are_refused),
+		cmocka_unit_test(test_errors_and_resets_take_back_what_was_sent),
+		cmocka_unit_test(test_what_can_not_be_pulled_is_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
