@@ -14,7 +14,7 @@ static uint16_t credit_limit(const struct vl_queue *lane)
 /* What a flow control packet from the sender says: it does not overtake the data before it. */
 static uint16_t blocks_arrived(const struct vl_queue *lane)
 {
-	return (uint16_t)((lane->fctbs - lane->cable_blocks) % CREDIT_MODULUS);
+	return (uint16_t)((unsigned)(lane->fctbs - lane->cable_blocks) % CREDIT_MODULUS);
 }
 
 void port_credits_init(struct port *port)
