@@ -25,9 +25,9 @@ enum { MADS_PER_TURN = 64, SM_PRIORITY = 0, SM_WINDOW = 256, LIDS_BYTES_MAX = 4 
  * wants them elsewhere. */
 static const char lids_file[] = "guid2lid";
 
-/* Traps tell of the first change at once; the sweep finds those that follow within SubnetTimeOut,
- * when no trap may be sent. The larger the fabric, the rarer, so that an idle one costs next to
- * nothing. */
+/* Traps tell of the first change at once, and looks at their senders of those that follow within
+ * SubnetTimeOut, when no trap may be sent; the sweep finds what got lost. The larger the fabric, the
+ * rarer, so that an idle one costs next to nothing. */
 static time_ns sweep_interval(const struct fabric *fabric)
 {
 	return MILLISECONDS(200) + MILLISECONDS(1) * fabric->node_count;
@@ -292,6 +292,7 @@ bool sm_runner_run(struct sm_runner *runner, time_ns now)
 {
 	if (!runner->sm)
 		return false;
+	sm_see_own_port(runner->sm, now, runner->client.port->info.port_state);
 
 	bool has_sent = send_all(runner, now);
 

@@ -129,6 +129,7 @@ static bool run(struct sim *sim, struct sim_manager *manager)
 	struct mad_message messages[MESSAGES_PER_TURN];
 
 	manager->has_mail = false;
+	sm_see_own_port(manager->sm, sim->now, manager->port->info.port_state);
 	if (sm_deadline(manager->sm) > sim->now)
 		return false;
 

@@ -107,12 +107,86 @@ static void test_flapping_under_traffic_loses_no_message(void **state)
 	}
 }
 
+/* What a connection can wait for: ACK timeout 14, which is 67 ms, and seven retries. */
+enum { WAIT_MS_MAX = 8 * 67 };
+
+/* The cable of one of the two hosts is out for so long while messages are on it. */
+static void flap_host(struct flow *flow, struct sim_host *host, time_ns down_ns)
+{
+	struct port *port = &host->node->ports[1];
+	struct sim *sim = flow->sim;
+
+	for (unsigned i = 0; i < 3; i++)
+		flow_post(flow);
+	sim_run_until(sim, sim->now + MICROSECONDS(1));
+	fabric_set_cable(&sim->fabric, port, false, sim->now);
+	flow_post(flow);
+	sim_run_until(sim, sim->now + down_ns);
+	fabric_set_cable(&sim->fabric, port, true, sim->now);
+}
+
+/* A switch may not send the trap of the link that is back for as long as SubnetTimeOut, which is
+ * longer than retries last, and the traps of the manager's own link go nowhere. */
+static void test_connection_outlives_a_cable_that_is_back_before_its_retries_end(void **state)
+{
+	static const unsigned down_ms[] = {1, 2, 9, 11, 49, 100, 300, 450};
+	static const char *const hosts[] = {"h1", "h2"}; /* h1 has the manager */
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(down_ms) * ARRAY_COUNT(hosts) * 2; i++) {
+		unsigned ms = down_ms[i / 4];
+		struct flow flow;
+		struct sim sim;
+
+		assert_true(ms < WAIT_MS_MAX);
+		sim_up(&sim, "star:3", i);
+		sim.fabric.is_paced = i / 2 % 2 == 0;
+		flow_init(&flow, &sim, sim_find_host(&sim, "h1"), sim_find_host(&sim, "h2"), i);
+		flap_host(&flow, sim_find_host(&sim, hosts[i % 2]), MILLISECONDS(ms));
+		sim_run_until(&sim, sim.now + MILLISECONDS(WAIT_MS_MAX));
+		flow_check(&flow);
+		if (flow.received != flow.posted || flow.sent != flow.posted)
+			fail_msg("%s, %u ms: %u of %u", hosts[i % 2], ms, flow.received,
+				 flow.posted);
+		sim_check(&sim);
+		flow_release(&flow);
+		sim_release(&sim);
+	}
+}
+
+static void test_connection_whose_cable_is_out_for_longer_ends_with_its_retries(void **state)
+{
+	const struct completion *completion;
+	struct flow flow;
+	struct sim sim;
+
+	(void)state;
+	sim_up(&sim, "star:3", 1);
+	flow_init(&flow, &sim, sim_find_host(&sim, "h1"), sim_find_host(&sim, "h2"), 1);
+	flap_host(&flow, flow.to.host, MILLISECONDS(2 * WAIT_MS_MAX));
+	for (unsigned i = 0; i < 3; i++) {
+		completion = cq_first(flow.from.cq);
+		assert_int_equal(completion->status, COMPLETION_SUCCESS);
+		cq_advance(flow.from.cq);
+	}
+	completion = cq_first(flow.from.cq);
+	assert_non_null(completion);
+	assert_int_equal(completion->status, COMPLETION_RETRY_EXCEEDED);
+	cq_advance(flow.from.cq);
+	flow_release(&flow);
+	sim_release(&sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_traffic_moves_to_another_path_when_a_cable_is_pulled),
 		cmocka_unit_test(test_host_that_lost_its_cable_gets_its_lid_back),
 		cmocka_unit_test(test_flapping_under_traffic_loses_no_message),
+		cmocka_unit_test(
+			test_connection_outlives_a_cable_that_is_back_before_its_retries_end),
+		cmocka_unit_test(
+			test_connection_whose_cable_is_out_for_longer_ends_with_its_retries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The light sweep: has any switch seen a port change since the last look, and has another manager
- * become master? (vol 1, chapter 14) */
+ * become master? And, more often, looks at the switches that may not tell. (vol 1, chapter 14) */
 #include "mgmt/sm/sweep.h"
 
 #include <string.h>
 
 enum { LIGHT_SWEEPS_PER_LOOK = 32 };
+
+#define LOOK_INTERVAL MILLISECONDS(10)
 
 static int light_begin(struct sm *sm)
 {
@@ -48,12 +50,32 @@ static bool ask_adapter(struct sm *sm, struct subnet_node *node, struct mad_mess
 	return false;
 }
 
+/* Traps of a port are SubnetTimeOut apart, so a link that is back sooner would stay out of use for
+ * that long: more than the retries of most connections. */
+void light_watch(struct sm *sm, struct subnet_node *node)
+{
+	time_ns distance = time_from_code(node->ports[0].info.subnet_timeout);
+
+	/* One look more than it has to be mute. */
+	node->mute_until = sm->now + distance + 2 * LOOK_INTERVAL;
+	sm->next_look_at = time_earlier(sm->next_look_at, sm->now + LOOK_INTERVAL);
+}
+
+static bool is_mute(const struct sm *sm, const struct subnet_node *node)
+{
+	return node->mute_until > sm->now;
+}
+
 static bool light_next(struct sm *sm, struct mad_message *ret_request,
 		       struct mad_purpose *ret_purpose)
 {
 	while (sm->cursor_node != &sm->subnet.nodes) {
 		struct subnet_node *node = sweep_node(sm->cursor_node);
 
+		if (sm->is_look && !is_mute(sm, node)) {
+			sm->cursor_node = sm->cursor_node->next;
+			continue;
+		}
 		*ret_purpose = (struct mad_purpose){.subject = node};
 		if (subnet_node_is_switch(node)
 			    ? ask_switch(sm, node, ret_request)
@@ -116,14 +138,25 @@ static void light_failed(struct sm *sm, struct mad_purpose purpose)
 
 /* Whoever else was master for a while, and is gone, may have taken a change for itself that nobody
  * will tell again: so now and then every port of every switch is looked at. */
-static enum sweep_phase light_following(struct sm *sm)
+static void look_everywhere(struct sm *sm)
 {
 	if (++sm->light_count % LIGHT_SWEEPS_PER_LOOK)
-		return PHASE_IDLE;
+		return;
 	list_for_each (link, &sm->subnet.nodes) {
 		if (subnet_node_is_switch(sweep_node(link)))
 			discovery_want_switch(sm, sweep_node(link));
 	}
+}
+
+static enum sweep_phase light_following(struct sm *sm)
+{
+	sm->next_look_at = TIME_NEVER;
+	list_for_each (link, &sm->subnet.nodes) {
+		if (is_mute(sm, sweep_node(link)))
+			sm->next_look_at = sm->now + LOOK_INTERVAL;
+	}
+	if (!sm->is_look)
+		look_everywhere(sm);
 	return PHASE_IDLE;
 }
 

@@ -69,6 +69,7 @@ static void act_on_link_state(struct sm *sm, const struct notice *notice)
 		return;
 	}
 	discovery_want_switch(sm, node);
+	light_watch(sm, node);
 }
 
 /* A new name, or a capability: most of all, that a manager came or went there. */

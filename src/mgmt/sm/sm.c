@@ -86,6 +86,7 @@ int sm_create(const struct sm_options *options, struct sm **ret_sm)
 	sm->wanted_scope = SCOPE_ALL;
 	sm->has_work = true;
 	sm->next_sweep_at = TIME_NEVER;
+	sm->next_look_at = TIME_NEVER;
 	sm->next_poll_at = TIME_NEVER;
 	sm->reacts_since = TIME_NEVER;
 	*ret_sm = sm;
@@ -186,13 +187,22 @@ time_ns sm_deadline(const struct sm *sm)
 		return time_earlier(deadline, mad_transactions_deadline(&sm->transactions));
 	if (sm->wanted_scope != SCOPE_NOTHING)
 		deadline = time_earlier(deadline, sm->wanted_at);
-	return sm->state == SM_MASTER ? time_earlier(deadline, sm->next_sweep_at) : deadline;
+	if (sm->state != SM_MASTER)
+		return deadline;
+	return time_earlier(deadline, time_earlier(sm->next_sweep_at, sm->next_look_at));
 }
 
 void sm_request_sweep(struct sm *sm, time_ns now)
 {
 	sm->now = now;
 	sweep_want(sm, SCOPE_ALL);
+}
+
+void sm_see_own_port(struct sm *sm, time_ns now, enum port_state state)
+{
+	if (state == PORT_INIT && sm->own_port_state != PORT_INIT && sm->state == SM_MASTER)
+		sm_request_sweep(sm, now);
+	sm->own_port_state = state;
 }
 
 void sm_leave(struct sm *sm, time_ns now)

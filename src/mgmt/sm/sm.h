@@ -90,6 +90,9 @@ time_ns sm_deadline(const struct sm *sm);
 
 /* Look again now: the operator, or the host, knows that something changed. */
 void sm_request_sweep(struct sm *sm, time_ns now);
+/* The state of its own port, for a manager whose host knows it without asking: the traps of a link
+ * that falls go to nobody when it is this one. */
+void sm_see_own_port(struct sm *sm, time_ns now, enum port_state state);
 
 /*
  * The end of a master: hands over to the best standby there is. Afterwards sm_is_leaving_done()

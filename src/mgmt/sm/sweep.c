@@ -208,8 +208,11 @@ static void enter(struct sm *sm, enum sweep_phase phase, time_ns now)
 
 	sm->phase = phase;
 	if (phase == PHASE_IDLE) {
-		sm->next_sweep_at =
-			sm->options.sweep_interval ? now + sm->options.sweep_interval : TIME_NEVER;
+		/* Looks at a few switches are no reason to look at the others later. */
+		if (last_phase != PHASE_LIGHT || !sm->is_look)
+			sm->next_sweep_at = sm->options.sweep_interval
+						    ? now + sm->options.sweep_interval
+						    : TIME_NEVER;
 		if (last_phase != PHASE_LIGHT)
 			finish(sm, last_phase);
 		if (sm->wanted_scope == SCOPE_NOTHING || sm->wanted_at)
@@ -239,7 +242,10 @@ static enum sweep_phase due_phase(struct sm *sm, time_ns now)
 		sm->is_incomplete = !sm->is_up;
 		return PHASE_MULTICAST;
 	}
-	return sm->state == SM_MASTER && sm->next_sweep_at <= now ? PHASE_LIGHT : PHASE_IDLE;
+	if (sm->state != SM_MASTER)
+		return PHASE_IDLE;
+	sm->is_look = sm->next_sweep_at > now;
+	return time_earlier(sm->next_sweep_at, sm->next_look_at) <= now ? PHASE_LIGHT : PHASE_IDLE;
 }
 
 static bool ask(struct sm *sm)
@@ -268,6 +274,13 @@ static void tell_failures(struct sm *sm)
 	}
 }
 
+/* Looks at single switches come so often that nothing waits for one: a switch may not answer. */
+static bool look_is_in_the_way(const struct sm *sm, time_ns now)
+{
+	return sm->phase == PHASE_LIGHT && sm->is_look && sm->wanted_scope != SCOPE_NOTHING &&
+	       sm->wanted_at <= now;
+}
+
 void sweep_advance(struct sm *sm, time_ns now)
 {
 	/* Every turn but the last enters another phase, and a sweep has each phase once. */
@@ -281,7 +294,9 @@ void sweep_advance(struct sm *sm, time_ns now)
 			enter(sm, phase, now);
 			continue;
 		}
-		if (ask(sm) || !mad_transactions_is_idle(&sm->transactions))
+		if (look_is_in_the_way(sm, now))
+			mad_transactions_cancel_all(&sm->transactions);
+		else if (ask(sm) || !mad_transactions_is_idle(&sm->transactions))
 			return;
 		enter(sm, phases[sm->phase]->following(sm), now);
 	}

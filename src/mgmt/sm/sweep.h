@@ -79,6 +79,7 @@ struct sm {
 	const struct routing_engine *engine;
 	struct routing_graph graph;   /* of the last routing; see routes.c */
 	struct subnet_port *own_port; /* met in this sweep, or NULL */
+	enum port_state own_port_state; /* as its host last saw it */
 	struct qos qos;
 
 	struct list *cursor_node; /* where the present phase is in subnet.nodes */
@@ -96,6 +97,8 @@ struct sm {
 	time_ns reacts_since;	       /* the same of the first sweep since it was idle */
 	time_ns next_sweep_at;	       /* the light one */
 	unsigned light_count;	       /* light sweeps so far */
+	time_ns next_look_at;	       /* at switches that may not send traps; TIME_NEVER: none */
+	bool is_look;		       /* the present light sweep is only that */
 	unsigned gap_count;	       /* sweeps in a row that left something undone */
 	unsigned insistent_count;      /* of the next ones, which ask all the time: somebody who is
 					  there may be hard to reach */
@@ -147,6 +150,10 @@ void sweep_want(struct sm *sm, enum sweep_scope scope);
 void sweep_abandon(struct sm *sm);
 /* A request about a node that failed; the same for every phase that has no more to say. */
 void sweep_mark_incomplete(struct sm *sm, struct mad_purpose purpose);
+
+/* This switch has just told of a change, and may not tell of the next for a while: looks there
+ * until it may. */
+void light_watch(struct sm *sm, struct subnet_node *node);
 
 /* For the next sweep: look at this port or switch again, or ask a node for its name. */
 void discovery_want_port(struct sm *sm, struct subnet_port *port);

@@ -15,6 +15,7 @@
 #include "base/attributes.h"
 #include "base/hash_table.h"
 #include "base/list.h"
+#include "base/time.h"
 #include "mgmt/mad/smp_request.h"
 #include "mgmt/subnet/multicast_groups.h"
 #include "mgmt/subnet/partitions.h"
@@ -53,6 +54,7 @@ struct subnet_node {
 	uint64_t mkey; /* that opens it, as far as we know */
 	uint32_t seen_in_sweep;
 	bool is_changed; /* a switch that is to be looked at again */
+	time_ns mute_until; /* a switch that sent a trap may not send the next before */
 	/* Its ports were as wanted when the last sweep ended, and nothing was heard of it since: so
 	 * there is nothing to be written to them. */
 	bool is_settled;
