@@ -13,13 +13,12 @@
 
 enum { RESOLVE_MS = 5000, RETRIES = 7, DEPTH = 1 };
 
-static uint64_t service_of(const struct node *node)
+uint64_t call_service(const struct node *node, unsigned rank)
 {
-	return SERVICE_BASE | (uint64_t)node->options.tcp_port;
+	return SERVICE_BASE | (uint64_t)rank << 16 | (uint64_t)node->options.tcp_port;
 }
 
-/* By address resolution, as librdmacm does it; a name that is a GID needs none. */
-static int find_gid(const char *name, union ibv_gid *ret_gid)
+int call_find_gid(const char *name, union ibv_gid *ret_gid)
 {
 	struct rdma_addrinfo hints = {.ai_port_space = RDMA_PS_TCP};
 	struct rdma_addrinfo *info;
@@ -65,7 +64,7 @@ static int expect(struct call *call, enum softib_cm_event_type type,
 	return 1;
 }
 
-static struct softib_eec_offer offer_of(const struct node *node)
+struct softib_eec_offer call_offer(const struct node *node)
 {
 	return (struct softib_eec_offer){
 		.qp_num = node->qp->qp_num,
@@ -80,16 +79,16 @@ static struct softib_eec_offer offer_of(const struct node *node)
 static int serve(struct call *call, struct node *node, unsigned peer,
 		 struct softib_cm_event *ret_request)
 {
-	const struct softib_eec_offer offer = offer_of(node);
+	const struct softib_eec_offer offer = call_offer(node);
 	struct softib_cm_event established;
 
 	call->listener = softib_listen_eec(call->channel, (uint8_t)node->options.ib_port,
-					   service_of(node), 1, NULL);
+					   call_service(node, 0), 1, NULL);
 	if (!call->listener) {
 		perror("softib_listen_eec");
 		return 1;
 	}
-	printf("  listening for service 0x%016llx\n", (unsigned long long)service_of(node));
+	printf("  listening for service 0x%016llx\n", (unsigned long long)call_service(node, 0));
 	fflush(stdout);
 	if (expect(call, SOFTIB_CM_REQUEST, ret_request))
 		return 1;
@@ -107,11 +106,11 @@ static int serve(struct call *call, struct node *node, unsigned peer,
 static int dial(struct call *call, struct node *node, unsigned peer,
 		struct softib_cm_event *ret_answer)
 {
-	const struct softib_eec_offer offer = offer_of(node);
-	struct softib_eec_call to = {.service_id = service_of(node),
+	const struct softib_eec_offer offer = call_offer(node);
+	struct softib_eec_call to = {.service_id = call_service(node, 0),
 				     .port_num = (uint8_t)node->options.ib_port};
 
-	if (find_gid(node->options.server_name, &to.dgid))
+	if (call_find_gid(node->options.server_name, &to.dgid))
 		return 1;
 	call->id = softib_connect_eec(call->channel, node->eecs[peer], &to, &offer, NULL);
 	if (!call->id) {

@@ -18,6 +18,12 @@ struct call {
  */
 int call_meet(struct call *call, struct node *node, unsigned peer,
 	      struct node_address *ret_address);
+/* What the node of this rank listens for. */
+uint64_t call_service(const struct node *node, unsigned rank);
+/* What a node offers with a call, and with its answer. */
+struct softib_eec_offer call_offer(const struct node *node);
+/* By address resolution, as librdmacm does it; a name that is a GID needs none. */
+int call_find_gid(const char *name, union ibv_gid *ret_gid);
 /* The server hangs up, the other one waits for that: nobody has anything under way then. */
 int call_part(struct call *call);
 

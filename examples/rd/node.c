@@ -14,7 +14,7 @@ enum {
 	ALL_ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
 		     IBV_ACCESS_REMOTE_ATOMIC
 };
-enum { POLLS_PER_LOOK = 1024 };
+enum { POLLS_PER_LOOK = 1024, GIDS_BYTES = NODES_MAX * sizeof(union ibv_gid) };
 enum { QUEUE_DEPTH_MAX = 4096, ACK_TIMEOUT = 18, RETRIES = 7, MIN_RNR_TIMER = 12 };
 
 static struct ibv_device *find_device(struct ibv_device **list, const char *name)
@@ -71,8 +71,12 @@ static int open_port(struct node *node)
 
 static int make_memory(struct node *node, unsigned slot_count)
 {
-	size_t byte_count = (size_t)node->options.message_bytes * slot_count * 2;
+	uint32_t message_bytes = node->options.message_bytes;
+	/* Also for where the nodes of an exchange are. */
+	uint32_t slot_bytes = message_bytes < GIDS_BYTES ? GIDS_BYTES : message_bytes;
+	size_t byte_count = (size_t)slot_bytes * slot_count * 2;
 
+	node->slot_bytes = slot_bytes;
 	node->slot_count = slot_count;
 	node->bytes = aligned_alloc(4096, (byte_count + 4096) & ~(size_t)4095);
 	node->pd = ibv_alloc_pd(node->context);
@@ -263,7 +267,7 @@ int node_close(struct node *node)
 
 uint8_t *node_receive_slot(const struct node *node, unsigned slot)
 {
-	return node->bytes + (size_t)slot * node->options.message_bytes;
+	return node->bytes + (size_t)slot * node->slot_bytes;
 }
 
 uint8_t *node_send_slot(const struct node *node, unsigned slot)
@@ -273,7 +277,7 @@ uint8_t *node_send_slot(const struct node *node, unsigned slot)
 
 int node_post_receive(struct node *node, unsigned slot)
 {
-	struct ibv_sge sge = {(uintptr_t)node_receive_slot(node, slot), node->options.message_bytes,
+	struct ibv_sge sge = {(uintptr_t)node_receive_slot(node, slot), node->slot_bytes,
 			      node->mr->lkey};
 	struct ibv_recv_wr wr = {.wr_id = slot, .sg_list = &sge, .num_sge = 1};
 	struct ibv_recv_wr *bad;
@@ -287,8 +291,13 @@ int node_post_receive(struct node *node, unsigned slot)
 
 int node_post_send(struct node *node, unsigned slot, unsigned rank, uint32_t remote_qpn)
 {
-	struct ibv_sge sge = {(uintptr_t)node_send_slot(node, slot), node->options.message_bytes,
-			      node->mr->lkey};
+	return node_post_send_bytes(node, slot, node->options.message_bytes, rank, remote_qpn);
+}
+
+int node_post_send_bytes(struct node *node, unsigned slot, uint32_t byte_count, unsigned rank,
+			 uint32_t remote_qpn)
+{
+	struct ibv_sge sge = {(uintptr_t)node_send_slot(node, slot), byte_count, node->mr->lkey};
 	struct softib_rd_send_wr wr = {
 		.wr = {.wr_id = node->slot_count + slot,
 		       .sg_list = &sge,

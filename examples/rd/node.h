@@ -51,6 +51,7 @@ struct node {
 	struct softib_eec *eecs[NODES_MAX]; /* by rank; NULL for itself */
 	struct node_address address;
 	uint8_t *bytes; /* slot_count receive slots, then slot_count send slots */
+	uint32_t slot_bytes;
 	unsigned slot_count;
 	unsigned events_taken;
 	int hangup_fd; /* readable once the other side has hung up; 0: nobody says so */
@@ -69,6 +70,8 @@ uint8_t *node_send_slot(const struct node *node, unsigned slot);
 /* wr_id of a receive is its slot, of a send slot_count and more. */
 int node_post_receive(struct node *node, unsigned slot);
 int node_post_send(struct node *node, unsigned slot, unsigned rank, uint32_t remote_qpn);
+int node_post_send_bytes(struct node *node, unsigned slot, uint32_t byte_count, unsigned rank,
+			 uint32_t remote_qpn);
 /* Waits until there is one, by polling or by an event. */
 int node_wait(struct node *node, struct softib_wc *ret_wc);
 

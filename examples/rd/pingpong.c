@@ -9,9 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "call.h"
+#include "exchange.h"
 #include "node.h"
+#include "play.h"
 #include "rendezvous.h"
 
 static void usage(const char *program)
@@ -142,43 +143,9 @@ static int read_options(int argc, char **argv, struct options *ret_options)
 		return 1;
 	if (!ret_options->node_count)
 		ret_options->rank = ret_options->server_name ? 1 : 0;
-	else if (ret_options->calls || ret_options->rank >= ret_options->node_count ||
+	else if (ret_options->rank >= ret_options->node_count ||
 		 (ret_options->rank != 0) != (ret_options->server_name != NULL))
 		return 1;
-	return 0;
-}
-
-static void print_result(const struct node *node, double seconds, double bytes)
-{
-	printf("%.0f bytes in %.2f seconds = %.2f Mbit/sec\n", bytes, seconds,
-	       bytes * 8. / 1000000. / seconds);
-	printf("%u iters in %.2f seconds = %.2f usec/iter\n", node->options.iterations, seconds,
-	       seconds * 1000000. / node->options.iterations);
-}
-
-static double now_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-/* Every byte says who sent it and when, so that a wrong or stale one shows. */
-static void fill(uint8_t *bytes, uint32_t byte_count, unsigned rank, unsigned round)
-{
-	for (uint32_t i = 0; i < byte_count; i++)
-		bytes[i] = (uint8_t)(i * 31 + rank * 7 + round);
-}
-
-static int check(const uint8_t *bytes, uint32_t byte_count, unsigned rank, unsigned round)
-{
-	for (uint32_t i = 0; i < byte_count; i++)
-		if (bytes[i] != (uint8_t)(i * 31 + rank * 7 + round)) {
-			printf("invalid data in byte %u of message %u from node %u\n", i, round,
-			       rank);
-			return 1;
-		}
 	return 0;
 }
 
@@ -186,7 +153,7 @@ static int send_next(struct node *node, const struct node_address *remote, unsig
 		     unsigned round)
 {
 	if (node->options.validates)
-		fill(node_send_slot(node, 0), node->options.message_bytes, node->options.rank,
+		play_fill(node_send_slot(node, 0), node->options.message_bytes, node->options.rank,
 		     round);
 	return node_post_send(node, 0, peer, remote->qpn);
 }
@@ -215,7 +182,7 @@ static int play(struct node *node, const struct node_address *remote)
 				return 1;
 			}
 			if (node->options.validates &&
-			    check(node_receive_slot(node, slot), wc.wc.byte_len, peer, received))
+			    play_check(node_receive_slot(node, slot), wc.wc.byte_len, peer, received))
 				return 1;
 			received++;
 			if (node_post_receive(node, slot))
@@ -231,11 +198,11 @@ static int play(struct node *node, const struct node_address *remote)
 
 static int play_timed(struct node *node, const struct node_address *remote)
 {
-	double start = now_seconds();
+	double start = play_seconds();
 
 	if (play(node, remote))
 		return 1;
-	print_result(node, now_seconds() - start,
+	play_print_result(node, play_seconds() - start,
 		     2. * node->options.message_bytes * node->options.iterations);
 	return 0;
 }
@@ -278,115 +245,6 @@ static int ping_pong(struct node *node)
 	if (play_timed(node, &addresses[!rank]))
 		return 1;
 	/* Nobody leaves while the other still waits for an acknowledgement. */
-	if (rendezvous_barrier(&rendezvous))
-		return 1;
-	rendezvous_close(&rendezvous);
-	return node_close(node);
-}
-
-struct exchange {
-	struct node *node;
-	struct node_address addresses[NODES_MAX];
-	unsigned received[NODES_MAX]; /* messages, by sender */
-	unsigned sends_outstanding;
-};
-
-/* By the context that it came by, and the queue pair must be that node's. */
-static int sender_of(const struct exchange *exchange, const struct softib_wc *wc)
-{
-	const struct node *node = exchange->node;
-
-	for (unsigned rank = 0; rank < node->options.node_count; rank++)
-		if (node->eecs[rank] && node->eecs[rank]->eec_num == wc->eec_num)
-			return exchange->addresses[rank].qpn == wc->wc.src_qp ? (int)rank : -1;
-	return -1;
-}
-
-static int take_completion(struct exchange *exchange)
-{
-	struct node *node = exchange->node;
-	struct softib_wc wc;
-
-	if (node_wait(node, &wc))
-		return 1;
-	if (wc.wc.wr_id >= node->slot_count) {
-		exchange->sends_outstanding--;
-		return 0;
-	}
-
-	unsigned slot = (unsigned)wc.wc.wr_id;
-	int rank = sender_of(exchange, &wc);
-
-	if (rank < 0) {
-		fprintf(stderr, "a message from a stranger\n");
-		return 1;
-	}
-	if (node->options.validates && check(node_receive_slot(node, slot), wc.wc.byte_len,
-					     (unsigned)rank, exchange->received[rank]))
-		return 1;
-	exchange->received[rank]++;
-	return node_post_receive(node, slot);
-}
-
-static bool round_is_complete(const struct exchange *exchange, unsigned round)
-{
-	const struct node *node = exchange->node;
-
-	for (unsigned rank = 0; rank < node->options.node_count; rank++)
-		if (rank != node->options.rank && exchange->received[rank] <= round)
-			return false;
-	return exchange->sends_outstanding == 0;
-}
-
-/* One message to each, and one from each. A node is never more than a round ahead of another. */
-static int play_round(struct exchange *exchange, unsigned round)
-{
-	struct node *node = exchange->node;
-
-	for (unsigned rank = 0; rank < node->options.node_count; rank++) {
-		if (rank == node->options.rank)
-			continue;
-		if (node->options.validates)
-			fill(node_send_slot(node, rank), node->options.message_bytes,
-			     node->options.rank, round);
-		if (node_post_send(node, rank, rank, exchange->addresses[rank].qpn))
-			return 1;
-		exchange->sends_outstanding++;
-	}
-	while (!round_is_complete(exchange, round))
-		if (take_completion(exchange))
-			return 1;
-	return 0;
-}
-
-static int exchange_all(struct node *node)
-{
-	struct exchange exchange = {.node = node};
-	struct rendezvous rendezvous;
-	unsigned count = node->options.node_count, rank = node->options.rank;
-
-	if (node_open(node, count, rank, 2 * count))
-		return 1;
-	for (unsigned slot = 0; slot < node->slot_count; slot++)
-		if (node_post_receive(node, slot))
-			return 1;
-	if (rendezvous_meet(&rendezvous, node, count, rank, exchange.addresses))
-		return 1;
-	for (unsigned other = 0; other < count; other++)
-		if (other != rank && node_connect(node, other, rank, &exchange.addresses[other]))
-			return 1;
-	printf("  node %u of %u: LID 0x%04x, one QP 0x%06x, %u EE contexts\n", rank, count,
-	       node->address.lid, node->address.qpn, count - 1);
-	if (rendezvous_barrier(&rendezvous))
-		return 1;
-
-	double start = now_seconds();
-
-	for (unsigned round = 0; round < node->options.iterations; round++)
-		if (play_round(&exchange, round))
-			return 1;
-	print_result(node, now_seconds() - start,
-		     2. * node->options.message_bytes * node->options.iterations * (count - 1));
 	if (rendezvous_barrier(&rendezvous))
 		return 1;
 	rendezvous_close(&rendezvous);

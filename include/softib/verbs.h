@@ -154,6 +154,7 @@ struct softib_eec_call {
 	uint8_t port_num;	  /* of ours */
 	uint8_t response_timeout; /* for one answer, 4.096 us * 2^n; 0: 4.3 s, 16 tries */
 	uint8_t tries;		  /* with a response_timeout: 1 to 16 */
+	uint8_t ack_timeout;	  /* of the contexts, IBV_QP_TIMEOUT; 0: by the path's lifetime */
 	uint16_t pkey;		  /* 0: that of the default partition */
 };
 
@@ -187,6 +188,11 @@ int softib_reject_eec(struct softib_cm_id *id, int reason, const void *private_d
 int softib_disconnect_eec(struct softib_cm_id *id);
 /* Of an accepted id whose context had SOFTIB_EVENT_EEC_COMM_EST before SOFTIB_CM_ESTABLISHED. */
 int softib_notify_eec(struct softib_cm_id *id);
+/* Another path, for the day when that of the context fails: from this port of ours to that of the
+ * peer's adapter, as the subnet manager knows it. Of the established id that connected the context;
+ * the peer agrees by itself, and SOFTIB_CM_ALTERNATE_PATH tells. EINVAL also while one is under way;
+ * EADDRNOTAVAIL: the port is of another adapter. */
+int softib_load_alternate_eec(struct softib_cm_id *id, uint8_t port_num, const union ibv_gid *dgid);
 /* Ends what is under way, as softib_disconnect_eec or softib_reject_eec do, and waits until its
  * events are acknowledged. */
 int softib_destroy_cm_id(struct softib_cm_id *id);
@@ -199,6 +205,10 @@ enum softib_cm_event_type {
 	SOFTIB_CM_ERROR,       /* it did not work out at this side; status: an errno value */
 	SOFTIB_CM_DISCONNECTED,
 	SOFTIB_CM_TIMEWAIT_EXIT, /* no packet of it is under way any more */
+	/* Both contexts have the path and arm it by their next packets; else status is
+	 * EHOSTUNREACH: there is none, ECONNREFUSED or ETIMEDOUT: what the peer said to it, EINVAL:
+	 * this context did not take it */
+	SOFTIB_CM_ALTERNATE_PATH,
 };
 
 /* Those of chapter 12 that are likely here; any other may come. */

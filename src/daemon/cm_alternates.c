@@ -72,10 +72,12 @@ int cm_id_load_alternate(struct cm_id *id, const struct path_record *path)
 	struct cm_port *port = own_port(id, &sgid);
 	const struct cm_private_data nothing = {0};
 
-	if (id->state != CM_ID_CONNECTED || id->alternate_state != CM_ALTERNATE_NONE)
+	if (id->state != CM_ID_CONNECTED)
 		return -EINVAL;
 	if (!port)
 		return -EADDRNOTAVAIL;
+	if (id->alternate_state != CM_ALTERNATE_NONE)
+		return -EINVAL;
 
 	uint8_t timeout = cm_ack_timeout(id, path, CM_ACK_DELAY);
 	const struct cm_lap lap = {
@@ -104,6 +106,69 @@ int cm_id_load_alternate(struct cm_id *id, const struct path_record *path)
 	id->alternate_timeout = timeout;
 	cm_host_wake(host);
 	return 0;
+}
+
+/* Contexts have an event for it; librdmacm knows none. One that ended has been told of that. */
+static void tell(struct cm_id *id, int error)
+{
+	if (id->qp_type == CM_QP_RD && id->state == CM_ID_CONNECTED)
+		cm_id_tell(id, CM_PROGRAM_ALTERNATE_PATH, error);
+}
+
+int cm_id_find_alternate(struct cm_id *id, const struct gid *sgid, const struct gid *dgid)
+{
+	struct cm_port *port = own_port(id, sgid);
+	const struct path_record wanted = {
+		.dgid_prefix = gid_prefix(dgid),
+		.dgid_guid = gid_guid(dgid),
+		.sgid_prefix = gid_prefix(sgid),
+		.sgid_guid = gid_guid(sgid),
+		.reversible = 1,
+		.path_count = 1,
+		.pkey = id->route.pkey,
+	};
+	const uint64_t components = SA_COMPONENT(PR_DGID) | SA_COMPONENT(PR_SGID) |
+				    SA_COMPONENT(PR_REVERSIBLE) | SA_COMPONENT(PR_PATH_COUNT) |
+				    SA_COMPONENT(PR_PKEY);
+	const struct mad_purpose purpose = {id, CM_ASKED_ALTERNATE};
+
+	if (id->state != CM_ID_CONNECTED)
+		return -EINVAL;
+	if (!port)
+		return -EADDRNOTAVAIL;
+	if (id->alternate_state != CM_ALTERNATE_NONE)
+		return -EINVAL;
+
+	int error = sa_client_query_path(cm_port_sa(port), &wanted, components, purpose);
+
+	if (error)
+		return error;
+	id->alternate_state = CM_ALTERNATE_RESOLVING;
+	id->alternate_port = port;
+	cm_host_wake(id->program->host);
+	return 0;
+}
+
+void cm_alternate_found(struct cm_id *id, const struct sa_client_result *result)
+{
+	struct path_record path;
+	int error = -EHOSTUNREACH;
+
+	id->alternate_state = CM_ALTERNATE_NONE;
+	if (result->outcome == SA_CLIENT_ANSWERED) {
+		path_record_decode(result->data, &path);
+		/* The size of packets stays as it is. */
+		if (path.mtu >= id->terms.path_mtu)
+			error = cm_id_load_alternate(id, &path);
+	}
+	if (error)
+		tell(id, error);
+}
+
+void cm_alternate_forget(struct cm_id *id)
+{
+	if (id->alternate_state == CM_ALTERNATE_RESOLVING)
+		sa_client_cancel(&id->alternate_port->sa, id);
 }
 
 static void answer(struct cm_id *id, enum cm_apr_status status)
@@ -161,25 +226,38 @@ void cm_alternate_asked(struct cm_id *id, const struct cm_event *event)
 
 void cm_alternate_answered(struct cm_id *id, const struct cm_event *event)
 {
-	struct cm_apr apr = {.status = CM_APR_REJECTED};
+	struct cm_apr apr;
 
 	if (id->alternate_state != CM_ALTERNATE_ASKED)
 		return;
 	id->alternate_state = CM_ALTERNATE_NONE;
-	if (event->kind == CM_EVENT_ALTERNATE_ANSWER)
-		cm_apr_decode(event->data, &apr);
-	if (apr.status != CM_APR_LOADED)
+	if (event->kind != CM_EVENT_ALTERNATE_ANSWER) {
+		tell(id, -ETIMEDOUT);
 		return;
+	}
+	cm_apr_decode(event->data, &apr);
+	if (apr.status != CM_APR_LOADED) {
+		tell(id, -ECONNREFUSED);
+		return;
+	}
 
 	const struct alternate_path made =
 		from_record(id->alternate_port, &id->alternate_path, id->alternate_timeout);
 
 	/* Without it the queue pair stays as it is, as after a refusal. */
-	if (!hand_to_program(id, id->alternate_port, &made))
-		return;
+	if (hand_to_program(id, id->alternate_port, &made))
+		id->alternate_state = CM_ALTERNATE_GRANTED;
+	else
+		tell(id, -ENOMEM);
 }
 
-static struct cm_id *find_loading(const struct client *client, unsigned adapter_index, uint32_t qpn)
+static bool waits_for_process(const struct cm_id *id)
+{
+	return id->alternate_state == CM_ALTERNATE_LOADING ||
+	       id->alternate_state == CM_ALTERNATE_GRANTED;
+}
+
+static struct cm_id *find_waiting(const struct client *client, unsigned adapter_index, uint32_t qpn)
 {
 	list_for_each (link, &client->daemon->cm.programs) {
 		const struct cm_program *program = container_of(link, struct cm_program, link);
@@ -187,8 +265,7 @@ static struct cm_id *find_loading(const struct client *client, unsigned adapter_
 		for (uint32_t index = 0; index < program->ids.capacity; index++) {
 			struct cm_id *id = program->ids.entries[index].value;
 
-			if (id && program->host->host == client->host &&
-			    id->alternate_state == CM_ALTERNATE_LOADING &&
+			if (id && program->host->host == client->host && waits_for_process(id) &&
 			    cm_id_offered_number(id) == qpn &&
 			    id->route.adapter_index == adapter_index)
 				return id;
@@ -199,9 +276,15 @@ static struct cm_id *find_loading(const struct client *client, unsigned adapter_
 
 void cm_alternate_take_record(struct client *client, const struct ring_record *record)
 {
-	struct cm_id *id = find_loading(client, record->port >> 8, record->word);
+	struct cm_id *id = find_waiting(client, record->port >> 8, record->word);
+	bool is_loaded = record->kind == RECORD_ALTERNATE_LOADED;
 
-	if (id)
-		answer(id,
-		       record->kind == RECORD_ALTERNATE_LOADED ? CM_APR_LOADED : CM_APR_REJECTED);
+	if (!id)
+		return;
+	if (id->alternate_state == CM_ALTERNATE_LOADING) {
+		answer(id, is_loaded ? CM_APR_LOADED : CM_APR_REJECTED);
+		return;
+	}
+	id->alternate_state = CM_ALTERNATE_NONE;
+	tell(id, is_loaded ? 0 : -EINVAL);
 }

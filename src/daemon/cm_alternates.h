@@ -13,10 +13,17 @@
 struct client;
 struct cm_event;
 struct ring_record;
+struct sa_client_result;
 
 /* Sends a LAP. -EINVAL: not connected, or another is under way; -EADDRNOTAVAIL: the path does not
  * begin at a port of the adapter. */
 MUST_USE int cm_id_load_alternate(struct cm_id *id, const struct path_record *path);
+/* The same with the path that the SA knows between these ports. What comes of it is told by an
+ * event. */
+MUST_USE int cm_id_find_alternate(struct cm_id *id, const struct gid *sgid, const struct gid *dgid);
+void cm_alternate_found(struct cm_id *id, const struct sa_client_result *result);
+/* Nobody waits for that any more. */
+void cm_alternate_forget(struct cm_id *id);
 
 /* The engine's events. */
 void cm_alternate_asked(struct cm_id *id, const struct cm_event *event);

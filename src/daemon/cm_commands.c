@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include "daemon/cm_address.h"
+#include "daemon/cm_alternates.h"
 #include "daemon/cm_binding.h"
 #include "daemon/cm_connections.h"
 #include "daemon/cm_ids.h"
@@ -253,6 +254,24 @@ static int run_query(struct cm_id *id, const struct cm_command *command,
 	return 0;
 }
 
+static struct gid gid_of(const struct cm_address *address)
+{
+	struct gid gid;
+
+	memcpy(gid.bytes, address->bytes, sizeof(gid.bytes));
+	return gid;
+}
+
+static int run_find_alternate(struct cm_id *id, const struct cm_command *command,
+			      struct cm_answer *ret_answer)
+{
+	const struct gid sgid = gid_of(&command->source);
+	const struct gid dgid = gid_of(&command->destination);
+
+	(void)ret_answer;
+	return cm_id_find_alternate(id, &sgid, &dgid);
+}
+
 static const struct id_command {
 	enum cm_command_kind kind;
 	int (*run)(struct cm_id *id, const struct cm_command *command,
@@ -277,6 +296,7 @@ static const struct id_command {
 	{CM_LEAVE, run_leave, CM_PROGRAM_INTERNAL},
 	{CM_QUERY, run_query, CM_PROGRAM_INTERNAL},
 	{CM_WRITE_EVENT, run_write_event, CM_PROGRAM_INTERNAL},
+	{CM_FIND_ALTERNATE, run_find_alternate, CM_PROGRAM_ALTERNATE_PATH},
 };
 
 static const struct id_command *find_command(uint32_t kind)

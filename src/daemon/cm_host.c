@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "daemon/cm_alternates.h"
 #include "daemon/cm_connections.h"
 #include "daemon/cm_multicast.h"
 #include "daemon/cm_routes.h"
@@ -194,6 +195,9 @@ static void take_results(struct cm_port *port, time_ns now)
 			break;
 		case CM_ASKED_GROUP:
 			cm_group_answered(result.purpose.subject, &result);
+			break;
+		case CM_ASKED_ALTERNATE:
+			cm_alternate_found(result.purpose.subject, &result);
 			break;
 		case CM_ASKED_NOTHING:
 			break;

@@ -40,6 +40,7 @@ enum cm_asked {
 	CM_ASKED_PATH,	    /* the subject is an id */
 	CM_ASKED_BROADCAST, /* a port */
 	CM_ASKED_GROUP,	    /* a group */
+	CM_ASKED_ALTERNATE, /* an id */
 };
 
 /* A service id that ids of the host are bound to. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "daemon/cm_alternates.h"
 #include "daemon/cm_binding.h"
 #include "daemon/cm_multicast.h"
 #include "daemon/cm_routes.h"
@@ -77,6 +78,7 @@ void cm_id_destroy(struct cm_id *id)
 	struct cm_host *host = id->program->host;
 
 	cm_routes_forget(id);
+	cm_alternate_forget(id);
 	cm_groups_leave_all(id);
 	refuse_requests(id);
 	cm_id_leave_backlog(id);

@@ -24,8 +24,10 @@ enum cm_id_state {
 
 enum cm_alternate_state {
 	CM_ALTERNATE_NONE,
-	CM_ALTERNATE_ASKED,   /* the peer, by LAP */
-	CM_ALTERNATE_LOADING, /* the peer asked; the program's process has not answered */
+	CM_ALTERNATE_RESOLVING, /* the SA looks for the path */
+	CM_ALTERNATE_ASKED,	/* the peer, by LAP */
+	CM_ALTERNATE_GRANTED,	/* by the peer; the program's process has not answered */
+	CM_ALTERNATE_LOADING,	/* the peer asked; the program's process has not answered */
 };
 
 struct cm_event_message;
@@ -66,8 +68,8 @@ struct cm_id {
 	struct cm_parameters offered; /* by our program */
 
 	enum cm_alternate_state alternate_state;
-	struct cm_port *alternate_port; /* ASKED: what its queue pair gets if the peer agrees */
-	struct path_record alternate_path;
+	struct cm_port *alternate_port;	   /* RESOLVING, ASKED: where the path begins */
+	struct path_record alternate_path; /* ASKED: what its queue pair gets if the peer agrees */
 	uint8_t alternate_timeout;
 };
 

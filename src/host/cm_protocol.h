@@ -132,6 +132,7 @@ enum cm_command_kind {
 	CM_FIND_HOST,	/* name -> route.source: its IPv4, route.destination: its IPv6 address */
 	CM_WRITE_EVENT, /* option: its kind; value: its status; argument */
 	CM_QUERY,	/* -> route */
+	CM_FIND_ALTERNATE, /* source, destination: the GIDs of the ports between which it leads */
 };
 
 enum cm_option {
@@ -197,6 +198,8 @@ enum cm_program_event {
 	CM_PROGRAM_ADDRESSES_ERROR,
 	CM_PROGRAM_USER,
 	CM_PROGRAM_INTERNAL,
+	/* Of softib's own. */
+	CM_PROGRAM_ALTERNATE_PATH, /* status: 0, or why the connection has no new one */
 };
 
 struct cm_event_message {

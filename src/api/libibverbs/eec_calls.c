@@ -109,7 +109,8 @@ static bool offer_is_sound(const struct softib_eec_offer *offer, unsigned privat
 static bool call_is_sound(struct ibv_context *context, const struct softib_eec_call *call)
 {
 	if (!call || !call->service_id || call->response_timeout > TIME_CODE_MAX ||
-	    call->tries > TRIES_MAX || (call->response_timeout && !call->tries))
+	    call->ack_timeout > TIME_CODE_MAX || call->tries > TRIES_MAX ||
+	    (call->response_timeout && !call->tries))
 		return false;
 	return has_pkey(context, call);
 }
@@ -169,6 +170,12 @@ static int start_call(struct verbs_cm_id *id, const struct softib_eec_call *call
 						  .service_id = call->service_id,
 						  .service_mask = UINT64_MAX};
 	memcpy(command.destination.bytes, call->dgid.raw, sizeof(call->dgid.raw));
+	error = ask_first(&command);
+	if (error || !call->ack_timeout)
+		return error;
+	command = cm_id_command(id, CM_SET_OPTION);
+	command.option = CM_OPTION_ACK_TIMEOUT;
+	command.value = call->ack_timeout;
 	return ask_first(&command);
 }
 
@@ -286,6 +293,24 @@ int softib_disconnect_eec(struct softib_cm_id *public)
 	struct cm_command command = cm_id_command(id, CM_DISCONNECT);
 
 	cm_context_end(id);
+	return verbs_result(ask(&command));
+}
+
+int softib_load_alternate_eec(struct softib_cm_id *public, uint8_t port_num,
+			      const union ibv_gid *dgid)
+{
+	struct verbs_cm_id *id = cm_id_of(public);
+
+	if (!public || !dgid || !id->has_connected)
+		return verbs_result(-EINVAL);
+
+	struct cm_command command = cm_id_command(id, CM_FIND_ALTERNATE);
+	int error = port_address(public->channel->context, port_num, &command.source);
+
+	if (error)
+		return verbs_result(error);
+	command.destination.family = CM_ADDRESS_IB;
+	memcpy(command.destination.bytes, dgid->raw, sizeof(dgid->raw));
 	return verbs_result(ask(&command));
 }
 

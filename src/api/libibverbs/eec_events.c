@@ -164,6 +164,10 @@ static bool take_event(struct verbs_cm_id *id, const struct cm_event_message *me
 	case CM_PROGRAM_TIMEWAIT_EXIT:
 		ret_event->type = SOFTIB_CM_TIMEWAIT_EXIT;
 		return true;
+	case CM_PROGRAM_ALTERNATE_PATH:
+		ret_event->type = SOFTIB_CM_ALTERNATE_PATH;
+		ret_event->status = -message->status;
+		return true;
 	case CM_PROGRAM_CONNECT_REQUEST:
 	case CM_PROGRAM_DEVICE_REMOVAL:
 	case CM_PROGRAM_MULTICAST_JOIN:
@@ -242,6 +246,8 @@ const char *softib_cm_event_str(enum softib_cm_event_type type)
 		return "connection ended";
 	case SOFTIB_CM_TIMEWAIT_EXIT:
 		return "end of time wait";
+	case SOFTIB_CM_ALTERNATE_PATH:
+		return "alternate path";
 	}
 	return "unknown";
 }

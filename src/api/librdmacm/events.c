@@ -175,6 +175,7 @@ static void take_event(struct held_event *event, const struct cm_event_message *
 	case CM_PROGRAM_ADDRESSES_ERROR:
 	case CM_PROGRAM_USER:
 	case CM_PROGRAM_INTERNAL:
+	case CM_PROGRAM_ALTERNATE_PATH:
 		/* The argument shares the place of the parameters. */
 		memcpy(&event->public.param, &message->argument, sizeof(message->argument));
 		break;
