@@ -43,7 +43,7 @@ static bool may_send(const struct client *client, const struct endpoint *endpoin
 }
 
 /* Returns false when the fabric has no room now: the record is kept. */
-static bool take_packet(struct client *client, const struct ring_record *record)
+static bool take_packet(struct client *client, const struct ring_record *record, time_ns now)
 {
 	struct daemon *daemon = client->daemon;
 	struct endpoint *endpoint =
@@ -73,7 +73,7 @@ static bool take_packet(struct client *client, const struct ring_record *record)
 
 	frame->source = inside;
 	++*inside;
-	if (fabric_inject_through(&daemon->fabric, endpoint->port, frame, daemon->now))
+	if (fabric_inject_through(&daemon->fabric, endpoint->port, frame, now))
 		return true;
 	--*inside;
 	frame_give_back(&daemon->fabric.frames, frame);
@@ -114,7 +114,7 @@ static bool take_record(struct client *client, const struct ring_record *record)
 {
 	switch (record->kind) {
 	case RECORD_PACKET:
-		return take_packet(client, record);
+		return take_packet(client, record, client->daemon->now);
 	case RECORD_RESOLVE:
 		return take_question(client, record);
 	case RECORD_TARGET_RETURNED:
@@ -139,8 +139,18 @@ static bool take_record(struct client *client, const struct ring_record *record)
 
 static void give_room_back(struct client *client)
 {
+	client->unreleased_count = 0;
 	if (ring_release(&client->up))
 		doorbell_ring(client->down_doorbell);
+}
+
+/* A stalled record lies in the ring until it is dealt with. */
+static void end_reading(struct client *client)
+{
+	if (client->up.is_corrupt)
+		client_end(client, "its up ring makes no sense");
+	if (!client->stalled && client->unreleased_count)
+		give_room_back(client);
 }
 
 static bool read_client(struct client *client)
@@ -159,15 +169,61 @@ static bool read_client(struct client *client)
 			client->stalled = record;
 			break;
 		}
-		if (++taken % RECORDS_PER_RELEASE == 0)
+		taken++;
+		if (++client->unreleased_count == RECORDS_PER_RELEASE)
 			give_room_back(client);
 	}
-	if (client->up.is_corrupt)
-		client_end(client, "its up ring makes no sense");
-	/* A stalled record lies in the ring until it is dealt with. */
-	if (!client->stalled && taken)
-		give_room_back(client);
+	end_reading(client);
 	return taken > 0;
+}
+
+/* Packets alone, which go on at an instant that is past. Returns whether there was room for any. */
+static bool read_packets(struct client *client, time_ns instant)
+{
+	bool has_read = false;
+
+	while (!client->was_cut_off) {
+		const struct ring_record *record = client->stalled;
+
+		if (!record)
+			record = ring_next(&client->up);
+		client->stalled = record;
+		if (!record || record->kind != RECORD_PACKET ||
+		    !take_packet(client, record, instant))
+			break;
+		client->stalled = NULL;
+		has_read = true;
+		if (++client->unreleased_count == RECORDS_PER_RELEASE)
+			give_room_back(client);
+	}
+	end_reading(client);
+	return has_read;
+}
+
+void bridge_refill(void *context, struct port *port)
+{
+	struct daemon *daemon = context;
+	const struct endpoint *endpoint = port->endpoint;
+	struct list *served = NULL;
+
+	/* What works at the present reads the rings in turn. */
+	if (daemon->fabric.now >= daemon->now || !endpoint || !endpoint->adapter)
+		return;
+
+	struct list *programs = &endpoint->adapter->host->programs;
+
+	list_for_each (link, programs) {
+		struct client *client = container_of(link, struct client, host_link);
+
+		if (client->stalled && !client->is_ending &&
+		    read_packets(client, daemon->fabric.now) && !served)
+			served = link;
+	}
+	/* The others come first next time. */
+	if (served) {
+		list_remove(served);
+		list_append(programs, served);
+	}
 }
 
 bool bridge_retry(struct daemon *daemon)

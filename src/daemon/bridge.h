@@ -8,11 +8,17 @@
 
 struct client;
 struct daemon;
+struct port;
 
 /* Reads the up rings of clients that are awake. */
 void bridge_read(struct daemon *daemon);
 /* Whether there is something to read in one of them. */
 bool bridge_has_news(const struct daemon *daemon);
+
+/* A port has room again while softibd, which is late, works on an instant that is past: what its
+ * host's programs had waiting goes on at that instant, so that a slow link does not stand still until
+ * the present. A fabric_owner's. */
+void bridge_refill(void *context, struct port *port);
 
 /* The same for clients whose next packet found no room in the fabric, after it moved. */
 bool bridge_retry(struct daemon *daemon);

@@ -47,6 +47,7 @@ struct client {
 	struct ring_consumer up;
 	struct ring_producer down;
 	const struct ring_record *stalled; /* taken from the up ring, not yet dealt with */
+	uint32_t unreleased_count; /* records before it whose room the program does not have yet */
 	uint64_t last_packet_end;	   /* place in the down ring behind the last packet */
 	time_ns full_since;		   /* the down ring; TIME_NEVER when it has room */
 	time_ns active_at;		   /* the up ring had something */

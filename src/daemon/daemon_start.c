@@ -11,6 +11,7 @@
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
+#include "daemon/bridge.h"
 #include "daemon/delivery.h"
 #include "daemon/flows.h"
 #include "daemon/issm.h"
@@ -80,6 +81,7 @@ static int build_fabric(struct daemon *daemon)
 {
 	struct fabric_owner owner = {.deliver = delivery_make,
 				     .gone = delivery_gone,
+				     .port_has_room = bridge_refill,
 				     .port_changed = ports_changed,
 				     .paths_changed = paths_changed,
 				     .refresh_counters = refresh_counters,

@@ -6,15 +6,19 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
+#include "base/bytes.h"
+#include "fabric/faults.h"
 #include "unit/daemon/daemon_fixture.h"
+#include "wire/packet.h"
 #include "wire/pkey.h"
 
+static struct daemon *softibd;
 static struct program a, b;
 
 static int set_up(void **state)
 {
 	(void)state;
-	fixture_start("star:2");
+	softibd = fixture_start("star:2");
 	program_start(&a, "h1");
 	program_start(&b, "h2");
 	return 0;
@@ -115,6 +119,96 @@ static void test_a_question_of_another_size_ends_its_writer(void **state)
 	expect_cut_off(record);
 }
 
+enum { PACKETS = 220, PACKET_BYTES = 2048, LATE_PACKETS = 200 };
+
+/* Each takes a second on a link of this rate, with its CRCs: longer than the test. */
+static const struct fault_settings slow_link = {.bits_per_second = (PACKET_BYTES + 6) * 8};
+
+static void send_large(struct program *program, uint32_t qpn)
+{
+	static uint8_t payload[PACKET_BYTES - LRH_BYTES - BTH_BYTES - DETH_BYTES];
+	struct packet packet = {
+		.lrh = {.dlid = b.lid, .slid = program->lid},
+		.bth = {.opcode = TRANSPORT_UD | OPCODE_SEND_ONLY,
+			.pkey = PKEY_DEFAULT_FULL,
+			.destination_qpn = qpn},
+		.packet_count = 1,
+	};
+
+	packet_set_payload(&packet, payload, sizeof(payload));
+	program_send_packet(program, &packet);
+}
+
+static void slow_down(void)
+{
+	assert_int_equal(
+		faults_set(&softibd->fabric, fixture_port("h1"), &slow_link, 1, softibd->now), 0);
+	fixture_settle();
+}
+
+/* Returns how many packets have arrived. */
+static uint64_t fill_up(void)
+{
+	fixture_settle();
+	return fixture_port("h2")->counters.receive_packets;
+}
+
+static void come_late(void)
+{
+	softibd->now += LATE_PACKETS * SECONDS(1);
+	(void)daemon_turn(softibd);
+}
+
+/* More packets than the port and the link hold wait in the ring while softibd is away. */
+static void test_a_link_of_a_rate_is_busy_all_the_time_that_softibd_is_late(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	slow_down();
+	for (unsigned i = 0; i < PACKETS; i++)
+		send_large(&a, b.first_qpn);
+	before = fill_up();
+	come_late();
+	assert_int_equal(fixture_port("h2")->counters.receive_packets - before, LATE_PACKETS);
+}
+
+/* Counts them by queue pair. */
+static void take_all(unsigned counts[2])
+{
+	const struct ring_record *record;
+
+	while ((record = ring_next(&b.down))) {
+		if (record->kind == RECORD_PACKET)
+			counts[get_be24(record->body + LRH_BYTES + 5) - b.first_qpn]++;
+		(void)!ring_release(&b.down);
+	}
+}
+
+static void test_programs_of_a_host_share_the_time_that_is_past(void **state)
+{
+	unsigned counts[2] = {0}, before[2] = {0};
+	struct program other;
+
+	(void)state;
+	program_start(&other, "h1");
+	slow_down();
+	for (unsigned i = 0; i < PACKETS; i++) {
+		send_large(&a, b.first_qpn);
+		send_large(&other, b.first_qpn + 1);
+	}
+	(void)fill_up();
+	take_all(before);
+	for (unsigned turn = 0; turn < 2; turn++) {
+		come_late();
+		take_all(counts);
+	}
+	assert_int_equal(counts[0] + counts[1], 2 * LATE_PACKETS);
+	/* One was first when the port filled up; from then on they take turns. */
+	assert_in_range(counts[1], LATE_PACKETS / 2, LATE_PACKETS);
+	program_end(&other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +226,11 @@ int main(void)
 			test_a_packet_by_a_port_that_is_not_there_ends_its_writer, set_up,
 			fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_a_question_of_another_size_ends_its_writer,
+						set_up, fixture_tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_a_link_of_a_rate_is_busy_all_the_time_that_softibd_is_late, set_up,
+			fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_programs_of_a_host_share_the_time_that_is_past,
 						set_up, fixture_tear_down),
 	};
 
