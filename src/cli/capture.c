@@ -24,7 +24,7 @@
 
 enum { RECORDS_PER_RELEASE = 64, MEBIBYTE_SHIFT = 20 };
 
-enum option_code { OPTION_LID = 256, OPTION_QPN, OPTION_OPCODE, OPTION_CLASS, OPTION_LINK_TYPE, OPTION_BUFFER };
+enum { OPTION_LID = 256, OPTION_QPN, OPTION_OPCODE, OPTION_CLASS, OPTION_TYPE, OPTION_BUFFER };
 
 static const struct option long_options[] = {
 	{"name", required_argument, NULL, 'n'},
@@ -34,7 +34,7 @@ static const struct option long_options[] = {
 	{"qpn", required_argument, NULL, OPTION_QPN},
 	{"opcode", required_argument, NULL, OPTION_OPCODE},
 	{"mad-class", required_argument, NULL, OPTION_CLASS},
-	{"link-type", required_argument, NULL, OPTION_LINK_TYPE},
+	{"link-type", required_argument, NULL, OPTION_TYPE},
 	{"buffer", required_argument, NULL, OPTION_BUFFER},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
@@ -42,7 +42,7 @@ static const struct option long_options[] = {
 
 struct capture_run {
 	const char *fabric;
-	const char *path; /* NULL: lines of text on stdout; "-": pcapng on stdout */
+	const char *path;	    /* NULL: lines of text on stdout; "-": pcapng on stdout */
 	enum capture_format format; /* of the latter */
 	uint64_t packets_max;
 	json_t *request;
@@ -116,7 +116,7 @@ static const char *read_option(struct capture_run *run, int code)
 	case OPTION_CLASS:
 		append(run->request, "mad_classes", json_string(optarg));
 		return NULL;
-	case OPTION_LINK_TYPE:
+	case OPTION_TYPE:
 		run->format = strcmp(optarg, "infiniband") == 0 ? CAPTURE_INFINIBAND : CAPTURE_ERF;
 		return run->format == CAPTURE_INFINIBAND || strcmp(optarg, "erf") == 0
 			       ? NULL
@@ -224,7 +224,8 @@ static int ask(struct capture_run *run)
 	} else {
 		const char *reason = json_string_value(json_object_get(run->answer, "error"));
 
-		fprintf(stderr, "softib: %s\n", reason ? reason : "softibd's answer makes no sense");
+		fprintf(stderr, "softib: %s\n",
+			reason ? reason : "softibd's answer makes no sense");
 		error = -EINVAL;
 	}
 	control_message_release(&message);
@@ -274,8 +275,8 @@ static int drain(struct capture_run *run)
 
 	while (!error && !run->is_done && (record = ring_next(&run->ring))) {
 		error = capture_file_put(run->file, record);
-		run->is_done = run->packets_max &&
-			       capture_file_packets(run->file) >= run->packets_max;
+		run->is_done =
+			run->packets_max && capture_file_packets(run->file) >= run->packets_max;
 		if (++taken % RECORDS_PER_RELEASE == 0 && ring_release(&run->ring))
 			error = -EPROTO; /* softibd never waits for room */
 	}
@@ -371,22 +372,26 @@ const struct subcommand subcommand_capture = {
 	.name = "capture",
 	.summary = "packets at a port, for Wireshark or as text",
 	.usage = "Usage: softib capture PORT... [OPTION]...\n"
-		 "Shows the packets that pass ports, a line each, or writes them to a file that Wireshark reads.\n"
+		 "Shows the packets that pass ports, a line each, or writes them to a file that\n"
+		 "Wireshark reads.\n"
 		 "PORT is h1 (all ports of a host), h1:1, s1:4, or a node GUID and a port number.\n"
 		 "\n"
 		 "  -w, --write FILE      pcapng instead of text; - is stdout, for a pipe:\n"
 		 "                          softib capture h1 -w - | wireshark -k -i -\n"
 		 "  -c, --count N         ends after so many packets\n"
 		 "      --lid LID         only packets from or to it\n"
-		 "      --qpn QPN         only packets to a queue pair (or from, where the packet says it)\n"
-		 "      --opcode OPCODE   only these: a number, or a name such as UD, RC_READ or RC_SEND_ONLY\n"
-		 "      --mad-class CLASS only MADs of a class: a number, any, smp-lid, smp-directed, sa,\n"
-		 "                        performance, baseboard, device, cm, snmp, vendor or congestion\n"
-		 "      --link-type TYPE  of the file: erf, which Wireshark reads (default), or infiniband (247)\n"
+		 "      --qpn QPN         only packets to a queue pair, or from it if they say so\n"
+		 "      --opcode OPCODE   only these: a number, or a name such as UD, RC_READ or\n"
+		 "                        RC_SEND_ONLY\n"
+		 "      --mad-class CLASS only MADs of a class: a number, any, smp-lid,\n"
+		 "                        smp-directed, sa, performance, baseboard, device, cm,\n"
+		 "                        snmp, vendor or congestion\n"
+		 "      --link-type TYPE  of the file: erf, which Wireshark reads (default), or\n"
+		 "                        infiniband (247)\n"
 		 "      --buffer MIB      between softibd and this command (default 8)\n"
 		 "  -n, --name FABRIC     which (default: SOFTIB_FABRIC, or \"default\")\n"
 		 "\n"
-		 "Each of the filters can be given several times. Flows that cross a captured port go through softibd\n"
-		 "while it is captured; others are not touched.\n",
+		 "Each of the filters can be given several times. Flows that cross a captured\n"
+		 "port go through softibd while it is captured; others are not touched.\n",
 	.run = run_capture,
 };

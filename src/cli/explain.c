@@ -148,8 +148,9 @@ const struct subcommand subcommand_explain = {
 	.summary = "the way of a packet through the tables",
 	.usage = "Usage: softib explain SOURCE DESTINATION [OPTION]...\n"
 		 "       softib explain SOURCE --mcast GROUP [OPTION]...\n"
-		 "Walks a packet through the tables, port by port, to where it is delivered or why it is dropped.\n"
-		 "SOURCE is a host or a port of one; DESTINATION is a host, a switch, a port or a LID; GROUP is an MLID or an MGID.\n"
+		 "Walks a packet through the tables, port by port, to where it is delivered or why\n"
+		 "it is dropped. SOURCE is a host or a port of one; DESTINATION is a host, a\n"
+		 "switch, a port or a LID; GROUP is an MLID or an MGID.\n"
 		 "\n"
 		 "      --sl N          service level (default 0)\n"
 		 "      --pkey KEY      partition key (default 0xffff)\n"

@@ -17,9 +17,9 @@ enum { CHUNK_BYTES = 24000 };
 enum option_code { OPTION_SEED = 256, OPTION_MADS, OPTION_JSON };
 
 static const struct option long_options[] = {
-	{"name", required_argument, NULL, 'n'}, {"seed", required_argument, NULL, OPTION_SEED},
+	{"name", required_argument, NULL, 'n'},	  {"seed", required_argument, NULL, OPTION_SEED},
 	{"mads", no_argument, NULL, OPTION_MADS}, {"json", no_argument, NULL, OPTION_JSON},
-	{"help", no_argument, NULL, 'h'},	{NULL, 0, NULL, 0},
+	{"help", no_argument, NULL, 'h'},	  {NULL, 0, NULL, 0},
 };
 
 struct fault_run {
@@ -56,8 +56,8 @@ static int run_add(const struct fault_run *run)
 	if (run->includes_mads)
 		json_array_append_new(settings, json_string("mads"));
 
-	json_t *request = json_pack("{s:s, s:s, s:o}", "command", "fault-add", "port", run->words[0],
-				    "settings", settings);
+	json_t *request = json_pack("{s:s, s:s, s:o}", "command", "fault-add", "port",
+				    run->words[0], "settings", settings);
 
 	if (!request) {
 		fprintf(stderr, "softib: a fault is plain text\n");
@@ -86,7 +86,8 @@ static void print_counts(const json_t *row)
 		json_int_t count = json_integer_value(json_object_get(row, names[index]));
 
 		if (count || index == 0)
-			printf("%s%" JSON_INTEGER_FORMAT " %s", index ? ", " : "", count, names[index]);
+			printf("%s%" JSON_INTEGER_FORMAT " %s", index ? ", " : "", count,
+			       names[index]);
 	}
 	putchar('\n');
 }
@@ -124,8 +125,8 @@ static json_t *ask_all(const struct fault_run *run, const char *command, const c
 	json_int_t from = 0;
 
 	for (bool is_more = true; is_more;) {
-		json_t *answer = fabric_ask(run->fabric, json_pack("{s:s, s:I}", "command", command,
-								   "from", from));
+		json_t *answer = fabric_ask(
+			run->fabric, json_pack("{s:s, s:I}", "command", command, "from", from));
 
 		if (!answer) {
 			json_decref(whole);
@@ -137,7 +138,8 @@ static json_t *ask_all(const struct fault_run *run, const char *command, const c
 		is_more = next != NULL;
 		from = json_integer_value(next);
 		if (whole) {
-			json_array_extend(json_object_get(whole, key), json_object_get(answer, key));
+			json_array_extend(json_object_get(whole, key),
+					  json_object_get(answer, key));
 			json_decref(answer);
 		} else {
 			whole = answer;
@@ -218,7 +220,8 @@ static int run_record(const struct fault_run *run)
 		fprintf(stderr, "softib: %s: %s\n", run->words[0], strerror(-error));
 	else if (forgotten)
 		fprintf(stderr,
-			"softib: the last %" JSON_INTEGER_FORMAT " faults are not in it: there were too many\n",
+			"softib: the last %" JSON_INTEGER_FORMAT
+			" faults are not in it: there were too many\n",
 			forgotten);
 	json_decref(answer);
 	return error ? EXIT_FAILURE : EXIT_SUCCESS;
@@ -347,17 +350,19 @@ const struct subcommand subcommand_fault = {
 		 "       softib fault clear [PORT...]\n"
 		 "       softib fault record FILE\n"
 		 "       softib fault replay FILE\n"
-		 "PORT is h1 (all ports of a host), h1:1, s1:4, or a node GUID and a port number; its link is meant.\n"
+		 "PORT is h1 (all ports of a host), h1:1, s1:4, or a node GUID and a port number;\n"
+		 "its link is meant.\n"
 		 "\n"
 		 "FAULT, each with a chance per packet from 0 to 1 or in %:\n"
 		 "  drop=P            lost on the link\n"
 		 "  corrupt=P         a bit flips on the wire: the next port finds a wrong VCRC\n"
-		 "  corrupt-inside=P  a bit flips in the node that sends: the last port finds a wrong ICRC\n"
+		 "  corrupt-inside=P  a bit flips in the node that sends: the last port finds a\n"
+		 "                    wrong ICRC\n"
 		 "  duplicate=P       arrives twice\n"
 		 "  reorder=P         the next one overtakes it\n"
 		 "  credit-loss=P     its flow control credits do not come back\n"
-		 "  no-flow-control   no flow control packet arrives: the other end trains the link\n"
-		 "                    anew, then takes it down (trap 131)\n"
+		 "  no-flow-control   no flow control packet arrives: the other end trains the\n"
+		 "                    link anew, then takes it down (trap 131)\n"
 		 "or for all packets:\n"
 		 "  delay=TIME        with ns, us, ms or s\n"
 		 "  jitter=TIME       up to so much more; order is kept\n"
@@ -369,17 +374,18 @@ const struct subcommand subcommand_fault = {
 		 "VERB-FAULT, at the programs of a host:\n"
 		 "  verb=NAME errno=E       that call fails (ibv_reg_mr, ENOMEM)\n"
 		 "  completion=STATUS       a work completion has this status (RETRY_EXC_ERR)\n"
-		 "  event=EVENT             an asynchronous event, once (PORT_ERR, QP_FATAL, CQ_ERR, SRQ_ERR,\n"
-		 "                          DEVICE_FATAL)\n"
+		 "  event=EVENT             an asynchronous event, once (PORT_ERR, QP_FATAL,\n"
+		 "                          CQ_ERR, SRQ_ERR, DEVICE_FATAL)\n"
 		 "  after=N                 only the N-th from now on\n"
 		 "  probability=P           each with this chance\n"
 		 "\n"
-		 "      --seed N        the same seed gives the same faults to the same packets (default 1)\n"
+		 "      --seed N        the same seed gives the same faults to the same packets\n"
+		 "                      (default 1)\n"
 		 "      --mads          management packets on VL15, too\n"
 		 "  -n, --name FABRIC   which (default: SOFTIB_FABRIC, or \"default\")\n"
 		 "      --json          as JSON\n"
 		 "\n"
-		 "record writes down what the faults did to which packet of which link since they were added; replay does it\n"
-		 "again.\n",
+		 "record writes down what the faults did to which packet of which link since they\n"
+		 "were added; replay does it again.\n",
 	.run = run_fault,
 };

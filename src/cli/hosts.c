@@ -48,8 +48,7 @@ static void print_table(const json_t *rows)
 
 	for (unsigned column = 0; column < ARRAY_COUNT(columns); column++)
 		widths[column] = strlen(columns[column].title);
-	json_array_foreach(rows, index, row)
-	{
+	json_array_foreach (rows, index, row) {
 		for (unsigned column = 0; column < ARRAY_COUNT(columns); column++) {
 			format_cell(row, column, cell);
 			if (strlen(cell) > widths[column])
@@ -58,8 +57,7 @@ static void print_table(const json_t *rows)
 	}
 	for (unsigned column = 0; column < ARRAY_COUNT(columns); column++)
 		print_cell(columns[column].title, column, widths[column]);
-	json_array_foreach(rows, index, row)
-	{
+	json_array_foreach (rows, index, row) {
 		for (unsigned column = 0; column < ARRAY_COUNT(columns); column++) {
 			format_cell(row, column, cell);
 			print_cell(cell, column, widths[column]);

@@ -24,13 +24,11 @@ static void print_tables(const json_t *answer)
 	size_t index;
 
 	printf("%-10s %-6s %5s  %s\n", "HOST", "SPACE", "PORT", "SERVICE ID");
-	json_array_foreach(json_object_get(answer, "services"), index, row)
-	{
+	json_array_foreach (json_object_get(answer, "services"), index, row) {
 		printf("%-10s %-6s %5d  %s\n", text_of(row, "host"), text_of(row, "space"),
 		       number_of(row, "port"), text_of(row, "service_id"));
 	}
-	json_array_foreach(json_object_get(answer, "hosts"), index, row)
-	{
+	json_array_foreach (json_object_get(answer, "hosts"), index, row) {
 		printf("%s: %d connections, %d in timewait\n", text_of(row, "host"),
 		       number_of(row, "connections"), number_of(row, "timewait"));
 	}

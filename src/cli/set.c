@@ -36,7 +36,8 @@ static void print_fields(const json_t *fields)
 	const char *name;
 	json_t *value;
 
-	json_object_foreach((json_t *)fields, name, value) print_value(name, value);
+	json_object_foreach ((json_t *)fields, name, value)
+		print_value(name, value);
 }
 
 /* Entries that say nothing are left out: an unused key, a LID without a route. */
@@ -55,8 +56,7 @@ static void print_table(const char *table, const json_t *entries)
 	json_t *value;
 	size_t index;
 
-	json_array_foreach(entries, index, value)
-	{
+	json_array_foreach (entries, index, value) {
 		snprintf(name, sizeof(name), "%s[%zu]", table, index);
 		if (!is_empty(table, value))
 			print_value(name, value);

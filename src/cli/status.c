@@ -23,10 +23,9 @@ static void print_captures(const json_t *captures)
 	size_t index, port_index;
 	const json_t *row, *name;
 
-	json_array_foreach(captures, index, row)
-	{
+	json_array_foreach (captures, index, row) {
 		printf("capture         by pid %d at", number(row, "pid"));
-		json_array_foreach(json_object_get(row, "ports"), port_index, name)
+		json_array_foreach (json_object_get(row, "ports"), port_index, name)
 			printf(" %s", json_string_value(name));
 		if (number(row, "port_count") > (int)port_index)
 			printf(" and %d more", number(row, "port_count") - (int)port_index);
@@ -51,7 +50,7 @@ static void print_managers(const json_t *status)
 		       text(sm, "engine"));
 	else if (!json_array_size(others))
 		printf("subnet manager  none\n");
-	json_array_foreach(others, index, name)
+	json_array_foreach (others, index, name)
 		printf("subnet manager  of a program on %s\n", json_string_value(name));
 }
 

@@ -34,8 +34,8 @@ struct capture {
 	struct ring_producer ring;
 	struct capture_totals *totals;
 	struct capture_totals counts; /* ours: the reader can write the shared ones */
-	/* The last packet stays uncommitted until the next one comes or the turn ends: so a drop that follows at once is
-	 * told with it. */
+	/* The last packet stays uncommitted until the next one comes or the turn ends: so a drop
+	 * that follows at once is told with it. */
 	struct ring_record *pending;
 	const struct frame *pending_frame;
 	const struct port *pending_port;
@@ -53,9 +53,8 @@ static int compare_ports(const void *left, const void *right)
 static int interface_of(const struct capture *capture, const struct port *port)
 {
 	struct tapped_port key = {.port = port};
-	const struct tapped_port *found = bsearch(&key, capture->by_address,
-						  capture->ports.port_count, sizeof(key),
-						  compare_ports);
+	const struct tapped_port *found = bsearch(
+		&key, capture->by_address, capture->ports.port_count, sizeof(key), compare_ports);
 
 	return found ? (int)found->interface_index : -1;
 }
@@ -104,8 +103,8 @@ static void put_record(struct capture *capture, const struct capture_record *hea
 	record->byte_count = byte_count;
 	memcpy(record->body, head, sizeof(*head));
 	memcpy(record->body + sizeof(*head), frame->bytes, frame->byte_count);
-	memcpy(record->body + sizeof(*head) + frame->byte_count, frame->crcs + FRAME_CRC_BYTES - crc_bytes,
-	       crc_bytes);
+	memcpy(record->body + sizeof(*head) + frame->byte_count,
+	       frame->crcs + FRAME_CRC_BYTES - crc_bytes, crc_bytes);
 	capture->pending = record;
 }
 
@@ -296,12 +295,12 @@ json_t *captures_describe(const struct daemon *daemon)
 			port_name_text(capture->ports.ports[index], name);
 			json_array_append_new(names, json_string(name));
 		}
-		json_array_append_new(
-			rows, json_pack("{s:i, s:i, s:o, s:I, s:I}", "pid",
-					(int)capture->client->pid, "port_count",
-					(int)capture->ports.port_count, "ports", names, "packets",
-					(json_int_t)capture->counts.seen, "missed",
-					(json_int_t)capture->counts.missed));
+		json_array_append_new(rows,
+				      json_pack("{s:i, s:i, s:o, s:I, s:I}", "pid",
+						(int)capture->client->pid, "port_count",
+						(int)capture->ports.port_count, "ports", names,
+						"packets", (json_int_t)capture->counts.seen,
+						"missed", (json_int_t)capture->counts.missed));
 	}
 	return rows;
 }

@@ -6,7 +6,7 @@
  *   {"command":"fault-list"} -> "faults":[{...}], "verbs":[{...}]
  *   {"command":"fault-clear","ports":[...]}  (none: all) -> "links"
  *   {"command":"fault-record","from":N} -> "lines":[...], "next" while there are more, "forgotten"
- *   {"command":"fault-replay","text":"...","is_last":bool}  parts of a record, one after the other -> "links"
+ *   {"command":"fault-replay","text":"...","is_last":bool}  parts of a record -> "links"
  */
 #include <errno.h>
 #include <stdio.h>
@@ -65,8 +65,8 @@ static int read_words(const json_t *words, struct fault_settings *settings,
 }
 
 /* Settings that were there stay unless they are named. A cable has one end that pulls it. */
-static int set_faults(struct daemon *daemon, struct port *output, const struct fault_request *request,
-		      bool may_flap)
+static int set_faults(struct daemon *daemon, struct port *output,
+		      const struct fault_request *request, bool may_flap)
 {
 	struct fault_settings settings = {0};
 	enum direction direction;
@@ -78,8 +78,8 @@ static int set_faults(struct daemon *daemon, struct port *output, const struct f
 		return -EINVAL;
 	if (!may_flap)
 		settings.flap_up = settings.flap_down = 0;
-	daemon->fabric.fault_observer = (struct fault_observer){.decided = fault_log_note,
-								.context = &daemon->fault_log};
+	daemon->fabric.fault_observer =
+		(struct fault_observer){.decided = fault_log_note, .context = &daemon->fault_log};
 	return faults_set(&daemon->fabric, output, &settings, request->seed, daemon->now);
 }
 
@@ -134,7 +134,8 @@ static void run_add(struct client *client, const json_t *request, struct reply *
 	int error = read_words(wanted.words, &trial, &wanted.direction, reason);
 
 	if (!error)
-		error = port_names_add(&daemon->fabric, name ? name : "", &ports, reason, sizeof(reason));
+		error = port_names_add(&daemon->fabric, name ? name : "", &ports, reason,
+				       sizeof(reason));
 	if (!error) {
 		error = add_to_ports(daemon, &ports, &wanted);
 		snprintf(reason, sizeof(reason), "%s", strerror(-error));
@@ -156,14 +157,14 @@ static json_t *describe(const struct link_faults *faults)
 	port_name_text(faults->output, from);
 	port_name_text(faults->output->peer, to);
 	fault_text_write(&faults->judge.settings, text);
-	return json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "from", from,
-			 "to", to, "settings", text, "is_replay", faults->judge.script != NULL,
-			 "packets", (json_int_t)counts->packets, "dropped",
-			 (json_int_t)counts->dropped, "corrupted", (json_int_t)counts->corrupted,
-			 "duplicated", (json_int_t)counts->duplicated, "reordered",
-			 (json_int_t)counts->reordered, "delayed", (json_int_t)counts->delayed,
-			 "credits_lost", (json_int_t)counts->credits_lost, "flaps",
-			 (json_int_t)counts->flaps);
+	return json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "from",
+			 from, "to", to, "settings", text, "is_replay",
+			 faults->judge.script != NULL, "packets", (json_int_t)counts->packets,
+			 "dropped", (json_int_t)counts->dropped, "corrupted",
+			 (json_int_t)counts->corrupted, "duplicated",
+			 (json_int_t)counts->duplicated, "reordered", (json_int_t)counts->reordered,
+			 "delayed", (json_int_t)counts->delayed, "credits_lost",
+			 (json_int_t)counts->credits_lost, "flaps", (json_int_t)counts->flaps);
 }
 
 static void run_list(struct client *client, const json_t *request, struct reply *ret_reply)
@@ -175,8 +176,7 @@ static void run_list(struct client *client, const json_t *request, struct reply 
 	list_for_each (link, &client->daemon->fabric.faulty_links) {
 		if (position++ < from || json_array_size(rows) == FAULT_ROWS_MAX)
 			continue;
-		json_array_append_new(rows,
-				      describe(container_of(link, struct link_faults, link)));
+		json_array_append_new(rows, describe(container_of(link, struct link_faults, link)));
 	}
 	reply_ok(ret_reply, json_pack("{s:o, s:o}", "faults", rows, "verbs",
 				      verb_faults_describe(client->daemon)));
@@ -306,8 +306,8 @@ static void run_replay(struct client *client, const json_t *request, struct repl
 	if (error)
 		reply_error(ret_reply, -error, "%s", reason);
 	else
-		reply_ok(ret_reply, json_pack("{s:i}", "links",
-					      (int)daemon->fabric.faulty_link_count));
+		reply_ok(ret_reply,
+			 json_pack("{s:i}", "links", (int)daemon->fabric.faulty_link_count));
 }
 
 const struct command fault_commands[] = {
