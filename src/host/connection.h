@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of a session: the control socket and how the runtime asks softibd on it. */
+/* The inside of a session (host/session.h): the control socket, and the questions to softibd that
+ * host/ asks on it (host/protocol.h). */
 #ifndef SOFTIB_HOST_CONNECTION_H
 #define SOFTIB_HOST_CONNECTION_H
 

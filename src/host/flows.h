@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flows: for each way that packets of this process go, whether they go by the fabric or by a ring
- * of their own (docs/spine.md). */
+/* Flows: for each destination that this process sends to, whether its packets go through softibd's
+ * fabric or straight into the destination's ring, as softibd decides (docs/spine.md). */
 #ifndef SOFTIB_HOST_FLOWS_H
 #define SOFTIB_HOST_FLOWS_H
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The connection of this process to its fabric: which adapters its host has. */
+/*
+ * The connection of this process to its fabric: one per process, and which adapters its host has.
+ *
+ * Below it, from outside to inside: host/connection.h (the control socket), host/attachment.h (what
+ * is shared with softibd and peers once an adapter is open), host/adapter.h (one open adapter).
+ */
 #ifndef SOFTIB_HOST_SESSION_H
 #define SOFTIB_HOST_SESSION_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XRC targets that softibd lends to this process, as records of the rings. The attachment's lock is
- * held in all of it. */
+/* XRC targets that softibd lends to this process: taken, given back and refused by records of the
+ * rings to it. host/shared_domains.h has the domains. The attachment's lock is held in all of it.
+ */
 #ifndef SOFTIB_HOST_TARGET_LOANS_H
 #define SOFTIB_HOST_TARGET_LOANS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that the responder has already executed (vol 1, chapter 9). */
+/* Requests that come again because their answer was lost or late: the responder has already
+ * executed them, and answers once more (vol 1, chapter 9). */
 #ifndef SOFTIB_NET_TRANSPORT_DUPLICATES_H
 #define SOFTIB_NET_TRANSPORT_DUPLICATES_H
 

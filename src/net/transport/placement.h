@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Putting what arrived into the consumer's memory, under its keys. */
+/* Putting the payload of packets into the consumer's memory, under its keys, when they arrive.
+ * (What goes there without packets is host/placement.h's.) */
 #ifndef SOFTIB_NET_TRANSPORT_PLACEMENT_H
 #define SOFTIB_NET_TRANSPORT_PLACEMENT_H
 
