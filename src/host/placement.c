@@ -11,6 +11,8 @@
 #include "host/placement_state.h"
 #include "host/transmit.h"
 #include "net/transport/addressing.h"
+#include "net/transport/requester.h"
+#include "net/transport/responses.h"
 #include "net/transport/shortcut.h"
 #include "wire/packet.h"
 
@@ -111,6 +113,8 @@ static void ask(struct adapter *adapter, struct qp *qp, const struct flow *flow,
 	if (!record)
 		return;
 	placement->has_asked = true;
+	placement->is_awaited = qp->type == QP_RC;
+	placement->asked_request = qp->requester.cursor;
 	placement->asked_pause = placement->asked_pause < ASK_PAUSE_MAX
 					 ? placement->asked_pause * 2 + 1
 					 : ASK_PAUSE_MAX;
@@ -140,6 +144,15 @@ static void ask(struct adapter *adapter, struct qp *qp, const struct flow *flow,
 	transmit_mark_dirty(adapter->attachment, channel);
 }
 
+/* Who acknowledges the request behind the question has read that too. */
+static bool is_awaited(const struct qp *qp, struct placement *placement)
+{
+	if (unlikely(placement->is_awaited))
+		placement->is_awaited =
+			(int32_t)(qp->requester.queue.done - placement->asked_request) <= 0;
+	return placement->is_awaited;
+}
+
 /* Reads the grant anew when it changed. */
 static bool is_granted(struct placement *placement)
 {
@@ -159,6 +172,7 @@ static bool is_granted(struct placement *placement)
 		return false;
 	placement->serial = serial;
 	placement->asked_pause = 0;
+	placement->is_awaited = false;
 	placement->view.entry = NULL;
 	placement->write_window.entry = NULL;
 	placement->read_window.entry = NULL;
@@ -272,8 +286,11 @@ enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, str
 		return PLACEMENT_PACKETS;
 	placement->flow = flow;
 	if (!is_granted(placement)) {
-		if (qp->requester.cursor == qp->requester.queue.started)
+		if (!is_awaited(qp, placement) && qp->requester.cursor == qp->requester.queue.started)
 			ask(adapter, qp, flow, placement);
+		/* One request follows the question, the others its answer. */
+		if (placement->is_awaited)
+			qp->requester.hold = HOLD_UNTIL_ACKNOWLEDGED;
 		return PLACEMENT_PACKETS;
 	}
 	while (placement_is_next(qp)) {
@@ -329,6 +346,11 @@ bool placement_send(struct adapter *adapter, struct qp *qp)
 	    flow->generation != attachment_generation(attachment) ||
 	    !attachment_is_usable(attachment) || list_is_linked(&qp->ready_link))
 		return false;
+
+	/* What it waits for is looked for now and then. */
+	if (unlikely(qp->requester.hold == HOLD_UNTIL_ACKNOWLEDGED) && !requester_is_ready(qp) &&
+	    !responses_are_due(qp))
+		return true;
 
 	struct channel *channel = flow->channel;
 	time_ns now = unlikely(attachment->wants_time) ? attachment_now() : attachment->last_now;

@@ -135,6 +135,49 @@ static void test_a_stream_of_writes_comes_to_need_no_packets(void **state)
 	assert_true(comes_to_send_nothing());
 }
 
+/* One request goes by packets behind the question, and the rest past them when it was answered. */
+static void test_what_follows_a_question_waits_for_its_answer(void **state)
+{
+	enum { REQUESTS = 8, BYTES = 3000 };
+	struct pair_end *from = &pair.ends[0], *to = &pair.ends[1];
+	const struct requester *requester = &from->qp->qp.requester;
+	struct sge sge = {(uintptr_t)from->buffer, BYTES, from->region->key};
+	struct completion completion;
+
+	(void)state;
+	assert_true(comes_to_send_nothing());
+	pair_fill(from->buffer, BYTES, 78);
+	adapter_lock(from->adapter);
+	placement_forget(&from->qp->qp);
+	for (uint64_t i = 0; i < REQUESTS; i++) {
+		const struct send_request request = {
+			.wr_id = i,
+			.opcode = SEND_RDMA_WRITE,
+			.flags = SEND_SIGNALED,
+			.remote_address = (uintptr_t)to->buffer,
+			.remote_key = to->region->key,
+			.sge_count = 1,
+			.sges = &sge,
+		};
+
+		assert_int_equal(
+			qp_object_post_send(from->qp, adapter_now(from->adapter), &request), 0);
+	}
+	adapter_transmit(from->adapter, adapter_now(from->adapter));
+	assert_int_equal(requester->queue.started - requester->queue.done, 1);
+	adapter_unlock(from->adapter);
+	for (uint64_t i = 0; i < REQUESTS; i++) {
+		pair_poll_one(from, &completion);
+		assert_int_equal(completion.status, COMPLETION_SUCCESS);
+		assert_int_equal(completion.wr_id, i);
+	}
+	assert_memory_equal(from->buffer, to->buffer, BYTES);
+
+	const struct placement *placement = from->qp->qp.owner_placement;
+
+	assert_int_equal(placement->message_count, REQUESTS - 1);
+}
+
 /* The target takes its grant back: between its word that the grant ended and its last look at how far
  * the initiator had come, that one asks anew. */
 static void test_who_asks_while_its_grant_is_taken_back_is_not_forgotten(void **state)
@@ -235,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_counters_go_on),
 		cmocka_unit_test(test_a_new_generation_ends_it_until_the_flow_is_direct_again),
 		cmocka_unit_test(test_a_stream_of_writes_comes_to_need_no_packets),
+		cmocka_unit_test(test_what_follows_a_question_waits_for_its_answer),
 		cmocka_unit_test(test_who_asks_while_its_grant_is_taken_back_is_not_forgotten),
 		cmocka_unit_test(test_packets_go_on_after_the_psns_came_round),
 		cmocka_unit_test(test_without_the_right_the_responder_refuses),
