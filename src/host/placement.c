@@ -41,7 +41,7 @@ void placement_close(struct channel *channel)
 
 	if (!peer)
 		return;
-	for (unsigned index = 0; index < PLACEMENTS_MAX; index++)
+	for (unsigned index = 0; index < peer->index_limit; index++)
 		if (peer->by_index[index])
 			peer->by_index[index]->channel = NULL;
 	reach_close(&peer->reach);
@@ -69,6 +69,8 @@ static bool take_index(struct placement_peer *peer, uint32_t *ret_index)
 		uint32_t index = peer->next_index++ % PLACEMENTS_MAX;
 
 		if (!peer->by_index[index]) {
+			if (index >= peer->index_limit)
+				peer->index_limit = index + 1;
 			*ret_index = index;
 			return true;
 		}

@@ -20,7 +20,7 @@
 #include "net/memory/published_keys.h"
 
 enum {
-	PLACEMENTS_MAX = 1024, /* queue pairs per area */
+	PLACEMENTS_MAX = 1 << 14, /* queue pairs per area; memory is taken as they come */
 	EXPOSURE_PAGE_BYTES = 4096,
 	EXPOSURE_SHARED_BYTES = 64 << 20, /* of pages; taken from the machine as they are used */
 	EXPOSURE_PULL_SERIALS = 512,

@@ -18,6 +18,7 @@ struct placement_peer {
 	struct reach reach;
 	unsigned failures;
 	uint32_t next_index;
+	uint32_t index_limit; /* no index from here on was ever taken */
 	uint32_t ask_count;
 	struct placement *by_index[PLACEMENTS_MAX];
 };

@@ -20,6 +20,7 @@ struct grant {
 };
 
 struct grant_table {
+	uint32_t index_limit; /* no grant from here on was ever made */
 	struct grant *by_index[PLACEMENTS_MAX];
 };
 
@@ -53,7 +54,7 @@ void placement_target_end(struct qp *qp)
 
 static void end_those_of(const struct channel *channel)
 {
-	for (unsigned index = 0; channel->grants && index < PLACEMENTS_MAX; index++)
+	for (unsigned index = 0; channel->grants && index < channel->grants->index_limit; index++)
 		if (channel->grants->by_index[index])
 			end(channel->grants->by_index[index]);
 }
@@ -115,6 +116,8 @@ static void make(struct channel *channel, struct qp_object *object, unsigned ada
 	grant->placed.word = word;
 	grant->placed.seen = begin;
 	channel->grants->by_index[ask->index] = grant;
+	if (ask->index >= channel->grants->index_limit)
+		channel->grants->index_limit = ask->index + 1;
 	object->qp.responder.placed = &grant->placed;
 	shared->ask_number = ask->ask_number;
 	shared->pd = (uintptr_t)object->qp.pd;
