@@ -184,7 +184,8 @@ static bool move_in(struct adopted_memory *adopted, struct adopted_range *range)
 }
 
 /* Into memory of the program's own again. With a second thread about, or where it is no more what
- * it was, it stays as it is and its place is lost. */
+ * it was, it stays as it is and its place is lost; so is one that messages are still pulled from.
+ */
 static void move_out(struct adopted_memory *adopted, struct adopted_range *range)
 {
 	if (!has_one_thread() || !is_still_there(adopted, range))
@@ -201,6 +202,10 @@ static void move_out(struct adopted_memory *adopted, struct adopted_range *range
 		munmap(copy, range->byte_count);
 		return;
 	}
+	/* Whatever the program does to its own from now on: there it stays as it was sent. */
+	if (adopted->is_lent &&
+	    adopted->is_lent(adopted->context, range->address, range->byte_count))
+		return;
 	give_place_back(adopted, range->place, range->byte_count);
 }
 
@@ -211,7 +216,7 @@ static struct adopted_range *range_of(const struct adopted_memory *adopted, uint
 		const struct adopted_range *range = &adopted->ranges[i];
 		const uint64_t address = (uintptr_t)range->address;
 
-		if (begin >= address && end <= address + range->byte_count)
+		if (!range->is_replaced && begin >= address && end <= address + range->byte_count)
 			return (struct adopted_range *)(uintptr_t)range;
 	}
 	return NULL;
@@ -226,7 +231,8 @@ static bool overlaps_any(const struct adopted_memory *adopted, const uint8_t *be
 			return true;
 	/* A peer might be writing there. */
 	for (unsigned i = 0; i < adopted->other_count; i++)
-		if (begin < adopted->others[i].end && adopted->others[i].begin < end)
+		if (adopted->others[i].is_reached && begin < adopted->others[i].end &&
+		    adopted->others[i].begin < end)
 			return true;
 	return false;
 }
@@ -249,21 +255,23 @@ bool adopted_memory_locate(const struct adopted_memory *adopted, const uint8_t *
 	const struct adopted_range *range =
 		adopted->is_on ? range_of(adopted, begin, begin + byte_count) : NULL;
 
-	if (!range)
+	if (!range || range->is_doubtful)
 		return false;
 	*ret_place = range->place + (begin - (uintptr_t)range->address);
 	return true;
 }
 
-/* Regions that stay where they are: those that overlap them must too. With too many of them, all.
- */
-static void note_other(struct adopted_memory *adopted, const uint8_t *bytes, uint64_t byte_count)
+/* Regions that stay where they are: those that overlap them must too if peers reach them, and none
+ * of them is a user of what is adopted around it later. With too many of them, all stay. */
+static void note_other(struct adopted_memory *adopted, const uint8_t *bytes, uint64_t byte_count,
+		       bool is_reached)
 {
 	if (adopted->other_count == ADOPTED_OTHERS_MAX) {
 		adopted->returned_count = RETURNED_MAX;
 		return;
 	}
-	adopted->others[adopted->other_count++] = (struct other_range){bytes, bytes + byte_count};
+	adopted->others[adopted->other_count++] =
+		(struct other_range){bytes, bytes + byte_count, is_reached};
 }
 
 static bool adopt(struct adopted_memory *adopted, uint8_t *begin, size_t byte_count)
@@ -291,6 +299,18 @@ static bool is_worth_moving(const struct adopted_memory *adopted, uint64_t begin
 	       !overlaps_any(adopted, (const uint8_t *)begin, (const uint8_t *)end);
 }
 
+/* Of what a new region lies on. */
+static void look_again(struct adopted_memory *adopted, const uint8_t *begin, const uint8_t *end)
+{
+	for (unsigned i = 0; i < adopted->range_count; i++) {
+		struct adopted_range *range = &adopted->ranges[i];
+
+		if (range->is_doubtful && begin < range->address + range->byte_count &&
+		    range->address < end && !is_still_there(adopted, range))
+			range->is_replaced = true;
+	}
+}
+
 uint64_t adopted_memory_take(struct adopted_memory *adopted, uint8_t *bytes, uint64_t byte_count,
 			     bool is_reached)
 {
@@ -302,11 +322,11 @@ uint64_t adopted_memory_take(struct adopted_memory *adopted, uint8_t *bytes, uin
 			adopted->returned_count = RETURNED_MAX;
 		return 0;
 	}
+	look_again(adopted, bytes, bytes + byte_count);
 
 	const uint64_t begin = adopted_begin((uintptr_t)bytes);
 	const uint64_t end = adopted_end((uintptr_t)bytes, byte_count);
 	struct adopted_range *range = begin < end ? range_of(adopted, begin, end) : NULL;
-
 	bool is_adopted = range != NULL;
 
 	if (range) {
@@ -318,16 +338,18 @@ uint64_t adopted_memory_take(struct adopted_memory *adopted, uint8_t *bytes, uin
 		if (!is_adopted)
 			adopted->returned_count++;
 	}
-	if (!is_adopted && is_reached)
-		note_other(adopted, bytes, byte_count);
+	if (!is_adopted && (is_reached || begin < end))
+		note_other(adopted, bytes, byte_count, is_reached);
 	return adopted_memory_find(adopted, bytes, byte_count);
 }
 
-static bool forget_other(struct adopted_memory *adopted, const uint8_t *bytes, uint64_t byte_count)
+static bool forget_other(struct adopted_memory *adopted, const uint8_t *bytes, uint64_t byte_count,
+			 bool is_reached)
 {
 	for (unsigned i = 0; i < adopted->other_count; i++) {
 		if (adopted->others[i].begin != bytes ||
-		    adopted->others[i].end != bytes + byte_count)
+		    adopted->others[i].end != bytes + byte_count ||
+		    adopted->others[i].is_reached != is_reached)
 			continue;
 		adopted->others[i] = adopted->others[--adopted->other_count];
 		return true;
@@ -345,8 +367,12 @@ void adopted_memory_drop(struct adopted_memory *adopted, const uint8_t *bytes, u
 	const uint64_t end = adopted_end((uintptr_t)bytes, byte_count);
 	struct adopted_range *range = begin < end ? range_of(adopted, begin, end) : NULL;
 
-	if ((is_reached && forget_other(adopted, bytes, byte_count)) || !range || --range->users)
+	if (forget_other(adopted, bytes, byte_count, is_reached) || !range)
 		return;
+	if (--range->users) {
+		range->is_doubtful = true;
+		return;
+	}
 	move_out(adopted, range);
 	adopted->returned_count++;
 	*range = adopted->ranges[--adopted->range_count];

@@ -29,11 +29,15 @@ struct adopted_range {
 	size_t byte_count;
 	size_t place; /* in the shared part of the exposure */
 	unsigned users;
+	/* Users have gone, and others not: the program may put other memory where they were. */
+	bool is_doubtful;
+	bool is_replaced; /* it has: nothing new is there */
 };
 
-/* A region that peers reach in the other way. */
+/* A region that stays where it is. */
 struct other_range {
 	const uint8_t *begin, *end;
+	bool is_reached; /* by peers in the other way */
 };
 
 struct adopted_memory {
@@ -43,6 +47,9 @@ struct adopted_memory {
 	uint64_t moved_bytes;	 /* ever */
 	unsigned range_count;
 	unsigned other_count;
+	/* If not NULL, says whether peers may still copy from there (host/pull_lane.h). */
+	bool (*is_lent)(void *context, const uint8_t *bytes, size_t byte_count);
+	void *context;
 	struct adopted_range ranges[ADOPTED_RANGES_MAX];
 	struct other_range others[ADOPTED_OTHERS_MAX];
 	uint8_t is_used[ADOPTED_PAGES_MAX]; /* pages of the shared part */

@@ -14,6 +14,7 @@
 #include "host/attachment.h"
 #include "host/placement_area.h"
 #include "host/process_fence.h"
+#include "host/pull_lane.h"
 
 /* A peer leaves within microseconds, unless it lost its core. */
 enum { SPINS_BEFORE_YIELD = 200 };
@@ -183,6 +184,11 @@ void exposure_end_sharing(struct attachment *attachment)
 /* A process has one attachment. */
 static struct attachment *exposed;
 
+static bool is_lent(void *context, const uint8_t *bytes, size_t byte_count)
+{
+	return pull_lane_lends(context, bytes, byte_count);
+}
+
 static void before_thread(void)
 {
 	attachment_lock(exposed);
@@ -198,6 +204,8 @@ void exposure_watch(struct adapter *adapter)
 	if (!attachment->exposure.header)
 		return;
 	exposed = attachment;
+	attachment->exposure.adopted->is_lent = is_lent;
+	attachment->exposure.adopted->context = attachment;
 	if (attachment->exposure.adopted->is_on && !adopted_memory_hear_of_threads(before_thread))
 		exposure_end_sharing(attachment);
 	adapter->key_observer = (struct memory_observer){key_granted, key_revoked, adapter};

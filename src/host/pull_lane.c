@@ -9,6 +9,7 @@
 #include "host/direct_records.h"
 #include "host/placement_state.h"
 #include "host/receive.h"
+#include "net/memory/memory.h"
 #include "net/transport/express.h"
 #include "wire/packet.h"
 
@@ -25,10 +26,10 @@ void pull_lane_open(const struct attachment *attachment, struct channel *channel
 }
 
 /* The other end says so once and for all. */
-static inline bool peer_pulls(struct channel *channel)
+static inline bool peer_pulls(const struct exposure *exposure, struct channel *channel)
 {
 	if (unlikely(!channel->peer_pulls))
-		channel->peer_pulls = channel->placed_in &&
+		channel->peer_pulls = exposure->header && channel->placed_in &&
 				      __atomic_load_n(&channel->placed_in->may_pull, __ATOMIC_ACQUIRE);
 	return channel->peer_pulls;
 }
@@ -50,13 +51,51 @@ void pull_lane_take_back(struct qp *qp)
 			__ATOMIC_SEQ_CST);
 }
 
+/* Memory, and whether a message is pulled from it. */
+struct loan {
+	const uint8_t *begin, *end;
+	bool is_lent;
+};
+
+static void look_for_loan(struct qp_object *object, void *context)
+{
+	struct loan *loan = context;
+	const struct qp *qp = &object->qp;
+	const struct send_queue *queue = &qp->requester.queue;
+
+	if (!qp->requester.has_lent)
+		return;
+	for (uint32_t i = queue->done; i != queue->started; i++) {
+		struct send_slot *slot = send_queue_slot(queue, i);
+		const struct sge *sge = send_slot_sges(slot);
+		const uint8_t *bytes;
+
+		/* Only what is of one piece is pulled. */
+		if (slot->sge_count != 1 || slot->byte_count < PULL_LANE_BYTES_MIN)
+			continue;
+		bytes = memory_place(qp->environment->memory, qp->pd, sge->lkey, sge->address,
+				     sge->byte_count, 0);
+		loan->is_lent |= !bytes || (bytes < loan->end && loan->begin < bytes + sge->byte_count);
+	}
+}
+
+bool pull_lane_lends(const struct attachment *attachment, const uint8_t *bytes, size_t byte_count)
+{
+	struct loan loan = {bytes, bytes + byte_count, false};
+
+	for (unsigned i = 0; i < SESSION_ADAPTERS_MAX; i++)
+		if (attachment->adapters[i] && attachment->adapters[i]->has_hca)
+			hca_for_each_qp(&attachment->adapters[i]->hca, look_for_loan, &loan);
+	return loan.is_lent;
+}
+
 /* Says where the payload is; false: it is not where the peer could get it. */
 static bool make_ticket(const struct attachment *attachment, const struct qp *qp, struct channel *channel,
 			const struct express_packet *packet, struct pull_ticket *ret_ticket)
 {
 	const struct exposure *exposure = &attachment->exposure;
 
-	if (packet->payload_bytes < PULL_LANE_BYTES_MIN || !peer_pulls(channel) ||
+	if (packet->payload_bytes < PULL_LANE_BYTES_MIN || !peer_pulls(exposure, channel) ||
 	    !adopted_memory_locate(exposure->adopted, packet->payload, packet->payload_bytes,
 				   &ret_ticket->place))
 		return false;
@@ -145,8 +184,7 @@ static bool fetch(const struct express_pull *pull, uint8_t *ret_bytes)
 	memcpy(ret_bytes, pulled->reach->shared + ticket->place, ticket->byte_count);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return (uint16_t)__atomic_load_n(&header->pull_serials[ticket->serial_index],
-					 __ATOMIC_RELAXED) == ticket->serial &&
-	       !__atomic_load_n(&header->shared_is_off, __ATOMIC_RELAXED);
+					 __ATOMIC_RELAXED) == ticket->serial;
 }
 
 /* The peer's words, from a copy that it can't change. */
@@ -197,17 +235,19 @@ struct qp *pull_lane_receive(struct attachment *attachment, const struct channel
 void pull_lane_receive_packets(struct attachment *attachment, const struct channel *channel,
 			       time_ns now, const struct ring_record *record)
 {
+	struct adapter *adapter = adapter_of(attachment, record);
 	struct pulled pulled;
 
 	if (!read_record(channel, record, &pulled)) {
 		attachment->malformed++;
 		return;
 	}
+	if (!adapter)
+		return;
 
 	const uint32_t byte_count = pulled.header_bytes + ((pulled.ticket.byte_count + 3) & ~3u);
 	uint8_t *bytes = calloc(1, byte_count);
 
-	/* Either way it is lost, and will be sent again. */
 	if (bytes && fetch(&pulled.pull, bytes + pulled.header_bytes)) {
 		const struct ring_record whole = {
 			.byte_count = byte_count,
@@ -219,6 +259,8 @@ void pull_lane_receive_packets(struct attachment *attachment, const struct chann
 
 		memcpy(bytes, pulled.body, pulled.header_bytes);
 		receive_direct_record(attachment, (struct channel *)(uintptr_t)channel, now, &whole);
+	} else {
+		hca_pull_failed(&adapter->hca, (uint8_t)record->port, pulled.body);
 	}
 	free(bytes);
 }

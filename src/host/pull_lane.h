@@ -6,13 +6,16 @@
  *
  * Only messages of reliable connections go this way: their memory is the queue pair's until they
  * are acknowledged. Where a request ends otherwise, its serial is changed first, and a receiver
- * looks at that after it has copied: what it copied then is thrown away, as a packet that was lost.
- * Nobody waits for anybody.
+ * looks at that after it has copied: what it copied then is thrown away and asked for again, as
+ * after a gap. Pages that are lent stay as they are when their region or all sharing ends. Nobody
+ * waits for anybody.
  */
 #ifndef SOFTIB_HOST_PULL_LANE_H
 #define SOFTIB_HOST_PULL_LANE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include "base/attributes.h"
 #include "base/time.h"
 
@@ -46,6 +49,10 @@ MUST_USE bool pull_lane_send(struct adapter *adapter, struct qp *qp, struct flow
 
 /* What this queue pair sent is not to be pulled any more. */
 void pull_lane_take_back(struct qp *qp);
+
+/* Whether something that was sent from there has not been acknowledged, and may be pulled. */
+MUST_USE bool pull_lane_lends(const struct attachment *attachment, const uint8_t *bytes,
+			      size_t byte_count);
 
 /* A RECORD_PULLED. As express_lane_receive. */
 MUST_USE struct qp *pull_lane_receive(struct attachment *attachment, const struct channel *channel,

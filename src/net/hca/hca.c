@@ -252,7 +252,20 @@ struct qp *hca_receive_pulled(struct hca *hca, time_ns now, uint8_t port_number,
 	if (unlikely(!object || object->is_shared ||
 		     !express_receive_pulled(&object->qp, now, port_number, headers, pull)))
 		return NULL;
+	if (unlikely(object->qp.responder.nak_is_due))
+		hca_ready_add(hca, &object->qp);
 	return &object->qp;
+}
+
+void hca_pull_failed(struct hca *hca, uint8_t port_number, const uint8_t *headers)
+{
+	uint32_t qpn = get_be32(headers + LRH_BYTES + 4) & 0xffffff;
+	struct qp_object *object = index_table_get(&hca->qps, qpn);
+
+	if (!object || object->is_shared)
+		return;
+	express_pull_failed(&object->qp, port_number, headers);
+	hca_ready_add(hca, &object->qp);
 }
 
 bool hca_acknowledge_express(struct hca *hca, time_ns now, struct qp *qp, struct psn psn)

@@ -161,6 +161,8 @@ MUST_USE struct qp *hca_receive_express(struct hca *hca, time_ns now, uint8_t po
 /* The same for a message whose payload the owner fetches. */
 MUST_USE struct qp *hca_receive_pulled(struct hca *hca, time_ns now, uint8_t port_number,
 				       const uint8_t *headers, const struct express_pull *pull);
+/* It was unusual, and the payload is no longer there. */
+void hca_pull_failed(struct hca *hca, uint8_t port_number, const uint8_t *headers);
 /* An ACK of which only this is known. false: nothing was done. */
 MUST_USE bool hca_acknowledge_express(struct hca *hca, time_ns now, struct qp *qp, struct psn psn);
 /* What was sent or acknowledged without knowing the time: puts it on the list for hca_date, which is to be called with the time. */

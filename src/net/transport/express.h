@@ -74,12 +74,16 @@ MUST_USE bool express_receive(struct qp *qp, time_ns now, uint8_t port_number,
 struct express_pull {
 	uint32_t byte_count;
 	uint32_t packet_count;
-	/* false: it is no longer there, and the message is lost. */
+	/* false: it is no longer there, and the message is lost: it is asked for again. */
 	bool (*fetch)(const struct express_pull *pull, uint8_t *ret_bytes);
 };
 /* As above; headers: LRH, BTH and immediate data. */
 MUST_USE bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number,
 				     const uint8_t *headers, const struct express_pull *pull);
+
+/* A message of which the payload could not be fetched on another way. There may be no timer at the
+ * other end, and nothing that comes later: it is asked for again, as after a gap. */
+void express_pull_failed(struct qp *qp, uint8_t port_number, const uint8_t *headers);
 
 /* Whether all that is to be answered is an ACK without a limit on credits; it is taken as sent. */
 MUST_USE bool express_take_ack(struct qp *qp, struct psn *ret_psn);

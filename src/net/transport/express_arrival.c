@@ -11,6 +11,7 @@
 #include "net/transport/requester.h"
 #include "net/transport/responses.h"
 #include "net/transport/retry.h"
+#include "net/transport/shortcut.h"
 #include "wire/mtu.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
@@ -228,31 +229,64 @@ static bool has_packets(const struct qp *qp, const struct express_pull *pull)
 	       pull->byte_count > (pull->packet_count - 1) * mtu;
 }
 
-bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number,
-			    const uint8_t *headers, const struct express_pull *pull)
+static struct arrival arrival_of_pulled(const uint8_t *headers, uint32_t byte_count)
 {
-	uint32_t word = get_be32(headers + LRH_BYTES + 8);
 	uint64_t bth = get_be64(headers + LRH_BYTES);
 	bool has_immediate = bth >> 56 & 1;
-	const struct arrival arrival = {
+
+	return (struct arrival){
 		.lrh = get_be64(headers),
 		.bth = bth,
 		.has_immediate = has_immediate,
 		.payload_offset = EXPRESS_HEADER_BYTES + (has_immediate ? IMMEDIATE_BYTES : 0),
-		.payload_bytes = pull->byte_count,
+		.payload_bytes = byte_count,
 	};
+}
+
+static bool takes_pulled(const struct qp *qp, uint8_t port_number)
+{
+	return qp->type == QP_RC && takes_requests(qp) && qp->port->number == port_number;
+}
+
+static void nak_gap(struct qp *qp)
+{
+	if (!qp->responder.nak_was_sent)
+		responses_nak(qp, qp->responder.expected_psn,
+			      aeth_syndrome(AETH_NAK, NAK_PSN_SEQUENCE));
+}
+
+void express_pull_failed(struct qp *qp, uint8_t port_number, const uint8_t *headers)
+{
+	const struct arrival arrival = arrival_of_pulled(headers, 0);
+	struct psn psn = psn_from(get_be32(headers + LRH_BYTES + 8));
+
+	if (!takes_pulled(qp, port_number) || !express_headers_are_known(qp) ||
+	    !is_from_peer(qp, &arrival))
+		return;
+	if (qp->responder.placed)
+		(void)shortcut_catch_up(qp);
+	if (!psn_before(psn, qp->responder.expected_psn))
+		nak_gap(qp);
+}
+
+bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number,
+			    const uint8_t *headers, const struct express_pull *pull)
+{
+	uint32_t word = get_be32(headers + LRH_BYTES + 8);
+	const struct arrival arrival = arrival_of_pulled(headers, pull->byte_count);
 	struct receive_slot *slot;
 	uint8_t *place;
 
-	if (unlikely(qp->type != QP_RC || qp->receive_queue->matches_tags ||
-		     qp->responder.has_receive || !takes_requests(qp) ||
-		     qp->port->number != port_number || !has_packets(qp, pull)))
+	if (unlikely(!takes_pulled(qp, port_number) || qp->receive_queue->matches_tags ||
+		     qp->responder.has_receive || !has_packets(qp, pull)))
 		return false;
 	slot = find_connected(qp, &arrival, psn_from(word), &place);
 	if (unlikely(!slot))
 		return false;
-	if (unlikely(!pull->fetch(pull, place)))
+	if (unlikely(!pull->fetch(pull, place))) {
+		nak_gap(qp);
 		return true;
+	}
 	word = (word & 0xff000000u) |
 	       psn_add(psn_from(word), pull->packet_count - 1).value;
 	take_connected(qp, word);

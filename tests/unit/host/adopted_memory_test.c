@@ -106,6 +106,77 @@ static void test_what_overlaps_a_region_that_stayed_stays(void **state)
 	assert_int_equal(adopted_memory_take(&adopted, bytes + PAGE, 2 * PAGE, true), 0);
 }
 
+/* It is no user of what is adopted around it later. */
+static void test_a_region_that_stayed_goes_without_a_trace(void **state)
+{
+	uint64_t place;
+
+	(void)state;
+	assert_int_not_equal(adopted_memory_take(&adopted, bytes + PAGE, PAGE, false), 0);
+	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, false), 0);
+	adopted_memory_drop(&adopted, bytes + PAGE, PAGE, false);
+	place = adopted_memory_take(&adopted, bytes, 8 * PAGE, true);
+	assert_int_not_equal(place, 0);
+	adopted_memory_drop(&adopted, bytes, 2 * PAGE, false);
+	assert_int_equal(adopted_memory_find(&adopted, bytes, 8 * PAGE), place);
+	assert_memory_equal(shared + place - 1, bytes, 8 * PAGE);
+	adopted_memory_drop(&adopted, bytes, 8 * PAGE, true);
+	assert_int_equal(adopted.range_count, 0);
+	assert_int_equal(adopted.other_count, 0);
+	expect_contents();
+}
+
+static void test_memory_that_replaced_a_part_is_not_what_was_there(void **state)
+{
+	uint64_t place;
+
+	(void)state;
+	assert_int_not_equal(adopted_memory_take(&adopted, bytes, 8 * PAGE, true), 0);
+	assert_int_not_equal(adopted_memory_take(&adopted, bytes, PAGE, true), 0);
+	assert_true(adopted_memory_locate(&adopted, bytes + PAGE, 100, &place));
+	adopted_memory_drop(&adopted, bytes, 8 * PAGE, true);
+	assert_true(mmap(bytes + PAGE, 7 * PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == bytes + PAGE);
+	/* Whoever may send from anywhere sends what is there now. */
+	assert_false(adopted_memory_locate(&adopted, bytes + PAGE, 100, &place));
+	assert_int_equal(adopted_memory_take(&adopted, bytes + PAGE, 7 * PAGE, true), 0);
+	assert_int_equal(adopted_memory_take(&adopted, bytes + PAGE, 100, false), 0);
+	assert_false(adopted_memory_locate(&adopted, bytes + PAGE, 100, &place));
+	adopted_memory_drop(&adopted, bytes + PAGE, 100, false);
+	adopted_memory_drop(&adopted, bytes + PAGE, 7 * PAGE, true);
+	adopted_memory_drop(&adopted, bytes, PAGE, true);
+	assert_int_equal(adopted.other_count, 0);
+}
+
+static bool all_is_lent(void *context, const uint8_t *begin, size_t byte_count)
+{
+	return begin == context && byte_count == 2 * PAGE;
+}
+
+static void test_what_is_lent_stays_as_it_was(void **state)
+{
+	uint8_t before[2 * PAGE];
+	uint64_t place;
+
+	(void)state;
+	memcpy(before, bytes, sizeof(before));
+	adopted.is_lent = all_is_lent;
+	adopted.context = bytes;
+	for (unsigned i = 0; i < 2; i++) {
+		place = adopted_memory_take(&adopted, bytes, 2 * PAGE, false);
+		assert_int_not_equal(place, 0);
+		memcpy(bytes, before, 2 * PAGE);
+		if (i)
+			adopted_memory_end(&adopted);
+		else
+			adopted_memory_drop(&adopted, bytes, 2 * PAGE, false);
+		memset(bytes, 0xee, 2 * PAGE);
+		assert_memory_equal(shared + place - 1, before, 2 * PAGE);
+		/* Nobody else gets it. */
+		assert_int_equal(adopted.is_used[(place - 1) / PAGE], 1);
+	}
+}
+
 static void test_only_private_writable_memory_moves(void **state)
 {
 	uint8_t on_stack[3 * PAGE];
@@ -235,6 +306,9 @@ int main(void)
 		CASE(test_whole_pages_of_a_region_are_shared),
 		CASE(test_regions_on_the_same_pages_share_them),
 		CASE(test_what_overlaps_a_region_that_stayed_stays),
+		CASE(test_a_region_that_stayed_goes_without_a_trace),
+		CASE(test_memory_that_replaced_a_part_is_not_what_was_there),
+		CASE(test_what_is_lent_stays_as_it_was),
 		CASE(test_only_private_writable_memory_moves),
 		CASE(test_locked_memory_stays),
 		CASE(test_nothing_moves_while_there_are_threads),

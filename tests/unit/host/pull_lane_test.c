@@ -180,22 +180,52 @@ static void test_a_receiver_that_is_not_ready_is_asked_again(void **state)
 	pair_take_both(9000, 5);
 }
 
-/* Before a second thread begins pages move back. */
-static void test_pages_that_moved_back_are_sent_again(void **state)
+/* Before a second thread begins pages move back; what is lent stays where it was. */
+static void test_messages_outlive_the_sharing(void **state)
 {
+	const uint8_t *buffer = pair.ends[0].buffer;
+
 	(void)state;
 	warm_up();
 	pair_post_receive(&pair.ends[1], 6, PAIR_BUFFER_BYTES);
 	adapter_lock(pair.ends[0].adapter);
+	assert_false(pull_lane_lends(attachment(), buffer, PAIR_BUFFER_BYTES));
 	assert_int_equal(send_locked(SEND_SEND, 9000, 6), RING_CACHE_LINE);
+	assert_true(pull_lane_lends(attachment(), buffer, 1));
+	assert_true(pull_lane_lends(attachment(), buffer + 8999, 1));
+	assert_false(pull_lane_lends(attachment(), buffer + 9000, 1));
+	assert_false(pull_lane_lends(attachment(), buffer - 1, 1));
 	attachment()->exposure.header->shared_is_off = 1;
-	adapter_progress(pair.ends[1].adapter, adapter_now(pair.ends[1].adapter));
-	assert_null(cq_first(pair.ends[1].cq));
 	attachment()->exposure.adopted->is_on = false;
+	adapter_progress(pair.ends[1].adapter, adapter_now(pair.ends[1].adapter));
+	assert_non_null(cq_first(pair.ends[1].cq));
 	adapter_unlock(pair.ends[0].adapter);
 	pair_take_both(9000, 6);
+	adapter_lock(pair.ends[0].adapter);
+	assert_false(pull_lane_lends(attachment(), buffer, PAIR_BUFFER_BYTES));
 	attachment()->exposure.header->shared_is_off = 0;
 	attachment()->exposure.adopted->is_on = true;
+	adapter_unlock(pair.ends[0].adapter);
+}
+
+/* Two queue pairs may have one serial; and a sender need not have a timer. */
+static void test_what_another_took_back_is_asked_for_at_once(void **state)
+{
+	(void)state;
+	warm_up();
+	for (unsigned is_long_way = 0; is_long_way < 2; is_long_way++) {
+		pair_post_receive(&pair.ends[1], 7, PAIR_BUFFER_BYTES);
+		adapter_lock(pair.ends[0].adapter);
+		assert_int_equal(send_locked(SEND_SEND, 9000, 7), RING_CACHE_LINE);
+		pull_lane_take_back(&pair.ends[0].qp->qp);
+		attachment()->may_express = !is_long_way;
+		adapter_progress(pair.ends[1].adapter, adapter_now(pair.ends[1].adapter));
+		attachment()->may_express = true;
+		assert_null(cq_first(pair.ends[1].cq));
+		assert_true(pair.ends[1].qp->qp.responder.nak_was_sent);
+		adapter_unlock(pair.ends[0].adapter);
+		pair_take_both(9000, 7);
+	}
 }
 
 /* What a peer writes into a ring is a stranger's word. */
@@ -271,7 +301,8 @@ int main(void)
 		cmocka_unit_test(test_immediate_data_comes_along),
 		cmocka_unit_test(test_a_receiver_off_the_lane_takes_them_as_packets),
 		cmocka_unit_test(test_a_receiver_that_is_not_ready_is_asked_again),
-		cmocka_unit_test(test_pages_that_moved_back_are_sent_again),
+		cmocka_unit_test(test_messages_outlive_the_sharing),
+		cmocka_unit_test(test_what_another_took_back_is_asked_for_at_once),
 		cmocka_unit_test(test_tickets_for_what_is_not_shared_are_refused),
 		cmocka_unit_test(test_what_was_taken_back_is_not_received),
 	};

@@ -182,6 +182,47 @@ static void test_errors_and_resets_take_back_what_was_sent(void **state)
 	rc_pair_release(&pair);
 }
 
+/* There need not be a timer at the other end. */
+static void test_what_could_not_be_fetched_is_asked_for_once(void **state)
+{
+	uint8_t headers[EXPRESS_HEADER_BYTES_MAX] = {0};
+	struct express_packet packet;
+
+	(void)state;
+	for (unsigned is_unusual = 0; is_unusual < 2; is_unusual++) {
+		connect();
+		pair.a.qp.attributes.timeout = 0;
+
+		const uint8_t *place = post_receive(&pair, &pair.b, MESSAGE_BYTES_MAX_HERE);
+		const uint8_t *sent = post_send(&pair, &pair.a, 1000);
+
+		assert_true(express_next_pulled(&pair.a.qp, &packet));
+		express_write(&pair.a.qp, pair.now, &packet, headers);
+
+		struct fetched gone = {.pull = {1000, packet.packet_count, fetch},
+				       .bytes = packet.payload,
+				       .is_gone = true};
+
+		if (is_unusual)
+			express_pull_failed(&pair.b.qp, 1, headers);
+		else
+			assert_true(express_receive_pulled(&pair.b.qp, pair.now, 1, headers,
+							   &gone.pull));
+		assert_true(pair.b.qp.responder.nak_is_due);
+		run_until_idle(&pair);
+		(void)expect_completion(&pair.a, COMPLETION_SUCCESS);
+		(void)expect_received(&pair.b, COMPLETION_SUCCESS);
+		assert_memory_equal(place, sent, 1000);
+		/* One that has been received is nothing to ask for; nor is a stranger's. */
+		express_pull_failed(&pair.b.qp, 1, headers);
+		headers[7] ^= 1;
+		headers[LRH_BYTES + 11] = (uint8_t)(headers[LRH_BYTES + 11] + 50);
+		express_pull_failed(&pair.b.qp, 1, headers);
+		assert_false(pair.b.qp.responder.nak_is_due);
+		rc_pair_release(&pair);
+	}
+}
+
 static void test_what_can_not_be_pulled_is_not(void **state)
 {
 	struct express_packet packet;
@@ -204,6 +245,7 @@ int main(void)
 		cmocka_unit_test(test_pulled_messages_arrive_as_others_do),
 		cmocka_unit_test(test_lengths_that_do_not_agree_are_refused),
 		cmocka_unit_test(test_errors_and_resets_take_back_what_was_sent),
+		cmocka_unit_test(test_what_could_not_be_fetched_is_asked_for_once),
 		cmocka_unit_test(test_what_can_not_be_pulled_is_not),
 	};
 
