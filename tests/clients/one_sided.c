@@ -10,6 +10,7 @@
  * "fork" (the target forks, and then has a second thread, while it is written to). Exit code 0: all
  * went well; 3: a completion said no, and its name was printed.
  */
+#include "random_messages.h"
 #include "verbs_client.h"
 
 #include <poll.h>
@@ -46,14 +47,6 @@ struct address {
 	unsigned lid, qpns[QPS], key, odd_key, long_key;
 	uint64_t bytes, long_bytes;
 };
-
-static uint64_t random_state = 1;
-
-static uint32_t random_below(uint32_t limit)
-{
-	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(random_state >> 33) % limit;
-}
 
 static void open_side(struct side *side)
 {

@@ -9,10 +9,8 @@
  * name "finished". Whatever becomes of the peers, what they read is what was there, nobody's memory
  * changes but where it was written to, and none changes once the queue pair was taken back.
  */
-#include "verbs_client.h"
-
-#include <poll.h>
-#include <unistd.h>
+#include "meeting_files.h"
+#include "random_messages.h"
 
 enum {
 	WINDOW_BYTES = 256 << 10,  /* written to */
@@ -20,7 +18,6 @@ enum {
 	AREA_BYTES = WINDOW_BYTES + PATTERN_BYTES,
 	REQUEST_BYTES_MAX = 64 << 10,
 	REQUESTS_UNTIL_FLOWS = 300,
-	WAIT_SECONDS = 60,
 };
 
 struct side {
@@ -33,81 +30,12 @@ struct side {
 	const char *directory;
 };
 
-/* What a side says about itself. */
-struct address {
-	unsigned round, lid, qpn, key;
-	unsigned long long bytes;
-};
-
-static uint64_t random_state = 1;
-
-static uint32_t random_below(uint32_t limit)
-{
-	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(random_state >> 33) % limit;
-}
-
-static bool has_come(const struct side *side, const char *name)
-{
-	char path[512];
-
-	snprintf(path, sizeof(path), "%s/%s", side->directory, name);
-	return access(path, F_OK) == 0;
-}
-
 static void tell(const struct side *side, const char *name, unsigned round)
 {
-	char finished[512], path[sizeof(finished) + 16];
+	const struct address own = {round, side->device.port.lid, side->qp->qp_num, side->mr->rkey,
+				    (uintptr_t)side->bytes};
 
-	snprintf(finished, sizeof(finished), "%s/%s", side->directory, name);
-	snprintf(path, sizeof(path), "%s.%d", finished, (int)getpid());
-
-	FILE *file = fopen(path, "w");
-
-	CHECK(file);
-	fprintf(file, "%u %u %u %u %llu", round, side->device.port.lid, side->qp->qp_num,
-		side->mr->rkey, (unsigned long long)(uintptr_t)side->bytes);
-	CHECK_EQUAL(fclose(file), 0);
-	CHECK_EQUAL(rename(path, finished), 0);
-}
-
-/* Takes what the other side told, if it has. */
-static bool hear(const struct side *side, const char *name, struct address *ret_address)
-{
-	char path[512];
-
-	snprintf(path, sizeof(path), "%s/%s", side->directory, name);
-
-	FILE *file = fopen(path, "r");
-
-	if (!file)
-		return false;
-	CHECK_EQUAL(fscanf(file, "%u %u %u %u %llu", &ret_address->round, &ret_address->lid,
-			   &ret_address->qpn, &ret_address->key, &ret_address->bytes),
-		    5);
-	fclose(file);
-	unlink(path);
-	return true;
-}
-
-static struct address wait_for(const struct side *side, const char *name)
-{
-	time_t give_up = time(NULL) + WAIT_SECONDS;
-	struct address address;
-
-	while (!hear(side, name, &address)) {
-		CHECK(time(NULL) < give_up);
-		poll(NULL, 0, 1);
-	}
-	return address;
-}
-
-static const char *name_in_round(const char *name, unsigned round)
-{
-	static char text[64];
-
-	snprintf(text, sizeof(text), "%s-%u", name, round);
-	return text;
+	tell_address(side->directory, name, &own);
 }
 
 static void open_side(struct side *side)
@@ -226,9 +154,9 @@ static void last_as_target(struct side *side, const uint8_t *pattern)
 	struct address peer;
 
 	CHECK(before);
-	while (!has_come(side, "finished")) {
+	while (!has_come(side->directory, "finished")) {
 		check_pattern(side, pattern);
-		if (!hear(side, "initiator", &peer)) {
+		if (!hear(side->directory, "initiator", &peer)) {
 			poll(NULL, 0, 1);
 			continue;
 		}
@@ -248,8 +176,8 @@ static void last_as_initiator(struct side *side, const uint8_t *pattern)
 {
 	struct address peer, connected;
 
-	while (!has_come(side, "finished")) {
-		if (!hear(side, "target", &peer)) {
+	while (!has_come(side->directory, "finished")) {
+		if (!hear(side->directory, "target", &peer)) {
 			poll(NULL, 0, 1);
 			continue;
 		}
@@ -257,8 +185,8 @@ static void last_as_initiator(struct side *side, const uint8_t *pattern)
 		connect_to(side, &peer);
 		tell(side, name_in_round("initiator", peer.round), peer.round);
 		/* It may be killed before it is ready; then there will be another. */
-		while (!has_come(side, "target") && !has_come(side, "finished")) {
-			if (hear(side, name_in_round("connected", peer.round), &connected)) {
+		while (!has_come(side->directory, "target") && !has_come(side->directory, "finished")) {
+			if (hear(side->directory, name_in_round("connected", peer.round), &connected)) {
 				request_until_gone(side, &peer, pattern);
 				break;
 			}
@@ -272,7 +200,7 @@ static void initiate(struct side *side, unsigned round, const uint8_t *pattern)
 {
 	tell(side, "initiator", round);
 
-	struct address peer = wait_for(side, name_in_round("target", round));
+	struct address peer = wait_for(side->directory, name_in_round("target", round));
 
 	connect_to(side, &peer);
 	memset(side->local, (int)round, REQUEST_BYTES_MAX);
@@ -283,11 +211,11 @@ static void serve(struct side *side, unsigned round)
 {
 	tell(side, "target", round);
 
-	struct address peer = wait_for(side, name_in_round("initiator", round));
+	struct address peer = wait_for(side->directory, name_in_round("initiator", round));
 
 	connect_to(side, &peer);
 	tell(side, name_in_round("connected", round), round);
-	while (!has_come(side, "finished"))
+	while (!has_come(side->directory, "finished"))
 		poll(NULL, 0, 10);
 }
 
