@@ -321,6 +321,21 @@ const struct ring_record *ring_next(struct ring_consumer *consumer)
 	return consumer->is_corrupt ? NULL : next_before(consumer, consumer->tail_seen);
 }
 
+uint64_t ring_position(const struct ring_consumer *consumer)
+{
+	uint32_t byte_count = consumer->current.byte_count;
+
+	return consumer->head - (consumer->stamp_seed ? ring_stamped_bytes(byte_count)
+						      : ring_record_bytes(byte_count));
+}
+
+void ring_put_back(struct ring_consumer *consumer)
+{
+	consumer->head = ring_position(consumer);
+	if (consumer->stamp_seed)
+		ring_expect_stamp(consumer);
+}
+
 uint64_t ring_snapshot(struct ring_consumer *consumer)
 {
 	debug_assert(!consumer->stamp_seed);

@@ -135,6 +135,10 @@ MUST_USE bool ring_wait_for_room(struct ring_producer *producer, uint32_t byte_c
 /* The next record (fillers skipped), validated; NULL when there is none or the ring is corrupt. The
  * record is valid until the next call, its body until ring_release. */
 const struct ring_record *ring_next(struct ring_consumer *consumer);
+/* Where the record that was read last begins. */
+uint64_t ring_position(const struct ring_consumer *consumer);
+/* It was not taken, and is the next one again. Nothing was released since it was read. */
+void ring_put_back(struct ring_consumer *consumer);
 /* Position of the producer of a plain ring as seen now: ring_next_until stops there. */
 uint64_t ring_snapshot(struct ring_consumer *consumer);
 const struct ring_record *ring_next_until(struct ring_consumer *consumer, uint64_t snapshot);

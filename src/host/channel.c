@@ -17,6 +17,7 @@ void channel_init(struct channel *channel, uint32_t id)
 	};
 	list_init(&channel->waiting);
 	list_init(&channel->dirty);
+	patience_init(&channel->patience);
 }
 
 void channel_open(struct channel *channel, void *out_memory, size_t out_bytes, void *in_memory,
@@ -45,6 +46,7 @@ void channel_close(struct channel *channel)
 		close(channel->doorbell);
 	channel->memory = NULL;
 	channel->doorbell = -1;
+	patience_init(&channel->patience);
 	channel->state = CHANNEL_DEAD;
 }
 
@@ -56,6 +58,8 @@ void channel_publish(struct channel *channel)
 
 bool channel_sleep_end(struct channel *channel)
 {
+	if (channel_holds_back(channel))
+		return channel_has_words(channel);
 	if (ring_sleep_end(&channel->in))
 		return true;
 	if (!channel_has_more(channel))

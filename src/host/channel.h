@@ -12,6 +12,7 @@
 #include "base/ring.h"
 #include "base/time.h"
 #include "base/word_ring.h"
+#include "host/patience.h"
 
 /* A consumer that takes nothing for so long holds the head of the queue; packets to it are thrown
  * away like at a switch's head-of-queue limit, so that the senders' retry counters run (vol 1,
@@ -36,6 +37,7 @@ struct channel {
 	struct word_producer words_out; /* of a direct channel, like words_in */
 	struct word_consumer words_in;
 	unsigned rounds_with_records; /* for host/express_lane.h */
+	struct patience patience;     /* with what lies next in the ring */
 	int doorbell; /* the consumer's at the other end */
 	void *memory; /* NULL unless the channel owns the mapping */
 	size_t memory_bytes;
@@ -67,11 +69,22 @@ static inline bool channel_is_corrupt(const struct channel *channel)
 	return channel->out.is_corrupt || channel->in.is_corrupt;
 }
 
+static inline bool channel_has_words(const struct channel *channel)
+{
+	return channel->words_in.shared && !word_ring_is_empty(&channel->words_in);
+}
+
 /* Whether the other end has sent something that was not read. */
 static inline bool channel_has_more(const struct channel *channel)
 {
-	return !ring_is_empty(&channel->in) ||
-	       (channel->words_in.shared && !word_ring_is_empty(&channel->words_in));
+	return !ring_is_empty(&channel->in) || channel_has_words(channel);
+}
+
+/* Whether what was not read waits for the program. The helper looks after it every PATIENCE_LOOK_NS;
+ * nobody need ring. */
+static inline bool channel_holds_back(const struct channel *channel)
+{
+	return channel->patience.is_waiting;
 }
 
 /* Shows what was written to the other end, and wakes it if it sleeps. */

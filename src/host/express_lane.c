@@ -345,17 +345,32 @@ static inline void acknowledge_one(struct qp *qp)
 		doorbell_ring(channel->doorbell);
 }
 
-/* Not in line: a round that finds nothing has no use for its registers. */
-__attribute__((noinline)) static void take_channel(struct attachment *attachment,
+/* What the lane does not take. Returns false if it stays in the ring. */
+static bool take_unusual(struct attachment *attachment, struct channel *channel,
+			 const struct ring_record *record)
+{
+	time_ns now = attachment_now();
+
+	if (unlikely(receive_is_held_back(attachment, channel, now, record)))
+		return false;
+	receive_direct_record(attachment, channel, now, record);
+	return true;
+}
+
+/* Not in line: a round that finds nothing has no use for its registers. Returns whether there was
+ * anything to take. */
+__attribute__((noinline)) static bool take_channel(struct attachment *attachment,
 						   struct channel *channel, time_ns now)
 {
+	uint64_t before = channel->in.head;
 	const struct ring_record *record;
 	struct qp *owing = NULL;
+	bool any = false;
 
 	/* A message is what somebody waits for; what it acknowledges can wait for the next round,
 	 * but not for ever. */
 	if (!ring_has_stamped(&channel->in) || ++channel->rounds_with_records % WORDS_PER_RECORDS == 0)
-		(void)express_lane_take_words(attachment, channel, now);
+		any = express_lane_take_words(attachment, channel, now);
 	for (unsigned i = 0; i < RECORDS_PER_ROUND; i++) {
 		record = ring_next_stamped(&channel->in);
 		if (!record)
@@ -365,8 +380,8 @@ __attribute__((noinline)) static void take_channel(struct attachment *attachment
 					? express_lane_receive(attachment, now, record)
 					: pull_lane_receive(attachment, channel, now, record);
 
-		if (unlikely(!qp))
-			receive_direct_record(attachment, channel, attachment_now(), record);
+		if (unlikely(!qp) && !take_unusual(attachment, channel, record))
+			break;
 		if (owing && owing != qp)
 			acknowledge_one(owing);
 		owing = qp;
@@ -377,6 +392,9 @@ __attribute__((noinline)) static void take_channel(struct attachment *attachment
 	attachment->pulled_bytes = 0;
 	if (owing)
 		acknowledge_one(owing);
+	if (unlikely(channel_holds_back(channel)))
+		patience_came_to(&channel->patience, channel->in.head, attachment_now());
+	return any || channel->in.head != before;
 }
 
 /* Those that sent something lately stand first. */
@@ -400,10 +418,12 @@ static bool look_at(struct attachment *attachment, unsigned index, time_ns now)
 
 	if (likely(channel->state != CHANNEL_OPEN || !channel_has_news(channel)))
 		return false;
-	take_channel(attachment, channel, now);
+
+	bool any = take_channel(attachment, channel, now);
+
 	if (unlikely(index >= BUSY_CHANNELS))
 		move_forward(attachment, index);
-	return true;
+	return any;
 }
 
 static bool take_channels(struct attachment *attachment, time_ns now)

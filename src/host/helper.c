@@ -83,12 +83,22 @@ static bool arm_channel(struct channel *channel)
 	return has_more;
 }
 
+static bool holds_back(const struct attachment *attachment)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < attachment->channel_count; i++)
+		any |= channel_holds_back(attachment->channels[i]);
+	return any;
+}
+
 /* Those who write to us look after they wrote, we look after they can see that we sleep. */
 static void begin_sleep(struct attachment *attachment)
 {
 	ring_sleep_begin(&attachment->softibd.in);
 	for (unsigned i = 0; i < attachment->channel_count; i++)
-		if (attachment->channels[i]->state == CHANNEL_OPEN)
+		if (attachment->channels[i]->state == CHANNEL_OPEN &&
+		    !channel_holds_back(attachment->channels[i]))
 			ring_sleep_begin(&attachment->channels[i]->in);
 	if (attachment->is_fenced)
 		process_fence();
@@ -101,7 +111,8 @@ static bool arm(struct attachment *attachment)
 {
 	begin_sleep(attachment);
 
-	bool has_more = arm_channel(&attachment->softibd);
+	/* What comes by softibd waits with what is held back. */
+	bool has_more = arm_channel(&attachment->softibd) && !holds_back(attachment);
 
 	for (unsigned i = 0; i < attachment->channel_count; i++)
 		if (attachment->channels[i]->state == CHANNEL_OPEN)
@@ -167,6 +178,8 @@ static time_ns sleep_time(struct helper *helper, time_ns now)
 
 	if (polls_now != helper->polls_at_tick)
 		deadline = time_earlier(deadline, now + HELPER_TICK_NS);
+	if (holds_back(attachment))
+		deadline = time_earlier(deadline, now + PATIENCE_LOOK_NS);
 	helper->polls_at_tick = polls_now;
 	attachment->helper_wakes_at = deadline;
 	if (deadline == TIME_NEVER)

@@ -2,6 +2,7 @@
 /* Records in: what comes out of a ring is input from a stranger. */
 #include "host/receive.h"
 
+#include <limits.h>
 #include <string.h>
 #include "host/alternate_paths.h"
 #include "host/attachment.h"
@@ -53,6 +54,52 @@ static bool decode(const struct ring_record *record, struct packet *ret_packet)
 	size_t payload_offset = (size_t)(ret_packet->payload.single.bytes - headers);
 
 	ret_packet->payload.single.bytes = record->body + payload_offset;
+	return true;
+}
+
+/* A hint: it is read where the peer can change it. */
+static bool looks_unreliable(const struct ring_record *record)
+{
+	size_t offset = LRH_BYTES + ((record->body[1] & 3) == LNH_LOCAL ? 0 : GRH_BYTES);
+	unsigned transport = record->byte_count > offset ? opcode_transport(record->body[offset])
+							 : TRANSPORT_RC;
+
+	return record->kind == RECORD_PACKET &&
+	       (transport == TRANSPORT_UD || transport == TRANSPORT_UC);
+}
+
+/* Whether it is a message that nobody would repeat, for a queue pair that takes it as soon as a
+ * receive request is posted. */
+static bool lacks_only_a_receive(const struct attachment *attachment,
+				 const struct ring_record *record)
+{
+	struct adapter *adapter = adapter_at(attachment, record->port >> 8);
+	struct packet packet;
+
+	if (likely(record->byte_count < LRH_BYTES || !looks_unreliable(record)) || !adapter ||
+	    !decode(record, &packet) || !opcode_info(packet.bth.opcode)->takes_receive)
+		return false;
+
+	const struct qp_object *object =
+		index_table_get(&adapter->hca.qps, packet.bth.destination_qpn);
+	const struct qp *qp = object ? &object->qp : NULL;
+
+	return qp && (qp->type == QP_UD || qp->type == QP_UC) &&
+	       opcode_transport(packet.bth.opcode) == qp_transport(qp) && qp->state >= QP_RTR &&
+	       qp->state != QP_ERROR && !receive_queue_first(qp->receive_queue) &&
+	       !qp->responder.has_receive &&
+	       (qp->type != QP_UD || packet.deth.qkey == qp->attributes.qkey);
+}
+
+bool receive_is_held_back(const struct attachment *attachment, struct channel *channel, time_ns now,
+			  const struct ring_record *record)
+{
+	if (likely(!lacks_only_a_receive(attachment, record)) ||
+	    !patience_waits(&channel->patience, ring_position(&channel->in), now))
+		return false;
+	ring_put_back(&channel->in);
+	/* That the sender sees: there is somebody who reads. */
+	channel_release(channel);
 	return true;
 }
 
@@ -114,58 +161,45 @@ void receive_release_some(struct channel *channel)
 		channel_release(channel);
 }
 
-/* What it owes goes out with the rest of the round. */
-static void has_received(struct qp *qp)
-{
-	if (qp->responder.ack_is_due)
-		hca_ready_add(container_of(qp, struct qp_object, qp)->hca, qp);
-}
-
 /* The commonest packets take fewer steps. */
-static void receive_either_way(struct attachment *attachment, time_ns now,
-			       const struct ring_record *record)
+static bool receive_by_lane(struct attachment *attachment, const struct channel *channel,
+			    time_ns now, const struct ring_record *record)
 {
-	struct qp *qp = attachment->may_express ? express_lane_receive(attachment, now, record)
-						: NULL;
+	struct qp *qp = NULL;
 
-	if (unlikely(!qp))
-		receive_packet(attachment, now, record);
-	else
-		has_received(qp);
+	if (attachment->may_express)
+		qp = likely(record->kind != RECORD_PULLED)
+			     ? express_lane_receive(attachment, now, record)
+			     : pull_lane_receive(attachment, channel, now, record);
+	if (qp && qp->responder.ack_is_due)
+		hca_ready_add(container_of(qp, struct qp_object, qp)->hca, qp);
+	return qp != NULL;
 }
 
-static void receive_pulled(struct attachment *attachment, struct channel *channel, time_ns now,
-			   const struct ring_record *record)
-{
-	struct qp *qp = attachment->may_express
-				? pull_lane_receive(attachment, channel, now, record)
-				: NULL;
-
-	if (unlikely(!qp))
-		pull_lane_receive_packets(attachment, channel, now, record);
-	else
-		has_received(qp);
-}
-
-static void take_record(struct attachment *attachment, struct channel *channel, time_ns now,
+/* Returns false if the record stays where it is. */
+static bool take_record(struct attachment *attachment, struct channel *channel, time_ns now,
 			const struct ring_record *record)
 {
-	if (likely(record->kind == RECORD_PACKET))
-		receive_either_way(attachment, now, record);
-	else if (record->kind == RECORD_PULLED)
-		receive_pulled(attachment, channel, now, record);
-	else
-		receive_direct_record(attachment, channel, now, record);
+	if (likely(receive_by_lane(attachment, channel, now, record)))
+		return true;
+	if (unlikely(receive_is_held_back(attachment, channel, now, record)))
+		return false;
+	receive_direct_record(attachment, channel, now, record);
+	return true;
 }
 
 static bool receive_some(struct attachment *attachment, struct channel *channel, time_ns now,
 			 unsigned record_count)
 {
+	/* A ring full, so that a call ends while the other side goes on writing. */
+	uint64_t end = channel->in.head + channel->in.data_bytes;
 	const struct ring_record *record;
 	bool any = false;
 
-	while (record_count-- && (record = ring_next(&channel->in))) {
-		take_record(attachment, channel, now, record);
+	while (record_count-- && (int64_t)(end - channel->in.head) > 0 &&
+	       (record = ring_next(&channel->in)) &&
+	       take_record(attachment, channel, now, record)) {
+		patience_came_to(&channel->patience, channel->in.head, now);
 		receive_release_some(channel);
 		any = true;
 	}
@@ -174,17 +208,8 @@ static bool receive_some(struct attachment *attachment, struct channel *channel,
 
 bool receive_direct(struct attachment *attachment, struct channel *channel, time_ns now)
 {
-	uint64_t end = channel->in.head + channel->in.data_bytes;
-	const struct ring_record *record;
-	bool any = false;
-
-	/* A ring full, so that a call ends while the other side goes on writing. */
-	while ((int64_t)(end - channel->in.head) > 0 && (record = ring_next(&channel->in))) {
-		take_record(attachment, channel, now, record);
-		receive_release_some(channel);
-		any = true;
-	}
-	return any;
+	patience_lose(&channel->patience, now);
+	return receive_some(attachment, channel, now, UINT_MAX);
 }
 
 static void receive_answer(struct attachment *attachment, time_ns now,
@@ -254,7 +279,8 @@ static void receive_from_softibd(struct attachment *attachment, time_ns now,
 {
 	switch (record->kind) {
 	case RECORD_PACKET:
-		receive_either_way(attachment, now, record);
+		if (unlikely(!receive_by_lane(attachment, &attachment->softibd, now, record)))
+			receive_packet(attachment, now, record);
 		break;
 	case RECORD_TARGET_PACKET:
 		receive_packet(attachment, now, record);
@@ -304,9 +330,14 @@ static bool receive_channel(struct attachment *attachment, struct channel *chann
 {
 	bool any = express_lane_take_words(attachment, channel, now);
 
-	any |= is_all ? receive_direct(attachment, channel, now)
-		      : receive_some(attachment, channel, now, RECORDS_PER_CALL);
+	any |= receive_some(attachment, channel, now, is_all ? UINT_MAX : RECORDS_PER_CALL);
 	return any;
+}
+
+/* Where our own packets go has nothing to do with those that come. */
+static bool may_overtake(const struct ring_record *record)
+{
+	return record->kind == RECORD_RESOLVED || record->kind == RECORD_RING_OFFERED;
 }
 
 bool receive_all(struct attachment *attachment, time_ns now)
@@ -317,15 +348,24 @@ bool receive_all(struct attachment *attachment, time_ns now)
 	uint64_t snapshot = ring_snapshot(&softibd->in);
 	const struct ring_record *record;
 	bool has_down = snapshot != softibd->in.head;
-	bool any = false;
+	bool any = false, holds_back = false;
 
-	for (unsigned i = 0; i < attachment->channel_count; i++)
-		if (attachment->channels[i]->state == CHANNEL_OPEN)
-			any |= receive_channel(attachment, attachment->channels[i], now, has_down);
+	for (unsigned i = 0; i < attachment->channel_count; i++) {
+		struct channel *channel = attachment->channels[i];
 
-	/* A ring that we know of but can't read yet may hold packets that come before the next ones
-	 * here. */
+		if (channel->state != CHANNEL_OPEN)
+			continue;
+		any |= receive_channel(attachment, channel, now, has_down);
+		holds_back |= channel_holds_back(channel);
+	}
+
+	/* A ring that we know of but can't read yet, or not further, may hold packets that come
+	 * before the next ones here. */
 	while (!attachment->wanted_count && (record = ring_next_until(&softibd->in, snapshot))) {
+		if (unlikely(holds_back && !may_overtake(record))) {
+			ring_put_back(&softibd->in);
+			break;
+		}
 		receive_from_softibd(attachment, now, record);
 		if (softibd->in.head - softibd->in.released >= RELEASE_BYTES)
 			channel_release(softibd);

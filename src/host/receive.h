@@ -5,6 +5,7 @@
 #define SOFTIB_HOST_RECEIVE_H
 
 #include <stdbool.h>
+#include "base/attributes.h"
 #include "base/time.h"
 
 struct attachment;
@@ -12,10 +13,14 @@ struct attachment;
 struct channel;
 struct ring_record;
 
-/* What lies in a direct ring, and one record of it. */
+/* All that lies in a direct ring, whoever has to wait for what; and one record of it. */
 bool receive_direct(struct attachment *attachment, struct channel *channel, time_ns now);
 void receive_direct_record(struct attachment *attachment, struct channel *channel, time_ns now,
 			   const struct ring_record *record);
+/* Whether the record that was read last had better wait for a receive request. If so it is back in the
+ * ring, and so is all that comes behind it. */
+MUST_USE bool receive_is_held_back(const struct attachment *attachment, struct channel *channel,
+				   time_ns now, const struct ring_record *record);
 /* Gives room back to the producer now and then. */
 void receive_release_some(struct channel *channel);
 

@@ -517,6 +517,34 @@ static void test_fencing_consumer_spares_the_producer_the_fence(void **state)
 	assert_int_equal(pair->shared->consumer_sleeping, 0);
 }
 
+/* At every place of the ring, with the end in the way too. */
+static void test_record_that_was_put_back_is_the_next_one_again(void **state)
+{
+	struct pair *pair = *state;
+
+	for (unsigned i = 0; i < 100; i++) {
+		assert_true(put(&pair->producer, 900, (uint8_t)i));
+		assert_false(ring_publish(&pair->producer));
+		assert_non_null(ring_next(&pair->consumer));
+
+		uint64_t position = ring_position(&pair->consumer);
+
+		ring_put_back(&pair->consumer);
+		assert_int_equal(pair->consumer.head, position);
+		assert_false(ring_is_empty(&pair->consumer));
+
+		const struct ring_record *record = ring_next(&pair->consumer);
+
+		assert_non_null(record);
+		assert_int_equal(record->word, i);
+		assert_int_equal(record->byte_count, 900);
+		assert_int_equal(record->body[899], i);
+		assert_null(ring_next(&pair->consumer));
+		assert_false(ring_release(&pair->consumer));
+	}
+	assert_false(pair->consumer.is_corrupt);
+}
+
 #define stamped_test(name) cmocka_unit_test_setup_teardown(name, stamped_setup, pair_teardown)
 #define ring_test(name) cmocka_unit_test_setup_teardown(name, pair_setup, pair_teardown)
 
@@ -528,6 +556,7 @@ int main(void)
 		ring_test(test_full_ring_refuses_until_room_is_released),
 		ring_test(test_every_size_wraps_without_loss),
 		ring_test(test_snapshot_stops_the_reader),
+		ring_test(test_record_that_was_put_back_is_the_next_one_again),
 		ring_test(test_sleeping_consumer_gets_one_doorbell),
 		ring_test(test_waiting_producer_gets_one_doorbell),
 		ring_test(test_absurd_tails_corrupt_the_consumer),
@@ -543,6 +572,7 @@ int main(void)
 		stamped_test(test_absurd_heads_corrupt_the_producer),
 		stamped_test(test_stamped_record_shows_as_soon_as_it_is_committed),
 		stamped_test(test_small_stamped_record_takes_one_line),
+		stamped_test(test_record_that_was_put_back_is_the_next_one_again),
 		stamped_test(test_stale_bodies_never_read_as_records),
 		stamped_test(test_absurd_stamped_sizes_corrupt_the_consumer),
 		stamped_test(test_stamped_record_over_unreleased_ones_corrupts_the_consumer),

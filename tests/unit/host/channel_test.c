@@ -74,6 +74,20 @@ static void test_doorbell_rings_only_for_a_sleeper(void **state)
 	assert_true(has_rung(here.doorbell));
 }
 
+/* The reader looks by itself; the sender's doorbell would wake it in vain. */
+static void test_what_is_held_back_keeps_no_sleeper_awake(void **state)
+{
+	(void)state;
+	assert_true(put(&here));
+	channel_publish(&here);
+	assert_true(channel_sleep_end(&there));
+	assert_true(patience_waits(&there.patience, 0, SECONDS(1)));
+	assert_true(channel_holds_back(&there));
+	assert_false(channel_sleep_end(&there));
+	channel_close(&there);
+	assert_false(channel_holds_back(&there));
+}
+
 static void test_released_room_rings_only_for_one_who_waits(void **state)
 {
 	(void)state;
@@ -183,6 +197,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		channel_test(test_doorbell_rings_only_for_a_sleeper),
+		channel_test(test_what_is_held_back_keeps_no_sleeper_awake),
 		channel_test(test_released_room_rings_only_for_one_who_waits),
 		cmocka_unit_test_setup_teardown(
 			test_half_of_the_room_that_is_needed_still_rings_for_the_rest, setup,

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "base/random.h"
@@ -93,11 +94,285 @@ static void test_random_packets_of_a_peer_do_no_harm(void **state)
 	pair_send_and_check(100, 2);
 }
 
+enum { QKEY = 0x1234, DATAGRAM_BYTES = 32, DATAGRAM_PLACE_BYTES = 128, DATAGRAMS = 20 };
+
+struct datagram_ends {
+	struct qp_object *qps[2];
+};
+
+static void modify_datagram_qp(struct qp_object *qp, enum qp_state state, uint32_t mask)
+{
+	const struct qp_attributes attributes = {.state = state, .port_number = 1, .qkey = QKEY};
+
+	assert_int_equal(qp_object_modify(qp, attachment_now(), &attributes, QP_HAS_STATE | mask),
+			 0);
+}
+
+static int start_datagrams(void **state)
+{
+	struct datagram_ends *ends = calloc(1, sizeof(*ends));
+
+	pair_set_verdict(RESOLVED_DIRECT);
+	for (unsigned i = 0; i < 2; i++) {
+		struct pair_end *end = &pair.ends[i];
+		struct qp_options options = {
+			.type = QP_UD,
+			.pd = end->pd,
+			.send_cq = end->cq,
+			.receive_cq = end->cq,
+			.capabilities = {.send_requests_max = 64,
+					 .receive_requests_max = 64,
+					 .send_sges_max = 1,
+					 .receive_sges_max = 1},
+		};
+
+		adapter_lock(end->adapter);
+		assert_int_equal(
+			qp_object_create(adapter_hca(end->adapter), &options, &ends->qps[i]), 0);
+		modify_datagram_qp(ends->qps[i], QP_INIT,
+				   QP_HAS_PKEY_INDEX | QP_HAS_PORT | QP_HAS_QKEY);
+		modify_datagram_qp(ends->qps[i], QP_RTR, 0);
+		modify_datagram_qp(ends->qps[i], QP_RTS, QP_HAS_SQ_PSN);
+		adapter_unlock(end->adapter);
+	}
+	*state = ends;
+	return 0;
+}
+
+static int end_datagrams(void **state)
+{
+	struct datagram_ends *ends = *state;
+
+	for (unsigned i = 0; i < 2; i++) {
+		adapter_lock(pair.ends[i].adapter);
+		if (ends->qps[i])
+			assert_int_equal(qp_object_destroy(ends->qps[i]), 0);
+		adapter_unlock(pair.ends[i].adapter);
+	}
+	free(ends);
+	return 0;
+}
+
+/* From ends[0] to ends[1]. It is complete as soon as it is in the ring. */
+static void send_datagram(const struct datagram_ends *ends, uint32_t seed)
+{
+	struct pair_end *end = &pair.ends[0];
+	const struct address_vector address = {.dlid = 2, .port_number = 1};
+	const struct sge sge = {(uintptr_t)end->buffer, DATAGRAM_BYTES, end->region->key};
+	const struct send_request request = {
+		.wr_id = seed,
+		.opcode = SEND_SEND,
+		.flags = SEND_SIGNALED,
+		.address = &address,
+		.address_pd = end->pd,
+		.remote_qpn = ends->qps[1]->qp.qpn,
+		.remote_qkey = QKEY,
+		.sge_count = 1,
+		.sges = &sge,
+	};
+	struct completion completion;
+
+	pair_fill(end->buffer, DATAGRAM_BYTES, seed);
+	if (!adapter_post(end->adapter, ends->qps[0], &request)) {
+		adapter_lock(end->adapter);
+		assert_int_equal(qp_post_send(&ends->qps[0]->qp, attachment_now(), &request), 0);
+		adapter_send(end->adapter, ends->qps[0]);
+		adapter_unlock(end->adapter);
+	}
+	pair_poll_one(end, &completion);
+	assert_int_equal(completion.status, COMPLETION_SUCCESS);
+	assert_int_equal(completion.wr_id, seed);
+}
+
+static uint8_t *place_of(uint32_t index)
+{
+	return pair.ends[1].buffer + PAIR_BUFFER_BYTES / 2 + (size_t)index * DATAGRAM_PLACE_BYTES;
+}
+
+static void post_datagram_receive(const struct datagram_ends *ends, uint32_t index)
+{
+	struct pair_end *end = &pair.ends[1];
+	const struct sge sge = {(uintptr_t)place_of(index), DATAGRAM_PLACE_BYTES, end->region->key};
+	const struct receive_request request = {.wr_id = index, .sge_count = 1, .sges = &sge};
+
+	adapter_lock(end->adapter);
+	assert_int_equal(qp_object_post_receive(ends->qps[1], attachment_now(), &request), 0);
+	adapter_unlock(end->adapter);
+}
+
+static void expect_datagram(uint32_t index, uint32_t seed)
+{
+	uint8_t expected[DATAGRAM_BYTES];
+	struct completion completion;
+
+	pair_fill(expected, DATAGRAM_BYTES, seed);
+	pair_poll_one(&pair.ends[1], &completion);
+	assert_int_equal(completion.status, COMPLETION_SUCCESS);
+	assert_int_equal(completion.wr_id, index);
+	assert_int_equal(completion.byte_count, GRH_BYTES + DATAGRAM_BYTES);
+	assert_memory_equal(place_of(index) + GRH_BYTES, expected, DATAGRAM_BYTES);
+}
+
+static void poll_for_nothing(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		adapter_lock(pair.ends[1].adapter);
+		(void)adapter_poll(pair.ends[1].adapter);
+		assert_null(cq_first(pair.ends[1].cq));
+		adapter_unlock(pair.ends[1].adapter);
+	}
+}
+
+/* Whoever runs this may lose its processor for longer than anything really waits. */
+static void wait_at_most(time_ns max_ns)
+{
+	struct attachment *attachment = pair.ends[0].adapter->attachment;
+
+	pair_send_and_check(8, 1); /* there is a ring */
+	adapter_lock(pair.ends[0].adapter);
+	assert_int_equal(attachment->channel_count, 1);
+	attachment->channels[0]->patience.max_ns = max_ns;
+	attachment->channels[0]->patience.left_ns = max_ns;
+	adapter_unlock(pair.ends[0].adapter);
+}
+
+static void wait_for_ever(void)
+{
+	wait_at_most(SECONDS(1000));
+}
+
+static void send_one_that_waits(const struct datagram_ends *ends, uint32_t seed)
+{
+	struct attachment *attachment = pair.ends[0].adapter->attachment;
+	time_ns start = attachment_now();
+	bool waits = false;
+
+	send_datagram(ends, seed);
+	while (!waits) {
+		assert_false(pair_is_overdue(start));
+		adapter_lock(pair.ends[1].adapter);
+		(void)adapter_poll(pair.ends[1].adapter);
+		waits = channel_holds_back(attachment->channels[0]);
+		adapter_unlock(pair.ends[1].adapter);
+	}
+}
+
+/* By the lane, and by the long way. */
+static void test_datagrams_wait_for_receive_requests_in_order(void **state)
+{
+	const struct datagram_ends *ends = *state;
+	struct attachment *attachment = pair.ends[0].adapter->attachment;
+
+	wait_for_ever();
+	for (unsigned way = 0; way < 2; way++) {
+		attachment->may_express = way == 0;
+		send_one_that_waits(ends, 100);
+		for (uint32_t i = 1; i < DATAGRAMS; i++)
+			send_datagram(ends, 100 + i);
+		poll_for_nothing(300);
+		for (uint32_t i = 0; i < DATAGRAMS; i++) {
+			post_datagram_receive(ends, i);
+			expect_datagram(i, 100 + i);
+		}
+	}
+	attachment->may_express = true;
+}
+
+static void test_helper_takes_what_waited_while_nobody_polls(void **state)
+{
+	const struct datagram_ends *ends = *state;
+
+	wait_for_ever();
+	for (uint32_t i = 0; i < DATAGRAMS; i++) {
+		send_one_that_waits(ends, i);
+
+		unsigned before = __atomic_load_n(&pair.told_cqs, __ATOMIC_SEQ_CST);
+
+		adapter_lock(pair.ends[1].adapter);
+		cq_arm(pair.ends[1].cq, CQ_ARMED_NEXT);
+		adapter_expect_silence(pair.ends[1].adapter);
+		adapter_unlock(pair.ends[1].adapter);
+		post_datagram_receive(ends, i);
+		pair_wait_until_told(&pair.told_cqs, before + 1);
+		expect_datagram(i, i);
+	}
+}
+
+/* It is lost, as InfiniBand has it, and not the connection's message. */
+static void test_what_lies_behind_a_datagram_that_nobody_wants_comes_after_a_while(void **state)
+{
+	const struct datagram_ends *ends = *state;
+
+	wait_at_most(PATIENCE_MAX_NS);
+	for (uint32_t i = 0; i < 3; i++) {
+		send_datagram(ends, i);
+		pair_send_and_check(100, i);
+	}
+	post_datagram_receive(ends, 0);
+	send_datagram(ends, 77);
+	expect_datagram(0, 77);
+}
+
+static void test_nothing_waits_for_a_queue_pair_that_is_gone_or_in_error(void **state)
+{
+	struct datagram_ends *ends = *state;
+
+	wait_for_ever();
+	send_one_that_waits(ends, 1);
+	adapter_lock(pair.ends[1].adapter);
+	modify_datagram_qp(ends->qps[1], QP_ERROR, 0);
+	adapter_unlock(pair.ends[1].adapter);
+	pair_send_and_check(100, 2);
+	adapter_lock(pair.ends[1].adapter);
+	modify_datagram_qp(ends->qps[1], QP_RESET, 0);
+	modify_datagram_qp(ends->qps[1], QP_INIT, QP_HAS_PKEY_INDEX | QP_HAS_PORT | QP_HAS_QKEY);
+	modify_datagram_qp(ends->qps[1], QP_RTR, 0);
+	adapter_unlock(pair.ends[1].adapter);
+	send_one_that_waits(ends, 3);
+	adapter_lock(pair.ends[1].adapter);
+	assert_int_equal(qp_object_destroy(ends->qps[1]), 0);
+	ends->qps[1] = NULL;
+	adapter_unlock(pair.ends[1].adapter);
+	pair_send_and_check(100, 4);
+}
+
+/* The ring is given up, and the next goes by softibd: it does not overtake. */
+static void test_what_comes_by_the_fabric_stays_behind_what_waits(void **state)
+{
+	const struct datagram_ends *ends = *state;
+
+	wait_for_ever();
+	send_one_that_waits(ends, 5);
+	pair_set_verdict(RESOLVED_FABRIC);
+
+	uint32_t before = pair_fabric_packets();
+
+	send_datagram(ends, 6);
+
+	time_ns start = attachment_now();
+
+	while (pair_fabric_packets() == before)
+		assert_false(pair_is_overdue(start));
+	poll_for_nothing(300);
+	post_datagram_receive(ends, 0);
+	post_datagram_receive(ends, 1);
+	expect_datagram(0, 5);
+	expect_datagram(1, 6);
+}
+
+#define datagram_test(name) cmocka_unit_test_setup_teardown(name, start_datagrams, end_datagrams)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_garbage_from_softibd_is_counted_not_obeyed),
 		cmocka_unit_test(test_random_packets_of_a_peer_do_no_harm),
+		datagram_test(test_datagrams_wait_for_receive_requests_in_order),
+		datagram_test(test_helper_takes_what_waited_while_nobody_polls),
+		datagram_test(
+			test_what_lies_behind_a_datagram_that_nobody_wants_comes_after_a_while),
+		datagram_test(test_nothing_waits_for_a_queue_pair_that_is_gone_or_in_error),
+		datagram_test(test_what_comes_by_the_fabric_stays_behind_what_waits),
 	};
 
 	return cmocka_run_group_tests(tests, pair_start_connected, pair_end_all);
