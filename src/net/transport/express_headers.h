@@ -18,12 +18,17 @@ static inline bool express_headers_are_known(struct qp *qp)
 	       express_work_out(qp);
 }
 
-/* A word at a time costs no call. */
+/* One word costs no call. */
 static inline void express_copy(uint8_t *place, const uint8_t *payload, uint32_t byte_count)
 {
-	if (byte_count == sizeof(uint64_t))
+	if (byte_count == sizeof(uint64_t)) {
 		memcpy(place, payload, sizeof(uint64_t));
-	else if (byte_count)
+		return;
+	}
+	/* A compiler that sees that it is no more than a packet copies word by word in line, which
+	 * takes three times as long as the C library at 2 KiB. */
+	__asm__("" : "+r"(byte_count));
+	if (byte_count)
 		memcpy(place, payload, byte_count);
 }
 
