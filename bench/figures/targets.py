@@ -78,8 +78,8 @@ def figures(fabric, through):
         # A multiple of its CQ moderation: with others perftest counts more completions than there are, and may stop looking too soon.
         "write_bw -q 512 4096": lambda: fabric.bandwidth("ib_write_bw", 4096, 500, "-q", "512"),
         "write_bw -b 1048576": lambda: fabric.bandwidth("ib_write_bw", MIBYTE, 2000, "-b"),
-        "send_bw UD 2048": lambda: fabric.bandwidth("ib_send_bw", 2048, 10000, "-c", "UD"),
-        "send_bw UD 8": lambda: fabric.rate("ib_send_bw", 8, 20000, "-c", "UD"),
+        "send_bw UD 2048": lambda: fabric.bandwidth("ib_send_bw", 2048, 100000, "-c", "UD"),
+        "send_bw UD 8": lambda: fabric.rate("ib_send_bw", 8, 500000, "-c", "UD"),
         "send_lat -e 8": lambda: fabric.latency("ib_send_lat", 8, 10000, "-e"),
         "softibd send_lat 8": lambda: through.latency("ib_send_lat", 8, 20000),
         "softibd send_bw 8": lambda: through.rate("ib_send_bw", 8, 200000),
