@@ -47,6 +47,11 @@ static void count_poll(struct attachment *attachment)
 	__atomic_store_n(&attachment->poll_count, attachment->poll_count + 1, __ATOMIC_RELAXED);
 }
 
+void adapter_prepare(struct adapter *adapter, struct qp_object *qp, time_ns now)
+{
+	transmit_prepare(adapter, &qp->qp, now);
+}
+
 void adapter_last_answers(struct adapter *adapter, struct qp_object *qp, time_ns now)
 {
 	struct attachment *attachment = adapter->attachment;

@@ -43,6 +43,8 @@ MUST_USE bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
 				  const struct send_request *request);
 /* The same after posting to one queue pair; reads the clock only if it must. */
 void adapter_send(struct adapter *adapter, struct qp_object *qp);
+/* After a queue pair was told its peer: looks for the way there. adapter_transmit comes next. */
+void adapter_prepare(struct adapter *adapter, struct qp_object *qp, time_ns now);
 /* Before a queue pair stops: sends what it owes its peer. */
 void adapter_last_answers(struct adapter *adapter, struct qp_object *qp, time_ns now);
 

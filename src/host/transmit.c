@@ -195,10 +195,13 @@ static struct flow *flow_of(struct adapter *adapter, struct qp *qp, const struct
 }
 
 /* An answer holds for one generation, and "by the fabric, for now" for a while. */
-static bool is_out_of_date(const struct flow *flow, uint32_t generation, time_ns now)
+static inline void forget_old_answer(struct flow *flow, uint32_t generation, time_ns now)
 {
-	return flow->generation != generation ||
-	       (flow->state == FLOW_FABRIC && now >= flow->ask_at);
+	if (flow->state != FLOW_DIRECT && flow->state != FLOW_FABRIC)
+		return;
+	if (unlikely(flow->generation != generation ||
+		     (flow->state == FLOW_FABRIC && now >= flow->ask_at)))
+		flow->state = FLOW_UNRESOLVED;
 }
 
 /* By its ring, or past it. */
@@ -226,6 +229,15 @@ static bool transmit_direct(struct adapter *adapter, struct qp *qp, const struct
 	return has_turn;
 }
 
+/* No ring goes through a router, and its DLID may be somebody else's here. And what the next process
+ * that has a shared target answers must not overtake what this one does. Raw packets name no
+ * process. */
+static bool never_has_a_flow(struct qp *qp, const struct qp_route *route)
+{
+	return route->leaves_subnet || container_of(qp, struct qp_object, qp)->is_shared ||
+	       qp_type_is_raw(qp->type);
+}
+
 /* Returns whether the queue pair got its turn; if not it waits somewhere. */
 static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
 			time_ns now)
@@ -233,11 +245,7 @@ static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_
 	struct attachment *attachment = adapter->attachment;
 
 	qp->requester.hold = HOLD_NONE;
-	/* No ring goes through a router, and its DLID may be somebody else's here. And what the
-	 * next process that has a shared target answers must not overtake what this one does. Raw
-	 * packets name no process. */
-	if (unlikely(route->leaves_subnet || container_of(qp, struct qp_object, qp)->is_shared ||
-		     qp_type_is_raw(qp->type))) {
+	if (unlikely(never_has_a_flow(qp, route))) {
 		qp->owner_route = NULL;
 		return transmit_into(adapter, qp, route, &attachment->softibd, NULL, now);
 	}
@@ -248,10 +256,7 @@ static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_
 		/* No memory to remember the flow: the fabric path needs none. */
 		return transmit_into(adapter, qp, route, &attachment->softibd, NULL, now);
 	}
-	if ((flow->state == FLOW_DIRECT || flow->state == FLOW_FABRIC) &&
-	    unlikely(is_out_of_date(flow, attachment_generation(attachment), now)))
-		flow->state = FLOW_UNRESOLVED;
-
+	forget_old_answer(flow, attachment_generation(attachment), now);
 	switch (flow->state) {
 	case FLOW_DIRECT:
 		return transmit_direct(adapter, qp, route, flow, now);
@@ -273,6 +278,26 @@ static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_
 	hca_ready_remove(&adapter->hca, qp);
 	list_append(&flow->waiting, &qp->ready_link);
 	return false;
+}
+
+void transmit_prepare(struct adapter *adapter, struct qp *qp, time_ns now)
+{
+	struct attachment *attachment = adapter->attachment;
+	struct qp_route route;
+
+	if (!attachment_is_usable(attachment) || (qp->type != QP_RC && qp->type != QP_UC))
+		return;
+	requester_route(qp, &route);
+	if (never_has_a_flow(qp, &route))
+		return;
+
+	struct flow *flow = flow_of(adapter, qp, &route);
+
+	if (!flow)
+		return;
+	forget_old_answer(flow, attachment_generation(attachment), now);
+	if (flow->state == FLOW_UNRESOLVED)
+		ask(attachment, flow);
 }
 
 void transmit_last_answers(struct adapter *adapter, struct qp *qp, time_ns now)

@@ -23,6 +23,8 @@ enum {
 
 /* Lets the ready queue pairs of an adapter transmit. Returns whether one did. */
 bool transmit_adapter(struct adapter *adapter, time_ns now);
+/* A queue pair has been told its peer: asks for their ring before the first message waits for it. */
+void transmit_prepare(struct adapter *adapter, struct qp *qp, time_ns now);
 /* A queue pair is about to stop: what it owes its peer, and what waits for a flow to be resolved,
  * goes by the fabric. An adapter would have acknowledged at once. */
 void transmit_last_answers(struct adapter *adapter, struct qp *qp, time_ns now);

@@ -159,6 +159,13 @@ void adapter_transmit(struct adapter *adapter, time_ns now)
 	}
 }
 
+void adapter_prepare(struct adapter *adapter, struct qp_object *qp, time_ns now)
+{
+	(void)adapter;
+	(void)qp;
+	(void)now;
+}
+
 void adapter_last_answers(struct adapter *adapter, struct qp_object *qp, time_ns now)
 {
 	(void)qp;

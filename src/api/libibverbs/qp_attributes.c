@@ -142,7 +142,9 @@ int ibv_modify_qp(struct ibv_qp *public, struct ibv_qp_attr *attr, int mask)
 				 attributes_that_count(public->qp_type, mask));
 	adapter_target_release(qp->adapter, qp->object);
 	if (!error && mask & IBV_QP_STATE)
-	public->state = attr->qp_state;
+		public->state = attr->qp_state;
+	if (!error && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR)
+		adapter_prepare(qp->adapter, qp->object, now);
 	if (unlikely(warnings_are_on && !error))
 		misuse_modify_qp(qp, attr, (int)attributes_that_count(public->qp_type, mask));
 	adapter_transmit(qp->adapter, now);

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <sched.h>
 #include "unit/host/host_pair.h"
 
 static void test_messages_go_by_the_fabric(void **state)
@@ -17,6 +18,38 @@ static void test_messages_go_by_the_fabric(void **state)
 	/* Single packets, at least one per MTU, and acknowledgements. */
 	assert_true(pair_fabric_packets() > PAIR_BUFFER_BYTES / 1024);
 	assert_int_equal(__atomic_load_n(&pair.softibd.ring_fetch_count, __ATOMIC_SEQ_CST), 0);
+}
+
+static void prepare(struct pair_end *end)
+{
+	time_ns now = attachment_now();
+
+	adapter_lock(end->adapter);
+	adapter_prepare(end->adapter, end->qp, now);
+	adapter_transmit(end->adapter, now);
+	adapter_unlock(end->adapter);
+}
+
+/* A connection that nobody has used yet. */
+static void test_ring_is_fetched_before_the_first_message(void **state)
+{
+	uint32_t questions = __atomic_load_n(&pair.softibd.question_count, __ATOMIC_SEQ_CST);
+	time_ns start = attachment_now();
+
+	(void)state;
+	pair_set_verdict(RESOLVED_DIRECT);
+	prepare(&pair.ends[0]);
+	prepare(&pair.ends[1]);
+	while (__atomic_load_n(&pair.softibd.ring_fetch_count, __ATOMIC_SEQ_CST) == 0) {
+		assert_false(pair_is_overdue(start));
+		sched_yield();
+	}
+	/* It was asked for already. */
+	prepare(&pair.ends[0]);
+	prepare(&pair.ends[1]);
+	pair_send_and_check(100, 1);
+	assert_int_equal(__atomic_load_n(&pair.softibd.question_count, __ATOMIC_SEQ_CST),
+			 questions + 2);
 }
 
 static void test_offloaded_flow_passes_softibd_by(void **state)
@@ -71,6 +104,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_messages_go_by_the_fabric),
+		cmocka_unit_test(test_ring_is_fetched_before_the_first_message),
 		cmocka_unit_test(test_offloaded_flow_passes_softibd_by),
 		cmocka_unit_test(test_new_generation_brings_traffic_back_to_the_fabric),
 		cmocka_unit_test(test_retry_answers_are_waited_out),
