@@ -9,6 +9,7 @@
 #include "host/connection.h"
 #include "host/express_lane.h"
 #include "host/guarded_copy.h"
+#include "host/helper.h"
 #include "host/placement.h"
 #include "host/receive.h"
 #include "host/target_loans.h"
@@ -18,6 +19,7 @@ enum {
 	QUICK_ROUNDS = 128, /* some 5 us */
 	POSTS_PER_ROUND = 16,
 	COPY_ROUNDS = 16,
+	RECORDS_COUNTED = 16,
 };
 
 struct hca *adapter_hca(struct adapter *adapter)
@@ -41,10 +43,17 @@ time_ns adapter_now(const struct adapter *adapter)
 	return attachment_now();
 }
 
-/* Written under the lock, read by the helper without. */
-static void count_poll(struct attachment *attachment)
+/* Written under the lock, read by the helper without. A program that is busy with what it finds polls
+ * less often, but needs no help. */
+static inline void count_poll(struct attachment *attachment)
 {
-	__atomic_store_n(&attachment->poll_count, attachment->poll_count + 1, __ATOMIC_RELAXED);
+	unsigned taken = attachment->taken_records;
+
+	attachment->taken_records = 0;
+	__atomic_store_n(&attachment->poll_count,
+			 attachment->poll_count + 1 +
+				 (taken < RECORDS_COUNTED ? taken : RECORDS_COUNTED),
+			 __ATOMIC_RELAXED);
 }
 
 void adapter_prepare(struct adapter *adapter, struct qp_object *qp, time_ns now)
@@ -91,6 +100,15 @@ void adapter_transmit(struct adapter *adapter, time_ns now)
 	attachment_wake_helper(adapter->attachment);
 }
 
+/* A round of a program that posts and polls a lot. */
+static bool whole_round(struct adapter *adapter)
+{
+	time_ns now = attachment_now();
+
+	helper_watch_polls(adapter->attachment, now);
+	return adapter_progress(adapter, now);
+}
+
 /* Something was sent without the clock. A program that posts much and polls little takes its
  * acknowledgements here now and then, and looks after its timers. */
 static inline void sent_quickly(struct adapter *adapter)
@@ -103,7 +121,7 @@ static inline void sent_quickly(struct adapter *adapter)
 	if (attachment->quick_posts < QUICK_ROUNDS &&
 	    express_lane_round(attachment) != EXPRESS_LONG_WAY)
 		return;
-	(void)adapter_progress(adapter, attachment_now());
+	(void)whole_round(adapter);
 }
 
 bool adapter_post(struct adapter *adapter, struct qp_object *qp, const struct send_request *request)
@@ -134,7 +152,11 @@ void adapter_send(struct adapter *adapter, struct qp_object *qp)
 		return;
 	}
 	hca_ready_add(&adapter->hca, &qp->qp);
-	transmit_round(adapter, attachment_now());
+
+	time_ns now = attachment_now();
+
+	helper_watch_polls(attachment, now);
+	transmit_round(adapter, now);
 	/* Whoever posts much copies it, but for the others' sake not in one go. */
 	for (unsigned round = 0;
 	     round < COPY_ROUNDS && unlikely(attachment_has_more_to_place(attachment)); round++) {
@@ -180,7 +202,7 @@ bool adapter_poll(struct adapter *adapter)
 			return round == EXPRESS_DONE;
 		}
 	}
-	return adapter_progress(adapter, attachment_now());
+	return whole_round(adapter);
 }
 
 void adapter_want_time(struct adapter *adapter)

@@ -60,6 +60,14 @@ enum helper_mode {
 	HELPER_STAYING_OUT, /* the program polls: nobody rings, the helper looks in now and then */
 };
 
+/* How much the program polls while the helper listens: spells of many polls in a short time. */
+struct poll_watch {
+	uint64_t polls; /* when this one began */
+	time_ns since;
+	unsigned spells; /* in a row */
+	unsigned spells_per_excuse;
+};
+
 struct attachment {
 	struct biased_lock lock;
 	struct session *session;
@@ -90,6 +98,7 @@ struct attachment {
 	unsigned idle_next;
 	unsigned quick_polls; /* since a round of attachment_progress */
 	unsigned quick_posts;
+	unsigned taken_records; /* by the program, in its last round */
 	bool is_failed;					/* softibd is gone */
 	bool is_abandoned;	    /* this is a child of the process that attached */
 	bool sends_through_softibd; /* the last packets went by the fabric path */
@@ -99,8 +108,11 @@ struct attachment {
 	pthread_t helper;
 	enum helper_mode helper_mode;
 	time_ns helper_wakes_at; /* by itself */
-	uint64_t poll_count;	 /* atomic: polls and posts that looked at the rings */
+	uint64_t poll_count; /* atomic: polls and posts that looked at the rings, and records that they
+				found */
 	bool helper_is_called;	 /* atomic: the program is about to stop polling */
+	bool helper_is_excused;	 /* atomic: the helper has not heard yet that it is to stay out */
+	struct poll_watch watch;
 };
 
 /* Attaches the process once; later calls return the same. */

@@ -26,6 +26,7 @@ enum {
 	ACK_WORDS = (LRH_BYTES + BTH_BYTES + AETH_BYTES + ICRC_BYTES) / 4,
 	RECORDS_PER_ROUND = 64,
 	WORDS_PER_RECORDS = 4,
+	PULLED_PER_RECORD = 1 << 14, /* bytes that take as long as a record or two */
 };
 
 bool express_lane_is_allowed(void)
@@ -366,12 +367,13 @@ __attribute__((noinline)) static bool take_channel(struct attachment *attachment
 	const struct ring_record *record;
 	struct qp *owing = NULL;
 	bool any = false;
+	unsigned i;
 
 	/* A message is what somebody waits for; what it acknowledges can wait for the next round,
 	 * but not for ever. */
 	if (!ring_has_stamped(&channel->in) || ++channel->rounds_with_records % WORDS_PER_RECORDS == 0)
 		any = express_lane_take_words(attachment, channel, now);
-	for (unsigned i = 0; i < RECORDS_PER_ROUND; i++) {
+	for (i = 0; i < RECORDS_PER_ROUND; i++) {
 		record = ring_next_stamped(&channel->in);
 		if (!record)
 			break;
@@ -389,6 +391,7 @@ __attribute__((noinline)) static bool take_channel(struct attachment *attachment
 		if (unlikely(attachment->pulled_bytes >= PULL_LANE_ROUND_BYTES))
 			break;
 	}
+	attachment->taken_records += i + (unsigned)(attachment->pulled_bytes / PULLED_PER_RECORD);
 	attachment->pulled_bytes = 0;
 	if (owing)
 		acknowledge_one(owing);

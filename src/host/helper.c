@@ -9,6 +9,9 @@
  * moment. If that polls all the while, the helper stays out: producers need not ring, and it only
  * looks in now and then, less often the longer the program polls. If not, the next trial comes
  * after twice as many wakes, so that one that spins on memory is hardly kept waiting by them.
+ *
+ * A program that does nothing but poll shows it before it has been woken for: it excuses the helper
+ * itself, which then need not be woken some times, on a core that somebody polls on, to find out.
  */
 #include "host/helper.h"
 
@@ -34,6 +37,8 @@ enum {
 	POLLS_PER_LOOK_MIN = 100, /* fewer in LOOK_NS is not polling */
 	LOOKS_OF_A_POLLER = 16,	  /* in a row: less is not worth another trial soon */
 	LOOK_DOUBLINGS_MAX = 3,
+	POLLS_PER_SPELL = 64,
+	SPELLS_PER_EXCUSE_MAX = 512,
 	ROUNDS_PER_WAKE = 16,
 };
 
@@ -47,6 +52,7 @@ struct helper {
 	uint64_t polls_at_tick;
 	unsigned wakes; /* since the last trial, by a program that polls */
 	unsigned wakes_per_trial;
+	unsigned spells_per_excuse;
 };
 
 static uint64_t polls(const struct attachment *attachment)
@@ -160,10 +166,17 @@ static bool program_polls(struct helper *helper)
 	return false;
 }
 
+static bool is_excused(const struct attachment *attachment)
+{
+	return __atomic_load_n(&attachment->helper_is_excused, __ATOMIC_RELAXED);
+}
+
 static bool should_stay_out(struct helper *helper)
 {
 	uint64_t polls_now = polls(helper->attachment);
 
+	if (is_excused(helper->attachment))
+		return true;
 	if (polls_now != helper->polls_seen)
 		helper->wakes++;
 	helper->polls_seen = polls_now;
@@ -205,9 +218,32 @@ static void fetch_wanted(struct attachment *attachment)
 	attachment_unlock(attachment);
 }
 
-static bool looks_often_enough(uint64_t poll_count, unsigned doublings)
+/* The first look comes soon: a program that was taken for one that polls waits for it. */
+struct look {
+	time_ns after_ns;
+	uint64_t polls_min;
+};
+
+static struct look look_number(unsigned looks)
 {
-	return poll_count >= (uint64_t)POLLS_PER_LOOK_MIN << doublings;
+	unsigned doublings = looks / LOOKS_OF_A_POLLER;
+
+	if (looks == 0)
+		return (struct look){TRIAL_NS, POLLS_PER_TRIAL_MIN};
+	if (doublings > LOOK_DOUBLINGS_MAX)
+		doublings = LOOK_DOUBLINGS_MAX;
+	return (struct look){LOOK_NS << doublings, (uint64_t)POLLS_PER_LOOK_MIN << doublings};
+}
+
+/* For a doorbell, or till then. Returns false when softibd hung up. */
+static bool wait_until(struct attachment *attachment, time_ns end)
+{
+	time_ns now = attachment_now();
+
+	/* Who called before we came here may have rung for the last time. */
+	if (end < now || __atomic_load_n(&attachment->helper_is_called, __ATOMIC_ACQUIRE))
+		end = now;
+	return wait_for_doorbell(attachment, end - now);
 }
 
 /* Stays out as long as the program polls. Returns false when softibd hung up. */
@@ -216,28 +252,35 @@ static bool stay_out(struct helper *helper)
 	struct attachment *attachment = helper->attachment;
 	uint64_t polls_before = polls(attachment);
 	time_ns used_before = program_time();
+	time_ns looked_at = attachment_now();
 	bool was_called = false, was_running = false;
 	unsigned looks = 0;
 
-	for (;; looks++) {
-		unsigned doublings = looks / LOOKS_OF_A_POLLER;
+	for (;;) {
+		struct look look = look_number(looks);
 
-		if (doublings > LOOK_DOUBLINGS_MAX)
-			doublings = LOOK_DOUBLINGS_MAX;
-		if (!wait_for_doorbell(attachment, LOOK_NS << doublings))
+		fetch_wanted(attachment);
+		if (!wait_until(attachment, looked_at + look.after_ns))
 			return false;
+		was_called =
+			__atomic_exchange_n(&attachment->helper_is_called, false, __ATOMIC_ACQ_REL);
+
+		time_ns now = attachment_now();
+
+		/* Somebody rang who thought that we listen. */
+		if (!was_called && now < looked_at + look.after_ns)
+			continue;
 
 		uint64_t polls_now = polls(attachment);
 		time_ns used_now = program_time();
 
-		fetch_wanted(attachment);
-		was_called =
-			__atomic_exchange_n(&attachment->helper_is_called, false, __ATOMIC_ACQ_REL);
-		was_running = used_now - used_before > (LOOK_NS << doublings) / 2;
-		if (was_called || !looks_often_enough(polls_now - polls_before, doublings))
+		was_running = used_now - used_before > look.after_ns / 2;
+		if (was_called || polls_now - polls_before < look.polls_min)
 			break;
 		polls_before = polls_now;
 		used_before = used_now;
+		looked_at = now;
+		looks++;
 	}
 	/* One that lost its core for a while is still one that polls. One that ran and did
 	 * something else will do so again. */
@@ -245,7 +288,31 @@ static bool stay_out(struct helper *helper)
 		helper->wakes_per_trial = WAKES_PER_TRIAL_MIN;
 	else if (!was_called && helper->wakes_per_trial < WAKES_PER_TRIAL_MAX)
 		helper->wakes_per_trial *= 2;
+	if (looks >= LOOKS_OF_A_POLLER || (!was_called && !was_running))
+		helper->spells_per_excuse = 1;
+	else if (helper->spells_per_excuse < SPELLS_PER_EXCUSE_MAX)
+		helper->spells_per_excuse *= 2;
 	return true;
+}
+
+void helper_watch_polls(struct attachment *attachment, time_ns now)
+{
+	struct poll_watch *watch = &attachment->watch;
+	uint64_t polls_now = polls(attachment);
+
+	if (likely(attachment->helper_mode != HELPER_LISTENING) ||
+	    polls_now - watch->polls < POLLS_PER_SPELL)
+		return;
+	watch->spells = now - watch->since < LOOK_NS ? watch->spells + 1 : 0;
+	watch->polls = polls_now;
+	watch->since = now;
+	if (watch->spells < watch->spells_per_excuse)
+		return;
+	attachment->helper_mode = HELPER_STAYING_OUT;
+	__atomic_store_n(&attachment->helper_is_excused, true, __ATOMIC_RELEASE);
+	disarm(attachment);
+	/* From now on it looks in by itself. */
+	doorbell_ring(attachment->doorbell);
 }
 
 /* One wake that means work. Returns false when softibd hung up. */
@@ -254,6 +321,10 @@ static bool work_and_sleep(struct helper *helper)
 	struct attachment *attachment = helper->attachment;
 
 	attachment_lock(attachment);
+	if (is_excused(attachment)) {
+		attachment_unlock(attachment);
+		return true;
+	}
 	attachment->helper_mode = HELPER_WORKING;
 	work(attachment);
 
@@ -261,6 +332,7 @@ static bool work_and_sleep(struct helper *helper)
 	time_ns timeout_ns = is_quiet ? sleep_time(helper, attachment_now()) : 0;
 
 	attachment->helper_mode = HELPER_LISTENING;
+	attachment->watch.spells_per_excuse = helper->spells_per_excuse;
 	attachment_unlock(attachment);
 	/* Also when there is more to do: softibd may have hung up. */
 	return wait_for_doorbell(attachment, timeout_ns);
@@ -273,6 +345,7 @@ static bool leave_it_alone(struct helper *helper)
 
 	attachment_lock(attachment);
 	attachment->helper_mode = HELPER_STAYING_OUT;
+	__atomic_store_n(&attachment->helper_is_excused, false, __ATOMIC_RELAXED);
 	disarm(attachment);
 	attachment_unlock(attachment);
 	return stay_out(helper);
@@ -281,7 +354,8 @@ static bool leave_it_alone(struct helper *helper)
 static void *run(void *context)
 {
 	struct attachment *attachment = context;
-	struct helper helper = {.attachment = attachment, .wakes_per_trial = WAKES_PER_TRIAL_MIN};
+	struct helper helper = {.attachment = attachment, .wakes_per_trial = WAKES_PER_TRIAL_MIN,
+				.spells_per_excuse = 1};
 
 	biased_lock_never_favour_me(&attachment->lock);
 

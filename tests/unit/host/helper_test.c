@@ -130,12 +130,60 @@ static void test_helper_stays_out_of_a_polling_program_until_called(void **state
 	wait_for_event_instead_of_polling(100);
 }
 
+static void poll_until_helper_is_out(void)
+{
+	time_ns start = attachment_now();
+
+	while (helper_mode_now() != HELPER_STAYING_OUT) {
+		assert_false(pair_is_overdue(start));
+		adapter_lock(pair.ends[0].adapter);
+		for (unsigned i = 0; i < 200; i++)
+			(void)adapter_poll(pair.ends[0].adapter);
+		adapter_unlock(pair.ends[0].adapter);
+	}
+}
+
+static void wait_for_helper(void)
+{
+	time_ns start = attachment_now();
+
+	while (helper_mode_now() == HELPER_STAYING_OUT) {
+		assert_false(pair_is_overdue(start));
+		sched_yield();
+	}
+}
+
+/* Nothing comes, so the helper has not been woken once: the program lets it know. */
+static void test_program_that_only_polls_excuses_the_helper(void **state)
+{
+	(void)state;
+	poll_until_helper_is_out();
+	/* Back by itself, as soon as nobody polls. */
+	wait_for_helper();
+	wait_for_event_instead_of_polling(100);
+}
+
+/* It may be called before it has heard that it is excused. */
+static void test_excused_helper_comes_when_called(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 10; i++) {
+		poll_until_helper_is_out();
+		adapter_lock(pair.ends[0].adapter);
+		adapter_expect_silence(pair.ends[0].adapter);
+		adapter_unlock(pair.ends[0].adapter);
+		wait_for_event_instead_of_polling(100);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_helper_works_while_nobody_polls),
 		cmocka_unit_test(test_writes_arrive_while_the_target_spins_on_memory),
 		cmocka_unit_test(test_helper_stays_out_of_a_polling_program_until_called),
+		cmocka_unit_test(test_program_that_only_polls_excuses_the_helper),
+		cmocka_unit_test(test_excused_helper_comes_when_called),
 	};
 
 	return cmocka_run_group_tests(tests, pair_start_connected, pair_end_all);
