@@ -380,11 +380,12 @@ static void post_first(struct side *side)
 
 static unsigned index_of(const struct side *side, uint32_t qpn)
 {
-	for (unsigned i = 0; i < QPS; i++)
-		if (side->queues[i].qp->qp_num == qpn)
-			return i;
-	CHECK(!"a completion of a queue pair of ours");
-	return 0;
+	unsigned index = 0;
+
+	while (index < QPS && side->queues[index].qp->qp_num != qpn)
+		index++;
+	CHECK(index < QPS);
+	return index;
 }
 
 static void check_message(struct side *side, unsigned index, const struct ibv_wc *wc)
