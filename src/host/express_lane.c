@@ -13,6 +13,7 @@
 #include "host/transmit.h"
 #include "net/transport/addressing.h"
 #include "net/transport/express.h"
+#include "net/transport/express_headers.h"
 #include "net/transport/requester.h"
 #include "net/transport/responses.h"
 #include "wire/packet.h"
@@ -82,7 +83,7 @@ static struct flow *flow_of_next(const struct adapter *adapter, struct qp *qp)
 	return direct_flow(adapter, qp, &slot->address, slot->remote_qpn);
 }
 
-/* What was reserved has been written. */
+/* What was reserved has been written: the other end sees it. */
 static inline void commit(struct qp *qp, struct flow *flow, uint32_t byte_count)
 {
 	direct_record_commit(qp, flow, byte_count, RECORD_PACKET, 1);
@@ -180,8 +181,10 @@ bool express_lane_post(struct adapter *adapter, struct qp *qp, const struct send
 
 	if (unlikely(!body))
 		return false;
-	express_post(qp, lane_time(attachment), request, &packet, body);
+	/* The peer waits for it: what it means for our own queues comes after. */
+	express_post_packet(qp, request, &packet, body);
 	commit(qp, flow, packet.byte_count);
+	express_post_request(qp, lane_time(attachment), request, &packet);
 	posted(adapter, qp, flow);
 	return true;
 }
@@ -371,7 +374,7 @@ __attribute__((noinline)) static bool take_channel(struct attachment *attachment
 
 	/* A message is what somebody waits for; what it acknowledges can wait for the next round,
 	 * but not for ever. */
-	if (!ring_has_stamped(&channel->in) || ++channel->rounds_with_records % WORDS_PER_RECORDS == 0)
+	if (++channel->rounds_with_records % WORDS_PER_RECORDS == 0)
 		any = express_lane_take_words(attachment, channel, now);
 	for (i = 0; i < RECORDS_PER_ROUND; i++) {
 		record = ring_next_stamped(&channel->in);
@@ -422,7 +425,10 @@ static bool look_at(struct attachment *attachment, unsigned index, time_ns now)
 	if (likely(channel->state != CHANNEL_OPEN || !channel_has_news(channel)))
 		return false;
 
-	bool any = take_channel(attachment, channel, now);
+	/* Nothing but an ACK: what it completes is waited for. */
+	bool any = ring_has_stamped(&channel->in)
+			   ? take_channel(attachment, channel, now)
+			   : express_lane_take_words(attachment, channel, now);
 
 	if (unlikely(index >= BUSY_CHANNELS))
 		move_forward(attachment, index);

@@ -57,7 +57,8 @@ bool fabric_lane_post(struct adapter *adapter, struct qp *qp, const struct send_
 
 	if (unlikely(!record))
 		return false;
-	express_post(qp, now, request, packet, record->body);
+	express_post_packet(qp, request, packet, record->body);
+	express_post_request(qp, now, request, packet);
 	ring_commit(&softibd->out, record);
 	channel_publish(softibd);
 	qp->owner_position = softibd->out.tail;

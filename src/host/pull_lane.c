@@ -139,7 +139,8 @@ bool pull_lane_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
 	if (unlikely(!body))
 		return false;
 	packet->is_pulled = true;
-	express_post(qp, now, request, packet, body);
+	express_post_packet(qp, request, packet, body);
+	express_post_request(qp, now, request, packet);
 	commit(qp, flow, packet, &ticket, body);
 	return true;
 }

@@ -19,10 +19,7 @@
 #include "wire/packet.h"
 #include "wire/raw_packet.h"
 
-/* Room goes back to the producer in pieces, so that it can go on while we copy; not for every
- * record, since the producer reads our cache line to see whether we sleep. A piece is an eighth of
- * a direct ring: what is kept back never makes the producer wait. */
-enum { RELEASE_BYTES = 1 << 16, SMALLEST_MTU_BYTES = 256 };
+enum { SMALLEST_MTU_BYTES = 256 };
 
 /* A program that polls has its receives ready for what it takes at a time, and no more: the rest waits
  * in the ring, where it keeps the peer from sending. */
@@ -153,12 +150,6 @@ void receive_direct_record(struct attachment *attachment, struct channel *channe
 		placement_target_asked(attachment, channel, record);
 	else
 		attachment->malformed++;
-}
-
-void receive_release_some(struct channel *channel)
-{
-	if (channel->in.head - channel->in.released >= RELEASE_BYTES)
-		channel_release(channel);
 }
 
 /* The commonest packets take fewer steps. */
@@ -367,7 +358,7 @@ bool receive_all(struct attachment *attachment, time_ns now)
 			break;
 		}
 		receive_from_softibd(attachment, now, record);
-		if (softibd->in.head - softibd->in.released >= RELEASE_BYTES)
+		if (softibd->in.head - softibd->in.released >= RECEIVE_RELEASE_BYTES)
 			channel_release(softibd);
 		any = true;
 	}

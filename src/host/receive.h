@@ -7,10 +7,14 @@
 #include <stdbool.h>
 #include "base/attributes.h"
 #include "base/time.h"
+#include "host/channel.h"
+
+/* Room goes back to the producer in pieces, so that it can go on while we copy; not for every
+ * record, since the producer reads our cache line to see whether we sleep. A piece is an eighth of
+ * a direct ring: what is kept back never makes the producer wait. */
+enum { RECEIVE_RELEASE_BYTES = 1 << 16 };
 
 struct attachment;
-
-struct channel;
 struct ring_record;
 
 /* All that lies in a direct ring, whoever has to wait for what; and one record of it. */
@@ -22,7 +26,11 @@ void receive_direct_record(struct attachment *attachment, struct channel *channe
 MUST_USE bool receive_is_held_back(const struct attachment *attachment, struct channel *channel,
 				   time_ns now, const struct ring_record *record);
 /* Gives room back to the producer now and then. */
-void receive_release_some(struct channel *channel);
+static inline void receive_release_some(struct channel *channel)
+{
+	if (unlikely(channel->in.head - channel->in.released >= RECEIVE_RELEASE_BYTES))
+		channel_release(channel);
+}
 
 /* Whether something lies in the rings. */
 bool receive_has_more(const struct attachment *attachment);

@@ -85,11 +85,6 @@ static bool may_begin(const struct qp *qp, const struct send_slot *slot, uint32_
 	return has_psns(requester, packet_count);
 }
 
-bool express_is_known(struct qp *qp)
-{
-	return qp->type == QP_RC && qp->port && express_headers_are_known(qp);
-}
-
 static bool find_payload(const struct qp *qp, struct send_slot *slot, const uint8_t **ret_payload)
 {
 	const struct sge *sge = send_slot_sges(slot);
@@ -165,35 +160,37 @@ static uint64_t lrh_length(uint32_t byte_count)
 	return (uint64_t)((byte_count + ICRC_BYTES) / 4 & 0x7ff) << 16;
 }
 
-static uint64_t bth_flags(const struct send_slot *slot)
-{
-	uint64_t has_immediate = slot->opcode == SEND_SEND_IMMEDIATE;
-	uint64_t is_solicited = (slot->flags & SEND_SOLICITED) != 0;
-
-	return has_immediate << 56 | is_solicited << 55 | (uint64_t)(-slot->byte_count & 3) << 52;
-}
-
-/* Whom a datagram is for, as its slot or the request says; nothing of a connection. */
-struct express_destination {
+/* The same of one SEND, as its slot or the request says it; the last three: of a datagram. */
+struct express_message {
+	uint32_t opcode;
+	uint32_t flags;
+	uint32_t immediate;
 	const struct address_vector *address;
 	uint32_t qpn;
 	uint32_t qkey;
 };
 
+static uint64_t bth_flags(const struct express_message *message, uint32_t payload_bytes)
+{
+	uint64_t has_immediate = message->opcode == SEND_SEND_IMMEDIATE;
+	uint64_t is_solicited = (message->flags & SEND_SOLICITED) != 0;
+
+	return has_immediate << 56 | is_solicited << 55 | (uint64_t)(-payload_bytes & 3) << 52;
+}
+
 /* What follows the BTH, up to the last pad byte. */
-static inline void write_rest(const struct qp *qp, const struct send_slot *slot,
-			      const struct express_packet *packet, uint32_t qkey,
-			      uint8_t *ret_bytes)
+static inline void write_rest(const struct qp *qp, const struct express_packet *packet,
+			      const struct express_message *message, uint8_t *ret_bytes)
 {
 	uint8_t *payload = ret_bytes + packet->header_bytes - EXPRESS_HEADER_BYTES;
 
 	if (qp->type == QP_UD) {
-		put_be32(ret_bytes, qp_sent_qkey(qp, qkey));
+		put_be32(ret_bytes, qp_sent_qkey(qp, message->qkey));
 		put_be32(ret_bytes + 4, qp->qpn & 0xffffff);
 		ret_bytes += DETH_BYTES;
 	}
-	if (slot->opcode == SEND_SEND_IMMEDIATE)
-		memcpy(ret_bytes, &slot->immediate_or_rkey, IMMEDIATE_BYTES);
+	if (message->opcode == SEND_SEND_IMMEDIATE)
+		memcpy(ret_bytes, &message->immediate, IMMEDIATE_BYTES);
 	if (packet->is_pulled)
 		return;
 	if (packet->payload_bytes == sizeof(uint64_t)) {
@@ -205,22 +202,28 @@ static inline void write_rest(const struct qp *qp, const struct send_slot *slot,
 	memcpy(payload, packet->payload, packet->payload_bytes);
 }
 
-/* The packet of the slot at the cursor, which is sent herewith. */
-static inline void write_next(struct qp *qp, time_ns now, struct send_slot *slot,
-			      const struct express_packet *packet,
-			      const struct express_destination *destination, uint8_t *ret_bytes)
+/* The packet with the next PSN. */
+static inline void write_packet(const struct qp *qp, const struct express_packet *packet,
+				const struct express_message *message, uint8_t *ret_bytes)
 {
-	struct requester *requester = &qp->requester;
 	bool is_datagram = qp->type == QP_UD;
-	uint64_t lrh = is_datagram ? make_lrh(qp, destination->address) : qp->express.lrh;
-	uint64_t bth = is_datagram ? make_bth(qp, destination->qpn) : qp->express.bth;
+	uint64_t lrh = is_datagram ? make_lrh(qp, message->address) : qp->express.lrh;
+	uint64_t bth = is_datagram ? make_bth(qp, message->qpn) : qp->express.bth;
 	uint32_t ack_request = qp->type == QP_RC ? (uint32_t)BTH_ACK_REQUEST << 24 : 0;
 
 	/* Trains say no length. */
 	put_be64(ret_bytes, packet->packet_count > 1 ? lrh : lrh | lrh_length(packet->byte_count));
-	put_be64(ret_bytes + LRH_BYTES, bth | bth_flags(slot));
-	put_be32(ret_bytes + LRH_BYTES + 8, ack_request | requester->next_psn.value);
-	write_rest(qp, slot, packet, destination->qkey, ret_bytes + EXPRESS_HEADER_BYTES);
+	put_be64(ret_bytes + LRH_BYTES, bth | bth_flags(message, packet->payload_bytes));
+	put_be32(ret_bytes + LRH_BYTES + 8, ack_request | qp->requester.next_psn.value);
+	write_rest(qp, packet, message, ret_bytes + EXPRESS_HEADER_BYTES);
+}
+
+/* The packet of the slot at the cursor has been written: it is sent. */
+static inline void advance(struct qp *qp, time_ns now, struct send_slot *slot,
+			   const struct express_packet *packet)
+{
+	struct requester *requester = &qp->requester;
+
 	slot->first_psn = requester->next_psn;
 	slot->packet_count = packet->packet_count;
 	if (packet->is_pulled)
@@ -244,10 +247,17 @@ void express_write(struct qp *qp, time_ns now, const struct express_packet *pack
 		   uint8_t *ret_bytes)
 {
 	struct send_slot *slot = send_queue_slot(&qp->requester.queue, qp->requester.cursor);
-	const struct express_destination destination = {&slot->address, slot->remote_qpn,
-							slot->remote_qkey};
+	const struct express_message message = {
+		.opcode = slot->opcode,
+		.flags = slot->flags,
+		.immediate = slot->immediate_or_rkey,
+		.address = &slot->address,
+		.qpn = slot->remote_qpn,
+		.qkey = slot->remote_qkey,
+	};
 
-	write_next(qp, now, slot, packet, &destination, ret_bytes);
+	write_packet(qp, packet, &message, ret_bytes);
+	advance(qp, now, slot, packet);
 }
 
 /* Sufficient for qp_post_send to take it, and for it to be the next thing to transmit. */
@@ -325,14 +335,27 @@ bool express_may_post_pulled(struct qp *qp, const struct send_request *request,
 	return true;
 }
 
+void express_post_packet(const struct qp *qp, const struct send_request *request,
+			 const struct express_packet *packet, uint8_t *ret_bytes)
+{
+	const struct express_message message = {
+		.opcode = request->opcode,
+		.flags = request->flags,
+		.immediate = request->immediate_or_rkey,
+		.address = request->address,
+		.qpn = request->remote_qpn,
+		.qkey = request->remote_qkey,
+	};
+
+	write_packet(qp, packet, &message, ret_bytes);
+}
+
 /* The slot has what a retransmission or the completion needs; of a datagram, only the latter. */
-void express_post(struct qp *qp, time_ns now, const struct send_request *request,
-		  const struct express_packet *packet, uint8_t *ret_bytes)
+void express_post_request(struct qp *qp, time_ns now, const struct send_request *request,
+			  const struct express_packet *packet)
 {
 	struct send_queue *queue = &qp->requester.queue;
 	struct send_slot *slot = send_queue_slot(queue, queue->tail);
-	const struct express_destination destination = {request->address, request->remote_qpn,
-							request->remote_qkey};
 
 	slot->wr_id = request->wr_id;
 	slot->immediate_or_rkey = request->immediate_or_rkey;
@@ -346,5 +369,5 @@ void express_post(struct qp *qp, time_ns now, const struct send_request *request
 	else if (qp->type == QP_RC)
 		express_copy(slot->data, packet->payload, packet->payload_bytes);
 	queue->tail++;
-	write_next(qp, now, slot, packet, &destination, ret_bytes);
+	advance(qp, now, slot, packet);
 }

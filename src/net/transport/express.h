@@ -39,10 +39,6 @@ struct express_packet {
 	bool is_pulled; /* the receiver's owner fetches the payload: only the headers are written */
 };
 
-/* Whether the headers of a connection's packets are the usual ones; qp->express.route, which is the
- * caller's, is NULL again when they have changed. */
-MUST_USE bool express_is_known(struct qp *qp);
-
 /* Whether the next thing to transmit is such a packet. */
 MUST_USE bool express_next(struct qp *qp, struct express_packet *ret_packet);
 /* Writes byte_count bytes; it has been sent. now: for completions only. The caller sees to it that
@@ -50,12 +46,15 @@ MUST_USE bool express_next(struct qp *qp, struct express_packet *ret_packet);
 void express_write(struct qp *qp, time_ns now, const struct express_packet *packet,
 		   uint8_t *ret_bytes);
 
-/* The same for a request that is only now posted: whether it is such a packet and may go at once; and
- * post and write it. */
+/* The same for a request that is only now posted: whether it is such a packet and may go at once. */
 MUST_USE bool express_may_post(struct qp *qp, const struct send_request *request,
 			       struct express_packet *ret_packet);
-void express_post(struct qp *qp, time_ns now, const struct send_request *request,
-		  const struct express_packet *packet, uint8_t *ret_bytes);
+/* Then, one after the other: writes the packet, which may be shown to the peer at once; and posts the
+ * request, of which that packet has been sent. */
+void express_post_packet(const struct qp *qp, const struct send_request *request,
+			 const struct express_packet *packet, uint8_t *ret_bytes);
+void express_post_request(struct qp *qp, time_ns now, const struct send_request *request,
+			  const struct express_packet *packet);
 
 /* The same for messages of a reliable connection, of any number of packets up to
  * EXPRESS_PULLED_BYTES_MAX, whose payload is pulled: it stays where it is until it is acknowledged,
@@ -85,9 +84,8 @@ MUST_USE bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_nu
  * other end, and nothing that comes later: it is asked for again, as after a gap. */
 void express_pull_failed(struct qp *qp, uint8_t port_number, const uint8_t *headers);
 
-/* Whether all that is to be answered is an ACK without a limit on credits; it is taken as sent. */
-MUST_USE bool express_take_ack(struct qp *qp, struct psn *ret_psn);
-/* The peer's half of that; now and the timer as with express_write. false: nothing was done. */
+/* The peer's half of express_take_ack (express_headers.h); now and the timer as with express_write.
+ * false: nothing was done. */
 MUST_USE bool express_acknowledge(struct qp *qp, time_ns now, struct psn psn);
 
 #endif

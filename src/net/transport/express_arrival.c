@@ -295,19 +295,6 @@ bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number,
 	return true;
 }
 
-bool express_take_ack(struct qp *qp, struct psn *ret_psn)
-{
-	struct responder *responder = &qp->responder;
-
-	if (!responder->ack_is_due || responder->nak_is_due || responder->saved_pending ||
-	    qp->type != QP_RC || qp->state == QP_ERROR || qp->promises_receives ||
-	    qp->attributes.path_migration != PATH_MIGRATED || qp->attributes.address.is_global)
-		return false;
-	responder->ack_is_due = false;
-	*ret_psn = responder->ack_psn;
-	return true;
-}
-
 bool express_acknowledge(struct qp *qp, time_ns now, struct psn psn)
 {
 	struct requester *requester = &qp->requester;

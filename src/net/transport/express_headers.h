@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What both halves of express.h know of a queue pair: which there are, and the headers of its
- * packets, worked out once. */
+ * packets, worked out once. And what its owner asks of it for each message, in line. */
 #ifndef SOFTIB_NET_TRANSPORT_EXPRESS_HEADERS_H
 #define SOFTIB_NET_TRANSPORT_EXPRESS_HEADERS_H
 
@@ -16,6 +16,28 @@ static inline bool express_headers_are_known(struct qp *qp)
 {
 	return likely(qp->express.changes == qp->environment->port_changes + 1) ||
 	       express_work_out(qp);
+}
+
+/* Whether the headers of a connection's packets are the usual ones; qp->express.route, which is the
+ * caller's, is NULL again when they have changed. */
+MUST_USE static inline bool express_is_known(struct qp *qp)
+{
+	return qp->type == QP_RC && qp->port && express_headers_are_known(qp);
+}
+
+/* Whether all that is to be answered is an ACK without a limit on credits; it is taken as sent. */
+MUST_USE static inline bool express_take_ack(struct qp *qp, struct psn *ret_psn)
+{
+	struct responder *responder = &qp->responder;
+
+	if (unlikely(!responder->ack_is_due || responder->nak_is_due || responder->saved_pending ||
+		     qp->type != QP_RC || qp->state == QP_ERROR || qp->promises_receives ||
+		     qp->attributes.path_migration != PATH_MIGRATED ||
+		     qp->attributes.address.is_global))
+		return false;
+	responder->ack_is_due = false;
+	*ret_psn = responder->ack_psn;
+	return true;
 }
 
 /* One word costs no call. */

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include "net/transport/express.h"
+#include "net/transport/express_headers.h"
 #include "net/transport/retry.h"
 #include "support/rc_pair.h"
 #include "wire/mtu.h"

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "net/transport/completion_ring.h"
 #include "net/transport/express.h"
+#include "net/transport/express_headers.h"
 #include "net/transport/responses.h"
 #include "net/transport/retry.h"
 #include "support/rc_pair.h"
@@ -303,7 +304,8 @@ static void post_a_send(struct world *world, unsigned side, struct random *rando
 		struct crossing *crossing = new_crossing(world);
 
 		crossing->byte_count = packet.byte_count;
-		express_post(&end->qp, world->pair.now, &request, &packet, crossing->bytes);
+		express_post_packet(&end->qp, &request, &packet, crossing->bytes);
+		express_post_request(&end->qp, world->pair.now, &request, &packet);
 		world->express_posted++;
 	} else {
 		(void)!qp_post_send(&end->qp, world->pair.now, &request);
