@@ -349,10 +349,12 @@ bool placement_send(struct adapter *adapter, struct qp *qp)
 	    !attachment_is_usable(attachment) || list_is_linked(&qp->ready_link))
 		return false;
 
-	/* What it waits for is looked for now and then. */
-	if (unlikely(qp->requester.hold == HOLD_UNTIL_ACKNOWLEDGED) && !requester_is_ready(qp) &&
-	    !responses_are_due(qp))
-		return true;
+	if (unlikely(qp->requester.hold == HOLD_UNTIL_ACKNOWLEDGED)) {
+		/* What it waits for is looked for now and then. */
+		if (!requester_is_ready(qp) && !responses_are_due(qp))
+			return true;
+		qp->requester.hold = HOLD_NONE;
+	}
 
 	struct channel *channel = flow->channel;
 	time_ns now = unlikely(attachment->wants_time) ? attachment_now() : attachment->last_now;

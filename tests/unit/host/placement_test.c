@@ -178,6 +178,46 @@ static void test_what_follows_a_question_waits_for_its_answer(void **state)
 	assert_int_equal(placement->message_count, REQUESTS - 1);
 }
 
+static void write_as_verbs(uint64_t wr_id)
+{
+	struct pair_end *from = &pair.ends[0], *to = &pair.ends[1];
+	struct sge sge = {(uintptr_t)from->buffer, 8, from->region->key};
+	const struct send_request request = {
+		.wr_id = wr_id,
+		.opcode = SEND_RDMA_WRITE,
+		.flags = SEND_SIGNALED,
+		.remote_address = (uintptr_t)to->buffer,
+		.remote_key = to->region->key,
+		.sge_count = 1,
+		.sges = &sge,
+	};
+
+	adapter_lock(from->adapter);
+	assert_int_equal(qp_post_send(&from->qp->qp, adapter_now(from->adapter), &request), 0);
+	adapter_send(from->adapter, from->qp);
+	adapter_unlock(from->adapter);
+}
+
+/* The lane takes nothing while requests are held, so it must be open again when there is nothing to
+ * wait for. */
+static void test_a_hold_ends_with_what_it_waited_for(void **state)
+{
+	struct requester *requester = &pair.ends[0].qp->qp.requester;
+	struct completion completion;
+
+	(void)state;
+	assert_true(comes_to_send_nothing());
+	for (uint64_t i = 0; i < 20; i++) {
+		adapter_lock(pair.ends[0].adapter);
+		requester->hold = HOLD_UNTIL_ACKNOWLEDGED;
+		adapter_unlock(pair.ends[0].adapter);
+		write_as_verbs(i);
+		pair_poll_one(&pair.ends[0], &completion);
+		assert_int_equal(completion.wr_id, i);
+		assert_int_equal(requester->hold, HOLD_NONE);
+	}
+}
+
 /* The target takes its grant back: between its word that the grant ended and its last look at how far
  * the initiator had come, that one asks anew. */
 static void test_who_asks_while_its_grant_is_taken_back_is_not_forgotten(void **state)
@@ -279,6 +319,7 @@ int main(void)
 		cmocka_unit_test(test_a_new_generation_ends_it_until_the_flow_is_direct_again),
 		cmocka_unit_test(test_a_stream_of_writes_comes_to_need_no_packets),
 		cmocka_unit_test(test_what_follows_a_question_waits_for_its_answer),
+		cmocka_unit_test(test_a_hold_ends_with_what_it_waited_for),
 		cmocka_unit_test(test_who_asks_while_its_grant_is_taken_back_is_not_forgotten),
 		cmocka_unit_test(test_packets_go_on_after_the_psns_came_round),
 		cmocka_unit_test(test_without_the_right_the_responder_refuses),
