@@ -6,7 +6,7 @@
  * Whatever does not fit it is left for the long way (host/transmit.h, host/receive.h), which the callers take then. SOFTIB_FAST=0 in the
  * environment closes it for good.
  *
- * ACKs go as words beside the ring (base/word_ring.h): a number each, QPN and PSN.
+ * ACKs go as words beside the ring (host/ack_words.h).
  */
 #ifndef SOFTIB_HOST_EXPRESS_LANE_H
 #define SOFTIB_HOST_EXPRESS_LANE_H
@@ -16,7 +16,6 @@
 
 struct adapter;
 struct attachment;
-struct channel;
 struct qp;
 struct ring_record;
 struct send_request;
@@ -38,9 +37,6 @@ enum express_round {
 };
 enum express_round express_lane_round(struct attachment *attachment);
 
-/* For the long way: the ACKs that have come by a channel, and one that is due. */
-bool express_lane_take_words(struct attachment *attachment, struct channel *channel, time_ns now);
-bool express_lane_acknowledge(struct adapter *adapter, struct qp *qp);
 /* The queue pair that took a packet; NULL: nothing was done. */
 struct qp *express_lane_receive(struct attachment *attachment, time_ns now,
 				const struct ring_record *record);

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <string.h>
+#include "host/ack_words.h"
 #include "host/alternate_paths.h"
 #include "host/attachment.h"
 #include "host/direct_channels.h"
@@ -319,7 +320,7 @@ bool receive_has_more(const struct attachment *attachment)
 static bool receive_channel(struct attachment *attachment, struct channel *channel, time_ns now,
 			    bool is_all)
 {
-	bool any = express_lane_take_words(attachment, channel, now);
+	bool any = ack_words_take(attachment, channel, now);
 
 	any |= receive_some(attachment, channel, now, is_all ? UINT_MAX : RECORDS_PER_CALL);
 	return any;

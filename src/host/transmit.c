@@ -2,6 +2,7 @@
 /* Packets out: flows decide the ring, rings that are full make queue pairs wait. */
 #include "host/transmit.h"
 
+#include "host/ack_words.h"
 #include "host/attachment.h"
 #include "host/express_lane.h"
 #include "host/fabric_lane.h"
@@ -328,7 +329,7 @@ bool transmit_adapter(struct adapter *adapter, time_ns now)
 			hca_ready_remove(hca, qp);
 			continue;
 		}
-		if (express_lane_acknowledge(adapter, qp) && !qp_next_route(qp, now, &route)) {
+		if (ack_word_write(adapter, qp) && !qp_next_route(qp, now, &route)) {
 			hca_ready_remove(hca, qp);
 			any = true;
 			continue;

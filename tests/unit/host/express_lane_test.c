@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The express lane on a fake softibd: what goes by it, what does not, and that it is the same. */
+/* The express lane on a fake softibd: what goes by it, what does not, and that it is the same.
+ * Covers: host/ack_words.c host/express_rounds.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -7,6 +8,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include "host/ack_words.h"
 #include "host/express_lane.h"
 #include "host/receive.h"
 #include "unit/host/host_pair.h"
@@ -207,7 +209,7 @@ static void test_strange_words_do_no_harm(void **state)
 	word_ring_put(&channel->words_out, (uint64_t)0xabcdef << 24 | pair.ends[0].qp->qp.qpn);
 	word_ring_put(&channel->words_out, 0xffffffffffffff);
 	assert_true(
-		express_lane_take_words(attachment(), channel, adapter_now(pair.ends[0].adapter)));
+		ack_words_take(attachment(), channel, adapter_now(pair.ends[0].adapter)));
 	assert_int_equal(attachment()->malformed, malformed + 2);
 	adapter_unlock(pair.ends[0].adapter);
 	pair_send_and_check(8, 3);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ACKs that go as words beside a direct ring. */
+#include "host/ack_words.h"
+
+#include "host/express_flow.h"
+#include "host/receive.h"
+#include "host/transmit.h"
+#include "net/transport/express.h"
+#include "net/transport/express_headers.h"
+#include "wire/packet.h"
+
+enum {
+	QPN_BITS = 24,
+	/* LRH, BTH, AETH and ICRC, in words of a link. */
+	ACK_WORDS = (LRH_BYTES + BTH_BYTES + AETH_BYTES + ICRC_BYTES) / 4,
+};
+
+struct channel *ack_word_send(struct adapter *adapter, struct qp *qp)
+{
+	struct psn psn;
+
+	if (unlikely(!adapter->attachment->may_express || !qp->responder.ack_is_due ||
+		     !qp->owner_route || !express_is_known(qp)))
+		return NULL;
+
+	struct flow *flow = connected_flow(adapter, qp);
+
+	if (unlikely(!flow || !word_ring_has_room(&flow->channel->words_out) ||
+		     !express_take_ack(qp, &psn)))
+		return NULL;
+	word_ring_put(&flow->channel->words_out,
+		      (uint64_t)psn.value << QPN_BITS | qp->attributes.destination_qpn);
+	flow_count(flow, 1, ACK_WORDS);
+	return flow->channel;
+}
+
+bool ack_word_write(struct adapter *adapter, struct qp *qp)
+{
+	struct channel *channel = ack_word_send(adapter, qp);
+
+	if (!channel)
+		return false;
+	transmit_mark_dirty(adapter->attachment, channel);
+	return true;
+}
+
+/* The packet that the word stands for, for what is unusual at this end. */
+static void receive_ack_packet(struct hca *hca, time_ns now, const struct qp *qp, struct psn psn)
+{
+	struct packet packet = {
+		.lrh = {.sl = qp->attributes.address.sl,
+			.lnh = LNH_LOCAL,
+			.dlid = qp->port->lid,
+			.slid = qp->attributes.address.dlid},
+		.bth = {.opcode = TRANSPORT_RC | OPCODE_ACKNOWLEDGE,
+			.migrated = true,
+			.pkey = qp_pkey(qp),
+			.destination_qpn = qp->qpn,
+			.psn = psn},
+		.aeth = {.syndrome = aeth_syndrome(AETH_ACK, AETH_CREDITS_UNLIMITED)},
+		.packet_count = 1,
+	};
+
+	hca_receive(hca, now, qp->port->number, &packet);
+}
+
+/* What a queue pair can be told by this channel: one whose own packets go by another ring hears
+ * nothing from here. */
+static struct qp_object *find_acknowledged(const struct attachment *attachment,
+					   const struct channel *channel, uint32_t qpn)
+{
+	for (unsigned i = 0; i < attachment->adapter_limit; i++) {
+		const struct adapter *adapter = attachment->adapters[i];
+
+		if (!adapter || !adapter->has_hca)
+			continue;
+
+		struct qp_object *object = index_table_get(&adapter->hca.qps, qpn);
+		struct flow *flow = object ? object->qp.owner_route : NULL;
+
+		if (!object || object->qp.type != QP_RC || !object->qp.port)
+			continue;
+		if (!flow || flow->state != FLOW_DIRECT || flow->channel == channel)
+			return object;
+	}
+	return NULL;
+}
+
+/* Takes one word. An answer to a READ that the peer sent before this ACK lies in the ring: it is
+ * read first, or the ACK would say that it was lost. */
+static void take_word(struct attachment *attachment, struct channel *channel, time_ns now,
+		      uint64_t number)
+{
+	struct qp_object *object = find_acknowledged(attachment, channel,
+						     (uint32_t)number & ((1u << QPN_BITS) - 1));
+	struct psn psn = psn_from((uint32_t)(number >> QPN_BITS));
+
+	if (unlikely(!object)) {
+		attachment->malformed++;
+		return;
+	}
+	if (likely(hca_acknowledge_express(object->hca, now, &object->qp, psn)))
+		return;
+	now = attachment_now();
+	receive_direct(attachment, channel, now);
+	receive_ack_packet(object->hca, now, &object->qp, psn);
+}
+
+bool ack_words_take(struct attachment *attachment, struct channel *channel, time_ns now)
+{
+	uint64_t number;
+	unsigned count = 0;
+
+	while (count < WORD_RING_COUNT && word_ring_take(&channel->words_in, &number)) {
+		take_word(attachment, channel, now, number);
+		count++;
+	}
+	return count != 0;
+}

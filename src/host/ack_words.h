@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ACKs that go as words beside a direct ring (base/word_ring.h): an ACK that says no more than how
+ * far it goes is a number, QPN and PSN.
+ */
+#ifndef SOFTIB_HOST_ACK_WORDS_H
+#define SOFTIB_HOST_ACK_WORDS_H
+
+#include <stdbool.h>
+#include "base/time.h"
+
+struct adapter;
+struct attachment;
+struct channel;
+struct qp;
+
+/* Sends the ACK that the queue pair owes. Returns the channel that it went by, whose consumer the
+ * caller wakes; NULL: it is more than a word, or there is none. */
+struct channel *ack_word_send(struct adapter *adapter, struct qp *qp);
+/* The same, and whoever sleeps is woken by transmit_flush. */
+bool ack_word_write(struct adapter *adapter, struct qp *qp);
+
+/* Takes those that have come by a channel. Returns whether there were any. */
+bool ack_words_take(struct attachment *attachment, struct channel *channel, time_ns now);
+
+#endif

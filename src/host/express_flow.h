@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the packets of the express lane go (host/express_lane.h): flows that are known already. */
+#ifndef SOFTIB_HOST_EXPRESS_FLOW_H
+#define SOFTIB_HOST_EXPRESS_FLOW_H
+
+#include "host/attachment.h"
+#include "net/transport/addressing.h"
+
+/* For completions, whose time is only asked for where the clock is read each time. */
+static inline time_ns lane_time(const struct attachment *attachment)
+{
+	return unlikely(attachment->wants_time) ? attachment_now() : attachment->last_now;
+}
+
+/* The flow that the queue pair used last, if its packets still go that way and past the fabric. */
+static inline struct flow *direct_flow(const struct adapter *adapter, const struct qp *qp,
+				const struct address_vector *address, uint32_t destination_qpn)
+{
+	struct flow *flow = qp->owner_route;
+	uint16_t pkey = qp->port->pkeys[qp->attributes.pkey_index];
+
+	if (!flow || flow->state != FLOW_DIRECT ||
+	    flow->key != flow_key_make(adapter->description->index, qp->port->number, address->sl,
+				       address->dlid, pkey, destination_qpn) ||
+	    flow->generation != attachment_generation(adapter->attachment))
+		return NULL;
+	return flow;
+}
+
+/* Of a connection: looked up once for as long as its headers stay the same. */
+static inline struct flow *connected_flow(const struct adapter *adapter, struct qp *qp)
+{
+	struct flow *flow = qp->owner_route;
+
+	if (likely(flow && flow == qp->express.route && flow->state == FLOW_DIRECT &&
+		   flow->generation == attachment_generation(adapter->attachment)))
+		return flow;
+	flow = direct_flow(adapter, qp, &qp->attributes.address, qp->attributes.destination_qpn);
+	qp->express.route = flow;
+	return flow;
+}
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The express lane, what arrives by it: see express_lane.h. */
+#include "host/express_lane.h"
+
+#include <string.h>
+#include "host/ack_words.h"
+#include "host/doorbell.h"
+#include "host/express_flow.h"
+#include "host/pull_lane.h"
+#include "host/receive.h"
+#include "host/transmit.h"
+#include "net/transport/express.h"
+#include "net/transport/responses.h"
+
+enum {
+	/* Peers that sent something lately are looked at in each round, the others in turn. */
+	BUSY_CHANNELS = 4,
+	IDLE_CHANNELS_PER_ROUND = 4,
+	RECORDS_PER_ROUND = 64,
+	WORDS_PER_RECORDS = 4,
+	PULLED_PER_RECORD = 1 << 14, /* bytes that take as long as a record or two */
+};
+
+struct qp *express_lane_receive(struct attachment *attachment, time_ns now,
+				const struct ring_record *record)
+{
+	uint8_t headers[EXPRESS_HEADER_BYTES_MAX];
+	unsigned index = record->port >> 8;
+	struct adapter *adapter =
+		index < SESSION_ADAPTERS_MAX ? attachment->adapters[index] : NULL;
+
+	if (unlikely(record->kind != RECORD_PACKET || record->packet_count != 1 ||
+		     record->byte_count < EXPRESS_HEADER_BYTES || !adapter || !adapter->has_hca))
+		return NULL;
+	/* Decided by a copy, which the peer can't change; a record takes that many bytes of a ring,
+	 * and more. */
+	memcpy(headers, record->body, sizeof(headers));
+	__asm__ volatile("" : : "r"(headers) : "memory");
+	return hca_receive_express(&adapter->hca, now, (uint8_t)record->port, headers,
+				   record->body, record->byte_count);
+}
+
+/* A queue pair has received what there was for it, for now. */
+static inline void acknowledge_one(struct qp *qp)
+{
+	struct hca *hca = container_of(qp, struct qp_object, qp)->hca;
+
+	if (!qp->responder.ack_is_due)
+		return;
+
+	struct channel *channel = ack_word_send(container_of(hca, struct adapter, hca), qp);
+
+	if (unlikely(!channel))
+		hca_ready_add(hca, qp);
+	else if (unlikely(ring_announce(&channel->out)))
+		doorbell_ring(channel->doorbell);
+}
+
+/* What the lane does not take. Returns false if it stays in the ring. */
+static bool take_unusual(struct attachment *attachment, struct channel *channel,
+			 const struct ring_record *record)
+{
+	time_ns now = attachment_now();
+
+	if (unlikely(receive_is_held_back(attachment, channel, now, record)))
+		return false;
+	receive_direct_record(attachment, channel, now, record);
+	return true;
+}
+
+/* Not in line: a round that finds nothing has no use for its registers. Returns whether there was
+ * anything to take. */
+__attribute__((noinline)) static bool take_channel(struct attachment *attachment,
+						   struct channel *channel, time_ns now)
+{
+	uint64_t before = channel->in.head;
+	const struct ring_record *record;
+	struct qp *owing = NULL;
+	bool any = false;
+	unsigned i;
+
+	/* A message is what somebody waits for; what it acknowledges can wait for the next round,
+	 * but not for ever. */
+	if (++channel->rounds_with_records % WORDS_PER_RECORDS == 0)
+		any = ack_words_take(attachment, channel, now);
+	for (i = 0; i < RECORDS_PER_ROUND; i++) {
+		record = ring_next_stamped(&channel->in);
+		if (!record)
+			break;
+
+		struct qp *qp = likely(record->kind != RECORD_PULLED)
+					? express_lane_receive(attachment, now, record)
+					: pull_lane_receive(attachment, channel, now, record);
+
+		if (unlikely(!qp) && !take_unusual(attachment, channel, record))
+			break;
+		if (owing && owing != qp)
+			acknowledge_one(owing);
+		owing = qp;
+		receive_release_some(channel);
+		if (unlikely(attachment->pulled_bytes >= PULL_LANE_ROUND_BYTES))
+			break;
+	}
+	attachment->taken_records += i + (unsigned)(attachment->pulled_bytes / PULLED_PER_RECORD);
+	attachment->pulled_bytes = 0;
+	if (owing)
+		acknowledge_one(owing);
+	if (unlikely(channel_holds_back(channel)))
+		patience_came_to(&channel->patience, channel->in.head, attachment_now());
+	return any || channel->in.head != before;
+}
+
+/* Those that sent something lately stand first. */
+static void move_forward(struct attachment *attachment, unsigned index)
+{
+	unsigned to = attachment->busy_next++ % BUSY_CHANNELS;
+	struct channel *channel = attachment->channels[index];
+
+	attachment->channels[index] = attachment->channels[to];
+	attachment->channels[to] = channel;
+}
+
+static bool channel_has_news(const struct channel *channel)
+{
+	return ring_has_stamped(&channel->in) || !word_ring_is_empty(&channel->words_in);
+}
+
+static bool look_at(struct attachment *attachment, unsigned index, time_ns now)
+{
+	struct channel *channel = attachment->channels[index];
+
+	if (likely(channel->state != CHANNEL_OPEN || !channel_has_news(channel)))
+		return false;
+
+	/* Nothing but an ACK: what it completes is waited for. */
+	bool any = ring_has_stamped(&channel->in)
+			   ? take_channel(attachment, channel, now)
+			   : ack_words_take(attachment, channel, now);
+
+	if (unlikely(index >= BUSY_CHANNELS))
+		move_forward(attachment, index);
+	return any;
+}
+
+static bool take_channels(struct attachment *attachment, time_ns now)
+{
+	unsigned count = attachment->channel_count;
+	bool any = false;
+
+	for (unsigned i = 0; i < count && i < BUSY_CHANNELS; i++)
+		any |= look_at(attachment, i, now);
+	for (unsigned i = 0; i < IDLE_CHANNELS_PER_ROUND && count > BUSY_CHANNELS; i++)
+		any |= look_at(attachment,
+			       BUSY_CHANNELS + attachment->idle_next++ % (count - BUSY_CHANNELS),
+			       now);
+	return any;
+}
+
+/* What those that received something owe. false: there is more than words can say. */
+static bool acknowledge_all(struct adapter *adapter)
+{
+	struct qp *qp;
+
+	while ((qp = hca_ready_first(&adapter->hca))) {
+		(void)ack_word_write(adapter, qp);
+		if (responses_are_due(qp) || qp->requester.cursor != qp->requester.queue.tail)
+			return false;
+		hca_ready_remove(&adapter->hca, qp);
+	}
+	return true;
+}
+
+static inline bool softibd_is_silent(const struct attachment *attachment)
+{
+	const struct ring_consumer *in = &attachment->softibd.in;
+
+	return likely(__atomic_load_n(&in->shared->tail, __ATOMIC_ACQUIRE) == in->head) ||
+	       ring_is_empty(in);
+}
+
+enum express_round express_lane_round(struct attachment *attachment)
+{
+	if (!attachment_is_express(attachment) || !softibd_is_silent(attachment))
+		return EXPRESS_LONG_WAY;
+
+	bool any = take_channels(attachment, lane_time(attachment));
+	bool is_done = true;
+
+	for (unsigned i = 0; i < attachment->adapter_limit; i++)
+		if (attachment->adapters[i] && attachment->adapters[i]->has_hca &&
+		    unlikely(!list_is_empty(&attachment->adapters[i]->hca.ready)))
+			is_done &= acknowledge_all(attachment->adapters[i]);
+	if (unlikely(!list_is_empty(&attachment->dirty)))
+		transmit_flush(attachment);
+	if (!is_done)
+		return EXPRESS_LONG_WAY;
+	return any ? EXPRESS_DONE : EXPRESS_NOTHING;
+}
