@@ -61,7 +61,7 @@ BESIDE = {
 
 
 def count_for(size):
-    return 200000 if size <= 64 else 50000 if size <= 4096 else 10000 if size <= 65536 else 2000 if size <= MIBYTE else 400
+    return 200000 if size <= 64 else 50000 if size <= 65536 else 2000 if size <= MIBYTE else 400
 
 
 def figures(fabric, through):
