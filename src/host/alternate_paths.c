@@ -23,11 +23,10 @@ static bool load(struct qp_object *object, time_ns now, const struct alternate_p
 void alternate_path_receive(struct attachment *attachment, time_ns now,
 			    const struct ring_record *record)
 {
-	unsigned index = record->port >> 8;
-	struct adapter *adapter = index < SESSION_ADAPTERS_MAX ? attachment->adapters[index] : NULL;
+	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
 	struct alternate_path path;
 
-	if (!adapter || !adapter->has_hca || record->byte_count != sizeof(path))
+	if (!adapter || record->byte_count != sizeof(path))
 		return;
 	memcpy(&path, record->body, sizeof(path));
 

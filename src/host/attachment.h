@@ -140,6 +140,15 @@ static inline bool attachment_is_usable(const struct attachment *attachment)
 	return !attachment->is_failed && !attachment->is_abandoned;
 }
 
+/* The adapter that a record is for, as strangers name it; NULL: there is none that works. */
+static inline struct adapter *attachment_adapter(const struct attachment *attachment,
+						 unsigned index)
+{
+	struct adapter *adapter = index < SESSION_ADAPTERS_MAX ? attachment->adapters[index] : NULL;
+
+	return likely(adapter && adapter->has_hca) ? adapter : NULL;
+}
+
 static inline bool attachment_is_express(const struct attachment *attachment)
 {
 	return attachment->may_express && attachment_is_usable(attachment);

@@ -16,6 +16,7 @@
 
 struct adapter;
 struct attachment;
+struct channel;
 struct qp;
 struct ring_record;
 struct send_request;
@@ -37,8 +38,9 @@ enum express_round {
 };
 enum express_round express_lane_round(struct attachment *attachment);
 
-/* The queue pair that took a packet; NULL: nothing was done. */
-struct qp *express_lane_receive(struct attachment *attachment, time_ns now,
-				const struct ring_record *record);
+/* The queue pair that took a packet, or a message that is pulled (host/pull_lane.h), which came by
+ * this channel; NULL: nothing was done. */
+struct qp *express_lane_receive(struct attachment *attachment, const struct channel *channel,
+				time_ns now, const struct ring_record *record);
 
 #endif

@@ -21,16 +21,14 @@ enum {
 	PULLED_PER_RECORD = 1 << 14, /* bytes that take as long as a record or two */
 };
 
-struct qp *express_lane_receive(struct attachment *attachment, time_ns now,
-				const struct ring_record *record)
+static inline struct qp *receive_packet(const struct attachment *attachment, time_ns now,
+					const struct ring_record *record)
 {
 	uint8_t headers[EXPRESS_HEADER_BYTES_MAX];
-	unsigned index = record->port >> 8;
-	struct adapter *adapter =
-		index < SESSION_ADAPTERS_MAX ? attachment->adapters[index] : NULL;
+	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
 
 	if (unlikely(record->kind != RECORD_PACKET || record->packet_count != 1 ||
-		     record->byte_count < EXPRESS_HEADER_BYTES || !adapter || !adapter->has_hca))
+		     record->byte_count < EXPRESS_HEADER_BYTES || !adapter))
 		return NULL;
 	/* Decided by a copy, which the peer can't change; a record takes that many bytes of a ring,
 	 * and more. */
@@ -38,6 +36,14 @@ struct qp *express_lane_receive(struct attachment *attachment, time_ns now,
 	__asm__ volatile("" : : "r"(headers) : "memory");
 	return hca_receive_express(&adapter->hca, now, (uint8_t)record->port, headers,
 				   record->body, record->byte_count);
+}
+
+struct qp *express_lane_receive(struct attachment *attachment, const struct channel *channel,
+				time_ns now, const struct ring_record *record)
+{
+	return likely(record->kind != RECORD_PULLED)
+		       ? receive_packet(attachment, now, record)
+		       : pull_lane_receive(attachment, channel, now, record);
 }
 
 /* A queue pair has received what there was for it, for now. */
@@ -88,9 +94,7 @@ __attribute__((noinline)) static bool take_channel(struct attachment *attachment
 		if (!record)
 			break;
 
-		struct qp *qp = likely(record->kind != RECORD_PULLED)
-					? express_lane_receive(attachment, now, record)
-					: pull_lane_receive(attachment, channel, now, record);
+		struct qp *qp = express_lane_receive(attachment, channel, now, record);
 
 		if (unlikely(!qp) && !take_unusual(attachment, channel, record))
 			break;

@@ -145,13 +145,12 @@ void placement_target_asked(struct attachment *attachment, struct channel *chann
 			    const struct ring_record *record)
 {
 	unsigned adapter_index = record->port >> 8;
-	const struct adapter *adapter =
-		adapter_index < SESSION_ADAPTERS_MAX ? attachment->adapters[adapter_index] : NULL;
+	const struct adapter *adapter = attachment_adapter(attachment, adapter_index);
 	uint8_t headers[PACKET_HEADER_BYTES_MAX + 4];
 	struct placement_ask ask;
 	struct packet packet;
 
-	if (!adapter || !adapter->has_hca || !attachment->exposure.header || !channel->placed_in ||
+	if (!adapter || !attachment->exposure.header || !channel->placed_in ||
 	    !decode(record, &ask, headers, &packet))
 		return;
 

@@ -90,8 +90,8 @@ bool pull_lane_lends(const struct attachment *attachment, const uint8_t *bytes, 
 }
 
 /* Says where the payload is; false: it is not where the peer could get it. */
-static bool make_ticket(const struct attachment *attachment, const struct qp *qp, struct channel *channel,
-			const struct express_packet *packet, struct pull_ticket *ret_ticket)
+static bool make_ticket(const struct attachment *attachment, const struct qp *qp,
+			struct channel *channel, const struct express_packet *packet, struct pull_ticket *ret_ticket)
 {
 	const struct exposure *exposure = &attachment->exposure;
 
@@ -211,19 +211,10 @@ static inline bool read_record(const struct channel *channel, const struct ring_
 		      ticket->serial_index < EXPOSURE_PULL_SERIALS);
 }
 
-static struct adapter *adapter_of(const struct attachment *attachment,
-				  const struct ring_record *record)
-{
-	unsigned index = record->port >> 8;
-	struct adapter *adapter = index < SESSION_ADAPTERS_MAX ? attachment->adapters[index] : NULL;
-
-	return likely(adapter && adapter->has_hca) ? adapter : NULL;
-}
-
 struct qp *pull_lane_receive(struct attachment *attachment, const struct channel *channel,
 			     time_ns now, const struct ring_record *record)
 {
-	struct adapter *adapter = adapter_of(attachment, record);
+	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
 	struct pulled pulled;
 
 	if (unlikely(!adapter || !read_record(channel, record, &pulled)))
@@ -233,10 +224,10 @@ struct qp *pull_lane_receive(struct attachment *attachment, const struct channel
 				  &pulled.pull);
 }
 
-void pull_lane_receive_packets(struct attachment *attachment, const struct channel *channel,
+void pull_lane_receive_packets(struct attachment *attachment, struct channel *channel,
 			       time_ns now, const struct ring_record *record)
 {
-	struct adapter *adapter = adapter_of(attachment, record);
+	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
 	struct pulled pulled;
 
 	if (!read_record(channel, record, &pulled)) {
@@ -259,7 +250,7 @@ void pull_lane_receive_packets(struct attachment *attachment, const struct chann
 		};
 
 		memcpy(bytes, pulled.body, pulled.header_bytes);
-		receive_direct_record(attachment, (struct channel *)(uintptr_t)channel, now, &whole);
+		receive_direct_record(attachment, channel, now, &whole);
 	} else {
 		hca_pull_failed(&adapter->hca, (uint8_t)record->port, pulled.body);
 	}

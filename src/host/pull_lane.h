@@ -58,7 +58,7 @@ MUST_USE bool pull_lane_lends(const struct attachment *attachment, const uint8_t
 MUST_USE struct qp *pull_lane_receive(struct attachment *attachment, const struct channel *channel,
 				      time_ns now, const struct ring_record *record);
 /* One that is unusual: as the packets that the message would have been. */
-void pull_lane_receive_packets(struct attachment *attachment, const struct channel *channel,
+void pull_lane_receive_packets(struct attachment *attachment, struct channel *channel,
 			       time_ns now, const struct ring_record *record);
 
 #endif

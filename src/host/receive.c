@@ -26,13 +26,6 @@ enum { SMALLEST_MTU_BYTES = 256 };
  * in the ring, where it keeps the peer from sending. */
 enum { RECORDS_PER_CALL = 64 };
 
-static struct adapter *adapter_at(const struct attachment *attachment, unsigned index)
-{
-	struct adapter *adapter = index < SESSION_ADAPTERS_MAX ? attachment->adapters[index] : NULL;
-
-	return adapter && adapter->has_hca ? adapter : NULL;
-}
-
 /* The headers are decoded from a copy: the peer can change the ring's bytes between a check and a
  * use. The payload stays where it is; what it says is the peer's business. */
 static bool decode(const struct ring_record *record, struct packet *ret_packet)
@@ -71,7 +64,7 @@ static bool looks_unreliable(const struct ring_record *record)
 static bool lacks_only_a_receive(const struct attachment *attachment,
 				 const struct ring_record *record)
 {
-	struct adapter *adapter = adapter_at(attachment, record->port >> 8);
+	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
 	struct packet packet;
 
 	if (likely(record->byte_count < LRH_BYTES || !looks_unreliable(record)) || !adapter ||
@@ -104,7 +97,7 @@ bool receive_is_held_back(const struct attachment *attachment, struct channel *c
 static void receive_packet(struct attachment *attachment, time_ns now,
 			   const struct ring_record *record)
 {
-	struct adapter *adapter = adapter_at(attachment, record->port >> 8);
+	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
 	struct packet packet;
 
 	if (unlikely(!adapter))
@@ -129,7 +122,7 @@ static void receive_packet(struct attachment *attachment, time_ns now,
 static void receive_raw(struct attachment *attachment, time_ns now,
 			const struct ring_record *record)
 {
-	struct adapter *adapter = adapter_at(attachment, record->port >> 8);
+	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
 	struct packet packet;
 
 	if (!adapter)
@@ -157,12 +150,10 @@ void receive_direct_record(struct attachment *attachment, struct channel *channe
 static bool receive_by_lane(struct attachment *attachment, const struct channel *channel,
 			    time_ns now, const struct ring_record *record)
 {
-	struct qp *qp = NULL;
+	struct qp *qp = attachment->may_express
+				? express_lane_receive(attachment, channel, now, record)
+				: NULL;
 
-	if (attachment->may_express)
-		qp = likely(record->kind != RECORD_PULLED)
-			     ? express_lane_receive(attachment, now, record)
-			     : pull_lane_receive(attachment, channel, now, record);
 	if (qp && qp->responder.ack_is_due)
 		hca_ready_add(container_of(qp, struct qp_object, qp)->hca, qp);
 	return qp != NULL;
@@ -234,7 +225,7 @@ static void receive_port_update(struct attachment *attachment, const struct ring
 		return;
 	memcpy(&update, record->body, sizeof(update));
 
-	struct adapter *adapter = adapter_at(attachment, update.adapter_index);
+	struct adapter *adapter = attachment_adapter(attachment, update.adapter_index);
 
 	if (!adapter)
 		return;
@@ -254,7 +245,7 @@ static void receive_fault(struct attachment *attachment, time_ns now,
 		return;
 	memcpy(&fault, record->body, sizeof(fault));
 	for (unsigned index = 0; index < attachment->adapter_limit; index++) {
-		struct adapter *adapter = adapter_at(attachment, index);
+		struct adapter *adapter = attachment_adapter(attachment, index);
 
 		if (!adapter)
 			continue;

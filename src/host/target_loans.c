@@ -160,10 +160,9 @@ static void receive_event(struct adapter *adapter, struct qp_object *object, uin
 
 void target_loans_receive(struct attachment *attachment, const struct ring_record *record)
 {
-	unsigned index = record->port >> 8;
-	struct adapter *adapter = index < SESSION_ADAPTERS_MAX ? attachment->adapters[index] : NULL;
+	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
 
-	if (!adapter || !adapter->has_hca)
+	if (!adapter)
 		return;
 	if (record->kind == RECORD_TARGET_LENT) {
 		receive_loan(adapter, record);

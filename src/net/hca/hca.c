@@ -231,13 +231,21 @@ void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct
 	hca_ready_add(hca, &object->qp);
 }
 
-struct qp *hca_receive_express(struct hca *hca, time_ns now, uint8_t port_number,
-			       const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count)
+/* Whom a packet without a GRH is for; NULL: nobody here, or one that processes share. */
+static inline struct qp_object *find_addressed(const struct hca *hca, const uint8_t *headers)
 {
 	uint32_t qpn = get_be32(headers + LRH_BYTES + 4) & 0xffffff;
 	struct qp_object *object = index_table_get(&hca->qps, qpn);
 
-	if (unlikely(!object || object->is_shared ||
+	return likely(object && !object->is_shared) ? object : NULL;
+}
+
+struct qp *hca_receive_express(struct hca *hca, time_ns now, uint8_t port_number,
+			       const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count)
+{
+	struct qp_object *object = find_addressed(hca, headers);
+
+	if (unlikely(!object ||
 		     !express_receive(&object->qp, now, port_number, headers, bytes, byte_count)))
 		return NULL;
 	return &object->qp;
@@ -246,10 +254,9 @@ struct qp *hca_receive_express(struct hca *hca, time_ns now, uint8_t port_number
 struct qp *hca_receive_pulled(struct hca *hca, time_ns now, uint8_t port_number,
 			      const uint8_t *headers, const struct express_pull *pull)
 {
-	uint32_t qpn = get_be32(headers + LRH_BYTES + 4) & 0xffffff;
-	struct qp_object *object = index_table_get(&hca->qps, qpn);
+	struct qp_object *object = find_addressed(hca, headers);
 
-	if (unlikely(!object || object->is_shared ||
+	if (unlikely(!object ||
 		     !express_receive_pulled(&object->qp, now, port_number, headers, pull)))
 		return NULL;
 	if (unlikely(object->qp.responder.nak_is_due))
@@ -259,10 +266,9 @@ struct qp *hca_receive_pulled(struct hca *hca, time_ns now, uint8_t port_number,
 
 void hca_pull_failed(struct hca *hca, uint8_t port_number, const uint8_t *headers)
 {
-	uint32_t qpn = get_be32(headers + LRH_BYTES + 4) & 0xffffff;
-	struct qp_object *object = index_table_get(&hca->qps, qpn);
+	struct qp_object *object = find_addressed(hca, headers);
 
-	if (!object || object->is_shared)
+	if (!object)
 		return;
 	express_pull_failed(&object->qp, port_number, headers);
 	hca_ready_add(hca, &object->qp);

@@ -135,6 +135,20 @@ static void test_a_stream_of_writes_comes_to_need_no_packets(void **state)
 	assert_true(comes_to_send_nothing());
 }
 
+/* From ends[0] to the other's buffer. */
+static struct send_request write_request(uint64_t wr_id, const struct sge *sge)
+{
+	return (struct send_request){
+		.wr_id = wr_id,
+		.opcode = SEND_RDMA_WRITE,
+		.flags = SEND_SIGNALED,
+		.remote_address = (uintptr_t)pair.ends[1].buffer,
+		.remote_key = pair.ends[1].region->key,
+		.sge_count = 1,
+		.sges = sge,
+	};
+}
+
 /* One request goes by packets behind the question, and the rest past them when it was answered. */
 static void test_what_follows_a_question_waits_for_its_answer(void **state)
 {
@@ -150,15 +164,7 @@ static void test_what_follows_a_question_waits_for_its_answer(void **state)
 	adapter_lock(from->adapter);
 	placement_forget(&from->qp->qp);
 	for (uint64_t i = 0; i < REQUESTS; i++) {
-		const struct send_request request = {
-			.wr_id = i,
-			.opcode = SEND_RDMA_WRITE,
-			.flags = SEND_SIGNALED,
-			.remote_address = (uintptr_t)to->buffer,
-			.remote_key = to->region->key,
-			.sge_count = 1,
-			.sges = &sge,
-		};
+		const struct send_request request = write_request(i, &sge);
 
 		assert_int_equal(
 			qp_object_post_send(from->qp, adapter_now(from->adapter), &request), 0);
@@ -180,17 +186,9 @@ static void test_what_follows_a_question_waits_for_its_answer(void **state)
 
 static void write_as_verbs(uint64_t wr_id)
 {
-	struct pair_end *from = &pair.ends[0], *to = &pair.ends[1];
+	struct pair_end *from = &pair.ends[0];
 	struct sge sge = {(uintptr_t)from->buffer, 8, from->region->key};
-	const struct send_request request = {
-		.wr_id = wr_id,
-		.opcode = SEND_RDMA_WRITE,
-		.flags = SEND_SIGNALED,
-		.remote_address = (uintptr_t)to->buffer,
-		.remote_key = to->region->key,
-		.sge_count = 1,
-		.sges = &sge,
-	};
+	const struct send_request request = write_request(wr_id, &sge);
 
 	adapter_lock(from->adapter);
 	assert_int_equal(qp_post_send(&from->qp->qp, adapter_now(from->adapter), &request), 0);
