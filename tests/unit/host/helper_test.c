@@ -176,10 +176,25 @@ static void test_excused_helper_comes_when_called(void **state)
 	}
 }
 
+/* Whose thread it is, for whoever looks at the program's threads. */
+static void test_helper_names_itself(void **state)
+{
+	pthread_t helper = pair.ends[0].adapter->attachment->helper;
+	time_ns start = attachment_now();
+	char name[16];
+
+	(void)state;
+	do {
+		assert_false(pair_is_overdue(start));
+		assert_int_equal(pthread_getname_np(helper, name, sizeof(name)), 0);
+	} while (strcmp(name, "softib") != 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_helper_works_while_nobody_polls),
+		cmocka_unit_test(test_helper_names_itself),
 		cmocka_unit_test(test_writes_arrive_while_the_target_spins_on_memory),
 		cmocka_unit_test(test_helper_stays_out_of_a_polling_program_until_called),
 		cmocka_unit_test(test_program_that_only_polls_excuses_the_helper),
