@@ -119,10 +119,9 @@ uint64_t ring_room_at_least(struct ring_producer *producer, uint64_t byte_count)
 	return ring_room(producer);
 }
 
-static uint64_t bytes_of(const struct ring_producer *producer, uint32_t byte_count)
+static uint64_t bytes_of(uint64_t stamp_seed, uint32_t byte_count)
 {
-	return producer->stamp_seed ? ring_stamped_bytes(byte_count)
-				    : ring_record_bytes(byte_count);
+	return stamp_seed ? ring_stamped_bytes(byte_count) : ring_record_bytes(byte_count);
 }
 
 /* What a record of that many bytes needs at the current tail: itself, and the end of the ring where
@@ -181,7 +180,7 @@ static void fill_to_end(struct ring_producer *producer, uint64_t byte_count)
 
 struct ring_record *ring_reserve(struct ring_producer *producer, uint32_t byte_count)
 {
-	uint64_t record_bytes = bytes_of(producer, byte_count);
+	uint64_t record_bytes = bytes_of(producer->stamp_seed, byte_count);
 	uint64_t needed = bytes_needed(producer, record_bytes);
 
 	if (unlikely(producer->is_corrupt ||
@@ -242,7 +241,8 @@ bool ring_wait_for_room(struct ring_producer *producer, uint32_t byte_count)
 	__atomic_store_n(&producer->shared->producer_waiting, 1, __ATOMIC_SEQ_CST);
 	look_at_head(producer, __ATOMIC_SEQ_CST);
 	if (producer->is_corrupt ||
-	    bytes_needed(producer, bytes_of(producer, byte_count)) > room_seen(producer))
+	    bytes_needed(producer, bytes_of(producer->stamp_seed, byte_count)) >
+		    room_seen(producer))
 		return false;
 	__atomic_store_n(&producer->shared->producer_waiting, 0, __ATOMIC_SEQ_CST);
 	return true;
@@ -323,10 +323,7 @@ const struct ring_record *ring_next(struct ring_consumer *consumer)
 
 uint64_t ring_position(const struct ring_consumer *consumer)
 {
-	uint32_t byte_count = consumer->current.byte_count;
-
-	return consumer->head - (consumer->stamp_seed ? ring_stamped_bytes(byte_count)
-						      : ring_record_bytes(byte_count));
+	return consumer->head - bytes_of(consumer->stamp_seed, consumer->current.byte_count);
 }
 
 void ring_put_back(struct ring_consumer *consumer)
@@ -370,12 +367,7 @@ void ring_sleep_begin(struct ring_consumer *consumer)
 
 bool ring_sleep_end(struct ring_consumer *consumer)
 {
-	bool is_empty =
-		consumer->stamp_seed
-			? !ring_has_stamped(consumer)
-			: __atomic_load_n(&consumer->shared->tail, __ATOMIC_SEQ_CST) == consumer->head;
-
-	if (consumer->is_corrupt || is_empty)
+	if (ring_is_empty(consumer))
 		return false;
 	ring_wake(consumer);
 	return true;
@@ -400,5 +392,7 @@ bool ring_is_empty(const struct ring_consumer *consumer)
 		return true;
 	if (consumer->stamp_seed)
 		return !ring_has_stamped(consumer);
-	return __atomic_load_n(&consumer->shared->tail, __ATOMIC_ACQUIRE) == consumer->head;
+	/* One of the four that take_flag speaks of: a sleeper asks this after it said that it
+	 * sleeps. */
+	return __atomic_load_n(&consumer->shared->tail, __ATOMIC_SEQ_CST) == consumer->head;
 }
