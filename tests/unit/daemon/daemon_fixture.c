@@ -211,6 +211,15 @@ void program_start(struct program *program, const char *host)
 	program->lid = update.view.lid;
 }
 
+struct daemon *fixture_start_pair(const char *topology, struct program *ret_a,
+				  struct program *ret_b)
+{
+	fixture_start(topology);
+	program_start(ret_a, "h1");
+	program_start(ret_b, "h2");
+	return &softibd;
+}
+
 void program_end(struct program *program)
 {
 	munmap(program->memory, process_layout().total_bytes);

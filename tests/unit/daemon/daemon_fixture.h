@@ -50,6 +50,9 @@ struct program {
 };
 void program_start(struct program *program, const char *host);
 void program_end(struct program *program);
+/* A fabric, and a program on each of the hosts h1 and h2. */
+struct daemon *fixture_start_pair(const char *topology, struct program *ret_a,
+				  struct program *ret_b);
 /* The next record of the down ring, after softibd has settled; NULL when there is none. */
 const struct ring_record *program_next(struct program *program);
 /* The next record of this kind; others are passed over. */

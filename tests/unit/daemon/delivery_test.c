@@ -17,9 +17,7 @@ static struct program a, b;
 static int set_up(void **state)
 {
 	(void)state;
-	softibd = fixture_start("star:2");
-	program_start(&a, "h1");
-	program_start(&b, "h2");
+	softibd = fixture_start_pair("star:2", &a, &b);
 	return 0;
 }
 

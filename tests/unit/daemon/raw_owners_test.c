@@ -17,9 +17,7 @@ static struct program a, b;
 static int set_up(void **state)
 {
 	(void)state;
-	softibd = fixture_start("star:2");
-	program_start(&a, "h1");
-	program_start(&b, "h2");
+	softibd = fixture_start_pair("star:2", &a, &b);
 	return 0;
 }
 
@@ -64,16 +62,7 @@ static void send_raw(struct program *program, uint16_t dlid, enum packet_kind ki
 	};
 
 	packet_set_payload(&packet, payload, sizeof(payload));
-
-	struct ring_record *record = ring_reserve(&program->up, (uint32_t)packet_bytes(&packet));
-
-	assert_non_null(record);
-	record->kind = RECORD_PACKET;
-	record->port = 1;
-	record->packet_count = 1;
-	record->word = 0;
-	record->byte_count = (uint32_t)packet_encode(&packet, record->body);
-	program_show(program, record);
+	program_send_packet(program, &packet);
 }
 
 static void test_one_claim_of_each_kind_and_port(void **state)
