@@ -43,6 +43,8 @@ enum {
 	ACK_TIMEOUT = 17,
 	/* 1 s, where two processes at full speed share the processors with it. */
 	SLOW_ACK_TIMEOUT = 18,
+	/* 4 ms: where nobody will answer, so that no machine is too slow for it. */
+	HASTY_ACK_TIMEOUT = 10,
 	POLL_SECONDS_MAX = 60
 };
 
@@ -218,6 +220,19 @@ static inline void connect_endpoints(struct endpoint *a, struct endpoint *b)
 	to_init(b, ALL_ACCESS);
 	to_rts(a, b, 3);
 	to_rts(b, a, 3);
+}
+
+/* Connects once more, before any message: this one is in vain, and is not to take long. */
+static inline void reconnect_in_vain(struct endpoint *endpoint, const struct endpoint *peer)
+{
+	struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
+	struct ibv_qp_attr attr = connection_to(endpoint->device->port.lid, peer->qp->qp_num);
+
+	CHECK_EQUAL(ibv_modify_qp(endpoint->qp, &reset, IBV_QP_STATE), 0);
+	to_init(endpoint, ALL_ACCESS);
+	attr.timeout = HASTY_ACK_TIMEOUT;
+	attr.retry_cnt = 3;
+	qp_connect(endpoint->qp, attr);
 }
 
 static inline void fill(uint8_t *bytes, size_t byte_count, unsigned seed)

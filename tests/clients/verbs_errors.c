@@ -123,6 +123,7 @@ static void absent_peer(struct device *device)
 	struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, &sge, &couple.b, 0);
 	struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
 
+	reconnect_in_vain(&couple.a, &couple.b);
 	CHECK_EQUAL(ibv_modify_qp(couple.b.qp, &reset, IBV_QP_STATE), 0);
 	expect_failure(&couple, &wr, IBV_WC_RETRY_EXC_ERR);
 }

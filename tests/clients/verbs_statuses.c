@@ -113,6 +113,7 @@ static void loc_qp_op_err(void)
 	couple_close(&couple, IBV_QPS_ERR, IBV_QPS_RTS);
 
 	couple = couple_open(IBV_QPT_RC);
+	reconnect_in_vain(&couple.a, &couple.b);
 	wr.opcode = IBV_WR_SEND_WITH_INV;
 	wr.invalidate_rkey = couple.b.mr->rkey;
 	post_receive(&couple.b, 7, 0, 63);
@@ -228,6 +229,7 @@ static void retry_exc_err(void)
 	struct couple couple = couple_open(IBV_QPT_RC);
 	struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
 
+	reconnect_in_vain(&couple.a, &couple.b);
 	CHECK_EQUAL(ibv_modify_qp(couple.b.qp, &reset, IBV_QP_STATE), 0);
 	post_64(&couple, IBV_WR_RDMA_WRITE, 0);
 	expect_status(couple.a.cq, IBV_WC_RETRY_EXC_ERR);

@@ -183,6 +183,7 @@ static void regions_are_not_invalidated_from_afar(struct device *device)
 	struct ibv_sge sge = sge_of(&a, 0, 16);
 	struct ibv_send_wr wr = request(IBV_WR_SEND_WITH_INV, &sge, &b, 0);
 
+	reconnect_in_vain(&a, &b);
 	post_receive(&b, 9, 0, 64);
 	wr.invalidate_rkey = b.mr->rkey;
 	post(&a, &wr);
