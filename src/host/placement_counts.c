@@ -3,6 +3,7 @@
 #include "host/placement_counts.h"
 
 #include "host/flows.h"
+#include "host/link_weight.h"
 #include "net/transport/qp.h"
 #include "net/transport/shortcut.h"
 #include "wire/packet.h"
@@ -12,8 +13,7 @@ enum { ATOMIC_ACK_BYTES = 8 };
 /* Packets with so many bytes behind their BTHs, payload padded. */
 static uint64_t words_of(const struct qp *qp, uint64_t packet_count, uint64_t byte_count)
 {
-	uint64_t header_bytes = (uint64_t)LRH_BYTES + BTH_BYTES + ICRC_BYTES +
-				(qp->attributes.address.is_global ? GRH_BYTES : 0);
+	uint64_t header_bytes = link_weight_bare(qp->attributes.address.is_global);
 
 	return (packet_count * header_bytes + ((byte_count + 3) & ~UINT64_C(3))) / 4;
 }

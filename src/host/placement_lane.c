@@ -6,6 +6,7 @@
 #include "host/adopted_memory.h"
 #include "host/express_lane.h"
 #include "host/flows.h"
+#include "host/link_weight.h"
 #include "host/placement_state.h"
 #include "net/transport/placement.h"
 #include "wire/packet.h"
@@ -15,7 +16,6 @@ enum {
 	REQUESTS_MAX = 64,
 	BYTES_MAX = 256 << 10,
 	REQUEST_BYTES_MAX = 128 << 10,
-	PACKET_BYTES = LRH_BYTES + BTH_BYTES + ICRC_BYTES, /* of each, without what follows */
 };
 
 static bool is_open(void)
@@ -140,8 +140,7 @@ struct books {
 static inline void enter(struct books *books, const struct qp *qp,
 			 const struct simple_request *request, uint32_t packet_count)
 {
-	const uint32_t packet_bytes =
-		PACKET_BYTES + (qp->attributes.address.is_global ? GRH_BYTES : 0);
+	const uint32_t packet_bytes = link_weight_bare(qp->attributes.address.is_global);
 	const uint32_t payload_bytes = (request->byte_count + 3) & ~3u;
 
 	if (request->is_read) {

@@ -7,6 +7,7 @@
 #include "host/adopted_memory.h"
 #include "host/attachment.h"
 #include "host/direct_records.h"
+#include "host/link_weight.h"
 #include "host/placement_state.h"
 #include "host/receive.h"
 #include "net/memory/memory.h"
@@ -14,7 +15,6 @@
 #include "wire/packet.h"
 
 enum {
-	PACKET_BYTES = LRH_BYTES + BTH_BYTES + ICRC_BYTES,
 	HEADER_BYTES_MAX = EXPRESS_HEADER_BYTES + IMMEDIATE_BYTES,
 	BODY_BYTES_MAX = HEADER_BYTES_MAX + sizeof(struct pull_ticket),
 };
@@ -109,8 +109,7 @@ static bool make_ticket(const struct attachment *attachment, const struct qp *qp
 /* What the message would have weighed on a link. */
 static void count(struct flow *flow, const struct express_packet *packet)
 {
-	uint64_t byte_count =
-		(uint64_t)packet->byte_count + ICRC_BYTES + (packet->packet_count - 1) * PACKET_BYTES;
+	uint64_t byte_count = link_weight_of_train(packet->byte_count, packet->packet_count, false);
 
 	flow_count(flow, packet->packet_count, byte_count / 4);
 }

@@ -6,6 +6,7 @@
 #include "host/attachment.h"
 #include "host/express_lane.h"
 #include "host/fabric_lane.h"
+#include "host/link_weight.h"
 #include "host/placement.h"
 #include "host/pull_lane.h"
 #include "wire/packet.h"
@@ -18,16 +19,15 @@ enum {
 	PUBLISH_BYTES = 1 << 16, /* the reader starts while we go on writing */
 };
 
-/* What the packets of a train weigh on a link, in words: LRH to ICRC of each. */
+/* What the packets of a train weigh on a link, in words. */
 static uint64_t wire_words(const struct packet *packet, size_t byte_count)
 {
 	const struct opcode_info *info = opcode_info(packet->bth.opcode);
-	uint64_t repeated = packet->packet_count - 1;
-	uint64_t header_bytes = (uint64_t)LRH_BYTES + BTH_BYTES + (packet->has_grh ? GRH_BYTES : 0);
-	uint64_t total = byte_count + ICRC_BYTES + repeated * (header_bytes + ICRC_BYTES);
+	uint64_t total = link_weight_of_train(byte_count, packet->packet_count, packet->has_grh);
 
 	/* READ responses carry an AETH at both ends of a message. */
-	if (repeated && info->has_aeth && info->starts_message && info->ends_message)
+	if (packet->packet_count > 1 && info->has_aeth && info->starts_message &&
+	    info->ends_message)
 		total += AETH_BYTES;
 	return total / 4;
 }
@@ -230,9 +230,9 @@ static bool transmit_direct(struct adapter *adapter, struct qp *qp, const struct
 	return has_turn;
 }
 
-/* No ring goes through a router, and its DLID may be somebody else's here. And what the next process
- * that has a shared target answers must not overtake what this one does. Raw packets name no
- * process. */
+/* No ring goes through a router, and its DLID may be somebody else's here. And what the next
+ * process that has a shared target answers must not overtake what this one does. Raw packets name
+ * no process. */
 static bool never_has_a_flow(struct qp *qp, const struct qp_route *route)
 {
 	return route->leaves_subnet || container_of(qp, struct qp_object, qp)->is_shared ||
