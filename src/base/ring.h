@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "base/cache_line.h"
 
 enum {
 	RING_ALIGNMENT = 16,
@@ -166,17 +167,6 @@ static inline uint8_t *ring_reserve_stamped(struct ring_producer *producer, uint
 	return producer->data + offset + RING_STAMPED_HEADER_BYTES;
 }
 
-/* A line that will be written soon: the consumer's processor has it from the lap before, and takes a
- * while to give it away. Not the next one, which the consumer may be looking at. */
-static inline void ring_want_line(const uint8_t *line)
-{
-#if defined(__x86_64__)
-	__asm__ volatile("prefetchw %0" : : "m"(*line));
-#else
-	__builtin_prefetch(line, 1);
-#endif
-}
-
 /* The record at the tail, reserved in either way, is complete. */
 static inline void ring_commit_stamped(struct ring_producer *producer, uint32_t byte_count,
 				       uint16_t kind, uint16_t port, uint32_t packet_count)
@@ -191,9 +181,11 @@ static inline void ring_commit_stamped(struct ring_producer *producer, uint32_t 
 			 __ATOMIC_RELEASE);
 	producer->tail += ring_stamped_bytes(byte_count);
 	producer->published = producer->tail;
-	ring_want_line(producer->data +
-		       ((producer->tail + RING_LINES_AHEAD * RING_CACHE_LINE) &
-			(producer->data_bytes - 1)));
+	/* The consumer's processor has it from the lap before. Not the next one, which the consumer
+	 * may be looking at. */
+	cache_line_want(producer->data +
+			((producer->tail + RING_LINES_AHEAD * RING_CACHE_LINE) &
+			 (producer->data_bytes - 1)));
 }
 
 /* Where the next record of a stamped ring will show. */

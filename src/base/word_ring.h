@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "base/cache_line.h"
 
 enum {
 	WORD_RING_COUNT = 512,
@@ -58,6 +59,13 @@ static inline bool word_ring_has_room(struct word_producer *producer)
 static inline uint64_t word_ring_lap(uint64_t position)
 {
 	return position / WORD_RING_COUNT % WORD_RING_LAPS + 1;
+}
+
+/* A word will be put soon. */
+static inline void word_ring_want(const struct word_producer *producer)
+{
+	cache_line_want((const uint8_t *)&producer->shared
+				->words[producer->tail % WORD_RING_COUNT]);
 }
 
 static inline void word_ring_put(struct word_producer *producer, uint64_t number)

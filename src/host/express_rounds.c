@@ -85,6 +85,8 @@ __attribute__((noinline)) static bool take_channel(struct attachment *attachment
 	bool any = false;
 	unsigned i;
 
+	/* For the ACK, which would keep the program's answer waiting behind it. */
+	word_ring_want(&channel->words_out);
 	/* A message is what somebody waits for; what it acknowledges can wait for the next round,
 	 * but not for ever. */
 	if (++channel->rounds_with_records % WORDS_PER_RECORDS == 0)

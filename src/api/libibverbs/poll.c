@@ -37,7 +37,7 @@ static bool count_idle_poll(struct verbs_cq *cq, bool has_progressed)
 		return false;
 	}
 	/* Asked only when it may matter. */
-	if (likely(++cq->idle_polls < POLLS_BEFORE_YIELD_MIN / SHARE_OF_SOFTIBD))
+	if (likely(++cq->idle_polls < polls / SHARE_OF_SOFTIBD))
 		return false;
 
 	bool needs_softibd = adapter_sends_through_softibd(cq->adapter);
