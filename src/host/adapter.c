@@ -142,6 +142,32 @@ bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
 	return express_lane_post(adapter, &qp->qp, request);
 }
 
+bool adapter_place(struct adapter *adapter, struct qp_object *qp,
+		   const struct send_request *request)
+{
+	attachment_lock(adapter->attachment);
+
+	bool is_placed = placement_post(adapter, &qp->qp, request);
+
+	if (likely(is_placed))
+		sent_quickly(adapter);
+	attachment_unlock(adapter->attachment);
+	return is_placed;
+}
+
+bool adapter_place_listed(struct adapter *adapter, struct qp_object *qp,
+			  const struct send_request *request)
+{
+	struct attachment *attachment = adapter->attachment;
+
+	/* Whoever posts much copies it, but for the others' sake not in one go. */
+	if (attachment_has_more_to_place(attachment) ||
+	    !placement_post(adapter, &qp->qp, request))
+		return false;
+	attachment->placed_bytes += request->sges[0].byte_count;
+	return true;
+}
+
 void adapter_send(struct adapter *adapter, struct qp_object *qp)
 {
 	struct attachment *attachment = adapter->attachment;

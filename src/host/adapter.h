@@ -41,6 +41,11 @@ MUST_USE bool adapter_post(struct adapter *adapter, struct qp_object *qp,
 /* The same for one of a list, with the lock; adapter_send comes after the last. */
 MUST_USE bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
 				  const struct send_request *request);
+/* The same two for a WRITE or READ, which is carried out. */
+MUST_USE bool adapter_place(struct adapter *adapter, struct qp_object *qp,
+			    const struct send_request *request);
+MUST_USE bool adapter_place_listed(struct adapter *adapter, struct qp_object *qp,
+				   const struct send_request *request);
 /* The same after posting to one queue pair; reads the clock only if it must. */
 void adapter_send(struct adapter *adapter, struct qp_object *qp);
 /* After a queue pair was told its peer: looks for the way there. adapter_transmit comes next. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "host/attachment.h"
+#include "host/express_flow.h"
 #include "host/placement_counts.h"
 #include "host/placement_lane.h"
 #include "host/placement_state.h"
@@ -336,17 +337,38 @@ enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, str
 	return PLACEMENT_PACKETS;
 }
 
-bool placement_send(struct adapter *adapter, struct qp *qp)
+/* The flow by which the queue pair went past the packets before, if it still may; NULL: it may not.
+ * A modify forgets the placement, so the queue pair still goes by this flow. */
+static inline struct flow *flow_past_packets(const struct attachment *attachment,
+					     const struct qp *qp)
 {
-	struct attachment *attachment = adapter->attachment;
 	const struct placement *placement = qp->owner_placement;
 	struct flow *flow = qp->owner_route;
 
-	/* A modify forgets the placement, so the queue pair still goes by this flow. */
 	if (!placement || !flow || placement->flow != flow || flow->state != FLOW_DIRECT ||
 	    flow->channel != placement->channel ||
 	    flow->generation != attachment_generation(attachment) ||
 	    !attachment_is_usable(attachment) || list_is_linked(&qp->ready_link))
+		return NULL;
+	return flow;
+}
+
+bool placement_post(struct adapter *adapter, struct qp *qp, const struct send_request *request)
+{
+	const struct attachment *attachment = adapter->attachment;
+	struct flow *flow = flow_past_packets(attachment, qp);
+
+	return likely(flow) && likely(!ring_is_closed(flow->channel->out.shared)) &&
+	       is_behind_packets(qp, flow->channel) &&
+	       placement_lane_post(qp->owner_placement, qp, flow, request, lane_time(attachment));
+}
+
+bool placement_send(struct adapter *adapter, struct qp *qp)
+{
+	struct attachment *attachment = adapter->attachment;
+	struct flow *flow = flow_past_packets(attachment, qp);
+
+	if (!flow)
 		return false;
 
 	if (unlikely(qp->requester.hold == HOLD_UNTIL_ACKNOWLEDGED)) {
@@ -357,7 +379,7 @@ bool placement_send(struct adapter *adapter, struct qp *qp)
 	}
 
 	struct channel *channel = flow->channel;
-	time_ns now = unlikely(attachment->wants_time) ? attachment_now() : attachment->last_now;
+	time_ns now = lane_time(attachment);
 
 	if (likely(!ring_is_closed(channel->out.shared) && is_behind_packets(qp, channel)) &&
 	    placement_lane_run((struct placement *)qp->owner_placement, qp, flow, now) &&

@@ -9,6 +9,7 @@
 #define SOFTIB_HOST_PLACEMENT_H
 
 #include <stdbool.h>
+#include "base/attributes.h"
 #include "base/time.h"
 #include "net/transport/qp.h"
 
@@ -34,6 +35,11 @@ enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, str
 /* The same at once, for what was just posted to a queue pair that has gone past the packets before,
  * if placement_is_next. Returns whether that was all of it. */
 bool placement_send(struct adapter *adapter, struct qp *qp);
+
+/* The same for a WRITE or READ that is not posted yet, if nothing about it is unusual. false: nothing
+ * was done. */
+MUST_USE bool placement_post(struct adapter *adapter, struct qp *qp,
+			     const struct send_request *request);
 
 /* Whether the next request is of a kind that could be carried out. */
 static inline bool placement_is_next(const struct qp *qp)

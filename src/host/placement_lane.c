@@ -159,6 +159,17 @@ static inline void enter(struct books *books, const struct qp *qp,
 	books->returned_bytes += packet_bytes + AETH_BYTES;
 }
 
+/* When nobody waits for this process any more. */
+static inline void settle(struct qp *qp, struct flow *flow, const struct books *books, time_ns now)
+{
+	flow_count(flow, books->packets, books->bytes / 4);
+	if (qp_is_reliable(qp))
+		flow_count_returned(flow, books->returned_packets, books->returned_bytes / 4);
+	/* A completion that found no room ends the queue pair, and the placement. */
+	if (unlikely(qp->has_failed_to_report))
+		qp_settle(qp, now);
+}
+
 uint32_t placement_lane_run(struct placement *placement, struct qp *qp, struct flow *flow,
 			    time_ns now)
 {
@@ -191,11 +202,33 @@ uint32_t placement_lane_run(struct placement *placement, struct qp *qp, struct f
 	hazard_end(channel);
 	if (unlikely(!byte_count))
 		return 0;
-	flow_count(flow, books.packets, books.bytes / 4);
-	if (qp_is_reliable(qp))
-		flow_count_returned(flow, books.returned_packets, books.returned_bytes / 4);
-	/* A completion that found no room ends the queue pair, and the placement. */
-	if (unlikely(qp->has_failed_to_report))
-		qp_settle(qp, now);
+	settle(qp, flow, &books, now);
 	return byte_count;
+}
+
+bool placement_lane_post(struct placement *placement, struct qp *qp, struct flow *flow,
+			 const struct send_request *request, time_ns now)
+{
+	const struct channel *channel = placement->channel;
+	struct books books = {0};
+	struct simple_request simple;
+	struct reach_target target;
+	bool is_done = false;
+
+	if (unlikely(!is_open() || placement->piece_offset ||
+		     !shortcut_may_post(qp, request, REQUEST_BYTES_MAX, &simple)))
+		return false;
+	hazard_begin(channel);
+	if (likely(placement->serial % 2 && placement_serial(placement) == placement->serial &&
+		   find_target(placement, &simple, &target) &&
+		   move(channel->peer, &simple, &target))) {
+		placement->message_count++;
+		enter(&books, qp, &simple, shortcut_posted(qp, now, request));
+		placement_show(qp, placement);
+		is_done = true;
+	}
+	hazard_end(channel);
+	if (likely(is_done))
+		settle(qp, flow, &books, now);
+	return is_done;
 }

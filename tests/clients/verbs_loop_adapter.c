@@ -186,6 +186,18 @@ bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
 	return adapter_post(adapter, qp, request);
 }
 
+bool adapter_place(struct adapter *adapter, struct qp_object *qp,
+		   const struct send_request *request)
+{
+	return adapter_post(adapter, qp, request);
+}
+
+bool adapter_place_listed(struct adapter *adapter, struct qp_object *qp,
+			  const struct send_request *request)
+{
+	return adapter_post(adapter, qp, request);
+}
+
 bool adapter_sends_through_softibd(const struct adapter *adapter)
 {
 	(void)adapter;

@@ -129,6 +129,23 @@ static inline bool build_plain_send(const struct verbs_qp *qp, const struct ibv_
 	return true;
 }
 
+/* Whether it is a WRITE or READ of one place; if so, what build_send would make of it. */
+static inline bool build_plain_access(const struct verbs_qp *qp, const struct ibv_send_wr *wr,
+				      struct send_request *ret_request)
+{
+	if ((wr->opcode != IBV_WR_RDMA_WRITE && wr->opcode != IBV_WR_RDMA_READ) ||
+	    wr->num_sge != 1 || qp->object->qp.type > QP_UC)
+		return false;
+	ret_request->wr_id = wr->wr_id;
+	ret_request->opcode = (enum send_opcode)wr->opcode;
+	ret_request->flags = wr->send_flags;
+	ret_request->sge_count = 1;
+	ret_request->sges = (const struct sge *)wr->sg_list;
+	ret_request->remote_address = wr->wr.rdma.remote_addr;
+	ret_request->remote_key = wr->wr.rdma.rkey;
+	return true;
+}
+
 static inline bool calls_are_watched(void)
 {
 	return unlikely(fault_injection_is_on || warnings_are_on);
@@ -139,17 +156,28 @@ static inline bool post_at_once(const struct verbs_qp *qp, const struct ibv_send
 {
 	struct send_request request;
 
-	return !calls_are_watched() && !wr->next && build_plain_send(qp, wr, &request) &&
-	       adapter_post(qp->adapter, qp->object, &request);
+	if (calls_are_watched() || wr->next)
+		return false;
+	if (build_plain_send(qp, wr, &request))
+		return adapter_post(qp->adapter, qp->object, &request);
+	return build_plain_access(qp, wr, &request) &&
+	       adapter_place(qp->adapter, qp->object, &request);
+}
+
+static inline bool post_one_listed(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
+{
+	struct send_request request;
+
+	if (build_plain_send(qp, wr, &request))
+		return adapter_post_listed(qp->adapter, qp->object, &request);
+	return build_plain_access(qp, wr, &request) &&
+	       adapter_place_listed(qp->adapter, qp->object, &request);
 }
 
 /* The same with the beginning of a list; returns what is left of it. The lock is held. */
 static struct ibv_send_wr *post_listed(const struct verbs_qp *qp, struct ibv_send_wr *requests)
 {
-	struct send_request request;
-
-	while (requests && !calls_are_watched() && build_plain_send(qp, requests, &request) &&
-	       adapter_post_listed(qp->adapter, qp->object, &request))
+	while (requests && !calls_are_watched() && post_one_listed(qp, requests))
 		requests = requests->next;
 	return requests;
 }

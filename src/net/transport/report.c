@@ -36,6 +36,22 @@ static void deliver(struct qp *qp, enum queue_side side, const struct completion
 		qp->has_failed_to_report = true;
 }
 
+/* Of the request that was done last: its slot, and those before it, are the consumer's again. */
+static inline void complete_send(struct qp *qp, const struct completion *ended)
+{
+	struct send_queue *queue = &qp->requester.queue;
+	struct completion_ring *ring = qp->completions[SIDE_SEND];
+	struct completion *place = completion_ring_next(ring);
+
+	queue->head = queue->done;
+	if (unlikely(!place)) {
+		deliver(qp, SIDE_SEND, ended);
+		return;
+	}
+	*place = *ended;
+	completion_ring_add(ring);
+}
+
 void report_send(struct qp *qp, time_ns now, enum completion_status status)
 {
 	struct send_queue *queue = &qp->requester.queue;
@@ -55,11 +71,7 @@ void report_send(struct qp *qp, time_ns now, enum completion_status status)
 	if (status == COMPLETION_SUCCESS && !qp->signal_all && !(slot->flags & SEND_SIGNALED))
 		return;
 
-	struct completion_ring *ring = qp->completions[SIDE_SEND];
-	struct completion *place = completion_ring_next(ring), here;
-	struct completion *completion = likely(place) ? place : &here;
-
-	*completion = (struct completion){
+	const struct completion ended = {
 		.wr_id = slot->wr_id,
 		.status = (uint8_t)status,
 		.opcode = completed_opcodes[slot->opcode],
@@ -67,11 +79,26 @@ void report_send(struct qp *qp, time_ns now, enum completion_status status)
 		.qpn = qp->qpn,
 		.timestamp_ns = now,
 	};
-	queue->head = queue->done;
-	if (likely(place))
-		completion_ring_add(ring);
-	else
-		deliver(qp, SIDE_SEND, completion);
+
+	complete_send(qp, &ended);
+}
+
+void report_unqueued_send(struct qp *qp, time_ns now, const struct send_request *request)
+{
+	qp->requester.queue.done++;
+	if (!qp->signal_all && !(request->flags & SEND_SIGNALED))
+		return;
+
+	const struct completion ended = {
+		.wr_id = request->wr_id,
+		.status = COMPLETION_SUCCESS,
+		.opcode = completed_opcodes[request->opcode],
+		.byte_count = request->sges[0].byte_count,
+		.qpn = qp->qpn,
+		.timestamp_ns = now,
+	};
+
+	complete_send(qp, &ended);
 }
 
 struct receive_slot *report_receive_slot(const struct qp *qp)

@@ -9,10 +9,14 @@
 
 struct qp;
 struct receive_slot;
+struct send_request;
 
 /* The oldest send request that is not done is done now, with this status. byte_count counts for
  * READ and atomics. */
 void report_send(struct qp *qp, time_ns now, enum completion_status status);
+
+/* The same, with success, of a request of one SGE that was posted and ended without a slot. */
+void report_unqueued_send(struct qp *qp, time_ns now, const struct send_request *request);
 
 /* The receive request that the message in progress holds, or the oldest one of an own queue, has
  * ended; qpn, wr_id and time are filled in here. */

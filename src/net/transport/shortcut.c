@@ -157,6 +157,70 @@ uint32_t shortcut_simple_done(struct qp *qp, time_ns now)
 	return packet_count;
 }
 
+/* Sufficient for qp_post_send to take it, and for it to be the next thing to transmit. */
+static inline bool takes_at_once(const struct qp *qp, const struct send_request *request)
+{
+	const struct requester *requester = &qp->requester;
+	const struct send_queue *queue = &requester->queue;
+
+	if (qp->state != QP_RTS || queue->done != queue->tail || requester->cursor != queue->tail ||
+	    queue->tail - queue->head >= queue->requests_max ||
+	    requester->rnr_deadline != TIME_NEVER || requester->hold ||
+	    requester->credits == CREDITS_COUNTED || qp->attributes.rate_limit)
+		return false;
+	if (request->opcode == SEND_RDMA_READ)
+		return qp->type == QP_RC && qp->attributes.initiator_depth;
+	return request->opcode == SEND_RDMA_WRITE && (qp->type == QP_RC || qp->type == QP_UC);
+}
+
+bool shortcut_may_post(const struct qp *qp, const struct send_request *request,
+		       uint32_t byte_count_max, struct simple_request *ret_request)
+{
+	const bool is_read = request->opcode == SEND_RDMA_READ;
+	const struct sge *sge = request->sges;
+	uint8_t *bytes;
+
+	if (unlikely(request->sge_count != 1 || !takes_at_once(qp, request) || !sge->byte_count ||
+		     sge->byte_count > byte_count_max))
+		return false;
+	if (request->flags & SEND_INLINE) {
+		if (is_read || sge->byte_count > qp->requester.queue.inline_bytes_max)
+			return false;
+		bytes = (uint8_t *)(uintptr_t)sge->address;
+	} else {
+		bytes = memory_place(qp->environment->memory, qp->pd, sge->lkey, sge->address,
+				     sge->byte_count, is_read ? ACCESS_LOCAL_WRITE : 0);
+		if (unlikely(!bytes || !qp->requester.queue.sges_max))
+			return false;
+	}
+	*ret_request = (struct simple_request){
+		.bytes = bytes,
+		.remote_address = request->remote_address,
+		.byte_count = sge->byte_count,
+		.remote_key = request->remote_key,
+		.is_read = is_read,
+	};
+	return true;
+}
+
+uint32_t shortcut_posted(struct qp *qp, time_ns now, const struct send_request *request)
+{
+	struct requester *requester = &qp->requester;
+	const uint32_t byte_count = request->sges[0].byte_count;
+	const uint32_t packet_count =
+		byte_count <= qp->path_mtu ? 1 : (byte_count + qp->path_mtu - 1) / qp->path_mtu;
+
+	requester->queue.tail++;
+	requester->queue.started++;
+	requester->cursor++;
+	requester->messages_started = psn_add(requester->messages_started, 1);
+	requester->next_psn = psn_add(requester->next_psn, packet_count);
+	requester->oldest_psn = requester->next_psn;
+	qp->requests_go_first = false;
+	report_unqueued_send(qp, now, request);
+	return packet_count;
+}
+
 bool shortcut_catch_up(struct qp *qp)
 {
 	struct responder *responder = &qp->responder;

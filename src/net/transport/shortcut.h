@@ -18,6 +18,7 @@
 #include "wire/packet.h"
 
 struct qp;
+struct send_request;
 
 /* The request at the head of the send queue. */
 struct shortcut {
@@ -47,6 +48,12 @@ MUST_USE bool shortcut_simple(struct qp *qp, uint32_t byte_count_max,
 			      struct simple_request *ret_request);
 /* Returns how many PSNs it took up. */
 uint32_t shortcut_simple_done(struct qp *qp, time_ns now);
+
+/* The same two for a request that is not posted yet, to a queue with nothing in it that is not done:
+ * it is carried out instead of being posted, and its slot is only counted. */
+MUST_USE bool shortcut_may_post(const struct qp *qp, const struct send_request *request,
+				uint32_t byte_count_max, struct simple_request *ret_request);
+uint32_t shortcut_posted(struct qp *qp, time_ns now, const struct send_request *request);
 
 /* It was carried out: its PSNs are used, and it is completed. qp_settle is to be called afterwards,
  * when nobody waits for this process any more. */

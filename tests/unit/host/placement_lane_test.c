@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include "host/placement_area.h"
 #include "host/placement_state.h"
+#include "host/transmit.h"
 #include "unit/host/host_pair.h"
 
 enum { PLACE = 40960 };
@@ -66,6 +67,32 @@ static void request_at(enum send_opcode opcode, uint64_t address, uint32_t byte_
 	assert_int_equal(qp_object_post_send(end->qp, now, &request), 0);
 	adapter_transmit(end->adapter, now);
 	adapter_unlock(end->adapter);
+	pair_poll_one(end, &completion);
+	assert_int_equal(completion.status, COMPLETION_SUCCESS);
+	assert_int_equal(completion.wr_id, wr_id);
+	assert_int_equal(completion.byte_count, byte_count);
+}
+
+/* As ibv_post_send posts it; asserts whether it was carried out at once. */
+static void place_at(enum send_opcode opcode, uint64_t address, uint32_t byte_count, uint32_t flags,
+		     uint64_t wr_id)
+{
+	struct pair_end *end = &pair.ends[0];
+	const struct sge sge = {(uintptr_t)end->buffer, byte_count, end->region->key};
+	const struct send_request request = {
+		.wr_id = wr_id,
+		.opcode = opcode,
+		.flags = flags,
+		.remote_address = address,
+		.remote_key = pair.ends[1].region->key,
+		.sge_count = 1,
+		.sges = &sge,
+	};
+	struct completion completion;
+
+	assert_true(adapter_place(end->adapter, end->qp, &request));
+	if (!(flags & SEND_SIGNALED))
+		return;
 	pair_poll_one(end, &completion);
 	assert_int_equal(completion.status, COMPLETION_SUCCESS);
 	assert_int_equal(completion.wr_id, wr_id);
@@ -191,23 +218,30 @@ static struct books books(void)
 	};
 }
 
-/* The same requests once by the lane, once by the long way: every count grows by the same. */
+/* The same requests once by the lane, once by the long way, once without being posted: every count
+ * grows by the same. */
 static void test_the_books_are_those_of_the_long_way(void **state)
 {
-	struct books before[2], after[2];
+	struct books before[3], after[3];
 
 	(void)state;
 	share(PLACE + 1);
-	for (unsigned way = 0; way < 2; way++) {
+	for (unsigned way = 0; way < 3; way++) {
 		before[way] = books();
-		for (uint32_t i = 0; i < 200; i++)
-			request_at(i % 3 ? SEND_RDMA_WRITE : SEND_RDMA_READ, page_begin() + i,
-				   2 + i * 51, way + 1, i);
+		for (uint32_t i = 0; i < 200; i++) {
+			enum send_opcode opcode = i % 3 ? SEND_RDMA_WRITE : SEND_RDMA_READ;
+
+			if (way == 2)
+				place_at(opcode, page_begin() + i, 2 + i * 51, SEND_SIGNALED, i);
+			else
+				request_at(opcode, page_begin() + i, 2 + i * 51, way + 1, i);
+		}
 		after[way] = books();
 	}
 	share(0);
 #define EXPECT_SAME(member)                                                                        \
-	assert_int_equal(after[0].member - before[0].member, after[1].member - before[1].member)
+	assert_int_equal(after[0].member - before[0].member, after[1].member - before[1].member);  \
+	assert_int_equal(after[0].member - before[0].member, after[2].member - before[2].member)
 	EXPECT_SAME(psn);
 	EXPECT_SAME(messages);
 	EXPECT_SAME(packets);
@@ -217,6 +251,134 @@ static void test_the_books_are_those_of_the_long_way(void **state)
 #undef EXPECT_SAME
 	/* And the responder agrees about all of them. */
 	pair_send_and_check(100, 3);
+}
+
+/* Whether the bytes are shared or not, written or read, with a completion or without. */
+static void test_what_is_not_posted_is_written_and_read_too(void **state)
+{
+	static const uint32_t sizes[] = {1, 8, 1025, 100000};
+
+	(void)state;
+	for (unsigned i = 0; i < 4 * ARRAY_COUNT(sizes); i++) {
+		const bool is_shared = i % 2, is_signaled = i / 2 % 2;
+		const uint32_t byte_count = sizes[i / 4];
+		const uint32_t flags = is_signaled ? SEND_SIGNALED : 0;
+		const uint8_t *there = is_shared ? shared() : (const uint8_t *)page_begin();
+
+		share(is_shared ? PLACE + 1 : 0);
+		pair_fill(pair.ends[0].buffer, byte_count, i + 170);
+		place_at(SEND_RDMA_WRITE, page_begin(), byte_count, flags, i);
+		assert_memory_equal(there, pair.ends[0].buffer, byte_count);
+		memset(pair.ends[0].buffer, 0xee, byte_count + 1);
+		place_at(SEND_RDMA_READ, page_begin(), byte_count, flags, i);
+		assert_memory_equal(there, pair.ends[0].buffer, byte_count);
+		assert_int_equal(pair.ends[0].buffer[byte_count], 0xee);
+	}
+	share(0);
+	/* The unsignaled ones' slots come back with this, and the responder has counted them all. */
+	pair_send_and_check(100, 4);
+}
+
+static bool place_listed(uint32_t byte_count, uint32_t key)
+{
+	struct pair_end *end = &pair.ends[0];
+	const struct sge sge = {(uintptr_t)end->buffer, byte_count, end->region->key};
+	const struct send_request request = {
+		.opcode = SEND_RDMA_WRITE,
+		.flags = SEND_SIGNALED,
+		.remote_address = page_begin(),
+		.remote_key = key,
+		.sge_count = 1,
+		.sges = &sge,
+	};
+
+	return adapter_place_listed(end->adapter, end->qp, &request);
+}
+
+/* The lock is held meanwhile. */
+static void test_a_long_list_is_not_carried_out_in_one_go(void **state)
+{
+	enum { BYTES = 100000, LIST_MAX = 200 };
+	struct pair_end *end = &pair.ends[0];
+	struct completion completion;
+	unsigned count = 0;
+
+	(void)state;
+	adapter_lock(end->adapter);
+	attachment()->placed_bytes = 0;
+	while (count < LIST_MAX && place_listed(BYTES, pair.ends[1].region->key)) {
+		count++;
+		assert_non_null(cq_first(end->cq));
+		cq_advance(end->cq);
+	}
+	assert_int_equal(count, (TRANSMIT_PLACED_BYTES_MAX + BYTES - 1) / BYTES);
+	attachment()->placed_bytes = 0;
+	assert_true(place_listed(BYTES, pair.ends[1].region->key));
+	adapter_unlock(end->adapter);
+	pair_poll_one(end, &completion);
+}
+
+/* What is queued goes first, and what the target does not allow goes by packets. */
+static void test_what_has_to_wait_or_fails_is_left_to_be_posted(void **state)
+{
+	struct pair_end *end = &pair.ends[0];
+	const struct sge sge = {(uintptr_t)end->buffer, 8, end->region->key};
+	struct send_request request = {
+		.opcode = SEND_RDMA_WRITE,
+		.remote_address = page_begin(),
+		.remote_key = pair.ends[1].region->key,
+		.sge_count = 1,
+		.sges = &sge,
+	};
+	struct completion completion;
+
+	(void)state;
+	adapter_lock(end->adapter);
+	assert_int_equal(qp_post_send(&end->qp->qp, 0, &request), 0);
+	assert_false(place_listed(8, request.remote_key));
+	adapter_send(end->adapter, end->qp);
+	assert_true(place_listed(8, request.remote_key));
+	assert_false(place_listed(8, request.remote_key ^ 1));
+	assert_true(place_listed(8, request.remote_key));
+	adapter_unlock(end->adapter);
+	pair_poll_one(end, &completion);
+	pair_poll_one(end, &completion);
+
+	/* A grant that was taken back is asked for again. */
+	adapter_lock(end->adapter);
+	((struct placement *)end->qp->qp.owner_placement)->serial = 0;
+	assert_false(place_listed(8, request.remote_key));
+	adapter_unlock(end->adapter);
+	write_at(page_begin(), 8, 1);
+	place_at(SEND_RDMA_WRITE, page_begin(), 8, SEND_SIGNALED, 2);
+}
+
+/* The same error as ever. It ends the queue pair, so it comes last. */
+static void test_a_wrong_key_is_told_by_the_packets_way(void **state)
+{
+	struct pair_end *end = &pair.ends[0];
+	const struct sge sge = {(uintptr_t)end->buffer, 8, end->region->key};
+	const struct send_request request = {
+		.wr_id = 5,
+		.opcode = SEND_RDMA_WRITE,
+		.remote_address = page_begin(),
+		.remote_key = pair.ends[1].region->key ^ 1,
+		.sge_count = 1,
+		.sges = &sge,
+	};
+	struct completion completion;
+
+	(void)state;
+	place_at(SEND_RDMA_WRITE, page_begin(), 8, 0, 4);
+	assert_false(adapter_place(end->adapter, end->qp, &request));
+	adapter_lock(end->adapter);
+	assert_int_equal(qp_post_send(&end->qp->qp, 0, &request), 0);
+	adapter_send(end->adapter, end->qp);
+	adapter_unlock(end->adapter);
+	pair_poll_one(end, &completion);
+	assert_int_equal(completion.status, COMPLETION_REMOTE_ACCESS);
+	assert_int_equal(completion.wr_id, 5);
+	assert_false(adapter_place(end->adapter, end->qp, &request));
 }
 
 static void test_the_edges_of_a_region_are_not_shared(void **state)
@@ -258,6 +420,10 @@ int main(void)
 		cmocka_unit_test(test_the_books_are_those_of_the_long_way),
 		cmocka_unit_test(test_the_edges_of_a_region_are_not_shared),
 		cmocka_unit_test(test_places_that_there_are_not_are_not_used),
+		cmocka_unit_test(test_what_is_not_posted_is_written_and_read_too),
+		cmocka_unit_test(test_a_long_list_is_not_carried_out_in_one_go),
+		cmocka_unit_test(test_what_has_to_wait_or_fails_is_left_to_be_posted),
+		cmocka_unit_test(test_a_wrong_key_is_told_by_the_packets_way),
 	};
 
 	return cmocka_run_group_tests(tests, start, pair_end_all);
