@@ -9,9 +9,9 @@
 #include "host/express_flow.h"
 #include "host/placement_counts.h"
 #include "host/placement_lane.h"
+#include "host/placement_questions.h"
 #include "host/placement_state.h"
 #include "host/transmit.h"
-#include "net/transport/addressing.h"
 #include "net/transport/requester.h"
 #include "net/transport/responses.h"
 #include "net/transport/shortcut.h"
@@ -22,7 +22,6 @@ enum {
 	HELD_BYTES_MIN = 1 << 14,
 	FAILURES_MAX = 3,
 	STEP_BYTES = 1 << 20, /* of a piece, about */
-	ASK_PAUSE_MAX = 4096, /* requests between two questions */
 };
 
 void placement_open(struct channel *channel, int exposure_file)
@@ -63,90 +62,6 @@ void placement_forget(struct qp *qp)
 	qp->requester.hold = HOLD_NONE;
 }
 
-/* In turn, so that the word of one that was given up stays as it is for long. */
-static bool take_index(struct placement_peer *peer, uint32_t *ret_index)
-{
-	for (unsigned tried = 0; tried < PLACEMENTS_MAX; tried++) {
-		uint32_t index = peer->next_index++ % PLACEMENTS_MAX;
-
-		if (!peer->by_index[index]) {
-			if (index >= peer->index_limit)
-				peer->index_limit = index + 1;
-			*ret_index = index;
-			return true;
-		}
-	}
-	return false;
-}
-
-static struct placement *placement_of(struct qp *qp, struct channel *channel)
-{
-	struct placement *placement = qp->owner_placement;
-	uint32_t index;
-
-	if (likely(placement && placement->channel == channel))
-		return placement;
-	placement_forget(qp);
-	if (!take_index(channel->peer, &index))
-		return NULL;
-	placement = calloc(1, sizeof(*placement));
-	if (!placement)
-		return NULL;
-	placement->channel = channel;
-	placement->index = index;
-	channel->peer->by_index[index] = placement;
-	reach_try(&channel->peer->reach);
-	qp->owner_placement = placement;
-	return placement;
-}
-
-/* Before the packets of the request that could not go past them. */
-static void ask(struct adapter *adapter, struct qp *qp, const struct flow *flow,
-		struct placement *placement)
-{
-	struct channel *channel = placement->channel;
-	struct packet packet;
-
-	if (placement->has_asked && placement->ask_pause && placement->ask_pause--)
-		return;
-
-	struct ring_record *record =
-		ring_reserve(&channel->out, sizeof(struct placement_ask) + PACKET_HEADER_BYTES_MAX);
-
-	if (!record)
-		return;
-	placement->has_asked = true;
-	placement->is_awaited = qp->type == QP_RC;
-	placement->asked_request = qp->requester.cursor;
-	placement->asked_pause = placement->asked_pause < ASK_PAUSE_MAX
-					 ? placement->asked_pause * 2 + 1
-					 : ASK_PAUSE_MAX;
-	placement->ask_pause = placement->asked_pause;
-	/* The word stays: the target may just be taking a grant back and look for the last time how
-	 * far we came by it. What comes by the next one begins at the question's PSN. */
-	placement->ask_number = ++channel->peer->ask_count;
-	placement->message_count = 0;
-
-	const struct placement_ask question = {.index = placement->index,
-					       .ask_number = placement->ask_number};
-
-	packet_address(qp, &qp->attributes.address, qp->attributes.destination_qpn, &packet);
-	packet.bth.opcode = qp_transport(qp) | OPCODE_WRITE_ONLY;
-	packet.bth.psn = qp->requester.next_psn;
-	packet.reth = (struct reth){0};
-	packet.packet_count = 1;
-	packet_set_payload(&packet, NULL, 0);
-	memcpy(record->body, &question, sizeof(question));
-	record->kind = RECORD_PLACEMENT_ASKED;
-	record->port = flow->destination_port;
-	record->packet_count = 1;
-	record->word = 0;
-	record->byte_count = (uint32_t)(sizeof(question) +
-					packet_encode(&packet, record->body + sizeof(question)));
-	ring_commit(&channel->out, record);
-	transmit_mark_dirty(adapter->attachment, channel);
-}
-
 /* Who acknowledges the request behind the question has read that too. */
 static bool is_awaited(const struct qp *qp, struct placement *placement)
 {
@@ -176,6 +91,7 @@ static bool is_granted(struct placement *placement)
 	placement->serial = serial;
 	placement->asked_pause = 0;
 	placement->is_awaited = false;
+	placement->is_asked_ahead = false;
 	placement->view.entry = NULL;
 	placement->write_window.entry = NULL;
 	placement->read_window.entry = NULL;
@@ -283,14 +199,14 @@ enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, str
 	if (!peer || peer->failures >= FAILURES_MAX || ring_is_closed(channel->out.shared))
 		return PLACEMENT_PACKETS;
 
-	struct placement *placement = placement_of(qp, channel);
+	struct placement *placement = placement_make(qp, channel);
 
 	if (!placement)
 		return PLACEMENT_PACKETS;
 	placement->flow = flow;
 	if (!is_granted(placement)) {
 		if (!is_awaited(qp, placement) && qp->requester.cursor == qp->requester.queue.started)
-			ask(adapter, qp, flow, placement);
+			placement_ask(adapter, qp, flow, placement);
 		/* One request follows the question, the others its answer. */
 		if (placement->is_awaited)
 			qp->requester.hold = HOLD_UNTIL_ACKNOWLEDGED;
@@ -357,10 +273,20 @@ bool placement_post(struct adapter *adapter, struct qp *qp, const struct send_re
 {
 	const struct attachment *attachment = adapter->attachment;
 	struct flow *flow = flow_past_packets(attachment, qp);
+	struct placement *placement = qp->owner_placement;
 
-	return likely(flow) && likely(!ring_is_closed(flow->channel->out.shared)) &&
-	       is_behind_packets(qp, flow->channel) &&
-	       placement_lane_post(qp->owner_placement, qp, flow, request, lane_time(attachment));
+	if (unlikely(!flow) || unlikely(ring_is_closed(flow->channel->out.shared)) ||
+	    !is_behind_packets(qp, flow->channel))
+		return false;
+	if (unlikely(!placement->serial)) {
+		const bool was_asked_ahead = placement->is_asked_ahead;
+
+		if (!is_granted(placement))
+			return false;
+		if (was_asked_ahead)
+			placement_asked_in_time(adapter, qp, flow);
+	}
+	return placement_lane_post(placement, qp, flow, request, lane_time(attachment));
 }
 
 bool placement_send(struct adapter *adapter, struct qp *qp)

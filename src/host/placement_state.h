@@ -46,6 +46,7 @@ struct placement {
 	uint32_t ask_pause;    /* requests until the next question */
 	uint32_t asked_pause;
 	bool has_asked;
+	bool is_asked_ahead;	/* the question went out before any request (ask_ahead) */
 	bool is_awaited;	/* the answer; the request behind the question was not acknowledged */
 	uint32_t asked_request; /* where that one is in the queue */
 	struct placement_window write_window, read_window;

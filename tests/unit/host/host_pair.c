@@ -301,6 +301,20 @@ int pair_start_connected(void **state)
 	return 0;
 }
 
+void pair_connect_another(struct pair_end ret_ends[static 2])
+{
+	for (unsigned i = 0; i < 2; i++) {
+		ret_ends[i] = pair.ends[i];
+		make_qp(&ret_ends[i]);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		connect_to(&ret_ends[i], (uint16_t)(2 - i), ret_ends[1 - i].qp->qp.qpn);
+		adapter_lock(ret_ends[i].adapter);
+		adapter_prepare(ret_ends[i].adapter, ret_ends[i].qp, adapter_now(ret_ends[i].adapter));
+		adapter_unlock(ret_ends[i].adapter);
+	}
+}
+
 int pair_end_all(void **state)
 {
 	(void)state;

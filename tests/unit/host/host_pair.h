@@ -38,6 +38,9 @@ int pair_start_session(void **state);
 int pair_start_connected(void **state);
 int pair_end_all(void **state);
 
+/* Another connection between the two: the ends are the same but for their queue pairs. */
+void pair_connect_another(struct pair_end ret_ends[static 2]);
+
 void pair_wait_until_told(const unsigned *count, unsigned at_least);
 bool pair_is_overdue(time_ns start);
 void pair_poll_one(struct pair_end *end, struct completion *ret_completion);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include "host/placement_area.h"
 #include "host/placement_state.h"
+#include "host/placement_target.h"
 #include "host/transmit.h"
 #include "unit/host/host_pair.h"
 
@@ -346,10 +347,11 @@ static void test_what_has_to_wait_or_fails_is_left_to_be_posted(void **state)
 
 	/* A grant that was taken back is asked for again. */
 	adapter_lock(end->adapter);
-	((struct placement *)end->qp->qp.owner_placement)->serial = 0;
+	placement_target_end(&pair.ends[1].qp->qp);
 	assert_false(place_listed(8, request.remote_key));
 	adapter_unlock(end->adapter);
-	write_at(page_begin(), 8, 1);
+	for (unsigned i = 0; i < 20; i++)
+		write_at(page_begin(), 8, i);
 	place_at(SEND_RDMA_WRITE, page_begin(), 8, SEND_SIGNALED, 2);
 }
 
