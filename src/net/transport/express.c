@@ -239,7 +239,23 @@ static inline void advance(struct qp *qp, time_ns now, struct send_slot *slot,
 		return;
 	}
 	requester->oldest_psn = requester->next_psn;
-	report_send(qp, now, COMPLETION_SUCCESS);
+	if (unlikely(packet->is_pulled))
+		slot->flags |= SEND_LENT;
+	else if (likely(requester->queue.started - requester->queue.done == 1))
+		report_send(qp, now, COMPLETION_SUCCESS);
+	qp_settle(qp, now);
+}
+
+void express_loan_returned(struct qp *qp, time_ns now)
+{
+	const struct send_queue *queue = &qp->requester.queue;
+
+	/* The oldest that is not done is lent, or it would be done; others waited behind it. */
+	do
+		report_send(qp, now, COMPLETION_SUCCESS);
+	while (queue->done != queue->started &&
+	       !(send_queue_slot(queue, queue->done)->flags & SEND_LENT));
+	report_drain(qp);
 	qp_settle(qp, now);
 }
 

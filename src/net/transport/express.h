@@ -64,6 +64,11 @@ MUST_USE bool express_next_pulled(struct qp *qp, struct express_packet *ret_pack
 MUST_USE bool express_may_post_pulled(struct qp *qp, const struct send_request *request,
 				      struct express_packet *ret_packet);
 
+/* Datagrams are lent: is_pulled is set in what express_may_post found, express_post_packet leaves
+ * the room for the payload as it is, and the request is not done before the owner says so, of the
+ * oldest that is lent. environment->take_back: as above. */
+void express_loan_returned(struct qp *qp, time_ns now);
+
 /* A packet for this queue pair that came by this port. headers: a copy of its first bytes, at
  * least EXPRESS_HEADER_BYTES_MAX or all of it. false: nothing was done. */
 MUST_USE bool express_receive(struct qp *qp, time_ns now, uint8_t port_number,
@@ -73,10 +78,11 @@ MUST_USE bool express_receive(struct qp *qp, time_ns now, uint8_t port_number,
 struct express_pull {
 	uint32_t byte_count;
 	uint32_t packet_count;
-	/* false: it is no longer there, and the message is lost: it is asked for again. */
+	/* false: it is no longer there, and the message is lost: it is asked for again. Datagrams
+	 * are always there. */
 	bool (*fetch)(const struct express_pull *pull, uint8_t *ret_bytes);
 };
-/* As above; headers: LRH, BTH and immediate data. */
+/* As above; headers: LRH, BTH, DETH of a datagram, and immediate data. */
 MUST_USE bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number,
 				     const uint8_t *headers, const struct express_pull *pull);
 

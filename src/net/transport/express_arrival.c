@@ -113,8 +113,10 @@ static inline void complete(struct qp *qp, time_ns now, const uint8_t *headers, 
 	}
 }
 
-static bool receive_datagram(struct qp *qp, time_ns now, const uint8_t *headers,
-			     const uint8_t *bytes, uint32_t byte_count)
+/* pull: NULL if the payload is among the bytes. */
+static inline bool receive_datagram(struct qp *qp, time_ns now, const uint8_t *headers,
+				    const uint8_t *bytes, uint32_t byte_count,
+				    const struct express_pull *pull)
 {
 	struct arrival arrival;
 	uint8_t *place;
@@ -131,9 +133,13 @@ static bool receive_datagram(struct qp *qp, time_ns now, const uint8_t *headers,
 
 	struct receive_slot *slot = find_place(qp, GRH_BYTES + arrival.payload_bytes, &place);
 
-	if (!slot)
+	if (!slot || (pull && pull->byte_count != arrival.payload_bytes))
 		return false;
-	express_copy(place + GRH_BYTES, bytes + arrival.payload_offset, arrival.payload_bytes);
+	if (pull)
+		(void)pull->fetch(pull, place + GRH_BYTES);
+	else
+		express_copy(place + GRH_BYTES, bytes + arrival.payload_offset,
+			     arrival.payload_bytes);
 	complete(qp, now, headers, slot->wr_id, &arrival);
 	return true;
 }
@@ -217,7 +223,7 @@ bool express_receive(struct qp *qp, time_ns now, uint8_t port_number, const uint
 		     qp->responder.has_receive || !takes_requests(qp) ||
 		     qp->port->number != port_number))
 		return false;
-	return qp->type == QP_UD ? receive_datagram(qp, now, headers, bytes, byte_count)
+	return qp->type == QP_UD ? receive_datagram(qp, now, headers, bytes, byte_count, NULL)
 				 : receive_connected(qp, now, headers, bytes, byte_count);
 }
 
@@ -269,6 +275,19 @@ void express_pull_failed(struct qp *qp, uint8_t port_number, const uint8_t *head
 		nak_gap(qp);
 }
 
+static bool receive_lent(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *headers,
+			 const struct express_pull *pull)
+{
+	const bool has_immediate = headers[LRH_BYTES] & 1;
+	const uint32_t header_bytes =
+		EXPRESS_HEADER_BYTES + DETH_BYTES + (has_immediate ? IMMEDIATE_BYTES : 0);
+
+	return !qp->receive_queue->matches_tags && !qp->responder.has_receive &&
+	       takes_requests(qp) && qp->port->number == port_number &&
+	       receive_datagram(qp, now, headers, NULL,
+				header_bytes + ((pull->byte_count + 3) & ~3u), pull);
+}
+
 bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number,
 			    const uint8_t *headers, const struct express_pull *pull)
 {
@@ -277,6 +296,8 @@ bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number,
 	struct receive_slot *slot;
 	uint8_t *place;
 
+	if (qp->type == QP_UD)
+		return receive_lent(qp, now, port_number, headers, pull);
 	if (unlikely(!takes_pulled(qp, port_number) || qp->receive_queue->matches_tags ||
 		     qp->responder.has_receive || !has_packets(qp, pull)))
 		return false;

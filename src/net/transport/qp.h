@@ -77,7 +77,7 @@ struct qp_environment {
 	 * lets no new ones begin, takes all for received and forgets owner_placement. */
 	void (*end_placing)(struct qp *qp);
 	/* Of a queue pair with messages that the peer pulls (net/transport/express.h): it can't from
-	 * here on. */
+	 * here on, and datagrams that were lent are nobody's any more. */
 	void (*take_back)(struct qp *qp);
 	/* A request was taken from a shared receive queue: qp->receive_queue. */
 	void (*shared_receive_taken)(struct qp *qp);
@@ -257,7 +257,8 @@ struct responder {
 struct express_headers {
 	uint32_t changes; /* one more than the environment's at that time; 0: nothing yet */
 	uint64_t lrh, bth; /* what all SENDs to the peer have in common */
-	const void *route; /* the owner's, which leads where these headers say */
+	const void *route; /* the owner's, which leads where these headers say; of a datagram queue
+			      pair: by which datagrams are lent, while some are */
 };
 
 /* At most 640 bytes without its queues. The owner may use: type, state, qpn, pd, port,

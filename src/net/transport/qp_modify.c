@@ -234,10 +234,14 @@ static void start_sending(struct qp *qp)
 	requester->oldest_psn = qp->attributes.sq_psn;
 }
 
-static void start_draining(struct qp *qp, uint32_t mask)
+static void start_draining(struct qp *qp, time_ns now, uint32_t mask)
 {
 	if (!(mask & QP_HAS_DRAINED_NOTIFY))
 		qp->attributes.drained_notify = false;
+	if (qp->type == QP_UD) {
+		requester_take_back(qp);
+		report_lent(qp, now);
+	}
 	qp->attributes.is_draining = true;
 	report_drain(qp);
 }
@@ -271,7 +275,7 @@ static void enter(struct qp *qp, time_ns now, enum qp_state to, uint32_t mask)
 	else if (to == QP_RTS && from == QP_RTR)
 		start_sending(qp);
 	else if (to == QP_SQD && from == QP_RTS)
-		start_draining(qp, mask);
+		start_draining(qp, now, mask);
 	qp->requester.retries_left = qp->attributes.retry_count;
 	qp->requester.rnr_retries_left = qp->attributes.rnr_retry;
 }

@@ -150,12 +150,22 @@ void report_receive_error(struct qp *qp, time_ns now, enum completion_status sta
 	report_receive(qp, now, &completion);
 }
 
+void report_lent(struct qp *qp, time_ns now)
+{
+	const struct send_queue *queue = &qp->requester.queue;
+
+	/* One that failed is done, and has never been started. */
+	while (qp->type == QP_UD && (int32_t)(queue->started - queue->done) > 0)
+		report_send(qp, now, COMPLETION_SUCCESS);
+}
+
 void report_flush_sends(struct qp *qp, time_ns now)
 {
 	struct requester *requester = &qp->requester;
 	struct send_queue *queue = &requester->queue;
 
 	requester_take_back(qp);
+	report_lent(qp, now);
 	while (queue->done != queue->tail)
 		report_send(qp, now, COMPLETION_FLUSHED);
 	queue->started = queue->tail;

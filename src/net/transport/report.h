@@ -28,6 +28,9 @@ struct receive_slot *report_receive_slot(const struct qp *qp);
 /* The message in progress holds that request from now on. There must be one. */
 void report_receive_take(struct qp *qp);
 
+/* Datagrams that were lent, which the owner has taken back: they have been sent. */
+void report_lent(struct qp *qp, time_ns now);
+
 /* Ends the oldest send request with an error and goes to Error, or SQE on a service that goes on.
  */
 void report_send_failure(struct qp *qp, time_ns now, enum completion_status status);

@@ -186,9 +186,11 @@ static void advance(struct qp *qp, time_ns now, const struct send_slot *slot, ui
 	requester->cursor_packet = 0;
 	if (qp_is_reliable(qp))
 		return;
-	/* Nobody will answer: it is done when it is on its way. */
+	/* Nobody will answer: it is done when it is on its way, but not before those that are lent
+	 * (net/transport/express.h). */
 	requester->oldest_psn = requester->next_psn;
-	report_send(qp, now, COMPLETION_SUCCESS);
+	if (likely(requester->queue.started - requester->queue.done == 1))
+		report_send(qp, now, COMPLETION_SUCCESS);
 	report_drain(qp);
 }
 

@@ -35,8 +35,9 @@ enum send_opcode {
 };
 
 enum send_flag { SEND_FENCE = 1, SEND_SIGNALED = 2, SEND_SOLICITED = 4, SEND_INLINE = 8 };
-/* Those that consumers may set, and one that marks a slot whose end only the adapter hears of. */
-enum { SEND_FLAGS = 15, SEND_BY_ADAPTER = 1 << 7 };
+/* Those that consumers may set, one that marks a slot whose memory is lent
+ * (net/transport/express.h), and one whose end only the adapter hears of. */
+enum { SEND_FLAGS = 15, SEND_LENT = 1 << 6, SEND_BY_ADAPTER = 1 << 7 };
 
 /* FETH fields (vol 1, annex A19); numbers are the verbs' too. */
 enum flush_placement { FLUSH_GLOBAL = 1, FLUSH_PERSISTENT = 2 };

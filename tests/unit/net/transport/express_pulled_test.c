@@ -240,9 +240,118 @@ static void test_what_can_not_be_pulled_is_not(void **state)
 	rc_pair_release(&pair);
 }
 
+static void connect_datagrams(void)
+{
+	struct endpoint_options options = endpoint_options_default(QP_UD);
+
+	options.mtu_code = MTU_4096;
+	options.signal_all = false;
+	rc_pair_connect_with(&pair, &options);
+	pair.a.environment.take_back = take_back;
+	taken_back = 0;
+}
+
+/* Posts a datagram that is lent; returns its headers. */
+static const uint8_t *lend(uint64_t wr_id, uint32_t byte_count, uint32_t flags,
+			   struct fetched *ret_fetched)
+{
+	static uint8_t headers[EXPRESS_HEADER_BYTES_MAX];
+	static const struct address_vector address = {.dlid = 2, .port_number = 1};
+	const uint8_t *bytes = area_take(&pair.a.outbox, byte_count);
+	const struct sge sge = area_sge(&pair.a.outbox, bytes, byte_count);
+	const struct send_request request = {
+		.wr_id = wr_id,
+		.opcode = SEND_SEND,
+		.flags = flags,
+		.address = &address,
+		.address_pd = &pair.a.pd,
+		.remote_qpn = pair.b.qp.qpn,
+		.remote_qkey = pair.b.qp.attributes.qkey,
+		.sge_count = 1,
+		.sges = &sge,
+	};
+	struct express_packet packet;
+
+	assert_true(express_may_post(&pair.a.qp, &request, &packet));
+	packet.is_pulled = true;
+	express_post_packet(&pair.a.qp, &request, &packet, headers);
+	express_post_request(&pair.a.qp, pair.now, &request, &packet);
+	*ret_fetched = (struct fetched){.pull = {byte_count, 1, fetch}, .bytes = bytes};
+	return headers;
+}
+
+static void test_a_lent_datagram_is_done_when_its_owner_says_so(void **state)
+{
+	struct fetched fetched;
+
+	(void)state;
+	connect_datagrams();
+	for (uint32_t byte_count = 1024; byte_count < 1030; byte_count++) {
+		const uint8_t *place = post_receive(&pair, &pair.b, GRH_BYTES + byte_count);
+		const uint8_t *headers = lend(byte_count, byte_count, SEND_SIGNALED, &fetched);
+
+		expect_no_completion(&pair.a);
+		/* A length that the headers do not say is nobody's. */
+		fetched.pull.byte_count--;
+		assert_false(express_receive_pulled(&pair.b.qp, pair.now, 1, headers,
+						    &fetched.pull));
+		fetched.pull.byte_count++;
+		assert_true(express_receive_pulled(&pair.b.qp, pair.now, 1, headers,
+						   &fetched.pull));
+		assert_int_equal(expect_received(&pair.b, COMPLETION_SUCCESS)->byte_count,
+				 GRH_BYTES + byte_count);
+		assert_memory_equal(place + GRH_BYTES, fetched.bytes, byte_count);
+		expect_no_completion(&pair.a);
+		express_loan_returned(&pair.a.qp, pair.now);
+		assert_int_equal(expect_completion(&pair.a, COMPLETION_SUCCESS)->wr_id, byte_count);
+	}
+	assert_int_equal(taken_back, 0);
+	rc_pair_release(&pair);
+}
+
+static void test_lent_datagrams_end_in_order_with_others(void **state)
+{
+	struct fetched fetched;
+
+	(void)state;
+	connect_datagrams();
+	(void)lend(1, 1024, SEND_SIGNALED, &fetched);
+	(void)lend(2, 1024, 0, &fetched);
+	(void)lend(3, 1024, SEND_SIGNALED, &fetched);
+	expect_no_completion(&pair.a);
+	express_loan_returned(&pair.a.qp, pair.now);
+	assert_int_equal(expect_completion(&pair.a, COMPLETION_SUCCESS)->wr_id, 1);
+	express_loan_returned(&pair.a.qp, pair.now);
+	expect_no_completion(&pair.a);
+	express_loan_returned(&pair.a.qp, pair.now);
+	assert_int_equal(expect_completion(&pair.a, COMPLETION_SUCCESS)->wr_id, 3);
+	rc_pair_release(&pair);
+}
+
+static void test_lent_datagrams_have_been_sent_when_the_queue_pair_stops(void **state)
+{
+	static const enum qp_state states[] = {QP_ERROR, QP_SQD};
+	struct fetched fetched;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(states); i++) {
+		connect_datagrams();
+		(void)lend(1, 1024, SEND_SIGNALED, &fetched);
+		assert_int_equal(endpoint_set_state(&pair.a, pair.now, states[i]), 0);
+		assert_int_equal(taken_back, 1);
+		assert_int_equal(expect_completion(&pair.a, COMPLETION_SUCCESS)->wr_id, 1);
+		assert_false(pair.a.qp.attributes.is_draining);
+		rc_pair_release(&pair);
+		assert_int_equal(taken_back, 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_lent_datagram_is_done_when_its_owner_says_so),
+		cmocka_unit_test(test_lent_datagrams_end_in_order_with_others),
+		cmocka_unit_test(test_lent_datagrams_have_been_sent_when_the_queue_pair_stops),
 		cmocka_unit_test(test_pulled_messages_arrive_as_others_do),
 		cmocka_unit_test(test_lengths_that_do_not_agree_are_refused),
 		cmocka_unit_test(test_errors_and_resets_take_back_what_was_sent),
