@@ -123,6 +123,7 @@ static int create(struct session *session, struct attachment **ret_attachment)
 	attachment->helper_wakes_at = TIME_NEVER;
 	attachment->give_back_at = TIME_NEVER;
 	list_init(&attachment->dirty);
+	list_init(&attachment->lending);
 	channel_init(&attachment->softibd, 0);
 
 	int error = attach(attachment);
@@ -262,6 +263,8 @@ bool attachment_progress(struct attachment *attachment, time_ns now)
 
 	attachment->placed_bytes = 0;
 
+	if (unlikely(!list_is_empty(&attachment->lending)))
+		any |= datagram_loans_watch(attachment, now);
 	any |= direct_channels_reap(attachment);
 	any |= expire(attachment, now);
 	for (unsigned i = 0; i < attachment->adapter_limit; i++)

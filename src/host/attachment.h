@@ -84,6 +84,7 @@ struct attachment {
 	uint64_t placed_bytes; /* past the packets, in this round of transmitting */
 	uint64_t pulled_bytes; /* in this round of receiving: host/pull_lane.h */
 	struct list dirty;     /* channels with records that are not published */
+	struct list lending;   /* channels by loans.link: host/datagram_loans.h */
 	struct flow_table flows;
 	time_ns give_back_at;	  /* of a shared XRC target that could not go yet */
 	struct owed_record *owed; /* about shared XRC domains, which had no room */

@@ -18,6 +18,7 @@ void channel_init(struct channel *channel, uint32_t id)
 	list_init(&channel->waiting);
 	list_init(&channel->dirty);
 	patience_init(&channel->patience);
+	datagram_loans_init(&channel->loans);
 }
 
 void channel_open(struct channel *channel, void *out_memory, size_t out_bytes, void *in_memory,
@@ -38,6 +39,7 @@ void channel_open_words(struct channel *channel, void *out_memory, void *in_memo
 void channel_close(struct channel *channel)
 {
 	assert(list_is_empty(&channel->waiting));
+	assert(!list_is_linked(&channel->loans.link));
 	if (list_is_linked(&channel->dirty))
 		list_remove(&channel->dirty);
 	if (channel->memory)
@@ -47,6 +49,7 @@ void channel_close(struct channel *channel)
 	channel->memory = NULL;
 	channel->doorbell = -1;
 	patience_init(&channel->patience);
+	channel->release_in = 0;
 	channel->state = CHANNEL_DEAD;
 }
 
@@ -70,6 +73,7 @@ bool channel_sleep_end(struct channel *channel)
 
 void channel_release(struct channel *channel)
 {
+	channel->release_in = 0;
 	if (unlikely(ring_release(&channel->in)))
 		doorbell_ring(channel->doorbell);
 }

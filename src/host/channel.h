@@ -12,6 +12,7 @@
 #include "base/ring.h"
 #include "base/time.h"
 #include "base/word_ring.h"
+#include "host/datagram_loans.h"
 #include "host/patience.h"
 
 /* A consumer that takes nothing for so long holds the head of the queue; packets to it are thrown
@@ -38,6 +39,8 @@ struct channel {
 	struct word_consumer words_in;
 	unsigned rounds_with_records; /* for host/express_lane.h */
 	struct patience patience;     /* with what lies next in the ring */
+	unsigned release_in; /* not 0: idle rounds until the other end is shown how far we read */
+	struct datagram_loans loans; /* of ours, to the other end */
 	int doorbell; /* the consumer's at the other end */
 	void *memory; /* NULL unless the channel owns the mapping */
 	size_t memory_bytes;

@@ -58,6 +58,7 @@ struct channel *direct_channel_get(struct attachment *attachment, uint32_t id)
 /* One that wrote nonsense keeps its place, so that it is not fetched again. */
 static void bury_channel(struct attachment *attachment, struct channel *channel)
 {
+	datagram_loans_close(attachment, channel, attachment_now());
 	placement_target_close(channel);
 	placement_close(channel);
 	attachment_give_back(&channel->waiting);

@@ -165,9 +165,11 @@ static void key_revoked(void *context, const struct region *region)
 	    published_keys_remove(attachment->exposure.keys, adapter->description->index,
 				  region->key))
 		exposure_wait(attachment);
-	if (region->kind == KEY_REGION)
-		adopted_memory_drop(attachment->exposure.adopted, region->bytes,
-				    region->byte_count, is_for_peers(region));
+	if (region->kind != KEY_REGION)
+		return;
+	datagram_loans_take_back(attachment);
+	adopted_memory_drop(attachment->exposure.adopted, region->bytes, region->byte_count,
+			    is_for_peers(region));
 }
 
 void exposure_end_sharing(struct attachment *attachment)
@@ -176,6 +178,7 @@ void exposure_end_sharing(struct attachment *attachment)
 
 	if (!exposure->header || !exposure->adopted->is_on)
 		return;
+	datagram_loans_take_back(attachment);
 	__atomic_store_n(&exposure->header->shared_is_off, 1, __ATOMIC_SEQ_CST);
 	exposure_wait(attachment);
 	adopted_memory_end(exposure->adopted);

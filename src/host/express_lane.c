@@ -120,7 +120,8 @@ bool express_lane_post(struct adapter *adapter, struct qp *qp, const struct send
 	if (unlikely(!flow))
 		return fabric_lane_post(adapter, qp, request, &packet, lane_time(attachment));
 	if (packet.payload_bytes >= PULL_LANE_BYTES_MIN &&
-	    pull_lane_post(adapter, qp, flow, request, &packet, lane_time(attachment))) {
+	    (pull_lane_post(adapter, qp, flow, request, &packet, lane_time(attachment)) ||
+	     datagram_loan_post(adapter, qp, flow, request, &packet, lane_time(attachment)))) {
 		posted(adapter, qp, flow);
 		return true;
 	}

@@ -40,7 +40,7 @@ enum express_round express_lane_round(struct attachment *attachment);
 
 /* The queue pair that took a packet, or a message that is pulled (host/pull_lane.h), which came by
  * this channel; NULL: nothing was done. */
-struct qp *express_lane_receive(struct attachment *attachment, const struct channel *channel,
+struct qp *express_lane_receive(struct attachment *attachment, struct channel *channel,
 				time_ns now, const struct ring_record *record);
 
 #endif

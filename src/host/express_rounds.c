@@ -27,8 +27,8 @@ static inline struct qp *receive_packet(const struct attachment *attachment, tim
 	uint8_t headers[EXPRESS_HEADER_BYTES_MAX];
 	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
 
-	if (unlikely(record->kind != RECORD_PACKET || record->packet_count != 1 ||
-		     record->byte_count < EXPRESS_HEADER_BYTES || !adapter))
+	if (unlikely(record->packet_count != 1 || record->byte_count < EXPRESS_HEADER_BYTES ||
+		     !adapter))
 		return NULL;
 	/* Decided by a copy, which the peer can't change; a record takes that many bytes of a ring,
 	 * and more. */
@@ -38,12 +38,14 @@ static inline struct qp *receive_packet(const struct attachment *attachment, tim
 				   record->body, record->byte_count);
 }
 
-struct qp *express_lane_receive(struct attachment *attachment, const struct channel *channel,
+struct qp *express_lane_receive(struct attachment *attachment, struct channel *channel,
 				time_ns now, const struct ring_record *record)
 {
-	return likely(record->kind != RECORD_PULLED)
-		       ? receive_packet(attachment, now, record)
-		       : pull_lane_receive(attachment, channel, now, record);
+	if (likely(record->kind == RECORD_PACKET))
+		return receive_packet(attachment, now, record);
+	return record->kind == RECORD_PULLED
+		       ? pull_lane_receive(attachment, channel, now, record)
+		       : datagram_loan_receive(attachment, channel, now, record);
 }
 
 /* A queue pair has received what there was for it, for now. */
@@ -131,12 +133,22 @@ static bool channel_has_news(const struct channel *channel)
 	return ring_has_stamped(&channel->in) || !word_ring_is_empty(&channel->words_in);
 }
 
+/* Somebody waits for what was read here. Not in line: see take_channel. */
+__attribute__((noinline)) static void pass_idle_round(struct channel *channel)
+{
+	if (--channel->release_in == 0)
+		channel_release(channel);
+}
+
 static bool look_at(struct attachment *attachment, unsigned index, time_ns now)
 {
 	struct channel *channel = attachment->channels[index];
 
-	if (likely(channel->state != CHANNEL_OPEN || !channel_has_news(channel)))
+	if (likely(channel->state != CHANNEL_OPEN || !channel_has_news(channel))) {
+		if (unlikely(channel->release_in))
+			pass_idle_round(channel);
 		return false;
+	}
 
 	/* Nothing but an ACK: what it completes is waited for. */
 	bool any = ring_has_stamped(&channel->in)
@@ -192,6 +204,8 @@ enum express_round express_lane_round(struct attachment *attachment)
 	bool any = take_channels(attachment, lane_time(attachment));
 	bool is_done = true;
 
+	if (unlikely(!list_is_empty(&attachment->lending)))
+		any |= datagram_loans_return(attachment, lane_time(attachment));
 	for (unsigned i = 0; i < attachment->adapter_limit; i++)
 		if (attachment->adapters[i] && attachment->adapters[i]->has_hca &&
 		    unlikely(!list_is_empty(&attachment->adapters[i]->hca.ready)))

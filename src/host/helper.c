@@ -23,6 +23,7 @@
 #include <unistd.h>
 #include "host/attachment.h"
 #include "host/connection.h"
+#include "host/datagram_loans.h"
 #include "host/direct_channels.h"
 #include "host/doorbell.h"
 #include "host/guarded_copy.h"
@@ -326,6 +327,8 @@ static bool work_and_sleep(struct helper *helper)
 		return true;
 	}
 	attachment->helper_mode = HELPER_WORKING;
+	/* The program does not poll, or its memory would be waited for there. */
+	datagram_loans_end(attachment, attachment_now());
 	work(attachment);
 
 	bool is_quiet = arm(attachment);

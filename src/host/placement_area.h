@@ -72,6 +72,8 @@ struct placement_area {
 	_Alignas(64) uint64_t hazard;
 	_Alignas(64) uint64_t placed[PLACEMENTS_MAX]; /* placed_word() by index */
 	_Alignas(64) uint32_t may_pull; /* not 0: it takes messages whose payload is pulled */
+	uint32_t loan_serial; /* changed when datagrams that were lent (host/datagram_loans.h) are
+				 in the ring instead */
 	/* The target's. */
 	_Alignas(64) struct placement_grant grants[PLACEMENTS_MAX];
 };
@@ -83,6 +85,14 @@ struct pull_ticket {
 	uint16_t serial_index;
 	uint16_t serial; /* the low half of it */
 };
+
+/* The same of a RECORD_LENT. */
+struct loan_ticket {
+	uint32_t place;
+	uint32_t serial;
+};
+
+static_assert(EXPOSURE_SHARED_BYTES <= UINT32_MAX, "a place is told in 32 bits");
 
 /* Body of RECORD_PLACEMENT_ASKED, before the headers of a packet as the queue pair sends them. */
 struct placement_ask {

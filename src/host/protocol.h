@@ -51,7 +51,7 @@
 #include "net/transport/port_view.h"
 
 enum {
-	PROTOCOL_VERSION = 5,
+	PROTOCOL_VERSION = 6,
 	CONTROL_MESSAGE_BYTES = 1 << 16,
 	QPN_BLOCK = 1024,
 	PROCESS_RING_BYTES = 1 << 19, /* each of up and down */
@@ -88,6 +88,8 @@ enum record_kind {
 					packet (host/placement_area.h) */
 	RECORD_PULLED = 15, /* on direct rings: as RECORD_PACKET, with a struct pull_ticket for the
 			       payload (host/pull_lane.h) */
+	RECORD_LENT = 21,   /* on direct rings: a struct loan_ticket, then as RECORD_PACKET: a
+			       datagram, with room for its payload (host/datagram_loans.h) */
 };
 
 /* What the packet itself does not say: the static rate of its address vector (a code of wire/rate.h;

@@ -26,7 +26,7 @@ void pull_lane_open(const struct attachment *attachment, struct channel *channel
 }
 
 /* The other end says so once and for all. */
-static inline bool peer_pulls(const struct exposure *exposure, struct channel *channel)
+bool pull_lane_peer_pulls(const struct exposure *exposure, struct channel *channel)
 {
 	if (unlikely(!channel->peer_pulls))
 		channel->peer_pulls = exposure->header && channel->placed_in &&
@@ -42,10 +42,12 @@ static uint16_t serial_index(const struct qp *qp)
 void pull_lane_take_back(struct qp *qp)
 {
 	const struct hca *hca = container_of(qp, struct qp_object, qp)->hca;
-	const struct attachment *attachment = container_of(hca, struct adapter, hca)->attachment;
+	struct attachment *attachment = container_of(hca, struct adapter, hca)->attachment;
 
 	/* In the child of a fork they are the parent's. */
-	if (!attachment->is_abandoned)
+	if (qp->type == QP_UD)
+		datagram_loans_take_back_from(attachment, qp);
+	else if (!attachment->is_abandoned)
 		(void)__atomic_add_fetch(
 			&attachment->exposure.header->pull_serials[serial_index(qp)], 1,
 			__ATOMIC_SEQ_CST);
@@ -63,7 +65,8 @@ static void look_for_loan(struct qp_object *object, void *context)
 	const struct qp *qp = &object->qp;
 	const struct send_queue *queue = &qp->requester.queue;
 
-	if (!qp->requester.has_lent)
+	/* Datagrams have been taken back before. */
+	if (!qp->requester.has_lent || qp->type == QP_UD)
 		return;
 	for (uint32_t i = queue->done; i != queue->started; i++) {
 		struct send_slot *slot = send_queue_slot(queue, i);
@@ -95,7 +98,7 @@ static bool make_ticket(const struct attachment *attachment, const struct qp *qp
 {
 	const struct exposure *exposure = &attachment->exposure;
 
-	if (packet->payload_bytes < PULL_LANE_BYTES_MIN || !peer_pulls(exposure, channel) ||
+	if (packet->payload_bytes < PULL_LANE_BYTES_MIN || !pull_lane_peer_pulls(exposure, channel) ||
 	    !adopted_memory_locate(exposure->adopted, packet->payload, packet->payload_bytes,
 				   &ret_ticket->place))
 		return false;

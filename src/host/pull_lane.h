@@ -22,6 +22,7 @@
 struct adapter;
 struct attachment;
 struct channel;
+struct exposure;
 struct express_packet;
 struct flow;
 struct qp;
@@ -37,6 +38,9 @@ enum {
 
 /* This process takes such messages from the channel, if it can. */
 void pull_lane_open(const struct attachment *attachment, struct channel *channel);
+
+/* And the other end, from this one. */
+MUST_USE bool pull_lane_peer_pulls(const struct exposure *exposure, struct channel *channel);
 
 /* Posts a request, the packet of which was found by express_may_post or express_may_post_pulled.
  * false: nothing was done. */

@@ -85,7 +85,9 @@ static bool lacks_only_a_receive(const struct attachment *attachment,
 bool receive_is_held_back(const struct attachment *attachment, struct channel *channel, time_ns now,
 			  const struct ring_record *record)
 {
-	if (likely(!lacks_only_a_receive(attachment, record)) ||
+	const struct ring_record packet = datagram_loan_headers(record);
+
+	if (likely(!lacks_only_a_receive(attachment, &packet)) ||
 	    !patience_waits(&channel->patience, ring_position(&channel->in), now))
 		return false;
 	ring_put_back(&channel->in);
@@ -140,6 +142,8 @@ void receive_direct_record(struct attachment *attachment, struct channel *channe
 		receive_packet(attachment, now, record);
 	else if (record->kind == RECORD_PULLED)
 		pull_lane_receive_packets(attachment, channel, now, record);
+	else if (record->kind == RECORD_LENT)
+		datagram_loan_receive_packet(attachment, channel, now, record);
 	else if (record->kind == RECORD_PLACEMENT_ASKED)
 		placement_target_asked(attachment, channel, record);
 	else
@@ -147,8 +151,8 @@ void receive_direct_record(struct attachment *attachment, struct channel *channe
 }
 
 /* The commonest packets take fewer steps. */
-static bool receive_by_lane(struct attachment *attachment, const struct channel *channel,
-			    time_ns now, const struct ring_record *record)
+static bool receive_by_lane(struct attachment *attachment, struct channel *channel, time_ns now,
+			    const struct ring_record *record)
 {
 	struct qp *qp = attachment->may_express
 				? express_lane_receive(attachment, channel, now, record)
@@ -314,6 +318,8 @@ static bool receive_channel(struct attachment *attachment, struct channel *chann
 	bool any = ack_words_take(attachment, channel, now);
 
 	any |= receive_some(attachment, channel, now, is_all ? UINT_MAX : RECORDS_PER_CALL);
+	if (unlikely(channel->release_in))
+		channel_release(channel);
 	return any;
 }
 

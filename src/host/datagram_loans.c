@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Datagrams whose payload the receiver copies from the sender's memory: see datagram_loans.h. */
+#include "host/datagram_loans.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "host/adopted_memory.h"
+#include "host/attachment.h"
+#include "host/direct_records.h"
+#include "host/placement_state.h"
+#include "host/pull_lane.h"
+#include "host/receive.h"
+#include "net/transport/completion_ring.h"
+#include "net/transport/express.h"
+#include "wire/packet.h"
+
+enum {
+	LOANS_MAX = 256, /* of a ring, a power of two: it has room for about as many of 2 KiB */
+	/* A receiver that let the sender wait is sent copies; each time twice as many, unless it
+	 * took a good number in between. */
+	COPIES_MIN = 64,
+	COPIES_MAX = 1 << 14,
+	RETURNED_OF_A_POLLER = 1024,
+	PAYLOAD_BYTES_MAX = 4096, /* the largest MTU */
+	RECORDS_AHEAD = 2,
+	HEADER_BYTES = EXPRESS_HEADER_BYTES + DETH_BYTES,
+	START_BYTES = sizeof(struct loan_ticket) + EXPRESS_HEADER_BYTES_MAX,
+};
+
+static_assert(RING_STAMPED_HEADER_BYTES + START_BYTES <= RING_CACHE_LINE,
+	      "all that is read of such a record lies in one line");
+
+/* A receiver that polls takes a whole window in less. */
+#define LOAN_PATIENCE_NS MICROSECONDS(20)
+
+struct datagram_loan {
+	struct qp *qp; /* NULL: its request has ended */
+	uint64_t end;  /* of the record, in the ring */
+	uint8_t *room;
+	uint32_t place; /* in the shared part of the exposure */
+	uint32_t byte_count;
+};
+
+void datagram_loans_init(struct datagram_loans *loans)
+{
+	*loans = (struct datagram_loans){.copies_next = COPIES_MIN};
+	list_init(&loans->link);
+}
+
+static struct datagram_loan *loan_at(const struct datagram_loans *loans, uint32_t position)
+{
+	return &loans->loans[position % LOANS_MAX];
+}
+
+/* Whether the program took the completion of the last one before it posted this one, and nothing else
+ * came in between. */
+static inline bool waits_for_each(struct channel *channel, const struct send_queue *queue,
+				  const struct completion_ring *ring)
+{
+	struct datagram_loans *loans = &channel->loans;
+	bool waits = ring == loans->ring && ring->head != loans->ring_head &&
+		     channel->in.head == loans->in_head && queue->done == queue->started;
+
+	loans->ring = ring;
+	loans->ring_head = ring->head;
+	loans->in_head = channel->in.head;
+	return waits;
+}
+
+/* Whoever waits for events does not poll for its memory. */
+static inline bool may_lend(const struct attachment *attachment, const struct qp *qp,
+			    struct channel *channel)
+{
+	const struct send_queue *queue = &qp->requester.queue;
+	const struct completion_ring *ring = qp->completions[SIDE_SEND];
+	struct datagram_loans *loans = &channel->loans;
+
+	if (attachment->helper_mode != HELPER_STAYING_OUT || !ring || ring->armed ||
+	    waits_for_each(channel, queue, ring) ||
+	    !pull_lane_peer_pulls(&attachment->exposure, channel))
+		return false;
+	/* Requests end in order, and so do the loans of a ring, but not those of two. */
+	if (queue->done != queue->started && qp->express.route != channel)
+		return false;
+	if (unlikely(loans->copies_left)) {
+		loans->copies_left--;
+		return false;
+	}
+	if (unlikely(!loans->loans))
+		loans->loans = calloc(LOANS_MAX, sizeof(*loans->loans));
+	return loans->loans && loans->tail - loans->head < LOANS_MAX;
+}
+
+static void remember(struct attachment *attachment, struct qp *qp, struct channel *channel,
+		     const struct datagram_loan *loan)
+{
+	struct datagram_loans *loans = &channel->loans;
+
+	*loan_at(loans, loans->tail++) = *loan;
+	qp->express.route = channel;
+	if (unlikely(!list_is_linked(&loans->link))) {
+		loans->since = 0;
+		list_append(&attachment->lending, &loans->link);
+	}
+}
+
+/* All but the first line of a record is skipped: those that come after the next one, if they are as
+ * long. */
+static inline void want_records(const struct ring_producer *out, uint32_t byte_count)
+{
+	uint64_t position = out->tail + RECORDS_AHEAD * ring_stamped_bytes(byte_count);
+
+	ring_want_line(out->data + (position & (out->data_bytes - 1)));
+}
+
+bool datagram_loan_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
+			const struct send_request *request, struct express_packet *packet,
+			time_ns now)
+{
+	const uint32_t byte_count = packet->byte_count + (uint32_t)sizeof(struct loan_ticket);
+	struct attachment *attachment = adapter->attachment;
+	struct channel *channel = flow->channel;
+	uint64_t place;
+
+	if (qp->type != QP_UD || request->flags & SEND_INLINE ||
+	    packet->payload_bytes > flow->mtu || !may_lend(attachment, qp, channel) ||
+	    !adopted_memory_locate(attachment->exposure.adopted, packet->payload,
+				   packet->payload_bytes, &place))
+		return false;
+
+	uint8_t *body = direct_record_reserve(channel, byte_count);
+
+	if (unlikely(!body))
+		return false;
+
+	const struct loan_ticket ticket = {
+		.place = (uint32_t)place,
+		.serial = channel->placed_out->loan_serial,
+	};
+
+	memcpy(body, &ticket, sizeof(ticket));
+	packet->is_pulled = true;
+	express_post_packet(qp, request, packet, body + sizeof(ticket));
+	direct_record_commit(qp, flow, byte_count, RECORD_LENT, 1);
+	want_records(&channel->out, byte_count);
+	flow_count(flow, 1, (packet->byte_count + ICRC_BYTES) / 4);
+	remember(attachment, qp, channel,
+		 &(struct datagram_loan){
+			 .qp = qp,
+			 .end = channel->out.tail,
+			 .room = body + sizeof(ticket) + packet->header_bytes,
+			 .place = (uint32_t)place,
+			 .byte_count = packet->payload_bytes,
+		 });
+	express_post_request(qp, now, request, packet);
+	return true;
+}
+
+/* The reader is past it, as far as was looked: its room may be another record's. */
+static bool is_read(const struct channel *channel, const struct datagram_loan *loan)
+{
+	return (int64_t)(loan->end - channel->out.head_seen) <= 0;
+}
+
+static void return_one(struct qp *qp, time_ns now)
+{
+	express_loan_returned(qp, now);
+	/* One that can't be sent waits until it is its turn to fail. */
+	if (unlikely(qp->requester.cursor != qp->requester.queue.tail))
+		hca_ready_add(container_of(qp, struct qp_object, qp)->hca, qp);
+}
+
+/* What a request's end leads to may take the others back. */
+static bool return_read(struct channel *channel, time_ns now)
+{
+	struct datagram_loans *loans = &channel->loans;
+	uint32_t before = loans->head;
+
+	(void)ring_room(&channel->out);
+	while (loans->head != loans->tail) {
+		const struct datagram_loan *loan = loan_at(loans, loans->head);
+
+		if (loans->head == loans->taken_back && !is_read(channel, loan))
+			break;
+		if (loans->head++ == loans->taken_back)
+			loans->taken_back++;
+		if (loan->qp)
+			return_one(loan->qp, now);
+	}
+	if (loans->head == before)
+		return false;
+	loans->returned += loans->head - before;
+	loans->since = 0;
+	if (loans->head == loans->tail)
+		list_remove(&loans->link);
+	return true;
+}
+
+static struct channel *channel_of(struct list *link)
+{
+	return container_of(link, struct channel, loans.link);
+}
+
+bool datagram_loans_return(struct attachment *attachment, time_ns now)
+{
+	bool any = false;
+
+	list_for_each_safe(link, &attachment->lending)
+		any |= return_read(channel_of(link), now);
+	return any;
+}
+
+/* From the file: what the program has at that address may be something else by now. */
+static void fill_room(const struct attachment *attachment, const struct datagram_loan *loan)
+{
+	const off_t offset = (off_t)(exposure_layout().shared_offset + loan->place);
+	uint32_t done = 0;
+
+	while (done < loan->byte_count) {
+		ssize_t count = pread(attachment->exposure.file, loan->room + done,
+				      loan->byte_count - done, offset + done);
+
+		if (count <= 0)
+			return;
+		done += (uint32_t)count;
+	}
+}
+
+static void take_back_channel(const struct attachment *attachment, struct channel *channel)
+{
+	struct datagram_loans *loans = &channel->loans;
+
+	/* In the child of a fork they are the parent's. */
+	if (loans->taken_back != loans->tail && !attachment->is_abandoned) {
+		(void)ring_room(&channel->out);
+		for (uint32_t i = loans->taken_back; i != loans->tail; i++)
+			if (!is_read(channel, loan_at(loans, i)))
+				fill_room(attachment, loan_at(loans, i));
+		(void)__atomic_add_fetch(&channel->placed_out->loan_serial, 1, __ATOMIC_SEQ_CST);
+	}
+	loans->taken_back = loans->tail;
+}
+
+/* The receiver let us wait: it gets copies for a while. */
+static void prefer_copies(struct datagram_loans *loans)
+{
+	if (loans->returned >= RETURNED_OF_A_POLLER)
+		loans->copies_next = COPIES_MIN;
+	loans->copies_left = loans->copies_next;
+	if (loans->copies_next < COPIES_MAX)
+		loans->copies_next *= 2;
+	loans->returned = 0;
+}
+
+bool datagram_loans_watch(struct attachment *attachment, time_ns now)
+{
+	bool any = false;
+
+	list_for_each_safe(link, &attachment->lending) {
+		struct channel *channel = channel_of(link);
+		struct datagram_loans *loans = &channel->loans;
+
+		if (return_read(channel, now)) {
+			any = true;
+		} else if (!loans->since) {
+			loans->since = now;
+		} else if (now - loans->since > LOAN_PATIENCE_NS) {
+			prefer_copies(loans);
+			take_back_channel(attachment, channel);
+			any |= return_read(channel, now);
+		}
+	}
+	return any;
+}
+
+void datagram_loans_take_back(struct attachment *attachment)
+{
+	list_for_each(link, &attachment->lending)
+		take_back_channel(attachment, channel_of(link));
+}
+
+void datagram_loans_take_back_from(struct attachment *attachment, const struct qp *qp)
+{
+	datagram_loans_take_back(attachment);
+	list_for_each(link, &attachment->lending) {
+		struct datagram_loans *loans = &channel_of(link)->loans;
+
+		for (uint32_t i = loans->head; i != loans->tail; i++)
+			if (loan_at(loans, i)->qp == qp)
+				loan_at(loans, i)->qp = NULL;
+	}
+}
+
+void datagram_loans_end(struct attachment *attachment, time_ns now)
+{
+	datagram_loans_take_back(attachment);
+	(void)datagram_loans_return(attachment, now);
+}
+
+void datagram_loans_close(struct attachment *attachment, struct channel *channel, time_ns now)
+{
+	if (list_is_linked(&channel->loans.link)) {
+		take_back_channel(attachment, channel);
+		(void)return_read(channel, now);
+	}
+	free(channel->loans.loans);
+	datagram_loans_init(&channel->loans);
+}
+
+/* A record as it was read. */
+struct lent {
+	struct express_pull pull;
+	const struct channel *channel;
+	const uint8_t *room;
+	struct loan_ticket ticket;
+	uint32_t header_bytes;
+	uint8_t headers[EXPRESS_HEADER_BYTES_MAX];
+};
+
+static inline bool is_lent(const struct lent *lent)
+{
+	return __atomic_load_n(&lent->channel->placed_in->loan_serial, __ATOMIC_ACQUIRE) ==
+	       lent->ticket.serial;
+}
+
+/* From the sender's memory, unless it took it back meanwhile: then it is in the ring. */
+static bool fetch(const struct express_pull *pull, uint8_t *ret_bytes)
+{
+	const struct lent *lent = container_of(pull, struct lent, pull);
+
+	if (likely(is_lent(lent))) {
+		memcpy(ret_bytes, lent->channel->peer->reach.shared + lent->ticket.place,
+		       pull->byte_count);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (likely(is_lent(lent)))
+			return true;
+	}
+	memcpy(ret_bytes, lent->room, pull->byte_count);
+	return true;
+}
+
+/* The peer's words, from a copy that it can't change. */
+static inline bool read_record(const struct channel *channel, const struct ring_record *record,
+			       struct lent *ret_lent)
+{
+	uint8_t start[START_BYTES];
+
+	if (unlikely(!channel->peer || !channel->placed_in || record->packet_count != 1 ||
+		     record->byte_count < START_BYTES))
+		return false;
+	memcpy(start, record->body, sizeof(start));
+	__asm__ volatile("" : : "r"(start) : "memory");
+	memcpy(&ret_lent->ticket, start, sizeof(ret_lent->ticket));
+	memcpy(ret_lent->headers, start + sizeof(ret_lent->ticket), sizeof(ret_lent->headers));
+
+	const bool has_immediate = ret_lent->headers[LRH_BYTES] & 1;
+	const uint32_t pad = ret_lent->headers[LRH_BYTES + 1] >> 4 & 3;
+	const uint32_t offset = HEADER_BYTES + (has_immediate ? IMMEDIATE_BYTES : 0);
+	const uint32_t taken = (uint32_t)sizeof(ret_lent->ticket) + offset;
+	const uint32_t byte_count = record->byte_count - taken - pad;
+
+	ret_lent->channel = channel;
+	ret_lent->room = record->body + taken;
+	ret_lent->header_bytes = offset;
+	ret_lent->pull = (struct express_pull){byte_count, 1, fetch};
+	return likely(record->byte_count > taken + pad && byte_count <= PAYLOAD_BYTES_MAX &&
+		      ret_lent->ticket.place <= EXPOSURE_SHARED_BYTES - byte_count);
+}
+
+struct qp *datagram_loan_receive(struct attachment *attachment, struct channel *channel,
+				 time_ns now, const struct ring_record *record)
+{
+	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	struct lent lent;
+
+	if (unlikely(record->kind != RECORD_LENT || !adapter ||
+		     !read_record(channel, record, &lent)))
+		return NULL;
+
+	struct qp *qp = hca_receive_pulled(&adapter->hca, now, (uint8_t)record->port, lent.headers,
+					   &lent.pull);
+
+	attachment->pulled_bytes += qp ? lent.pull.byte_count : 0;
+	channel->release_in = DATAGRAM_LOANS_IDLE_ROUNDS;
+	return qp;
+}
+
+struct ring_record datagram_loan_headers(const struct ring_record *record)
+{
+	struct ring_record packet = *record;
+
+	if (record->kind != RECORD_LENT || record->byte_count < START_BYTES)
+		return packet;
+	packet.kind = RECORD_PACKET;
+	packet.body += sizeof(struct loan_ticket);
+	packet.byte_count -= (uint32_t)sizeof(struct loan_ticket);
+	return packet;
+}
+
+void datagram_loan_receive_packet(struct attachment *attachment, struct channel *channel,
+				  time_ns now, const struct ring_record *record)
+{
+	uint8_t bytes[EXPRESS_HEADER_BYTES_MAX + PAYLOAD_BYTES_MAX + 4] = {0};
+	struct ring_record whole = datagram_loan_headers(record);
+	struct lent lent;
+
+	channel->release_in = DATAGRAM_LOANS_IDLE_ROUNDS;
+	if (!read_record(channel, record, &lent)) {
+		attachment->malformed++;
+		return;
+	}
+	memcpy(bytes, lent.headers, lent.header_bytes);
+	(void)fetch(&lent.pull, bytes + lent.header_bytes);
+	whole.body = bytes;
+	receive_direct_record(attachment, channel, now, &whole);
+}
