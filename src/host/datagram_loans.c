@@ -111,7 +111,7 @@ static inline void want_records(const struct ring_producer *out, uint32_t byte_c
 {
 	uint64_t position = out->tail + RECORDS_AHEAD * ring_stamped_bytes(byte_count);
 
-	ring_want_line(out->data + (position & (out->data_bytes - 1)));
+	cache_line_want(out->data + (position & (out->data_bytes - 1)));
 }
 
 bool datagram_loan_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
