@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Datagrams whose payload the receiver copies from the sender's memory: see datagram_loans.h. */
+/* Datagrams whose payload the receiver copies from the sender's memory, at the sender's: see
+ * datagram_loans.h. */
 #include "host/datagram_loans.h"
 
 #include <stdlib.h>
@@ -10,7 +11,6 @@
 #include "host/direct_records.h"
 #include "host/placement_state.h"
 #include "host/pull_lane.h"
-#include "host/receive.h"
 #include "net/transport/completion_ring.h"
 #include "net/transport/express.h"
 #include "wire/packet.h"
@@ -22,14 +22,8 @@ enum {
 	COPIES_MIN = 64,
 	COPIES_MAX = 1 << 14,
 	RETURNED_OF_A_POLLER = 1024,
-	PAYLOAD_BYTES_MAX = 4096, /* the largest MTU */
 	RECORDS_AHEAD = 2,
-	HEADER_BYTES = EXPRESS_HEADER_BYTES + DETH_BYTES,
-	START_BYTES = sizeof(struct loan_ticket) + EXPRESS_HEADER_BYTES_MAX,
 };
-
-static_assert(RING_STAMPED_HEADER_BYTES + START_BYTES <= RING_CACHE_LINE,
-	      "all that is read of such a record lies in one line");
 
 /* A receiver that polls takes a whole window in less. */
 #define LOAN_PATIENCE_NS MICROSECONDS(20)
@@ -306,112 +300,4 @@ void datagram_loans_close(struct attachment *attachment, struct channel *channel
 	}
 	free(channel->loans.loans);
 	datagram_loans_init(&channel->loans);
-}
-
-/* A record as it was read. */
-struct lent {
-	struct express_pull pull;
-	const struct channel *channel;
-	const uint8_t *room;
-	struct loan_ticket ticket;
-	uint32_t header_bytes;
-	uint8_t headers[EXPRESS_HEADER_BYTES_MAX];
-};
-
-static inline bool is_lent(const struct lent *lent)
-{
-	return __atomic_load_n(&lent->channel->placed_in->loan_serial, __ATOMIC_ACQUIRE) ==
-	       lent->ticket.serial;
-}
-
-/* From the sender's memory, unless it took it back meanwhile: then it is in the ring. */
-static bool fetch(const struct express_pull *pull, uint8_t *ret_bytes)
-{
-	const struct lent *lent = container_of(pull, struct lent, pull);
-
-	if (likely(is_lent(lent))) {
-		memcpy(ret_bytes, lent->channel->peer->reach.shared + lent->ticket.place,
-		       pull->byte_count);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (likely(is_lent(lent)))
-			return true;
-	}
-	memcpy(ret_bytes, lent->room, pull->byte_count);
-	return true;
-}
-
-/* The peer's words, from a copy that it can't change. */
-static inline bool read_record(const struct channel *channel, const struct ring_record *record,
-			       struct lent *ret_lent)
-{
-	uint8_t start[START_BYTES];
-
-	if (unlikely(!channel->peer || !channel->placed_in || record->packet_count != 1 ||
-		     record->byte_count < START_BYTES))
-		return false;
-	memcpy(start, record->body, sizeof(start));
-	__asm__ volatile("" : : "r"(start) : "memory");
-	memcpy(&ret_lent->ticket, start, sizeof(ret_lent->ticket));
-	memcpy(ret_lent->headers, start + sizeof(ret_lent->ticket), sizeof(ret_lent->headers));
-
-	const bool has_immediate = ret_lent->headers[LRH_BYTES] & 1;
-	const uint32_t pad = ret_lent->headers[LRH_BYTES + 1] >> 4 & 3;
-	const uint32_t offset = HEADER_BYTES + (has_immediate ? IMMEDIATE_BYTES : 0);
-	const uint32_t taken = (uint32_t)sizeof(ret_lent->ticket) + offset;
-	const uint32_t byte_count = record->byte_count - taken - pad;
-
-	ret_lent->channel = channel;
-	ret_lent->room = record->body + taken;
-	ret_lent->header_bytes = offset;
-	ret_lent->pull = (struct express_pull){byte_count, 1, fetch};
-	return likely(record->byte_count > taken + pad && byte_count <= PAYLOAD_BYTES_MAX &&
-		      ret_lent->ticket.place <= EXPOSURE_SHARED_BYTES - byte_count);
-}
-
-struct qp *datagram_loan_receive(struct attachment *attachment, struct channel *channel,
-				 time_ns now, const struct ring_record *record)
-{
-	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
-	struct lent lent;
-
-	if (unlikely(record->kind != RECORD_LENT || !adapter ||
-		     !read_record(channel, record, &lent)))
-		return NULL;
-
-	struct qp *qp = hca_receive_pulled(&adapter->hca, now, (uint8_t)record->port, lent.headers,
-					   &lent.pull);
-
-	attachment->pulled_bytes += qp ? lent.pull.byte_count : 0;
-	channel->release_in = DATAGRAM_LOANS_IDLE_ROUNDS;
-	return qp;
-}
-
-struct ring_record datagram_loan_headers(const struct ring_record *record)
-{
-	struct ring_record packet = *record;
-
-	if (record->kind != RECORD_LENT || record->byte_count < START_BYTES)
-		return packet;
-	packet.kind = RECORD_PACKET;
-	packet.body += sizeof(struct loan_ticket);
-	packet.byte_count -= (uint32_t)sizeof(struct loan_ticket);
-	return packet;
-}
-
-void datagram_loan_receive_packet(struct attachment *attachment, struct channel *channel,
-				  time_ns now, const struct ring_record *record)
-{
-	uint8_t bytes[EXPRESS_HEADER_BYTES_MAX + PAYLOAD_BYTES_MAX + 4] = {0};
-	struct ring_record whole = datagram_loan_headers(record);
-	struct lent lent;
-
-	channel->release_in = DATAGRAM_LOANS_IDLE_ROUNDS;
-	if (!read_record(channel, record, &lent)) {
-		attachment->malformed++;
-		return;
-	}
-	memcpy(bytes, lent.headers, lent.header_bytes);
-	(void)fetch(&lent.pull, bytes + lent.header_bytes);
-	whole.body = bytes;
-	receive_direct_record(attachment, channel, now, &whole);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Datagrams that are lent, on a fake softibd: what is, when their requests end, and that what was
- * sent arrives whatever the sender does to its memory after that. */
+ * sent arrives whatever the sender does to its memory after that.
+ * Covers: host/datagram_arrivals.c */
 #include "host/datagram_loans.h"
 
 #include <setjmp.h>
