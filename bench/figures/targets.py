@@ -75,9 +75,9 @@ def figures(fabric, through):
         "send_bw 8": lambda: fabric.rate("ib_send_bw", 8, 500000),
         "write_bw 8": lambda: fabric.rate("ib_write_bw", 8, 512000, "-l", "64"),
         # Both alike: as many messages, and -N, since perftest reads the clock for each message (for its peak) up to 20,000 of a queue pair.
-        "write_bw 4096": lambda: fabric.bandwidth("ib_write_bw", 4096, 256000, "-N"),
+        "write_bw 4096": lambda: fabric.bandwidth("ib_write_bw", 4096, 1024000, "-N"),
         # A multiple of its CQ moderation: with others perftest counts more completions than there are, and may stop looking too soon.
-        "write_bw -q 512 4096": lambda: fabric.bandwidth("ib_write_bw", 4096, 500, "-q", "512", "-N"),
+        "write_bw -q 512 4096": lambda: fabric.bandwidth("ib_write_bw", 4096, 2000, "-q", "512", "-N"),
         "write_bw -b 1048576": lambda: fabric.bandwidth("ib_write_bw", MIBYTE, 2000, "-b"),
         "send_bw UD 2048": lambda: fabric.bandwidth("ib_send_bw", 2048, 100000, "-c", "UD"),
         "send_bw UD 8": lambda: fabric.rate("ib_send_bw", 8, 500000, "-c", "UD"),
