@@ -68,27 +68,6 @@ static struct qp_object *make_datagram_qp(struct pair_end *end)
 	return qp;
 }
 
-/* The sender's buffer lies in the shared part of the exposure, as if it had been moved there: a
- * test has too many threads for that. */
-static void share(struct pair_end *end)
-{
-	struct exposure *exposure = &attachment()->exposure;
-	void *buffer = mmap(NULL, PAIR_BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-			    exposure->file, (off_t)exposure_layout().shared_offset);
-
-	assert_true(buffer != MAP_FAILED);
-	assert_int_equal(region_register(&adapter_hca(end->adapter)->memory, end->pd, buffer,
-					 PAIR_BUFFER_BYTES, (uintptr_t)buffer, ACCESS_LOCAL_WRITE,
-					 &end->region),
-			 0);
-	end->buffer = buffer;
-	exposure->header->shared_is_off = 0;
-	exposure->adopted->is_on = true;
-	exposure->adopted->range_count = 1;
-	exposure->adopted->ranges[0] = (struct adopted_range){
-		.address = buffer, .byte_count = PAIR_BUFFER_BYTES, .users = 1};
-}
-
 static int start(void **state)
 {
 	if (pair_start_connected(state) != 0)
@@ -96,7 +75,7 @@ static int start(void **state)
 	sender = make_datagram_qp(&pair.ends[0]);
 	receiver = make_datagram_qp(&pair.ends[1]);
 	adapter_lock(pair.ends[0].adapter);
-	share(&pair.ends[0]);
+	pair_share_buffer(&pair.ends[0]);
 	/* Datagrams are one packet each. */
 	sender->qp.port->mtu_code = MTU_4096;
 	receiver->qp.port->mtu_code = MTU_4096;

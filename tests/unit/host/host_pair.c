@@ -10,7 +10,10 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include "host/adopted_memory.h"
+#include "host/attachment.h"
 #include "unit/host/host_pair.h"
 #include "wire/mtu.h"
 
@@ -313,6 +316,25 @@ void pair_connect_another(struct pair_end ret_ends[static 2])
 		adapter_prepare(ret_ends[i].adapter, ret_ends[i].qp, adapter_now(ret_ends[i].adapter));
 		adapter_unlock(ret_ends[i].adapter);
 	}
+}
+
+void pair_share_buffer(struct pair_end *end)
+{
+	struct exposure *exposure = &end->adapter->attachment->exposure;
+	void *buffer = mmap(NULL, PAIR_BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    exposure->file, (off_t)exposure_layout().shared_offset);
+
+	assert_true(buffer != MAP_FAILED);
+	assert_int_equal(region_register(&adapter_hca(end->adapter)->memory, end->pd, buffer,
+					 PAIR_BUFFER_BYTES, (uintptr_t)buffer, ACCESS_LOCAL_WRITE,
+					 &end->region),
+			 0);
+	end->buffer = buffer;
+	exposure->header->shared_is_off = 0;
+	exposure->adopted->is_on = true;
+	exposure->adopted->range_count = 1;
+	exposure->adopted->ranges[0] = (struct adopted_range){
+		.address = buffer, .byte_count = PAIR_BUFFER_BYTES, .users = 1};
 }
 
 int pair_end_all(void **state)

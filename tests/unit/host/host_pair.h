@@ -41,6 +41,10 @@ int pair_end_all(void **state);
 /* Another connection between the two: the ends are the same but for their queue pairs. */
 void pair_connect_another(struct pair_end ret_ends[static 2]);
 
+/* The end's buffer lies in the shared part of the exposure from now on, as if it had been moved there:
+ * a test has too many threads for that. Lock held. */
+void pair_share_buffer(struct pair_end *end);
+
 void pair_wait_until_told(const unsigned *count, unsigned at_least);
 bool pair_is_overdue(time_ns start);
 void pair_poll_one(struct pair_end *end, struct completion *ret_completion);

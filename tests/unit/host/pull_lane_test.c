@@ -22,8 +22,6 @@ static struct channel *channel(void)
 	return attachment()->channels[0];
 }
 
-/* The sender's buffer lies in the shared part of the exposure, as if it had been moved there: a test
- * has too many threads for that. */
 static int share_buffer(void **state)
 {
 	struct pair_end *end = &pair.ends[0];
@@ -31,24 +29,9 @@ static int share_buffer(void **state)
 	if (pair_start_connected(state) != 0)
 		return -1;
 	adapter_lock(end->adapter);
-
-	struct exposure *exposure = &attachment()->exposure;
-	void *buffer = mmap(NULL, PAIR_BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-			    exposure->file, (off_t)exposure_layout().shared_offset);
-	int error = buffer == MAP_FAILED
-			    ? -1
-			    : region_register(&adapter_hca(end->adapter)->memory, end->pd, buffer,
-					      PAIR_BUFFER_BYTES, (uintptr_t)buffer,
-					      ACCESS_LOCAL_WRITE, &end->region);
-
-	end->buffer = buffer;
-	exposure->header->shared_is_off = 0;
-	exposure->adopted->is_on = true;
-	exposure->adopted->range_count = 1;
-	exposure->adopted->ranges[0] = (struct adopted_range){
-		.address = buffer, .byte_count = PAIR_BUFFER_BYTES, .users = 1};
+	pair_share_buffer(end);
 	adapter_unlock(end->adapter);
-	return error;
+	return 0;
 }
 
 static void warm_up(void)
