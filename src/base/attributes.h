@@ -10,6 +10,9 @@
 #define PRINTF_LIKE(format_index, first_index)                                                     \
 	__attribute__((format(printf, format_index, first_index)))
 
+/* For per-packet code that is written once for several cases, of which each is to be compiled by itself. */
+#define IN_LINE inline __attribute__((always_inline))
+
 #define likely(condition)   __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "net/memory/memory.h"
 #include "net/transport/express.h"
+#include "net/transport/express_headers.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
 #include "wire/mtu.h"
@@ -37,6 +38,7 @@ enum {
 struct target {
 	struct qp qp;
 	struct qp_environment environment;
+	struct express_seen seen[EXPRESS_SEEN];
 	struct memory memory;
 	struct protection_domain pd;
 	struct timer_queue timers;
@@ -183,6 +185,7 @@ static void target_init(struct target *target, enum qp_type type)
 	target->environment = (struct qp_environment){
 		.memory = &target->memory,
 		.timers = &target->timers,
+		.seen = target->seen,
 		.complete = count_completion,
 		.event = ignore_event,
 		.shared_receive_taken = ignore_taken,

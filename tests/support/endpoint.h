@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include "base/timer_queue.h"
 #include "net/memory/memory.h"
+#include "net/transport/express_headers.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
 
@@ -51,6 +52,7 @@ struct endpoint_options {
 struct endpoint {
 	struct qp qp;
 	struct qp_environment environment;
+	struct express_seen seen[EXPRESS_SEEN];
 	struct memory memory;
 	struct protection_domain pd;
 	struct timer_queue timers;

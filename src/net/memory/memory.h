@@ -32,7 +32,10 @@ enum access {
 	ACCESS_OPTIONAL = 0x3ff00000, /* accepted and ignored when unknown */
 };
 
-enum { KEY_TAG_BITS = 8 };
+enum {
+	KEY_TAG_BITS = 8,
+	MEMORY_RECENT = 16,
+};
 
 struct protection_domain {
 	uint32_t handle;
@@ -80,6 +83,8 @@ struct memory {
 	uint32_t region_count_max; /* and as many windows */
 	uint32_t window_count;
 	uint8_t next_tag;
+	/* Regions about which nothing is unusual that were used lately, by key >> 8. */
+	const struct region *recent[MEMORY_RECENT];
 	const struct memory_observer *observer; /* NULL: nobody watches */
 };
 
@@ -145,21 +150,27 @@ MUST_USE enum memory_verdict memory_resolve(const struct memory *memory,
 					    uint64_t address, uint64_t byte_count, uint32_t access,
 					    uint8_t **ret_bytes);
 
-/* The same where nothing is unusual about key, rights and bounds; NULL: memory_resolve says what. */
-static inline uint8_t *memory_place(const struct memory *memory, const struct protection_domain *pd,
+/* For memory_place: the region, which is among the recent ones from now on; NULL: there is none, or
+ * something about it is unusual. */
+const struct region *memory_find_plain(struct memory *memory, uint32_t key);
+
+/* memory_resolve where nothing is unusual about key, rights and bounds; NULL: that one says what. */
+static inline uint8_t *memory_place(struct memory *memory, const struct protection_domain *pd,
 				    uint32_t key, uint64_t address, uint32_t byte_count,
 				    uint32_t access)
 {
-	const struct region *region = (const struct region *)index_table_get(
-		&memory->regions, key >> KEY_TAG_BITS);
+	const struct region *region = memory->recent[(key >> KEY_TAG_BITS) % MEMORY_RECENT];
 
-	if (unlikely(!region || region->key != key || region->kind != KEY_REGION ||
-		     region->pd != pd || (~region->access & access) || region->guard))
-		return NULL;
+	if (unlikely(!region || region->key != key)) {
+		region = memory_find_plain(memory, key);
+		if (!region)
+			return NULL;
+	}
 
 	uint64_t offset = address - region->iova;
 
-	if (unlikely(offset > region->byte_count || byte_count > region->byte_count - offset))
+	if (unlikely(region->pd != pd || (~region->access & access) ||
+		     offset > region->byte_count || byte_count > region->byte_count - offset))
 		return NULL;
 	return (uint8_t *)((uintptr_t)region->bytes + (uintptr_t)offset);
 }

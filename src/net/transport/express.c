@@ -14,45 +14,15 @@
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
-enum {
-	BTH_MIGRATED = 0x40,
-	BTH_ACK_REQUEST = 0x80,
-};
+enum { BTH_ACK_REQUEST = 0x80 };
 
 static_assert(OPCODE_SEND_ONLY_IMMEDIATE == (OPCODE_SEND_ONLY | 1),
 	      "the lowest bit of the opcode says whether there is immediate data");
 
-/* Built as numbers and stored whole: a byte at a time would cost more than all the rest. */
-static uint64_t make_lrh(const struct qp *qp, const struct address_vector *address)
+static inline bool sends_plainly(struct qp *qp)
 {
-	const struct port_view *port = qp->port;
-	unsigned path_bits = address->source_path_bits & ((1u << port->lmc) - 1);
-
-	return (uint64_t)(address->sl << 4 | LNH_LOCAL) << 48 | (uint64_t)address->dlid << 32 |
-	       (uint16_t)(port->lid | path_bits);
-}
-
-static uint64_t make_bth(const struct qp *qp, uint32_t destination_qpn)
-{
-	return (uint64_t)(qp_transport(qp) | OPCODE_SEND_ONLY) << 56 |
-	       (uint64_t)BTH_MIGRATED << 48 | (uint64_t)qp_pkey(qp) << 32 |
-	       (destination_qpn & 0xffffff);
-}
-
-bool express_work_out(struct qp *qp)
-{
-	struct express_headers *express = &qp->express;
-	const struct address_vector *address = &qp->attributes.address;
-
-	/* Between limited members nothing is admitted. */
-	if (address->is_global || qp->attributes.path_migration != PATH_MIGRATED ||
-	    !pkey_matches(qp_pkey(qp), qp_pkey(qp)))
-		return false;
-	express->lrh = make_lrh(qp, address);
-	express->bth = make_bth(qp, qp->attributes.destination_qpn);
-	express->route = NULL;
-	express->changes = qp->environment->port_changes + 1;
-	return true;
+	return likely(qp->express.sends == qp->environment->port_changes + 1) ||
+	       express_work_out_sends(qp);
 }
 
 static inline bool has_psns(const struct requester *requester, uint32_t packet_count)
@@ -179,12 +149,13 @@ static uint64_t bth_flags(const struct express_message *message, uint32_t payloa
 }
 
 /* What follows the BTH, up to the last pad byte. */
-static inline void write_rest(const struct qp *qp, const struct express_packet *packet,
-			      const struct express_message *message, uint8_t *ret_bytes)
+static IN_LINE void write_rest(const struct qp *qp, const struct express_packet *packet,
+			      const struct express_message *message, bool is_datagram,
+			      uint8_t *ret_bytes)
 {
 	uint8_t *payload = ret_bytes + packet->header_bytes - EXPRESS_HEADER_BYTES;
 
-	if (qp->type == QP_UD) {
+	if (is_datagram) {
 		put_be32(ret_bytes, qp_sent_qkey(qp, message->qkey));
 		put_be32(ret_bytes + 4, qp->qpn & 0xffffff);
 		ret_bytes += DETH_BYTES;
@@ -203,19 +174,19 @@ static inline void write_rest(const struct qp *qp, const struct express_packet *
 }
 
 /* The packet with the next PSN. */
-static inline void write_packet(const struct qp *qp, const struct express_packet *packet,
-				const struct express_message *message, uint8_t *ret_bytes)
+static IN_LINE void write_packet(const struct qp *qp, const struct express_packet *packet,
+				const struct express_message *message, bool is_datagram,
+				uint8_t *ret_bytes)
 {
-	bool is_datagram = qp->type == QP_UD;
-	uint64_t lrh = is_datagram ? make_lrh(qp, message->address) : qp->express.lrh;
-	uint64_t bth = is_datagram ? make_bth(qp, message->qpn) : qp->express.bth;
+	uint64_t lrh = is_datagram ? express_lrh(qp, message->address) : qp->express.lrh;
+	uint64_t bth = is_datagram ? express_bth(qp, message->qpn) : qp->express.bth;
 	uint32_t ack_request = qp->type == QP_RC ? (uint32_t)BTH_ACK_REQUEST << 24 : 0;
 
 	/* Trains say no length. */
 	put_be64(ret_bytes, packet->packet_count > 1 ? lrh : lrh | lrh_length(packet->byte_count));
 	put_be64(ret_bytes + LRH_BYTES, bth | bth_flags(message, packet->payload_bytes));
 	put_be32(ret_bytes + LRH_BYTES + 8, ack_request | qp->requester.next_psn.value);
-	write_rest(qp, packet, message, ret_bytes + EXPRESS_HEADER_BYTES);
+	write_rest(qp, packet, message, is_datagram, ret_bytes + EXPRESS_HEADER_BYTES);
 }
 
 /* The packet of the slot at the cursor has been written: it is sent. */
@@ -272,48 +243,52 @@ void express_write(struct qp *qp, time_ns now, const struct express_packet *pack
 		.qkey = slot->remote_qkey,
 	};
 
-	write_packet(qp, packet, &message, ret_bytes);
+	write_packet(qp, packet, &message, qp->type == QP_UD, ret_bytes);
 	advance(qp, now, slot, packet);
 }
 
-/* Sufficient for qp_post_send to take it, and for it to be the next thing to transmit. */
-static inline bool may_post(const struct qp *qp, const struct send_request *request,
-			    uint32_t packet_count)
+/* Whether it is the next thing to transmit, as far as what changes with each request goes. */
+static inline bool is_next(const struct qp *qp, const struct send_request *request)
 {
 	const struct requester *requester = &qp->requester;
 	const struct send_queue *queue = &requester->queue;
-	uint32_t byte_count = request->sges[0].byte_count;
 
-	if (unlikely(qp->state != QP_RTS || !express_is_plain_type(qp) ||
-		     queue->started != queue->tail || requester->cursor != queue->tail ||
-		     queue->tail - queue->head >= queue->requests_max ||
-		     requester->rnr_deadline != TIME_NEVER || requester->hold != HOLD_NONE ||
-		     qp->attributes.rate_limit || (request->flags & SEND_FENCE)))
-		return false;
-	if (unlikely(request->flags & SEND_INLINE ? byte_count > queue->inline_bytes_max
-						  : !queue->sges_max))
-		return false;
-	if (qp->type == QP_UD)
-		return request->address && request->address_pd == qp->pd &&
-		       !request->address->is_global && lid_is_unicast(request->address->dlid);
-	return qp->type != QP_RC ||
-	       (requester->credits != CREDITS_COUNTED && has_psns(requester, packet_count));
+	return queue->started == queue->tail && requester->cursor == queue->tail &&
+	       queue->tail - queue->head < queue->requests_max &&
+	       requester->rnr_deadline == TIME_NEVER && requester->hold == HOLD_NONE &&
+	       !(request->flags & SEND_FENCE) &&
+	       (!(request->flags & SEND_INLINE) ||
+		request->sges[0].byte_count <= queue->inline_bytes_max);
 }
 
-static inline bool find_posted(struct qp *qp, const struct send_request *request,
-			       uint32_t byte_count_max, uint32_t packet_count,
-			       struct express_packet *ret_packet)
+/* These two: sufficient for qp_post_send to take it, and for it to be the next thing to transmit. */
+static inline bool may_post_datagram(const struct qp *qp, const struct send_request *request)
 {
+	return qp->state == QP_RTS && !qp->attributes.rate_limit && qp->requester.queue.sges_max &&
+	       is_next(qp, request) && request->address && request->address_pd == qp->pd &&
+	       !request->address->is_global && lid_is_unicast(request->address->dlid);
+}
+
+static inline bool may_post_connected(struct qp *qp, const struct send_request *request,
+				      uint32_t packet_count)
+{
+	return sends_plainly(qp) && is_next(qp, request) &&
+	       (qp->type != QP_RC || (qp->requester.credits != CREDITS_COUNTED &&
+				      has_psns(&qp->requester, packet_count)));
+}
+
+static IN_LINE bool find_posted(struct qp *qp, const struct send_request *request,
+				bool is_datagram, uint32_t byte_count_max,
+				uint32_t packet_count, struct express_packet *ret_packet)
+{
+	const struct sge *sge = request->sges;
 	bool has_immediate = request->opcode == SEND_SEND_IMMEDIATE;
 
 	if (unlikely((request->opcode != SEND_SEND && !has_immediate) || request->sge_count != 1 ||
-		     !may_post(qp, request, packet_count)))
+		     sge->byte_count > byte_count_max))
 		return false;
-
-	const struct sge *sge = request->sges;
-	bool is_datagram = qp->type == QP_UD;
-
-	if (unlikely(sge->byte_count > byte_count_max || (!is_datagram && !express_headers_are_known(qp))))
+	if (unlikely(is_datagram ? !may_post_datagram(qp, request)
+				 : !may_post_connected(qp, request, packet_count)))
 		return false;
 	ret_packet->payload = (const uint8_t *)(uintptr_t)sge->address;
 	if (!(request->flags & SEND_INLINE) && likely(sge->byte_count)) {
@@ -334,7 +309,9 @@ static inline bool find_posted(struct qp *qp, const struct send_request *request
 bool express_may_post(struct qp *qp, const struct send_request *request,
 		      struct express_packet *ret_packet)
 {
-	return qp->state == QP_RTS && find_posted(qp, request, largest_packet(qp), 1, ret_packet);
+	if (qp->type == QP_UD)
+		return find_posted(qp, request, true, largest_packet(qp), 1, ret_packet);
+	return find_posted(qp, request, false, qp->path_mtu, 1, ret_packet);
 }
 
 bool express_may_post_pulled(struct qp *qp, const struct send_request *request,
@@ -344,8 +321,8 @@ bool express_may_post_pulled(struct qp *qp, const struct send_request *request,
 
 	if (qp->type != QP_RC || qp->state != QP_RTS || !byte_count ||
 	    request->flags & SEND_INLINE ||
-	    !find_posted(qp, request, EXPRESS_PULLED_BYTES_MAX, packets_of(qp, byte_count),
-			 ret_packet))
+	    !find_posted(qp, request, false, EXPRESS_PULLED_BYTES_MAX,
+			 packets_of(qp, byte_count), ret_packet))
 		return false;
 	ret_packet->is_pulled = true;
 	return true;
@@ -363,7 +340,10 @@ void express_post_packet(const struct qp *qp, const struct send_request *request
 		.qkey = request->remote_qkey,
 	};
 
-	write_packet(qp, packet, &message, ret_bytes);
+	if (qp->type == QP_UD)
+		write_packet(qp, packet, &message, true, ret_bytes);
+	else
+		write_packet(qp, packet, &message, false, ret_bytes);
 }
 
 /* The slot has what a retransmission or the completion needs; of a datagram, only the latter. */

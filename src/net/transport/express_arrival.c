@@ -71,13 +71,12 @@ static inline uint8_t path_bits_of(const struct qp *qp, const struct arrival *ar
 	return (uint8_t)(arrival->lrh >> 32 & ((1u << qp->port->lmc) - 1));
 }
 
-static inline void complete(struct qp *qp, time_ns now, const uint8_t *headers, uint64_t wr_id,
-			    const struct arrival *arrival)
+static IN_LINE void complete(struct qp *qp, time_ns now, const uint8_t *headers, uint64_t wr_id,
+			    const struct arrival *arrival, bool is_datagram)
 {
 	struct completion_ring *ring = qp->completions[SIDE_RECEIVE];
 	struct completion *place = completion_ring_next(ring), here;
 	struct completion *completion = likely(place) ? place : &here;
-	bool is_datagram = qp->type == QP_UD;
 	uint32_t immediate = 0;
 
 	if (arrival->has_immediate)
@@ -140,7 +139,7 @@ static inline bool receive_datagram(struct qp *qp, time_ns now, const uint8_t *h
 	else
 		express_copy(place + GRH_BYTES, bytes + arrival.payload_offset,
 			     arrival.payload_bytes);
-	complete(qp, now, headers, slot->wr_id, &arrival);
+	complete(qp, now, headers, slot->wr_id, &arrival, true);
 	return true;
 }
 
@@ -154,16 +153,21 @@ static inline bool is_from_peer(const struct qp *qp, const struct arrival *arriv
 	       !((arrival->bth ^ qp->express.bth) & (BTH_FORM_MASK | (uint64_t)0xffff << 32));
 }
 
+/* Whether a message may begin with this PSN. */
+static inline bool is_expected(const struct qp *qp, struct psn psn)
+{
+	const struct responder *responder = &qp->responder;
+
+	return psn_equal(psn, responder->expected_psn) && responder->inbound == INBOUND_IDLE &&
+	       (!responder->placed || qp->type == QP_RC);
+}
+
 /* The request for a message from the peer that begins with the PSN that is expected. */
 static inline struct receive_slot *find_connected(struct qp *qp, const struct arrival *arrival,
 						  struct psn psn, uint8_t **ret_bytes)
 {
-	const struct responder *responder = &qp->responder;
-
 	if (unlikely(!express_headers_are_known(qp) || !is_from_peer(qp, arrival) ||
-		     !psn_equal(psn, responder->expected_psn) ||
-		     responder->inbound != INBOUND_IDLE ||
-		     (responder->placed && qp->type != QP_RC)))
+		     !is_expected(qp, psn)))
 		return NULL;
 	return find_place(qp, arrival->payload_bytes, ret_bytes);
 }
@@ -187,10 +191,20 @@ static inline void take_connected(struct qp *qp, uint32_t word)
 	}
 }
 
-static bool receive_connected(struct qp *qp, time_ns now, const uint8_t *headers,
-			      const uint8_t *bytes, uint32_t byte_count)
+/* slot: found for it, with its place. */
+static inline void take_message(struct qp *qp, time_ns now, const uint8_t *headers,
+				const uint8_t *bytes, const struct arrival *arrival,
+				const struct receive_slot *slot, uint8_t *place)
 {
-	uint32_t word = get_be32(headers + LRH_BYTES + 8);
+	express_copy(place, bytes + arrival->payload_offset, arrival->payload_bytes);
+	take_connected(qp, get_be32(headers + LRH_BYTES + 8));
+	qp->responder.inbound_bytes = arrival->payload_bytes;
+	complete(qp, now, headers, slot->wr_id, arrival, false);
+}
+
+static bool receive_connected(struct qp *qp, time_ns now, uint8_t port_number,
+			      const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count)
+{
 	struct receive_slot *slot;
 	struct arrival arrival;
 	uint8_t *place;
@@ -198,13 +212,51 @@ static bool receive_connected(struct qp *qp, time_ns now, const uint8_t *headers
 	if (unlikely(!read_arrival(headers, byte_count, EXPRESS_HEADER_BYTES, &arrival) ||
 		     arrival.payload_bytes > qp->path_mtu))
 		return false;
-	slot = find_connected(qp, &arrival, psn_from(word), &place);
+	slot = find_connected(qp, &arrival, psn_from(get_be32(headers + LRH_BYTES + 8)), &place);
 	if (unlikely(!slot))
 		return false;
-	express_copy(place, bytes + arrival.payload_offset, arrival.payload_bytes);
-	take_connected(qp, word);
-	qp->responder.inbound_bytes = arrival.payload_bytes;
-	complete(qp, now, headers, slot->wr_id, &arrival);
+	if (!arrival.has_immediate)
+		*express_seen(qp) = (struct express_seen){
+			.qp = qp,
+			.lrh = arrival.lrh,
+			.bth = arrival.bth,
+			.byte_count = byte_count,
+			.payload_bytes = arrival.payload_bytes,
+			.port_number = port_number,
+		};
+	take_message(qp, now, headers, bytes, &arrival, slot, place);
+	return true;
+}
+
+/* Whether all but the PSN is as in the SEND before, so that what was found about it then still holds.
+ */
+static inline bool is_foreseen(const struct qp *qp, const struct express_seen *seen,
+			       uint8_t port_number, const uint8_t *headers, uint32_t byte_count)
+{
+	return seen->lrh == get_be64(headers) && seen->bth == get_be64(headers + LRH_BYTES) &&
+	       seen->byte_count == byte_count && seen->port_number == port_number &&
+	       seen->qp == qp && qp->express.changes == qp->environment->port_changes + 1;
+}
+
+static inline bool receive_foreseen(struct qp *qp, const struct express_seen *seen, time_ns now,
+				    const uint8_t *headers, const uint8_t *bytes)
+{
+	const struct arrival arrival = {
+		.lrh = seen->lrh,
+		.bth = seen->bth,
+		.payload_offset = EXPRESS_HEADER_BYTES,
+		.payload_bytes = seen->payload_bytes,
+	};
+	struct receive_slot *slot;
+	uint8_t *place;
+
+	if (unlikely(qp->responder.has_receive ||
+		     !is_expected(qp, psn_from(get_be32(headers + LRH_BYTES + 8)))))
+		return false;
+	slot = find_place(qp, arrival.payload_bytes, &place);
+	if (unlikely(!slot))
+		return false;
+	take_message(qp, now, headers, bytes, &arrival, slot, place);
 	return true;
 }
 
@@ -219,12 +271,17 @@ static inline bool takes_requests(const struct qp *qp)
 bool express_receive(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *headers,
 		     const uint8_t *bytes, uint32_t byte_count)
 {
+	const struct express_seen *seen = express_seen(qp);
+
+	if (likely(is_foreseen(qp, seen, port_number, headers, byte_count)))
+		return receive_foreseen(qp, seen, now, headers, bytes);
 	if (unlikely(!express_is_plain_type(qp) || qp->receive_queue->matches_tags ||
 		     qp->responder.has_receive || !takes_requests(qp) ||
 		     qp->port->number != port_number))
 		return false;
 	return qp->type == QP_UD ? receive_datagram(qp, now, headers, bytes, byte_count, NULL)
-				 : receive_connected(qp, now, headers, bytes, byte_count);
+				 : receive_connected(qp, now, port_number, headers, bytes,
+						     byte_count);
 }
 
 static bool has_packets(const struct qp *qp, const struct express_pull *pull)
@@ -312,7 +369,7 @@ bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number,
 	       psn_add(psn_from(word), pull->packet_count - 1).value;
 	take_connected(qp, word);
 	qp->responder.inbound_bytes = pull->byte_count;
-	complete(qp, now, headers, slot->wr_id, &arrival);
+	complete(qp, now, headers, slot->wr_id, &arrival, false);
 	return true;
 }
 

@@ -5,11 +5,60 @@
 #define SOFTIB_NET_TRANSPORT_EXPRESS_HEADERS_H
 
 #include <string.h>
+#include "net/transport/addressing.h"
 #include "net/transport/express.h"
+#include "net/transport/port_view.h"
 #include "net/transport/qp.h"
+
+enum {
+	EXPRESS_SEEN = 16,
+	EXPRESS_BTH_MIGRATED = 0x40,
+};
+
+/* The headers of the SEND without immediate data that came last, of the queue pairs of an adapter by
+ * their number: one that differs from it only in its PSN needs no second look at them. */
+struct express_seen {
+	const struct qp *qp; /* of one whose headers are known; NULL: of none */
+	uint64_t lrh, bth;
+	uint32_t byte_count;
+	uint32_t payload_bytes;
+	uint8_t port_number;
+};
+
+static inline struct express_seen *express_seen(const struct qp *qp)
+{
+	return &qp->environment->seen[qp->qpn % EXPRESS_SEEN];
+}
+
+/* Built as numbers and stored whole: a byte at a time would cost more than all the rest. */
+static inline uint64_t express_lrh(const struct qp *qp, const struct address_vector *address)
+{
+	const struct port_view *port = qp->port;
+	unsigned path_bits = address->source_path_bits & ((1u << port->lmc) - 1);
+
+	return (uint64_t)(address->sl << 4 | LNH_LOCAL) << 48 | (uint64_t)address->dlid << 32 |
+	       (uint16_t)(port->lid | path_bits);
+}
+
+static inline uint64_t express_bth(const struct qp *qp, uint32_t destination_qpn)
+{
+	return (uint64_t)(qp_transport(qp) | OPCODE_SEND_ONLY) << 56 |
+	       (uint64_t)EXPRESS_BTH_MIGRATED << 48 | (uint64_t)qp_pkey(qp) << 32 |
+	       (destination_qpn & 0xffffff);
+}
 
 /* Works the headers of a connection's packets out. false: there is something unusual about it. */
 MUST_USE bool express_work_out(struct qp *qp);
+
+/* Whether a connection may send, and nothing but what changes with each request could be unusual. */
+MUST_USE bool express_work_out_sends(struct qp *qp);
+
+/* State, attributes or path change: what was worked out from them is old. */
+static inline void express_forget(struct qp *qp)
+{
+	qp->express.changes = 0;
+	qp->express.sends = 0;
+}
 
 /* Whether what was worked out still holds; if not, it is worked out anew. */
 static inline bool express_headers_are_known(struct qp *qp)
@@ -22,18 +71,19 @@ static inline bool express_headers_are_known(struct qp *qp)
  * caller's, is NULL again when they have changed. */
 MUST_USE static inline bool express_is_known(struct qp *qp)
 {
-	return qp->type == QP_RC && qp->port && express_headers_are_known(qp);
+	return qp->type == QP_RC && (likely(qp->express.changes ==
+					    qp->environment->port_changes + 1) ||
+				     (qp->port && express_work_out(qp)));
 }
 
-/* Whether all that is to be answered is an ACK without a limit on credits; it is taken as sent. */
+/* Of one that express_is_known: whether all that is to be answered is an ACK without a limit on
+ * credits; it is taken as sent. */
 MUST_USE static inline bool express_take_ack(struct qp *qp, struct psn *ret_psn)
 {
 	struct responder *responder = &qp->responder;
 
 	if (unlikely(!responder->ack_is_due || responder->nak_is_due || responder->saved_pending ||
-		     qp->type != QP_RC || qp->state == QP_ERROR || qp->promises_receives ||
-		     qp->attributes.path_migration != PATH_MIGRATED ||
-		     qp->attributes.address.is_global))
+		     qp->state == QP_ERROR || qp->promises_receives))
 		return false;
 	responder->ack_is_due = false;
 	*ret_psn = responder->ack_psn;

@@ -2,6 +2,7 @@
 /* Automatic path migration (vol 1, chapter 17). */
 #include "net/transport/migration.h"
 
+#include "net/transport/express_headers.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
 #include "wire/packet.h"
@@ -24,7 +25,7 @@ bool migration_switch(struct qp *qp)
 
 	if (attributes->path_migration != PATH_ARMED)
 		return false;
-	qp->express.changes = 0;
+	express_forget(qp);
 	attributes->path_migration = PATH_MIGRATED;
 	attributes->address = attributes->alternate_address;
 	attributes->port_number = attributes->alternate_address.port_number;

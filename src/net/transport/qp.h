@@ -24,6 +24,7 @@
 
 struct completion_ring;
 struct eec;
+struct express_seen;
 struct memory;
 struct placed_requests;
 struct port_view;
@@ -67,6 +68,7 @@ struct qp_environment {
 	uint32_t port_changes; /* counted by the owner: what queue pairs have read of ports is old */
 	struct memory *memory;
 	struct timer_queue *timers; /* qp->timer is armed here by the queue pair */
+	struct express_seen *seen; /* EXPRESS_SEEN of them, zero at first (express_headers.h) */
 	/* A completion for the CQ of that side. false: the CQ overflowed. */
 	bool (*complete)(struct qp *qp, enum queue_side side, const struct completion *completion);
 	void (*event)(struct qp *qp, enum qp_event event);
@@ -256,9 +258,9 @@ struct responder {
 /* What net/transport/express.h has worked out from attributes and port, for a connection. */
 struct express_headers {
 	uint32_t changes; /* one more than the environment's at that time; 0: nothing yet */
+	uint32_t sends;	  /* the same, if besides nothing about its SENDs is unusual */
 	uint64_t lrh, bth; /* what all SENDs to the peer have in common */
-	const void *route; /* the owner's, which leads where these headers say; of a datagram queue
-			      pair: by which datagrams are lent, while some are */
+	const void *route; /* the owner's, where these headers lead; or by which datagrams are lent */
 };
 
 /* At most 640 bytes without its queues. The owner may use: type, state, qpn, pd, port,
@@ -268,8 +270,7 @@ struct qp {
 	struct protection_domain *pd;
 	struct port_view *port;		  /* NULL until a modify names one */
 	struct port_view *alternate_port; /* NULL unless an alternate path is loaded and unused */
-	/* own_receives, or a shared one. A target's: the one that the last message named, or NULL.
-	 */
+	/* own_receives, or a shared one. A target's: the last message's, or NULL. */
 	struct receive_queue *receive_queue;
 	union {
 		struct eec *eec;	   /* QP_EEC */

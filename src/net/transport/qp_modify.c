@@ -6,6 +6,7 @@
 #include <errno.h>
 #include "net/memory/memory.h"
 #include "net/transport/eec.h"
+#include "net/transport/express_headers.h"
 #include "net/transport/migration.h"
 #include "net/transport/pacing.h"
 #include "net/transport/port_view.h"
@@ -299,7 +300,7 @@ int qp_modify(struct qp *qp, time_ns now, const struct qp_ports *ports,
 			return error;
 	}
 	shortcut_end(qp);
-	qp->express.changes = 0;
+	express_forget(qp);
 	store(qp, ports, attributes, mask);
 	set_migration(qp, ports, attributes, mask);
 	enter(qp, now, to, mask);

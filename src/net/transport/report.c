@@ -5,6 +5,7 @@
 #include <string.h>
 #include "net/transport/completion_ring.h"
 #include "net/transport/eec.h"
+#include "net/transport/express_headers.h"
 #include "net/transport/inbound.h"
 #include "net/transport/qp.h"
 #include "net/transport/rd_queue.h"
@@ -36,20 +37,30 @@ static void deliver(struct qp *qp, enum queue_side side, const struct completion
 		qp->has_failed_to_report = true;
 }
 
-/* Of the request that was done last: its slot, and those before it, are the consumer's again. */
-static inline void complete_send(struct qp *qp, const struct completion *ended)
+/* Of the request that was done last: its slot, and those before it, are the consumer's again. Written
+ * where it is read: a copy that follows at once waits until its parts are out of the store buffer. */
+static inline void complete_send(struct qp *qp, time_ns now, uint64_t wr_id,
+				 enum completion_status status, enum send_opcode opcode,
+				 uint32_t byte_count)
 {
 	struct send_queue *queue = &qp->requester.queue;
 	struct completion_ring *ring = qp->completions[SIDE_SEND];
-	struct completion *place = completion_ring_next(ring);
+	struct completion *place = completion_ring_next(ring), here;
+	struct completion *completion = likely(place) ? place : &here;
 
+	*completion = (struct completion){
+		.wr_id = wr_id,
+		.status = (uint8_t)status,
+		.opcode = completed_opcodes[opcode],
+		.byte_count = byte_count,
+		.qpn = qp->qpn,
+		.timestamp_ns = now,
+	};
 	queue->head = queue->done;
-	if (unlikely(!place)) {
-		deliver(qp, SIDE_SEND, ended);
-		return;
-	}
-	*place = *ended;
-	completion_ring_add(ring);
+	if (likely(place))
+		completion_ring_add(ring);
+	else
+		deliver(qp, SIDE_SEND, completion);
 }
 
 void report_send(struct qp *qp, time_ns now, enum completion_status status)
@@ -71,16 +82,8 @@ void report_send(struct qp *qp, time_ns now, enum completion_status status)
 	if (status == COMPLETION_SUCCESS && !qp->signal_all && !(slot->flags & SEND_SIGNALED))
 		return;
 
-	const struct completion ended = {
-		.wr_id = slot->wr_id,
-		.status = (uint8_t)status,
-		.opcode = completed_opcodes[slot->opcode],
-		.byte_count = send_slot_is_atomic(slot) ? 8 : slot->byte_count,
-		.qpn = qp->qpn,
-		.timestamp_ns = now,
-	};
-
-	complete_send(qp, &ended);
+	complete_send(qp, now, slot->wr_id, status, (enum send_opcode)slot->opcode,
+		      send_slot_is_atomic(slot) ? 8 : slot->byte_count);
 }
 
 void report_unqueued_send(struct qp *qp, time_ns now, const struct send_request *request)
@@ -89,16 +92,8 @@ void report_unqueued_send(struct qp *qp, time_ns now, const struct send_request 
 	if (!qp->signal_all && !(request->flags & SEND_SIGNALED))
 		return;
 
-	const struct completion ended = {
-		.wr_id = request->wr_id,
-		.status = COMPLETION_SUCCESS,
-		.opcode = completed_opcodes[request->opcode],
-		.byte_count = request->sges[0].byte_count,
-		.qpn = qp->qpn,
-		.timestamp_ns = now,
-	};
-
-	complete_send(qp, &ended);
+	complete_send(qp, now, request->wr_id, COMPLETION_SUCCESS, request->opcode,
+		      request->sges[0].byte_count);
 }
 
 struct receive_slot *report_receive_slot(const struct qp *qp)
@@ -195,6 +190,7 @@ void qp_enter_error(struct qp *qp, time_ns now)
 		return;
 	shortcut_end(qp);
 	qp->state = QP_ERROR;
+	express_forget(qp);
 	qp->attributes.is_draining = false;
 	qp->responder.ack_is_due = false;
 	if (qp->type == QP_EEC) {
@@ -222,6 +218,7 @@ void report_send_failure(struct qp *qp, time_ns now, enum completion_status stat
 		return;
 	}
 	qp->state = QP_SQE;
+	express_forget(qp);
 	report_flush_sends(qp, now);
 }
 

@@ -36,6 +36,76 @@ static struct region *registered(uint64_t iova, uint64_t byte_count, uint32_t ac
 	return region;
 }
 
+static uint8_t *place(const struct protection_domain *domain, uint32_t key, uint64_t address,
+		      uint32_t byte_count, uint32_t access)
+{
+	return memory_place(&memory, domain, key, address, byte_count, access);
+}
+
+/* What was found once is not looked for again, so it must be forgotten in time. */
+static void test_a_place_is_found_as_long_as_the_region_is_there(void **state)
+{
+	struct region *region = registered(1000, 100, ACCESS_LOCAL_WRITE);
+	uint32_t key = region->key;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		assert_ptr_equal(place(&pd, key, 1000, 100, ACCESS_LOCAL_WRITE), bytes);
+		assert_ptr_equal(place(&pd, key, 1099, 1, 0), bytes + 99);
+		assert_null(place(&pd, key, 1099, 2, 0));
+		assert_null(place(&pd, key, 999, 1, 0));
+		assert_null(place(&pd, key, 1000, 1, ACCESS_REMOTE_READ));
+		assert_null(place(&other_pd, key, 1000, 1, 0));
+		assert_null(place(&pd, key ^ 1, 1000, 1, 0));
+		assert_null(place(&pd, 0, 1000, 1, 0));
+	}
+	assert_int_equal(region_deregister(&memory, region), 0);
+	assert_null(place(&pd, key, 1000, 1, 0));
+}
+
+/* More than are remembered, and keys that are remembered in one place. */
+static void test_many_regions_do_not_hide_each_other(void **state)
+{
+	struct region *regions[3 * MEMORY_RECENT];
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(regions); i++)
+		regions[i] = registered(1000 * i, 1 + i, ACCESS_LOCAL_WRITE);
+	for (unsigned round = 0; round < 2; round++)
+		for (unsigned i = 0; i < ARRAY_COUNT(regions); i++) {
+			assert_ptr_equal(place(&pd, regions[i]->key, 1000 * i + i, 1, 0),
+					 bytes + i);
+			assert_null(place(&pd, regions[i]->key, 1000 * i + i, 2, 0));
+		}
+}
+
+static void test_swapped_regions_are_found_where_they_are_now(void **state)
+{
+	struct region *region = registered(1000, 100, ACCESS_LOCAL_WRITE);
+	struct region *other = registered(5000, 10, ACCESS_LOCAL_WRITE);
+
+	(void)state;
+	assert_non_null(place(&pd, region->key, 1000, 100, 0));
+	assert_non_null(place(&pd, other->key, 5000, 10, 0));
+	regions_swap(&memory, region, other);
+	assert_null(place(&pd, region->key, 1000, 1, 0));
+	assert_ptr_equal(place(&pd, region->key, 5000, 10, 0), bytes);
+	assert_ptr_equal(place(&pd, other->key, 1000, 100, 0), bytes);
+}
+
+static void test_places_of_unusual_regions_are_not_told(void **state)
+{
+	uint32_t word = 1;
+	const struct region guarded = {.bytes = bytes, .byte_count = 8, .guard = &word, .guard_value = 1};
+	struct region *region, *null_region;
+
+	(void)state;
+	assert_int_equal(region_register_as(&memory, &pd, &guarded, 0x5500, &region), 0);
+	assert_int_equal(region_register_null(&memory, &pd, bytes, &null_region), 0);
+	assert_null(place(&pd, region->key, 0, 1, 0));
+	assert_null(place(&pd, null_region->key, 0, 1, 0));
+}
+
 /* Every combination of the four rights, and what else may come with them. */
 static void test_remote_write_and_atomic_need_local_write(void **state)
 {
@@ -284,6 +354,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
+		TEST(test_a_place_is_found_as_long_as_the_region_is_there),
+		TEST(test_many_regions_do_not_hide_each_other),
+		TEST(test_swapped_regions_are_found_where_they_are_now),
+		TEST(test_places_of_unusual_regions_are_not_told),
 		TEST(test_null_region_is_for_local_use_at_any_address),
 		TEST(test_foreign_region_has_its_key_until_its_guard_changes),
 		TEST(test_keys_begin_where_they_are_told),
