@@ -188,6 +188,12 @@ static inline void ring_commit_stamped(struct ring_producer *producer, uint32_t 
 			 (producer->data_bytes - 1)));
 }
 
+/* A record will be written soon. */
+static inline void ring_want(const struct ring_producer *producer)
+{
+	cache_line_want(producer->data + (producer->tail & (producer->data_bytes - 1)));
+}
+
 /* Where the next record of a stamped ring will show. */
 static inline void ring_expect_stamp(struct ring_consumer *consumer)
 {

@@ -19,8 +19,8 @@ struct channel *ack_word_send(struct adapter *adapter, struct qp *qp)
 {
 	struct psn psn;
 
-	if (unlikely(!adapter->attachment->may_express || !qp->responder.ack_is_due ||
-		     !qp->owner_route || !express_is_known(qp)))
+	if (unlikely(!adapter->attachment->may_express || !qp->owner_route ||
+		     !express_is_known(qp)))
 		return NULL;
 
 	struct flow *flow = connected_flow(adapter, qp);
@@ -115,5 +115,6 @@ bool ack_words_take(struct attachment *attachment, struct channel *channel, time
 		take_word(attachment, channel, now, number);
 		count++;
 	}
+	dialogue_acknowledged(&channel->dialogue);
 	return count != 0;
 }

@@ -174,6 +174,7 @@ static void close_doorbell(int *doorbell)
 void attachment_abandon(struct attachment *attachment)
 {
 	attachment->is_abandoned = true;
+	attachment->may_express = false;
 	close_doorbell(&attachment->doorbell);
 	close_doorbell(&attachment->softibd.doorbell);
 	for (unsigned i = 0; i < attachment->channel_count; i++) {
@@ -222,6 +223,7 @@ void attachment_fail(struct attachment *attachment, time_ns now)
 	if (attachment->is_failed)
 		return;
 	attachment->is_failed = true;
+	attachment->may_express = false;
 	for (unsigned i = 0; i < attachment->adapter_limit; i++)
 		if (attachment->adapters[i] && attachment->adapters[i]->has_hca)
 			hca_fail(&attachment->adapters[i]->hca, now);

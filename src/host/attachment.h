@@ -92,7 +92,7 @@ struct attachment {
 	struct adapter *adapters[SESSION_ADAPTERS_MAX]; /* by index; NULL until first opened */
 	unsigned adapter_limit;				/* no index from here on is in use */
 	bool is_fenced;	/* a sleeper's process_fence reaches this process, and ours the others */
-	bool may_express;   /* host/express_lane.h */
+	bool may_express;   /* host/express_lane.h; not when it is failed or abandoned */
 	bool wants_time;    /* some completion queue shows when its completions came */
 	time_ns last_now;   /* the clock as read last */
 	unsigned busy_next; /* of channels, for host/express_lane.h */
@@ -152,7 +152,7 @@ static inline struct adapter *attachment_adapter(const struct attachment *attach
 
 static inline bool attachment_is_express(const struct attachment *attachment)
 {
-	return attachment->may_express && attachment_is_usable(attachment);
+	return attachment->may_express;
 }
 
 /* While there is traffic, timers that the program starts are noticed this late at most. */

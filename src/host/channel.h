@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "base/word_ring.h"
 #include "host/datagram_loans.h"
+#include "host/dialogue.h"
 #include "host/patience.h"
 
 /* A consumer that takes nothing for so long holds the head of the queue; packets to it are thrown
@@ -38,6 +39,7 @@ struct channel {
 	struct word_producer words_out; /* of a direct channel, like words_in */
 	struct word_consumer words_in;
 	unsigned rounds_with_records; /* for host/express_lane.h */
+	struct dialogue dialogue;
 	struct patience patience;     /* with what lies next in the ring */
 	unsigned release_in; /* not 0: idle rounds until the other end is shown how far we read */
 	struct datagram_loans loans; /* of ours, to the other end */

@@ -135,6 +135,8 @@ bool express_lane_post(struct adapter *adapter, struct qp *qp, const struct send
 	/* The peer waits for it: what it means for our own queues comes after. */
 	express_post_packet(qp, request, &packet, body);
 	commit(qp, flow, packet.byte_count);
+	if (qp->type == QP_RC)
+		dialogue_sent(&flow->channel->dialogue);
 	express_post_request(qp, lane_time(attachment), request, &packet);
 	posted(adapter, qp, flow);
 	return true;

@@ -89,6 +89,9 @@ __attribute__((noinline)) static bool take_channel(struct attachment *attachment
 
 	/* For the ACK, which would keep the program's answer waiting behind it. */
 	word_ring_want(&channel->words_out);
+	if (dialogue_is_held(&channel->dialogue))
+		ring_want(&channel->out);
+	dialogue_message_came(&channel->dialogue);
 	/* A message is what somebody waits for; what it acknowledges can wait for the next round,
 	 * but not for ever. */
 	if (++channel->rounds_with_records % WORDS_PER_RECORDS == 0)
@@ -128,9 +131,20 @@ static void move_forward(struct attachment *attachment, unsigned index)
 	attachment->channels[to] = channel;
 }
 
-static bool channel_has_news(const struct channel *channel)
+static inline bool has_record(const struct attachment *attachment, const struct channel *channel)
 {
-	return ring_has_stamped(&channel->in) || !word_ring_is_empty(&channel->words_in);
+	return !dialogue_awaits_ack(&channel->dialogue, attachment->quick_polls) &&
+	       ring_has_stamped(&channel->in);
+}
+
+static bool take_acks(struct attachment *attachment, struct channel *channel, time_ns now)
+{
+	bool any = ack_words_take(attachment, channel, now);
+
+	/* The message has come, or will soon. */
+	if (dialogue_is_held(&channel->dialogue))
+		__builtin_prefetch(channel->in.stamp_at);
+	return any;
 }
 
 /* Somebody waits for what was read here. Not in line: see take_channel. */
@@ -143,19 +157,16 @@ __attribute__((noinline)) static void pass_idle_round(struct channel *channel)
 static bool look_at(struct attachment *attachment, unsigned index, time_ns now)
 {
 	struct channel *channel = attachment->channels[index];
+	bool any = false;
 
-	if (likely(channel->state != CHANNEL_OPEN || !channel_has_news(channel))) {
-		if (unlikely(channel->release_in))
-			pass_idle_round(channel);
-		return false;
-	}
-
+	if (likely(channel->state == CHANNEL_OPEN) && has_record(attachment, channel))
+		any = take_channel(attachment, channel, now);
 	/* Nothing but an ACK: what it completes is waited for. */
-	bool any = ring_has_stamped(&channel->in)
-			   ? take_channel(attachment, channel, now)
-			   : ack_words_take(attachment, channel, now);
-
-	if (unlikely(index >= BUSY_CHANNELS))
+	else if (channel->state == CHANNEL_OPEN && !word_ring_is_empty(&channel->words_in))
+		any = take_acks(attachment, channel, now);
+	else if (unlikely(channel->release_in))
+		pass_idle_round(channel);
+	if (unlikely(index >= BUSY_CHANNELS) && any)
 		move_forward(attachment, index);
 	return any;
 }
@@ -196,14 +207,13 @@ static inline bool softibd_is_silent(const struct attachment *attachment)
 	       ring_is_empty(in);
 }
 
-enum express_round express_lane_round(struct attachment *attachment)
+/* A round of a process that has several peers or adapters, or something left to do. Not in line: see
+ * take_channel. any: whether there was something already. */
+__attribute__((noinline)) static enum express_round go_round(struct attachment *attachment, bool any)
 {
-	if (!attachment_is_express(attachment) || !softibd_is_silent(attachment))
-		return EXPRESS_LONG_WAY;
-
-	bool any = take_channels(attachment, lane_time(attachment));
 	bool is_done = true;
 
+	any |= take_channels(attachment, lane_time(attachment));
 	if (unlikely(!list_is_empty(&attachment->lending)))
 		any |= datagram_loans_return(attachment, lane_time(attachment));
 	for (unsigned i = 0; i < attachment->adapter_limit; i++)
@@ -214,5 +224,41 @@ enum express_round express_lane_round(struct attachment *attachment)
 		transmit_flush(attachment);
 	if (!is_done)
 		return EXPRESS_LONG_WAY;
+	return any ? EXPRESS_DONE : EXPRESS_NOTHING;
+}
+
+/* The commonest case: whoever waits for its one peer hears of a message the sooner, the less there is
+ * to a look. */
+static inline bool has_one_peer(const struct attachment *attachment)
+{
+	return attachment->channel_count == 1 && attachment->adapter_limit == 1 &&
+	       attachment->channels[0]->state == CHANNEL_OPEN && attachment->adapters[0] &&
+	       attachment->adapters[0]->has_hca;
+}
+
+static inline bool has_work_left(const struct attachment *attachment)
+{
+	return attachment->channels[0]->release_in || !list_is_empty(&attachment->lending) ||
+	       !list_is_empty(&attachment->dirty) ||
+	       !list_is_empty(&attachment->adapters[0]->hca.ready);
+}
+
+enum express_round express_lane_round(struct attachment *attachment)
+{
+	bool any = false;
+
+	if (!attachment_is_express(attachment) || !softibd_is_silent(attachment))
+		return EXPRESS_LONG_WAY;
+	if (unlikely(!has_one_peer(attachment)))
+		return go_round(attachment, false);
+
+	struct channel *channel = attachment->channels[0];
+
+	if (has_record(attachment, channel))
+		any = take_channel(attachment, channel, lane_time(attachment));
+	else if (!word_ring_is_empty(&channel->words_in))
+		any = take_acks(attachment, channel, lane_time(attachment));
+	if (unlikely(has_work_left(attachment)))
+		return go_round(attachment, any);
 	return any ? EXPRESS_DONE : EXPRESS_NOTHING;
 }

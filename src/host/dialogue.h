@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two programs that take turns: each sends when the other's message has come, and that one comes
+ * behind the ACK of what was sent before.
+ *
+ * A line of memory at which one processor looks all the time must be taken away from it before the
+ * other can write there, which takes as long as to fetch it afterwards. So whoever has sent and takes
+ * turns looks at the ACKs only, until one comes; the line of the message stays with its writer. It is
+ * a guess: now and then it looks at both, and a message that was there before its ACK ends it.
+ */
+#ifndef SOFTIB_HOST_DIALOGUE_H
+#define SOFTIB_HOST_DIALOGUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	DIALOGUE_TURNS = 4,	 /* so many make one */
+	DIALOGUE_LOOKS = 16, /* one of so many looks is at both */
+};
+
+enum dialogue_phase { DIALOGUE_SILENT, DIALOGUE_SENT, DIALOGUE_ACKNOWLEDGED };
+
+/* With one peer. All zero: it has not begun. */
+struct dialogue {
+	uint8_t phase;
+	uint8_t turns;
+};
+
+static inline bool dialogue_is_held(const struct dialogue *dialogue)
+{
+	return dialogue->turns >= DIALOGUE_TURNS;
+}
+
+static inline void dialogue_sent(struct dialogue *dialogue)
+{
+	dialogue->phase = DIALOGUE_SENT;
+}
+
+static inline void dialogue_acknowledged(struct dialogue *dialogue)
+{
+	if (dialogue->phase == DIALOGUE_SENT)
+		dialogue->phase = DIALOGUE_ACKNOWLEDGED;
+}
+
+static inline void dialogue_message_came(struct dialogue *dialogue)
+{
+	if (dialogue->phase != DIALOGUE_ACKNOWLEDGED)
+		dialogue->turns = 0;
+	else if (dialogue->turns < DIALOGUE_TURNS)
+		dialogue->turns++;
+	dialogue->phase = DIALOGUE_SILENT;
+}
+
+/* Whether the look of this number had better be at the ACKs only. */
+static inline bool dialogue_awaits_ack(const struct dialogue *dialogue, unsigned look)
+{
+	return dialogue->phase == DIALOGUE_SENT && dialogue_is_held(dialogue) &&
+	       look % DIALOGUE_LOOKS;
+}
+
+#endif
