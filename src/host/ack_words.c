@@ -108,13 +108,19 @@ static void take_word(struct attachment *attachment, struct channel *channel, ti
 
 bool ack_words_take(struct attachment *attachment, struct channel *channel, time_ns now)
 {
-	uint64_t number;
-	unsigned count = 0;
+	const uint64_t qpn_mask = (1u << QPN_BITS) - 1;
+	uint64_t number, next;
 
-	while (count < WORD_RING_COUNT && word_ring_take(&channel->words_in, &number)) {
-		take_word(attachment, channel, now, number);
-		count++;
+	if (!word_ring_take(&channel->words_in, &number))
+		return false;
+	for (unsigned count = 1; count < WORD_RING_COUNT && word_ring_take(&channel->words_in, &next);
+	     count++) {
+		/* The later word for a queue pair says what the one before it says, and more. */
+		if ((number ^ next) & qpn_mask)
+			take_word(attachment, channel, now, number);
+		number = next;
 	}
+	take_word(attachment, channel, now, number);
 	dialogue_acknowledged(&channel->dialogue);
-	return count != 0;
+	return true;
 }

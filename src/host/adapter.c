@@ -17,7 +17,7 @@
 
 enum {
 	QUICK_ROUNDS = 128, /* some 5 us */
-	POSTS_PER_ROUND = 16,
+	POSTS_PER_ROUND = 32,
 	COPY_ROUNDS = 16,
 	RECORDS_COUNTED = 16,
 };

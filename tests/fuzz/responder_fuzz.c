@@ -38,7 +38,7 @@ enum {
 struct target {
 	struct qp qp;
 	struct qp_environment environment;
-	struct express_seen seen[EXPRESS_SEEN];
+	struct express_memory express;
 	struct memory memory;
 	struct protection_domain pd;
 	struct timer_queue timers;
@@ -185,7 +185,7 @@ static void target_init(struct target *target, enum qp_type type)
 	target->environment = (struct qp_environment){
 		.memory = &target->memory,
 		.timers = &target->timers,
-		.seen = target->seen,
+		.express = &target->express,
 		.complete = count_completion,
 		.event = ignore_event,
 		.shared_receive_taken = ignore_taken,

@@ -114,7 +114,7 @@ void endpoint_init(struct endpoint *endpoint, const struct endpoint_options *opt
 	endpoint->environment = (struct qp_environment){
 		.memory = &endpoint->memory,
 		.timers = &endpoint->timers,
-		.seen = endpoint->seen,
+		.express = &endpoint->express,
 		.complete = collect,
 		.event = collect_event,
 		.shared_receive_taken = count_taken,

@@ -52,7 +52,7 @@ struct endpoint_options {
 struct endpoint {
 	struct qp qp;
 	struct qp_environment environment;
-	struct express_seen seen[EXPRESS_SEEN];
+	struct express_memory express;
 	struct memory memory;
 	struct protection_domain pd;
 	struct timer_queue timers;

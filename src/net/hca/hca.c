@@ -133,7 +133,7 @@ int hca_init(struct hca *hca, const struct hca_limits *limits, const struct hca_
 	hca->environment = (struct qp_environment){
 		.memory = &hca->memory,
 		.timers = &hca->timers,
-		.seen = hca->seen,
+		.express = &hca->express,
 		.complete = complete,
 		.event = raise_qp_event,
 		.shared_receive_taken = check_srq_limit,

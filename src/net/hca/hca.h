@@ -122,7 +122,7 @@ struct hca {
 	struct port_view *port_views[HCA_PORTS_MAX];
 	struct memory memory;
 	struct qp_environment environment;
-	struct express_seen seen[EXPRESS_SEEN];
+	struct express_memory express;
 	struct index_table qps; /* QPN to struct qp_object */
 	struct qp_object *raw_qps[HCA_PORTS_MAX][RAW_KINDS]; /* by port index: net/hca/raw_qps.h */
 	struct index_table xrc_srqs; /* SRQN to struct srq, XRC ones only */

@@ -42,18 +42,22 @@ static enum acknowledged acknowledge_through(struct qp *qp, time_ns now, struct 
 		return ALL_ACKNOWLEDGED;
 	while (queue->done != queue->started) {
 		const struct send_slot *slot = oldest_slot(requester);
+		int32_t packets_after_first = psn_distance(slot->first_psn, psn);
 
-		if (psn_before(psn, slot->first_psn))
+		if (packets_after_first < 0)
 			break;
-		if (send_slot_is_answered(slot)) {
+		if (unlikely(send_slot_is_answered(slot))) {
 			if (psn_before(requester->oldest_psn, slot->first_psn))
 				requester->oldest_psn = slot->first_psn;
 			result = ANSWER_MISSING;
 			break;
 		}
-		if (psn_before(psn, send_slot_last_psn(slot)))
+		if ((uint32_t)packets_after_first + 1 < slot->packet_count)
 			break;
-		report_send(qp, now, COMPLETION_SUCCESS);
+		if (report_is_silent(qp, slot))
+			queue->done++;
+		else
+			report_send(qp, now, COMPLETION_SUCCESS);
 	}
 	if (result == ALL_ACKNOWLEDGED)
 		requester->oldest_psn = psn_add(psn, 1);

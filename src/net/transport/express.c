@@ -148,6 +148,24 @@ static uint64_t bth_flags(const struct express_message *message, uint32_t payloa
 	return has_immediate << 56 | is_solicited << 55 | (uint64_t)(-payload_bytes & 3) << 52;
 }
 
+/* And its pad bytes. */
+static inline void write_payload(const struct express_packet *packet, uint8_t *ret_bytes)
+{
+	if (packet->payload_bytes == sizeof(uint64_t)) {
+		memcpy(ret_bytes, packet->payload, sizeof(uint64_t));
+		return;
+	}
+	if (packet->payload_bytes & 3)
+		put_be32(ret_bytes + (packet->payload_bytes & ~3u), 0);
+	memcpy(ret_bytes, packet->payload, packet->payload_bytes);
+}
+
+/* Of a request of a reliable connection: the last word of its BTH. */
+static inline uint32_t rc_psn_word(const struct qp *qp)
+{
+	return (uint32_t)BTH_ACK_REQUEST << 24 | qp->requester.next_psn.value;
+}
+
 /* What follows the BTH, up to the last pad byte. */
 static IN_LINE void write_rest(const struct qp *qp, const struct express_packet *packet,
 			      const struct express_message *message, bool is_datagram,
@@ -162,15 +180,8 @@ static IN_LINE void write_rest(const struct qp *qp, const struct express_packet 
 	}
 	if (message->opcode == SEND_SEND_IMMEDIATE)
 		memcpy(ret_bytes, &message->immediate, IMMEDIATE_BYTES);
-	if (packet->is_pulled)
-		return;
-	if (packet->payload_bytes == sizeof(uint64_t)) {
-		memcpy(payload, packet->payload, sizeof(uint64_t));
-		return;
-	}
-	if (packet->payload_bytes & 3)
-		put_be32(payload + (packet->payload_bytes & ~3u), 0);
-	memcpy(payload, packet->payload, packet->payload_bytes);
+	if (!packet->is_pulled)
+		write_payload(packet, payload);
 }
 
 /* The packet with the next PSN. */
@@ -180,12 +191,12 @@ static IN_LINE void write_packet(const struct qp *qp, const struct express_packe
 {
 	uint64_t lrh = is_datagram ? express_lrh(qp, message->address) : qp->express.lrh;
 	uint64_t bth = is_datagram ? express_bth(qp, message->qpn) : qp->express.bth;
-	uint32_t ack_request = qp->type == QP_RC ? (uint32_t)BTH_ACK_REQUEST << 24 : 0;
 
 	/* Trains say no length. */
 	put_be64(ret_bytes, packet->packet_count > 1 ? lrh : lrh | lrh_length(packet->byte_count));
 	put_be64(ret_bytes + LRH_BYTES, bth | bth_flags(message, packet->payload_bytes));
-	put_be32(ret_bytes + LRH_BYTES + 8, ack_request | qp->requester.next_psn.value);
+	put_be32(ret_bytes + LRH_BYTES + 8,
+		 qp->type == QP_RC ? rc_psn_word(qp) : qp->requester.next_psn.value);
 	write_rest(qp, packet, message, is_datagram, ret_bytes + EXPRESS_HEADER_BYTES);
 }
 
@@ -328,8 +339,22 @@ bool express_may_post_pulled(struct qp *qp, const struct send_request *request,
 	return true;
 }
 
-void express_post_packet(const struct qp *qp, const struct send_request *request,
-			 const struct express_packet *packet, uint8_t *ret_bytes)
+/* Of a connection; without immediate data. */
+static void remember_headers(const struct qp *qp, const struct send_request *request,
+			     const struct express_packet *packet, const uint8_t *headers)
+{
+	struct express_sent *sent = express_sent(qp);
+
+	*sent = (struct express_sent){
+		.qp = qp,
+		.payload_bytes = packet->payload_bytes,
+		.flags = request->flags,
+	};
+	memcpy(sent->bytes, headers, sizeof(sent->bytes));
+}
+
+static void post_packet(const struct qp *qp, const struct send_request *request,
+			const struct express_packet *packet, uint8_t *ret_bytes)
 {
 	const struct express_message message = {
 		.opcode = request->opcode,
@@ -340,10 +365,25 @@ void express_post_packet(const struct qp *qp, const struct send_request *request
 		.qkey = request->remote_qkey,
 	};
 
-	if (qp->type == QP_UD)
-		write_packet(qp, packet, &message, true, ret_bytes);
-	else
-		write_packet(qp, packet, &message, false, ret_bytes);
+	write_packet(qp, packet, &message, qp->type == QP_UD, ret_bytes);
+	if (qp->type == QP_RC && request->opcode == SEND_SEND && !packet->is_pulled)
+		remember_headers(qp, request, packet, ret_bytes);
+}
+
+void express_post_packet(const struct qp *qp, const struct send_request *request,
+			 const struct express_packet *packet, uint8_t *ret_bytes)
+{
+	const struct express_sent *sent = express_sent(qp);
+
+	if (unlikely(sent->qp != qp || sent->payload_bytes != packet->payload_bytes ||
+		     sent->flags != request->flags || request->opcode != SEND_SEND ||
+		     packet->is_pulled)) {
+		post_packet(qp, request, packet, ret_bytes);
+		return;
+	}
+	memcpy(ret_bytes, sent->bytes, sizeof(sent->bytes));
+	put_be32(ret_bytes + sizeof(sent->bytes), rc_psn_word(qp));
+	write_payload(packet, ret_bytes + EXPRESS_HEADER_BYTES);
 }
 
 /* The slot has what a retransmission or the completion needs; of a datagram, only the latter. */

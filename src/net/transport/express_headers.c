@@ -19,6 +19,7 @@ bool express_work_out(struct qp *qp)
 	express->changes = qp->environment->port_changes + 1;
 	express->sends = 0;
 	express_seen(qp)->qp = NULL;
+	express_sent(qp)->qp = NULL;
 	return true;
 }
 

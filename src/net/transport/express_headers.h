@@ -11,7 +11,7 @@
 #include "net/transport/qp.h"
 
 enum {
-	EXPRESS_SEEN = 16,
+	EXPRESS_MEMORY = 16,
 	EXPRESS_BTH_MIGRATED = 0x40,
 };
 
@@ -25,9 +25,27 @@ struct express_seen {
 	uint8_t port_number;
 };
 
+/* The headers of the SEND that was posted last, as they lie in a packet, up to its PSN. */
+struct express_sent {
+	const struct qp *qp; /* of one whose headers are known; NULL: of none */
+	uint32_t payload_bytes;
+	uint32_t flags; /* of the request */
+	uint8_t bytes[LRH_BYTES + 8];
+};
+
+struct express_memory {
+	struct express_seen seen[EXPRESS_MEMORY];
+	struct express_sent sent[EXPRESS_MEMORY];
+};
+
 static inline struct express_seen *express_seen(const struct qp *qp)
 {
-	return &qp->environment->seen[qp->qpn % EXPRESS_SEEN];
+	return &qp->environment->express->seen[qp->qpn % EXPRESS_MEMORY];
+}
+
+static inline struct express_sent *express_sent(const struct qp *qp)
+{
+	return &qp->environment->express->sent[qp->qpn % EXPRESS_MEMORY];
 }
 
 /* Built as numbers and stored whole: a byte at a time would cost more than all the rest. */

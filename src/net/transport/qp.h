@@ -24,7 +24,7 @@
 
 struct completion_ring;
 struct eec;
-struct express_seen;
+struct express_memory;
 struct memory;
 struct placed_requests;
 struct port_view;
@@ -68,7 +68,7 @@ struct qp_environment {
 	uint32_t port_changes; /* counted by the owner: what queue pairs have read of ports is old */
 	struct memory *memory;
 	struct timer_queue *timers; /* qp->timer is armed here by the queue pair */
-	struct express_seen *seen; /* EXPRESS_SEEN of them, zero at first (express_headers.h) */
+	struct express_memory *express; /* zero at first (express_headers.h) */
 	/* A completion for the CQ of that side. false: the CQ overflowed. */
 	bool (*complete)(struct qp *qp, enum queue_side side, const struct completion *completion);
 	void (*event)(struct qp *qp, enum qp_event event);

@@ -79,7 +79,7 @@ void report_send(struct qp *qp, time_ns now, enum completion_status status)
 		return;
 	}
 	/* Errors are always reported; a success only when asked for. */
-	if (status == COMPLETION_SUCCESS && !qp->signal_all && !(slot->flags & SEND_SIGNALED))
+	if (status == COMPLETION_SUCCESS && report_is_silent(qp, slot))
 		return;
 
 	complete_send(qp, now, slot->wr_id, status, (enum send_opcode)slot->opcode,

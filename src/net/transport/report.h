@@ -6,10 +6,14 @@
 
 #include "base/time.h"
 #include "net/transport/completion.h"
+#include "net/transport/qp.h"
 
-struct qp;
-struct receive_slot;
-struct send_request;
+/* Whether nobody is to be told that this request has succeeded: queue.done++ is all there is to do. */
+static inline bool report_is_silent(const struct qp *qp, const struct send_slot *slot)
+{
+	return !qp->signal_all && !(slot->flags & (SEND_SIGNALED | SEND_BY_ADAPTER)) &&
+	       qp->type != QP_EEC;
+}
 
 /* The oldest send request that is not done is done now, with this status. byte_count counts for
  * READ and atomics. */
