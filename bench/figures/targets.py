@@ -54,7 +54,7 @@ TARGETS = [
 BESIDE = {
     "memcpy-pair 1048576": "MB/s",
     "write_bw 4096": "MB/s",
-    # The system's own ways into another process's memory, with nothing of ours around them: what cross-memory latency can't go below.
+    # The system's own ways into another process's memory, with nothing of ours around them: what cross-memory latency would be without pinned pages.
     "bare /proc/pid/mem ping-pong 8": "us",
     "bare process_vm_writev ping-pong 8": "us",
 }

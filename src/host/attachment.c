@@ -15,6 +15,8 @@
 #include "host/express_lane.h"
 #include "host/helper.h"
 #include "host/memory_file.h"
+#include "host/pinned_window.h"
+#include "host/placement_state.h"
 #include "host/process_fence.h"
 #include "host/receive.h"
 #include "host/target_loans.h"
@@ -179,6 +181,9 @@ void attachment_abandon(struct attachment *attachment)
 	close_doorbell(&attachment->softibd.doorbell);
 	for (unsigned i = 0; i < attachment->channel_count; i++) {
 		close_doorbell(&attachment->channels[i]->doorbell);
+		pinned_window_abandon(attachment->channels[i]);
+		if (attachment->channels[i]->peer)
+			pinned_write_abandon(&attachment->channels[i]->peer->pinned);
 		/* What is written there is the parent's. */
 		attachment->channels[i]->placed_in = NULL;
 		attachment->channels[i]->placed_out = NULL;

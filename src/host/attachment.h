@@ -81,6 +81,8 @@ struct attachment {
 	unsigned wanted_count; /* atomic: channels to be fetched; the down ring is not read on while
 				  there are any */
 	struct exposure exposure;
+	uint32_t pinned_bytes; /* of pages, for peers: host/pinned_window.h */
+	uint32_t pin_ring_count;
 	uint64_t placed_bytes; /* past the packets, in this round of transmitting */
 	uint64_t pulled_bytes; /* in this round of receiving: host/pull_lane.h */
 	struct list dirty;     /* channels with records that are not published */

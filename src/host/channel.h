@@ -22,6 +22,7 @@
 #define CHANNEL_STALL_NS MILLISECONDS(200)
 
 struct grant_table;
+struct pin_table;
 struct placement_area;
 struct placement_peer;
 
@@ -56,6 +57,7 @@ struct channel {
 	struct placement_area *placed_in;  /* what the other end does here */
 	struct placement_peer *peer;	   /* NULL: nothing can be done there */
 	struct grant_table *grants;	   /* NULL: nobody has asked yet */
+	struct pin_table *pins;		   /* host/pinned_window.h; NULL: none */
 	bool peer_pulls;		   /* host/pull_lane.h */
 	uint64_t taken_head; /* where the consumer stood when it was last seen to have moved */
 	time_ns taken_at;

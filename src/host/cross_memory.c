@@ -26,7 +26,7 @@ static ssize_t write_file(const struct cross_memory *memory, const void *bytes, 
 	return syscall(SYS_pwrite64, memory->file, bytes, byte_count, address);
 }
 
-static bool has_nonce(const struct cross_memory *memory)
+bool cross_memory_is_there(const struct cross_memory *memory)
 {
 	uint64_t found;
 
@@ -61,7 +61,7 @@ int cross_memory_open(struct cross_memory *memory, pid_t pid, uint64_t nonce,
 	if (memory->file < 0)
 		return -errno;
 	/* In another namespace the number may be somebody else's here. */
-	if (!has_nonce(memory)) {
+	if (!cross_memory_is_there(memory)) {
 		cross_memory_close(memory);
 		return -ESRCH;
 	}
@@ -80,7 +80,7 @@ void cross_memory_close(struct cross_memory *memory)
  * can't become another's between the look and the call, since numbers are given in turn. */
 static bool may_call(const struct cross_memory *memory, size_t byte_count)
 {
-	return memory->has_calls && byte_count > FILE_BYTES_MAX && has_nonce(memory);
+	return memory->has_calls && byte_count > FILE_BYTES_MAX && cross_memory_is_there(memory);
 }
 
 static void write_here(uint64_t address, const struct iovec *parts, unsigned part_count)

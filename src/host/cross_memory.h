@@ -28,6 +28,8 @@ struct cross_memory {
 MUST_USE int cross_memory_open(struct cross_memory *memory, pid_t pid, uint64_t nonce,
 			       uint64_t nonce_address);
 void cross_memory_close(struct cross_memory *memory);
+/* Whether the process still runs that program, and so has its number. */
+MUST_USE bool cross_memory_is_there(const struct cross_memory *memory);
 
 /* All of it, in ascending order of addresses, or false: some of it may have been moved. */
 MUST_USE bool cross_memory_write(const struct cross_memory *memory, uint64_t address,

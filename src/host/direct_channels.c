@@ -9,6 +9,7 @@
 #include "host/attachment.h"
 #include "host/connection.h"
 #include "host/memory_file.h"
+#include "host/pinned_window.h"
 #include "host/placement.h"
 #include "host/placement_target.h"
 #include "host/pull_lane.h"
@@ -60,6 +61,7 @@ static void bury_channel(struct attachment *attachment, struct channel *channel)
 {
 	datagram_loans_close(attachment, channel, attachment_now());
 	placement_target_close(channel);
+	pinned_window_close(attachment, channel);
 	placement_close(channel);
 	attachment_give_back(&channel->waiting);
 	flow_table_forget_channel(&attachment->flows, channel, attachment_wake_flow, attachment);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "host/adopted_memory.h"
 #include "host/attachment.h"
+#include "host/pinned_window.h"
 #include "host/placement_area.h"
 #include "host/process_fence.h"
 #include "host/pull_lane.h"
@@ -142,6 +143,8 @@ static void key_granted(void *context, const struct region *region)
 
 	if (!is_memory(region))
 		return;
+	if (exposure->adopted->is_on)
+		pinned_window_end_all(adapter->attachment);
 	/* A window is bound by whoever makes progress; a region is registered by the program. */
 	uint64_t place =
 		region->kind == KEY_REGION
@@ -165,8 +168,11 @@ static void key_revoked(void *context, const struct region *region)
 	    published_keys_remove(attachment->exposure.keys, adapter->description->index,
 				  region->key))
 		exposure_wait(attachment);
+	pinned_window_end_key(adapter, region->key);
 	if (region->kind != KEY_REGION)
 		return;
+	if (attachment->exposure.adopted->is_on)
+		pinned_window_end_all(attachment);
 	datagram_loans_take_back(attachment);
 	adopted_memory_drop(attachment->exposure.adopted, region->bytes, region->byte_count,
 			    is_for_peers(region));
@@ -181,6 +187,7 @@ void exposure_end_sharing(struct attachment *attachment)
 	datagram_loans_take_back(attachment);
 	__atomic_store_n(&exposure->header->shared_is_off, 1, __ATOMIC_SEQ_CST);
 	exposure_wait(attachment);
+	pinned_window_end_all(attachment);
 	adopted_memory_end(exposure->adopted);
 }
 

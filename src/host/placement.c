@@ -44,6 +44,7 @@ void placement_close(struct channel *channel)
 	for (unsigned index = 0; index < peer->index_limit; index++)
 		if (peer->by_index[index])
 			peer->by_index[index]->channel = NULL;
+	pinned_write_close(&peer->pinned);
 	reach_close(&peer->reach);
 	free(peer);
 	channel->peer = NULL;

@@ -24,6 +24,8 @@ enum {
 	EXPOSURE_PAGE_BYTES = 4096,
 	EXPOSURE_SHARED_BYTES = 64 << 20, /* of pages; taken from the machine as they are used */
 	EXPOSURE_PULL_SERIALS = 512,
+	PINNED_WINDOWS_MAX = 16, /* per area */
+	PINNED_WINDOW_BYTES = 64 << 10,
 };
 
 /* Written by its owner only. */
@@ -67,6 +69,22 @@ struct placement_grant {
 	uint32_t reserved;
 };
 
+/* Pages of the target that its ring has pinned (host/pinned_window.h): a buffer of the ring that
+ * has the index of the window. */
+struct pinned_window {
+	uint32_t serial; /* odd: it holds; changed with every change */
+	uint32_t byte_count;
+	uint64_t key_id; /* published_key_id: holds as long as that is what the key stands for */
+	uint64_t begin;	 /* its address in the target */
+};
+
+struct pinned_windows {
+	uint64_t proof; /* that the target can reach the initiator's memory (struct pin_ask) */
+	uint32_t ring_number; /* of the target's file, plus 1; 0: it has none */
+	uint32_t answered;    /* the ask_number of the last question */
+	struct pinned_window windows[PINNED_WINDOWS_MAX];
+};
+
 struct placement_area {
 	/* The initiator's. Odd while it may be at the target's memory; one thread at a time is. */
 	_Alignas(64) uint64_t hazard;
@@ -76,6 +94,7 @@ struct placement_area {
 				 in the ring instead */
 	/* The target's. */
 	_Alignas(64) struct placement_grant grants[PLACEMENTS_MAX];
+	_Alignas(64) struct pinned_windows pinned;
 };
 
 /* Where the payload of a RECORD_PULLED is: in the shared part of the sender's exposure. */
@@ -99,6 +118,14 @@ struct placement_ask {
 	uint32_t index;
 	uint32_t ask_number;
 	uint64_t reserved;
+};
+
+/* Body of RECORD_PIN_ASKED: short WRITEs go there, one after the other. */
+struct pin_ask {
+	uint32_t key;
+	uint32_t ask_number;
+	uint64_t address;	/* in the target */
+	uint64_t proof_address; /* in the initiator: where the proof is to be found */
 };
 
 #endif

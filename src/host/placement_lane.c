@@ -110,25 +110,71 @@ static inline bool find_target(struct placement *placement, const struct simple_
 	return true;
 }
 
-static bool move(struct placement_peer *peer, const struct simple_request *request,
+/* Names what the key stands for, by which the target was just found. */
+static uint64_t key_id(const struct placement *placement)
+{
+	const struct published_key *keys = placement->channel->peer->reach.keys;
+	const struct placement_window *window = &placement->write_window;
+	const struct published_view *view = &placement->view;
+
+	return window->entry ? published_key_id(keys, window->entry, window->sequence)
+			     : published_key_id(keys, view->entry, view->sequence);
+}
+
+static bool write_far(const struct placement *placement, const struct simple_request *request,
+		      const struct reach_target *target)
+{
+	struct iovec part = {request->bytes, request->byte_count};
+	uint32_t moved = 0;
+
+	if (request->byte_count <= PINNED_WRITE_BYTES_MAX) {
+		const struct pinned_request pinned = {
+			.bytes = request->bytes,
+			.byte_count = request->byte_count,
+			.key = request->remote_key,
+			.key_id = key_id(placement),
+			.address = target->address,
+		};
+		const int result = pinned_write(placement, &pinned);
+
+		if (likely(result == (int)request->byte_count))
+			return true;
+		/* Packets can bring it again. */
+		if (result < 0)
+			return false;
+		moved = (uint32_t)result;
+		part = (struct iovec){request->bytes + moved, request->byte_count - moved};
+	}
+	return cross_memory_write(&placement->channel->peer->reach.memory, target->address + moved,
+				  &part, 1, part.iov_len);
+}
+
+/* Not among what needs no system call. */
+__attribute__((noinline)) static bool move_far(const struct placement *placement,
+					       const struct simple_request *request,
+					       const struct reach_target *target)
+{
+	struct placement_peer *peer = placement->channel->peer;
+	const struct iovec part = {request->bytes, request->byte_count};
+	const bool has_moved = request->is_read
+				       ? cross_memory_read(&peer->reach.memory, target->address,
+							   &part, 1, request->byte_count)
+				       : write_far(placement, request, target);
+
+	peer->failures += !has_moved;
+	return has_moved;
+}
+
+static bool move(const struct placement *placement, const struct simple_request *request,
 		 const struct reach_target *target)
 {
-	const struct iovec part = {request->bytes, request->byte_count};
-	bool has_moved = true;
-
-	if (likely(target->shared) && request->is_read)
+	if (unlikely(!target->shared))
+		return move_far(placement, request, target);
+	if (request->is_read)
 		memcpy(request->bytes, target->shared, request->byte_count);
-	else if (likely(target->shared))
-		bytes_write(request->bytes, request->byte_count, target->shared);
-	else if (request->is_read)
-		has_moved = cross_memory_read(&peer->reach.memory, target->address, &part, 1,
-					      request->byte_count);
 	else
-		has_moved = cross_memory_write(&peer->reach.memory, target->address, &part, 1,
-					       request->byte_count);
-	if (unlikely(!has_moved))
-		peer->failures++;
-	return has_moved;
+		bytes_write(request->bytes, request->byte_count, target->shared);
+	return true;
 }
 
 /* What requests would have weighed on the links, there and back (host/placement_counts.c). */
@@ -187,7 +233,7 @@ uint32_t placement_lane_run(struct placement *placement, struct qp *qp, struct f
 	if (likely(placement->serial % 2 && placement_serial(placement) == placement->serial)) {
 		do {
 			if (unlikely(!find_target(placement, &request, &target)) ||
-			    unlikely(!move(channel->peer, &request, &target)))
+			    unlikely(!move(placement, &request, &target)))
 				break;
 			placement->message_count++;
 			enter(&books, qp, &request, shortcut_simple_done(qp, now));
@@ -221,7 +267,7 @@ bool placement_lane_post(struct placement *placement, struct qp *qp, struct flow
 	hazard_begin(channel);
 	if (likely(placement->serial % 2 && placement_serial(placement) == placement->serial &&
 		   find_target(placement, &simple, &target) &&
-		   move(channel->peer, &simple, &target))) {
+		   move(placement, &simple, &target))) {
 		placement->message_count++;
 		enter(&books, qp, &simple, shortcut_posted(qp, now, request));
 		placement_show(qp, placement);

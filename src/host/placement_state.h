@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "host/channel.h"
+#include "host/pinned_write.h"
 #include "host/placement_area.h"
 #include "host/reach.h"
 #include "net/transport/qp.h"
@@ -16,6 +17,7 @@ struct flow;
 /* A peer, as its channel has it. */
 struct placement_peer {
 	struct reach reach;
+	struct pinned_write pinned;
 	unsigned failures;
 	uint32_t next_index;
 	uint32_t index_limit; /* no index from here on was ever taken */

@@ -9,6 +9,7 @@
 #include "host/attachment.h"
 #include "host/direct_channels.h"
 #include "host/express_lane.h"
+#include "host/pinned_window.h"
 #include "host/placement_target.h"
 #include "host/pull_lane.h"
 #include "host/target_loans.h"
@@ -146,6 +147,8 @@ void receive_direct_record(struct attachment *attachment, struct channel *channe
 		datagram_loan_receive_packet(attachment, channel, now, record);
 	else if (record->kind == RECORD_PLACEMENT_ASKED)
 		placement_target_asked(attachment, channel, record);
+	else if (record->kind == RECORD_PIN_ASKED)
+		pinned_window_asked(attachment, channel, record);
 	else
 		attachment->malformed++;
 }

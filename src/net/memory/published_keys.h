@@ -52,6 +52,13 @@ bool published_keys_remove(struct published_key *keys, unsigned adapter_index, u
 MUST_USE bool published_keys_read(const struct published_key *keys, unsigned adapter_index,
 				  uint32_t key, struct published_view *ret_view);
 
+/* Names the entry and its content: no two contents have the same. */
+static inline uint64_t published_key_id(const struct published_key *keys,
+					const struct published_key *entry, uint32_t sequence)
+{
+	return (uint64_t)(entry - keys) << 32 | sequence;
+}
+
 static inline bool published_view_is_current(const struct published_view *view)
 {
 	return __atomic_load_n(&view->entry->sequence, __ATOMIC_SEQ_CST) == view->sequence;
