@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "host/kernel_ring.h"
 
 enum {
 	/* Moving costs as much as a copy, each way: a program pays for so much in its life. */
@@ -102,10 +103,11 @@ static bool range_is_movable(uint64_t begin, uint64_t end)
 	struct mapping mapping;
 	uint64_t reached = begin;
 	bool is_movable = maps != NULL;
+	unsigned ring_count = 0;
 
 	while (maps && next_mapping(maps, &mapping)) {
-		if (strstr(mapping.name, "[aio]") || strstr(mapping.name, "io_uring"))
-			is_movable = false;
+		is_movable &= !strstr(mapping.name, "[aio]");
+		ring_count += strstr(mapping.name, "io_uring") != NULL;
 		if (mapping.end <= reached || mapping.begin > reached || reached >= end)
 			continue;
 		if (is_private_memory(&mapping))
@@ -115,7 +117,8 @@ static bool range_is_movable(uint64_t begin, uint64_t end)
 	}
 	if (maps)
 		fclose(maps);
-	return is_movable && reached >= end;
+	/* The program's own rings may be at the pages; ours are not while one moves. */
+	return is_movable && reached >= end && ring_count <= kernel_ring_mapping_count();
 }
 
 /* The program may have unmapped, moved or protected it, whether it should or not. */
@@ -222,6 +225,17 @@ static struct adopted_range *range_of(const struct adopted_memory *adopted, uint
 	return NULL;
 }
 
+/* A peer might be writing there. */
+static bool overlaps_others(const struct adopted_memory *adopted, const uint8_t *begin,
+			    const uint8_t *end)
+{
+	for (unsigned i = 0; i < adopted->other_count; i++)
+		if (adopted->others[i].is_reached && begin < adopted->others[i].end &&
+		    adopted->others[i].begin < end)
+			return true;
+	return false;
+}
+
 static bool overlaps_any(const struct adopted_memory *adopted, const uint8_t *begin,
 			 const uint8_t *end)
 {
@@ -229,12 +243,7 @@ static bool overlaps_any(const struct adopted_memory *adopted, const uint8_t *be
 		if (begin < adopted->ranges[i].address + adopted->ranges[i].byte_count &&
 		    adopted->ranges[i].address < end)
 			return true;
-	/* A peer might be writing there. */
-	for (unsigned i = 0; i < adopted->other_count; i++)
-		if (adopted->others[i].is_reached && begin < adopted->others[i].end &&
-		    adopted->others[i].begin < end)
-			return true;
-	return false;
+	return overlaps_others(adopted, begin, end);
 }
 
 uint64_t adopted_memory_find(const struct adopted_memory *adopted, const uint8_t *bytes,
@@ -355,6 +364,16 @@ static bool forget_other(struct adopted_memory *adopted, const uint8_t *bytes, u
 		return true;
 	}
 	return false;
+}
+
+bool adopted_memory_is_on_others(const struct adopted_memory *adopted, const uint8_t *bytes,
+				 uint64_t byte_count)
+{
+	const struct adopted_range *range = range_of(adopted, adopted_begin((uintptr_t)bytes),
+						     adopted_end((uintptr_t)bytes, byte_count));
+
+	return range &&
+	       overlaps_others(adopted, range->address, range->address + range->byte_count);
 }
 
 void adopted_memory_drop(struct adopted_memory *adopted, const uint8_t *bytes, uint64_t byte_count,

@@ -74,6 +74,10 @@ void adopted_memory_init(struct adopted_memory *adopted, int file);
  * 0: they stay where they are. is_reached: by peers in another way, if not in this one. */
 uint64_t adopted_memory_take(struct adopted_memory *adopted, uint8_t *bytes, uint64_t byte_count,
 			     bool is_reached);
+/* Whether pages of the region could move with it that peers reach in the other way, as parts of other
+ * regions. */
+bool adopted_memory_is_on_others(const struct adopted_memory *adopted, const uint8_t *bytes,
+				 uint64_t byte_count);
 /* The region goes; no peer uses it any more. */
 void adopted_memory_drop(struct adopted_memory *adopted, const uint8_t *bytes, uint64_t byte_count,
 			 bool is_reached);

@@ -143,8 +143,6 @@ static void key_granted(void *context, const struct region *region)
 
 	if (!is_memory(region))
 		return;
-	if (exposure->adopted->is_on)
-		pinned_window_end_all(adapter->attachment);
 	/* A window is bound by whoever makes progress; a region is registered by the program. */
 	uint64_t place =
 		region->kind == KEY_REGION
@@ -156,26 +154,43 @@ static void key_granted(void *context, const struct region *region)
 		published_keys_put(exposure->keys, adapter->description->index, region, place);
 }
 
+/* What a peer writes to pages while they are copied would be lost with what they were. */
+static void set_moving(const struct exposure *exposure, bool is_moving)
+{
+	__atomic_store_n(&exposure->header->is_moving, is_moving, __ATOMIC_SEQ_CST);
+}
+
 static void key_revoked(void *context, const struct region *region)
 {
 	const struct adapter *adapter = context;
 	struct attachment *attachment = adapter->attachment;
+	const struct exposure *exposure = &attachment->exposure;
 
 	/* After a fork the page is the parent's. */
 	if (attachment->is_abandoned || !is_memory(region))
 		return;
-	if (is_for_peers(region) &&
-	    published_keys_remove(attachment->exposure.keys, adapter->description->index,
-				  region->key))
+
+	const bool moves_others =
+		region->kind == KEY_REGION &&
+		adopted_memory_is_on_others(exposure->adopted, region->bytes, region->byte_count);
+	const bool was_published =
+		is_for_peers(region) &&
+		published_keys_remove(exposure->keys, adapter->description->index, region->key);
+
+	if (unlikely(moves_others))
+		set_moving(exposure, true);
+	if (was_published || moves_others)
 		exposure_wait(attachment);
 	pinned_window_end_key(adapter, region->key);
 	if (region->kind != KEY_REGION)
 		return;
-	if (attachment->exposure.adopted->is_on)
+	if (unlikely(moves_others))
 		pinned_window_end_all(attachment);
 	datagram_loans_take_back(attachment);
-	adopted_memory_drop(attachment->exposure.adopted, region->bytes, region->byte_count,
+	adopted_memory_drop(exposure->adopted, region->bytes, region->byte_count,
 			    is_for_peers(region));
+	if (unlikely(moves_others))
+		set_moving(exposure, false);
 }
 
 void exposure_end_sharing(struct attachment *attachment)
@@ -185,10 +200,12 @@ void exposure_end_sharing(struct attachment *attachment)
 	if (!exposure->header || !exposure->adopted->is_on)
 		return;
 	datagram_loans_take_back(attachment);
+	set_moving(exposure, true);
 	__atomic_store_n(&exposure->header->shared_is_off, 1, __ATOMIC_SEQ_CST);
 	exposure_wait(attachment);
 	pinned_window_end_all(attachment);
 	adopted_memory_end(exposure->adopted);
+	set_moving(exposure, false);
 }
 
 /* A process has one attachment. */

@@ -34,6 +34,7 @@ struct exposure_header {
 	uint64_t nonce_address; /* 0: the owner does not want its memory to be reached */
 	uint32_t pid;
 	uint32_t shared_is_off; /* nothing is in the shared part any more */
+	uint32_t is_moving;	/* pages are: what is not in the shared part goes by packets */
 	/* By queue pair: changed when messages that were sent to be pulled (host/pull_lane.h) end
 	 * without having been received. */
 	uint32_t pull_serials[EXPOSURE_PULL_SERIALS];

@@ -75,13 +75,14 @@ static inline bool window_holds(const struct placement *placement,
 				const struct placement_window *window,
 				const struct simple_request *request)
 {
+	const struct exposure_header *header = placement->channel->peer->reach.header;
+
 	return window->entry && window->key == request->remote_key &&
 	       request->remote_address >= window->from && request->remote_address <= window->to &&
 	       request->byte_count <= window->to - request->remote_address &&
 	       __atomic_load_n(&window->entry->sequence, __ATOMIC_SEQ_CST) == window->sequence &&
-	       (!window->shared ||
-		!__atomic_load_n(&placement->channel->peer->reach.header->shared_is_off,
-				 __ATOMIC_SEQ_CST));
+	       !__atomic_load_n(window->shared ? &header->shared_is_off : &header->is_moving,
+				__ATOMIC_SEQ_CST);
 }
 
 /* Where the request acts; false: what is asked for is not usual. */

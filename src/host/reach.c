@@ -116,7 +116,9 @@ bool reach_allows(const struct reach *reach, const struct placement_grant *grant
 	if (request->access == ACCESS_REMOTE_ATOMIC)
 		return ret_target->shared && request->address % sizeof(uint64_t) == 0 &&
 		       ret_target->address % sizeof(uint64_t) == 0;
-	return ret_target->shared || reach->memory.file >= 0;
+	return ret_target->shared ||
+	       (reach->memory.file >= 0 &&
+		!__atomic_load_n(&reach->header->is_moving, __ATOMIC_SEQ_CST));
 }
 
 /* The part of the local bytes that begins at offset; says how many bytes of it fit. */

@@ -7,8 +7,9 @@
  * The two find each other by files in DIRECTORY. Modes: "stress" (random requests, sizes, places
  * and queue pairs), "traffic" (WRITEs for ever), "dereg" (the target takes its region back COUNT
  * times while it is written to, and nothing may change after), "errors" (keys, bounds and rights),
- * "fork" (the target forks, and then has a second thread, while it is written to). Exit code 0: all
- * went well; 3: a completion said no, and its name was printed.
+ * "fork" (the target forks, and then has a second thread, while it is written to), "short" (the
+ * target forks COUNT times while many short WRITEs go to the same pages). Exit code 0: all went
+ * well; 3: a completion said no, and its name was printed.
  */
 #include "random_messages.h"
 #include "verbs_client.h"
@@ -30,6 +31,9 @@ enum {
 	RECEIVES = 256,
 	WAIT_SECONDS = 100,
 	EXIT_COMPLETION_ERROR = 3,
+	SHORT_BYTES = 16 << 10, /* about: longer WRITEs go another way than short ones */
+	SHORT_AREA_BYTES = 128 << 10,
+	SHORT_WRITES = 64,
 };
 
 struct side {
@@ -457,6 +461,44 @@ static void written_to_death(struct side *side, const char *directory, struct ad
 	}
 }
 
+static bool has_come(const char *directory, const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return access(path, F_OK) == 0;
+}
+
+/* To two blocks of memory, and how many there were to the first word; until the target has seen
+ * enough. */
+static void write_short(struct side *side, const char *directory, const struct address *peer)
+{
+	uint8_t *shadow = calloc(1, AREA_BYTES), *local = side->bytes + 4 * AREA_BYTES;
+	uint64_t count = 0;
+
+	while (!has_come(directory, "enough")) {
+		for (unsigned i = 0; i < SHORT_WRITES; i++) {
+			uint32_t size = 1 + random_below(random_below(4) ? 64 : SHORT_BYTES);
+			uint64_t offset = 16 + random_below(SHORT_AREA_BYTES - 16 - size);
+
+			for (uint32_t j = 0; j < size; j++)
+				side->bytes[j] = shadow[offset + j] = (uint8_t)random_below(256);
+			CHECK_EQUAL(do_one(side, IBV_WR_RDMA_WRITE, peer->bytes + offset, peer->key,
+					   size),
+				    IBV_WC_SUCCESS);
+			count++;
+			memcpy(side->bytes, &count, sizeof(count));
+			memcpy(shadow, &count, sizeof(count));
+			CHECK_EQUAL(do_one(side, IBV_WR_RDMA_WRITE, peer->bytes, peer->key,
+					   sizeof(count)),
+				    IBV_WC_SUCCESS);
+		}
+		read_target(side, peer, 0, local);
+		CHECK_EQUAL(memcmp(local, shadow, AREA_BYTES), 0);
+	}
+	free(shadow);
+}
+
 static void initiate(struct side *side, const char *directory, const struct address *peer,
 		     const char *mode, unsigned count)
 {
@@ -468,19 +510,13 @@ static void initiate(struct side *side, const char *directory, const struct addr
 		errors(side, directory, *peer);
 	else if (strcmp(mode, "dereg") == 0)
 		written_to_death(side, directory, *peer, count);
+	else if (strcmp(mode, "short") == 0)
+		write_short(side, directory, peer);
 	else
 		stress(side, peer, count);
 	if (strcmp(mode, "stress") == 0 || strcmp(mode, "fork") == 0)
 		say(side, 0xffffffff);
 	write_address(side, directory, "finished");
-}
-
-static bool has_come(const char *directory, const char *name)
-{
-	char path[512];
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	return access(path, F_OK) == 0;
 }
 
 /* Regions that nobody writes to come and go, and the program sleeps most of the time. */
@@ -579,6 +615,66 @@ static void fork_and_look(struct side *side)
 	free(before);
 }
 
+static uint64_t count_of(const struct side *side)
+{
+	return __atomic_load_n((const uint64_t *)(const void *)side->bytes, __ATOMIC_ACQUIRE);
+}
+
+static void wait_for_writes(const struct side *side, uint64_t more)
+{
+	time_t give_up = time(NULL) + WAIT_SECONDS;
+	uint64_t enough = count_of(side) + more;
+
+	while (count_of(side) < enough) {
+		CHECK(time(NULL) < give_up);
+		poll(NULL, 0, 1);
+	}
+}
+
+/* What is written to the parent goes on to be, and the child, which has its own, sees none of it.
+ */
+static void fork_while_written_to(struct side *side)
+{
+	uint8_t *before = malloc(SHORT_AREA_BYTES);
+	int ends[2], status;
+
+	CHECK_EQUAL(pipe(ends), 0);
+	wait_for_writes(side, 2 * SHORT_WRITES);
+
+	pid_t child = fork();
+
+	CHECK(child >= 0);
+	if (child == 0) {
+		char byte;
+
+		memcpy(before, side->bytes, SHORT_AREA_BYTES);
+		close(ends[1]);
+		CHECK_EQUAL(read(ends[0], &byte, 1), 1);
+		byte = (char)(memcmp(before, side->bytes, SHORT_AREA_BYTES) != 0);
+		memset(side->bytes, 0xee, SHORT_AREA_BYTES);
+		_exit(byte);
+	}
+	wait_for_writes(side, 2 * SHORT_WRITES);
+	CHECK_EQUAL(write(ends[1], "x", 1), 1);
+	CHECK_EQUAL(waitpid(child, &status, 0), child);
+	CHECK_EQUAL(status, 0);
+	close(ends[0]);
+	close(ends[1]);
+	free(before);
+}
+
+static void touch(const char *directory, const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+
+	FILE *file = fopen(path, "w");
+
+	CHECK(file);
+	CHECK_EQUAL(fclose(file), 0);
+}
+
 static void serve(struct side *side, const char *directory, const char *mode, unsigned count)
 {
 	time_t give_up = time(NULL) + 10 * WAIT_SECONDS;
@@ -591,6 +687,11 @@ static void serve(struct side *side, const char *directory, const char *mode, un
 		take_back(side, directory, count);
 	if (strcmp(mode, "fork") == 0)
 		fork_and_look(side);
+	if (strcmp(mode, "short") == 0) {
+		for (unsigned i = 0; i < count; i++)
+			fork_while_written_to(side);
+		touch(directory, "enough");
+	}
 	while (!has_come(directory, "finished") && time(NULL) < give_up) {
 		if (strcmp(mode, "errors") == 0 && has_come(directory, "again"))
 			answer_again(side, directory);

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "host/kernel_ring.h"
 #include "host/memory_file.h"
 
 enum { PAGE = EXPOSURE_PAGE_BYTES, PAGES = 16 };
@@ -102,8 +103,15 @@ static void test_what_overlaps_a_region_that_stayed_stays(void **state)
 	adopted_memory_drop(&adopted, bytes, 2 * PAGE, true);
 	adopted_memory_drop(&adopted, bytes + 1, PAGE, true);
 	assert_int_not_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
+	assert_false(adopted_memory_is_on_others(&adopted, bytes, 2 * PAGE));
 	/* And what overlaps one that was moved, in part. */
 	assert_int_equal(adopted_memory_take(&adopted, bytes + PAGE, 2 * PAGE, true), 0);
+	/* That moves with the other, then. */
+	assert_true(adopted_memory_is_on_others(&adopted, bytes, 2 * PAGE));
+	assert_false(adopted_memory_is_on_others(&adopted, bytes + PAGE, 2 * PAGE));
+	assert_false(adopted_memory_is_on_others(&adopted, bytes + 4 * PAGE, 2 * PAGE));
+	adopted_memory_drop(&adopted, bytes + PAGE, 2 * PAGE, true);
+	assert_false(adopted_memory_is_on_others(&adopted, bytes, 2 * PAGE));
 }
 
 /* It is no user of what is adopted around it later. */
@@ -216,6 +224,32 @@ static void *wait_twice(void *context)
 	return NULL;
 }
 
+/* Those by which we write to our peers know nothing of the program's memory. */
+static void test_only_rings_of_the_program_keep_its_memory_where_it_is(void **state)
+{
+	int own = kernel_ring_create(), programs = kernel_ring_create();
+	struct kernel_ring ring;
+	int source[2];
+
+	(void)state;
+	if (own < 0 || programs < 0)
+		skip();
+	assert_int_equal(pipe(source), 0);
+	assert_int_equal(kernel_ring_open(&ring, own, source[0]), 0);
+	assert_int_not_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
+
+	void *mapped = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, programs, 0);
+
+	assert_true(mapped != MAP_FAILED);
+	assert_int_equal(adopted_memory_take(&adopted, bytes + 4 * PAGE, PAGE, true), 0);
+	munmap(mapped, PAGE);
+	close(programs);
+	close(source[0]);
+	close(source[1]);
+	kernel_ring_close(&ring);
+	assert_int_equal(kernel_ring_mapping_count(), 0);
+}
+
 static void test_nothing_moves_while_there_are_threads(void **state)
 {
 	pthread_t threads[2];
@@ -311,6 +345,7 @@ int main(void)
 		CASE(test_what_is_lent_stays_as_it_was),
 		CASE(test_only_private_writable_memory_moves),
 		CASE(test_locked_memory_stays),
+		CASE(test_only_rings_of_the_program_keep_its_memory_where_it_is),
 		CASE(test_nothing_moves_while_there_are_threads),
 		CASE(test_what_is_there_no_more_is_left_alone),
 		CASE(test_a_child_that_was_not_prepared_for_does_not_share),

@@ -198,6 +198,32 @@ static void test_what_was_taken_back_is_not_used_any_more(void **state)
 	share(0);
 }
 
+/* A peer that moves its pages takes packets for them. */
+static void test_what_moves_is_not_written_to(void **state)
+{
+	struct exposure_header *header = attachment()->exposure.header;
+	const struct placement *placement = pair.ends[0].qp->qp.owner_placement;
+
+	(void)state;
+	share(0);
+	write_at(page_begin(), 64, 1);
+	for (unsigned is_moving = 0; is_moving < 2; is_moving++) {
+		const uint32_t before = placement->message_count;
+
+		__atomic_store_n(&header->is_moving, is_moving, __ATOMIC_SEQ_CST);
+		pair_fill(pair.ends[0].buffer, 64, is_moving + 70);
+		write_at(page_begin(), 64, 2);
+		assert_memory_equal((const uint8_t *)page_begin(), pair.ends[0].buffer, 64);
+		assert_int_equal(placement->message_count - before, !is_moving);
+	}
+	/* What is in the shared part does not move. */
+	share(PLACE + 1);
+	write_at(page_begin(), 64, 3);
+	assert_memory_equal(shared(), pair.ends[0].buffer, 64);
+	__atomic_store_n(&header->is_moving, 0, __ATOMIC_SEQ_CST);
+	share(0);
+}
+
 struct books {
 	uint32_t psn, messages;
 	uint64_t packets, words, returned_packets, returned_words;
@@ -419,6 +445,7 @@ int main(void)
 		cmocka_unit_test(test_reads_come_from_the_shared_pages),
 		cmocka_unit_test(test_what_is_not_shared_is_written_and_read_too),
 		cmocka_unit_test(test_what_was_taken_back_is_not_used_any_more),
+		cmocka_unit_test(test_what_moves_is_not_written_to),
 		cmocka_unit_test(test_the_books_are_those_of_the_long_way),
 		cmocka_unit_test(test_the_edges_of_a_region_are_not_shared),
 		cmocka_unit_test(test_places_that_there_are_not_are_not_used),

@@ -120,6 +120,16 @@ static void test_what_is_shared_no_more_is_reached_otherwise(void **state)
 	header->shared_is_off = 1;
 	assert_true(allows(0x1200, ACCESS_REMOTE_WRITE, 0x100000, 8, &found));
 	assert_null(found.shared);
+	/* What moves is left to the responder: what is written to the one place may be lost with it. */
+	header->is_moving = 1;
+	assert_false(allows(0x1200, ACCESS_REMOTE_WRITE, 0x100000, 8, &found));
+	assert_false(allows(0x1200, ACCESS_REMOTE_READ, 0x100000, 8, &found));
+	header->shared_is_off = 0;
+	assert_true(allows(0x1200, ACCESS_REMOTE_WRITE, 0x100000, 8, &found));
+	assert_non_null(found.shared);
+	header->is_moving = 0;
+	header->shared_is_off = 1;
+	assert_true(allows(0x1200, ACCESS_REMOTE_WRITE, 0x100000, 8, &found));
 	/* Or not at all. */
 	cross_memory_close(&reach.memory);
 	assert_false(allows(0x1200, ACCESS_REMOTE_WRITE, 0x100000, 8, &found));
