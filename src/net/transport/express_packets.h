@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What both ways of sending by express.h have in common, in line: from the queue, and as it is
+ * posted. */
+#ifndef SOFTIB_NET_TRANSPORT_EXPRESS_PACKETS_H
+#define SOFTIB_NET_TRANSPORT_EXPRESS_PACKETS_H
+
+#include <assert.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "net/transport/express_headers.h"
+#include "net/transport/report.h"
+#include "net/transport/requester.h"
+#include "net/transport/retry.h"
+#include "wire/mtu.h"
+#include "wire/packet.h"
+
+enum { EXPRESS_BTH_ACK_REQUEST = 0x80 };
+
+static_assert(OPCODE_SEND_ONLY_IMMEDIATE == (OPCODE_SEND_ONLY | 1),
+	      "the lowest bit of the opcode says whether there is immediate data");
+
+static inline bool express_has_psns(const struct requester *requester, uint32_t packet_count)
+{
+	return (uint32_t)psn_distance(requester->oldest_psn, requester->next_psn) + packet_count <=
+	       PSNS_OUTSTANDING_MAX;
+}
+
+/* Of a message that is not empty. */
+static inline uint32_t express_packets_of(const struct qp *qp, uint32_t byte_count)
+{
+	return (byte_count + qp->path_mtu - 1) / qp->path_mtu;
+}
+
+static inline uint32_t express_largest_packet(const struct qp *qp)
+{
+	return qp->type == QP_UD ? mtu_bytes(qp->port->mtu_code) : qp->path_mtu;
+}
+
+/* What differs between the SENDs of a queue pair: the length, and opcode, solicited event and pad
+ * count, which are 0 in what they have in common. */
+static inline uint64_t express_lrh_length(uint32_t byte_count)
+{
+	return (uint64_t)((byte_count + ICRC_BYTES) / 4 & 0x7ff) << 16;
+}
+
+/* The same of one SEND, as its slot or the request says it; the last three: of a datagram. */
+struct express_message {
+	uint32_t opcode;
+	uint32_t flags;
+	uint32_t immediate;
+	const struct address_vector *address;
+	uint32_t qpn;
+	uint32_t qkey;
+};
+
+static inline uint64_t express_bth_flags(const struct express_message *message,
+					 uint32_t payload_bytes)
+{
+	uint64_t has_immediate = message->opcode == SEND_SEND_IMMEDIATE;
+	uint64_t is_solicited = (message->flags & SEND_SOLICITED) != 0;
+
+	return has_immediate << 56 | is_solicited << 55 | (uint64_t)(-payload_bytes & 3) << 52;
+}
+
+/* And its pad bytes. */
+static inline void express_write_payload(const struct express_packet *packet, uint8_t *ret_bytes)
+{
+	if (packet->payload_bytes == sizeof(uint64_t)) {
+		memcpy(ret_bytes, packet->payload, sizeof(uint64_t));
+		return;
+	}
+	if (packet->payload_bytes & 3)
+		put_be32(ret_bytes + (packet->payload_bytes & ~3u), 0);
+	memcpy(ret_bytes, packet->payload, packet->payload_bytes);
+}
+
+/* Of a request of a reliable connection: the last word of its BTH. */
+static inline uint32_t express_psn_word(const struct qp *qp)
+{
+	return (uint32_t)EXPRESS_BTH_ACK_REQUEST << 24 | qp->requester.next_psn.value;
+}
+
+/* What follows the BTH, up to the last pad byte. */
+static IN_LINE void express_write_rest(const struct qp *qp, const struct express_packet *packet,
+				       const struct express_message *message, bool is_datagram,
+				       uint8_t *ret_bytes)
+{
+	uint8_t *payload = ret_bytes + packet->header_bytes - EXPRESS_HEADER_BYTES;
+
+	if (is_datagram) {
+		put_be32(ret_bytes, qp_sent_qkey(qp, message->qkey));
+		put_be32(ret_bytes + 4, qp->qpn & 0xffffff);
+		ret_bytes += DETH_BYTES;
+	}
+	if (message->opcode == SEND_SEND_IMMEDIATE)
+		memcpy(ret_bytes, &message->immediate, IMMEDIATE_BYTES);
+	if (!packet->is_pulled)
+		express_write_payload(packet, payload);
+}
+
+/* The packet with the next PSN. */
+static IN_LINE void express_write_packet(const struct qp *qp, const struct express_packet *packet,
+					 const struct express_message *message, bool is_datagram,
+					 uint8_t *ret_bytes)
+{
+	uint64_t lrh = is_datagram ? express_lrh(qp, message->address) : qp->express.lrh;
+	uint64_t bth = is_datagram ? express_bth(qp, message->qpn) : qp->express.bth;
+
+	/* Trains say no length. */
+	put_be64(ret_bytes,
+		 packet->packet_count > 1 ? lrh : lrh | express_lrh_length(packet->byte_count));
+	put_be64(ret_bytes + LRH_BYTES, bth | express_bth_flags(message, packet->payload_bytes));
+	put_be32(ret_bytes + LRH_BYTES + 8,
+		 qp->type == QP_RC ? express_psn_word(qp) : qp->requester.next_psn.value);
+	express_write_rest(qp, packet, message, is_datagram, ret_bytes + EXPRESS_HEADER_BYTES);
+}
+
+/* The packet of the slot at the cursor has been written: it is sent. */
+static inline void express_advance(struct qp *qp, time_ns now, struct send_slot *slot,
+				   const struct express_packet *packet)
+{
+	struct requester *requester = &qp->requester;
+
+	slot->first_psn = requester->next_psn;
+	slot->packet_count = packet->packet_count;
+	if (packet->is_pulled)
+		requester->has_lent = true;
+	requester->queue.started++;
+	requester->cursor++;
+	requester->next_psn = psn_add(requester->next_psn, packet->packet_count);
+	/* A SEND takes one of the peer's requests, whether those are counted or not. */
+	requester->messages_started = psn_add(requester->messages_started, 1);
+	if (qp->type == QP_RC) {
+		if (requester->retry_deadline == TIME_NEVER && qp->attributes.timeout)
+			requester->retry_deadline = RETRY_UNDATED;
+		return;
+	}
+	requester->oldest_psn = requester->next_psn;
+	if (unlikely(packet->is_pulled))
+		slot->flags |= SEND_LENT;
+	else if (likely(requester->queue.started - requester->queue.done == 1))
+		report_send(qp, now, COMPLETION_SUCCESS);
+	qp_settle(qp, now);
+}
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commonest case, in as few steps as it needs, of what is only now posted: see express.h. */
+#include "net/transport/express_packets.h"
+
+#include "net/memory/memory.h"
+#include "net/transport/addressing.h"
+#include "wire/pkey.h"
+
+static inline bool sends_plainly(struct qp *qp)
+{
+	return likely(qp->express.sends == qp->environment->port_changes + 1) ||
+	       express_work_out_sends(qp);
+}
+
+/* Whether it is the next thing to transmit, as far as what changes with each request goes. */
+static inline bool is_next(const struct qp *qp, const struct send_request *request)
+{
+	const struct requester *requester = &qp->requester;
+	const struct send_queue *queue = &requester->queue;
+
+	return queue->started == queue->tail && requester->cursor == queue->tail &&
+	       queue->tail - queue->head < queue->requests_max &&
+	       requester->rnr_deadline == TIME_NEVER && requester->hold == HOLD_NONE &&
+	       !(request->flags & SEND_FENCE) &&
+	       (!(request->flags & SEND_INLINE) ||
+		request->sges[0].byte_count <= queue->inline_bytes_max);
+}
+
+/* These two: sufficient for qp_post_send to take it, and for it to be the next thing to transmit.
+ */
+static inline bool may_post_datagram(const struct qp *qp, const struct send_request *request)
+{
+	return qp->state == QP_RTS && !qp->attributes.rate_limit && qp->requester.queue.sges_max &&
+	       is_next(qp, request) && request->address && request->address_pd == qp->pd &&
+	       !request->address->is_global && lid_is_unicast(request->address->dlid);
+}
+
+static inline bool may_post_connected(struct qp *qp, const struct send_request *request,
+				      uint32_t packet_count)
+{
+	return sends_plainly(qp) && is_next(qp, request) &&
+	       (qp->type != QP_RC || (qp->requester.credits != CREDITS_COUNTED &&
+				      express_has_psns(&qp->requester, packet_count)));
+}
+
+static IN_LINE bool find_posted(struct qp *qp, const struct send_request *request, bool is_datagram,
+				uint32_t byte_count_max, uint32_t packet_count,
+				struct express_packet *ret_packet)
+{
+	const struct sge *sge = request->sges;
+	bool has_immediate = request->opcode == SEND_SEND_IMMEDIATE;
+
+	if (unlikely((request->opcode != SEND_SEND && !has_immediate) || request->sge_count != 1 ||
+		     sge->byte_count > byte_count_max))
+		return false;
+	if (unlikely(is_datagram ? !may_post_datagram(qp, request)
+				 : !may_post_connected(qp, request, packet_count)))
+		return false;
+	ret_packet->payload = (const uint8_t *)(uintptr_t)sge->address;
+	if (!(request->flags & SEND_INLINE) && likely(sge->byte_count)) {
+		ret_packet->payload = memory_place(qp->environment->memory, qp->pd, sge->lkey,
+						   sge->address, sge->byte_count, 0);
+		if (unlikely(!ret_packet->payload))
+			return false;
+	}
+	ret_packet->payload_bytes = sge->byte_count;
+	ret_packet->header_bytes = EXPRESS_HEADER_BYTES + (is_datagram ? DETH_BYTES : 0) +
+				   (has_immediate ? IMMEDIATE_BYTES : 0);
+	ret_packet->byte_count = ret_packet->header_bytes + ((sge->byte_count + 3) & ~3u);
+	ret_packet->packet_count = packet_count;
+	ret_packet->is_pulled = false;
+	return true;
+}
+
+bool express_may_post(struct qp *qp, const struct send_request *request,
+		      struct express_packet *ret_packet)
+{
+	if (qp->type == QP_UD)
+		return find_posted(qp, request, true, express_largest_packet(qp), 1, ret_packet);
+	return find_posted(qp, request, false, qp->path_mtu, 1, ret_packet);
+}
+
+bool express_may_post_pulled(struct qp *qp, const struct send_request *request,
+			     struct express_packet *ret_packet)
+{
+	uint32_t byte_count = request->sges[0].byte_count;
+
+	if (qp->type != QP_RC || qp->state != QP_RTS || !byte_count ||
+	    request->flags & SEND_INLINE ||
+	    !find_posted(qp, request, false, EXPRESS_PULLED_BYTES_MAX,
+			 express_packets_of(qp, byte_count), ret_packet))
+		return false;
+	ret_packet->is_pulled = true;
+	return true;
+}
+
+/* Of a connection; without immediate data. */
+static void remember_headers(const struct qp *qp, const struct send_request *request,
+			     const struct express_packet *packet, const uint8_t *headers)
+{
+	struct express_sent *sent = express_sent(qp);
+
+	*sent = (struct express_sent){
+		.qp = qp,
+		.payload_bytes = packet->payload_bytes,
+		.flags = request->flags,
+	};
+	memcpy(sent->bytes, headers, sizeof(sent->bytes));
+}
+
+static void post_packet(const struct qp *qp, const struct send_request *request,
+			const struct express_packet *packet, uint8_t *ret_bytes)
+{
+	const struct express_message message = {
+		.opcode = request->opcode,
+		.flags = request->flags,
+		.immediate = request->immediate_or_rkey,
+		.address = request->address,
+		.qpn = request->remote_qpn,
+		.qkey = request->remote_qkey,
+	};
+
+	express_write_packet(qp, packet, &message, qp->type == QP_UD, ret_bytes);
+	if (qp->type == QP_RC && request->opcode == SEND_SEND && !packet->is_pulled)
+		remember_headers(qp, request, packet, ret_bytes);
+}
+
+void express_post_packet(const struct qp *qp, const struct send_request *request,
+			 const struct express_packet *packet, uint8_t *ret_bytes)
+{
+	const struct express_sent *sent = express_sent(qp);
+
+	if (unlikely(sent->qp != qp || sent->payload_bytes != packet->payload_bytes ||
+		     sent->flags != request->flags || request->opcode != SEND_SEND ||
+		     packet->is_pulled)) {
+		post_packet(qp, request, packet, ret_bytes);
+		return;
+	}
+	memcpy(ret_bytes, sent->bytes, sizeof(sent->bytes));
+	put_be32(ret_bytes + sizeof(sent->bytes), express_psn_word(qp));
+	express_write_payload(packet, ret_bytes + EXPRESS_HEADER_BYTES);
+}
+
+/* The slot has what a retransmission or the completion needs; of a datagram, only the latter. */
+void express_post_request(struct qp *qp, time_ns now, const struct send_request *request,
+			  const struct express_packet *packet)
+{
+	struct send_queue *queue = &qp->requester.queue;
+	struct send_slot *slot = send_queue_slot(queue, queue->tail);
+
+	slot->wr_id = request->wr_id;
+	slot->immediate_or_rkey = request->immediate_or_rkey;
+	slot->byte_count = packet->payload_bytes;
+	slot->opcode = (uint8_t)request->opcode;
+	slot->flags = (uint8_t)(request->flags & SEND_FLAGS);
+	slot->fault = COMPLETION_SUCCESS;
+	slot->sge_count = !(request->flags & SEND_INLINE);
+	if (slot->sge_count)
+		*send_slot_sges(slot) = request->sges[0];
+	else if (qp->type == QP_RC)
+		express_copy(slot->data, packet->payload, packet->payload_bytes);
+	queue->tail++;
+	express_advance(qp, now, slot, packet);
+}
