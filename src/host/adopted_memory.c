@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "host/kernel_ring.h"
+#include "host/own_mappings.h"
 
 enum {
 	/* Moving costs as much as a copy, each way: a program pays for so much in its life. */
@@ -18,8 +18,6 @@ enum {
 	MOVED_BYTES_MAX = 256 << 20,
 	/* A program that registers for each message is better off without. */
 	RETURNED_MAX = 16,
-	TASK_LINKS_OF_NONE = 2, /* of /proc/self/task */
-	OWN_THREADS = 2,	/* the program's and the helper */
 };
 
 void adopted_memory_init(struct adopted_memory *adopted, int file)
@@ -42,109 +40,13 @@ bool adopted_memory_hear_of_threads(void (*before_thread)(void))
 	return true;
 }
 
-static bool has_one_thread(void)
-{
-	struct stat status;
-
-	return stat("/proc/self/task", &status) == 0 &&
-	       status.st_nlink <= TASK_LINKS_OF_NONE + OWN_THREADS;
-}
-
-/* A line of /proc/self/maps. */
-struct mapping {
-	uint64_t begin, end, offset, inode;
-	char rights[5];
-	char name[64];
-};
-
-static bool next_mapping(FILE *maps, struct mapping *ret_mapping)
-{
-	char line[512];
-	unsigned major_number, minor_number;
-
-	if (!fgets(line, sizeof(line), maps))
-		return false;
-	*ret_mapping = (struct mapping){.begin = 0};
-	return sscanf(line, "%lx-%lx %4s %lx %x:%x %lu %63s", &ret_mapping->begin,
-		      &ret_mapping->end, ret_mapping->rights, &ret_mapping->offset, &major_number,
-		      &minor_number, &ret_mapping->inode, ret_mapping->name) >= 7;
-}
-
-/* Locked pages would no more be, and what the kernel writes to later would get lost. */
-static bool program_is_simple(void)
-{
-	if (!has_one_thread())
-		return false;
-
-	char line[128];
-	FILE *status = fopen("/proc/self/status", "re");
-	bool is_locked = true;
-
-	while (status && fgets(line, sizeof(line), status))
-		if (strncmp(line, "VmLck:", 6) == 0)
-			is_locked = strtoul(line + 6, NULL, 10) != 0;
-	if (status)
-		fclose(status);
-	return !is_locked;
-}
-
-static bool is_private_memory(const struct mapping *mapping)
-{
-	return strcmp(mapping->rights, "rw-p") == 0 && mapping->inode == 0 &&
-	       (mapping->name[0] == '\0' || strcmp(mapping->name, "[heap]") == 0 ||
-		strncmp(mapping->name, "[anon:", 6) == 0);
-}
-
-/* Whether all of it is private memory of the program's, and nobody has asked the kernel to write to
- * memory by and by. */
-static bool range_is_movable(uint64_t begin, uint64_t end)
-{
-	FILE *maps = fopen("/proc/self/maps", "re");
-	struct mapping mapping;
-	uint64_t reached = begin;
-	bool is_movable = maps != NULL;
-	unsigned ring_count = 0;
-
-	while (maps && next_mapping(maps, &mapping)) {
-		is_movable &= !strstr(mapping.name, "[aio]");
-		ring_count += strstr(mapping.name, "io_uring") != NULL;
-		if (mapping.end <= reached || mapping.begin > reached || reached >= end)
-			continue;
-		if (is_private_memory(&mapping))
-			reached = mapping.end;
-		else
-			is_movable = false;
-	}
-	if (maps)
-		fclose(maps);
-	/* The program's own rings may be at the pages; ours are not while one moves. */
-	return is_movable && reached >= end && ring_count <= kernel_ring_mapping_count();
-}
-
 /* The program may have unmapped, moved or protected it, whether it should or not. */
 static bool is_still_there(const struct adopted_memory *adopted, const struct adopted_range *range)
 {
-	const uint64_t begin = (uintptr_t)range->address, end = begin + range->byte_count;
-	const uint64_t offset = exposure_layout().shared_offset + range->place;
-	FILE *maps = fopen("/proc/self/maps", "re");
-	struct mapping mapping;
-	struct stat status;
-	uint64_t reached = begin;
+	const uint64_t begin = (uintptr_t)range->address;
 
-	if (!maps)
-		return false;
-	if (fstat(adopted->file, &status) != 0)
-		reached = end + 1;
-	while (reached < end && next_mapping(maps, &mapping)) {
-		if (mapping.end <= reached || mapping.begin > reached)
-			continue;
-		if (mapping.inode != status.st_ino || strcmp(mapping.rights, "rw-s") != 0 ||
-		    mapping.offset + (reached - mapping.begin) != offset + (reached - begin))
-			break;
-		reached = mapping.end;
-	}
-	fclose(maps);
-	return reached >= end && reached != end + 1;
+	return own_mapping_is_of(begin, begin + range->byte_count, adopted->file,
+				 exposure_layout().shared_offset + range->place);
 }
 
 static bool take_place(struct adopted_memory *adopted, size_t page_count, size_t *ret_place)
@@ -191,7 +93,7 @@ static bool move_in(struct adopted_memory *adopted, struct adopted_range *range)
  */
 static void move_out(struct adopted_memory *adopted, struct adopted_range *range)
 {
-	if (!has_one_thread() || !is_still_there(adopted, range))
+	if (!own_thread_is_alone() || !is_still_there(adopted, range))
 		return;
 
 	void *copy = mmap(NULL, range->byte_count, PROT_READ | PROT_WRITE,
@@ -341,7 +243,7 @@ uint64_t adopted_memory_take(struct adopted_memory *adopted, uint8_t *bytes, uin
 	if (range) {
 		range->users++;
 	} else if (is_worth_moving(adopted, begin, end)) {
-		is_adopted = program_is_simple() && range_is_movable(begin, end) &&
+		is_adopted = own_mappings_may_move() && own_mapping_is_movable(begin, end) &&
 			     adopt(adopted, (uint8_t *)begin, (size_t)(end - begin));
 		/* Looking has its price too. */
 		if (!is_adopted)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pages that are moved into shared memory and back: contents, neighbours, and what must not move.
- */
+ * Covers: host/own_mappings.c */
 #include "host/adopted_memory.h"
 
 #include <pthread.h>

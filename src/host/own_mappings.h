@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the kernel says of this process's memory and threads, for host/adopted_memory.h: whether pages
+ * may move, and whether they are still where they were put. */
+#ifndef SOFTIB_HOST_OWN_MAPPINGS_H
+#define SOFTIB_HOST_OWN_MAPPINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* But for the helper. */
+bool own_thread_is_alone(void);
+/* Locked pages would no more be, and what the kernel writes to later would get lost. */
+bool own_mappings_may_move(void);
+/* Whether all of it is private memory of the program's, and nobody has asked the kernel to write to
+ * memory by and by. */
+bool own_mapping_is_movable(uint64_t begin, uint64_t end);
+/* Whether all of it shows the file from that offset on, for reading and writing. */
+bool own_mapping_is_of(uint64_t begin, uint64_t end, int file, uint64_t offset);
+
+#endif
