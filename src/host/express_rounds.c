@@ -76,6 +76,14 @@ static bool take_unusual(struct attachment *attachment, struct channel *channel,
 	return true;
 }
 
+/* Whether it may be for the queue pair that took the record before, which came by this port. */
+static inline bool is_for_the_same(const struct qp *qp, const struct ring_record *record,
+				   uint16_t port)
+{
+	return qp && qp->type == QP_RC && record->kind == RECORD_PACKET &&
+	       record->packet_count == 1 && record->port == port;
+}
+
 /* Not in line: a round that finds nothing has no use for its registers. Returns whether there was
  * anything to take. */
 __attribute__((noinline)) static bool take_channel(struct attachment *attachment,
@@ -84,6 +92,7 @@ __attribute__((noinline)) static bool take_channel(struct attachment *attachment
 	uint64_t before = channel->in.head;
 	const struct ring_record *record;
 	struct qp *owing = NULL;
+	uint16_t port = 0;
 	bool any = false;
 	unsigned i;
 
@@ -101,13 +110,19 @@ __attribute__((noinline)) static bool take_channel(struct attachment *attachment
 		if (!record)
 			break;
 
-		struct qp *qp = express_lane_receive(attachment, channel, now, record);
+		struct qp *qp = is_for_the_same(owing, record, port) &&
+						express_receive_foreseen(owing, now, (uint8_t)port,
+									 record->body,
+									 record->byte_count)
+					? owing
+					: express_lane_receive(attachment, channel, now, record);
 
 		if (unlikely(!qp) && !take_unusual(attachment, channel, record))
 			break;
 		if (owing && owing != qp)
 			acknowledge_one(owing);
 		owing = qp;
+		port = record->port;
 		receive_release_some(channel);
 		if (unlikely(attachment->pulled_bytes >= PULL_LANE_ROUND_BYTES))
 			break;

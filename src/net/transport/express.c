@@ -5,6 +5,7 @@
 
 #include "net/memory/memory.h"
 #include "net/transport/addressing.h"
+#include "net/transport/completer.h"
 #include "wire/pkey.h"
 
 /* The request at the cursor has not been begun, and nothing but the program made it wait. */
@@ -117,4 +118,20 @@ void express_write(struct qp *qp, time_ns now, const struct express_packet *pack
 
 	express_write_packet(qp, packet, &message, qp->type == QP_UD, ret_bytes);
 	express_advance(qp, now, slot, packet);
+}
+
+bool express_acknowledge(struct qp *qp, time_ns now, struct psn psn)
+{
+	struct requester *requester = &qp->requester;
+
+	/* What else it may mean for the timer needs the time. */
+	if (qp->type != QP_RC || qp->state != QP_RTS || requester->is_awaiting ||
+	    requester->reads_outstanding || requester->rnr_deadline != TIME_NEVER ||
+	    qp->attributes.path_migration != PATH_MIGRATED)
+		return false;
+	completer_acknowledge(qp, now, psn);
+	if (requester->retry_deadline != TIME_NEVER)
+		requester->retry_deadline = RETRY_UNDATED;
+	qp_settle(qp, now);
+	return true;
 }

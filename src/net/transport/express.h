@@ -74,6 +74,11 @@ void express_loan_returned(struct qp *qp, time_ns now);
 MUST_USE bool express_receive(struct qp *qp, time_ns now, uint8_t port_number,
 			      const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count);
 
+/* The same, at once, if all but the PSN is as in the packet that it received before. Of bytes, which
+ * may change, at least EXPRESS_HEADER_BYTES + 4 are there. */
+MUST_USE bool express_receive_foreseen(struct qp *qp, time_ns now, uint8_t port_number,
+				       const uint8_t *bytes, uint32_t byte_count);
+
 /* A whole message whose payload is fetched by the owner. */
 struct express_pull {
 	uint32_t byte_count;

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commonest case of what arrives: a SEND of one packet, and an ACK. See express.h. */
+/* The commonest case of what arrives: a SEND of one packet. See express.h. */
 #include <string.h>
 #include "base/bytes.h"
 #include "net/memory/memory.h"
 #include "net/transport/addressing.h"
-#include "net/transport/completer.h"
 #include "net/transport/completion_ring.h"
 #include "net/transport/express_headers.h"
 #include "net/transport/port_view.h"
-#include "net/transport/requester.h"
 #include "net/transport/responses.h"
-#include "net/transport/retry.h"
 #include "net/transport/shortcut.h"
 #include "wire/mtu.h"
 #include "wire/packet.h"
@@ -284,6 +281,18 @@ bool express_receive(struct qp *qp, time_ns now, uint8_t port_number, const uint
 						     byte_count);
 }
 
+bool express_receive_foreseen(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *bytes,
+			      uint32_t byte_count)
+{
+	const struct express_seen *seen = express_seen(qp);
+	uint8_t headers[EXPRESS_HEADER_BYTES + 4];
+
+	memcpy(headers, bytes, sizeof(headers));
+	__asm__ volatile("" : : "r"(headers) : "memory");
+	return is_foreseen(qp, seen, port_number, headers, byte_count) &&
+	       receive_foreseen(qp, seen, now, headers, bytes);
+}
+
 static bool has_packets(const struct qp *qp, const struct express_pull *pull)
 {
 	uint64_t mtu = qp->path_mtu;
@@ -370,21 +379,5 @@ bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number,
 	take_connected(qp, word);
 	qp->responder.inbound_bytes = pull->byte_count;
 	complete(qp, now, headers, slot->wr_id, &arrival, false);
-	return true;
-}
-
-bool express_acknowledge(struct qp *qp, time_ns now, struct psn psn)
-{
-	struct requester *requester = &qp->requester;
-
-	/* What else it may mean for the timer needs the time. */
-	if (qp->type != QP_RC || qp->state != QP_RTS || requester->is_awaiting ||
-	    requester->reads_outstanding || requester->rnr_deadline != TIME_NEVER ||
-	    qp->attributes.path_migration != PATH_MIGRATED)
-		return false;
-	completer_acknowledge(qp, now, psn);
-	if (requester->retry_deadline != TIME_NEVER)
-		requester->retry_deadline = RETRY_UNDATED;
-	qp_settle(qp, now);
 	return true;
 }
