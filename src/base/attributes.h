@@ -10,7 +10,7 @@
 #define PRINTF_LIKE(format_index, first_index)                                                     \
 	__attribute__((format(printf, format_index, first_index)))
 
-/* For per-packet code that is written once for several cases, of which each is to be compiled by itself. */
+/* For per-packet code that is written once for several cases, each to be compiled by itself. */
 #define IN_LINE inline __attribute__((always_inline))
 
 #define likely(condition)   __builtin_expect(!!(condition), 1)

@@ -11,6 +11,7 @@
 
 enum {
 	QPN_BITS = 24,
+	QPN_MASK = (1 << QPN_BITS) - 1,
 	/* LRH, BTH, AETH and ICRC, in words of a link. */
 	ACK_WORDS = (LRH_BYTES + BTH_BYTES + AETH_BYTES + ICRC_BYTES) / 4,
 };
@@ -92,7 +93,7 @@ static void take_word(struct attachment *attachment, struct channel *channel, ti
 		      uint64_t number)
 {
 	struct qp_object *object = find_acknowledged(attachment, channel,
-						     (uint32_t)number & ((1u << QPN_BITS) - 1));
+						     (uint32_t)number & QPN_MASK);
 	struct psn psn = psn_from((uint32_t)(number >> QPN_BITS));
 
 	if (unlikely(!object)) {
@@ -108,7 +109,6 @@ static void take_word(struct attachment *attachment, struct channel *channel, ti
 
 bool ack_words_take(struct attachment *attachment, struct channel *channel, time_ns now)
 {
-	const uint64_t qpn_mask = (1u << QPN_BITS) - 1;
 	uint64_t number, next;
 
 	if (!word_ring_take(&channel->words_in, &number))
@@ -116,7 +116,7 @@ bool ack_words_take(struct attachment *attachment, struct channel *channel, time
 	for (unsigned count = 1; count < WORD_RING_COUNT && word_ring_take(&channel->words_in, &next);
 	     count++) {
 		/* The later word for a queue pair says what the one before it says, and more. */
-		if ((number ^ next) & qpn_mask)
+		if ((number ^ next) & QPN_MASK)
 			take_word(attachment, channel, now, number);
 		number = next;
 	}

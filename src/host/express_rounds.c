@@ -146,10 +146,16 @@ static void move_forward(struct attachment *attachment, unsigned index)
 	attachment->channels[to] = channel;
 }
 
-static inline bool has_record(const struct attachment *attachment, const struct channel *channel)
+enum news { NO_NEWS, NEWS_OF_RECORDS, NEWS_OF_ACKS };
+
+/* Of one that is open. */
+static inline enum news look_for_news(const struct attachment *attachment,
+				      const struct channel *channel)
 {
-	return !dialogue_awaits_ack(&channel->dialogue, attachment->quick_polls) &&
-	       ring_has_stamped(&channel->in);
+	if (!dialogue_awaits_ack(&channel->dialogue, attachment->quick_polls) &&
+	    ring_has_stamped(&channel->in))
+		return NEWS_OF_RECORDS;
+	return word_ring_is_empty(&channel->words_in) ? NO_NEWS : NEWS_OF_ACKS;
 }
 
 static bool take_acks(struct attachment *attachment, struct channel *channel, time_ns now)
@@ -162,6 +168,14 @@ static bool take_acks(struct attachment *attachment, struct channel *channel, ti
 	return any;
 }
 
+static inline bool take_news(struct attachment *attachment, struct channel *channel,
+			     enum news news, time_ns now)
+{
+	/* Nothing but an ACK: what it completes is waited for. */
+	return news == NEWS_OF_RECORDS ? take_channel(attachment, channel, now)
+				       : take_acks(attachment, channel, now);
+}
+
 /* Somebody waits for what was read here. Not in line: see take_channel. */
 __attribute__((noinline)) static void pass_idle_round(struct channel *channel)
 {
@@ -172,15 +186,17 @@ __attribute__((noinline)) static void pass_idle_round(struct channel *channel)
 static bool look_at(struct attachment *attachment, unsigned index, time_ns now)
 {
 	struct channel *channel = attachment->channels[index];
-	bool any = false;
+	enum news news = channel->state == CHANNEL_OPEN ? look_for_news(attachment, channel)
+							: NO_NEWS;
 
-	if (likely(channel->state == CHANNEL_OPEN) && has_record(attachment, channel))
-		any = take_channel(attachment, channel, now);
-	/* Nothing but an ACK: what it completes is waited for. */
-	else if (channel->state == CHANNEL_OPEN && !word_ring_is_empty(&channel->words_in))
-		any = take_acks(attachment, channel, now);
-	else if (unlikely(channel->release_in))
-		pass_idle_round(channel);
+	if (likely(news == NO_NEWS)) {
+		if (unlikely(channel->release_in))
+			pass_idle_round(channel);
+		return false;
+	}
+
+	bool any = take_news(attachment, channel, news, now);
+
 	if (unlikely(index >= BUSY_CHANNELS) && any)
 		move_forward(attachment, index);
 	return any;
@@ -268,11 +284,10 @@ enum express_round express_lane_round(struct attachment *attachment)
 		return go_round(attachment, false);
 
 	struct channel *channel = attachment->channels[0];
+	enum news news = look_for_news(attachment, channel);
 
-	if (has_record(attachment, channel))
-		any = take_channel(attachment, channel, lane_time(attachment));
-	else if (!word_ring_is_empty(&channel->words_in))
-		any = take_acks(attachment, channel, lane_time(attachment));
+	if (news != NO_NEWS)
+		any = take_news(attachment, channel, news, lane_time(attachment));
 	if (unlikely(has_work_left(attachment)))
 		return go_round(attachment, any);
 	return any ? EXPRESS_DONE : EXPRESS_NOTHING;

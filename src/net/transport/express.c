@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commonest case, in as few steps as it needs, of what lies in the send queue: see express.h.
- */
+/* The commonest case, in as few steps as it needs, of what lies in the send queue, and its ACK: see
+ * express.h. */
 #include "net/transport/express_packets.h"
 
 #include "net/memory/memory.h"

@@ -25,16 +25,6 @@ enum {
 
 static struct qp_object *sender, *receiver;
 
-static struct attachment *attachment(void)
-{
-	return pair.ends[0].adapter->attachment;
-}
-
-static struct channel *channel(void)
-{
-	return attachment()->channels[0];
-}
-
 static struct qp_object *make_datagram_qp(struct pair_end *end)
 {
 	const struct qp_options options = {
@@ -135,14 +125,14 @@ static void post(unsigned number, uint32_t byte_count, uint32_t flags, enum send
 
 static uint32_t lent_count(void)
 {
-	return channel()->loans.tail - channel()->loans.taken_back;
+	return pair_channel()->loans.tail - pair_channel()->loans.taken_back;
 }
 
 static void lend(unsigned number, uint32_t byte_count)
 {
 	uint32_t before = lent_count();
 
-	channel()->loans.ring = NULL; /* nobody is known to wait */
+	pair_channel()->loans.ring = NULL; /* nobody is known to wait */
 	post(number, byte_count, SEND_SIGNALED, SEND_SEND);
 	assert_int_equal(lent_count(), before + 1);
 }
@@ -192,10 +182,10 @@ static int begin(void **state)
 {
 	(void)state;
 	adapter_lock(pair.ends[0].adapter);
-	attachment()->helper_mode = HELPER_STAYING_OUT;
-	channel()->loans.copies_left = 0;
-	channel()->loans.copies_next = 64;
-	channel()->loans.returned = 0;
+	pair_attachment()->helper_mode = HELPER_STAYING_OUT;
+	pair_channel()->loans.copies_left = 0;
+	pair_channel()->loans.copies_next = 64;
+	pair_channel()->loans.returned = 0;
 	warm_up();
 	return 0;
 }
@@ -205,7 +195,7 @@ static int end(void **state)
 	(void)state;
 	assert_null(cq_first(pair.ends[0].cq));
 	assert_null(cq_first(pair.ends[1].cq));
-	assert_true(list_is_empty(&attachment()->lending));
+	assert_true(list_is_empty(&pair_attachment()->lending));
 	adapter_unlock(pair.ends[0].adapter);
 	return 0;
 }
@@ -221,7 +211,7 @@ static void test_a_datagram_is_done_when_it_was_read(void **state)
 
 		post_receive(i);
 		lend(i, byte_count);
-		(void)datagram_loans_return(attachment(), 0);
+		(void)datagram_loans_return(pair_attachment(), 0);
 		assert_null(cq_first(pair.ends[0].cq));
 		progress();
 		expect_received(i, byte_count);
@@ -274,7 +264,7 @@ static void test_what_is_taken_back_arrives_as_it_was(void **state)
 		post_receive(i);
 		lend(i, DATAGRAM_BYTES + i);
 	}
-	datagram_loans_end(attachment(), 0);
+	datagram_loans_end(pair_attachment(), 0);
 	assert_int_equal(lent_count(), 0);
 	for (unsigned i = 0; i < 8; i++) {
 		expect_sent(i, COMPLETION_SUCCESS);
@@ -300,12 +290,12 @@ static void test_what_was_read_is_not_put_into_the_ring(void **state)
 
 		post_receive(number);
 		lend(number, DATAGRAM_BYTES);
-		receive_all(attachment(), 0);
+		receive_all(pair_attachment(), 0);
 		expect_received(number, DATAGRAM_BYTES);
 		/* Read, but its request has not ended. */
 		post_receive(number + 8);
 		lend(number + 8, DATAGRAM_BYTES);
-		datagram_loans_take_back(attachment());
+		datagram_loans_take_back(pair_attachment());
 		memset(bytes_of(number), 0xff, STEP_BYTES);
 		memset(bytes_of(number + 8), 0xff, STEP_BYTES);
 		progress();
@@ -326,10 +316,10 @@ static void test_a_receiver_that_takes_nothing_is_not_waited_for(void **state)
 
 		post_receive(round);
 		lend(round, DATAGRAM_BYTES);
-		assert_false(datagram_loans_watch(attachment(), now));
-		assert_false(datagram_loans_watch(attachment(), now + MICROSECONDS(15)));
+		assert_false(datagram_loans_watch(pair_attachment(), now));
+		assert_false(datagram_loans_watch(pair_attachment(), now + MICROSECONDS(15)));
 		assert_int_equal(lent_count(), 1);
-		assert_true(datagram_loans_watch(attachment(), now + MICROSECONDS(25)));
+		assert_true(datagram_loans_watch(pair_attachment(), now + MICROSECONDS(25)));
 		expect_sent(round, COMPLETION_SUCCESS);
 		memset(bytes_of(round), 0xff, STEP_BYTES);
 		progress();
@@ -428,12 +418,12 @@ static void test_a_receiver_off_the_lane_takes_them_as_packets(void **state)
 		post_receive(1);
 		lend(1, DATAGRAM_BYTES + 1);
 		if (is_taken_back) {
-			datagram_loans_take_back(attachment());
+			datagram_loans_take_back(pair_attachment());
 			memset(bytes_of(1), 0xff, STEP_BYTES);
 		}
-		attachment()->may_express = false;
+		pair_attachment()->may_express = false;
 		progress();
-		attachment()->may_express = true;
+		pair_attachment()->may_express = true;
 		expect_received(1, DATAGRAM_BYTES + 1);
 		expect_sent(1, COMPLETION_SUCCESS);
 	}
@@ -446,9 +436,9 @@ static void test_it_waits_in_the_ring_for_a_receive(void **state)
 		lend(1, DATAGRAM_BYTES);
 		progress();
 		assert_null(cq_first(pair.ends[0].cq));
-		assert_true(channel_holds_back(channel()));
+		assert_true(channel_holds_back(pair_channel()));
 		if (is_taken_back) {
-			datagram_loans_take_back(attachment());
+			datagram_loans_take_back(pair_attachment());
 			memset(bytes_of(1), 0xff, STEP_BYTES);
 		}
 		post_receive(1);
@@ -462,10 +452,10 @@ static void test_those_who_do_not_poll_lend_nothing(void **state)
 {
 	(void)state;
 	post_receive(1);
-	attachment()->helper_mode = HELPER_LISTENING;
-	attachment()->helper_wakes_at = 0;
+	pair_attachment()->helper_mode = HELPER_LISTENING;
+	pair_attachment()->helper_wakes_at = 0;
 	post(1, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
-	attachment()->helper_mode = HELPER_STAYING_OUT;
+	pair_attachment()->helper_mode = HELPER_STAYING_OUT;
 	assert_int_equal(lent_count(), 0);
 	expect_sent(1, COMPLETION_SUCCESS);
 	progress();
@@ -478,7 +468,7 @@ static void test_those_who_wait_for_each_lend_nothing(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		post_receive(i);
 	post(0, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
-	datagram_loans_end(attachment(), 0);
+	datagram_loans_end(pair_attachment(), 0);
 	expect_sent(0, COMPLETION_SUCCESS);
 	/* It has taken that completion. */
 	post(1, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
@@ -531,7 +521,7 @@ static void test_a_reader_shows_how_far_it_came_when_nothing_comes(void **state)
 	lend(1, DATAGRAM_BYTES);
 	for (unsigned i = 0; i <= DATAGRAM_LOANS_IDLE_ROUNDS; i++) {
 		(void)adapter_poll(pair.ends[1].adapter);
-		(void)datagram_loans_return(attachment(), 0);
+		(void)datagram_loans_return(pair_attachment(), 0);
 	}
 	expect_received(1, DATAGRAM_BYTES);
 	expect_sent(1, COMPLETION_SUCCESS);
@@ -560,16 +550,16 @@ static void test_tickets_for_what_is_not_shared_are_refused(void **state)
 					     .port = 1 << 8 | 1,
 					     .packet_count = 1,
 					     .body = body};
-		uint64_t malformed = attachment()->malformed;
+		uint64_t malformed = pair_attachment()->malformed;
 
 		memcpy(body, &records[i].ticket, sizeof(records[i].ticket));
-		assert_null(datagram_loan_receive(attachment(), channel(), 0, &record));
-		datagram_loan_receive_packet(attachment(), channel(), 0, &record);
-		assert_int_equal(attachment()->malformed, malformed + 1);
+		assert_null(datagram_loan_receive(pair_attachment(), pair_channel(), 0, &record));
+		datagram_loan_receive_packet(pair_attachment(), pair_channel(), 0, &record);
+		assert_int_equal(pair_attachment()->malformed, malformed + 1);
 		for (record.byte_count = 0; record.byte_count < 40; record.byte_count++)
-			assert_null(datagram_loan_receive(attachment(), channel(), 0, &record));
+			assert_null(datagram_loan_receive(pair_attachment(), pair_channel(), 0, &record));
 	}
-	channel()->release_in = 0;
+	pair_channel()->release_in = 0;
 }
 
 /* The last: the region is gone after it. */

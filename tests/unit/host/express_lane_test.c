@@ -13,11 +13,6 @@
 #include "host/receive.h"
 #include "unit/host/host_pair.h"
 
-static struct attachment *attachment(void)
-{
-	return pair.ends[0].adapter->attachment;
-}
-
 static void post(struct pair_end *end, uint32_t byte_count, uint32_t seed)
 {
 	const struct sge sge = {(uintptr_t)end->buffer, byte_count, end->region->key};
@@ -74,16 +69,16 @@ static bool send_while(enum helper_mode mode, time_ns wakes_at, uint32_t byte_co
 {
 	adapter_lock(pair.ends[0].adapter);
 
-	enum helper_mode real_mode = attachment()->helper_mode;
-	time_ns really_wakes_at = attachment()->helper_wakes_at;
+	enum helper_mode real_mode = pair_attachment()->helper_mode;
+	time_ns really_wakes_at = pair_attachment()->helper_wakes_at;
 
-	attachment()->helper_mode = mode;
-	attachment()->helper_wakes_at = wakes_at;
+	pair_attachment()->helper_mode = mode;
+	pair_attachment()->helper_wakes_at = wakes_at;
 
 	bool is_sent = send_locked(byte_count, seed);
 
-	attachment()->helper_mode = real_mode;
-	attachment()->helper_wakes_at = really_wakes_at;
+	pair_attachment()->helper_mode = real_mode;
+	pair_attachment()->helper_wakes_at = really_wakes_at;
 	adapter_unlock(pair.ends[0].adapter);
 	return is_sent;
 }
@@ -141,9 +136,9 @@ static void test_what_is_not_usual_is_not_posted_by_the_lane(void **state)
 	pair_take_both(1025, 1);
 	assert_false(pair_post_as_verbs(8, SEND_FENCE, 2));
 	pair_take_both(8, 2);
-	attachment()->may_express = false;
+	pair_attachment()->may_express = false;
 	assert_false(pair_post_as_verbs(8, 0, 3));
-	attachment()->may_express = true;
+	pair_attachment()->may_express = true;
 	pair_take_both(8, 3);
 }
 
@@ -160,13 +155,13 @@ static void test_a_lane_that_is_closed_changes_nothing_else(void **state)
 {
 	(void)state;
 	warm_up();
-	attachment()->may_express = false;
+	pair_attachment()->may_express = false;
 	for (uint32_t i = 0; i < 20; i++) {
 		pair_post_receive(&pair.ends[1], i, 64);
 		assert_false(send_by_lane(8, i));
 		pair_take_both(8, i);
 	}
-	attachment()->may_express = true;
+	pair_attachment()->may_express = true;
 }
 
 /* Counters are those of the packets that would have been: SEND 8+12+8+4, ACK 8+12+4+4 bytes. */
@@ -202,15 +197,15 @@ static void test_strange_words_do_no_harm(void **state)
 	warm_up();
 	adapter_lock(pair.ends[0].adapter);
 
-	struct channel *channel = attachment()->channels[0];
-	uint64_t malformed = attachment()->malformed;
+	struct channel *channel = pair_attachment()->channels[0];
+	uint64_t malformed = pair_attachment()->malformed;
 
 	word_ring_put(&channel->words_out, 0xffffff);
 	word_ring_put(&channel->words_out, (uint64_t)0xabcdef << 24 | pair.ends[0].qp->qp.qpn);
 	word_ring_put(&channel->words_out, 0xffffffffffffff);
 	assert_true(
-		ack_words_take(attachment(), channel, adapter_now(pair.ends[0].adapter)));
-	assert_int_equal(attachment()->malformed, malformed + 2);
+		ack_words_take(pair_attachment(), channel, adapter_now(pair.ends[0].adapter)));
+	assert_int_equal(pair_attachment()->malformed, malformed + 2);
 	adapter_unlock(pair.ends[0].adapter);
 	pair_send_and_check(8, 3);
 }

@@ -11,11 +11,6 @@
 #include "net/transport/express.h"
 #include "unit/host/host_pair.h"
 
-static struct attachment *attachment(void)
-{
-	return pair.ends[0].adapter->attachment;
-}
-
 static void warm_up(void)
 {
 	pair_set_verdict(RESOLVED_FABRIC);
@@ -62,13 +57,13 @@ static void test_a_lane_that_is_closed_changes_nothing_else(void **state)
 {
 	(void)state;
 	warm_up();
-	attachment()->may_express = false;
+	pair_attachment()->may_express = false;
 	for (uint32_t i = 0; i < 20; i++) {
 		pair_post_receive(&pair.ends[1], i, 64);
 		assert_false(pair_post_as_verbs(8, 0, i));
 		pair_take_both(8, i);
 	}
-	attachment()->may_express = true;
+	pair_attachment()->may_express = true;
 }
 
 /* What softibd said holds for a generation; who has a ring to the peer uses that. */

@@ -12,8 +12,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 #include "host/adopted_memory.h"
 #include "host/attachment.h"
+#include "host/kernel_ring.h"
 #include "unit/host/host_pair.h"
 #include "wire/mtu.h"
 
@@ -335,6 +337,21 @@ void pair_share_buffer(struct pair_end *end)
 	exposure->adopted->range_count = 1;
 	exposure->adopted->ranges[0] = (struct adopted_range){
 		.address = buffer, .byte_count = PAIR_BUFFER_BYTES, .users = 1};
+}
+
+int pair_start_with_kernel_ring(void **state)
+{
+	int file = kernel_ring_create();
+
+	/* A kernel that has none, or does not let us: there is nothing to test. */
+	if (file < 0)
+		exit(77);
+	close(file);
+	if (pair_start_connected(state) != 0)
+		return -1;
+	pair_set_verdict(RESOLVED_DIRECT);
+	pair_send_and_check(10, 1);
+	return 0;
 }
 
 int pair_end_all(void **state)

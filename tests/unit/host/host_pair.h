@@ -33,9 +33,23 @@ struct host_pair {
 extern struct host_pair pair;
 extern const struct hca_owner pair_owner;
 
+/* What both ends have, and the ring between them once there is one. */
+static inline struct attachment *pair_attachment(void)
+{
+	return pair.ends[0].adapter->attachment;
+}
+
+static inline struct channel *pair_channel(void)
+{
+	return pair_attachment()->channels[0];
+}
+
 /* Group setups for cmocka: softibd and the session; the same with both ends connected. */
 int pair_start_session(void **state);
 int pair_start_connected(void **state);
+/* The second, by a direct ring; where the kernel has no rings (host/kernel_ring.h), or does not let us
+ * use them, there is nothing to test and the program ends. */
+int pair_start_with_kernel_ring(void **state);
 int pair_end_all(void **state);
 
 /* Another connection between the two: the ends are the same but for their queue pairs. */

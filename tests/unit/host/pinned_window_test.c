@@ -21,19 +21,9 @@ static uint8_t *memory; /* on a boundary of blocks */
 static const uint64_t proof = 0x1234567890;
 static uint32_t ask_number;
 
-static struct attachment *attachment(void)
-{
-	return pair.ends[0].adapter->attachment;
-}
-
-static struct channel *channel(void)
-{
-	return attachment()->channels[0];
-}
-
 static struct pinned_windows *pinned(void)
 {
-	return &channel()->placed_in->pinned;
+	return &pair_channel()->placed_in->pinned;
 }
 
 static struct region *add_region(uint8_t *bytes, uint64_t byte_count, uint32_t access)
@@ -66,9 +56,9 @@ static void ask_with(uint32_t key, const uint8_t *address, const void *proof_add
 		.byte_count = sizeof(ask),
 	};
 
-	attachment_lock(attachment());
-	pinned_window_asked(attachment(), channel(), &record);
-	attachment_unlock(attachment());
+	attachment_lock(pair_attachment());
+	pinned_window_asked(pair_attachment(), pair_channel(), &record);
+	attachment_unlock(pair_attachment());
 	assert_int_equal(pinned()->answered, ask_number);
 }
 
@@ -121,39 +111,31 @@ static int write_by_ring(unsigned index, const uint8_t *address, uint64_t word)
 
 static int start(void **state)
 {
-	int file = kernel_ring_create();
-
-	/* A kernel that has none, or does not let us: there is nothing to test. */
-	if (file < 0)
-		exit(77);
-	close(file);
-	if (pair_start_connected(state) != 0)
+	if (pair_start_with_kernel_ring(state) != 0)
 		return -1;
-	pair_set_verdict(RESOLVED_DIRECT);
-	pair_send_and_check(10, 1);
 	memory = mmap(NULL, REGION_BYTES + PINNED_WINDOW_BYTES, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return -1;
 	memory += PINNED_WINDOW_BYTES - (uintptr_t)memory % PINNED_WINDOW_BYTES;
 	/* As if the peer were another process. */
-	reach_try(&channel()->peer->reach);
-	channel()->peer->reach.memory.is_self = false;
+	reach_try(&pair_channel()->peer->reach);
+	pair_channel()->peer->reach.memory.is_self = false;
 	return 0;
 }
 
 static int forget(void **state)
 {
 	(void)state;
-	attachment_lock(attachment());
-	pinned_window_close(attachment(), channel());
-	attachment_unlock(attachment());
+	attachment_lock(pair_attachment());
+	pinned_window_close(pair_attachment(), pair_channel());
+	attachment_unlock(pair_attachment());
 	memset(pinned(), 0, sizeof(*pinned()));
 	if (ring.file >= 0) {
 		kernel_ring_close(&ring);
 		close(source);
 	}
-	return attachment()->pinned_bytes == 0 && attachment()->pin_ring_count == 0 ? 0 : -1;
+	return pair_attachment()->pinned_bytes == 0 && pair_attachment()->pin_ring_count == 0 ? 0 : -1;
 }
 
 static void test_the_block_that_was_asked_for_is_pinned(void **state)
@@ -165,11 +147,11 @@ static void test_the_block_that_was_asked_for_is_pinned(void **state)
 	ask(region, memory + 2 * PINNED_WINDOW_BYTES + 5);
 	expect_window(0, memory + 2 * PINNED_WINDOW_BYTES, PINNED_WINDOW_BYTES);
 	assert_int_equal(window_count(), 1);
-	assert_int_equal(attachment()->pinned_bytes, PINNED_WINDOW_BYTES);
+	assert_int_equal(pair_attachment()->pinned_bytes, PINNED_WINDOW_BYTES);
 	assert_int_equal(pinned()->proof, proof);
-	assert_true(published_keys_read(attachment()->exposure.keys, 1, region->key, &view));
+	assert_true(published_keys_read(pair_attachment()->exposure.keys, 1, region->key, &view));
 	assert_int_equal(pinned()->windows[0].key_id,
-			 published_key_id(attachment()->exposure.keys, view.entry, view.sequence));
+			 published_key_id(pair_attachment()->exposure.keys, view.entry, view.sequence));
 	assert_int_equal(write_by_ring(0, memory + 2 * PINNED_WINDOW_BYTES + 8, 0x55aa), 8);
 	assert_int_equal(memory[2 * PINNED_WINDOW_BYTES + 8], 0xaa);
 	/* Asked for again it is the same. */
@@ -202,11 +184,11 @@ static void test_a_region_that_is_less_than_a_page(void **state)
 	(void)state;
 	ask(region, memory + 5099);
 	expect_window(0, memory + 5000, 100);
-	assert_int_equal(attachment()->pinned_bytes, EXPOSURE_PAGE_BYTES);
+	assert_int_equal(pair_attachment()->pinned_bytes, EXPOSURE_PAGE_BYTES);
 	remove_region(region);
 	region = add_region(memory + 8190, 4, ALL);
 	ask(region, memory + 8190);
-	assert_int_equal(attachment()->pinned_bytes, 2 * EXPOSURE_PAGE_BYTES);
+	assert_int_equal(pair_attachment()->pinned_bytes, 2 * EXPOSURE_PAGE_BYTES);
 	remove_region(region);
 }
 
@@ -223,7 +205,7 @@ static void test_a_key_that_goes_takes_its_windows_along(void **state)
 	remove_region(region);
 	assert_int_equal(window_count(), 1);
 	assert_int_equal(pinned()->windows[0].serial, 2);
-	assert_int_equal(attachment()->pinned_bytes, PINNED_WINDOW_BYTES);
+	assert_int_equal(pair_attachment()->pinned_bytes, PINNED_WINDOW_BYTES);
 	assert_true(write_by_ring(0, memory, 7) < 0);
 	assert_int_equal(write_by_ring(1, memory, 7), 8);
 	/* The place is another's now. */
@@ -240,12 +222,12 @@ static void test_all_end_before_pages_move(void **state)
 	(void)state;
 	ask(region, memory);
 	ask(region, memory + PINNED_WINDOW_BYTES);
-	attachment_lock(attachment());
-	attachment()->exposure.adopted->is_on = true;
-	exposure_end_sharing(attachment());
-	attachment_unlock(attachment());
+	attachment_lock(pair_attachment());
+	pair_attachment()->exposure.adopted->is_on = true;
+	exposure_end_sharing(pair_attachment());
+	attachment_unlock(pair_attachment());
 	assert_int_equal(window_count(), 0);
-	assert_int_equal(attachment()->pinned_bytes, 0);
+	assert_int_equal(pair_attachment()->pinned_bytes, 0);
 	assert_true(write_by_ring(0, memory, 7) < 0);
 	ask(region, memory);
 	assert_int_equal(window_count(), 1);
@@ -260,8 +242,8 @@ static void test_there_is_an_end_to_what_is_pinned(void **state)
 	for (unsigned i = 0; i < 20; i++)
 		ask(region, memory + i * PINNED_WINDOW_BYTES);
 	assert_true(window_count() >= 1 && window_count() <= PINNED_WINDOWS_MAX);
-	assert_true(attachment()->pinned_bytes <= 1 << 20);
-	assert_int_equal(attachment()->pinned_bytes, window_count() * PINNED_WINDOW_BYTES);
+	assert_true(pair_attachment()->pinned_bytes <= 1 << 20);
+	assert_int_equal(pair_attachment()->pinned_bytes, window_count() * PINNED_WINDOW_BYTES);
 	remove_region(region);
 }
 
@@ -288,7 +270,7 @@ static void test_memory_that_is_gone_is_not_pinned(void **state)
 	assert_int_equal(munmap(memory + 3 * PINNED_WINDOW_BYTES, EXPOSURE_PAGE_BYTES), 0);
 	ask(region, memory + 3 * PINNED_WINDOW_BYTES + 9000);
 	assert_int_equal(window_count(), 0);
-	assert_int_equal(attachment()->pinned_bytes, 0);
+	assert_int_equal(pair_attachment()->pinned_bytes, 0);
 	assert_true(mmap(memory + 3 * PINNED_WINDOW_BYTES, EXPOSURE_PAGE_BYTES,
 			 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
 			 0) != MAP_FAILED);
@@ -306,9 +288,9 @@ static void test_without_the_proof_there_is_no_ring(void **state)
 	ask_with(region->key, memory, NULL);
 	assert_int_equal(pinned()->ring_number, 0);
 	assert_int_equal(window_count(), 0);
-	channel()->peer->reach.memory.is_self = true;
+	pair_channel()->peer->reach.memory.is_self = true;
 	ask(region, memory);
-	channel()->peer->reach.memory.is_self = false;
+	pair_channel()->peer->reach.memory.is_self = false;
 	assert_int_equal(pinned()->ring_number, 0);
 	remove_region(region);
 }
@@ -337,16 +319,16 @@ static void test_nonsense_is_not_answered(void **state)
 
 	(void)state;
 	pinned()->answered = 99;
-	attachment_lock(attachment());
+	attachment_lock(pair_attachment());
 	for (uint32_t i = 0; i <= sizeof(body); i++) {
 		record.byte_count = i;
 		if (i != sizeof(struct pin_ask))
-			pinned_window_asked(attachment(), channel(), &record);
+			pinned_window_asked(pair_attachment(), pair_channel(), &record);
 	}
 	record.byte_count = sizeof(struct pin_ask);
 	record.port = 0xff01;
-	pinned_window_asked(attachment(), channel(), &record);
-	attachment_unlock(attachment());
+	pinned_window_asked(pair_attachment(), pair_channel(), &record);
+	attachment_unlock(pair_attachment());
 	assert_int_equal(pinned()->answered, 99);
 	assert_int_equal(window_count(), 0);
 }

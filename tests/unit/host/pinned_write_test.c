@@ -17,24 +17,14 @@
 
 enum { WRITES_UNTIL_PINNED = 40, FIRST_WRITES = 20 };
 
-static struct attachment *attachment(void)
-{
-	return pair.ends[0].adapter->attachment;
-}
-
-static struct channel *channel(void)
-{
-	return attachment()->channels[0];
-}
-
 static struct pinned_write *pinned(void)
 {
-	return &channel()->peer->pinned;
+	return &pair_channel()->peer->pinned;
 }
 
 static struct pinned_windows *windows(void)
 {
-	return &channel()->placed_out->pinned;
+	return &pair_channel()->placed_out->pinned;
 }
 
 /* The first block that lies in the target's buffer as a whole, as an offset. */
@@ -84,9 +74,9 @@ static void write_and_check(uint64_t offset, uint32_t byte_count, uint32_t seed)
 
 static void let_target_work(void)
 {
-	attachment_lock(attachment());
-	attachment_progress(attachment(), attachment_now());
-	attachment_unlock(attachment());
+	attachment_lock(pair_attachment());
+	attachment_progress(pair_attachment(), attachment_now());
+	attachment_unlock(pair_attachment());
 }
 
 /* Writes there until it is pinned. */
@@ -113,16 +103,8 @@ static bool is_pinned_write(uint64_t offset, uint32_t byte_count)
 
 static int start(void **state)
 {
-	int file = kernel_ring_create();
-
-	/* A kernel that has none, or does not let us: there is nothing to test. */
-	if (file < 0)
-		exit(77);
-	close(file);
-	if (pair_start_connected(state) != 0)
+	if (pair_start_with_kernel_ring(state) != 0)
 		return -1;
-	pair_set_verdict(RESOLVED_DIRECT);
-	pair_send_and_check(10, 1);
 	for (unsigned i = 0; i < FIRST_WRITES; i++)
 		write_to(0, 8);
 	return pair.ends[0].qp->qp.owner_placement ? 0 : -1;
@@ -132,13 +114,13 @@ static int start(void **state)
 static int begin(void **state)
 {
 	(void)state;
-	attachment_lock(attachment());
-	channel()->peer->reach.memory.is_self = false;
+	attachment_lock(pair_attachment());
+	pair_channel()->peer->reach.memory.is_self = false;
 	pinned_write_close(pinned());
 	memset(pinned(), 0, sizeof(*pinned()));
-	pinned_window_close(attachment(), channel());
+	pinned_window_close(pair_attachment(), pair_channel());
 	memset(windows(), 0, sizeof(*windows()));
-	attachment_unlock(attachment());
+	attachment_unlock(pair_attachment());
 	return 0;
 }
 
@@ -202,9 +184,9 @@ static void test_what_is_taken_back_is_written_the_other_way(void **state)
 
 	(void)state;
 	have_pinned(place);
-	attachment_lock(attachment());
-	pinned_window_end_all(attachment());
-	attachment_unlock(attachment());
+	attachment_lock(pair_attachment());
+	pinned_window_end_all(pair_attachment());
+	attachment_unlock(pair_attachment());
 	assert_false(is_pinned_write(place, 8));
 	assert_int_equal(pinned()->state, PINNED_OPEN);
 	/* And is pinned again where it goes on. */
@@ -222,7 +204,7 @@ static void test_another_registration_has_other_windows(void **state)
 	have_pinned(place);
 	adapter_lock(end->adapter);
 	assert_int_equal(region_deregister(memory, end->region), 0);
-	assert_int_equal(attachment()->pinned_bytes, 0);
+	assert_int_equal(pair_attachment()->pinned_bytes, 0);
 	assert_int_equal(
 		region_register(memory, end->pd, end->buffer, PAIR_BUFFER_BYTES,
 				(uintptr_t)end->buffer,
@@ -260,7 +242,7 @@ static void test_half_of_it_is_not_written_twice(void **state)
 	ring = &pinned()->ring;
 	/* All but the next five bytes have gone from the pipe; they are what lies at the cursor. */
 	pinned()->cursor = sizeof(drained) - 5;
-	attachment_lock(attachment());
+	attachment_lock(pair_attachment());
 	for (uint32_t left = (uint32_t)sizeof(drained) - 5 - ring->count * 8; left;) {
 		const uint32_t piece = left < 4096 ? left : 4096;
 
@@ -269,7 +251,7 @@ static void test_half_of_it_is_not_written_twice(void **state)
 				 piece);
 		left -= piece;
 	}
-	attachment_unlock(attachment());
+	attachment_unlock(pair_attachment());
 	assert_false(is_pinned_write(place, 8));
 	assert_int_equal(pinned()->state, PINNED_OFF);
 }
@@ -312,7 +294,7 @@ static void test_the_own_process_and_settings_need_none(void **state)
 	assert_int_equal(pinned()->state, PINNED_OFF);
 	unsetenv("SOFTIB_PIN");
 	begin(NULL);
-	channel()->peer->reach.memory.is_self = true;
+	pair_channel()->peer->reach.memory.is_self = true;
 	write_and_check(first_block(), 8, 1);
 	assert_int_equal(pinned()->state, PINNED_OFF);
 }

@@ -15,11 +15,6 @@
 
 enum { PLACE = 40960 };
 
-static struct attachment *attachment(void)
-{
-	return pair.ends[0].adapter->attachment;
-}
-
 static uint64_t page_begin(void)
 {
 	return ((uintptr_t)pair.ends[1].buffer + 4095) & ~UINT64_C(4095);
@@ -29,11 +24,11 @@ static uint64_t page_begin(void)
  * else, so that it is plain which way a request took. */
 static void share(uint64_t place_plus_1)
 {
-	attachment_lock(attachment());
-	assert_true(published_keys_put(attachment()->exposure.keys, 1, pair.ends[1].region,
+	attachment_lock(pair_attachment());
+	assert_true(published_keys_put(pair_attachment()->exposure.keys, 1, pair.ends[1].region,
 				       place_plus_1));
-	__atomic_store_n(&attachment()->exposure.header->shared_is_off, 0, __ATOMIC_SEQ_CST);
-	attachment_unlock(attachment());
+	__atomic_store_n(&pair_attachment()->exposure.header->shared_is_off, 0, __ATOMIC_SEQ_CST);
+	attachment_unlock(pair_attachment());
 }
 
 static const uint8_t *shared(void)
@@ -191,7 +186,7 @@ static void test_what_was_taken_back_is_not_used_any_more(void **state)
 	}
 	share(PLACE + 1);
 	write_at(page_begin(), 64, 8);
-	__atomic_store_n(&attachment()->exposure.header->shared_is_off, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&pair_attachment()->exposure.header->shared_is_off, 1, __ATOMIC_SEQ_CST);
 	pair_fill(pair.ends[0].buffer, 64, 99);
 	write_at(page_begin(), 64, 9);
 	assert_memory_equal((const uint8_t *)page_begin(), pair.ends[0].buffer, 64);
@@ -201,7 +196,7 @@ static void test_what_was_taken_back_is_not_used_any_more(void **state)
 /* A peer that moves its pages takes packets for them. */
 static void test_what_moves_is_not_written_to(void **state)
 {
-	struct exposure_header *header = attachment()->exposure.header;
+	struct exposure_header *header = pair_attachment()->exposure.header;
 	const struct placement *placement = pair.ends[0].qp->qp.owner_placement;
 
 	(void)state;
@@ -332,14 +327,14 @@ static void test_a_long_list_is_not_carried_out_in_one_go(void **state)
 
 	(void)state;
 	adapter_lock(end->adapter);
-	attachment()->placed_bytes = 0;
+	pair_attachment()->placed_bytes = 0;
 	while (count < LIST_MAX && place_listed(BYTES, pair.ends[1].region->key)) {
 		count++;
 		assert_non_null(cq_first(end->cq));
 		cq_advance(end->cq);
 	}
 	assert_int_equal(count, (TRANSMIT_PLACED_BYTES_MAX + BYTES - 1) / BYTES);
-	attachment()->placed_bytes = 0;
+	pair_attachment()->placed_bytes = 0;
 	assert_true(place_listed(BYTES, pair.ends[1].region->key));
 	adapter_unlock(end->adapter);
 	pair_poll_one(end, &completion);

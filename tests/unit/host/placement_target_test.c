@@ -15,19 +15,9 @@
 #include "wire/mtu.h"
 #include "wire/packet.h"
 
-static struct attachment *attachment(void)
-{
-	return pair.ends[0].adapter->attachment;
-}
-
-static struct channel *channel(void)
-{
-	return attachment()->channels[0];
-}
-
 static const struct placement_grant *grant(uint32_t index)
 {
-	return &channel()->placed_in->grants[index];
+	return &pair_channel()->placed_in->grants[index];
 }
 
 static bool is_granted(uint32_t index)
@@ -68,9 +58,9 @@ static void make_question(uint32_t index, uint32_t psn_change, struct question *
 
 static void ask(const struct question *question)
 {
-	attachment_lock(attachment());
-	placement_target_asked(attachment(), channel(), &question->record);
-	attachment_unlock(attachment());
+	attachment_lock(pair_attachment());
+	placement_target_asked(pair_attachment(), pair_channel(), &question->record);
+	attachment_unlock(pair_attachment());
 }
 
 static int start(void **state)

@@ -12,15 +12,10 @@
 #include "host/placement_target.h"
 #include "unit/host/host_pair.h"
 
-static struct attachment *attachment(void)
-{
-	return pair.ends[0].adapter->attachment;
-}
-
 /* Of all direct channels: there is one. */
 static uint64_t bytes_in_rings(void)
 {
-	return attachment()->channel_count ? attachment()->channels[0]->out.tail : 0;
+	return pair_attachment()->channel_count ? pair_attachment()->channels[0]->out.tail : 0;
 }
 
 static void one_sided(enum send_opcode opcode, uint32_t byte_count, uint32_t seed)

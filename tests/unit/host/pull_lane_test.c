@@ -12,16 +12,6 @@
 #include "host/adopted_memory.h"
 #include "unit/host/host_pair.h"
 
-static struct attachment *attachment(void)
-{
-	return pair.ends[0].adapter->attachment;
-}
-
-static struct channel *channel(void)
-{
-	return attachment()->channels[0];
-}
-
 static int share_buffer(void **state)
 {
 	struct pair_end *end = &pair.ends[0];
@@ -55,13 +45,13 @@ static uint64_t send_locked(enum send_opcode opcode, uint32_t byte_count, uint32
 		.sge_count = 1,
 		.sges = &sge,
 	};
-	uint64_t tail = channel()->out.tail;
+	uint64_t tail = pair_channel()->out.tail;
 
 	pair_fill(end->buffer, byte_count, seed);
 	assert_int_equal(qp_post_send(&end->qp->qp, adapter_now(end->adapter), &request), 0);
 	hca_ready_add(adapter_hca(end->adapter), &end->qp->qp);
 	adapter_transmit(end->adapter, adapter_now(end->adapter));
-	return channel()->out.tail - tail;
+	return pair_channel()->out.tail - tail;
 }
 
 static uint64_t send(enum send_opcode opcode, uint32_t byte_count, uint32_t seed)
@@ -143,9 +133,9 @@ static void test_a_receiver_off_the_lane_takes_them_as_packets(void **state)
 		pair_post_receive(&pair.ends[1], i, PAIR_BUFFER_BYTES);
 		adapter_lock(pair.ends[0].adapter);
 		assert_int_equal(send_locked(SEND_SEND, byte_count, i), RING_CACHE_LINE);
-		attachment()->may_express = false;
+		pair_attachment()->may_express = false;
 		adapter_progress(pair.ends[1].adapter, adapter_now(pair.ends[1].adapter));
-		attachment()->may_express = true;
+		pair_attachment()->may_express = true;
 		adapter_unlock(pair.ends[0].adapter);
 		pair_take_both(byte_count, i);
 	}
@@ -172,22 +162,22 @@ static void test_messages_outlive_the_sharing(void **state)
 	warm_up();
 	pair_post_receive(&pair.ends[1], 6, PAIR_BUFFER_BYTES);
 	adapter_lock(pair.ends[0].adapter);
-	assert_false(pull_lane_lends(attachment(), buffer, PAIR_BUFFER_BYTES));
+	assert_false(pull_lane_lends(pair_attachment(), buffer, PAIR_BUFFER_BYTES));
 	assert_int_equal(send_locked(SEND_SEND, 9000, 6), RING_CACHE_LINE);
-	assert_true(pull_lane_lends(attachment(), buffer, 1));
-	assert_true(pull_lane_lends(attachment(), buffer + 8999, 1));
-	assert_false(pull_lane_lends(attachment(), buffer + 9000, 1));
-	assert_false(pull_lane_lends(attachment(), buffer - 1, 1));
-	attachment()->exposure.header->shared_is_off = 1;
-	attachment()->exposure.adopted->is_on = false;
+	assert_true(pull_lane_lends(pair_attachment(), buffer, 1));
+	assert_true(pull_lane_lends(pair_attachment(), buffer + 8999, 1));
+	assert_false(pull_lane_lends(pair_attachment(), buffer + 9000, 1));
+	assert_false(pull_lane_lends(pair_attachment(), buffer - 1, 1));
+	pair_attachment()->exposure.header->shared_is_off = 1;
+	pair_attachment()->exposure.adopted->is_on = false;
 	adapter_progress(pair.ends[1].adapter, adapter_now(pair.ends[1].adapter));
 	assert_non_null(cq_first(pair.ends[1].cq));
 	adapter_unlock(pair.ends[0].adapter);
 	pair_take_both(9000, 6);
 	adapter_lock(pair.ends[0].adapter);
-	assert_false(pull_lane_lends(attachment(), buffer, PAIR_BUFFER_BYTES));
-	attachment()->exposure.header->shared_is_off = 0;
-	attachment()->exposure.adopted->is_on = true;
+	assert_false(pull_lane_lends(pair_attachment(), buffer, PAIR_BUFFER_BYTES));
+	pair_attachment()->exposure.header->shared_is_off = 0;
+	pair_attachment()->exposure.adopted->is_on = true;
 	adapter_unlock(pair.ends[0].adapter);
 }
 
@@ -201,9 +191,9 @@ static void test_what_another_took_back_is_asked_for_at_once(void **state)
 		adapter_lock(pair.ends[0].adapter);
 		assert_int_equal(send_locked(SEND_SEND, 9000, 7), RING_CACHE_LINE);
 		pull_lane_take_back(&pair.ends[0].qp->qp);
-		attachment()->may_express = !is_long_way;
+		pair_attachment()->may_express = !is_long_way;
 		adapter_progress(pair.ends[1].adapter, adapter_now(pair.ends[1].adapter));
-		attachment()->may_express = true;
+		pair_attachment()->may_express = true;
 		assert_null(cq_first(pair.ends[1].cq));
 		assert_true(pair.ends[1].qp->qp.responder.nak_was_sent);
 		adapter_unlock(pair.ends[0].adapter);
@@ -235,15 +225,15 @@ static void test_tickets_for_what_is_not_shared_are_refused(void **state)
 					     .port = 1 << 8 | 1,
 					     .packet_count = 4,
 					     .body = body};
-		uint64_t malformed = attachment()->malformed;
+		uint64_t malformed = pair_attachment()->malformed;
 
 		memcpy(body + 20, &tickets[i], sizeof(tickets[i]));
-		assert_null(pull_lane_receive(attachment(), channel(), 0, &record));
-		pull_lane_receive_packets(attachment(), channel(), 0, &record);
-		assert_int_equal(attachment()->malformed, malformed + 1);
+		assert_null(pull_lane_receive(pair_attachment(), pair_channel(), 0, &record));
+		pull_lane_receive_packets(pair_attachment(), pair_channel(), 0, &record);
+		assert_int_equal(pair_attachment()->malformed, malformed + 1);
 		for (record.byte_count = 0; record.byte_count < 20 + sizeof(tickets[i]);
 		     record.byte_count++)
-			assert_null(pull_lane_receive(attachment(), channel(), 0, &record));
+			assert_null(pull_lane_receive(pair_attachment(), pair_channel(), 0, &record));
 	}
 	adapter_unlock(pair.ends[0].adapter);
 	/* The receive that was posted above is still there. */
