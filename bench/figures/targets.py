@@ -72,7 +72,7 @@ def figures(fabric, through):
         "write_lat 8, not adopted": lambda: fabric.latency("ib_write_lat", 8, 50000, SOFTIB_ADOPT="0"),
         "read_lat 8": lambda: fabric.latency("ib_read_lat", 8, 20000),
         "atomic_lat 8": lambda: fabric.latency("ib_atomic_lat", 8, 20000),
-        "send_bw 8": lambda: fabric.rate("ib_send_bw", 8, 500000),
+        "send_bw 8": lambda: fabric.rate("ib_send_bw", 8, 1000000),
         "write_bw 8": lambda: fabric.rate("ib_write_bw", 8, 512000, "-l", "64"),
         # Both alike: as many messages, and -N, since perftest reads the clock for each message (for its peak) up to 20,000 of a queue pair.
         "write_bw 4096": lambda: fabric.bandwidth("ib_write_bw", 4096, 1024000, "-N"),
@@ -80,7 +80,7 @@ def figures(fabric, through):
         "write_bw -q 512 4096": lambda: fabric.bandwidth("ib_write_bw", 4096, 2000, "-q", "512", "-N"),
         "write_bw -b 1048576": lambda: fabric.bandwidth("ib_write_bw", MIBYTE, 2000, "-b"),
         "send_bw UD 2048": lambda: fabric.bandwidth("ib_send_bw", 2048, 100000, "-c", "UD"),
-        "send_bw UD 8": lambda: fabric.rate("ib_send_bw", 8, 500000, "-c", "UD"),
+        "send_bw UD 8": lambda: fabric.rate("ib_send_bw", 8, 1000000, "-c", "UD"),
         "send_lat -e 8": lambda: fabric.latency("ib_send_lat", 8, 10000, "-e"),
         "softibd send_lat 8": lambda: through.latency("ib_send_lat", 8, 20000),
         "softibd send_bw 8": lambda: through.rate("ib_send_bw", 8, 200000),

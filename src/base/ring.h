@@ -26,7 +26,17 @@ enum {
 	RING_CACHE_LINE = 64,
 	RING_STAMPED_HEADER_BYTES = 24,
 	RING_RECORD_FILLER = 0,
+	RING_RECORD_REPEAT = 0xffff, /* base/ring_repeats.h */
 	RING_LINES_AHEAD = 4,
+};
+
+/* What a stamp is besides one of a record: these bits of it are changed. They are the same in all
+ * stamps of a ring, whose positions are multiples of 16. */
+enum {
+	RING_FORM_SHORT_REPEAT = 2,
+	RING_FORM_LONG_REPEAT = 6,
+	RING_FORM_EMPTY = 4, /* up to the end of the cache line */
+	RING_FORM_MASK = 6,
 };
 
 /* The shared part; data of a power-of-two size follows it. */
@@ -48,7 +58,7 @@ struct ring_shared {
 struct ring_record {
 	uint32_t
 		byte_count; /* of the body; what the record occupies: ring_record_bytes */
-	uint16_t kind;	    /* not RING_RECORD_FILLER */
+	uint16_t kind; /* not RING_RECORD_FILLER; RING_RECORD_REPEAT: base/ring_repeats.h */
 	uint16_t port;	    /* the user's: 1-based port of the adapter, or 0 */
 	uint32_t packet_count; /* the user's: packets of a train */
 	uint32_t word;	       /* the user's */
@@ -154,17 +164,44 @@ MUST_USE bool ring_sleep_end(struct ring_consumer *consumer);
 void ring_wake(struct ring_consumer *consumer);
 bool ring_is_empty(const struct ring_consumer *consumer);
 
+/* Whether so many bytes fit at the tail of a stamped ring, before its end and into the room that is
+ * known. */
+static inline bool ring_fits(const struct ring_producer *producer, uint64_t byte_count)
+{
+	uint64_t offset = producer->tail & (producer->data_bytes - 1);
+
+	return !producer->is_corrupt && byte_count <= producer->data_bytes - offset &&
+	       producer->tail + byte_count - producer->head_seen <= producer->data_bytes;
+}
+
+/* Whether so many bytes may lie at the head of one: before its end, and no more than were released. */
+static inline bool ring_may_hold(const struct ring_consumer *consumer, uint64_t byte_count)
+{
+	uint64_t offset = consumer->head & (consumer->data_bytes - 1);
+
+	return byte_count <= consumer->data_bytes - offset &&
+	       consumer->head + byte_count - consumer->released <= consumer->data_bytes;
+}
+
 /* Of a stamped ring, in line: where the body of the next record begins, if it fits before the end of
  * the ring and into the room that is known; NULL: ask ring_reserve. */
 static inline uint8_t *ring_reserve_stamped(struct ring_producer *producer, uint32_t byte_count)
 {
-	uint64_t record_bytes = ring_stamped_bytes(byte_count);
 	uint64_t offset = producer->tail & (producer->data_bytes - 1);
 
-	if (unlikely(producer->is_corrupt || record_bytes > producer->data_bytes - offset ||
-		     producer->tail + record_bytes - producer->head_seen > producer->data_bytes))
+	if (unlikely(offset % RING_CACHE_LINE ||
+		     !ring_fits(producer, ring_stamped_bytes(byte_count))))
 		return NULL;
 	return producer->data + offset + RING_STAMPED_HEADER_BYTES;
+}
+
+/* The consumer's processor has it from the lap before. Not the next one, which the consumer may be
+ * looking at. */
+static inline void ring_want_ahead(const struct ring_producer *producer)
+{
+	cache_line_want(producer->data +
+			((producer->tail + RING_LINES_AHEAD * RING_CACHE_LINE) &
+			 (producer->data_bytes - 1)));
 }
 
 /* The record at the tail, reserved in either way, is complete. */
@@ -181,11 +218,7 @@ static inline void ring_commit_stamped(struct ring_producer *producer, uint32_t 
 			 __ATOMIC_RELEASE);
 	producer->tail += ring_stamped_bytes(byte_count);
 	producer->published = producer->tail;
-	/* The consumer's processor has it from the lap before. Not the next one, which the consumer
-	 * may be looking at. */
-	cache_line_want(producer->data +
-			((producer->tail + RING_LINES_AHEAD * RING_CACHE_LINE) &
-			 (producer->data_bytes - 1)));
+	ring_want_ahead(producer);
 }
 
 /* A record will be written soon. */
@@ -203,28 +236,42 @@ static inline void ring_expect_stamp(struct ring_consumer *consumer)
 	consumer->stamp = ring_stamp(consumer->stamp_seed, consumer->head);
 }
 
-/* Whether a stamped ring has a record; costs next to nothing. */
+/* Whether a stamped ring has a record, or will at once (RING_FORM_EMPTY); costs next to nothing. */
 static inline bool ring_has_stamped(const struct ring_consumer *consumer)
 {
-	return __atomic_load_n(consumer->stamp_at, __ATOMIC_ACQUIRE) == consumer->stamp;
+	uint64_t difference =
+		__atomic_load_n(consumer->stamp_at, __ATOMIC_ACQUIRE) ^ consumer->stamp;
+
+	return !(difference & ~(uint64_t)RING_FORM_MASK);
+}
+
+/* Neither of the two that the ring itself has use for. */
+static inline bool ring_kind_is_plain(uint16_t kind)
+{
+	return (uint16_t)(kind - 1) < RING_RECORD_REPEAT - 1;
 }
 
 /* The next record of a stamped ring, if there is one: as ring_next, in line but for what is rare. */
 static inline const struct ring_record *ring_next_stamped(struct ring_consumer *consumer)
 {
-	if (!ring_has_stamped(consumer))
-		return NULL;
-
 	const uint64_t *header = consumer->stamp_at;
+	uint64_t form = __atomic_load_n(header, __ATOMIC_ACQUIRE) ^ consumer->stamp;
+
+	if (form)
+		return likely(form & ~(uint64_t)RING_FORM_MASK) ? NULL : ring_next(consumer);
+
 	uint64_t sizes = __atomic_load_n(&header[1], __ATOMIC_RELAXED);
-	uint64_t users = __atomic_load_n(&header[2], __ATOMIC_RELAXED);
 	uint64_t offset = consumer->head & (consumer->data_bytes - 1);
 	uint64_t record_bytes = ring_stamped_bytes((uint32_t)sizes);
 
-	if (unlikely(consumer->is_corrupt || (uint16_t)(sizes >> 32) == RING_RECORD_FILLER ||
-		     record_bytes > consumer->data_bytes - offset ||
-		     consumer->head + record_bytes - consumer->released > consumer->data_bytes))
+	if (unlikely(consumer->is_corrupt || offset % RING_CACHE_LINE ||
+		     !ring_kind_is_plain((uint16_t)(sizes >> 32)) ||
+		     !ring_may_hold(consumer, record_bytes)))
 		return ring_next(consumer);
+
+	/* Not before: in the middle of the last line it would lie behind the ring. */
+	uint64_t users = __atomic_load_n(&header[2], __ATOMIC_RELAXED);
+
 	consumer->current = (struct ring_record){
 		.byte_count = (uint32_t)sizes,
 		.kind = (uint16_t)(sizes >> 32),

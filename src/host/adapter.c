@@ -45,13 +45,13 @@ time_ns adapter_now(const struct adapter *adapter)
 
 /* Written under the lock, read by the helper without. A program that is busy with what it finds polls
  * less often, but needs no help. */
-static inline void count_poll(struct attachment *attachment)
+static inline void count_polls(struct attachment *attachment, unsigned polls)
 {
 	unsigned taken = attachment->taken_records;
 
 	attachment->taken_records = 0;
 	__atomic_store_n(&attachment->poll_count,
-			 attachment->poll_count + 1 +
+			 attachment->poll_count + polls +
 				 (taken < RECORDS_COUNTED ? taken : RECORDS_COUNTED),
 			 __ATOMIC_RELAXED);
 }
@@ -85,7 +85,7 @@ static void transmit_round(struct adapter *adapter, time_ns now)
 		return;
 	/* A program that posts much and polls little takes its acknowledgements here, or the helper
 	 * would be woken for them and fight it for the lock. */
-	count_poll(attachment);
+	count_polls(attachment, 1);
 	if (receive_has_more(attachment))
 		receive_all(attachment, now);
 	transmit_adapter(adapter, now);
@@ -115,31 +115,38 @@ static inline void sent_quickly(struct adapter *adapter)
 {
 	struct attachment *attachment = adapter->attachment;
 
-	count_poll(attachment);
 	if (likely(++attachment->quick_posts % POSTS_PER_ROUND))
 		return;
+	count_polls(attachment, POSTS_PER_ROUND);
+	attachment->run.qp = NULL;
 	if (attachment->quick_posts < QUICK_ROUNDS &&
 	    express_lane_round(attachment) != EXPRESS_LONG_WAY)
 		return;
 	(void)whole_round(adapter);
 }
 
+static inline bool post(struct adapter *adapter, struct qp *qp, const struct send_request *request)
+{
+	return (adapter->attachment->run.qp == qp && express_lane_repeat(adapter, qp, request)) ||
+	       express_lane_post(adapter, qp, request);
+}
+
 bool adapter_post(struct adapter *adapter, struct qp_object *qp, const struct send_request *request)
 {
 	attachment_lock(adapter->attachment);
 
-	bool is_posted = express_lane_post(adapter, &qp->qp, request);
+	bool is_posted = post(adapter, &qp->qp, request);
 
 	if (likely(is_posted))
 		sent_quickly(adapter);
-	attachment_unlock(adapter->attachment);
+	attachment_unlock_posted(adapter->attachment);
 	return is_posted;
 }
 
 bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
 			 const struct send_request *request)
 {
-	return express_lane_post(adapter, &qp->qp, request);
+	return post(adapter, &qp->qp, request);
 }
 
 bool adapter_place(struct adapter *adapter, struct qp_object *qp,
@@ -165,6 +172,7 @@ bool adapter_place_listed(struct adapter *adapter, struct qp_object *qp,
 	    !placement_post(adapter, &qp->qp, request))
 		return false;
 	attachment->placed_bytes += request->sges[0].byte_count;
+	attachment->run.qp = NULL; /* it has PSNs, which repeats would not count */
 	return true;
 }
 
@@ -207,7 +215,7 @@ bool adapter_progress(struct adapter *adapter, time_ns now)
 {
 	struct attachment *attachment = adapter->attachment;
 
-	count_poll(attachment);
+	count_polls(attachment, 1);
 
 	bool any = attachment_progress(attachment, now);
 
@@ -224,7 +232,7 @@ bool adapter_poll(struct adapter *adapter)
 		enum express_round round = express_lane_round(attachment);
 
 		if (likely(round != EXPRESS_LONG_WAY)) {
-			count_poll(attachment);
+			count_polls(attachment, 1);
 			return round == EXPRESS_DONE;
 		}
 	}

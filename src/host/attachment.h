@@ -101,6 +101,7 @@ struct attachment {
 	unsigned idle_next;
 	unsigned quick_polls; /* since a round of attachment_progress */
 	unsigned quick_posts;
+	struct run_out run; /* of what was posted last: until the lock is left otherwise */
 	unsigned taken_records; /* by the program, in its last round */
 	bool is_failed;					/* softibd is gone */
 	bool is_abandoned;	    /* this is a child of the process that attached */
@@ -129,6 +130,13 @@ static inline void attachment_lock(struct attachment *attachment)
 }
 
 static inline void attachment_unlock(struct attachment *attachment)
+{
+	attachment->run.qp = NULL;
+	biased_lock_leave(&attachment->lock);
+}
+
+/* Nothing was done but to post by host/express_lane.h. */
+static inline void attachment_unlock_posted(struct attachment *attachment)
 {
 	biased_lock_leave(&attachment->lock);
 }

@@ -15,6 +15,7 @@
 #include "host/datagram_loans.h"
 #include "host/dialogue.h"
 #include "host/patience.h"
+#include "host/runs.h"
 
 /* A consumer that takes nothing for so long holds the head of the queue; packets to it are thrown
  * away like at a switch's head-of-queue limit, so that the senders' retry counters run (vol 1,
@@ -41,6 +42,7 @@ struct channel {
 	struct word_consumer words_in;
 	unsigned rounds_with_records; /* for host/express_lane.h */
 	struct dialogue dialogue;
+	struct run_in run_in; /* of a direct channel */
 	struct patience patience;     /* with what lies next in the ring */
 	unsigned release_in; /* not 0: idle rounds until the other end is shown how far we read */
 	struct datagram_loans loans; /* of ours, to the other end */

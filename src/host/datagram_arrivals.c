@@ -54,15 +54,13 @@ static bool fetch(const struct express_pull *pull, uint8_t *ret_bytes)
 static inline bool read_record(const struct channel *channel, const struct ring_record *record,
 			       struct lent *ret_lent)
 {
-	uint8_t start[START_BYTES];
-
 	if (unlikely(!channel->peer || !channel->placed_in || record->packet_count != 1 ||
 		     record->byte_count < START_BYTES))
 		return false;
-	memcpy(start, record->body, sizeof(start));
-	__asm__ volatile("" : : "r"(start) : "memory");
-	memcpy(&ret_lent->ticket, start, sizeof(ret_lent->ticket));
-	memcpy(ret_lent->headers, start + sizeof(ret_lent->ticket), sizeof(ret_lent->headers));
+	memcpy(&ret_lent->ticket, record->body, sizeof(ret_lent->ticket));
+	memcpy(ret_lent->headers, record->body + sizeof(ret_lent->ticket),
+	       sizeof(ret_lent->headers));
+	__asm__ volatile("" : : "r"(ret_lent) : "memory");
 
 	const bool has_immediate = ret_lent->headers[LRH_BYTES] & 1;
 	const uint32_t pad = ret_lent->headers[LRH_BYTES + 1] >> 4 & 3;

@@ -10,7 +10,7 @@
 #include "host/fabric_lane.h"
 #include "host/pull_lane.h"
 #include "host/transmit.h"
-#include "net/transport/express.h"
+#include "net/transport/express_packets.h"
 #include "net/transport/requester.h"
 #include "wire/packet.h"
 
@@ -34,9 +34,10 @@ static struct flow *flow_of_next(const struct adapter *adapter, struct qp *qp)
 }
 
 /* What was reserved has been written: the other end sees it. */
-static inline void commit(struct qp *qp, struct flow *flow, uint32_t byte_count)
+static inline void commit(struct qp *qp, struct flow *flow, uint32_t byte_count,
+			  enum record_kind kind)
 {
-	direct_record_commit(qp, flow, byte_count, RECORD_PACKET, 1);
+	direct_record_commit(qp, flow, byte_count, kind, 1);
 	flow_count(flow, 1, (byte_count + ICRC_BYTES) / 4);
 }
 
@@ -66,7 +67,7 @@ static bool send_one(struct adapter *adapter, struct qp *qp, time_ns now)
 	if (unlikely(!body))
 		return false;
 	express_write(qp, now, &packet, body);
-	commit(qp, flow, packet.byte_count);
+	commit(qp, flow, packet.byte_count, RECORD_PACKET);
 	transmit_mark_dirty(adapter->attachment, flow->channel);
 	return true;
 }
@@ -87,6 +88,60 @@ static inline void posted(struct adapter *adapter, struct qp *qp, struct flow *f
 	adapter->attachment->sends_through_softibd = false;
 }
 
+bool express_lane_repeat(struct adapter *adapter, struct qp *qp, const struct send_request *request)
+{
+	struct attachment *attachment = adapter->attachment;
+	const struct run_out *run = &attachment->run;
+	struct flow *flow = run->flow;
+	struct express_packet packet;
+	uint8_t *bytes;
+
+	if (run->payload_bytes != request->sges[0].byte_count ||
+	    (run->flags ^ request->flags) & ~(uint32_t)SEND_SIGNALED ||
+	    unlikely(flow->generation != attachment_generation(attachment) ||
+		     !express_may_repeat(qp, request, &packet)))
+		return false;
+	bytes = ring_reserve_repeat(&flow->channel->out, packet.payload_bytes);
+	if (unlikely(!bytes))
+		return false;
+	express_write_payload(&packet, bytes);
+	ring_commit_repeat(&flow->channel->out, packet.payload_bytes);
+	qp->owner_position = flow->channel->out.tail;
+	flow_count(flow, 1, (packet.byte_count + ICRC_BYTES) / 4);
+	express_enqueue(qp, lane_time(attachment), request, &packet);
+	posted(adapter, qp, flow);
+	return true;
+}
+
+/* Whether the others that are posted in a row with this one had better say no more than their
+ * payload. */
+static inline bool begins_run(const struct run_out *run, const struct qp *qp,
+			      const struct send_request *request)
+{
+	return run->qp == qp && run->posts >= RUN_POSTS && request->opcode == SEND_SEND &&
+	       request->sges[0].byte_count - 1 < RING_REPEAT_BYTES_MAX;
+}
+
+static inline void remember_post(struct run_out *run, const struct qp *qp, struct flow *flow,
+				 const struct send_request *request, bool is_model)
+{
+	run->posts = run->qp == qp ? run->posts + 1 : 1;
+	run->qp = qp;
+	run->payload_bytes = RUN_NONE;
+	if (likely(!is_model))
+		return;
+	run->flow = flow;
+	run->payload_bytes = request->sges[0].byte_count;
+	run->flags = request->flags;
+}
+
+/* By another way than as a packet in the ring: it has PSNs, too, which repeats would not count. */
+static inline void posted_otherwise(struct adapter *adapter, struct qp *qp, struct flow *flow)
+{
+	adapter->attachment->run.qp = NULL;
+	posted(adapter, qp, flow);
+}
+
 /* A message of several packets goes at once only if it is pulled. */
 static bool post_long(struct adapter *adapter, struct qp *qp, const struct send_request *request)
 {
@@ -99,7 +154,7 @@ static bool post_long(struct adapter *adapter, struct qp *qp, const struct send_
 	if (!flow || !pull_lane_post(adapter, qp, flow, request, &packet,
 				     lane_time(adapter->attachment)))
 		return false;
-	posted(adapter, qp, flow);
+	posted_otherwise(adapter, qp, flow);
 	return true;
 }
 
@@ -117,27 +172,31 @@ bool express_lane_post(struct adapter *adapter, struct qp *qp, const struct send
 		qp->type == QP_UD ? direct_flow(adapter, qp, request->address, request->remote_qpn)
 				  : connected_flow(adapter, qp);
 
-	if (unlikely(!flow))
+	if (unlikely(!flow)) {
+		attachment->run.qp = NULL;
 		return fabric_lane_post(adapter, qp, request, &packet, lane_time(attachment));
+	}
 	if (packet.payload_bytes >= PULL_LANE_BYTES_MIN &&
 	    (pull_lane_post(adapter, qp, flow, request, &packet, lane_time(attachment)) ||
 	     datagram_loan_post(adapter, qp, flow, request, &packet, lane_time(attachment)))) {
-		posted(adapter, qp, flow);
+		posted_otherwise(adapter, qp, flow);
 		return true;
 	}
 	if (unlikely(packet.payload_bytes > flow->mtu))
 		return false;
 
+	bool is_model = begins_run(&attachment->run, qp, request);
 	uint8_t *body = direct_record_reserve(flow->channel, packet.byte_count);
 
 	if (unlikely(!body))
 		return false;
 	/* The peer waits for it: what it means for our own queues comes after. */
-	express_post_packet(qp, request, &packet, body);
-	commit(qp, flow, packet.byte_count);
+	express_write_posted(qp, request, &packet, body);
+	commit(qp, flow, packet.byte_count, is_model ? RECORD_MODEL : RECORD_PACKET);
 	if (qp->type == QP_RC)
 		dialogue_sent(&flow->channel->dialogue);
-	express_post_request(qp, lane_time(attachment), request, &packet);
+	express_enqueue(qp, lane_time(attachment), request, &packet);
+	remember_post(&attachment->run, qp, flow, request, is_model);
 	posted(adapter, qp, flow);
 	return true;
 }

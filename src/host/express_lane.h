@@ -27,6 +27,10 @@ bool express_lane_is_allowed(void);
 /* Posts and sends one request. false: nothing was done, it is to be posted as any other. */
 bool express_lane_post(struct adapter *adapter, struct qp *qp, const struct send_request *request);
 
+/* The same, of the queue pair whose post was the last thing done (host/runs.h). */
+bool express_lane_repeat(struct adapter *adapter, struct qp *qp,
+			 const struct send_request *request);
+
 /* Sends what was posted to this queue pair. Returns whether that was all of it. */
 bool express_lane_send(struct adapter *adapter, struct qp *qp);
 

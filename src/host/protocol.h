@@ -51,7 +51,7 @@
 #include "net/transport/port_view.h"
 
 enum {
-	PROTOCOL_VERSION = 7,
+	PROTOCOL_VERSION = 8,
 	CONTROL_MESSAGE_BYTES = 1 << 16,
 	QPN_BLOCK = 1024,
 	PROCESS_RING_BYTES = 1 << 19, /* each of up and down */
@@ -90,6 +90,7 @@ enum record_kind {
 			       payload (host/pull_lane.h) */
 	RECORD_LENT = 21,   /* on direct rings: a struct loan_ticket, then as RECORD_PACKET: a
 			       datagram, with room for its payload (host/datagram_loans.h) */
+	RECORD_MODEL = 23,  /* on direct rings: as RECORD_PACKET; repeats may follow (host/runs.h) */
 	RECORD_PIN_ASKED = 22, /* on direct rings: struct pin_ask (host/pinned_window.h) */
 };
 

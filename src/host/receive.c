@@ -91,6 +91,7 @@ bool receive_is_held_back(const struct attachment *attachment, struct channel *c
 	if (likely(!lacks_only_a_receive(attachment, &packet)) ||
 	    !patience_waits(&channel->patience, ring_position(&channel->in), now))
 		return false;
+	run_put_back(&channel->run_in, &channel->in.current);
 	ring_put_back(&channel->in);
 	/* That the sender sees: there is somebody who reads. */
 	channel_release(channel);
@@ -187,7 +188,7 @@ static bool receive_some(struct attachment *attachment, struct channel *channel,
 	bool any = false;
 
 	while (record_count-- && (int64_t)(end - channel->in.head) > 0 &&
-	       (record = ring_next(&channel->in)) &&
+	       (record = run_look(&channel->run_in, ring_next(&channel->in))) &&
 	       take_record(attachment, channel, now, record)) {
 		patience_came_to(&channel->patience, channel->in.head, now);
 		receive_release_some(channel);

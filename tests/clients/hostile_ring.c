@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include "base/bytes.h"
 #include "base/random.h"
+#include "base/ring_repeats.h"
 #include "base/time.h"
 #include "host/doorbell.h"
 #include "host/channel.h"
@@ -24,6 +25,7 @@
 #include "host/protocol.h"
 #include "net/link/frame.h"
 #include "wire/lrh.h"
+#include "wire/opcode.h"
 #include "wire/packet.h"
 
 #define CHECK(condition)                                                                           \
@@ -41,6 +43,7 @@ enum {
 	CONNECTIONS = 200,
 	PACKETS = 20000,
 	DIRECT_CONNECTIONS = 12,
+	RUNS = 500, /* per connection */
 	LIDS = 65536,
 };
 
@@ -491,12 +494,113 @@ static void attack_direct(struct attacker *attacker)
 	}
 }
 
+/* The headers of a small SEND that get past the first checks, more or less. */
+static void write_model_headers(struct attacker *attacker, uint8_t *ret_bytes, uint32_t byte_count)
+{
+	const uint8_t transports[] = {TRANSPORT_RC, TRANSPORT_UC, TRANSPORT_UD, 0x80};
+	const struct lrh lrh = {
+		.lnh = LNH_LOCAL,
+		.dlid = attacker->victim_lid,
+		.slid = one_in(attacker, 2) ? some_lid(attacker) : attacker->own_lid,
+		.words = (uint16_t)((byte_count + ICRC_BYTES) / 4 & 0x7ff),
+	};
+	uint8_t *bth = ret_bytes + LRH_BYTES;
+
+	lrh_encode(&lrh, ret_bytes);
+	bth[0] = (uint8_t)(transports[random_below(&attacker->random, 4)] | OPCODE_SEND_ONLY);
+	bth[1] = (uint8_t)(0x40 | (one_in(attacker, 4) ? 0x30 : 0));
+	put_be16(bth + 2, 0xffff);
+	put_be24(bth + 5, some_qpn(attacker));
+}
+
+/* A model: of a size that no run has, or of a queue pair that is not this one's to send to. */
+static void put_model(struct attacker *attacker, struct direct *direct)
+{
+	uint32_t byte_count =
+		(uint32_t)(one_in(attacker, 8) ? random_below(&attacker->random, BODY_BYTES_MAX)
+					       : random_below(&attacker->random, 64));
+	struct ring_record *record = reserve(&direct->out, byte_count);
+
+	fill_with_noise(attacker, record->body, byte_count);
+	if (byte_count >= LRH_BYTES + BTH_BYTES && !one_in(attacker, 8))
+		write_model_headers(attacker, record->body, byte_count);
+	record->kind = RECORD_MODEL;
+	record->port = (uint16_t)(one_in(attacker, 8) ? random_next(&attacker->random)
+						      : ADAPTER_PORT);
+	record->packet_count =
+		one_in(attacker, 8) ? (uint32_t)random_next(&attacker->random) : 1;
+	ring_commit(&direct->out, record);
+}
+
+static void put_repeats(struct attacker *attacker, struct direct *direct)
+{
+	for (uint64_t count = random_below(&attacker->random, 100); count; count--) {
+		uint32_t byte_count = one_in(attacker, 4) ? RING_REPEAT_BYTES_MAX : 8;
+		uint8_t *bytes = ring_reserve_repeat(&direct->out, byte_count);
+
+		if (!bytes)
+			return;
+		fill_with_noise(attacker, bytes, byte_count);
+		ring_commit_repeat(&direct->out, byte_count);
+	}
+}
+
+/* Stamps of every form where none may be; the reader may be in time to see each. */
+static void write_stamps(struct attacker *attacker, struct direct *direct)
+{
+	static const uint64_t forms[] = {0, RING_FORM_SHORT_REPEAT, RING_FORM_LONG_REPEAT,
+					 RING_FORM_EMPTY};
+	uint64_t form = forms[random_below(&attacker->random, 4)];
+
+	for (uint64_t at = 0; at < DIRECT_RING_BYTES; at += RING_ALIGNMENT) {
+		uint64_t position = direct->out.tail + at;
+
+		__atomic_store_n(
+			(uint64_t *)(direct->out.data + position % DIRECT_RING_BYTES),
+			ring_stamp(direct->out.stamp_seed, position) ^
+				(one_in(attacker, 64) ? forms[random_below(&attacker->random, 4)]
+						      : form),
+			__ATOMIC_RELEASE);
+	}
+}
+
+/* Runs of nonsense: repeats of nothing, models of nobody's, and in the end stamps without a record. */
+static void attack_runs(struct attacker *attacker)
+{
+	for (unsigned connection = 0; connection < DIRECT_CONNECTIONS; connection++) {
+		struct direct direct;
+
+		attach(attacker);
+		get_ring(attacker, &direct);
+		CHECK(direct.out.stamp_seed);
+		put_repeats(attacker, &direct); /* of no model */
+		for (unsigned i = 0; i < RUNS; i++) {
+			if (ring_room(&direct.out) <= 4 * BODY_BYTES_MAX &&
+			    !make_room(attacker, &direct.out, direct.doorbell))
+				break; /* the victim has had enough */
+			if (!one_in(attacker, 4))
+				put_model(attacker, &direct);
+			put_repeats(attacker, &direct);
+			if (one_in(attacker, 4))
+				send_trains(attacker, &direct, 1);
+			publish(attacker, &direct.out, direct.doorbell);
+		}
+		write_stamps(attacker, &direct);
+		doorbell_ring(direct.doorbell);
+		CHECK(is_served(attacker));
+		munmap(direct.memory, direct_layout().total_bytes);
+		close(direct.doorbell);
+		leave(attacker);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*run)(struct attacker *attacker);
 } attacks[] = {
 	{"records", attack_records}, {"words", attack_words},	      {"packets", attack_packets},
 	{"race", attack_race},	     {"questions", attack_questions}, {"direct", attack_direct},
+	{"runs", attack_runs},
 };
 
 int main(int argument_count, char **arguments)

@@ -4,8 +4,9 @@
  *
  *   two_sided receiver|sender SOCKET MODE [COUNT [SEED]]
  *
- * Modes: "stress" (random sizes, places, pieces and queue pairs, WRITEs between them), "fork" and
- * "thread" (the same, and in the middle of it the sender forks or has a second thread, so that its
+ * Modes: "stress" (random sizes, places, pieces and queue pairs, WRITEs between them), "runs" (the same
+ * with mostly small messages, some of one size and in one piece behind the other), "fork" and "thread"
+ * (as "stress", same, and in the middle of it the sender forks or has a second thread, so that its
  * pages move; nobody retries by a timer there). Both sides find what the messages are from the
  * seed.
  */
@@ -28,6 +29,8 @@ enum {
 	GUARD = 0xa5,
 	SLOT_BYTES = MESSAGE_BYTES_MAX + GUARD_BYTES,
 	BATCH_MAX = 12,
+	RUN_MESSAGES = 16,
+	RUN_BYTES_MAX = 32, /* more than the adapter makes runs of */
 	WRITE_SLOTS = 32, /* more than the receiver can be behind */
 	WRITE_BYTES_MAX = 2048,
 	INLINE_BYTES = 64,
@@ -58,6 +61,7 @@ struct side {
 	uint8_t *expected;
 	struct queue queues[QPS];
 	uint64_t seed;
+	bool has_runs;
 	struct address peer;
 	int socket;
 };
@@ -72,11 +76,20 @@ static uint32_t mtu_of(unsigned index)
 	return index % 2 ? 1024 : 4096;
 }
 
+/* Whether it is like others around it. */
+static bool is_in_run(const struct side *side, unsigned index, uint64_t number)
+{
+	return side->has_runs && index < RC_QPS && message_key(side->seed, index, number) % 32;
+}
+
 static uint32_t size_of(const struct side *side, unsigned index, uint64_t number)
 {
 	uint64_t key = message_key(side->seed, index, number);
 	uint32_t draw = (uint32_t)(key >> 8 & 0xffffff);
 
+	if (is_in_run(side, index, number))
+		return 1 + (uint32_t)message_key(side->seed, index, number / RUN_MESSAGES) %
+				   RUN_BYTES_MAX;
 	switch (key % 16) {
 	case 0:
 		return 0;
@@ -106,7 +119,9 @@ static uint32_t written_before(const struct side *side, unsigned index, uint64_t
 {
 	uint64_t key = message_key(side->seed, QPS + index, number);
 
-	return index < RC_QPS && key % 4 == 0 ? 1 + (uint32_t)(key >> 16) % WRITE_BYTES_MAX : 0;
+	return index < RC_QPS && !is_in_run(side, index, number) && key % 4 == 0
+		       ? 1 + (uint32_t)(key >> 16) % WRITE_BYTES_MAX
+		       : 0;
 }
 
 static uint32_t window_offset(unsigned index, uint64_t number)
@@ -117,7 +132,8 @@ static uint32_t window_offset(unsigned index, uint64_t number)
 /* Only an unreliable one says its number: others can't be missed. */
 static bool has_immediate(const struct side *side, unsigned index, uint64_t number)
 {
-	return index >= RC_QPS || message_key(side->seed, index, number) >> 40 & 1;
+	return index >= RC_QPS || (!is_in_run(side, index, number) &&
+				   message_key(side->seed, index, number) >> 40 & 1);
 }
 
 static void *memory_of(size_t byte_count)
@@ -236,7 +252,8 @@ static unsigned post_batch(struct side *side, unsigned index)
 								     : IBV_WR_SEND,
 			.send_flags = size <= INLINE_BYTES && random_below(2) ? IBV_SEND_INLINE : 0,
 			.imm_data = (uint32_t)number,
-			.num_sge = cut(key >> 5, queue->mr, queue->bytes + used, size, sges[count]),
+			.num_sge = cut(is_in_run(side, index, number) ? 1 : key >> 5, queue->mr,
+				       queue->bytes + used, size, sges[count]),
 		};
 		count++;
 		used += size + random_below(30);
@@ -299,7 +316,8 @@ static pid_t disturb(struct side *side, const char *mode)
 
 static void send_all(struct side *side, const char *mode, unsigned count)
 {
-	unsigned disturbed_at = strcmp(mode, "stress") == 0 ? UINT32_MAX : count / 3;
+	bool is_disturbed = strcmp(mode, "fork") == 0 || strcmp(mode, "thread") == 0;
+	unsigned disturbed_at = is_disturbed ? count / 3 : UINT32_MAX;
 	uint64_t totals[QPS];
 	pid_t child = 0;
 	int status;
@@ -477,9 +495,10 @@ int main(int argument_count, char **arguments)
 	if (argument_count > 5)
 		side.seed = strtoul(arguments[5], NULL, 10);
 	random_state = side.seed;
+	side.has_runs = strcmp(mode, "runs") == 0;
 	open_side(&side, is_receiver);
 	side.socket = meet(arguments[2], is_receiver);
-	connect_side(&side, strcmp(mode, "stress") == 0 ? ACK_TIMEOUT : NO_TIMER);
+	connect_side(&side, side.has_runs || strcmp(mode, "stress") == 0 ? ACK_TIMEOUT : NO_TIMER);
 	if (is_receiver)
 		post_first(&side);
 	rendezvous(side.socket);

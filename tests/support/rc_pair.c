@@ -189,6 +189,8 @@ const uint8_t *post_send_as(struct rc_pair *pair, struct endpoint *endpoint,
 			    enum send_opcode opcode, uint32_t flags, uint32_t byte_count)
 {
 	uint8_t *bytes = area_take(&endpoint->outbox, byte_count);
+	const struct endpoint *peer = endpoint == &pair->a ? &pair->b : &pair->a;
+	const struct address_vector address = {.dlid = peer->port.lid, .port_number = 1};
 	struct sge sge = area_sge(&endpoint->outbox, bytes, byte_count);
 	struct send_request request = {
 		.wr_id = 1,
@@ -199,6 +201,12 @@ const uint8_t *post_send_as(struct rc_pair *pair, struct endpoint *endpoint,
 		.sges = &sge,
 	};
 
+	if (endpoint->qp.type == QP_UD) {
+		request.address = &address;
+		request.address_pd = &endpoint->pd;
+		request.remote_qpn = peer->qp.qpn;
+		request.remote_qkey = peer->qp.attributes.qkey;
+	}
 	fill_pattern(bytes, byte_count, byte_count + endpoint->outbox.used);
 	assert_int_equal(post(pair, endpoint, &request), 0);
 	return bytes;

@@ -2,6 +2,8 @@
 /* Polling and arming a CQ, by ibv_poll_cq and by the extended readers. */
 #include "api/libibverbs/objects.h"
 
+#include <stddef.h>
+#include <string.h>
 #include <time.h>
 #include "api/libibverbs/core_sharing.h"
 #include "api/libibverbs/eec.h"
@@ -9,21 +11,37 @@
 #include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/operations.h"
 
-static void put_wc(const struct completion *completion, struct ibv_wc *ret_wc)
+/* A work completion is the beginning of ours. */
+#define SAME_PLACE(ours, theirs)                                                                   \
+	static_assert(offsetof(struct completion, ours) == offsetof(struct ibv_wc, theirs) &&      \
+			      sizeof(((struct completion *)0)->ours) ==                            \
+				      sizeof(((struct ibv_wc *)0)->theirs),                        \
+		      "as in struct ibv_wc")
+SAME_PLACE(wr_id, wr_id);
+SAME_PLACE(status, status);
+SAME_PLACE(opcode, opcode);
+SAME_PLACE(vendor_error, vendor_err);
+SAME_PLACE(byte_count, byte_len);
+SAME_PLACE(immediate_or_rkey, invalidated_rkey);
+SAME_PLACE(qpn, qp_num);
+SAME_PLACE(source_qpn, src_qp);
+SAME_PLACE(flags, wc_flags);
+SAME_PLACE(pkey_index, pkey_index);
+SAME_PLACE(slid, slid);
+SAME_PLACE(sl, sl);
+SAME_PLACE(path_bits, dlid_path_bits);
+
+/* In words: a vector of two fields that were just written would have to wait until both are out of
+ * the store buffer. */
+static inline void put_wc(const struct completion *completion, struct ibv_wc *ret_wc)
 {
-	ret_wc->wr_id = completion->wr_id;
-	ret_wc->status = (enum ibv_wc_status)completion->status;
-	ret_wc->opcode = (enum ibv_wc_opcode)completion->opcode;
-	ret_wc->vendor_err = completion->vendor_error;
-	ret_wc->byte_len = completion->byte_count;
-	ret_wc->invalidated_rkey = completion->immediate_or_rkey;
-	ret_wc->qp_num = completion->qpn;
-	ret_wc->src_qp = completion->source_qpn;
-	ret_wc->wc_flags = completion->flags;
-	ret_wc->pkey_index = completion->pkey_index;
-	ret_wc->slid = completion->slid;
-	ret_wc->sl = completion->sl;
-	ret_wc->dlid_path_bits = completion->path_bits;
+	for (size_t at = 0; at < sizeof(*ret_wc); at += sizeof(uint64_t)) {
+		uint64_t word;
+
+		memcpy(&word, (const uint8_t *)completion + at, sizeof(word));
+		__asm__("" : "+r"(word));
+		memcpy((uint8_t *)ret_wc + at, &word, sizeof(word));
+	}
 }
 
 /* Called with the lock held, after a poll that returns nothing. Returns whether to let others run.

@@ -30,6 +30,23 @@ static void implied_nak(struct qp *qp, time_ns now)
 
 enum acknowledged { ALL_ACKNOWLEDGED, ANSWER_MISSING };
 
+/* Of what is acknowledged up to this PSN: the SENDs and WRITEs of which nobody is told, up to the next
+ * that is something else. */
+static inline void pass_silent(struct qp *qp, struct psn psn)
+{
+	struct send_queue *queue = &qp->requester.queue;
+	uint32_t done = queue->done;
+
+	for (; done != queue->started; done++) {
+		const struct send_slot *slot = send_queue_slot(queue, done);
+
+		if (!report_is_silent(qp, slot) || send_slot_is_answered(slot) ||
+		    psn_distance(slot->first_psn, psn) + 1 < (int32_t)slot->packet_count)
+			break;
+	}
+	queue->done = done;
+}
+
 /* Completes, in order, every SEND and WRITE up to this PSN. */
 static enum acknowledged acknowledge_through(struct qp *qp, time_ns now, struct psn psn)
 {
@@ -55,7 +72,7 @@ static enum acknowledged acknowledge_through(struct qp *qp, time_ns now, struct 
 		if ((uint32_t)packets_after_first + 1 < slot->packet_count)
 			break;
 		if (report_is_silent(qp, slot))
-			queue->done++;
+			pass_silent(qp, psn);
 		else
 			report_send(qp, now, COMPLETION_SUCCESS);
 	}

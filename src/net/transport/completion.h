@@ -61,29 +61,30 @@ enum completion_flag {
 	COMPLETION_TAG_DATA_VALID = 1 << 6,
 };
 
+/* Up to is_solicited laid out like the verbs' work completion, so that a poll copies it whole. */
 struct completion {
 	uint64_t wr_id;
-	uint8_t status; /* enum completion_status */
-	uint8_t opcode; /* enum completion_opcode */
-	uint8_t flags;	/* enum completion_flag */
-	bool is_solicited;
+	uint32_t status; /* enum completion_status */
+	uint32_t opcode; /* enum completion_opcode */
 	uint32_t vendor_error;
 	uint32_t byte_count;
 	uint32_t immediate_or_rkey; /* immediate as it stood in memory; an invalidated key in host
 				       order */
 	uint32_t qpn;
 	uint32_t source_qpn;
-	uint16_t slid;
+	uint32_t flags; /* enum completion_flag */
 	uint16_t pkey_index;
+	uint16_t slid;
 	uint8_t sl;
 	uint8_t path_bits;
+	bool is_solicited;
+	uint64_t timestamp_ns; /* the time handed in with the packet that completed it */
+	uint64_t tag;
 	union {
 		/* What the sender wrote beside the tag, as it stood in memory. */
 		uint32_t tag_context;
 		uint32_t eecn; /* RD: the local context by which a message came */
 	};
-	uint64_t tag;
-	uint64_t timestamp_ns; /* the time handed in with the packet that completed it */
 };
 
 #endif

@@ -75,9 +75,14 @@ MUST_USE bool express_receive(struct qp *qp, time_ns now, uint8_t port_number,
 			      const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count);
 
 /* The same, at once, if all but the PSN is as in the packet that it received before. Of bytes, which
- * may change, at least EXPRESS_HEADER_BYTES + 4 are there. */
+ * may change, at least EXPRESS_HEADER_BYTES_MAX are there. */
 MUST_USE bool express_receive_foreseen(struct qp *qp, time_ns now, uint8_t port_number,
 				       const uint8_t *bytes, uint32_t byte_count);
+
+/* The same of a packet that is like the one that it received just before by this or by the functions
+ * above, with the next PSN. byte_count: with pad bytes. */
+MUST_USE bool express_receive_again(struct qp *qp, time_ns now, const uint8_t *payload,
+				    uint32_t byte_count);
 
 /* A whole message whose payload is fetched by the owner. */
 struct express_pull {

@@ -5,6 +5,7 @@
 #define SOFTIB_NET_TRANSPORT_EXPRESS_HEADERS_H
 
 #include <string.h>
+#include "base/bytes.h"
 #include "net/transport/addressing.h"
 #include "net/transport/express.h"
 #include "net/transport/port_view.h"
@@ -18,8 +19,9 @@ enum {
 /* The headers of the SEND without immediate data that came last, of the queue pairs of an adapter by
  * their number: one that differs from it only in its PSN needs no second look at them. */
 struct express_seen {
-	const struct qp *qp; /* of one whose headers are known; NULL: of none */
+	struct qp *qp; /* of one whose headers are known; NULL: of none */
 	uint64_t lrh, bth;
+	uint64_t deth; /* of a datagram */
 	uint32_t byte_count;
 	uint32_t payload_bytes;
 	uint8_t port_number;
@@ -31,6 +33,9 @@ struct express_sent {
 	uint32_t payload_bytes;
 	uint32_t flags; /* of the request */
 	uint8_t bytes[LRH_BYTES + 8];
+	uint64_t lrh, bth; /* the rest: of a datagram, without length and flags */
+	uint32_t qpn;	   /* its sender's */
+	uint32_t qkey;
 };
 
 struct express_memory {
@@ -41,6 +46,15 @@ struct express_memory {
 static inline struct express_seen *express_seen(const struct qp *qp)
 {
 	return &qp->environment->express->seen[qp->qpn % EXPRESS_MEMORY];
+}
+
+/* The queue pair that received the last of the SENDs like this one, if any: at least its LRH and BTH
+ * are there. */
+static inline struct qp *express_guess(const struct express_memory *memory, const uint8_t *bytes)
+{
+	uint32_t qpn = get_be32(bytes + LRH_BYTES + 4);
+
+	return memory->seen[qpn % EXPRESS_MEMORY].qp;
 }
 
 static inline struct express_sent *express_sent(const struct qp *qp)
@@ -70,6 +84,15 @@ MUST_USE bool express_work_out(struct qp *qp);
 
 /* Whether a connection may send, and nothing but what changes with each request could be unusual. */
 MUST_USE bool express_work_out_sends(struct qp *qp);
+
+/* The queue pair goes. */
+static inline void express_release(const struct qp *qp)
+{
+	if (express_seen(qp)->qp == qp)
+		express_seen(qp)->qp = NULL;
+	if (express_sent(qp)->qp == qp)
+		express_sent(qp)->qp = NULL;
+}
 
 /* State, attributes or path change: what was worked out from them is old. */
 static inline void express_forget(struct qp *qp)

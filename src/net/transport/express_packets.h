@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "net/memory/memory.h"
 #include "net/transport/express_headers.h"
 #include "net/transport/report.h"
 #include "net/transport/requester.h"
@@ -74,10 +75,17 @@ static inline void express_write_payload(const struct express_packet *packet, ui
 	memcpy(ret_bytes, packet->payload, packet->payload_bytes);
 }
 
-/* Of a request of a reliable connection: the last word of its BTH. */
+/* The last word of the next packet's BTH: an ACK is asked for where there are any. */
 static inline uint32_t express_psn_word(const struct qp *qp)
 {
-	return (uint32_t)EXPRESS_BTH_ACK_REQUEST << 24 | qp->requester.next_psn.value;
+	return (qp->type == QP_RC ? (uint32_t)EXPRESS_BTH_ACK_REQUEST << 24 : 0) |
+	       qp->requester.next_psn.value;
+}
+
+static inline void express_write_deth(const struct qp *qp, uint32_t qkey, uint8_t *ret_bytes)
+{
+	put_be32(ret_bytes, qkey);
+	put_be32(ret_bytes + 4, qp->qpn & 0xffffff);
 }
 
 /* What follows the BTH, up to the last pad byte. */
@@ -88,8 +96,7 @@ static IN_LINE void express_write_rest(const struct qp *qp, const struct express
 	uint8_t *payload = ret_bytes + packet->header_bytes - EXPRESS_HEADER_BYTES;
 
 	if (is_datagram) {
-		put_be32(ret_bytes, qp_sent_qkey(qp, message->qkey));
-		put_be32(ret_bytes + 4, qp->qpn & 0xffffff);
+		express_write_deth(qp, qp_sent_qkey(qp, message->qkey), ret_bytes);
 		ret_bytes += DETH_BYTES;
 	}
 	if (message->opcode == SEND_SEND_IMMEDIATE)
@@ -110,8 +117,7 @@ static IN_LINE void express_write_packet(const struct qp *qp, const struct expre
 	put_be64(ret_bytes,
 		 packet->packet_count > 1 ? lrh : lrh | express_lrh_length(packet->byte_count));
 	put_be64(ret_bytes + LRH_BYTES, bth | express_bth_flags(message, packet->payload_bytes));
-	put_be32(ret_bytes + LRH_BYTES + 8,
-		 qp->type == QP_RC ? express_psn_word(qp) : qp->requester.next_psn.value);
+	put_be32(ret_bytes + LRH_BYTES + 8, express_psn_word(qp));
 	express_write_rest(qp, packet, message, is_datagram, ret_bytes + EXPRESS_HEADER_BYTES);
 }
 
@@ -141,6 +147,85 @@ static inline void express_advance(struct qp *qp, time_ns now, struct send_slot 
 	else if (likely(requester->queue.started - requester->queue.done == 1))
 		report_send(qp, now, COMPLETION_SUCCESS);
 	qp_settle(qp, now);
+}
+
+/* Whether a SEND that is posted goes where the datagram went that the queue pair posted last, with
+ * headers like its. */
+MUST_USE bool express_is_datagram_like_last(const struct qp *qp,
+					    const struct send_request *request);
+
+/* As express_post_packet, with the headers of the packet that the queue pair posted last if it differs
+ * from that only in PSN and payload. */
+static IN_LINE void express_write_posted(const struct qp *qp, const struct send_request *request,
+					 const struct express_packet *packet, uint8_t *ret_bytes)
+{
+	const struct express_sent *sent = express_sent(qp);
+
+	if (unlikely(sent->qp != qp || sent->payload_bytes != packet->payload_bytes ||
+		     (sent->flags ^ request->flags) & ~(uint32_t)SEND_SIGNALED ||
+		     request->opcode != SEND_SEND || packet->is_pulled) ||
+	    (qp->type == QP_UD && !express_is_datagram_like_last(qp, request))) {
+		express_post_packet(qp, request, packet, ret_bytes);
+		return;
+	}
+	memcpy(ret_bytes, sent->bytes, sizeof(sent->bytes));
+	put_be32(ret_bytes + sizeof(sent->bytes), express_psn_word(qp));
+	if (qp->type == QP_UD)
+		express_write_deth(qp, sent->qkey, ret_bytes + EXPRESS_HEADER_BYTES);
+	express_write_payload(packet, ret_bytes + packet->header_bytes);
+}
+
+/* What was posted, and has been written. The slot has what a retransmission or the completion needs;
+ * of a datagram, only the latter. */
+static IN_LINE void express_enqueue(struct qp *qp, time_ns now, const struct send_request *request,
+				    const struct express_packet *packet)
+{
+	struct send_queue *queue = &qp->requester.queue;
+	struct send_slot *slot = send_queue_slot(queue, queue->tail);
+
+	slot->wr_id = request->wr_id;
+	slot->immediate_or_rkey = request->immediate_or_rkey;
+	slot->byte_count = packet->payload_bytes;
+	slot->opcode = (uint8_t)request->opcode;
+	slot->flags = (uint8_t)(request->flags & SEND_FLAGS);
+	slot->fault = COMPLETION_SUCCESS;
+	slot->sge_count = !(request->flags & SEND_INLINE);
+	if (slot->sge_count)
+		*send_slot_sges(slot) = request->sges[0];
+	else if (qp->type == QP_RC)
+		express_copy(slot->data, packet->payload, packet->payload_bytes);
+	queue->tail++;
+	express_advance(qp, now, slot, packet);
+}
+
+/* Whether it may be posted at once, and its packet differs only in PSN and payload from that of the
+ * SEND that was posted before it: since then nothing was done, and flags and length are the same. */
+static IN_LINE bool express_may_repeat(const struct qp *qp, const struct send_request *request,
+				       struct express_packet *ret_packet)
+{
+	const struct requester *requester = &qp->requester;
+	const struct sge *sge = request->sges;
+
+	if (unlikely(request->opcode != SEND_SEND || request->sge_count != 1 ||
+		     requester->queue.tail - requester->queue.head >=
+			     requester->queue.requests_max ||
+		     !express_has_psns(requester, 1)))
+		return false;
+	if (qp->type == QP_UD && unlikely(!express_is_datagram_like_last(qp, request)))
+		return false;
+	ret_packet->payload = (const uint8_t *)(uintptr_t)sge->address;
+	if (!(request->flags & SEND_INLINE)) {
+		ret_packet->payload = memory_place(qp->environment->memory, qp->pd, sge->lkey,
+						   sge->address, sge->byte_count, 0);
+		if (unlikely(!ret_packet->payload))
+			return false;
+	}
+	ret_packet->payload_bytes = sge->byte_count;
+	ret_packet->header_bytes = EXPRESS_HEADER_BYTES + (qp->type == QP_UD ? DETH_BYTES : 0);
+	ret_packet->byte_count = ret_packet->header_bytes + ((sge->byte_count + 3) & ~3u);
+	ret_packet->packet_count = 1;
+	ret_packet->is_pulled = false;
+	return true;
 }
 
 #endif

@@ -94,7 +94,7 @@ bool express_may_post_pulled(struct qp *qp, const struct send_request *request,
 	return true;
 }
 
-/* Of a connection; without immediate data. */
+/* Without immediate data. */
 static void remember_headers(const struct qp *qp, const struct send_request *request,
 			     const struct express_packet *packet, const uint8_t *headers)
 {
@@ -106,9 +106,15 @@ static void remember_headers(const struct qp *qp, const struct send_request *req
 		.flags = request->flags,
 	};
 	memcpy(sent->bytes, headers, sizeof(sent->bytes));
+	if (qp->type != QP_UD)
+		return;
+	sent->lrh = express_lrh(qp, request->address);
+	sent->bth = express_bth(qp, request->remote_qpn);
+	sent->qpn = qp->qpn;
+	sent->qkey = qp_sent_qkey(qp, request->remote_qkey);
 }
 
-static void post_packet(const struct qp *qp, const struct send_request *request,
+void express_post_packet(const struct qp *qp, const struct send_request *request,
 			const struct express_packet *packet, uint8_t *ret_bytes)
 {
 	const struct express_message message = {
@@ -121,44 +127,23 @@ static void post_packet(const struct qp *qp, const struct send_request *request,
 	};
 
 	express_write_packet(qp, packet, &message, qp->type == QP_UD, ret_bytes);
-	if (qp->type == QP_RC && request->opcode == SEND_SEND && !packet->is_pulled)
+	if (request->opcode == SEND_SEND && !packet->is_pulled)
 		remember_headers(qp, request, packet, ret_bytes);
 }
 
-void express_post_packet(const struct qp *qp, const struct send_request *request,
-			 const struct express_packet *packet, uint8_t *ret_bytes)
+bool express_is_datagram_like_last(const struct qp *qp, const struct send_request *request)
 {
 	const struct express_sent *sent = express_sent(qp);
 
-	if (unlikely(sent->qp != qp || sent->payload_bytes != packet->payload_bytes ||
-		     sent->flags != request->flags || request->opcode != SEND_SEND ||
-		     packet->is_pulled)) {
-		post_packet(qp, request, packet, ret_bytes);
-		return;
-	}
-	memcpy(ret_bytes, sent->bytes, sizeof(sent->bytes));
-	put_be32(ret_bytes + sizeof(sent->bytes), express_psn_word(qp));
-	express_write_payload(packet, ret_bytes + EXPRESS_HEADER_BYTES);
+	return request->address && request->address_pd == qp->pd && !request->address->is_global &&
+	       sent->qp == qp && sent->qpn == qp->qpn &&
+	       sent->qkey == qp_sent_qkey(qp, request->remote_qkey) &&
+	       sent->lrh == express_lrh(qp, request->address) &&
+	       sent->bth == express_bth(qp, request->remote_qpn);
 }
 
-/* The slot has what a retransmission or the completion needs; of a datagram, only the latter. */
 void express_post_request(struct qp *qp, time_ns now, const struct send_request *request,
 			  const struct express_packet *packet)
 {
-	struct send_queue *queue = &qp->requester.queue;
-	struct send_slot *slot = send_queue_slot(queue, queue->tail);
-
-	slot->wr_id = request->wr_id;
-	slot->immediate_or_rkey = request->immediate_or_rkey;
-	slot->byte_count = packet->payload_bytes;
-	slot->opcode = (uint8_t)request->opcode;
-	slot->flags = (uint8_t)(request->flags & SEND_FLAGS);
-	slot->fault = COMPLETION_SUCCESS;
-	slot->sge_count = !(request->flags & SEND_INLINE);
-	if (slot->sge_count)
-		*send_slot_sges(slot) = request->sges[0];
-	else if (qp->type == QP_RC)
-		express_copy(slot->data, packet->payload, packet->payload_bytes);
-	queue->tail++;
-	express_advance(qp, now, slot, packet);
+	express_enqueue(qp, now, request, packet);
 }

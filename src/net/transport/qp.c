@@ -9,6 +9,7 @@
 #include "net/transport/admission.h"
 #include "net/transport/completer.h"
 #include "net/transport/eec.h"
+#include "net/transport/express_headers.h"
 #include "net/transport/port_view.h"
 #include "net/transport/rd_queue.h"
 #include "net/transport/rd_responder.h"
@@ -77,6 +78,7 @@ int qp_init(struct qp *qp, const struct qp_environment *environment, enum qp_typ
 
 void qp_release(struct qp *qp)
 {
+	express_release(qp);
 	shortcut_end(qp);
 	requester_take_back(qp);
 	timer_queue_cancel(qp->environment->timers, &qp->timer);

@@ -50,7 +50,7 @@ static inline void complete_send(struct qp *qp, time_ns now, uint64_t wr_id,
 
 	*completion = (struct completion){
 		.wr_id = wr_id,
-		.status = (uint8_t)status,
+		.status = status,
 		.opcode = completed_opcodes[opcode],
 		.byte_count = byte_count,
 		.qpn = qp->qpn,

@@ -88,17 +88,18 @@ void pair_poll_one(struct pair_end *end, struct completion *ret_completion)
 	}
 }
 
-static void make_qp(struct pair_end *end)
+static void make_qp(struct pair_end *end, enum qp_type type)
 {
 	struct qp_options options = {
-		.type = QP_RC,
+		.type = type,
 		.pd = end->pd,
 		.send_cq = end->cq,
 		.receive_cq = end->cq,
 		.capabilities = {.send_requests_max = 64,
 				 .receive_requests_max = 64,
 				 .send_sges_max = 2,
-				 .receive_sges_max = 1},
+				 .receive_sges_max = 1,
+				 .inline_bytes_max = 64},
 	};
 
 	adapter_lock(end->adapter);
@@ -125,6 +126,7 @@ static void modify(struct pair_end *end, const struct qp_attributes *attributes,
 
 static void connect_to(struct pair_end *end, uint16_t dlid, uint32_t qpn)
 {
+	const bool is_reliable = end->qp->qp.type == QP_RC;
 	struct qp_attributes attributes = {
 		.state = QP_INIT,
 		.port_number = 1,
@@ -136,22 +138,44 @@ static void connect_to(struct pair_end *end, uint16_t dlid, uint32_t qpn)
 		.state = QP_RTR,
 		.path_mtu_code = MTU_1024,
 		.destination_qpn = qpn,
+		.rq_psn = psn_from(pair.first_psn),
 		.responder_resources = 4,
 		.min_rnr_timer = 12,
 		.address = {.dlid = dlid, .port_number = 1},
 	};
 	modify(end, &attributes,
 	       QP_HAS_STATE | QP_HAS_ADDRESS | QP_HAS_PATH_MTU | QP_HAS_DESTINATION_QPN |
-		       QP_HAS_RQ_PSN | QP_HAS_RESPONDER_RESOURCES | QP_HAS_MIN_RNR_TIMER);
+		       QP_HAS_RQ_PSN |
+		       (is_reliable ? QP_HAS_RESPONDER_RESOURCES | QP_HAS_MIN_RNR_TIMER : 0u));
 	/* Timeout 17 is 0.5 s: a thread without a processor is not to look like a lost packet. */
 	attributes = (struct qp_attributes){.state = QP_RTS,
+					    .sq_psn = psn_from(pair.first_psn),
 					    .timeout = 17,
 					    .retry_count = 7,
 					    .rnr_retry = 7,
 					    .initiator_depth = 4};
 	modify(end, &attributes,
-	       QP_HAS_STATE | QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY |
-		       QP_HAS_SQ_PSN | QP_HAS_INITIATOR_DEPTH);
+	       QP_HAS_STATE | QP_HAS_SQ_PSN |
+		       (is_reliable ? QP_HAS_TIMEOUT | QP_HAS_RETRY_COUNT | QP_HAS_RNR_RETRY |
+					      QP_HAS_INITIATOR_DEPTH
+				    : 0u));
+}
+
+static void start_datagrams(struct pair_end *end)
+{
+	const struct qp_attributes steps[] = {
+		{.state = QP_INIT, .port_number = 1, .qkey = PAIR_QKEY},
+		{.state = QP_RTR},
+		{.state = QP_RTS, .sq_psn = psn_from(pair.first_psn)},
+	};
+	static const uint32_t masks[] = {
+		QP_HAS_STATE | QP_HAS_PKEY_INDEX | QP_HAS_PORT | QP_HAS_QKEY,
+		QP_HAS_STATE,
+		QP_HAS_STATE | QP_HAS_SQ_PSN,
+	};
+
+	for (unsigned i = 0; i < ARRAY_COUNT(steps); i++)
+		modify(end, &steps[i], masks[i]);
 }
 
 void pair_post_receive(struct pair_end *end, uint64_t wr_id, uint32_t byte_count)
@@ -289,7 +313,7 @@ static void prepare(struct pair_end *end)
 				&end->region),
 		0);
 	adapter_unlock(end->adapter);
-	make_qp(end);
+	make_qp(end, QP_RC);
 }
 
 int pair_start_connected(void **state)
@@ -308,9 +332,23 @@ int pair_start_connected(void **state)
 
 void pair_connect_another(struct pair_end ret_ends[static 2])
 {
+	pair_connect_another_as(QP_RC, ret_ends);
+}
+
+void pair_make_datagram_ends(struct pair_end ret_ends[static 2])
+{
 	for (unsigned i = 0; i < 2; i++) {
 		ret_ends[i] = pair.ends[i];
-		make_qp(&ret_ends[i]);
+		make_qp(&ret_ends[i], QP_UD);
+		start_datagrams(&ret_ends[i]);
+	}
+}
+
+void pair_connect_another_as(enum qp_type type, struct pair_end ret_ends[static 2])
+{
+	for (unsigned i = 0; i < 2; i++) {
+		ret_ends[i] = pair.ends[i];
+		make_qp(&ret_ends[i], type);
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		connect_to(&ret_ends[i], (uint16_t)(2 - i), ret_ends[1 - i].qp->qp.qpn);

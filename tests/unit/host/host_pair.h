@@ -11,7 +11,7 @@
 #include "host/session.h"
 #include "unit/host/fake_softibd.h"
 
-enum { PAIR_BUFFER_BYTES = 1 << 20, PAIR_PATIENCE_S = 100 };
+enum { PAIR_BUFFER_BYTES = 1 << 20, PAIR_PATIENCE_S = 100, PAIR_QKEY = 0x1234 };
 
 struct pair_end {
 	struct adapter *adapter;
@@ -26,6 +26,7 @@ struct host_pair {
 	struct fake_softibd softibd;
 	struct session *session;
 	struct pair_end ends[2];
+	uint32_t first_psn; /* of connections that are made from now on */
 	/* What the adapters' owner was told. */
 	unsigned told_cqs, told_fatal;
 };
@@ -54,6 +55,9 @@ int pair_end_all(void **state);
 
 /* Another connection between the two: the ends are the same but for their queue pairs. */
 void pair_connect_another(struct pair_end ret_ends[static 2]);
+/* The same of QP_RC or QP_UC; and two queue pairs for datagrams, with PAIR_QKEY. */
+void pair_connect_another_as(enum qp_type type, struct pair_end ret_ends[static 2]);
+void pair_make_datagram_ends(struct pair_end ret_ends[static 2]);
 
 /* The end's buffer lies in the shared part of the exposure from now on, as if it had been moved there:
  * a test has too many threads for that. Lock held. */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs: small SENDs of one queue pair, one behind the other in a direct ring, that differ in nothing
+ * but PSN and payload.
+ *
+ * The first is a RECORD_MODEL, of which the receiver keeps a copy. The others say only their payload
+ * (base/ring_repeats.h): each is the packet before it with the next PSN. Four of 8 bytes fit into a
+ * cache line, and neither end looks at their headers. Whoever posts one message and waits for the
+ * answer begins no run: its message is alone on its line, at which nobody else looks.
+ */
+#ifndef SOFTIB_HOST_RUNS_H
+#define SOFTIB_HOST_RUNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/ring_repeats.h"
+#include "host/protocol.h"
+#include "wire/lrh.h"
+#include "wire/psn.h"
+#include "wire/transport_headers.h"
+
+#define RUN_NONE UINT32_MAX
+
+enum {
+	RUN_POSTS = 4, /* so many in a row begin one */
+	RUN_MODEL_BYTES_MAX = LRH_BYTES + BTH_BYTES + DETH_BYTES + RING_REPEAT_BYTES_MAX,
+};
+
+struct flow;
+struct qp;
+
+/* The sender's side: SENDs that were posted one behind the other, while nobody else had the lock and
+ * nothing else was done. What was found about the last of them still holds. */
+struct run_out {
+	const struct qp *qp; /* NULL: none */
+	struct flow *flow;
+	unsigned posts;
+	uint32_t payload_bytes; /* of a model; RUN_NONE: it was none */
+	uint32_t flags;
+};
+
+/* The receiver's side. All zero: there is no model. */
+struct run_in {
+	struct ring_record model; /* a RECORD_PACKET */
+	uint32_t psn_word; /* of the model's BTH */
+	uint32_t repeats;  /* since then */
+	uint32_t payload_bytes; /* and pad bytes; 0: none that could be repeated */
+	uint8_t bytes[RUN_MODEL_BYTES_MAX];
+};
+
+/* The packet that a RECORD_MODEL or RING_RECORD_REPEAT stands for; nonsense is returned as it is. */
+const struct ring_record *run_read(struct run_in *run, const struct ring_record *record);
+/* The same of any record of a direct ring, or none. */
+static inline const struct ring_record *run_look(struct run_in *run,
+						 const struct ring_record *record)
+{
+	return likely(!record || (record->kind != RECORD_MODEL &&
+				  record->kind != RING_RECORD_REPEAT))
+		       ? record
+		       : run_read(run, record);
+}
+/* The record that was read last goes back into the ring. */
+static inline void run_put_back(struct run_in *run, const struct ring_record *record)
+{
+	run->repeats -= record->kind == RING_RECORD_REPEAT;
+}
+
+#endif
