@@ -11,7 +11,19 @@
 #define __has_feature(feature) 0
 #endif
 
-enum { STRANGERS_PER_CHANGE = 32, CHANGES_MAX = 8, SPINS_PER_YIELD = 256 };
+enum { STRANGERS_PER_CHANGE = 32, SPINS_PER_YIELD = 256 };
+
+/* Nobody's: the next who takes the lock gets one. */
+static struct favour *first_favour(struct biased_lock *lock)
+{
+	return &lock->favours[0];
+}
+
+/* Nobody's, for good. */
+static struct favour *last_favour(struct biased_lock *lock)
+{
+	return &lock->favours[1 + BIASED_LOCK_FAVOURS];
+}
 
 static bool membarrier(int command)
 {
@@ -32,7 +44,8 @@ void biased_lock_init(struct biased_lock *lock)
 {
 	pthread_mutexattr_t kind;
 
-	*lock = (struct biased_lock){.has_favour = can_favour()};
+	*lock = (struct biased_lock){0};
+	lock->favour = can_favour() ? first_favour(lock) : last_favour(lock);
 	pthread_mutexattr_init(&kind);
 	/* Whoever holds it leaves within microseconds: a short spin beats a sleep. */
 	pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ADAPTIVE_NP);
@@ -57,7 +70,7 @@ static void keep_favoured_out(struct biased_lock *lock)
 {
 	__atomic_store_n(&lock->is_wanted, 1, __ATOMIC_RELAXED);
 	(void)membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-	for (unsigned spins = 1; __atomic_load_n(&lock->is_held, __ATOMIC_ACQUIRE); spins++)
+	for (unsigned spins = 1; __atomic_load_n(&lock->favour->is_held, __ATOMIC_ACQUIRE); spins++)
 		if (spins % SPINS_PER_YIELD == 0)
 			sched_yield();
 }
@@ -65,23 +78,24 @@ static void keep_favoured_out(struct biased_lock *lock)
 /* Held, and the favoured thread is out. */
 static void change_favour(struct biased_lock *lock)
 {
+	struct favour *next = lock->favour + 1;
+
 	lock->strangers = 0;
-	if (++lock->changes > CHANGES_MAX)
-		lock->has_favour = false;
-	__atomic_store_n(&lock->favoured, lock->has_favour ? this_thread() : NULL,
-			 __ATOMIC_RELAXED);
+	if (next != last_favour(lock))
+		next->thread = this_thread();
+	__atomic_store_n(&lock->favour, next, __ATOMIC_RELEASE);
 }
 
 void biased_lock_take_slowly(struct biased_lock *lock)
 {
 	pthread_mutex_lock(&lock->mutex);
-	if (!lock->has_favour || lock->favoured == this_thread())
+	if (lock->favour == last_favour(lock) || biased_lock_favour(lock))
 		return;
-	if (lock->favoured)
+	if (lock->favour != first_favour(lock))
 		keep_favoured_out(lock);
 	if (lock->never_favoured == this_thread())
 		return;
-	if (!lock->favoured || ++lock->strangers >= STRANGERS_PER_CHANGE)
+	if (lock->favour == first_favour(lock) || ++lock->strangers >= STRANGERS_PER_CHANGE)
 		change_favour(lock);
 }
 

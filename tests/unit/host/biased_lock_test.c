@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock with a favoured thread: nobody is in with another, and the favour goes where it is used. */
+/* A lock with a favoured thread: nobody is in with another, and the favour goes where it is used.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -7,7 +8,7 @@
 #include <cmocka.h>
 #include "host/biased_lock.h"
 
-enum { TURNS = 20000, RARE_TURNS = 300, THREADS = 4, FAVOUR_ENDS = 1000 };
+enum { TURNS = 20000, RARE_TURNS = 300, THREADS = 4, FAVOUR_ENDS = 1000, GETS_THE_FAVOUR = 40 };
 
 static struct biased_lock lock;
 static uint64_t first, second; /* always the same, for whoever holds the lock */
@@ -39,6 +40,12 @@ static void take_turns(unsigned count)
 	}
 }
 
+/* Barriers were to be had, and threads have not taken turns too often. */
+static bool has_favour(void)
+{
+	return lock.favour <= &lock.favours[BIASED_LOCK_FAVOURS];
+}
+
 static void *rarely(void *context)
 {
 	(void)context;
@@ -54,17 +61,88 @@ static void *often(void *context)
 	return NULL;
 }
 
+static void *works_alone(void *context)
+{
+	(void)context;
+	take_turns(GETS_THE_FAVOUR);
+	return NULL;
+}
+
+/* Has the favour, and the lock until it is told to leave. */
+struct holder {
+	pthread_barrier_t is_in;
+	pthread_barrier_t may_leave;
+};
+
+static void *takes_and_stays(void *context)
+{
+	struct holder *holder = context;
+
+	take_turns(GETS_THE_FAVOUR);
+	biased_lock_take(&lock);
+	pthread_barrier_wait(&holder->is_in);
+	pthread_barrier_wait(&holder->may_leave);
+	biased_lock_leave(&lock);
+	return NULL;
+}
+
 static void test_the_first_to_take_it_is_favoured(void **state)
 {
 	(void)state;
 	take_turns(1);
-	if (!lock.has_favour)
+	if (!has_favour())
 		skip();
-	assert_ptr_equal(lock.favoured, this_thread());
+
+	const struct favour *mine = biased_lock_favour(&lock);
+
+	assert_non_null(mine);
 	biased_lock_take(&lock);
-	assert_int_equal(lock.is_held, 1);
+	assert_int_equal(mine->is_held, 1);
 	biased_lock_leave(&lock);
-	assert_int_equal(lock.is_held, 0);
+	assert_int_equal(mine->is_held, 0);
+}
+
+/* As when it was stopped right after it had read that it was favoured. */
+static void test_a_favour_that_another_got_meanwhile_takes_nothing(void **state)
+{
+	pthread_t worker;
+
+	(void)state;
+	take_turns(1);
+	if (!has_favour())
+		skip();
+
+	struct favour *stale = biased_lock_favour(&lock);
+
+	assert_int_equal(pthread_create(&worker, NULL, works_alone, NULL), 0);
+	pthread_join(worker, NULL);
+	assert_null(biased_lock_favour(&lock));
+	assert_false(biased_lock_enter(&lock, stale));
+	take_turns(1);
+}
+
+static void test_a_stale_favour_does_not_put_out_who_is_in(void **state)
+{
+	struct holder holder;
+	pthread_t worker;
+
+	(void)state;
+	take_turns(1);
+	if (!has_favour())
+		skip();
+
+	struct favour *stale = biased_lock_favour(&lock);
+
+	pthread_barrier_init(&holder.is_in, NULL, 2);
+	pthread_barrier_init(&holder.may_leave, NULL, 2);
+	assert_int_equal(pthread_create(&worker, NULL, takes_and_stays, &holder), 0);
+	pthread_barrier_wait(&holder.is_in);
+	assert_false(biased_lock_enter(&lock, stale));
+	assert_int_equal(lock.favour->is_held, 1);
+	pthread_barrier_wait(&holder.may_leave);
+	pthread_join(worker, NULL);
+	pthread_barrier_destroy(&holder.is_in);
+	pthread_barrier_destroy(&holder.may_leave);
 }
 
 static void test_a_helper_is_kept_out_and_never_favoured(void **state)
@@ -78,8 +156,8 @@ static void test_a_helper_is_kept_out_and_never_favoured(void **state)
 	pthread_join(helper, NULL);
 	assert_int_equal(first, 1 + RARE_TURNS + TURNS);
 	assert_int_equal(first, second);
-	if (lock.has_favour)
-		assert_ptr_equal(lock.favoured, this_thread());
+	if (has_favour())
+		assert_non_null(biased_lock_favour(&lock));
 }
 
 static void test_the_favour_follows_a_thread_that_works_alone(void **state)
@@ -90,8 +168,7 @@ static void test_the_favour_follows_a_thread_that_works_alone(void **state)
 	take_turns(10);
 	assert_int_equal(pthread_create(&worker, NULL, often, NULL), 0);
 	pthread_join(worker, NULL);
-	if (lock.has_favour)
-		assert_ptr_not_equal(lock.favoured, this_thread());
+	assert_null(biased_lock_favour(&lock));
 	assert_int_equal(first, 10 + TURNS);
 }
 
@@ -107,18 +184,18 @@ static void test_threads_that_take_turns_end_with_a_mutex(void **state)
 	assert_int_equal(first, THREADS * TURNS);
 	assert_int_equal(first, second);
 	/* Each of two threads in turn, until nobody is favoured any more. */
-	for (unsigned i = 0; i < FAVOUR_ENDS && lock.has_favour; i++) {
+	for (unsigned i = 0; i < FAVOUR_ENDS && has_favour(); i++) {
 		pthread_t one;
 
-		take_turns(40);
+		take_turns(GETS_THE_FAVOUR);
 		assert_int_equal(pthread_create(&one, NULL, rarely, NULL), 0);
 		pthread_join(one, NULL);
 		lock.never_favoured = NULL;
 		assert_int_equal(pthread_create(&one, NULL, often, NULL), 0);
 		pthread_join(one, NULL);
 	}
-	assert_false(lock.has_favour);
-	assert_null(lock.favoured);
+	assert_false(has_favour());
+	assert_null(biased_lock_favour(&lock));
 	take_turns(10);
 }
 
@@ -128,6 +205,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		lock_test(test_the_first_to_take_it_is_favoured),
+		lock_test(test_a_favour_that_another_got_meanwhile_takes_nothing),
+		lock_test(test_a_stale_favour_does_not_put_out_who_is_in),
 		lock_test(test_a_helper_is_kept_out_and_never_favoured),
 		lock_test(test_the_favour_follows_a_thread_that_works_alone),
 		lock_test(test_threads_that_take_turns_end_with_a_mutex),
