@@ -282,9 +282,13 @@ static inline const struct ring_record *ring_next_stamped(struct ring_consumer *
 	};
 	consumer->head += record_bytes;
 	ring_expect_stamp(consumer);
-	/* On its way while this one is looked at. */
-	__builtin_prefetch(consumer->stamp_at);
 	return &consumer->current;
+}
+
+/* The next record is on its way while one is looked at. */
+static inline void ring_fetch_stamped(const struct ring_consumer *consumer)
+{
+	__builtin_prefetch(consumer->stamp_at);
 }
 
 /* Whether the consumer of a stamped ring sleeps and wants a doorbell (said once per sleep); looked at

@@ -25,15 +25,23 @@ static inline uint64_t ring_repeat_bytes(uint64_t form)
 	return form == RING_FORM_SHORT_REPEAT ? 16 : 32;
 }
 
-/* Where the bytes of a repeat go, if it fits into the room that is known; NULL: write a record. */
-static inline uint8_t *ring_reserve_repeat(const struct ring_producer *producer,
-					   uint32_t byte_count)
+/* How many repeats of so many bytes may be written next, before the end of the ring and into the
+ * room that is known. */
+static inline uint32_t ring_repeats_room(const struct ring_producer *producer, uint32_t byte_count)
 {
-	uint64_t offset = producer->tail & (producer->data_bytes - 1);
+	uint64_t to_end = producer->data_bytes - (producer->tail & (producer->data_bytes - 1));
+	uint64_t free = producer->data_bytes - (producer->tail - producer->head_seen);
 
-	if (unlikely(!ring_fits(producer, ring_repeat_bytes(ring_repeat_form(byte_count)))))
-		return NULL;
-	return producer->data + offset + sizeof(uint64_t);
+	if (unlikely(producer->is_corrupt || free > producer->data_bytes))
+		return 0;
+	return (uint32_t)((to_end < free ? to_end : free) /
+			  ring_repeat_bytes(ring_repeat_form(byte_count)));
+}
+
+/* Where the bytes of the next one go. */
+static inline uint8_t *ring_repeat_place(const struct ring_producer *producer)
+{
+	return producer->data + (producer->tail & (producer->data_bytes - 1)) + sizeof(uint64_t);
 }
 
 static inline void ring_commit_repeat(struct ring_producer *producer, uint32_t byte_count)
@@ -64,8 +72,8 @@ static inline const uint8_t *ring_peek_repeat(const struct ring_consumer *consum
 	return consumer->data + offset + sizeof(uint64_t);
 }
 
-/* The first repeat of a line was taken: if the producer has filled the line, it fetches the next one.
- * Otherwise it would take that away from the producer, who is about to write there. */
+/* The first repeat of a line was taken: if the producer has filled the line, it fetches the next
+ * one. Otherwise it would take that away from the producer, who is about to write there. */
 static inline void ring_fetch_next_line(const struct ring_consumer *consumer, uint64_t form)
 {
 	uint64_t last = (consumer->head | (RING_CACHE_LINE - 1)) + 1 - ring_repeat_bytes(form);

@@ -88,28 +88,31 @@ static inline void posted(struct adapter *adapter, struct qp *qp, struct flow *f
 	adapter->attachment->sends_through_softibd = false;
 }
 
+/* What the model's post left behind, its timer and where it is noted, still holds. */
 bool express_lane_repeat(struct adapter *adapter, struct qp *qp, const struct send_request *request)
 {
 	struct attachment *attachment = adapter->attachment;
-	const struct run_out *run = &attachment->run;
+	struct run_out *run = &attachment->run;
 	struct flow *flow = run->flow;
 	struct express_packet packet;
-	uint8_t *bytes;
 
-	if (run->payload_bytes != request->sges[0].byte_count ||
+	if (run->payload_bytes != request->sges[0].byte_count || unlikely(!run->room) ||
 	    (run->flags ^ request->flags) & ~(uint32_t)SEND_SIGNALED ||
 	    unlikely(flow->generation != attachment_generation(attachment) ||
 		     !express_may_repeat(qp, request, &packet)))
 		return false;
-	bytes = ring_reserve_repeat(&flow->channel->out, packet.payload_bytes);
-	if (unlikely(!bytes))
-		return false;
-	express_write_payload(&packet, bytes);
-	ring_commit_repeat(&flow->channel->out, packet.payload_bytes);
-	qp->owner_position = flow->channel->out.tail;
+
+	struct ring_producer *out = &flow->channel->out;
+
+	express_write_payload(&packet, ring_repeat_place(out));
+	ring_commit_repeat(out, packet.payload_bytes);
+	qp->owner_position = out->tail;
 	flow_count(flow, 1, (packet.byte_count + ICRC_BYTES) / 4);
 	express_enqueue(qp, lane_time(attachment), request, &packet);
-	posted(adapter, qp, flow);
+	run->room--;
+	run->posts = RUN_POSTS_REPEATED;
+	if (unlikely(ring_announce(out)))
+		doorbell_ring(flow->channel->doorbell);
 	return true;
 }
 
@@ -118,18 +121,23 @@ bool express_lane_repeat(struct adapter *adapter, struct qp *qp, const struct se
 static inline bool begins_run(const struct run_out *run, const struct qp *qp,
 			      const struct send_request *request)
 {
-	return run->qp == qp && run->posts >= RUN_POSTS && request->opcode == SEND_SEND &&
+	return run_posts(run, qp) >= RUN_POSTS && request->opcode == SEND_SEND &&
 	       request->sges[0].byte_count - 1 < RING_REPEAT_BYTES_MAX;
 }
 
 static inline void remember_post(struct run_out *run, const struct qp *qp, struct flow *flow,
 				 const struct send_request *request, bool is_model)
 {
-	run->posts = run->qp == qp ? run->posts + 1 : 1;
-	run->qp = qp;
-	run->payload_bytes = RUN_NONE;
+	run->posts = run_posts(run, qp) + 1;
+	run->qp = run->last = qp;
+	run->room = 0;
 	if (likely(!is_model))
 		return;
+
+	uint32_t room = ring_repeats_room(&flow->channel->out, request->sges[0].byte_count);
+	uint32_t requests = express_repeats_room(qp);
+
+	run->room = room < requests ? room : requests;
 	run->flow = flow;
 	run->payload_bytes = request->sges[0].byte_count;
 	run->flags = request->flags;
@@ -151,8 +159,8 @@ static bool post_long(struct adapter *adapter, struct qp *qp, const struct send_
 	if (!express_may_post_pulled(qp, request, &packet))
 		return false;
 	flow = connected_flow(adapter, qp);
-	if (!flow || !pull_lane_post(adapter, qp, flow, request, &packet,
-				     lane_time(adapter->attachment)))
+	if (!flow ||
+	    !pull_lane_post(adapter, qp, flow, request, &packet, lane_time(adapter->attachment)))
 		return false;
 	posted_otherwise(adapter, qp, flow);
 	return true;

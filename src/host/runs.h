@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs: small SENDs of one queue pair, one behind the other in a direct ring, that differ in nothing
- * but PSN and payload.
+ * Runs: small SENDs of one queue pair, one behind the other in a direct ring, that differ in
+ * nothing but PSN and payload.
  *
- * The first is a RECORD_MODEL, of which the receiver keeps a copy. The others say only their payload
- * (base/ring_repeats.h): each is the packet before it with the next PSN. Four of 8 bytes fit into a
- * cache line, and neither end looks at their headers. Whoever posts one message and waits for the
- * answer begins no run: its message is alone on its line, at which nobody else looks.
+ * The first is a RECORD_MODEL, of which the receiver keeps a copy. The others say only their
+ * payload (base/ring_repeats.h): each is the packet before it with the next PSN. Four of 8 bytes
+ * fit into a cache line, and neither end looks at their headers. Whoever posts one message and
+ * waits for the answer begins no run: its message is alone on its line, at which nobody else looks.
  */
 #ifndef SOFTIB_HOST_RUNS_H
 #define SOFTIB_HOST_RUNS_H
@@ -19,43 +19,55 @@
 #include "wire/psn.h"
 #include "wire/transport_headers.h"
 
-#define RUN_NONE UINT32_MAX
-
 enum {
-	RUN_POSTS = 4, /* so many in a row begin one */
+	RUN_POSTS = 4,			    /* so many in a row begin one */
+	RUN_POSTS_REPEATED = 2 * RUN_POSTS, /* what a run counts for */
 	RUN_MODEL_BYTES_MAX = LRH_BYTES + BTH_BYTES + DETH_BYTES + RING_REPEAT_BYTES_MAX,
 };
 
 struct flow;
 struct qp;
 
-/* The sender's side: SENDs that were posted one behind the other, while nobody else had the lock and
- * nothing else was done. What was found about the last of them still holds. */
+/* The sender's side: SENDs that were posted one behind the other, while nobody else had the lock
+ * and nothing else was done. What was found about the last of them still holds. */
 struct run_out {
 	const struct qp *qp; /* NULL: none */
 	struct flow *flow;
-	unsigned posts;
-	uint32_t payload_bytes; /* of a model; RUN_NONE: it was none */
+	unsigned posts; /* in a row, as far as it matters */
+	uint32_t room;	/* so many repeats may follow the last one: by the ring, the send queue, and
+			   PSNs. 0 also if it was no model, and the rest means nothing */
+	uint32_t payload_bytes;
 	uint32_t flags;
+	const struct qp *last; /* whose posts these are: qp, or what it was; only to be compared */
 };
+
+/* How many the queue pair has posted in a row. One that looked elsewhere after a run is likely to
+ * go on with another; it is asked half as many for each time that it did not. */
+static inline unsigned run_posts(const struct run_out *run, const struct qp *qp)
+{
+	if (likely(run->qp == qp))
+		return run->posts;
+	return run->last == qp ? run->posts / 2 : 0;
+}
 
 /* The receiver's side. All zero: there is no model. */
 struct run_in {
 	struct ring_record model; /* a RECORD_PACKET */
-	uint32_t psn_word; /* of the model's BTH */
-	uint32_t repeats;  /* since then */
-	uint32_t payload_bytes; /* and pad bytes; 0: none that could be repeated */
+	uint32_t psn_word;	  /* of the model's BTH */
+	uint32_t repeats;	  /* since then */
+	uint32_t payload_bytes;	  /* and pad bytes; 0: none that could be repeated */
 	uint8_t bytes[RUN_MODEL_BYTES_MAX];
 };
 
-/* The packet that a RECORD_MODEL or RING_RECORD_REPEAT stands for; nonsense is returned as it is. */
+/* The packet that a RECORD_MODEL or RING_RECORD_REPEAT stands for; nonsense is returned as it is.
+ */
 const struct ring_record *run_read(struct run_in *run, const struct ring_record *record);
 /* The same of any record of a direct ring, or none. */
 static inline const struct ring_record *run_look(struct run_in *run,
 						 const struct ring_record *record)
 {
-	return likely(!record || (record->kind != RECORD_MODEL &&
-				  record->kind != RING_RECORD_REPEAT))
+	return likely(!record ||
+		      (record->kind != RECORD_MODEL && record->kind != RING_RECORD_REPEAT))
 		       ? record
 		       : run_read(run, record);
 }

@@ -525,10 +525,9 @@ static void put_model(struct attacker *attacker, struct direct *direct)
 	if (byte_count >= LRH_BYTES + BTH_BYTES && !one_in(attacker, 8))
 		write_model_headers(attacker, record->body, byte_count);
 	record->kind = RECORD_MODEL;
-	record->port = (uint16_t)(one_in(attacker, 8) ? random_next(&attacker->random)
-						      : ADAPTER_PORT);
-	record->packet_count =
-		one_in(attacker, 8) ? (uint32_t)random_next(&attacker->random) : 1;
+	record->port =
+		(uint16_t)(one_in(attacker, 8) ? random_next(&attacker->random) : ADAPTER_PORT);
+	record->packet_count = one_in(attacker, 8) ? (uint32_t)random_next(&attacker->random) : 1;
 	ring_commit(&direct->out, record);
 }
 
@@ -536,11 +535,10 @@ static void put_repeats(struct attacker *attacker, struct direct *direct)
 {
 	for (uint64_t count = random_below(&attacker->random, 100); count; count--) {
 		uint32_t byte_count = one_in(attacker, 4) ? RING_REPEAT_BYTES_MAX : 8;
-		uint8_t *bytes = ring_reserve_repeat(&direct->out, byte_count);
 
-		if (!bytes)
+		if (!ring_repeats_room(&direct->out, byte_count))
 			return;
-		fill_with_noise(attacker, bytes, byte_count);
+		fill_with_noise(attacker, ring_repeat_place(&direct->out), byte_count);
 		ring_commit_repeat(&direct->out, byte_count);
 	}
 }
@@ -555,16 +553,17 @@ static void write_stamps(struct attacker *attacker, struct direct *direct)
 	for (uint64_t at = 0; at < DIRECT_RING_BYTES; at += RING_ALIGNMENT) {
 		uint64_t position = direct->out.tail + at;
 
-		__atomic_store_n(
-			(uint64_t *)(direct->out.data + position % DIRECT_RING_BYTES),
-			ring_stamp(direct->out.stamp_seed, position) ^
-				(one_in(attacker, 64) ? forms[random_below(&attacker->random, 4)]
-						      : form),
-			__ATOMIC_RELEASE);
+		__atomic_store_n((uint64_t *)(direct->out.data + position % DIRECT_RING_BYTES),
+				 ring_stamp(direct->out.stamp_seed, position) ^
+					 (one_in(attacker, 64)
+						  ? forms[random_below(&attacker->random, 4)]
+						  : form),
+				 __ATOMIC_RELEASE);
 	}
 }
 
-/* Runs of nonsense: repeats of nothing, models of nobody's, and in the end stamps without a record. */
+/* Runs of nonsense: repeats of nothing, models of nobody's, and in the end stamps without a record.
+ */
 static void attack_runs(struct attacker *attacker)
 {
 	for (unsigned connection = 0; connection < DIRECT_CONNECTIONS; connection++) {

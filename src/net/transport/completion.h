@@ -4,7 +4,10 @@
 #define SOFTIB_NET_TRANSPORT_COMPLETION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include "base/attributes.h"
 
 enum completion_status {
 	COMPLETION_SUCCESS = 0,
@@ -86,5 +89,37 @@ struct completion {
 		uint32_t eecn; /* RD: the local context by which a message came */
 	};
 };
+
+static inline void completion_put_word(struct completion *completion, size_t offset, uint64_t word)
+{
+	__asm__("" : "+r"(word));
+	memcpy((uint8_t *)completion + offset, &word, sizeof(word));
+}
+
+/* Writes one that will be read in words at once (api/libibverbs/poll.c), in words: a word that was
+ * written in parts can't be read before all of them are out of the store buffer. */
+static IN_LINE void completion_write(struct completion *place, struct completion value)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	completion_put_word(place, offsetof(struct completion, wr_id), value.wr_id);
+	completion_put_word(place, offsetof(struct completion, status),
+			    value.status | (uint64_t)value.opcode << 32);
+	completion_put_word(place, offsetof(struct completion, vendor_error),
+			    value.vendor_error | (uint64_t)value.byte_count << 32);
+	completion_put_word(place, offsetof(struct completion, immediate_or_rkey),
+			    value.immediate_or_rkey | (uint64_t)value.qpn << 32);
+	completion_put_word(place, offsetof(struct completion, source_qpn),
+			    value.source_qpn | (uint64_t)value.flags << 32);
+	completion_put_word(place, offsetof(struct completion, pkey_index),
+			    value.pkey_index | (uint64_t)value.slid << 16 |
+				    (uint64_t)value.sl << 32 | (uint64_t)value.path_bits << 40 |
+				    (uint64_t)value.is_solicited << 48);
+	place->timestamp_ns = value.timestamp_ns;
+	place->tag = value.tag;
+	completion_put_word(place, offsetof(struct completion, tag_context), value.tag_context);
+#else
+	*place = value;
+#endif
+}
 
 #endif

@@ -83,7 +83,7 @@ static IN_LINE void arrival_complete(struct qp *qp, time_ns now, const uint8_t *
 	if (arrival->has_immediate)
 		memcpy(&immediate, headers + arrival->payload_offset - IMMEDIATE_BYTES,
 		       IMMEDIATE_BYTES);
-	*completion = (struct completion){
+	const struct completion value = {
 		.wr_id = wr_id,
 		.status = COMPLETION_SUCCESS,
 		.opcode = COMPLETED_RECEIVE,
@@ -100,6 +100,8 @@ static IN_LINE void arrival_complete(struct qp *qp, time_ns now, const uint8_t *
 		.pkey_index = qp->attributes.pkey_index,
 		.timestamp_ns = now,
 	};
+
+	completion_write(completion, value);
 	qp->receive_queue->head++;
 	if (unlikely(qp_is_shared(qp)))
 		qp->environment->shared_receive_taken(qp);

@@ -154,8 +154,8 @@ static inline void express_advance(struct qp *qp, time_ns now, struct send_slot 
 MUST_USE bool express_is_datagram_like_last(const struct qp *qp,
 					    const struct send_request *request);
 
-/* As express_post_packet, with the headers of the packet that the queue pair posted last if it differs
- * from that only in PSN and payload. */
+/* As express_post_packet, with the headers of the packet that the queue pair posted last if it
+ * differs from that only in PSN and payload. */
 static IN_LINE void express_write_posted(const struct qp *qp, const struct send_request *request,
 					 const struct express_packet *packet, uint8_t *ret_bytes)
 {
@@ -175,8 +175,8 @@ static IN_LINE void express_write_posted(const struct qp *qp, const struct send_
 	express_write_payload(packet, ret_bytes + packet->header_bytes);
 }
 
-/* What was posted, and has been written. The slot has what a retransmission or the completion needs;
- * of a datagram, only the latter. */
+/* What was posted, and has been written. The slot has what a retransmission or the completion
+ * needs; of a datagram, only the latter. */
 static IN_LINE void express_enqueue(struct qp *qp, time_ns now, const struct send_request *request,
 				    const struct express_packet *packet)
 {
@@ -191,25 +191,35 @@ static IN_LINE void express_enqueue(struct qp *qp, time_ns now, const struct sen
 	slot->fault = COMPLETION_SUCCESS;
 	slot->sge_count = !(request->flags & SEND_INLINE);
 	if (slot->sge_count)
-		*send_slot_sges(slot) = request->sges[0];
+		sge_copy(&request->sges[0], send_slot_sges(slot));
 	else if (qp->type == QP_RC)
 		express_copy(slot->data, packet->payload, packet->payload_bytes);
 	queue->tail++;
 	express_advance(qp, now, slot, packet);
 }
 
+/* How many SENDs of one packet may follow the one that was posted last before anything else is
+ * done. */
+static inline uint32_t express_repeats_room(const struct qp *qp)
+{
+	const struct requester *requester = &qp->requester;
+	const struct send_queue *queue = &requester->queue;
+	uint32_t requests = queue->requests_max - (queue->tail - queue->head);
+	uint32_t psns = PSNS_OUTSTANDING_MAX -
+			(uint32_t)psn_distance(requester->oldest_psn, requester->next_psn);
+
+	return requests < psns ? requests : psns;
+}
+
 /* Whether it may be posted at once, and its packet differs only in PSN and payload from that of the
- * SEND that was posted before it: since then nothing was done, and flags and length are the same. */
+ * SEND that was posted before it: since then nothing was done, flags and length are the same, and
+ * there is room. */
 static IN_LINE bool express_may_repeat(const struct qp *qp, const struct send_request *request,
 				       struct express_packet *ret_packet)
 {
-	const struct requester *requester = &qp->requester;
 	const struct sge *sge = request->sges;
 
-	if (unlikely(request->opcode != SEND_SEND || request->sge_count != 1 ||
-		     requester->queue.tail - requester->queue.head >=
-			     requester->queue.requests_max ||
-		     !express_has_psns(requester, 1)))
+	if (unlikely(request->opcode != SEND_SEND || request->sge_count != 1))
 		return false;
 	if (qp->type == QP_UD && unlikely(!express_is_datagram_like_last(qp, request)))
 		return false;

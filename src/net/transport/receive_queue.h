@@ -73,7 +73,7 @@ MUST_USE static inline int receive_queue_post(struct receive_queue *queue,
 	slot->wr_id = request->wr_id;
 	slot->sge_count = request->sge_count;
 	if (likely(request->sge_count == 1))
-		slot->sges[0] = request->sges[0];
+		sge_copy(&request->sges[0], &slot->sges[0]);
 	else if (request->sge_count)
 		memcpy(slot->sges, request->sges, request->sge_count * sizeof(*request->sges));
 	queue->tail++;

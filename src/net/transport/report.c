@@ -37,8 +37,9 @@ static void deliver(struct qp *qp, enum queue_side side, const struct completion
 		qp->has_failed_to_report = true;
 }
 
-/* Of the request that was done last: its slot, and those before it, are the consumer's again. Written
- * where it is read: a copy that follows at once waits until its parts are out of the store buffer. */
+/* Of the request that was done last: its slot, and those before it, are the consumer's again.
+ * Written where it is read: a copy that follows at once waits until its parts are out of the store
+ * buffer. */
 static inline void complete_send(struct qp *qp, time_ns now, uint64_t wr_id,
 				 enum completion_status status, enum send_opcode opcode,
 				 uint32_t byte_count)
@@ -48,7 +49,7 @@ static inline void complete_send(struct qp *qp, time_ns now, uint64_t wr_id,
 	struct completion *place = completion_ring_next(ring), here;
 	struct completion *completion = likely(place) ? place : &here;
 
-	*completion = (struct completion){
+	const struct completion value = {
 		.wr_id = wr_id,
 		.status = status,
 		.opcode = completed_opcodes[opcode],
@@ -56,6 +57,8 @@ static inline void complete_send(struct qp *qp, time_ns now, uint64_t wr_id,
 		.qpn = qp->qpn,
 		.timestamp_ns = now,
 	};
+
+	completion_write(completion, value);
 	queue->head = queue->done;
 	if (likely(place))
 		completion_ring_add(ring);

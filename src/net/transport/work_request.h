@@ -4,6 +4,7 @@
 #define SOFTIB_NET_TRANSPORT_WORK_REQUEST_H
 
 #include <stdint.h>
+#include <string.h>
 
 struct address_vector;
 struct protection_domain;
@@ -16,6 +17,17 @@ struct sge {
 	uint32_t byte_count;
 	uint32_t lkey;
 };
+
+/* In words: the program may have written one of its fields just now, and a vector of both could not
+ * be read before that is out of the store buffer. */
+static inline void sge_copy(const struct sge *sge, struct sge *ret_sge)
+{
+	uint64_t words[2];
+
+	memcpy(words, sge, sizeof(words));
+	__asm__("" : "+r"(words[0]), "+r"(words[1]));
+	memcpy(ret_sge, words, sizeof(words));
+}
 
 enum send_opcode {
 	SEND_RDMA_WRITE = 0,

@@ -63,9 +63,14 @@ static bool put_record(struct pair *pair, uint32_t byte_count, uint8_t fill)
 	return true;
 }
 
+static uint8_t *reserve_repeat(const struct ring_producer *producer, uint32_t byte_count)
+{
+	return ring_repeats_room(producer, byte_count) ? ring_repeat_place(producer) : NULL;
+}
+
 static bool put_repeat(struct pair *pair, uint32_t byte_count, uint8_t fill)
 {
-	uint8_t *bytes = ring_reserve_repeat(&pair->producer, byte_count);
+	uint8_t *bytes = reserve_repeat(&pair->producer, byte_count);
 
 	if (!bytes)
 		return false;
@@ -213,7 +218,8 @@ static void test_full_ring_refuses_repeats_until_room_is_known(void **state)
 		expect_next(pair, RING_RECORD_REPEAT, SHORT, (uint8_t)i);
 	assert_false(put_repeat(pair, SHORT, 0)); /* read, but not released */
 	assert_false(ring_release(&pair->consumer));
-	assert_false(put_repeat(pair, SHORT, 0)); /* a repeat does not look at the consumer's line */
+	assert_false(
+		put_repeat(pair, SHORT, 0)); /* a repeat does not look at the consumer's line */
 	assert_int_equal(ring_room(&pair->producer), RING_CACHE_LINE);
 	for (unsigned i = 0; i < 4; i++)
 		assert_true(put_repeat(pair, SHORT, (uint8_t)count++));
@@ -244,7 +250,8 @@ static void test_record_behind_repeats_costs_the_rest_of_their_line(void **state
 	assert_null(ring_next(&pair->consumer));
 }
 
-/* The last line has a repeat in it: its rest is empty, and the record begins at the ring's start. */
+/* The last line has a repeat in it: its rest is empty, and the record begins at the ring's start.
+ */
 static void test_record_behind_repeats_at_the_end_of_the_ring(void **state)
 {
 	for (uint32_t byte_count = 40; byte_count <= 41; byte_count++) {
@@ -307,7 +314,7 @@ static void produce(struct pair *pair, struct model *model, struct random *rando
 	for (uint32_t i = 0; i < byte_count; i++)
 		waiting->bytes[i] = (uint8_t)random_next(random);
 	if (choice < 8)
-		bytes = ring_reserve_repeat(&pair->producer, byte_count);
+		bytes = reserve_repeat(&pair->producer, byte_count);
 	else
 		bytes = (record = ring_reserve(&pair->producer, byte_count)) ? record->body : NULL;
 	if (!bytes) {

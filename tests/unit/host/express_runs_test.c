@@ -68,7 +68,7 @@ static const struct message plain = {SEND_SEND, 8, SEND_SIGNALED, 0};
 /* As leaving the lock does. The helper, which would take it then, stays out whatever it is told. */
 static void end_run(void)
 {
-	pair_attachment()->run.qp = NULL;
+	pair_attachment()->run = (struct run_out){0};
 	pair_attachment()->helper_mode = HELPER_STAYING_OUT;
 }
 
@@ -281,6 +281,67 @@ static void test_every_size_up_to_the_largest_repeat(void **state)
 				expect_received(lane, i, &message);
 			expect_all_sent(0, HALF);
 		}
+}
+
+/* As when the program polls between two posts. */
+static void look_elsewhere(void)
+{
+	pair_attachment()->run.qp = NULL;
+}
+
+static void test_who_had_a_run_begins_the_next_at_once(void **state)
+{
+	(void)state;
+	for (unsigned lane = 0; lane < TYPES; lane++) {
+		end_run();
+		post_receives(lane, 0, 2 * HALF);
+		assert_int_equal(post_plain(lane, 0, HALF), HALF - RUN_POSTS - 1);
+		look_elsewhere();
+		assert_int_equal(post_plain(lane, HALF, HALF), HALF - 1);
+		take();
+		expect_plain(lane, 0, 2 * HALF);
+		expect_all_sent(0, 2 * HALF);
+	}
+}
+
+static void test_who_had_a_run_and_now_waits_has_none(void **state)
+{
+	(void)state;
+	for (unsigned lane = 0; lane < TYPES; lane++) {
+		end_run();
+		post_receives(lane, 0, RUN);
+		(void)post_plain(lane, 0, HALF);
+		for (uint32_t i = HALF; i < RUN; i++) {
+			look_elsewhere();
+			assert_false(post(lane, i, &plain));
+		}
+		assert_true(run_posts(&pair_attachment()->run, &lanes[lane][0].qp->qp) < RUN_POSTS);
+		take();
+		expect_plain(lane, 0, RUN);
+		expect_all_sent(0, RUN);
+	}
+}
+
+/* The send queue holds no more. */
+static void test_a_full_send_queue_ends_a_run(void **state)
+{
+	struct send_queue *queue = &lanes[RC][0].qp->qp.requester.queue;
+	uint32_t requests_max = queue->requests_max;
+
+	(void)state;
+	end_run();
+	queue->requests_max = HALF;
+	post_receives(RC, 0, 2 * HALF);
+	assert_int_equal(post_plain(RC, 0, HALF), HALF - RUN_POSTS - 1);
+	assert_int_equal(pair_attachment()->run.room, 0);
+	take();
+	expect_plain(RC, 0, HALF);
+	expect_all_sent(0, HALF);
+	queue->requests_max = requests_max;
+	assert_int_equal(post_plain(RC, HALF, HALF), HALF - 1);
+	take();
+	expect_plain(RC, HALF, HALF);
+	expect_all_sent(HALF, HALF);
 }
 
 /* Somebody who waits for each answer has no use for one. */
@@ -630,6 +691,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		lane_test(test_posts_in_a_row_are_a_run),
 		lane_test(test_every_size_up_to_the_largest_repeat),
+		lane_test(test_who_had_a_run_begins_the_next_at_once),
+		lane_test(test_who_had_a_run_and_now_waits_has_none),
+		lane_test(test_a_full_send_queue_ends_a_run),
 		lane_test(test_posts_with_something_between_them_are_none),
 		lane_test(test_what_comes_between_keeps_its_place),
 		lane_test(test_another_queue_pair_between_keeps_its_place),
