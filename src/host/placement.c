@@ -12,6 +12,7 @@
 #include "host/placement_questions.h"
 #include "host/placement_state.h"
 #include "host/transmit.h"
+#include "net/transport/pacing.h"
 #include "net/transport/requester.h"
 #include "net/transport/responses.h"
 #include "net/transport/shortcut.h"
@@ -23,6 +24,10 @@ enum {
 	FAILURES_MAX = 3,
 	STEP_BYTES = 1 << 20, /* of a piece, about */
 };
+
+/* A target that sleeps is awake by then, if it has a processor. */
+#define ANSWER_NS MILLISECONDS(1)
+#define LOOK_NS	  MICROSECONDS(10)
 
 void placement_open(struct channel *channel, int exposure_file)
 {
@@ -97,6 +102,26 @@ static bool is_granted(struct placement *placement)
 	placement->write_window.entry = NULL;
 	placement->read_window.entry = NULL;
 	return true;
+}
+
+/* A long request that follows the question is over sooner if it waits for the answer: by packets it
+ * fills the ring many times, for a target that is being woken. Who has read the question and says
+ * nothing won't. */
+static bool is_worth_waiting(const struct qp *qp, const struct placement *placement, time_ns now)
+{
+	const struct requester *requester = &qp->requester;
+	const struct send_queue *queue = &requester->queue;
+	struct ring_producer *out = &placement->channel->out;
+
+	if (!placement->is_awaited || requester->cursor != placement->asked_request ||
+	    requester->cursor != queue->started ||
+	    send_queue_slot(queue, requester->cursor)->byte_count < HELD_BYTES_MIN ||
+	    now > placement->asked_at + ANSWER_NS)
+		return false;
+	(void)ring_room(out);
+	/* It may have answered since we looked. */
+	return out->head_seen - placement->asked_position >= out->data_bytes ||
+	       placement_serial(placement) % 2;
 }
 
 /* One piece. */
@@ -207,7 +232,11 @@ enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, str
 	placement->flow = flow;
 	if (!is_granted(placement)) {
 		if (!is_awaited(qp, placement) && qp->requester.cursor == qp->requester.queue.started)
-			placement_ask(adapter, qp, flow, placement);
+			placement_ask(adapter, qp, flow, placement, now);
+		if (is_worth_waiting(qp, placement, now)) {
+			pacing_pause(qp, now + LOOK_NS);
+			return PLACEMENT_GOES_ON;
+		}
 		/* One request follows the question, the others its answer. */
 		if (placement->is_awaited)
 			qp->requester.hold = HOLD_UNTIL_ACKNOWLEDGED;

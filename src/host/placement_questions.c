@@ -86,6 +86,7 @@ static bool put_question(struct adapter *adapter, struct qp *qp, const struct fl
 	record->byte_count = (uint32_t)(sizeof(question) +
 					packet_encode(&packet, record->body + sizeof(question)));
 	ring_commit(&channel->out, record);
+	placement->asked_position = channel->out.tail;
 	transmit_mark_dirty(adapter->attachment, channel);
 	return true;
 }
@@ -143,7 +144,7 @@ static bool is_second_in_row(const struct adapter *adapter, const struct qp *qp,
 }
 
 void placement_ask(struct adapter *adapter, struct qp *qp, struct flow *flow,
-		   struct placement *placement)
+		   struct placement *placement, time_ns now)
 {
 	if (placement->has_asked && placement->ask_pause && placement->ask_pause--)
 		return;
@@ -156,6 +157,7 @@ void placement_ask(struct adapter *adapter, struct qp *qp, struct flow *flow,
 	placement->has_asked = true;
 	placement->is_awaited = qp->type == QP_RC;
 	placement->asked_request = qp->requester.cursor;
+	placement->asked_at = now;
 	placement->asked_pause = placement->asked_pause < ASK_PAUSE_MAX
 					 ? placement->asked_pause * 2 + 1
 					 : ASK_PAUSE_MAX;

@@ -11,6 +11,7 @@
 #define SOFTIB_HOST_PLACEMENT_QUESTIONS_H
 
 #include "base/attributes.h"
+#include "base/time.h"
 
 struct adapter;
 struct channel;
@@ -23,7 +24,7 @@ MUST_USE struct placement *placement_make(struct qp *qp, struct channel *channel
 
 /* Before the packets of the request that could not go past them. */
 void placement_ask(struct adapter *adapter, struct qp *qp, struct flow *flow,
-		   struct placement *placement);
+		   struct placement *placement, time_ns now);
 
 /* The queue pair was asked for ahead, and its first request found the answer: it is worth going on. */
 void placement_asked_in_time(struct adapter *adapter, const struct qp *qp, struct flow *flow);

@@ -51,6 +51,8 @@ struct placement {
 	bool is_asked_ahead;	/* the question went out before any request (ask_ahead) */
 	bool is_awaited;	/* the answer; the request behind the question was not acknowledged */
 	uint32_t asked_request; /* where that one is in the queue */
+	uint64_t asked_position; /* of the ring, behind the question */
+	time_ns asked_at;
 	struct placement_window write_window, read_window;
 	struct placement_grant grant;
 	struct published_view view;

@@ -58,6 +58,12 @@ static time_ns debt(const struct qp *qp, time_ns now)
 	return qp->requester.paced_until > now ? qp->requester.paced_until - now : 0;
 }
 
+void pacing_pause(struct qp *qp, time_ns until)
+{
+	qp->requester.pacing_deadline = until;
+	retry_wake_at(qp, until);
+}
+
 bool pacing_allows(struct qp *qp, time_ns now, uint32_t payload_bytes)
 {
 	uint64_t burst = burst_bytes(qp);
@@ -67,8 +73,7 @@ bool pacing_allows(struct qp *qp, time_ns now, uint32_t payload_bytes)
 
 	if (debt(qp, now) <= slack)
 		return true;
-	qp->requester.pacing_deadline = qp->requester.paced_until - slack;
-	retry_wake_at(qp, qp->requester.pacing_deadline);
+	pacing_pause(qp, qp->requester.paced_until - slack);
 	return false;
 }
 

@@ -19,6 +19,9 @@ struct qp;
 /* In kbit/s, as adapters report it; the largest is the fastest rate code of an address. */
 enum { RATE_LIMIT_MIN = 1, RATE_LIMIT_MAX = 1600000000 };
 
+/* No request leaves till then, with a limit or without: the owner's reasons. */
+void pacing_pause(struct qp *qp, time_ns until);
+
 /* Whether a packet with so many payload bytes may leave now. If not, the queue pair is silent until
  * its timer fires. Only with a limit. */
 bool pacing_allows(struct qp *qp, time_ns now, uint32_t payload_bytes);

@@ -205,7 +205,7 @@ struct requester {
 	bool has_lent; /* messages were sent whose payload the peer pulls (requester_take_back) */
 	time_ns retry_deadline;	 /* TIME_NEVER when nothing is outstanding */
 	time_ns rnr_deadline;	 /* TIME_NEVER unless the responder asked to wait */
-	time_ns pacing_deadline; /* TIME_NEVER unless the rate limit holds it back */
+	time_ns pacing_deadline; /* TIME_NEVER unless the rate limit or the owner holds it back */
 	time_ns paced_until;	 /* when what was sent will have taken its time at that rate */
 };
 

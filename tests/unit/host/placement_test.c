@@ -179,6 +179,71 @@ static void test_what_follows_a_question_waits_for_its_answer(void **state)
 	assert_int_equal(placement->message_count, REQUESTS - 1);
 }
 
+/* A long one waits itself, but neither for ever nor for what won't come. */
+static void test_a_long_request_waits_for_the_answer_to_its_question(void **state)
+{
+	enum { REQUESTS = 3, BYTES = 100000 };
+	struct pair_end *from = &pair.ends[0], *to = &pair.ends[1];
+	struct qp *qp = &from->qp->qp;
+	struct sge sge = {(uintptr_t)from->buffer, BYTES, from->region->key};
+	struct completion completion;
+
+	(void)state;
+	assert_true(comes_to_send_nothing());
+	for (unsigned is_given_up = 0; is_given_up < 2; is_given_up++) {
+		pair_fill(from->buffer, BYTES, 79 + is_given_up);
+		adapter_lock(from->adapter);
+
+		struct flow *flow = qp->owner_route;
+
+		placement_forget(qp);
+		for (uint64_t i = 0; i < REQUESTS; i++) {
+			const struct send_request request = write_request(i, &sge);
+
+			assert_int_equal(
+				qp_object_post_send(from->qp, adapter_now(from->adapter), &request),
+				0);
+		}
+		adapter_transmit(from->adapter, adapter_now(from->adapter));
+		assert_int_equal(qp->requester.queue.started, qp->requester.queue.done);
+		assert_true(qp->requester.pacing_deadline != TIME_NEVER);
+
+		struct placement *placement = qp->owner_placement;
+		const time_ns asked_at = placement->asked_at;
+		const uint64_t position = placement->asked_position;
+
+		assert_int_equal(
+			placement_run(from->adapter, qp, flow, asked_at + MICROSECONDS(900)),
+			PLACEMENT_GOES_ON);
+		assert_int_equal(
+			placement_run(from->adapter, qp, flow, asked_at + MICROSECONDS(1100)),
+			PLACEMENT_PACKETS);
+		qp->requester.hold = HOLD_NONE;
+		/* The question was read. */
+		placement->asked_position = placement->channel->out.head_seen;
+		assert_int_equal(placement_run(from->adapter, qp, flow, asked_at),
+				 PLACEMENT_PACKETS);
+		qp->requester.hold = HOLD_NONE;
+		placement->asked_position = position;
+		placement->asked_at = is_given_up ? 0 : asked_at + SECONDS(PAIR_PATIENCE_S);
+		if (is_given_up)
+			placement->ask_number++; /* so the answer to it is none */
+		adapter_unlock(from->adapter);
+		for (uint64_t i = 0; i < REQUESTS; i++) {
+			pair_poll_one(from, &completion);
+			assert_int_equal(completion.status, COMPLETION_SUCCESS);
+			assert_int_equal(completion.wr_id, i);
+		}
+		assert_memory_equal(from->buffer, to->buffer, BYTES);
+		if (!is_given_up)
+			assert_int_equal(placement->message_count, REQUESTS);
+	}
+	adapter_lock(from->adapter);
+	placement_forget(qp);
+	adapter_unlock(from->adapter);
+	assert_true(comes_to_send_nothing());
+}
+
 static void write_as_verbs(uint64_t wr_id)
 {
 	struct pair_end *from = &pair.ends[0];
@@ -312,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_a_new_generation_ends_it_until_the_flow_is_direct_again),
 		cmocka_unit_test(test_a_stream_of_writes_comes_to_need_no_packets),
 		cmocka_unit_test(test_what_follows_a_question_waits_for_its_answer),
+		cmocka_unit_test(test_a_long_request_waits_for_the_answer_to_its_question),
 		cmocka_unit_test(test_a_hold_ends_with_what_it_waited_for),
 		cmocka_unit_test(test_who_asks_while_its_grant_is_taken_back_is_not_forgotten),
 		cmocka_unit_test(test_packets_go_on_after_the_psns_came_round),

@@ -267,6 +267,25 @@ static void test_losses_are_made_good_at_the_rate(void **state)
 	rc_pair_release(&pair);
 }
 
+static void test_a_pause_without_a_limit_ends_in_time(void **state)
+{
+	(void)state;
+	rc_pair_connect(&pair, MTU_256);
+	post_receive(&pair, &pair.b, 256);
+	pacing_pause(&pair.a.qp, pair.now + MICROSECONDS(50));
+	post_send(&pair, &pair.a, 256);
+
+	time_ns start = pair.now;
+
+	run_until(&pair, start + MICROSECONDS(50) - 1);
+	assert_int_equal(pair.a_to_b.sent_count, 0);
+	run_until(&pair, start + MICROSECONDS(50));
+	assert_int_equal(pair.a_to_b.sent_count, 1);
+	run_until_idle(&pair);
+	expect_completion(&pair.a, COMPLETION_SUCCESS);
+	rc_pair_release(&pair);
+}
+
 static void test_bad_limits_change_nothing(void **state)
 {
 	struct qp_attributes attributes;
@@ -305,6 +324,7 @@ int main(void)
 		cmocka_unit_test(test_a_limit_is_lost_with_the_connection),
 		cmocka_unit_test(test_a_drain_waits_for_what_is_paced),
 		cmocka_unit_test(test_losses_are_made_good_at_the_rate),
+		cmocka_unit_test(test_a_pause_without_a_limit_ends_in_time),
 		cmocka_unit_test(test_bad_limits_change_nothing),
 	};
 
