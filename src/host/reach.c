@@ -186,6 +186,24 @@ static bool move_far(const struct reach *reach, const struct shortcut *shortcut,
 				  *ret_byte_count);
 }
 
+/* A page that is written to for the first time is mapped alone, which takes longer than copying it;
+ * around one that is read the system maps all that there is in a window. */
+static void map_windows(struct reach *reach, const uint8_t *shared, size_t byte_count)
+{
+	size_t place = (size_t)(shared - reach->shared);
+	const size_t end = place + byte_count;
+
+	while (place < end) {
+		const size_t window = place / REACH_WINDOW_BYTES;
+
+		if (unlikely(!reach->is_mapped[window])) {
+			(void)*(const volatile uint8_t *)(reach->shared + place);
+			reach->is_mapped[window] = true;
+		}
+		place = (window + 1) * REACH_WINDOW_BYTES;
+	}
+}
+
 /* A part of a message that is longer than caches are. */
 static void stream(const struct shortcut *shortcut, uint8_t *shared, size_t offset,
 		   size_t *ret_byte_count)
@@ -203,7 +221,7 @@ static void stream(const struct shortcut *shortcut, uint8_t *shared, size_t offs
 	}
 }
 
-bool reach_move(const struct reach *reach, const struct shortcut *shortcut,
+bool reach_move(struct reach *reach, const struct shortcut *shortcut,
 		const struct reach_target *target, size_t offset, size_t *ret_byte_count)
 {
 	size_t wanted = shortcut->byte_count - offset;
@@ -214,6 +232,8 @@ bool reach_move(const struct reach *reach, const struct shortcut *shortcut,
 	if (!target->shared)
 		return move_far(reach, shortcut, target->address, offset, wanted, ret_byte_count);
 	*ret_byte_count = wanted;
+	if (shortcut->opcode == SEND_RDMA_WRITE)
+		map_windows(reach, target->shared + offset, wanted);
 	/* The last bytes of a WRITE go by the usual way, which puts them last. */
 	if (shortcut->byte_count >= STREAM_BYTES_MIN && wanted > LAST_BYTES) {
 		*ret_byte_count = wanted - LAST_BYTES;

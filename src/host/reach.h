@@ -9,6 +9,11 @@
 #include <stdint.h>
 #include "base/attributes.h"
 #include "host/cross_memory.h"
+#include "host/placement_area.h"
+
+enum {
+	REACH_WINDOW_BYTES = 1 << 16,
+};
 
 struct exposure_header;
 struct placement_grant;
@@ -22,6 +27,8 @@ struct reach {
 	uint8_t *shared;	    /* the shared part of its exposure */
 	struct cross_memory memory; /* closed until it is tried, and where it is not allowed */
 	bool has_tried;
+	/* Of the shared part: what this process has mapped already, in windows. */
+	bool is_mapped[EXPOSURE_SHARED_BYTES / REACH_WINDOW_BYTES];
 };
 
 /* The file stays the caller's. false: it is none. */
@@ -50,7 +57,7 @@ MUST_USE bool reach_allows(const struct reach *reach, const struct placement_gra
 			   struct reach_target *ret_target);
 
 /* Does the next piece of what is asked, from offset on. */
-MUST_USE bool reach_move(const struct reach *reach, const struct shortcut *shortcut,
+MUST_USE bool reach_move(struct reach *reach, const struct shortcut *shortcut,
 			 const struct reach_target *target, size_t offset, size_t *ret_byte_count);
 
 #endif

@@ -204,6 +204,29 @@ static void test_long_messages_go_there_and_back(void **state)
 	free(back);
 }
 
+static void test_windows_that_are_written_to_are_mapped_once_and_no_others(void **state)
+{
+	enum { BYTES = 2 * REACH_WINDOW_BYTES };
+	uint8_t *bytes = calloc(1, BYTES);
+	struct span span = {bytes, BYTES};
+	struct shortcut write = {.opcode = SEND_RDMA_WRITE, .byte_count = BYTES};
+	const size_t last = EXPOSURE_SHARED_BYTES / REACH_WINDOW_BYTES - 1;
+	struct reach_target found = {.shared = reach.shared + REACH_WINDOW_BYTES + 100};
+
+	(void)state;
+	assert_non_null(bytes);
+	write.payload = (struct payload){.spans = &span, .span_count = 1, .byte_count = BYTES};
+	move_all(&write, &found);
+	assert_false(reach.is_mapped[0]);
+	assert_true(reach.is_mapped[1] && reach.is_mapped[2] && reach.is_mapped[3]);
+	assert_false(reach.is_mapped[4]);
+	found.shared = reach.shared + (last - 1) * REACH_WINDOW_BYTES;
+	move_all(&write, &found);
+	assert_false(reach.is_mapped[last - 2]);
+	assert_true(reach.is_mapped[last - 1] && reach.is_mapped[last]);
+	free(bytes);
+}
+
 static void test_atomics_change_the_shared_word(void **state)
 {
 	uint64_t result = 0, *word = (uint64_t *)(void *)(reach.shared + PLACE + 16);
@@ -240,6 +263,7 @@ int main(void)
 		CASE(test_what_is_shared_no_more_is_reached_otherwise),
 		CASE(test_bytes_of_several_places_go_there_and_back),
 		CASE(test_long_messages_go_there_and_back),
+		CASE(test_windows_that_are_written_to_are_mapped_once_and_no_others),
 		CASE(test_atomics_change_the_shared_word),
 	};
 
