@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "host/adopted_memory.h"
 #include "host/exposure.h"
@@ -20,7 +21,7 @@ enum {
 	PIECE_BYTES = 1 << 20,
 	PARTS_MAX = 64,
 	/* Messages that no core's own cache holds, with room for the rest of the program. */
-	STREAM_BYTES_MIN = 2 << 20,
+	LONG_BYTES_MIN = 2 << 20,
 	LAST_BYTES = 64,
 };
 
@@ -204,7 +205,7 @@ static void map_windows(struct reach *reach, const uint8_t *shared, size_t byte_
 	}
 }
 
-/* A part of a message that is longer than caches are. */
+/* A part of a message goes past the caches. */
 static void stream(const struct shortcut *shortcut, uint8_t *shared, size_t offset,
 		   size_t *ret_byte_count)
 {
@@ -221,11 +222,59 @@ static void stream(const struct shortcut *shortcut, uint8_t *shared, size_t offs
 	}
 }
 
+static void copy(const struct shortcut *shortcut, uint8_t *shared, size_t offset,
+		 size_t *ret_byte_count)
+{
+	struct iovec parts[PARTS_MAX];
+
+	if (shortcut->opcode == SEND_RDMA_WRITE)
+		payload_write(&shortcut->payload, offset, *ret_byte_count, shared);
+	else if (shortcut->opcode == SEND_RDMA_READ)
+		copy_from(shared, parts,
+			  cut(&shortcut->payload, offset, *ret_byte_count, parts, ret_byte_count));
+	else
+		do_atomic(shortcut, shared);
+}
+
+static time_ns clock_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return SECONDS(now.tv_sec) + (time_ns)now.tv_nsec;
+}
+
+static struct copy_trials *trials_of(struct reach *reach, const struct shortcut *shortcut)
+{
+	unsigned length = 0;
+
+	while (length < REACH_LENGTHS - 1 && shortcut->byte_count > (uint64_t)LONG_BYTES_MIN
+									    << length)
+		length++;
+	return shortcut->opcode == SEND_RDMA_READ ? &reach->reads[length] : &reach->writes[length];
+}
+
+/* A part of a message that no core's own cache holds. */
+static void copy_long(struct reach *reach, const struct shortcut *shortcut, uint8_t *shared,
+		      size_t offset, size_t *ret_byte_count)
+{
+	struct copy_trials *trials = trials_of(reach, shortcut);
+	const time_ns begin = clock_now();
+
+	/* The last bytes of a WRITE go by the usual way, which puts them last. */
+	if (trials->way == COPY_PAST_CACHE && *ret_byte_count > LAST_BYTES) {
+		*ret_byte_count -= LAST_BYTES;
+		stream(shortcut, shared, offset, ret_byte_count);
+	} else {
+		copy(shortcut, shared, offset, ret_byte_count);
+	}
+	copy_trials_note(trials, shortcut->byte_count, *ret_byte_count, clock_now() - begin);
+}
+
 bool reach_move(struct reach *reach, const struct shortcut *shortcut,
 		const struct reach_target *target, size_t offset, size_t *ret_byte_count)
 {
 	size_t wanted = shortcut->byte_count - offset;
-	struct iovec parts[PARTS_MAX];
 
 	if (wanted > PIECE_BYTES)
 		wanted = PIECE_BYTES;
@@ -234,17 +283,9 @@ bool reach_move(struct reach *reach, const struct shortcut *shortcut,
 	*ret_byte_count = wanted;
 	if (shortcut->opcode == SEND_RDMA_WRITE)
 		map_windows(reach, target->shared + offset, wanted);
-	/* The last bytes of a WRITE go by the usual way, which puts them last. */
-	if (shortcut->byte_count >= STREAM_BYTES_MIN && wanted > LAST_BYTES) {
-		*ret_byte_count = wanted - LAST_BYTES;
-		stream(shortcut, target->shared + offset, offset, ret_byte_count);
-	} else if (shortcut->opcode == SEND_RDMA_WRITE) {
-		payload_write(&shortcut->payload, offset, wanted, target->shared + offset);
-	} else if (shortcut->opcode == SEND_RDMA_READ) {
-		copy_from(target->shared + offset, parts,
-			  cut(&shortcut->payload, offset, wanted, parts, ret_byte_count));
-	} else {
-		do_atomic(shortcut, target->shared);
-	}
+	if (shortcut->byte_count >= LONG_BYTES_MIN)
+		copy_long(reach, shortcut, target->shared + offset, offset, ret_byte_count);
+	else
+		copy(shortcut, target->shared + offset, offset, ret_byte_count);
 	return true;
 }

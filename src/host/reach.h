@@ -8,11 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "host/copy_trials.h"
 #include "host/cross_memory.h"
 #include "host/placement_area.h"
 
 enum {
 	REACH_WINDOW_BYTES = 1 << 16,
+	REACH_LENGTHS = 6, /* 2 MiB, up to 4, up to 8, ... */
 };
 
 struct exposure_header;
@@ -29,6 +31,7 @@ struct reach {
 	bool has_tried;
 	/* Of the shared part: what this process has mapped already, in windows. */
 	bool is_mapped[EXPOSURE_SHARED_BYTES / REACH_WINDOW_BYTES];
+	struct copy_trials writes[REACH_LENGTHS], reads[REACH_LENGTHS]; /* by length */
 };
 
 /* The file stays the caller's. false: it is none. */

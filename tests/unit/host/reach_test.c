@@ -120,7 +120,8 @@ static void test_what_is_shared_no_more_is_reached_otherwise(void **state)
 	header->shared_is_off = 1;
 	assert_true(allows(0x1200, ACCESS_REMOTE_WRITE, 0x100000, 8, &found));
 	assert_null(found.shared);
-	/* What moves is left to the responder: what is written to the one place may be lost with it. */
+	/* What moves is left to the responder: what is written to the one place may be lost with
+	 * it. */
 	header->is_moving = 1;
 	assert_false(allows(0x1200, ACCESS_REMOTE_WRITE, 0x100000, 8, &found));
 	assert_false(allows(0x1200, ACCESS_REMOTE_READ, 0x100000, 8, &found));
@@ -172,34 +173,45 @@ static void test_bytes_of_several_places_go_there_and_back(void **state)
 	}
 }
 
-/* Longer than caches are: copied in another way, from odd places to odd places, and not a byte
- * more. */
+/* Longer than caches are: copied in one way and then in another, from odd places to odd places, and
+ * not a byte more. */
 static void test_long_messages_go_there_and_back(void **state)
 {
-	enum { BYTES = (3 << 20) + 77, FIRST = 1000003, PLACE_THERE = 5 };
+	enum {
+		BYTES = (3 << 20) + 77,
+		FIRST = 1000003,
+		PLACE_THERE = 5,
+		ROUNDS_MAX = 20,
+		ALL_WAYS = 15
+	};
 	uint8_t *bytes = malloc(BYTES), *back = calloc(1, BYTES + 1);
 	struct span spans[] = {{bytes, FIRST}, {bytes + FIRST, BYTES - FIRST}};
 	struct span back_span = {back, BYTES};
 	struct shortcut write = {.opcode = SEND_RDMA_WRITE, .byte_count = BYTES};
 	struct shortcut read = {.opcode = SEND_RDMA_READ, .byte_count = BYTES};
 	const struct reach_target found = {.shared = reach.shared + PLACE_THERE};
+	unsigned ways = 0;
 
 	(void)state;
 	assert_non_null(bytes);
 	assert_non_null(back);
 	write.payload = (struct payload){.spans = spans, .span_count = 2, .byte_count = BYTES};
 	read.payload = (struct payload){.spans = &back_span, .span_count = 1, .byte_count = BYTES};
-	for (unsigned i = 0; i < BYTES; i++)
-		bytes[i] = (uint8_t)(i * 3 + i / 4096);
-	reach.shared[PLACE_THERE - 1] = 0xee;
-	reach.shared[PLACE_THERE + BYTES] = 0xee;
-	move_all(&write, &found);
-	assert_memory_equal(reach.shared + PLACE_THERE, bytes, BYTES);
-	assert_int_equal(reach.shared[PLACE_THERE - 1], 0xee);
-	assert_int_equal(reach.shared[PLACE_THERE + BYTES], 0xee);
-	move_all(&read, &found);
-	assert_memory_equal(back, bytes, BYTES);
-	assert_int_equal(back[BYTES], 0);
+	for (unsigned round = 0; round < ROUNDS_MAX && ways != ALL_WAYS; round++) {
+		ways |= 1u << reach.writes[1].way | 4u << reach.reads[1].way;
+		for (unsigned i = 0; i < BYTES; i++)
+			bytes[i] = (uint8_t)(i * 3 + i / 4096 + round);
+		reach.shared[PLACE_THERE - 1] = 0xee;
+		reach.shared[PLACE_THERE + BYTES] = 0xee;
+		move_all(&write, &found);
+		assert_memory_equal(reach.shared + PLACE_THERE, bytes, BYTES);
+		assert_int_equal(reach.shared[PLACE_THERE - 1], 0xee);
+		assert_int_equal(reach.shared[PLACE_THERE + BYTES], 0xee);
+		move_all(&read, &found);
+		assert_memory_equal(back, bytes, BYTES);
+		assert_int_equal(back[BYTES], 0);
+	}
+	assert_int_equal(ways, ALL_WAYS);
 	free(bytes);
 	free(back);
 }
