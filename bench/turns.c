@@ -3,7 +3,7 @@
  * What tools/train lets two processes do besides bench/instructions.c, which talks to itself: they take
  * turns, as a latency test does; one sends to the other without a pause, as a bandwidth test, by a
  * connection and by datagrams, messages that are copied and others that are fetched; and one reads,
- * writes and adds in the other's memory.
+ * writes and adds in the other's memory, in pages that are shared and in one that is not.
  *
  *   turns ROUNDS
  */
@@ -20,7 +20,15 @@ enum {
 	SIGNALED = QUEUE_DEPTH / 2,
 	TRIES_MAX = 100000000,
 	TRIES_PER_YIELD = 32,
+	/* The first page of a buffer is not all the buffer's, and so stays where it is; the others are
+	 * shared (host/adopted_memory.h). */
+	OWN_PLACE = 0,
+	SHARED_PLACE = 8192,
 };
+
+/* What the preload of softib run has: without it nothing is shared, since nobody would tell of threads.
+ * There are none here. */
+__attribute__((visibility("default"))) void (*softib_before_thread)(void);
 
 struct address {
 	uint64_t memory;
@@ -56,10 +64,10 @@ static void await(struct ibv_cq *cq, int count)
 	}
 }
 
-static void send_one(struct turns *turns, struct endpoint *endpoint, uint32_t byte_count,
-		     unsigned flags)
+static void send_one(struct turns *turns, struct endpoint *endpoint, size_t place,
+		     uint32_t byte_count, unsigned flags)
 {
-	struct ibv_sge sge = sge_of(endpoint, 0, byte_count);
+	struct ibv_sge sge = sge_of(endpoint, place, byte_count);
 	struct ibv_send_wr wr = {
 		.sg_list = &sge,
 		.num_sge = 1,
@@ -82,7 +90,8 @@ static void expect_one(struct endpoint *endpoint)
 
 static void send_and_wait(struct turns *turns)
 {
-	send_one(turns, &turns->connection, MESSAGE_BYTES, IBV_SEND_SIGNALED | IBV_SEND_INLINE);
+	send_one(turns, &turns->connection, OWN_PLACE, MESSAGE_BYTES,
+		 IBV_SEND_SIGNALED | IBV_SEND_INLINE);
 	await(turns->sent, 1);
 }
 
@@ -99,7 +108,8 @@ static void take_turns(struct turns *turns, long rounds)
 }
 
 /* rounds: a multiple of QUEUE_DEPTH. */
-static void stream(struct turns *turns, struct endpoint *endpoint, uint32_t byte_count, long rounds)
+static void stream(struct turns *turns, struct endpoint *endpoint, size_t place,
+		   uint32_t byte_count, long rounds)
 {
 	int under_way = 0;
 
@@ -109,7 +119,7 @@ static void stream(struct turns *turns, struct endpoint *endpoint, uint32_t byte
 			expect_one(endpoint);
 			continue;
 		}
-		send_one(turns, endpoint, byte_count, i % SIGNALED ? 0 : IBV_SEND_SIGNALED);
+		send_one(turns, endpoint, place, byte_count, i % SIGNALED ? 0 : IBV_SEND_SIGNALED);
 		under_way += i % SIGNALED == 0;
 		if (under_way == QUEUE_DEPTH / SIGNALED) {
 			await(turns->sent, 1);
@@ -120,18 +130,20 @@ static void stream(struct turns *turns, struct endpoint *endpoint, uint32_t byte
 	rendezvous(turns->socket);
 }
 
-static void reach(struct turns *turns, enum ibv_wr_opcode opcode, uint32_t byte_count, long rounds)
+static void reach(struct turns *turns, enum ibv_wr_opcode opcode, size_t place, uint32_t byte_count,
+		  long rounds)
 {
-	struct ibv_sge sge = sge_of(&turns->connection, 0, byte_count);
+	struct ibv_sge sge = sge_of(&turns->connection, place, byte_count);
 	struct ibv_send_wr wr = {
 		.sg_list = &sge,
 		.num_sge = 1,
 		.opcode = opcode,
 		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = {turns->peer.memory, turns->peer.key},
+		.wr.rdma = {turns->peer.memory + place, turns->peer.key},
 	};
 
 	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		wr.wr.atomic.remote_addr = turns->peer.memory + place;
 		wr.wr.atomic.compare_add = 1;
 		wr.wr.atomic.rkey = turns->peer.key;
 	}
@@ -192,6 +204,7 @@ static void open_turns(struct turns *turns)
 
 int main(int argument_count, char **arguments)
 {
+	static const size_t places[] = {OWN_PLACE, SHARED_PLACE};
 	struct turns turns = {0};
 	int sockets[2], status = 0;
 
@@ -209,14 +222,16 @@ int main(int argument_count, char **arguments)
 	turns.socket = sockets[child ? 0 : 1];
 	open_turns(&turns);
 	take_turns(&turns, rounds);
-	stream(&turns, &turns.connection, MESSAGE_BYTES, 2 * rounds);
-	stream(&turns, &turns.connection, LARGE_BYTES, rounds);
-	stream(&turns, &turns.datagrams, MESSAGE_BYTES, rounds);
-	stream(&turns, &turns.datagrams, DATAGRAM_BYTES, rounds);
-	reach(&turns, IBV_WR_RDMA_READ, MESSAGE_BYTES, rounds);
-	reach(&turns, IBV_WR_RDMA_WRITE, MESSAGE_BYTES, rounds);
-	reach(&turns, IBV_WR_RDMA_WRITE, LARGE_BYTES, rounds);
-	reach(&turns, IBV_WR_ATOMIC_FETCH_AND_ADD, MESSAGE_BYTES, rounds);
+	stream(&turns, &turns.connection, OWN_PLACE, MESSAGE_BYTES, 2 * rounds);
+	stream(&turns, &turns.datagrams, OWN_PLACE, MESSAGE_BYTES, rounds);
+	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		stream(&turns, &turns.connection, places[i], LARGE_BYTES, rounds);
+		stream(&turns, &turns.datagrams, places[i], DATAGRAM_BYTES, rounds);
+		reach(&turns, IBV_WR_RDMA_READ, places[i], MESSAGE_BYTES, rounds);
+		reach(&turns, IBV_WR_RDMA_WRITE, places[i], MESSAGE_BYTES, rounds);
+		reach(&turns, IBV_WR_RDMA_WRITE, places[i], LARGE_BYTES, rounds);
+		reach(&turns, IBV_WR_ATOMIC_FETCH_AND_ADD, places[i], MESSAGE_BYTES, rounds);
+	}
 	if (child) {
 		CHECK_EQUAL(waitpid(child, &status, 0), child);
 		CHECK_EQUAL(status, 0);
