@@ -25,18 +25,6 @@ static bool receive_connected(struct qp *qp, time_ns now, uint8_t port_number,
 	return true;
 }
 
-/* Whether all but the PSN is as in the SEND before, so that what was found about it then still
- * holds.
- */
-static inline bool is_foreseen(const struct qp *qp, const struct express_seen *seen,
-			       uint8_t port_number, const uint8_t *headers, uint32_t byte_count)
-{
-	return seen->lrh == get_be64(headers) && seen->bth == get_be64(headers + LRH_BYTES) &&
-	       seen->byte_count == byte_count && seen->port_number == port_number &&
-	       seen->qp == qp && qp->express.changes == qp->environment->port_changes + 1 &&
-	       (qp->type != QP_UD || seen->deth == get_be64(headers + EXPRESS_HEADER_BYTES));
-}
-
 /* word: of the BTH, with the PSN. */
 static IN_LINE bool receive_foreseen(struct qp *qp, const struct express_seen *seen, time_ns now,
 				     uint32_t word, const uint8_t *payload, bool is_datagram)
@@ -86,7 +74,7 @@ bool express_receive(struct qp *qp, time_ns now, uint8_t port_number, const uint
 {
 	const struct express_seen *seen = express_seen(qp);
 
-	if (likely(is_foreseen(qp, seen, port_number, headers, byte_count)))
+	if (likely(arrival_is_foreseen(qp, seen, port_number, headers, byte_count)))
 		return receive_like(qp, seen, now, headers, bytes);
 	if (unlikely(!express_is_plain_type(qp) || qp->receive_queue->matches_tags ||
 		     qp->responder.has_receive || !arrival_is_taken(qp) ||
@@ -105,7 +93,7 @@ bool express_receive_foreseen(struct qp *qp, time_ns now, uint8_t port_number, c
 
 	memcpy(headers, bytes, sizeof(headers));
 	__asm__ volatile("" : : "r"(headers) : "memory");
-	return is_foreseen(qp, seen, port_number, headers, byte_count) &&
+	return arrival_is_foreseen(qp, seen, port_number, headers, byte_count) &&
 	       receive_like(qp, seen, now, headers, bytes);
 }
 

@@ -132,6 +132,19 @@ static inline void arrival_remember(struct qp *qp, uint8_t port_number, uint32_t
 	qp->express.changes = qp->environment->port_changes + 1;
 }
 
+/* Whether all but the PSN is as in the SEND before, so that what was found about it then still
+ * holds.
+ */
+static IN_LINE bool arrival_is_foreseen(const struct qp *qp, const struct express_seen *seen,
+				       uint8_t port_number, const uint8_t *headers,
+				       uint32_t byte_count)
+{
+	return seen->lrh == get_be64(headers) && seen->bth == get_be64(headers + LRH_BYTES) &&
+	       seen->byte_count == byte_count && seen->port_number == port_number &&
+	       seen->qp == qp && qp->express.changes == qp->environment->port_changes + 1 &&
+	       (qp->type != QP_UD || seen->deth == get_be64(headers + EXPRESS_HEADER_BYTES));
+}
+
 /* pull: NULL if the payload is among the bytes. */
 static inline bool arrival_receive_datagram(struct qp *qp, time_ns now, const uint8_t *headers,
 					    const uint8_t *bytes, uint32_t byte_count,
@@ -161,7 +174,7 @@ static inline bool arrival_receive_datagram(struct qp *qp, time_ns now, const ui
 	else
 		express_copy(place + GRH_BYTES, bytes + arrival.payload_offset,
 			     arrival.payload_bytes);
-	if (!pull && !arrival.has_immediate)
+	if (!arrival.has_immediate)
 		arrival_remember(qp, qp->port->number, byte_count, &arrival);
 	arrival_complete(qp, now, headers, slot->wr_id, &arrival, true);
 	return true;

@@ -154,6 +154,17 @@ static inline void express_advance(struct qp *qp, time_ns now, struct send_slot 
 MUST_USE bool express_is_datagram_like_last(const struct qp *qp,
 					    const struct send_request *request);
 
+/* The headers of the packet that the queue pair posted last, with the next PSN. */
+static IN_LINE void express_repeat_headers(const struct qp *qp, uint8_t *ret_bytes)
+{
+	const struct express_sent *sent = express_sent(qp);
+
+	memcpy(ret_bytes, sent->bytes, sizeof(sent->bytes));
+	put_be32(ret_bytes + sizeof(sent->bytes), express_psn_word(qp));
+	if (qp->type == QP_UD)
+		express_write_deth(qp, sent->qkey, ret_bytes + EXPRESS_HEADER_BYTES);
+}
+
 /* As express_post_packet, with the headers of the packet that the queue pair posted last if it
  * differs from that only in PSN and payload. */
 static IN_LINE void express_write_posted(const struct qp *qp, const struct send_request *request,
@@ -163,16 +174,14 @@ static IN_LINE void express_write_posted(const struct qp *qp, const struct send_
 
 	if (unlikely(sent->qp != qp || sent->payload_bytes != packet->payload_bytes ||
 		     (sent->flags ^ request->flags) & ~(uint32_t)SEND_SIGNALED ||
-		     request->opcode != SEND_SEND || packet->is_pulled) ||
+		     request->opcode != SEND_SEND) ||
 	    (qp->type == QP_UD && !express_is_datagram_like_last(qp, request))) {
 		express_post_packet(qp, request, packet, ret_bytes);
 		return;
 	}
-	memcpy(ret_bytes, sent->bytes, sizeof(sent->bytes));
-	put_be32(ret_bytes + sizeof(sent->bytes), express_psn_word(qp));
-	if (qp->type == QP_UD)
-		express_write_deth(qp, sent->qkey, ret_bytes + EXPRESS_HEADER_BYTES);
-	express_write_payload(packet, ret_bytes + packet->header_bytes);
+	express_repeat_headers(qp, ret_bytes);
+	if (!packet->is_pulled)
+		express_write_payload(packet, ret_bytes + packet->header_bytes);
 }
 
 /* What was posted, and has been written. The slot has what a retransmission or the completion
@@ -190,7 +199,7 @@ static IN_LINE void express_enqueue(struct qp *qp, time_ns now, const struct sen
 	slot->flags = (uint8_t)(request->flags & SEND_FLAGS);
 	slot->fault = COMPLETION_SUCCESS;
 	slot->sge_count = !(request->flags & SEND_INLINE);
-	if (slot->sge_count)
+	if (qp->type == QP_RC && slot->sge_count)
 		sge_copy(&request->sges[0], send_slot_sges(slot));
 	else if (qp->type == QP_RC)
 		express_copy(slot->data, packet->payload, packet->payload_bytes);

@@ -127,7 +127,8 @@ void express_post_packet(const struct qp *qp, const struct send_request *request
 	};
 
 	express_write_packet(qp, packet, &message, qp->type == QP_UD, ret_bytes);
-	if (request->opcode == SEND_SEND && !packet->is_pulled)
+	/* Trains say no length. */
+	if (request->opcode == SEND_SEND && packet->packet_count == 1)
 		remember_headers(qp, request, packet, ret_bytes);
 }
 

@@ -52,17 +52,74 @@ void express_pull_failed(struct qp *qp, uint8_t port_number, const uint8_t *head
 		nak_gap(qp);
 }
 
+/* What the packet would be that had the payload in it. */
+static uint32_t bytes_of_packet(uint32_t header_bytes, const struct express_pull *pull)
+{
+	return header_bytes + ((pull->byte_count + 3) & ~3u);
+}
+
 static bool receive_lent(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *headers,
 			 const struct express_pull *pull)
 {
 	const bool has_immediate = headers[LRH_BYTES] & 1;
 	const uint32_t header_bytes =
 		EXPRESS_HEADER_BYTES + DETH_BYTES + (has_immediate ? IMMEDIATE_BYTES : 0);
+	const uint32_t byte_count = bytes_of_packet(header_bytes, pull);
 
 	return !qp->receive_queue->matches_tags && !qp->responder.has_receive &&
 	       arrival_is_taken(qp) && qp->port->number == port_number &&
-	       arrival_receive_datagram(qp, now, headers, NULL,
-					header_bytes + ((pull->byte_count + 3) & ~3u), pull);
+	       arrival_receive_datagram(qp, now, headers, NULL, byte_count, pull);
+}
+
+/* Those like it are known. Trains are not: what their LRH says of the length is nothing. */
+static void remember_pulled(struct qp *qp, uint8_t port_number, const uint8_t *headers,
+			    const struct express_pull *pull)
+{
+	const uint32_t byte_count = bytes_of_packet(EXPRESS_HEADER_BYTES, pull);
+	struct arrival arrival = {0};
+
+	if (pull->packet_count == 1 &&
+	    arrival_read(headers, byte_count, EXPRESS_HEADER_BYTES, &arrival) &&
+	    !arrival.has_immediate && arrival.payload_bytes == pull->byte_count)
+		arrival_remember(qp, port_number, byte_count, &arrival);
+}
+
+/* One that is like the SEND before, whether that was pulled or not. */
+static IN_LINE bool receive_foreseen(struct qp *qp, time_ns now, uint8_t port_number,
+				     const uint8_t *headers, const struct express_pull *pull,
+				     bool is_datagram)
+{
+	const struct express_seen *seen = express_seen(qp);
+	const uint32_t header_bytes = EXPRESS_HEADER_BYTES + (is_datagram ? DETH_BYTES : 0);
+	const uint32_t room = is_datagram ? GRH_BYTES : 0;
+	const uint32_t word = get_be32(headers + LRH_BYTES + 8);
+	const struct arrival arrival = {
+		.lrh = seen->lrh,
+		.bth = seen->bth,
+		.deth = seen->deth,
+		.payload_bytes = seen->payload_bytes,
+	};
+	struct receive_slot *slot;
+	uint8_t *place;
+
+	if (unlikely(pull->packet_count != 1 || seen->payload_bytes != pull->byte_count ||
+		     !arrival_is_foreseen(qp, seen, port_number, headers,
+					  bytes_of_packet(header_bytes, pull)) ||
+		     qp->responder.has_receive ||
+		     (is_datagram ? qp->environment->copy_datagram != NULL
+				  : !arrival_is_expected(qp, psn_from(word)))))
+		return false;
+	slot = arrival_find_place(qp, room + arrival.payload_bytes, &place);
+	if (unlikely(!slot))
+		return false;
+	if (unlikely(!pull->fetch(pull, place + room))) {
+		nak_gap(qp);
+		return true;
+	}
+	if (!is_datagram)
+		arrival_take_connected(qp, word, arrival.payload_bytes);
+	arrival_complete(qp, now, NULL, slot->wr_id, &arrival, is_datagram);
+	return true;
 }
 
 bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *headers,
@@ -74,7 +131,10 @@ bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number, con
 	uint8_t *place;
 
 	if (qp->type == QP_UD)
-		return receive_lent(qp, now, port_number, headers, pull);
+		return receive_foreseen(qp, now, port_number, headers, pull, true) ||
+		       receive_lent(qp, now, port_number, headers, pull);
+	if (qp->type == QP_RC && receive_foreseen(qp, now, port_number, headers, pull, false))
+		return true;
 	if (unlikely(!takes_pulled(qp, port_number) || qp->receive_queue->matches_tags ||
 		     qp->responder.has_receive || !has_packets(qp, pull)))
 		return false;
@@ -87,6 +147,7 @@ bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number, con
 	}
 	word = (word & 0xff000000u) | psn_add(psn_from(word), pull->packet_count - 1).value;
 	arrival_take_connected(qp, word, pull->byte_count);
+	remember_pulled(qp, port_number, headers, pull);
 	arrival_complete(qp, now, headers, slot->wr_id, &arrival, false);
 	return true;
 }

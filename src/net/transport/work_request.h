@@ -4,7 +4,6 @@
 #define SOFTIB_NET_TRANSPORT_WORK_REQUEST_H
 
 #include <stdint.h>
-#include <string.h>
 
 struct address_vector;
 struct protection_domain;
@@ -18,15 +17,17 @@ struct sge {
 	uint32_t lkey;
 };
 
-/* In words: the program may have written one of its fields just now, and a vector of both could not
- * be read before that is out of the store buffer. */
+/* Field by field: programs write them so just before, and what is read in larger pieces than it was
+ * written waits until that has left the store buffer. */
 static inline void sge_copy(const struct sge *sge, struct sge *ret_sge)
 {
-	uint64_t words[2];
+	uint64_t address = sge->address;
+	uint32_t byte_count = sge->byte_count, lkey = sge->lkey;
 
-	memcpy(words, sge, sizeof(words));
-	__asm__("" : "+r"(words[0]), "+r"(words[1]));
-	memcpy(ret_sge, words, sizeof(words));
+	__asm__("" : "+r"(address), "+r"(byte_count), "+r"(lkey));
+	ret_sge->address = address;
+	ret_sge->byte_count = byte_count;
+	ret_sge->lkey = lkey;
 }
 
 enum send_opcode {

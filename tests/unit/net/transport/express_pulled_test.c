@@ -24,11 +24,11 @@ static void take_back(struct qp *qp)
 	taken_back++;
 }
 
-static void connect(void)
+static void connect_with_mtu(uint8_t mtu_code)
 {
 	struct endpoint_options options = endpoint_options_default(QP_RC);
 
-	options.mtu_code = MTU_256;
+	options.mtu_code = mtu_code;
 	options.sq_psn = FIRST_PSN;
 	options.rq_psn = FIRST_PSN;
 	options.rnr_retry = 7;
@@ -37,6 +37,11 @@ static void connect(void)
 	pair.a.environment.take_back = take_back;
 	pair.b.environment.take_back = take_back;
 	taken_back = 0;
+}
+
+static void connect(void)
+{
+	connect_with_mtu(MTU_256);
 }
 
 struct fetched {
@@ -309,6 +314,96 @@ static void test_a_lent_datagram_is_done_when_its_owner_says_so(void **state)
 	rc_pair_release(&pair);
 }
 
+/* The second of two messages that are alike, with a bit of its headers changed, where the first is
+ * remembered and where it is not. Returns whether it was taken. */
+static bool take_second(enum qp_type type, unsigned bit, bool is_remembered)
+{
+	enum { BYTES = 1026 };
+	uint8_t headers[EXPRESS_HEADER_BYTES_MAX] = {0};
+	struct express_packet packet;
+	struct fetched fetched;
+	bool is_taken = false;
+
+	if (type == QP_UD)
+		connect_datagrams();
+	else
+		connect_with_mtu(MTU_2048);
+	for (unsigned i = 0; i < 2; i++) {
+		(void)post_receive(&pair, &pair.b, GRH_BYTES + BYTES);
+		if (type == QP_UD) {
+			memcpy(headers, lend(i, BYTES, 0, &fetched), sizeof(headers));
+		} else {
+			(void)post_send(&pair, &pair.a, BYTES);
+			assert_true(express_next_pulled(&pair.a.qp, &packet));
+			express_write(&pair.a.qp, pair.now, &packet, headers);
+			fetched = (struct fetched){.pull = {BYTES, 1, fetch},
+						   .bytes = packet.payload};
+		}
+		if (i == 1)
+			headers[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		if (!is_remembered)
+			express_seen(&pair.b.qp)->qp = NULL;
+		is_taken = express_receive_pulled(&pair.b.qp, pair.now, 1, headers, &fetched.pull);
+		assert_true(is_taken || i == 1);
+		assert_true(express_seen(&pair.b.qp)->qp == &pair.b.qp || i == 1);
+	}
+	for (unsigned i = 0; i < 1u + is_taken; i++) {
+		const struct completion *received = expect_received(&pair.b, COMPLETION_SUCCESS);
+
+		assert_int_equal(received->byte_count, BYTES + (type == QP_UD ? GRH_BYTES : 0));
+	}
+	expect_nothing_received(&pair.b);
+	rc_pair_release(&pair);
+	return is_taken;
+}
+
+/* The memory of headers lets nothing in that would not have come in without it. */
+static void test_what_is_like_the_last_is_judged_as_that_was(void **state)
+{
+	static const enum qp_type types[] = {QP_RC, QP_UD};
+	const unsigned psn_bit = (LRH_BYTES + 11) * 8;
+
+	(void)state;
+	for (unsigned type = 0; type < ARRAY_COUNT(types); type++) {
+		const unsigned bits =
+			8 * (EXPRESS_HEADER_BYTES + (types[type] == QP_UD ? DETH_BYTES : 0));
+
+		for (unsigned bit = 0; bit < bits; bit++) {
+			assert_int_equal(take_second(types[type], bit, true),
+					 take_second(types[type], bit, false));
+		}
+		/* One more PSN is no obstacle to a datagram. */
+		assert_int_equal(take_second(types[type], psn_bit, true), types[type] == QP_UD);
+	}
+}
+
+static void copy_nothing(const struct payload *payload, size_t from, size_t byte_count,
+			 uint8_t *ret_bytes)
+{
+	(void)payload, (void)from, (void)byte_count, (void)ret_bytes;
+}
+
+static void test_whoever_copies_in_its_own_way_takes_no_loan(void **state)
+{
+	struct fetched fetched;
+	const uint8_t *headers;
+
+	(void)state;
+	connect_datagrams();
+	for (unsigned i = 0; i < 2; i++)
+		(void)post_receive(&pair, &pair.b, GRH_BYTES + 1024);
+	headers = lend(1, 1024, 0, &fetched);
+	assert_true(express_receive_pulled(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
+	(void)expect_received(&pair.b, COMPLETION_SUCCESS);
+	headers = lend(2, 1024, 0, &fetched);
+	pair.b.environment.copy_datagram = copy_nothing;
+	assert_false(express_receive_pulled(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
+	pair.b.environment.copy_datagram = NULL;
+	assert_true(express_receive_pulled(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
+	(void)expect_received(&pair.b, COMPLETION_SUCCESS);
+	rc_pair_release(&pair);
+}
+
 static void test_lent_datagrams_end_in_order_with_others(void **state)
 {
 	struct fetched fetched;
@@ -350,6 +445,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_lent_datagram_is_done_when_its_owner_says_so),
+		cmocka_unit_test(test_what_is_like_the_last_is_judged_as_that_was),
+		cmocka_unit_test(test_whoever_copies_in_its_own_way_takes_no_loan),
 		cmocka_unit_test(test_lent_datagrams_end_in_order_with_others),
 		cmocka_unit_test(test_lent_datagrams_have_been_sent_when_the_queue_pair_stops),
 		cmocka_unit_test(test_pulled_messages_arrive_as_others_do),
