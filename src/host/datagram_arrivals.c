@@ -11,6 +11,9 @@
 
 enum {
 	PAYLOAD_BYTES_MAX = 4096, /* the largest MTU */
+	/* Of what is lent the sender hears sooner than of room: a program that has few requests under
+	 * way, and asks for the end of some of them only, goes on before all have been copied. */
+	RELEASE_BYTES = 1 << 15,
 	HEADER_BYTES = EXPRESS_HEADER_BYTES + DETH_BYTES,
 	START_BYTES = sizeof(struct loan_ticket) + EXPRESS_HEADER_BYTES_MAX,
 };
@@ -89,8 +92,12 @@ struct qp *datagram_loan_receive(struct attachment *attachment, struct channel *
 	struct qp *qp = hca_receive_pulled(&adapter->hca, now, (uint8_t)record->port, lent.headers,
 					   &lent.pull);
 
-	attachment->pulled_bytes += qp ? lent.pull.byte_count : 0;
 	channel->release_in = DATAGRAM_LOANS_IDLE_ROUNDS;
+	if (unlikely(!qp))
+		return NULL;
+	attachment->pulled_bytes += lent.pull.byte_count;
+	if (channel->in.head - channel->in.released >= RELEASE_BYTES)
+		channel_release(channel);
 	return qp;
 }
 

@@ -12,7 +12,7 @@
 #include "host/placement_state.h"
 #include "host/pull_lane.h"
 #include "net/transport/completion_ring.h"
-#include "net/transport/express.h"
+#include "net/transport/express_packets.h"
 #include "wire/packet.h"
 
 enum {
@@ -108,19 +108,16 @@ static inline void want_records(const struct ring_producer *out, uint32_t byte_c
 	cache_line_want(out->data + (position & (out->data_bytes - 1)));
 }
 
-bool datagram_loan_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
-			const struct send_request *request, struct express_packet *packet,
-			time_ns now)
+static IN_LINE bool lend(struct attachment *attachment, struct qp *qp, struct flow *flow,
+			 const struct send_request *request, struct express_packet *packet,
+			 bool is_repeated, time_ns now)
 {
 	const uint32_t byte_count = packet->byte_count + (uint32_t)sizeof(struct loan_ticket);
-	struct attachment *attachment = adapter->attachment;
 	struct channel *channel = flow->channel;
 	uint64_t place;
 
-	if (qp->type != QP_UD || request->flags & SEND_INLINE ||
-	    packet->payload_bytes > flow->mtu || !may_lend(attachment, qp, channel) ||
-	    !adopted_memory_locate(attachment->exposure.adopted, packet->payload,
-				   packet->payload_bytes, &place))
+	if (unlikely(!adopted_memory_locate(attachment->exposure.adopted, packet->payload,
+					    packet->payload_bytes, &place)))
 		return false;
 
 	uint8_t *body = direct_record_reserve(channel, byte_count);
@@ -135,7 +132,10 @@ bool datagram_loan_post(struct adapter *adapter, struct qp *qp, struct flow *flo
 
 	memcpy(body, &ticket, sizeof(ticket));
 	packet->is_pulled = true;
-	express_post_packet(qp, request, packet, body + sizeof(ticket));
+	if (is_repeated)
+		express_repeat_headers(qp, body + sizeof(ticket));
+	else
+		express_write_posted(qp, request, packet, body + sizeof(ticket));
 	direct_record_commit(qp, flow, byte_count, RECORD_LENT, 1);
 	want_records(&channel->out, byte_count);
 	flow_count(flow, 1, (packet->byte_count + ICRC_BYTES) / 4);
@@ -147,8 +147,29 @@ bool datagram_loan_post(struct adapter *adapter, struct qp *qp, struct flow *flo
 			 .place = (uint32_t)place,
 			 .byte_count = packet->payload_bytes,
 		 });
-	express_post_request(qp, now, request, packet);
+	express_enqueue(qp, now, request, packet);
 	return true;
+}
+
+bool datagram_loan_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
+			const struct send_request *request, struct express_packet *packet,
+			time_ns now)
+{
+	return qp->type == QP_UD && !(request->flags & SEND_INLINE) &&
+	       packet->payload_bytes <= flow->mtu &&
+	       may_lend(adapter->attachment, qp, flow->channel) &&
+	       lend(adapter->attachment, qp, flow, request, packet, false, now);
+}
+
+/* What else may_lend asks for was so when the last one was lent, and nothing was done since. */
+bool datagram_loan_repeat(struct adapter *adapter, struct qp *qp, struct flow *flow,
+			  const struct send_request *request, struct express_packet *packet,
+			  time_ns now)
+{
+	const struct datagram_loans *loans = &flow->channel->loans;
+
+	return likely(!loans->copies_left && loans->tail - loans->head < LOANS_MAX) &&
+	       lend(adapter->attachment, qp, flow, request, packet, true, now);
 }
 
 /* The reader is past it, as far as was looked: its room may be another record's. */

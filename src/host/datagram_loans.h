@@ -63,6 +63,12 @@ MUST_USE bool datagram_loan_post(struct adapter *adapter, struct qp *qp, struct 
 				 const struct send_request *request, struct express_packet *packet,
 				 time_ns now);
 
+/* The same of a request that is posted right behind such a one, while nothing else was done, and differs
+ * from it only in its payload (express_may_repeat). */
+MUST_USE bool datagram_loan_repeat(struct adapter *adapter, struct qp *qp, struct flow *flow,
+				   const struct send_request *request,
+				   struct express_packet *packet, time_ns now);
+
 /* Ends the requests whose memory is free again. Returns whether there were any. */
 bool datagram_loans_return(struct attachment *attachment, time_ns now);
 /* The same now and then, by the clock: receivers that take nothing are not waited for. */

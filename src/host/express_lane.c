@@ -88,6 +88,22 @@ static inline void posted(struct adapter *adapter, struct qp *qp, struct flow *f
 	adapter->attachment->sends_through_softibd = false;
 }
 
+/* Not in line: what is small has no use for its registers. */
+__attribute__((noinline)) static bool repeat_loan(struct adapter *adapter, struct qp *qp,
+						  struct flow *flow,
+						  const struct send_request *request)
+{
+	struct express_packet packet;
+
+	if (unlikely(!express_may_repeat(qp, request, &packet) ||
+		     !datagram_loan_repeat(adapter, qp, flow, request, &packet,
+					   lane_time(adapter->attachment))))
+		return false;
+	adapter->attachment->run.room--;
+	posted(adapter, qp, flow);
+	return true;
+}
+
 /* What the model's post left behind, its timer and where it is noted, still holds. */
 bool express_lane_repeat(struct adapter *adapter, struct qp *qp, const struct send_request *request)
 {
@@ -98,8 +114,11 @@ bool express_lane_repeat(struct adapter *adapter, struct qp *qp, const struct se
 
 	if (run->payload_bytes != request->sges[0].byte_count || unlikely(!run->room) ||
 	    (run->flags ^ request->flags) & ~(uint32_t)SEND_SIGNALED ||
-	    unlikely(flow->generation != attachment_generation(attachment) ||
-		     !express_may_repeat(qp, request, &packet)))
+	    unlikely(flow->generation != attachment_generation(attachment)))
+		return false;
+	if (run->is_lent)
+		return repeat_loan(adapter, qp, flow, request);
+	if (unlikely(!express_may_repeat(qp, request, &packet)))
 		return false;
 
 	struct ring_producer *out = &flow->channel->out;
@@ -141,6 +160,21 @@ static inline void remember_post(struct run_out *run, const struct qp *qp, struc
 	run->flow = flow;
 	run->payload_bytes = request->sges[0].byte_count;
 	run->flags = request->flags;
+	run->is_lent = false;
+}
+
+/* It has a PSN, which repeats of a model would not count: the next small one begins anew. */
+static inline void remember_loan(struct run_out *run, const struct qp *qp, struct flow *flow,
+				 const struct send_request *request)
+{
+	*run = (struct run_out){
+		.qp = qp,
+		.flow = flow,
+		.room = request->opcode == SEND_SEND ? express_repeats_room(qp) : 0,
+		.payload_bytes = request->sges[0].byte_count,
+		.flags = request->flags,
+		.is_lent = true,
+	};
 }
 
 /* By another way than as a packet in the ring: it has PSNs, too, which repeats would not count. */
@@ -184,11 +218,17 @@ bool express_lane_post(struct adapter *adapter, struct qp *qp, const struct send
 		attachment->run.qp = NULL;
 		return fabric_lane_post(adapter, qp, request, &packet, lane_time(attachment));
 	}
-	if (packet.payload_bytes >= PULL_LANE_BYTES_MIN &&
-	    (pull_lane_post(adapter, qp, flow, request, &packet, lane_time(attachment)) ||
-	     datagram_loan_post(adapter, qp, flow, request, &packet, lane_time(attachment)))) {
-		posted_otherwise(adapter, qp, flow);
-		return true;
+	if (packet.payload_bytes >= PULL_LANE_BYTES_MIN) {
+		if (pull_lane_post(adapter, qp, flow, request, &packet, lane_time(attachment))) {
+			posted_otherwise(adapter, qp, flow);
+			return true;
+		}
+		if (datagram_loan_post(adapter, qp, flow, request, &packet,
+				       lane_time(attachment))) {
+			remember_loan(&attachment->run, qp, flow, request);
+			posted(adapter, qp, flow);
+			return true;
+		}
 	}
 	if (unlikely(packet.payload_bytes > flow->mtu))
 		return false;

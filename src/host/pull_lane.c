@@ -11,7 +11,7 @@
 #include "host/placement_state.h"
 #include "host/receive.h"
 #include "net/memory/memory.h"
-#include "net/transport/express.h"
+#include "net/transport/express_packets.h"
 #include "wire/packet.h"
 
 enum {
@@ -141,8 +141,8 @@ bool pull_lane_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
 	if (unlikely(!body))
 		return false;
 	packet->is_pulled = true;
-	express_post_packet(qp, request, packet, body);
-	express_post_request(qp, now, request, packet);
+	express_write_posted(qp, request, packet, body);
+	express_enqueue(qp, now, request, packet);
 	commit(qp, flow, packet, &ticket, body);
 	return true;
 }

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include "host/adopted_memory.h"
+#include "host/attachment.h"
 #include "host/exposure.h"
 #include "host/placement_area.h"
 #include "host/stream_copy.h"
@@ -236,14 +236,6 @@ static void copy(const struct shortcut *shortcut, uint8_t *shared, size_t offset
 		do_atomic(shortcut, shared);
 }
 
-static time_ns clock_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return SECONDS(now.tv_sec) + (time_ns)now.tv_nsec;
-}
-
 static struct copy_trials *trials_of(struct reach *reach, const struct shortcut *shortcut)
 {
 	unsigned length = 0;
@@ -259,7 +251,7 @@ static void copy_long(struct reach *reach, const struct shortcut *shortcut, uint
 		      size_t offset, size_t *ret_byte_count)
 {
 	struct copy_trials *trials = trials_of(reach, shortcut);
-	const time_ns begin = clock_now();
+	const time_ns begin = attachment_now();
 
 	/* The last bytes of a WRITE go by the usual way, which puts them last. */
 	if (trials->way == COPY_PAST_CACHE && *ret_byte_count > LAST_BYTES) {
@@ -268,7 +260,7 @@ static void copy_long(struct reach *reach, const struct shortcut *shortcut, uint
 	} else {
 		copy(shortcut, shared, offset, ret_byte_count);
 	}
-	copy_trials_note(trials, shortcut->byte_count, *ret_byte_count, clock_now() - begin);
+	copy_trials_note(trials, shortcut->byte_count, *ret_byte_count, attachment_now() - begin);
 }
 
 bool reach_move(struct reach *reach, const struct shortcut *shortcut,

@@ -35,10 +35,12 @@ struct run_out {
 	struct flow *flow;
 	unsigned posts; /* in a row, as far as it matters */
 	uint32_t room;	/* so many repeats may follow the last one: by the ring, the send queue, and
-			   PSNs. 0 also if it was no model, and the rest means nothing */
+			   PSNs. 0 also if it was neither a model nor lent, and the rest means
+			   nothing */
 	uint32_t payload_bytes;
 	uint32_t flags;
 	const struct qp *last; /* whose posts these are: qp, or what it was; only to be compared */
+	bool is_lent;	       /* a datagram: those like it are lent, too (host/datagram_loans.h) */
 };
 
 /* How many the queue pair has posted in a row. One that looked elsewhere after a run is likely to

@@ -137,8 +137,15 @@ static void lend(unsigned number, uint32_t byte_count)
 	assert_int_equal(lent_count(), before + 1);
 }
 
+/* As whoever else has the lock, between two posts. */
+static void something_happens(void)
+{
+	pair_attachment()->run.qp = NULL;
+}
+
 static void progress(void)
 {
+	something_happens();
 	adapter_progress(pair.ends[1].adapter, adapter_now(pair.ends[1].adapter));
 }
 
@@ -243,6 +250,41 @@ static void test_requests_end_in_their_order(void **state)
 	assert_int_equal(sender->qp.requester.queue.head, sender->qp.requester.queue.tail);
 }
 
+/* Posted in a row, they differ in nothing but their payload; the others find their own way. */
+static void test_those_in_a_row_are_lent_as_the_first_was(void **state)
+{
+	const struct run_out *run = &pair_attachment()->run;
+	const uint32_t psn = sender->qp.requester.next_psn.value;
+
+	(void)state;
+	for (unsigned i = 0; i < 9; i++)
+		post_receive(i);
+	for (unsigned i = 0; i < 4; i++) {
+		lend(i, DATAGRAM_BYTES);
+		assert_true(run->qp == &sender->qp && run->is_lent);
+		assert_int_equal(run->payload_bytes, DATAGRAM_BYTES);
+	}
+	lend(4, DATAGRAM_BYTES + 3);
+	post(5, DATAGRAM_BYTES + 3, SEND_SIGNALED | SEND_SOLICITED, SEND_SEND);
+	post(6, DATAGRAM_BYTES + 3, SEND_SIGNALED, SEND_SEND_IMMEDIATE);
+	assert_int_equal(lent_count(), 7);
+	pair_channel()->loans.copies_left = 1;
+	post(7, DATAGRAM_BYTES + 3, SEND_SIGNALED, SEND_SEND);
+	assert_int_equal(lent_count(), 7);
+	post(8, 16, SEND_SIGNALED, SEND_SEND);
+	assert_int_equal(sender->qp.requester.next_psn.value, (psn + 9) & 0xffffff);
+	progress();
+	for (unsigned i = 0; i < 9; i++) {
+		const struct completion *received = cq_first(pair.ends[1].cq);
+
+		assert_non_null(received);
+		assert_int_equal(received->is_solicited, i == 5);
+		assert_int_equal(received->flags, i == 6 ? COMPLETION_HAS_IMMEDIATE : 0);
+		expect_received(i, i == 8 ? 16 : DATAGRAM_BYTES + (i < 4 ? 0 : 3));
+		expect_sent(i, COMPLETION_SUCCESS);
+	}
+}
+
 static void test_immediate_data_comes_along(void **state)
 {
 	(void)state;
@@ -345,6 +387,7 @@ static void modify(enum qp_state state)
 		mask |= QP_HAS_PKEY_INDEX | QP_HAS_PORT | QP_HAS_QKEY;
 	if (state == QP_RTS && sender->qp.state == QP_RTR)
 		mask |= QP_HAS_SQ_PSN;
+	something_happens();
 	assert_int_equal(
 		qp_object_modify(sender, adapter_now(pair.ends[0].adapter), &attributes, mask), 0);
 }
@@ -468,6 +511,7 @@ static void test_those_who_wait_for_each_lend_nothing(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		post_receive(i);
 	post(0, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
+	something_happens();
 	datagram_loans_end(pair_attachment(), 0);
 	expect_sent(0, COMPLETION_SUCCESS);
 	/* It has taken that completion. */
@@ -504,6 +548,7 @@ static void test_one_ring_at_a_time_borrows_from_a_queue_pair(void **state)
 	post_receive(1);
 	post_receive(2);
 	lend(1, DATAGRAM_BYTES);
+	something_happens();
 	sender->qp.express.route = &pair;
 	post(2, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
 	assert_int_equal(lent_count(), 1);
@@ -585,6 +630,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		LOAN_TEST(test_a_datagram_is_done_when_it_was_read),
 		LOAN_TEST(test_requests_end_in_their_order),
+		LOAN_TEST(test_those_in_a_row_are_lent_as_the_first_was),
 		LOAN_TEST(test_immediate_data_comes_along),
 		LOAN_TEST(test_what_is_taken_back_arrives_as_it_was),
 		LOAN_TEST(test_what_was_read_is_not_put_into_the_ring),
