@@ -39,8 +39,7 @@ static IN_LINE bool receive_foreseen(struct qp *qp, const struct express_seen *s
 	struct receive_slot *slot;
 	uint8_t *place;
 
-	if (unlikely(qp->responder.has_receive ||
-		     (!is_datagram && !arrival_is_expected(qp, psn_from(word)))))
+	if (unlikely(!arrival_is_next(qp, word, is_datagram)))
 		return false;
 	slot = arrival_find_place(qp, room + arrival.payload_bytes, &place);
 	if (unlikely(!slot))

@@ -199,6 +199,15 @@ static IN_LINE bool arrival_is_expected(const struct qp *qp, struct psn psn)
 	       (!responder->placed || qp->type == QP_RC);
 }
 
+/* The same of what is foreseen, of a connection by the word of the BTH with its PSN. Datagrams that
+ * somebody copies in a way of his own go the long way. */
+static IN_LINE bool arrival_is_next(const struct qp *qp, uint32_t word, bool is_datagram)
+{
+	return !qp->responder.has_receive &&
+	       (is_datagram ? !qp->environment->copy_datagram
+			    : arrival_is_expected(qp, psn_from(word)));
+}
+
 /* The request for a message from the peer that begins with the PSN that is expected. */
 static IN_LINE struct receive_slot *arrival_find_connected(struct qp *qp,
 							   const struct arrival *arrival,

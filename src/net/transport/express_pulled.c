@@ -105,9 +105,7 @@ static IN_LINE bool receive_foreseen(struct qp *qp, time_ns now, uint8_t port_nu
 	if (unlikely(pull->packet_count != 1 || seen->payload_bytes != pull->byte_count ||
 		     !arrival_is_foreseen(qp, seen, port_number, headers,
 					  bytes_of_packet(header_bytes, pull)) ||
-		     qp->responder.has_receive ||
-		     (is_datagram ? qp->environment->copy_datagram != NULL
-				  : !arrival_is_expected(qp, psn_from(word)))))
+		     !arrival_is_next(qp, word, is_datagram)))
 		return false;
 	slot = arrival_find_place(qp, room + arrival.payload_bytes, &place);
 	if (unlikely(!slot))

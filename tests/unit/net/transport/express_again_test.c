@@ -109,6 +109,34 @@ static void test_no_changed_bit_of_a_datagram_is_foreseen(void **state)
 	}
 }
 
+static void copy_otherwise(const struct payload *payload, size_t from, size_t byte_count,
+			   uint8_t *ret_bytes)
+{
+	(void)payload, (void)from, (void)byte_count, (void)ret_bytes;
+	fail_msg("nothing was to be copied");
+}
+
+/* Its memory may have gone: it is not written to past the one who knows how (host/guarded_copy.h). */
+static void test_a_datagram_that_is_copied_otherwise_is_not_foreseen(void **state)
+{
+	struct endpoint *to = &worlds[1].pair.b;
+	uint8_t bytes[256];
+	uint32_t byte_count;
+
+	(void)state;
+	connect_worlds(QP_UD);
+	for (unsigned i = 0; i < 3; i++)
+		post_receive(&worlds[1].pair, to, 64);
+	send_again(&worlds[1], 8, false);
+	byte_count = write_next(&worlds[1], 8, bytes);
+	to->environment.copy_datagram = copy_otherwise;
+	assert_false(express_receive_foreseen(&to->qp, 0, 1, bytes, byte_count));
+	assert_false(express_receive_again(&to->qp, 0, bytes + byte_count - 8, 8));
+	to->environment.copy_datagram = NULL;
+	assert_true(express_receive_foreseen(&to->qp, 0, 1, bytes, byte_count));
+	release_worlds();
+}
+
 static const enum qp_type plain_types[] = {QP_RC, QP_UC, QP_UD};
 
 static void test_repeats_do_what_their_packets_would_have_done(void **state)
@@ -179,6 +207,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_changed_bit_of_a_datagram_is_foreseen),
+		cmocka_unit_test(test_a_datagram_that_is_copied_otherwise_is_not_foreseen),
 		cmocka_unit_test(test_repeats_do_what_their_packets_would_have_done),
 		cmocka_unit_test(test_repeats_of_what_does_not_hold_any_more_are_not_taken),
 	};
