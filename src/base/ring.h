@@ -282,13 +282,9 @@ static inline const struct ring_record *ring_next_stamped(struct ring_consumer *
 	};
 	consumer->head += record_bytes;
 	ring_expect_stamp(consumer);
-	return &consumer->current;
-}
-
-/* The next record is on its way while one is looked at. */
-static inline void ring_fetch_stamped(const struct ring_consumer *consumer)
-{
+	/* On its way while this one is looked at. */
 	__builtin_prefetch(consumer->stamp_at);
+	return &consumer->current;
 }
 
 /* Whether the consumer of a stamped ring sleeps and wants a doorbell (said once per sleep); looked at

@@ -122,26 +122,21 @@ __attribute__((noinline)) static bool take_channel(struct attachment *attachment
 	struct qp *owing = NULL;
 	uint16_t port = 0;
 	bool any = false;
-	unsigned i, count_max = RECORDS_PER_ROUND;
+	unsigned i;
 
 	/* For the ACK, which would keep the program's answer waiting behind it. */
 	word_ring_want(&channel->words_out);
-	if (dialogue_is_held(&channel->dialogue)) {
+	if (dialogue_is_held(&channel->dialogue))
 		ring_want(&channel->out);
-		/* There is no second one: its line stays with its writer. */
-		count_max = 1;
-	}
 	dialogue_message_came(&channel->dialogue);
 	/* A message is what somebody waits for; what it acknowledges can wait for the next round,
 	 * but not for ever. */
 	if (++channel->rounds_with_records % WORDS_PER_RECORDS == 0)
 		any = ack_words_take(attachment, channel, now);
-	for (i = 0; i < count_max; i++) {
+	for (i = 0; i < RECORDS_PER_ROUND; i++) {
 		record = ring_next_stamped(&channel->in);
 		if (!record)
 			break;
-		if (count_max > 1)
-			ring_fetch_stamped(&channel->in);
 		if (unlikely(record->kind != RECORD_PACKET))
 			record = run_look(&channel->run_in, record);
 
@@ -159,7 +154,7 @@ __attribute__((noinline)) static bool take_channel(struct attachment *attachment
 		port = record->port;
 		receive_release_some(channel);
 		if (record == &channel->run_in.model && qp)
-			i += take_run(channel, qp, now, count_max - 1 - i);
+			i += take_run(channel, qp, now, RECORDS_PER_ROUND - 1 - i);
 		if (unlikely(attachment->pulled_bytes >= PULL_LANE_ROUND_BYTES))
 			break;
 	}
