@@ -7,6 +7,10 @@
  * other can write there, which takes as long as to fetch it afterwards. So whoever has sent and takes
  * turns looks at the ACKs only, until one comes; the line of the message stays with its writer. It is
  * a guess: now and then it looks at both, and a message that was there before its ACK ends it.
+ *
+ * Nor does it look at the ACKs before one is due: the peer's processor would have to wait for that line,
+ * and with it for all that it writes behind the ACK, its answer among them. The first look comes so late
+ * that it finds the ACK four times out of five; that is soon enough, since the answer takes longer.
  */
 #ifndef SOFTIB_HOST_DIALOGUE_H
 #define SOFTIB_HOST_DIALOGUE_H
@@ -19,12 +23,20 @@ enum {
 	DIALOGUE_LOOKS = 16, /* one of so many looks is at both */
 };
 
+enum {
+	DIALOGUE_WAIT_MAX = 2048, /* of cycles, about: less than a microsecond */
+	DIALOGUE_LATER = 8,
+	DIALOGUE_SOONER = 4 * DIALOGUE_LATER,
+};
+
 enum dialogue_phase { DIALOGUE_SILENT, DIALOGUE_SENT, DIALOGUE_ACKNOWLEDGED };
 
 /* With one peer. All zero: it has not begun. */
 struct dialogue {
 	uint8_t phase;
 	uint8_t turns;
+	bool has_waited; /* since it sent */
+	uint16_t wait;	 /* before the first look then */
 };
 
 static inline bool dialogue_is_held(const struct dialogue *dialogue)
@@ -35,6 +47,7 @@ static inline bool dialogue_is_held(const struct dialogue *dialogue)
 static inline void dialogue_sent(struct dialogue *dialogue)
 {
 	dialogue->phase = DIALOGUE_SENT;
+	dialogue->has_waited = false;
 }
 
 static inline void dialogue_acknowledged(struct dialogue *dialogue)
@@ -50,6 +63,26 @@ static inline void dialogue_message_came(struct dialogue *dialogue)
 	else if (dialogue->turns < DIALOGUE_TURNS)
 		dialogue->turns++;
 	dialogue->phase = DIALOGUE_SILENT;
+}
+
+/* Waits until an ACK is due. false: it was for some time. */
+static inline bool dialogue_wait(struct dialogue *dialogue)
+{
+	if (dialogue->phase != DIALOGUE_SENT || dialogue->has_waited)
+		return false;
+	dialogue->has_waited = true;
+	for (unsigned left = dialogue->wait; left; left--)
+		__asm__ volatile("" : "+r"(left));
+	return true;
+}
+
+/* What the look behind such a wait found. */
+static inline void dialogue_learn(struct dialogue *dialogue, bool was_there)
+{
+	unsigned wait = dialogue->wait;
+
+	wait = was_there ? wait - wait / DIALOGUE_SOONER : wait + wait / DIALOGUE_LATER + 1;
+	dialogue->wait = (uint16_t)(wait < DIALOGUE_WAIT_MAX ? wait : DIALOGUE_WAIT_MAX);
 }
 
 /* Whether the look of this number had better be at the ACKs only. */

@@ -192,10 +192,13 @@ static inline enum news look_for_news(const struct attachment *attachment,
 /* Whoever takes turns with its peer does nothing but wait for it: a few looks more in this call find
  * what comes sooner than the next call would. Not in line: see take_channel. */
 __attribute__((noinline)) static enum news look_on(const struct attachment *attachment,
-						   const struct channel *channel)
+						   struct channel *channel)
 {
-	enum news news = NO_NEWS;
+	bool has_waited = dialogue_wait(&channel->dialogue);
+	enum news news = look_for_news(attachment, channel);
 
+	if (has_waited)
+		dialogue_learn(&channel->dialogue, news != NO_NEWS);
 	for (unsigned i = 0; i < DIALOGUE_LOOKS && news == NO_NEWS; i++)
 		news = look_for_news(attachment, channel);
 	return news;
@@ -328,10 +331,9 @@ enum express_round express_lane_round(struct attachment *attachment)
 		return go_round(attachment, false);
 
 	struct channel *channel = attachment->channels[0];
-	enum news news = look_for_news(attachment, channel);
+	enum news news = dialogue_is_held(&channel->dialogue) ? look_on(attachment, channel)
+							      : look_for_news(attachment, channel);
 
-	if (news == NO_NEWS && dialogue_is_held(&channel->dialogue))
-		news = look_on(attachment, channel);
 	if (news != NO_NEWS)
 		any = take_news(attachment, channel, news, lane_time(attachment));
 	if (unlikely(has_work_left(attachment)))
