@@ -43,8 +43,8 @@ struct run_out {
 	bool is_lent;	       /* a datagram: those like it are lent, too (host/datagram_loans.h) */
 };
 
-/* How many the queue pair has posted in a row. One that looked elsewhere after a run is likely to
- * go on with another; it is asked half as many for each time that it did not. */
+/* How many the queue pair has posted in a row. Of those before it looked elsewhere half still count:
+ * who had a run is likely to begin another. */
 static inline unsigned run_posts(const struct run_out *run, const struct qp *qp)
 {
 	if (likely(run->qp == qp))

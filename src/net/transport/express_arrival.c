@@ -29,12 +29,7 @@ static bool receive_connected(struct qp *qp, time_ns now, uint8_t port_number,
 static IN_LINE bool receive_foreseen(struct qp *qp, const struct express_seen *seen, time_ns now,
 				     uint32_t word, const uint8_t *payload, bool is_datagram)
 {
-	const struct arrival arrival = {
-		.lrh = seen->lrh,
-		.bth = seen->bth,
-		.deth = seen->deth,
-		.payload_bytes = seen->payload_bytes,
-	};
+	const struct arrival arrival = arrival_foreseen(seen);
 	uint32_t room = is_datagram ? GRH_BYTES : 0;
 	struct receive_slot *slot;
 	uint8_t *place;

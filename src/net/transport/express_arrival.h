@@ -145,6 +145,17 @@ static IN_LINE bool arrival_is_foreseen(const struct qp *qp, const struct expres
 	       (qp->type != QP_UD || seen->deth == get_be64(headers + EXPRESS_HEADER_BYTES));
 }
 
+/* Of what is foreseen: the headers of the SEND before. */
+static IN_LINE struct arrival arrival_foreseen(const struct express_seen *seen)
+{
+	return (struct arrival){
+		.lrh = seen->lrh,
+		.bth = seen->bth,
+		.deth = seen->deth,
+		.payload_bytes = seen->payload_bytes,
+	};
+}
+
 /* pull: NULL if the payload is among the bytes. */
 static inline bool arrival_receive_datagram(struct qp *qp, time_ns now, const uint8_t *headers,
 					    const uint8_t *bytes, uint32_t byte_count,

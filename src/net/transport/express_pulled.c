@@ -93,12 +93,7 @@ static IN_LINE bool receive_foreseen(struct qp *qp, time_ns now, uint8_t port_nu
 	const uint32_t header_bytes = EXPRESS_HEADER_BYTES + (is_datagram ? DETH_BYTES : 0);
 	const uint32_t room = is_datagram ? GRH_BYTES : 0;
 	const uint32_t word = get_be32(headers + LRH_BYTES + 8);
-	const struct arrival arrival = {
-		.lrh = seen->lrh,
-		.bth = seen->bth,
-		.deth = seen->deth,
-		.payload_bytes = seen->payload_bytes,
-	};
+	const struct arrival arrival = arrival_foreseen(seen);
 	struct receive_slot *slot;
 	uint8_t *place;
 

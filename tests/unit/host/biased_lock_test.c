@@ -46,6 +46,15 @@ static bool has_favour(void)
 	return lock.favour <= &lock.favours[BIASED_LOCK_FAVOURS];
 }
 
+/* Of this thread, which takes it first; where nobody can have one the test is skipped. */
+static struct favour *first_favour(void)
+{
+	take_turns(1);
+	if (!has_favour())
+		skip();
+	return biased_lock_favour(&lock);
+}
+
 static void *rarely(void *context)
 {
 	(void)context;
@@ -89,11 +98,8 @@ static void *takes_and_stays(void *context)
 static void test_the_first_to_take_it_is_favoured(void **state)
 {
 	(void)state;
-	take_turns(1);
-	if (!has_favour())
-		skip();
 
-	const struct favour *mine = biased_lock_favour(&lock);
+	const struct favour *mine = first_favour();
 
 	assert_non_null(mine);
 	biased_lock_take(&lock);
@@ -108,11 +114,8 @@ static void test_a_favour_that_another_got_meanwhile_takes_nothing(void **state)
 	pthread_t worker;
 
 	(void)state;
-	take_turns(1);
-	if (!has_favour())
-		skip();
 
-	struct favour *stale = biased_lock_favour(&lock);
+	struct favour *stale = first_favour();
 
 	assert_int_equal(pthread_create(&worker, NULL, works_alone, NULL), 0);
 	pthread_join(worker, NULL);
@@ -127,11 +130,8 @@ static void test_a_stale_favour_does_not_put_out_who_is_in(void **state)
 	pthread_t worker;
 
 	(void)state;
-	take_turns(1);
-	if (!has_favour())
-		skip();
 
-	struct favour *stale = biased_lock_favour(&lock);
+	struct favour *stale = first_favour();
 
 	pthread_barrier_init(&holder.is_in, NULL, 2);
 	pthread_barrier_init(&holder.may_leave, NULL, 2);
