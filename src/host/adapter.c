@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include "host/attachment.h"
 #include "host/connection.h"
+#include "host/express_flow.h"
 #include "host/express_lane.h"
 #include "host/guarded_copy.h"
 #include "host/helper.h"
 #include "host/placement.h"
+#include "host/placement_lane.h"
 #include "host/receive.h"
 #include "host/target_loans.h"
 #include "host/transmit.h"
@@ -35,6 +37,11 @@ void adapter_lock(struct adapter *adapter)
 void adapter_unlock(struct adapter *adapter)
 {
 	attachment_unlock(adapter->attachment);
+}
+
+void adapter_unlock_polled(struct adapter *adapter)
+{
+	attachment_unlock_placed(adapter->attachment);
 }
 
 time_ns adapter_now(const struct adapter *adapter)
@@ -119,6 +126,7 @@ static inline void sent_quickly(struct adapter *adapter)
 		return;
 	count_polls(attachment, POSTS_PER_ROUND);
 	attachment->run.qp = NULL;
+	attachment->again.qp = NULL;
 	if (attachment->quick_posts < QUICK_ROUNDS &&
 	    express_lane_round(attachment) != EXPRESS_LONG_WAY)
 		return;
@@ -146,7 +154,36 @@ bool adapter_post(struct adapter *adapter, struct qp_object *qp, const struct se
 bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
 			 const struct send_request *request)
 {
+	adapter->attachment->again.qp = NULL; /* as below */
 	return post(adapter, &qp->qp, request);
+}
+
+/* The peer has what was placed. Not in line: what comes before it needs few registers. */
+__attribute__((noinline)) static bool placed_again(struct adapter *adapter, uint64_t wr_id,
+						   uint32_t flags)
+{
+	struct attachment *attachment = adapter->attachment;
+
+	placement_lane_placed(&attachment->again, wr_id, flags, lane_time(attachment));
+	sent_quickly(adapter);
+	attachment_unlock_placed(attachment);
+	return true;
+}
+
+bool adapter_place_again(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,
+			 uint32_t flags, const struct sge *sge, const struct remote_place *remote)
+{
+	struct attachment *attachment = adapter->attachment;
+	const struct placed_again *again = &attachment->again;
+
+	/* Without the lock this is a guess. */
+	if (__atomic_load_n(&again->qp, __ATOMIC_RELAXED) != &qp->qp)
+		return false;
+	attachment_lock(attachment);
+	if (likely(again->qp == &qp->qp && placement_lane_again(again, flags, sge, remote)))
+		return placed_again(adapter, wr_id, flags);
+	attachment_unlock(attachment);
+	return false;
 }
 
 bool adapter_place(struct adapter *adapter, struct qp_object *qp,
@@ -158,8 +195,21 @@ bool adapter_place(struct adapter *adapter, struct qp_object *qp,
 
 	if (likely(is_placed))
 		sent_quickly(adapter);
-	attachment_unlock(adapter->attachment);
+	attachment_unlock_placed(adapter->attachment);
 	return is_placed;
+}
+
+static inline bool place_again(struct attachment *attachment, const struct qp *qp,
+			       const struct send_request *request)
+{
+	const struct remote_place remote = {request->remote_address, request->remote_key};
+
+	if (attachment->again.qp != qp || request->opcode != SEND_RDMA_WRITE ||
+	    !placement_lane_again(&attachment->again, request->flags, request->sges, &remote))
+		return false;
+	placement_lane_placed(&attachment->again, request->wr_id, request->flags,
+			      lane_time(attachment));
+	return true;
 }
 
 bool adapter_place_listed(struct adapter *adapter, struct qp_object *qp,
@@ -169,7 +219,8 @@ bool adapter_place_listed(struct adapter *adapter, struct qp_object *qp,
 
 	/* Whoever posts much copies it, but for the others' sake not in one go. */
 	if (attachment_has_more_to_place(attachment) ||
-	    !placement_post(adapter, &qp->qp, request))
+	    !(place_again(attachment, &qp->qp, request) ||
+	      placement_post(adapter, &qp->qp, request)))
 		return false;
 	attachment->placed_bytes += request->sges[0].byte_count;
 	attachment->run.qp = NULL; /* it has PSNs, which repeats would not count */
@@ -233,9 +284,13 @@ bool adapter_poll(struct adapter *adapter)
 
 		if (likely(round != EXPRESS_LONG_WAY)) {
 			count_polls(attachment, 1);
-			return round == EXPRESS_DONE;
+			if (round == EXPRESS_NOTHING)
+				return false;
+			attachment->again.qp = NULL;
+			return true;
 		}
 	}
+	attachment->again.qp = NULL;
 	return whole_round(adapter);
 }
 

@@ -28,6 +28,8 @@ struct hca *adapter_hca(struct adapter *adapter);
 
 void adapter_lock(struct adapter *adapter);
 void adapter_unlock(struct adapter *adapter);
+/* The same, if nothing was done but to take completions, and perhaps adapter_poll. */
+void adapter_unlock_polled(struct adapter *adapter);
 
 /* The clock, read once per entry by the caller (lock held). */
 time_ns adapter_now(const struct adapter *adapter);
@@ -46,6 +48,10 @@ MUST_USE bool adapter_place(struct adapter *adapter, struct qp_object *qp,
 			    const struct send_request *request);
 MUST_USE bool adapter_place_listed(struct adapter *adapter, struct qp_object *qp,
 				   const struct send_request *request);
+/* The same as adapter_place for a WRITE, if it is like the one before it. */
+MUST_USE bool adapter_place_again(struct adapter *adapter, const struct qp_object *qp,
+				  uint64_t wr_id, uint32_t flags, const struct sge *sge,
+				  const struct remote_place *remote);
 /* The same after posting to one queue pair; reads the clock only if it must. */
 void adapter_send(struct adapter *adapter, struct qp_object *qp);
 /* After a queue pair was told its peer: looks for the way there. adapter_transmit comes next. */

@@ -19,6 +19,7 @@
 #include "host/channel.h"
 #include "host/exposure.h"
 #include "host/flows.h"
+#include "host/placed_again.h"
 #include "host/protocol.h"
 #include "host/session.h"
 #include "host/transmit.h"
@@ -102,6 +103,7 @@ struct attachment {
 	unsigned quick_polls; /* since a round of attachment_progress */
 	unsigned quick_posts;
 	struct run_out run; /* of what was posted last: until the lock is left otherwise */
+	struct placed_again again; /* of what was placed last: the same */
 	unsigned taken_records; /* by the program, in its last round */
 	bool is_failed;					/* softibd is gone */
 	bool is_abandoned;	    /* this is a child of the process that attached */
@@ -132,12 +134,22 @@ static inline void attachment_lock(struct attachment *attachment)
 static inline void attachment_unlock(struct attachment *attachment)
 {
 	attachment->run.qp = NULL;
+	attachment->again.qp = NULL;
 	biased_lock_leave(&attachment->lock);
 }
 
 /* Nothing was done but to post by host/express_lane.h. */
 static inline void attachment_unlock_posted(struct attachment *attachment)
 {
+	attachment->again.qp = NULL;
+	biased_lock_leave(&attachment->lock);
+}
+
+/* Nothing was done but to post by host/placement_lane.h, or to look for news that there were none of.
+ */
+static inline void attachment_unlock_placed(struct attachment *attachment)
+{
+	attachment->run.qp = NULL;
 	biased_lock_leave(&attachment->lock);
 }
 

@@ -301,7 +301,8 @@ static inline struct flow *flow_past_packets(const struct attachment *attachment
 
 bool placement_post(struct adapter *adapter, struct qp *qp, const struct send_request *request)
 {
-	const struct attachment *attachment = adapter->attachment;
+	struct attachment *attachment = adapter->attachment;
+	struct placed_again *again = &attachment->again;
 	struct flow *flow = flow_past_packets(attachment, qp);
 	struct placement *placement = qp->owner_placement;
 
@@ -316,7 +317,14 @@ bool placement_post(struct adapter *adapter, struct qp *qp, const struct send_re
 		if (was_asked_ahead)
 			placement_asked_in_time(adapter, qp, flow);
 	}
-	return placement_lane_post(placement, qp, flow, request, lane_time(attachment));
+	again->qp = NULL;
+	if (!placement_lane_post(placement, qp, flow, request, lane_time(attachment)))
+		return false;
+	if (again->last == qp && likely(qp->owner_placement == placement))
+		placement_lane_remember(again, placement, qp, flow, request,
+					&attachment->fabric_page->generation);
+	again->last = qp;
+	return true;
 }
 
 bool placement_send(struct adapter *adapter, struct qp *qp)

@@ -7,6 +7,7 @@
 #include "host/express_lane.h"
 #include "host/flows.h"
 #include "host/link_weight.h"
+#include "host/placed_again.h"
 #include "host/placement_state.h"
 #include "net/transport/placement.h"
 #include "wire/packet.h"
@@ -253,29 +254,102 @@ uint32_t placement_lane_run(struct placement *placement, struct qp *qp, struct f
 	return byte_count;
 }
 
+/* It was carried out: what that means for the queue pair. */
+static inline void posted(struct placement *placement, struct qp *qp, struct flow *flow,
+			  const struct simple_request *request, time_ns now)
+{
+	struct books books = {0};
+
+	placement->message_count++;
+	enter(&books, qp, request, shortcut_posted(qp, now, request));
+	placement_show(qp, placement);
+	hazard_end(placement->channel);
+	settle(qp, flow, &books, now);
+}
+
 bool placement_lane_post(struct placement *placement, struct qp *qp, struct flow *flow,
 			 const struct send_request *request, time_ns now)
 {
-	const struct channel *channel = placement->channel;
-	struct books books = {0};
 	struct simple_request simple;
 	struct reach_target target;
-	bool is_done = false;
 
 	if (unlikely(!is_open() || placement->piece_offset ||
 		     !shortcut_may_post(qp, request, REQUEST_BYTES_MAX, &simple)))
 		return false;
-	hazard_begin(channel);
+	hazard_begin(placement->channel);
 	if (likely(placement->serial % 2 && placement_serial(placement) == placement->serial &&
-		   find_target(placement, &simple, &target) &&
-		   move(placement, &simple, &target))) {
-		placement->message_count++;
-		enter(&books, qp, &simple, shortcut_posted(qp, now, request));
-		placement_show(qp, placement);
-		is_done = true;
+		   find_target(placement, &simple, &target) && move(placement, &simple, &target))) {
+		posted(placement, qp, flow, &simple, now);
+		return true;
 	}
-	hazard_end(channel);
-	if (likely(is_done))
-		settle(qp, flow, &books, now);
-	return is_done;
+	hazard_end(placement->channel);
+	return false;
+}
+
+/* Of a request that was just carried out. */
+static inline struct again_range local_range(const struct qp *qp,
+					     const struct send_request *request)
+{
+	const struct sge *sge = request->sges;
+
+	if (request->flags & SEND_INLINE)
+		return (struct again_range){.span = UINT64_MAX};
+
+	const struct region *region = memory_find_plain(qp->environment->memory, sge->lkey);
+
+	return (struct again_range){
+		.from = region->iova,
+		.span = region->byte_count - sge->byte_count,
+		.bytes = region->bytes,
+	};
+}
+
+void placement_lane_remember(struct placed_again *again, struct placement *placement, struct qp *qp,
+			     struct flow *flow, const struct send_request *request,
+			     const uint32_t *generation_at)
+{
+	const struct placement_window *window = &placement->write_window;
+	const struct channel *channel = placement->channel;
+	const struct sge *sge = request->sges;
+
+	if (request->opcode != SEND_RDMA_WRITE || !window->entry || !window->shared ||
+	    window->to - window->from < sge->byte_count)
+		return;
+	*again = (struct placed_again){
+		.qp = qp,
+		.last = qp,
+		.placement = placement,
+		.flow = flow,
+		.channel = channel,
+		.flags = request->flags,
+		.byte_count = sge->byte_count,
+		.local_key = sge->lkey,
+		.local_key_mask = request->flags & SEND_INLINE ? 0 : UINT32_MAX,
+		.local = local_range(qp, request),
+		.remote_key = window->key,
+		.remote = {window->from, window->to - window->from - sge->byte_count,
+			   window->shared},
+		.generation = flow->generation,
+		.serial = placement->serial,
+		.sequence = window->sequence,
+		.generation_at = generation_at,
+		.serial_at = &channel->placed_out->grants[placement->index].serial,
+		.sequence_at = &window->entry->sequence,
+		.is_off_at = &channel->peer->reach.header->shared_is_off,
+		.is_closed_at = &channel->out.shared->closed,
+	};
+}
+
+void placement_lane_placed(struct placed_again *again, uint64_t wr_id, uint32_t flags, time_ns now)
+{
+	const struct simple_request request = {
+		.byte_count = again->byte_count,
+		.flags = flags,
+		.wr_id = wr_id,
+	};
+	struct qp *qp = again->qp;
+
+	posted(again->placement, qp, again->flow, &request, now);
+	if (unlikely(qp->state != QP_RTS))
+		again->qp = NULL;
 }

@@ -13,9 +13,11 @@
 #include <stdint.h>
 #include "base/attributes.h"
 #include "base/time.h"
+#include "host/placed_again.h"
+#include "host/placement_state.h"
+#include "net/transport/placement.h"
 
 struct flow;
-struct placement;
 struct qp;
 struct send_request;
 
@@ -25,8 +27,47 @@ uint32_t placement_lane_run(struct placement *placement, struct qp *qp, struct f
 			    time_ns now);
 
 /* Carries out a request instead of posting it. Of many queue pairs the send queues are more memory
- * than the processor's caches hold, and what never waits needs none of it. false: nothing was done. */
+ * than the processor's caches hold, and what never waits needs none of it. false: nothing was done.
+ */
 MUST_USE bool placement_lane_post(struct placement *placement, struct qp *qp, struct flow *flow,
 				  const struct send_request *request, time_ns now);
+
+/* After it has carried out a request of a queue pair as it did the one before: those like it need
+ * not be asked as much. */
+void placement_lane_remember(struct placed_again *again, struct placement *placement, struct qp *qp,
+			     struct flow *flow, const struct send_request *request,
+			     const uint32_t *generation_at);
+
+/* Carries out a WRITE like the one that is remembered, if nothing has changed; that it means
+ * something for the queue pair as well is left to placement_lane_placed, which comes next. */
+MUST_USE static inline bool placement_lane_again(const struct placed_again *again, uint32_t flags,
+						 const struct sge *sge,
+						 const struct remote_place *remote)
+{
+	const uint64_t local_offset = sge->address - again->local.from;
+	const uint64_t offset = remote->address - again->remote.from;
+
+	if (unlikely((flags ^ again->flags) & ~(uint32_t)SEND_SIGNALED ||
+		     sge->byte_count != again->byte_count ||
+		     ((sge->lkey ^ again->local_key) & again->local_key_mask) ||
+		     local_offset > again->local.span || remote->key != again->remote_key ||
+		     offset > again->remote.span ||
+		     __atomic_load_n(again->generation_at, __ATOMIC_ACQUIRE) != again->generation ||
+		     __atomic_load_n(again->is_closed_at, __ATOMIC_ACQUIRE) ||
+		     send_queue_is_full(&again->qp->requester.queue)))
+		return false;
+	hazard_begin(again->channel);
+	if (unlikely(__atomic_load_n(again->serial_at, __ATOMIC_SEQ_CST) != again->serial ||
+		     __atomic_load_n(again->sequence_at, __ATOMIC_SEQ_CST) != again->sequence ||
+		     __atomic_load_n(again->is_off_at, __ATOMIC_SEQ_CST))) {
+		hazard_end(again->channel);
+		return false;
+	}
+	bytes_write(again->local.bytes + local_offset, sge->byte_count,
+		    again->remote.bytes + offset);
+	return true;
+}
+
+void placement_lane_placed(struct placed_again *again, uint64_t wr_id, uint32_t flags, time_ns now);
 
 #endif

@@ -124,6 +124,11 @@ void adapter_unlock(struct adapter *adapter)
 	pthread_mutex_unlock(&adapter->mutex);
 }
 
+void adapter_unlock_polled(struct adapter *adapter)
+{
+	pthread_mutex_unlock(&adapter->mutex);
+}
+
 time_ns adapter_now(const struct adapter *adapter)
 {
 	struct timespec now;
@@ -190,6 +195,13 @@ bool adapter_place(struct adapter *adapter, struct qp_object *qp,
 		   const struct send_request *request)
 {
 	return adapter_post(adapter, qp, request);
+}
+
+bool adapter_place_again(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,
+			 uint32_t flags, const struct sge *sge, const struct remote_place *remote)
+{
+	(void)adapter, (void)qp, (void)wr_id, (void)flags, (void)sge, (void)remote;
+	return false;
 }
 
 bool adapter_place_listed(struct adapter *adapter, struct qp_object *qp,

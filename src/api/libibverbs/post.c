@@ -15,6 +15,12 @@ static_assert(offsetof(struct sge, byte_count) == offsetof(struct ibv_sge, lengt
 	      "SGEs are alike");
 static_assert(offsetof(struct sge, lkey) == offsetof(struct ibv_sge, lkey), "SGEs are alike");
 
+/* So is where a WRITE goes. */
+static_assert(offsetof(struct ibv_send_wr, wr.rdma.rkey) -
+			      offsetof(struct ibv_send_wr, wr.rdma.remote_addr) ==
+		      offsetof(struct remote_place, key),
+	      "remote places are alike");
+
 /* Who made the requests: only the builder can ask for a flush, and only softib_post_rd_send says by
  * which EE context. */
 enum post_origin { POSTED_BY_PROGRAM, POSTED_BY_BUILDER, POSTED_WITH_EEC };
@@ -151,17 +157,28 @@ static inline bool calls_are_watched(void)
 	return unlikely(fault_injection_is_on || warnings_are_on);
 }
 
-/* Posts and sends a request that is no list. Returns whether that was done. The lock is not held. */
-static inline bool post_at_once(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
+/* Not in line: see post_at_once. */
+__attribute__((noinline)) static bool post_plain(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
 {
 	struct send_request request;
 
-	if (calls_are_watched() || wr->next)
-		return false;
 	if (build_plain_send(qp, wr, &request))
 		return adapter_post(qp->adapter, qp->object, &request);
 	return build_plain_access(qp, wr, &request) &&
 	       adapter_place(qp->adapter, qp->object, &request);
+}
+
+/* Posts and sends a request that is no list. Returns whether that was done. The lock is not held. */
+static inline bool post_at_once(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
+{
+	if (calls_are_watched() || wr->next)
+		return false;
+	/* First what takes the shortest time: what else there is to do would be a large part of it. */
+	return (wr->opcode == IBV_WR_RDMA_WRITE && wr->num_sge == 1 &&
+		adapter_place_again(qp->adapter, qp->object, wr->wr_id, wr->send_flags,
+				    (const struct sge *)wr->sg_list,
+				    (const struct remote_place *)&wr->wr.rdma)) ||
+	       post_plain(qp, wr);
 }
 
 static inline bool post_one_listed(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
@@ -182,13 +199,10 @@ static struct ibv_send_wr *post_listed(const struct verbs_qp *qp, struct ibv_sen
 	return requests;
 }
 
-int verbs_post_send(struct ibv_qp *public, struct ibv_send_wr *requests,
-		    struct ibv_send_wr **ret_bad)
+/* Not in line: see post_at_once. */
+__attribute__((noinline)) static int post_list(struct verbs_qp *qp, struct ibv_send_wr *requests,
+					       struct ibv_send_wr **ret_bad)
 {
-	struct verbs_qp *qp = qp_of(public);
-
-	if (requests && likely(post_at_once(qp, requests)))
-		return 0;
 	adapter_lock(qp->adapter);
 	if (requests && requests->next)
 		requests = post_listed(qp, requests);
@@ -204,6 +218,15 @@ int verbs_post_send(struct ibv_qp *public, struct ibv_send_wr *requests,
 	adapter_send(qp->adapter, qp->object);
 	adapter_unlock(qp->adapter);
 	return verbs_result(error);
+}
+
+int verbs_post_send(struct ibv_qp *public, struct ibv_send_wr *requests,
+		    struct ibv_send_wr **ret_bad)
+{
+	struct verbs_qp *qp = qp_of(public);
+
+	return requests && likely(post_at_once(qp, requests)) ? 0
+							      : post_list(qp, requests, ret_bad);
 }
 
 int verbs_post_whole(struct verbs_qp *qp, struct ibv_send_wr *requests)

@@ -19,7 +19,7 @@ static inline bool is_next(const struct qp *qp, const struct send_request *reque
 	const struct send_queue *queue = &requester->queue;
 
 	return queue->started == queue->tail && requester->cursor == queue->tail &&
-	       queue->tail - queue->head < queue->requests_max &&
+	       !send_queue_is_full(queue) &&
 	       requester->rnr_deadline == TIME_NEVER && requester->hold == HOLD_NONE &&
 	       !(request->flags & SEND_FENCE) &&
 	       (!(request->flags & SEND_INLINE) ||

@@ -89,14 +89,12 @@ void report_send(struct qp *qp, time_ns now, enum completion_status status)
 		      send_slot_is_atomic(slot) ? 8 : slot->byte_count);
 }
 
-void report_unqueued_send(struct qp *qp, time_ns now, const struct send_request *request)
+void report_unqueued_send(struct qp *qp, time_ns now, enum send_opcode opcode, uint32_t flags,
+			  uint64_t wr_id, uint32_t byte_count)
 {
 	qp->requester.queue.done++;
-	if (!qp->signal_all && !(request->flags & SEND_SIGNALED))
-		return;
-
-	complete_send(qp, now, request->wr_id, COMPLETION_SUCCESS, request->opcode,
-		      request->sges[0].byte_count);
+	if (qp->signal_all || flags & SEND_SIGNALED)
+		complete_send(qp, now, wr_id, COMPLETION_SUCCESS, opcode, byte_count);
 }
 
 struct receive_slot *report_receive_slot(const struct qp *qp)

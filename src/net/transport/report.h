@@ -19,8 +19,9 @@ static inline bool report_is_silent(const struct qp *qp, const struct send_slot 
  * READ and atomics. */
 void report_send(struct qp *qp, time_ns now, enum completion_status status);
 
-/* The same, with success, of a request of one SGE that was posted and ended without a slot. */
-void report_unqueued_send(struct qp *qp, time_ns now, const struct send_request *request);
+/* The same, with success, of a request that was posted and ended without a slot. */
+void report_unqueued_send(struct qp *qp, time_ns now, enum send_opcode opcode, uint32_t flags,
+			  uint64_t wr_id, uint32_t byte_count);
 
 /* The receive request that the message in progress holds, or the oldest one of an own queue, has
  * ended; qpn, wr_id and time are filled in here. */

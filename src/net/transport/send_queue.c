@@ -133,7 +133,7 @@ int send_queue_post(struct send_queue *queue, const struct send_request *request
 			byte_count += request->sges[i].byte_count;
 	if (unlikely((request->flags & SEND_INLINE) && byte_count > queue->inline_bytes_max))
 		return -EINVAL;
-	if (unlikely(queue->tail - queue->head >= queue->requests_max))
+	if (unlikely(send_queue_is_full(queue)))
 		return -ENOMEM;
 
 	struct send_slot *slot = send_queue_slot(queue, queue->tail);

@@ -107,6 +107,11 @@ enum send_addressing { SEND_CONNECTED, SEND_DATAGRAM, SEND_BY_EEC };
 MUST_USE int send_queue_post(struct send_queue *queue, const struct send_request *request,
 			     enum send_addressing addressing);
 
+static inline bool send_queue_is_full(const struct send_queue *queue)
+{
+	return queue->tail - queue->head >= queue->requests_max;
+}
+
 static inline struct send_slot *send_queue_slot(const struct send_queue *queue, uint32_t position)
 {
 	return (struct send_slot *)(queue->slots + (size_t)(position & (queue->slot_count - 1)) *

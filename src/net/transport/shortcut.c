@@ -164,8 +164,7 @@ static inline bool takes_at_once(const struct qp *qp, const struct send_request 
 	const struct send_queue *queue = &requester->queue;
 
 	if (qp->state != QP_RTS || queue->done != queue->tail || requester->cursor != queue->tail ||
-	    queue->tail - queue->head >= queue->requests_max ||
-	    requester->rnr_deadline != TIME_NEVER || requester->hold ||
+	    send_queue_is_full(queue) || requester->rnr_deadline != TIME_NEVER || requester->hold ||
 	    requester->credits == CREDITS_COUNTED || qp->attributes.rate_limit)
 		return false;
 	if (request->opcode == SEND_RDMA_READ)
@@ -199,14 +198,16 @@ bool shortcut_may_post(const struct qp *qp, const struct send_request *request,
 		.byte_count = sge->byte_count,
 		.remote_key = request->remote_key,
 		.is_read = is_read,
+		.flags = request->flags,
+		.wr_id = request->wr_id,
 	};
 	return true;
 }
 
-uint32_t shortcut_posted(struct qp *qp, time_ns now, const struct send_request *request)
+uint32_t shortcut_posted(struct qp *qp, time_ns now, const struct simple_request *request)
 {
 	struct requester *requester = &qp->requester;
-	const uint32_t byte_count = request->sges[0].byte_count;
+	const uint32_t byte_count = request->byte_count;
 	const uint32_t packet_count =
 		byte_count <= qp->path_mtu ? 1 : (byte_count + qp->path_mtu - 1) / qp->path_mtu;
 
@@ -217,7 +218,8 @@ uint32_t shortcut_posted(struct qp *qp, time_ns now, const struct send_request *
 	requester->next_psn = psn_add(requester->next_psn, packet_count);
 	requester->oldest_psn = requester->next_psn;
 	qp->requests_go_first = false;
-	report_unqueued_send(qp, now, request);
+	report_unqueued_send(qp, now, request->is_read ? SEND_RDMA_READ : SEND_RDMA_WRITE,
+			     request->flags, request->wr_id, byte_count);
 	return packet_count;
 }
 

@@ -43,6 +43,8 @@ struct simple_request {
 	uint32_t byte_count; /* not 0 */
 	uint32_t remote_key;
 	bool is_read;
+	uint32_t flags; /* these two: of one that is not posted yet */
+	uint64_t wr_id;
 };
 MUST_USE bool shortcut_simple(struct qp *qp, uint32_t byte_count_max,
 			      struct simple_request *ret_request);
@@ -53,7 +55,7 @@ uint32_t shortcut_simple_done(struct qp *qp, time_ns now);
  * it is carried out instead of being posted, and its slot is only counted. */
 MUST_USE bool shortcut_may_post(const struct qp *qp, const struct send_request *request,
 				uint32_t byte_count_max, struct simple_request *ret_request);
-uint32_t shortcut_posted(struct qp *qp, time_ns now, const struct send_request *request);
+uint32_t shortcut_posted(struct qp *qp, time_ns now, const struct simple_request *request);
 
 /* It was carried out: its PSNs are used, and it is completed. qp_settle is to be called afterwards,
  * when nobody waits for this process any more. */

@@ -56,6 +56,12 @@ enum { SEND_FLAGS = 15, SEND_LENT = 1 << 6, SEND_BY_ADAPTER = 1 << 7 };
 enum flush_placement { FLUSH_GLOBAL = 1, FLUSH_PERSISTENT = 2 };
 enum flush_selectivity { FLUSH_RANGE = 0, FLUSH_REGION = 1 };
 
+/* Where a WRITE or READ goes. */
+struct remote_place {
+	uint64_t address;
+	uint32_t key;
+};
+
 struct send_request {
 	uint64_t wr_id;
 	enum send_opcode opcode;

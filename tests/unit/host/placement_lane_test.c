@@ -12,29 +12,7 @@
 #include "host/placement_target.h"
 #include "host/transmit.h"
 #include "unit/host/host_pair.h"
-
-enum { PLACE = 40960 };
-
-static uint64_t page_begin(void)
-{
-	return ((uintptr_t)pair.ends[1].buffer + 4095) & ~UINT64_C(4095);
-}
-
-/* As if the target's buffer were shared: what is written there shows in the exposure, and nowhere
- * else, so that it is plain which way a request took. */
-static void share(uint64_t place_plus_1)
-{
-	attachment_lock(pair_attachment());
-	assert_true(published_keys_put(pair_attachment()->exposure.keys, 1, pair.ends[1].region,
-				       place_plus_1));
-	__atomic_store_n(&pair_attachment()->exposure.header->shared_is_off, 0, __ATOMIC_SEQ_CST);
-	attachment_unlock(pair_attachment());
-}
-
-static const uint8_t *shared(void)
-{
-	return pair.softibd.exposure + exposure_layout().shared_offset + PLACE;
-}
+#include "unit/host/shared_pages.h"
 
 /* From or to the first end's buffer, in so many parts: the lane takes those that have one. */
 static void request_at(enum send_opcode opcode, uint64_t address, uint32_t byte_count,
@@ -217,27 +195,6 @@ static void test_what_moves_is_not_written_to(void **state)
 	assert_memory_equal(shared(), pair.ends[0].buffer, 64);
 	__atomic_store_n(&header->is_moving, 0, __ATOMIC_SEQ_CST);
 	share(0);
-}
-
-struct books {
-	uint32_t psn, messages;
-	uint64_t packets, words, returned_packets, returned_words;
-};
-
-static struct books books(void)
-{
-	const struct flow_counters *counters =
-		(const void *)(pair.softibd.process + process_layout().flows_offset);
-	const struct placement *placement = pair.ends[0].qp->qp.owner_placement;
-
-	return (struct books){
-		.psn = pair.ends[0].qp->qp.requester.next_psn.value,
-		.messages = placement->message_count,
-		.packets = counters[2].packets,
-		.words = counters[2].words,
-		.returned_packets = counters[2].returned_packets,
-		.returned_words = counters[2].returned_words,
-	};
 }
 
 /* The same requests once by the lane, once by the long way, once without being posted: every count
