@@ -35,6 +35,25 @@ static inline uint64_t get_be64(const uint8_t *bytes)
 	return __builtin_bswap64(value);
 }
 
+/* Of bytes that somebody else may change: what is read is read once, and stays. */
+static inline uint32_t get_be32_once(const uint8_t *bytes)
+{
+	uint32_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	__asm__ volatile("" : "+r"(value));
+	return __builtin_bswap32(value);
+}
+
+static inline uint64_t get_be64_once(const uint8_t *bytes)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	__asm__ volatile("" : "+r"(value));
+	return __builtin_bswap64(value);
+}
+
 static inline void put_be16(uint8_t *ret_bytes, uint16_t value)
 {
 	value = __builtin_bswap16(value);

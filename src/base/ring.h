@@ -287,6 +287,35 @@ static inline const struct ring_record *ring_next_stamped(struct ring_consumer *
 	return &consumer->current;
 }
 
+/* What the header of a record says, but for what its user says of packets and the word. */
+static inline uint64_t ring_record_sizes(const struct ring_record *record)
+{
+	return record->byte_count | (uint64_t)record->kind << 32 | (uint64_t)record->port << 48;
+}
+
+/* The body of the next record of a stamped ring, if it is there and its header says this, one packet,
+ * and no word; it is not taken by that. */
+static inline const uint8_t *ring_peek_like(const struct ring_consumer *consumer, uint64_t sizes)
+{
+	const uint64_t *header = consumer->stamp_at;
+
+	if (unlikely(__atomic_load_n(header, __ATOMIC_ACQUIRE) != consumer->stamp ||
+		     consumer->is_corrupt || consumer->head % RING_CACHE_LINE ||
+		     __atomic_load_n(&header[1], __ATOMIC_RELAXED) != sizes ||
+		     __atomic_load_n(&header[2], __ATOMIC_RELAXED) != 1 ||
+		     !ring_may_hold(consumer, ring_stamped_bytes((uint32_t)sizes))))
+		return NULL;
+	return (const uint8_t *)header + RING_STAMPED_HEADER_BYTES;
+}
+
+/* Takes it. */
+static inline void ring_take_like(struct ring_consumer *consumer, uint64_t sizes)
+{
+	consumer->head += ring_stamped_bytes((uint32_t)sizes);
+	ring_expect_stamp(consumer);
+	__builtin_prefetch(consumer->stamp_at);
+}
+
 /* Whether the consumer of a stamped ring sleeps and wants a doorbell (said once per sleep); looked at
  * after the stamps were stored. One that fences for both before it looks at the stamps spares the
  * producer the wait for its stores. */

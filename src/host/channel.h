@@ -43,6 +43,7 @@ struct channel {
 	unsigned rounds_with_records; /* for host/express_lane.h */
 	struct dialogue dialogue;
 	struct run_in run_in; /* of a direct channel */
+	struct like_in like_in;
 	struct patience patience;     /* with what lies next in the ring */
 	unsigned release_in; /* not 0: idle rounds until the other end is shown how far we read */
 	struct datagram_loans loans; /* of ours, to the other end */

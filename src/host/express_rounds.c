@@ -112,27 +112,29 @@ __attribute__((noinline)) static unsigned take_run(struct channel *channel, stru
 	return count;
 }
 
-/* Not in line: a round that finds nothing has no use for its registers. Returns whether there was
- * anything to take. */
-__attribute__((noinline)) static bool take_channel(struct attachment *attachment,
-						   struct channel *channel, time_ns now)
+/* What is like the last of these is expected next. */
+static inline void expect_like(struct channel *channel, const struct qp *qp)
 {
-	uint64_t before = channel->in.head;
+	const struct ring_record *record = &channel->in.current;
+
+	if (qp->type == QP_RC && record->kind == RECORD_PACKET)
+		channel->like_in = (struct like_in){
+			.sizes = ring_record_sizes(record),
+			.seen = express_seen(qp),
+		};
+}
+
+/* Takes what lies in the ring. owing: who has received something from it already, or NULL. Not in
+ * line: see take_channel. */
+__attribute__((noinline)) static void take_records(struct attachment *attachment,
+						   struct channel *channel, time_ns now,
+						   struct qp *owing)
+{
 	const struct ring_record *record;
-	struct qp *owing = NULL;
+	struct qp *before = NULL;
 	uint16_t port = 0;
-	bool any = false;
 	unsigned i;
 
-	/* For the ACK, which would keep the program's answer waiting behind it. */
-	word_ring_want(&channel->words_out);
-	if (dialogue_is_held(&channel->dialogue))
-		ring_want(&channel->out);
-	dialogue_message_came(&channel->dialogue);
-	/* A message is what somebody waits for; what it acknowledges can wait for the next round,
-	 * but not for ever. */
-	if (++channel->rounds_with_records % WORDS_PER_RECORDS == 0)
-		any = ack_words_take(attachment, channel, now);
 	for (i = 0; i < RECORDS_PER_ROUND; i++) {
 		record = ring_next_stamped(&channel->in);
 		if (!record)
@@ -140,7 +142,7 @@ __attribute__((noinline)) static bool take_channel(struct attachment *attachment
 		if (unlikely(record->kind != RECORD_PACKET))
 			record = run_look(&channel->run_in, record);
 
-		struct qp *qp = guess_receiver(attachment, record, owing, port);
+		struct qp *qp = guess_receiver(attachment, record, before, port);
 
 		if (unlikely(!qp || !express_receive_foreseen(qp, now, (uint8_t)record->port,
 							      record->body, record->byte_count)))
@@ -150,7 +152,7 @@ __attribute__((noinline)) static bool take_channel(struct attachment *attachment
 			break;
 		if (owing && owing != qp)
 			acknowledge_one(owing);
-		owing = qp;
+		owing = before = qp;
 		port = record->port;
 		receive_release_some(channel);
 		if (record == &channel->run_in.model && qp)
@@ -160,10 +162,60 @@ __attribute__((noinline)) static bool take_channel(struct attachment *attachment
 	}
 	attachment->taken_records += i + (unsigned)(attachment->pulled_bytes / PULLED_PER_RECORD);
 	attachment->pulled_bytes = 0;
+	if (before)
+		expect_like(channel, before);
 	if (owing)
 		acknowledge_one(owing);
 	if (unlikely(channel_holds_back(channel)))
 		patience_came_to(&channel->patience, channel->in.head, attachment_now());
+}
+
+/* Takes a message that is like the one before. Returns whose it was; NULL: it is not, or not there. */
+static inline struct qp *take_like(struct channel *channel, time_ns now)
+{
+	const struct like_in *like = &channel->like_in;
+	const uint8_t *body = ring_peek_like(&channel->in, like->sizes);
+
+	if (unlikely(!body || !like->seen))
+		return NULL;
+
+	struct qp *qp = express_receive_like(like->seen, now, (uint8_t)(like->sizes >> 48), body,
+					     (uint32_t)like->sizes);
+
+	if (unlikely(!qp))
+		return NULL;
+	ring_take_like(&channel->in, like->sizes);
+	receive_release_some(channel);
+	return qp;
+}
+
+/* Not in line: a round that finds nothing has no use for its registers. Returns whether there was
+ * anything to take. */
+__attribute__((noinline)) static bool take_channel(struct attachment *attachment,
+						   struct channel *channel, time_ns now)
+{
+	uint64_t before = channel->in.head;
+	bool any = false;
+
+	/* For the ACK, which would keep the program's answer waiting behind it. */
+	word_ring_want(&channel->words_out);
+	if (dialogue_is_held(&channel->dialogue))
+		ring_want(&channel->out);
+	dialogue_message_came(&channel->dialogue);
+	/* A message is what somebody waits for; what it acknowledges can wait for the next round,
+	 * but not for ever. */
+	if (++channel->rounds_with_records % WORDS_PER_RECORDS == 0 &&
+	    !word_ring_is_empty(&channel->words_in))
+		any = ack_words_take(attachment, channel, now);
+
+	struct qp *qp = take_like(channel, now);
+
+	attachment->taken_records += qp != NULL;
+	if (likely(qp && !ring_has_stamped(&channel->in) && !channel_holds_back(channel))) {
+		acknowledge_one(qp);
+		return true;
+	}
+	take_records(attachment, channel, now, qp);
 	return any || channel->in.head != before;
 }
 

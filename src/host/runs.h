@@ -25,6 +25,7 @@ enum {
 	RUN_MODEL_BYTES_MAX = LRH_BYTES + BTH_BYTES + DETH_BYTES + RING_REPEAT_BYTES_MAX,
 };
 
+struct express_seen;
 struct flow;
 struct qp;
 
@@ -59,6 +60,12 @@ struct run_in {
 	uint32_t repeats;	  /* since then */
 	uint32_t payload_bytes;	  /* and pad bytes; 0: none that could be repeated */
 	uint8_t bytes[RUN_MODEL_BYTES_MAX];
+};
+
+/* A packet of a connection that came alone, which the next one is likely to be like. All zero: none. */
+struct like_in {
+	uint64_t sizes; /* ring_record_sizes */
+	const struct express_seen *seen; /* where its queue pair remembers it */
 };
 
 /* The packet that a RECORD_MODEL or RING_RECORD_REPEAT stands for; nonsense is returned as it is.

@@ -31,17 +31,9 @@ SAME_PLACE(slid, slid);
 SAME_PLACE(sl, sl);
 SAME_PLACE(path_bits, dlid_path_bits);
 
-/* In words: a vector of two fields that were just written would have to wait until both are out of
- * the store buffer. */
 static inline void put_wc(const struct completion *completion, struct ibv_wc *ret_wc)
 {
-	for (size_t at = 0; at < sizeof(*ret_wc); at += sizeof(uint64_t)) {
-		uint64_t word;
-
-		memcpy(&word, (const uint8_t *)completion + at, sizeof(word));
-		__asm__("" : "+r"(word));
-		memcpy((uint8_t *)ret_wc + at, &word, sizeof(word));
-	}
+	completion_copy_words(ret_wc, completion, sizeof(*ret_wc));
 }
 
 /* Called with the lock held, after a poll that returns nothing. Returns whether to let others run.

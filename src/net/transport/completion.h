@@ -122,4 +122,34 @@ static IN_LINE void completion_write(struct completion *place, struct completion
 #endif
 }
 
+/* In words: a vector of two fields that were just written would have to wait until both are out of
+ * the store buffer. */
+static IN_LINE void completion_copy_words(void *place, const void *from, size_t byte_count)
+{
+	for (size_t at = 0; at < byte_count; at += sizeof(uint64_t)) {
+		uint64_t word;
+
+		memcpy(&word, (const uint8_t *)from + at, sizeof(word));
+		__asm__("" : "+r"(word));
+		memcpy((uint8_t *)place + at, &word, sizeof(word));
+	}
+}
+
+/* One like another, which was written long ago, but for what is its own. */
+static IN_LINE void completion_write_like(struct completion *place, const struct completion *like,
+					  uint64_t wr_id, uint64_t timestamp_ns)
+{
+	enum {
+		FIRST = offsetof(struct completion, status),
+		BEHIND = offsetof(struct completion, timestamp_ns),
+	};
+
+	place->wr_id = wr_id;
+	completion_copy_words((uint8_t *)place + FIRST, (const uint8_t *)like + FIRST,
+			      BEHIND - FIRST);
+	place->timestamp_ns = timestamp_ns;
+	place->tag = 0;
+	completion_put_word(place, offsetof(struct completion, tag_context), 0);
+}
+
 #endif

@@ -19,6 +19,7 @@
 #include "wire/psn.h"
 #include "wire/transport_headers.h"
 
+struct express_seen;
 struct qp;
 struct send_request;
 
@@ -78,6 +79,12 @@ MUST_USE bool express_receive(struct qp *qp, time_ns now, uint8_t port_number,
  * may change, at least EXPRESS_HEADER_BYTES_MAX are there. */
 MUST_USE bool express_receive_foreseen(struct qp *qp, time_ns now, uint8_t port_number,
 				       const uint8_t *bytes, uint32_t byte_count);
+
+/* The same of a packet that is expected to be for the queue pair that is remembered there
+ * (express_headers.h), if it is one of a reliable connection. Returns it; NULL: nothing was done. */
+MUST_USE struct qp *express_receive_like(const struct express_seen *seen, time_ns now,
+					 uint8_t port_number, const uint8_t *bytes,
+					 uint32_t byte_count);
 
 /* The same of a packet that is like the one that it received just before by this or by the functions
  * above, with the next PSN. byte_count: with pad bytes. */

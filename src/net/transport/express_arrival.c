@@ -29,20 +29,20 @@ static bool receive_connected(struct qp *qp, time_ns now, uint8_t port_number,
 static IN_LINE bool receive_foreseen(struct qp *qp, const struct express_seen *seen, time_ns now,
 				     uint32_t word, const uint8_t *payload, bool is_datagram)
 {
-	const struct arrival arrival = arrival_foreseen(seen);
-	uint32_t room = is_datagram ? GRH_BYTES : 0;
+	const uint32_t payload_bytes = seen->payload_bytes;
+	const uint32_t room = is_datagram ? GRH_BYTES : 0;
 	struct receive_slot *slot;
 	uint8_t *place;
 
 	if (unlikely(!arrival_is_next(qp, word, is_datagram)))
 		return false;
-	slot = arrival_find_place(qp, room + arrival.payload_bytes, &place);
+	slot = arrival_find_place(qp, room + payload_bytes, &place);
 	if (unlikely(!slot))
 		return false;
-	express_copy(place + room, payload, arrival.payload_bytes);
+	express_copy(place + room, payload, payload_bytes);
 	if (!is_datagram)
-		arrival_take_connected(qp, word, arrival.payload_bytes);
-	arrival_complete(qp, now, NULL, slot->wr_id, &arrival, is_datagram);
+		arrival_take_connected(qp, word, payload_bytes);
+	arrival_complete_like(qp, now, slot->wr_id, seen);
 	return true;
 }
 
@@ -83,12 +83,29 @@ bool express_receive_foreseen(struct qp *qp, time_ns now, uint8_t port_number, c
 			      uint32_t byte_count)
 {
 	const struct express_seen *seen = express_seen(qp);
-	uint8_t headers[EXPRESS_HEADER_BYTES_MAX];
+	const uint8_t *behind = bytes + EXPRESS_HEADER_BYTES;
 
-	memcpy(headers, bytes, sizeof(headers));
-	__asm__ volatile("" : : "r"(headers) : "memory");
-	return arrival_is_foreseen(qp, seen, port_number, headers, byte_count) &&
-	       receive_like(qp, seen, now, headers, bytes);
+	if (!arrival_is_like(qp, seen, port_number, get_be64_once(bytes),
+			     get_be64_once(bytes + LRH_BYTES), byte_count))
+		return false;
+	if (qp->type == QP_UD)
+		return seen->deth == get_be64_once(behind) &&
+		       receive_like_datagram(qp, now, behind + DETH_BYTES);
+	return receive_foreseen(qp, seen, now, get_be32_once(bytes + LRH_BYTES + 8), behind, false);
+}
+
+struct qp *express_receive_like(const struct express_seen *seen, time_ns now, uint8_t port_number,
+				const uint8_t *bytes, uint32_t byte_count)
+{
+	struct qp *qp = seen->qp;
+
+	if (unlikely(!qp || qp->type != QP_RC ||
+		     !arrival_is_like(qp, seen, port_number, get_be64_once(bytes),
+				      get_be64_once(bytes + LRH_BYTES), byte_count) ||
+		     !receive_foreseen(qp, seen, now, get_be32_once(bytes + LRH_BYTES + 8),
+				       bytes + EXPRESS_HEADER_BYTES, false)))
+		return NULL;
+	return qp;
 }
 
 bool express_receive_again(struct qp *qp, time_ns now, const uint8_t *payload, uint32_t byte_count)

@@ -71,20 +71,16 @@ static inline uint8_t arrival_path_bits(const struct qp *qp, const struct arriva
 	return (uint8_t)(arrival->lrh >> 32 & ((1u << qp->port->lmc) - 1));
 }
 
-static IN_LINE void arrival_complete(struct qp *qp, time_ns now, const uint8_t *headers,
-				     uint64_t wr_id, const struct arrival *arrival,
-				     bool is_datagram)
+/* headers: for immediate data only. */
+static IN_LINE struct completion arrival_completion(const struct qp *qp, const uint8_t *headers,
+						    const struct arrival *arrival, bool is_datagram)
 {
-	struct completion_ring *ring = qp->completions[SIDE_RECEIVE];
-	struct completion *place = completion_ring_next(ring), here;
-	struct completion *completion = likely(place) ? place : &here;
 	uint32_t immediate = 0;
 
 	if (arrival->has_immediate)
 		memcpy(&immediate, headers + arrival->payload_offset - IMMEDIATE_BYTES,
 		       IMMEDIATE_BYTES);
-	const struct completion value = {
-		.wr_id = wr_id,
+	return (struct completion){
 		.status = COMPLETION_SUCCESS,
 		.opcode = COMPLETED_RECEIVE,
 		.flags = arrival->has_immediate ? COMPLETION_HAS_IMMEDIATE : 0,
@@ -98,21 +94,46 @@ static IN_LINE void arrival_complete(struct qp *qp, time_ns now, const uint8_t *
 		.sl = (uint8_t)(arrival->lrh >> 52 & 15),
 		.path_bits = is_datagram ? arrival_path_bits(qp, arrival) : 0,
 		.pkey_index = qp->attributes.pkey_index,
-		.timestamp_ns = now,
 	};
+}
 
-	completion_write(completion, value);
+/* The request is used. lost: a completion that has no place in the ring; NULL: it has. */
+static IN_LINE void arrival_report(struct qp *qp, time_ns now, const struct completion *lost)
+{
 	qp->receive_queue->head++;
 	if (unlikely(qp_is_shared(qp)))
 		qp->environment->shared_receive_taken(qp);
-	if (likely(place)) {
-		completion_ring_add(ring);
+	if (likely(!lost)) {
+		completion_ring_add(qp->completions[SIDE_RECEIVE]);
 		return;
 	}
-	if (unlikely(!qp->environment->complete(qp, SIDE_RECEIVE, completion))) {
+	if (unlikely(!qp->environment->complete(qp, SIDE_RECEIVE, lost))) {
 		qp->has_failed_to_report = true;
 		qp_settle(qp, now);
 	}
+}
+
+static IN_LINE void arrival_complete(struct qp *qp, time_ns now, const uint8_t *headers,
+				     uint64_t wr_id, const struct arrival *arrival,
+				     bool is_datagram)
+{
+	struct completion *place = completion_ring_next(qp->completions[SIDE_RECEIVE]), here;
+	struct completion value = arrival_completion(qp, headers, arrival, is_datagram);
+
+	value.wr_id = wr_id;
+	value.timestamp_ns = now;
+	completion_write(likely(place) ? place : &here, value);
+	arrival_report(qp, now, likely(place) ? NULL : &here);
+}
+
+/* Of what is foreseen. */
+static IN_LINE void arrival_complete_like(struct qp *qp, time_ns now, uint64_t wr_id,
+					  const struct express_seen *seen)
+{
+	struct completion *place = completion_ring_next(qp->completions[SIDE_RECEIVE]), here;
+
+	completion_write_like(likely(place) ? place : &here, &seen->completion, wr_id, now);
+	arrival_report(qp, now, likely(place) ? NULL : &here);
 }
 
 /* What was found about a SEND without immediate data holds for those like it, until something
@@ -128,32 +149,29 @@ static inline void arrival_remember(struct qp *qp, uint8_t port_number, uint32_t
 		.byte_count = byte_count,
 		.payload_bytes = arrival->payload_bytes,
 		.port_number = port_number,
+		.completion = arrival_completion(qp, NULL, arrival, qp->type == QP_UD),
 	};
 	qp->express.changes = qp->environment->port_changes + 1;
 }
 
 /* Whether all but the PSN is as in the SEND before, so that what was found about it then still
- * holds.
- */
-static IN_LINE bool arrival_is_foreseen(const struct qp *qp, const struct express_seen *seen,
-				       uint8_t port_number, const uint8_t *headers,
-				       uint32_t byte_count)
+ * holds; of a datagram, but for its DETH. */
+static IN_LINE bool arrival_is_like(const struct qp *qp, const struct express_seen *seen,
+				    uint8_t port_number, uint64_t lrh, uint64_t bth,
+				    uint32_t byte_count)
 {
-	return seen->lrh == get_be64(headers) && seen->bth == get_be64(headers + LRH_BYTES) &&
-	       seen->byte_count == byte_count && seen->port_number == port_number &&
-	       seen->qp == qp && qp->express.changes == qp->environment->port_changes + 1 &&
-	       (qp->type != QP_UD || seen->deth == get_be64(headers + EXPRESS_HEADER_BYTES));
+	return seen->lrh == lrh && seen->bth == bth && seen->byte_count == byte_count &&
+	       seen->port_number == port_number && seen->qp == qp &&
+	       qp->express.changes == qp->environment->port_changes + 1;
 }
 
-/* Of what is foreseen: the headers of the SEND before. */
-static IN_LINE struct arrival arrival_foreseen(const struct express_seen *seen)
+static IN_LINE bool arrival_is_foreseen(const struct qp *qp, const struct express_seen *seen,
+					uint8_t port_number, const uint8_t *headers,
+					uint32_t byte_count)
 {
-	return (struct arrival){
-		.lrh = seen->lrh,
-		.bth = seen->bth,
-		.deth = seen->deth,
-		.payload_bytes = seen->payload_bytes,
-	};
+	return arrival_is_like(qp, seen, port_number, get_be64(headers),
+			       get_be64(headers + LRH_BYTES), byte_count) &&
+	       (qp->type != QP_UD || seen->deth == get_be64(headers + EXPRESS_HEADER_BYTES));
 }
 
 /* pull: NULL if the payload is among the bytes. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "net/transport/addressing.h"
+#include "net/transport/completion.h"
 #include "net/transport/express.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
@@ -25,6 +26,7 @@ struct express_seen {
 	uint32_t byte_count;
 	uint32_t payload_bytes;
 	uint8_t port_number;
+	struct completion completion; /* as it was but for wr_id and time */
 };
 
 /* The headers of the SEND that was posted last, as they lie in a packet, up to its PSN. */

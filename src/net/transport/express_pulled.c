@@ -93,7 +93,6 @@ static IN_LINE bool receive_foreseen(struct qp *qp, time_ns now, uint8_t port_nu
 	const uint32_t header_bytes = EXPRESS_HEADER_BYTES + (is_datagram ? DETH_BYTES : 0);
 	const uint32_t room = is_datagram ? GRH_BYTES : 0;
 	const uint32_t word = get_be32(headers + LRH_BYTES + 8);
-	const struct arrival arrival = arrival_foreseen(seen);
 	struct receive_slot *slot;
 	uint8_t *place;
 
@@ -102,7 +101,7 @@ static IN_LINE bool receive_foreseen(struct qp *qp, time_ns now, uint8_t port_nu
 					  bytes_of_packet(header_bytes, pull)) ||
 		     !arrival_is_next(qp, word, is_datagram)))
 		return false;
-	slot = arrival_find_place(qp, room + arrival.payload_bytes, &place);
+	slot = arrival_find_place(qp, room + seen->payload_bytes, &place);
 	if (unlikely(!slot))
 		return false;
 	if (unlikely(!pull->fetch(pull, place + room))) {
@@ -110,8 +109,8 @@ static IN_LINE bool receive_foreseen(struct qp *qp, time_ns now, uint8_t port_nu
 		return true;
 	}
 	if (!is_datagram)
-		arrival_take_connected(qp, word, arrival.payload_bytes);
-	arrival_complete(qp, now, NULL, slot->wr_id, &arrival, is_datagram);
+		arrival_take_connected(qp, word, seen->payload_bytes);
+	arrival_complete_like(qp, now, slot->wr_id, seen);
 	return true;
 }
 

@@ -20,6 +20,8 @@ static void test_numbers_are_written_most_significant_byte_first(void **state)
 		assert_memory_equal(place, expected, 8);
 		assert_int_equal(get_be64(place), 0x0102030405060708);
 		assert_int_equal(get_be32(place), 0x01020304);
+		assert_int_equal(get_be64_once(place), 0x0102030405060708);
+		assert_int_equal(get_be32_once(place), 0x01020304);
 		assert_int_equal(get_be24(place), 0x010203);
 		assert_int_equal(get_be16(place), 0x0102);
 		put_be32(place + 1, 0x02030405);

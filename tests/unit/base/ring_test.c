@@ -498,6 +498,75 @@ static void test_stamped_record_over_unreleased_ones_corrupts_the_consumer(void 
 	assert_true(pair->consumer.is_corrupt);
 }
 
+static void put_plain(struct pair *pair, uint32_t byte_count, uint16_t kind, uint16_t port,
+		      uint32_t packet_count)
+{
+	uint8_t *body = ring_reserve_stamped(&pair->producer, byte_count);
+
+	assert_non_null(body);
+	memset(body, 0x5a, byte_count);
+	ring_commit_stamped(&pair->producer, byte_count, kind, port, packet_count);
+}
+
+/* Whatever is another record is not shown, nor is what ring_next would not take. */
+static void test_peek_shows_only_a_record_like_the_one_asked_for(void **state)
+{
+	const uint64_t sizes = 33 | (uint64_t)KIND << 32 | (uint64_t)0x0102 << 48;
+	struct pair *pair = *state;
+	const struct ring_record *record;
+
+	assert_null(ring_peek_like(&pair->consumer, sizes));
+	put_plain(pair, 33, KIND, 0x0102, 1);
+	put_plain(pair, 33, KIND, 0x0102, 1);
+	for (unsigned bit = 0; bit < 64; bit++)
+		assert_null(ring_peek_like(&pair->consumer, sizes ^ (uint64_t)1 << bit));
+	record = ring_next_stamped(&pair->consumer);
+	assert_true(ring_record_sizes(record) == sizes);
+
+	const uint8_t *body = ring_peek_like(&pair->consumer, sizes);
+
+	assert_ptr_equal(body, record->body + RING_CACHE_LINE);
+	assert_int_equal(body[32], 0x5a);
+	pair->consumer.is_corrupt = true;
+	assert_null(ring_peek_like(&pair->consumer, sizes));
+	pair->consumer.is_corrupt = false;
+	ring_take_like(&pair->consumer, sizes);
+	assert_null(ring_peek_like(&pair->consumer, sizes));
+	assert_true(ring_is_empty(&pair->consumer));
+
+	put_plain(pair, 33, KIND, 0x0102, 2);
+	assert_null(ring_peek_like(&pair->consumer, sizes));
+	assert_int_equal(ring_next_stamped(&pair->consumer)->packet_count, 2);
+}
+
+/* A producer of nonsense: the record lies over what was not released, or over the end. */
+static void test_peek_shows_nothing_that_can_not_be_there(void **state)
+{
+	const uint64_t sizes = 8 | (uint64_t)KIND << 32 | (uint64_t)0x0102 << 48;
+	const uint64_t long_sizes = sizes + 64;
+	struct pair *pair = *state;
+
+	for (unsigned i = 1; i < DATA_BYTES / RING_CACHE_LINE; i++) {
+		put_plain(pair, 8, KIND, 0x0102, 1);
+		assert_non_null(ring_peek_like(&pair->consumer, sizes));
+		ring_take_like(&pair->consumer, sizes);
+	}
+	assert_false(ring_release(&pair->consumer));
+	(void)ring_room(&pair->producer);
+	put_plain(pair, 8, KIND, 0x0102, 1);
+
+	uint64_t *header = (uint64_t *)(uintptr_t)pair->consumer.stamp_at;
+
+	header[1] = long_sizes;
+	assert_null(ring_peek_like(&pair->consumer, long_sizes));
+	header[1] = sizes;
+	assert_non_null(ring_peek_like(&pair->consumer, sizes));
+	pair->consumer.released -= DATA_BYTES - RING_CACHE_LINE;
+	assert_non_null(ring_peek_like(&pair->consumer, sizes));
+	pair->consumer.released -= RING_CACHE_LINE;
+	assert_null(ring_peek_like(&pair->consumer, sizes));
+}
+
 static void test_fencing_consumer_spares_the_producer_the_fence(void **state)
 {
 	struct pair *pair = *state;
@@ -576,6 +645,8 @@ int main(void)
 		stamped_test(test_stale_bodies_never_read_as_records),
 		stamped_test(test_absurd_stamped_sizes_corrupt_the_consumer),
 		stamped_test(test_stamped_record_over_unreleased_ones_corrupts_the_consumer),
+		stamped_test(test_peek_shows_only_a_record_like_the_one_asked_for),
+		stamped_test(test_peek_shows_nothing_that_can_not_be_there),
 		stamped_test(test_fencing_consumer_spares_the_producer_the_fence),
 		stamped_test(test_two_threads_keep_order_and_content),
 	};

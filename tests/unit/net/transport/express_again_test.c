@@ -109,6 +109,70 @@ static void test_no_changed_bit_of_a_datagram_is_foreseen(void **state)
 	}
 }
 
+/* Nor one of a connection, whose PSN must be the next one; the highest bits of that word are the ACK
+ * request and reserved. */
+static void test_no_changed_bit_of_a_message_is_like_the_one_before(void **state)
+{
+	enum { PSN_BIT = (LRH_BYTES + 8) * 8 };
+	const unsigned bits = EXPRESS_HEADER_BYTES * 8;
+
+	(void)state;
+	for (unsigned bit = 0; bit < bits; bit++) {
+		struct world *world = &worlds[1];
+		struct qp *to = &world->pair.b.qp;
+		const struct express_seen *seen;
+		uint8_t bytes[256];
+		uint32_t byte_count;
+
+		connect_worlds(QP_RC);
+		seen = express_seen(to);
+		for (unsigned i = 0; i < 3; i++)
+			post_receive(&world->pair, &world->pair.b, 64);
+		send_again(world, 8, false);
+		byte_count = write_next(world, 8, bytes);
+		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+
+		bool is_like = bit / 8 == PSN_BIT / 8;
+
+		assert_null(express_receive_like(seen, 0, 2, bytes, byte_count));
+		assert_null(express_receive_like(seen, 0, 1, bytes, byte_count - 4));
+		assert_ptr_equal(express_receive_like(seen, 0, 1, bytes, byte_count),
+				 is_like ? to : NULL);
+		assert_int_equal(world->pair.b.received.count, is_like ? 2 : 1);
+		/* Nor was it forgotten by that. */
+		assert_true(express_receive_again(to, 0, bytes + byte_count - 8, 8));
+		release_worlds();
+	}
+}
+
+/* Other ways than that one are for them. */
+static void test_datagrams_and_queue_pairs_that_are_gone_receive_nothing_like_it(void **state)
+{
+	static const enum qp_type others[] = {QP_UC, QP_UD};
+	struct endpoint *to = &worlds[1].pair.b;
+	uint8_t bytes[256];
+	uint32_t byte_count;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		connect_worlds(others[i]);
+		post_receive(&worlds[1].pair, to, 64);
+		post_receive(&worlds[1].pair, to, 64);
+		send_again(&worlds[1], 8, false);
+		byte_count = write_next(&worlds[1], 8, bytes);
+		assert_null(express_receive_like(express_seen(&to->qp), 0, 1, bytes, byte_count));
+		release_worlds();
+	}
+	connect_worlds(QP_RC);
+	post_receive(&worlds[1].pair, to, 64);
+	post_receive(&worlds[1].pair, to, 64);
+	send_again(&worlds[1], 8, false);
+	byte_count = write_next(&worlds[1], 8, bytes);
+	express_release(&to->qp);
+	assert_null(express_receive_like(express_seen(&to->qp), 0, 1, bytes, byte_count));
+	release_worlds();
+}
+
 static void copy_otherwise(const struct payload *payload, size_t from, size_t byte_count,
 			   uint8_t *ret_bytes)
 {
@@ -207,6 +271,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_changed_bit_of_a_datagram_is_foreseen),
+		cmocka_unit_test(test_no_changed_bit_of_a_message_is_like_the_one_before),
+		cmocka_unit_test(
+			test_datagrams_and_queue_pairs_that_are_gone_receive_nothing_like_it),
 		cmocka_unit_test(test_a_datagram_that_is_copied_otherwise_is_not_foreseen),
 		cmocka_unit_test(test_repeats_do_what_their_packets_would_have_done),
 		cmocka_unit_test(test_repeats_of_what_does_not_hold_any_more_are_not_taken),

@@ -220,6 +220,16 @@ static bool is_repeat(const struct crossing *last, const struct qp *qp, const ui
 		      headers_of(qp) - EXPRESS_HEADER_BYTES) == 0;
 }
 
+/* On both ways in turn, of which one is for reliable connections only. */
+static bool receive_foreseen(struct world *world, struct endpoint *to, const uint8_t *bytes,
+			     uint32_t byte_count)
+{
+	if (to->qp.type == QP_RC && bytes[LRH_BYTES + BTH_BYTES - 1] & 1)
+		return express_receive_like(express_seen(&to->qp), world->pair.now, 1, bytes,
+					    byte_count) == &to->qp;
+	return express_receive_foreseen(&to->qp, world->pair.now, 1, bytes, byte_count);
+}
+
 /* As a round of the owner's does: one that is like the one before is taken at once. */
 static bool take_express(struct world *world, struct endpoint *to, const struct crossing *last,
 			 const uint8_t *bytes, uint32_t byte_count)
@@ -232,7 +242,7 @@ static bool take_express(struct world *world, struct endpoint *to, const struct 
 		world->express_again++;
 		return true;
 	}
-	if (express_receive_foreseen(&to->qp, world->pair.now, 1, bytes, byte_count)) {
+	if (receive_foreseen(world, to, bytes, byte_count)) {
 		world->express_foreseen++;
 		return true;
 	}
