@@ -70,12 +70,14 @@ static inline void word_ring_want(const struct word_producer *producer)
 
 static inline void word_ring_put(struct word_producer *producer, uint64_t number)
 {
+	uint64_t tail = producer->tail;
+
 	debug_assert(number >> WORD_RING_BITS == 0);
-	__atomic_store_n(&producer->shared->words[producer->tail % WORD_RING_COUNT],
+	__atomic_store_n(&producer->shared->words[tail % WORD_RING_COUNT],
 			 producer->lap << WORD_RING_BITS | number, __ATOMIC_RELEASE);
-	producer->tail++;
-	if (unlikely(producer->tail % WORD_RING_COUNT == 0))
-		producer->lap = word_ring_lap(producer->tail);
+	producer->tail = ++tail;
+	if (unlikely(tail % WORD_RING_COUNT == 0))
+		producer->lap = word_ring_lap(tail);
 }
 
 static inline uint64_t word_ring_at(const struct word_consumer *consumer)

@@ -16,23 +16,36 @@ enum {
 	ACK_WORDS = (LRH_BYTES + BTH_BYTES + AETH_BYTES + ICRC_BYTES) / 4,
 };
 
-struct channel *ack_word_send(struct adapter *adapter, struct qp *qp)
+/* By that flow, of a queue pair whose headers are known. */
+static inline struct channel *send_by(struct flow *flow, struct qp *qp)
 {
+	struct channel *channel = flow->channel;
 	struct psn psn;
 
+	if (unlikely(!word_ring_has_room(&channel->words_out) || !express_take_ack(qp, &psn)))
+		return NULL;
+	word_ring_put(&channel->words_out,
+		      (uint64_t)psn.value << QPN_BITS | qp->attributes.destination_qpn);
+	flow_count(flow, 1, ACK_WORDS);
+	return channel;
+}
+
+struct channel *ack_word_send(struct adapter *adapter, struct qp *qp)
+{
 	if (unlikely(!adapter->attachment->may_express || !qp->owner_route ||
 		     !express_is_known(qp)))
 		return NULL;
 
 	struct flow *flow = connected_flow(adapter, qp);
 
-	if (unlikely(!flow || !word_ring_has_room(&flow->channel->words_out) ||
-		     !express_take_ack(qp, &psn)))
-		return NULL;
-	word_ring_put(&flow->channel->words_out,
-		      (uint64_t)psn.value << QPN_BITS | qp->attributes.destination_qpn);
-	flow_count(flow, 1, ACK_WORDS);
-	return flow->channel;
+	return likely(flow) ? send_by(flow, qp) : NULL;
+}
+
+struct channel *ack_word_answer(const struct attachment *attachment, struct qp *qp)
+{
+	struct flow *flow = known_flow(attachment, qp);
+
+	return likely(flow) ? send_by(flow, qp) : NULL;
 }
 
 bool ack_word_write(struct adapter *adapter, struct qp *qp)

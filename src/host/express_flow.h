@@ -27,13 +27,24 @@ static inline struct flow *direct_flow(const struct adapter *adapter, const stru
 	return flow;
 }
 
-/* Of a connection: looked up once for as long as its headers stay the same. */
-static inline struct flow *connected_flow(const struct adapter *adapter, struct qp *qp)
+/* Of a connection whose headers have stayed the same since it was looked up; NULL: it was not, or
+ * the way has changed. */
+static inline struct flow *known_flow(const struct attachment *attachment, const struct qp *qp)
 {
 	struct flow *flow = qp->owner_route;
 
-	if (likely(flow && flow == qp->express.route && flow->state == FLOW_DIRECT &&
-		   flow->generation == attachment_generation(adapter->attachment)))
+	return likely(flow && flow == qp->express.route && flow->state == FLOW_DIRECT &&
+		      flow->generation == attachment_generation(attachment))
+		       ? flow
+		       : NULL;
+}
+
+/* Of a connection: looked up once for as long as its headers stay the same. */
+static inline struct flow *connected_flow(const struct adapter *adapter, struct qp *qp)
+{
+	struct flow *flow = known_flow(adapter->attachment, qp);
+
+	if (likely(flow))
 		return flow;
 	flow = direct_flow(adapter, qp, &qp->attributes.address, qp->attributes.destination_qpn);
 	qp->express.route = flow;

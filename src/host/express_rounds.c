@@ -64,6 +64,17 @@ static inline void acknowledge_one(struct qp *qp)
 		doorbell_ring(channel->doorbell);
 }
 
+/* The same of one that received by express_receive_like. */
+static inline void acknowledge_like(const struct attachment *attachment, struct qp *qp)
+{
+	struct channel *channel = ack_word_answer(attachment, qp);
+
+	if (unlikely(!channel))
+		acknowledge_one(qp);
+	else if (unlikely(ring_announce(&channel->out)))
+		doorbell_ring(channel->doorbell);
+}
+
 /* What the lane does not take. Returns false if it stays in the ring. */
 static bool take_unusual(struct attachment *attachment, struct channel *channel,
 			 const struct ring_record *record)
@@ -212,7 +223,7 @@ __attribute__((noinline)) static bool take_channel(struct attachment *attachment
 
 	attachment->taken_records += qp != NULL;
 	if (likely(qp && !ring_has_stamped(&channel->in) && !channel_holds_back(channel))) {
-		acknowledge_one(qp);
+		acknowledge_like(attachment, qp);
 		return true;
 	}
 	take_records(attachment, channel, now, qp);

@@ -20,14 +20,24 @@ struct completion_ring {
 	bool has_overflowed;
 };
 
-/* The slot to fill before completion_ring_add; NULL: there is no such ring, it has no room, or its
- * owner wants to hear of each completion. */
+/* Whether one can be added without asking: there is such a ring, it has room, and its owner does
+ * not want to hear of each completion. */
+static inline bool completion_ring_takes(const struct completion_ring *ring)
+{
+	return likely(ring && !ring->armed && !ring->has_overflowed &&
+		      ring->tail - ring->head < ring->capacity);
+}
+
+/* Of one that does: the slot to fill before completion_ring_add. */
+static inline struct completion *completion_ring_place(const struct completion_ring *ring)
+{
+	return &ring->slots[ring->tail & (ring->slot_count - 1)];
+}
+
+/* The same; NULL: it takes none. */
 static inline struct completion *completion_ring_next(const struct completion_ring *ring)
 {
-	if (unlikely(!ring || ring->armed || ring->has_overflowed ||
-		     ring->tail - ring->head >= ring->capacity))
-		return NULL;
-	return &ring->slots[ring->tail & (ring->slot_count - 1)];
+	return completion_ring_takes(ring) ? completion_ring_place(ring) : NULL;
 }
 
 static inline void completion_ring_add(struct completion_ring *ring)

@@ -20,28 +20,40 @@ static bool receive_connected(struct qp *qp, time_ns now, uint8_t port_number,
 	if (!arrival.has_immediate)
 		arrival_remember(qp, port_number, byte_count, &arrival);
 	express_copy(place, bytes + arrival.payload_offset, arrival.payload_bytes);
-	arrival_take_connected(qp, get_be32(headers + LRH_BYTES + 8), arrival.payload_bytes);
+	arrival_take_connected(qp, qp->type, get_be32(headers + LRH_BYTES + 8),
+			       arrival.payload_bytes);
 	arrival_complete(qp, now, headers, slot->wr_id, &arrival, false);
 	return true;
 }
 
-/* word: of the BTH, with the PSN. */
+__attribute__((noinline)) void arrival_report_like(struct qp *qp, time_ns now, uint64_t wr_id,
+						   const struct express_seen *seen)
+{
+	struct completion completion = seen->completion;
+
+	completion.wr_id = wr_id;
+	completion.timestamp_ns = now;
+	arrival_use_request(qp);
+	arrival_report(qp, now, &completion);
+}
+
+/* type: the queue pair's; word: of the BTH, with the PSN. */
 static IN_LINE bool receive_foreseen(struct qp *qp, const struct express_seen *seen, time_ns now,
-				     uint32_t word, const uint8_t *payload, bool is_datagram)
+				     enum qp_type type, uint32_t word, const uint8_t *payload)
 {
 	const uint32_t payload_bytes = seen->payload_bytes;
-	const uint32_t room = is_datagram ? GRH_BYTES : 0;
+	const uint32_t room = type == QP_UD ? GRH_BYTES : 0;
 	struct receive_slot *slot;
 	uint8_t *place;
 
-	if (unlikely(!arrival_is_next(qp, word, is_datagram)))
+	if (unlikely(!arrival_is_next(qp, type, word)))
 		return false;
 	slot = arrival_find_place(qp, room + payload_bytes, &place);
 	if (unlikely(!slot))
 		return false;
 	express_copy(place + room, payload, payload_bytes);
-	if (!is_datagram)
-		arrival_take_connected(qp, word, payload_bytes);
+	if (type != QP_UD)
+		arrival_take_connected(qp, type, word, payload_bytes);
 	arrival_complete_like(qp, now, slot->wr_id, seen);
 	return true;
 }
@@ -49,7 +61,7 @@ static IN_LINE bool receive_foreseen(struct qp *qp, const struct express_seen *s
 __attribute__((noinline)) static bool receive_like_datagram(struct qp *qp, time_ns now,
 							    const uint8_t *payload)
 {
-	return receive_foreseen(qp, express_seen(qp), now, 0, payload, true);
+	return receive_foreseen(qp, express_seen(qp), now, QP_UD, 0, payload);
 }
 
 static IN_LINE bool receive_like(struct qp *qp, const struct express_seen *seen, time_ns now,
@@ -57,8 +69,8 @@ static IN_LINE bool receive_like(struct qp *qp, const struct express_seen *seen,
 {
 	if (qp->type == QP_UD)
 		return receive_like_datagram(qp, now, bytes + EXPRESS_HEADER_BYTES + DETH_BYTES);
-	return receive_foreseen(qp, seen, now, get_be32(headers + LRH_BYTES + 8),
-				bytes + EXPRESS_HEADER_BYTES, false);
+	return receive_foreseen(qp, seen, now, qp->type, get_be32(headers + LRH_BYTES + 8),
+				bytes + EXPRESS_HEADER_BYTES);
 }
 
 /* With the rest, sufficient for admission_check to say ADMITTED, and for nothing else to happen in
@@ -91,7 +103,8 @@ bool express_receive_foreseen(struct qp *qp, time_ns now, uint8_t port_number, c
 	if (qp->type == QP_UD)
 		return seen->deth == get_be64_once(behind) &&
 		       receive_like_datagram(qp, now, behind + DETH_BYTES);
-	return receive_foreseen(qp, seen, now, get_be32_once(bytes + LRH_BYTES + 8), behind, false);
+	return receive_foreseen(qp, seen, now, qp->type, get_be32_once(bytes + LRH_BYTES + 8),
+				behind);
 }
 
 struct qp *express_receive_like(const struct express_seen *seen, time_ns now, uint8_t port_number,
@@ -102,8 +115,8 @@ struct qp *express_receive_like(const struct express_seen *seen, time_ns now, ui
 	if (unlikely(!qp || qp->type != QP_RC ||
 		     !arrival_is_like(qp, seen, port_number, get_be64_once(bytes),
 				      get_be64_once(bytes + LRH_BYTES), byte_count) ||
-		     !receive_foreseen(qp, seen, now, get_be32_once(bytes + LRH_BYTES + 8),
-				       bytes + EXPRESS_HEADER_BYTES, false)))
+		     !receive_foreseen(qp, seen, now, QP_RC, get_be32_once(bytes + LRH_BYTES + 8),
+				       bytes + EXPRESS_HEADER_BYTES)))
 		return NULL;
 	return qp;
 }
@@ -117,5 +130,5 @@ bool express_receive_again(struct qp *qp, time_ns now, const uint8_t *payload, u
 		     ((seen->payload_bytes + 3) & ~3u) != byte_count))
 		return false;
 	return qp->type == QP_UD ? receive_like_datagram(qp, now, payload)
-				 : receive_foreseen(qp, seen, now, word, payload, false);
+				 : receive_foreseen(qp, seen, now, qp->type, word, payload);
 }

@@ -54,9 +54,13 @@ static IN_LINE struct receive_slot *arrival_find_place(const struct qp *qp, uint
 						       uint8_t **ret_bytes)
 {
 	const struct receive_queue *queue = qp->receive_queue;
-	struct receive_slot *slot = receive_queue_first(queue);
 
-	if (unlikely(!slot || slot->sge_count != 1 || slot->sges[0].byte_count < byte_count))
+	if (unlikely(!receive_queue_count(queue)))
+		return NULL;
+
+	struct receive_slot *slot = receive_queue_slot(queue, queue->head);
+
+	if (unlikely(slot->sge_count != 1 || slot->sges[0].byte_count < byte_count))
 		return NULL;
 	*ret_bytes = NULL;
 	if (unlikely(!byte_count))
@@ -97,17 +101,19 @@ static IN_LINE struct completion arrival_completion(const struct qp *qp, const u
 	};
 }
 
-/* The request is used. lost: a completion that has no place in the ring; NULL: it has. */
-static IN_LINE void arrival_report(struct qp *qp, time_ns now, const struct completion *lost)
+static IN_LINE void arrival_use_request(struct qp *qp)
 {
-	qp->receive_queue->head++;
-	if (unlikely(qp_is_shared(qp)))
+	struct receive_queue *queue = qp->receive_queue;
+
+	queue->head++;
+	if (unlikely(queue != &qp->own_receives))
 		qp->environment->shared_receive_taken(qp);
-	if (likely(!lost)) {
-		completion_ring_add(qp->completions[SIDE_RECEIVE]);
-		return;
-	}
-	if (unlikely(!qp->environment->complete(qp, SIDE_RECEIVE, lost))) {
+}
+
+/* A completion that the owner takes. */
+static inline void arrival_report(struct qp *qp, time_ns now, const struct completion *completion)
+{
+	if (unlikely(!qp->environment->complete(qp, SIDE_RECEIVE, completion))) {
 		qp->has_failed_to_report = true;
 		qp_settle(qp, now);
 	}
@@ -117,23 +123,39 @@ static IN_LINE void arrival_complete(struct qp *qp, time_ns now, const uint8_t *
 				     uint64_t wr_id, const struct arrival *arrival,
 				     bool is_datagram)
 {
-	struct completion *place = completion_ring_next(qp->completions[SIDE_RECEIVE]), here;
+	struct completion_ring *ring = qp->completions[SIDE_RECEIVE];
 	struct completion value = arrival_completion(qp, headers, arrival, is_datagram);
 
 	value.wr_id = wr_id;
 	value.timestamp_ns = now;
-	completion_write(likely(place) ? place : &here, value);
-	arrival_report(qp, now, likely(place) ? NULL : &here);
+	if (unlikely(!completion_ring_takes(ring))) {
+		arrival_use_request(qp);
+		arrival_report(qp, now, &value);
+		return;
+	}
+	completion_write(completion_ring_place(ring), value);
+	arrival_use_request(qp);
+	completion_ring_add(ring);
 }
+
+/* Of what is foreseen, where somebody is to be told. Not in line: what usually happens needs no
+ * memory for it. */
+void arrival_report_like(struct qp *qp, time_ns now, uint64_t wr_id,
+			 const struct express_seen *seen);
 
 /* Of what is foreseen. */
 static IN_LINE void arrival_complete_like(struct qp *qp, time_ns now, uint64_t wr_id,
 					  const struct express_seen *seen)
 {
-	struct completion *place = completion_ring_next(qp->completions[SIDE_RECEIVE]), here;
+	struct completion_ring *ring = qp->completions[SIDE_RECEIVE];
 
-	completion_write_like(likely(place) ? place : &here, &seen->completion, wr_id, now);
-	arrival_report(qp, now, likely(place) ? NULL : &here);
+	if (unlikely(!completion_ring_takes(ring))) {
+		arrival_report_like(qp, now, wr_id, seen);
+		return;
+	}
+	completion_write_like(completion_ring_place(ring), &seen->completion, wr_id, now);
+	arrival_use_request(qp);
+	completion_ring_add(ring);
 }
 
 /* What was found about a SEND without immediate data holds for those like it, until something
@@ -220,21 +242,21 @@ static inline bool arrival_is_from_peer(const struct qp *qp, const struct arriva
 }
 
 /* Whether a message may begin with this PSN. */
-static IN_LINE bool arrival_is_expected(const struct qp *qp, struct psn psn)
+static IN_LINE bool arrival_is_expected(const struct qp *qp, enum qp_type type, struct psn psn)
 {
 	const struct responder *responder = &qp->responder;
 
 	return psn_equal(psn, responder->expected_psn) && responder->inbound == INBOUND_IDLE &&
-	       (!responder->placed || qp->type == QP_RC);
+	       (!responder->placed || type == QP_RC);
 }
 
 /* The same of what is foreseen, of a connection by the word of the BTH with its PSN. Datagrams that
  * somebody copies in a way of his own go the long way. */
-static IN_LINE bool arrival_is_next(const struct qp *qp, uint32_t word, bool is_datagram)
+static IN_LINE bool arrival_is_next(const struct qp *qp, enum qp_type type, uint32_t word)
 {
-	return !qp->responder.has_receive &&
-	       (is_datagram ? !qp->environment->copy_datagram
-			    : arrival_is_expected(qp, psn_from(word)));
+	if (type == QP_UD)
+		return !qp->responder.has_receive && !qp->environment->copy_datagram;
+	return arrival_is_expected(qp, type, psn_from(word)) && !qp->responder.has_receive;
 }
 
 /* The request for a message from the peer that begins with the PSN that is expected. */
@@ -243,20 +265,22 @@ static IN_LINE struct receive_slot *arrival_find_connected(struct qp *qp,
 							   struct psn psn, uint8_t **ret_bytes)
 {
 	if (unlikely(!express_headers_are_known(qp) || !arrival_is_from_peer(qp, arrival) ||
-		     !arrival_is_expected(qp, psn)))
+		     !arrival_is_expected(qp, qp->type, psn)))
 		return NULL;
 	return arrival_find_place(qp, arrival->payload_bytes, ret_bytes);
 }
 
-/* The message is in its place; word: of the BTH, with the PSN of its last packet. */
-static IN_LINE void arrival_take_connected(struct qp *qp, uint32_t word, uint32_t byte_count)
+/* The message is in its place; type: the queue pair's; word: of the BTH, with the PSN of its last
+ * packet. */
+static IN_LINE void arrival_take_connected(struct qp *qp, enum qp_type type, uint32_t word,
+					   uint32_t byte_count)
 {
 	struct responder *responder = &qp->responder;
 	struct psn psn = psn_from(word);
 
 	responder->expected_psn = psn_add(psn, 1);
 	responder->inbound_bytes = byte_count;
-	if (qp->type == QP_RC) {
+	if (type == QP_RC) {
 		responder->nak_is_due = false;
 		responder->nak_was_sent = false;
 		responder->msn = (responder->msn + 1) & 0xffffff;

@@ -125,8 +125,9 @@ MUST_USE static inline bool express_take_ack(struct qp *qp, struct psn *ret_psn)
 {
 	struct responder *responder = &qp->responder;
 
-	if (unlikely(!responder->ack_is_due || responder->nak_is_due || responder->saved_pending ||
-		     qp->state == QP_ERROR || qp->promises_receives))
+	if (unlikely(!responder->ack_is_due ||
+		     (responder->saved_pending || responder->nak_is_due) || qp->state == QP_ERROR ||
+		     qp->promises_receives))
 		return false;
 	responder->ack_is_due = false;
 	*ret_psn = responder->ack_psn;

@@ -87,11 +87,11 @@ static void remember_pulled(struct qp *qp, uint8_t port_number, const uint8_t *h
 /* One that is like the SEND before, whether that was pulled or not. */
 static IN_LINE bool receive_foreseen(struct qp *qp, time_ns now, uint8_t port_number,
 				     const uint8_t *headers, const struct express_pull *pull,
-				     bool is_datagram)
+				     enum qp_type type)
 {
 	const struct express_seen *seen = express_seen(qp);
-	const uint32_t header_bytes = EXPRESS_HEADER_BYTES + (is_datagram ? DETH_BYTES : 0);
-	const uint32_t room = is_datagram ? GRH_BYTES : 0;
+	const uint32_t header_bytes = EXPRESS_HEADER_BYTES + (type == QP_UD ? DETH_BYTES : 0);
+	const uint32_t room = type == QP_UD ? GRH_BYTES : 0;
 	const uint32_t word = get_be32(headers + LRH_BYTES + 8);
 	struct receive_slot *slot;
 	uint8_t *place;
@@ -99,7 +99,7 @@ static IN_LINE bool receive_foreseen(struct qp *qp, time_ns now, uint8_t port_nu
 	if (unlikely(pull->packet_count != 1 || seen->payload_bytes != pull->byte_count ||
 		     !arrival_is_foreseen(qp, seen, port_number, headers,
 					  bytes_of_packet(header_bytes, pull)) ||
-		     !arrival_is_next(qp, word, is_datagram)))
+		     !arrival_is_next(qp, type, word)))
 		return false;
 	slot = arrival_find_place(qp, room + seen->payload_bytes, &place);
 	if (unlikely(!slot))
@@ -108,8 +108,8 @@ static IN_LINE bool receive_foreseen(struct qp *qp, time_ns now, uint8_t port_nu
 		nak_gap(qp);
 		return true;
 	}
-	if (!is_datagram)
-		arrival_take_connected(qp, word, seen->payload_bytes);
+	if (type == QP_RC)
+		arrival_take_connected(qp, type, word, seen->payload_bytes);
 	arrival_complete_like(qp, now, slot->wr_id, seen);
 	return true;
 }
@@ -123,9 +123,9 @@ bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number, con
 	uint8_t *place;
 
 	if (qp->type == QP_UD)
-		return receive_foreseen(qp, now, port_number, headers, pull, true) ||
+		return receive_foreseen(qp, now, port_number, headers, pull, QP_UD) ||
 		       receive_lent(qp, now, port_number, headers, pull);
-	if (qp->type == QP_RC && receive_foreseen(qp, now, port_number, headers, pull, false))
+	if (qp->type == QP_RC && receive_foreseen(qp, now, port_number, headers, pull, QP_RC))
 		return true;
 	if (unlikely(!takes_pulled(qp, port_number) || qp->receive_queue->matches_tags ||
 		     qp->responder.has_receive || !has_packets(qp, pull)))
@@ -138,7 +138,7 @@ bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number, con
 		return true;
 	}
 	word = (word & 0xff000000u) | psn_add(psn_from(word), pull->packet_count - 1).value;
-	arrival_take_connected(qp, word, pull->byte_count);
+	arrival_take_connected(qp, qp->type, word, pull->byte_count);
 	remember_pulled(qp, port_number, headers, pull);
 	arrival_complete(qp, now, headers, slot->wr_id, &arrival, false);
 	return true;

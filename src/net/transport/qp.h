@@ -243,16 +243,17 @@ struct responder {
 	struct receive_slot
 		*taken;	 /* a copy of what came from a shared queue; NULL with an own queue */
 	struct placed_requests *placed; /* NULL: the peer sends packets only */
-	uint8_t inbound; /* enum inbound_message */
 	uint8_t saved_count;
-	uint8_t saved_tail;    /* index of the next to be filled */
-	uint8_t saved_pending; /* the newest so many may be unanswered */
+	uint8_t saved_tail; /* index of the next to be filled */
 	uint8_t nak_syndrome;
+	bool has_choice; /* choose_receive has filled taken, which is not yet held */
+	/* Two and two side by side, at which express.h looks together. */
+	uint8_t inbound;  /* enum inbound_message */
 	bool has_receive; /* the message in progress holds a receive request */
-	bool has_choice;  /* choose_receive has filled taken, which is not yet held */
-	bool ack_is_due;
+	uint8_t saved_pending; /* the newest so many may be unanswered */
 	bool nak_is_due;
 	bool nak_was_sent; /* for the expected PSN: say it once */
+	bool ack_is_due;
 };
 
 /* What net/transport/express.h has worked out from attributes and port, for a connection. */
