@@ -120,6 +120,13 @@ static inline uint64_t ring_stamped_bytes(uint32_t byte_count)
 	       ~(uint64_t)(RING_CACHE_LINE - 1);
 }
 
+/* What the header of a record in a stamped ring says, but for what its user says of packets and the word.
+ */
+static inline uint64_t ring_sizes(uint32_t byte_count, uint16_t kind, uint16_t port)
+{
+	return byte_count | (uint64_t)kind << 32 | (uint64_t)port << 48;
+}
+
 /* Odd, so that it is not what untouched memory reads as. */
 static inline uint64_t ring_stamp(uint64_t seed, uint64_t position)
 {
@@ -204,21 +211,28 @@ static inline void ring_want_ahead(const struct ring_producer *producer)
 			 (producer->data_bytes - 1)));
 }
 
-/* The record at the tail, reserved in either way, is complete. */
+/* The record at the tail, reserved in either way, is complete. The first: its header lies there, and says
+ * this. */
+static inline void ring_commit_stamped_at(struct ring_producer *producer, uint64_t *header,
+					  uint64_t sizes, uint32_t packet_count)
+{
+	const uint64_t tail = producer->tail;
+
+	__atomic_store_n(&header[1], sizes, __ATOMIC_RELAXED);
+	__atomic_store_n(&header[2], packet_count, __ATOMIC_RELAXED);
+	__atomic_store_n(&header[0], ring_stamp(producer->stamp_seed, tail), __ATOMIC_RELEASE);
+	producer->tail = tail + ring_stamped_bytes((uint32_t)sizes);
+	producer->published = producer->tail;
+	ring_want_ahead(producer);
+}
+
 static inline void ring_commit_stamped(struct ring_producer *producer, uint32_t byte_count,
 				       uint16_t kind, uint16_t port, uint32_t packet_count)
 {
 	uint64_t *header =
 		(uint64_t *)(producer->data + (producer->tail & (producer->data_bytes - 1)));
 
-	__atomic_store_n(&header[1], byte_count | (uint64_t)kind << 32 | (uint64_t)port << 48,
-			 __ATOMIC_RELAXED);
-	__atomic_store_n(&header[2], packet_count, __ATOMIC_RELAXED);
-	__atomic_store_n(&header[0], ring_stamp(producer->stamp_seed, producer->tail),
-			 __ATOMIC_RELEASE);
-	producer->tail += ring_stamped_bytes(byte_count);
-	producer->published = producer->tail;
-	ring_want_ahead(producer);
+	ring_commit_stamped_at(producer, header, ring_sizes(byte_count, kind, port), packet_count);
 }
 
 /* A record will be written soon. */
@@ -287,10 +301,10 @@ static inline const struct ring_record *ring_next_stamped(struct ring_consumer *
 	return &consumer->current;
 }
 
-/* What the header of a record says, but for what its user says of packets and the word. */
+/* The same of a record that was read. */
 static inline uint64_t ring_record_sizes(const struct ring_record *record)
 {
-	return record->byte_count | (uint64_t)record->kind << 32 | (uint64_t)record->port << 48;
+	return ring_sizes(record->byte_count, record->kind, record->port);
 }
 
 /* The body of the next record of a stamped ring, if it is there and its header says this, one packet,

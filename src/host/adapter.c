@@ -39,9 +39,9 @@ void adapter_unlock(struct adapter *adapter)
 	attachment_unlock(adapter->attachment);
 }
 
-void adapter_unlock_polled(struct adapter *adapter)
+void adapter_unlock_unchanged(struct adapter *adapter)
 {
-	attachment_unlock_placed(adapter->attachment);
+	attachment_unlock_unchanged(adapter->attachment);
 }
 
 time_ns adapter_now(const struct adapter *adapter)
@@ -112,6 +112,8 @@ static bool whole_round(struct adapter *adapter)
 {
 	time_ns now = attachment_now();
 
+	adapter->attachment->placed_again.qp = NULL;
+	adapter->attachment->sent_again.qp = NULL;
 	helper_watch_polls(adapter->attachment, now);
 	return adapter_progress(adapter, now);
 }
@@ -126,7 +128,7 @@ static inline void sent_quickly(struct adapter *adapter)
 		return;
 	count_polls(attachment, POSTS_PER_ROUND);
 	attachment->run.qp = NULL;
-	attachment->again.qp = NULL;
+	attachment->placed_again.qp = NULL;
 	if (attachment->quick_posts < QUICK_ROUNDS &&
 	    express_lane_round(attachment) != EXPRESS_LONG_WAY)
 		return;
@@ -151,10 +153,37 @@ bool adapter_post(struct adapter *adapter, struct qp_object *qp, const struct se
 	return is_posted;
 }
 
+/* The peer has what was sent. Not in line: what comes before it needs few registers. */
+__attribute__((noinline)) static bool sent_again(struct adapter *adapter, uint64_t wr_id,
+						 uint32_t flags, const struct sge *sge)
+{
+	express_lane_sent(adapter, wr_id, flags, sge);
+	sent_quickly(adapter);
+	attachment_unlock_posted(adapter->attachment);
+	return true;
+}
+
+bool adapter_post_again(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,
+			uint32_t flags, const struct sge *sge)
+{
+	struct attachment *attachment = adapter->attachment;
+	const struct sent_again *again = &attachment->sent_again;
+
+	/* Without the lock these are guesses. What is posted in a row is another's (host/runs.h). */
+	if (__atomic_load_n(&again->qp, __ATOMIC_RELAXED) != &qp->qp ||
+	    __atomic_load_n(&attachment->run.qp, __ATOMIC_RELAXED) == &qp->qp)
+		return false;
+	attachment_lock(attachment);
+	if (likely(again->qp == &qp->qp && express_lane_again(attachment, flags, sge)))
+		return sent_again(adapter, wr_id, flags, sge);
+	attachment_unlock_posted(attachment);
+	return false;
+}
+
 bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
 			 const struct send_request *request)
 {
-	adapter->attachment->again.qp = NULL; /* as below */
+	adapter->attachment->placed_again.qp = NULL; /* as below */
 	return post(adapter, &qp->qp, request);
 }
 
@@ -164,9 +193,9 @@ __attribute__((noinline)) static bool placed_again(struct adapter *adapter, uint
 {
 	struct attachment *attachment = adapter->attachment;
 
-	placement_lane_placed(&attachment->again, wr_id, flags, lane_time(attachment));
+	placement_lane_placed(&attachment->placed_again, wr_id, flags, lane_time(attachment));
 	sent_quickly(adapter);
-	attachment_unlock_placed(attachment);
+	attachment_unlock_unchanged(attachment);
 	return true;
 }
 
@@ -174,7 +203,7 @@ bool adapter_place_again(struct adapter *adapter, const struct qp_object *qp, ui
 			 uint32_t flags, const struct sge *sge, const struct remote_place *remote)
 {
 	struct attachment *attachment = adapter->attachment;
-	const struct placed_again *again = &attachment->again;
+	const struct placed_again *again = &attachment->placed_again;
 
 	/* Without the lock this is a guess. */
 	if (__atomic_load_n(&again->qp, __ATOMIC_RELAXED) != &qp->qp)
@@ -195,7 +224,7 @@ bool adapter_place(struct adapter *adapter, struct qp_object *qp,
 
 	if (likely(is_placed))
 		sent_quickly(adapter);
-	attachment_unlock_placed(adapter->attachment);
+	attachment_unlock_unchanged(adapter->attachment);
 	return is_placed;
 }
 
@@ -204,10 +233,10 @@ static inline bool place_again(struct attachment *attachment, const struct qp *q
 {
 	const struct remote_place remote = {request->remote_address, request->remote_key};
 
-	if (attachment->again.qp != qp || request->opcode != SEND_RDMA_WRITE ||
-	    !placement_lane_again(&attachment->again, request->flags, request->sges, &remote))
+	if (attachment->placed_again.qp != qp || request->opcode != SEND_RDMA_WRITE ||
+	    !placement_lane_again(&attachment->placed_again, request->flags, request->sges, &remote))
 		return false;
-	placement_lane_placed(&attachment->again, request->wr_id, request->flags,
+	placement_lane_placed(&attachment->placed_again, request->wr_id, request->flags,
 			      lane_time(attachment));
 	return true;
 }
@@ -286,11 +315,10 @@ bool adapter_poll(struct adapter *adapter)
 			count_polls(attachment, 1);
 			if (round == EXPRESS_NOTHING)
 				return false;
-			attachment->again.qp = NULL;
+			attachment->placed_again.qp = NULL;
 			return true;
 		}
 	}
-	attachment->again.qp = NULL;
 	return whole_round(adapter);
 }
 

@@ -28,8 +28,8 @@ struct hca *adapter_hca(struct adapter *adapter);
 
 void adapter_lock(struct adapter *adapter);
 void adapter_unlock(struct adapter *adapter);
-/* The same, if nothing was done but to take completions, and perhaps adapter_poll. */
-void adapter_unlock_polled(struct adapter *adapter);
+/* The same, if nothing was done but to post receive requests, to take completions, or adapter_poll. */
+void adapter_unlock_unchanged(struct adapter *adapter);
 
 /* The clock, read once per entry by the caller (lock held). */
 time_ns adapter_now(const struct adapter *adapter);
@@ -40,6 +40,9 @@ void adapter_transmit(struct adapter *adapter, time_ns now);
  * and adapter_send do the same. Takes the lock itself. */
 MUST_USE bool adapter_post(struct adapter *adapter, struct qp_object *qp,
 			   const struct send_request *request);
+/* The same of one SGE, if it is like the one before it. */
+MUST_USE bool adapter_post_again(struct adapter *adapter, const struct qp_object *qp,
+				 uint64_t wr_id, uint32_t flags, const struct sge *sge);
 /* The same for one of a list, with the lock; adapter_send comes after the last. */
 MUST_USE bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
 				  const struct send_request *request);

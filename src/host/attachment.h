@@ -19,7 +19,7 @@
 #include "host/channel.h"
 #include "host/exposure.h"
 #include "host/flows.h"
-#include "host/placed_again.h"
+#include "host/again.h"
 #include "host/protocol.h"
 #include "host/session.h"
 #include "host/transmit.h"
@@ -103,7 +103,8 @@ struct attachment {
 	unsigned quick_polls; /* since a round of attachment_progress */
 	unsigned quick_posts;
 	struct run_out run; /* of what was posted last: until the lock is left otherwise */
-	struct placed_again again; /* of what was placed last: the same */
+	struct placed_again placed_again; /* these two: the same (host/again.h) */
+	struct sent_again sent_again;
 	unsigned taken_records; /* by the program, in its last round */
 	bool is_failed;					/* softibd is gone */
 	bool is_abandoned;	    /* this is a child of the process that attached */
@@ -134,20 +135,20 @@ static inline void attachment_lock(struct attachment *attachment)
 static inline void attachment_unlock(struct attachment *attachment)
 {
 	attachment->run.qp = NULL;
-	attachment->again.qp = NULL;
+	attachment->placed_again.qp = NULL;
+	attachment->sent_again.qp = NULL;
 	biased_lock_leave(&attachment->lock);
 }
 
 /* Nothing was done but to post by host/express_lane.h. */
 static inline void attachment_unlock_posted(struct attachment *attachment)
 {
-	attachment->again.qp = NULL;
+	attachment->placed_again.qp = NULL;
 	biased_lock_leave(&attachment->lock);
 }
 
-/* Nothing was done but to post by host/placement_lane.h, or to look for news that there were none of.
- */
-static inline void attachment_unlock_placed(struct attachment *attachment)
+/* Of what requests to send rest on (host/again.h) nothing was changed but by them. */
+static inline void attachment_unlock_unchanged(struct attachment *attachment)
 {
 	attachment->run.qp = NULL;
 	biased_lock_leave(&attachment->lock);

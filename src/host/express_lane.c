@@ -123,7 +123,7 @@ bool express_lane_repeat(struct adapter *adapter, struct qp *qp, const struct se
 
 	struct ring_producer *out = &flow->channel->out;
 
-	express_write_payload(&packet, ring_repeat_place(out));
+	express_write_payload(packet.payload, packet.payload_bytes, ring_repeat_place(out));
 	ring_commit_repeat(out, packet.payload_bytes);
 	qp->owner_position = out->tail;
 	flow_count(flow, 1, (packet.byte_count + ICRC_BYTES) / 4);
@@ -161,6 +161,31 @@ static inline void remember_post(struct run_out *run, const struct qp *qp, struc
 	run->payload_bytes = request->sges[0].byte_count;
 	run->flags = request->flags;
 	run->is_lent = false;
+}
+
+/* Not if the helper had better be asked each time whether it looks after timers, or others whether they
+ * pull it. */
+static inline void remember_sent(struct attachment *attachment, struct qp *qp, struct flow *flow,
+				 const struct send_request *request,
+				 const struct express_packet *packet)
+{
+	struct sent_again *again = &attachment->sent_again;
+
+	again->qp = NULL;
+	if (attachment->run.last != qp || request->opcode != SEND_SEND || !packet->payload_bytes ||
+	    packet->payload_bytes >= PULL_LANE_BYTES_MIN ||
+	    attachment->helper_mode != HELPER_STAYING_OUT)
+		return;
+	*again = (struct sent_again){
+		.qp = qp,
+		.flow = flow,
+		.channel = flow->channel,
+		.local = again_local(qp, request),
+		.sizes = ring_sizes(packet->byte_count, RECORD_PACKET, flow->destination_port),
+		.generation = flow->generation,
+		.generation_at = &attachment->fabric_page->generation,
+	};
+	memcpy(again->headers, express_sent(qp)->bytes, sizeof(again->headers));
 }
 
 /* It has a PSN, which repeats of a model would not count: the next small one begins anew. */
@@ -244,9 +269,69 @@ bool express_lane_post(struct adapter *adapter, struct qp *qp, const struct send
 	if (qp->type == QP_RC)
 		dialogue_sent(&flow->channel->dialogue);
 	express_enqueue(qp, lane_time(attachment), request, &packet);
+	if (qp->type == QP_RC)
+		remember_sent(attachment, qp, flow, request, &packet);
 	remember_post(&attachment->run, qp, flow, request, is_model);
 	posted(adapter, qp, flow);
 	return true;
+}
+
+/* Those that are posted in a row are another's (host/runs.h). */
+static inline bool is_alone(const struct run_out *run, const struct qp *qp)
+{
+	return run->qp != qp && run_posts(run, qp) < RUN_POSTS;
+}
+
+bool express_lane_again(struct attachment *attachment, uint32_t flags, const struct sge *sge)
+{
+	const struct sent_again *again = &attachment->sent_again;
+	const struct qp *qp = again->qp;
+	struct ring_producer *out = &again->channel->out;
+	const uint8_t *bytes = again_bytes(&again->local, flags, sge);
+	uint8_t *body;
+
+	if (unlikely(!bytes || !express_may_post_again(qp) || list_is_linked(&qp->ready_link) ||
+		     !is_alone(&attachment->run, qp) ||
+		     __atomic_load_n(again->generation_at, __ATOMIC_ACQUIRE) != again->generation ||
+		     !list_is_empty(&again->channel->waiting)))
+		return false;
+	body = ring_reserve_stamped(out, (uint32_t)again->sizes);
+	if (unlikely(!body))
+		return false;
+	memcpy(body, again->headers, sizeof(again->headers));
+	put_be32(body + sizeof(again->headers), express_psn_word(QP_RC, qp));
+	express_write_payload(bytes, sge->byte_count, body + EXPRESS_HEADER_BYTES);
+	ring_commit_stamped_at(out, (uint64_t *)(body - RING_STAMPED_HEADER_BYTES), again->sizes,
+			       1);
+	return true;
+}
+
+void express_lane_sent(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
+		       const struct sge *sge)
+{
+	struct attachment *attachment = adapter->attachment;
+	const struct sent_again *again = &attachment->sent_again;
+	struct qp *qp = again->qp;
+	const struct send_request request = {
+		.wr_id = wr_id,
+		.opcode = SEND_SEND,
+		.flags = flags,
+		.sge_count = 1,
+		.sges = sge,
+	};
+	const struct express_packet packet = {
+		.payload = again_bytes(&again->local, flags, sge),
+		.payload_bytes = sge->byte_count,
+		.byte_count = (uint32_t)again->sizes,
+		.packet_count = 1,
+	};
+
+	qp->owner_position = again->channel->out.tail;
+	flow_count(again->flow, 1, (packet.byte_count + ICRC_BYTES) / 4);
+	dialogue_sent(&again->channel->dialogue);
+	express_enqueue(qp, lane_time(attachment), &request, &packet);
+	remember_post(&attachment->run, qp, again->flow, &request, false);
+	posted(adapter, qp, again->flow);
 }
 
 bool express_lane_send(struct adapter *adapter, struct qp *qp)

@@ -12,6 +12,7 @@
 #define SOFTIB_HOST_EXPRESS_LANE_H
 
 #include <stdbool.h>
+#include "base/attributes.h"
 #include "base/time.h"
 
 struct adapter;
@@ -20,6 +21,7 @@ struct channel;
 struct qp;
 struct ring_record;
 struct send_request;
+struct sge;
 
 /* Reads the environment. */
 bool express_lane_is_allowed(void);
@@ -30,6 +32,13 @@ bool express_lane_post(struct adapter *adapter, struct qp *qp, const struct send
 /* The same, of the queue pair whose post was the last thing done (host/runs.h). */
 bool express_lane_repeat(struct adapter *adapter, struct qp *qp,
 			 const struct send_request *request);
+
+/* Sends a message like the one that is remembered (host/again.h), if nothing has changed; what that means
+ * for the queue pair is left to express_lane_sent, which comes next. */
+MUST_USE bool express_lane_again(struct attachment *attachment, uint32_t flags,
+				 const struct sge *sge);
+void express_lane_sent(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
+		       const struct sge *sge);
 
 /* Sends what was posted to this queue pair. Returns whether that was all of it. */
 bool express_lane_send(struct adapter *adapter, struct qp *qp);

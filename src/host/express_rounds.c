@@ -81,6 +81,7 @@ static bool take_unusual(struct attachment *attachment, struct channel *channel,
 {
 	time_ns now = attachment_now();
 
+	attachment->sent_again.qp = NULL;
 	if (unlikely(receive_is_held_back(attachment, channel, now, record)))
 		return false;
 	receive_direct_record(attachment, channel, now, record);

@@ -302,7 +302,7 @@ static inline struct flow *flow_past_packets(const struct attachment *attachment
 bool placement_post(struct adapter *adapter, struct qp *qp, const struct send_request *request)
 {
 	struct attachment *attachment = adapter->attachment;
-	struct placed_again *again = &attachment->again;
+	struct placed_again *again = &attachment->placed_again;
 	struct flow *flow = flow_past_packets(attachment, qp);
 	struct placement *placement = qp->owner_placement;
 

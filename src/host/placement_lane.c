@@ -7,7 +7,7 @@
 #include "host/express_lane.h"
 #include "host/flows.h"
 #include "host/link_weight.h"
-#include "host/placed_again.h"
+#include "host/again.h"
 #include "host/placement_state.h"
 #include "net/transport/placement.h"
 #include "wire/packet.h"
@@ -286,24 +286,6 @@ bool placement_lane_post(struct placement *placement, struct qp *qp, struct flow
 	return false;
 }
 
-/* Of a request that was just carried out. */
-static inline struct again_range local_range(const struct qp *qp,
-					     const struct send_request *request)
-{
-	const struct sge *sge = request->sges;
-
-	if (request->flags & SEND_INLINE)
-		return (struct again_range){.span = UINT64_MAX};
-
-	const struct region *region = memory_find_plain(qp->environment->memory, sge->lkey);
-
-	return (struct again_range){
-		.from = region->iova,
-		.span = region->byte_count - sge->byte_count,
-		.bytes = region->bytes,
-	};
-}
-
 void placement_lane_remember(struct placed_again *again, struct placement *placement, struct qp *qp,
 			     struct flow *flow, const struct send_request *request,
 			     const uint32_t *generation_at)
@@ -321,11 +303,7 @@ void placement_lane_remember(struct placed_again *again, struct placement *place
 		.placement = placement,
 		.flow = flow,
 		.channel = channel,
-		.flags = request->flags,
-		.byte_count = sge->byte_count,
-		.local_key = sge->lkey,
-		.local_key_mask = request->flags & SEND_INLINE ? 0 : UINT32_MAX,
-		.local = local_range(qp, request),
+		.local = again_local(qp, request),
 		.remote_key = window->key,
 		.remote = {window->from, window->to - window->from - sge->byte_count,
 			   window->shared},
@@ -343,7 +321,7 @@ void placement_lane_remember(struct placed_again *again, struct placement *place
 void placement_lane_placed(struct placed_again *again, uint64_t wr_id, uint32_t flags, time_ns now)
 {
 	const struct simple_request request = {
-		.byte_count = again->byte_count,
+		.byte_count = again->local.byte_count,
 		.flags = flags,
 		.wr_id = wr_id,
 	};

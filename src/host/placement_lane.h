@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include "base/attributes.h"
 #include "base/time.h"
-#include "host/placed_again.h"
+#include "host/again.h"
 #include "host/placement_state.h"
 #include "net/transport/placement.h"
 
@@ -44,14 +44,10 @@ MUST_USE static inline bool placement_lane_again(const struct placed_again *agai
 						 const struct sge *sge,
 						 const struct remote_place *remote)
 {
-	const uint64_t local_offset = sge->address - again->local.from;
+	const uint8_t *bytes = again_bytes(&again->local, flags, sge);
 	const uint64_t offset = remote->address - again->remote.from;
 
-	if (unlikely((flags ^ again->flags) & ~(uint32_t)SEND_SIGNALED ||
-		     sge->byte_count != again->byte_count ||
-		     ((sge->lkey ^ again->local_key) & again->local_key_mask) ||
-		     local_offset > again->local.span || remote->key != again->remote_key ||
-		     offset > again->remote.span ||
+	if (unlikely(!bytes || remote->key != again->remote_key || offset > again->remote.span ||
 		     __atomic_load_n(again->generation_at, __ATOMIC_ACQUIRE) != again->generation ||
 		     __atomic_load_n(again->is_closed_at, __ATOMIC_ACQUIRE) ||
 		     send_queue_is_full(&again->qp->requester.queue)))
@@ -63,8 +59,7 @@ MUST_USE static inline bool placement_lane_again(const struct placed_again *agai
 		hazard_end(again->channel);
 		return false;
 	}
-	bytes_write(again->local.bytes + local_offset, sge->byte_count,
-		    again->remote.bytes + offset);
+	bytes_write(bytes, sge->byte_count, again->remote.bytes + offset);
 	return true;
 }
 

@@ -124,7 +124,7 @@ void adapter_unlock(struct adapter *adapter)
 	pthread_mutex_unlock(&adapter->mutex);
 }
 
-void adapter_unlock_polled(struct adapter *adapter)
+void adapter_unlock_unchanged(struct adapter *adapter)
 {
 	pthread_mutex_unlock(&adapter->mutex);
 }
@@ -195,6 +195,13 @@ bool adapter_place(struct adapter *adapter, struct qp_object *qp,
 		   const struct send_request *request)
 {
 	return adapter_post(adapter, qp, request);
+}
+
+bool adapter_post_again(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,
+			uint32_t flags, const struct sge *sge)
+{
+	(void)adapter, (void)qp, (void)wr_id, (void)flags, (void)sge;
+	return false;
 }
 
 bool adapter_place_again(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,

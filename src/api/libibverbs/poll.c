@@ -87,7 +87,7 @@ int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_com
 		if (unlikely(fault_injection_is_on))
 			fault_injection_poll(cq, count, ret_completions);
 	}
-	adapter_unlock_polled(cq->adapter);
+	adapter_unlock_unchanged(cq->adapter);
 	if (unlikely(should_yield))
 		core_sharing_yield(cq);
 	return count;

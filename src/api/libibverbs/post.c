@@ -168,16 +168,25 @@ __attribute__((noinline)) static bool post_plain(const struct verbs_qp *qp, cons
 	       adapter_place(qp->adapter, qp->object, &request);
 }
 
+/* What is like the request before it takes the shortest time: what else there is to do would be a large
+ * part of that. */
+static inline bool post_again(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
+{
+	const struct sge *sge = (const struct sge *)wr->sg_list;
+
+	if (wr->opcode == IBV_WR_SEND)
+		return adapter_post_again(qp->adapter, qp->object, wr->wr_id, wr->send_flags, sge);
+	return wr->opcode == IBV_WR_RDMA_WRITE &&
+	       adapter_place_again(qp->adapter, qp->object, wr->wr_id, wr->send_flags, sge,
+				   (const struct remote_place *)&wr->wr.rdma);
+}
+
 /* Posts and sends a request that is no list. Returns whether that was done. The lock is not held. */
 static inline bool post_at_once(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
 {
 	if (calls_are_watched() || wr->next)
 		return false;
-	/* First what takes the shortest time: what else there is to do would be a large part of it. */
-	return (wr->opcode == IBV_WR_RDMA_WRITE && wr->num_sge == 1 &&
-		adapter_place_again(qp->adapter, qp->object, wr->wr_id, wr->send_flags,
-				    (const struct sge *)wr->sg_list,
-				    (const struct remote_place *)&wr->wr.rdma)) ||
+	return (wr->num_sge == 1 && post_again(qp, wr)) ||
 	       post_plain(qp, wr);
 }
 
@@ -330,7 +339,7 @@ int verbs_post_recv(struct ibv_qp *public, struct ibv_recv_wr *requests,
 		if (unlikely(error))
 			break;
 	}
-	adapter_unlock(qp->adapter);
+	adapter_unlock_unchanged(qp->adapter);
 	if (unlikely(error))
 		*ret_bad = wr;
 	return verbs_result(error);

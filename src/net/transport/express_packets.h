@@ -26,6 +26,32 @@ static inline bool express_has_psns(const struct requester *requester, uint32_t 
 	       PSNS_OUTSTANDING_MAX;
 }
 
+/* Whether what is posted now is the next thing to transmit, as far as it is not the request's doing. */
+static inline bool express_sends_next(const struct qp *qp)
+{
+	const struct requester *requester = &qp->requester;
+	const struct send_queue *queue = &requester->queue;
+
+	return queue->started == queue->tail && requester->cursor == queue->tail &&
+	       !send_queue_is_full(queue) && requester->rnr_deadline == TIME_NEVER &&
+	       requester->hold == HOLD_NONE;
+}
+
+/* Whether a reliable connection may go on with so many packets. */
+static inline bool express_is_open(const struct qp *qp, uint32_t packet_count)
+{
+	return qp->requester.credits != CREDITS_COUNTED &&
+	       express_has_psns(&qp->requester, packet_count);
+}
+
+/* Whether a SEND on a reliable connection, like the one that was posted at once before it, may be posted
+ * at once as well. */
+static inline bool express_may_post_again(const struct qp *qp)
+{
+	return qp->express.sends == qp->environment->port_changes + 1 && express_sends_next(qp) &&
+	       express_is_open(qp, 1);
+}
+
 /* Of a message that is not empty. */
 static inline uint32_t express_packets_of(const struct qp *qp, uint32_t byte_count)
 {
@@ -64,21 +90,22 @@ static inline uint64_t express_bth_flags(const struct express_message *message,
 }
 
 /* And its pad bytes. */
-static inline void express_write_payload(const struct express_packet *packet, uint8_t *ret_bytes)
+static inline void express_write_payload(const uint8_t *payload, uint32_t byte_count,
+					 uint8_t *ret_bytes)
 {
-	if (packet->payload_bytes == sizeof(uint64_t)) {
-		memcpy(ret_bytes, packet->payload, sizeof(uint64_t));
+	if (byte_count == sizeof(uint64_t)) {
+		memcpy(ret_bytes, payload, sizeof(uint64_t));
 		return;
 	}
-	if (packet->payload_bytes & 3)
-		put_be32(ret_bytes + (packet->payload_bytes & ~3u), 0);
-	memcpy(ret_bytes, packet->payload, packet->payload_bytes);
+	if (byte_count & 3)
+		put_be32(ret_bytes + (byte_count & ~3u), 0);
+	memcpy(ret_bytes, payload, byte_count);
 }
 
 /* The last word of the next packet's BTH: an ACK is asked for where there are any. */
-static inline uint32_t express_psn_word(const struct qp *qp)
+static inline uint32_t express_psn_word(enum qp_type type, const struct qp *qp)
 {
-	return (qp->type == QP_RC ? (uint32_t)EXPRESS_BTH_ACK_REQUEST << 24 : 0) |
+	return (type == QP_RC ? (uint32_t)EXPRESS_BTH_ACK_REQUEST << 24 : 0) |
 	       qp->requester.next_psn.value;
 }
 
@@ -102,7 +129,7 @@ static IN_LINE void express_write_rest(const struct qp *qp, const struct express
 	if (message->opcode == SEND_SEND_IMMEDIATE)
 		memcpy(ret_bytes, &message->immediate, IMMEDIATE_BYTES);
 	if (!packet->is_pulled)
-		express_write_payload(packet, payload);
+		express_write_payload(packet->payload, packet->payload_bytes, payload);
 }
 
 /* The packet with the next PSN. */
@@ -117,7 +144,7 @@ static IN_LINE void express_write_packet(const struct qp *qp, const struct expre
 	put_be64(ret_bytes,
 		 packet->packet_count > 1 ? lrh : lrh | express_lrh_length(packet->byte_count));
 	put_be64(ret_bytes + LRH_BYTES, bth | express_bth_flags(message, packet->payload_bytes));
-	put_be32(ret_bytes + LRH_BYTES + 8, express_psn_word(qp));
+	put_be32(ret_bytes + LRH_BYTES + 8, express_psn_word(qp->type, qp));
 	express_write_rest(qp, packet, message, is_datagram, ret_bytes + EXPRESS_HEADER_BYTES);
 }
 
@@ -160,7 +187,7 @@ static IN_LINE void express_repeat_headers(const struct qp *qp, uint8_t *ret_byt
 	const struct express_sent *sent = express_sent(qp);
 
 	memcpy(ret_bytes, sent->bytes, sizeof(sent->bytes));
-	put_be32(ret_bytes + sizeof(sent->bytes), express_psn_word(qp));
+	put_be32(ret_bytes + sizeof(sent->bytes), express_psn_word(qp->type, qp));
 	if (qp->type == QP_UD)
 		express_write_deth(qp, sent->qkey, ret_bytes + EXPRESS_HEADER_BYTES);
 }
@@ -181,7 +208,8 @@ static IN_LINE void express_write_posted(const struct qp *qp, const struct send_
 	}
 	express_repeat_headers(qp, ret_bytes);
 	if (!packet->is_pulled)
-		express_write_payload(packet, ret_bytes + packet->header_bytes);
+		express_write_payload(packet->payload, packet->payload_bytes,
+				      ret_bytes + packet->header_bytes);
 }
 
 /* What was posted, and has been written. The slot has what a retransmission or the completion

@@ -12,18 +12,11 @@ static inline bool sends_plainly(struct qp *qp)
 	       express_work_out_sends(qp);
 }
 
-/* Whether it is the next thing to transmit, as far as what changes with each request goes. */
 static inline bool is_next(const struct qp *qp, const struct send_request *request)
 {
-	const struct requester *requester = &qp->requester;
-	const struct send_queue *queue = &requester->queue;
-
-	return queue->started == queue->tail && requester->cursor == queue->tail &&
-	       !send_queue_is_full(queue) &&
-	       requester->rnr_deadline == TIME_NEVER && requester->hold == HOLD_NONE &&
-	       !(request->flags & SEND_FENCE) &&
+	return express_sends_next(qp) && !(request->flags & SEND_FENCE) &&
 	       (!(request->flags & SEND_INLINE) ||
-		request->sges[0].byte_count <= queue->inline_bytes_max);
+		request->sges[0].byte_count <= qp->requester.queue.inline_bytes_max);
 }
 
 /* These two: sufficient for qp_post_send to take it, and for it to be the next thing to transmit.
@@ -39,8 +32,7 @@ static inline bool may_post_connected(struct qp *qp, const struct send_request *
 				      uint32_t packet_count)
 {
 	return sends_plainly(qp) && is_next(qp, request) &&
-	       (qp->type != QP_RC || (qp->requester.credits != CREDITS_COUNTED &&
-				      express_has_psns(&qp->requester, packet_count)));
+	       (qp->type != QP_RC || express_is_open(qp, packet_count));
 }
 
 static IN_LINE bool find_posted(struct qp *qp, const struct send_request *request, bool is_datagram,

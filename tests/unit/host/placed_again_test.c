@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* WRITEs like the one before: they do what others do, and only while nothing has changed. */
-#include "host/placed_again.h"
+#include "host/again.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,7 +73,7 @@ static unsigned take_completions(uint64_t *ret_last_wr_id)
 		cq_advance(end->cq);
 		count++;
 	}
-	adapter_unlock_polled(end->adapter);
+	adapter_unlock_unchanged(end->adapter);
 	return count;
 }
 
@@ -88,7 +88,7 @@ static void remember(const struct write *write)
 		for (unsigned i = 0; i < 2; i++)
 			assert_true(place(write));
 		take_completions(&wr_id);
-	} while (!pair_attachment()->again.qp);
+	} while (!pair_attachment()->placed_again.qp);
 }
 
 static void expect_again(const struct write *write)
@@ -243,7 +243,7 @@ static void test_inline_bytes_have_no_key(void **state)
 /* What others change while nobody here has the lock, where they write it. */
 static uint32_t *word_of_others(unsigned index)
 {
-	const struct placed_again *again = &pair_attachment()->again;
+	const struct placed_again *again = &pair_attachment()->placed_again;
 	const struct reach *reach = &pair_channel()->peer->reach;
 	const struct exposure *exposure = &pair_attachment()->exposure;
 
@@ -314,7 +314,7 @@ static void test_what_is_done_meanwhile_makes_it_forget(void **state)
 		remember(&write);
 		adapter_lock(end->adapter);
 		has_progressed = adapter_poll(end->adapter);
-		adapter_unlock_polled(end->adapter);
+		adapter_unlock_unchanged(end->adapter);
 	} while (has_progressed || !place_again(&write));
 	assert_int_equal(take_completions(&wr_id), 1);
 	share(0);
@@ -358,7 +358,7 @@ static void test_a_completion_without_room_ends_the_queue_pair(void **state)
 		if (!place_again(&write))
 			assert_true(place(&write));
 	}
-	assert_null(pair_attachment()->again.qp);
+	assert_null(pair_attachment()->placed_again.qp);
 	assert_false(place_again(&write));
 	assert_false(place(&write));
 	share(0);
