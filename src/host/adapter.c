@@ -29,12 +29,13 @@ struct hca *adapter_hca(struct adapter *adapter)
 	return &adapter->hca;
 }
 
-void adapter_lock(struct adapter *adapter)
+/* These two in line where each instruction counts. */
+inline void adapter_lock(struct adapter *adapter)
 {
 	attachment_lock(adapter->attachment);
 }
 
-void adapter_unlock(struct adapter *adapter)
+inline void adapter_unlock(struct adapter *adapter)
 {
 	attachment_unlock(adapter->attachment);
 }
@@ -107,15 +108,26 @@ void adapter_transmit(struct adapter *adapter, time_ns now)
 	attachment_wake_helper(adapter->attachment);
 }
 
-/* A round of a program that posts and polls a lot. */
-static bool whole_round(struct adapter *adapter)
+static bool progress(struct attachment *attachment, time_ns now)
+{
+	count_polls(attachment, 1);
+
+	bool any = attachment_progress(attachment, now);
+
+	attachment_wake_helper(attachment);
+	return any;
+}
+
+/* A round of a program that posts and polls a lot. Not in line: most rounds have no use for its
+ * registers. */
+__attribute__((noinline)) static bool whole_round(struct attachment *attachment)
 {
 	time_ns now = attachment_now();
 
-	adapter->attachment->placed_again.qp = NULL;
-	adapter->attachment->sent_again.qp = NULL;
-	helper_watch_polls(adapter->attachment, now);
-	return adapter_progress(adapter, now);
+	attachment->placed_again.qp = NULL;
+	attachment->sent_again.qp = NULL;
+	helper_watch_polls(attachment, now);
+	return progress(attachment, now);
 }
 
 /* Something was sent without the clock. A program that posts much and polls little takes its
@@ -132,7 +144,7 @@ static inline void sent_quickly(struct adapter *adapter)
 	if (attachment->quick_posts < QUICK_ROUNDS &&
 	    express_lane_round(attachment) != EXPRESS_LONG_WAY)
 		return;
-	(void)whole_round(adapter);
+	(void)whole_round(attachment);
 }
 
 static inline bool post(struct adapter *adapter, struct qp *qp, const struct send_request *request)
@@ -293,14 +305,7 @@ void adapter_expect_silence(struct adapter *adapter)
 
 bool adapter_progress(struct adapter *adapter, time_ns now)
 {
-	struct attachment *attachment = adapter->attachment;
-
-	count_polls(attachment, 1);
-
-	bool any = attachment_progress(attachment, now);
-
-	attachment_wake_helper(attachment);
-	return any;
+	return progress(adapter->attachment, now);
 }
 
 bool adapter_poll(struct adapter *adapter)
@@ -319,7 +324,7 @@ bool adapter_poll(struct adapter *adapter)
 			return true;
 		}
 	}
-	return whole_round(adapter);
+	return whole_round(attachment);
 }
 
 void adapter_want_time(struct adapter *adapter)

@@ -136,12 +136,13 @@ static inline void expect_like(struct channel *channel, const struct qp *qp)
 		};
 }
 
-/* Takes what lies in the ring. owing: who has received something from it already, or NULL. Not in
- * line: see take_channel. */
-__attribute__((noinline)) static void take_records(struct attachment *attachment,
-						   struct channel *channel, time_ns now,
-						   struct qp *owing)
+/* Takes what lies in the ring. owing: who has received something from it already, or NULL. Returns
+ * whether there was anything, then or now. Not in line: see take_channel. */
+__attribute__((noinline)) static bool
+take_records(struct attachment *attachment, struct channel *channel, time_ns now, struct qp *owing)
 {
+	uint64_t first = channel->in.head;
+	bool any = owing != NULL;
 	const struct ring_record *record;
 	struct qp *before = NULL;
 	uint16_t port = 0;
@@ -180,25 +181,46 @@ __attribute__((noinline)) static void take_records(struct attachment *attachment
 		acknowledge_one(owing);
 	if (unlikely(channel_holds_back(channel)))
 		patience_came_to(&channel->patience, channel->in.head, attachment_now());
+	return any || channel->in.head != first;
 }
 
 /* Takes a message that is like the one before. Returns whose it was; NULL: it is not, or not there. */
 static inline struct qp *take_like(struct channel *channel, time_ns now)
 {
-	const struct like_in *like = &channel->like_in;
-	const uint8_t *body = ring_peek_like(&channel->in, like->sizes);
+	const struct express_seen *seen = channel->like_in.seen;
+	const uint64_t sizes = channel->like_in.sizes;
 
-	if (unlikely(!body || !like->seen))
+	if (unlikely(!seen))
 		return NULL;
 
-	struct qp *qp = express_receive_like(like->seen, now, (uint8_t)(like->sizes >> 48), body,
-					     (uint32_t)like->sizes);
+	const uint8_t *body = ring_peek_like(&channel->in, sizes);
+
+	if (unlikely(!body))
+		return NULL;
+
+	struct qp *qp =
+		express_receive_like(seen, now, (uint8_t)(sizes >> 48), body, (uint32_t)sizes);
 
 	if (unlikely(!qp))
 		return NULL;
-	ring_take_like(&channel->in, like->sizes);
+	ring_take_like(&channel->in, sizes);
 	receive_release_some(channel);
 	return qp;
+}
+
+/* The commonest case: it is one, like the one before. Returns whether there was anything to take.
+ */
+static inline bool take_message(struct attachment *attachment, struct channel *channel, time_ns now)
+{
+	struct qp *qp = take_like(channel, now);
+
+	if (unlikely(!qp))
+		return take_records(attachment, channel, now, NULL);
+	attachment->taken_records++;
+	if (unlikely(ring_has_stamped(&channel->in) || channel_holds_back(channel)))
+		return take_records(attachment, channel, now, qp);
+	acknowledge_like(attachment, qp);
+	return true;
 }
 
 /* Not in line: a round that finds nothing has no use for its registers. Returns whether there was
@@ -206,7 +228,6 @@ static inline struct qp *take_like(struct channel *channel, time_ns now)
 __attribute__((noinline)) static bool take_channel(struct attachment *attachment,
 						   struct channel *channel, time_ns now)
 {
-	uint64_t before = channel->in.head;
 	bool any = false;
 
 	/* For the ACK, which would keep the program's answer waiting behind it. */
@@ -216,19 +237,10 @@ __attribute__((noinline)) static bool take_channel(struct attachment *attachment
 	dialogue_message_came(&channel->dialogue);
 	/* A message is what somebody waits for; what it acknowledges can wait for the next round,
 	 * but not for ever. */
-	if (++channel->rounds_with_records % WORDS_PER_RECORDS == 0 &&
+	if (unlikely(++channel->rounds_with_records % WORDS_PER_RECORDS == 0) &&
 	    !word_ring_is_empty(&channel->words_in))
 		any = ack_words_take(attachment, channel, now);
-
-	struct qp *qp = take_like(channel, now);
-
-	attachment->taken_records += qp != NULL;
-	if (likely(qp && !ring_has_stamped(&channel->in) && !channel_holds_back(channel))) {
-		acknowledge_like(attachment, qp);
-		return true;
-	}
-	take_records(attachment, channel, now, qp);
-	return any || channel->in.head != before;
+	return take_message(attachment, channel, now) || any;
 }
 
 /* Those that sent something lately stand first. */
@@ -374,8 +386,7 @@ __attribute__((noinline)) static enum express_round go_round(struct attachment *
 static inline bool has_one_peer(const struct attachment *attachment)
 {
 	return attachment->channel_count == 1 && attachment->adapter_limit == 1 &&
-	       attachment->channels[0]->state == CHANNEL_OPEN && attachment->adapters[0] &&
-	       attachment->adapters[0]->has_hca;
+	       attachment->channels[0]->state == CHANNEL_OPEN && attachment->adapters[0]->has_hca;
 }
 
 static inline bool has_work_left(const struct attachment *attachment)

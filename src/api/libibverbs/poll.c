@@ -61,22 +61,31 @@ static bool count_idle_poll(struct verbs_cq *cq, bool has_progressed)
 	return true;
 }
 
+/* There is nothing in the CQ. */
+static inline int leave_idle_poll(struct verbs_cq *cq, bool has_progressed)
+{
+	bool should_yield = count_idle_poll(cq, has_progressed);
+
+	adapter_unlock(cq->adapter);
+	if (unlikely(should_yield))
+		core_sharing_yield(cq);
+	return 0;
+}
+
 int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_completions)
 {
 	struct verbs_cq *cq = cq_of(public);
-	struct cq *object = cq->object;
-	bool should_yield = false;
+	struct completion_ring *ring = &cq->object->ring;
 	int count = 0;
 
 	adapter_lock(cq->adapter);
-	if (!cq_first(object)) {
+	if (ring->head == ring->tail) {
 		bool has_progressed = adapter_poll(cq->adapter);
 
-		if (!cq_first(object))
-			should_yield = count_idle_poll(cq, has_progressed);
+		if (ring->head == ring->tail)
+			return leave_idle_poll(cq, has_progressed);
 	}
 
-	struct completion_ring *ring = &object->ring;
 	uint32_t head = ring->head, tail = ring->tail, mask = ring->slot_count - 1;
 
 	for (; head != tail && count < entry_count; head++, count++)
@@ -88,8 +97,6 @@ int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_com
 			fault_injection_poll(cq, count, ret_completions);
 	}
 	adapter_unlock_unchanged(cq->adapter);
-	if (unlikely(should_yield))
-		core_sharing_yield(cq);
 	return count;
 }
 

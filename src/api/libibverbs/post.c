@@ -313,6 +313,15 @@ static struct receive_request build_receive(const struct ibv_recv_wr *wr)
 	};
 }
 
+/* Not in line: what usually happens has no use for its registers. */
+__attribute__((noinline)) static void warn_of_receive(struct verbs_qp *qp,
+						      const struct ibv_recv_wr *wr)
+{
+	const struct receive_request request = build_receive(wr);
+
+	misuse_post_receive(qp, &request);
+}
+
 int verbs_post_recv(struct ibv_qp *public, struct ibv_recv_wr *requests,
 		    struct ibv_recv_wr **ret_bad)
 {
@@ -327,15 +336,15 @@ int verbs_post_recv(struct ibv_qp *public, struct ibv_recv_wr *requests,
 	adapter_lock(qp->adapter);
 
 	/* Only a request that is flushed at once has a time of completion. */
-	bool is_flushed = qp->object->qp.state == QP_ERROR;
-	time_ns now = unlikely(is_flushed) ? adapter_now(qp->adapter) : 0;
+	struct qp *object = &qp->object->qp;
+	time_ns now = unlikely(object->state == QP_ERROR) ? adapter_now(qp->adapter) : 0;
 
 	for (wr = requests; wr; wr = wr->next) {
 		const struct receive_request request = build_receive(wr);
 
 		if (unlikely(warnings_are_on))
-			misuse_post_receive(qp, &request);
-		error = qp_post_receive(&qp->object->qp, now, &request);
+			warn_of_receive(qp, wr);
+		error = qp_post_receive(object, now, &request);
 		if (unlikely(error))
 			break;
 	}

@@ -24,8 +24,8 @@ struct completion_ring {
  * not want to hear of each completion. */
 static inline bool completion_ring_takes(const struct completion_ring *ring)
 {
-	return likely(ring && !ring->armed && !ring->has_overflowed &&
-		      ring->tail - ring->head < ring->capacity);
+	return !unlikely(!ring || ring->armed || ring->has_overflowed ||
+			 ring->tail - ring->head >= ring->capacity);
 }
 
 /* Of one that does: the slot to fill before completion_ring_add. */

@@ -256,7 +256,9 @@ static IN_LINE bool arrival_is_next(const struct qp *qp, enum qp_type type, uint
 {
 	if (type == QP_UD)
 		return !qp->responder.has_receive && !qp->environment->copy_datagram;
-	return arrival_is_expected(qp, type, psn_from(word)) && !qp->responder.has_receive;
+	if (qp->responder.inbound != INBOUND_IDLE || qp->responder.has_receive)
+		return false;
+	return arrival_is_expected(qp, type, psn_from(word));
 }
 
 /* The request for a message from the peer that begins with the PSN that is expected. */

@@ -199,6 +199,13 @@ void qp_retract_sends(struct qp *qp, uint32_t request_count)
 	queue->tail -= request_count < waiting_count ? request_count : waiting_count;
 }
 
+/* Not in line: what usually happens has no use for its registers. */
+__attribute__((noinline)) static void flush_receives(struct qp *qp, time_ns now)
+{
+	report_flush_receives(qp, now);
+	qp_settle(qp, now);
+}
+
 int qp_post_receive(struct qp *qp, time_ns now, const struct receive_request *request)
 {
 	if (unlikely(qp->state == QP_RESET || qp_is_shared(qp) || qp->type == QP_XRC_INI))
@@ -208,10 +215,8 @@ int qp_post_receive(struct qp *qp, time_ns now, const struct receive_request *re
 
 	if (unlikely(error))
 		return error;
-	if (unlikely(qp->state == QP_ERROR)) {
-		report_flush_receives(qp, now);
-		qp_settle(qp, now);
-	}
+	if (unlikely(qp->state == QP_ERROR))
+		flush_receives(qp, now);
 	return 0;
 }
 
