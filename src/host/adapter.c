@@ -21,7 +21,6 @@ enum {
 	QUICK_ROUNDS = 128, /* some 5 us */
 	POSTS_PER_ROUND = 32,
 	COPY_ROUNDS = 16,
-	RECORDS_COUNTED = 16,
 };
 
 struct hca *adapter_hca(struct adapter *adapter)
@@ -29,10 +28,15 @@ struct hca *adapter_hca(struct adapter *adapter)
 	return &adapter->hca;
 }
 
-/* These two in line where each instruction counts. */
+/* These in line where each instruction counts. */
 inline void adapter_lock(struct adapter *adapter)
 {
 	attachment_lock(adapter->attachment);
+}
+
+inline bool adapter_try_lock(struct adapter *adapter)
+{
+	return biased_lock_try(&adapter->attachment->lock);
 }
 
 inline void adapter_unlock(struct adapter *adapter)
@@ -49,19 +53,6 @@ time_ns adapter_now(const struct adapter *adapter)
 {
 	(void)adapter;
 	return attachment_now();
-}
-
-/* Written under the lock, read by the helper without. A program that is busy with what it finds polls
- * less often, but needs no help. */
-static inline void count_polls(struct attachment *attachment, unsigned polls)
-{
-	unsigned taken = attachment->taken_records;
-
-	attachment->taken_records = 0;
-	__atomic_store_n(&attachment->poll_count,
-			 attachment->poll_count + polls +
-				 (taken < RECORDS_COUNTED ? taken : RECORDS_COUNTED),
-			 __ATOMIC_RELAXED);
 }
 
 void adapter_prepare(struct adapter *adapter, struct qp_object *qp, time_ns now)
@@ -93,7 +84,7 @@ static void transmit_round(struct adapter *adapter, time_ns now)
 		return;
 	/* A program that posts much and polls little takes its acknowledgements here, or the helper
 	 * would be woken for them and fight it for the lock. */
-	count_polls(attachment, 1);
+	attachment_count_polls(attachment, 1);
 	if (receive_has_more(attachment))
 		receive_all(attachment, now);
 	transmit_adapter(adapter, now);
@@ -110,7 +101,7 @@ void adapter_transmit(struct adapter *adapter, time_ns now)
 
 static bool progress(struct attachment *attachment, time_ns now)
 {
-	count_polls(attachment, 1);
+	attachment_count_polls(attachment, 1);
 
 	bool any = attachment_progress(attachment, now);
 
@@ -138,7 +129,7 @@ static inline void sent_quickly(struct adapter *adapter)
 
 	if (likely(++attachment->quick_posts % POSTS_PER_ROUND))
 		return;
-	count_polls(attachment, POSTS_PER_ROUND);
+	attachment_count_polls(attachment, POSTS_PER_ROUND);
 	attachment->run.qp = NULL;
 	attachment->placed_again.qp = NULL;
 	if (attachment->quick_posts < QUICK_ROUNDS &&
@@ -308,7 +299,8 @@ bool adapter_progress(struct adapter *adapter, time_ns now)
 	return progress(adapter->attachment, now);
 }
 
-bool adapter_poll(struct adapter *adapter)
+/* In line, too. */
+IN_LINE bool adapter_poll(struct adapter *adapter)
 {
 	struct attachment *attachment = adapter->attachment;
 
@@ -317,7 +309,7 @@ bool adapter_poll(struct adapter *adapter)
 		enum express_round round = express_lane_round(attachment);
 
 		if (likely(round != EXPRESS_LONG_WAY)) {
-			count_polls(attachment, 1);
+			attachment_count_polls(attachment, 1);
 			if (round == EXPRESS_NOTHING)
 				return false;
 			attachment->placed_again.qp = NULL;

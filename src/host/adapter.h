@@ -27,6 +27,8 @@ void adapter_close(struct adapter *adapter);
 struct hca *adapter_hca(struct adapter *adapter);
 
 void adapter_lock(struct adapter *adapter);
+/* false: it takes longer to get it. */
+MUST_USE bool adapter_try_lock(struct adapter *adapter);
 void adapter_unlock(struct adapter *adapter);
 /* The same, if nothing was done but to post receive requests, to take completions, or adapter_poll. */
 void adapter_unlock_unchanged(struct adapter *adapter);

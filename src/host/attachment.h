@@ -105,7 +105,6 @@ struct attachment {
 	struct run_out run; /* of what was posted last: until the lock is left otherwise */
 	struct placed_again placed_again; /* these two: the same (host/again.h) */
 	struct sent_again sent_again;
-	unsigned taken_records; /* by the program, in its last round */
 	bool is_failed;					/* softibd is gone */
 	bool is_abandoned;	    /* this is a child of the process that attached */
 	bool sends_through_softibd; /* the last packets went by the fabric path */
@@ -152,6 +151,12 @@ static inline void attachment_unlock_unchanged(struct attachment *attachment)
 {
 	attachment->run.qp = NULL;
 	biased_lock_leave(&attachment->lock);
+}
+
+/* Written under the lock, read by the helper without. */
+static inline void attachment_count_polls(struct attachment *attachment, unsigned polls)
+{
+	__atomic_store_n(&attachment->poll_count, attachment->poll_count + polls, __ATOMIC_RELAXED);
 }
 
 static inline uint32_t attachment_generation(const struct attachment *attachment)

@@ -86,6 +86,15 @@ static inline void biased_lock_take(struct biased_lock *lock)
 		biased_lock_take_slowly(lock);
 }
 
+/* Takes it if the calling thread has the favour and nobody else wants it. No call: whoever goes
+ * another way if it can't has no use for registers that survive one. */
+static inline bool biased_lock_try(struct biased_lock *lock)
+{
+	struct favour *favour = biased_lock_favour(lock);
+
+	return likely(favour) && likely(biased_lock_enter(lock, favour));
+}
+
 static inline void biased_lock_leave(struct biased_lock *lock)
 {
 	struct favour *favour = biased_lock_favour(lock);

@@ -18,6 +18,7 @@ enum {
 	IDLE_CHANNELS_PER_ROUND = 4,
 	RECORDS_PER_ROUND = 64,
 	WORDS_PER_RECORDS = 4,
+	RECORDS_COUNTED = 16,
 	PULLED_PER_RECORD = 1 << 14, /* bytes that take as long as a record or two */
 };
 
@@ -124,6 +125,12 @@ __attribute__((noinline)) static unsigned take_run(struct channel *channel, stru
 	return count;
 }
 
+/* A program that is busy with what it finds polls less often, but needs no help. */
+static inline void count_taken(struct attachment *attachment, unsigned records)
+{
+	attachment_count_polls(attachment, records < RECORDS_COUNTED ? records : RECORDS_COUNTED);
+}
+
 /* What is like the last of these is expected next. */
 static inline void expect_like(struct channel *channel, const struct qp *qp)
 {
@@ -173,7 +180,7 @@ take_records(struct attachment *attachment, struct channel *channel, time_ns now
 		if (unlikely(attachment->pulled_bytes >= PULL_LANE_ROUND_BYTES))
 			break;
 	}
-	attachment->taken_records += i + (unsigned)(attachment->pulled_bytes / PULLED_PER_RECORD);
+	count_taken(attachment, i + (unsigned)(attachment->pulled_bytes / PULLED_PER_RECORD));
 	attachment->pulled_bytes = 0;
 	if (before)
 		expect_like(channel, before);
@@ -216,7 +223,7 @@ static inline bool take_message(struct attachment *attachment, struct channel *c
 
 	if (unlikely(!qp))
 		return take_records(attachment, channel, now, NULL);
-	attachment->taken_records++;
+	count_taken(attachment, 1);
 	if (unlikely(ring_has_stamped(&channel->in) || channel_holds_back(channel)))
 		return take_records(attachment, channel, now, qp);
 	acknowledge_like(attachment, qp);

@@ -119,6 +119,11 @@ void adapter_lock(struct adapter *adapter)
 	pthread_mutex_lock(&adapter->mutex);
 }
 
+bool adapter_try_lock(struct adapter *adapter)
+{
+	return pthread_mutex_trylock(&adapter->mutex) == 0;
+}
+
 void adapter_unlock(struct adapter *adapter)
 {
 	pthread_mutex_unlock(&adapter->mutex);

@@ -66,7 +66,7 @@ static inline int leave_idle_poll(struct verbs_cq *cq, bool has_progressed)
 {
 	bool should_yield = count_idle_poll(cq, has_progressed);
 
-	adapter_unlock(cq->adapter);
+	adapter_unlock_unchanged(cq->adapter);
 	if (unlikely(should_yield))
 		core_sharing_yield(cq);
 	return 0;
@@ -88,6 +88,8 @@ int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_com
 
 	uint32_t head = ring->head, tail = ring->tail, mask = ring->slot_count - 1;
 
+	/* One is what most polls find. */
+#pragma GCC unroll 1
 	for (; head != tail && count < entry_count; head++, count++)
 		put_wc(&ring->slots[head & mask], &ret_completions[count]);
 	ring->head = head;

@@ -322,22 +322,16 @@ __attribute__((noinline)) static void warn_of_receive(struct verbs_qp *qp,
 	misuse_post_receive(qp, &request);
 }
 
-int verbs_post_recv(struct ibv_qp *public, struct ibv_recv_wr *requests,
-		    struct ibv_recv_wr **ret_bad)
+/* With the lock, which it leaves. */
+__attribute__((noinline)) static int post_receives_locked(struct verbs_qp *qp,
+							  struct ibv_recv_wr *requests,
+							  struct ibv_recv_wr **ret_bad)
 {
-	struct verbs_qp *qp = qp_of(public);
-	struct ibv_recv_wr *wr;
-	int error = injected_fault(VERB_POST_RECV);
-
-	if (unlikely(error)) {
-		*ret_bad = requests;
-		return verbs_result(error);
-	}
-	adapter_lock(qp->adapter);
-
 	/* Only a request that is flushed at once has a time of completion. */
 	struct qp *object = &qp->object->qp;
 	time_ns now = unlikely(object->state == QP_ERROR) ? adapter_now(qp->adapter) : 0;
+	struct ibv_recv_wr *wr;
+	int error = 0;
 
 	for (wr = requests; wr; wr = wr->next) {
 		const struct receive_request request = build_receive(wr);
@@ -352,6 +346,44 @@ int verbs_post_recv(struct ibv_qp *public, struct ibv_recv_wr *requests,
 	if (unlikely(error))
 		*ret_bad = wr;
 	return verbs_result(error);
+}
+
+__attribute__((noinline)) static int
+post_receives(struct verbs_qp *qp, struct ibv_recv_wr *requests, struct ibv_recv_wr **ret_bad)
+{
+	int error = injected_fault(VERB_POST_RECV);
+
+	if (unlikely(error)) {
+		*ret_bad = requests;
+		return verbs_result(error);
+	}
+	adapter_lock(qp->adapter);
+	return post_receives_locked(qp, requests, ret_bad);
+}
+
+/* The commonest case comes without a call. What is not that is left to the functions above, which
+ * say what is wrong, if anything is. */
+int verbs_post_recv(struct ibv_qp *public, struct ibv_recv_wr *requests,
+		    struct ibv_recv_wr **ret_bad)
+{
+	struct verbs_qp *qp = qp_of(public);
+	const struct ibv_recv_wr *wr = requests;
+
+	if (unlikely(!wr || wr->next || wr->num_sge != 1 || fault_injection_is_on ||
+		     warnings_are_on || !adapter_try_lock(qp->adapter)))
+		return post_receives(qp, requests, ret_bad);
+
+	struct qp *object = &qp->object->qp;
+	const struct receive_request request = {
+		.wr_id = wr->wr_id,
+		.sge_count = 1,
+		.sges = (const struct sge *)wr->sg_list,
+	};
+
+	if (unlikely(object->state == QP_ERROR || qp_post_receive(object, 0, &request)))
+		return post_receives_locked(qp, requests, ret_bad);
+	adapter_unlock_unchanged(qp->adapter);
+	return 0;
 }
 
 int verbs_post_srq_recv(struct ibv_srq *public, struct ibv_recv_wr *requests,

@@ -208,14 +208,16 @@ __attribute__((noinline)) static void flush_receives(struct qp *qp, time_ns now)
 
 int qp_post_receive(struct qp *qp, time_ns now, const struct receive_request *request)
 {
-	if (unlikely(qp->state == QP_RESET || qp_is_shared(qp) || qp->type == QP_XRC_INI))
+	enum qp_state state = qp->state;
+
+	if (unlikely(state == QP_RESET || qp_is_shared(qp) || qp->type == QP_XRC_INI))
 		return -EINVAL;
 
 	int error = receive_queue_post(&qp->own_receives, request);
 
 	if (unlikely(error))
 		return error;
-	if (unlikely(qp->state == QP_ERROR))
+	if (unlikely(state == QP_ERROR))
 		flush_receives(qp, now);
 	return 0;
 }

@@ -106,6 +106,10 @@ static void test_the_first_to_take_it_is_favoured(void **state)
 	assert_int_equal(mine->is_held, 1);
 	biased_lock_leave(&lock);
 	assert_int_equal(mine->is_held, 0);
+	assert_true(biased_lock_try(&lock));
+	assert_int_equal(mine->is_held, 1);
+	biased_lock_leave(&lock);
+	assert_int_equal(mine->is_held, 0);
 }
 
 /* As when it was stopped right after it had read that it was favoured. */
@@ -121,6 +125,7 @@ static void test_a_favour_that_another_got_meanwhile_takes_nothing(void **state)
 	pthread_join(worker, NULL);
 	assert_null(biased_lock_favour(&lock));
 	assert_false(biased_lock_enter(&lock, stale));
+	assert_false(biased_lock_try(&lock));
 	take_turns(1);
 }
 
