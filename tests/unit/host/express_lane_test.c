@@ -164,6 +164,47 @@ static void test_a_lane_that_is_closed_changes_nothing_else(void **state)
 	pair_attachment()->may_express = true;
 }
 
+/* Sends and takes it in a round of our own. Returns whether the ring was not asked for a record,
+ * since what came was like the one before. */
+static bool is_taken_as_like(uint32_t byte_count, uint32_t seed)
+{
+	enum { UNTOUCHED = 0x5eed };
+
+	pair_post_receive(&pair.ends[1], seed, 64);
+	adapter_lock(pair.ends[0].adapter);
+
+	struct ring_record *current = &pair_attachment()->channels[0]->in.current;
+	enum helper_mode real_mode = pair_attachment()->helper_mode;
+
+	current->word = UNTOUCHED;
+	pair_attachment()->helper_mode = HELPER_STAYING_OUT;
+	assert_true(send_locked(byte_count, seed));
+	pair_attachment()->helper_mode = real_mode;
+
+	bool is_like =
+		express_lane_round(pair_attachment()) == EXPRESS_DONE && current->word == UNTOUCHED;
+
+	adapter_unlock(pair.ends[0].adapter);
+	pair_take_both(byte_count, seed);
+	return is_like;
+}
+
+static void test_a_message_like_the_one_before_is_taken_at_once(void **state)
+{
+	time_ns start = attachment_now();
+	unsigned like = 0;
+
+	(void)state;
+	warm_up();
+	for (uint32_t i = 0; like < 20; i++) {
+		like += is_taken_as_like(8 + like % 2 * 16, i);
+		assert_false(pair_is_overdue(start));
+	}
+	(void)is_taken_as_like(24, 0);
+	for (uint32_t i = 0; i < 20; i++)
+		assert_false(is_taken_as_like(i % 2 ? 24 : 8, i));
+}
+
 /* Counters are those of the packets that would have been: SEND 8+12+8+4, ACK 8+12+4+4 bytes. */
 static void test_packets_and_acks_are_counted(void **state)
 {
@@ -228,6 +269,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_not_usual_is_not_posted_by_the_lane),
 		cmocka_unit_test(test_long_messages_do_not),
 		cmocka_unit_test(test_a_lane_that_is_closed_changes_nothing_else),
+		cmocka_unit_test(test_a_message_like_the_one_before_is_taken_at_once),
 		cmocka_unit_test(test_packets_and_acks_are_counted),
 		cmocka_unit_test(test_strange_words_do_no_harm),
 		cmocka_unit_test(test_the_environment_closes_it),
