@@ -29,10 +29,9 @@ static bool receive_connected(struct qp *qp, time_ns now, uint8_t port_number,
 __attribute__((noinline)) void arrival_report_like(struct qp *qp, time_ns now, uint64_t wr_id,
 						   const struct express_seen *seen)
 {
-	struct completion completion = seen->completion;
+	struct completion completion;
 
-	completion.wr_id = wr_id;
-	completion.timestamp_ns = now;
+	completion_write_like(&completion, &seen->completion, wr_id, now);
 	arrival_use_request(qp);
 	arrival_report(qp, now, &completion);
 }

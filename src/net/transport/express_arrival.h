@@ -129,8 +129,11 @@ static IN_LINE void arrival_complete(struct qp *qp, time_ns now, const uint8_t *
 	value.wr_id = wr_id;
 	value.timestamp_ns = now;
 	if (unlikely(!completion_ring_takes(ring))) {
+		struct completion here;
+
+		completion_write(&here, value);
 		arrival_use_request(qp);
-		arrival_report(qp, now, &value);
+		arrival_report(qp, now, &here);
 		return;
 	}
 	completion_write(completion_ring_place(ring), value);
@@ -163,7 +166,9 @@ static IN_LINE void arrival_complete_like(struct qp *qp, time_ns now, uint64_t w
 static inline void arrival_remember(struct qp *qp, uint8_t port_number, uint32_t byte_count,
 				    const struct arrival *arrival)
 {
-	*express_seen(qp) = (struct express_seen){
+	struct express_seen *seen = express_seen(qp);
+
+	*seen = (struct express_seen){
 		.qp = qp,
 		.lrh = arrival->lrh,
 		.bth = arrival->bth,
@@ -171,8 +176,10 @@ static inline void arrival_remember(struct qp *qp, uint8_t port_number, uint32_t
 		.byte_count = byte_count,
 		.payload_bytes = arrival->payload_bytes,
 		.port_number = port_number,
-		.completion = arrival_completion(qp, NULL, arrival, qp->type == QP_UD),
 	};
+	/* Not in one with the rest: whose padding would be anything. */
+	completion_write(&seen->completion,
+			 arrival_completion(qp, NULL, arrival, qp->type == QP_UD));
 	qp->express.changes = qp->environment->port_changes + 1;
 }
 
