@@ -1,254 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The express lane, what arrives by it: see express_lane.h. */
+/* The express lane, where it looks in each round: see express_lane.h. */
 #include "host/express_lane.h"
 
-#include <string.h>
 #include "host/ack_words.h"
-#include "host/doorbell.h"
 #include "host/express_flow.h"
-#include "host/pull_lane.h"
-#include "host/receive.h"
+#include "host/express_records.h"
 #include "host/transmit.h"
-#include "net/transport/express_headers.h"
 #include "net/transport/responses.h"
 
 enum {
 	/* Peers that sent something lately are looked at in each round, the others in turn. */
 	BUSY_CHANNELS = 4,
 	IDLE_CHANNELS_PER_ROUND = 4,
-	RECORDS_PER_ROUND = 64,
-	WORDS_PER_RECORDS = 4,
-	RECORDS_COUNTED = 16,
-	PULLED_PER_RECORD = 1 << 14, /* bytes that take as long as a record or two */
 };
-
-static inline struct qp *receive_packet(const struct attachment *attachment, time_ns now,
-					const struct ring_record *record)
-{
-	uint8_t headers[EXPRESS_HEADER_BYTES_MAX];
-	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
-
-	if (unlikely(record->packet_count != 1 || record->byte_count < EXPRESS_HEADER_BYTES ||
-		     !adapter))
-		return NULL;
-	/* Decided by a copy, which the peer can't change; a record takes that many bytes of a ring,
-	 * and more. */
-	memcpy(headers, record->body, sizeof(headers));
-	__asm__ volatile("" : : "r"(headers) : "memory");
-	return hca_receive_express(&adapter->hca, now, (uint8_t)record->port, headers, record->body,
-				   record->byte_count);
-}
-
-struct qp *express_lane_receive(struct attachment *attachment, struct channel *channel, time_ns now,
-				const struct ring_record *record)
-{
-	if (likely(record->kind == RECORD_PACKET))
-		return receive_packet(attachment, now, record);
-	return record->kind == RECORD_PULLED
-		       ? pull_lane_receive(attachment, channel, now, record)
-		       : datagram_loan_receive(attachment, channel, now, record);
-}
-
-/* A queue pair has received what there was for it, for now. */
-static inline void acknowledge_one(struct qp *qp)
-{
-	struct hca *hca = container_of(qp, struct qp_object, qp)->hca;
-
-	if (!qp->responder.ack_is_due)
-		return;
-
-	struct channel *channel = ack_word_send(container_of(hca, struct adapter, hca), qp);
-
-	if (unlikely(!channel))
-		hca_ready_add(hca, qp);
-	else if (unlikely(ring_announce(&channel->out)))
-		doorbell_ring(channel->doorbell);
-}
-
-/* The same of one that received by express_receive_like. */
-static inline void acknowledge_like(const struct attachment *attachment, struct qp *qp)
-{
-	struct channel *channel = ack_word_answer(attachment, qp);
-
-	if (unlikely(!channel))
-		acknowledge_one(qp);
-	else if (unlikely(ring_announce(&channel->out)))
-		doorbell_ring(channel->doorbell);
-}
-
-/* What the lane does not take. Returns false if it stays in the ring. */
-static bool take_unusual(struct attachment *attachment, struct channel *channel,
-			 const struct ring_record *record)
-{
-	time_ns now = attachment_now();
-
-	attachment->sent_again.qp = NULL;
-	if (unlikely(receive_is_held_back(attachment, channel, now, record)))
-		return false;
-	receive_direct_record(attachment, channel, now, record);
-	return true;
-}
-
-/* The queue pair that it may be for: the one that took the record before, if there was one, which
- * came by that port; or the one that takes what is like it. NULL: look it up. */
-static inline struct qp *guess_receiver(const struct attachment *attachment,
-					const struct ring_record *record, struct qp *before,
-					uint16_t port)
-{
-	if (unlikely(record->kind != RECORD_PACKET || record->packet_count != 1))
-		return NULL;
-	if (before && record->port == port)
-		return before;
-
-	const struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
-
-	return likely(adapter) ? express_guess(&adapter->hca.express, record->body) : NULL;
-}
-
-/* Takes up to so many messages that go on with a run, of which this queue pair took what came
- * before. Returns how many there were. */
-__attribute__((noinline)) static unsigned take_run(struct channel *channel, struct qp *qp,
-						   time_ns now, unsigned count_max)
-{
-	struct run_in *run = &channel->run_in;
-	uint32_t payload_bytes = run->payload_bytes;
-	const uint8_t *payload;
-	unsigned count = 0;
-
-	while (count < count_max && (payload = ring_peek_repeat(&channel->in, payload_bytes)) &&
-	       likely(express_receive_again(qp, now, payload, payload_bytes))) {
-		ring_take_repeat(&channel->in, payload_bytes);
-		receive_release_some(channel);
-		count++;
-	}
-	run->repeats += count;
-	return count;
-}
-
-/* A program that is busy with what it finds polls less often, but needs no help. */
-static inline void count_taken(struct attachment *attachment, unsigned records)
-{
-	attachment_count_polls(attachment, records < RECORDS_COUNTED ? records : RECORDS_COUNTED);
-}
-
-/* What is like the last of these is expected next. */
-static inline void expect_like(struct channel *channel, const struct qp *qp)
-{
-	const struct ring_record *record = &channel->in.current;
-
-	if (qp->type == QP_RC && record->kind == RECORD_PACKET)
-		channel->like_in = (struct like_in){
-			.sizes = ring_record_sizes(record),
-			.seen = express_seen(qp),
-		};
-}
-
-/* Takes what lies in the ring. owing: who has received something from it already, or NULL. Returns
- * whether there was anything, then or now. Not in line: see take_channel. */
-__attribute__((noinline)) static bool
-take_records(struct attachment *attachment, struct channel *channel, time_ns now, struct qp *owing)
-{
-	uint64_t first = channel->in.head;
-	bool any = owing != NULL;
-	const struct ring_record *record;
-	struct qp *before = NULL;
-	uint16_t port = 0;
-	unsigned i;
-
-	for (i = 0; i < RECORDS_PER_ROUND; i++) {
-		record = ring_next_stamped(&channel->in);
-		if (!record)
-			break;
-		if (unlikely(record->kind != RECORD_PACKET))
-			record = run_look(&channel->run_in, record);
-
-		struct qp *qp = guess_receiver(attachment, record, before, port);
-
-		if (unlikely(!qp || !express_receive_foreseen(qp, now, (uint8_t)record->port,
-							      record->body, record->byte_count)))
-			qp = express_lane_receive(attachment, channel, now, record);
-
-		if (unlikely(!qp) && !take_unusual(attachment, channel, record))
-			break;
-		if (owing && owing != qp)
-			acknowledge_one(owing);
-		owing = before = qp;
-		port = record->port;
-		receive_release_some(channel);
-		if (record == &channel->run_in.model && qp)
-			i += take_run(channel, qp, now, RECORDS_PER_ROUND - 1 - i);
-		if (unlikely(attachment->pulled_bytes >= PULL_LANE_ROUND_BYTES))
-			break;
-	}
-	count_taken(attachment, i + (unsigned)(attachment->pulled_bytes / PULLED_PER_RECORD));
-	attachment->pulled_bytes = 0;
-	if (before)
-		expect_like(channel, before);
-	if (owing)
-		acknowledge_one(owing);
-	if (unlikely(channel_holds_back(channel)))
-		patience_came_to(&channel->patience, channel->in.head, attachment_now());
-	return any || channel->in.head != first;
-}
-
-/* Takes a message that is like the one before. Returns whose it was; NULL: it is not, or not there. */
-static inline struct qp *take_like(struct channel *channel, time_ns now)
-{
-	const struct express_seen *seen = channel->like_in.seen;
-	const uint64_t sizes = channel->like_in.sizes;
-
-	if (unlikely(!seen))
-		return NULL;
-
-	const uint8_t *body = ring_peek_like(&channel->in, sizes);
-
-	if (unlikely(!body))
-		return NULL;
-
-	struct qp *qp =
-		express_receive_like(seen, now, (uint8_t)(sizes >> 48), body, (uint32_t)sizes);
-
-	if (unlikely(!qp))
-		return NULL;
-	ring_take_like(&channel->in, sizes);
-	receive_release_some(channel);
-	return qp;
-}
-
-/* The commonest case: it is one, like the one before. Returns whether there was anything to take.
- */
-static inline bool take_message(struct attachment *attachment, struct channel *channel, time_ns now)
-{
-	struct qp *qp = take_like(channel, now);
-
-	if (unlikely(!qp))
-		return take_records(attachment, channel, now, NULL);
-	count_taken(attachment, 1);
-	if (unlikely(ring_has_stamped(&channel->in) || channel_holds_back(channel)))
-		return take_records(attachment, channel, now, qp);
-	acknowledge_like(attachment, qp);
-	return true;
-}
-
-/* Not in line: a round that finds nothing has no use for its registers. Returns whether there was
- * anything to take. */
-__attribute__((noinline)) static bool take_channel(struct attachment *attachment,
-						   struct channel *channel, time_ns now)
-{
-	bool any = false;
-
-	/* For the ACK, which would keep the program's answer waiting behind it. */
-	word_ring_want(&channel->words_out);
-	if (dialogue_is_held(&channel->dialogue))
-		ring_want(&channel->out);
-	dialogue_message_came(&channel->dialogue);
-	/* A message is what somebody waits for; what it acknowledges can wait for the next round,
-	 * but not for ever. */
-	if (unlikely(++channel->rounds_with_records % WORDS_PER_RECORDS == 0) &&
-	    !word_ring_is_empty(&channel->words_in))
-		any = ack_words_take(attachment, channel, now);
-	return take_message(attachment, channel, now) || any;
-}
 
 /* Those that sent something lately stand first. */
 static void move_forward(struct attachment *attachment, unsigned index)
@@ -272,8 +36,8 @@ static inline enum news look_for_news(const struct attachment *attachment,
 	return word_ring_is_empty(&channel->words_in) ? NO_NEWS : NEWS_OF_ACKS;
 }
 
-/* Whoever takes turns with its peer does nothing but wait for it: a few looks more in this call find
- * what comes sooner than the next call would. Not in line: see take_channel. */
+/* Whoever takes turns with its peer does nothing but wait for it: a few looks more in this call
+ * find what comes sooner than the next call would. Not in line: see express_records.c. */
 __attribute__((noinline)) static enum news look_on(const struct attachment *attachment,
 						   struct channel *channel)
 {
@@ -301,11 +65,11 @@ static inline bool take_news(struct attachment *attachment, struct channel *chan
 			     time_ns now)
 {
 	/* Nothing but an ACK: what it completes is waited for. */
-	return news == NEWS_OF_RECORDS ? take_channel(attachment, channel, now)
+	return news == NEWS_OF_RECORDS ? express_records_take(attachment, channel, now)
 				       : take_acks(attachment, channel, now);
 }
 
-/* Somebody waits for what was read here. Not in line: see take_channel. */
+/* Somebody waits for what was read here. Not in line: see express_records.c. */
 __attribute__((noinline)) static void pass_idle_round(struct channel *channel)
 {
 	if (--channel->release_in == 0)
@@ -368,7 +132,7 @@ static inline bool softibd_is_silent(const struct attachment *attachment)
 }
 
 /* A round of a process that has several peers or adapters, or something left to do. Not in line:
- * see take_channel. any: whether there was something already. */
+ * see express_records.c. any: whether there was something already. */
 __attribute__((noinline)) static enum express_round go_round(struct attachment *attachment,
 							     bool any)
 {
