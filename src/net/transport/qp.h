@@ -240,8 +240,7 @@ struct responder {
 	uint32_t write_rkey;
 	uint64_t write_address;
 	uint64_t inbound_bytes; /* of the message in progress, already placed */
-	struct receive_slot
-		*taken;	 /* a copy of what came from a shared queue; NULL with an own queue */
+	struct receive_slot *taken; /* a copy of what came from a shared queue; NULL with an own one */
 	struct placed_requests *placed; /* NULL: the peer sends packets only */
 	uint8_t saved_count;
 	uint8_t saved_tail; /* index of the next to be filled */
