@@ -2,13 +2,22 @@
 """The result of a run: a line per target, as text, as the table of docs/performance.md, and as a plot of the ratios."""
 import statistics
 
+from . import targets
+
+
+def known(values):
+    """Without those that failed."""
+    return [value for value in values if value is not None]
+
 
 def median(values):
+    values = known(values)
     return statistics.median(values) if values else None
 
 
 def spread(values):
     """Half the distance of the quartiles, in percent of the median."""
+    values = known(values)
     if len(values) < 3 or not statistics.median(values):
         return 0.0
     quarters = statistics.quantiles(values, n=4)
@@ -19,32 +28,33 @@ def digits(value):
     return "%.0f" % value if value >= 1000 else "%.3g" % value
 
 
+def strictest(target, figures):
+    """What is wanted of ours by these figures of the peers, by name; None: none of them is known."""
+    wanted = [factor * (figures[peer[0]] if peer else 1) for factor, *peer in target.bounds if not peer or figures[peer[0]] is not None]
+    return (min if target.is_time else max)(wanted, default=None)
+
+
+def ratio_of(target, ours, bound):
+    """1 where the target is met exactly, above where it is exceeded; None: not known."""
+    if ours is None or bound is None:
+        return None
+    if target.is_time:
+        return bound / ours if ours else 99.0
+    return ours / bound
+
+
 class Line:
-    """A target with what was measured for it. The ratio is 1 where the target is met exactly and above where it is exceeded."""
+    """A target with what was measured for it in some turns (figures by name)."""
 
-    def __init__(self, target, samples):
+    def __init__(self, target, turns):
+        figures = {name: [turn[name] for turn in turns] for name in targets.figures_of(target)}
+        medians = {name: median(values) for name, values in figures.items()}
         self.target = target
-        self.ours = median(samples.get(target.ours, []))
-        self.spread = spread(samples.get(target.ours, []))
-        self.bound = None
-        self.peers = []
-        for factor, *peer in target.bounds:
-            value = median(samples.get(peer[0], [])) if peer else 1
-            if value is None:
-                continue
-            if peer:
-                self.peers.append("%s: %s" % (peer[0], digits(value)))
-            wanted = factor * value
-            if self.bound is None or (wanted < self.bound if target.is_time else wanted > self.bound):
-                self.bound = wanted
-
-    @property
-    def ratio(self):
-        if self.ours is None or self.bound is None:
-            return None
-        if self.target.is_time:
-            return self.bound / self.ours if self.ours else 99.0
-        return self.ours / self.bound
+        self.ours = medians[target.ours]
+        self.spread = spread(figures[target.ours])
+        self.bound = strictest(target, medians)
+        self.peers = ["%s: %s" % (name, digits(medians[name])) for name in list(figures)[1:] if medians[name] is not None]
+        self.ratio = median([ratio_of(target, turn[target.ours], strictest(target, turn)) for turn in turns])
 
     def cells(self):
         wanted = "-" if self.bound is None else ("<= " if self.target.is_time else ">= ") + digits(self.bound)

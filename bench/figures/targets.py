@@ -118,11 +118,6 @@ def figures(fabric, through):
     return table
 
 
-def figures_of(targets):
-    """The names of the figures that these targets need, each once, ours and the peers' in turn."""
-    names = []
-    for target in targets:
-        for name in (target.ours, *(bound[1] for bound in target.bounds if len(bound) == 2)):
-            if name not in names:
-                names.append(name)
-    return names
+def figures_of(target):
+    """The names of the figures that it compares, ours first."""
+    return [target.ours, *(bound[1] for bound in target.bounds if len(bound) == 2)]
