@@ -144,7 +144,8 @@ static inline bool post(struct adapter *adapter, struct qp *qp, const struct sen
 	       express_lane_post(adapter, qp, request);
 }
 
-bool adapter_post(struct adapter *adapter, struct qp_object *qp, const struct send_request *request)
+IN_LINE bool adapter_post(struct adapter *adapter, struct qp_object *qp,
+			  const struct send_request *request)
 {
 	attachment_lock(adapter->attachment);
 
@@ -166,21 +167,29 @@ __attribute__((noinline)) static bool sent_again(struct adapter *adapter, uint64
 	return true;
 }
 
-bool adapter_post_again(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,
-			uint32_t flags, const struct sge *sge)
+bool adapter_posts_again(const struct adapter *adapter, const struct qp_object *qp)
+{
+	return __atomic_load_n(&adapter->attachment->sent_again.qp, __ATOMIC_RELAXED) == &qp->qp;
+}
+
+__attribute__((noinline)) bool adapter_post_again(struct adapter *adapter,
+						  const struct qp_object *qp, uint64_t wr_id,
+						  uint32_t flags, const struct sge *sge)
 {
 	struct attachment *attachment = adapter->attachment;
-	const struct sent_again *again = &attachment->sent_again;
+	bool is_posted = false;
 
-	/* Without the lock these are guesses. What is posted in a row is another's (host/runs.h). */
-	if (__atomic_load_n(&again->qp, __ATOMIC_RELAXED) != &qp->qp ||
-	    __atomic_load_n(&attachment->run.qp, __ATOMIC_RELAXED) == &qp->qp)
-		return false;
 	attachment_lock(attachment);
-	if (likely(again->qp == &qp->qp && express_lane_again(attachment, flags, sge)))
-		return sent_again(adapter, wr_id, flags, sge);
+	if (likely(attachment->sent_again.qp == &qp->qp)) {
+		if (attachment->run.qp != &qp->qp && express_lane_again(attachment, flags, sge))
+			return sent_again(adapter, wr_id, flags, sge);
+		is_posted = attachment->run.qp == &qp->qp &&
+			    express_lane_repeat_again(adapter, wr_id, flags, sge);
+		if (is_posted)
+			sent_quickly(adapter);
+	}
 	attachment_unlock_posted(attachment);
-	return false;
+	return is_posted;
 }
 
 bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
@@ -202,15 +211,18 @@ __attribute__((noinline)) static bool placed_again(struct adapter *adapter, uint
 	return true;
 }
 
-bool adapter_place_again(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,
-			 uint32_t flags, const struct sge *sge, const struct remote_place *remote)
+bool adapter_places_again(const struct adapter *adapter, const struct qp_object *qp)
+{
+	return __atomic_load_n(&adapter->attachment->placed_again.qp, __ATOMIC_RELAXED) == &qp->qp;
+}
+
+__attribute__((noinline)) bool
+adapter_place_again(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,
+		    uint32_t flags, const struct sge *sge, const struct remote_place *remote)
 {
 	struct attachment *attachment = adapter->attachment;
 	const struct placed_again *again = &attachment->placed_again;
 
-	/* Without the lock this is a guess. */
-	if (__atomic_load_n(&again->qp, __ATOMIC_RELAXED) != &qp->qp)
-		return false;
 	attachment_lock(attachment);
 	if (likely(again->qp == &qp->qp && placement_lane_again(again, flags, sge, remote)))
 		return placed_again(adapter, wr_id, flags);

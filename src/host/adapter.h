@@ -42,7 +42,9 @@ void adapter_transmit(struct adapter *adapter, time_ns now);
  * and adapter_send do the same. Takes the lock itself. */
 MUST_USE bool adapter_post(struct adapter *adapter, struct qp_object *qp,
 			   const struct send_request *request);
-/* The same of one SGE, if it is like the one before it. */
+/* The same of one SGE, if it is like the one before it (host/again.h); and, without the lock, a guess
+ * whether it may be. */
+bool adapter_posts_again(const struct adapter *adapter, const struct qp_object *qp);
 MUST_USE bool adapter_post_again(struct adapter *adapter, const struct qp_object *qp,
 				 uint64_t wr_id, uint32_t flags, const struct sge *sge);
 /* The same for one of a list, with the lock; adapter_send comes after the last. */
@@ -54,6 +56,7 @@ MUST_USE bool adapter_place(struct adapter *adapter, struct qp_object *qp,
 MUST_USE bool adapter_place_listed(struct adapter *adapter, struct qp_object *qp,
 				   const struct send_request *request);
 /* The same as adapter_place for a WRITE, if it is like the one before it. */
+bool adapter_places_again(const struct adapter *adapter, const struct qp_object *qp);
 MUST_USE bool adapter_place_again(struct adapter *adapter, const struct qp_object *qp,
 				  uint64_t wr_id, uint32_t flags, const struct sge *sge,
 				  const struct remote_place *remote);

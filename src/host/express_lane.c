@@ -105,6 +105,25 @@ __attribute__((noinline)) static bool repeat_loan(struct adapter *adapter, struc
 }
 
 /* What the model's post left behind, its timer and where it is noted, still holds. */
+static inline void repeat(struct adapter *adapter, struct qp *qp, const struct send_request *request,
+			  const struct express_packet *packet)
+{
+	struct attachment *attachment = adapter->attachment;
+	struct run_out *run = &attachment->run;
+	struct channel *channel = run->flow->channel;
+	struct ring_producer *out = &channel->out;
+
+	express_write_payload(packet->payload, packet->payload_bytes, ring_repeat_place(out));
+	ring_commit_repeat(out, packet->payload_bytes);
+	qp->owner_position = out->tail;
+	flow_count(run->flow, 1, (packet->byte_count + ICRC_BYTES) / 4);
+	express_enqueue(qp, lane_time(attachment), request, packet);
+	run->room--;
+	run->posts = RUN_POSTS_REPEATED;
+	if (unlikely(ring_announce(out)))
+		doorbell_ring(channel->doorbell);
+}
+
 bool express_lane_repeat(struct adapter *adapter, struct qp *qp, const struct send_request *request)
 {
 	struct attachment *attachment = adapter->attachment;
@@ -121,17 +140,7 @@ bool express_lane_repeat(struct adapter *adapter, struct qp *qp, const struct se
 	if (unlikely(!express_may_repeat(qp, request, &packet)))
 		return false;
 
-	struct ring_producer *out = &flow->channel->out;
-
-	express_write_payload(packet.payload, packet.payload_bytes, ring_repeat_place(out));
-	ring_commit_repeat(out, packet.payload_bytes);
-	qp->owner_position = out->tail;
-	flow_count(flow, 1, (packet.byte_count + ICRC_BYTES) / 4);
-	express_enqueue(qp, lane_time(attachment), request, &packet);
-	run->room--;
-	run->posts = RUN_POSTS_REPEATED;
-	if (unlikely(ring_announce(out)))
-		doorbell_ring(flow->channel->doorbell);
+	repeat(adapter, qp, request, &packet);
 	return true;
 }
 
@@ -306,32 +315,63 @@ bool express_lane_again(struct attachment *attachment, uint32_t flags, const str
 	return true;
 }
 
+/* Such a message, as the rest of the lane has it. */
+struct message_again {
+	struct send_request request;
+	struct express_packet packet;
+};
+
+static inline struct message_again message_again(const struct sent_again *again, uint64_t wr_id,
+						 uint32_t flags, const struct sge *sge,
+						 const uint8_t *bytes)
+{
+	return (struct message_again){
+		.request = {.wr_id = wr_id,
+			    .opcode = SEND_SEND,
+			    .flags = flags,
+			    .sge_count = 1,
+			    .sges = sge},
+		.packet = {.payload = bytes,
+			   .payload_bytes = sge->byte_count,
+			   .byte_count = (uint32_t)again->sizes,
+			   .packet_count = 1},
+	};
+}
+
 void express_lane_sent(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
 		       const struct sge *sge)
 {
 	struct attachment *attachment = adapter->attachment;
 	const struct sent_again *again = &attachment->sent_again;
+	const struct message_again message = message_again(again, wr_id, flags, sge,
+							   again_bytes(&again->local, flags, sge));
 	struct qp *qp = again->qp;
-	const struct send_request request = {
-		.wr_id = wr_id,
-		.opcode = SEND_SEND,
-		.flags = flags,
-		.sge_count = 1,
-		.sges = sge,
-	};
-	const struct express_packet packet = {
-		.payload = again_bytes(&again->local, flags, sge),
-		.payload_bytes = sge->byte_count,
-		.byte_count = (uint32_t)again->sizes,
-		.packet_count = 1,
-	};
 
 	qp->owner_position = again->channel->out.tail;
-	flow_count(again->flow, 1, (packet.byte_count + ICRC_BYTES) / 4);
+	flow_count(again->flow, 1, (message.packet.byte_count + ICRC_BYTES) / 4);
 	dialogue_sent(&again->channel->dialogue);
-	express_enqueue(qp, lane_time(attachment), &request, &packet);
-	remember_post(&attachment->run, qp, again->flow, &request, false);
+	express_enqueue(qp, lane_time(attachment), &message.request, &message.packet);
+	remember_post(&attachment->run, qp, again->flow, &message.request, false);
 	posted(adapter, qp, again->flow);
+}
+
+bool express_lane_repeat_again(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
+			       const struct sge *sge)
+{
+	const struct attachment *attachment = adapter->attachment;
+	const struct sent_again *again = &attachment->sent_again;
+	const struct run_out *run = &attachment->run;
+	const uint8_t *bytes = again_bytes(&again->local, flags, sge);
+
+	/* The model is what is remembered: both are of the post before it. */
+	if (unlikely(!bytes || !run->room || run->is_lent ||
+		     __atomic_load_n(again->generation_at, __ATOMIC_ACQUIRE) != again->generation))
+		return false;
+
+	const struct message_again message = message_again(again, wr_id, flags, sge, bytes);
+
+	repeat(adapter, again->qp, &message.request, &message.packet);
+	return true;
 }
 
 bool express_lane_send(struct adapter *adapter, struct qp *qp)

@@ -40,6 +40,10 @@ MUST_USE bool express_lane_again(struct attachment *attachment, uint32_t flags,
 void express_lane_sent(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
 		       const struct sge *sge);
 
+/* Both in one for the queue pair whose post was the last thing done. */
+MUST_USE bool express_lane_repeat_again(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
+					const struct sge *sge);
+
 /* Sends what was posted to this queue pair. Returns whether that was all of it. */
 bool express_lane_send(struct adapter *adapter, struct qp *qp);
 

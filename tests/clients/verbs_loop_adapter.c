@@ -202,6 +202,18 @@ bool adapter_place(struct adapter *adapter, struct qp_object *qp,
 	return adapter_post(adapter, qp, request);
 }
 
+bool adapter_posts_again(const struct adapter *adapter, const struct qp_object *qp)
+{
+	(void)adapter, (void)qp;
+	return false;
+}
+
+bool adapter_places_again(const struct adapter *adapter, const struct qp_object *qp)
+{
+	(void)adapter, (void)qp;
+	return false;
+}
+
 bool adapter_post_again(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,
 			uint32_t flags, const struct sge *sge)
 {

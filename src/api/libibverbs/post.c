@@ -157,8 +157,7 @@ static inline bool calls_are_watched(void)
 	return unlikely(fault_injection_is_on || warnings_are_on);
 }
 
-/* Not in line: see post_at_once. */
-__attribute__((noinline)) static bool post_plain(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
+static inline bool post_plain(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
 {
 	struct send_request request;
 
@@ -174,20 +173,14 @@ static inline bool post_again(const struct verbs_qp *qp, const struct ibv_send_w
 {
 	const struct sge *sge = (const struct sge *)wr->sg_list;
 
+	if (wr->num_sge != 1)
+		return false;
 	if (wr->opcode == IBV_WR_SEND)
-		return adapter_post_again(qp->adapter, qp->object, wr->wr_id, wr->send_flags, sge);
-	return wr->opcode == IBV_WR_RDMA_WRITE &&
+		return adapter_posts_again(qp->adapter, qp->object) &&
+		       adapter_post_again(qp->adapter, qp->object, wr->wr_id, wr->send_flags, sge);
+	return wr->opcode == IBV_WR_RDMA_WRITE && adapter_places_again(qp->adapter, qp->object) &&
 	       adapter_place_again(qp->adapter, qp->object, wr->wr_id, wr->send_flags, sge,
 				   (const struct remote_place *)&wr->wr.rdma);
-}
-
-/* Posts and sends a request that is no list. Returns whether that was done. The lock is not held. */
-static inline bool post_at_once(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
-{
-	if (calls_are_watched() || wr->next)
-		return false;
-	return (wr->num_sge == 1 && post_again(qp, wr)) ||
-	       post_plain(qp, wr);
 }
 
 static inline bool post_one_listed(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
@@ -200,7 +193,7 @@ static inline bool post_one_listed(const struct verbs_qp *qp, const struct ibv_s
 	       adapter_place_listed(qp->adapter, qp->object, &request);
 }
 
-/* The same with the beginning of a list; returns what is left of it. The lock is held. */
+/* Posts and sends the beginning of a list; returns what is left of it. The lock is held. */
 static struct ibv_send_wr *post_listed(const struct verbs_qp *qp, struct ibv_send_wr *requests)
 {
 	while (requests && !calls_are_watched() && post_one_listed(qp, requests))
@@ -208,7 +201,7 @@ static struct ibv_send_wr *post_listed(const struct verbs_qp *qp, struct ibv_sen
 	return requests;
 }
 
-/* Not in line: see post_at_once. */
+/* These two, not in line: what is like the request before has no use for their registers. */
 __attribute__((noinline)) static int post_list(struct verbs_qp *qp, struct ibv_send_wr *requests,
 					       struct ibv_send_wr **ret_bad)
 {
@@ -229,20 +222,28 @@ __attribute__((noinline)) static int post_list(struct verbs_qp *qp, struct ibv_s
 	return verbs_result(error);
 }
 
+__attribute__((noinline)) static int post_single(struct verbs_qp *qp, struct ibv_send_wr *request,
+						 struct ibv_send_wr **ret_bad)
+{
+	return likely(post_plain(qp, request)) ? 0 : post_list(qp, request, ret_bad);
+}
+
 int verbs_post_send(struct ibv_qp *public, struct ibv_send_wr *requests,
 		    struct ibv_send_wr **ret_bad)
 {
 	struct verbs_qp *qp = qp_of(public);
 
-	return requests && likely(post_at_once(qp, requests)) ? 0
-							      : post_list(qp, requests, ret_bad);
+	if (unlikely(!requests || calls_are_watched()) || requests->next)
+		return post_list(qp, requests, ret_bad);
+	return post_again(qp, requests) ? 0 : post_single(qp, requests, ret_bad);
 }
 
 int verbs_post_whole(struct verbs_qp *qp, struct ibv_send_wr *requests)
 {
 	struct ibv_send_wr *bad;
 
-	if (likely(post_at_once(qp, requests)))
+	if (likely(!calls_are_watched() && !requests->next) &&
+	    (post_again(qp, requests) || post_plain(qp, requests)))
 		return 0;
 	adapter_lock(qp->adapter);
 

@@ -11,7 +11,7 @@
 #include "net/transport/requester.h"
 #include "unit/host/host_pair.h"
 
-enum { MESSAGES_MAX = 8 };
+enum { MESSAGES_MAX = RUN_POSTS + 4 };
 
 static struct qp *qp(void)
 {
@@ -131,6 +131,28 @@ static struct left_behind left_behind(void)
 }
 
 /* What one of them leaves behind is what the one before it left, one further. */
+static void expect_one_further(const struct left_behind before[static 2],
+			       const struct left_behind *after)
+{
+	assert_int_equal(after->slot.wr_id, before[1].slot.wr_id);
+	assert_int_equal(after->slot.byte_count, before[1].slot.byte_count);
+	assert_int_equal(after->slot.opcode, before[1].slot.opcode);
+	assert_int_equal(after->slot.flags, before[1].slot.flags);
+	assert_int_equal(after->slot.sge_count, before[1].slot.sge_count);
+	assert_int_equal(after->slot.packet_count, 1);
+	assert_int_equal(after->slot.first_psn.value, before[1].slot.first_psn.value + 1);
+	assert_memory_equal(after->data, before[1].data, sizeof(struct sge));
+	assert_int_equal(after->psn, before[1].psn + 1);
+	assert_int_equal(after->messages, before[1].messages + 1);
+	assert_int_equal(after->cursor, before[1].cursor + 1);
+	assert_int_equal(after->tail, before[1].tail + 1);
+	assert_int_equal(after->started, before[1].started + 1);
+	assert_int_equal(after->packets, before[1].packets + 1);
+	assert_int_equal(after->words - before[1].words, before[1].words - before[0].words);
+	assert_int_equal(after->retry_deadline, before[1].retry_deadline);
+	assert_true(after->position > before[1].position);
+}
+
 static void test_messages_do_what_others_do(void **state)
 {
 	static const uint32_t sizes[] = {1, 3, 8, 13, 20, 64, 500};
@@ -155,28 +177,51 @@ static void test_messages_do_what_others_do(void **state)
 		assert_true(again(&sge, flags));
 		express_lane_sent(pair.ends[0].adapter, 8, flags, &sge);
 		after = left_behind();
-		assert_int_equal(after.slot.wr_id, before[1].slot.wr_id);
-		assert_int_equal(after.slot.byte_count, before[1].slot.byte_count);
-		assert_int_equal(after.slot.opcode, before[1].slot.opcode);
-		assert_int_equal(after.slot.flags, before[1].slot.flags);
-		assert_int_equal(after.slot.sge_count, before[1].slot.sge_count);
-		assert_int_equal(after.slot.packet_count, 1);
-		assert_int_equal(after.slot.first_psn.value, before[1].slot.first_psn.value + 1);
-		assert_memory_equal(after.data, before[1].data, sizeof(struct sge));
-		assert_int_equal(after.psn, before[1].psn + 1);
-		assert_int_equal(after.messages, before[1].messages + 1);
-		assert_int_equal(after.cursor, before[1].cursor + 1);
-		assert_int_equal(after.tail, before[1].tail + 1);
-		assert_int_equal(after.started, before[1].started + 1);
-		assert_int_equal(after.packets, before[1].packets + 1);
-		assert_int_equal(after.words - before[1].words, before[1].words - before[0].words);
-		assert_int_equal(after.retry_deadline, before[1].retry_deadline);
-		assert_true(after.position > before[1].position);
+		expect_one_further(before, &after);
 		end(4);
 		if (byte_count > 1)
 			assert_memory_equal(pair.ends[1].buffer + 1, pair.ends[0].buffer + 1,
 					    byte_count - 1);
 	}
+}
+
+/* Posted in a row: the same as repeats of a model that were not remembered, while there is room for
+ * them. */
+static void test_repeats_do_what_others_do(void **state)
+{
+	const struct sge sge = usual_sge(8), longer = usual_sge(12);
+	const struct send_request request = request_of(&sge, SEND_SIGNALED, 8);
+	struct adapter *adapter = pair.ends[0].adapter;
+	struct run_out *run = &pair_attachment()->run;
+	struct left_behind before[2], after;
+
+	(void)state;
+	pair_fill(pair.ends[0].buffer, 12, 77);
+	begin();
+	for (unsigned i = 0; i < RUN_POSTS + 1; i++)
+		assert_true(express_lane_post(adapter, qp(), &request));
+	assert_true(run->room);
+	assert_ptr_equal(pair_attachment()->sent_again.qp, qp());
+	before[0] = left_behind();
+	assert_true(express_lane_repeat(adapter, qp(), &request));
+	before[1] = left_behind();
+	assert_false(express_lane_repeat_again(adapter, 8, SEND_SIGNALED, &longer));
+	assert_true(express_lane_repeat_again(adapter, 8, SEND_SIGNALED, &sge));
+	after = left_behind();
+	expect_one_further(before, &after);
+	assert_int_equal(after.position - before[1].position,
+			 before[1].position - before[0].position);
+
+	const uint32_t room = run->room;
+
+	run->room = 0;
+	assert_false(express_lane_repeat_again(adapter, 8, SEND_SIGNALED, &sge));
+	run->room = room;
+	__atomic_add_fetch(&pair.softibd.page->generation, 1, __ATOMIC_SEQ_CST);
+	assert_false(express_lane_repeat_again(adapter, 8, SEND_SIGNALED, &sge));
+	__atomic_sub_fetch(&pair.softibd.page->generation, 1, __ATOMIC_SEQ_CST);
+	end(RUN_POSTS + 3);
+	assert_memory_equal(pair.ends[1].buffer + 1, pair.ends[0].buffer + 1, 7);
 }
 
 static void test_what_is_not_like_it_is_left(void **state)
@@ -300,6 +345,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_messages_do_what_others_do),
+		cmocka_unit_test(test_repeats_do_what_others_do),
 		cmocka_unit_test(test_what_is_not_like_it_is_left),
 		cmocka_unit_test(test_what_may_not_go_at_once_is_left),
 		cmocka_unit_test(test_what_is_not_remembered),
