@@ -196,7 +196,7 @@ static int take_one(struct verbs_cq *cq)
 	} else {
 		error = ENOENT;
 	}
-	adapter_unlock(cq->adapter);
+	adapter_unlock_unchanged(cq->adapter);
 	if (unlikely(should_yield))
 		core_sharing_yield(cq);
 	return error;

@@ -110,7 +110,7 @@ int verbs_post_srq_recv(struct ibv_srq *public, struct ibv_recv_wr *requests,
 		if (unlikely(error))
 			break;
 	}
-	adapter_unlock(srq->adapter);
+	adapter_unlock_unchanged(srq->adapter);
 	if (unlikely(error))
 		*ret_bad = wr;
 	return verbs_result(error);

@@ -81,6 +81,7 @@ struct completion {
 	uint8_t sl;
 	uint8_t path_bits;
 	bool is_solicited;
+	uint8_t padding; /* 0, as below: completions are copied and compared whole */
 	uint64_t timestamp_ns; /* the time handed in with the packet that completed it */
 	uint64_t tag;
 	union {
@@ -88,6 +89,7 @@ struct completion {
 		uint32_t tag_context;
 		uint32_t eecn; /* RD: the local context by which a message came */
 	};
+	uint32_t more_padding;
 };
 
 static inline void completion_put_word(struct completion *completion, size_t offset, uint64_t word)
