@@ -88,8 +88,6 @@ int verbs_poll_cq(struct ibv_cq *public, int entry_count, struct ibv_wc *ret_com
 
 	uint32_t head = ring->head, tail = ring->tail, mask = ring->slot_count - 1;
 
-	/* One is what most polls find. */
-#pragma GCC unroll 1
 	for (; head != tail && count < entry_count; head++, count++)
 		put_wc(&ring->slots[head & mask], &ret_completions[count]);
 	ring->head = head;
