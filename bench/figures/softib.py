@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """softib's own figures: unmodified perftest between two hosts of one switch, and a program of ours for the costs of control calls."""
 import os
+import re
 import shutil
+import statistics
 import subprocess
 import tempfile
 import time
@@ -28,21 +30,30 @@ class Fabric:
         with open(os.path.join(self.runtime, "default", "pid")) as file:
             return int(file.read())
 
-    def perftest(self, program, size, count, *extra, **variables):
-        """The numbers of the row that perftest prints for the size, after #bytes and #iterations."""
+    def run(self, program, size, count, *extra, **variables):
+        """What perftest prints."""
         number = next_port()
         environment = dict(self.environment, **variables)
         command = [program, "-F", "-n", str(count), "-p", str(number), *([] if "atomic" in program else ["-s", str(size)]), *extra]
         run = [SOFTIB, "run", "-H"]
-        output = between([*run, self.target, "--", *command], [*run, self.source, "--", *command, "127.0.0.1"], number, environment)
+        return between([*run, self.target, "--", *command], [*run, self.source, "--", *command, "127.0.0.1"], number, environment)
+
+    def perftest(self, program, size, *arguments, **variables):
+        """The numbers of the row that perftest prints for the size, after #bytes and #iterations."""
+        output = self.run(program, size, *arguments, **variables)
         for line in output.splitlines():
             fields = line.split()
             if len(fields) >= 5 and fields[0] == str(size) and fields[1].isdigit():
                 return [float(value) for value in fields[2:]]
         raise NoFigure("%s printed no row:\n%s" % (program, output[-600:]))
 
-    def latency(self, *arguments, **variables):
-        return self.perftest(*arguments, **variables)[2]
+    def latency(self, program, *arguments, **variables):
+        """The median, which perftest calls typical and rounds to 0.01 us, from its list of all (-U)."""
+        output = self.run(program, *arguments, "-U", **variables)
+        values = [float(value) for value in re.findall(r"^\d+, ([\d.e+-]+)$", output, flags=re.MULTILINE)]
+        if not values:
+            raise NoFigure("%s printed no list:\n%s" % (program, output[-600:]))
+        return statistics.median(values)
 
     def bandwidth(self, *arguments, **variables):
         return self.perftest(*arguments, **variables)[1] * MIB
