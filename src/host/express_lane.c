@@ -124,6 +124,15 @@ static inline void repeat(struct adapter *adapter, struct qp *qp, const struct s
 		doorbell_ring(channel->doorbell);
 }
 
+/* Whether it goes where the last one went. */
+static inline bool run_goes_there(const struct run_out *run, const struct qp *qp,
+				  const struct send_request *request)
+{
+	return qp->type != QP_UD ||
+	       (request->address == run->address && request->remote_qpn == run->remote_qpn &&
+		request->remote_qkey == run->remote_qkey);
+}
+
 bool express_lane_repeat(struct adapter *adapter, struct qp *qp, const struct send_request *request)
 {
 	struct attachment *attachment = adapter->attachment;
@@ -133,6 +142,7 @@ bool express_lane_repeat(struct adapter *adapter, struct qp *qp, const struct se
 
 	if (run->payload_bytes != request->sges[0].byte_count || unlikely(!run->room) ||
 	    (run->flags ^ request->flags) & ~(uint32_t)SEND_SIGNALED ||
+	    unlikely(!run_goes_there(run, qp, request)) ||
 	    unlikely(flow->generation != attachment_generation(attachment)))
 		return false;
 	if (run->is_lent)
@@ -170,6 +180,11 @@ static inline void remember_post(struct run_out *run, const struct qp *qp, struc
 	run->payload_bytes = request->sges[0].byte_count;
 	run->flags = request->flags;
 	run->is_lent = false;
+	if (qp->type != QP_UD)
+		return;
+	run->address = request->address;
+	run->remote_qpn = request->remote_qpn;
+	run->remote_qkey = request->remote_qkey;
 }
 
 /* Not if the helper had better be asked each time whether it looks after timers, or others whether they
@@ -207,6 +222,9 @@ static inline void remember_loan(struct run_out *run, const struct qp *qp, struc
 		.room = request->opcode == SEND_SEND ? express_repeats_room(qp) : 0,
 		.payload_bytes = request->sges[0].byte_count,
 		.flags = request->flags,
+		.address = request->address,
+		.remote_qpn = request->remote_qpn,
+		.remote_qkey = request->remote_qkey,
 		.is_lent = true,
 	};
 }

@@ -25,6 +25,7 @@ enum {
 	RUN_MODEL_BYTES_MAX = LRH_BYTES + BTH_BYTES + DETH_BYTES + RING_REPEAT_BYTES_MAX,
 };
 
+struct address_vector;
 struct express_seen;
 struct flow;
 struct qp;
@@ -40,6 +41,9 @@ struct run_out {
 			   nothing */
 	uint32_t payload_bytes;
 	uint32_t flags;
+	/* Of datagrams: where they go. The vector lives while this holds. */
+	const struct address_vector *address;
+	uint32_t remote_qpn, remote_qkey;
 	const struct qp *last; /* whose posts these are: qp, or what it was; only to be compared */
 	bool is_lent;	       /* a datagram: those like it are lent, too (host/datagram_loans.h) */
 };

@@ -249,16 +249,14 @@ static inline uint32_t express_repeats_room(const struct qp *qp)
 }
 
 /* Whether it may be posted at once, and its packet differs only in PSN and payload from that of the
- * SEND that was posted before it: since then nothing was done, flags and length are the same, and
- * there is room. */
+ * SEND that was posted before it: since then nothing was done, flags and length are the same, and where it
+ * goes, and there is room. */
 static IN_LINE bool express_may_repeat(const struct qp *qp, const struct send_request *request,
 				       struct express_packet *ret_packet)
 {
 	const struct sge *sge = request->sges;
 
 	if (unlikely(request->opcode != SEND_SEND || request->sge_count != 1))
-		return false;
-	if (qp->type == QP_UD && unlikely(!express_is_datagram_like_last(qp, request)))
 		return false;
 	ret_packet->payload = (const uint8_t *)(uintptr_t)sge->address;
 	if (!(request->flags & SEND_INLINE)) {
