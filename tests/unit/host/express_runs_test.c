@@ -639,6 +639,42 @@ static void test_memory_that_is_gone_ends_a_run(void **state)
 	}
 }
 
+/* The same headers are asked for: address handle, queue pair and Q_Key. */
+static void test_datagrams_to_somewhere_else_are_no_repeats(void **state)
+{
+	const struct pair_end *from = &lanes[UD][0];
+	const struct run_out *run = &pair_attachment()->run;
+	const struct sge sge = {(uintptr_t)bytes_of(HALF), 8, pair.ends[0].region->key};
+
+	(void)state;
+	post_receives(UD, 0, HALF);
+	assert_int_equal(post_plain(UD, 0, HALF), HALF - RUN_POSTS - 1);
+	assert_true(run->room);
+
+	const struct address_vector same_address = *run->address;
+	const struct send_request next = {
+		.opcode = SEND_SEND,
+		.flags = SEND_SIGNALED,
+		.address = run->address,
+		.address_pd = from->pd,
+		.remote_qpn = run->remote_qpn,
+		.remote_qkey = run->remote_qkey,
+		.sge_count = 1,
+		.sges = &sge,
+	};
+	struct send_request others[] = {next, next, next};
+
+	others[0].address = &same_address;
+	others[1].remote_qpn ^= 1;
+	others[2].remote_qkey ^= 1;
+	for (unsigned i = 0; i < ARRAY_COUNT(others); i++)
+		assert_false(express_lane_repeat(from->adapter, &from->qp->qp, &others[i]));
+	take();
+	expect_plain(UD, 0, HALF);
+	expect_all_sent(0, HALF);
+	expect_nothing();
+}
+
 /* A child has no part in the ring. */
 static void test_a_child_does_not_go_on_with_its_parent_s_run(void **state)
 {
@@ -706,6 +742,7 @@ int main(void)
 		lane_test(test_a_queue_pair_that_is_gone_takes_nothing_of_a_run),
 		lane_test(test_a_receiver_off_the_lane_takes_runs_as_packets),
 		lane_test(test_memory_that_is_gone_ends_a_run),
+		lane_test(test_datagrams_to_somewhere_else_are_no_repeats),
 		lane_test(test_a_child_does_not_go_on_with_its_parent_s_run),
 		cmocka_unit_test_setup_teardown(test_psns_wrap_within_a_run, begin_before_the_wrap, end),
 	};
