@@ -54,7 +54,23 @@ const char *path_map(const char *path, const char *tree, char ret_buffer[static 
 	return ret_buffer;
 }
 
-bool path_is_counter(const char *path)
+bool path_is_counter(const char *path, const char *tree)
 {
-	return strstr(path, "/counters/") != NULL;
+	return strncmp(path, tree, strlen(tree)) == 0 && strstr(path, "/counters/") != NULL;
+}
+
+void path_of_fd(int fd, char ret_path[static FD_PATH_BYTES])
+{
+	static const char folder[] = "/proc/self/fd/";
+	char digits[12];
+	size_t count = 0;
+	unsigned rest = (unsigned)fd;
+
+	do
+		digits[count++] = (char)('0' + rest % 10);
+	while (rest /= 10);
+	memcpy(ret_path, folder, sizeof(folder) - 1);
+	for (size_t i = 0; i < count; i++)
+		ret_path[sizeof(folder) - 1 + i] = digits[count - 1 - i];
+	ret_path[sizeof(folder) - 1 + count] = '\0';
 }

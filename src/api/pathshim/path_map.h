@@ -19,7 +19,11 @@ bool path_is_mapped(const char *path);
  */
 const char *path_map(const char *path, const char *tree, char ret_buffer[static MAPPED_PATH_BYTES]);
 
-/* A file whose text softibd writes only when asked. */
-bool path_is_counter(const char *path);
+/* A file of the tree whose text softibd writes only when asked. */
+bool path_is_counter(const char *path, const char *tree);
+
+/* Where the system says which path fd was opened by; as safe as path_map(). */
+enum { FD_PATH_BYTES = 32 };
+void path_of_fd(int fd, char ret_path[static FD_PATH_BYTES]);
 
 #endif

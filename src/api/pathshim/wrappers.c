@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,7 +38,8 @@
 
 #define MAPPED(path)                                                                               \
 	(path_is_mapped(path) ? path_map(path, secure_getenv("SOFTIB_TREE"), buffer) : (path))
-#define OPENED(path) map_to_open(path, buffer)
+#define OPENED(path) OPENED_AT(AT_FDCWD, path)
+#define OPENED_AT(fd, path) map_to_open(fd, path, buffer)
 
 /* One function: what it returns, what it returns when libc has no such function, its parameters,
  * the call. */
@@ -89,11 +91,48 @@ EXPORT ssize_t __readlink_chk(const char *path, char *text, size_t bytes, size_t
 EXPORT ssize_t __readlinkat_chk(int fd, const char *path, char *text, size_t bytes,
 				size_t text_bytes);
 
-static const char *map_to_open(const char *path, char buffer[static MAPPED_PATH_BYTES])
+/* Where a relative path begins: the working folder's or fd's own path, 0 bytes if it can't be told. */
+static size_t folder_of(int fd, char ret_folder[static MAPPED_PATH_BYTES])
+{
+	char link[FD_PATH_BYTES] = "/proc/self/cwd";
+	__typeof__(&readlink) next = NEXT(readlink);
+	int saved_errno = errno;
+
+	if (fd != AT_FDCWD)
+		path_of_fd(fd, link);
+
+	ssize_t bytes = next ? next(link, ret_folder, MAPPED_PATH_BYTES) : -1;
+
+	errno = saved_errno;
+	return bytes > 0 && bytes < MAPPED_PATH_BYTES ? (size_t)bytes : 0;
+}
+
+/* Also one that is named from a folder within the tree, or by its place there. */
+static bool is_counter(int fd, const char *path, char whole[static MAPPED_PATH_BYTES])
+{
+	const char *tree = secure_getenv("SOFTIB_TREE");
+
+	if (!path || !tree || !tree[0])
+		return false;
+	if (path[0] == '/')
+		return path_is_counter(path, tree);
+
+	size_t folder_bytes = folder_of(fd, whole);
+	size_t path_bytes = strlen(path);
+
+	if (!folder_bytes || folder_bytes + 1 + path_bytes >= MAPPED_PATH_BYTES)
+		return false;
+	whole[folder_bytes] = '/';
+	memcpy(whole + folder_bytes + 1, path, path_bytes + 1);
+	return path_is_counter(whole, tree);
+}
+
+static const char *map_to_open(int fd, const char *path, char buffer[static MAPPED_PATH_BYTES])
 {
 	const char *mapped = MAPPED(path);
 
-	if (mapped == buffer && path_is_counter(mapped))
+	/* What is not absolute has not been mapped: the buffer is free. */
+	if (is_counter(fd, mapped, buffer))
 		refresh_counters(secure_getenv("SOFTIB_SOCKET"), secure_getenv("SOFTIB_HOST"));
 	return mapped;
 }
@@ -127,12 +166,12 @@ WRAP(int, -1, faccessat, (int fd, const char *path, int mode, int flags),
 
 WRAP_OPEN(open, (const char *path, int flags, ...), OPENED(path), flags)
 WRAP_OPEN(open64, (const char *path, int flags, ...), OPENED(path), flags)
-WRAP_OPEN(openat, (int fd, const char *path, int flags, ...), fd, OPENED(path), flags)
-WRAP_OPEN(openat64, (int fd, const char *path, int flags, ...), fd, OPENED(path), flags)
+WRAP_OPEN(openat, (int fd, const char *path, int flags, ...), fd, OPENED_AT(fd, path), flags)
+WRAP_OPEN(openat64, (int fd, const char *path, int flags, ...), fd, OPENED_AT(fd, path), flags)
 WRAP(int, -1, __open_2, (const char *path, int flags), (OPENED(path), flags))
 WRAP(int, -1, __open64_2, (const char *path, int flags), (OPENED(path), flags))
-WRAP(int, -1, __openat_2, (int fd, const char *path, int flags), (fd, OPENED(path), flags))
-WRAP(int, -1, __openat64_2, (int fd, const char *path, int flags), (fd, OPENED(path), flags))
+WRAP(int, -1, __openat_2, (int fd, const char *path, int flags), (fd, OPENED_AT(fd, path), flags))
+WRAP(int, -1, __openat64_2, (int fd, const char *path, int flags), (fd, OPENED_AT(fd, path), flags))
 WRAP(FILE *, NULL, fopen, (const char *path, const char *mode), (OPENED(path), mode))
 WRAP(FILE *, NULL, fopen64, (const char *path, const char *mode), (OPENED(path), mode))
 

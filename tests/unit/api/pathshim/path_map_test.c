@@ -83,11 +83,25 @@ static void test_a_path_that_does_not_fit_is_left_alone(void **state)
 
 static void test_counters_are_told_from_other_files(void **state)
 {
+	static const char counter[] =
+		"/t/sys/class/infiniband/softib0/ports/1/counters/port_xmit_data";
+
 	(void)state;
-	assert_true(
-		path_is_counter("/t/sys/class/infiniband/softib0/ports/1/counters/port_xmit_data"));
-	assert_false(path_is_counter("/t/sys/class/infiniband/softib0/ports/1/counters"));
-	assert_false(path_is_counter("/t/sys/class/infiniband/softib0/ports/1/state"));
+	assert_true(path_is_counter(counter, "/t"));
+	assert_false(path_is_counter(counter, "/u"));
+	assert_false(path_is_counter("/t/sys/class/infiniband/softib0/ports/1/counters", "/t"));
+	assert_false(path_is_counter("/t/sys/class/infiniband/softib0/ports/1/state", "/t"));
+}
+
+static void test_an_open_file_has_a_path(void **state)
+{
+	char path[FD_PATH_BYTES];
+
+	(void)state;
+	path_of_fd(0, path);
+	assert_string_equal(path, "/proc/self/fd/0");
+	path_of_fd(2147483647, path);
+	assert_string_equal(path, "/proc/self/fd/2147483647");
 }
 
 int main(void)
@@ -98,6 +112,7 @@ int main(void)
 		cmocka_unit_test(test_without_a_tree_nothing_is_mapped),
 		cmocka_unit_test(test_a_path_that_does_not_fit_is_left_alone),
 		cmocka_unit_test(test_counters_are_told_from_other_files),
+		cmocka_unit_test(test_an_open_file_has_a_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
