@@ -148,6 +148,42 @@ static void *answer(void *argument)
 	return NULL;
 }
 
+/* What lies in a queue when it is armed brings no event (vol 1, 11.4.2.2), unless SOFTIB_EVENTS says
+ * so. */
+static void present_completions(struct device *device)
+{
+	struct ibv_comp_channel *channel = ibv_create_comp_channel(device->context);
+	const char *setting = getenv("SOFTIB_EVENTS");
+	unsigned event_count = 1;
+	struct endpoint a = endpoint_open(device, IBV_QPT_RC);
+	struct endpoint b = endpoint_open(device, IBV_QPT_RC);
+
+	CHECK(channel);
+	replace_cq(&b, channel, IBV_QPT_RC);
+	connect_endpoints(&a, &b);
+
+	send_eight_bytes(&a, &b, 0);
+	CHECK_EQUAL(ibv_req_notify_cq(b.cq, 1), 0); /* it was not solicited */
+	CHECK(!is_readable(channel->fd, QUIET_MS));
+	CHECK_EQUAL(ibv_req_notify_cq(b.cq, 0), 0);
+	if (setting && strcmp(setting, "present") == 0) {
+		expect_event(channel, &b);
+		event_count++;
+		expect_status(b.cq, IBV_WC_SUCCESS);
+		CHECK_EQUAL(ibv_req_notify_cq(b.cq, 0), 0);
+	} else {
+		expect_status(b.cq, IBV_WC_SUCCESS);
+	}
+	CHECK(!is_readable(channel->fd, QUIET_MS));
+	send_eight_bytes(&a, &b, 0);
+	expect_event(channel, &b);
+	expect_status(b.cq, IBV_WC_SUCCESS);
+	ibv_ack_cq_events(b.cq, event_count);
+	endpoint_close(&b);
+	CHECK_EQUAL(ibv_destroy_comp_channel(channel), 0);
+	endpoint_close(&a);
+}
+
 static void soon_and_late_events(struct device *device)
 {
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(device->context);
@@ -296,6 +332,7 @@ int main(void)
 	struct device device = device_open();
 
 	completion_events(&device);
+	present_completions(&device);
 	soon_and_late_events(&device);
 	shared_queue_events(&device);
 	destroy_waits(&device);

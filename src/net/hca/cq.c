@@ -136,6 +136,16 @@ static bool counts_for_arming(const struct cq *cq, const struct completion *comp
 	return completion->is_solicited || completion->status != COMPLETION_SUCCESS;
 }
 
+void cq_announce_present(struct cq *cq)
+{
+	for (uint32_t position = cq->ring.head; position != cq->ring.tail; position++) {
+		if (cq->ring.armed == CQ_NOT_ARMED)
+			return;
+		if (counts_for_arming(cq, &cq->ring.slots[position & (cq->ring.slot_count - 1)]))
+			announce(cq);
+	}
+}
+
 static void overflow(struct cq *cq)
 {
 	struct hca *hca = cq->hca;

@@ -210,6 +210,8 @@ MUST_USE int cq_destroy(struct cq *cq); /* -EBUSY */
  * queue is empty. */
 void cq_lend(struct cq *cq, void *memory);
 void cq_arm(struct cq *cq, enum cq_arming arming);
+/* Tells the owner if one that lies in the queue would have counted for its arming. */
+void cq_announce_present(struct cq *cq);
 void cq_moderate(struct cq *cq, uint16_t completion_count, time_ns period);
 /* The period is over. */
 void cq_expire(struct cq *cq);

@@ -144,6 +144,36 @@ static void test_arming_is_one_shot_and_can_only_be_raised(void **state)
 	end(cq);
 }
 
+static void test_what_is_present_is_announced_if_asked(void **state)
+{
+	struct cq *cq = make_cq(64);
+	struct recorded_adapter *adapter = &pair.adapters[0];
+	const struct completion plain = {0};
+	const struct completion solicited = {.is_solicited = true};
+
+	(void)state;
+	cq_announce_present(cq);
+	assert_true(cq_push(cq, &plain));
+	cq_announce_present(cq);
+	assert_int_equal(adapter->notify_count, 0); /* not armed */
+
+	cq_arm(cq, CQ_ARMED_SOLICITED);
+	cq_announce_present(cq);
+	assert_int_equal(adapter->notify_count, 0);
+	cq_arm(cq, CQ_ARMED_NEXT);
+	cq_announce_present(cq);
+	assert_int_equal(adapter->notify_count, 1);
+	cq_announce_present(cq); /* the event has taken the arming away */
+	assert_int_equal(adapter->notify_count, 1);
+
+	assert_true(cq_push(cq, &solicited));
+	assert_true(cq_push(cq, &solicited));
+	cq_arm(cq, CQ_ARMED_SOLICITED);
+	cq_announce_present(cq);
+	assert_int_equal(adapter->notify_count, 2);
+	end(cq);
+}
+
 static void test_forgetting_a_qp_leaves_the_others_in_order(void **state)
 {
 	struct cq *cq = make_cq(8);
@@ -204,6 +234,7 @@ int main(void)
 		cmocka_unit_test(test_overflow_raises_one_event_and_loses_the_completion),
 		cmocka_unit_test(test_resize_keeps_unread_completions),
 		cmocka_unit_test(test_arming_is_one_shot_and_can_only_be_raised),
+		cmocka_unit_test(test_what_is_present_is_announced_if_asked),
 		cmocka_unit_test(test_forgetting_a_qp_leaves_the_others_in_order),
 		cmocka_unit_test(test_moderated_events_wait_for_a_count_or_a_time),
 	};
