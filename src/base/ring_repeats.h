@@ -58,42 +58,75 @@ static inline void ring_commit_repeat(struct ring_producer *producer, uint32_t b
 		ring_want_ahead(producer);
 }
 
-/* The bytes of the next record, if it is a repeat of so many; it is not taken by that. */
-static inline const uint8_t *ring_peek_repeat(const struct ring_consumer *consumer,
-					      uint32_t byte_count)
+/* Whether the next record is a repeat of so many bytes. */
+static inline bool ring_has_repeat(const struct ring_consumer *consumer, uint32_t byte_count)
 {
-	uint64_t form = ring_repeat_form(byte_count);
-	uint64_t offset = consumer->head & (consumer->data_bytes - 1);
+	return __atomic_load_n(consumer->stamp_at, __ATOMIC_ACQUIRE) ==
+	       (consumer->stamp ^ ring_repeat_form(byte_count));
+}
 
-	if (__atomic_load_n(consumer->stamp_at, __ATOMIC_ACQUIRE) != (consumer->stamp ^ form))
+/* Repeats of one length that lie at the head, one behind the other, as the consumer takes them: the
+ * ring hears of it when it has had enough. */
+struct ring_repeats {
+	const uint8_t *at; /* of the next one: its stamp */
+	uint64_t head, limit;
+	uint64_t seed; /* with their form */
+	uint64_t record_bytes;
+};
+
+static inline struct ring_repeats ring_repeats_begin(const struct ring_consumer *consumer,
+						     uint32_t byte_count)
+{
+	const uint64_t form = ring_repeat_form(byte_count);
+	const uint64_t offset = consumer->head & (consumer->data_bytes - 1);
+	const uint64_t to_end = consumer->head + (consumer->data_bytes - offset);
+	const uint64_t to_released = consumer->released + consumer->data_bytes;
+
+	return (struct ring_repeats){
+		.at = consumer->data + offset,
+		.head = consumer->head,
+		.limit = unlikely(consumer->is_corrupt) ? consumer->head
+			 : to_end < to_released		? to_end
+							: to_released,
+		.seed = consumer->stamp_seed ^ form,
+		.record_bytes = ring_repeat_bytes(form),
+	};
+}
+
+/* The bytes of the next one; NULL: there is none. */
+static inline const uint8_t *ring_repeats_peek(const struct ring_repeats *repeats)
+{
+	if (unlikely(repeats->limit - repeats->head < repeats->record_bytes) ||
+	    __atomic_load_n((const uint64_t *)repeats->at, __ATOMIC_ACQUIRE) !=
+		    ring_stamp(repeats->seed, repeats->head))
 		return NULL;
-	if (unlikely(consumer->is_corrupt || !ring_may_hold(consumer, ring_repeat_bytes(form))))
-		return NULL;
-	return consumer->data + offset + sizeof(uint64_t);
+	return repeats->at + sizeof(uint64_t);
 }
 
 /* The first repeat of a line was taken: if the producer has filled the line, it fetches the next
  * one. Otherwise it would take that away from the producer, who is about to write there. */
-static inline void ring_fetch_next_line(const struct ring_consumer *consumer, uint64_t form)
+static inline void ring_repeats_fetch(const struct ring_repeats *repeats)
 {
-	uint64_t last = (consumer->head | (RING_CACHE_LINE - 1)) + 1 - ring_repeat_bytes(form);
-	const uint8_t *at = consumer->data + (last & (consumer->data_bytes - 1));
+	uint64_t rest = RING_CACHE_LINE - 2 * repeats->record_bytes;
 
-	if (__atomic_load_n((const uint64_t *)at, __ATOMIC_RELAXED) ==
-	    (ring_stamp(consumer->stamp_seed, last) ^ form))
-		__builtin_prefetch(at + ring_repeat_bytes(form));
+	if (__atomic_load_n((const uint64_t *)(repeats->at + rest), __ATOMIC_RELAXED) ==
+	    ring_stamp(repeats->seed, repeats->head + rest))
+		__builtin_prefetch(repeats->at + rest + repeats->record_bytes);
 }
 
-/* Takes it. */
-static inline void ring_take_repeat(struct ring_consumer *consumer, uint32_t byte_count)
+static inline void ring_repeats_take(struct ring_repeats *repeats)
 {
-	uint64_t form = ring_repeat_form(byte_count);
-	uint64_t record_bytes = ring_repeat_bytes(form);
+	repeats->head += repeats->record_bytes;
+	repeats->at += repeats->record_bytes;
+	if (repeats->head % RING_CACHE_LINE == repeats->record_bytes)
+		ring_repeats_fetch(repeats);
+}
 
-	consumer->head += record_bytes;
+static inline void ring_repeats_end(const struct ring_repeats *repeats,
+				    struct ring_consumer *consumer)
+{
+	consumer->head = repeats->head;
 	ring_expect_stamp(consumer);
-	if (consumer->head % RING_CACHE_LINE == record_bytes)
-		ring_fetch_next_line(consumer, form);
 }
 
 #endif

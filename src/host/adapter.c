@@ -8,6 +8,7 @@
 #include "host/attachment.h"
 #include "host/connection.h"
 #include "host/express_flow.h"
+#include "host/express_again.h"
 #include "host/express_lane.h"
 #include "host/guarded_copy.h"
 #include "host/helper.h"
@@ -115,8 +116,7 @@ __attribute__((noinline)) static bool whole_round(struct attachment *attachment)
 {
 	time_ns now = attachment_now();
 
-	attachment->placed_again.qp = NULL;
-	attachment->sent_again.qp = NULL;
+	attachment_forget_requests(attachment);
 	helper_watch_polls(attachment, now);
 	return progress(attachment, now);
 }
@@ -140,7 +140,8 @@ static inline void sent_quickly(struct adapter *adapter)
 
 static inline bool post(struct adapter *adapter, struct qp *qp, const struct send_request *request)
 {
-	return (adapter->attachment->run.qp == qp && express_lane_repeat(adapter, qp, request)) ||
+	return (express_again_is_in_run(adapter->attachment, qp) &&
+		express_again_repeat_any(adapter, qp, request)) ||
 	       express_lane_post(adapter, qp, request);
 }
 
@@ -161,7 +162,7 @@ IN_LINE bool adapter_post(struct adapter *adapter, struct qp_object *qp,
 __attribute__((noinline)) static bool sent_again(struct adapter *adapter, uint64_t wr_id,
 						 uint32_t flags, const struct sge *sge)
 {
-	express_lane_sent(adapter, wr_id, flags, sge);
+	express_again_sent(adapter, wr_id, flags, sge);
 	sent_quickly(adapter);
 	attachment_unlock_posted(adapter->attachment);
 	return true;
@@ -181,10 +182,10 @@ __attribute__((noinline)) bool adapter_post_again(struct adapter *adapter,
 
 	attachment_lock(attachment);
 	if (likely(attachment->sent_again.qp == &qp->qp)) {
-		if (attachment->run.qp != &qp->qp && express_lane_again(attachment, flags, sge))
+		if (attachment->run.qp != &qp->qp && express_again_send(attachment, flags, sge))
 			return sent_again(adapter, wr_id, flags, sge);
-		is_posted = attachment->run.qp == &qp->qp &&
-			    express_lane_repeat_again(adapter, wr_id, flags, sge);
+		is_posted = express_again_is_in_run(attachment, attachment->sent_again.qp) &&
+			    express_again_repeat(adapter, wr_id, flags, sge);
 		if (is_posted)
 			sent_quickly(adapter);
 	}

@@ -177,9 +177,7 @@ void attachment_abandon(struct attachment *attachment)
 {
 	attachment->is_abandoned = true;
 	attachment->may_express = false;
-	attachment->run.qp = NULL; /* the rings are the parent's */
-	attachment->placed_again.qp = NULL;
-	attachment->sent_again.qp = NULL;
+	attachment_forget_requests(attachment); /* the rings are the parent's */
 	close_doorbell(&attachment->doorbell);
 	close_doorbell(&attachment->softibd.doorbell);
 	for (unsigned i = 0; i < attachment->channel_count; i++) {

@@ -131,11 +131,18 @@ static inline void attachment_lock(struct attachment *attachment)
 	biased_lock_take(&attachment->lock);
 }
 
-static inline void attachment_unlock(struct attachment *attachment)
+/* What was found about requests (host/again.h, host/runs.h) may hold no longer. */
+static inline void attachment_forget_requests(struct attachment *attachment)
 {
 	attachment->run.qp = NULL;
+	attachment->run.may_go_on = false;
 	attachment->placed_again.qp = NULL;
 	attachment->sent_again.qp = NULL;
+}
+
+static inline void attachment_unlock(struct attachment *attachment)
+{
+	attachment_forget_requests(attachment);
 	biased_lock_leave(&attachment->lock);
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the packets of the express lane go (host/express_lane.h): flows that are known already. */
+/* Where the packets of the express lane go (host/express_lane.h): flows that are known already; and
+ * whether they may, and did. */
 #ifndef SOFTIB_HOST_EXPRESS_FLOW_H
 #define SOFTIB_HOST_EXPRESS_FLOW_H
 
 #include "host/attachment.h"
+#include "host/doorbell.h"
 #include "net/transport/addressing.h"
 
 /* For completions, whose time is only asked for where the clock is read each time. */
@@ -49,6 +51,22 @@ static inline struct flow *connected_flow(const struct adapter *adapter, struct 
 	flow = direct_flow(adapter, qp, &qp->attributes.address, qp->attributes.destination_qpn);
 	qp->express.route = flow;
 	return flow;
+}
+
+/* Whether this queue pair's packets may be sent without the clock, as far as its owner knows. */
+static inline bool express_is_open_to(const struct attachment *attachment, const struct qp *qp)
+{
+	return attachment_is_express(attachment) && attachment_is_looked_after(attachment) &&
+	       !list_is_linked(&qp->ready_link);
+}
+
+/* A record of this queue pair's is in the ring, and the first that was not shown. */
+static inline void express_posted(struct adapter *adapter, struct qp *qp, struct flow *flow)
+{
+	if (unlikely(ring_announce(&flow->channel->out)))
+		doorbell_ring(flow->channel->doorbell);
+	hca_remember_undated(&adapter->hca, qp);
+	adapter->attachment->sends_through_softibd = false;
 }
 
 #endif

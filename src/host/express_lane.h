@@ -21,28 +21,12 @@ struct channel;
 struct qp;
 struct ring_record;
 struct send_request;
-struct sge;
 
 /* Reads the environment. */
 bool express_lane_is_allowed(void);
 
 /* Posts and sends one request. false: nothing was done, it is to be posted as any other. */
 bool express_lane_post(struct adapter *adapter, struct qp *qp, const struct send_request *request);
-
-/* The same, of the queue pair whose post was the last thing done (host/runs.h). */
-bool express_lane_repeat(struct adapter *adapter, struct qp *qp,
-			 const struct send_request *request);
-
-/* Sends a message like the one that is remembered (host/again.h), if nothing has changed; what that means
- * for the queue pair is left to express_lane_sent, which comes next. */
-MUST_USE bool express_lane_again(struct attachment *attachment, uint32_t flags,
-				 const struct sge *sge);
-void express_lane_sent(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
-		       const struct sge *sge);
-
-/* Both in one for the queue pair whose post was the last thing done. */
-MUST_USE bool express_lane_repeat_again(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
-					const struct sge *sge);
 
 /* Sends what was posted to this queue pair. Returns whether that was all of it. */
 bool express_lane_send(struct adapter *adapter, struct qp *qp);

@@ -9,7 +9,7 @@
 #include "host/express_lane.h"
 #include "host/pull_lane.h"
 #include "host/receive.h"
-#include "net/transport/express_headers.h"
+#include "net/transport/express_run.h"
 
 enum {
 	RECORDS_PER_ROUND = 64,
@@ -78,7 +78,7 @@ static bool take_unusual(struct attachment *attachment, struct channel *channel,
 {
 	time_ns now = attachment_now();
 
-	attachment->sent_again.qp = NULL;
+	attachment_forget_requests(attachment);
 	if (unlikely(receive_is_held_back(attachment, channel, now, record)))
 		return false;
 	receive_direct_record(attachment, channel, now, record);
@@ -106,19 +106,30 @@ static inline struct qp *guess_receiver(const struct attachment *attachment,
 __attribute__((noinline)) static unsigned take_run(struct channel *channel, struct qp *qp,
 						   time_ns now, unsigned count_max)
 {
-	struct run_in *run = &channel->run_in;
-	uint32_t payload_bytes = run->payload_bytes;
+	const uint32_t payload_bytes = channel->run_in.payload_bytes;
+	struct ring_repeats repeats = ring_repeats_begin(&channel->in, payload_bytes);
+	struct express_run run = express_run_begin(qp, now, payload_bytes, count_max);
 	const uint8_t *payload;
-	unsigned count = 0;
 
-	while (count < count_max && (payload = ring_peek_repeat(&channel->in, payload_bytes)) &&
-	       likely(express_receive_again(qp, now, payload, payload_bytes))) {
-		ring_take_repeat(&channel->in, payload_bytes);
-		receive_release_some(channel);
-		count++;
-	}
-	run->repeats += count;
-	return count;
+	while (run.count < run.count_max && (payload = ring_repeats_peek(&repeats)) &&
+	       likely(express_run_take(&run, payload)))
+		ring_repeats_take(&repeats);
+	express_run_end(&run);
+	ring_repeats_end(&repeats, &channel->in);
+	receive_release_some(channel);
+	channel->run_in.repeats += run.count;
+	return run.count;
+}
+
+/* The queue pair that took the model, if what lies next in the ring goes on with its run. */
+static inline struct qp *run_receiver(const struct channel *channel)
+{
+	const struct run_in *run = &channel->run_in;
+
+	if (!run->seen || !ring_has_repeat(&channel->in, run->payload_bytes))
+		return NULL;
+	return express_run_receiver(run->seen, (uint8_t)run->model.port, run->bytes,
+				    run->model.byte_count, run_next_psn(run));
 }
 
 /* A program that is busy with what it finds polls less often, but needs no help. */
@@ -148,11 +159,15 @@ take_records(struct attachment *attachment, struct channel *channel, time_ns now
 	uint64_t first = channel->in.head;
 	bool any = owing != NULL;
 	const struct ring_record *record;
-	struct qp *before = NULL;
-	uint16_t port = 0;
-	unsigned i;
+	struct qp *before = owing ? NULL : run_receiver(channel);
+	uint16_t port = channel->run_in.model.port;
+	unsigned i = 0;
 
-	for (i = 0; i < RECORDS_PER_ROUND; i++) {
+	if (before) {
+		i = take_run(channel, before, now, RECORDS_PER_ROUND);
+		owing = i ? before : NULL;
+	}
+	for (; i < RECORDS_PER_ROUND; i++) {
 		record = ring_next_stamped(&channel->in);
 		if (!record)
 			break;
@@ -172,8 +187,10 @@ take_records(struct attachment *attachment, struct channel *channel, time_ns now
 		owing = before = qp;
 		port = record->port;
 		receive_release_some(channel);
-		if (record == &channel->run_in.model && qp)
+		if (record == &channel->run_in.model && qp) {
+			channel->run_in.seen = express_seen(qp);
 			i += take_run(channel, qp, now, RECORDS_PER_ROUND - 1 - i);
+		}
 		if (unlikely(attachment->pulled_bytes >= PULL_LANE_ROUND_BYTES))
 			break;
 	}

@@ -18,6 +18,7 @@ static uint32_t headers_of(const uint8_t *bytes)
 static const struct ring_record *keep_model(struct run_in *run, const struct ring_record *record)
 {
 	run->payload_bytes = 0;
+	run->seen = NULL;
 	if (record->byte_count < LRH_BYTES + BTH_BYTES || record->byte_count > sizeof(run->bytes))
 		return record;
 	memcpy(run->bytes, record->body, record->byte_count);
@@ -36,10 +37,8 @@ static const struct ring_record *repeat(struct run_in *run, const struct ring_re
 {
 	if (!run->payload_bytes || run->payload_bytes > record->byte_count)
 		return record;
+	put_be32(run->bytes + PSN_OFFSET, (run->psn_word & 0xff000000u) | run_next_psn(run).value);
 	run->repeats++;
-	put_be32(run->bytes + PSN_OFFSET,
-		 (run->psn_word & 0xff000000u) |
-			 psn_add(psn_from(run->psn_word), run->repeats).value);
 	memcpy(run->bytes + run->model.byte_count - run->payload_bytes, record->body,
 	       run->payload_bytes);
 	return &run->model;

@@ -7,6 +7,7 @@
  * payload (base/ring_repeats.h): each is the packet before it with the next PSN. Four of 8 bytes
  * fit into a cache line, and neither end looks at their headers. Whoever posts one message and
  * waits for the answer begins no run: its message is alone on its line, at which nobody else looks.
+ * A run may go on behind polls and other queue pairs' posts without another model.
  */
 #ifndef SOFTIB_HOST_RUNS_H
 #define SOFTIB_HOST_RUNS_H
@@ -46,6 +47,12 @@ struct run_out {
 	uint32_t remote_qpn, remote_qkey;
 	const struct qp *last; /* whose posts these are: qp, or what it was; only to be compared */
 	bool is_lent;	       /* a datagram: those like it are lent, too (host/datagram_loans.h) */
+	/* Of repeats: whether more may follow behind what was done in between, if they are next in
+	 * the ring and have the next PSN; not once anything about the queue pair may have changed.
+	 */
+	bool may_go_on;
+	uint64_t model_end; /* in the ring */
+	struct psn model_psn;
 };
 
 /* How many the queue pair has posted in a row. Of those before it looked elsewhere half still count:
@@ -63,6 +70,7 @@ struct run_in {
 	uint32_t psn_word;	  /* of the model's BTH */
 	uint32_t repeats;	  /* since then */
 	uint32_t payload_bytes;	  /* and pad bytes; 0: none that could be repeated */
+	const struct express_seen *seen; /* by the one that took it; NULL: by none */
 	uint8_t bytes[RUN_MODEL_BYTES_MAX];
 };
 
@@ -84,6 +92,12 @@ static inline const struct ring_record *run_look(struct run_in *run,
 		       ? record
 		       : run_read(run, record);
 }
+/* The PSN of the next repeat. */
+static inline struct psn run_next_psn(const struct run_in *run)
+{
+	return psn_add(psn_from(run->psn_word), run->repeats + 1);
+}
+
 /* The record that was read last goes back into the ring. */
 static inline void run_put_back(struct run_in *run, const struct ring_record *record)
 {

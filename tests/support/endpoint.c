@@ -2,6 +2,7 @@
 /* One queue pair with everything that an adapter would give it, for tests. */
 #include "support/endpoint.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,10 +18,15 @@ static struct endpoint *endpoint_of(struct qp *qp)
 	return container_of(qp, struct endpoint, qp);
 }
 
+static struct completion_list *list_of(struct endpoint *endpoint, unsigned side)
+{
+	return side == SIDE_SEND ? &endpoint->sent : &endpoint->received;
+}
+
 static bool collect(struct qp *qp, enum queue_side side, const struct completion *completion)
 {
 	struct endpoint *endpoint = endpoint_of(qp);
-	struct completion_list *list = side == SIDE_SEND ? &endpoint->sent : &endpoint->received;
+	struct completion_list *list = list_of(endpoint, side);
 
 	if (list->room == 0)
 		return false;
@@ -146,6 +152,33 @@ void endpoint_init(struct endpoint *endpoint, const struct endpoint_options *opt
 				 is_target ? NULL : &endpoint->pd, &capabilities,
 				 options->shared_queue, options->signal_all),
 			 0);
+}
+
+static_assert((ENDPOINT_COMPLETIONS & (ENDPOINT_COMPLETIONS - 1)) == 0, "a ring's slots");
+
+void endpoint_give_rings(struct endpoint *endpoint)
+{
+	for (unsigned side = 0; side < 2; side++) {
+		endpoint->rings[side] = (struct completion_ring){
+			.slots = list_of(endpoint, side)->entries,
+			.slot_count = ENDPOINT_COMPLETIONS,
+			.capacity = ENDPOINT_COMPLETIONS,
+		};
+		endpoint->qp.completions[side] = &endpoint->rings[side];
+	}
+}
+
+/* Whichever of ring and list has grown says how many there are. */
+void endpoint_count_completions(struct endpoint *endpoint)
+{
+	for (unsigned side = 0; side < 2; side++) {
+		struct completion_ring *ring = &endpoint->rings[side];
+		struct completion_list *list = list_of(endpoint, side);
+
+		if (ring->tail > list->count)
+			list->count = ring->tail;
+		ring->tail = list->count;
+	}
 }
 
 void endpoint_release(struct endpoint *endpoint)

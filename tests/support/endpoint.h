@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include "base/timer_queue.h"
 #include "net/memory/memory.h"
+#include "net/transport/completion_ring.h"
 #include "net/transport/express_headers.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
@@ -65,6 +66,7 @@ struct endpoint {
 	struct area window; /* what the peer may reach */
 	struct completion_list sent;
 	struct completion_list received;
+	struct completion_ring rings[2]; /* endpoint_give_rings */
 	enum qp_event events[ENDPOINT_EVENTS];
 	unsigned event_count;
 	unsigned shared_taken;
@@ -80,6 +82,11 @@ struct endpoint_options endpoint_options_default(enum qp_type type);
 /* In RESET. lid also gives its GUID and QPN. */
 void endpoint_init(struct endpoint *endpoint, const struct endpoint_options *options, uint16_t lid);
 void endpoint_release(struct endpoint *endpoint);
+
+/* From here on the queue pair puts completions into rings itself: their slots are the entries of
+ * the lists, which are told by the latter, after each call. */
+void endpoint_give_rings(struct endpoint *endpoint);
+void endpoint_count_completions(struct endpoint *endpoint);
 
 /* Takes it to RTR or RTS as its options say, towards the peer. */
 void endpoint_to_init(struct endpoint *endpoint);

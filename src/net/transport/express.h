@@ -86,10 +86,7 @@ MUST_USE struct qp *express_receive_like(const struct express_seen *seen, time_n
 					 uint8_t port_number, const uint8_t *bytes,
 					 uint32_t byte_count);
 
-/* The same of a packet that is like the one that it received just before by this or by the functions
- * above, with the next PSN. byte_count: with pad bytes. */
-MUST_USE bool express_receive_again(struct qp *qp, time_ns now, const uint8_t *payload,
-				    uint32_t byte_count);
+/* Messages that are like the one that it received just before, with the next PSN: express_run.h. */
 
 /* A whole message whose payload is fetched by the owner. */
 struct express_pull {

@@ -119,15 +119,3 @@ struct qp *express_receive_like(const struct express_seen *seen, time_ns now, ui
 		return NULL;
 	return qp;
 }
-
-bool express_receive_again(struct qp *qp, time_ns now, const uint8_t *payload, uint32_t byte_count)
-{
-	const struct express_seen *seen = express_seen(qp);
-	uint32_t word = 1u << 31 | qp->responder.expected_psn.value;
-
-	if (unlikely(seen->qp != qp || qp->express.changes != qp->environment->port_changes + 1 ||
-		     ((seen->payload_bytes + 3) & ~3u) != byte_count))
-		return false;
-	return qp->type == QP_UD ? receive_like_datagram(qp, now, payload)
-				 : receive_foreseen(qp, seen, now, qp->type, word, payload);
-}

@@ -63,6 +63,22 @@ static bool put_record(struct pair *pair, uint32_t byte_count, uint8_t fill)
 	return true;
 }
 
+/* A run of one. */
+static const uint8_t *peek_repeat(const struct ring_consumer *consumer, uint32_t byte_count)
+{
+	const struct ring_repeats repeats = ring_repeats_begin(consumer, byte_count);
+
+	return ring_repeats_peek(&repeats);
+}
+
+static void take_repeat(struct ring_consumer *consumer, uint32_t byte_count)
+{
+	struct ring_repeats repeats = ring_repeats_begin(consumer, byte_count);
+
+	ring_repeats_take(&repeats);
+	ring_repeats_end(&repeats, consumer);
+}
+
 static uint8_t *reserve_repeat(const struct ring_producer *producer, uint32_t byte_count)
 {
 	return ring_repeats_room(producer, byte_count) ? ring_repeat_place(producer) : NULL;
@@ -142,23 +158,23 @@ static void test_peek_shows_only_what_is_asked_for(void **state)
 {
 	struct pair *pair = *state;
 
-	assert_null(ring_peek_repeat(&pair->consumer, SHORT));
+	assert_null(peek_repeat(&pair->consumer, SHORT));
 	assert_true(put_record(pair, 8, 1));
-	assert_null(ring_peek_repeat(&pair->consumer, SHORT));
+	assert_null(peek_repeat(&pair->consumer, SHORT));
 	assert_true(put_repeat(pair, SHORT, 2));
 	assert_true(put_repeat(pair, LONG, 3));
 	assert_true(put_record(pair, 8, 4));
 	expect_next(pair, KIND, 8, 1);
-	assert_null(ring_peek_repeat(&pair->consumer, LONG));
-	expect_bytes(ring_peek_repeat(&pair->consumer, SHORT), SHORT, 2);
+	assert_null(peek_repeat(&pair->consumer, LONG));
+	expect_bytes(peek_repeat(&pair->consumer, SHORT), SHORT, 2);
 	/* It is not taken by that. */
-	expect_bytes(ring_peek_repeat(&pair->consumer, SHORT), SHORT, 2);
-	ring_take_repeat(&pair->consumer, SHORT);
-	assert_null(ring_peek_repeat(&pair->consumer, SHORT));
-	expect_bytes(ring_peek_repeat(&pair->consumer, LONG), LONG, 3);
-	ring_take_repeat(&pair->consumer, LONG);
+	expect_bytes(peek_repeat(&pair->consumer, SHORT), SHORT, 2);
+	take_repeat(&pair->consumer, SHORT);
+	assert_null(peek_repeat(&pair->consumer, SHORT));
+	expect_bytes(peek_repeat(&pair->consumer, LONG), LONG, 3);
+	take_repeat(&pair->consumer, LONG);
 	/* The rest of the line is empty. */
-	assert_null(ring_peek_repeat(&pair->consumer, SHORT));
+	assert_null(peek_repeat(&pair->consumer, SHORT));
 	expect_next(pair, KIND, 8, 4);
 }
 
@@ -181,7 +197,7 @@ static void test_repeat_that_was_put_back_is_the_next_one_again(void **state)
 		assert_int_equal(ring_position(&pair->consumer), RING_CACHE_LINE + 16);
 		ring_put_back(&pair->consumer);
 	}
-	expect_bytes(ring_peek_repeat(&pair->consumer, LONG), LONG, 3);
+	expect_bytes(peek_repeat(&pair->consumer, LONG), LONG, 3);
 }
 
 static void test_sleeper_sees_a_repeat(void **state)
@@ -342,16 +358,16 @@ static unsigned consume(struct pair *pair, struct model *model, enum reader read
 
 	assert_int_equal(ring_is_empty(&pair->consumer), model->head == model->tail);
 	if (model->head == model->tail) {
-		assert_null(ring_peek_repeat(&pair->consumer, SHORT));
+		assert_null(peek_repeat(&pair->consumer, SHORT));
 		assert_null(ring_next(&pair->consumer));
 		return 0;
 	}
 	if (reader == READS_BY_PEEK && is_repeat)
-		bytes = ring_peek_repeat(&pair->consumer, waiting->byte_count);
+		bytes = peek_repeat(&pair->consumer, waiting->byte_count);
 	model->head++;
 	if (bytes) {
 		assert_memory_equal(bytes, waiting->bytes, waiting->byte_count);
-		ring_take_repeat(&pair->consumer, waiting->byte_count);
+		take_repeat(&pair->consumer, waiting->byte_count);
 		return 1;
 	}
 
@@ -414,8 +430,8 @@ static void expect_corrupt(struct pair *pair)
 	assert_null(ring_next_stamped(&pair->consumer));
 	assert_true(pair->consumer.is_corrupt);
 	assert_null(ring_next(&pair->consumer));
-	assert_null(ring_peek_repeat(&pair->consumer, SHORT));
-	assert_null(ring_peek_repeat(&pair->consumer, LONG));
+	assert_null(peek_repeat(&pair->consumer, SHORT));
+	assert_null(peek_repeat(&pair->consumer, LONG));
 	assert_true(ring_is_empty(&pair->consumer));
 }
 
@@ -470,7 +486,7 @@ static void test_long_repeat_over_the_end_corrupts_the_consumer(void **state)
 	}
 	assert_false(ring_release(&pair->consumer));
 	write_stamp(pair, DATA_BYTES - 16, RING_FORM_LONG_REPEAT);
-	assert_null(ring_peek_repeat(&pair->consumer, LONG));
+	assert_null(peek_repeat(&pair->consumer, LONG));
 	expect_corrupt(pair);
 }
 
@@ -484,7 +500,7 @@ static void test_repeats_over_unreleased_ones_corrupt_the_consumer(void **state)
 		expect_next(pair, RING_RECORD_REPEAT, SHORT, (uint8_t)i);
 	}
 	write_stamp(pair, DATA_BYTES, RING_FORM_SHORT_REPEAT);
-	assert_null(ring_peek_repeat(&pair->consumer, SHORT));
+	assert_null(peek_repeat(&pair->consumer, SHORT));
 	expect_corrupt(pair);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "host/express_again.h"
 #include "host/express_lane.h"
 #include "net/transport/requester.h"
 #include "unit/host/host_pair.h"
@@ -86,7 +87,7 @@ static void remember(uint32_t byte_count, uint32_t flags)
 
 static bool again(const struct sge *sge, uint32_t flags)
 {
-	return express_lane_again(pair_attachment(), flags, sge);
+	return express_again_send(pair_attachment(), flags, sge);
 }
 
 static int start(void **state)
@@ -183,7 +184,7 @@ static void test_messages_do_what_others_do(void **state)
 		before[1] = left_behind();
 		look_elsewhere();
 		assert_true(again(&sge, flags));
-		express_lane_sent(pair.ends[0].adapter, 8, flags, &sge);
+		express_again_sent(pair.ends[0].adapter, 8, flags, &sge);
 		after = left_behind();
 		expect_one_further(before, &after);
 		end(4);
@@ -211,10 +212,10 @@ static void test_repeats_do_what_others_do(void **state)
 	assert_true(run->room);
 	assert_ptr_equal(pair_attachment()->sent_again.qp, qp());
 	before[0] = left_behind();
-	assert_true(express_lane_repeat(adapter, qp(), &request));
+	assert_true(express_again_repeat_any(adapter, qp(), &request));
 	before[1] = left_behind();
-	assert_false(express_lane_repeat_again(adapter, 8, SEND_SIGNALED, &longer));
-	assert_true(express_lane_repeat_again(adapter, 8, SEND_SIGNALED, &sge));
+	assert_false(express_again_repeat(adapter, 8, SEND_SIGNALED, &longer));
+	assert_true(express_again_repeat(adapter, 8, SEND_SIGNALED, &sge));
 	after = left_behind();
 	expect_one_further(before, &after);
 	assert_int_equal(after.position - before[1].position,
@@ -223,10 +224,10 @@ static void test_repeats_do_what_others_do(void **state)
 	const uint32_t room = run->room;
 
 	run->room = 0;
-	assert_false(express_lane_repeat_again(adapter, 8, SEND_SIGNALED, &sge));
+	assert_false(express_again_repeat(adapter, 8, SEND_SIGNALED, &sge));
 	run->room = room;
 	__atomic_add_fetch(&pair.softibd.page->generation, 1, __ATOMIC_SEQ_CST);
-	assert_false(express_lane_repeat_again(adapter, 8, SEND_SIGNALED, &sge));
+	assert_false(express_again_repeat(adapter, 8, SEND_SIGNALED, &sge));
 	__atomic_sub_fetch(&pair.softibd.page->generation, 1, __ATOMIC_SEQ_CST);
 	end(RUN_POSTS + 3);
 	assert_memory_equal(pair.ends[1].buffer + 1, pair.ends[0].buffer + 1, 7);
@@ -256,7 +257,7 @@ static void test_what_is_not_like_it_is_left(void **state)
 	assert_false(again(&sge, SEND_SIGNALED));
 	sge.address = buffer_end - 8;
 	assert_true(again(&sge, SEND_SIGNALED));
-	express_lane_sent(pair.ends[0].adapter, 9, SEND_SIGNALED, &sge);
+	express_again_sent(pair.ends[0].adapter, 9, SEND_SIGNALED, &sge);
 	end(3);
 }
 
@@ -304,7 +305,7 @@ static void test_what_may_not_go_at_once_is_left(void **state)
 #undef EXPECT_LEFT_WITH
 #undef EXPECT_LEFT
 	assert_true(again(&sge, SEND_SIGNALED));
-	express_lane_sent(pair.ends[0].adapter, 9, SEND_SIGNALED, &sge);
+	express_again_sent(pair.ends[0].adapter, 9, SEND_SIGNALED, &sge);
 	end(3);
 }
 

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "net/transport/completion_ring.h"
 #include "net/transport/express_packets.h"
 #include "net/transport/report.h"
 #include "net/transport/responses.h"
 #include "net/transport/retry.h"
+#include "support/arrival_run.h"
 #include "support/endpoint_compare.h"
 #include "support/rc_pair.h"
 #include "wire/mtu.h"
@@ -50,7 +50,6 @@ struct world {
 	unsigned express_posted, express_sent, express_received, express_acked;
 	unsigned express_foreseen, express_again; /* of those received */
 	struct crossing last[2]; /* that was received by the express way; PSN: of that */
-	struct completion_ring rings[2][2]; /* by side of the pair and of the queue pair */
 	uint32_t inbox_next[2], outbox_next[2];
 };
 
@@ -61,42 +60,17 @@ static struct endpoint *end_of(struct world *world, unsigned side)
 	return side ? &world->pair.b : &world->pair.a;
 }
 
-/* Of the express world, queue pairs put completions into rings themselves: their slots are the
- * entries of the lists that the long way fills by its environment. */
 static void give_rings(struct world *world)
 {
-	for (unsigned side = 0; side < 2; side++) {
-		struct endpoint *end = end_of(world, side);
-		struct completion_list *lists[2] = {&end->sent, &end->received};
-
-		for (unsigned i = 0; i < 2; i++) {
-			world->rings[side][i] = (struct completion_ring){
-				.slots = lists[i]->entries,
-				.slot_count = ENDPOINT_COMPLETIONS,
-				.capacity = ENDPOINT_COMPLETIONS,
-			};
-			end->qp.completions[i] = &world->rings[side][i];
-		}
-	}
+	for (unsigned side = 0; side < 2; side++)
+		endpoint_give_rings(end_of(world, side));
 }
 
-static_assert((ENDPOINT_COMPLETIONS & (ENDPOINT_COMPLETIONS - 1)) == 0, "a ring's slots");
-
-/* After each call: whichever of ring and list has grown says how many there are. */
+/* After each call. */
 static void count_completions(struct world *world)
 {
-	for (unsigned side = 0; side < 2 && world->is_express; side++) {
-		struct endpoint *end = end_of(world, side);
-		struct completion_list *lists[2] = {&end->sent, &end->received};
-
-		for (unsigned i = 0; i < 2; i++) {
-			struct completion_ring *ring = &world->rings[side][i];
-
-			if (ring->tail > lists[i]->count)
-				lists[i]->count = ring->tail;
-			ring->tail = lists[i]->count;
-		}
-	}
+	for (unsigned side = 0; side < 2 && world->is_express; side++)
+		endpoint_count_completions(end_of(world, side));
 }
 
 static struct crossing *new_crossing(struct world *world)
@@ -237,8 +211,8 @@ static bool take_express(struct world *world, struct endpoint *to, const struct 
 	const uint32_t header_bytes = headers_of(&to->qp);
 
 	if (is_repeat(last, &to->qp, bytes, byte_count) &&
-	    express_receive_again(&to->qp, world->pair.now, bytes + header_bytes,
-				  byte_count - header_bytes)) {
+	    receive_again(&to->qp, world->pair.now, bytes + header_bytes,
+			  byte_count - header_bytes)) {
 		world->express_again++;
 		return true;
 	}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run of arrivals of one (net/transport/express_run.h), for tests that look after each of them.
+ */
+#ifndef SOFTIB_TESTS_SUPPORT_ARRIVAL_RUN_H
+#define SOFTIB_TESTS_SUPPORT_ARRIVAL_RUN_H
+
+#include "net/transport/express_run.h"
+
+static inline bool receive_again(struct qp *qp, time_ns now, const uint8_t *payload,
+				 uint32_t byte_count)
+{
+	struct express_run run = express_run_begin(qp, now, byte_count, 1);
+	bool is_taken = run.count_max && express_run_take(&run, payload);
+
+	express_run_end(&run);
+	return is_taken;
+}
+
+#endif
