@@ -272,6 +272,12 @@ bool adapter_place_listed(struct adapter *adapter, struct qp_object *qp,
 	return true;
 }
 
+void adapter_unlock_listed(struct adapter *adapter)
+{
+	sent_quickly(adapter);
+	biased_lock_leave(&adapter->attachment->lock);
+}
+
 void adapter_send(struct adapter *adapter, struct qp_object *qp)
 {
 	struct attachment *attachment = adapter->attachment;

@@ -47,7 +47,8 @@ MUST_USE bool adapter_post(struct adapter *adapter, struct qp_object *qp,
 bool adapter_posts_again(const struct adapter *adapter, const struct qp_object *qp);
 MUST_USE bool adapter_post_again(struct adapter *adapter, const struct qp_object *qp,
 				 uint64_t wr_id, uint32_t flags, const struct sge *sge);
-/* The same for one of a list, with the lock; adapter_send comes after the last. */
+/* The same for one of a list, with the lock; adapter_send comes after the last, or, if all of it went so,
+ * adapter_unlock_listed, which also leaves the lock. */
 MUST_USE bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
 				  const struct send_request *request);
 /* The same two for a WRITE or READ, which is carried out. */
@@ -55,6 +56,7 @@ MUST_USE bool adapter_place(struct adapter *adapter, struct qp_object *qp,
 			    const struct send_request *request);
 MUST_USE bool adapter_place_listed(struct adapter *adapter, struct qp_object *qp,
 				   const struct send_request *request);
+void adapter_unlock_listed(struct adapter *adapter);
 /* The same as adapter_place for a WRITE, if it is like the one before it. */
 bool adapter_places_again(const struct adapter *adapter, const struct qp_object *qp);
 MUST_USE bool adapter_place_again(struct adapter *adapter, const struct qp_object *qp,

@@ -234,6 +234,11 @@ bool adapter_place_listed(struct adapter *adapter, struct qp_object *qp,
 	return adapter_post(adapter, qp, request);
 }
 
+void adapter_unlock_listed(struct adapter *adapter)
+{
+	adapter_unlock(adapter);
+}
+
 bool adapter_sends_through_softibd(const struct adapter *adapter)
 {
 	(void)adapter;

@@ -206,8 +206,13 @@ __attribute__((noinline)) static int post_list(struct verbs_qp *qp, struct ibv_s
 					       struct ibv_send_wr **ret_bad)
 {
 	adapter_lock(qp->adapter);
-	if (requests && requests->next)
+	if (requests && requests->next) {
 		requests = post_listed(qp, requests);
+		if (likely(!requests)) {
+			adapter_unlock_listed(qp->adapter);
+			return 0;
+		}
+	}
 
 	time_ns now = time_of_posting(qp);
 	int error = injected_fault(VERB_POST_SEND);
