@@ -224,6 +224,7 @@ adapter_place_again(struct adapter *adapter, const struct qp_object *qp, uint64_
 	struct attachment *attachment = adapter->attachment;
 	const struct placed_again *again = &attachment->placed_again;
 
+	placement_lane_expect(again, remote);
 	attachment_lock(attachment);
 	if (likely(again->qp == &qp->qp && placement_lane_again(again, flags, sge, remote)))
 		return placed_again(adapter, wr_id, flags);

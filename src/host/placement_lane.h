@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "base/cache_line.h"
 #include "base/time.h"
 #include "host/again.h"
 #include "host/placement_state.h"
@@ -37,6 +38,18 @@ MUST_USE bool placement_lane_post(struct placement *placement, struct qp *qp, st
 void placement_lane_remember(struct placed_again *again, struct placement *placement, struct qp *qp,
 			     struct flow *flow, const struct send_request *request,
 			     const uint32_t *generation_at);
+
+/* Where a WRITE like the one that is remembered would begin is on its way here while the request is
+ * compared with it: most likely the other end looks at it all the time. Nothing depends on it, so
+ * it needs no lock. */
+static inline void placement_lane_expect(const struct placed_again *again,
+					 const struct remote_place *remote)
+{
+	const uint8_t *bytes = __atomic_load_n(&again->remote.bytes, __ATOMIC_RELAXED);
+	const uint64_t from = __atomic_load_n(&again->remote.from, __ATOMIC_RELAXED);
+
+	cache_line_want((const uint8_t *)((uintptr_t)bytes + (uintptr_t)(remote->address - from)));
+}
 
 /* Carries out a WRITE like the one that is remembered, if nothing has changed; that it means
  * something for the queue pair as well is left to placement_lane_placed, which comes next. */
