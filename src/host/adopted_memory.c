@@ -10,12 +10,17 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "host/memory_file.h"
 #include "host/own_mappings.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
 
 enum {
 	/* Moving costs as much as a copy, each way: a program pays for so much in its life. */
-	REGION_BYTES_MAX = 32 << 20,
-	MOVED_BYTES_MAX = 256 << 20,
+	REGION_BYTES_MAX = 128 << 20,
+	MOVED_BYTES_MAX = 512 << 20,
 	/* A program that registers for each message is better off without. */
 	RETURNED_MAX = 16,
 };
@@ -73,19 +78,68 @@ static void give_place_back(struct adopted_memory *adopted, size_t place, size_t
 	memset(&adopted->is_used[place / EXPOSURE_PAGE_BYTES], 0, byte_count / EXPOSURE_PAGE_BYTES);
 }
 
+/* Where a range lies in the file. */
+static off_t offset_of(const struct adopted_range *range)
+{
+	return (off_t)(exposure_layout().shared_offset + range->place);
+}
+
+/* The pages that hold anything. */
+static bool copy_in(struct adopted_memory *adopted, const struct adopted_range *range)
+{
+	const uint64_t address = (uintptr_t)range->address;
+	struct own_pages pages = own_pages_open();
+	uint64_t begin = address, end;
+	bool is_copied = true;
+
+	for (; is_copied && own_pages_next(&pages, &begin, address + range->byte_count, &end);
+	     begin = end) {
+		is_copied = pwrite(adopted->file, range->address + (begin - address), end - begin,
+				   offset_of(range) + (off_t)(begin - address)) ==
+			    (ssize_t)(end - begin);
+		adopted->moved_bytes += end - begin;
+	}
+	own_pages_close(&pages);
+	return is_copied;
+}
+
+/* What the program had at hand it has at hand again. Where that is not possible, it comes as it is
+ * used. */
+static void map_ahead(const struct adopted_memory *adopted, const struct adopted_range *range)
+{
+	const off_t first = offset_of(range);
+	off_t begin = first, end;
+
+	for (; memory_file_next_data(adopted->file, &begin, first + (off_t)range->byte_count, &end);
+	     begin = end)
+		(void)madvise(range->address + (begin - first), (size_t)(end - begin),
+			      MADV_POPULATE_WRITE);
+}
+
 static bool move_in(struct adopted_memory *adopted, struct adopted_range *range)
 {
-	const off_t offset = (off_t)(exposure_layout().shared_offset + range->place);
-
-	if (pwrite(adopted->file, range->address, range->byte_count, offset) !=
-	    (ssize_t)range->byte_count)
+	if (!copy_in(adopted, range))
 		return false;
-	if (mmap(range->address, range->byte_count, PROT_READ | PROT_WRITE,
-		 MAP_SHARED | MAP_FIXED | MAP_POPULATE, adopted->file, offset) == MAP_FAILED)
+	if (mmap(range->address, range->byte_count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+		 adopted->file, offset_of(range)) == MAP_FAILED)
 		return false;
+	map_ahead(adopted, range);
 	/* A child that our handlers did not prepare must not share it with its parent. */
 	(void)madvise(range->address, range->byte_count, MADV_DONTFORK);
 	return true;
+}
+
+/* The same the other way, into fresh memory. */
+static void copy_out(const struct adopted_memory *adopted, const struct adopted_range *range,
+		     uint8_t *ret_bytes)
+{
+	const off_t first = offset_of(range);
+	off_t begin = first, end;
+
+	for (; memory_file_next_data(adopted->file, &begin, first + (off_t)range->byte_count, &end);
+	     begin = end)
+		memcpy(ret_bytes + (begin - first), range->address + (begin - first),
+		       (size_t)(end - begin));
 }
 
 /* Into memory of the program's own again. With a second thread about, or where it is no more what
@@ -97,11 +151,11 @@ static void move_out(struct adopted_memory *adopted, struct adopted_range *range
 		return;
 
 	void *copy = mmap(NULL, range->byte_count, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (copy == MAP_FAILED)
 		return;
-	memcpy(copy, range->address, range->byte_count);
+	copy_out(adopted, range, copy);
 	if (mremap(copy, range->byte_count, range->byte_count, MREMAP_MAYMOVE | MREMAP_FIXED,
 		   range->address) == MAP_FAILED) {
 		munmap(copy, range->byte_count);
@@ -196,7 +250,6 @@ static bool adopt(struct adopted_memory *adopted, uint8_t *begin, size_t byte_co
 		give_place_back(adopted, range->place, byte_count);
 		return false;
 	}
-	adopted->moved_bytes += byte_count;
 	adopted->range_count++;
 	return true;
 }

@@ -97,3 +97,19 @@ int memory_file_map_readonly(int file, size_t byte_count, const void **ret_memor
 		*ret_memory = memory;
 	return error;
 }
+
+bool memory_file_next_data(int file, off_t *begin, off_t end, off_t *ret_end)
+{
+	off_t first = lseek(file, *begin, SEEK_DATA);
+
+	if (first < 0 && errno != ENXIO)
+		first = *begin; /* it does not say: all of it may be */
+	if (first < 0 || first >= end)
+		return false;
+
+	off_t hole = lseek(file, first, SEEK_HOLE);
+
+	*begin = first;
+	*ret_end = hole < 0 || hole > end ? end : hole;
+	return true;
+}

@@ -4,7 +4,9 @@
 #ifndef SOFTIB_HOST_MEMORY_FILE_H
 #define SOFTIB_HOST_MEMORY_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 #include "base/attributes.h"
 
 /* A zeroed memfd of that size, mapped read-write here; size sealed. -errno. */
@@ -17,5 +19,9 @@ MUST_USE int memory_file_create_published(const char *name, size_t byte_count, i
 /* Maps a descriptor that somebody sent. -EPROTO: not sealed, or not of that size. */
 MUST_USE int memory_file_map(int file, size_t byte_count, void **ret_memory);
 MUST_USE int memory_file_map_readonly(int file, size_t byte_count, const void **ret_memory);
+
+/* The next run of bytes before end, from *begin on, for which memory has been taken: the others are
+ * zero. Bounds are those of pages, or end. false: there is none. Moves the file's position. */
+bool memory_file_next_data(int file, off_t *begin, off_t end, off_t *ret_end);
 
 #endif

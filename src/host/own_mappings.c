@@ -2,16 +2,24 @@
 /* What the kernel says of this process's memory and threads. */
 #include "host/own_mappings.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "host/kernel_ring.h"
+#include "host/placement_area.h"
 
 enum {
 	TASK_LINKS_OF_NONE = 2, /* of /proc/self/task */
 	OWN_THREADS = 2,	/* the program's and the helper */
+	PAGES_PER_LOOK = 512,
 };
+
+/* Of a page's word in /proc/self/pagemap. */
+#define PAGE_IS_SWAPPED ((uint64_t)1 << 62)
+#define PAGE_IS_PRESENT ((uint64_t)1 << 63)
 
 bool own_thread_is_alone(void)
 {
@@ -110,4 +118,62 @@ bool own_mapping_is_of(uint64_t begin, uint64_t end, int file, uint64_t offset)
 	}
 	fclose(maps);
 	return reached >= end && reached != end + 1;
+}
+
+struct own_pages own_pages_open(void)
+{
+	return (struct own_pages){open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
+}
+
+void own_pages_close(struct own_pages *pages)
+{
+	if (pages->pagemap >= 0)
+		close(pages->pagemap);
+	pages->pagemap = -1;
+}
+
+/* The words of some pages from there on. Returns how many. */
+static unsigned look_at_pages(const struct own_pages *pages, uint64_t begin, uint64_t end,
+			      uint64_t ret_words[static PAGES_PER_LOOK])
+{
+	const uint64_t first = begin / EXPOSURE_PAGE_BYTES;
+	const uint64_t left = end / EXPOSURE_PAGE_BYTES - first;
+	const uint64_t count = left < PAGES_PER_LOOK ? left : PAGES_PER_LOOK;
+	const size_t byte_count = count * sizeof(ret_words[0]);
+
+	if (pages->pagemap >= 0 &&
+	    pread(pages->pagemap, ret_words, byte_count, (off_t)(first * sizeof(ret_words[0]))) ==
+		    (ssize_t)byte_count)
+		return (unsigned)count;
+	for (unsigned i = 0; i < count; i++)
+		ret_words[i] = PAGE_IS_PRESENT;
+	return (unsigned)count;
+}
+
+bool own_pages_next(const struct own_pages *pages, uint64_t *begin, uint64_t end, uint64_t *ret_end)
+{
+	uint64_t words[PAGES_PER_LOOK];
+	uint64_t first = end; /* of the run, once there is one */
+	uint64_t at = *begin;
+
+	while (at < end) {
+		const unsigned count = look_at_pages(pages, at, end, words);
+
+		for (unsigned i = 0; i < count; i++, at += EXPOSURE_PAGE_BYTES) {
+			const bool is_empty = !(words[i] & (PAGE_IS_PRESENT | PAGE_IS_SWAPPED));
+
+			if (!is_empty && first == end)
+				first = at;
+			if (is_empty && first != end) {
+				*begin = first;
+				*ret_end = at;
+				return true;
+			}
+		}
+	}
+	if (first == end)
+		return false;
+	*begin = first;
+	*ret_end = end;
+	return true;
 }

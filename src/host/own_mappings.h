@@ -17,4 +17,15 @@ bool own_mapping_is_movable(uint64_t begin, uint64_t end);
 /* Whether all of it shows the file from that offset on, for reading and writing. */
 bool own_mapping_is_of(uint64_t begin, uint64_t end, int file, uint64_t offset);
 
+/* The next run of pages before end, from *begin on, that hold anything: what was never written to
+ * is zero anyway, and costs nothing to leave where it is. Begins and ends on page boundaries.
+ * false: there is none. Where the kernel does not say, all pages do. */
+struct own_pages {
+	int pagemap; /* -1: it does not say */
+};
+struct own_pages own_pages_open(void);
+void own_pages_close(struct own_pages *pages);
+bool own_pages_next(const struct own_pages *pages, uint64_t *begin, uint64_t end,
+		    uint64_t *ret_end);
+
 #endif

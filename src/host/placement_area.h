@@ -22,7 +22,7 @@
 enum {
 	PLACEMENTS_MAX = 1 << 14, /* queue pairs per area; memory is taken as they come */
 	EXPOSURE_PAGE_BYTES = 4096,
-	EXPOSURE_SHARED_BYTES = 64 << 20, /* of pages; taken from the machine as they are used */
+	EXPOSURE_SHARED_BYTES = 256 << 20, /* of pages; taken from the machine as they are used */
 	EXPOSURE_PULL_SERIALS = 512,
 	PINNED_WINDOWS_MAX = 16, /* per area */
 	PINNED_WINDOW_BYTES = 64 << 10,

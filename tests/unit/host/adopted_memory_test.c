@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include "host/kernel_ring.h"
 #include "host/memory_file.h"
+#include "host/own_mappings.h"
 
 enum { PAGE = EXPOSURE_PAGE_BYTES, PAGES = 16 };
 
@@ -73,6 +75,92 @@ static void test_whole_pages_of_a_region_are_shared(void **state)
 	/* It is the program's own again. */
 	shared[place - 1] = 0xbb;
 	expect_contents();
+}
+
+/* The pages of a fresh mapping that a mask names are written to. */
+static uint8_t *map_sparsely(uint32_t mask)
+{
+	uint8_t *memory = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	/* A large page would be there as a whole. */
+	(void)madvise(memory, PAGES * PAGE, MADV_NOHUGEPAGE);
+	for (unsigned page = 0; page < PAGES; page++)
+		if (mask >> page & 1)
+			memset(memory + page * PAGE, (int)(page + 1), PAGE);
+	return memory;
+}
+
+static void expect_sparse(const uint8_t *memory, uint32_t mask)
+{
+	for (unsigned i = 0; i < PAGES * PAGE; i++)
+		assert_int_equal(memory[i], mask >> i / PAGE & 1 ? i / PAGE + 1 : 0);
+}
+
+static uint64_t taken_bytes(void)
+{
+	struct stat status;
+
+	assert_int_equal(fstat(file, &status), 0);
+	return (uint64_t)status.st_blocks * 512;
+}
+
+/* What was never written to is zero before and behind, and takes no memory. */
+static void test_only_pages_that_hold_anything_are_copied(void **state)
+{
+	static const uint32_t masks[] = {0, 1, 0x8000, 0xffff, 0x0ff0, 0x5555, 0x9629, 0x7ffe};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+		uint8_t *memory = map_sparsely(masks[i]);
+		const uint64_t before = taken_bytes();
+		const uint64_t moved = adopted.moved_bytes;
+		const uint64_t data = (uint64_t)__builtin_popcount(masks[i]) * PAGE;
+		uint64_t place = adopted_memory_take(&adopted, memory, PAGES * PAGE, true);
+
+		assert_int_not_equal(place, 0);
+		assert_int_equal(taken_bytes() - before, data);
+		assert_int_equal(adopted.moved_bytes - moved, data);
+		expect_sparse(memory, masks[i]);
+		expect_sparse(shared + place - 1, masks[i]);
+		/* A peer writes to a page that there was not. */
+		shared[place - 1 + 3 * PAGE + 5] = 0x77;
+		assert_int_equal(memory[3 * PAGE + 5], 0x77);
+		adopted_memory_drop(&adopted, memory, PAGES * PAGE, true);
+		assert_int_equal(memory[3 * PAGE + 5], 0x77);
+		memory[3 * PAGE + 5] = masks[i] >> 3 & 1 ? 4 : 0;
+		expect_sparse(memory, masks[i]);
+		assert_int_equal(taken_bytes(), before);
+		munmap(memory, PAGES * PAGE);
+	}
+}
+
+static void test_runs_of_pages_that_hold_anything(void **state)
+{
+	uint8_t *memory = map_sparsely(0x9629); /* 0, 3, 5, 9, 10, 12, 15 */
+	static const uint8_t runs[][2] = {{0, 1}, {3, 4}, {5, 6}, {9, 11}, {12, 13}, {15, 16}};
+	struct own_pages pages = own_pages_open();
+	const uint64_t first = (uintptr_t)memory, behind = first + PAGES * PAGE;
+	uint64_t begin = first, end;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(runs) / sizeof(runs[0]); i++, begin = end) {
+		assert_true(own_pages_next(&pages, &begin, behind, &end));
+		assert_int_equal(begin, first + runs[i][0] * PAGE);
+		assert_int_equal(end, first + runs[i][1] * PAGE);
+	}
+	assert_false(own_pages_next(&pages, &begin, behind, &end));
+	begin = first + 9 * PAGE;
+	assert_true(own_pages_next(&pages, &begin, begin + PAGE, &end));
+	assert_int_equal(end, first + 10 * PAGE);
+	own_pages_close(&pages);
+	/* Where nobody says, all of them. */
+	begin = first;
+	assert_true(own_pages_next(&pages, &begin, behind, &end));
+	assert_int_equal(begin, first);
+	assert_int_equal(end, behind);
+	munmap(memory, PAGES * PAGE);
 }
 
 static void test_regions_on_the_same_pages_share_them(void **state)
@@ -338,6 +426,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(test_whole_pages_of_a_region_are_shared),
+		CASE(test_only_pages_that_hold_anything_are_copied),
+		CASE(test_runs_of_pages_that_hold_anything),
 		CASE(test_regions_on_the_same_pages_share_them),
 		CASE(test_what_overlaps_a_region_that_stayed_stays),
 		CASE(test_a_region_that_stayed_goes_without_a_trace),

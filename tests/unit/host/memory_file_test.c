@@ -80,6 +80,38 @@ static void test_published_memory_is_read_only_for_others(void **state)
 	close(file);
 }
 
+static void test_only_pages_that_were_written_have_data(void **state)
+{
+	enum { PAGE = 4096, PAGES = 8 };
+	uint8_t *memory;
+	off_t begin = 0, end = -1;
+	int file;
+
+	(void)state;
+	assert_int_equal(memory_file_create("test", PAGES * PAGE, &file, (void **)&memory), 0);
+	assert_false(memory_file_next_data(file, &begin, PAGES * PAGE, &end));
+	assert_int_equal(begin, 0);
+	memory[2 * PAGE] = memory[3 * PAGE] = memory[6 * PAGE] = 1;
+	assert_true(memory_file_next_data(file, &begin, PAGES * PAGE, &end));
+	assert_int_equal(begin, 2 * PAGE);
+	assert_int_equal(end, 4 * PAGE);
+	begin = end;
+	assert_true(memory_file_next_data(file, &begin, PAGES * PAGE, &end));
+	assert_int_equal(begin, 6 * PAGE);
+	assert_int_equal(end, 7 * PAGE);
+	begin = end;
+	assert_false(memory_file_next_data(file, &begin, PAGES * PAGE, &end));
+	/* Not beyond the end that was asked for. */
+	begin = PAGE;
+	assert_true(memory_file_next_data(file, &begin, 3 * PAGE, &end));
+	assert_int_equal(begin, 2 * PAGE);
+	assert_int_equal(end, 3 * PAGE);
+	begin = 4 * PAGE;
+	assert_false(memory_file_next_data(file, &begin, 6 * PAGE, &end));
+	munmap(memory, PAGES * PAGE);
+	close(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -87,6 +119,7 @@ int main(void)
 		cmocka_unit_test(test_size_cannot_change),
 		cmocka_unit_test(test_unsealed_or_wrong_size_is_refused),
 		cmocka_unit_test(test_published_memory_is_read_only_for_others),
+		cmocka_unit_test(test_only_pages_that_were_written_have_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
