@@ -138,6 +138,12 @@ static void drop_attachment(struct client *client)
 	close_descriptor(&client->up_doorbell);
 }
 
+/* For all to see: with more of them than processors, who waits does better not to spin. */
+static void count_programs(struct daemon *daemon, int change)
+{
+	__atomic_add_fetch(&daemon->page->program_count, (uint32_t)change, __ATOMIC_RELAXED);
+}
+
 int client_attach(struct client *client)
 {
 	int error = make_rings(client);
@@ -151,6 +157,7 @@ int client_attach(struct client *client)
 		return error;
 	}
 	client->is_attached = true;
+	count_programs(client->daemon, 1);
 	list_append(&client->host->programs, &client->host_link);
 	client_wake(client);
 	return 0;
@@ -187,6 +194,7 @@ static void bury(struct client *client)
 	list_remove(&client->awake_link);
 	list_remove(&client->unpublished_link);
 	if (client->is_attached) {
+		count_programs(daemon, -1);
 		direct_rings_close(client);
 		flow_table_fold(client->flows);
 		xrc_client_gone(client);

@@ -2,13 +2,11 @@
 /* An adapter at work in this process: what posting and polling do. */
 #include "host/adapter.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <sched.h>
+#include <time.h>
 #include "host/attachment.h"
-#include "host/connection.h"
-#include "host/express_flow.h"
 #include "host/express_again.h"
+#include "host/express_flow.h"
 #include "host/express_lane.h"
 #include "host/guarded_copy.h"
 #include "host/helper.h"
@@ -309,6 +307,34 @@ bool adapter_sends_through_softibd(const struct adapter *adapter)
 	return adapter->attachment->sends_through_softibd;
 }
 
+unsigned adapter_programs_per_core(const struct adapter *adapter)
+{
+	static unsigned cores;
+	unsigned core_count = __atomic_load_n(&cores, __ATOMIC_RELAXED);
+
+	if (unlikely(!core_count)) {
+		cpu_set_t set;
+
+		core_count = sched_getaffinity(0, sizeof(set), &set) == 0
+				     ? (unsigned)CPU_COUNT(&set)
+				     : 1;
+		__atomic_store_n(&cores, core_count, __ATOMIC_RELAXED);
+	}
+
+	const uint32_t programs =
+		__atomic_load_n(&adapter->attachment->fabric_page->program_count, __ATOMIC_RELAXED);
+
+	return programs > core_count ? (programs + core_count - 1) / core_count : 1;
+}
+
+void adapter_nap(struct adapter *adapter)
+{
+	const struct timespec moment = {.tv_nsec = 1};
+
+	__atomic_add_fetch(&adapter->attachment->naps, 1, __ATOMIC_RELAXED);
+	nanosleep(&moment, NULL);
+}
+
 void adapter_expect_silence(struct adapter *adapter)
 {
 	attachment_call_helper(adapter->attachment);
@@ -342,58 +368,4 @@ IN_LINE bool adapter_poll(struct adapter *adapter)
 void adapter_want_time(struct adapter *adapter)
 {
 	adapter->attachment->wants_time = true;
-}
-
-static int remember_grant(struct adapter *adapter, struct qpn_grant grant)
-{
-	struct qpn_grant *grants =
-		realloc(adapter->grants, (adapter->grant_count + 1) * sizeof(*grants));
-
-	if (!grants)
-		return -ENOMEM;
-	grants[adapter->grant_count++] = grant;
-	adapter->grants = grants;
-	return 0;
-}
-
-static int ask_for_qpns(struct adapter *adapter, struct qpn_grant *ret_grant)
-{
-	uint64_t first, count;
-	json_t *answer;
-	char text[96];
-
-	snprintf(text, sizeof(text), "{\"command\":\"qpns\",\"adapter\":%u,\"count\":%d}",
-		 adapter->description->index, QPN_BLOCK);
-
-	int error = session_ask_plain(adapter->attachment->session, text, &answer);
-
-	if (error)
-		return error;
-	error = answer_number(answer, "first", &first);
-	if (!error)
-		error = answer_number(answer, "count", &count);
-	json_decref(answer);
-	if (!error && (first > 0xffffff || count > 0xffffff))
-		error = -EPROTO;
-	if (!error)
-		*ret_grant = (struct qpn_grant){.first = (uint32_t)first, .count = (uint32_t)count};
-	return error;
-}
-
-int adapter_more_qpns(struct adapter *adapter)
-{
-	struct qpn_grant grant = {0};
-
-	if (!attachment_is_usable(adapter->attachment))
-		return -ENODEV;
-	adapter_unlock(adapter);
-
-	int error = ask_for_qpns(adapter, &grant);
-
-	adapter_lock(adapter);
-	if (!error)
-		error = hca_add_qpns(&adapter->hca, grant.first, grant.count);
-	if (!error)
-		error = remember_grant(adapter, grant);
-	return error;
 }

@@ -80,6 +80,13 @@ void adapter_want_time(struct adapter *adapter);
 /* Whether what was sent last went by the fabric path. Lock held. */
 bool adapter_sends_through_softibd(const struct adapter *adapter);
 
+/* How many programs of the fabric there are for each processor that this one may use; at least 1.
+ */
+unsigned adapter_programs_per_core(const struct adapter *adapter);
+/* The program sleeps for a moment, though it has asked for nothing of the kind. Not with the lock.
+ */
+void adapter_nap(struct adapter *adapter);
+
 /* The program will wait for an event instead of polling. */
 void adapter_expect_silence(struct adapter *adapter);
 

@@ -116,6 +116,7 @@ struct attachment {
 	time_ns helper_wakes_at; /* by itself */
 	uint64_t poll_count; /* atomic: polls and posts that looked at the rings, and records that they
 				found */
+	uint64_t naps;	     /* atomic: how often we made the program sleep (adapter_nap) */
 	bool helper_is_called;	 /* atomic: the program is about to stop polling */
 	bool helper_is_excused;	 /* atomic: the helper has not heard yet that it is to stay out */
 	struct poll_watch watch;

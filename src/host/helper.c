@@ -28,6 +28,7 @@
 #include "host/doorbell.h"
 #include "host/guarded_copy.h"
 #include "host/process_fence.h"
+#include "host/program_use.h"
 #include "host/transmit.h"
 
 enum {
@@ -201,15 +202,6 @@ static time_ns sleep_time(struct helper *helper, time_ns now)
 	return deadline > now ? deadline - now : 0;
 }
 
-/* Of all threads; the helper itself hardly counts while it stays out. */
-static time_ns program_time(void)
-{
-	struct timespec used;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	return SECONDS(used.tv_sec) + (time_ns)used.tv_nsec;
-}
-
 static void fetch_wanted(struct attachment *attachment)
 {
 	if (!__atomic_load_n(&attachment->wanted_count, __ATOMIC_RELAXED))
@@ -251,12 +243,12 @@ static bool wait_until(struct attachment *attachment, time_ns end)
 static bool stay_out(struct helper *helper)
 {
 	struct attachment *attachment = helper->attachment;
-	uint64_t polls_before = polls(attachment);
-	time_ns used_before = program_time();
+	struct program_watch watch;
 	time_ns looked_at = attachment_now();
 	bool was_called = false, was_running = false;
 	unsigned looks = 0;
 
+	program_watch_begin(&watch, attachment);
 	for (;;) {
 		struct look look = look_number(looks);
 
@@ -272,14 +264,11 @@ static bool stay_out(struct helper *helper)
 		if (!was_called && now < looked_at + look.after_ns)
 			continue;
 
-		uint64_t polls_now = polls(attachment);
-		time_ns used_now = program_time();
+		const struct program_use use = program_use_now(attachment);
 
-		was_running = used_now - used_before > look.after_ns / 2;
-		if (was_called || polls_now - polls_before < look.polls_min)
+		was_running = use.processor_ns - watch.last.processor_ns > look.after_ns / 2;
+		if (was_called || !program_watch_is_polling(&watch, use, look.polls_min))
 			break;
-		polls_before = polls_now;
-		used_before = used_now;
 		looked_at = now;
 		looks++;
 	}

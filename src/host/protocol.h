@@ -51,7 +51,7 @@
 #include "net/transport/port_view.h"
 
 enum {
-	PROTOCOL_VERSION = 8,
+	PROTOCOL_VERSION = 9,
 	CONTROL_MESSAGE_BYTES = 1 << 16,
 	QPN_BLOCK = 1024,
 	PROCESS_RING_BYTES = 1 << 19, /* each of up and down */
@@ -154,6 +154,8 @@ struct port_update {
 struct fabric_page {
 	uint32_t generation; /* changes with anything that flows depend on */
 	uint32_t is_down;    /* softibd is leaving */
+	/* Not with those above, which everybody looks at all the time. */
+	_Alignas(RING_CACHE_LINE) uint32_t program_count; /* that are attached */
 };
 
 /* What a program sent on a direct flow; softibd adds it to the ports on the way. */

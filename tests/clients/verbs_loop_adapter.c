@@ -239,6 +239,17 @@ void adapter_unlock_listed(struct adapter *adapter)
 	adapter_unlock(adapter);
 }
 
+unsigned adapter_programs_per_core(const struct adapter *adapter)
+{
+	(void)adapter;
+	return 1;
+}
+
+void adapter_nap(struct adapter *adapter)
+{
+	(void)adapter;
+}
+
 bool adapter_sends_through_softibd(const struct adapter *adapter)
 {
 	(void)adapter;

@@ -17,12 +17,11 @@
 #include "api/libibverbs/core_sharing.h"
 
 #include <sched.h>
-#include <time.h>
 #include "api/libibverbs/objects.h"
 
 /* Nobody to switch to: 0.2 us. There and back: 2 us at least, and some 100 us for each program that
- * has a queue full of work to do. A time slice of somebody who computes: more.
- */
+ * has a queue full of work to do. A time slice of somebody who computes: more; with many programs
+ * for each core, of which one or the other computes, that many times more. */
 #define YIELD_SERVED_NS MICROSECONDS(1)
 #define YIELD_LOST_NS	MILLISECONDS(2)
 
@@ -33,7 +32,6 @@
 /* A yield let somebody else run who gave the core back. */
 static void look_for_a_core(struct verbs_cq *cq, uint32_t away_ns)
 {
-	const struct timespec moment = {.tv_nsec = 1};
 	uint32_t limit_ns = __atomic_load_n(&cq->away_before_sleep_ns, __ATOMIC_RELAXED);
 
 	/* It is softibd's turn, most likely. */
@@ -46,7 +44,7 @@ static void look_for_a_core(struct verbs_cq *cq, uint32_t away_ns)
 	__atomic_store_n(&cq->away_in_turn_ns, 0, __ATOMIC_RELAXED);
 	if (limit_ns < AWAY_BEFORE_SLEEP_MAX_NS)
 		__atomic_store_n(&cq->away_before_sleep_ns, limit_ns * 2, __ATOMIC_RELAXED);
-	nanosleep(&moment, NULL);
+	adapter_nap(cq->adapter);
 }
 
 /* It let nobody run; and if that was so for long, a new search would be worth it. */
@@ -66,11 +64,12 @@ void core_sharing_yield(struct verbs_cq *cq)
 	sched_yield();
 
 	time_ns away_ns = adapter_now(cq->adapter) - before;
+	time_ns lost_ns = YIELD_LOST_NS * adapter_programs_per_core(cq->adapter);
 	uint32_t polls = __atomic_load_n(&cq->polls_before_yield, __ATOMIC_RELAXED);
 
 	if (away_ns < YIELD_SERVED_NS)
 		polls *= 2;
-	else if (away_ns < YIELD_LOST_NS)
+	else if (away_ns < lost_ns)
 		polls /= 4;
 	else
 		polls = POLLS_BEFORE_YIELD_MAX;
@@ -81,6 +80,6 @@ void core_sharing_yield(struct verbs_cq *cq)
 	__atomic_store_n(&cq->polls_before_yield, polls, __ATOMIC_RELAXED);
 	if (away_ns < YIELD_SERVED_NS)
 		has_own_core(cq, polls);
-	else if (away_ns < YIELD_LOST_NS)
+	else if (away_ns < lost_ns)
 		look_for_a_core(cq, (uint32_t)away_ns);
 }

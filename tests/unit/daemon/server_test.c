@@ -130,10 +130,12 @@ static void test_a_program_that_goes_leaves_nothing(void **state)
 	(void)state;
 	program_start(&program, "h1");
 	assert_int_equal(softibd->user_count, 1);
+	assert_int_equal(program.page->program_count, 1);
 	assert_non_null(qpn_space_owner(&adapter->qpns, program.first_qpn));
 	program_end(&program);
 	assert_int_equal(softibd->user_count, 0);
 	assert_int_equal(softibd->client_count, 0);
+	assert_int_equal(softibd->page->program_count, 0);
 	assert_null(qpn_space_owner(&adapter->qpns, program.first_qpn));
 	assert_true(list_is_empty(&host_table_find(&softibd->hosts, "h1")->programs));
 }

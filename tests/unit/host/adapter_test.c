@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening and closing adapters.
- * Covers: host/adapter_opening.c */
+ * Covers: host/adapter_opening.c host/adapter_qpns.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <sched.h>
 #include "unit/host/host_pair.h"
 
 static void test_opened_adapter_knows_its_ports(void **state)
@@ -31,10 +32,33 @@ static void test_opened_adapter_knows_its_ports(void **state)
 	assert_int_equal(adapter_hca(pair.ends[1].adapter)->ports[0].lid, 2);
 }
 
+static void test_programs_are_counted_for_each_core(void **state)
+{
+	const struct adapter *adapter = pair.ends[0].adapter;
+	uint32_t *count = &pair.softibd.page->program_count;
+	cpu_set_t set;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+
+	const uint32_t cores = (uint32_t)CPU_COUNT(&set);
+
+	for (uint32_t programs = 0; programs <= cores; programs++) {
+		*count = programs;
+		assert_int_equal(adapter_programs_per_core(adapter), 1);
+	}
+	*count = cores + 1;
+	assert_int_equal(adapter_programs_per_core(adapter), 2);
+	*count = 5 * cores;
+	assert_int_equal(adapter_programs_per_core(adapter), 5);
+	*count = 1;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_opened_adapter_knows_its_ports),
+		cmocka_unit_test(test_programs_are_counted_for_each_core),
 	};
 
 	return cmocka_run_group_tests(tests, pair_start_session, pair_end_all);
