@@ -8,8 +8,8 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("BUILD", os.path.join(ROOT, "build"))
 SOFTIB = os.path.join(BUILD, "softib")
-CLIENT_TIMEOUT_S = 40
-SERVER_TIMEOUT_S = 30
+CLIENT_TIMEOUT_S = 90
+SERVER_TIMEOUT_S = 60
 
 _port = 12000 + os.getpid() % 18000
 

@@ -30,11 +30,11 @@ class Fabric:
         with open(os.path.join(self.runtime, "default", "pid")) as file:
             return int(file.read())
 
-    def run(self, program, size, count, *extra, **variables):
-        """What perftest prints."""
+    def run(self, program, size, count, *extra, unit="-n", **variables):
+        """What perftest prints. unit: what count is a number of, messages or seconds (-D)."""
         number = next_port()
         environment = dict(self.environment, **variables)
-        command = [program, "-F", "-n", str(count), "-p", str(number), *([] if "atomic" in program else ["-s", str(size)]), *extra]
+        command = [program, "-F", unit, str(count), "-p", str(number), *([] if "atomic" in program else ["-s", str(size)]), *extra]
         run = [SOFTIB, "run", "-H"]
         return between([*run, self.target, "--", *command], [*run, self.source, "--", *command, "127.0.0.1"], number, environment)
 
@@ -60,6 +60,10 @@ class Fabric:
 
     def rate(self, *arguments, **variables):
         return self.perftest(*arguments, **variables)[2]
+
+    def rate_for(self, program, size, seconds, *extra):
+        """The same for some time in place of some messages."""
+        return self.rate(program, size, seconds, *extra, unit="-D")
 
     def cost(self, what):
         """Microseconds of a control call, as bench-verbs prints them."""

@@ -327,9 +327,9 @@ unsigned adapter_programs_per_core(const struct adapter *adapter)
 	return programs > core_count ? (programs + core_count - 1) / core_count : 1;
 }
 
-void adapter_nap(struct adapter *adapter)
+void adapter_nap(struct adapter *adapter, time_ns nap_ns)
 {
-	const struct timespec moment = {.tv_nsec = 1};
+	const struct timespec moment = {.tv_nsec = (long)nap_ns};
 
 	__atomic_add_fetch(&adapter->attachment->naps, 1, __ATOMIC_RELAXED);
 	nanosleep(&moment, NULL);

@@ -245,9 +245,9 @@ unsigned adapter_programs_per_core(const struct adapter *adapter)
 	return 1;
 }
 
-void adapter_nap(struct adapter *adapter)
+void adapter_nap(struct adapter *adapter, time_ns nap_ns)
 {
-	(void)adapter;
+	(void)adapter, (void)nap_ns;
 }
 
 bool adapter_sends_through_softibd(const struct adapter *adapter)

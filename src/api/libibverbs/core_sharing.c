@@ -8,15 +8,21 @@
  * runs answers within 2 us, which is some 50 polls. Whoever sends through softibd waits for it as
  * well as for the peer, and two programs and softibd seldom have three cores: it yields earlier.
  *
- * Two that hand one core to and fro never look to the scheduler as if one had better go elsewhere: each
- * has just run, and is kept where its cache is. One that wakes up is put on a core that is idle; so
- * after some such yields in a row the program sleeps for a moment, and seldom again if that was no
- * use. The time away counts, not how often: two that exchange words lose little with each yield, two
- * that move rings full of bytes most of the time that they have.
+ * Two that hand one core to and fro never look to the scheduler as if one had better go elsewhere:
+ * each has just run, and is kept where its cache is. One that wakes up is put on a core that is
+ * idle; so after some such yields in a row the program sleeps for a moment, and seldom again if
+ * that was no use. The time away counts, not how often: two that exchange words lose little with
+ * each yield, two that move rings full of bytes most of the time that they have.
+ *
+ * Where programs belong to groups between which the scheduler divides the cores (containers,
+ * sessions), a yield reaches only those of the same group. Who finds that a core is taken from it
+ * though nobody wanted it, while there are many programs for each core, sleeps instead of yielding,
+ * for a while.
  */
 #include "api/libibverbs/core_sharing.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include "api/libibverbs/objects.h"
 
 /* Nobody to switch to: 0.2 us. There and back: 2 us at least, and some 100 us for each program that
@@ -29,43 +35,102 @@
 #define AWAY_BEFORE_SLEEP_MIN_NS MICROSECONDS(100)
 #define AWAY_BEFORE_SLEEP_MAX_NS MILLISECONDS(25)
 
+enum { CROWD = 4 }; /* programs for each core: among fewer, spinning is the lesser evil */
+
+/* Who uses no more than that of a core before it is taken away again shares it: the system's own
+ * threads come more seldom. */
+#define SHARED_CORE_NS MILLISECONDS(10)
+
+/* How long yields are done without, and how long a nap is: the first, and one of many in vain. The
+ * system adds some 50 us to each. */
+#define CROWDED_NS MILLISECONDS(100)
+#define NAP_MIN_NS MICROSECONDS(5)
+#define NAP_MAX_NS MICROSECONDS(320)
+
+static uint32_t get(const uint32_t *field)
+{
+	return __atomic_load_n(field, __ATOMIC_RELAXED);
+}
+
+static void set(uint32_t *field, uint32_t value)
+{
+	__atomic_store_n(field, value, __ATOMIC_RELAXED);
+}
+
 /* A yield let somebody else run who gave the core back. */
 static void look_for_a_core(struct verbs_cq *cq, uint32_t away_ns)
 {
-	uint32_t limit_ns = __atomic_load_n(&cq->away_before_sleep_ns, __ATOMIC_RELAXED);
+	struct core_sharing *sharing = &cq->sharing;
+	uint32_t limit_ns = get(&sharing->away_before_sleep_ns);
 
 	/* It is softibd's turn, most likely. */
-	if (__atomic_load_n(&cq->needs_softibd, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&sharing->needs_softibd, __ATOMIC_RELAXED))
 		return;
 	if (limit_ns < AWAY_BEFORE_SLEEP_MIN_NS)
 		limit_ns = AWAY_BEFORE_SLEEP_MIN_NS;
-	if (__atomic_add_fetch(&cq->away_in_turn_ns, away_ns, __ATOMIC_RELAXED) < limit_ns)
+	if (__atomic_add_fetch(&sharing->away_in_turn_ns, away_ns, __ATOMIC_RELAXED) < limit_ns)
 		return;
-	__atomic_store_n(&cq->away_in_turn_ns, 0, __ATOMIC_RELAXED);
+	set(&sharing->away_in_turn_ns, 0);
 	if (limit_ns < AWAY_BEFORE_SLEEP_MAX_NS)
-		__atomic_store_n(&cq->away_before_sleep_ns, limit_ns * 2, __ATOMIC_RELAXED);
-	adapter_nap(cq->adapter);
+		set(&sharing->away_before_sleep_ns, limit_ns * 2);
+	adapter_nap(cq->adapter, 1);
 }
 
 /* It let nobody run; and if that was so for long, a new search would be worth it. */
-static void has_own_core(struct verbs_cq *cq, uint32_t polls)
+static void has_own_core(struct core_sharing *sharing, uint32_t polls)
 {
-	__atomic_store_n(&cq->away_in_turn_ns, 0, __ATOMIC_RELAXED);
+	set(&sharing->away_in_turn_ns, 0);
 	if (polls == POLLS_BEFORE_YIELD_MAX)
-		__atomic_store_n(&cq->away_before_sleep_ns, 0, __ATOMIC_RELAXED);
+		set(&sharing->away_before_sleep_ns, 0);
 }
 
-/* Without the lock: two threads that poll the same CQ may count each other's yields, which does no
- * harm. */
-void core_sharing_yield(struct verbs_cq *cq)
+static time_ns used_ns(const struct rusage *usage)
 {
-	time_ns before = adapter_now(cq->adapter);
+	return SECONDS(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
+	       MICROSECONDS(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+}
 
-	sched_yield();
+/* After a yield among many programs: whether cores are taken from this thread time and again,
+ * though nobody wanted this one. */
+static bool is_pressed(struct core_sharing *sharing, bool was_served)
+{
+	struct rusage usage;
 
-	time_ns away_ns = adapter_now(cq->adapter) - before;
-	time_ns lost_ns = YIELD_LOST_NS * adapter_programs_per_core(cq->adapter);
-	uint32_t polls = __atomic_load_n(&cq->polls_before_yield, __ATOMIC_RELAXED);
+	/* Yields that let somebody run count as preemptions, too. */
+	if (getrusage(RUSAGE_THREAD, &usage) != 0 ||
+	    __atomic_exchange_n(&sharing->preemptions, usage.ru_nivcsw, __ATOMIC_RELAXED) ==
+		    usage.ru_nivcsw ||
+	    was_served)
+		return false;
+
+	const time_ns used = used_ns(&usage);
+	const time_ns before = __atomic_exchange_n(&sharing->preempted_at, used, __ATOMIC_RELAXED);
+
+	return used - before < SHARED_CORE_NS;
+}
+
+/* The longer, the more often it was in vain. */
+static void nap(struct verbs_cq *cq)
+{
+	struct core_sharing *sharing = &cq->sharing;
+	const uint32_t head = get(&cq->object->ring.head);
+	uint32_t nap_ns = get(&sharing->nap_ns) * 2;
+
+	if (nap_ns < NAP_MIN_NS || head != get(&sharing->head_before_nap))
+		nap_ns = NAP_MIN_NS;
+	if (nap_ns > NAP_MAX_NS)
+		nap_ns = NAP_MAX_NS;
+	set(&sharing->head_before_nap, head);
+	set(&sharing->nap_ns, nap_ns);
+	adapter_nap(cq->adapter, nap_ns);
+}
+
+/* What a yield was good for; crowd: programs for each core. */
+static void learn(struct verbs_cq *cq, time_ns now, time_ns away_ns, unsigned crowd)
+{
+	struct core_sharing *sharing = &cq->sharing;
+	const time_ns lost_ns = YIELD_LOST_NS * crowd;
+	uint32_t polls = get(&sharing->polls_before_yield);
 
 	if (away_ns < YIELD_SERVED_NS)
 		polls *= 2;
@@ -73,13 +138,34 @@ void core_sharing_yield(struct verbs_cq *cq)
 		polls /= 4;
 	else
 		polls = POLLS_BEFORE_YIELD_MAX;
+	if (unlikely(crowd >= CROWD) && is_pressed(sharing, away_ns >= YIELD_SERVED_NS)) {
+		__atomic_store_n(&sharing->crowded_until, now + CROWDED_NS, __ATOMIC_RELAXED);
+		polls = 0;
+	}
 	if (polls < POLLS_BEFORE_YIELD_MIN)
 		polls = POLLS_BEFORE_YIELD_MIN;
 	if (polls > POLLS_BEFORE_YIELD_MAX)
 		polls = POLLS_BEFORE_YIELD_MAX;
-	__atomic_store_n(&cq->polls_before_yield, polls, __ATOMIC_RELAXED);
+	set(&sharing->polls_before_yield, polls);
 	if (away_ns < YIELD_SERVED_NS)
-		has_own_core(cq, polls);
+		has_own_core(sharing, polls);
 	else if (away_ns < lost_ns)
 		look_for_a_core(cq, (uint32_t)away_ns);
+}
+
+void core_sharing_yield(struct verbs_cq *cq)
+{
+	const unsigned crowd = adapter_programs_per_core(cq->adapter);
+	const time_ns before = adapter_now(cq->adapter);
+
+	if (unlikely(crowd >= CROWD) &&
+	    before < __atomic_load_n(&cq->sharing.crowded_until, __ATOMIC_RELAXED)) {
+		nap(cq);
+		return;
+	}
+	sched_yield();
+
+	const time_ns now = adapter_now(cq->adapter);
+
+	learn(cq, now, now - before, crowd);
 }

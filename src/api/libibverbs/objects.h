@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <infiniband/verbs.h>
+#include "api/libibverbs/core_sharing.h"
 #include "api/libibverbs/event_queue.h"
 #include "api/libibverbs/export_table.h"
 #include "api/libibverbs/foreign_memory.h"
@@ -108,11 +109,8 @@ struct verbs_cq {
 	struct adapter *adapter;
 	struct completion current; /* what the readers of the extended interface show */
 	uint32_t idle_polls;	   /* in a row that found nothing and moved nothing */
-	uint32_t polls_before_yield; /* in a row and in vain */
-	uint32_t away_in_turn_ns;    /* yielded to somebody else, in a row */
-	uint32_t away_before_sleep_ns;
-	bool needs_softibd; /* what it sends goes that way */
 	bool is_single_threaded;
+	struct core_sharing sharing;
 	struct lent_memory lent;
 	pthread_mutex_t polling; /* from start_poll to end_poll */
 	struct list channel_link;

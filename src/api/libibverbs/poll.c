@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "api/libibverbs/core_sharing.h"
 #include "api/libibverbs/eec.h"
 #include "api/libibverbs/event_wait.h"
 #include "api/libibverbs/fault_injection.h"
@@ -41,7 +40,7 @@ static inline void put_wc(const struct completion *completion, struct ibv_wc *re
  */
 static bool count_idle_poll(struct verbs_cq *cq, bool has_progressed)
 {
-	uint32_t polls = __atomic_load_n(&cq->polls_before_yield, __ATOMIC_RELAXED);
+	uint32_t polls = __atomic_load_n(&cq->sharing.polls_before_yield, __ATOMIC_RELAXED);
 
 	if (has_progressed) {
 		cq->idle_polls = 0;
@@ -53,7 +52,7 @@ static bool count_idle_poll(struct verbs_cq *cq, bool has_progressed)
 
 	bool needs_softibd = adapter_sends_through_softibd(cq->adapter);
 
-	__atomic_store_n(&cq->needs_softibd, needs_softibd, __ATOMIC_RELAXED);
+	__atomic_store_n(&cq->sharing.needs_softibd, needs_softibd, __ATOMIC_RELAXED);
 	if (needs_softibd)
 		polls /= SHARE_OF_SOFTIBD;
 	if (cq->idle_polls < polls)
