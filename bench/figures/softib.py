@@ -48,12 +48,12 @@ class Fabric:
         raise NoFigure("%s printed no row:\n%s" % (program, output[-600:]))
 
     def latency(self, program, *arguments, **variables):
-        """The median, which perftest calls typical and rounds to 0.01 us, from its list of all (-U)."""
+        """The median, which perftest calls typical and rounds to 0.01 us, from its list of all (-U); to 0.001, as UCX prints its own."""
         output = self.run(program, *arguments, "-U", **variables)
         values = [float(value) for value in re.findall(r"^\d+, ([\d.e+-]+)$", output, flags=re.MULTILINE)]
         if not values:
             raise NoFigure("%s printed no list:\n%s" % (program, output[-600:]))
-        return statistics.median(values)
+        return round(statistics.median(values), 3)
 
     def bandwidth(self, *arguments, **variables):
         return self.perftest(*arguments, **variables)[1] * MIB

@@ -78,7 +78,7 @@ struct sent_again {
 	uint64_t sizes; /* of the record: ring_sizes */
 	uint32_t generation;
 	const uint32_t *generation_at;
-	uint8_t headers[LRH_BYTES + 8]; /* up to the PSN */
+	uint8_t headers[LRH_BYTES + BTH_PSN_OFFSET]; /* up to the PSN */
 };
 
 #endif

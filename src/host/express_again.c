@@ -10,6 +10,14 @@
 #include "net/transport/express_packets.h"
 #include "wire/packet.h"
 
+/* Of a datagram. */
+static inline void remember_destination(struct run_out *run, const struct send_request *request)
+{
+	run->address = request->address;
+	run->remote_qpn = request->remote_qpn;
+	run->remote_qkey = request->remote_qkey;
+}
+
 static inline void remember_post(struct run_out *run, const struct qp *qp, struct flow *flow,
 				 const struct send_request *request, bool is_model)
 {
@@ -31,11 +39,8 @@ static inline void remember_post(struct run_out *run, const struct qp *qp, struc
 	run->is_lent = false;
 	run->model_end = out->tail;
 	run->model_psn = psn_previous(qp->requester.next_psn);
-	if (qp->type != QP_UD)
-		return;
-	run->address = request->address;
-	run->remote_qpn = request->remote_qpn;
-	run->remote_qkey = request->remote_qkey;
+	if (qp->type == QP_UD)
+		remember_destination(run, request);
 }
 
 /* Not if the helper had better be asked each time whether it looks after timers, or others whether
@@ -82,11 +87,9 @@ void express_again_remember_loan(struct attachment *attachment, const struct qp 
 		.room = request->opcode == SEND_SEND ? express_repeats_room(qp) : 0,
 		.payload_bytes = request->sges[0].byte_count,
 		.flags = request->flags,
-		.address = request->address,
-		.remote_qpn = request->remote_qpn,
-		.remote_qkey = request->remote_qkey,
 		.is_lent = true,
 	};
+	remember_destination(&attachment->run, request);
 }
 
 /* Those that are posted in a row are another's (host/runs.h). */

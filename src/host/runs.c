@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "wire/opcode.h"
 
-enum { PSN_OFFSET = LRH_BYTES + 8 };
+enum { PSN_OFFSET = LRH_BYTES + BTH_PSN_OFFSET };
 
 static uint32_t headers_of(const uint8_t *bytes)
 {

@@ -11,6 +11,7 @@
 
 enum {
 	BTH_BYTES = 12,
+	BTH_PSN_OFFSET = 8, /* of the word with the PSN, which is its last */
 	RDETH_BYTES = 4,
 	DETH_BYTES = 8,
 	XRCETH_BYTES = 4,

@@ -26,6 +26,7 @@ struct send_request;
 enum {
 	/* LRH and BTH, and the most that may follow: DETH and immediate data. */
 	EXPRESS_HEADER_BYTES = LRH_BYTES + BTH_BYTES,
+	EXPRESS_PSN_OFFSET = LRH_BYTES + BTH_PSN_OFFSET,
 	EXPRESS_HEADER_BYTES_MAX = EXPRESS_HEADER_BYTES + DETH_BYTES + IMMEDIATE_BYTES,
 	EXPRESS_PULLED_BYTES_MAX = 1 << 20,
 };

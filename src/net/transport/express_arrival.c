@@ -12,15 +12,15 @@ static bool receive_connected(struct qp *qp, time_ns now, uint8_t port_number,
 	if (unlikely(!arrival_read(headers, byte_count, EXPRESS_HEADER_BYTES, &arrival) ||
 		     arrival.payload_bytes > qp->path_mtu))
 		return false;
-	slot = arrival_find_connected(qp, &arrival, psn_from(get_be32(headers + LRH_BYTES + 8)),
-				      &place);
+	slot = arrival_find_connected(qp, &arrival,
+				      psn_from(get_be32(headers + EXPRESS_PSN_OFFSET)), &place);
 	if (unlikely(!slot))
 		return false;
 	arrival.deth = 0;
 	if (!arrival.has_immediate)
 		arrival_remember(qp, port_number, byte_count, &arrival);
 	express_copy(place, bytes + arrival.payload_offset, arrival.payload_bytes);
-	arrival_take_connected(qp, qp->type, get_be32(headers + LRH_BYTES + 8),
+	arrival_take_connected(qp, qp->type, get_be32(headers + EXPRESS_PSN_OFFSET),
 			       arrival.payload_bytes);
 	arrival_complete(qp, now, headers, slot->wr_id, &arrival, false);
 	return true;
@@ -68,7 +68,7 @@ static IN_LINE bool receive_like(struct qp *qp, const struct express_seen *seen,
 {
 	if (qp->type == QP_UD)
 		return receive_like_datagram(qp, now, bytes + EXPRESS_HEADER_BYTES + DETH_BYTES);
-	return receive_foreseen(qp, seen, now, qp->type, get_be32(headers + LRH_BYTES + 8),
+	return receive_foreseen(qp, seen, now, qp->type, get_be32(headers + EXPRESS_PSN_OFFSET),
 				bytes + EXPRESS_HEADER_BYTES);
 }
 
@@ -102,7 +102,7 @@ bool express_receive_foreseen(struct qp *qp, time_ns now, uint8_t port_number, c
 	if (qp->type == QP_UD)
 		return seen->deth == get_be64_once(behind) &&
 		       receive_like_datagram(qp, now, behind + DETH_BYTES);
-	return receive_foreseen(qp, seen, now, qp->type, get_be32_once(bytes + LRH_BYTES + 8),
+	return receive_foreseen(qp, seen, now, qp->type, get_be32_once(bytes + EXPRESS_PSN_OFFSET),
 				behind);
 }
 
@@ -114,7 +114,8 @@ struct qp *express_receive_like(const struct express_seen *seen, time_ns now, ui
 	if (unlikely(!qp || qp->type != QP_RC ||
 		     !arrival_is_like(qp, seen, port_number, get_be64_once(bytes),
 				      get_be64_once(bytes + LRH_BYTES), byte_count) ||
-		     !receive_foreseen(qp, seen, now, QP_RC, get_be32_once(bytes + LRH_BYTES + 8),
+		     !receive_foreseen(qp, seen, now, QP_RC,
+				       get_be32_once(bytes + EXPRESS_PSN_OFFSET),
 				       bytes + EXPRESS_HEADER_BYTES)))
 		return NULL;
 	return qp;

@@ -34,7 +34,7 @@ struct express_sent {
 	const struct qp *qp; /* of one whose headers are known; NULL: of none */
 	uint32_t payload_bytes;
 	uint32_t flags; /* of the request */
-	uint8_t bytes[LRH_BYTES + 8];
+	uint8_t bytes[EXPRESS_PSN_OFFSET];
 	uint64_t lrh, bth; /* the rest: of a datagram, without length and flags */
 	uint32_t qpn;	   /* its sender's */
 	uint32_t qkey;

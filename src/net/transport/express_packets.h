@@ -144,7 +144,7 @@ static IN_LINE void express_write_packet(const struct qp *qp, const struct expre
 	put_be64(ret_bytes,
 		 packet->packet_count > 1 ? lrh : lrh | express_lrh_length(packet->byte_count));
 	put_be64(ret_bytes + LRH_BYTES, bth | express_bth_flags(message, packet->payload_bytes));
-	put_be32(ret_bytes + LRH_BYTES + 8, express_psn_word(qp->type, qp));
+	put_be32(ret_bytes + EXPRESS_PSN_OFFSET, express_psn_word(qp->type, qp));
 	express_write_rest(qp, packet, message, is_datagram, ret_bytes + EXPRESS_HEADER_BYTES);
 }
 
@@ -248,29 +248,37 @@ static inline uint32_t express_repeats_room(const struct qp *qp)
 	return requests < psns ? requests : psns;
 }
 
-/* Whether it may be posted at once, and its packet differs only in PSN and payload from that of the
- * SEND that was posted before it: since then nothing was done, flags and length are the same, and where it
- * goes, and there is room. */
-static IN_LINE bool express_may_repeat(const struct qp *qp, const struct send_request *request,
-				       struct express_packet *ret_packet)
+/* The packet of a SEND of one SGE, of which nothing but its memory can be unusual. false: it is. */
+static IN_LINE bool express_find_packet(const struct qp *qp, const struct send_request *request,
+					bool is_datagram, struct express_packet *ret_packet)
 {
 	const struct sge *sge = request->sges;
+	const bool has_immediate = request->opcode == SEND_SEND_IMMEDIATE;
 
-	if (unlikely(request->opcode != SEND_SEND || request->sge_count != 1))
-		return false;
 	ret_packet->payload = (const uint8_t *)(uintptr_t)sge->address;
-	if (!(request->flags & SEND_INLINE)) {
+	if (!(request->flags & SEND_INLINE) && likely(sge->byte_count)) {
 		ret_packet->payload = memory_place(qp->environment->memory, qp->pd, sge->lkey,
 						   sge->address, sge->byte_count, 0);
 		if (unlikely(!ret_packet->payload))
 			return false;
 	}
 	ret_packet->payload_bytes = sge->byte_count;
-	ret_packet->header_bytes = EXPRESS_HEADER_BYTES + (qp->type == QP_UD ? DETH_BYTES : 0);
+	ret_packet->header_bytes = EXPRESS_HEADER_BYTES + (is_datagram ? DETH_BYTES : 0) +
+				   (has_immediate ? IMMEDIATE_BYTES : 0);
 	ret_packet->byte_count = ret_packet->header_bytes + ((sge->byte_count + 3) & ~3u);
 	ret_packet->packet_count = 1;
 	ret_packet->is_pulled = false;
 	return true;
+}
+
+/* Whether it may be posted at once, and its packet differs only in PSN and payload from that of the
+ * SEND that was posted before it: since then nothing was done, flags and length are the same, and
+ * where it goes, and there is room. */
+static IN_LINE bool express_may_repeat(const struct qp *qp, const struct send_request *request,
+				       struct express_packet *ret_packet)
+{
+	return likely(request->opcode == SEND_SEND && request->sge_count == 1) &&
+	       express_find_packet(qp, request, qp->type == QP_UD, ret_packet);
 }
 
 #endif

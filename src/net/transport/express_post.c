@@ -48,19 +48,9 @@ static IN_LINE bool find_posted(struct qp *qp, const struct send_request *reques
 	if (unlikely(is_datagram ? !may_post_datagram(qp, request)
 				 : !may_post_connected(qp, request, packet_count)))
 		return false;
-	ret_packet->payload = (const uint8_t *)(uintptr_t)sge->address;
-	if (!(request->flags & SEND_INLINE) && likely(sge->byte_count)) {
-		ret_packet->payload = memory_place(qp->environment->memory, qp->pd, sge->lkey,
-						   sge->address, sge->byte_count, 0);
-		if (unlikely(!ret_packet->payload))
-			return false;
-	}
-	ret_packet->payload_bytes = sge->byte_count;
-	ret_packet->header_bytes = EXPRESS_HEADER_BYTES + (is_datagram ? DETH_BYTES : 0) +
-				   (has_immediate ? IMMEDIATE_BYTES : 0);
-	ret_packet->byte_count = ret_packet->header_bytes + ((sge->byte_count + 3) & ~3u);
+	if (unlikely(!express_find_packet(qp, request, is_datagram, ret_packet)))
+		return false;
 	ret_packet->packet_count = packet_count;
-	ret_packet->is_pulled = false;
 	return true;
 }
 

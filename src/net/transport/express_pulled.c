@@ -41,7 +41,7 @@ static void nak_gap(struct qp *qp)
 void express_pull_failed(struct qp *qp, uint8_t port_number, const uint8_t *headers)
 {
 	const struct arrival arrival = arrival_of_pulled(headers, 0);
-	struct psn psn = psn_from(get_be32(headers + LRH_BYTES + 8));
+	struct psn psn = psn_from(get_be32(headers + EXPRESS_PSN_OFFSET));
 
 	if (!takes_pulled(qp, port_number) || !express_headers_are_known(qp) ||
 	    !arrival_is_from_peer(qp, &arrival))
@@ -92,7 +92,7 @@ static IN_LINE bool receive_foreseen(struct qp *qp, time_ns now, uint8_t port_nu
 	const struct express_seen *seen = express_seen(qp);
 	const uint32_t header_bytes = EXPRESS_HEADER_BYTES + (type == QP_UD ? DETH_BYTES : 0);
 	const uint32_t room = type == QP_UD ? GRH_BYTES : 0;
-	const uint32_t word = get_be32(headers + LRH_BYTES + 8);
+	const uint32_t word = get_be32(headers + EXPRESS_PSN_OFFSET);
 	struct receive_slot *slot;
 	uint8_t *place;
 
@@ -117,7 +117,7 @@ static IN_LINE bool receive_foreseen(struct qp *qp, time_ns now, uint8_t port_nu
 bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *headers,
 			    const struct express_pull *pull)
 {
-	uint32_t word = get_be32(headers + LRH_BYTES + 8);
+	uint32_t word = get_be32(headers + EXPRESS_PSN_OFFSET);
 	const struct arrival arrival = arrival_of_pulled(headers, pull->byte_count);
 	struct receive_slot *slot;
 	uint8_t *place;

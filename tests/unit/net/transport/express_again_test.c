@@ -92,7 +92,7 @@ static void send_again(struct world *world, uint32_t size, bool is_repeat)
  * the PSN word, at which nobody looks. */
 static void test_no_changed_bit_of_a_datagram_is_foreseen(void **state)
 {
-	enum { PSN_BIT = (LRH_BYTES + 8) * 8 };
+	enum { PSN_BIT = EXPRESS_PSN_OFFSET * 8 };
 	const unsigned bits = (EXPRESS_HEADER_BYTES + DETH_BYTES) * 8;
 
 	(void)state;
@@ -120,7 +120,7 @@ static void test_no_changed_bit_of_a_datagram_is_foreseen(void **state)
  * request and reserved. */
 static void test_no_changed_bit_of_a_message_is_like_the_one_before(void **state)
 {
-	enum { PSN_BIT = (LRH_BYTES + 8) * 8 };
+	enum { PSN_BIT = EXPRESS_PSN_OFFSET * 8 };
 	const unsigned bits = EXPRESS_HEADER_BYTES * 8;
 
 	(void)state;

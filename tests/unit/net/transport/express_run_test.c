@@ -389,7 +389,7 @@ static void test_the_receiver_of_a_run_is_the_one_that_had_it(void **state)
 		assert_ptr_equal(
 			express_run_receiver(seen, 1, headers, byte_count, psn_add(psn, 1)),
 			is_connected ? NULL : qp);
-		for (unsigned bit = 0; bit < (LRH_BYTES + 8) * 8; bit++) {
+		for (unsigned bit = 0; bit < EXPRESS_PSN_OFFSET * 8; bit++) {
 			headers[bit / 8] ^= (uint8_t)(1 << bit % 8);
 			assert_null(express_run_receiver(seen, 1, headers, byte_count, psn));
 			headers[bit / 8] ^= (uint8_t)(1 << bit % 8);

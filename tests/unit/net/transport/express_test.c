@@ -182,7 +182,7 @@ static uint32_t headers_of(const struct qp *qp)
 static bool is_repeat(const struct crossing *last, const struct qp *qp, const uint8_t *bytes,
 		      uint32_t byte_count)
 {
-	const uint32_t psn_at = LRH_BYTES + 8;
+	const uint32_t psn_at = EXPRESS_PSN_OFFSET;
 	uint32_t word = get_be32(last->bytes + psn_at);
 
 	return last->byte_count == byte_count && byte_count > headers_of(qp) &&
