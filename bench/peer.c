@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the machine itself can do, beside which softib is measured: memcpy (one core, or two at once), TCP over loopback (busy-polled), and
- * waking another process by a futex, and what the system's own ways into another process's memory take. */
+/* What the machine itself can do, beside which softib is measured: memcpy (one core, or two at once), TCP over loopback (busy-polled),
+ * waking another process by a futex, what the system's own ways into another process's memory take, and a cache line's way from core to core. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ static int compare(const void *left, const void *right)
 /* MB/s of copying byte_count bytes again and again, on one core. */
 static double memcpy_rate(size_t byte_count)
 {
-	size_t rounds = ((size_t)1 << 32) / byte_count;
+	size_t rounds = ((size_t)1 << 33) / byte_count;
 	char *from = malloc(byte_count), *to = malloc(byte_count);
 
 	if (!from || !to)
@@ -295,10 +295,48 @@ static double memory_latency(enum way way, unsigned rounds)
 	return samples[rounds / 2] / 2 * 1e6;
 }
 
+enum { CROSSINGS = 1000, CROSSING_SAMPLES = 101 };
+
+/* Microseconds that a word takes from one process to the other, by plain stores. The median of samples: at first both may have one core. */
+static double line_latency(void)
+{
+	uint64_t *words = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	double samples[CROSSING_SAMPLES];
+
+	if (words == MAP_FAILED)
+		fail("mmap");
+	uint64_t *there = words, *back = words + 4096 / sizeof(*words);
+	pid_t child = fork();
+
+	if (child == 0) {
+		for (uint64_t round = 1; round <= (uint64_t)CROSSINGS * CROSSING_SAMPLES; round++) {
+			while (__atomic_load_n(there, __ATOMIC_ACQUIRE) != round)
+				;
+			__atomic_store_n(back, round, __ATOMIC_RELEASE);
+		}
+		_exit(0);
+	}
+	for (unsigned sample = 0; sample < CROSSING_SAMPLES; sample++) {
+		double start = seconds();
+
+		for (unsigned i = 0; i < CROSSINGS; i++) {
+			uint64_t round = (uint64_t)sample * CROSSINGS + i + 1;
+
+			__atomic_store_n(there, round, __ATOMIC_RELEASE);
+			while (__atomic_load_n(back, __ATOMIC_ACQUIRE) != round)
+				;
+		}
+		samples[sample] = (seconds() - start) / CROSSINGS / 2 * 1e6;
+	}
+	waitpid(child, NULL, 0);
+	qsort(samples, CROSSING_SAMPLES, sizeof(*samples), compare);
+	return samples[CROSSING_SAMPLES / 2];
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 3) {
-		fprintf(stderr, "usage: bench-peer memcpy|memcpy-pair|tcp-lat|tcp-bw|futex-wake|mem-file-lat|mem-call-lat BYTES\n");
+		fprintf(stderr, "usage: bench-peer memcpy|memcpy-pair|tcp-lat|tcp-bw|futex-wake|mem-file-lat|mem-call-lat|line-lat BYTES\n");
 		return 2;
 	}
 
@@ -316,6 +354,8 @@ int main(int argc, char **argv)
 		printf("%.3f\n", memory_latency(BY_FILE, 50000));
 	else if (!strcmp(argv[1], "mem-call-lat") && byte_count == 8)
 		printf("%.3f\n", memory_latency(BY_CALL, 50000));
+	else if (!strcmp(argv[1], "line-lat") && byte_count == 8)
+		printf("%.3f\n", line_latency());
 	else if (!strcmp(argv[1], "tcp-lat"))
 		printf("%.3f\n", tcp_latency(byte_count, 50000));
 	else if (!strcmp(argv[1], "tcp-bw"))

@@ -34,5 +34,5 @@ def libfabric(size, count):
 
 
 def machine(test, size):
-    """memcpy, memcpy-pair, tcp-lat, tcp-bw, futex-wake, mem-file-lat, mem-call-lat: microseconds or MB/s."""
+    """memcpy, memcpy-pair, tcp-lat, tcp-bw, futex-wake, mem-file-lat, mem-call-lat, line-lat: microseconds or MB/s."""
     return number_of("bench-peer", test, str(size))

@@ -66,8 +66,12 @@ MANY = 500000
 VERY_MANY = 4000000
 
 
+# As many bytes of the longer ones as memcpy copies: a fifth of a second, so that a neighbour's burst is not all of it.
+MANY_BYTES = 1 << 33
+
+
 def count_for(size):
-    return 200000 if size <= 64 else MANY if size <= 4096 else 50000 if size <= 65536 else 2000 if size <= MIBYTE else 400
+    return 200000 if size <= 64 else MANY if size <= 4096 else MANY_BYTES // size
 
 
 def figures(fabric, through):
@@ -84,7 +88,7 @@ def figures(fabric, through):
         "write_bw 4096": lambda: fabric.bandwidth("ib_write_bw", 4096, 1024000, "-N"),
         # A multiple of its CQ moderation: with others perftest counts more completions than there are, and may stop looking too soon.
         "write_bw -q 512 4096": lambda: fabric.bandwidth("ib_write_bw", 4096, 2000, "-q", "512", "-N"),
-        "write_bw -b 1048576": lambda: fabric.bandwidth("ib_write_bw", MIBYTE, 2000, "-b"),
+        "write_bw -b 1048576": lambda: fabric.bandwidth("ib_write_bw", MIBYTE, count_for(MIBYTE), "-b"),
         "send_bw UD 2048": lambda: fabric.bandwidth("ib_send_bw", 2048, MANY, "-c", "UD"),
         "send_bw UD 8": lambda: fabric.rate("ib_send_bw", 8, VERY_MANY, "-c", "UD"),
         "send_lat -e 8": lambda: fabric.latency("ib_send_lat", 8, 10000, "-e"),
@@ -115,7 +119,7 @@ def figures(fabric, through):
     for size in (2048, 4096):
         table["ucx posix am_bw %d" % size] = lambda size=size: peers.ucx("posix", "am_bw", size, MANY, "bcopy")["bandwidth"]
     for size in (4096, 65536, MIBYTE, 8 * MIBYTE):
-        table["ucx cma put_bw %d" % size] = lambda size=size: peers.ucx("cma", "put_bw", size, min(count_for(size), 50000), "zcopy")["bandwidth"]
+        table["ucx cma put_bw %d" % size] = lambda size=size: peers.ucx("cma", "put_bw", size, min(count_for(size) // 4, 50000), "zcopy")["bandwidth"]
     return table
 
 
