@@ -199,15 +199,15 @@ bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
 }
 
 /* The peer has what was placed. Not in line: what comes before it needs few registers. */
-__attribute__((noinline)) static bool placed_again(struct adapter *adapter, uint64_t wr_id,
-						   uint32_t flags)
+__attribute__((noinline)) static const uint8_t *
+placed_again(struct adapter *adapter, uint64_t wr_id, uint32_t flags, const uint8_t *place)
 {
 	struct attachment *attachment = adapter->attachment;
 
 	placement_lane_placed(&attachment->placed_again, wr_id, flags, lane_time(attachment));
 	sent_quickly(adapter);
 	attachment_unlock_unchanged(attachment);
-	return true;
+	return place;
 }
 
 bool adapter_places_again(const struct adapter *adapter, const struct qp_object *qp)
@@ -215,19 +215,21 @@ bool adapter_places_again(const struct adapter *adapter, const struct qp_object 
 	return __atomic_load_n(&adapter->attachment->placed_again.qp, __ATOMIC_RELAXED) == &qp->qp;
 }
 
-__attribute__((noinline)) bool
+__attribute__((noinline)) const uint8_t *
 adapter_place_again(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,
 		    uint32_t flags, const struct sge *sge, const struct remote_place *remote)
 {
 	struct attachment *attachment = adapter->attachment;
 	const struct placed_again *again = &attachment->placed_again;
+	const uint8_t *place = NULL;
 
-	placement_lane_expect(again, remote);
 	attachment_lock(attachment);
-	if (likely(again->qp == &qp->qp && placement_lane_again(again, flags, sge, remote)))
-		return placed_again(adapter, wr_id, flags);
+	if (likely(again->qp == &qp->qp))
+		place = placement_lane_again(again, flags, sge, remote);
+	if (likely(place))
+		return placed_again(adapter, wr_id, flags, place);
 	attachment_unlock(attachment);
-	return false;
+	return NULL;
 }
 
 bool adapter_place(struct adapter *adapter, struct qp_object *qp,

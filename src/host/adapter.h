@@ -57,11 +57,12 @@ MUST_USE bool adapter_place(struct adapter *adapter, struct qp_object *qp,
 MUST_USE bool adapter_place_listed(struct adapter *adapter, struct qp_object *qp,
 				   const struct send_request *request);
 void adapter_unlock_listed(struct adapter *adapter);
-/* The same as adapter_place for a WRITE, if it is like the one before it. */
+/* The same as adapter_place for a WRITE, if it is like the one before it. Returns where it went: an
+ * address to be asked for (base/cache_line.h), never followed; NULL: nothing was done. */
 bool adapter_places_again(const struct adapter *adapter, const struct qp_object *qp);
-MUST_USE bool adapter_place_again(struct adapter *adapter, const struct qp_object *qp,
-				  uint64_t wr_id, uint32_t flags, const struct sge *sge,
-				  const struct remote_place *remote);
+MUST_USE const uint8_t *adapter_place_again(struct adapter *adapter, const struct qp_object *qp,
+					    uint64_t wr_id, uint32_t flags, const struct sge *sge,
+					    const struct remote_place *remote);
 /* The same after posting to one queue pair; reads the clock only if it must. */
 void adapter_send(struct adapter *adapter, struct qp_object *qp);
 /* After a queue pair was told its peer: looks for the way there. adapter_transmit comes next. */

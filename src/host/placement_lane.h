@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
-#include "base/cache_line.h"
 #include "base/time.h"
 #include "host/again.h"
 #include "host/placement_state.h"
@@ -39,23 +38,12 @@ void placement_lane_remember(struct placed_again *again, struct placement *place
 			     struct flow *flow, const struct send_request *request,
 			     const uint32_t *generation_at);
 
-/* Where a WRITE like the one that is remembered would begin is on its way here while the request is
- * compared with it: most likely the other end looks at it all the time. Nothing depends on it, so
- * it needs no lock. */
-static inline void placement_lane_expect(const struct placed_again *again,
-					 const struct remote_place *remote)
-{
-	const uint8_t *bytes = __atomic_load_n(&again->remote.bytes, __ATOMIC_RELAXED);
-	const uint64_t from = __atomic_load_n(&again->remote.from, __ATOMIC_RELAXED);
-
-	cache_line_want((const uint8_t *)((uintptr_t)bytes + (uintptr_t)(remote->address - from)));
-}
-
 /* Carries out a WRITE like the one that is remembered, if nothing has changed; that it means
- * something for the queue pair as well is left to placement_lane_placed, which comes next. */
-MUST_USE static inline bool placement_lane_again(const struct placed_again *again, uint32_t flags,
-						 const struct sge *sge,
-						 const struct remote_place *remote)
+ * something for the queue pair as well is left to placement_lane_placed, which comes next. Returns
+ * where it went; NULL: it was not carried out. */
+MUST_USE static inline const uint8_t *placement_lane_again(const struct placed_again *again,
+							   uint32_t flags, const struct sge *sge,
+							   const struct remote_place *remote)
 {
 	const uint8_t *bytes = again_bytes(&again->local, flags, sge);
 	const uint64_t offset = remote->address - again->remote.from;
@@ -64,16 +52,19 @@ MUST_USE static inline bool placement_lane_again(const struct placed_again *agai
 		     __atomic_load_n(again->generation_at, __ATOMIC_ACQUIRE) != again->generation ||
 		     __atomic_load_n(again->is_closed_at, __ATOMIC_ACQUIRE) ||
 		     send_queue_is_full(&again->qp->requester.queue)))
-		return false;
+		return NULL;
 	hazard_begin(again->channel);
 	if (unlikely(__atomic_load_n(again->serial_at, __ATOMIC_SEQ_CST) != again->serial ||
 		     __atomic_load_n(again->sequence_at, __ATOMIC_SEQ_CST) != again->sequence ||
 		     __atomic_load_n(again->is_off_at, __ATOMIC_SEQ_CST))) {
 		hazard_end(again->channel);
-		return false;
+		return NULL;
 	}
-	bytes_write(bytes, sge->byte_count, again->remote.bytes + offset);
-	return true;
+
+	uint8_t *place = again->remote.bytes + offset;
+
+	bytes_write(bytes, sge->byte_count, place);
+	return place;
 }
 
 void placement_lane_placed(struct placed_again *again, uint64_t wr_id, uint32_t flags, time_ns now);

@@ -221,11 +221,12 @@ bool adapter_post_again(struct adapter *adapter, const struct qp_object *qp, uin
 	return false;
 }
 
-bool adapter_place_again(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,
-			 uint32_t flags, const struct sge *sge, const struct remote_place *remote)
+const uint8_t *adapter_place_again(struct adapter *adapter, const struct qp_object *qp,
+				   uint64_t wr_id, uint32_t flags, const struct sge *sge,
+				   const struct remote_place *remote)
 {
 	(void)adapter, (void)qp, (void)wr_id, (void)flags, (void)sge, (void)remote;
-	return false;
+	return NULL;
 }
 
 bool adapter_place_listed(struct adapter *adapter, struct qp_object *qp,

@@ -15,6 +15,7 @@
 #include "api/libibverbs/foreign_memory.h"
 #include "api/libibverbs/parent_domain.h"
 #include "api/libibverbs/verbs_layout.h"
+#include "base/cache_line.h"
 #include "base/list.h"
 #include "host/adapter.h"
 
@@ -154,6 +155,7 @@ struct verbs_qp {
 	struct list
 		sharers; /* the other handles of an XRC target; object->context is any of them */
 	struct wr_builder *builder; /* NULL for a plain queue pair */
+	struct cache_line_guess writes; /* that were like the one before: where they went */
 	struct lent_memory lent;
 	uint32_t async_events_handed_out;
 	bool has_ece; /* options were chosen: ece.c */

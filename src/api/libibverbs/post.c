@@ -167,9 +167,20 @@ static inline bool post_plain(const struct verbs_qp *qp, const struct ibv_send_w
 	       adapter_place(qp->adapter, qp->object, &request);
 }
 
+static inline bool write_again(struct verbs_qp *qp, const struct ibv_send_wr *wr)
+{
+	const uint8_t *line = adapter_place_again(qp->adapter, qp->object, wr->wr_id,
+						  wr->send_flags, (const struct sge *)wr->sg_list,
+						  (const struct remote_place *)&wr->wr.rdma);
+
+	if (likely(line))
+		cache_line_written(&qp->writes, line);
+	return line;
+}
+
 /* What is like the request before it takes the shortest time: what else there is to do would be a large
  * part of that. */
-static inline bool post_again(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
+static inline bool post_again(struct verbs_qp *qp, const struct ibv_send_wr *wr)
 {
 	const struct sge *sge = (const struct sge *)wr->sg_list;
 
@@ -179,8 +190,7 @@ static inline bool post_again(const struct verbs_qp *qp, const struct ibv_send_w
 		return adapter_posts_again(qp->adapter, qp->object) &&
 		       adapter_post_again(qp->adapter, qp->object, wr->wr_id, wr->send_flags, sge);
 	return wr->opcode == IBV_WR_RDMA_WRITE && adapter_places_again(qp->adapter, qp->object) &&
-	       adapter_place_again(qp->adapter, qp->object, wr->wr_id, wr->send_flags, sge,
-				   (const struct remote_place *)&wr->wr.rdma);
+	       write_again(qp, wr);
 }
 
 static inline bool post_one_listed(const struct verbs_qp *qp, const struct ibv_send_wr *wr)
@@ -238,6 +248,9 @@ int verbs_post_send(struct ibv_qp *public, struct ibv_send_wr *requests,
 {
 	struct verbs_qp *qp = qp_of(public);
 
+	/* Before anything else: the peer's processor looks at that place all the time, and takes as long
+	 * to give it away as the post takes to get there. */
+	cache_line_want_next(&qp->writes);
 	if (unlikely(!requests || calls_are_watched()) || requests->next)
 		return post_list(qp, requests, ret_bad);
 	return post_again(qp, requests) ? 0 : post_single(qp, requests, ret_bad);
@@ -247,6 +260,7 @@ int verbs_post_whole(struct verbs_qp *qp, struct ibv_send_wr *requests)
 {
 	struct ibv_send_wr *bad;
 
+	cache_line_want_next(&qp->writes);
 	if (likely(!calls_are_watched() && !requests->next) &&
 	    (post_again(qp, requests) || post_plain(qp, requests)))
 		return 0;

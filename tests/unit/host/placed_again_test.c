@@ -52,7 +52,7 @@ static bool place(const struct write *write)
 	return adapter_place(pair.ends[0].adapter, pair.ends[0].qp, &request);
 }
 
-static bool place_again(const struct write *write)
+static const uint8_t *place_again(const struct write *write)
 {
 	return adapter_place_again(pair.ends[0].adapter, pair.ends[0].qp, write->wr_id,
 				   write->flags, &write->sge, &write->remote);
@@ -137,6 +137,7 @@ static void test_writes_do_what_others_do(void **state)
 	share(PLACE + 1);
 	for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
 		struct books by_place[2], by_again[2];
+		const uint8_t *went_to;
 
 		write.sge.byte_count = sizes[i];
 		remember(&write);
@@ -153,8 +154,10 @@ static void test_writes_do_what_others_do(void **state)
 			remember(&write);
 			memset(shared(), 0, 20000);
 			by_again[0] = books();
-		} while (!place_again(&write));
+			went_to = place_again(&write);
+		} while (!went_to);
 		by_again[1] = books();
+		assert_memory_equal(went_to, (void *)(uintptr_t)write.sge.address, sizes[i]);
 		assert_memory_equal(shared() + (write.remote.address - page_begin()),
 				    (void *)(uintptr_t)write.sge.address, sizes[i]);
 		assert_int_equal(take_completions(&wr_id), 1);
