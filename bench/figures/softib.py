@@ -65,10 +65,14 @@ class Fabric:
         """The same for some time in place of some messages."""
         return self.rate(program, size, seconds, *extra, unit="-D")
 
-    def cost(self, what):
-        """Microseconds of a control call, as bench-verbs prints them."""
-        command = [SOFTIB, "run", "-H", "h1", "--", os.path.join(BUILD, "bench-verbs"), what]
+    def number_of(self, program, *arguments):
+        """The one number that a measuring program of ours prints on the first host."""
+        command = [SOFTIB, "run", "-H", "h1", "--", os.path.join(BUILD, program), *arguments]
         return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=self.environment).stdout)
+
+    def cost(self, what):
+        """Microseconds of a control call."""
+        return self.number_of("bench-verbs", what)
 
 
 def cpu_seconds(process):
