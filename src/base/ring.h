@@ -35,8 +35,9 @@ enum {
 enum {
 	RING_FORM_SHORT_REPEAT = 2,
 	RING_FORM_LONG_REPEAT = 6,
+	RING_FORM_LINES_REPEAT = 8,
 	RING_FORM_EMPTY = 4, /* up to the end of the cache line */
-	RING_FORM_MASK = 6,
+	RING_FORM_MASK = 14,
 };
 
 /* The shared part; data of a power-of-two size follows it. */

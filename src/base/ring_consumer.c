@@ -79,6 +79,39 @@ static bool pass_stamped(struct ring_consumer *consumer, uint64_t byte_count)
 	return true;
 }
 
+/* What the repeat at the head takes of the ring; 0: no repeat of ours. */
+static uint64_t repeat_bytes(const uint8_t *at, uint64_t form, uint64_t rest_of_line)
+{
+	uint64_t lines_bytes;
+
+	if (form != RING_FORM_LINES_REPEAT)
+		return form == RING_FORM_SHORT_REPEAT ? 16 : form == RING_FORM_LONG_REPEAT ? 32 : 0;
+	if (rest_of_line)
+		return 0;
+	lines_bytes = ((const volatile uint64_t *)at)[1];
+	return lines_bytes && lines_bytes % RING_CACHE_LINE == 0 &&
+			       lines_bytes <= ring_repeat_bytes(RING_REPEAT_BYTES_MAX)
+		       ? lines_bytes
+		       : 0;
+}
+
+/* Of a repeat that takes so many. */
+static const struct ring_record *pass_repeat(struct ring_consumer *consumer, uint8_t *at,
+					     uint64_t record_bytes)
+{
+	const uint32_t header_bytes = record_bytes < RING_CACHE_LINE ? 8 : 16;
+
+	consumer->is_corrupt |= !record_bytes;
+	if (!record_bytes || !pass_stamped(consumer, record_bytes))
+		return NULL;
+	consumer->current = (struct ring_record){
+		.byte_count = (uint32_t)record_bytes - header_bytes,
+		.kind = RING_RECORD_REPEAT,
+		.body = at + header_bytes,
+	};
+	return &consumer->current;
+}
+
 /* Loops over what is empty only: the ends of lines, of which there is one per record, and of the
  * ring. */
 static const struct ring_record *next_stamped(struct ring_consumer *consumer)
@@ -96,14 +129,8 @@ static const struct ring_record *next_stamped(struct ring_consumer *consumer)
 				return NULL;
 			continue;
 		}
-		if (form) {
-			*current = (struct ring_record){
-				.byte_count = (uint32_t)(ring_repeat_bytes(form) - sizeof(form)),
-				.kind = RING_RECORD_REPEAT,
-				.body = at + sizeof(form),
-			};
-			return pass_stamped(consumer, ring_repeat_bytes(form)) ? current : NULL;
-		}
+		if (form)
+			return pass_repeat(consumer, at, repeat_bytes(at, form, rest));
 		/* In the middle of the last line a header would reach beyond the ring. */
 		if (likely(!rest))
 			load_header(at + offsetof(struct ring_stamped_header, header), current);
@@ -135,7 +162,7 @@ uint64_t ring_position(const struct ring_consumer *consumer)
 	const struct ring_record *record = &consumer->current;
 
 	return consumer->head - (record->kind == RING_RECORD_REPEAT
-					 ? record->byte_count + sizeof(uint64_t)
+					 ? ring_repeat_bytes(record->byte_count)
 					 : ring_bytes_of(consumer->stamp_seed, record->byte_count));
 }
 

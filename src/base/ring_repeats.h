@@ -2,7 +2,8 @@
 /*
  * Records of a stamped ring that say no more than "as before, but for these bytes": a stamp of
  * another form and 8 or 24 bytes, packed behind what comes before them, so that four of them cross
- * from core to core in one cache line. What they repeat, and how, is between the ring's users.
+ * from core to core in one cache line. Longer ones take whole lines, and say how much that is. What
+ * they repeat, and how, is between the ring's users.
  *
  * The next record of the usual form begins on a cache line again: a stamp of a third form says that
  * the rest of the line is empty.
@@ -12,17 +13,35 @@
 
 #include "base/ring.h"
 
-enum { RING_REPEAT_BYTES_MAX = 24 };
+enum {
+	RING_REPEAT_SHORT_BYTES = 8,
+	RING_REPEAT_LONG_BYTES = 24,
+	RING_REPEAT_BYTES_MAX = 1008,
+};
 
 /* What a repeat of up to RING_REPEAT_BYTES_MAX bytes says, and takes. */
 static inline uint64_t ring_repeat_form(uint32_t byte_count)
 {
-	return byte_count <= 8 ? RING_FORM_SHORT_REPEAT : RING_FORM_LONG_REPEAT;
+	if (byte_count <= RING_REPEAT_SHORT_BYTES)
+		return RING_FORM_SHORT_REPEAT;
+	return byte_count <= RING_REPEAT_LONG_BYTES ? RING_FORM_LONG_REPEAT
+						    : RING_FORM_LINES_REPEAT;
 }
 
-static inline uint64_t ring_repeat_bytes(uint64_t form)
+/* Its stamp, and of whole lines what they take. */
+static inline uint32_t ring_repeat_header_bytes(uint32_t byte_count)
 {
-	return form == RING_FORM_SHORT_REPEAT ? 16 : 32;
+	return byte_count <= RING_REPEAT_LONG_BYTES ? 8 : 16;
+}
+
+static inline uint64_t ring_repeat_bytes(uint32_t byte_count)
+{
+	if (byte_count <= RING_REPEAT_SHORT_BYTES)
+		return 16;
+	if (byte_count <= RING_REPEAT_LONG_BYTES)
+		return 32;
+	return (ring_repeat_header_bytes(byte_count) + (uint64_t)byte_count + RING_CACHE_LINE - 1) &
+	       ~(uint64_t)(RING_CACHE_LINE - 1);
 }
 
 /* How many repeats of so many bytes may be written next, before the end of the ring and into the
@@ -34,25 +53,31 @@ static inline uint32_t ring_repeats_room(const struct ring_producer *producer, u
 
 	if (unlikely(producer->is_corrupt || free > producer->data_bytes))
 		return 0;
-	return (uint32_t)((to_end < free ? to_end : free) /
-			  ring_repeat_bytes(ring_repeat_form(byte_count)));
+	/* Whole lines begin with one. */
+	if (unlikely(byte_count > RING_REPEAT_LONG_BYTES && producer->tail % RING_CACHE_LINE))
+		return 0;
+	return (uint32_t)((to_end < free ? to_end : free) / ring_repeat_bytes(byte_count));
 }
 
 /* Where the bytes of the next one go. */
-static inline uint8_t *ring_repeat_place(const struct ring_producer *producer)
+static inline uint8_t *ring_repeat_place(const struct ring_producer *producer, uint32_t byte_count)
 {
-	return producer->data + (producer->tail & (producer->data_bytes - 1)) + sizeof(uint64_t);
+	return producer->data + (producer->tail & (producer->data_bytes - 1)) +
+	       ring_repeat_header_bytes(byte_count);
 }
 
 static inline void ring_commit_repeat(struct ring_producer *producer, uint32_t byte_count)
 {
-	uint64_t form = ring_repeat_form(byte_count);
-	uint64_t *stamp =
+	const uint64_t form = ring_repeat_form(byte_count);
+	const uint64_t record_bytes = ring_repeat_bytes(byte_count);
+	uint64_t *header =
 		(uint64_t *)(producer->data + (producer->tail & (producer->data_bytes - 1)));
 
-	__atomic_store_n(stamp, ring_stamp(producer->stamp_seed, producer->tail) ^ form,
+	if (form == RING_FORM_LINES_REPEAT)
+		__atomic_store_n(&header[1], record_bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&header[0], ring_stamp(producer->stamp_seed, producer->tail) ^ form,
 			 __ATOMIC_RELEASE);
-	producer->tail += ring_repeat_bytes(form);
+	producer->tail += record_bytes;
 	producer->published = producer->tail;
 	if (producer->tail % RING_CACHE_LINE == 0)
 		ring_want_ahead(producer);
@@ -72,6 +97,7 @@ struct ring_repeats {
 	uint64_t head, limit;
 	uint64_t seed; /* with their form */
 	uint64_t record_bytes;
+	uint32_t header_bytes;
 };
 
 static inline struct ring_repeats ring_repeats_begin(const struct ring_consumer *consumer,
@@ -89,7 +115,8 @@ static inline struct ring_repeats ring_repeats_begin(const struct ring_consumer 
 			 : to_end < to_released		? to_end
 							: to_released,
 		.seed = consumer->stamp_seed ^ form,
-		.record_bytes = ring_repeat_bytes(form),
+		.record_bytes = ring_repeat_bytes(byte_count),
+		.header_bytes = ring_repeat_header_bytes(byte_count),
 	};
 }
 
@@ -100,7 +127,11 @@ static inline const uint8_t *ring_repeats_peek(const struct ring_repeats *repeat
 	    __atomic_load_n((const uint64_t *)repeats->at, __ATOMIC_ACQUIRE) !=
 		    ring_stamp(repeats->seed, repeats->head))
 		return NULL;
-	return repeats->at + sizeof(uint64_t);
+	if (repeats->record_bytes >= RING_CACHE_LINE &&
+	    unlikely(__atomic_load_n((const uint64_t *)repeats->at + 1, __ATOMIC_RELAXED) !=
+		     repeats->record_bytes))
+		return NULL;
+	return repeats->at + repeats->header_bytes;
 }
 
 /* The first repeat of a line was taken: if the producer has filled the line, it fetches the next

@@ -177,7 +177,7 @@ static bool sends_at_once(const struct attachment *attachment, const struct qp *
 static bool run_is_last(const struct run_out *run, const struct qp *qp)
 {
 	const struct ring_producer *out = &run->flow->channel->out;
-	const uint64_t repeat_bytes = ring_repeat_bytes(ring_repeat_form(run->payload_bytes));
+	const uint64_t repeat_bytes = ring_repeat_bytes(run->payload_bytes);
 	const uint32_t repeats = (uint32_t)((out->tail - run->model_end) / repeat_bytes);
 
 	return out->tail == qp->owner_position &&
@@ -220,7 +220,8 @@ static inline void repeat(struct adapter *adapter, struct qp *qp,
 	struct channel *channel = run->flow->channel;
 	struct ring_producer *out = &channel->out;
 
-	express_write_payload(packet->payload, packet->payload_bytes, ring_repeat_place(out));
+	express_write_payload(packet->payload, packet->payload_bytes,
+			      ring_repeat_place(out, packet->payload_bytes));
 	ring_commit_repeat(out, packet->payload_bytes);
 	qp->owner_position = out->tail;
 	flow_count(run->flow, 1, (packet->byte_count + ICRC_BYTES) / 4);

@@ -31,7 +31,7 @@ struct send_request;
 
 enum {
 	/* Shorter ones are in the ring sooner than the receiver's misses are over. */
-	PULL_LANE_BYTES_MIN = 1024,
+	PULL_LANE_BYTES_MIN = 512,
 	/* What the copies of a round may come to before others get their turn. */
 	PULL_LANE_ROUND_BYTES = 1 << 17,
 };

@@ -534,11 +534,15 @@ static void put_model(struct attacker *attacker, struct direct *direct)
 static void put_repeats(struct attacker *attacker, struct direct *direct)
 {
 	for (uint64_t count = random_below(&attacker->random, 100); count; count--) {
-		uint32_t byte_count = one_in(attacker, 4) ? RING_REPEAT_BYTES_MAX : 8;
+		uint32_t byte_count =
+			one_in(attacker, 4)
+				? 1 + (uint32_t)random_below(&attacker->random, RING_REPEAT_BYTES_MAX)
+				: 8;
 
 		if (!ring_repeats_room(&direct->out, byte_count))
 			return;
-		fill_with_noise(attacker, ring_repeat_place(&direct->out), byte_count);
+		fill_with_noise(attacker, ring_repeat_place(&direct->out, byte_count),
+				byte_count);
 		ring_commit_repeat(&direct->out, byte_count);
 	}
 }
@@ -546,9 +550,8 @@ static void put_repeats(struct attacker *attacker, struct direct *direct)
 /* Stamps of every form where none may be; the reader may be in time to see each. */
 static void write_stamps(struct attacker *attacker, struct direct *direct)
 {
-	static const uint64_t forms[] = {0, RING_FORM_SHORT_REPEAT, RING_FORM_LONG_REPEAT,
-					 RING_FORM_EMPTY};
-	uint64_t form = forms[random_below(&attacker->random, 4)];
+	enum { FORMS = RING_FORM_MASK / 2 + 1 }; /* of which three are nobody's */
+	uint64_t form = 2 * random_below(&attacker->random, FORMS);
 
 	for (uint64_t at = 0; at < DIRECT_RING_BYTES; at += RING_ALIGNMENT) {
 		uint64_t position = direct->out.tail + at;
@@ -556,7 +559,7 @@ static void write_stamps(struct attacker *attacker, struct direct *direct)
 		__atomic_store_n((uint64_t *)(direct->out.data + position % DIRECT_RING_BYTES),
 				 ring_stamp(direct->out.stamp_seed, position) ^
 					 (one_in(attacker, 64)
-						  ? forms[random_below(&attacker->random, 4)]
+						  ? 2 * random_below(&attacker->random, FORMS)
 						  : form),
 				 __ATOMIC_RELEASE);
 	}

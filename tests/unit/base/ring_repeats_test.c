@@ -15,6 +15,7 @@ enum {
 	KIND = 7,
 	SHORT = 8,
 	LONG = 24,
+	LINES = 100, /* two of them */
 	SEEDS = 20,
 	STEPS = 3000, /* some dozens of laps */
 	WAITING_MAX = DATA_BYTES / 16,
@@ -81,7 +82,8 @@ static void take_repeat(struct ring_consumer *consumer, uint32_t byte_count)
 
 static uint8_t *reserve_repeat(const struct ring_producer *producer, uint32_t byte_count)
 {
-	return ring_repeats_room(producer, byte_count) ? ring_repeat_place(producer) : NULL;
+	return ring_repeats_room(producer, byte_count) ? ring_repeat_place(producer, byte_count)
+						       : NULL;
 }
 
 static bool put_repeat(struct pair *pair, uint32_t byte_count, uint8_t fill)
@@ -137,20 +139,41 @@ static void test_repeats_come_out_behind_their_record(void **state)
 	assert_false(pair->consumer.is_corrupt);
 }
 
+/* Whole lines are begun on one, and do not wrap: short repeats up to there. */
+static void go_to_line(struct pair *pair, uint64_t room)
+{
+	while (pair->producer.tail % RING_CACHE_LINE ||
+	       DATA_BYTES - pair->producer.tail % DATA_BYTES < room) {
+		assert_true(put_repeat(pair, SHORT, 0));
+		expect_next(pair, RING_RECORD_REPEAT, SHORT, 0);
+		(void)!ring_release(&pair->consumer);
+		(void)ring_room(&pair->producer);
+	}
+}
+
 static void test_every_size_takes_the_smaller_form_that_holds_it(void **state)
 {
 	struct pair *pair = *state;
 
 	for (uint32_t byte_count = 1; byte_count <= RING_REPEAT_BYTES_MAX; byte_count++) {
+		const uint32_t lines_bytes = (16 + byte_count + 63) / 64 * 64;
 		uint64_t before = pair->producer.tail;
 
 		assert_true(put_repeat(pair, byte_count, (uint8_t)byte_count));
-		assert_int_equal(pair->producer.tail - before, byte_count <= SHORT ? 16 : 32);
+		assert_int_equal(pair->producer.tail - before, byte_count <= SHORT  ? 16
+							       : byte_count <= LONG ? 32
+										    : lines_bytes);
 
 		const struct ring_record *record = ring_next(&pair->consumer);
 
-		assert_int_equal(record->byte_count, byte_count <= SHORT ? SHORT : LONG);
+		assert_int_equal(record->byte_count, byte_count <= SHORT  ? SHORT
+						     : byte_count <= LONG ? LONG
+									  : lines_bytes - 16);
 		expect_bytes(record->body, byte_count, (uint8_t)byte_count);
+		assert_int_equal(ring_position(&pair->consumer), before);
+		(void)!ring_release(&pair->consumer);
+		(void)ring_room(&pair->producer);
+		go_to_line(pair, RING_REPEAT_BYTES_MAX + 16);
 	}
 }
 
@@ -176,6 +199,37 @@ static void test_peek_shows_only_what_is_asked_for(void **state)
 	/* The rest of the line is empty. */
 	assert_null(peek_repeat(&pair->consumer, SHORT));
 	expect_next(pair, KIND, 8, 4);
+}
+
+static void test_peek_shows_lines_only_of_the_size_that_is_asked_for(void **state)
+{
+	struct pair *pair = *state;
+
+	assert_true(put_repeat(pair, LINES, 1));
+	assert_null(peek_repeat(&pair->consumer, SHORT));
+	assert_null(peek_repeat(&pair->consumer, LONG));
+	assert_null(peek_repeat(&pair->consumer, 48));	/* a line */
+	assert_null(peek_repeat(&pair->consumer, 113)); /* three */
+	expect_bytes(peek_repeat(&pair->consumer, LINES), LINES, 1);
+	expect_bytes(peek_repeat(&pair->consumer, 49), LINES, 1); /* as many lines */
+	take_repeat(&pair->consumer, LINES);
+	assert_int_equal(pair->consumer.head, 2 * RING_CACHE_LINE);
+	assert_null(peek_repeat(&pair->consumer, LINES));
+}
+
+static void test_lines_begin_with_one(void **state)
+{
+	struct pair *pair = *state;
+
+	for (unsigned i = 0; i < 4; i++) {
+		assert_true(put_repeat(pair, SHORT, 1));
+		assert_int_equal(put_repeat(pair, LINES, 2), i == 3);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		expect_next(pair, RING_RECORD_REPEAT, SHORT, 1);
+	assert_int_equal(ring_next(&pair->consumer)->byte_count, 2 * RING_CACHE_LINE - 16);
+	ring_put_back(&pair->consumer);
+	expect_bytes(peek_repeat(&pair->consumer, LINES), LINES, 2);
 }
 
 static void test_repeat_that_was_put_back_is_the_next_one_again(void **state)
@@ -208,7 +262,11 @@ static void test_sleeper_sees_a_repeat(void **state)
 	expect_next(pair, KIND, 8, 1);
 	assert_true(ring_is_empty(&pair->consumer));
 	assert_false(ring_sleep(&pair->consumer));
-	for (uint32_t byte_count = SHORT; byte_count <= LONG; byte_count += LONG - SHORT) {
+	static const uint32_t sizes[] = {2 * RING_CACHE_LINE - 16, SHORT, LONG};
+
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const uint32_t byte_count = sizes[i];
+
 		assert_true(put_repeat(pair, byte_count, 2));
 		assert_false(ring_is_empty(&pair->consumer));
 		assert_true(ring_announce(&pair->producer));
@@ -315,12 +373,20 @@ struct model {
 	unsigned head, tail;
 };
 
+/* All of what one to some lines have room for, as a reader that asks for the next record sees it.
+ */
+static uint32_t lines_of(struct random *random)
+{
+	return (uint32_t)(1 + random_below(random, 5)) * RING_CACHE_LINE - 16;
+}
+
 static void produce(struct pair *pair, struct model *model, struct random *random)
 {
 	struct waiting *waiting = &model->waiting[model->tail % WAITING_MAX];
 	uint64_t choice = random_below(random, 10);
-	uint32_t byte_count = choice < 5   ? SHORT
-			      : choice < 8 ? LONG
+	uint32_t byte_count = choice < 4   ? SHORT
+			      : choice < 6 ? LONG
+			      : choice < 8 ? lines_of(random)
 					   : (uint32_t)random_below(random, choice < 9 ? 64 : 1000);
 	struct ring_record *record = NULL;
 	uint8_t *bytes;
@@ -490,6 +556,63 @@ static void test_long_repeat_over_the_end_corrupts_the_consumer(void **state)
 	expect_corrupt(pair);
 }
 
+/* Neither none, nor more than there are in a repeat, nor parts of lines, nor from within one. */
+static void test_lines_of_nonsense_corrupt_the_consumer(void **state)
+{
+	static const uint64_t sizes[] = {
+		0,	    16,		63,	    65,	       RING_REPEAT_BYTES_MAX + 16 + 64,
+		DATA_BYTES, 1ull << 32, 1ull << 63, UINT64_MAX};
+
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct pair *pair = *state;
+
+		((uint64_t *)pair->data)[1] = sizes[i];
+		write_stamp(pair, 0, RING_FORM_LINES_REPEAT);
+		assert_null(peek_repeat(&pair->consumer, LINES));
+		expect_corrupt(pair);
+		pair_teardown(state);
+		assert_int_equal(pair_setup(state), 0);
+	}
+
+	struct pair *pair = *state;
+
+	assert_true(put_repeat(pair, SHORT, 1));
+	expect_next(pair, RING_RECORD_REPEAT, SHORT, 1);
+	((uint64_t *)pair->data)[3] = RING_CACHE_LINE;
+	write_stamp(pair, 16, RING_FORM_LINES_REPEAT);
+	expect_corrupt(pair);
+}
+
+static void test_lines_over_the_end_corrupt_the_consumer(void **state)
+{
+	struct pair *pair = *state;
+
+	go_to_line(pair, DATA_BYTES);
+	while (pair->producer.tail % DATA_BYTES != DATA_BYTES - RING_CACHE_LINE) {
+		assert_true(put_repeat(pair, SHORT, 1));
+		expect_next(pair, RING_RECORD_REPEAT, SHORT, 1);
+	}
+	assert_false(put_repeat(pair, LINES, 1));
+	((uint64_t *)(pair->data + DATA_BYTES - RING_CACHE_LINE))[1] = 2 * RING_CACHE_LINE;
+	write_stamp(pair, pair->producer.tail, RING_FORM_LINES_REPEAT);
+	assert_null(peek_repeat(&pair->consumer, LINES));
+	expect_corrupt(pair);
+}
+
+static void test_forms_that_are_nobodys_corrupt_the_consumer(void **state)
+{
+	static const uint64_t forms[] = {10, 12, 14};
+
+	for (unsigned i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		struct pair *pair = *state;
+
+		write_stamp(pair, 0, forms[i]);
+		expect_corrupt(pair);
+		pair_teardown(state);
+		assert_int_equal(pair_setup(state), 0);
+	}
+}
+
 /* A lap is what a producer may have written before anything was released. */
 static void test_repeats_over_unreleased_ones_corrupt_the_consumer(void **state)
 {
@@ -512,6 +635,8 @@ int main(void)
 		repeat_test(test_repeats_come_out_behind_their_record),
 		repeat_test(test_every_size_takes_the_smaller_form_that_holds_it),
 		repeat_test(test_peek_shows_only_what_is_asked_for),
+		repeat_test(test_peek_shows_lines_only_of_the_size_that_is_asked_for),
+		repeat_test(test_lines_begin_with_one),
 		repeat_test(test_repeat_that_was_put_back_is_the_next_one_again),
 		repeat_test(test_sleeper_sees_a_repeat),
 		repeat_test(test_full_ring_refuses_repeats_until_room_is_known),
@@ -523,6 +648,9 @@ int main(void)
 		repeat_test(test_record_that_calls_itself_a_repeat_corrupts_the_consumer),
 		repeat_test(test_record_within_a_line_corrupts_the_consumer),
 		repeat_test(test_long_repeat_over_the_end_corrupts_the_consumer),
+		repeat_test(test_lines_of_nonsense_corrupt_the_consumer),
+		repeat_test(test_lines_over_the_end_corrupt_the_consumer),
+		repeat_test(test_forms_that_are_nobodys_corrupt_the_consumer),
 		repeat_test(test_repeats_over_unreleased_ones_corrupt_the_consumer),
 	};
 

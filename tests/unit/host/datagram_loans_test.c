@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <cmocka.h>
 #include "host/adopted_memory.h"
+#include "host/pull_lane.h"
 #include "host/receive.h"
 #include "wire/mtu.h"
 #include "wire/packet.h"
@@ -209,7 +210,8 @@ static int end(void **state)
 
 static void test_a_datagram_is_done_when_it_was_read(void **state)
 {
-	static const uint32_t sizes[] = {1024, 1025, 1027, 2048, 4095, 4056};
+	static const uint32_t sizes[] = {
+		PULL_LANE_BYTES_MIN, PULL_LANE_BYTES_MIN + 1, 1027, 2048, 4095, 4056};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
@@ -534,11 +536,11 @@ static void test_short_and_inline_ones_are_not_lent(void **state)
 {
 	(void)state;
 	post_receive(1);
-	post(1, 1023, SEND_SIGNALED, SEND_SEND);
+	post(1, PULL_LANE_BYTES_MIN - 1, SEND_SIGNALED, SEND_SEND);
 	assert_int_equal(lent_count(), 0);
 	expect_sent(1, COMPLETION_SUCCESS);
 	progress();
-	expect_received(1, 1023);
+	expect_received(1, PULL_LANE_BYTES_MIN - 1);
 }
 
 /* Requests of a queue pair end in order: two rings are not read in one. */
@@ -602,7 +604,8 @@ static void test_tickets_for_what_is_not_shared_are_refused(void **state)
 		datagram_loan_receive_packet(pair_attachment(), pair_channel(), 0, &record);
 		assert_int_equal(pair_attachment()->malformed, malformed + 1);
 		for (record.byte_count = 0; record.byte_count < 40; record.byte_count++)
-			assert_null(datagram_loan_receive(pair_attachment(), pair_channel(), 0, &record));
+			assert_null(datagram_loan_receive(pair_attachment(), pair_channel(), 0,
+							  &record));
 	}
 	pair_channel()->release_in = 0;
 }

@@ -72,7 +72,8 @@ bool lane_post(unsigned lane, uint32_t number, const struct lane_message *messag
 		.sge_count = 1,
 		.sges = &sge,
 	};
-	uint64_t tail = pair_channel()->out.tail;
+	const struct ring_producer *out = &pair_channel()->out;
+	const uint64_t tail = out->tail;
 
 	pair_fill(lanes_bytes_of(number), message->byte_count, number);
 	if (!(message->opcode == SEND_RDMA_WRITE
@@ -84,7 +85,8 @@ bool lane_post(unsigned lane, uint32_t number, const struct lane_message *messag
 		lanes_end_run();
 		return false;
 	}
-	return pair_channel()->out.tail - tail < RING_CACHE_LINE;
+	return *(const uint64_t *)(out->data + (tail & (out->data_bytes - 1))) ==
+	       (ring_stamp(out->stamp_seed, tail) ^ ring_repeat_form(message->byte_count));
 }
 
 unsigned lane_post_plain(unsigned lane, uint32_t first, uint32_t count)

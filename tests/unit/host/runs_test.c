@@ -67,7 +67,8 @@ static struct ring_record write_repeat(uint32_t payload_bytes, uint8_t fill, uin
 	memset(ret_bytes, 0xee, RING_REPEAT_BYTES_MAX);
 	memset(ret_bytes, 0, padded(payload_bytes));
 	memset(ret_bytes, fill, payload_bytes);
-	return repeat_of(ret_bytes, payload_bytes <= 8 ? 8 : 24);
+	return repeat_of(ret_bytes, (uint32_t)ring_repeat_bytes(payload_bytes) -
+					    ring_repeat_header_bytes(payload_bytes));
 }
 
 static void expect_packet(const struct ring_record *record, uint8_t transport, uint32_t psn,
@@ -99,7 +100,8 @@ static void test_repeats_are_the_model_with_the_next_psn_and_their_payload(void 
 			/* The ring's bytes are the sender's again. */
 			memset(bytes, 0xff, sizeof(bytes));
 			for (uint8_t j = 1; j < 10; j++) {
-				const struct ring_record again = write_repeat(size, 50 + j, payload);
+				const struct ring_record again =
+					write_repeat(size, 50 + j, payload);
 
 				packet = run_look(&run, &again);
 				expect_packet(packet, transports[i], 5u + j, size, 50 + j);
@@ -259,8 +261,8 @@ static void test_repeats_smaller_than_the_payload_are_left_alone(void **state)
 	}
 }
 
-/* A connection's model may be as long as a datagram's, whose DETH would be payload here: more than any
- * repeat has. */
+/* A connection's model may be as long as a datagram's, whose DETH would be payload here: more than
+ * any repeat has. */
 static void test_models_with_more_payload_than_repeats_have(void **state)
 {
 	uint8_t bytes[RUN_MODEL_BYTES_MAX] = {0};
@@ -278,8 +280,7 @@ static void test_other_records_are_left_alone(void **state)
 	static const uint16_t kinds[] = {RECORD_PACKET, RECORD_LENT, RECORD_PULLED, 1, 0xfffe};
 	uint8_t bytes[RUN_MODEL_BYTES_MAX], payload[RING_REPEAT_BYTES_MAX];
 	struct run_in run = {0};
-	struct ring_record record =
-		model_of(bytes, write_packet(TRANSPORT_RC, 7, 8, 3, bytes));
+	struct ring_record record = model_of(bytes, write_packet(TRANSPORT_RC, 7, 8, 3, bytes));
 	const struct ring_record again = write_repeat(8, 4, payload);
 
 	(void)state;
