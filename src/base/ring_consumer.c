@@ -79,35 +79,34 @@ static bool pass_stamped(struct ring_consumer *consumer, uint64_t byte_count)
 	return true;
 }
 
-/* What the repeat at the head takes of the ring; 0: no repeat of ours. */
-static uint64_t repeat_bytes(const uint8_t *at, uint64_t form, uint64_t rest_of_line)
+/* How many bytes the repeat at the head has room for; 0: it is no repeat of ours. */
+static uint32_t repeat_body_bytes(const uint8_t *at, uint64_t form, uint64_t rest_of_line)
 {
+	const uint64_t lines_bytes_max = ring_repeat_bytes(RING_REPEAT_BYTES_MAX);
 	uint64_t lines_bytes;
 
-	if (form != RING_FORM_LINES_REPEAT)
-		return form == RING_FORM_SHORT_REPEAT ? 16 : form == RING_FORM_LONG_REPEAT ? 32 : 0;
-	if (rest_of_line)
+	if (form == RING_FORM_SHORT_REPEAT)
+		return RING_REPEAT_SHORT_BYTES;
+	if (form == RING_FORM_LONG_REPEAT)
+		return RING_REPEAT_LONG_BYTES;
+	if (form != RING_FORM_LINES_REPEAT || rest_of_line)
 		return 0;
 	lines_bytes = ((const volatile uint64_t *)at)[1];
-	return lines_bytes && lines_bytes % RING_CACHE_LINE == 0 &&
-			       lines_bytes <= ring_repeat_bytes(RING_REPEAT_BYTES_MAX)
-		       ? lines_bytes
-		       : 0;
+	if (!lines_bytes || lines_bytes % RING_CACHE_LINE || lines_bytes > lines_bytes_max)
+		return 0;
+	return (uint32_t)lines_bytes - ring_repeat_header_bytes(RING_REPEAT_BYTES_MAX);
 }
 
-/* Of a repeat that takes so many. */
 static const struct ring_record *pass_repeat(struct ring_consumer *consumer, uint8_t *at,
-					     uint64_t record_bytes)
+					     uint32_t byte_count)
 {
-	const uint32_t header_bytes = record_bytes < RING_CACHE_LINE ? 8 : 16;
-
-	consumer->is_corrupt |= !record_bytes;
-	if (!record_bytes || !pass_stamped(consumer, record_bytes))
+	consumer->is_corrupt |= !byte_count;
+	if (!byte_count || !pass_stamped(consumer, ring_repeat_bytes(byte_count)))
 		return NULL;
 	consumer->current = (struct ring_record){
-		.byte_count = (uint32_t)record_bytes - header_bytes,
+		.byte_count = byte_count,
 		.kind = RING_RECORD_REPEAT,
-		.body = at + header_bytes,
+		.body = at + ring_repeat_header_bytes(byte_count),
 	};
 	return &consumer->current;
 }
@@ -130,7 +129,7 @@ static const struct ring_record *next_stamped(struct ring_consumer *consumer)
 			continue;
 		}
 		if (form)
-			return pass_repeat(consumer, at, repeat_bytes(at, form, rest));
+			return pass_repeat(consumer, at, repeat_body_bytes(at, form, rest));
 		/* In the middle of the last line a header would reach beyond the ring. */
 		if (likely(!rest))
 			load_header(at + offsetof(struct ring_stamped_header, header), current);
