@@ -30,7 +30,8 @@ enum {
 	SLOT_BYTES = MESSAGE_BYTES_MAX + GUARD_BYTES,
 	BATCH_MAX = 12,
 	RUN_MESSAGES = 16,
-	RUN_BYTES_MAX = 32, /* more than the adapter makes runs of */
+	RUN_BYTES_SMALL = 32,
+	RUN_BYTES_MAX = 1100, /* more than the adapter makes runs of */
 	WRITE_SLOTS = 32, /* more than the receiver can be behind */
 	WRITE_BYTES_MAX = 2048,
 	INLINE_BYTES = 64,
@@ -87,9 +88,11 @@ static uint32_t size_of(const struct side *side, unsigned index, uint64_t number
 	uint64_t key = message_key(side->seed, index, number);
 	uint32_t draw = (uint32_t)(key >> 8 & 0xffffff);
 
-	if (is_in_run(side, index, number))
-		return 1 + (uint32_t)message_key(side->seed, index, number / RUN_MESSAGES) %
-				   RUN_BYTES_MAX;
+	if (is_in_run(side, index, number)) {
+		uint32_t run = (uint32_t)message_key(side->seed, index, number / RUN_MESSAGES);
+
+		return 1 + (run >> 1) % (run & 1 ? RUN_BYTES_SMALL : RUN_BYTES_MAX);
+	}
 	switch (key % 16) {
 	case 0:
 		return 0;
