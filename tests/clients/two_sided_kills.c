@@ -13,11 +13,14 @@
 #include "random_messages.h"
 
 enum {
-	SLOTS = 4,
+	SLOTS = 16, /* more than it takes to begin a run (host/runs.h) */
 	MESSAGE_BYTES_MAX = 256 << 10,
 	MESSAGES_UNTIL_FLOWS = 100,
 	POLLS_BEFORE_SLEEP = 10000,
+	RUN_MESSAGES = 64,
+	RUN_BYTES_MAX = 1100,
 	PSN_QUEUE = 1, /* its key says where the PSNs of a round begin */
+	RUN_QUEUE = 2, /* and how long the messages of a run are */
 };
 
 struct side {
@@ -30,8 +33,14 @@ struct side {
 	const char *directory;
 };
 
-static uint32_t size_of(uint64_t key)
+/* Half of the rounds are of runs. */
+static uint32_t size_of(unsigned round, uint64_t number)
 {
+	const uint64_t key = message_key(round, 0, number);
+	const uint64_t run_key = message_key(round, RUN_QUEUE, number / RUN_MESSAGES);
+
+	if (round / 2 % 2)
+		return 1 + (uint32_t)(run_key >> 8) % RUN_BYTES_MAX;
 	return 1 + (uint32_t)(key >> 8) % (key % 8 ? 16 << 10 : MESSAGE_BYTES_MAX);
 }
 
@@ -101,7 +110,7 @@ static void post_message(struct side *side, unsigned round, uint64_t number)
 {
 	uint64_t key = message_key(round, 0, number);
 	uint8_t *bytes = side->bytes + number % SLOTS * MESSAGE_BYTES_MAX;
-	struct ibv_sge sge = {(uintptr_t)bytes, size_of(key), side->mr->lkey};
+	struct ibv_sge sge = {(uintptr_t)bytes, size_of(round, number), side->mr->lkey};
 	struct ibv_send_wr wr = {.wr_id = number, .sg_list = &sge, .num_sge = 1}, *bad;
 
 	wr.opcode = IBV_WR_SEND;
@@ -189,7 +198,7 @@ static void receive_some(struct side *side, unsigned round, uint64_t *number)
 
 		CHECK_EQUAL(wc.status, IBV_WC_SUCCESS);
 		CHECK_EQUAL(wc.wr_id, slot);
-		CHECK_EQUAL(wc.byte_len, size_of(key));
+		CHECK_EQUAL(wc.byte_len, size_of(round, *number));
 		message_write(key, side->expected, wc.byte_len);
 		CHECK_EQUAL(
 			memcmp(side->bytes + slot * MESSAGE_BYTES_MAX, side->expected, wc.byte_len),
