@@ -9,6 +9,7 @@
 #include "tests/clients/two_sides.h"
 
 #include <sys/wait.h>
+#include "samples.h"
 
 enum { POLLS = 1000, SAMPLES = 1001, MESSAGE_BYTES = 8 };
 
@@ -16,35 +17,19 @@ struct address {
 	uint32_t lid, qpn;
 };
 
-static int compare(const void *left, const void *right)
-{
-	double difference = *(const double *)left - *(const double *)right;
-
-	return (difference > 0) - (difference < 0);
-}
-
-static double nanoseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 static double poll_cost(struct ibv_cq *cq)
 {
 	static double samples[SAMPLES];
 	struct ibv_wc wc;
 
 	for (unsigned sample = 0; sample < SAMPLES; sample++) {
-		double start = nanoseconds();
+		double start = seconds();
 
 		for (unsigned i = 0; i < POLLS; i++)
 			CHECK_EQUAL(ibv_poll_cq(cq, 1, &wc), 0);
-		samples[sample] = (nanoseconds() - start) / POLLS;
+		samples[sample] = (seconds() - start) / POLLS * 1e9;
 	}
-	qsort(samples, SAMPLES, sizeof(samples[0]), compare);
-	return samples[SAMPLES / 2];
+	return median(samples, SAMPLES);
 }
 
 /* All of one program's complete to the same queue. */

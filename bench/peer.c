@@ -15,16 +15,8 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-static double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
+#include "samples.h"
 
 static void fail(const char *what)
 {
@@ -32,16 +24,10 @@ static void fail(const char *what)
 	exit(1);
 }
 
-static int compare(const void *left, const void *right)
-{
-	double difference = *(const double *)left - *(const double *)right;
-
-	return (difference > 0) - (difference < 0);
-}
-
 /* MB/s of copying byte_count bytes again and again, on one core. */
 static double memcpy_rate(size_t byte_count)
 {
+	/* As many bytes as the programs that it stands beside move (MANY_BYTES of figures/targets.py). */
 	size_t rounds = ((size_t)1 << 33) / byte_count;
 	char *from = malloc(byte_count), *to = malloc(byte_count);
 
@@ -291,8 +277,7 @@ static double memory_latency(enum way way, unsigned rounds)
 	if (me)
 		_exit(0);
 	waitpid(child, NULL, 0);
-	qsort(samples, rounds, sizeof(*samples), compare);
-	return samples[rounds / 2] / 2 * 1e6;
+	return median(samples, rounds) / 2 * 1e6;
 }
 
 enum { CROSSINGS = 1000, CROSSING_SAMPLES = 101 };
@@ -329,8 +314,7 @@ static double line_latency(void)
 		samples[sample] = (seconds() - start) / CROSSINGS / 2 * 1e6;
 	}
 	waitpid(child, NULL, 0);
-	qsort(samples, CROSSING_SAMPLES, sizeof(*samples), compare);
-	return samples[CROSSING_SAMPLES / 2];
+	return median(samples, CROSSING_SAMPLES);
 }
 
 int main(int argc, char **argv)

@@ -7,17 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
+#include "samples.h"
 
 enum { REGISTRATIONS = 200, QUEUE_PAIRS = 1000 };
 
 static double microseconds(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
+	return seconds() * 1e6;
 }
 
 static void require(int is_right, const char *what)
@@ -26,19 +23,6 @@ static void require(int is_right, const char *what)
 		return;
 	perror(what);
 	exit(1);
-}
-
-static int compare(const void *left, const void *right)
-{
-	double difference = *(const double *)left - *(const double *)right;
-
-	return (difference > 0) - (difference < 0);
-}
-
-static double median(double *samples, size_t count)
-{
-	qsort(samples, count, sizeof(*samples), compare);
-	return samples[count / 2];
 }
 
 static double registration(struct ibv_pd *pd, size_t byte_count)
