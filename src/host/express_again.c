@@ -37,8 +37,8 @@ static inline void remember_post(struct run_out *run, const struct qp *qp, struc
 	run->payload_bytes = request->sges[0].byte_count;
 	run->flags = request->flags;
 	run->is_lent = false;
-	run->model_end = out->tail;
-	run->model_psn = psn_previous(qp->requester.next_psn);
+	run->end = out->tail;
+	run->next_psn = qp->requester.next_psn;
 	if (qp->type == QP_UD)
 		remember_destination(run, request);
 }
@@ -172,16 +172,11 @@ static bool sends_at_once(const struct attachment *attachment, const struct qp *
 		       : express_may_post_again(qp);
 }
 
-/* Whether repeats were the last that came into the ring, and have used all PSNs since their model.
- */
+/* Whether nothing came into the ring behind the run, and no other request has taken a PSN. */
 static bool run_is_last(const struct run_out *run, const struct qp *qp)
 {
-	const struct ring_producer *out = &run->flow->channel->out;
-	const uint64_t repeat_bytes = ring_repeat_bytes(run->payload_bytes);
-	const uint32_t repeats = (uint32_t)((out->tail - run->model_end) / repeat_bytes);
-
-	return out->tail == qp->owner_position &&
-	       psn_equal(qp->requester.next_psn, psn_add(run->model_psn, repeats + 1));
+	return run->flow->channel->out.tail == run->end &&
+	       psn_equal(qp->requester.next_psn, run->next_psn);
 }
 
 static uint32_t room_of_run(const struct run_out *run, const struct qp *qp)
@@ -226,6 +221,8 @@ static inline void repeat(struct adapter *adapter, struct qp *qp,
 	qp->owner_position = out->tail;
 	flow_count(run->flow, 1, (packet->byte_count + ICRC_BYTES) / 4);
 	express_enqueue(qp, lane_time(attachment), request, packet);
+	run->end = out->tail;
+	run->next_psn = qp->requester.next_psn;
 	run->room--;
 	/* The first since it went on: who posts one at a time has no use for a run. */
 	run->posts = run->posts == RUN_POSTS ? RUN_POSTS + 1 : RUN_POSTS_REPEATED;

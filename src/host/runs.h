@@ -47,12 +47,13 @@ struct run_out {
 	uint32_t remote_qpn, remote_qkey;
 	const struct qp *last; /* whose posts these are: qp, or what it was; only to be compared */
 	bool is_lent;	       /* a datagram: those like it are lent, too (host/datagram_loans.h) */
-	/* Of repeats: whether more may follow behind what was done in between, if they are next in
-	 * the ring and have the next PSN; not once anything about the queue pair may have changed.
-	 */
+	/* Of repeats: whether more may follow behind what was done in between; not once anything
+	 * about the queue pair may have changed. The receiver counts a repeat's PSN from its model, so
+	 * one may only follow where nothing else was written to the ring since the last record of the
+	 * run, and no other request has taken a PSN. */
 	bool may_go_on;
-	uint64_t model_end; /* in the ring */
-	struct psn model_psn;
+	uint64_t end;	     /* of its last record in the ring */
+	struct psn next_psn; /* behind its last message */
 };
 
 /* How many the queue pair has posted in a row. Of those before it looked elsewhere half still count:

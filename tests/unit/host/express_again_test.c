@@ -101,13 +101,14 @@ static void test_one_run_goes_round_the_ring(void **state)
 	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
 		begin_run(lane);
 
-		uint64_t model_end = pair_attachment()->run.model_end;
+		const uint32_t model_psn = pair_channel()->run_in.psn_word;
+		const uint64_t start = pair_channel()->out.tail;
 
-		while (pair_channel()->out.tail - model_end < 2 * data_bytes) {
+		while (pair_channel()->out.tail - start < 2 * data_bytes) {
 			lanes_look_elsewhere();
 			send_and_expect(lane, LANES_RUN, LANES_RUN);
 		}
-		assert_int_equal(pair_attachment()->run.model_end, model_end);
+		assert_int_equal(pair_channel()->run_in.psn_word, model_psn);
 	}
 }
 
