@@ -8,12 +8,13 @@
 #include "net/transport/completer.h"
 #include "wire/pkey.h"
 
-/* The request at the cursor has not been begun, and nothing but the program made it wait. */
+/* The request at the cursor of a queue pair in RTS has not been begun, and nothing but the program
+ * made it wait. */
 static bool may_begin(const struct qp *qp, const struct send_slot *slot, uint32_t packet_count)
 {
 	const struct requester *requester = &qp->requester;
 
-	if (qp->state != QP_RTS || requester->cursor != requester->queue.started ||
+	if (requester->cursor != requester->queue.started ||
 	    requester->rnr_deadline != TIME_NEVER || requester->hold != HOLD_NONE ||
 	    qp->attributes.rate_limit || slot->fault ||
 	    (slot->opcode != SEND_SEND && slot->opcode != SEND_SEND_IMMEDIATE))
@@ -42,7 +43,7 @@ static bool find_payload(const struct qp *qp, struct send_slot *slot, const uint
 	return true;
 }
 
-/* The request at the cursor, if it is a SEND of so many bytes at most. */
+/* The request at the cursor of a queue pair in RTS, if it is a SEND of so many bytes at most. */
 static bool find_next(struct qp *qp, uint32_t byte_count_max, uint32_t packet_count,
 		      struct express_packet *ret_packet)
 {
@@ -70,7 +71,8 @@ bool express_next(struct qp *qp, struct express_packet *ret_packet)
 {
 	const struct requester *requester = &qp->requester;
 
-	return requester->cursor != requester->queue.tail && express_is_plain_type(qp) &&
+	return requester->cursor != requester->queue.tail && qp->state == QP_RTS &&
+	       express_is_plain_type(qp) &&
 	       find_next(qp, express_largest_packet(qp), 1, ret_packet);
 }
 

@@ -58,6 +58,7 @@ static inline uint32_t express_packets_of(const struct qp *qp, uint32_t byte_cou
 	return (byte_count + qp->path_mtu - 1) / qp->path_mtu;
 }
 
+/* Of a queue pair that has a port: not in Reset. */
 static inline uint32_t express_largest_packet(const struct qp *qp)
 {
 	return qp->type == QP_UD ? mtu_bytes(qp->port->mtu_code) : qp->path_mtu;

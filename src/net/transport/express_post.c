@@ -20,12 +20,12 @@ static inline bool is_next(const struct qp *qp, const struct send_request *reque
 }
 
 /* These two: sufficient for qp_post_send to take it, and for it to be the next thing to transmit.
- */
+ * The queue pair of a datagram is in RTS. */
 static inline bool may_post_datagram(const struct qp *qp, const struct send_request *request)
 {
-	return qp->state == QP_RTS && !qp->attributes.rate_limit && qp->requester.queue.sges_max &&
-	       is_next(qp, request) && request->address && request->address_pd == qp->pd &&
-	       !request->address->is_global && lid_is_unicast(request->address->dlid);
+	return !qp->attributes.rate_limit && qp->requester.queue.sges_max && is_next(qp, request) &&
+	       request->address && request->address_pd == qp->pd && !request->address->is_global &&
+	       lid_is_unicast(request->address->dlid);
 }
 
 static inline bool may_post_connected(struct qp *qp, const struct send_request *request,
@@ -57,8 +57,10 @@ static IN_LINE bool find_posted(struct qp *qp, const struct send_request *reques
 bool express_may_post(struct qp *qp, const struct send_request *request,
 		      struct express_packet *ret_packet)
 {
+	/* In Reset there is no port, and so no largest packet. */
 	if (qp->type == QP_UD)
-		return find_posted(qp, request, true, express_largest_packet(qp), 1, ret_packet);
+		return likely(qp->state == QP_RTS) &&
+		       find_posted(qp, request, true, express_largest_packet(qp), 1, ret_packet);
 	return find_posted(qp, request, false, qp->path_mtu, 1, ret_packet);
 }
 
@@ -97,7 +99,7 @@ static void remember_headers(const struct qp *qp, const struct send_request *req
 }
 
 void express_post_packet(const struct qp *qp, const struct send_request *request,
-			const struct express_packet *packet, uint8_t *ret_bytes)
+			 const struct express_packet *packet, uint8_t *ret_bytes)
 {
 	const struct express_message message = {
 		.opcode = request->opcode,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The express way and the long way do the same: random work on two pairs of queue pairs, of which
  * one takes the express way wherever it can; packets, completions, memory and state are compared.
- * Covers: net/transport/express_arrival.c net/transport/express_headers.c
- * net/transport/express_post.c */
+ * Covers: net/transport/express_arrival.c net/transport/express_headers.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
