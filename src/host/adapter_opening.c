@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "host/attachment.h"
+#include "host/memory_guard.h"
 #include "host/connection.h"
 #include "host/placement.h"
 #include "host/placement_target.h"
@@ -72,6 +73,7 @@ static int start_hca(struct adapter *adapter, const struct hca_owner *owner)
 	adapter->hca.environment.end_placing = end_placing;
 	adapter->hca.environment.take_back = pull_lane_take_back;
 	exposure_watch(adapter);
+	memory_guard_begin(adapter);
 	/* What softibd gave when the adapter was open before is still ours. */
 	for (unsigned i = 0; i < adapter->grant_count && !error; i++)
 		error = hca_add_qpns(&adapter->hca, adapter->grants[i].first,

@@ -89,6 +89,7 @@ static void change_favour(struct biased_lock *lock)
 void biased_lock_take_slowly(struct biased_lock *lock)
 {
 	pthread_mutex_lock(&lock->mutex);
+	__atomic_store_n(&lock->holder, this_thread(), __ATOMIC_RELAXED);
 	if (lock->favour == last_favour(lock) || biased_lock_favour(lock))
 		return;
 	if (lock->favour != first_favour(lock))
@@ -99,9 +100,25 @@ void biased_lock_take_slowly(struct biased_lock *lock)
 		change_favour(lock);
 }
 
+/* The thread may have the lock by its favour: it gets the mutex as well, and gives up the favour's
+ * word, so that leaving finds the mutex. Somebody who has the mutex waits for that word. */
+bool biased_lock_will_leave_slowly(struct biased_lock *lock)
+{
+	if (lock->holder == this_thread())
+		return true;
+	if (pthread_mutex_trylock(&lock->mutex) != 0)
+		return false;
+	__atomic_store_n(&lock->holder, this_thread(), __ATOMIC_RELAXED);
+	__atomic_store_n(&lock->favour->is_held, 0, __ATOMIC_RELAXED);
+	return true;
+}
+
 void biased_lock_leave_slowly(struct biased_lock *lock)
 {
+	if (lock->before_leaving)
+		lock->before_leaving(lock);
 	if (lock->is_wanted)
 		__atomic_store_n(&lock->is_wanted, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&lock->holder, NULL, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&lock->mutex);
 }

@@ -32,6 +32,9 @@ struct biased_lock {
 	struct favour favours[1 + BIASED_LOCK_FAVOURS + 1]; /* the first and the last: nobody's */
 	pthread_mutex_t mutex;
 	const void *never_favoured; /* thread */
+	const void *holder;	    /* thread: of the mutex and so of the lock; NULL: none */
+	/* Called by who leaves it with the mutex; NULL: nobody cares. */
+	void (*before_leaving)(struct biased_lock *lock);
 };
 
 /* Where it lies, it stays. */
@@ -94,6 +97,19 @@ static inline bool biased_lock_try(struct biased_lock *lock)
 
 	return likely(favour) && likely(biased_lock_enter(lock, favour));
 }
+
+/* Whether the calling thread has it. Takes no lock and changes nothing: for signal handlers. */
+static inline bool biased_lock_is_mine(const struct biased_lock *lock)
+{
+	const struct favour *favour = __atomic_load_n(&lock->favour, __ATOMIC_ACQUIRE);
+
+	return (favour->thread == this_thread() &&
+		__atomic_load_n(&favour->is_held, __ATOMIC_RELAXED)) ||
+	       __atomic_load_n(&lock->holder, __ATOMIC_RELAXED) == this_thread();
+}
+
+/* In a signal handler of the thread that has it: whether that will call before_leaving. */
+MUST_USE bool biased_lock_will_leave_slowly(struct biased_lock *lock);
 
 static inline void biased_lock_leave(struct biased_lock *lock)
 {

@@ -6,6 +6,7 @@
 #include "host/datagram_loans.h"
 #include "host/doorbell.h"
 #include "host/express_flow.h"
+#include "host/memory_guard.h"
 #include "host/pull_lane.h"
 #include "net/transport/express_packets.h"
 #include "wire/packet.h"
@@ -117,6 +118,8 @@ bool express_again_send(struct attachment *attachment, uint32_t flags, const str
 	memcpy(body, again->headers, sizeof(again->headers));
 	put_be32(body + sizeof(again->headers), express_psn_word(QP_RC, qp));
 	express_write_payload(bytes, sge->byte_count, body + EXPRESS_HEADER_BYTES);
+	if (memory_guard_has_gaps())
+		return false;
 	ring_commit_stamped_at(out, (uint64_t *)(body - RING_STAMPED_HEADER_BYTES), again->sizes,
 			       1);
 	return true;
@@ -207,7 +210,7 @@ bool express_again_go_on(struct attachment *attachment, struct qp *qp)
 }
 
 /* What the model's post left behind, its timer and where it is noted, still holds. */
-static inline void repeat(struct adapter *adapter, struct qp *qp,
+static inline bool repeat(struct adapter *adapter, struct qp *qp,
 			  const struct send_request *request, const struct express_packet *packet)
 {
 	struct attachment *attachment = adapter->attachment;
@@ -217,6 +220,8 @@ static inline void repeat(struct adapter *adapter, struct qp *qp,
 
 	express_write_payload(packet->payload, packet->payload_bytes,
 			      ring_repeat_place(out, packet->payload_bytes));
+	if (memory_guard_has_gaps())
+		return false;
 	ring_commit_repeat(out, packet->payload_bytes);
 	qp->owner_position = out->tail;
 	flow_count(run->flow, 1, (packet->byte_count + ICRC_BYTES) / 4);
@@ -228,6 +233,7 @@ static inline void repeat(struct adapter *adapter, struct qp *qp,
 	run->posts = run->posts == RUN_POSTS ? RUN_POSTS + 1 : RUN_POSTS_REPEATED;
 	if (unlikely(ring_announce(out)))
 		doorbell_ring(channel->doorbell);
+	return true;
 }
 
 bool express_again_repeat(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
@@ -245,8 +251,7 @@ bool express_again_repeat(struct adapter *adapter, uint64_t wr_id, uint32_t flag
 
 	const struct message_again message = message_again(again, wr_id, flags, sge, bytes);
 
-	repeat(adapter, again->qp, &message.request, &message.packet);
-	return true;
+	return repeat(adapter, again->qp, &message.request, &message.packet);
 }
 
 /* Not in line: what is small has no use for its registers. */
@@ -292,6 +297,5 @@ bool express_again_repeat_any(struct adapter *adapter, struct qp *qp,
 	if (unlikely(!express_may_repeat(qp, request, &packet)))
 		return false;
 
-	repeat(adapter, qp, request, &packet);
-	return true;
+	return repeat(adapter, qp, request, &packet);
 }

@@ -9,6 +9,7 @@
 #include "host/express_again.h"
 #include "host/express_flow.h"
 #include "host/fabric_lane.h"
+#include "host/memory_guard.h"
 #include "host/pull_lane.h"
 #include "host/transmit.h"
 #include "net/transport/express_packets.h"
@@ -145,6 +146,8 @@ bool express_lane_post(struct adapter *adapter, struct qp *qp, const struct send
 		return false;
 	/* The peer waits for it: what it means for our own queues comes after. */
 	express_write_posted(qp, request, &packet, body);
+	if (memory_guard_has_gaps())
+		return false;
 	commit(qp, flow, packet.byte_count, is_model ? RECORD_MODEL : RECORD_PACKET);
 	if (qp->type == QP_RC)
 		dialogue_sent(&flow->channel->dialogue);

@@ -3,6 +3,7 @@
 #include "host/fabric_lane.h"
 
 #include "host/attachment.h"
+#include "host/memory_guard.h"
 #include "net/transport/express.h"
 
 static uint16_t port_of(const struct adapter *adapter, const struct qp *qp)
@@ -58,6 +59,8 @@ bool fabric_lane_post(struct adapter *adapter, struct qp *qp, const struct send_
 	if (unlikely(!record))
 		return false;
 	express_post_packet(qp, request, packet, record->body);
+	if (memory_guard_has_gaps())
+		return false;
 	express_post_request(qp, now, request, packet);
 	ring_commit(&softibd->out, record);
 	channel_publish(softibd);

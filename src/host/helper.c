@@ -27,6 +27,7 @@
 #include "host/direct_channels.h"
 #include "host/doorbell.h"
 #include "host/guarded_copy.h"
+#include "host/memory_guard.h"
 #include "host/process_fence.h"
 #include "host/program_use.h"
 #include "host/transmit.h"
@@ -211,6 +212,12 @@ static void fetch_wanted(struct attachment *attachment)
 	attachment_unlock(attachment);
 }
 
+static void look_after_memory(struct attachment *attachment)
+{
+	memory_guard_renew();
+	memory_guard_take_back(attachment);
+}
+
 /* The first look comes soon: a program that was taken for one that polls waits for it. */
 struct look {
 	time_ns after_ns;
@@ -253,6 +260,7 @@ static bool stay_out(struct helper *helper)
 		struct look look = look_number(looks);
 
 		fetch_wanted(attachment);
+		look_after_memory(attachment);
 		if (!wait_until(attachment, looked_at + look.after_ns))
 			return false;
 		was_called =
@@ -310,6 +318,7 @@ static bool work_and_sleep(struct helper *helper)
 {
 	struct attachment *attachment = helper->attachment;
 
+	look_after_memory(attachment);
 	attachment_lock(attachment);
 	if (is_excused(attachment)) {
 		attachment_unlock(attachment);
@@ -374,8 +383,12 @@ int helper_start(struct attachment *attachment)
 		return -error;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	/* The program's signals are for the program's threads. */
+	/* The program's signals are for the program's threads. Faults are the thread's own, and
+	 * would end the program without asking anybody if they were blocked (host/memory_guard.h).
+	 */
 	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(&attachment->helper, &attributes, run, attachment);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -4,8 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef F_SEAL_FUTURE_WRITE
@@ -77,6 +80,23 @@ static int check(int file, size_t byte_count)
 	if (fstat(file, &status) != 0 || status.st_size != (off_t)byte_count)
 		return -EPROTO;
 	return 0;
+}
+
+int memory_file_resize(int file, size_t byte_count)
+{
+	const struct timespec at_once = {0};
+	sigset_t signal, before;
+	int error = 0;
+
+	sigemptyset(&signal);
+	sigaddset(&signal, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &signal, &before);
+	if (ftruncate(file, (off_t)byte_count) < 0) {
+		error = -errno;
+		sigtimedwait(&signal, NULL, &at_once);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error;
 }
 
 int memory_file_map(int file, size_t byte_count, void **ret_memory)

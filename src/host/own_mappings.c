@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "host/kernel_ring.h"
@@ -118,6 +119,62 @@ bool own_mapping_is_of(uint64_t begin, uint64_t end, int file, uint64_t offset)
 	}
 	fclose(maps);
 	return reached >= end && reached != end + 1;
+}
+
+/* A reader of /proc/self/maps in pieces. */
+struct maps_reader {
+	int file;
+	char bytes[256];
+	ssize_t count, next;
+};
+
+/* -1: there is no more. */
+static int next_character(struct maps_reader *reader)
+{
+	if (reader->next == reader->count) {
+		reader->count = read(reader->file, reader->bytes, sizeof(reader->bytes));
+		reader->next = 0;
+		if (reader->count <= 0)
+			return -1;
+	}
+	return (unsigned char)reader->bytes[reader->next++];
+}
+
+/* Returns what comes after it. */
+static int read_address(struct maps_reader *reader, uint64_t *ret_address)
+{
+	int character = next_character(reader);
+
+	*ret_address = 0;
+	for (; (character >= '0' && character <= '9') || (character >= 'a' && character <= 'f');
+	     character = next_character(reader))
+		*ret_address =
+			*ret_address << 4 |
+			(uint64_t)(character <= '9' ? character - '0' : character - 'a' + 10);
+	return character;
+}
+
+bool own_mapping_rights(uint64_t address, int *ret_rights)
+{
+	struct maps_reader reader = {.file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
+	bool is_mapped = false;
+	uint64_t begin, end;
+
+	while (reader.file >= 0 && !is_mapped && read_address(&reader, &begin) == '-' &&
+	       read_address(&reader, &end) == ' ') {
+		int rights = next_character(&reader) == 'r' ? PROT_READ : 0;
+
+		rights |= next_character(&reader) == 'w' ? PROT_WRITE : 0;
+		rights |= next_character(&reader) == 'x' ? PROT_EXEC : 0;
+		is_mapped = address >= begin && address < end;
+		if (is_mapped)
+			*ret_rights = rights;
+		for (int character = 0; character != '\n' && character >= 0;)
+			character = next_character(&reader);
+	}
+	if (reader.file >= 0)
+		close(reader.file);
+	return is_mapped;
 }
 
 struct own_pages own_pages_open(void)

@@ -17,6 +17,10 @@ bool own_mapping_is_movable(uint64_t begin, uint64_t end);
 /* Whether all of it shows the file from that offset on, for reading and writing. */
 bool own_mapping_is_of(uint64_t begin, uint64_t end, int file, uint64_t offset);
 
+/* PROT_READ and so on. Calls nothing that a signal handler may not call. false: nothing is mapped
+ * there. */
+bool own_mapping_rights(uint64_t address, int *ret_rights);
+
 /* The next run of pages before end, from *begin on, that hold anything: what was never written to
  * is zero anyway, and costs nothing to leave where it is. Begins and ends on page boundaries.
  * false: there is none. Where the kernel does not say, all pages do. */

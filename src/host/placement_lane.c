@@ -7,6 +7,7 @@
 #include "host/express_lane.h"
 #include "host/flows.h"
 #include "host/link_weight.h"
+#include "host/memory_guard.h"
 #include "host/again.h"
 #include "host/placement_state.h"
 #include "net/transport/placement.h"
@@ -176,7 +177,7 @@ static bool move(const struct placement *placement, const struct simple_request 
 		memcpy(request->bytes, target->shared, request->byte_count);
 	else
 		bytes_write(request->bytes, request->byte_count, target->shared);
-	return true;
+	return request->is_read || !memory_guard_has_gaps();
 }
 
 /* What requests would have weighed on the links, there and back (host/placement_counts.c). */

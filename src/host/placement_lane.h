@@ -14,6 +14,7 @@
 #include "base/attributes.h"
 #include "base/time.h"
 #include "host/again.h"
+#include "host/memory_guard.h"
 #include "host/placement_state.h"
 #include "net/transport/placement.h"
 
@@ -64,6 +65,10 @@ MUST_USE static inline const uint8_t *placement_lane_again(const struct placed_a
 	uint8_t *place = again->remote.bytes + offset;
 
 	bytes_write(bytes, sge->byte_count, place);
+	if (memory_guard_has_gaps()) {
+		hazard_end(again->channel);
+		return NULL;
+	}
 	return place;
 }
 

@@ -10,6 +10,7 @@
 #include "host/adopted_memory.h"
 #include "host/attachment.h"
 #include "host/exposure.h"
+#include "host/memory_guard.h"
 #include "host/placement_area.h"
 #include "host/stream_copy.h"
 #include "net/transport/placement.h"
@@ -279,5 +280,5 @@ bool reach_move(struct reach *reach, const struct shortcut *shortcut,
 		copy_long(reach, shortcut, target->shared + offset, offset, ret_byte_count);
 	else
 		copy(shortcut, target->shared + offset, offset, ret_byte_count);
-	return true;
+	return shortcut->opcode != SEND_RDMA_WRITE || !memory_guard_has_gaps();
 }

@@ -10,6 +10,7 @@
 #include "api/libibverbs/handles.h"
 #include "api/libibverbs/mr.h"
 #include "api/libibverbs/operations.h"
+#include "host/memory_file.h"
 
 static struct verbs_dm *dm_of(struct ibv_dm *dm)
 {
@@ -53,7 +54,8 @@ static int copy_from(void *ret_bytes, struct ibv_dm *public, uint64_t offset, si
 static int map_bytes(struct verbs_dm *dm, size_t byte_count)
 {
 	dm->file = memfd_create("softib-device-memory", MFD_CLOEXEC);
-	if (dm->file >= 0 && posix_fallocate(dm->file, 0, (off_t)byte_count) != 0) {
+	if (dm->file >= 0 && (memory_file_resize(dm->file, byte_count) != 0 ||
+			      posix_fallocate(dm->file, 0, (off_t)byte_count) != 0)) {
 		close(dm->file);
 		dm->file = -1;
 	}

@@ -3,12 +3,10 @@
 #include "api/libibverbs/export_table.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
+#include "host/memory_file.h"
 
 enum { PAGE_BYTES = 4096, ENTRIES_PER_PAGE = PAGE_BYTES / sizeof(struct export_entry) };
 
@@ -19,25 +17,6 @@ static size_t file_bytes(uint32_t capacity)
 	return PAGE_BYTES + (size_t)capacity * sizeof(struct export_entry);
 }
 
-/* Under a limit on the size of files this raises SIGXFSZ, which would end a program that only opened
- * a device. */
-static int set_file_bytes(int file, size_t byte_count)
-{
-	const struct timespec at_once = {0};
-	sigset_t signal, before;
-	int error = 0;
-
-	sigemptyset(&signal);
-	sigaddset(&signal, SIGXFSZ);
-	pthread_sigmask(SIG_BLOCK, &signal, &before);
-	if (ftruncate(file, (off_t)byte_count) < 0) {
-		error = -errno;
-		sigtimedwait(&signal, NULL, &at_once);
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return error;
-}
-
 /* Without its note the file serves for everything but importing. */
 int export_file_create(uint64_t node_guid, int *ret_file)
 {
@@ -46,7 +25,7 @@ int export_file_create(uint64_t node_guid, int *ret_file)
 
 	if (file < 0)
 		return -errno;
-	if (set_file_bytes(file, PAGE_BYTES) == 0 &&
+	if (memory_file_resize(file, PAGE_BYTES) == 0 &&
 	    pwrite(file, &note, sizeof(note), 0) != (ssize_t)sizeof(note)) {
 		close(file);
 		return -EIO;
@@ -93,7 +72,7 @@ static bool grow(struct export_table *table)
 	if (!slots)
 		return false;
 	table->free_slots = slots;
-	if (set_file_bytes(table->file, file_bytes(capacity)) != 0)
+	if (memory_file_resize(table->file, file_bytes(capacity)) != 0)
 		return false;
 
 	void *memory = mremap(table->note, file_bytes(table->capacity), file_bytes(capacity),

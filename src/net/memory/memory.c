@@ -18,6 +18,7 @@ void memory_init(struct memory *memory, uint32_t region_count_max)
 	memory->next_tag = 1;
 	memset(memory->recent, 0, sizeof(memory->recent));
 	memory->observer = NULL;
+	memory->gaps = NULL;
 }
 
 void memory_release(struct memory *memory)

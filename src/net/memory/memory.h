@@ -37,6 +37,8 @@ enum {
 	MEMORY_RECENT = 16,
 };
 
+struct memory_gaps;
+
 struct protection_domain {
 	uint32_t handle;
 	uint32_t users; /* regions, windows, queue pairs, shared receive queues, address handles */
@@ -86,6 +88,8 @@ struct memory {
 	/* Regions about which nothing is unusual that were used lately, by key >> 8. */
 	const struct region *recent[MEMORY_RECENT];
 	const struct memory_observer *observer; /* NULL: nobody watches */
+	/* Noted by the owner (net/memory/gaps.h); NULL: pages stay where they are. */
+	const struct memory_gaps *gaps;
 };
 
 void memory_init(struct memory *memory, uint32_t region_count_max);

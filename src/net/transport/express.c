@@ -3,6 +3,7 @@
  * express.h. */
 #include "net/transport/express_packets.h"
 
+#include "net/memory/gaps.h"
 #include "net/memory/memory.h"
 #include "net/transport/addressing.h"
 #include "net/transport/completer.h"
@@ -73,7 +74,9 @@ bool express_next(struct qp *qp, struct express_packet *ret_packet)
 
 	return requester->cursor != requester->queue.tail && qp->state == QP_RTS &&
 	       express_is_plain_type(qp) &&
-	       find_next(qp, express_largest_packet(qp), 1, ret_packet);
+	       find_next(qp, express_largest_packet(qp), 1, ret_packet) &&
+	       memory_has_pages(qp->environment->memory, ret_packet->payload,
+				ret_packet->payload_bytes);
 }
 
 bool express_next_pulled(struct qp *qp, struct express_packet *ret_packet)

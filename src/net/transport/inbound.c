@@ -2,6 +2,7 @@
 /* Request packets on the responder's side: the checks (vol 1, chapter 9). */
 #include "net/transport/inbound.h"
 
+#include "net/memory/gaps.h"
 #include "net/memory/window.h"
 #include "net/transport/eec.h"
 #include "net/transport/placement.h"
@@ -224,6 +225,19 @@ static enum verdict resolve_word(const struct qp *qp, uint32_t rkey, uint64_t ad
 	return verdict;
 }
 
+/* Its answer is what was there. */
+static enum verdict resolve_atomic(const struct qp *qp, struct inbound *inbound, uint32_t access)
+{
+	const struct atomic_eth *eth = &inbound->packet->atomic_eth;
+	enum verdict verdict =
+		resolve_word(qp, eth->rkey, eth->address, access, &inbound->target);
+
+	if (verdict == VERDICT_ACCEPT &&
+	    !memory_has_pages(qp->environment->memory, inbound->target, ATOMIC_BYTES))
+		return VERDICT_REMOTE_ACCESS;
+	return verdict;
+}
+
 /* Of a whole region, address and length do not count: any byte of it stands for all. */
 static enum verdict resolve_flush(const struct qp *qp, struct inbound *inbound, uint32_t access)
 {
@@ -247,8 +261,7 @@ static enum verdict check_remote_key(const struct qp *qp, struct inbound *inboun
 	uint32_t access = needed_access(inbound);
 
 	if (kind == OPCODE_KIND_ATOMIC)
-		return resolve_word(qp, packet->atomic_eth.rkey, packet->atomic_eth.address, access,
-				    &inbound->target);
+		return resolve_atomic(qp, inbound, access);
 	if (kind == OPCODE_KIND_ATOMIC_WRITE)
 		return resolve_word(qp, packet->reth.rkey, packet->reth.address, access,
 				    &inbound->target);

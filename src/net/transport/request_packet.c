@@ -2,6 +2,7 @@
 /* A posted request as packets (vol 1, chapter 9). */
 #include "net/transport/request_packet.h"
 
+#include "net/memory/gaps.h"
 #include "net/transport/addressing.h"
 #include "net/transport/eec.h"
 #include "net/transport/send_queue.h"
@@ -34,6 +35,32 @@ static const struct request_opcodes request_opcodes[] = {
 uint32_t request_destination_qpn(const struct send_slot *slot)
 {
 	return lid_is_multicast(slot->address.dlid) ? QPN_MULTICAST : slot->remote_qpn;
+}
+
+bool request_has_pages(const struct qp *qp, struct send_slot *slot, uint32_t train_bytes_max)
+{
+	const struct memory *memory = qp->environment->memory;
+	const uint32_t mtu = request_mtu(qp);
+	uint64_t from = (uint64_t)qp->requester.cursor_packet * mtu;
+	uint64_t left = train_bytes_max > mtu ? train_bytes_max : mtu;
+
+	if (send_slot_is_read_or_atomic(slot) || slot->flags & SEND_INLINE)
+		return true;
+	for (uint32_t i = 0; i < slot->sge_count && left; i++) {
+		const struct span *span = &send_slot_spans(slot)[i];
+		uint64_t piece;
+
+		if (from >= span->byte_count) {
+			from -= span->byte_count;
+			continue;
+		}
+		piece = span->byte_count - from < left ? span->byte_count - from : left;
+		if (!memory_has_pages(memory, span->bytes + from, piece))
+			return false;
+		left -= piece;
+		from = 0;
+	}
+	return true;
 }
 
 uint32_t request_next_payload_bytes(const struct qp *qp, const struct send_slot *slot)

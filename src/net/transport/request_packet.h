@@ -33,10 +33,15 @@ static inline uint32_t request_packet_count(const struct qp *qp, const struct se
 /* The QP that a datagram names. */
 uint32_t request_destination_qpn(const struct send_slot *slot);
 
+/* Whether the pages are there of what request_build would put into the packet or train at the
+ * cursor (net/memory/gaps.h). The slot's spans say where its bytes are. */
+MUST_USE bool request_has_pages(const struct qp *qp, struct send_slot *slot,
+				uint32_t train_bytes_max);
+
 /* Of the packet at the cursor. */
 uint32_t request_next_payload_bytes(const struct qp *qp, const struct send_slot *slot);
 
-/* The slot's spans say where its bytes are. */
+/* Spans as above. */
 void request_set_payload(struct send_slot *slot, uint32_t offset, uint32_t byte_count,
 			 struct packet *ret_packet);
 

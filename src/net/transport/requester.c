@@ -231,6 +231,8 @@ unsigned requester_transmit(struct qp *qp, time_ns now, unsigned packets_max,
 		if (slot != checked)
 			slot->fault = (uint8_t)requester_slot_fault(qp, slot);
 		checked = slot;
+		if (!slot->fault && !request_has_pages(qp, slot, train_bytes_max))
+			slot->fault = COMPLETION_LOCAL_PROTECTION;
 		if (unlikely(slot->fault)) {
 			if (requester->cursor == requester->queue.done)
 				report_send_failure(qp, now, slot->fault);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "net/memory/gaps.h"
 #include "net/memory/memory.h"
 #include "net/transport/addressing.h"
 #include "net/transport/credits.h"
@@ -264,9 +265,10 @@ static bool answer_read(struct qp *qp, time_ns now, struct saved_request *saved,
 	uint8_t *bytes = NULL;
 
 	if (byte_count &&
-	    memory_resolve_remote(qp->environment->memory, responses_domain(qp, saved),
-				  responses_qpn(qp, saved), saved->rkey, saved->address + offset,
-				  byte_count, ACCESS_REMOTE_READ, &bytes) != MEMORY_OK) {
+	    (memory_resolve_remote(qp->environment->memory, responses_domain(qp, saved),
+				   responses_qpn(qp, saved), saved->rkey, saved->address + offset,
+				   byte_count, ACCESS_REMOTE_READ, &bytes) != MEMORY_OK ||
+	     !memory_has_pages(qp->environment->memory, bytes, byte_count))) {
 		refuse_read(qp, now, saved, psn);
 		return false;
 	}

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "net/memory/gaps.h"
 #include "net/transport/request_packet.h"
 #include "wire/mtu.h"
 #include "wire/packet.h"
@@ -176,6 +177,39 @@ static void test_a_read_asks_for_what_is_missing(void **state)
 	rc_pair_release(&pair);
 }
 
+/* The program has unmapped it (net/memory/gaps.h): what was sent before is not taken back. */
+static void test_memory_without_pages_is_not_sent(void **state)
+{
+	static const enum send_opcode opcodes[] = {SEND_SEND, SEND_RDMA_WRITE};
+	struct memory_gaps gaps = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		rc_pair_connect(&pair, MTU_256);
+
+		struct sge sges[2] = {area_sge(&pair.a.outbox, pair.a.outbox.bytes, 200),
+				      area_sge(&pair.a.outbox, pair.a.outbox.bytes + 400, 400)};
+		const struct send_request request = {
+			.opcode = opcodes[i],
+			.sge_count = 2,
+			.sges = sges,
+			.remote_address = (uintptr_t)pair.b.window.bytes,
+			.remote_key = pair.b.window.region->key,
+		};
+
+		gaps.count = 0;
+		memory_gaps_add(&gaps, (uintptr_t)pair.a.outbox.bytes + 790,
+				(uintptr_t)pair.a.outbox.bytes + 800);
+		pair.a.memory.gaps = &gaps;
+		post_receive(&pair, &pair.b, 600);
+		assert_int_equal(post(&pair, &pair.a, &request), 0);
+		run_until_idle(&pair);
+		expect_completion(&pair.a, COMPLETION_LOCAL_PROTECTION);
+		assert_int_equal(pair.a_to_b.sent_count, 2);
+		rc_pair_release(&pair);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +219,7 @@ int main(void)
 		cmocka_unit_test(test_inline_data_is_copied_when_posted),
 		cmocka_unit_test(test_every_opcode_has_its_first_middle_last_and_only),
 		cmocka_unit_test(test_a_read_asks_for_what_is_missing),
+		cmocka_unit_test(test_memory_without_pages_is_not_sent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

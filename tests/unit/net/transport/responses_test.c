@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <cmocka.h>
+#include "net/memory/gaps.h"
 #include "support/rc_pair.h"
 #include "wire/mtu.h"
 
@@ -30,6 +31,31 @@ static void test_region_gone_before_the_answer_is_refused(void **state)
 	assert_int_equal(pair.b.qp.state, QP_ERROR);
 	expect_completion(&pair.a, COMPLETION_REMOTE_ACCESS);
 	rc_pair_release(&pair);
+}
+
+/* The program has unmapped it (net/memory/gaps.h). */
+static void test_memory_without_pages_is_not_read_for_a_peer(void **state)
+{
+	struct memory_gaps gaps = {0};
+
+	(void)state;
+	for (unsigned is_atomic = 0; is_atomic < 2; is_atomic++) {
+		rc_pair_connect(&pair, MTU_256);
+		gaps.count = 0;
+		memory_gaps_add(&gaps, (uintptr_t)pair.b.window.bytes + (is_atomic ? 0 : 300),
+				(uintptr_t)pair.b.window.bytes + 400);
+		pair.b.memory.gaps = &gaps;
+		if (is_atomic)
+			post_atomic(&pair, &pair.a, &pair.b, SEND_FETCH_ADD, 1, 0);
+		else
+			post_read(&pair, &pair.a, &pair.b, 0, 600);
+		run_until_idle(&pair);
+		expect_wire(&pair.b_to_a,
+			    is_atomic ? "NAK_ACCESS@0" : "READ_RESPONSE_FIRST@0 NAK_ACCESS@1");
+		expect_completion(&pair.a, COMPLETION_REMOTE_ACCESS);
+		assert_int_equal(pair.b.qp.state, QP_ERROR);
+		rc_pair_release(&pair);
+	}
 }
 
 static void test_refusal_comes_after_earlier_answers(void **state)
@@ -148,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_region_gone_before_the_answer_is_refused),
+		cmocka_unit_test(test_memory_without_pages_is_not_read_for_a_peer),
 		cmocka_unit_test(test_refusal_comes_after_earlier_answers),
 		cmocka_unit_test(test_more_reads_than_resources_are_an_invalid_request),
 		cmocka_unit_test(test_no_resources_refuse_the_first_read),
