@@ -160,6 +160,7 @@ static int create(struct manager *manager)
 		.sm_key = options->sm_key,
 		.routing_engine = options->engine,
 		.partitions = options->partitions,
+		.part_enforce = options->part_enforce,
 		.qos = options->qos,
 		.owner = {.trap = told_trap,
 			  .sweep_finished = told_sweep,

@@ -20,6 +20,7 @@ struct manager_options {
 	const char *engine;	       /* NULL: the default */
 	const char *state_path;	       /* LIDs are remembered there; NULL: nowhere */
 	struct partitions *partitions; /* taken over; NULL: the default ones */
+	uint8_t part_enforce;	       /* enum part_enforce */
 	const struct qos *qos;	       /* NULL: none */
 	uint64_t mkey, sm_key;
 	time_ns sweep_interval;

@@ -18,6 +18,8 @@ enum {
 	OPTION_LMC,
 	OPTION_STATE,
 	OPTION_PARTITIONS,
+	OPTION_PART_ENFORCE,
+	OPTION_NO_PART_ENFORCE,
 	OPTION_QOS,
 	OPTION_MKEY,
 	OPTION_SM_KEY,
@@ -36,6 +38,8 @@ static const struct option options_known[] = {
 	{"lmc", required_argument, NULL, OPTION_LMC},
 	{"state", required_argument, NULL, OPTION_STATE},
 	{"partitions", required_argument, NULL, OPTION_PARTITIONS},
+	{"part-enforce", required_argument, NULL, OPTION_PART_ENFORCE},
+	{"no-part-enforce", no_argument, NULL, OPTION_NO_PART_ENFORCE},
 	{"qos", required_argument, NULL, OPTION_QOS},
 	{"mkey", required_argument, NULL, OPTION_MKEY},
 	{"sm-key", required_argument, NULL, OPTION_SM_KEY},
@@ -145,6 +149,7 @@ static int run_sm(const struct subcommand *self, int argument_count, char **argu
 	static struct qos qos;
 	struct manager_options options = {.host = getenv("SOFTIB_HOST"),
 					  .sweep_interval = SECONDS(2)};
+	enum part_enforce part_enforce;
 	const char *fabric = NULL;
 	int option;
 
@@ -171,6 +176,13 @@ static int run_sm(const struct subcommand *self, int argument_count, char **argu
 			if (!read_partitions(optarg, &partitions))
 				return EXIT_FAILURE;
 			options.partitions = &partitions;
+			break;
+		case OPTION_PART_ENFORCE:
+		case OPTION_NO_PART_ENFORCE:
+			if (!part_enforce_named(optarg ? optarg : "off", &part_enforce))
+				return subcommand_misuse(
+					self, "--part-enforce takes both, in, out or off");
+			options.part_enforce = (uint8_t)part_enforce;
 			break;
 		case OPTION_QOS:
 			if (!read_qos(optarg, &qos))
@@ -207,6 +219,9 @@ const struct subcommand subcommand_sm = {
 		 "  -p, --priority N    0 to 15; the highest is master (default 0)\n"
 		 "  -R, --engine NAME   how to route (default minhop)\n"
 		 "  --partitions FILE   partitions, as in OpenSM's partitions.conf\n"
+		 "  --part-enforce TYPE both, in, out or off: which packets switches and routers check\n"
+		 "                      (default both)\n"
+		 "  --no-part-enforce   the same as --part-enforce off\n"
 		 "  --qos FILE          service levels of partitions and services, lanes\n"
 		 "  --lmc N             2^N LIDs per port (default 0)\n"
 		 "  --state FILE        LIDs are remembered there\n"

@@ -130,6 +130,7 @@ void cm_fabric_port_changed(struct cm_fabric *fabric, struct port *port)
 
 	if (!found)
 		return;
+	ipoib_port_changed(&found->ip);
 	if (port->info.client_reregister) {
 		ipoib_port_restart(&found->ip);
 		cm_groups_rejoin(found);

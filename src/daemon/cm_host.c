@@ -288,11 +288,21 @@ struct cm_port *cm_host_first_port(const struct cm_host *host)
 	return &host->ports[0];
 }
 
+/* The manager's port is a full member of the default partition, and maybe of no other. */
+static uint16_t sa_pkey(const struct cm_port *port)
+{
+	uint16_t index;
+
+	return cm_port_pkey_index(port, PKEY_DEFAULT_FULL, &index)
+		       ? port->endpoint->port->pkeys[index]
+		       : cm_port_pkey(port);
+}
+
 struct sa_client *cm_port_sa(struct cm_port *port)
 {
 	const struct port_info *info = &port->endpoint->port->info;
 
-	sa_client_set_sa(&port->sa, info->master_sm_lid, info->master_sm_sl, cm_port_pkey(port));
+	sa_client_set_sa(&port->sa, info->master_sm_lid, info->master_sm_sl, sa_pkey(port));
 	return &port->sa;
 }
 
@@ -322,12 +332,15 @@ uint16_t cm_port_pkey(const struct cm_port *port)
 bool cm_port_pkey_index(const struct cm_port *port, uint16_t pkey, uint16_t *ret_index)
 {
 	const struct port *net = port->endpoint->port;
+	bool is_found = false;
 
-	for (unsigned index = 0; index < net->pkey_count; index++) {
-		if (pkey && (net->pkeys[index] & 0x7fff) == (pkey & 0x7fff)) {
-			*ret_index = (uint16_t)index;
-			return true;
-		}
+	for (unsigned index = 0; (pkey & 0x7fff) && index < net->pkey_count; index++) {
+		uint16_t own = net->pkeys[index];
+
+		if (((own ^ pkey) & 0x7fff) || (is_found && !(own & PKEY_FULL_MEMBER)))
+			continue;
+		*ret_index = (uint16_t)index;
+		is_found = true;
 	}
-	return false;
+	return is_found;
 }

@@ -85,6 +85,7 @@ struct sa_client *cm_port_sa(struct cm_port *port);
 struct gid cm_port_gid(const struct cm_port *port);
 /* The key that connections use: of the default partition if the port is in it. */
 uint16_t cm_port_pkey(const struct cm_port *port);
+/* The index of the partition's key in the port's table; of the full one if it has both. */
 MUST_USE bool cm_port_pkey_index(const struct cm_port *port, uint16_t pkey, uint16_t *ret_index);
 
 time_ns cm_host_now(const struct cm_host *host);

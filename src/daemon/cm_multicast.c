@@ -47,7 +47,7 @@ static uint8_t wanted_states(const struct cm_group *group)
 static void fill_wish(const struct cm_group *group, uint8_t states,
 		      struct mc_member_record *ret_wanted)
 {
-	const struct mc_member_record *broadcast = &group->port->ip.group;
+	const struct mc_member_record *broadcast = &group->port->ip.partitions[0].group;
 	struct gid own = cm_port_gid(group->port);
 
 	*ret_wanted = (struct mc_member_record){

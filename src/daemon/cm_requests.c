@@ -107,8 +107,11 @@ static void take_path(struct cm_id *id, const struct cm_request *request,
 			(struct cm_address){.family = CM_ADDRESS_IB, .pkey = request->req.pkey};
 		memcpy(route->destination.bytes, route->dgid.bytes, 16);
 	}
+	/* The caller's membership need not be ours. */
 	route->pkey = request->req.pkey;
-	if (!cm_port_pkey_index(id->port, route->pkey, &route->pkey_index))
+	if (cm_port_pkey_index(id->port, route->pkey, &route->pkey_index))
+		route->pkey = id->port->endpoint->port->pkeys[route->pkey_index];
+	else
 		route->pkey_index = 0;
 	route->has_path = 1;
 	route->path = (struct path_record){

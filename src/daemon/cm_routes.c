@@ -35,9 +35,21 @@ static void choose_port(struct cm_id *id, struct cm_port *own)
 	id->route.source.service_id = service_id;
 }
 
-void cm_address_found(struct cm_id *id, const struct gid *dgid)
+/* The port's own key of that partition, if it is in it. */
+static void use_pkey(struct cm_id *id, uint16_t pkey)
+{
+	uint16_t index;
+
+	if (!cm_port_pkey_index(id->port, pkey, &index))
+		return;
+	id->route.pkey = id->port->endpoint->port->pkeys[index];
+	id->route.pkey_index = index;
+}
+
+void cm_address_found(struct cm_id *id, const struct gid *dgid, uint16_t pkey)
 {
 	id->route.dgid = *dgid;
+	use_pkey(id, pkey);
 	id->state = CM_ID_ADDRESS_RESOLVED;
 	cm_id_tell(id, CM_PROGRAM_ADDRESS_RESOLVED, 0);
 }
@@ -46,16 +58,6 @@ void cm_address_not_found(struct cm_id *id)
 {
 	id->state = CM_ID_BOUND;
 	cm_id_tell(id, CM_PROGRAM_ADDRESS_ERROR, -ETIMEDOUT);
-}
-
-static void use_pkey(struct cm_id *id, uint16_t pkey)
-{
-	uint16_t index;
-
-	if (!cm_port_pkey_index(id->port, pkey, &index))
-		return;
-	id->route.pkey = pkey;
-	id->route.pkey_index = index;
 }
 
 int cm_resolve_address(struct cm_id *id, const struct cm_address *source,
@@ -87,17 +89,17 @@ int cm_resolve_address(struct cm_id *id, const struct cm_address *source,
 	id->resolve_until = cm_host_now(host) + MILLISECONDS(timeout_ms ? timeout_ms : 1);
 
 	struct gid gid = own ? cm_port_gid(own) : (struct gid){0};
+	uint16_t pkey = 0; /* as chosen with the port */
 
 	if (!own && destination->family == CM_ADDRESS_IB) {
 		memcpy(gid.bytes, destination->bytes, sizeof(gid.bytes));
-		if (destination->pkey)
-			use_pkey(id, destination->pkey);
+		pkey = destination->pkey;
 	} else if (place == CM_PLACE_GROUP) {
 		gid = cm_group_address(id, destination);
 	} else if (!own) {
 		return ipoib_port_find(&id->port->ip, destination, id, cm_host_now(host));
 	}
-	cm_address_found(id, &gid);
+	cm_address_found(id, &gid, pkey);
 	return 0;
 }
 

@@ -13,7 +13,7 @@ MUST_USE int cm_resolve_route(struct cm_id *id, uint32_t timeout_ms);
 /* The program brings its own path. */
 MUST_USE int cm_set_path(struct cm_id *id, const struct path_record *path);
 /* What came of them. */
-void cm_address_found(struct cm_id *id, const struct gid *dgid);
+void cm_address_found(struct cm_id *id, const struct gid *dgid, uint16_t pkey);
 void cm_address_not_found(struct cm_id *id);
 void cm_path_found(struct cm_id *id, const struct sa_client_result *result);
 /* Nobody waits for the answers any more. */

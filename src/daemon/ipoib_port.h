@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* IP over InfiniBand of one port, as much of it as finds addresses: membership of the broadcast
- * group, ARP and neighbour discovery, what they found (RFC 4391). */
+ * group of each of its partitions, ARP and neighbour discovery, what they found (RFC 4391). */
 #ifndef SOFTIB_DAEMON_IPOIB_PORT_H
 #define SOFTIB_DAEMON_IPOIB_PORT_H
 
@@ -22,26 +22,40 @@ enum { QPN_IPOIB = 2 };
 
 enum ipoib_state { IPOIB_DOWN, IPOIB_JOINING, IPOIB_JOINED };
 
+enum { IPOIB_PARTITIONS_MAX = 16 };
+
+/* The port in one of its partitions: what Linux has an interface for, ib0 or ib0.8001. */
+struct ipoib_partition {
+	uint16_t pkey; /* as in the port's table */
+	enum ipoib_state state;
+	time_ns join_at; /* not before */
+	time_ns join_pause;
+	struct mc_member_record group; /* the broadcast group, once joined */
+};
+
 struct ipoib_port {
 	struct cm_port *port;
-	enum ipoib_state state;
-	time_ns join_at;	       /* not before */
-	struct mc_member_record group; /* the broadcast group, once joined */
-	struct hash_table neighbours;  /* by address */
-	struct list asking;	       /* neighbours that have not answered */
+	/* The first is that of cm_port_pkey(). */
+	struct ipoib_partition partitions[IPOIB_PARTITIONS_MAX];
+	unsigned partition_count;
+	bool partitions_are_stale;    /* the port's P_Key table may have changed */
+	struct hash_table neighbours; /* by address */
+	struct list asking;	      /* neighbours that have not answered */
 	uint32_t psn;
 };
 
 void ipoib_port_init(struct ipoib_port *ip, struct cm_port *port);
 void ipoib_port_release(struct ipoib_port *ip);
 
-/* Joins the broadcast group when it can, asks again, gives up on those who don't answer. */
+/* Joins the broadcast groups when it can, asks again, gives up on those who don't answer. */
 void ipoib_port_run(struct ipoib_port *ip, time_ns now);
 time_ns ipoib_port_deadline(const struct ipoib_port *ip);
 /* The answer to the join. */
 void ipoib_port_joined(struct ipoib_port *ip, const struct sa_client_result *result, time_ns now);
-/* The port changed, or the manager asks for all memberships again. */
+/* The manager asks for all memberships again. */
 void ipoib_port_restart(struct ipoib_port *ip);
+/* Something about the port changed, its partitions perhaps. */
+void ipoib_port_changed(struct ipoib_port *ip);
 
 /* A packet for QPN_IPOIB or for a group. */
 void ipoib_port_receive(struct ipoib_port *ip, const struct frame *frame, time_ns now);

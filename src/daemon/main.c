@@ -69,6 +69,12 @@ static void take_start_option(enum start_option option, const char *value,
 	case START_OPTION_PARTITIONS:
 		ret_options->sm.partitions_path = value;
 		break;
+	case START_OPTION_PART_ENFORCE:
+		ret_options->sm.part_enforce = value;
+		break;
+	case START_OPTION_NO_PART_ENFORCE:
+		ret_options->sm.part_enforce = "off";
+		break;
 	case START_OPTION_QOS:
 		ret_options->sm.qos_path = value;
 		break;

@@ -77,6 +77,17 @@ int sm_policy_read(struct sm_policy *policy, const struct sm_wishes *wishes)
 	int error = check_numbers(wishes);
 
 	*policy = (struct sm_policy){0};
+	if (!error && wishes->part_enforce) {
+		enum part_enforce enforce;
+
+		if (part_enforce_named(wishes->part_enforce, &enforce)) {
+			policy->part_enforce = (uint8_t)enforce;
+		} else {
+			log_line("no partition enforcement %s: it is both, in, out or off",
+				 wishes->part_enforce);
+			error = -EINVAL;
+		}
+	}
 	if (!error && wishes->partitions_path)
 		error = read_partitions(wishes->partitions_path, &policy->partitions);
 	if (!error && wishes->qos_path)

@@ -12,6 +12,7 @@ struct qos;
 struct sm_wishes {
 	const char *engine;	     /* NULL: the default */
 	const char *partitions_path; /* NULL: the default partition only */
+	const char *part_enforce;    /* NULL: "both" */
 	const char *qos_path;	     /* NULL: tables stay as the hardware has them */
 	const char *state_path;	     /* LIDs outlive softibd there; NULL: in the fabric's folder */
 	uint8_t lmc;
@@ -20,6 +21,7 @@ struct sm_wishes {
 /* The files of the wishes, read. */
 struct sm_policy {
 	struct partitions *partitions; /* NULL: none asked for */
+	uint8_t part_enforce;
 	struct qos *qos;
 };
 

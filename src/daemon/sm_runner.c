@@ -201,6 +201,7 @@ static int create(struct sm_runner *runner, const struct sm_wishes *wishes, uint
 		.lmc = wishes->lmc,
 		.routing_engine = wishes->engine,
 		.partitions = policy.partitions,
+		.part_enforce = policy.part_enforce,
 		.qos = policy.qos,
 		.owner = {.trap = trap,
 			  .sweep_finished = sweep_finished,

@@ -80,7 +80,8 @@ static void tell_passage(struct story *story, unsigned depth, const struct port 
 		 next->output->number);
 }
 
-/* The packet came to a router that is not its destination, which asks for no P_Key. */
+/* The packet came to a router that is not its destination: whether its P_Key is looked at is for
+ * routers_decide() to say. */
 static bool is_passed_on(const struct story *story, const struct fabric_path *path)
 {
 	const struct explain_packet *packet = story->packet;
@@ -130,6 +131,7 @@ static bool pass_router(struct story *story, unsigned depth, struct explain_pack
 		.dgid = packet->dgid,
 		.hop_limit = packet->hop_limit,
 		.sl = packet->sl,
+		.pkey = packet->pkey,
 		.payload_bytes = packet->payload_bytes,
 	};
 	struct port *port;
@@ -189,9 +191,13 @@ static void tell_router(struct story *story, unsigned depth, const struct port *
 	const struct router_group *group =
 		before->has_grh ? router_table_find_group(node->router, &before->dgid) : NULL;
 	struct explain_packet packet = *before;
-	const struct routing_header header = {.sl = packet.sl,
-					      .payload_bytes = packet.payload_bytes};
+	const struct routing_header header = {
+		.sl = packet.sl, .pkey = packet.pkey, .payload_bytes = packet.payload_bytes};
 
+	if (routing_check_inbound(input, &header) != DROP_NONE) {
+		tell_drop(story, depth, input, DROP_PKEY_INBOUND);
+		return;
+	}
 	if (!group || packet.hop_limit <= 1) {
 		tell_drop(story, depth, input, group ? DROP_HOP_LIMIT : DROP_NO_ROUTE);
 		return;

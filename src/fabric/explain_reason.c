@@ -88,8 +88,12 @@ static void mapping_text(const struct port *port, const struct explain_packet *p
 
 static void pkey_text(const struct port *port, const struct explain_packet *packet, char *ret_text)
 {
+	const struct port_info *info = &port->info;
+
 	snprintf(ret_text, EXPLAIN_TEXT_BYTES, "%sits table has no P_Key that goes with 0x%04x",
-		 port->kind == PORT_OF_SWITCH ? "the port enforces partitions, and " : "",
+		 info->partition_enforcement_inbound || info->partition_enforcement_outbound
+			 ? "the port enforces partitions, and "
+			 : "",
 		 packet->pkey);
 }
 

@@ -73,7 +73,7 @@ void fabric_drop(struct fabric *fabric, struct port *port, struct frame *frame,
 	port_count_drop(port, reason);
 	/* What an adapter may not send under is its own affair. */
 	if (unlikely(reason == DROP_PKEY_INBOUND) ||
-	    (reason == DROP_PKEY_OUTBOUND && port->kind == PORT_OF_SWITCH))
+	    (reason == DROP_PKEY_OUTBOUND && !node_is_adapter(port->node)))
 		node_agents_pkey_violation(fabric, port, frame);
 	fabric_tap_see(fabric, TAP_DROPPED, port, frame, reason);
 	end_frame(fabric, port->node, frame, reason);

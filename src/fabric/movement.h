@@ -21,8 +21,9 @@ void fabric_return_buffer(struct fabric *fabric, struct port *input, unsigned in
 /* Something changed that may alter where packets go. */
 void fabric_note_paths_changed(struct fabric *fabric);
 
-/* A data frame is at this CA port: whether it is gone (taken, answered or dropped) or must be offered
- * again; and the last part of that, for one that is surely for the endpoint (fabric/step.c). */
+/* A data frame is at this CA port: whether it is gone (taken, answered or dropped) or must be
+ * offered again; and the last part of that, for one that is surely for the endpoint
+ * (fabric/step.c). */
 MUST_USE bool fabric_hand_over(struct fabric *fabric, struct port *port, struct frame *frame,
 			       time_ns now);
 MUST_USE bool fabric_give(struct fabric *fabric, struct port *port, struct frame *frame);
@@ -84,6 +85,10 @@ MUST_USE bool node_agents_smp(struct fabric *fabric, struct port *port, struct f
  * is gone. */
 MUST_USE bool node_agents_gmp(struct fabric *fabric, struct port *port, struct frame *frame,
 			      time_ns now);
+
+/* Whether it is a GMP from this very port, under a key of its own: two limited keys do not match
+ * between two members, and this is one. */
+MUST_USE bool node_agents_is_own_gmp(const struct port *port, const struct frame *frame);
 
 /* The port drops this frame for its P_Key: the architecture's counter and trap. */
 void node_agents_pkey_violation(struct fabric *fabric, struct port *port,

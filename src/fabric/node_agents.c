@@ -250,8 +250,27 @@ void node_agents_send_traps(struct fabric *fabric, time_ns now)
 		send_trap(fabric, &traps[i], now);
 }
 
+/* QPN_MULTICAST, which nobody manages with, if it is not said. */
+static uint32_t destination_qpn(const struct frame *frame)
+{
+	enum { LNH_MASK = 3, DESTINATION_QPN_OFFSET = 5 };
+	unsigned lnh = frame->bytes[1] & LNH_MASK;
+	size_t bth = LRH_BYTES + (lnh == LNH_GLOBAL ? GRH_BYTES : 0);
+
+	if (lnh < LNH_LOCAL || frame->byte_count < bth + BTH_BYTES)
+		return QPN_MULTICAST;
+	return get_be24(frame->bytes + bth + DESTINATION_QPN_OFFSET);
+}
+
+bool node_agents_is_own_gmp(const struct port *port, const struct frame *frame)
+{
+	return destination_qpn(frame) == QPN_GSI && port_pkey_is_own(port, frame->header.pkey) &&
+	       port_owns_lid(port, get_be16(frame->bytes + LRH_SLID_OFFSET));
+}
+
 /* A reply is sent under the key of its own table that let the request in. */
-static bool find_own_pkey(const struct port *port, uint16_t pkey, uint16_t *ret_pkey)
+static bool find_own_pkey(const struct port *port, const struct frame *frame, uint16_t pkey,
+			  uint16_t *ret_pkey)
 {
 	for (unsigned i = 0; i < port->pkey_count; i++) {
 		if (!pkey_matches(port->pkeys[i], pkey))
@@ -259,7 +278,8 @@ static bool find_own_pkey(const struct port *port, uint16_t pkey, uint16_t *ret_
 		*ret_pkey = port->pkeys[i];
 		return true;
 	}
-	return false;
+	*ret_pkey = pkey;
+	return node_agents_is_own_gmp(port, frame);
 }
 
 static void encode_gmp_answer(const struct port *port, const struct packet *request, uint16_t pkey,
@@ -309,18 +329,6 @@ static void check_gsi_key(struct fabric *fabric, struct port *port, const struct
 	agent_qkey_violation(&fabric->agent_memory, port, fabric->now, &violation);
 }
 
-/* QPN_MULTICAST, which nobody manages with, if it is not said. */
-static uint32_t destination_qpn(const struct frame *frame)
-{
-	enum { LNH_MASK = 3, DESTINATION_QPN_OFFSET = 5 };
-	unsigned lnh = frame->bytes[1] & LNH_MASK;
-	size_t bth = LRH_BYTES + (lnh == LNH_GLOBAL ? GRH_BYTES : 0);
-
-	if (lnh < LNH_LOCAL || frame->byte_count < bth + BTH_BYTES)
-		return QPN_MULTICAST;
-	return get_be24(frame->bytes + bth + DESTINATION_QPN_OFFSET);
-}
-
 bool node_agents_gmp(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
 	struct packet packet;
@@ -342,7 +350,8 @@ bool node_agents_gmp(struct fabric *fabric, struct port *port, struct frame *fra
 	const uint8_t *mad = frame->bytes + packet_header_bytes(&packet);
 
 	check_gsi_key(fabric, port, &packet);
-	if (!is_for_agents(port, &packet, mad) || !find_own_pkey(port, packet.bth.pkey, &pkey))
+	if (!is_for_agents(port, &packet, mad) ||
+	    !find_own_pkey(port, frame, packet.bth.pkey, &pkey))
 		return false;
 
 	struct mad_message answer;

@@ -212,7 +212,12 @@ static void route_multicast(struct fabric *fabric, struct port *input, struct fr
 {
 	struct node *node = input->node;
 	const struct router_group *group = router_table_find_group(node->router, &header->dgid);
+	enum drop_reason inbound = routing_check_inbound(input, header);
 
+	if (inbound != DROP_NONE) {
+		fabric_drop(fabric, input, frame, inbound);
+		return;
+	}
 	if (!group || !gid_multicast_is_routable(&header->dgid) || header->hop_limit <= 1) {
 		fabric_drop(fabric, input, frame,
 			    group && header->hop_limit <= 1 ? DROP_HOP_LIMIT : DROP_NO_ROUTE);
@@ -228,6 +233,8 @@ static void route_multicast(struct fabric *fabric, struct port *input, struct fr
 		enum drop_reason reason = routing_output(node, number, header, &vl);
 		struct frame *copy = reason == DROP_NONE ? fabric_copy_frame(fabric, frame) : NULL;
 
+		if (reason == DROP_PKEY_OUTBOUND)
+			node_agents_pkey_violation(fabric, output, frame);
 		if (!copy) {
 			port_count_drop(output, reason != DROP_NONE ? reason : DROP_NO_FRAME);
 			continue;

@@ -123,7 +123,8 @@ bool fabric_hand_over(struct fabric *fabric, struct port *port, struct frame *fr
 		return true;
 	}
 	/* A process is no judge of its own partitions: the port is. */
-	if (!frame->header.is_raw && !port_pkey_matches(port, frame->header.pkey)) {
+	if (!frame->header.is_raw && !port_pkey_matches(port, frame->header.pkey) &&
+	    !node_agents_is_own_gmp(port, frame)) {
 		fabric_drop(fabric, port, frame, DROP_PKEY_INBOUND);
 		return true;
 	}

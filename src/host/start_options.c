@@ -44,5 +44,8 @@ const char *start_option_refusal(enum start_option option, const char *value)
 		return "--hosts takes a number from 1 to 10000";
 	if (option == START_OPTION_LMC && !is_number_between(value, 0, LMC_MAX))
 		return "--lmc takes a number from 0 to 7";
+	if (option == START_OPTION_PART_ENFORCE && strcmp(value, "both") != 0 &&
+	    strcmp(value, "in") != 0 && strcmp(value, "out") != 0 && strcmp(value, "off") != 0)
+		return "--part-enforce takes both, in, out or off";
 	return NULL;
 }

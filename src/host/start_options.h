@@ -19,6 +19,11 @@
 	       "  --engine NAME         how the built-in manager routes (default: minhop)\n") \
 	OPTION(PARTITIONS, "partitions", required_argument, \
 	       "  --partitions FILE     partitions, as in OpenSM's partitions.conf\n") \
+	OPTION(PART_ENFORCE, "part-enforce", required_argument, \
+	       "  --part-enforce TYPE   both, in, out or off: which packets switches and routers\n" \
+	       "                        check (default: both)\n") \
+	OPTION(NO_PART_ENFORCE, "no-part-enforce", no_argument, \
+	       "  --no-part-enforce     the same as --part-enforce off\n") \
 	OPTION(QOS, "qos", required_argument, \
 	       "  --qos FILE            service levels of partitions and services, lanes\n") \
 	OPTION(LMC, "lmc", required_argument, \

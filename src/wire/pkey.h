@@ -29,6 +29,14 @@ static inline bool pkey_matches(uint16_t a, uint16_t b)
 	return ((a ^ b) & 0x7fff) == 0 && (a & 0x7fff) != 0 && ((a | b) & PKEY_FULL_MEMBER);
 }
 
+/* Whether a member with this entry may send under the key: the same partition, and no more than its
+ * own membership. */
+static inline bool pkey_may_send(uint16_t entry, uint16_t pkey)
+{
+	return ((entry ^ pkey) & 0x7fff) == 0 && (pkey & 0x7fff) != 0 &&
+	       (!(pkey & PKEY_FULL_MEMBER) || (entry & PKEY_FULL_MEMBER));
+}
+
 static inline bool lid_is_unicast(uint16_t lid)
 {
 	return lid >= LID_UNICAST_FIRST && lid <= LID_UNICAST_LAST;

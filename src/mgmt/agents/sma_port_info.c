@@ -116,12 +116,23 @@ static enum column column_of(const struct port *port)
 						       : COLUMN_BASE_PORT_0;
 }
 
+/* What a router's port has beside an adapter's. */
+static const size_t fields_of_routers[] = {
+	offsetof(struct port_info, hoq_life),
+	offsetof(struct port_info, partition_enforcement_inbound),
+	offsetof(struct port_info, partition_enforcement_outbound),
+	offsetof(struct port_info, filter_raw_inbound),
+	offsetof(struct port_info, filter_raw_outbound),
+};
+
 static enum access access_of(const struct port_info_rule *rule, enum column column)
 {
 	if (column != COLUMN_ROUTER)
 		return rule->access[column];
-	return rule->offset == offsetof(struct port_info, hoq_life) ? W
-								    : rule->access[COLUMN_ADAPTER];
+	for (unsigned i = 0; i < ARRAY_COUNT(fields_of_routers); i++)
+		if (rule->offset == fields_of_routers[i])
+			return W;
+	return rule->access[COLUMN_ADAPTER];
 }
 
 struct port *sma_port_info_port(const struct sma_request *request)
@@ -195,12 +206,12 @@ static enum mad_status set_enabled_masks(const struct port_info *written, struct
 					      info->link_speed_ext_enabled,
 					      info->link_speed_ext_supported);
 
-	int second = written->link_speed_ext2_enabled == NO_SECOND_EXTENDED_SPEED
-			     ? 0
-			     : enabled_mask(written->link_speed_ext2_enabled,
-					    ALL_SECOND_EXTENDED_SPEEDS,
-					    info->link_speed_ext2_enabled,
-					    info->link_speed_ext2_supported);
+	int second =
+		written->link_speed_ext2_enabled == NO_SECOND_EXTENDED_SPEED
+			? 0
+			: enabled_mask(written->link_speed_ext2_enabled, ALL_SECOND_EXTENDED_SPEEDS,
+				       info->link_speed_ext2_enabled,
+				       info->link_speed_ext2_supported);
 
 	if (width < 0 || speed < 0 || extended < 0 || second < 0)
 		return MAD_STATUS_BAD_FIELD;

@@ -69,6 +69,11 @@ static bool want_end_port(const struct sm *sm, const struct subnet_port *port,
 	WANT(info, mkey, sm->options.mkey, is_changed);
 	WANT(info, mkey_lease_period, sm->options.mkey_lease_period, is_changed);
 	WANT(info, mkey_protect_bits, sm->options.mkey_protect_bits, is_changed);
+	/* What a limited member says to a group goes to the other limited ones in vain, each time.
+	 */
+	if ((info->capability_mask & CAPABILITY_MULTICAST_PKEY_TRAP_SUPPRESSION) &&
+	    !partitions_are_trivial(&sm->subnet.partitions))
+		WANT(info, multicast_pkey_trap_suppression, 1, is_changed);
 	if ((info->capability_mask & CAPABILITY_CLIENT_REREGISTRATION) &&
 	    (is_moved || port->needs_reregister)) {
 		info->client_reregister = 1;
@@ -77,21 +82,62 @@ static bool want_end_port(const struct sm *sm, const struct subnet_port *port,
 	return is_changed;
 }
 
+struct enforcement {
+	bool inbound, outbound;
+};
+
+/* At switch ports that face an end port, and at routers; nothing else has the fields. */
+static struct enforcement wanted_enforcement(const struct sm *sm, const struct subnet_port *port)
+{
+	const struct switch_info *switch_info = &port->node->switch_info;
+	bool is_switch = subnet_node_is_switch(port->node);
+	bool is_meant = is_switch ? port->peer && !subnet_node_is_switch(port->peer->node)
+				  : port->node->info.node_type == NODE_ROUTER;
+	enum part_enforce enforce = (enum part_enforce)sm->options.part_enforce;
+
+	if (!is_meant || !port->pkey_count || !port->pkeys || enforce == PART_ENFORCE_OFF ||
+	    partitions_are_trivial(&sm->subnet.partitions))
+		return (struct enforcement){0};
+	return (struct enforcement){.inbound = enforce != PART_ENFORCE_OUT &&
+					       (!is_switch || switch_info->inbound_enforcement_cap),
+				    .outbound =
+					    enforce != PART_ENFORCE_IN &&
+					    (!is_switch || switch_info->outbound_enforcement_cap)};
+}
+
+static uint8_t enforcement_code(struct enforcement enforcement)
+{
+	return (uint8_t)(1 + enforcement.inbound + 2 * enforcement.outbound);
+}
+
+/* Written once to a port that is up: an operator may then tell that port otherwise. */
+static bool want_enforcement(const struct sm *sm, const struct subnet_port *port,
+			     struct port_info *info)
+{
+	struct enforcement wanted = wanted_enforcement(sm, port);
+	bool is_changed = false;
+
+	if (port->enforcement_written == enforcement_code(wanted) &&
+	    port->info.port_state != PORT_INIT)
+		return false;
+	WANT(info, partition_enforcement_inbound, wanted.inbound, is_changed);
+	WANT(info, partition_enforcement_outbound, wanted.outbound, is_changed);
+	return is_changed;
+}
+
+static void note_enforcement(const struct sm *sm, struct subnet_port *port)
+{
+	port->enforcement_written = enforcement_code(wanted_enforcement(sm, port));
+}
+
 static bool want_switch_port(const struct sm *sm, const struct subnet_port *port,
 			     struct port_info *info)
 {
-	const struct switch_info *switch_info = &port->node->switch_info;
 	bool faces_end = !subnet_node_is_switch(port->peer->node);
-	bool is_enforced = faces_end && port->pkey_count && port->pkeys &&
-			   !partitions_are_trivial(&sm->subnet.partitions);
-	bool is_changed = false;
+	bool is_changed = want_enforcement(sm, port, info);
 
 	WANT(info, hoq_life, faces_end ? HOQ_LIFE_LEAF : HOQ_LIFE_CORE, is_changed);
 	WANT(info, vl_stall_count, VL_STALL_COUNT, is_changed);
-	WANT(info, partition_enforcement_inbound,
-	     is_enforced && switch_info->inbound_enforcement_cap, is_changed);
-	WANT(info, partition_enforcement_outbound,
-	     is_enforced && switch_info->outbound_enforcement_cap, is_changed);
 	return is_changed;
 }
 
@@ -109,6 +155,8 @@ static bool want_link(const struct sm *sm, const struct subnet_port *port, struc
 		WANT(info, vl_high_limit, sm->qos.high_limit, is_changed);
 	if (subnet_node_is_switch(port->node))
 		is_changed |= want_switch_port(sm, port, info);
+	if (port->node->info.node_type == NODE_ROUTER)
+		is_changed |= want_enforcement(sm, port, info);
 	/* Together with its parameters, which a port in Init takes at once. */
 	if (port->info.port_state == PORT_INIT && port->peer->info.port_state >= PORT_INIT) {
 		info->port_state = PORT_ARMED;
@@ -146,8 +194,12 @@ static bool ports_next(struct sm *sm, struct mad_message *ret_request,
 	struct port_info info;
 
 	while ((port = sweep_next_unsettled_port(sm))) {
-		if (!port->is_known || !wanted_info(sm, port, &info))
+		if (!port->is_known)
 			continue;
+		if (!wanted_info(sm, port, &info)) {
+			note_enforcement(sm, port);
+			continue;
+		}
 		make_set(port, &info, ret_request, ret_purpose);
 		return true;
 	}
@@ -167,6 +219,14 @@ static void set_answered(struct sm *sm, struct mad_purpose purpose, const uint8_
 	/* One that keeps its own mind would be asked for ever. */
 	if (is_key_holder && port->lid && port->info.lid != port->lid)
 		sweep_mark_incomplete(sm, purpose);
+}
+
+static void ports_answered(struct sm *sm, struct mad_purpose purpose, const uint8_t *data)
+{
+	struct subnet_node *node = purpose.subject;
+
+	note_enforcement(sm, &node->ports[purpose.detail]);
+	set_answered(sm, purpose, data);
 }
 
 static void set_failed(struct sm *sm, struct mad_purpose purpose)
@@ -191,7 +251,7 @@ const struct phase_operations sweep_ports = {
 	.name = "ports",
 	.begin = ports_begin,
 	.next = ports_next,
-	.answered = set_answered,
+	.answered = ports_answered,
 	.failed = set_failed,
 	.following = ports_following,
 };

@@ -76,6 +76,7 @@ struct sm_options {
 	const char *routing_engine; /* NULL: the first of routing_engines */
 	struct routing_hints routing_hints;
 	struct partitions *partitions; /* taken over; NULL: the default ones */
+	uint8_t part_enforce;	       /* enum part_enforce: 0 is both ways */
 	const struct qos *qos;	       /* copied; NULL: tables stay as the hardware has them */
 };
 

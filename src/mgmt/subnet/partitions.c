@@ -103,20 +103,34 @@ void partitions_release(struct partitions *partitions)
 	memset(partitions, 0, sizeof(*partitions));
 }
 
+/* What OpenSM makes of a file without a default partition: everybody is a limited member, so that
+ * each can ask the manager and be asked by it, and none the other. Switches, which are asked for
+ * counters, are full ones, and names can be resolved. */
+static int add_default(struct partitions *partitions)
+{
+	static const struct partition_member members[] = {
+		{.kind = MEMBER_ALL, .membership = MEMBER_LIMITED},
+		{.kind = MEMBER_SWITCHES, .membership = MEMBER_FULL},
+	};
+	struct partition *partition = partitions_add(partitions, "Default", DEFAULT_PKEY);
+	int error = partition ? 0 : -ENOMEM;
+
+	for (unsigned i = 0; !error && i < ARRAY_COUNT(members); i++)
+		error = partition_add_member(partition, &members[i]);
+	if (error)
+		return error;
+	partition->has_ipoib = true;
+	partition->scopes = 1u << MGID_SCOPE_LINK_LOCAL;
+	return 0;
+}
+
 int partitions_complete(struct partitions *partitions)
 {
-	static const struct partition_member everybody = {.kind = MEMBER_ALL,
-							  .membership = MEMBER_LIMITED};
 	static const struct partition_member self = {.kind = MEMBER_SELF,
 						     .membership = MEMBER_FULL};
-	struct partition *partition = partitions->by_pkey[DEFAULT_PKEY];
-	int error = 0;
+	int error = partitions->by_pkey[DEFAULT_PKEY] ? 0 : add_default(partitions);
 
-	if (!partition) {
-		partition = partitions_add(partitions, "Default", DEFAULT_PKEY);
-		error = partition ? partition_add_member(partition, &everybody) : -ENOMEM;
-	}
-	return error ? error : partition_add_member(partition, &self);
+	return error ? error : partition_add_member(partitions->by_pkey[DEFAULT_PKEY], &self);
 }
 
 int partitions_init_default(struct partitions *partitions)
@@ -140,13 +154,29 @@ int partitions_init_default(struct partitions *partitions)
 	return 0;
 }
 
+bool part_enforce_named(const char *name, enum part_enforce *ret_enforce)
+{
+	static const char *const names[] = {[PART_ENFORCE_BOTH] = "both",
+					    [PART_ENFORCE_IN] = "in",
+					    [PART_ENFORCE_OUT] = "out",
+					    [PART_ENFORCE_OFF] = "off"};
+
+	for (unsigned i = 0; i < ARRAY_COUNT(names); i++) {
+		if (strcmp(names[i], name) != 0)
+			continue;
+		*ret_enforce = (enum part_enforce)i;
+		return true;
+	}
+	return false;
+}
+
 static bool kind_means(enum member_kind kind, const struct partition_subject *subject)
 {
 	switch (kind) {
 	case MEMBER_PORT:
 		return false; /* found by its GUID */
 	case MEMBER_ALL:
-		return true;
+		return subject->node_type != NODE_ROUTER;
 	case MEMBER_CAS:
 		return subject->node_type == NODE_CA;
 	case MEMBER_SWITCHES:
@@ -177,7 +207,8 @@ enum membership partition_membership(const struct partition *partition,
 			membership = class->membership;
 		}
 	}
-	return membership;
+	return membership == MEMBER_NONE && subject->node_type == NODE_ROUTER ? MEMBER_FULL
+									      : membership;
 }
 
 bool partitions_are_trivial(const struct partitions *partitions)

@@ -86,6 +86,12 @@ static inline const struct partition *partitions_find(const struct partitions *p
 /* Only the default partition, with everybody a full member: nothing for switches to enforce. */
 bool partitions_are_trivial(const struct partitions *partitions);
 
+/* What switches and routers check, by the names of OpenSM's part_enforce. */
+enum part_enforce { PART_ENFORCE_BOTH, PART_ENFORCE_IN, PART_ENFORCE_OUT, PART_ENFORCE_OFF };
+
+/* "both", "in", "out" or "off". */
+MUST_USE bool part_enforce_named(const char *name, enum part_enforce *ret_enforce);
+
 /* A port as its membership sees it. */
 struct partition_subject {
 	uint64_t port_guid;
@@ -93,6 +99,8 @@ struct partition_subject {
 	bool is_self; /* the manager's own port */
 };
 
+/* Partitions end at no router (vol 1, chapter 3), so a router's port is a full member of each,
+ * unless the partition names the port or ALL_ROUTERS. */
 enum membership partition_membership(const struct partition *partition,
 				     const struct partition_subject *subject);
 

@@ -40,6 +40,9 @@ struct subnet_port {
 	/* As far as we know what is in the table: whole blocks from the first one on. */
 	uint16_t *pkeys_present;
 	uint16_t pkeys_present_count;
+	/* Enforcement as we wrote it, so that an operator's change stays: 0, or 1 + inbound + 2 x
+	 * outbound. */
+	uint8_t enforcement_written;
 	bool needs_reregister; /* its clients are to join and subscribe anew */
 	bool is_in_service;    /* the owner of the manager was told that it came */
 	uint8_t wanted_steps;  /* bits: questions that the next discovery asks, mgmt/sm/discovery.h */

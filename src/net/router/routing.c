@@ -51,13 +51,37 @@ bool routing_header_read(const struct frame *frame, const struct lrh *lrh,
 		.dgid = grh.dgid,
 		.hop_limit = grh.hop_limit,
 		.sl = lrh->sl,
+		.is_raw = forwarding.is_raw,
+		.pkey = forwarding.pkey,
 		.payload_bytes = forwarding.payload_bytes,
 	};
 	return true;
 }
 
-struct routing_decision routing_unicast(const struct node *node, unsigned input_port,
-					const struct routing_header *header)
+enum drop_reason routing_check_inbound(const struct port *input,
+				       const struct routing_header *header)
+{
+	if (header->is_raw)
+		return input->info.filter_raw_inbound ? DROP_PKEY_INBOUND : DROP_NONE;
+	if (input->info.partition_enforcement_inbound && !port_pkey_matches(input, header->pkey))
+		return DROP_PKEY_INBOUND;
+	return DROP_NONE;
+}
+
+/* The port sends into its subnet, with the membership that it has there. */
+static enum drop_reason check_outbound(const struct port *output,
+				       const struct routing_header *header)
+{
+	if (header->is_raw)
+		return output->info.filter_raw_outbound ? DROP_PKEY_OUTBOUND : DROP_NONE;
+	if (output->info.partition_enforcement_outbound &&
+	    !port_pkey_may_send(output, header->pkey))
+		return DROP_PKEY_OUTBOUND;
+	return DROP_NONE;
+}
+
+static struct routing_decision find_route(const struct node *node,
+					  const struct routing_header *header)
 {
 	uint64_t prefix = gid_prefix(&header->dgid);
 
@@ -71,9 +95,22 @@ struct routing_decision routing_unicast(const struct node *node, unsigned input_
 
 	if (!route)
 		return (struct routing_decision){.verdict = DROP_NO_ROUTE};
-	if (route->output_port == input_port)
-		return (struct routing_decision){.verdict = DROP_LOOPING};
 	return (struct routing_decision){.route = route};
+}
+
+struct routing_decision routing_unicast(const struct node *node, unsigned input_port,
+					const struct routing_header *header)
+{
+	enum drop_reason inbound = routing_check_inbound(&node->ports[input_port], header);
+
+	if (inbound != DROP_NONE)
+		return (struct routing_decision){.verdict = inbound};
+
+	struct routing_decision decision = find_route(node, header);
+
+	if (decision.route && decision.route->output_port == input_port)
+		return (struct routing_decision){.verdict = DROP_LOOPING};
+	return decision;
 }
 
 enum drop_reason routing_output(const struct node *node, unsigned output_port,
@@ -90,6 +127,8 @@ enum drop_reason routing_output(const struct node *node, unsigned output_port,
 
 	if (vl == VL_MANAGEMENT)
 		return DROP_VL_MAPPING;
+	if (check_outbound(output, header) != DROP_NONE)
+		return DROP_PKEY_OUTBOUND;
 	*ret_vl = vl;
 	return DROP_NONE;
 }

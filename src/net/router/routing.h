@@ -60,6 +60,8 @@ struct routing_header {
 	struct gid sgid, dgid;
 	uint8_t hop_limit;
 	uint8_t sl;
+	bool is_raw; /* no P_Key */
+	uint16_t pkey;
 	uint32_t payload_bytes;
 };
 
@@ -72,11 +74,16 @@ struct routing_decision {
 	const struct router_route *route;
 };
 
+/* Enforcement of the port that a packet comes in by: a router's port is a member like any end port,
+ * here the one that receives. */
+MUST_USE enum drop_reason routing_check_inbound(const struct port *input,
+						const struct routing_header *header);
+
 /* A packet with a unicast DGID that came in by this port and is not for the router itself. */
 struct routing_decision routing_unicast(const struct node *node, unsigned input_port,
 					const struct routing_header *header);
 
-/* The checks of one output: state, MTU, lane. ret_vl on DROP_NONE. */
+/* The checks of one output: state, MTU, lane, partition. ret_vl on DROP_NONE. */
 MUST_USE enum drop_reason routing_output(const struct node *node, unsigned output_port,
 					 const struct routing_header *header, uint8_t *ret_vl);
 

@@ -13,6 +13,14 @@ bool port_pkey_matches(const struct port *port, uint16_t pkey)
 	return false;
 }
 
+bool port_pkey_may_send(const struct port *port, uint16_t pkey)
+{
+	for (unsigned i = 0; i < port->pkey_count; i++)
+		if (pkey_may_send(port->pkeys[i], pkey))
+			return true;
+	return false;
+}
+
 bool port_pkey_is_own(const struct port *port, uint16_t pkey)
 {
 	for (unsigned i = 0; i < port->pkey_count; i++)
@@ -34,7 +42,12 @@ static struct forwarding_decision drop(enum drop_reason reason, unsigned blamed_
 	return (struct forwarding_decision){.verdict = reason, .blamed_port = (uint8_t)blamed_port};
 }
 
-/* Enforcement of the port that a packet comes in by; the management port and VL15 are exempt. */
+/*
+ * Enforcement (vol 1, chapter 18): the table of a switch port holds the keys of the end port at the
+ * other end of its cable. A packet that comes in is what that member sends, so a limited key passes
+ * a limited entry; a packet that goes out is what that member receives, so there it does not. The
+ * management port and VL15 are exempt.
+ */
 static enum drop_reason check_inbound(const struct port *input,
 				      const struct forwarding_header *header)
 {
@@ -42,7 +55,7 @@ static enum drop_reason check_inbound(const struct port *input,
 		return DROP_NONE;
 	if (header->is_raw)
 		return input->info.filter_raw_inbound ? DROP_PKEY_INBOUND : DROP_NONE;
-	if (input->info.partition_enforcement_inbound && !port_pkey_matches(input, header->pkey))
+	if (input->info.partition_enforcement_inbound && !port_pkey_may_send(input, header->pkey))
 		return DROP_PKEY_INBOUND;
 	return DROP_NONE;
 }

@@ -42,8 +42,11 @@ struct forwarding_decision forwarding_output(const struct node *node, unsigned i
 					     unsigned output_port,
 					     const struct forwarding_header *header);
 
-/* Whether any entry of the port's table is in the partition of this key. */
+/* Whether a member with the port's table may receive a packet under this key: an entry of the same
+ * partition, and one of the two full. */
 bool port_pkey_matches(const struct port *port, uint16_t pkey);
+/* Whether a member with the port's table may send a packet under this key: see pkey_may_send(). */
+bool port_pkey_may_send(const struct port *port, uint16_t pkey);
 /* Whether the very key is in the table: what an adapter may send. */
 bool port_pkey_is_own(const struct port *port, uint16_t pkey);
 

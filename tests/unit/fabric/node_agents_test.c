@@ -178,7 +178,8 @@ static void test_performance_queries_are_answered_by_switch_and_adapter(void **s
 		assert_int_equal(packet.lrh.slid, lids[i]);
 		assert_int_equal(packet.bth.destination_qpn, 1);
 		assert_int_equal(packet.deth.qkey, QKEY_GSI);
-		assert_int_equal(rig.delivered[i]->bytes[MAD_OFFSET_IN_PACKET + 3], MAD_GET_RESPONSE);
+		assert_int_equal(rig.delivered[i]->bytes[MAD_OFFSET_IN_PACKET + 3],
+				 MAD_GET_RESPONSE);
 	}
 	rig_release(&rig);
 }
@@ -194,6 +195,33 @@ static uint16_t last_trap(const struct rig *rig)
 	assert_int_equal(smp[3], MAD_TRAP);
 	notice_decode(smp + SMP_DATA_OFFSET, &notice);
 	return notice.header.trap_number;
+}
+
+/* Two limited members of a partition do not hear each other; a port hears itself. */
+static void test_limited_member_reads_its_own_counters_only(void **state)
+{
+	struct rig rig;
+	uint8_t mad[MAD_BYTES];
+
+	(void)state;
+	rig_star(&rig, "star:2");
+	make_smp(MAD_CLASS_PERFORMANCE, ATTRIBUTE_PORT_COUNTERS, 0, 0, 0, mad);
+	memset(mad + 24, 0, MAD_BYTES - 24);
+	mad[PERFORMANCE_DATA_OFFSET + 1] = 1; /* PortSelect */
+	for (uint16_t lid = 1; lid <= 2; lid++) {
+		struct frame *frame = rig_mad_frame(&rig, 0, 1, lid, 1, mad);
+
+		rig_host(&rig, lid)->pkeys[0] = PKEY_DEFAULT_LIMITED;
+		rig_host(&rig, lid)->info.master_sm_lid = 0; /* no traps */
+		put_be16(frame->bytes + LRH_BYTES + 2, PKEY_DEFAULT_LIMITED);
+		assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1), frame, 0));
+		rig_run(&rig, 0);
+	}
+	assert_int_equal(rig.delivered_count, 1);
+	assert_ptr_equal(rig.delivered_at[0], rig_host(&rig, 1));
+	assert_int_equal(rig_host(&rig, 1)->info.pkey_violations, 0);
+	assert_int_equal(rig_host(&rig, 2)->info.pkey_violations, 1);
+	rig_release(&rig);
 }
 
 static void test_packet_under_a_foreign_pkey_makes_trap_257_at_the_adapter(void **state)
@@ -381,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_directed_part_may_lie_between_two_lid_routed_ones),
 		cmocka_unit_test(test_directed_route_over_a_link_that_is_down_is_dropped),
 		cmocka_unit_test(test_performance_queries_are_answered_by_switch_and_adapter),
+		cmocka_unit_test(test_limited_member_reads_its_own_counters_only),
 		cmocka_unit_test(test_packet_under_a_foreign_pkey_makes_trap_257_at_the_adapter),
 		cmocka_unit_test(test_packet_under_a_foreign_pkey_makes_trap_259_at_a_switch),
 		cmocka_unit_test(test_mad_under_a_foreign_qkey_makes_trap_258),

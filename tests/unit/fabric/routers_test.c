@@ -168,6 +168,42 @@ static void test_packets_inside_a_subnet_stay_there(void **state)
 	rig_release(&rig);
 }
 
+/* Counted at the port and in PortInfo; the manager of that port's subnet hears of it (257). */
+static void test_router_that_enforces_partitions_counts_and_tells(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	routed_rig(&rig, "routed:2x2");
+
+	struct port *in = &rig.fabric.routers[0]->ports[1], *out = &rig.fabric.routers[0]->ports[2];
+	struct gid dgid = gid_of(host(&rig, "h3"));
+
+	in->info.master_sm_lid = out->info.master_sm_lid = 1;
+	in->pkeys[0] = out->pkeys[0] = 0x8001;
+	send_global(&rig, host(&rig, "h1"), &dgid, 3, 64);
+	assert_int_equal(rig.delivered_count, 1); /* not told to */
+	in->info.partition_enforcement_inbound = 1;
+	send_global(&rig, host(&rig, "h1"), &dgid, 3, 64);
+	assert_int_equal(in->counters.receive_constraint_errors, 1);
+	assert_int_equal(in->info.pkey_violations, 1);
+	rig_run(&rig, 1);
+	assert_int_equal(rig.delivered_count, 2);
+	assert_ptr_equal(rig.delivered_at[1], host(&rig, "h1"));
+	in->info.partition_enforcement_inbound = 0;
+	out->info.partition_enforcement_outbound = 1;
+	send_global(&rig, host(&rig, "h1"), &dgid, 3, 64);
+	assert_int_equal(out->counters.transmit_constraint_errors, 1);
+	assert_int_equal(out->info.pkey_violations, 1);
+	rig_run(&rig, 2);
+	assert_int_equal(rig.delivered_count, 3);
+	assert_ptr_equal(rig.delivered_at[2], host(&rig, "h3"));
+	out->pkeys[1] = 0xffff;
+	send_global(&rig, host(&rig, "h1"), &dgid, 3, 64);
+	assert_int_equal(rig.delivered_count, 4);
+	rig_release(&rig);
+}
+
 static void test_router_drops_what_it_may_not_forward(void **state)
 {
 	struct rig rig;
@@ -363,6 +399,7 @@ int main(void)
 		cmocka_unit_test(test_invariant_crc_survives_the_router),
 		cmocka_unit_test(test_peers_own_lid_is_replaced_by_the_routers),
 		cmocka_unit_test(test_packets_inside_a_subnet_stay_there),
+		cmocka_unit_test(test_router_that_enforces_partitions_counts_and_tells),
 		cmocka_unit_test(test_router_drops_what_it_may_not_forward),
 		cmocka_unit_test(test_local_packet_to_a_router_is_not_forwarded),
 		cmocka_unit_test(test_two_routers_in_a_row),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Walked paths end where packets end, for the same reason. */
+#include "base/bytes.h"
+#include "fabric/known_paths.h"
 #include "rig.h"
 
 static struct fabric_path walk(struct rig *rig, uint16_t dlid, uint16_t pkey)
@@ -142,6 +144,54 @@ static void test_walk_agrees_with_packets(void **state)
 	}
 }
 
+/* From one member to another, with the tables that managers write: the keys of each host on the
+ * switch port in front of it. */
+static void expect_members_talk(uint16_t sender, uint16_t receiver, bool is_enforced,
+				bool is_delivered)
+{
+	struct rig rig;
+
+	rig_star(&rig, "star:2");
+	for (unsigned number = 1; number <= 2; number++) {
+		struct port *leaf = &rig.switch_node->ports[number];
+
+		rig_host(&rig, number)->info.master_sm_lid = 0;
+		leaf->pkeys[0] = rig_host(&rig, number)->pkeys[0] = number == 1 ? sender : receiver;
+		leaf->info.partition_enforcement_inbound = is_enforced;
+		leaf->info.partition_enforcement_outbound = is_enforced;
+	}
+	rig.switch_node->ports[0].info.master_sm_lid = 0;
+
+	struct fabric_path path = walk(&rig, 2, sender);
+
+	assert_int_equal(path.verdict == DROP_NONE, is_delivered);
+	for (unsigned way = 0; way < 2; way++) {
+		struct frame *frame = rig_data_frame(&rig, 1, 2, 16);
+
+		put_be16(frame->bytes + LRH_BYTES + 2, sender);
+		assert_true((way ? fabric_inject_through : fabric_inject)(
+			&rig.fabric, rig_host(&rig, 1), frame, 0));
+		rig_run(&rig, 0);
+		assert_int_equal(rig.delivered_count, is_delivered ? way + 1 : 0);
+	}
+	/* Where the switch is not asked, the receiving port is. */
+	if (!is_delivered)
+		assert_ptr_equal(path.destination, is_enforced ? &rig.switch_node->ports[2]
+							       : rig_host(&rig, 2));
+	rig_release(&rig);
+}
+
+static void test_limited_members_reach_full_ones_and_not_each_other(void **state)
+{
+	(void)state;
+	for (unsigned is_enforced = 0; is_enforced < 2; is_enforced++) {
+		expect_members_talk(0x8010, 0x8010, is_enforced, true);
+		expect_members_talk(0x0010, 0x8010, is_enforced, true);
+		expect_members_talk(0x8010, 0x0010, is_enforced, true);
+		expect_members_talk(0x0010, 0x0010, is_enforced, false);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +200,7 @@ int main(void)
 		cmocka_unit_test(test_verdict_says_why_and_where),
 		cmocka_unit_test(test_loop_in_the_tables_is_found),
 		cmocka_unit_test(test_walk_agrees_with_packets),
+		cmocka_unit_test(test_limited_members_reach_full_ones_and_not_each_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

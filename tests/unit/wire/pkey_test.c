@@ -24,6 +24,18 @@ static void test_base_zero_matches_nothing(void **state)
 	assert_false(pkey_matches(0x8000, 0x8000));
 	assert_false(pkey_matches(0x0000, 0x8000));
 	assert_false(pkey_matches(0, 0));
+	assert_false(pkey_may_send(0, 0));
+	assert_false(pkey_may_send(0x8000, 0x8000));
+}
+
+static void test_members_send_under_no_more_than_their_own_membership(void **state)
+{
+	(void)state;
+	assert_true(pkey_may_send(0x8001, 0x8001));
+	assert_true(pkey_may_send(0x8001, 0x0001));
+	assert_true(pkey_may_send(0x0001, 0x0001));
+	assert_false(pkey_may_send(0x0001, 0x8001));
+	assert_false(pkey_may_send(0x8001, 0x8002));
 }
 
 static void test_every_lid_is_of_one_kind(void **state)
@@ -43,6 +55,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_of_the_two_must_be_a_full_member),
 		cmocka_unit_test(test_base_zero_matches_nothing),
+		cmocka_unit_test(test_members_send_under_no_more_than_their_own_membership),
 		cmocka_unit_test(test_every_lid_is_of_one_kind),
 	};
 

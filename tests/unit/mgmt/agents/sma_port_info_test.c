@@ -192,6 +192,23 @@ static int expected_status(unsigned from, unsigned to, unsigned physical)
 	return 0;
 }
 
+static void test_router_takes_enforcement_and_an_adapter_does_not(void **state)
+{
+	struct port_info info = fixture_unchanged_port_info(&fixture.router, 1);
+
+	(void)state;
+	info.partition_enforcement_inbound = info.partition_enforcement_outbound = 1;
+	info.filter_raw_inbound = info.filter_raw_outbound = 1;
+	assert_int_equal(fixture_set_port_info(&fixture.router, 1, &info), 0);
+	info = fixture_port_info(&fixture.router, 1);
+	assert_true(info.partition_enforcement_inbound && info.partition_enforcement_outbound);
+	assert_true(info.filter_raw_inbound && info.filter_raw_outbound);
+	info = fixture_unchanged_port_info(&fixture.adapter, 1);
+	info.partition_enforcement_inbound = 1;
+	assert_int_equal(fixture_set_port_info(&fixture.adapter, 1, &info), 0);
+	assert_false(fixture_port_info(&fixture.adapter, 1).partition_enforcement_inbound);
+}
+
 static void test_router_has_a_head_of_queue_life_and_an_adapter_has_not(void **state)
 {
 	(void)state;
@@ -262,6 +279,7 @@ int main(void)
 		TEST(test_enabled_masks_have_their_own_words_for_all_and_none),
 		TEST(test_violation_counters_are_cleared_by_zero_only),
 		TEST(test_client_reregister_is_told_and_echoed_once),
+		TEST(test_router_takes_enforcement_and_an_adapter_does_not),
 		TEST(test_router_has_a_head_of_queue_life_and_an_adapter_has_not),
 		TEST(test_every_pair_of_states_written_from_every_state),
 		TEST(test_other_port_of_an_adapter_is_guarded_by_its_own_key),

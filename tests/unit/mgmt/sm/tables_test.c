@@ -145,6 +145,78 @@ static void test_default_partition_alone_is_not_enforced(void **state)
 	assert_int_equal(hosts[1]->ports[1].pkeys[0], 0xffff);
 }
 
+static void test_enforcement_is_as_asked_for(void **state)
+{
+	static const struct {
+		enum part_enforce enforce;
+		bool inbound, outbound;
+	} cases[] = {{PART_ENFORCE_BOTH, true, true},
+		     {PART_ENFORCE_IN, true, false},
+		     {PART_ENFORCE_OUT, false, true},
+		     {PART_ENFORCE_OFF, false, false}};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct partitions partitions;
+		struct sm_options options = {.partitions = &partitions,
+					     .part_enforce = (uint8_t)cases[i].enforce};
+
+		read_partitions(&partitions, "a=0x1: 0x1011=full, 0x1021;");
+		build_ring(3);
+		start(&options);
+
+		const struct port_info *leaf = &switches[1]->ports[3].info;
+
+		assert_int_equal(leaf->partition_enforcement_inbound, cases[i].inbound);
+		assert_int_equal(leaf->partition_enforcement_outbound, cases[i].outbound);
+		assert_int_equal(switches[1]->ports[3].pkeys[1], 0x8001);
+		fake_release(&fabric);
+		fake_init(&fabric);
+	}
+}
+
+/* An operator tells one port not to enforce: a later sweep leaves that, until the link comes anew.
+ */
+static void test_enforcement_of_one_port_can_be_turned_off(void **state)
+{
+	struct partitions partitions;
+	struct sm_options options = {.partitions = &partitions};
+
+	(void)state;
+	read_partitions(&partitions, "a=0x1: 0x1011=full, 0x1021;");
+	build_ring(3);
+	start(&options);
+	switches[1]->ports[3].info.partition_enforcement_inbound = 0;
+	subnet_unsettle(&fabric.sm->subnet);
+	sm_request_sweep(fabric.sm, fabric.now);
+	fake_run(&fabric, MILLISECONDS(10), 64);
+	assert_false(switches[1]->ports[3].info.partition_enforcement_inbound);
+	assert_true(switches[1]->ports[3].info.partition_enforcement_outbound);
+	assert_true(switches[2]->ports[3].info.partition_enforcement_inbound);
+}
+
+/* Members of a partition may be beyond the router, which the file does not name. */
+static void test_routers_carry_and_enforce_every_partition(void **state)
+{
+	struct partitions partitions;
+	struct sm_options options = {.partitions = &partitions};
+	struct node *router;
+
+	(void)state;
+	read_partitions(&partitions, "a=0x1: 0x1011=full, 0x7777=full;");
+	build_ring(3);
+	router = fake_add(&fabric, NODE_ROUTER, 2, 0x5000);
+	fake_connect(switches[2], 4, router, 1);
+	start(&options);
+	assert_int_equal(router->ports[1].pkeys[0], 0xffff);
+	assert_int_equal(router->ports[1].pkeys[1], 0x8001);
+	assert_int_equal(switches[2]->ports[4].pkeys[1], 0x8001);
+	assert_true(switches[2]->ports[4].info.partition_enforcement_inbound);
+	assert_true(router->ports[1].info.partition_enforcement_inbound);
+	assert_true(router->ports[1].info.partition_enforcement_outbound);
+	assert_false(hosts[1]->ports[1].info.partition_enforcement_inbound);
+}
+
 static void test_lanes_follow_the_policy(void **state)
 {
 	static const char text[] = "sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,15\n"
@@ -441,6 +513,9 @@ int main(void)
 		TEST(test_partitions_are_written_and_enforced_at_leaf_ports),
 		TEST(test_keys_keep_their_index),
 		TEST(test_default_partition_alone_is_not_enforced),
+		TEST(test_enforcement_is_as_asked_for),
+		TEST(test_enforcement_of_one_port_can_be_turned_off),
+		TEST(test_routers_carry_and_enforce_every_partition),
 		TEST(test_lanes_follow_the_policy),
 		TEST(test_keys_and_times_are_written),
 		TEST(test_node_with_an_unknown_mkey_is_told_of),

@@ -36,7 +36,8 @@ static void test_default_is_one_partition_for_all(void **state)
 	partitions_release(&partitions);
 }
 
-/* A file without a default rule: all are limited members of it, the manager a full one. */
+/* A file without a default rule: all are limited members of it, the manager and switches full ones,
+ * and addresses can be resolved in it. */
 static void test_file_without_default_makes_others_limited(void **state)
 {
 	uint16_t keys[4];
@@ -48,10 +49,12 @@ static void test_file_without_default_makes_others_limited(void **state)
 	assert_int_equal(keys[0], 0x7fff);
 	assert_int_equal(keys[1], 0x8101);
 	assert_int_equal(partitions_keys(&partitions, &hub, 4, keys), 2);
+	assert_int_equal(keys[0], 0xffff);
 	assert_int_equal(keys[1], 0x0101);
 	assert_int_equal(partitions_keys(&partitions, &self, 4, keys), 2);
 	assert_int_equal(keys[0], 0xffff);
 	assert_int_equal(partitions_find(&partitions, 0x101)->characteristics.sl, 2);
+	assert_true(partitions_find(&partitions, 0xffff)->has_ipoib);
 	partitions_release(&partitions);
 }
 
@@ -76,6 +79,44 @@ static void test_later_members_overrule_and_both_has_two_keys(void **state)
 	partitions_release(&partitions);
 }
 
+/* Members may be in other subnets, so routers carry each partition, limited members' as well. */
+static void test_routers_are_full_members_unless_they_are_named(void **state)
+{
+	static const struct partition_subject router = {.port_guid = 0x44,
+							.node_type = NODE_ROUTER};
+	uint16_t keys[8];
+
+	(void)state;
+	assert_int_equal(parse("Default=0x7fff: ALL=limited, SELF=full;\n"
+			       "a=1: 0x11=full; b=2: ALL, ALL_ROUTERS=limited;\n"
+			       "c=3: 0x44=both, 0x11; d=4: ALL_CAS=limited;\n"),
+			 0);
+	assert_int_equal(partitions_keys(&partitions, &router, 8, keys), 6);
+	assert_int_equal(keys[0], 0xffff);
+	assert_int_equal(keys[1], 0x8001);
+	assert_int_equal(keys[2], 0x0002);
+	assert_int_equal(keys[3], 0x8003);
+	assert_int_equal(keys[4], 0x0003);
+	assert_int_equal(keys[5], 0x8004);
+	partitions_release(&partitions);
+}
+
+static void test_enforcement_has_opensms_names(void **state)
+{
+	enum part_enforce enforce = PART_ENFORCE_BOTH;
+
+	(void)state;
+	assert_true(part_enforce_named("off", &enforce));
+	assert_int_equal(enforce, PART_ENFORCE_OFF);
+	assert_true(part_enforce_named("in", &enforce));
+	assert_int_equal(enforce, PART_ENFORCE_IN);
+	assert_true(part_enforce_named("out", &enforce));
+	assert_int_equal(enforce, PART_ENFORCE_OUT);
+	assert_true(part_enforce_named("both", &enforce));
+	assert_int_equal(enforce, PART_ENFORCE_BOTH);
+	assert_false(part_enforce_named("none", &enforce));
+}
+
 static void test_same_key_is_one_partition_and_missing_keys_are_chosen(void **state)
 {
 	(void)state;
@@ -95,7 +136,8 @@ static void test_groups_are_made_once(void **state)
 
 	(void)state;
 	multicast_groups_init(&groups);
-	assert_int_equal(parse("a=1,ipoib,mtu=5,rate=7,Q_Key=0x77,scope=2,scope=5:\n"
+	assert_int_equal(parse("Default: ALL;\n"
+			       "a=1,ipoib,mtu=5,rate=7,Q_Key=0x77,scope=2,scope=5:\n"
 			       "  ALL=full,\n"
 			       "  mgid=ff12:401b::ff,sl=4,Q_Key=9,\n"
 			       "  mgid=ff18:a01b:fe80::1\n"
@@ -151,6 +193,8 @@ int main(void)
 		cmocka_unit_test(test_default_is_one_partition_for_all),
 		cmocka_unit_test(test_file_without_default_makes_others_limited),
 		cmocka_unit_test(test_later_members_overrule_and_both_has_two_keys),
+		cmocka_unit_test(test_routers_are_full_members_unless_they_are_named),
+		cmocka_unit_test(test_enforcement_has_opensms_names),
 		cmocka_unit_test(test_same_key_is_one_partition_and_missing_keys_are_chosen),
 		cmocka_unit_test(test_groups_are_made_once),
 		cmocka_unit_test(test_bad_files_say_where_and_why),

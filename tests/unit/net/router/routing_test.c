@@ -104,6 +104,51 @@ static void test_output_checks_state_mtu_and_lane(void **state)
 	output->info.neighbor_mtu = MTU_4096;
 }
 
+/* A router's port is a member of partitions: it receives what comes in, it sends what goes out. */
+static void test_partitions_are_enforced_where_asked(void **state)
+{
+	enum { NONE = 0, LIMITED = 0x0005, FULL = 0x8005 };
+	static const struct {
+		uint16_t entry, pkey;
+		bool may_come_in, may_go_out;
+	} cases[] = {
+		{NONE, LIMITED, false, false},	 {NONE, FULL, false, false},
+		{LIMITED, LIMITED, false, true}, {LIMITED, FULL, true, false},
+		{FULL, LIMITED, true, true},	 {FULL, FULL, true, true},
+	};
+	struct routing_header header = header_to(PREFIX(2));
+	struct port *input = &node.ports[1], *output = &node.ports[2];
+	uint8_t vl;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
+		header.pkey = cases[i].pkey;
+		input->pkeys[4] = output->pkeys[4] = cases[i].entry;
+		input->info.partition_enforcement_inbound = 0;
+		output->info.partition_enforcement_outbound = 0;
+		assert_int_equal(routing_unicast(&node, 1, &header).verdict, DROP_NONE);
+		assert_int_equal(routing_output(&node, 2, &header, &vl), DROP_NONE);
+		input->info.partition_enforcement_inbound = 1;
+		output->info.partition_enforcement_outbound = 1;
+		assert_int_equal(routing_unicast(&node, 1, &header).verdict,
+				 cases[i].may_come_in ? DROP_NONE : DROP_PKEY_INBOUND);
+		assert_int_equal(routing_output(&node, 2, &header, &vl),
+				 cases[i].may_go_out ? DROP_NONE : DROP_PKEY_OUTBOUND);
+	}
+	/* Raw packets have no P_Key; they are filtered by themselves. */
+	header.pkey = 0;
+	header.is_raw = true;
+	assert_int_equal(routing_unicast(&node, 1, &header).verdict, DROP_NONE);
+	assert_int_equal(routing_output(&node, 2, &header, &vl), DROP_NONE);
+	input->info.filter_raw_inbound = 1;
+	output->info.filter_raw_outbound = 1;
+	assert_int_equal(routing_unicast(&node, 1, &header).verdict, DROP_PKEY_INBOUND);
+	assert_int_equal(routing_output(&node, 2, &header, &vl), DROP_PKEY_OUTBOUND);
+	input->info.filter_raw_inbound = output->info.filter_raw_outbound = 0;
+	input->info.partition_enforcement_inbound = 0;
+	output->info.partition_enforcement_outbound = 0;
+}
+
 static void test_own_gids_are_all_ports_in_their_subnet_and_link_local(void **state)
 {
 	struct gid gid = gid_from(PREFIX(2), node.ports[2].guid);
@@ -205,6 +250,7 @@ int main(void)
 		cmocka_unit_test(test_prefix_gives_the_output),
 		cmocka_unit_test(test_unicast_drops),
 		cmocka_unit_test(test_output_checks_state_mtu_and_lane),
+		cmocka_unit_test(test_partitions_are_enforced_where_asked),
 		cmocka_unit_test(test_own_gids_are_all_ports_in_their_subnet_and_link_local),
 		cmocka_unit_test(test_groups_leave_their_subnet_by_scope),
 		cmocka_unit_test(test_header_is_read_and_rewritten),

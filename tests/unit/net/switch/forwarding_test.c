@@ -104,15 +104,58 @@ static void test_partitions_are_enforced_where_asked(void **state)
 	assert_int_equal(forwarding_unicast(&node, 5, &packet).verdict, DROP_NONE);
 	node.ports[5].info.partition_enforcement_inbound = 1;
 	expect_drop(5, &packet, DROP_PKEY_INBOUND, 5);
-	node.ports[5].pkeys[4] = 0x0005; /* limited meets full */
+	node.ports[5].pkeys[4] = 0x8005;
 	assert_int_equal(forwarding_unicast(&node, 5, &packet).verdict, DROP_NONE);
-	packet.pkey = 0x0005; /* limited meets limited */
-	expect_drop(5, &packet, DROP_PKEY_INBOUND, 5);
-	packet.pkey = 0x8005;
 	node.ports[3].info.partition_enforcement_outbound = 1;
 	expect_drop(5, &packet, DROP_PKEY_OUTBOUND, 3);
+	node.ports[3].pkeys[7] = 0x8005;
+	assert_int_equal(forwarding_unicast(&node, 5, &packet).verdict, DROP_NONE);
 	packet.is_management = true;
 	packet.pkey = 0x1234;
+	assert_int_equal(forwarding_unicast(&node, 5, &packet).verdict, DROP_NONE);
+}
+
+/* What a member with this entry sends comes in by port 5; what it gets goes out by port 3. */
+static void test_limited_members_send_to_and_receive_from_full_ones(void **state)
+{
+	enum { NONE = 0, LIMITED = 0x0005, FULL = 0x8005 };
+	static const struct {
+		uint16_t entry, pkey;
+		bool may_come_in, may_go_out;
+	} cases[] = {
+		{NONE, LIMITED, false, false},	 {NONE, FULL, false, false},
+		{LIMITED, LIMITED, true, false}, {LIMITED, FULL, false, true},
+		{FULL, LIMITED, true, true},	 {FULL, FULL, true, true},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct forwarding_header packet = header;
+
+		packet.pkey = cases[i].pkey;
+		node.ports[5].pkeys[4] = node.ports[3].pkeys[4] = cases[i].entry;
+		node.ports[5].info.partition_enforcement_inbound = 1;
+		node.ports[3].info.partition_enforcement_outbound = 0;
+		assert_int_equal(forwarding_unicast(&node, 5, &packet).verdict,
+				 cases[i].may_come_in ? DROP_NONE : DROP_PKEY_INBOUND);
+		node.ports[5].info.partition_enforcement_inbound = 0;
+		node.ports[3].info.partition_enforcement_outbound = 1;
+		assert_int_equal(forwarding_unicast(&node, 5, &packet).verdict,
+				 cases[i].may_go_out ? DROP_NONE : DROP_PKEY_OUTBOUND);
+	}
+}
+
+/* OpenSM writes only the full key of a port that has both. */
+static void test_member_of_both_kinds_sends_under_either_key(void **state)
+{
+	struct forwarding_header packet = header;
+
+	(void)state;
+	node.ports[5].info.partition_enforcement_inbound = 1;
+	node.ports[5].pkeys[4] = 0x8005;
+	packet.pkey = 0x0005;
+	assert_int_equal(forwarding_unicast(&node, 5, &packet).verdict, DROP_NONE);
+	packet.pkey = 0x8005;
 	assert_int_equal(forwarding_unicast(&node, 5, &packet).verdict, DROP_NONE);
 }
 
@@ -190,6 +233,8 @@ int main(void)
 		WITH_SWITCH(test_lids_without_a_way_have_no_route),
 		WITH_SWITCH(test_outputs_are_checked_in_order),
 		WITH_SWITCH(test_partitions_are_enforced_where_asked),
+		WITH_SWITCH(test_limited_members_send_to_and_receive_from_full_ones),
+		WITH_SWITCH(test_member_of_both_kinds_sends_under_either_key),
 		WITH_SWITCH(test_raw_packets_can_be_filtered),
 		WITH_SWITCH(test_management_passes_ports_that_are_not_active),
 		WITH_SWITCH(test_multicast_goes_to_every_port_of_the_mask_but_the_input),
