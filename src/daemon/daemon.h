@@ -34,6 +34,7 @@ struct daemon_options {
 	bool runs_sm;
 	struct sm_wishes sm; /* what is wanted of it */
 	bool offloads;
+	unsigned data_vl_count; /* of every port; 0: as nodes are made */
 	bool is_paced; /* links take the time of their width and speed */
 	bool controls_congestion; /* from the start, as congestion_control_set() does it */
 	bool is_ephemeral;

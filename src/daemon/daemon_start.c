@@ -21,6 +21,7 @@
 #include "daemon/topology_source.h"
 #include "fabric/congestion_control.h"
 #include "host/memory_file.h"
+#include "net/link/lane_tables.h"
 
 #define SETTLE_TIME SECONDS(5)
 
@@ -96,6 +97,7 @@ static int build_fabric(struct daemon *daemon)
 	cm_fabric_init(&daemon->cm, daemon);
 	mad_files_init(&daemon->mad_files, daemon);
 	daemon->fabric.is_paced = daemon->options.is_paced;
+	daemon->fabric.vl_cap = vl_code_of(daemon->options.data_vl_count);
 	error = topology_build(&daemon->options, &daemon->fabric);
 	if (!error && daemon->options.controls_congestion)
 		error = congestion_control_set(&daemon->fabric, CONGESTION_CONTROL_ON);

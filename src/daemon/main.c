@@ -60,6 +60,9 @@ static void take_start_option(enum start_option option, const char *value,
 	case START_OPTION_TOPOLOGY:
 		ret_options->topology = value;
 		break;
+	case START_OPTION_VLS:
+		ret_options->data_vl_count = (unsigned)strtoul(value, NULL, 10);
+		break;
 	case START_OPTION_NO_SM:
 		ret_options->runs_sm = false;
 		break;

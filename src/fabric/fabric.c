@@ -11,6 +11,7 @@
 #include "fabric/movement.h"
 #include "fabric/rate_gates.h"
 #include "fabric/routers.h"
+#include "net/link/lane_tables.h"
 #include "net/link/link.h"
 #include "net/link/port_queues.h"
 
@@ -92,6 +93,8 @@ int fabric_add_node(struct fabric *fabric, enum node_type type, unsigned port_co
 			return error;
 		}
 	}
+	for (unsigned number = 1; fabric->vl_cap && number <= port_count; number++)
+		port_set_vl_cap(&node->ports[number], fabric->vl_cap);
 	snprintf(node->name, sizeof(node->name), "%s", name);
 	node->index = fabric->node_count;
 	fabric->by_index[fabric->node_count++] = node;

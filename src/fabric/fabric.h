@@ -69,6 +69,7 @@ struct fabric {
 	bool has_marks;	     /* a switch has marked a packet: congestion_control.h */
 	time_ns late_ns_max; /* paced: how long after its time something was done, at worst */
 	uint32_t port_total;
+	uint8_t vl_cap; /* of nodes that are added; 0: as they are made */
 	struct node **routers;
 	uint32_t router_count;
 	bool routes_are_stale;	      /* of routers: fabric/routers.h */

@@ -70,6 +70,11 @@ static void send(struct fabric *fabric, struct port *output, struct frame *frame
 		fabric_drop(fabric, output, frame, DROP_LIFETIME);
 		return;
 	}
+	if (unlikely(!port_has_lane(output, frame->vl))) {
+		port_credits_refresh(output->peer, frame->vl);
+		fabric_drop(fabric, output, frame, DROP_VL_MAPPING);
+		return;
+	}
 	depart(fabric, output, frame, now);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "fabric/fabric.h"
 #include "fabric/topology_reader.h"
+#include "net/link/lane_tables.h"
 #include "net/link/link.h"
 
 int topology_fail(struct topology_error *ret_error, unsigned line, const char *format, ...)
@@ -236,6 +237,8 @@ static void set_port(struct port *port, const struct declared_port *declared)
 	}
 	if (!declared->line)
 		return;
+	if (declared->vl_cap)
+		port_set_vl_cap(port, declared->vl_cap);
 	if (declared->widths) {
 		info->link_width_supported = declared->widths;
 		info->link_width_enabled = declared->widths;

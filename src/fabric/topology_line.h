@@ -21,6 +21,7 @@ struct topology_line {
 	uint8_t default_widths;
 	uint8_t default_speeds;
 	int default_extended_speeds;
+	uint8_t default_vl_cap;
 };
 
 /* Functions that take a cursor move it past what they read. Errors are filled in: -EINVAL. */
@@ -36,6 +37,8 @@ MUST_USE bool read_bracketed(const char **at, unsigned *ret_number);
 
 /* [p](guid) "remoteid"[r](guid) options # comment: fabric/topology_ports.c */
 MUST_USE int line_read_port(struct topology_line *line, const char *at);
+/* The number of data VLs behind "vls=", as a code. */
+MUST_USE int line_read_vls(struct topology_line *line, const char *text, uint8_t *ret_vl_cap);
 /* @[p] "alias" */
 MUST_USE int line_read_alias(struct topology_line *line, const char *at);
 

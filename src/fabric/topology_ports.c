@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fabric/topology.h"
+#include "net/link/lane_tables.h"
 
 enum { ADDRESS_BYTES_MAX = 64 };
 
@@ -75,7 +76,22 @@ static int read_address(struct topology_line *line, const char **at, struct decl
 	return 0;
 }
 
-/* w=, s=, e= and ip= up to the comment; e has 16 for XDR beside LinkSpeedExtSupported's bits. */
+int line_read_vls(struct topology_line *line, const char *text, uint8_t *ret_vl_cap)
+{
+	char *end;
+	unsigned long count = strtoul(text, &end, 10);
+	bool is_number = isdigit((unsigned char)*text) && (*end == '\0' || strchr(" \t#", *end));
+	uint8_t code = is_number && count <= DATA_VLS_MAX ? vl_code_of((unsigned)count) : 0;
+
+	if (!code)
+		return topology_fail(line->error, line->line,
+				     "\"vls=%.8s\": a port has 1, 2, 4, 8 or 15 data VLs", text);
+	*ret_vl_cap = code;
+	return 0;
+}
+
+/* w=, s=, e=, vls= and ip= up to the comment; e has 16 for XDR beside LinkSpeedExtSupported's bits.
+ */
 static int read_options(struct topology_line *line, const char *at, struct declared_port *port)
 {
 	for (at = skip_blanks(at); *at && *at != '#'; at = skip_blanks(at)) {
@@ -90,6 +106,14 @@ static int read_options(struct topology_line *line, const char *at, struct decla
 			continue;
 		}
 
+		if (strncmp(at, "vls=", 4) == 0) {
+			int error = line_read_vls(line, at + 4, &port->vl_cap);
+
+			if (error)
+				return error;
+			at += strcspn(at, " \t#");
+			continue;
+		}
 		if (!strchr("wse", option) || at[1] != '=' || !isdigit((unsigned char)at[2]))
 			return topology_fail(line->error, line->line, "unknown option \"%.16s\"",
 					     at);
@@ -173,6 +197,7 @@ int line_read_port(struct topology_line *line, const char *at)
 		.extended_speeds =
 			line->default_extended_speeds < 0 ? -1 : line->default_extended_speeds & 15,
 		.second_extended_speeds = line->default_extended_speeds > 15,
+		.vl_cap = line->default_vl_cap,
 	};
 	unsigned number;
 

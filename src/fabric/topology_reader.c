@@ -127,6 +127,8 @@ static int read_setting(struct topology_line *line, const char *text)
 		line->default_speeds = (uint8_t)(strtoul(value, NULL, 0) & SPEEDS_QDR);
 	else if ((value = after_prefix(text, "extspeed=")))
 		line->default_extended_speeds = (int)(strtoul(value, NULL, 0) & 31);
+	else if ((value = after_prefix(text, "vls=")))
+		return line_read_vls(line, value, &line->default_vl_cap);
 	else if (after_prefix(text, "include ") || after_prefix(text, "module="))
 		return topology_fail(line->error, line->line,
 				     "include and module are not supported");

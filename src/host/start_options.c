@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/attributes.h"
 
 enum { HOSTS_MAX = 10000, LMC_MAX = 7 };
 
@@ -38,10 +39,23 @@ static bool is_number_between(const char *text, unsigned long minimum, unsigned 
 	return number >= minimum && number <= maximum;
 }
 
+/* As VLCap can say. */
+static bool is_lane_count(const char *text)
+{
+	static const char *const counts[] = {"1", "2", "4", "8", "15"};
+
+	for (unsigned i = 0; i < ARRAY_COUNT(counts); i++)
+		if (strcmp(text, counts[i]) == 0)
+			return true;
+	return false;
+}
+
 const char *start_option_refusal(enum start_option option, const char *value)
 {
 	if (option == START_OPTION_HOSTS && !is_number_between(value, 1, HOSTS_MAX))
 		return "--hosts takes a number from 1 to 10000";
+	if (option == START_OPTION_VLS && !is_lane_count(value))
+		return "--vls takes 1, 2, 4, 8 or 15";
 	if (option == START_OPTION_LMC && !is_number_between(value, 0, LMC_MAX))
 		return "--lmc takes a number from 0 to 7";
 	if (option == START_OPTION_PART_ENFORCE && strcmp(value, "both") != 0 &&

@@ -13,6 +13,9 @@
 	OPTION(TOPOLOGY, "topology", required_argument, \
 	       "  --topology TOPOLOGY   a file in ibnetdiscover's format, or a generator:\n" \
 	       "                        star:N, ring:N, fat-tree:K, mesh:AxB, routed:AxB\n") \
+	OPTION(VLS, "vls", required_argument, \
+	       "  --vls N               data VLs of every port: 1, 2, 4, 8 (default) or 15;\n" \
+	       "                        in a topology file vls=N says it of one port\n") \
 	OPTION(NO_SM, "no-sm", no_argument, \
 	       "  --no-sm               without the built-in subnet manager: ports stay in Init\n") \
 	OPTION(ENGINE, "engine", required_argument, \

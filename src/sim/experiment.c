@@ -77,9 +77,7 @@ static void set_link(struct experiment *experiment, const struct scenario_settin
 
 static void set_sl_to_vl(const struct scenario_setting *setting, struct port *port)
 {
-	unsigned row_count = port->kind == PORT_OF_ADAPTER ? 1 : port->node->port_count + 1;
-
-	for (unsigned row = 0; row < row_count; row++)
+	for (unsigned row = 0; row < port->sl_to_vl_row_count; row++)
 		memcpy(port->sl_to_vl[row], setting->sl_to_vl, SL_COUNT);
 }
 
@@ -148,34 +146,19 @@ static int apply_settings(struct experiment *experiment, bool are_links,
 	return 0;
 }
 
-static uint8_t vl_cap_code(unsigned data_vl_count)
-{
-	return data_vl_count == 15 ? 5 : (uint8_t)(__builtin_ctz(data_vl_count) + 1);
-}
-
-static void limit_lanes(struct experiment *experiment)
-{
-	struct fabric *fabric = &experiment->sim.fabric;
-
-	for (uint32_t i = 0; i < fabric->node_count; i++)
-		for (unsigned number = 0; number <= fabric->by_index[i]->port_count; number++)
-			fabric->by_index[i]->ports[number].info.vl_cap =
-				vl_cap_code(experiment->scenario->data_vl_count);
-}
-
 static int build(struct experiment *experiment, const char *topology_text,
 		 struct scenario_error *ret_error)
 {
 	const struct scenario *scenario = experiment->scenario;
 	struct topology_error error;
 
-	if (sim_init(&experiment->sim, topology_text ? topology_text : scenario->topology,
-		     scenario->seed, &error))
+	if (sim_init_with_lanes(&experiment->sim,
+				topology_text ? topology_text : scenario->topology, scenario->seed,
+				scenario->data_vl_count, &error))
 		return refuse(ret_error, 0, "topology %.80s: line %u: %.120s", scenario->topology,
 			      error.line, error.reason);
 	experiment->sim.fabric.is_paced = true;
 	experiment->sim.fabric.frames.frame_count_max = FRAMES_MAX;
-	limit_lanes(experiment);
 	return apply_settings(experiment, true, ret_error);
 }
 

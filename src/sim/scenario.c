@@ -195,7 +195,7 @@ static int check_whole(struct scenario_reader *reader)
 int scenario_read(const char *text, size_t byte_count, struct scenario *ret_scenario,
 		  struct scenario_error *ret_error)
 {
-	struct scenario scenario = {.seed = 1, .duration = MILLISECONDS(10), .data_vl_count = 8};
+	struct scenario scenario = {.seed = 1, .duration = MILLISECONDS(10)};
 	struct words words;
 	struct scenario_reader reader = {.scenario = &scenario, .line = &words, .error = ret_error};
 	int error = 0;

@@ -78,7 +78,7 @@ struct scenario {
 	uint64_t seed;
 	time_ns duration;
 	time_ns warmup;	     /* not measured */
-	uint8_t data_vl_count;	/* 1, 2, 4, 8 or 15 */
+	uint8_t data_vl_count;	/* of every port: 1, 2, 4, 8 or 15; 0: as the topology says */
 	bool checks; /* invariants after every millisecond */
 	bool controls_congestion;
 	struct scenario_flow *flows;

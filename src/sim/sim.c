@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fabric/port_view.h"
+#include "net/link/lane_tables.h"
 #include "net/link/port_queues.h"
 #include "sim/sim_manager.h"
 #include "wire/packet.h"
@@ -125,6 +126,12 @@ static int add_hosts(struct sim *sim)
 
 int sim_init(struct sim *sim, const char *topology, uint64_t seed, struct topology_error *ret_error)
 {
+	return sim_init_with_lanes(sim, topology, seed, 0, ret_error);
+}
+
+int sim_init_with_lanes(struct sim *sim, const char *topology, uint64_t seed,
+			unsigned data_vl_count, struct topology_error *ret_error)
+{
 	const struct fabric_owner owner = {
 		.deliver = deliver,
 		.port_has_room = port_has_room,
@@ -142,6 +149,7 @@ int sim_init(struct sim *sim, const char *topology, uint64_t seed, struct topolo
 
 	if (error)
 		return error;
+	sim->fabric.vl_cap = vl_code_of(data_vl_count);
 	if (strchr(topology, '\n'))
 		error = topology_parse(&sim->fabric, topology, strlen(topology), ret_error);
 	else

@@ -84,6 +84,10 @@ struct sim {
 /* From a generator ("ring:5"), or from a topology text if it has more than one line. */
 MUST_USE int sim_init(struct sim *sim, const char *topology, uint64_t seed,
 		      struct topology_error *ret_error);
+/* The same where every port has so many data VLs, unless the text says otherwise of it; 0: as ports
+ * are made. */
+MUST_USE int sim_init_with_lanes(struct sim *sim, const char *topology, uint64_t seed,
+				 unsigned data_vl_count, struct topology_error *ret_error);
 void sim_release(struct sim *sim);
 
 /* A manager on port 1 of this adapter. */

@@ -83,6 +83,10 @@ static inline uint16_t pkey_table_port(uint32_t modifier)
 	return (uint16_t)(modifier >> 16);
 }
 
+/* In place of the port's number, where SwitchInfo.OptimizedSLtoVLMappingProgramming is set: one Set
+ * writes the tables of all its output or input ports. */
+enum { SL_TO_VL_ALL_OUTPUTS = 1 << 16, SL_TO_VL_ALL_INPUTS = 1 << 17 };
+
 static inline uint32_t sl_to_vl_modifier(uint8_t input_port, uint8_t output_port)
 {
 	return (uint32_t)input_port << 8 | output_port;

@@ -2,10 +2,11 @@
 /* What the fields of a node may be set to (vol 1, chapter 14: the ranges of its attributes). */
 #include "mgmt/agents/node_field_limits.h"
 
+#include "net/link/lane_tables.h"
 #include "net/node/node.h"
 #include "wire/pkey.h"
 
-enum { MTU_CODE_MAX = 5, VL_CODE_MAX = 5 };
+enum { MTU_CODE_MAX = 5 };
 
 /* Fields that index or bound something else: only so far. A maximum below the minimum: fixed. */
 static const struct field_limit {

@@ -8,6 +8,7 @@
 #include "mgmt/agents/agents.h"
 #include "mgmt/agents/gs_agent.h"
 #include "mgmt/agents/node_field_limits.h"
+#include "net/link/lane_tables.h"
 #include "net/node/node.h"
 #include "wire/notice.h"
 #include "wire/performance.h"
@@ -134,6 +135,19 @@ static enum node_set_result set_port_state(const struct agent_environment *envir
 	return NODE_SET_OK;
 }
 
+/* A port with another number of lanes trains anew, so that both ends agree. */
+static enum node_set_result set_vl_cap(const struct agent_environment *environment,
+				       struct port *port, uint64_t value)
+{
+	if (port->kind == PORT_OF_MANAGEMENT)
+		return NODE_SET_FIXED;
+	port_set_vl_cap(port, (uint8_t)value);
+	if (port->info.physical_state == PHYSICAL_LINK_UP && environment->set_link)
+		environment->set_link(environment->context, port, PHYSICAL_POLLING);
+	tell_changed(environment, port);
+	return NODE_SET_OK;
+}
+
 static enum node_set_result set_field(const struct agent_environment *environment,
 				      struct port *port, time_ns now,
 				      const struct node_attribute *attribute,
@@ -158,6 +172,9 @@ static enum node_set_result set_field(const struct agent_environment *environmen
 	if (attribute->layout == &port_info_layout &&
 	    field->struct_offset == offsetof(struct port_info, port_state))
 		return set_port_state(environment, port, now, value);
+	if (attribute->layout == &port_info_layout &&
+	    field->struct_offset == offsetof(struct port_info, vl_cap))
+		return set_vl_cap(environment, port, value);
 	attribute_field_set(field, value, struct_of(attribute, port));
 	tell_changed(environment, port);
 	tell_manager(environment, port, now, attribute->layout, field->struct_offset);

@@ -98,6 +98,12 @@ enum mad_status sma_pkey_table_set(const struct sma_request *request, uint8_t *r
 	return sma_pkey_table_get(request, ret_data);
 }
 
+/* Base port 0 has no lanes. */
+static unsigned first_output(const struct node *node)
+{
+	return node->switch_info.enhanced_port_0 ? 0 : 1;
+}
+
 /* The row of the output port's table for the input port that the modifier names; NULL when there is
  * none. */
 static uint8_t *sl_to_vl_row(const struct sma_request *request)
@@ -108,10 +114,8 @@ static uint8_t *sl_to_vl_row(const struct sma_request *request)
 
 	if (!node_is_switch(request->node))
 		return request->arrival->sl_to_vl[0];
-	/* Base port 0 has no lanes. The forms for all ports at once (bits 16, 17) are not offered
-	 * in SwitchInfo. */
 	if (input > request->node->port_count || output > request->node->port_count ||
-	    (output == 0 && !request->node->switch_info.enhanced_port_0))
+	    output < first_output(request->node))
 		return NULL;
 	return request->node->ports[output].sl_to_vl[input];
 }
@@ -126,11 +130,46 @@ enum mad_status sma_sl_to_vl_get(const struct sma_request *request, uint8_t *ret
 	return MAD_STATUS_OK;
 }
 
+/* The tables of all output ports, of all input ports, or both, as the modifier says. */
+static enum mad_status set_many_maps(const struct sma_request *request, uint8_t *ret_data)
+{
+	uint32_t modifier = request->header.attribute_modifier;
+	struct node *node = request->node;
+	bool all_outputs = modifier & SL_TO_VL_ALL_OUTPUTS;
+	bool all_inputs = modifier & SL_TO_VL_ALL_INPUTS;
+	unsigned input = modifier >> 8 & 0xff, output = modifier & 0xff;
+	unsigned input_end = all_inputs ? node->port_count : input;
+	unsigned output_end = all_outputs ? node->port_count : output;
+	bool is_changed = false;
+	uint8_t vls[SL_COUNT];
+
+	if (!node->switch_info.optimized_sl_to_vl ||
+	    modifier >= (SL_TO_VL_ALL_INPUTS << 1) || input_end > node->port_count ||
+	    output_end > node->port_count || (!all_outputs && output < first_output(node)))
+		return MAD_STATUS_BAD_FIELD;
+	sl_to_vl_decode(request->data, vls);
+	for (output = all_outputs ? first_output(node) : output; output <= output_end; output++)
+		for (input = all_inputs ? 0 : input_end; input <= input_end; input++) {
+			uint8_t *row = node->ports[output].sl_to_vl[input];
+
+			is_changed |= memcmp(row, vls, sizeof(vls)) != 0;
+			memcpy(row, vls, sizeof(vls));
+		}
+	if (is_changed)
+		sma_paths_changed(request);
+	sl_to_vl_encode(vls, ret_data);
+	return MAD_STATUS_OK;
+}
+
 enum mad_status sma_sl_to_vl_set(const struct sma_request *request, uint8_t *ret_data)
 {
+	bool is_one = !node_is_switch(request->node) ||
+		      request->header.attribute_modifier < SL_TO_VL_ALL_OUTPUTS;
 	uint8_t *row = sl_to_vl_row(request);
 	uint8_t vls[SL_COUNT];
 
+	if (!is_one)
+		return set_many_maps(request, ret_data);
 	if (!row)
 		return MAD_STATUS_BAD_FIELD;
 	sl_to_vl_decode(request->data, vls);

@@ -1,25 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SL to VL maps and arbitration tables, where policy or routing wants them (vol 1, chapter 14). */
+/* SL to VL maps and arbitration tables of both ends of every link, for the lanes that it has (vol 1,
+ * chapters 7 and 14). */
 #include "mgmt/sm/sweep.h"
 
 #include "wire/smp.h"
 
-/* What is written to a port after its maps. */
+/* What is written to a port, in this order. */
 enum { PART_ARBITRATION_LOW, PART_ARBITRATION_HIGH, PART_MAPS };
 
-static int lanes_begin(struct sm *sm)
-{
-	sweep_cursor_reset(sm);
-	return 0;
-}
+enum { VL_CODES = 16 };
 
 /* As its OperationalVLs will be. */
-static uint8_t data_vls(const struct subnet_port *port)
+static uint8_t link_vls(const struct subnet_port *port)
 {
 	uint8_t own = port->info.vl_cap;
 	uint8_t other = port->peer->info.vl_cap;
 
 	return other && other < own ? other : own;
+}
+
+/* A port with one data VL has no tables. */
+static bool has_lane_tables(const struct subnet_port *port)
+{
+	const struct port_info *end_info =
+		subnet_node_is_switch(port->node) ? &port->node->ports[0].info : &port->info;
+
+	return port->is_known && port->peer && port->info.vl_cap > 1 &&
+	       (end_info->capability_mask & CAPABILITY_SL_MAPPING);
+}
+
+/* One Set writes the tables of all input ports, which are the same. */
+static bool has_uniform_maps(const struct sm *sm, const struct subnet_node *node)
+{
+	return subnet_node_is_switch(node) && node->switch_info.optimized_sl_to_vl &&
+	       !sm->graph.service_levels;
+}
+
+/* A link that came up anew may lead elsewhere, and the port may have lost its tables. */
+static int lanes_begin(struct sm *sm)
+{
+	list_for_each (link, &sm->subnet.nodes) {
+		struct subnet_node *node = sweep_node(link);
+		bool is_changed = false;
+
+		for (unsigned i = 0; !node->is_settled && i <= node->port_count; i++) {
+			struct subnet_port *port = &node->ports[i];
+
+			if (!has_lane_tables(port))
+				continue;
+			if (port->info.port_state == PORT_INIT)
+				port->maps_vls = port->arbitration_vls = 0;
+			is_changed |= port->maps_vls != link_vls(port);
+		}
+		/* All outputs have a table for the input that came. */
+		if (is_changed && subnet_node_is_switch(node) && !has_uniform_maps(sm, node))
+			subnet_forget_lanes(node);
+	}
+	sweep_cursor_reset(sm);
+	return 0;
 }
 
 static uint8_t routed_lane(const struct sm *sm, const struct subnet_port *output, unsigned input,
@@ -37,73 +75,139 @@ static uint8_t routed_lane(const struct sm *sm, const struct subnet_port *output
 }
 
 static void make_map(const struct sm *sm, const struct subnet_port *output, unsigned input,
-		     struct mad_message *ret_request)
+		     uint32_t modifier, struct mad_message *ret_request)
 {
-	uint32_t modifier = subnet_node_is_switch(output->node)
-				    ? sl_to_vl_modifier((uint8_t)input, output->number)
-				    : 0;
 	uint8_t vls[SL_COUNT];
 
 	for (uint8_t sl = 0; sl < SL_COUNT; sl++)
 		vls[sl] = sm->graph.service_levels
-				  ? qos_fold(routed_lane(sm, output, input, sl), data_vls(output))
-				  : qos_lane(&sm->qos, sl, data_vls(output));
+				  ? qos_fold(routed_lane(sm, output, input, sl), link_vls(output))
+				  : qos_lane(&sm->qos, sl, link_vls(output));
 	sweep_port_request(sm, output, MAD_SET, ATTRIBUTE_SL_TO_VL, modifier, ret_request);
 	sl_to_vl_encode(vls, smp_data(ret_request->bytes));
 }
 
-static void make_arbitration(const struct sm *sm, const struct subnet_port *port,
-			     enum vl_arbitration_section section,
-			     const struct vl_arbitration_entry *entries, unsigned entry_count,
+/* Without a policy every lane that the port has sends in turn. A lane that the link does not have
+ * gives its weight to the lane that stands for it in the maps. */
+static void make_arbitration(const struct sm *sm, const struct subnet_port *port, bool is_high,
 			     struct mad_message *ret_request)
 {
+	enum { WEIGHT = 64 /* 4 KiB */ };
 	struct vl_arbitration_entry block[VL_ARBITRATION_PER_BLOCK] = {{0}};
+	const struct vl_arbitration_entry *entries = is_high ? sm->qos.high : sm->qos.low;
+	unsigned entry_count = is_high ? sm->qos.high_count : sm->qos.low_count;
 	uint8_t port_number = subnet_node_is_switch(port->node) ? port->number : 0;
+	uint32_t modifier = vl_arbitration_modifier(
+		is_high ? VL_ARBITRATION_HIGH_FIRST : VL_ARBITRATION_LOW_FIRST, port_number);
 
 	for (unsigned i = 0; i < entry_count && i < VL_ARBITRATION_PER_BLOCK; i++) {
 		block[i] = entries[i];
-		/* A lane that the port does not have is skipped by its weight. */
-		if (qos_fold(block[i].vl, data_vls(port)) != block[i].vl)
-			block[i].weight = 0;
+		block[i].vl = qos_fold(block[i].vl, link_vls(port));
 	}
-	sweep_port_request(sm, port, MAD_SET, ATTRIBUTE_VL_ARBITRATION,
-			   vl_arbitration_modifier(section, port_number), ret_request);
+	if (!qos_has_weights(&sm->qos) && !is_high)
+		for (uint8_t vl = 0; vl < qos_lane_count(port->info.vl_cap); vl++)
+			block[vl] = (struct vl_arbitration_entry){.vl = vl, .weight = WEIGHT};
+	sweep_port_request(sm, port, MAD_SET, ATTRIBUTE_VL_ARBITRATION, modifier, ret_request);
 	vl_arbitration_block_encode(block, smp_data(ret_request->bytes));
 }
 
-/* The next request for this port; sm->cursor_part counts them. */
-static bool next_of_port(struct sm *sm, const struct subnet_port *port,
-			 struct mad_message *ret_request)
+/* Ports in Init serve all their lanes from power-on; what others brought up, others may have
+ * written. */
+static bool wants_arbitration(const struct sm *sm, const struct subnet_port *port, bool is_high)
 {
-	bool is_switch = subnet_node_is_switch(port->node);
-	unsigned input_count = is_switch ? port->node->port_count + 1 : 1;
-	const struct qos *qos = &sm->qos;
-
-	if (!port->is_known || !port->peer || port->info.vl_cap < 2)
+	if (port->arbitration_vls == link_vls(port) ||
+	    !(is_high ? port->info.vl_arbitration_high_cap : port->info.vl_arbitration_low_cap))
 		return false;
-	while (sm->cursor_part < PART_MAPS + input_count) {
-		unsigned part = sm->cursor_part++;
-		unsigned input = part - PART_MAPS;
+	if (qos_has_weights(&sm->qos))
+		return is_high ? sm->qos.high_count : sm->qos.low_count;
+	return port->info.port_state > PORT_INIT;
+}
 
-		if (part == PART_ARBITRATION_LOW && qos->sets_lanes && qos->low_count &&
-		    port->info.vl_arbitration_low_cap) {
-			make_arbitration(sm, port, VL_ARBITRATION_LOW_FIRST, qos->low,
-					 qos->low_count, ret_request);
-			return true;
-		}
-		if (part == PART_ARBITRATION_HIGH && qos->sets_lanes && qos->high_count &&
-		    port->info.vl_arbitration_high_cap) {
-			make_arbitration(sm, port, VL_ARBITRATION_HIGH_FIRST, qos->high,
-					 qos->high_count, ret_request);
-			return true;
-		}
-		if (part < PART_MAPS)
+/* One Set for a whole switch: its map is that of most ports. Not while a port with fewer lanes has
+ * a map of its own, which would name too many for a moment. */
+static bool make_switch_map(struct sm *sm, struct subnet_node *node,
+			    struct mad_message *ret_request)
+{
+	unsigned counts[VL_CODES] = {0};
+	const struct subnet_port *example = NULL;
+
+	if (!has_uniform_maps(sm, node))
+		return false;
+	for (unsigned i = 1; i <= node->port_count; i++) {
+		const struct subnet_port *port = &node->ports[i];
+
+		if (!has_lane_tables(port))
 			continue;
+		if (port->maps_vls)
+			return false;
+		counts[link_vls(port) % VL_CODES]++;
+		if (!example || counts[link_vls(port) % VL_CODES] >
+					counts[link_vls(example) % VL_CODES])
+			example = port;
+	}
+	if (!example)
+		return false;
+	for (unsigned i = 1; i <= node->port_count; i++)
+		node->ports[i].maps_vls = link_vls(example);
+	make_map(sm, example, 0, SL_TO_VL_ALL_OUTPUTS | SL_TO_VL_ALL_INPUTS, ret_request);
+	return true;
+}
+
+static bool next_map_of_port(struct sm *sm, const struct subnet_port *port,
+			     struct mad_message *ret_request)
+{
+	const struct subnet_node *node = port->node;
+	bool is_switch = subnet_node_is_switch(node);
+	unsigned map_count = is_switch && !has_uniform_maps(sm, node) ? node->port_count + 1 : 1;
+
+	while (sm->cursor_part < PART_MAPS + map_count) {
+		unsigned input = sm->cursor_part++ - PART_MAPS;
+		uint32_t modifier = is_switch ? sl_to_vl_modifier((uint8_t)input, port->number) : 0;
+
+		if (is_switch && map_count == 1)
+			modifier |= SL_TO_VL_ALL_INPUTS;
 		/* Nothing comes in where nothing is attached. */
-		if (is_switch && input && (input == port->number || !port->node->ports[input].peer))
+		if (input && (input == port->number || !node->ports[input].peer))
 			continue;
-		make_map(sm, port, input, ret_request);
+		make_map(sm, port, input, modifier, ret_request);
 		return true;
+	}
+	return false;
+}
+
+/* The next request for this port; sm->cursor_part counts them. */
+static bool next_of_port(struct sm *sm, struct subnet_port *port, struct mad_message *ret_request)
+{
+	if (!has_lane_tables(port))
+		return false;
+	while (sm->cursor_part < PART_MAPS) {
+		bool is_high = sm->cursor_part++ == PART_ARBITRATION_HIGH;
+
+		if (!wants_arbitration(sm, port, is_high))
+			continue;
+		make_arbitration(sm, port, is_high, ret_request);
+		return true;
+	}
+	if (port->maps_vls != link_vls(port) && next_map_of_port(sm, port, ret_request))
+		return true;
+	/* Unless one of its requests fails. */
+	port->maps_vls = port->arbitration_vls = link_vls(port);
+	return false;
+}
+
+/* Port 0 has no link: in its place stands what is for the whole switch. */
+static bool next_of_node(struct sm *sm, struct subnet_node *node, struct mad_message *ret_request)
+{
+	if (sm->cursor_index == 0) {
+		sm->cursor_index = 1;
+		if (make_switch_map(sm, node, ret_request))
+			return true;
+	}
+	while (sm->cursor_index <= node->port_count) {
+		if (next_of_port(sm, &node->ports[sm->cursor_index], ret_request))
+			return true;
+		sm->cursor_part = 0;
+		sm->cursor_index++;
 	}
 	return false;
 }
@@ -111,22 +215,13 @@ static bool next_of_port(struct sm *sm, const struct subnet_port *port,
 static bool lanes_next(struct sm *sm, struct mad_message *ret_request,
 		       struct mad_purpose *ret_purpose)
 {
-	if (!sm->qos.sets_lanes && !sm->graph.service_levels)
-		return false;
 	while (sm->cursor_node != &sm->subnet.nodes) {
 		struct subnet_node *node = sweep_node(sm->cursor_node);
 
-		if (!node->lanes_are_set && sm->cursor_index <= node->port_count) {
-			if (next_of_port(sm, &node->ports[sm->cursor_index], ret_request)) {
-				*ret_purpose = (struct mad_purpose){.subject = node};
-				return true;
-			}
-			sm->cursor_part = 0;
-			sm->cursor_index++;
-			continue;
+		if (!node->is_settled && next_of_node(sm, node, ret_request)) {
+			*ret_purpose = (struct mad_purpose){.subject = node};
+			return true;
 		}
-		/* Unless one of its requests fails. */
-		node->lanes_are_set = true;
 		sm->cursor_node = sm->cursor_node->next;
 		sm->cursor_index = 0;
 		sm->cursor_part = 0;
@@ -145,7 +240,12 @@ static void lanes_failed(struct sm *sm, struct mad_purpose purpose)
 {
 	struct subnet_node *node = purpose.subject;
 
-	node->lanes_are_set = false;
+	subnet_forget_lanes(node);
+	if (!sm->is_incomplete)
+		sm_note(sm, SM_EVENT_WARNING,
+			"0x%016llx takes no SL to VL or arbitration table: lost, or it has another "
+			"M_Key",
+			(unsigned long long)node->info.node_guid);
 	sweep_mark_incomplete(sm, purpose);
 }
 

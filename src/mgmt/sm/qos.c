@@ -269,6 +269,18 @@ uint8_t qos_path_sl(const struct qos *qos, const struct partitions *partitions, 
 	return qos->default_sl;
 }
 
+bool qos_has_weights(const struct qos *qos)
+{
+	return qos->low_count || qos->high_count;
+}
+
+unsigned qos_lane_count(uint8_t operational_vls)
+{
+	if (operational_vls == 0)
+		return 1;
+	return operational_vls >= OPERATIONAL_ALL ? VL_DROP : 1u << (operational_vls - 1);
+}
+
 uint8_t qos_fold(uint8_t vl, uint8_t operational_vls)
 {
 	if (vl == VL_DROP || operational_vls == 0 || operational_vls >= OPERATIONAL_ALL)

@@ -26,7 +26,7 @@ struct qos_rule {
 };
 
 struct qos {
-	bool sets_lanes; /* false: tables stay as the hardware has them */
+	bool sets_lanes; /* a table or a limit of the text is to be written */
 	uint8_t sl_to_vl[SL_COUNT];
 	uint8_t high_limit;
 	struct vl_arbitration_entry high[QOS_WEIGHTS_MAX], low[QOS_WEIGHTS_MAX];
@@ -49,7 +49,7 @@ void qos_init(struct qos *qos);
  *	any, service-id A[-B] : SL
  *	ipoib[, pkey P] : SL		without a key: the default partition
  *	sdp[, port-num A[-B]] : SL
- *	sl2vl V,V,...			16 lanes; from here on tables are written
+ *	sl2vl V,V,...			16 lanes; without it SL n goes to lane n, as far as there are lanes
  *	vlarb_high VL:W,VL:W,...	vlarb_low likewise
  *	high_limit N
  *
@@ -66,5 +66,9 @@ uint8_t qos_path_sl(const struct qos *qos, const struct partitions *partitions, 
  * not have: folded onto those it has. */
 uint8_t qos_lane(const struct qos *qos, uint8_t sl, uint8_t operational_vls);
 uint8_t qos_fold(uint8_t vl, uint8_t operational_vls);
+/* How many data lanes a code names. */
+unsigned qos_lane_count(uint8_t operational_vls);
+/* Whether it has an arbitration table of its own. */
+bool qos_has_weights(const struct qos *qos);
 
 #endif

@@ -111,7 +111,8 @@ static int build_graph(struct sm *sm)
 	return 0;
 }
 
-/* Lanes that every link has: the layers that an engine may use. */
+/* Lanes that every link between switches has: the layers that an engine may use. An adapter's link
+ * is on no cycle. */
 static uint8_t lane_count(struct sm *sm)
 {
 	struct subnet_port *port;
@@ -119,10 +120,12 @@ static uint8_t lane_count(struct sm *sm)
 
 	sweep_cursor_reset(sm);
 	while ((port = sweep_next_port(sm))) {
-		if (port->is_known && port->peer && port->info.vl_cap && port->info.vl_cap < vls)
+		if (port->is_known && port->peer && subnet_node_is_switch(port->node) &&
+		    subnet_node_is_switch(port->peer->node) && port->info.vl_cap &&
+		    port->info.vl_cap < vls)
 			vls = port->info.vl_cap;
 	}
-	return (uint8_t)(vls == 5 ? 15 : 1u << (vls - 1));
+	return (uint8_t)qos_lane_count((uint8_t)vls);
 }
 
 /* The wanted engine, or min-hop where that can't do it. */
@@ -163,6 +166,51 @@ static int keep_service_levels(struct sm *sm)
 	sm->subnet.service_levels_switch_count = sm->graph.switch_count;
 	sm->subnet.service_levels_lid_max = sm->graph.lid_max;
 	return 0;
+}
+
+/* FNV-1a. */
+static uint64_t digest_bytes(uint64_t digest, const void *bytes, size_t byte_count)
+{
+	const uint8_t *byte = bytes;
+
+	for (size_t i = 0; i < byte_count; i++)
+		digest = (digest ^ byte[i]) * UINT64_C(0x100000001b3);
+	return digest;
+}
+
+/* Maps are written where there is a link: a new link needs them as much as new lanes do. */
+static uint64_t lanes_digest(const struct sm *sm, const struct subnet_node *node)
+{
+	const struct routing_switch *routed = &sm->graph.switches[node->switch_index];
+	size_t side = routed->port_count + 1u;
+	uint64_t digest = UINT64_C(0xcbf29ce484222325);
+
+	for (unsigned i = 1; i <= node->port_count; i++) {
+		uint8_t has_link = node->ports[i].peer != NULL;
+
+		digest = digest_bytes(digest, &has_link, sizeof(has_link));
+	}
+	return routed->sl_to_vl
+		       ? digest_bytes(digest, routed->sl_to_vl, side * side * ROUTING_SL_COUNT)
+		       : digest;
+}
+
+/* Switches whose maps are no longer what the engine wants get them again. */
+static void forget_old_lanes(struct sm *sm)
+{
+	list_for_each (link, &sm->subnet.nodes) {
+		struct subnet_node *node = sweep_node(link);
+		uint64_t digest;
+
+		if (!subnet_node_is_switch(node))
+			continue;
+		digest = sm->graph.service_levels ? lanes_digest(sm, node) : 0;
+		if (node->lanes_digest == digest)
+			continue;
+		subnet_forget_lanes(node);
+		node->is_settled = false;
+		node->lanes_digest = digest;
+	}
 }
 
 struct changes {
@@ -303,6 +351,8 @@ static int route_everything(struct sm *sm)
 	if (!error)
 		error = route(sm);
 	mark_all_moved(sm);
+	if (!error)
+		forget_old_lanes(sm);
 	return error ? error : keep_service_levels(sm);
 }
 

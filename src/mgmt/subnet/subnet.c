@@ -82,12 +82,18 @@ void subnet_unlink(struct subnet_port *port)
 	part(port);
 }
 
+void subnet_forget_lanes(struct subnet_node *node)
+{
+	for (unsigned i = 0; i <= node->port_count; i++)
+		node->ports[i].maps_vls = node->ports[i].arbitration_vls = 0;
+}
+
 void subnet_forget_tables(struct subnet_node *node)
 {
 	memset(node->table_blocks_known, 0, sizeof(node->table_blocks_known));
 	node->multicast_mlid_count = 0;
 	node->multicast_due_count = 0;
-	node->lanes_are_set = false;
+	subnet_forget_lanes(node);
 	node->is_settled = false;
 }
 

@@ -45,6 +45,8 @@ struct subnet_port {
 	uint8_t enforcement_written;
 	bool needs_reregister; /* its clients are to join and subscribe anew */
 	bool is_in_service;    /* the owner of the manager was told that it came */
+	/* OperationalVLs that its SL to VL and arbitration tables were written for; 0: none were. */
+	uint8_t maps_vls, arbitration_vls;
 	uint8_t wanted_steps;  /* bits: questions that the next discovery asks, mgmt/sm/discovery.h */
 };
 
@@ -62,7 +64,7 @@ struct subnet_node {
 	 * there is nothing to be written to them. */
 	bool is_settled;
 	bool has_failed; /* in this sweep: it will not be settled by it */
-	bool lanes_are_set;
+	uint64_t lanes_digest; /* of what the routing engine wants of its SL to VL maps; 0: nothing */
 	unsigned port_count;
 	struct subnet_port *ports; /* [0] .. [port_count] */
 	/* Switches: the table as we know it to be there, and which of its blocks we know. */
@@ -139,6 +141,7 @@ void subnet_unlink(struct subnet_port *port);
 
 /* Routes and lanes that were written to the node may not be there any more. */
 void subnet_forget_tables(struct subnet_node *node);
+void subnet_forget_lanes(struct subnet_node *node);
 
 /* Begins a sweep that has met already whoever the known links lead to, and gives all of those their
  * shortest routes. */

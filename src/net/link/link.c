@@ -6,6 +6,7 @@
 #include "net/link/fec.h"
 #include "net/link/pacing.h"
 #include "net/link/lane_credits.h"
+#include "net/link/lane_tables.h"
 
 enum { SPEED_QDR = 4 };
 
@@ -120,6 +121,7 @@ static void come_up(struct port *port)
 	port->info.physical_state = PHYSICAL_LINK_UP;
 	port->info.port_state = PORT_INIT;
 	port->state_changes++;
+	port_lanes_trained(port);
 	port_credits_init(port);
 	port_pacer_init(port);
 }

@@ -95,6 +95,7 @@ struct port {
 	struct congestion *congestion; /* NULL: off. net/link/congestion.h */
 	struct port_info info;
 	struct link_counters counters;
+	uint16_t sl_to_vl_row_count;
 	uint64_t guid;
 	uint64_t *guids; /* GUIDInfo, info.guid_cap entries; end ports only */
 	uint16_t *pkeys; /* P_KeyTable */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "net/link/lane_credits.h"
 #include "net/link/frame.h"
+#include "net/link/pacing.h"
 
 enum { STALL_LIVES = 8 };
 
@@ -25,6 +26,7 @@ int port_queues_create(struct port *port)
 	for (unsigned vl = 0; vl < VL_COUNT; vl++)
 		queues->vls[vl].queues = queues;
 	port->queues = queues;
+	port_pacer_init(port);
 	return 0;
 }
 
@@ -93,11 +95,17 @@ static struct frame *take_arbitrated(struct port *port, time_ns now)
 {
 	uint16_t ready = ready_lanes(port);
 
+	unsigned lane_count = port_data_vl_count(port);
+	unsigned lost = (unsigned)ready >> lane_count;
+
 	if (!ready)
 		return NULL;
+	/* A manager took lanes away while packets waited on them: no table serves those. */
+	if (unlikely(lost))
+		return take_first(port, lane_count + (unsigned)__builtin_ctz(lost), now);
 	/* Tables are for ports with more than one data lane. */
-	if (port_data_vl_count(port) == 1)
-		return ready & 1 ? take_first(port, 0, now) : NULL;
+	if (lane_count == 1)
+		return take_first(port, 0, now);
 
 	struct arbitration chosen = port_arbitrate(port, ready);
 

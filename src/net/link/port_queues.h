@@ -18,6 +18,7 @@
 #include "base/time.h"
 #include "base/timer_queue.h"
 #include "net/link/arbitration.h"
+#include "net/link/lane_tables.h"
 #include "net/link/port.h"
 
 enum {
@@ -100,9 +101,13 @@ void port_queues_destroy(struct port *port); /* empty of frames */
 /* The number of data VLs that OperationalVLs names. */
 static inline unsigned port_data_vl_count(const struct port *port)
 {
-	static const uint8_t counts[16] = {1, 1, 2, 4, 8, 15, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+	return data_vl_count_of(port->info.operational_vls);
+}
 
-	return counts[port->info.operational_vls & 15];
+/* Whether packets may leave by this VL. */
+static inline bool port_has_lane(const struct port *port, unsigned vl)
+{
+	return vl < port_data_vl_count(port) || vl == VL_MANAGEMENT;
 }
 
 /* Queues on frame->vl. DROP_VL15 or DROP_HEAD_OF_QUEUE (a stalled lane): the frame is still
@@ -117,7 +122,8 @@ static inline const struct frame *port_first_frame(const struct port *port)
 	return queues->pending ? queues->vls[__builtin_ctz(queues->pending)].first : NULL;
 }
 
-/* Takes out the frame that arbitration and credits let go next, or returns NULL. */
+/* Takes out the frame that arbitration and credits let go next, or returns NULL. A frame of a data VL
+ * that is not operational any more comes first, and is the caller's to drop. */
 struct frame *port_next_to_send(struct port *port, time_ns now);
 
 /* Whether a frame that takes so many blocks would be the next to send if it were queued now, with no

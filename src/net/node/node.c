@@ -8,6 +8,7 @@
 #include <string.h>
 #include "net/link/congestion.h"
 #include "net/link/fec.h"
+#include "net/link/lane_tables.h"
 #include "net/link/port_queues.h"
 #include "wire/gid.h"
 #include "wire/mtu.h"
@@ -18,10 +19,6 @@ enum {
 	WIDTH_4X = 2,
 	SPEED_SDR_DDR_QDR = 7,
 	SPEED_FDR_EDR = 3,
-	VL_CAP_8 = 4,
-	DATA_VLS = 8,
-	ARBITRATION_CAP = 8,
-	ARBITRATION_WEIGHT = 64,  /* 4 KiB */
 	HOQ_LIFE_DEFAULT = 16,	  /* 268 ms */
 	SWITCH_LIFE_DEFAULT = 18, /* 1.07 s */
 	SUBNET_TIMEOUT_DEFAULT = 18,
@@ -57,6 +54,7 @@ static void set_node_info(struct node *node, enum node_type type, uint64_t node_
 			.default_multicast_primary_port = LFT_NO_PORT,
 			.default_multicast_not_primary_port = LFT_NO_PORT,
 			.life_time_value = SWITCH_LIFE_DEFAULT,
+			.optimized_sl_to_vl = 1,
 			.partition_enforcement_cap = PKEYS_DEFAULT,
 			.inbound_enforcement_cap = 1,
 			.outbound_enforcement_cap = 1,
@@ -80,10 +78,6 @@ static void set_link_fields(struct port_info *info)
 	info->port_state = PORT_DOWN;
 	info->physical_state = PHYSICAL_POLLING;
 	info->link_down_default_state = PHYSICAL_POLLING;
-	info->vl_cap = VL_CAP_8;
-	info->operational_vls = VL_CAP_8;
-	info->vl_arbitration_high_cap = ARBITRATION_CAP;
-	info->vl_arbitration_low_cap = ARBITRATION_CAP;
 	info->local_phy_errors = ERROR_THRESHOLD_DEFAULT;
 	info->overrun_errors = ERROR_THRESHOLD_DEFAULT;
 	info->link_round_trip_latency = 0xffffff;
@@ -135,18 +129,6 @@ static void set_port_info(struct port *port)
 	}
 }
 
-/* Low priority round robin over all lanes until a manager says otherwise. */
-static void set_lane_tables(struct port *port, unsigned row_count)
-{
-	for (unsigned row = 0; row < row_count; row++)
-		for (unsigned sl = 0; sl < SL_COUNT; sl++)
-			port->sl_to_vl[row][sl] = (uint8_t)(sl % DATA_VLS);
-	for (unsigned vl = 0; vl < DATA_VLS; vl++) {
-		port->vl_arbitration[0][vl][0] = (uint8_t)vl;
-		port->vl_arbitration[0][vl][1] = ARBITRATION_WEIGHT;
-	}
-}
-
 static enum port_kind kind_of(const struct node *node, unsigned port_number)
 {
 	if (!node_is_switch(node))
@@ -157,7 +139,6 @@ static enum port_kind kind_of(const struct node *node, unsigned port_number)
 static int init_port(struct node *node, unsigned port_number)
 {
 	struct port *port = &node->ports[port_number];
-	unsigned sl_rows = node_is_switch(node) ? node->port_count + 1 : 1;
 
 	port->kind = kind_of(node, port_number);
 	port->node = node;
@@ -165,7 +146,8 @@ static int init_port(struct node *node, unsigned port_number)
 	port->guid = node->info.node_guid + (node_is_switch(node) ? 0 : port_number);
 	port->pkey_count = PKEYS_DEFAULT;
 	port->pkeys = calloc(port->pkey_count, sizeof(*port->pkeys));
-	port->sl_to_vl = calloc(sl_rows, sizeof(*port->sl_to_vl));
+	port->sl_to_vl_row_count = (uint16_t)(node_is_switch(node) ? node->port_count + 1 : 1);
+	port->sl_to_vl = calloc(port->sl_to_vl_row_count, sizeof(*port->sl_to_vl));
 	if (port->kind != PORT_OF_SWITCH)
 		port->guids = calloc(GUIDS_DEFAULT, sizeof(*port->guids));
 	if (!port->pkeys || !port->sl_to_vl || (port->kind != PORT_OF_SWITCH && !port->guids))
@@ -175,7 +157,8 @@ static int init_port(struct node *node, unsigned port_number)
 		port->guids[0] = port->guid;
 	set_port_info(port);
 	port_fec_refresh(port);
-	set_lane_tables(port, sl_rows);
+	if (port->kind != PORT_OF_MANAGEMENT)
+		port_set_vl_cap(port, VL_CODE_8);
 	return port_queues_create(port);
 }
 

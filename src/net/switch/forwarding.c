@@ -33,8 +33,12 @@ uint8_t port_output_vl(const struct port *output, unsigned input_port, uint8_t s
 {
 	unsigned row = output->kind == PORT_OF_ADAPTER ? 0 : input_port;
 	uint8_t vl = output->sl_to_vl[row][sl];
+	unsigned lane_count = port_data_vl_count(output);
 
-	return vl < port_data_vl_count(output) ? vl : VL_MANAGEMENT;
+	if (likely(vl < lane_count))
+		return vl;
+	/* On a link with one data VL all SLs go to it, whatever a table for more lanes says. */
+	return lane_count == 1 && vl != VL_MANAGEMENT ? 0 : VL_MANAGEMENT;
 }
 
 static struct forwarding_decision drop(enum drop_reason reason, unsigned blamed_port)

@@ -58,6 +58,10 @@ static void set_up_switch(struct node *node, uint16_t lid)
 
 static void set_active(struct port *port)
 {
+	/* As a manager maps them. */
+	for (unsigned row = 0; row < port->sl_to_vl_row_count; row++)
+		for (uint8_t sl = 0; sl < SL_COUNT; sl++)
+			port->sl_to_vl[row][sl] = sl % 8;
 	port->info.port_state = PORT_ACTIVE;
 }
 

@@ -98,6 +98,46 @@ static void test_full_endpoint_pushes_back_to_the_sender(void **state)
 	rig_release(&rig);
 }
 
+/* A manager takes lanes away while packets wait on them: those are dropped and counted, and neither
+ * block the port nor keep credits. */
+static void test_packets_on_lost_lanes_are_dropped_when_credits_come(void **state)
+{
+	struct rig rig;
+	struct port *host;
+	unsigned accepted = 0;
+	struct frame *frame;
+
+	(void)state;
+	rig_star(&rig, "star:2");
+	host = rig_host(&rig, 1);
+	rig.switch_node->ports[2].info.hoq_life = 20;
+	memset(host->sl_to_vl[0], 5, SL_COUNT);
+	rig.room = 0;
+	while (fabric_inject(&rig.fabric, host, frame = rig_data_frame(&rig, 1, 2, 4096), 0)) {
+		accepted++;
+		rig_run(&rig, 0);
+		assert_true(accepted < 1000);
+	}
+	frame_give_back(&rig.fabric.frames, frame);
+
+	uint32_t waiting = host->queues->vls[5].frame_count;
+
+	assert_true(waiting > 0);
+	host->info.operational_vls = 1;
+	rig.room = RIG_FRAMES_MAX;
+	fabric_endpoint_ready(&rig.fabric, rig_host(&rig, 2));
+	rig_run(&rig, 0);
+	assert_int_equal(host->counters.drops[DROP_VL_MAPPING], waiting);
+	assert_int_equal(rig.delivered_count, accepted - waiting);
+	assert_true(fabric_is_idle(&rig.fabric));
+	assert_int_equal(host->queues->vls[5].fctbs, host->queues->vls[5].peer_abr);
+	/* The lane that is left carries the same SL. */
+	assert_true(fabric_inject(&rig.fabric, host, rig_data_frame(&rig, 1, 2, 64), 0));
+	rig_run(&rig, 0);
+	assert_int_equal(rig.delivered_count, accepted - waiting + 1);
+	rig_release(&rig);
+}
+
 static void test_head_of_queue_lifetime_discards_what_waits_too_long(void **state)
 {
 	struct rig rig;
@@ -349,6 +389,7 @@ int main(void)
 		cmocka_unit_test(test_packet_crosses_a_switch_and_is_counted),
 		cmocka_unit_test(test_packets_of_a_flow_stay_in_order),
 		cmocka_unit_test(test_full_endpoint_pushes_back_to_the_sender),
+		cmocka_unit_test(test_packets_on_lost_lanes_are_dropped_when_credits_come),
 		cmocka_unit_test(test_head_of_queue_lifetime_discards_what_waits_too_long),
 		cmocka_unit_test(test_packet_to_own_lid_never_leaves_the_adapter),
 		cmocka_unit_test(test_multicast_reaches_each_member_once_and_the_senders_own_port),

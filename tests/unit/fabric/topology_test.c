@@ -127,6 +127,29 @@ static void test_options_aliases_and_counted_guids(void **state)
 	rig_release(&rig);
 }
 
+/* vls= behind a port is of that end; in a line of its own, of all ports that follow. The link has
+ * what both ends have. */
+static void test_ports_have_the_data_vls_they_are_given(void **state)
+{
+	static const char text[] = "vls=4\nSwitch 3 \"s\"\n[1] \"a\" vls=15 # 4xEDR\n[2] \"b\"\n"
+				   "Ca 1 \"a\"\n[1] \"s\"[1] vls=1\nCa 1 \"b\"\n[1] \"s\"[2]\n";
+	struct rig rig;
+	struct topology_error error = {0};
+
+	(void)state;
+	if (parse(&rig, text, &error))
+		fail_msg("line %u: %s", error.line, error.reason);
+
+	const struct node *s = fabric_find_name(&rig.fabric, "s");
+
+	assert_int_equal(s->ports[1].info.vl_cap, 5);
+	assert_int_equal(s->ports[1].peer->info.vl_cap, 1);
+	assert_int_equal(s->ports[1].info.operational_vls, 1);
+	assert_int_equal(s->ports[2].info.operational_vls, 3);
+	assert_int_equal(s->ports[3].info.vl_cap, 4); /* no line */
+	rig_release(&rig);
+}
+
 static void test_ports_of_adapters_have_the_addresses_they_are_given(void **state)
 {
 	struct rig rig;
@@ -224,6 +247,10 @@ static void test_errors_carry_line_and_reason(void **state)
 	} rows[] = {
 		{"", 0, "there is no node"},
 		{"hello\nworld\n", 0, "there is no node"},
+		{"vls=3\nSwitch 4 \"a\"\n", 1, "1, 2, 4, 8 or 15"},
+		{"Switch 4 \"a\"\n[1] \"b\" vls=16\nCa 1 \"b\"\n", 2, "1, 2, 4, 8 or 15"},
+		{"Switch 4 \"a\"\n[1] \"b\" vls=1x\nCa 1 \"b\"\n", 2, "1, 2, 4, 8 or 15"},
+		{"Switch 4 \"a\"\n[1] \"b\" vls=\nCa 1 \"b\"\n", 2, "1, 2, 4, 8 or 15"},
 		{"Switch 4 \"a\"\n[1] \"b\"[1]\n", 2, "there is no node \"b\""},
 		{"Switch 4 \"a\"\n[5] \"b\"[1]\n", 2, "port 5: \"a\" has ports 1 to 4"},
 		{"Switch 4 \"a\"\n[0] \"b\"[1]\n", 2, "port 0"},
@@ -314,6 +341,7 @@ int main(void)
 		cmocka_unit_test(test_one_end_of_a_cable_is_enough),
 		cmocka_unit_test(test_hosts_group_adapters_by_the_first_word),
 		cmocka_unit_test(test_options_aliases_and_counted_guids),
+		cmocka_unit_test(test_ports_have_the_data_vls_they_are_given),
 		cmocka_unit_test(test_ports_of_adapters_have_the_addresses_they_are_given),
 		cmocka_unit_test(test_cables_run_at_what_both_ends_can),
 		cmocka_unit_test(test_routers_and_enhanced_ports_are_understood),

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 #include "host/start_options.h"
@@ -53,6 +54,13 @@ static void test_numbers_out_of_range_are_refused(void **state)
 		assert_non_null(start_option_refusal(START_OPTION_HOSTS, bad_hosts[i]));
 	for (unsigned i = 0; i < sizeof(bad_lmcs) / sizeof(bad_lmcs[0]); i++)
 		assert_non_null(start_option_refusal(START_OPTION_LMC, bad_lmcs[i]));
+	for (unsigned count = 0; count < 20; count++) {
+		bool is_good = count == 1 || count == 2 || count == 4 || count == 8 || count == 15;
+		char text[8];
+
+		snprintf(text, sizeof(text), "%u", count);
+		assert_int_equal(!start_option_refusal(START_OPTION_VLS, text), is_good);
+	}
 	assert_null(start_option_refusal(START_OPTION_HOSTS, "1"));
 	assert_null(start_option_refusal(START_OPTION_HOSTS, "10000"));
 	assert_null(start_option_refusal(START_OPTION_LMC, "0"));

@@ -80,6 +80,43 @@ static void test_sl_to_vl_row_is_input_by_output(void **state)
 	assert_int_equal(fixture.adapter.ports[1].sl_to_vl[0][0], 1);
 }
 
+/* Bit 16 stands for all outputs, bit 17 for all inputs. */
+static void test_one_set_writes_the_maps_of_many_ports(void **state)
+{
+	uint8_t data[SMP_DATA_BYTES] = {0x10, 0x32, 0x54, 0x76, 0x01, 0x23, 0x45, 0x67};
+	struct node *hub = &fixture.hub;
+
+	(void)state;
+	assert_int_equal(set(hub, ATTRIBUTE_SL_TO_VL, SL_TO_VL_ALL_INPUTS | 3, data), 0);
+	assert_memory_equal(fixture_data(), data, sizeof(data));
+	assert_int_equal(fixture.paths_changed_count, 1);
+	for (unsigned input = 0; input <= hub->port_count; input++) {
+		assert_int_equal(hub->ports[3].sl_to_vl[input][15], 7);
+		assert_int_equal(hub->ports[2].sl_to_vl[input][15], 0);
+	}
+	assert_int_equal(set(hub, ATTRIBUTE_SL_TO_VL, SL_TO_VL_ALL_OUTPUTS | 2 << 8, data), 0);
+	for (unsigned output = 1; output <= hub->port_count; output++)
+		assert_int_equal(hub->ports[output].sl_to_vl[2][15], 7);
+	assert_int_equal(hub->ports[1].sl_to_vl[1][15], 0);
+	assert_int_equal(
+		set(hub, ATTRIBUTE_SL_TO_VL, SL_TO_VL_ALL_OUTPUTS | SL_TO_VL_ALL_INPUTS, data), 0);
+	for (unsigned output = 1; output <= hub->port_count; output++)
+		for (unsigned input = 0; input <= hub->port_count; input++)
+			assert_int_equal(hub->ports[output].sl_to_vl[input][15], 7);
+	assert_int_equal(fixture.paths_changed_count, 3);
+	assert_int_equal(set(hub, ATTRIBUTE_SL_TO_VL, SL_TO_VL_ALL_INPUTS | 5, data),
+			 MAD_STATUS_BAD_FIELD);
+	assert_int_equal(set(hub, ATTRIBUTE_SL_TO_VL, SL_TO_VL_ALL_INPUTS, data),
+			 MAD_STATUS_BAD_FIELD);
+	assert_int_equal(set(hub, ATTRIBUTE_SL_TO_VL, SL_TO_VL_ALL_OUTPUTS | 5 << 8, data),
+			 MAD_STATUS_BAD_FIELD);
+	assert_int_equal(set(hub, ATTRIBUTE_SL_TO_VL, 1 << 18 | 1 << 8 | 1, data),
+			 MAD_STATUS_BAD_FIELD);
+	hub->switch_info.optimized_sl_to_vl = 0;
+	assert_int_equal(set(hub, ATTRIBUTE_SL_TO_VL, SL_TO_VL_ALL_INPUTS | 3, data),
+			 MAD_STATUS_BAD_FIELD);
+}
+
 static void test_arbitration_has_four_parts_bounded_by_the_caps(void **state)
 {
 	(void)state;
@@ -115,6 +152,7 @@ int main(void)
 		TEST(test_pkey_block_is_replaced_and_told),
 		TEST(test_pkey_table_of_a_switch_is_chosen_by_port),
 		TEST(test_sl_to_vl_row_is_input_by_output),
+		TEST(test_one_set_writes_the_maps_of_many_ports),
 		TEST(test_arbitration_has_four_parts_bounded_by_the_caps),
 	};
 

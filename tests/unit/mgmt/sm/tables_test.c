@@ -13,6 +13,9 @@
 #include "fake_fabric.h"
 #include "mgmt/sm/sweep.h"
 #include "mgmt/subnet/paths.h"
+#include "net/link/arbitration.h"
+#include "net/link/lane_tables.h"
+#include "net/link/link.h"
 
 static struct fake_fabric fabric;
 
@@ -217,6 +220,111 @@ static void test_routers_carry_and_enforce_every_partition(void **state)
 	assert_false(hosts[1]->ports[1].info.partition_enforcement_inbound);
 }
 
+/* A port is made with so many lanes (a code), and its link trains. */
+static void set_lanes(struct port *port, uint8_t vl_cap)
+{
+	(void)link_fall(port, PHYSICAL_POLLING);
+	port_set_vl_cap(port, vl_cap);
+	assert_true(link_train(port));
+}
+
+static void expect_maps(const struct port *port, unsigned lane_count)
+{
+	for (unsigned row = 0; row < port->sl_to_vl_row_count; row++)
+		for (uint8_t sl = 0; sl < SL_COUNT; sl++)
+			assert_int_equal(port->sl_to_vl[row][sl], sl % lane_count);
+}
+
+/* Without a policy: SLs use the lanes that each link has, at both its ends. */
+static void test_sls_are_spread_over_the_lanes_of_each_link(void **state)
+{
+	struct sm_options options = {0};
+
+	(void)state;
+	build_ring(3);
+	set_lanes(&hosts[1]->ports[1], 1);
+	set_lanes(&switches[2]->ports[3], 2);
+	start(&options);
+	expect_maps(&hosts[0]->ports[1], 8);
+	expect_maps(&switches[0]->ports[1], 8);
+	expect_maps(&switches[0]->ports[3], 8);
+	expect_maps(&hosts[1]->ports[1], 1);
+	expect_maps(&switches[1]->ports[3], 1);
+	expect_maps(&switches[1]->ports[1], 8);
+	expect_maps(&hosts[2]->ports[1], 2);
+	expect_maps(&switches[2]->ports[3], 2);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(hosts[i]->ports[1].info.operational_vls,
+				 switches[i]->ports[3].info.operational_vls);
+}
+
+/* The same for switches that take one table per Set only. */
+static void test_sls_are_spread_where_each_table_is_a_set(void **state)
+{
+	struct sm_options options = {0};
+
+	(void)state;
+	build_ring(3);
+	for (unsigned i = 0; i < 3; i++)
+		switches[i]->switch_info.optimized_sl_to_vl = 0;
+	set_lanes(&hosts[1]->ports[1], 2);
+	start(&options);
+	for (uint8_t sl = 0; sl < SL_COUNT; sl++) {
+		assert_int_equal(switches[1]->ports[3].sl_to_vl[1][sl], sl % 2);
+		assert_int_equal(switches[1]->ports[3].sl_to_vl[0][sl], sl % 2);
+		assert_int_equal(switches[1]->ports[1].sl_to_vl[3][sl], sl % 8);
+	}
+}
+
+static void run_on(void)
+{
+	sm_request_sweep(fabric.sm, fabric.now);
+	fake_run(&fabric, fabric.now + MILLISECONDS(10), 64);
+}
+
+/* A cable moves to a port with fewer lanes, and back. */
+static void test_maps_are_rewritten_when_a_link_has_other_lanes(void **state)
+{
+	struct sm_options options = {0};
+	struct port *port;
+
+	(void)state;
+	build_ring(3);
+	port = &switches[1]->ports[3];
+	start(&options);
+	expect_maps(port, 8);
+	for (unsigned vl_cap = 1; vl_cap <= 4; vl_cap++) {
+		fake_cut(&fabric, port);
+		run_on();
+		port_set_vl_cap(port->peer, (uint8_t)vl_cap);
+		fake_mend(&fabric, port);
+		run_on();
+		assert_int_equal(port->info.port_state, PORT_ACTIVE);
+		assert_int_equal(port->info.operational_vls, vl_cap);
+		expect_maps(port, 1u << (vl_cap - 1));
+		expect_maps(port->peer, 1u << (vl_cap - 1));
+	}
+}
+
+/* What another manager left: tables that give some lanes no weight. */
+static void test_arbitration_of_links_that_others_brought_up_is_written(void **state)
+{
+	struct sm_options options = {0};
+	struct port *port;
+
+	(void)state;
+	build_ring(3);
+	port = &hosts[2]->ports[1];
+	for (unsigned entry = 0; entry < 8; entry++)
+		port_arbitration_set(port, TABLE_LOW, entry, 0, 1);
+	port->info.port_state = port->peer->info.port_state = PORT_ACTIVE;
+	start(&options);
+	for (unsigned vl = 0; vl < 8; vl++) {
+		assert_int_equal(port->vl_arbitration[TABLE_LOW][vl][0], vl);
+		assert_int_equal(port->vl_arbitration[TABLE_LOW][vl][1], 64);
+	}
+}
+
 static void test_lanes_follow_the_policy(void **state)
 {
 	static const char text[] = "sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,15\n"
@@ -228,7 +336,7 @@ static void test_lanes_follow_the_policy(void **state)
 	(void)state;
 	assert_int_equal(qos_parse(&qos, text, sizeof(text) - 1, &error), 0);
 	build_ring(3);
-	switches[1]->ports[1].info.vl_cap = 2; /* two lanes */
+	set_lanes(&switches[1]->ports[1], 2);
 	start(&options);
 	assert_int_equal(hosts[1]->ports[1].sl_to_vl[0][9], 1);
 	assert_int_equal(hosts[1]->ports[1].sl_to_vl[0][15], 15);
@@ -238,6 +346,10 @@ static void test_lanes_follow_the_policy(void **state)
 	assert_int_equal(switches[1]->ports[1].sl_to_vl[3][5], 1);
 	assert_int_equal(switches[0]->ports[2].sl_to_vl[3][5], 1);
 	assert_int_equal(switches[2]->ports[3].vl_arbitration[0][1][1], 20);
+	/* The weight of a lane goes with the lane that it is folded onto. */
+	assert_int_equal(switches[2]->ports[3].vl_arbitration[1][0][0], 2);
+	assert_int_equal(switches[1]->ports[1].vl_arbitration[1][0][0], 0);
+	assert_int_equal(switches[1]->ports[1].vl_arbitration[1][0][1], 30);
 	assert_int_equal(switches[2]->ports[3].info.vl_high_limit, 9);
 }
 
@@ -517,6 +629,10 @@ int main(void)
 		TEST(test_enforcement_of_one_port_can_be_turned_off),
 		TEST(test_routers_carry_and_enforce_every_partition),
 		TEST(test_lanes_follow_the_policy),
+		TEST(test_sls_are_spread_over_the_lanes_of_each_link),
+		TEST(test_sls_are_spread_where_each_table_is_a_set),
+		TEST(test_maps_are_rewritten_when_a_link_has_other_lanes),
+		TEST(test_arbitration_of_links_that_others_brought_up_is_written),
 		TEST(test_keys_and_times_are_written),
 		TEST(test_node_with_an_unknown_mkey_is_told_of),
 		TEST(test_switch_that_claims_ports_is_used_as_far_as_it_goes),

@@ -30,7 +30,7 @@ static void test_adapter_has_its_guids_and_keys(void **state)
 		assert_int_equal(port->info.port_state, PORT_DOWN);
 		assert_int_equal(port->info.lid, 0);
 		assert_int_equal(port->info.local_port_number, number);
-		assert_int_equal(port->sl_to_vl[0][9], 1);
+		assert_int_equal(port->sl_to_vl[0][9], 0);
 		assert_int_equal(port_data_vl_count(port), 8);
 		assert_ptr_equal(node_management_port(&node, number), port);
 	}
@@ -49,7 +49,7 @@ static void test_switch_has_empty_tables_and_an_active_port_0(void **state)
 	assert_int_equal(node.ports[0].guid, 0x025f1b0200010000);
 	assert_int_equal(node.ports[36].kind, PORT_OF_SWITCH);
 	assert_null(node.ports[36].guids);
-	assert_int_equal(node.ports[36].sl_to_vl[36][15], 7);
+	assert_int_equal(node.ports[36].sl_to_vl[36][15], 0);
 	for (unsigned lid = 0; lid < LFT_ENTRIES; lid++)
 		assert_int_equal(node.lft[lid], LFT_NO_PORT);
 	assert_ptr_equal(node_management_port(&node, 5), &node.ports[0]);

@@ -54,8 +54,8 @@ static void test_table_and_sl_give_port_and_lane(void **state)
 	assert_int_equal(decision.verdict, DROP_NONE);
 	assert_int_equal(decision.output_port, 3);
 	assert_int_equal(decision.vl, 6);
-	/* The table of another input is another table. */
-	assert_int_equal(forwarding_unicast(&node, 6, &header).vl, 2);
+	/* The table of another input is another table: at power-on all SLs go to VL0. */
+	assert_int_equal(forwarding_unicast(&node, 6, &header).vl, 0);
 }
 
 static void test_lids_without_a_way_have_no_route(void **state)
@@ -93,6 +93,21 @@ static void test_outputs_are_checked_in_order(void **state)
 	node.ports[3].sl_to_vl[5][2] = 2;
 	node.ports[3].info.operational_vls = 2; /* VL 0 and 1 */
 	expect_drop(5, &packet, DROP_VL_MAPPING, 5);
+}
+
+/* Also for a table that was made for more lanes. */
+static void test_all_sls_use_the_only_lane(void **state)
+{
+	struct port *output = &node.ports[3];
+
+	(void)state;
+	output->info.operational_vls = 1;
+	for (uint8_t sl = 0; sl < SL_COUNT; sl++) {
+		output->sl_to_vl[5][sl] = sl % 8;
+		assert_int_equal(port_output_vl(output, 5, sl), 0);
+	}
+	output->sl_to_vl[5][4] = VL_MANAGEMENT; /* dropped by policy */
+	assert_int_equal(port_output_vl(output, 5, 4), VL_MANAGEMENT);
 }
 
 static void test_partitions_are_enforced_where_asked(void **state)
@@ -235,6 +250,7 @@ int main(void)
 		WITH_SWITCH(test_partitions_are_enforced_where_asked),
 		WITH_SWITCH(test_limited_members_send_to_and_receive_from_full_ones),
 		WITH_SWITCH(test_member_of_both_kinds_sends_under_either_key),
+		WITH_SWITCH(test_all_sls_use_the_only_lane),
 		WITH_SWITCH(test_raw_packets_can_be_filtered),
 		WITH_SWITCH(test_management_passes_ports_that_are_not_active),
 		WITH_SWITCH(test_multicast_goes_to_every_port_of_the_mask_but_the_input),
