@@ -14,6 +14,8 @@
 
 enum { FILE_BYTES_MAX = 64 << 20, PATH_BYTES = 4096 };
 
+enum { EXIT_TIME_STANDS_STILL = 3 };
+
 struct sim_options {
 	const char *path;
 	bool has_seed, is_json;
@@ -110,6 +112,8 @@ static int run_experiment(const struct sim_options *options, const struct scenar
 			strerror(errno));
 		return EXIT_FAILURE;
 	}
+	if (result == -ETIME)
+		return EXIT_TIME_STANDS_STILL;
 	return result ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

@@ -34,6 +34,18 @@ static int PRINTF_LIKE(3, 4) refuse(struct scenario_error *ret_error, unsigned l
 	return -EINVAL;
 }
 
+/* -ETIME if virtual time stands still, else the error given. */
+static int check_time(const struct experiment *experiment, int error,
+		      struct scenario_error *ret_error)
+{
+	const struct time_watchdog *watchdog = &experiment->sim.watchdog;
+
+	if (!time_watchdog_has_tripped(watchdog))
+		return error;
+	(void)refuse(ret_error, 0, "%s", watchdog->reason);
+	return -ETIME;
+}
+
 static int find_ports(struct experiment *experiment, const char *name, unsigned line,
 		      struct port_list *ret_list, struct scenario_error *ret_error)
 {
@@ -185,7 +197,8 @@ static int bring_up(struct experiment *experiment, struct scenario_error *ret_er
 	if (sim->manager_count == 0)
 		return refuse(ret_error, 0, "no host has a cable");
 	if (!sim_bring_up(sim, BRING_UP_MAX))
-		return refuse(ret_error, 0, "the subnet does not come up");
+		return check_time(experiment,
+				  refuse(ret_error, 0, "the subnet does not come up"), ret_error);
 	experiment->came_up_at = sim->now;
 	return 0;
 }
@@ -201,7 +214,7 @@ static int start_flows(struct experiment *experiment, struct scenario_error *ret
 			     experiment->began_at, ret_error);
 	if (!error)
 		sim_run_until(sim, experiment->began_at);
-	return error;
+	return check_time(experiment, error, ret_error);
 }
 
 static int happen(struct experiment *experiment, const struct scenario_event *event,
@@ -246,7 +259,7 @@ static int run_until(struct experiment *experiment, time_ns end, struct scenario
 				      violation);
 	}
 	sim_run_until(sim, end);
-	return 0;
+	return check_time(experiment, 0, ret_error);
 }
 
 int experiment_run(struct experiment *experiment, const struct scenario *scenario,

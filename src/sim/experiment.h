@@ -19,7 +19,8 @@ struct experiment {
 };
 
 /* The topology's text, where the scenario names a file; NULL: a generator. -EINVAL with line and
- * reason, also when the subnet does not come up or an invariant breaks. */
+ * reason, also when the subnet does not come up or an invariant breaks; -ETIME when virtual time
+ * stands still (sim/time_watchdog.h). */
 MUST_USE int experiment_run(struct experiment *experiment, const struct scenario *scenario,
 			    const char *topology_text, struct scenario_error *ret_error);
 void experiment_release(struct experiment *experiment);

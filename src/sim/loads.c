@@ -184,7 +184,7 @@ static bool send_packet(struct flow *flow)
 	if (!frame)
 		return false;
 	write_packet(flow, frame, bytes, sim->now);
-	if (!fabric_inject(&sim->fabric, flow->port, frame, sim->now)) {
+	if (!sim_inject(flow->from, flow->port, frame)) {
 		frame->source = NULL;
 		frame_give_back(&sim->fabric.frames, frame);
 		return false;

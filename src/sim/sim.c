@@ -7,6 +7,7 @@
 #include <string.h>
 #include "fabric/port_view.h"
 #include "net/link/lane_tables.h"
+#include "net/link/pacing.h"
 #include "net/link/port_queues.h"
 #include "sim/sim_manager.h"
 #include "wire/packet.h"
@@ -174,13 +175,37 @@ void sim_release(struct sim *sim)
 	*sim = (struct sim){0};
 }
 
-/* false: the port has no room. */
-static bool inject_held(struct sim_host *host)
+bool sim_inject(struct sim_host *host, struct port *port, struct frame *frame)
+{
+	struct sim *sim = host->sim;
+	uint32_t inside_before = sim->fabric.frames_inside;
+	uint32_t wire_bytes = frame_wire_bytes(frame->byte_count);
+
+	if (host->discards_until || !time_watchdog_step(sim) ||
+	    !fabric_inject(&sim->fabric, port, frame, sim->now))
+		return false;
+	if (unlikely(sim->fabric.frames_inside == inside_before)) {
+		host->discards_until = sim->now + port_static_rate_interval(port, 0, wire_bytes);
+		host->discards_at = port;
+		sim_wake_host(host);
+	}
+	return true;
+}
+
+static void end_discarding(struct sim_host *host)
 {
 	struct sim *sim = host->sim;
 
-	if (host->held && !fabric_inject(&sim->fabric, &host->node->ports[host->held_port_number],
-					 host->held, sim->now))
+	host->discards_until = 0;
+	if (sim->programs.port_has_room)
+		sim->programs.port_has_room(sim->programs.context, host->discards_at);
+}
+
+/* false: the port has no room. */
+static bool inject_held(struct sim_host *host)
+{
+	if (host->held &&
+	    !sim_inject(host, &host->node->ports[host->held_port_number], host->held))
 		return false;
 	host->held = NULL;
 	return true;
@@ -228,6 +253,8 @@ static bool run_host(struct sim_host *host)
 	unsigned count = 0;
 
 	host->is_starved = false;
+	if (host->discards_until && host->discards_until <= sim->now)
+		end_discarding(host);
 	if (hca_deadline(&host->hca) <= sim->now)
 		hca_expire(&host->hca, sim->now);
 	while (count < PACKETS_PER_TURN && inject_held(host) && transmit_one(host))
@@ -239,6 +266,8 @@ static bool run_host(struct sim_host *host)
 
 	if (host->is_starved)
 		deadline = time_earlier(deadline, sim->now + STARVED_FOR);
+	if (host->discards_until)
+		deadline = time_earlier(deadline, host->discards_until);
 	if (deadline == TIME_NEVER)
 		timer_queue_cancel(&sim->host_timers, &host->timer);
 	else
@@ -282,7 +311,7 @@ static void settle(struct sim *sim)
 {
 	bool is_busy = true;
 
-	while (is_busy) {
+	while (is_busy && time_watchdog_step(sim)) {
 		is_busy = sim_managers_run(sim);
 		if (sim->programs.run)
 			sim->programs.run(sim->programs.context, sim->now);
@@ -320,9 +349,11 @@ static bool advance(struct sim *sim, time_ns end)
 
 	time_ns deadline = sim_deadline(sim);
 
-	if (deadline == TIME_NEVER || deadline > end)
+	if (deadline == TIME_NEVER || deadline > end || time_watchdog_has_tripped(&sim->watchdog))
 		return false;
 	/* What is overdue and still did nothing must not stop the clock. */
+	if (deadline > sim->now)
+		time_watchdog_rest(&sim->watchdog);
 	sim->now = deadline > sim->now ? deadline : sim->now + 1;
 	return true;
 }
@@ -332,8 +363,12 @@ void sim_run_until(struct sim *sim, time_ns end)
 	sim_settle(sim);
 	while (sim->now <= end && advance(sim, end))
 		continue;
-	if (sim->now < end)
+	if (time_watchdog_has_tripped(&sim->watchdog))
+		return;
+	if (sim->now < end) {
 		sim->now = end;
+		time_watchdog_rest(&sim->watchdog);
+	}
 	settle(sim);
 }
 
@@ -342,7 +377,7 @@ bool sim_run_until_quiet(struct sim *sim, time_ns end)
 	sim_settle(sim);
 	while (sim->now <= end && advance(sim, end))
 		continue;
-	return sim_deadline(sim) == TIME_NEVER;
+	return sim_deadline(sim) == TIME_NEVER && !time_watchdog_has_tripped(&sim->watchdog);
 }
 
 static bool all_are_up(const struct sim *sim)

@@ -20,6 +20,7 @@
 #include "fabric/topology.h"
 #include "mgmt/sm/sm.h"
 #include "net/hca/hca.h"
+#include "sim/time_watchdog.h"
 
 struct sim_host;
 
@@ -56,6 +57,9 @@ struct sim_host {
 	struct hca hca;
 	struct frame *held; /* its port's queue was full */
 	bool is_starved;    /* the fabric had no frame for it */
+	/* Its port discarded a packet, which took as long as on the wire; 0: none. */
+	time_ns discards_until;
+	struct port *discards_at;
 	uint8_t held_port_number;
 	unsigned event_counts[HCA_EVENT_GID_CHANGE + 1];
 };
@@ -79,6 +83,7 @@ struct sim {
 	struct list awake; /* hosts that may have something to do now */
 	struct timer_queue host_timers;
 	struct sim_programs programs;
+	struct time_watchdog watchdog;
 };
 
 /* From a generator ("ring:5"), or from a topology text if it has more than one line. */
@@ -111,9 +116,16 @@ uint64_t sim_fault_count(const struct sim *sim);
  * and the like, only hosts that were woken are looked at. */
 void sim_wake_host(struct sim_host *host);
 
+/* What the host's adapter or a program without one sends by this port: fabric_inject(), but a packet
+ * that the port itself discards takes the time that it would have taken on the wire. Without that, a
+ * program that always has a next packet would stop the clock. False: try again when
+ * sim_programs.port_has_room() is called. */
+MUST_USE bool sim_inject(struct sim_host *host, struct port *port, struct frame *frame);
+
 /* Does everything that can be done without time passing. */
 void sim_settle(struct sim *sim);
-/* Lets time pass up to and including end. */
+/* Lets time pass up to and including end. When time stands still, which sim->watchdog knows, this
+ * and all others that let time pass return at once. */
 void sim_run_until(struct sim *sim, time_ns end);
 /* Lets time pass until nothing will ever happen by itself, or until end: then false. */
 MUST_USE bool sim_run_until_quiet(struct sim *sim, time_ns end);
