@@ -19,7 +19,7 @@
 
 enum { MADS_PER_TURN = 256, WINDOW = 128, STATE_BYTES_MAX = 4 << 20 };
 
-#define LEAVING_TIME   SECONDS(5)
+#define LEAVING_TIME SECONDS(5)
 
 struct manager {
 	const struct manager_options *options;
@@ -30,6 +30,7 @@ struct manager {
 	uint32_t unsent_agent_id;
 	struct mad_message unsent;
 	time_ns leaves_until;
+	char neighbors_path[512];
 };
 
 static volatile sig_atomic_t is_asked_to_end;
@@ -69,11 +70,39 @@ static void told_trap(void *context, time_ns now, const struct notice *notice, u
 	sa_notice(manager->sa, now, notice);
 }
 
+/* With keys per port: who is behind which port, shared by managers that have the secret. */
+static void load_neighbors(const struct manager *manager)
+{
+	size_t length;
+	char *text;
+
+	if (!manager->options->mkeys.has_secret ||
+	    text_file_read(manager->neighbors_path, STATE_BYTES_MAX, &text, &length) != 0)
+		return;
+	if (sm_neighbors_remember(manager->sm, text))
+		fprintf(stderr, "softib sm: lines of %s make no sense\n", manager->neighbors_path);
+	free(text);
+}
+
+static void save_neighbors(const struct manager *manager)
+{
+	char *text = sm_neighbors_text(manager->sm);
+	int error = text ? text_file_write(manager->neighbors_path, text) : 0;
+
+	if (error)
+		fprintf(stderr, "softib sm: %s can't be written: %s\n", manager->neighbors_path,
+			strerror(-error));
+	free(text);
+}
+
 static void told_state(void *context, time_ns now, enum sm_state state)
 {
 	const struct manager *manager = context;
 
 	(void)now;
+	/* The master that was may have met others since. */
+	if (state == SM_MASTER || state == SM_DISCOVERING)
+		load_neighbors(manager);
 	if (state != SM_MASTER)
 		sa_stop_serving(manager->sa);
 }
@@ -96,6 +125,7 @@ static void told_sweep(void *context, time_ns now)
 	sa_subnet_changed(manager->sa, now, sm_subnet(manager->sm));
 	if (manager->options->state_path && sm_subnet(manager->sm)->lids_changed)
 		save_lids(manager);
+	save_neighbors(manager);
 }
 
 static void groups_changed(void *context, uint16_t mlid)
@@ -146,7 +176,7 @@ static void load_lids(struct manager *manager)
 static int create(struct manager *manager)
 {
 	const struct manager_options *options = manager->options;
-	const struct sm_options sm_options = {
+	struct sm_options sm_options = {
 		.port_guid = manager->port.port_guid,
 		.port_number = manager->port.port_number,
 		.agent_number = manager->port.directed.number,
@@ -156,7 +186,10 @@ static int create(struct manager *manager)
 		.timeout = options->timeout,
 		.window = WINDOW,
 		.lmc = options->lmc,
-		.mkey = options->mkey,
+		.mkey = options->mkeys.key,
+		.has_mkey_secret = options->mkeys.has_secret,
+		.mkey_protect_bits = options->mkeys.protection_level,
+		.mkey_lease_period = options->mkeys.lease_period,
 		.sm_key = options->sm_key,
 		.routing_engine = options->engine,
 		.partitions = options->partitions,
@@ -168,15 +201,18 @@ static int create(struct manager *manager)
 			  .log = told_line,
 			  .context = manager},
 	};
-	int error = sm_create(&sm_options, &manager->sm);
+	int error;
 
+	memcpy(sm_options.mkey_secret, options->mkeys.secret, sizeof(sm_options.mkey_secret));
+	error = sm_create(&sm_options, &manager->sm);
 	if (error)
 		return error;
 
 	const struct sa_options sa_options = {
 		.port_guid = manager->port.port_guid,
 		.agent_number = manager->port.administration.number,
-		.sm_key = options->sm_key ? options->sm_key : SM_KEY_DEFAULT,
+		.sm_key = sm_key(manager->sm),
+		.hides_mkeys = sm_key(manager->sm) == SM_KEY_DEFAULT,
 		.groups = sm_multicast_groups(manager->sm),
 		.owner = {.multicast_changed = groups_changed,
 			  .path_sl = path_sl,
@@ -189,6 +225,8 @@ static int create(struct manager *manager)
 		sm_destroy(manager->sm);
 	else if (options->state_path)
 		load_lids(manager);
+	if (!error)
+		load_neighbors(manager);
 	return error;
 }
 
@@ -304,6 +342,8 @@ int manager_run(const struct manager_options *options)
 
 	if (error)
 		return EXIT_FAILURE;
+	snprintf(manager.neighbors_path, sizeof(manager.neighbors_path), "%s/neighbors",
+		 manager.port.folder);
 	error = create(&manager);
 	if (error) {
 		fprintf(stderr, "softib sm: %s\n", strerror(-error));

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include "base/attributes.h"
 #include "base/time.h"
+#include "host/mkey_settings.h"
 
 struct partitions;
 struct qos;
@@ -22,7 +23,8 @@ struct manager_options {
 	struct partitions *partitions; /* taken over; NULL: the default ones */
 	uint8_t part_enforce;	       /* enum part_enforce */
 	const struct qos *qos;	       /* NULL: none */
-	uint64_t mkey, sm_key;
+	struct mkey_settings mkeys; /* complete */
+	uint64_t sm_key;
 	time_ns sweep_interval;
 	time_ns poll_interval;
 	time_ns timeout; /* of one try of an SMP */

@@ -128,6 +128,18 @@ static int register_agents(struct manager_port *port)
 	return error;
 }
 
+/* The files of a host are two levels below its fabric's folder. */
+static void find_folder(const struct session *session, struct manager_port *port)
+{
+	snprintf(port->folder, sizeof(port->folder), "%s", session_tree(session));
+	for (unsigned level = 0; level < 2; level++) {
+		char *slash = strrchr(port->folder, '/');
+
+		if (slash)
+			*slash = '\0';
+	}
+}
+
 static int open_port(const struct session *session, const char *host, struct manager_port *port)
 {
 	const struct adapter_description *adapter = find_port(session, port);
@@ -138,6 +150,7 @@ static int open_port(const struct session *session, const char *host, struct man
 	}
 	snprintf(port->name, sizeof(port->name), "%s%s%s:%u", host ? host : "", host ? " " : "",
 		 adapter->name, port->port_number);
+	find_folder(session, port);
 	port->socket = mad_port_open(adapter->name, port->port_number);
 	if (port->socket < 0) {
 		fprintf(stderr, "softib sm: %s: %s\n", port->name, strerror(-port->socket));

@@ -13,6 +13,7 @@ struct manager_port {
 	uint64_t port_guid;
 	uint8_t port_number;
 	char name[64]; /* h1 softib0:1 */
+	char folder[400]; /* of the fabric */
 	struct mad_agent_identity directed, lid_routed, administration;
 };
 

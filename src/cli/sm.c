@@ -21,7 +21,11 @@ enum {
 	OPTION_PART_ENFORCE,
 	OPTION_NO_PART_ENFORCE,
 	OPTION_QOS,
+	/* In the order of enum mkey_setting. */
 	OPTION_MKEY,
+	OPTION_MKEY_SECRET,
+	OPTION_MKEY_PROTECTION_LEVEL,
+	OPTION_MKEY_LEASE_PERIOD,
 	OPTION_SM_KEY,
 	OPTION_SWEEP,
 	OPTION_POLL,
@@ -41,7 +45,11 @@ static const struct option options_known[] = {
 	{"part-enforce", required_argument, NULL, OPTION_PART_ENFORCE},
 	{"no-part-enforce", no_argument, NULL, OPTION_NO_PART_ENFORCE},
 	{"qos", required_argument, NULL, OPTION_QOS},
+	{"m-key", required_argument, NULL, OPTION_MKEY},
 	{"mkey", required_argument, NULL, OPTION_MKEY},
+	{"m-key-secret", required_argument, NULL, OPTION_MKEY_SECRET},
+	{"m-key-protection-level", required_argument, NULL, OPTION_MKEY_PROTECTION_LEVEL},
+	{"m-key-lease-period", required_argument, NULL, OPTION_MKEY_LEASE_PERIOD},
 	{"sm-key", required_argument, NULL, OPTION_SM_KEY},
 	{"sweep", required_argument, NULL, OPTION_SWEEP},
 	{"poll", required_argument, NULL, OPTION_POLL},
@@ -116,8 +124,6 @@ static bool take_number(int option, const char *text, struct manager_options *op
 		return true;
 	case OPTION_GUID:
 		return read_number(text, UINT64_MAX, &options->port_guid);
-	case OPTION_MKEY:
-		return read_number(text, UINT64_MAX, &options->mkey);
 	case OPTION_SM_KEY:
 		return read_number(text, UINT64_MAX, &options->sm_key);
 	case OPTION_SWEEP:
@@ -151,7 +157,7 @@ static int run_sm(const struct subcommand *self, int argument_count, char **argu
 					  .sweep_interval = SECONDS(2)};
 	enum part_enforce part_enforce;
 	const char *fabric = NULL;
-	int option;
+	int option, error;
 
 	while ((option = getopt_long(argument_count, arguments, "n:H:p:R:h", options_known,
 				     NULL)) != -1) {
@@ -192,6 +198,18 @@ static int run_sm(const struct subcommand *self, int argument_count, char **argu
 		case OPTION_ONCE:
 			options.is_once = true;
 			break;
+		case OPTION_MKEY:
+		case OPTION_MKEY_SECRET:
+		case OPTION_MKEY_PROTECTION_LEVEL:
+		case OPTION_MKEY_LEASE_PERIOD: {
+			enum mkey_setting setting = (enum mkey_setting)(option - OPTION_MKEY);
+
+			if (mkey_settings_refusal(setting, optarg))
+				return subcommand_misuse(self,
+							 mkey_settings_refusal(setting, optarg));
+			mkey_settings_take(&options.mkeys, setting, optarg);
+			break;
+		}
 		case '?':
 			return subcommand_misuse(self, NULL);
 		default:
@@ -201,6 +219,12 @@ static int run_sm(const struct subcommand *self, int argument_count, char **argu
 	}
 	if (optind < argument_count)
 		return subcommand_misuse(self, "it takes options only");
+	error = mkey_settings_complete(&options.mkeys);
+	if (error) {
+		fprintf(stderr, "softib sm: %s: %s\n", options.mkeys.secret_path,
+			secret_file_reason(error));
+		return EXIT_FAILURE;
+	}
 	options.fabric = fabric_name_or_default(fabric);
 	return manager_run(&options);
 }
@@ -225,8 +249,16 @@ const struct subcommand subcommand_sm = {
 		 "  --qos FILE          service levels of partitions and services, lanes\n"
 		 "  --lmc N             2^N LIDs per port (default 0)\n"
 		 "  --state FILE        LIDs are remembered there\n"
-		 "  --mkey KEY          M_Key of every port (default 0: none)\n"
-		 "  --sm-key KEY        managers with another key are left alone (default 0: any)\n"
+		 "  --m-key KEY         M_Key of every port (default 0: none)\n"
+		 "  --m-key-secret FILE an M_Key per port, from the secret there; made if absent\n"
+		 "  --m-key-protection-level N\n"
+		 "                      0 shows the key, 1 hides it (default), 2 and 3 answer nobody\n"
+		 "                      without it\n"
+		 "  --m-key-lease-period S\n"
+		 "                      seconds until a port gives up its protection (default 60; 0:\n"
+		 "                      never) after a wrong key that no right one follows\n"
+		 "  --sm-key KEY        managers with another key are left alone (default: from the\n"
+		 "                      secret, or 1)\n"
 		 "  --sweep MS          between two light sweeps (default 2000)\n"
 		 "  --poll MS           between two questions to the master (default 1000)\n"
 		 "  --once              end when the subnet is up\n",

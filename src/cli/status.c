@@ -35,6 +35,35 @@ static void print_captures(const json_t *captures)
 	}
 }
 
+static void print_mkeys(const json_t *mkeys)
+{
+	const char *source = text(mkeys, "last_refused");
+
+	if (!json_is_object(mkeys))
+		return;
+	printf("M_Keys          %s, protection level %d, ",
+	       json_is_true(json_object_get(mkeys, "per_port")) ? "one per port"
+								: "one for all ports",
+	       number(mkeys, "protection_level"));
+	if (number(mkeys, "lease_period"))
+		printf("lease %d s", number(mkeys, "lease_period"));
+	else
+		printf("no lease");
+	if (number(mkeys, "refused"))
+		printf("; %d requests with a wrong key%s%s", number(mkeys, "refused"),
+		       *source ? ", last from " : "", source);
+	putchar('\n');
+}
+
+static void print_built_in_manager(const json_t *sm)
+{
+	printf("subnet manager  %s on %s, %d sweeps, %s, routed by %s\n", text(sm, "state"),
+	       text(sm, "host"), number(sm, "sweeps"),
+	       json_is_true(json_object_get(sm, "subnet_is_up")) ? "subnet up" : "subnet not up",
+	       text(sm, "engine"));
+	print_mkeys(json_object_get(sm, "mkeys"));
+}
+
 static void print_managers(const json_t *status)
 {
 	const json_t *sm = json_object_get(status, "sm");
@@ -43,11 +72,7 @@ static void print_managers(const json_t *status)
 	size_t index;
 
 	if (json_is_object(sm))
-		printf("subnet manager  %s on %s, %d sweeps, %s, routed by %s\n", text(sm, "state"),
-		       text(sm, "host"), number(sm, "sweeps"),
-		       json_is_true(json_object_get(sm, "subnet_is_up")) ? "subnet up"
-									 : "subnet not up",
-		       text(sm, "engine"));
+		print_built_in_manager(sm);
 	else if (!json_array_size(others))
 		printf("subnet manager  none\n");
 	json_array_foreach (others, index, name)

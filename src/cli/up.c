@@ -12,7 +12,7 @@
 #include "host/control.h"
 #include "host/start_options.h"
 
-enum { START_TIMEOUT_MS = 30000, ACTIVE_TIMEOUT_MS = 60000, ARGUMENTS_MAX = 24 };
+enum { START_TIMEOUT_MS = 30000, ACTIVE_TIMEOUT_MS = 60000, ARGUMENTS_MAX = 64 };
 
 enum { OPTION_JSON = START_OPTION_END };
 
@@ -60,7 +60,7 @@ static const char *take_start_option(struct up_request *request, enum start_opti
 	request->has_hosts |= option == START_OPTION_HOSTS;
 	request->has_topology |= option == START_OPTION_TOPOLOGY;
 	/* What is wanted of the built-in manager. */
-	request->has_wishes |= option >= START_OPTION_ENGINE && option <= START_OPTION_STATE;
+	request->has_wishes |= option >= START_OPTION_ENGINE && option <= START_OPTION_M_KEY_LEASE_PERIOD;
 	request->waits_for_active &= option != START_OPTION_NO_SM;
 	return NULL;
 }

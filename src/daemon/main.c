@@ -50,6 +50,7 @@ static void take_start_option(enum start_option option, const char *value,
 			      struct daemon_options *ret_options)
 {
 	const char *refusal = start_option_refusal(option, value);
+	enum mkey_setting mkey_setting;
 
 	if (refusal)
 		refuse(refusal, value);
@@ -86,6 +87,13 @@ static void take_start_option(enum start_option option, const char *value,
 		break;
 	case START_OPTION_STATE:
 		ret_options->sm.state_path = value;
+		break;
+	case START_OPTION_M_KEY:
+	case START_OPTION_M_KEY_SECRET:
+	case START_OPTION_M_KEY_PROTECTION_LEVEL:
+	case START_OPTION_M_KEY_LEASE_PERIOD:
+		if (start_option_is_mkey(option, &mkey_setting))
+			mkey_settings_take(&ret_options->sm.mkeys, mkey_setting, value);
 		break;
 	case START_OPTION_NO_OFFLOAD:
 		ret_options->offloads = false;

@@ -92,6 +92,12 @@ int sm_policy_read(struct sm_policy *policy, const struct sm_wishes *wishes)
 		error = read_partitions(wishes->partitions_path, &policy->partitions);
 	if (!error && wishes->qos_path)
 		error = read_qos(wishes->qos_path, &policy->qos);
+	policy->mkeys = wishes->mkeys;
+	if (!error) {
+		error = mkey_settings_complete(&policy->mkeys);
+		if (error)
+			log_line("%s: %s", wishes->mkeys.secret_path, secret_file_reason(error));
+	}
 	if (error)
 		sm_policy_release(policy);
 	return error;

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include "base/attributes.h"
+#include "host/mkey_settings.h"
 
 struct partitions;
 struct qos;
@@ -16,6 +17,7 @@ struct sm_wishes {
 	const char *qos_path;	     /* NULL: tables stay as the hardware has them */
 	const char *state_path;	     /* LIDs outlive softibd there; NULL: in the fabric's folder */
 	uint8_t lmc;
+	struct mkey_settings mkeys;
 };
 
 /* The files of the wishes, read. */
@@ -23,6 +25,7 @@ struct sm_policy {
 	struct partitions *partitions; /* NULL: none asked for */
 	uint8_t part_enforce;
 	struct qos *qos;
+	struct mkey_settings mkeys; /* complete */
 };
 
 /* -EINVAL and others, after a log line that names file, line and reason. */

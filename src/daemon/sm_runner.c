@@ -26,8 +26,8 @@ enum { MADS_PER_TURN = 64, SM_PRIORITY = 0, SM_WINDOW = 256, LIDS_BYTES_MAX = 4 
 static const char lids_file[] = "guid2lid";
 
 /* Traps tell of the first change at once, and looks at their senders of those that follow within
- * SubnetTimeOut, when no trap may be sent; the sweep finds what got lost. The larger the fabric, the
- * rarer, so that an idle one costs next to nothing. */
+ * SubnetTimeOut, when no trap may be sent; the sweep finds what got lost. The larger the fabric,
+ * the rarer, so that an idle one costs next to nothing. */
 static time_ns sweep_interval(const struct fabric *fabric)
 {
 	return MILLISECONDS(200) + MILLISECONDS(1) * fabric->node_count;
@@ -126,6 +126,29 @@ static int find_lids_path(struct sm_runner *runner, const struct sm_wishes *wish
 	return length < (int)sizeof(runner->lids_path) ? 0 : -ENAMETOOLONG;
 }
 
+/* Beside the LIDs: managers with the same secret find nodes by it that answer nobody else. */
+static void save_neighbors(const struct sm_runner *runner)
+{
+	char *text = sm_neighbors_text(runner->sm);
+	int error = text ? text_file_write(runner->neighbors_path, text) : 0;
+
+	if (error)
+		log_line("subnet manager: %s: %s", runner->neighbors_path, strerror(-error));
+	free(text);
+}
+
+static void load_neighbors(const struct sm_runner *runner)
+{
+	size_t length;
+	char *text;
+
+	if (text_file_read(runner->neighbors_path, LIDS_BYTES_MAX, &text, &length) != 0)
+		return;
+	if (sm_neighbors_remember(runner->sm, text))
+		log_line("subnet manager: lines of %s make no sense", runner->neighbors_path);
+	free(text);
+}
+
 static void told_line(void *context, enum sm_event event, const char *line)
 {
 	(void)context;
@@ -138,6 +161,8 @@ static void sweep_finished(void *context, time_ns now)
 
 	if (runner->lids_path[0] && sm_subnet(runner->sm)->lids_changed)
 		save_lids(runner);
+	if (runner->neighbors_path[0])
+		save_neighbors(runner);
 	if (runner->sa)
 		sa_runner_sweep_finished(runner->sa, now);
 }
@@ -147,6 +172,9 @@ static void state_changed(void *context, time_ns now, enum sm_state state)
 	const struct sm_runner *runner = context;
 
 	(void)now;
+	/* The master that was may have met others since. */
+	if ((state == SM_MASTER || state == SM_DISCOVERING) && runner->neighbors_path[0])
+		load_neighbors(runner);
 	if (runner->sa)
 		sa_runner_state_changed(runner->sa, state);
 }
@@ -179,6 +207,11 @@ int sm_runner_start(struct sm_runner *runner, struct mad_dispatch *dispatch,
 		return error;
 	}
 	load_lids(runner);
+	if (wishes->mkeys.secret_path) {
+		snprintf(runner->neighbors_path, sizeof(runner->neighbors_path), "%s/neighbors",
+			 runtime->path);
+		load_neighbors(runner);
+	}
 	return 0;
 }
 
@@ -191,7 +224,7 @@ static int create(struct sm_runner *runner, const struct sm_wishes *wishes, uint
 	if (error)
 		return error;
 
-	const struct sm_options options = {
+	struct sm_options options = {
 		.port_guid = port->guid,
 		.port_number = port->number,
 		.priority = SM_PRIORITY,
@@ -199,6 +232,9 @@ static int create(struct sm_runner *runner, const struct sm_wishes *wishes, uint
 		.window = SM_WINDOW,
 		.gid_prefix = gid_prefix,
 		.lmc = wishes->lmc,
+		.mkey = policy.mkeys.key,
+		.mkey_protect_bits = policy.mkeys.protection_level,
+		.mkey_lease_period = policy.mkeys.lease_period,
 		.routing_engine = wishes->engine,
 		.partitions = policy.partitions,
 		.part_enforce = policy.part_enforce,
@@ -211,6 +247,8 @@ static int create(struct sm_runner *runner, const struct sm_wishes *wishes, uint
 		.sweep_interval = sweep_interval(runner->dispatch->fabric),
 	};
 
+	options.has_mkey_secret = policy.mkeys.has_secret;
+	memcpy(options.mkey_secret, policy.mkeys.secret, sizeof(options.mkey_secret));
 	error = sm_create(&options, &runner->sm);
 	if (error)
 		log_line("no subnet manager: %s", strerror(-error));

@@ -73,7 +73,28 @@ answer:
 		json_object_set_new(ret_reply->object, "next", json_integer(from + HOST_ROWS_MAX));
 }
 
-static json_t *describe_manager(const struct sm_runner *runner)
+/* null: the manager gives no keys. */
+static json_t *describe_mkeys(const struct daemon *daemon, const struct sm_status *status)
+{
+	const struct port *source = NULL;
+
+	if (!status->has_mkeys)
+		return json_null();
+	for (uint32_t i = 0; status->mkey_refusal_source && i < daemon->fabric.node_count; i++) {
+		const struct node *node = daemon->fabric.by_index[i];
+
+		for (unsigned number = 0; number <= node->port_count; number++)
+			if (node->ports[number].guid == status->mkey_refusal_source)
+				source = &node->ports[number];
+	}
+	return json_pack("{s:b, s:i, s:i, s:i, s:s}", "per_port", status->has_mkey_per_port,
+			 "protection_level", (int)status->mkey_protect_bits, "lease_period",
+			 (int)status->mkey_lease_period, "refused",
+			 (int)status->mkey_refusal_count, "last_refused",
+			 source ? source->node->host : "");
+}
+
+static json_t *describe_manager(const struct daemon *daemon, const struct sm_runner *runner)
 {
 	static const char *const names[] = {"not active", "discovering", "standby", "master"};
 	struct sm_status status;
@@ -82,14 +103,24 @@ static json_t *describe_manager(const struct sm_runner *runner)
 		return json_null();
 	sm_status(runner->sm, &status);
 	return json_pack(
-		"{s:s, s:s, s:i, s:i, s:i, s:b, s:s, s:i, s:I, s:I}", "host",
+		"{s:s, s:s, s:i, s:i, s:i, s:b, s:s, s:i, s:I, s:I, s:o}", "host",
 		((const struct endpoint *)runner->client.port->endpoint)->adapter->host->name,
 		"state", names[status.state % ARRAY_COUNT(names)], "sweeps",
 		(int)status.sweep_count, "changes", (int)sm_change_count(runner->sm), "nodes",
 		(int)status.node_count, "subnet_is_up", status.subnet_is_up, "engine",
 		status.engine, "priority", (int)status.priority, "smps",
 		(json_int_t)status.smp_count, "last_reaction_us",
-		(json_int_t)(runner->reaction / MICROSECONDS(1)));
+		(json_int_t)(runner->reaction / MICROSECONDS(1)), "mkeys",
+		describe_mkeys(daemon, &status));
+}
+
+static bool is_stranger(const struct daemon *daemon, const struct port *port)
+{
+	bool is_strange = daemon->sm.sm && sm_is_stranger(daemon->sm.sm, port->guid);
+
+	for (uint32_t i = 0; i < daemon->others.count; i++)
+		is_strange |= sm_is_stranger(daemon->others.subnets[i].sm.sm, port->guid);
+	return is_strange;
 }
 
 static json_t *describe_administration(const struct sa_runner *runner)
@@ -108,7 +139,7 @@ static json_t *describe_administration(const struct sa_runner *runner)
 			 (json_int_t)status.report_failed_count);
 }
 
-/* Ports that programs hold as subnet managers: "h2 softib0:1". */
+/* Ports that programs hold as subnet managers: "h2 softib0:1", and what is wrong with them. */
 static json_t *describe_other_managers(const struct daemon *daemon)
 {
 	json_t *names = json_array();
@@ -122,8 +153,11 @@ static json_t *describe_other_managers(const struct daemon *daemon)
 
 			if (endpoint->sm_count > own)
 				json_array_append_new(names,
-						      json_sprintf("%s %s:%u", adapter->host->name,
-								   adapter->name, number));
+						      json_sprintf("%s %s:%u%s", adapter->host->name,
+								   adapter->name, number,
+								   is_stranger(daemon, endpoint->port)
+									   ? ", not trusted"
+									   : ""));
 		}
 	}
 	return names;
@@ -201,7 +235,7 @@ static void run_status(struct client *client, const json_t *request, struct repl
 			   (int)daemon->page->generation, "folder", daemon->runtime.path, "paced",
 			   daemon->options.is_paced, "late_us", late_us(daemon), "behind",
 			   late_us(daemon) > LATE_US_MAX, "sm",
-			   describe_manager(&daemon->sm)));
+			   describe_manager(daemon, &daemon->sm)));
 	json_object_set_new(ret_reply->object, "managers", describe_other_managers(daemon));
 	json_object_set_new(ret_reply->object, "administration",
 			    describe_administration(&daemon->sa));

@@ -39,6 +39,14 @@ static bool is_number_between(const char *text, unsigned long minimum, unsigned 
 	return number >= minimum && number <= maximum;
 }
 
+bool start_option_is_mkey(enum start_option option, enum mkey_setting *ret_setting)
+{
+	if (option < START_OPTION_M_KEY || option > START_OPTION_M_KEY_LEASE_PERIOD)
+		return false;
+	*ret_setting = (enum mkey_setting)(option - START_OPTION_M_KEY);
+	return true;
+}
+
 /* As VLCap can say. */
 static bool is_lane_count(const char *text)
 {
@@ -52,6 +60,10 @@ static bool is_lane_count(const char *text)
 
 const char *start_option_refusal(enum start_option option, const char *value)
 {
+	enum mkey_setting mkey_setting;
+
+	if (start_option_is_mkey(option, &mkey_setting))
+		return mkey_settings_refusal(mkey_setting, value);
 	if (option == START_OPTION_HOSTS && !is_number_between(value, 1, HOSTS_MAX))
 		return "--hosts takes a number from 1 to 10000";
 	if (option == START_OPTION_VLS && !is_lane_count(value))

@@ -5,6 +5,7 @@
 
 #include <getopt.h>
 #include <stdbool.h>
+#include "host/mkey_settings.h"
 
 /* clang-format off */
 #define START_OPTIONS(OPTION) \
@@ -33,6 +34,18 @@
 	       "  --lmc N               2^N LIDs per port (default: 0)\n") \
 	OPTION(STATE, "state", required_argument, \
 	       "  --state FILE          LIDs are remembered there, from one start to the next\n") \
+	OPTION(M_KEY, "m-key", required_argument, \
+	       "  --m-key KEY           M_Key of every port (default: 0, none)\n") \
+	OPTION(M_KEY_SECRET, "m-key-secret", required_argument, \
+	       "  --m-key-secret FILE   an M_Key per port, from the secret there; made if absent\n") \
+	OPTION(M_KEY_PROTECTION_LEVEL, "m-key-protection-level", required_argument, \
+	       "  --m-key-protection-level N\n" \
+	       "                        0 shows the key to all, 1 hides it (default), 2 and 3\n" \
+	       "                        answer nobody who does not know it\n") \
+	OPTION(M_KEY_LEASE_PERIOD, "m-key-lease-period", required_argument, \
+	       "  --m-key-lease-period S\n" \
+	       "                        protection ends when a wrong key is not followed by the\n" \
+	       "                        right one for S seconds (default: 60; 0: never)\n") \
 	OPTION(NO_OFFLOAD, "no-offload", no_argument, \
 	       "  --no-offload          every packet goes through softibd, hop by hop\n") \
 	OPTION(PACED, "paced", no_argument, \
@@ -67,6 +80,9 @@ bool start_option_is(int code);
 
 /* As it stands on a command line: "--hosts". */
 const char *start_option_name(enum start_option option);
+
+/* Whether it is about M_Keys, and which it is then. */
+bool start_option_is_mkey(enum start_option option, enum mkey_setting *ret_setting);
 
 /* What is wrong with a value, or NULL. Files are softibd's to read. */
 const char *start_option_refusal(enum start_option option, const char *value);

@@ -308,4 +308,25 @@ static inline void rig_check(struct rig *rig)
 	}
 }
 
+/* The n-th adapter, from 0. */
+static inline struct node *rig_host(const struct rig *rig, unsigned index)
+{
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < rig->fabric.node_count; i++) {
+		if (rig->fabric.by_index[i]->info.node_type == NODE_CA && count++ == index)
+			return rig->fabric.by_index[i];
+	}
+	fail();
+	return NULL;
+}
+
+static inline enum sm_state rig_state_of(const struct rig_manager *manager)
+{
+	struct sm_status status;
+
+	sm_status(manager->sm, &status);
+	return status.state;
+}
+
 #endif

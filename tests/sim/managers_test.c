@@ -15,26 +15,6 @@ static struct sm_options with_priority(uint8_t priority)
 	return options;
 }
 
-static struct node *host(unsigned index)
-{
-	unsigned count = 0;
-
-	for (uint32_t i = 0; i < rig.fabric.node_count; i++) {
-		if (rig.fabric.by_index[i]->info.node_type == NODE_CA && count++ == index)
-			return rig.fabric.by_index[i];
-	}
-	fail();
-	return NULL;
-}
-
-static enum sm_state state_of(const struct rig_manager *manager)
-{
-	struct sm_status status;
-
-	sm_status(manager->sm, &status);
-	return status.state;
-}
-
 static void generate(const char *generator)
 {
 	struct topology_error error;
@@ -52,27 +32,27 @@ static void test_the_best_manager_is_master_whoever_came_first(void **state)
 	rig_init(&rig, 1);
 	generate("star:6");
 
-	struct rig_manager *first = rig_start(&rig, host(3), &low);
+	struct rig_manager *first = rig_start(&rig, rig_host(&rig, 3), &low);
 
 	rig_run(&rig, SECONDS(2));
-	assert_int_equal(state_of(first), SM_MASTER);
+	assert_int_equal(rig_state_of(first), SM_MASTER);
 	rig_check(&rig);
 
-	uint16_t lid = host(5)->ports[1].info.lid;
-	struct rig_manager *second = rig_start(&rig, host(4), &high);
+	uint16_t lid = rig_host(&rig, 5)->ports[1].info.lid;
+	struct rig_manager *second = rig_start(&rig, rig_host(&rig, 4), &high);
 
 	rig_run(&rig, SECONDS(6));
-	assert_int_equal(state_of(first), SM_STANDBY);
-	assert_int_equal(state_of(second), SM_MASTER);
-	assert_int_equal(host(5)->ports[1].info.lid, lid);
-	assert_int_equal(host(5)->ports[1].info.master_sm_lid, host(4)->ports[1].info.lid);
+	assert_int_equal(rig_state_of(first), SM_STANDBY);
+	assert_int_equal(rig_state_of(second), SM_MASTER);
+	assert_int_equal(rig_host(&rig, 5)->ports[1].info.lid, lid);
+	assert_int_equal(rig_host(&rig, 5)->ports[1].info.master_sm_lid, rig_host(&rig, 4)->ports[1].info.lid);
 
 	/* Same priority, lower GUID: better. */
-	struct rig_manager *third = rig_start(&rig, host(1), &high);
+	struct rig_manager *third = rig_start(&rig, rig_host(&rig, 1), &high);
 
 	rig_run(&rig, SECONDS(12));
-	assert_int_equal(state_of(third), SM_MASTER);
-	assert_int_equal(state_of(second), SM_STANDBY);
+	assert_int_equal(rig_state_of(third), SM_MASTER);
+	assert_int_equal(rig_state_of(second), SM_STANDBY);
 	rig_check(&rig);
 	rig_release(&rig);
 }
@@ -86,19 +66,19 @@ static void test_standby_takes_over_when_the_master_dies_and_no_lid_changes(void
 	rig_init(&rig, 1);
 	generate("star:8");
 
-	struct rig_manager *standby = rig_start(&rig, host(3), &low);
-	struct rig_manager *master = rig_start(&rig, host(6), &high);
+	struct rig_manager *standby = rig_start(&rig, rig_host(&rig, 3), &low);
+	struct rig_manager *master = rig_start(&rig, rig_host(&rig, 6), &high);
 
 	rig_run(&rig, SECONDS(3));
-	assert_int_equal(state_of(master), SM_MASTER);
+	assert_int_equal(rig_state_of(master), SM_MASTER);
 	for (unsigned i = 0; i < 8; i++)
-		lids[i] = host(i)->ports[1].info.lid;
+		lids[i] = rig_host(&rig, i)->ports[1].info.lid;
 	rig_kill(master);
 	rig_run(&rig, SECONDS(12));
-	assert_int_equal(state_of(standby), SM_MASTER);
+	assert_int_equal(rig_state_of(standby), SM_MASTER);
 	for (unsigned i = 0; i < 8; i++) {
-		assert_int_equal(host(i)->ports[1].info.lid, lids[i]);
-		assert_int_equal(host(i)->ports[1].info.master_sm_lid, lids[3]);
+		assert_int_equal(rig_host(&rig, i)->ports[1].info.lid, lids[i]);
+		assert_int_equal(rig_host(&rig, i)->ports[1].info.master_sm_lid, lids[3]);
 	}
 	rig_check(&rig);
 	rig_release(&rig);
@@ -112,14 +92,14 @@ static void test_leaving_master_hands_over_at_once(void **state)
 	rig_init(&rig, 1);
 	generate("star:4");
 
-	struct rig_manager *standby = rig_start(&rig, host(1), &low);
-	struct rig_manager *master = rig_start(&rig, host(2), &high);
+	struct rig_manager *standby = rig_start(&rig, rig_host(&rig, 1), &low);
+	struct rig_manager *master = rig_start(&rig, rig_host(&rig, 2), &high);
 
 	rig_run(&rig, SECONDS(3));
 	sm_leave(master->sm, rig.now);
 	rig_run(&rig, rig.now + MILLISECONDS(50));
 	assert_true(sm_is_leaving_done(master->sm));
-	assert_int_equal(state_of(standby), SM_MASTER);
+	assert_int_equal(rig_state_of(standby), SM_MASTER);
 	rig_kill(master);
 	rig_run(&rig, SECONDS(6));
 	rig_check(&rig);
@@ -134,15 +114,15 @@ static void test_raised_priority_moves_the_subnet(void **state)
 	rig_init(&rig, 1);
 	generate("star:4");
 
-	struct rig_manager *standby = rig_start(&rig, host(1), &low);
-	struct rig_manager *master = rig_start(&rig, host(2), &high);
+	struct rig_manager *standby = rig_start(&rig, rig_host(&rig, 1), &low);
+	struct rig_manager *master = rig_start(&rig, rig_host(&rig, 2), &high);
 
 	rig_run(&rig, SECONDS(3));
-	assert_int_equal(state_of(standby), SM_STANDBY);
+	assert_int_equal(rig_state_of(standby), SM_STANDBY);
 	sm_set_priority(standby->sm, rig.now, 12);
 	rig_run(&rig, SECONDS(6));
-	assert_int_equal(state_of(standby), SM_MASTER);
-	assert_int_equal(state_of(master), SM_STANDBY);
+	assert_int_equal(rig_state_of(standby), SM_MASTER);
+	assert_int_equal(rig_state_of(master), SM_STANDBY);
 	rig_release(&rig);
 }
 
@@ -156,12 +136,12 @@ static void test_managers_with_another_sm_key_are_left_alone(void **state)
 	rig_init(&rig, 1);
 	generate("star:4");
 
-	struct rig_manager *first = rig_start(&rig, host(1), &ours);
+	struct rig_manager *first = rig_start(&rig, rig_host(&rig, 1), &ours);
 
 	rig_run(&rig, SECONDS(2));
-	rig_start(&rig, host(2), &theirs);
+	rig_start(&rig, rig_host(&rig, 2), &theirs);
 	rig_run(&rig, SECONDS(5));
-	assert_int_equal(state_of(first), SM_MASTER);
+	assert_int_equal(rig_state_of(first), SM_MASTER);
 	rig_release(&rig);
 }
 
@@ -175,8 +155,8 @@ static void test_split_and_healed_subnets_have_one_master_each(void **state)
 	rig_init(&rig, 1);
 	generate("mesh:2x1");
 
-	struct rig_manager *left = rig_start(&rig, host(0), &low);
-	struct rig_manager *right = rig_start(&rig, host(1), &high);
+	struct rig_manager *left = rig_start(&rig, rig_host(&rig, 0), &low);
+	struct rig_manager *right = rig_start(&rig, rig_host(&rig, 1), &high);
 	struct port *between = NULL;
 
 	for (uint32_t i = 0; i < rig.fabric.node_count; i++) {
@@ -189,16 +169,16 @@ static void test_split_and_healed_subnets_have_one_master_each(void **state)
 	}
 	assert_non_null(between);
 	rig_run(&rig, SECONDS(3));
-	assert_int_equal(state_of(left), SM_STANDBY);
+	assert_int_equal(rig_state_of(left), SM_STANDBY);
 	fabric_set_cable(&rig.fabric, between, false, rig.now);
 	rig_run(&rig, SECONDS(15));
-	assert_int_equal(state_of(left), SM_MASTER);
-	assert_int_equal(state_of(right), SM_MASTER);
+	assert_int_equal(rig_state_of(left), SM_MASTER);
+	assert_int_equal(rig_state_of(right), SM_MASTER);
 	rig_check(&rig);
 	fabric_set_cable(&rig.fabric, between, true, rig.now);
 	rig_run(&rig, SECONDS(30));
-	assert_int_equal(state_of(left), SM_STANDBY);
-	assert_int_equal(state_of(right), SM_MASTER);
+	assert_int_equal(rig_state_of(left), SM_STANDBY);
+	assert_int_equal(rig_state_of(right), SM_MASTER);
 	rig_check(&rig);
 	rig_release(&rig);
 }
@@ -227,7 +207,7 @@ static void test_lossy_links_come_up(void **state)
 					 0);
 		}
 		assert_int_equal(lossy_count, 12);
-		rig_start(&rig, host(0), &plain);
+		rig_start(&rig, rig_host(&rig, 0), &plain);
 		rig_run(&rig, SECONDS(600));
 		rig_check(&rig);
 		rig_release(&rig);
@@ -243,10 +223,10 @@ static void test_late_answers_are_waited_for(void **state)
 	(void)state;
 	rig_init(&rig, 1);
 	generate("star:4");
-	port = &host(3)->ports[1];
+	port = &rig_host(&rig, 3)->ports[1];
 	assert_int_equal(faults_set(&rig.fabric, port, &slow, 1, 0), 0);
 	assert_int_equal(faults_set(&rig.fabric, port->peer, &slow, 1, 0), 0);
-	rig_start(&rig, host(0), &plain);
+	rig_start(&rig, rig_host(&rig, 0), &plain);
 	rig_run(&rig, SECONDS(60));
 	rig_check(&rig);
 	rig_release(&rig);

@@ -60,7 +60,7 @@ static void add_port_info(struct sa_query *query, const struct subnet_port *port
 	if (!place || !has_capabilities(query->request, &info))
 		return;
 	/* The key of a port is nothing for strangers. */
-	if (!query->request->is_trusted)
+	if (!query->request->is_trusted || query->sa->options.hides_mkeys)
 		info.mkey = 0;
 	port_record_id_encode(&id, place);
 	port_info_encode(&info, place + PORT_INFO_RECORD_INFO_OFFSET);

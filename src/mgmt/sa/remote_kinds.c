@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 struct remote_block *remote_request_add(struct remote_request *remote,
-					const struct subnet_node *node, uint16_t lid,
+					const struct subnet_port *end_port,
 					uint32_t modifier)
 {
 	if (remote->block_count == remote->block_capacity) {
@@ -25,7 +25,8 @@ struct remote_block *remote_request_add(struct remote_request *remote,
 
 	struct remote_block *block = &remote->blocks[remote->block_count++];
 
-	*block = (struct remote_block){.lid = lid, .mkey = node->mkey, .modifier = modifier};
+	*block = (struct remote_block){
+		.lid = end_port->lid, .mkey = end_port->mkey, .modifier = modifier};
 	return block;
 }
 
@@ -48,7 +49,7 @@ static void add_sl_to_vl(struct remote_request *remote, const struct subnet_port
 	if (!is_wanted(remote, SLVL_INPUT_PORT, wanted.input_port, input) ||
 	    !is_wanted(remote, SLVL_OUTPUT_PORT, wanted.output_port, output))
 		return;
-	block = remote_request_add(remote, port->node, port->lid, modifier);
+	block = remote_request_add(remote, port, modifier);
 	if (block)
 		sl_to_vl_record_id_encode(&id, block->id);
 }
@@ -104,7 +105,7 @@ static void add_arbitration_of(struct remote_request *remote, const struct subne
 		    !is_wanted(remote, 2, wanted.block, section))
 			continue;
 		block = remote_request_add(
-			remote, port->node, end_port->lid,
+			remote, end_port,
 			vl_arbitration_modifier((enum vl_arbitration_section)section,
 						is_switch ? port->number : 0));
 		if (block)
@@ -162,7 +163,7 @@ static void add_multicast_blocks(struct sa *sa, struct remote_request *remote,
 			if (is_wanted(remote, MFR_POSITION, wanted.position, position) &&
 			    is_wanted(remote, MFR_BLOCK, wanted.block, block))
 				added = remote_request_add(
-					remote, port->node, port->lid,
+					remote, port,
 					multicast_forwarding_modifier((uint16_t)block,
 								      (uint8_t)position));
 			if (added)
@@ -183,7 +184,7 @@ static void add_sm_info(struct sa *sa, struct remote_request *remote,
 
 	if (!is_own && !(port->info.capability_mask & CAPABILITY_IS_SM))
 		return;
-	block = remote_request_add(remote, port->node, port->lid, 0);
+	block = remote_request_add(remote, port, 0);
 	if (!block)
 		return;
 	record_lid_encode(&id, block->id);

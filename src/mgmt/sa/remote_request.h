@@ -48,9 +48,9 @@ struct remote_kind {
 /* NULL when there is none for this attribute. */
 const struct remote_kind *remote_kind_find(uint16_t attribute_id);
 
-/* One more to ask for; NULL: too many, or no memory, and the request is too large. */
+/* One more to ask this port for; NULL: too many, or no memory, and the request is too large. */
 struct remote_block *remote_request_add(struct remote_request *remote,
-					const struct subnet_node *node, uint16_t lid,
+					const struct subnet_port *end_port,
 					uint32_t modifier);
 
 #endif

@@ -40,6 +40,7 @@ struct sa_options {
 	uint64_t port_guid;    /* of the port it runs on */
 	uint32_t agent_number; /* the upper half of the transaction ids of its own requests */
 	uint64_t sm_key;       /* of trusted requests; 0: none are */
+	bool hides_mkeys;      /* even in answers to trusted requests: everybody knows the SM_Key */
 	struct sa_owner owner;
 	struct multicast_groups *groups; /* of the manager */
 	time_ns report_timeout;		 /* of one try; 0: the default */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "mgmt/sm/mkeys.h"
 #include "wire/smp.h"
 #include "wire/smp_tables.h"
 
@@ -147,11 +148,13 @@ static int discover_begin(struct sm *sm)
 	return sm->is_incomplete ? -ENOMEM : 0;
 }
 
-static void make_probe(const struct sm *sm, const struct directed_route *route,
-		       struct mad_message *ret_request)
+/* Near: the port that leads there; NULL: to the manager's own node. */
+static void make_probe(const struct sm *sm, struct subnet_port *near,
+		       const struct directed_route *route, struct mad_message *ret_request)
 {
-	const struct smp_request request = {
-		.method = MAD_GET, .attribute_id = ATTRIBUTE_NODE_INFO, .mkey = sm->options.mkey};
+	const struct smp_request request = {.method = MAD_GET,
+					    .attribute_id = ATTRIBUTE_NODE_INFO,
+					    .mkey = mkey_for_probe(sm, near)};
 
 	smp_request_make(&request, route, ret_request);
 }
@@ -181,7 +184,7 @@ static bool make_request(struct sm *sm, const struct discovery_step *step,
 			sm->is_incomplete = true;
 			return false;
 		}
-		make_probe(sm, &route, ret_request);
+		make_probe(sm, node ? &node->ports[step->port_number] : NULL, &route, ret_request);
 		return true;
 	case STEP_DESCRIPTION:
 		sweep_request(node, MAD_GET, ATTRIBUTE_NODE_DESCRIPTION, 0, ret_request);
@@ -193,7 +196,8 @@ static bool make_request(struct sm *sm, const struct discovery_step *step,
 		make_clear_change(node, ret_request);
 		return true;
 	case STEP_PORT_INFO:
-		sweep_request(node, MAD_GET, ATTRIBUTE_PORT_INFO, step->port_number, ret_request);
+		sweep_port_request(sm, &node->ports[step->port_number], MAD_GET,
+				   ATTRIBUTE_PORT_INFO, step->port_number, ret_request);
 		return true;
 	case STEP_PKEYS:
 		sweep_port_request(sm, &node->ports[step->port_number], MAD_GET,

@@ -5,16 +5,17 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "mgmt/sm/mkeys.h"
 #include "wire/smp.h"
 #include "wire/smp_tables.h"
 
 static void met(struct sm *sm, const struct node_info *info, struct subnet_node *node, bool is_new)
 {
-	if (is_new) {
-		node->mkey = sm->options.mkey;
-		if (!node->description[0])
-			discovery_push(sm, STEP_DESCRIPTION, node, 0);
-	}
+	struct subnet_port *guard = subnet_port_guard(&node->ports[info->local_port_number]);
+
+	guard->mkey = mkey_of(sm, guard->guid);
+	if (is_new && !node->description[0])
+		discovery_push(sm, STEP_DESCRIPTION, node, 0);
 	if (is_new && subnet_node_is_switch(node))
 		discovery_push(sm, STEP_SWITCH_INFO, node, 0);
 	else if (info->local_port_number &&
@@ -68,7 +69,9 @@ static void probe_answered(struct sm *sm, struct subnet_node *near_node, unsigne
 		sm->is_incomplete = true;
 		return;
 	}
-	if (!near_node)
+	if (via)
+		mkeys_remember_cable(sm, via, &node->ports[info.local_port_number]);
+	else
 		sm->own_port =
 			&node->ports[subnet_node_is_switch(node) ? 0 : info.local_port_number];
 }
@@ -121,8 +124,8 @@ static void notice_lost_link(struct subnet_port *port, const struct port_info *i
 
 static void remember_mkey(struct sm *sm, struct subnet_port *port, const struct port_info *info)
 {
-	if (!subnet_node_is_switch(port->node) || port->number == 0)
-		port->node->mkey = info->mkey ? info->mkey : sm->options.mkey;
+	if (subnet_port_guard(port) == port)
+		port->mkey = info->mkey ? info->mkey : mkey_of(sm, port->guid);
 }
 
 /* A port that is down, and was not looked at since it lost its cable, is none. */
@@ -158,7 +161,9 @@ static void port_info_answered(struct sm *sm, struct subnet_port *port, const ui
 	remember_mkey(sm, port, &info);
 	port->info = info;
 	port->is_known = true;
-	if ((info.capability_mask & CAPABILITY_IS_SM) && port != sm->own_port)
+	if (!(info.capability_mask & CAPABILITY_IS_SM))
+		port->knows_mkey = port->is_told_of = false;
+	else if (port != sm->own_port)
 		discovery_push(sm, STEP_SM_INFO, node, port->number);
 	if (subnet_port_is_end_port(port) && !port->pkeys_present_count)
 		discovery_push(sm, STEP_PKEYS, node, port->number);
@@ -181,7 +186,7 @@ static void pkeys_answered(struct subnet_port *port, const uint8_t *data)
 	port->pkeys_present_count = PKEYS_PER_BLOCK;
 }
 
-static void sm_info_answered(struct sm *sm, const struct subnet_port *port, const uint8_t *data)
+static void sm_info_answered(struct sm *sm, struct subnet_port *port, const uint8_t *data)
 {
 	struct sm_info info;
 
@@ -251,8 +256,11 @@ void discovery_failed(struct sm *sm, struct mad_purpose purpose)
 	case STEP_CLEAR_CHANGE:
 	case STEP_PORT_INFO:
 		sm->is_incomplete = true;
-		if (step.node)
+		if (step.node) {
+			if (step.kind == STEP_PROBE)
+				step.node->ports[step.port_number].probe_failures++;
 			(void)!discovery_ask_again(sm, &step);
+		}
 		break;
 	case STEP_DESCRIPTION:
 		(void)!discovery_ask_again(sm, &step);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who is the master (vol 1, chapter 14): states of a manager, control packets, polling, handover.
  */
-#include "mgmt/sm/sweep.h"
+#include "mgmt/sm/mkeys.h"
 
 #include "wire/smp.h"
 
@@ -58,6 +58,7 @@ void election_enter(struct sm *sm, enum sm_state state)
 	sm->missed_poll_count = 0;
 	sm->next_poll_at = TIME_NEVER;
 	sm->is_up = false;
+	sm->next_renewal_at = TIME_NEVER;
 	mad_transactions_cancel_all(&sm->controls);
 	switch (state) {
 	case SM_NOT_ACTIVE:
@@ -72,6 +73,8 @@ void election_enter(struct sm *sm, enum sm_state state)
 		break;
 	case SM_MASTER:
 		sm->reregister_all = true;
+		if (mkeys_renewal_interval(sm) != TIME_NEVER)
+			sm->next_renewal_at = sm->now + mkeys_renewal_interval(sm);
 		forget_all_tables(sm);
 		/* What another master gave stays, so that nobody notices the change. */
 		sm->subnet.prefers_present_lids = true;
@@ -86,24 +89,41 @@ void election_enter(struct sm *sm, enum sm_state state)
 		sm->options.owner.state_changed(sm->options.owner.context, sm->now, state);
 }
 
-/* Managers with another key are another's business. */
-static bool is_trusted(struct sm *sm, const struct sm_info *info)
+/* Managers with another key are another's business. Those that share a secret show each other the
+ * SM_Key, so one that shows none does not have the secret. */
+static bool is_trusted(const struct sm *sm, const struct sm_info *info)
 {
-	if (!info->sm_key || !sm->options.sm_key || info->sm_key == sm->options.sm_key)
+	if (info->sm_key == sm->options.sm_key)
 		return true;
+	return !sm->options.has_mkey_secret && (!info->sm_key || !sm->options.sm_key);
+}
+
+static void leave_alone(struct sm *sm, const struct sm_info *info)
+{
 	sm_note(sm, SM_EVENT_WARNING,
 		"manager 0x%016llx has another SM_Key than this one and is left alone",
 		(unsigned long long)info->guid);
-	return false;
 }
 
-void election_meet(struct sm *sm, const struct sm_info *info, const struct subnet_port *port)
+bool election_is_entitled(const struct sm *sm, const struct sm_info *info,
+			  const struct subnet_port *port)
+{
+	return is_trusted(sm, info) && (!mkeys_are_set(sm) || port->knows_mkey);
+}
+
+void election_meet(struct sm *sm, const struct sm_info *info, struct subnet_port *port)
 {
 	struct directed_route route = port->node->route;
 	unsigned i = 0;
 
-	if (info->guid == sm->options.port_guid || !is_trusted(sm, info))
+	if (info->guid == sm->options.port_guid)
 		return;
+	if (!is_trusted(sm, info)) {
+		if (!port->is_told_of)
+			leave_alone(sm, info);
+		port->is_told_of = true;
+		return;
+	}
 	while (i < sm->peer_count && sm->peers[i].info.guid != info->guid)
 		i++;
 	if (i == SM_PEERS_MAX)
@@ -113,10 +133,14 @@ void election_meet(struct sm *sm, const struct sm_info *info, const struct subne
 	if (port->peer && !subnet_node_is_switch(port->node) &&
 	    !directed_route_extend(&port->peer->node->route, port->peer->number, &route))
 		return;
-	sm->peers[i] = (struct sm_peer){.info = *info, .lid = port->info.lid, .route = route};
+	sm->peers[i] = (struct sm_peer){.info = *info,
+					.lid = port->info.lid,
+					.route = route,
+					.is_entitled = election_is_entitled(sm, info, port)};
 }
 
-/* The best manager in one of these states; NULL: none. */
+/* The best manager in one of these states; NULL: none. A master counts only those that are entitled
+ * to take its place. */
 static const struct sm_peer *best_peer(const struct sm *sm, unsigned state_bits)
 {
 	const struct sm_peer *best = NULL;
@@ -124,6 +148,8 @@ static const struct sm_peer *best_peer(const struct sm *sm, unsigned state_bits)
 	for (unsigned i = 0; i < sm->peer_count; i++) {
 		const struct sm_peer *peer = &sm->peers[i];
 
+		if (sm->state == SM_MASTER && !peer->is_entitled)
+			continue;
 		if ((state_bits >> peer->info.sm_state & 1) &&
 		    (!best || election_is_better(&peer->info, &best->info)))
 			best = peer;
@@ -137,10 +163,29 @@ static void stand_by(struct sm *sm, const struct sm_peer *master)
 	election_enter(sm, SM_STANDBY);
 }
 
+/* Managers that claim the subnet, and have not shown the M_Key. */
+static void tell_of_strangers(struct sm *sm)
+{
+	for (unsigned i = 0; i < sm->peer_count; i++) {
+		const struct sm_info *info = &sm->peers[i].info;
+		struct subnet_port *port = subnet_port_by_guid(&sm->subnet, info->guid);
+
+		if (sm->peers[i].is_entitled || !port || port->is_told_of ||
+		    (info->sm_state != SM_MASTER && !election_is_better_than_us(sm, info)))
+			continue;
+		port->is_told_of = true;
+		sm_note(sm, SM_EVENT_WARNING,
+			"manager 0x%016llx, priority %u, has not shown the M_Key: it is not handed "
+			"the subnet",
+			(unsigned long long)info->guid, info->priority);
+	}
+}
+
 static enum sweep_phase decide_as_master(struct sm *sm)
 {
 	const struct sm_peer *best = best_peer(sm, 1u << SM_STANDBY | 1u << SM_MASTER);
 
+	tell_of_strangers(sm);
 	if (best && (sm->is_leaving || election_is_better_than_us(sm, &best->info))) {
 		sm->successor = *best;
 		return PHASE_HANDOVER;
@@ -180,7 +225,7 @@ void election_make_request(const struct sm *sm, const struct sm_peer *peer, enum
 	const struct smp_request request = {.method = method,
 					    .attribute_id = ATTRIBUTE_SM_INFO,
 					    .attribute_modifier = control,
-					    .mkey = sm->options.mkey};
+					    .mkey = mkey_of(sm, peer->info.guid)};
 	struct sm_info info;
 
 	smp_request_make(&request, &peer->route, ret_request);
@@ -290,8 +335,10 @@ enum mad_status election_control(struct sm *sm, uint32_t control, const struct s
 	if (!(control_rules[control].sender_states >> sender->sm_state & 1) ||
 	    !(control_rules[control].receiver_states >> sm->state & 1))
 		return MAD_STATUS_BAD_FIELD;
-	if (!is_trusted(sm, sender))
+	if (!is_trusted(sm, sender)) {
+		leave_alone(sm, sender);
 		return MAD_STATUS_BAD_FIELD;
+	}
 	switch ((enum sm_control)control) {
 	case CONTROL_HANDOVER:
 		take_over(sm, sender, message);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The light sweep: has any switch seen a port change since the last look, and has another manager
  * become master? And, more often, looks at the switches that may not tell. (vol 1, chapter 14) */
-#include "mgmt/sm/sweep.h"
+#include "mgmt/sm/mkeys.h"
 
 #include <string.h>
 
@@ -12,41 +12,53 @@ enum { LIGHT_SWEEPS_PER_LOOK = 32 };
 static int light_begin(struct sm *sm)
 {
 	sweep_cursor_reset(sm);
+	if (sm->is_renewal)
+		sm->next_renewal_at = sm->now + mkeys_renewal_interval(sm);
 	return 0;
 }
 
-/* What is asked, besides SwitchInfo of switches: the detail of a purpose. */
-enum { ASKED_PORT_INFO, ASKED_SM_INFO };
+/* What is asked: the lower bits of a purpose's detail, the port number being the upper ones. */
+enum asked { ASKED_SWITCH_INFO, ASKED_PORT_INFO, ASKED_SM_INFO };
+enum { ASKED_BITS = 8, ASKED_MASK = (1 << ASKED_BITS) - 1 };
 
-static bool ask_switch(struct sm *sm, struct subnet_node *node, struct mad_message *ret_request)
+/* The manager's own port, ports on which others run, and all of them where their leases are
+ * renewed: any request with the right M_Key does that. */
+static bool ask_port(const struct sm *sm, const struct subnet_port *port,
+		     struct mad_message *ret_request, uint32_t *ret_detail)
 {
-	sm->cursor_node = sm->cursor_node->next;
-	sm->cursor_index = 0;
-	sweep_request(node, MAD_GET, ATTRIBUTE_SWITCH_INFO, 0, ret_request);
+	bool is_leased = sm->is_renewal && subnet_port_is_end_port(port) && port->lid;
+	enum asked asked = port == sm->own_port || is_leased ? ASKED_PORT_INFO : ASKED_SM_INFO;
+
+	if (asked == ASKED_SM_INFO &&
+	    (!port->is_known || !(port->info.capability_mask & CAPABILITY_IS_SM)))
+		return false;
+	*ret_detail = (uint32_t)port->number << ASKED_BITS | asked;
+	if (asked == ASKED_PORT_INFO)
+		sweep_port_request(sm, port, MAD_GET, ATTRIBUTE_PORT_INFO, port->number,
+				   ret_request);
+	else
+		sweep_port_request(sm, port, MAD_GET, ATTRIBUTE_SM_INFO, 0, ret_request);
 	return true;
 }
 
-/* The manager's own port, and ports on which others run. */
-static bool ask_adapter(struct sm *sm, struct subnet_node *node, struct mad_message *ret_request,
-			uint32_t *ret_asked)
+/* The next question to this node; the cursor's index is that of the port, and 0 of a switch itself.
+ * false: nothing more. */
+static bool ask_node(struct sm *sm, struct subnet_node *node, struct mad_message *ret_request,
+		     uint32_t *ret_detail)
 {
-	while (sm->cursor_index < node->port_count) {
-		const struct subnet_port *port = &node->ports[++sm->cursor_index];
-
-		if (port == sm->own_port) {
-			*ret_asked = ASKED_PORT_INFO;
-			sweep_request(node, MAD_GET, ATTRIBUTE_PORT_INFO, port->number,
-				      ret_request);
+	if (subnet_node_is_switch(node)) {
+		if (sm->cursor_index++ == 0) {
+			*ret_detail = ASKED_SWITCH_INFO;
+			sweep_request(node, MAD_GET, ATTRIBUTE_SWITCH_INFO, 0, ret_request);
 			return true;
 		}
-		if (port->is_known && (port->info.capability_mask & CAPABILITY_IS_SM)) {
-			*ret_asked = ASKED_SM_INFO;
-			sweep_port_request(sm, port, MAD_GET, ATTRIBUTE_SM_INFO, 0, ret_request);
-			return true;
-		}
+		return sm->cursor_index == 2 && !sm->is_look &&
+		       ask_port(sm, &node->ports[0], ret_request, ret_detail);
 	}
-	sm->cursor_node = sm->cursor_node->next;
-	sm->cursor_index = 0;
+	while (sm->cursor_index < node->port_count) {
+		if (ask_port(sm, &node->ports[++sm->cursor_index], ret_request, ret_detail))
+			return true;
+	}
 	return false;
 }
 
@@ -72,68 +84,100 @@ static bool light_next(struct sm *sm, struct mad_message *ret_request,
 	while (sm->cursor_node != &sm->subnet.nodes) {
 		struct subnet_node *node = sweep_node(sm->cursor_node);
 
-		if (sm->is_look && !is_mute(sm, node)) {
-			sm->cursor_node = sm->cursor_node->next;
-			continue;
-		}
 		*ret_purpose = (struct mad_purpose){.subject = node};
-		if (subnet_node_is_switch(node)
-			    ? ask_switch(sm, node, ret_request)
-			    : ask_adapter(sm, node, ret_request, &ret_purpose->detail))
+		if ((!sm->is_look || is_mute(sm, node)) &&
+		    ask_node(sm, node, ret_request, &ret_purpose->detail))
 			return true;
+		sm->cursor_node = sm->cursor_node->next;
+		sm->cursor_index = 0;
 	}
 	return false;
 }
 
 /* Two that are both master hear of nothing, if each takes what was meant for the other: the traps,
- * and the switches' marks. */
-static void sm_info_answered(struct sm *sm, const uint8_t *data)
+ * and the switches' marks. One without the M_Key can't take anything. */
+static void sm_info_answered(struct sm *sm, const struct subnet_port *port, const uint8_t *data)
 {
 	struct sm_info info;
 
 	sm_info_decode(data, &info);
-	if (info.sm_state == SM_MASTER && info.guid != sm->options.port_guid)
+	if (info.sm_state == SM_MASTER && info.guid != sm->options.port_guid &&
+	    (election_is_entitled(sm, &info, port) || !port->is_told_of))
 		sweep_want(sm, SCOPE_ALL);
+}
+
+static void switch_info_answered(struct sm *sm, struct subnet_node *node, const uint8_t *data)
+{
+	struct switch_info info;
+
+	switch_info_decode(data, &info);
+	if (info.port_state_change)
+		discovery_want_switch(sm, node);
+	/* Somebody else, or a reset, wrote there: nothing is known of the tables. */
+	if (info.linear_fdb_top != node->switch_info.linear_fdb_top) {
+		memset(node->table_blocks_known, 0, sizeof(node->table_blocks_known));
+		sweep_want(sm, SCOPE_ALL);
+	}
+}
+
+static void look_again_at_port(struct sm *sm, struct subnet_port *port)
+{
+	discovery_want_port(sm, port);
+	sweep_want(sm, SCOPE_CHANGES);
+}
+
+static void port_info_answered(struct sm *sm, struct subnet_port *port, const uint8_t *data)
+{
+	struct port_info info;
+
+	port_info_decode(data, &info);
+	/* Another's MasterSMLID at the own port is how one learns of another master. */
+	if (port == sm->own_port &&
+	    (info.port_state != port->info.port_state || info.lid != port->lid ||
+	     info.master_sm_lid != port->lid))
+		sweep_want(sm, SCOPE_ALL);
+	/* A lease that ran out all the same, or a reset. */
+	else if (sm->is_renewal && !mkey_is_as_wanted(sm, port, &info))
+		look_again_at_port(sm, port);
 }
 
 static void light_answered(struct sm *sm, struct mad_purpose purpose, const uint8_t *data)
 {
 	struct subnet_node *node = purpose.subject;
-	struct switch_info switch_info;
-	struct port_info info;
+	struct subnet_port *port = &node->ports[purpose.detail >> ASKED_BITS];
 
-	if (subnet_node_is_switch(node)) {
-		switch_info_decode(data, &switch_info);
-		if (switch_info.port_state_change)
-			discovery_want_switch(sm, node);
-		/* Somebody else, or a reset, wrote there: nothing is known of the tables. */
-		if (switch_info.linear_fdb_top != node->switch_info.linear_fdb_top) {
-			memset(node->table_blocks_known, 0, sizeof(node->table_blocks_known));
-			sweep_want(sm, SCOPE_ALL);
-		}
-		return;
+	switch ((enum asked)(purpose.detail & ASKED_MASK)) {
+	case ASKED_SWITCH_INFO:
+		switch_info_answered(sm, node, data);
+		break;
+	case ASKED_PORT_INFO:
+		port_info_answered(sm, port, data);
+		break;
+	case ASKED_SM_INFO:
+		sm_info_answered(sm, port, data);
+		break;
 	}
-	if (purpose.detail == ASKED_SM_INFO) {
-		sm_info_answered(sm, data);
-		return;
-	}
-	port_info_decode(data, &info);
-	/* Another's MasterSMLID here is how one learns of another master. */
-	if (info.port_state != sm->own_port->info.port_state || info.lid != sm->own_port->lid ||
-	    info.master_sm_lid != sm->own_port->lid)
-		sweep_want(sm, SCOPE_ALL);
 }
 
 /* One that is silent is asked more in the next sweep. */
 static void light_failed(struct sm *sm, struct mad_purpose purpose)
 {
 	struct subnet_node *node = purpose.subject;
+	struct subnet_port *port = &node->ports[purpose.detail >> ASKED_BITS];
 
-	/* A manager that went is no concern of ours; its port is the switch's. */
-	if (subnet_node_is_switch(node))
+	switch ((enum asked)(purpose.detail & ASKED_MASK)) {
+	case ASKED_SWITCH_INFO:
 		discovery_want_switch(sm, node);
-	else if (purpose.detail == ASKED_PORT_INFO)
-		sweep_want(sm, SCOPE_ALL);
+		break;
+	case ASKED_PORT_INFO:
+		if (port == sm->own_port)
+			sweep_want(sm, SCOPE_ALL);
+		else
+			look_again_at_port(sm, port);
+		break;
+	case ASKED_SM_INFO: /* a manager that went is no concern of ours; its port is the switch's */
+		break;
+	}
 }
 
 /* Whoever else was master for a while, and is gone, may have taken a change for itself that nobody

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A standby asks its master whether it lives, and tells it when it is better itself (vol 1, chapter
  * 14). */
-#include "mgmt/sm/sweep.h"
+#include "mgmt/sm/mkeys.h"
 
 #include "wire/smp.h"
 
@@ -32,7 +32,7 @@ static void ask_own_port(struct sm *sm)
 	const struct smp_request request = {.method = MAD_GET,
 					    .attribute_id = ATTRIBUTE_PORT_INFO,
 					    .attribute_modifier = sm->options.port_number,
-					    .mkey = sm->options.mkey};
+					    .mkey = mkey_of(sm, sm->options.port_guid)};
 	const struct directed_route here = {0};
 	struct mad_message message;
 

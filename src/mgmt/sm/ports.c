@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LIDs, keys and link parameters of all ports and Init to Armed, then Armed to Active (vol 1,
  * chapter 14). */
-#include "mgmt/sm/sweep.h"
+#include "mgmt/sm/mkeys.h"
 
 #include "wire/smp.h"
 
@@ -39,10 +39,10 @@ static struct port_info unchanged(const struct subnet_port *port)
 	return info;
 }
 
-static void make_set(const struct subnet_port *port, const struct port_info *info,
+static void make_set(const struct sm *sm, struct subnet_port *port, const struct port_info *info,
 		     struct mad_message *ret_request, struct mad_purpose *ret_purpose)
 {
-	sweep_request(port->node, MAD_SET, ATTRIBUTE_PORT_INFO, port->number, ret_request);
+	sweep_port_request(sm, port, MAD_SET, ATTRIBUTE_PORT_INFO, port->number, ret_request);
 	port_info_encode(info, smp_data(ret_request->bytes));
 	*ret_purpose = (struct mad_purpose){.subject = port->node, .detail = port->number};
 }
@@ -66,7 +66,7 @@ static bool want_end_port(const struct sm *sm, const struct subnet_port *port,
 	WANT(info, master_sm_sl, 0, is_changed);
 	WANT(info, subnet_timeout, SUBNET_TIMEOUT, is_changed);
 	WANT(info, gid_prefix, sm->subnet.gid_prefix, is_changed);
-	WANT(info, mkey, sm->options.mkey, is_changed);
+	WANT(info, mkey, mkey_of(sm, port->guid), is_changed);
 	WANT(info, mkey_lease_period, sm->options.mkey_lease_period, is_changed);
 	WANT(info, mkey_protect_bits, sm->options.mkey_protect_bits, is_changed);
 	/* What a limited member says to a group goes to the other limited ones in vain, each time.
@@ -200,7 +200,7 @@ static bool ports_next(struct sm *sm, struct mad_message *ret_request,
 			note_enforcement(sm, port);
 			continue;
 		}
-		make_set(port, &info, ret_request, ret_purpose);
+		make_set(sm, port, &info, ret_request, ret_purpose);
 		return true;
 	}
 	return false;
@@ -214,8 +214,9 @@ static void set_answered(struct sm *sm, struct mad_purpose purpose, const uint8_
 
 	port_info_decode(data, &port->info);
 	port->needs_reregister = false;
-	if (is_key_holder)
-		node->mkey = sm->options.mkey;
+	/* The answer does not show the new key to a request with the old one. */
+	if (is_key_holder && port->lid)
+		port->mkey = port->info.mkey = mkey_of(sm, port->guid);
 	/* One that keeps its own mind would be asked for ever. */
 	if (is_key_holder && port->lid && port->info.lid != port->lid)
 		sweep_mark_incomplete(sm, purpose);
@@ -273,7 +274,7 @@ static bool activate_next(struct sm *sm, struct mad_message *ret_request,
 		struct port_info info = unchanged(port);
 
 		info.port_state = PORT_ACTIVE;
-		make_set(port, &info, ret_request, ret_purpose);
+		make_set(sm, port, &info, ret_request, ret_purpose);
 		return true;
 	}
 	return false;

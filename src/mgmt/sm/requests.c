@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What others ask of the subnet manager: SMInfo, and traps (vol 1, chapter 14). */
-#include "mgmt/sm/sweep.h"
+#include "mgmt/sm/mkeys.h"
 
 #include "wire/notice.h"
 #include "wire/smp.h"
@@ -18,6 +18,7 @@ static void answer_sm_info(struct sm *sm, const struct mad_message *message,
 	struct mad_message *answer;
 	struct sm_info info;
 
+	mkeys_saw_request(sm, message, header);
 	if (header->method == MAD_SET) {
 		sm_info_decode(smp_data(copy.bytes), &info);
 		status = election_control(sm, header->attribute_modifier, &info, message);
@@ -27,8 +28,9 @@ static void answer_sm_info(struct sm *sm, const struct mad_message *message,
 		return;
 	smp_answer_make(message, (uint16_t)status, answer);
 	sm_info_now(sm, &info);
-	/* The key is shown to those who know that of the ports. */
-	if (sm->options.mkey && smp_mkey(message->bytes) != sm->options.mkey)
+	/* The SM_Key is shown to those who know the M_Key of this port. */
+	if (mkeys_are_set(sm) &&
+	    smp_mkey(message->bytes) != mkey_of(sm, sm->options.port_guid))
 		info.sm_key = 0;
 	memset(smp_data(answer->bytes), 0, SMP_DATA_BYTES);
 	sm_info_encode(&info, smp_data(answer->bytes));
@@ -40,13 +42,14 @@ static void repress(struct sm *sm, const struct mad_message *message,
 {
 	struct mad_message *answer = sm_outbox_place(sm);
 	struct mad_header repress_header = *header;
+	const struct subnet_port *port = subnet_port_by_lid(&sm->subnet, message->address.lid);
 
 	if (!answer)
 		return;
 	*answer = *message;
 	repress_header.method = MAD_TRAP_REPRESS;
 	mad_header_encode(&repress_header, answer->bytes);
-	smp_set_mkey(sm->options.mkey, answer->bytes);
+	smp_set_mkey(port ? port->mkey : sm->options.mkey, answer->bytes);
 }
 
 /* The node that a trap is about; NULL when nobody here has the LID. */
@@ -86,6 +89,11 @@ static void act_on_local_change(struct sm *sm, const struct notice *notice)
 	}
 	if (!details.other_local_changes || (details.change_flags & CHANGE_NODE_DESCRIPTION))
 		discovery_want_description(sm, node);
+	/* A manager without the M_Key is handed nothing, whatever its priority. */
+	if (details.other_local_changes && details.change_flags == CHANGE_SM_PRIORITY &&
+	    subnet_port_by_lid(&sm->subnet, notice->header.issuer_lid) &&
+	    subnet_port_by_lid(&sm->subnet, notice->header.issuer_lid)->is_told_of)
+		return;
 	if (!details.other_local_changes || (details.change_flags & ~CHANGE_NODE_DESCRIPTION))
 		sweep_want(sm, SCOPE_ALL);
 }
@@ -111,6 +119,8 @@ static void act_on_trap(struct sm *sm, const struct notice *notice)
 			notice->header.trap_number, lid);
 		break;
 	case TRAP_BAD_MKEY:
+		mkeys_refused(sm, notice);
+		break;
 	case TRAP_BAD_PKEY:
 	case TRAP_BAD_QKEY:
 	case TRAP_BAD_PKEY_AT_SWITCH:

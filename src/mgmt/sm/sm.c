@@ -6,12 +6,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "mgmt/sm/mkeys.h"
 #include "mgmt/sm/sweep.h"
 #include "wire/smp.h"
 
 /* OpenSM's own: it leaves managers alone that show another. */
 
-enum { NOTE_BYTES = 200, PRIORITY_MAX = 15, LMC_MAX = 7 };
+enum { NOTE_BYTES = 200, PRIORITY_MAX = 15, LMC_MAX = 7, PROTECT_BITS_MAX = 3 };
 
 static int init_transactions(struct sm *sm)
 {
@@ -59,14 +60,17 @@ int sm_create(const struct sm_options *options, struct sm **ret_sm)
 	int error;
 
 	if (!routing_engine_find(options->routing_engine) || options->priority > PRIORITY_MAX ||
-	    options->lmc > LMC_MAX)
+	    options->lmc > LMC_MAX || options->mkey_protect_bits > PROTECT_BITS_MAX)
 		return -EINVAL;
 	sm = calloc(1, sizeof(*sm));
 	if (!sm)
 		return -ENOMEM;
 	sm->options = *options;
 	if (!sm->options.sm_key)
-		sm->options.sm_key = SM_KEY_DEFAULT;
+		sm->options.sm_key = options->has_mkey_secret ? mkeys_sm_key(options->mkey_secret)
+							      : SM_KEY_DEFAULT;
+	if (!mkeys_are_set(sm))
+		sm->options.mkey_lease_period = sm->options.mkey_protect_bits = 0;
 	sm->engine = routing_engine_find(options->routing_engine);
 	error = init_transactions(sm);
 	if (error) {
@@ -87,6 +91,7 @@ int sm_create(const struct sm_options *options, struct sm **ret_sm)
 	sm->has_work = true;
 	sm->next_sweep_at = TIME_NEVER;
 	sm->next_look_at = TIME_NEVER;
+	sm->next_renewal_at = TIME_NEVER;
 	sm->next_poll_at = TIME_NEVER;
 	sm->reacts_since = TIME_NEVER;
 	*ret_sm = sm;
@@ -189,6 +194,7 @@ time_ns sm_deadline(const struct sm *sm)
 		deadline = time_earlier(deadline, sm->wanted_at);
 	if (sm->state != SM_MASTER)
 		return deadline;
+	deadline = time_earlier(deadline, sm->next_renewal_at);
 	return time_earlier(deadline, time_earlier(sm->next_sweep_at, sm->next_look_at));
 }
 
@@ -278,6 +284,21 @@ uint32_t sm_lids_remember(struct sm *sm, const char *text, size_t text_bytes)
 	return subnet_lids_remember(&sm->subnet, text, text_bytes);
 }
 
+char *sm_neighbors_text(struct sm *sm)
+{
+	struct neighbors *neighbors = &sm->subnet.neighbors;
+
+	if (!neighbors->is_changed)
+		return NULL;
+	neighbors->is_changed = false;
+	return neighbors_text(neighbors);
+}
+
+uint32_t sm_neighbors_remember(struct sm *sm, const char *text)
+{
+	return neighbors_read(&sm->subnet.neighbors, text);
+}
+
 time_ns sm_reacts_since(const struct sm *sm)
 {
 	return sm->reacts_since;
@@ -305,8 +326,21 @@ void sm_status(const struct sm *sm, struct sm_status *ret_status)
 		.priority = sm->options.priority,
 		.smp_count = sm->smp_count,
 		.engine = sm->engine->name,
+		.has_mkeys = mkeys_are_set(sm),
+		.has_mkey_per_port = sm->options.has_mkey_secret,
+		.mkey_protect_bits = sm->options.mkey_protect_bits,
+		.mkey_lease_period = sm->options.mkey_lease_period,
+		.mkey_refusal_count = sm->refusals.count,
+		.mkey_refusal_source = sm->refusals.last_source_guid,
 		.master_guid = sm->state == SM_MASTER	 ? sm->options.port_guid
 			       : sm->state == SM_STANDBY ? sm->master.info.guid
 							 : 0,
 	};
+}
+
+bool sm_is_stranger(const struct sm *sm, uint64_t port_guid)
+{
+	const struct subnet_port *port = subnet_port_by_guid(&sm->subnet, port_guid);
+
+	return sm->state == SM_MASTER && port && port->is_told_of;
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/attributes.h"
+#include "base/siphash.h"
 #include "base/time.h"
 #include "mgmt/mad/mad_message.h"
 #include "mgmt/routing/engine.h"
@@ -67,9 +68,13 @@ struct sm_options {
 	uint64_t sm_key; /* shown to managers; others whose key differs and is not 0 are left
 			    alone. 0: SM_KEY_DEFAULT */
 
-	uint64_t mkey; /* of every port; 0: none */
-	uint16_t mkey_lease_period;
-	uint8_t mkey_protect_bits;
+	/* M_Keys: one for all ports, or one per port from a secret that all managers of the subnet
+	 * have, which is also what their SM_Key comes from if none is given. */
+	uint64_t mkey; /* 0: none */
+	bool has_mkey_secret;
+	uint8_t mkey_secret[SIPHASH_KEY_BYTES];
+	uint16_t mkey_lease_period; /* s; 0: never ends */
+	uint8_t mkey_protect_bits;  /* 0 to 3 */
 
 	uint64_t gid_prefix; /* 0: link local */
 	uint8_t lmc;
@@ -118,6 +123,12 @@ uint64_t sm_key(const struct sm *sm);
 char *sm_lids_text(const struct sm *sm);
 uint32_t sm_lids_remember(struct sm *sm, const char *text, size_t text_bytes);
 
+/* Which port GUID is behind which port, for keys per port that also guard reading: see
+ * mgmt/subnet/neighbors.h. The text is the caller's to free; NULL: nothing new since the last call,
+ * or no memory. */
+char *sm_neighbors_text(struct sm *sm);
+uint32_t sm_neighbors_remember(struct sm *sm, const char *text);
+
 struct sm_status {
 	enum sm_state state;
 	bool subnet_is_up; /* the last sweep finished and every port found is Active */
@@ -133,8 +144,17 @@ struct sm_status {
 	uint64_t master_guid; /* the port GUID of the master it knows of; its own when it is one */
 	uint64_t smp_count;   /* sent */
 	const char *engine;   /* that routed last */
+	/* M_Keys. */
+	bool has_mkeys, has_mkey_per_port;
+	uint8_t mkey_protect_bits;
+	uint16_t mkey_lease_period;
+	uint32_t mkey_refusal_count;	/* requests with a wrong key that ports told of */
+	uint64_t mkey_refusal_source; /* the port GUID of the last who sent one; 0: none known */
 };
 void sm_status(const struct sm *sm, struct sm_status *ret_status);
+/* Whether a manager runs on the port with this GUID that has not shown the M_Key, so that it is
+ * handed nothing. */
+bool sm_is_stranger(const struct sm *sm, uint64_t port_guid);
 
 /* When the trap, or whatever else it is busy with, came; TIME_NEVER: all that is known of is done.
  */

@@ -61,7 +61,9 @@ void sweep_port_request(const struct sm *sm, const struct subnet_port *port, enu
 	const struct smp_request request = {.method = method,
 					    .attribute_id = attribute_id,
 					    .attribute_modifier = attribute_modifier,
-					    .mkey = port->node->mkey};
+					    .mkey = subnet_node_is_switch(port->node)
+							    ? port->node->ports[0].mkey
+							    : port->mkey};
 	struct directed_route route;
 
 	if (port != sm->own_port && !subnet_node_is_switch(port->node) && port->peer &&
@@ -94,6 +96,11 @@ void sweep_mark_incomplete(struct sm *sm, struct mad_purpose purpose)
 
 	node->has_failed = true;
 	sm->is_incomplete = true;
+	/* It may have an M_Key that we do not know: when its lease is over, PortInfo shows it. */
+	for (unsigned i = 0; i <= node->port_count; i++) {
+		if (subnet_port_is_end_port(&node->ports[i]))
+			discovery_want_port(sm, &node->ports[i]);
+	}
 }
 
 /* Those that are not are looked at again. */
@@ -244,7 +251,10 @@ static enum sweep_phase due_phase(struct sm *sm, time_ns now)
 	}
 	if (sm->state != SM_MASTER)
 		return PHASE_IDLE;
-	sm->is_look = sm->next_sweep_at > now;
+	sm->is_renewal = sm->next_renewal_at <= now;
+	sm->is_look = sm->next_sweep_at > now && !sm->is_renewal;
+	if (sm->is_renewal)
+		return PHASE_LIGHT;
 	return time_earlier(sm->next_sweep_at, sm->next_look_at) <= now ? PHASE_LIGHT : PHASE_IDLE;
 }
 

@@ -56,6 +56,13 @@ struct sm_peer {
 	struct sm_info info;
 	uint16_t lid; /* of its port; 0: none yet */
 	struct directed_route route;
+	bool is_entitled; /* to be handed the subnet: it knows the M_Key, if there is one */
+};
+
+/* Requests with a wrong M_Key that ports told of. */
+struct mkey_refusals {
+	uint32_t count;
+	uint64_t last_source_guid; /* 0: not known */
 };
 
 /* How much the next sweep looks at again. */
@@ -99,6 +106,9 @@ struct sm {
 	unsigned light_count;	       /* light sweeps so far */
 	time_ns next_look_at;	       /* at switches that may not send traps; TIME_NEVER: none */
 	bool is_look;		       /* the present light sweep is only that */
+	time_ns next_renewal_at;       /* when every port is shown its M_Key; TIME_NEVER: not */
+	bool is_renewal;	       /* the present light sweep does that */
+	struct mkey_refusals refusals;
 	unsigned gap_count;	       /* sweeps in a row that left something undone */
 	unsigned insistent_count;      /* of the next ones, which ask all the time: somebody who is
 					  there may be hard to reach */
@@ -180,7 +190,10 @@ void sm_answer_request(struct sm *sm, const struct mad_message *message,
 void sm_info_now(const struct sm *sm, struct sm_info *ret_info);
 void election_enter(struct sm *sm, enum sm_state state);
 /* A manager that answered in discovery. */
-void election_meet(struct sm *sm, const struct sm_info *info, const struct subnet_port *port);
+void election_meet(struct sm *sm, const struct sm_info *info, struct subnet_port *port);
+/* Whether this master may hand the subnet to the manager on this port. */
+bool election_is_entitled(const struct sm *sm, const struct sm_info *info,
+			  const struct subnet_port *port);
 /* Who is master, when discovery is over? PHASE_IDLE: somebody else. */
 enum sweep_phase election_decide(struct sm *sm);
 /* A Set(SMInfo): the status of its answer. */
@@ -226,7 +239,7 @@ static inline void sweep_request(const struct subnet_node *node, enum mad_method
 		.method = method,
 		.attribute_id = attribute_id,
 		.attribute_modifier = attribute_modifier,
-		.mkey = node->mkey,
+		.mkey = subnet_node_mkey(node),
 	};
 
 	smp_request_make(&request, &node->route, ret_request);

@@ -17,6 +17,7 @@ void subnet_init(struct subnet *subnet)
 	hash_table_init(&subnet->by_guid);
 	hash_table_init(&subnet->by_port_guid);
 	hash_table_init(&subnet->lid_by_port_guid);
+	neighbors_init(&subnet->neighbors);
 	multicast_groups_init(&subnet->multicast_groups);
 	subnet->gid_prefix = GID_PREFIX_LINK_LOCAL;
 }
@@ -41,6 +42,7 @@ void subnet_release(struct subnet *subnet)
 	hash_table_release(&subnet->by_guid);
 	hash_table_release(&subnet->by_port_guid);
 	hash_table_release(&subnet->lid_by_port_guid);
+	neighbors_release(&subnet->neighbors);
 	multicast_groups_release(&subnet->multicast_groups);
 	partitions_release(&subnet->partitions);
 	free(subnet->service_levels);
@@ -226,6 +228,7 @@ enum subnet_meeting subnet_meet(struct subnet *subnet, const struct node_info *i
 	if (!is_known) {
 		meet_again(subnet, node, info);
 		node->route = *route;
+		node->route_port = info->local_port_number;
 	}
 
 	struct subnet_port *port = &node->ports[info->local_port_number];
@@ -270,6 +273,7 @@ static void meet_neighbors(struct subnet *subnet, struct subnet_node *node,
 			continue;
 		if (!directed_route_extend(&node->route, (uint8_t)i, &neighbor->route))
 			continue;
+		neighbor->route_port = port->peer->number;
 		neighbor->seen_in_sweep = subnet->sweep;
 		list_remove(&neighbor->link);
 		list_append(met, &neighbor->link);

@@ -18,6 +18,7 @@
 #include "base/time.h"
 #include "mgmt/mad/smp_request.h"
 #include "mgmt/subnet/multicast_groups.h"
+#include "mgmt/subnet/neighbors.h"
 #include "mgmt/subnet/partitions.h"
 #include "wire/pkey.h"
 #include "wire/subnet_attributes.h"
@@ -34,6 +35,11 @@ struct subnet_port {
 	uint8_t lmc;	     /* given by us: it has 2^lmc LIDs */
 	uint16_t lid_before; /* while LIDs are given */
 	struct port_info info;
+	uint64_t mkey; /* that opens it, as far as we know; a switch has one, at port 0 */
+	bool knows_mkey;   /* the manager there has sent a request with the M_Key of our port */
+	bool is_told_of;   /* the manager there was reported as a stranger */
+	time_ns mkey_note_at; /* no trap 256 of this port is logged before */
+	uint8_t probe_failures; /* in a row: which key is tried next on whoever is behind it */
 	/* Its P_Key table as we want it, by index; 0 where an index is free. */
 	uint16_t *pkeys;
 	uint16_t pkey_count;
@@ -56,9 +62,9 @@ struct subnet_node {
 	char description[NODE_DESCRIPTION_BYTES + 1];
 	struct switch_info switch_info; /* switches */
 	struct directed_route route;
-	uint64_t mkey; /* that opens it, as far as we know */
+	uint8_t route_port; /* by which the route enters it */
 	uint32_t seen_in_sweep;
-	bool is_changed; /* a switch that is to be looked at again */
+	bool is_changed;    /* a switch that is to be looked at again */
 	time_ns mute_until; /* a switch that sent a trap may not send the next before */
 	/* Its ports were as wanted when the last sweep ended, and nothing was heard of it since: so
 	 * there is nothing to be written to them. */
@@ -95,6 +101,7 @@ struct subnet {
 	uint16_t service_levels_lid_max;
 	uint32_t node_count;
 	uint32_t switch_count;
+	struct neighbors neighbors;	    /* who was behind which port, for the whole run */
 	uint32_t sweep;			    /* the number of the present one */
 	struct hash_table lid_by_port_guid; /* remembered for the whole run */
 	bool lids_changed;		    /* by the last subnet_assign_lids() */
@@ -165,6 +172,18 @@ static inline unsigned subnet_multicast_positions(const struct subnet_node *node
 static inline bool subnet_node_is_switch(const struct subnet_node *node)
 {
 	return node->info.node_type == NODE_SWITCH;
+}
+
+/* The port whose M_Key guards this one. */
+static inline struct subnet_port *subnet_port_guard(struct subnet_port *port)
+{
+	return subnet_node_is_switch(port->node) ? &port->node->ports[0] : port;
+}
+
+/* The M_Key that opens the node for requests along its route. */
+static inline uint64_t subnet_node_mkey(const struct subnet_node *node)
+{
+	return node->ports[subnet_node_is_switch(node) ? 0 : node->route_port].mkey;
 }
 
 /* Has a LID of its own: a reached port of an adapter, a switch's port 0. */

@@ -280,6 +280,27 @@ static void test_sm_info_is_the_managers_where_there_is_one(void **state)
 	assert_int_equal(fixture.verdict, AGENT_FOR_SM);
 }
 
+/* C14-67: a request for SMInfo with a wrong M_Key never comes to the manager. */
+static void test_sm_info_needs_the_m_key(void **state)
+{
+	struct port_info *info = &fixture.adapter.ports[1].info;
+
+	(void)state;
+	info->capability_mask |= CAPABILITY_IS_SM;
+	info->mkey = 99;
+	info->mkey_protect_bits = 2;
+	assert_int_equal(fixture_ask(&fixture.adapter, MAD_GET, ATTRIBUTE_SM_INFO, 0, NULL), -1);
+	assert_int_equal(fixture.verdict, AGENT_CONSUMED);
+	assert_int_equal(fixture_ask(&fixture.adapter, MAD_SET, ATTRIBUTE_SM_INFO, 0, NULL), -1);
+	assert_int_equal(fixture.verdict, AGENT_CONSUMED);
+	/* Who does not protect its key lets it be read, but not written. */
+	info->mkey_protect_bits = 0;
+	assert_int_equal(fixture_ask(&fixture.adapter, MAD_GET, ATTRIBUTE_SM_INFO, 0, NULL), -1);
+	assert_int_equal(fixture.verdict, AGENT_FOR_SM);
+	assert_int_equal(fixture_ask(&fixture.adapter, MAD_SET, ATTRIBUTE_SM_INFO, 0, NULL), -1);
+	assert_int_equal(fixture.verdict, AGENT_CONSUMED);
+}
+
 static void test_disabled_manager_keeps_silent(void **state)
 {
 	(void)state;
@@ -316,6 +337,7 @@ int main(void)
 		TEST(test_version_is_checked_before_method_and_method_before_key),
 		TEST(test_responses_and_traps_are_the_managers),
 		TEST(test_sm_info_is_the_managers_where_there_is_one),
+		TEST(test_sm_info_needs_the_m_key),
 		TEST(test_disabled_manager_keeps_silent),
 		TEST(test_port_that_does_not_exist_consumes),
 	};

@@ -366,6 +366,7 @@ static void test_keys_and_times_are_written(void **state)
 	assert_int_equal(hosts[2]->ports[1].info.mkey, 0x1234);
 	assert_int_equal(switches[2]->ports[0].info.mkey, 0x1234);
 	assert_int_equal(hosts[2]->ports[1].info.mkey_lease_period, 60);
+	assert_int_equal(hosts[2]->ports[1].info.mkey_protect_bits, 1);
 	assert_int_equal(hosts[2]->ports[1].info.gid_prefix, 0xfec0000000000001);
 	assert_int_equal(switches[1]->ports[1].info.hoq_life, 0x12);
 	assert_int_equal(switches[1]->ports[3].info.hoq_life, 0x10);
