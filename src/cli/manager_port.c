@@ -46,9 +46,31 @@ static uint64_t port_guid_of(const struct adapter_description *adapter, unsigned
 	return guid;
 }
 
+/* A switch or router has no adapter that programs could use; its ports are those in its files. */
+static const struct adapter_description *find_device_port(const struct session *session,
+							  struct manager_port *port)
+{
+	static struct adapter_description device = {.name = "softib0"};
+
+	snprintf(device.adapter_path, sizeof(device.adapter_path), "%s/sys/class/infiniband/%s",
+		 session_tree(session), device.name);
+	for (unsigned number = 0; number <= UINT8_MAX; number++) {
+		uint64_t guid = port_guid_of(&device, number);
+
+		if (!guid || (port->port_guid && guid != port->port_guid))
+			continue;
+		port->port_guid = guid;
+		port->port_number = (uint8_t)number;
+		return &device;
+	}
+	return NULL;
+}
+
 static const struct adapter_description *find_port(const struct session *session,
 						   struct manager_port *port)
 {
+	if (!session_adapter_count(session))
+		return find_device_port(session, port);
 	for (unsigned i = 0; i < session_adapter_count(session); i++) {
 		const struct adapter_description *adapter = session_adapter(session, i);
 

@@ -233,12 +233,13 @@ const struct subcommand subcommand_sm = {
 	.name = "sm",
 	.summary = "run a subnet manager on a host",
 	.usage = "Usage: softib sm [OPTION]...\n"
-		 "Runs a subnet manager, with its subnet administration, on a port of a host. Any "
+		 "Runs a subnet manager, with its subnet administration, on a port of a node. Any "
 		 "number may run;\n"
 		 "they elect a master, and the others stand by. SIGTERM hands the subnet over.\n"
 		 "\n"
 		 "  -n, --name FABRIC   which (default: SOFTIB_FABRIC, or \"default\")\n"
-		 "  -H, --host HOST     on which host (default: SOFTIB_HOST, or the first)\n"
+		 "  -H, --host HOST     on which host, switch or router (default: SOFTIB_HOST, or the\n"
+		 "                      first host)\n"
 		 "  --guid GUID         on the port with this GUID (default: the first)\n"
 		 "  -p, --priority N    0 to 15; the highest is master (default 0)\n"
 		 "  -R, --engine NAME   how to route (default minhop)\n"

@@ -68,11 +68,12 @@ static void refresh_counters(void *context, struct node *node)
 static void release_fabric(struct daemon *daemon)
 {
 	issm_stop(daemon->issm);
-	router_groups_stop(&daemon->router_groups);
 	other_subnets_stop(&daemon->others);
 	sa_runner_stop(&daemon->sa);
 	sm_runner_stop(&daemon->sm);
+	/* Programs may have ports of routers open. */
 	mad_files_release(&daemon->mad_files);
+	router_groups_stop(&daemon->router_groups);
 	mad_dispatch_release(&daemon->mads);
 	host_table_release(&daemon->hosts);
 	fabric_release(&daemon->fabric);

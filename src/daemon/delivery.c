@@ -92,12 +92,12 @@ void delivery_gone(void *context, struct frame *frame, enum drop_reason reason)
 	count_out(frame);
 }
 
-/* QP1 is all there is at a router's port. */
-static void deliver_to_router(struct daemon *daemon, struct port *port, struct frame *frame)
+/* MADs are all there is at a router's port and a switch's port 0. */
+static void deliver_mad(struct daemon *daemon, struct port *port, struct frame *frame)
 {
 	unsigned offset = frame_bth_offset(frame);
 
-	if (!offset || bth_destination_qpn(frame->bytes + offset) != QPN_GSI) {
+	if (!offset || bth_destination_qpn(frame->bytes + offset) > QPN_GSI) {
 		port->counters.drops[DROP_NO_LISTENER]++;
 	} else {
 		daemon->managers_have_news = true;
@@ -115,7 +115,7 @@ bool delivery_make(void *context, struct port *port, struct frame *frame)
 	bool is_taken = true;
 
 	if (unlikely(endpoint && !endpoint->adapter)) {
-		deliver_to_router(daemon, port, frame);
+		deliver_mad(daemon, port, frame);
 		return true;
 	}
 	if (unlikely(endpoint && !offset && frame_is_raw(frame))) {

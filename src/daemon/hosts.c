@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fabric/fabric.h"
+#include "fabric/port_names.h"
 #include "net/node/node.h"
 
 struct host *host_table_find(const struct host_table *table, const char *name)
@@ -92,7 +93,10 @@ static int add_adapter(struct host_table *table, struct node *node, uint32_t *or
 		struct endpoint *endpoint = &adapter->endpoints[number];
 
 		*endpoint = (struct endpoint){
-			.port = &node->ports[number], .adapter = adapter, .ordinal = ++*ordinal};
+			.port = &node->ports[number],
+			.adapter = adapter,
+			.device = adapter,
+			.ordinal = ++*ordinal};
 		give_addresses(endpoint, node->networks ? &node->networks[number] : NULL);
 		list_init(&endpoint->changed_link);
 		list_init(&endpoint->blocked_link);
@@ -102,6 +106,69 @@ static int add_adapter(struct host_table *table, struct node *node, uint32_t *or
 	host->adapters[host->adapter_count++] = adapter;
 	table->adapters[table->adapter_count++] = adapter;
 	return 0;
+}
+
+/* A router's ports have endpoints of their own (daemon/router_ports.h); a switch's port 0 gets one
+ * here. */
+static void attach_device(struct adapter_entry *device)
+{
+	for (unsigned number = adapter_first_port(device); number <= adapter_last_port(device);
+	     number++) {
+		struct port *port = &device->node->ports[number];
+		struct endpoint *endpoint = port->endpoint;
+
+		if (!endpoint) {
+			endpoint = &device->endpoints[number];
+			endpoint->port = port;
+			list_init(&endpoint->changed_link);
+			list_init(&endpoint->blocked_link);
+			list_init(&endpoint->mad_clients);
+			port->endpoint = endpoint;
+		}
+		endpoint->device = device;
+	}
+}
+
+static struct host *make_device(struct host_table *table, struct node *node, const char *name)
+{
+	struct host **devices =
+		realloc(table->devices, (table->device_count + 1) * sizeof(struct host *));
+	struct host *host = calloc(1, sizeof(*host));
+	struct adapter_entry *device = calloc(1, sizeof(*device));
+	struct endpoint *endpoints = calloc(node->port_count + 1, sizeof(*endpoints));
+
+	if (devices)
+		table->devices = devices;
+	if (!devices || !host || !device || !endpoints) {
+		free(host);
+		free(device);
+		free(endpoints);
+		return NULL;
+	}
+	snprintf(host->name, sizeof(host->name), "%s", name);
+	list_init(&host->programs);
+	host->device = device;
+	*device = (struct adapter_entry){
+		.node = node, .host = host, .name = "softib0", .endpoints = endpoints};
+	list_init(&device->xrc_domains);
+	attach_device(device);
+	table->devices[table->device_count++] = host;
+	return host;
+}
+
+struct host *host_table_device(struct host_table *table, const struct fabric *fabric,
+			       const char *name)
+{
+	struct node *node = port_names_find_node(fabric, name);
+
+	if (!node || node->info.node_type == NODE_CA || strlen(name) >= HOST_NAME_BYTES ||
+	    strchr(name, '/') || name[0] == '.')
+		return NULL;
+	for (uint32_t index = 0; index < table->device_count; index++) {
+		if (table->devices[index]->device->node == node)
+			return table->devices[index];
+	}
+	return make_device(table, node, name);
 }
 
 int host_table_build(struct host_table *table, const struct fabric *fabric)
@@ -143,6 +210,16 @@ void host_table_release(struct host_table *table)
 		free(table->hosts[index]->verb_faults);
 		free(table->hosts[index]);
 	}
+	for (uint32_t index = 0; index < table->device_count; index++) {
+		struct adapter_entry *device = table->devices[index]->device;
+
+		for (unsigned i = 0; i <= device->node->port_count; i++)
+			free(device->endpoints[i].shown.hashes);
+		free(device->endpoints);
+		free(device);
+		free(table->devices[index]);
+	}
+	free(table->devices);
 	free(table->adapters);
 	free(table->hosts);
 	*table = (struct host_table){0};

@@ -10,13 +10,12 @@
 #include "base/list.h"
 #include "daemon/qpn_space.h"
 #include "daemon/tree_port.h"
+#include "net/node/node.h"
 #include "wire/ip_network.h"
 #include "wire/raw_packet.h"
 
 struct client;
 struct fabric;
-struct node;
-struct port;
 struct verb_fault_log;
 
 enum { HOST_NAME_BYTES = 64, ADAPTERS_PER_HOST_MAX = 32, ADDRESS_TEXT_BYTES = 46, DESTINATION_SLOTS = 64 };
@@ -24,7 +23,9 @@ enum { HOST_NAME_BYTES = 64, ADAPTERS_PER_HOST_MAX = 32, ADDRESS_TEXT_BYTES = 46
 /* What softibd keeps for a port of an adapter or router; port->endpoint points here. */
 struct endpoint {
 	struct port *port;
-	struct adapter_entry *adapter; /* NULL: a router's port, which only has MADs */
+	struct adapter_entry *adapter; /* NULL: of a router or switch, which only has MADs */
+	/* By which management programs know it: the adapter; NULL: a router's, not used by any. */
+	struct adapter_entry *device;
 	uint32_t ordinal; /* of all adapter ports of the fabric, from 1: makes the address */
 	struct ip_network ipv4; /* given in the topology, or by the ordinal */
 	struct ip_network ipv6;
@@ -53,6 +54,8 @@ struct host {
 	char name[HOST_NAME_BYTES];
 	struct adapter_entry *adapters[ADAPTERS_PER_HOST_MAX];
 	uint32_t adapter_count;
+	/* A switch or router, which has no adapters: for management programs only. */
+	struct adapter_entry *device;
 	bool tree_is_there;   /* its files have been rendered */
 	struct list programs; /* clients attached to it */
 	struct verb_fault_log *verb_faults; /* NULL: there never were any */
@@ -64,12 +67,39 @@ struct host_table {
 	uint32_t host_count;
 	struct adapter_entry **adapters;
 	uint32_t adapter_count;
+	/* Switches and routers that programs were started on so far. */
+	struct host **devices;
+	uint32_t device_count;
 };
 
 MUST_USE int host_table_build(struct host_table *table, const struct fabric *fabric);
 void host_table_release(struct host_table *table);
 
 struct host *host_table_find(const struct host_table *table, const char *name);
+
+/* The switch or router of this name as a host without adapters, made at its first use. NULL: no such
+ * node, or no memory. */
+struct host *host_table_device(struct host_table *table, const struct fabric *fabric,
+			       const char *name);
+
+/* The ports of it that have MADs: port 0 of a switch, all others of other nodes. */
+static inline unsigned adapter_first_port(const struct adapter_entry *adapter)
+{
+	return node_is_switch(adapter->node) ? 0 : 1;
+}
+
+static inline unsigned adapter_last_port(const struct adapter_entry *adapter)
+{
+	return node_is_switch(adapter->node) ? 0 : adapter->node->port_count;
+}
+
+/* Adapters, and then the switch or router; NULL: no more. */
+static inline struct adapter_entry *host_device(const struct host *host, uint32_t index)
+{
+	if (index < host->adapter_count)
+		return host->adapters[index];
+	return index == host->adapter_count ? host->device : NULL;
+}
 
 /* The port that a program names as (adapter index << 8 | port number); NULL when its host has none
  * such. */

@@ -86,7 +86,7 @@ static void look_for_readers(struct issm_device *device)
 
 	if (epoll_ctl(daemon->epoll, EPOLL_CTL_ADD, device->writer, &event) != 0) {
 		log_line("a subnet manager on host %s can't be watched: %s",
-			 device->endpoint->adapter->host->name, strerror(errno));
+			 device->endpoint->device->host->name, strerror(errno));
 		close(device->writer);
 		device->writer = -1;
 		return;

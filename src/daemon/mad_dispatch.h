@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * QP0 and QP1 of every adapter port, QP1 of every router's: which client a MAD is for, and clients' MADs as packets (vol
+ * QP0 and QP1 of every port that has an endpoint: which client a MAD is for, and clients' MADs as packets (vol
  * 1, chapter 13).
  *
  * The node's own agents (mgmt/agents) have seen a request first; what comes here is for a client:

@@ -73,7 +73,7 @@ static void mad_file_end(struct mad_file *file, const char *reason)
 	file->is_ending = true;
 	if (reason)
 		log_line("a management program of host %s is cut off: %s",
-			 file->endpoint->adapter->host->name, reason);
+			 file->endpoint->device->host->name, reason);
 	list_remove(&file->link);
 	list_append(&file->files->ended, &file->link);
 }

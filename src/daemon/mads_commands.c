@@ -20,11 +20,15 @@ static struct endpoint *named_endpoint(const struct client *client, const json_t
 	const char *name = json_string_value(json_object_get(request, "adapter"));
 	json_int_t port_number = json_integer_value(json_object_get(request, "port"));
 
-	if (!name || port_number < 1 || port_number > UINT8_MAX)
+	struct adapter_entry *device;
+
+	if (!name || port_number < 0 || port_number > UINT8_MAX)
 		return NULL;
-	for (uint32_t index = 0; index < client->host->adapter_count; index++) {
-		if (strcmp(client->host->adapters[index]->name, name) == 0)
-			return host_endpoint(client->host, index, (unsigned)port_number);
+	for (uint32_t index = 0; (device = host_device(client->host, index)); index++) {
+		if (strcmp(device->name, name) == 0 &&
+		    port_number >= (json_int_t)adapter_first_port(device) &&
+		    port_number <= (json_int_t)adapter_last_port(device))
+			return device->node->ports[port_number].endpoint;
 	}
 	return NULL;
 }
@@ -61,7 +65,7 @@ static struct mad_file *named_file(const struct client *client, const json_t *re
 					? mad_file_find(&client->daemon->mad_files, (uint64_t)inode)
 					: NULL;
 
-	if (file && mad_file_endpoint(file)->adapter->host == client->host)
+	if (file && mad_file_endpoint(file)->device->host == client->host)
 		return file;
 	reply_error(reply, EBADF, "not an open port");
 	return NULL;

@@ -57,6 +57,10 @@ void ports_announce(struct daemon *daemon)
 		struct endpoint *endpoint = container_of(link, struct endpoint, changed_link);
 
 		list_remove(link);
+		if (!endpoint->adapter) {
+			tree_update_port(daemon, endpoint);
+			continue;
+		}
 		tell_programs(endpoint);
 		cm_fabric_port_changed(&daemon->cm, endpoint->port);
 		/* ClientReregister asks once; it is not a state that later readers should see. */

@@ -70,7 +70,7 @@ static json_t *describe_adapters(const struct host *host)
 /* The host a client names; the first one if it names none. NULL with an error in the reply. */
 static struct host *choose_host(struct client *client, const json_t *request, struct reply *reply)
 {
-	const struct host_table *table = &client->daemon->hosts;
+	struct host_table *table = &client->daemon->hosts;
 	const char *name = json_string_value(json_object_get(request, "host"));
 	char names[384];
 
@@ -82,6 +82,8 @@ static struct host *choose_host(struct client *client, const json_t *request, st
 
 	struct host *host = name && *name ? host_table_find(table, name) : table->hosts[0];
 
+	if (!host)
+		host = host_table_device(table, &client->daemon->fabric, name);
 	if (!host) {
 		list_hosts(table, names, sizeof(names));
 		reply_error(reply, ENOENT, "no host %.64s in fabric %s; there are: %s", name,

@@ -139,6 +139,23 @@ static json_t *describe_administration(const struct sa_runner *runner)
 			 (json_int_t)status.report_failed_count);
 }
 
+/* The same of a switch or router: "switch-1:0". */
+static void describe_device_managers(const struct daemon *daemon,
+				     const struct adapter_entry *device, json_t *names)
+{
+	for (unsigned number = adapter_first_port(device); number <= adapter_last_port(device);
+	     number++) {
+		const struct endpoint *endpoint = device->node->ports[number].endpoint;
+
+		if (endpoint && endpoint->sm_count)
+			json_array_append_new(names,
+					      json_sprintf("%s:%u%s", device->host->name, number,
+							   is_stranger(daemon, endpoint->port)
+								   ? ", not trusted"
+								   : ""));
+	}
+}
+
 /* Ports that programs hold as subnet managers: "h2 softib0:1", and what is wrong with them. */
 static json_t *describe_other_managers(const struct daemon *daemon)
 {
@@ -160,6 +177,8 @@ static json_t *describe_other_managers(const struct daemon *daemon)
 									   : ""));
 		}
 	}
+	for (uint32_t i = 0; i < daemon->hosts.device_count; i++)
+		describe_device_managers(daemon, daemon->hosts.devices[i]->device, names);
 	return names;
 }
 

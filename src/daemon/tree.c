@@ -66,7 +66,7 @@ static void format_function(const struct adapter_entry *adapter, char ret_text[s
 static void format_port_folder(const struct daemon *daemon, const struct endpoint *endpoint,
 			       char ret_path[static TREE_PATH_BYTES])
 {
-	const struct adapter_entry *adapter = endpoint->adapter;
+	const struct adapter_entry *adapter = endpoint->device;
 	char root[TREE_PATH_BYTES], function[40];
 
 	tree_path(daemon, adapter->host, root);
@@ -96,13 +96,16 @@ static int render_function(const char *folder)
 
 static int render_device(const char *folder, const struct node *node)
 {
+	static const char *const node_type_names[] = {
+		[NODE_CA] = "1: CA", [NODE_SWITCH] = "2: switch", [NODE_ROUTER] = "3: router"};
 	char node_guid[20], image_guid[20];
 	int error = 0;
 
 	format_guid(node->info.node_guid, node_guid);
 	format_guid(node->info.system_image_guid, image_guid);
 	keep_first(&error, tree_link_make(folder, "device", "../.."));
-	keep_first(&error, tree_file_write(folder, "node_type", "1: CA"));
+	keep_first(&error, tree_file_write(folder, "node_type", "%s",
+					   node_type_names[node->info.node_type]));
 	keep_first(&error, tree_file_write(folder, "node_guid", "%s", node_guid));
 	keep_first(&error, tree_file_write(folder, "sys_image_guid", "%s", image_guid));
 	keep_first(&error, tree_file_write(folder, "node_desc", "%s", node->description));
@@ -174,9 +177,12 @@ static int render_adapter(struct daemon *daemon, const char *root,
 	snprintf(target, sizeof(target), "../../devices/%s/infiniband/%s", function, adapter->name);
 	snprintf(name, sizeof(name), "sys/class/infiniband/%s", adapter->name);
 	keep_first(&error, tree_link_make(root, name, target));
-	keep_first(&error, render_verbs_device(root, adapter, function));
-	for (unsigned number = 1; number <= adapter->node->port_count && !error; number++) {
-		struct endpoint *endpoint = &adapter->endpoints[number];
+	/* A switch or router has no queue pairs for programs. */
+	if (adapter != adapter->host->device)
+		keep_first(&error, render_verbs_device(root, adapter, function));
+	for (unsigned number = adapter_first_port(adapter);
+	     number <= adapter_last_port(adapter) && !error; number++) {
+		struct endpoint *endpoint = adapter->node->ports[number].endpoint;
 
 		keep_first(&error, render_port_devices(root, adapter, number, (*port_ordinal)++));
 		format_port_folder(daemon, endpoint, path);
@@ -230,8 +236,8 @@ static int render_host(struct daemon *daemon, const struct host *host, const cha
 	format_path(path, "%s/sys/class/misc/rdma_cm", root);
 	keep_first(&error, tree_file_write(path, "abi_version", "4"));
 	keep_first(&error, tree_link_make(root, "dev/infiniband/rdma_cm", "/dev/null"));
-	for (uint32_t index = 0; index < host->adapter_count && !error; index++)
-		error = render_adapter(daemon, root, host->adapters[index], &port_ordinal);
+	for (uint32_t index = 0; host_device(host, index) && !error; index++)
+		error = render_adapter(daemon, root, host_device(host, index), &port_ordinal);
 	return error;
 }
 
@@ -241,12 +247,13 @@ static void watch_managers(struct daemon *daemon, const struct host *host, const
 	char path[TREE_PATH_BYTES];
 	unsigned port_ordinal = 0;
 
-	for (uint32_t index = 0; index < host->adapter_count; index++) {
-		struct adapter_entry *adapter = host->adapters[index];
+	for (uint32_t index = 0; host_device(host, index); index++) {
+		struct adapter_entry *adapter = host_device(host, index);
 
-		for (unsigned number = 1; number <= adapter->node->port_count; number++) {
+		for (unsigned number = adapter_first_port(adapter);
+		     number <= adapter_last_port(adapter); number++) {
 			format_path(path, "%s/dev/infiniband/issm%u", root, port_ordinal++);
-			issm_watch_port(daemon->issm, &adapter->endpoints[number], path);
+			issm_watch_port(daemon->issm, adapter->node->ports[number].endpoint, path);
 		}
 	}
 }
@@ -276,7 +283,7 @@ void tree_update_port(struct daemon *daemon, struct endpoint *endpoint)
 {
 	char path[TREE_PATH_BYTES];
 
-	if (!endpoint->adapter->host->tree_is_there)
+	if (!endpoint->device || !endpoint->device->host->tree_is_there)
 		return;
 	format_port_folder(daemon, endpoint, path);
 
@@ -291,13 +298,15 @@ void tree_update_counters(struct daemon *daemon, const struct host *host)
 	char path[TREE_PATH_BYTES];
 	int error = 0;
 
-	for (uint32_t index = 0; index < host->adapter_count && host->tree_is_there; index++) {
-		const struct adapter_entry *adapter = host->adapters[index];
+	for (uint32_t index = 0; host_device(host, index) && host->tree_is_there; index++) {
+		const struct adapter_entry *adapter = host_device(host, index);
 
-		for (unsigned number = 1; number <= adapter->node->port_count; number++) {
-			format_port_folder(daemon, &adapter->endpoints[number], path);
-			keep_first(&error,
-				   tree_port_write_counters(path, adapter->endpoints[number].port));
+		for (unsigned number = adapter_first_port(adapter);
+		     number <= adapter_last_port(adapter); number++) {
+			const struct endpoint *endpoint = adapter->node->ports[number].endpoint;
+
+			format_port_folder(daemon, endpoint, path);
+			keep_first(&error, tree_port_write_counters(path, endpoint->port));
 		}
 	}
 	if (error)

@@ -19,7 +19,7 @@ static void receive_at_switch(struct fabric *fabric, struct port *input, struct 
 
 	if (unlikely(frame->header.is_management) &&
 	    (dlid == LID_PERMISSIVE || port_owns_lid(&node->ports[0], dlid))) {
-		/* A switch has no manager that could be full. */
+		/* A manager at port 0 takes all it gets. */
 		bool is_done = node_agents_smp(fabric, input, frame, now);
 
 		assert(is_done);

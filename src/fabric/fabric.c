@@ -109,7 +109,7 @@ void fabric_note_state_change(struct fabric *fabric, struct port *port)
 	routers_note_change(fabric);
 	if (node_is_switch(port->node))
 		agent_link_changed(&fabric->agent_memory, port->node, fabric->now);
-	else if (node_is_adapter(port->node) && fabric->owner.port_changed)
+	else if ((node_is_adapter(port->node) || port->endpoint) && fabric->owner.port_changed)
 		fabric->owner.port_changed(fabric->owner.context, port);
 }
 
@@ -207,7 +207,7 @@ static void agent_port_changed(void *context, struct port *port)
 
 	port->state_changes++;
 	routers_note_change(fabric);
-	if (node_is_adapter(port->node) && fabric->owner.port_changed)
+	if ((node_is_adapter(port->node) || port->endpoint) && fabric->owner.port_changed)
 		fabric->owner.port_changed(fabric->owner.context, port);
 	if (port->congestion && port->queues->pacer.gates)
 		rate_gates_restart(fabric, port, fabric->now);

@@ -26,6 +26,8 @@ static bool has_room(const struct port *port, const struct lrh *lrh, const struc
 	if (lrh->vl == VL_MANAGEMENT)
 		return queues->vls[VL_MANAGEMENT].frame_count < VL15_FRAMES_MAX &&
 		       queues->management_arrival_count < VL15_FRAMES_MAX;
+	if (port->kind == PORT_OF_MANAGEMENT)
+		return queues->arrival_count < ARRIVALS_MAX;
 	if (port_owns_lid(port, lrh->dlid) || lid_is_multicast(lrh->dlid))
 		if (queues->arrival_count >= ARRIVALS_MAX)
 			return false;
@@ -56,11 +58,32 @@ static enum drop_reason check_data(const struct port *port, const struct lrh *lr
 		return DROP_PORT_INACTIVE;
 	if (lrh->dlid == LID_PERMISSIVE || !port_owns_lid(port, lrh->slid))
 		return DROP_MALFORMED;
-	if (header->payload_bytes > mtu_bytes(port->info.neighbor_mtu))
+	/* Base port 0 has no neighbour. */
+	if (header->payload_bytes > mtu_bytes(port->kind == PORT_OF_MANAGEMENT
+						      ? port->info.mtu_cap
+						      : port->info.neighbor_mtu))
 		return DROP_MTU;
 	if (!header->is_raw && !port_pkey_is_own(port, header->pkey))
 		return DROP_PKEY_OUTBOUND;
 	return DROP_NONE;
+}
+
+/* By its LID: out of the port, or from port 0 into the switch. */
+static void send(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
+{
+	if (port->kind == PORT_OF_MANAGEMENT)
+		fabric_send_from_port_0(fabric, port, frame, now);
+	else
+		fabric_send_from_adapter(fabric, port, frame, now);
+}
+
+static void send_by_port(struct fabric *fabric, struct port *output, struct frame *frame,
+			 time_ns now)
+{
+	if (port_carries_management(output))
+		fabric_enqueue(fabric, output, frame, VL_MANAGEMENT, now);
+	else
+		fabric_drop(fabric, output, frame, DROP_PORT_INACTIVE);
 }
 
 /* From a manager or agent outside: the first step of a directed route is taken here. */
@@ -73,7 +96,7 @@ static void inject_smp(struct fabric *fabric, struct port *port, struct frame *f
 		return;
 	}
 	if (smp[1] != MAD_CLASS_SUBNET_DIRECTED || get_be16(frame->bytes + 2) != LID_PERMISSIVE) {
-		fabric_send_from_adapter(fabric, port, frame, now);
+		send(fabric, port, frame, now);
 		return;
 	}
 
@@ -84,7 +107,7 @@ static void inject_smp(struct fabric *fabric, struct port *port, struct frame *f
 		fabric_arrive(fabric, port, frame);
 		break;
 	case SMP_OUT:
-		fabric_send_from_adapter(fabric, port, frame, now);
+		send_by_port(fabric, &port->node->ports[step.output_port], frame, now);
 		break;
 	case SMP_BY_LID:
 	case SMP_DISCARD:
@@ -100,7 +123,7 @@ static void inject_data(struct fabric *fabric, struct port *port, struct frame *
 		routers_address(fabric, port, frame, lrh);
 	if (unlikely(port->congestion))
 		congestion_tell(port, frame);
-	fabric_send_from_adapter(fabric, port, frame, now);
+	send(fabric, port, frame, now);
 }
 
 bool fabric_inject(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)

@@ -184,12 +184,20 @@ void fabric_send_from_adapter(struct fabric *fabric, struct port *port, struct f
 	fabric_enqueue(fabric, port, frame, vl, now);
 }
 
-/* What a switch does with a frame for its own port 0: data there is a GMP or nothing. */
+/* What a switch does with a frame for its own port 0: data there is a GMP or nothing, unless somebody
+ * is attached. */
 static void arrive_at_switch(struct fabric *fabric, struct node *node, struct frame *frame,
 			     time_ns now)
 {
 	struct port *port = &node->ports[0];
 
+	if (port->endpoint) {
+		fabric_return_buffer(fabric, &node->ports[frame->input_port], frame->input_vl,
+				     frame->credit_blocks);
+		frame->credit_blocks = 0;
+		fabric_arrive(fabric, port, frame);
+		return;
+	}
 	if (frame->vl == VL_MANAGEMENT || !node_agents_gmp(fabric, port, frame, now))
 		fabric_drop(fabric, port, frame, DROP_NO_LISTENER);
 }
@@ -289,4 +297,15 @@ void fabric_forward_read(struct fabric *fabric, struct node *node, unsigned inpu
 	struct forwarding_decision decision = forwarding_unicast(node, input_port, &frame->header);
 
 	send_decided(fabric, node, frame, &decision, now);
+}
+
+void fabric_send_from_port_0(struct fabric *fabric, struct port *port, struct frame *frame,
+			     time_ns now)
+{
+	if (!port->endpoint || !port_owns_lid(port, get_be16(frame->bytes + LRH_DLID_OFFSET))) {
+		fabric_forward(fabric, port->node, 0, frame, now);
+		return;
+	}
+	fabric_tap_see(fabric, TAP_LOOPED, port, frame, DROP_NONE);
+	fabric_arrive(fabric, port, frame);
 }

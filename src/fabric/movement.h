@@ -61,6 +61,9 @@ void fabric_arrive(struct fabric *fabric, struct port *port, struct frame *frame
 /* From a CA port outwards, or back to itself if the DLID is its own. The frame has been checked. */
 void fabric_send_from_adapter(struct fabric *fabric, struct port *port, struct frame *frame,
 			      time_ns now);
+/* The same from a switch's port 0, by the switch's tables. */
+void fabric_send_from_port_0(struct fabric *fabric, struct port *port, struct frame *frame,
+			     time_ns now);
 /* By the switch's tables; input_port 0: from its management port. */
 void fabric_forward(struct fabric *fabric, struct node *node, unsigned input_port,
 		    struct frame *frame, time_ns now);

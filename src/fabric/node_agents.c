@@ -40,7 +40,7 @@ static void send_by_lid(struct fabric *fabric, struct port *port, struct frame *
 
 	set_lids(frame, dlid, node_management_port(node, port->number)->info.lid);
 	if (node_is_switch(node))
-		fabric_forward(fabric, node, 0, frame, now);
+		fabric_send_from_port_0(fabric, &node->ports[0], frame, now);
 	else
 		fabric_send_from_adapter(fabric, port, frame, now);
 }
@@ -86,10 +86,7 @@ static void send_answer(struct fabric *fabric, struct port *port, struct frame *
 		send_by_lid(fabric, port, frame, step.dlid, now);
 		break;
 	case SMP_HERE:
-		if (node_is_switch(port->node))
-			fabric_drop(fabric, port, frame, DROP_NO_LISTENER);
-		else
-			fabric_arrive(fabric, port, frame);
+		fabric_arrive(fabric, node_management_port(port->node, port->number), frame);
 		break;
 	case SMP_DISCARD:
 		fabric_drop(fabric, port, frame, DROP_NO_ROUTE);
@@ -97,14 +94,16 @@ static void send_answer(struct fabric *fabric, struct port *port, struct frame *
 	}
 }
 
-/* To the manager, if there can be one: it sits at an adapter's port. */
+/* To the manager, if there can be one: at a switch it sits at port 0. */
 static bool deliver_to_manager(struct fabric *fabric, struct port *port, struct frame *frame)
 {
-	if (!node_is_adapter(port->node)) {
+	struct port *manager = node_management_port(port->node, port->number);
+
+	if (!node_is_adapter(port->node) && !manager->endpoint) {
 		fabric_drop(fabric, port, frame, DROP_NO_LISTENER);
 		return true;
 	}
-	if (!fabric->owner.deliver(fabric->owner.context, port, frame))
+	if (!fabric->owner.deliver(fabric->owner.context, manager, frame))
 		return false;
 	fabric->frames_inside--;
 	return true;
@@ -304,8 +303,8 @@ static void encode_gmp_answer(const struct port *port, const struct packet *requ
 	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
 }
 
-/* An adapter's programs, or who is attached to a router's port, may serve any class but those that
- * are the node's own; nobody sits behind a switch. */
+/* An adapter's programs, or who is attached to a router's port or a switch's port 0, may serve any
+ * class but those that are the node's own. */
 static bool is_for_agents(const struct port *port, const struct packet *packet, const uint8_t *mad)
 {
 	return packet->bth.destination_qpn == QPN_GSI &&

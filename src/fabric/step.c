@@ -240,7 +240,7 @@ static unsigned take_turn(struct fabric *fabric, struct port *port, time_ns now)
 	unsigned managed = 0;
 	unsigned delivered = 0;
 
-	if (port->kind == PORT_OF_ADAPTER) {
+	if (port->kind != PORT_OF_SWITCH) {
 		managed = deliver_management(fabric, port, now);
 		delivered = deliver_data(fabric, port, now);
 		if (unlikely(port->queues->has_waiter))

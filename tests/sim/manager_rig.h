@@ -89,9 +89,11 @@ static inline struct rig_manager *rig_start(struct rig *rig, struct node *host,
 	struct rig_manager *manager = &rig->managers[rig->manager_count++];
 	struct sm_options own = *options;
 
-	manager->port = &host->ports[1];
+	/* On port 0 of a switch. */
+	manager->port = &host->ports[node_is_switch(host) ? 0 : 1];
+	manager->port->endpoint = manager;
 	own.port_guid = manager->port->guid;
-	own.port_number = 1;
+	own.port_number = manager->port->number;
 	own.agent_number = rig->manager_count;
 	assert_int_equal(sm_create(&own, &manager->sm), 0);
 	manager->port->info.capability_mask |= CAPABILITY_IS_SM;

@@ -106,6 +106,55 @@ static void test_leaving_master_hands_over_at_once(void **state)
 	rig_release(&rig);
 }
 
+static struct node *first_switch(void)
+{
+	for (uint32_t i = 0; i < rig.fabric.node_count; i++) {
+		if (node_is_switch(rig.fabric.by_index[i]))
+			return rig.fabric.by_index[i];
+	}
+	fail();
+	return NULL;
+}
+
+/* A manager may sit on port 0 of a switch: it is elected, hears of links of its own switch and of
+ * others, hands over and takes over. */
+static void test_manager_on_a_switch_is_one_like_others(void **state)
+{
+	struct sm_options low = with_priority(3), high = with_priority(9);
+
+	(void)state;
+	rig_init(&rig, 1);
+	generate("mesh:2x2");
+
+	struct node *home = first_switch();
+	struct rig_manager *on_switch = rig_start(&rig, home, &low);
+
+	rig_run(&rig, SECONDS(2));
+	assert_int_equal(rig_state_of(on_switch), SM_MASTER);
+	rig_check(&rig);
+	assert_int_equal(rig_host(&rig, 2)->ports[1].info.master_sm_lid, home->ports[0].info.lid);
+	for (unsigned k = 1; k <= home->port_count; k++) {
+		if (!home->ports[k].peer)
+			continue;
+		fabric_set_cable(&rig.fabric, &home->ports[k], false, rig.now);
+		rig_run(&rig, rig.now + SECONDS(3));
+		fabric_set_cable(&rig.fabric, &home->ports[k], true, rig.now);
+		rig_run(&rig, rig.now + SECONDS(3));
+		rig_check(&rig);
+	}
+
+	struct rig_manager *on_host = rig_start(&rig, rig_host(&rig, 3), &high);
+
+	rig_run(&rig, rig.now + SECONDS(6));
+	assert_int_equal(rig_state_of(on_host), SM_MASTER);
+	assert_int_equal(rig_state_of(on_switch), SM_STANDBY);
+	rig_kill(on_host);
+	rig_run(&rig, rig.now + SECONDS(10));
+	assert_int_equal(rig_state_of(on_switch), SM_MASTER);
+	rig_check(&rig);
+	rig_release(&rig);
+}
+
 static void test_raised_priority_moves_the_subnet(void **state)
 {
 	struct sm_options low = with_priority(3), high = with_priority(9);
@@ -238,6 +287,7 @@ int main(void)
 		cmocka_unit_test(test_the_best_manager_is_master_whoever_came_first),
 		cmocka_unit_test(test_standby_takes_over_when_the_master_dies_and_no_lid_changes),
 		cmocka_unit_test(test_leaving_master_hands_over_at_once),
+		cmocka_unit_test(test_manager_on_a_switch_is_one_like_others),
 		cmocka_unit_test(test_raised_priority_moves_the_subnet),
 		cmocka_unit_test(test_managers_with_another_sm_key_are_left_alone),
 		cmocka_unit_test(test_split_and_healed_subnets_have_one_master_each),

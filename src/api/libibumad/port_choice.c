@@ -47,7 +47,7 @@ static enum port_rank rank_port(const char *ca_name, int port_number)
 static enum port_rank rank_ca(const char *ca_name, int port_number, int *ret_port_number)
 {
 	enum port_rank best = RANK_ABSENT;
-	int first = port_number ? port_number : 1;
+	int first = port_number; /* only a switch has a port 0 */
 	int last = port_number ? port_number : UMAD_CA_MAX_PORTS - 1;
 
 	for (int number = first; number <= last; number++) {

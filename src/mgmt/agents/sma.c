@@ -211,11 +211,11 @@ static enum agent_verdict serve(const struct sma_request *request, struct mad_me
 		return AGENT_CONSUMED;
 	}
 	if (request->header.attribute_id == ATTRIBUTE_SM_INFO &&
-	    (request->arrival->info.capability_mask & CAPABILITY_IS_SM))
+	    (sma_guard(request)->info.capability_mask & CAPABILITY_IS_SM))
 		return AGENT_FOR_SM;
 	/* A manager that was disabled keeps silent. */
 	if (request->header.attribute_id == ATTRIBUTE_SM_INFO &&
-	    (request->arrival->info.capability_mask & CAPABILITY_SM_DISABLED))
+	    (sma_guard(request)->info.capability_mask & CAPABILITY_SM_DISABLED))
 		return AGENT_CONSUMED;
 	if (!handler)
 		return answer(request, MAD_STATUS_BAD_METHOD_ATTRIBUTE, data, ret_answer);

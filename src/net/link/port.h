@@ -102,7 +102,7 @@ struct port {
 	uint16_t pkey_count;
 	uint8_t vl_arbitration[2][VL_ARBITRATION_ENTRIES][2]; /* [high][entry]{vl, weight} */
 	uint32_t state_changes; /* grows with every change that an adapter's owner should hear of */
-	void *endpoint;		/* CA and router ports: whoever is attached (daemon, simulator) */
+	void *endpoint;		/* CA and router ports, switch port 0: whoever is attached (daemon, simulator) */
 	bool led_is_on;		/* LedInfo */
 	bool had_faults;	/* since its link came up: its credits may be out of step */
 	struct port_info_extended extended; /* kept by net/link/fec.h */

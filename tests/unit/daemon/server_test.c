@@ -62,6 +62,29 @@ static void test_hello_says_where_and_what(void **state)
 	close(socket);
 }
 
+/* Management programs run there; nobody else finds anything. */
+static void test_switch_is_a_host_without_adapters(void **state)
+{
+	int socket = fixture_connect();
+	json_t *answer = fixture_ask(socket, "%s", hello(PROTOCOL_VERSION, "program", "switch-1"));
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(answer, "host")), "switch-1");
+	assert_int_equal(json_array_size(json_object_get(answer, "adapters")), 0);
+	json_decref(answer);
+	expect_refusal(socket, "{\"command\":\"mads\",\"adapter\":\"softib0\",\"port\":1}",
+		       "no such adapter and port");
+	answer = fixture_ask(socket,
+			     "{\"command\":\"mads\",\"adapter\":\"softib0\",\"port\":0}");
+	assert_true(json_is_true(json_object_get(answer, "ok")));
+	json_decref(answer);
+	close(socket);
+	assert_int_equal(softibd->hosts.device_count, 1);
+	assert_non_null(host_table_device(&softibd->hosts, &softibd->fabric, "switch-1"));
+	assert_int_equal(softibd->hosts.device_count, 1);
+	assert_null(host_table_device(&softibd->hosts, &softibd->fabric, "h1"));
+}
+
 static void test_refusals_say_why(void **state)
 {
 	int socket = fixture_connect();
@@ -158,6 +181,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hello_says_where_and_what),
+		cmocka_unit_test(test_switch_is_a_host_without_adapters),
 		cmocka_unit_test(test_refusals_say_why),
 		cmocka_unit_test(test_garbage_ends_only_its_sender),
 		cmocka_unit_test(test_queue_pair_numbers_are_given_in_blocks_with_a_limit),

@@ -301,6 +301,19 @@ static void test_sm_info_needs_the_m_key(void **state)
 	assert_int_equal(fixture.verdict, AGENT_CONSUMED);
 }
 
+/* By whichever port the request came in: the capabilities are port 0's. */
+static void test_sm_info_of_a_switch_is_for_the_manager_at_port_0(void **state)
+{
+	(void)state;
+	fixture.arrival = 2;
+	assert_int_equal(fixture_ask(&fixture.hub, MAD_GET, ATTRIBUTE_SM_INFO, 0, NULL),
+			 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
+	fixture.hub.ports[0].info.capability_mask |= CAPABILITY_IS_SM;
+	assert_int_equal(fixture_ask(&fixture.hub, MAD_GET, ATTRIBUTE_SM_INFO, 0, NULL),
+			 -1);
+	assert_int_equal(fixture.verdict, AGENT_FOR_SM);
+}
+
 static void test_disabled_manager_keeps_silent(void **state)
 {
 	(void)state;
@@ -338,6 +351,7 @@ int main(void)
 		TEST(test_responses_and_traps_are_the_managers),
 		TEST(test_sm_info_is_the_managers_where_there_is_one),
 		TEST(test_sm_info_needs_the_m_key),
+		TEST(test_sm_info_of_a_switch_is_for_the_manager_at_port_0),
 		TEST(test_disabled_manager_keeps_silent),
 		TEST(test_port_that_does_not_exist_consumes),
 	};
