@@ -5,6 +5,7 @@
 #include "mgmt/sa/members.h"
 #include "mgmt/sa/notices.h"
 #include "mgmt/sa/selectors.h"
+#include "mgmt/subnet/multicast_tree.h"
 #include "mgmt/subnet/paths.h"
 #include "wire/mtu.h"
 #include "wire/rate.h"
@@ -35,16 +36,6 @@ static uint8_t port_mtu(const struct subnet_port *port)
 {
 	return port->number && port->info.neighbor_mtu ? port->info.neighbor_mtu
 						       : port->info.mtu_cap;
-}
-
-static uint8_t port_rate(const struct subnet_port *port)
-{
-	const struct port_info *info = &port->info;
-
-	return (uint8_t)rate_code(info->link_width_active,
-				  link_speed_from_port_info(info->link_speed_active,
-							    info->link_speed_ext_active,
-							    info->link_speed_ext2_active));
 }
 
 /* The parts that joining and leaving share; who may act for whom depends on the group. */
@@ -93,8 +84,29 @@ static bool port_can_take_part(const struct subnet_port *port,
 			       const struct multicast_characteristics *characteristics)
 {
 	return port_mtu(port) >= characteristics->mtu &&
-	       rate_compare(port_rate(port), characteristics->rate) >= 0 &&
+	       rate_compare(subnet_port_rate(port), characteristics->rate) >= 0 &&
 	       sa_port_holds_pkey(port, characteristics->pkey);
+}
+
+/* Steps c and d of the join algorithm: switches that can do multicast, and links that carry the
+ * group's MTU and rate, lead from the port to all members. group NULL: it would be the first. */
+static uint16_t check_tree(const struct join *join, const struct multicast_group *group,
+			   const struct multicast_characteristics *characteristics)
+{
+	const struct multicast_demand demand = {
+		.mlid = group ? group->mlid : LID_MULTICAST_FIRST,
+		.mtu = characteristics->mtu,
+		.rate = characteristics->rate,
+	};
+	struct multicast_tree tree;
+	bool is_possible;
+
+	if (multicast_tree_init(&tree, join->sa->subnet) != 0)
+		return SA_STATUS_NO_RESOURCES;
+	is_possible =
+		multicast_tree_can_include(&tree, join->sa->subnet, group, join->port, &demand);
+	multicast_tree_release(&tree);
+	return is_possible ? MAD_STATUS_OK : SA_STATUS_REQ_INVALID;
 }
 
 static bool mgid_is_acceptable(const struct gid *mgid)
@@ -124,8 +136,8 @@ static bool choose_values(const struct join *join, struct multicast_characterist
 		return false;
 	if (member_wish_has(wish, MCR_RATE_SELECTOR) && member_wish_has(wish, MCR_RATE) &&
 	    (!selector_rate_is_valid(wanted->rate_selector, wanted->rate) ||
-	     !selector_choose_rate(wanted->rate_selector, wanted->rate, port_rate(join->port),
-				   &values->rate)))
+	     !selector_choose_rate(wanted->rate_selector, wanted->rate,
+				   subnet_port_rate(join->port), &values->rate)))
 		return false;
 	if (!member_wish_has(wish, MCR_PACKET_LIFE_TIME_SELECTOR) ||
 	    !member_wish_has(wish, MCR_PACKET_LIFE_TIME))
@@ -156,7 +168,7 @@ static struct multicast_characteristics start_characteristics(const struct join 
 		.qkey = wanted->qkey,
 		.pkey = wanted->pkey,
 		.mtu = port_mtu(join->port),
-		.rate = port_rate(join->port),
+		.rate = subnet_port_rate(join->port),
 		.packet_life_time = SUBNET_PACKET_LIFE_TIME,
 		.sl = wanted->sl,
 		.traffic_class = wanted->traffic_class,
@@ -203,7 +215,7 @@ static uint16_t check_new_group(const struct join *join, struct multicast_charac
 	if (!request->is_trusted &&
 	    (!request->requester || !sa_port_holds_pkey(request->requester, values->pkey)))
 		return SA_STATUS_REQ_INVALID;
-	return MAD_STATUS_OK;
+	return check_tree(join, NULL, values);
 }
 
 /* One port's groups leave half of the MLIDs to others. */
@@ -237,11 +249,14 @@ static uint16_t create_group(struct join *join, struct multicast_group **ret_gro
 
 static uint16_t check_existing(const struct join *join, const struct multicast_group *group)
 {
-	bool agrees = member_wish_accepts(&join->wish, &group->characteristics) &&
-		      port_can_take_part(join->port, &group->characteristics) &&
-		      may_change(join, group, multicast_group_member(group, join->port->guid));
+	const struct multicast_member *member = multicast_group_member(group, join->port->guid);
 
-	return agrees ? MAD_STATUS_OK : SA_STATUS_REQ_INVALID;
+	if (!member_wish_accepts(&join->wish, &group->characteristics) ||
+	    !port_can_take_part(join->port, &group->characteristics) ||
+	    !may_change(join, group, member))
+		return SA_STATUS_REQ_INVALID;
+	/* The tree leads to a member already. */
+	return member ? MAD_STATUS_OK : check_tree(join, group, &group->characteristics);
 }
 
 static void answer(struct sa *sa, const struct mc_member_record *record)

@@ -1,201 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multicast trees and the tables they become: one spanning tree per MLID, over the switches that
- * connect its members (vol 1, chapter 14). */
+/* The multicast tables that trees become, one tree per MLID (vol 1, chapter 14). */
 #include "mgmt/sm/sweep.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "mgmt/subnet/multicast_tree.h"
 #include "wire/smp.h"
 #include "wire/smp_tables.h"
-
-enum { POSITIONS_MAX = 16 };
-
-#define NO_SWITCH UINT32_MAX
-
-/* The room in which one tree is made; all by switch index. */
-struct tree {
-	uint32_t switch_count;
-	struct subnet_node **switches;
-	uint32_t *distance;	 /* from where the last search began */
-	struct subnet_port **up; /* the port towards there */
-	uint32_t *queue;
-	bool *is_on_tree;
-	uint16_t (*masks)[POSITIONS_MAX];
-};
-
-static void tree_release(struct tree *tree)
-{
-	free(tree->switches);
-	free(tree->distance);
-	free(tree->up);
-	free(tree->queue);
-	free(tree->is_on_tree);
-	free(tree->masks);
-}
-
-static int tree_init(struct tree *tree, const struct sm *sm)
-{
-	uint32_t count = sm->graph.switch_count;
-
-	*tree = (struct tree){
-		.switch_count = count,
-		.switches = calloc(count + 1u, sizeof(*tree->switches)),
-		.distance = calloc(count + 1u, sizeof(*tree->distance)),
-		.up = calloc(count + 1u, sizeof(struct subnet_port *)),
-		.queue = calloc(count + 1u, sizeof(*tree->queue)),
-		.is_on_tree = calloc(count + 1u, sizeof(*tree->is_on_tree)),
-		.masks = calloc(count + 1u, sizeof(*tree->masks)),
-	};
-	if (!tree->switches || !tree->distance || !tree->up || !tree->queue || !tree->is_on_tree ||
-	    !tree->masks) {
-		tree_release(tree);
-		return -ENOMEM;
-	}
-	list_for_each (link, &sm->subnet.nodes) {
-		struct subnet_node *node = sweep_node(link);
-
-		if (subnet_node_is_switch(node) && node->switch_index < count)
-			tree->switches[node->switch_index] = node;
-	}
-	return 0;
-}
-
-/* The switch port by which a member is reached; NULL when it is not here. */
-static struct subnet_port *access_port(const struct sm *sm, const struct multicast_member *member)
-{
-	struct subnet_port *port = subnet_port_by_guid(&sm->subnet, member->port_guid);
-
-	if (!port)
-		return NULL;
-	if (subnet_node_is_switch(port->node))
-		return port;
-	return port->peer && subnet_node_is_switch(port->peer->node) ? port->peer : NULL;
-}
-
-/* Breadth first from one switch. Where it begins among the ports differs by MLID, so that trees do
- * not all use the same links. */
-static void search(struct tree *tree, uint32_t start, unsigned mlid)
-{
-	uint32_t queued_count = 1;
-
-	memset(tree->distance, 0xff, tree->switch_count * sizeof(*tree->distance));
-	tree->distance[start] = 0;
-	tree->up[start] = NULL;
-	tree->queue[0] = start;
-	for (uint32_t head = 0; head < queued_count; head++) {
-		struct subnet_node *node = tree->switches[tree->queue[head]];
-
-		for (unsigned i = 0; i < node->port_count; i++) {
-			struct subnet_port *port = &node->ports[1 + (i + mlid) % node->port_count];
-			struct subnet_port *peer = port->peer;
-
-			if (!peer || !subnet_node_is_switch(peer->node) || peer->node == node)
-				continue;
-
-			uint32_t index = peer->node->switch_index;
-
-			if (index >= tree->switch_count || tree->distance[index] != NO_SWITCH)
-				continue;
-			tree->distance[index] = tree->distance[node->switch_index] + 1;
-			tree->up[index] = peer;
-			tree->queue[queued_count++] = index;
-		}
-	}
-}
-
-/* The switch of the member that is farthest from where the last search began. */
-static uint32_t farthest(const struct tree *tree, const struct sm *sm,
-			 const struct multicast_group *group)
-{
-	uint32_t found = NO_SWITCH;
-
-	list_for_each (link, &group->members) {
-		const struct subnet_port *port = access_port(sm, multicast_member_of(link));
-		uint32_t index = port ? port->node->switch_index : NO_SWITCH;
-
-		if (index >= tree->switch_count || tree->distance[index] == NO_SWITCH)
-			continue;
-		if (found == NO_SWITCH || tree->distance[index] > tree->distance[found])
-			found = index;
-	}
-	return found;
-}
-
-static uint32_t first_switch(const struct sm *sm, const struct multicast_group *group)
-{
-	list_for_each (link, &group->members) {
-		const struct subnet_port *port = access_port(sm, multicast_member_of(link));
-
-		if (port && port->node->switch_index < sm->graph.switch_count)
-			return port->node->switch_index;
-	}
-	return NO_SWITCH;
-}
-
-/* Half way between two members that are as far apart as any: the smallest greatest distance. */
-static uint32_t find_root(struct tree *tree, const struct sm *sm,
-			  const struct multicast_group *group)
-{
-	uint32_t start = first_switch(sm, group);
-	uint32_t end;
-
-	if (start == NO_SWITCH)
-		return NO_SWITCH;
-	search(tree, start, group->mlid);
-	start = farthest(tree, sm, group);
-	search(tree, start, group->mlid);
-	end = farthest(tree, sm, group);
-	for (uint32_t hops = tree->distance[end] / 2; hops > 0; hops--)
-		end = tree->up[end]->peer->node->switch_index;
-	return end;
-}
-
-static void add_port(struct tree *tree, const struct subnet_port *port)
-{
-	tree->masks[port->node->switch_index][port->number / MULTICAST_PORTS_PER_POSITION] |=
-		(uint16_t)(1u << port->number % MULTICAST_PORTS_PER_POSITION);
-}
-
-/* The way from a member's switch up to what is on the tree already. */
-static void add_branch(struct tree *tree, uint32_t index)
-{
-	while (!tree->is_on_tree[index]) {
-		tree->is_on_tree[index] = true;
-
-		struct subnet_port *up = tree->up[index];
-
-		if (!up)
-			return;
-		add_port(tree, up);
-		add_port(tree, up->peer);
-		index = up->peer->node->switch_index;
-	}
-}
-
-static void make_tree(struct tree *tree, const struct sm *sm, const struct multicast_group *group)
-{
-	uint32_t root;
-
-	memset(tree->masks, 0, tree->switch_count * sizeof(*tree->masks));
-	root = group ? find_root(tree, sm, group) : NO_SWITCH;
-	if (root == NO_SWITCH)
-		return;
-	memset(tree->is_on_tree, 0, tree->switch_count * sizeof(*tree->is_on_tree));
-	search(tree, root, group->mlid);
-	list_for_each (link, &group->members) {
-		const struct multicast_member *member = multicast_member_of(link);
-		const struct subnet_port *port = access_port(sm, member);
-
-		if (!port || port->node->switch_index >= tree->switch_count ||
-		    tree->distance[port->node->switch_index] == NO_SWITCH)
-			continue;
-		add_branch(tree, port->node->switch_index);
-		/* One that only sends is connected, and gets nothing. */
-		if (multicast_member_receives(member))
-			add_port(tree, port);
-	}
-}
 
 /* Blocks that were not there before are unknown, so all of them are due. */
 static bool make_room(struct subnet_node *node, unsigned mlid_index)
@@ -232,7 +44,7 @@ static void mark_due(struct subnet_node *node, unsigned block_index)
 }
 
 static void store_row(struct sm *sm, struct subnet_node *node, unsigned mlid_index,
-		      const uint16_t masks[static POSITIONS_MAX])
+		      const uint16_t masks[static MULTICAST_POSITIONS_MAX])
 {
 	unsigned positions = subnet_multicast_positions(node);
 
@@ -251,7 +63,7 @@ static void store_row(struct sm *sm, struct subnet_node *node, unsigned mlid_ind
 	}
 }
 
-static void store_tree(struct sm *sm, const struct tree *tree, unsigned mlid_index)
+static void store_tree(struct sm *sm, const struct multicast_tree *tree, unsigned mlid_index)
 {
 	for (uint32_t i = 0; i < tree->switch_count; i++) {
 		if (tree->switches[i])
@@ -292,25 +104,56 @@ bool multicast_has_changes(const struct sm *sm)
 	return any;
 }
 
+/* Says it once, when it becomes so. */
+static void note_tree(struct sm *sm, struct multicast_group *group, bool is_fit)
+{
+	if (!is_fit && !group->tree_is_unfit)
+		sm_note(sm, SM_EVENT_WARNING,
+			"MLID 0x%04x: no tree with the group's MTU and rate leads to all members",
+			group->mlid);
+	group->tree_is_unfit = !is_fit;
+}
+
+/* A switch without a multicast table is no reason to have no groups elsewhere. */
+static void update_mlid_count_max(struct sm *sm)
+{
+	uint32_t count_max = MLID_COUNT;
+
+	list_for_each (link, &sm->subnet.nodes) {
+		const struct subnet_node *node = sweep_node(link);
+		uint16_t capacity = node->switch_info.multicast_fdb_cap;
+
+		if (subnet_node_is_switch(node) && capacity && capacity < count_max)
+			count_max = capacity;
+	}
+	sm->subnet.multicast_groups.mlid_count_max = count_max;
+}
+
 static int multicast_begin(struct sm *sm)
 {
 	unsigned end = mlid_index_end(sm);
-	struct tree tree;
+	struct multicast_tree tree;
 	int error;
 
 	sweep_cursor_reset(sm);
+	update_mlid_count_max(sm);
 	if (!multicast_has_changes(sm))
 		return 0;
-	error = tree_init(&tree, sm);
+	error = multicast_tree_init(&tree, &sm->subnet);
 	if (error)
 		return error;
 	for (unsigned i = 0; i < end; i++) {
 		if (!is_changed(sm, i))
 			continue;
-		make_tree(&tree, sm, sm->subnet.multicast_groups.by_mlid[i]);
+
+		struct multicast_group *group = sm->subnet.multicast_groups.by_mlid[i];
+		bool is_fit = multicast_tree_make(&tree, &sm->subnet, group);
+
+		if (group)
+			note_tree(sm, group, is_fit);
 		store_tree(sm, &tree, i);
 	}
-	tree_release(&tree);
+	multicast_tree_release(&tree);
 	memset(sm->changed_mlids, 0, sizeof(sm->changed_mlids));
 	sm->all_mlids_changed = false;
 	return 0;

@@ -55,6 +55,7 @@ struct multicast_group {
 	struct gid mgid;
 	uint16_t mlid;
 	bool is_kept;	       /* by configuration: stays when its last member leaves */
+	bool tree_is_unfit;    /* it has links that do not carry the group's MTU or rate */
 	uint64_t creator_guid; /* the port that asked for it; 0: configuration */
 	struct multicast_characteristics characteristics;
 	struct list members; /* in the order in which they joined */

@@ -8,7 +8,7 @@
 
 enum { HOPS_MAX = 64 };
 
-static uint8_t port_rate(const struct subnet_port *port)
+uint8_t subnet_port_rate(const struct subnet_port *port)
 {
 	const struct port_info *info = &port->info;
 	unsigned speed =
@@ -18,10 +18,22 @@ static uint8_t port_rate(const struct subnet_port *port)
 	return (uint8_t)rate_code(info->link_width_active, speed);
 }
 
+uint8_t subnet_link_mtu(const struct subnet_port *port)
+{
+	const struct subnet_port *peer = port->peer;
+	uint8_t mtu = port->info.port_state == PORT_ACTIVE && port->info.neighbor_mtu
+			      ? port->info.neighbor_mtu
+			      : port->info.mtu_cap;
+
+	if (!peer || !peer->is_known)
+		return mtu;
+	return peer->info.mtu_cap < mtu ? peer->info.mtu_cap : mtu;
+}
+
 /* The cable that leaves by this port. */
 static void take_link(const struct subnet_port *port, struct subnet_path *path)
 {
-	uint8_t rate = port_rate(port);
+	uint8_t rate = subnet_port_rate(port);
 
 	if (port->info.neighbor_mtu && port->info.neighbor_mtu < path->mtu)
 		path->mtu = port->info.neighbor_mtu;
@@ -54,7 +66,7 @@ bool subnet_path_find(const struct subnet *subnet, const struct subnet_port *sou
 		return false;
 	if (source == destination) {
 		path.mtu = source->info.mtu_cap ? source->info.mtu_cap : MTU_4096;
-		path.rate = port_rate(source);
+		path.rate = subnet_port_rate(source);
 	}
 	if (!subnet_node_is_switch(source->node) && source != destination) {
 		here = source->peer;

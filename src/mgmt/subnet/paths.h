@@ -21,6 +21,11 @@ struct subnet_path {
 	uint8_t packet_life_time;
 };
 
+/* Codes of what the cable at this port carries: MTU as it is when the port is Active, else as the
+ * manager will write it; rate 0 without a link. */
+uint8_t subnet_link_mtu(const struct subnet_port *port);
+uint8_t subnet_port_rate(const struct subnet_port *port);
+
 /* false: the tables do not lead from this end port to the LID, or nobody has it. */
 MUST_USE bool subnet_path_find(const struct subnet *subnet, const struct subnet_port *source,
 			       uint16_t dlid, struct subnet_path *ret_path);

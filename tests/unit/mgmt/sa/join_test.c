@@ -537,6 +537,77 @@ static void test_groups_are_found_by_what_they_are(void **state)
 	assert_int_equal(reply.count, 0);
 }
 
+static void set_uplink(uint8_t mtu, uint8_t speed)
+{
+	for (unsigned i = 1; i <= FIXTURE_SWITCHES; i++) {
+		struct port_info *info = &fixture.switches[i]->ports[FIXTURE_UPLINK].info;
+
+		info->neighbor_mtu = mtu;
+		info->link_speed_active = speed;
+		info->link_speed_ext_active = 0;
+	}
+	fixture_sweep(&fixture);
+}
+
+/* Step d of the join algorithm: hosts 1 and 3 have 4096-byte ports, the link between their switches
+ * carries 512 bytes. */
+static void test_join_fails_when_a_link_of_the_tree_has_a_smaller_mtu(void **state)
+{
+	struct mc_member_record wanted = membership(1);
+	uint64_t mask = create_mask | SA_COMPONENT(MCR_MTU_SELECTOR) | SA_COMPONENT(MCR_MTU) |
+			SA_COMPONENT(MCR_RATE_SELECTOR) | SA_COMPONENT(MCR_RATE);
+
+	(void)state;
+	set_uplink(MTU_512, LINK_SPEED_QDR);
+	wanted.mtu_selector = wanted.rate_selector = SELECT_EXACTLY;
+	wanted.mtu = MTU_2048;
+	wanted.rate = RATE_10_GBPS;
+	assert_int_equal(set(1, wanted, mask), 0);
+	assert_int_equal(set(2, membership(2), join_mask), 0);
+	assert_int_equal(set(3, membership(3), join_mask), SA_STATUS_REQ_INVALID);
+	assert_int_equal(the_group()->member_count, 2);
+	/* One whose packets fit may have members on both sides. */
+	wanted.mgid_low++;
+	wanted.mtu = MTU_512;
+	assert_int_equal(set(1, wanted, mask), 0);
+	wanted.port_gid_guid = fixture_port(&fixture, 3)->guid;
+	assert_int_equal(set(3, wanted, mask), 0);
+}
+
+static void test_join_fails_when_a_link_of_the_tree_is_slower(void **state)
+{
+	(void)state;
+	assert_int_equal(set(1, membership(1), create_mask), 0);
+	set_uplink(MTU_4096, LINK_SPEED_SDR);
+	assert_int_equal(set(3, membership(3), join_mask), SA_STATUS_REQ_INVALID);
+	set_uplink(MTU_4096, LINK_SPEED_SDR);
+	assert_int_equal(set(2, membership(2), join_mask), 0);
+}
+
+/* Step c. */
+static void test_join_fails_at_a_switch_without_a_multicast_table(void **state)
+{
+	(void)state;
+	fixture.switches[2]->switch_info.multicast_fdb_cap = 0;
+	fixture_sweep(&fixture);
+	assert_int_equal(set(3, membership(3), create_mask), SA_STATUS_REQ_INVALID);
+	assert_null(the_group());
+	assert_int_equal(set(1, membership(1), create_mask), 0);
+	assert_int_equal(set(3, membership(3), join_mask), SA_STATUS_REQ_INVALID);
+	assert_int_equal(set(2, membership(2), join_mask), 0);
+}
+
+/* A link that gets worse does not undo what is in force: the same Set again is harmless. */
+static void test_member_may_repeat_its_join(void **state)
+{
+	(void)state;
+	assert_int_equal(set(1, membership(1), create_mask), 0);
+	assert_int_equal(set(3, membership(3), join_mask), 0);
+	set_uplink(MTU_512, LINK_SPEED_SDR);
+	assert_int_equal(set(3, membership(3), join_mask), 0);
+	assert_int_equal(set(4, membership(4), join_mask), SA_STATUS_REQ_INVALID);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -565,6 +636,10 @@ int main(void)
 		SA_FIXTURE_TEST(test_one_port_leaves_half_of_the_mlids_to_others),
 		SA_FIXTURE_TEST(test_strangers_see_groups_not_members),
 		SA_FIXTURE_TEST(test_groups_are_found_by_what_they_are),
+		SA_FIXTURE_TEST(test_join_fails_when_a_link_of_the_tree_has_a_smaller_mtu),
+		SA_FIXTURE_TEST(test_join_fails_when_a_link_of_the_tree_is_slower),
+		SA_FIXTURE_TEST(test_join_fails_at_a_switch_without_a_multicast_table),
+		SA_FIXTURE_TEST(test_member_may_repeat_its_join),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

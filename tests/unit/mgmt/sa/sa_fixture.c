@@ -15,7 +15,6 @@
 
 enum {
 	PORT_COUNT_SWITCH = 8,
-	PORT_UPLINK = 8,
 	HOST_GUID = 0x100,
 	SWITCH_GUID = 0x200,
 	ROUTER_GUID = 0x300,
@@ -78,9 +77,9 @@ static void meet_all(struct sa_fixture *fixture, unsigned missing_host)
 
 	subnet_begin_sweep(fixture->subnet);
 	fixture->switches[1] = meet(fixture, NODE_SWITCH, SWITCH_GUID, PORT_COUNT_SWITCH, 0, NULL);
-	from = &fixture->switches[1]->ports[PORT_UPLINK];
+	from = &fixture->switches[1]->ports[FIXTURE_UPLINK];
 	fixture->switches[2] = meet(fixture, NODE_SWITCH, SWITCH_GUID + 0x10, PORT_COUNT_SWITCH,
-				    PORT_UPLINK, from);
+				    FIXTURE_UPLINK, from);
 	for (unsigned host = 1; host <= FIXTURE_HOSTS; host++) {
 		if (host == missing_host)
 			continue;
@@ -103,7 +102,7 @@ static void fill_table(const struct subnet *subnet, struct subnet_node *node)
 		else if (port->peer && port->peer->node == node)
 			node->table[lid] = port->peer->number;
 		else
-			node->table[lid] = PORT_UPLINK;
+			node->table[lid] = FIXTURE_UPLINK;
 	}
 }
 
@@ -129,8 +128,11 @@ static void remember_lids(struct sa_fixture *fixture, uint8_t lmc)
 static void prepare(struct sa_fixture *fixture, unsigned missing_host)
 {
 	meet_all(fixture, missing_host);
-	for (unsigned i = 1; i <= FIXTURE_SWITCHES; i++)
+	for (unsigned i = 1; i <= FIXTURE_SWITCHES; i++) {
 		set_up_node(fixture->switches[i]);
+		fixture->switches[i]->switch_index = i - 1;
+		fixture->switches[i]->switch_info.multicast_fdb_cap = 0x100;
+	}
 	for (unsigned host = 1; host <= FIXTURE_HOSTS; host++)
 		if (host != missing_host)
 			set_up_node(fixture->hosts[host]);

@@ -23,6 +23,7 @@
 enum {
 	FIXTURE_HOSTS = 4,
 	FIXTURE_SWITCHES = 2,
+	FIXTURE_UPLINK = 8, /* the switches' ports towards each other */
 	FIXTURE_TABLE_BYTES = 1 << 16,
 	FIXTURE_CHANGES = 64,
 };

@@ -16,6 +16,7 @@
 #include "net/link/arbitration.h"
 #include "net/link/lane_tables.h"
 #include "net/link/link.h"
+#include "wire/mtu.h"
 
 static struct fake_fabric fabric;
 
@@ -543,6 +544,42 @@ static void test_multicast_reaches_each_receiver_once(void **state)
 		assert_false(switches[3]->mft[group->mlid - LID_MULTICAST_FIRST][0] >> port & 1);
 }
 
+/* Where the ring has a link of 512 bytes, a group of 2048 bytes goes the other way around. */
+static void test_multicast_avoids_links_that_do_not_carry_the_group(void **state)
+{
+	struct sm_options options = {.sweep_interval = SECONDS(1)};
+	struct gid mgid = multicast_broadcast_mgid(2, 0xffff);
+
+	(void)state;
+	build_ring(4);
+	switches[0]->ports[2].info.mtu_cap = MTU_512;
+	start(&options);
+
+	struct multicast_group *group =
+		multicast_groups_find(sm_multicast_groups(fabric.sm), &mgid);
+
+	assert_int_equal(group->characteristics.mtu, MTU_2048);
+	join(group, 0, JOIN_FULL);
+	join(group, 1, JOIN_FULL);
+	fake_run(&fabric, fabric.now + MILLISECONDS(10), 64);
+	expect_delivery(group, 0, (const unsigned[]){0, 1, 0, 0});
+	assert_false(switches[0]->mft[group->mlid - LID_MULTICAST_FIRST][0] >> 2 & 1);
+	assert_true(switches[2]->mft[group->mlid - LID_MULTICAST_FIRST][0] >> 2 & 1);
+	assert_false(group->tree_is_unfit);
+}
+
+static void test_mlids_fit_into_the_smallest_multicast_table(void **state)
+{
+	struct sm_options options = {.sweep_interval = SECONDS(1)};
+
+	(void)state;
+	build_ring(4);
+	switches[1]->switch_info.multicast_fdb_cap = 32;
+	switches[2]->switch_info.multicast_fdb_cap = 0;
+	start(&options);
+	assert_int_equal(sm_multicast_groups(fabric.sm)->mlid_count_max, 32);
+}
+
 static void test_one_cut_link_costs_few_packets_and_no_discovery(void **state)
 {
 	struct sm_options options = {.sweep_interval = SECONDS(100)};
@@ -639,6 +676,8 @@ int main(void)
 		TEST(test_switch_that_claims_ports_is_used_as_far_as_it_goes),
 		TEST(test_lmc_gives_aligned_ranges_by_different_ways),
 		TEST(test_multicast_reaches_each_receiver_once),
+		TEST(test_multicast_avoids_links_that_do_not_carry_the_group),
+		TEST(test_mlids_fit_into_the_smallest_multicast_table),
 		TEST(test_one_cut_link_costs_few_packets_and_no_discovery),
 		TEST(test_paths_have_the_least_mtu_and_rate_on_the_way),
 		TEST(test_lids_outlive_the_manager_as_text),
