@@ -135,6 +135,20 @@ static void groups_changed(void *context, uint16_t mlid)
 	sm_multicast_changed(manager->sm, mlid);
 }
 
+static void told_reregistration(void *context, time_ns now, const struct subnet_port *port)
+{
+	const struct manager *manager = context;
+
+	sa_reregistration_asked(manager->sa, now, port->guid);
+}
+
+static void ask_reregistration(void *context, uint64_t port_guid)
+{
+	const struct manager *manager = context;
+
+	sm_ask_reregistration(manager->sm, port_guid);
+}
+
 static uint8_t path_sl(void *context, uint16_t pkey, uint64_t service_id)
 {
 	const struct manager *manager = context;
@@ -196,6 +210,7 @@ static int create(struct manager *manager)
 		.part_enforce = options->part_enforce,
 		.qos = options->qos,
 		.owner = {.trap = told_trap,
+			  .reregistration_asked = told_reregistration,
 			  .sweep_finished = told_sweep,
 			  .state_changed = told_state,
 			  .log = told_line,
@@ -214,8 +229,10 @@ static int create(struct manager *manager)
 		.sm_key = sm_key(manager->sm),
 		.hides_mkeys = sm_key(manager->sm) == SM_KEY_DEFAULT,
 		.groups = sm_multicast_groups(manager->sm),
+		.prune_interval = options->prune_interval,
 		.owner = {.multicast_changed = groups_changed,
 			  .path_sl = path_sl,
+			  .ask_reregistration = ask_reregistration,
 			  .sm_info = own_sm_info,
 			  .context = manager},
 	};

@@ -27,6 +27,7 @@ struct manager_options {
 	uint64_t sm_key;
 	time_ns sweep_interval;
 	time_ns poll_interval;
+	time_ns prune_interval; /* of multicast members; 0: none */
 	time_ns timeout; /* of one try of an SMP */
 	bool is_once;	 /* ends when the subnet is up, without handing it over */
 };

@@ -8,6 +8,7 @@
 #include "cli/connection.h"
 #include "cli/manager.h"
 #include "cli/subcommand.h"
+#include "host/start_options.h"
 #include "host/text_file.h"
 #include "mgmt/routing/engine.h"
 #include "mgmt/sm/qos.h"
@@ -29,6 +30,7 @@ enum {
 	OPTION_SM_KEY,
 	OPTION_SWEEP,
 	OPTION_POLL,
+	OPTION_PRUNE,
 	OPTION_ONCE,
 	FILE_BYTES_MAX = 1 << 20,
 };
@@ -53,6 +55,7 @@ static const struct option options_known[] = {
 	{"sm-key", required_argument, NULL, OPTION_SM_KEY},
 	{"sweep", required_argument, NULL, OPTION_SWEEP},
 	{"poll", required_argument, NULL, OPTION_POLL},
+	{"prune", required_argument, NULL, OPTION_PRUNE},
 	{"once", no_argument, NULL, OPTION_ONCE},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
@@ -133,6 +136,11 @@ static bool take_number(int option, const char *text, struct manager_options *op
 		*(option == OPTION_POLL ? &options->poll_interval : &options->sweep_interval) =
 			MILLISECONDS(number);
 		return true;
+	case OPTION_PRUNE:
+		if (!read_number(text, PRUNE_SECONDS_MAX, &number))
+			return false;
+		options->prune_interval = SECONDS(number);
+		return true;
 	default:
 		return false;
 	}
@@ -154,7 +162,8 @@ static int run_sm(const struct subcommand *self, int argument_count, char **argu
 	static struct partitions partitions;
 	static struct qos qos;
 	struct manager_options options = {.host = getenv("SOFTIB_HOST"),
-					  .sweep_interval = SECONDS(2)};
+					  .sweep_interval = SECONDS(2),
+					  .prune_interval = SECONDS(PRUNE_SECONDS_DEFAULT)};
 	enum part_enforce part_enforce;
 	const char *fabric = NULL;
 	int option, error;
@@ -262,6 +271,8 @@ const struct subcommand subcommand_sm = {
 		 "                      secret, or 1)\n"
 		 "  --sweep MS          between two light sweeps (default 2000)\n"
 		 "  --poll MS           between two questions to the master (default 1000)\n"
+		 "  --prune SECONDS     between two questions to the members of multicast groups\n"
+		 "                      whether they still take part (default 600; 0: none)\n"
 		 "  --once              end when the subnet is up\n",
 	.run = run_sm,
 };

@@ -95,6 +95,9 @@ static void take_start_option(enum start_option option, const char *value,
 		if (start_option_is_mkey(option, &mkey_setting))
 			mkey_settings_take(&ret_options->sm.mkeys, mkey_setting, value);
 		break;
+	case START_OPTION_PRUNE:
+		ret_options->sm.prune_interval = SECONDS(strtoul(value, NULL, 10));
+		break;
 	case START_OPTION_NO_OFFLOAD:
 		ret_options->offloads = false;
 		break;
@@ -117,6 +120,7 @@ static struct daemon_options parse_options(int argument_count, char **arguments)
 	struct daemon_options options = {.fabric_name = "default",
 					 .host_count = HOSTS_DEFAULT,
 					 .runs_sm = true,
+					 .sm = {.prune_interval = SECONDS(PRUNE_SECONDS_DEFAULT)},
 					 .offloads = true};
 	int code;
 

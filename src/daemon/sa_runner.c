@@ -38,6 +38,13 @@ static void multicast_changed(void *context, uint16_t mlid)
 	sm_multicast_changed(runner->sm, mlid);
 }
 
+static void ask_reregistration(void *context, uint64_t port_guid)
+{
+	const struct sa_runner *runner = context;
+
+	sm_ask_reregistration(runner->sm, port_guid);
+}
+
 static uint8_t path_sl(void *context, uint16_t pkey, uint64_t service_id)
 {
 	const struct sa_runner *runner = context;
@@ -92,9 +99,11 @@ int sa_runner_start(struct sa_runner *runner, struct mad_dispatch *dispatch,
 		.owner = {.multicast_changed = multicast_changed,
 			  .path_sl = path_sl,
 			  .router_to = router_to,
+			  .ask_reregistration = ask_reregistration,
 			  .sm_info = own_sm_info,
 			  .context = runner},
 		.groups = sm_multicast_groups(sm),
+		.prune_interval = manager->prune_interval,
 	};
 
 	error = sa_create(&options, &runner->sa);
@@ -140,6 +149,12 @@ time_ns sa_runner_deadline(const struct sa_runner *runner)
 	if (!runner->sa)
 		return TIME_NEVER;
 	return runner->unsent_count ? 0 : sa_deadline(runner->sa);
+}
+
+void sa_runner_reregistration_asked(struct sa_runner *runner, time_ns now, uint64_t port_guid)
+{
+	if (runner->sa)
+		sa_reregistration_asked(runner->sa, now, port_guid);
 }
 
 void sa_runner_sweep_finished(struct sa_runner *runner, time_ns now)

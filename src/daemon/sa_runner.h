@@ -38,6 +38,7 @@ bool sa_runner_run(struct sa_runner *runner, time_ns now);
 time_ns sa_runner_deadline(const struct sa_runner *runner);
 
 /* What the manager tells: see struct sm_owner. */
+void sa_runner_reregistration_asked(struct sa_runner *runner, time_ns now, uint64_t port_guid);
 void sa_runner_sweep_finished(struct sa_runner *runner, time_ns now);
 void sa_runner_state_changed(struct sa_runner *runner, enum sm_state state);
 void sa_runner_trap(struct sa_runner *runner, time_ns now, const struct notice *notice);

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include "base/attributes.h"
+#include "base/time.h"
 #include "host/mkey_settings.h"
 
 struct partitions;
@@ -18,6 +19,7 @@ struct sm_wishes {
 	const char *state_path;	     /* LIDs outlive softibd there; NULL: in the fabric's folder */
 	uint8_t lmc;
 	struct mkey_settings mkeys;
+	time_ns prune_interval; /* of multicast members; 0: none */
 };
 
 /* The files of the wishes, read. */

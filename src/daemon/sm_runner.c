@@ -188,6 +188,14 @@ static void trap(void *context, time_ns now, const struct notice *notice, uint16
 		sa_runner_trap(runner->sa, now, notice);
 }
 
+static void reregistration_asked(void *context, time_ns now, const struct subnet_port *port)
+{
+	const struct sm_runner *runner = context;
+
+	if (runner->sa)
+		sa_runner_reregistration_asked(runner->sa, now, port->guid);
+}
+
 int sm_runner_start(struct sm_runner *runner, struct mad_dispatch *dispatch,
 		    const struct sm_wishes *wishes, const struct runtime *runtime)
 {
@@ -240,6 +248,7 @@ static int create(struct sm_runner *runner, const struct sm_wishes *wishes, uint
 		.part_enforce = policy.part_enforce,
 		.qos = policy.qos,
 		.owner = {.trap = trap,
+			  .reregistration_asked = reregistration_asked,
 			  .sweep_finished = sweep_finished,
 			  .state_changed = state_changed,
 			  .log = told_line,
@@ -272,6 +281,7 @@ int sm_runner_start_on(struct sm_runner *runner, struct mad_dispatch *dispatch,
 		log_line("no subnet manager: %s", strerror(-error));
 		return error;
 	}
+	runner->prune_interval = wishes->prune_interval;
 	error = create(runner, wishes, gid_prefix);
 	if (error)
 		mad_client_remove(dispatch, &runner->client);

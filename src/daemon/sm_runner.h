@@ -22,6 +22,7 @@ struct sm_runner {
 	struct mad_client client;
 	char lids_path[CONTROL_PATH_BYTES + 16]; /* where LIDs are remembered; "": nowhere */
 	char neighbors_path[CONTROL_PATH_BYTES + 16]; /* with a secret: who is behind which port */
+	time_ns prune_interval;			 /* for its SA */
 	struct sa_runner *sa;			 /* is told what the manager tells; may be NULL */
 	bool has_unsent;			 /* a MAD that found no room in the fabric */
 	struct mad_message unsent;

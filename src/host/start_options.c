@@ -73,5 +73,7 @@ const char *start_option_refusal(enum start_option option, const char *value)
 	if (option == START_OPTION_PART_ENFORCE && strcmp(value, "both") != 0 &&
 	    strcmp(value, "in") != 0 && strcmp(value, "out") != 0 && strcmp(value, "off") != 0)
 		return "--part-enforce takes both, in, out or off";
+	if (option == START_OPTION_PRUNE && !is_number_between(value, 0, PRUNE_SECONDS_MAX))
+		return "--prune takes a number of seconds, up to 2592000";
 	return NULL;
 }

@@ -46,6 +46,9 @@
 	       "  --m-key-lease-period S\n" \
 	       "                        protection ends when a wrong key is not followed by the\n" \
 	       "                        right one for S seconds (default: 60; 0: never)\n") \
+	OPTION(PRUNE, "prune", required_argument, \
+	       "  --prune SECONDS       between two questions to the members of multicast groups\n" \
+	       "                        whether they still take part (default: 600; 0: none)\n") \
 	OPTION(NO_OFFLOAD, "no-offload", no_argument, \
 	       "  --no-offload          every packet goes through softibd, hop by hop\n") \
 	OPTION(PACED, "paced", no_argument, \
@@ -55,6 +58,9 @@
 	       "  --congestion          congestion control from the start: switches mark packets,\n" \
 	       "                        adapters slow down (with --paced)\n")
 /* clang-format on */
+
+/* Of --prune, here and of "softib sm". */
+enum { PRUNE_SECONDS_DEFAULT = 600, PRUNE_SECONDS_MAX = 30 * 24 * 3600 };
 
 /* clang-format off */
 enum start_option {

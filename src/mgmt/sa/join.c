@@ -281,6 +281,10 @@ static uint16_t join_group(struct join *join, struct multicast_group *group)
 		return SA_STATUS_NO_RESOURCES;
 	if (is_new || !join->is_proxy)
 		member->is_proxy = join->is_proxy;
+	pruning_confirm(member,
+			join->request->requester ? join->request->requester->guid
+						 : join->port->guid,
+			join->wish.wanted.join_state);
 
 	struct mc_member_record record = member_record_make(join->sa, group, member);
 

@@ -165,6 +165,7 @@ void sa_subnet_changed(struct sa *sa, time_ns now, const struct subnet *subnet)
 	sa->subnet = after;
 	forget_missing(sa, now, before);
 	move_subscriptions(sa);
+	pruning_start(sa, now);
 	notices_ports(sa, now, before, after);
 	subnet_copy_destroy(before);
 }

@@ -5,6 +5,7 @@
 
 #include "mgmt/mad/rmpp.h"
 #include "mgmt/sa/alias_guids.h"
+#include "mgmt/sa/pruning.h"
 #include "mgmt/sa/records.h"
 #include "mgmt/sa/remote_tables.h"
 #include "mgmt/sa/reports.h"
@@ -31,6 +32,7 @@ struct sa {
 	struct services services;
 	struct subscriptions subscriptions;
 	struct alias_guids alias_guids;
+	struct pruning pruning;
 	struct reports reports;
 	struct remote_tables remote_tables;
 	struct rmpp rmpp; /* tables on their way out, long requests on their way in */
@@ -39,7 +41,7 @@ struct sa {
 	struct mad_message *outbox; /* a ring */
 	unsigned outbox_first, outbox_count;
 	uint16_t *outbox_by_lid; /* [LID]: how many of its answers wait */
-	uint64_t request_count, dropped_count;
+	uint64_t request_count, dropped_count, pruned_count;
 };
 
 struct sa_request {

@@ -47,6 +47,7 @@ int sa_create(const struct sa_options *options, struct sa **ret_sa)
 		return -ENOMEM;
 	sa->options = *options;
 	sa->groups = options->groups;
+	pruning_init(sa);
 	services_init(&sa->services);
 	subscriptions_init(&sa->subscriptions);
 	alias_guids_init(&sa->alias_guids);
@@ -113,6 +114,7 @@ void sa_stop_serving(struct sa *sa)
 	forget_members(sa);
 	subnet_copy_destroy(sa->subnet);
 	sa->subnet = NULL;
+	pruning_init(sa);
 }
 
 /* What of a request every method needs. false: it is to be dropped without a word. */
@@ -211,6 +213,7 @@ unsigned sa_transmit(struct sa *sa, time_ns now, unsigned messages_max,
 	unsigned plain_max = (messages_max + 1) / 2;
 
 	services_expire(&sa->services, now);
+	pruning_run(sa, now);
 	/* Half for plain answers, so that large tables do not delay them, nor they the tables. */
 	count += answers_transmit(sa, plain_max, ret_messages);
 	count += reports_transmit(&sa->reports, now, messages_max - count, ret_messages + count);
@@ -228,6 +231,7 @@ time_ns sa_deadline(const struct sa *sa)
 	if (sa->outbox_count)
 		return 0;
 	deadline = time_earlier(deadline, remote_tables_deadline(&sa->remote_tables));
+	deadline = time_earlier(deadline, pruning_deadline(sa));
 	return time_earlier(deadline, services_deadline(&sa->services));
 }
 
@@ -239,6 +243,7 @@ void sa_status(const struct sa *sa, struct sa_status *ret_status)
 		.dropped_count = sa->dropped_count,
 		.report_count = sa->reports.sent_count,
 		.report_failed_count = sa->reports.failed_count,
+		.pruned_count = sa->pruned_count,
 		.group_count = sa->groups->group_count,
 		.service_count = sa->services.count,
 		.subscription_count = sa->subscriptions.count,

@@ -31,6 +31,8 @@ struct sa_owner {
 	/* The port GUID, in this subnet, of the router that leads to GIDs of this prefix; 0: none.
 	 * Without the function it is the router with the lowest LID. */
 	uint64_t (*router_to)(void *context, uint64_t gid_prefix);
+	/* ClientReregister for this port; sa_reregistration_asked() follows when it is there. */
+	void (*ask_reregistration)(void *context, uint64_t port_guid);
 	/* SMInfo of the manager itself. */
 	void (*sm_info)(void *context, struct sm_info *ret_info);
 	void *context;
@@ -45,6 +47,7 @@ struct sa_options {
 	struct multicast_groups *groups; /* of the manager */
 	time_ns report_timeout;		 /* of one try; 0: the default */
 	unsigned report_tries;		 /* 0: the default */
+	time_ns prune_interval;		 /* between two questions to members of groups; 0: none */
 };
 
 MUST_USE int sa_create(const struct sa_options *options, struct sa **ret_sa);
@@ -58,6 +61,9 @@ void sa_destroy(struct sa *sa);
 void sa_subnet_changed(struct sa *sa, time_ns now, const struct subnet *subnet);
 /* The manager is not the master any more: what clients told is forgotten, nothing is answered. */
 void sa_stop_serving(struct sa *sa);
+
+/* The clients of this port were asked to register anew. */
+void sa_reregistration_asked(struct sa *sa, time_ns now, uint64_t port_guid);
 
 /* A notice to report: a trap that the manager got. */
 void sa_notice(struct sa *sa, time_ns now, const struct notice *notice);
@@ -75,6 +81,7 @@ struct sa_status {
 	uint64_t dropped_count; /* requests for whose answers there was no room */
 	uint64_t report_count;
 	uint64_t report_failed_count; /* that no subscriber acknowledged */
+	uint64_t pruned_count;	      /* members of groups that did not answer */
 	uint32_t group_count, service_count, subscription_count;
 };
 void sa_status(const struct sa *sa, struct sa_status *ret_status);

@@ -230,7 +230,7 @@ static void multicast_failed(struct sm *sm, struct mad_purpose purpose)
 
 static enum sweep_phase multicast_following(struct sm *sm)
 {
-	return sm->scope == SCOPE_TREES ? PHASE_IDLE : PHASE_PORTS;
+	return sm->scope == SCOPE_TREES ? PHASE_REREGISTER : PHASE_PORTS;
 }
 
 const struct phase_operations sweep_multicast = {

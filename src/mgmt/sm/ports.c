@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LIDs, keys and link parameters of all ports and Init to Armed, then Armed to Active (vol 1,
- * chapter 14). */
+/* LIDs, keys and link parameters of all ports and Init to Armed, then Armed to Active, then what is
+ * asked of ports that are as they should be: ClientReregister (vol 1, chapter 14). */
 #include "mgmt/sm/mkeys.h"
 
 #include "wire/smp.h"
@@ -45,6 +45,7 @@ static void make_set(const struct sm *sm, struct subnet_port *port, const struct
 	sweep_port_request(sm, port, MAD_SET, ATTRIBUTE_PORT_INFO, port->number, ret_request);
 	port_info_encode(info, smp_data(ret_request->bytes));
 	*ret_purpose = (struct mad_purpose){.subject = port->node, .detail = port->number};
+	port->reregister_is_sent = info->client_reregister;
 }
 
 /* Writes a field, and whether that changes it. */
@@ -206,6 +207,19 @@ static bool ports_next(struct sm *sm, struct mad_message *ret_request,
 	return false;
 }
 
+/* If this Set told the port's clients to register anew, they know it now. */
+static void tell_reregistration(struct sm *sm, struct subnet_port *port)
+{
+	const struct sm_owner *owner = &sm->options.owner;
+
+	if (!port->reregister_is_sent)
+		return;
+	port->reregister_is_sent = false;
+	port->needs_reregister = false;
+	if (owner->reregistration_asked)
+		owner->reregistration_asked(owner->context, sm->now, port);
+}
+
 static void set_answered(struct sm *sm, struct mad_purpose purpose, const uint8_t *data)
 {
 	struct subnet_node *node = purpose.subject;
@@ -213,7 +227,7 @@ static void set_answered(struct sm *sm, struct mad_purpose purpose, const uint8_
 	bool is_key_holder = !subnet_node_is_switch(node) || port->number == 0;
 
 	port_info_decode(data, &port->info);
-	port->needs_reregister = false;
+	tell_reregistration(sm, port);
 	/* The answer does not show the new key to a request with the old one. */
 	if (is_key_holder && port->lid)
 		port->mkey = port->info.mkey = mkey_of(sm, port->guid);
@@ -283,7 +297,7 @@ static bool activate_next(struct sm *sm, struct mad_message *ret_request,
 static enum sweep_phase activate_following(struct sm *sm)
 {
 	(void)sm;
-	return PHASE_IDLE;
+	return PHASE_REREGISTER;
 }
 
 const struct phase_operations sweep_activate = {
@@ -293,4 +307,41 @@ const struct phase_operations sweep_activate = {
 	.answered = set_answered,
 	.failed = set_failed,
 	.following = activate_following,
+};
+
+/* Those that needed another Set anyway were asked with it. */
+static bool reregister_next(struct sm *sm, struct mad_message *ret_request,
+			    struct mad_purpose *ret_purpose)
+{
+	struct subnet_port *port;
+
+	while (sm->has_reregistrations && (port = sweep_next_port(sm))) {
+		if (!port->needs_reregister || !subnet_port_is_end_port(port) || !port->lid ||
+		    port->info.lid != port->lid ||
+		    !(port->info.capability_mask & CAPABILITY_CLIENT_REREGISTRATION))
+			continue;
+
+		struct port_info info = unchanged(port);
+
+		info.client_reregister = 1;
+		make_set(sm, port, &info, ret_request, ret_purpose);
+		return true;
+	}
+	sm->has_reregistrations = false;
+	return false;
+}
+
+static enum sweep_phase reregister_following(struct sm *sm)
+{
+	(void)sm;
+	return PHASE_IDLE;
+}
+
+const struct phase_operations sweep_reregister = {
+	.name = "reregister",
+	.begin = ports_begin,
+	.next = reregister_next,
+	.answered = set_answered,
+	.failed = set_failed,
+	.following = reregister_following,
 };

@@ -264,6 +264,19 @@ void sm_multicast_changed(struct sm *sm, uint16_t mlid)
 		sweep_want(sm, SCOPE_TREES);
 }
 
+void sm_ask_reregistration(struct sm *sm, uint64_t port_guid)
+{
+	struct subnet_port *port = subnet_port_by_guid(&sm->subnet, port_guid);
+
+	if (!port || sm->state != SM_MASTER)
+		return;
+	port->needs_reregister = true;
+	/* A question that is on its way does not count: it may be answered before this one. */
+	port->reregister_is_sent = false;
+	sm->has_reregistrations = true;
+	sweep_want(sm, SCOPE_TREES);
+}
+
 uint8_t sm_path_sl(const struct sm *sm, uint16_t pkey, uint64_t service_id)
 {
 	return qos_path_sl(&sm->qos, &sm->subnet.partitions, pkey, service_id);

@@ -39,6 +39,8 @@ struct sm_owner {
 	/* An end port has a LID and is reachable now, or no longer is (traps 64 and 65). */
 	void (*port_came)(void *context, time_ns now, const struct subnet_port *port);
 	void (*port_went)(void *context, time_ns now, const struct subnet_port *port);
+	/* The clients of this port have been asked to register anew: sm_ask_reregistration(). */
+	void (*reregistration_asked)(void *context, time_ns now, const struct subnet_port *port);
 	/* A heavy sweep of the master ended: what is in sm_subnet() may have changed. */
 	void (*sweep_finished)(void *context, time_ns now);
 	void (*state_changed)(void *context, time_ns now, enum sm_state state);
@@ -115,6 +117,9 @@ const struct subnet *sm_subnet(const struct sm *sm);
 /* The SA changes groups there, then says so; the tree of that MLID follows. */
 struct multicast_groups *sm_multicast_groups(struct sm *sm);
 void sm_multicast_changed(struct sm *sm, uint16_t mlid);
+/* ClientReregister for this end port: its clients are to join, subscribe and register services
+ * anew. Nothing happens if the port is unknown or can't be asked. */
+void sm_ask_reregistration(struct sm *sm, uint64_t port_guid);
 /* Which SL paths of this partition and service (0: any) get: QoS policy. */
 uint8_t sm_path_sl(const struct sm *sm, uint16_t pkey, uint64_t service_id);
 uint64_t sm_key(const struct sm *sm);

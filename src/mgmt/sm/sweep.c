@@ -23,6 +23,7 @@ static const struct phase_operations *const phases[PHASE_COUNT] = {
 	[PHASE_MULTICAST] = &sweep_multicast,
 	[PHASE_PORTS] = &sweep_ports,
 	[PHASE_ACTIVATE] = &sweep_activate,
+	[PHASE_REREGISTER] = &sweep_reregister,
 };
 
 void sweep_cursor_reset(struct sm *sm)
@@ -193,7 +194,7 @@ static void finish(struct sm *sm, enum sweep_phase last_phase)
 		return;
 	}
 	sm->is_up = every_link_is_active(sm) && !sm->is_incomplete;
-	if (last_phase == PHASE_ACTIVATE)
+	if (last_phase == PHASE_REREGISTER && sm->scope != SCOPE_TREES)
 		settle(sm);
 	if (sm->is_up)
 		sm->gap_count = 0;

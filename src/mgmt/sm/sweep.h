@@ -22,6 +22,7 @@ enum sweep_phase {
 	PHASE_MULTICAST,  /* blocks of the multicast tables that changed */
 	PHASE_PORTS,	  /* LIDs and link parameters, Init to Armed */
 	PHASE_ACTIVATE,	  /* Armed to Active */
+	PHASE_REREGISTER, /* clients of single ports are asked to register anew */
 	PHASE_COUNT,
 };
 
@@ -68,7 +69,7 @@ struct mkey_refusals {
 /* How much the next sweep looks at again. */
 enum sweep_scope {
 	SCOPE_NOTHING,
-	SCOPE_TREES,   /* only multicast trees are made anew */
+	SCOPE_TREES,   /* only multicast trees are made anew, and clients asked to register */
 	SCOPE_CHANGES, /* switches that saw a change, and what did not answer */
 	SCOPE_ALL,
 };
@@ -141,6 +142,7 @@ struct sm {
 	/* Multicast. */
 	uint64_t changed_mlids[MLID_COUNT / 64 + 1];
 	bool all_mlids_changed;
+	bool has_reregistrations; /* sm_ask_reregistration() was called since the last sweep */
 
 	struct mad_message outbox[SM_OUTBOX_MESSAGES]; /* answers and TrapRepress */
 	unsigned outbox_count;
@@ -148,7 +150,7 @@ struct sm {
 
 extern const struct phase_operations sweep_light, sweep_discover, sweep_handover, sweep_switches,
 	sweep_partitions, sweep_forwarding, sweep_lanes, sweep_multicast, sweep_ports,
-	sweep_activate;
+	sweep_activate, sweep_reregister;
 
 /* Asks what there is to ask, and goes from phase to phase where nothing is left to wait for. */
 void sweep_advance(struct sm *sm, time_ns now);

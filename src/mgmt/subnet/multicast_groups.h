@@ -14,6 +14,7 @@
 #include "base/attributes.h"
 #include "base/hash_table.h"
 #include "base/list.h"
+#include "base/time.h"
 #include "wire/gid.h"
 #include "wire/pkey.h"
 
@@ -33,6 +34,11 @@ struct multicast_member {
 	uint64_t port_guid;
 	uint8_t join_state; /* never 0 */
 	bool is_proxy;	    /* joined by another port */
+	/* Pruning, see mgmt/sa/pruning.h. */
+	uint64_t registrar_guid;  /* the port that asked for the membership last */
+	uint8_t confirmed_states; /* what was joined again since the question */
+	bool is_asked;
+	time_ns answer_until; /* TIME_NEVER: the question is not there yet */
 };
 
 /* What all members of a group have in common; MTU, rate and lifetime are codes. */

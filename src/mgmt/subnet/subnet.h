@@ -49,7 +49,8 @@ struct subnet_port {
 	/* Enforcement as we wrote it, so that an operator's change stays: 0, or 1 + inbound + 2 x
 	 * outbound. */
 	uint8_t enforcement_written;
-	bool needs_reregister; /* its clients are to join and subscribe anew */
+	bool needs_reregister;	 /* its clients are to join and subscribe anew */
+	bool reregister_is_sent; /* the Set that is on its way says so */
 	bool is_in_service;    /* the owner of the manager was told that it came */
 	/* OperationalVLs that its SL to VL and arbitration tables were written for; 0: none were. */
 	uint8_t maps_vls, arbitration_vls;

@@ -170,7 +170,15 @@ static void sm_info(void *context, struct sm_info *ret_info)
 				     .sm_state = SM_MASTER};
 }
 
-void sa_fixture_start_lmc(struct sa_fixture *fixture, uint8_t lmc)
+static void ask_reregistration(void *context, uint64_t port_guid)
+{
+	struct sa_fixture *fixture = context;
+
+	assert_true(fixture->asked_count < FIXTURE_CHANGES);
+	fixture->asked_guids[fixture->asked_count++] = port_guid;
+}
+
+static void start(struct sa_fixture *fixture, uint8_t lmc, time_ns prune_interval)
 {
 	static const uint16_t default_key[] = {PKEY_DEFAULT_FULL};
 
@@ -191,9 +199,11 @@ void sa_fixture_start_lmc(struct sa_fixture *fixture, uint8_t lmc)
 		.agent_number = AGENT_NUMBER,
 		.sm_key = FIXTURE_SM_KEY,
 		.owner = {.multicast_changed = multicast_changed,
+			  .ask_reregistration = ask_reregistration,
 			  .sm_info = sm_info,
 			  .context = fixture},
 		.groups = &fixture->subnet->multicast_groups,
+		.prune_interval = prune_interval,
 	};
 
 	assert_int_equal(sa_create(&options, &fixture->sa), 0);
@@ -202,7 +212,17 @@ void sa_fixture_start_lmc(struct sa_fixture *fixture, uint8_t lmc)
 
 void sa_fixture_start(struct sa_fixture *fixture)
 {
-	sa_fixture_start_lmc(fixture, 0);
+	start(fixture, 0, 0);
+}
+
+void sa_fixture_start_lmc(struct sa_fixture *fixture, uint8_t lmc)
+{
+	start(fixture, lmc, 0);
+}
+
+void sa_fixture_start_pruning(struct sa_fixture *fixture, time_ns prune_interval)
+{
+	start(fixture, 0, prune_interval);
 }
 
 void sa_fixture_stop(struct sa_fixture *fixture)

@@ -39,6 +39,8 @@ struct sa_fixture {
 	struct subnet_node *router;
 	uint16_t changed_mlids[FIXTURE_CHANGES];
 	unsigned changed_count;
+	uint64_t asked_guids[FIXTURE_CHANGES]; /* ports that were to register anew */
+	unsigned asked_count;
 	uint64_t next_transaction;
 };
 
@@ -68,6 +70,8 @@ struct sa_reply {
 void sa_fixture_start(struct sa_fixture *fixture);
 /* With 2^lmc LIDs for hosts and router. */
 void sa_fixture_start_lmc(struct sa_fixture *fixture, uint8_t lmc);
+/* With an SA that asks the members of groups in this interval. */
+void sa_fixture_start_pruning(struct sa_fixture *fixture, time_ns prune_interval);
 void sa_fixture_stop(struct sa_fixture *fixture);
 
 /* A test that has a subnet of its own in the variable fixture. */

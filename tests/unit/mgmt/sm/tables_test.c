@@ -580,6 +580,63 @@ static void test_mlids_fit_into_the_smallest_multicast_table(void **state)
 	assert_int_equal(sm_multicast_groups(fabric.sm)->mlid_count_max, 32);
 }
 
+static unsigned asked_count;
+static uint64_t asked_guid;
+
+static void count_asked(void *context, time_ns now, const struct subnet_port *port)
+{
+	(void)context;
+	(void)now;
+	asked_count++;
+	asked_guid = port->guid;
+}
+
+static void test_reregistration_is_asked_of_one_port_without_a_sweep(void **state)
+{
+	struct sm_options options = {.sweep_interval = SECONDS(100),
+				     .owner = {.reregistration_asked = count_asked}};
+
+	(void)state;
+	build_ring(4);
+	start(&options);
+	asked_count = 0;
+
+	uint64_t reregister_before = fabric.reregister_count;
+	uint64_t before = fabric.smp_count;
+
+	sm_ask_reregistration(fabric.sm, hosts[2]->ports[1].guid);
+	sm_ask_reregistration(fabric.sm, hosts[2]->ports[1].guid);
+	sm_ask_reregistration(fabric.sm, 0x12345);
+	fake_run(&fabric, fabric.now + MILLISECONDS(10), 64);
+	assert_int_equal(fabric.reregister_count, reregister_before + 1);
+	assert_int_equal(asked_count, 1);
+	assert_int_equal(asked_guid, hosts[2]->ports[1].guid);
+	assert_true(fabric.smp_count - before <= 2);
+	/* A port that does not know ClientReregister is not asked. */
+	hosts[1]->ports[1].info.capability_mask &= ~(uint32_t)CAPABILITY_CLIENT_REREGISTRATION;
+	sm_request_sweep(fabric.sm, fabric.now);
+	fake_run(&fabric, fabric.now + MILLISECONDS(10), 64);
+	sm_ask_reregistration(fabric.sm, hosts[1]->ports[1].guid);
+	fake_run(&fabric, fabric.now + MILLISECONDS(10), 64);
+	assert_int_equal(asked_count, 1);
+}
+
+/* The question gets lost, or the port is silent: it counts as asked when it answered. */
+static void test_reregistration_is_repeated_until_answered(void **state)
+{
+	struct sm_options options = {.sweep_interval = SECONDS(1),
+				     .owner = {.reregistration_asked = count_asked}};
+
+	(void)state;
+	build_ring(4);
+	start(&options);
+	asked_count = 0;
+	fabric.loss_percent = 60;
+	sm_ask_reregistration(fabric.sm, hosts[2]->ports[1].guid);
+	fake_run(&fabric, fabric.now + SECONDS(60), 64);
+	assert_true(asked_count >= 1);
+}
+
 static void test_one_cut_link_costs_few_packets_and_no_discovery(void **state)
 {
 	struct sm_options options = {.sweep_interval = SECONDS(100)};
@@ -678,6 +735,8 @@ int main(void)
 		TEST(test_multicast_reaches_each_receiver_once),
 		TEST(test_multicast_avoids_links_that_do_not_carry_the_group),
 		TEST(test_mlids_fit_into_the_smallest_multicast_table),
+		TEST(test_reregistration_is_asked_of_one_port_without_a_sweep),
+		TEST(test_reregistration_is_repeated_until_answered),
 		TEST(test_one_cut_link_costs_few_packets_and_no_discovery),
 		TEST(test_paths_have_the_least_mtu_and_rate_on_the_way),
 		TEST(test_lids_outlive_the_manager_as_text),
