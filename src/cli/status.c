@@ -75,6 +75,8 @@ static void print_managers(const json_t *status)
 		print_built_in_manager(sm);
 	else if (!json_array_size(others))
 		printf("subnet manager  none\n");
+	json_array_foreach (json_object_get(status, "subnets"), index, name)
+		print_built_in_manager(name);
 	json_array_foreach (others, index, name)
 		printf("subnet manager  of a program on %s\n", json_string_value(name));
 }

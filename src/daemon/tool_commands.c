@@ -114,6 +114,31 @@ static json_t *describe_manager(const struct daemon *daemon, const struct sm_run
 		describe_mkeys(daemon, &status));
 }
 
+/* The built-in managers of the subnets beyond the first. */
+static json_t *describe_other_subnets(const struct daemon *daemon)
+{
+	json_t *managers = json_array();
+
+	for (uint32_t i = 0; i < daemon->others.count; i++)
+		json_array_append_new(managers,
+				      describe_manager(daemon, &daemon->others.subnets[i].sm));
+	return managers;
+}
+
+static const struct sm_runner *built_in_manager_at(const struct daemon *daemon,
+						   const struct port *port)
+{
+	if (daemon->sm.sm && daemon->sm.client.port == port)
+		return &daemon->sm;
+	for (uint32_t i = 0; i < daemon->others.count; i++) {
+		const struct sm_runner *runner = &daemon->others.subnets[i].sm;
+
+		if (runner->sm && runner->client.port == port)
+			return runner;
+	}
+	return NULL;
+}
+
 static bool is_stranger(const struct daemon *daemon, const struct port *port)
 {
 	bool is_strange = daemon->sm.sm && sm_is_stranger(daemon->sm.sm, port->guid);
@@ -166,7 +191,7 @@ static json_t *describe_other_managers(const struct daemon *daemon)
 
 		for (unsigned number = 1; number <= adapter->node->port_count; number++) {
 			const struct endpoint *endpoint = &adapter->endpoints[number];
-			uint32_t own = daemon->sm.sm && endpoint->port == daemon->sm.client.port;
+			uint32_t own = built_in_manager_at(daemon, endpoint->port) != NULL;
 
 			if (endpoint->sm_count > own)
 				json_array_append_new(names,
@@ -255,6 +280,7 @@ static void run_status(struct client *client, const json_t *request, struct repl
 			   daemon->options.is_paced, "late_us", late_us(daemon), "behind",
 			   late_us(daemon) > LATE_US_MAX, "sm",
 			   describe_manager(daemon, &daemon->sm)));
+	json_object_set_new(ret_reply->object, "subnets", describe_other_subnets(daemon));
 	json_object_set_new(ret_reply->object, "managers", describe_other_managers(daemon));
 	json_object_set_new(ret_reply->object, "administration",
 			    describe_administration(&daemon->sa));

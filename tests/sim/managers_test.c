@@ -155,6 +155,46 @@ static void test_manager_on_a_switch_is_one_like_others(void **state)
 	rig_release(&rig);
 }
 
+static unsigned silence_count;
+
+static void count_silence(void *context, enum sm_event event, const char *line)
+{
+	(void)context;
+	(void)event;
+	silence_count += strstr(line, "does not answer") != NULL;
+}
+
+/* Two better managers come at once: the master hands over to one, and the other, which polled the
+ * master, follows without calling it dead. */
+static void test_third_manager_follows_a_handover_without_a_false_alarm(void **state)
+{
+	struct sm_options low = with_priority(3), middle = with_priority(6), high = with_priority(9);
+
+	(void)state;
+	silence_count = 0;
+	middle.owner.log = count_silence;
+	rig_init(&rig, 1);
+	generate("star:6");
+
+	struct rig_manager *first = rig_start(&rig, rig_host(&rig, 1), &low);
+
+	rig_run(&rig, SECONDS(2));
+
+	struct rig_manager *third = rig_start(&rig, rig_host(&rig, 2), &middle);
+	struct rig_manager *second = rig_start(&rig, rig_host(&rig, 3), &high);
+	struct sm_status status;
+
+	rig_run(&rig, SECONDS(12));
+	assert_int_equal(rig_state_of(first), SM_STANDBY);
+	assert_int_equal(rig_state_of(second), SM_MASTER);
+	assert_int_equal(rig_state_of(third), SM_STANDBY);
+	sm_status(third->sm, &status);
+	assert_int_equal(status.master_guid, rig_host(&rig, 3)->ports[1].guid);
+	assert_int_equal(silence_count, 0);
+	rig_check(&rig);
+	rig_release(&rig);
+}
+
 static void test_raised_priority_moves_the_subnet(void **state)
 {
 	struct sm_options low = with_priority(3), high = with_priority(9);
@@ -288,6 +328,7 @@ int main(void)
 		cmocka_unit_test(test_standby_takes_over_when_the_master_dies_and_no_lid_changes),
 		cmocka_unit_test(test_leaving_master_hands_over_at_once),
 		cmocka_unit_test(test_manager_on_a_switch_is_one_like_others),
+		cmocka_unit_test(test_third_manager_follows_a_handover_without_a_false_alarm),
 		cmocka_unit_test(test_raised_priority_moves_the_subnet),
 		cmocka_unit_test(test_managers_with_another_sm_key_are_left_alone),
 		cmocka_unit_test(test_split_and_healed_subnets_have_one_master_each),

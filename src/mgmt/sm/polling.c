@@ -72,14 +72,35 @@ static void tell_priority(struct sm *sm, uint16_t own_lid, uint16_t master_lid)
 	notice_encode(&notice, smp_data(message->bytes));
 }
 
+static void note_not_master(struct sm *sm)
+{
+	sm_note(sm, SM_EVENT_NOTE, "0x%016llx is not the master any more; looks for the one that is",
+		(unsigned long long)sm->master.info.guid);
+}
+
 static void missed(struct sm *sm)
 {
 	unsigned polls_max = sm->options.polls_max ? sm->options.polls_max : POLLS_MAX_DEFAULT;
 
 	if (sm->state != SM_STANDBY || ++sm->missed_poll_count < polls_max)
 		return;
-	sm_note(sm, SM_EVENT_WARNING, "the master 0x%016llx does not answer any more",
-		(unsigned long long)sm->master.info.guid);
+	if (sm->master.info.sm_state == SM_MASTER)
+		sm_note(sm, SM_EVENT_WARNING, "the master 0x%016llx does not answer any more",
+			(unsigned long long)sm->master.info.guid);
+	else
+		note_not_master(sm);
+	election_enter(sm, SM_DISCOVERING);
+}
+
+/* It lives, and is not the master. One that stands by has handed the subnet over: the new master is
+ * there already. */
+static void lost_master(struct sm *sm)
+{
+	if (sm->master.info.sm_state != SM_STANDBY) {
+		missed(sm);
+		return;
+	}
+	note_not_master(sm);
 	election_enter(sm, SM_DISCOVERING);
 }
 
@@ -95,7 +116,8 @@ static void poll_answered(struct sm *sm, const struct mad_header *header, const 
 	/* One that waits for another master, but is better than we, will be it before us. */
 	if (info.sm_state != SM_MASTER &&
 	    !(info.sm_state == SM_STANDBY && election_is_better_than_us(sm, &info))) {
-		missed(sm);
+		sm->master.info = info;
+		lost_master(sm);
 		return;
 	}
 	sm->master.info = info;
