@@ -301,8 +301,10 @@ static uint16_t sa_pkey(const struct cm_port *port)
 struct sa_client *cm_port_sa(struct cm_port *port)
 {
 	const struct port_info *info = &port->endpoint->port->info;
+	struct gid own = cm_port_gid(port);
 
 	sa_client_set_sa(&port->sa, info->master_sm_lid, info->master_sm_sl, sa_pkey(port));
+	sa_client_set_own_gid(&port->sa, &own);
 	return &port->sa;
 }
 

@@ -21,6 +21,7 @@ enum {
 	STEPS_MAX = 20000,
 	GROUPS = 8,
 	SA_LID = 1,
+	ATTRIBUTE_ID_OFFSET = 16,
 	AGENT = 9,
 	RECORD_UNITS = (MC_MEMBER_RECORD_BYTES + SA_RECORD_UNIT - 1) / SA_RECORD_UNIT,
 };
@@ -70,9 +71,11 @@ static void note(const struct mad_message *message)
 	/* A segment of anything is acknowledged or refused. */
 	if (rmpp_mad_is_active(bytes))
 		return;
-	MUST_HOLD(message->address.lid == SA_LID);
+	/* The SA may send its clients elsewhere. */
+	MUST_HOLD(lid_is_unicast(message->address.lid));
 	MUST_HOLD(get_be32(bytes + MAD_TRANSACTION_ID_OFFSET) == AGENT);
-	MUST_HOLD(method == MAD_SET || method == MAD_DELETE || method == MAD_GET_TABLE);
+	MUST_HOLD(method == MAD_SET || method == MAD_DELETE || method == MAD_GET_TABLE ||
+		  (method == MAD_GET && get_be16(bytes + ATTRIBUTE_ID_OFFSET) == SA_PATH_RECORD));
 	asked[asked_count++ % ASKED_MAX] = *message;
 }
 

@@ -28,14 +28,10 @@ bool mad_is_redirected(const struct mad_message *answer)
 	       (get_be16(answer->bytes + MAD_STATUS_OFFSET) & MAD_STATUS_REDIRECT);
 }
 
-bool mad_redirect_apply(const struct class_port_info *info, struct mad_address *address)
+/* What does not depend on how the place is reached. */
+static void take_place(const struct class_port_info *info, struct mad_address *address)
 {
-	/* RedirectLID 0 asks for a path to RedirectGID: that is for whoever has one. */
-	if (!lid_is_unicast(info->redirect_lid) || !info->redirect_qpn)
-		return false;
-	address->lid = info->redirect_lid;
-	address->qpn = info->redirect_qpn;
-	address->sl = info->redirect_sl;
+	address->qpn = info->redirect_qpn ? info->redirect_qpn : QPN_GSI;
 	address->traffic_class = info->redirect_traffic_class;
 	address->flow_label = info->redirect_flow_label;
 	if (info->redirect_qkey)
@@ -46,14 +42,40 @@ bool mad_redirect_apply(const struct class_port_info *info, struct mad_address *
 		address->gid = gid_from(info->redirect_gid_prefix, info->redirect_gid_guid);
 	else
 		address->has_grh = false;
+}
+
+bool mad_redirect_apply(const struct class_port_info *info, struct mad_address *address)
+{
+	if (!lid_is_unicast(info->redirect_lid))
+		return false;
+	address->lid = info->redirect_lid;
+	address->sl = info->redirect_sl;
+	take_place(info, address);
 	return true;
 }
 
-bool mad_redirect_follow(const struct mad_message *answer, struct mad_address *address)
+bool mad_redirect_needs_path(const struct class_port_info *info)
 {
-	struct class_port_info info;
+	return !info->redirect_lid && info->redirect_gid_guid;
+}
 
+bool mad_redirect_apply_path(const struct class_port_info *info, const struct mad_path *path,
+			     struct mad_address *address)
+{
+	if (!mad_redirect_needs_path(info) || !lid_is_unicast(path->lid))
+		return false;
+	address->lid = path->lid;
+	address->sl = path->sl;
+	take_place(info, address);
+	if (path->hop_limit > 1) {
+		address->has_grh = true;
+		address->hop_limit = path->hop_limit;
+	}
+	return true;
+}
+
+void mad_redirect_read(const struct mad_message *answer, struct class_port_info *ret_info)
+{
 	class_port_info_decode(answer->bytes + mad_data_offset(answer->bytes[MAD_CLASS_OFFSET]),
-			       &info);
-	return mad_redirect_apply(&info, address);
+			       ret_info);
 }

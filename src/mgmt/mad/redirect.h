@@ -16,12 +16,25 @@ size_t mad_data_offset(uint8_t management_class);
 /* Whether the answer says that the request has to go elsewhere: status bit 1, never of an SMP. */
 bool mad_is_redirected(const struct mad_message *answer);
 
-/* Takes the place that a ClassPortInfo names, if it names one that can be reached without asking
- * for a path: a unicast LID and a QP. What it leaves open stays as it was. */
+/* What a path to a GID says of how to get there. */
+struct mad_path {
+	uint16_t lid;
+	uint8_t sl;
+	uint8_t hop_limit; /* more than 1: beyond this subnet, so that a GRH is needed */
+};
+
+/* Takes the place that a ClassPortInfo names by its LID: with the SL that is beside it, and QP,
+ * Q_Key, P_Key and GID as far as they are there. RedirectQP 0 stands for QP1; other fields that are
+ * 0 leave the address as it was. false: RedirectLID is no unicast LID. */
 MUST_USE bool mad_redirect_apply(const struct class_port_info *info, struct mad_address *address);
 
-/* The same from the MAD that carries it: an answer with the redirect status, or the answer to
- * Get(ClassPortInfo). */
-MUST_USE bool mad_redirect_follow(const struct mad_message *answer, struct mad_address *address);
+/* RedirectLID 0 asks for a path to RedirectGID. */
+bool mad_redirect_needs_path(const struct class_port_info *info);
+/* The same as mad_redirect_apply() with that path. */
+MUST_USE bool mad_redirect_apply_path(const struct class_port_info *info,
+				      const struct mad_path *path, struct mad_address *address);
+
+/* From an answer with the redirect status, or the answer to Get(ClassPortInfo). */
+void mad_redirect_read(const struct mad_message *answer, struct class_port_info *ret_info);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "mgmt/mad/redirect.h"
+#include "wire/class_port_info.h"
 
 enum {
 	ATTRIBUTE_ID_OFFSET = 16,
@@ -168,6 +168,22 @@ static struct mad_transaction *find(struct mad_transactions *transactions,
 	return transaction;
 }
 
+static bool find_place(const struct mad_transactions *transactions,
+		       const struct mad_message *message, struct mad_address *address)
+{
+	const struct mad_transactions_options *options = &transactions->options;
+	struct class_port_info info;
+	struct mad_path path;
+	struct gid gid;
+
+	mad_redirect_read(message, &info);
+	if (!mad_redirect_needs_path(&info))
+		return mad_redirect_apply(&info, address);
+	gid = gid_from(info.redirect_gid_prefix, info.redirect_gid_guid);
+	return options->find_path && options->find_path(options->context, &gid, &path) &&
+	       mad_redirect_apply_path(&info, &path, address);
+}
+
 /* Once more, to where the answer says. A place that can't be reached, or one redirection too many,
  * is an answer for the requester. */
 static bool follow_redirection(struct mad_transactions *transactions,
@@ -175,7 +191,7 @@ static bool follow_redirection(struct mad_transactions *transactions,
 			       const struct mad_message *message)
 {
 	if (!mad_is_redirected(message) || !transaction->redirects_left ||
-	    !mad_redirect_follow(message, &transaction->request.address))
+	    !find_place(transactions, message, &transaction->request.address))
 		return false;
 	transaction->redirects_left--;
 	transaction->tries_left = transaction->tries;

@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "mgmt/mad/answer_time.h"
 #include "mgmt/mad/mad_message.h"
+#include "mgmt/mad/redirect.h"
 
 enum {
 	MAD_WINDOW_DEFAULT = 32,
@@ -31,6 +32,9 @@ struct mad_transactions_options {
 	unsigned tries;	       /* 0: the default */
 	time_ns timeout;       /* of one try; 0: the default */
 	uint32_t agent_number; /* the upper half of every transaction id */
+	/* Optional: the way to a GID to which a request is redirected, if it is known at once. */
+	bool (*find_path)(void *context, const struct gid *gid, struct mad_path *ret_path);
+	void *context;
 };
 
 /* How one request is tried; 0 stands for what all have. */
@@ -91,7 +95,8 @@ void mad_transactions_send_patiently(struct mad_transactions *transactions,
 				     struct mad_patience patience);
 
 /* Whether the message answers one of our requests, which ends with it. Late, repeated and foreign
- * answers do not; nor does a redirection to another LID or QP, which the request follows. */
+ * answers do not; nor does a redirection, which the request follows if it names a LID, or a GID
+ * whose path is known. */
 MUST_USE bool mad_transactions_receive(struct mad_transactions *transactions,
 				       const struct mad_message *message,
 				       struct mad_purpose *ret_purpose);

@@ -89,6 +89,7 @@ void group_client_set_port(struct group_client *client, const struct group_port 
 		return;
 	client->port = *port;
 	sa_client_set_sa(&client->sa, port->sm_lid, port->sm_sl, port->pkey);
+	sa_client_set_own_gid(&client->sa, &port->gid);
 	group_client_restart(client);
 }
 

@@ -7,10 +7,28 @@
 #include <string.h>
 #include "mgmt/sa/answers.h"
 #include "mgmt/sa/request.h"
+#include "mgmt/subnet/paths.h"
 #include "mgmt/subnet/subnet_copy.h"
 #include "wire/smp.h"
 
 enum { SA_RMPP_TRANSFERS = 1024, SA_REQUEST_BYTES_MAX = 1 << 16 };
+
+/* Of subscribers that redirect: the SA knows every path. */
+static bool find_path(void *context, const struct gid *gid, struct mad_path *ret_path)
+{
+	const struct sa *sa = context;
+	const struct subnet_port *own, *port;
+	struct subnet_path path;
+
+	if (!sa->subnet)
+		return false;
+	own = subnet_port_by_guid(sa->subnet, sa->options.port_guid);
+	port = sa_port_by_gid(sa, gid_prefix(gid), gid_guid(gid));
+	if (!own || !port || !subnet_path_find(sa->subnet, own, port->lid, &path))
+		return false;
+	*ret_path = (struct mad_path){.lid = port->lid, .sl = path.sl};
+	return true;
+}
 
 static int init_parts(struct sa *sa)
 {
@@ -19,6 +37,8 @@ static int init_parts(struct sa *sa)
 		.timeout = sa->options.report_timeout,
 		.tries = sa->options.report_tries,
 		.agent_number = sa->options.agent_number,
+		.find_path = find_path,
+		.context = sa,
 	};
 	const struct rmpp_options rmpp = {.transfers_max = SA_RMPP_TRANSFERS,
 					  .byte_count_max = SA_REQUEST_BYTES_MAX,

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "wire/class_port_info.h"
 #include "wire/pkey.h"
 #include "wire/smp.h"
 
@@ -19,6 +20,12 @@ struct exchange {
 	struct mad_message request;
 	struct sa_client_result result;
 	bool is_cancelled;
+	bool has_place; /* the request has its address: it was redirected by GID */
+	unsigned redirects_left;
+	struct class_port_info redirect;
+	/* Of a question for the path to where this one was redirected; it has no result of its own.
+	 */
+	struct exchange *redirected;
 };
 
 static struct exchange *exchange_of(struct list *link)
@@ -44,6 +51,7 @@ int sa_client_init(struct sa_client *client, const struct sa_client_options *opt
 	*client = (struct sa_client){0};
 	list_init(&client->waiting);
 	list_init(&client->on_wire);
+	list_init(&client->redirected);
 	list_init(&client->results);
 	return mad_transactions_init(&client->transactions, &transactions);
 }
@@ -58,6 +66,7 @@ void sa_client_release(struct sa_client *client)
 {
 	free_all(&client->waiting);
 	free_all(&client->on_wire);
+	free_all(&client->redirected);
 	free_all(&client->results);
 	mad_transactions_release(&client->transactions);
 	if (client->tables)
@@ -73,6 +82,11 @@ void sa_client_set_sa(struct sa_client *client, uint16_t master_sm_lid, uint8_t 
 					  .qpn = QPN_GSI,
 					  .qkey = QKEY_GSI,
 					  .pkey = pkey};
+}
+
+void sa_client_set_own_gid(struct sa_client *client, const struct gid *gid)
+{
+	client->own_gid = *gid;
 }
 
 int sa_client_ask(struct sa_client *client, enum mad_method method, uint16_t attribute_id,
@@ -100,6 +114,7 @@ int sa_client_ask(struct sa_client *client, enum mad_method method, uint16_t att
 						     .outcome = SA_CLIENT_TIMED_OUT,
 						     .method = (uint8_t)method,
 						     .attribute_id = attribute_id};
+	exchange->redirects_left = MAD_REDIRECTS_MAX;
 	list_append(&client->waiting, &exchange->link);
 	client->waiting_count++;
 	return 0;
@@ -189,10 +204,69 @@ void sa_client_cancel(struct sa_client *client, const void *subject)
 		if (exchange_of(link)->result.purpose.subject == subject)
 			exchange_of(link)->is_cancelled = true;
 	}
+	list_for_each (link, &client->redirected) {
+		if (exchange_of(link)->result.purpose.subject == subject)
+			exchange_of(link)->is_cancelled = true;
+	}
+}
+
+/* Once more, to where the path leads; without one the redirection was the answer. */
+static void path_is_known(struct sa_client *client, struct exchange *question)
+{
+	struct exchange *exchange = question->redirected;
+	struct path_record record;
+
+	path_record_decode(question->result.data, &record);
+
+	const struct mad_path path = {
+		.lid = record.dlid, .sl = record.sl, .hop_limit = record.hop_limit};
+	bool is_known =
+		question->result.outcome == SA_CLIENT_ANSWERED &&
+		mad_redirect_apply_path(&exchange->redirect, &path, &exchange->request.address);
+
+	list_remove(&question->link);
+	exchange_free(question);
+	list_remove(&exchange->link);
+	if (exchange->is_cancelled) {
+		exchange_free(exchange);
+	} else if (is_known) {
+		exchange->has_place = true;
+		list_append(&client->waiting, &exchange->link);
+		client->waiting_count++;
+	} else {
+		list_append(&client->results, &exchange->link);
+	}
+}
+
+/* The exchange was answered with a place by its GID alone. false: it is not followed. */
+static bool ask_for_place(struct sa_client *client, struct exchange *exchange,
+			  const struct mad_message *message)
+{
+	struct path_record wanted = {.sgid_prefix = gid_prefix(&client->own_gid),
+				     .sgid_guid = gid_guid(&client->own_gid)};
+
+	mad_redirect_read(message, &exchange->redirect);
+	if (!wanted.sgid_guid || exchange->redirected || !exchange->redirects_left ||
+	    !mad_redirect_needs_path(&exchange->redirect))
+		return false;
+	wanted.dgid_prefix = exchange->redirect.redirect_gid_prefix;
+	wanted.dgid_guid = exchange->redirect.redirect_gid_guid;
+	if (sa_client_query_path(client, &wanted, SA_COMPONENT(PR_SGID) | SA_COMPONENT(PR_DGID),
+				 (struct mad_purpose){.subject = exchange}) != 0)
+		return false;
+	exchange_of(client->waiting.previous)->redirected = exchange;
+	exchange->redirects_left--;
+	list_remove(&exchange->link);
+	list_append(&client->redirected, &exchange->link);
+	return true;
 }
 
 static void end(struct sa_client *client, struct exchange *exchange)
 {
+	if (exchange->redirected) {
+		path_is_known(client, exchange);
+		return;
+	}
 	list_remove(&exchange->link);
 	if (exchange->is_cancelled)
 		exchange_free(exchange);
@@ -216,6 +290,8 @@ static struct exchange *answered(struct sa_client *client, const struct mad_mess
 	exchange->result.outcome =
 		header.status == MAD_STATUS_OK ? SA_CLIENT_ANSWERED : SA_CLIENT_REFUSED;
 	memcpy(exchange->result.data, message->bytes + SA_DATA_OFFSET, SA_DATA_BYTES);
+	if (mad_is_redirected(message) && ask_for_place(client, exchange, message))
+		return NULL;
 	return exchange;
 }
 
@@ -275,10 +351,11 @@ static void fill_window(struct sa_client *client)
 
 		client->waiting_count--;
 		if (!client->sa.lid) {
-			list_append(&client->results, link);
+			end(client, exchange);
 			continue;
 		}
-		exchange->request.address = client->sa;
+		if (!exchange->has_place)
+			exchange->request.address = client->sa;
 		list_append(&client->on_wire, link);
 		mad_transactions_send(&client->transactions, &exchange->request,
 				      (struct mad_purpose){.subject = exchange});

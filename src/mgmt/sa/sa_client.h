@@ -62,7 +62,9 @@ struct sa_client {
 	struct mad_address sa; /* where it is; LID 0: not known */
 	struct list waiting;   /* for room on the wire */
 	struct list on_wire;
+	struct list redirected; /* by GID: wait for the path */
 	struct list results;
+	struct gid own_gid; /* zero: not known */
 	unsigned waiting_count;
 };
 
@@ -73,6 +75,9 @@ void sa_client_release(struct sa_client *client);
  * one). LID 0: there is none, and requests time out at once. */
 void sa_client_set_sa(struct sa_client *client, uint16_t master_sm_lid, uint8_t master_sm_sl,
 		      uint16_t pkey);
+
+/* The GID of the port itself: an SA that redirects by GID alone can be followed only with it. */
+void sa_client_set_own_gid(struct sa_client *client, const struct gid *gid);
 
 /* Any request of one MAD: Get, Set, Delete. -ENOBUFS: too many wait already, -ENOMEM. */
 MUST_USE int sa_client_ask(struct sa_client *client, enum mad_method method, uint16_t attribute_id,

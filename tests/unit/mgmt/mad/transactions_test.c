@@ -272,6 +272,39 @@ static void test_redirection_without_a_lid_is_for_the_requester(void **state)
 	assert_true(mad_transactions_receive(&transactions, &answer, &purpose));
 }
 
+static bool know_path(void *context, const struct gid *gid, struct mad_path *ret_path)
+{
+	*ret_path = (struct mad_path){.lid = 12, .sl = 1};
+	return context == &transactions && gid_guid(gid) == 9;
+}
+
+static void test_redirection_by_gid_follows_a_known_path(void **state)
+{
+	(void)state;
+	struct class_port_info info = {.redirect_gid_guid = 9, .redirect_qpn = 1};
+	struct mad_message gmp = request;
+	struct mad_purpose purpose;
+
+	gmp.bytes[1] = MAD_CLASS_PERFORMANCE;
+	transactions.options.find_path = know_path;
+	transactions.options.context = &transactions;
+	mad_transactions_send(&transactions, &gmp, (struct mad_purpose){0});
+	mad_transactions_transmit(&transactions, 0, 8, out);
+
+	struct mad_message answer = redirection(&out[0], 0);
+
+	class_port_info_encode(&info, answer.bytes + 64);
+	assert_false(mad_transactions_receive(&transactions, &answer, &purpose));
+	assert_int_equal(mad_transactions_transmit(&transactions, 0, 8, out), 1);
+	assert_int_equal(out[0].address.lid, 12);
+	assert_int_equal(out[0].address.sl, 1);
+	/* To where no path leads nobody goes. */
+	info.redirect_gid_guid = 10;
+	answer = redirection(&out[0], 0);
+	class_port_info_encode(&info, answer.bytes + 64);
+	assert_true(mad_transactions_receive(&transactions, &answer, &purpose));
+}
+
 /* Sends one request and answers it after so long, which is how the pace is learnt. */
 static void learn(time_ns taken)
 {
@@ -416,6 +449,7 @@ int main(void)
 		TEST(test_redirected_request_is_sent_to_the_other_qp),
 		TEST(test_endless_redirection_becomes_the_answer),
 		TEST(test_redirection_without_a_lid_is_for_the_requester),
+		TEST(test_redirection_by_gid_follows_a_known_path),
 		TEST(test_eager_pace_repeats_soon_then_at_twice_the_distance),
 		TEST(test_eager_pace_is_steady_until_an_answer_has_come),
 		TEST(test_eager_pace_waits_as_long_as_answers_take),

@@ -9,7 +9,9 @@
 #include <cmocka.h>
 #include "mgmt/sa/sa_client.h"
 #include "sa_fixture.h"
+#include "wire/class_port_info.h"
 #include "wire/pkey.h"
+#include "wire/smp.h"
 
 enum { AGENT = 55, HOST = 2 };
 
@@ -87,6 +89,154 @@ static void test_path_query_gives_a_path(void **state)
 	path_record_decode(result.data, &path);
 	assert_int_equal(path.dlid, 3);
 	assert_false(sa_client_take_result(&client, &result));
+	assert_int_equal(sa_client_deadline(&client), TIME_NEVER);
+}
+
+/* The request that the client sends next, and the answer that sends it to this GUID. */
+static struct mad_message next_request(void)
+{
+	struct mad_message message;
+
+	assert_int_equal(sa_client_transmit(&client, fixture.now, 1, &message), 1);
+	return message;
+}
+
+static void redirect(const struct mad_message *request, uint16_t lid, uint64_t guid)
+{
+	const struct class_port_info info = {.redirect_lid = lid,
+					     .redirect_gid_prefix = GID_PREFIX_LINK_LOCAL,
+					     .redirect_gid_guid = guid,
+					     .redirect_qpn = 0x77,
+					     .redirect_qkey = 0x80020000};
+	struct mad_message answer = *request;
+
+	answer.bytes[3] |= MAD_RESPONSE;
+	put_be16(answer.bytes + MAD_STATUS_OFFSET, MAD_STATUS_REDIRECT);
+	put_be16(answer.bytes + 16, ATTRIBUTE_CLASS_PORT_INFO);
+	class_port_info_encode(&info, answer.bytes + SA_DATA_OFFSET);
+	sa_client_receive(&client, fixture.now, &answer);
+}
+
+static void ask_for_service(void)
+{
+	assert_int_equal(sa_client_find_service(&client, 5, PKEY_DEFAULT_FULL,
+						(struct mad_purpose){.detail = 3}),
+			 0);
+}
+
+/* An SA that is elsewhere: by its LID at once, by its GID with the path that the first one gives.
+ */
+static void test_request_follows_the_sa_to_another_lid(void **state)
+{
+	struct mad_message message;
+
+	(void)state;
+	ask_for_service();
+	message = next_request();
+	redirect(&message, 4, 0);
+	message = next_request();
+	assert_int_equal(message.address.lid, 4);
+	assert_int_equal(message.address.qpn, 0x77);
+	assert_int_equal(message.address.qkey, 0x80020000);
+}
+
+static void test_request_follows_the_sa_to_a_gid(void **state)
+{
+	const struct gid own = gid_from(GID_PREFIX_LINK_LOCAL, fixture_port(&fixture, HOST)->guid);
+	struct sa_client_result result;
+	struct mad_message message;
+
+	(void)state;
+	sa_client_set_own_gid(&client, &own);
+	ask_for_service();
+	message = next_request();
+	redirect(&message, 0, fixture_port(&fixture, 4)->guid);
+	assert_int_equal(sa_client_deadline(&client), 0);
+	/* The question for the path goes to the SA, its answer is nobody's result. */
+	message = next_request();
+	assert_int_equal(message.address.lid, 1);
+	assert_int_equal(get_be16(message.bytes + 16), SA_PATH_RECORD);
+	message.address.lid = fixture_lid(&fixture, HOST);
+	sa_receive(fixture.sa, fixture.now, &message);
+	assert_true(fixture_next_message(&fixture, &message));
+	sa_client_receive(&client, fixture.now, &message);
+	assert_false(sa_client_take_result(&client, &result));
+	message = next_request();
+	assert_int_equal(get_be16(message.bytes + 16), SA_SERVICE_RECORD);
+	assert_int_equal(message.address.lid, fixture_lid(&fixture, 4));
+	assert_int_equal(message.address.qpn, 0x77);
+	assert_int_equal(message.address.qkey, 0x80020000);
+	assert_int_equal(message.address.pkey, PKEY_DEFAULT_FULL);
+	message.bytes[3] |= MAD_RESPONSE;
+	sa_client_receive(&client, fixture.now, &message);
+	assert_true(sa_client_take_result(&client, &result));
+	assert_int_equal(result.outcome, SA_CLIENT_ANSWERED);
+	assert_int_equal(result.purpose.detail, 3);
+}
+
+/* Nobody answers for the path, and the requester loses interest meanwhile. */
+static void test_redirected_request_may_be_cancelled(void **state)
+{
+	const struct gid own = gid_from(GID_PREFIX_LINK_LOCAL, fixture_port(&fixture, HOST)->guid);
+	struct sa_client_result result;
+	struct mad_message message;
+
+	(void)state;
+	sa_client_set_own_gid(&client, &own);
+	assert_int_equal(sa_client_find_service(&client, 5, PKEY_DEFAULT_FULL,
+						(struct mad_purpose){.subject = &fixture}),
+			 0);
+	message = next_request();
+	redirect(&message, 0, fixture_port(&fixture, 4)->guid);
+	sa_client_cancel(&client, &fixture);
+	for (unsigned i = 0; i < 8; i++) {
+		fixture.now += SECONDS(2);
+		sa_client_transmit(&client, fixture.now, 1, &message);
+	}
+	assert_false(sa_client_take_result(&client, &result));
+	assert_int_equal(sa_client_deadline(&client), TIME_NEVER);
+}
+
+/* Without its own GID the client has no path to ask for; an SA that is gone has none to give. */
+static void test_redirection_without_a_path_ends_the_request(void **state)
+{
+	const struct gid own = gid_from(GID_PREFIX_LINK_LOCAL, fixture_port(&fixture, HOST)->guid);
+	struct sa_client_result result;
+	struct mad_message message;
+
+	(void)state;
+	ask_for_service();
+	message = next_request();
+	redirect(&message, 0, fixture_port(&fixture, 4)->guid);
+	assert_true(sa_client_take_result(&client, &result));
+	assert_int_equal(result.status, MAD_STATUS_REDIRECT);
+	sa_client_set_own_gid(&client, &own);
+	ask_for_service();
+	message = next_request();
+	redirect(&message, 0, fixture_port(&fixture, 4)->guid);
+	sa_client_set_sa(&client, 0, 0, PKEY_DEFAULT_FULL);
+	assert_int_equal(sa_client_transmit(&client, fixture.now, 1, &message), 0);
+	assert_true(sa_client_take_result(&client, &result));
+	assert_int_equal(result.outcome, SA_CLIENT_REFUSED);
+	assert_false(sa_client_take_result(&client, &result));
+}
+
+static void test_redirection_to_an_unknown_gid_is_the_answer(void **state)
+{
+	const struct gid own = gid_from(GID_PREFIX_LINK_LOCAL, fixture_port(&fixture, HOST)->guid);
+	struct sa_client_result result;
+	struct mad_message message;
+
+	(void)state;
+	sa_client_set_own_gid(&client, &own);
+	ask_for_service();
+	message = next_request();
+	redirect(&message, 0, 0xdead);
+	talk();
+	assert_true(sa_client_take_result(&client, &result));
+	assert_int_equal(result.outcome, SA_CLIENT_REFUSED);
+	assert_int_equal(result.status, MAD_STATUS_REDIRECT);
+	assert_int_equal(result.purpose.detail, 3);
 	assert_int_equal(sa_client_deadline(&client), TIME_NEVER);
 }
 
@@ -297,6 +447,11 @@ int main(void)
 		CLIENT_TEST(test_table_comes_whole),
 		CLIENT_TEST(test_cancelled_table_is_forgotten),
 		CLIENT_TEST(test_path_query_gives_a_path),
+		CLIENT_TEST(test_request_follows_the_sa_to_another_lid),
+		CLIENT_TEST(test_request_follows_the_sa_to_a_gid),
+		CLIENT_TEST(test_redirected_request_may_be_cancelled),
+		CLIENT_TEST(test_redirection_without_a_path_ends_the_request),
+		CLIENT_TEST(test_redirection_to_an_unknown_gid_is_the_answer),
 		CLIENT_TEST(test_refusal_has_its_status),
 		CLIENT_TEST(test_join_and_leave),
 		CLIENT_TEST(test_service_is_found),
