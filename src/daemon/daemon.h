@@ -37,6 +37,7 @@ struct daemon_options {
 	unsigned data_vl_count; /* of every port; 0: as nodes are made */
 	bool is_paced; /* links take the time of their width and speed */
 	bool controls_congestion; /* from the start, as congestion_control_set() does it */
+	bool programs_are_privileged; /* they may give queue pairs controlled Q_Keys */
 	bool is_ephemeral;
 	bool is_foreground;
 };

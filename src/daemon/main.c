@@ -109,6 +109,9 @@ static void take_start_option(enum start_option option, const char *value,
 	case START_OPTION_CONGESTION:
 		ret_options->controls_congestion = true;
 		break;
+	case START_OPTION_UNPRIVILEGED:
+		ret_options->programs_are_privileged = false;
+		break;
 	case START_OPTION_NONE:
 	case START_OPTION_END:
 		break;
@@ -121,7 +124,8 @@ static struct daemon_options parse_options(int argument_count, char **arguments)
 					 .host_count = HOSTS_DEFAULT,
 					 .runs_sm = true,
 					 .sm = {.prune_interval = SECONDS(PRUNE_SECONDS_DEFAULT)},
-					 .offloads = true};
+					 .offloads = true,
+					 .programs_are_privileged = true};
 	int code;
 
 	while ((code = getopt_long(argument_count, arguments, "h", long_options, NULL)) != -1) {

@@ -140,9 +140,10 @@ static void run_hello(struct client *client, const json_t *request, struct reply
 	client->host = host;
 	admit(client, kind);
 	tree_path(daemon, host, path);
-	reply_ok(ret_reply,
-		 json_pack("{s:s, s:s, s:s, s:o}", "fabric", daemon->options.fabric_name, "host",
-			   host->name, "tree", path, "adapters", describe_adapters(host)));
+	reply_ok(ret_reply, json_pack("{s:s, s:s, s:s, s:b, s:o}", "fabric",
+				      daemon->options.fabric_name, "host", host->name, "tree", path,
+				      "privileged", daemon->options.programs_are_privileged,
+				      "adapters", describe_adapters(host)));
 }
 
 static void run_attach(struct client *client, const json_t *request, struct reply *ret_reply)

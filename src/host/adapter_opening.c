@@ -68,6 +68,7 @@ static int start_hca(struct adapter *adapter, const struct hca_owner *owner)
 	if (error)
 		return error;
 	adapter->hca.system_image_guid = description->system_image_guid;
+	adapter->hca.is_unprivileged = !adapter->attachment->session->is_privileged;
 	memory_begin_keys(&adapter->hca.memory, (uint32_t)getpid() * KEYS_PER_PROCESS);
 	adapter->hca.environment.is_underway = transmit_is_underway;
 	adapter->hca.environment.end_placing = end_placing;

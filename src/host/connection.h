@@ -19,6 +19,7 @@ struct session {
 	char fabric[SESSION_NAME_BYTES];
 	char host[SESSION_NAME_BYTES];
 	char tree[SESSION_PATH_BYTES];
+	bool is_privileged; /* may give queue pairs controlled Q_Keys */
 	unsigned adapter_count;
 	struct adapter_description adapters[SESSION_ADAPTERS_MAX];
 	pthread_mutex_t attaching;

@@ -72,6 +72,7 @@ static int read_hello(struct session *session, const json_t *answer)
 	const json_t *adapters = json_object_get(answer, "adapters");
 	int error = copy_text(answer, "host", sizeof(session->host), session->host);
 
+	session->is_privileged = !json_is_false(json_object_get(answer, "privileged"));
 	if (!error)
 		error = copy_text(answer, "tree", sizeof(session->tree), session->tree);
 	if (!error &&

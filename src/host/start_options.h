@@ -56,7 +56,11 @@
 	       "                        can; \"softib status\" says when that does not work out\n") \
 	OPTION(CONGESTION, "congestion", no_argument, \
 	       "  --congestion          congestion control from the start: switches mark packets,\n" \
-	       "                        adapters slow down (with --paced)\n")
+	       "                        adapters slow down (with --paced)\n") \
+	OPTION(UNPRIVILEGED, "unprivileged", no_argument, \
+	       "  --unprivileged        no program may give a queue pair a controlled Q_Key, one\n" \
+	       "                        with the highest bit set (default: the user of the fabric\n" \
+	       "                        may)\n")
 /* clang-format on */
 
 /* Of --prune, here and of "softib sm". */

@@ -47,4 +47,10 @@ static inline bool lid_is_multicast(uint16_t lid)
 	return lid >= LID_MULTICAST_FIRST && lid <= LID_MULTICAST_LAST;
 }
 
+/* Only who is privileged may give one to a queue pair (vol 1, chapter 10). */
+static inline bool qkey_is_controlled(uint32_t qkey)
+{
+	return qkey >> 31;
+}
+
 #endif

@@ -137,6 +137,7 @@ struct hca {
 	uint32_t pd_count, cq_count, srq_count, ah_count, qp_count, xrcd_count, rdd_count, eec_count;
 	uint32_t next_handle;
 	bool is_fatal;
+	bool is_unprivileged; /* its consumer may not give queue pairs controlled Q_Keys */
 	uint64_t drops[HCA_DROP_COUNT];
 };
 

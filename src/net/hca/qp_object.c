@@ -247,6 +247,8 @@ int qp_object_modify(struct qp_object *object, time_ns now, const struct qp_attr
 
 	if (hca->is_fatal && wants_to_work)
 		error = -EIO;
+	else if (hca->is_unprivileged && mask & QP_HAS_QKEY && qkey_is_controlled(attributes->qkey))
+		error = -EPERM;
 	else if (unlikely(object->raw_port))
 		error = raw_qp_modify(object, now, &ports, attributes, mask);
 	else

@@ -20,6 +20,7 @@
 #include "net/transport/send_queue.h"
 #include "net/transport/work_request.h"
 #include "wire/packet.h"
+#include "wire/pkey.h"
 #include "wire/psn.h"
 
 struct completion_ring;
@@ -309,7 +310,7 @@ static_assert(sizeof(struct qp) <= 640, "100,000 queue pairs must be cheap");
 /* A controlled Q_Key in the request stands for the queue pair's own (vol 1, chapter 10). */
 static inline uint32_t qp_sent_qkey(const struct qp *qp, uint32_t asked_qkey)
 {
-	return asked_qkey >> 31 ? qp->attributes.qkey : asked_qkey;
+	return qkey_is_controlled(asked_qkey) ? qp->attributes.qkey : asked_qkey;
 }
 
 static inline bool qp_is_shared(const struct qp *qp)

@@ -47,6 +47,34 @@ static void test_a_qp_holds_what_it_uses(void **state)
 	end();
 }
 
+/* Only privileged consumers configure Q_Keys whose highest bit is set. */
+static void test_controlled_qkey_needs_privilege(void **state)
+{
+	struct qp_attributes attributes = {.state = QP_INIT, .port_number = 1, .qkey = 0x7fffffff};
+	uint32_t mask = QP_HAS_STATE | QP_HAS_PKEY_INDEX | QP_HAS_PORT | QP_HAS_QKEY;
+
+	(void)state;
+	begin();
+	hca->is_unprivileged = true;
+
+	struct qp_object *object = make_qp(hca, QP_UD, pd, cq, NULL);
+
+	assert_int_equal(qp_object_modify(object, 0, &attributes, mask), 0);
+	attributes.qkey = 0x80000000;
+	assert_int_equal(qp_object_modify(object, 0, &attributes, QP_HAS_STATE | QP_HAS_QKEY),
+			 -EPERM);
+	assert_int_equal(object->qp.attributes.qkey, 0x7fffffff);
+	hca->is_unprivileged = false;
+	assert_int_equal(qp_object_modify(object, 0, &attributes, QP_HAS_STATE | QP_HAS_QKEY), 0);
+	assert_int_equal(object->qp.attributes.qkey, 0x80000000);
+	/* Whoever has it keeps it. */
+	hca->is_unprivileged = true;
+	attributes = (struct qp_attributes){.state = QP_RTR};
+	assert_int_equal(qp_object_modify(object, 0, &attributes, QP_HAS_STATE), 0);
+	assert_int_equal(qp_object_destroy(object), 0);
+	end();
+}
+
 static void test_options_beyond_the_limits_are_refused(void **state)
 {
 	struct qp_object *object;
@@ -217,6 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_windows_bound_through_a_qp_end_with_it),
 		cmocka_unit_test(test_a_qp_holds_what_it_uses),
+		cmocka_unit_test(test_controlled_qkey_needs_privilege),
 		cmocka_unit_test(test_options_beyond_the_limits_are_refused),
 		cmocka_unit_test(test_the_greatest_options_are_given),
 		cmocka_unit_test(test_room_of_sges_is_given_for_inline_bytes),
