@@ -9,6 +9,7 @@
 #include "daemon/delivery.h"
 #include "daemon/flows.h"
 #include "daemon/frame_destination.h"
+#include "daemon/key_violations.h"
 #include "daemon/ports.h"
 #include "daemon/raw_owners.h"
 #include "daemon/verb_faults.h"
@@ -126,6 +127,10 @@ static bool take_record(struct client *client, const struct ring_record *record)
 	case RECORD_RAW_RELEASED:
 		if (!raw_take_record(client, record))
 			client_end(client, "a record about a raw queue pair makes no sense");
+		return true;
+	case RECORD_KEY_VIOLATION:
+		if (!key_violation_take_record(client, record))
+			client_end(client, "a record about a wrong key makes no sense");
 		return true;
 	case RECORD_ALTERNATE_LOADED:
 	case RECORD_ALTERNATE_REFUSED:

@@ -12,6 +12,7 @@
 #include "host/connection.h"
 #include "host/placement.h"
 #include "host/placement_target.h"
+#include "host/key_violations.h"
 #include "host/pull_lane.h"
 #include "host/transmit.h"
 
@@ -71,6 +72,7 @@ static int start_hca(struct adapter *adapter, const struct hca_owner *owner)
 	adapter->hca.is_unprivileged = !adapter->attachment->session->is_privileged;
 	memory_begin_keys(&adapter->hca.memory, (uint32_t)getpid() * KEYS_PER_PROCESS);
 	adapter->hca.environment.is_underway = transmit_is_underway;
+	adapter->hca.environment.key_violation = key_violation_note;
 	adapter->hca.environment.end_placing = end_placing;
 	adapter->hca.environment.take_back = pull_lane_take_back;
 	exposure_watch(adapter);

@@ -14,6 +14,7 @@
 #include "host/direct_channels.h"
 #include "host/express_lane.h"
 #include "host/helper.h"
+#include "host/key_violations.h"
 #include "host/memory_file.h"
 #include "host/pinned_window.h"
 #include "host/placement_state.h"
@@ -124,6 +125,7 @@ static int create(struct session *session, struct attachment **ret_attachment)
 	attachment->may_express = express_lane_is_allowed();
 	attachment->helper_wakes_at = TIME_NEVER;
 	attachment->give_back_at = TIME_NEVER;
+	attachment->violations_due = TIME_NEVER;
 	list_init(&attachment->dirty);
 	list_init(&attachment->lending);
 	channel_init(&attachment->softibd, 0);
@@ -280,6 +282,8 @@ bool attachment_progress(struct attachment *attachment, time_ns now)
 			any |= transmit_adapter(attachment->adapters[i], now);
 	if (unlikely(attachment_has_loans(attachment)))
 		target_loans_return_idle(attachment, now);
+	if (unlikely(attachment->violations_due <= now))
+		key_violations_tell(attachment, now);
 	transmit_flush(attachment);
 	return any;
 }
@@ -288,6 +292,8 @@ time_ns attachment_deadline(const struct attachment *attachment)
 {
 	time_ns deadline =
 		time_earlier(channel_deadline(&attachment->softibd), attachment->give_back_at);
+
+	deadline = time_earlier(deadline, attachment->violations_due);
 
 	for (unsigned i = 0; i < attachment->adapter_limit; i++)
 		if (attachment->adapters[i] && attachment->adapters[i]->has_hca)

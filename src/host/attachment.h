@@ -43,6 +43,8 @@ struct adapter {
 	struct memory_observer key_observer; /* of the hca's memory */
 	struct qpn_grant *grants;
 	unsigned grant_count;
+	struct key_violation violations[HCA_PORTS_MAX][2]; /* untold, by port index and enum
+							      violated_key */
 };
 
 /* One word that softibd is to be told. */
@@ -89,6 +91,8 @@ struct attachment {
 	struct list dirty;     /* channels with records that are not published */
 	struct list lending;   /* channels by loans.link: host/datagram_loans.h */
 	struct flow_table flows;
+	time_ns violations_told_at;
+	time_ns violations_due;	  /* untold ones: host/key_violations.h; TIME_NEVER: none */
 	time_ns give_back_at;	  /* of a shared XRC target that could not go yet */
 	struct owed_record *owed; /* about shared XRC domains, which had no room */
 	unsigned owed_count;

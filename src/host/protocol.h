@@ -51,7 +51,7 @@
 #include "net/transport/port_view.h"
 
 enum {
-	PROTOCOL_VERSION = 9,
+	PROTOCOL_VERSION = 10,
 	CONTROL_MESSAGE_BYTES = 1 << 16,
 	QPN_BLOCK = 1024,
 	PROCESS_RING_BYTES = 1 << 19, /* each of up and down */
@@ -70,10 +70,10 @@ enum record_kind {
 				    with "ring" and read it from now on */
 	RECORD_PORT_UPDATE = 5,	 /* down: struct port_update */
 	/* XRC targets of domains that processes share: record->word = QPN. */
-	RECORD_TARGET_LENT = 6,	    /* down: struct target_loan, then the state */
-	RECORD_TARGET_PACKET = 7,   /* down: as RECORD_PACKET, for a target that was lent */
-	RECORD_TARGET_RECALLED = 8, /* down: give it back when it is idle; packet_count 1: now */
-	RECORD_TARGET_EVENT = 9,    /* down: packet_count = enum qp_event that it raised */
+	RECORD_TARGET_LENT = 6,	     /* down: struct target_loan, then the state */
+	RECORD_TARGET_PACKET = 7,    /* down: as RECORD_PACKET, for a target that was lent */
+	RECORD_TARGET_RECALLED = 8,  /* down: give it back when it is idle; packet_count 1: now */
+	RECORD_TARGET_EVENT = 9,     /* down: packet_count = enum qp_event that it raised */
 	RECORD_TARGET_RETURNED = 10, /* up: struct target_return, then the state */
 	RECORD_TARGET_CLOSED = 11,   /* up: no consumer of this process has it open any more */
 	RECORD_VERB_FAULT = 13,	     /* down: struct verb_fault (host/verb_faults.h) */
@@ -82,16 +82,18 @@ enum record_kind {
 	RECORD_ALTERNATE_PATH = 16,    /* down: struct alternate_path (host/alternate_paths.h) */
 	RECORD_ALTERNATE_LOADED = 17,  /* up */
 	RECORD_ALTERNATE_REFUSED = 18, /* up */
-	RECORD_RAW_PACKET = 19,	  /* down: as RECORD_PACKET, for the raw queue pair of the port */
-	RECORD_RAW_RELEASED = 20, /* up: it is gone; record->word = port number << 8 | enum raw_kind */
+	RECORD_RAW_PACKET = 19, /* down: as RECORD_PACKET, for the raw queue pair of the port */
+	RECORD_RAW_RELEASED =
+		20, /* up: it is gone; record->word = port number << 8 | enum raw_kind */
 	RECORD_PLACEMENT_ASKED = 14, /* on direct rings: struct placement_ask, then the headers of a
 					packet (host/placement_area.h) */
 	RECORD_PULLED = 15, /* on direct rings: as RECORD_PACKET, with a struct pull_ticket for the
 			       payload (host/pull_lane.h) */
 	RECORD_LENT = 21,   /* on direct rings: a struct loan_ticket, then as RECORD_PACKET: a
 			       datagram, with room for its payload (host/datagram_loans.h) */
-	RECORD_MODEL = 23,  /* on direct rings: as RECORD_PACKET; repeats may follow (host/runs.h) */
-	RECORD_PIN_ASKED = 22, /* on direct rings: struct pin_ask (host/pinned_window.h) */
+	RECORD_MODEL = 23, /* on direct rings: as RECORD_PACKET; repeats may follow (host/runs.h) */
+	RECORD_KEY_VIOLATION = 24, /* up: struct key_violation */
+	RECORD_PIN_ASKED = 22,	   /* on direct rings: struct pin_ask (host/pinned_window.h) */
 };
 
 /* What the packet itself does not say: the static rate of its address vector (a code of wire/rate.h;
@@ -148,6 +150,21 @@ struct port_update {
 	uint32_t adapter_index;
 	uint32_t client_reregister;
 	struct port_view view;
+};
+
+/* Packets for queue pairs of the program that came under a wrong key; record->port is where. */
+struct key_violation {
+	uint32_t count;
+	/* Of the last one. */
+	uint32_t key;
+	uint32_t source_qpn; /* 0 without a DETH */
+	uint32_t destination_qpn;
+	uint16_t slid, dlid;
+	uint8_t sl;
+	uint8_t is_qkey; /* else P_Key */
+	uint8_t has_source_qpn;
+	uint8_t has_grh;
+	struct gid sgid, dgid;
 };
 
 /* The page that softibd writes and every program of the fabric maps read-only. */

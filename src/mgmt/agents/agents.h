@@ -118,6 +118,7 @@ void agent_system_image_changed(struct agent_memory *memory, struct node *node, 
 
 /* What a packet that came under a wrong key said of itself. */
 struct agent_violation {
+	uint32_t count; /* of those that are told at once; 0: it is one */
 	uint16_t slid, dlid;
 	uint8_t sl;
 	uint32_t key; /* P_Key or Q_Key */

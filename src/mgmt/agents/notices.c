@@ -152,10 +152,12 @@ void trap_bad_mkey(struct agent_memory *memory, const struct sma_request *reques
 	trap_queue(memory, port, request->now, &notice, 0);
 }
 
-static void count_violation(uint16_t *counter)
+static void count_violation(const struct agent_violation *violation, uint16_t *counter)
 {
-	if (*counter < VIOLATIONS_MAX)
-		++*counter;
+	uint32_t count = violation->count ? violation->count : 1;
+	uint32_t room = VIOLATIONS_MAX - (uint32_t)*counter;
+
+	*counter = (uint16_t)(*counter + (count < room ? count : room));
 }
 
 static void bad_key(struct agent_memory *memory, struct port *port, time_ns now,
@@ -214,7 +216,7 @@ void agent_pkey_violation(struct agent_memory *memory, struct port *port, time_n
 {
 	struct port_info *info = &speaker(port)->info;
 
-	count_violation(&info->pkey_violations);
+	count_violation(violation, &info->pkey_violations);
 	if (lid_is_multicast(violation->dlid) && info->multicast_pkey_trap_suppression)
 		return;
 	if (port->kind == PORT_OF_SWITCH)
@@ -226,6 +228,6 @@ void agent_pkey_violation(struct agent_memory *memory, struct port *port, time_n
 void agent_qkey_violation(struct agent_memory *memory, struct port *port, time_ns now,
 			  const struct agent_violation *violation)
 {
-	count_violation(&speaker(port)->info.qkey_violations);
+	count_violation(violation, &speaker(port)->info.qkey_violations);
 	bad_key(memory, speaker(port), now, violation, TRAP_BAD_QKEY);
 }

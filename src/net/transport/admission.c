@@ -11,10 +11,15 @@
 
 enum { VIOLATIONS_MAX = 0xffff };
 
-static void count_violation(uint32_t *counter)
+void admission_violation(struct qp *qp, const struct packet *packet, enum violated_key key)
 {
+	uint32_t *counter =
+		key == VIOLATED_QKEY ? &qp->port->qkey_violations : &qp->port->pkey_violations;
+
 	if (*counter < VIOLATIONS_MAX)
 		++*counter;
+	if (qp->environment->key_violation)
+		qp->environment->key_violation(qp, packet, key);
 }
 
 static enum admission check_transport(const struct qp *qp, const struct packet *packet)
@@ -57,7 +62,7 @@ static enum admission check_pkey(struct qp *qp, const struct packet *packet)
 {
 	if (likely(pkey_matches(packet->bth.pkey, qp_pkey(qp))))
 		return ADMITTED;
-	count_violation(&qp->port->pkey_violations);
+	admission_violation(qp, packet, VIOLATED_PKEY);
 	return DROP_BAD_PKEY;
 }
 
@@ -65,7 +70,7 @@ static enum admission check_qkey(struct qp *qp, const struct packet *packet)
 {
 	if (likely(packet->deth.qkey == qp->attributes.qkey))
 		return ADMITTED;
-	count_violation(&qp->port->qkey_violations);
+	admission_violation(qp, packet, VIOLATED_QKEY);
 	return DROP_BAD_QKEY;
 }
 

@@ -4,8 +4,7 @@
 #ifndef SOFTIB_NET_TRANSPORT_ADMISSION_H
 #define SOFTIB_NET_TRANSPORT_ADMISSION_H
 
-struct packet;
-struct qp;
+#include "net/transport/qp.h"
 
 enum admission {
 	ADMITTED,
@@ -18,6 +17,10 @@ enum admission {
 	DROP_WRONG_SOURCE, /* not the port that the connection is with */
 	DROP_WRONG_PATH,   /* asks to migrate, but not to the alternate path */
 };
+
+/* A packet for this queue pair or EE context came under a wrong key: counts it at the port and
+ * tells the owner. */
+void admission_violation(struct qp *qp, const struct packet *packet, enum violated_key key);
 
 /* Counts key violations at the port, and goes over to the alternate path when the peer has. */
 enum admission admission_check(struct qp *qp, const struct packet *packet);

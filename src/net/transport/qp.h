@@ -64,6 +64,8 @@ enum path_migration { PATH_MIGRATED, PATH_REARM, PATH_ARMED };
 
 enum queue_side { SIDE_SEND, SIDE_RECEIVE };
 
+enum violated_key { VIOLATED_PKEY, VIOLATED_QKEY };
+
 /* What a queue pair asks of its adapter; one per adapter. */
 struct qp_environment {
 	uint32_t port_changes; /* counted by the owner: what queue pairs have read of ports is old */
@@ -99,6 +101,9 @@ struct qp_environment {
 	uint32_t xrc_sges_max; /* no such queue, and none of an RD queue pair, has more */
 	/* The queue pair or EE context of this number in the same adapter; NULL: none. */
 	struct qp *(*find_qp)(const struct qp *qp, uint32_t qpn);
+	/* Optional: a packet came under a wrong key; the port's counter has it. */
+	void (*key_violation)(const struct qp *qp, const struct packet *packet,
+			      enum violated_key key);
 	/* What happened to another has given this one something to transmit. */
 	void (*ready)(struct qp *qp);
 	/* Optional: how a datagram is written into the program's memory (placement.h). Its sender

@@ -2,16 +2,14 @@
 /* The responder of an EE context (vol 1, chapter 9). */
 #include "net/transport/rd_responder.h"
 
+#include "net/transport/admission.h"
 #include "net/transport/eec.h"
-#include "net/transport/port_view.h"
 #include "net/transport/qp.h"
 #include "net/transport/rd_queue.h"
 #include "net/transport/report.h"
 #include "net/transport/responder.h"
 #include "net/transport/responses.h"
 #include "wire/packet.h"
-
-enum { VIOLATIONS_MAX = 0xffff };
 
 /* A queue pair that takes requests; NULL: none of this number does. */
 static struct rd_queue *find_destination(const struct qp *channel, uint32_t qpn)
@@ -35,8 +33,7 @@ enum verdict rd_check_destination(struct qp *channel, const struct inbound *inbo
 		return VERDICT_INVALID_RD_REQUEST;
 	if (packet->deth.qkey == found->qp->attributes.qkey)
 		return VERDICT_ACCEPT;
-	if (channel->port->qkey_violations < VIOLATIONS_MAX)
-		channel->port->qkey_violations++;
+	admission_violation(channel, packet, VIOLATED_QKEY);
 	return VERDICT_INVALID_RD_REQUEST;
 }
 

@@ -171,6 +171,16 @@ static void answer_question(struct fake_softibd *softibd, const struct ring_reco
 	send_down(softibd, RECORD_RESOLVED, request.source_port, 0, &answer, sizeof(answer));
 }
 
+static void take_violation(struct fake_softibd *softibd, const struct ring_record *record)
+{
+	memcpy(&softibd->violation, record->body, sizeof(softibd->violation));
+	softibd->violation_port = record->port;
+	__atomic_add_fetch(&softibd->violation_records, 1, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(softibd->violation.is_qkey ? &softibd->qkey_violations
+						      : &softibd->pkey_violations,
+			   softibd->violation.count, __ATOMIC_SEQ_CST);
+}
+
 static void read_up(struct fake_softibd *softibd)
 {
 	const struct ring_record *record;
@@ -179,6 +189,8 @@ static void read_up(struct fake_softibd *softibd)
 	while ((record = ring_next(&softibd->up))) {
 		if (record->kind == RECORD_RESOLVE) {
 			answer_question(softibd, record);
+		} else if (record->kind == RECORD_KEY_VIOLATION) {
+			take_violation(softibd, record);
 		} else {
 			uint16_t dlid = get_be16(record->body + 2);
 

@@ -34,6 +34,9 @@ struct fake_softibd {
 	uint32_t question_count;
 	uint32_t packet_count;
 	uint32_t ring_fetch_count;
+	uint32_t qkey_violations, pkey_violations, violation_records;
+	struct key_violation violation; /* the last that was told, and where */
+	uint16_t violation_port;
 };
 
 /* Also points SOFTIB_RUNTIME_DIR there. */

@@ -170,6 +170,24 @@ static void test_trap_258_of_a_bad_qkey_is_counted_and_told(void **state)
 	expect_trap(&fixture.adapter.ports[2], 258, NOTICE_SECURITY);
 }
 
+static void test_violations_that_are_told_at_once_all_count(void **state)
+{
+	struct agent_violation several = violation;
+	struct port *port = &fixture.adapter.ports[2];
+
+	(void)state;
+	several.count = 5;
+	agent_qkey_violation(&fixture.memory, port, fixture.now, &several);
+	agent_pkey_violation(&fixture.memory, port, fixture.now, &violation);
+	assert_int_equal(port->info.qkey_violations, 5);
+	assert_int_equal(port->info.pkey_violations, 1);
+	several.count = UINT32_MAX;
+	agent_qkey_violation(&fixture.memory, port, fixture.now, &several);
+	assert_int_equal(port->info.qkey_violations, 0xffff);
+	agent_qkey_violation(&fixture.memory, port, fixture.now, &several);
+	assert_int_equal(port->info.qkey_violations, 0xffff);
+}
+
 static void test_trap_259_of_a_switch_names_its_port(void **state)
 {
 	(void)state;
@@ -236,6 +254,7 @@ int main(void)
 		TEST(test_trap_145_shows_the_new_system_image),
 		TEST(test_trap_257_of_a_bad_pkey_is_counted_and_told),
 		TEST(test_trap_258_of_a_bad_qkey_is_counted_and_told),
+		TEST(test_violations_that_are_told_at_once_all_count),
 		TEST(test_trap_259_of_a_switch_names_its_port),
 		TEST(test_violations_are_counted_even_when_nobody_can_be_told),
 		TEST(test_multicast_violations_can_be_kept_quiet),

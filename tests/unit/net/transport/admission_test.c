@@ -163,6 +163,38 @@ static void test_global_connection_checks_both_gids(void **state)
 	rc_pair_release(&pair);
 }
 
+static unsigned told_count[2];
+static uint32_t told_qpn;
+
+static void count_told(const struct qp *qp, const struct packet *packet, enum violated_key key)
+{
+	told_count[key]++;
+	told_qpn = qp->qpn;
+	assert_int_equal(packet->bth.destination_qpn, qp->qpn);
+}
+
+/* PortInfo's counters and traps 257 and 258 are not the queue pair's. */
+static void test_owner_is_told_of_each_wrong_key(void **state)
+{
+	struct endpoint_options options = endpoint_options_default(QP_UD);
+	struct packet packet = good(TRANSPORT_UD | OPCODE_SEND_ONLY);
+
+	(void)state;
+	rc_pair_connect_with(&pair, &options);
+	pair.b.environment.key_violation = count_told;
+	packet.bth.destination_qpn = pair.b.qp.qpn;
+	assert_int_equal(admit(&packet), ADMITTED);
+	assert_int_equal(told_count[VIOLATED_PKEY] + told_count[VIOLATED_QKEY], 0);
+	packet.deth.qkey++;
+	assert_int_equal(admit(&packet), DROP_BAD_QKEY);
+	packet.bth.pkey ^= 1;
+	assert_int_equal(admit(&packet), DROP_BAD_PKEY);
+	assert_int_equal(told_count[VIOLATED_PKEY], 1);
+	assert_int_equal(told_count[VIOLATED_QKEY], 1);
+	assert_int_equal(told_qpn, pair.b.qp.qpn);
+	rc_pair_release(&pair);
+}
+
 static void test_datagram_needs_the_qkey(void **state)
 {
 	struct endpoint_options options = endpoint_options_default(QP_UD);
@@ -187,6 +219,7 @@ int main(void)
 		cmocka_unit_test(test_connection_listens_to_its_peer_only),
 		cmocka_unit_test(test_global_connection_checks_both_gids),
 		cmocka_unit_test(test_datagram_needs_the_qkey),
+		cmocka_unit_test(test_owner_is_told_of_each_wrong_key),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
