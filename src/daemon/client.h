@@ -57,7 +57,6 @@ struct client {
 	uint32_t adapters_used;	  /* bit per adapter whose ports it wants to hear of */
 	uint32_t adapters_untold; /* those of them that changed while the down ring was full */
 	uint32_t verb_faults_told; /* of its host's, so many records */
-	uint32_t block_count;	  /* of queue pair numbers */
 	struct flow_table *flows;
 	struct list rings;   /* struct direct_end */
 	bool takes_no_rings; /* it could not keep one */

@@ -211,20 +211,18 @@ static void run_qpns(struct client *client, const json_t *request, struct reply 
 
 	if (!adapter)
 		return;
-	if (count < 1 || count > (json_int_t)QPN_BLOCKS_PER_CLIENT_MAX * QPN_BLOCK) {
-		reply_error(ret_reply, EINVAL, "a process gets 1 to %d queue pair numbers",
-			    QPN_BLOCKS_PER_CLIENT_MAX * QPN_BLOCK);
+	if (count < 1 || count > (json_int_t)QPN_BLOCKS_MAX * QPN_BLOCK) {
+		reply_error(ret_reply, EINVAL, "an adapter has 1 to %d queue pair numbers",
+			    QPN_BLOCKS_MAX * QPN_BLOCK);
 		return;
 	}
 
 	uint32_t block_count = (uint32_t)((count + QPN_BLOCK - 1) / QPN_BLOCK);
 
-	if (client->block_count + block_count > QPN_BLOCKS_PER_CLIENT_MAX ||
-	    qpn_space_take(&adapter->qpns, client, block_count, &first_block) != 0) {
+	if (qpn_space_take(&adapter->qpns, client, block_count, &first_block) != 0) {
 		reply_error(ret_reply, ENOSPC, "no more queue pair numbers");
 		return;
 	}
-	client->block_count += block_count;
 	reply_ok(ret_reply, json_pack("{s:i, s:i}", "first", (int)(first_block * QPN_BLOCK),
 				      "count", (int)(block_count * QPN_BLOCK)));
 }

@@ -10,7 +10,7 @@
 struct client;
 
 /* Block 0 has the special queue pairs and is nobody's; the last has the multicast number. */
-enum { QPN_SPACE_BLOCKS = (1 << 24) / 1024 - 1, QPN_BLOCKS_PER_CLIENT_MAX = 2048 };
+enum { QPN_SPACE_BLOCKS = (1 << 24) / 1024 - 1, QPN_BLOCKS_MAX = QPN_SPACE_BLOCKS - 1 };
 
 struct qpn_space {
 	struct client **owners; /* by block, grown as blocks are given */

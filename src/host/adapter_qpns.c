@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue pair numbers of an adapter in this process: softibd gives them in blocks. */
+/* The queue pair numbers of an adapter in this process: softibd gives them in blocks, and more at
+ * once to a process that has many. */
 #include "host/adapter.h"
 
 #include <errno.h>
@@ -20,14 +21,29 @@ static int remember_grant(struct adapter *adapter, struct qpn_grant grant)
 	return 0;
 }
 
-static int ask_for_qpns(struct adapter *adapter, struct qpn_grant *ret_grant)
+enum { QPNS_PER_GRANT_MAX = 64 * QPN_BLOCK };
+
+/* As many as the adapter has, so that millions of queue pairs need few grants. */
+static uint32_t qpns_to_ask_for(const struct adapter *adapter)
+{
+	uint32_t count = 0;
+
+	for (unsigned i = 0; i < adapter->grant_count && count < QPNS_PER_GRANT_MAX; i++)
+		count += adapter->grants[i].count;
+	count = count / QPN_BLOCK * QPN_BLOCK;
+	if (count < QPN_BLOCK)
+		return QPN_BLOCK;
+	return count < QPNS_PER_GRANT_MAX ? count : QPNS_PER_GRANT_MAX;
+}
+
+static int ask_for_qpns(struct adapter *adapter, uint32_t asked_count, struct qpn_grant *ret_grant)
 {
 	uint64_t first, count;
 	json_t *answer;
 	char text[96];
 
-	snprintf(text, sizeof(text), "{\"command\":\"qpns\",\"adapter\":%u,\"count\":%d}",
-		 adapter->description->index, QPN_BLOCK);
+	snprintf(text, sizeof(text), "{\"command\":\"qpns\",\"adapter\":%u,\"count\":%u}",
+		 adapter->description->index, asked_count);
 
 	int error = session_ask_plain(adapter->attachment->session, text, &answer);
 
@@ -50,10 +66,16 @@ int adapter_more_qpns(struct adapter *adapter)
 
 	if (!attachment_is_usable(adapter->attachment))
 		return -ENODEV;
+
+	uint32_t asked_count = qpns_to_ask_for(adapter);
+	int error;
+
 	adapter_unlock(adapter);
-
-	int error = ask_for_qpns(adapter, &grant);
-
+	/* What is left may be no longer in one piece. */
+	do {
+		error = ask_for_qpns(adapter, asked_count, &grant);
+		asked_count /= 2;
+	} while (error == -ENOSPC && asked_count >= QPN_BLOCK);
 	adapter_lock(adapter);
 	if (!error)
 		error = hca_add_qpns(&adapter->hca, grant.first, grant.count);

@@ -66,8 +66,14 @@ int qpn_blocks_take(struct list *blocks, uint32_t *ret_qpn)
 
 	uint32_t index = block->cursor;
 
-	while (is_taken(block, index))
-		index = index + 1 == block->count ? 0 : index + 1;
+	while (is_taken(block, index)) {
+		/* Full words are passed over whole. */
+		uint32_t step = block->taken[index / WORD_BITS] == UINT64_MAX
+					? WORD_BITS - index % WORD_BITS
+					: 1;
+
+		index = index + step >= block->count ? 0 : index + step;
+	}
 	block->taken[index / WORD_BITS] |= UINT64_C(1) << (index % WORD_BITS);
 	block->cursor = index + 1 == block->count ? 0 : index + 1;
 	if (++block->taken_count == block->count) {

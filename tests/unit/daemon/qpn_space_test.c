@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queue pair numbers by blocks: whose they are, and when they are used again. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,6 +54,25 @@ static void test_freed_numbers_come_last(void **state)
 	qpn_space_release(&space);
 }
 
+/* Every number but those of the first and the last block can be one process's. */
+static void test_one_process_can_have_all_numbers(void **state)
+{
+	struct qpn_space space;
+	uint32_t first;
+
+	(void)state;
+	qpn_space_init(&space);
+	assert_int_equal(qpn_space_take(&space, alice, QPN_BLOCKS_MAX, &first), 0);
+	assert_int_equal(first, 1);
+	assert_ptr_equal(qpn_space_owner(&space, (1 << 24) - QPN_BLOCK - 1), alice);
+	assert_null(qpn_space_owner(&space, (1 << 24) - QPN_BLOCK));
+	assert_null(qpn_space_owner(&space, 0xffffff));
+	assert_int_equal(qpn_space_take(&space, bob, 1, &first), -ENOSPC);
+	qpn_space_give_back(&space, alice);
+	assert_int_equal(qpn_space_take(&space, bob, 1, &first), 0);
+	qpn_space_release(&space);
+}
+
 static void test_full_space_refuses_and_changes_nothing(void **state)
 {
 	struct qpn_space space;
@@ -75,6 +95,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_blocks_name_their_owner),
 		cmocka_unit_test(test_freed_numbers_come_last),
+		cmocka_unit_test(test_one_process_can_have_all_numbers),
 		cmocka_unit_test(test_full_space_refuses_and_changes_nothing),
 	};
 

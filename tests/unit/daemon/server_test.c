@@ -140,7 +140,7 @@ static void test_queue_pair_numbers_are_given_in_blocks_with_a_limit(void **stat
 		       "numbers");
 	expect_refusal(program.socket, "{\"command\":\"qpns\",\"adapter\":1,\"count\":1}",
 		       "1 adapters");
-	expect_refusal(program.socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":2097152}",
+	expect_refusal(program.socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":16775168}",
 		       "no more");
 	program_end(&program);
 }

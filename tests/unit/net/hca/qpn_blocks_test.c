@@ -51,6 +51,30 @@ static void test_a_freed_number_is_reused_last(void **state)
 	qpn_blocks_release(&blocks);
 }
 
+/* All numbers of a large block are found, whichever of them are free. */
+static void test_free_numbers_among_many_taken_are_found(void **state)
+{
+	enum { FIRST = 1 << 20, COUNT = 65536 - 5 };
+	const uint32_t freed[] = {0, 63, 64, 1000, 32767, COUNT - 1};
+	struct list blocks;
+	uint32_t qpn;
+
+	(void)state;
+	list_init(&blocks);
+	assert_int_equal(qpn_blocks_add(&blocks, FIRST, COUNT), 0);
+	for (uint32_t i = 0; i < COUNT; i++)
+		assert_int_equal(qpn_blocks_take(&blocks, &qpn), 0);
+	assert_int_equal(qpn_blocks_take(&blocks, &qpn), -EAGAIN);
+	for (size_t i = 0; i < ARRAY_COUNT(freed); i++)
+		qpn_blocks_give_back(&blocks, FIRST + freed[i]);
+	for (size_t i = 0; i < ARRAY_COUNT(freed); i++) {
+		assert_int_equal(qpn_blocks_take(&blocks, &qpn), 0);
+		assert_int_equal(qpn, FIRST + freed[i]);
+	}
+	assert_int_equal(qpn_blocks_take(&blocks, &qpn), -EAGAIN);
+	qpn_blocks_release(&blocks);
+}
+
 static void test_reserved_and_overlapping_numbers_are_refused(void **state)
 {
 	struct list blocks;
@@ -76,6 +100,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers_come_from_the_blocks_and_each_once),
 		cmocka_unit_test(test_a_freed_number_is_reused_last),
+		cmocka_unit_test(test_free_numbers_among_many_taken_are_found),
 		cmocka_unit_test(test_reserved_and_overlapping_numbers_are_refused),
 	};
 
