@@ -116,7 +116,7 @@ bool express_again_send(struct attachment *attachment, uint32_t flags, const str
 	if (unlikely(!body))
 		return false;
 	memcpy(body, again->headers, sizeof(again->headers));
-	put_be32(body + sizeof(again->headers), express_psn_word(QP_RC, qp));
+	put_be32(body + sizeof(again->headers), express_psn_word(QP_RC, qp, true));
 	express_write_payload(bytes, sge->byte_count, body + EXPRESS_HEADER_BYTES);
 	if (memory_guard_has_gaps())
 		return false;
@@ -144,7 +144,8 @@ static inline struct message_again message_again(const struct sent_again *again,
 		.packet = {.payload = bytes,
 			   .payload_bytes = sge->byte_count,
 			   .byte_count = (uint32_t)again->sizes,
-			   .packet_count = 1},
+			   .packet_count = 1,
+			   .asks_ack = true},
 	};
 }
 

@@ -5,6 +5,7 @@
 #include "host/attachment.h"
 #include "host/memory_guard.h"
 #include "net/transport/express.h"
+#include "net/transport/requester.h"
 
 static uint16_t port_of(const struct adapter *adapter, const struct qp *qp)
 {
@@ -44,8 +45,14 @@ static struct ring_record *reserve(struct adapter *adapter, const struct qp *qp,
 	return record;
 }
 
+/* Here an ACK is a packet. */
+static bool asks_ack(const struct qp *qp, uint32_t flags)
+{
+	return requester_asks(qp, flags, psn_add(qp->requester.next_psn, 1));
+}
+
 bool fabric_lane_post(struct adapter *adapter, struct qp *qp, const struct send_request *request,
-		      const struct express_packet *packet, time_ns now)
+		      const struct express_packet *found, time_ns now)
 {
 	struct attachment *attachment = adapter->attachment;
 	struct channel *softibd = &attachment->softibd;
@@ -54,14 +61,18 @@ bool fabric_lane_post(struct adapter *adapter, struct qp *qp, const struct send_
 	    !goes_by_fabric(adapter, qp, now))
 		return false;
 
-	struct ring_record *record = reserve(adapter, qp, packet->byte_count);
+	struct ring_record *record = reserve(adapter, qp, found->byte_count);
 
 	if (unlikely(!record))
 		return false;
-	express_post_packet(qp, request, packet, record->body);
+
+	struct express_packet packet = *found;
+
+	packet.asks_ack = asks_ack(qp, request->flags);
+	express_post_packet(qp, request, &packet, record->body);
 	if (memory_guard_has_gaps())
 		return false;
-	express_post_request(qp, now, request, packet);
+	express_post_request(qp, now, request, &packet);
 	ring_commit(&softibd->out, record);
 	channel_publish(softibd);
 	qp->owner_position = softibd->out.tail;
@@ -81,9 +92,12 @@ unsigned fabric_lane_send(struct adapter *adapter, struct qp *qp, const struct q
 		return 0;
 	while (count < packets_max && express_next(qp, &packet)) {
 		struct ring_record *record = reserve(adapter, qp, packet.byte_count);
+		const struct requester *requester = &qp->requester;
 
 		if (unlikely(!record))
 			break;
+		packet.asks_ack = asks_ack(
+			qp, send_queue_slot(&requester->queue, requester->cursor)->flags);
 		express_write(qp, now, &packet, record->body);
 		ring_commit(&adapter->attachment->softibd.out, record);
 		count++;

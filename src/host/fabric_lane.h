@@ -18,7 +18,7 @@ struct send_request;
  * as old as the last round. false: nothing was done. */
 MUST_USE bool fabric_lane_post(struct adapter *adapter, struct qp *qp,
 			       const struct send_request *request,
-			       const struct express_packet *packet, time_ns now);
+			       const struct express_packet *found, time_ns now);
 
 /* Sends what was posted, as far as it is plain; there is room for packets_max of the largest.
  * Returns how many went. */

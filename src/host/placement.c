@@ -15,6 +15,7 @@
 #include "net/transport/pacing.h"
 #include "net/transport/requester.h"
 #include "net/transport/responses.h"
+#include "net/transport/retry.h"
 #include "net/transport/shortcut.h"
 #include "wire/packet.h"
 
@@ -214,6 +215,13 @@ static bool is_worth_holding(const struct qp *qp, struct placement *placement)
 			    &request, &target);
 }
 
+/* Packets that went through softibd may not have asked for the ACK that is waited for. */
+static void hold(struct qp *qp)
+{
+	qp->requester.hold = HOLD_UNTIL_ACKNOWLEDGED;
+	retry_ask(qp);
+}
+
 enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, struct flow *flow,
 				     time_ns now)
 {
@@ -239,7 +247,7 @@ enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, str
 		}
 		/* One request follows the question, the others its answer. */
 		if (placement->is_awaited)
-			qp->requester.hold = HOLD_UNTIL_ACKNOWLEDGED;
+			hold(qp);
 		return PLACEMENT_PACKETS;
 	}
 	while (placement_is_next(qp)) {
@@ -259,7 +267,7 @@ enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, str
 		}
 		if (!shortcut_next(qp, &shortcut)) {
 			if (is_worth_holding(qp, placement))
-				qp->requester.hold = HOLD_UNTIL_ACKNOWLEDGED;
+				hold(qp);
 			break;
 		}
 		if (!is_behind_packets(qp, channel))

@@ -108,6 +108,8 @@ static bool transmit_into(struct adapter *adapter, struct qp *qp, const struct q
 
 	unsigned count = 0;
 
+	/* On a direct ring an ACK is a word, not a packet. */
+	qp->asks_always = flow;
 	if (!flow && has_room)
 		packets_max -= fabric_lane_send(adapter, qp, route, packets_max, now);
 	if (!has_room || (packets_max && (responses_are_due(qp) || requester_is_ready(qp))))

@@ -64,6 +64,7 @@ static bool find_next(struct qp *qp, uint32_t byte_count_max, uint32_t packet_co
 				   (slot->opcode == SEND_SEND_IMMEDIATE ? IMMEDIATE_BYTES : 0);
 	ret_packet->byte_count = ret_packet->header_bytes + ((slot->byte_count + 3) & ~3u);
 	ret_packet->packet_count = packet_count;
+	ret_packet->asks_ack = true;
 	ret_packet->is_pulled = false;
 	return true;
 }

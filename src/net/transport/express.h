@@ -38,6 +38,7 @@ struct express_packet {
 	uint32_t header_bytes;
 	uint32_t byte_count; /* LRH to the last pad byte */
 	uint32_t packet_count; /* more than 1 only if it is pulled */
+	bool asks_ack;	/* as it was found, it does: on a direct ring an ACK costs no packet */
 	bool is_pulled; /* the receiver's owner fetches the payload: only the headers are written */
 };
 

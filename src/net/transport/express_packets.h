@@ -103,10 +103,10 @@ static inline void express_write_payload(const uint8_t *payload, uint32_t byte_c
 	memcpy(ret_bytes, payload, byte_count);
 }
 
-/* The last word of the next packet's BTH: an ACK is asked for where there are any. */
-static inline uint32_t express_psn_word(enum qp_type type, const struct qp *qp)
+/* The last word of the next packet's BTH. */
+static inline uint32_t express_psn_word(enum qp_type type, const struct qp *qp, bool asks_ack)
 {
-	return (type == QP_RC ? (uint32_t)EXPRESS_BTH_ACK_REQUEST << 24 : 0) |
+	return (type == QP_RC && asks_ack ? (uint32_t)EXPRESS_BTH_ACK_REQUEST << 24 : 0) |
 	       qp->requester.next_psn.value;
 }
 
@@ -145,7 +145,8 @@ static IN_LINE void express_write_packet(const struct qp *qp, const struct expre
 	put_be64(ret_bytes,
 		 packet->packet_count > 1 ? lrh : lrh | express_lrh_length(packet->byte_count));
 	put_be64(ret_bytes + LRH_BYTES, bth | express_bth_flags(message, packet->payload_bytes));
-	put_be32(ret_bytes + EXPRESS_PSN_OFFSET, express_psn_word(qp->type, qp));
+	put_be32(ret_bytes + EXPRESS_PSN_OFFSET,
+		 express_psn_word(qp->type, qp, packet->asks_ack));
 	express_write_rest(qp, packet, message, is_datagram, ret_bytes + EXPRESS_HEADER_BYTES);
 }
 
@@ -165,6 +166,8 @@ static inline void express_advance(struct qp *qp, time_ns now, struct send_slot 
 	/* A SEND takes one of the peer's requests, whether those are counted or not. */
 	requester->messages_started = psn_add(requester->messages_started, 1);
 	if (qp->type == QP_RC) {
+		if (likely(packet->asks_ack))
+			requester->asked_psn = requester->next_psn;
 		if (requester->retry_deadline == TIME_NEVER && qp->attributes.timeout)
 			requester->retry_deadline = RETRY_UNDATED;
 		return;
@@ -188,7 +191,7 @@ static IN_LINE void express_repeat_headers(const struct qp *qp, uint8_t *ret_byt
 	const struct express_sent *sent = express_sent(qp);
 
 	memcpy(ret_bytes, sent->bytes, sizeof(sent->bytes));
-	put_be32(ret_bytes + sizeof(sent->bytes), express_psn_word(qp->type, qp));
+	put_be32(ret_bytes + sizeof(sent->bytes), express_psn_word(qp->type, qp, true));
 	if (qp->type == QP_UD)
 		express_write_deth(qp, sent->qkey, ret_bytes + EXPRESS_HEADER_BYTES);
 }
@@ -268,6 +271,7 @@ static IN_LINE bool express_find_packet(const struct qp *qp, const struct send_r
 				   (has_immediate ? IMMEDIATE_BYTES : 0);
 	ret_packet->byte_count = ret_packet->header_bytes + ((sge->byte_count + 3) & ~3u);
 	ret_packet->packet_count = 1;
+	ret_packet->asks_ack = true;
 	ret_packet->is_pulled = false;
 	return true;
 }

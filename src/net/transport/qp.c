@@ -181,6 +181,7 @@ int qp_post_send(struct qp *qp, time_ns now, const struct send_request *request)
 
 	if (unlikely(error))
 		return error;
+	requester_posted(qp);
 	if (unlikely(qp->state == QP_SQE || qp->state == QP_ERROR)) {
 		report_flush_sends(qp, now);
 		qp_settle(qp, now);

@@ -200,6 +200,7 @@ struct requester {
 	struct psn next_psn;	     /* the first never used */
 	struct psn oldest_psn;	     /* the first not acknowledged */
 	struct psn awaited_psn;	     /* after an implied NAK: only this response counts */
+	struct psn asked_psn;	     /* behind the last packet that asked for an ACK */
 	struct psn messages_started; /* the SSN of the newest message */
 	struct psn message_limit;    /* LSN: CREDITS_COUNTED only */
 	uint16_t reads_outstanding;
@@ -302,6 +303,7 @@ struct qp {
 	bool is_established;	    /* the event was raised */
 	bool promises_receives;	    /* its ACKs carry credits; the owner's choice, off by default */
 	bool has_refused_migration; /* the event was raised since it was armed */
+	bool asks_always;	    /* every message asks for an ACK; the owner's choice */
 	struct express_headers express;
 	struct qp_capabilities capabilities;
 	struct qp_attributes attributes;

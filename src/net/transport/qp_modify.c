@@ -15,6 +15,7 @@
 #include "net/transport/report.h"
 #include "net/transport/requester.h"
 #include "net/transport/responses.h"
+#include "net/transport/retry.h"
 #include "net/transport/send_queue.h"
 #include "net/transport/shortcut.h"
 #include "wire/mtu.h"
@@ -233,6 +234,7 @@ static void start_sending(struct qp *qp)
 
 	requester->next_psn = qp->attributes.sq_psn;
 	requester->oldest_psn = qp->attributes.sq_psn;
+	requester->asked_psn = qp->attributes.sq_psn;
 }
 
 static void start_draining(struct qp *qp, time_ns now, uint32_t mask)
@@ -245,6 +247,7 @@ static void start_draining(struct qp *qp, time_ns now, uint32_t mask)
 	}
 	qp->attributes.is_draining = true;
 	report_drain(qp);
+	retry_ask(qp);
 }
 
 /* Before everything else is forgotten. */

@@ -5,6 +5,7 @@
 #include "net/memory/gaps.h"
 #include "net/transport/addressing.h"
 #include "net/transport/eec.h"
+#include "net/transport/requester.h"
 #include "net/transport/send_queue.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
@@ -113,10 +114,13 @@ static uint32_t build_message(const struct qp *qp, struct send_slot *slot, uint3
 	bth->opcode = starts ? (ends ? opcodes->only : opcodes->first)
 			     : (ends ? opcodes->last : opcodes->middle);
 	bth->solicited = ends && (slot->flags & SEND_SOLICITED) && may_be_solicited(slot->opcode);
-	/* What is paced may stop after any packet, for longer than the peer's answer may take. */
-	bth->ack_request = qp_is_reliable(qp) &&
-			   (ends || qp->attributes.rate_limit ||
-			    index / PACKETS_PER_ACK != (index + count) / PACKETS_PER_ACK);
+	bth->ack_request =
+		qp_is_reliable(qp) &&
+		((ends && requester_asks(qp, slot->flags,
+					 psn_add(slot->first_psn, slot->packet_count))) ||
+		 /* What is paced may stop after any packet, for longer than an answer may take. */
+		 qp->attributes.rate_limit ||
+		 index / PACKETS_PER_ACK != (index + count) / PACKETS_PER_ACK);
 	ret_packet->packet_count = count;
 	ret_packet->immediate = slot->immediate_or_rkey;
 	ret_packet->invalidate_rkey = slot->immediate_or_rkey;

@@ -15,6 +15,9 @@
 #include "net/transport/retry.h"
 #include "wire/packet.h"
 
+/* A send queue may be filled up to one in so many with requests that did not ask for an ACK. */
+enum { UNASKED_SHARE = 4 };
+
 /* Whether order, fences and the peer's resources let the next request begin. */
 static bool may_start(const struct qp *qp, const struct send_slot *slot)
 {
@@ -38,6 +41,42 @@ static bool may_start(const struct qp *qp, const struct send_slot *slot)
 	return outstanding + request_packet_count(qp, slot) <= PSNS_OUTSTANDING_MAX;
 }
 
+/* Such a request begins when all before it is acknowledged. */
+static bool waits_for_acks(const struct send_slot *slot)
+{
+	return slot->fault || send_slot_is_local(slot);
+}
+
+static bool next_waits_for_acks(const struct requester *requester)
+{
+	const struct send_queue *queue = &requester->queue;
+	const uint32_t next = requester->cursor + 1;
+
+	return (int32_t)(queue->tail - next) > 0 && waits_for_acks(send_queue_slot(queue, next));
+}
+
+bool requester_asks(const struct qp *qp, uint32_t flags, struct psn end)
+{
+	const struct requester *requester = &qp->requester;
+	bool is_resent = !psn_before(requester->next_psn, end);
+	uint32_t unasked = (uint32_t)psn_distance(requester->asked_psn, end);
+
+	return qp->signal_all || flags & (SEND_SIGNALED | SEND_BY_ADAPTER) ||
+	       qp->asks_always || is_resent || qp->type == QP_EEC ||
+	       !qp->attributes.timeout ||
+	       requester->credits == CREDITS_COUNTED ||
+	       unasked >= requester->queue.requests_max / UNASKED_SHARE ||
+	       next_waits_for_acks(requester);
+}
+
+void requester_posted(struct qp *qp)
+{
+	const struct send_queue *queue = &qp->requester.queue;
+
+	if (unlikely(waits_for_acks(send_queue_slot(queue, queue->tail - 1))))
+		retry_ask(qp);
+}
+
 bool requester_is_ready(const struct qp *qp)
 {
 	const struct requester *requester = &qp->requester;
@@ -56,7 +95,7 @@ bool requester_is_ready(const struct qp *qp)
 
 	/* What fails here is reported only after all that was posted before it. What the adapter
 	 * does itself is ordered after all that, too: resending must never do it again. */
-	if (unlikely(slot->fault || send_slot_is_local(slot)) && requester->cursor != queue->done)
+	if (unlikely(waits_for_acks(slot)) && requester->cursor != queue->done)
 		return false;
 	return requester->cursor != queue->started || may_start(qp, slot);
 }
@@ -172,11 +211,14 @@ static void build_paced(struct qp *qp, time_ns now, struct send_slot *slot,
 	pacing_charge(qp, now, ret_packet);
 }
 
-static void advance(struct qp *qp, time_ns now, const struct send_slot *slot, uint32_t psn_count)
+static void advance(struct qp *qp, time_ns now, const struct send_slot *slot,
+		    const struct packet *packet, uint32_t psn_count)
 {
 	struct requester *requester = &qp->requester;
 	struct psn end = psn_add(slot->first_psn, requester->cursor_packet + psn_count);
 
+	if (packet->bth.ack_request)
+		requester->asked_psn = end;
 	if (psn_before(requester->next_psn, end))
 		requester->next_psn = end;
 	requester->cursor_packet += psn_count;
@@ -234,9 +276,12 @@ unsigned requester_transmit(struct qp *qp, time_ns now, unsigned packets_max,
 		if (!slot->fault && !request_has_pages(qp, slot, train_bytes_max))
 			slot->fault = COMPLETION_LOCAL_PROTECTION;
 		if (unlikely(slot->fault)) {
-			if (requester->cursor == requester->queue.done)
+			if (requester->cursor == requester->queue.done) {
 				report_send_failure(qp, now, slot->fault);
-			break;
+				break;
+			}
+			retry_ask(qp);
+			continue;
 		}
 		if (unlikely(qp->attributes.rate_limit) &&
 		    !pacing_allows(qp, now, request_next_payload_bytes(qp, slot)))
@@ -244,8 +289,8 @@ unsigned requester_transmit(struct qp *qp, time_ns now, unsigned packets_max,
 		if (requester->cursor == requester->queue.started)
 			requester_start(qp, slot);
 		build_paced(qp, now, slot, train_bytes_max, &ret_packets[count], &psn_count);
+		advance(qp, now, slot, &ret_packets[count], psn_count);
 		count++;
-		advance(qp, now, slot, psn_count);
 	}
 	if (count && qp_is_reliable(qp))
 		retry_watch(qp, now);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/attributes.h"
 #include "base/time.h"
 #include "net/transport/completion.h"
 #include "wire/packet.h"
@@ -15,6 +16,18 @@ enum { PSNS_OUTSTANDING_MAX = (1 << 23) - 1 };
 struct qp;
 struct qp_route;
 struct send_slot;
+
+/* Whether the last packet of a SEND or WRITE asks for an ACK (AckReq), of the request that is
+ * transmitted next or is only now posted: flags are the request's, end is the PSN behind the packet.
+ *
+ * A request that reports its completion asks, and its ACK acknowledges all before it. One that does
+ * not asks only if the send queue might fill up with requests of which nobody knows whether they
+ * arrived, if a request waits behind it until it is acknowledged, or if no timer would ask later
+ * (retry_ask). */
+MUST_USE bool requester_asks(const struct qp *qp, uint32_t flags, struct psn end);
+
+/* A request was posted to the send queue. */
+void requester_posted(struct qp *qp);
 
 /* Whether requester_transmit would do something now. */
 bool requester_is_ready(const struct qp *qp);

@@ -119,6 +119,25 @@ void retry_from(struct qp *qp, time_ns now, struct psn psn)
 	retry_move_cursor(qp, psn);
 }
 
+bool retry_is_asked(const struct qp *qp)
+{
+	const struct requester *requester = &qp->requester;
+	int32_t asked = psn_distance(requester->oldest_psn, requester->asked_psn);
+
+	return asked > 0 && asked <= psn_distance(requester->oldest_psn, requester->next_psn);
+}
+
+void retry_ask(struct qp *qp)
+{
+	const struct requester *requester = &qp->requester;
+
+	/* Packets that are sent again ask anyway. */
+	if (!qp_is_reliable(qp) || psn_equal(requester->oldest_psn, requester->next_psn) ||
+	    requester->cursor != requester->queue.started || retry_is_asked(qp))
+		return;
+	retry_move_cursor(qp, psn_previous(requester->next_psn));
+}
+
 /* Of an EE context: the message is the source's, and so is the count of its tries. */
 static struct requester *counting_requester(struct qp *qp)
 {
@@ -169,6 +188,10 @@ void retry_expire(struct qp *qp, time_ns now)
 		requester->pacing_deadline = TIME_NEVER;
 	if (requester->retry_deadline <= now && is_underway(qp, now)) {
 		restart(qp, now);
+	} else if (requester->retry_deadline <= now && !retry_is_asked(qp)) {
+		/* Nothing is known to be lost: the responder was not asked. */
+		requester->retry_deadline = TIME_NEVER;
+		retry_ask(qp);
 	} else if (requester->retry_deadline <= now) {
 		requester->is_awaiting = false;
 		retry_from(qp, now, requester->oldest_psn);

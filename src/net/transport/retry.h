@@ -3,6 +3,8 @@
 #ifndef SOFTIB_NET_TRANSPORT_RETRY_H
 #define SOFTIB_NET_TRANSPORT_RETRY_H
 
+#include <stdbool.h>
+#include "base/attributes.h"
 #include "base/time.h"
 #include "wire/psn.h"
 
@@ -28,6 +30,12 @@ void retry_from(struct qp *qp, time_ns now, struct psn psn);
 
 /* The responder was not ready for the request with this PSN. */
 void retry_after_rnr(struct qp *qp, time_ns now, struct psn psn, unsigned rnr_code);
+
+/* Whether a packet under way asks the responder for an ACK. */
+MUST_USE bool retry_is_asked(const struct qp *qp);
+/* Has the responder acknowledge what is outstanding, if no packet under way asks for that: the newest
+ * packet is sent once more, with AckReq. */
+void retry_ask(struct qp *qp);
 
 /* retry_expire is wanted then, or earlier. */
 void retry_wake_at(struct qp *qp, time_ns deadline);

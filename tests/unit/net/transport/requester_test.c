@@ -258,6 +258,152 @@ static void test_requests_and_answers_share_the_way_out(void **state)
 	rc_pair_release(&pair);
 }
 
+/* Lets what is under way arrive, and its answer come back, but no timer expire. */
+static void let_arrive(void)
+{
+	run_until(&pair, pair.now + MILLISECONDS(1));
+}
+
+/* Requests are signaled that say so. */
+static void connect_unsignaled(void)
+{
+	struct endpoint_options options = endpoint_options_default(QP_RC);
+
+	options.signal_all = false;
+	rc_pair_connect_with(&pair, &options);
+}
+
+static void send_unsignaled(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		post_receive(&pair, &pair.b, 64);
+		post_send_as(&pair, &pair.a, SEND_SEND, 0, 10);
+		let_arrive();
+	}
+}
+
+static void test_the_ack_of_a_signaled_request_acknowledges_unsignaled_ones(void **state)
+{
+	(void)state;
+	connect_unsignaled();
+	send_unsignaled(3);
+	expect_wire(&pair.a_to_b, "ONLY@0 ONLY@1 ONLY@2");
+	expect_wire(&pair.b_to_a, "");
+	post_receive(&pair, &pair.b, 64);
+	post_send_as(&pair, &pair.a, SEND_SEND, SEND_SIGNALED, 10);
+	let_arrive();
+	expect_wire(&pair.a_to_b, "ONLY@3");
+	expect_wire(&pair.b_to_a, "ACK@3");
+	expect_completion(&pair.a, COMPLETION_SUCCESS);
+	expect_no_completion(&pair.a);
+	run_until_idle(&pair);
+	expect_wire(&pair.a_to_b, "");
+	rc_pair_release(&pair);
+}
+
+/* The answer to a READ acknowledges what was before it. */
+static void test_a_read_acknowledges_unsignaled_requests(void **state)
+{
+	(void)state;
+	connect_unsignaled();
+	send_unsignaled(2);
+	post_read(&pair, &pair.a, &pair.b, 0, 8);
+	run_until_idle(&pair);
+	expect_wire(&pair.a_to_b, "ONLY@0 ONLY@1 READ_REQUEST@2");
+	expect_wire(&pair.b_to_a, "READ_RESPONSE_ONLY@2");
+	rc_pair_release(&pair);
+}
+
+/* The 16th of a queue of 64. */
+static void test_a_quarter_of_the_send_queue_goes_unacknowledged_at_most(void **state)
+{
+	(void)state;
+	connect_unsignaled();
+	send_unsignaled(15);
+	expect_wire(&pair.b_to_a, "");
+	send_unsignaled(2);
+	expect_wire(&pair.b_to_a, "ACK@15");
+	rc_pair_release(&pair);
+}
+
+static void test_unsignaled_requests_are_asked_about_when_the_time_is_up(void **state)
+{
+	(void)state;
+	connect_unsignaled();
+	send_unsignaled(2);
+	run_until_idle(&pair);
+	expect_wire(&pair.a_to_b, "ONLY@0 ONLY@1 ONLY@1");
+	expect_wire(&pair.b_to_a, "ACK@1");
+	/* Nothing was lost, so no retry was used. */
+	assert_int_equal(pair.a.qp.requester.retries_left, pair.a.qp.attributes.retry_count);
+	rc_pair_release(&pair);
+}
+
+static void test_a_lost_unsignaled_request_is_sent_again(void **state)
+{
+	(void)state;
+	connect_unsignaled();
+	wire_lose(&pair.a_to_b, 0);
+	send_unsignaled(1);
+	run_until_idle(&pair);
+	expect_wire(&pair.a_to_b, "ONLY@0! ONLY@0");
+	expect_wire(&pair.b_to_a, "ACK@0");
+	expect_received(&pair.b, COMPLETION_SUCCESS);
+	rc_pair_release(&pair);
+	connect_unsignaled();
+	wire_lose(&pair.a_to_b, 0);
+	wire_lose(&pair.a_to_b, 1);
+	send_unsignaled(2);
+	run_until_idle(&pair);
+	expect_wire(&pair.a_to_b, "ONLY@0! ONLY@1! ONLY@1 ONLY@0 ONLY@1");
+	expect_wire(&pair.b_to_a, "NAK_SEQUENCE@0 ACK@1");
+	rc_pair_release(&pair);
+}
+
+/* A request that fails here ends behind those before it, and does not wait for a timer. */
+static void test_a_request_that_fails_asks_about_unsignaled_ones(void **state)
+{
+	struct sge sge;
+	struct send_request request = {.opcode = SEND_SEND, .sge_count = 1, .sges = &sge};
+
+	(void)state;
+	connect_unsignaled();
+	send_unsignaled(1);
+	sge = area_sge(&pair.a.outbox, pair.a.outbox.bytes + AREA_BYTES - 10, 11);
+	assert_int_equal(post(&pair, &pair.a, &request), 0);
+	let_arrive();
+	expect_wire(&pair.a_to_b, "ONLY@0 ONLY@0");
+	expect_completion(&pair.a, COMPLETION_LOCAL_PROTECTION);
+	rc_pair_release(&pair);
+}
+
+static void test_a_drain_asks_about_unsignaled_requests(void **state)
+{
+	(void)state;
+	connect_unsignaled();
+	send_unsignaled(1);
+	assert_int_equal(endpoint_set_state(&pair.a, pair.now, QP_SQD), 0);
+	assert_true(pair.a.qp.attributes.is_draining);
+	let_arrive();
+	expect_wire(&pair.a_to_b, "ONLY@0 ONLY@0");
+	assert_false(pair.a.qp.attributes.is_draining);
+	rc_pair_release(&pair);
+}
+
+/* Nobody would ask later. */
+static void test_without_a_timer_every_request_asks(void **state)
+{
+	struct endpoint_options options = endpoint_options_default(QP_RC);
+
+	(void)state;
+	options.signal_all = false;
+	options.timeout = 0;
+	rc_pair_connect_with(&pair, &options);
+	send_unsignaled(2);
+	expect_wire(&pair.b_to_a, "ACK@0 ACK@1");
+	rc_pair_release(&pair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +419,14 @@ int main(void)
 		cmocka_unit_test(test_drain_finishes_what_was_started_and_starts_nothing),
 		cmocka_unit_test(test_error_flushes_both_queues_in_order),
 		cmocka_unit_test(test_requests_and_answers_share_the_way_out),
+		cmocka_unit_test(test_the_ack_of_a_signaled_request_acknowledges_unsignaled_ones),
+		cmocka_unit_test(test_a_read_acknowledges_unsignaled_requests),
+		cmocka_unit_test(test_a_quarter_of_the_send_queue_goes_unacknowledged_at_most),
+		cmocka_unit_test(test_unsignaled_requests_are_asked_about_when_the_time_is_up),
+		cmocka_unit_test(test_a_lost_unsignaled_request_is_sent_again),
+		cmocka_unit_test(test_a_request_that_fails_asks_about_unsignaled_ones),
+		cmocka_unit_test(test_a_drain_asks_about_unsignaled_requests),
+		cmocka_unit_test(test_without_a_timer_every_request_asks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
