@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <infiniband/ofa_verbs.h>
+#include "api/libibverbs/ece.h"
 #include "api/libibverbs/eec.h"
 #include "api/libibverbs/fault_injection.h"
 #include "api/libibverbs/handles.h"
@@ -178,6 +179,7 @@ static struct verbs_qp *create(struct ibv_context *public, struct ibv_qp_init_at
 		ibv_destroy_qp(&qp->qp);
 		return verbs_null(-ENOMEM);
 	}
+	ece_set_default(&qp->object->qp);
 	attr->cap = capabilities_to(&qp->object->qp.capabilities);
 	return qp;
 }
