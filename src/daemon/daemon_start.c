@@ -160,6 +160,7 @@ static int open_doors(struct daemon *daemon)
 	if (error)
 		return error;
 	daemon->page->generation = 1;
+	daemon->page->is_paced = daemon->options.is_paced;
 	if (daemon->options.is_ephemeral)
 		settle(daemon);
 	return server_start(daemon);

@@ -329,6 +329,11 @@ unsigned adapter_programs_per_core(const struct adapter *adapter)
 	return programs > core_count ? (programs + core_count - 1) / core_count : 1;
 }
 
+bool adapter_is_paced(const struct adapter *adapter)
+{
+	return adapter->attachment->fabric_page->is_paced;
+}
+
 void adapter_nap(struct adapter *adapter, time_ns nap_ns)
 {
 	const struct timespec moment = {.tv_nsec = (long)nap_ns};

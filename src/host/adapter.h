@@ -84,6 +84,8 @@ bool adapter_sends_through_softibd(const struct adapter *adapter);
 /* How many programs of the fabric there are for each processor that this one may use; at least 1.
  */
 unsigned adapter_programs_per_core(const struct adapter *adapter);
+/* Whether links take time, so that static rates hold. */
+bool adapter_is_paced(const struct adapter *adapter);
 /* The program sleeps for a moment, less than a second, though it has asked for nothing of the kind.
  * Not with the lock. */
 void adapter_nap(struct adapter *adapter, time_ns nap_ns);

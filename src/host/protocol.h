@@ -171,6 +171,7 @@ struct key_violation {
 struct fabric_page {
 	uint32_t generation; /* changes with anything that flows depend on */
 	uint32_t is_down;    /* softibd is leaving */
+	uint32_t is_paced;   /* links take time, and static rates hold */
 	/* Not with those above, which everybody looks at all the time. */
 	_Alignas(RING_CACHE_LINE) uint32_t program_count; /* that are attached */
 };

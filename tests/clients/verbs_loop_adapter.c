@@ -240,6 +240,12 @@ void adapter_unlock_listed(struct adapter *adapter)
 	adapter_unlock(adapter);
 }
 
+bool adapter_is_paced(const struct adapter *adapter)
+{
+	(void)adapter;
+	return false;
+}
+
 unsigned adapter_programs_per_core(const struct adapter *adapter)
 {
 	(void)adapter;

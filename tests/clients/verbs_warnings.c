@@ -487,6 +487,21 @@ static struct ibv_ah *own_address(struct pair *pair)
 	return ah;
 }
 
+/* Links of this fabric have no rate that a source could keep below. */
+static void static_rate(void)
+{
+	struct pair pair = pair_open(IBV_QPT_UD);
+	struct ibv_ah_attr attr = {.dlid = pair.device.port.lid,
+				   .port_num = 1,
+				   .static_rate = IBV_RATE_10_GBPS};
+	struct ibv_ah *ah = ibv_create_ah(pair.device.pd, &attr);
+
+	CHECK(ah);
+	CHECK_EQUAL(ibv_destroy_ah(ah), 0);
+	CHECK_EQUAL(ibv_destroy_ah(own_address(&pair)), 0);
+	pair_close(&pair);
+}
+
 /* A drained queue keeps what is posted. */
 static void address_in_use(void)
 {
@@ -594,6 +609,7 @@ static const struct misuse misuses[] = {
 	{"small CQ", small_cq, {"ibv_create_qp: up to 128 requests"}},
 	{"no retries", no_retries, {"retry_cnt 0", "rnr_retry 0"}},
 	{"no timeout", no_timeout, {"timeout 0"}},
+	{"static rate", static_rate, {"ibv_create_ah: static_rate 3 slows nothing down"}},
 	{"dry receive queue", dry_receive_queue, {"ibv_post_recv: a message came to queue pair"}},
 	{"refused write",
 	 refused_write,

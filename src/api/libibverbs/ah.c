@@ -38,6 +38,8 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 		free(ah);
 		return verbs_null(error);
 	}
+	if (unlikely(warnings_are_on))
+		misuse_address(context, "ibv_create_ah", attr->dlid, attr);
 	ah->ah.context = pd->context;
 	ah->ah.pd = pd;
 	ah->ah.handle = ah->object->handle;

@@ -195,6 +195,15 @@ void misuse_create_qp(const struct verbs_qp *qp)
 		check_cq_room(context, qp->object->receive_cq);
 }
 
+void misuse_address(const struct context_object *context, const char *call, uint32_t object,
+		    const struct ibv_ah_attr *attr)
+{
+	if (attr->static_rate != IBV_RATE_MAX && !adapter_is_paced(context->adapter))
+		warn(WARN_STATIC_RATE, call, object,
+		     "static_rate %u slows nothing down: the fabric is not paced (softib up --paced)",
+		     attr->static_rate);
+}
+
 void misuse_modify_qp(const struct verbs_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	uint32_t qpn = qp->object->qp.qpn;
@@ -209,6 +218,11 @@ void misuse_modify_qp(const struct verbs_qp *qp, const struct ibv_qp_attr *attr,
 		warn(WARN_NO_RNR_RETRIES, "ibv_modify_qp", qpn,
 		     "queue pair 0x%06x has rnr_retry 0: a peer without a posted receive breaks it",
 		     qpn);
+	if (mask & IBV_QP_AV)
+		misuse_address(context_of(qp->qp.context), "ibv_modify_qp", qpn, &attr->ah_attr);
+	if (mask & IBV_QP_ALT_PATH)
+		misuse_address(context_of(qp->qp.context), "ibv_modify_qp", qpn,
+			       &attr->alt_ah_attr);
 }
 
 void misuse_event(const struct hca_event *event)

@@ -20,6 +20,10 @@ void misuse_post_shared(const struct verbs_srq *srq, const struct receive_reques
 void misuse_create_qp(const struct verbs_qp *qp);
 void misuse_modify_qp(const struct verbs_qp *qp, const struct ibv_qp_attr *attr, int mask);
 
+/* The address vector that a call was given, for the object of this number. */
+void misuse_address(const struct context_object *context, const char *call, uint32_t object,
+		    const struct ibv_ah_attr *attr);
+
 /* Before they go. */
 void misuse_destroy_qp(const struct verbs_qp *qp);
 void misuse_deregister(const struct context_object *context, const struct region *region);
