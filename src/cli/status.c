@@ -35,6 +35,17 @@ static void print_captures(const json_t *captures)
 	}
 }
 
+static void print_gateways(const json_t *gateways)
+{
+	size_t index;
+	const json_t *row;
+
+	json_array_foreach (gateways, index, row)
+		printf("gateway         %s %s: %d frames sent, %d lost, %d received, %d dropped\n",
+		       text(row, "router"), text(row, "where"), number(row, "sent"),
+		       number(row, "lost"), number(row, "received"), number(row, "dropped"));
+}
+
 static void print_mkeys(const json_t *mkeys)
 {
 	const char *source = text(mkeys, "last_refused");
@@ -114,6 +125,7 @@ static void print_status(const json_t *status)
 		       number(status, "late_us"));
 	printf("offloaded flows %zu\n", json_array_size(json_object_get(status, "direct_flows")));
 	print_captures(json_object_get(status, "captures"));
+	print_gateways(json_object_get(status, "gateways"));
 	if (number(status, "faulty_links"))
 		printf("faults          on %d ways of links; softib fault list shows them\n",
 		       number(status, "faulty_links"));

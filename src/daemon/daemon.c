@@ -121,6 +121,7 @@ bool daemon_turn(struct daemon *daemon)
 	bool is_busy = has_managers && cm_fabric_run(&daemon->cm);
 
 	is_busy |= fabric_step(&daemon->fabric, daemon->now, FRAMES_PER_TURN);
+	gateway_sockets_send(daemon);
 	/* Who waits for a packet need not wait for the rest of the turn. */
 	clients_publish(daemon);
 	if (has_managers) {

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "daemon/fault_log.h"
 #include "daemon/cm_fabric.h"
+#include "daemon/gateway_sockets.h"
 #include "daemon/hosts.h"
 #include "daemon/mad_dispatch.h"
 #include "daemon/mad_files.h"
@@ -38,6 +39,8 @@ struct daemon_options {
 	bool is_paced; /* links take the time of their width and speed */
 	bool controls_congestion; /* from the start, as congestion_control_set() does it */
 	bool programs_are_privileged; /* they may give queue pairs controlled Q_Keys */
+	const char *gateways[GATEWAYS_MAX]; /* as host/gateway_option.h reads them */
+	unsigned gateway_count;
 	bool is_ephemeral;
 	bool is_foreground;
 };
@@ -60,6 +63,7 @@ struct daemon {
 	struct other_subnets others;
 	struct router_groups router_groups;
 	struct sa_runner sa;
+	struct gateway_sockets gateways;
 	int epoll;
 	int listener;
 	int reserve; /* a descriptor to give up when there are no others */

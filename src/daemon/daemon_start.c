@@ -195,6 +195,9 @@ int daemon_start(struct daemon *daemon, const struct daemon_options *options)
 		log_line("no control socket in %s: %s", daemon->runtime.path, strerror(-error));
 		goto release_fabric;
 	}
+	error = gateway_sockets_open(daemon);
+	if (error)
+		goto release_fabric;
 	if (options->log_path && (error = log_open(options->log_path)) != 0) {
 		log_line("%s: %s", options->log_path, strerror(-error));
 		goto release_fabric;
@@ -218,6 +221,7 @@ void daemon_stop(struct daemon *daemon)
 	/* Before anybody sees the end of its socket: then nothing of this fabric is left. */
 	runtime_remove(&daemon->runtime);
 	server_stop(daemon);
+	gateway_sockets_close(daemon);
 	cm_fabric_release(&daemon->cm);
 	fault_log_release(&daemon->fault_log);
 	free(daemon->fault_replay.text);

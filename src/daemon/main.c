@@ -112,6 +112,11 @@ static void take_start_option(enum start_option option, const char *value,
 	case START_OPTION_UNPRIVILEGED:
 		ret_options->programs_are_privileged = false;
 		break;
+	case START_OPTION_GATEWAY:
+		if (ret_options->gateway_count == GATEWAYS_MAX)
+			refuse("there are 8 gateways already", value);
+		ret_options->gateways[ret_options->gateway_count++] = value;
+		break;
 	case START_OPTION_NONE:
 	case START_OPTION_END:
 		break;

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/bytes.h"
+#include "fabric/gateways.h"
 #include "fabric/movement.h"
+#include "net/router/gateway.h"
 #include "net/router/routing.h"
 #include "wire/grh.h"
 #include "wire/pkey.h"
@@ -94,7 +96,7 @@ static void find_routes(struct fabric *fabric, struct node *node)
 			extend(fabric, node, index);
 }
 
-static void refresh(struct fabric *fabric)
+void routers_refresh(struct fabric *fabric)
 {
 	if (likely(!fabric->routes_are_stale))
 		return;
@@ -168,36 +170,58 @@ static uint16_t next_lid(struct fabric *fabric, const struct router_route *route
 	return port ? port->info.lid : 0;
 }
 
+/* The output of a route and the LID there. */
+static enum drop_reason follow(struct fabric *fabric, struct node *node,
+			       const struct routing_decision *decision,
+			       const struct routing_header *header, struct port **ret_port,
+			       uint16_t *ret_dlid, uint8_t *ret_vl)
+{
+	uint16_t dlid;
+
+	if (decision->verdict != DROP_NONE)
+		return decision->verdict;
+	dlid = next_lid(fabric, decision->route, &header->dgid);
+	if (dlid == 0)
+		return DROP_NO_ROUTE;
+	*ret_port = &node->ports[decision->route->output_port];
+	*ret_dlid = dlid;
+	return routing_output(node, decision->route->output_port, header, ret_vl);
+}
+
 enum drop_reason routers_decide(struct fabric *fabric, struct port *input,
 				const struct routing_header *header, struct port **ret_port,
 				uint16_t *ret_dlid, uint8_t *ret_vl)
 {
 	struct routing_decision decision;
-	uint16_t dlid = 0;
 
-	refresh(fabric);
+	routers_refresh(fabric);
 	decision = routing_unicast(input->node, input->number, header);
-	if (decision.verdict == DROP_NONE) {
-		dlid = next_lid(fabric, decision.route, &header->dgid);
-		if (dlid == 0)
-			decision.verdict = DROP_NO_ROUTE;
-	}
 	*ret_port = input;
-	if (decision.verdict != DROP_NONE)
-		return decision.verdict;
-	*ret_port = &input->node->ports[decision.route->output_port];
-	*ret_dlid = dlid;
-	return routing_output(input->node, decision.route->output_port, header, ret_vl);
+	return follow(fabric, input->node, &decision, header, ret_port, ret_dlid, ret_vl);
+}
+
+enum drop_reason routers_decide_from_gateway(struct fabric *fabric, struct node *node,
+					     const struct routing_header *header,
+					     struct port **ret_port, uint16_t *ret_dlid)
+{
+	struct routing_decision decision = routing_from_gateway(node, header);
+	uint8_t vl;
+
+	return follow(fabric, node, &decision, header, ret_port, ret_dlid, &vl);
 }
 
 static void route_unicast(struct fabric *fabric, struct port *input, struct frame *frame,
-			  const struct routing_header *header, time_ns now)
+			  const struct lrh *lrh, const struct routing_header *header, time_ns now)
 {
 	struct port *port;
 	uint16_t dlid = 0;
 	uint8_t vl = 0;
 	enum drop_reason reason = routers_decide(fabric, input, header, &port, &dlid, &vl);
 
+	if (reason == DROP_NO_ROUTE && gateway_wants(input->node, header)) {
+		gateways_send(fabric, input, frame, lrh);
+		return;
+	}
 	if (reason != DROP_NONE) {
 		fabric_drop(fabric, port, frame, reason);
 		return;
@@ -251,14 +275,14 @@ bool routers_take(struct fabric *fabric, struct port *input, struct frame *frame
 	struct routing_header header;
 
 	if (!routing_header_read(frame, lrh, &header))
-		return false;
+		return gateways_take(fabric, input, frame, lrh);
 	if (gid_is_multicast(&header.dgid)) {
 		route_multicast(fabric, input, frame, &header, now);
 		return true;
 	}
 	if (router_owns_gid(input->node, &header.dgid))
 		return false;
-	route_unicast(fabric, input, frame, &header, now);
+	route_unicast(fabric, input, frame, lrh, &header, now);
 	return true;
 }
 
@@ -306,7 +330,7 @@ static struct port *first_router(struct fabric *fabric, const struct port *sourc
 
 struct port *routers_towards(struct fabric *fabric, const struct port *source, uint64_t prefix)
 {
-	refresh(fabric);
+	routers_refresh(fabric);
 	return first_router(fabric, source, prefix);
 }
 
@@ -328,7 +352,7 @@ void routers_address(struct fabric *fabric, struct port *source, struct frame *f
 	if (prefix == source->info.gid_prefix || !gid_prefix_is_routable(prefix) ||
 	    routers_have_lid(fabric, source, lrh->dlid))
 		return;
-	refresh(fabric);
+	routers_refresh(fabric);
 
 	const struct port *router = first_router(fabric, source, prefix);
 

@@ -25,6 +25,9 @@ MUST_USE int routers_add(struct fabric *fabric, struct node *node);
  * fabric->groups_are_stale. */
 void routers_note_change(struct fabric *fabric);
 
+/* Finds the routes anew if that is due. */
+void routers_refresh(struct fabric *fabric);
+
 /* A data packet that came to a router's port. True: it was sent on or dropped; false: it is for the
  * router itself. */
 MUST_USE bool routers_take(struct fabric *fabric, struct port *input, struct frame *frame,
@@ -36,6 +39,11 @@ MUST_USE enum drop_reason routers_decide(struct fabric *fabric, struct port *inp
 					 const struct routing_header *header,
 					 struct port **ret_port, uint16_t *ret_dlid,
 					 uint8_t *ret_vl);
+
+/* The same for a packet from a router's gateway, by routes that are not stale. */
+MUST_USE enum drop_reason routers_decide_from_gateway(struct fabric *fabric, struct node *node,
+						      const struct routing_header *header,
+						      struct port **ret_port, uint16_t *ret_dlid);
 
 /*
  * A packet that an adapter is about to send. To a GID of another subnet it goes by a router, with

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/attributes.h"
+#include "host/gateway_option.h"
 
 enum { HOSTS_MAX = 10000, LMC_MAX = 7 };
 
@@ -58,6 +59,16 @@ static bool is_lane_count(const char *text)
 	return false;
 }
 
+static const char *gateway_refusal(const char *value)
+{
+	struct gateway_option option;
+
+	return gateway_option_read(value, &option)
+		       ? NULL
+		       : "--gateway takes ROUTER=udp:127.0.0.1:PORT,127.0.0.1:PEERPORT or "
+			 "ROUTER=tap:NAME";
+}
+
 const char *start_option_refusal(enum start_option option, const char *value)
 {
 	enum mkey_setting mkey_setting;
@@ -75,5 +86,5 @@ const char *start_option_refusal(enum start_option option, const char *value)
 		return "--part-enforce takes both, in, out or off";
 	if (option == START_OPTION_PRUNE && !is_number_between(value, 0, PRUNE_SECONDS_MAX))
 		return "--prune takes a number of seconds, up to 2592000";
-	return NULL;
+	return option == START_OPTION_GATEWAY ? gateway_refusal(value) : NULL;
 }

@@ -60,7 +60,11 @@
 	OPTION(UNPRIVILEGED, "unprivileged", no_argument, \
 	       "  --unprivileged        no program may give a queue pair a controlled Q_Key, one\n" \
 	       "                        with the highest bit set (default: the user of the fabric\n" \
-	       "                        may)\n")
+	       "                        may)\n") \
+	OPTION(GATEWAY, "gateway", required_argument, \
+	       "  --gateway ROUTER=WHERE\n" \
+	       "                        raw packets leave by this router for a LAN:\n" \
+	       "                        udp:127.0.0.1:PORT,127.0.0.1:PEERPORT or tap:NAME\n")
 /* clang-format on */
 
 /* Of --prune, here and of "softib sm". */

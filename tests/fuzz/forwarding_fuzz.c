@@ -2,7 +2,7 @@
 /*
  * Fuzz target: any packet at a switch's and at a router's port. Nothing is lost or made: each frame
  * is delivered or counted as a drop, credits come back, and what a router sends on differs from
- * what it got only where it may.
+ * what it got only where it may. The router has a gateway, and the same bytes come from its LAN.
  */
 #include "fuzz/fuzz.h"
 
@@ -10,11 +10,13 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "fabric/fabric.h"
+#include "fabric/gateways.h"
 #include "fabric/movement.h"
 #include "fabric/routers.h"
 #include "fabric/subnets.h"
 #include "fabric/topology.h"
 #include "net/link/lane_credits.h"
+#include "net/router/gateway.h"
 #include "wire/crc.h"
 #include "wire/lrh.h"
 
@@ -69,6 +71,8 @@ static struct rig *make(void)
 		subnet++;
 	}
 	routers_note_change(&rig.fabric);
+	if (gateway_create(&rig.fabric.routers[0]->router->gateway) != 0)
+		abort();
 	return &rig;
 }
 
@@ -115,6 +119,32 @@ static void arrive(struct rig *rig, struct port *input, const uint8_t *bytes, si
 	settle(rig);
 }
 
+/* As a frame, and as what is behind the header of one that a host may get. */
+static void arrive_from_lan(struct rig *rig, const uint8_t *bytes, size_t byte_count)
+{
+	static const uint16_t types[] = {ETHERTYPE_IPV6, 0x88b5};
+	struct node *router = rig->fabric.routers[0];
+	struct gateway *gateway = router->router->gateway;
+	static uint8_t frame[ETHERNET_HEADER_BYTES + PACKET_BYTES_MAX];
+	struct ethernet_header header = {.destination = gateway_mac(2, 1)};
+	const struct gateway_frame *left;
+
+	gateways_receive(&rig->fabric, router, bytes, byte_count, 0);
+	settle(rig);
+	for (unsigned i = 0; i < ARRAY_COUNT(types); i++) {
+		header.ethertype = types[i];
+		ethernet_header_encode(&header, frame);
+		memcpy(frame + ETHERNET_HEADER_BYTES, bytes, byte_count);
+		gateways_receive(&rig->fabric, router, frame, ETHERNET_HEADER_BYTES + byte_count,
+				 0);
+		settle(rig);
+	}
+	while ((left = gateway_next(gateway))) {
+		MUST_HOLD(left->byte_count <= GATEWAY_FRAME_BYTES_MAX);
+		MUST_HOLD(ethernet_header_decode(left->bytes, left->byte_count, &header));
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 {
 	static struct rig *rig;
@@ -129,6 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 	input = &router->ports[1 + bytes[0] % 2];
 	arrive(rig, input, bytes + 1, byte_count - 1);
 	arrive(rig, input->peer, bytes + 1, byte_count - 1);
+	arrive_from_lan(rig, bytes + 1, byte_count - 1);
 
 	/* And from an adapter, as a program would send it. */
 	struct node *host = fabric_find_adapter(&rig->fabric, "h1", 0);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "net/router/gateway.h"
 
 int router_table_create(struct router_table **ret_table)
 {
@@ -23,6 +24,7 @@ void router_table_destroy(struct router_table *table)
 	router_table_clear_groups(table);
 	free(table->groups);
 	free(table->routes);
+	gateway_destroy(table->gateway);
 	free(table);
 }
 

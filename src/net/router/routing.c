@@ -80,8 +80,8 @@ static enum drop_reason check_outbound(const struct port *output,
 	return DROP_NONE;
 }
 
-static struct routing_decision find_route(const struct node *node,
-					  const struct routing_header *header)
+struct routing_decision routing_from_gateway(const struct node *node,
+					     const struct routing_header *header)
 {
 	uint64_t prefix = gid_prefix(&header->dgid);
 
@@ -106,7 +106,7 @@ struct routing_decision routing_unicast(const struct node *node, unsigned input_
 	if (inbound != DROP_NONE)
 		return (struct routing_decision){.verdict = inbound};
 
-	struct routing_decision decision = find_route(node, header);
+	struct routing_decision decision = routing_from_gateway(node, header);
 
 	if (decision.route && decision.route->output_port == input_port)
 		return (struct routing_decision){.verdict = DROP_LOOPING};

@@ -28,11 +28,14 @@ struct router_group {
 	uint16_t *mlids; /* by port number; 0: not there */
 };
 
+struct gateway;
+
 struct router_table {
 	struct router_route *routes;
 	unsigned route_count, route_capacity;
 	struct router_group *groups;
 	unsigned group_count, group_capacity;
+	struct gateway *gateway; /* owned: net/router/gateway.h; NULL: it has none */
 };
 
 MUST_USE int router_table_create(struct router_table **ret_table);
@@ -82,6 +85,10 @@ MUST_USE enum drop_reason routing_check_inbound(const struct port *input,
 /* A packet with a unicast DGID that came in by this port and is not for the router itself. */
 struct routing_decision routing_unicast(const struct node *node, unsigned input_port,
 					const struct routing_header *header);
+
+/* The same for a packet that came in by no port: from the router's gateway. */
+struct routing_decision routing_from_gateway(const struct node *node,
+					     const struct routing_header *header);
 
 /* The checks of one output: state, MTU, lane, partition. ret_vl on DROP_NONE. */
 MUST_USE enum drop_reason routing_output(const struct node *node, unsigned output_port,
