@@ -206,6 +206,8 @@ static int create(struct manager *manager)
 		.mkey_lease_period = options->mkeys.lease_period,
 		.sm_key = options->sm_key,
 		.routing_engine = options->engine,
+		.routing_hints = {.tables_text = options->tables_text,
+				  .tables_bytes = options->tables_bytes},
 		.partitions = options->partitions,
 		.part_enforce = options->part_enforce,
 		.qos = options->qos,

@@ -4,6 +4,7 @@
 #define SOFTIB_CLI_MANAGER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "base/attributes.h"
 #include "base/time.h"
@@ -18,7 +19,9 @@ struct manager_options {
 	uint64_t port_guid; /* 0: the host's first port */
 	uint8_t priority;
 	uint8_t lmc;
-	const char *engine;	       /* NULL: the default */
+	const char *engine;	 /* NULL: the default */
+	const char *tables_text; /* for the engine "file"; NULL: none */
+	size_t tables_bytes;
 	const char *state_path;	       /* LIDs are remembered there; NULL: nowhere */
 	struct partitions *partitions; /* taken over; NULL: the default ones */
 	uint8_t part_enforce;	       /* enum part_enforce */

@@ -17,6 +17,7 @@
 enum {
 	OPTION_GUID = 256,
 	OPTION_LMC,
+	OPTION_LFTS,
 	OPTION_STATE,
 	OPTION_PARTITIONS,
 	OPTION_PART_ENFORCE,
@@ -42,6 +43,7 @@ static const struct option options_known[] = {
 	{"engine", required_argument, NULL, 'R'},
 	{"guid", required_argument, NULL, OPTION_GUID},
 	{"lmc", required_argument, NULL, OPTION_LMC},
+	{"lfts", required_argument, NULL, OPTION_LFTS},
 	{"state", required_argument, NULL, OPTION_STATE},
 	{"partitions", required_argument, NULL, OPTION_PARTITIONS},
 	{"part-enforce", required_argument, NULL, OPTION_PART_ENFORCE},
@@ -204,6 +206,11 @@ static int run_sm(const struct subcommand *self, int argument_count, char **argu
 				return EXIT_FAILURE;
 			options.qos = &qos;
 			break;
+		case OPTION_LFTS:
+			options.tables_text = read_file(optarg, &options.tables_bytes);
+			if (!options.tables_text)
+				return EXIT_FAILURE;
+			break;
 		case OPTION_ONCE:
 			options.is_once = true;
 			break;
@@ -234,6 +241,8 @@ static int run_sm(const struct subcommand *self, int argument_count, char **argu
 			secret_file_reason(error));
 		return EXIT_FAILURE;
 	}
+	if (options.engine && strcmp(options.engine, "file") == 0 && !options.tables_text)
+		return subcommand_misuse(self, "the engine file takes its tables from --lfts");
 	options.fabric = fabric_name_or_default(fabric);
 	return manager_run(&options);
 }
@@ -252,6 +261,7 @@ const struct subcommand subcommand_sm = {
 		 "  --guid GUID         on the port with this GUID (default: the first)\n"
 		 "  -p, --priority N    0 to 15; the highest is master (default 0)\n"
 		 "  -R, --engine NAME   how to route (default minhop)\n"
+		 "  --lfts FILE         tables for the engine \"file\", as dump_fts prints them\n"
 		 "  --partitions FILE   partitions, as in OpenSM's partitions.conf\n"
 		 "  --part-enforce TYPE both, in, out or off: which packets switches and routers check\n"
 		 "                      (default both)\n"

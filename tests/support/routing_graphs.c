@@ -152,6 +152,64 @@ void make_random_graph(struct routing_graph *ret_graph, struct random *random,
 			attach(ret_graph, i, PORTS);
 }
 
+/* Indexes behind the switch that is left out move up. */
+static uint32_t index_without(uint32_t index, uint32_t without_switch)
+{
+	return index == without_switch || index == ROUTING_NO_SWITCH ? ROUTING_NO_SWITCH
+	       : index > without_switch				     ? index - 1
+								     : index;
+}
+
+static void copy_links(struct routing_graph *copy, const struct routing_graph *graph,
+		       uint32_t without_switch)
+{
+	for (uint32_t i = 0; i < graph->switch_count; i++) {
+		const struct routing_switch *node = &graph->switches[i];
+		uint32_t index = index_without(i, without_switch);
+
+		if (index == ROUTING_NO_SWITCH)
+			continue;
+		assert_int_equal(routing_graph_set_ports(copy, index, node->port_count), 0);
+		copy->switches[index].guid = node->guid;
+	}
+	for (uint32_t i = 0; i < graph->switch_count; i++) {
+		const struct routing_switch *node = &graph->switches[i];
+
+		for (unsigned port = 1; port <= node->port_count; port++) {
+			uint32_t a = index_without(i, without_switch);
+			uint32_t b = index_without(node->neighbors[port], without_switch);
+
+			if (a != ROUTING_NO_SWITCH && b != ROUTING_NO_SWITCH)
+				routing_graph_link(copy, a, (uint8_t)port, b,
+						   node->neighbor_ports[port]);
+		}
+	}
+}
+
+void make_copy(struct routing_graph *ret_graph, const struct routing_graph *graph,
+	       uint32_t without_switch, unsigned lmc)
+{
+	uint32_t switch_count = graph->switch_count - (without_switch != ROUTING_NO_SWITCH);
+	uint32_t lid_count = graph->destination_count << lmc;
+
+	assert_int_equal(
+		routing_graph_init(ret_graph, switch_count, lid_count, (uint16_t)lid_count), 0);
+	copy_links(ret_graph, graph, without_switch);
+	ret_graph->destination_count = 0;
+	for (uint32_t i = 0; i < graph->destination_count; i++) {
+		struct routing_destination destination = graph->destinations[i];
+
+		if (destination.switch_index == without_switch)
+			continue;
+		destination.switch_index = index_without(destination.switch_index, without_switch);
+		for (unsigned path = 0; path < (destination.port_number ? 1u << lmc : 1); path++) {
+			destination.path_index = (uint8_t)path;
+			destination.lid = (uint16_t)(ret_graph->destination_count + 1);
+			ret_graph->destinations[ret_graph->destination_count++] = destination;
+		}
+	}
+}
+
 void cut_link(struct routing_graph *graph, uint32_t switch_index, unsigned port_number)
 {
 	struct routing_switch *node = &graph->switches[switch_index];

@@ -21,6 +21,11 @@ void make_fat_tree(struct routing_graph *ret_graph, unsigned k);
 void make_random_graph(struct routing_graph *ret_graph, struct random *random,
 		       uint32_t switch_count, uint32_t extra_links);
 
+/* The same graph without one of its switches and what was attached there, 2^lmc LIDs for each
+ * adapter; ROUTING_NO_SWITCH: with all of them. Tables are empty. */
+void make_copy(struct routing_graph *ret_graph, const struct routing_graph *graph,
+	       uint32_t without_switch, unsigned lmc);
+
 void cut_link(struct routing_graph *graph, uint32_t switch_index, unsigned port_number);
 /* A link chosen by chance; false when there is none. */
 bool cut_any_link(struct routing_graph *graph, struct random *random);

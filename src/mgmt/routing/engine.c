@@ -3,10 +3,13 @@
 #include "mgmt/routing/engine.h"
 
 #include <string.h>
+#include "mgmt/routing/dfsssp.h"
 #include "mgmt/routing/dimension_order.h"
 #include "mgmt/routing/fat_tree.h"
 #include "mgmt/routing/layered.h"
 #include "mgmt/routing/minhop.h"
+#include "mgmt/routing/random_routes.h"
+#include "mgmt/routing/sssp.h"
 #include "mgmt/routing/table_file.h"
 #include "mgmt/routing/updown.h"
 
@@ -32,6 +35,9 @@ const struct routing_engine routing_engines[] = {
 	 .reroute = fat_tree_repair},
 	{.name = "dor", .promises_no_credit_loops = true, .route = dimension_order_route},
 	{.name = "lash", .promises_no_credit_loops = true, .route = layered_route},
+	{.name = "sssp", .route = sssp_route, .reroute = minhop_repair},
+	{.name = "dfsssp", .promises_no_credit_loops = true, .route = dfsssp_route},
+	{.name = "random", .route = random_routes},
 	{.name = "file", .route = table_file_route},
 	{.name = NULL},
 };

@@ -98,6 +98,16 @@ int routing_graph_use_lanes(struct routing_graph *graph, uint32_t switch_index)
 	return 0;
 }
 
+void routing_graph_drop_lanes(struct routing_graph *graph)
+{
+	free(graph->service_levels);
+	graph->service_levels = NULL;
+	for (uint32_t i = 0; i < graph->switch_count; i++) {
+		free(graph->switches[i].sl_to_vl);
+		graph->switches[i].sl_to_vl = NULL;
+	}
+}
+
 enum mark { UNVISITED, ON_PATH, ARRIVES, UNROUTED };
 
 /* Where the switch sends the LID next; ROUTING_NO_SWITCH when it leaves the switches there, or

@@ -85,6 +85,9 @@ MUST_USE int routing_graph_use_service_levels(struct routing_graph *graph);
  */
 MUST_USE int routing_graph_use_lanes(struct routing_graph *graph, uint32_t switch_index);
 
+/* As before an engine used any: every packet on SL 0, every SL on the VL of its number. */
+void routing_graph_drop_lanes(struct routing_graph *graph);
+
 static inline uint8_t routing_graph_service_level(const struct routing_graph *graph,
 						  uint32_t source_switch, uint16_t lid)
 {

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mgmt/routing/destination_groups.h"
-#include "mgmt/routing/port_choice.h"
 #include "mgmt/routing/repair.h"
 
 #define UNREACHED UINT32_MAX
@@ -99,10 +98,10 @@ static int search_init(struct search *search, struct routing_graph *graph, port_
 	return -ENOMEM;
 }
 
-int minhop_route(struct routing_graph *graph)
+int minhop_route_by(struct routing_graph *graph, port_chooser *choose)
 {
 	struct search search;
-	int error = search_init(&search, graph, port_choice_assign);
+	int error = search_init(&search, graph, choose);
 
 	if (error)
 		return error;
@@ -113,6 +112,11 @@ int minhop_route(struct routing_graph *graph)
 	}
 	search_release(&search);
 	return error;
+}
+
+int minhop_route(struct routing_graph *graph)
+{
+	return minhop_route_by(graph, port_choice_assign);
 }
 
 int minhop_repair(struct routing_graph *graph, const struct routing_hints *hints,

@@ -5,6 +5,7 @@
 
 #include "base/attributes.h"
 #include "mgmt/routing/engine.h"
+#include "mgmt/routing/port_choice.h"
 
 /*
  * Fills every switch's table: the fewest hops, and among those the port with the fewest adapters'
@@ -12,6 +13,8 @@
  * most one LID worse than the best. LIDs that can't be reached get ROUTING_NO_PORT. -ENOMEM.
  */
 MUST_USE int minhop_route(struct routing_graph *graph);
+/* The same with another choice among the ports with the fewest hops. */
+MUST_USE int minhop_route_by(struct routing_graph *graph, port_chooser *choose);
 /* After links went or came: see repair_routes(). */
 MUST_USE int minhop_repair(struct routing_graph *graph, const struct routing_hints *hints,
 			   const struct routing_change *change);

@@ -142,6 +142,7 @@ static int route(struct sm *sm)
 		sm_note(sm, SM_EVENT_WARNING, "engine %s can't route this subnet; taking %s",
 			engine->name, routing_engines[0].name);
 		engine = &routing_engines[0];
+		routing_graph_drop_lanes(&sm->graph);
 		error = engine->route(&sm->graph, &hints);
 	}
 	sm->engine = engine;

@@ -77,6 +77,19 @@ static void test_missing_entries_are_unreachable_but_no_fault(void **state)
 	assert_int_equal(verdict_now().unreachable_count, 1);
 }
 
+/* An engine that gave up must not leave SLs behind for the next one. */
+static void test_dropped_lanes_leave_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(routing_graph_use_service_levels(&graph), 0);
+	assert_int_equal(routing_graph_use_lanes(&graph, 0), 0);
+	graph.service_levels[1] = 3;
+	assert_int_equal(routing_graph_service_level(&graph, 0, 1), 3);
+	routing_graph_drop_lanes(&graph);
+	assert_int_equal(routing_graph_service_level(&graph, 0, 1), 0);
+	assert_null(graph.switches[0].sl_to_vl);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -85,6 +98,7 @@ int main(void)
 		TEST(test_switches_that_point_at_each_other_are_a_loop),
 		TEST(test_entry_that_leads_nowhere_is_a_dead_end),
 		TEST(test_missing_entries_are_unreachable_but_no_fault),
+		TEST(test_dropped_lanes_leave_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
