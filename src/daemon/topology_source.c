@@ -16,7 +16,8 @@ enum { FILE_BYTES_MAX = 64 << 20 };
 
 static bool is_generator(const char *topology)
 {
-	static const char *const names[] = {"star:", "ring:", "fat-tree:", "mesh:", "routed:"};
+	static const char *const names[] = {
+		"star:", "ring:", "fat-tree:", "mesh:", "torus:", "routed:"};
 
 	for (unsigned index = 0; index < ARRAY_COUNT(names); index++) {
 		if (strncmp(topology, names[index], strlen(names[index])) == 0)
@@ -82,7 +83,7 @@ static int parse_file(struct fabric *fabric, const char *path)
 
 	if (error) {
 		log_line("%s: %s (a topology is a file, or star:N, ring:N, fat-tree:K, mesh:AxB, "
-			 "routed:AxB)",
+			 "torus:AxB[xC], routed:AxB)",
 			 path, strerror(-error));
 		return error;
 	}

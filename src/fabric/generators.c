@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Generated topologies: star, ring, fat tree, mesh and routed subnets, with GUIDs that are the same
- * in every run.
- */
+/* Generated topologies: star, ring, fat tree, mesh, torus and routed subnets, with GUIDs that are
+ * the same in every run. */
 #include "fabric/topology.h"
 
 #include <errno.h>
@@ -29,7 +28,10 @@ enum {
 	SWITCH_HOPS_MAX = MAD_HOPS_MAX - 2,
 	RING_SWITCHES_MAX = 2 * SWITCH_HOPS_MAX + 1,
 	MESH_SIDE_MAX = SWITCH_HOPS_MAX + 1,
+	TORUS_SIDE_MAX = RING_SWITCHES_MAX,
 };
+
+enum { SIZES_MAX = 3 }; /* numbers of one generator: torus:AxBxC */
 
 /* GUIDs of generated nodes: vendor | kind | index from 1 | adapter | port. */
 enum guid_kind { GUID_KIND_CA = 1, GUID_KIND_SWITCH = 2, GUID_KIND_ROUTER = 3 };
@@ -224,6 +226,35 @@ static int build_mesh(struct builder *builder, unsigned columns, unsigned rows)
 	return builder->error;
 }
 
+/* Dimension d leaves by port 2d + 1 and arrives at port 2d + 2, everywhere; the host's port is
+ * behind them. Two switches in a dimension have two cables, one switch has none. */
+static int build_torus(struct builder *builder, unsigned dimension_count, const unsigned *sizes)
+{
+	unsigned switch_count = 1, stride = 1;
+	struct node **nodes;
+
+	for (unsigned d = 0; d < dimension_count; d++)
+		switch_count *= sizes[d];
+	nodes = calloc(switch_count, sizeof(struct node *));
+	if (!nodes)
+		return -ENOMEM;
+	for (unsigned i = 0; i < switch_count && !builder->error; i++) {
+		nodes[i] = add_switch(builder, 2 * dimension_count + 1);
+		add_host(builder, nodes[i], 2 * dimension_count + 1);
+	}
+	for (unsigned d = 0; d < dimension_count; stride *= sizes[d], d++) {
+		for (unsigned i = 0; i < switch_count && sizes[d] > 1; i++) {
+			unsigned coordinate = i / stride % sizes[d];
+			unsigned next =
+				coordinate + 1 < sizes[d] ? i + stride : i - coordinate * stride;
+
+			connect(builder, nodes[i], 2 * d + 1, nodes[next], 2 * d + 2);
+		}
+	}
+	free(nodes);
+	return builder->error;
+}
+
 /* Subnets of a switch and its hosts, each with a cable to the one router. */
 static int build_routed(struct builder *builder, unsigned subnet_count, unsigned host_count)
 {
@@ -239,12 +270,12 @@ static int build_routed(struct builder *builder, unsigned subnet_count, unsigned
 	return builder->error;
 }
 
-/* "12" or "3x4": digits only, nothing after. Returns how many numbers there are; 0: malformed. */
-static unsigned read_numbers(const char *text, unsigned ret_numbers[2])
+/* "12" or "3x4x5": digits only, nothing after. Returns how many numbers there are; 0: malformed. */
+static unsigned read_numbers(const char *text, unsigned ret_numbers[SIZES_MAX])
 {
 	unsigned count = 0;
 
-	while (count < 2) {
+	while (count < SIZES_MAX) {
 		char *end;
 
 		if (*text < '0' || *text > '9')
@@ -270,10 +301,36 @@ static int in_range(unsigned value, unsigned least, unsigned most, const char *w
 	return topology_fail(ret_error, 0, "%s takes %u to %u, not %u", what, least, most, value);
 }
 
-static int generate(struct builder *builder, const char *kind, const unsigned numbers[2],
-		    struct topology_error *ret_error)
+static int generate_torus(struct builder *builder, unsigned dimension_count, const unsigned *sizes,
+			  struct topology_error *ret_error)
+{
+	unsigned hops = 0, switch_count = 1;
+
+	for (unsigned d = 0; d < dimension_count; d++) {
+		int error = in_range(sizes[d], 1, TORUS_SIDE_MAX, "torus:AxB[xC]", ret_error);
+
+		if (error)
+			return error;
+		hops += sizes[d] / 2;
+		switch_count *= sizes[d];
+	}
+	if (hops > SWITCH_HOPS_MAX)
+		return topology_fail(ret_error, 0,
+				     "this torus has switches more than %d hops apart",
+				     MAD_HOPS_MAX);
+	if (switch_count > HOSTS_MAX)
+		return topology_fail(ret_error, 0, "a torus has at most %d switches, not %u",
+				     HOSTS_MAX, switch_count);
+	return build_torus(builder, dimension_count, sizes);
+}
+
+static int generate(struct builder *builder, const char *kind, unsigned number_count,
+		    const unsigned *numbers, struct topology_error *ret_error)
 {
 	int error;
+
+	if (strcmp(kind, "torus") == 0)
+		return generate_torus(builder, number_count, numbers, ret_error);
 
 	if (strcmp(kind, "star") == 0) {
 		error = in_range(numbers[0], 1, TREE_HOSTS_MAX, "star:N", ret_error);
@@ -311,11 +368,16 @@ int topology_generate(struct fabric *fabric, const char *generator,
 {
 	static const struct {
 		const char *kind;
-		unsigned number_count;
-	} kinds[] = {{"star", 1}, {"ring", 1}, {"fat-tree", 1}, {"mesh", 2}, {"routed", 2}};
+		unsigned number_count_min, number_count_max;
+		const char *size;
+	} kinds[] = {
+		{"star", 1, 1, "a number"},	{"ring", 1, 1, "a number"},
+		{"fat-tree", 1, 1, "a number"}, {"mesh", 2, 2, "AxB"},
+		{"routed", 2, 2, "AxB"},	{"torus", 2, 3, "AxB or AxBxC"},
+	};
 	struct builder builder = {.fabric = fabric};
 	const char *colon = strchr(generator, ':');
-	unsigned numbers[2] = {0};
+	unsigned numbers[SIZES_MAX] = {0};
 
 	for (unsigned i = 0; colon && i < ARRAY_COUNT(kinds); i++) {
 		size_t length = strlen(kinds[i].kind);
@@ -323,12 +385,16 @@ int topology_generate(struct fabric *fabric, const char *generator,
 		if (length != (size_t)(colon - generator) ||
 		    strncmp(generator, kinds[i].kind, length) != 0)
 			continue;
-		if (read_numbers(colon + 1, numbers) != kinds[i].number_count)
-			return topology_fail(
-				ret_error, 0, "\"%s\" is not a size that %s takes (%s)", colon + 1,
-				kinds[i].kind, kinds[i].number_count == 1 ? "a number" : "AxB");
 
-		int error = generate(&builder, kinds[i].kind, numbers, ret_error);
+		unsigned number_count = read_numbers(colon + 1, numbers);
+
+		if (number_count < kinds[i].number_count_min ||
+		    number_count > kinds[i].number_count_max)
+			return topology_fail(ret_error, 0,
+					     "\"%s\" is not a size that %s takes (%s)", colon + 1,
+					     kinds[i].kind, kinds[i].size);
+
+		int error = generate(&builder, kinds[i].kind, number_count, numbers, ret_error);
 
 		if (error == -ENOMEM)
 			(void)!topology_fail(ret_error, 0, "not enough memory");
@@ -336,6 +402,6 @@ int topology_generate(struct fabric *fabric, const char *generator,
 	}
 	return topology_fail(ret_error, 0,
 			     "unknown topology \"%s\": star:N, ring:N, fat-tree:K, mesh:AxB, "
-			     "routed:AxB or a file",
+			     "torus:AxB[xC], routed:AxB or a file",
 			     generator);
 }

@@ -33,6 +33,7 @@ MUST_USE int topology_parse(struct fabric *fabric, const char *text, size_t text
  *N switches in a ring, one host each
  * fat-tree:K	three levels of K-port switches, K even: K^3/4 hosts
  * mesh:AxB	a switch and a host at each point of a grid
+ * torus:AxB[xC]	the same with every dimension closed to a ring
  * routed:AxB	A subnets of a switch and B hosts each, and a router between them
  */
 MUST_USE int topology_generate(struct fabric *fabric, const char *generator,

@@ -13,7 +13,8 @@
 	       "  --hosts N             N hosts, h1 to hN, on a switch (default: 2)\n") \
 	OPTION(TOPOLOGY, "topology", required_argument, \
 	       "  --topology TOPOLOGY   a file in ibnetdiscover's format, or a generator:\n" \
-	       "                        star:N, ring:N, fat-tree:K, mesh:AxB, routed:AxB\n") \
+	       "                        star:N, ring:N, fat-tree:K, mesh:AxB, torus:AxB[xC],\n" \
+	       "                        routed:AxB\n") \
 	OPTION(VLS, "vls", required_argument, \
 	       "  --vls N               data VLs of every port: 1, 2, 4, 8 (default) or 15;\n" \
 	       "                        in a topology file vls=N says it of one port\n") \

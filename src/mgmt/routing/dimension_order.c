@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mgmt/routing/destination_groups.h"
+#include "mgmt/routing/opposite_ports.h"
 
 enum { DIMENSIONS_MAX = 4, NO_DIMENSION = 255 }; /* an SL has four bits */
 
@@ -25,23 +26,13 @@ struct grid {
 	bool *is_placed;
 };
 
-/* Which port each port is cabled to, everywhere. */
 static int find_dimensions(struct grid *grid)
 {
-	const struct routing_graph *graph = grid->graph;
-	uint8_t opposite[256] = {0};
+	uint8_t opposite[OPPOSITE_PORTS_COUNT];
+	int error = opposite_ports_find(grid->graph, opposite);
 
-	for (uint32_t i = 0; i < graph->switch_count; i++) {
-		const struct routing_switch *node = &graph->switches[i];
-
-		for (unsigned port = 1; port <= node->port_count; port++) {
-			if (node->neighbors[port] == ROUTING_NO_SWITCH)
-				continue;
-			if (opposite[port] && opposite[port] != node->neighbor_ports[port])
-				return -EOPNOTSUPP;
-			opposite[port] = node->neighbor_ports[port];
-		}
-	}
+	if (error)
+		return error;
 	for (unsigned port = 1; port < ROUTING_NO_PORT; port++) {
 		if (!opposite[port] || opposite[port] < port)
 			continue;

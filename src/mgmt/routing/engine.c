@@ -11,6 +11,7 @@
 #include "mgmt/routing/random_routes.h"
 #include "mgmt/routing/sssp.h"
 #include "mgmt/routing/table_file.h"
+#include "mgmt/routing/torus_2qos.h"
 #include "mgmt/routing/updown.h"
 
 static int route_minhop(struct routing_graph *graph, const struct routing_hints *hints)
@@ -37,6 +38,7 @@ const struct routing_engine routing_engines[] = {
 	{.name = "lash", .promises_no_credit_loops = true, .route = layered_route},
 	{.name = "sssp", .route = sssp_route, .reroute = minhop_repair},
 	{.name = "dfsssp", .promises_no_credit_loops = true, .route = dfsssp_route},
+	{.name = "torus-2QoS", .promises_no_credit_loops = true, .route = torus_2qos_route},
 	{.name = "random", .route = random_routes},
 	{.name = "file", .route = table_file_route},
 	{.name = NULL},

@@ -102,6 +102,7 @@ void routing_graph_drop_lanes(struct routing_graph *graph)
 {
 	free(graph->service_levels);
 	graph->service_levels = NULL;
+	graph->policy_sl_bits = 0;
 	for (uint32_t i = 0; i < graph->switch_count; i++) {
 		free(graph->switches[i].sl_to_vl);
 		graph->switches[i].sl_to_vl = NULL;

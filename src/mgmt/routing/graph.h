@@ -52,6 +52,9 @@ struct routing_graph {
 	/* Engines that use lanes: the SL for packets from an end port of this switch to this LID,
 	 * [source switch x (lid_max + 1) + LID]. NULL: SL 0 for all. */
 	uint8_t *service_levels;
+	/* Bits of an SL that no lane of service_levels depends on: policy may set them in any path.
+	 */
+	uint8_t policy_sl_bits;
 	/* Engines whose ways go up, then down: [switch] its rank, for repairs; see ranks.h. NULL:
 	 * any way. */
 	uint32_t *ranks;

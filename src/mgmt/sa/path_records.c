@@ -151,23 +151,21 @@ static bool choose_pkey(const struct path_wish *wish, const struct subnet_port *
 	return true;
 }
 
-/* Routing's own, where it keeps lanes apart; else as wished, else as policy says. */
+/* As wished, else as policy says; where routing keeps lanes apart, only the bits that it leaves. */
 static bool choose_sl(const struct sa *sa, const struct path_wish *wish, uint8_t routing_sl,
 		      uint16_t pkey, uint8_t *ret_sl)
 {
 	const struct sa_owner *owner = &sa->options.owner;
 
-	if (sa->subnet->service_levels) {
-		*ret_sl = routing_sl;
-		return !path_wish_has(wish, PR_SL) || wish->wanted.sl == routing_sl;
-	}
 	if (path_wish_has(wish, PR_SL))
 		*ret_sl = wish->wanted.sl;
 	else
 		*ret_sl = owner->path_sl
 				  ? owner->path_sl(owner->context, pkey, wish->wanted.service_id)
 				  : routing_sl;
-	return true;
+	if (sa->subnet->service_levels)
+		*ret_sl = routing_sl | (*ret_sl & sa->subnet->policy_sl_bits);
+	return !path_wish_has(wish, PR_SL) || wish->wanted.sl == *ret_sl;
 }
 
 static bool choose_values(const struct path_wish *wish, const struct subnet_path *path,

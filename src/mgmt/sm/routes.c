@@ -166,6 +166,7 @@ static int keep_service_levels(struct sm *sm)
 	sm->subnet.service_levels = levels;
 	sm->subnet.service_levels_switch_count = sm->graph.switch_count;
 	sm->subnet.service_levels_lid_max = sm->graph.lid_max;
+	sm->subnet.policy_sl_bits = sm->graph.policy_sl_bits;
 	return 0;
 }
 

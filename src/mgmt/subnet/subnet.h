@@ -100,6 +100,7 @@ struct subnet {
 	uint8_t *service_levels;
 	uint32_t service_levels_switch_count;
 	uint16_t service_levels_lid_max;
+	uint8_t policy_sl_bits; /* those that policy may set beside them */
 	uint32_t node_count;
 	uint32_t switch_count;
 	struct neighbors neighbors;	    /* who was behind which port, for the whole run */

@@ -131,6 +131,7 @@ static int copy_service_levels(const struct subnet *subnet, struct subnet *copy)
 		return 0;
 	copy->service_levels_switch_count = subnet->service_levels_switch_count;
 	copy->service_levels_lid_max = subnet->service_levels_lid_max;
+	copy->policy_sl_bits = subnet->policy_sl_bits;
 	return copy_array(subnet->service_levels,
 			  (size_t)subnet->service_levels_switch_count *
 				  (subnet->service_levels_lid_max + 1u),

@@ -44,6 +44,11 @@ static void test_each_generator_builds_what_it_says(void **state)
 		{"fat-tree:8", 128, 80, 384},
 		{"mesh:1x1", 1, 1, 1},
 		{"mesh:3x2", 6, 6, 6 + 7},
+		{"torus:1x1", 1, 1, 1},
+		{"torus:3x4", 12, 12, 12 + 2 * 12},
+		{"torus:2x3", 6, 6, 6 + 2 * 6},
+		{"torus:4x4x4", 64, 64, 64 + 3 * 64},
+		{"torus:3x1x5", 15, 15, 15 + 2 * 15},
 	};
 
 	(void)state;
@@ -98,7 +103,12 @@ static void test_malformed_generators_are_named(void **state)
 		const char *generator, *reason;
 	} rows[] = {
 		{"star", "unknown topology \"star\""},
-		{"torus:3", "unknown topology \"torus:3\""},
+		{"cube:3", "unknown topology \"cube:3\""},
+		{"torus:3", "\"3\" is not a size that torus takes (AxB or AxBxC)"},
+		{"torus:2x2x2x2", "\"2x2x2x2\" is not a size"},
+		{"torus:3x0", "torus:AxB[xC] takes 1 to"},
+		{"torus:123x4", "this torus has switches more than 63 hops apart"},
+		{"torus:40x40x40", "a torus has at most 20000 switches, not 64000"},
 		{"star:", "\"\" is not a size that star takes"},
 		{"star:x", "\"x\" is not a size"},
 		{"star:-1", "\"-1\" is not a size"},

@@ -83,11 +83,13 @@ static void test_dropped_lanes_leave_nothing(void **state)
 	(void)state;
 	assert_int_equal(routing_graph_use_service_levels(&graph), 0);
 	assert_int_equal(routing_graph_use_lanes(&graph, 0), 0);
+	graph.policy_sl_bits = 8;
 	graph.service_levels[1] = 3;
 	assert_int_equal(routing_graph_service_level(&graph, 0, 1), 3);
 	routing_graph_drop_lanes(&graph);
 	assert_int_equal(routing_graph_service_level(&graph, 0, 1), 0);
 	assert_null(graph.switches[0].sl_to_vl);
+	assert_int_equal(graph.policy_sl_bits, 0);
 }
 
 int main(void)

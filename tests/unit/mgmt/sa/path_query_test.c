@@ -401,6 +401,36 @@ static void test_answer_repeats_flow_label_class_and_sl(void **state)
 	assert_int_equal(path.qos_class, 0x123);
 }
 
+/* Routing has the SL where it keeps lanes apart, but for the bits that it leaves to policy. */
+static void test_routing_leaves_some_bits_of_the_sl_to_others(void **state)
+{
+	struct subnet *subnet = fixture.subnet;
+	struct path_record wanted = between(2, 3);
+	size_t level_count = (size_t)subnet->switch_count * (subnet->lid_max + 1u);
+
+	(void)state;
+	subnet->service_levels = malloc(level_count);
+	assert_non_null(subnet->service_levels);
+	memset(subnet->service_levels, 5, level_count);
+	subnet->service_levels_switch_count = subnet->switch_count;
+	subnet->service_levels_lid_max = subnet->lid_max;
+	sa_subnet_changed(fixture.sa, fixture.now, subnet);
+	get(wanted, by_gids);
+	assert_int_equal(reply_path(&reply, 0).sl, 5);
+	wanted.sl = 5 | 8;
+	get(wanted, by_gids | SA_COMPONENT(PR_SL));
+	assert_int_not_equal(reply.status, 0);
+
+	subnet->policy_sl_bits = 8;
+	sa_subnet_changed(fixture.sa, fixture.now, subnet);
+	get(wanted, by_gids | SA_COMPONENT(PR_SL));
+	assert_int_equal(reply.status, 0);
+	assert_int_equal(reply_path(&reply, 0).sl, 5 | 8);
+	wanted.sl = 2 | 8;
+	get(wanted, by_gids | SA_COMPONENT(PR_SL));
+	assert_int_not_equal(reply.status, 0);
+}
+
 /* Another subnet is reached through the router: its LID, the far GID, and a hop limit. */
 static void test_other_subnet_is_reached_by_the_router(void **state)
 {
@@ -598,6 +628,7 @@ int main(void)
 		PATH_TEST(test_raw_traffic_has_no_path),
 		PATH_TEST(test_half_a_service_id_is_not_enough),
 		PATH_TEST(test_answer_repeats_flow_label_class_and_sl),
+		PATH_TEST(test_routing_leaves_some_bits_of_the_sl_to_others),
 		PATH_TEST(test_other_subnet_is_reached_by_the_router),
 		LMC_TEST(test_lmc_gives_every_pair_of_lids),
 		LMC_TEST(test_number_of_paths_is_per_pair_and_uses_different_lids),
