@@ -174,8 +174,21 @@ static inline void rig_graph_service_levels(const struct rig *rig, const uint32_
 	}
 }
 
+static inline void rig_graph_lanes(const struct node *node, uint32_t index,
+				   struct routing_graph *graph)
+{
+	struct routing_switch *routed = &graph->switches[index];
+	size_t side = node->port_count + 1u;
+
+	assert_int_equal(routing_graph_use_lanes(graph, index), 0);
+	for (unsigned input = 0; input < side; input++)
+		for (unsigned output = 1; output < side; output++)
+			memcpy(&routed->sl_to_vl[(input * side + output) * ROUTING_SL_COUNT],
+			       node->ports[output].sl_to_vl[input], ROUTING_SL_COUNT);
+}
+
 /* From what the switches themselves hold, not from what the manager believes. */
-static inline void rig_check_credit_loops(const struct rig *rig)
+static inline void rig_check_credit_loops(const struct rig *rig, unsigned lanes_max)
 {
 	uint32_t indexes[RIG_NODES_MAX];
 	unsigned parts[RIG_NODES_MAX];
@@ -195,6 +208,7 @@ static inline void rig_check_credit_loops(const struct rig *rig)
 		assert_int_equal(routing_graph_set_ports(&graph, indexes[i], node->port_count), 0);
 		graph.switches[indexes[i]].guid = node->info.node_guid;
 		memcpy(graph.switches[indexes[i]].table, node->lft, lid_max + 1u);
+		rig_graph_lanes(node, indexes[i], &graph);
 	}
 	rig_graph_links(rig, indexes, &graph);
 	rig_graph_adapters(rig, indexes, &graph);
@@ -202,6 +216,9 @@ static inline void rig_check_credit_loops(const struct rig *rig)
 	assert_int_equal(credit_loops_check(&graph, &loops), 0);
 	if (loops.has_loop)
 		fail_msg("seed %llu: packets may wait in a circle", (unsigned long long)rig->seed);
+	if (loops.lane_count > lanes_max)
+		fail_msg("seed %llu: packets use %u lanes", (unsigned long long)rig->seed,
+			 loops.lane_count);
 	routing_graph_release(&graph);
 }
 

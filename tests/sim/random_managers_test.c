@@ -84,10 +84,11 @@ static void told_line(void *context, enum sm_event event, const char *line)
 
 static void start_managers(unsigned host_count)
 {
-	static const char *const engines[] = {"minhop", "updn", "lash", "dnup", "ftree", "updn"};
+	static const char *const engines[] = {"minhop", "updn", "lash",	  "dnup", "ftree",
+					      "sssp",	"nue",	"dfsssp", "updn", "random"};
 	struct sm_options options = {.sweep_interval = SECONDS(1),
 				     .poll_interval = MILLISECONDS(500),
-				     .routing_engine = engines[rig.seed % 6]};
+				     .routing_engine = engines[rig.seed % ARRAY_COUNT(engines)]};
 	static const unsigned numbers[] = {1, 2, 3, 4};
 	unsigned manager_count = 1 + (unsigned)random_below(&rig.random, 4);
 
@@ -108,7 +109,7 @@ static void prove(void)
 	rig_check(&rig);
 	rig_exchange(&rig);
 	if (rig_is_promised_no_loops(&rig))
-		rig_check_credit_loops(&rig);
+		rig_check_credit_loops(&rig, 8);
 }
 
 static void run_seed(uint64_t seed)

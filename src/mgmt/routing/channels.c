@@ -15,12 +15,17 @@ static uint32_t outputs_of(const struct channel_graph *channels, uint32_t switch
 	return channels->first_of[switch_index + 1] - channels->first_of[switch_index];
 }
 
+static uint64_t *make_matrix(const struct channel_graph *channels, uint32_t switch_index)
+{
+	size_t side = outputs_of(channels, switch_index);
+
+	return calloc(side * side / BITS + 1, sizeof(uint64_t));
+}
+
 static int make_matrices(struct channel_graph *channels)
 {
 	for (uint32_t i = 0; i < channels->graph->switch_count; i++) {
-		size_t side = outputs_of(channels, i);
-
-		channels->edges[i] = calloc(side * side / BITS + 1, sizeof(uint64_t));
+		channels->edges[i] = make_matrix(channels, i);
 		if (!channels->edges[i])
 			return -ENOMEM;
 		for (uint32_t channel = channels->first_of[i]; channel < channels->first_of[i + 1];
@@ -77,7 +82,10 @@ void channel_graph_release(struct channel_graph *channels)
 {
 	for (uint32_t i = 0; channels->edges && i < channels->graph->switch_count; i++)
 		free(channels->edges[i]);
+	for (uint32_t i = 0; channels->refused && i < channels->graph->switch_count; i++)
+		free(channels->refused[i]);
 	free(channels->edges);
+	free(channels->refused);
 	free(channels->first_of);
 	free(channels->owner);
 	free(channels->order);
@@ -88,6 +96,17 @@ void channel_graph_release(struct channel_graph *channels)
 	free(channels->keys);
 	free(channels->marks);
 	*channels = (struct channel_graph){0};
+}
+
+int channel_graph_remember_refusals(struct channel_graph *channels)
+{
+	channels->refused = calloc(channels->graph->switch_count + 1u, sizeof(uint64_t *));
+	for (uint32_t i = 0; channels->refused && i < channels->graph->switch_count; i++) {
+		channels->refused[i] = make_matrix(channels, i);
+		if (!channels->refused[i])
+			return -ENOMEM;
+	}
+	return channels->refused ? 0 : -ENOMEM;
 }
 
 static unsigned port_of(const struct channel_graph *channels, uint32_t channel)
@@ -205,6 +224,15 @@ static void sort_by_order(const struct channel_graph *channels, uint32_t *found,
 		found[i] = (uint32_t)channels->keys[i];
 }
 
+void channel_graph_set_order(struct channel_graph *channels, const uint32_t *keys)
+{
+	for (uint32_t channel = 0; channel < channels->channel_count; channel++)
+		channels->keys[channel] = (uint64_t)keys[channel] << 32 | channel;
+	qsort(channels->keys, channels->channel_count, sizeof(uint64_t), compare_keys);
+	for (uint32_t place = 0; place < channels->channel_count; place++)
+		channels->order[(uint32_t)channels->keys[place]] = place;
+}
+
 /* What leads to the new edge comes before what it leads to, in the places that they have now. */
 static void reorder(struct channel_graph *channels, uint32_t forward_count, uint32_t backward_count)
 {
@@ -253,8 +281,13 @@ enum channel_verdict channel_graph_add(struct channel_graph *channels, uint32_t 
 
 	if (bit_is_set(channels->edges[meeting], bit))
 		return CHANNEL_EDGE_KNOWN;
-	if (!make_place(channels, from, to))
+	if (channels->refused && bit_is_set(channels->refused[meeting], bit))
 		return CHANNEL_EDGE_CLOSES_CYCLE;
+	if (!make_place(channels, from, to)) {
+		if (channels->refused)
+			channels->refused[meeting][bit / BITS] |= UINT64_C(1) << (bit % BITS);
+		return CHANNEL_EDGE_CLOSES_CYCLE;
+	}
 	channels->edges[meeting][bit / BITS] |= UINT64_C(1) << (bit % BITS);
 	return CHANNEL_EDGE_NEW;
 }

@@ -23,6 +23,7 @@ struct channel_graph {
 	uint32_t *first_of; /* [switch]: the channel of its output port 0, lane 0 */
 	uint32_t *owner;    /* [channel]: the switch it leaves */
 	uint64_t **edges;   /* [switch]: bit [input channel there x outputs + output channel] */
+	uint64_t **refused; /* the same for edges that closed a cycle; NULL: not remembered */
 	uint32_t *order;    /* [channel]: every edge goes from a lower to a higher place */
 	/* Room for one search. */
 	uint32_t *stack, *forward, *backward, *places;
@@ -33,6 +34,13 @@ struct channel_graph {
 MUST_USE int channel_graph_init(struct channel_graph *channels, const struct routing_graph *graph,
 				unsigned lane_count);
 void channel_graph_release(struct channel_graph *channels);
+
+/* Before the first edge: the channel with the lowest key comes first. Edges that fit the order are
+ * added without a search. */
+void channel_graph_set_order(struct channel_graph *channels, const uint32_t *keys);
+/* From now on an edge that closed a cycle once is refused without a search; even if an edge of that
+ * cycle is removed later. -ENOMEM. */
+MUST_USE int channel_graph_remember_refusals(struct channel_graph *channels);
 
 /* A port of a switch, as an output, on a lane. */
 static inline uint32_t channel_of(const struct channel_graph *channels, uint32_t switch_index,

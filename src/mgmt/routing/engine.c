@@ -8,6 +8,7 @@
 #include "mgmt/routing/fat_tree.h"
 #include "mgmt/routing/layered.h"
 #include "mgmt/routing/minhop.h"
+#include "mgmt/routing/nue.h"
 #include "mgmt/routing/random_routes.h"
 #include "mgmt/routing/sssp.h"
 #include "mgmt/routing/table_file.h"
@@ -39,6 +40,7 @@ const struct routing_engine routing_engines[] = {
 	{.name = "sssp", .route = sssp_route, .reroute = minhop_repair},
 	{.name = "dfsssp", .promises_no_credit_loops = true, .route = dfsssp_route},
 	{.name = "torus-2QoS", .promises_no_credit_loops = true, .route = torus_2qos_route},
+	{.name = "nue", .promises_no_credit_loops = true, .route = nue_route},
 	{.name = "random", .route = random_routes},
 	{.name = "file", .route = table_file_route},
 	{.name = NULL},

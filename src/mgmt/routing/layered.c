@@ -125,34 +125,32 @@ static size_t edges_max(const struct layered *layered)
 }
 
 /* Switches without adapters talk to those with, not to each other. */
-static int place_all(struct layered *layered)
+static int place_all(struct layered *layered, enum layered_pairs pairs)
 {
 	const bool *has_adapters = layered->groups.has_adapters;
 	int error = 0;
 
 	for (uint32_t a = 0; !error && a < layered->graph->switch_count; a++)
 		for (uint32_t b = a + 1; !error && b < layered->graph->switch_count; b++)
-			if (has_adapters[a] || has_adapters[b])
+			if (pairs == LAYERED_PAIRS_OF_ADAPTERS ? has_adapters[a] && has_adapters[b]
+							       : has_adapters[a] || has_adapters[b])
 				error = place_pair(layered, a, b);
 	return error;
 }
 
-int layered_route(struct routing_graph *graph, const struct routing_hints *hints)
+int layered_assign(struct routing_graph *graph, enum layered_pairs pairs, unsigned lane_count)
 {
-	struct layered layered = {.graph = graph, .lane_count = hints->lane_count};
-	int error = minhop_route(graph);
+	struct layered layered = {.graph = graph,
+				  .lane_count = lane_count == 0		 ? 1
+						: lane_count > LANES_MAX ? LANES_MAX
+									 : lane_count};
+	int error = routing_graph_use_service_levels(graph);
 
-	if (layered.lane_count == 0)
-		layered.lane_count = 1;
-	if (layered.lane_count > LANES_MAX)
-		layered.lane_count = LANES_MAX;
-	if (!error)
-		error = routing_graph_use_service_levels(graph);
 	if (!error)
 		error = destination_groups_init(&layered.groups, graph);
 	if (!error) {
 		layered.added = malloc(edges_max(&layered) * sizeof(*layered.added));
-		error = layered.added ? place_all(&layered) : -ENOMEM;
+		error = layered.added ? place_all(&layered, pairs) : -ENOMEM;
 	}
 	for (unsigned layer = 0; layer < layered.layer_count; layer++)
 		channel_graph_release(&layered.layers[layer]);
@@ -160,4 +158,12 @@ int layered_route(struct routing_graph *graph, const struct routing_hints *hints
 	if (layered.groups.first_of)
 		destination_groups_release(&layered.groups);
 	return error;
+}
+
+int layered_route(struct routing_graph *graph, const struct routing_hints *hints)
+{
+	int error = minhop_route(graph);
+
+	return error ? error
+		     : layered_assign(graph, LAYERED_PAIRS_WITH_ADAPTERS, hints->lane_count);
 }

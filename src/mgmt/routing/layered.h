@@ -13,4 +13,13 @@
  */
 MUST_USE int layered_route(struct routing_graph *graph, const struct routing_hints *hints);
 
+enum layered_pairs {
+	LAYERED_PAIRS_WITH_ADAPTERS, /* at one of the two switches, or at both */
+	LAYERED_PAIRS_OF_ADAPTERS,   /* at both; paths to and from other switches have SL 0 */
+};
+
+/* The same for tables that another engine made. */
+MUST_USE int layered_assign(struct routing_graph *graph, enum layered_pairs pairs,
+			    unsigned lane_count);
+
 #endif

@@ -57,6 +57,34 @@ static void test_another_lane_is_another_circle(void **state)
 	routing_graph_release(&graph);
 }
 
+/* Also when the cycle is gone; and an order that is given changes no verdict. */
+static void test_a_remembered_refusal_stays(void **state)
+{
+	struct routing_graph graph;
+	struct channel_graph channels;
+	uint32_t keys[64] = {0};
+
+	(void)state;
+	make_ring(&graph, 4, 1);
+	assert_int_equal(channel_graph_init(&channels, &graph, 1), 0);
+	assert_int_equal(channel_graph_remember_refusals(&channels), 0);
+	assert_true(channels.channel_count <= 64);
+	for (uint32_t channel = 0; channel < channels.channel_count; channel++)
+		keys[channel] = channels.channel_count - channel;
+	channel_graph_set_order(&channels, keys);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(channel_graph_add(&channels, channel_of(&channels, i, 1, 0),
+						   channel_of(&channels, (i + 1) % 4, 1, 0)),
+				 i == 3 ? CHANNEL_EDGE_CLOSES_CYCLE : CHANNEL_EDGE_NEW);
+	channel_graph_remove(&channels, channel_of(&channels, 1, 1, 0),
+			     channel_of(&channels, 2, 1, 0));
+	assert_int_equal(channel_graph_add(&channels, channel_of(&channels, 3, 1, 0),
+					   channel_of(&channels, 0, 1, 0)),
+			 CHANNEL_EDGE_CLOSES_CYCLE);
+	channel_graph_release(&channels);
+	routing_graph_release(&graph);
+}
+
 /* The oracle: is "to" reached from "from" over edges that were accepted? */
 struct accepted {
 	uint32_t from, to;
@@ -125,6 +153,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_edge_that_closes_a_circle_is_refused),
 		cmocka_unit_test(test_another_lane_is_another_circle),
+		cmocka_unit_test(test_a_remembered_refusal_stays),
 		cmocka_unit_test(test_random_edges_agree_with_a_plain_search),
 	};
 

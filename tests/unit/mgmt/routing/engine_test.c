@@ -19,6 +19,18 @@ static void test_engines_are_found_by_name(void **state)
 	assert_null(routing_engine_find("upside"));
 }
 
+/* As OpenSM names its own. */
+static void test_there_is_every_engine_of_opensm(void **state)
+{
+	static const char *const names[] = {"minhop", "updn", "dnup", "file",
+					    "ftree",  "lash", "dor",  "torus-2QoS",
+					    "dfsssp", "sssp", "nue"};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		assert_non_null(routing_engine_find(names[i]));
+}
+
 static void try_engine(const struct routing_engine *engine, struct routing_graph *graph)
 {
 	const struct routing_hints hints = {.lane_count = 8};
@@ -36,6 +48,16 @@ static void try_engine(const struct routing_engine *engine, struct routing_graph
 		expect_no_credit_loops(graph);
 }
 
+static void try_copy(const struct routing_engine *engine, const struct routing_graph *graph,
+		     uint32_t without_switch, unsigned lmc)
+{
+	struct routing_graph copy;
+
+	make_copy(&copy, graph, without_switch, lmc);
+	try_engine(engine, &copy);
+	routing_graph_release(&copy);
+}
+
 static void try_all(void (*make)(struct routing_graph *graph, struct random *random))
 {
 	for (const struct routing_engine *engine = routing_engines; engine->name; engine++) {
@@ -48,6 +70,10 @@ static void try_all(void (*make)(struct routing_graph *graph, struct random *ran
 			/* Tables that are there already must not tempt it. */
 			for (unsigned cut = 0; cut < 3 && cut_any_link(&graph, &random); cut++)
 				try_engine(engine, &graph);
+			/* Nor must a switch less, or several LIDs for each adapter. */
+			try_copy(engine, &graph,
+				 (uint32_t)random_below(&random, graph.switch_count),
+				 (unsigned)seed % 3);
 			routing_graph_release(&graph);
 		}
 	}
@@ -67,9 +93,10 @@ static void make_any_tree(struct routing_graph *graph, struct random *random)
 static void make_any_grid(struct routing_graph *graph, struct random *random)
 {
 	const uint32_t sizes[] = {2 + (uint32_t)random_below(random, 4),
-				  2 + (uint32_t)random_below(random, 4)};
+				  2 + (uint32_t)random_below(random, 4),
+				  1 + (uint32_t)random_below(random, 3)};
 
-	make_grid(graph, 2, sizes, random_below(random, 2));
+	make_grid(graph, 3, sizes, random_below(random, 2));
 }
 
 static void test_promises_hold_on_random_graphs(void **state)
@@ -91,7 +118,7 @@ static void test_promises_hold_on_grids_with_failures(void **state)
 }
 
 /* Those that take any graph must not refuse one. */
-static void test_up_down_and_lanes_fit_every_graph(void **state)
+static void test_engines_for_any_graph_refuse_none(void **state)
 {
 	const struct routing_hints hints = {.lane_count = 8};
 
@@ -103,6 +130,10 @@ static void test_up_down_and_lanes_fit_every_graph(void **state)
 		make_any_graph(&graph, &random);
 		assert_int_equal(routing_engine_find("updn")->route(&graph, &hints), 0);
 		assert_int_equal(routing_engine_find("lash")->route(&graph, &hints), 0);
+		assert_int_equal(routing_engine_find("sssp")->route(&graph, &hints), 0);
+		assert_int_equal(routing_engine_find("dfsssp")->route(&graph, &hints), 0);
+		assert_int_equal(routing_engine_find("nue")->route(&graph, &hints), 0);
+		assert_int_equal(routing_engine_find("random")->route(&graph, &hints), 0);
 		routing_graph_release(&graph);
 	}
 }
@@ -111,10 +142,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_engines_are_found_by_name),
+		cmocka_unit_test(test_there_is_every_engine_of_opensm),
 		cmocka_unit_test(test_promises_hold_on_random_graphs),
 		cmocka_unit_test(test_promises_hold_on_trees_with_failures),
 		cmocka_unit_test(test_promises_hold_on_grids_with_failures),
-		cmocka_unit_test(test_up_down_and_lanes_fit_every_graph),
+		cmocka_unit_test(test_engines_for_any_graph_refuse_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
