@@ -34,6 +34,21 @@ static bool may_hear(const struct sa *sa, const struct subscription *subscriptio
 	return audience->subject && sa_ports_share_partition(listener, audience->subject);
 }
 
+/* o13-17.1.2: a subscription to ports of which its owner may not hear ends. One to all ports stays:
+ * it is for those of which the owner may. */
+static bool names_forbidden_ports(const struct subscription *subscription,
+				  const struct notice *notice)
+{
+	return subscription->info.lid_range_begin != INFORM_ANY_LID &&
+	       notice->header.type != NOTICE_SECURITY;
+}
+
+static void end_subscription(struct sa *sa, struct subscription *subscription)
+{
+	reports_forget(&sa->reports, subscription);
+	subscriptions_remove(&sa->subscriptions, subscription);
+}
+
 static void report(struct sa *sa, const struct notice *notice, const struct gid *issuer,
 		   const struct audience *audience)
 {
@@ -42,9 +57,13 @@ static void report(struct sa *sa, const struct notice *notice, const struct gid 
 	list_for_each_safe (link, &sa->subscriptions.subscriptions) {
 		struct subscription *subscription = subscription_of(link);
 
-		if (!inform_info_matches(&subscription->info, notice, issuer) ||
-		    !may_hear(sa, subscription, notice, audience))
+		if (!inform_info_matches(&subscription->info, notice, issuer))
 			continue;
+		if (!may_hear(sa, subscription, notice, audience)) {
+			if (names_forbidden_ports(subscription, notice))
+				end_subscription(sa, subscription);
+			continue;
+		}
 		if (!made)
 			made = report_notice_make(notice, issuer);
 		if (!made)
@@ -123,10 +142,8 @@ static void forget_port(struct sa *sa, time_ns now, uint64_t port_guid)
 	list_for_each_safe (link, &sa->subscriptions.subscriptions) {
 		struct subscription *subscription = subscription_of(link);
 
-		if (subscription->port_guid != port_guid)
-			continue;
-		reports_forget(&sa->reports, subscription);
-		subscriptions_remove(&sa->subscriptions, subscription);
+		if (subscription->port_guid == port_guid)
+			end_subscription(sa, subscription);
 	}
 }
 

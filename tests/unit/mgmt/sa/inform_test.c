@@ -8,6 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 #include "sa_fixture.h"
+#include "wire/class_port_info.h"
+#include "wire/smp.h"
 
 enum { SA_AGENT = 7 };
 
@@ -168,6 +170,38 @@ static void test_report_is_repeated_until_acknowledged(void **state)
 	assert_int_equal(sa_deadline(fixture.sa), TIME_NEVER);
 }
 
+/* A subscriber that has its reports sent to host 4, which it names by its GID alone. */
+static void test_report_follows_a_subscriber_that_redirects_by_gid(void **state)
+{
+	struct notice notice = trap(TRAP_LINK_STATE_CHANGE, NOTICE_URGENT, 5);
+	const struct class_port_info info = {.redirect_gid_prefix = GID_PREFIX_LINK_LOCAL,
+					     .redirect_gid_guid = fixture_port(&fixture, 4)->guid,
+					     .redirect_qpn = 0x77};
+	struct mad_message first, again;
+	struct gid issuer;
+	uint16_t lid;
+
+	(void)state;
+	assert_int_equal(inform(2, everything, 0), 0);
+	sa_notice(fixture.sa, fixture.now, &notice);
+	assert_int_not_equal(next_report(&lid, &notice, &issuer, &first), 0);
+	assert_int_equal(lid, fixture_lid(&fixture, 2));
+
+	struct mad_message answer = first;
+
+	answer.bytes[MAD_METHOD_OFFSET] = MAD_REPORT_RESPONSE;
+	put_be16(answer.bytes + MAD_STATUS_OFFSET, MAD_STATUS_REDIRECT);
+	put_be16(answer.bytes + 16, ATTRIBUTE_CLASS_PORT_INFO);
+	class_port_info_encode(&info, answer.bytes + SA_DATA_OFFSET);
+	sa_receive(fixture.sa, fixture.now, &answer);
+	assert_int_not_equal(next_report(&lid, &notice, &issuer, &again), 0);
+	assert_int_equal(lid, fixture_lid(&fixture, 4));
+	assert_int_equal(again.address.qpn, 0x77);
+	assert_memory_equal(first.bytes, again.bytes, MAD_BYTES);
+	acknowledge(&again);
+	assert_int_equal(sa_deadline(fixture.sa), TIME_NEVER);
+}
+
 /* Who never answers is forgotten after some reports, and delays nobody meanwhile. */
 static void test_silent_subscriber_is_forgotten_and_delays_nobody(void **state)
 {
@@ -275,6 +309,29 @@ static void test_partitions_decide_who_hears(void **state)
 	assert_int_equal(count_reports(TRAP_LOCAL_CHANGE), 1);
 }
 
+/* o13-17.1.2: what is about ports by name ends when the subscriber may not hear of them. */
+static void test_subscription_to_forbidden_ports_ends(void **state)
+{
+	static const uint16_t other[] = {0x8005}, usual[] = {0xffff};
+	struct notice notice = trap(TRAP_LOCAL_CHANGE, NOTICE_INFORMATIONAL, 4);
+	struct inform_info by_lid = everything;
+
+	(void)state;
+	by_lid.lid_range_begin = 4;
+	by_lid.lid_range_end = 4;
+	assert_int_equal(inform(2, by_lid, 0), 0);
+	assert_int_equal(inform(3, everything, 0), 0);
+	sa_notice(fixture.sa, fixture.now, &notice);
+	assert_int_equal(count_reports(TRAP_LOCAL_CHANGE), 2);
+	fixture_set_pkeys(&fixture, 4, other, 1);
+	sa_notice(fixture.sa, fixture.now, &notice);
+	assert_int_equal(count_reports(TRAP_LOCAL_CHANGE), 0);
+	/* Back in the partition: only the one to all ports is left. */
+	fixture_set_pkeys(&fixture, 4, usual, 1);
+	sa_notice(fixture.sa, fixture.now, &notice);
+	assert_int_equal(count_reports(TRAP_LOCAL_CHANGE), 1);
+}
+
 static void test_groups_that_come_and_go_are_reported(void **state)
 {
 	const struct mc_member_record membership = {.mgid_high = 0xff12a01cfe800000,
@@ -352,11 +409,13 @@ int main(void)
 		SA_FIXTURE_TEST(test_every_subscriber_hears_of_a_port_that_went),
 		SA_FIXTURE_TEST(test_traps_of_the_manager_are_passed_on),
 		SA_FIXTURE_TEST(test_report_is_repeated_until_acknowledged),
+		SA_FIXTURE_TEST(test_report_follows_a_subscriber_that_redirects_by_gid),
 		SA_FIXTURE_TEST(test_silent_subscriber_is_forgotten_and_delays_nobody),
 		SA_FIXTURE_TEST(test_unsubscribing_ends_it),
 		SA_FIXTURE_TEST(test_nonsense_is_refused),
 		SA_FIXTURE_TEST(test_security_traps_are_for_the_trusted),
 		SA_FIXTURE_TEST(test_partitions_decide_who_hears),
+		SA_FIXTURE_TEST(test_subscription_to_forbidden_ports_ends),
 		SA_FIXTURE_TEST(test_groups_that_come_and_go_are_reported),
 		SA_FIXTURE_TEST(test_subscriptions_of_a_vanished_port_go_with_it),
 		SA_FIXTURE_TEST(test_records_show_ones_own_subscriptions),
