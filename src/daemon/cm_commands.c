@@ -35,6 +35,32 @@ static int run_close_channel(struct cm_program *program, const struct cm_command
 	return 0;
 }
 
+static int run_migrate(struct cm_program *program, const struct cm_command *command,
+		       int given_descriptor)
+{
+	struct cm_id *id = cm_program_find_id(program, command->id);
+	struct cm_channel *channel = cm_channel_find(program, command->channel);
+
+	if (!id)
+		return -ENOENT;
+	if (!channel)
+		return -EINVAL;
+	return cm_id_migrate(id, channel, given_descriptor, command->value);
+}
+
+static int run_drop_events(struct cm_program *program, const struct cm_command *command,
+			   int given_descriptor)
+{
+	struct cm_channel *channel = cm_channel_find(program, command->channel);
+
+	if (!channel)
+		return -EINVAL;
+	/* Of one that lives none would be missed by the program, but all by who counts them. */
+	if (cm_program_find_id(program, command->id))
+		return -EBUSY;
+	return cm_channel_move_events(channel, given_descriptor, command->id, NULL);
+}
+
 static bool port_space_is_known(uint32_t port_space)
 {
 	return port_space == CM_PORT_SPACE_IPOIB || port_space == CM_PORT_SPACE_TCP ||
@@ -176,18 +202,6 @@ static int run_notify(struct cm_id *id, const struct cm_command *command,
 	return cm_id_notify(id);
 }
 
-static int run_migrate(struct cm_id *id, const struct cm_command *command,
-		       struct cm_answer *ret_answer)
-{
-	struct cm_channel *channel = cm_channel_find(id->program, command->channel);
-
-	if (!channel)
-		return -EINVAL;
-	cm_id_migrate(id, channel, (uint32_t)command->value);
-	ret_answer->number = id->event_count;
-	return 0;
-}
-
 static int run_set_option(struct cm_id *id, const struct cm_command *command,
 			  struct cm_answer *ret_answer)
 {
@@ -290,7 +304,6 @@ static const struct id_command {
 	{CM_REJECT, run_reject, CM_PROGRAM_INTERNAL},
 	{CM_DISCONNECT, run_disconnect, CM_PROGRAM_INTERNAL},
 	{CM_NOTIFY, run_notify, CM_PROGRAM_INTERNAL},
-	{CM_MIGRATE, run_migrate, CM_PROGRAM_INTERNAL},
 	{CM_SET_OPTION, run_set_option, CM_PROGRAM_INTERNAL},
 	{CM_JOIN, run_join, CM_PROGRAM_MULTICAST_ERROR},
 	{CM_LEAVE, run_leave, CM_PROGRAM_INTERNAL},
@@ -309,7 +322,7 @@ static const struct id_command *find_command(uint32_t kind)
 }
 
 int cm_command_run(struct cm_program *program, const struct cm_command *command,
-		   struct cm_answer *ret_answer, int *ret_descriptor)
+		   int given_descriptor, struct cm_answer *ret_answer, int *ret_descriptor)
 {
 	if (command->kind == CM_OPEN_CHANNEL)
 		return run_open_channel(program, ret_answer, ret_descriptor);
@@ -317,6 +330,10 @@ int cm_command_run(struct cm_program *program, const struct cm_command *command,
 		return run_close_channel(program, command);
 	if (command->kind == CM_FIND_HOST)
 		return run_find_host(program, command, ret_answer);
+	if (command->kind == CM_MIGRATE)
+		return run_migrate(program, command, given_descriptor);
+	if (command->kind == CM_DROP_EVENTS)
+		return run_drop_events(program, command, given_descriptor);
 
 	const struct id_command *known = find_command(command->kind);
 	int error = known ? 0 : -EINVAL;

@@ -6,10 +6,11 @@
 #include "base/attributes.h"
 #include "daemon/cm_program.h"
 
-/* 0 or a negative errno. The descriptor, if there is one, goes with the answer and is the caller's
- * to close. */
+/* 0 or a negative errno. given_descriptor came with the command; -1: none did. ret_descriptor, if
+ * there is one, goes with the answer. Both are the caller's to close. */
 MUST_USE int cm_command_run(struct cm_program *program, const struct cm_command *command,
-			    struct cm_answer *ret_answer, int *ret_descriptor);
+			    int given_descriptor, struct cm_answer *ret_answer,
+			    int *ret_descriptor);
 /* Tells the program of a posted command that failed. */
 void cm_command_failed(struct cm_program *program, const struct cm_command *command, int error);
 

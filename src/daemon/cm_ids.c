@@ -88,7 +88,6 @@ void cm_id_destroy(struct cm_id *id)
 	}
 	cm_unbind(id);
 	hash_table_remove(&id->program->ids, id->number);
-	free(id->last_event);
 	free(id);
 }
 
@@ -147,18 +146,21 @@ void cm_id_write(struct cm_id *id, const struct cm_event_message *event)
 		return;
 	id->event_count++;
 	cm_channel_write(id->channel, event);
-	if (!id->last_event)
-		id->last_event = malloc(sizeof(*id->last_event));
-	if (id->last_event)
-		*id->last_event = *event;
 }
 
-void cm_id_migrate(struct cm_id *id, struct cm_channel *channel, uint32_t read_count)
+int cm_id_migrate(struct cm_id *id, struct cm_channel *channel, int peer_socket,
+		  uint32_t read_count)
 {
+	struct cm_channel *old = id->channel;
+
+	if (old && old != channel && id->event_count != read_count) {
+		int error = cm_channel_move_events(old, peer_socket, id->number, channel);
+
+		if (error)
+			return error;
+	}
 	id->channel = channel;
-	/* One that lies unread in the old channel: the library passes over it there. */
-	if (id->event_count - read_count == 1 && id->last_event)
-		cm_channel_write(channel, id->last_event);
+	return 0;
 }
 
 void cm_id_tell(struct cm_id *id, enum cm_program_event kind, int status)

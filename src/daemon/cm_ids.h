@@ -47,8 +47,7 @@ struct cm_id {
 	bool is_one_family;
 	bool is_accepted; /* called by a peer: its program took it */
 	bool is_passive;
-	uint32_t event_count;		     /* written so far */
-	struct cm_event_message *last_event; /* goes with it to another channel; NULL: none */
+	uint32_t event_count; /* written so far, with requests to it */
 
 	struct cm_service *service; /* that it is bound to */
 	struct list service_link;
@@ -91,9 +90,10 @@ void cm_ids_leave_channel(struct cm_channel *channel);
 /* Starts an event about an id with what the id knows. */
 void cm_id_event_init(const struct cm_id *id, enum cm_program_event kind, int status,
 		      struct cm_event_message *ret_event);
-/* Events come by this channel from now on, also the last one if the program has not read it yet
- * (read_count: how many it has). */
-void cm_id_migrate(struct cm_id *id, struct cm_channel *channel, uint32_t read_count);
+/* Events come by this channel from now on, also those that the program has not read yet
+ * (read_count: how many it has; peer_socket: as for cm_channel_move_events). */
+MUST_USE int cm_id_migrate(struct cm_id *id, struct cm_channel *channel, int peer_socket,
+			   uint32_t read_count);
 void cm_id_write(struct cm_id *id, const struct cm_event_message *event);
 /* Both at once, for events with nothing to add. */
 void cm_id_tell(struct cm_id *id, enum cm_program_event kind, int status);

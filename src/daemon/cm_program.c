@@ -36,35 +36,65 @@ static int send_answer(int socket, const struct cm_answer *answer, int descripto
 	return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
+/* Returns the length, or -1 with errno. At most one descriptor comes with a command; -1: none. */
+static ssize_t receive_command(int socket, struct cm_command *ret_command, int *ret_descriptor)
+{
+	struct iovec piece = {ret_command, sizeof(*ret_command)};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct msghdr message = {.msg_iov = &piece,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	ssize_t length = recvmsg(socket, &message, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *header = length < 0 ? NULL : CMSG_FIRSTHDR(&message);
+
+	*ret_descriptor = -1;
+	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+	    header->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(ret_descriptor, CMSG_DATA(header), sizeof(int));
+	return length;
+}
+
+static void serve(struct cm_program *program, const struct cm_command *command,
+		  int given_descriptor)
+{
+	struct cm_answer answer;
+	int descriptor = -1;
+
+	memset(&answer, 0, sizeof(answer));
+	answer.error =
+		cm_command_run(program, command, given_descriptor, &answer, &descriptor);
+	if (command->is_posted && answer.error)
+		cm_command_failed(program, command, answer.error);
+	if (!command->is_posted && send_answer(program->socket, &answer, descriptor) != 0)
+		cm_program_end(program, "it asks and does not read the answers");
+	if (descriptor >= 0)
+		close(descriptor);
+}
+
 /* Returns whether another may wait: only after one that nobody waits for. */
 static bool serve_one(struct cm_program *program)
 {
 	struct cm_command command = {0};
-	struct cm_answer answer;
-	int descriptor = -1;
-	ssize_t length = recv(program->socket, &command, sizeof(command), MSG_DONTWAIT | MSG_TRUNC);
+	int given_descriptor;
+	ssize_t length = receive_command(program->socket, &command, &given_descriptor);
+	bool makes_sense = length > 0 &&
+			   (size_t)length >= offsetof(struct cm_command, private_data) &&
+			   command.private_byte_count <= CM_PRIVATE_BYTES_MAX &&
+			   (size_t)length == cm_command_bytes(&command);
 
 	if (length < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
-	if (length <= 0) {
-		cm_program_end(program, NULL);
-		return false;
-	}
-	if ((size_t)length < offsetof(struct cm_command, private_data) ||
-	    command.private_byte_count > CM_PRIVATE_BYTES_MAX ||
-	    (size_t)length != cm_command_bytes(&command)) {
-		cm_program_end(program, "a command makes no sense");
-		return false;
-	}
-	memset(&answer, 0, sizeof(answer));
-	answer.error = cm_command_run(program, &command, &answer, &descriptor);
-	if (command.is_posted && answer.error)
-		cm_command_failed(program, &command, answer.error);
-	if (!command.is_posted && send_answer(program->socket, &answer, descriptor) != 0)
-		cm_program_end(program, "it asks and does not read the answers");
-	if (descriptor >= 0)
-		close(descriptor);
-	return command.is_posted && !program->is_ending;
+	if (makes_sense)
+		serve(program, &command, given_descriptor);
+	else
+		cm_program_end(program, length <= 0 ? NULL : "a command makes no sense");
+	if (given_descriptor >= 0)
+		close(given_descriptor);
+	return makes_sense && command.is_posted && !program->is_ending;
 }
 
 static void program_ready(struct daemon *daemon, struct watch *watch, uint32_t events)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include "base/attributes.h"
 #include "base/hash_table.h"
 #include "base/list.h"
@@ -38,6 +39,7 @@ struct cm_channel {
 	struct cm_program *program;
 	uint32_t number;
 	int socket;
+	ino_t peer_inode; /* of the program's end */
 	struct watch watch;
 	struct list waiting; /* events that have not been written to the socket */
 	uint32_t waiting_count;
@@ -55,6 +57,11 @@ struct cm_channel *cm_channel_find(const struct cm_program *program, uint32_t nu
 /* At the end of the turn: a program hears of a connection's end after it was shown the packets that
  * came before it. */
 void cm_channel_write(struct cm_channel *channel, const struct cm_event_message *event);
+/* Unread events of this id, and requests to it, leave a channel: for another, behind what waits
+ * there, or for good (NULL), and requests are refused then. peer_socket is the program's end of the
+ * channel that they leave; -EINVAL: it is not. -ENOMEM. The program does not read meanwhile. */
+MUST_USE int cm_channel_move_events(struct cm_channel *from, int peer_socket, uint32_t id,
+				    struct cm_channel *to);
 void cm_channels_flush(struct cm_fabric *fabric);
 
 #endif

@@ -125,7 +125,9 @@ enum cm_command_kind {
 	CM_REJECT, /* value: the reason, 0 for the consumer's own */
 	CM_DISCONNECT,
 	CM_NOTIFY,
-	CM_MIGRATE,	/* channel -> number: events written to the old one */
+	/* channel: the new one; value: how many of its events were read. With the program's end of
+	 * the old channel, which nobody reads from meanwhile. */
+	CM_MIGRATE,
 	CM_SET_OPTION,	/* option, value */
 	CM_JOIN,	/* destination; value: join flags; token */
 	CM_LEAVE,	/* token */
@@ -133,6 +135,8 @@ enum cm_command_kind {
 	CM_WRITE_EVENT, /* option: its kind; value: its status; argument */
 	CM_QUERY,	/* -> route */
 	CM_FIND_ALTERNATE, /* source, destination: the GIDs of the ports between which it leads */
+	/* Unread events of an id that is gone leave this channel; with the program's end of it. */
+	CM_DROP_EVENTS,
 };
 
 enum cm_option {

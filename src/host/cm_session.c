@@ -97,9 +97,29 @@ static int receive_answer(struct cm_answer *ret_answer, int *ret_descriptor)
 	return length == (ssize_t)sizeof(*ret_answer) ? 0 : -ENODEV;
 }
 
-static int say(const struct cm_command *command)
+/* The descriptor goes with it; -1: none. */
+static ssize_t send_command(const struct cm_command *command, int descriptor)
 {
-	size_t byte_count = cm_command_bytes(command);
+	struct iovec piece = {(void *)(uintptr_t)command, cm_command_bytes(command)};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+
+	if (descriptor < 0)
+		return send(command_socket, command, piece.iov_len, MSG_NOSIGNAL);
+	message.msg_control = &control;
+	message.msg_controllen = sizeof(control.bytes);
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = SCM_RIGHTS;
+	control.header.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.header), &descriptor, sizeof(int));
+	return sendmsg(command_socket, &message, MSG_NOSIGNAL);
+}
+
+static int say(const struct cm_command *command, int descriptor)
+{
 	ssize_t length;
 
 	if (command_socket < 0) {
@@ -109,29 +129,24 @@ static int say(const struct cm_command *command)
 			return error;
 	}
 	do {
-		length = send(command_socket, command, byte_count, MSG_NOSIGNAL);
+		length = send_command(command, descriptor);
 	} while (length < 0 && errno == EINTR);
-	return length == (ssize_t)byte_count ? 0 : -ENODEV;
+	return length == (ssize_t)cm_command_bytes(command) ? 0 : -ENODEV;
 }
 
-static int exchange(const struct cm_command *command, struct cm_answer *ret_answer,
-		    int *ret_descriptor)
-{
-	int error = say(command);
-
-	return error ? error : receive_answer(ret_answer, ret_descriptor);
-}
-
-int cm_session_ask_descriptor(const struct cm_command *command, struct cm_answer *ret_answer,
-			      int *ret_descriptor)
+/* ret_descriptor is NULL where the answer brings none. */
+static int exchange(const struct cm_command *command, int given_descriptor,
+		    struct cm_answer *ret_answer, int *ret_descriptor)
 {
 	int cancel_state;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pthread_mutex_lock(&lock);
 
-	int error = exchange(command, ret_answer, ret_descriptor);
+	int error = say(command, given_descriptor);
 
+	if (!error)
+		error = receive_answer(ret_answer, ret_descriptor);
 	pthread_mutex_unlock(&lock);
 	pthread_setcancelstate(cancel_state, &cancel_state);
 	return error ? error : ret_answer->error;
@@ -139,7 +154,20 @@ int cm_session_ask_descriptor(const struct cm_command *command, struct cm_answer
 
 int cm_session_ask(const struct cm_command *command, struct cm_answer *ret_answer)
 {
-	return cm_session_ask_descriptor(command, ret_answer, NULL);
+	return exchange(command, -1, ret_answer, NULL);
+}
+
+int cm_session_ask_descriptor(const struct cm_command *command, struct cm_answer *ret_answer,
+			      int *ret_descriptor)
+{
+	return exchange(command, -1, ret_answer, ret_descriptor);
+}
+
+int cm_session_give_descriptor(const struct cm_command *command, int descriptor)
+{
+	struct cm_answer answer;
+
+	return exchange(command, descriptor, &answer, NULL);
 }
 
 int cm_session_post(const struct cm_command *command)
@@ -150,7 +178,7 @@ int cm_session_post(const struct cm_command *command)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pthread_mutex_lock(&lock);
 
-	int error = say(command);
+	int error = say(command, -1);
 
 	pthread_mutex_unlock(&lock);
 	pthread_setcancelstate(cancel_state, &cancel_state);
@@ -183,6 +211,11 @@ static int read_event(int channel, int flags, struct cm_event_message *ret_event
 int cm_session_read_event(int channel, struct cm_event_message *ret_event)
 {
 	return read_event(channel, 0, ret_event);
+}
+
+int cm_session_try_event(int channel, struct cm_event_message *ret_event)
+{
+	return read_event(channel, MSG_DONTWAIT, ret_event);
 }
 
 int cm_session_peek_event(int channel, struct cm_event_message *ret_event)

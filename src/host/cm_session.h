@@ -22,9 +22,14 @@ bool cm_session_is_before(uint64_t time);
 MUST_USE int cm_session_ask_descriptor(const struct cm_command *command,
 				       struct cm_answer *ret_answer, int *ret_descriptor);
 
+/* The same for a command that a descriptor goes with; the caller keeps its own. */
+MUST_USE int cm_session_give_descriptor(const struct cm_command *command, int descriptor);
+
 /* The next event of a channel. Blocks as the descriptor does. -EAGAIN, -EINTR; -ENODEV: softibd is
  * gone. A cancellation point. */
 MUST_USE int cm_session_read_event(int channel, struct cm_event_message *ret_event);
+/* The same without waiting. */
+MUST_USE int cm_session_try_event(int channel, struct cm_event_message *ret_event);
 /* Looks at the next event without taking it, and never waits. */
 MUST_USE int cm_session_peek_event(int channel, struct cm_event_message *ret_event);
 

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Event channels: a socket that softibd writes to, readable while an event waits. */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "api/librdmacm/identifier.h"
+
+/* Readers of all channels share it. While softibd takes events out of a channel, nobody reads: a
+ * reader would get an event that comes behind those that softibd is about to write again. It is not
+ * the channel's, since threads may wait for events of one that is destroyed. */
+static pthread_rwlock_t reading = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 struct rdma_event_channel *rdma_create_event_channel(void)
 {
@@ -37,4 +44,51 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 {
 	close(channel->fd);
 	free(event_channel_of(channel));
+}
+
+static int try_to_read(int descriptor, struct cm_event_message *ret_event)
+{
+	int cancel_state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	pthread_rwlock_rdlock(&reading);
+
+	int error = cm_session_try_event(descriptor, ret_event);
+
+	pthread_rwlock_unlock(&reading);
+	pthread_setcancelstate(cancel_state, &cancel_state);
+	return error;
+}
+
+int event_channel_read(const struct event_channel *channel, struct cm_event_message *ret_event)
+{
+	struct pollfd watched = {.fd = channel->public.fd, .events = POLLIN};
+
+	for (;;) {
+		int error = try_to_read(watched.fd, ret_event);
+
+		if (error != -EAGAIN)
+			return error;
+
+		int flags = fcntl(watched.fd, F_GETFL);
+
+		if (flags < 0 || flags & O_NONBLOCK)
+			return flags < 0 ? -errno : error;
+		if (poll(&watched, 1, -1) < 0)
+			return -errno;
+	}
+}
+
+int event_channel_take_back(const struct event_channel *channel, const struct cm_command *command)
+{
+	int cancel_state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	pthread_rwlock_wrlock(&reading);
+
+	int error = cm_session_give_descriptor(command, channel->public.fd);
+
+	pthread_rwlock_unlock(&reading);
+	pthread_setcancelstate(cancel_state, &cancel_state);
+	return error;
 }

@@ -215,6 +215,16 @@ static bool make_event(struct held_event *event, const struct cm_event_message *
 	return true;
 }
 
+/* An event that was on its way when its id was destroyed. The caller of a request to a listener that
+ * is gone is refused. */
+static void drop_event(const struct cm_event_message *event)
+{
+	const struct cm_command command = {.kind = CM_DESTROY, .is_posted = 1, .id = event->id};
+
+	if (event->kind == CM_PROGRAM_CONNECT_REQUEST && cm_session_post(&command) != 0)
+		errno = 0;
+}
+
 int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **ret_event)
 {
 	struct cm_event_message message;
@@ -222,7 +232,7 @@ int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event *
 	if (!channel || !ret_event)
 		return rdma_result(-EINVAL);
 	for (;;) {
-		int error = cm_session_read_event(channel->fd, &message);
+		int error = event_channel_read(event_channel_of(channel), &message);
 
 		if (error)
 			return rdma_result(error);
@@ -232,13 +242,7 @@ int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event *
 								   : message.id);
 
 		if (!identifier) {
-			identifier_drop_event(event_channel_of(channel), &message);
-			continue;
-		}
-		/* It was sent before the identifier migrated, and again to its new channel. */
-		if (message.kind != CM_PROGRAM_CONNECT_REQUEST &&
-		    __atomic_load_n(&identifier->public.channel, __ATOMIC_ACQUIRE) != channel) {
-			identifier_release(identifier);
+			drop_event(&message);
 			continue;
 		}
 		identifier->read_count++;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include "base/hash_table.h"
 
 /* All ids of this process by their number; after a fork they are the parent's. */
@@ -180,36 +179,18 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, v
 	return rdma_result(error);
 }
 
-void identifier_drop_event(struct event_channel *channel, const struct cm_event_message *event)
-{
-	const struct cm_command command = {.kind = CM_DESTROY, .is_posted = 1, .id = event->id};
-
-	if (__atomic_load_n(&channel->dead_count, __ATOMIC_ACQUIRE))
-		__atomic_sub_fetch(&channel->dead_count, 1, __ATOMIC_RELEASE);
-	/* A request to a listener that is gone: its caller is refused. */
-	if (event->kind == CM_PROGRAM_CONNECT_REQUEST && cm_session_post(&command) != 0)
-		errno = 0;
-}
-
-/* Events of an id that is gone are thrown away, so that its channel is readable only while it has
+/* Unread events of an id that is gone leave its channel, which is readable only while it has
  * something to say. */
-static void purge_channel(struct event_channel *channel)
+static void drop_events(struct identifier *identifier)
 {
-	struct cm_event_message event;
+	const struct event_channel *channel = event_channel_of(identifier->public.channel);
+	struct cm_command command;
 
-	while (__atomic_load_n(&channel->dead_count, __ATOMIC_ACQUIRE) &&
-	       cm_session_peek_event(channel->public.fd, &event) == 0) {
-		struct identifier *identifier = identifier_hold(
-			event.kind == CM_PROGRAM_CONNECT_REQUEST ? event.listener_id : event.id);
-
-		if (identifier) {
-			identifier_release(identifier);
-			return;
-		}
-		if (recv(channel->public.fd, &event, sizeof(event), MSG_DONTWAIT) < 0)
-			return;
-		identifier_drop_event(channel, &event);
-	}
+	identifier_command(identifier, CM_DROP_EVENTS, &command);
+	command.channel = channel->number;
+	/* Without softibd there is nobody to be told of anything. */
+	if (event_channel_take_back(channel, &command) != 0)
+		errno = 0;
 }
 
 static void wait_for_acknowledgements(struct identifier *identifier)
@@ -270,12 +251,8 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 	pthread_mutex_unlock(&table_mutex);
 	if (id->event)
 		rdma_ack_cm_event(id->event);
-	if (unread_count) {
-		struct event_channel *channel = event_channel_of(id->channel);
-
-		__atomic_add_fetch(&channel->dead_count, unread_count, __ATOMIC_RELEASE);
-		purge_channel(channel);
-	}
+	if (unread_count)
+		drop_events(identifier);
 	wait_for_acknowledgements(identifier);
 	free_identifier(identifier);
 	return 0;
@@ -310,7 +287,6 @@ int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 	bool was_synchronous = identifier->is_synchronous;
 	bool is_synchronous = !channel;
 	struct cm_command command;
-	struct cm_answer answer;
 
 	/* One that is synchronous already has a channel of its own. */
 	if (is_synchronous && was_synchronous)
@@ -322,11 +298,14 @@ int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 	identifier_command(identifier, CM_MIGRATE, &command);
 	command.channel = event_channel_of(channel)->number;
 	command.value = identifier->read_count;
-	/* Before softibd knows: what it sends there must not seem to be of another channel. */
+	/* Before softibd knows: who gets an event from the new channel finds it in the id. */
 	__atomic_store_n(&id->channel, channel, __ATOMIC_RELEASE);
+	identifier->quiet_until = 0;
 
 	/* One that softibd has not heard of begins on its new channel. */
-	int error = identifier->is_announced ? identifier_ask(identifier, &command, &answer) : 0;
+	int error = identifier->is_announced
+			    ? event_channel_take_back(event_channel_of(old), &command)
+			    : 0;
 
 	if (error) {
 		id->channel = old;

@@ -18,7 +18,6 @@
 struct event_channel {
 	struct rdma_event_channel public;
 	uint32_t number;
-	unsigned dead_count; /* atomic: events in the socket whose ids are gone */
 };
 
 /* What a call may take for granted; where it fits, softibd is told and not asked. */
@@ -82,6 +81,16 @@ static inline struct event_channel *event_channel_of(struct rdma_event_channel *
 /* -1 with errno, 0 for 0; error is 0 or negative. */
 int rdma_result(int error);
 
+/* In event_channel.c. */
+
+/* The next event; blocks as the descriptor does. Errors as those of cm_session_read_event, a
+ * cancellation point. */
+MUST_USE int event_channel_read(const struct event_channel *channel,
+				struct cm_event_message *ret_event);
+/* A command after which softibd takes unread events back out of this channel. */
+MUST_USE int event_channel_take_back(const struct event_channel *channel,
+				     const struct cm_command *command);
+
 /* In identifier.c. */
 
 /* An id that softibd made for a request. */
@@ -92,8 +101,6 @@ MUST_USE int identifier_adopt(struct rdma_event_channel *channel, void *context,
 struct identifier *identifier_hold(uint32_t number);
 /* An event that a program held is acknowledged. */
 void identifier_release(struct identifier *identifier);
-/* An event whose id is gone. */
-void identifier_drop_event(struct event_channel *channel, const struct cm_event_message *event);
 /* An empty question about this id. */
 void identifier_command(const struct identifier *identifier, enum cm_command_kind kind,
 			struct cm_command *ret_command);

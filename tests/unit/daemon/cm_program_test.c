@@ -671,6 +671,68 @@ static void test_who_listens_at_a_gid_is_called_there_only(void **state)
 	close_connector(&listener);
 }
 
+static int32_t ask_with(struct connector *connector, const struct cm_command *command,
+			int descriptor)
+{
+	struct iovec piece = {(void *)(uintptr_t)command, cm_command_bytes(command)};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
+				.cmsg_level = SOL_SOCKET,
+				.cmsg_type = SCM_RIGHTS}};
+	const struct msghdr message = {.msg_iov = &piece,
+				       .msg_iovlen = 1,
+				       .msg_control = &control,
+				       .msg_controllen = sizeof(control.bytes)};
+	struct cm_answer answer;
+
+	memcpy(CMSG_DATA(&control.header), &descriptor, sizeof(int));
+	assert_true(sendmsg(connector->commands, &message, 0) > 0);
+	receive_answer(connector->commands, &answer);
+	return answer.error;
+}
+
+/* softibd reads from no descriptor but the program's end of the channel that events leave. */
+static void test_events_leave_a_channel_by_its_own_socket_only(void **state)
+{
+	(void)state;
+	struct connector connector = open_connector("h1");
+	struct cm_command open = {.kind = CM_OPEN_CHANNEL};
+	struct cm_command write = {
+		.kind = CM_WRITE_EVENT, .id = connector.id, .option = CM_PROGRAM_USER};
+	struct cm_command migrate = {.kind = CM_MIGRATE, .id = connector.id};
+	struct cm_command drop = {
+		.kind = CM_DROP_EVENTS, .id = connector.id, .channel = connector.channel};
+	struct connector second = connector;
+	struct cm_answer answer;
+
+	second.events = ask(&connector, &open, &answer);
+	second.channel = answer.number;
+	migrate.channel = second.channel;
+	for (write.value = 1; write.value <= 2; write.value++) {
+		ask(&connector, &write, &answer);
+		assert_int_equal(answer.error, 0);
+	}
+	ask(&connector, &migrate, &answer);
+	assert_int_equal(answer.error, -EINVAL);
+	assert_int_equal(ask_with(&connector, &migrate, second.events), -EINVAL);
+	assert_int_equal(ask_with(&connector, &migrate, connector.commands), -EINVAL);
+	assert_int_equal(ask_with(&connector, &drop, connector.events), -EBUSY);
+	assert_int_equal(next_event(&connector, CM_PROGRAM_USER).status, 1);
+
+	assert_int_equal(ask_with(&connector, &migrate, connector.events), 0);
+	assert_int_equal(next_event(&second, CM_PROGRAM_USER).status, 2);
+	ask(&connector, &write, &answer);
+	assert_int_equal(order(&connector, CM_DESTROY), 0);
+	assert_int_equal(ask_with(&connector, &drop, second.events), -EINVAL);
+	drop.channel = second.channel;
+	assert_int_equal(ask_with(&connector, &drop, second.events), 0);
+	assert_int_equal(recv(second.events, &answer, sizeof(answer), MSG_DONTWAIT), -1);
+	close(second.events);
+	close_connector(&connector);
+}
+
 /* Whatever the fields say, softibd answers and goes on. */
 static void test_random_commands_are_answered(void **state)
 {
@@ -685,7 +747,7 @@ static void test_random_commands_are_answered(void **state)
 
 		for (size_t index = 0; index < sizeof(command); index++)
 			bytes[index] = (uint8_t)random_next(&random);
-		command.kind = (uint32_t)random_below(&random, CM_QUERY + 3);
+		command.kind = (uint32_t)random_below(&random, CM_DROP_EVENTS + 2);
 		command.is_posted = 0;
 		command.is_new = (uint8_t)random_below(&random, 2);
 		command.id = (uint32_t)random_below(&random, 4);
@@ -725,6 +787,7 @@ int main(void)
 		TEST(test_contexts_and_queue_pairs_do_not_meet),
 		TEST(test_offers_that_no_message_can_carry_are_refused),
 		TEST(test_who_listens_at_a_gid_is_called_there_only),
+		TEST(test_events_leave_a_channel_by_its_own_socket_only),
 		TEST(test_random_commands_are_answered),
 	};
 
