@@ -166,6 +166,62 @@ static void connect_pair(struct rdma_cm_id **ret_caller, struct rdma_cm_id **ret
 	expect(RDMA_CM_EVENT_ESTABLISHED);
 }
 
+static struct ibv_qp_attr attributes_of(const struct rdma_cm_id *id)
+{
+	struct ibv_qp_init_attr initial;
+	struct ibv_qp_attr attributes;
+
+	CHECK(ibv_query_qp(id->qp, &attributes, IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY, &initial) == 0);
+	return attributes;
+}
+
+/* 7 is the most that REQ and REP can carry; more reads and atomics than the adapter has are refused
+ * by both calls. */
+static void test_retry_counts_are_clamped_and_depths_refused(void)
+{
+	struct rdma_conn_param parameters = {.retry_count = 10, .rnr_retry_count = 200};
+	struct rdma_conn_param deep = {.responder_resources = RDMA_MAX_RESP_RES - 1};
+	struct rdma_conn_param eager = {.initiator_depth = RDMA_MAX_INIT_DEPTH - 1};
+	struct rdma_cm_event *event;
+	uint16_t port;
+	struct rdma_cm_id *listener = make_listener(own_address, &port);
+	struct rdma_cm_id *caller = resolved(own_address, port), *called;
+
+	make_qp(caller);
+	FAILS(rdma_connect(caller, &deep), EINVAL);
+	FAILS(rdma_connect(caller, &eager), EINVAL);
+	CHECK(rdma_connect(caller, &parameters) == 0);
+	event = next_event(RDMA_CM_EVENT_CONNECT_REQUEST);
+	CHECK(event->param.conn.retry_count == 7 && event->param.conn.rnr_retry_count == 7);
+	called = event->id;
+	CHECK(rdma_ack_cm_event(event) == 0);
+	make_qp(called);
+	parameters.rnr_retry_count = 9;
+	CHECK(rdma_accept(called, &parameters) == 0);
+	expect(RDMA_CM_EVENT_ESTABLISHED);
+	expect(RDMA_CM_EVENT_ESTABLISHED);
+	CHECK(attributes_of(caller).retry_cnt == 7 && attributes_of(caller).rnr_retry == 7);
+	CHECK(attributes_of(called).retry_cnt == 7 && attributes_of(called).rnr_retry == 7);
+	drop(caller);
+	expect(RDMA_CM_EVENT_DISCONNECTED);
+	drop(called);
+
+	caller = resolved(own_address, port);
+	make_qp(caller);
+	CHECK(rdma_connect(caller, &parameters) == 0);
+	event = next_event(RDMA_CM_EVENT_CONNECT_REQUEST);
+	called = event->id;
+	CHECK(rdma_ack_cm_event(event) == 0);
+	make_qp(called);
+	FAILS(rdma_accept(called, &deep), EINVAL);
+	CHECK(rdma_reject(called, NULL, 0) == 0);
+	expect(RDMA_CM_EVENT_REJECTED);
+	drop(called);
+	drop(caller);
+	drop(listener);
+	printf("ok retry counts are clamped and depths refused\n");
+}
+
 static void test_connect_send_disconnect(void)
 {
 	struct rdma_cm_id *caller, *called, *listener;
@@ -674,6 +730,7 @@ int main(int argument_count, char **arguments)
 	channel = rdma_create_event_channel();
 	CHECK(channel);
 	test_connect_send_disconnect();
+	test_retry_counts_are_clamped_and_depths_refused();
 	test_what_was_acknowledged_before_the_end_has_succeeded();
 	test_a_refused_port_and_a_refusing_program();
 	test_calls_out_of_turn_fail();

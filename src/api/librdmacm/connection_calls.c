@@ -8,7 +8,13 @@
 #include "wire/cm_ip_header.h"
 #include "wire/cm_sidr.h"
 
-enum { RETRIES_USUAL = 7 };
+enum { RETRIES_MAX = 7 };
+
+/* Linux takes more than a message can carry for the most that it can. */
+static uint8_t clamp_retries(uint8_t count)
+{
+	return count < RETRIES_MAX ? count : RETRIES_MAX;
+}
 
 static int put_private(struct cm_command *command, const void *bytes, size_t byte_count)
 {
@@ -33,17 +39,17 @@ static int choose_depths(struct identifier *identifier, const struct rdma_conn_p
 	uint8_t depth = wanted ? wanted->initiator_depth : RDMA_MAX_INIT_DEPTH;
 
 	devices_depths(identifier->public.verbs, &resources_max, &depth_max);
-	/* Who answers offers no more than was asked for. */
+	if (resources != RDMA_MAX_RESP_RES && resources > resources_max)
+		return -EINVAL;
+	if (depth != RDMA_MAX_INIT_DEPTH && depth > depth_max)
+		return -EINVAL;
+	/* Who answers and names none offers no more than was asked for. */
 	if (identifier->is_passive) {
 		if (identifier->responder_resources < resources_max)
 			resources_max = identifier->responder_resources;
 		if (identifier->initiator_depth < depth_max)
 			depth_max = identifier->initiator_depth;
 	}
-	if (resources != RDMA_MAX_RESP_RES && resources > resources_max && !identifier->is_passive)
-		return -EINVAL;
-	if (depth != RDMA_MAX_INIT_DEPTH && depth > depth_max && !identifier->is_passive)
-		return -EINVAL;
 	identifier->responder_resources =
 		resources == RDMA_MAX_RESP_RES ? resources_max : resources;
 	identifier->initiator_depth = depth == RDMA_MAX_INIT_DEPTH ? depth_max : depth;
@@ -64,8 +70,8 @@ static void fill_parameters(const struct identifier *identifier,
 		.responder_resources = identifier->responder_resources,
 		.initiator_depth = identifier->initiator_depth,
 		.flow_control = wanted ? wanted->flow_control & 1 : 1,
-		.retry_count = wanted ? wanted->retry_count & 7 : RETRIES_USUAL,
-		.rnr_retry_count = wanted ? wanted->rnr_retry_count & 7 : RETRIES_USUAL,
+		.retry_count = clamp_retries(wanted ? wanted->retry_count : RETRIES_MAX),
+		.rnr_retry_count = clamp_retries(wanted ? wanted->rnr_retry_count : RETRIES_MAX),
 		.srq = id->qp ? id->srq != NULL : wanted && wanted->srq,
 		.qp_type = (uint8_t)queue_pair_kind(id->qp_type),
 		.vendor_id = identifier->local_ece.vendor_id,
