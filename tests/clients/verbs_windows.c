@@ -253,10 +253,6 @@ static void requests_that_can_not_be_posted(struct device *device)
 	CHECK_EQUAL(ibv_post_send(b.qp, &wr, &bad), EINVAL);
 	CHECK(bad == &wr);
 	CHECK_EQUAL(ibv_bind_mw(b.qp, second, &bind), EINVAL);
-	/* A key of another window. */
-	wr = bind_request(second);
-	wr.bind_mw.rkey = ibv_inc_rkey(first->rkey);
-	CHECK_EQUAL(ibv_post_send(b.qp, &wr, &bad), EINVAL);
 	wr = bind_request(second);
 	wr.bind_mw.mw = NULL;
 	CHECK_EQUAL(ibv_post_send(b.qp, &wr, &bad), EINVAL);
@@ -269,6 +265,78 @@ static void requests_that_can_not_be_posted(struct device *device)
 	endpoint_close(&datagram);
 	CHECK_EQUAL(ibv_dealloc_mw(first), 0);
 	CHECK_EQUAL(ibv_dealloc_mw(second), 0);
+	couple_close();
+}
+
+/* A bind takes the low 8 bits of the key that it is given, and the window keeps its index; a key that
+ * is used or taken back must be the whole one. */
+static void binding_takes_the_tag_of_a_key_only(struct device *device)
+{
+	const uint32_t asked[] = {0, 0x000000ff, 0xffffff5a, 0x12345678};
+
+	couple_open(device);
+
+	struct ibv_mw *mw = window_of(IBV_MW_TYPE_2), *other = window_of(IBV_MW_TYPE_2);
+	uint64_t address = (uintptr_t)b.bytes + WINDOW_OFFSET;
+	uint32_t index = mw->rkey & ~0xffu;
+	struct ibv_send_wr invalidate = {.opcode = IBV_WR_LOCAL_INV,
+					 .send_flags = IBV_SEND_SIGNALED};
+
+	bind_type_2(other);
+	for (unsigned i = 0; i <= sizeof(asked) / sizeof(asked[0]); i++) {
+		struct ibv_send_wr wr = bind_request(mw);
+
+		/* The last is the key of another window, which stays as it is. */
+		wr.bind_mw.rkey = i < sizeof(asked) / sizeof(asked[0]) ? asked[i] : other->rkey;
+		post(&b, &wr);
+		expect_status(b.cq, IBV_WC_SUCCESS);
+		mw->rkey = index | (wr.bind_mw.rkey & 0xff);
+		CHECK_EQUAL(write_through(mw->rkey, address, 8), IBV_WC_SUCCESS);
+		CHECK_EQUAL(write_through(other->rkey, address, 8), IBV_WC_SUCCESS);
+		invalidate.invalidate_rkey = mw->rkey;
+		post(&b, &invalidate);
+		expect_status(b.cq, IBV_WC_SUCCESS);
+	}
+	bind_type_2(mw);
+	CHECK_EQUAL(write_through(ibv_inc_rkey(mw->rkey), address, 8), IBV_WC_REM_ACCESS_ERR);
+	CHECK_EQUAL(ibv_dealloc_mw(mw), 0);
+	CHECK_EQUAL(ibv_dealloc_mw(other), 0);
+	couple_close();
+}
+
+/* A key with another tag than the window's own takes nothing back. */
+static void invalidation_takes_the_whole_key(struct device *device)
+{
+	couple_open(device);
+
+	struct ibv_mw *mw = window_of(IBV_MW_TYPE_2);
+	struct ibv_send_wr invalidate = {.opcode = IBV_WR_LOCAL_INV,
+					 .send_flags = IBV_SEND_SIGNALED};
+
+	bind_type_2(mw);
+	invalidate.invalidate_rkey = ibv_inc_rkey(mw->rkey);
+	post(&b, &invalidate);
+	CHECK(wait_completion(b.cq).status != IBV_WC_SUCCESS);
+	CHECK_EQUAL(ibv_dealloc_mw(mw), 0);
+	couple_close();
+}
+
+/* A window of type 1 is the one that is named, not the one that mw->rkey says. */
+static void type_1_keeps_its_index(struct device *device)
+{
+	couple_open(device);
+
+	struct ibv_mw *mw = window_of(IBV_MW_TYPE_1), *other = window_of(IBV_MW_TYPE_1);
+	struct ibv_mw_bind bind = {.send_flags = IBV_SEND_SIGNALED, .bind_info = binding()};
+	uint32_t index = mw->rkey & ~0xffu;
+
+	mw->rkey = other->rkey;
+	CHECK_EQUAL(ibv_bind_mw(b.qp, mw, &bind), 0);
+	expect_status(b.cq, IBV_WC_SUCCESS);
+	CHECK_EQUAL(mw->rkey & ~0xffu, index);
+	CHECK_EQUAL(write_through(mw->rkey, (uintptr_t)b.bytes + WINDOW_OFFSET, 8), IBV_WC_SUCCESS);
+	CHECK_EQUAL(ibv_dealloc_mw(mw), 0);
+	CHECK_EQUAL(ibv_dealloc_mw(other), 0);
 	couple_close();
 }
 
@@ -344,9 +412,14 @@ static void windows_by_the_extended_calls(struct device *device)
 	CHECK_EQUAL(expect_status(b.cq, IBV_WC_SUCCESS).invalidated_rkey, keys[1]);
 	expect_status(a.cq, IBV_WC_SUCCESS);
 
-	/* A key of another index: refused, with nothing posted. */
+	/* A key of another index: its tag counts. Without a window nothing is posted. */
 	ibv_wr_start(owner);
 	ibv_wr_bind_mw(owner, mw, keys[0] + 0x100, &info);
+	CHECK_EQUAL(ibv_wr_complete(owner), 0);
+	expect_status(b.cq, IBV_WC_SUCCESS);
+	CHECK_EQUAL(write_through(keys[0], info.addr, 8), IBV_WC_SUCCESS);
+	ibv_wr_start(owner);
+	ibv_wr_bind_mw(owner, NULL, keys[0], &info);
 	CHECK_EQUAL(ibv_wr_complete(owner), EINVAL);
 	CHECK_EQUAL(ibv_dealloc_mw(mw), 0);
 	couple_close();
@@ -375,6 +448,9 @@ int main(void)
 	regions_are_not_invalidated_from_afar(&device);
 	mistakes_are_bind_errors(&device);
 	requests_that_can_not_be_posted(&device);
+	binding_takes_the_tag_of_a_key_only(&device);
+	invalidation_takes_the_whole_key(&device);
+	type_1_keeps_its_index(&device);
 	queue_pair_goes_before_its_window(&device);
 	windows_by_the_extended_calls(&device);
 	device_close(&device);

@@ -61,10 +61,14 @@ int verbs_dealloc_mw(struct ibv_mw *public)
 	return 0;
 }
 
-static void set_binding(const struct ibv_mw_bind_info *info, uint32_t key,
-			struct send_request *ret_request)
+/* Of the key only the tag is the program's to choose. The index is the window's own, whatever the
+ * program wrote to mw->rkey or asks for: adapters take the low 8 bits and no more. */
+static void set_binding(const struct ibv_mw *mw, uint32_t asked_key,
+			const struct ibv_mw_bind_info *info, struct send_request *ret_request)
 {
-	ret_request->remote_key = key;
+	const uint32_t tag_mask = (1u << KEY_TAG_BITS) - 1;
+
+	ret_request->remote_key = (mw->handle & ~tag_mask) | (asked_key & tag_mask);
 	ret_request->remote_address = info->addr;
 	ret_request->bind_byte_count = info->length;
 	ret_request->bind_region_key = info->mr ? info->mr->lkey : 0;
@@ -84,7 +88,7 @@ int verbs_bind_mw(struct ibv_qp *public, struct ibv_mw *mw, struct ibv_mw_bind *
 	if (mw->type != IBV_MW_TYPE_1)
 		return verbs_result(-EINVAL);
 	adapter_lock(qp->adapter);
-	set_binding(&bind->bind_info, ibv_inc_rkey(mw->rkey), &request);
+	set_binding(mw, ibv_inc_rkey(mw->rkey), &bind->bind_info, &request);
 
 	time_ns now = adapter_now(qp->adapter);
 	int error = qp_object_post_send(qp->object, now, &request);
@@ -100,14 +104,14 @@ bool mw_request_is_valid(const struct ibv_send_wr *wr)
 {
 	const struct ibv_mw *mw = wr->bind_mw.mw;
 
-	return mw && mw->type == IBV_MW_TYPE_2 && wr->bind_mw.bind_info.mr &&
-	       wr->bind_mw.rkey >> KEY_TAG_BITS == mw->handle >> KEY_TAG_BITS;
+	return mw && mw->type == IBV_MW_TYPE_2 && wr->bind_mw.bind_info.mr;
 }
 
 void mw_build_request(const struct ibv_send_wr *wr, struct send_request *ret_request)
 {
 	ret_request->sge_count = 0;
 	ret_request->remote_srqn = 0;
-	if (wr->opcode == IBV_WR_BIND_MW)
-		set_binding(&wr->bind_mw.bind_info, wr->bind_mw.rkey, ret_request);
+	/* One that is not valid is refused later. */
+	if (wr->opcode == IBV_WR_BIND_MW && mw_request_is_valid(wr))
+		set_binding(wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info, ret_request);
 }
