@@ -17,7 +17,7 @@ static struct endpoint extended_open(struct device *device)
 	struct endpoint endpoint = {.device = device};
 	struct ibv_cq_init_attr_ex cq_options = {
 		.cqe = 64,
-		.wc_flags = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP,
+		.wc_flags = IBV_CREATE_CQ_SUP_WC_FLAGS,
 	};
 
 	endpoint_register(&endpoint);
@@ -85,6 +85,8 @@ static void batch(struct endpoint *a, struct endpoint *b)
 		CHECK_EQUAL(ibv_wc_read_opcode(cq), wr_id == 3 ? IBV_WC_RDMA_WRITE : IBV_WC_SEND);
 		CHECK_EQUAL(ibv_wc_read_qp_num(cq), a->qp->qp_num);
 		CHECK(ibv_wc_read_completion_ts(cq) != 0);
+		CHECK_EQUAL(ibv_wc_read_cvlan(cq), 0);
+		CHECK_EQUAL(ibv_wc_read_flow_tag(cq), 0);
 		ibv_end_poll(cq);
 	}
 
@@ -188,12 +190,30 @@ static void on_demand(struct device *device, struct endpoint *a, struct endpoint
 	free(fresh);
 }
 
+/* Every field that the header names can be asked for, alone and with all others. */
+static void all_fields(struct device *device)
+{
+	for (uint64_t field = 1; field <= IBV_CREATE_CQ_SUP_WC_FLAGS; field <<= 1) {
+		struct ibv_cq_init_attr_ex options = {.cqe = 1, .wc_flags = field};
+		struct ibv_cq_ex *cq = ibv_create_cq_ex(device->context, &options);
+
+		CHECK(cq);
+		CHECK_EQUAL(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+	}
+
+	struct ibv_cq_init_attr_ex unknown = {.cqe = 1,
+					      .wc_flags = IBV_CREATE_CQ_SUP_WC_FLAGS + 1};
+
+	CHECK(!ibv_create_cq_ex(device->context, &unknown) && errno == EOPNOTSUPP);
+}
+
 int main(void)
 {
 	struct device device = device_open();
 	struct endpoint a = extended_open(&device);
 	struct endpoint b = extended_open(&device);
 
+	all_fields(&device);
 	connect_endpoints(&a, &b);
 	batch(&a, &b);
 	aborts_and_mistakes(&a, &b);
