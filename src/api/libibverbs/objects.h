@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <infiniband/verbs.h>
+#include "api/libibverbs/completion_clock.h"
 #include "api/libibverbs/core_sharing.h"
 #include "api/libibverbs/event_queue.h"
 #include "api/libibverbs/export_table.h"
@@ -109,6 +110,7 @@ struct verbs_cq {
 	struct cq *object;
 	struct adapter *adapter;
 	struct completion current; /* what the readers of the extended interface show */
+	struct completion_clock clock;
 	uint32_t idle_polls;	   /* in a row that found nothing and moved nothing */
 	bool is_single_threaded;
 	struct core_sharing sharing;

@@ -203,6 +203,8 @@ static int take_one(struct verbs_cq *cq)
 
 	if (completion) {
 		cq->current = *completion;
+		cq->current.timestamp_ns =
+			completion_clock_stamp(&cq->clock, completion->timestamp_ns);
 		cq->cq.status = (enum ibv_wc_status)completion->status;
 		cq->cq.wr_id = completion->wr_id;
 		cq->idle_polls = 0;
@@ -307,13 +309,13 @@ static uint64_t read_completion_ts(struct ibv_cq_ex *cq)
 static uint64_t read_completion_wallclock_ns(struct ibv_cq_ex *public)
 {
 	struct verbs_cq *cq = extended(public);
+	struct wall_reading reading = {.before = adapter_now(cq->adapter)};
 	struct timespec wall;
 
 	clock_gettime(CLOCK_REALTIME, &wall);
-
-	time_ns age_ns = adapter_now(cq->adapter) - cq->current.timestamp_ns;
-
-	return SECONDS(wall.tv_sec) + (uint64_t)wall.tv_nsec - age_ns;
+	reading.after = adapter_now(cq->adapter);
+	reading.wall = SECONDS(wall.tv_sec) + (time_ns)wall.tv_nsec;
+	return completion_clock_wall(&cq->clock, cq->current.timestamp_ns, reading);
 }
 
 static uint16_t read_cvlan(struct ibv_cq_ex *cq)
