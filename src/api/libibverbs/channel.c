@@ -78,6 +78,36 @@ void verbs_cq_notify(void *context, struct cq *object)
 	event_queue_unlock(&channel->events);
 }
 
+/* The CQ is armed and holds completions that the program has not polled, and there is no event yet. */
+static struct verbs_cq *find_unpolled(struct verbs_channel *channel)
+{
+	if (!list_is_empty(&channel->events.waiting))
+		return NULL;
+	list_for_each (link, &channel->cqs) {
+		struct verbs_cq *cq = container_of(link, struct verbs_cq, channel_link);
+
+		if (cq->object->ring.armed != CQ_NOT_ARMED && !cq->object->unannounced_count &&
+		    cq_first(cq->object))
+			return cq;
+	}
+	return NULL;
+}
+
+/* The program is about to wait. */
+static void announce_unpolled(struct verbs_channel *channel)
+{
+	struct context_object *context = context_of(channel->channel.context);
+	struct verbs_cq *cq;
+
+	adapter_lock(context->adapter);
+	event_queue_lock(&channel->events);
+	cq = find_unpolled(channel);
+	event_queue_unlock(&channel->events);
+	if (cq)
+		cq_announce_present(cq->object);
+	adapter_unlock(context->adapter);
+}
+
 int ibv_get_cq_event(struct ibv_comp_channel *public, struct ibv_cq **ret_cq, void **ret_context)
 {
 	if (!public || !ret_cq || !ret_context) {
@@ -89,6 +119,9 @@ int ibv_get_cq_event(struct ibv_comp_channel *public, struct ibv_cq **ret_cq, vo
 
 	if (unlikely(warnings_are_on))
 		misuse_wait_event(channel);
+
+	if (!arming_is_strict())
+		announce_unpolled(channel);
 
 	int error = event_wait(channel);
 

@@ -262,8 +262,8 @@ void misuse_wait_event(struct verbs_channel *channel)
 		return;
 	if (is_any_armed)
 		warn(WARN_COMPLETIONS_OVERLOOKED, "ibv_get_cq_event", (uint64_t)channel->channel.fd,
-		     "completions that came before ibv_req_notify_cq raise no event: poll the CQ "
-		     "once more after arming");
+		     "an armed CQ holds completions that raise no event: poll it once more after "
+		     "arming");
 	else
 		warn(WARN_NOTHING_ARMED, "ibv_get_cq_event", (uint64_t)channel->channel.fd,
 		     "no CQ of this channel is armed: no event can come before ibv_req_notify_cq");

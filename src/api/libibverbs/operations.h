@@ -51,6 +51,8 @@ void verbs_cq_notify(void *context, struct cq *cq);
 /* poll.c */
 int verbs_poll_cq(struct ibv_cq *cq, int entry_count, struct ibv_wc *ret_completions);
 int verbs_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+/* Whether completions that lie in a CQ when it is armed raise no event. */
+bool arming_is_strict(void);
 void verbs_set_readers(struct ibv_cq_ex *cq);
 
 /* xrcd.c */

@@ -77,6 +77,7 @@ int cq_resize(struct cq *cq, uint32_t cqe_count)
 	cq->ring.capacity = slot_count;
 	cq->ring.head = 0;
 	cq->ring.tail = unread_count;
+	cq->announced = 0;
 	return 0;
 }
 
@@ -108,6 +109,7 @@ static void announce(struct cq *cq)
 {
 	cq->ring.armed = CQ_NOT_ARMED;
 	cq->unannounced_count = 0;
+	cq->announced = cq->ring.tail;
 	if (timer_is_armed(&cq->moderation_timer))
 		timer_queue_cancel(&cq->hca->cq_timers, &cq->moderation_timer);
 	cq->hca->owner.cq_notify(cq->hca->owner.context, cq);
@@ -136,14 +138,26 @@ static bool counts_for_arming(const struct cq *cq, const struct completion *comp
 	return completion->is_solicited || completion->status != COMPLETION_SUCCESS;
 }
 
-void cq_announce_present(struct cq *cq)
+static void announce_from(struct cq *cq, uint32_t first)
 {
-	for (uint32_t position = cq->ring.head; position != cq->ring.tail; position++) {
+	for (uint32_t position = first; position != cq->ring.tail; position++) {
 		if (cq->ring.armed == CQ_NOT_ARMED)
 			return;
 		if (counts_for_arming(cq, &cq->ring.slots[position & (cq->ring.slot_count - 1)]))
 			announce(cq);
 	}
+}
+
+void cq_announce_new(struct cq *cq)
+{
+	uint32_t unread = cq->ring.tail - cq->ring.head, since = cq->ring.tail - cq->announced;
+
+	announce_from(cq, since < unread ? cq->announced : cq->ring.head);
+}
+
+void cq_announce_present(struct cq *cq)
+{
+	announce_from(cq, cq->ring.head);
 }
 
 static void overflow(struct cq *cq)
@@ -184,4 +198,6 @@ void cq_forget(struct cq *cq, uint32_t qpn)
 			cq->ring.slots[kept++ & (cq->ring.slot_count - 1)] = *slot;
 	}
 	cq->ring.tail = kept;
+	/* An event too many does no harm. */
+	cq->announced = cq->ring.head;
 }

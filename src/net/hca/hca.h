@@ -197,6 +197,7 @@ struct cq {
 	 * them; 0: not waited for. */
 	uint16_t moderation_count;
 	uint32_t unannounced_count;
+	uint32_t announced; /* position in the ring behind what was there at the last event */
 	time_ns moderation_period;
 	struct timer moderation_timer;
 	uint32_t users; /* queue pairs and queues that complete here */
@@ -211,7 +212,10 @@ MUST_USE int cq_destroy(struct cq *cq); /* -EBUSY */
  * queue is empty. */
 void cq_lend(struct cq *cq, void *memory);
 void cq_arm(struct cq *cq, enum cq_arming arming);
-/* Tells the owner if one that lies in the queue would have counted for its arming. */
+/* Tells the owner if a completion lies in the queue that counts for its arming and came after the last
+ * event: the owner has heard of those before it. */
+void cq_announce_new(struct cq *cq);
+/* The same for any completion that lies there. */
 void cq_announce_present(struct cq *cq);
 void cq_moderate(struct cq *cq, uint16_t completion_count, time_ns period);
 /* The period is over. */

@@ -174,6 +174,44 @@ static void test_what_is_present_is_announced_if_asked(void **state)
 	end(cq);
 }
 
+/* The program takes the event, arms, and polls afterwards. */
+static void test_arming_announces_what_came_since_the_last_event(void **state)
+{
+	struct cq *cq = make_cq(4);
+	struct recorded_adapter *adapter = &pair.adapters[0];
+	const struct completion plain = {0};
+
+	(void)state;
+	assert_true(cq_push(cq, &plain));
+	cq_arm(cq, CQ_ARMED_NEXT);
+	cq_announce_new(cq);
+	assert_int_equal(adapter->notify_count, 1);
+	cq_arm(cq, CQ_ARMED_NEXT);
+	cq_announce_new(cq);
+	assert_int_equal(adapter->notify_count, 1);
+	assert_true(cq_push(cq, &plain));
+	assert_int_equal(adapter->notify_count, 2);
+	/* Comes while the CQ is not armed. */
+	assert_true(cq_push(cq, &plain));
+	cq_arm(cq, CQ_ARMED_NEXT);
+	cq_announce_new(cq);
+	assert_int_equal(adapter->notify_count, 3);
+	/* The positions of polled ones mean nothing. */
+	for (unsigned i = 0; i < 20; i++) {
+		while (cq_first(cq))
+			cq_advance(cq);
+		cq_arm(cq, CQ_ARMED_NEXT);
+		cq_announce_new(cq);
+		assert_int_equal(adapter->notify_count, 3 + i);
+		assert_true(cq_push(cq, &plain));
+	}
+	/* Whoever waits although it has not polled hears of it again. */
+	cq_arm(cq, CQ_ARMED_NEXT);
+	cq_announce_present(cq);
+	assert_int_equal(adapter->notify_count, 24);
+	end(cq);
+}
+
 static void test_forgetting_a_qp_leaves_the_others_in_order(void **state)
 {
 	struct cq *cq = make_cq(8);
@@ -235,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_resize_keeps_unread_completions),
 		cmocka_unit_test(test_arming_is_one_shot_and_can_only_be_raised),
 		cmocka_unit_test(test_what_is_present_is_announced_if_asked),
+		cmocka_unit_test(test_arming_announces_what_came_since_the_last_event),
 		cmocka_unit_test(test_forgetting_a_qp_leaves_the_others_in_order),
 		cmocka_unit_test(test_moderated_events_wait_for_a_count_or_a_time),
 	};
