@@ -84,8 +84,10 @@ static void transmit_round(struct adapter *adapter, time_ns now)
 	/* A program that posts much and polls little takes its acknowledgements here, or the helper
 	 * would be woken for them and fight it for the lock. */
 	attachment_count_polls(attachment, 1);
+	attachment->is_posting = true;
 	if (receive_has_more(attachment))
 		receive_all(attachment, now);
+	attachment->is_posting = false;
 	transmit_adapter(adapter, now);
 	if (unlikely(attachment_has_loans(attachment)))
 		target_loans_return_idle(attachment, now);
@@ -130,10 +132,11 @@ static inline void sent_quickly(struct adapter *adapter)
 	attachment_count_polls(attachment, POSTS_PER_ROUND);
 	attachment->run.qp = NULL;
 	attachment->placed_again.qp = NULL;
-	if (attachment->quick_posts < QUICK_ROUNDS &&
-	    express_lane_round(attachment) != EXPRESS_LONG_WAY)
-		return;
-	(void)whole_round(attachment);
+	attachment->is_posting = true;
+	if (attachment->quick_posts >= QUICK_ROUNDS ||
+	    express_lane_round(attachment) == EXPRESS_LONG_WAY)
+		(void)whole_round(attachment);
+	attachment->is_posting = false;
 }
 
 static inline bool post(struct adapter *adapter, struct qp *qp, const struct send_request *request)

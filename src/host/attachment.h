@@ -101,6 +101,7 @@ struct attachment {
 	bool is_fenced;	/* a sleeper's process_fence reaches this process, and ours the others */
 	bool may_express;   /* host/express_lane.h; not when it is failed or abandoned */
 	bool wants_time;    /* some completion queue shows when its completions came */
+	bool is_posting;    /* rings are read in a call that posts: the program may be about to post more */
 	time_ns last_now;   /* the clock as read last */
 	unsigned busy_next; /* of channels, for host/express_lane.h */
 	unsigned idle_next;

@@ -94,7 +94,7 @@ static bool arm_channel(struct channel *channel)
 
 static bool holds_back(const struct attachment *attachment)
 {
-	bool any = false;
+	bool any = channel_holds_back(&attachment->softibd);
 
 	for (unsigned i = 0; i < attachment->channel_count; i++)
 		any |= channel_holds_back(attachment->channels[i]);

@@ -6,7 +6,11 @@ enum { PRICE_DIVISOR = 4 }; /* for who posts late */
 
 void patience_init(struct patience *patience)
 {
-	*patience = (struct patience){.max_ns = PATIENCE_MAX_NS, .left_ns = PATIENCE_MAX_NS};
+	*patience = (struct patience){
+		.max_ns = PATIENCE_MAX_NS,
+		.reliable_max_ns = PATIENCE_RELIABLE_NS,
+		.left_ns = PATIENCE_MAX_NS,
+	};
 }
 
 /* A time that was read by another thread may be a little older. */
@@ -41,15 +45,28 @@ void patience_lose(struct patience *patience, time_ns now)
 	end(patience, now, patience->left_ns);
 }
 
-bool patience_waits(struct patience *patience, uint64_t position, time_ns now)
+static bool waits(struct patience *patience, uint64_t position, time_ns now, time_ns max_ns)
 {
 	patience_came_to(patience, position, now);
 	if (!patience->is_waiting)
 		return begin(patience, position, now);
-	if (passed(patience, now) < patience->left_ns)
+
+	time_ns waited_ns = passed(patience, now);
+
+	if (waited_ns < patience->left_ns && waited_ns < max_ns)
 		return true;
-	end(patience, now, patience->left_ns);
+	end(patience, now, waited_ns);
 	return false;
+}
+
+bool patience_waits(struct patience *patience, uint64_t position, time_ns now)
+{
+	return waits(patience, position, now, TIME_NEVER);
+}
+
+bool patience_waits_reliable(struct patience *patience, uint64_t position, time_ns now)
+{
+	return waits(patience, position, now, patience->reliable_max_ns);
 }
 
 void patience_came_to(struct patience *patience, uint64_t position, time_ns now)

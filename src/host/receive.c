@@ -83,13 +83,55 @@ static bool lacks_only_a_receive(const struct attachment *attachment,
 	       (qp->type != QP_UD || packet.deth.qkey == qp->attributes.qkey);
 }
 
-bool receive_is_held_back(const struct attachment *attachment, struct channel *channel, time_ns now,
-			  const struct ring_record *record)
+/* Whether it is a SEND to a reliable connection that has no receive request, while the program has
+ * receive completions to poll, or has polled some and is at work on them: the requests that it posts
+ * again are among those. An RNR NAK would have the peer wait for a timer, though the program is about
+ * to post. A hint, since the BTH is read
+ * where the peer can change it; all that the peer can do is to let its own ring wait. */
+static bool awaits_repost(const struct attachment *attachment, const struct ring_record *record)
+{
+	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	struct bth bth;
+
+	if ((record->kind != RECORD_PACKET && record->kind != RECORD_PULLED) || !adapter ||
+	    record->byte_count < LRH_BYTES)
+		return false;
+
+	size_t offset = LRH_BYTES + ((record->body[1] & 3) == LNH_LOCAL ? 0 : GRH_BYTES);
+
+	if (record->byte_count < offset ||
+	    !bth_decode(record->body + offset, record->byte_count - offset, &bth))
+		return false;
+
+	if (opcode_transport(bth.opcode) != TRANSPORT_RC || !opcode_info(bth.opcode)->takes_receive)
+		return false;
+
+	const struct qp_object *object = index_table_get(&adapter->hca.qps, bth.destination_qpn);
+	const struct qp *qp = object ? &object->qp : NULL;
+	const struct completion_ring *completions = qp ? qp->completions[SIDE_RECEIVE] : NULL;
+
+	return qp && qp->type == QP_RC && qp->state >= QP_RTR && qp->state != QP_ERROR &&
+	       !receive_queue_first(qp->receive_queue) && !qp->responder.has_receive &&
+	       psn_equal(bth.psn, qp->responder.expected_psn) && completions &&
+	       (attachment->is_posting || completions->head != completions->tail);
+}
+
+/* Whether the record that was read last from the channel may wait there, or wait on. */
+static bool waits_for_receive(const struct attachment *attachment, struct channel *channel,
+			      time_ns now, const struct ring_record *record)
 {
 	const struct ring_record packet = datagram_loan_headers(record);
 
-	if (likely(!lacks_only_a_receive(attachment, &packet)) ||
-	    !patience_waits(&channel->patience, ring_position(&channel->in), now))
+	if (unlikely(lacks_only_a_receive(attachment, &packet)))
+		return patience_waits(&channel->patience, ring_position(&channel->in), now);
+	return unlikely(awaits_repost(attachment, record)) &&
+	       patience_waits_reliable(&channel->patience, ring_position(&channel->in), now);
+}
+
+bool receive_is_held_back(const struct attachment *attachment, struct channel *channel, time_ns now,
+			  const struct ring_record *record)
+{
+	if (likely(!waits_for_receive(attachment, channel, now, record)))
 		return false;
 	run_put_back(&channel->run_in, &channel->in.current);
 	ring_put_back(&channel->in);
@@ -333,6 +375,16 @@ static bool may_overtake(const struct ring_record *record)
 	return record->kind == RECORD_RESOLVED || record->kind == RECORD_RING_OFFERED;
 }
 
+/* Datagrams that come this way do not wait: softibd is not to be held up for what may be lost. */
+static bool softibd_waits(struct attachment *attachment, time_ns now,
+			  const struct ring_record *record)
+{
+	struct channel *softibd = &attachment->softibd;
+
+	return record->kind == RECORD_PACKET && unlikely(awaits_repost(attachment, record)) &&
+	       patience_waits_reliable(&softibd->patience, ring_position(&softibd->in), now);
+}
+
 bool receive_all(struct attachment *attachment, time_ns now)
 {
 	struct channel *softibd = &attachment->softibd;
@@ -355,11 +407,13 @@ bool receive_all(struct attachment *attachment, time_ns now)
 	/* A ring that we know of but can't read yet, or not further, may hold packets that come
 	 * before the next ones here. */
 	while (!attachment->wanted_count && (record = ring_next_until(&softibd->in, snapshot))) {
-		if (unlikely(holds_back && !may_overtake(record))) {
+		if (unlikely((holds_back && !may_overtake(record)) ||
+			     softibd_waits(attachment, now, record))) {
 			ring_put_back(&softibd->in);
 			break;
 		}
 		receive_from_softibd(attachment, now, record);
+		patience_came_to(&softibd->patience, softibd->in.head, now);
 		if (softibd->in.head - softibd->in.released >= RECEIVE_RELEASE_BYTES)
 			channel_release(softibd);
 		any = true;

@@ -29,6 +29,17 @@ static void test_what_lies_at_one_place_waits_so_long_and_no_longer(void **state
 	assert_false(patience.is_waiting);
 }
 
+/* The peer repeats it after an RNR NAK, and may have a short ACK timeout. */
+static void test_what_would_be_repeated_waits_a_millisecond_at_most(void **state)
+{
+	(void)state;
+	assert_true(patience_waits_reliable(&patience, 64, START));
+	assert_true(patience_waits_reliable(&patience, 64, START + PATIENCE_RELIABLE_NS - 1));
+	assert_false(patience_waits_reliable(&patience, 64, START + PATIENCE_RELIABLE_NS));
+	assert_false(patience.is_waiting);
+	assert_int_equal(patience.left_ns, PATIENCE_MAX_NS - PATIENCE_RELIABLE_NS);
+}
+
 /* All that lies behind it goes at once, and it takes as long as was waited until the next waits. */
 static void test_who_never_posts_is_waited_for_half_of_the_time_at_most(void **state)
 {
@@ -130,6 +141,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_what_lies_at_one_place_waits_so_long_and_no_longer,
+				       setup),
+		cmocka_unit_test_setup(test_what_would_be_repeated_waits_a_millisecond_at_most,
 				       setup),
 		cmocka_unit_test_setup(test_who_never_posts_is_waited_for_half_of_the_time_at_most,
 				       setup),

@@ -360,6 +360,179 @@ static void test_what_comes_by_the_fabric_stays_behind_what_waits(void **state)
 	expect_datagram(1, 6);
 }
 
+/* Sends so many messages to an end with one receive request, by a sender that no RNR NAK is repeated
+ * for. */
+static void send_to_one_receive(struct pair_end *ends, unsigned count)
+{
+	ends[0].qp->qp.attributes.rnr_retry = 0;
+	ends[0].qp->qp.requester.rnr_retries_left = 0;
+	pair_post_receive(&ends[1], 0, DATAGRAM_BYTES);
+	for (unsigned i = 0; i < count; i++)
+		pair_post_send(&ends[0], SEND_SEND, 100 + i, DATAGRAM_BYTES);
+}
+
+static bool something_waits(void)
+{
+	const struct attachment *attachment = pair_attachment();
+	bool any = channel_holds_back(&attachment->softibd);
+
+	for (unsigned i = 0; i < attachment->channel_count; i++)
+		any |= channel_holds_back(attachment->channels[i]);
+	return any;
+}
+
+/* Polls nothing: the first message's completion stays where it is. */
+static void progress_until_something_waits(void)
+{
+	time_ns start = attachment_now();
+	bool waits = false;
+
+	while (!waits) {
+		assert_false(pair_is_overdue(start));
+		adapter_lock(pair.ends[1].adapter);
+		adapter_progress(pair.ends[1].adapter, attachment_now());
+		waits = something_waits();
+		adapter_unlock(pair.ends[1].adapter);
+	}
+}
+
+static void let_connections_wait(time_ns reliable_max_ns)
+{
+	struct attachment *attachment = pair_attachment();
+
+	wait_for_ever();
+	adapter_lock(pair.ends[0].adapter);
+	for (unsigned i = 0; i < attachment->channel_count; i++)
+		attachment->channels[i]->patience.reliable_max_ns = reliable_max_ns;
+	attachment->softibd.patience.reliable_max_ns = reliable_max_ns;
+	attachment->softibd.patience.max_ns = SECONDS(1000);
+	attachment->softibd.patience.left_ns = SECONDS(1000);
+	adapter_unlock(pair.ends[0].adapter);
+}
+
+static void destroy_both(const struct pair_end *ends)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		adapter_lock(ends[i].adapter);
+		assert_int_equal(qp_object_destroy(ends[i].qp), 0);
+		adapter_unlock(ends[i].adapter);
+	}
+}
+
+static void expect_completion(struct pair_end *end, uint64_t wr_id, enum completion_status status)
+{
+	struct completion completion;
+
+	pair_poll_one(end, &completion);
+	assert_int_equal(completion.wr_id, wr_id);
+	assert_int_equal(completion.status, status);
+}
+
+/* By the lane, by the long way, and by softibd. */
+static void test_no_rnr_nak_while_receive_completions_are_not_polled(void **state)
+{
+	enum { MESSAGES = 5, WAYS = 3 };
+
+	struct pair_end ends[2];
+
+	(void)state;
+	let_connections_wait(SECONDS(1000));
+	for (unsigned way = 0; way < WAYS; way++) {
+		pair_set_verdict(way < 2 ? RESOLVED_DIRECT : RESOLVED_FABRIC);
+		pair_attachment()->may_express = way == 0;
+		pair_connect_another(ends);
+		send_to_one_receive(ends, MESSAGES);
+		for (uint64_t i = 1; i < MESSAGES; i++) {
+			progress_until_something_waits();
+			expect_completion(&ends[1], i - 1, COMPLETION_SUCCESS);
+			pair_post_receive(&ends[1], i, DATAGRAM_BYTES);
+		}
+		expect_completion(&ends[1], MESSAGES - 1, COMPLETION_SUCCESS);
+		for (uint64_t i = 0; i < MESSAGES; i++)
+			expect_completion(&ends[0], 100 + i, COMPLETION_SUCCESS);
+		destroy_both(ends);
+	}
+	pair_attachment()->may_express = true;
+	pair_set_verdict(RESOLVED_DIRECT);
+}
+
+/* In one go, so that the helper does not come in between: what the second end does is to post sends, and
+ * then a receive request. */
+static void send_to_one_who_posts(struct pair_end *ends, uint64_t wr_id)
+{
+	const struct sge from = {(uintptr_t)ends[0].buffer, DATAGRAM_BYTES, ends[0].region->key};
+	const struct sge to = {(uintptr_t)ends[1].buffer, DATAGRAM_BYTES, ends[1].region->key};
+	const struct send_request request = {
+		.wr_id = wr_id,
+		.opcode = SEND_SEND,
+		.flags = SEND_SIGNALED,
+		.sge_count = 1,
+		.sges = &from,
+	};
+	const struct receive_request place = {.wr_id = 1, .sge_count = 1, .sges = &to};
+	time_ns start = attachment_now();
+
+	adapter_lock(ends[0].adapter);
+	assert_int_equal(qp_object_post_send(ends[0].qp, start, &request), 0);
+	do {
+		assert_false(pair_is_overdue(start));
+		adapter_transmit(ends[1].adapter, attachment_now());
+		adapter_transmit(ends[0].adapter, attachment_now());
+	} while (!something_waits());
+	assert_int_equal(qp_object_post_receive(ends[1].qp, attachment_now(), &place), 0);
+	adapter_unlock(ends[0].adapter);
+}
+
+/* It handles a completion that it has polled, and posts the receive request after the send. */
+static void test_no_rnr_nak_while_the_program_posts_sends(void **state)
+{
+	struct pair_end ends[2];
+
+	(void)state;
+	let_connections_wait(SECONDS(1000));
+	for (unsigned way = 0; way < 2; way++) {
+		pair_set_verdict(way == 0 ? RESOLVED_DIRECT : RESOLVED_FABRIC);
+		pair_connect_another(ends);
+		send_to_one_receive(ends, 1);
+		expect_completion(&ends[1], 0, COMPLETION_SUCCESS);
+		expect_completion(&ends[0], 100, COMPLETION_SUCCESS);
+		send_to_one_who_posts(ends, 101);
+		expect_completion(&ends[1], 1, COMPLETION_SUCCESS);
+		expect_completion(&ends[0], 101, COMPLETION_SUCCESS);
+		destroy_both(ends);
+	}
+	pair_set_verdict(RESOLVED_DIRECT);
+}
+
+static void test_rnr_nak_comes_at_once_when_all_completions_are_polled(void **state)
+{
+	struct pair_end ends[2];
+
+	(void)state;
+	let_connections_wait(SECONDS(1000));
+	pair_connect_another(ends);
+	send_to_one_receive(ends, 1);
+	expect_completion(&ends[1], 0, COMPLETION_SUCCESS);
+	expect_completion(&ends[0], 100, COMPLETION_SUCCESS);
+	pair_post_send(&ends[0], SEND_SEND, 101, DATAGRAM_BYTES);
+	expect_completion(&ends[0], 101, COMPLETION_RNR_RETRY_EXCEEDED);
+	destroy_both(ends);
+}
+
+static void test_rnr_nak_comes_after_a_while_to_a_program_that_does_not_poll(void **state)
+{
+	struct pair_end ends[2];
+
+	(void)state;
+	let_connections_wait(PATIENCE_RELIABLE_NS);
+	pair_connect_another(ends);
+	send_to_one_receive(ends, 2);
+	expect_completion(&ends[0], 100, COMPLETION_SUCCESS);
+	expect_completion(&ends[0], 101, COMPLETION_RNR_RETRY_EXCEEDED);
+	expect_completion(&ends[1], 0, COMPLETION_SUCCESS);
+	destroy_both(ends);
+}
+
 #define datagram_test(name) cmocka_unit_test_setup_teardown(name, start_datagrams, end_datagrams)
 
 int main(void)
@@ -373,6 +546,11 @@ int main(void)
 			test_what_lies_behind_a_datagram_that_nobody_wants_comes_after_a_while),
 		datagram_test(test_nothing_waits_for_a_queue_pair_that_is_gone_or_in_error),
 		datagram_test(test_what_comes_by_the_fabric_stays_behind_what_waits),
+		cmocka_unit_test(test_no_rnr_nak_while_receive_completions_are_not_polled),
+		cmocka_unit_test(test_no_rnr_nak_while_the_program_posts_sends),
+		cmocka_unit_test(test_rnr_nak_comes_at_once_when_all_completions_are_polled),
+		cmocka_unit_test(
+			test_rnr_nak_comes_after_a_while_to_a_program_that_does_not_poll),
 	};
 
 	return cmocka_run_group_tests(tests, pair_start_connected, pair_end_all);
