@@ -13,6 +13,7 @@
  * Unreliable queue pairs use no credits: messages may be lost there, but never repeated, exchanged
  * or changed.
  */
+#include "exactly_once_services.h"
 #include "random_messages.h"
 #include "two_sides.h"
 
@@ -43,12 +44,13 @@ enum {
 
 struct options {
 	unsigned seconds, seed, qps, size_max, timeout;
-	enum ibv_qp_type type;
+	enum service service;
 	bool has_srq, has_thread, is_send_only;
 };
 
 struct address {
-	uint32_t lid, qpns[QPS_MAX], key;
+	uint32_t lid, key;
+	struct link_address links[QPS_MAX];
 	uint64_t window, counters, read_area;
 };
 
@@ -64,7 +66,7 @@ struct posted {
 };
 
 struct queue {
-	struct ibv_qp *qp;
+	struct link link;
 	unsigned index;
 	uint8_t *sends, *receives, *reads;
 	/* The sender's side. */
@@ -100,7 +102,7 @@ struct side {
 
 static bool is_reliable(const struct side *side)
 {
-	return side->options.type == IBV_QPT_RC;
+	return service_is_reliable(side->options.service);
 }
 
 /* The bytes of a message depend on its sender, its queue pair, its number and its length. */
@@ -175,10 +177,9 @@ static void open_side(struct side *side)
 			.recv_cq = side->cq,
 			.srq = side->srq,
 			.cap = {SEND_DEPTH, RECEIVES, 2, 1, INLINE_BYTES},
-			.qp_type = side->options.type,
 		};
 
-		CHECK((side->queues[i].qp = ibv_create_qp(side->device.pd, &init)));
+		link_open(&side->queues[i].link, side->options.service, &side->device, init);
 	}
 }
 
@@ -193,20 +194,18 @@ static void connect_side(struct side *side)
 	};
 
 	for (unsigned i = 0; i < side->options.qps; i++)
-		own.qpns[i] = side->queues[i].qp->qp_num;
+		own.links[i] = link_address(&side->queues[i].link);
 	give(side->socket, &own, sizeof(own));
 	take(side->socket, &side->peer, sizeof(side->peer));
 	for (unsigned i = 0; i < side->options.qps; i++) {
-		struct ibv_qp_attr attr =
-			connection_to((uint16_t)side->peer.lid, side->peer.qpns[i]);
+		struct ibv_qp_attr attr = connection_to((uint16_t)side->peer.lid, 0);
 
 		attr.path_mtu = IBV_MTU_2048;
 		attr.timeout = (uint8_t)side->options.timeout;
 		attr.max_rd_atomic = attr.max_dest_rd_atomic = 8;
-		qp_modify_to(side->queues[i].qp, IBV_QPS_INIT, attr);
-		qp_connect(side->queues[i].qp, attr);
+		link_connect(&side->queues[i].link, &side->peer.links[i], attr);
 	}
-	if (side->options.type == IBV_QPT_UD) {
+	if (side->options.service == SERVICE_UD) {
 		struct ibv_ah_attr to = {.dlid = (uint16_t)side->peer.lid, .port_num = 1};
 
 		CHECK((side->ah = ibv_create_ah(side->device.pd, &to)));
@@ -223,12 +222,13 @@ static void post_slot(struct side *side, uint64_t slot)
 	struct ibv_sge sge = {(uintptr_t)slot_at(side, slot), SLOT_BYTES - GUARD_BYTES,
 			      side->mr->lkey};
 	struct ibv_recv_wr wr = {.wr_id = slot, .sg_list = &sge, .num_sge = 1}, *bad;
+	const struct link *link = &side->queues[slot / RECEIVES].link;
 
 	memset(slot_at(side, slot), GUARD, SLOT_BYTES);
-	if (side->srq)
-		CHECK_EQUAL(ibv_post_srq_recv(side->srq, &wr, &bad), 0);
+	if (link->srq)
+		CHECK_EQUAL(ibv_post_srq_recv(link->srq, &wr, &bad), 0);
 	else
-		CHECK_EQUAL(ibv_post_recv(side->queues[slot / RECEIVES].qp, &wr, &bad), 0);
+		CHECK_EQUAL(ibv_post_recv(link->qp, &wr, &bad), 0);
 }
 
 /* A number and the credits, of messages that are long enough; the rest is the message's own. */
@@ -361,7 +361,7 @@ static void finish_request(struct side *side, struct queue *queue, struct posted
 static struct queue *queue_of(struct side *side, uint32_t qpn)
 {
 	for (unsigned i = 0; i < side->options.qps; i++)
-		if (side->queues[i].qp->qp_num == qpn)
+		if (link_has_qp(&side->queues[i].link, qpn))
 			return &side->queues[i];
 	fprintf(stderr, "a completion of queue pair %u, which is none of ours\n", qpn);
 	exit(1);
@@ -378,7 +378,7 @@ static void take_completion(struct side *side, const struct ibv_wc *wc)
 		exit(1);
 	}
 	if (wc->opcode & IBV_WC_RECV) {
-		uint32_t grh = side->options.type == IBV_QPT_UD ? GRH_BYTES : 0;
+		uint32_t grh = side->options.service == SERVICE_UD ? GRH_BYTES : 0;
 
 		if (!side->srq && is_reliable(side))
 			CHECK_EQUAL(wc->wr_id % RECEIVES, queue->received % RECEIVES);
@@ -447,6 +447,7 @@ static void add_write(struct side *side, struct queue *queue, struct list *list)
 	struct ibv_send_wr *wr = add_request(side, queue, list, &request, bytes);
 
 	wr->opcode = IBV_WR_RDMA_WRITE;
+	link_address_request(&queue->link, side->ah, wr);
 	wr->wr.rdma.remote_addr = side->peer.window + window_offset(queue->index, queue->sent);
 	wr->wr.rdma.rkey = side->peer.key;
 	if (byte_count <= INLINE_BYTES && random_below(2))
@@ -460,7 +461,7 @@ static uint32_t draw_size(struct side *side, struct queue *queue, bool has_writt
 	/* The upper half of the buffer holds what is written. */
 	if (has_written && limit > SIZE_MAX_BYTES / 2)
 		limit = SIZE_MAX_BYTES / 2;
-	if (side->options.type == IBV_QPT_UD && limit > 2048)
+	if (side->options.service == SERVICE_UD && limit > 2048)
 		limit = 2048;
 	/* Credits that the peer waits for need a message that is long enough. */
 	if (queue->received - queue->told >= CREDITS_OWED_MAX)
@@ -498,11 +499,7 @@ static void add_send(struct side *side, struct queue *queue, struct list *list, 
 	}
 	if (byte_count <= INLINE_BYTES && random_below(4) == 0)
 		wr->send_flags |= IBV_SEND_INLINE;
-	if (side->ah) {
-		wr->wr.ud.ah = side->ah;
-		wr->wr.ud.remote_qpn = side->peer.qpns[queue->index];
-		wr->wr.ud.remote_qkey = QKEY;
-	}
+	link_address_request(&queue->link, side->ah, wr);
 	queue->sent++;
 	queue->sends_under_way++;
 }
@@ -526,6 +523,7 @@ static void add_read(struct side *side, struct queue *queue, struct list *list)
 	struct ibv_send_wr *wr = add_request(side, queue, list, &request, bytes);
 
 	queue->reads_under_way++;
+	link_address_request(&queue->link, side->ah, wr);
 	if (!is_atomic) {
 		wr->opcode = IBV_WR_RDMA_READ;
 		wr->wr.rdma.remote_addr = side->peer.read_area + request.remote_from;
@@ -560,15 +558,14 @@ static bool may_send(const struct side *side, const struct queue *queue)
 static void post_list(struct queue *queue, struct list *list)
 {
 	bool is_list = random_below(3) == 0;
-	struct ibv_send_wr *bad;
 
 	for (unsigned i = 0; i < list->count; i++) {
 		list->wrs[i].next = is_list && i + 1 < list->count ? &list->wrs[i + 1] : NULL;
 		if (!is_list)
-			CHECK_EQUAL(ibv_post_send(queue->qp, &list->wrs[i], &bad), 0);
+			link_post(&queue->link, &list->wrs[i]);
 	}
 	if (is_list && list->count)
-		CHECK_EQUAL(ibv_post_send(queue->qp, list->wrs, &bad), 0);
+		link_post(&queue->link, list->wrs);
 }
 
 /* Returns whether anything was posted. */
@@ -704,7 +701,7 @@ static void *look_on(void *context)
 static struct options read_options(int argument_count, char **arguments)
 {
 	struct options options = {
-		.seconds = 10, .seed = 1, .qps = 1, .size_max = 4096, .timeout = 15, .type = IBV_QPT_RC,
+		.seconds = 10, .seed = 1, .qps = 1, .size_max = 4096, .timeout = 15, .service = SERVICE_RC,
 	};
 
 	for (int i = 3; i < argument_count; i++) {
@@ -730,9 +727,7 @@ static struct options read_options(int argument_count, char **arguments)
 		else if (strcmp(arguments[i], "send-only") == 0)
 			options.is_send_only = number;
 		else if (strcmp(arguments[i], "type") == 0)
-			options.type = strcmp(value, "ud") == 0	  ? IBV_QPT_UD
-				       : strcmp(value, "uc") == 0 ? IBV_QPT_UC
-								  : IBV_QPT_RC;
+			options.service = service_named(value);
 		else
 			CHECK(false && "an option that is known");
 	}
