@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "net/hca/eec.h"
+#include "net/hca/ee_contexts.h"
 #include "net/hca/hca.h"
 #include "net/hca/rdd.h"
 #include "wire/packet.h"

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "net/transport/eec.h"
-#include "net/transport/rd_queue.h"
+#include "net/transport/rd/ee_context.h"
+#include "net/transport/rd/rd_queue.h"
 #include "support/rd_rig.h"
 
 enum { STEPS_MAX = 64, QPS = 3, GRANTED_AT = 4096, GRANTED_BYTES = 4096, SENTINEL = 0xa5 };

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/time.h"
-#include "net/hca/eec.h"
+#include "net/hca/ee_contexts.h"
 #include "net/hca/hca.h"
 #include "net/hca/rdd.h"
 #include "support/qp_wire.h"

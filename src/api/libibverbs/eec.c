@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "api/libibverbs/events.h"
 #include "api/libibverbs/qp_attributes.h"
-#include "net/hca/eec.h"
+#include "net/hca/ee_contexts.h"
 #include "net/hca/rdd.h"
 
 enum { QPN_TRIES_MAX = 16, EVENT_BASE = 0x1000 };

@@ -4,11 +4,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "net/hca/eec.h"
+#include "net/hca/ee_contexts.h"
 #include "base/bytes.h"
 #include "net/hca/qpn_blocks.h"
 #include "net/transport/express.h"
 #include "net/transport/migration.h"
+#include "net/transport/rd/rd_service.h"
 #include "net/transport/retry.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
@@ -144,6 +145,7 @@ int hca_init(struct hca *hca, const struct hca_limits *limits, const struct hca_
 		.find_xrc_queue = find_xrc_queue,
 		.xrc_sges_max = limits->srq_sges_max > limits->sges_max ? limits->srq_sges_max
 									: limits->sges_max,
+		.rd = &rd_service,
 		.find_qp = eec_find_qp,
 		.ready = eec_ready,
 	};

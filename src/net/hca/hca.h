@@ -315,7 +315,7 @@ struct qp_object {
 	struct cq *receive_cq;
 	struct srq *srq;
 	struct xrcd *xrcd; /* of an XRC target */
-	struct rdd *rdd;   /* of an RD queue pair or EE context (net/hca/eec.h) */
+	struct rdd *rdd;   /* of an RD queue pair or EE context (net/hca/ee_contexts.h) */
 	/* Of one in a domain that processes share (net/hca/shared_target.h); each packet looks. */
 	bool is_shared;
 	bool is_away;	     /* another process may have it now */

@@ -5,12 +5,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "net/hca/eec.h"
+#include "net/hca/ee_contexts.h"
 #include "net/hca/qpn_blocks.h"
 #include "net/hca/raw_qps.h"
 #include "net/memory/window.h"
-#include "net/transport/eec.h"
-#include "net/transport/rd_queue.h"
+#include "net/transport/rd/ee_context.h"
+#include "net/transport/rd/rd_queue.h"
 
 /* A queue of requests needs a CQ, and their keys a protection domain. */
 static bool has_what_its_type_needs(const struct qp_options *options)

@@ -3,7 +3,7 @@
 #include "net/transport/addressing.h"
 
 #include "net/transport/port_view.h"
-#include "net/transport/qp.h"
+#include "net/transport/qp_state.h"
 #include "wire/packet.h"
 
 uint16_t qp_pkey(const struct qp *qp)

@@ -5,7 +5,7 @@
 #include "net/transport/addressing.h"
 #include "net/transport/migration.h"
 #include "net/transport/port_view.h"
-#include "net/transport/qp.h"
+#include "net/transport/qp_state.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
 

@@ -4,7 +4,7 @@
 #ifndef SOFTIB_NET_TRANSPORT_ADMISSION_H
 #define SOFTIB_NET_TRANSPORT_ADMISSION_H
 
-#include "net/transport/qp.h"
+#include "net/transport/qp_state.h"
 
 enum admission {
 	ADMITTED,

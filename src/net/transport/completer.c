@@ -5,7 +5,8 @@
 #include <string.h>
 #include "net/transport/credits.h"
 #include "net/transport/placement.h"
-#include "net/transport/qp.h"
+#include "net/transport/qp_error.h"
+#include "net/transport/qp_state.h"
 #include "net/transport/report.h"
 #include "net/transport/retry.h"
 #include "wire/packet.h"
@@ -90,17 +91,17 @@ static void receive_nak(struct qp *qp, time_ns now, struct psn psn, unsigned cod
 		retry_from(qp, now, psn);
 		break;
 	case NAK_INVALID_REQUEST:
-		report_send_failure(qp, now, COMPLETION_REMOTE_INVALID_REQUEST);
+		qp_fail_send(qp, now, COMPLETION_REMOTE_INVALID_REQUEST);
 		break;
 	case NAK_REMOTE_ACCESS:
-		report_send_failure(qp, now, COMPLETION_REMOTE_ACCESS);
+		qp_fail_send(qp, now, COMPLETION_REMOTE_ACCESS);
 		break;
 	case NAK_REMOTE_OPERATIONAL:
-		report_send_failure(qp, now, COMPLETION_REMOTE_OPERATION);
+		qp_fail_send(qp, now, COMPLETION_REMOTE_OPERATION);
 		break;
 	case NAK_INVALID_RD_REQUEST:
 		if (qp->type == QP_EEC)
-			report_send_failure(qp, now, COMPLETION_REMOTE_INVALID_RD_REQUEST);
+			qp_fail_send(qp, now, COMPLETION_REMOTE_INVALID_RD_REQUEST);
 		break;
 	default: /* reserved, or of another service: ignored */
 		break;
@@ -192,11 +193,11 @@ static void receive_read_response(struct qp *qp, time_ns now, const struct packe
 	struct answer answer;
 
 	if (!acknowledges(packet)) {
-		report_send_failure(qp, now, COMPLETION_BAD_RESPONSE);
+		qp_fail_send(qp, now, COMPLETION_BAD_RESPONSE);
 		return;
 	}
 	if (!answer_new_part(qp, packet, &answer)) {
-		report_send_failure(qp, now, COMPLETION_LOCAL_LENGTH);
+		qp_fail_send(qp, now, COMPLETION_LOCAL_LENGTH);
 		return;
 	}
 	if (reach_answer(qp, now, packet, answer.psn) == ANSWER_MISSING) {
@@ -207,7 +208,7 @@ static void receive_read_response(struct qp *qp, time_ns now, const struct packe
 	struct send_slot *slot = oldest_slot(requester);
 
 	if (slot->opcode != SEND_RDMA_READ && !send_slot_is_placement(slot)) {
-		report_send_failure(qp, now, COMPLETION_BAD_RESPONSE);
+		qp_fail_send(qp, now, COMPLETION_BAD_RESPONSE);
 		return;
 	}
 
@@ -217,13 +218,13 @@ static void receive_read_response(struct qp *qp, time_ns now, const struct packe
 	size_t missing = slot->opcode == SEND_RDMA_READ ? slot->byte_count - offset : 0;
 
 	if (ends ? answer.byte_count != missing : answer.byte_count >= missing) {
-		report_send_failure(qp, now, COMPLETION_LOCAL_LENGTH);
+		qp_fail_send(qp, now, COMPLETION_LOCAL_LENGTH);
 		return;
 	}
 	if (payload_scatter(qp->environment->memory, qp->pd, send_slot_sges(slot), slot->sge_count,
 			    offset, &packet->payload, answer.from,
 			    answer.byte_count) != MEMORY_OK) {
-		report_send_failure(qp, now, COMPLETION_LOCAL_PROTECTION);
+		qp_fail_send(qp, now, COMPLETION_LOCAL_PROTECTION);
 		return;
 	}
 	requester->oldest_psn = psn_add(answer.psn, answer.packet_count);
@@ -237,7 +238,7 @@ static void receive_atomic_acknowledge(struct qp *qp, time_ns now, const struct 
 	struct requester *requester = &qp->requester;
 
 	if (!acknowledges(packet)) {
-		report_send_failure(qp, now, COMPLETION_BAD_RESPONSE);
+		qp_fail_send(qp, now, COMPLETION_BAD_RESPONSE);
 		return;
 	}
 	if (reach_answer(qp, now, packet, packet->bth.psn) == ANSWER_MISSING) {
@@ -251,12 +252,12 @@ static void receive_atomic_acknowledge(struct qp *qp, time_ns now, const struct 
 	struct payload payload = {.spans = &span, .span_count = 1, .byte_count = ATOMIC_BYTES};
 
 	if (!send_slot_is_atomic(slot)) {
-		report_send_failure(qp, now, COMPLETION_BAD_RESPONSE);
+		qp_fail_send(qp, now, COMPLETION_BAD_RESPONSE);
 		return;
 	}
 	if (payload_scatter(qp->environment->memory, qp->pd, send_slot_sges(slot), slot->sge_count,
 			    0, &payload, 0, ATOMIC_BYTES) != MEMORY_OK) {
-		report_send_failure(qp, now, COMPLETION_LOCAL_PROTECTION);
+		qp_fail_send(qp, now, COMPLETION_LOCAL_PROTECTION);
 		return;
 	}
 	requester->oldest_psn = psn_add(packet->bth.psn, 1);

@@ -2,7 +2,7 @@
 /* End-to-end credits (vol 1, chapter 9). */
 #include "net/transport/credits.h"
 
-#include "net/transport/qp.h"
+#include "net/transport/qp_state.h"
 #include "wire/packet.h"
 
 /* The credit count that each code stands for; code 31 means that there is no limit. */

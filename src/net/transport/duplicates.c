@@ -3,7 +3,7 @@
 #include "net/transport/duplicates.h"
 
 #include "net/memory/memory.h"
-#include "net/transport/qp.h"
+#include "net/transport/qp_state.h"
 #include "net/transport/responses.h"
 #include "wire/packet.h"
 

@@ -4,7 +4,8 @@
 
 #include "net/memory/window.h"
 #include "net/transport/placement.h"
-#include "net/transport/qp.h"
+#include "net/transport/qp_state.h"
+#include "net/transport/rd/inbound_qp.h"
 #include "net/transport/report.h"
 #include "net/transport/responses.h"
 #include "wire/packet.h"
@@ -64,7 +65,7 @@ static enum verdict execute_send(struct qp *qp, time_ns now, const struct inboun
 	responder->inbound = INBOUND_IDLE;
 	/* Before the completion says so. */
 	if (inbound->info->has_ieth &&
-	    !window_invalidate(qp->environment->memory, inbound_domain(qp), qp->qpn,
+	    !window_invalidate(qp->environment->memory, qp_inbound_pd(qp), qp->qpn,
 			       inbound->packet->invalidate_rkey))
 		return VERDICT_INVALIDATE_REFUSED;
 	complete_receive(qp, now, inbound, COMPLETED_RECEIVE, responder->inbound_bytes);

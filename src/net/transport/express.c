@@ -7,6 +7,7 @@
 #include "net/memory/memory.h"
 #include "net/transport/addressing.h"
 #include "net/transport/completer.h"
+#include "net/transport/qp_error.h"
 #include "wire/pkey.h"
 
 /* The request at the cursor of a queue pair in RTS has not been begun, and nothing but the program

@@ -11,6 +11,7 @@
 #include "net/transport/completion_ring.h"
 #include "net/transport/express_headers.h"
 #include "net/transport/port_view.h"
+#include "net/transport/qp_error.h"
 #include "wire/mtu.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"

@@ -10,7 +10,7 @@
 #include "net/transport/completion.h"
 #include "net/transport/express.h"
 #include "net/transport/port_view.h"
-#include "net/transport/qp.h"
+#include "net/transport/qp_state.h"
 
 enum {
 	EXPRESS_MEMORY = 16,
@@ -94,13 +94,6 @@ static inline void express_release(const struct qp *qp)
 		express_seen(qp)->qp = NULL;
 	if (express_sent(qp)->qp == qp)
 		express_sent(qp)->qp = NULL;
-}
-
-/* State, attributes or path change: what was worked out from them is old. */
-static inline void express_forget(struct qp *qp)
-{
-	qp->express.changes = 0;
-	qp->express.sends = 0;
 }
 
 /* Whether what was worked out still holds; if not, it is worked out anew. */

@@ -12,6 +12,7 @@
 #include "net/transport/report.h"
 #include "net/transport/requester.h"
 #include "net/transport/retry.h"
+#include "net/transport/qp_error.h"
 #include "wire/mtu.h"
 #include "wire/packet.h"
 

@@ -4,11 +4,10 @@
 
 #include "net/memory/gaps.h"
 #include "net/memory/window.h"
-#include "net/transport/eec.h"
 #include "net/transport/placement.h"
-#include "net/transport/qp.h"
-#include "net/transport/rd_queue.h"
-#include "net/transport/rd_responder.h"
+#include "net/transport/qp_state.h"
+#include "net/transport/rd/inbound_qp.h"
+#include "net/transport/rd/rd_hooks.h"
 #include "net/transport/report.h"
 #include "net/transport/responses.h"
 #include "wire/packet.h"
@@ -77,25 +76,13 @@ enum verdict inbound_check_sequence(const struct qp *qp, const struct inbound *i
 enum verdict inbound_choose_queue(struct qp *qp, const struct inbound *inbound)
 {
 	if (unlikely(qp->type == QP_EEC))
-		return rd_choose_destination(qp, inbound);
+		return qp->environment->rd->choose_destination(qp, inbound);
 	if (likely(qp->type != QP_XRC_TGT))
 		return VERDICT_ACCEPT;
 	if (inbound->info->starts_message)
 		qp->receive_queue = qp->environment->find_xrc_queue(qp, inbound->packet->xrc_srqn);
 	/* Unknown, or destroyed in the middle of the message. */
 	return qp->receive_queue ? VERDICT_ACCEPT : VERDICT_INVALID_REQUEST;
-}
-
-const struct protection_domain *inbound_domain(const struct qp *qp)
-{
-	if (unlikely(qp->type == QP_EEC))
-		return qp->eec->destination->qp->pd;
-	return qp->type == QP_XRC_TGT ? qp->receive_queue->pd : qp->pd;
-}
-
-uint32_t inbound_qpn(const struct qp *qp)
-{
-	return unlikely(qp->type == QP_EEC) ? qp->eec->destination->qp->qpn : qp->qpn;
 }
 
 /* By the placements it asks for; 0: none, or one that is reserved. */
@@ -204,7 +191,7 @@ static enum verdict resolve(const struct qp *qp, uint32_t rkey, uint64_t address
 	/* No bytes, so no key and no address to check. */
 	if (!byte_count)
 		return VERDICT_ACCEPT;
-	if (memory_resolve_remote(qp->environment->memory, inbound_domain(qp), inbound_qpn(qp),
+	if (memory_resolve_remote(qp->environment->memory, qp_inbound_pd(qp), qp_inbound_qpn(qp),
 				  rkey, address, byte_count, access, ret_target) != MEMORY_OK)
 		return VERDICT_REMOTE_ACCESS;
 	return VERDICT_ACCEPT;

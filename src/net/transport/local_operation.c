@@ -3,7 +3,8 @@
 #include "net/transport/local_operation.h"
 
 #include "net/memory/window.h"
-#include "net/transport/qp.h"
+#include "net/transport/qp_error.h"
+#include "net/transport/qp_state.h"
 #include "net/transport/report.h"
 
 static enum completion_status perform(const struct qp *qp, const struct send_slot *slot)
@@ -32,7 +33,7 @@ bool local_operation_execute(struct qp *qp, time_ns now, const struct send_slot 
 	enum completion_status status = perform(qp, slot);
 
 	if (status != COMPLETION_SUCCESS) {
-		report_send_failure(qp, now, status);
+		qp_fail_send(qp, now, status);
 		return false;
 	}
 	qp->requester.queue.started++;

@@ -2,9 +2,8 @@
 /* Automatic path migration (vol 1, chapter 17). */
 #include "net/transport/migration.h"
 
-#include "net/transport/express_headers.h"
 #include "net/transport/port_view.h"
-#include "net/transport/qp.h"
+#include "net/transport/qp_state.h"
 #include "wire/packet.h"
 
 bool migration_is_asked(const struct qp *qp, const struct packet *packet)
@@ -25,7 +24,7 @@ bool migration_switch(struct qp *qp)
 
 	if (attributes->path_migration != PATH_ARMED)
 		return false;
-	express_forget(qp);
+	qp_invalidate(qp);
 	attributes->path_migration = PATH_MIGRATED;
 	attributes->address = attributes->alternate_address;
 	attributes->port_number = attributes->alternate_address.port_number;

@@ -4,7 +4,7 @@
 #include "net/transport/pacing.h"
 
 #include "net/transport/port_view.h"
-#include "net/transport/qp.h"
+#include "net/transport/qp_state.h"
 #include "net/transport/retry.h"
 #include "wire/mtu.h"
 #include "wire/packet.h"

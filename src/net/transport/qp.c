@@ -8,11 +8,11 @@
 #include "net/transport/addressing.h"
 #include "net/transport/admission.h"
 #include "net/transport/completer.h"
-#include "net/transport/eec.h"
+#include "net/transport/rd/ee_context.h"
 #include "net/transport/express_headers.h"
 #include "net/transport/port_view.h"
-#include "net/transport/rd_queue.h"
-#include "net/transport/rd_responder.h"
+#include "net/transport/rd/rd_queue.h"
+#include "net/transport/rd/rd_responder.h"
 #include "net/transport/report.h"
 #include "net/transport/requester.h"
 #include "net/transport/responder.h"
@@ -79,8 +79,8 @@ int qp_init(struct qp *qp, const struct qp_environment *environment, enum qp_typ
 void qp_release(struct qp *qp)
 {
 	express_release(qp);
-	shortcut_end(qp);
-	requester_take_back(qp);
+	qp_end_rma(qp);
+	report_take_back(qp);
 	timer_queue_cancel(qp->environment->timers, &qp->timer);
 	send_queue_release(&qp->requester.queue);
 	receive_queue_release(&qp->own_receives);
@@ -106,18 +106,6 @@ void qp_query(const struct qp *qp, struct qp_attributes *ret_attributes)
 	*ret_attributes = qp->attributes;
 	ret_attributes->state = qp->state;
 	ret_attributes->current_state = qp->state;
-}
-
-void qp_settle(struct qp *qp, time_ns now)
-{
-	if (unlikely(qp->type == QP_EEC))
-		eec_settle(qp, now);
-	if (likely(!qp->has_failed_to_report))
-		return;
-	qp->answers_last_nak = false;
-	qp->environment->event(qp, QP_EVENT_FATAL);
-	qp_enter_error(qp, now);
-	qp->has_failed_to_report = false;
 }
 
 enum { ETHERTYPE_MAX = 0xffff };

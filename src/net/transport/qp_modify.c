@@ -5,13 +5,13 @@
 
 #include <errno.h>
 #include "net/memory/memory.h"
-#include "net/transport/eec.h"
+#include "net/transport/rd/ee_context.h"
 #include "net/transport/express_headers.h"
 #include "net/transport/migration.h"
 #include "net/transport/pacing.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp_transitions.h"
-#include "net/transport/rd_queue.h"
+#include "net/transport/rd/rd_queue.h"
 #include "net/transport/report.h"
 #include "net/transport/requester.h"
 #include "net/transport/responses.h"
@@ -207,7 +207,7 @@ static void reset(struct qp *qp)
 
 	timer_queue_cancel(qp->environment->timers, &qp->timer);
 	responses_release(qp);
-	requester_take_back(qp);
+	report_take_back(qp);
 	send_queue_clear(&queue);
 	qp->requester = (struct requester){
 		.queue = queue,
@@ -242,7 +242,7 @@ static void start_draining(struct qp *qp, time_ns now, uint32_t mask)
 	if (!(mask & QP_HAS_DRAINED_NOTIFY))
 		qp->attributes.drained_notify = false;
 	if (qp->type == QP_UD) {
-		requester_take_back(qp);
+		report_take_back(qp);
 		report_lent(qp, now);
 	}
 	qp->attributes.is_draining = true;
@@ -302,8 +302,8 @@ int qp_modify(struct qp *qp, time_ns now, const struct qp_ports *ports,
 		if (error)
 			return error;
 	}
-	shortcut_end(qp);
-	express_forget(qp);
+	qp_end_rma(qp);
+	qp_invalidate(qp);
 	store(qp, ports, attributes, mask);
 	set_migration(qp, ports, attributes, mask);
 	enter(qp, now, to, mask);

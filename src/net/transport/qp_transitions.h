@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "net/transport/qp.h"
+#include "net/transport/qp_state.h"
 
 /* Whether the queue pair may go to this state with exactly these attributes (QP_HAS_...). */
 bool qp_transitions_allow(const struct qp *qp, enum qp_state to, uint32_t mask);

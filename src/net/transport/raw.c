@@ -6,6 +6,7 @@
 #include "net/transport/port_view.h"
 #include "net/transport/report.h"
 #include "net/transport/send_queue.h"
+#include "net/transport/qp_error.h"
 #include "wire/mtu.h"
 #include "wire/pkey.h"
 #include "wire/raw_packet.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "base/time.h"
 #include "net/transport/completion.h"
-#include "net/transport/qp.h"
+#include "net/transport/qp_state.h"
 
 struct packet;
 struct payload;

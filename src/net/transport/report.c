@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How requests end, and the states that errors lead to (vol 1, chapter 10). */
+/* How requests end (vol 1, chapter 10). */
 #include "net/transport/report.h"
 
 #include <string.h>
 #include "net/transport/completion_ring.h"
-#include "net/transport/eec.h"
-#include "net/transport/express_headers.h"
-#include "net/transport/inbound.h"
-#include "net/transport/qp.h"
-#include "net/transport/rd_queue.h"
-#include "net/transport/requester.h"
-#include "net/transport/shortcut.h"
+#include "net/transport/qp_state.h"
+#include "net/transport/rd/inbound_qp.h"
+#include "net/transport/rd/rd_hooks.h"
 
 static const uint8_t completed_opcodes[] = {
 	[SEND_RDMA_WRITE] = COMPLETED_WRITE,
@@ -72,7 +68,7 @@ void report_send(struct qp *qp, time_ns now, enum completion_status status)
 	const struct send_slot *slot = send_queue_slot(queue, queue->done++);
 
 	if (unlikely(qp->type == QP_EEC)) {
-		eec_request_done(qp, now);
+		qp->environment->rd->request_done(qp, now);
 		return;
 	}
 	if (unlikely(slot->flags & SEND_BY_ADAPTER)) {
@@ -128,7 +124,7 @@ void report_receive(struct qp *qp, time_ns now, struct completion *completion)
 	if (!qp->responder.has_receive)
 		report_receive_take(qp);
 	completion->wr_id = report_receive_slot(qp)->wr_id;
-	completion->qpn = inbound_qpn(qp);
+	completion->qpn = qp_inbound_qpn(qp);
 	completion->timestamp_ns = now;
 	qp->responder.has_receive = false;
 	if (!qp_is_shared(qp))
@@ -155,12 +151,20 @@ void report_lent(struct qp *qp, time_ns now)
 		report_send(qp, now, COMPLETION_SUCCESS);
 }
 
+void report_take_back(struct qp *qp)
+{
+	if (likely(!qp->requester.has_lent))
+		return;
+	qp->requester.has_lent = false;
+	qp->environment->take_back(qp);
+}
+
 void report_flush_sends(struct qp *qp, time_ns now)
 {
 	struct requester *requester = &qp->requester;
 	struct send_queue *queue = &requester->queue;
 
-	requester_take_back(qp);
+	report_take_back(qp);
 	report_lent(qp, now);
 	while (queue->done != queue->tail)
 		report_send(qp, now, COMPLETION_FLUSHED);
@@ -183,44 +187,6 @@ void report_flush_receives(struct qp *qp, time_ns now)
 		return;
 	while (receive_queue_count(qp->receive_queue))
 		report_receive_error(qp, now, COMPLETION_FLUSHED);
-}
-
-void qp_enter_error(struct qp *qp, time_ns now)
-{
-	if (qp->state == QP_ERROR)
-		return;
-	shortcut_end(qp);
-	qp->state = QP_ERROR;
-	express_forget(qp);
-	qp->attributes.is_draining = false;
-	qp->responder.ack_is_due = false;
-	if (qp->type == QP_EEC) {
-		eec_stop(qp, now);
-		return;
-	}
-	if (qp->type == QP_RD)
-		rd_queue_leave(qp, now);
-	report_flush_sends(qp, now);
-	report_flush_receives(qp, now);
-	if (qp_is_shared(qp))
-		qp->environment->event(qp, QP_EVENT_LAST_REQUEST_REACHED);
-}
-
-void report_send_failure(struct qp *qp, time_ns now, enum completion_status status)
-{
-	if (unlikely(qp->type == QP_EEC)) {
-		eec_request_failed(qp, now, status);
-		return;
-	}
-	requester_take_back(qp);
-	report_send(qp, now, status);
-	if (qp_is_reliable(qp) && qp->type != QP_RD) {
-		qp_enter_error(qp, now);
-		return;
-	}
-	qp->state = QP_SQE;
-	express_forget(qp);
-	report_flush_sends(qp, now);
 }
 
 void report_drain(struct qp *qp)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How requests end: completions, returned slots, flushing, and the states that errors lead to (vol
- * 1, chapter 10). */
+/* How requests end: completions, returned slots, flushing (vol 1, chapter 10). The states that errors
+ * lead to are qp_error.h's. */
 #ifndef SOFTIB_NET_TRANSPORT_REPORT_H
 #define SOFTIB_NET_TRANSPORT_REPORT_H
 
 #include "base/time.h"
 #include "net/transport/completion.h"
-#include "net/transport/qp.h"
+#include "net/transport/qp_state.h"
 
 /* Whether nobody is to be told that this request has succeeded: queue.done++ is all there is to do. */
 static inline bool report_is_silent(const struct qp *qp, const struct send_slot *slot)
@@ -33,15 +33,12 @@ struct receive_slot *report_receive_slot(const struct qp *qp);
 /* The message in progress holds that request from now on. There must be one. */
 void report_receive_take(struct qp *qp);
 
+/* Requests are about to end without the peer's word: from here on it can't pull what they sent
+ * (net/transport/express.h), since the program may use their memory for something else. */
+void report_take_back(struct qp *qp);
+
 /* Datagrams that were lent, which the owner has taken back: they have been sent. */
 void report_lent(struct qp *qp, time_ns now);
-
-/* Ends the oldest send request with an error and goes to Error, or SQE on a service that goes on.
- */
-void report_send_failure(struct qp *qp, time_ns now, enum completion_status status);
-
-/* Flushes everything. What the responder still has to say (answers_last_nak) stays to be said. */
-void qp_enter_error(struct qp *qp, time_ns now);
 
 /* A request posted in Error or SQE. */
 void report_flush_sends(struct qp *qp, time_ns now);

@@ -4,7 +4,7 @@
 
 #include "net/memory/gaps.h"
 #include "net/transport/addressing.h"
-#include "net/transport/eec.h"
+#include "net/transport/rd/rd_hooks.h"
 #include "net/transport/requester.h"
 #include "net/transport/send_queue.h"
 #include "wire/packet.h"
@@ -204,7 +204,7 @@ static void address_request(const struct qp *qp, const struct send_slot *slot,
 			       ret_packet);
 		ret_packet->xrc_srqn = slot->remote_srqn;
 		if (unlikely(qp->type == QP_EEC))
-			eec_address_request(qp, ret_packet);
+			qp->environment->rd->address_request(qp, ret_packet);
 		return;
 	}
 	packet_address(qp, &slot->address, request_destination_qpn(slot), ret_packet);

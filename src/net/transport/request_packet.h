@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 #include "net/transport/port_view.h"
-#include "net/transport/qp.h"
+#include "net/transport/qp_state.h"
 #include "net/transport/raw.h"
 #include "net/transport/send_queue.h"
 #include "wire/mtu.h"

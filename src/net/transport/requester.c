@@ -8,7 +8,8 @@
 #include "net/transport/local_operation.h"
 #include "net/transport/pacing.h"
 #include "net/transport/port_view.h"
-#include "net/transport/qp.h"
+#include "net/transport/qp_error.h"
+#include "net/transport/qp_state.h"
 #include "net/transport/raw.h"
 #include "net/transport/report.h"
 #include "net/transport/request_packet.h"
@@ -98,14 +99,6 @@ bool requester_is_ready(const struct qp *qp)
 	if (unlikely(waits_for_acks(slot)) && requester->cursor != queue->done)
 		return false;
 	return requester->cursor != queue->started || may_start(qp, slot);
-}
-
-void requester_take_back(struct qp *qp)
-{
-	if (likely(!qp->requester.has_lent))
-		return;
-	qp->requester.has_lent = false;
-	qp->environment->take_back(qp);
 }
 
 void requester_route(const struct qp *qp, struct qp_route *ret_route)
@@ -277,7 +270,7 @@ unsigned requester_transmit(struct qp *qp, time_ns now, unsigned packets_max,
 			slot->fault = COMPLETION_LOCAL_PROTECTION;
 		if (unlikely(slot->fault)) {
 			if (requester->cursor == requester->queue.done) {
-				report_send_failure(qp, now, slot->fault);
+				qp_fail_send(qp, now, slot->fault);
 				break;
 			}
 			retry_ask(qp);

@@ -32,10 +32,6 @@ void requester_posted(struct qp *qp);
 /* Whether requester_transmit would do something now. */
 bool requester_is_ready(const struct qp *qp);
 
-/* Requests are about to end without the peer's word: from here on it can't pull what they sent
- * (net/transport/express.h), since the program may use their memory for something else. */
-void requester_take_back(struct qp *qp);
-
 /* Where the request at the cursor goes. */
 void requester_route(const struct qp *qp, struct qp_route *ret_route);
 

@@ -4,8 +4,9 @@
 
 #include "net/transport/duplicates.h"
 #include "net/transport/inbound.h"
-#include "net/transport/qp.h"
-#include "net/transport/rd_responder.h"
+#include "net/transport/qp_error.h"
+#include "net/transport/qp_state.h"
+#include "net/transport/rd/rd_hooks.h"
 #include "net/transport/report.h"
 #include "net/transport/responses.h"
 #include "net/transport/shortcut.h"
@@ -35,7 +36,7 @@ static enum verdict validate(struct qp *qp, struct inbound *inbound)
 	enum verdict verdict = check_psn(qp, inbound);
 
 	if (verdict == VERDICT_ACCEPT && unlikely(qp->type == QP_EEC))
-		verdict = rd_check_destination(qp, inbound);
+		verdict = qp->environment->rd->check_destination(qp, inbound);
 	if (verdict == VERDICT_ACCEPT)
 		verdict = inbound_check_sequence(qp, inbound);
 	if (verdict == VERDICT_ACCEPT)
@@ -87,7 +88,7 @@ static void break_connection(struct qp *qp, time_ns now, const struct inbound *i
 	const struct fatal_fault *fault = &fatal_faults[verdict];
 
 	if (unlikely(qp->type == QP_EEC)) {
-		rd_fault(qp, now, inbound, verdict, (unsigned)fault->nak);
+		qp->environment->rd->fault(qp, now, inbound, verdict, (unsigned)fault->nak);
 		return;
 	}
 	if (has_receive_to_blame(qp, inbound, verdict))
@@ -151,10 +152,10 @@ void responder_receive(struct qp *qp, time_ns now, const struct packet *packet)
 		responses_nak(qp, qp->responder.expected_psn,
 			      aeth_syndrome(AETH_RNR_NAK, qp->attributes.min_rnr_timer));
 		if (unlikely(qp->type == QP_EEC))
-			rd_refuse(qp, qp->responder.nak_syndrome);
+			qp->environment->rd->refuse(qp, qp->responder.nak_syndrome);
 		break;
 	case VERDICT_STILL_REFUSED:
-		rd_refuse_again(qp);
+		qp->environment->rd->refuse_again(qp);
 		break;
 	case VERDICT_BAD_SEQUENCE:
 	case VERDICT_INVALID_REQUEST:

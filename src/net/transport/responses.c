@@ -8,10 +8,10 @@
 #include "net/memory/memory.h"
 #include "net/transport/addressing.h"
 #include "net/transport/credits.h"
-#include "net/transport/eec.h"
-#include "net/transport/inbound.h"
-#include "net/transport/qp.h"
-#include "net/transport/rd_responder.h"
+#include "net/transport/rd/inbound_qp.h"
+#include "net/transport/qp_error.h"
+#include "net/transport/qp_state.h"
+#include "net/transport/rd/rd_hooks.h"
 #include "net/transport/report.h"
 
 /* The n-th newest saved request, from 1. */
@@ -73,7 +73,7 @@ static void save(struct qp *qp, const struct saved_request *request)
 	responder->saved[responder->saved_tail] = *request;
 	if (unlikely(qp->type == QP_EEC)) {
 		responder->saved[responder->saved_tail].rd_source_qpn = qp->eec->peer_qpn;
-		responder->saved[responder->saved_tail].rd_qpn = inbound_qpn(qp);
+		responder->saved[responder->saved_tail].rd_qpn = qp_inbound_qpn(qp);
 	}
 	responder->saved_tail = (uint8_t)((responder->saved_tail + 1) % responder->saved_count);
 	if (responder->saved_pending < responder->saved_count)
@@ -146,7 +146,7 @@ const struct protection_domain *responses_domain(const struct qp *qp,
 						 const struct saved_request *saved)
 {
 	if (unlikely(qp->type == QP_EEC))
-		return rd_saved_domain(qp, saved->rd_qpn);
+		return qp->environment->rd->saved_domain(qp, saved->rd_qpn);
 	if (likely(qp->type != QP_XRC_TGT))
 		return qp->pd;
 

@@ -2,10 +2,10 @@
 /* The requester's timers and retries (vol 1, chapter 9). */
 #include "net/transport/retry.h"
 
-#include "net/transport/eec.h"
+#include "net/transport/rd/rd_hooks.h"
 #include "net/transport/migration.h"
-#include "net/transport/qp.h"
-#include "net/transport/rd_queue.h"
+#include "net/transport/qp_error.h"
+#include "net/transport/qp_state.h"
 #include "net/transport/report.h"
 
 enum { RNR_RETRY_FOREVER = 7 };
@@ -111,7 +111,7 @@ void retry_from(struct qp *qp, time_ns now, struct psn psn)
 		/* The other path gets all the tries that this one had. */
 		requester->retries_left = qp->attributes.retry_count;
 	else {
-		report_send_failure(qp, now, COMPLETION_RETRY_EXCEEDED);
+		qp_fail_send(qp, now, COMPLETION_RETRY_EXCEEDED);
 		return;
 	}
 	requester->retry_deadline = TIME_NEVER;
@@ -156,13 +156,13 @@ void retry_after_rnr(struct qp *qp, time_ns now, struct psn psn, unsigned rnr_co
 		return;
 	if (qp->attributes.rnr_retry != RNR_RETRY_FOREVER) {
 		if (counting->rnr_retries_left == 0) {
-			report_send_failure(qp, now, COMPLETION_RNR_RETRY_EXCEEDED);
+			qp_fail_send(qp, now, COMPLETION_RNR_RETRY_EXCEEDED);
 			return;
 		}
 		counting->rnr_retries_left--;
 	}
 	if (unlikely(qp->type == QP_EEC)) {
-		eec_request_not_ready(qp, now, rnr_time(rnr_code));
+		qp->environment->rd->request_not_ready(qp, now, rnr_time(rnr_code));
 		return;
 	}
 	requester->retry_deadline = TIME_NEVER;

@@ -5,7 +5,7 @@
 
 #include "net/memory/memory.h"
 #include "net/transport/credits.h"
-#include "net/transport/qp.h"
+#include "net/transport/qp_state.h"
 #include "net/transport/report.h"
 #include "net/transport/request_packet.h"
 #include "net/transport/requester.h"
@@ -244,12 +244,4 @@ bool shortcut_catch_up(struct qp *qp)
 	responder->nak_is_due = false;
 	responder->nak_was_sent = false;
 	return true;
-}
-
-void shortcut_end(struct qp *qp)
-{
-	if (likely(!qp->responder.placed && !qp->owner_placement))
-		return;
-	qp->environment->end_placing(qp);
-	assert(!qp->responder.placed && !qp->owner_placement);
 }

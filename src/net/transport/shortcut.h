@@ -82,8 +82,4 @@ struct placed_requests {
 /* Takes what was placed since the last look for received. Returns whether there was anything. */
 bool shortcut_catch_up(struct qp *qp);
 
-/* The responder's rights or its state are about to change: nothing is placed for this queue pair
- * any more when it returns. */
-void shortcut_end(struct qp *qp);
-
 #endif

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
-#include "net/transport/qp.h"
+#include "net/transport/qp_state.h"
 
 enum { TARGET_SAVED_MAX = 16 };
 

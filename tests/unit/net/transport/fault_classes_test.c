@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a responder does about each fault, for each service: the table of fault classes, row by row
- * (vol 1, chapter 9). One bad packet each, made by hand. */
+ * (vol 1, chapter 9). One bad packet each, made by hand. Covers: net/transport/qp_error.c */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>

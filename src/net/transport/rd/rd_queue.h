@@ -5,24 +5,14 @@
  *
  * Its messages travel one after the other, each by the context that its request names.
  */
-#ifndef SOFTIB_NET_TRANSPORT_RD_QUEUE_H
-#define SOFTIB_NET_TRANSPORT_RD_QUEUE_H
+#ifndef SOFTIB_NET_TRANSPORT_RD_RD_QUEUE_H
+#define SOFTIB_NET_TRANSPORT_RD_RD_QUEUE_H
 
-#include <stdint.h>
 #include "base/attributes.h"
-#include "base/list.h"
 #include "base/time.h"
+#include "net/transport/rd/rd_state.h"
 
-struct eec;
 struct qp;
-
-struct rd_queue {
-	struct qp *qp;
-	const void *domain;  /* its RD domain: compared, never followed */
-	struct eec *eec;     /* where its message waits or is under way; NULL: nowhere */
-	struct list turn;    /* in eec->waiting */
-	struct list inbound; /* struct eec by inbound_link: messages that come in for it */
-};
 
 MUST_USE int rd_queue_init(struct qp *qp);
 void rd_queue_release(struct qp *qp);

@@ -6,8 +6,8 @@
  * An EE context is a struct qp_object of type QP_EEC. Its number comes from the same blocks as
  * QPNs, so that it names the process that packets for it go to.
  */
-#ifndef SOFTIB_NET_HCA_EEC_H
-#define SOFTIB_NET_HCA_EEC_H
+#ifndef SOFTIB_NET_HCA_EE_CONTEXTS_H
+#define SOFTIB_NET_HCA_EE_CONTEXTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

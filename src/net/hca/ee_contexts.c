@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EE contexts and RD queue pairs as an adapter's objects (vol 1, chapters 9 and 10). */
-#include "net/hca/eec.h"
+#include "net/hca/ee_contexts.h"
 
 #include <errno.h>
 #include "net/hca/hca.h"
 #include "net/hca/rdd.h"
-#include "net/transport/eec.h"
-#include "net/transport/rd_queue.h"
+#include "net/transport/rd/ee_context.h"
+#include "net/transport/rd/rd_queue.h"
 
 int eec_create(struct rdd *rdd, void *context, struct qp_object **ret_object)
 {

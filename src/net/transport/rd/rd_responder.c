@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The responder of an EE context (vol 1, chapter 9). */
-#include "net/transport/rd_responder.h"
+#include "net/transport/rd/rd_responder.h"
 
 #include "net/transport/admission.h"
-#include "net/transport/eec.h"
-#include "net/transport/qp.h"
-#include "net/transport/rd_queue.h"
+#include "net/transport/rd/ee_context.h"
+#include "net/transport/qp_error.h"
+#include "net/transport/qp_state.h"
+#include "net/transport/rd/rd_queue.h"
 #include "net/transport/report.h"
 #include "net/transport/responder.h"
 #include "net/transport/responses.h"

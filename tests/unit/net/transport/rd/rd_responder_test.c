@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "net/transport/eec.h"
+#include "net/transport/rd/ee_context.h"
 
 enum { IN = 65536 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EE contexts: one message at a time, turns, RNR, RESYNC, and which errors hurt what. */
+/* EE contexts: one message at a time, turns, RNR, RESYNC, and which errors hurt what.
+ * Covers: net/transport/rd/rd_service.c */
 #include "support/rd_rig.h"
 
 #include <setjmp.h>
@@ -7,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "net/transport/eec.h"
-#include "net/transport/rd_queue.h"
+#include "net/transport/rd/ee_context.h"
+#include "net/transport/rd/rd_queue.h"
 
 enum { MTU = 256, OUT = 0, IN = 65536 };
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An end-to-end context: whose message its channel carries (vol 1, chapter 9). */
-#include "net/transport/eec.h"
+#include "net/transport/rd/ee_context.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include "net/transport/qp.h"
-#include "net/transport/rd_queue.h"
-#include "net/transport/rd_responder.h"
+#include "net/transport/qp_error.h"
+#include "net/transport/qp_state.h"
+#include "net/transport/rd/rd_queue.h"
+#include "net/transport/rd/rd_responder.h"
 #include "net/transport/report.h"
 #include "net/transport/retry.h"
 #include "wire/packet.h"
@@ -153,7 +154,7 @@ void eec_request_done(struct qp *channel, time_ns now)
 
 static void fail_source(struct rd_queue *source, time_ns now, enum completion_status status)
 {
-	report_send_failure(source->qp, now, status);
+	qp_fail_send(source->qp, now, status);
 	qp_settle(source->qp, now);
 }
 

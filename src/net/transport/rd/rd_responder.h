@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The responder of an EE context: for which queue pair a request is, and faults that end the
  * request and not the context (vol 1, chapter 9). */
-#ifndef SOFTIB_NET_TRANSPORT_RD_RESPONDER_H
-#define SOFTIB_NET_TRANSPORT_RD_RESPONDER_H
+#ifndef SOFTIB_NET_TRANSPORT_RD_RD_RESPONDER_H
+#define SOFTIB_NET_TRANSPORT_RD_RD_RESPONDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

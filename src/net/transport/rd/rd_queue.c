@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An RD queue pair's requests on their way to EE contexts (vol 1, chapter 9). */
-#include "net/transport/rd_queue.h"
+#include "net/transport/rd/rd_queue.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include "net/transport/eec.h"
+#include "net/transport/rd/ee_context.h"
 #include "net/transport/local_operation.h"
-#include "net/transport/qp.h"
-#include "net/transport/rd_responder.h"
+#include "net/transport/qp_error.h"
+#include "net/transport/qp_state.h"
+#include "net/transport/rd/rd_responder.h"
 #include "net/transport/report.h"
 
 int rd_queue_init(struct qp *qp)
@@ -73,7 +74,7 @@ static bool take_up(struct qp *qp, time_ns now)
 	if (fault == COMPLETION_SUCCESS)
 		eec_join(eec, qp->rd_queue);
 	else
-		report_send_failure(qp, now, fault);
+		qp_fail_send(qp, now, fault);
 	return false;
 }
 
