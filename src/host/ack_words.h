@@ -9,6 +9,12 @@
 #include <stdbool.h>
 #include "base/time.h"
 
+enum {
+	/* A word is PSN << ACK_WORD_QPN_BITS | QPN. */
+	ACK_WORD_QPN_BITS = 24,
+	ACK_WORD_QPN_MASK = (1 << ACK_WORD_QPN_BITS) - 1,
+};
+
 struct adapter;
 struct attachment;
 struct channel;
@@ -17,7 +23,7 @@ struct qp;
 /* Sends the ACK that the queue pair owes. Returns the channel that it went by, whose consumer the
  * caller wakes; NULL: it is more than a word, or there is none. */
 struct channel *ack_word_send(struct adapter *adapter, struct qp *qp);
-/* The same, and whoever sleeps is woken by transmit_flush. */
+/* The same, and whoever sleeps is woken by publish_all. */
 bool ack_word_write(struct adapter *adapter, struct qp *qp);
 /* As ack_word_send for one that has just received by express_receive_like, in a round of the lane;
  * NULL also if its way there is to be looked up. */

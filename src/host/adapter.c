@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <time.h>
 #include "host/attachment.h"
+#include "host/channel_queues.h"
 #include "host/express_again.h"
 #include "host/express_flow.h"
 #include "host/express_lane.h"
@@ -91,7 +92,7 @@ static void transmit_round(struct adapter *adapter, time_ns now)
 	transmit_adapter(adapter, now);
 	if (unlikely(attachment_has_loans(attachment)))
 		target_loans_return_idle(attachment, now);
-	transmit_flush(attachment);
+	publish_all(attachment);
 }
 
 void adapter_transmit(struct adapter *adapter, time_ns now)

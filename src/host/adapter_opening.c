@@ -10,11 +10,13 @@
 #include "host/attachment.h"
 #include "host/memory_guard.h"
 #include "host/connection.h"
+#include "host/session.h"
 #include "host/placement.h"
 #include "host/placement_target.h"
 #include "host/key_violations.h"
 #include "host/pull_lane.h"
 #include "host/transmit.h"
+#include "host/exposure.h"
 
 /* Keys of processes that run at the same time are rarely the same: who imports a region can use its
  * key. */

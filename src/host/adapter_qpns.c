@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "host/attachment.h"
+#include "host/attachment_state.h"
 #include "host/connection.h"
 
 static int remember_grant(struct adapter *adapter, struct qpn_grant grant)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 #include "base/index_table.h"
-#include "host/attachment.h"
+#include "host/attachment_state.h"
 #include "host/target_loans.h"
 
 static bool load(struct qp_object *object, time_ns now, const struct alternate_path *path)

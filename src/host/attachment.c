@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* This process on its fabric: attaching, channels coming and going, and one round of progress. */
 #include "host/attachment.h"
+#include "host/channel_queues.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,19 +23,13 @@
 #include "host/receive.h"
 #include "host/target_loans.h"
 #include "host/transmit.h"
+#include "host/exposure.h"
+#include "host/datagram_loans.h"
 
 /* Deadlines this close to the helper's own are not worth a system call. */
 #define WAKE_SLACK_NS MILLISECONDS(1)
 
 enum { PAGE_BYTES = 4096 };
-
-time_ns attachment_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return SECONDS(now.tv_sec) + (time_ns)now.tv_nsec;
-}
 
 static int map_parts(struct attachment *attachment, struct control_message *message)
 {
@@ -200,29 +195,12 @@ void attachment_abandon(struct attachment *attachment)
 	attachment_fail(attachment, attachment_now());
 }
 
-void attachment_give_back(struct list *waiting)
-{
-	struct list *link;
-
-	while ((link = list_pop(waiting))) {
-		struct qp *qp = container_of(link, struct qp, ready_link);
-
-		hca_ready_add(container_of(qp, struct qp_object, qp)->hca, qp);
-	}
-}
-
-void attachment_wake_flow(void *context, struct flow *flow)
-{
-	(void)context;
-	attachment_give_back(&flow->waiting);
-}
-
 static bool retry_full(struct channel *channel, time_ns now)
 {
 	if (likely(list_is_empty(&channel->waiting)) ||
 	    !channel_should_retry(channel, now, TRANSMIT_ROOM_BYTES))
 		return false;
-	attachment_give_back(&channel->waiting);
+	waiting_wake(&channel->waiting);
 	return true;
 }
 
@@ -252,7 +230,7 @@ static bool expire(struct attachment *attachment, time_ns now)
 		}
 	}
 	if (unlikely(!list_is_empty(&attachment->flows.holding)))
-		flow_table_expire(&attachment->flows, now, attachment_wake_flow, attachment);
+		flow_table_expire(&attachment->flows, now, waiting_wake_flow, attachment);
 	any |= retry_full(&attachment->softibd, now);
 	for (unsigned i = 0; i < attachment->channel_count; i++)
 		if (attachment->channels[i]->state == CHANNEL_OPEN)
@@ -284,7 +262,7 @@ bool attachment_progress(struct attachment *attachment, time_ns now)
 		target_loans_return_idle(attachment, now);
 	if (unlikely(attachment->violations_due <= now))
 		key_violations_tell(attachment, now);
-	transmit_flush(attachment);
+	publish_all(attachment);
 	return any;
 }
 

@@ -12,7 +12,7 @@
 #include "base/ring.h"
 #include "base/time.h"
 #include "base/word_ring.h"
-#include "host/datagram_loans.h"
+#include "host/datagram_loan_state.h"
 #include "host/dialogue.h"
 #include "host/patience.h"
 #include "host/runs.h"

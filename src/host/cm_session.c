@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "base/time.h"
 #include "host/connection.h"
+#include "host/session.h"
 
 /* A command lies in the socket no longer than this. */
 #define POST_TIME_MAX MILLISECONDS(250)

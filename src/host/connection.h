@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include "base/attributes.h"
 #include "host/control.h"
-#include "host/session.h"
+#include "host/adapter_description.h"
 
 struct attachment;
 

@@ -37,4 +37,7 @@ MUST_USE bool cross_memory_write(const struct cross_memory *memory, uint64_t add
 MUST_USE bool cross_memory_read(const struct cross_memory *memory, uint64_t address,
 				const struct iovec *parts, unsigned part_count, size_t byte_count);
 
+/* SOFTIB_CMA=0: this process neither reaches others' memory nor lets them reach its own. */
+MUST_USE bool cross_memory_is_allowed(void);
+
 #endif

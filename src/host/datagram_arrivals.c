@@ -2,7 +2,7 @@
 /* Datagrams whose payload the receiver copies from the sender's memory, at the receiver's: see
  * datagram_loans.h. */
 #include <string.h>
-#include "host/attachment.h"
+#include "host/attachment_state.h"
 #include "host/datagram_loans.h"
 #include "host/placement_state.h"
 #include "host/receive.h"

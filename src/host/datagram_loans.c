@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "host/adopted_memory.h"
-#include "host/attachment.h"
+#include "host/attachment_state.h"
 #include "host/direct_records.h"
 #include "host/placement_state.h"
 #include "host/pull_lane.h"
@@ -19,7 +19,6 @@ enum {
 	LOANS_MAX = 256, /* of a ring, a power of two: it has room for about as many of 2 KiB */
 	/* A receiver that let the sender wait is sent copies; each time twice as many, unless it
 	 * took a good number in between. */
-	COPIES_MIN = 64,
 	COPIES_MAX = 1 << 14,
 	RETURNED_OF_A_POLLER = 1024,
 	RECORDS_AHEAD = 2,
@@ -35,12 +34,6 @@ struct datagram_loan {
 	uint32_t place; /* in the shared part of the exposure */
 	uint32_t byte_count;
 };
-
-void datagram_loans_init(struct datagram_loans *loans)
-{
-	*loans = (struct datagram_loans){.copies_next = COPIES_MIN};
-	list_init(&loans->link);
-}
 
 static struct datagram_loan *loan_at(const struct datagram_loans *loans, uint32_t position)
 {
@@ -261,7 +254,7 @@ static void take_back_channel(const struct attachment *attachment, struct channe
 static void prefer_copies(struct datagram_loans *loans)
 {
 	if (loans->returned >= RETURNED_OF_A_POLLER)
-		loans->copies_next = COPIES_MIN;
+		loans->copies_next = DATAGRAM_LOAN_COPIES_MIN;
 	loans->copies_left = loans->copies_next;
 	if (loans->copies_next < COPIES_MAX)
 		loans->copies_next *= 2;

@@ -21,14 +21,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
-#include "base/list.h"
 #include "base/time.h"
+#include "host/datagram_loan_state.h"
 
 struct adapter;
 struct attachment;
 struct channel;
-struct completion_ring;
-struct datagram_loan;
 struct express_packet;
 struct flow;
 struct qp;
@@ -38,25 +36,6 @@ struct send_request;
 /* Rounds in which nothing came, until a receiver shows how far it has read: what comes one by one
  * is shown in batches. */
 enum { DATAGRAM_LOANS_IDLE_ROUNDS = 8 };
-
-/* What lies unread in the ring of a channel, oldest first. Positions are free-running: head (oldest
- * that is not reported), taken_back (those before it are no longer lent), tail. */
-struct datagram_loans {
-	struct datagram_loan *loans; /* NULL: never lent any */
-	uint32_t head, taken_back, tail;
-	uint32_t copies_left; /* datagrams that are not lent, since the last were taken back */
-	uint32_t copies_next; /* how many the next time */
-	uint32_t returned;    /* since then */
-	/* When the last datagram was posted: the queue of its completion, how far the program had read
-	 * that, and how far we the other end. */
-	const struct completion_ring *ring;
-	uint32_t ring_head;
-	uint64_t in_head;
-	time_ns since;	      /* when nothing came back for the first time; 0: something did */
-	struct list link;     /* in attachment->lending while there are any */
-};
-
-void datagram_loans_init(struct datagram_loans *loans);
 
 /* Posts a request, the packet of which was found by express_may_post. false: nothing was done. */
 MUST_USE bool datagram_loan_post(struct adapter *adapter, struct qp *qp, struct flow *flow,

@@ -6,13 +6,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "host/attachment.h"
+#include "host/attachment_state.h"
+#include "host/channel_queues.h"
 #include "host/connection.h"
 #include "host/memory_file.h"
 #include "host/pinned_window.h"
 #include "host/placement.h"
 #include "host/placement_target.h"
 #include "host/pull_lane.h"
+#include "host/datagram_loans.h"
 
 static struct channel *find_channel(const struct attachment *attachment, uint32_t id)
 {
@@ -63,8 +65,8 @@ static void bury_channel(struct attachment *attachment, struct channel *channel)
 	placement_target_close(channel);
 	pinned_window_close(attachment, channel);
 	placement_close(channel);
-	attachment_give_back(&channel->waiting);
-	flow_table_forget_channel(&attachment->flows, channel, attachment_wake_flow, attachment);
+	waiting_wake(&channel->waiting);
+	flow_table_forget_channel(&attachment->flows, channel, waiting_wake_flow, attachment);
 	channel_close(channel);
 }
 
@@ -174,7 +176,7 @@ static void open_channel(struct attachment *attachment, struct channel *channel,
 		(struct placement_area *)(void *)(memory + layout.area_offset[fetched->incoming]);
 	placement_open(channel, fetched->exposure_file);
 	pull_lane_open(attachment, channel);
-	flow_table_channel_opened(&attachment->flows, channel, attachment_wake_flow, attachment);
+	flow_table_channel_opened(&attachment->flows, channel, waiting_wake_flow, attachment);
 }
 
 void direct_channels_fetch(struct attachment *attachment)

@@ -11,21 +11,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "host/adopted_memory.h"
-#include "host/attachment.h"
+#include "host/attachment_state.h"
+#include "host/cross_memory.h"
 #include "host/pinned_window.h"
 #include "host/placement_area.h"
 #include "host/process_fence.h"
 #include "host/pull_lane.h"
+#include "host/datagram_loans.h"
 
 /* A peer leaves within microseconds, unless it lost its core. */
 enum { SPINS_BEFORE_YIELD = 200 };
-
-bool exposure_is_wanted(void)
-{
-	const char *value = getenv("SOFTIB_CMA");
-
-	return !value || strcmp(value, "0") != 0;
-}
 
 int exposure_open(struct exposure *exposure, int file)
 {
@@ -51,7 +46,7 @@ int exposure_open(struct exposure *exposure, int file)
 	exposure->keys = (struct published_key *)(void *)(memory + layout.keys_offset);
 	*exposure->header = (struct exposure_header){
 		.nonce = nonce,
-		.nonce_address = exposure_is_wanted() ? (uintptr_t)&exposure->header->nonce : 0,
+		.nonce_address = cross_memory_is_allowed() ? (uintptr_t)&exposure->header->nonce : 0,
 		.pid = (uint32_t)getpid(),
 	};
 	return 0;

@@ -9,21 +9,9 @@
 #include "base/attributes.h"
 
 struct adapter;
-struct adopted_memory;
 struct attachment;
 struct channel;
-struct exposure_header;
-struct published_key;
-
-struct exposure {
-	struct exposure_header *header; /* NULL: there is none */
-	struct published_key *keys;
-	int file; /* for pages that are shared */
-	struct adopted_memory *adopted;
-};
-
-/* SOFTIB_CMA=0: this process neither reaches others' memory nor lets them reach its own. */
-bool exposure_is_wanted(void);
+struct exposure;
 
 /* The file becomes the exposure's; without it (or with a bad one) everything goes by packets. */
 MUST_USE int exposure_open(struct exposure *exposure, int file);

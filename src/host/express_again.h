@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
-#include "host/attachment.h"
+#include "host/attachment_state.h"
 
 struct express_packet;
 struct send_request;

@@ -4,7 +4,7 @@
 #ifndef SOFTIB_HOST_EXPRESS_FLOW_H
 #define SOFTIB_HOST_EXPRESS_FLOW_H
 
-#include "host/attachment.h"
+#include "host/attachment_state.h"
 #include "host/doorbell.h"
 #include "net/transport/addressing.h"
 

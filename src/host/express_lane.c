@@ -8,10 +8,10 @@
 #include "host/direct_records.h"
 #include "host/express_again.h"
 #include "host/express_flow.h"
+#include "host/channel_queues.h"
 #include "host/fabric_lane.h"
 #include "host/memory_guard.h"
 #include "host/pull_lane.h"
-#include "host/transmit.h"
 #include "net/transport/express_packets.h"
 #include "net/transport/requester.h"
 #include "wire/packet.h"
@@ -51,7 +51,7 @@ static bool send_one(struct adapter *adapter, struct qp *qp, time_ns now)
 		struct flow *flow = connected_flow(adapter, qp);
 
 		if (flow && pull_lane_send(adapter, qp, flow, now)) {
-			transmit_mark_dirty(adapter->attachment, flow->channel);
+			publish_later(adapter->attachment, flow->channel);
 			return true;
 		}
 	}
@@ -70,7 +70,7 @@ static bool send_one(struct adapter *adapter, struct qp *qp, time_ns now)
 		return false;
 	express_write(qp, now, &packet, body);
 	commit(qp, flow, packet.byte_count, RECORD_PACKET);
-	transmit_mark_dirty(adapter->attachment, flow->channel);
+	publish_later(adapter->attachment, flow->channel);
 	return true;
 }
 
@@ -173,7 +173,7 @@ bool express_lane_send(struct adapter *adapter, struct qp *qp)
 	if (any) {
 		hca_remember_undated(&adapter->hca, qp);
 		attachment->sends_through_softibd = false;
-		transmit_flush(attachment);
+		publish_all(attachment);
 	}
 	return requester->cursor == requester->queue.tail;
 }

@@ -9,6 +9,7 @@
 #include "host/express_lane.h"
 #include "host/pull_lane.h"
 #include "host/receive.h"
+#include "host/datagram_loans.h"
 #include "net/transport/express_run.h"
 
 enum {

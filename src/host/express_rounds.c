@@ -4,8 +4,10 @@
 
 #include "host/ack_words.h"
 #include "host/express_flow.h"
+#include "host/channel_queues.h"
 #include "host/express_records.h"
 #include "host/transmit.h"
+#include "host/datagram_loans.h"
 #include "net/transport/responses.h"
 
 enum {
@@ -146,7 +148,7 @@ __attribute__((noinline)) static enum express_round go_round(struct attachment *
 		    unlikely(!list_is_empty(&attachment->adapters[i]->hca.ready)))
 			is_done &= acknowledge_all(attachment->adapters[i]);
 	if (unlikely(!list_is_empty(&attachment->dirty)))
-		transmit_flush(attachment);
+		publish_all(attachment);
 	if (!is_done)
 		return EXPRESS_LONG_WAY;
 	return any ? EXPRESS_DONE : EXPRESS_NOTHING;

@@ -2,7 +2,7 @@
 /* Plain requests through softibd: see fabric_lane.h. */
 #include "host/fabric_lane.h"
 
-#include "host/attachment.h"
+#include "host/attachment_state.h"
 #include "host/memory_guard.h"
 #include "net/transport/express.h"
 #include "net/transport/requester.h"

@@ -6,7 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include "base/attributes.h"
-#include "host/attachment.h"
+#include "host/attachment_state.h"
 #include "net/transport/qp.h"
 #include "wire/packet.h"
 

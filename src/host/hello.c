@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "host/attachment.h"
+#include "host/attachment_state.h"
 #include "host/connection.h"
 #include "host/protocol.h"
 

@@ -6,11 +6,20 @@
 #include <linux/io_uring.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include "host/placement_area.h"
+
+bool kernel_ring_is_allowed(void)
+{
+	const char *value = getenv("SOFTIB_PIN");
+
+	return (!value || strcmp(value, "0") != 0) && sysconf(_SC_PAGESIZE) == EXPOSURE_PAGE_BYTES;
+}
 
 enum {
 	REQUESTS = 1, /* at a time */

@@ -11,6 +11,7 @@
 #define SOFTIB_HOST_KERNEL_RING_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include "base/attributes.h"
@@ -58,5 +59,8 @@ void kernel_ring_abandon(struct kernel_ring *ring);
  * end of the ring. */
 MUST_USE int kernel_ring_read(struct kernel_ring *ring, unsigned index, uint64_t address,
 			      uint32_t byte_count);
+
+/* SOFTIB_PIN=0: not; nor where pages have another size than the windows count with. */
+MUST_USE bool kernel_ring_is_allowed(void);
 
 #endif

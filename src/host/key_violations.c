@@ -3,8 +3,8 @@
 #include "host/key_violations.h"
 
 #include <string.h>
-#include "host/attachment.h"
-#include "host/transmit.h"
+#include "host/attachment_state.h"
+#include "host/channel_queues.h"
 #include "net/hca/hca.h"
 
 #define PAUSE_NS MILLISECONDS(1)
@@ -27,7 +27,7 @@ static bool tell(struct attachment *attachment, unsigned adapter_index, unsigned
 	record->byte_count = sizeof(*violation);
 	memcpy(record->body, violation, sizeof(*violation));
 	ring_commit(&softibd->out, record);
-	transmit_mark_dirty(attachment, softibd);
+	publish_later(attachment, softibd);
 	violation->count = 0;
 	return true;
 }
@@ -58,7 +58,7 @@ void key_violations_tell(struct attachment *attachment, time_ns now)
 	}
 	attachment->violations_due = all_are_told ? TIME_NEVER : now + PAUSE_NS;
 	attachment->violations_told_at = now;
-	transmit_flush(attachment);
+	publish_all(attachment);
 }
 
 void key_violation_note(const struct qp *qp, const struct packet *packet, enum violated_key key)

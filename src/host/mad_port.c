@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "host/connection.h"
+#include "host/session.h"
 #include "host/mad_socket.h"
 
 static const char *const kind_names[] = {

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "host/adopted_memory.h"
-#include "host/attachment.h"
+#include "host/attachment_state.h"
 #include "host/doorbell.h"
 #include "host/fault_signals.h"
 #include "host/memory_file.h"

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include "host/attachment.h"
+#include "host/attachment_state.h"
+#include "host/cross_memory.h"
 #include "host/exposure.h"
 #include "host/kernel_ring.h"
 #include "host/placement_area.h"
@@ -31,13 +32,6 @@ struct pin_table {
 	int ring;
 	struct pin pins[PINNED_WINDOWS_MAX];
 };
-
-bool pinned_window_is_wanted(void)
-{
-	const char *value = getenv("SOFTIB_PIN");
-
-	return (!value || strcmp(value, "0") != 0) && sysconf(_SC_PAGESIZE) == EXPOSURE_PAGE_BYTES;
-}
 
 static void set_serial(struct pinned_window *shared, uint32_t serial)
 {
@@ -275,7 +269,7 @@ void pinned_window_asked(struct attachment *attachment, struct channel *channel,
 	    record->byte_count != sizeof(ask))
 		return;
 	memcpy(&ask, record->body, sizeof(ask));
-	if (exposure_is_wanted() && pinned_window_is_wanted())
+	if (cross_memory_is_allowed() && kernel_ring_is_allowed())
 		pin_for(channel, adapter, &ask);
 	__atomic_store_n(&channel->placed_in->pinned.answered, ask.ask_number, __ATOMIC_RELEASE);
 }

@@ -24,8 +24,6 @@ struct attachment;
 struct channel;
 struct ring_record;
 
-bool pinned_window_is_wanted(void);
-
 /* A peer asks for one; it gets it, or not, and is told that it was heard. */
 void pinned_window_asked(struct attachment *attachment, struct channel *channel,
 			 const struct ring_record *record);

@@ -10,7 +10,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include "host/flows.h"
-#include "host/pinned_window.h"
 #include "host/placement_state.h"
 #include "host/protocol.h"
 
@@ -124,7 +123,7 @@ void pinned_write_abandon(struct pinned_write *pinned)
 static bool begin(struct pinned_write *pinned, const struct reach *reach)
 {
 	pinned->state = PINNED_OFF;
-	if (reach->memory.is_self || !pinned_window_is_wanted() ||
+	if (reach->memory.is_self || !kernel_ring_is_allowed() ||
 	    getrandom(&pinned->proof, sizeof(pinned->proof), GRND_NONBLOCK) !=
 		    (ssize_t)sizeof(pinned->proof))
 		return false;

@@ -5,13 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "host/attachment.h"
+#include "host/attachment_state.h"
 #include "host/express_flow.h"
 #include "host/placement_counts.h"
 #include "host/placement_lane.h"
 #include "host/placement_questions.h"
 #include "host/placement_state.h"
-#include "host/transmit.h"
 #include "net/transport/pacing.h"
 #include "net/transport/requester.h"
 #include "net/transport/responses.h"
@@ -259,7 +258,7 @@ enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, str
 			attachment->placed_bytes += byte_count;
 			if (unlikely(qp->owner_placement != placement))
 				return PLACEMENT_PACKETS;
-			if (byte_count && attachment->placed_bytes >= TRANSMIT_PLACED_BYTES_MAX &&
+			if (byte_count && attachment->placed_bytes >= ATTACHMENT_PLACED_BYTES_MAX &&
 			    placement_is_next(qp))
 				return PLACEMENT_GOES_ON;
 			if (byte_count)
@@ -283,7 +282,7 @@ enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, str
 			return PLACEMENT_GOES_ON;
 		if (unlikely(qp->owner_placement != placement))
 			return PLACEMENT_PACKETS;
-		if (attachment->placed_bytes >= TRANSMIT_PLACED_BYTES_MAX && placement_is_next(qp))
+		if (attachment->placed_bytes >= ATTACHMENT_PLACED_BYTES_MAX && placement_is_next(qp))
 			return PLACEMENT_GOES_ON;
 	}
 	/* What follows goes by packets, from its beginning. */

@@ -4,11 +4,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "host/attachment.h"
+#include "host/attachment_state.h"
+#include "host/channel_queues.h"
 #include "host/placement.h"
 #include "host/placement_state.h"
-#include "host/transmit.h"
 #include "net/transport/addressing.h"
+#include "wire/mtu.h"
 #include "wire/packet.h"
 
 enum {
@@ -87,7 +88,7 @@ static bool put_question(struct adapter *adapter, struct qp *qp, const struct fl
 					packet_encode(&packet, record->body + sizeof(question)));
 	ring_commit(&channel->out, record);
 	placement->asked_position = channel->out.tail;
-	transmit_mark_dirty(adapter->attachment, channel);
+	publish_later(adapter->attachment, channel);
 	return true;
 }
 
@@ -174,5 +175,5 @@ void placement_asked_in_time(struct adapter *adapter, const struct qp *qp, struc
 	if (!other || other->owner_placement)
 		return;
 	ask_ahead(adapter, qp, flow);
-	transmit_flush(adapter->attachment);
+	publish_all(adapter->attachment);
 }

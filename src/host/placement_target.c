@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "host/attachment.h"
+#include "host/attachment_state.h"
 #include "host/exposure.h"
 #include "host/placement_area.h"
 #include "net/transport/admission.h"

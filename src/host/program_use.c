@@ -4,7 +4,7 @@
 
 #include <sys/resource.h>
 #include <time.h>
-#include "host/attachment.h"
+#include "host/attachment_state.h"
 
 /* A program that polls does so at least this often while it runs, whatever it does in between. */
 #define POLL_NS_MAX MICROSECONDS(10)

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include "host/adapter.h"
-#include "host/attachment.h"
+#include "host/attachment_state.h"
 #include "host/connection.h"
 #include "host/target_loans.h"
 

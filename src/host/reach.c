@@ -8,8 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "host/adopted_memory.h"
-#include "host/attachment.h"
-#include "host/exposure.h"
+#include "host/attachment_state.h"
 #include "host/memory_guard.h"
 #include "host/placement_area.h"
 #include "host/stream_copy.h"
@@ -67,7 +66,7 @@ void reach_try(struct reach *reach)
 	if (reach->has_tried)
 		return;
 	reach->has_tried = true;
-	if (exposure_is_wanted() && reach->header->nonce_address &&
+	if (cross_memory_is_allowed() && reach->header->nonce_address &&
 	    cross_memory_open(&reach->memory, (pid_t)reach->header->pid, reach->header->nonce,
 			      reach->header->nonce_address) != 0)
 		reach->memory.file = -1;

@@ -6,7 +6,8 @@
 #include <string.h>
 #include "host/ack_words.h"
 #include "host/alternate_paths.h"
-#include "host/attachment.h"
+#include "host/attachment_state.h"
+#include "host/channel_queues.h"
 #include "host/direct_channels.h"
 #include "host/express_lane.h"
 #include "host/pinned_window.h"
@@ -14,6 +15,7 @@
 #include "host/pull_lane.h"
 #include "host/target_loans.h"
 #include "host/verb_faults.h"
+#include "host/datagram_loans.h"
 #include "net/hca/injected_event.h"
 #include "net/hca/raw_qps.h"
 #include "net/hca/shared_target.h"
@@ -264,7 +266,7 @@ static void receive_answer(struct attachment *attachment, time_ns now,
 	flow_answer(&attachment->flows, flow, &answer, channel, attachment_generation(attachment),
 		    now);
 	if (flow->state == FLOW_DIRECT || flow->state == FLOW_FABRIC)
-		attachment_give_back(&flow->waiting);
+		waiting_wake(&flow->waiting);
 }
 
 static void receive_port_update(struct attachment *attachment, const struct ring_record *record)

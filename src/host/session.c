@@ -11,6 +11,7 @@
 #include "host/attachment.h"
 #include "host/connection.h"
 #include "host/protocol.h"
+#include "host/exposure.h"
 
 enum {
 	ASK_TIMEOUT_MS = 30000,

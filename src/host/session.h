@@ -10,20 +10,7 @@
 
 #include <stdint.h>
 #include "base/attributes.h"
-
-enum { SESSION_ADAPTERS_MAX = 32, SESSION_NAME_BYTES = 64, SESSION_PATH_BYTES = 256 };
-
-/* An adapter of this host as softibd describes it. */
-struct adapter_description {
-	char name[20];			       /* softib0 */
-	char device_name[20];		       /* uverbs0 */
-	char device_path[SESSION_PATH_BYTES];  /* <tree>/sys/class/infiniband_verbs/uverbs0 */
-	char adapter_path[SESSION_PATH_BYTES]; /* <tree>/sys/class/infiniband/softib0 */
-	uint64_t node_guid;
-	uint64_t system_image_guid;
-	uint32_t index; /* of the adapter on this host */
-	uint32_t port_count;
-};
+#include "host/adapter_description.h"
 
 struct session;
 

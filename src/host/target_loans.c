@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "host/attachment.h"
-#include "host/transmit.h"
+#include "host/attachment_state.h"
+#include "host/channel_queues.h"
 #include "net/hca/shared_target.h"
 
 /* How soon to look again whether the up ring has room. */
@@ -33,7 +33,7 @@ static bool put_record(struct attachment *attachment, enum record_kind kind, uns
 	if (byte_count)
 		memcpy(record->body, body, byte_count);
 	ring_commit(&softibd->out, record);
-	transmit_mark_dirty(attachment, softibd);
+	publish_later(attachment, softibd);
 	return true;
 }
 
@@ -65,7 +65,7 @@ void target_loans_say(struct adapter *adapter, enum record_kind kind, uint32_t w
 		return;
 	if (settle_debts(attachment) &&
 	    put_record(attachment, kind, record.adapter_index, word, NULL, 0)) {
-		transmit_flush(attachment);
+		publish_all(attachment);
 		return;
 	}
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets out: flows decide the ring, rings that are full make queue pairs wait. */
 #include "host/transmit.h"
+#include "host/channel_queues.h"
 
 #include "host/ack_words.h"
-#include "host/attachment.h"
-#include "host/express_lane.h"
+#include "host/attachment_state.h"
 #include "host/fabric_lane.h"
 #include "host/link_weight.h"
 #include "host/placement.h"
@@ -30,20 +30,6 @@ static uint64_t wire_words(const struct packet *packet, size_t byte_count)
 	    info->ends_message)
 		total += AETH_BYTES;
 	return total / 4;
-}
-
-void transmit_mark_dirty(struct attachment *attachment, struct channel *channel)
-{
-	if (!list_is_linked(&channel->dirty))
-		list_append(&attachment->dirty, &channel->dirty);
-}
-
-void transmit_flush(struct attachment *attachment)
-{
-	struct list *link;
-
-	while ((link = list_pop(&attachment->dirty)))
-		channel_publish(container_of(link, struct channel, dirty));
 }
 
 /* The room was looked at before the packets were made, so there is some. */
@@ -134,7 +120,7 @@ static bool transmit_into(struct adapter *adapter, struct qp *qp, const struct q
 	}
 	attachment->sends_through_softibd = !flow;
 	qp->owner_position = channel->out.tail;
-	transmit_mark_dirty(attachment, channel);
+	publish_later(attachment, channel);
 	return true;
 }
 
@@ -166,7 +152,7 @@ static void ask(struct attachment *attachment, struct flow *flow)
 	record->byte_count = sizeof(request);
 	__builtin_memcpy(record->body, &request, sizeof(request));
 	ring_commit(&softibd->out, record);
-	transmit_mark_dirty(attachment, softibd);
+	publish_later(attachment, softibd);
 }
 
 static void forget_route(struct qp_object *object, void *context)
@@ -222,7 +208,7 @@ static bool transmit_direct(struct adapter *adapter, struct qp *qp, const struct
 		hca_remember_undated(&adapter->hca, qp);
 		hca_date(&adapter->hca, now);
 		adapter->attachment->sends_through_softibd = false;
-		transmit_mark_dirty(adapter->attachment, flow->channel);
+		publish_later(adapter->attachment, flow->channel);
 	}
 	/* There may be nothing left, or nothing but answers. */
 	if (responses_are_due(qp) || requester_is_ready(qp))
@@ -325,7 +311,7 @@ bool transmit_adapter(struct adapter *adapter, time_ns now)
 	bool any = false;
 
 	for (unsigned round = 0; round < ROUNDS_MAX && (qp = hca_ready_first(hca)); round++) {
-		if (unlikely(adapter->attachment->placed_bytes >= TRANSMIT_PLACED_BYTES_MAX))
+		if (unlikely(adapter->attachment->placed_bytes >= ATTACHMENT_PLACED_BYTES_MAX))
 			break;
 		if (!qp_next_route(qp, now, &route)) {
 			hca_ready_remove(hca, qp);

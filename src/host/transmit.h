@@ -9,16 +9,12 @@
 #include "wire/mtu.h"
 
 struct adapter;
-struct attachment;
-struct channel;
 struct qp;
 
 enum {
 	/* A record with the largest train, and the same again for the end of a ring. */
 	TRANSMIT_RECORD_BYTES = 64 + PACKET_HEADER_BYTES_MAX + TRAIN_BYTES_MAX,
 	TRANSMIT_ROOM_BYTES = 2 * TRANSMIT_RECORD_BYTES,
-	/* Past the packets, before others get their turn at the lock. */
-	TRANSMIT_PLACED_BYTES_MAX = 4 << 20,
 };
 
 /* Lets the ready queue pairs of an adapter transmit. Returns whether one did. */
@@ -30,9 +26,5 @@ void transmit_prepare(struct adapter *adapter, struct qp *qp, time_ns now);
 void transmit_last_answers(struct adapter *adapter, struct qp *qp, time_ns now);
 /* For the queue pairs' environment: what this one sent last lies unread in a ring whose reader is alive. */
 bool transmit_is_underway(const struct qp *qp, time_ns now);
-/* Something was written to the channel. */
-void transmit_mark_dirty(struct attachment *attachment, struct channel *channel);
-/* Shows everything written to those who read it. */
-void transmit_flush(struct attachment *attachment);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The express lane on a fake softibd: what goes by it, what does not, and that it is the same.
- * Covers: host/ack_words.c host/express_records.c host/express_rounds.c */
+ * Covers: host/ack_arrivals.c host/ack_words.c host/express_records.c host/express_rounds.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -2,6 +2,8 @@
 /* Pages that are pinned for a peer: which, for how long, and for whom not. */
 #include "host/pinned_window.h"
 
+#include "host/exposure.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -290,7 +290,7 @@ static void test_a_long_list_is_not_carried_out_in_one_go(void **state)
 		assert_non_null(cq_first(end->cq));
 		cq_advance(end->cq);
 	}
-	assert_int_equal(count, (TRANSMIT_PLACED_BYTES_MAX + BYTES - 1) / BYTES);
+	assert_int_equal(count, (ATTACHMENT_PLACED_BYTES_MAX + BYTES - 1) / BYTES);
 	pair_attachment()->placed_bytes = 0;
 	assert_true(place_listed(BYTES, pair.ends[1].region->key));
 	adapter_unlock(end->adapter);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages that are pulled, on a fake softibd: what goes that way, that it is the same, and that
- * nothing is pulled that its sender took back. */
+ * nothing is pulled that its sender took back.
+ * Covers: host/pull_arrivals.c */
 #include "host/pull_lane.h"
 
 #include <setjmp.h>

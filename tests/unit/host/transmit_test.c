@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets out by both data paths, and what softibd's answers and generations do to them. */
+/* Packets out by both data paths, and what softibd's answers and generations do to them.
+ * Covers: host/channel_queues.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
