@@ -50,16 +50,20 @@ static struct {
 	unsigned lent_count;
 } guard = {.file = -1};
 
-/* What is not noted stays: a page too many is no harm. */
+static bool has_room(void)
+{
+	return guard.lent_count < LENT_MAX;
+}
+
+/* Without room the entry is not kept, and its pages stay where they are: no harm if they are ours. */
 static void note(const struct lent *lent)
 {
 	if (lent->kind == LENT_SPARE || lent->kind == LENT_ASIDE)
 		memory_gaps_add(&memory_guard_gaps, lent->begin, lent->end);
-	if (guard.lent_count < LENT_MAX)
-		guard.lent[guard.lent_count] = *lent;
-	__atomic_store_n(&guard.lent_count,
-			 guard.lent_count + (guard.lent_count < LENT_MAX ? 1u : 0u),
-			 __ATOMIC_RELEASE);
+	if (!has_room())
+		return;
+	guard.lent[guard.lent_count] = *lent;
+	__atomic_store_n(&guard.lent_count, guard.lent_count + 1, __ATOMIC_RELEASE);
 }
 
 static bool map(uintptr_t begin, size_t byte_count, int file, uint64_t offset)
@@ -109,8 +113,12 @@ static bool fill_hole(uintptr_t page, uintptr_t end)
 static bool set_aside(uintptr_t page)
 {
 	struct lent lent = {.begin = page, .end = page + PAGE_BYTES, .kind = LENT_ASIDE};
-	void *place = mmap(NULL, PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *place;
 
+	/* A page of the program's that nobody remembers would never come back. */
+	if (!has_room())
+		return false;
+	place = mmap(NULL, PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (place == MAP_FAILED)
 		return false;
 	lent.aside =
@@ -119,10 +127,28 @@ static bool set_aside(uintptr_t page)
 		munmap(place, PAGE_BYTES);
 		return false;
 	}
-	if (!map(page, PAGE_BYTES, guard.file, 0))
-		return errno == EEXIST;
-	note(&lent);
-	return true;
+	if (map(page, PAGE_BYTES, guard.file, 0)) {
+		note(&lent);
+		return true;
+	}
+	/* Another thread of the program has put something there by now: the old page has gone. */
+	if (errno == EEXIST) {
+		munmap(lent.aside, PAGE_BYTES);
+		return true;
+	}
+	(void)!mremap(lent.aside, PAGE_BYTES, PAGE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED,
+		      (void *)page);
+	return false;
+}
+
+/* The entry of the page before this one, if it had the same rights; NULL: it is none of ours. */
+static struct lent *opened_before(uintptr_t page, int rights)
+{
+	struct lent *last = guard.lent_count ? &guard.lent[guard.lent_count - 1] : NULL;
+
+	return last && last->kind == LENT_OPEN && last->end == page && last->rights == rights
+		       ? last
+		       : NULL;
 }
 
 static bool lift_protection(uintptr_t page)
@@ -134,9 +160,16 @@ static bool lift_protection(uintptr_t page)
 	/* It has changed since the fault. */
 	if ((lent.rights & (PROT_READ | PROT_WRITE)) == (PROT_READ | PROT_WRITE))
 		return true;
-	if (mprotect((void *)page, PAGE_BYTES, lent.rights | PROT_READ | PROT_WRITE) != 0)
+
+	struct lent *before = opened_before(page, lent.rights);
+
+	if ((!before && !has_room()) ||
+	    mprotect((void *)page, PAGE_BYTES, lent.rights | PROT_READ | PROT_WRITE) != 0)
 		return false;
-	note(&lent);
+	if (before)
+		before->end += PAGE_BYTES;
+	else
+		note(&lent);
 	return true;
 }
 
@@ -183,7 +216,7 @@ static void return_one(const struct lent *lent, bool is_at_once)
 	if (lent->kind == LENT_OPEN) {
 		/* Later it may be another mapping, which looks the same. */
 		if (is_at_once)
-			(void)mprotect((void *)lent->begin, PAGE_BYTES, lent->rights);
+			(void)mprotect((void *)lent->begin, lent->end - lent->begin, lent->rights);
 		return;
 	}
 	if (!own_mapping_is_of(lent->begin, lent->end, file, lent->offset))

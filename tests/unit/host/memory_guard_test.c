@@ -101,6 +101,38 @@ static void test_protection_is_lifted_while_the_lock_is_held(void **state)
 	deregister(region, pages);
 }
 
+/* More pages than the guard has entries: rights come back on all of them. */
+static void test_protection_of_many_pages_comes_back(void **state)
+{
+	enum { MANY = 3000 };
+	uint8_t *pages = mmap(NULL, MANY * PAGE_BYTES, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct region *region;
+	int found;
+
+	(void)state;
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	memory_guard_renew();
+	adapter_lock(pair.ends[0].adapter);
+	assert_int_equal(region_register(memory(), pair.ends[0].pd, pages, MANY * PAGE_BYTES, 0,
+					 ACCESS_LOCAL_WRITE, &region),
+			 0);
+	adapter_unlock(pair.ends[0].adapter);
+	assert_int_equal(mprotect(pages, MANY * PAGE_BYTES, PROT_READ), 0);
+	adapter_lock(pair.ends[0].adapter);
+	memset(pages, 5, MANY * PAGE_BYTES);
+	adapter_unlock(pair.ends[0].adapter);
+	for (unsigned i = 0; i < MANY; i++) {
+		assert_int_equal(pages[i * PAGE_BYTES], 5);
+		assert_true(own_mapping_rights((uintptr_t)pages + i * PAGE_BYTES, &found));
+		assert_int_equal(found, PROT_READ);
+	}
+	adapter_lock(pair.ends[0].adapter);
+	assert_int_equal(region_deregister(memory(), region), 0);
+	adapter_unlock(pair.ends[0].adapter);
+	munmap(pages, MANY * PAGE_BYTES);
+}
+
 static void test_a_truncated_file_is_a_gap_until_it_grows(void **state)
 {
 	int file = memfd_create("guarded", MFD_CLOEXEC);
@@ -147,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_unmapped_page_is_there_while_the_lock_is_held),
 		cmocka_unit_test(test_protection_is_lifted_while_the_lock_is_held),
+		cmocka_unit_test(test_protection_of_many_pages_comes_back),
 		cmocka_unit_test(test_a_truncated_file_is_a_gap_until_it_grows),
 		cmocka_unit_test(test_the_helper_is_guarded_as_well),
 	};
