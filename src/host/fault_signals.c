@@ -8,10 +8,16 @@
 #include <stddef.h>
 #include "base/attributes.h"
 
+enum { ACTIONS_KEPT = 4 };
+
+/* A handler may run while another thread renews: what it reads is written before it is shown, and not
+ * again before three renewals later. */
 struct shared_signal {
 	int number;
-	struct sigaction first;	 /* before us */
-	struct sigaction latest; /* under us now */
+	struct sigaction first; /* before us */
+	struct sigaction kept[ACTIONS_KEPT];
+	unsigned kept_count;
+	const struct sigaction *latest; /* atomic: under us now */
 };
 
 static struct shared_signal shared_signals[] = {{.number = SIGSEGV}, {.number = SIGBUS}};
@@ -32,6 +38,14 @@ static void handle(int number, siginfo_t *info, void *context);
 static bool is_ours(const struct sigaction *action)
 {
 	return action->sa_flags & SA_SIGINFO && action->sa_sigaction == handle;
+}
+
+static void remember(struct shared_signal *shared, const struct sigaction *action)
+{
+	struct sigaction *kept = &shared->kept[shared->kept_count++ % ACTIONS_KEPT];
+
+	*kept = *action;
+	__atomic_store_n(&shared->latest, kept, __ATOMIC_RELEASE);
 }
 
 /* A fault repeats when the handler returns; a signal that was sent waits until then. */
@@ -78,7 +92,9 @@ static void pass_on(struct shared_signal *shared, siginfo_t *info, void *context
 		    bool was_called_back)
 {
 	const bool is_fault = info->si_code > 0;
-	const struct sigaction action = was_called_back ? shared->first : shared->latest;
+	static const struct sigaction default_action = {.sa_handler = SIG_DFL};
+	const struct sigaction *latest = __atomic_load_n(&shared->latest, __ATOMIC_ACQUIRE);
+	const struct sigaction action = was_called_back ? shared->first : *latest;
 
 	if (action.sa_handler == SIG_IGN && !is_fault)
 		return;
@@ -87,7 +103,7 @@ static void pass_on(struct shared_signal *shared, siginfo_t *info, void *context
 		return;
 	}
 	if (action.sa_flags & SA_RESETHAND && !was_called_back)
-		shared->latest.sa_handler = SIG_DFL;
+		__atomic_store_n(&shared->latest, &default_action, __ATOMIC_RELEASE);
 	passed = (struct passed_fault){context, this_frame()};
 	call(&action, shared->number, info, context);
 	passed.context = NULL;
@@ -123,16 +139,23 @@ static void handle(int number, siginfo_t *info, void *context)
 	errno = error;
 }
 
-static void install(struct shared_signal *shared, struct sigaction *ret_before)
+/* Puts ours in front of the handler that the program has, if it is not there yet. */
+static void install(struct shared_signal *shared)
 {
 	/* Some programs have stacks that are too small for handlers. */
 	struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	struct sigaction before;
 
+	sigaction(shared->number, NULL, &before);
+	if (is_ours(&before))
+		return;
+	remember(shared, &before);
 	sigemptyset(&action.sa_mask);
-	sigaction(shared->number, NULL, ret_before);
-	action.sa_flags |= ret_before->sa_flags & SA_RESTART;
-	if (!is_ours(ret_before))
-		sigaction(shared->number, &action, NULL);
+	action.sa_flags |= before.sa_flags & SA_RESTART;
+	/* The program may have installed another one between the two calls. */
+	sigaction(shared->number, &action, &before);
+	if (!is_ours(&before))
+		remember(shared, &before);
 }
 
 void fault_signals_handle(fault_resolver *resolver)
@@ -141,12 +164,8 @@ void fault_signals_handle(fault_resolver *resolver)
 	if (!resolve) {
 		resolve = resolver;
 		for (size_t i = 0; i < ARRAY_COUNT(shared_signals); i++) {
-			struct sigaction before;
-
-			sigaction(shared_signals[i].number, NULL, &before);
-			shared_signals[i].first = before;
-			shared_signals[i].latest = before;
-			install(&shared_signals[i], &before);
+			sigaction(shared_signals[i].number, NULL, &shared_signals[i].first);
+			install(&shared_signals[i]);
 		}
 	}
 	pthread_mutex_unlock(&renewing);
@@ -157,14 +176,7 @@ void fault_signals_renew(void)
 	if (!resolve)
 		return;
 	pthread_mutex_lock(&renewing);
-	for (size_t i = 0; i < ARRAY_COUNT(shared_signals); i++) {
-		struct sigaction now;
-
-		sigaction(shared_signals[i].number, NULL, &now);
-		if (is_ours(&now))
-			continue;
-		shared_signals[i].latest = now;
-		install(&shared_signals[i], &now);
-	}
+	for (size_t i = 0; i < ARRAY_COUNT(shared_signals); i++)
+		install(&shared_signals[i]);
 	pthread_mutex_unlock(&renewing);
 }
