@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,11 +54,12 @@ static int read_secret(int file, uint8_t ret_secret[static SECRET_BYTES])
 	return parse(text, ret_secret);
 }
 
-/* -EEXIST: another process was faster. */
+/* The file has its name only when it is whole: another process that starts at the same time reads all
+ * of the secret or makes its own. -EEXIST: another process was faster. */
 static int make_secret(const char *path, uint8_t ret_secret[static SECRET_BYTES])
 {
 	uint8_t secret[SECRET_BYTES];
-	char text[TEXT_BYTES];
+	char text[TEXT_BYTES], unfinished[PATH_MAX];
 	int file, error = 0;
 
 	if (getrandom(secret, sizeof(secret), 0) != (ssize_t)sizeof(secret))
@@ -65,16 +67,19 @@ static int make_secret(const char *path, uint8_t ret_secret[static SECRET_BYTES]
 	for (unsigned i = 0; i < SECRET_BYTES; i++)
 		snprintf(text + 2 * i, 3, "%02x", secret[i]);
 	text[DIGITS] = '\n';
-	file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (snprintf(unfinished, sizeof(unfinished), "%s.XXXXXX", path) >= (int)sizeof(unfinished))
+		return -ENAMETOOLONG;
+	file = mkostemp(unfinished, O_CLOEXEC); /* mode 0600 */
 	if (file < 0)
 		return -errno;
 	if (write(file, text, DIGITS + 1) != DIGITS + 1)
 		error = -EIO;
 	if (close(file) != 0 && !error)
 		error = -errno;
-	if (error)
-		unlink(path);
-	else
+	if (!error && link(unfinished, path) != 0)
+		error = -errno;
+	unlink(unfinished);
+	if (!error)
 		memcpy(ret_secret, secret, sizeof(secret));
 	return error;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include "host/secret_file.h"
@@ -57,6 +58,43 @@ static void test_secret_is_made_once_and_for_its_owner_alone(void **state)
 	assert_memory_equal(made, read, SECRET_BYTES);
 }
 
+/* Managers that start at the same time agree: nobody reads half a file. */
+static void test_processes_that_make_it_at_once_agree(void **state)
+{
+	enum { ROUNDS = 50, MAKERS = 4 };
+
+	(void)state;
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		uint8_t first[SECRET_BYTES], other[SECRET_BYTES];
+		int pipes[2], status;
+
+		unlink(path);
+		assert_int_equal(pipe(pipes), 0);
+		for (unsigned i = 0; i < MAKERS; i++) {
+			if (fork() != 0)
+				continue;
+
+			uint8_t secret[SECRET_BYTES];
+			int error = secret_file_read(path, secret);
+
+			if (!error && write(pipes[1], secret, SECRET_BYTES) != SECRET_BYTES)
+				error = -errno;
+			_exit(error ? 1 : 0);
+		}
+		for (unsigned i = 0; i < MAKERS; i++) {
+			assert_true(wait(&status) > 0);
+			assert_int_equal(status, 0);
+		}
+		assert_int_equal(read(pipes[0], first, SECRET_BYTES), SECRET_BYTES);
+		for (unsigned i = 1; i < MAKERS; i++) {
+			assert_int_equal(read(pipes[0], other, SECRET_BYTES), SECRET_BYTES);
+			assert_memory_equal(first, other, SECRET_BYTES);
+		}
+		close(pipes[0]);
+		close(pipes[1]);
+	}
+}
+
 static void test_digits_are_read_as_they_stand(void **state)
 {
 	uint8_t secret[SECRET_BYTES];
@@ -99,6 +137,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_secret_is_made_once_and_for_its_owner_alone,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_processes_that_make_it_at_once_agree,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_digits_are_read_as_they_stand, setup,
 						teardown),
