@@ -179,8 +179,7 @@ static void test_enforcement_is_as_asked_for(void **state)
 	}
 }
 
-/* An operator tells one port not to enforce: a later sweep leaves that, until the link comes anew.
- */
+/* An operator tells one port not to enforce: a later sweep leaves that. */
 static void test_enforcement_of_one_port_can_be_turned_off(void **state)
 {
 	struct partitions partitions;
