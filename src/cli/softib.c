@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/attributes.h"
 #include "cli/subcommand.h"
+#include "softib_version.h"
 
 static const struct subcommand *const subcommands[] = {
 	&subcommand_up,	   &subcommand_down, &subcommand_status,

@@ -11,10 +11,11 @@
 #include <unistd.h>
 #include "daemon/daemon.h"
 #include "host/start_options.h"
+#include "softib_version.h"
 
 enum { HOSTS_DEFAULT = 2, EXIT_USAGE = 2 };
 
-enum option_code { OPTION_EPHEMERAL = START_OPTION_END, OPTION_LOG };
+enum option_code { OPTION_EPHEMERAL = START_OPTION_END, OPTION_LOG, OPTION_VERSION };
 
 /* clang-format off */
 static const struct option long_options[] = {
@@ -24,6 +25,7 @@ static const struct option long_options[] = {
 	{"foreground", no_argument, NULL, 'f'},
 	{"log", required_argument, NULL, OPTION_LOG},
 	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPTION_VERSION},
 	{NULL, 0, NULL, 0},
 };
 /* clang-format on */
@@ -37,7 +39,8 @@ static const char usage[] =
 	"  --foreground          does not go to the background\n"
 	"  --log FILE            where the log goes (default: the fabric's folder;\n"
 	"                        in the foreground: stderr)\n"
-	"  --help                this text\n";
+	"  --help                this text\n"
+	"  --version             the version, and the commit it was built from\n";
 
 _Noreturn static void refuse(const char *reason, const char *value)
 {
@@ -153,6 +156,9 @@ static struct daemon_options parse_options(int argument_count, char **arguments)
 			break;
 		case 'h':
 			fputs(usage, stdout);
+			exit(EXIT_SUCCESS);
+		case OPTION_VERSION:
+			puts("softibd " SOFTIB_VERSION);
 			exit(EXIT_SUCCESS);
 		default:
 			exit(EXIT_USAGE);
