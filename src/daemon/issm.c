@@ -20,7 +20,7 @@
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/ports.h"
-#include "mgmt/agents/agents.h"
+#include "mgmt/agents/node_agents.h"
 
 /* One device of one port. */
 struct issm_device {

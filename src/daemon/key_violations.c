@@ -7,7 +7,7 @@
 #include "daemon/daemon.h"
 #include "daemon/hosts.h"
 #include "host/protocol.h"
-#include "mgmt/agents/agents.h"
+#include "mgmt/agents/node_agents.h"
 
 bool key_violation_take_record(struct client *client, const struct ring_record *record)
 {

@@ -12,7 +12,7 @@
 #include "base/timer_queue.h"
 #include "daemon/mad_dispatch.h"
 #include "host/mad_port.h"
-#include "mgmt/mad/rmpp.h"
+#include "mgmt/mad/rmpp_engine.h"
 
 struct mad_file;
 struct mad_request;

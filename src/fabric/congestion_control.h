@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include "base/attributes.h"
 #include "base/time.h"
-#include "mgmt/agents/agents.h"
+#include "mgmt/agents/node_agents.h"
 
 struct fabric;
 struct frame;

@@ -16,7 +16,7 @@
 #include "base/timer_queue.h"
 #include "fabric/faults.h"
 #include "fabric/tap.h"
-#include "mgmt/agents/agents.h"
+#include "mgmt/agents/node_agents.h"
 #include "net/link/frame.h"
 #include "net/link/port.h"
 #include "net/node/node.h"

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "mgmt/mad/rmpp.h"
+#include "mgmt/mad/rmpp_engine.h"
 
 enum { RECORD_BYTES = 8, TRANSFERS_MAX = 4, BYTES_MAX = 4096 };
 

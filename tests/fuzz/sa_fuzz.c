@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
-#include "mgmt/subnet/services.h"
+#include "mgmt/subnet/service_registry.h"
 #include "mgmt/subnet/subscriptions.h"
 #include "unit/mgmt/sa/sa_fixture.h"
 #include "wire/rmpp.h"

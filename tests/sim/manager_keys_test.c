@@ -3,7 +3,7 @@
  * and leases that let a successor in (vol 1, chapter 14).
  * Covers: mgmt/sm/mkeys.c mgmt/sm/election.c */
 #include "manager_rig.h"
-#include "mgmt/agents/agents.h"
+#include "mgmt/agents/node_agents.h"
 
 enum { LEASE_SECONDS = 20, HOSTS = 6 };
 

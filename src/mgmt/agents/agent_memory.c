@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the agents of one fabric remember between MADs. */
-#include "mgmt/agents/agents.h"
+#include "mgmt/agents/node_agents.h"
 
 #include "mgmt/agents/class_traps.h"
 #include "mgmt/agents/gs_agent.h"

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "mgmt/cm/connection.h"
+#include "mgmt/cm/cm_connection.h"
 #include "mgmt/cm/rd_channel.h"
 
 static void remember_call(struct cm_connection *connection, const struct cm_call *call)

@@ -3,7 +3,7 @@
  * Established). */
 #include <errno.h>
 #include "base/bytes.h"
-#include "mgmt/cm/connection.h"
+#include "mgmt/cm/cm_connection.h"
 
 /* Another for each, so that a late answer to one is not taken for the answer to the next. */
 static uint64_t next_transaction_id(struct cm_connection *connection)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "mgmt/cm/connection.h"
+#include "mgmt/cm/cm_connection.h"
 
 enum { TIMERS_PER_TURN = 4096 };
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/bytes.h"
-#include "mgmt/cm/connection.h"
+#include "mgmt/cm/cm_connection.h"
 
 static const uint64_t whole = UINT64_MAX;
 

@@ -3,7 +3,7 @@
  * and 12.10). */
 #include <stdlib.h>
 #include <string.h>
-#include "mgmt/cm/connection.h"
+#include "mgmt/cm/cm_connection.h"
 #include "wire/pkey.h"
 
 enum { OUTBOX_FIRST = 64 };

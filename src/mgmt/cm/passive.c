@@ -3,7 +3,7 @@
  * that call each other (vol 1, 12.9.7.2, passive states, and 12.9.8). */
 #include <errno.h>
 #include "base/bytes.h"
-#include "mgmt/cm/connection.h"
+#include "mgmt/cm/cm_connection.h"
 #include "mgmt/cm/rd_channel.h"
 
 void send_rej_to(struct cm *cm, const struct cm_message *request, uint32_t remote_comm_id,

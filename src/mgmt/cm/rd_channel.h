@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "mgmt/cm/connection.h"
+#include "mgmt/cm/cm_connection.h"
 
 /* The number of what a connection connects: of a queue pair, or of an EE context. */
 uint32_t req_number(const struct cm_req *req);

@@ -2,7 +2,7 @@
 /* The end of connections: REJ, DREQ, DREP (vol 1, 12.9.7 and 12.9.8). */
 #include <errno.h>
 #include "base/bytes.h"
-#include "mgmt/cm/connection.h"
+#include "mgmt/cm/cm_connection.h"
 
 /* Whoever gave up on a REQ was never told our id, so its REJ names the connection by its own id and
  * CA GUID. */

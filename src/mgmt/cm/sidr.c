@@ -2,7 +2,7 @@
 /* Service id resolution: who serves a service with which datagram queue pair (vol 1, 12.11). */
 #include <errno.h>
 #include "base/bytes.h"
-#include "mgmt/cm/connection.h"
+#include "mgmt/cm/cm_connection.h"
 
 int cm_sidr_resolve(struct cm *cm, time_ns now, const struct cm_sidr_call *call, void *context,
 		    struct cm_connection **ret_connection)

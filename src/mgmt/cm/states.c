@@ -3,7 +3,7 @@
  * out (vol 1, 12.9.7 and 12.9.8). */
 #include <errno.h>
 #include "base/bytes.h"
-#include "mgmt/cm/connection.h"
+#include "mgmt/cm/cm_connection.h"
 
 static const struct cm_private_data nothing;
 

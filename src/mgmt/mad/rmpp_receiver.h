@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The receiving side of one RMPP transfer: segments in, whole data out (vol 1, chapter 13).
- * mgmt/mad/rmpp.h keeps any number of them and of senders for one QP; most users want that.
+ * mgmt/mad/rmpp_engine.h keeps any number of them and of senders for one QP; most users want that.
  */
 #ifndef SOFTIB_MGMT_MAD_RMPP_RECEIVER_H
 #define SOFTIB_MGMT_MAD_RMPP_RECEIVER_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One RMPP transfer, sent or received, among those of its QP: between the files of mgmt/mad/rmpp.
+/* One RMPP transfer, sent or received, among those of its QP: between the files of mgmt/mad/rmpp_engine.
  */
 #ifndef SOFTIB_MGMT_MAD_RMPP_TRANSFER_H
 #define SOFTIB_MGMT_MAD_RMPP_TRANSFER_H
 
-#include "mgmt/mad/rmpp.h"
+#include "mgmt/mad/rmpp_engine.h"
 
 enum rmpp_direction { RMPP_SENDS, RMPP_RECEIVES };
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mgmt/routing/destination_groups.h"
-#include "mgmt/routing/home_routes.h"
-#include "mgmt/routing/port_choice.h"
+#include "mgmt/routing/saved_routes.h"
+#include "mgmt/routing/port_balance.h"
 #include "mgmt/routing/ranks.h"
 #include "mgmt/routing/updown.h"
 

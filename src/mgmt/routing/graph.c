@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "mgmt/routing/home_routes.h"
+#include "mgmt/routing/saved_routes.h"
 
 int routing_graph_init(struct routing_graph *graph, uint32_t switch_count,
 		       uint32_t destination_count, uint16_t lid_max)

@@ -5,7 +5,7 @@
 
 #include "base/attributes.h"
 #include "mgmt/routing/engine.h"
-#include "mgmt/routing/port_choice.h"
+#include "mgmt/routing/port_balance.h"
 
 /*
  * Fills every switch's table: the fewest hops, and among those the port with the fewest adapters'

@@ -23,7 +23,7 @@
 #include "mgmt/routing/cdg_search.h"
 #include "mgmt/routing/destination_groups.h"
 #include "mgmt/routing/layered.h"
-#include "mgmt/routing/port_choice.h"
+#include "mgmt/routing/port_balance.h"
 #include "mgmt/routing/ranks.h"
 
 struct nue {

@@ -11,7 +11,7 @@
 #include "mgmt/routing/random_routes.h"
 
 #include "mgmt/routing/minhop.h"
-#include "mgmt/routing/port_choice.h"
+#include "mgmt/routing/port_balance.h"
 
 /* The last step of splitmix64: every input bit changes every output bit by half a chance. */
 static uint64_t mix(uint64_t value)

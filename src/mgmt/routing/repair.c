@@ -8,8 +8,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "mgmt/routing/home_routes.h"
-#include "mgmt/routing/port_choice.h"
+#include "mgmt/routing/saved_routes.h"
+#include "mgmt/routing/port_balance.h"
 #include "mgmt/routing/ranks.h"
 
 #define UNREACHED UINT32_MAX

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mgmt/routing/destination_groups.h"
-#include "mgmt/routing/port_choice.h"
+#include "mgmt/routing/port_balance.h"
 
 #define UNREACHED UINT32_MAX
 

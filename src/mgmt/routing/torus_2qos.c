@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include "mgmt/routing/credit_loops.h"
 #include "mgmt/routing/destination_groups.h"
-#include "mgmt/routing/port_choice.h"
+#include "mgmt/routing/port_balance.h"
 #include "mgmt/routing/torus_coordinates.h"
 
 enum {

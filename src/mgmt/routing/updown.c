@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mgmt/routing/destination_groups.h"
-#include "mgmt/routing/port_choice.h"
+#include "mgmt/routing/port_balance.h"
 #include "mgmt/routing/ranks.h"
 #include "mgmt/routing/repair.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GUIDInfoRecords: reading, giving and taking back the GUIDs of ports (vol 1, chapter 15). */
-#include "mgmt/sa/query.h"
+#include "mgmt/sa/sa_query.h"
 #include "wire/sa_records.h"
 
 static void visit_guid_blocks(struct sa_query *query, const struct subnet_port *port)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Subscribing to notices: InformInfo and InformInfoRecord (vol 1, chapters 13 and 15). */
 #include <string.h>
-#include "mgmt/sa/query.h"
+#include "mgmt/sa/sa_query.h"
 #include "wire/sa_records.h"
 
 enum { INFORM_BOTH = 0xff, SUBSCRIBE_MAX = 1 };

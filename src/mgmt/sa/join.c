@@ -6,7 +6,7 @@
 #include "mgmt/sa/notices.h"
 #include "mgmt/sa/selectors.h"
 #include "mgmt/subnet/multicast_tree.h"
-#include "mgmt/subnet/paths.h"
+#include "mgmt/subnet/subnet_path.h"
 #include "wire/mtu.h"
 #include "wire/rate.h"
 

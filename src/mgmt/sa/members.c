@@ -3,7 +3,7 @@
 #include "mgmt/sa/members.h"
 
 #include "mgmt/sa/notices.h"
-#include "mgmt/sa/query.h"
+#include "mgmt/sa/sa_query.h"
 #include "mgmt/sa/selectors.h"
 
 static bool has_pair(const struct member_wish *wish, unsigned selector, unsigned value)

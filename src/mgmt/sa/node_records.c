@@ -2,7 +2,7 @@
 /* Records about nodes, ports and links: NodeRecord, PortInfoRecord, SwitchInfoRecord, LinkRecord
  * (vol 1, chapter 15). */
 #include <string.h>
-#include "mgmt/sa/query.h"
+#include "mgmt/sa/sa_query.h"
 #include "wire/sa_records.h"
 
 /* AttributeModifier of a PortInfoRecord request: the given capabilities are some of the port's, not

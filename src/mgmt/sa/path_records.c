@@ -2,7 +2,7 @@
 /* Paths between two ports that satisfy a wish (vol 1, chapter 15). */
 #include "mgmt/sa/path_records.h"
 
-#include "mgmt/subnet/paths.h"
+#include "mgmt/subnet/subnet_path.h"
 #include "mgmt/sa/selectors.h"
 
 enum { HOP_LIMIT_OTHER_SUBNET = 255 };

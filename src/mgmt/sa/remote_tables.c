@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mgmt/sa/answers.h"
-#include "mgmt/sa/query.h"
+#include "mgmt/sa/sa_query.h"
 #include "mgmt/sa/remote_request.h"
 #include "wire/smp.h"
 

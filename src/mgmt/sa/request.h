@@ -3,7 +3,7 @@
 #ifndef SOFTIB_MGMT_SA_REQUEST_H
 #define SOFTIB_MGMT_SA_REQUEST_H
 
-#include "mgmt/mad/rmpp.h"
+#include "mgmt/mad/rmpp_engine.h"
 #include "mgmt/sa/alias_guids.h"
 #include "mgmt/sa/pruning.h"
 #include "mgmt/sa/records.h"
@@ -11,7 +11,7 @@
 #include "mgmt/sa/reports.h"
 #include "mgmt/sa/sa.h"
 #include "mgmt/subnet/multicast_groups.h"
-#include "mgmt/subnet/services.h"
+#include "mgmt/subnet/service_registry.h"
 #include "mgmt/subnet/subnet.h"
 #include "mgmt/subnet/subscriptions.h"
 #include "wire/sa_components.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "mgmt/sa/answers.h"
 #include "mgmt/sa/request.h"
-#include "mgmt/subnet/paths.h"
+#include "mgmt/subnet/subnet_path.h"
 #include "mgmt/subnet/subnet_copy.h"
 #include "wire/smp.h"
 

@@ -20,7 +20,7 @@
 #include "base/list.h"
 #include "base/time.h"
 #include "mgmt/mad/mad_message.h"
-#include "mgmt/mad/rmpp.h"
+#include "mgmt/mad/rmpp_engine.h"
 #include "mgmt/mad/transactions.h"
 #include "wire/sa_components.h"
 #include "wire/sa_mad.h"

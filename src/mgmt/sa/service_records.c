@@ -2,7 +2,7 @@
 /* Services: ServiceRecord and ServiceAssociationRecord (vol 1, chapter 15). */
 #include <errno.h>
 #include <string.h>
-#include "mgmt/sa/query.h"
+#include "mgmt/sa/sa_query.h"
 
 enum { SERVICE_KEY_OFFSET = 32, SERVICE_KEY_BYTES = 16 };
 

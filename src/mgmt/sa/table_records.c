@@ -2,7 +2,7 @@
 /* Records of tables that the manager keeps: linear forwarding, P_Keys (vol 1, chapter 15).
  */
 #include <string.h>
-#include "mgmt/sa/query.h"
+#include "mgmt/sa/sa_query.h"
 #include "wire/sa_records.h"
 #include "wire/smp_tables.h"
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "mgmt/subnet/paths.h"
+#include "mgmt/subnet/subnet_path.h"
 #include "wire/rate.h"
 #include "wire/smp_tables.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connections as dialogues: making them, losing any message, repeats, delays, two who call each
  * other. Covers: mgmt/cm/active.c mgmt/cm/passive.c mgmt/cm/outbox.c mgmt/cm/states.c
- * mgmt/cm/index.c */
+ * mgmt/cm/connection_index.c */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

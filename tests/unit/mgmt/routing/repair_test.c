@@ -12,7 +12,7 @@
 #include "mgmt/routing/destination_groups.h"
 #include "mgmt/routing/engine.h"
 #include "mgmt/routing/minhop.h"
-#include "mgmt/routing/port_choice.h"
+#include "mgmt/routing/port_balance.h"
 #include "mgmt/routing/ranks.h"
 #include "mgmt/routing/repair.h"
 #include "mgmt/routing/updown.h"

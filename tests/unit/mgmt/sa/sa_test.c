@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The SA as a whole: methods and status codes, keys, tables, those who flood and those who vanish.
- * Covers: mgmt/sa/answers.c mgmt/sa/attributes.c mgmt/sa/query.c mgmt/sa/records.c */
+ * Covers: mgmt/sa/answers.c mgmt/sa/attributes.c mgmt/sa/sa_query.c mgmt/sa/records.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

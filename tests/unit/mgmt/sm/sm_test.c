@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The subnet manager against whole fabrics of real agents, on a virtual clock.
  * Covers: mgmt/sm/discovery.c mgmt/sm/discovery_answers.c mgmt/sm/discovery_queue.c
- * mgmt/sm/findings.c mgmt/sm/forwarding.c mgmt/sm/ports.c mgmt/sm/requests.c
+ * mgmt/sm/findings.c mgmt/sm/forwarding_tables.c mgmt/sm/port_setup.c mgmt/sm/requests.c
  * mgmt/sm/sweep.c */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the manager writes besides LIDs and routes: P_Key tables and their enforcement, lanes,
  * multicast trees, keys, LMC; and how little it writes after a small change.
- * Covers: mgmt/sm/pkey_tables.c mgmt/sm/lanes.c mgmt/sm/multicast.c mgmt/sm/routes.c
- * mgmt/subnet/port_partitions.c mgmt/subnet/paths.c */
+ * Covers: mgmt/sm/pkey_tables.c mgmt/sm/vl_tables.c mgmt/sm/multicast_tables.c mgmt/sm/routes.c
+ * mgmt/subnet/port_partitions.c mgmt/subnet/subnet_path.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include "fake_fabric.h"
 #include "mgmt/sm/sweep.h"
-#include "mgmt/subnet/paths.h"
+#include "mgmt/subnet/subnet_path.h"
 #include "net/link/arbitration.h"
 #include "net/link/lane_tables.h"
 #include "net/link/link.h"

@@ -4,8 +4,8 @@
  * links that were lost come back, entries go home. So a graph that is whole again has the very
  * tables that it had before.
  */
-#ifndef SOFTIB_MGMT_ROUTING_HOME_ROUTES_H
-#define SOFTIB_MGMT_ROUTING_HOME_ROUTES_H
+#ifndef SOFTIB_MGMT_ROUTING_SAVED_ROUTES_H
+#define SOFTIB_MGMT_ROUTING_SAVED_ROUTES_H
 
 #include <stdbool.h>
 #include "base/attributes.h"

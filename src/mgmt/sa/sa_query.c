@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A search for records, and who may see what (vol 1, chapter 15). */
-#include "mgmt/sa/query.h"
+#include "mgmt/sa/sa_query.h"
 
-#include "mgmt/subnet/paths.h"
+#include "mgmt/subnet/subnet_path.h"
 
 static const struct subnet_port *end_port_of(const struct subnet_port *port)
 {

@@ -11,8 +11,8 @@
  *	rmpp_send(&rmpp, &message, &options)
  *	count = rmpp_transmit(&rmpp, now, ...); while (rmpp_take_result(&rmpp, &result)) ...
  */
-#ifndef SOFTIB_MGMT_MAD_RMPP_H
-#define SOFTIB_MGMT_MAD_RMPP_H
+#ifndef SOFTIB_MGMT_MAD_RMPP_ENGINE_H
+#define SOFTIB_MGMT_MAD_RMPP_ENGINE_H
 
 #include <stdbool.h>
 #include "base/attributes.h"

@@ -3,7 +3,7 @@
  * its CA GUID, the peer's QPN (vol 1, 12.9.8: identities, duplicates, stale connections). */
 #include <errno.h>
 #include <stdlib.h>
-#include "mgmt/cm/connection.h"
+#include "mgmt/cm/cm_connection.h"
 
 /* Chains hold those whose hashes collide; who looks compares the whole key. */
 static uint64_t remote_hash(uint32_t number, uint64_t ca_guid)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One port out of those that are equally good for a LID, so that the load is spread and what is
  * there stays. */
-#ifndef SOFTIB_MGMT_ROUTING_PORT_CHOICE_H
-#define SOFTIB_MGMT_ROUTING_PORT_CHOICE_H
+#ifndef SOFTIB_MGMT_ROUTING_PORT_BALANCE_H
+#define SOFTIB_MGMT_ROUTING_PORT_BALANCE_H
 
 #include <stdbool.h>
 #include <stdint.h>

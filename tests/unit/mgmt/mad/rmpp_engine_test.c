@@ -11,7 +11,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/random.h"
-#include "mgmt/mad/rmpp.h"
+#include "mgmt/mad/rmpp_engine.h"
 
 enum { SA_OFFSET = 56, WIRE_MAX = 4096, LID_A = 1, LID_B = 2 };
 

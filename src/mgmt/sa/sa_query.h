@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A search for records: what the component mask asks for, among what the requester may see. */
-#ifndef SOFTIB_MGMT_SA_QUERY_H
-#define SOFTIB_MGMT_SA_QUERY_H
+#ifndef SOFTIB_MGMT_SA_SA_QUERY_H
+#define SOFTIB_MGMT_SA_SA_QUERY_H
 
 #include "mgmt/sa/request.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The RMPP transfers of one QP or agent, both ways (vol 1, chapter 13). */
-#include "mgmt/mad/rmpp.h"
+#include "mgmt/mad/rmpp_engine.h"
 
 #include <errno.h>
 #include <stdlib.h>

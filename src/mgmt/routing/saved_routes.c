@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routes to which tables return when lost links come back. */
-#include "mgmt/routing/home_routes.h"
+#include "mgmt/routing/saved_routes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "mgmt/routing/port_choice.h"
+#include "mgmt/routing/port_balance.h"
 
 struct routing_home {
 	uint8_t *table;	     /* [LID] */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a path through the subnet offers, by the forwarding tables (vol 1, chapter 15). */
-#include "mgmt/subnet/paths.h"
+#include "mgmt/subnet/subnet_path.h"
 
 #include "mgmt/subnet/subnet.h"
 #include "wire/mtu.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of communication management: what is kept of a connection, and what the files of this
  * folder do for each other. */
-#ifndef SOFTIB_MGMT_CM_CONNECTION_H
-#define SOFTIB_MGMT_CM_CONNECTION_H
+#ifndef SOFTIB_MGMT_CM_CM_CONNECTION_H
+#define SOFTIB_MGMT_CM_CM_CONNECTION_H
 
 #include "base/hash_table.h"
 #include "base/list.h"

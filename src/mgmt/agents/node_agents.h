@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What answers MADs on every node: the subnet management agent and those of the general services,
  * one implementation for adapters, switches and routers. */
-#ifndef SOFTIB_MGMT_AGENTS_AGENTS_H
-#define SOFTIB_MGMT_AGENTS_AGENTS_H
+#ifndef SOFTIB_MGMT_AGENTS_NODE_AGENTS_H
+#define SOFTIB_MGMT_AGENTS_NODE_AGENTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

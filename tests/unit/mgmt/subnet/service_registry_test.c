@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "mgmt/subnet/services.h"
+#include "mgmt/subnet/service_registry.h"
 
 static struct services services;
 

@@ -3,8 +3,8 @@
  * Services that programs announced to subnet administration: ServiceRecords with their leases (vol
  * 1, chapter 15). A service is known by its id, GID and P_Key.
  */
-#ifndef SOFTIB_MGMT_SUBNET_SERVICES_H
-#define SOFTIB_MGMT_SUBNET_SERVICES_H
+#ifndef SOFTIB_MGMT_SUBNET_SERVICE_REGISTRY_H
+#define SOFTIB_MGMT_SUBNET_SERVICE_REGISTRY_H
 
 #include <stdbool.h>
 #include <stdint.h>

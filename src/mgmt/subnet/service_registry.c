@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Services announced to subnet administration, and their leases (vol 1, chapter 15). */
-#include "mgmt/subnet/services.h"
+#include "mgmt/subnet/service_registry.h"
 
 #include <errno.h>
 #include <stdlib.h>

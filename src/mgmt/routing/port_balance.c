@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One port out of those that are equally good for a LID. */
-#include "mgmt/routing/port_choice.h"
+#include "mgmt/routing/port_balance.h"
 
 #include <string.h>
 

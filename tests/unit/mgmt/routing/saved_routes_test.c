@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "mgmt/routing/home_routes.h"
+#include "mgmt/routing/saved_routes.h"
 
 enum { LEFT, MIDDLE, RIGHT, DETOUR, SWITCHES, HOST_LID = 5, LIDS };
 

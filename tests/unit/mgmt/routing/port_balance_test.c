@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "mgmt/routing/minhop.h"
-#include "mgmt/routing/port_choice.h"
+#include "mgmt/routing/port_balance.h"
 #include "support/routing_graphs.h"
 
 /* Two switches, four cables; one adapter port with four LIDs at the second. */

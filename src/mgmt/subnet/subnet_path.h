@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a path through the subnet offers: found by walking the forwarding tables as the manager
  * knows them to be (vol 1, chapter 15). */
-#ifndef SOFTIB_MGMT_SUBNET_PATHS_H
-#define SOFTIB_MGMT_SUBNET_PATHS_H
+#ifndef SOFTIB_MGMT_SUBNET_SUBNET_PATH_H
+#define SOFTIB_MGMT_SUBNET_SUBNET_PATH_H
 
 #include <stdbool.h>
 #include <stdint.h>
