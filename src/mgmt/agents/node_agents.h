@@ -20,9 +20,9 @@ struct port;
 struct agent_memory {
 	struct list leases;
 	time_ns leases_due_at;
-	struct list traps;    /* of the end ports that have something to tell */
+	struct list traps;	 /* of the end ports that have something to tell */
 	struct list class_traps; /* of general service classes */
-	time_ns traps_due_at; /* the first of them */
+	time_ns traps_due_at;	 /* the first of them */
 	uint32_t trap_sequence;
 	struct list samples;
 	time_ns samples_due_at;
@@ -90,8 +90,9 @@ void agent_run(const struct agent_environment *environment, time_ns now);
 /*
  * Traps. The fabric reports what happened, then sends what agent_take_traps() gives it whenever
  * agent_deadline() has come: from ret_traps[].port (port 0 of a switch), LID routed to
- * message.address.lid on VL15, or from QP1 if message.address.qpn is not QP0. A trap is repeated until the manager represses it; repeats and new
- * ones keep the distance that PortInfo.SubnetTimeOut asks for.
+ * message.address.lid on VL15, or from QP1 if message.address.qpn is not QP0. A trap is repeated
+ * until the manager represses it; repeats and new ones keep the distance that
+ * PortInfo.SubnetTimeOut asks for.
  */
 struct agent_trap {
 	struct port *port;

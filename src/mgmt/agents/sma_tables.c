@@ -143,9 +143,9 @@ static enum mad_status set_many_maps(const struct sma_request *request, uint8_t 
 	bool is_changed = false;
 	uint8_t vls[SL_COUNT];
 
-	if (!node->switch_info.optimized_sl_to_vl ||
-	    modifier >= (SL_TO_VL_ALL_INPUTS << 1) || input_end > node->port_count ||
-	    output_end > node->port_count || (!all_outputs && output < first_output(node)))
+	if (!node->switch_info.optimized_sl_to_vl || modifier >= (SL_TO_VL_ALL_INPUTS << 1) ||
+	    input_end > node->port_count || output_end > node->port_count ||
+	    (!all_outputs && output < first_output(node)))
 		return MAD_STATUS_BAD_FIELD;
 	sl_to_vl_decode(request->data, vls);
 	for (output = all_outputs ? first_output(node) : output; output <= output_end; output++)

@@ -105,7 +105,7 @@ struct cm_connection *connection_find_remote_qpn(const struct cm *cm, uint32_t n
 
 	while (connection &&
 	       (remote_number(connection->remote_qpn, connection->is_datagram) != number ||
-			      connection->remote_ca_guid != remote_ca_guid))
+		connection->remote_ca_guid != remote_ca_guid))
 		connection = connection->next_by_remote_qpn;
 	return connection;
 }

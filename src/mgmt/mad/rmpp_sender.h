@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sending side of one RMPP transfer (vol 1, chapter 13). mgmt/mad/rmpp_engine.h keeps any number of
- * them and of receivers for one QP; most users want that.
+ * The sending side of one RMPP transfer (vol 1, chapter 13). mgmt/mad/rmpp_engine.h keeps any
+ * number of them and of receivers for one QP; most users want that.
  */
 #ifndef SOFTIB_MGMT_MAD_RMPP_SENDER_H
 #define SOFTIB_MGMT_MAD_RMPP_SENDER_H

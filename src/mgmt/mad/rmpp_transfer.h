@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One RMPP transfer, sent or received, among those of its QP: between the files of mgmt/mad/rmpp_engine.
+/* One RMPP transfer, sent or received, among those of its QP: between the files of
+ * mgmt/mad/rmpp_engine.
  */
 #ifndef SOFTIB_MGMT_MAD_RMPP_TRANSFER_H
 #define SOFTIB_MGMT_MAD_RMPP_TRANSFER_H

@@ -71,7 +71,7 @@ struct mad_transactions {
 	struct list failed;  /* out of tries, not yet told */
 	unsigned busy_count;
 	uint32_t sequence;
-	enum mad_pace pace;		/* of what is sent from now on */
+	enum mad_pace pace; /* of what is sent from now on */
 	struct answer_time answer_time;
 	uint64_t repeated_answer_count; /* so far: requests answered after a repetition */
 	uint64_t retry_count;		/* so far, for statistics */

@@ -254,18 +254,18 @@ static void take_back(struct cdg_search *search, uint32_t added_count)
 	}
 }
 
-struct wish {
+struct search_goal {
 	uint32_t *const *weight;
 	uint32_t target;
 	uint16_t lid;
 };
 
 /* The lightest port towards a switch with so many hops, of those that close no cycle. */
-static bool choose_port(struct cdg_search *search, const struct wish *wish, uint32_t index,
+static bool choose_port(struct cdg_search *search, const struct search_goal *goal, uint32_t index,
 			uint32_t hops)
 {
 	const struct routing_switch *node = &search->graph->switches[index];
-	uint8_t present = node->table[wish->lid];
+	uint8_t present = node->table[goal->lid];
 	uint64_t tried[ROUTING_NO_PORT / 64 + 1] = {0};
 
 	for (unsigned tries = 0; tries <= node->port_count; tries++) {
@@ -279,7 +279,7 @@ static bool choose_port(struct cdg_search *search, const struct wish *wish, uint
 			    tried[port / 64] >> (port % 64) & 1)
 				continue;
 
-			uint64_t cost = search->cost[neighbor] + wish->weight[index][port];
+			uint64_t cost = search->cost[neighbor] + goal->weight[index][port];
 
 			if (cost < best_cost || (cost == best_cost && port == present)) {
 				best_cost = cost;
@@ -291,7 +291,7 @@ static bool choose_port(struct cdg_search *search, const struct wish *wish, uint
 
 		uint32_t neighbor = node->neighbors[best];
 
-		if (neighbor == wish->target ||
+		if (neighbor == goal->target ||
 		    may_turn(search, index, best, search->ports[neighbor])) {
 			search->ports[index] = best;
 			search->cost[index] = best_cost;
@@ -314,7 +314,7 @@ static void start(struct cdg_search *search, uint32_t target)
 
 /* Switches that got their path in the last round offer it to their neighbours. Who is refused may
  * find a longer path in a later round. */
-static void spread(struct cdg_search *search, const struct wish *wish, uint32_t round_first,
+static void spread(struct cdg_search *search, const struct search_goal *goal, uint32_t round_first,
 		   uint32_t hops)
 {
 	const struct routing_graph *graph = search->graph;
@@ -330,7 +330,7 @@ static void spread(struct cdg_search *search, const struct wish *wish, uint32_t 
 
 				if (index == ROUTING_NO_SWITCH ||
 				    search->hops[index] != UNREACHED ||
-				    !choose_port(search, wish, index, hops))
+				    !choose_port(search, goal, index, hops))
 					continue;
 				search->hops[index] = hops + 1;
 				search->queue[search->queue_count++] = index;
@@ -349,7 +349,7 @@ static bool path_passes(const struct cdg_search *search, uint32_t index, uint32_
 }
 
 /* Whether a switch may leave by another port, for all that send by it and for one more. */
-static bool can_change(struct cdg_search *search, const struct wish *wish, uint32_t index,
+static bool can_change(struct cdg_search *search, const struct search_goal *goal, uint32_t index,
 		       unsigned port, uint32_t newcomer, unsigned newcomer_port)
 {
 	const struct routing_switch *node = &search->graph->switches[index];
@@ -357,17 +357,17 @@ static bool can_change(struct cdg_search *search, const struct wish *wish, uint3
 	uint32_t added_count = search->added_count;
 
 	if (next == ROUTING_NO_SWITCH || search->hops[next] == UNREACHED ||
-	    port == search->ports[index] || path_passes(search, next, wish->target, index))
+	    port == search->ports[index] || path_passes(search, next, goal->target, index))
 		return false;
 
 	bool is_fine =
-		(next == wish->target || may_turn(search, index, port, search->ports[next])) &&
+		(next == goal->target || may_turn(search, index, port, search->ports[next])) &&
 		may_turn(search, newcomer, newcomer_port, (uint8_t)port);
 
 	for (unsigned input = 1; is_fine && input <= node->port_count; input++) {
 		uint32_t sender = node->neighbors[input];
 
-		if (sender != ROUTING_NO_SWITCH && sender != wish->target &&
+		if (sender != ROUTING_NO_SWITCH && sender != goal->target &&
 		    search->hops[sender] != UNREACHED &&
 		    search->ports[sender] == node->neighbor_ports[input])
 			is_fine = may_turn(search, sender, node->neighbor_ports[input],
@@ -379,7 +379,7 @@ static bool can_change(struct cdg_search *search, const struct wish *wish, uint3
 }
 
 /* A neighbour that has a path changes its port so that this switch gets one. */
-static bool make_way(struct cdg_search *search, const struct wish *wish, uint32_t index)
+static bool make_way(struct cdg_search *search, const struct search_goal *goal, uint32_t index)
 {
 	const struct routing_switch *node = &search->graph->switches[index];
 
@@ -387,16 +387,16 @@ static bool make_way(struct cdg_search *search, const struct wish *wish, uint32_
 		uint32_t neighbor = node->neighbors[port];
 
 		if (neighbor == ROUTING_NO_SWITCH || search->hops[neighbor] == UNREACHED ||
-		    neighbor == wish->target)
+		    neighbor == goal->target)
 			continue;
 		for (unsigned other = 1; other <= search->graph->switches[neighbor].port_count;
 		     other++) {
-			if (!can_change(search, wish, neighbor, other, index, port))
+			if (!can_change(search, goal, neighbor, other, index, port))
 				continue;
 			search->ports[neighbor] = (uint8_t)other;
 			search->ports[index] = (uint8_t)port;
 			search->hops[index] = search->hops[neighbor] + 1;
-			search->cost[index] = search->cost[neighbor] + wish->weight[index][port];
+			search->cost[index] = search->cost[neighbor] + goal->weight[index][port];
 			search->queue[search->queue_count++] = index;
 			return true;
 		}
@@ -411,7 +411,7 @@ static bool is_left_out(const struct cdg_search *search, uint32_t index, uint32_
 }
 
 /* Whether every switch with adapters has a path in the end. Each way made reaches a switch more. */
-static bool make_ways(struct cdg_search *search, const struct wish *wish)
+static bool make_ways(struct cdg_search *search, const struct search_goal *goal)
 {
 	bool has_changed = true, is_complete = false;
 
@@ -421,16 +421,16 @@ static bool make_ways(struct cdg_search *search, const struct wish *wish)
 		for (uint32_t index = 0; index < search->graph->switch_count; index++) {
 			uint32_t first = search->queue_count;
 
-			if (!is_left_out(search, index, wish->target))
+			if (!is_left_out(search, index, goal->target))
 				continue;
 			/* Room for the edges of any change. */
 			if (search->added_count > search->graph->switch_count ||
-			    !make_way(search, wish, index)) {
+			    !make_way(search, goal, index)) {
 				is_complete = false;
 				continue;
 			}
 			has_changed = true;
-			spread(search, wish, first, search->hops[index]);
+			spread(search, goal, first, search->hops[index]);
 		}
 	}
 	return is_complete;
@@ -537,13 +537,13 @@ static void reach_rest(struct cdg_search *search)
 void cdg_search_run(struct cdg_search *search, uint32_t *const *weight,
 		    const uint32_t *adapter_count, uint32_t target, uint16_t lid)
 {
-	const struct wish wish = {.weight = weight, .target = target, .lid = lid};
+	const struct search_goal goal = {.weight = weight, .target = target, .lid = lid};
 
 	assert(search->has_adapters[target]);
 	search->added_count = 0;
 	start(search, target);
-	spread(search, &wish, 0, 0);
-	if (!make_ways(search, &wish))
+	spread(search, &goal, 0, 0);
+	if (!make_ways(search, &goal))
 		take_tree(search, target);
 	follow_ports(search, target);
 	keep_used_edges(search, adapter_count);

@@ -272,8 +272,8 @@ int fat_tree_route(struct routing_graph *graph, const struct routing_hints *hint
 	if (!error) {
 		sort_ports(&tree);
 		route_adapters(&tree);
-		port_choice_recount(graph);
-		error = home_routes_keep(graph);
+		port_balance_recount(graph);
+		error = saved_routes_save(graph);
 	}
 	tree_release(&tree);
 	return error;
@@ -283,8 +283,8 @@ int fat_tree_repair(struct routing_graph *graph, const struct routing_hints *hin
 		    const struct routing_change *change)
 {
 	/* A link that was not there when the tree was made may make it another tree. */
-	if (!home_routes_are_kept(graph) ||
-	    !home_routes_know(graph, change->added, change->added_count))
+	if (!saved_routes_exist(graph) ||
+	    !saved_routes_have_links(graph, change->added, change->added_count))
 		return -EAGAIN;
 	return updown_repair(graph, hints, change);
 }

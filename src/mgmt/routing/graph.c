@@ -48,7 +48,7 @@ int routing_graph_set_ports(struct routing_graph *graph, uint32_t switch_index, 
 
 void routing_graph_release(struct routing_graph *graph)
 {
-	home_routes_release(graph);
+	saved_routes_release(graph);
 	for (uint32_t i = 0; graph->switches && i < graph->switch_count; i++) {
 		free(graph->switches[i].neighbors);
 		free(graph->switches[i].neighbor_ports);

@@ -32,7 +32,7 @@ struct routing_switch {
 	uint8_t *sl_to_vl;
 };
 
-struct routing_home;
+struct saved_routes;
 
 struct routing_destination {
 	uint16_t lid;
@@ -59,7 +59,7 @@ struct routing_graph {
 	 * any way. */
 	uint32_t *ranks;
 	bool roots_are_at_bottom;
-	struct routing_home *homes; /* [switch]: home_routes.h; NULL: none */
+	struct saved_routes *saved_routes; /* [switch]: home_routes.h; NULL: none */
 };
 
 enum { ROUTING_LIDS_PER_BLOCK = 64 };

@@ -105,7 +105,7 @@ int minhop_route_by(struct routing_graph *graph, port_chooser *choose)
 
 	if (error)
 		return error;
-	port_choice_reset(graph);
+	port_balance_reset(graph);
 	for (uint32_t target = 0; !error && target < graph->switch_count; target++) {
 		if (search.groups.first_of[target] != search.groups.first_of[target + 1])
 			error = route_to(&search, target);
@@ -116,7 +116,7 @@ int minhop_route_by(struct routing_graph *graph, port_chooser *choose)
 
 int minhop_route(struct routing_graph *graph)
 {
-	return minhop_route_by(graph, port_choice_assign);
+	return minhop_route_by(graph, port_balance_assign);
 }
 
 int minhop_repair(struct routing_graph *graph, const struct routing_hints *hints,
@@ -124,7 +124,7 @@ int minhop_repair(struct routing_graph *graph, const struct routing_hints *hints
 {
 	struct search search;
 	const struct repair_rules rules = {.mend_target = route_to, .context = &search};
-	int error = search_init(&search, graph, port_choice_mend);
+	int error = search_init(&search, graph, port_balance_mend);
 
 	(void)hints;
 	if (error)

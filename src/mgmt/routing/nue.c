@@ -187,6 +187,6 @@ int nue_route(struct routing_graph *graph, const struct routing_hints *hints)
 	nue_release(&nue);
 	assert(error != -EOPNOTSUPP);
 	if (!error)
-		port_choice_recount(graph);
+		port_balance_recount(graph);
 	return error;
 }

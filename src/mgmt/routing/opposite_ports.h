@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Meshes, tori and hypercubes whose switches are cabled alike: each port number leads to the same port
- * number of another switch, everywhere. Such a pair of numbers is a dimension. */
+/* Meshes, tori and hypercubes whose switches are cabled alike: each port number leads to the same
+ * port number of another switch, everywhere. Such a pair of numbers is a dimension. */
 #ifndef SOFTIB_MGMT_ROUTING_OPPOSITE_PORTS_H
 #define SOFTIB_MGMT_ROUTING_OPPOSITE_PORTS_H
 

@@ -32,7 +32,7 @@ static void set(struct port_bits *bits, uint8_t port)
 	bits->words[port / 64] |= UINT64_C(1) << (port % 64);
 }
 
-void port_choice_reset(struct routing_graph *graph)
+void port_balance_reset(struct routing_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->switch_count; i++)
 		memset(graph->switches[i].load, 0,
@@ -113,9 +113,9 @@ static uint8_t choose(struct choice *choice, bool is_first_of_port, uint8_t pres
 	return best;
 }
 
-void port_choice_assign(struct routing_graph *graph, uint32_t switch_index, bool is_target,
-			const struct port_candidates *candidates, const uint32_t *destinations,
-			uint32_t destination_count)
+void port_balance_assign(struct routing_graph *graph, uint32_t switch_index, bool is_target,
+			 const struct port_candidates *candidates, const uint32_t *destinations,
+			 uint32_t destination_count)
 {
 	struct routing_switch *node = &graph->switches[switch_index];
 	struct choice choice;
@@ -143,8 +143,8 @@ void port_choice_assign(struct routing_graph *graph, uint32_t switch_index, bool
 	}
 }
 
-void port_choice_move(struct routing_switch *node, const struct routing_destination *destination,
-		      uint8_t port_number)
+void port_balance_move(struct routing_switch *node, const struct routing_destination *destination,
+		       uint8_t port_number)
 {
 	uint8_t *entry = &node->table[destination->lid];
 
@@ -158,9 +158,9 @@ void port_choice_move(struct routing_switch *node, const struct routing_destinat
 	routing_switch_mark_moved(node, destination->lid);
 }
 
-void port_choice_recount(struct routing_graph *graph)
+void port_balance_recount(struct routing_graph *graph)
 {
-	port_choice_reset(graph);
+	port_balance_reset(graph);
 	for (uint32_t i = 0; i < graph->switch_count; i++) {
 		struct routing_switch *node = &graph->switches[i];
 
@@ -192,9 +192,9 @@ static void note_taken(struct choice *choice, const struct routing_graph *graph,
 	}
 }
 
-void port_choice_mend(struct routing_graph *graph, uint32_t switch_index, bool is_target,
-		      const struct port_candidates *candidates, const uint32_t *destinations,
-		      uint32_t destination_count)
+void port_balance_mend(struct routing_graph *graph, uint32_t switch_index, bool is_target,
+		       const struct port_candidates *candidates, const uint32_t *destinations,
+		       uint32_t destination_count)
 {
 	struct routing_switch *node = &graph->switches[switch_index];
 	struct choice choice;
@@ -216,7 +216,7 @@ void port_choice_mend(struct routing_graph *graph, uint32_t switch_index, bool i
 		best = least_loaded_of_others(&choice);
 		if (best == ROUTING_NO_PORT)
 			best = least_loaded(&choice);
-		port_choice_move(node, destination, best);
+		port_balance_move(node, destination, best);
 		if (best != ROUTING_NO_PORT)
 			set(&choice.is_taken, best);
 	}

@@ -106,7 +106,7 @@ static void replace(struct repair *repair, uint32_t index,
 	if (best == ROUTING_NO_PORT)
 		mark(repair, destination->switch_index);
 	else
-		port_choice_move(node, destination, best);
+		port_balance_move(node, destination, best);
 }
 
 /* One direction of a link that went. */
@@ -200,7 +200,7 @@ static void share(struct repair *repair, uint32_t index, uint8_t port, uint32_t 
 		rest = walk(repair, neighbor, destination);
 		if (rest.hops + 1 == walk(repair, index, destination).hops &&
 		    may_continue(repair, index, neighbor, &rest))
-			port_choice_move(node, destination, port);
+			port_balance_move(node, destination, port);
 	}
 }
 
@@ -225,14 +225,14 @@ static int check_mixed(struct repair *repair, const bool is_mixed[])
 }
 
 /* Links that were there when the tables were made: their share is what they had. */
-static int return_home(struct repair *repair, const struct routing_change *change)
+static int restore_routes(struct repair *repair, const struct routing_change *change)
 {
 	bool *is_mixed = calloc(repair->graph->destination_count + 1u, sizeof(*is_mixed));
 	int error;
 
 	if (!is_mixed)
 		return -ENOMEM;
-	home_routes_return(repair->graph, is_mixed);
+	saved_routes_restore(repair->graph, is_mixed);
 	for (unsigned i = 0; i < change->added_count; i++)
 		find_shortcuts(repair, &change->added[i]);
 	error = is_too_much(repair) ? -EAGAIN : check_mixed(repair, is_mixed);
@@ -242,8 +242,8 @@ static int return_home(struct repair *repair, const struct routing_change *chang
 
 static int take_in(struct repair *repair, const struct routing_change *change)
 {
-	if (home_routes_are_kept(repair->graph))
-		return change->added_count ? return_home(repair, change) : 0;
+	if (saved_routes_exist(repair->graph))
+		return change->added_count ? restore_routes(repair, change) : 0;
 	for (unsigned i = 0; i < change->added_count; i++) {
 		const struct routing_link *link = &change->added[i];
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "mgmt/routing/port_balance.h"
 
-struct routing_home {
+struct saved_routes {
 	uint8_t *table;	     /* [LID] */
 	uint32_t *neighbors; /* [port number], and the ports there */
 	uint8_t *neighbor_ports;
@@ -22,52 +22,52 @@ static void *copy_of(const void *bytes, size_t byte_count)
 	return copy;
 }
 
-void home_routes_release(struct routing_graph *graph)
+void saved_routes_release(struct routing_graph *graph)
 {
-	for (uint32_t i = 0; graph->homes && i < graph->switch_count; i++) {
-		free(graph->homes[i].table);
-		free(graph->homes[i].neighbors);
-		free(graph->homes[i].neighbor_ports);
+	for (uint32_t i = 0; graph->saved_routes && i < graph->switch_count; i++) {
+		free(graph->saved_routes[i].table);
+		free(graph->saved_routes[i].neighbors);
+		free(graph->saved_routes[i].neighbor_ports);
 	}
-	free(graph->homes);
-	graph->homes = NULL;
+	free(graph->saved_routes);
+	graph->saved_routes = NULL;
 }
 
-int home_routes_keep(struct routing_graph *graph)
+int saved_routes_save(struct routing_graph *graph)
 {
-	home_routes_release(graph);
-	graph->homes = calloc(graph->switch_count + 1u, sizeof(*graph->homes));
-	if (!graph->homes)
+	saved_routes_release(graph);
+	graph->saved_routes = calloc(graph->switch_count + 1u, sizeof(*graph->saved_routes));
+	if (!graph->saved_routes)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < graph->switch_count; i++) {
 		const struct routing_switch *node = &graph->switches[i];
-		struct routing_home *home = &graph->homes[i];
+		struct saved_routes *saved = &graph->saved_routes[i];
 		size_t port_count = node->port_count + 1u;
 
-		home->table = copy_of(node->table, graph->lid_max + 1u);
-		home->neighbors = copy_of(node->neighbors, port_count * sizeof(*node->neighbors));
-		home->neighbor_ports = copy_of(node->neighbor_ports, port_count);
-		if (!home->table || !home->neighbors || !home->neighbor_ports) {
-			home_routes_release(graph);
+		saved->table = copy_of(node->table, graph->lid_max + 1u);
+		saved->neighbors = copy_of(node->neighbors, port_count * sizeof(*node->neighbors));
+		saved->neighbor_ports = copy_of(node->neighbor_ports, port_count);
+		if (!saved->table || !saved->neighbors || !saved->neighbor_ports) {
+			saved_routes_release(graph);
 			return -ENOMEM;
 		}
 	}
 	return 0;
 }
 
-bool home_routes_are_kept(const struct routing_graph *graph)
+bool saved_routes_exist(const struct routing_graph *graph)
 {
-	return graph->homes != NULL;
+	return graph->saved_routes != NULL;
 }
 
-bool home_routes_know(const struct routing_graph *graph, const struct routing_link *links,
-		      unsigned link_count)
+bool saved_routes_have_links(const struct routing_graph *graph, const struct routing_link *links,
+			     unsigned link_count)
 {
 	for (unsigned i = 0; i < link_count; i++) {
-		const struct routing_home *home = &graph->homes[links[i].a];
+		const struct saved_routes *saved = &graph->saved_routes[links[i].a];
 
-		if (home->neighbors[links[i].a_port] != links[i].b ||
-		    home->neighbor_ports[links[i].a_port] != links[i].b_port)
+		if (saved->neighbors[links[i].a_port] != links[i].b ||
+		    saved->neighbor_ports[links[i].a_port] != links[i].b_port)
 			return false;
 	}
 	return true;
@@ -76,11 +76,11 @@ bool home_routes_know(const struct routing_graph *graph, const struct routing_li
 static bool link_is_there(const struct routing_graph *graph, uint32_t index, uint8_t port)
 {
 	const struct routing_switch *node = &graph->switches[index];
-	const struct routing_home *home = &graph->homes[index];
+	const struct saved_routes *saved = &graph->saved_routes[index];
 
-	return port && port <= node->port_count && home->neighbors[port] != ROUTING_NO_SWITCH &&
-	       node->neighbors[port] == home->neighbors[port] &&
-	       node->neighbor_ports[port] == home->neighbor_ports[port];
+	return port && port <= node->port_count && saved->neighbors[port] != ROUTING_NO_SWITCH &&
+	       node->neighbors[port] == saved->neighbors[port] &&
+	       node->neighbor_ports[port] == saved->neighbor_ports[port];
 }
 
 /* From this switch to that of the destination, by the tables that are kept. */
@@ -89,13 +89,13 @@ static bool way_is_there(const struct routing_graph *graph, uint32_t index,
 {
 	/* What an engine made has no loops; the bound is for what somebody else made. */
 	for (uint32_t hops = 0; hops <= graph->switch_count; hops++) {
-		uint8_t port = graph->homes[index].table[destination->lid];
+		uint8_t port = graph->saved_routes[index].table[destination->lid];
 
 		if (index == destination->switch_index)
 			return true;
 		if (!link_is_there(graph, index, port))
 			return false;
-		index = graph->homes[index].neighbors[port];
+		index = graph->saved_routes[index].neighbors[port];
 	}
 	return false;
 }
@@ -104,25 +104,25 @@ static bool way_is_there(const struct routing_graph *graph, uint32_t index,
 static void return_switch(struct routing_graph *graph, uint32_t index, bool ret_is_mixed[])
 {
 	struct routing_switch *node = &graph->switches[index];
-	const uint8_t *home = graph->homes[index].table;
+	const uint8_t *saved = graph->saved_routes[index].table;
 
-	if (memcmp(node->table, home, graph->lid_max + 1u) == 0)
+	if (memcmp(node->table, saved, graph->lid_max + 1u) == 0)
 		return;
 	for (uint32_t i = 0; i < graph->destination_count; i++) {
 		const struct routing_destination *destination = &graph->destinations[i];
 
 		/* Its own port there shows whether it is here, and is not ours to change. */
-		if (node->table[destination->lid] == home[destination->lid] ||
+		if (node->table[destination->lid] == saved[destination->lid] ||
 		    index == destination->switch_index)
 			continue;
 		if (way_is_there(graph, index, destination))
-			port_choice_move(node, destination, home[destination->lid]);
+			port_balance_move(node, destination, saved[destination->lid]);
 		else
 			ret_is_mixed[i] = true;
 	}
 }
 
-void home_routes_return(struct routing_graph *graph, bool ret_is_mixed[])
+void saved_routes_restore(struct routing_graph *graph, bool ret_is_mixed[])
 {
 	memset(ret_is_mixed, 0, graph->destination_count * sizeof(*ret_is_mixed));
 	for (uint32_t i = 0; i < graph->switch_count; i++)

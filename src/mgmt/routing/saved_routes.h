@@ -12,18 +12,18 @@
 #include "mgmt/routing/engine.h"
 
 /* The tables and links as they are now. -ENOMEM: none are kept. */
-MUST_USE int home_routes_keep(struct routing_graph *graph);
-void home_routes_release(struct routing_graph *graph);
-bool home_routes_are_kept(const struct routing_graph *graph);
+MUST_USE int saved_routes_save(struct routing_graph *graph);
+void saved_routes_release(struct routing_graph *graph);
+bool saved_routes_exist(const struct routing_graph *graph);
 
 /* Whether these links were there, between the same ports. */
-bool home_routes_know(const struct routing_graph *graph, const struct routing_link *links,
-		      unsigned link_count);
+bool saved_routes_have_links(const struct routing_graph *graph, const struct routing_link *links,
+			     unsigned link_count);
 
 /*
  * Every entry whose whole way home is there again goes back to what it was. Others stay, and their
  * destinations, by their index in the graph, are told: ways to them are of two makings.
  */
-void home_routes_return(struct routing_graph *graph, bool ret_is_mixed[]);
+void saved_routes_restore(struct routing_graph *graph, bool ret_is_mixed[]);
 
 #endif

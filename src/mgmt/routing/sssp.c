@@ -207,6 +207,6 @@ int sssp_route(struct routing_graph *graph, const struct routing_hints *hints)
 	sssp_release(&sssp);
 	/* Repairs go by the load of ports. */
 	if (!error)
-		port_choice_recount(graph);
+		port_balance_recount(graph);
 	return error;
 }

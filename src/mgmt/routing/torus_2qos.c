@@ -255,7 +255,7 @@ static int route_all(struct torus_2qos *engine)
 		route_to(engine, i);
 	if (engine->lane_count >= QOS_LANES)
 		graph->policy_sl_bits = 1u << QOS_SL_BIT;
-	port_choice_recount(graph);
+	port_balance_recount(graph);
 	return check(graph);
 }
 

@@ -227,11 +227,11 @@ int updown_route_ranked(struct routing_graph *graph, const struct destination_gr
 			const struct ranks *ranks)
 {
 	struct updown updown;
-	int error = updown_init(&updown, graph, groups, ranks, port_choice_assign);
+	int error = updown_init(&updown, graph, groups, ranks, port_balance_assign);
 
 	if (error)
 		return error;
-	port_choice_reset(graph);
+	port_balance_reset(graph);
 	for (uint32_t target = 0; !error && target < graph->switch_count; target++) {
 		if (groups->first_of[target] != groups->first_of[target + 1])
 			error = route_to(&updown, target);
@@ -259,7 +259,7 @@ int updown_repair(struct routing_graph *graph, const struct routing_hints *hints
 	error = destination_groups_init(&groups, graph);
 	if (error)
 		return error;
-	error = updown_init(&updown, graph, &groups, &ranks, port_choice_mend);
+	error = updown_init(&updown, graph, &groups, &ranks, port_balance_mend);
 	if (!error) {
 		error = repair_routes(graph, &rules, change);
 		updown_release(&updown);

@@ -18,7 +18,11 @@
 enum { DETAILS_GID_OFFSET = 6, WINDOW = 16, RESP_TIME_VALUE = 18 };
 
 /* What a request was for: mad_purpose.detail. The subject of a membership is that. */
-enum { ASKED_TO_SUBSCRIBE, ASKED_FOR_TABLE = ASKED_TO_SUBSCRIBE + GROUP_CLIENT_TRAPS, ASKED_MEMBERSHIP };
+enum {
+	ASKED_TO_SUBSCRIBE,
+	ASKED_FOR_TABLE = ASKED_TO_SUBSCRIBE + GROUP_CLIENT_TRAPS,
+	ASKED_MEMBERSHIP
+};
 
 static const enum trap_number traps[GROUP_CLIENT_TRAPS] = {TRAP_MULTICAST_GROUP_CREATED,
 							   TRAP_MULTICAST_GROUP_DELETED};
@@ -196,8 +200,7 @@ static void ask_membership(struct group_client *client, struct group_membership 
 	struct mc_member_record record = membership->group;
 	bool is_leaving;
 	uint8_t states = group_membership_due(membership, &is_leaving);
-	uint64_t components =
-		join_components | (states & JOIN_KEEPS_ALIVE ? create_components : 0);
+	uint64_t components = join_components | (states & JOIN_KEEPS_ALIVE ? create_components : 0);
 
 	record.port_gid_prefix = gid_prefix(&client->port.gid);
 	record.port_gid_guid = gid_guid(&client->port.gid);
@@ -376,8 +379,8 @@ unsigned group_client_transmit(struct group_client *client, time_ns now, unsigne
 	ask(client, now);
 	while (count < messages_max && client->answer_count)
 		ret_messages[count++] = client->answers[--client->answer_count];
-	return count + sa_client_transmit(&client->sa, now, messages_max - count,
-					  ret_messages + count);
+	return count +
+	       sa_client_transmit(&client->sa, now, messages_max - count, ret_messages + count);
 }
 
 /* When ask() has something to do. */

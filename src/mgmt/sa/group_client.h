@@ -49,7 +49,7 @@ struct group_client {
 	bool has_news;	/* the owner resets it */
 	time_ns ask_at; /* nothing is asked before */
 	time_ns read_at, refresh_at;
-	time_ns memberships_due; /* one of them may have something to ask */
+	time_ns memberships_due;	 /* one of them may have something to ask */
 	struct mc_member_record *groups; /* by MGID */
 	size_t group_count;
 	struct group_memberships memberships;

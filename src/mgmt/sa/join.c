@@ -26,7 +26,7 @@ static const uint64_t create_components = SA_COMPONENT(MCR_QKEY) | SA_COMPONENT(
 struct join {
 	struct sa *sa;
 	const struct sa_request *request;
-	struct member_wish wish;
+	struct member_request asked;
 	struct gid mgid;
 	const struct subnet_port *port; /* whose membership it is */
 	bool is_proxy;			/* asked for by another */
@@ -41,11 +41,12 @@ static uint8_t port_mtu(const struct subnet_port *port)
 /* The parts that joining and leaving share; who may act for whom depends on the group. */
 static uint16_t understand(struct sa *sa, const struct sa_request *request, struct join *ret_join)
 {
-	struct join join = {
-		.sa = sa, .request = request, .wish.components = request->sa_header.component_mask};
-	const struct mc_member_record *wanted = &join.wish.wanted;
+	struct join join = {.sa = sa,
+			    .request = request,
+			    .asked.components = request->sa_header.component_mask};
+	const struct mc_member_record *wanted = &join.asked.wanted;
 
-	mc_member_record_decode(request->data, &join.wish.wanted);
+	mc_member_record_decode(request->data, &join.asked.wanted);
 	join.mgid = gid_from(wanted->mgid_high, wanted->mgid_low);
 	if (!sa_request_has_all(request, join_components))
 		return SA_STATUS_INSUFFICIENT_COMPONENTS;
@@ -126,21 +127,21 @@ static struct gid broadcast_of(const struct gid *mgid)
 /* By the rules of selectors, from what the port can do. */
 static bool choose_values(const struct join *join, struct multicast_characteristics *values)
 {
-	const struct member_wish *wish = &join->wish;
-	const struct mc_member_record *wanted = &wish->wanted;
+	const struct member_request *asked = &join->asked;
+	const struct mc_member_record *wanted = &asked->wanted;
 
-	if (member_wish_has(wish, MCR_MTU_SELECTOR) && member_wish_has(wish, MCR_MTU) &&
+	if (member_request_has(asked, MCR_MTU_SELECTOR) && member_request_has(asked, MCR_MTU) &&
 	    (!selector_mtu_is_valid(wanted->mtu_selector, wanted->mtu) ||
 	     !selector_choose_mtu(wanted->mtu_selector, wanted->mtu, port_mtu(join->port),
 				  &values->mtu)))
 		return false;
-	if (member_wish_has(wish, MCR_RATE_SELECTOR) && member_wish_has(wish, MCR_RATE) &&
+	if (member_request_has(asked, MCR_RATE_SELECTOR) && member_request_has(asked, MCR_RATE) &&
 	    (!selector_rate_is_valid(wanted->rate_selector, wanted->rate) ||
 	     !selector_choose_rate(wanted->rate_selector, wanted->rate,
 				   subnet_port_rate(join->port), &values->rate)))
 		return false;
-	if (!member_wish_has(wish, MCR_PACKET_LIFE_TIME_SELECTOR) ||
-	    !member_wish_has(wish, MCR_PACKET_LIFE_TIME))
+	if (!member_request_has(asked, MCR_PACKET_LIFE_TIME_SELECTOR) ||
+	    !member_request_has(asked, MCR_PACKET_LIFE_TIME))
 		return true;
 	/* A group's lifetime is whatever its members agree on. */
 	if (wanted->packet_life_time_selector == SELECT_LESS &&
@@ -159,10 +160,10 @@ static bool choose_values(const struct join *join, struct multicast_characterist
 
 static struct multicast_characteristics start_characteristics(const struct join *join)
 {
-	const struct mc_member_record *wanted = &join->wish.wanted;
+	const struct mc_member_record *wanted = &join->asked.wanted;
 	uint8_t usual_scope =
 		gid_is_multicast(&join->mgid) ? join->mgid.bytes[1] & 15 : MGID_SCOPE_LINK_LOCAL;
-	bool has_scope = member_wish_has(&join->wish, MCR_SCOPE) && wanted->scope;
+	bool has_scope = member_request_has(&join->asked, MCR_SCOPE) && wanted->scope;
 
 	return (struct multicast_characteristics){
 		.qkey = wanted->qkey,
@@ -172,9 +173,9 @@ static struct multicast_characteristics start_characteristics(const struct join 
 		.packet_life_time = SUBNET_PACKET_LIFE_TIME,
 		.sl = wanted->sl,
 		.traffic_class = wanted->traffic_class,
-		.hop_limit = member_wish_has(&join->wish, MCR_HOP_LIMIT) ? wanted->hop_limit
-			     : usual_scope > MGID_SCOPE_LINK_LOCAL	 ? HOP_LIMIT_ROUTED
-									 : 0,
+		.hop_limit = member_request_has(&join->asked, MCR_HOP_LIMIT) ? wanted->hop_limit
+			     : usual_scope > MGID_SCOPE_LINK_LOCAL	     ? HOP_LIMIT_ROUTED
+									     : 0,
 		.scope = has_scope ? wanted->scope : usual_scope,
 		.flow_label = wanted->flow_label,
 	};
@@ -189,7 +190,7 @@ static bool agrees_with_broadcast(const struct join *join, struct multicast_char
 	if (!mgid_is_ip(&join->mgid) || gid_equal(&broadcast_mgid, &join->mgid))
 		return true;
 	broadcast = multicast_groups_find(join->sa->groups, &broadcast_mgid);
-	if (!broadcast || !member_wish_accepts(&join->wish, &broadcast->characteristics))
+	if (!broadcast || !member_request_accepts(&join->asked, &broadcast->characteristics))
 		return false;
 	values->mtu = broadcast->characteristics.mtu;
 	values->rate = broadcast->characteristics.rate;
@@ -202,7 +203,7 @@ static uint16_t check_new_group(const struct join *join, struct multicast_charac
 	static const struct gid no_gid;
 	const struct sa_request *request = join->request;
 
-	if (!(join->wish.wanted.join_state & JOIN_KEEPS_ALIVE))
+	if (!(join->asked.wanted.join_state & JOIN_KEEPS_ALIVE))
 		return SA_STATUS_REQ_INVALID;
 	if (!sa_request_has_all(request, create_components))
 		return SA_STATUS_INSUFFICIENT_COMPONENTS;
@@ -251,7 +252,7 @@ static uint16_t check_existing(const struct join *join, const struct multicast_g
 {
 	const struct multicast_member *member = multicast_group_member(group, join->port->guid);
 
-	if (!member_wish_accepts(&join->wish, &group->characteristics) ||
+	if (!member_request_accepts(&join->asked, &group->characteristics) ||
 	    !port_can_take_part(join->port, &group->characteristics) ||
 	    !may_change(join, group, member))
 		return SA_STATUS_REQ_INVALID;
@@ -276,7 +277,7 @@ static uint16_t join_group(struct join *join, struct multicast_group *group)
 	uint8_t before = member ? member->join_state : 0;
 	bool is_new = !member;
 
-	if (multicast_group_join(group, join->port->guid, join->wish.wanted.join_state, &member) !=
+	if (multicast_group_join(group, join->port->guid, join->asked.wanted.join_state, &member) !=
 	    0)
 		return SA_STATUS_NO_RESOURCES;
 	if (is_new || !join->is_proxy)
@@ -284,7 +285,7 @@ static uint16_t join_group(struct join *join, struct multicast_group *group)
 	pruning_confirm(member,
 			join->request->requester ? join->request->requester->guid
 						 : join->port->guid,
-			join->wish.wanted.join_state);
+			join->asked.wanted.join_state);
 
 	struct mc_member_record record = member_record_make(join->sa, group, member);
 
@@ -303,7 +304,7 @@ uint16_t sa_set_member(struct sa *sa, const struct sa_request *request)
 	if (status != MAD_STATUS_OK)
 		return status;
 	if (!may_act_for_port(&join) ||
-	    (sa_request_has(request, MCR_PKEY) && !(join.wish.wanted.pkey & 0x7fff)))
+	    (sa_request_has(request, MCR_PKEY) && !(join.asked.wanted.pkey & 0x7fff)))
 		return SA_STATUS_REQ_INVALID;
 	group = multicast_groups_find(sa->groups, &join.mgid);
 	if (group) {
@@ -333,7 +334,7 @@ uint16_t sa_delete_member(struct sa *sa, const struct sa_request *request)
 	struct multicast_group *group = multicast_groups_find(sa->groups, &join.mgid);
 	struct multicast_member *member =
 		group ? multicast_group_member(group, join.port->guid) : NULL;
-	uint8_t leaving = join.wish.wanted.join_state;
+	uint8_t leaving = join.asked.wanted.join_state;
 
 	if (!member || (leaving & ~member->join_state) || !may_act_for_port(&join) ||
 	    !may_change(&join, group, member))

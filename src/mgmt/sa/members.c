@@ -6,42 +6,43 @@
 #include "mgmt/sa/sa_query.h"
 #include "mgmt/sa/selectors.h"
 
-static bool has_pair(const struct member_wish *wish, unsigned selector, unsigned value)
+static bool has_pair(const struct member_request *asked, unsigned selector, unsigned value)
 {
-	return member_wish_has(wish, selector) && member_wish_has(wish, value);
+	return member_request_has(asked, selector) && member_request_has(asked, value);
 }
 
-static bool accepts_selected(const struct member_wish *wish,
+static bool accepts_selected(const struct member_request *asked,
 			     const struct multicast_characteristics *group)
 {
-	const struct mc_member_record *wanted = &wish->wanted;
+	const struct mc_member_record *wanted = &asked->wanted;
 
-	if (has_pair(wish, MCR_MTU_SELECTOR, MCR_MTU) &&
+	if (has_pair(asked, MCR_MTU_SELECTOR, MCR_MTU) &&
 	    !selector_accepts_mtu(wanted->mtu_selector, wanted->mtu, group->mtu))
 		return false;
-	if (has_pair(wish, MCR_RATE_SELECTOR, MCR_RATE) &&
+	if (has_pair(asked, MCR_RATE_SELECTOR, MCR_RATE) &&
 	    !selector_accepts_rate(wanted->rate_selector, wanted->rate, group->rate))
 		return false;
-	return !has_pair(wish, MCR_PACKET_LIFE_TIME_SELECTOR, MCR_PACKET_LIFE_TIME) ||
+	return !has_pair(asked, MCR_PACKET_LIFE_TIME_SELECTOR, MCR_PACKET_LIFE_TIME) ||
 	       selector_accepts_life_time(wanted->packet_life_time_selector,
 					  wanted->packet_life_time, group->packet_life_time);
 }
 
-bool member_wish_accepts(const struct member_wish *wish,
-			 const struct multicast_characteristics *group)
+bool member_request_accepts(const struct member_request *asked,
+			    const struct multicast_characteristics *group)
 {
-	const struct mc_member_record *wanted = &wish->wanted;
+	const struct mc_member_record *wanted = &asked->wanted;
 
-	if ((member_wish_has(wish, MCR_QKEY) && wanted->qkey != group->qkey) ||
-	    (member_wish_has(wish, MCR_PKEY) && ((wanted->pkey ^ group->pkey) & 0x7fff)) ||
-	    (member_wish_has(wish, MCR_TRAFFIC_CLASS) &&
+	if ((member_request_has(asked, MCR_QKEY) && wanted->qkey != group->qkey) ||
+	    (member_request_has(asked, MCR_PKEY) && ((wanted->pkey ^ group->pkey) & 0x7fff)) ||
+	    (member_request_has(asked, MCR_TRAFFIC_CLASS) &&
 	     wanted->traffic_class != group->traffic_class) ||
-	    (member_wish_has(wish, MCR_SL) && wanted->sl != group->sl) ||
-	    (member_wish_has(wish, MCR_FLOW_LABEL) && wanted->flow_label != group->flow_label) ||
-	    (member_wish_has(wish, MCR_HOP_LIMIT) && wanted->hop_limit != group->hop_limit) ||
-	    (member_wish_has(wish, MCR_SCOPE) && wanted->scope != group->scope))
+	    (member_request_has(asked, MCR_SL) && wanted->sl != group->sl) ||
+	    (member_request_has(asked, MCR_FLOW_LABEL) &&
+	     wanted->flow_label != group->flow_label) ||
+	    (member_request_has(asked, MCR_HOP_LIMIT) && wanted->hop_limit != group->hop_limit) ||
+	    (member_request_has(asked, MCR_SCOPE) && wanted->scope != group->scope))
 		return false;
-	return accepts_selected(wish, group);
+	return accepts_selected(asked, group);
 }
 
 struct mc_member_record member_record_make(const struct sa *sa, const struct multicast_group *group,
@@ -73,7 +74,7 @@ struct mc_member_record member_record_make(const struct sa *sa, const struct mul
 	};
 }
 
-/* Compared here by value; selectors and what they select by member_wish_accepts(). */
+/* Compared here by value; selectors and what they select by member_request_accepts(). */
 static const uint64_t compared_as_sent = SA_COMPONENT(MCR_MGID) | SA_COMPONENT(MCR_PORT_GID) |
 					 SA_COMPONENT(MCR_MLID) | SA_COMPONENT(MCR_JOIN_STATE) |
 					 SA_COMPONENT(MCR_PROXY_JOIN);
@@ -91,13 +92,13 @@ static void add_record(struct sa_query *query, const struct multicast_group *gro
 }
 
 /* Who knows the key sees every member; others the group, and themselves in it if they ask. */
-static void add_group(struct sa_query *query, const struct member_wish *wish,
+static void add_group(struct sa_query *query, const struct member_request *asked,
 		      const struct multicast_group *group)
 {
 	const struct sa_request *request = query->request;
 	const struct subnet_port *requester = request->requester;
 
-	if (!member_wish_accepts(wish, &group->characteristics))
+	if (!member_request_accepts(asked, &group->characteristics))
 		return;
 	if (request->is_trusted) {
 		list_for_each (link, &group->members)
@@ -109,7 +110,7 @@ static void add_group(struct sa_query *query, const struct member_wish *wish,
 	}
 	if (!requester || !sa_port_holds_pkey(requester, group->characteristics.pkey))
 		return;
-	if (!member_wish_has(wish, MCR_PORT_GID)) {
+	if (!member_request_has(asked, MCR_PORT_GID)) {
 		add_record(query, group, NULL);
 		return;
 	}
@@ -122,23 +123,23 @@ static void add_group(struct sa_query *query, const struct member_wish *wish,
 
 uint16_t sa_find_members(struct sa *sa, const struct sa_request *request)
 {
-	struct member_wish wish = {.components = request->sa_header.component_mask};
+	struct member_request asked = {.components = request->sa_header.component_mask};
 	struct sa_query query = {.sa = sa, .request = request};
 
-	mc_member_record_decode(request->data, &wish.wanted);
-	sa_match_make(&mc_member_record_components, wish.components & compared_as_sent,
+	mc_member_record_decode(request->data, &asked.wanted);
+	sa_match_make(&mc_member_record_components, asked.components & compared_as_sent,
 		      request->data, &query.match);
-	if (member_wish_has(&wish, MCR_MGID)) {
-		struct gid mgid = gid_from(wish.wanted.mgid_high, wish.wanted.mgid_low);
+	if (member_request_has(&asked, MCR_MGID)) {
+		struct gid mgid = gid_from(asked.wanted.mgid_high, asked.wanted.mgid_low);
 		const struct multicast_group *group = multicast_groups_find(sa->groups, &mgid);
 
 		if (group)
-			add_group(&query, &wish, group);
+			add_group(&query, &asked, group);
 		return MAD_STATUS_OK;
 	}
 	list_for_each (link, &sa->groups->groups) {
 		if (sa_query_wants_more(&query))
-			add_group(&query, &wish, multicast_group_of(link));
+			add_group(&query, &asked, multicast_group_of(link));
 	}
 	return MAD_STATUS_OK;
 }

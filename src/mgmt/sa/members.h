@@ -7,19 +7,19 @@
 #include "wire/sa_records.h"
 
 /* A request's record and its mask. */
-struct member_wish {
+struct member_request {
 	uint64_t components;
 	struct mc_member_record wanted;
 };
 
-static inline bool member_wish_has(const struct member_wish *wish, unsigned component)
+static inline bool member_request_has(const struct member_request *asked, unsigned component)
 {
-	return wish->components & SA_COMPONENT(component);
+	return asked->components & SA_COMPONENT(component);
 }
 
 /* The group has what the mask names, MTU, rate and lifetime by their selectors. */
-bool member_wish_accepts(const struct member_wish *wish,
-			 const struct multicast_characteristics *characteristics);
+bool member_request_accepts(const struct member_request *asked,
+			    const struct multicast_characteristics *characteristics);
 
 /* member NULL: of the group as a whole. */
 struct mc_member_record member_record_make(const struct sa *sa, const struct multicast_group *group,

@@ -8,13 +8,14 @@ static bool is_single(const struct sa_request *request)
 	return request->header.method == MAD_GET;
 }
 
-static void add_from(struct sa *sa, const struct sa_request *request, const struct path_wish *wish,
-		     const struct subnet_port *source, const struct path_target *target)
+static void add_from(struct sa *sa, const struct sa_request *request,
+		     const struct path_request *asked, const struct subnet_port *source,
+		     const struct path_target *target)
 {
 	const struct subnet *subnet = sa->subnet;
 
 	if (target->port || target->group) {
-		path_add(sa, request, wish, source, target);
+		path_add(sa, request, asked, source, target);
 		return;
 	}
 	for (unsigned lid = LID_UNICAST_FIRST;
@@ -24,18 +25,19 @@ static void add_from(struct sa *sa, const struct sa_request *request, const stru
 		if (port && port->lid == lid) {
 			const struct path_target each = path_target_port(sa, port);
 
-			path_add(sa, request, wish, source, &each);
+			path_add(sa, request, asked, source, &each);
 		}
 	}
 }
 
-static void add_all(struct sa *sa, const struct sa_request *request, const struct path_wish *wish,
-		    const struct subnet_port *source, const struct path_target *target)
+static void add_all(struct sa *sa, const struct sa_request *request,
+		    const struct path_request *asked, const struct subnet_port *source,
+		    const struct path_target *target)
 {
 	const struct subnet *subnet = sa->subnet;
 
 	if (source) {
-		add_from(sa, request, wish, source, target);
+		add_from(sa, request, asked, source, target);
 		return;
 	}
 	for (unsigned lid = LID_UNICAST_FIRST;
@@ -43,21 +45,21 @@ static void add_all(struct sa *sa, const struct sa_request *request, const struc
 		const struct subnet_port *port = subnet->by_lid[lid];
 
 		if (port && port->lid == lid)
-			add_from(sa, request, wish, port, target);
+			add_from(sa, request, asked, port, target);
 	}
 }
 
 uint16_t sa_find_paths(struct sa *sa, const struct sa_request *request)
 {
-	struct path_wish wish = {.components = request->sa_header.component_mask};
+	struct path_request asked = {.components = request->sa_header.component_mask};
 	const struct subnet_port *source = NULL;
 	struct path_target target = {0};
 	uint16_t status;
 
-	path_record_decode(request->data, &wish.wanted);
-	status = path_wish_check(&wish);
+	path_record_decode(request->data, &asked.wanted);
+	status = path_request_check(&asked);
 	if (status == MAD_STATUS_OK)
-		status = path_find_ends(sa, &wish, &source, &target);
+		status = path_find_ends(sa, &asked, &source, &target);
 	if (status != MAD_STATUS_OK)
 		return status;
 	/* A Get is for one path, so it says from where to where. */
@@ -66,7 +68,7 @@ uint16_t sa_find_paths(struct sa *sa, const struct sa_request *request)
 			return SA_STATUS_INSUFFICIENT_COMPONENTS;
 		sa->records.count_max = 1;
 	}
-	add_all(sa, request, &wish, source, &target);
+	add_all(sa, request, &asked, source, &target);
 	return MAD_STATUS_OK;
 }
 
@@ -91,9 +93,10 @@ static const uint8_t multi_path_as_path[][2] = {
 	{MPR_SERVICE_ID_LOW, PR_SERVICE_ID_LOW},
 };
 
-static struct path_wish as_path_wish(uint64_t components, const struct multi_path_header *header)
+static struct path_request as_path_request(uint64_t components,
+					   const struct multi_path_header *header)
 {
-	struct path_wish wish = {
+	struct path_request asked = {
 		.components = SA_COMPONENT(PR_SGID) | SA_COMPONENT(PR_DGID),
 		.wanted = {.service_id =
 				   (uint64_t)header->service_id_high << 56 | header->service_id_low,
@@ -116,8 +119,8 @@ static struct path_wish as_path_wish(uint64_t components, const struct multi_pat
 
 	for (size_t i = 0; i < ARRAY_COUNT(multi_path_as_path); i++)
 		if (components & SA_COMPONENT(multi_path_as_path[i][0]))
-			wish.components |= SA_COMPONENT(multi_path_as_path[i][1]);
-	return wish;
+			asked.components |= SA_COMPONENT(multi_path_as_path[i][1]);
+	return asked;
 }
 
 static struct gid gid_at(const struct sa_request *request, unsigned index)
@@ -144,23 +147,23 @@ static uint16_t check_counts(const struct sa_request *request,
 	return MAD_STATUS_OK;
 }
 
-static uint16_t add_pair(struct sa *sa, const struct sa_request *request, struct path_wish *wish,
-			 const struct gid *sgid, const struct gid *dgid)
+static uint16_t add_pair(struct sa *sa, const struct sa_request *request,
+			 struct path_request *asked, const struct gid *sgid, const struct gid *dgid)
 {
 	const struct subnet_port *source = NULL;
 	struct path_target target = {0};
 	uint16_t status;
 
-	wish->wanted.sgid_prefix = gid_prefix(sgid);
-	wish->wanted.sgid_guid = gid_guid(sgid);
-	wish->wanted.dgid_prefix = gid_prefix(dgid);
-	wish->wanted.dgid_guid = gid_guid(dgid);
-	status = path_find_ends(sa, wish, &source, &target);
+	asked->wanted.sgid_prefix = gid_prefix(sgid);
+	asked->wanted.sgid_guid = gid_guid(sgid);
+	asked->wanted.dgid_prefix = gid_prefix(dgid);
+	asked->wanted.dgid_guid = gid_guid(dgid);
+	status = path_find_ends(sa, asked, &source, &target);
 	/* Groups have no second path. */
 	if (status == MAD_STATUS_OK && target.group)
 		return SA_STATUS_INVALID_GID;
 	if (status == MAD_STATUS_OK)
-		path_add(sa, request, wish, source, &target);
+		path_add(sa, request, asked, source, &target);
 	return status;
 }
 
@@ -176,16 +179,16 @@ uint16_t sa_find_multi_paths(struct sa *sa, const struct sa_request *request)
 	multi_path_header_decode(request->data, &header);
 	status = check_counts(request, &header);
 
-	struct path_wish wish = as_path_wish(request->sa_header.component_mask, &header);
+	struct path_request asked = as_path_request(request->sa_header.component_mask, &header);
 	unsigned pair_count = (unsigned)header.sgid_count * header.dgid_count;
 
 	if (status == MAD_STATUS_OK)
-		status = path_wish_check(&wish);
-	if (path_wish_has(&wish, PR_PATH_COUNT) && header.path_count) {
+		status = path_request_check(&asked);
+	if (path_request_has(&asked, PR_PATH_COUNT) && header.path_count) {
 		sa->records.count_max = header.path_count;
 		/* Each pair one, before any has a second. */
 		if (header.path_count <= pair_count)
-			wish.wanted.path_count = 1;
+			asked.wanted.path_count = 1;
 	}
 	for (unsigned i = 0; i < pair_count && status == MAD_STATUS_OK; i++) {
 		unsigned source = i % header.sgid_count;
@@ -193,7 +196,7 @@ uint16_t sa_find_multi_paths(struct sa *sa, const struct sa_request *request)
 		struct gid sgid = gid_at(request, source);
 		struct gid dgid = gid_at(request, header.sgid_count + target);
 
-		status = add_pair(sa, request, &wish, &sgid, &dgid);
+		status = add_pair(sa, request, &asked, &sgid, &dgid);
 	}
 	return status;
 }

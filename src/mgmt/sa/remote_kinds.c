@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 struct remote_block *remote_request_add(struct remote_request *remote,
-					const struct subnet_port *end_port,
-					uint32_t modifier)
+					const struct subnet_port *end_port, uint32_t modifier)
 {
 	if (remote->block_count == remote->block_capacity) {
 		uint32_t capacity = remote->block_capacity ? 2 * remote->block_capacity : 64;

@@ -50,7 +50,6 @@ const struct remote_kind *remote_kind_find(uint16_t attribute_id);
 
 /* One more to ask this port for; NULL: too many, or no memory, and the request is too large. */
 struct remote_block *remote_request_add(struct remote_request *remote,
-					const struct subnet_port *end_port,
-					uint32_t modifier);
+					const struct subnet_port *end_port, uint32_t modifier);
 
 #endif

@@ -170,8 +170,7 @@ uint16_t remote_tables_write_guids(struct sa *sa, const struct sa_request *reque
 {
 	const struct guid_info_record_id id = {.lid = port->lid, .block = (uint8_t)block};
 	struct remote_request *remote = start_request(sa, request);
-	struct remote_block *added =
-		remote ? remote_request_add(remote, port, block) : NULL;
+	struct remote_block *added = remote ? remote_request_add(remote, port, block) : NULL;
 
 	if (!added) {
 		if (remote)

@@ -29,7 +29,7 @@ struct sa {
 	struct sa_options options;
 	struct subnet *subnet; /* a copy; NULL: not serving */
 	struct multicast_groups *groups;
-	struct services services;
+	struct service_registry services;
 	struct subscriptions subscriptions;
 	struct alias_guids alias_guids;
 	struct pruning pruning;

@@ -68,7 +68,7 @@ int sa_create(const struct sa_options *options, struct sa **ret_sa)
 	sa->options = *options;
 	sa->groups = options->groups;
 	pruning_init(sa);
-	services_init(&sa->services);
+	service_registry_init(&sa->services);
 	subscriptions_init(&sa->subscriptions);
 	alias_guids_init(&sa->alias_guids);
 	sa_records_init(&sa->records);
@@ -90,8 +90,8 @@ static void forget_clients(struct sa *sa)
 		reports_forget(&sa->reports, subscription);
 		subscriptions_remove(&sa->subscriptions, subscription);
 	}
-	services_release(&sa->services);
-	services_init(&sa->services);
+	service_registry_release(&sa->services);
+	service_registry_init(&sa->services);
 }
 
 /* Groups of the configuration stay, without members. */
@@ -113,7 +113,7 @@ void sa_destroy(struct sa *sa)
 	if (!sa)
 		return;
 	forget_clients(sa);
-	services_release(&sa->services);
+	service_registry_release(&sa->services);
 	alias_guids_release(&sa->alias_guids);
 	reports_release(&sa->reports);
 	remote_tables_release(&sa->remote_tables);
@@ -167,7 +167,7 @@ static void handle(struct sa *sa, time_ns now, const struct mad_address *address
 	if (!understand(sa, now, address, bytes, byte_count, &request))
 		return;
 	sa->request_count++;
-	services_expire(&sa->services, now);
+	service_registry_expire(&sa->services, now);
 	answers_make(sa, &request);
 }
 
@@ -232,7 +232,7 @@ unsigned sa_transmit(struct sa *sa, time_ns now, unsigned messages_max,
 	unsigned count = 0;
 	unsigned plain_max = (messages_max + 1) / 2;
 
-	services_expire(&sa->services, now);
+	service_registry_expire(&sa->services, now);
 	pruning_run(sa, now);
 	/* Half for plain answers, so that large tables do not delay them, nor they the tables. */
 	count += answers_transmit(sa, plain_max, ret_messages);
@@ -252,7 +252,7 @@ time_ns sa_deadline(const struct sa *sa)
 		return 0;
 	deadline = time_earlier(deadline, remote_tables_deadline(&sa->remote_tables));
 	deadline = time_earlier(deadline, pruning_deadline(sa));
-	return time_earlier(deadline, services_deadline(&sa->services));
+	return time_earlier(deadline, service_registry_deadline(&sa->services));
 }
 
 void sa_status(const struct sa *sa, struct sa_status *ret_status)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The client's side of subnet administration: questions to the SA of one port, with timeouts and
- * repetition (vol 1, chapter 15). Paths, multicast groups, services, any Get, Set, Delete or GetTable.
+ * repetition (vol 1, chapter 15). Paths, multicast groups, services, any Get, Set, Delete or
+ *GetTable.
  *
  * Requests are kept until there is room for them on the wire; each ends with exactly one result.
  * MADs and time go in; MADs come out.
  *
- *	sa_client_query_path(client, &wish, components, purpose) ...
- *	sa_client_receive(client, now, &message) for responses of class SubnAdm with the agent's number
- *	count = sa_client_transmit(client, now, ...)
- *	while (sa_client_take_result(client, &result)) ...
+ *	sa_client_query_path(client, &asked, components, purpose) ...
+ *	sa_client_receive(client, now, &message) for responses of class SubnAdm with the agent's
+ *number count = sa_client_transmit(client, now, ...) while (sa_client_take_result(client, &result))
+ *...
  */
 #ifndef SOFTIB_MGMT_SA_SA_CLIENT_H
 #define SOFTIB_MGMT_SA_SA_CLIENT_H

@@ -113,10 +113,10 @@ uint16_t sa_set_service(struct sa *sa, const struct sa_request *request)
 	if (!sa_request_has_all(request, SA_COMPONENT(SR_ID) | SA_COMPONENT(SR_GID)) ||
 	    !may_announce(sa, request, &record.id))
 		return SA_STATUS_REQ_INVALID;
-	service = services_find(&sa->services, &record.id);
+	service = service_registry_find(&sa->services, &record.id);
 	if (service && !may_change(request, service, &record.id))
 		return SA_STATUS_DENIED;
-	if (services_announce(&sa->services, request->now, &record, &service) != 0)
+	if (service_registry_announce(&sa->services, request->now, &record, &service) != 0)
 		return SA_STATUS_NO_RESOURCES;
 	answer(sa, request, service);
 	return MAD_STATUS_OK;
@@ -131,13 +131,13 @@ uint16_t sa_delete_service(struct sa *sa, const struct sa_request *request)
 	service_record_decode(request->data, &record);
 	if (!record.id.pkey)
 		record.id.pkey = PKEY_DEFAULT_FULL;
-	service = services_find(&sa->services, &record.id);
+	service = service_registry_find(&sa->services, &record.id);
 	if (!service || !may_see(request, service))
 		return SA_STATUS_NO_RECORDS;
 	if (!may_change(request, service, &record.id))
 		return SA_STATUS_DENIED;
 	answer(sa, request, service);
-	services_remove(&sa->services, service);
+	service_registry_remove(&sa->services, service);
 	return MAD_STATUS_OK;
 }
 

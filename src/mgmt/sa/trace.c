@@ -67,17 +67,17 @@ static void walk(struct sa *sa, const struct subnet_port *source,
 
 uint16_t sa_find_trace(struct sa *sa, const struct sa_request *request)
 {
-	struct path_wish wish = {.components = request->sa_header.component_mask |
-					       SA_COMPONENT(PR_PATH_COUNT)};
+	struct path_request asked = {.components = request->sa_header.component_mask |
+						   SA_COMPONENT(PR_PATH_COUNT)};
 	const struct subnet_port *source = NULL;
 	struct path_target target = {0};
 	uint16_t status;
 
-	path_record_decode(request->data, &wish.wanted);
-	wish.wanted.path_count = 1;
-	status = path_wish_check(&wish);
+	path_record_decode(request->data, &asked.wanted);
+	asked.wanted.path_count = 1;
+	status = path_request_check(&asked);
 	if (status == MAD_STATUS_OK)
-		status = path_find_ends(sa, &wish, &source, &target);
+		status = path_find_ends(sa, &asked, &source, &target);
 	if (status != MAD_STATUS_OK)
 		return status;
 	if (!source || !target.port)
@@ -88,7 +88,7 @@ uint16_t sa_find_trace(struct sa *sa, const struct sa_request *request)
 	size_t trace_bytes = sa->records.record_bytes;
 
 	sa_records_begin(&sa->records, PATH_RECORD_BYTES, 1);
-	if (!path_add(sa, request, &wish, source, &target))
+	if (!path_add(sa, request, &asked, source, &target))
 		return SA_STATUS_NO_RECORDS;
 	path_record_decode(sa_records_at(&sa->records, 0), &path);
 	sa_records_begin(&sa->records, trace_bytes, SIZE_MAX);

@@ -132,9 +132,8 @@ static void port_info_answered(struct sm *sm, struct subnet_port *port, const ui
 
 	port_info_decode(data, &info);
 	/* Another's MasterSMLID at the own port is how one learns of another master. */
-	if (port == sm->own_port &&
-	    (info.port_state != port->info.port_state || info.lid != port->lid ||
-	     info.master_sm_lid != port->lid))
+	if (port == sm->own_port && (info.port_state != port->info.port_state ||
+				     info.lid != port->lid || info.master_sm_lid != port->lid))
 		sweep_want(sm, SCOPE_ALL);
 	/* A lease that ran out all the same, or a reset. */
 	else if (sm->is_renewal && !mkey_is_as_wanted(sm, port, &info))
@@ -175,7 +174,8 @@ static void light_failed(struct sm *sm, struct mad_purpose purpose)
 		else
 			look_again_at_port(sm, port);
 		break;
-	case ASKED_SM_INFO: /* a manager that went is no concern of ours; its port is the switch's */
+	case ASKED_SM_INFO: /* a manager that went is no concern of ours; its port is the switch's
+			     */
 		break;
 	}
 }

@@ -2,8 +2,8 @@
 /*
  * The M_Keys that a manager gives to ports and shows to them (vol 1, chapter 14).
  *
- * With a secret, the key of a port is SipHash-2-4 of its GUID under the secret: every manager that has
- * the secret finds it without being told, and a port that learns its own key learns no other's.
+ * With a secret, the key of a port is SipHash-2-4 of its GUID under the secret: every manager that
+ * has the secret finds it without being told, and a port that learns its own key learns no other's.
  */
 #include "mgmt/sm/mkeys.h"
 
@@ -154,8 +154,7 @@ void mkeys_saw_request(struct sm *sm, const struct mad_message *message,
 {
 	struct subnet_port *port;
 
-	if (!mkeys_are_set(sm) ||
-	    smp_mkey(message->bytes) != mkey_of(sm, sm->options.port_guid))
+	if (!mkeys_are_set(sm) || smp_mkey(message->bytes) != mkey_of(sm, sm->options.port_guid))
 		return;
 	port = sender_of(sm, message, header);
 	if (!port || port == sm->own_port || port->knows_mkey)
@@ -182,9 +181,9 @@ static struct subnet_port *intruder(struct sm *sm, struct subnet_port *victim,
 	if (!victim || details->path_truncated)
 		return NULL;
 	/* No hops: a manager, or tool, on that very port. */
-	return details->hop_count ? follow(victim->node, notice->details + PATH_OFFSET,
-					   details->hop_count, -1)
-				  : victim;
+	return details->hop_count
+		       ? follow(victim->node, notice->details + PATH_OFFSET, details->hop_count, -1)
+		       : victim;
 }
 
 static const char *name_of(const struct subnet_port *port)
@@ -194,8 +193,7 @@ static const char *name_of(const struct subnet_port *port)
 
 void mkeys_refused(struct sm *sm, const struct notice *notice)
 {
-	struct subnet_port *victim =
-		subnet_port_by_lid(&sm->subnet, notice->header.issuer_lid);
+	struct subnet_port *victim = subnet_port_by_lid(&sm->subnet, notice->header.issuer_lid);
 	struct bad_mkey_details details;
 	const struct subnet_port *source;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The M_Keys that a manager gives to ports and shows to them (vol 1, chapter 14): one for all, or one
- * for each, derived from a secret that managers share.
+ * The M_Keys that a manager gives to ports and shows to them (vol 1, chapter 14): one for all, or
+ * one for each, derived from a secret that managers share.
  */
 #ifndef SOFTIB_MGMT_SM_MKEYS_H
 #define SOFTIB_MGMT_SM_MKEYS_H

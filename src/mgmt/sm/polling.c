@@ -74,7 +74,8 @@ static void tell_priority(struct sm *sm, uint16_t own_lid, uint16_t master_lid)
 
 static void note_not_master(struct sm *sm)
 {
-	sm_note(sm, SM_EVENT_NOTE, "0x%016llx is not the master any more; looks for the one that is",
+	sm_note(sm, SM_EVENT_NOTE,
+		"0x%016llx is not the master any more; looks for the one that is",
 		(unsigned long long)sm->master.info.guid);
 }
 

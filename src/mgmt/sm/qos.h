@@ -49,9 +49,8 @@ void qos_init(struct qos *qos);
  *	any, service-id A[-B] : SL
  *	ipoib[, pkey P] : SL		without a key: the default partition
  *	sdp[, port-num A[-B]] : SL
- *	sl2vl V,V,...			16 lanes; without it SL n goes to lane n, as far as there are lanes
- *	vlarb_high VL:W,VL:W,...	vlarb_low likewise
- *	high_limit N
+ *	sl2vl V,V,...			16 lanes; without it SL n goes to lane n, as far as there are
+ *lanes vlarb_high VL:W,VL:W,...	vlarb_low likewise high_limit N
  *
  * -EINVAL with the error filled in.
  */

@@ -29,8 +29,7 @@ static void answer_sm_info(struct sm *sm, const struct mad_message *message,
 	smp_answer_make(message, (uint16_t)status, answer);
 	sm_info_now(sm, &info);
 	/* The SM_Key is shown to those who know the M_Key of this port. */
-	if (mkeys_are_set(sm) &&
-	    smp_mkey(message->bytes) != mkey_of(sm, sm->options.port_guid))
+	if (mkeys_are_set(sm) && smp_mkey(message->bytes) != mkey_of(sm, sm->options.port_guid))
 		info.sm_key = 0;
 	memset(smp_data(answer->bytes), 0, SMP_DATA_BYTES);
 	sm_info_encode(&info, smp_data(answer->bytes));

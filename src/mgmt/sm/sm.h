@@ -153,7 +153,7 @@ struct sm_status {
 	bool has_mkeys, has_mkey_per_port;
 	uint8_t mkey_protect_bits;
 	uint16_t mkey_lease_period;
-	uint32_t mkey_refusal_count;	/* requests with a wrong key that ports told of */
+	uint32_t mkey_refusal_count;  /* requests with a wrong key that ports told of */
 	uint64_t mkey_refusal_source; /* the port GUID of the last who sent one; 0: none known */
 };
 void sm_status(const struct sm *sm, struct sm_status *ret_status);

@@ -59,12 +59,11 @@ void sweep_port_request(const struct sm *sm, const struct subnet_port *port, enu
 			uint16_t attribute_id, uint32_t attribute_modifier,
 			struct mad_message *ret_request)
 {
-	const struct smp_request request = {.method = method,
-					    .attribute_id = attribute_id,
-					    .attribute_modifier = attribute_modifier,
-					    .mkey = subnet_node_is_switch(port->node)
-							    ? port->node->ports[0].mkey
-							    : port->mkey};
+	const struct smp_request request = {
+		.method = method,
+		.attribute_id = attribute_id,
+		.attribute_modifier = attribute_modifier,
+		.mkey = subnet_node_is_switch(port->node) ? port->node->ports[0].mkey : port->mkey};
 	struct directed_route route;
 
 	if (port != sm->own_port && !subnet_node_is_switch(port->node) && port->peer &&

@@ -85,8 +85,8 @@ struct sm {
 	struct discovery_queue discovery;
 	struct discovery_queue unanswered; /* to be asked again by the next sweep */
 	const struct routing_engine *engine;
-	struct routing_graph graph;   /* of the last routing; see routes.c */
-	struct subnet_port *own_port; /* met in this sweep, or NULL */
+	struct routing_graph graph;	/* of the last routing; see routes.c */
+	struct subnet_port *own_port;	/* met in this sweep, or NULL */
 	enum port_state own_port_state; /* as its host last saw it */
 	struct qos qos;
 
@@ -110,17 +110,17 @@ struct sm {
 	time_ns next_renewal_at;       /* when every port is shown its M_Key; TIME_NEVER: not */
 	bool is_renewal;	       /* the present light sweep does that */
 	struct mkey_refusals refusals;
-	unsigned gap_count;	       /* sweeps in a row that left something undone */
-	unsigned insistent_count;      /* of the next ones, which ask all the time: somebody who is
-					  there may be hard to reach */
+	unsigned gap_count;	  /* sweeps in a row that left something undone */
+	unsigned insistent_count; /* of the next ones, which ask all the time: somebody who is
+				     there may be hard to reach */
 	uint64_t repeated_answers_before; /* the present sweep: mad_transactions */
-	unsigned discovery_count;      /* of this sweep: one with gaps is repeated before anybody is
-					  dropped */
-	bool reregister_all;	       /* this is the first sweep as master */
-	bool is_up;		       /* see sm_status */
-	bool is_incomplete;	       /* the present sweep could not finish something */
-	bool is_nothing_new;	       /* it found everything as it was */
-	time_ns now;		       /* of the present entry, for what is told to the owner */
+	unsigned discovery_count; /* of this sweep: one with gaps is repeated before anybody is
+				     dropped */
+	bool reregister_all;	  /* this is the first sweep as master */
+	bool is_up;		  /* see sm_status */
+	bool is_incomplete;	  /* the present sweep could not finish something */
+	bool is_nothing_new;	  /* it found everything as it was */
+	time_ns now;		  /* of the present entry, for what is told to the owner */
 	uint32_t act_count;
 	uint64_t smp_count;
 	uint32_t sweep_count;

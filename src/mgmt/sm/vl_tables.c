@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SL to VL maps and arbitration tables of both ends of every link, for the lanes that it has (vol 1,
- * chapters 7 and 14). */
+/* SL to VL maps and arbitration tables of both ends of every link, for the lanes that it has (vol
+ * 1, chapters 7 and 14). */
 #include "mgmt/sm/sweep.h"
 
 #include "wire/smp.h"
@@ -141,8 +141,8 @@ static bool make_switch_map(struct sm *sm, struct subnet_node *node,
 		if (port->maps_vls)
 			return false;
 		counts[link_vls(port) % VL_CODES]++;
-		if (!example || counts[link_vls(port) % VL_CODES] >
-					counts[link_vls(example) % VL_CODES])
+		if (!example ||
+		    counts[link_vls(port) % VL_CODES] > counts[link_vls(example) % VL_CODES])
 			example = port;
 	}
 	if (!example)

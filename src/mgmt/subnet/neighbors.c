@@ -86,12 +86,10 @@ char *neighbors_text(const struct neighbors *neighbors)
 
 		if (!neighbor)
 			continue;
-		length += (size_t)snprintf(text + length, LINE_BYTES_MAX,
-					   "0x%016llx:%u 0x%016llx:%u\n",
-					   (unsigned long long)neighbor->near.port_guid,
-					   neighbor->near.port_number,
-					   (unsigned long long)neighbor->far.port_guid,
-					   neighbor->far.port_number);
+		length += (size_t)snprintf(
+			text + length, LINE_BYTES_MAX, "0x%016llx:%u 0x%016llx:%u\n",
+			(unsigned long long)neighbor->near.port_guid, neighbor->near.port_number,
+			(unsigned long long)neighbor->far.port_guid, neighbor->far.port_number);
 	}
 	return text;
 }

@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-void services_init(struct services *services)
+void service_registry_init(struct service_registry *registry)
 {
-	memset(services, 0, sizeof(*services));
-	list_init(&services->services);
-	hash_table_init(&services->by_identity);
-	timer_queue_init(&services->leases);
+	memset(registry, 0, sizeof(*registry));
+	list_init(&registry->services);
+	hash_table_init(&registry->by_identity);
+	timer_queue_init(&registry->leases);
 }
 
-void services_release(struct services *services)
+void service_registry_release(struct service_registry *registry)
 {
-	while (!list_is_empty(&services->services))
-		services_remove(services, service_of(list_first(&services->services)));
-	hash_table_release(&services->by_identity);
-	timer_queue_release(&services->leases);
+	while (!list_is_empty(&registry->services))
+		service_registry_remove(registry, service_of(list_first(&registry->services)));
+	hash_table_release(&registry->by_identity);
+	timer_queue_release(&registry->leases);
 }
 
 static uint64_t identity_hash(const struct service_record_id *id)
@@ -37,31 +37,32 @@ static bool is_same(const struct service_record_id *a, const struct service_reco
 	       a->pkey == b->pkey;
 }
 
-struct service *services_find(const struct services *services, const struct service_record_id *id)
+struct service *service_registry_find(const struct service_registry *registry,
+				      const struct service_record_id *id)
 {
-	struct service *service = hash_table_get(&services->by_identity, identity_hash(id));
+	struct service *service = hash_table_get(&registry->by_identity, identity_hash(id));
 
 	while (service && !is_same(&service->record.id, id))
 		service = service->same_hash;
 	return service;
 }
 
-static int put_by_identity(struct services *services, struct service *service)
+static int put_by_identity(struct service_registry *registry, struct service *service)
 {
 	uint64_t hash = identity_hash(&service->record.id);
-	struct service *first = hash_table_get(&services->by_identity, hash);
+	struct service *first = hash_table_get(&registry->by_identity, hash);
 
 	if (!first)
-		return hash_table_put(&services->by_identity, hash, service);
+		return hash_table_put(&registry->by_identity, hash, service);
 	service->same_hash = first->same_hash;
 	first->same_hash = service;
 	return 0;
 }
 
-static void remove_by_identity(struct services *services, struct service *service)
+static void remove_by_identity(struct service_registry *registry, struct service *service)
 {
 	uint64_t hash = identity_hash(&service->record.id);
-	struct service *first = hash_table_get(&services->by_identity, hash);
+	struct service *first = hash_table_get(&registry->by_identity, hash);
 
 	if (first != service) {
 		while (first->same_hash != service)
@@ -69,89 +70,89 @@ static void remove_by_identity(struct services *services, struct service *servic
 		first->same_hash = service->same_hash;
 		return;
 	}
-	hash_table_remove(&services->by_identity, hash);
+	hash_table_remove(&registry->by_identity, hash);
 	/* A slot was just freed, so that this needs no memory. */
 	if (service->same_hash) {
-		int error = hash_table_put(&services->by_identity, hash, service->same_hash);
+		int error = hash_table_put(&registry->by_identity, hash, service->same_hash);
 
 		assert(!error);
 		(void)error;
 	}
 }
 
-static uint32_t count_of_port(const struct services *services, uint64_t guid)
+static uint32_t count_of_port(const struct service_registry *registry, uint64_t guid)
 {
 	uint32_t count = 0;
 
-	list_for_each (link, &services->services)
+	list_for_each (link, &registry->services)
 		count += service_of(link)->record.id.gid_guid == guid;
 	return count;
 }
 
-static int add(struct services *services, const struct service_record *record,
+static int add(struct service_registry *registry, const struct service_record *record,
 	       struct service **ret_service)
 {
 	struct service *service;
 	int error;
 
-	if (services->count >= SERVICES_MAX ||
-	    count_of_port(services, record->id.gid_guid) >= SERVICES_PER_PORT_MAX)
+	if (registry->count >= SERVICES_MAX ||
+	    count_of_port(registry, record->id.gid_guid) >= SERVICES_PER_PORT_MAX)
 		return -ENOSPC;
 	service = calloc(1, sizeof(*service));
 	if (!service)
 		return -ENOMEM;
 	service->record = *record;
-	error = timer_queue_reserve(&services->leases, services->count + 1);
+	error = timer_queue_reserve(&registry->leases, registry->count + 1);
 	if (!error)
-		error = put_by_identity(services, service);
+		error = put_by_identity(registry, service);
 	if (error) {
 		free(service);
 		return error;
 	}
-	list_append(&services->services, &service->link);
-	services->count++;
+	list_append(&registry->services, &service->link);
+	registry->count++;
 	*ret_service = service;
 	return 0;
 }
 
-int services_announce(struct services *services, time_ns now, const struct service_record *record,
-		      struct service **ret_service)
+int service_registry_announce(struct service_registry *registry, time_ns now,
+			      const struct service_record *record, struct service **ret_service)
 {
-	struct service *service = services_find(services, &record->id);
+	struct service *service = service_registry_find(registry, &record->id);
 
 	if (!service) {
-		int error = add(services, record, &service);
+		int error = add(registry, record, &service);
 
 		if (error)
 			return error;
 	}
 	service->record = *record;
-	timer_queue_cancel(&services->leases, &service->lease);
+	timer_queue_cancel(&registry->leases, &service->lease);
 	if (record->id.lease_s != SERVICE_LEASE_ENDLESS)
-		timer_queue_arm(&services->leases, &service->lease,
+		timer_queue_arm(&registry->leases, &service->lease,
 				now + SECONDS(record->id.lease_s));
 	*ret_service = service;
 	return 0;
 }
 
-void services_remove(struct services *services, struct service *service)
+void service_registry_remove(struct service_registry *registry, struct service *service)
 {
-	timer_queue_cancel(&services->leases, &service->lease);
-	remove_by_identity(services, service);
+	timer_queue_cancel(&registry->leases, &service->lease);
+	remove_by_identity(registry, service);
 	list_remove(&service->link);
-	services->count--;
+	registry->count--;
 	free(service);
 }
 
-void services_expire(struct services *services, time_ns now)
+void service_registry_expire(struct service_registry *registry, time_ns now)
 {
-	for (struct timer *timer; (timer = timer_queue_pop(&services->leases, now));)
-		services_remove(services, container_of(timer, struct service, lease));
+	for (struct timer *timer; (timer = timer_queue_pop(&registry->leases, now));)
+		service_registry_remove(registry, container_of(timer, struct service, lease));
 }
 
-time_ns services_deadline(const struct services *services)
+time_ns service_registry_deadline(const struct service_registry *registry)
 {
-	return timer_queue_deadline(&services->leases);
+	return timer_queue_deadline(&registry->leases);
 }
 
 uint32_t service_lease_left_s(const struct service *service, time_ns now)

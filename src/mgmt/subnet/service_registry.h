@@ -24,27 +24,29 @@ struct service {
 	struct timer lease; /* not armed: endless */
 };
 
-struct services {
+struct service_registry {
 	struct list services; /* in the order in which they were announced */
 	uint32_t count;
 	struct hash_table by_identity;
 	struct timer_queue leases;
 };
 
-void services_init(struct services *services);
-void services_release(struct services *services);
+void service_registry_init(struct service_registry *registry);
+void service_registry_release(struct service_registry *registry);
 
 /* The one with this id, GID and P_Key, or NULL. */
-struct service *services_find(const struct services *services, const struct service_record_id *id);
+struct service *service_registry_find(const struct service_registry *registry,
+				      const struct service_record_id *id);
 
 /* Adds it, or replaces the one of the same identity; its lease begins now. -ENOSPC, -ENOMEM. */
-MUST_USE int services_announce(struct services *services, time_ns now,
-			       const struct service_record *record, struct service **ret_service);
-void services_remove(struct services *services, struct service *service);
+MUST_USE int service_registry_announce(struct service_registry *registry, time_ns now,
+				       const struct service_record *record,
+				       struct service **ret_service);
+void service_registry_remove(struct service_registry *registry, struct service *service);
 
 /* Removes those whose lease is over. */
-void services_expire(struct services *services, time_ns now);
-time_ns services_deadline(const struct services *services);
+void service_registry_expire(struct service_registry *registry, time_ns now);
+time_ns service_registry_deadline(const struct service_registry *registry);
 
 /* Whole seconds, rounded up, so that a lease that is not over is never 0. */
 uint32_t service_lease_left_s(const struct service *service, time_ns now);

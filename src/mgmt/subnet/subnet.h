@@ -35,9 +35,9 @@ struct subnet_port {
 	uint8_t lmc;	     /* given by us: it has 2^lmc LIDs */
 	uint16_t lid_before; /* while LIDs are given */
 	struct port_info info;
-	uint64_t mkey; /* that opens it, as far as we know; a switch has one, at port 0 */
-	bool knows_mkey;   /* the manager there has sent a request with the M_Key of our port */
-	bool is_told_of;   /* the manager there was reported as a stranger */
+	uint64_t mkey;	      /* that opens it, as far as we know; a switch has one, at port 0 */
+	bool knows_mkey;      /* the manager there has sent a request with the M_Key of our port */
+	bool is_told_of;      /* the manager there was reported as a stranger */
 	time_ns mkey_note_at; /* no trap 256 of this port is logged before */
 	uint8_t probe_failures; /* in a row: which key is tried next on whoever is behind it */
 	/* Its P_Key table as we want it, by index; 0 where an index is free. */
@@ -51,10 +51,12 @@ struct subnet_port {
 	uint8_t enforcement_written;
 	bool needs_reregister;	 /* its clients are to join and subscribe anew */
 	bool reregister_is_sent; /* the Set that is on its way says so */
-	bool is_in_service;    /* the owner of the manager was told that it came */
-	/* OperationalVLs that its SL to VL and arbitration tables were written for; 0: none were. */
+	bool is_in_service;	 /* the owner of the manager was told that it came */
+	/* OperationalVLs that its SL to VL and arbitration tables were written for; 0: none were.
+	 */
 	uint8_t maps_vls, arbitration_vls;
-	uint8_t wanted_steps;  /* bits: questions that the next discovery asks, mgmt/sm/discovery.h */
+	uint8_t wanted_steps; /* bits: questions that the next discovery asks, mgmt/sm/discovery.h
+			       */
 };
 
 struct subnet_node {
@@ -70,8 +72,9 @@ struct subnet_node {
 	/* Its ports were as wanted when the last sweep ended, and nothing was heard of it since: so
 	 * there is nothing to be written to them. */
 	bool is_settled;
-	bool has_failed; /* in this sweep: it will not be settled by it */
-	uint64_t lanes_digest; /* of what the routing engine wants of its SL to VL maps; 0: nothing */
+	bool has_failed;       /* in this sweep: it will not be settled by it */
+	uint64_t lanes_digest; /* of what the routing engine wants of its SL to VL maps; 0: nothing
+				*/
 	unsigned port_count;
 	struct subnet_port *ports; /* [0] .. [port_count] */
 	/* Switches: the table as we know it to be there, and which of its blocks we know. */

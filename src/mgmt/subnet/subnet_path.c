@@ -11,9 +11,8 @@ enum { HOPS_MAX = 64 };
 uint8_t subnet_port_rate(const struct subnet_port *port)
 {
 	const struct port_info *info = &port->info;
-	unsigned speed =
-		link_speed_from_port_info(info->link_speed_active, info->link_speed_ext_active,
-					  info->link_speed_ext2_active);
+	unsigned speed = link_speed_from_port_info(
+		info->link_speed_active, info->link_speed_ext_active, info->link_speed_ext2_active);
 
 	return (uint8_t)rate_code(info->link_width_active, speed);
 }

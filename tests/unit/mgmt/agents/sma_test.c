@@ -309,8 +309,7 @@ static void test_sm_info_of_a_switch_is_for_the_manager_at_port_0(void **state)
 	assert_int_equal(fixture_ask(&fixture.hub, MAD_GET, ATTRIBUTE_SM_INFO, 0, NULL),
 			 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
 	fixture.hub.ports[0].info.capability_mask |= CAPABILITY_IS_SM;
-	assert_int_equal(fixture_ask(&fixture.hub, MAD_GET, ATTRIBUTE_SM_INFO, 0, NULL),
-			 -1);
+	assert_int_equal(fixture_ask(&fixture.hub, MAD_GET, ATTRIBUTE_SM_INFO, 0, NULL), -1);
 	assert_int_equal(fixture.verdict, AGENT_FOR_SM);
 }
 

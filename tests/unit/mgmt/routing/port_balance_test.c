@@ -46,7 +46,7 @@ static void test_without_candidates_there_is_no_route(void **state)
 	(void)state;
 	make_ring(&graph, 2, 1);
 	graph.switches[0].table[3] = 1;
-	port_choice_assign(&graph, 0, false, &none, destinations, 1);
+	port_balance_assign(&graph, 0, false, &none, destinations, 1);
 	assert_int_equal(graph.switches[0].table[3], ROUTING_NO_PORT);
 	routing_graph_release(&graph);
 }
@@ -73,9 +73,9 @@ static void test_mending_moves_only_what_must(void **state)
 	node->table[1] = 1;
 	node->table[2] = 1;
 	node->table[3] = 7;
-	port_choice_recount(&graph);
+	port_balance_recount(&graph);
 	assert_int_equal(node->load[1], 2);
-	port_choice_mend(&graph, 0, false, &candidates, destinations, 3);
+	port_balance_mend(&graph, 0, false, &candidates, destinations, 3);
 	assert_int_equal(node->table[1], 1);
 	assert_int_equal(node->table[2], 1);
 	assert_int_equal(node->table[3], 2);

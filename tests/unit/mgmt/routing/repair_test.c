@@ -255,7 +255,7 @@ static void check_against_ranks(struct routing_graph *graph)
 		memcpy(graph->switches[s].table, tables + (size_t)s * (graph->lid_max + 1u),
 		       graph->lid_max + 1u);
 	}
-	port_choice_recount(graph);
+	port_balance_recount(graph);
 	destination_groups_release(&groups);
 	free(ranks);
 	free(repaired);

@@ -33,7 +33,7 @@ static int setup(void **state)
 	graph.switches[MIDDLE].table[HOST_LID] = 2;
 	graph.switches[DETOUR].table[HOST_LID] = 2;
 	graph.switches[RIGHT].table[HOST_LID] = 3;
-	assert_int_equal(home_routes_keep(&graph), 0);
+	assert_int_equal(saved_routes_save(&graph), 0);
 	return 0;
 }
 
@@ -53,14 +53,14 @@ static void cut(uint32_t index, uint8_t port)
 	graph.switches[index].neighbors[port] = ROUTING_NO_SWITCH;
 }
 
-static void test_entry_goes_home_with_its_load_and_mark(void **state)
+static void test_restored_entry_takes_its_load_and_mark(void **state)
 {
 	bool is_mixed[1] = {true};
 
 	(void)state;
 	graph.switches[LEFT].table[HOST_LID] = 2;
 	graph.switches[LEFT].load[2] = 1;
-	home_routes_return(&graph, is_mixed);
+	saved_routes_restore(&graph, is_mixed);
 	assert_false(is_mixed[0]);
 	assert_int_equal(graph.switches[LEFT].table[HOST_LID], 1);
 	assert_int_equal(graph.switches[LEFT].load[1], 1);
@@ -77,7 +77,7 @@ static void test_entry_stays_while_a_link_on_its_way_is_missing(void **state)
 	(void)state;
 	cut(MIDDLE, 2);
 	graph.switches[LEFT].table[HOST_LID] = 2;
-	home_routes_return(&graph, is_mixed);
+	saved_routes_restore(&graph, is_mixed);
 	assert_true(is_mixed[0]);
 	assert_int_equal(graph.switches[LEFT].table[HOST_LID], 2);
 }
@@ -91,7 +91,7 @@ static void test_entry_stays_if_its_port_leads_elsewhere_now(void **state)
 	cut(LEFT, 1);
 	routing_graph_link(&graph, LEFT, 1, MIDDLE, 3);
 	graph.switches[LEFT].table[HOST_LID] = 2;
-	home_routes_return(&graph, is_mixed);
+	saved_routes_restore(&graph, is_mixed);
 	assert_true(is_mixed[0]);
 	assert_int_equal(graph.switches[LEFT].table[HOST_LID], 2);
 }
@@ -103,7 +103,7 @@ static void test_last_hop_is_left_alone(void **state)
 
 	(void)state;
 	graph.switches[RIGHT].table[HOST_LID] = ROUTING_NO_PORT;
-	home_routes_return(&graph, is_mixed);
+	saved_routes_restore(&graph, is_mixed);
 	assert_false(is_mixed[0]);
 	assert_int_equal(graph.switches[RIGHT].table[HOST_LID], ROUTING_NO_PORT);
 }
@@ -119,10 +119,10 @@ static void test_links_are_known_by_both_their_ports(void **state)
 
 	(void)state;
 	cut(LEFT, 1);
-	assert_true(home_routes_know(&graph, links, 2));
-	assert_true(home_routes_know(&graph, links, 0));
-	assert_false(home_routes_know(&graph, &links[2], 1));
-	assert_false(home_routes_know(&graph, links, 4));
+	assert_true(saved_routes_have_links(&graph, links, 2));
+	assert_true(saved_routes_have_links(&graph, links, 0));
+	assert_false(saved_routes_have_links(&graph, &links[2], 1));
+	assert_false(saved_routes_have_links(&graph, links, 4));
 }
 
 static void test_kept_routes_are_replaced_and_released(void **state)
@@ -130,20 +130,20 @@ static void test_kept_routes_are_replaced_and_released(void **state)
 	bool is_mixed[1];
 
 	(void)state;
-	assert_true(home_routes_are_kept(&graph));
+	assert_true(saved_routes_exist(&graph));
 	graph.switches[LEFT].table[HOST_LID] = 2;
-	assert_int_equal(home_routes_keep(&graph), 0);
-	home_routes_return(&graph, is_mixed);
+	assert_int_equal(saved_routes_save(&graph), 0);
+	saved_routes_restore(&graph, is_mixed);
 	assert_int_equal(graph.switches[LEFT].table[HOST_LID], 2);
-	home_routes_release(&graph);
-	assert_false(home_routes_are_kept(&graph));
+	saved_routes_release(&graph);
+	assert_false(saved_routes_exist(&graph));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
-		TEST(test_entry_goes_home_with_its_load_and_mark),
+		TEST(test_restored_entry_takes_its_load_and_mark),
 		TEST(test_entry_stays_while_a_link_on_its_way_is_missing),
 		TEST(test_entry_stays_if_its_port_leads_elsewhere_now),
 		TEST(test_last_hop_is_left_alone),

@@ -89,7 +89,8 @@ static void run_for(time_ns duration)
 		if (exchange())
 			continue;
 
-		time_ns next = time_earlier(group_client_deadline(&client), sa_deadline(fixture.sa));
+		time_ns next =
+			time_earlier(group_client_deadline(&client), sa_deadline(fixture.sa));
 
 		if (next > end)
 			break;
@@ -122,8 +123,8 @@ static uint16_t ask_as(unsigned host, enum mad_method method, uint64_t number, u
 {
 	static struct sa_reply reply;
 	struct mc_member_record wanted = group_of(number);
-	uint64_t components = SA_COMPONENT(MCR_MGID) | SA_COMPONENT(MCR_PORT_GID) |
-			      SA_COMPONENT(MCR_JOIN_STATE);
+	uint64_t components =
+		SA_COMPONENT(MCR_MGID) | SA_COMPONENT(MCR_PORT_GID) | SA_COMPONENT(MCR_JOIN_STATE);
 
 	if (method == MAD_SET)
 		components |= SA_COMPONENT(MCR_QKEY) | SA_COMPONENT(MCR_PKEY) |

@@ -404,9 +404,9 @@ static void test_table_comes_whole(void **state)
 	struct sa_client_result result;
 
 	(void)state;
-	assert_int_equal(sa_client_get_table(&client, SA_NODE_RECORD, 0, nothing, sizeof(nothing),
-					     purpose),
-			 0);
+	assert_int_equal(
+		sa_client_get_table(&client, SA_NODE_RECORD, 0, nothing, sizeof(nothing), purpose),
+		0);
 	talk();
 	assert_true(sa_client_take_result(&client, &result));
 	assert_int_equal(result.outcome, SA_CLIENT_ANSWERED);
@@ -430,9 +430,9 @@ static void test_cancelled_table_is_forgotten(void **state)
 	struct sa_client_result result;
 
 	(void)state;
-	assert_int_equal(sa_client_get_table(&client, SA_NODE_RECORD, 0, nothing, sizeof(nothing),
-					     purpose),
-			 0);
+	assert_int_equal(
+		sa_client_get_table(&client, SA_NODE_RECORD, 0, nothing, sizeof(nothing), purpose),
+		0);
 	assert_int_equal(sa_client_transmit(&client, fixture.now, 1, &message), 1);
 	sa_client_cancel(&client, &client);
 	message.address.lid = fixture_lid(&fixture, HOST);

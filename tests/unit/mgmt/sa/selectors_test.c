@@ -23,7 +23,7 @@ static bool means(unsigned selector, int compared)
 	}
 }
 
-/* What is chosen is offered, satisfies the wish, and is the most that does. */
+/* What is chosen is offered, satisfies the asked, and is the most that does. */
 static void test_chosen_mtu_is_the_largest_that_satisfies(void **state)
 {
 	(void)state;

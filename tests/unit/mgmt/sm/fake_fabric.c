@@ -226,8 +226,8 @@ void fake_run(struct fake_fabric *fabric, time_ns until, unsigned messages_max)
 
 	assert_true(messages_max <= 64);
 	for (;;) {
-		time_ns next = time_earlier(sm_deadline(fabric->sm),
-					    agent_deadline(&fabric->memory));
+		time_ns next =
+			time_earlier(sm_deadline(fabric->sm), agent_deadline(&fabric->memory));
 
 		if (next > until)
 			break;

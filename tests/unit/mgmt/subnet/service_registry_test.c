@@ -8,19 +8,19 @@
 #include <cmocka.h>
 #include "mgmt/subnet/service_registry.h"
 
-static struct services services;
+static struct service_registry services;
 
 static int set_up(void **state)
 {
 	(void)state;
-	services_init(&services);
+	service_registry_init(&services);
 	return 0;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	services_release(&services);
+	service_registry_release(&services);
 	return 0;
 }
 
@@ -31,7 +31,7 @@ static struct service *announce(uint64_t id, uint64_t guid, uint16_t pkey, uint3
 		.id = {.id = id, .gid_guid = guid, .pkey = pkey, .lease_s = lease_s}};
 	struct service *service;
 
-	assert_int_equal(services_announce(&services, now, &record, &service), 0);
+	assert_int_equal(service_registry_announce(&services, now, &record, &service), 0);
 	return service;
 }
 
@@ -45,7 +45,7 @@ static void test_identity_is_id_gid_and_pkey(void **state)
 	assert_ptr_not_equal(announce(1, 2, 0x8001, SERVICE_LEASE_ENDLESS, 0), first);
 	assert_ptr_not_equal(announce(2, 2, 0xffff, SERVICE_LEASE_ENDLESS, 0), first);
 	assert_int_equal(services.count, 4);
-	assert_ptr_equal(services_find(&services, &first->record.id), first);
+	assert_ptr_equal(service_registry_find(&services, &first->record.id), first);
 }
 
 static void test_lease_runs_out_to_the_second(void **state)
@@ -54,15 +54,15 @@ static void test_lease_runs_out_to_the_second(void **state)
 	struct service_record_id id = service->record.id;
 
 	(void)state;
-	assert_int_equal(services_deadline(&services), SECONDS(110));
+	assert_int_equal(service_registry_deadline(&services), SECONDS(110));
 	assert_int_equal(service_lease_left_s(service, SECONDS(100)), 10);
 	assert_int_equal(service_lease_left_s(service, SECONDS(100) + 1), 10);
 	assert_int_equal(service_lease_left_s(service, SECONDS(109)), 1);
-	services_expire(&services, SECONDS(110) - 1);
-	assert_ptr_equal(services_find(&services, &id), service);
-	services_expire(&services, SECONDS(110));
-	assert_null(services_find(&services, &id));
-	assert_int_equal(services_deadline(&services), TIME_NEVER);
+	service_registry_expire(&services, SECONDS(110) - 1);
+	assert_ptr_equal(service_registry_find(&services, &id), service);
+	service_registry_expire(&services, SECONDS(110));
+	assert_null(service_registry_find(&services, &id));
+	assert_int_equal(service_registry_deadline(&services), TIME_NEVER);
 }
 
 static void test_announcing_again_renews_the_lease(void **state)
@@ -71,11 +71,11 @@ static void test_announcing_again_renews_the_lease(void **state)
 
 	(void)state;
 	announce(1, 2, 0xffff, 10, SECONDS(105));
-	services_expire(&services, SECONDS(112));
+	service_registry_expire(&services, SECONDS(112));
 	assert_int_equal(services.count, 1);
 	assert_int_equal(service_lease_left_s(service, SECONDS(112)), 3);
 	announce(1, 2, 0xffff, SERVICE_LEASE_ENDLESS, SECONDS(112));
-	services_expire(&services, SECONDS(1000000));
+	service_registry_expire(&services, SECONDS(1000000));
 	assert_int_equal(services.count, 1);
 	assert_int_equal(service_lease_left_s(service, SECONDS(1000000)), SERVICE_LEASE_ENDLESS);
 }
@@ -91,11 +91,11 @@ static void test_there_is_an_end_to_services(void **state)
 	/* One port leaves room for others. */
 	record.id.id = SERVICES_MAX;
 	record.id.gid_guid = 1;
-	assert_int_equal(services_announce(&services, 0, &record, &service), -ENOSPC);
+	assert_int_equal(service_registry_announce(&services, 0, &record, &service), -ENOSPC);
 	for (unsigned i = SERVICES_PER_PORT_MAX; i < SERVICES_MAX; i++)
 		announce(i, 2 + i % 64, 0xffff, SERVICE_LEASE_ENDLESS, 0);
 	record.id.gid_guid = 99;
-	assert_int_equal(services_announce(&services, 0, &record, &service), -ENOSPC);
+	assert_int_equal(service_registry_announce(&services, 0, &record, &service), -ENOSPC);
 	/* One that is there can still be renewed. */
 	announce(5, 1, 0xffff, 60, 0);
 }
