@@ -10,7 +10,7 @@
 #include "cli/subcommand.h"
 #include "host/start_options.h"
 #include "host/text_file.h"
-#include "mgmt/routing/engine.h"
+#include "mgmt/routing/engines.h"
 #include "mgmt/sm/qos.h"
 #include "mgmt/subnet/partitions.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "daemon/log.h"
 #include "host/text_file.h"
-#include "mgmt/routing/engine.h"
+#include "mgmt/routing/engines.h"
 #include "mgmt/sm/qos.h"
 #include "mgmt/subnet/partitions.h"
 

@@ -9,7 +9,7 @@
 #include "fabric/congestion_control.h"
 #include "fabric/faults.h"
 #include "fabric/port_names.h"
-#include "mgmt/routing/engine.h"
+#include "mgmt/routing/engines.h"
 #include "net/link/link.h"
 #include "net/link/port_queues.h"
 #include "sim/checkers.h"

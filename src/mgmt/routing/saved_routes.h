@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 #include "base/attributes.h"
-#include "mgmt/routing/engine.h"
+#include "mgmt/routing/engines.h"
 
 /* The tables and links as they are now. -ENOMEM: none are kept. */
 MUST_USE int saved_routes_save(struct routing_graph *graph);

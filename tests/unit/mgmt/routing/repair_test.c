@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include "base/random.h"
 #include "mgmt/routing/destination_groups.h"
-#include "mgmt/routing/engine.h"
+#include "mgmt/routing/engines.h"
 #include "mgmt/routing/minhop.h"
 #include "mgmt/routing/port_balance.h"
 #include "mgmt/routing/ranks.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routing engines by name. */
-#include "mgmt/routing/engine.h"
+#include "mgmt/routing/engines.h"
 
 #include <string.h>
 #include "mgmt/routing/dfsssp.h"

@@ -7,8 +7,8 @@
  * if it uses lanes, service_levels and where needed sl_to_vl. Tables hold the present routes when
  * it is called: to keep them where they are as good spares traffic.
  */
-#ifndef SOFTIB_MGMT_ROUTING_ENGINE_H
-#define SOFTIB_MGMT_ROUTING_ENGINE_H
+#ifndef SOFTIB_MGMT_ROUTING_ENGINES_H
+#define SOFTIB_MGMT_ROUTING_ENGINES_H
 
 #include <stdbool.h>
 #include <stddef.h>

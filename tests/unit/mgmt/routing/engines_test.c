@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <string.h>
-#include "mgmt/routing/engine.h"
+#include "mgmt/routing/engines.h"
 #include "support/routing_graphs.h"
 
 static void test_engines_are_found_by_name(void **state)
