@@ -8,6 +8,7 @@
 
 #include "manager_rig.h"
 #include "mgmt/routing/credit_loops.h"
+#include "mgmt/routing/engines.h"
 #include "mgmt/subnet/subnet.h"
 
 /* The master of the part that this adapter is in; NULL: none. */

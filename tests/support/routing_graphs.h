@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/random.h"
-#include "mgmt/routing/engines.h"
+#include "mgmt/routing/engine.h"
 #include "mgmt/routing/graph.h"
 
 /* Every switch has a LID of its own, 1 + its index; adapters follow. All have GUIDs. */

@@ -4,7 +4,7 @@
 #define SOFTIB_MGMT_ROUTING_DFSSSP_H
 
 #include "base/attributes.h"
-#include "mgmt/routing/engines.h"
+#include "mgmt/routing/engine.h"
 
 /*
  * Routes as sssp_route(). Each pair of switches with adapters gets a lane, whose number is the SL

@@ -4,7 +4,7 @@
 #define SOFTIB_MGMT_ROUTING_DIMENSION_ORDER_H
 
 #include "base/attributes.h"
-#include "mgmt/routing/engines.h"
+#include "mgmt/routing/engine.h"
 
 /*
  * Coordinates come from the cabling: a port number means the same direction at every switch. The

@@ -4,7 +4,7 @@
 #define SOFTIB_MGMT_ROUTING_FAT_TREE_H
 
 #include "base/attributes.h"
-#include "mgmt/routing/engines.h"
+#include "mgmt/routing/engine.h"
 
 /*
  * Each LID of an adapter gets one way down from one top switch, on the links that have the fewest

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "mgmt/routing/saved_routes.h"
 
 int routing_graph_init(struct routing_graph *graph, uint32_t switch_count,
 		       uint32_t destination_count, uint16_t lid_max)
@@ -46,9 +45,20 @@ int routing_graph_set_ports(struct routing_graph *graph, uint32_t switch_index, 
 	return 0;
 }
 
+void routing_graph_drop_saved_routes(struct routing_graph *graph)
+{
+	for (uint32_t i = 0; graph->saved_routes && i < graph->switch_count; i++) {
+		free(graph->saved_routes[i].table);
+		free(graph->saved_routes[i].neighbors);
+		free(graph->saved_routes[i].neighbor_ports);
+	}
+	free(graph->saved_routes);
+	graph->saved_routes = NULL;
+}
+
 void routing_graph_release(struct routing_graph *graph)
 {
-	saved_routes_release(graph);
+	routing_graph_drop_saved_routes(graph);
 	for (uint32_t i = 0; graph->switches && i < graph->switch_count; i++) {
 		free(graph->switches[i].neighbors);
 		free(graph->switches[i].neighbor_ports);

@@ -32,7 +32,12 @@ struct routing_switch {
 	uint8_t *sl_to_vl;
 };
 
-struct saved_routes;
+/* A switch's part of the saved routes: see saved_routes.h. */
+struct saved_switch {
+	uint8_t *table;		 /* [LID] */
+	uint32_t *neighbors;	 /* [port number] */
+	uint8_t *neighbor_ports; /* [port number] */
+};
 
 struct routing_destination {
 	uint16_t lid;
@@ -59,7 +64,7 @@ struct routing_graph {
 	 * any way. */
 	uint32_t *ranks;
 	bool roots_are_at_bottom;
-	struct saved_routes *saved_routes; /* [switch]: home_routes.h; NULL: none */
+	struct saved_switch *saved_routes; /* [switch]; NULL: none are saved */
 };
 
 enum { ROUTING_LIDS_PER_BLOCK = 64 };
@@ -70,6 +75,8 @@ MUST_USE int routing_graph_init(struct routing_graph *graph, uint32_t switch_cou
 MUST_USE int routing_graph_set_ports(struct routing_graph *graph, uint32_t switch_index,
 				     unsigned port_count);
 void routing_graph_release(struct routing_graph *graph);
+/* Frees the saved routes, if there are any. */
+void routing_graph_drop_saved_routes(struct routing_graph *graph);
 
 static inline void routing_switch_mark_moved(struct routing_switch *node, uint16_t lid)
 {

@@ -4,7 +4,7 @@
 #define SOFTIB_MGMT_ROUTING_LAYERED_H
 
 #include "base/attributes.h"
-#include "mgmt/routing/engines.h"
+#include "mgmt/routing/engine.h"
 
 /*
  * Each pair of switches with adapters gets the lowest lane on which the paths between their LIDs,

@@ -4,7 +4,7 @@
 #define SOFTIB_MGMT_ROUTING_MINHOP_H
 
 #include "base/attributes.h"
-#include "mgmt/routing/engines.h"
+#include "mgmt/routing/engine.h"
 #include "mgmt/routing/port_balance.h"
 
 /*

@@ -4,7 +4,7 @@
 #define SOFTIB_MGMT_ROUTING_NUE_H
 
 #include "base/attributes.h"
-#include "mgmt/routing/engines.h"
+#include "mgmt/routing/engine.h"
 
 /*
  * Free of credit loops with the lanes there are, one is enough: paths are as short and as evenly

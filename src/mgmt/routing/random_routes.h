@@ -4,7 +4,7 @@
 #define SOFTIB_MGMT_ROUTING_RANDOM_ROUTES_H
 
 #include "base/attributes.h"
-#include "mgmt/routing/engines.h"
+#include "mgmt/routing/engine.h"
 
 /* The choice depends on the switch's GUID, the port and the LID only: the same in every run. LIDs
  * that can't be reached get ROUTING_NO_PORT. -ENOMEM. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "base/attributes.h"
 #include "mgmt/routing/destination_groups.h"
-#include "mgmt/routing/engines.h"
+#include "mgmt/routing/engine.h"
 
 enum ranks_direction { RANKS_ROOTS_ON_TOP, RANKS_ROOTS_AT_BOTTOM };
 

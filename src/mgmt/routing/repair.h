@@ -4,7 +4,7 @@
 #define SOFTIB_MGMT_ROUTING_REPAIR_H
 
 #include "base/attributes.h"
-#include "mgmt/routing/engines.h"
+#include "mgmt/routing/engine.h"
 
 struct ranks;
 

@@ -7,12 +7,6 @@
 #include <string.h>
 #include "mgmt/routing/port_balance.h"
 
-struct saved_routes {
-	uint8_t *table;	     /* [LID] */
-	uint32_t *neighbors; /* [port number], and the ports there */
-	uint8_t *neighbor_ports;
-};
-
 static void *copy_of(const void *bytes, size_t byte_count)
 {
 	void *copy = malloc(byte_count);
@@ -22,33 +16,22 @@ static void *copy_of(const void *bytes, size_t byte_count)
 	return copy;
 }
 
-void saved_routes_release(struct routing_graph *graph)
-{
-	for (uint32_t i = 0; graph->saved_routes && i < graph->switch_count; i++) {
-		free(graph->saved_routes[i].table);
-		free(graph->saved_routes[i].neighbors);
-		free(graph->saved_routes[i].neighbor_ports);
-	}
-	free(graph->saved_routes);
-	graph->saved_routes = NULL;
-}
-
 int saved_routes_save(struct routing_graph *graph)
 {
-	saved_routes_release(graph);
+	routing_graph_drop_saved_routes(graph);
 	graph->saved_routes = calloc(graph->switch_count + 1u, sizeof(*graph->saved_routes));
 	if (!graph->saved_routes)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < graph->switch_count; i++) {
 		const struct routing_switch *node = &graph->switches[i];
-		struct saved_routes *saved = &graph->saved_routes[i];
+		struct saved_switch *saved = &graph->saved_routes[i];
 		size_t port_count = node->port_count + 1u;
 
 		saved->table = copy_of(node->table, graph->lid_max + 1u);
 		saved->neighbors = copy_of(node->neighbors, port_count * sizeof(*node->neighbors));
 		saved->neighbor_ports = copy_of(node->neighbor_ports, port_count);
 		if (!saved->table || !saved->neighbors || !saved->neighbor_ports) {
-			saved_routes_release(graph);
+			routing_graph_drop_saved_routes(graph);
 			return -ENOMEM;
 		}
 	}
@@ -64,7 +47,7 @@ bool saved_routes_have_links(const struct routing_graph *graph, const struct rou
 			     unsigned link_count)
 {
 	for (unsigned i = 0; i < link_count; i++) {
-		const struct saved_routes *saved = &graph->saved_routes[links[i].a];
+		const struct saved_switch *saved = &graph->saved_routes[links[i].a];
 
 		if (saved->neighbors[links[i].a_port] != links[i].b ||
 		    saved->neighbor_ports[links[i].a_port] != links[i].b_port)
@@ -76,7 +59,7 @@ bool saved_routes_have_links(const struct routing_graph *graph, const struct rou
 static bool link_is_there(const struct routing_graph *graph, uint32_t index, uint8_t port)
 {
 	const struct routing_switch *node = &graph->switches[index];
-	const struct saved_routes *saved = &graph->saved_routes[index];
+	const struct saved_switch *saved = &graph->saved_routes[index];
 
 	return port && port <= node->port_count && saved->neighbors[port] != ROUTING_NO_SWITCH &&
 	       node->neighbors[port] == saved->neighbors[port] &&

@@ -9,11 +9,10 @@
 
 #include <stdbool.h>
 #include "base/attributes.h"
-#include "mgmt/routing/engines.h"
+#include "mgmt/routing/engine.h"
 
 /* The tables and links as they are now. -ENOMEM: none are kept. */
 MUST_USE int saved_routes_save(struct routing_graph *graph);
-void saved_routes_release(struct routing_graph *graph);
 bool saved_routes_exist(const struct routing_graph *graph);
 
 /* Whether these links were there, between the same ports. */

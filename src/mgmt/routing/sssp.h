@@ -4,7 +4,7 @@
 #define SOFTIB_MGMT_ROUTING_SSSP_H
 
 #include "base/attributes.h"
-#include "mgmt/routing/engines.h"
+#include "mgmt/routing/engine.h"
 
 /*
  * Each LID gets the paths with the fewest hops; of those, the paths over links that the fewest

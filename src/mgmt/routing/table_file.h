@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 #include "base/attributes.h"
-#include "mgmt/routing/engines.h"
+#include "mgmt/routing/engine.h"
 
 struct table_file_error {
 	unsigned line; /* from 1 */

@@ -5,7 +5,7 @@
 #define SOFTIB_MGMT_ROUTING_TORUS_2QOS_H
 
 #include "base/attributes.h"
-#include "mgmt/routing/engines.h"
+#include "mgmt/routing/engine.h"
 
 /*
  * For tori and meshes of up to three dimensions, see torus_find(). Rings take two lanes, a missing

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 #include "base/attributes.h"
-#include "mgmt/routing/engines.h"
+#include "mgmt/routing/engine.h"
 
 /*
  * Ranks come from the roots in the hints, else from roots that it finds: the switches without

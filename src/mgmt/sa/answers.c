@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "mgmt/sa/remote_tables.h"
 #include "mgmt/sa/request.h"
 #include "wire/smp.h"
 

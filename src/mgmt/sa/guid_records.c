@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GUIDInfoRecords: reading, giving and taking back the GUIDs of ports (vol 1, chapter 15). */
+#include "mgmt/sa/remote_tables.h"
 #include "mgmt/sa/sa_query.h"
 #include "wire/sa_records.h"
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include "mgmt/sa/members.h"
 #include "mgmt/sa/notices.h"
+#include "mgmt/sa/pruning.h"
 #include "mgmt/sa/selectors.h"
 #include "mgmt/subnet/multicast_tree.h"
 #include "mgmt/subnet/subnet_path.h"

@@ -4,7 +4,9 @@
 
 #include <string.h>
 #include "mgmt/sa/members.h"
+#include "mgmt/sa/pruning.h"
 #include "mgmt/sa/request.h"
+#include "mgmt/sa/sa.h"
 #include "mgmt/subnet/subnet_copy.h"
 
 /* Where the details of traps 64 to 67 have their GID. */

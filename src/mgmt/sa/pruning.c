@@ -3,6 +3,7 @@
 #include "mgmt/sa/pruning.h"
 
 #include "mgmt/sa/members.h"
+#include "mgmt/sa/sa.h"
 
 void pruning_init(struct sa *sa)
 {

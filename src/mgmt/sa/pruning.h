@@ -16,11 +16,6 @@
 struct multicast_member;
 struct sa;
 
-struct pruning {
-	time_ns ask_at;	  /* the next period; TIME_NEVER: nobody is asked */
-	time_ns check_at; /* the first answer that is late by then; TIME_NEVER: none is due */
-};
-
 /* A client that waits for an answer of the SA sends its request three times. */
 #define PRUNING_ANSWER_TIME_MAX SECONDS(30)
 

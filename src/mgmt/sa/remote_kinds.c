@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What each kind of record that other nodes keep asks them (vol 1, chapters 14 and 15). */
 #include "mgmt/sa/remote_request.h"
+#include "mgmt/sa/remote_tables.h"
 
 #include <stdlib.h>
 

@@ -17,6 +17,7 @@
 #include "wire/smp_tables.h"
 
 struct sa;
+struct remote_tables;
 struct sa_request;
 struct subnet_port;
 
@@ -25,12 +26,6 @@ enum {
 	REMOTE_TABLES_REQUESTS_MAX =
 		16, /* under way; more are dropped, and repeated by who asked */
 	REMOTE_TABLES_BLOCKS_MAX = 16384, /* of one request */
-};
-
-struct remote_tables {
-	struct mad_transactions transactions;
-	struct list requests;
-	unsigned request_count;
 };
 
 MUST_USE int remote_tables_init(struct remote_tables *tables,

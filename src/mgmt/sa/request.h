@@ -3,46 +3,9 @@
 #ifndef SOFTIB_MGMT_SA_REQUEST_H
 #define SOFTIB_MGMT_SA_REQUEST_H
 
-#include "mgmt/mad/rmpp_engine.h"
-#include "mgmt/sa/alias_guids.h"
-#include "mgmt/sa/pruning.h"
-#include "mgmt/sa/records.h"
-#include "mgmt/sa/remote_tables.h"
-#include "mgmt/sa/reports.h"
-#include "mgmt/sa/sa.h"
-#include "mgmt/subnet/multicast_groups.h"
-#include "mgmt/subnet/service_registry.h"
-#include "mgmt/subnet/subnet.h"
-#include "mgmt/subnet/subscriptions.h"
+#include "mgmt/sa/sa_state.h"
 #include "wire/sa_components.h"
 #include "wire/sa_mad.h"
-
-enum {
-	SA_OUTBOX_MESSAGES = 1024,
-	SA_OUTBOX_PER_LID = 256, /* one that floods leaves room for the others */
-};
-
-/* Tables that wait to be acknowledged, all together. */
-#define SA_TABLE_BYTES_IN_FLIGHT_MAX ((size_t)128 << 20)
-
-struct sa {
-	struct sa_options options;
-	struct subnet *subnet; /* a copy; NULL: not serving */
-	struct multicast_groups *groups;
-	struct service_registry services;
-	struct subscriptions subscriptions;
-	struct alias_guids alias_guids;
-	struct pruning pruning;
-	struct reports reports;
-	struct remote_tables remote_tables;
-	struct rmpp rmpp; /* tables on their way out, long requests on their way in */
-	size_t table_bytes_in_flight;
-	struct sa_records records;  /* of the present request */
-	struct mad_message *outbox; /* a ring */
-	unsigned outbox_first, outbox_count;
-	uint16_t *outbox_by_lid; /* [LID]: how many of its answers wait */
-	uint64_t request_count, dropped_count, pruned_count;
-};
 
 struct sa_request {
 	struct mad_address address;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mgmt/sa/answers.h"
+#include "mgmt/sa/pruning.h"
+#include "mgmt/sa/remote_tables.h"
 #include "mgmt/sa/request.h"
 #include "mgmt/subnet/subnet_path.h"
 #include "mgmt/subnet/subnet_copy.h"

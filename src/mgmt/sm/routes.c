@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "mgmt/routing/engines.h"
 #include "wire/smp_tables.h"
 
 enum { CHANGED_LINKS_MAX = 256 };

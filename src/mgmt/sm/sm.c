@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "mgmt/routing/engines.h"
 #include "mgmt/sm/mkeys.h"
 #include "mgmt/sm/sweep.h"
 #include "wire/smp.h"

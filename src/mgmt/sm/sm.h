@@ -15,7 +15,7 @@
 #include "base/siphash.h"
 #include "base/time.h"
 #include "mgmt/mad/mad_message.h"
-#include "mgmt/routing/engines.h"
+#include "mgmt/routing/engine.h"
 #include "wire/notice.h"
 #include "wire/subnet_attributes.h"
 

@@ -135,7 +135,7 @@ static void test_kept_routes_are_replaced_and_released(void **state)
 	assert_int_equal(saved_routes_save(&graph), 0);
 	saved_routes_restore(&graph, is_mixed);
 	assert_int_equal(graph.switches[LEFT].table[HOST_LID], 2);
-	saved_routes_release(&graph);
+	routing_graph_drop_saved_routes(&graph);
 	assert_false(saved_routes_exist(&graph));
 }
 
