@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long answers take: mean and deviation, smoothed as TCP does it. */
+/* Response times: smoothed mean and deviation, computed as TCP does for its round-trip time. */
 #include "mgmt/mad/answer_time.h"
 
 void answer_time_learn(struct answer_time *answer_time, time_ns taken)

@@ -17,8 +17,8 @@ struct mad_address {
 	uint16_t pkey;
 	bool has_grh;
 	struct gid gid;	   /* the peer's */
-	uint8_t gid_index; /* of the own GID */
-	uint8_t hop_limit; /* 0: not beyond this subnet */
+	uint8_t gid_index; /* the index of our own GID */
+	uint8_t hop_limit; /* 0: stays within this subnet */
 	uint8_t traffic_class;
 	uint32_t flow_label;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Redirection of a general service class to another QP or port (vol 1, chapter 13). */
+/* Redirection of a general service class to another QP or port (management 1.6). */
 #include "mgmt/mad/redirect.h"
 
 #include "base/bytes.h"
@@ -28,7 +28,7 @@ bool mad_is_redirected(const struct mad_message *answer)
 	       (get_be16(answer->bytes + MAD_STATUS_OFFSET) & MAD_STATUS_REDIRECT);
 }
 
-/* What does not depend on how the place is reached. */
+/* Copies the fields that are needed whether the target is named by LID or by GID. */
 static void take_place(const struct class_port_info *info, struct mad_address *address)
 {
 	address->qpn = info->redirect_qpn ? info->redirect_qpn : QPN_GSI;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The RMPP transfers of one QP or agent, both ways (vol 1, chapter 13). */
+/* The RMPP transfers of one QP or agent, in both directions (management 1.8). */
 #include "mgmt/mad/rmpp_engine.h"
 
 #include <errno.h>
@@ -80,13 +80,13 @@ int rmpp_send(struct rmpp *rmpp, const struct rmpp_message *message,
 
 static void refuse(struct rmpp *rmpp, const struct mad_message *mad, enum rmpp_status status)
 {
-	/* Whoever sends so much nonsense that this is full is not answered. */
+	/* A peer that fills this queue with bad segments gets no answer. */
 	if (rmpp->refusal_count < RMPP_REFUSALS_MAX)
 		rmpp_refuse(mad, status, &rmpp->refusals[rmpp->refusal_count++]);
 }
 
-/* A DATA that belongs to no transfer starts one, if it is a first segment. A later one is the
- * repetition of something that ended: nobody waits for an answer. */
+/* A DATA that belongs to no transfer starts one if it is a first segment. Any other DATA repeats a
+ * segment of a transfer that ended; its sender waits for no answer. */
 static struct rmpp_transfer *begin_receiving(struct rmpp *rmpp, time_ns now,
 					     const struct mad_message *mad,
 					     const struct rmpp_header *header)
@@ -122,7 +122,7 @@ static struct rmpp_transfer *begin_receiving(struct rmpp *rmpp, time_ns now,
 	return transfer;
 }
 
-/* A receiver's memory counts while it holds it. */
+/* received_bytes counts a receiver's buffer while the receiver owns it. */
 static void receive_segment(struct rmpp *rmpp, struct rmpp_transfer *transfer,
 			    const struct mad_message *mad)
 {
@@ -130,7 +130,7 @@ static void receive_segment(struct rmpp *rmpp, struct rmpp_transfer *transfer,
 
 	rmpp->received_bytes -= receiver->byte_capacity;
 
-	/* Buffers grow by doubling, so all of them may hold a little more than they should. */
+	/* Buffers grow by doubling, so their sum may exceed the limit a little. */
 	size_t room = rmpp->received_bytes < rmpp->options.received_bytes_max
 			      ? rmpp->options.received_bytes_max - rmpp->received_bytes
 			      : 0;
@@ -186,7 +186,7 @@ bool rmpp_receive(struct rmpp *rmpp, time_ns now, const struct mad_message *mad,
 
 	bool is_end = header.type == RMPP_TYPE_STOP || header.type == RMPP_TYPE_ABORT;
 
-	/* What runs against the direction of DATA is for a sender. */
+	/* ACKs, and STOPs and ABORTs of the receiving peer, are for a sender. */
 	struct rmpp_transfer *sending =
 		header.type == RMPP_TYPE_DATA
 			? NULL
@@ -235,7 +235,8 @@ static void wake_due(struct rmpp *rmpp, time_ns now)
 	}
 }
 
-/* At most a few at a time from each, so that a long table does not keep the others waiting. */
+/* Sends a few messages of each transfer at a time, so that a long table does not delay the others.
+ */
 static unsigned transmit_some(struct rmpp *rmpp, struct rmpp_transfer *transfer, time_ns now,
 			      unsigned messages_max, struct mad_message ret_messages[])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The receiving side of one RMPP transfer (vol 1, chapter 13). */
+/* The receiving side of one RMPP transfer (management 1.8). */
 #include "mgmt/mad/rmpp_receiver.h"
 
 #include <assert.h>
@@ -40,7 +40,7 @@ static void end_with(struct rmpp_receiver *receiver, enum rmpp_status status)
 	rmpp_receiver_release(receiver);
 }
 
-/* Grows with what has really come: a first segment may announce anything. */
+/* The buffer grows with the segments that arrived: a first segment may announce any length. */
 static bool make_room(struct rmpp_receiver *receiver, size_t byte_count)
 {
 	enum { CAPACITY_FIRST = 1024 };
@@ -75,7 +75,7 @@ static bool lengths_agree(const struct rmpp_receiver *receiver)
 	return !receiver->total_length || receiver->total_length == total;
 }
 
-/* All segments up to the last are here. */
+/* All segments up to the last one are here. */
 static void complete(struct rmpp_receiver *receiver)
 {
 	if (!lengths_agree(receiver)) {
@@ -114,8 +114,8 @@ static void advance(struct rmpp_receiver *receiver)
 	receiver->owes_ack = true;
 }
 
-/* A segment behind the last one, or a last one in front of others. The segment is new, so the bits
- * from its own on are those of higher segments. */
+/* Whether the segment lies behind the last one, or claims to be the last one in front of others.
+ * The segment is new, so the bits from its own upwards are those of higher segments. */
 static bool contradicts_the_end(const struct rmpp_receiver *receiver,
 				const struct rmpp_header *header)
 {
@@ -126,7 +126,7 @@ static bool contradicts_the_end(const struct rmpp_receiver *receiver,
 	       receiver->kept >> (header->segment_number - receiver->next_expected) != 0;
 }
 
-/* The segment lies in the window and is new. */
+/* Stores a segment that lies in the window and is new. */
 static void keep(struct rmpp_receiver *receiver, const struct mad_message *message,
 		 const struct rmpp_header *header)
 {
@@ -203,7 +203,8 @@ void rmpp_receiver_receive(struct rmpp_receiver *receiver, const struct mad_mess
 		 header.version == RMPP_VERSION ? RMPP_STATUS_BAD_TYPE : RMPP_STATUS_BAD_VERSION);
 }
 
-/* The header of the peer's segment with its direction turned round, no data. */
+/* The header of the peer's segment with the R bit flipped, without data (management 1.8, receiver
+ * 5). */
 static void turn_round(const struct mad_message *segment, const struct rmpp_header *header,
 		       struct mad_message *ret_message)
 {

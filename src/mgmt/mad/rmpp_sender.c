@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sending side of one RMPP transfer (vol 1, chapter 13). */
+/* The sending side of one RMPP transfer (management 1.8). */
 #include "mgmt/mad/rmpp_sender.h"
 
 #include <assert.h>
@@ -30,7 +30,7 @@ void rmpp_sender_begin(struct rmpp_sender *sender, const struct rmpp_sender_opti
 	size_t data_bytes = byte_count - sender->data_offset;
 	size_t room = segment_room(sender);
 
-	/* No data still make one segment. */
+	/* A message without data is one segment. */
 	sender->segment_count = data_bytes ? (uint32_t)((data_bytes + room - 1) / room) : 1;
 }
 
@@ -65,7 +65,7 @@ static void receive_ack(struct rmpp_sender *sender, time_ns now, const struct rm
 	}
 	if (segment < sender->acked)
 		return;
-	/* A window never shrinks: an older acknowledgement overtook this one. */
+	/* A window never shrinks: this ACK was overtaken by a later one. */
 	if (window_last > sender->window_last)
 		sender->window_last = window_last;
 	if (segment == sender->acked)
@@ -89,7 +89,7 @@ static bool ends_sending(const struct rmpp_sender *sender, const struct rmpp_hea
 
 void rmpp_sender_receive(struct rmpp_sender *sender, time_ns now, const struct rmpp_header *header)
 {
-	/* Ended by the peer: whatever it says is final, so there is no answer to it. */
+	/* The peer ended the transfer. An ABORT or STOP is never answered. */
 	if (ends_sending(sender, header)) {
 		bool is_legal = header->type == RMPP_TYPE_STOP
 					? header->status == RMPP_STATUS_RESOURCES_EXHAUSTED
@@ -98,7 +98,7 @@ void rmpp_sender_receive(struct rmpp_sender *sender, time_ns now, const struct r
 		fail(sender, is_legal ? (enum rmpp_status)header->status : RMPP_STATUS_BAD_STATUS);
 		return;
 	}
-	/* The last ACK once more: the peer did not get the opening of its window. */
+	/* The last ACK was repeated: the peer did not get the ACK that opens its window. */
 	if (sender->state == RMPP_SENDER_DONE && header->type == RMPP_TYPE_ACK)
 		sender->owes_opening = sender->options.sides == RMPP_DOUBLE_SIDED;
 	if (sender->state != RMPP_SENDER_SENDING)
@@ -111,7 +111,7 @@ void rmpp_sender_receive(struct rmpp_sender *sender, time_ns now, const struct r
 		receive_ack(sender, now, header);
 }
 
-/* The MAD with the class's header, and no data. */
+/* A MAD with the class's header and no data. */
 static void start_message(const struct rmpp_sender *sender, const struct rmpp_header *header,
 			  struct mad_message *ret_message)
 {
@@ -121,7 +121,8 @@ static void start_message(const struct rmpp_sender *sender, const struct rmpp_he
 	rmpp_header_encode(header, ret_message->bytes);
 }
 
-/* PayloadLength counts the class's header once per segment; only the first and the last have it. */
+/* PayloadLength counts the class's header once per segment. Only the first and the last segment
+ * carry it (management 1.8). */
 static uint32_t payload_length(const struct rmpp_sender *sender, uint32_t segment)
 {
 	size_t class_header = sender->data_offset - RMPP_SEGMENT_OFFSET;
@@ -162,7 +163,7 @@ static void make_segment(const struct rmpp_sender *sender, uint32_t segment,
 	       left < room ? left : room);
 }
 
-/* What is not a segment: ABORT, and the ACK of segment 0 that opens the answer's window. */
+/* Makes an ABORT, or the ACK of segment 0 that opens the window of the response. */
 static void make_control(const struct rmpp_sender *sender, enum rmpp_type type,
 			 struct mad_message *ret_message)
 {
@@ -183,8 +184,8 @@ static bool has_segment_to_send(const struct rmpp_sender *sender)
 	return sender->next <= sender->segment_count && sender->next <= sender->window_last;
 }
 
-/* Nothing new was acknowledged in time: from the first one that is missing once more. Where the
- * window is shut, the last one that was acknowledged makes the peer say again how far it goes. */
+/* No new ACK came in time: resend from the first unacknowledged segment. If the window is closed,
+ * resend the last acknowledged segment, so that the peer repeats its ACK with the window. */
 static void time_out(struct rmpp_sender *sender)
 {
 	if (--sender->tries_left == 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One RMPP transfer among those of its QP: found by its peer, kept, queued and timed. */
+/* One RMPP transfer of a QP: lookup by peer, queues, timers, and keeping it after its end. */
 #include "mgmt/mad/rmpp_transfer.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static bool is_waiting_to_be_told(const struct rmpp_transfer *transfer)
 		transfer->sender.state == RMPP_SENDER_FAILED);
 }
 
-/* The oldest that is only kept for repetitions makes way for a new one. */
+/* Frees the oldest finished transfer, which is kept only to answer retransmissions. */
 static void make_way(struct rmpp *rmpp)
 {
 	list_for_each (link, &rmpp->kept) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making SMPs (vol 1, chapter 14). */
+/* Requests and responses of subnet management (management 2.1). */
 #include "mgmt/mad/smp_request.h"
 
 #include <string.h>
@@ -42,15 +42,15 @@ void smp_answer_make(const struct mad_message *request, uint16_t status,
 	bool is_directed = request->bytes[1] == MAD_CLASS_SUBNET_DIRECTED;
 
 	*ret_answer = *request;
-	/* Get and Set are both answered by GetResp. */
+	/* GetResp answers both Get and Set. */
 	ret_answer->bytes[MAD_METHOD_OFFSET] =
 		request->bytes[MAD_METHOD_OFFSET] == MAD_SET
 			? MAD_GET_RESPONSE
 			: (uint8_t)(request->bytes[MAD_METHOD_OFFSET] | MAD_RESPONSE);
 	put_be16(ret_answer->bytes + MAD_STATUS_OFFSET,
 		 (uint16_t)(is_directed ? status | MAD_STATUS_DIRECTION : status));
-	/* A last part that was LID routed is LID routed back to where it started; otherwise the
-	 * hops lead back. */
+	/* If the last part of the route was LID routed, the response is LID routed to where that
+	 * part started (management 2.2). Otherwise the return path leads back. */
 	if (is_directed && smp_dr_dlid(request->bytes) == LID_PERMISSIVE)
 		ret_answer->address.lid = LID_PERMISSIVE;
 }

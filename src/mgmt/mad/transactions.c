@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests of a manager that wait for their answers (vol 1, chapter 13). */
+/* Requests of a manager that wait for their responses (management 1.5). */
 #include "mgmt/mad/transactions.h"
 
 #include <errno.h>
@@ -13,10 +13,10 @@ enum {
 	PLACE_BITS = 10,
 	SEQUENCE_BITS = 32 - PLACE_BITS,
 	COPIES_MAX = 8,		  /* of one request at a time */
-	COPIES_ON_WIRE_MAX = 128, /* of all of them */
+	COPIES_ON_WIRE_MAX = 128, /* of all requests together */
 };
 
-/* Sooner than this nobody is asked again: hosts don't always run. */
+/* Requests are not repeated sooner than this: the host of the responder may be descheduled. */
 #define EAGER_DISTANCE_MIN MILLISECONDS(20)
 
 static_assert(1 << PLACE_BITS == MAD_WINDOW_MAX,
@@ -26,14 +26,14 @@ struct mad_transaction {
 	struct list link;
 	struct mad_message request;
 	struct mad_purpose purpose;
-	uint64_t transaction_id; /* 0: the place is free */
+	uint64_t transaction_id; /* 0: this entry is free */
 	time_ns deadline;
 	time_ns sent_at;    /* the last time */
-	time_ns give_up_at; /* at paces other than the steady one */
+	time_ns give_up_at; /* at any pace but the steady one */
 	time_ns timeout;
 	enum mad_pace pace;
 	unsigned sent_count;  /* tries so far */
-	unsigned copies_left; /* of the present one, still to be sent */
+	unsigned copies_left; /* of the present try, still to be sent */
 	unsigned tries;
 	unsigned tries_left;
 	unsigned redirects_left;
@@ -87,15 +87,15 @@ bool mad_transactions_is_idle(const struct mad_transactions *transactions)
 	return transactions->busy_count == 0;
 }
 
-/* The place is part of the id, so that an answer finds it at once; the sequence keeps answers to
- * its former users out. */
+/* The index of the entry is part of the id, so that a response finds its entry at once. The
+ * sequence number keeps late responses to former users of the entry out. */
 static uint64_t make_transaction_id(struct mad_transactions *transactions,
 				    const struct mad_transaction *transaction)
 {
 	uint32_t place = (uint32_t)(transaction - transactions->places);
 
 	transactions->sequence = (transactions->sequence + 1) & ((1u << SEQUENCE_BITS) - 1);
-	if (!transactions->sequence) /* Transaction id 0 is better avoided. */
+	if (!transactions->sequence) /* Transaction id 0 is legal but avoided (management 1.5). */
 		transactions->sequence = 1;
 	return (uint64_t)transactions->options.agent_number << 32 |
 	       transactions->sequence << PLACE_BITS | place;
@@ -104,12 +104,12 @@ static uint64_t make_transaction_id(struct mad_transactions *transactions,
 void mad_transactions_send(struct mad_transactions *transactions, const struct mad_message *request,
 			   struct mad_purpose purpose)
 {
-	mad_transactions_send_patiently(transactions, request, purpose, (struct mad_patience){0});
+	mad_transactions_send_with_retries(transactions, request, purpose, (struct mad_retries){0});
 }
 
-void mad_transactions_send_patiently(struct mad_transactions *transactions,
-				     const struct mad_message *request, struct mad_purpose purpose,
-				     struct mad_patience patience)
+void mad_transactions_send_with_retries(struct mad_transactions *transactions,
+					const struct mad_message *request,
+					struct mad_purpose purpose, struct mad_retries retries)
 {
 	const struct mad_transactions_options *options = &transactions->options;
 	struct list *link = list_pop(&transactions->free);
@@ -120,8 +120,8 @@ void mad_transactions_send_patiently(struct mad_transactions *transactions,
 
 	transaction->request = *request;
 	transaction->purpose = purpose;
-	transaction->timeout = patience.timeout ? patience.timeout : options->timeout;
-	transaction->tries = patience.tries ? patience.tries : options->tries;
+	transaction->timeout = retries.timeout ? retries.timeout : options->timeout;
+	transaction->tries = retries.tries ? retries.tries : options->tries;
 	transaction->tries_left = transaction->tries;
 	transaction->pace = transactions->pace;
 	transaction->sent_count = 0;
@@ -138,12 +138,12 @@ static void finish(struct mad_transactions *transactions, struct mad_transaction
 {
 	transaction->transaction_id = 0;
 	list_remove(&transaction->link);
-	/* At the end, so that a place rests as long as possible before its next use. */
+	/* At the end of the list, so that an entry stays unused as long as possible. */
 	list_append(&transactions->free, &transaction->link);
 	transactions->busy_count--;
 }
 
-/* NULL when the message answers nothing that is under way. */
+/* NULL: the message answers no request that is under way. */
 static struct mad_transaction *find(struct mad_transactions *transactions,
 				    const struct mad_message *message)
 {
@@ -184,8 +184,8 @@ static bool find_place(const struct mad_transactions *transactions,
 	       mad_redirect_apply_path(&info, &path, address);
 }
 
-/* Once more, to where the answer says. A place that can't be reached, or one redirection too many,
- * is an answer for the requester. */
+/* Sends the request to the place that the response names. If that place can't be reached, or after
+ * too many redirections, the requester gets the response. */
 static bool follow_redirection(struct mad_transactions *transactions,
 			       struct mad_transaction *transaction,
 			       const struct mad_message *message)
@@ -203,7 +203,7 @@ static bool follow_redirection(struct mad_transactions *transactions,
 	return true;
 }
 
-/* ClassPortInfo is the attribute of a redirection, whatever was asked for. */
+/* A redirecting response has the attribute ClassPortInfo, whatever the request asked for. */
 static struct mad_transaction *find_redirected(struct mad_transactions *transactions,
 					       const struct mad_message *message)
 {
@@ -218,7 +218,7 @@ static struct mad_transaction *find_redirected(struct mad_transactions *transact
 	return find(transactions, &original);
 }
 
-/* NULL: no answer, or one that sends the request elsewhere. */
+/* NULL: not a response, or one that redirects the request. */
 static struct mad_transaction *find_answered(struct mad_transactions *transactions,
 					     const struct mad_message *message)
 {
@@ -251,7 +251,8 @@ bool mad_transactions_receive_timed(struct mad_transactions *transactions, time_
 
 	if (!transaction)
 		return false;
-	/* Which of several tries was answered is not known, so these say nothing of the time. */
+	/* It is unknown which of several tries was answered, so such a response does not tell the
+	 * time. */
 	if (transaction->sent_count == 1)
 		answer_time_learn(&transactions->answer_time, now - transaction->sent_at);
 	else
@@ -261,7 +262,8 @@ bool mad_transactions_receive_timed(struct mad_transactions *transactions, time_
 	return true;
 }
 
-/* Behind all that end no later; most have the same timeout, so that is at the end. */
+/* Inserts the transaction in the order of deadlines. Most have the same timeout, so the place is
+ * usually at the end. */
 static void put_on_wire(struct mad_transactions *transactions, struct mad_transaction *transaction)
 {
 	struct list *before = transactions->on_wire.previous;
@@ -307,7 +309,7 @@ static void expire(struct mad_transactions *transactions, time_ns now)
 	}
 }
 
-/* How long nothing is sent again after this try. */
+/* The time from this try to the next one. */
 static time_ns repetition_distance(const struct mad_transactions *transactions,
 				   const struct mad_transaction *transaction)
 {
@@ -335,7 +337,7 @@ static unsigned copies_of(const struct mad_transactions *transactions,
 {
 	unsigned share = COPIES_ON_WIRE_MAX / transactions->busy_count;
 
-	/* The first may be all that is needed. */
+	/* The first copy may be enough. */
 	if (transaction->pace != MAD_PACE_INSISTENT || transaction->sent_count == 0 || share == 0)
 		return 1;
 	return share < COPIES_MAX ? share : COPIES_MAX;

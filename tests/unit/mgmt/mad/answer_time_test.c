@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What answers that came say of those that will. */
+/* The bound on response times, computed from the responses that came. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void test_steady_answers_narrow_the_bound(void **state)
 	assert_in_range(answer_time_bound(&answer_time), 990, 1100);
 }
 
-/* Slower ones widen it at once, and it narrows again step by step. */
+/* Slower responses raise the bound at once; faster ones lower it step by step. */
 static void test_bound_follows_what_answers_take(void **state)
 {
 	struct answer_time answer_time = {0};
@@ -49,7 +49,7 @@ static void test_bound_follows_what_answers_take(void **state)
 	assert_in_range(answer_time_bound(&answer_time), 990, 1100);
 }
 
-/* On a virtual clock an answer may take no time at all; that is known, too. */
+/* On a virtual clock a response may take no time at all, and that is a known time too. */
 static void test_answers_in_no_time_are_known(void **state)
 {
 	struct answer_time answer_time = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a ClassPortInfo sends its reader. */
+/* The address to which a ClassPortInfo redirects a client (management 1.6). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ static void test_a_place_needs_a_lid_or_a_gid(void **state)
 	}
 }
 
-/* A LID alone leads to QP1 there; whatever else is given counts, each by itself and in every
+/* A LID alone means QP1 at that LID. Each other field counts when it is given, alone and in every
  * combination. */
 static void test_a_lid_alone_or_with_any_other_field_is_a_place(void **state)
 {
@@ -103,7 +103,7 @@ static void test_a_gid_alone_is_reached_by_its_path(void **state)
 	for (unsigned fields = 0; fields <= ALL; fields++) {
 		const struct class_port_info info = {
 			.redirect_qpn = fields & WITH_QP ? 0x77 : 0,
-			.redirect_sl = 9, /* goes with a LID */
+			.redirect_sl = 9, /* belongs to RedirectLID */
 			.redirect_pkey = fields & WITH_PKEY ? 0x8001 : 0,
 			.redirect_qkey = fields & WITH_QKEY ? 0x80020000 : 0,
 			.redirect_gid_prefix = 0xfe80000000000000,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RMPP between two agents over a wire that loses, repeats and reorders, on a virtual clock. */
+/* RMPP between two agents over a wire that loses, repeats and reorders, on a virtual clock
+ * (management 1.8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@ struct flight {
 	struct mad_message message;
 };
 
-/* One direction; percentages of what happens to a MAD on it. */
+/* One direction, with the percentages of MADs that are lost, repeated or reordered. */
 struct wire {
 	struct flight flights[WIRE_MAX];
 	unsigned count;
@@ -98,7 +99,7 @@ static time_ns next_arrival(const struct wire *wire)
 	return next;
 }
 
-/* The address of a message in flight becomes the peer's: whoever sent it. */
+/* A delivered message carries the address of its sender. */
 static void deliver(struct wire *wire, struct rmpp *to, uint16_t from_lid)
 {
 	for (unsigned i = 0; i < wire->count;) {
@@ -117,7 +118,7 @@ static void deliver(struct wire *wire, struct rmpp *to, uint16_t from_lid)
 	}
 }
 
-/* Runs until both sides wait for nothing but the end of what they keep. */
+/* Runs until both sides wait only for the end of kept transfers. */
 static void run_until(time_ns end)
 {
 	for (unsigned step = 0; step < 200000; step++) {
@@ -200,7 +201,7 @@ static void test_message_of_every_size_arrives_whole(void **state)
 		assert_int_equal(results[i].purpose.detail, i + 1);
 	}
 	(void)state;
-	/* Nothing is left after the time for repetitions. */
+	/* After the time for retransmissions nothing is left. */
 	run_until(now + SECONDS(60));
 	assert_int_equal(a.transfer_count, 0);
 	assert_int_equal(b.transfer_count, 0);
@@ -209,7 +210,7 @@ static void test_message_of_every_size_arrives_whole(void **state)
 	assert_int_equal(rmpp_deadline(&b), TIME_NEVER);
 }
 
-/* Twenty seeds, three messages at once, each exactly once. */
+/* Twenty seeds, three messages at once; each arrives exactly once. */
 static void test_loss_repetition_and_reordering_change_nothing(void **state)
 {
 	for (unsigned seed = 1; seed <= 20; seed++) {
@@ -352,7 +353,7 @@ static void test_messages_being_received_share_a_bound(void **state)
 	assert_int_equal(received_count, 1);
 }
 
-/* The request of GetMulti is long, and so is its answer. */
+/* Both the request and the response of GetMulti are long. */
 static void test_double_sided_transfer_and_its_answer(void **state)
 {
 	(void)state;

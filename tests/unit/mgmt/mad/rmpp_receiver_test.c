@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The receiving side of RMPP: reassembly, acknowledgements, bounds, and every way to refuse. */
+/* The receiving side of RMPP: reassembly, ACKs, limits, and every kind of refusal (management 1.8).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +71,7 @@ static void expect(enum rmpp_type type, enum rmpp_status status, uint32_t data1,
 	assert_int_equal(header.segment_number, data1);
 	assert_int_equal(header.length_or_last, data2);
 	assert_int_equal(header.flags, RMPP_FLAG_ACTIVE);
-	/* The direction is turned round, all else in the header stays. */
+	/* Only the R bit is flipped, the rest of the header stays. */
 	assert_int_equal(out.bytes[3], MAD_GET_TABLE);
 	assert_memory_equal(out.bytes + 4, receiver.first.bytes + 4, 20);
 	assert_int_equal(out.address.lid, 3);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sending side of RMPP: segments, window, acknowledgements, and every way to fail. */
+/* The sending side of RMPP: segments, window, ACKs, and every kind of failure (management 1.8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,8 @@ static void expect_abort_at(time_ns now)
 	assert_int_equal(header_of(&out[0]).status, RMPP_STATUS_TOO_MANY_RETRIES);
 }
 
-/* Five NodeRecords of 112 bytes: 200, 200 and 160 bytes in three segments. */
+/* The example of management 1.8: five NodeRecords of 112 bytes make three segments with 200, 200
+ * and 160 bytes. */
 static void test_lengths_are_those_of_the_example_of_five_node_records(void **state)
 {
 	(void)state;
@@ -145,7 +146,7 @@ static void test_window_holds_segments_back(void **state)
 	assert_int_equal(rmpp_sender_transmit(&sender, 0, 2, out), 2);
 	assert_int_equal(rmpp_sender_transmit(&sender, 0, 16, out), 1);
 	assert_int_equal(header_of(&out[0]).segment_number, 4);
-	/* A window that opens without an acknowledgement of more. */
+	/* The window opens, but no further segment is acknowledged. */
 	ack(1, 5, 0);
 	assert_int_equal(rmpp_sender_transmit(&sender, 0, 16, out), 1);
 	assert_int_equal(header_of(&out[0]).segment_number, 5);
@@ -194,7 +195,7 @@ static void test_progress_gives_new_tries(void **state)
 	assert_int_equal(sender.state, RMPP_SENDER_DONE);
 }
 
-/* A peer that acknowledges and gives no room is asked again, but not for ever. */
+/* A peer that acknowledges but keeps its window closed is probed until the tries end. */
 static void test_shut_window_is_probed_until_the_tries_end(void **state)
 {
 	(void)state;
@@ -209,7 +210,7 @@ static void test_shut_window_is_probed_until_the_tries_end(void **state)
 		assert_int_equal(rmpp_sender_deadline(&sender), (try + 1) * MILLISECONDS(100));
 	}
 	expect_abort_at(3 * MILLISECONDS(100));
-	/* Room that comes late is used. */
+	/* A window that opens late is used. */
 	begin(1000);
 	rmpp_sender_transmit(&sender, 0, 16, out);
 	ack(1, 1, 0);
@@ -312,7 +313,8 @@ static void test_stop_and_abort_of_the_peer_end_it_without_an_answer(void **stat
 	}
 }
 
-/* GetMulti: the last ACK is answered by ACK{0, 1}, and again when the peer repeats itself. */
+/* GetMulti: the sender answers the last ACK with ACK{0, 1}, and repeats it when the peer repeats
+ * the last ACK. */
 static void test_double_sided_opens_the_window_of_the_answer(void **state)
 {
 	(void)state;

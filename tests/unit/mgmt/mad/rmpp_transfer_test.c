@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which transfer a MAD belongs to, and who makes way when there are too many. */
+/* Which transfer a MAD belongs to, and which transfer is dropped when there are too many. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static struct rmpp_transfer *add(uint8_t method, uint8_t transaction_id)
 	return transfer;
 }
 
-/* Each byte of the header that makes another transfer of it, and each part of the address. */
+/* Changes each header byte and each part of the address that belongs to the key. */
 static void test_transfer_is_found_by_all_of_its_key(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Directed-route requests and answers, as bytes. */
+/* Directed-route requests and responses, as bytes (management 2.1, 2.2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ static void test_answer_turns_around_with_status(void **state)
 	assert_int_equal(get_be16(answer.bytes + 4), 0x801c);
 	assert_int_equal(answer.address.lid, LID_PERMISSIVE);
 
-	/* The last part came by LID, and so goes back. */
+	/* The last part of the route was LID routed, so the response is LID routed too. */
 	smp_set_dr_dlid(9, message.bytes);
 	message.bytes[3] = MAD_SET;
 	smp_answer_make(&message, MAD_STATUS_OK, &answer);

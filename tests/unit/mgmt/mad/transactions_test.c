@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests, answers, timeouts and retries on a virtual clock. */
+/* Requests, responses, timeouts and retries on a virtual clock (management 1.5). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -160,16 +160,16 @@ static void test_window_beyond_the_ids_is_refused(void **state)
 	assert_int_equal(mad_transactions_init(&other, &options), -EINVAL);
 }
 
-static void test_each_request_has_its_own_patience(void **state)
+static void test_each_request_has_its_own_timeout_and_tries(void **state)
 {
 	(void)state;
-	const struct mad_patience short_one = {.timeout = MILLISECONDS(5), .tries = 1};
+	const struct mad_retries short_one = {.timeout = MILLISECONDS(5), .tries = 1};
 	struct mad_purpose purpose;
 	struct mad_message failed;
 
 	mad_transactions_send(&transactions, &request, (struct mad_purpose){.detail = 1});
-	mad_transactions_send_patiently(&transactions, &request, (struct mad_purpose){.detail = 2},
-					short_one);
+	mad_transactions_send_with_retries(&transactions, &request,
+					   (struct mad_purpose){.detail = 2}, short_one);
 	assert_int_equal(mad_transactions_transmit(&transactions, 0, 8, out), 2);
 	assert_int_equal(mad_transactions_deadline(&transactions), MILLISECONDS(5));
 	assert_int_equal(mad_transactions_transmit(&transactions, MILLISECONDS(5), 8, out), 0);
@@ -194,7 +194,7 @@ static void test_answer_that_has_begun_holds_its_request(void **state)
 	assert_int_equal(mad_transactions_deadline(&transactions), SECONDS(40));
 }
 
-/* The answer that sends a request of class Performance to another LID and QP. */
+/* A response that redirects a request of class Performance to another LID and QP. */
 static struct mad_message redirection(const struct mad_message *message, uint16_t lid)
 {
 	const struct class_port_info info = {.redirect_lid = lid,
@@ -298,14 +298,14 @@ static void test_redirection_by_gid_follows_a_known_path(void **state)
 	assert_int_equal(mad_transactions_transmit(&transactions, 0, 8, out), 1);
 	assert_int_equal(out[0].address.lid, 12);
 	assert_int_equal(out[0].address.sl, 1);
-	/* To where no path leads nobody goes. */
+	/* Without a path to the GID the request is not redirected. */
 	info.redirect_gid_guid = 10;
 	answer = redirection(&out[0], 0);
 	class_port_info_encode(&info, answer.bytes + 64);
 	assert_true(mad_transactions_receive(&transactions, &answer, &purpose));
 }
 
-/* Sends one request and answers it after so long, which is how the pace is learnt. */
+/* Sends one request and answers it after this time, from which the pace is computed. */
 static void learn(time_ns taken)
 {
 	struct mad_purpose purpose;
@@ -318,7 +318,8 @@ static void learn(time_ns taken)
 	assert_true(mad_transactions_receive_timed(&transactions, taken, &answer, &purpose));
 }
 
-/* Sends at every deadline until it fails; returns how many messages that were, and when. */
+/* Sends at every deadline until the request fails. Returns the number of messages and the time of
+ * the failure. */
 static unsigned send_until_failed(time_ns start, time_ns *ret_failed_at)
 {
 	struct mad_purpose purpose;
@@ -355,7 +356,7 @@ static void test_eager_pace_repeats_soon_then_at_twice_the_distance(void **state
 			assert_int_equal(mad_transactions_deadline(&transactions), now);
 		assert_int_equal(mad_transactions_transmit(&transactions, now, 8, out), 1);
 	}
-	/* Given up when the steady pace would give up. */
+	/* It gives up when the steady pace would. */
 	assert_int_equal(mad_transactions_deadline(&transactions), MILLISECONDS(600));
 }
 
@@ -368,7 +369,7 @@ static void test_eager_pace_is_steady_until_an_answer_has_come(void **state)
 	assert_int_equal(mad_transactions_deadline(&transactions), MILLISECONDS(200));
 }
 
-/* Where answers take long, as in a large subnet that comes up, nobody is asked twice too soon. */
+/* If responses take long, as in a large subnet that comes up, no request is repeated too soon. */
 static void test_eager_pace_waits_as_long_as_answers_take(void **state)
 {
 	(void)state;
@@ -388,13 +389,13 @@ static void test_insistent_pace_sends_hundreds_in_the_same_time(void **state)
 	(void)state;
 	transactions.pace = MAD_PACE_INSISTENT;
 	mad_transactions_send(&transactions, &request, (struct mad_purpose){0});
-	/* 48 tries, of which the first is one message and the others eight. */
+	/* 48 tries: the first is one message, the others are eight each. */
 	assert_int_equal(send_until_failed(0, &failed_at), 1 + 47 * 8);
 	assert_int_equal(failed_at, MILLISECONDS(600));
 	assert_true(mad_transactions_is_idle(&transactions));
 }
 
-/* With many on the wire each gets fewer copies: the way is shared. */
+/* The more requests are under way, the fewer copies each gets: they share the path. */
 static void test_insistent_copies_are_shared_among_requests(void **state)
 {
 	const struct mad_transactions_options options = {
@@ -412,7 +413,7 @@ static void test_insistent_copies_are_shared_among_requests(void **state)
 			 128);
 }
 
-/* An answer to any copy ends them all, those too that are not sent yet. */
+/* A response to any copy ends the request, including copies that are not sent yet. */
 static void test_answer_among_copies_ends_the_request(void **state)
 {
 	struct mad_purpose purpose;
@@ -429,7 +430,7 @@ static void test_answer_among_copies_ends_the_request(void **state)
 		mad_transactions_receive_timed(&transactions, MILLISECONDS(14), &answer, &purpose));
 	assert_int_equal(purpose.detail, 5);
 	assert_int_equal(transactions.repeated_answer_count, 1);
-	assert_int_equal(transactions.answer_time.mean, 0); /* whose answer it was nobody knows */
+	assert_int_equal(transactions.answer_time.mean, 0); /* unknown which copy was answered */
 	assert_int_equal(mad_transactions_transmit(&transactions, MILLISECONDS(14), 8, out), 0);
 	assert_int_equal(mad_transactions_deadline(&transactions), TIME_NEVER);
 }
@@ -444,7 +445,7 @@ int main(void)
 		TEST(test_window_bounds_what_is_on_the_wire),
 		TEST(test_late_answer_to_a_place_used_again_is_foreign),
 		TEST(test_window_beyond_the_ids_is_refused),
-		TEST(test_each_request_has_its_own_patience),
+		TEST(test_each_request_has_its_own_timeout_and_tries),
 		TEST(test_answer_that_has_begun_holds_its_request),
 		TEST(test_redirected_request_is_sent_to_the_other_qp),
 		TEST(test_endless_redirection_becomes_the_answer),
