@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the agents of one fabric remember between MADs. */
+/* State that the agents of one fabric keep between MADs. */
 #include "mgmt/agents/node_agents.h"
 
 #include "mgmt/agents/class_traps.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traps of general service classes (vol 1, chapter 13). */
+/* Traps of general service classes (management 5.3). */
 #include "mgmt/agents/class_traps.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traps of general service classes: from QP1 of a port to where the class's ClassPortInfo says,
- * once each (vol 1, chapter 13). */
+/* Traps of general service classes: each is sent once, from QP1 of a port to the address in the
+ * class's ClassPortInfo (management 1.6, 5.3). */
 #ifndef SOFTIB_MGMT_AGENTS_CLASS_TRAPS_H
 #define SOFTIB_MGMT_AGENTS_CLASS_TRAPS_H
 
@@ -13,14 +13,14 @@ struct trap_class {
 	struct mad_address address;
 };
 
-/* The distance to others is the caller's to keep; a port that can't send has nothing to tell. */
+/* The caller keeps the minimum distance between traps. A port that can't send queues nothing. */
 void class_trap_queue(struct agent_memory *memory, struct port *port, time_ns now,
 		      const struct trap_class *class, const struct notice *notice);
 
-/* Takes out the oldest; false: there is none. */
+/* Removes the oldest trap from the queue. false: the queue is empty. */
 MUST_USE bool class_trap_take(struct agent_memory *memory, struct agent_trap *ret_trap);
 
-/* All of the node; NULL: of every node. */
+/* Drops all traps of the node. NULL: of every node. */
 void class_traps_forget(struct agent_memory *memory, const struct node *node);
 
 #endif

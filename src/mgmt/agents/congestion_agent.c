@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Congestion control management on a node: what it can do, its log and its clock (vol 1, annex
- * A10).
- */
+/* The congestion control agent of a node: its capabilities, log and time stamp (management 6.5). */
 #include "mgmt/agents/congestion_agent.h"
 
 #include <stdlib.h>
@@ -25,7 +23,7 @@ struct congestion_agent *congestion_agent_of(struct port *port)
 	return port->congestion_agent;
 }
 
-/* What can be set of it is where traps go. */
+/* Only the trap address can be set. */
 static struct class_port_info class_port_info_of(const struct port *port)
 {
 	struct class_port_info info = port->congestion_agent ? port->congestion_agent->traps
@@ -159,7 +157,8 @@ static void encode_adapter_log(const struct gs_request *request, const struct co
 	}
 }
 
-/* Counts and maps are of the time since the log was last read; the newest events stay. */
+/* Counters and maps cover the time since the log was last read. The newest events stay in the log.
+ */
 static enum mad_status congestion_log_get(const struct gs_request *request, uint8_t *ret_data)
 {
 	static const struct congestion_log empty;

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The congestion control agent of a node (vol 1, annex A10): what it was told, and its key. */
+/* The congestion control agent of a node: its settings and its CC_Key (management 6.5). */
 #ifndef SOFTIB_MGMT_AGENTS_CONGESTION_AGENT_H
 #define SOFTIB_MGMT_AGENTS_CONGESTION_AGENT_H
 
 #include "mgmt/agents/gs_agent.h"
 #include "wire/congestion.h"
 
-/* Of an end port: a switch's port 0, each port of an adapter or router. */
+/* State of an end port: port 0 of a switch, each port of an adapter or router. */
 struct congestion_agent {
 	struct congestion_key_info key;
-	time_ns lease_ends_at;	      /* TIME_NEVER: nobody without the key knocked */
-	struct class_port_info traps; /* where they go */
-	time_ns trap_due_at;	      /* none before */
-	/* Switches, which say the rest port by port. */
+	time_ns lease_ends_at;	      /* TIME_NEVER: the lease timer does not run */
+	struct class_port_info traps; /* the trap address */
+	time_ns trap_due_at;	      /* no trap before this time */
+	/* Of switches; adapters are configured per port. */
 	struct switch_congestion_setting setting;
-	struct switch_port_congestion ports[]; /* by number */
+	struct switch_port_congestion ports[]; /* [port number] */
 };
 
-/* NULL: no memory. */
+/* Creates the agent's state if there is none. NULL: no memory. */
 struct congestion_agent *congestion_agent_of(struct port *port);
 
-/* CC_Key: any Get passes, a Set needs the key. A violation is counted, told by trap 0 and gets no
- * answer. */
+/* The CC_Key check: every Get passes, a Set needs the key. A violation is counted, raises trap 0
+ * and gets no response (management 6.5). */
 MUST_USE bool congestion_key_admits(const struct gs_request *request);
 gs_handler congestion_key_info_get, congestion_key_info_set;
 

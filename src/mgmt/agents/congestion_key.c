@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CC_Key of a port: who may set its congestion control, its lease, and trap 0 (vol 1, annex
- * A10; the rules are those of the B_Key and M_Key). */
+/* The CC_Key of a port: the check, the lease and trap 0. The rules are those of the M_Key
+ * (management 6.5, 2.3). */
 #include "mgmt/agents/congestion_agent.h"
 
 #include "base/bytes.h"
@@ -14,7 +14,7 @@ static uint64_t key_of(const struct gs_request *request)
 	return get_be64(request->message->bytes + CC_KEY_OFFSET);
 }
 
-/* A lease that is over: the key stays and can be read, so that another manager can go on. */
+/* After the lease the key stays and can be read, so that another manager can take over. */
 static void run_lease(struct congestion_agent *agent, time_ns now)
 {
 	if (agent->lease_ends_at > now)
@@ -97,7 +97,7 @@ enum mad_status congestion_key_info_get(const struct gs_request *request, uint8_
 	return MAD_STATUS_OK;
 }
 
-/* Violations are counted here: what a manager writes there is where it wants them to go on. */
+/* The node counts violations. A manager may write the value from which the counter goes on. */
 enum mad_status congestion_key_info_set(const struct gs_request *request, uint8_t *ret_data)
 {
 	struct congestion_agent *agent;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What congestion control is set to on a node (vol 1, annex A10): switches are told what to mark,
- * adapters how to react. Off until somebody sets it.
+ * Settings of congestion control: what a switch marks and how an adapter reacts (management 6.5).
+ * Off until a manager sets it.
  *
- * Credit starvation is not offered (CongestionInfo says so): its masks, threshold and delay read as
- * zero, and a port can't be set to it.
+ * Credit starvation is not supported, as CongestionInfo says: its masks, threshold and delay read
+ * as zero, and a port can't be set to it.
  */
 #include "mgmt/agents/congestion_agent.h"
 
@@ -17,7 +17,7 @@ enum {
 	TABLE_BLOCKS = CONGESTION_TABLE_ENTRIES / CCT_BLOCK_ENTRIES,
 	PORTS_PER_WORD = 64,
 
-	/* What agent_control_congestion() sets. */
+	/* The settings of agent_control_congestion(). */
 	USUAL_THRESHOLD = 12,
 	USUAL_MARKING_RATE = 3,
 	USUAL_INCREASE = 1,
@@ -25,7 +25,7 @@ enum {
 	USUAL_TRIGGER = 8,
 };
 
-/* What packets do here has changed: flows that were offloaded come back to be marked. */
+/* Marking has changed, so offloaded flows return to the fabric path, where packets are marked. */
 static void tell_fabric(const struct agent_environment *environment, struct port *port)
 {
 	if (environment->port_changed)
@@ -45,7 +45,7 @@ static bool is_victim(const struct switch_congestion_setting *setting, unsigned 
 static enum mad_status apply_to_switch(const struct agent_environment *environment,
 				       struct node *node, const struct congestion_agent *agent)
 {
-	/* The log is port 0's. */
+	/* Port 0 keeps the log of a switch. */
 	int error = port_obtain_congestion(&node->ports[0]);
 
 	for (unsigned number = 1; number <= node->port_count && !error; number++) {
@@ -118,7 +118,7 @@ enum mad_status congestion_switch_setting_set(const struct gs_request *request, 
 	return status == MAD_STATUS_OK ? congestion_switch_setting_get(request, ret_data) : status;
 }
 
-/* The ports of the block that the modifier names; false: none. */
+/* The ports of the block that the attribute modifier names. false: there are none. */
 static bool find_ports(const struct gs_request *request, unsigned *ret_first, unsigned *ret_count)
 {
 	uint32_t block = request->header.attribute_modifier;
@@ -297,8 +297,8 @@ static int control_port(const struct agent_environment *environment, struct port
 		reaction.by_sl[sl].increase = USUAL_INCREASE;
 		reaction.by_sl[sl].trigger = USUAL_TRIGGER;
 	}
-	/* In eighths of a packet: fine steps at first, and in the end enough for an incast of a
-	 * hundred. */
+	/* Delays in eighths of a packet time: small steps first, and at the end enough for an
+	 * incast of a hundred senders. */
 	for (unsigned index = 0; index < CONGESTION_TABLE_ENTRIES && is_on; index++)
 		reaction.table[index] = (uint16_t)(3u << 14 | (index + index * index / 16));
 

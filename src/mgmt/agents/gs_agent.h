@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the files of the general service agents: a request being answered, and who answers which
- * attribute of which class. */
+/* Shared by the files of the general service agents: a request, and the handler of each attribute
+ * of each class. */
 #ifndef SOFTIB_MGMT_AGENTS_GS_AGENT_H
 #define SOFTIB_MGMT_AGENTS_GS_AGENT_H
 
@@ -18,16 +18,16 @@ struct gs_request {
 	time_ns now;
 	struct mad_header header;
 	const struct mad_message *message;
-	const uint8_t *data; /* where the class has them, to the end of the MAD */
+	const uint8_t *data; /* from where the class's data begin to the end of the MAD */
 };
 
-/* Writes the attribute as it is after the request; ret_data is zero before. A status other than
+/* Writes the attribute's value after the request; ret_data is zeroed before. A status other than
  * MAD_STATUS_OK means that nothing was changed. */
 typedef enum mad_status gs_handler(const struct gs_request *request, uint8_t *ret_data);
 
 struct gs_attribute {
 	uint16_t id;
-	gs_handler *get; /* NULL: not with this method */
+	gs_handler *get; /* NULL: the attribute has no such method */
 	gs_handler *set;
 };
 
@@ -43,21 +43,21 @@ extern const struct gs_attributes communication_attributes;
 extern const struct gs_attributes snmp_attributes;
 extern const struct gs_attributes congestion_attributes;
 
-/* The answer to Send, of the class that has one: another Send. */
+/* Answers a Send of baseboard management with another Send (management 6.2). */
 enum agent_verdict baseboard_send(const struct gs_request *request, struct mad_message *ret_answer);
 
-/* Whether the port sends those who ask for this class elsewhere. */
+/* Whether the port redirects requests of this class. */
 MUST_USE bool redirect_find(const struct gs_request *request, struct class_port_info *ret_place);
 void redirects_forget(struct agent_memory *memory, const struct node *node);
 
-/* The counter of the port that PortCountersExtended shows at this place of its struct; NULL: none.
+/* The counter of the port that PortCountersExtended shows at this offset of its struct. NULL: none.
  */
 uint64_t *pma_counter(struct port *port, uint16_t extended_offset);
 
-/* Samples of one port of a node, over a time that the requester chose. */
+/* Samples of one port of a node, over an interval that the requester chose (management 6.1). */
 gs_handler pma_samples_control_get, pma_samples_control_set;
 gs_handler pma_samples_result_get, pma_samples_result_extended_get;
-/* Counters are looked at when samples begin and end. */
+/* Reads the counters when a sample begins or ends. */
 void pma_samples_run(const struct agent_environment *environment, time_ns now);
 void pma_samples_forget(struct agent_memory *memory, const struct node *node);
 

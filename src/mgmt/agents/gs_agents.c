@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The general service agents of a node: the checks that all classes share, from one table (vol 1,
- * chapters 13 and 16). */
+/* The general service agents of a node: a table of classes, and the checks that all of them share
+ * (management 1.4, 6). */
 #include "mgmt/agents/gs_agent.h"
 
 #include <string.h>
@@ -12,11 +12,11 @@
 static const struct gs_class {
 	uint8_t management_class;
 	uint8_t class_version;
-	bool is_first; /* before any program that might want to serve the class */
+	bool is_first; /* the agent comes before programs that registered for the class */
 	const struct gs_attributes *attributes;
 	enum agent_verdict (*send)(const struct gs_request *request,
 				   struct mad_message *ret_answer);
-	bool (*admits)(const struct gs_request *request); /* NULL: no key guards the class */
+	bool (*admits)(const struct gs_request *request); /* NULL: the class has no key */
 } classes[] = {
 	{MAD_CLASS_PERFORMANCE, 1, true, &pma_attributes, NULL, NULL},
 	{MAD_CLASS_BASEBOARD, 1, false, &baseboard_attributes, baseboard_send, NULL},
@@ -54,8 +54,7 @@ static gs_handler *find_handler(const struct gs_class *class, const struct mad_h
 	return NULL;
 }
 
-/* What makes a request that gets no data back: version, method, method and attribute, in this
- * order. */
+/* Version, method, then method and attribute, in this order (management 1.4). */
 static enum mad_status check(const struct gs_class *class, const struct mad_header *header)
 {
 	if (header->base_version != MAD_BASE_VERSION)
@@ -69,13 +68,14 @@ static enum mad_status check(const struct gs_class *class, const struct mad_head
 	return find_handler(class, header) ? MAD_STATUS_OK : MAD_STATUS_BAD_METHOD_ATTRIBUTE;
 }
 
-/* Methods that nobody answers by a response. */
+/* Methods that have no response. */
 static bool is_one_way(uint8_t method)
 {
 	return method == MAD_SEND || method == MAD_TRAP || method == MAD_TRAP_REPRESS;
 }
 
-/* ClassPortInfo itself is answered with the place in it; anything else has that as its answer. */
+/* Get(ClassPortInfo) returns the redirect target without an error. Any other request gets the
+ * redirect status with a ClassPortInfo (management 1.6). */
 static enum agent_verdict redirect(const struct gs_request *request,
 				   const struct class_port_info *place, size_t data_offset,
 				   struct mad_message *ret_answer)
@@ -105,7 +105,8 @@ static enum agent_verdict serve(const struct gs_class *class, const struct gs_re
 	return AGENT_ANSWERED;
 }
 
-/* The log of congestion is too long for the usual place. */
+/* CongestionLog begins at a lower offset than other attributes, because it is longer (management
+ * 6.5). */
 static size_t data_offset_of(const struct mad_header *header)
 {
 	if (header->management_class == MAD_CLASS_CONGESTION_CONTROL &&
@@ -128,7 +129,7 @@ enum agent_verdict gsa_receive(const struct agent_environment *environment, stru
 	if (port_number > node->port_count ||
 	    !mad_header_decode(message->bytes, MAD_BYTES, &request.header))
 		return AGENT_CONSUMED;
-	/* A response never gets a response. */
+	/* A response never gets a response (management 1.4). */
 	if (request.header.method & MAD_RESPONSE)
 		return AGENT_FOR_SM;
 	request.arrival = &node->ports[port_number];
@@ -141,7 +142,8 @@ enum agent_verdict gsa_receive(const struct agent_environment *environment, stru
 		return class && class->send && request.header.method == MAD_SEND
 			       ? class->send(&request, ret_answer)
 			       : AGENT_CONSUMED;
-	/* A class that nobody serves: only Get and Set are told so. */
+	/* Of a class that no agent serves, only Get and Set get an error response (management 1.4).
+	 */
 	if (!class && request.header.method != MAD_GET && request.header.method != MAD_SET)
 		return AGENT_CONSUMED;
 

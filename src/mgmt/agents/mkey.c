@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The M_Key check and its lease (vol 1, chapter 14). */
+/* The M_Key check and its lease (management 2.3). */
 #include "mgmt/agents/mkey.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { VIOLATIONS_MAX = 0xffff };
 
-/* A lease that runs, because somebody without the key knocked. */
+/* A running lease timer. A request with a wrong key starts it. */
 struct mkey_lease {
 	struct list link;
 	struct port *port;
@@ -44,7 +44,7 @@ void mkey_leases_run(struct agent_memory *memory, time_ns now)
 				time_earlier(memory->leases_due_at, lease->deadline);
 			continue;
 		}
-		/* The key stays, so that a new manager can read it. */
+		/* The key stays, and a new manager can read it now. */
 		lease->port->info.mkey_protect_bits = 0;
 		end_lease(lease);
 	}
@@ -73,7 +73,7 @@ static void violated(const struct sma_request *request, struct port *port)
 
 	struct mkey_lease *lease = malloc(sizeof(*lease));
 
-	/* Without memory the lease starts at the next violation instead. */
+	/* Without memory the lease starts at the next violation. */
 	if (!lease)
 		return;
 	*lease = (struct mkey_lease){

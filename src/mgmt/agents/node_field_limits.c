@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the fields of a node may be set to (vol 1, chapter 14: the ranges of its attributes). */
+/* Ranges of the fields of a node's attributes (management 2.5). */
 #include "mgmt/agents/node_field_limits.h"
 
 #include "net/link/lane_tables.h"
@@ -8,7 +8,8 @@
 
 enum { MTU_CODE_MAX = 5 };
 
-/* Fields that index or bound something else: only so far. A maximum below the minimum: fixed. */
+/* Fields that index or bound something else have a range. A maximum below the minimum means that
+ * the field is fixed. */
 static const struct field_limit {
 	const struct attribute_layout *layout;
 	uint16_t offset;
@@ -35,12 +36,12 @@ static const struct field_limit {
 	LIMIT(port_info, vl_arbitration_high_cap, 0, VL_ARBITRATION_ENTRIES),
 	LIMIT(port_info, vl_arbitration_low_cap, 0, VL_ARBITRATION_ENTRIES),
 	LIMIT(port_info, guid_cap, 0, GUIDS_DEFAULT),
-	/* They are what the link came to: a link is set by what is enabled at its ends. */
+	/* Training determines the active width and speed, from the values that both ends enable. */
 	LIMIT(port_info, link_width_active, 1, 0),
 	LIMIT(port_info, link_speed_active, 1, 0),
 	LIMIT(port_info, link_speed_ext_active, 1, 0),
 	LIMIT(port_info, link_speed_ext2_active, 1, 0),
-	/* What the port has follows from its speeds. */
+	/* The active FEC mode follows from the port's speeds. */
 	LIMIT(port_info_extended, fec_mode_active, 1, 0),
 	LIMIT(port_info_extended, fdr_fec_supported, 1, 0),
 	LIMIT(port_info_extended, edr_fec_supported, 1, 0),

@@ -50,7 +50,7 @@ struct port *node_field_port(struct node *node, int number)
 	return &node->ports[number];
 }
 
-/* Where the fields of an attribute lie; counters lie one by one. */
+/* The struct that holds the attribute's fields. Counters are kept separately. */
 static void *struct_of(const struct node_attribute *attribute, struct port *port)
 {
 	if (attribute->layout == &node_info_layout)
@@ -88,7 +88,8 @@ static void tell_changed(const struct agent_environment *environment, struct por
 		environment->paths_changed(environment->context);
 }
 
-/* What the architecture has a node tell its manager when it changes by itself. */
+/* Raises the trap that the architecture defines for a local change of this field (management 5.2).
+ */
 static void tell_manager(const struct agent_environment *environment, struct port *port,
 			 time_ns now, const struct attribute_layout *layout, uint16_t offset)
 {
@@ -110,7 +111,7 @@ static void tell_manager(const struct agent_environment *environment, struct por
 		agent_local_change(memory, port, now, CHANGE_LINK_SPEED_ENABLED);
 }
 
-/* A state is reached, not written: Down and the physical states go through the link. */
+/* Port states can't be stored directly: Down and the physical states are requested of the link. */
 static enum node_set_result set_physical_state(const struct agent_environment *environment,
 					       struct port *port, enum physical_state physical)
 {
@@ -135,7 +136,7 @@ static enum node_set_result set_port_state(const struct agent_environment *envir
 	return NODE_SET_OK;
 }
 
-/* A port with another number of lanes trains anew, so that both ends agree. */
+/* A port whose number of VLs changes retrains, so that both ends agree. */
 static enum node_set_result set_vl_cap(const struct agent_environment *environment,
 				       struct port *port, uint64_t value)
 {
@@ -191,7 +192,8 @@ static const struct attribute_field *find_field(const struct node_attribute *att
 	return NULL;
 }
 
-/* "port_info.lid", or only "lid": then PortInfo comes first, the others in their order. */
+/* "port_info.lid", or only "lid": then PortInfo is searched first, then the others in their order.
+ */
 static const struct attribute_field *resolve(const struct port *port, const char *name,
 					     const struct node_attribute **ret_attribute)
 {
@@ -317,7 +319,7 @@ static enum node_set_result set_redirect(const struct agent_environment *environ
 	return NODE_SET_OK;
 }
 
-/* 1: as if a manager of congestion control had set the node; 0: off. */
+/* 1: configures congestion control as a manager would; 0: turns it off. */
 static enum node_set_result set_congestion(const struct agent_environment *environment,
 					   const struct port *port, const char *value,
 					   uint64_t *ret_max)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A node's attributes that are tables of numbers, by name and index (vol 1, chapter 14). */
+/* A node's attributes that are tables of numbers, by name and index (management 2.5). */
 #include "mgmt/agents/node_fields.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ static void guid_set(struct port *port, uint32_t index, uint64_t value)
 	port->guids[index] = value;
 }
 
-/* A row of sixteen lanes per input port at a switch, one row elsewhere. */
+/* A switch has a row of 16 SLs per input port, other nodes have one row. */
 static uint32_t sl_to_vl_count(const struct port *port)
 {
 	return SL_COUNT * (node_is_switch(port->node) ? port->node->port_count + 1 : 1);
@@ -54,7 +54,7 @@ static void sl_to_vl_set(struct port *port, uint32_t index, uint64_t value)
 	port->sl_to_vl[index / SL_COUNT][index % SL_COUNT] = (uint8_t)value;
 }
 
-/* An arbitration entry is its lane and its weight, in one number. */
+/* An arbitration entry as one number: the VL and the weight. */
 static uint64_t arbitration_get(const struct port *port, bool is_high, uint32_t index)
 {
 	const uint8_t *entry = port->vl_arbitration[is_high][index];
@@ -113,7 +113,7 @@ static void lft_set(struct port *port, uint32_t index, uint64_t value)
 	port->node->lft[index] = (uint8_t)value;
 }
 
-/* By MLID less 0xc000; a bit per port, of the first 64. */
+/* The index is MLID - 0xc000. The value has a bit for each of the first 64 ports. */
 static uint32_t mft_count(const struct port *port)
 {
 	return node_is_switch(port->node) ? port->node->switch_info.multicast_fdb_cap : 0;
@@ -136,7 +136,7 @@ static void mft_set(struct port *port, uint32_t index, uint64_t value)
 
 const struct node_table node_tables[] = {
 	{"pkeys", pkey_count, pkey_get, pkey_set, UINT16_MAX, 0, true},
-	/* The first is the port's own. */
+	/* Entry 0 is the port GUID. */
 	{"guids", guid_count, guid_get, guid_set, UINT64_MAX, 1, true},
 	{"sl_to_vl", sl_to_vl_count, sl_to_vl_get, sl_to_vl_set, VL_MANAGEMENT, 0, false},
 	{"vl_low", low_count, low_get, low_set, 0x0fff, 0, true},

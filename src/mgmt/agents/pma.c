@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The performance agent: ClassPortInfo and the attributes that show counters (vol 1, chapter 16).
+ * The performance agent: ClassPortInfo and the attributes that show counters (management 6.1).
  *
- * A port has one set of 64-bit counters. An attribute shows some of them, narrowed and stuck at its
- * maximum, and a Set of any attribute writes them, so that resetting one resets the others.
+ * A port has one set of 64-bit counters. Each attribute shows some of them, with its own width,
+ * stuck at its maximum. A Set of any attribute writes these counters, so resetting one attribute
+ * resets the others.
  */
 #include "mgmt/agents/gs_agent.h"
 
@@ -13,7 +14,7 @@
 
 enum { SELECT2_FIRST = 16 };
 
-/* One counter of an attribute: where it is kept, where the attribute's struct has it. */
+/* One counter of an attribute: its offset in struct link_counters and in the attribute's struct. */
 struct shown_counter {
 	uint16_t kept_at; /* in struct link_counters */
 	uint16_t at;
@@ -21,7 +22,7 @@ struct shown_counter {
 	uint8_t select; /* bit of CounterSelect; from SELECT2_FIRST on, of CounterSelect2 */
 };
 
-/* Where an attribute's struct has what is not a counter. */
+/* Offsets of the fields that are not counters. */
 struct counter_attribute {
 	const struct attribute_layout *layout;
 	uint16_t port_select_at;
@@ -152,7 +153,7 @@ static const struct counter_attribute xmit_sl_attribute =
 static const struct counter_attribute rcv_sl_attribute =
 	COUNTERS_WITHOUT_SELECT2(port_data_by_sl, rcv_sl_counters);
 
-/* The attribute in host order, whichever it is. */
+/* Any of the attributes in host order. */
 union counter_values {
 	struct port_counters basic;
 	struct port_counters_extended extended;
@@ -161,7 +162,7 @@ union counter_values {
 	struct port_data_by_sl by_sl;
 };
 
-/* The ports that PortSelect names; none when it names nothing. */
+/* The ports that PortSelect names. Empty: PortSelect names none. */
 struct port_range {
 	unsigned first, last;
 };
@@ -207,7 +208,7 @@ static void write_all(struct node *node, struct port_range ports,
 		*kept_counter(&node->ports[port_number], counter) = value;
 }
 
-/* A member of an attribute's struct, whatever its width. */
+/* A member of an attribute's struct, of any width. */
 static struct attribute_field member(uint16_t struct_offset, unsigned bit_count)
 {
 	uint8_t byte_count = bit_count <= 8 ? 1 : bit_count <= 16 ? 2 : bit_count <= 32 ? 4 : 8;
@@ -279,7 +280,7 @@ COUNTER_HANDLER(xmit_discard)
 COUNTER_HANDLER(xmit_sl)
 COUNTER_HANDLER(rcv_sl)
 
-/* Nothing in it can be written: this class sends no traps. */
+/* No field is writable: this class sends no traps. */
 static enum mad_status class_port_info_get(const struct gs_request *request, uint8_t *ret_data)
 {
 	const struct class_port_info info = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PortSamplesControl and PortSamplesResult: what a port counts within a time that the requester
- * chose (vol 1, chapter 16).
+ * PortSamplesControl and PortSamplesResult: the counts of a port over an interval that the
+ * requester chose (management 6.1).
  *
- * A node samples one port at a time, and keeps the last result until the next sample starts. A tick
+ * A node samples one port at a time and keeps the last result until the next sample starts. A tick
  * is a microsecond.
  */
 #include "mgmt/agents/gs_agent.h"
@@ -13,7 +13,7 @@
 #include "wire/performance.h"
 
 enum {
-	/* Units of the byte time of a 2.5 Gb/s lane, less one: 250 x 4 ns. */
+	/* The unit is the byte time of a 2.5 Gb/s lane, less one: 250 x 4 ns. */
 	TICK_CODE = 249,
 	COUNTER_WIDTH_32 = 4,
 	CAN_CHOOSE_ANY = 1,
@@ -24,10 +24,10 @@ enum {
 struct pma_sample {
 	struct list link; /* in the agents' memory */
 	struct node *node;
-	struct port_samples_control control; /* as it was set; sample_status is the present one */
+	struct port_samples_control control; /* as set, with the present sample_status */
 	time_ns begins_at;
 	time_ns ends_at;
-	uint64_t counts[SAMPLE_COUNTERS]; /* at the beginning, then what has been counted since */
+	uint64_t counts[SAMPLE_COUNTERS]; /* the counters at the start, then the increments */
 };
 
 static struct pma_sample *sample_of(struct list *link)
@@ -56,7 +56,7 @@ void pma_samples_forget(struct agent_memory *memory, const struct node *node)
 	}
 }
 
-/* Where the struct has its fifteen selects. */
+/* The fifteen CounterSelect fields in the struct. */
 static uint16_t *selects(struct port_samples_control *control)
 {
 	static_assert(offsetof(struct port_samples_control, counter_select14) -
@@ -137,7 +137,7 @@ void pma_samples_run(const struct agent_environment *environment, time_ns now)
 	}
 }
 
-/* What the agent can do, around whatever was asked for. */
+/* The agent's capabilities and the requested values. */
 static void show_control(const struct port_samples_control *control, uint8_t *ret_data)
 {
 	struct port_samples_control shown = *control;
@@ -194,7 +194,7 @@ enum mad_status pma_samples_control_set(const struct gs_request *request, uint8_
 
 	struct pma_sample *sample = find_sample(memory, request->node);
 
-	/* A sample that runs is not disturbed: the answer shows it. */
+	/* A running sample goes on, and the response shows it. */
 	if (sample && sample->control.sample_status != SAMPLE_DONE) {
 		show_control(&sample->control, ret_data);
 		return MAD_STATUS_OK;

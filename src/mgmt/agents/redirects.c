@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes that a port sends elsewhere: what its agents answer instead (vol 1, chapter 13,
- * redirection). */
+/* Classes that a port redirects, and the ClassPortInfo of the responses (management 1.6). */
 #include "mgmt/agents/gs_agent.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subnet management agent: checks in their order, then the attribute's own function (vol 1,
- * chapter 14). */
+/* The subnet management agent: the checks in their order, then the handler of the attribute
+ * (management 2.4). */
 #include "mgmt/agents/sma.h"
 
 #include <string.h>
@@ -58,15 +58,15 @@ static enum mad_status node_info_get(const struct sma_request *request, uint8_t 
 	return MAD_STATUS_OK;
 }
 
-/* Diagnostics are the vendor's, and this one has none: the first page is empty and there is no
- * next. */
+/* Diagnostics are vendor specific and softib has none: the first page is empty, and there is no
+ * next one. */
 static enum mad_status vendor_diag_get(const struct sma_request *request, uint8_t *ret_data)
 {
 	(void)ret_data;
 	return request->header.attribute_modifier ? MAD_STATUS_BAD_FIELD : MAD_STATUS_OK;
 }
 
-/* Notices can be read and removed one by one, by a manager that does not wait for traps. */
+/* A manager that does not rely on traps can read and remove notices one by one (management 5.3). */
 static enum mad_status notice_get(const struct sma_request *request, uint8_t *ret_data)
 {
 	struct notice notice = {.header = {.type = NOTICE_EMPTY}};
@@ -91,7 +91,7 @@ static enum mad_status notice_set(const struct sma_request *request, uint8_t *re
 	return notice_get(request, ret_data);
 }
 
-/* The port whose LED the modifier names: 0 is the port of arrival, as with PortInfo. */
+/* The port whose LED the attribute modifier names. 0: the port of arrival, as with PortInfo. */
 static struct port *led_port(const struct sma_request *request)
 {
 	uint32_t number = request->header.attribute_modifier;
@@ -122,7 +122,7 @@ static enum mad_status led_info_set(const struct sma_request *request, uint8_t *
 	return led_info_get(request, ret_data);
 }
 
-/* Optional: CapabilityMask2 says whether a node has it. */
+/* Optional: CapabilityMask2 tells whether a node has it (management 2.5). */
 static enum mad_status port_info_extended_get(const struct sma_request *request, uint8_t *ret_data)
 {
 	struct port *port = sma_port_info_port(request);
@@ -198,7 +198,7 @@ static enum agent_verdict answer(const struct sma_request *request, enum mad_sta
 	return AGENT_ANSWERED;
 }
 
-/* The requester's key has been found good. */
+/* Serves a request that passed the M_Key check. */
 static enum agent_verdict serve(const struct sma_request *request, struct mad_message *ret_answer)
 {
 	uint8_t data[SMP_DATA_BYTES] = {0};
@@ -213,7 +213,7 @@ static enum agent_verdict serve(const struct sma_request *request, struct mad_me
 	if (request->header.attribute_id == ATTRIBUTE_SM_INFO &&
 	    (sma_guard(request)->info.capability_mask & CAPABILITY_IS_SM))
 		return AGENT_FOR_SM;
-	/* A manager that was disabled keeps silent. */
+	/* A disabled manager does not answer (management 2.4). */
 	if (request->header.attribute_id == ATTRIBUTE_SM_INFO &&
 	    (sma_guard(request)->info.capability_mask & CAPABILITY_SM_DISABLED))
 		return AGENT_CONSUMED;
@@ -225,8 +225,9 @@ static enum agent_verdict serve(const struct sma_request *request, struct mad_me
 	return answer(request, status, data, ret_answer);
 }
 
-/* An adapter has a key per port: who reaches another port's PortInfo through this one must know
- * that port's key too. */
+/* An adapter has an M_Key per port. A request for the PortInfo of another port must match that
+ * port's key too (management 2.3). SMInfo passes the same check: with a wrong key a Set gets no
+ * response, and a Get none at protection levels 2 and 3 (C14-67, in part). */
 static bool check_keys(const struct sma_request *request)
 {
 	if (!mkey_check(request, sma_guard(request)))
@@ -261,7 +262,7 @@ enum agent_verdict sma_receive(const struct agent_environment *environment, stru
 		return AGENT_CONSUMED;
 	request.arrival = &node->ports[port_number];
 
-	/* A response never gets a response; a trap is for whoever manages. */
+	/* A response never gets a response. Traps go to the local manager (management 2.4). */
 	if ((request.header.method & MAD_RESPONSE) || request.header.is_returning ||
 	    request.header.method == MAD_TRAP)
 		return AGENT_FOR_SM;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the subnet management agent tells its manager unasked: one function per trap (vol 1, chapter
- * 14), and the violation counters that go with them. */
+/* Notices of the subnet management agent: one function per trap, and the violation counters
+ * (management 5.2, 5.3). */
 #include "mgmt/agents/traps.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { VIOLATIONS_MAX = 0xffff };
 
-/* The port that speaks: port 0 of a switch. */
+/* The port that sends the trap: port 0 of a switch. */
 static struct port *speaker(struct port *port)
 {
 	return node_management_port(port->node, port->number);
@@ -71,7 +71,8 @@ static void local_change(struct agent_memory *memory, struct port *port, time_ns
 		.header = {.type = NOTICE_INFORMATIONAL, .trap_number = TRAP_LOCAL_CHANGE}};
 
 	local_change_details_encode(&details, notice.details);
-	/* What changed is told apart, so that one change does not hide another. */
+	/* Notices with different change flags do not replace each other, so that one change does
+	 * not hide another. */
 	trap_queue(memory, port, now, &notice, change_flags);
 }
 
@@ -86,7 +87,7 @@ void agent_local_change(struct agent_memory *memory, struct port *port, time_ns 
 	local_change(memory, speaker(port), now, change_flags);
 }
 
-/* Every end port of the node tells its own manager: they may belong to different subnets. */
+/* Every end port of the node reports to its own manager: the ports may be in different subnets. */
 static void for_each_end_port(struct node *node, struct agent_memory *memory, time_ns now,
 			      void (*tell)(struct agent_memory *memory, struct port *port,
 					   time_ns now))

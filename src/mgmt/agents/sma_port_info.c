@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PortInfo: who may see and set which field, and what a Set does to the port's state (vol 1,
- * chapter 14). */
+/* PortInfo: which fields can be read and set, and the effect of a Set on the port's state
+ * (management 2.5, 2.7). */
 #include "mgmt/agents/sma.h"
 
 #include <string.h>
@@ -14,19 +14,19 @@ enum column {
 	COLUMN_ENHANCED_PORT_0,
 	COLUMN_EXTERNAL,
 	COLUMN_COUNT,
-	COLUMN_ROUTER = COLUMN_COUNT, /* as an adapter, but it has a HOQLife */
+	COLUMN_ROUTER = COLUMN_COUNT, /* as an adapter, but with HOQLife */
 };
 
 enum access {
-	N, /* not used here: reads 0 */
+	N, /* not used: reads 0 */
 	R,
-	W, /* and readable */
+	W, /* read and write */
 };
 
-/* What writing a field means. */
+/* The effect of writing a field. */
 enum effect {
 	PLAIN,
-	NONZERO, /* 0 is no change */
+	NONZERO, /* 0: no change */
 	CLEARS,	 /* writing 0 clears, other values are ignored */
 	SPECIAL, /* has its own function below */
 };
@@ -44,8 +44,8 @@ struct port_info_rule {
 			{adapter, base, enhanced, external}, effect                                \
 	}
 
-/* In the order of the attribute; adapter or router port, base switch port 0, enhanced switch port
- * 0, external port. */
+/* In the order of the attribute. Columns: adapter or router port, base switch port 0, enhanced
+ * switch port 0, external port (management 2.5). */
 /* clang-format off */
 static const struct port_info_rule rules[] = {
 	RULE(mkey,                            W, W, W, N, PLAIN),
@@ -116,7 +116,7 @@ static enum column column_of(const struct port *port)
 						       : COLUMN_BASE_PORT_0;
 }
 
-/* What a router's port has beside an adapter's. */
+/* Fields of a router's port that an adapter's port does not have. */
 static const size_t fields_of_routers[] = {
 	offsetof(struct port_info, hoq_life),
 	offsetof(struct port_info, partition_enforcement_inbound),
@@ -137,7 +137,8 @@ static enum access access_of(const struct port_info_rule *rule, enum column colu
 
 struct port *sma_port_info_port(const struct sma_request *request)
 {
-	/* Bit 31 says that the requester knows extended speeds; they are shown to everybody. */
+	/* Bit 31 says that the requester understands extended speeds. softib shows them to every
+	 * requester. */
 	uint32_t number = request->header.attribute_modifier & 0x7fffffff;
 
 	if (!node_is_switch(request->node) && number == 0)
@@ -175,7 +176,8 @@ enum mad_status sma_port_info_get(const struct sma_request *request, uint8_t *re
 	return MAD_STATUS_OK;
 }
 
-/* What a written "enabled" mask comes to; -1 when it is not a subset of what the port supports. */
+/* The mask that results from writing an "enabled" field. -1: not a subset of the supported values.
+ */
 static int enabled_mask(uint8_t written, uint8_t all, uint8_t present, uint8_t supported)
 {
 	if (written == 0)
@@ -192,7 +194,8 @@ static enum mad_status set_enabled_masks(const struct port_info *written, struct
 		ALL_SPEEDS = 15,
 		NO_EXTENDED_SPEED = 30,
 		ALL_EXTENDED_SPEEDS = 31,
-		/* The field has three bits, and the values of the other by analogy. */
+		/* The field has three bits. Its special values are taken by analogy with
+		 * LinkSpeedExtEnabled. */
 		NO_SECOND_EXTENDED_SPEED = 6,
 		ALL_SECOND_EXTENDED_SPEEDS = 7,
 	};
@@ -251,7 +254,7 @@ static enum mad_status check_fields(const struct port_info *written,
 	return MAD_STATUS_OK;
 }
 
-/* What becomes of the link. */
+/* What happens to the link. */
 enum link_action {
 	LINK_KEEP,
 	LINK_ARM,
@@ -264,7 +267,7 @@ enum link_action {
 enum { WRITTEN_STATES = 6, PHYSICAL_CLASSES = 3 };
 
 /* PortState written (No change, Down, Init, Armed, Active, ActiveDefer) by PortPhysicalState
- * written (0, 1-3, 4-7). */
+ * written (0, 1-3, 4-7) (management 2.7). */
 /* clang-format off */
 static const enum link_action link_actions[WRITTEN_STATES][PHYSICAL_CLASSES] = {
 	{LINK_KEEP,     LINK_WRITTEN, LINK_INVALID},
@@ -286,7 +289,7 @@ static enum link_action link_action(const struct port_info *written,
 					  ? link_actions[written->port_state][physical_class]
 					  : LINK_INVALID;
 
-	/* Port 0 has no link to lose; base port 0 has no state to set either. */
+	/* Port 0 has no link that could go down. Base port 0 has no writable state either. */
 	if (column == COLUMN_BASE_PORT_0)
 		return LINK_KEEP;
 	if (column == COLUMN_ENHANCED_PORT_0 && (action == LINK_DEFAULT || action == LINK_WRITTEN))
@@ -330,8 +333,7 @@ static bool steers_packets(const struct port_info *a, const struct port_info *b)
 	       a->filter_raw_outbound != b->filter_raw_outbound;
 }
 
-/* Everything has been checked: the port gets its new PortInfo, and those who depend on it hear of
- * it. */
+/* All checks have passed: stores the new PortInfo and reports the changes. */
 static void commit(const struct sma_request *request, struct port *port,
 		   const struct port_info *info, bool client_reregister, enum link_action action,
 		   enum physical_state physical)
@@ -344,7 +346,7 @@ static void commit(const struct sma_request *request, struct port *port,
 		port->info.port_state = PORT_ARMED;
 	if (action == LINK_ACTIVATE)
 		port->info.port_state = PORT_ACTIVE;
-	/* Stays set until whoever owns the port has passed it on; a Get never shows it. */
+	/* Stays set until the port's owner has passed it on. A Get never shows it. */
 	port->info.client_reregister |= client_reregister;
 	if (client_reregister || memcmp(&before, &port->info, sizeof(before)) != 0)
 		sma_port_changed(request, port);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SwitchInfo and the forwarding tables (vol 1, chapter 14): written straight into what forwarding
- * reads. */
+/* SwitchInfo and the forwarding tables: a Set writes the tables that forwarding reads (management
+ * 2.5). */
 #include "mgmt/agents/sma.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ enum mad_status sma_switch_info_get(const struct sma_request *request, uint8_t *
 	return MAD_STATUS_OK;
 }
 
-/* 0 is not used, 0xbfff lets no multicast pass; otherwise a MLID that the table has. */
+/* 0: not used. 0xbfff: no multicast is forwarded. Otherwise an MLID within the table. */
 static bool multicast_top_is_right(uint16_t top, uint16_t multicast_fdb_cap)
 {
 	return top == 0 ||
@@ -41,7 +41,7 @@ enum mad_status sma_switch_info_set(const struct sma_request *request, uint8_t *
 	info->default_multicast_not_primary_port = written.default_multicast_not_primary_port;
 	info->life_time_value = written.life_time_value;
 	info->multicast_fdb_top = written.multicast_fdb_top;
-	/* Writing 1 clears the bit, writing 0 leaves it. */
+	/* Writing 1 clears the bit, writing 0 leaves it (management 2.5). */
 	if (written.port_state_change)
 		info->port_state_change = 0;
 
@@ -51,7 +51,8 @@ enum mad_status sma_switch_info_set(const struct sma_request *request, uint8_t *
 	return sma_switch_info_get(request, ret_data);
 }
 
-/* The first LID of the block that the modifier names; -1 when the table does not reach so far. */
+/* The first LID of the block that the attribute modifier names. -1: the block is beyond the table.
+ */
 static int linear_block_start(const struct sma_request *request)
 {
 	uint32_t block = request->header.attribute_modifier;
@@ -88,9 +89,9 @@ enum mad_status sma_linear_forwarding_set(const struct sma_request *request, uin
 }
 
 struct multicast_block {
-	unsigned start; /* of the MLIDs, from 0xc000 */
+	unsigned start; /* index of the first MLID, counted from 0xc000 */
 	unsigned position;
-	bool exists; /* not: reads as zero, writes are ignored */
+	bool exists; /* false: reads as zero, writes are ignored */
 };
 
 static struct multicast_block multicast_block(const struct sma_request *request)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GUIDInfo, P_KeyTable, SLtoVLMappingTable and VLArbitrationTable of a node's ports (vol 1, chapter
- * 14). */
+/* GUIDInfo, P_KeyTable, SLtoVLMappingTable and VLArbitrationTable of a node's ports (management
+ * 2.5). */
 #include "mgmt/agents/sma.h"
 
 #include <string.h>
 #include "net/link/arbitration.h"
 #include "wire/smp_tables.h"
 
-/* An adapter has one table per port and answers for the port of arrival, whatever the modifier says
- * of ports. */
+/* An adapter has one table per port and uses that of the port of arrival. It ignores port numbers
+ * in the attribute modifier. */
 static struct port *addressed_port(const struct sma_request *request, uint32_t port_number)
 {
 	if (!node_is_switch(request->node))
@@ -41,7 +41,7 @@ enum mad_status sma_guid_info_set(const struct sma_request *request, uint8_t *re
 		return MAD_STATUS_BAD_FIELD;
 	guid_block_decode(request->data, guids);
 	for (uint32_t i = 0; i < GUIDS_PER_BLOCK && start + i < port->info.guid_cap; i++) {
-		/* The first is the port's own GUID, which is read only. */
+		/* Entry 0 is the port GUID, which is read only. */
 		if (start + i == 0 || port->guids[start + i] == guids[i])
 			continue;
 		port->guids[start + i] = guids[i];
@@ -52,7 +52,7 @@ enum mad_status sma_guid_info_set(const struct sma_request *request, uint8_t *re
 	return sma_guid_info_get(request, ret_data);
 }
 
-/* -1 when the block lies behind the table's end. */
+/* -1: the block is beyond the end of the table. */
 static int pkey_block_start(const struct sma_request *request, const struct port *port)
 {
 	uint32_t start =
@@ -98,14 +98,14 @@ enum mad_status sma_pkey_table_set(const struct sma_request *request, uint8_t *r
 	return sma_pkey_table_get(request, ret_data);
 }
 
-/* Base port 0 has no lanes. */
+/* Base port 0 has no VLs. */
 static unsigned first_output(const struct node *node)
 {
 	return node->switch_info.enhanced_port_0 ? 0 : 1;
 }
 
-/* The row of the output port's table for the input port that the modifier names; NULL when there is
- * none. */
+/* The row of the output port's table for the input port that the attribute modifier names. NULL:
+ * there is none. */
 static uint8_t *sl_to_vl_row(const struct sma_request *request)
 {
 	uint32_t modifier = request->header.attribute_modifier;
@@ -130,7 +130,8 @@ enum mad_status sma_sl_to_vl_get(const struct sma_request *request, uint8_t *ret
 	return MAD_STATUS_OK;
 }
 
-/* The tables of all output ports, of all input ports, or both, as the modifier says. */
+/* Writes the tables of all output ports, all input ports, or both, as the attribute modifier says
+ * (management 2.4). */
 static enum mad_status set_many_maps(const struct sma_request *request, uint8_t *ret_data)
 {
 	uint32_t modifier = request->header.attribute_modifier;
@@ -180,12 +181,12 @@ enum mad_status sma_sl_to_vl_set(const struct sma_request *request, uint8_t *ret
 	return sma_sl_to_vl_get(request, ret_data);
 }
 
-/* A part of one arbitration table. */
+/* A section of an arbitration table. */
 struct arbitration_part {
 	struct port *port;
 	enum arbitration_table table;
 	int start;
-	int entry_count; /* 0: there is no such part */
+	int entry_count; /* 0: there is no such section */
 };
 
 static struct arbitration_part arbitration_part(const struct sma_request *request)

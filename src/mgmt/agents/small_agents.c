@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * General service classes of which a node has little to say (vol 1, chapter 16): baseboard and
- * device management, communication management, SNMP tunnelling.
+ * General service classes for which a node has little to report: baseboard and device management,
+ * communication management, SNMP tunnelling (management 6.2, 6.3, 6.4, 6.6).
  *
- * There is no baseboard, no I/O controller and no SNMP agent behind a port of softib, and what is
- * not there is answered as the class answers for it, not by silence.
+ * A softib port has no baseboard, I/O controller or SNMP agent behind it. Requests for them get the
+ * response that the class defines for missing parts.
  */
 #include "mgmt/agents/gs_agent.h"
 
@@ -39,7 +39,7 @@ enum {
 	BASEBOARD_NOT_SUPPORTED = 4,
 };
 
-/* Key 0: nothing is guarded. */
+/* Key 0: no check. */
 static enum mad_status bkey_info_get(const struct gs_request *request, uint8_t *ret_data)
 {
 	if (request->header.attribute_modifier)
@@ -48,7 +48,7 @@ static enum mad_status bkey_info_get(const struct gs_request *request, uint8_t *
 	return MAD_STATUS_OK;
 }
 
-/* A command is answered by another Send, whose first parameter says what became of it. */
+/* A command is answered by another Send. Its first parameter is the status (management 6.2). */
 enum agent_verdict baseboard_send(const struct gs_request *request, struct mad_message *ret_answer)
 {
 	uint8_t *data = ret_answer->bytes + SMP_DATA_OFFSET;
@@ -77,10 +77,10 @@ enum {
 	ATTRIBUTE_SERVICE_ENTRIES = 0x0012,
 	CONTROLLER_LIST_OFFSET = 4,
 	CONTROLLER_LIST_BYTES = 128,
-	NO_SUCH_SLOTS = 0xff, /* two of them */
+	NO_SUCH_SLOTS = 0xff, /* two slots that do not exist */
 };
 
-/* A unit without controllers, nor slots for any; it never changes. */
+/* A unit without controllers and without slots for any. It never changes. */
 static enum mad_status io_unit_info_get(const struct gs_request *request, uint8_t *ret_data)
 {
 	if (request->header.attribute_modifier)
@@ -89,7 +89,7 @@ static enum mad_status io_unit_info_get(const struct gs_request *request, uint8_
 	return MAD_STATUS_OK;
 }
 
-/* Whatever slot the modifier names, there is none. */
+/* The unit has no slots, so every slot number is wrong. */
 static enum mad_status no_such_slot(const struct gs_request *request, uint8_t *ret_data)
 {
 	(void)request;
@@ -105,14 +105,14 @@ static const struct gs_attribute device_rows[] = {
 };
 const struct gs_attributes device_attributes = {device_rows, ARRAY_COUNT(device_rows)};
 
-/* ClassPortInfo.CapabilityMask of this class. */
+/* Bits of ClassPortInfo.CapabilityMask of this class (management 6.6). */
 enum {
 	COMMUNICATION_RELIABLE_CONNECTION = 1 << 9,
 	COMMUNICATION_UNRELIABLE_CONNECTION = 1 << 12,
 	COMMUNICATION_SERVICE_ID_RESOLUTION = 1 << 13,
 };
 
-/* Its messages are for the host's connection manager; what it can do is the node's to say. */
+/* CM messages go to the host's connection manager. The agent answers only ClassPortInfo. */
 static enum mad_status communication_class_port_info_get(const struct gs_request *request,
 							 uint8_t *ret_data)
 {

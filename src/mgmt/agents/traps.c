@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Traps on their way to the subnet manager: repeated until repressed, never closer than
- * SubnetTimeOut (vol 1, chapter 14).
+ * Traps to the subnet manager: repeated until repressed, never closer than SubnetTimeOut
+ * (management 5.3).
  *
- * Every end port that has something to say is a source. It sends one notice at a time: the oldest
- * that has not been sent yet, else the one that was sent longest ago.
+ * Every end port with traps is a source. It sends one notice at a time: the oldest that was not
+ * sent yet, else the one that was sent longest ago.
  */
 #include "mgmt/agents/traps.h"
 
@@ -16,16 +16,16 @@
 struct pending_trap {
 	struct list link; /* in its source */
 	uint32_t subject;
-	bool is_sent; /* once at least */
+	bool is_sent; /* at least once */
 	uint64_t transaction_id;
 	struct notice notice;
 };
 
-/* An end port and what it has to say. Stays for the distance to the next trap. */
+/* An end port with traps. It stays until the distance to its next trap has passed. */
 struct trap_source {
 	struct list link; /* in the agents' memory */
 	struct port *port;
-	time_ns due_at; /* no trap before */
+	time_ns due_at; /* no trap before this time */
 	struct list pending;
 	unsigned pending_count;
 	uint8_t toggle;
@@ -107,8 +107,8 @@ static struct pending_trap *find_trap(const struct trap_source *source, uint16_t
 	return NULL;
 }
 
-/* A new event takes the place of an older one of its kind: the manager learns the same from either.
- * Whoever has too many to tell forgets the oldest. */
+/* A new event replaces an older one of its kind: both tell the manager the same. A source with too
+ * many traps drops the oldest. */
 static struct pending_trap *get_trap(struct trap_source *source, uint16_t trap_number,
 				     uint32_t subject)
 {
@@ -249,7 +249,7 @@ unsigned agent_take_traps(struct agent_memory *memory, time_ns now, unsigned tra
 		struct trap_source *source = source_of(link);
 
 		if (source->due_at <= now && trap_count < traps_max) {
-			/* Nothing left to say and the distance kept, or nobody to say it to. */
+			/* No traps are left and the distance is kept, or the port can't send. */
 			if (list_is_empty(&source->pending) || !can_send(source->port)) {
 				end_source(source);
 				continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One adapter with two ports, one switch with four, one router with two, and somebody who sends
- * them MADs. */
+/* An adapter with two ports, a switch with four, a router with two, and a sender of MADs to them.
+ */
 #include "agent_fixture.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One adapter with two ports, one switch with four, one router with two, and somebody who sends
- * them MADs. */
+/* An adapter with two ports, a switch with four, a router with two, and a sender of MADs to them.
+ */
 #ifndef SOFTIB_TESTS_UNIT_MGMT_AGENTS_AGENT_FIXTURE_H
 #define SOFTIB_TESTS_UNIT_MGMT_AGENTS_AGENT_FIXTURE_H
 
@@ -15,10 +15,10 @@ struct agent_fixture {
 	struct agent_memory memory;
 	struct agent_environment environment;
 	time_ns now;
-	uint64_t mkey;	  /* that requests carry */
-	unsigned arrival; /* the port they come in by */
+	uint64_t mkey;	  /* of the requests */
+	unsigned arrival; /* the port by which requests arrive */
 	unsigned port_changed_count, paths_changed_count, refresh_count, reregister_count;
-	struct port *link_set; /* the last that was asked to change */
+	struct port *link_set; /* the last port whose link was to change */
 	enum physical_state link_set_to;
 	struct mad_message answer;
 	enum agent_verdict verdict;
@@ -29,17 +29,16 @@ extern struct agent_fixture fixture;
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
 
-/* Sends a LID-routed SMP; returns the status of the answer, or -1 when there is none. Data may be
- * NULL. */
+/* Sends a LID-routed SMP. Returns the status of the response; -1: no response. data may be NULL. */
 int fixture_ask(struct node *node, enum mad_method method, uint16_t attribute_id, uint32_t modifier,
 		const uint8_t *data);
-/* The data of the last answer. */
+/* The data of the last response. */
 uint8_t *fixture_data(void);
 
-/* PortInfo as the agent shows it; and a Set of one. */
+/* PortInfo as the agent shows it, and a Set of it. */
 struct port_info fixture_port_info(struct node *node, uint32_t modifier);
 int fixture_set_port_info(struct node *node, uint32_t modifier, const struct port_info *info);
-/* As shown, with what means "no change" in the fields that have such a value. */
+/* PortInfo as shown, with the "no change" value in the fields that have one. */
 struct port_info fixture_unchanged_port_info(struct node *node, uint32_t modifier);
 
 #endif

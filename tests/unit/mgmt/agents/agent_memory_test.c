@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the agents remember: when it is due, and that it goes with its node. */
+/* The state that agents keep: its deadlines, and that it is dropped with its node. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traps of general service classes: in order, once each, and gone with their node. */
+/* Traps of general service classes: in order, once each, and dropped with their node (management
+ * 5.3). */
 #include "congestion_rig.h"
 
 #include "mgmt/agents/class_traps.h"

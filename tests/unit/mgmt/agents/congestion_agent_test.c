@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the congestion control agent says of itself, its log and its clock. */
+/* The capabilities, log and time stamp of the congestion control agent (management 6.5). */
 #include "congestion_rig.h"
 
 #include "net/link/congestion.h"
@@ -97,7 +97,7 @@ static void test_adapter_log_tells_whose_index_reached_the_trigger(void **state)
 		MAD_STATUS_BAD_METHOD_ATTRIBUTE);
 }
 
-/* Of ClassPortInfo, only where traps go can be set. */
+/* In ClassPortInfo, only the trap address can be set. */
 static void test_class_port_info_keeps_where_traps_go(void **state)
 {
 	const struct class_port_info told = {.capability_mask = 0xffff,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CC_Key: who may set, what is shown to whom, leases, violations and trap 0. */
+/* CC_Key: which requests may set, when the key is shown, leases, violations and trap 0 (management
+ * 6.5). */
 #include "congestion_rig.h"
 
 #include "wire/notice.h"
@@ -42,7 +43,7 @@ static void test_key_is_shown_to_who_has_it(void **state)
 	assert_int_equal(key_info(KEY).cc_key, KEY);
 	assert_int_equal(key_info(WRONG).cc_key, 0);
 	assert_int_equal(key_info(WRONG).lease_period, LEASE_S);
-	/* Reading is no violation. */
+	/* A Get is never a violation. */
 	assert_int_equal(key_info(KEY).violations, 0);
 }
 
@@ -74,7 +75,7 @@ static void test_lease_that_is_over_shows_the_key(void **state)
 	assert_int_equal(set_key(WRONG, &other), -1);
 	fixture.now = SECONDS(LEASE_S) - 1;
 	assert_int_equal(key_info(WRONG).protect_bit, 1);
-	/* Whoever has the key renews it. */
+	/* A request with the key renews the lease. */
 	assert_int_equal(key_info(KEY).protect_bit, 1);
 	fixture.now = SECONDS(LEASE_S) + 1;
 	assert_int_equal(key_info(WRONG).protect_bit, 1);
@@ -84,7 +85,8 @@ static void test_lease_that_is_over_shows_the_key(void **state)
 	assert_int_equal(key_info(WRONG).cc_key, KEY);
 }
 
-/* Where ClassPortInfo says, from QP1, no closer than SubnetTimeOut. */
+/* The trap goes from QP1 to the address in ClassPortInfo, and traps keep the distance of
+ * SubnetTimeOut. */
 static void test_violation_is_told_by_trap_0(void **state)
 {
 	const struct class_port_info place = {

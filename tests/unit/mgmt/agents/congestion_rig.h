@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Somebody who manages the congestion control of the agent fixture's nodes. */
+/* A congestion control manager for the nodes of the agent fixture. */
 #ifndef SOFTIB_TESTS_UNIT_MGMT_AGENTS_CONGESTION_RIG_H
 #define SOFTIB_TESTS_UNIT_MGMT_AGENTS_CONGESTION_RIG_H
 
@@ -15,7 +15,8 @@
 
 enum { MANAGER_LID = 4, MANAGER_QPN = 7, DATA_BYTES = 192 };
 
-/* The status of the answer; -1: none. Data may be NULL. A switch hears by its port 0. */
+/* Returns the status of the response; -1: no response. data may be NULL. A switch gets the request
+ * by its port 0. */
 static inline int congestion_ask(struct node *node, uint64_t key, uint8_t method,
 				 uint16_t attribute, uint32_t modifier, const uint8_t *data)
 {

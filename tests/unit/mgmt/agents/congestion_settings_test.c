@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What congestion control is set to: read back, and in the ports that act by it. */
+/* Settings of congestion control: read back, and stored in the ports that use them (management
+ * 6.5). */
 #include "congestion_rig.h"
 
 #include "net/link/congestion.h"
@@ -51,7 +52,7 @@ static void test_switch_takes_what_the_control_map_names(void **state)
 	assert_int_equal(shown.packet_size, 3);
 	assert_int_equal(shown.marking_rate, 0);
 	assert_int_equal(shown.victim_mask_0, 1 << 2);
-	/* Credit starvation is not offered. */
+	/* Credit starvation is not supported. */
 	assert_int_equal(shown.credit_mask_0, 0);
 	assert_int_equal(shown.cs_threshold, 0);
 	setting.control_map = CONTROL_MARKING_RATE;
@@ -87,7 +88,7 @@ static void test_port_that_has_its_own_setting_goes_by_it(void **state)
 	assert_int_equal(fixture.hub.ports[3].congestion->marking.threshold, 5);
 	assert_int_equal(fixture.hub.ports[3].congestion->marking.marking_rate, 300);
 	assert_int_equal(fixture.hub.ports[2].congestion->marking.threshold, 9);
-	/* There are four ports, so no second block; and no credit starvation. */
+	/* Four ports need one block, so there is no second. Credit starvation is not supported. */
 	assert_int_equal(congestion_ask(&fixture.hub, 0, MAD_SET,
 					ATTRIBUTE_SWITCH_PORT_CONGESTION_SETTING, 1, data),
 			 MAD_STATUS_BAD_FIELD);
@@ -155,7 +156,8 @@ static void test_table_comes_in_blocks_with_a_limit(void **state)
 			 MAD_STATUS_BAD_FIELD);
 }
 
-/* What is a switch's is refused at an adapter, and the other way round; a router has neither. */
+/* An adapter refuses the settings of switches, and a switch those of adapters. A router has
+ * neither. */
 static void test_each_kind_of_node_has_its_own_settings(void **state)
 {
 	static const struct {

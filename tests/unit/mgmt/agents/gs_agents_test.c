@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every general service agent says to a bad class, version, method or attribute. */
+/* The response of every general service agent to a bad class, version, method or attribute
+ * (management 1.4). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@ static const struct {
 	{MAD_CLASS_COMMUNICATION, 2, 24}, {MAD_CLASS_CONGESTION_CONTROL, 2, 64},
 };
 
-/* The status of the answer; -1: none. */
+/* Returns the status of the response; -1: no response. */
 static int ask(uint8_t class, uint8_t version, uint8_t method, uint16_t attribute)
 {
 	const struct mad_header header = {
@@ -75,8 +76,8 @@ static void test_wrong_version_is_4(void **state)
 	assert_int_equal(get_be16(fixture.answer.bytes + 4), MAD_STATUS_BAD_VERSION);
 }
 
-/* Every method of every class: Get and Set reach the attribute, one-way methods get no answer, a
- * response never gets a response, and anything else is 8. */
+/* Every method of every class: Get and Set reach the attribute, one-way methods and responses get
+ * no response, any other method gets 8 (management 1.4). */
 static void test_wrong_method_is_8(void **state)
 {
 	(void)state;

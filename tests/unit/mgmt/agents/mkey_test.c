@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The M_Key: every protection level with and without the key, and its lease.
+/* The M_Key: every protection level with and without the key, and its lease (management 2.3).
  * Covers: mgmt/agents/agent_memory.c */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,7 +81,7 @@ static void test_lease_ends_protection_but_not_the_key(void **state)
 	guard()->mkey_lease_period = 10;
 	fixture.now = SECONDS(100);
 	assert_int_equal(get(), -1);
-	/* A second violation does not start it anew. */
+	/* A second violation does not restart the lease timer. */
 	fixture.now = SECONDS(105);
 	assert_int_equal(get(), -1);
 	fixture.now = SECONDS(110) - 1;

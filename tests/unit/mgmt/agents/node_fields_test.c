@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields and counters by name: found, bounded, set, and told to whom they concern.
- * Covers: mgmt/agents/node_field_limits.c */
+/* Fields and counters by name: lookup, limits, setting, and the traps that a change raises. Covers:
+ * mgmt/agents/node_field_limits.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,7 @@ static void test_counter_is_set_and_shown(void **state)
 	assert_int_equal(port->counters.symbol_errors, 5);
 	assert_int_equal(set(port, "counters.rcv_data", "0x123456789abcdef"), NODE_SET_OK);
 	assert_int_equal(value_of("counters", "rcv_data", port), 0x123456789abcdef);
-	/* It chooses counters and is none. */
+	/* PortSelect selects a port; it is not a counter. */
 	assert_int_equal(set(port, "counters.port_select", "1"), NODE_SET_NO_SUCH_FIELD);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples: they begin and end when they were told to, and show what was counted in between. */
+/* Samples begin and end at the requested times and show the counts in between (management 6.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Port counters through the performance agent: widths, sums, selective writes. */
+/* Port counters through the performance agent: widths, sums, selective writes (management 6.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,7 +106,7 @@ static void test_set_writes_only_what_is_selected(void **state)
 	assert_int_equal(counters->transmit_packets, 1000);
 	assert_int_equal(counters->transmit_wait, 0);
 	assert_int_equal(counters->qp1_dropped, 11);
-	/* The answer shows what is there now. */
+	/* The response shows the value after the Set. */
 	assert_int_equal(get_be16(answer() + 4), 7);
 	assert_int_equal(get_be32(answer() + 32), 1000);
 

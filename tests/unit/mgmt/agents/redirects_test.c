@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A port that sends those who ask for a class elsewhere, and a client that goes there. */
+/* A port that redirects a class, and a client that follows the redirection (management 1.6). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

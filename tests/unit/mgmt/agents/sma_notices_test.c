@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One test per trap that the agent makes: who sends it, and what it says. */
+/* One test per trap of the agent: the sender and the contents (management 5.2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static int setup(void **state)
 	return error;
 }
 
-/* The only trap that is due, which comes from this port. */
+/* The only trap that is due comes from this port. */
 static void expect_trap(const struct port *port, uint16_t number, enum notice_type type)
 {
 	assert_int_equal(agent_take_traps(&fixture.memory, fixture.now, 16, traps), 1);
@@ -154,7 +154,7 @@ static void test_trap_257_of_a_bad_pkey_is_counted_and_told(void **state)
 	assert_int_equal(details.gid1_prefix, 0xfe80000000000000);
 	assert_int_equal(details.gid1_guid, 1);
 	assert_int_equal(details.gid2_guid, 2);
-	/* At their places: LID1 @2, key @6, QP2 @15, GID2 @34. */
+	/* Offsets of management 5.2: LID1 @2, key @6, QP2 @15, GID2 @34. */
 	assert_int_equal(get_be16(notice.details + 2), 10);
 	assert_int_equal(get_be32(notice.details + 6), 0x8123);
 	assert_int_equal(get_be24(notice.details + 15), 0x222222);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PortInfo: what each kind of port shows and lets be set, and the table of state changes, whole. */
+/* PortInfo: the fields that each kind of port shows and lets be set, and the whole table of state
+ * changes (management 2.5, 2.7). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +40,7 @@ static void test_ports_that_do_not_exist_are_bad_fields(void **state)
 			 MAD_STATUS_BAD_FIELD);
 	assert_int_equal(fixture_ask(&fixture.adapter, MAD_GET, ATTRIBUTE_PORT_INFO, 3, NULL),
 			 MAD_STATUS_BAD_FIELD);
-	/* Bit 31 speaks of extended speeds, not of ports. */
+	/* Bit 31 is about extended speeds, not part of the port number. */
 	assert_int_equal(fixture_ask(&fixture.hub, MAD_GET, ATTRIBUTE_PORT_INFO, 0x80000004, NULL),
 			 0);
 }
@@ -97,7 +98,7 @@ static void test_set_writes_what_is_writable_only(void **state)
 	assert_int_equal(fixture.paths_changed_count, 1);
 }
 
-/* A field, a value it must not have, and the port. */
+/* A field, an illegal value, and the port. */
 #define REFUSED(node, port, field, value)                                                          \
 	do {                                                                                       \
 		struct port_info info = fixture_unchanged_port_info(node, port);                   \
@@ -180,7 +181,7 @@ static void test_client_reregister_is_told_and_echoed_once(void **state)
 	assert_int_equal(fixture.paths_changed_count, 0);
 }
 
-/* What the specification says of a Set of PortState and PortPhysicalState together. */
+/* The expected result of a Set of PortState and PortPhysicalState together (management 2.7). */
 static int expected_status(unsigned from, unsigned to, unsigned physical)
 {
 	if (physical > 3 || to == 2 || to > 4)

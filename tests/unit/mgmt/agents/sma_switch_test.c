@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SwitchInfo and forwarding tables: what is written is what forwarding reads. */
+/* SwitchInfo and forwarding tables: a Set writes the tables that forwarding reads (management 2.5).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GUIDInfo, P_Key, SL-to-VL and arbitration tables through the agent. */
+/* GUIDInfo, P_Key, SLtoVL and arbitration tables through the agent (management 2.5). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +80,7 @@ static void test_sl_to_vl_row_is_input_by_output(void **state)
 	assert_int_equal(fixture.adapter.ports[1].sl_to_vl[0][0], 1);
 }
 
-/* Bit 16 stands for all outputs, bit 17 for all inputs. */
+/* Bit 16 means all outputs, bit 17 all inputs (management 2.4). */
 static void test_one_set_writes_the_maps_of_many_ports(void **state)
 {
 	uint8_t data[SMP_DATA_BYTES] = {0x10, 0x32, 0x54, 0x76, 0x01, 0x23, 0x45, 0x67};
@@ -139,7 +139,7 @@ static void test_arbitration_has_four_parts_bounded_by_the_caps(void **state)
 			 MAD_STATUS_BAD_FIELD);
 	assert_int_equal(get(&fixture.hub, ATTRIBUTE_VL_ARBITRATION, 1 << 16 | 5),
 			 MAD_STATUS_BAD_FIELD);
-	/* Port 0 has no lanes. */
+	/* Port 0 has no VLs. */
 	assert_int_equal(get(&fixture.hub, ATTRIBUTE_VL_ARBITRATION, 1 << 16),
 			 MAD_STATUS_BAD_FIELD);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subnet management agent: the order of its checks, and the attributes without a table. */
+/* The subnet management agent: the order of its checks, and the attributes without a table
+ * (management 2.4). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +87,8 @@ static void test_unknown_attributes_and_those_of_switches_are_refused(void **sta
 			 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
 }
 
-/* What each kind of node answers: every attribute id there is, Get and Set. */
+/* Which attributes each kind of node serves: every attribute id, by Get and Set (management 2.4).
+ */
 static void test_served_attributes_are_those_of_the_table(void **state)
 {
 	(void)state;
@@ -149,7 +151,7 @@ static void test_led_is_switched_by_port(void **state)
 			 MAD_STATUS_BAD_FIELD);
 }
 
-/* Modes of FDR and EDR, which the port has; a Set changes what is enabled, or nothing at all. */
+/* The port has the FEC modes of FDR and EDR. A Set changes the enabled modes, or nothing at all. */
 static void test_port_info_extended_enables_supported_modes(void **state)
 {
 	(void)state;
@@ -167,7 +169,7 @@ static void test_port_info_extended_enables_supported_modes(void **state)
 	assert_int_equal(fixture_data()[9], 1);
 	assert_int_equal(fixture_data()[13], 7);
 
-	/* Reed-Solomon at FDR: not supported, so EDR's modes stay as well. */
+	/* Reed-Solomon at FDR is not supported, so the modes of EDR stay unchanged too. */
 	written[9] = 4;
 	written[12] = 0;
 	written[13] = 1;
@@ -192,7 +194,7 @@ static void test_port_info_extended_is_refused_where_no_capability_says_so(void 
 			 MAD_STATUS_BAD_METHOD_ATTRIBUTE);
 }
 
-/* An adapter has a key per port, and this attribute belongs to a port as PortInfo does. */
+/* An adapter has an M_Key per port, and this attribute belongs to a port as PortInfo does. */
 static void test_port_info_extended_of_another_port_needs_its_key(void **state)
 {
 	(void)state;
@@ -248,7 +250,7 @@ static void test_version_is_checked_before_method_and_method_before_key(void **s
 	assert_int_equal(receive(&fixture.adapter, &request), AGENT_ANSWERED);
 	assert_int_equal(get_be16(fixture.answer.bytes + 4), MAD_STATUS_BAD_METHOD);
 	assert_int_equal(fixture.adapter.ports[1].info.mkey_violations, 0);
-	/* An unknown attribute is behind the key. */
+	/* The M_Key check comes before the check of the attribute (management 2.4). */
 	request.bytes[3] = MAD_GET;
 	request.bytes[17] = 0x77;
 	assert_int_equal(receive(&fixture.adapter, &request), AGENT_CONSUMED);
@@ -280,7 +282,8 @@ static void test_sm_info_is_the_managers_where_there_is_one(void **state)
 	assert_int_equal(fixture.verdict, AGENT_FOR_SM);
 }
 
-/* C14-67: a request for SMInfo with a wrong M_Key never comes to the manager. */
+/* C14-67, in part: with a wrong M_Key a Set(SMInfo) never reaches the manager, and a Get does so
+ * only at protection levels 0 and 1. */
 static void test_sm_info_needs_the_m_key(void **state)
 {
 	struct port_info *info = &fixture.adapter.ports[1].info;
@@ -293,7 +296,7 @@ static void test_sm_info_needs_the_m_key(void **state)
 	assert_int_equal(fixture.verdict, AGENT_CONSUMED);
 	assert_int_equal(fixture_ask(&fixture.adapter, MAD_SET, ATTRIBUTE_SM_INFO, 0, NULL), -1);
 	assert_int_equal(fixture.verdict, AGENT_CONSUMED);
-	/* Who does not protect its key lets it be read, but not written. */
+	/* At protection level 0 a Get without the key passes, a Set does not. */
 	info->mkey_protect_bits = 0;
 	assert_int_equal(fixture_ask(&fixture.adapter, MAD_GET, ATTRIBUTE_SM_INFO, 0, NULL), -1);
 	assert_int_equal(fixture.verdict, AGENT_FOR_SM);
@@ -301,7 +304,7 @@ static void test_sm_info_needs_the_m_key(void **state)
 	assert_int_equal(fixture.verdict, AGENT_CONSUMED);
 }
 
-/* By whichever port the request came in: the capabilities are port 0's. */
+/* The request may arrive by any port: the capabilities are those of port 0. */
 static void test_sm_info_of_a_switch_is_for_the_manager_at_port_0(void **state)
 {
 	(void)state;
@@ -326,7 +329,7 @@ static void test_port_that_does_not_exist_consumes(void **state)
 	(void)state;
 	fixture.arrival = 3;
 	assert_int_equal(fixture_ask(&fixture.adapter, MAD_GET, ATTRIBUTE_NODE_INFO, 0, NULL), -1);
-	/* Port 0 of an adapter is its first. */
+	/* Port 0 of an adapter means its first port. */
 	fixture.arrival = 0;
 	assert_int_equal(fixture_ask(&fixture.adapter, MAD_GET, ATTRIBUTE_NODE_INFO, 0, NULL), 0);
 	assert_int_equal(fixture_data()[36], 1);

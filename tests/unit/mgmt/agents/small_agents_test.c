@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes of which a node has little to say: what it says. */
+/* The responses of classes for which a node has little to report (management 6.2, 6.3, 6.4, 6.6).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +55,7 @@ static void test_no_slot_has_a_profile_or_services(void **state)
 	}
 }
 
-/* Send with modifier 0 is a command; the answer is a Send with modifier 1. */
+/* Send with modifier 0 is a command; the answer is a Send with modifier 1 (management 6.2). */
 static void test_baseboard_command_is_not_supported(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traps: who sends them, how often, and what silences them. */
+/* Traps: their sender, their distance, and their repression (management 5.3). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +87,7 @@ static void test_new_event_keeps_its_distance_and_needs_its_own_repress(void **s
 	agent_link_changed(&fixture.memory, &fixture.hub, fixture.now);
 	assert_int_equal(take(), 1);
 	agent_link_changed(&fixture.memory, &fixture.hub, fixture.now + 1);
-	/* The old one is repressed, the new one is not. */
+	/* The old trap is repressed, the new one is not. */
 	repress();
 	fixture.now += time_from_code(18) - 1;
 	assert_int_equal(take(), 0);
@@ -105,7 +105,7 @@ static void test_nobody_to_tell_means_no_trap(void **state)
 	fixture.hub.ports[0].info.capability_mask &= ~(uint32_t)CAPABILITY_TRAP;
 	agent_link_changed(&fixture.memory, &fixture.hub, fixture.now);
 	assert_int_equal(take(), 0);
-	/* An adapter's link is its switch's to report. */
+	/* The switch at the other end reports an adapter's link. */
 	agent_link_changed(&fixture.memory, &fixture.adapter, fixture.now);
 	assert_int_equal(take(), 0);
 }
@@ -160,7 +160,7 @@ static uint16_t number_of(const struct agent_trap *trap)
 	return notice.header.trap_number;
 }
 
-/* Different events wait for each other at the distance; the one repressed does not come again. */
+/* Traps of different events keep the distance too. The repressed one is not repeated. */
 static void test_different_traps_of_a_port_share_its_distance(void **state)
 {
 	(void)state;
