@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The side that calls: REQ out, REP or MRA in, RTU out (vol 1, 12.9.7.1, active states). */
+/* The active side: sends REQ, gets REP or MRA, sends RTU (management 7.2). */
 #include <errno.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -60,7 +60,8 @@ int cm_connect(struct cm *cm, time_ns now, const struct cm_call *call, void *con
 	return 0;
 }
 
-/* The one answer to a REP that needs no connection's help: its sender forgets it. */
+/* Rejects a REP from its own ids, also where there is no connection; its sender then drops its
+ * connection. */
 static void refuse_rep(struct cm *cm, const struct cm_message *message, const struct cm_rep *rep,
 		       enum cm_reject_reason reason)
 {
@@ -86,16 +87,16 @@ static void send_rtu(struct cm_connection *connection, struct cm_private_data pr
 	if (!message)
 		return;
 	put_private(outbox_data(message) + CM_RTU_PRIVATE_OFFSET, private_data);
-	/* Kept for the peer that repeats its REP because this got lost. */
+	/* The RTU is kept: the peer repeats its REP if the RTU gets lost. */
 	memcpy(connection->pending, message->mad.bytes, MAD_BYTES);
 }
 
-/* The same REP once more: our answer got lost, or is not there yet. */
+/* The REP was repeated: our answer got lost, or is not sent yet. */
 static void repeat_answer(struct cm_connection *connection)
 {
 	switch (connection->state) {
 	case CM_ESTABLISHED:
-		/* A LAP may have taken its place. */
+		/* A LAP may have replaced it. */
 		if (get_be16(connection->pending + 16) == CM_RTU)
 			connection_resend(connection);
 		else
@@ -145,7 +146,8 @@ void rep_receive(struct cm *cm, time_ns now, const struct cm_message *message)
 		repeat_answer(connection);
 		return;
 	}
-	/* The peer's QP is in a connection that we still hold: one of us was restarted. */
+	/* The peer's QP belongs to a connection that we still hold: one side was restarted
+	 * (management 7.4). */
 	if (rep_find_holder(connection, &rep)) {
 		refuse_rep(cm, message, &rep, CM_REJECT_STALE_CONNECTION);
 		return;
@@ -178,7 +180,8 @@ int cm_establish(struct cm_connection *connection, time_ns now, struct cm_privat
 	return 0;
 }
 
-/* The peer needs longer: no repeats, and the time it asked for on top of the way there and back. */
+/* After an MRA nothing is resent until the service timeout and the round trip have passed
+ * (management 7.3). */
 static void wait_longer(struct cm_connection *connection, time_ns now, uint8_t service_timeout)
 {
 	connection->retries_left = 0;
@@ -214,7 +217,7 @@ void mra_receive(struct cm *cm, time_ns now, const struct cm_message *message)
 	}
 }
 
-/* Either side may ask for time, each for what it has to answer. */
+/* Either side may send an MRA for the message that it has to answer. */
 int cm_delay(struct cm_connection *connection, time_ns now, uint8_t service_timeout)
 {
 	(void)now;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Another alternate path for a connection: LAP and APR (vol 1, 12.8 and 12.9.7, sub-states of
- * Established). */
+/* A new alternate path for a connection: LAP and APR (management 7.5; the LAP sub-state of
+ * Established in 7.2). */
 #include <errno.h>
 #include "base/bytes.h"
 #include "mgmt/cm/cm_connection.h"
 
-/* Another for each, so that a late answer to one is not taken for the answer to the next. */
+/* Each LAP has its own transaction id, so that a late answer to one is not taken for the answer to
+ * the next. */
 static uint64_t next_transaction_id(struct cm_connection *connection)
 {
 	return transaction_id_of(connection) ^ (uint64_t)++connection->lap_count << 48;

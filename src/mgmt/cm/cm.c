@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Communication management of one host: making it, messages in, messages and time out (vol 1,
- * chapter 12). */
+/* Communication management of one host: creation, received messages, messages to send, timers
+ * (management 7). */
 #include "mgmt/cm/cm.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ static const struct {
 	{CM_LAP, lap_receive},	 {CM_APR, apr_receive},
 };
 
-/* What a sender of another version of the class can be told. */
+/* Of another class version only a REQ gets an answer: REJ 31. */
 static void refuse_version(struct cm *cm, const struct cm_message *message,
 			   const struct mad_header *header)
 {
@@ -69,7 +69,7 @@ static void refuse_version(struct cm *cm, const struct cm_message *message,
 		req_refuse(cm, message, CM_REJECT_CLASS_VERSION);
 }
 
-/* ClassPortInfo of the class, which a REJ is no answer to, is asked with another method. */
+/* Only Send is handled here. ClassPortInfo comes with Get, and the node's agent answers it. */
 void cm_receive(struct cm *cm, time_ns now, const struct cm_message *message)
 {
 	struct mad_header header;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Communication management of one host: connections and datagram service lookups as messages
- * between the QP1s of ports (vol 1, chapter 12).
+ * Communication management of one host: connections and SIDR, as messages between the QP1s of ports
+ * (management 7).
  *
- * Messages and time go in by cm_receive and cm_transmit; what happens to a connection comes out by
- * the owner's callback, always as the last thing of an entry, so the callback may call anything
- * here. A connection belongs to its owner from cm_connect or the event that announced it until
- * cm_release; after that the manager finishes what the peer is still owed.
+ * Messages and time enter by cm_receive() and cm_transmit(). Events of a connection leave by the
+ * owner's callback. The callback is always the last action of an entry, so it may call anything
+ * here. The owner has a connection from cm_connect(), or from the event that announced it, until
+ * cm_release(). After that the manager finishes the exchange with the peer.
  */
 #ifndef SOFTIB_MGMT_CM_CM_H
 #define SOFTIB_MGMT_CM_CM_H
@@ -28,7 +28,7 @@ struct cm_listener;
 enum cm_state {
 	CM_IDLE,
 	CM_REQ_SENT,
-	CM_REP_WAIT, /* the peer asked for time to answer */
+	CM_REP_WAIT, /* the peer sent an MRA */
 	CM_REP_RCVD,
 	CM_MRA_REP_SENT,
 	CM_REQ_RCVD,
@@ -45,15 +45,15 @@ enum cm_state {
 };
 
 enum cm_event_kind {
-	CM_EVENT_REQUEST,	  /* REQ: a new connection, or a peer-to-peer one turned passive */
-	CM_EVENT_REPLY,		  /* REP */
-	CM_EVENT_ESTABLISHED,	  /* RTU, or the first packet of the peer */
-	CM_EVENT_REJECTED,	  /* REJ: reason */
-	CM_EVENT_UNREACHABLE,	  /* no answer to REQ or REP */
-	CM_EVENT_DISCONNECTED,	  /* DREQ: cm_disconnect answers it */
-	CM_EVENT_DISCONNECT_DONE, /* our DREQ was answered, or never will be */
+	CM_EVENT_REQUEST,     /* REQ: a new connection, or a peer-to-peer one that became passive */
+	CM_EVENT_REPLY,	      /* REP */
+	CM_EVENT_ESTABLISHED, /* RTU, or the peer's first packet */
+	CM_EVENT_REJECTED,    /* REJ: reason */
+	CM_EVENT_UNREACHABLE, /* no answer to REQ or REP */
+	CM_EVENT_DISCONNECTED,	  /* DREQ: answer it with cm_disconnect() */
+	CM_EVENT_DISCONNECT_DONE, /* our DREQ was answered, or all tries failed */
 	CM_EVENT_TIMEWAIT_EXIT,
-	CM_EVENT_ALTERNATE_PATH,	/* LAP: cm_answer_alternate answers it */
+	CM_EVENT_ALTERNATE_PATH,	/* LAP: answer it with cm_answer_alternate() */
 	CM_EVENT_ALTERNATE_ANSWER,	/* APR */
 	CM_EVENT_ALTERNATE_UNREACHABLE, /* no answer to LAP */
 	CM_EVENT_SIDR_REQUEST,
@@ -62,22 +62,22 @@ enum cm_event_kind {
 };
 
 struct cm_private_data {
-	const uint8_t *bytes; /* may be NULL if there are none */
+	const uint8_t *bytes; /* may be NULL if byte_count is 0 */
 	size_t byte_count;
 };
 
 struct cm_event {
 	enum cm_event_kind kind;
 	struct cm_listener *listener; /* of a request */
-	const uint8_t *data;	      /* the message's CM_DATA_BYTES; NULL: no message caused it */
-	struct cm_private_data private_data; /* all of the message's room, zero padded */
+	const uint8_t *data; /* the message's CM_DATA_BYTES; NULL: the event has no message */
+	struct cm_private_data private_data; /* the message's whole private data, zero padded */
 	uint32_t vendor_options;	     /* AttributeModifier, see vendor_id of REQ and REP */
 	uint16_t reason;		     /* of a rejection */
 	uint32_t port_index;		     /* where the message arrived */
-	const struct mad_address *address;   /* whom it came from */
+	const struct mad_address *address;   /* of the sender */
 };
 
-/* A message and the port it comes from or goes out by. */
+/* A message, and the port by which it arrived or leaves. */
 struct cm_message {
 	uint32_t port_index;
 	struct mad_message mad;
@@ -85,12 +85,12 @@ struct cm_message {
 
 struct cm_options {
 	uint32_t agent_number;	      /* upper half of the transaction ids */
-	uint64_t seed;		      /* where communication ids begin */
-	const uint64_t *ca_guids;     /* by port index: of the adapter that the port is on */
+	uint64_t seed;		      /* for the first communication id */
+	const uint64_t *ca_guids;     /* by port index: the GUID of the port's adapter */
 	uint32_t port_count;	      /* at most CM_PORTS_MAX */
 	uint32_t connections_max;     /* 0: the default */
-	time_ns closed_service_grace; /* how long a request for a service that was just closed waits
-					 for it to open again */
+	time_ns closed_service_grace; /* how long a request waits for a service that was just closed
+					 to open again */
 	void (*event)(void *context, struct cm_connection *connection,
 		      const struct cm_event *event);
 	void *context;
@@ -102,24 +102,25 @@ MUST_USE int cm_create(const struct cm_options *options, struct cm **ret_cm);
 void cm_destroy(struct cm *cm);
 
 void cm_receive(struct cm *cm, time_ns now, const struct cm_message *message);
-/* Lets timers run, then gives messages to send. */
+/* Runs the timers, then returns messages to send. */
 unsigned cm_transmit(struct cm *cm, time_ns now, unsigned messages_max,
 		     struct cm_message ret_messages[]);
 time_ns cm_deadline(const struct cm *cm);
 
-/* Requests for service ids that are equal under the mask are the listener's. -EADDRINUSE: another
- * listens for the same; -ENOMEM. */
+/* The listener gets requests whose service id matches under the mask (management 7.4). -EADDRINUSE:
+ * there is such a listener already. -ENOMEM. */
 MUST_USE int cm_listen(struct cm *cm, time_ns now, uint64_t service_id, uint64_t mask,
 		       void *context, struct cm_listener **ret_listener);
 void cm_unlisten(struct cm *cm, time_ns now, struct cm_listener *listener);
 void *cm_listener_context(const struct cm_listener *listener);
 
-/* What does not stand in the REQ itself. Communication id and CA GUID of the REQ are filled in. */
+/* Parameters of a call that are not in the REQ. The manager fills in the REQ's communication id and
+ * CA GUID. */
 struct cm_call {
 	uint32_t port_index;
 	struct mad_address address; /* of the peer's QP1 */
 	uint8_t packet_life_time;   /* of the path, as a 5-bit time */
-	bool is_peer_to_peer;	    /* the peer calls us with the same service id */
+	bool is_peer_to_peer;	    /* the peer also calls us with the same service id */
 	uint32_t vendor_options;    /* AttributeModifier */
 	struct cm_request request;
 	struct cm_private_data private_data;
@@ -129,31 +130,32 @@ struct cm_call {
 MUST_USE int cm_connect(struct cm *cm, time_ns now, const struct cm_call *call, void *context,
 			struct cm_connection **ret_connection);
 
-/* All that follow: -EINVAL in a state where this can't be done or with too much private data. */
-/* Answers a request; communication ids and CA GUID of the REP are filled in. */
+/* The following functions return -EINVAL in a wrong state or with too much private data. */
+/* Answers a request. The manager fills in the REP's communication ids and CA GUID. */
 MUST_USE int cm_accept(struct cm_connection *connection, time_ns now, const struct cm_rep *rep,
 		       uint32_t vendor_options, struct cm_private_data private_data);
 /* Sends the RTU. */
 MUST_USE int cm_establish(struct cm_connection *connection, time_ns now,
 			  struct cm_private_data private_data);
-/* The first packet of the peer came before its RTU. */
+/* The peer's first packet arrived before its RTU (management 7.2). */
 MUST_USE int cm_notify_established(struct cm_connection *connection, time_ns now);
 MUST_USE int cm_reject(struct cm_connection *connection, time_ns now, enum cm_reject_reason reason,
 		       struct cm_private_data info, struct cm_private_data private_data);
-/* Asks the peer for as much time as this 5-bit value says, at once or when it asks again. */
+/* Asks the peer to wait for this 5-bit time by an MRA: at once, or when the peer repeats its
+ * message. */
 MUST_USE int cm_delay(struct cm_connection *connection, time_ns now, uint8_t service_timeout);
 void cm_delay_when_asked(struct cm_connection *connection, uint8_t service_timeout);
-/* DREQ, or the DREP where the peer was first. */
+/* Sends DREQ, or DREP if the peer disconnected first. */
 MUST_USE int cm_disconnect(struct cm_connection *connection, time_ns now,
 			   struct cm_private_data private_data);
 
-/* LAP: ids and QPN are filled in. */
+/* Sends LAP. The manager fills in the ids and the QPN. */
 MUST_USE int cm_load_alternate(struct cm_connection *connection, time_ns now,
 			       const struct cm_lap *lap, struct cm_private_data private_data);
 MUST_USE int cm_answer_alternate(struct cm_connection *connection, time_ns now,
 				 enum cm_apr_status status, struct cm_private_data private_data);
 
-/* Service id resolution: SIDR_REQ; the request id is filled in. */
+/* Service id resolution: SIDR_REQ. The manager fills in the request id. */
 struct cm_sidr_call {
 	uint32_t port_index;
 	struct mad_address address;
@@ -168,19 +170,20 @@ MUST_USE int cm_sidr_answer(struct cm_connection *connection, time_ns now,
 			    const struct cm_sidr_rep *rep, uint32_t vendor_options,
 			    struct cm_private_data private_data);
 
-/* The owner is done with it: what is open is refused or ended, and no event comes any more. */
+/* The owner gives up the connection. Open messages are refused, an established connection is ended,
+ * and no event follows. */
 void cm_release(struct cm_connection *connection, time_ns now);
 
 void cm_connection_set_context(struct cm_connection *connection, void *context);
 void *cm_connection_context(const struct cm_connection *connection);
 enum cm_state cm_connection_state(const struct cm_connection *connection);
-/* How long it rests once it is over. */
+/* How long the connection stays in TIMEWAIT (management 7.3). */
 time_ns cm_connection_timewait(const struct cm_connection *connection);
 
 struct cm_counts {
 	uint32_t connections; /* of all states */
 	uint32_t in_timewait;
-	uint32_t orphans; /* released, not yet finished */
+	uint32_t orphans; /* released, but the exchange with the peer has not ended */
 	uint32_t held_requests;
 	uint32_t listeners;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of communication management: what is kept of a connection, and what the files of this
- * folder do for each other. */
+/* Inside communication management: the state of a connection, and the functions that the files of
+ * this folder share. There is no cm_connection.c: each group of functions names its file. */
 #ifndef SOFTIB_MGMT_CM_CM_CONNECTION_H
 #define SOFTIB_MGMT_CM_CM_CONNECTION_H
 
@@ -14,7 +14,7 @@
 enum lap_state {
 	LAP_NONE,
 	LAP_SENT,
-	LAP_DELAYED, /* the peer asked for time */
+	LAP_DELAYED, /* the peer sent an MRA */
 	LAP_RCVD,
 	LAP_DELAY_SENT,
 };
@@ -22,27 +22,27 @@ enum lap_state {
 struct cm_connection {
 	struct cm *cm;
 	void *context;
-	bool is_released;     /* nobody owns it any more */
-	bool is_by_remote_id; /* which tables it is in */
+	bool is_released;     /* has no owner any more */
+	bool is_by_remote_id; /* in the table by remote id */
 	bool is_by_remote_qpn;
 	bool is_datagram;    /* its numbers are those of EE contexts (rd_channel.h) */
-	bool shares_channel; /* and another connection holds them */
+	bool shares_channel; /* another connection holds the EE context */
 	enum cm_state state;
 	enum lap_state lap_state;
 	struct timer timer;
 	struct list link;      /* cm->connections */
-	struct list peer_link; /* cm->peer_calls, if its peer may call us as well */
+	struct list peer_link; /* cm->peer_calls, if the peer may call us too */
 
 	uint32_t port_index;
 	struct mad_address address; /* of the peer's QP1 */
-	uint32_t local_comm_id;	    /* SIDR: the request id, if it is ours */
-	uint32_t remote_comm_id;    /* SIDR: the request id of the peer */
+	uint32_t local_comm_id;	    /* SIDR: our request id */
+	uint32_t remote_comm_id;    /* SIDR: the peer's request id */
 	uint64_t remote_ca_guid;
 	struct gid remote_gid;
 	uint64_t service_id;
 	uint64_t transaction_id; /* of the message to answer */
 	uint64_t lap_transaction_id;
-	uint16_t lap_count; /* of ours */
+	uint16_t lap_count; /* LAPs that we sent */
 	uint32_t local_qpn; /* or EECN */
 	uint32_t remote_qpn;
 	time_ns response_timeout; /* of REQ, REP, LAP, DREQ */
@@ -50,14 +50,14 @@ struct cm_connection {
 	time_ns timewait;
 	uint8_t retries_max;
 	uint8_t retries_left;
-	uint8_t delay; /* service timeout of the MRA to send on a repeated message; 0: none */
-	struct cm_connection *next_by_remote_id; /* with the same hash */
+	uint8_t delay; /* service timeout of the MRA that answers a repeated message; 0: none */
+	struct cm_connection *next_by_remote_id; /* the next one with the same hash */
 	struct cm_connection *next_by_remote_qpn;
-	uint8_t pending[MAD_BYTES]; /* the message that is repeated */
+	uint8_t pending[MAD_BYTES]; /* the message that the timer repeats */
 	uint32_t sidr_vendor_options;
 };
 
-/* A REQ for a service that is closed at the moment. */
+/* A REQ for a service that was just closed. */
 struct held_request {
 	struct list link;
 	time_ns deadline;
@@ -100,13 +100,13 @@ struct cm {
 	uint32_t held_count;
 	struct closed_service closed[CLOSED_SERVICES];
 	unsigned next_closed;
-	struct cm_message *outbox; /* a ring that grows */
+	struct cm_message *outbox; /* a ring buffer that grows */
 	uint32_t outbox_capacity;
 	uint32_t outbox_head;
 	uint32_t outbox_count;
 };
 
-/* In index.c: finding connections. */
+/* connection_index.c: finding connections. */
 
 MUST_USE int connection_create(struct cm *cm, uint32_t port_index, void *context,
 			       struct cm_connection **ret_connection);
@@ -115,7 +115,7 @@ struct cm_connection *connection_find(const struct cm *cm, uint32_t local_comm_i
 				      uint32_t remote_comm_id);
 struct cm_connection *connection_find_remote_id(const struct cm *cm, uint32_t remote_comm_id,
 						uint64_t remote_ca_guid);
-/* Queue pairs and EE contexts are numbered each by themselves. */
+/* Queue pairs and EE contexts have separate number spaces. */
 static inline uint32_t remote_number(uint32_t number, bool is_eecn)
 {
 	return number | (uint32_t)is_eecn << 24;
@@ -127,21 +127,21 @@ MUST_USE int connection_index_remote_qpn(struct cm_connection *connection);
 void connection_unindex_remote_qpn(struct cm_connection *connection);
 void connection_unindex_remote_id(struct cm_connection *connection);
 
-/* In outbox.c: sending. */
+/* outbox.c: sending. */
 
-/* A message about to be sent: its data are zero but for what the caller writes. NULL: no room; the
- * peer or a timer will ask again. */
+/* A message to be sent; its data are zero until the caller writes them. NULL: no memory. The peer
+ * or a timer will repeat the exchange. */
 struct cm_message *outbox_start(struct cm *cm, uint32_t port_index,
 				const struct mad_address *address, enum cm_message_id id,
 				uint64_t transaction_id, uint32_t attribute_modifier);
-/* The same for a connection's peer. */
+/* A message for the peer of this connection. */
 struct cm_message *outbox_start_for(const struct cm_connection *connection, enum cm_message_id id,
 				    uint64_t transaction_id, uint32_t attribute_modifier);
 static inline uint8_t *outbox_data(struct cm_message *message)
 {
 	return message->mad.bytes + CM_DATA_OFFSET;
 }
-/* Private data that a message with this much room can carry. */
+/* Whether a message with this much room can carry the private data. */
 static inline bool private_fits(struct cm_private_data private_data, size_t room)
 {
 	return private_data.byte_count <= room && (private_data.bytes || !private_data.byte_count);
@@ -149,35 +149,35 @@ static inline bool private_fits(struct cm_private_data private_data, size_t room
 void put_private(uint8_t *ret_bytes, struct cm_private_data private_data);
 unsigned outbox_take(struct cm *cm, unsigned messages_max, struct cm_message ret_messages[]);
 
-/* The message just made is repeated by the timer until something cancels it. */
+/* The timer repeats the message until it is cancelled. */
 void connection_repeat(struct cm_connection *connection, time_ns now, time_ns timeout,
 		       unsigned retries, const struct cm_message *message);
-/* Sends what is repeated once more. */
+/* Sends the repeated message once more. */
 void connection_resend(struct cm_connection *connection);
 uint64_t transaction_id_of(const struct cm_connection *connection);
 
-/* A message with no connection behind it. */
+/* passive.c: a REJ that belongs to no connection. */
 
 void send_rej_to(struct cm *cm, const struct cm_message *request, uint32_t remote_comm_id,
 		 uint32_t local_comm_id, enum cm_answered answered, enum cm_reject_reason reason);
 
-/* States. */
+/* states.c: states and events. */
 
 /* The only place where a state changes. */
 void connection_enter(struct cm_connection *connection, enum cm_state state);
 void connection_enter_timewait(struct cm_connection *connection, time_ns now);
-/* Idle, and gone if nobody owns it. */
+/* The connection becomes idle. It is freed if it has no owner. */
 void connection_enter_idle(struct cm_connection *connection);
 void connection_send_mra(struct cm_connection *connection, enum cm_answered answered,
 			 uint8_t service_timeout);
 void connection_cancel(struct cm_connection *connection);
 
-/* Tells the owner, who may do anything then: the last thing of an entry. */
+/* Calls the owner, who may call anything: the last action of an entry. */
 void connection_tell(struct cm_connection *connection, enum cm_event_kind kind,
 		     const struct cm_message *message, size_t private_offset, size_t private_bytes);
 void connection_tell_event(struct cm_connection *connection, const struct cm_event *event);
 
-/* What arrives, one function per message. */
+/* One function per received message. */
 
 void req_receive(struct cm *cm, time_ns now, const struct cm_message *message);
 void mra_receive(struct cm *cm, time_ns now, const struct cm_message *message);
@@ -191,20 +191,20 @@ void apr_receive(struct cm *cm, time_ns now, const struct cm_message *message);
 void sidr_req_receive(struct cm *cm, time_ns now, const struct cm_message *message);
 void sidr_rep_receive(struct cm *cm, time_ns now, const struct cm_message *message);
 
-/* A connection's timer is due: repeat, give up, or leave timewait. */
+/* The connection's timer is due: repeat, give up, or leave TIMEWAIT. */
 void connection_expire(struct cm_connection *connection, time_ns now);
 
-/* In listeners.c. */
+/* listeners.c. */
 
 struct cm_listener *listener_find(const struct cm *cm, uint64_t service_id);
-/* Whether a REQ waits for its service to open again. */
+/* Whether the REQ is kept until its service opens again. */
 MUST_USE bool listeners_hold(struct cm *cm, time_ns now, uint64_t service_id,
 			     const struct cm_message *message);
 void listeners_expire(struct cm *cm, time_ns now);
 time_ns listeners_deadline(const struct cm *cm);
 void listeners_release(struct cm *cm);
 
-/* A REQ that no listener wants. */
+/* Rejects a REQ that has no listener. */
 void req_refuse(struct cm *cm, const struct cm_message *message, enum cm_reject_reason reason);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The connections of a host by what messages name them with: our communication id, the peer's with
- * its CA GUID, the peer's QPN (vol 1, 12.9.8: identities, duplicates, stale connections). */
+/* Lookup of connections by the keys that messages carry: our communication id, the peer's id with
+ * its CA GUID, the peer's QPN with its CA GUID (management 7.4). */
 #include <errno.h>
 #include <stdlib.h>
 #include "mgmt/cm/cm_connection.h"
 
-/* Chains hold those whose hashes collide; who looks compares the whole key. */
+/* Keys with the same hash form a chain. Lookups compare the whole key. */
 static uint64_t remote_hash(uint32_t number, uint64_t ca_guid)
 {
 	struct random mixer = random_seeded(ca_guid ^ (uint64_t)number << 32 ^ number);
@@ -28,7 +28,7 @@ static uint32_t take_comm_id(struct cm *cm)
 {
 	uint32_t id;
 
-	/* Ids are far more than connections. 0 means none in a REJ. */
+	/* There are far more ids than connections. 0 means "no id" in a REJ. */
 	do {
 		id = cm->next_id++ ^ cm->id_mask;
 	} while (id == 0 || hash_table_get(&cm->by_local_id, id));
@@ -142,8 +142,8 @@ int connection_index_remote_qpn(struct cm_connection *connection)
 	return 0;
 }
 
-/* Takes a connection out of its chain, of which `first` is in the table. Removing and putting back
- * needs no memory: the slot is free then. */
+/* Removes a connection from its chain, whose `first` is in the table. Removing and inserting needs
+ * no memory, because the slot is free then. */
 static void replace_first(struct hash_table *table, uint64_t hash, struct cm_connection *second)
 {
 	hash_table_remove(table, hash);

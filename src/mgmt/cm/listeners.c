@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who listens for which service ids, and requests that wait for a service to open again (vol 1,
- * 12.9.8.1 and annex A3). */
+/* Listeners by service id, and requests that wait for a service to open again (management 7.4,
+ * 7.6). */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/bytes.h"
@@ -23,7 +23,7 @@ struct cm_listener *listener_find(const struct cm *cm, uint64_t service_id)
 	return NULL;
 }
 
-/* Those that waited for it come again, as if they had just arrived. */
+/* Requests that waited for the service are received again. */
 static void admit_held(struct cm *cm, time_ns now)
 {
 	struct list waiting;
@@ -126,8 +126,7 @@ static bool is_held(const struct cm *cm, const struct cm_message *message)
 	return false;
 }
 
-/* Programs close a service and open it again for the next connection, while their peer calls
- * already. */
+/* Programs close a service and reopen it for the next connection while their peer already calls. */
 bool listeners_hold(struct cm *cm, time_ns now, uint64_t service_id,
 		    const struct cm_message *message)
 {
@@ -158,7 +157,7 @@ void listeners_expire(struct cm *cm, time_ns now)
 			return;
 		list_remove(link);
 		cm->held_count--;
-		/* The service is not open and no longer one that was just closed: refused. */
+		/* The service is neither open nor just closed any more, so the REQ is rejected. */
 		cm_receive(cm, now, &held->message);
 		free(held);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages that wait to be sent, and those that are repeated until they are answered (vol 1, 12.9.8
- * and 12.10). */
+/* Messages to be sent, and the messages that are repeated until they are answered (management 7.3).
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "mgmt/cm/cm_connection.h"
@@ -86,7 +86,7 @@ unsigned outbox_take(struct cm *cm, unsigned messages_max, struct cm_message ret
 	return count;
 }
 
-/* Linux and we: who is asked, then which connection of his. */
+/* As Linux does: the agent in the upper half, the connection in the lower (management 7). */
 uint64_t transaction_id_of(const struct cm_connection *connection)
 {
 	return (uint64_t)connection->cm->options.agent_number << 32 | connection->local_comm_id;

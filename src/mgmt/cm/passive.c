@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The side that is called: REQ in, REP out, RTU in; duplicates, stale connections and two sides
- * that call each other (vol 1, 12.9.7.2, passive states, and 12.9.8). */
+/* The passive side: gets REQ, sends REP, gets RTU; duplicates, stale connections and peer-to-peer
+ * calls (management 7.2, 7.4). */
 #include <errno.h>
 #include "base/bytes.h"
 #include "mgmt/cm/cm_connection.h"
@@ -26,7 +26,8 @@ void req_refuse(struct cm *cm, const struct cm_message *message, enum cm_reject_
 		    reason);
 }
 
-/* A connection with the same communication id: the REQ came twice, or its sender lost track. */
+/* A connection with this communication id exists: the REQ is a duplicate, or its sender reused the
+ * id. */
 static void receive_again(struct cm_connection *connection, const struct cm_message *message,
 			  const struct cm_request *request)
 {
@@ -46,7 +47,8 @@ static void receive_again(struct cm_connection *connection, const struct cm_mess
 	/* In the other states the timer repeats the answer. */
 }
 
-/* The peer uses the QP of a connection that we hold for something else: it was restarted. */
+/* The peer uses the QP of a connection that we hold for another one: the peer was restarted
+ * (management 7.4). */
 static void end_stale(struct cm_connection *connection, time_ns now,
 		      const struct cm_message *message)
 {
@@ -110,8 +112,8 @@ static struct cm_connection *find_crossing_call(const struct cm *cm,
 	return NULL;
 }
 
-/* Both sides called each other: the one with the larger CA GUID, then the larger QPN, stays the
- * caller (12.9.8.4). Returns whether the REQ is dealt with. */
+/* Both sides called each other. The one with the larger CA GUID, then the larger QPN, stays active
+ * (management 7.4). Returns whether the REQ is handled. */
 static bool receive_crossing(struct cm *cm, const struct cm_message *message,
 			     const struct cm_request *request)
 {

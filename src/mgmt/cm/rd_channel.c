@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reliable datagram channels (vol 1, chapter 12). */
+/* Reliable datagram channels (management 7.1). */
 #include "mgmt/cm/rd_channel.h"
 
 uint32_t req_number(const struct cm_req *req)
@@ -7,7 +7,7 @@ uint32_t req_number(const struct cm_req *req)
 	return req->transport == CM_TRANSPORT_RD ? req->local_eecn : req->local_qpn;
 }
 
-/* An XRC target has its number where RD has the EE context's. */
+/* An XRC target has its QPN in the LocalEECN field. */
 uint32_t rep_number(const struct cm_connection *connection, const struct cm_rep *rep)
 {
 	if (connection->is_datagram)
@@ -41,7 +41,7 @@ struct cm_connection *rep_find_holder(const struct cm_connection *connection,
 		rep->local_ca_guid);
 }
 
-/* The channel must be established, and be the one between these two contexts. */
+/* The channel must be established between these two EE contexts. */
 static bool channel_exists(const struct cm *cm, const struct cm_req *req)
 {
 	const struct cm_connection *channel = connection_find_remote_qpn(

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of connections: REJ, DREQ, DREP (vol 1, 12.9.7 and 12.9.8). */
+/* The end of connections: REJ, DREQ, DREP (management 7.2, 7.4). */
 #include <errno.h>
 #include "base/bytes.h"
 #include "mgmt/cm/cm_connection.h"
 
-/* Whoever gave up on a REQ was never told our id, so its REJ names the connection by its own id and
- * CA GUID. */
+/* A peer that gave up on its REQ never learned our id. Its REJ names the connection by its own id
+ * and CA GUID (management 7.4). */
 static struct cm_connection *find_rejected(const struct cm *cm, const struct cm_rej *rej,
 					   const uint8_t *info)
 {
@@ -16,8 +16,8 @@ static struct cm_connection *find_rejected(const struct cm *cm, const struct cm_
 
 	struct cm_connection *connection = hash_table_get(&cm->by_local_id, rej->remote_comm_id);
 
-	/* The answer to our REQ comes from somebody whose id we do not know yet, or who has none.
-	 * One that comes after the REP answers another copy of it. */
+	/* A REJ of our REQ comes from a peer whose id we do not know yet, or that has none. A REJ
+	 * that comes after the REP answers another copy of the REQ. */
 	if (connection && connection->remote_comm_id &&
 	    connection->remote_comm_id != rej->local_comm_id)
 		return NULL;
@@ -40,7 +40,8 @@ static void tell_rejection(struct cm_connection *connection, const struct cm_mes
 	connection_tell_event(connection, &event);
 }
 
-/* A stale connection's number rests before its next use; a refused one was none. */
+/* After REJ 10 (stale connection) the QPN waits in TIMEWAIT before its next use (management 7.2).
+ * Otherwise there was no connection. */
 static void end_rejected(struct cm_connection *connection, time_ns now, const struct cm_rej *rej)
 {
 	if (rej->reason == CM_REJECT_STALE_CONNECTION)
@@ -142,7 +143,8 @@ static int answer_dreq(struct cm_connection *connection, time_ns now,
 	struct cm_message *message =
 		outbox_start_for(connection, CM_DREP, connection->transaction_id, 0);
 
-	/* Lost or not made is the same: the peer asks again, and finds it in timewait. */
+	/* If the DREP is lost or could not be made, the peer repeats its DREQ and finds the
+	 * connection in TIMEWAIT. */
 	if (message) {
 		cm_drep_encode(&drep, outbox_data(message));
 		put_private(outbox_data(message) + CM_DREP_PRIVATE_OFFSET, private_data);
@@ -170,7 +172,7 @@ static void accept_dreq(struct cm_connection *connection, time_ns now,
 	bool was_ours = connection->state == CM_DREQ_SENT;
 
 	connection_enter(connection, CM_DREQ_RCVD);
-	/* Both at once: our user has said all he had to say. */
+	/* Both sides sent a DREQ: the owner has disconnected already. */
 	if (connection->is_released || was_ours) {
 		const struct cm_private_data nothing = {0};
 
@@ -190,7 +192,8 @@ void dreq_receive(struct cm *cm, time_ns now, const struct cm_message *message)
 	struct cm_connection *connection =
 		connection_find(cm, dreq.remote_comm_id, dreq.local_comm_id);
 
-	/* What we know nothing of is over, and its peer may finish. */
+	/* A DREQ for an unknown connection gets a DREP, so that the peer can finish (management
+	 * 7.2). */
 	if (!connection || connection->state == CM_TIMEWAIT) {
 		send_drep(cm, message, &dreq);
 		return;

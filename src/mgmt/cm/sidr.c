@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Service id resolution: who serves a service with which datagram queue pair (vol 1, 12.11). */
+/* Service id resolution: finds the datagram queue pair of a service (management 7.1, 7.2). */
 #include <errno.h>
 #include "base/bytes.h"
 #include "mgmt/cm/cm_connection.h"
@@ -60,10 +60,10 @@ void sidr_req_receive(struct cm *cm, time_ns now, const struct cm_message *messa
 
 	cm_sidr_req_decode(data, &request);
 
-	/* A request has no CA GUID; where it came from serves as well. */
+	/* A SIDR_REQ has no CA GUID. Port and source LID identify its sender. */
 	uint64_t source = (uint64_t)message->port_index << 16 | message->mad.address.lid;
 
-	/* A repeat of what is being served. */
+	/* A repeat of a request that is being served. */
 	if (connection_find_remote_id(cm, request.request_id, source))
 		return;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A connection's states: entering them, leaving them by time, and what a peer is told on the way
- * out (vol 1, 12.9.7 and 12.9.8). */
+/* States of a connection: entering them, timeouts, and the REJ that a peer gets when a connection
+ * ends (management 7.2, 7.3). */
 #include <errno.h>
 #include "base/bytes.h"
 #include "mgmt/cm/cm_connection.h"
@@ -18,8 +18,8 @@ void connection_enter(struct cm_connection *connection, enum cm_state state)
 		connection->lap_state = LAP_NONE;
 }
 
-/* The QPN may be a new connection's before this one's last packets are gone from the fabric; only
- * the communication id stays known, so that late messages find out. */
+/* A new connection may use the QPN before the last packets of this one have left the fabric. Only
+ * the communication id stays known, so that late messages are recognized. */
 void connection_enter_timewait(struct cm_connection *connection, time_ns now)
 {
 	connection_cancel(connection);
@@ -42,7 +42,7 @@ static void connection_send_rej(struct cm_connection *connection, enum cm_answer
 				enum cm_reject_reason reason, struct cm_private_data info,
 				struct cm_private_data private_data)
 {
-	/* An id that the peer has not seen would mean nothing to it. */
+	/* The peer has not seen our id yet, so it means nothing to it. */
 	bool is_known = connection->state != CM_REQ_RCVD && connection->state != CM_MRA_REQ_SENT;
 	const struct cm_rej rej = {
 		.local_comm_id = is_known ? connection->local_comm_id : 0,
@@ -80,7 +80,8 @@ void connection_send_mra(struct cm_connection *connection, enum cm_answered answ
 		cm_mra_encode(&mra, outbox_data(message));
 }
 
-/* The peer may never have seen our REQ's answer, so it finds its connection by our CA GUID. */
+/* The REJ carries our CA GUID. If we never saw the peer's REP, we don't know its id, and the peer
+ * finds its connection by the CA GUID (management 7.4). */
 static void send_timeout_rej(struct cm_connection *connection, enum cm_answered answered)
 {
 	uint8_t ca_guid[8];
@@ -121,7 +122,7 @@ static void tell_end(struct cm_connection *connection, enum cm_event_kind kind)
 		connection_tell(connection, kind, NULL, 0, 0);
 }
 
-/* No answer, however often it was asked. */
+/* All tries were in vain. */
 static void give_up(struct cm_connection *connection, time_ns now)
 {
 	bool is_owned = !connection->is_released;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections as dialogues: making them, losing any message, repeats, delays, two who call each
- * other. Covers: mgmt/cm/active.c mgmt/cm/passive.c mgmt/cm/outbox.c mgmt/cm/states.c
- * mgmt/cm/connection_index.c */
+/* Exchanges of connection establishment: each message lost once, repeats, MRA, and peer-to-peer
+ * calls (management 7.2, 7.3, 7.4). Covers: mgmt/cm/active.c mgmt/cm/passive.c mgmt/cm/outbox.c
+ * mgmt/cm/states.c mgmt/cm/connection_index.c */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,7 +101,7 @@ static void test_who_gets_no_answer_gives_up_and_says_so(void **state)
 {
 	(void)state;
 	call_and_answer();
-	/* Its program never answers. */
+	/* The program on this side never answers. */
 	cm_pair_run_for(&pair, SECONDS(30));
 	cm_side_expect(&pair.a, CM_EVENT_UNREACHABLE);
 	cm_side_expect_sent(&pair.a, "REQ REQ REQ REQ REJ");
@@ -118,7 +118,7 @@ static void test_a_rep_without_answer_ends_in_timewait(void **state)
 	cm_release(a, pair.now);
 	cm_side_lose(&pair.a, 1);
 	cm_side_accept(&pair.b, b, 0x202);
-	/* a is gone: its manager refuses each REP. */
+	/* a is gone: its manager rejects each REP. */
 	cm_pair_run_for(&pair, MILLISECONDS(1));
 	assert_int_equal(cm_side_expect(&pair.b, CM_EVENT_REJECTED)->reason,
 			 CM_REJECT_INVALID_COMM_ID);
@@ -135,7 +135,7 @@ static void test_an_mra_buys_time(void **state)
 	cm_side_accept(&pair.b, b, 0x202);
 	cm_pair_exchange(&pair);
 	cm_side_expect(&pair.a, CM_EVENT_REPLY);
-	/* The same for the other side. */
+	/* The same test for the active side. */
 	assert_int_equal(cm_delay(a, pair.now, 24), 0);
 	cm_pair_run_for(&pair, SECONDS(60));
 	assert_int_equal(cm_connection_state(b), CM_MRA_REP_RCVD);
@@ -192,7 +192,8 @@ static void test_a_req_twice_is_one_connection(void **state)
 		cm_receive(pair.b.cm, pair.now, &message);
 	assert_int_equal(pair.b.event_count, 1);
 	assert_int_equal(cm_count(pair.b.cm).connections, 1);
-	/* The same id for another service: its sender lost track. */
+	/* The same communication id for another service: its sender reused the id (REJ 30,
+	 * management 7.4). */
 	message.mad.bytes[CM_DATA_OFFSET + 15]++;
 	cm_receive(pair.b.cm, pair.now, &message);
 	cm_pair_exchange(&pair);
@@ -201,7 +202,7 @@ static void test_a_req_twice_is_one_connection(void **state)
 			 CM_REJECT_DUPLICATE_COMM_ID);
 }
 
-/* Found by cm_soak, seed 102: one copy of the REQ was refused, the other accepted. */
+/* Found by cm_soak, seed 102: one copy of the REQ was rejected, the other accepted. */
 static void test_a_refusal_of_an_earlier_copy_does_not_end_the_connection(void **state)
 {
 	(void)state;
@@ -231,12 +232,12 @@ static void test_a_queue_pair_that_calls_again_was_restarted(void **state)
 	(void)state;
 	cm_pair_connect(&pair, &a, &b);
 
-	uint32_t qpn = 0x401; /* the first caller's, in this process */
+	uint32_t qpn = 0x401; /* the QPN of the first call in this process */
 	struct cm_connection *again = cm_side_call(&pair.a, CM_SERVICE, qpn);
 
 	cm_pair_exchange(&pair);
 	assert_int_equal(cm_connection_state(again), CM_TIMEWAIT);
-	/* The old connection is taken down in order. */
+	/* The old connection is ended by a DREQ (management 7.4). */
 	cm_side_expect_sent(&pair.b, "REJ DREQ");
 	cm_side_expect(&pair.a, CM_EVENT_DISCONNECTED);
 	assert_int_equal(cm_disconnect(a, pair.now, nothing), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections of EE contexts: what REQ, REP and DREQ name, services over a channel that exists, and
- * what is refused. */
+/* Connections of EE contexts: the numbers in REQ, REP and DREQ, services over an existing channel,
+ * and rejections (management 7.1). */
 #include "support/cm_pair.h"
 
 #include <setjmp.h>
@@ -102,7 +102,7 @@ static void test_contexts_are_connected_and_disconnected_by_their_numbers(void *
 	make_channel(&a, &b);
 	assert_int_equal(cm_connection_state(a), CM_ESTABLISHED);
 	assert_int_equal(cm_connection_state(b), CM_ESTABLISHED);
-	/* The DREQ names the context: with a queue pair's number it would not be taken. */
+	/* The DREQ names the EE context. With a QPN it would not be accepted. */
 	assert_int_equal(cm_disconnect(a, pair.now, nothing), 0);
 	cm_pair_exchange(&pair);
 	cm_side_expect(&pair.b, CM_EVENT_DISCONNECTED);
@@ -138,7 +138,7 @@ static void test_context_that_is_connected_already_is_stale(void **state)
 
 	struct cm_connection *second = call(&again);
 
-	/* The old one is ended as well, since one side must have forgotten it. */
+	/* The old connection is ended too, since one side must have lost it. */
 	for (unsigned i = 0; i < pair.a.event_count; i++)
 		if (pair.a.events[i].kind == CM_EVENT_REJECTED) {
 			assert_ptr_equal(pair.a.events[i].connection, second);
@@ -154,7 +154,7 @@ static void test_number_of_a_queue_pair_is_not_that_of_a_context(void **state)
 
 	(void)state;
 	make_channel(&a, &b);
-	/* A reliable connection whose queue pair has the context's number is another thing. */
+	/* A reliable connection may have a QPN that equals the number of the EE context. */
 	cm_side_call(&pair.a, CM_SERVICE, EEC_A);
 	cm_pair_exchange(&pair);
 	cm_side_expect(&pair.b, CM_EVENT_REQUEST);
@@ -175,7 +175,7 @@ static void test_service_over_an_existing_channel_connects_nothing_new(void **st
 
 	establish(service);
 	assert_ptr_not_equal(answer, b);
-	/* It ends, and the channel does not. */
+	/* The service ends, the channel stays. */
 	assert_int_equal(cm_disconnect(service, pair.now, nothing), 0);
 	cm_pair_exchange(&pair);
 	cm_side_expect(&pair.b, CM_EVENT_DISCONNECTED);
@@ -194,7 +194,7 @@ static void test_channel_that_does_not_exist_is_refused(void **state)
 	call(&bad);
 	assert_int_equal(cm_side_expect(&pair.a, CM_EVENT_REJECTED)->reason,
 			 CM_REJECT_RDC_NOT_EXIST);
-	/* Nor is one between other contexts the one that is meant. */
+	/* A channel between other EE contexts does not count. */
 	make_channel(&a, &b);
 	bad.request.req.remote_eecn = EEC_B + 1;
 	call(&bad);
@@ -225,7 +225,7 @@ static void test_lost_messages_are_repeated(void **state)
 	accept(EEC_B, QP_B);
 	cm_pair_run_for(&pair, MILLISECONDS(200));
 	establish(connection);
-	/* A repeated REQ that finds the connection there is no second one. */
+	/* A repeated REQ that finds its connection makes no second one. */
 	cm_side_expect_sent(&pair.a, "REQ! REQ REQ RTU");
 	cm_side_expect_sent(&pair.b, "REP! REP");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of connections, their alternate paths, datagram services and listeners, as dialogues.
+/* Exchanges that end connections, and alternate paths, SIDR and listeners (management 7.2, 7.5).
  * Covers: mgmt/cm/alternate_path.c mgmt/cm/sidr.c mgmt/cm/listeners.c */
 #include <errno.h>
 #include <setjmp.h>
@@ -62,7 +62,7 @@ static void test_a_lost_drep_is_sent_again_from_timewait(void **state)
 	cm_side_lose(&pair.b, 1);
 	assert_int_equal(cm_disconnect(b, pair.now, nothing), 0);
 	cm_release(b, pair.now);
-	/* Long after b has forgotten it. */
+	/* Long after b has dropped the connection. */
 	cm_pair_run_for(&pair, SECONDS(3));
 	cm_side_expect(&pair.a, CM_EVENT_TIMEWAIT_EXIT);
 	cm_side_expect_sent(&pair.a, "DREQ DREQ");
@@ -139,7 +139,7 @@ static void test_an_alternate_path_is_loaded(void **state)
 	const struct cm_lap lap = {.local_lid = 5, .remote_lid = 6};
 
 	assert_int_equal(cm_load_alternate(a, pair.now, &lap, nothing), 0);
-	/* One at a time. */
+	/* Only one LAP may be outstanding (management 7.5). */
 	assert_int_equal(cm_load_alternate(a, pair.now, &lap, nothing), -EINVAL);
 	cm_pair_exchange(&pair);
 	cm_side_expect(&pair.b, CM_EVENT_ALTERNATE_PATH);
@@ -153,7 +153,7 @@ static void test_an_alternate_path_is_loaded(void **state)
 	assert_int_equal(cm_load_alternate(a, pair.now, &lap, nothing), 0);
 }
 
-/* The soak found it: the copy of an APR that comes while the next LAP waits. */
+/* Found by cm_soak: a copy of an APR arrives while the next LAP waits. */
 static void test_a_late_copy_of_an_apr_answers_no_other_lap(void **state)
 {
 	(void)state;
@@ -218,7 +218,7 @@ static void test_a_datagram_service_is_found(void **state)
 		(const char *)cm_side_expect(&pair.b, CM_EVENT_SIDR_REQUEST)->private_data, "who");
 	assert_int_equal(cm_sidr_answer(b, pair.now, &rep, 0, nothing), 0);
 	cm_release(b, pair.now);
-	/* The answer was lost: the question comes again, and is a new one. */
+	/* The answer was lost. The request is repeated and counts as a new one. */
 	cm_pair_run_for(&pair, SECONDS(1));
 	b = cm_side_expect(&pair.b, CM_EVENT_SIDR_REQUEST)->connection;
 	assert_int_equal(cm_sidr_answer(b, pair.now, &rep, 0, nothing), 0);
