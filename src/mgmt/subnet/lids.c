@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who gets which LIDs (vol 1, chapter 14): stable within a run, across managers where the ports
- * kept theirs, and across runs by a text that remembers them. */
+/* Assignment of LIDs: a port keeps its LID within a run, under another manager, and across runs if
+ * the manager saved the LIDs as text (management 3.3). */
 #include "mgmt/subnet/subnet.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ static bool is_unused(const struct subnet *subnet, unsigned lid, uint8_t lmc)
 	return true;
 }
 
-/* Not remembered for any other port. */
+/* Not saved for any other port. */
 static bool is_forgotten(const struct subnet *subnet, unsigned lid, uint8_t lmc, uint64_t port_guid)
 {
 	for (unsigned i = 0; i < 1u << lmc; i++) {
@@ -36,7 +36,7 @@ static bool is_forgotten(const struct subnet *subnet, unsigned lid, uint8_t lmc,
 	return true;
 }
 
-/* Aligned, and inside. */
+/* Aligned to the LMC and inside the unicast range (management 3.3). */
 static bool fits(unsigned lid, uint8_t lmc)
 {
 	return lid >= LID_UNICAST_FIRST && (lid & ((1u << lmc) - 1)) == 0 &&
@@ -48,7 +48,7 @@ static uint16_t lowest_free(const struct subnet *subnet, uint8_t lmc, uint16_t *
 	unsigned step = 1u << lmc;
 
 	for (unsigned lid = (*start + step - 1) & ~(step - 1); fits(lid, lmc); lid += step) {
-		/* One that is away keeps its LID. */
+		/* A port that is absent keeps its LID. */
 		if (is_unused(subnet, lid, lmc) && is_forgotten(subnet, lid, lmc, 0)) {
 			*start = (uint16_t)(lid + step);
 			return (uint16_t)lid;
@@ -67,8 +67,8 @@ static void forget(struct subnet *subnet, uint64_t port_guid)
 	hash_table_remove(&subnet->lid_by_port_guid, port_guid);
 }
 
-/* Whoever had it before has it no more. Without memory it is given anew in the next run; the port
- * keeps it as its present one. */
+/* The former owner of the LID loses it. Without memory the next run assigns a LID anew; in this run
+ * the port keeps its present one. */
 static void remember(struct subnet *subnet, uint64_t port_guid, uint16_t lid, uint8_t lmc)
 {
 	uintptr_t value = lid;
@@ -99,7 +99,7 @@ static void give(struct subnet *subnet, struct subnet_port *port, uint16_t lid, 
 		subnet->by_lid[i] = port;
 	if (last > subnet->lid_max)
 		subnet->lid_max = (uint16_t)last;
-	/* A GUID that another port has already, too: then it is found by its LID only. */
+	/* If another port already has this GUID, this port is found by its LID only. */
 	if (hash_table_put(&subnet->by_port_guid, port->guid, port) == 0)
 		remember(subnet, port->guid, lid, lmc);
 }
@@ -126,7 +126,7 @@ static uint16_t choose(const struct subnet *subnet, const struct subnet_port *po
 	return fits(lid, lmc) && is_unused(subnet, lid, lmc) ? lid : 0;
 }
 
-/* A switch's port 0 has one LID unless it is an enhanced one, and then one is enough too. */
+/* Base switch port 0 has one LID, and enhanced port 0 gets one LID too. */
 static uint8_t wanted_lmc(const struct subnet *subnet, const struct subnet_port *port)
 {
 	return subnet_node_is_switch(port->node) ? 0 : subnet->lmc;
@@ -150,7 +150,7 @@ uint32_t subnet_assign_lids(struct subnet *subnet)
 
 		list_for_each (link, &subnet->nodes) {
 			struct subnet_node *node = container_of(link, struct subnet_node, link);
-			/* Of a switch only port 0 may have one. */
+			/* Only port 0 of a switch has a LID. */
 			unsigned last = subnet_node_is_switch(node) ? 0 : node->port_count;
 
 			for (unsigned i = 0; i <= last; i++) {

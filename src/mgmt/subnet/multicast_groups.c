@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The multicast groups of a subnet: MGIDs, MLIDs, members (vol 1, chapter 15). */
+/* The multicast groups of a subnet: MGIDs, MLIDs, members (management 4.7). */
 #include "mgmt/subnet/multicast_groups.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ struct multicast_group *multicast_groups_find(const struct multicast_groups *gro
 	return group;
 }
 
-/* In turn, so that an MLID whose tree is still being taken down is not the first to be reused. */
+/* Round robin, so that an MLID whose tree is still being removed is not reused at once. */
 static int find_free_mlid(struct multicast_groups *groups, uint32_t *ret_index)
 {
 	uint32_t count = groups->mlid_count_max < MLID_COUNT ? groups->mlid_count_max : MLID_COUNT;
@@ -78,7 +78,7 @@ static void remove_by_mgid(struct multicast_groups *groups, struct multicast_gro
 		return;
 	}
 	hash_table_remove(&groups->by_mgid, hash);
-	/* A slot was just freed, so that this needs no memory. */
+	/* A slot was just freed, so this needs no memory. */
 	if (group->same_hash) {
 		int error = hash_table_put(&groups->by_mgid, hash, group->same_hash);
 
@@ -141,7 +141,7 @@ struct gid multicast_groups_choose_mgid(struct multicast_groups *groups, uint8_t
 
 	put_be16(mgid.bytes + 2, MGID_SIGNATURE_SA);
 	put_be64(mgid.bytes + 4, subnet_prefix);
-	/* As many tries as there are groups, and one, always find one that is free. */
+	/* One try more than there are groups always finds a free MGID. */
 	do
 		put_be32(mgid.bytes + 12, (uint32_t)groups->unique_next++);
 	while (multicast_groups_find(groups, &mgid));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The spanning tree of a multicast group (vol 1, chapters 14 and 15). */
+/* The spanning tree of a multicast group (management 3.4). */
 #include "mgmt/subnet/multicast_tree.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ int multicast_tree_init(struct multicast_tree *tree, const struct subnet *subnet
 	return 0;
 }
 
-/* The switch port by which an end port is reached; NULL: none. */
+/* The switch port that leads to an end port. NULL: none. */
 static const struct subnet_port *access_port(const struct subnet_port *port)
 {
 	if (!port || subnet_node_is_switch(port->node))
@@ -94,8 +94,8 @@ static bool link_can_carry(const struct subnet_port *port, const struct multicas
 	       (!demand->rate || !rate || rate_compare(rate, demand->rate) >= 0);
 }
 
-/* Breadth first from one switch. Where it begins among the ports differs by MLID, so that trees do
- * not all use the same links. */
+/* Breadth-first search from one switch. The first port to visit depends on the MLID, so that the
+ * trees use different links. */
 static void search(struct multicast_tree *tree, uint32_t start,
 		   const struct multicast_demand *demand)
 {
@@ -130,8 +130,8 @@ static void search(struct multicast_tree *tree, uint32_t start,
 	}
 }
 
-/* The switch of the member that is farthest from where the last search began; NO_SWITCH when it
- * found no member. */
+/* The switch of the member that is farthest from the start of the last search. NO_SWITCH: the
+ * search found no member. */
 static uint32_t farthest(const struct multicast_tree *tree, const struct subnet *subnet,
 			 const struct multicast_group *group)
 {
@@ -163,7 +163,8 @@ static uint32_t first_switch(const struct multicast_tree *tree, const struct sub
 	return NO_SWITCH;
 }
 
-/* Half way between two members that are as far apart as any: the smallest greatest distance. */
+/* The root lies half way between two members with the greatest distance, which minimizes the
+ * maximum distance (management 3.4). */
 static uint32_t find_root(struct multicast_tree *tree, const struct subnet *subnet,
 			  const struct multicast_group *group,
 			  const struct multicast_demand *demand)
@@ -188,7 +189,7 @@ static void add_port(struct multicast_tree *tree, const struct subnet_port *port
 		(uint16_t)(1u << port->number % MULTICAST_PORTS_PER_POSITION);
 }
 
-/* The way from a member's switch up to what is on the tree already. */
+/* Adds the path from a member's switch to the tree. */
 static void add_branch(struct multicast_tree *tree, uint32_t index)
 {
 	while (!tree->is_on_tree[index]) {
@@ -204,7 +205,7 @@ static void add_branch(struct multicast_tree *tree, uint32_t index)
 	}
 }
 
-/* false: some members that are there are not on it. */
+/* false: the tree does not connect all present members. */
 static bool connect_members(struct multicast_tree *tree, const struct subnet *subnet,
 			    const struct multicast_group *group,
 			    const struct multicast_demand *demand)
@@ -228,7 +229,8 @@ static bool connect_members(struct multicast_tree *tree, const struct subnet *su
 			continue;
 		}
 		add_branch(tree, port->node->switch_index);
-		/* One that only sends is connected, and gets nothing. */
+		/* A send-only member is connected but gets no packets (o15-0.1.12, management 3.4).
+		 */
 		if (multicast_member_receives(member))
 			add_port(tree, port);
 	}
@@ -261,7 +263,7 @@ bool multicast_tree_can_include(struct multicast_tree *tree, const struct subnet
 {
 	const struct subnet_port *access = access_port(joiner);
 
-	/* Two adapters on one cable have no tables to be written. */
+	/* Two adapters on one link have no switch with tables. */
 	if (!access)
 		return true;
 	search(tree, access->node->switch_index, demand);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is behind which port. */
+/* The neighbor of each port. */
 #include "mgmt/subnet/neighbors.h"
 
 #include <stdio.h>
@@ -25,8 +25,7 @@ void neighbors_release(struct neighbors *neighbors)
 	hash_table_release(&neighbors->by_end);
 }
 
-/* Two ends may have the same key, if their GUIDs differ in this byte only: then the later one is
- * remembered. */
+/* Two ends whose GUIDs differ only in this byte have the same key. Then the later one is stored. */
 static uint64_t key_of(const struct neighbor_end *end)
 {
 	return end->port_guid ^ (uint64_t)end->port_number << 56;
@@ -94,7 +93,7 @@ char *neighbors_text(const struct neighbors *neighbors)
 	return text;
 }
 
-/* Moves the text behind the end of a cable. */
+/* Advances the text past the end of a link. */
 static bool read_end(const char **text, struct neighbor_end *ret_end)
 {
 	char *rest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The partitions of a subnet, and who is a member of which (vol 1, chapter 10). */
+/* The partitions of a subnet and their members (management 3.5). */
 #include "mgmt/subnet/partitions.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ enum {
 	PARTITIONS_GROWTH = 8,
 };
 
-/* by_pkey points into the array, so an array that moved has them set again. */
+/* by_pkey points into the array, so it is rebuilt when the array moves. */
 static bool make_room(struct partitions *partitions)
 {
 	struct partition *larger;
@@ -103,9 +103,9 @@ void partitions_release(struct partitions *partitions)
 	memset(partitions, 0, sizeof(*partitions));
 }
 
-/* What OpenSM makes of a file without a default partition: everybody is a limited member, so that
- * each can ask the manager and be asked by it, and none the other. Switches, which are asked for
- * counters, are full ones, and names can be resolved. */
+/* As OpenSM does for a file without a default partition: all ports are limited members, so that
+ * each can exchange MADs with the manager but not with another port. Switches are full members, so
+ * that their counters can be read. The group for name resolution exists. */
 static int add_default(struct partitions *partitions)
 {
 	static const struct partition_member members[] = {
@@ -174,7 +174,7 @@ static bool kind_means(enum member_kind kind, const struct partition_subject *su
 {
 	switch (kind) {
 	case MEMBER_PORT:
-		return false; /* found by its GUID */
+		return false; /* is in the table by GUID */
 	case MEMBER_ALL:
 		return subject->node_type != NODE_ROUTER;
 	case MEMBER_CAS:
@@ -196,7 +196,8 @@ enum membership partition_membership(const struct partition *partition,
 	uint32_t order = (uint32_t)(named >> 2);
 	enum membership membership = (enum membership)(named & 3);
 
-	/* The manager's own port is always a full member of the default partition. */
+	/* The manager's own port is always a full member of the default partition (management 3.5).
+	 */
 	if (subject->is_self && partition->pkey == DEFAULT_PKEY)
 		return MEMBER_FULL;
 	for (uint32_t i = 0; i < partition->class_count; i++) {
@@ -239,7 +240,8 @@ static uint32_t add_keys(const struct partition *partition, enum membership memb
 	return key_count + new_count;
 }
 
-/* Whose key has index 0: the default partition's, unless the port is in one that wants it. */
+/* The partition whose key has index 0: the default partition, unless the port is in one with indx0.
+ */
 static const struct partition *first_partition(const struct partitions *partitions,
 					       const struct partition_subject *subject)
 {

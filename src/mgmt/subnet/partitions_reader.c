@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Partitions from text, in the syntax of OpenSM's partitions.conf:
- * "name=pkey,flags: member=membership, mgid=gid,flags;" with # for comments. */
+/* Reads partitions in the syntax of OpenSM's partitions.conf: "name=pkey,flags: member=membership,
+ * mgid=gid,flags;" with # for comments (management 9.2). */
 #include "mgmt/subnet/partitions.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static enum membership membership_named(const char *name)
 	return strcmp(name, "both") == 0 ? MEMBER_BOTH : MEMBER_LIMITED;
 }
 
-/* 0: it was one; 1: it is none; or an error. */
+/* 0: the token was a group flag; 1: it is not one; or an error. */
 static int read_group_flag(struct reader *reader, const struct policy_token *token,
 			   struct multicast_characteristics *characteristics, uint16_t *scopes)
 {
@@ -104,7 +104,7 @@ static uint16_t free_pkey(const struct partitions *partitions)
 	return 0;
 }
 
-/* The first token of a definition: its name and key. */
+/* The first token of a definition: name and P_Key. */
 static int read_name(struct reader *reader, const struct policy_token *token,
 		     struct partition **ret_partition)
 {
@@ -121,7 +121,7 @@ static int read_name(struct reader *reader, const struct policy_token *token,
 		return error;
 	if ((pkey & 0x7fff) == 0)
 		return fail(reader, "partition '%s' needs a P_Key that is not 0", token->name);
-	/* The same key twice is one partition, with the first name. */
+	/* A P_Key that appears twice is one partition with the first name (management 9.2). */
 	*ret_partition = reader->partitions->by_pkey[pkey & 0x7fff];
 	if (!*ret_partition)
 		*ret_partition = partitions_add(reader->partitions, token->name, (uint16_t)pkey);
@@ -148,7 +148,7 @@ static int read_definition(struct reader *reader, struct partition **ret_partiti
 	return error;
 }
 
-/* "ff12:401b::1" as RFC 4291 writes it, without the form that ends in an IPv4 address. */
+/* "ff12:401b::1" as in RFC 4291, without the form that ends in an IPv4 address. */
 static bool is_hex(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
@@ -191,8 +191,8 @@ static bool read_gid(const char *text, struct gid *ret_gid)
 	return true;
 }
 
-/* mgid=..., and the flags that follow on the same line. Leaves the last token, which is none of
- * them, to the caller if it begins something else. */
+/* Reads mgid=... and the flags on the same line. If the last token begins something else, it is
+ * left to the caller. */
 static int read_group(struct reader *reader, struct partition *partition,
 		      struct policy_token *token)
 {
@@ -256,7 +256,7 @@ static int read_properties(struct reader *reader, struct partition *partition)
 	int error;
 
 	do {
-		/* A group ends with its line, so newlines count after mgid only. */
+		/* A group ends with its line, so a newline is a delimiter only after mgid. */
 		const char *start = reader->text.next;
 		unsigned line = reader->text.line;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts that a subnet's owner writes: what is wrong with them, and the tokens of partitions.conf.
- */
+/* Configuration texts of a subnet: errors, and the tokens of partitions.conf. */
 #include "mgmt/subnet/policy_text.h"
 
 #include <errno.h>
@@ -56,7 +55,7 @@ static void trim(char *word)
 		word[--length] = '\0';
 }
 
-/* Up to one of the delimiters. A newline ends nothing unless it is one of them. */
+/* Reads up to one of the delimiters. A newline ends a token only if it is one of them. */
 int policy_text_read(struct policy_text *text, const char *delimiters,
 		     struct policy_token *ret_token)
 {

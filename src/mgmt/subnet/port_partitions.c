@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which P_Keys each port's table is to hold, and where in it (vol 1, chapters 10 and 14). */
+/* The contents of each port's P_Key table (management 3.5). */
 #include "mgmt/subnet/subnet.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { PKEYS_MAX = 4096 };
 
-/* Scratch for one port. */
+/* Work space for one port. */
 struct keys {
 	uint16_t wanted[PKEYS_MAX];
 	uint32_t wanted_count;
@@ -31,7 +31,8 @@ static uint16_t key_before(const struct subnet_port *port, uint32_t index)
 	return index < port->pkeys_present_count ? port->pkeys_present[index] : 0;
 }
 
-/* Programs keep indexes, so a key stays where it is. Index 0 is the first key's. */
+/* Programs cache indexes, so a key keeps its index (management 3.5). Index 0 is for the first key.
+ */
 static void keep_places(struct keys *keys, const struct subnet_port *port, uint32_t capacity)
 {
 	uint32_t before_count = port->pkey_count > port->pkeys_present_count
@@ -52,7 +53,7 @@ static void keep_places(struct keys *keys, const struct subnet_port *port, uint3
 	}
 }
 
-/* false: not all of them fit. */
+/* false: not all keys fit. */
 static bool place_new(struct keys *keys, uint32_t capacity)
 {
 	uint32_t index = 1;
@@ -99,7 +100,7 @@ static bool assign(struct subnet *subnet, struct subnet_port *port, bool is_self
 		partitions_keys(&subnet->partitions, &subject, PKEYS_MAX, keys->wanted);
 	if (keys->wanted_count > PKEYS_MAX)
 		keys->wanted_count = PKEYS_MAX;
-	/* In no partition at all: a table without keys. */
+	/* A port in no partition gets an empty table. */
 	if (keys->wanted_count == 0)
 		return store(port, keys->wanted, 0);
 	keep_places(keys, port, capacity);
@@ -109,7 +110,8 @@ static bool assign(struct subnet *subnet, struct subnet_port *port, bool is_self
 	return store(port, keys->table, keys->table_count) && all_fit;
 }
 
-/* The switch port at the other end enforces the same keys, if its table holds them. */
+/* The switch port at the other end enforces the same keys if its table can hold them (management
+ * 3.5). */
 static bool copy_to_switch(const struct subnet_port *port, struct subnet_port *facing)
 {
 	if (port->pkey_count > facing->node->switch_info.partition_enforcement_cap)

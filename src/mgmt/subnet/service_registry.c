@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Services announced to subnet administration, and their leases (vol 1, chapter 15). */
+/* Services registered with subnet administration, and their leases (management 4.8). */
 #include "mgmt/subnet/service_registry.h"
 
 #include <errno.h>
@@ -71,7 +71,7 @@ static void remove_by_identity(struct service_registry *registry, struct service
 		return;
 	}
 	hash_table_remove(&registry->by_identity, hash);
-	/* A slot was just freed, so that this needs no memory. */
+	/* A slot was just freed, so this needs no memory. */
 	if (service->same_hash) {
 		int error = hash_table_put(&registry->by_identity, hash, service->same_hash);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Services that programs announced to subnet administration: ServiceRecords with their leases (vol
- * 1, chapter 15). A service is known by its id, GID and P_Key.
- */
+/* Services registered with subnet administration: ServiceRecords with their leases (management
+ * 4.8). Service id, GID and P_Key identify a service. */
 #ifndef SOFTIB_MGMT_SUBNET_SERVICE_REGISTRY_H
 #define SOFTIB_MGMT_SUBNET_SERVICE_REGISTRY_H
 
@@ -21,11 +19,11 @@ struct service {
 	struct list link;
 	struct service *same_hash; /* the next one whose identity has the same hash */
 	struct service_record record;
-	struct timer lease; /* not armed: endless */
+	struct timer lease; /* not armed: the lease never ends */
 };
 
 struct service_registry {
-	struct list services; /* in the order in which they were announced */
+	struct list services; /* in the order of registration */
 	uint32_t count;
 	struct hash_table by_identity;
 	struct timer_queue leases;
@@ -34,21 +32,22 @@ struct service_registry {
 void service_registry_init(struct service_registry *registry);
 void service_registry_release(struct service_registry *registry);
 
-/* The one with this id, GID and P_Key, or NULL. */
+/* The service with this id, GID and P_Key. NULL: none. */
 struct service *service_registry_find(const struct service_registry *registry,
 				      const struct service_record_id *id);
 
-/* Adds it, or replaces the one of the same identity; its lease begins now. -ENOSPC, -ENOMEM. */
+/* Adds the service or replaces the one with the same identity. Its lease begins now. -ENOSPC,
+ * -ENOMEM. */
 MUST_USE int service_registry_announce(struct service_registry *registry, time_ns now,
 				       const struct service_record *record,
 				       struct service **ret_service);
 void service_registry_remove(struct service_registry *registry, struct service *service);
 
-/* Removes those whose lease is over. */
+/* Removes services whose lease is over. */
 void service_registry_expire(struct service_registry *registry, time_ns now);
 time_ns service_registry_deadline(const struct service_registry *registry);
 
-/* Whole seconds, rounded up, so that a lease that is not over is never 0. */
+/* Whole seconds, rounded up, so that a running lease is never 0. */
 uint32_t service_lease_left_s(const struct service *service, time_ns now);
 
 static inline struct service *service_of(struct list *link)

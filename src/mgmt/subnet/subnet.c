@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A manager's model of its subnet: nodes and links. */
+/* The manager's model of its subnet: nodes and links. */
 #include "mgmt/subnet/subnet.h"
 
 #include <stdlib.h>
@@ -170,7 +170,7 @@ static struct subnet_node *add_node(struct subnet *subnet, const struct node_inf
 
 static bool is_plausible(const struct node_info *info, const struct subnet_port *via)
 {
-	/* Port 0 is a switch talking to itself: no cable leads there, and nobody else has one. */
+	/* Only the manager's own node can be entered by port 0: no link leads there. */
 	bool may_be_port_0 = !via && info->node_type == NODE_SWITCH;
 
 	return info->node_guid && info->node_type >= NODE_CA && info->node_type <= NODE_ROUTER &&
@@ -184,7 +184,8 @@ static bool is_same_hardware(const struct node_info *a, const struct node_info *
 	return a->node_type == b->node_type && a->port_count == b->port_count;
 }
 
-/* Known from an earlier sweep: keeps what it knows of tables and LIDs, forgets links and routes. */
+/* The node is known from an earlier sweep. It keeps its tables and LIDs; links and routes are found
+ * anew. */
 static void meet_again(struct subnet *subnet, struct subnet_node *node,
 		       const struct node_info *info)
 {
@@ -197,7 +198,7 @@ static void meet_again(struct subnet *subnet, struct subnet_node *node,
 	}
 }
 
-/* The cable that led here; it can be found from both of its ends, and then agrees. */
+/* The link by which the node was found. It can be found from both ends; then both must agree. */
 static bool can_link(const struct subnet_port *via, const struct subnet_port *port)
 {
 	return via == port ||
@@ -258,8 +259,8 @@ uint32_t subnet_drop_unseen(struct subnet *subnet)
 	return dropped_count;
 }
 
-/* The nodes at the far ends of this node's cables; all but the manager's own adapter lead on only
- * if they are switches. */
+/* Visits the nodes at the other ends of this node's links. Only switches and the manager's own
+ * adapter are passed through. */
 static void meet_neighbors(struct subnet *subnet, struct subnet_node *node,
 			   struct subnet_port *own_port, struct list *met)
 {
@@ -291,7 +292,8 @@ void subnet_meet_linked(struct subnet *subnet, struct subnet_port *own_port)
 	own->route = (struct directed_route){0};
 	list_remove(&own->link);
 	list_append(&met, &own->link);
-	/* A node goes behind those that are met before; so the list is its own queue. */
+	/* Nodes are appended as they are visited, so the list is the queue of the breadth-first
+	 * search. */
 	list_for_each (link, &met)
 		meet_neighbors(subnet, node_of(link), own_port, &met);
 	for (struct list *link; (link = list_pop(&subnet->nodes));)

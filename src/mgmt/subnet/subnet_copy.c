@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A subnet as it is at one moment. */
+/* A snapshot of a subnet. */
 #include "mgmt/subnet/subnet_copy.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static int copy_default_pkey(struct subnet_port *port)
 	return copy_array(&pkey, sizeof(pkey), &port->pkeys);
 }
 
-/* What a node owns becomes its own; links to other nodes are still those of the original. */
+/* Copies what the node owns. Links still point to nodes of the original. */
 static int copy_ports(const struct subnet_node *node, struct subnet_node *copied)
 {
 	int error = copy_array(node->ports, (node->port_count + 1u) * sizeof(*node->ports),
@@ -48,7 +48,7 @@ static int copy_ports(const struct subnet_node *node, struct subnet_node *copied
 	for (unsigned i = 0; i <= node->port_count && !error; i++) {
 		const struct subnet_port *port = &node->ports[i];
 
-		/* A table that nobody wrote has the key that hardware starts with. */
+		/* A table that nobody wrote holds the power-up key. */
 		if (port->pkeys)
 			error = copy_array(port->pkeys, port->pkey_count * sizeof(*port->pkeys),
 					   &copied->ports[i].pkeys);
@@ -75,7 +75,7 @@ static int copy_node(const struct subnet *subnet, const struct subnet_node *node
 	copied->multicast_block_is_due = NULL;
 	list_append(&copy->nodes, &copied->link);
 	error = copy_ports(node, copied);
-	/* Entries beyond the last LID are nobody's way. */
+	/* Entries beyond the last LID are not used. */
 	if (!error && node->table)
 		error = copy_array(node->table, subnet->lid_max + 1u, &copied->table);
 	if (!error)

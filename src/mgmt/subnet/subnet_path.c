@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a path through the subnet offers, by the forwarding tables (vol 1, chapter 15). */
+/* The properties of a path through the subnet, by the forwarding tables (management 4.6). */
 #include "mgmt/subnet/subnet_path.h"
 
 #include "mgmt/subnet/subnet.h"
@@ -29,7 +29,7 @@ uint8_t subnet_link_mtu(const struct subnet_port *port)
 	return peer->info.mtu_cap < mtu ? peer->info.mtu_cap : mtu;
 }
 
-/* The cable that leaves by this port. */
+/* The link that leaves by this port. */
 static void take_link(const struct subnet_port *port, struct subnet_path *path)
 {
 	uint8_t rate = subnet_port_rate(port);
@@ -82,7 +82,7 @@ bool subnet_path_find(const struct subnet *subnet, const struct subnet_port *sou
 		take_link(&node->ports[output], &path);
 		here = node->ports[output].peer;
 	}
-	/* Another port of the same adapter is not where the packet was to go. */
+	/* The packet reached another port of the destination's adapter. */
 	if (!here || (!subnet_node_is_switch(here->node) && here != destination))
 		return false;
 	path.sl = service_level(subnet, first_switch, dlid);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who wants to hear of which notices (vol 1, chapter 13). */
+/* Subscriptions to notices (management 4.8). */
 #include "mgmt/subnet/subscriptions.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ void subscriptions_release(struct subscriptions *subscriptions)
 				     subscription_of(list_first(&subscriptions->subscriptions)));
 }
 
-/* A GID takes the place of the LID range. */
+/* A GID is used instead of the LID range. */
 static bool has_gid(const struct inform_info *info)
 {
 	return info->gid_prefix || info->gid_guid;
@@ -53,7 +53,7 @@ struct subscription *subscriptions_find(const struct subscriptions *subscription
 	return NULL;
 }
 
-/* Above those that the port has already; and how many that are. */
+/* The next number for the port, and how many subscriptions it has. */
 static uint16_t next_number(const struct subscriptions *subscriptions, uint64_t port_guid,
 			    unsigned *ret_count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who wants to hear of which notices: subscriptions by InformInfo (vol 1, chapter 13). */
+/* Subscriptions to notices by InformInfo (management 4.8). */
 #ifndef SOFTIB_MGMT_SUBNET_SUBSCRIPTIONS_H
 #define SOFTIB_MGMT_SUBNET_SUBSCRIPTIONS_H
 
@@ -15,13 +15,13 @@ enum { SUBSCRIPTIONS_MAX = 16384, SUBSCRIPTIONS_PER_PORT_MAX = 1024 };
 
 struct subscription {
 	struct list link;
-	struct mad_address subscriber; /* whom to send reports */
+	struct mad_address subscriber; /* address for reports */
 	uint64_t port_guid;	       /* of the subscriber */
-	uint16_t number;	       /* InformInfoRecord.Enum: among those of this port */
-	bool is_trusted;	       /* may hear of security violations anywhere */
+	uint16_t number; /* InformInfoRecord.Enum: unique among the subscriptions of this port */
+	bool is_trusted; /* may get notices of security violations at any port */
 	struct inform_info info;
-	unsigned failure_count; /* reports in a row that were not acknowledged */
-	void *reports;		/* what is on its way to it; of whoever sends reports */
+	unsigned failure_count; /* consecutive reports without acknowledgement */
+	void *reports;		/* pending reports; owned by the sender of reports */
 };
 
 struct subscriptions {
@@ -32,7 +32,7 @@ struct subscriptions {
 void subscriptions_init(struct subscriptions *subscriptions);
 void subscriptions_release(struct subscriptions *subscriptions);
 
-/* The one of this subscriber (port and QP) for the same notices, or NULL. */
+/* The subscription of this subscriber (port and QP) to the same notices. NULL: none. */
 struct subscription *subscriptions_find(const struct subscriptions *subscriptions,
 					uint64_t port_guid, uint32_t qpn,
 					const struct inform_info *info);
@@ -44,7 +44,7 @@ MUST_USE int subscriptions_add(struct subscriptions *subscriptions,
 			       struct subscription **ret_subscription);
 void subscriptions_remove(struct subscriptions *subscriptions, struct subscription *subscription);
 
-/* Whether the notice is one of those that were asked for. */
+/* Whether the subscription covers the notice (management 4.8). */
 bool inform_info_matches(const struct inform_info *info, const struct notice *notice,
 			 const struct gid *issuer);
 
