@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paths to one LID after the other that together close no cycle of the channel dependency graph:
- * the search of Nue (see nue.c).
+ * The search of Nue (see nue.c): paths to one LID after the other that together close no cycle of
+ * the channel dependency graph.
  *
- * It goes from the LID's switch outwards, a hop a round. A switch takes the lightest port towards a
- * switch of the last round whose dependency closes no cycle. If switches are left without a path,
- * one of their neighbours may take another port, so that the dependency is another one; if that
- * does not help, the LID gets the paths of the spanning tree. The tree's dependencies were entered
- * first, so that they are never refused.
+ * The search goes outwards from the LID's switch, one hop a round. A switch takes the lightest port
+ * towards a switch of the last round whose dependency closes no cycle. If switches are left without
+ * a path, one of their neighbors may take another port, which changes the dependency. If that does
+ * not help, the LID gets the paths of the spanning tree. The tree's dependencies were entered
+ * first, so they are never refused.
  */
 #include "mgmt/routing/cdg_search.h"
 
@@ -23,7 +23,8 @@ static void sort_by_rank(struct cdg_search *search)
 	const uint32_t *rank = search->ranks->rank;
 	uint32_t count = 0, next_rank = 0;
 
-	/* One pass a rank: a graph has few. Unconnected parts have ranks of their own. */
+	/* One pass per rank, and a graph has few ranks. Unconnected parts have ranks of their own.
+	 */
 	while (count < search->graph->switch_count) {
 		uint32_t rank_now = next_rank;
 
@@ -37,7 +38,7 @@ static void sort_by_rank(struct cdg_search *search)
 	}
 }
 
-/* Breadth first from the roots, so that the tree is flat. */
+/* Breadth-first from the roots, so that the tree is flat. */
 static uint32_t grow_tree(struct cdg_search *search, uint32_t root)
 {
 	const struct routing_graph *graph = search->graph;
@@ -65,7 +66,7 @@ static uint32_t grow_tree(struct cdg_search *search, uint32_t root)
 	return count;
 }
 
-/* Branches without adapters only forbid turns. From the tips inwards. */
+/* Branches without adapters only forbid turns, so they are removed, from the tips inwards. */
 static void prune_tree(struct cdg_search *search, uint32_t count)
 {
 	const struct routing_graph *graph = search->graph;
@@ -126,7 +127,7 @@ int cdg_search_init(struct cdg_search *search, const struct routing_graph *graph
 			goto release;
 		port_count += graph->switches[i].port_count;
 	}
-	/* An edge for each switch that is reached, once more as many before a last change (see
+	/* An edge for each switch that is reached, as many again before a last change (see
 	 * make_ways()), and an edge for each port of the switch that changes. */
 	search->added = malloc((2 * room + port_count) * sizeof(*search->added));
 	if (!search->added)
@@ -159,8 +160,8 @@ void cdg_search_release(struct cdg_search *search)
 	*search = (struct cdg_search){0};
 }
 
-/* First channels that go up, the farthest from the roots first, then channels that go down: in this
- * order up/down paths never need a search for cycles, nor do the paths of a fat tree. */
+/* First the channels that go up, the farthest from the roots first, then the channels that go down.
+ * In this order neither up/down paths nor the paths of a fat tree need a search for cycles. */
 static int order_channels(struct cdg_search *search)
 {
 	const struct routing_graph *graph = search->graph;
@@ -188,7 +189,7 @@ static int order_channels(struct cdg_search *search)
 	return 0;
 }
 
-/* Paths along a tree can't wait in a circle, whatever their ends. */
+/* Paths along a tree never close a cycle, whatever their ends. */
 static void enter_trees(struct cdg_search *search)
 {
 	const struct routing_graph *graph = search->graph;
@@ -230,7 +231,7 @@ int cdg_search_begin(struct cdg_search *search)
 	return error;
 }
 
-/* Whether a packet that arrives at the neighbour by this port may leave it by that one. */
+/* Whether a packet that arrives at the neighbor by this port may leave it by that one. */
 static bool may_turn(struct cdg_search *search, uint32_t index, unsigned port, uint8_t next_port)
 {
 	const struct routing_switch *node = &search->graph->switches[index];
@@ -260,7 +261,7 @@ struct search_goal {
 	uint16_t lid;
 };
 
-/* The lightest port towards a switch with so many hops, of those that close no cycle. */
+/* The lightest port towards a switch with this number of hops whose dependency closes no cycle. */
 static bool choose_port(struct cdg_search *search, const struct search_goal *goal, uint32_t index,
 			uint32_t hops)
 {
@@ -312,8 +313,8 @@ static void start(struct cdg_search *search, uint32_t target)
 	search->queue_count = 1;
 }
 
-/* Switches that got their path in the last round offer it to their neighbours. Who is refused may
- * find a longer path in a later round. */
+/* Switches that got their path in the last round offer it to their neighbors. A neighbor that can't
+ * use it may find a longer path in a later round. */
 static void spread(struct cdg_search *search, const struct search_goal *goal, uint32_t round_first,
 		   uint32_t hops)
 {
@@ -348,7 +349,8 @@ static bool path_passes(const struct cdg_search *search, uint32_t index, uint32_
 	return index == passed;
 }
 
-/* Whether a switch may leave by another port, for all that send by it and for one more. */
+/* Whether a switch may change to another port, for all switches that send through it and for one
+ * more. */
 static bool can_change(struct cdg_search *search, const struct search_goal *goal, uint32_t index,
 		       unsigned port, uint32_t newcomer, unsigned newcomer_port)
 {
@@ -378,7 +380,7 @@ static bool can_change(struct cdg_search *search, const struct search_goal *goal
 	return is_fine;
 }
 
-/* A neighbour that has a path changes its port so that this switch gets one. */
+/* A neighbor that has a path changes its port so that this switch gets one. */
 static bool make_way(struct cdg_search *search, const struct search_goal *goal, uint32_t index)
 {
 	const struct routing_switch *node = &search->graph->switches[index];
@@ -410,7 +412,8 @@ static bool is_left_out(const struct cdg_search *search, uint32_t index, uint32_
 	       search->component[index] == search->component[target];
 }
 
-/* Whether every switch with adapters has a path in the end. Each way made reaches a switch more. */
+/* Whether every switch with adapters has a path at the end. Each successful change reaches one more
+ * switch. */
 static bool make_ways(struct cdg_search *search, const struct search_goal *goal)
 {
 	bool has_changed = true, is_complete = false;
@@ -459,7 +462,7 @@ static void take_tree(struct cdg_search *search, uint32_t target)
 	}
 }
 
-/* Counts hops and lists switches anew, along the ports that were chosen. */
+/* Counts hops and lists switches again, along the chosen ports. */
 static void follow_ports(struct cdg_search *search, uint32_t target)
 {
 	const struct routing_graph *graph = search->graph;
@@ -483,7 +486,8 @@ static void follow_ports(struct cdg_search *search, uint32_t target)
 	}
 }
 
-/* Dependencies of paths that were given up, or that no adapter's packets take, forbid nothing. */
+/* Removes the dependencies of paths that were given up or that carry no adapter's packets, so that
+ * they forbid nothing. */
 static void keep_used_edges(struct cdg_search *search, const uint32_t *adapter_count)
 {
 	const struct routing_graph *graph = search->graph;
@@ -512,7 +516,8 @@ static void keep_used_edges(struct cdg_search *search, const uint32_t *adapter_c
 	search->added_count = kept;
 }
 
-/* Switches without adapters that have no path yet take any: only management starts there. */
+/* Switches without adapters that have no path yet take any path: only management traffic starts
+ * there. */
 static void reach_rest(struct cdg_search *search)
 {
 	const struct routing_graph *graph = search->graph;

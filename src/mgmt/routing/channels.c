@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The channel dependency graph, kept in topological order while it grows (Pearce and Kelly's
- * way: only what lies between the ends of a new edge moves). */
+/* The channel dependency graph, kept in topological order while it grows, by the algorithm of
+ * Pearce and Kelly: only the vertices between the ends of a new edge move. */
 #include "mgmt/routing/channels.h"
 
 #include <assert.h>
@@ -119,7 +119,7 @@ static unsigned lane_of(const struct channel_graph *channels, uint32_t channel)
 	return (channel - channels->first_of[channels->owner[channel]]) % channels->lane_count;
 }
 
-/* The channel seen from where it arrives: the switch, and its place among that one's inputs. */
+/* The switch at which the channel arrives, and its index among that switch's inputs. */
 static uint32_t arrival(const struct channel_graph *channels, uint32_t channel, uint32_t *ret_input)
 {
 	const struct routing_switch *node = &channels->graph->switches[channels->owner[channel]];
@@ -145,7 +145,7 @@ static bool bit_is_set(const uint64_t *words, size_t bit)
 	return words[bit / BITS] >> (bit % BITS) & 1;
 }
 
-/* The channels that have an edge from or to this one, in the switch where they meet. */
+/* Visits the channels that have an edge from or to this one, in the switch where they meet. */
 static void visit_neighbors(struct channel_graph *channels, uint32_t channel, uint8_t direction,
 			    uint32_t bound, uint32_t *stack_count)
 {
@@ -178,7 +178,8 @@ static void visit_neighbors(struct channel_graph *channels, uint32_t channel, ui
 	}
 }
 
-/* All that is reached from here and lies before (or behind) the bound in the order. */
+/* Collects the channels that are reached from here and lie before (or behind) the bound in the
+ * order. */
 static uint32_t collect(struct channel_graph *channels, uint32_t start, uint8_t direction,
 			uint32_t bound, uint32_t *ret_found)
 {
@@ -233,7 +234,8 @@ void channel_graph_set_order(struct channel_graph *channels, const uint32_t *key
 		channels->order[(uint32_t)channels->keys[place]] = place;
 }
 
-/* What leads to the new edge comes before what it leads to, in the places that they have now. */
+/* Moves the channels that lead to the new edge before those that it leads to, within the positions
+ * that they have now. */
 static void reorder(struct channel_graph *channels, uint32_t forward_count, uint32_t backward_count)
 {
 	uint32_t count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether packets that follow a graph's tables can wait for each other in a circle: every path's
- * channels go into a dependency graph, which says when a circle closes. */
+/* Credit loops of a graph's tables: enters the channels of every path into a dependency graph,
+ * which reports the first cycle (management 3.8, 3.9). */
 #include "mgmt/routing/credit_loops.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ static uint8_t lane_max(const struct routing_graph *graph)
 	return max;
 }
 
-/* One packet's way from a switch, until it comes to where another of this LID and SL went. */
+/* Follows a packet from a switch until it meets the path of an earlier one with this LID and SL. */
 static void follow(struct check *check, const struct routing_destination *destination,
 		   uint32_t index, uint8_t sl)
 {

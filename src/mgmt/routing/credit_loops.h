@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether packets that follow a graph's tables can wait for each other in a circle. */
+/* Credit loops: whether packets that follow a graph's tables can wait for each other in a cycle
+ * (management 3.8). */
 #ifndef SOFTIB_MGMT_ROUTING_CREDIT_LOOPS_H
 #define SOFTIB_MGMT_ROUTING_CREDIT_LOOPS_H
 
@@ -10,21 +11,19 @@
 
 struct credit_loops {
 	bool has_loop;
-	/* Where the first one that was found closes: at this switch, on the way to this LID. */
+	/* The first cycle closes at this switch, on the path to this LID. */
 	uint32_t switch_index;
 	uint16_t lid;
-	unsigned lane_count; /* used by any path */
+	unsigned lane_count; /* VLs used by any path */
 };
 
-/*
- * Follows every LID of an adapter from every switch with adapters, with the SL and the lanes that
- * the graph names. What goes to and from switches is management: most of it on VL15, which needs no
- * credits, the rest too little to fill a buffer. -ENOMEM.
- */
+/* Follows every LID of an adapter from every switch with adapters, with the SLs and VLs of the
+ * graph. Traffic to and from switches is management: most of it uses VL15, which needs no credits,
+ * and the rest is too little to fill a buffer. -ENOMEM. */
 MUST_USE int credit_loops_check(const struct routing_graph *graph, struct credit_loops *ret_loops);
 
-/* The lane of a packet with this SL that came in by one port (0: started here) and leaves by
- * another. */
+/* The VL of a packet with this SL that arrived by one port (0: started here) and leaves by another.
+ */
 static inline uint8_t routing_lane(const struct routing_switch *node, unsigned input_port,
 				   unsigned output_port, uint8_t sl)
 {

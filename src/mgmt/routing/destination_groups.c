@@ -18,7 +18,7 @@ static void count(struct destination_groups *groups, const struct routing_graph 
 		groups->first_of[i + 1] += groups->first_of[i];
 }
 
-/* Needs a cursor per group, for which it borrows first_of and puts it back. */
+/* Uses first_of as a cursor per group and restores it afterwards. */
 static void place(struct destination_groups *groups, const struct routing_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->destination_count; i++) {

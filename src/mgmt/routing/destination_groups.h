@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The destinations of a graph grouped by the switch they are attached to, so that one search serves
- * all of a switch. */
+ * all destinations of a switch. */
 #ifndef SOFTIB_MGMT_ROUTING_DESTINATION_GROUPS_H
 #define SOFTIB_MGMT_ROUTING_DESTINATION_GROUPS_H
 
@@ -10,8 +10,10 @@
 #include "mgmt/routing/graph.h"
 
 struct destination_groups {
-	uint32_t *first_of;	/* [switch]: its first place in destinations; one more at the end */
-	uint32_t *destinations; /* indexes into the graph's, in its order within a switch */
+	uint32_t *first_of; /* [switch]: index of its first entry in destinations; one more at the
+			       end */
+	uint32_t *destinations; /* indexes into the graph's destinations, in its order within a
+				   switch */
 	bool *has_adapters;	/* [switch]: traffic starts and ends there */
 };
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Deadlock-free SSSP, after Domke, Hoefler and Nagel, "Deadlock-Free Oblivious Routing for
- * Arbitrary Topologies" (IPDPS 2011), as OpenSM's engine of this name.
+ * Arbitrary Topologies" (IPDPS 2011), as OpenSM's engine of this name (management 3.8, 3.9).
  *
- * All paths of sssp start on lane 0. While the channel dependency graph of a lane has a cycle, the
- * edge of that cycle which the fewest paths use is chosen, and those paths move to the next lane.
- * Then the next lane is treated the same way. LASH places one path after the other and never
- * reconsiders; this engine sees all paths of a lane, so that it breaks each cycle where that moves
- * the fewest.
+ * All paths of sssp start on VL 0. While the channel dependency graph of a VL has a cycle, the
+ * engine chooses the edge of that cycle which the fewest paths use, and moves those paths to the
+ * next VL. Then it treats the next VL the same way. LASH places one path after the other and never
+ * moves one. This engine sees all paths of a VL, so it breaks each cycle where that moves the
+ * fewest paths.
  *
- * The paper moves single paths. Here all paths between two switches move together, both ways,
- * because a connection uses one SL in both directions (PathRecord, Reversible).
+ * The paper moves single paths. Here all paths between two switches move together, in both
+ * directions, because a connection uses one SL in both directions (PathRecord, Reversible).
  */
 #include "mgmt/routing/dfsssp.h"
 
@@ -23,7 +23,7 @@
 
 enum { LANES_MAX = 15 };
 
-/* A channel is an output port of a switch on the lane that is looked at. */
+/* A channel is an output port of a switch on the present VL. */
 enum channel_color { NOT_VISITED, ON_STACK, IN_NO_CYCLE };
 
 struct visit {
@@ -37,16 +37,16 @@ struct dfsssp {
 	unsigned lane_count;
 	uint32_t *terminals; /* switches with adapters */
 	uint32_t terminal_count;
-	uint32_t *terminal_of; /* [switch]: its place in terminals */
+	uint32_t *terminal_of; /* [switch]: its index in terminals */
 	uint8_t *lanes;	       /* [terminal x terminal_count + terminal] */
-	/* The dependency graph of one lane. */
+	/* The dependency graph of one VL. */
 	uint32_t *first_channel; /* [switch]: the channel of its port 0 */
 	uint32_t *owner;	 /* [channel]: the switch that it leaves */
-	uint32_t **uses; /* [switch][input port x ports + output port]: paths that turn so */
+	uint32_t **uses; /* [switch][input port x ports + output port]: paths with this turn */
 	uint8_t *colors;
 	struct visit *stack;
 	uint32_t stack_count;
-	bool has_moved; /* some pair is on the next lane */
+	bool has_moved; /* some pair is on the next VL */
 };
 
 /* An edge of the dependency graph: into a switch by one port, out of it by another. */
@@ -133,7 +133,7 @@ static bool passes(const struct dfsssp *dfsssp, uint32_t index, uint32_t target,
 	return index == switch_index;
 }
 
-/* Every pair that has a path with this turn goes to the next lane. */
+/* Moves every pair that has a path with this turn to the next VL. */
 static void move_pairs(struct dfsssp *dfsssp, const struct turn *turn, uint8_t lane)
 {
 	const struct routing_graph *graph = dfsssp->graph;
@@ -178,7 +178,7 @@ static struct turn turn_between(const struct dfsssp *dfsssp, uint32_t channel, u
 			     .output = port_of(dfsssp, next)};
 }
 
-/* The stack, from the channel on that was met again, is a cycle. */
+/* The part of the stack from the channel that was found again is a cycle. */
 static struct turn weakest_turn(const struct dfsssp *dfsssp, uint32_t met_again)
 {
 	uint32_t top = dfsssp->stack_count - 1;
@@ -200,7 +200,7 @@ static void push(struct dfsssp *dfsssp, uint32_t channel)
 	dfsssp->stack[dfsssp->stack_count++] = (struct visit){.channel = channel};
 }
 
-/* The next channel that the one on top of the stack waits for; UINT32_MAX: no more. */
+/* The next channel that the channel on top of the stack waits for. UINT32_MAX: no more. */
 static uint32_t next_channel(const struct dfsssp *dfsssp, struct visit *visit)
 {
 	const struct routing_switch *from = &dfsssp->graph->switches[dfsssp->owner[visit->channel]];
@@ -218,8 +218,8 @@ static uint32_t next_channel(const struct dfsssp *dfsssp, struct visit *visit)
 	return UINT32_MAX;
 }
 
-/* Depth first from one channel. true: a cycle, whose weakest turn is in ret_turn. Channels from
- * which no cycle was found stay so: edges only go. */
+/* Depth-first search from one channel. true: a cycle, whose weakest turn is in ret_turn. Channels
+ * without a cycle stay so, because edges are only removed. */
 static bool find_cycle(struct dfsssp *dfsssp, uint32_t start, struct turn *ret_turn)
 {
 	dfsssp->stack_count = 0;
@@ -243,7 +243,7 @@ static bool find_cycle(struct dfsssp *dfsssp, uint32_t start, struct turn *ret_t
 	return false;
 }
 
-/* -EOPNOTSUPP: there is no next lane for what has to go. */
+/* -EOPNOTSUPP: there is no next VL for the paths that have to move. */
 static int break_cycles(struct dfsssp *dfsssp, uint8_t lane)
 {
 	uint32_t channel_count = dfsssp->first_channel[dfsssp->graph->switch_count];
@@ -253,7 +253,7 @@ static int break_cycles(struct dfsssp *dfsssp, uint8_t lane)
 	dfsssp->has_moved = false;
 	memset(dfsssp->colors, NOT_VISITED, channel_count);
 	for (uint32_t channel = 0; channel < channel_count; channel++) {
-		/* Each cycle found takes an edge away for good. */
+		/* Each cycle that is found removes an edge for good. */
 		while (dfsssp->colors[channel] == NOT_VISITED &&
 		       find_cycle(dfsssp, channel, &turn)) {
 			if (lane + 1u == dfsssp->lane_count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dimension-order routing for meshes, tori and hypercubes. */
+/* Dimension-order routing for meshes, tori and hypercubes (management 3.8, 3.9). */
 #include "mgmt/routing/dimension_order.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 enum { DIMENSIONS_MAX = 4, NO_DIMENSION = 255 }; /* an SL has four bits */
 
 struct dimension {
-	uint8_t plus_port, minus_port; /* the same for hypercubes */
+	uint8_t plus_port, minus_port; /* equal for hypercubes */
 	uint32_t size;
 	bool is_ring;
 };
@@ -53,13 +53,13 @@ static uint32_t neighbor(const struct grid *grid, uint32_t index, uint8_t port)
 	return port <= node->port_count ? node->neighbors[port] : ROUTING_NO_SWITCH;
 }
 
-/* How many switches stand in line with the first one, and whether the line is closed. Moves the
- * first to the start of an open line. */
+/* Counts the switches in line with the first one, and finds whether the line is closed. Moves the
+ * first one to the start of an open line. */
 static void measure(const struct grid *grid, struct dimension *dimension, uint32_t *origin)
 {
 	uint32_t start = *origin, next;
 
-	/* A hypercube's dimension has two, joined by one cable. */
+	/* A dimension of a hypercube has two switches and one link. */
 	if (dimension->plus_port == dimension->minus_port) {
 		dimension->size =
 			neighbor(grid, start, dimension->plus_port) == ROUTING_NO_SWITCH ? 1 : 2;
@@ -77,12 +77,12 @@ static void measure(const struct grid *grid, struct dimension *dimension, uint32
 	     next != ROUTING_NO_SWITCH && next != *origin;
 	     next = neighbor(grid, next, dimension->plus_port))
 		dimension->size++;
-	/* Two in a ring are two parallel links. */
+	/* Two switches in a ring have two parallel links. */
 	if (dimension->size == 2)
 		dimension->is_ring = false;
 }
 
-/* Where a step leads; UINT32_MAX: over an open end. */
+/* The coordinate after a step. UINT32_MAX: beyond an open end. */
 static uint32_t step(const struct dimension *dimension, uint32_t coordinate, bool goes_plus)
 {
 	if (dimension->plus_port == dimension->minus_port)
@@ -96,7 +96,7 @@ static uint32_t step(const struct dimension *dimension, uint32_t coordinate, boo
 				    : UINT32_MAX;
 }
 
-/* Gives the neighbour its coordinates, or checks those that it has. */
+/* Gives the neighbor its coordinates, or checks the coordinates that it has. */
 static int visit(struct grid *grid, uint32_t index, unsigned axis, bool goes_plus, uint32_t *count)
 {
 	const struct dimension *dimension = &grid->dimensions[axis];
@@ -109,8 +109,8 @@ static int visit(struct grid *grid, uint32_t index, unsigned axis, bool goes_plu
 	if (other == ROUTING_NO_SWITCH) {
 		uint8_t other_way = goes_plus ? dimension->minus_port : dimension->plus_port;
 
-		/* Nothing may be missing but what is over the edge. Two in a line have one link or
-		 * two. */
+		/* A link may be missing only beyond the edge. Two switches in a line have one link
+		 * or two. */
 		return coordinates[axis] == UINT32_MAX || dimension->size == 1 ||
 				       (dimension->size == 2 &&
 					neighbor(grid, index, other_way) != ROUTING_NO_SWITCH)
@@ -136,7 +136,7 @@ static int place_switches(struct grid *grid)
 	uint32_t origin = 0, count = 1;
 	uint64_t places = 1;
 
-	/* Twice, since an origin at the start of one line may not be at that of another. */
+	/* Twice, since an origin at the start of one line may not be at the start of another. */
 	for (unsigned round = 0; round < 2; round++)
 		for (unsigned axis = 0; axis < grid->dimension_count; axis++)
 			measure(grid, &grid->dimensions[axis], &origin);
@@ -159,8 +159,8 @@ static int place_switches(struct grid *grid)
 	return count == grid->graph->switch_count ? 0 : -EOPNOTSUPP;
 }
 
-/* The shorter way round. If both are alike, so that the way back is the same: a path and its
- * reverse have one SL. */
+/* The shorter direction. If both are equally long, the direction whose reverse is the path back: a
+ * path and its reverse have one SL. */
 static bool goes_plus(const struct dimension *dimension, uint32_t from, uint32_t to)
 {
 	uint32_t forward = (to + dimension->size - from) % dimension->size;
@@ -188,7 +188,7 @@ static uint8_t port_towards(const struct grid *grid, uint32_t from, uint32_t to)
 		uint8_t port = goes_plus(dimension, here, there) ? dimension->plus_port
 								 : dimension->minus_port;
 
-		/* Two in a line may be cabled either way. */
+		/* Two switches in a line may be connected in either direction. */
 		return neighbor(grid, from, port) != ROUTING_NO_SWITCH
 			       ? port
 			       : (port == dimension->plus_port ? dimension->minus_port
@@ -230,7 +230,7 @@ static void route_to(struct grid *grid, uint32_t target, bool uses_levels)
 	}
 }
 
-/* The lane on a dimension's links is that dimension's bit of the SL; to adapters it is lane 0. */
+/* The VL on a dimension's links is that dimension's bit of the SL. Towards adapters it is VL 0. */
 static int set_lanes(struct grid *grid, uint32_t index)
 {
 	int error = routing_graph_use_lanes(grid->graph, index);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dimension-order routing for meshes, tori and hypercubes. */
+/* Dimension-order routing (dor) for meshes, tori and hypercubes (management 3.8). */
 #ifndef SOFTIB_MGMT_ROUTING_DIMENSION_ORDER_H
 #define SOFTIB_MGMT_ROUTING_DIMENSION_ORDER_H
 
@@ -8,10 +8,10 @@
 
 /*
  * Coordinates come from the cabling: a port number means the same direction at every switch. The
- * lowest port's dimension is corrected first. In a dimension that is a ring, packets go the shorter
- * way round, and those that pass its last link use lane 1 there, the others lane 0; the bits of the
- * SL say in which dimensions a path does so. -EOPNOTSUPP: no such cabling, a link missing, or a
- * ring with one lane only.
+ * lowest port's dimension is corrected first. In a dimension that is a ring, packets go in the
+ * shorter direction. Packets that pass its last link use VL 1 there, the others VL 0; the bits of
+ * the SL tell in which dimensions a path does so. -EOPNOTSUPP: no such cabling, a link is missing,
+ * or a ring with only one VL.
  */
 MUST_USE int dimension_order_route(struct routing_graph *graph, const struct routing_hints *hints);
 

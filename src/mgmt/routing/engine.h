@@ -20,7 +20,7 @@
 /* Settings of the manager's user that engines take into account. Each may be missing. */
 struct routing_hints {
 	uint8_t lane_count;	    /* data VLs that every link has; 0: one */
-	const uint64_t *root_guids; /* node GUIDs of the switches at the top */
+	const uint64_t *root_guids; /* node GUIDs of the root switches */
 	uint32_t root_count;
 	const char *tables_text; /* the file engine: tables as dump_fts prints them */
 	size_t tables_bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routing engines by name. */
+/* The table of routing engines (management 3.8). */
 #include "mgmt/routing/engines.h"
 
 #include <string.h>

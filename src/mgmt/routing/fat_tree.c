@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routing for fat trees: one top switch per LID, so that shift patterns meet no contention. */
+/* Routing for fat trees: one top switch per LID, so that shift patterns have no contention
+ * (management 3.8, 3.9). */
 #include "mgmt/routing/fat_tree.h"
 
 #include <errno.h>
@@ -18,14 +19,13 @@ struct tree {
 	struct destination_groups groups;
 	uint32_t *level; /* [switch]: hops from the nearest adapter's switch; 0: leaves */
 	uint32_t *queue;
-	uint32_t *stamps; /* [switch]: the LID that has its way from here already, plus one */
-	uint32_t *above;  /* [switch]: the last leaf looked at that is below it, plus one */
+	uint32_t *stamps; /* [switch]: the last LID that has its route from here, plus one */
+	uint32_t *above;  /* [switch]: the last visited leaf below it, plus one */
 	/* Ports towards the level above and below: [first_of[switch] ...]. */
 	uint32_t *first_of;
 	uint8_t *ports; /* the upper ones first */
 	uint8_t *upper_count;
-	uint32_t
-		*down_load; /* [first_of[switch] + port]: LIDs that come down by this port's link */
+	uint32_t *down_load; /* [first_of[switch] + port]: LIDs that come down this port's link */
 };
 
 static int find_levels(struct tree *tree)
@@ -55,7 +55,7 @@ static int find_levels(struct tree *tree)
 			tree->queue[count++] = neighbor;
 		}
 	}
-	/* A part without any adapter has no levels, and nobody to route for. */
+	/* A part without adapters has no levels and needs no routes. */
 	for (uint32_t i = 0; i < graph->switch_count; i++)
 		if (tree->level[i] == NO_LEVEL)
 			return -EOPNOTSUPP;
@@ -84,11 +84,9 @@ static void sort_ports(struct tree *tree)
 	}
 }
 
-/*
- * From the leaf to a top, over the link with the fewest LIDs that come down by it; equal ones are
- * taken in turn, from a place that moves with the LID's place on its leaf. Writes the way down.
- * Returns the top.
- */
+/* Goes from the leaf to a top switch, each time over the link with the fewest LIDs coming down.
+ * Equal links are taken in turn; the first one depends on the LID's position on its leaf. Writes
+ * the route down and returns the top switch. */
 static uint32_t climb(struct tree *tree, const struct routing_destination *destination,
 		      uint32_t turn)
 {
@@ -122,8 +120,8 @@ static uint32_t climb(struct tree *tree, const struct routing_destination *desti
 	return index;
 }
 
-/* All below the top that do not know a way yet, and can't go down, go up to it; of parallel links
- * by the least loaded. */
+/* Switches below the top that have no route yet and can't go down go up to it, over the least
+ * loaded of parallel links. */
 static void fan_out(struct tree *tree, const struct routing_destination *destination, uint32_t top)
 {
 	struct routing_graph *graph = tree->graph;
@@ -241,8 +239,8 @@ static void route_adapters(struct tree *tree)
 	}
 }
 
-/* Every switch gets a way by the up/down rule first. Those that the LID's own tree does not reach
- * keep it: they go down where they can and else up, as the tree does. */
+/* First gives every switch a route by the up/down rule. Switches that the LID's own tree does not
+ * reach keep it: they go down where they can and else up, as in the tree. */
 static int route_by_levels(struct tree *tree, const struct routing_hints *hints)
 {
 	struct ranks ranks;
@@ -282,7 +280,7 @@ int fat_tree_route(struct routing_graph *graph, const struct routing_hints *hint
 int fat_tree_repair(struct routing_graph *graph, const struct routing_hints *hints,
 		    const struct routing_change *change)
 {
-	/* A link that was not there when the tree was made may make it another tree. */
+	/* A link that did not exist when the tree was routed may make it another tree. */
 	if (!saved_routes_exist(graph) ||
 	    !saved_routes_have_links(graph, change->added, change->added_count))
 		return -EAGAIN;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Switches, links and LIDs for routing, and a check of its result: every LID arrives, nothing goes
- * round in circles. */
+/* Switches, links and LIDs for routing, and a check of the tables: every LID is reached, and there
+ * are no loops. */
 #include "mgmt/routing/graph.h"
 
 #include <errno.h>
@@ -121,8 +121,8 @@ void routing_graph_drop_lanes(struct routing_graph *graph)
 
 enum mark { UNVISITED, ON_PATH, ARRIVES, UNROUTED };
 
-/* Where the switch sends the LID next; ROUTING_NO_SWITCH when it leaves the switches there, or
- * nowhere. */
+/* The switch to which this switch sends the LID. ROUTING_NO_SWITCH: the path ends here, at the
+ * destination or nowhere. */
 static uint32_t next_switch(const struct routing_graph *graph, uint32_t index,
 			    const struct routing_destination *destination, enum mark *ret_end)
 {
@@ -137,8 +137,8 @@ static uint32_t next_switch(const struct routing_graph *graph, uint32_t index,
 	return port == 0 || port > node->port_count ? ROUTING_NO_SWITCH : node->neighbors[port];
 }
 
-/* Walks from one switch until something known; all on the way get the same end. The path is at most
- * every switch once. */
+/* Walks from one switch to one whose result is known, and marks all on the path with that result.
+ * The path contains each switch at most once. */
 static enum mark follow(const struct routing_graph *graph,
 			const struct routing_destination *destination, uint32_t start,
 			uint8_t *marks, uint32_t *path)

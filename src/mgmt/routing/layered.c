@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Min-hop routes for any graph, free of credit loops by virtual lanes: the way of LASH. */
+/* Min-hop routes for any graph, free of credit loops by several VLs, as LASH does (management 3.8,
+ * 3.9). */
 #include "mgmt/routing/layered.h"
 
 #include <assert.h>
@@ -20,13 +21,14 @@ struct layered {
 	struct routing_graph *graph;
 	struct destination_groups groups;
 	unsigned lane_count;
-	struct channel_graph layers[LANES_MAX]; /* one lane each */
-	unsigned layer_count;			/* made so far */
-	struct edge *added;			/* to the present layer by the present pair */
+	struct channel_graph layers[LANES_MAX]; /* one VL each */
+	unsigned layer_count;			/* in use so far */
+	struct edge *added; /* edges that the present pair added to the present layer */
 	uint32_t added_count;
 };
 
-/* Adds what the paths from one switch to the LIDs of another wait for. False: a circle. */
+/* Adds the dependencies of the paths from one switch to the LIDs of another. false: they close a
+ * cycle. */
 static bool add_paths(struct layered *layered, struct channel_graph *layer, uint32_t source,
 		      uint32_t target)
 {
@@ -37,7 +39,7 @@ static bool add_paths(struct layered *layered, struct channel_graph *layer, uint
 		uint16_t lid = graph->destinations[groups->destinations[i]].lid;
 		uint32_t previous = UINT32_MAX;
 
-		/* Min-hop paths are no longer than the graph has switches. */
+		/* A min-hop path visits each switch at most once. */
 		for (uint32_t index = source; index != target;) {
 			const struct routing_switch *node = &graph->switches[index];
 			uint8_t port = node->table[lid];
@@ -110,7 +112,7 @@ static int place_pair(struct layered *layered, uint32_t a, uint32_t b)
 	return -EOPNOTSUPP;
 }
 
-/* Every path of a pair of switches together waits for at most this many things. */
+/* The dependencies of all paths of a pair of switches, at most. */
 static size_t edges_max(const struct layered *layered)
 {
 	size_t lids_max = 0;
@@ -124,7 +126,8 @@ static size_t edges_max(const struct layered *layered)
 	return 2 * lids_max * (layered->graph->switch_count + 1u);
 }
 
-/* Switches without adapters talk to those with, not to each other. */
+/* Switches without adapters exchange packets with switches that have adapters, not with each other.
+ */
 static int place_all(struct layered *layered, enum layered_pairs pairs)
 {
 	const bool *has_adapters = layered->groups.has_adapters;

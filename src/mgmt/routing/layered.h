@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Min-hop routes for any graph, free of credit loops by virtual lanes: the way of LASH. */
+/* Min-hop routes for any graph, free of credit loops by several VLs, as LASH does (management 3.8,
+ * 3.9). */
 #ifndef SOFTIB_MGMT_ROUTING_LAYERED_H
 #define SOFTIB_MGMT_ROUTING_LAYERED_H
 
 #include "base/attributes.h"
 #include "mgmt/routing/engine.h"
 
-/*
- * Each pair of switches with adapters gets the lowest lane on which the paths between their LIDs,
- * both ways, close no circle with those of the pairs before; its number is their SL. -EOPNOTSUPP:
- * the lanes in the hints are not enough.
- */
+/* Each pair of switches with adapters gets the lowest VL on which the paths between their LIDs, in
+ * both directions, close no cycle with those of earlier pairs. The number of the VL is their SL.
+ * -EOPNOTSUPP: the hints have too few VLs. */
 MUST_USE int layered_route(struct routing_graph *graph, const struct routing_hints *hints);
 
 enum layered_pairs {
@@ -18,7 +17,7 @@ enum layered_pairs {
 	LAYERED_PAIRS_OF_ADAPTERS,   /* at both; paths to and from other switches have SL 0 */
 };
 
-/* The same for tables that another engine made. */
+/* Assigns VLs to tables that another engine made. */
 MUST_USE int layered_assign(struct routing_graph *graph, enum layered_pairs pairs,
 			    unsigned lane_count);
 

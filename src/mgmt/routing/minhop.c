@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Min-hop routing with balancing: a breadth first search from each switch that has LIDs, then one
- * port per LID. */
+/* Min-hop routing with balancing: a breadth-first search from each switch that has LIDs, then one
+ * port per LID (management 3.9). */
 #include "mgmt/routing/minhop.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 
 #define UNREACHED UINT32_MAX
 
-/* The room one run works in. */
+/* Work space. */
 struct search {
 	struct destination_groups groups;
-	uint32_t *distance; /* [switch] to the destination's switch */
+	uint32_t *distance; /* [switch]: hops to the destination's switch */
 	uint32_t *queue;
 	struct routing_graph *graph;
 	port_chooser *choose;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Nue, after Domke, Hoefler and Matsuoka, "Routing on the Dependency Graph: A New Approach to
- * Deadlock-Free High-Performance Routing" (HPDC 2016), as OpenSM's engine of this name.
+ * Deadlock-Free High-Performance Routing" (HPDC 2016), as OpenSM's engine of this name (management
+ * 3.8).
  *
- * Other engines find paths first and lanes that break their cycles afterwards, and fail when the
- * lanes run out. Nue searches the paths in the channel dependency graph itself: a port whose
- * dependency would close a cycle is not taken, and the search goes another way. The destinations
- * are divided into as many groups as there are lanes, each with a dependency graph of its own. The
- * search never fails (cdg_search.c), so one lane is enough for any graph; more lanes make paths
- * shorter.
+ * Other engines first find paths and then VLs that break their cycles, and fail when the VLs run
+ * out. Nue searches paths in the channel dependency graph itself: it does not take a port whose
+ * dependency would close a cycle, and searches on. The destinations are divided into as many groups
+ * as there are VLs, each with its own dependency graph. The search never fails (cdg_search.c), so
+ * one VL is enough for any graph; more VLs make paths shorter.
  *
- * The paper gives every destination the lane of its group. A connection uses one SL both ways
- * (PathRecord, Reversible), so here lanes are given to pairs of switches afterwards, as LASH does.
- * If they are not enough, there are fewer groups; paths of one group always fit one lane.
+ * The paper gives every destination the VL of its group. A connection uses one SL in both
+ * directions (PathRecord, Reversible), so here pairs of switches get their VL afterwards, as with
+ * LASH. If there are too few VLs, there are fewer groups; the paths of one group always fit one VL.
  */
 #include "mgmt/routing/nue.h"
 
@@ -47,7 +47,7 @@ static void set_tables(struct nue *nue, const struct routing_destination *destin
 							    : search->ports[index];
 }
 
-/* As in sssp: a link weighs as much as adapters use it. */
+/* As in sssp, the weight of a link is the number of adapters that use it. */
 static void add_weights(struct nue *nue)
 {
 	const struct cdg_search *search = &nue->search;
@@ -59,7 +59,8 @@ static void add_weights(struct nue *nue)
 	}
 }
 
-/* All LIDs of a switch. Its own gets the paths of an adapter's there, if there is one. */
+/* Routes all LIDs of a switch. The switch's own LID gets the paths of an adapter's LID, if there is
+ * one. */
 static void route_to(struct nue *nue, uint32_t target)
 {
 	const struct routing_graph *graph = nue->graph;
@@ -86,7 +87,7 @@ static void route_to(struct nue *nue, uint32_t target)
 	set_tables(nue, own);
 }
 
-/* The switches from one place in the order to another, with a dependency graph of their own. */
+/* Routes the switches of a range of the order, with their own dependency graph. */
 static int route_group(struct nue *nue, uint32_t first, uint32_t end)
 {
 	const uint32_t *first_of = nue->groups.first_of;
@@ -101,7 +102,7 @@ static int route_group(struct nue *nue, uint32_t first, uint32_t end)
 	return error;
 }
 
-/* Groups with about as many LIDs each. */
+/* Groups with about equally many LIDs. */
 static int route_groups(struct nue *nue, unsigned group_count)
 {
 	const struct routing_graph *graph = nue->graph;
@@ -175,7 +176,7 @@ int nue_route(struct routing_graph *graph, const struct routing_hints *hints)
 	struct nue nue;
 	int error = nue_init(&nue, graph, hints);
 
-	/* The paths of one group close no cycle on one lane, so the last try succeeds. */
+	/* The paths of one group close no cycle on one VL, so the last try succeeds. */
 	for (unsigned group_count = lane_count; !error; group_count /= 2) {
 		error = route_groups(&nue, group_count);
 		if (!error && lane_count > 1)

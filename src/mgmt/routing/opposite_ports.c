@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The port numbers that links between switches join. */
+/* The port numbers at the two ends of links between switches. */
 #include "mgmt/routing/opposite_ports.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One port out of those that are equally good for a LID. */
+/* Chooses among the ports that are equally good for a LID. */
 #include "mgmt/routing/port_balance.h"
 
 #include <string.h>
@@ -8,15 +8,15 @@ struct port_bits {
 	uint64_t words[4];
 };
 
-/* What the choices at one switch for one group of LIDs go by. */
+/* State of the choices at one switch for one group of LIDs. */
 struct choice {
 	const struct routing_switch *node;
 	const struct port_candidates *candidates;
 	struct port_bits is_candidate;
-	struct port_bits is_taken; /* by other LIDs of the same end port */
-	uint64_t port_guid;	   /* of that one */
-	/* The candidates with the least load, in order, of which the first ones are used up: so
-	 * that a choice seldom looks at all of them. */
+	struct port_bits is_taken; /* used by other LIDs of the same end port */
+	uint64_t port_guid;	   /* of that end port */
+	/* The candidates with the least load, in order; the first of them are used up. So a choice
+	 * seldom looks at all candidates. */
 	uint32_t load_min;
 	unsigned least_count, least_used;
 	uint8_t least[ROUTING_NO_PORT];
@@ -81,7 +81,8 @@ static uint8_t least_loaded(struct choice *choice)
 	return choice->least_count ? choice->least[choice->least_used] : ROUTING_NO_PORT;
 }
 
-/* A way that no LID of the same end port has yet is worth more than an even load. */
+/* A port that no LID of the same end port uses yet is preferred to an even load (management 3.9).
+ */
 static uint8_t least_loaded_of_others(const struct choice *choice)
 {
 	const uint32_t *load = choice->node->load;
@@ -104,8 +105,8 @@ static uint8_t choose(struct choice *choice, bool is_first_of_port, uint8_t pres
 
 	if (best == ROUTING_NO_PORT)
 		best = least_loaded(choice);
-	/* A table that moves needlessly interrupts traffic; but links that came back must get their
-	 * share again. */
+	/* An unnecessary change interrupts traffic, but links that returned must get their share
+	 * again. */
 	if (best != ROUTING_NO_PORT && has(&choice->is_candidate, present) &&
 	    has(&choice->is_taken, present) == has(&choice->is_taken, best) &&
 	    load[present] <= load[best] + 1)
@@ -136,7 +137,7 @@ void port_balance_assign(struct routing_graph *graph, uint32_t switch_index, boo
 		if (*entry == ROUTING_NO_PORT)
 			continue;
 		set(&choice.is_taken, *entry);
-		/* Only adapters have traffic worth spreading; a switch's own LID gets management
+		/* Only traffic of adapters is balanced. A switch's own LID gets management traffic
 		 * only. */
 		if (destination->port_number)
 			node->load[*entry]++;
@@ -173,7 +174,7 @@ void port_balance_recount(struct routing_graph *graph)
 	}
 }
 
-/* What the LIDs of this end port that stay use already. */
+/* Marks the ports that the remaining LIDs of this end port already use. */
 static void note_taken(struct choice *choice, const struct routing_graph *graph,
 		       const uint32_t *destinations, uint32_t destination_count)
 {

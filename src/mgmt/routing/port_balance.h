@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One port out of those that are equally good for a LID, so that the load is spread and what is
- * there stays. */
+/* Chooses among the ports that are equally good for a LID: spreads the load and keeps present
+ * routes (management 3.8, 3.9). */
 #ifndef SOFTIB_MGMT_ROUTING_PORT_BALANCE_H
 #define SOFTIB_MGMT_ROUTING_PORT_BALANCE_H
 
@@ -13,32 +13,30 @@ struct port_candidates {
 	uint8_t ports[ROUTING_NO_PORT];
 };
 
-/* Nobody has any load yet. */
+/* Sets the load of every port to 0. */
 void port_balance_reset(struct routing_graph *graph);
-/* Everybody has the load of the tables as they are. */
+/* Counts the load of every port from the present tables. */
 void port_balance_recount(struct routing_graph *graph);
 
-/*
- * A port at this switch for each of the destinations, which are all attached to one switch: that
- * one (is_target: their own port there), or another, which has these candidates towards it. The
- * LIDs of one end port (LMC) go different ways where there are any. No candidates: no route.
- */
+/* Chooses a port at this switch for each destination. All of them are attached to one switch: this
+ * one (is_target: they get their own port), or another one to which these candidates lead. The LIDs
+ * of one end port (LMC) get different ports where possible. No candidates: no route. */
 void port_balance_assign(struct routing_graph *graph, uint32_t switch_index, bool is_target,
 			 const struct port_candidates *candidates, const uint32_t *destinations,
 			 uint32_t destination_count);
 
-/* The same where there are routes already: those that lead by a candidate stay, and only the others
- * get the least loaded one. Entries at the switch that they are attached to are left alone. */
+/* As port_balance_assign() for tables that have routes: entries that use a candidate stay, and the
+ * others get the least loaded one. Entries at the destinations' own switch are not changed. */
 void port_balance_mend(struct routing_graph *graph, uint32_t switch_index, bool is_target,
 		       const struct port_candidates *candidates, const uint32_t *destinations,
 		       uint32_t destination_count);
 
-/* What engines fill tables with: port_balance_assign() or port_balance_mend(). */
+/* The function with which engines fill tables: port_balance_assign() or port_balance_mend(). */
 typedef void port_chooser(struct routing_graph *graph, uint32_t switch_index, bool is_target,
 			  const struct port_candidates *candidates, const uint32_t *destinations,
 			  uint32_t destination_count);
 
-/* Leads the destination by another port, with its load. */
+/* Moves the destination, with its load, to another port. */
 void port_balance_move(struct routing_switch *node, const struct routing_destination *destination,
 		       uint8_t port_number);
 

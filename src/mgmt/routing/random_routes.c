@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random routing: each switch sends each LID over one of the ports that are on a shortest path,
- * chosen by chance, as OpenSM's min-hop does with its option scatter_ports. It spreads load without
- * counting any, and is what engines that count are compared with.
+ * Random routing: each switch sends each LID over a random port among those on a shortest path, as
+ * OpenSM's min-hop does with its option scatter_ports. It spreads load without counting it, and is
+ * the baseline for engines that count.
  *
  * Each candidate port draws a number from the switch's GUID, the port and the LID, and the highest
- * wins (rendezvous hashing; Thaler and Ravishankar, 1998). So a lost link moves only the LIDs that
- * used it, and they move back when the link comes back.
+ * number wins (rendezvous hashing; Thaler and Ravishankar, 1998). So a lost link moves only the
+ * LIDs that used it, and they move back when the link returns.
  */
 #include "mgmt/routing/random_routes.h"
 
 #include "mgmt/routing/minhop.h"
 #include "mgmt/routing/port_balance.h"
 
-/* The last step of splitmix64: every input bit changes every output bit by half a chance. */
+/* The last step of splitmix64: every input bit flips every output bit with probability one half. */
 static uint64_t mix(uint64_t value)
 {
 	value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of two neighbouring switches is the upper one: ranks by distance from the roots. */
+/* Ranks of switches by distance from the roots: the switch with the lower rank is the upper one
+ * (management 3.8). */
 #include "mgmt/routing/ranks.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@ struct survey {
 	uint32_t *queue;
 };
 
-/* Distances from all that are 0 already, and stand in the queue. */
+/* Distances from the switches in the queue, whose distance is 0. */
 static uint32_t spread(const struct survey *survey, uint32_t *distance, uint32_t count)
 {
 	for (uint32_t head = 0; head < count; head++) {
@@ -56,14 +57,14 @@ static void find_components(const struct survey *survey, uint32_t *component)
 	}
 }
 
-/* How far the adapters are from a switch, the farthest and the nearest. */
-struct reach {
+/* Distances from a switch to the adapters: the greatest and the least. */
+struct distance_range {
 	uint32_t farthest, nearest;
 };
 
-static struct reach reach_of(const struct survey *survey, uint32_t start)
+static struct distance_range distance_range_of(const struct survey *survey, uint32_t start)
 {
-	struct reach reach = {.nearest = UNRANKED};
+	struct distance_range range = {.nearest = UNRANKED};
 	uint32_t count = measure_from(survey, start);
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -72,49 +73,49 @@ static struct reach reach_of(const struct survey *survey, uint32_t start)
 
 		if (!survey->groups->has_adapters[index])
 			continue;
-		if (distance > reach.farthest)
-			reach.farthest = distance;
-		if (distance < reach.nearest)
-			reach.nearest = distance;
+		if (distance > range.farthest)
+			range.farthest = distance;
+		if (distance < range.nearest)
+			range.nearest = distance;
 	}
-	return reach;
+	return range;
 }
 
 static bool is_better_center(const struct survey *survey, uint32_t candidate,
-			     const struct reach *reach, uint32_t center, const struct reach *best)
+			     const struct distance_range *range, uint32_t center,
+			     const struct distance_range *best)
 {
-	if (center == UNRANKED || reach->farthest != best->farthest)
-		return center == UNRANKED || reach->farthest < best->farthest;
+	if (center == UNRANKED || range->farthest != best->farthest)
+		return center == UNRANKED || range->farthest < best->farthest;
 	return survey->graph->switches[candidate].guid < survey->graph->switches[center].guid;
 }
 
 enum root_search { SEARCH_TOP, SEARCH_CENTER };
 
-/*
- * The roots of a part that has none, as distance 0 in rank. A tree's top: switches without adapters
- * of their own, from which every adapter is equally far. Else the switch in the middle.
- */
+/* Finds roots for a part of the graph that has none; their distance in rank becomes 0. In a tree
+ * they are the top: switches without adapters that are equally far from every adapter. Otherwise it
+ * is the switch in the middle. */
 static void find_roots(const struct survey *survey, const struct ranks *ranks, uint32_t component,
 		       enum root_search search)
 {
 	uint32_t center = UNRANKED;
-	struct reach best = {0};
+	struct distance_range best = {0};
 	bool has_top = false;
 
 	for (uint32_t index = 0; index < survey->graph->switch_count; index++) {
 		if (ranks->component[index] != component)
 			continue;
 
-		struct reach reach = reach_of(survey, index);
+		struct distance_range range = distance_range_of(survey, index);
 
 		if (search == SEARCH_TOP && !survey->groups->has_adapters[index] &&
-		    reach.nearest == reach.farthest) {
+		    range.nearest == range.farthest) {
 			ranks->rank[index] = 0;
 			has_top = true;
 		}
-		if (is_better_center(survey, index, &reach, center, &best)) {
+		if (is_better_center(survey, index, &range, center, &best)) {
 			center = index;
-			best = reach;
+			best = range;
 		}
 	}
 	if (!has_top)

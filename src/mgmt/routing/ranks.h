@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of two neighbouring switches is the upper one: ranks by distance from the roots. */
+/* Ranks of switches by distance from the roots: the switch with the lower rank is the upper one
+ * (management 3.8). */
 #ifndef SOFTIB_MGMT_ROUTING_RANKS_H
 #define SOFTIB_MGMT_ROUTING_RANKS_H
 
@@ -15,21 +16,21 @@ struct ranks {
 	const struct routing_graph *graph;
 	enum ranks_direction direction;
 	uint32_t *rank;	     /* [switch]: hops from the nearest root */
-	uint32_t *component; /* [switch]: those that are connected have the same number */
+	uint32_t *component; /* [switch]: connected switches have the same number */
 };
 
-/* From the roots in the hints that are in the graph; parts of it without any, and graphs without
- * such hints, get roots that are found. -ENOMEM. */
+/* Uses the roots of the hints that are in the graph. Parts without any get roots of their own.
+ * -ENOMEM. */
 MUST_USE int ranks_find(struct ranks *ranks, const struct routing_graph *graph,
 			const struct destination_groups *groups, const struct routing_hints *hints,
 			enum ranks_direction direction);
-/* Replaces them by those from one root for each connected part. */
+/* Replaces the ranks by those from one root for each connected part. */
 MUST_USE int ranks_from_one_root(struct ranks *ranks, const struct routing_graph *graph,
 				 const struct destination_groups *groups,
 				 enum ranks_direction direction);
 void ranks_release(struct ranks *ranks);
 
-/* Equal ranks: up is towards the lower GUID; any fixed order will do. */
+/* Equal ranks: up is towards the lower GUID. Any fixed order will do (management 3.9). */
 static inline bool ranks_goes_up(const struct ranks *ranks, uint32_t from, uint32_t to)
 {
 	bool is_nearer =

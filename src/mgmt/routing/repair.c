@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Routes after links went or came. Where an engine takes the shortest ways that it allows, the way
- * that an entry leads is as long as the distance: so walking the tables tells distances without a
- * search.
- */
+/* Repair of routes after links went or came. An engine takes the shortest paths that it allows, so
+ * the length of the path by the tables is the distance: walking the tables yields distances without
+ * a search. */
 #include "mgmt/routing/repair.h"
 
 #include <errno.h>
@@ -19,15 +17,16 @@ enum { WALK_HOPS_MAX = 64, TARGETS_PART = 4 };
 struct repair {
 	struct routing_graph *graph;
 	const struct repair_rules *rules;
-	bool *is_target; /* [switch]: the ways to what is attached there are to be mended */
+	bool *is_target; /* [switch]: the routes to its destinations must be mended */
 	uint32_t target_count;
 };
 
-/* Where an entry leads. */
+/* The path that an entry leads to. */
 struct way {
-	uint32_t hops; /* to the switch of the destination; UNREACHED when it does not lead there */
-	bool goes_up;  /* somewhere on the way */
-	bool is_legal; /* and not after it went down */
+	uint32_t hops; /* to the switch of the destination; UNREACHED: the path does not lead there
+			*/
+	bool goes_up;  /* somewhere on the path */
+	bool is_legal; /* never goes up after down */
 };
 
 static bool leads_on(const struct routing_switch *node, uint8_t port)
@@ -65,7 +64,7 @@ static struct way walk(const struct repair *repair, uint32_t index,
 	return way;
 }
 
-/* Whoever went down may not go up again. */
+/* A path that went down may not go up again (management 3.8). */
 static bool may_continue(const struct repair *repair, uint32_t index, uint32_t neighbor,
 			 const struct way *rest)
 {
@@ -79,14 +78,15 @@ static void mark(struct repair *repair, uint32_t target)
 	repair->is_target[target] = true;
 }
 
-/* An entry that led over a link to this neighbour, from which the rest of the way was like this. */
+/* Replaces an entry that led over a link to this neighbor; lost is the rest of its path. */
 static void replace(struct repair *repair, uint32_t index,
 		    const struct routing_destination *destination, uint32_t lost_neighbor,
 		    const struct way *lost)
 {
 	struct routing_switch *node = &repair->graph->switches[index];
 	bool went_up = goes_up(repair, index, lost_neighbor);
-	/* Ways that only management takes, for want of others: any that is as long is as good. */
+	/* Paths that only management traffic uses, because there is no legal one: any path of the
+	 * same length will do. */
 	bool takes_any = !may_continue(repair, index, lost_neighbor, lost);
 	uint8_t best = ROUTING_NO_PORT;
 
@@ -109,7 +109,7 @@ static void replace(struct repair *repair, uint32_t index,
 		port_balance_move(node, destination, best);
 }
 
-/* One direction of a link that went. */
+/* Repairs one direction of a link that went. */
 static void repair_end(struct repair *repair, uint32_t index, uint8_t port, uint32_t neighbor)
 {
 	struct routing_graph *graph = repair->graph;
@@ -148,7 +148,8 @@ static int mend_targets(struct repair *repair)
 	return error;
 }
 
-/* Whether the way from one end is better by the other: shorter, or down alone where it was not. */
+/* Whether the path from one end is better by way of the other: shorter, or down only where it was
+ * not. */
 static bool is_better(const struct repair *repair, uint32_t index, uint32_t neighbor,
 		      const struct way *present, const struct way *rest)
 {
@@ -180,7 +181,7 @@ static void find_shortcuts(struct repair *repair, const struct routing_link *lin
 	}
 }
 
-/* What the switch may as well send by the new port, from ports that have more than their share. */
+/* Moves LIDs to the new port, where it is as good, from ports that have more than their share. */
 static void share(struct repair *repair, uint32_t index, uint8_t port, uint32_t neighbor)
 {
 	struct routing_graph *graph = repair->graph;
@@ -204,7 +205,7 @@ static void share(struct repair *repair, uint32_t index, uint8_t port, uint32_t 
 	}
 }
 
-/* Where entries that went home meet others, a way may have become none. */
+/* A path of restored and other entries may not reach its destination. */
 static int check_mixed(struct repair *repair, const bool is_mixed[])
 {
 	const struct routing_graph *graph = repair->graph;
@@ -224,7 +225,7 @@ static int check_mixed(struct repair *repair, const bool is_mixed[])
 	return mend_targets(repair);
 }
 
-/* Links that were there when the tables were made: their share is what they had. */
+/* The links existed when the routes were saved: they get the LIDs that they had. */
 static int restore_routes(struct repair *repair, const struct routing_change *change)
 {
 	bool *is_mixed = calloc(repair->graph->destination_count + 1u, sizeof(*is_mixed));
@@ -281,7 +282,7 @@ int repair_routes(struct routing_graph *graph, const struct repair_rules *rules,
 	struct repair repair = {.graph = graph, .rules = rules};
 	int error;
 
-	/* Ways that a lost link made longer may be shorter by a new one. */
+	/* A path that a lost link made longer may be shorter by a new one. */
 	if (change->removed_count && change->added_count)
 		return -EAGAIN;
 	repair.is_target = calloc(graph->switch_count + 1u, sizeof(*repair.is_target));

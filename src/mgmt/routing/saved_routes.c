@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes to which tables return when lost links come back. */
+/* Saved routes, which are restored when lost links return. */
 #include "mgmt/routing/saved_routes.h"
 
 #include <errno.h>
@@ -66,11 +66,11 @@ static bool link_is_there(const struct routing_graph *graph, uint32_t index, uin
 	       node->neighbor_ports[port] == saved->neighbor_ports[port];
 }
 
-/* From this switch to that of the destination, by the tables that are kept. */
-static bool way_is_there(const struct routing_graph *graph, uint32_t index,
-			 const struct routing_destination *destination)
+/* Whether the links of the saved path from this switch to the destination's switch exist. */
+static bool saved_path_exists(const struct routing_graph *graph, uint32_t index,
+			      const struct routing_destination *destination)
 {
-	/* What an engine made has no loops; the bound is for what somebody else made. */
+	/* An engine's routes have no loops; the bound is for tables from elsewhere. */
 	for (uint32_t hops = 0; hops <= graph->switch_count; hops++) {
 		uint8_t port = graph->saved_routes[index].table[destination->lid];
 
@@ -83,8 +83,8 @@ static bool way_is_there(const struct routing_graph *graph, uint32_t index,
 	return false;
 }
 
-/* LIDs come in order, and most blocks of a table are as they were. */
-static void return_switch(struct routing_graph *graph, uint32_t index, bool ret_is_mixed[])
+/* Most tables are unchanged, so compare the whole table first. */
+static void restore_switch(struct routing_graph *graph, uint32_t index, bool ret_is_mixed[])
 {
 	struct routing_switch *node = &graph->switches[index];
 	const uint8_t *saved = graph->saved_routes[index].table;
@@ -94,11 +94,12 @@ static void return_switch(struct routing_graph *graph, uint32_t index, bool ret_
 	for (uint32_t i = 0; i < graph->destination_count; i++) {
 		const struct routing_destination *destination = &graph->destinations[i];
 
-		/* Its own port there shows whether it is here, and is not ours to change. */
+		/* The entry at the destination's own switch tells whether it is present. Routing
+		 * does not change it. */
 		if (node->table[destination->lid] == saved[destination->lid] ||
 		    index == destination->switch_index)
 			continue;
-		if (way_is_there(graph, index, destination))
+		if (saved_path_exists(graph, index, destination))
 			port_balance_move(node, destination, saved[destination->lid]);
 		else
 			ret_is_mixed[i] = true;
@@ -109,5 +110,5 @@ void saved_routes_restore(struct routing_graph *graph, bool ret_is_mixed[])
 {
 	memset(ret_is_mixed, 0, graph->destination_count * sizeof(*ret_is_mixed));
 	for (uint32_t i = 0; i < graph->switch_count; i++)
-		return_switch(graph, i, ret_is_mixed);
+		restore_switch(graph, i, ret_is_mixed);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Single-source shortest-path routing, after Hoefler, Schneider and Lumsdaine, "Optimized Routing
- * for Large-Scale InfiniBand Networks" (Hot Interconnects 2009), as OpenSM's engine of this name.
+ * for Large-Scale InfiniBand Networks" (Hot Interconnects 2009), as OpenSM's engine of this name
+ * (management 3.8, 3.9).
  *
  * A link's weight is the number of paths over it: one per adapter that sends over it to one LID.
- * For one LID after the other, every switch gets the port whose path weighs least, and the links of
- * these paths become heavier. The paper starts with weights so large that a path with fewer hops is
- * always lighter; here hops are compared first, so that a breadth-first search per switch serves
- * all its LIDs. min-hop balances the ports of each switch by itself; this engine balances links
- * over whole paths.
+ * For one LID after the other, every switch gets the port whose path has the least weight, and the
+ * links of these paths become heavier. The paper starts with weights so large that a path with
+ * fewer hops is always lighter. Here hops are compared first, so that one breadth-first search per
+ * switch serves all its LIDs. min-hop balances the ports of each switch separately; this engine
+ * balances links over whole paths.
  */
 #include "mgmt/routing/sssp.h"
 
@@ -28,12 +29,12 @@ struct sssp {
 	uint32_t *distance;	 /* [switch]: hops to the target */
 	uint32_t *queue;	 /* switches, the nearest to the target first */
 	uint32_t queue_count;
-	/* [place in the queue]: its first place in candidates, the ports that lead one hop nearer.
-	 */
+	/* [position in the queue]: the index of its first entry in candidates, the ports that lead
+	 * one hop nearer. */
 	uint32_t *first_candidate;
 	uint8_t *candidates;
 	uint64_t *cost;	   /* [switch]: weight of its path to the LID */
-	uint64_t *passing; /* [switch]: adapters whose packets to the LID pass */
+	uint64_t *passing; /* [switch]: adapters whose packets to the LID pass through it */
 };
 
 static void measure(struct sssp *sssp, uint32_t target)
@@ -80,7 +81,7 @@ static void find_candidates(struct sssp *sssp)
 	sssp->first_candidate[sssp->queue_count] = count;
 }
 
-/* The nearest switches choose first, so that those behind know what the rest of a path weighs. */
+/* The nearest switches choose first, so that the weight of the rest of a path is known. */
 static void choose_ports(struct sssp *sssp, uint16_t lid)
 {
 	struct routing_graph *graph = sssp->graph;
@@ -108,7 +109,7 @@ static void choose_ports(struct sssp *sssp, uint16_t lid)
 	}
 }
 
-/* Every adapter's path to the LID makes its links heavier. The farthest switches come first. */
+/* Adds every adapter's path to the LID to the weights of its links, the farthest switches first. */
 static void add_weights(struct sssp *sssp, uint16_t lid)
 {
 	const struct routing_graph *graph = sssp->graph;
@@ -141,7 +142,7 @@ static void route_to(struct sssp *sssp, uint32_t target)
 				graph->switches[index].table[destination->lid] = ROUTING_NO_PORT;
 		graph->switches[target].table[destination->lid] = destination->port_number;
 		choose_ports(sssp, destination->lid);
-		/* A switch's own LID gets management only. */
+		/* A switch's own LID gets management traffic only. */
 		if (destination->port_number)
 			add_weights(sssp, destination->lid);
 	}
@@ -205,7 +206,7 @@ int sssp_route(struct routing_graph *graph, const struct routing_hints *hints)
 		if (sssp.groups.first_of[target] != sssp.groups.first_of[target + 1])
 			route_to(&sssp, target);
 	sssp_release(&sssp);
-	/* Repairs go by the load of ports. */
+	/* Repairs use the load of ports. */
 	if (!error)
 		port_balance_recount(graph);
 	return error;

@@ -19,7 +19,7 @@ enum { LINE_BYTES_MAX = 512, DIGITS_MAX = 16 };
 
 struct reader {
 	struct routing_graph *graph;
-	struct routing_switch *node; /* whose lines these are; NULL: not in the graph */
+	struct routing_switch *node; /* the switch of these lines; NULL: not in the graph */
 	bool has_header;
 	const char *reason;
 };
@@ -32,7 +32,7 @@ static struct routing_switch *find_switch(struct routing_graph *graph, uint64_t 
 	return NULL;
 }
 
-/* Moves behind the number. */
+/* Advances the text past the number. */
 static bool read_number(const char **text, int base, uint64_t max, uint64_t *ret_number)
 {
 	char *end;
@@ -147,7 +147,7 @@ static bool is_mentioned(const struct routing_graph *graph, uint16_t lid)
 	return false;
 }
 
-/* Takes the routes of LIDs that the text leaves out from the tables that min-hop made. */
+/* LIDs that the text leaves out get the routes of min-hop. */
 static void fill_in(struct routing_graph *graph, const uint8_t *minhop_tables)
 {
 	for (uint32_t i = 0; i < graph->destination_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forwarding tables from text, as dump_lfts and OpenSM write them. */
+/* Forwarding tables from text, as dump_lfts and OpenSM write them (management 9.4, lfts_file). */
 #ifndef SOFTIB_MGMT_ROUTING_TABLE_FILE_H
 #define SOFTIB_MGMT_ROUTING_TABLE_FILE_H
 
@@ -12,15 +12,13 @@ struct table_file_error {
 	const char *reason;
 };
 
-/*
- * Enters the text's routes into the graph's tables; switches and LIDs that the graph does not have
- * are skipped. -EINVAL with the line and the reason; the tables then have what came before it.
- */
+/* Enters the text's routes into the graph's tables. Switches and LIDs that the graph does not have
+ * are skipped. -EINVAL with the line and the reason; routes before that line are entered. */
 MUST_USE int table_file_read(struct routing_graph *graph, const char *text, size_t byte_count,
 			     struct table_file_error *ret_error);
 
-/* The engine: tables from hints->tables_text, min-hop for LIDs that it says nothing about.
- * -EOPNOTSUPP: no text, or one with errors. */
+/* The engine "file": tables from hints->tables_text, min-hop for LIDs that the text leaves out.
+ * -EOPNOTSUPP: no text, or a text with errors. */
 MUST_USE int table_file_route(struct routing_graph *graph, const struct routing_hints *hints);
 
 #endif

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * torus-2QoS, after OpenSM's engine of this name and its manual page torus-2QoS(8).
+ * torus-2QoS, after OpenSM's engine of this name and its manual page torus-2QoS(8) (management
+ * 3.8).
  *
- * Packets correct one dimension after the other, the shorter way round each ring. The SL has a bit
- * for each dimension in which the path passes the dateline, the link from the last switch of a ring
- * to the first; the lane on links of that dimension is that bit, so that neither lane is a circle.
+ * Packets correct one dimension after the other, in the shorter direction of each ring. The SL has
+ * a bit for each dimension in which the path passes the dateline, the link from the last switch of
+ * a ring to the first. The VL on links of that dimension is that bit, so neither VL has a cycle.
  *
- * If a link of a ring is missing, packets take the long way round. The ring is a line then, which
- * has no circle on any lane: SLs are those of the whole torus and do not change with failures.
+ * If a link of a ring is missing, packets take the long direction. The ring is a line then, which
+ * has no cycle on any VL. The SLs are those of the whole torus and do not change with failures.
  *
- * If the switch where a packet would turn is missing, it turns one switch earlier and passes by the
- * missing one in the next dimension. It then turns back into an earlier dimension, which
- * dimension-order routing never does; the first hop after such a turn uses lanes of its own (lane
- * bit 1), so that no circle round the missing switch closes.
+ * If the switch where a packet would turn is missing, the packet turns one switch earlier and
+ * passes the missing one in the next dimension. It then turns back into an earlier dimension, which
+ * dimension-order routing never does. The first hop after such a turn uses separate VLs (VL bit 1),
+ * so that no cycle around the missing switch closes.
  *
  * OpenSM reads the sizes of the torus from a file; here they come from the cabling. The result is
- * checked for lost connections and credit loops before it is used, so that failures which this does
+ * checked for lost connections and credit loops before it is used, so failures that the rules do
  * not cover are refused.
  */
 #include "mgmt/routing/torus_2qos.h"
@@ -38,7 +39,7 @@ enum {
 };
 
 /* How far the links lead from a switch along one dimension without a gap. */
-struct reach {
+struct extent {
 	uint32_t plus[TORUS_DIMENSIONS_MAX], minus[TORUS_DIMENSIONS_MAX];
 };
 
@@ -46,7 +47,7 @@ struct torus_2qos {
 	struct routing_graph *graph;
 	struct torus torus;
 	struct destination_groups groups;
-	struct reach *reach; /* [switch] */
+	struct extent *extents; /* [switch] */
 	unsigned lane_count;
 };
 
@@ -77,16 +78,16 @@ static void measure(struct torus_2qos *engine)
 		for (unsigned d = 0; d < engine->torus.dimension_count; d++) {
 			const struct torus_dimension *dimension = &engine->torus.dimensions[d];
 
-			engine->reach[i].plus[d] =
+			engine->extents[i].plus[d] =
 				steps_along(engine, i, dimension->plus_port, dimension->size - 1);
-			engine->reach[i].minus[d] =
+			engine->extents[i].minus[d] =
 				steps_along(engine, i, dimension->minus_port, dimension->size - 1);
 		}
 	}
 }
 
-/* The shorter way on a whole ring. If both are as long, the one that does not pass the dateline, so
- * that a path and its reverse have one SL. */
+/* The shorter direction on a whole ring. If both are equally long, the one that does not pass the
+ * dateline, so that a path and its reverse have one SL. */
 static bool prefers_plus(const struct torus_dimension *dimension, uint32_t from, uint32_t to)
 {
 	uint32_t forward = (to + dimension->size - from) % dimension->size;
@@ -102,31 +103,31 @@ static bool passes_dateline(const struct torus_dimension *dimension, uint32_t fr
 	       (prefers_plus(dimension, from, to) ? to < from : to > from);
 }
 
-/* The port towards another switch of the same line; 0: a gap on either way. */
+/* The port towards another switch of the same line. 0: both directions have a gap. */
 static uint8_t port_along(const struct torus_2qos *engine, uint32_t index, unsigned d, uint32_t to)
 {
 	const struct torus_dimension *dimension = &engine->torus.dimensions[d];
-	const struct reach *reach = &engine->reach[index];
+	const struct extent *extent = &engine->extents[index];
 	uint32_t from = engine->torus.coordinates[index][d];
 	uint32_t forward = (to + dimension->size - from) % dimension->size;
-	bool can_plus = reach->plus[d] >= forward;
-	bool can_minus = reach->minus[d] >= dimension->size - forward;
+	bool can_plus = extent->plus[d] >= forward;
+	bool can_minus = extent->minus[d] >= dimension->size - forward;
 
 	if (can_plus && (prefers_plus(dimension, from, to) || !can_minus))
 		return dimension->plus_port;
 	return can_minus ? dimension->minus_port : 0;
 }
 
-/* Towards the place of a missing switch, as far as the one before it; 0: that is here, or there is
- * no way. */
+/* The port towards the place of a missing switch, up to the switch before it. 0: this is that
+ * switch, or there is no path. */
 static uint8_t port_before(const struct torus_2qos *engine, uint32_t index, unsigned d, uint32_t to)
 {
 	const struct torus_dimension *dimension = &engine->torus.dimensions[d];
 	uint32_t from = engine->torus.coordinates[index][d];
 	uint32_t forward = (to + dimension->size - from) % dimension->size;
 	uint32_t backward = dimension->size - forward;
-	bool can_plus = engine->reach[index].plus[d] >= forward - 1;
-	bool can_minus = engine->reach[index].minus[d] >= backward - 1;
+	bool can_plus = engine->extents[index].plus[d] >= forward - 1;
+	bool can_minus = engine->extents[index].minus[d] >= backward - 1;
 
 	if ((forward == 1 && can_plus) || (backward == 1 && can_minus))
 		return 0;
@@ -135,7 +136,7 @@ static uint8_t port_before(const struct torus_2qos *engine, uint32_t index, unsi
 	return can_minus ? dimension->minus_port : 0;
 }
 
-/* ROUTING_NO_PORT: no way. */
+/* ROUTING_NO_PORT: no path. */
 static uint8_t port_towards(const struct torus_2qos *engine, uint32_t index, uint32_t target)
 {
 	const struct torus *torus = &engine->torus;
@@ -146,7 +147,7 @@ static uint8_t port_towards(const struct torus_2qos *engine, uint32_t index, uin
 
 		if (torus->coordinates[index][d] == to)
 			continue;
-		/* Where the packet would turn into the next dimension. */
+		/* The packet would turn into the next dimension there. */
 		if (torus_switch_at(torus, index, d, to) != ROUTING_NO_SWITCH)
 			port = port_along(engine, index, d, to);
 		else
@@ -199,7 +200,7 @@ static uint8_t lane(const struct torus_2qos *engine, unsigned input, unsigned ou
 	bool is_high = engine->lane_count >= QOS_LANES && sl >> QOS_SL_BIT & 1;
 	unsigned lane = 0;
 
-	/* An adapter needs two lanes at most, one for each level. */
+	/* An adapter needs at most two VLs, one for each QoS level. */
 	if (to == none)
 		return is_high;
 	if (engine->torus.dimensions[to].is_ring)
@@ -222,7 +223,7 @@ static int set_lanes(struct torus_2qos *engine, uint32_t index)
 	return error;
 }
 
-/* Failures that this engine's rules do not cover show here. */
+/* Finds failures that the rules of this engine do not cover. */
 static int check(const struct routing_graph *graph)
 {
 	struct routing_verdict verdict;
@@ -266,13 +267,13 @@ int torus_2qos_route(struct routing_graph *graph, const struct routing_hints *hi
 
 	if (error)
 		return error;
-	engine.reach = calloc(graph->switch_count + 1u, sizeof(*engine.reach));
-	error = engine.reach ? destination_groups_init(&engine.groups, graph) : -ENOMEM;
+	engine.extents = calloc(graph->switch_count + 1u, sizeof(*engine.extents));
+	error = engine.extents ? destination_groups_init(&engine.groups, graph) : -ENOMEM;
 	if (!error) {
 		error = route_all(&engine);
 		destination_groups_release(&engine.groups);
 	}
-	free(engine.reach);
+	free(engine.extents);
 	torus_release(&engine.torus);
 	return error;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the switches of a torus or mesh stand, read from the cabling.
+ * Coordinates of the switches of a torus or mesh, found from the cabling.
  *
  * The switch with the lowest GUID gets the coordinates 0, 0, 0, so that rings start at the same
- * place after a failure elsewhere; a step over a link in the plus direction adds 1, in the minus
- * direction subtracts 1. Where two ways to one switch disagree in one dimension, that dimension is
- * a ring, and its size divides the difference. So a missing link or switch does no harm while other
- * ways lead round it.
+ * switch after a failure elsewhere. A step over a link in the plus direction adds 1, in the minus
+ * direction subtracts 1. If two paths to one switch disagree in one dimension, that dimension is a
+ * ring, and its size divides the difference. So a missing link or switch does no harm as long as
+ * other paths lead around it.
  */
 #include "mgmt/routing/torus_coordinates.h"
 
@@ -21,7 +21,7 @@ struct survey {
 	bool *is_placed;
 	uint32_t *queue;
 	uint32_t queue_count;
-	int64_t ring_sizes[TORUS_DIMENSIONS_MAX]; /* 0: no ring seen */
+	int64_t ring_sizes[TORUS_DIMENSIONS_MAX]; /* 0: no ring was found */
 };
 
 static int find_dimensions(struct torus *torus)
@@ -34,7 +34,7 @@ static int find_dimensions(struct torus *torus)
 	for (unsigned port = 1; port < ROUTING_NO_PORT; port++) {
 		if (!opposite[port] || opposite[port] < port)
 			continue;
-		/* A port that is cabled to its own number has no direction. */
+		/* A port that is connected to its own number has no direction. */
 		if (torus->dimension_count == TORUS_DIMENSIONS_MAX || opposite[port] == port)
 			return -EOPNOTSUPP;
 		torus->dimensions[torus->dimension_count++] = (struct torus_dimension){
@@ -56,8 +56,8 @@ static int64_t greatest_common_divisor(int64_t a, int64_t b)
 	return a < 0 ? -a : a;
 }
 
-/* The switch was reached on another way before. A difference in several dimensions at once says
- * nothing of either: agree() decides in the end. */
+/* The switch was reached by another path before. A difference in several dimensions at once
+ * determines neither; agree() decides at the end. */
 static void compare(struct survey *survey, const int64_t *known, const int64_t *found)
 {
 	unsigned differing = 0, last = 0;
@@ -137,7 +137,7 @@ static void set_coordinates(const struct survey *survey, unsigned d)
 	if (!size)
 		size = most - least + 1;
 	dimension->size = (uint32_t)size;
-	/* Two in a ring are two parallel links. */
+	/* Two switches in a ring have two parallel links. */
 	dimension->is_ring = survey->ring_sizes[d] > 2;
 	for (uint32_t i = 0; i < torus->graph->switch_count; i++)
 		torus->coordinates[i][d] =
@@ -153,8 +153,8 @@ static uint32_t place_of(const struct torus *torus, const uint32_t *coordinates)
 	return place;
 }
 
-/* Whether every link leads to the place that its direction says; not so where round one ring is a
- * step in another. */
+/* Whether every link leads to the coordinates that its direction implies. It does not if going
+ * around one ring is a step in another. */
 static bool agree(const struct torus *torus)
 {
 	for (uint32_t i = 0; i < torus->graph->switch_count; i++) {
@@ -178,7 +178,7 @@ static bool agree(const struct torus *torus)
 	return true;
 }
 
-/* One switch a place, most places taken. */
+/* At most one switch per place, and most places are taken. */
 static int fill_places(struct torus *torus)
 {
 	uint64_t place_count = 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Up/down routing.
+ * Up/down routing (management 3.8, 3.9).
  *
- * Tables know only the destination, not where a packet comes from. So a switch that can reach a LID
- * by going down alone always does, also when going up would be shorter: whoever sends down to it
- * relies on that. All others go up, by the fewest hops.
+ * Tables depend only on the destination, not on where a packet comes from. So a switch that can
+ * reach a LID by going down only always does, even if going up would be shorter: the switches that
+ * send down to it rely on that. All others go up, by the fewest hops.
  */
 #include "mgmt/routing/updown.h"
 
@@ -23,9 +23,9 @@ struct updown {
 	const struct destination_groups *groups;
 	const struct ranks *ranks;
 	uint32_t *down; /* [switch]: hops to the destination going down only */
-	uint32_t *hops; /* [switch]: hops by the way that is taken */
+	uint32_t *hops; /* [switch]: hops of the chosen path */
 	uint32_t *queue;
-	bool *is_illegal; /* [switch]: goes up after going down */
+	bool *is_illegal; /* [switch]: the path goes up after down */
 	port_chooser *choose;
 };
 
@@ -34,7 +34,7 @@ static bool is_open(const uint32_t *distance, uint32_t index)
 	return index != ROUTING_NO_SWITCH && distance[index] == UNREACHED;
 }
 
-/* Backwards from the target over links that lead down to it. */
+/* Searches backwards from the target over links that lead down to it. */
 static uint32_t measure_down(struct updown *updown, uint32_t target)
 {
 	const struct routing_graph *graph = updown->graph;
@@ -74,8 +74,8 @@ static void look_below(struct updown *updown, uint32_t index, uint32_t *count)
 	}
 }
 
-/* Those that can't go down to it go up. Both parts of the queue are in the order of their hops: the
- * nearest of their two heads is next. */
+/* Switches that can't go down to the target go up. Both parts of the queue are sorted by hops, so
+ * the nearer of their two heads is next. */
 static uint32_t measure_up(struct updown *updown, uint32_t down_count)
 {
 	uint32_t count = down_count, down_head = 0, up_head = down_count;
@@ -115,11 +115,9 @@ static void find_candidates(const struct updown *updown, uint32_t index,
 	}
 }
 
-/*
- * Where there is no legal way to a switch's own LID (from one root to another; after a link was
- * lost) it is better reached by an illegal one than not at all: only management goes there. Those
- * that know a way are asked first.
- */
+/* If there is no legal path to a switch's own LID (from one root to another, or after a link was
+ * lost), it gets an illegal one: only management traffic goes there. Switches with a legal path are
+ * tried first. */
 static void measure_rest(struct updown *updown, uint32_t known_count)
 {
 	const struct routing_graph *graph = updown->graph;
@@ -155,7 +153,7 @@ static void find_any(const struct updown *updown, uint32_t index,
 	}
 }
 
-/* -EOPNOTSUPP if adapters there do not reach those here. */
+/* -EOPNOTSUPP: some adapters do not reach those at the target. */
 static int route_to(void *context, uint32_t target)
 {
 	struct updown *updown = context;
@@ -209,7 +207,7 @@ static int updown_init(struct updown *updown, struct routing_graph *graph,
 	return -ENOMEM;
 }
 
-/* For repairs: with other ranks, old and new ways together might wait in a circle. */
+/* Saves the ranks for repairs: with other ranks, old and new paths together might close a cycle. */
 static int keep_ranks(struct routing_graph *graph, const struct ranks *ranks)
 {
 	size_t byte_count = (graph->switch_count + 1u) * sizeof(*graph->ranks);
@@ -265,7 +263,7 @@ int updown_repair(struct routing_graph *graph, const struct routing_hints *hints
 		updown_release(&updown);
 	}
 	destination_groups_release(&groups);
-	/* Not with these ranks; perhaps with others. */
+	/* Not possible with these ranks, perhaps with others. */
 	return error == -EOPNOTSUPP ? -EAGAIN : error;
 }
 
@@ -281,7 +279,7 @@ static int route(struct routing_graph *graph, const struct routing_hints *hints,
 	error = ranks_find(&ranks, graph, &groups, hints, direction);
 	if (!error)
 		error = updown_route_ranked(graph, &groups, &ranks);
-	/* Roots that were found need not fit; one root always does. */
+	/* Roots that were found may not fit; a single root always does. */
 	if (error == -EOPNOTSUPP && !hints->root_count) {
 		error = ranks_from_one_root(&ranks, graph, &groups, direction);
 		if (!error)
