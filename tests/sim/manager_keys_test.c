@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Managers with M_Keys: handing over to one that knows the secret, keeping out those that do not,
- * and leases that let a successor in (vol 1, chapter 14).
- * Covers: mgmt/sm/mkeys.c mgmt/sm/election.c */
+/* Managers with M_Keys: handover to one that knows the secret, none to those that do not, and
+ * leases that let a successor in (management 2.3, 3.1, 3.7). Covers: mgmt/sm/mkeys.c
+ * mgmt/sm/election.c */
 #include "manager_rig.h"
 #include "mgmt/agents/node_agents.h"
 
@@ -41,7 +41,7 @@ static void start_fabric(void)
 	assert_int_equal(topology_generate(&rig.fabric, "star:6", &error), 0);
 }
 
-/* What managers that share a file tell each other. */
+/* Copies the file of neighbors from one manager to another. */
 static void tell_neighbors(struct rig_manager *from, struct rig_manager *to)
 {
 	char *text = sm_neighbors_text(from->sm);
@@ -69,7 +69,7 @@ static void expect_same_keys(uint8_t level)
 	}
 }
 
-/* With one key for all, and with a key per port at every level. */
+/* With one key for all ports, and with a key per port at every protection level. */
 static void test_standby_that_knows_the_keys_is_handed_the_subnet(void **state)
 {
 	(void)state;
@@ -94,7 +94,7 @@ static void test_standby_that_knows_the_keys_is_handed_the_subnet(void **state)
 			assert_int_equal(rig_state_of(first), SM_STANDBY);
 			expect_same_keys(level);
 			rig_check(&rig);
-			/* And back, by one that leaves. */
+			/* And back, when a manager leaves. */
 			sm_leave(second->sm, rig.now);
 			rig_run(&rig, rig.now + MILLISECONDS(50));
 			assert_int_equal(rig_state_of(first), SM_MASTER);
@@ -148,8 +148,8 @@ static void count_strangers(void *context, enum sm_event event, const char *line
 				strstr(line, "another SM_Key"));
 }
 
-/* Whatever it claims: it is better, it is there first in line, it knows the default SM_Key; with
- * no key, or with a secret of its own. */
+/* Although it is higher, is the only standby and knows the default SM_Key; with no M_Key, or with a
+ * secret of its own. */
 static void test_manager_without_the_key_is_not_handed_the_subnet(void **state)
 {
 	(void)state;
@@ -181,8 +181,8 @@ static void test_manager_without_the_key_is_not_handed_the_subnet(void **state)
 			for (unsigned i = 0; i < HOSTS; i++)
 				assert_int_equal(rig_host(&rig, i)->ports[1].info.master_sm_lid,
 						 rig_host(&rig, 1)->ports[1].info.lid);
-			/* It does not keep the master busy: a few SMPs a second, and one TrapRepress
-			 * per trap. */
+			/* It does not keep the master busy: a few SMPs a second, and one
+			 * TrapRepress per trap. */
 			assert_true(smps_of(master) - smp_count < 4 * LEASE_SECONDS * 40);
 			rig_kill(rogue);
 			rig_run(&rig, rig.now + SECONDS(5));
@@ -193,8 +193,8 @@ static void test_manager_without_the_key_is_not_handed_the_subnet(void **state)
 	}
 }
 
-/* With a lease, one without the key gets in when nobody has shown the key for that long; without,
- * never. */
+/* With a lease, a manager without the key gets in when no request had the key for that long;
+ * without a lease, never. */
 static void test_stranger_inherits_after_the_lease_and_not_before(void **state)
 {
 	(void)state;

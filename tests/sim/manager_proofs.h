@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold of a fabric that managers are done with, beyond manager_rig.h: every pair of
- * adapters exchanges packets, and the tables as the switches have them let nothing wait in a
- * circle.
- */
+/* Checks of a fabric that managers have configured, beyond manager_rig.h: every pair of adapters
+ * exchanges packets, and the tables of the switches have no credit loop. */
 #ifndef SOFTIB_TESTS_SIM_MANAGER_PROOFS_H
 #define SOFTIB_TESTS_SIM_MANAGER_PROOFS_H
 
@@ -11,7 +9,7 @@
 #include "mgmt/routing/engines.h"
 #include "mgmt/subnet/subnet.h"
 
-/* The master of the part that this adapter is in; NULL: none. */
+/* The master of the part of this adapter. NULL: none. */
 static inline const struct sm *rig_master_of(const struct rig *rig, const unsigned parts[],
 					     const struct node *node)
 {
@@ -29,7 +27,7 @@ static inline const struct sm *rig_master_of(const struct rig *rig, const unsign
 	return NULL;
 }
 
-/* As the SA would tell it: engines that use lanes have one for each pair. */
+/* As the SA would return it: engines that use several VLs have an SL for each pair. */
 static inline uint8_t rig_service_level(const struct sm *sm, const struct port *from, uint16_t lid)
 {
 	const struct subnet *subnet = sm_subnet(sm);
@@ -65,7 +63,8 @@ static inline void rig_send_data(struct rig *rig, struct port *from, const struc
 			 from->node->description);
 }
 
-/* Every adapter sends a packet to every other of its part: each arrives once, nothing else does. */
+/* Every adapter sends a packet to every other of its part. Each arrives once, and nothing else
+ * does. */
 static inline void rig_exchange(struct rig *rig)
 {
 	unsigned parts[RIG_NODES_MAX];
@@ -188,7 +187,7 @@ static inline void rig_graph_lanes(const struct node *node, uint32_t index,
 			       node->ports[output].sl_to_vl[input], ROUTING_SL_COUNT);
 }
 
-/* From what the switches themselves hold, not from what the manager believes. */
+/* From the tables in the switches, not from the manager's model. */
 static inline void rig_check_credit_loops(const struct rig *rig, unsigned lanes_max)
 {
 	uint32_t indexes[RIG_NODES_MAX];
@@ -223,7 +222,7 @@ static inline void rig_check_credit_loops(const struct rig *rig, unsigned lanes_
 	routing_graph_release(&graph);
 }
 
-/* Whether every master routes by an engine that promises so. */
+/* Whether every master uses an engine that promises no credit loops. */
 static inline bool rig_is_promised_no_loops(const struct rig *rig)
 {
 	bool is_promised = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subnet managers on ports of a fabric, in virtual time; and what must hold of every part of it
- * when they are done. */
+/* Subnet managers on ports of a fabric, in virtual time; and the conditions that every part must
+ * meet when they are done. */
 #ifndef SOFTIB_TESTS_SIM_MANAGER_RIG_H
 #define SOFTIB_TESTS_SIM_MANAGER_RIG_H
 
@@ -25,7 +25,7 @@ enum {
 	RIG_NODES_MAX = 256,
 	RIG_SMP_OFFSET = LRH_BYTES + BTH_BYTES + DETH_BYTES,
 	RIG_FRAMES_PER_STEP = 4096,
-	RIG_DATA_QPN = 0x4d4d, /* of packets that are no MADs */
+	RIG_DATA_QPN = 0x4d4d, /* of packets that are not MADs */
 };
 
 struct rig_manager {
@@ -42,7 +42,7 @@ struct rig {
 	unsigned manager_count;
 	uint32_t host_count;
 	uint64_t smp_count;
-	unsigned arrived[RIG_NODES_MAX]; /* packets that are no MADs, by node */
+	unsigned arrived[RIG_NODES_MAX]; /* packets that are not MADs, by node */
 };
 
 static bool rig_deliver(void *context, struct port *port, struct frame *frame)
@@ -161,7 +161,7 @@ static inline void rig_run(struct rig *rig, time_ns until)
 			if (rig->managers[i].sm)
 				next = time_earlier(next, sm_deadline(rig->managers[i].sm));
 		}
-		/* What is overdue and still did nothing must not stop the clock. */
+		/* A timer that is overdue but does nothing must not stop the clock. */
 		next = next > rig->now ? next : rig->now + 1;
 		rig->now = time_earlier(next, until);
 	}
@@ -189,7 +189,7 @@ static inline void rig_link(struct rig *rig, struct node *a, struct node *b)
 		assert_int_equal(fabric_connect(&rig->fabric, a_port, b_port), 0);
 }
 
-/* Switches in a tree with further links across, and hosts on them. */
+/* Switches in a tree with additional links, and hosts on them. */
 static inline void rig_build_random(struct rig *rig, unsigned switch_count, unsigned host_count)
 {
 	struct node *nodes[RIG_NODES_MAX];
@@ -215,9 +215,9 @@ static inline void rig_build_random(struct rig *rig, unsigned switch_count, unsi
 	rig->host_count = host_count;
 }
 
-/* What must hold. */
+/* Checks. */
 
-/* Nodes that cables connect have the same part; adapters lead nowhere. */
+/* Nodes that links connect are in the same part. Adapters are not passed through. */
 static inline void rig_find_parts(const struct rig *rig, unsigned ret_parts[RIG_NODES_MAX])
 {
 	bool is_changed = true;
@@ -277,7 +277,8 @@ static inline void rig_check_links(const struct rig *rig, const struct node *nod
 	}
 }
 
-/* In every part with a manager: one master, and all that is connected is Active and reachable. */
+/* In every part with a manager there is one master, and all that is connected is Active and
+ * reachable. */
 static inline void rig_check(struct rig *rig)
 {
 	unsigned parts[RIG_NODES_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several subnet managers: election, handover, splits, merges and lossy links. */
+/* Several subnet managers: election, handover, splits, merges and lossy links (management 3.1). */
 #include "manager_rig.h"
 
 static struct rig rig;
@@ -22,8 +22,7 @@ static void generate(const char *generator)
 	assert_int_equal(topology_generate(&rig.fabric, generator, &error), 0);
 }
 
-/* Priority decides, then the lower GUID; who comes later and is better gets the subnet handed over.
- */
+/* Priority decides, then the lower GUID. A higher manager that comes later gets a handover. */
 static void test_the_best_manager_is_master_whoever_came_first(void **state)
 {
 	struct sm_options low = with_priority(3), high = with_priority(9);
@@ -47,7 +46,7 @@ static void test_the_best_manager_is_master_whoever_came_first(void **state)
 	assert_int_equal(rig_host(&rig, 5)->ports[1].info.lid, lid);
 	assert_int_equal(rig_host(&rig, 5)->ports[1].info.master_sm_lid, rig_host(&rig, 4)->ports[1].info.lid);
 
-	/* Same priority, lower GUID: better. */
+	/* Same priority and a lower GUID: higher. */
 	struct rig_manager *third = rig_start(&rig, rig_host(&rig, 1), &high);
 
 	rig_run(&rig, SECONDS(12));
@@ -116,7 +115,7 @@ static struct node *first_switch(void)
 	return NULL;
 }
 
-/* A manager may sit on port 0 of a switch: it is elected, hears of links of its own switch and of
+/* A manager may be on port 0 of a switch: it is elected, gets the traps of its own switch and of
  * others, hands over and takes over. */
 static void test_manager_on_a_switch_is_one_like_others(void **state)
 {
@@ -164,8 +163,8 @@ static void count_silence(void *context, enum sm_event event, const char *line)
 	silence_count += strstr(line, "does not answer") != NULL;
 }
 
-/* Two better managers come at once: the master hands over to one, and the other, which polled the
- * master, follows without calling it dead. */
+/* Two higher managers come at once. The master hands over to one; the other, which polled the
+ * master, follows without reporting it as dead. */
 static void test_third_manager_follows_a_handover_without_a_false_alarm(void **state)
 {
 	struct sm_options low = with_priority(3), middle = with_priority(6), high = with_priority(9);
@@ -234,8 +233,8 @@ static void test_managers_with_another_sm_key_are_left_alone(void **state)
 	rig_release(&rig);
 }
 
-/* Cut in two, each half has its own master; healed, the better one has all, without a LID used
- * twice. */
+/* Cut in two, each half has its own master. After the halves are connected again, the higher one is
+ * master of all, and no LID is used twice. */
 static void test_split_and_healed_subnets_have_one_master_each(void **state)
 {
 	struct sm_options low = with_priority(3), high = with_priority(9);
@@ -303,7 +302,7 @@ static void test_lossy_links_come_up(void **state)
 	}
 }
 
-/* A link so slow that every answer comes after the last try was given up. */
+/* A link so slow that every response comes after the last try. */
 static void test_late_answers_are_waited_for(void **state)
 {
 	const struct fault_settings slow = {.includes_mads = true, .delay = MILLISECONDS(400)};

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Hundreds of random fabrics, random failures and several managers, from seeds: in the end there is
+/* Hundreds of random fabrics, random failures and several managers, from seeds. At the end there is
  * one master, everything that is connected is Active, every pair of adapters exchanges packets, and
- * nothing can wait in a circle. SOFTIB_SEEDS=N runs so many; SOFTIB_SEED=N only that one.
- */
+ * there is no credit loop. SOFTIB_SEEDS=N runs N seeds; SOFTIB_SEED=N only that one. */
 #include "manager_proofs.h"
 
 static struct rig rig;
@@ -15,7 +13,7 @@ static unsigned number_from(const char *name, unsigned otherwise)
 	return text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
 }
 
-/* Cables pulled and put back, while time goes on. */
+/* Removes and restores links while time goes on. */
 static void shake(unsigned round_count)
 {
 	for (unsigned round = 0; round < round_count; round++) {
@@ -29,7 +27,7 @@ static void shake(unsigned round_count)
 	}
 }
 
-/* Links that lose, corrupt, delay or repeat MADs, for a while. */
+/* Links that lose, corrupt, delay or repeat MADs for a while. */
 static void make_some_links_bad(void)
 {
 	for (uint32_t i = 0; i < rig.fabric.node_count; i++) {
@@ -73,7 +71,7 @@ static void make_all_links_good(void)
 	}
 }
 
-/* One seed alone tells what happens. */
+/* Logs only when one seed runs alone. */
 static void told_line(void *context, enum sm_event event, const char *line)
 {
 	(void)event;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding everything by directed routes, breadth first (vol 1, chapter 14): all of it, or only what
- * changed since. */
+/* Discovery by directed routes, breadth-first: of everything, or only of what changed (management
+ * 3.2). */
 #include "mgmt/sm/discovery.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ bool discovery_ask_again(struct sm *sm, const struct discovery_step *step)
 	return true;
 }
 
-/* They are asked now, or not at all. */
+/* The unanswered steps are either part of this sweep or dropped. */
 static void clear_unanswered(struct sm *sm)
 {
 	for (size_t i = 0; i < sm->unanswered.count; i++)
@@ -53,7 +53,7 @@ static void clear_unanswered(struct sm *sm)
 
 void discovery_want_switch(struct sm *sm, struct subnet_node *node)
 {
-	/* Both ends of a cable tell of it: the look at one takes in the other. */
+	/* Both ends of a link report the change: reading one end covers the other. */
 	if (sm->phase == PHASE_DISCOVER && sm->scope == SCOPE_CHANGES) {
 		discovery_push(sm, STEP_SWITCH_INFO, node, 0);
 		return;
@@ -74,8 +74,7 @@ void discovery_want_description(struct sm *sm, struct subnet_node *node)
 {
 	const struct discovery_step step = {.node = node, .kind = STEP_DESCRIPTION};
 
-	/* A sweep of everything asks for it where there is none, and may yet find that the node is
-	 * gone. */
+	/* A sweep of everything reads missing descriptions, and may find that the node is gone. */
 	node->description[0] = '\0';
 	if (node->seen_in_sweep != sm->subnet.sweep)
 		return;
@@ -92,7 +91,8 @@ static void begin_everything(struct sm *sm)
 	discovery_push(sm, STEP_PROBE, NULL, 0);
 }
 
-/* What did not answer in the last sweep, and switches that saw something. */
+/* Repeats the steps that got no response in the last sweep, and reads the switches that reported a
+ * change. */
 static void begin_changes(struct sm *sm)
 {
 	for (size_t i = 0; i < sm->unanswered.count; i++)
@@ -110,22 +110,22 @@ static void begin_changes(struct sm *sm)
 }
 
 /*
- * Where things stay undone, the way there may lose most of what is sent: then only asking all the
- * time helps. Who has not answered to that for some sweeps is asked so now and then only. Or
- * somebody is slower than we wait: every eighth sweep waits longer, unless there are answers to be
- * had meanwhile.
+ * If sweeps stay incomplete, the path may lose most SMPs: then only frequent repetition helps. A
+ * node that did not answer that for some sweeps is tried that way only now and then. Or a node
+ * answers more slowly than we wait: every eighth sweep has a longer timeout, unless frequent
+ * repetition yields responses.
  */
 static void choose_pace(struct sm *sm)
 {
-	enum { PATIENT_EVERY = 8, PATIENT_TIMES = 8, PATIENT_ALWAYS = 32, INSISTENT_EVERY = 4 };
-	unsigned patient_every = sm->insistent_count ? PATIENT_ALWAYS : PATIENT_EVERY;
-	bool is_patient = sm->gap_count % patient_every == patient_every - 1;
+	enum { SLOW_EVERY = 8, SLOW_TIMEOUTS = 8, SLOW_EVERY_INSISTENT = 32, INSISTENT_EVERY = 4 };
+	unsigned slow_every = sm->insistent_count ? SLOW_EVERY_INSISTENT : SLOW_EVERY;
+	bool is_slow = sm->gap_count % slow_every == slow_every - 1;
 	bool is_insistent =
 		sm->gap_count &&
 		(sm->insistent_count || sm->gap_count % INSISTENT_EVERY == INSISTENT_EVERY - 1);
 
-	sm->transactions.options.timeout = is_patient ? PATIENT_TIMES * sm->timeout : sm->timeout;
-	sm->transactions.pace = is_patient     ? MAD_PACE_STEADY
+	sm->transactions.options.timeout = is_slow ? SLOW_TIMEOUTS * sm->timeout : sm->timeout;
+	sm->transactions.pace = is_slow	       ? MAD_PACE_STEADY
 				: is_insistent ? MAD_PACE_INSISTENT
 					       : MAD_PACE_EAGER;
 	if (sm->insistent_count)
@@ -148,7 +148,7 @@ static int discover_begin(struct sm *sm)
 	return sm->is_incomplete ? -ENOMEM : 0;
 }
 
-/* Near: the port that leads there; NULL: to the manager's own node. */
+/* near: the port that leads there; NULL: the manager's own node. */
 static void make_probe(const struct sm *sm, struct subnet_port *near,
 		       const struct directed_route *route, struct mad_message *ret_request)
 {
@@ -168,7 +168,7 @@ static void make_clear_change(const struct subnet_node *node, struct mad_message
 	switch_info_encode(&info, smp_data(ret_request->bytes));
 }
 
-/* false: the step asks nothing after all. */
+/* false: the step needs no request. */
 static bool make_request(struct sm *sm, const struct discovery_step *step,
 			 struct mad_message *ret_request)
 {
@@ -177,7 +177,7 @@ static bool make_request(struct sm *sm, const struct discovery_step *step,
 
 	switch ((enum step_kind)step->kind) {
 	case STEP_PROBE:
-		/* The other end of the cable may have been asked first. */
+		/* The other end of the link may have been probed first. */
 		if (node && node->ports[step->port_number].peer)
 			return false;
 		if (node && !directed_route_extend(&node->route, step->port_number, &route)) {

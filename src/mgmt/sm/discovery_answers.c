@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the answers to discovery's questions say of nodes, ports and links, and what is to be asked
- * next (vol 1, chapter 14). */
+/* Responses of discovery: nodes, ports and links, and the next steps (management 3.2). */
 #include "mgmt/sm/discovery.h"
 
 #include <stdlib.h>
@@ -24,7 +23,7 @@ static void met(struct sm *sm, const struct node_info *info, struct subnet_node 
 		discovery_push(sm, STEP_PORT_INFO, node, info->local_port_number);
 }
 
-/* Or one whose cable was moved: a look at everything tells. */
+/* The node may also have been moved to another port; a sweep of everything finds out. */
 static void complain_of_duplicate(struct sm *sm, const struct node_info *info,
 				  const struct subnet_port *via)
 {
@@ -62,7 +61,7 @@ static void probe_answered(struct sm *sm, struct subnet_node *near_node, unsigne
 		complain_of_duplicate(sm, &info, via);
 		return;
 	case SUBNET_NONSENSE:
-		sm_note(sm, SM_EVENT_WARNING, "NodeInfo of 0x%016llx makes no sense; left out",
+		sm_note(sm, SM_EVENT_WARNING, "ignoring 0x%016llx: its NodeInfo is inconsistent",
 			(unsigned long long)info.node_guid);
 		return;
 	case SUBNET_OUT_OF_MEMORY:
@@ -85,9 +84,9 @@ static void switch_info_answered(struct sm *sm, struct subnet_node *node, enum s
 	before.port_state_change = node->switch_info.port_state_change;
 	if (memcmp(&before, &node->switch_info, sizeof(before)) != 0)
 		node->is_settled = false;
-	/* Cleared once only: a switch that goes on changing is the next sweep's. And by nobody but
-	 * the master, who would not hear of the change otherwise: whoever becomes that looks again.
-	 */
+	/* Cleared once only: a switch that keeps changing is left to the next sweep. Only the
+	 * master clears the bit, since it would not learn of the change otherwise. A new master
+	 * reads the switch again. */
 	node->is_changed = node->switch_info.port_state_change && sm->state != SM_MASTER;
 	if (node->switch_info.port_state_change && kind == STEP_SWITCH_INFO && !node->is_changed) {
 		discovery_push(sm, STEP_CLEAR_CHANGE, node, 0);
@@ -97,8 +96,8 @@ static void switch_info_answered(struct sm *sm, struct subnet_node *node, enum s
 		discovery_push(sm, STEP_PORT_INFO, node, port_number);
 }
 
-/* Whoever lost its LID was reset, and its tables with it; whoever has another master was written to
- * by that one. */
+/* A port without its LID was reset and lost its tables. A port with another MasterSMLID was written
+ * by that master. */
 static void notice_foreign(struct sm *sm, struct subnet_port *port, const struct port_info *info)
 {
 	bool is_ours =
@@ -112,7 +111,7 @@ static void notice_foreign(struct sm *sm, struct subnet_port *port, const struct
 	sm->all_mlids_changed = true;
 }
 
-/* A link that went down, or that was down in between: who is there now is to be asked. */
+/* The link went down, or was down in between: the node behind it must be probed. */
 static void notice_lost_link(struct subnet_port *port, const struct port_info *info)
 {
 	if (!port->peer || port->number == 0)
@@ -128,14 +127,16 @@ static void remember_mkey(struct sm *sm, struct subnet_port *port, const struct 
 		port->mkey = info->mkey ? info->mkey : mkey_of(sm, port->guid);
 }
 
-/* A port that is down, and was not looked at since it lost its cable, is none. */
+/* Whether the port changed. A port that is down and was not read since it lost its link counts as
+ * unchanged. */
 static bool is_news(const struct subnet_port *port, const struct port_info *info)
 {
 	struct port_info before = port->info;
 
 	if (!port->is_known)
 		return info->port_state >= PORT_INIT;
-	/* By which port the question came in, what was asked for once, and what is only counted. */
+	/* The port of arrival, a request that was made once, and counters do not count as changes.
+	 */
 	before.local_port_number = info->local_port_number;
 	before.client_reregister = info->client_reregister;
 	before.mkey_violations = info->mkey_violations;
@@ -169,7 +170,7 @@ static void port_info_answered(struct sm *sm, struct subnet_port *port, const ui
 		discovery_push(sm, STEP_PKEYS, node, port->number);
 	if (port->number == 0 || info.port_state < PORT_INIT || port->peer)
 		return;
-	/* Only switches lead on, and the manager's own port out. */
+	/* Only switches and the manager's own port lead to further nodes. */
 	if (subnet_node_is_switch(node) || port == sm->own_port)
 		discovery_push(sm, STEP_PROBE, node, port->number);
 }
@@ -178,7 +179,7 @@ static void pkeys_answered(struct subnet_port *port, const uint8_t *data)
 {
 	uint16_t *present = realloc(port->pkeys_present, PKEYS_PER_BLOCK * sizeof(*present));
 
-	/* Without memory the table is unknown, and will be written whole. */
+	/* Without memory the table counts as unknown and is written whole. */
 	if (!present)
 		return;
 	pkey_block_decode(data, present);
@@ -229,8 +230,7 @@ static void complain_of_refusal(struct sm *sm, const struct discovery_step *step
 	const struct subnet_node *node = step->node;
 
 	if (step->kind == STEP_PORT_INFO)
-		sm_note(sm, SM_EVENT_WARNING,
-			"0x%016llx says that it has %u ports, and has no port %u",
+		sm_note(sm, SM_EVENT_WARNING, "0x%016llx reports %u ports but has no port %u",
 			(unsigned long long)node->info.node_guid, node->port_count,
 			step->port_number);
 	else if (step->kind == STEP_SWITCH_INFO || step->kind == STEP_CLEAR_CHANGE)
@@ -238,14 +238,14 @@ static void complain_of_refusal(struct sm *sm, const struct discovery_step *step
 			(unsigned long long)node->info.node_guid);
 }
 
-/* Asked again by the next sweep, until there is an answer or the link goes down. */
+/* The next sweep repeats the step, until there is a response or the link goes down. */
 void discovery_failed(struct sm *sm, struct mad_purpose purpose)
 {
 	const struct discovery_step step = {.node = purpose.subject,
 					    .kind = (uint8_t)(purpose.detail >> 8),
 					    .port_number = (uint8_t)purpose.detail};
 
-	/* An answer, if a bad one: asking again would not change it. */
+	/* An error response: repeating the request would not change it. */
 	if (sm->is_refusal && step.node) {
 		complain_of_refusal(sm, &step);
 		return;
@@ -266,7 +266,7 @@ void discovery_failed(struct sm *sm, struct mad_purpose purpose)
 		(void)!discovery_ask_again(sm, &step);
 		break;
 	case STEP_PKEYS:   /* unknown, so it will be written */
-	case STEP_SM_INFO: /* a manager that does not answer is none */
+	case STEP_SM_INFO: /* a manager that does not answer does not take part */
 		break;
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions that discovery has still to ask, first in, first out. */
+/* The steps that discovery still has to do, first in, first out. */
 #include "mgmt/sm/sweep.h"
 
 #include <stdlib.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is the master (vol 1, chapter 14): states of a manager, control packets, polling, handover.
- */
+/* Election of the master: SM states, control packets, polling, handover (management 3.1). */
 #include "mgmt/sm/mkeys.h"
 
 #include "wire/smp.h"
 
-/* Attribute modifiers of Set(SMInfo). */
+/* Attribute modifiers of Set(SMInfo) (management 3.1). */
 enum sm_control {
 	CONTROL_HANDOVER = 1,
 	CONTROL_ACKNOWLEDGE,
@@ -26,7 +25,7 @@ void sm_info_now(const struct sm *sm, struct sm_info *ret_info)
 	};
 }
 
-/* Higher priority wins, then the lower GUID. */
+/* Higher priority wins, then the lower GUID (management 3.1). */
 bool election_is_better(const struct sm_info *a, const struct sm_info *b)
 {
 	return a->priority != b->priority ? a->priority > b->priority : a->guid < b->guid;
@@ -40,7 +39,7 @@ bool election_is_better_than_us(const struct sm *sm, const struct sm_info *other
 	return election_is_better(other, &own);
 }
 
-/* Whoever else is, or was, master may have written anything. */
+/* Another master may have written any table. */
 static void forget_all_tables(struct sm *sm)
 {
 	list_for_each (link, &sm->subnet.nodes)
@@ -76,7 +75,8 @@ void election_enter(struct sm *sm, enum sm_state state)
 		if (mkeys_renewal_interval(sm) != TIME_NEVER)
 			sm->next_renewal_at = sm->now + mkeys_renewal_interval(sm);
 		forget_all_tables(sm);
-		/* What another master gave stays, so that nobody notices the change. */
+		/* LIDs that another master assigned stay, so that clients do not notice the change
+		 * (management 3.3). */
 		sm->subnet.prefers_present_lids = true;
 		break;
 	}
@@ -89,8 +89,8 @@ void election_enter(struct sm *sm, enum sm_state state)
 		sm->options.owner.state_changed(sm->options.owner.context, sm->now, state);
 }
 
-/* Managers with another key are another's business. Those that share a secret show each other the
- * SM_Key, so one that shows none does not have the secret. */
+/* A manager with another SM_Key is left alone (management 3.1). Managers that share the secret show
+ * each other the SM_Key, so one that shows none does not have the secret. */
 static bool is_trusted(const struct sm *sm, const struct sm_info *info)
 {
 	if (info->sm_key == sm->options.sm_key)
@@ -100,8 +100,7 @@ static bool is_trusted(const struct sm *sm, const struct sm_info *info)
 
 static void leave_alone(struct sm *sm, const struct sm_info *info)
 {
-	sm_note(sm, SM_EVENT_WARNING,
-		"manager 0x%016llx has another SM_Key than this one and is left alone",
+	sm_note(sm, SM_EVENT_WARNING, "ignoring manager 0x%016llx, which has another SM_Key",
 		(unsigned long long)info->guid);
 }
 
@@ -139,8 +138,8 @@ void election_meet(struct sm *sm, const struct sm_info *info, struct subnet_port
 					.is_entitled = election_is_entitled(sm, info, port)};
 }
 
-/* The best manager in one of these states; NULL: none. A master counts only those that are entitled
- * to take its place. */
+/* The best manager in one of these states. NULL: none. A master counts only managers that are
+ * entitled to the handover. */
 static const struct sm_peer *best_peer(const struct sm *sm, unsigned state_bits)
 {
 	const struct sm_peer *best = NULL;
@@ -163,7 +162,7 @@ static void stand_by(struct sm *sm, const struct sm_peer *master)
 	election_enter(sm, SM_STANDBY);
 }
 
-/* Managers that claim the subnet, and have not shown the M_Key. */
+/* Reports managers that claim the subnet but have not shown the M_Key. */
 static void tell_of_strangers(struct sm *sm)
 {
 	for (unsigned i = 0; i < sm->peer_count; i++) {
@@ -175,8 +174,7 @@ static void tell_of_strangers(struct sm *sm)
 			continue;
 		port->is_told_of = true;
 		sm_note(sm, SM_EVENT_WARNING,
-			"manager 0x%016llx, priority %u, has not shown the M_Key: it is not handed "
-			"the subnet",
+			"manager 0x%016llx, priority %u, has not shown the M_Key: no handover to it",
 			(unsigned long long)info->guid, info->priority);
 	}
 }
@@ -190,11 +188,11 @@ static enum sweep_phase decide_as_master(struct sm *sm)
 		sm->successor = *best;
 		return PHASE_HANDOVER;
 	}
-	/* A worse master will find us and hand over; look again until it did. */
+	/* A lower master will find us and hand over; sweep again until it did (management 3.1). */
 	best = best_peer(sm, 1u << SM_MASTER);
 	if (best && !sm->other_master_is_here)
 		sm_note(sm, SM_EVENT_NOTE,
-			"another master, 0x%016llx, is here; it should hand over",
+			"found another master, 0x%016llx; waiting for its handover",
 			(unsigned long long)best->info.guid);
 	if (best)
 		forget_all_tables(sm);
@@ -252,7 +250,7 @@ void election_make_lid_routed(uint16_t lid, struct mad_message *request)
 	request->address.lid = lid;
 }
 
-/* Who sent this, and how to get there: by the LID it came from, or back along its route. */
+/* The sender and the path to it: its source LID, or back along its directed route. */
 static struct sm_peer sender_of(const struct mad_message *message, const struct sm_info *info)
 {
 	struct sm_peer peer = {.info = *info};
@@ -279,7 +277,7 @@ static void acknowledge(struct sm *sm, const struct sm_peer *former)
 	if (!mad_transactions_has_room(&sm->controls))
 		return;
 	election_make_request(sm, former, MAD_SET, CONTROL_ACKNOWLEDGE, &request);
-	/* Its legal sender is what we are about to stop being. */
+	/* Only a master may send HANDOVER, so make our SMInfo before the state changes. */
 	sm_info_now(sm, &own);
 	own.sm_state = SM_STANDBY;
 	sm_info_encode(&own, smp_data(request.bytes));
@@ -289,7 +287,8 @@ static void acknowledge(struct sm *sm, const struct sm_peer *former)
 			      (struct mad_purpose){.detail = REQUEST_ACKNOWLEDGE});
 }
 
-/* In which states a sender may send a control, and a receiver take it. */
+/* The states in which a sender may send a control packet and a receiver may accept it (management
+ * 3.1). */
 static const struct {
 	unsigned sender_states;
 	unsigned receiver_states;
@@ -309,7 +308,7 @@ static void take_over(struct sm *sm, const struct sm_info *sender,
 
 	switch (sm->state) {
 	case SM_STANDBY:
-		sm_note(sm, SM_EVENT_NOTE, "0x%016llx hands the subnet over",
+		sm_note(sm, SM_EVENT_NOTE, "0x%016llx hands over the subnet",
 			(unsigned long long)sender->guid);
 		election_enter(sm, SM_MASTER);
 		acknowledge(sm, &former);
@@ -347,7 +346,7 @@ enum mad_status election_control(struct sm *sm, uint32_t control, const struct s
 		election_enter(sm, SM_NOT_ACTIVE);
 		break;
 	case CONTROL_STANDBY:
-		/* Whoever wakes us up is the one to watch. */
+		/* The sender of STANDBY is the master to poll. */
 		sm->master = sender_of(message, sender);
 		election_enter(sm, SM_STANDBY);
 		break;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What discovery found: who is gone, who is master, and then LIDs and partitions for all (vol 1,
- * chapter 14). */
+/* After discovery: drops lost nodes, decides who is master, then assigns LIDs and partitions
+ * (management 3.2). */
 #include "mgmt/sm/sweep.h"
 
 enum { DISCOVERIES_MAX = 2 };
 
-/* Steps about nodes that are about to go. */
+/* Drops steps about nodes that are about to be removed. */
 static void forget_unseen(struct sm *sm)
 {
 	struct discovery_queue *queue = &sm->unanswered;
@@ -49,7 +49,8 @@ static bool own_port_is_usable(const struct sm *sm)
 	return port && port->is_known && (port->number == 0 || port->info.port_state >= PORT_INIT);
 }
 
-/* The first sweep as master: clients repeat joins, services and subscriptions. */
+/* The first sweep as master sets ClientReregister everywhere, so that clients repeat joins,
+ * services and subscriptions (management 3.3). */
 static void reregister_all(struct sm *sm)
 {
 	struct subnet_port *port;
@@ -62,7 +63,7 @@ static void reregister_all(struct sm *sm)
 	sm->all_mlids_changed = true;
 }
 
-/* Switches that saw a change which could not be cleared before their ports were read. */
+/* The next sweep reads switches whose change could not be cleared before their ports were read. */
 static void look_again_at_changed(struct sm *sm)
 {
 	list_for_each (link, &sm->subnet.nodes) {
@@ -80,12 +81,12 @@ static void assign_lids(struct sm *sm)
 	if (subnet_assign_lids(&sm->subnet))
 		sm->is_incomplete = true;
 	sm->subnet.prefers_present_lids = false;
-	/* Every port is told it. */
+	/* MasterSMLID of every port changes. */
 	if (sm->own_port->lid != own_lid)
 		subnet_unsettle(&sm->subnet);
 }
 
-/* Most often the other end of a cable that was already taken care of. */
+/* Most often the change at the other end of a link was already handled. */
 static bool is_nothing_new(const struct sm *sm)
 {
 	if (sm->scope != SCOPE_CHANGES || sm->is_incomplete || sm->peer_count ||
@@ -103,7 +104,7 @@ enum sweep_phase findings_settle(struct sm *sm)
 	sm->is_nothing_new = is_nothing_new(sm);
 	if (sm->is_nothing_new)
 		return PHASE_IDLE;
-	/* An SMP that got lost several times is no reason to cut off whoever is behind it. */
+	/* An SMP that was lost several times is no reason to drop the nodes behind it. */
 	if (sm->scope == SCOPE_ALL && sm->is_incomplete && ++sm->discovery_count < DISCOVERIES_MAX)
 		return PHASE_DISCOVER;
 	if (sm->scope != SCOPE_ALL)
@@ -111,8 +112,7 @@ enum sweep_phase findings_settle(struct sm *sm)
 	forget_unseen(sm);
 	tell_lost_ports(sm);
 	subnet_drop_unseen(&sm->subnet);
-	/* Without its own port it reaches nobody; what it knows of the subnet is worth nothing
-	 * then. */
+	/* Without its own port the manager reaches no node, and its model of the subnet is void. */
 	if (!own_port_is_usable(sm)) {
 		sm->is_incomplete = true;
 		election_enter(sm, SM_DISCOVERING);

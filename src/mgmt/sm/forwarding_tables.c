@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The forwarding tables of the switches: LinearFDBTop first, then the blocks that changed (vol 1,
- * chapter 14). */
+/* The linear forwarding tables of the switches: LinearFDBTop first, then the blocks that changed
+ * (management 3.4). */
 #include "mgmt/sm/sweep.h"
 
 #include <string.h>
@@ -78,7 +78,7 @@ static int forwarding_begin(struct sm *sm)
 	return 0;
 }
 
-/* The block as it should be; LIDs above the highest lead nowhere. */
+/* The block as it should be. LIDs above the highest one are not routed. */
 static void wanted_block(const struct sm *sm, const struct subnet_node *node, unsigned block,
 			 uint8_t ret_ports[static LINEAR_FORWARDING_PER_BLOCK])
 {
@@ -127,7 +127,7 @@ static bool forwarding_next(struct sm *sm, struct mad_message *ret_request,
 			sweep_request(node, MAD_SET, ATTRIBUTE_LINEAR_FORWARDING, block,
 				      ret_request);
 			linear_forwarding_block_encode(ports, smp_data(ret_request->bytes));
-			/* Until the answer we do not know what is there. */
+			/* Until the response comes, the contents of the block are unknown. */
 			forget_block(node, block);
 			*ret_purpose = (struct mad_purpose){.subject = node, .detail = block};
 			return true;

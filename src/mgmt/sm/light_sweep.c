@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The light sweep: has any switch seen a port change since the last look, and has another manager
- * become master? And, more often, looks at the switches that may not tell. (vol 1, chapter 14) */
+/* The light sweep: asks every switch for PortStateChange, and looks for another master (management
+ * 3.2). More often, it asks the switches whose traps may be held back. */
 #include "mgmt/sm/mkeys.h"
 
 #include <string.h>
@@ -17,12 +17,13 @@ static int light_begin(struct sm *sm)
 	return 0;
 }
 
-/* What is asked: the lower bits of a purpose's detail, the port number being the upper ones. */
+/* The attribute of a request: the lower bits of the purpose's detail. The port number is in the
+ * upper bits. */
 enum asked { ASKED_SWITCH_INFO, ASKED_PORT_INFO, ASKED_SM_INFO };
 enum { ASKED_BITS = 8, ASKED_MASK = (1 << ASKED_BITS) - 1 };
 
-/* The manager's own port, ports on which others run, and all of them where their leases are
- * renewed: any request with the right M_Key does that. */
+/* Asks the manager's own port, ports with other managers and, when leases are renewed, every port:
+ * any request with the right M_Key renews a lease (management 2.3). */
 static bool ask_port(const struct sm *sm, const struct subnet_port *port,
 		     struct mad_message *ret_request, uint32_t *ret_detail)
 {
@@ -41,8 +42,8 @@ static bool ask_port(const struct sm *sm, const struct subnet_port *port,
 	return true;
 }
 
-/* The next question to this node; the cursor's index is that of the port, and 0 of a switch itself.
- * false: nothing more. */
+/* The next request to this node. The cursor's index is the port; 0 is the switch itself. false: no
+ * more. */
 static bool ask_node(struct sm *sm, struct subnet_node *node, struct mad_message *ret_request,
 		     uint32_t *ret_detail)
 {
@@ -62,13 +63,13 @@ static bool ask_node(struct sm *sm, struct subnet_node *node, struct mad_message
 	return false;
 }
 
-/* Traps of a port are SubnetTimeOut apart, so a link that is back sooner would stay out of use for
- * that long: more than the retries of most connections. */
+/* Traps of a port are SubnetTimeOut apart. Without polling the switch, a link that returns sooner
+ * would stay unused for that long, which exceeds the retries of most connections. */
 void light_watch(struct sm *sm, struct subnet_node *node)
 {
 	time_ns distance = time_from_code(node->ports[0].info.subnet_timeout);
 
-	/* One look more than it has to be mute. */
+	/* One poll more than the time without traps. */
 	node->mute_until = sm->now + distance + 2 * LOOK_INTERVAL;
 	sm->next_look_at = time_earlier(sm->next_look_at, sm->now + LOOK_INTERVAL);
 }
@@ -94,8 +95,8 @@ static bool light_next(struct sm *sm, struct mad_message *ret_request,
 	return false;
 }
 
-/* Two that are both master hear of nothing, if each takes what was meant for the other: the traps,
- * and the switches' marks. One without the M_Key can't take anything. */
+/* With two masters, each may take traps and PortStateChange bits that were meant for the other, so
+ * neither learns of changes. A manager without the M_Key can't take them. */
 static void sm_info_answered(struct sm *sm, const struct subnet_port *port, const uint8_t *data)
 {
 	struct sm_info info;
@@ -113,7 +114,7 @@ static void switch_info_answered(struct sm *sm, struct subnet_node *node, const 
 	switch_info_decode(data, &info);
 	if (info.port_state_change)
 		discovery_want_switch(sm, node);
-	/* Somebody else, or a reset, wrote there: nothing is known of the tables. */
+	/* Another manager or a reset changed it: the contents of the tables are unknown. */
 	if (info.linear_fdb_top != node->switch_info.linear_fdb_top) {
 		memset(node->table_blocks_known, 0, sizeof(node->table_blocks_known));
 		sweep_want(sm, SCOPE_ALL);
@@ -131,11 +132,11 @@ static void port_info_answered(struct sm *sm, struct subnet_port *port, const ui
 	struct port_info info;
 
 	port_info_decode(data, &info);
-	/* Another's MasterSMLID at the own port is how one learns of another master. */
+	/* A foreign MasterSMLID at our own port reveals another master. */
 	if (port == sm->own_port && (info.port_state != port->info.port_state ||
 				     info.lid != port->lid || info.master_sm_lid != port->lid))
 		sweep_want(sm, SCOPE_ALL);
-	/* A lease that ran out all the same, or a reset. */
+	/* The lease expired nevertheless, or the port was reset. */
 	else if (sm->is_renewal && !mkey_is_as_wanted(sm, port, &info))
 		look_again_at_port(sm, port);
 }
@@ -158,7 +159,7 @@ static void light_answered(struct sm *sm, struct mad_purpose purpose, const uint
 	}
 }
 
-/* One that is silent is asked more in the next sweep. */
+/* The next sweep asks a node without a response for more. */
 static void light_failed(struct sm *sm, struct mad_purpose purpose)
 {
 	struct subnet_node *node = purpose.subject;
@@ -174,14 +175,13 @@ static void light_failed(struct sm *sm, struct mad_purpose purpose)
 		else
 			look_again_at_port(sm, port);
 		break;
-	case ASKED_SM_INFO: /* a manager that went is no concern of ours; its port is the switch's
-			     */
+	case ASKED_SM_INFO: /* a manager that ended does not matter; the switch reports its port */
 		break;
 	}
 }
 
-/* Whoever else was master for a while, and is gone, may have taken a change for itself that nobody
- * will tell again: so now and then every port of every switch is looked at. */
+/* Another master that has ended may have cleared a PortStateChange, which is not reported again. So
+ * now and then the sweep reads every port of every switch. */
 static void look_everywhere(struct sm *sm)
 {
 	if (++sm->light_count % LIGHT_SWEEPS_PER_LOOK)

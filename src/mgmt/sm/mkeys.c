@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The M_Keys that a manager gives to ports and shows to them (vol 1, chapter 14).
+ * The M_Keys that a manager writes to ports and uses in requests (management 2.3, 3.7).
  *
- * With a secret, the key of a port is SipHash-2-4 of its GUID under the secret: every manager that
- * has the secret finds it without being told, and a port that learns its own key learns no other's.
+ * With a secret, the key of a port is SipHash-2-4 of its GUID under the random secret, so each node
+ * has a random key (C14-62.1.1.12). Every manager with the secret can compute the keys, and a port
+ * that learns its own key learns no other.
  */
 #include "mgmt/sm/mkeys.h"
 
@@ -12,10 +13,10 @@
 
 enum { READING_IS_GUARDED = 2, RENEWALS_PER_LEASE = 3, GUID_BYTES = 8, MESSAGE_BYTES = 9 };
 
-/* Repeated by the same port, a refusal is logged this often. */
+/* Repeated violations at one port are logged this often. */
 #define REFUSAL_NOTE_INTERVAL SECONDS(60)
 
-/* What a key is derived for, so that no M_Key is an SM_Key. */
+/* What a key is derived for, so that no M_Key equals an SM_Key. */
 enum key_use { KEY_FOR_PORT = 'M', KEY_FOR_MANAGERS = 'S' };
 
 static uint64_t derive(const uint8_t secret[static SIPHASH_KEY_BYTES], enum key_use use,
@@ -26,7 +27,7 @@ static uint64_t derive(const uint8_t secret[static SIPHASH_KEY_BYTES], enum key_
 
 	put_be64(message, guid);
 	key = siphash(secret, message, sizeof(message));
-	/* 0 stands for no key. */
+	/* 0 means no key. */
 	return key ? key : 1;
 }
 
@@ -54,8 +55,7 @@ static bool is_met(const struct subnet *subnet, uint64_t port_guid)
 	return port && port->node->seen_in_sweep == subnet->sweep;
 }
 
-/* One of the ports that this manager knows and has not met in this sweep: a cable may have been
- * moved. */
+/* A known port that this sweep has not found yet: its link may have been moved. */
 static uint64_t missing_port(const struct subnet *subnet, unsigned index)
 {
 	const struct hash_table *known = &subnet->lid_by_port_guid;
@@ -119,8 +119,8 @@ time_ns mkeys_renewal_interval(const struct sm *sm)
 	return SECONDS(sm->options.mkey_lease_period) / RENEWALS_PER_LEASE;
 }
 
-/* The end port at which a route from this node arrives; NULL: it leads where we know nobody. The
- * ports are taken from the first on, or from the last back. */
+/* The end port at the end of a route from this node. NULL: unknown. The ports are taken from first
+ * to last, or backwards. */
 static struct subnet_port *follow(struct subnet_node *node, const uint8_t *ports,
 				  unsigned port_count, int direction)
 {
@@ -164,12 +164,12 @@ void mkeys_saw_request(struct sm *sm, const struct mad_message *message,
 		sm_note(sm, SM_EVENT_NOTE, "manager 0x%016llx knows the M_Key now",
 			(unsigned long long)port->guid);
 	port->is_told_of = false;
-	/* It may be the better one. */
+	/* It may be the better manager. */
 	if (sm->state == SM_MASTER)
 		sweep_want(sm, SCOPE_ALL);
 }
 
-/* Who sent the request that trap 256 is about; NULL: not known. */
+/* The sender of the request that trap 256 reports. NULL: unknown. */
 static struct subnet_port *intruder(struct sm *sm, struct subnet_port *victim,
 				    const struct notice *notice,
 				    const struct bad_mkey_details *details)
@@ -180,7 +180,7 @@ static struct subnet_port *intruder(struct sm *sm, struct subnet_port *victim,
 		return subnet_port_by_lid(&sm->subnet, details->lid);
 	if (!victim || details->path_truncated)
 		return NULL;
-	/* No hops: a manager, or tool, on that very port. */
+	/* No hops: a manager or tool on the same port. */
 	return details->hop_count
 		       ? follow(victim->node, notice->details + PATH_OFFSET, details->hop_count, -1)
 		       : victim;
@@ -199,7 +199,7 @@ void mkeys_refused(struct sm *sm, const struct notice *notice)
 
 	bad_mkey_details_decode(notice->details, &details);
 	source = intruder(sm, victim, notice, &details);
-	/* Our own search for a key. */
+	/* Caused by our own search for a key. */
 	if (source && source == sm->own_port && victim != sm->own_port)
 		return;
 	sm->refusals.count++;

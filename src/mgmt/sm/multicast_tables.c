@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The multicast tables that trees become, one tree per MLID (vol 1, chapter 14). */
+/* The multicast forwarding tables, one tree per MLID (management 3.4). */
 #include "mgmt/sm/sweep.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "wire/smp.h"
 #include "wire/smp_tables.h"
 
-/* Blocks that were not there before are unknown, so all of them are due. */
+/* New blocks are unknown, so all of them must be written. */
 static bool make_room(struct subnet_node *node, unsigned mlid_index)
 {
 	unsigned positions = subnet_multicast_positions(node);
@@ -77,7 +77,7 @@ static bool is_changed(const struct sm *sm, unsigned mlid_index)
 	       (sm->changed_mlids[mlid_index / 64] >> (mlid_index % 64) & 1);
 }
 
-/* Above this one no table has anything. */
+/* No table has an entry from this index on. */
 static unsigned mlid_index_end(const struct sm *sm)
 {
 	unsigned end = 0;
@@ -104,7 +104,7 @@ bool multicast_has_changes(const struct sm *sm)
 	return any;
 }
 
-/* Says it once, when it becomes so. */
+/* Reports the change once. */
 static void note_tree(struct sm *sm, struct multicast_group *group, bool is_fit)
 {
 	if (!is_fit && !group->tree_is_unfit)
@@ -114,7 +114,7 @@ static void note_tree(struct sm *sm, struct multicast_group *group, bool is_fit)
 	group->tree_is_unfit = !is_fit;
 }
 
-/* A switch without a multicast table is no reason to have no groups elsewhere. */
+/* A switch without a multicast table does not limit groups elsewhere. */
 static void update_mlid_count_max(struct sm *sm)
 {
 	uint32_t count_max = MLID_COUNT;

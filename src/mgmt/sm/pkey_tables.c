@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* P_Key tables of end ports, and of switch ports that enforce them (vol 1, chapter 14). */
+/* P_Key tables of end ports, and of switch ports that enforce them (management 3.5). */
 #include "mgmt/sm/sweep.h"
 
 #include <errno.h>
@@ -33,13 +33,13 @@ static int partitions_begin(struct sm *sm)
 	return 0;
 }
 
-/* sm->cursor_part: the next block of the port that cursor_index leads to. */
+/* sm->cursor_part: the next block of the port at cursor_index. */
 static bool next_block(struct sm *sm, const struct subnet_port *port, unsigned *ret_block,
 		       uint16_t ret_pkeys[static PKEYS_PER_BLOCK])
 {
 	if (!port->is_known || !port->pkeys)
 		return false;
-	/* A table without keys is one that is cleared, once. */
+	/* A table without keys is cleared once. */
 	while (sm->cursor_part == 0 || sm->cursor_part * PKEYS_PER_BLOCK < port->pkey_count) {
 		*ret_block = sm->cursor_part++;
 		wanted_block(port, *ret_block, ret_pkeys);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A standby asks its master whether it lives, and tells it when it is better itself (vol 1, chapter
- * 14). */
+/* A standby polls its master, and reports to it when its own priority is higher (management 3.1).
+ */
 #include "mgmt/sm/mkeys.h"
 
 #include "wire/smp.h"
@@ -19,14 +19,14 @@ static void poll(struct sm *sm)
 	struct mad_message request;
 
 	election_make_request(sm, &sm->master, MAD_GET, 0, &request);
-	/* Each way in turn, as long as it is silent. */
+	/* By LID and by directed route in turn, as long as there is no response. */
 	if (sm->master.lid && sm->missed_poll_count % 2 == 0)
 		election_make_lid_routed(sm->master.lid, &request);
 	mad_transactions_send(&sm->controls, &request,
 			      (struct mad_purpose){.detail = REQUEST_POLL});
 }
 
-/* The master gave LIDs after we looked: where are we, and where is it? */
+/* The master may have assigned LIDs since we read them: reads our own LID and the master's. */
 static void ask_own_port(struct sm *sm)
 {
 	const struct smp_request request = {.method = MAD_GET,
@@ -43,7 +43,7 @@ static void ask_own_port(struct sm *sm)
 			      (struct mad_purpose){.detail = REQUEST_OWN_PORT});
 }
 
-/* A standby that is better than its master says so: trap 144. */
+/* Trap 144 with SMPriorityChange: this standby is higher than its master (management 3.1). */
 static void tell_priority(struct sm *sm, uint16_t own_lid, uint16_t master_lid)
 {
 	const struct mad_header header = {
@@ -74,8 +74,7 @@ static void tell_priority(struct sm *sm, uint16_t own_lid, uint16_t master_lid)
 
 static void note_not_master(struct sm *sm)
 {
-	sm_note(sm, SM_EVENT_NOTE,
-		"0x%016llx is not the master any more; looks for the one that is",
+	sm_note(sm, SM_EVENT_NOTE, "0x%016llx is no longer the master; searching for the new one",
 		(unsigned long long)sm->master.info.guid);
 }
 
@@ -86,15 +85,15 @@ static void missed(struct sm *sm)
 	if (sm->state != SM_STANDBY || ++sm->missed_poll_count < polls_max)
 		return;
 	if (sm->master.info.sm_state == SM_MASTER)
-		sm_note(sm, SM_EVENT_WARNING, "the master 0x%016llx does not answer any more",
+		sm_note(sm, SM_EVENT_WARNING, "the master 0x%016llx does not answer",
 			(unsigned long long)sm->master.info.guid);
 	else
 		note_not_master(sm);
 	election_enter(sm, SM_DISCOVERING);
 }
 
-/* It lives, and is not the master. One that stands by has handed the subnet over: the new master is
- * there already. */
+/* The polled manager answers but is not the master. If it is Standby, it handed over, and the new
+ * master already exists. */
 static void lost_master(struct sm *sm)
 {
 	if (sm->master.info.sm_state != SM_STANDBY) {
@@ -114,7 +113,7 @@ static void poll_answered(struct sm *sm, const struct mad_header *header, const 
 		missed(sm);
 		return;
 	}
-	/* One that waits for another master, but is better than we, will be it before us. */
+	/* A higher manager in Standby, which waits for another master, becomes master before us. */
 	if (info.sm_state != SM_MASTER &&
 	    !(info.sm_state == SM_STANDBY && election_is_better_than_us(sm, &info))) {
 		sm->master.info = info;

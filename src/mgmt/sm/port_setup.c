@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LIDs, keys and link parameters of all ports and Init to Armed, then Armed to Active, then what is
- * asked of ports that are as they should be: ClientReregister (vol 1, chapter 14). */
+/* Sets PortInfo of all ports: LIDs, keys, link parameters and Init to Armed, then Armed to Active,
+ * then ClientReregister where it is still due (management 3.2). */
 #include "mgmt/sm/mkeys.h"
 
 #include "wire/smp.h"
@@ -19,7 +19,7 @@ static uint8_t lesser(uint8_t a, uint8_t b)
 	return a < b ? a : b;
 }
 
-/* PortInfo as it is, with every field that means "no change" saying so. */
+/* PortInfo as it is, with the "no change" value in every field that has one. */
 static struct port_info unchanged(const struct subnet_port *port)
 {
 	struct port_info info = port->info;
@@ -31,7 +31,7 @@ static struct port_info unchanged(const struct subnet_port *port)
 	info.link_speed_enabled = 0;
 	info.link_speed_ext_enabled = 0;
 	info.link_speed_ext2_enabled = 0;
-	/* Writing 0 would clear what was counted since we read it. */
+	/* Writing 0 would clear violations that were counted since we read it. */
 	info.mkey_violations = COUNTER_UNTOUCHED;
 	info.pkey_violations = COUNTER_UNTOUCHED;
 	info.qkey_violations = COUNTER_UNTOUCHED;
@@ -48,7 +48,7 @@ static void make_set(const struct sm *sm, struct subnet_port *port, const struct
 	port->reregister_is_sent = info->client_reregister;
 }
 
-/* Writes a field, and whether that changes it. */
+/* Writes a field and notes whether that changes it. */
 #define WANT(info, field, value, is_changed)                                                       \
 	do {                                                                                       \
 		(is_changed) |= (info)->field != (value);                                          \
@@ -67,10 +67,12 @@ static bool want_end_port(const struct sm *sm, const struct subnet_port *port,
 	WANT(info, master_sm_sl, 0, is_changed);
 	WANT(info, subnet_timeout, SUBNET_TIMEOUT, is_changed);
 	WANT(info, gid_prefix, sm->subnet.gid_prefix, is_changed);
+	/* C14-22: one Set writes the M_Key, the lease period and the protect bits. C14-62.1.1.13:
+	 * the protect bits follow the policy in the options. */
 	WANT(info, mkey, mkey_of(sm, port->guid), is_changed);
 	WANT(info, mkey_lease_period, sm->options.mkey_lease_period, is_changed);
 	WANT(info, mkey_protect_bits, sm->options.mkey_protect_bits, is_changed);
-	/* What a limited member says to a group goes to the other limited ones in vain, each time.
+	/* Multicast packets of a limited member always violate the P_Key of other limited members.
 	 */
 	if ((info->capability_mask & CAPABILITY_MULTICAST_PKEY_TRAP_SUPPRESSION) &&
 	    !partitions_are_trivial(&sm->subnet.partitions))
@@ -87,7 +89,7 @@ struct enforcement {
 	bool inbound, outbound;
 };
 
-/* At switch ports that face an end port, and at routers; nothing else has the fields. */
+/* At switch ports that face an end port, and at routers. Other ports do not have the fields. */
 static struct enforcement wanted_enforcement(const struct sm *sm, const struct subnet_port *port)
 {
 	const struct switch_info *switch_info = &port->node->switch_info;
@@ -111,7 +113,7 @@ static uint8_t enforcement_code(struct enforcement enforcement)
 	return (uint8_t)(1 + enforcement.inbound + 2 * enforcement.outbound);
 }
 
-/* Written once to a port that is up: an operator may then tell that port otherwise. */
+/* Written once to a port that is up, so that an operator's later change stays. */
 static bool want_enforcement(const struct sm *sm, const struct subnet_port *port,
 			     struct port_info *info)
 {
@@ -158,7 +160,7 @@ static bool want_link(const struct sm *sm, const struct subnet_port *port, struc
 		is_changed |= want_switch_port(sm, port, info);
 	if (port->node->info.node_type == NODE_ROUTER)
 		is_changed |= want_enforcement(sm, port, info);
-	/* Together with its parameters, which a port in Init takes at once. */
+	/* A port in Init becomes Armed together with its parameters. */
 	if (port->info.port_state == PORT_INIT && port->peer->info.port_state >= PORT_INIT) {
 		info->port_state = PORT_ARMED;
 		is_changed = true;
@@ -166,7 +168,7 @@ static bool want_link(const struct sm *sm, const struct subnet_port *port, struc
 	return is_changed;
 }
 
-/* Whether the port needs a Set, and which. */
+/* Whether the port needs a Set, and the PortInfo to write. */
 static bool wanted_info(const struct sm *sm, const struct subnet_port *port,
 			struct port_info *ret_info)
 {
@@ -207,7 +209,7 @@ static bool ports_next(struct sm *sm, struct mad_message *ret_request,
 	return false;
 }
 
-/* If this Set told the port's clients to register anew, they know it now. */
+/* If this Set had ClientReregister, the port's clients know now. */
 static void tell_reregistration(struct sm *sm, struct subnet_port *port)
 {
 	const struct sm_owner *owner = &sm->options.owner;
@@ -228,10 +230,10 @@ static void set_answered(struct sm *sm, struct mad_purpose purpose, const uint8_
 
 	port_info_decode(data, &port->info);
 	tell_reregistration(sm, port);
-	/* The answer does not show the new key to a request with the old one. */
+	/* The response does not show the new key, since the request had the old one. */
 	if (is_key_holder && port->lid)
 		port->mkey = port->info.mkey = mkey_of(sm, port->guid);
-	/* One that keeps its own mind would be asked for ever. */
+	/* A port that does not take its LID would be asked for ever. */
 	if (is_key_holder && port->lid && port->info.lid != port->lid)
 		sweep_mark_incomplete(sm, purpose);
 }
@@ -244,14 +246,14 @@ static void ports_answered(struct sm *sm, struct mad_purpose purpose, const uint
 	set_answered(sm, purpose, data);
 }
 
+/* C14-44: an M_Key that the manager does not know is reported to its owner. */
 static void set_failed(struct sm *sm, struct mad_purpose purpose)
 {
 	const struct subnet_node *node = purpose.subject;
 
 	if (!sm->is_incomplete)
 		sm_note(sm, SM_EVENT_WARNING,
-			"port %u of 0x%016llx takes no Set(PortInfo): lost, or it has another "
-			"M_Key",
+			"Set(PortInfo) of port %u of 0x%016llx failed: lost, or it has another M_Key",
 			purpose.detail, (unsigned long long)node->info.node_guid);
 	sweep_mark_incomplete(sm, purpose);
 }
@@ -271,7 +273,7 @@ const struct phase_operations sweep_ports = {
 	.following = ports_following,
 };
 
-/* Never before the neighbour is Armed, which would drop what is sent to it. */
+/* Never before the neighbor is Armed, since it would drop data packets (management 3.2). */
 static bool activate_next(struct sm *sm, struct mad_message *ret_request,
 			  struct mad_purpose *ret_purpose)
 {
@@ -309,7 +311,7 @@ const struct phase_operations sweep_activate = {
 	.following = activate_following,
 };
 
-/* Those that needed another Set anyway were asked with it. */
+/* Ports that needed another Set got ClientReregister with it. */
 static bool reregister_next(struct sm *sm, struct mad_message *ret_request,
 			    struct mad_purpose *ret_purpose)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quality of service: SLs of paths, and lanes of SLs (vol 1, chapters 7 and 14). */
+/* Quality of service: SLs of paths, and VLs of SLs (management 3.6, 9.4). */
 #include "mgmt/sm/qos.h"
 
 #include <errno.h>
@@ -79,10 +79,10 @@ static int read_condition(struct reader *reader, char *text, struct qos_rule *ru
 	}
 	if (strncmp(word, "service-id", length) == 0 && length == 10) {
 		if (!read_range(rest, UINT64_MAX, &first, &last))
-			return fail(reader, "'%s' is no service id", rest);
+			return fail(reader, "'%s' is not a service id", rest);
 	} else if (strncmp(word, "port-num", length) == 0 && length == 8) {
 		if (!read_range(rest, 0xffff, &first, &last))
-			return fail(reader, "'%s' is no port number", rest);
+			return fail(reader, "'%s' is not a port number", rest);
 		first += SDP_SERVICE_FIRST;
 		last += SDP_SERVICE_FIRST;
 	} else {
@@ -103,7 +103,7 @@ static int read_rule(struct reader *reader, char *subject, const char *level)
 	int error = 0;
 
 	if (!read_number(level, SL_COUNT - 1, &sl))
-		return fail(reader, "'%s' is no service level", level);
+		return fail(reader, "'%s' is not a service level", level);
 	rule.sl = (uint8_t)sl;
 	if (condition)
 		*condition++ = '\0';
@@ -128,7 +128,7 @@ static int read_rule(struct reader *reader, char *subject, const char *level)
 	if (error)
 		return error;
 	if (qos->rule_count == QOS_RULES_MAX)
-		return fail(reader, "more than %d rules", QOS_RULES_MAX);
+		return fail(reader, "there are more than %d rules", QOS_RULES_MAX);
 	qos->rules[qos->rule_count++] = rule;
 	return 0;
 }
@@ -142,10 +142,10 @@ static int read_map(struct reader *reader, char *text)
 		uint64_t vl;
 
 		if (sl == SL_COUNT || !read_number(trimmed(word), VL_DROP, &vl))
-			return fail(reader, "sl2vl wants 16 lanes from 0 to 15");
+			return fail(reader, "sl2vl needs 16 VLs from 0 to 15");
 		reader->qos->sl_to_vl[sl++] = (uint8_t)vl;
 	}
-	return sl == SL_COUNT ? 0 : fail(reader, "sl2vl wants 16 lanes, not %u", sl);
+	return sl == SL_COUNT ? 0 : fail(reader, "sl2vl needs 16 VLs, not %u", sl);
 }
 
 static int read_weights(struct reader *reader, char *text,
@@ -166,14 +166,14 @@ static int read_weights(struct reader *reader, char *text,
 		*colon = '\0';
 		if (!read_number(trimmed(word), VL_MAX, &vl) ||
 		    !read_number(trimmed(colon + 1), 255, &weight))
-			return fail(reader, "a lane is 0 to 14 and a weight 0 to 255");
+			return fail(reader, "a VL is 0 to 14 and a weight 0 to 255");
 		entries[(*entry_count)++] =
 			(struct vl_arbitration_entry){.vl = (uint8_t)vl, .weight = (uint8_t)weight};
 	}
 	return 0;
 }
 
-/* sl2vl, vlarb_high, vlarb_low, high_limit; 1: none of them. */
+/* sl2vl, vlarb_high, vlarb_low, high_limit. 1: none of them. */
 static int read_lanes(struct reader *reader, char *line)
 {
 	struct qos *qos = reader->qos;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What others ask of the subnet manager: SMInfo, and traps (vol 1, chapter 14). */
+/* Requests to the subnet manager: SMInfo and traps (management 3.1, 3.7). */
 #include "mgmt/sm/mkeys.h"
 
 #include "wire/notice.h"
@@ -28,14 +28,14 @@ static void answer_sm_info(struct sm *sm, const struct mad_message *message,
 		return;
 	smp_answer_make(message, (uint16_t)status, answer);
 	sm_info_now(sm, &info);
-	/* The SM_Key is shown to those who know the M_Key of this port. */
+	/* The SM_Key is shown only to requests with the M_Key of this port. */
 	if (mkeys_are_set(sm) && smp_mkey(message->bytes) != mkey_of(sm, sm->options.port_guid))
 		info.sm_key = 0;
 	memset(smp_data(answer->bytes), 0, SMP_DATA_BYTES);
 	sm_info_encode(&info, smp_data(answer->bytes));
 }
 
-/* The same MAD goes back as TrapRepress, which stops the repeats. */
+/* Returns the MAD as TrapRepress, which stops the repeats (management 3.7). */
 static void repress(struct sm *sm, const struct mad_message *message,
 		    const struct mad_header *header)
 {
@@ -51,7 +51,7 @@ static void repress(struct sm *sm, const struct mad_message *message,
 	smp_set_mkey(port ? port->mkey : sm->options.mkey, answer->bytes);
 }
 
-/* The node that a trap is about; NULL when nobody here has the LID. */
+/* The node that a trap is about. NULL: no node has the LID. */
 static struct subnet_node *issuer(const struct sm *sm, uint16_t lid)
 {
 	struct subnet_port *port = subnet_port_by_lid(&sm->subnet, lid);
@@ -74,7 +74,7 @@ static void act_on_link_state(struct sm *sm, const struct notice *notice)
 	light_watch(sm, node);
 }
 
-/* A new name, or a capability: most of all, that a manager came or went there. */
+/* A new NodeDescription or a capability change, mostly IsSM of a manager that started or ended. */
 static void act_on_local_change(struct sm *sm, const struct notice *notice)
 {
 	struct local_change_details details;
@@ -88,7 +88,7 @@ static void act_on_local_change(struct sm *sm, const struct notice *notice)
 	}
 	if (!details.other_local_changes || (details.change_flags & CHANGE_NODE_DESCRIPTION))
 		discovery_want_description(sm, node);
-	/* A manager without the M_Key is handed nothing, whatever its priority. */
+	/* A manager without the M_Key is not entitled to a handover, whatever its priority. */
 	if (details.other_local_changes && details.change_flags == CHANGE_SM_PRIORITY &&
 	    subnet_port_by_lid(&sm->subnet, notice->header.issuer_lid) &&
 	    subnet_port_by_lid(&sm->subnet, notice->header.issuer_lid)->is_told_of)
@@ -136,7 +136,7 @@ static void handle_trap(struct sm *sm, const struct mad_message *message,
 {
 	struct notice notice;
 
-	/* Traps are the master's; a standby leaves them to it. */
+	/* Only the master handles traps. */
 	if (sm->state != SM_MASTER)
 		return;
 	notice_decode(message->bytes + SMP_DATA_OFFSET, &notice);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes for the subnet as it is: the graph that engines work on, and what of it is new (vol 1,
- * chapter 14). */
+/* Routing of the subnet: the graph for the engines, and the changes since the last routing
+ * (management 3.8). */
 #include "mgmt/sm/sweep.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 enum { CHANGED_LINKS_MAX = 256 };
 
-/* Present routes go into the graph, so that those that are still good stay. */
+/* The present routes go into the graph, so that engines keep those that are still good. */
 static int add_switches(struct sm *sm)
 {
 	uint32_t switch_index = 0;
@@ -48,8 +48,8 @@ static void add_links(struct sm *sm)
 	}
 }
 
-/* false: nobody has the LID, or it hangs on no switch (two adapters back to back) and needs no
- * table. */
+/* false: no port has the LID, or its port is connected to no switch (two adapters on one link) and
+ * needs no table. */
 static bool make_destination(const struct subnet *subnet, uint16_t lid,
 			     struct routing_destination *ret_destination)
 {
@@ -83,8 +83,7 @@ static uint32_t add_destinations(struct sm *sm)
 	return destination_count;
 }
 
-/* Entries of LIDs that nobody has any more are not in any destination, so they are taken out here.
- */
+/* Entries of unused LIDs belong to no destination, so they are removed here. */
 static void remove_unused_lids(struct sm *sm)
 {
 	for (unsigned lid = 0; lid <= sm->subnet.lid_max; lid++) {
@@ -112,8 +111,8 @@ static int build_graph(struct sm *sm)
 	return 0;
 }
 
-/* Lanes that every link between switches has: the layers that an engine may use. An adapter's link
- * is on no cycle. */
+/* The number of VLs that every link between switches has, which limits the layers of an engine. An
+ * adapter's link is on no cycle (management 3.8). */
 static uint8_t lane_count(struct sm *sm)
 {
 	struct subnet_port *port;
@@ -129,7 +128,7 @@ static uint8_t lane_count(struct sm *sm)
 	return (uint8_t)qos_lane_count((uint8_t)vls);
 }
 
-/* The wanted engine, or min-hop where that can't do it. */
+/* By the configured engine, or by min-hop if it can't route the graph. */
 static int route(struct sm *sm)
 {
 	const struct routing_engine *engine = routing_engine_find(sm->options.routing_engine);
@@ -150,7 +149,7 @@ static int route(struct sm *sm)
 	return error;
 }
 
-/* For the SA, which asks for them when the graph is another already. */
+/* For the SA, which needs them when the graph has already changed. */
 static int keep_service_levels(struct sm *sm)
 {
 	size_t byte_count = (size_t)sm->graph.switch_count * (sm->graph.lid_max + 1u);
@@ -181,7 +180,7 @@ static uint64_t digest_bytes(uint64_t digest, const void *bytes, size_t byte_cou
 	return digest;
 }
 
-/* Maps are written where there is a link: a new link needs them as much as new lanes do. */
+/* SLtoVL maps are written where there is a link, so a new link needs them too. */
 static uint64_t lanes_digest(const struct sm *sm, const struct subnet_node *node)
 {
 	const struct routing_switch *routed = &sm->graph.switches[node->switch_index];
@@ -198,7 +197,7 @@ static uint64_t lanes_digest(const struct sm *sm, const struct subnet_node *node
 		       : digest;
 }
 
-/* Switches whose maps are no longer what the engine wants get them again. */
+/* Switches whose maps differ from those of the engine get them again. */
 static void forget_old_lanes(struct sm *sm)
 {
 	list_for_each (link, &sm->subnet.nodes) {
@@ -217,7 +216,7 @@ static void forget_old_lanes(struct sm *sm)
 }
 
 struct changes {
-	bool is_more_than_links; /* all has to be routed anew */
+	bool is_more_than_links; /* everything must be routed again */
 	struct routing_link removed[CHANGED_LINKS_MAX], added[CHANGED_LINKS_MAX];
 	unsigned removed_count, added_count;
 };
@@ -227,7 +226,7 @@ static const struct subnet_port *switch_peer(const struct subnet_port *port)
 	return port->peer && subnet_node_is_switch(port->peer->node) ? port->peer : NULL;
 }
 
-/* Both its switches are those of the graph: compare_switches() has looked at them. */
+/* Both switches are in the graph: compare_switches() has checked that. */
 static void note_new_link(struct sm *sm, const struct subnet_port *port,
 			  const struct subnet_port *peer, struct changes *changes)
 {
@@ -240,7 +239,7 @@ static void note_new_link(struct sm *sm, const struct subnet_port *port,
 	}
 	changes->added[changes->added_count++] = (struct routing_link){
 		.a = a, .a_port = port->number, .b = b, .b_port = peer->number};
-	/* Known from its other end, too. */
+	/* Found from its other end too. */
 	routing_graph_link(&sm->graph, a, port->number, b, peer->number);
 }
 
@@ -269,7 +268,7 @@ static void compare_link(struct sm *sm, const struct subnet_port *port, struct c
 				      .a_port = port->number,
 				      .b = neighbor,
 				      .b_port = neighbor_port};
-	/* Not seen again from its other end. */
+	/* So that it is not found again from its other end. */
 	node->neighbors[port->number] = ROUTING_NO_SWITCH;
 	sm->graph.switches[neighbor].neighbors[neighbor_port] = ROUTING_NO_SWITCH;
 }
@@ -302,8 +301,8 @@ static void compare_switches(struct sm *sm, struct changes *changes)
 	}
 }
 
-/* What is sent to ports that went is dropped at their switch; when they come back, nothing else is
- * to be done than to let it pass there. */
+/* Switches drop packets to ports that went down. When the ports return, only the entry at their own
+ * switch changes. */
 static void update_last_hops(struct sm *sm)
 {
 	for (uint32_t i = 0; i < sm->graph.destination_count; i++) {
@@ -337,7 +336,7 @@ static void compare_destinations(const struct sm *sm, struct changes *changes)
 	}
 }
 
-/* Any entry may be another now. */
+/* Any entry may have changed. */
 static void mark_all_moved(struct sm *sm)
 {
 	size_t byte_count = (sm->graph.lid_max / ROUTING_LIDS_PER_BLOCK / 64 + 1u) *
@@ -366,7 +365,7 @@ static int route_around(struct sm *sm, const struct changes *changes)
 					      .removed_count = changes->removed_count,
 					      .added = changes->added,
 					      .added_count = changes->added_count};
-	/* What came may be what the engine that was asked for had missed. */
+	/* The new links may be those that the configured engine missed. */
 	bool may_do_better = changes->added_count &&
 			     sm->engine != routing_engine_find(sm->options.routing_engine);
 	int error = sm->engine->reroute && !may_do_better
@@ -391,7 +390,7 @@ int routes_update(struct sm *sm)
 		error = route_everything(sm);
 	else if (changes.removed_count || changes.added_count)
 		error = route_around(sm, &changes);
-	if (error) /* half done, so nothing is known of it */
+	if (error) /* half done, so the graph is invalid */
 		routing_graph_release(&sm->graph);
 	if (changes.is_more_than_links || changes.removed_count || changes.added_count)
 		sm->all_mlids_changed = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subnet manager's ends: MADs and time in, MADs out (vol 1, chapter 14). */
+/* The subnet manager's interface: SMPs and time in, SMPs out (management 3). */
 #include "mgmt/sm/sm.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "mgmt/sm/sweep.h"
 #include "wire/smp.h"
 
-/* OpenSM's own: it leaves managers alone that show another. */
+/* The same default as OpenSM, which ignores managers with another SM_Key. */
 
 enum { NOTE_BYTES = 200, PRIORITY_MAX = 15, LMC_MAX = 7, PROTECT_BITS_MAX = 3 };
 
@@ -28,7 +28,7 @@ static int init_transactions(struct sm *sm)
 	sm->timeout = sm->transactions.options.timeout;
 	options.window = SM_CONTROLS_MAX;
 	error = mad_transactions_init(&sm->controls, &options);
-	/* Far from the other's numbers, so that no answer fits both. */
+	/* Far from the other sequence numbers, so that no response matches both. */
 	sm->controls.sequence = 1u << 21;
 	if (error)
 		mad_transactions_release(&sm->transactions);
@@ -166,7 +166,7 @@ unsigned sm_transmit(struct sm *sm, time_ns now, unsigned messages_max,
 	unsigned message_count = empty_outbox(sm, messages_max, ret_messages);
 
 	sm->now = now;
-	/* Those that are out of tries make room, and may be all that a phase waited for. */
+	/* Transactions that are out of tries make room, and a phase may wait for them only. */
 	mad_transactions_transmit(&sm->transactions, now, 0, NULL);
 	mad_transactions_transmit(&sm->controls, now, 0, NULL);
 	election_advance(sm, now);
@@ -216,7 +216,7 @@ void sm_leave(struct sm *sm, time_ns now)
 {
 	sm->now = now;
 	sm->is_leaving = true;
-	/* Whom to hand over to is found by looking for other managers. */
+	/* Discovery finds the manager to hand over to. */
 	if (sm->state == SM_MASTER)
 		sweep_want(sm, SCOPE_ALL);
 	else
@@ -237,7 +237,8 @@ void sm_set_priority(struct sm *sm, time_ns now, uint8_t priority)
 {
 	sm->now = now;
 	sm->options.priority = priority <= PRIORITY_MAX ? priority : PRIORITY_MAX;
-	/* A master may have to hand over; a standby says at its next poll that it is better. */
+	/* A master may have to hand over. A standby reports its higher priority at the next poll.
+	 */
 	if (sm->state == SM_MASTER)
 		sweep_want(sm, SCOPE_ALL);
 	else if (sm->state == SM_STANDBY)
@@ -272,7 +273,7 @@ void sm_ask_reregistration(struct sm *sm, uint64_t port_guid)
 	if (!port || sm->state != SM_MASTER)
 		return;
 	port->needs_reregister = true;
-	/* A question that is on its way does not count: it may be answered before this one. */
+	/* A Set that is under way does not count: it may be answered before this request. */
 	port->reregister_is_sent = false;
 	sm->has_reregistrations = true;
 	sweep_want(sm, SCOPE_TREES);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The phases of a sweep, one after the other, and which sweep comes when (vol 1, chapter 14). */
+/* The phases of a sweep, and the schedule of sweeps (management 3.2). */
 #include "mgmt/sm/sweep.h"
 
 enum {
 	GAP_DOUBLINGS_MAX = 4,
 	INSISTENT_SWEEPS = 4,
-	GAPS_MAX_WITHOUT_TIMER = 16, /* a manager that only reacts gives up some day */
+	GAPS_MAX_WITHOUT_TIMER =
+		16, /* without a timer, incomplete sweeps are repeated only this often */
 };
 
 #define GAP_PAUSE	   MILLISECONDS(50)
@@ -96,14 +97,15 @@ void sweep_mark_incomplete(struct sm *sm, struct mad_purpose purpose)
 
 	node->has_failed = true;
 	sm->is_incomplete = true;
-	/* It may have an M_Key that we do not know: when its lease is over, PortInfo shows it. */
+	/* The port may have an unknown M_Key. When its lease expires, PortInfo shows the key
+	 * (management 3.7). */
 	for (unsigned i = 0; i <= node->port_count; i++) {
 		if (subnet_port_is_end_port(&node->ports[i]))
 			discovery_want_port(sm, &node->ports[i]);
 	}
 }
 
-/* Those that are not are looked at again. */
+/* Links that are not active are read again. */
 static bool every_link_is_active(struct sm *sm)
 {
 	struct subnet_port *port;
@@ -146,8 +148,8 @@ static void tell_new_ports(struct sm *sm)
 	}
 }
 
-/* What was left undone is tried again soon, then less and less often; or soon every time, while
- * answers come that had to be asked for more than once. */
+/* An incomplete sweep is repeated soon, then less and less often; but soon each time while
+ * responses come to repeated requests. */
 static void plan_repetition(struct sm *sm, enum sweep_scope scope)
 {
 	bool loses = sm->transactions.repeated_answer_count != sm->repeated_answers_before;
@@ -160,7 +162,7 @@ static void plan_repetition(struct sm *sm, enum sweep_scope scope)
 	sm->gap_count++;
 	if (!sm->options.sweep_interval && sm->gap_count > GAPS_MAX_WITHOUT_TIMER)
 		return;
-	/* A change that was seen meanwhile does not wait. */
+	/* A change that was reported meanwhile does not wait. */
 	if (sm->wanted_scope == SCOPE_NOTHING || sm->wanted_at)
 		sm->wanted_since = sm->wanted_at = sm->now + (GAP_PAUSE << doublings);
 	if (scope > sm->wanted_scope)
@@ -174,11 +176,11 @@ static void note_result(struct sm *sm, bool was_up)
 			sm->subnet.node_count, sm->subnet.switch_count, sm->engine->name);
 	else if (!sm->is_up && sm->gap_count == 1)
 		sm_note(sm, SM_EVENT_WARNING,
-			"the sweep left something undone (%u requests without a good answer)",
+			"the sweep is incomplete: %u requests got no response or an error",
 			sm->silent_count);
 }
 
-/* Says what the finished sweep was worth, and when the next one is due. */
+/* Reports the result of the sweep and schedules the next one. */
 static void finish(struct sm *sm, enum sweep_phase last_phase)
 {
 	bool was_up = sm->is_up;
@@ -215,7 +217,7 @@ static void enter(struct sm *sm, enum sweep_phase phase, time_ns now)
 
 	sm->phase = phase;
 	if (phase == PHASE_IDLE) {
-		/* Looks at a few switches are no reason to look at the others later. */
+		/* Polling a few switches does not delay the next light sweep of all. */
 		if (last_phase != PHASE_LIGHT || !sm->is_look)
 			sm->next_sweep_at = sm->options.sweep_interval
 						    ? now + sm->options.sweep_interval
@@ -226,14 +228,14 @@ static void enter(struct sm *sm, enum sweep_phase phase, time_ns now)
 			sm->reacts_since = TIME_NEVER;
 		return;
 	}
-	/* Out of memory: what was reached stays, and the next sweep tries again. */
+	/* No memory: completed phases stay, and the next sweep tries again. */
 	if (phases[phase]->begin(sm) != 0) {
 		sm->is_incomplete = true;
 		enter(sm, PHASE_IDLE, now);
 	}
 }
 
-/* What to do when idle; PHASE_IDLE: nothing yet. */
+/* The phase to begin when idle. PHASE_IDLE: none yet. */
 static enum sweep_phase due_phase(struct sm *sm, time_ns now)
 {
 	if (sm->state == SM_STANDBY || sm->state == SM_NOT_ACTIVE)
@@ -284,7 +286,7 @@ static void tell_failures(struct sm *sm)
 	}
 }
 
-/* Looks at single switches come so often that nothing waits for one: a switch may not answer. */
+/* Polls of single switches are so frequent that nothing waits for them: a switch may not answer. */
 static bool look_is_in_the_way(const struct sm *sm, time_ns now)
 {
 	return sm->phase == PHASE_LIGHT && sm->is_look && sm->wanted_scope != SCOPE_NOTHING &&
@@ -315,7 +317,7 @@ void sweep_advance(struct sm *sm, time_ns now)
 void sweep_answered(struct sm *sm, struct mad_purpose purpose, const struct mad_header *header,
 		    const uint8_t *data)
 {
-	/* Given up between request and answer. */
+	/* The sweep was abandoned between request and response. */
 	if (sm->phase == PHASE_IDLE)
 		return;
 	if (header->status == MAD_STATUS_OK) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SL to VL maps and arbitration tables of both ends of every link, for the lanes that it has (vol
- * 1, chapters 7 and 14). */
+/* SLtoVL and arbitration tables of both ends of every link, for the VLs of the link (management
+ * 3.6). */
 #include "mgmt/sm/sweep.h"
 
 #include "wire/smp.h"
 
-/* What is written to a port, in this order. */
+/* The tables of a port, in the order of writing. */
 enum { PART_ARBITRATION_LOW, PART_ARBITRATION_HIGH, PART_MAPS };
 
 enum { VL_CODES = 16 };
 
-/* As its OperationalVLs will be. */
+/* The port's future OperationalVLs. */
 static uint8_t link_vls(const struct subnet_port *port)
 {
 	uint8_t own = port->info.vl_cap;
@@ -29,14 +29,14 @@ static bool has_lane_tables(const struct subnet_port *port)
 	       (end_info->capability_mask & CAPABILITY_SL_MAPPING);
 }
 
-/* One Set writes the tables of all input ports, which are the same. */
+/* One Set writes the tables of all input ports, which are equal. */
 static bool has_uniform_maps(const struct sm *sm, const struct subnet_node *node)
 {
 	return subnet_node_is_switch(node) && node->switch_info.optimized_sl_to_vl &&
 	       !sm->graph.service_levels;
 }
 
-/* A link that came up anew may lead elsewhere, and the port may have lost its tables. */
+/* A link that came up again may lead elsewhere, and the port may have lost its tables. */
 static int lanes_begin(struct sm *sm)
 {
 	list_for_each (link, &sm->subnet.nodes) {
@@ -52,7 +52,7 @@ static int lanes_begin(struct sm *sm)
 				port->maps_vls = port->arbitration_vls = 0;
 			is_changed |= port->maps_vls != link_vls(port);
 		}
-		/* All outputs have a table for the input that came. */
+		/* All outputs have a table for the new input. */
 		if (is_changed && subnet_node_is_switch(node) && !has_uniform_maps(sm, node))
 			subnet_forget_lanes(node);
 	}
@@ -87,8 +87,8 @@ static void make_map(const struct sm *sm, const struct subnet_port *output, unsi
 	sl_to_vl_encode(vls, smp_data(ret_request->bytes));
 }
 
-/* Without a policy every lane that the port has sends in turn. A lane that the link does not have
- * gives its weight to the lane that stands for it in the maps. */
+/* Without a policy all VLs of the port send in turn. A VL that the link does not have gives its
+ * weight to the VL that replaces it in the maps. */
 static void make_arbitration(const struct sm *sm, const struct subnet_port *port, bool is_high,
 			     struct mad_message *ret_request)
 {
@@ -111,8 +111,8 @@ static void make_arbitration(const struct sm *sm, const struct subnet_port *port
 	vl_arbitration_block_encode(block, smp_data(ret_request->bytes));
 }
 
-/* Ports in Init serve all their lanes from power-on; what others brought up, others may have
- * written. */
+/* Ports in Init serve all their VLs from power-on. If another manager brought the port up, it may
+ * have written the tables. */
 static bool wants_arbitration(const struct sm *sm, const struct subnet_port *port, bool is_high)
 {
 	if (port->arbitration_vls == link_vls(port) ||
@@ -123,8 +123,8 @@ static bool wants_arbitration(const struct sm *sm, const struct subnet_port *por
 	return port->info.port_state > PORT_INIT;
 }
 
-/* One Set for a whole switch: its map is that of most ports. Not while a port with fewer lanes has
- * a map of its own, which would name too many for a moment. */
+/* One Set for a whole switch, with the map of most ports. Not while a port with fewer VLs has its
+ * own map: that map would name too many VLs for a moment. */
 static bool make_switch_map(struct sm *sm, struct subnet_node *node,
 			    struct mad_message *ret_request)
 {
@@ -166,7 +166,7 @@ static bool next_map_of_port(struct sm *sm, const struct subnet_port *port,
 
 		if (is_switch && map_count == 1)
 			modifier |= SL_TO_VL_ALL_INPUTS;
-		/* Nothing comes in where nothing is attached. */
+		/* No packets arrive at a port without a link. */
 		if (input && (input == port->number || !node->ports[input].peer))
 			continue;
 		make_map(sm, port, input, modifier, ret_request);
@@ -190,12 +190,12 @@ static bool next_of_port(struct sm *sm, struct subnet_port *port, struct mad_mes
 	}
 	if (port->maps_vls != link_vls(port) && next_map_of_port(sm, port, ret_request))
 		return true;
-	/* Unless one of its requests fails. */
+	/* Until one of its requests fails. */
 	port->maps_vls = port->arbitration_vls = link_vls(port);
 	return false;
 }
 
-/* Port 0 has no link: in its place stands what is for the whole switch. */
+/* Port 0 has no link; its turn is used for the tables of the whole switch. */
 static bool next_of_node(struct sm *sm, struct subnet_node *node, struct mad_message *ret_request)
 {
 	if (sm->cursor_index == 0) {
@@ -243,8 +243,8 @@ static void lanes_failed(struct sm *sm, struct mad_purpose purpose)
 	subnet_forget_lanes(node);
 	if (!sm->is_incomplete)
 		sm_note(sm, SM_EVENT_WARNING,
-			"0x%016llx takes no SL to VL or arbitration table: lost, or it has another "
-			"M_Key",
+			"Set of an SLtoVL or arbitration table of 0x%016llx failed: lost, or it has "
+			"another M_Key",
 			(unsigned long long)node->info.node_guid);
 	sweep_mark_incomplete(sm, purpose);
 }

@@ -91,7 +91,7 @@ static int read_flag(struct reader *reader, const struct policy_token *token,
 	else if (strcmp(token->name, "defmember") == 0 && token->has_value)
 		partition->default_membership = membership_named(token->value);
 	else
-		return fail(reader, "'%s' is no flag of a partition", token->name);
+		return fail(reader, "'%s' is not a flag of a partition", token->name);
 	return 0;
 }
 
@@ -201,7 +201,7 @@ static int read_group(struct reader *reader, struct partition *partition,
 	int error = 0;
 
 	if (!read_gid(token->value, &group.mgid) || !gid_is_multicast(&group.mgid))
-		return fail(reader, "'%s' is no multicast GID", token->value);
+		return fail(reader, "'%s' is not a multicast GID", token->value);
 	if (!mgid_is_ip(&group.mgid))
 		group.characteristics.qkey = 0;
 	else if (get_be16(group.mgid.bytes + 4) == 0)
@@ -212,7 +212,7 @@ static int read_group(struct reader *reader, struct partition *partition,
 		if (!error)
 			error = read_group_flag(reader, token, &group.characteristics, &scopes);
 		if (error == 1)
-			error = fail(reader, "'%s' is no flag of a group", token->name);
+			error = fail(reader, "'%s' is not a flag of a group", token->name);
 	}
 	return error ? error : partition_add_group(partition, &group);
 }

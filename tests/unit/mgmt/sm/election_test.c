@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* States and control packets of managers: every state, control and sender; polling.
- * Covers: mgmt/sm/polling.c */
+/* States and control packets of managers: every state, control and sender; polling (management
+ * 3.1). Covers: mgmt/sm/polling.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static struct sm *make_sm(uint64_t sm_key)
 	return sm;
 }
 
-/* Sends Set(SMInfo) and returns the status of the answer, which shows the state after it. */
+/* Sends Set(SMInfo) and returns the status of the response, which shows the state after the Set. */
 static unsigned control(struct sm *sm, uint32_t modifier, const struct sm_info *sender)
 {
 	const struct smp_request request = {.method = MAD_SET,
@@ -49,7 +49,7 @@ static unsigned control(struct sm *sm, uint32_t modifier, const struct sm_info *
 	return header.status;
 }
 
-/* Which state follows; -1: refused. Rows: NotActive, Discovering, Standby, Master. */
+/* The next state; -1: refused. Rows: NotActive, Discovering, Standby, Master (management 3.1). */
 static int expected(enum sm_state state, uint32_t modifier, enum sm_state sender)
 {
 	static const int from_master[4][6] = {
@@ -105,7 +105,7 @@ static void test_control_with_another_sm_key_is_refused(void **state)
 	sm_destroy(sm);
 }
 
-/* Higher priority wins, then the lower GUID. */
+/* Higher priority wins, then the lower GUID (management 3.1). */
 static void test_order_of_managers(void **state)
 {
 	const struct sm_info a = {.guid = 5, .priority = 3}, b = {.guid = 4, .priority = 3},
@@ -139,7 +139,8 @@ static void answer(struct sm *sm, time_ns now, const struct mad_message *poll,
 	sm_receive(sm, now, &message);
 }
 
-/* Answers keep a standby quiet; four that do not come, or come from what is no master, do not. */
+/* Responses keep a standby quiet. Four polls without a response, or with the response of a manager
+ * that is not master, do not. */
 static void test_standby_polls_until_the_master_is_silent(void **state)
 {
 	const struct sm_info handing = {.guid = 0x900, .priority = 9, .sm_state = SM_MASTER};
@@ -160,7 +161,7 @@ static void test_standby_polls_until_the_master_is_silent(void **state)
 		answer(sm, now, &poll, &master);
 		assert_int_equal(sm->state, SM_STANDBY);
 	}
-	/* A standby that is better than we are is waited for. */
+	/* The standby waits for a higher standby. */
 	master.sm_state = SM_STANDBY;
 	for (unsigned i = 0; i < 6; i++) {
 		struct mad_message poll;

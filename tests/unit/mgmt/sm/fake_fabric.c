@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes, cables, agents and a manager. Walks directed routes itself: the fabric's own code is not
- * what is tested here. */
+/* Nodes, links, agents and a manager. It follows directed routes itself, because the fabric's own
+ * code is not under test here. */
 #include "fake_fabric.h"
 
 #include <setjmp.h>
@@ -117,8 +117,8 @@ static struct port *cross(struct port *port)
 	return port->info.port_state >= PORT_INIT ? port->peer : NULL;
 }
 
-/* Where a directed-route SMP of the manager ends; NULL: lost on the way. Fills in the return path.
- */
+/* The port where a directed-route SMP of the manager ends. NULL: lost on the way. Fills in the
+ * return path. */
 static struct port *follow_route(struct fake_fabric *fabric, struct mad_message *message)
 {
 	struct port *here = fabric->sm_port;
@@ -252,7 +252,7 @@ int fake_walk(const struct port *source, uint16_t lid, const struct port **ret_e
 		*ret_end = here;
 		return 0;
 	}
-	/* An adapter, or a switch's own port, from where the switch's table leads on. */
+	/* The path ends at an adapter, or at the switch's own port. */
 	if (!node_is_switch(here->node))
 		here = cross((struct port *)here);
 	for (int hops = 1; here && hops < 64; hops++) {

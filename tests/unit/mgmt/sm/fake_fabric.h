@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes joined by cables, with their real agents and one manager, on a virtual clock; SMPs arrive
+/* Nodes connected by links, with their real agents and one manager, on a virtual clock. SMPs arrive
  * at once or are lost. */
 #ifndef SOFTIB_TESTS_UNIT_MGMT_SM_FAKE_FABRIC_H
 #define SOFTIB_TESTS_UNIT_MGMT_SM_FAKE_FABRIC_H
@@ -23,7 +23,7 @@ struct fake_fabric {
 	struct random random;
 	unsigned loss_percent;
 	const struct node *silent; /* answers nothing */
-	struct sm_info other_sm;   /* what another manager answers */
+	struct sm_info other_sm;   /* the response of another manager */
 	uint64_t smp_count, set_count, trap_count, reregister_count, paths_changed_count,
 		port_changed_count;
 };
@@ -34,21 +34,20 @@ void fake_release(struct fake_fabric *fabric);
 struct node *fake_add(struct fake_fabric *fabric, enum node_type type, unsigned port_count,
 		      uint64_t guid);
 void fake_connect(struct node *a, unsigned a_port, struct node *b, unsigned b_port);
-/* Pulls the cable out or puts it back, and lets the switches notice. */
+/* Removes or restores the link, and lets the switches notice. */
 void fake_cut(struct fake_fabric *fabric, struct port *port);
 void fake_mend(struct fake_fabric *fabric, struct port *port);
 
-/* A manager on port 1 of this adapter, or on port 0 of this switch. */
+/* Starts a manager on port 1 of this adapter, or on port 0 of this switch. */
 void fake_start_sm(struct fake_fabric *fabric, struct node *node, const struct sm_options *options);
 
-/* Runs until this time; the manager gets as many messages out at once as given. */
+/* Runs until this time. The manager may send this many messages at once. */
 void fake_run(struct fake_fabric *fabric, time_ns until, unsigned messages_max);
 
-/* Hops that a packet to this LID takes from the port, by the forwarding tables; -1: does not
- * arrive. */
+/* Hops of a packet from the port to this LID by the forwarding tables. -1: it does not arrive. */
 int fake_walk(const struct port *source, uint16_t lid, const struct port **ret_end);
 
-/* Every end port that has a cable reaches every other. */
+/* Every end port with a link reaches every other. */
 void fake_assert_all_reachable(const struct fake_fabric *fabric);
 void fake_assert_all_active(const struct fake_fabric *fabric);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks at switches: at all of them now and then, and often at those that may not send traps. */
+/* Polling of switches: all of them now and then, and frequently those whose traps are held back
+ * (management 3.2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,14 +11,14 @@
 
 enum { CA_GUID = 0x1000, SWITCH_GUID = 0x9000, RING = 6 };
 
-/* Between two traps of a switch; between two looks at one. */
+/* The distance between two traps of a switch, and between two polls of one. */
 #define SUBNET_TIMEOUT_NS time_from_code(18)
 #define SOON		  MILLISECONDS(11)
 
 static struct fake_fabric fabric;
 static struct node *switches[RING], *hosts[RING];
 
-/* Switches in a ring by ports 1 and 2, a host on port 3 of each; the manager does not sweep by
+/* Switches in a ring by ports 1 and 2, a host on port 3 of each. The manager does not sweep by
  * itself. */
 static int setup(void **state)
 {
@@ -101,11 +102,11 @@ static void test_light_sweeps_come_in_time_beside_looks(void **state)
 	run_for(MILLISECONDS(1));
 	all_before = fabric.smp_count;
 	run_for(SECONDS(1));
-	/* Four of seven questions, and a hundred of one. */
+	/* Four light sweeps of seven requests, and a hundred polls of one. */
 	assert_in_range(fabric.smp_count - all_before, 4 * 7 + 85, 5 * 7 + 105);
 }
 
-/* A question takes 200 ms to fail, three times. */
+/* A request takes three times 200 ms to fail. */
 static void test_look_without_answer_keeps_no_change_waiting(void **state)
 {
 	const struct port *end;

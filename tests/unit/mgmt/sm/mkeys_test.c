@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* M_Keys of a manager: a key per port, protection levels, leases and their renewal, reports of
- * strangers (vol 1, chapter 14). */
+/* M_Keys of a manager: a key per port (C14-62.1.1.12), protection levels (C14-62.1.1.13), leases
+ * and their renewal, reports of violations (management 2.3, 3.7). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static struct port *end_port(struct node *node)
 	return &node->ports[node_is_switch(node) ? 0 : 1];
 }
 
-/* A Get or Set(PortInfo) by somebody else, who shows this key. Whether it was answered. */
+/* A Get or Set(PortInfo) of another sender with this key. Returns whether it was answered. */
 static bool ask_as_stranger(struct port *port, enum mad_method method, uint64_t mkey,
 			    struct port_info *ret_info)
 {
@@ -82,7 +82,7 @@ static bool ask_as_stranger(struct port *port, enum mad_method method, uint64_t 
 
 	smp_request_make(&request, &route, &message);
 	port_info_encode(&port->info, smp_data(message.bytes));
-	/* As by LID, from host 2. */
+	/* LID routed, from host 2. */
 	message.bytes[1] = MAD_CLASS_SUBNET_LID;
 	message.address.lid = hosts[2]->ports[1].info.lid;
 	if (sma_receive(&fabric.environment, port->node, port->number, fabric.now, &message,
@@ -124,8 +124,9 @@ static void test_keys_come_from_the_secret_alone(void **state)
 	assert_int_not_equal(mkey_of(fabric.sm, end_port(hosts[3])->guid), key);
 }
 
-/* Level 0 shows the key to everybody, 1 hides it, 2 and 3 answer nobody else; none lets a stranger
- * write. The manager goes on at each, through sweeps of everything. */
+/* Level 0 shows the key, level 1 hides it, levels 2 and 3 answer only requests with the key. No
+ * level lets a foreign sender write. The manager works at each level, through sweeps of everything.
+ */
 static void test_manager_works_at_every_protection_level(void **state)
 {
 	(void)state;
@@ -158,7 +159,7 @@ static void test_manager_works_at_every_protection_level(void **state)
 	}
 }
 
-/* Each port of an adapter opens to its own key only, and is asked by its own cable. */
+/* Each port of an adapter accepts its own key only, and is reached by its own link. */
 static void test_both_ports_of_an_adapter_are_managed(void **state)
 {
 	struct node *pair = fake_add(&fabric, NODE_CA, 2, CA_GUID + 0x800);
@@ -178,8 +179,8 @@ static void test_both_ports_of_an_adapter_are_managed(void **state)
 	assert_int_equal(pair->ports[2].info.mkey_violations, 0);
 }
 
-/* At level 2 a host says nothing before it is shown its key, which the manager finds although the
- * host hangs on another port now. */
+/* At level 2 a host answers only requests with its key. The manager finds the key although the host
+ * is on another port now. */
 static void test_guarded_host_on_another_port_is_found(void **state)
 {
 	struct sm_options options = with_secret;
@@ -202,8 +203,7 @@ static void test_guarded_host_on_another_port_is_found(void **state)
 	assert_int_equal(host->info.lid, lid);
 }
 
-/* A new manager that was told who is behind which port; and one that was not, which waits for the
- * leases. */
+/* A new manager that has the file of neighbors; and one without it, which waits for the leases. */
 static void test_new_manager_finds_guarded_nodes_by_what_it_was_told(void **state)
 {
 	struct sm_options options = with_secret;
@@ -243,7 +243,7 @@ static uint64_t wrong_key_sets(struct port *port, unsigned count)
 }
 
 /* Every third of the period, although nothing else makes this manager sweep. Traps are lost here,
- * so that no TrapRepress shows the key. */
+ * so no TrapRepress carries the key. */
 static void test_sweeps_renew_leases(void **state)
 {
 	struct sm_options options = with_secret;
@@ -294,8 +294,8 @@ static void count_refusals(void *context, enum sm_event event, const char *line)
 	snprintf(last_line, sizeof(last_line), "%s", line);
 }
 
-/* Trap 256: one line per port and minute says who tried what; all are counted. The TrapRepress has
- * the port's own key, so the trap is not repeated. */
+/* Trap 256: one log line per port and minute names sender and request; all violations are counted.
+ * The TrapRepress has the port's own key, so the trap is not repeated. */
 static void test_strangers_requests_are_reported(void **state)
 {
 	struct sm_options options = with_secret;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Service levels of paths, lanes of service levels, and the text that says so. */
+/* SLs of paths, VLs of SLs, and the text of the policy (management 3.6, 9.4). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void test_first_rule_that_fits_gives_the_level(void **state)
 	assert_int_equal(qos_path_sl(&qos, &partitions, 0x11, 0x1100), 6);
 	assert_int_equal(qos_path_sl(&qos, &partitions, 0xffff, 0), 2);
 	assert_int_equal(qos_path_sl(&qos, &partitions, 0x10, 0x10000 + 150), 7);
-	/* No rule: the partition's own, and else the default. */
+	/* No rule: the partition's SL, and else the default. */
 	assert_int_equal(qos_path_sl(&qos, &partitions, 0x10, 0), 3);
 	assert_int_equal(qos_path_sl(&qos, &partitions, 0x12, 0), 1);
 	partitions_release(&partitions);
@@ -76,7 +76,7 @@ static void test_lanes_and_weights_are_read(void **state)
 	assert_int_equal(qos_lane(&qos, 6, 1), 0);
 	assert_int_equal(qos_lane(&qos, 6, 2), 0);
 	assert_int_equal(qos_lane(&qos, 7, 2), 1);
-	/* VL 15 in a map drops, on every port. */
+	/* VL 15 in a map drops packets, on every port (management 2.5). */
 	assert_int_equal(qos_lane(&qos, 15, 1), 15);
 }
 
@@ -93,9 +93,9 @@ static void test_bad_lines_say_where_and_why(void **state)
 		{"\n\nany, color red : 3\n", 3, "none of"},
 		{"any, pkey 0x10000 : 3\n", 1, "P_Key"},
 		{"any, service-id 9-1 : 3\n", 1, "service id"},
-		{"sl2vl 0,1,2\n", 1, "16 lanes"},
+		{"sl2vl 0,1,2\n", 1, "16 VLs"},
 		{"vlarb_low 1\n", 1, "VL:WEIGHT"},
-		{"vlarb_low 15:1\n", 1, "lane"},
+		{"vlarb_low 15:1\n", 1, "VL"},
 		{"high_limit 256\n", 1, "high_limit"},
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subnet manager against whole fabrics of real agents, on a virtual clock.
+/* The subnet manager with whole fabrics of real agents, on a virtual clock (management 3.2).
  * Covers: mgmt/sm/discovery.c mgmt/sm/discovery_answers.c mgmt/sm/discovery_queue.c
  * mgmt/sm/findings.c mgmt/sm/forwarding_tables.c mgmt/sm/port_setup.c mgmt/sm/requests.c
  * mgmt/sm/sweep.c */
@@ -37,7 +37,7 @@ static void build_star(unsigned host_count)
 		fake_connect(hub, i + 1, add_ca(i), 1);
 }
 
-/* switch_count switches in a circle, each with an adapter on its port 3. */
+/* switch_count switches in a ring, each with an adapter on its port 3. */
 static void build_ring(unsigned switch_count)
 {
 	struct node *switches[16];
@@ -125,7 +125,7 @@ static void test_star_comes_up_at_once_with_lids_routes_and_active_ports(void **
 		assert_in_range(port->info.lid, 1, 7);
 		assert_int_equal(port->info.master_sm_lid, fabric.sm_port->info.lid);
 	}
-	/* Each end port hears once that it should register again. */
+	/* Each end port gets ClientReregister once (management 3.3). */
 	assert_int_equal(fabric.reregister_count, 7);
 }
 
@@ -254,7 +254,7 @@ static void test_vanished_node_is_dropped_and_has_its_lid_again_when_it_returns(
 	assert_int_equal(status_now().node_count, 4);
 	assert_int_equal(fabric.nodes[0]->lft[lid], LFT_NO_PORT);
 
-	/* A newcomer meanwhile does not take the LID. */
+	/* A new port does not get the LID meanwhile. */
 	struct node *newcomer = add_ca(20);
 
 	leaver->info.lid = 0;
@@ -339,7 +339,7 @@ static void test_silent_node_is_left_out_and_found_when_it_speaks(void **state)
 	assert_subnet_is_up();
 }
 
-/* One in nine requests gets no answer. */
+/* One in nine requests gets no response. */
 static void test_lossy_subnet_comes_up_for_every_seed(void **state)
 {
 	(void)state;
@@ -360,8 +360,7 @@ static void test_lossy_subnet_comes_up_for_every_seed(void **state)
 	}
 }
 
-/* Links go and come back at random while SMPs are lost; afterwards everything is as it should be.
- */
+/* Links go and return at random while SMPs are lost. Afterwards the subnet is complete. */
 static void test_flapping_links_settle_for_every_seed(void **state)
 {
 	(void)state;
@@ -425,7 +424,7 @@ static void test_thousand_adapters_come_up_balanced(void **state)
 	assert_subnet_is_up();
 	assert_int_equal(status_now().port_count, LEAVES * DOWN + LEAVES + SPINES);
 
-	/* The 984 adapters behind other leaves leave the first leaf evenly. */
+	/* The 984 adapters behind other leaves are spread evenly over the first leaf's uplinks. */
 	const struct node *leaf = fabric.nodes[SPINES];
 	unsigned load[DOWN + SPINES + 1] = {0};
 
@@ -480,7 +479,7 @@ static void test_get_of_sm_info_is_answered_by_the_master(void **state)
 	assert_int_equal(info.priority, 5);
 	assert_true(info.act_count > 0);
 
-	/* A control packet that means nothing to a master is refused. */
+	/* A control packet that is not for a master is refused (management 3.1). */
 	message.bytes[3] = MAD_SET;
 	put_be32(message.bytes + 20, 3);
 	sm_receive(fabric.sm, fabric.now, &message);
@@ -503,14 +502,14 @@ static void test_manager_stands_by_while_a_better_one_lives(void **state)
 	fake_run(&fabric, SECONDS(12), 64);
 	assert_subnet_is_up();
 
-	/* A worse one that comes later does not move the master. */
+	/* A lower manager that comes later does not replace the master. */
 	fabric.other_sm = (struct sm_info){.guid = 1, .priority = 2, .sm_state = SM_MASTER};
 	sm_request_sweep(fabric.sm, fabric.now);
 	fake_run(&fabric, SECONDS(13), 64);
 	assert_subnet_is_up();
 }
 
-/* The mark of a switch that saw a change is for the master: nobody else may clear it. */
+/* Only the master may clear PortStateChange of a switch. */
 static void test_nobody_but_the_master_writes(void **state)
 {
 	(void)state;
@@ -524,14 +523,14 @@ static void test_nobody_but_the_master_writes(void **state)
 	assert_int_equal(fabric.set_count, 0);
 	assert_int_equal(fabric.nodes[0]->switch_info.port_state_change, 1);
 
-	/* Whoever becomes master clears it, and looks again after that. */
+	/* A new master clears it and then reads the switch again. */
 	fabric.other_sm.sm_state = SM_NOT_ACTIVE;
 	fake_run(&fabric, SECONDS(12), 64);
 	assert_subnet_is_up();
 	assert_int_equal(fabric.nodes[0]->switch_info.port_state_change, 0);
 }
 
-/* Two masters hear of nothing, because each takes what was meant for the other. */
+/* With two masters, each takes traps and PortStateChange bits that were meant for the other. */
 static void test_another_master_is_found_and_what_it_wrote_is_written_anew(void **state)
 {
 	uint16_t lid;
@@ -555,7 +554,7 @@ static void test_another_master_is_found_and_what_it_wrote_is_written_anew(void 
 	assert_subnet_is_up();
 }
 
-/* One that was master for a moment took the trap and the mark of a change with it. */
+/* A short-lived master took the trap and the PortStateChange bit of a change. */
 static void test_a_change_that_nobody_tells_of_is_found_some_day(void **state)
 {
 	struct node *hub;
@@ -573,7 +572,7 @@ static void test_a_change_that_nobody_tells_of_is_found_some_day(void **state)
 	assert_subnet_is_up();
 }
 
-/* The second trap of a cable, and any later look that finds nothing, is no change. */
+/* The second trap of a link, and any later poll without news, is not a change. */
 static void test_a_cable_is_one_change(void **state)
 {
 	uint32_t changes;
@@ -613,7 +612,7 @@ static void test_garbage_is_survived(void **state)
 		message.bytes[1] = i % 2 ? MAD_CLASS_SUBNET_DIRECTED : MAD_CLASS_SUBNET_LID;
 		if (i % 3)
 			message.bytes[3] = MAD_GET_RESPONSE;
-		/* Transaction ids are guessable; so are statuses. */
+		/* Transaction ids can be guessed, and so can statuses. */
 		put_be64(message.bytes + 8, 1 << 10);
 		put_be16(message.bytes + 4, i % 5 ? 0 : (uint16_t)i);
 		put_be16(message.bytes + 16, i % 7 ? ATTRIBUTE_NODE_INFO : (uint16_t)i);

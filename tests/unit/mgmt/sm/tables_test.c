@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the manager writes besides LIDs and routes: P_Key tables and their enforcement, lanes,
- * multicast trees, keys, LMC; and how little it writes after a small change.
- * Covers: mgmt/sm/pkey_tables.c mgmt/sm/vl_tables.c mgmt/sm/multicast_tables.c mgmt/sm/routes.c
- * mgmt/subnet/port_partitions.c mgmt/subnet/subnet_path.c */
+/* Tables that the manager writes besides LIDs and routes: P_Key tables and their enforcement, VL
+ * tables, multicast trees, keys, LMC; and how little it writes after a small change (management
+ * 3.2). Covers: mgmt/sm/pkey_tables.c mgmt/sm/vl_tables.c mgmt/sm/multicast_tables.c
+ * mgmt/sm/routes.c mgmt/subnet/port_partitions.c mgmt/subnet/subnet_path.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,7 @@ static void test_partitions_are_written_and_enforced_at_leaf_ports(void **state)
 	build_ring(4);
 	start(&options);
 
-	/* The manager's port; a full member; a limited one; none. */
+	/* The manager's port; a full member; a limited member; no member. */
 	static const uint16_t expected[4][2] = {
 		{0xffff, 0}, {0x7fff, 0x8001}, {0x7fff, 0x0001}, {0x7fff, 0}};
 
@@ -118,11 +118,12 @@ static void test_partitions_are_written_and_enforced_at_leaf_ports(void **state)
 	assert_int_equal(subnet_shared_pkeys(limited, none, 4, keys), 0);
 	assert_true(subnet_ports_share_pkey(full, limited, 0x0001));
 	assert_false(subnet_ports_share_pkey(limited, none, 0x7fff));
-	/* Everybody reaches the manager by the default partition. */
+	/* Every port reaches the manager by the default partition (management 3.5). */
 	assert_true(subnet_ports_share_pkey(none, subnet_port_by_guid(subnet, 0x1001), 0xffff));
 }
 
-/* Another manager, or an earlier run, had put a key at an index that programs know. */
+/* Another manager, or an earlier run, put a key at an index that programs have cached (management
+ * 3.5). */
 static void test_keys_keep_their_index(void **state)
 {
 	struct partitions partitions;
@@ -179,7 +180,8 @@ static void test_enforcement_is_as_asked_for(void **state)
 	}
 }
 
-/* An operator tells one port not to enforce: a later sweep leaves that. */
+/* An operator turns off enforcement at one port. Later sweeps leave that alone, until the link
+ * comes up again. */
 static void test_enforcement_of_one_port_can_be_turned_off(void **state)
 {
 	struct partitions partitions;
@@ -220,7 +222,7 @@ static void test_routers_carry_and_enforce_every_partition(void **state)
 	assert_false(hosts[1]->ports[1].info.partition_enforcement_inbound);
 }
 
-/* A port is made with so many lanes (a code), and its link trains. */
+/* Gives the port this VLCap code, and trains its link. */
 static void set_lanes(struct port *port, uint8_t vl_cap)
 {
 	(void)link_fall(port, PHYSICAL_POLLING);
@@ -235,7 +237,7 @@ static void expect_maps(const struct port *port, unsigned lane_count)
 			assert_int_equal(port->sl_to_vl[row][sl], sl % lane_count);
 }
 
-/* Without a policy: SLs use the lanes that each link has, at both its ends. */
+/* Without a policy, SLs use the VLs of each link, at both ends (management 3.6). */
 static void test_sls_are_spread_over_the_lanes_of_each_link(void **state)
 {
 	struct sm_options options = {0};
@@ -258,7 +260,7 @@ static void test_sls_are_spread_over_the_lanes_of_each_link(void **state)
 				 switches[i]->ports[3].info.operational_vls);
 }
 
-/* The same for switches that take one table per Set only. */
+/* The same for switches that take only one table per Set. */
 static void test_sls_are_spread_where_each_table_is_a_set(void **state)
 {
 	struct sm_options options = {0};
@@ -282,7 +284,7 @@ static void run_on(void)
 	fake_run(&fabric, fabric.now + MILLISECONDS(10), 64);
 }
 
-/* A cable moves to a port with fewer lanes, and back. */
+/* A link moves to a port with fewer VLs, and back. */
 static void test_maps_are_rewritten_when_a_link_has_other_lanes(void **state)
 {
 	struct sm_options options = {0};
@@ -306,7 +308,7 @@ static void test_maps_are_rewritten_when_a_link_has_other_lanes(void **state)
 	}
 }
 
-/* What another manager left: tables that give some lanes no weight. */
+/* Another manager left tables that give some VLs no weight. */
 static void test_arbitration_of_links_that_others_brought_up_is_written(void **state)
 {
 	struct sm_options options = {0};
@@ -341,18 +343,19 @@ static void test_lanes_follow_the_policy(void **state)
 	assert_int_equal(hosts[1]->ports[1].sl_to_vl[0][9], 1);
 	assert_int_equal(hosts[1]->ports[1].sl_to_vl[0][15], 15);
 	assert_int_equal(switches[2]->ports[3].sl_to_vl[1][5], 5);
-	/* Folded where the link has fewer lanes, at both its ends. */
+	/* Folded where the link has fewer VLs, at both ends (management 3.6). */
 	assert_int_equal(switches[1]->ports[1].info.operational_vls, 2);
 	assert_int_equal(switches[1]->ports[1].sl_to_vl[3][5], 1);
 	assert_int_equal(switches[0]->ports[2].sl_to_vl[3][5], 1);
 	assert_int_equal(switches[2]->ports[3].vl_arbitration[0][1][1], 20);
-	/* The weight of a lane goes with the lane that it is folded onto. */
+	/* The weight of a VL is added to the VL onto which it is folded. */
 	assert_int_equal(switches[2]->ports[3].vl_arbitration[1][0][0], 2);
 	assert_int_equal(switches[1]->ports[1].vl_arbitration[1][0][0], 0);
 	assert_int_equal(switches[1]->ports[1].vl_arbitration[1][0][1], 30);
 	assert_int_equal(switches[2]->ports[3].info.vl_high_limit, 9);
 }
 
+/* C14-22: one PortInfo carries M_Key, protect bits and lease. C14-62.1.1.13: by policy. */
 static void test_keys_and_times_are_written(void **state)
 {
 	struct sm_options options = {.mkey = 0x1234,
@@ -377,7 +380,7 @@ static void test_keys_and_times_are_written(void **state)
 	fake_assert_all_active(&fabric);
 }
 
-/* A node whose key nobody knows is left as it is; a line says which. */
+/* C14-44: a node with an unknown M_Key is left alone, and a warning names it. */
 static unsigned warning_count;
 
 static void count_warnings(void *context, enum sm_event event, const char *line)
@@ -404,7 +407,7 @@ static void test_node_with_an_unknown_mkey_is_told_of(void **state)
 	assert_true(warning_count > 0);
 	assert_int_equal(hosts[2]->ports[1].info.lid, 0);
 	assert_int_equal(hosts[1]->ports[1].info.port_state, PORT_ACTIVE);
-	/* A key that can be read is used. */
+	/* A key that can be read is used (management 3.7). */
 	hosts[2]->ports[1].info.mkey_protect_bits = 0;
 	sm_request_sweep(fabric.sm, fabric.now);
 	fake_run(&fabric, fabric.now + SECONDS(3), 64);
@@ -417,10 +420,10 @@ static unsigned lie_count;
 static void count_lies(void *context, enum sm_event event, const char *line)
 {
 	(void)context;
-	lie_count += event == SM_EVENT_WARNING && strstr(line, "says that it has 9 ports") != NULL;
+	lie_count += event == SM_EVENT_WARNING && strstr(line, "reports 9 ports") != NULL;
 }
 
-/* The ports it has are used; each that it only claims is told of, once a sweep. */
+/* Existing ports are used. Each port that the switch only claims is reported once per sweep. */
 static void test_switch_that_claims_ports_is_used_as_far_as_it_goes(void **state)
 {
 	struct sm_options options = {.owner = {.log = count_lies}};
@@ -452,7 +455,7 @@ static void test_lmc_gives_aligned_ranges_by_different_ways(void **state)
 			assert_true(switches[0]->lft[port->info.lid + k] != 255);
 		assert_true(fake_walk(&hosts[0]->ports[1], port->info.lid, &end) >= 0);
 	}
-	/* Two ways round to the far side of the ring, and both are used. */
+	/* There are two paths to the far side of the ring, and both are used. */
 	uint16_t far = hosts[2]->ports[1].info.lid;
 	unsigned ways = 0;
 
@@ -464,10 +467,10 @@ static void test_lmc_gives_aligned_ranges_by_different_ways(void **state)
 
 static unsigned delivered[8];
 
-/* A packet to the MLID enters a switch by this port; counts the hosts where it arrives. */
+/* A packet to the MLID enters a switch by this port. Counts the hosts that it reaches. */
 static void spread(const struct node *node, unsigned input, unsigned mlid_index, unsigned depth)
 {
-	assert_true(depth < 16); /* else it goes round for ever */
+	assert_true(depth < 16); /* otherwise it loops */
 	for (unsigned port = 1; port <= node->port_count; port++) {
 		uint16_t mask = node->mft[mlid_index][port / 16];
 		const struct port *peer = node->ports[port].peer;
@@ -502,6 +505,7 @@ static void expect_delivery(const struct multicast_group *group, unsigned from,
 		assert_int_equal(delivered[i], expected[i]);
 }
 
+/* o15-0.1.12: a send-only non-member sends to the group and gets no packets. */
 static void test_multicast_reaches_each_receiver_once(void **state)
 {
 	struct sm_options options = {.sweep_interval = SECONDS(1)};
@@ -523,7 +527,7 @@ static void test_multicast_reaches_each_receiver_once(void **state)
 	expect_delivery(group, 0, (const unsigned[]){0, 1, 0, 1});
 	expect_delivery(group, 2, (const unsigned[]){1, 1, 0, 1});
 
-	/* A link of the ring goes: the tree finds another way. */
+	/* A link of the ring goes: the tree uses another path. */
 	for (unsigned i = 0; i < 4; i++) {
 		fake_cut(&fabric, &switches[i]->ports[2]);
 		fake_run(&fabric, fabric.now + SECONDS(3), 64);
@@ -532,7 +536,7 @@ static void test_multicast_reaches_each_receiver_once(void **state)
 		fake_run(&fabric, fabric.now + SECONDS(3), 64);
 	}
 
-	/* One that leaves, and one that dies, get nothing and lead nowhere. */
+	/* A member that left and one that is gone get no packets and are not part of the tree. */
 	(void)multicast_group_leave(group, multicast_group_member(group, hosts[1]->ports[1].guid),
 				    JOIN_ALL);
 	sm_multicast_changed(fabric.sm, group->mlid);
@@ -543,7 +547,7 @@ static void test_multicast_reaches_each_receiver_once(void **state)
 		assert_false(switches[3]->mft[group->mlid - LID_MULTICAST_FIRST][0] >> port & 1);
 }
 
-/* Where the ring has a link of 512 bytes, a group of 2048 bytes goes the other way around. */
+/* The ring has a link of 512 bytes, so a group of 2048 bytes uses the other direction. */
 static void test_multicast_avoids_links_that_do_not_carry_the_group(void **state)
 {
 	struct sm_options options = {.sweep_interval = SECONDS(1)};
@@ -611,7 +615,7 @@ static void test_reregistration_is_asked_of_one_port_without_a_sweep(void **stat
 	assert_int_equal(asked_count, 1);
 	assert_int_equal(asked_guid, hosts[2]->ports[1].guid);
 	assert_true(fabric.smp_count - before <= 2);
-	/* A port that does not know ClientReregister is not asked. */
+	/* A port that does not support ClientReregister does not get it. */
 	hosts[1]->ports[1].info.capability_mask &= ~(uint32_t)CAPABILITY_CLIENT_REREGISTRATION;
 	sm_request_sweep(fabric.sm, fabric.now);
 	fake_run(&fabric, fabric.now + MILLISECONDS(10), 64);
@@ -620,7 +624,7 @@ static void test_reregistration_is_asked_of_one_port_without_a_sweep(void **stat
 	assert_int_equal(asked_count, 1);
 }
 
-/* The question gets lost, or the port is silent: it counts as asked when it answered. */
+/* The Set gets lost, or the port does not answer: it counts only after a response. */
 static void test_reregistration_is_repeated_until_answered(void **state)
 {
 	struct sm_options options = {.sweep_interval = SECONDS(1),
@@ -650,9 +654,9 @@ static void test_one_cut_link_costs_few_packets_and_no_discovery(void **state)
 	fake_run(&fabric, fabric.now + MILLISECONDS(10), 64);
 	fake_assert_all_active(&fabric);
 	fake_assert_all_reachable(&fabric);
-	/* The two switches' ports are read, and at most every table has a block to change. */
+	/* The ports of two switches are read, and each table has at most one block to change. */
 	assert_true(fabric.smp_count - before < 2 * 8 + 8 + 8);
-	/* A host that comes back has its LID and needs no route anew. */
+	/* A host that returns gets its former LID and needs no new route. */
 	fake_cut(&fabric, &hosts[5]->ports[1]);
 	fake_run(&fabric, fabric.now + SECONDS(3), 64);
 	before = fabric.smp_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multicast groups: MGIDs, MLIDs, members. */
+/* Multicast groups: MGIDs, MLIDs, members (management 4.7). */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static void test_second_group_with_the_same_mgid_is_refused(void **state)
 	assert_int_equal(multicast_groups_create(&groups, &gid, &values, &group), -EEXIST);
 }
 
-/* MGIDs whose halves mix to the same hash are told apart, in whatever order they go. */
+/* MGIDs whose halves have the same hash are told apart, in whatever order they are removed. */
 static void test_mgids_with_the_same_hash_are_apart(void **state)
 {
 	uint64_t factor = 0x9e3779b97f4a7c15u;
@@ -114,7 +114,7 @@ static void test_mlids_run_out_and_come_back(void **state)
 	assert_int_equal(group->mlid, 0xc002);
 }
 
-/* The tree of a group that just went may still be there. */
+/* The tree of a deleted group may still exist. */
 static void test_freed_mlid_is_not_the_first_to_be_used_again(void **state)
 {
 	(void)state;
@@ -167,7 +167,7 @@ static void test_send_only_full_member_keeps_a_group_alive(void **state)
 	assert_int_equal(multicast_group_join(group, 7, JOIN_SEND_ONLY_FULL, &member), 0);
 	assert_true(multicast_group_is_alive(group));
 	assert_false(multicast_member_receives(member));
-	/* One member counts once, whatever it joined as. */
+	/* A member counts once, whatever states it joined with. */
 	assert_int_equal(multicast_group_join(group, 7, JOIN_FULL, &member), 0);
 	multicast_group_leave(group, member, JOIN_SEND_ONLY_FULL);
 	assert_true(multicast_group_is_alive(group));

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Multicast trees over a ring of three switches, each with one host:
  *
- *	h1 - s1 == s2 - h2     s1 port 2 to s2 port 3, s2 port 2 to s3 port 3, s3 port 2 to s1 port
- *3
- *	       \\ //
+ *	h1 - s1 == s2 - h2     port 2 of each switch leads to port 3 of the next one:
+ *	       \\ //            s1 to s2, s2 to s3, s3 to s1
  *	        s3 - h3
  */
 #include <setjmp.h>
@@ -110,7 +109,7 @@ static bool can_join(unsigned host)
 	return multicast_tree_can_include(&tree, &subnet, group, &hosts[host]->ports[1], &demand);
 }
 
-/* The cable from this switch to the next one of the ring. */
+/* The link from this switch to the next one of the ring. */
 static void set_mtu(unsigned from, uint8_t mtu)
 {
 	switches[from]->ports[PORT_NEXT].info.neighbor_mtu = mtu;
@@ -184,14 +183,14 @@ static void test_no_tree_through_switches_without_a_table(void **state)
 	switches[1]->switch_info.multicast_fdb_cap = 0;
 	assert_false(can_join(1));
 	assert_true(can_join(2));
-	/* A table that ends before the group's MLID is none. */
+	/* The table ends before the group's MLID. */
 	switches[1]->switch_info.multicast_fdb_cap = (uint16_t)(group->mlid - LID_MULTICAST_FIRST);
 	assert_false(can_join(1));
 	switches[1]->switch_info.multicast_fdb_cap++;
 	assert_true(can_join(1));
 }
 
-/* A link that got slower after members had joined still carries what is small enough. */
+/* A link that got slower after members had joined still carries small packets. */
 static void test_members_stay_connected_when_links_get_worse(void **state)
 {
 	(void)state;
@@ -214,7 +213,7 @@ static void test_no_group_has_an_empty_tree(void **state)
 		assert_int_equal(tree.masks[i][0], 0);
 }
 
-/* Two adapters on one cable have no switch. */
+/* Two adapters on one link have no switch. */
 static void test_port_without_a_switch_can_join(void **state)
 {
 	const struct multicast_demand demand = {.mlid = LID_MULTICAST_FIRST, .mtu = MTU_4096};

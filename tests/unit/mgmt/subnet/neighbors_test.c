@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is behind which port: found from both ends, written down and read again. */
+/* Neighbors of ports: found from both ends, saved and read again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

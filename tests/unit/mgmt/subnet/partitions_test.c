@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Partitions from text, memberships, keys of ports, and groups.
- * Covers: mgmt/subnet/partitions_reader.c */
+/* Partitions from text, memberships, keys of ports, and groups (management 3.5, 9.2). Covers:
+ * mgmt/subnet/partitions_reader.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,8 +36,8 @@ static void test_default_is_one_partition_for_all(void **state)
 	partitions_release(&partitions);
 }
 
-/* A file without a default rule: all are limited members of it, the manager and switches full ones,
- * and addresses can be resolved in it. */
+/* A file without a default partition: all ports are limited members, the manager and switches full
+ * members, and its broadcast group exists. */
 static void test_file_without_default_makes_others_limited(void **state)
 {
 	uint16_t keys[4];
@@ -66,7 +66,7 @@ static void test_later_members_overrule_and_both_has_two_keys(void **state)
 	assert_int_equal(parse("Default=0x7fff,defmember=full: ALL, 0x11=limited;\n"
 			       "x=5,indx0: 0x11=both, 0x22=full, ALL_SWITCHES=limited;\n"),
 			 0);
-	/* indx0: its keys come first; the manager's own port is no member of it. */
+	/* indx0: its key comes first. The manager's own port is not a member. */
 	assert_int_equal(partitions_keys(&partitions, &ca, 4, keys), 3);
 	assert_int_equal(keys[0], 0x8005);
 	assert_int_equal(keys[1], 0x0005);
@@ -74,12 +74,13 @@ static void test_later_members_overrule_and_both_has_two_keys(void **state)
 	assert_int_equal(partition_membership(partitions_find(&partitions, 5), &hub),
 			 MEMBER_LIMITED);
 	assert_int_equal(partition_membership(partitions_find(&partitions, 5), &self), MEMBER_NONE);
-	/* More keys than there is room for are counted. */
+	/* Keys beyond the room are counted. */
 	assert_int_equal(partitions_keys(&partitions, &ca, 1, keys), 3);
 	partitions_release(&partitions);
 }
 
-/* Members may be in other subnets, so routers carry each partition, limited members' as well. */
+/* Members may be in other subnets, so routers are full members of each partition, even for limited
+ * members. */
 static void test_routers_are_full_members_unless_they_are_named(void **state)
 {
 	static const struct partition_subject router = {.port_guid = 0x44,
@@ -147,7 +148,7 @@ static void test_groups_are_made_once(void **state)
 	assert_int_equal(groups.group_count, 4);
 	assert_non_null(multicast_groups_find(&groups, &broadcast));
 	assert_int_equal(multicast_groups_find(&groups, &broadcast)->characteristics.mtu, 5);
-	/* An IP group without a P_Key in its MGID gets the partition's. */
+	/* An IP group whose MGID has no P_Key gets the partition's (management 9.2). */
 	assert_non_null(multicast_groups_find(&groups, &given));
 	assert_int_equal(multicast_groups_find(&groups, &given)->characteristics.sl, 4);
 	assert_int_equal(multicast_groups_find(&groups, &given)->characteristics.qkey, 9);
@@ -170,12 +171,12 @@ static void test_bad_files_say_where_and_why(void **state)
 		{"\n\na=0x12345: ALL;", 3, "at most"},
 		{"a=x: ALL;", 1, "number"},
 		{"a=0x8000: ALL;", 1, "not 0"},
-		{"a=1,colour=2: ALL;", 1, "no flag"},
+		{"a=1,colour=2: ALL;", 1, "not a flag"},
 		{"a=1: ALL;\nb=2: everybody;", 2, "port GUID"},
 		{"a=1,sl=16: ALL;", 1, "at most"},
 		{"a=1,mtu=0: ALL;", 1, "mtu"},
 		{"a=1: mgid=fe80::1\n;", 2, "multicast GID"},
-		{"a=1: mgid=ff12::1,colour=3;", 1, "no flag"},
+		{"a=1: mgid=ff12::1,colour=3;", 1, "not a flag"},
 	};
 
 	(void)state;

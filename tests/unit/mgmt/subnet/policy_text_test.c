@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens of partitions.conf, with the line that each error is on. */
+/* Tokens of partitions.conf, with the line of each error (management 9.2). */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

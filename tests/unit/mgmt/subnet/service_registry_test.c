@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Services and their leases. */
+/* Services and their leases (management 4.8). */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +88,7 @@ static void test_there_is_an_end_to_services(void **state)
 	(void)state;
 	for (unsigned i = 0; i < SERVICES_PER_PORT_MAX; i++)
 		announce(i, 1, 0xffff, SERVICE_LEASE_ENDLESS, 0);
-	/* One port leaves room for others. */
+	/* The limit of one port leaves room for others. */
 	record.id.id = SERVICES_MAX;
 	record.id.gid_guid = 1;
 	assert_int_equal(service_registry_announce(&services, 0, &record, &service), -ENOSPC);
@@ -96,7 +96,7 @@ static void test_there_is_an_end_to_services(void **state)
 		announce(i, 2 + i % 64, 0xffff, SERVICE_LEASE_ENDLESS, 0);
 	record.id.gid_guid = 99;
 	assert_int_equal(service_registry_announce(&services, 0, &record, &service), -ENOSPC);
-	/* One that is there can still be renewed. */
+	/* An existing service can still be renewed. */
 	announce(5, 1, 0xffff, 60, 0);
 }
 

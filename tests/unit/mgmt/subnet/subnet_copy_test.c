@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A copy of a subnet is like it, and does not follow it. */
+/* A snapshot equals the subnet and does not change with it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,7 @@ static void test_copy_has_nodes_ports_links_and_tables(void **state)
 	subnet_copy_destroy(copy);
 }
 
-/* A table that nobody wrote has the key that hardware starts with. */
+/* A table that nobody wrote holds the power-up key. */
 static void test_missing_pkeys_are_the_default_one(void **state)
 {
 	struct subnet *copy = subnet_copy(&subnet);
@@ -99,7 +99,7 @@ static void test_copy_stays_when_the_subnet_changes(void **state)
 	subnet_copy_destroy(copy);
 }
 
-/* What the last sweep did not meet is not there, even if it is still remembered. */
+/* Nodes that the last sweep did not find are not copied, even if they are still known. */
 static void test_nodes_of_earlier_sweeps_are_left_out(void **state)
 {
 	const struct directed_route route = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The manager's model, from NodeInfo to links and LIDs.
- * Covers: mgmt/subnet/lids.c */
+/* The manager's model, from NodeInfo to links and LIDs (management 3.3). Covers: mgmt/subnet/lids.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static void test_claims_that_contradict_are_duplicates_or_nonsense(void **state)
 
 	assert_int_equal(meet(info_of(NODE_CA, 10, 1, 1), NULL, &ca), SUBNET_NEW);
 	assert_int_equal(meet(info_of(NODE_SWITCH, 20, 4, 3), &ca->ports[1], &node), SUBNET_NEW);
-	/* The same port with a second cable, and the same GUID on other hardware. */
+	/* The same port with a second link, and the same GUID on other hardware. */
 	assert_int_equal(meet(info_of(NODE_CA, 10, 1, 1), &node->ports[1], &other),
 			 SUBNET_DUPLICATE);
 	assert_int_equal(meet(info_of(NODE_CA, 20, 4, 2), &node->ports[1], &other),
@@ -133,7 +133,7 @@ static void test_lids_are_remembered_then_kept_then_lowest(void **state)
 	assert_ptr_equal(subnet.by_lid[3], rival);
 	assert_int_equal(subnet.lid_max, 4);
 
-	/* The first two go away; their LIDs wait for them, even if another port claims one. */
+	/* The first two go away. Their LIDs stay reserved, even if another port claims one. */
 	subnet_begin_sweep(&subnet);
 	add_end_port(300, 3);
 	add_end_port(400, 4);
@@ -148,7 +148,7 @@ static void test_lids_are_remembered_then_kept_then_lowest(void **state)
 	subnet_drop_unseen(&subnet);
 	assert_int_equal(subnet_assign_lids(&subnet), 0);
 	assert_int_equal(fresh->lid, 2);
-	/* Tables that are that long already need not be cut. */
+	/* Tables of that length need not be cut. */
 	assert_int_equal(subnet.lid_max, 5);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subscriptions: what is the same one, and which notices it is for. */
+/* Subscriptions: which are equal, and which notices they cover (management 4.8). */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,7 +85,7 @@ static void test_issuer_is_meant_by_range_or_gid(void **state)
 	info.lid_range_begin = 8;
 	info.lid_range_end = 9;
 	assert_false(matches(info));
-	/* A GID counts instead of the range. */
+	/* A GID is used instead of the LID range. */
 	info.gid_prefix = 0xfe80000000000000;
 	info.gid_guid = 0x77;
 	assert_true(matches(info));
@@ -114,7 +114,7 @@ static void test_a_subscription_is_of_a_port_a_qp_and_notices(void **state)
 	assert_null(subscriptions_find(&subscriptions, 2, 1, &everything));
 	assert_null(subscriptions_find(&subscriptions, 1, 2, &everything));
 	assert_null(subscriptions_find(&subscriptions, 1, 1, &other));
-	/* Whether to subscribe, where answers go and how soon is not part of it. */
+	/* Subscribe, QPN and RespTimeValue do not distinguish subscriptions. */
 	other = everything;
 	other.subscribe = 1;
 	other.qpn = 9;
@@ -134,7 +134,7 @@ static void test_numbers_count_per_port(void **state)
 	assert_int_equal(add(2, 1, everything)->number, 0);
 }
 
-/* One port leaves room for others. */
+/* The limit of one port leaves room for others. */
 static void test_there_is_an_end_to_a_ports_subscriptions(void **state)
 {
 	const struct mad_address address = {.lid = 3, .qpn = 1};
