@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GUIDs that ports have beside their own (vol 1, chapters 14 and 15). */
+/* Alias GUIDs of ports (management 4.8). */
 #include "mgmt/sa/alias_guids.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* EUI-64 with the local bit set, and nothing that hardware or the fabric's own nodes have. */
+/* EUI-64 with the local bit set, in a range that neither hardware nor softib's nodes use. */
 #define CHOSEN_FIRST UINT64_C(0x02a11a5000000001)
 
 struct alias_port {

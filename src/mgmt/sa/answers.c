@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers to requests (vol 1, chapter 15): methods, status, tables by RMPP. */
+/* Responses to requests: methods, status, tables by RMPP (management 4.1, 4.2, 1.8). */
 #include "mgmt/sa/answers.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "mgmt/sa/request.h"
 #include "wire/smp.h"
 
-/* NULL when too much waits already, for all or for this requester. */
+/* NULL: too many responses wait, in total or for this requester. */
 static struct mad_message *outbox_place(struct sa *sa, const struct mad_address *address)
 {
 	if (sa->outbox_count == SA_OUTBOX_MESSAGES ||
@@ -41,7 +41,7 @@ unsigned answers_transmit(struct sa *sa, unsigned messages_max, struct mad_messa
 	return count;
 }
 
-/* A Set is answered like a Get, and a trace is a table. */
+/* Set is answered by GetResp, GetTraceTable by GetTableResp (management 1.3). */
 static uint8_t answer_method(uint8_t method)
 {
 	switch (method) {
@@ -67,7 +67,7 @@ void answers_refuse(struct sa *sa, const struct mad_message *request, uint16_t s
 	mad_header_encode(&header, answer->bytes);
 }
 
-/* Up to its data. The SM_Key is never sent back. */
+/* The MAD up to its data. The SM_Key is never sent back (management 4.1). */
 static void encode_head(const struct sa_request *request, uint16_t status, size_t stride,
 			uint8_t *ret_bytes)
 {
@@ -77,7 +77,7 @@ static void encode_head(const struct sa_request *request, uint16_t status, size_
 		.component_mask = request->sa_header.component_mask,
 	};
 
-	/* Several paths are paths. */
+	/* Responses to GetMulti carry the attribute PathRecord (management 4.6). */
 	if (header.attribute_id == SA_MULTI_PATH_RECORD)
 		header.attribute_id = SA_PATH_RECORD;
 	header.method = answer_method(header.method);
@@ -87,7 +87,7 @@ static void encode_head(const struct sa_request *request, uint16_t status, size_
 	sa_header_encode(&sa_header, ret_bytes + SA_HEADER_OFFSET);
 }
 
-/* One MAD: an error, or the record that was asked for. */
+/* A single MAD: an error, or the requested record. */
 static void send_plain(struct sa *sa, const struct sa_request *request, uint16_t status)
 {
 	struct mad_message *answer = outbox_place(sa, &request->address);
@@ -101,8 +101,7 @@ static void send_plain(struct sa *sa, const struct sa_request *request, uint16_t
 		       sa->records.stride);
 }
 
-/* One more with the same transaction id is a repetition of the request, whose answer is on its
- * way. */
+/* Another request with this transaction id is a repetition whose response is already being sent. */
 static void send_table(struct sa *sa, const struct sa_request *request)
 {
 	size_t byte_count = SA_DATA_OFFSET + sa->records.count * sa->records.stride;
@@ -157,7 +156,7 @@ static const struct method_row *find_method(uint8_t method)
 	return NULL;
 }
 
-/* NULL: this attribute does not have this method. */
+/* NULL: the attribute does not have this method. */
 static sa_find_function *find_function(const struct sa_attribute_row *row, uint8_t method)
 {
 	switch (method) {
@@ -196,7 +195,7 @@ static uint16_t find_records(struct sa *sa, const struct sa_request *request,
 
 	if (!function)
 		return MAD_STATUS_BAD_METHOD_ATTRIBUTE;
-	/* A second one shows that there are too many. */
+	/* Of a Get, a second record shows that there are too many. */
 	sa_records_begin(&sa->records, row->record_bytes,
 			 method->kind == ANSWER_TABLE ? SIZE_MAX : 2);
 	return function(sa, request);
@@ -211,7 +210,7 @@ static void send_answer(struct sa *sa, const struct sa_request *request,
 		send_table(sa, request);
 		return;
 	}
-	/* An answer of refusal has no data that anybody may rely on. */
+	/* Receivers must not rely on the data of an error response (management 1.1). */
 	if (status != MAD_STATUS_OK && !sa->records.is_part_of_refusal)
 		sa->records.count = 0;
 	send_plain(sa, request, status);
@@ -227,7 +226,7 @@ void answers_make(struct sa *sa, const struct sa_request *request)
 	const struct method_row *method = find_method(request->header.method);
 	bool is_get = request->header.method == MAD_GET || request->header.method == MAD_GET_TABLE;
 
-	/* One-way MADs that nobody here wants. */
+	/* One-way methods that the SA does not use. */
 	if (request->header.method == MAD_TRAP || request->header.method == MAD_TRAP_REPRESS ||
 	    request->header.method == MAD_REPORT || request->header.method == MAD_SEND)
 		return;

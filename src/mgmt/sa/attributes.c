@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which attributes subnet administration has, with which methods (vol 1, chapter 15). */
+/* The attributes of subnet administration and their methods (management 4.3). */
 #include "mgmt/sa/request.h"
 #include "wire/class_port_info.h"
 #include "wire/sa_records.h"
 #include "wire/smp.h"
 
-/* In the order of their numbers; those that other nodes have to be asked about are in
+/* In the order of attribute ids. Attributes that must be read from other nodes are in
  * remote_tables.c. */
 static const struct sa_attribute_row rows[] = {
 	{.attribute_id = SA_CLASS_PORT_INFO,

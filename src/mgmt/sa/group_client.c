@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A port that follows the multicast groups of its subnet (vol 1, chapters 13 and 15). */
+/* A port that follows the multicast groups of its subnet (management 4.7, 4.8). */
 #include "mgmt/sa/group_client.h"
 
 #include <errno.h>
@@ -8,16 +8,16 @@
 #include "mgmt/subnet/multicast_groups.h"
 #include "wire/notice.h"
 
-/* A report that got lost is made good for after REFRESH_TIME; programs that make many groups at
- * once do not make us read the table for each of them. */
+/* A lost report is made up for after REFRESH_TIME. Many new groups at once do not cause a read of
+ * the table for each of them. */
 #define READ_PAUSE   MILLISECONDS(10)
 #define RETRY_PAUSE  SECONDS(1)
 #define REFRESH_TIME SECONDS(30)
 
-/* Where the details of traps 64 to 67 have their GID. */
+/* Offset of the GID in the details of traps 64 to 67 (management 5.2). */
 enum { DETAILS_GID_OFFSET = 6, WINDOW = 16, RESP_TIME_VALUE = 18 };
 
-/* What a request was for: mad_purpose.detail. The subject of a membership is that. */
+/* The kind of a request: mad_purpose.detail. The subject is the membership. */
 enum {
 	ASKED_TO_SUBSCRIBE,
 	ASKED_FOR_TABLE = ASKED_TO_SUBSCRIBE + GROUP_CLIENT_TRAPS,
@@ -181,7 +181,7 @@ static void ask_for_table(struct group_client *client)
 	    0)
 		return;
 	client->asked_count++;
-	/* What happens from now on may be in it or not. */
+	/* Later changes may be in the table or not. */
 	client->is_stale = false;
 }
 
@@ -236,7 +236,7 @@ static void ask_memberships(struct group_client *client, time_ns now)
 	}
 }
 
-/* One thing after the other, so that a table always has the memberships that are known here. */
+/* One request after the other, so that a table always matches the known memberships. */
 static void ask(struct group_client *client, time_ns now)
 {
 	if (!is_up(client) || client->asked_count || now < client->ask_at)
@@ -276,7 +276,7 @@ static void take_table(struct group_client *client, const struct sa_client_resul
 	client->read_at = now + READ_PAUSE;
 	client->refresh_at = now + REFRESH_TIME;
 	client->memberships_due = 0;
-	/* A group that ended took its members along. */
+	/* A group that was deleted lost its members. */
 	list_for_each (link, &client->memberships.all)
 		if (!group_client_find(client, &group_membership_of(link)->mgid))
 			group_membership_of(link)->joined = 0;
@@ -294,7 +294,7 @@ static void take_membership(struct group_client *client, struct group_membership
 	if (result->outcome == SA_CLIENT_TIMED_OUT)
 		return;
 	if (membership->is_leaving) {
-		/* A refusal says that it is not there any more. */
+		/* An error response means that the membership no longer exists. */
 		membership->joined &= (uint8_t)~asked;
 		membership->retry_at = 0;
 		client->must_read |= (asked & JOIN_KEEPS_ALIVE) != 0;
@@ -323,7 +323,7 @@ static void take_result(struct group_client *client, const struct sa_client_resu
 	if (result->purpose.detail == ASKED_MEMBERSHIP) {
 		take_membership(client, result->purpose.subject, result, now);
 	} else if (result->purpose.detail < ASKED_FOR_TABLE) {
-		/* Without notices it reads the table from time to time. */
+		/* Without reports the client reads the table from time to time. */
 		client->is_subscribed[result->purpose.detail] = !client->is_silent;
 	} else if (result->outcome == SA_CLIENT_ANSWERED || is_refused_table) {
 		take_table(client, result, now);
@@ -339,7 +339,7 @@ static void take_report(struct group_client *client, const struct mad_message *r
 	struct notice notice;
 	struct gid mgid;
 
-	/* What can't be answered now is sent again. */
+	/* The SA repeats a report that is not acknowledged now. */
 	if (client->answer_count == GROUP_CLIENT_ANSWERS_MAX)
 		return;
 	answer = &client->answers[client->answer_count++];
@@ -351,7 +351,7 @@ static void take_report(struct group_client *client, const struct mad_message *r
 
 	struct group_membership *membership = group_client_membership(client, &mgid);
 
-	/* Somebody may have made it again before the table is read. */
+	/* The group may have been created again before the table is read. */
 	if (membership && notice.header.trap_number == TRAP_MULTICAST_GROUP_DELETED)
 		membership->is_doubtful = true;
 	client->memberships_due = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The multicast groups that a port is a member of, or is to be (vol 1, chapter 15). */
+/* The multicast groups that a port has joined or should join (management 4.7). */
 #include "mgmt/sa/group_memberships.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ void group_memberships_release(struct group_memberships *memberships)
 	hash_table_release(&memberships->by_mgid);
 }
 
-/* The golden ratio of 64 bits. */
+/* 2^64 divided by the golden ratio. */
 static uint64_t hash_of(const struct gid *mgid)
 {
 	return gid_prefix(mgid) * 0x9e3779b97f4a7c15u ^ gid_guid(mgid);
@@ -70,7 +70,7 @@ void group_memberships_forget(struct group_memberships *memberships,
 
 	if (first == membership) {
 		hash_table_remove(&memberships->by_mgid, hash);
-		/* Into the place that has just become free. */
+		/* Into the slot that was just freed, so this needs no memory. */
 		if (membership->same_hash) {
 			int error =
 				hash_table_put(&memberships->by_mgid, hash, membership->same_hash);

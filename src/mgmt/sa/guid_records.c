@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GUIDInfoRecords: reading, giving and taking back the GUIDs of ports (vol 1, chapter 15). */
+/* GUIDInfoRecords: reading, assigning and removing the GUIDs of ports (management 4.8). */
 #include "mgmt/sa/remote_tables.h"
 #include "mgmt/sa/sa_query.h"
 #include "wire/sa_records.h"
@@ -46,8 +46,8 @@ static bool is_in_block(const uint64_t guids[static GUIDS_PER_BLOCK], uint64_t g
 	return false;
 }
 
-/* Each entry in the mask: as given, or chosen where it is 0. The port's own GUID stays, and nobody
- * has two times the same. */
+/* Assigns each GUID in the mask; the SA chooses one for 0. The port GUID stays, and no GUID is
+ * assigned twice. */
 static bool give(struct sa *sa, const struct sa_request *request, unsigned block,
 		 uint64_t guids[static GUIDS_PER_BLOCK])
 {
@@ -86,7 +86,7 @@ static bool take_back(const struct sa_request *request, unsigned block,
 	return true;
 }
 
-/* The port itself, or who knows the key, decides about its GUIDs. */
+/* Only the port itself, or a trusted request, may change its GUIDs. */
 static bool may_change(const struct sa_request *request, const struct subnet_port *port)
 {
 	return request->is_trusted || request->requester == port;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subscribing to notices: InformInfo and InformInfoRecord (vol 1, chapters 13 and 15). */
+/* Subscriptions to notices: InformInfo and InformInfoRecord (management 4.8). */
 #include <string.h>
 #include "mgmt/sa/sa_query.h"
 #include "wire/sa_records.h"
@@ -16,7 +16,8 @@ static bool is_valid(const struct inform_info *info)
 	       (info->is_generic <= INFORM_GENERIC || info->is_generic == INFORM_BOTH);
 }
 
-/* Violations of keys, by name; who asks for everything gets the rest of everything. */
+/* Whether the subscription names security traps. A subscription to everything gets everything else.
+ */
 static bool asks_for_security(const struct inform_info *info)
 {
 	bool is_security_trap =
@@ -33,7 +34,7 @@ static uint16_t subscribe(struct sa *sa, const struct sa_request *request,
 
 	if (asks_for_security(info) && !request->is_trusted)
 		return SA_STATUS_REQ_INVALID;
-	/* Once more is the same as once. */
+	/* A repeated subscription changes nothing. */
 	subscription = subscriptions_find(&sa->subscriptions, request->requester->guid,
 					  request->address.qpn, info);
 	if (subscription) {
@@ -56,7 +57,7 @@ static uint16_t unsubscribe(struct sa *sa, const struct sa_request *request,
 	struct subscription *subscription =
 		subscriptions_find(&sa->subscriptions, guid, request->address.qpn, info);
 
-	/* Another QP of the port may end it too, if it says whose it is. */
+	/* Another QP of the port may unsubscribe too, if it names the QPN of the subscription. */
 	if (!subscription)
 		subscription = subscriptions_find(&sa->subscriptions, guid, info->qpn, info);
 	if (!subscription)
@@ -78,7 +79,8 @@ uint16_t sa_set_inform_info(struct sa *sa, const struct sa_request *request)
 	if (is_valid(&info) && request->requester)
 		status = info.subscribe ? subscribe(sa, request, &info)
 					: unsubscribe(sa, request, &info);
-	/* The answer says what is in force, also when it is a refusal. */
+	/* The response tells whether the subscription is in force, even in an error response
+	 * (management 4.8). */
 	if (status != MAD_STATUS_OK)
 		info.subscribe = 0;
 	inform_info_encode(&info, place);
@@ -104,6 +106,7 @@ static void add_subscription(struct sa_query *query, const struct subscription *
 	place = sa_query_place(query);
 	if (!place)
 		return;
+	/* C15-0.1.23.4: only a trusted request sees the QPN. */
 	info.qpn = request->is_trusted ? subscription->subscriber.qpn : 0;
 	inform_info_record_id_encode(&id, place);
 	inform_info_encode(&info, place + INFORM_INFO_RECORD_INFO_OFFSET);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Joining, creating and leaving multicast groups: Set and Delete of MCMemberRecord (vol 1, chapter
- * 15). */
+/* Joining, creating and leaving multicast groups: Set and Delete of MCMemberRecord (management
+ * 4.7). */
 #include <errno.h>
 #include "mgmt/sa/members.h"
 #include "mgmt/sa/notices.h"
@@ -13,7 +13,7 @@
 
 enum {
 	MGID_FLAGS_RESERVED = 0xe0,
-	HOP_LIMIT_ROUTED = 64, /* of groups that go beyond the subnet, unless chosen */
+	HOP_LIMIT_ROUTED = 64, /* of groups with a scope beyond the subnet, unless given */
 };
 
 static const uint64_t join_components =
@@ -29,8 +29,8 @@ struct join {
 	const struct sa_request *request;
 	struct member_request asked;
 	struct gid mgid;
-	const struct subnet_port *port; /* whose membership it is */
-	bool is_proxy;			/* asked for by another */
+	const struct subnet_port *port; /* the member */
+	bool is_proxy;			/* requested by another port */
 };
 
 static uint8_t port_mtu(const struct subnet_port *port)
@@ -39,7 +39,8 @@ static uint8_t port_mtu(const struct subnet_port *port)
 						       : port->info.mtu_cap;
 }
 
-/* The parts that joining and leaving share; who may act for whom depends on the group. */
+/* The checks that joining and leaving share. Which port may act for another depends on the group.
+ */
 static uint16_t understand(struct sa *sa, const struct sa_request *request, struct join *ret_join)
 {
 	struct join join = {.sa = sa,
@@ -63,7 +64,7 @@ static uint16_t understand(struct sa *sa, const struct sa_request *request, stru
 	return MAD_STATUS_OK;
 }
 
-/* One may speak for another port of a shared partition. */
+/* A port may act for another one with which it shares a partition (management 4.7). */
 static bool may_act_for_port(const struct join *join)
 {
 	const struct sa_request *request = join->request;
@@ -72,7 +73,7 @@ static bool may_act_for_port(const struct join *join)
 	       (request->requester && sa_ports_share_partition(request->requester, join->port));
 }
 
-/* A membership that a port asked for itself is its own affair. */
+/* Only the port itself may change a membership with ProxyJoin 0 (management 4.7). */
 static bool may_change(const struct join *join, const struct multicast_group *group,
 		       const struct multicast_member *member)
 {
@@ -90,8 +91,9 @@ static bool port_can_take_part(const struct subnet_port *port,
 	       sa_port_holds_pkey(port, characteristics->pkey);
 }
 
-/* Steps c and d of the join algorithm: switches that can do multicast, and links that carry the
- * group's MTU and rate, lead from the port to all members. group NULL: it would be the first. */
+/* Steps c and d of the join algorithm: switches with multicast tables, and links that carry the
+ * group's MTU and rate, lead from the port to all members. group NULL: the port is the first
+ * member. */
 static uint16_t check_tree(const struct join *join, const struct multicast_group *group,
 			   const struct multicast_characteristics *characteristics)
 {
@@ -119,13 +121,14 @@ static bool mgid_is_acceptable(const struct gid *mgid)
 	       !(mgid_signature(mgid) == MGID_SIGNATURE_SA && scope == MGID_SCOPE_LINK_LOCAL);
 }
 
-/* The group that sets the rules for the partition's other IP groups. */
+/* The broadcast group, whose values the partition's other IP groups must have. */
 static struct gid broadcast_of(const struct gid *mgid)
 {
 	return multicast_broadcast_mgid(mgid->bytes[1] & 15, get_be16(mgid->bytes + 4));
 }
 
-/* By the rules of selectors, from what the port can do. */
+/* Chooses MTU, rate and lifetime by their selectors from the port's values. A group whose values
+ * can't be met is refused (o15-0.1.8, in part: SL, FlowLabel and TClass are not limited). */
 static bool choose_values(const struct join *join, struct multicast_characteristics *values)
 {
 	const struct member_request *asked = &join->asked;
@@ -144,7 +147,7 @@ static bool choose_values(const struct join *join, struct multicast_characterist
 	if (!member_request_has(asked, MCR_PACKET_LIFE_TIME_SELECTOR) ||
 	    !member_request_has(asked, MCR_PACKET_LIFE_TIME))
 		return true;
-	/* A group's lifetime is whatever its members agree on. */
+	/* The lifetime of a group is whatever its members agree on. */
 	if (wanted->packet_life_time_selector == SELECT_LESS &&
 	    values->packet_life_time >= wanted->packet_life_time) {
 		values->packet_life_time = (uint8_t)(wanted->packet_life_time - 1);
@@ -182,7 +185,8 @@ static struct multicast_characteristics start_characteristics(const struct join 
 	};
 }
 
-/* IP groups are like the broadcast group of their partition, which must be there before. */
+/* The broadcast group of the partition must exist, and other IP groups must agree with it
+ * (management 4.7). */
 static bool agrees_with_broadcast(const struct join *join, struct multicast_characteristics *values)
 {
 	struct gid broadcast_mgid = broadcast_of(&join->mgid);
@@ -220,7 +224,7 @@ static uint16_t check_new_group(const struct join *join, struct multicast_charac
 	return check_tree(join, NULL, values);
 }
 
-/* One port's groups leave half of the MLIDs to others. */
+/* The groups of one port leave half of the MLIDs to others. */
 static bool has_too_many_groups(const struct join *join)
 {
 	const struct multicast_groups *groups = join->sa->groups;
@@ -257,7 +261,7 @@ static uint16_t check_existing(const struct join *join, const struct multicast_g
 	    !port_can_take_part(join->port, &group->characteristics) ||
 	    !may_change(join, group, member))
 		return SA_STATUS_REQ_INVALID;
-	/* The tree leads to a member already. */
+	/* The tree already leads to a member. */
 	return member ? MAD_STATUS_OK : check_tree(join, group, &group->characteristics);
 }
 

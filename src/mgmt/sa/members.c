@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MCMemberRecords as they are looked at: Get and GetTable (vol 1, chapter 15). */
+/* Get and GetTable of MCMemberRecords (management 4.7). */
 #include "mgmt/sa/members.h"
 
 #include "mgmt/sa/notices.h"
@@ -74,7 +74,8 @@ struct mc_member_record member_record_make(const struct sa *sa, const struct mul
 	};
 }
 
-/* Compared here by value; selectors and what they select by member_request_accepts(). */
+/* These components are compared by value. member_request_accepts() handles the selectors and their
+ * values. */
 static const uint64_t compared_as_sent = SA_COMPONENT(MCR_MGID) | SA_COMPONENT(MCR_PORT_GID) |
 					 SA_COMPONENT(MCR_MLID) | SA_COMPONENT(MCR_JOIN_STATE) |
 					 SA_COMPONENT(MCR_PROXY_JOIN);
@@ -91,7 +92,8 @@ static void add_record(struct sa_query *query, const struct multicast_group *gro
 	sa_query_keep_if_wanted(query, place);
 }
 
-/* Who knows the key sees every member; others the group, and themselves in it if they ask. */
+/* A trusted request sees every member. Other requests see the group, and their own membership if
+ * they ask for it (management 4.5). */
 static void add_group(struct sa_query *query, const struct member_request *asked,
 		      const struct multicast_group *group)
 {
@@ -103,7 +105,7 @@ static void add_group(struct sa_query *query, const struct member_request *asked
 	if (request->is_trusted) {
 		list_for_each (link, &group->members)
 			add_record(query, group, multicast_member_of(link));
-		/* A group of the manager's may have no members. */
+		/* A group of the configuration may have no members. */
 		if (list_is_empty(&group->members))
 			add_record(query, group, NULL);
 		return;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records about nodes, ports and links: NodeRecord, PortInfoRecord, SwitchInfoRecord, LinkRecord
- * (vol 1, chapter 15). */
+ * (management 4.4). */
 #include <string.h>
 #include "mgmt/sa/sa_query.h"
 #include "wire/sa_records.h"
 
-/* AttributeModifier of a PortInfoRecord request: the given capabilities are some of the port's, not
- * all of them. */
+/* AttributeModifier of a PortInfoRecord request: matches ports that have at least the given
+ * capabilities (management 4.4). */
 #define PORT_INFO_SUBSET_MATCH 0x80000000u
 
-/* The record of this end port. An adapter's ports share the node, but have records of their own. */
+/* The record of this end port. The ports of an adapter share the node, but each has its own record.
+ */
 static void visit_node(struct sa_query *query, const struct subnet_port *port)
 {
 	const struct record_lid id = {.lid = port->lid};
@@ -59,7 +60,7 @@ static void add_port_info(struct sa_query *query, const struct subnet_port *port
 
 	if (!place || !has_capabilities(query->request, &info))
 		return;
-	/* The key of a port is nothing for strangers. */
+	/* Only a trusted request sees the M_Key (management 4.5). */
 	if (!query->request->is_trusted || query->sa->options.hides_mkeys)
 		info.mkey = 0;
 	port_record_id_encode(&id, place);
@@ -118,7 +119,7 @@ uint16_t sa_find_switch_infos(struct sa *sa, const struct sa_request *request)
 	return MAD_STATUS_OK;
 }
 
-/* The one whose LID this port goes by. */
+/* The end port whose LID this port uses. */
 static const struct subnet_port *end_port_of(const struct subnet_port *port)
 {
 	return subnet_node_is_switch(port->node) ? &port->node->ports[0] : port;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notices that go out as reports, and changes of the subnet (vol 1, chapters 13 and 14). */
+/* Notices that are sent as reports, and changes of the subnet (management 3.7, 4.8). */
 #include "mgmt/sa/notices.h"
 
 #include <string.h>
@@ -9,10 +9,10 @@
 #include "mgmt/sa/sa.h"
 #include "mgmt/subnet/subnet_copy.h"
 
-/* Where the details of traps 64 to 67 have their GID. */
+/* Offset of the GID in the details of traps 64 to 67 (management 5.2). */
 enum { DETAILS_GID_OFFSET = 6 };
 
-/* Whom a notice is about decides who may hear of it. */
+/* The subject of a notice, which determines the subscribers that may get it. */
 struct audience {
 	const struct subnet_port *subject; /* a port, or */
 	uint16_t pkey;			   /* the partition of a group; 0: see subject */
@@ -28,7 +28,7 @@ static bool may_hear(const struct sa *sa, const struct subscription *subscriptio
 		return false;
 	if (subscription->is_trusted)
 		return true;
-	/* Keys that were tried, and by whom, are for those who know the subnet's. */
+	/* Only trusted subscribers get notices of key violations (management 4.5). */
 	if (notice->header.type == NOTICE_SECURITY)
 		return false;
 	if (audience->pkey)
@@ -36,8 +36,8 @@ static bool may_hear(const struct sa *sa, const struct subscription *subscriptio
 	return audience->subject && sa_ports_share_partition(listener, audience->subject);
 }
 
-/* o13-17.1.2: a subscription to ports of which its owner may not hear ends. One to all ports stays:
- * it is for those of which the owner may. */
+/* o13-17.1.2: a subscription to ports that its owner may not see is removed. A subscription to all
+ * ports stays and covers the ports that the owner may see. */
 static bool names_forbidden_ports(const struct subscription *subscription,
 				  const struct notice *notice)
 {
@@ -76,7 +76,7 @@ static void report(struct sa *sa, const struct notice *notice, const struct gid 
 		report_notice_release(made);
 }
 
-/* A notice of the SA's own about a GID. */
+/* A notice of the SA about a GID (traps 64 to 67). */
 static void report_gid(struct sa *sa, enum trap_number trap, const struct gid *about,
 		       const struct audience *audience)
 {
@@ -124,13 +124,13 @@ static void report_difference(struct sa *sa, enum trap_number trap, const struct
 	}
 }
 
-/* End ports that are in one subnet and not in the other; may be NULL. They are told before the new
- * subnet takes the old one's place. */
+/* Reports end ports that are in one subnet but not in the other. Either may be NULL. Called before
+ * the new subnet replaces the old one. */
 static void notices_ports(struct sa *sa, time_ns now, const struct subnet *before,
 			  const struct subnet *after)
 {
 	(void)now;
-	/* Nobody can have subscribed before the first sweep. */
+	/* There are no subscriptions before the first sweep. */
 	if (!before || !sa->subscriptions.count)
 		return;
 	report_difference(sa, TRAP_GID_OUT_OF_SERVICE, before, after);
@@ -149,7 +149,7 @@ static void forget_port(struct sa *sa, time_ns now, uint64_t port_guid)
 	}
 }
 
-/* What ports that are gone had said is forgotten. */
+/* Drops the memberships, alias GUIDs and subscriptions of ports that are gone. */
 static void forget_missing(struct sa *sa, time_ns now, const struct subnet *before)
 {
 	for (unsigned lid = LID_UNICAST_FIRST; before && lid <= before->lid_max; lid++) {
@@ -160,7 +160,7 @@ static void forget_missing(struct sa *sa, time_ns now, const struct subnet *befo
 	}
 }
 
-/* A port that has another LID now is to be reached by that. */
+/* Updates the address of subscribers whose LID changed. */
 static void move_subscriptions(struct sa *sa)
 {
 	list_for_each (link, &sa->subscriptions.subscriptions) {

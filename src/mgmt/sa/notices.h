@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notices that go out as reports: to whom, and those that the SA itself makes (vol 1, chapters 13
- * and 14). */
+/* Notices that are sent as reports: the subscribers that get them, and the notices of the SA itself
+ * (management 3.7, 4.8). */
 #ifndef SOFTIB_MGMT_SA_NOTICES_H
 #define SOFTIB_MGMT_SA_NOTICES_H
 
@@ -11,7 +11,7 @@
 struct sa;
 struct subnet;
 
-/* TRAP_MULTICAST_GROUP_CREATED or _DELETED: heard by those who have the group's P_Key. */
+/* TRAP_MULTICAST_GROUP_CREATED or _DELETED, for subscribers that have the group's P_Key. */
 void notices_multicast(struct sa *sa, time_ns now, enum trap_number trap, const struct gid *mgid,
 		       uint16_t pkey);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PathRecord and MultiPathRecord requests: which ends they mean, and all pairs of them (vol 1,
- * chapter 15). */
+/* PathRecord and MultiPathRecord requests: their sources and destinations, and all pairs of them
+ * (management 4.6). */
 #include "mgmt/sa/path_records.h"
 
 static bool is_single(const struct sa_request *request)
@@ -62,7 +62,7 @@ uint16_t sa_find_paths(struct sa *sa, const struct sa_request *request)
 		status = path_find_ends(sa, &asked, &source, &target);
 	if (status != MAD_STATUS_OK)
 		return status;
-	/* A Get is for one path, so it says from where to where. */
+	/* A Get asks for one path, so it must name both ends. */
 	if (is_single(request)) {
 		if (!source || (!target.port && !target.group))
 			return SA_STATUS_INSUFFICIENT_COMPONENTS;
@@ -72,7 +72,7 @@ uint16_t sa_find_paths(struct sa *sa, const struct sa_request *request)
 	return MAD_STATUS_OK;
 }
 
-/* MultiPathRecord component n is PathRecord component of the same meaning. */
+/* The PathRecord component with the same meaning, for each MultiPathRecord component. */
 static const uint8_t multi_path_as_path[][2] = {
 	{MPR_RAW_TRAFFIC, PR_RAW_TRAFFIC},
 	{MPR_FLOW_LABEL, PR_FLOW_LABEL},
@@ -132,7 +132,7 @@ static struct gid gid_at(const struct sa_request *request, unsigned index)
 	return gid;
 }
 
-/* Counts are there, not 0, and as many GIDs follow. */
+/* The counts must be given, not 0, and match the number of GIDs (management 4.6). */
 static uint16_t check_counts(const struct sa_request *request,
 			     const struct multi_path_header *header)
 {
@@ -159,7 +159,7 @@ static uint16_t add_pair(struct sa *sa, const struct sa_request *request,
 	asked->wanted.dgid_prefix = gid_prefix(dgid);
 	asked->wanted.dgid_guid = gid_guid(dgid);
 	status = path_find_ends(sa, asked, &source, &target);
-	/* Groups have no second path. */
+	/* A multicast group has only one path. */
 	if (status == MAD_STATUS_OK && target.group)
 		return SA_STATUS_INVALID_GID;
 	if (status == MAD_STATUS_OK)
@@ -167,10 +167,8 @@ static uint16_t add_pair(struct sa *sa, const struct sa_request *request,
 	return status;
 }
 
-/*
- * All pairs of the given GIDs, NumbPath in all. Pairs come diagonally, so that the first ones have
- * as many different ends as there are, which is what independence asks for.
- */
+/* All pairs of the given GIDs, at most NumbPath paths. Pairs are visited diagonally, so that the
+ * first ones have as many different ends as possible, as the IndependenceSelector asks. */
 uint16_t sa_find_multi_paths(struct sa *sa, const struct sa_request *request)
 {
 	struct multi_path_header header;
@@ -186,7 +184,7 @@ uint16_t sa_find_multi_paths(struct sa *sa, const struct sa_request *request)
 		status = path_request_check(&asked);
 	if (path_request_has(&asked, PR_PATH_COUNT) && header.path_count) {
 		sa->records.count_max = header.path_count;
-		/* Each pair one, before any has a second. */
+		/* One path for each pair before any pair gets a second. */
 		if (header.path_count <= pair_count)
 			asked.wanted.path_count = 1;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths between two ports that satisfy a asked (vol 1, chapter 15). */
+/* Paths between two ports that satisfy a request (management 4.6). */
 #include "mgmt/sa/path_records.h"
 
 #include "mgmt/subnet/subnet_path.h"
@@ -23,7 +23,7 @@ uint16_t path_request_check(const struct path_request *asked)
 	return MAD_STATUS_OK;
 }
 
-/* GID and LID of one end must be of the same port. */
+/* GID and LID of one end must belong to the same port (management 4.6). */
 static uint16_t find_port(const struct sa *sa, const struct path_request *asked,
 			  unsigned gid_component, const struct gid *gid, unsigned lid_component,
 			  uint16_t lid, const struct subnet_port **ret_port)
@@ -125,7 +125,7 @@ static uint16_t find_target(const struct sa *sa, const struct path_request *aske
 	uint16_t status = find_port(sa, asked, PR_DGID, &dgid, PR_DLID, wanted->dlid, &port);
 
 	*ret_target = port ? path_target_port(sa, port) : (struct path_target){0};
-	/* One of its other GUIDs, perhaps. */
+	/* It may be an alias GUID. */
 	if (port && has_gid)
 		ret_target->gid = gid_from(sa->subnet->gid_prefix, wanted->dgid_guid);
 	if (path_request_has(asked, PR_DLID))
@@ -141,7 +141,7 @@ uint16_t path_find_ends(const struct sa *sa, const struct path_request *asked,
 	return status == MAD_STATUS_OK ? find_target(sa, asked, ret_target) : status;
 }
 
-/* Given: both ends must have it, in kinds that may talk; else the first one they share. */
+/* A given P_Key must match at both ends; otherwise the first shared one (management 4.6). */
 static bool choose_pkey(const struct path_request *asked, const struct subnet_port *source,
 			const struct subnet_port *destination, uint16_t *ret_pkey)
 {
@@ -153,7 +153,8 @@ static bool choose_pkey(const struct path_request *asked, const struct subnet_po
 	return true;
 }
 
-/* As wished, else as policy says; where routing keeps lanes apart, only the bits that it leaves. */
+/* The requested SL, else that of the policy. If routing uses several VLs, only the bits that it
+ * leaves free may differ. */
 static bool choose_sl(const struct sa *sa, const struct path_request *asked, uint8_t routing_sl,
 		      uint16_t pkey, uint8_t *ret_sl)
 {
@@ -192,7 +193,7 @@ static bool choose_values(const struct path_request *asked, const struct subnet_
 					 &record->packet_life_time);
 }
 
-/* A path that must work both ways offers what the worse way does. */
+/* A reversible path has the lower values of both directions. */
 static bool walk(const struct sa *sa, const struct path_request *asked,
 		 const struct subnet_port *source, uint16_t slid,
 		 const struct subnet_port *destination, uint16_t dlid, struct subnet_path *ret_path,
@@ -215,7 +216,7 @@ static bool walk(const struct sa *sa, const struct path_request *asked,
 	return true;
 }
 
-/* What the answer repeats of the question, or says of itself. */
+/* The fields that the response copies from the request or that do not depend on the path. */
 static struct path_record start_record(const struct sa *sa, const struct path_request *asked,
 				       const struct subnet_port *source, const struct gid *dgid)
 {
@@ -262,7 +263,7 @@ static bool make_unicast(const struct sa *sa, const struct path_request *asked,
 	return true;
 }
 
-/* A group's values are fixed: they satisfy the asked or not. */
+/* A group's values are fixed: they satisfy the request or not. */
 static bool make_multicast(const struct sa *sa, const struct path_request *asked,
 			   const struct subnet_port *source, uint16_t slid,
 			   const struct multicast_group *group, struct path_record *ret_record)
@@ -317,8 +318,8 @@ static unsigned paths_wanted(const struct path_request *asked)
 	return asked->wanted.path_count;
 }
 
-/* The LIDs of a port by turns, so that few paths use different ones: the first of one end with the
- * first of the other, the second with the second, and then crosswise. */
+/* Pairs the LIDs of both ports so that the first paths use different LIDs: first with first, second
+ * with second, then crosswise. */
 static unsigned add_unicast(struct sa *sa, const struct path_request *asked,
 			    const struct subnet_port *source, const struct path_target *target)
 {
@@ -353,7 +354,7 @@ unsigned path_add(struct sa *sa, const struct sa_request *request, const struct 
 {
 	struct path_record record;
 
-	/* Raw packets are none of this fabric's, and every path is as good as the others. */
+	/* There are no raw packets, and all paths have equal preference. */
 	if (path_request_has(asked, PR_RAW_TRAFFIC) && asked->wanted.raw_traffic)
 		return 0;
 	if (path_request_has(asked, PR_PREFERENCE) && asked->wanted.preference)

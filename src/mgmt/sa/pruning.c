@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multicast pruning (vol 1, chapter 15). */
+/* Multicast pruning. */
 #include "mgmt/sa/pruning.h"
 
 #include "mgmt/sa/members.h"
@@ -23,7 +23,7 @@ void pruning_confirm(struct multicast_member *member, uint64_t registrar_guid, u
 	member->confirmed_states |= join_state;
 }
 
-/* Whom to ask: who joined; the member itself when that port is gone. */
+/* The port that joined; the member itself if that port is gone. */
 static uint64_t port_to_ask(const struct sa *sa, const struct multicast_member *member)
 {
 	return subnet_port_by_guid(sa->subnet, member->registrar_guid) ? member->registrar_guid
@@ -71,7 +71,7 @@ void sa_reregistration_asked(struct sa *sa, time_ns now, uint64_t port_guid)
 	}
 }
 
-/* Returns whether anything was left. */
+/* Returns whether a member left. */
 static bool check_members(struct sa *sa, time_ns now, struct multicast_group *group)
 {
 	bool has_left = false;
@@ -117,7 +117,7 @@ void pruning_run(struct sa *sa, time_ns now)
 	if (now < pruning->ask_at)
 		return;
 	pruning->ask_at = now + sa->options.prune_interval;
-	/* Who is slow gets its whole time. */
+	/* Members that have not answered yet keep their whole answer time. */
 	if (pruning->check_at == TIME_NEVER)
 		ask_all(sa);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is kept between requests. */
+/* Bytes that are kept between requests. */
 enum { RECORDS_BYTES_KEPT = 1 << 16 };
 
 void sa_records_init(struct sa_records *records)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each kind of record that other nodes keep asks them (vol 1, chapters 14 and 15). */
+/* The SMPs for each kind of record that the SA reads from other nodes (management 2.4, 4.3). */
 #include "mgmt/sa/remote_request.h"
 #include "mgmt/sa/remote_tables.h"
 
@@ -30,7 +30,7 @@ struct remote_block *remote_request_add(struct remote_request *remote,
 	return block;
 }
 
-/* Whether the request leaves this component open, or names this number. */
+/* Whether the request leaves this component open or has this value. */
 static bool is_wanted(const struct remote_request *remote, unsigned component, unsigned given,
 		      unsigned number)
 {
@@ -71,7 +71,7 @@ static void add_sl_to_vl_blocks(struct sa *sa, struct remote_request *remote,
 				     sl_to_vl_modifier((uint8_t)input, (uint8_t)output));
 }
 
-/* Each table has as many entries as the port says, 32 to a block. */
+/* Each table has as many entries as PortInfo says, 32 per block. */
 static bool has_section(const struct port_info *info, unsigned section)
 {
 	switch (section) {
@@ -140,7 +140,7 @@ static unsigned mlid_count(const struct multicast_groups *groups)
 	return count;
 }
 
-/* As far as there are groups: trees change with every member, so the switches are asked. */
+/* Only the blocks of MLIDs in use. Trees change with every member, so the SA reads the switches. */
 static void add_multicast_blocks(struct sa *sa, struct remote_request *remote,
 				 const struct subnet_port *port)
 {
@@ -172,7 +172,7 @@ static void add_multicast_blocks(struct sa *sa, struct remote_request *remote,
 	}
 }
 
-/* Managers are asked for themselves; the own one need not be. */
+/* Reads SMInfo of other managers; that of its own manager is known. */
 static void add_sm_info(struct sa *sa, struct remote_request *remote,
 			const struct subnet_port *port)
 {
@@ -207,7 +207,7 @@ static const struct remote_kind kinds[] = {
 	 add_multicast_blocks},
 	{SA_SM_INFO_RECORD, ATTRIBUTE_SM_INFO, SM_INFO_RECORD_BYTES, SM_INFO_RECORD_INFO_OFFSET,
 	 SM_INFO_BYTES, &sm_info_record_components, add_sm_info},
-	/* Only written this way. */
+	/* Only for writing. */
 	{SA_GUID_INFO_RECORD, ATTRIBUTE_GUID_INFO, BLOCK_RECORD_BYTES, BLOCK_RECORD_BLOCK_OFFSET,
 	 SMP_DATA_BYTES, &guid_info_record_components, NULL},
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside remote_tables: a request that waits for other nodes, and what each kind of record asks
- * them. */
+/* Inside remote_tables: a request that waits for other nodes, and the SMPs for each kind of record.
+ * remote_kinds.c and remote_tables.c implement it. */
 #ifndef SOFTIB_MGMT_SA_REMOTE_REQUEST_H
 #define SOFTIB_MGMT_SA_REMOTE_REQUEST_H
 
@@ -8,12 +8,13 @@
 #include "wire/sa_records.h"
 #include "wire/smp_tables.h"
 
-/* A block to be asked for, and then what it holds. */
+/* A block to read, and later its contents. */
 struct remote_block {
 	uint16_t lid;
 	uint64_t mkey;
 	uint32_t modifier;
-	uint8_t id[BLOCK_RECORD_BLOCK_OFFSET]; /* the record's own fields, or fewer */
+	uint8_t id[BLOCK_RECORD_BLOCK_OFFSET]; /* the fields of the record that identify the block
+						*/
 	uint8_t bytes[SMP_DATA_BYTES];
 	bool has_answer;
 };
@@ -28,13 +29,13 @@ struct remote_request {
 	uint32_t block_count, block_capacity;
 	uint32_t asked_count, ended_count;
 	bool is_too_large;
-	/* Of GUIDs that are written. */
+	/* For writing GUIDs. */
 	bool is_write;
 	uint64_t port_guid;
 	uint64_t before[GUIDS_PER_BLOCK];
 };
 
-/* What is different about the kinds of table. */
+/* The differences between the kinds of records. */
 struct remote_kind {
 	uint16_t attribute_id;
 	uint16_t smp_attribute_id;
@@ -45,10 +46,10 @@ struct remote_kind {
 			   const struct subnet_port *port);
 };
 
-/* NULL when there is none for this attribute. */
+/* NULL: none for this attribute. */
 const struct remote_kind *remote_kind_find(uint16_t attribute_id);
 
-/* One more to ask this port for; NULL: too many, or no memory, and the request is too large. */
+/* Adds a block of this port. NULL: too many, or no memory; the request is marked too large. */
 struct remote_block *remote_request_add(struct remote_request *remote,
 					const struct subnet_port *end_port, uint32_t modifier);
 

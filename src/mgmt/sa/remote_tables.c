@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of tables that the nodes keep (vol 1, chapters 14 and 15). */
+/* Records that the SA reads from other nodes (management 2.4, 4.3). */
 #include "mgmt/sa/remote_tables.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ bool remote_tables_has(uint16_t attribute_id)
 	return kind && kind->add_blocks;
 }
 
-/* The ports that are asked about, among those that the requester sees. */
+/* Adds the requested ports among those that the requester sees. */
 static void add_ports(struct sa *sa, const struct remote_kind *kind, struct remote_request *remote)
 {
 	const struct subnet *subnet = sa->subnet;
@@ -65,7 +65,7 @@ static void add_ports(struct sa *sa, const struct remote_kind *kind, struct remo
 	}
 }
 
-/* The port did not take its new GUIDs: it has the old ones, which need no memory. */
+/* The port did not accept its new GUIDs. Restoring the old ones needs no memory. */
 static void take_back(struct sa *sa, const struct remote_request *remote)
 {
 	int error = alias_guids_set_block(&sa->alias_guids, remote->port_guid,
@@ -74,7 +74,7 @@ static void take_back(struct sa *sa, const struct remote_request *remote)
 	(void)error;
 }
 
-/* All blocks have come, or will not come: those that did make records. */
+/* All blocks have arrived or failed. Those that arrived become records. */
 static void finish(struct sa *sa, struct remote_request *remote)
 {
 	const struct sa_request *request = &remote->request;
@@ -83,7 +83,7 @@ static void finish(struct sa *sa, struct remote_request *remote)
 	struct sa_query query;
 
 	sa_records_begin(&sa->records, kind->record_bytes, is_table ? SIZE_MAX : 2);
-	/* What was written is what was asked for. */
+	/* The written block is the requested one, so the mask is ignored. */
 	sa_query_begin(&query, sa, request, kind->components,
 		       remote->is_write ? UINT64_MAX : SA_COMPONENT(RECORD_LID));
 	for (uint32_t i = 0; i < remote->block_count && !remote->is_too_large; i++) {
@@ -94,7 +94,7 @@ static void finish(struct sa *sa, struct remote_request *remote)
 			continue;
 		memcpy(place, block->id, kind->id_bytes);
 		memcpy(place + kind->id_bytes, block->bytes, kind->block_bytes);
-		/* The key of a manager is for those who know it. */
+		/* Only a trusted request sees the SM_Key (management 4.5). */
 		if (kind->attribute_id == SA_SM_INFO_RECORD && !request->is_trusted)
 			memset(place + kind->id_bytes + SM_INFO_KEY_OFFSET, 0, sizeof(uint64_t));
 		sa_query_keep_if_wanted(&query, place);
@@ -112,7 +112,7 @@ static void finish(struct sa *sa, struct remote_request *remote)
 	destroy_request(remote);
 }
 
-/* Blocks that are known already come before those that are asked for. Whether any is left. */
+/* Skips blocks that are already known. Returns whether any block must be read. */
 static bool has_to_ask(struct remote_request *remote)
 {
 	while (remote->asked_count < remote->block_count &&
@@ -152,7 +152,7 @@ void remote_tables_ask(struct sa *sa, const struct sa_request *request)
 		return;
 	}
 	add_ports(sa, kind, remote);
-	/* The subnet it points into may be another one when the answers come. */
+	/* The subnet may have been replaced when the responses come. */
 	remote->request.requester = NULL;
 	if (remote->is_too_large ||
 	    (!has_to_ask(remote) && remote->ended_count == remote->block_count)) {
@@ -233,7 +233,7 @@ static void make_smp(const struct remote_request *remote, const struct remote_bl
 		memcpy(smp_data(ret_message->bytes), block->bytes, sizeof(block->bytes));
 }
 
-/* A block of each request in turn. */
+/* One block of each request in turn. */
 static void fill_window(struct remote_tables *tables)
 {
 	bool has_more = true;

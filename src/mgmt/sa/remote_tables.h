@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of what the manager does not keep, or not as it is right now: SLtoVLMappingTableRecord,
- * VLArbitrationTableRecord, MulticastForwardingTableRecord, SMInfoRecord; and GUIDInfoRecords that
- * are to be written. The SA asks the nodes
- * themselves by SMPs and answers when it has heard of all of them (vol 1, chapters 14 and 15).
+ * Records that the manager does not have, or not with their present contents:
+ * SLtoVLMappingTableRecord, VLArbitrationTableRecord, MulticastForwardingTableRecord, SMInfoRecord;
+ * and writing of GUIDInfoRecords. The SA reads them from the nodes by SMPs and answers when all
+ * responses have come (management 2.4, 4.3).
  */
 #ifndef SOFTIB_MGMT_SA_REMOTE_TABLES_H
 #define SOFTIB_MGMT_SA_REMOTE_TABLES_H
@@ -22,9 +22,8 @@ struct sa_request;
 struct subnet_port;
 
 enum {
-	REMOTE_TABLES_WINDOW = 64, /* SMPs on the wire */
-	REMOTE_TABLES_REQUESTS_MAX =
-		16, /* under way; more are dropped, and repeated by who asked */
+	REMOTE_TABLES_WINDOW = 64,	 /* SMPs under way */
+	REMOTE_TABLES_REQUESTS_MAX = 16, /* more requests are dropped; the requester repeats them */
 	REMOTE_TABLES_BLOCKS_MAX = 16384, /* of one request */
 };
 
@@ -32,13 +31,13 @@ MUST_USE int remote_tables_init(struct remote_tables *tables,
 				const struct mad_transactions_options *options);
 void remote_tables_release(struct remote_tables *tables);
 
-/* Whether these are records of such an attribute. */
+/* Whether the SA reads this attribute from other nodes. */
 bool remote_tables_has(uint16_t attribute_id);
-/* A Get or GetTable of them; it is answered later. */
+/* A Get or GetTable of them. The response is sent later. */
 void remote_tables_ask(struct sa *sa, const struct sa_request *request);
 
-/* Writes a block of a port's GUIDs and answers with it; before: what the block has again if that
- * fails. Returns MAD_STATUS_OK, or why it did not begin. */
+/* Writes a block of a port's GUIDs and sends it as the response. before: the contents to restore on
+ * failure. Returns MAD_STATUS_OK, or the reason why it did not start. */
 uint16_t remote_tables_write_guids(struct sa *sa, const struct sa_request *request,
 				   const struct subnet_port *port, unsigned block,
 				   const uint64_t guids[static GUIDS_PER_BLOCK],

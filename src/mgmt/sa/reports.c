@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports on their way to subscribers (vol 1, chapter 13). */
+/* Reports to subscribers (management 4.8). */
 #include "mgmt/sa/reports.h"
 
 #include <stdlib.h>
@@ -12,14 +12,14 @@ struct report_notice {
 	uint8_t bytes[REPORT_NOTICE_BYTES];
 };
 
-/* The reports of one subscription. Outlives it while some of them are on the wire. */
+/* The reports of one subscription. It outlives the subscription while reports are under way. */
 struct report_line {
 	struct list link;	/* reports.lines */
 	struct list ready_link; /* reports.ready, if it may send */
 	struct subscription *subscription;
 	unsigned on_wire_count;
 	unsigned first, count;
-	struct report_notice *waiting[REPORTS_WAITING_PER_LINE]; /* a ring */
+	struct report_notice *waiting[REPORTS_WAITING_PER_LINE]; /* a ring buffer */
 };
 
 struct report_notice *report_notice_make(const struct notice *notice, const struct gid *issuer)
@@ -146,7 +146,7 @@ static void make_report(const struct report_line *line, struct mad_message *ret_
 	       REPORT_NOTICE_BYTES);
 }
 
-/* In turn: a line that has more goes to the end. */
+/* Round robin: a line with more reports goes to the end. */
 static void fill_window(struct reports *reports)
 {
 	struct list *link;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reports on their way to subscribers: sent until acknowledged or out of tries (vol 1, chapter 13).
+ * Reports to subscribers: sent until acknowledged or out of tries (management 4.8).
  *
- * A few per subscription are on the wire at once, the others wait in its own bounded line, and
- * subscriptions take turns: one that does not answer delays nobody else. Who does not acknowledge
- * several reports in a row is forgotten.
+ * A few reports per subscription are under way at once. The others wait in the subscription's own
+ * bounded line, and subscriptions take turns, so one that does not answer delays no other. A
+ * subscription with several consecutive reports that are not acknowledged is removed.
  */
 #ifndef SOFTIB_MGMT_SA_REPORTS_H
 #define SOFTIB_MGMT_SA_REPORTS_H
@@ -18,10 +18,10 @@
 #include "mgmt/subnet/subscriptions.h"
 
 enum {
-	REPORTS_WINDOW = 256,			 /* on the wire, all together */
+	REPORTS_WINDOW = 256,			 /* under way, all together */
 	REPORTS_ON_WIRE_PER_LINE = 4,		 /* of one subscription */
-	REPORTS_WAITING_PER_LINE = 256,		 /* the oldest goes when there are more */
-	REPORTS_FAILURES_MAX = 8,		 /* in a row */
+	REPORTS_WAITING_PER_LINE = 256,		 /* the oldest is dropped when there are more */
+	REPORTS_FAILURES_MAX = 8,		 /* consecutive */
 	REPORT_NOTICE_BYTES = NOTICE_BYTES + 16, /* with IssuerGID */
 };
 
@@ -39,17 +39,17 @@ MUST_USE int reports_init(struct reports *reports, struct subscriptions *subscri
 			  const struct mad_transactions_options *options);
 void reports_release(struct reports *reports);
 
-/* One notice for any number of subscribers. NULL without memory. */
+/* One notice for any number of subscribers. NULL: no memory. */
 struct report_notice *report_notice_make(const struct notice *notice, const struct gid *issuer);
 void report_notice_release(struct report_notice *notice);
 
-/* Without memory the subscriber does not hear of it. */
+/* Without memory the subscriber does not get the report. */
 void reports_send(struct reports *reports, struct subscription *subscription,
 		  struct report_notice *notice);
-/* Before a subscription goes. */
+/* Call it before a subscription is removed. */
 void reports_forget(struct reports *reports, struct subscription *subscription);
 
-/* A response that came to QP1: ignored unless it acknowledges a report. */
+/* Takes a response at QP1; ignored unless it acknowledges a report. */
 void reports_receive(struct reports *reports, const struct mad_message *message);
 unsigned reports_transmit(struct reports *reports, time_ns now, unsigned messages_max,
 			  struct mad_message ret_messages[]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside subnet administration: its state, a request under way, and how attributes answer it. */
+/* Inside subnet administration: a request, and the functions of the attributes. It has no
+ * request.c: attributes.c has the table, and each attribute its own file. */
 #ifndef SOFTIB_MGMT_SA_REQUEST_H
 #define SOFTIB_MGMT_SA_REQUEST_H
 
@@ -11,10 +12,10 @@ struct sa_request {
 	struct mad_address address;
 	struct mad_header header;
 	struct sa_header sa_header;
-	const uint8_t *data;		     /* at least SA_DATA_BYTES, zero behind what was sent */
-	size_t data_bytes;		     /* sent */
-	const struct subnet_port *requester; /* NULL: an unknown LID */
-	bool is_trusted;		     /* knows the SM_Key */
+	const uint8_t *data;		     /* at least SA_DATA_BYTES; zero beyond data_bytes */
+	size_t data_bytes;		     /* received */
+	const struct subnet_port *requester; /* NULL: unknown LID */
+	bool is_trusted;		     /* has the SM_Key */
 	time_ns now;
 };
 
@@ -33,21 +34,23 @@ static inline struct gid sa_port_gid(const struct sa *sa, const struct subnet_po
 	return gid_from(sa->subnet->gid_prefix, port->guid);
 }
 
-/* Whether the two ports share a partition; a switch's ports are as its port 0. */
+/* Whether the two ports share a partition (management 4.5). Ports of a switch have the keys of port
+ * 0. */
 bool sa_ports_share_partition(const struct subnet_port *a, const struct subnet_port *b);
-/* Whether the port has this key, or the other kind of membership that may talk to it. */
+/* Whether the port has a key that matches this one (management 3.5). */
 bool sa_port_holds_pkey(const struct subnet_port *port, uint16_t pkey);
-/* Whether the requester may know of this port. */
+/* Whether the requester may see records about this port (management 4.5). */
 bool sa_request_sees(const struct sa *sa, const struct sa_request *request,
 		     const struct subnet_port *port);
-/* The port with this GUID, be it one of those that were given to it. NULL: nobody. */
+/* The port with this port GUID or alias GUID. NULL: none. */
 const struct subnet_port *sa_port_by_guid(const struct sa *sa, uint64_t guid);
-/* The port with this GID in this subnet; link-local prefixes are the subnet's. NULL: nobody. */
+/* The port with this GID in this subnet. The link-local prefix is taken as the subnet's. NULL:
+ * none. */
 const struct subnet_port *sa_port_by_gid(const struct sa *sa, uint64_t prefix, uint64_t guid);
 bool sa_prefix_is_local(const struct sa *sa, uint64_t prefix);
 
-/* The records that answer the request go to sa->records; of a Set or Delete it is one. Returns a
- * MAD status. */
+/* Puts the records of the response into sa->records; one record for Set and Delete. Returns a MAD
+ * status. */
 typedef uint16_t sa_find_function(struct sa *sa, const struct sa_request *request);
 
 struct sa_attribute_row {
@@ -67,7 +70,7 @@ sa_find_function sa_find_class_port_info, sa_find_nodes, sa_find_port_infos, sa_
 	sa_find_links, sa_find_linear_blocks, sa_find_pkey_blocks, sa_find_guid_blocks,
 	sa_find_services, sa_find_service_associations, sa_find_paths, sa_find_multi_paths,
 	sa_find_trace, sa_find_members, sa_find_subscriptions;
-/* Answers by itself later, when the port has the GUIDs: MAD_STATUS_OK means that. */
+/* MAD_STATUS_OK: the response is sent later, when the port has the GUIDs. */
 uint16_t sa_change_guids(struct sa *sa, const struct sa_request *request);
 sa_find_function sa_set_member, sa_delete_member, sa_set_service, sa_delete_service,
 	sa_set_inform_info;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subnet administration's ends: MADs and time in, MADs out (vol 1, chapter 15). */
+/* Subnet administration's interface: MADs and time in, MADs out (management 4). */
 #include "mgmt/sa/sa.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 enum { SA_RMPP_TRANSFERS = 1024, SA_REQUEST_BYTES_MAX = 1 << 16 };
 
-/* Of subscribers that redirect: the SA knows every path. */
+/* For subscribers that redirect: the SA knows every path. */
 static bool find_path(void *context, const struct gid *gid, struct mad_path *ret_path)
 {
 	const struct sa *sa = context;
@@ -119,7 +119,7 @@ void sa_destroy(struct sa *sa)
 	alias_guids_release(&sa->alias_guids);
 	reports_release(&sa->reports);
 	remote_tables_release(&sa->remote_tables);
-	if (sa->rmpp.ready.next) /* it came as far as that */
+	if (sa->rmpp.ready.next) /* sa_create() got this far */
 		rmpp_release(&sa->rmpp);
 	sa_records_release(&sa->records);
 	subnet_copy_destroy(sa->subnet);
@@ -139,7 +139,7 @@ void sa_stop_serving(struct sa *sa)
 	pruning_init(sa);
 }
 
-/* What of a request every method needs. false: it is to be dropped without a word. */
+/* Decodes what every method needs. false: drop the request silently. */
 static bool understand(struct sa *sa, time_ns now, const struct mad_address *address,
 		       const uint8_t *bytes, size_t byte_count, struct sa_request *ret_request)
 {
@@ -153,7 +153,7 @@ static bool understand(struct sa *sa, time_ns now, const struct mad_address *add
 
 	uint64_t key = ret_request->sa_header.sm_key;
 
-	/* Somebody who guesses keys learns nothing. */
+	/* A wrong key gets no response, so that guessing keys reveals nothing. */
 	if (key && key != sa->options.sm_key)
 		return false;
 	ret_request->is_trusted = key != 0;
@@ -181,7 +181,7 @@ static void take_results(struct sa *sa)
 		sa->table_bytes_in_flight -= result.purpose.detail;
 }
 
-/* Of requests that are longer than a MAD, and of acknowledgements of our tables. */
+/* Segments of long requests, and ACKs of our tables. */
 static void receive_segment(struct sa *sa, time_ns now, const struct mad_message *message)
 {
 	struct rmpp_message whole;
@@ -191,7 +191,7 @@ static void receive_segment(struct sa *sa, time_ns now, const struct mad_message
 		return;
 	}
 
-	/* Handlers may look at a whole MAD's worth of data. */
+	/* Handlers may read a whole MAD's data. */
 	uint8_t *padded =
 		whole.byte_count < MAD_BYTES ? realloc(whole.bytes, MAD_BYTES) : whole.bytes;
 
@@ -236,7 +236,8 @@ unsigned sa_transmit(struct sa *sa, time_ns now, unsigned messages_max,
 
 	service_registry_expire(&sa->services, now);
 	pruning_run(sa, now);
-	/* Half for plain answers, so that large tables do not delay them, nor they the tables. */
+	/* Half of the room is for plain responses, so that large tables and plain responses do not
+	 * delay each other. */
 	count += answers_transmit(sa, plain_max, ret_messages);
 	count += reports_transmit(&sa->reports, now, messages_max - count, ret_messages + count);
 	count += remote_tables_transmit(sa, now, messages_max - count, ret_messages + count);

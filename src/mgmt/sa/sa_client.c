@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client's side of subnet administration (vol 1, chapter 15). */
+/* The client's side of subnet administration (management 4). */
 #include "mgmt/sa/sa_client.h"
 
 #include <errno.h>
@@ -11,20 +11,19 @@
 
 enum { CLIENT_WINDOW_DEFAULT = 256, TABLES_MAX = 16 };
 
-/* A round trip through a busy SA, not just through the fabric. */
+/* Covers the time in a busy SA, not only the round trip. */
 #define CLIENT_TIMEOUT_DEFAULT SECONDS(1)
 
-/* A request, from its question to the moment its result is taken. */
+/* A request, until its result is taken. */
 struct exchange {
 	struct list link;
 	struct mad_message request;
 	struct sa_client_result result;
 	bool is_cancelled;
-	bool has_place; /* the request has its address: it was redirected by GID */
+	bool has_place; /* the request was redirected by GID and has its new address */
 	unsigned redirects_left;
 	struct class_port_info redirect;
-	/* Of a question for the path to where this one was redirected; it has no result of its own.
-	 */
+	/* Of a query for the path to a redirection target. The query has no result of its own. */
 	struct exchange *redirected;
 };
 
@@ -199,7 +198,7 @@ void sa_client_cancel(struct sa_client *client, const void *subject)
 {
 	forget(&client->waiting, subject, &client->waiting_count);
 	forget(&client->results, subject, NULL);
-	/* The transaction ends by itself, and then nobody hears of it. */
+	/* The transaction ends by itself, and no result follows. */
 	list_for_each (link, &client->on_wire) {
 		if (exchange_of(link)->result.purpose.subject == subject)
 			exchange_of(link)->is_cancelled = true;
@@ -210,7 +209,7 @@ void sa_client_cancel(struct sa_client *client, const void *subject)
 	}
 }
 
-/* Once more, to where the path leads; without one the redirection was the answer. */
+/* Sends the redirected request along the path. Without a path, the redirection is the result. */
 static void path_is_known(struct sa_client *client, struct exchange *question)
 {
 	struct exchange *exchange = question->redirected;
@@ -238,7 +237,7 @@ static void path_is_known(struct sa_client *client, struct exchange *question)
 	}
 }
 
-/* The exchange was answered with a place by its GID alone. false: it is not followed. */
+/* The request was redirected to a GID without a LID. false: the client does not follow. */
 static bool ask_for_place(struct sa_client *client, struct exchange *exchange,
 			  const struct mad_message *message)
 {
@@ -274,7 +273,7 @@ static void end(struct sa_client *client, struct exchange *exchange)
 		list_append(&client->results, &exchange->link);
 }
 
-/* The exchange that ends with this answer; NULL: it is nobody's. */
+/* The exchange that this response ends. NULL: none. */
 static struct exchange *answered(struct sa_client *client, const struct mad_message *message)
 {
 	struct mad_purpose purpose;
@@ -295,7 +294,7 @@ static struct exchange *answered(struct sa_client *client, const struct mad_mess
 	return exchange;
 }
 
-/* The whole of an answer: its bytes are moved so that records begin where they do. */
+/* A complete table: its bytes are moved so that the records begin at the start. */
 static void receive_table(struct sa_client *client, const struct rmpp_message *whole)
 {
 	struct mad_message first = {.address = whole->address};
@@ -327,7 +326,7 @@ void sa_client_receive(struct sa_client *client, time_ns now, const struct mad_m
 	struct rmpp_message whole;
 
 	if (client->tables && rmpp_mad_is_active(message->bytes)) {
-		/* An answer that has begun to come is not late. */
+		/* A response that has begun to arrive does not time out. */
 		mad_transactions_hold(&client->transactions, message,
 				      now + client->transactions.options.timeout);
 		if (rmpp_receive(client->tables, now, message, &whole))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A search for records, and who may see what (vol 1, chapter 15). */
+/* Queries for records, and which records a requester may see (management 4.5). */
 #include "mgmt/sa/sa_query.h"
 
 #include "mgmt/subnet/subnet_path.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A search for records: what the component mask asks for, among what the requester may see. */
+/* A query for records: those that match the component mask, among those that the requester may see
+ * (management 4.5). */
 #ifndef SOFTIB_MGMT_SA_SA_QUERY_H
 #define SOFTIB_MGMT_SA_SA_QUERY_H
 
@@ -11,18 +12,16 @@ struct sa_query {
 	struct sa_match match;
 };
 
-/* handled: components that the caller sees to itself. */
+/* handled: components that the caller compares itself. */
 void sa_query_begin(struct sa_query *query, struct sa *sa, const struct sa_request *request,
 		    const struct sa_components *components, uint64_t handled);
 
-/* Adds the record if it is asked for. It is encoded at the place of sa_records_place(). */
+/* Adds the record if it matches. It is encoded at sa_records_place(). */
 void sa_query_keep_if_wanted(struct sa_query *query, const uint8_t *place);
 
-/*
- * Visits the end ports that the requester sees, or only the one whose LID the request names when
- * this component is set, be it the base LID or another of its range; so the component is one that
- * is handled. Ends early when no more records are wanted.
- */
+/* Visits the end ports that the requester sees. If the request has this component, visits only the
+ * port with this LID, which may be the base LID or another of its range; so the component must be
+ * in handled. Stops when no more records are wanted. */
 typedef void sa_visit_function(struct sa_query *query, const struct subnet_port *port);
 void sa_query_visit_ports(struct sa_query *query, unsigned lid_component, uint16_t lid,
 			  sa_visit_function *visit);

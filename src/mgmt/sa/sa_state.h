@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of subnet administration, with the parts that pruning.c and remote_tables.c own. It has
- * no sa_state.c: sa.c creates it, and the files that answer requests read and change it. */
+/* The state of subnet administration, with the parts that pruning.c and remote_tables.c own. There
+ * is no sa_state.c: sa.c creates it, and the files that answer requests read and change it. */
 #ifndef SOFTIB_MGMT_SA_SA_STATE_H
 #define SOFTIB_MGMT_SA_SA_STATE_H
 
@@ -17,16 +17,16 @@
 
 enum {
 	SA_OUTBOX_MESSAGES = 1024,
-	SA_OUTBOX_PER_LID = 256, /* one that floods leaves room for the others */
+	SA_OUTBOX_PER_LID = 256, /* so that a flood of one requester leaves room for others */
 };
 
-/* Tables that wait to be acknowledged, all together. */
+/* All tables that are not acknowledged yet. */
 #define SA_TABLE_BYTES_IN_FLIGHT_MAX ((size_t)128 << 20)
 
 /* Of pruning.c. */
 struct pruning {
-	time_ns ask_at;	  /* the next period; TIME_NEVER: nobody is asked */
-	time_ns check_at; /* the first answer that is late by then; TIME_NEVER: none is due */
+	time_ns ask_at;	  /* the next period; TIME_NEVER: pruning is off */
+	time_ns check_at; /* when the first answer is late; TIME_NEVER: none is outstanding */
 };
 
 /* Of remote_tables.c. */
@@ -46,12 +46,12 @@ struct sa {
 	struct pruning pruning;
 	struct reports reports;
 	struct remote_tables remote_tables;
-	struct rmpp rmpp; /* tables on their way out, long requests on their way in */
+	struct rmpp rmpp; /* tables to send and long requests to receive */
 	size_t table_bytes_in_flight;
 	struct sa_records records;  /* of the present request */
-	struct mad_message *outbox; /* a ring */
+	struct mad_message *outbox; /* a ring buffer */
 	unsigned outbox_first, outbox_count;
-	uint16_t *outbox_by_lid; /* [LID]: how many of its answers wait */
+	uint16_t *outbox_by_lid; /* [LID]: how many responses to it wait */
 	uint64_t request_count, dropped_count, pruned_count;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selectors of MTU, rate and packet lifetime (vol 1, chapter 15). */
+/* Selectors of MTU, rate and packet lifetime (management 4.6). */
 #include "mgmt/sa/selectors.h"
 
 #include "wire/mtu.h"
@@ -65,7 +65,7 @@ bool selector_choose_mtu(uint8_t selector, uint8_t wanted, uint8_t offered, uint
 	return true;
 }
 
-/* The fastest that is slower; 0 when there is none. */
+/* The fastest rate below this one. 0: none. */
 static uint8_t next_slower(uint8_t rate)
 {
 	uint8_t best = 0;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Selectors of MTU, rate and packet lifetime: greater than, less than, exactly, the best there is
- * (vol 1, chapter 15).
+ * Selectors of MTU, rate and packet lifetime: greater than, less than, exactly, the best available
+ * (management 4.6).
  *
- * "choose" is for what can be had smaller than it is offered (a lifetime: longer), "accepts" for a
- * value that is fixed.
+ * "choose" is for a value that can be lowered (a lifetime: raised), "accepts" for a fixed value.
  */
 #ifndef SOFTIB_MGMT_SA_SELECTORS_H
 #define SOFTIB_MGMT_SA_SELECTORS_H
@@ -21,7 +20,7 @@ MUST_USE bool selector_choose_mtu(uint8_t selector, uint8_t wanted, uint8_t offe
 				  uint8_t *ret_mtu);
 MUST_USE bool selector_choose_rate(uint8_t selector, uint8_t wanted, uint8_t offered,
 				   uint8_t *ret_rate);
-/* The path's packets live no longer than offered; a longer bound is as true. */
+/* Packets live no longer than offered, so a longer bound is also true. */
 MUST_USE bool selector_choose_life_time(uint8_t selector, uint8_t wanted, uint8_t offered,
 					uint8_t *ret_life_time);
 
@@ -29,7 +28,7 @@ bool selector_accepts_mtu(uint8_t selector, uint8_t wanted, uint8_t fixed);
 bool selector_accepts_rate(uint8_t selector, uint8_t wanted, uint8_t fixed);
 bool selector_accepts_life_time(uint8_t selector, uint8_t wanted, uint8_t fixed);
 
-/* The lower of both, each. */
+/* The lower of both values, for each. */
 void selector_take_lower(uint8_t mtu, uint8_t rate, uint8_t *ret_mtu, uint8_t *ret_rate);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Services: ServiceRecord and ServiceAssociationRecord (vol 1, chapter 15). */
+/* Services: ServiceRecord and ServiceAssociationRecord (management 4.8). */
 #include <errno.h>
 #include <string.h>
 #include "mgmt/sa/sa_query.h"
@@ -13,7 +13,7 @@ static bool may_see(const struct sa_request *request, const struct service *serv
 		sa_port_holds_pkey(request->requester, service->record.id.pkey));
 }
 
-/* With what is left of the lease. */
+/* With the remaining lease. */
 static void encode(const struct sa_request *request, const struct service *service,
 		   uint8_t *ret_bytes)
 {
@@ -23,7 +23,8 @@ static void encode(const struct sa_request *request, const struct service *servi
 	service_record_encode(&record, ret_bytes);
 }
 
-/* The key is told only to those who know the SA's; but who has it may ask with it. */
+/* Only a trusted request sees the ServiceKey (management 4.5). A client that has the key may use it
+ * in a query. */
 static void hide_key(const struct sa_request *request, uint8_t *record)
 {
 	if (!request->is_trusted)
@@ -51,7 +52,7 @@ uint16_t sa_find_services(struct sa *sa, const struct sa_request *request)
 	return MAD_STATUS_OK;
 }
 
-/* Components that a request leaves out have their usual values. */
+/* Missing components have their default values. */
 static struct service_record understand(const struct sa_request *request)
 {
 	struct service_record record;
@@ -68,11 +69,12 @@ static struct service_record understand(const struct sa_request *request)
 	return record;
 }
 
-/* Requester and owner of the GID must be members of the partition that it is offered in. */
+/* C15-0.1.13: the requester and the port of the ServiceGID must be members of the service's
+ * partition. */
 static bool may_announce(const struct sa *sa, const struct sa_request *request,
 			 const struct service_record_id *id)
 {
-	/* By the GUID alone: clients write all kinds of prefixes, and osmtest one in the wrong byte
+	/* By the GUID alone: clients write various prefixes, and osmtest one in the wrong byte
 	 * order. */
 	const struct subnet_port *owner = sa_port_by_guid(sa, id->gid_guid);
 
@@ -82,7 +84,7 @@ static bool may_announce(const struct sa *sa, const struct sa_request *request,
 	       sa_port_holds_pkey(request->requester, id->pkey);
 }
 
-/* A service with a key is changed by those who know it, and by the port that offers it. */
+/* A service with a key can be changed by clients that know it, and by the port that offers it. */
 static bool may_change(const struct sa_request *request, const struct service *service,
 		       const struct service_record_id *id)
 {
@@ -127,7 +129,7 @@ uint16_t sa_delete_service(struct sa *sa, const struct sa_request *request)
 	struct service_record record;
 	struct service *service;
 
-	/* Its identity counts, whatever the mask says: clients send back the record they got. */
+	/* The identity counts whatever the mask says: clients send back the record they got. */
 	service_record_decode(request->data, &record);
 	if (!record.id.pkey)
 		record.id.pkey = PKEY_DEFAULT_FULL;
@@ -141,7 +143,8 @@ uint16_t sa_delete_service(struct sa *sa, const struct sa_request *request)
 	return MAD_STATUS_OK;
 }
 
-/* Keys and the names they guard; a key is a secret, so these are for the trusted. */
+/* C15-0.1.14: associations of ServiceKeys and names. Keys are secret, so only trusted requests get
+ * them. */
 uint16_t sa_find_service_associations(struct sa *sa, const struct sa_request *request)
 {
 	struct sa_query query;

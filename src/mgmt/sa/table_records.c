@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of tables that the manager keeps: linear forwarding, P_Keys (vol 1, chapter 15).
- */
+/* Records of tables that the manager has: linear forwarding, P_Keys (management 4.4). */
 #include <string.h>
 #include "mgmt/sa/sa_query.h"
 #include "wire/sa_records.h"
@@ -90,7 +89,7 @@ static void visit_pkey_blocks(struct sa_query *query, const struct subnet_port *
 		add_pkey_blocks(query, &node->ports[i], port->lid);
 }
 
-/* Who is in which partition is nothing for strangers. */
+/* Only trusted requests see P_Key tables (management 4.5). */
 uint16_t sa_find_pkey_blocks(struct sa *sa, const struct sa_request *request)
 {
 	struct pkey_table_record_id wanted;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TraceRecords: the nodes that packets of a path pass, in order (vol 1, chapter 15). */
+/* TraceRecords: the nodes on a path, in order (C15-0.1.8.6, management 4.6). */
 #include "mgmt/sa/path_records.h"
 
 enum { TRACE_HOPS_MAX = 64 };
 
-/* Ids are opaque, and other ones after each sweep, so that traces do not disclose the topology. */
+/* Ids are opaque and change with each sweep, so that traces do not disclose the topology
+ * (management 4.4). */
 static uint64_t opaque(const struct sa *sa, uint64_t guid)
 {
 	uint64_t mixed = (uint64_t)sa->subnet->sweep * 0x9e3779b97f4a7c15u;
@@ -39,7 +40,7 @@ static void add_node(struct sa *sa, const struct subnet_node *node, const struct
 	sa_records_keep(&sa->records);
 }
 
-/* The tables were walked before: they lead there. */
+/* path_add() has walked the tables: they lead to the target. */
 static void walk(struct sa *sa, const struct subnet_port *source,
 		 const struct subnet_port *destination, uint16_t dlid)
 {
@@ -83,7 +84,7 @@ uint16_t sa_find_trace(struct sa *sa, const struct sa_request *request)
 	if (!source || !target.port)
 		return SA_STATUS_INSUFFICIENT_COMPONENTS;
 
-	/* The path decides which LID is meant, and whether the requester may know of it. */
+	/* The path determines the LID, and whether the requester may see it. */
 	struct path_record path;
 	size_t trace_bytes = sa->records.record_bytes;
 

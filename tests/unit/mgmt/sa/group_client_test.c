@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A port that follows the groups of its subnet, against a real SA on a wire that loses MADs. */
+/* A port that follows the groups of its subnet, with a real SA on a wire that loses MADs
+ * (management 4.7, 4.8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +58,7 @@ static bool is_lost(void)
 	return sa_is_dead || random_next(&dice) % 100 < loss_percent;
 }
 
-/* Returns whether anything was said. */
+/* Returns whether a message was sent. */
 static bool exchange(void)
 {
 	struct mad_message message;
@@ -80,7 +81,7 @@ static bool exchange(void)
 	return is_busy;
 }
 
-/* Until this time, from deadline to deadline. */
+/* Runs from deadline to deadline until this time. */
 static void run_for(time_ns duration)
 {
 	time_ns end = fixture.now + duration;
@@ -176,7 +177,7 @@ static struct multicast_group *sa_group(uint64_t number)
 	return multicast_groups_find(fixture.sa->groups, &mgid);
 }
 
-/* What the SA has of the router. */
+/* The router's JoinState in the SA. */
 static uint8_t sa_has(uint64_t number)
 {
 	const struct multicast_group *group = sa_group(number);
@@ -242,7 +243,7 @@ static void test_full_member_becomes_a_non_member_without_leaving(void **state)
 	run_for(MILLISECONDS(20));
 	assert_int_equal(sa_has(7), JOIN_NON);
 	assert_int_equal(joined(7), JOIN_NON);
-	/* Now it ends with its user. */
+	/* The group ends with its last user. */
 	host_leaves(HOST, 7);
 	run_for(MILLISECONDS(20));
 	assert_null(find(7));
@@ -264,7 +265,8 @@ static void test_what_was_left_is_read_again_before_it_says_anything(void **stat
 	assert_non_null(find(7));
 }
 
-/* Ended and made again before the table was read: nobody else would say that we are out of it. */
+/* The group was deleted and created again before the table was read, so nothing else shows that we
+ * are no longer a member. */
 static void test_group_that_was_made_again_is_joined_again(void **state)
 {
 	(void)state;
@@ -284,7 +286,7 @@ static void test_restart_subscribes_and_joins_again(void **state)
 	(void)state;
 	want(7, JOIN_FULL);
 	run_for(MILLISECONDS(20));
-	/* A manager that knows nothing takes over. */
+	/* A new manager without any state takes over. */
 	multicast_groups_delete(fixture.sa->groups, sa_group(7));
 	group_client_restart(&client);
 	assert_false(group_client_is_settled(&client));
@@ -340,7 +342,7 @@ static void test_port_that_is_down_asks_nothing(void **state)
 	assert_int_equal(sa_has(7), JOIN_FULL);
 }
 
-/* Half of all MADs are lost, both ways: it takes longer and comes out the same. */
+/* Half of all MADs are lost in both directions: it takes longer, with the same result. */
 static void test_lossy_wire_delays_only(void **state)
 {
 	(void)state;

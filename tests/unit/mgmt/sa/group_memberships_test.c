@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memberships by MGID, and what is due for each. */
+/* Memberships by MGID, and the states to join or leave. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ static struct gid mgid_of(uint64_t number)
 	return gid_from(0xff1ea01b00000000u, number);
 }
 
-/* MGIDs that share one hash: prefix times the golden ratio, exclusive or with the rest. */
+/* MGIDs with one hash: prefix times the golden ratio, exclusive or with the rest. */
 static struct gid mgid_of_same_hash(uint64_t number)
 {
 	uint64_t prefix = 0xff1ea01b00000000u + number;
@@ -50,12 +50,12 @@ static void test_many_are_found_until_forgotten(void **state)
 		assert_ptr_equal(group_memberships_find(&memberships, &mgid),
 				 i % 2 ? made[i] : NULL);
 	}
-	/* In the order in which they were made. */
+	/* In the order of creation. */
 	assert_ptr_equal(group_membership_of(memberships.all.next), made[1]);
 	group_memberships_release(&memberships);
 }
 
-/* Whoever chooses MGIDs can choose some with one hash: each is found, whichever goes first. */
+/* MGIDs can be chosen so that they have one hash. Each is found, whichever is removed first. */
 static void test_mgids_of_one_hash_are_told_apart(void **state)
 {
 	(void)state;
@@ -81,7 +81,8 @@ static void test_mgids_of_one_hash_are_told_apart(void **state)
 	}
 }
 
-/* Every pair of wanted and joined: what is missing is joined first, then the rest is left. */
+/* Every pair of wanted and joined states: missing states are joined first, then the others are
+ * left. */
 static void test_due_states_lead_to_what_is_wanted(void **state)
 {
 	(void)state;
@@ -94,7 +95,7 @@ static void test_due_states_lead_to_what_is_wanted(void **state)
 			uint8_t due;
 
 			while ((due = group_membership_due(&membership, &is_leaving))) {
-				/* A port is never out of a group that it stays in. */
+				/* A port that stays in a group never leaves it in between. */
 				assert_true(!is_leaving || !(due & wanted));
 				assert_true(is_leaving || due == wanted);
 				membership.joined = is_leaving ? membership.joined & (uint8_t)~due

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GUIDs that are given to ports by GUIDInfoRecord, and what finds a port by them.
- * Covers: mgmt/sa/alias_guids.c */
+/* Alias GUIDs assigned by GUIDInfoRecord, and lookups of ports by them (management 4.8). Covers:
+ * mgmt/sa/alias_guids.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ enum { GIVEN = 0x5555 };
 static struct sa_fixture fixture;
 static struct sa_reply reply;
 
-/* A request about one entry of block 0 of host 3's table. */
+/* A request for one entry of block 0 of host 3's table. */
 static struct mad_message request(unsigned host, enum mad_method method, unsigned index,
 				  uint64_t guid, uint64_t mask)
 {
@@ -42,7 +42,8 @@ static uint64_t entry(unsigned index)
 	       SA_COMPONENT(GIR_GUID_FIRST + index);
 }
 
-/* Asks, and lets the port take what it is told, or refuse. Returns the status of the answer. */
+/* Sends the request and lets the port accept or refuse the GUIDs. Returns the status of the
+ * response. */
 static uint16_t change(unsigned host, enum mad_method method, unsigned index, uint64_t guid,
 		       uint16_t smp_status, uint64_t ret_guids[static GUIDS_PER_BLOCK])
 {
@@ -90,7 +91,7 @@ static void test_given_guid_is_written_to_the_port_and_told(void **state)
 	read_block(guids);
 	assert_int_equal(guids[2], GIVEN);
 	assert_int_equal(guids[1], 0);
-	/* Once more is the same. */
+	/* Repeating the request changes nothing. */
 	assert_int_equal(change(3, MAD_SET, 2, GIVEN, 0, guids), 0);
 }
 
@@ -115,7 +116,7 @@ static void test_guids_that_somebody_has_are_refused(void **state)
 			 SA_STATUS_REQ_INVALID);
 	assert_int_equal(change(3, MAD_SET, 1, GIVEN, 0, guids), 0);
 	assert_int_equal(change(3, MAD_SET, 2, GIVEN, 0, guids), SA_STATUS_REQ_INVALID);
-	/* The port's own one stands first and stays. */
+	/* The port GUID is the first entry and stays. */
 	assert_int_equal(change(3, MAD_SET, 0, GIVEN + 1, 0, guids), SA_STATUS_REQ_INVALID);
 	assert_int_equal(change(3, MAD_DELETE, 0, 0, 0, guids), SA_STATUS_REQ_INVALID);
 }
@@ -179,7 +180,7 @@ static void test_paths_and_groups_know_the_given_guid(void **state)
 	assert_int_equal(reply.status, 0);
 	assert_int_equal(reply_path(&reply, 0).dlid, 3);
 	assert_int_equal(reply_path(&reply, 0).dgid_guid, GIVEN);
-	/* Until the port goes. */
+	/* Until the port is gone. */
 	fixture_sweep_without(&fixture, 3);
 	fixture_sweep_without(&fixture, 0);
 	fixture_ask_path(&fixture, 2, MAD_GET, &wanted, mask, &reply);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subscriptions and reports: who hears of what, retries, and those who do not answer.
- * Covers: mgmt/sa/notices.c mgmt/sa/reports.c */
+/* Subscriptions and reports: which subscriber gets which notice, retries, and subscribers that do
+ * not answer (management 4.8). Covers: mgmt/sa/notices.c mgmt/sa/reports.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static uint8_t subscribe_in_reply(void)
 	return info.subscribe;
 }
 
-/* The next report, whom it is for and what it is about; 0: none now. */
+/* The next report, its destination and its subject. 0: none now. */
 static uint16_t next_report(uint16_t *ret_lid, struct notice *ret_notice, struct gid *ret_issuer,
 			    struct mad_message *ret_message)
 {
@@ -71,7 +71,7 @@ static void acknowledge(const struct mad_message *report)
 	sa_receive(fixture.sa, fixture.now, &response);
 }
 
-/* How many reports go out now; all are acknowledged. */
+/* Counts the reports that are sent now, and acknowledges all. */
 static unsigned count_reports(enum trap_number trap)
 {
 	struct mad_message message;
@@ -96,7 +96,8 @@ static struct notice trap(uint16_t number, enum notice_type type, uint16_t issue
 					  .issuer_lid = issuer_lid}};
 }
 
-/* A node subscribes to a trap, another port goes down, the report arrives at every subscriber. */
+/* A node subscribes to a trap, another port goes down, and the report arrives at every subscriber.
+ */
 static void test_every_subscriber_hears_of_a_port_that_went(void **state)
 {
 	struct gid gone = fixture_gid(&fixture, 4);
@@ -125,7 +126,7 @@ static void test_every_subscriber_hears_of_a_port_that_went(void **state)
 		acknowledge(&message);
 	}
 	assert_true(heard[2] && heard[3]);
-	/* And of its return. */
+	/* And when the port returns. */
 	info.trap_number = TRAP_GID_IN_SERVICE;
 	assert_int_equal(inform(2, info, 0), 0);
 	fixture_sweep_without(&fixture, 0);
@@ -170,7 +171,7 @@ static void test_report_is_repeated_until_acknowledged(void **state)
 	assert_int_equal(sa_deadline(fixture.sa), TIME_NEVER);
 }
 
-/* A subscriber that has its reports sent to host 4, which it names by its GID alone. */
+/* The subscriber redirects its reports to host 4, which it names by GID alone. */
 static void test_report_follows_a_subscriber_that_redirects_by_gid(void **state)
 {
 	struct notice notice = trap(TRAP_LINK_STATE_CHANGE, NOTICE_URGENT, 5);
@@ -202,7 +203,7 @@ static void test_report_follows_a_subscriber_that_redirects_by_gid(void **state)
 	assert_int_equal(sa_deadline(fixture.sa), TIME_NEVER);
 }
 
-/* Who never answers is forgotten after some reports, and delays nobody meanwhile. */
+/* A subscriber that never answers is removed after some reports, and delays no other meanwhile. */
 static void test_silent_subscriber_is_forgotten_and_delays_nobody(void **state)
 {
 	struct notice notice = trap(TRAP_LINK_STATE_CHANGE, NOTICE_URGENT, 5);
@@ -217,7 +218,7 @@ static void test_silent_subscriber_is_forgotten_and_delays_nobody(void **state)
 	assert_int_equal(inform(3, everything, 0), 0);
 	for (unsigned i = 0; i < 20; i++)
 		sa_notice(fixture.sa, fixture.now, &notice);
-	/* Without any time passing, host 3 gets them all. */
+	/* Host 3 gets them all without any time passing. */
 	while (next_report(&lid, &notice, &issuer, &message)) {
 		if (lid != 3)
 			continue;
@@ -244,7 +245,7 @@ static void test_unsubscribing_ends_it(void **state)
 	(void)state;
 	assert_int_equal(inform(2, everything, 0), 0);
 	assert_int_equal(subscribe_in_reply(), 1);
-	/* Twice is once. */
+	/* Subscribing twice makes one subscription. */
 	assert_int_equal(inform(2, everything, 0), 0);
 	sa_notice(fixture.sa, fixture.now, &notice);
 	assert_int_equal(count_reports(TRAP_LINK_STATE_CHANGE), 1);
@@ -284,7 +285,7 @@ static void test_security_traps_are_for_the_trusted(void **state)
 	info.trap_number = TRAP_BAD_PKEY;
 	assert_int_equal(inform(2, info, 0), SA_STATUS_REQ_INVALID);
 	assert_int_equal(subscribe_in_reply(), 0);
-	/* Who asks for everything gets everything else. */
+	/* A subscription to everything gets everything else. */
 	assert_int_equal(inform(2, everything, 0), 0);
 	sa_notice(fixture.sa, fixture.now, &notice);
 	assert_int_equal(count_reports(TRAP_BAD_PKEY), 0);
@@ -309,7 +310,7 @@ static void test_partitions_decide_who_hears(void **state)
 	assert_int_equal(count_reports(TRAP_LOCAL_CHANGE), 1);
 }
 
-/* o13-17.1.2: what is about ports by name ends when the subscriber may not hear of them. */
+/* o13-17.1.2: a subscription to named ports is removed when the subscriber may not see them. */
 static void test_subscription_to_forbidden_ports_ends(void **state)
 {
 	static const uint16_t other[] = {0x8005}, usual[] = {0xffff};
@@ -326,7 +327,7 @@ static void test_subscription_to_forbidden_ports_ends(void **state)
 	fixture_set_pkeys(&fixture, 4, other, 1);
 	sa_notice(fixture.sa, fixture.now, &notice);
 	assert_int_equal(count_reports(TRAP_LOCAL_CHANGE), 0);
-	/* Back in the partition: only the one to all ports is left. */
+	/* Back in the partition: only the subscription to all ports is left. */
 	fixture_set_pkeys(&fixture, 4, usual, 1);
 	sa_notice(fixture.sa, fixture.now, &notice);
 	assert_int_equal(count_reports(TRAP_LOCAL_CHANGE), 1);
@@ -378,6 +379,7 @@ static void ask_records(unsigned host, uint64_t sm_key)
 	fixture_ask(&fixture, &question, &reply);
 }
 
+/* C15-0.1.23.4: only a trusted request sees the QPN and the records of others. */
 static void test_records_show_ones_own_subscriptions(void **state)
 {
 	struct inform_info other = everything;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multicast groups by MCMemberRecord: create, join, leave, look.
- * Covers: mgmt/sa/members.c */
+/* Multicast groups by MCMemberRecord: create, join, leave, query (management 4.7). Covers:
+ * mgmt/sa/members.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,7 @@ static void test_create_takes_what_the_port_has(void **state)
 	assert_int_equal(fixture.changed_mlids[0], 0xc000);
 }
 
-/* Packets of a group that goes beyond its subnet need hops; whoever creates it may say how many. */
+/* Packets of a group beyond its subnet need a hop limit, which the creator may set. */
 static void test_hop_limit_goes_with_the_scope(void **state)
 {
 	struct mc_member_record wanted = membership(2);
@@ -198,6 +198,7 @@ static void test_create_chooses_by_selectors(void **state)
 	assert_int_equal(reply_member(&reply, 0).packet_life_time, 0x15);
 }
 
+/* o15-0.1.8, in part: a group whose MTU, rate or lifetime can't be met is refused. */
 static void test_create_refuses_what_the_port_can_not(void **state)
 {
 	struct mc_member_record wanted = membership(2);
@@ -224,6 +225,7 @@ static void test_create_refuses_what_the_port_can_not(void **state)
 	assert_null(the_group());
 }
 
+/* o15-0.1.12: a send-only non-member has only that state until it joins as a non-member too. */
 static void test_join_adds_to_what_is_joined(void **state)
 {
 	struct mc_member_record wanted = membership(3);
@@ -239,7 +241,7 @@ static void test_join_adds_to_what_is_joined(void **state)
 	assert_int_equal(set(3, wanted, join_mask), 0);
 	assert_int_equal(reply_member(&reply, 0).join_state, JOIN_SEND_ONLY | JOIN_NON);
 	assert_int_equal(fixture.changed_count, 3);
-	/* Once more is nothing new. */
+	/* Repeating the join changes nothing. */
 	assert_int_equal(set(3, wanted, join_mask), 0);
 	assert_int_equal(fixture.changed_count, 3);
 }
@@ -271,7 +273,7 @@ static void test_join_must_agree_with_the_group(void **state)
 		wanted.join_state = JOIN_FULL;
 		assert_int_equal(set(3, wanted, join_mask | SA_COMPONENT(cases[i].component)),
 				 SA_STATUS_REQ_INVALID);
-		/* Not in the mask, not asked. */
+		/* Not in the mask, so not compared. */
 		assert_int_equal(set(3, wanted, join_mask), 0);
 		assert_int_equal(leave(3, wanted), 0);
 	}
@@ -323,11 +325,11 @@ static void test_proxy_join_is_marked_and_changed_by_others_only(void **state)
 	/* Host 3 joins host 4. */
 	assert_int_equal(set(3, membership(4), join_mask), 0);
 	assert_int_equal(reply_member(&reply, 0).proxy_join, 1);
-	/* It may not touch what host 2 joined itself. */
+	/* It may not change what host 2 joined itself (management 4.7). */
 	assert_int_equal(leave(3, membership(2)), SA_STATUS_REQ_INVALID);
-	/* Anybody with the P_Key may end a proxy's membership. */
+	/* Any port with the P_Key may end a membership with ProxyJoin 1 (management 4.7). */
 	assert_int_equal(leave(2, membership(4)), 0);
-	/* What a port takes over itself is its own. */
+	/* A membership that the port itself joins becomes its own. */
 	assert_int_equal(set(3, membership(4), join_mask), 0);
 	assert_int_equal(set(4, membership(4), join_mask), 0);
 	assert_int_equal(leave(3, membership(4)), SA_STATUS_REQ_INVALID);
@@ -404,7 +406,7 @@ static void test_vanished_port_leaves_by_itself(void **state)
 	assert_null(the_group());
 }
 
-/* What members said to a master that is one no more counts for nothing; they join the next one. */
+/* Memberships end with the master; clients join again at the next one. */
 static void test_groups_of_clients_go_with_the_master(void **state)
 {
 	struct mc_member_record other = membership(2);
@@ -419,7 +421,7 @@ static void test_groups_of_clients_go_with_the_master(void **state)
 	assert_int_equal(the_group()->member_count, 0);
 }
 
-/* IP groups exist beside the broadcast group of their partition, and are like it. */
+/* IP groups need the broadcast group of their partition and must agree with it (management 4.7). */
 static void test_ip_groups_follow_the_broadcast_group(void **state)
 {
 	const struct multicast_characteristics values = {.qkey = 0xb1b,
@@ -447,7 +449,7 @@ static void test_ip_groups_follow_the_broadcast_group(void **state)
 	wanted.mgid_low++;
 	wanted.qkey = 0xb1c;
 	assert_int_equal(set(2, wanted, create_mask), SA_STATUS_REQ_INVALID);
-	/* IPv6 groups have the IPv4 broadcast group too. */
+	/* IPv6 groups use the IPv4 broadcast group too. */
 	wanted.mgid_high = 0xff12601bffff0000;
 	wanted.qkey = 0xb1b;
 	assert_int_equal(set(2, wanted, create_mask), 0);
@@ -502,7 +504,7 @@ static void test_strangers_see_groups_not_members(void **state)
 	assert_int_equal(reply.stride, 56);
 	assert_int_equal(reply_member(&reply, 0).port_gid_guid, 0);
 	assert_int_equal(reply_member(&reply, 0).join_state, 0);
-	/* Whom a membership belongs to may see it. */
+	/* A port may see its own membership. */
 	look(3, 0, membership(3), SA_COMPONENT(MCR_MGID) | SA_COMPONENT(MCR_PORT_GID));
 	assert_int_equal(reply.count, 1);
 	assert_int_equal(reply_member(&reply, 0).join_state, JOIN_FULL);
@@ -566,7 +568,7 @@ static void test_join_fails_when_a_link_of_the_tree_has_a_smaller_mtu(void **sta
 	assert_int_equal(set(2, membership(2), join_mask), 0);
 	assert_int_equal(set(3, membership(3), join_mask), SA_STATUS_REQ_INVALID);
 	assert_int_equal(the_group()->member_count, 2);
-	/* One whose packets fit may have members on both sides. */
+	/* A group whose packets fit may have members on both sides. */
 	wanted.mgid_low++;
 	wanted.mtu = MTU_512;
 	assert_int_equal(set(1, wanted, mask), 0);
@@ -584,7 +586,7 @@ static void test_join_fails_when_a_link_of_the_tree_is_slower(void **state)
 	assert_int_equal(set(2, membership(2), join_mask), 0);
 }
 
-/* Step c. */
+/* Step c of the join algorithm. */
 static void test_join_fails_at_a_switch_without_a_multicast_table(void **state)
 {
 	(void)state;
@@ -597,7 +599,7 @@ static void test_join_fails_at_a_switch_without_a_multicast_table(void **state)
 	assert_int_equal(set(2, membership(2), join_mask), 0);
 }
 
-/* A link that gets worse does not undo what is in force: the same Set again is harmless. */
+/* A link that gets slower does not end a membership: repeating the Set is harmless. */
 static void test_member_may_repeat_its_join(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records about nodes, ports, links and tables: literal fields, component masks, who sees what.
- * Covers: mgmt/sa/table_records.c mgmt/sa/trace.c */
+/* Records about nodes, ports, links and tables: literal fields, component masks, visibility
+ * (management 4.4, 4.5). Covers: mgmt/sa/table_records.c mgmt/sa/trace.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -142,7 +142,7 @@ static void test_port_info_records(void **state)
 	assert_int_equal(info.mkey, 0x4242);
 }
 
-/* How tools find managers: any port that has IsSM, whatever else it has. */
+/* Tools find managers this way: every port with IsSM, whatever else it has (management 4.4). */
 static void test_capabilities_can_be_matched_as_a_subset(void **state)
 {
 	struct port_info wanted = {.capability_mask = CAPABILITY_IS_SM};
@@ -206,7 +206,7 @@ static void test_link_records(void **state)
 
 	(void)state;
 	ask(2, MAD_GET_TABLE, SA_LINK_RECORD, 0, 0);
-	/* Six cables, from both ends. */
+	/* Six links, from both ends. */
 	assert_int_equal(reply.count, 12);
 	assert_int_equal(reply.stride, 8);
 	put_be16(data, 3);
@@ -256,7 +256,7 @@ static void test_pkey_records_are_for_the_trusted(void **state)
 	assert_int_equal(get_be16(reply.bytes + 8), 0xffff);
 	assert_int_equal(get_be16(reply.bytes + 10), 0x8005);
 	assert_int_equal(get_be16(reply.bytes + 12), 0);
-	/* The key of the SA never travels back. */
+	/* The SM_Key is never sent back (management 4.1). */
 	assert_int_equal(reply.sm_key, 0);
 }
 
@@ -270,7 +270,7 @@ static void test_guid_records(void **state)
 	assert_int_equal(get_be64(reply.bytes + 16), 0);
 }
 
-/* Any LID of a port finds its record, which names the base LID. */
+/* Any LID of a port finds its record, which has the base LID. */
 static void test_every_lid_of_a_port_finds_its_records(void **state)
 {
 	(void)state;
@@ -289,6 +289,7 @@ static void trace(unsigned from_lid, unsigned to_lid)
 	    0);
 }
 
+/* C15-0.1.8.6: GetTraceTable returns the nodes of a path in order. */
 static void test_trace_names_every_node_in_order(void **state)
 {
 	static const struct {
@@ -306,7 +307,7 @@ static void test_trace_names_every_node_in_order(void **state)
 		assert_int_equal(step.node_type, expected[i].type);
 		assert_int_equal(step.entry_port, expected[i].entry);
 		assert_int_equal(step.exit_port, expected[i].exit);
-		/* Ids tell nodes apart, not who they are. */
+		/* Ids distinguish nodes without revealing their GUIDs. */
 		assert_int_not_equal(step.node_id, 0x120);
 	}
 	trace(5, 6);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PathRecord and MultiPathRecord: ends, selectors, keys, LMC, routers, groups.
+/* PathRecord and MultiPathRecord: ends, selectors, keys, LMC, routers, groups (management 4.6).
  * Covers: mgmt/sa/path_records.c */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,7 +81,7 @@ static void test_path_by_gids_has_lids_and_what_the_links_offer(void **state)
 	assert_int_equal(path.preference, 0);
 }
 
-/* The bytes of a whole answer, as a client sees them. */
+/* The bytes of a whole response. */
 static void test_path_record_is_sent_as_the_layout_says(void **state)
 {
 	uint8_t expected[PATH_RECORD_BYTES];
@@ -352,7 +352,7 @@ static void test_paths_of_strangers_are_not_shown(void **state)
 	fixture_ask_path(&fixture, 3, MAD_GET, &wanted, by_gids, &reply);
 	assert_int_equal(reply.status, 0);
 	assert_int_equal(reply_path(&reply, 0).pkey, 0x8002);
-	/* The manager's own port sees everything. */
+	/* The manager's own port sees everything (management 4.5). */
 	fixture_ask_path(&fixture, 1, MAD_GET, &wanted, by_gids, &reply);
 	assert_int_equal(reply.status, 0);
 }
@@ -401,7 +401,8 @@ static void test_answer_repeats_flow_label_class_and_sl(void **state)
 	assert_int_equal(path.qos_class, 0x123);
 }
 
-/* Routing has the SL where it keeps lanes apart, but for the bits that it leaves to policy. */
+/* If routing uses several VLs it determines the SL, except for the bits that it leaves to policy.
+ */
 static void test_routing_leaves_some_bits_of_the_sl_to_others(void **state)
 {
 	struct subnet *subnet = fixture.subnet;
@@ -431,7 +432,7 @@ static void test_routing_leaves_some_bits_of_the_sl_to_others(void **state)
 	assert_int_not_equal(reply.status, 0);
 }
 
-/* Another subnet is reached through the router: its LID, the far GID, and a hop limit. */
+/* Another subnet is reached through the router: its LID, the remote GID, and a hop limit. */
 static void test_other_subnet_is_reached_by_the_router(void **state)
 {
 	struct path_record wanted = between(2, 3);
@@ -569,7 +570,7 @@ static void test_multi_path_gives_all_pairs_as_path_records(void **state)
 	assert_int_equal(reply.method, MAD_GET_MULTI_RESPONSE);
 	assert_int_equal(reply.attribute_id, SA_PATH_RECORD);
 	assert_int_equal(reply.count, 4);
-	/* The first two have no end in common. */
+	/* The first two paths have no end in common. */
 	assert_int_not_equal(reply_path(&reply, 0).slid, reply_path(&reply, 1).slid);
 	assert_int_not_equal(reply_path(&reply, 0).dlid, reply_path(&reply, 1).dlid);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Members of multicast groups that do not answer a question leave. */
+/* Members of multicast groups that do not react to ClientReregister are removed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,7 +81,7 @@ static bool is_asked(unsigned host)
 	return false;
 }
 
-/* The manager has got the answers of these ports to Set(PortInfo). */
+/* The manager got the responses of these ports to Set(PortInfo). */
 static void deliver_questions(void)
 {
 	for (unsigned i = 0; i < fixture.asked_count; i++)
@@ -124,7 +124,7 @@ static void test_silent_member_leaves_its_group(void **state)
 	pass(1);
 	assert_null(member(3));
 	assert_non_null(member(1));
-	/* The tree follows. */
+	/* The tree is updated. */
 	assert_int_equal(fixture.changed_count, 1);
 	sa_status(fixture.sa, &status);
 	assert_int_equal(status.pruned_count, 1);
@@ -140,7 +140,7 @@ static void test_group_without_members_ends(void **state)
 	assert_null(the_group());
 }
 
-/* A client may be faster than the answer of its port to the manager. */
+/* A client may join again before its port's response reaches the manager. */
 static void test_answer_before_the_question_is_known_to_be_there_counts(void **state)
 {
 	(void)state;
@@ -167,7 +167,7 @@ static void test_only_states_that_were_joined_again_stay(void **state)
 	assert_int_equal(member(1)->join_state, JOIN_FULL);
 }
 
-/* Ports that do not know ClientReregister, or that the manager does not reach. */
+/* Ports that do not support ClientReregister, or that the manager does not reach. */
 static void test_port_that_was_not_asked_keeps_its_memberships(void **state)
 {
 	(void)state;

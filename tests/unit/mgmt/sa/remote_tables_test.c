@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the SA asks nodes for: SL to VL, VL arbitration, multicast tables, other managers.
- * Covers: mgmt/sa/remote_kinds.c */
+/* Records that the SA reads from nodes: SLtoVL, VL arbitration, multicast tables, other managers
+ * (management 4.3). Covers: mgmt/sa/remote_kinds.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void ask(enum mad_method method, uint16_t attribute_id, uint64_t componen
 	sa_receive(fixture.sa, fixture.now, &message);
 }
 
-/* The node's answer: block byte 0 is the modifier's lowest. */
+/* The node's response: byte 0 of the block is the lowest byte of the modifier. */
 static void answer(const struct mad_message *smp, uint16_t status)
 {
 	struct mad_message response = *smp;
@@ -59,7 +59,7 @@ static bool is_smp(const struct mad_message *message)
 	return message->bytes[1] == MAD_CLASS_SUBNET_LID;
 }
 
-/* Answers SMPs until a MAD of the SA itself comes; how many there were. */
+/* Answers SMPs until the SA sends a MAD itself. Returns their number. */
 static unsigned serve(uint16_t status, struct mad_message *ret_answer)
 {
 	unsigned smp_count = 0;
@@ -153,7 +153,7 @@ static void test_multicast_tables_are_asked_for_as_far_as_there_are_groups(void 
 	assert_int_equal(message.bytes[SA_DATA_OFFSET + 72 + 8], 1);
 }
 
-/* The own manager is known, the other one is asked. */
+/* Its own manager is known; the SA reads SMInfo of the other one. */
 static void test_other_managers_are_asked_for_themselves(void **state)
 {
 	struct mad_message message;
@@ -171,7 +171,7 @@ static void test_other_managers_are_asked_for_themselves(void **state)
 	assert_true(fixture_next_message(&fixture, &message));
 	assert_false(is_smp(&message));
 	assert_int_equal(get_be16(message.bytes + SA_HEADER_OFFSET + 8), 4);
-	/* Two records of 32 bytes; the keys are hidden. */
+	/* Two records of 32 bytes; the SM_Keys are hidden (management 4.5). */
 	assert_int_equal(get_be16(message.bytes + SA_DATA_OFFSET), 1);
 	assert_int_equal(get_be64(message.bytes + SA_DATA_OFFSET + 4 + 8), 0);
 	assert_int_equal(get_be16(message.bytes + SA_DATA_OFFSET + 32), 3);
@@ -231,7 +231,7 @@ static void test_too_many_requests_are_dropped(void **state)
 	assert_int_equal(status.dropped_count, 100 - 16);
 }
 
-/* The subnet may change while answers come. */
+/* The subnet may change while responses arrive. */
 static void test_sweep_in_between_does_no_harm(void **state)
 {
 	struct mad_message message, answer_message;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client's side, against a real SA and against silence. */
+/* The client's side, with a real SA and with none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* MADs of one to the other until nobody has anything to say. */
+/* Passes MADs between both until neither has one to send. */
 static void talk(void)
 {
 	struct mad_message message;
@@ -92,7 +92,7 @@ static void test_path_query_gives_a_path(void **state)
 	assert_int_equal(sa_client_deadline(&client), TIME_NEVER);
 }
 
-/* The request that the client sends next, and the answer that sends it to this GUID. */
+/* The client's next request, and the response that redirects it to this GUID. */
 static struct mad_message next_request(void)
 {
 	struct mad_message message;
@@ -124,7 +124,7 @@ static void ask_for_service(void)
 			 0);
 }
 
-/* An SA that is elsewhere: by its LID at once, by its GID with the path that the first one gives.
+/* A redirected SA: by LID at once, by GID with the path that the first SA returns (management 1.6).
  */
 static void test_request_follows_the_sa_to_another_lid(void **state)
 {
@@ -152,7 +152,7 @@ static void test_request_follows_the_sa_to_a_gid(void **state)
 	message = next_request();
 	redirect(&message, 0, fixture_port(&fixture, 4)->guid);
 	assert_int_equal(sa_client_deadline(&client), 0);
-	/* The question for the path goes to the SA, its answer is nobody's result. */
+	/* The query for the path goes to the first SA; its response is not a result. */
 	message = next_request();
 	assert_int_equal(message.address.lid, 1);
 	assert_int_equal(get_be16(message.bytes + 16), SA_PATH_RECORD);
@@ -174,7 +174,7 @@ static void test_request_follows_the_sa_to_a_gid(void **state)
 	assert_int_equal(result.purpose.detail, 3);
 }
 
-/* Nobody answers for the path, and the requester loses interest meanwhile. */
+/* The query for the path gets no response, and the requester cancels meanwhile. */
 static void test_redirected_request_may_be_cancelled(void **state)
 {
 	const struct gid own = gid_from(GID_PREFIX_LINK_LOCAL, fixture_port(&fixture, HOST)->guid);
@@ -197,7 +197,7 @@ static void test_redirected_request_may_be_cancelled(void **state)
 	assert_int_equal(sa_client_deadline(&client), TIME_NEVER);
 }
 
-/* Without its own GID the client has no path to ask for; an SA that is gone has none to give. */
+/* Without its own GID the client can't query a path, and an SA that is gone returns none. */
 static void test_redirection_without_a_path_ends_the_request(void **state)
 {
 	const struct gid own = gid_from(GID_PREFIX_LINK_LOCAL, fixture_port(&fixture, HOST)->guid);
@@ -377,7 +377,7 @@ static void test_cancelled_requests_have_no_result(void **state)
 	int mine, other;
 
 	(void)state;
-	/* Four on the wire, two waiting. */
+	/* Four under way, two waiting. */
 	for (unsigned i = 0; i < 6; i++)
 		assert_int_equal(sa_client_query_path(
 					 &client, &wanted, by_gids,
@@ -412,7 +412,7 @@ static void test_table_comes_whole(void **state)
 	assert_int_equal(result.outcome, SA_CLIENT_ANSWERED);
 	assert_int_equal(result.purpose.detail, 9);
 	assert_int_equal(result.method, MAD_GET_TABLE);
-	/* Hosts, switches and the router; more than one MAD has room for. */
+	/* Hosts, switches and the router: more than fit one MAD. */
 	assert_int_equal(result.record_count, FIXTURE_HOSTS + FIXTURE_SWITCHES + 1);
 	assert_true(result.record_bytes >= NODE_RECORD_BYTES);
 	assert_true(result.record_count * result.record_bytes > SA_DATA_BYTES);

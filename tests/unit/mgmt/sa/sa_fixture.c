@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small subnet and its SA, for tests that ask it. */
+/* A small subnet and its SA. */
 #include "sa_fixture.h"
 
 #include <setjmp.h>
@@ -326,7 +326,7 @@ static void acknowledge(struct sa_fixture *fixture, const struct mad_message *se
 	sa_receive(fixture->sa, fixture->now, &message);
 }
 
-/* Takes one segment in; true when it was the last. */
+/* Takes one segment; true: it was the last. */
 static bool take_segment(struct sa_fixture *fixture, const struct mad_message *message,
 			 struct sa_reply *reply, size_t *byte_count)
 {

@@ -39,14 +39,14 @@ struct sa_fixture {
 	struct subnet_node *router;
 	uint16_t changed_mlids[FIXTURE_CHANGES];
 	unsigned changed_count;
-	uint64_t asked_guids[FIXTURE_CHANGES]; /* ports that were to register anew */
+	uint64_t asked_guids[FIXTURE_CHANGES]; /* ports with ClientReregister */
 	unsigned asked_count;
 	uint64_t next_transaction;
 };
 
-/* A request in the making: everything that is not named is 0. */
+/* A request; fields that are not set are 0. */
 struct sa_question {
-	unsigned host; /* whose port asks; 0: an LID that nobody has */
+	unsigned host; /* the host that asks; 0: a LID that no port has */
 	enum mad_method method;
 	uint16_t attribute_id;
 	uint32_t attribute_modifier;
@@ -63,41 +63,41 @@ struct sa_reply {
 	uint16_t attribute_id;
 	uint64_t sm_key;
 	size_t stride; /* tables */
-	size_t count;  /* records; of a single answer 1 when its status is 0 */
+	size_t count;  /* records; 1 for a single response with status 0 */
 	uint8_t bytes[FIXTURE_TABLE_BYTES];
 };
 
 void sa_fixture_start(struct sa_fixture *fixture);
 /* With 2^lmc LIDs for hosts and router. */
 void sa_fixture_start_lmc(struct sa_fixture *fixture, uint8_t lmc);
-/* With an SA that asks the members of groups in this interval. */
+/* With an SA that prunes in this interval. */
 void sa_fixture_start_pruning(struct sa_fixture *fixture, time_ns prune_interval);
 void sa_fixture_stop(struct sa_fixture *fixture);
 
-/* A test that has a subnet of its own in the variable fixture. */
+/* Sets up the variable fixture for one test. */
 int sa_fixture_set_up(void **state);
 int sa_fixture_tear_down(void **state);
 #define SA_FIXTURE_TEST(function)                                                                  \
 	cmocka_unit_test_prestate_setup_teardown(function, sa_fixture_set_up,                      \
 						 sa_fixture_tear_down, &fixture)
 
-/* The port of host n; of the router for 0. */
+/* The port of host n; 0: of the router. */
 struct subnet_port *fixture_port(const struct sa_fixture *fixture, unsigned host);
 uint16_t fixture_lid(const struct sa_fixture *fixture, unsigned host);
 struct gid fixture_gid(const struct sa_fixture *fixture, unsigned host);
 void fixture_set_pkeys(struct sa_fixture *fixture, unsigned host, const uint16_t pkeys[],
 		       unsigned pkey_count);
-/* The manager swept. */
+/* The manager has swept. */
 void fixture_sweep(struct sa_fixture *fixture);
-/* As fixture_sweep(), with host n not met. */
+/* As fixture_sweep(), but host n was not found. */
 void fixture_sweep_without(struct sa_fixture *fixture, unsigned host);
 
-/* The MAD of a question, as it arrives. */
+/* The MAD of a request, as it arrives. */
 struct mad_message fixture_message(struct sa_fixture *fixture, const struct sa_question *question);
-/* Asks, acknowledges tables segment by segment, and gives the whole answer. */
+/* Sends the request, acknowledges tables segment by segment, and returns the whole response. */
 void fixture_ask(struct sa_fixture *fixture, const struct sa_question *question,
 		 struct sa_reply *ret_reply);
-/* One message that the SA wants to send now; false: none. */
+/* One message that the SA sends now. false: none. */
 bool fixture_next_message(struct sa_fixture *fixture, struct mad_message *ret_message);
 
 /* Shorthands. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The SA as a whole: methods and status codes, keys, tables, those who flood and those who vanish.
- * Covers: mgmt/sa/answers.c mgmt/sa/attributes.c mgmt/sa/sa_query.c mgmt/sa/records.c */
+/* The SA as a whole: methods and status codes, keys, tables, clients that flood and clients that
+ * vanish (management 4.1, 4.2, 4.3). Covers: mgmt/sa/answers.c mgmt/sa/attributes.c
+ * mgmt/sa/sa_query.c mgmt/sa/records.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +41,8 @@ static void test_class_port_info_says_what_there_is(void **state)
 	assert_false(info.capability_mask & SA_CAPABILITY_REINIT);
 }
 
-/* Every attribute with every method: what is not served is refused, nothing else. */
+/* Every attribute with every method: exactly the methods that are not served are refused
+ * (management 4.3). */
 static void test_methods_of_every_attribute(void **state)
 {
 	enum { GET = 1, TABLE = 2, SET = 4, REMOVE = 8, MULTI = 16, TRACE = 32 };
@@ -97,7 +99,7 @@ static void test_unknown_methods_and_one_way_mads(void **state)
 	assert_false(reply.came);
 	ask(MAD_REPORT, SA_NOTICE);
 	assert_false(reply.came);
-	/* An answer that nobody asked for is not answered. */
+	/* A response is never answered (management 1.4). */
 	ask(MAD_GET_RESPONSE, SA_NODE_RECORD);
 	assert_false(reply.came);
 	ask(MAD_REPORT_RESPONSE, SA_NOTICE);
@@ -170,7 +172,7 @@ static void test_answer_goes_where_the_request_came_from(void **state)
 	assert_int_equal(get_be64(message.bytes + 8), transaction_id);
 }
 
-/* Whoever asks for a table and never acknowledges holds its memory only for a while. */
+/* A client that requests a table and never acknowledges it holds memory only for a while. */
 static void test_client_that_vanishes_in_a_table_is_given_up(void **state)
 {
 	const struct sa_question question = {
@@ -189,7 +191,7 @@ static void test_client_that_vanishes_in_a_table_is_given_up(void **state)
 	}
 	assert_int_equal(sa_deadline(fixture.sa), TIME_NEVER);
 	assert_true(sent_count >= 2 && sent_count < 20);
-	/* The next one is served as ever. */
+	/* The next client is served as before. */
 	assert_int_equal(ask(MAD_GET_TABLE, SA_NODE_RECORD), 0);
 	assert_int_equal(reply.count, 7);
 }
@@ -211,7 +213,7 @@ static void test_request_repeated_during_its_table_is_not_served_twice(void **st
 	assert_int_equal(status.dropped_count, 0);
 }
 
-/* One who floods fills its own share; the others are answered. */
+/* A client that floods fills its own share; others are answered. */
 static void test_flood_of_one_leaves_room_for_others(void **state)
 {
 	struct sa_question question = {
@@ -234,7 +236,7 @@ static void test_flood_of_one_leaves_room_for_others(void **state)
 	assert_true(answer_counts[2] >= 100 && answer_counts[2] < 10000);
 	sa_status(fixture.sa, &status);
 	assert_int_equal(status.dropped_count, 10000 - answer_counts[2]);
-	/* Afterwards it is as welcome as before. */
+	/* Afterwards it is served as before. */
 	assert_int_equal(ask(MAD_GET, SA_CLASS_PORT_INFO), 0);
 }
 
@@ -258,7 +260,7 @@ static void test_flood_of_tables_is_bounded(void **state)
 	assert_int_equal(status.dropped_count, 5000 - sent_count);
 }
 
-/* A GetMulti request may itself come as an RMPP transfer. */
+/* The request of GetMulti may be an RMPP transfer itself (management 1.8). */
 static void test_get_multi_by_rmpp(void **state)
 {
 	const struct multi_path_header header = {.sgid_count = 1, .dgid_count = 1};
@@ -304,7 +306,7 @@ static void test_get_multi_by_rmpp(void **state)
 	assert_true(was_answered);
 }
 
-/* Random MADs: nothing breaks, and what is kept stays within its bounds. */
+/* Random MADs: nothing breaks, and the state stays within its limits. */
 static void test_noise_does_no_harm(void **state)
 {
 	struct random random = random_seeded(1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selectors: every selector with every pair of codes, against what they mean in bytes and Mb/s. */
+/* Selectors: every selector with every pair of codes, compared in bytes and Mb/s (management 4.6).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +24,7 @@ static bool means(unsigned selector, int compared)
 	}
 }
 
-/* What is chosen is offered, satisfies the asked, and is the most that does. */
+/* The chosen value is offered, satisfies the request, and is the largest one that does. */
 static void test_chosen_mtu_is_the_largest_that_satisfies(void **state)
 {
 	(void)state;
@@ -69,7 +70,7 @@ static void test_chosen_rate_is_the_fastest_that_satisfies(void **state)
 	}
 }
 
-/* A bound on lifetime may be longer than it need be, never shorter. */
+/* A lifetime may be longer than necessary, never shorter. */
 static void test_chosen_lifetime_is_the_shortest_that_satisfies(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ServiceRecords: leases, keys, partitions; ServiceAssociationRecords. */
+/* ServiceRecords: leases, keys, partitions; ServiceAssociationRecords (management 4.8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static void test_announced_service_is_found_without_its_key(void **state)
 	assert_string_equal((const char *)answer().name, "storage");
 	assert_int_equal(ask(3, MAD_GET, service(2), SA_COMPONENT(SR_ID), FIXTURE_SM_KEY), 0);
 	assert_int_equal(answer().id.key_low, 0x22);
-	/* Who has the key may ask with it. */
+	/* A client that has the key may use it in a query. */
 	assert_int_equal(ask(3, MAD_GET, service(2), SA_COMPONENT(SR_KEY), 0), 0);
 }
 
@@ -93,6 +93,7 @@ static void test_missing_components_have_their_usual_values(void **state)
 	assert_int_equal(ask(2, MAD_SET, record, SA_COMPONENT(SR_GID), 0), SA_STATUS_REQ_INVALID);
 }
 
+/* C15-0.1.13: the requester and the port of the ServiceGID must hold the P_Key. */
 static void test_partition_must_be_held_by_both(void **state)
 {
 	static const uint16_t both[] = {0xffff, 0x8005};
@@ -154,6 +155,7 @@ static void test_services_of_one_id_are_several(void **state)
 			 0);
 }
 
+/* C15-0.1.14: names and ServiceKeys are associated; only trusted requests see that. */
 static void test_associations_are_for_the_trusted(void **state)
 {
 	struct sa_question question = {
