@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search in the dependency graph: shortest where nothing forbids it, round the rest, and along
- * the tree when nothing else is left. */
+/* The search in the dependency graph: shortest paths where possible, longer ones around cycles, and
+ * the tree if nothing else is left. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static void test_the_first_target_is_reached_by_the_shortest_paths(void **state)
 	rig_end(&rig);
 }
 
-/* All shortest paths of a ring close its two cycles: somebody has to go round. */
+/* All shortest paths of a ring close its two cycles, so some path must be longer. */
 static void test_a_cycle_is_avoided_by_a_longer_path(void **state)
 {
 	struct rig rig;
@@ -123,7 +123,7 @@ static void test_the_lighter_of_two_paths_is_taken(void **state)
 	rig_end(&rig);
 }
 
-/* Who is passed comes first in the queue, and is passed by all behind. */
+/* The queue has each switch behind the one it sends to, and passing counts all switches behind. */
 static void test_passing_adapters_are_counted(void **state)
 {
 	struct rig rig;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The channel dependency graph: order kept, circles found, against a plain search. */
+/* The channel dependency graph: it keeps its order and finds cycles, compared with a plain search
+ * (management 3.8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@
 #include "mgmt/routing/channels.h"
 #include "support/routing_graphs.h"
 
-/* Round a ring in one direction: the last edge closes it. */
+/* In one direction around a ring: the last edge closes the cycle. */
 static void test_the_edge_that_closes_a_circle_is_refused(void **state)
 {
 	struct routing_graph graph;
@@ -27,7 +28,7 @@ static void test_the_edge_that_closes_a_circle_is_refused(void **state)
 	assert_int_equal(channel_graph_add(&channels, channel_of(&channels, 3, 1, 0),
 					   channel_of(&channels, 0, 1, 0)),
 			 CHANNEL_EDGE_CLOSES_CYCLE);
-	/* Once another edge is gone it fits. */
+	/* Without another edge of the cycle it fits. */
 	channel_graph_remove(&channels, channel_of(&channels, 1, 1, 0),
 			     channel_of(&channels, 2, 1, 0));
 	assert_int_equal(channel_graph_add(&channels, channel_of(&channels, 3, 1, 0),
@@ -57,7 +58,7 @@ static void test_another_lane_is_another_circle(void **state)
 	routing_graph_release(&graph);
 }
 
-/* Also when the cycle is gone; and an order that is given changes no verdict. */
+/* Even when the cycle is gone. A given order changes no result. */
 static void test_a_remembered_refusal_stays(void **state)
 {
 	struct routing_graph graph;
@@ -85,7 +86,7 @@ static void test_a_remembered_refusal_stays(void **state)
 	routing_graph_release(&graph);
 }
 
-/* The oracle: is "to" reached from "from" over edges that were accepted? */
+/* The oracle: whether "to" is reached from "from" over accepted edges. */
 struct accepted {
 	uint32_t from, to;
 };

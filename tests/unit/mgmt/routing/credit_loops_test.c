@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credit loops: a ring with min-hop has one, trees have none, lanes break it. */
+/* Credit loops: a ring with min-hop has one, trees have none, VLs break it (management 3.8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,8 @@ static void test_min_hop_on_a_fat_tree_can_not(void **state)
 	routing_graph_release(&graph);
 }
 
-/* The shortest ways round a ring, those over the last link on lane 1: neither lane is a circle. */
+/* The shortest paths around a ring, with those over the last link on VL 1: neither VL has a cycle.
+ */
 static void test_lanes_count(void **state)
 {
 	struct routing_graph graph;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dfsssp: the paths of sssp, on few lanes, without credit loops. */
+/* dfsssp: the paths of sssp, on few VLs, without credit loops (management 3.8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static void test_tables_are_those_of_sssp(void **state)
 	routing_graph_release(&other);
 }
 
-/* A connection uses one SL both ways. */
+/* A connection uses one SL in both directions. */
 static void test_both_directions_have_one_service_level(void **state)
 {
 	const struct routing_hints hints = {.lane_count = 8};
@@ -85,7 +85,8 @@ static void test_both_directions_have_one_service_level(void **state)
 	routing_graph_release(&graph);
 }
 
-/* Together they are the paper's claim: cycles are broken where that moves the fewest paths. */
+/* The claim of the paper, over all graphs together: cycles are broken where that moves the fewest
+ * paths. */
 static void test_random_graphs_take_no_more_lanes_than_lash_in_sum(void **state)
 {
 	const struct routing_hints hints = {.lane_count = 15};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dimension order: shortest on grids, no circles on rings, and a reason to refuse. */
+/* Dimension order: shortest on grids, no cycles on rings, and refusals (management 3.8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static void test_grids_are_routed_by_the_shortest_way_without_circles(void **sta
 	}
 }
 
-/* A PathRecord is reversible with one SL. */
+/* A reversible PathRecord has one SL. */
 static void test_a_path_and_its_reverse_have_the_same_service_level(void **state)
 {
 	const struct routing_hints hints = {.lane_count = 2};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every engine keeps its promise on random graphs and trees with failures, or says that it does not
- * fit. */
+/* Every engine keeps its promise on random graphs and trees with failures, or refuses the graph
+ * (management 3.8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static void test_engines_are_found_by_name(void **state)
 	assert_null(routing_engine_find("upside"));
 }
 
-/* As OpenSM names its own. */
+/* With OpenSM's names (management 3.8). */
 static void test_there_is_every_engine_of_opensm(void **state)
 {
 	static const char *const names[] = {"minhop", "updn", "dnup", "file",
@@ -67,10 +67,10 @@ static void try_all(void (*make)(struct routing_graph *graph, struct random *ran
 
 			make(&graph, &random);
 			try_engine(engine, &graph);
-			/* Tables that are there already must not tempt it. */
+			/* Present tables must not lead it to bad routes. */
 			for (unsigned cut = 0; cut < 3 && cut_any_link(&graph, &random); cut++)
 				try_engine(engine, &graph);
-			/* Nor must a switch less, or several LIDs for each adapter. */
+			/* Nor must a missing switch, or several LIDs for each adapter. */
 			try_copy(engine, &graph,
 				 (uint32_t)random_below(&random, graph.switch_count),
 				 (unsigned)seed % 3);
@@ -117,7 +117,7 @@ static void test_promises_hold_on_grids_with_failures(void **state)
 	try_all(make_any_grid);
 }
 
-/* Those that take any graph must not refuse one. */
+/* Engines for any graph must not refuse one. */
 static void test_engines_for_any_graph_refuse_none(void **state)
 {
 	const struct routing_hints hints = {.lane_count = 8};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fat trees: even load on every link, one top per LID, refusal of what is none. */
+/* Fat trees: even load on every link, one top per LID, and refusal of other graphs (management
+ * 3.8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 
 static const struct routing_hints no_hints;
 
-/* Of all LIDs of adapters, how many leave by a port. */
+/* The number of adapter LIDs that leave by a port. */
 static unsigned count_routes(const struct routing_graph *graph, uint32_t index, unsigned port)
 {
 	unsigned count = 0;
@@ -39,14 +40,14 @@ static void test_every_link_of_a_full_tree_carries_its_share(void **state)
 		for (unsigned port = HALF + 1; port <= K; port++)
 			assert_in_range(count_routes(&graph, leaf, port),
 					(ADAPTERS - HALF) / HALF - 1, (ADAPTERS - HALF) / HALF + 1);
-	/* Down from a top to each pod: the pod's adapters, spread over the tops. */
+	/* From a top down to each pod: the pod's adapters, spread over the tops. */
 	for (uint32_t top = 2 * LEAVES; top < graph.switch_count; top++)
 		for (unsigned port = 1; port <= K; port++)
 			assert_int_equal(count_routes(&graph, top, port), HALF * HALF);
 	routing_graph_release(&graph);
 }
 
-/* All leaves send a LID up to the same top: its way down is one. */
+/* All leaves send a LID up to the same top: it has one path down. */
 static void test_a_lid_comes_down_from_one_top(void **state)
 {
 	enum { K = 4, HALF = 2, LEAVES = K * HALF };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checker finds what is wrong with a table. */
+/* The checker finds the faults of a table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,7 @@ static void test_missing_entries_are_unreachable_but_no_fault(void **state)
 	assert_int_equal(verdict_now().unreachable_count, 1);
 }
 
-/* An engine that gave up must not leave SLs behind for the next one. */
+/* An engine that gave up must not leave SLs for the next one. */
 static void test_dropped_lanes_leave_nothing(void **state)
 {
 	(void)state;

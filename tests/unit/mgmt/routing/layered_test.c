@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layers: a ring needs two lanes and gets them; with one it is refused. */
+/* Layers: a ring needs two VLs; with one it is refused (management 3.8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void test_a_ring_takes_two_lanes(void **state)
 	assert_int_equal(credit_loops_check(&graph, &loops), 0);
 	assert_false(loops.has_loop);
 	assert_int_equal(loops.lane_count, 2);
-	/* Still by the shortest way. */
+	/* Still on the shortest path. */
 	for (uint32_t a = 0; a < 7; a++)
 		for (uint32_t b = 0; b < 7; b++) {
 			uint32_t direct = a > b ? a - b : b - a;

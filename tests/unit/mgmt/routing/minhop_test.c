@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Min-hop routes: shortest, balanced, stable; random graphs against a plain oracle. */
+/* Min-hop routes: shortest, balanced, stable; random graphs against a plain oracle (management
+ * 3.9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +36,7 @@ static void route(void)
 	assert_int_equal(verdict.fault, ROUTING_SOUND);
 }
 
-/* Two switches, four cables between them (ports 1 to 4), eight adapters on the second. */
+/* Two switches with four links between them (ports 1 to 4), eight adapters on the second. */
 static void make_parallel_cables(void)
 {
 	make(2, 8, 16);
@@ -76,7 +77,7 @@ static void test_present_ports_stay_and_a_lost_cable_moves_only_its_own_lids(voi
 		if (before[lid] != 2)
 			assert_int_equal(graph.switches[0].table[lid], before[lid]);
 	}
-	/* When it is back it gets a share again. */
+	/* When the link returns it gets a share again. */
 	routing_graph_link(&graph, 0, 2, 1, 2);
 	route();
 	assert_true(graph.switches[0].load[2] >= 1);
@@ -90,7 +91,7 @@ static void test_unreachable_lids_get_no_port(void **state)
 	routing_graph_link(&graph, 0, 1, 1, 1);
 	attach(0, 2, 3);
 	attach(1, 1, 0);
-	graph.switches[0].table[1] = 1; /* an old route to what is gone */
+	graph.switches[0].table[1] = 1; /* an old route to a port that is gone */
 	route();
 	assert_int_equal(graph.switches[0].table[1], ROUTING_NO_PORT);
 	assert_int_equal(graph.switches[2].table[1], 3);
@@ -102,7 +103,7 @@ static void test_unreachable_lids_get_no_port(void **state)
 
 enum { RANDOM_SWITCHES = 12, RANDOM_PORTS = 10 };
 
-/* Floyd and Warshall's distances. */
+/* Distances by the algorithm of Floyd and Warshall. */
 static void measure(unsigned distance[RANDOM_SWITCHES][RANDOM_SWITCHES])
 {
 	for (unsigned i = 0; i < RANDOM_SWITCHES; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nue: no graph is refused, however few lanes there are, and more lanes make paths shorter. */
+/* Nue: accepts every graph with any number of VLs, and more VLs make paths shorter (management
+ * 3.8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,7 +73,7 @@ static void test_rings_and_tori_are_routed_on_one_lane(void **state)
 	}
 }
 
-/* On one lane up/down is the other engine that takes any graph. */
+/* On one VL up/down is the other engine that takes any graph. */
 static void test_paths_are_no_longer_than_up_down_in_sum(void **state)
 {
 	const struct routing_hints hints = {.lane_count = 1};

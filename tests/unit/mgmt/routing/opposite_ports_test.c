@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Port numbers that links join: of grids, and of a switch that is cabled otherwise. */
+/* Port numbers at the ends of links: of grids, and of a switch that is connected differently. */
 #include "mgmt/routing/opposite_ports.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One of several good ports: even load, stable, and different for the LIDs of one port. */
+/* Choice among equally good ports: even load, stable, and different ports for the LIDs of one end
+ * port (management 3.9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,7 @@
 #include "mgmt/routing/port_balance.h"
 #include "support/routing_graphs.h"
 
-/* Two switches, four cables; one adapter port with four LIDs at the second. */
+/* Two switches with four links; one adapter port with four LIDs at the second. */
 static void test_the_lids_of_one_port_go_different_ways(void **state)
 {
 	struct routing_graph graph;
@@ -27,7 +28,7 @@ static void test_the_lids_of_one_port_go_different_ways(void **state)
 								     .port_number = 5,
 								     .path_index = (uint8_t)i,
 								     .port_guid = 9};
-	/* What is in the table tempts it to keep one way for all. */
+	/* The present table has one port for all. */
 	for (unsigned lid = 1; lid <= 4; lid++)
 		graph.switches[0].table[lid] = 2;
 	assert_int_equal(minhop_route(&graph), 0);
@@ -51,7 +52,8 @@ static void test_without_candidates_there_is_no_route(void **state)
 	routing_graph_release(&graph);
 }
 
-/* Of three entries one led by a port that is none any more: the others stay, with their load. */
+/* One of three entries uses a port that is no candidate any more: the others stay, with their load.
+ */
 static void test_mending_moves_only_what_must(void **state)
 {
 	const struct port_candidates candidates = {.count = 3, .ports = {1, 2, 3}};

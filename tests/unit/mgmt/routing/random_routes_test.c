@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random routes: shortest, spread, the same every time, and few move with a lost link. */
+/* Random routes: shortest, spread, the same in every run, and few move with a lost link. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +29,8 @@ static void test_paths_are_shortest(void **state)
 	routing_graph_release(&graph);
 }
 
-/* A leaf of a tree of 12-port switches has 6 ways up for 426 LIDs: no port gets less than half or
- * more than twice its share. */
+/* A leaf of a tree of 12-port switches has 6 uplinks for 426 LIDs: each port gets between half and
+ * twice its share. */
 static void test_every_port_gets_some(void **state)
 {
 	struct routing_graph graph;
@@ -63,7 +63,8 @@ static void test_a_lost_link_moves_only_what_used_it_and_back(void **state)
 	cut_link(&graph, 0, 3);
 	assert_int_equal(random_routes(&graph, &no_hints), 0);
 	expect_all_adapters_connected(&graph);
-	/* Those of the other leaf of the pod may be nearer by the lost one's switch only. */
+	/* The LIDs of the other leaf of the pod may be nearer only by way of the lost link's
+	 * switch. */
 	for (uint32_t i = 0; i < graph.destination_count; i++) {
 		uint16_t lid = graph.destinations[i].lid;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranks: the top of a tree is found, hints are taken, the middle is the last resort. */
+/* Ranks: finds the top of a tree, takes hints, and uses the middle as the last resort. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes after links went are as short as those made anew, and little else moves. */
+/* Repaired routes are as short as newly made ones, and little else moves. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static void connect(struct routing_graph *graph, uint32_t a, uint32_t b)
 		routing_graph_link(graph, a, port_next[a]++, b, port_next[b]++);
 }
 
-/* A tree with as many links across; hosts on ports of their own. */
+/* A tree with as many additional links; hosts have their own ports. */
 static void build(struct routing_graph *graph, uint32_t switch_count, struct random *random)
 {
 	uint32_t destination_count = switch_count * (1 + HOSTS_PER_SWITCH);
@@ -89,7 +89,7 @@ static bool remove_one(struct routing_graph *graph, struct random *random,
 	return true;
 }
 
-/* The same graph routed from nothing, as the oracle of distances. */
+/* The same graph routed from nothing is the oracle for distances. */
 static void check_distances(struct routing_graph *graph)
 {
 	uint8_t *tables[SWITCHES_MAX];
@@ -145,7 +145,7 @@ static void test_repaired_routes_are_shortest_for_every_seed(void **state)
 			check_distances(&graph);
 			if (!removed_count || !random_below(&random, 2))
 				continue;
-			/* One of them comes back. */
+			/* One of the links returns. */
 			routing_graph_link(&graph, removed[0].a, removed[0].a_port, removed[0].b,
 					   removed[0].b_port);
 			error = minhop_repair(
@@ -160,7 +160,7 @@ static void test_repaired_routes_are_shortest_for_every_seed(void **state)
 	}
 }
 
-/* Two leaves, four spines: of the leaf's entries only those by the lost link move, and spread. */
+/* Two leaves, four spines: only the leaf's entries by the lost link move, and they spread. */
 static void test_only_entries_by_the_lost_link_move(void **state)
 {
 	enum { LEAVES = 2, SPINES = 4, HOSTS = 8 };
@@ -208,7 +208,7 @@ static void test_only_entries_by_the_lost_link_move(void **state)
 	for (unsigned port = 1; port <= 4; port++)
 		assert_in_range(load[port], port == 2 ? 0 : 2, port == 2 ? 0 : 3);
 
-	/* Back again, it gets its share. */
+	/* When the link returns it gets its share. */
 	routing_graph_link(&graph, 0, 2, LEAVES + 1, 1);
 	assert_int_equal(
 		minhop_repair(&graph, NULL,
@@ -222,8 +222,8 @@ static void test_only_entries_by_the_lost_link_move(void **state)
 	routing_graph_release(&graph);
 }
 
-/* Where a switch whose adapters matter takes more hops than the engine itself would with the same
- * ranks, or moves what could stay. */
+/* Fails if a switch with adapters takes more hops than the engine would with the same ranks, or if
+ * an entry moved without need. */
 static void check_against_ranks(struct routing_graph *graph)
 {
 	struct destination_groups groups;
@@ -273,7 +273,7 @@ static enum outcome reroute(const struct routing_engine *engine, struct routing_
 
 	if (error == -EAGAIN)
 		error = engine->route(graph, &hints);
-	/* Cut in two, so that nobody can. */
+	/* The graph is cut in two, so no engine can route it. */
 	if (error == -EOPNOTSUPP)
 		return CUT_IN_TWO;
 	assert_int_equal(error, 0);
@@ -296,8 +296,8 @@ static void make_some_graph(struct routing_graph *graph, struct random *random, 
 		make_grid(graph, 2, sizes, seed % 2);
 }
 
-/* Up/down, down/up and fat trees: every adapter reaches every other, as shortly as the ranks allow,
- * and nothing waits in a circle, after each of several lost and regained links. */
+/* Up/down, down/up and fat trees: after each of several lost and restored links every adapter
+ * reaches every other, by the shortest paths that the ranks allow, without credit loops. */
 static void test_ranked_routes_stay_legal_and_short_for_every_seed(void **state)
 {
 	static const char *const names[] = {"updn", "dnup", "ftree"};
@@ -336,7 +336,7 @@ static void test_ranked_routes_stay_legal_and_short_for_every_seed(void **state)
 		assert_true(repaired_count[i] >= 20);
 }
 
-/* What a repair changes is what the tables' writer is told. */
+/* A repair marks the blocks that it changes for the writer of the tables. */
 static void test_changed_entries_are_in_marked_blocks(void **state)
 {
 	static const char *const names[] = {"minhop", "updn", "ftree"};
@@ -384,7 +384,7 @@ static void test_changed_entries_are_in_marked_blocks(void **state)
 	}
 }
 
-/* Everything as it was, to the byte: a fat tree's promise is one of whole tables. */
+/* The tables are restored to the byte: a fat tree's promise is about whole tables. */
 static void expect_tables(const struct routing_graph *graph, const uint8_t *tables)
 {
 	for (uint32_t s = 0; s < graph->switch_count; s++)
@@ -408,7 +408,7 @@ static void expect_counted_load(struct routing_graph *graph)
 	}
 }
 
-/* Up to three links go, one after the other, and come back in another order. */
+/* Up to three links go one after the other and return in another order. */
 static void test_fat_tree_is_what_it_was_when_all_links_are_back(void **state)
 {
 	const struct routing_engine *engine = routing_engine_find("ftree");
@@ -461,7 +461,7 @@ static void test_fat_tree_is_what_it_was_when_all_links_are_back(void **state)
 	assert_in_range(repaired_count, 15, 30);
 }
 
-/* A cable that was not there when the tree was made: it may be another tree now. */
+/* A link that did not exist when the tree was routed: it may be another tree now. */
 static void test_fat_tree_with_a_link_that_is_new_is_routed_anew(void **state)
 {
 	const struct routing_engine *engine = routing_engine_find("ftree");

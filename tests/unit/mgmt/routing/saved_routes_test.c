@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries go home where their whole way is there again, and nowhere else. */
+/* Entries are restored if their whole saved path exists again, and only then. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ static void test_restored_entry_takes_its_load_and_mark(void **state)
 	assert_int_equal(graph.switches[DETOUR].moved_blocks[0], 0);
 }
 
-/* The link that is missing is further on: the entry's own port is there and is of no use. */
+/* The missing link is further on: the entry's own port exists but does not help. */
 static void test_entry_stays_while_a_link_on_its_way_is_missing(void **state)
 {
 	bool is_mixed[1] = {false};
@@ -96,7 +96,7 @@ static void test_entry_stays_if_its_port_leads_elsewhere_now(void **state)
 	assert_int_equal(graph.switches[LEFT].table[HOST_LID], 2);
 }
 
-/* At its own switch the entry says whether the host is there. */
+/* The entry at the host's own switch tells whether the host is present. */
 static void test_last_hop_is_left_alone(void **state)
 {
 	bool is_mixed[1] = {false};

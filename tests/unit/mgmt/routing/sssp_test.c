@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sssp: shortest paths whose links are evenly loaded over the whole fabric. */
+/* sssp: shortest paths with even load over the whole fabric (management 3.8, 3.9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ enum { PORTS_MAX = 64 };
 
 static const struct routing_hints no_hints;
 
-/* How many paths from adapter to adapter the busiest link between switches has. */
+/* The number of paths between adapters over the busiest link between switches. */
 static uint32_t busiest_link(const struct routing_graph *graph)
 {
 	uint32_t *load = calloc((size_t)graph->switch_count * PORTS_MAX, sizeof(uint32_t));
@@ -65,7 +65,7 @@ static void test_paths_are_as_short_as_min_hop_on_every_seed(void **state)
 	}
 }
 
-/* Each core link of a fat tree of 4-port switches can carry the paths to one adapter, each leaf
+/* In a fat tree of 4-port switches each core link can carry the paths to one adapter, each leaf
  * link those to one of the two adapters of a leaf. */
 static void test_a_fat_tree_is_perfectly_balanced(void **state)
 {
@@ -78,7 +78,7 @@ static void test_a_fat_tree_is_perfectly_balanced(void **state)
 	routing_graph_release(&graph);
 }
 
-/* 64 adapters send over 192 links in two directions: 63 x 64 paths of 64 x 3 / 63 hops are 32 a
+/* 64 adapters send over 192 links in two directions: 63 x 64 paths of 64 x 3 / 63 hops are 32 per
  * link. */
 static void test_a_torus_is_perfectly_balanced(void **state)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables from text: routes taken, foreign ones skipped, errors with their line. */
+/* Tables from text: routes are entered, foreign ones skipped, errors have their line (management
+ * 9.4). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +35,7 @@ static void test_routes_come_from_the_text_and_the_rest_from_min_hop(void **stat
 	make_ring(&graph, 3, 1);
 	assert_int_equal(table_file_route(&graph, &hints), 0);
 	assert_int_equal(graph.switches[0].table[4], 3);
-	assert_int_equal(graph.switches[0].table[5], 2); /* the long way, as it says */
+	assert_int_equal(graph.switches[0].table[5], 2); /* the long path, as in the text */
 	assert_int_equal(graph.switches[1].table[4], 1);
 	assert_int_equal(path_hops(&graph, 0, 5), 2);
 	assert_int_equal(path_hops(&graph, 0, 6), 1); /* not in the text */

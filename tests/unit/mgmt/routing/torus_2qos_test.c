@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* torus-2QoS: any link or switch may fail, SLs stay, and there are two levels that never meet. */
+/* torus-2QoS: any link or switch may fail, SLs stay, and the two QoS levels share no VL (management
+ * 3.8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +48,7 @@ static void test_whole_tori_take_two_lanes_and_meshes_one(void **state)
 	}
 }
 
-/* SLs are those of the whole torus, so that connections need no new path. */
+/* The SLs are those of the whole torus, so connections need no new path. */
 static void expect_same_levels(const struct routing_graph *whole, const struct routing_graph *graph)
 {
 	for (uint32_t a = 0; a < whole->switch_count; a++)
@@ -99,7 +100,7 @@ static void test_any_switch_may_fail(void **state)
 	}
 }
 
-/* Links that leave every ring in one piece. */
+/* The failed links leave every ring connected. */
 static void test_several_links_may_fail(void **state)
 {
 	(void)state;
@@ -111,7 +112,7 @@ static void test_several_links_may_fail(void **state)
 		make_grid(&graph, 2, sizes, true);
 		for (uint32_t row = 0; row < 5; row++)
 			cut_link(&graph, row * 6 + (uint32_t)random_below(&random, 6), 1);
-		/* One ring of the other kind must be whole, to be seen as a ring. */
+		/* One other ring must be whole, so that the dimension is recognized as a ring. */
 		for (uint32_t column = 1; column < 6; column++)
 			cut_link(&graph, column + 6 * (uint32_t)random_below(&random, 5), 3);
 		assert_int_equal(torus_2qos_route(&graph, &eight_lanes), 0);
@@ -151,7 +152,7 @@ static void test_a_path_and_its_reverse_have_the_same_service_level(void **state
 	routing_graph_release(&graph);
 }
 
-/* SL bit 3 is policy's; packets with it never wait for packets without. */
+/* Policy sets SL bit 3. Packets with it never wait for packets without it. */
 static void test_two_levels_of_service_share_no_lane(void **state)
 {
 	const uint32_t sizes[] = {4, 4, 4};
@@ -187,7 +188,7 @@ static void test_too_few_lanes_are_a_refusal(void **state)
 	(void)state;
 	make_grid(&whole, 2, sizes, true);
 	assert_int_equal(torus_2qos_route(&whole, &one), -EOPNOTSUPP);
-	/* Round a missing switch takes four. */
+	/* Routing around a missing switch takes four VLs. */
 	make_copy(&graph, &whole, 7, 0);
 	assert_int_equal(torus_2qos_route(&graph, &two), -EOPNOTSUPP);
 	routing_graph_release(&whole);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Coordinates from the cabling: of whole tori and meshes, with gaps, and a reason to refuse. */
+/* Coordinates from the cabling: of whole tori and meshes, with gaps, and refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,7 +97,7 @@ static void test_what_is_no_torus_is_refused(void **state)
 	make_grid(&graph, 4, many, false);
 	assert_int_equal(torus_find(&torus, &graph), -EOPNOTSUPP);
 	routing_graph_release(&graph);
-	/* Twisted: round the first ring is a row further. */
+	/* Twisted: going around the first ring leads to the next row. */
 	make_grid(&graph, 2, sizes, true);
 	for (uint32_t row = 0; row < 4; row++)
 		routing_graph_link(&graph, row * 4 + 3, 1, (row + 1) % 4 * 4, 2);

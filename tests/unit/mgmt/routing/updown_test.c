@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Up/down: no circle on a ring, one root where several do not fit, roots as asked. */
+/* Up/down: no cycle on a ring, one root if several do not fit, roots from the hints (management
+ * 3.8, 3.9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +43,7 @@ static void test_a_tree_is_routed_by_the_shortest_way(void **state)
 	routing_graph_release(&graph);
 }
 
-/* With the root opposite, neighbours at the bottom meet over the one link between them. */
+/* With the root opposite, neighbors at the bottom use the one link between them. */
 static void test_the_root_decides_which_link_is_avoided(void **state)
 {
 	const uint64_t roots[] = {0x1000};
@@ -52,7 +53,7 @@ static void test_the_root_decides_which_link_is_avoided(void **state)
 	(void)state;
 	make_ring(&graph, 5, 1);
 	assert_int_equal(updown_route(&graph, &hints), 0);
-	/* 1 and 4 hang from 0; between 2 and 3 the lower GUID is up. 1 to 3 goes down by 2 only if
+	/* 1 and 4 are below 0; between 2 and 3 the lower GUID is up. 1 to 3 goes down by 2 only if
 	 * 2 to 3 is down: it is. */
 	assert_int_equal(path_hops(&graph, 1, 4), 2);
 	/* 3 to 1 would go up to 2 and up to 1. */
