@@ -23,6 +23,20 @@ struct congestion_agent *congestion_agent_of(struct port *port)
 	return port->congestion_agent;
 }
 
+enum mad_status congestion_agent_begin_set(const struct gs_request *request,
+					   struct congestion_agent **ret_agent)
+{
+	if (request->header.attribute_modifier)
+		return MAD_STATUS_BAD_FIELD;
+
+	struct congestion_agent *agent = congestion_agent_of(request->arrival);
+
+	if (!agent)
+		return MAD_STATUS_BUSY;
+	*ret_agent = agent;
+	return MAD_STATUS_OK;
+}
+
 /* Only the trap address can be set. */
 static struct class_port_info class_port_info_of(const struct port *port)
 {
@@ -49,12 +63,10 @@ static enum mad_status class_port_info_set(const struct gs_request *request, uin
 {
 	struct class_port_info told;
 	struct congestion_agent *agent;
+	enum mad_status status = congestion_agent_begin_set(request, &agent);
 
-	if (request->header.attribute_modifier)
-		return MAD_STATUS_BAD_FIELD;
-	agent = congestion_agent_of(request->arrival);
-	if (!agent)
-		return MAD_STATUS_BUSY;
+	if (status != MAD_STATUS_OK)
+		return status;
 	class_port_info_decode(request->data, &told);
 	agent->traps = (struct class_port_info){
 		.trap_gid_prefix = told.trap_gid_prefix,

@@ -19,6 +19,10 @@ struct congestion_agent {
 
 /* Creates the agent's state if there is none. NULL: no memory. */
 struct congestion_agent *congestion_agent_of(struct port *port);
+/* The checks of a Set whose attribute modifier must be 0, and the state that it changes.
+ * MAD_STATUS_BAD_FIELD; MAD_STATUS_BUSY: no memory. */
+MUST_USE enum mad_status congestion_agent_begin_set(const struct gs_request *request,
+						    struct congestion_agent **ret_agent);
 
 /* The CC_Key check: every Get passes, a Set needs the key. A violation is counted, raises trap 0
  * and gets no response (management 6.5). */

@@ -101,12 +101,10 @@ enum mad_status congestion_key_info_get(const struct gs_request *request, uint8_
 enum mad_status congestion_key_info_set(const struct gs_request *request, uint8_t *ret_data)
 {
 	struct congestion_agent *agent;
+	enum mad_status status = congestion_agent_begin_set(request, &agent);
 
-	if (request->header.attribute_modifier)
-		return MAD_STATUS_BAD_FIELD;
-	agent = congestion_agent_of(request->arrival);
-	if (!agent)
-		return MAD_STATUS_BUSY;
+	if (status != MAD_STATUS_OK)
+		return status;
 	congestion_key_info_decode(request->data, &agent->key);
 	agent->lease_ends_at = TIME_NEVER;
 	congestion_key_info_encode(&agent->key, ret_data);

@@ -107,11 +107,9 @@ enum mad_status congestion_switch_setting_set(const struct gs_request *request, 
 
 	if (!node_is_switch(request->node))
 		return MAD_STATUS_BAD_METHOD_ATTRIBUTE;
-	if (request->header.attribute_modifier)
-		return MAD_STATUS_BAD_FIELD;
-	agent = congestion_agent_of(request->arrival);
-	if (!agent)
-		return MAD_STATUS_BUSY;
+	status = congestion_agent_begin_set(request, &agent);
+	if (status != MAD_STATUS_OK)
+		return status;
 	switch_congestion_setting_decode(request->data, &told);
 	take_setting(&told, &agent->setting);
 	status = apply_to_switch(request->environment, request->node, agent);

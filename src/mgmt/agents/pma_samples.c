@@ -222,20 +222,30 @@ static uint64_t result_of(const struct pma_sample *sample, unsigned index)
 	return sample->control.sample_status == SAMPLE_DONE ? sample->counts[index] : 0;
 }
 
+/* The sample that a result shows; NULL: none. */
+static enum mad_status find_result(const struct gs_request *request,
+				   const struct pma_sample **ret_sample)
+{
+	pma_samples_run(request->environment, request->now);
+	if (request->header.attribute_modifier)
+		return MAD_STATUS_BAD_FIELD;
+	*ret_sample = find_sample(request->environment->memory, request->node);
+	return MAD_STATUS_OK;
+}
+
 enum mad_status pma_samples_result_get(const struct gs_request *request, uint8_t *ret_data)
 {
 	struct port_samples_result result = {0};
+	const struct pma_sample *sample;
+	enum mad_status status;
 
 	static_assert(offsetof(struct port_samples_result, counter14) -
 				      offsetof(struct port_samples_result, counter0) ==
 			      (SAMPLE_COUNTERS - 1) * sizeof(uint32_t),
 		      "the counters lie in a row");
-	pma_samples_run(request->environment, request->now);
-	if (request->header.attribute_modifier)
-		return MAD_STATUS_BAD_FIELD;
-
-	const struct pma_sample *sample = find_sample(request->environment->memory, request->node);
-
+	status = find_result(request, &sample);
+	if (status != MAD_STATUS_OK)
+		return status;
 	if (sample) {
 		result.tag = sample->control.tag;
 		result.sample_status = sample->control.sample_status;
@@ -252,13 +262,12 @@ enum mad_status pma_samples_result_get(const struct gs_request *request, uint8_t
 enum mad_status pma_samples_result_extended_get(const struct gs_request *request, uint8_t *ret_data)
 {
 	struct port_samples_result_extended result = {.extended_width = SAMPLES_EXTENDED_WIDTH_64};
+	const struct pma_sample *sample;
+	enum mad_status status;
 
-	pma_samples_run(request->environment, request->now);
-	if (request->header.attribute_modifier)
-		return MAD_STATUS_BAD_FIELD;
-
-	const struct pma_sample *sample = find_sample(request->environment->memory, request->node);
-
+	status = find_result(request, &sample);
+	if (status != MAD_STATUS_OK)
+		return status;
 	if (sample) {
 		result.tag = sample->control.tag;
 		result.sample_status = sample->control.sample_status;

@@ -161,20 +161,19 @@ static void count_violation(const struct agent_violation *violation, uint16_t *c
 	*counter = (uint16_t)(*counter + (count < room ? count : room));
 }
 
+/* The fields that the details of traps 257, 258 and 259 share (management 5.2). */
+#define VIOLATION_DETAILS(violation)                                                               \
+	.lid1 = (violation)->slid, .lid2 = (violation)->dlid, .sl = (violation)->sl,               \
+	.qp1 = (violation)->source_qpn, .qp2 = (violation)->destination_qpn,                       \
+	.gid1_prefix = gid_prefix(&(violation)->sgid), .gid1_guid = gid_guid(&(violation)->sgid),  \
+	.gid2_prefix = gid_prefix(&(violation)->dgid), .gid2_guid = gid_guid(&(violation)->dgid)
+
 static void bad_key(struct agent_memory *memory, struct port *port, time_ns now,
 		    const struct agent_violation *violation, enum trap_number trap_number)
 {
 	const struct bad_key_details details = {
-		.lid1 = violation->slid,
-		.lid2 = violation->dlid,
 		.key = violation->key,
-		.sl = violation->sl,
-		.qp1 = violation->source_qpn,
-		.qp2 = violation->destination_qpn,
-		.gid1_prefix = gid_prefix(&violation->sgid),
-		.gid1_guid = gid_guid(&violation->sgid),
-		.gid2_prefix = gid_prefix(&violation->dgid),
-		.gid2_guid = gid_guid(&violation->dgid),
+		VIOLATION_DETAILS(violation),
 	};
 	struct notice notice = {
 		.header = {.type = NOTICE_SECURITY, .trap_number = (uint16_t)trap_number}};
@@ -192,16 +191,8 @@ static void bad_pkey_at_switch(struct agent_memory *memory, struct port *port, t
 		.data_valid =
 			(uint16_t)(data_valid | (violation->has_source_qpn ? SWITCH_PKEY_QP1 : 0) |
 				   (violation->has_grh ? SWITCH_PKEY_GID1 | SWITCH_PKEY_GID2 : 0)),
-		.lid1 = violation->slid,
-		.lid2 = violation->dlid,
 		.pkey = (uint16_t)violation->key,
-		.sl = violation->sl,
-		.qp1 = violation->source_qpn,
-		.qp2 = violation->destination_qpn,
-		.gid1_prefix = gid_prefix(&violation->sgid),
-		.gid1_guid = gid_guid(&violation->sgid),
-		.gid2_prefix = gid_prefix(&violation->dgid),
-		.gid2_guid = gid_guid(&violation->dgid),
+		VIOLATION_DETAILS(violation),
 		.switch_lid = port->node->ports[0].info.lid,
 		.port_number = port->number,
 	};

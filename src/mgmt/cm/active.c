@@ -94,38 +94,18 @@ static void send_rtu(struct cm_connection *connection, struct cm_private_data pr
 /* The REP was repeated: our answer got lost, or is not sent yet. */
 static void repeat_answer(struct cm_connection *connection)
 {
-	switch (connection->state) {
-	case CM_ESTABLISHED:
-		/* A LAP may have replaced it. */
+	if (connection->state == CM_ESTABLISHED) {
+		/* A LAP may have replaced the RTU as the message to repeat. */
 		if (get_be16(connection->pending + 16) == CM_RTU)
 			connection_resend(connection);
 		else
 			send_rtu_again(connection);
-		break;
-	case CM_REP_RCVD:
-		if (!connection->delay)
-			break;
-		connection_enter(connection, CM_MRA_REP_SENT);
-		connection_send_mra(connection, CM_ANSWERED_REP, connection->delay);
-		break;
-	case CM_MRA_REP_SENT:
-		connection_send_mra(connection, CM_ANSWERED_REP, connection->delay);
-		break;
-	case CM_IDLE:
-	case CM_REQ_SENT:
-	case CM_REP_WAIT:
-	case CM_REQ_RCVD:
-	case CM_MRA_REQ_SENT:
-	case CM_REP_SENT:
-	case CM_MRA_REP_RCVD:
-	case CM_DREQ_SENT:
-	case CM_DREQ_RCVD:
-	case CM_TIMEWAIT:
-	case CM_SIDR_REQ_SENT:
-	case CM_SIDR_REQ_RCVD:
-	case CM_STATES:
-		break;
+		return;
 	}
+	if (connection->state == CM_REP_RCVD && connection->delay)
+		connection_enter(connection, CM_MRA_REP_SENT);
+	if (connection->state == CM_MRA_REP_SENT)
+		connection_send_mra(connection, CM_ANSWERED_REP, connection->delay);
 }
 
 void rep_receive(struct cm *cm, time_ns now, const struct cm_message *message)

@@ -183,6 +183,13 @@ static void accept_dreq(struct cm_connection *connection, time_ns now,
 			message, CM_DREQ_PRIVATE_OFFSET, CM_DREQ_PRIVATE_BYTES);
 }
 
+/* The states in which a DREQ is accepted (management 7.2). */
+static bool may_be_disconnected(enum cm_state state)
+{
+	return state == CM_REP_SENT || state == CM_MRA_REP_RCVD || state == CM_ESTABLISHED ||
+	       state == CM_DREQ_SENT;
+}
+
 void dreq_receive(struct cm *cm, time_ns now, const struct cm_message *message)
 {
 	struct cm_dreq dreq;
@@ -198,28 +205,8 @@ void dreq_receive(struct cm *cm, time_ns now, const struct cm_message *message)
 		send_drep(cm, message, &dreq);
 		return;
 	}
-	switch (connection->state) {
-	case CM_REP_SENT:
-	case CM_MRA_REP_RCVD:
-	case CM_ESTABLISHED:
-	case CM_DREQ_SENT:
-		if (dreq.remote_qpn == connection->local_qpn)
-			accept_dreq(connection, now, message);
-		break;
-	case CM_IDLE:
-	case CM_REQ_SENT:
-	case CM_REP_WAIT:
-	case CM_REP_RCVD:
-	case CM_MRA_REP_SENT:
-	case CM_REQ_RCVD:
-	case CM_MRA_REQ_SENT:
-	case CM_DREQ_RCVD:
-	case CM_TIMEWAIT:
-	case CM_SIDR_REQ_SENT:
-	case CM_SIDR_REQ_RCVD:
-	case CM_STATES:
-		break;
-	}
+	if (may_be_disconnected(connection->state) && dreq.remote_qpn == connection->local_qpn)
+		accept_dreq(connection, now, message);
 }
 
 void drep_receive(struct cm *cm, time_ns now, const struct cm_message *message)

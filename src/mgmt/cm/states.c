@@ -187,41 +187,34 @@ void connection_expire(struct cm_connection *connection, time_ns now)
 	give_up(connection, now);
 }
 
+/* The message that a REJ answers in each state, and the state after it (management 7.2). */
+static const struct rejection {
+	bool is_possible;
+	enum cm_answered answered;
+	enum cm_state next; /* CM_IDLE or CM_TIMEWAIT */
+} rejections[CM_STATES] = {
+	[CM_REQ_RCVD] = {true, CM_ANSWERED_REQ, CM_IDLE},
+	[CM_MRA_REQ_SENT] = {true, CM_ANSWERED_REQ, CM_IDLE},
+	[CM_REP_RCVD] = {true, CM_ANSWERED_REP, CM_TIMEWAIT},
+	[CM_MRA_REP_SENT] = {true, CM_ANSWERED_REP, CM_TIMEWAIT},
+	[CM_REP_SENT] = {true, CM_ANSWERED_OTHER, CM_TIMEWAIT},
+	[CM_MRA_REP_RCVD] = {true, CM_ANSWERED_OTHER, CM_TIMEWAIT},
+};
+
 int cm_reject(struct cm_connection *connection, time_ns now, enum cm_reject_reason reason,
 	      struct cm_private_data info, struct cm_private_data private_data)
 {
-	if (!private_fits(info, CM_REJ_INFO_BYTES) ||
+	const struct rejection *rejection = &rejections[connection->state];
+
+	if (!rejection->is_possible || !private_fits(info, CM_REJ_INFO_BYTES) ||
 	    !private_fits(private_data, CM_REJ_PRIVATE_BYTES))
 		return -EINVAL;
-	switch (connection->state) {
-	case CM_REQ_RCVD:
-	case CM_MRA_REQ_SENT:
-		connection_send_rej(connection, CM_ANSWERED_REQ, reason, info, private_data);
+	connection_send_rej(connection, rejection->answered, reason, info, private_data);
+	if (rejection->next == CM_IDLE)
 		connection_enter_idle(connection);
-		return 0;
-	case CM_REP_RCVD:
-	case CM_MRA_REP_SENT:
-		connection_send_rej(connection, CM_ANSWERED_REP, reason, info, private_data);
+	else
 		connection_enter_timewait(connection, now);
-		return 0;
-	case CM_REP_SENT:
-	case CM_MRA_REP_RCVD:
-		connection_send_rej(connection, CM_ANSWERED_OTHER, reason, info, private_data);
-		connection_enter_timewait(connection, now);
-		return 0;
-	case CM_IDLE:
-	case CM_REQ_SENT:
-	case CM_REP_WAIT:
-	case CM_ESTABLISHED:
-	case CM_DREQ_SENT:
-	case CM_DREQ_RCVD:
-	case CM_TIMEWAIT:
-	case CM_SIDR_REQ_SENT:
-	case CM_SIDR_REQ_RCVD:
-	case CM_STATES:
-		break;
-	}
-	return -EINVAL;
+	return 0;
 }
 
 void cm_release(struct cm_connection *connection, time_ns now)
