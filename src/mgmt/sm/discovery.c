@@ -23,7 +23,7 @@ void discovery_push(struct sm *sm, enum step_kind kind, struct subnet_node *node
 		.node = node, .kind = (uint8_t)kind, .port_number = (uint8_t)port_number};
 
 	if (!discovery_queue_add(&sm->discovery, &step))
-		sm->is_incomplete = true;
+		sm->sweep.is_incomplete = true;
 }
 
 static uint8_t *wanted_steps(const struct discovery_step *step)
@@ -54,7 +54,7 @@ static void clear_unanswered(struct sm *sm)
 void discovery_want_switch(struct sm *sm, struct subnet_node *node)
 {
 	/* Both ends of a link report the change: reading one end covers the other. */
-	if (sm->phase == PHASE_DISCOVER && sm->scope == SCOPE_CHANGES) {
+	if (sm->phase == PHASE_DISCOVER && sm->sweep.scope == SCOPE_CHANGES) {
 		discovery_push(sm, STEP_SWITCH_INFO, node, 0);
 		return;
 	}
@@ -85,7 +85,7 @@ void discovery_want_description(struct sm *sm, struct subnet_node *node)
 static void begin_everything(struct sm *sm)
 {
 	clear_unanswered(sm);
-	sm->duplicate_count = 0;
+	sm->counts.duplicates = 0;
 	sm->own_port = NULL;
 	subnet_begin_sweep(&sm->subnet);
 	discovery_push(sm, STEP_PROBE, NULL, 0);
@@ -98,7 +98,7 @@ static void begin_changes(struct sm *sm)
 	for (size_t i = 0; i < sm->unanswered.count; i++)
 		if (!discovery_queue_add(&sm->discovery,
 					 &sm->unanswered.steps[sm->unanswered.first + i]))
-			sm->is_incomplete = true;
+			sm->sweep.is_incomplete = true;
 	clear_unanswered(sm);
 	list_for_each (link, &sm->subnet.nodes) {
 		struct subnet_node *node = sweep_node(link);
@@ -118,19 +118,19 @@ static void begin_changes(struct sm *sm)
 static void choose_pace(struct sm *sm)
 {
 	enum { SLOW_EVERY = 8, SLOW_TIMEOUTS = 8, SLOW_EVERY_INSISTENT = 32, INSISTENT_EVERY = 4 };
-	unsigned slow_every = sm->insistent_count ? SLOW_EVERY_INSISTENT : SLOW_EVERY;
-	bool is_slow = sm->gap_count % slow_every == slow_every - 1;
-	bool is_insistent =
-		sm->gap_count &&
-		(sm->insistent_count || sm->gap_count % INSISTENT_EVERY == INSISTENT_EVERY - 1);
+	unsigned slow_every = sm->schedule.insistent_count ? SLOW_EVERY_INSISTENT : SLOW_EVERY;
+	bool is_slow = sm->schedule.gap_count % slow_every == slow_every - 1;
+	bool is_insistent = sm->schedule.gap_count &&
+			    (sm->schedule.insistent_count ||
+			     sm->schedule.gap_count % INSISTENT_EVERY == INSISTENT_EVERY - 1);
 
 	sm->transactions.options.timeout = is_slow ? SLOW_TIMEOUTS * sm->timeout : sm->timeout;
 	sm->transactions.pace = is_slow	       ? MAD_PACE_STEADY
 				: is_insistent ? MAD_PACE_INSISTENT
 					       : MAD_PACE_EAGER;
-	if (sm->insistent_count)
-		sm->insistent_count--;
-	sm->repeated_answers_before = sm->transactions.repeated_answer_count;
+	if (sm->schedule.insistent_count)
+		sm->schedule.insistent_count--;
+	sm->sweep.repeated_answers_before = sm->transactions.repeated_answer_count;
 }
 
 static int discover_begin(struct sm *sm)
@@ -138,14 +138,14 @@ static int discover_begin(struct sm *sm)
 	mad_transactions_cancel_all(&sm->transactions);
 	choose_pace(sm);
 	discovery_queue_clear(&sm->discovery);
-	sm->is_incomplete = false;
-	sm->silent_count = 0;
-	sm->peer_count = 0;
-	if (sm->scope == SCOPE_ALL)
+	sm->sweep.is_incomplete = false;
+	sm->counts.silent = 0;
+	sm->election.peer_count = 0;
+	if (sm->sweep.scope == SCOPE_ALL)
 		begin_everything(sm);
 	else
 		begin_changes(sm);
-	return sm->is_incomplete ? -ENOMEM : 0;
+	return sm->sweep.is_incomplete ? -ENOMEM : 0;
 }
 
 /* near: the port that leads there; NULL: the manager's own node. */
@@ -181,7 +181,7 @@ static bool make_request(struct sm *sm, const struct discovery_step *step,
 		if (node && node->ports[step->port_number].peer)
 			return false;
 		if (node && !directed_route_extend(&node->route, step->port_number, &route)) {
-			sm->is_incomplete = true;
+			sm->sweep.is_incomplete = true;
 			return false;
 		}
 		make_probe(sm, node ? &node->ports[step->port_number] : NULL, &route, ret_request);

@@ -27,11 +27,11 @@ static void met(struct sm *sm, const struct node_info *info, struct subnet_node 
 static void complain_of_duplicate(struct sm *sm, const struct node_info *info,
 				  const struct subnet_port *via)
 {
-	if (sm->scope != SCOPE_ALL) {
+	if (sm->sweep.scope != SCOPE_ALL) {
 		sweep_want(sm, SCOPE_ALL);
 		return;
 	}
-	sm->duplicate_count++;
+	sm->counts.duplicates++;
 	sm_note(sm, SM_EVENT_WARNING,
 		"two nodes have the GUID 0x%016llx; the one behind port %u of 0x%016llx is left "
 		"out",
@@ -65,7 +65,7 @@ static void probe_answered(struct sm *sm, struct subnet_node *near_node, unsigne
 			(unsigned long long)info.node_guid);
 		return;
 	case SUBNET_OUT_OF_MEMORY:
-		sm->is_incomplete = true;
+		sm->sweep.is_incomplete = true;
 		return;
 	}
 	if (via)
@@ -108,7 +108,7 @@ static void notice_foreign(struct sm *sm, struct subnet_port *port, const struct
 	subnet_forget_tables(port->node);
 	for (unsigned i = 0; i <= port->node->port_count; i++)
 		port->node->ports[i].pkeys_present_count = 0;
-	sm->all_mlids_changed = true;
+	sm->multicast.all_changed = true;
 }
 
 /* The link went down, or was down in between: the node behind it must be probed. */
@@ -157,7 +157,7 @@ static void port_info_answered(struct sm *sm, struct subnet_port *port, const ui
 			port->peer->node->is_settled = false;
 	}
 	notice_foreign(sm, port, &info);
-	if (sm->scope != SCOPE_ALL)
+	if (sm->sweep.scope != SCOPE_ALL)
 		notice_lost_link(port, &info);
 	remember_mkey(sm, port, &info);
 	port->info = info;
@@ -246,7 +246,7 @@ void discovery_failed(struct sm *sm, struct mad_purpose purpose)
 					    .port_number = (uint8_t)purpose.detail};
 
 	/* An error response: repeating the request would not change it. */
-	if (sm->is_refusal && step.node) {
+	if (sm->sweep.is_refusal && step.node) {
 		complain_of_refusal(sm, &step);
 		return;
 	}
@@ -255,7 +255,7 @@ void discovery_failed(struct sm *sm, struct mad_purpose purpose)
 	case STEP_SWITCH_INFO:
 	case STEP_CLEAR_CHANGE:
 	case STEP_PORT_INFO:
-		sm->is_incomplete = true;
+		sm->sweep.is_incomplete = true;
 		if (step.node) {
 			if (step.kind == STEP_PROBE)
 				step.node->ports[step.port_number].probe_failures++;

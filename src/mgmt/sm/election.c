@@ -19,7 +19,7 @@ void sm_info_now(const struct sm *sm, struct sm_info *ret_info)
 	*ret_info = (struct sm_info){
 		.guid = sm->options.port_guid,
 		.sm_key = sm->options.sm_key,
-		.act_count = sm->act_count,
+		.act_count = sm->counts.act,
 		.priority = sm->options.priority,
 		.sm_state = (uint8_t)sm->state,
 	};
@@ -44,7 +44,7 @@ static void forget_all_tables(struct sm *sm)
 {
 	list_for_each (link, &sm->subnet.nodes)
 		subnet_forget_tables(sweep_node(link));
-	sm->all_mlids_changed = true;
+	sm->multicast.all_changed = true;
 }
 
 void election_enter(struct sm *sm, enum sm_state state)
@@ -54,11 +54,11 @@ void election_enter(struct sm *sm, enum sm_state state)
 	if (sm->state == state)
 		return;
 	sm->state = state;
-	sm->missed_poll_count = 0;
-	sm->next_poll_at = TIME_NEVER;
+	sm->election.missed_poll_count = 0;
+	sm->election.next_poll_at = TIME_NEVER;
 	sm->is_up = false;
-	sm->next_renewal_at = TIME_NEVER;
-	mad_transactions_cancel_all(&sm->controls);
+	sm->schedule.next_renewal_at = TIME_NEVER;
+	mad_transactions_cancel_all(&sm->election.controls);
 	switch (state) {
 	case SM_NOT_ACTIVE:
 		sweep_abandon(sm);
@@ -68,12 +68,12 @@ void election_enter(struct sm *sm, enum sm_state state)
 		break;
 	case SM_STANDBY:
 		sweep_abandon(sm);
-		sm->next_poll_at = sm->now + polling_interval(sm);
+		sm->election.next_poll_at = sm->now + polling_interval(sm);
 		break;
 	case SM_MASTER:
-		sm->reregister_all = true;
+		sm->sweep.reregister_all = true;
 		if (mkeys_renewal_interval(sm) != TIME_NEVER)
-			sm->next_renewal_at = sm->now + mkeys_renewal_interval(sm);
+			sm->schedule.next_renewal_at = sm->now + mkeys_renewal_interval(sm);
 		forget_all_tables(sm);
 		/* LIDs that another master assigned stay, so that clients do not notice the change
 		 * (management 3.3). */
@@ -82,7 +82,8 @@ void election_enter(struct sm *sm, enum sm_state state)
 	}
 	if (state == SM_STANDBY)
 		sm_note(sm, SM_EVENT_NOTE, "standby; the master is 0x%016llx, priority %u",
-			(unsigned long long)sm->master.info.guid, sm->master.info.priority);
+			(unsigned long long)sm->election.master.info.guid,
+			sm->election.master.info.priority);
 	else
 		sm_note(sm, SM_EVENT_NOTE, "%s", names[state]);
 	if (sm->options.owner.state_changed)
@@ -123,19 +124,20 @@ void election_meet(struct sm *sm, const struct sm_info *info, struct subnet_port
 		port->is_told_of = true;
 		return;
 	}
-	while (i < sm->peer_count && sm->peers[i].info.guid != info->guid)
+	while (i < sm->election.peer_count && sm->election.peers[i].info.guid != info->guid)
 		i++;
 	if (i == SM_PEERS_MAX)
 		return;
-	if (i == sm->peer_count)
-		sm->peer_count++;
+	if (i == sm->election.peer_count)
+		sm->election.peer_count++;
 	if (port->peer && !subnet_node_is_switch(port->node) &&
 	    !directed_route_extend(&port->peer->node->route, port->peer->number, &route))
 		return;
-	sm->peers[i] = (struct sm_peer){.info = *info,
-					.lid = port->info.lid,
-					.route = route,
-					.is_entitled = election_is_entitled(sm, info, port)};
+	sm->election.peers[i] =
+		(struct sm_peer){.info = *info,
+				 .lid = port->info.lid,
+				 .route = route,
+				 .is_entitled = election_is_entitled(sm, info, port)};
 }
 
 /* The best manager in one of these states. NULL: none. A master counts only managers that are
@@ -144,8 +146,8 @@ static const struct sm_peer *best_peer(const struct sm *sm, unsigned state_bits)
 {
 	const struct sm_peer *best = NULL;
 
-	for (unsigned i = 0; i < sm->peer_count; i++) {
-		const struct sm_peer *peer = &sm->peers[i];
+	for (unsigned i = 0; i < sm->election.peer_count; i++) {
+		const struct sm_peer *peer = &sm->election.peers[i];
 
 		if (sm->state == SM_MASTER && !peer->is_entitled)
 			continue;
@@ -158,18 +160,18 @@ static const struct sm_peer *best_peer(const struct sm *sm, unsigned state_bits)
 
 static void stand_by(struct sm *sm, const struct sm_peer *master)
 {
-	sm->master = *master;
+	sm->election.master = *master;
 	election_enter(sm, SM_STANDBY);
 }
 
 /* Reports managers that claim the subnet but have not shown the M_Key. */
 static void tell_of_strangers(struct sm *sm)
 {
-	for (unsigned i = 0; i < sm->peer_count; i++) {
-		const struct sm_info *info = &sm->peers[i].info;
+	for (unsigned i = 0; i < sm->election.peer_count; i++) {
+		const struct sm_info *info = &sm->election.peers[i].info;
 		struct subnet_port *port = subnet_port_by_guid(&sm->subnet, info->guid);
 
-		if (sm->peers[i].is_entitled || !port || port->is_told_of ||
+		if (sm->election.peers[i].is_entitled || !port || port->is_told_of ||
 		    (info->sm_state != SM_MASTER && !election_is_better_than_us(sm, info)))
 			continue;
 		port->is_told_of = true;
@@ -184,20 +186,20 @@ static enum sweep_phase decide_as_master(struct sm *sm)
 	const struct sm_peer *best = best_peer(sm, 1u << SM_STANDBY | 1u << SM_MASTER);
 
 	tell_of_strangers(sm);
-	if (best && (sm->is_leaving || election_is_better_than_us(sm, &best->info))) {
-		sm->successor = *best;
+	if (best && (sm->election.is_leaving || election_is_better_than_us(sm, &best->info))) {
+		sm->election.successor = *best;
 		return PHASE_HANDOVER;
 	}
 	/* A lower master will find us and hand over; sweep again until it did (management 3.1). */
 	best = best_peer(sm, 1u << SM_MASTER);
-	if (best && !sm->other_master_is_here)
+	if (best && !sm->election.other_master_is_here)
 		sm_note(sm, SM_EVENT_NOTE,
 			"found another master, 0x%016llx; waiting for its handover",
 			(unsigned long long)best->info.guid);
 	if (best)
 		forget_all_tables(sm);
-	if (best || sm->scope == SCOPE_ALL)
-		sm->other_master_is_here = best != NULL;
+	if (best || sm->sweep.scope == SCOPE_ALL)
+		sm->election.other_master_is_here = best != NULL;
 	return PHASE_SWITCHES;
 }
 
@@ -274,7 +276,7 @@ static void acknowledge(struct sm *sm, const struct sm_peer *former)
 	struct mad_message request;
 	struct sm_info own;
 
-	if (!mad_transactions_has_room(&sm->controls))
+	if (!mad_transactions_has_room(&sm->election.controls))
 		return;
 	election_make_request(sm, former, MAD_SET, CONTROL_ACKNOWLEDGE, &request);
 	/* Only a master may send HANDOVER, so make our SMInfo before the state changes. */
@@ -283,7 +285,7 @@ static void acknowledge(struct sm *sm, const struct sm_peer *former)
 	sm_info_encode(&own, smp_data(request.bytes));
 	if (former->lid)
 		election_make_lid_routed(former->lid, &request);
-	mad_transactions_send(&sm->controls, &request,
+	mad_transactions_send(&sm->election.controls, &request,
 			      (struct mad_purpose){.detail = REQUEST_ACKNOWLEDGE});
 }
 
@@ -329,7 +331,7 @@ static void take_over(struct sm *sm, const struct sm_info *sender,
 enum mad_status election_control(struct sm *sm, uint32_t control, const struct sm_info *sender,
 				 const struct mad_message *message)
 {
-	if (control == 0 || control >= CONTROL_COUNT || sm->is_leaving)
+	if (control == 0 || control >= CONTROL_COUNT || sm->election.is_leaving)
 		return MAD_STATUS_BAD_FIELD;
 	if (!(control_rules[control].sender_states >> sender->sm_state & 1) ||
 	    !(control_rules[control].receiver_states >> sm->state & 1))
@@ -347,7 +349,7 @@ enum mad_status election_control(struct sm *sm, uint32_t control, const struct s
 		break;
 	case CONTROL_STANDBY:
 		/* The sender of STANDBY is the master to poll. */
-		sm->master = sender_of(message, sender);
+		sm->election.master = sender_of(message, sender);
 		election_enter(sm, SM_STANDBY);
 		break;
 	case CONTROL_DISCOVER:
@@ -362,16 +364,16 @@ enum mad_status election_control(struct sm *sm, uint32_t control, const struct s
 
 static int handover_begin(struct sm *sm)
 {
-	sm->cursor_index = 0;
+	sm->cursor.index = 0;
 	return 0;
 }
 
 static bool handover_next(struct sm *sm, struct mad_message *ret_request,
 			  struct mad_purpose *ret_purpose)
 {
-	if (sm->cursor_index++)
+	if (sm->cursor.index++)
 		return false;
-	election_make_request(sm, &sm->successor, MAD_SET, CONTROL_HANDOVER, ret_request);
+	election_make_request(sm, &sm->election.successor, MAD_SET, CONTROL_HANDOVER, ret_request);
 	*ret_purpose = (struct mad_purpose){0};
 	return true;
 }
@@ -381,22 +383,23 @@ static void handover_answered(struct sm *sm, struct mad_purpose purpose, const u
 	(void)purpose;
 	(void)data;
 	sm_note(sm, SM_EVENT_NOTE, "handed the subnet over to 0x%016llx, priority %u",
-		(unsigned long long)sm->successor.info.guid, sm->successor.info.priority);
-	sm->successor.info.sm_state = SM_MASTER;
-	stand_by(sm, &sm->successor);
+		(unsigned long long)sm->election.successor.info.guid,
+		sm->election.successor.info.priority);
+	sm->election.successor.info.sm_state = SM_MASTER;
+	stand_by(sm, &sm->election.successor);
 }
 
 static void handover_failed(struct sm *sm, struct mad_purpose purpose)
 {
 	(void)purpose;
 	sm_note(sm, SM_EVENT_WARNING, "manager 0x%016llx did not take the subnet over",
-		(unsigned long long)sm->successor.info.guid);
-	sm->is_incomplete = true;
+		(unsigned long long)sm->election.successor.info.guid);
+	sm->sweep.is_incomplete = true;
 }
 
 static enum sweep_phase handover_following(struct sm *sm)
 {
-	return sm->state == SM_MASTER && !sm->is_leaving ? PHASE_SWITCHES : PHASE_IDLE;
+	return sm->state == SM_MASTER && !sm->election.is_leaving ? PHASE_SWITCHES : PHASE_IDLE;
 }
 
 const struct phase_operations sweep_handover = {

@@ -59,8 +59,8 @@ static void reregister_all(struct sm *sm)
 	while ((port = sweep_next_port(sm)))
 		port->needs_reregister = true;
 	subnet_unsettle(&sm->subnet);
-	sm->reregister_all = false;
-	sm->all_mlids_changed = true;
+	sm->sweep.reregister_all = false;
+	sm->multicast.all_changed = true;
 }
 
 /* The next sweep reads switches whose change could not be cleared before their ports were read. */
@@ -79,7 +79,7 @@ static void assign_lids(struct sm *sm)
 	uint16_t own_lid = sm->own_port->lid;
 
 	if (subnet_assign_lids(&sm->subnet))
-		sm->is_incomplete = true;
+		sm->sweep.is_incomplete = true;
 	sm->subnet.prefers_present_lids = false;
 	/* MasterSMLID of every port changes. */
 	if (sm->own_port->lid != own_lid)
@@ -89,8 +89,9 @@ static void assign_lids(struct sm *sm)
 /* Most often the change at the other end of a link was already handled. */
 static bool is_nothing_new(const struct sm *sm)
 {
-	if (sm->scope != SCOPE_CHANGES || sm->is_incomplete || sm->peer_count ||
-	    multicast_has_changes(sm) || sm->wanted_scope == SCOPE_ALL)
+	if (sm->sweep.scope != SCOPE_CHANGES || sm->sweep.is_incomplete ||
+	    sm->election.peer_count || multicast_has_changes(sm) ||
+	    sm->schedule.wanted_scope == SCOPE_ALL)
 		return false;
 	list_for_each (link, &sm->subnet.nodes) {
 		if (!sweep_node(link)->is_settled)
@@ -101,20 +102,21 @@ static bool is_nothing_new(const struct sm *sm)
 
 enum sweep_phase findings_settle(struct sm *sm)
 {
-	sm->is_nothing_new = is_nothing_new(sm);
-	if (sm->is_nothing_new)
+	sm->sweep.is_nothing_new = is_nothing_new(sm);
+	if (sm->sweep.is_nothing_new)
 		return PHASE_IDLE;
 	/* An SMP that was lost several times is no reason to drop the nodes behind it. */
-	if (sm->scope == SCOPE_ALL && sm->is_incomplete && ++sm->discovery_count < DISCOVERIES_MAX)
+	if (sm->sweep.scope == SCOPE_ALL && sm->sweep.is_incomplete &&
+	    ++sm->sweep.discovery_count < DISCOVERIES_MAX)
 		return PHASE_DISCOVER;
-	if (sm->scope != SCOPE_ALL)
+	if (sm->sweep.scope != SCOPE_ALL)
 		subnet_meet_linked(&sm->subnet, sm->own_port);
 	forget_unseen(sm);
 	tell_lost_ports(sm);
 	subnet_drop_unseen(&sm->subnet);
 	/* Without its own port the manager reaches no node, and its model of the subnet is void. */
 	if (!own_port_is_usable(sm)) {
-		sm->is_incomplete = true;
+		sm->sweep.is_incomplete = true;
 		election_enter(sm, SM_DISCOVERING);
 		return PHASE_IDLE;
 	}
@@ -123,7 +125,7 @@ enum sweep_phase findings_settle(struct sm *sm)
 
 	if (phase == PHASE_IDLE)
 		return phase;
-	if (sm->reregister_all)
+	if (sm->sweep.reregister_all)
 		reregister_all(sm);
 	look_again_at_changed(sm);
 	assign_lids(sm);

@@ -30,11 +30,11 @@ enum { LIFE_TIME_VALUE = 0x12 };
 static bool switches_next(struct sm *sm, struct mad_message *ret_request,
 			  struct mad_purpose *ret_purpose)
 {
-	while (sm->cursor_node != &sm->subnet.nodes) {
-		struct subnet_node *node = sweep_node(sm->cursor_node);
+	while (sm->cursor.node != &sm->subnet.nodes) {
+		struct subnet_node *node = sweep_node(sm->cursor.node);
 		struct switch_info info = node->switch_info;
 
-		sm->cursor_node = sm->cursor_node->next;
+		sm->cursor.node = sm->cursor.node->next;
 		if (!subnet_node_is_switch(node) || (info.linear_fdb_top == sm->subnet.lid_max &&
 						     info.life_time_value == LIFE_TIME_VALUE))
 			continue;
@@ -96,8 +96,8 @@ static bool next_changed_block(struct sm *sm, struct subnet_node *node, unsigned
 {
 	uint64_t *moved = sm->graph.switches[node->switch_index].moved_blocks;
 
-	while (sm->cursor_index * LINEAR_FORWARDING_PER_BLOCK <= sm->graph.lid_max) {
-		unsigned block = sm->cursor_index++;
+	while (sm->cursor.index * LINEAR_FORWARDING_PER_BLOCK <= sm->graph.lid_max) {
+		unsigned block = sm->cursor.index++;
 		uint64_t bit = UINT64_C(1) << (block % 64);
 
 		if (!(moved[block / 64] & bit) && subnet_table_block_is_known(node, block))
@@ -119,8 +119,8 @@ static bool forwarding_next(struct sm *sm, struct mad_message *ret_request,
 {
 	uint8_t ports[LINEAR_FORWARDING_PER_BLOCK];
 
-	while (sm->cursor_node != &sm->subnet.nodes) {
-		struct subnet_node *node = sweep_node(sm->cursor_node);
+	while (sm->cursor.node != &sm->subnet.nodes) {
+		struct subnet_node *node = sweep_node(sm->cursor.node);
 		unsigned block;
 
 		if (subnet_node_is_switch(node) && next_changed_block(sm, node, &block, ports)) {
@@ -132,8 +132,8 @@ static bool forwarding_next(struct sm *sm, struct mad_message *ret_request,
 			*ret_purpose = (struct mad_purpose){.subject = node, .detail = block};
 			return true;
 		}
-		sm->cursor_node = sm->cursor_node->next;
-		sm->cursor_index = 0;
+		sm->cursor.node = sm->cursor.node->next;
+		sm->cursor.index = 0;
 	}
 	return false;
 }
@@ -147,7 +147,7 @@ static void forwarding_answered(struct sm *sm, struct mad_purpose purpose, const
 	linear_forwarding_block_decode(data, ports);
 	wanted_block(sm, node, purpose.detail, wanted);
 	if (memcmp(ports, wanted, sizeof(ports)) != 0)
-		sm->is_incomplete = true;
+		sm->sweep.is_incomplete = true;
 	memcpy(node->table + purpose.detail * LINEAR_FORWARDING_PER_BLOCK, ports, sizeof(ports));
 	set_block_known(node, purpose.detail);
 }

@@ -12,8 +12,8 @@ enum { LIGHT_SWEEPS_PER_LOOK = 32 };
 static int light_begin(struct sm *sm)
 {
 	sweep_cursor_reset(sm);
-	if (sm->is_renewal)
-		sm->next_renewal_at = sm->now + mkeys_renewal_interval(sm);
+	if (sm->sweep.is_renewal)
+		sm->schedule.next_renewal_at = sm->now + mkeys_renewal_interval(sm);
 	return 0;
 }
 
@@ -27,7 +27,7 @@ enum { ASKED_BITS = 8, ASKED_MASK = (1 << ASKED_BITS) - 1 };
 static bool ask_port(const struct sm *sm, const struct subnet_port *port,
 		     struct mad_message *ret_request, uint32_t *ret_detail)
 {
-	bool is_leased = sm->is_renewal && subnet_port_is_end_port(port) && port->lid;
+	bool is_leased = sm->sweep.is_renewal && subnet_port_is_end_port(port) && port->lid;
 	enum asked asked = port == sm->own_port || is_leased ? ASKED_PORT_INFO : ASKED_SM_INFO;
 
 	if (asked == ASKED_SM_INFO &&
@@ -48,16 +48,16 @@ static bool ask_node(struct sm *sm, struct subnet_node *node, struct mad_message
 		     uint32_t *ret_detail)
 {
 	if (subnet_node_is_switch(node)) {
-		if (sm->cursor_index++ == 0) {
+		if (sm->cursor.index++ == 0) {
 			*ret_detail = ASKED_SWITCH_INFO;
 			sweep_request(node, MAD_GET, ATTRIBUTE_SWITCH_INFO, 0, ret_request);
 			return true;
 		}
-		return sm->cursor_index == 2 && !sm->is_look &&
+		return sm->cursor.index == 2 && !sm->sweep.is_look &&
 		       ask_port(sm, &node->ports[0], ret_request, ret_detail);
 	}
-	while (sm->cursor_index < node->port_count) {
-		if (ask_port(sm, &node->ports[++sm->cursor_index], ret_request, ret_detail))
+	while (sm->cursor.index < node->port_count) {
+		if (ask_port(sm, &node->ports[++sm->cursor.index], ret_request, ret_detail))
 			return true;
 	}
 	return false;
@@ -71,7 +71,8 @@ void light_watch(struct sm *sm, struct subnet_node *node)
 
 	/* One poll more than the time without traps. */
 	node->mute_until = sm->now + distance + 2 * LOOK_INTERVAL;
-	sm->next_look_at = time_earlier(sm->next_look_at, sm->now + LOOK_INTERVAL);
+	sm->schedule.next_look_at =
+		time_earlier(sm->schedule.next_look_at, sm->now + LOOK_INTERVAL);
 }
 
 static bool is_mute(const struct sm *sm, const struct subnet_node *node)
@@ -82,15 +83,15 @@ static bool is_mute(const struct sm *sm, const struct subnet_node *node)
 static bool light_next(struct sm *sm, struct mad_message *ret_request,
 		       struct mad_purpose *ret_purpose)
 {
-	while (sm->cursor_node != &sm->subnet.nodes) {
-		struct subnet_node *node = sweep_node(sm->cursor_node);
+	while (sm->cursor.node != &sm->subnet.nodes) {
+		struct subnet_node *node = sweep_node(sm->cursor.node);
 
 		*ret_purpose = (struct mad_purpose){.subject = node};
-		if ((!sm->is_look || is_mute(sm, node)) &&
+		if ((!sm->sweep.is_look || is_mute(sm, node)) &&
 		    ask_node(sm, node, ret_request, &ret_purpose->detail))
 			return true;
-		sm->cursor_node = sm->cursor_node->next;
-		sm->cursor_index = 0;
+		sm->cursor.node = sm->cursor.node->next;
+		sm->cursor.index = 0;
 	}
 	return false;
 }
@@ -137,7 +138,7 @@ static void port_info_answered(struct sm *sm, struct subnet_port *port, const ui
 				     info.lid != port->lid || info.master_sm_lid != port->lid))
 		sweep_want(sm, SCOPE_ALL);
 	/* The lease expired nevertheless, or the port was reset. */
-	else if (sm->is_renewal && !mkey_is_as_wanted(sm, port, &info))
+	else if (sm->sweep.is_renewal && !mkey_is_as_wanted(sm, port, &info))
 		look_again_at_port(sm, port);
 }
 
@@ -184,7 +185,7 @@ static void light_failed(struct sm *sm, struct mad_purpose purpose)
  * now and then the sweep reads every port of every switch. */
 static void look_everywhere(struct sm *sm)
 {
-	if (++sm->light_count % LIGHT_SWEEPS_PER_LOOK)
+	if (++sm->schedule.light_count % LIGHT_SWEEPS_PER_LOOK)
 		return;
 	list_for_each (link, &sm->subnet.nodes) {
 		if (subnet_node_is_switch(sweep_node(link)))
@@ -194,12 +195,12 @@ static void look_everywhere(struct sm *sm)
 
 static enum sweep_phase light_following(struct sm *sm)
 {
-	sm->next_look_at = TIME_NEVER;
+	sm->schedule.next_look_at = TIME_NEVER;
 	list_for_each (link, &sm->subnet.nodes) {
 		if (is_mute(sm, sweep_node(link)))
-			sm->next_look_at = sm->now + LOOK_INTERVAL;
+			sm->schedule.next_look_at = sm->now + LOOK_INTERVAL;
 	}
-	if (!sm->is_look)
+	if (!sm->sweep.is_look)
 		look_everywhere(sm);
 	return PHASE_IDLE;
 }

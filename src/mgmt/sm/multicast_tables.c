@@ -50,7 +50,7 @@ static void store_row(struct sm *sm, struct subnet_node *node, unsigned mlid_ind
 
 	if (mlid_index >= node->switch_info.multicast_fdb_cap || !make_room(node, mlid_index)) {
 		for (unsigned i = 0; i < positions; i++)
-			sm->is_incomplete |= masks[i] != 0;
+			sm->sweep.is_incomplete |= masks[i] != 0;
 		return;
 	}
 	for (unsigned i = 0; i < positions; i++) {
@@ -73,8 +73,8 @@ static void store_tree(struct sm *sm, const struct multicast_tree *tree, unsigne
 
 static bool is_changed(const struct sm *sm, unsigned mlid_index)
 {
-	return sm->all_mlids_changed ||
-	       (sm->changed_mlids[mlid_index / 64] >> (mlid_index % 64) & 1);
+	return sm->multicast.all_changed ||
+	       (sm->multicast.changed[mlid_index / 64] >> (mlid_index % 64) & 1);
 }
 
 /* No table has an entry from this index on. */
@@ -97,10 +97,10 @@ static unsigned mlid_index_end(const struct sm *sm)
 
 bool multicast_has_changes(const struct sm *sm)
 {
-	bool any = sm->all_mlids_changed;
+	bool any = sm->multicast.all_changed;
 
-	for (unsigned i = 0; i < ARRAY_COUNT(sm->changed_mlids); i++)
-		any |= sm->changed_mlids[i] != 0;
+	for (unsigned i = 0; i < ARRAY_COUNT(sm->multicast.changed); i++)
+		any |= sm->multicast.changed[i] != 0;
 	return any;
 }
 
@@ -154,8 +154,8 @@ static int multicast_begin(struct sm *sm)
 		store_tree(sm, &tree, i);
 	}
 	multicast_tree_release(&tree);
-	memset(sm->changed_mlids, 0, sizeof(sm->changed_mlids));
-	sm->all_mlids_changed = false;
+	memset(sm->multicast.changed, 0, sizeof(sm->multicast.changed));
+	sm->multicast.all_changed = false;
 	return 0;
 }
 
@@ -164,8 +164,8 @@ static bool next_due(struct sm *sm, struct subnet_node *node, unsigned *ret_bloc
 	unsigned positions = subnet_multicast_positions(node);
 	unsigned end = node->multicast_mlid_count / MULTICAST_FORWARDING_PER_BLOCK * positions;
 
-	while (node->multicast_due_count && sm->cursor_index < end) {
-		unsigned index = sm->cursor_index++;
+	while (node->multicast_due_count && sm->cursor.index < end) {
+		unsigned index = sm->cursor.index++;
 
 		if (!node->multicast_block_is_due[index])
 			continue;
@@ -198,8 +198,8 @@ static void make_block(const struct subnet_node *node, unsigned block_index,
 static bool multicast_next(struct sm *sm, struct mad_message *ret_request,
 			   struct mad_purpose *ret_purpose)
 {
-	while (sm->cursor_node != &sm->subnet.nodes) {
-		struct subnet_node *node = sweep_node(sm->cursor_node);
+	while (sm->cursor.node != &sm->subnet.nodes) {
+		struct subnet_node *node = sweep_node(sm->cursor.node);
 		unsigned block_index;
 
 		if (subnet_node_is_switch(node) && next_due(sm, node, &block_index)) {
@@ -207,8 +207,8 @@ static bool multicast_next(struct sm *sm, struct mad_message *ret_request,
 			*ret_purpose = (struct mad_purpose){.subject = node, .detail = block_index};
 			return true;
 		}
-		sm->cursor_node = sm->cursor_node->next;
-		sm->cursor_index = 0;
+		sm->cursor.node = sm->cursor.node->next;
+		sm->cursor.index = 0;
 	}
 	return false;
 }
@@ -225,12 +225,12 @@ static void multicast_failed(struct sm *sm, struct mad_purpose purpose)
 	struct subnet_node *node = purpose.subject;
 
 	mark_due(node, purpose.detail);
-	sm->is_incomplete = true;
+	sm->sweep.is_incomplete = true;
 }
 
 static enum sweep_phase multicast_following(struct sm *sm)
 {
-	return sm->scope == SCOPE_TREES ? PHASE_REREGISTER : PHASE_PORTS;
+	return sm->sweep.scope == SCOPE_TREES ? PHASE_REREGISTER : PHASE_PORTS;
 }
 
 const struct phase_operations sweep_multicast = {

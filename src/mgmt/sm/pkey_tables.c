@@ -33,15 +33,15 @@ static int partitions_begin(struct sm *sm)
 	return 0;
 }
 
-/* sm->cursor_part: the next block of the port at cursor_index. */
+/* sm->cursor.part: the next block of the port at cursor.index. */
 static bool next_block(struct sm *sm, const struct subnet_port *port, unsigned *ret_block,
 		       uint16_t ret_pkeys[static PKEYS_PER_BLOCK])
 {
 	if (!port->is_known || !port->pkeys)
 		return false;
 	/* A table without keys is cleared once. */
-	while (sm->cursor_part == 0 || sm->cursor_part * PKEYS_PER_BLOCK < port->pkey_count) {
-		*ret_block = sm->cursor_part++;
+	while (sm->cursor.part == 0 || sm->cursor.part * PKEYS_PER_BLOCK < port->pkey_count) {
+		*ret_block = sm->cursor.part++;
 		wanted_block(port, *ret_block, ret_pkeys);
 		if (!block_is_there(port, *ret_block, ret_pkeys))
 			return true;
@@ -55,14 +55,14 @@ static bool partitions_next(struct sm *sm, struct mad_message *ret_request,
 	uint16_t pkeys[PKEYS_PER_BLOCK];
 	unsigned block;
 
-	while (sm->cursor_node != &sm->subnet.nodes) {
-		struct subnet_node *node = sweep_node(sm->cursor_node);
-		struct subnet_port *port = &node->ports[sm->cursor_index];
+	while (sm->cursor.node != &sm->subnet.nodes) {
+		struct subnet_node *node = sweep_node(sm->cursor.node);
+		struct subnet_port *port = &node->ports[sm->cursor.index];
 		uint8_t port_number = subnet_node_is_switch(node) ? port->number : 0;
 
 		if (node->is_settled) {
-			sm->cursor_node = sm->cursor_node->next;
-			sm->cursor_index = 0;
+			sm->cursor.node = sm->cursor.node->next;
+			sm->cursor.index = 0;
 			continue;
 		}
 		if (next_block(sm, port, &block, pkeys)) {
@@ -74,10 +74,10 @@ static bool partitions_next(struct sm *sm, struct mad_message *ret_request,
 							    .detail = block << 8 | port->number};
 			return true;
 		}
-		sm->cursor_part = 0;
-		if (++sm->cursor_index > node->port_count) {
-			sm->cursor_node = sm->cursor_node->next;
-			sm->cursor_index = 0;
+		sm->cursor.part = 0;
+		if (++sm->cursor.index > node->port_count) {
+			sm->cursor.node = sm->cursor.node->next;
+			sm->cursor.index = 0;
 		}
 	}
 	return false;

@@ -18,11 +18,11 @@ static void poll(struct sm *sm)
 {
 	struct mad_message request;
 
-	election_make_request(sm, &sm->master, MAD_GET, 0, &request);
+	election_make_request(sm, &sm->election.master, MAD_GET, 0, &request);
 	/* By LID and by directed route in turn, as long as there is no response. */
-	if (sm->master.lid && sm->missed_poll_count % 2 == 0)
-		election_make_lid_routed(sm->master.lid, &request);
-	mad_transactions_send(&sm->controls, &request,
+	if (sm->election.master.lid && sm->election.missed_poll_count % 2 == 0)
+		election_make_lid_routed(sm->election.master.lid, &request);
+	mad_transactions_send(&sm->election.controls, &request,
 			      (struct mad_purpose){.detail = REQUEST_POLL});
 }
 
@@ -36,10 +36,10 @@ static void ask_own_port(struct sm *sm)
 	const struct directed_route here = {0};
 	struct mad_message message;
 
-	if (!mad_transactions_has_room(&sm->controls))
+	if (!mad_transactions_has_room(&sm->election.controls))
 		return;
 	smp_request_make(&request, &here, &message);
-	mad_transactions_send(&sm->controls, &message,
+	mad_transactions_send(&sm->election.controls, &message,
 			      (struct mad_purpose){.detail = REQUEST_OWN_PORT});
 }
 
@@ -51,7 +51,8 @@ static void tell_priority(struct sm *sm, uint16_t own_lid, uint16_t master_lid)
 		.management_class = MAD_CLASS_SUBNET_LID,
 		.class_version = SMP_CLASS_VERSION,
 		.method = MAD_TRAP,
-		.transaction_id = (uint64_t)sm->options.agent_number << 32 | ++sm->trap_sequence,
+		.transaction_id =
+			(uint64_t)sm->options.agent_number << 32 | ++sm->election.trap_sequence,
 		.attribute_id = ATTRIBUTE_NOTICE,
 	};
 	const struct local_change_details details = {
@@ -75,18 +76,18 @@ static void tell_priority(struct sm *sm, uint16_t own_lid, uint16_t master_lid)
 static void note_not_master(struct sm *sm)
 {
 	sm_note(sm, SM_EVENT_NOTE, "0x%016llx is no longer the master; searching for the new one",
-		(unsigned long long)sm->master.info.guid);
+		(unsigned long long)sm->election.master.info.guid);
 }
 
 static void missed(struct sm *sm)
 {
 	unsigned polls_max = sm->options.polls_max ? sm->options.polls_max : POLLS_MAX_DEFAULT;
 
-	if (sm->state != SM_STANDBY || ++sm->missed_poll_count < polls_max)
+	if (sm->state != SM_STANDBY || ++sm->election.missed_poll_count < polls_max)
 		return;
-	if (sm->master.info.sm_state == SM_MASTER)
+	if (sm->election.master.info.sm_state == SM_MASTER)
 		sm_note(sm, SM_EVENT_WARNING, "the master 0x%016llx does not answer",
-			(unsigned long long)sm->master.info.guid);
+			(unsigned long long)sm->election.master.info.guid);
 	else
 		note_not_master(sm);
 	election_enter(sm, SM_DISCOVERING);
@@ -96,7 +97,7 @@ static void missed(struct sm *sm)
  * master already exists. */
 static void lost_master(struct sm *sm)
 {
-	if (sm->master.info.sm_state != SM_STANDBY) {
+	if (sm->election.master.info.sm_state != SM_STANDBY) {
 		missed(sm);
 		return;
 	}
@@ -109,19 +110,19 @@ static void poll_answered(struct sm *sm, const struct mad_header *header, const 
 	struct sm_info info;
 
 	sm_info_decode(data, &info);
-	if (header->status != MAD_STATUS_OK || info.guid != sm->master.info.guid) {
+	if (header->status != MAD_STATUS_OK || info.guid != sm->election.master.info.guid) {
 		missed(sm);
 		return;
 	}
 	/* A higher manager in Standby, which waits for another master, becomes master before us. */
 	if (info.sm_state != SM_MASTER &&
 	    !(info.sm_state == SM_STANDBY && election_is_better_than_us(sm, &info))) {
-		sm->master.info = info;
+		sm->election.master.info = info;
 		lost_master(sm);
 		return;
 	}
-	sm->master.info = info;
-	sm->missed_poll_count = 0;
+	sm->election.master.info = info;
+	sm->election.missed_poll_count = 0;
 	if (info.sm_state == SM_MASTER && !election_is_better_than_us(sm, &info))
 		ask_own_port(sm);
 }
@@ -133,7 +134,7 @@ static void own_port_answered(struct sm *sm, const uint8_t *data)
 	port_info_decode(data, &info);
 	if (!lid_is_unicast(info.lid) || !lid_is_unicast(info.master_sm_lid))
 		return;
-	sm->master.lid = info.master_sm_lid;
+	sm->election.master.lid = info.master_sm_lid;
 	tell_priority(sm, info.lid, info.master_sm_lid);
 }
 
@@ -153,20 +154,21 @@ void election_advance(struct sm *sm, time_ns now)
 	struct mad_purpose purpose;
 	struct mad_message request;
 
-	while (mad_transactions_take_failed(&sm->controls, &purpose, &request)) {
+	while (mad_transactions_take_failed(&sm->election.controls, &purpose, &request)) {
 		if (purpose.detail == REQUEST_POLL)
 			missed(sm);
 	}
-	if (sm->state != SM_STANDBY || sm->next_poll_at > now ||
-	    !mad_transactions_has_room(&sm->controls))
+	if (sm->state != SM_STANDBY || sm->election.next_poll_at > now ||
+	    !mad_transactions_has_room(&sm->election.controls))
 		return;
-	sm->next_poll_at = now + polling_interval(sm);
+	sm->election.next_poll_at = now + polling_interval(sm);
 	poll(sm);
 }
 
 time_ns election_deadline(const struct sm *sm)
 {
-	time_ns deadline = mad_transactions_deadline(&sm->controls);
+	time_ns deadline = mad_transactions_deadline(&sm->election.controls);
 
-	return sm->state == SM_STANDBY ? time_earlier(deadline, sm->next_poll_at) : deadline;
+	return sm->state == SM_STANDBY ? time_earlier(deadline, sm->election.next_poll_at)
+				       : deadline;
 }

@@ -251,7 +251,7 @@ static void set_failed(struct sm *sm, struct mad_purpose purpose)
 {
 	const struct subnet_node *node = purpose.subject;
 
-	if (!sm->is_incomplete)
+	if (!sm->sweep.is_incomplete)
 		sm_note(sm, SM_EVENT_WARNING,
 			"Set(PortInfo) of port %u of 0x%016llx failed: lost, or it has another M_Key",
 			purpose.detail, (unsigned long long)node->info.node_guid);

@@ -393,6 +393,6 @@ int routes_update(struct sm *sm)
 	if (error) /* half done, so the graph is invalid */
 		routing_graph_release(&sm->graph);
 	if (changes.is_more_than_links || changes.removed_count || changes.added_count)
-		sm->all_mlids_changed = true;
+		sm->multicast.all_changed = true;
 	return error;
 }

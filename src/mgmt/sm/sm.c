@@ -27,9 +27,9 @@ static int init_transactions(struct sm *sm)
 		return error;
 	sm->timeout = sm->transactions.options.timeout;
 	options.window = SM_CONTROLS_MAX;
-	error = mad_transactions_init(&sm->controls, &options);
+	error = mad_transactions_init(&sm->election.controls, &options);
 	/* Far from the other sequence numbers, so that no response matches both. */
-	sm->controls.sequence = 1u << 21;
+	sm->election.controls.sequence = 1u << 21;
 	if (error)
 		mad_transactions_release(&sm->transactions);
 	return error;
@@ -88,13 +88,13 @@ int sm_create(const struct sm_options *options, struct sm **ret_sm)
 	else
 		qos_init(&sm->qos);
 	sm->state = SM_DISCOVERING;
-	sm->wanted_scope = SCOPE_ALL;
+	sm->schedule.wanted_scope = SCOPE_ALL;
 	sm->has_work = true;
-	sm->next_sweep_at = TIME_NEVER;
-	sm->next_look_at = TIME_NEVER;
-	sm->next_renewal_at = TIME_NEVER;
-	sm->next_poll_at = TIME_NEVER;
-	sm->reacts_since = TIME_NEVER;
+	sm->schedule.next_sweep_at = TIME_NEVER;
+	sm->schedule.next_look_at = TIME_NEVER;
+	sm->schedule.next_renewal_at = TIME_NEVER;
+	sm->election.next_poll_at = TIME_NEVER;
+	sm->schedule.reacts_since = TIME_NEVER;
 	*ret_sm = sm;
 	return 0;
 }
@@ -105,7 +105,7 @@ void sm_destroy(struct sm *sm)
 		return;
 	routing_graph_release(&sm->graph);
 	mad_transactions_release(&sm->transactions);
-	mad_transactions_release(&sm->controls);
+	mad_transactions_release(&sm->election.controls);
 	subnet_release(&sm->subnet);
 	discovery_release(sm);
 	free(sm);
@@ -139,7 +139,7 @@ void sm_receive(struct sm *sm, time_ns now, const struct mad_message *message)
 		sm_answer_request(sm, message, &header);
 		return;
 	}
-	if (mad_transactions_receive(&sm->controls, message, &purpose)) {
+	if (mad_transactions_receive(&sm->election.controls, message, &purpose)) {
 		election_answered(sm, purpose, &header, message->bytes + SMP_DATA_OFFSET);
 		return;
 	}
@@ -168,16 +168,17 @@ unsigned sm_transmit(struct sm *sm, time_ns now, unsigned messages_max,
 	sm->now = now;
 	/* Transactions that are out of tries make room, and a phase may wait for them only. */
 	mad_transactions_transmit(&sm->transactions, now, 0, NULL);
-	mad_transactions_transmit(&sm->controls, now, 0, NULL);
+	mad_transactions_transmit(&sm->election.controls, now, 0, NULL);
 	election_advance(sm, now);
 	sweep_advance(sm, now);
-	message_count += mad_transactions_transmit(&sm->controls, now, messages_max - message_count,
-						   ret_messages + message_count);
+	message_count +=
+		mad_transactions_transmit(&sm->election.controls, now, messages_max - message_count,
+					  ret_messages + message_count);
 	message_count += mad_transactions_transmit(
 		&sm->transactions, now, messages_max - message_count, ret_messages + message_count);
 	sm->has_work = false;
-	sm->act_count += message_count;
-	sm->smp_count += message_count;
+	sm->counts.act += message_count;
+	sm->counts.smps += message_count;
 	return message_count;
 }
 
@@ -191,12 +192,13 @@ time_ns sm_deadline(const struct sm *sm)
 		return deadline;
 	if (sm->phase != PHASE_IDLE)
 		return time_earlier(deadline, mad_transactions_deadline(&sm->transactions));
-	if (sm->wanted_scope != SCOPE_NOTHING)
-		deadline = time_earlier(deadline, sm->wanted_at);
+	if (sm->schedule.wanted_scope != SCOPE_NOTHING)
+		deadline = time_earlier(deadline, sm->schedule.wanted_at);
 	if (sm->state != SM_MASTER)
 		return deadline;
-	deadline = time_earlier(deadline, sm->next_renewal_at);
-	return time_earlier(deadline, time_earlier(sm->next_sweep_at, sm->next_look_at));
+	deadline = time_earlier(deadline, sm->schedule.next_renewal_at);
+	return time_earlier(deadline,
+			    time_earlier(sm->schedule.next_sweep_at, sm->schedule.next_look_at));
 }
 
 void sm_request_sweep(struct sm *sm, time_ns now)
@@ -215,22 +217,22 @@ void sm_see_own_port(struct sm *sm, time_ns now, enum port_state state)
 void sm_leave(struct sm *sm, time_ns now)
 {
 	sm->now = now;
-	sm->is_leaving = true;
+	sm->election.is_leaving = true;
 	/* Discovery finds the manager to hand over to. */
 	if (sm->state == SM_MASTER)
 		sweep_want(sm, SCOPE_ALL);
 	else
 		sweep_abandon(sm);
-	sm->gap_count = 0;
+	sm->schedule.gap_count = 0;
 }
 
 bool sm_is_leaving_done(const struct sm *sm)
 {
 	bool is_over = sm->state != SM_MASTER ||
-		       (sm->phase == PHASE_IDLE &&
-			(sm->wanted_scope == SCOPE_NOTHING || sm->wanted_at > sm->now));
+		       (sm->phase == PHASE_IDLE && (sm->schedule.wanted_scope == SCOPE_NOTHING ||
+						    sm->schedule.wanted_at > sm->now));
 
-	return sm->is_leaving && is_over && sm->outbox_count == 0;
+	return sm->election.is_leaving && is_over && sm->outbox_count == 0;
 }
 
 void sm_set_priority(struct sm *sm, time_ns now, uint8_t priority)
@@ -242,7 +244,7 @@ void sm_set_priority(struct sm *sm, time_ns now, uint8_t priority)
 	if (sm->state == SM_MASTER)
 		sweep_want(sm, SCOPE_ALL);
 	else if (sm->state == SM_STANDBY)
-		sm->next_poll_at = now;
+		sm->election.next_poll_at = now;
 }
 
 const struct subnet *sm_subnet(const struct sm *sm)
@@ -261,7 +263,7 @@ void sm_multicast_changed(struct sm *sm, uint16_t mlid)
 
 	if (!lid_is_multicast(mlid))
 		return;
-	sm->changed_mlids[index / 64] |= 1ull << (index % 64);
+	sm->multicast.changed[index / 64] |= 1ull << (index % 64);
 	if (sm->state == SM_MASTER)
 		sweep_want(sm, SCOPE_TREES);
 }
@@ -316,12 +318,12 @@ uint32_t sm_neighbors_remember(struct sm *sm, const char *text)
 
 time_ns sm_reacts_since(const struct sm *sm)
 {
-	return sm->reacts_since;
+	return sm->schedule.reacts_since;
 }
 
 uint32_t sm_change_count(const struct sm *sm)
 {
-	return sm->change_count;
+	return sm->counts.changes;
 }
 
 void sm_status(const struct sm *sm, struct sm_status *ret_status)
@@ -329,17 +331,17 @@ void sm_status(const struct sm *sm, struct sm_status *ret_status)
 	*ret_status = (struct sm_status){
 		.state = sm->state,
 		.subnet_is_up = sm->is_up,
-		.sweep_count = sm->sweep_count,
+		.sweep_count = sm->counts.sweeps,
 		.node_count = sm->subnet.node_count,
 		.switch_count = sm->subnet.switch_count,
 		.port_count = sm->subnet.by_port_guid.count,
-		.duplicate_count = sm->duplicate_count,
-		.silent_count = sm->silent_count,
+		.duplicate_count = sm->counts.duplicates,
+		.silent_count = sm->counts.silent,
 		.lid = !sm->own_port	   ? 0
 		       : sm->own_port->lid ? sm->own_port->lid
 					   : sm->own_port->info.lid,
 		.priority = sm->options.priority,
-		.smp_count = sm->smp_count,
+		.smp_count = sm->counts.smps,
 		.engine = sm->engine->name,
 		.has_mkeys = mkeys_are_set(sm),
 		.has_mkey_per_port = sm->options.has_mkey_secret,
@@ -348,7 +350,7 @@ void sm_status(const struct sm *sm, struct sm_status *ret_status)
 		.mkey_refusal_count = sm->refusals.count,
 		.mkey_refusal_source = sm->refusals.last_source_guid,
 		.master_guid = sm->state == SM_MASTER	 ? sm->options.port_guid
-			       : sm->state == SM_STANDBY ? sm->master.info.guid
+			       : sm->state == SM_STANDBY ? sm->election.master.info.guid
 							 : 0,
 	};
 }

@@ -29,31 +29,31 @@ static const struct phase_operations *const phases[PHASE_COUNT] = {
 
 void sweep_cursor_reset(struct sm *sm)
 {
-	sm->cursor_node = sm->subnet.nodes.next;
-	sm->cursor_index = 0;
-	sm->cursor_part = 0;
+	sm->cursor.node = sm->subnet.nodes.next;
+	sm->cursor.index = 0;
+	sm->cursor.part = 0;
 }
 
 struct subnet_port *sweep_next_port(struct sm *sm)
 {
-	while (sm->cursor_node != &sm->subnet.nodes) {
-		struct subnet_node *node = sweep_node(sm->cursor_node);
+	while (sm->cursor.node != &sm->subnet.nodes) {
+		struct subnet_node *node = sweep_node(sm->cursor.node);
 
-		if (sm->cursor_index <= node->port_count)
-			return &node->ports[sm->cursor_index++];
-		sm->cursor_node = sm->cursor_node->next;
-		sm->cursor_index = 0;
+		if (sm->cursor.index <= node->port_count)
+			return &node->ports[sm->cursor.index++];
+		sm->cursor.node = sm->cursor.node->next;
+		sm->cursor.index = 0;
 	}
 	return NULL;
 }
 
 struct subnet_port *sweep_next_unsettled_port(struct sm *sm)
 {
-	while (sm->cursor_node != &sm->subnet.nodes && sweep_node(sm->cursor_node)->is_settled) {
-		sm->cursor_node = sm->cursor_node->next;
-		sm->cursor_index = 0;
+	while (sm->cursor.node != &sm->subnet.nodes && sweep_node(sm->cursor.node)->is_settled) {
+		sm->cursor.node = sm->cursor.node->next;
+		sm->cursor.index = 0;
 	}
-	return sm->cursor_node == &sm->subnet.nodes ? NULL : sweep_next_port(sm);
+	return sm->cursor.node == &sm->subnet.nodes ? NULL : sweep_next_port(sm);
 }
 
 void sweep_port_request(const struct sm *sm, const struct subnet_port *port, enum mad_method method,
@@ -76,19 +76,19 @@ void sweep_port_request(const struct sm *sm, const struct subnet_port *port, enu
 
 void sweep_want(struct sm *sm, enum sweep_scope scope)
 {
-	if (sm->wanted_scope == SCOPE_NOTHING || sm->wanted_at)
-		sm->wanted_since = sm->now;
-	if (scope > sm->wanted_scope)
-		sm->wanted_scope = scope;
-	sm->wanted_at = 0;
+	if (sm->schedule.wanted_scope == SCOPE_NOTHING || sm->schedule.wanted_at)
+		sm->schedule.wanted_since = sm->now;
+	if (scope > sm->schedule.wanted_scope)
+		sm->schedule.wanted_scope = scope;
+	sm->schedule.wanted_at = 0;
 }
 
 void sweep_abandon(struct sm *sm)
 {
 	mad_transactions_cancel_all(&sm->transactions);
 	sm->phase = PHASE_IDLE;
-	sm->wanted_scope = SCOPE_NOTHING;
-	sm->reacts_since = TIME_NEVER;
+	sm->schedule.wanted_scope = SCOPE_NOTHING;
+	sm->schedule.reacts_since = TIME_NEVER;
 }
 
 void sweep_mark_incomplete(struct sm *sm, struct mad_purpose purpose)
@@ -96,7 +96,7 @@ void sweep_mark_incomplete(struct sm *sm, struct mad_purpose purpose)
 	struct subnet_node *node = purpose.subject;
 
 	node->has_failed = true;
-	sm->is_incomplete = true;
+	sm->sweep.is_incomplete = true;
 	/* The port may have an unknown M_Key. When its lease expires, PortInfo shows the key
 	 * (management 3.7). */
 	for (unsigned i = 0; i <= node->port_count; i++) {
@@ -152,21 +152,23 @@ static void tell_new_ports(struct sm *sm)
  * responses come to repeated requests. */
 static void plan_repetition(struct sm *sm, enum sweep_scope scope)
 {
-	bool loses = sm->transactions.repeated_answer_count != sm->repeated_answers_before;
-	unsigned doublings = sm->gap_count < GAP_DOUBLINGS_MAX ? sm->gap_count : GAP_DOUBLINGS_MAX;
+	bool loses = sm->transactions.repeated_answer_count != sm->sweep.repeated_answers_before;
+	unsigned doublings = sm->schedule.gap_count < GAP_DOUBLINGS_MAX ? sm->schedule.gap_count
+									: GAP_DOUBLINGS_MAX;
 
-	if (loses || sm->gap_count == 0) {
-		sm->insistent_count = INSISTENT_SWEEPS;
+	if (loses || sm->schedule.gap_count == 0) {
+		sm->schedule.insistent_count = INSISTENT_SWEEPS;
 		doublings = 0;
 	}
-	sm->gap_count++;
-	if (!sm->options.sweep_interval && sm->gap_count > GAPS_MAX_WITHOUT_TIMER)
+	sm->schedule.gap_count++;
+	if (!sm->options.sweep_interval && sm->schedule.gap_count > GAPS_MAX_WITHOUT_TIMER)
 		return;
 	/* A change that was reported meanwhile does not wait. */
-	if (sm->wanted_scope == SCOPE_NOTHING || sm->wanted_at)
-		sm->wanted_since = sm->wanted_at = sm->now + (GAP_PAUSE << doublings);
-	if (scope > sm->wanted_scope)
-		sm->wanted_scope = scope;
+	if (sm->schedule.wanted_scope == SCOPE_NOTHING || sm->schedule.wanted_at)
+		sm->schedule.wanted_since = sm->schedule.wanted_at =
+			sm->now + (GAP_PAUSE << doublings);
+	if (scope > sm->schedule.wanted_scope)
+		sm->schedule.wanted_scope = scope;
 }
 
 static void note_result(struct sm *sm, bool was_up)
@@ -174,10 +176,10 @@ static void note_result(struct sm *sm, bool was_up)
 	if (sm->is_up && !was_up)
 		sm_note(sm, SM_EVENT_NOTE, "subnet up: %u nodes, %u switches, routed by %s",
 			sm->subnet.node_count, sm->subnet.switch_count, sm->engine->name);
-	else if (!sm->is_up && sm->gap_count == 1)
+	else if (!sm->is_up && sm->schedule.gap_count == 1)
 		sm_note(sm, SM_EVENT_WARNING,
 			"the sweep is incomplete: %u requests got no response or an error",
-			sm->silent_count);
+			sm->counts.silent);
 }
 
 /* Reports the result of the sweep and schedules the next one. */
@@ -185,29 +187,30 @@ static void finish(struct sm *sm, enum sweep_phase last_phase)
 {
 	bool was_up = sm->is_up;
 
-	sm->discovery_count = 0;
+	sm->sweep.discovery_count = 0;
 	if (sm->state == SM_STANDBY || sm->state == SM_NOT_ACTIVE)
 		return;
-	sm->sweep_count += sm->scope != SCOPE_TREES;
-	sm->change_count += sm->scope != SCOPE_TREES && !sm->is_nothing_new;
+	sm->counts.sweeps += sm->sweep.scope != SCOPE_TREES;
+	sm->counts.changes += sm->sweep.scope != SCOPE_TREES && !sm->sweep.is_nothing_new;
 	if (sm->state == SM_DISCOVERING) {
 		plan_repetition(sm, SCOPE_ALL);
 		return;
 	}
-	sm->is_up = every_link_is_active(sm) && !sm->is_incomplete;
-	if (last_phase == PHASE_REREGISTER && sm->scope != SCOPE_TREES)
+	sm->is_up = every_link_is_active(sm) && !sm->sweep.is_incomplete;
+	if (last_phase == PHASE_REREGISTER && sm->sweep.scope != SCOPE_TREES)
 		settle(sm);
 	if (sm->is_up)
-		sm->gap_count = 0;
+		sm->schedule.gap_count = 0;
 	else
 		plan_repetition(sm, SCOPE_CHANGES);
-	if (sm->other_master_is_here && sm->wanted_scope == SCOPE_NOTHING) {
-		sm->wanted_scope = SCOPE_ALL;
-		sm->wanted_since = sm->wanted_at = sm->now + OTHER_MASTER_PAUSE;
+	if (sm->election.other_master_is_here && sm->schedule.wanted_scope == SCOPE_NOTHING) {
+		sm->schedule.wanted_scope = SCOPE_ALL;
+		sm->schedule.wanted_since = sm->schedule.wanted_at = sm->now + OTHER_MASTER_PAUSE;
 	}
 	note_result(sm, was_up);
 	tell_new_ports(sm);
-	if (sm->options.owner.sweep_finished && sm->scope != SCOPE_TREES && !sm->is_nothing_new)
+	if (sm->options.owner.sweep_finished && sm->sweep.scope != SCOPE_TREES &&
+	    !sm->sweep.is_nothing_new)
 		sm->options.owner.sweep_finished(sm->options.owner.context, sm->now);
 }
 
@@ -218,19 +221,19 @@ static void enter(struct sm *sm, enum sweep_phase phase, time_ns now)
 	sm->phase = phase;
 	if (phase == PHASE_IDLE) {
 		/* Polling a few switches does not delay the next light sweep of all. */
-		if (last_phase != PHASE_LIGHT || !sm->is_look)
-			sm->next_sweep_at = sm->options.sweep_interval
-						    ? now + sm->options.sweep_interval
-						    : TIME_NEVER;
+		if (last_phase != PHASE_LIGHT || !sm->sweep.is_look)
+			sm->schedule.next_sweep_at = sm->options.sweep_interval
+							     ? now + sm->options.sweep_interval
+							     : TIME_NEVER;
 		if (last_phase != PHASE_LIGHT)
 			finish(sm, last_phase);
-		if (sm->wanted_scope == SCOPE_NOTHING || sm->wanted_at)
-			sm->reacts_since = TIME_NEVER;
+		if (sm->schedule.wanted_scope == SCOPE_NOTHING || sm->schedule.wanted_at)
+			sm->schedule.reacts_since = TIME_NEVER;
 		return;
 	}
 	/* No memory: completed phases stay, and the next sweep tries again. */
 	if (phases[phase]->begin(sm) != 0) {
-		sm->is_incomplete = true;
+		sm->sweep.is_incomplete = true;
 		enter(sm, PHASE_IDLE, now);
 	}
 }
@@ -240,24 +243,27 @@ static enum sweep_phase due_phase(struct sm *sm, time_ns now)
 {
 	if (sm->state == SM_STANDBY || sm->state == SM_NOT_ACTIVE)
 		return PHASE_IDLE;
-	if (sm->wanted_scope != SCOPE_NOTHING && sm->wanted_at <= now) {
-		sm->scope = sm->state == SM_MASTER ? sm->wanted_scope : SCOPE_ALL;
-		if (sm->reacts_since == TIME_NEVER)
-			sm->reacts_since = sm->wanted_since ? sm->wanted_since : now;
-		sm->wanted_scope = SCOPE_NOTHING;
-		sm->wanted_at = 0;
-		if (sm->scope != SCOPE_TREES)
+	if (sm->schedule.wanted_scope != SCOPE_NOTHING && sm->schedule.wanted_at <= now) {
+		sm->sweep.scope = sm->state == SM_MASTER ? sm->schedule.wanted_scope : SCOPE_ALL;
+		if (sm->schedule.reacts_since == TIME_NEVER)
+			sm->schedule.reacts_since =
+				sm->schedule.wanted_since ? sm->schedule.wanted_since : now;
+		sm->schedule.wanted_scope = SCOPE_NOTHING;
+		sm->schedule.wanted_at = 0;
+		if (sm->sweep.scope != SCOPE_TREES)
 			return PHASE_DISCOVER;
-		sm->is_incomplete = !sm->is_up;
+		sm->sweep.is_incomplete = !sm->is_up;
 		return PHASE_MULTICAST;
 	}
 	if (sm->state != SM_MASTER)
 		return PHASE_IDLE;
-	sm->is_renewal = sm->next_renewal_at <= now;
-	sm->is_look = sm->next_sweep_at > now && !sm->is_renewal;
-	if (sm->is_renewal)
+	sm->sweep.is_renewal = sm->schedule.next_renewal_at <= now;
+	sm->sweep.is_look = sm->schedule.next_sweep_at > now && !sm->sweep.is_renewal;
+	if (sm->sweep.is_renewal)
 		return PHASE_LIGHT;
-	return time_earlier(sm->next_sweep_at, sm->next_look_at) <= now ? PHASE_LIGHT : PHASE_IDLE;
+	return time_earlier(sm->schedule.next_sweep_at, sm->schedule.next_look_at) <= now
+		       ? PHASE_LIGHT
+		       : PHASE_IDLE;
 }
 
 static bool ask(struct sm *sm)
@@ -281,7 +287,7 @@ static void tell_failures(struct sm *sm)
 
 	while (sm->phase != PHASE_IDLE &&
 	       mad_transactions_take_failed(&sm->transactions, &purpose, &request)) {
-		sm->silent_count++;
+		sm->counts.silent++;
 		phases[sm->phase]->failed(sm, purpose);
 	}
 }
@@ -289,8 +295,8 @@ static void tell_failures(struct sm *sm)
 /* Polls of single switches are so frequent that nothing waits for them: a switch may not answer. */
 static bool look_is_in_the_way(const struct sm *sm, time_ns now)
 {
-	return sm->phase == PHASE_LIGHT && sm->is_look && sm->wanted_scope != SCOPE_NOTHING &&
-	       sm->wanted_at <= now;
+	return sm->phase == PHASE_LIGHT && sm->sweep.is_look &&
+	       sm->schedule.wanted_scope != SCOPE_NOTHING && sm->schedule.wanted_at <= now;
 }
 
 void sweep_advance(struct sm *sm, time_ns now)
@@ -324,8 +330,8 @@ void sweep_answered(struct sm *sm, struct mad_purpose purpose, const struct mad_
 		phases[sm->phase]->answered(sm, purpose, data);
 		return;
 	}
-	sm->silent_count++;
-	sm->is_refusal = true;
+	sm->counts.silent++;
+	sm->sweep.is_refusal = true;
 	phases[sm->phase]->failed(sm, purpose);
-	sm->is_refusal = false;
+	sm->sweep.is_refusal = false;
 }

@@ -78,75 +78,96 @@ enum sweep_scope {
 
 enum { SM_OUTBOX_MESSAGES = 64, SM_PEERS_MAX = 64, SM_CONTROLS_MAX = 8 };
 
-struct sm {
-	struct sm_options options;
-	enum sm_state state;
-	enum sweep_phase phase;
-	struct subnet subnet;
-	struct mad_transactions transactions;
-	struct discovery_queue discovery;
-	struct discovery_queue unanswered; /* steps for the next sweep */
-	const struct routing_engine *engine;
-	struct routing_graph graph;	/* of the last routing; see routes.c */
-	struct subnet_port *own_port;	/* found in this sweep, or NULL */
-	enum port_state own_port_state; /* as the host reported it */
-	struct qos qos;
+/* The position of the present phase. */
+struct sweep_cursor {
+	struct list *node; /* in subnet.nodes */
+	unsigned index;	   /* port or block there */
+	unsigned part;	   /* part of that port or block */
+};
 
-	struct list *cursor_node; /* position of the present phase in subnet.nodes */
-	unsigned cursor_index;	  /* port or block there */
-	unsigned cursor_part;	  /* part of that port or block */
+/* The present sweep. */
+struct sweep_progress {
+	enum sweep_scope scope;
+	bool is_refusal;     /* the failed request got an error response */
+	bool is_look;	     /* a light sweep that polls only switches whose traps are held back */
+	bool is_renewal;     /* a light sweep that renews leases */
+	bool reregister_all; /* the first sweep as master */
+	bool is_incomplete;  /* it could not finish something */
+	bool is_nothing_new; /* it found no change */
+	unsigned discovery_count; /* it is repeated if incomplete, before nodes are dropped */
+	uint64_t repeated_answers_before; /* repeated_answer_count when it began */
+};
 
-	time_ns timeout;	       /* of one try, unless a sweep uses a longer one */
-	bool is_refusal;	       /* the failed request got an error response */
-	bool has_work;		       /* something may be sent without time passing */
-	enum sweep_scope scope;	       /* of the present sweep */
-	enum sweep_scope wanted_scope; /* of the next */
-	bool other_master_is_here;     /* it has to find us and hand over */
-	time_ns wanted_at;	       /* when the next sweep begins; 0: after the present one */
-	time_ns wanted_since;	       /* when the first reason for it came */
-	time_ns reacts_since;	       /* the same for the first sweep since the manager was idle */
-	time_ns next_sweep_at;	       /* of the light sweep */
-	unsigned light_count;	       /* light sweeps so far */
-	time_ns next_look_at;	 /* when switches are polled whose traps are held back; TIME_NEVER:
-				    none */
-	bool is_look;		 /* the present light sweep polls only those */
-	time_ns next_renewal_at; /* when every port gets a request with its M_Key; TIME_NEVER: never
-				  */
-	bool is_renewal;	 /* the present light sweep renews leases */
-	struct mkey_refusals refusals;
-	unsigned gap_count;	  /* consecutive incomplete sweeps */
-	unsigned insistent_count; /* how many of the next sweeps use the insistent pace, for nodes
-				     that are hard to reach */
-	uint64_t repeated_answers_before; /* repeated_answer_count when the sweep began */
-	unsigned discovery_count; /* discoveries of this sweep: it is repeated if incomplete, before
-				     nodes are dropped */
-	bool reregister_all;	  /* this is the first sweep as master */
-	bool is_up;		  /* see sm_status */
-	bool is_incomplete;	  /* the present sweep could not finish something */
-	bool is_nothing_new;	  /* the present sweep found no change */
-	time_ns now;		  /* of the present entry, for callbacks */
-	uint32_t act_count;
-	uint64_t smp_count;
-	uint32_t sweep_count;
-	uint32_t change_count; /* sweeps that found a change */
-	uint32_t duplicate_count;
-	uint32_t silent_count;
+/* The sweeps to come. */
+struct sweep_schedule {
+	enum sweep_scope wanted_scope;
+	time_ns wanted_at;	 /* when the next heavy sweep begins; 0: after the present one */
+	time_ns wanted_since;	 /* when the first reason for it came */
+	time_ns reacts_since;	 /* the same for the first sweep since the manager was idle */
+	time_ns next_sweep_at;	 /* of the light sweep */
+	time_ns next_look_at;	 /* polls switches whose traps are held back; TIME_NEVER: none */
+	time_ns next_renewal_at; /* sends every port its M_Key; TIME_NEVER: never */
+	unsigned light_count;	 /* light sweeps so far */
+	unsigned gap_count;	 /* consecutive incomplete sweeps */
+	/* How many of the next sweeps use the insistent pace, for nodes that are hard to reach. */
+	unsigned insistent_count;
+};
 
-	/* Election. */
+struct sm_counts {
+	uint32_t act; /* SMInfo.ActCount */
+	uint64_t smps;
+	uint32_t sweeps;
+	uint32_t changes; /* sweeps that found a change */
+	uint32_t duplicates;
+	uint32_t silent;
+};
+
+/* Of election.c and polling.c. */
+struct sm_election {
 	struct sm_peer peers[SM_PEERS_MAX]; /* found in this sweep */
 	unsigned peer_count;
-	struct sm_peer master;	  /* the manager that a standby polls */
-	struct sm_peer successor; /* the manager to which a master hands over */
+	struct sm_peer master;	   /* the manager that a standby polls */
+	struct sm_peer successor;  /* the manager to which a master hands over */
+	bool other_master_is_here; /* it has to find us and hand over */
 	struct mad_transactions controls;
 	time_ns next_poll_at;
 	unsigned missed_poll_count;
 	bool is_leaving;
 	uint32_t trap_sequence;
+};
 
-	/* Multicast. */
-	uint64_t changed_mlids[MLID_COUNT / 64 + 1];
-	bool all_mlids_changed;
+/* MLIDs whose trees must be made again. */
+struct multicast_changes {
+	uint64_t changed[MLID_COUNT / 64 + 1];
+	bool all_changed;
+};
+
+struct sm {
+	struct sm_options options;
+	enum sm_state state;
+	enum sweep_phase phase;
+	struct subnet subnet;
+	struct qos qos;
+	const struct routing_engine *engine;
+	struct routing_graph graph; /* of the last routing; see routes.c */
+	struct mad_transactions transactions;
+	time_ns timeout; /* of one try, unless a sweep uses a longer one */
+	struct discovery_queue discovery;
+	struct discovery_queue unanswered; /* steps for the next sweep */
+	struct subnet_port *own_port;	   /* found in this sweep, or NULL */
+	enum port_state own_port_state;	   /* as the host reported it */
+
+	struct sweep_cursor cursor;
+	struct sweep_progress sweep;
+	struct sweep_schedule schedule;
+	struct sm_election election;
+	struct multicast_changes multicast;
+	struct mkey_refusals refusals;
+	struct sm_counts counts;
+	bool has_work;		  /* something may be sent without time passing */
+	bool is_up;		  /* see sm_status */
 	bool has_reregistrations; /* sm_ask_reregistration() was called since the last sweep */
+	time_ns now;		  /* of the present entry, for callbacks */
 
 	struct mad_message outbox[SM_OUTBOX_MESSAGES]; /* responses and TrapRepress */
 	unsigned outbox_count;

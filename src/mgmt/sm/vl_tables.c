@@ -160,8 +160,8 @@ static bool next_map_of_port(struct sm *sm, const struct subnet_port *port,
 	bool is_switch = subnet_node_is_switch(node);
 	unsigned map_count = is_switch && !has_uniform_maps(sm, node) ? node->port_count + 1 : 1;
 
-	while (sm->cursor_part < PART_MAPS + map_count) {
-		unsigned input = sm->cursor_part++ - PART_MAPS;
+	while (sm->cursor.part < PART_MAPS + map_count) {
+		unsigned input = sm->cursor.part++ - PART_MAPS;
 		uint32_t modifier = is_switch ? sl_to_vl_modifier((uint8_t)input, port->number) : 0;
 
 		if (is_switch && map_count == 1)
@@ -175,13 +175,13 @@ static bool next_map_of_port(struct sm *sm, const struct subnet_port *port,
 	return false;
 }
 
-/* The next request for this port; sm->cursor_part counts them. */
+/* The next request for this port; sm->cursor.part counts them. */
 static bool next_of_port(struct sm *sm, struct subnet_port *port, struct mad_message *ret_request)
 {
 	if (!has_lane_tables(port))
 		return false;
-	while (sm->cursor_part < PART_MAPS) {
-		bool is_high = sm->cursor_part++ == PART_ARBITRATION_HIGH;
+	while (sm->cursor.part < PART_MAPS) {
+		bool is_high = sm->cursor.part++ == PART_ARBITRATION_HIGH;
 
 		if (!wants_arbitration(sm, port, is_high))
 			continue;
@@ -198,16 +198,16 @@ static bool next_of_port(struct sm *sm, struct subnet_port *port, struct mad_mes
 /* Port 0 has no link; its turn is used for the tables of the whole switch. */
 static bool next_of_node(struct sm *sm, struct subnet_node *node, struct mad_message *ret_request)
 {
-	if (sm->cursor_index == 0) {
-		sm->cursor_index = 1;
+	if (sm->cursor.index == 0) {
+		sm->cursor.index = 1;
 		if (make_switch_map(sm, node, ret_request))
 			return true;
 	}
-	while (sm->cursor_index <= node->port_count) {
-		if (next_of_port(sm, &node->ports[sm->cursor_index], ret_request))
+	while (sm->cursor.index <= node->port_count) {
+		if (next_of_port(sm, &node->ports[sm->cursor.index], ret_request))
 			return true;
-		sm->cursor_part = 0;
-		sm->cursor_index++;
+		sm->cursor.part = 0;
+		sm->cursor.index++;
 	}
 	return false;
 }
@@ -215,16 +215,16 @@ static bool next_of_node(struct sm *sm, struct subnet_node *node, struct mad_mes
 static bool lanes_next(struct sm *sm, struct mad_message *ret_request,
 		       struct mad_purpose *ret_purpose)
 {
-	while (sm->cursor_node != &sm->subnet.nodes) {
-		struct subnet_node *node = sweep_node(sm->cursor_node);
+	while (sm->cursor.node != &sm->subnet.nodes) {
+		struct subnet_node *node = sweep_node(sm->cursor.node);
 
 		if (!node->is_settled && next_of_node(sm, node, ret_request)) {
 			*ret_purpose = (struct mad_purpose){.subject = node};
 			return true;
 		}
-		sm->cursor_node = sm->cursor_node->next;
-		sm->cursor_index = 0;
-		sm->cursor_part = 0;
+		sm->cursor.node = sm->cursor.node->next;
+		sm->cursor.index = 0;
+		sm->cursor.part = 0;
 	}
 	return false;
 }
@@ -241,7 +241,7 @@ static void lanes_failed(struct sm *sm, struct mad_purpose purpose)
 	struct subnet_node *node = purpose.subject;
 
 	subnet_forget_lanes(node);
-	if (!sm->is_incomplete)
+	if (!sm->sweep.is_incomplete)
 		sm_note(sm, SM_EVENT_WARNING,
 			"Set of an SLtoVL or arbitration table of 0x%016llx failed: lost, or it has "
 			"another M_Key",

@@ -193,13 +193,13 @@ static void test_activity_counter_moves_with_every_packet(void **state)
 
 	(void)state;
 	(void)sm_transmit(sm, 0, 4, messages);
-	before = sm->act_count;
+	before = sm->counts.act;
 	assert_true(before > 0);
 	sm->state = SM_NOT_ACTIVE;
 	(void)control(sm, DISCOVER, &sender);
 	sm->outbox_count = 1;
 	(void)sm_transmit(sm, 1, 4, messages);
-	assert_true(sm->act_count > before);
+	assert_true(sm->counts.act > before);
 	sm_destroy(sm);
 }
 
