@@ -10,19 +10,19 @@ static void remember_call(struct cm_connection *connection, const struct cm_call
 {
 	const struct cm_request *request = &call->request;
 
-	connection->address = call->address;
+	connection->peer.address = call->address;
 	connection->service_id = request->req.service_id;
 	connection_note_channel(connection, &request->req);
 	connection->local_qpn = req_number(&request->req);
 	if (call->is_peer_to_peer)
 		list_append(&connection->cm->peer_calls, &connection->peer_link);
-	connection->remote_gid =
+	connection->peer.gid =
 		gid_from(request->primary.remote_gid_prefix, request->primary.remote_gid_guid);
 	connection->round_trip = 2 * time_from_code(call->packet_life_time);
-	connection->response_timeout =
+	connection->retry.timeout =
 		connection->round_trip + time_from_code(request->req.remote_response_timeout);
 	connection->timewait = time_from_code(request->primary.ack_timeout);
-	connection->retries_max = request->req.max_cm_retries;
+	connection->retry.max = request->req.max_cm_retries;
 	connection->transaction_id = transaction_id_of(connection);
 }
 
@@ -54,7 +54,7 @@ int cm_connect(struct cm *cm, time_ns now, const struct cm_call *call, void *con
 	cm_request_encode(&request, outbox_data(message));
 	put_private(outbox_data(message) + CM_REQ_PRIVATE_OFFSET, call->private_data);
 	connection_enter(connection, CM_REQ_SENT);
-	connection_repeat(connection, now, connection->response_timeout, connection->retries_max,
+	connection_repeat(connection, now, connection->retry.timeout, connection->retry.max,
 			  message);
 	*ret_connection = connection;
 	return 0;
@@ -71,7 +71,7 @@ static void refuse_rep(struct cm *cm, const struct cm_message *message, const st
 static struct cm_message *send_rtu_again(struct cm_connection *connection)
 {
 	const struct cm_rtu rtu = {.local_comm_id = connection->local_comm_id,
-				   .remote_comm_id = connection->remote_comm_id};
+				   .remote_comm_id = connection->peer.comm_id};
 	struct cm_message *message =
 		outbox_start_for(connection, CM_RTU, connection->transaction_id, 0);
 
@@ -88,7 +88,7 @@ static void send_rtu(struct cm_connection *connection, struct cm_private_data pr
 		return;
 	put_private(outbox_data(message) + CM_RTU_PRIVATE_OFFSET, private_data);
 	/* The RTU is kept: the peer repeats its REP if the RTU gets lost. */
-	memcpy(connection->pending, message->mad.bytes, MAD_BYTES);
+	memcpy(connection->retry.message, message->mad.bytes, MAD_BYTES);
 }
 
 /* The REP was repeated: our answer got lost, or is not sent yet. */
@@ -96,7 +96,7 @@ static void repeat_answer(struct cm_connection *connection)
 {
 	if (connection->state == CM_ESTABLISHED) {
 		/* A LAP may have replaced the RTU as the message to repeat. */
-		if (get_be16(connection->pending + 16) == CM_RTU)
+		if (get_be16(connection->retry.message + 16) == CM_RTU)
 			connection_resend(connection);
 		else
 			send_rtu_again(connection);
@@ -118,7 +118,7 @@ void rep_receive(struct cm *cm, time_ns now, const struct cm_message *message)
 	struct cm_connection *connection = hash_table_get(&cm->by_local_id, rep.remote_comm_id);
 
 	if (!connection ||
-	    (connection->remote_comm_id && connection->remote_comm_id != rep.local_comm_id)) {
+	    (connection->peer.comm_id && connection->peer.comm_id != rep.local_comm_id)) {
 		refuse_rep(cm, message, &rep, CM_REJECT_INVALID_COMM_ID);
 		return;
 	}
@@ -133,9 +133,9 @@ void rep_receive(struct cm *cm, time_ns now, const struct cm_message *message)
 		return;
 	}
 	connection_cancel(connection);
-	connection->remote_comm_id = rep.local_comm_id;
-	connection->remote_ca_guid = rep.local_ca_guid;
-	connection->remote_qpn = rep_number(connection, &rep);
+	connection->peer.comm_id = rep.local_comm_id;
+	connection->peer.ca_guid = rep.local_ca_guid;
+	connection->peer.qpn = rep_number(connection, &rep);
 	connection->transaction_id = get_be64(message->mad.bytes + 8);
 	if (connection_index_remote_id(connection) != 0 ||
 	    connection_index_remote_qpn(connection) != 0) {
@@ -164,10 +164,10 @@ int cm_establish(struct cm_connection *connection, time_ns now, struct cm_privat
  * (management 7.3). */
 static void wait_longer(struct cm_connection *connection, time_ns now, uint8_t service_timeout)
 {
-	connection->retries_left = 0;
+	connection->retry.left = 0;
 	timer_queue_arm(&connection->cm->timers, &connection->timer,
 			now + time_from_code(service_timeout) + connection->round_trip +
-				connection->response_timeout);
+				connection->retry.timeout);
 }
 
 void mra_receive(struct cm *cm, time_ns now, const struct cm_message *message)
@@ -185,14 +185,14 @@ void mra_receive(struct cm *cm, time_ns now, const struct cm_message *message)
 		wait_longer(connection, now, mra.service_timeout);
 		return;
 	}
-	if (connection->remote_comm_id != mra.local_comm_id)
+	if (connection->peer.comm_id != mra.local_comm_id)
 		return;
 	if (connection->state == CM_REP_SENT && mra.answered == CM_ANSWERED_REP) {
 		connection_enter(connection, CM_MRA_REP_RCVD);
 		wait_longer(connection, now, mra.service_timeout);
 	} else if (connection->state == CM_ESTABLISHED && mra.answered == CM_ANSWERED_OTHER &&
-		   connection->lap_state == LAP_SENT) {
-		connection->lap_state = LAP_DELAYED;
+		   connection->lap.state == LAP_SENT) {
+		connection->lap.state = LAP_DELAYED;
 		wait_longer(connection, now, mra.service_timeout);
 	}
 }
@@ -207,8 +207,8 @@ int cm_delay(struct cm_connection *connection, time_ns now, uint8_t service_time
 	} else if (connection->state == CM_REP_RCVD) {
 		connection_enter(connection, CM_MRA_REP_SENT);
 		connection_send_mra(connection, CM_ANSWERED_REP, service_timeout);
-	} else if (connection->state == CM_ESTABLISHED && connection->lap_state == LAP_RCVD) {
-		connection->lap_state = LAP_DELAY_SENT;
+	} else if (connection->state == CM_ESTABLISHED && connection->lap.state == LAP_RCVD) {
+		connection->lap.state = LAP_DELAY_SENT;
 		connection_send_mra(connection, CM_ANSWERED_OTHER, service_timeout);
 	} else {
 		return -EINVAL;

@@ -9,13 +9,13 @@
  * the next. */
 static uint64_t next_transaction_id(struct cm_connection *connection)
 {
-	return transaction_id_of(connection) ^ (uint64_t)++connection->lap_count << 48;
+	return transaction_id_of(connection) ^ (uint64_t)++connection->lap.sent_count << 48;
 }
 
 int cm_load_alternate(struct cm_connection *connection, time_ns now, const struct cm_lap *lap,
 		      struct cm_private_data private_data)
 {
-	if (connection->state != CM_ESTABLISHED || connection->lap_state != LAP_NONE ||
+	if (connection->state != CM_ESTABLISHED || connection->lap.state != LAP_NONE ||
 	    !private_fits(private_data, CM_LAP_PRIVATE_BYTES))
 		return -EINVAL;
 
@@ -26,12 +26,12 @@ int cm_load_alternate(struct cm_connection *connection, time_ns now, const struc
 	if (!message)
 		return -ENOMEM;
 	filled.local_comm_id = connection->local_comm_id;
-	filled.remote_comm_id = connection->remote_comm_id;
-	filled.remote_qpn = connection->remote_qpn;
+	filled.remote_comm_id = connection->peer.comm_id;
+	filled.remote_qpn = connection->peer.qpn;
 	cm_lap_encode(&filled, outbox_data(message));
 	put_private(outbox_data(message) + CM_LAP_PRIVATE_OFFSET, private_data);
-	connection->lap_state = LAP_SENT;
-	connection_repeat(connection, now, connection->response_timeout, connection->retries_max,
+	connection->lap.state = LAP_SENT;
+	connection_repeat(connection, now, connection->retry.timeout, connection->retry.max,
 			  message);
 	return 0;
 }
@@ -70,13 +70,13 @@ void lap_receive(struct cm *cm, time_ns now, const struct cm_message *message)
 		send_apr(cm, message, &lap, CM_APR_QPN_MISMATCH);
 		return;
 	}
-	switch (connection->lap_state) {
+	switch (connection->lap.state) {
 	case LAP_NONE:
-		connection->lap_state = LAP_RCVD;
-		connection->lap_transaction_id = get_be64(message->mad.bytes + 8);
+		connection->lap.state = LAP_RCVD;
+		connection->lap.transaction_id = get_be64(message->mad.bytes + 8);
 		if (connection->is_released) {
 			send_apr(cm, message, &lap, CM_APR_REJECTED);
-			connection->lap_state = LAP_NONE;
+			connection->lap.state = LAP_NONE;
 		}
 		connection_tell(connection, CM_EVENT_ALTERNATE_PATH, message, CM_LAP_PRIVATE_OFFSET,
 				CM_LAP_PRIVATE_BYTES);
@@ -95,19 +95,19 @@ int cm_answer_alternate(struct cm_connection *connection, time_ns now, enum cm_a
 			struct cm_private_data private_data)
 {
 	const struct cm_apr apr = {.local_comm_id = connection->local_comm_id,
-				   .remote_comm_id = connection->remote_comm_id,
+				   .remote_comm_id = connection->peer.comm_id,
 				   .status = (uint8_t)status};
 
 	(void)now;
 	if (connection->state != CM_ESTABLISHED ||
-	    (connection->lap_state != LAP_RCVD && connection->lap_state != LAP_DELAY_SENT) ||
+	    (connection->lap.state != LAP_RCVD && connection->lap.state != LAP_DELAY_SENT) ||
 	    !private_fits(private_data, CM_APR_PRIVATE_BYTES))
 		return -EINVAL;
 
 	struct cm_message *message =
-		outbox_start_for(connection, CM_APR, connection->lap_transaction_id, 0);
+		outbox_start_for(connection, CM_APR, connection->lap.transaction_id, 0);
 
-	connection->lap_state = LAP_NONE;
+	connection->lap.state = LAP_NONE;
 	if (!message)
 		return 0;
 	cm_apr_encode(&apr, outbox_data(message));
@@ -126,11 +126,11 @@ void apr_receive(struct cm *cm, time_ns now, const struct cm_message *message)
 		connection_find(cm, apr.remote_comm_id, apr.local_comm_id);
 
 	if (!connection || connection->state != CM_ESTABLISHED ||
-	    (connection->lap_state != LAP_SENT && connection->lap_state != LAP_DELAYED) ||
-	    get_be64(message->mad.bytes + 8) != get_be64(connection->pending + 8))
+	    (connection->lap.state != LAP_SENT && connection->lap.state != LAP_DELAYED) ||
+	    get_be64(message->mad.bytes + 8) != get_be64(connection->retry.message + 8))
 		return;
 	connection_cancel(connection);
-	connection->lap_state = LAP_NONE;
+	connection->lap.state = LAP_NONE;
 	connection_tell(connection, CM_EVENT_ALTERNATE_ANSWER, message, CM_APR_PRIVATE_OFFSET,
 			CM_APR_PRIVATE_BYTES);
 }

@@ -19,6 +19,29 @@ enum lap_state {
 	LAP_DELAY_SENT,
 };
 
+/* The other side of a connection. */
+struct cm_peer {
+	struct mad_address address; /* of the peer's QP1 */
+	uint32_t comm_id;	    /* SIDR: the peer's request id */
+	uint64_t ca_guid;
+	struct gid gid;
+	uint32_t qpn; /* or EECN */
+};
+
+/* The message that the timer repeats: REQ, REP, LAP or DREQ (management 7.3). */
+struct cm_retry {
+	time_ns timeout;
+	uint8_t max;
+	uint8_t left;
+	uint8_t message[MAD_BYTES];
+};
+
+struct cm_lap_exchange {
+	enum lap_state state;
+	uint64_t transaction_id;
+	uint16_t sent_count; /* LAPs that we sent */
+};
+
 struct cm_connection {
 	struct cm *cm;
 	void *context;
@@ -28,32 +51,23 @@ struct cm_connection {
 	bool is_datagram;    /* its numbers are those of EE contexts (rd_channel.h) */
 	bool shares_channel; /* another connection holds the EE context */
 	enum cm_state state;
-	enum lap_state lap_state;
 	struct timer timer;
-	struct list link;      /* cm->connections */
-	struct list peer_link; /* cm->peer_calls, if the peer may call us too */
-
-	uint32_t port_index;
-	struct mad_address address; /* of the peer's QP1 */
-	uint32_t local_comm_id;	    /* SIDR: our request id */
-	uint32_t remote_comm_id;    /* SIDR: the peer's request id */
-	uint64_t remote_ca_guid;
-	struct gid remote_gid;
-	uint64_t service_id;
-	uint64_t transaction_id; /* of the message to answer */
-	uint64_t lap_transaction_id;
-	uint16_t lap_count; /* LAPs that we sent */
-	uint32_t local_qpn; /* or EECN */
-	uint32_t remote_qpn;
-	time_ns response_timeout; /* of REQ, REP, LAP, DREQ */
-	time_ns round_trip;	  /* twice the packet life time */
-	time_ns timewait;
-	uint8_t retries_max;
-	uint8_t retries_left;
-	uint8_t delay; /* service timeout of the MRA that answers a repeated message; 0: none */
+	struct list link;			 /* cm->connections */
+	struct list peer_link;			 /* cm->peer_calls, if the peer may call us too */
 	struct cm_connection *next_by_remote_id; /* the next one with the same hash */
 	struct cm_connection *next_by_remote_qpn;
-	uint8_t pending[MAD_BYTES]; /* the message that the timer repeats */
+
+	uint32_t port_index;
+	struct cm_peer peer;
+	uint32_t local_comm_id; /* SIDR: our request id */
+	uint32_t local_qpn;	/* or EECN */
+	uint64_t service_id;
+	uint64_t transaction_id; /* of the message to answer */
+	struct cm_lap_exchange lap;
+	struct cm_retry retry;
+	time_ns round_trip; /* twice the packet life time */
+	time_ns timewait;
+	uint8_t delay; /* service timeout of the MRA that answers a repeated message; 0: none */
 	uint32_t sidr_vendor_options;
 };
 

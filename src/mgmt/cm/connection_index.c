@@ -15,13 +15,13 @@ static uint64_t remote_hash(uint32_t number, uint64_t ca_guid)
 
 static uint64_t id_hash(const struct cm_connection *connection)
 {
-	return remote_hash(connection->remote_comm_id, connection->remote_ca_guid);
+	return remote_hash(connection->peer.comm_id, connection->peer.ca_guid);
 }
 
 static uint64_t qpn_hash(const struct cm_connection *connection)
 {
-	return remote_hash(remote_number(connection->remote_qpn, connection->is_datagram),
-			   connection->remote_ca_guid);
+	return remote_hash(remote_number(connection->peer.qpn, connection->is_datagram),
+			   connection->peer.ca_guid);
 }
 
 static uint32_t take_comm_id(struct cm *cm)
@@ -82,7 +82,7 @@ struct cm_connection *connection_find(const struct cm *cm, uint32_t local_comm_i
 {
 	struct cm_connection *connection = hash_table_get(&cm->by_local_id, local_comm_id);
 
-	return connection && connection->remote_comm_id == remote_comm_id ? connection : NULL;
+	return connection && connection->peer.comm_id == remote_comm_id ? connection : NULL;
 }
 
 struct cm_connection *connection_find_remote_id(const struct cm *cm, uint32_t remote_comm_id,
@@ -91,8 +91,8 @@ struct cm_connection *connection_find_remote_id(const struct cm *cm, uint32_t re
 	struct cm_connection *connection =
 		hash_table_get(&cm->by_remote_id, remote_hash(remote_comm_id, remote_ca_guid));
 
-	while (connection && (connection->remote_comm_id != remote_comm_id ||
-			      connection->remote_ca_guid != remote_ca_guid))
+	while (connection && (connection->peer.comm_id != remote_comm_id ||
+			      connection->peer.ca_guid != remote_ca_guid))
 		connection = connection->next_by_remote_id;
 	return connection;
 }
@@ -104,8 +104,8 @@ struct cm_connection *connection_find_remote_qpn(const struct cm *cm, uint32_t n
 		hash_table_get(&cm->by_remote_qpn, remote_hash(number, remote_ca_guid));
 
 	while (connection &&
-	       (remote_number(connection->remote_qpn, connection->is_datagram) != number ||
-		connection->remote_ca_guid != remote_ca_guid))
+	       (remote_number(connection->peer.qpn, connection->is_datagram) != number ||
+		connection->peer.ca_guid != remote_ca_guid))
 		connection = connection->next_by_remote_qpn;
 	return connection;
 }

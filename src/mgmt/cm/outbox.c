@@ -64,7 +64,7 @@ struct cm_message *outbox_start(struct cm *cm, uint32_t port_index,
 struct cm_message *outbox_start_for(const struct cm_connection *connection, enum cm_message_id id,
 				    uint64_t transaction_id, uint32_t attribute_modifier)
 {
-	return outbox_start(connection->cm, connection->port_index, &connection->address, id,
+	return outbox_start(connection->cm, connection->port_index, &connection->peer.address, id,
 			    transaction_id, attribute_modifier);
 }
 
@@ -95,8 +95,8 @@ uint64_t transaction_id_of(const struct cm_connection *connection)
 void connection_repeat(struct cm_connection *connection, time_ns now, time_ns timeout,
 		       unsigned retries, const struct cm_message *message)
 {
-	memcpy(connection->pending, message->mad.bytes, MAD_BYTES);
-	connection->retries_left = (uint8_t)retries;
+	memcpy(connection->retry.message, message->mad.bytes, MAD_BYTES);
+	connection->retry.left = (uint8_t)retries;
 	timer_queue_arm(&connection->cm->timers, &connection->timer, now + timeout);
 }
 
@@ -107,10 +107,10 @@ void connection_resend(struct cm_connection *connection)
 	if (!message)
 		return;
 	message->port_index = connection->port_index;
-	message->mad.address = connection->address;
+	message->mad.address = connection->peer.address;
 	message->mad.address.qpn = QPN_GSI;
 	message->mad.address.qkey = QKEY_GSI;
-	memcpy(message->mad.bytes, connection->pending, MAD_BYTES);
+	memcpy(message->mad.bytes, connection->retry.message, MAD_BYTES);
 }
 
 void connection_cancel(struct cm_connection *connection)

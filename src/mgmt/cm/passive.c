@@ -36,7 +36,7 @@ static void receive_again(struct cm_connection *connection, const struct cm_mess
 		return;
 	}
 	if (connection->service_id != request->req.service_id ||
-	    connection->remote_qpn != req_number(&request->req)) {
+	    connection->peer.qpn != req_number(&request->req)) {
 		req_refuse(connection->cm, message, CM_REJECT_DUPLICATE_COMM_ID);
 		return;
 	}
@@ -62,18 +62,18 @@ static void end_stale(struct cm_connection *connection, time_ns now,
 static void remember_request(struct cm_connection *connection, const struct cm_message *message,
 			     const struct cm_request *request)
 {
-	connection->address = message->mad.address;
-	connection->remote_comm_id = request->req.local_comm_id;
-	connection->remote_ca_guid = request->req.local_ca_guid;
+	connection->peer.address = message->mad.address;
+	connection->peer.comm_id = request->req.local_comm_id;
+	connection->peer.ca_guid = request->req.local_ca_guid;
 	connection_note_channel(connection, &request->req);
-	connection->remote_qpn = req_number(&request->req);
-	connection->remote_gid =
+	connection->peer.qpn = req_number(&request->req);
+	connection->peer.gid =
 		gid_from(request->primary.local_gid_prefix, request->primary.local_gid_guid);
 	connection->service_id = request->req.service_id;
-	connection->response_timeout = time_from_code(request->req.local_response_timeout);
+	connection->retry.timeout = time_from_code(request->req.local_response_timeout);
 	connection->round_trip = time_from_code(request->primary.ack_timeout);
 	connection->timewait = time_from_code(request->primary.ack_timeout);
-	connection->retries_max = request->req.max_cm_retries;
+	connection->retry.max = request->req.max_cm_retries;
 	connection->transaction_id = get_be64(message->mad.bytes + 8);
 }
 
@@ -88,7 +88,7 @@ static void announce(struct cm_connection *connection, struct cm_listener *liste
 		.private_data = {data + CM_REQ_PRIVATE_OFFSET, CM_REQ_PRIVATE_BYTES},
 		.vendor_options = get_be32(message->mad.bytes + 20),
 		.port_index = message->port_index,
-		.address = &connection->address,
+		.address = &connection->peer.address,
 	};
 
 	connection_tell_event(connection, &event);
@@ -106,7 +106,7 @@ static struct cm_connection *find_crossing_call(const struct cm *cm,
 
 		if ((connection->state == CM_REQ_SENT || connection->state == CM_REP_WAIT) &&
 		    connection->service_id == request->req.service_id &&
-		    gid_equal(&connection->remote_gid, &caller))
+		    gid_equal(&connection->peer.gid, &caller))
 			return connection;
 	}
 	return NULL;
@@ -211,13 +211,13 @@ int cm_accept(struct cm_connection *connection, time_ns now, const struct cm_rep
 	if (!message)
 		return -ENOMEM;
 	filled.local_comm_id = connection->local_comm_id;
-	filled.remote_comm_id = connection->remote_comm_id;
+	filled.remote_comm_id = connection->peer.comm_id;
 	filled.local_ca_guid = connection->cm->ca_guids[connection->port_index];
 	cm_rep_encode(&filled, outbox_data(message));
 	put_private(outbox_data(message) + CM_REP_PRIVATE_OFFSET, private_data);
 	connection->local_qpn = rep_number(connection, rep);
 	connection_enter(connection, CM_REP_SENT);
-	connection_repeat(connection, now, connection->response_timeout, connection->retries_max,
+	connection_repeat(connection, now, connection->retry.timeout, connection->retry.max,
 			  message);
 	return 0;
 }

@@ -18,8 +18,8 @@ static struct cm_connection *find_rejected(const struct cm *cm, const struct cm_
 
 	/* A REJ of our REQ comes from a peer whose id we do not know yet, or that has none. A REJ
 	 * that comes after the REP answers another copy of the REQ. */
-	if (connection && connection->remote_comm_id &&
-	    connection->remote_comm_id != rej->local_comm_id)
+	if (connection && connection->peer.comm_id &&
+	    connection->peer.comm_id != rej->local_comm_id)
 		return NULL;
 	return connection;
 }
@@ -34,7 +34,7 @@ static void tell_rejection(struct cm_connection *connection, const struct cm_mes
 		.private_data = {data + CM_REJ_PRIVATE_OFFSET, CM_REJ_PRIVATE_BYTES},
 		.reason = rej->reason,
 		.port_index = connection->port_index,
-		.address = &connection->address,
+		.address = &connection->peer.address,
 	};
 
 	connection_tell_event(connection, &event);
@@ -98,8 +98,8 @@ static int send_dreq(struct cm_connection *connection, time_ns now,
 		     struct cm_private_data private_data)
 {
 	const struct cm_dreq dreq = {.local_comm_id = connection->local_comm_id,
-				     .remote_comm_id = connection->remote_comm_id,
-				     .remote_qpn = connection->remote_qpn};
+				     .remote_comm_id = connection->peer.comm_id,
+				     .remote_qpn = connection->peer.qpn};
 
 	if (!private_fits(private_data, CM_DREQ_PRIVATE_BYTES))
 		return -EINVAL;
@@ -113,7 +113,7 @@ static int send_dreq(struct cm_connection *connection, time_ns now,
 	put_private(outbox_data(message) + CM_DREQ_PRIVATE_OFFSET, private_data);
 	connection_cancel(connection);
 	connection_enter(connection, CM_DREQ_SENT);
-	connection_repeat(connection, now, connection->response_timeout, connection->retries_max,
+	connection_repeat(connection, now, connection->retry.timeout, connection->retry.max,
 			  message);
 	return 0;
 }
@@ -135,7 +135,7 @@ static int answer_dreq(struct cm_connection *connection, time_ns now,
 		       struct cm_private_data private_data)
 {
 	const struct cm_drep drep = {.local_comm_id = connection->local_comm_id,
-				     .remote_comm_id = connection->remote_comm_id};
+				     .remote_comm_id = connection->peer.comm_id};
 
 	if (!private_fits(private_data, CM_DREP_PRIVATE_BYTES))
 		return -EINVAL;

@@ -17,9 +17,9 @@ int cm_sidr_resolve(struct cm *cm, time_ns now, const struct cm_sidr_call *call,
 
 	if (error)
 		return error;
-	connection->address = call->address;
+	connection->peer.address = call->address;
 	connection->service_id = call->request.service_id;
-	connection->response_timeout = call->timeout;
+	connection->retry.timeout = call->timeout;
 
 	struct cm_sidr_req request = call->request;
 	struct cm_message *message =
@@ -78,9 +78,9 @@ void sidr_req_receive(struct cm *cm, time_ns now, const struct cm_message *messa
 		refuse(cm, message, &request, CM_SIDR_NO_QP);
 		return;
 	}
-	connection->address = message->mad.address;
-	connection->remote_comm_id = request.request_id;
-	connection->remote_ca_guid = source;
+	connection->peer.address = message->mad.address;
+	connection->peer.comm_id = request.request_id;
+	connection->peer.ca_guid = source;
 	connection->service_id = request.service_id;
 	connection->transaction_id = get_be64(message->mad.bytes + 8);
 	if (connection_index_remote_id(connection) != 0) {
@@ -96,7 +96,7 @@ void sidr_req_receive(struct cm *cm, time_ns now, const struct cm_message *messa
 		.data = data,
 		.private_data = {data + CM_SIDR_REQ_PRIVATE_OFFSET, CM_SIDR_REQ_PRIVATE_BYTES},
 		.port_index = message->port_index,
-		.address = &connection->address,
+		.address = &connection->peer.address,
 	};
 
 	connection_tell_event(connection, &event);
@@ -115,7 +115,7 @@ int cm_sidr_answer(struct cm_connection *connection, time_ns now, const struct c
 						      connection->transaction_id, vendor_options);
 
 	if (message) {
-		filled.request_id = connection->remote_comm_id;
+		filled.request_id = connection->peer.comm_id;
 		filled.service_id = connection->service_id;
 		cm_sidr_rep_encode(&filled, outbox_data(message));
 		put_private(outbox_data(message) + CM_SIDR_REP_PRIVATE_OFFSET, private_data);

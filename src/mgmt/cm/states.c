@@ -15,7 +15,7 @@ void connection_enter(struct cm_connection *connection, enum cm_state state)
 	cm->timewait_count += state == CM_TIMEWAIT;
 	connection->state = state;
 	if (state != CM_ESTABLISHED)
-		connection->lap_state = LAP_NONE;
+		connection->lap.state = LAP_NONE;
 }
 
 /* A new connection may use the QPN before the last packets of this one have left the fabric. Only
@@ -46,7 +46,7 @@ static void connection_send_rej(struct cm_connection *connection, enum cm_answer
 	bool is_known = connection->state != CM_REQ_RCVD && connection->state != CM_MRA_REQ_SENT;
 	const struct cm_rej rej = {
 		.local_comm_id = is_known ? connection->local_comm_id : 0,
-		.remote_comm_id = connection->remote_comm_id,
+		.remote_comm_id = connection->peer.comm_id,
 		.answered = (uint8_t)answered,
 		.info_bytes = (uint8_t)info.byte_count,
 		.reason = (uint16_t)reason,
@@ -66,13 +66,13 @@ void connection_send_mra(struct cm_connection *connection, enum cm_answered answ
 {
 	const struct cm_mra mra = {
 		.local_comm_id = connection->local_comm_id,
-		.remote_comm_id = connection->remote_comm_id,
+		.remote_comm_id = connection->peer.comm_id,
 		.answered = (uint8_t)answered,
 		.service_timeout = service_timeout,
 	};
 	struct cm_message *message =
 		outbox_start_for(connection, CM_MRA,
-				 answered == CM_ANSWERED_OTHER ? connection->lap_transaction_id
+				 answered == CM_ANSWERED_OTHER ? connection->lap.transaction_id
 							       : connection->transaction_id,
 				 0);
 
@@ -110,7 +110,7 @@ void connection_tell(struct cm_connection *connection, enum cm_event_kind kind,
 		.private_data = {data ? data + private_offset : NULL, data ? private_bytes : 0},
 		.vendor_options = message ? get_be32(message->mad.bytes + 20) : 0,
 		.port_index = connection->port_index,
-		.address = &connection->address,
+		.address = &connection->peer.address,
 	};
 
 	connection_tell_event(connection, &event);
@@ -146,7 +146,7 @@ static void give_up(struct cm_connection *connection, time_ns now)
 		tell_end(connection, CM_EVENT_DISCONNECT_DONE);
 		break;
 	case CM_ESTABLISHED:
-		connection->lap_state = LAP_NONE;
+		connection->lap.state = LAP_NONE;
 		tell_end(connection, CM_EVENT_ALTERNATE_UNREACHABLE);
 		break;
 	case CM_SIDR_REQ_SENT:
@@ -177,11 +177,11 @@ void connection_expire(struct cm_connection *connection, time_ns now)
 			tell_end(connection, CM_EVENT_TIMEWAIT_EXIT);
 		return;
 	}
-	if (connection->retries_left) {
-		connection->retries_left--;
+	if (connection->retry.left) {
+		connection->retry.left--;
 		connection_resend(connection);
 		timer_queue_arm(&connection->cm->timers, &connection->timer,
-				now + connection->response_timeout);
+				now + connection->retry.timeout);
 		return;
 	}
 	give_up(connection, now);
