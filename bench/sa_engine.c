@@ -39,7 +39,7 @@ static struct subnet_node *meet(struct subnet *subnet, enum node_type type, uint
 	const struct directed_route route = {0};
 	struct subnet_node *node = NULL;
 
-	if (subnet_meet(subnet, &info, &route, via, &node) != SUBNET_NEW)
+	if (subnet_add_node(subnet, &info, &route, via, &node) != SUBNET_NEW)
 		exit(1);
 	for (unsigned i = 0; i <= port_count; i++) {
 		struct port_info *port = &node->ports[i].info;

@@ -198,7 +198,7 @@ static int create(struct manager *manager)
 		.sweep_interval = options->sweep_interval,
 		.poll_interval = options->poll_interval,
 		.timeout = options->timeout,
-		.window = WINDOW,
+		.smps_max = WINDOW,
 		.lmc = options->lmc,
 		.mkey = options->mkeys.key,
 		.has_mkey_secret = options->mkeys.has_secret,

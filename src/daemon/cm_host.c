@@ -48,7 +48,7 @@ static int open_port(struct cm_port *port)
 	}
 
 	const struct sa_client_options options = {.agent_number = port->client.agent_number,
-						  .window = SA_WINDOW};
+						  .requests_max = SA_WINDOW};
 
 	return sa_client_init(&port->sa, &options);
 }

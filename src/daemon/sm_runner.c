@@ -237,7 +237,7 @@ static int create(struct sm_runner *runner, const struct sm_wishes *wishes, uint
 		.port_number = port->number,
 		.priority = SM_PRIORITY,
 		.agent_number = runner->client.agent_number,
-		.window = SM_WINDOW,
+		.smps_max = SM_WINDOW,
 		.gid_prefix = gid_prefix,
 		.lmc = wishes->lmc,
 		.mkey = policy.mkeys.key,

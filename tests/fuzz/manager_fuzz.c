@@ -164,7 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 					   .lmc = take(&input) & 3,
 					   .sm_key = 1,
 					   .sweep_interval = SECONDS(1),
-					   .window = 8};
+					   .smps_max = 8};
 	time_ns now = 0;
 	struct sm *sm;
 

@@ -19,7 +19,7 @@ enum {
 /* Requests are not repeated sooner than this: the host of the responder may be descheduled. */
 #define EAGER_DISTANCE_MIN MILLISECONDS(20)
 
-static_assert(1 << PLACE_BITS == MAD_WINDOW_MAX,
+static_assert(1 << PLACE_BITS == MAD_REQUESTS_MAX,
 	      "a place fits into its part of the transaction id");
 
 struct mad_transaction {
@@ -51,22 +51,22 @@ int mad_transactions_init(struct mad_transactions *transactions,
 
 	struct mad_transactions_options *own = &transactions->options;
 
-	if (!own->window)
-		own->window = MAD_WINDOW_DEFAULT;
-	if (own->window > MAD_WINDOW_MAX)
+	if (!own->requests_max)
+		own->requests_max = MAD_REQUESTS_DEFAULT;
+	if (own->requests_max > MAD_REQUESTS_MAX)
 		return -EINVAL;
 	if (!own->tries)
 		own->tries = MAD_TRIES_DEFAULT;
 	if (!own->timeout)
 		own->timeout = MAD_TIMEOUT_DEFAULT;
-	transactions->places = calloc(own->window, sizeof(*transactions->places));
+	transactions->places = calloc(own->requests_max, sizeof(*transactions->places));
 	if (!transactions->places)
 		return -ENOMEM;
 	list_init(&transactions->free);
 	list_init(&transactions->to_send);
 	list_init(&transactions->on_wire);
 	list_init(&transactions->failed);
-	for (unsigned i = 0; i < own->window; i++)
+	for (unsigned i = 0; i < own->requests_max; i++)
 		list_append(&transactions->free, &transactions->places[i].link);
 	return 0;
 }
@@ -156,7 +156,7 @@ static struct mad_transaction *find(struct mad_transactions *transactions,
 
 	uint32_t place = (uint32_t)header.transaction_id & ((1u << PLACE_BITS) - 1);
 
-	if (place >= transactions->options.window)
+	if (place >= transactions->options.requests_max)
 		return NULL;
 
 	struct mad_transaction *transaction = &transactions->places[place];
@@ -211,7 +211,7 @@ static struct mad_transaction *find_redirected(struct mad_transactions *transact
 	uint32_t place =
 		get_be32(message->bytes + MAD_TRANSACTION_ID_OFFSET + 4) & ((1u << PLACE_BITS) - 1);
 
-	if (!mad_is_redirected(message) || place >= transactions->options.window)
+	if (!mad_is_redirected(message) || place >= transactions->options.requests_max)
 		return NULL;
 	memcpy(original.bytes + ATTRIBUTE_ID_OFFSET,
 	       transactions->places[place].request.bytes + ATTRIBUTE_ID_OFFSET, 2);
@@ -409,7 +409,7 @@ time_ns mad_transactions_deadline(const struct mad_transactions *transactions)
 
 void mad_transactions_cancel_all(struct mad_transactions *transactions)
 {
-	for (unsigned i = 0; i < transactions->options.window; i++) {
+	for (unsigned i = 0; i < transactions->options.requests_max; i++) {
 		if (transactions->places[i].transaction_id)
 			finish(transactions, &transactions->places[i]);
 	}

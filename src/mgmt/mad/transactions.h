@@ -3,7 +3,7 @@
  * Requests of a manager that wait for their responses: transaction ids, timeouts, retries, matching
  * (management 1.5).
  *
- * The window says how many requests are under way at once. Callers ask mad_transactions_has_room()
+ * requests_max limits the requests under way. Callers ask mad_transactions_has_room()
  * before they make the next one. Nothing is allocated after init.
  */
 #ifndef SOFTIB_MGMT_MAD_TRANSACTIONS_H
@@ -19,8 +19,8 @@
 #include "mgmt/mad/redirect.h"
 
 enum {
-	MAD_WINDOW_DEFAULT = 32,
-	MAD_WINDOW_MAX = 1024,
+	MAD_REQUESTS_DEFAULT = 32,
+	MAD_REQUESTS_MAX = 1024,
 	MAD_TRIES_DEFAULT = 3,
 	MAD_REDIRECTS_MAX = 4, /* of one request */
 };
@@ -28,7 +28,7 @@ enum {
 #define MAD_TIMEOUT_DEFAULT MILLISECONDS(200)
 
 struct mad_transactions_options {
-	unsigned window;       /* requests on the wire at once; 0: the default */
+	unsigned requests_max; /* requests on the wire at once; 0: the default */
 	unsigned tries;	       /* 0: the default */
 	time_ns timeout;       /* of one try; 0: the default */
 	uint32_t agent_number; /* the upper half of every transaction id */
@@ -61,7 +61,7 @@ struct mad_purpose {
 	uint32_t detail;
 };
 
-struct mad_transaction; /* one entry of the window */
+struct mad_transaction;
 
 struct mad_transactions {
 	struct mad_transactions_options options;

@@ -15,7 +15,7 @@
 #define REFRESH_TIME SECONDS(30)
 
 /* Offset of the GID in the details of traps 64 to 67 (management 5.2). */
-enum { DETAILS_GID_OFFSET = 6, WINDOW = 16, RESP_TIME_VALUE = 18 };
+enum { DETAILS_GID_OFFSET = 6, REQUESTS_MAX = 16, RESP_TIME_VALUE = 18 };
 
 /* The kind of a request: mad_purpose.detail. The subject is the membership. */
 enum {
@@ -34,7 +34,8 @@ static struct gid record_mgid(const struct mc_member_record *record)
 
 int group_client_init(struct group_client *client, uint32_t agent_number)
 {
-	const struct sa_client_options options = {.agent_number = agent_number, .window = WINDOW};
+	const struct sa_client_options options = {.agent_number = agent_number,
+						  .requests_max = REQUESTS_MAX};
 
 	*client = (struct group_client){.refresh_at = TIME_NEVER};
 	group_memberships_init(&client->memberships);

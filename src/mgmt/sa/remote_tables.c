@@ -234,7 +234,7 @@ static void make_smp(const struct remote_request *remote, const struct remote_bl
 }
 
 /* One block of each request in turn. */
-static void fill_window(struct remote_tables *tables)
+static void send_next(struct remote_tables *tables)
 {
 	bool has_more = true;
 
@@ -268,7 +268,7 @@ unsigned remote_tables_transmit(struct sa *sa, time_ns now, unsigned messages_ma
 	mad_transactions_transmit(&tables->transactions, now, 0, NULL);
 	while (mad_transactions_take_failed(&tables->transactions, &purpose, &request))
 		end_block(sa, purpose, NULL);
-	fill_window(tables);
+	send_next(tables);
 	return mad_transactions_transmit(&tables->transactions, now, messages_max, ret_messages);
 }
 

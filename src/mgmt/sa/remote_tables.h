@@ -22,7 +22,7 @@ struct sa_request;
 struct subnet_port;
 
 enum {
-	REMOTE_TABLES_WINDOW = 64,	 /* SMPs under way */
+	REMOTE_TABLES_SMPS_MAX = 64,	 /* SMPs under way */
 	REMOTE_TABLES_REQUESTS_MAX = 16, /* more requests are dropped; the requester repeats them */
 	REMOTE_TABLES_BLOCKS_MAX = 16384, /* of one request */
 };

@@ -147,7 +147,7 @@ static void make_report(const struct report_line *line, struct mad_message *ret_
 }
 
 /* Round robin: a line with more reports goes to the end. */
-static void fill_window(struct reports *reports)
+static void send_next(struct reports *reports)
 {
 	struct list *link;
 
@@ -211,7 +211,7 @@ unsigned reports_transmit(struct reports *reports, time_ns now, unsigned message
 	mad_transactions_transmit(&reports->transactions, now, 0, NULL);
 	while (mad_transactions_take_failed(&reports->transactions, &purpose, &request))
 		fail_one(reports, purpose.subject);
-	fill_window(reports);
+	send_next(reports);
 	return mad_transactions_transmit(&reports->transactions, now, messages_max, ret_messages);
 }
 

@@ -18,7 +18,7 @@
 #include "mgmt/subnet/subscriptions.h"
 
 enum {
-	REPORTS_WINDOW = 256,			 /* under way, all together */
+	REPORTS_UNDER_WAY_MAX = 256,		 /* under way, all together */
 	REPORTS_ON_WIRE_PER_LINE = 4,		 /* of one subscription */
 	REPORTS_WAITING_PER_LINE = 256,		 /* the oldest is dropped when there are more */
 	REPORTS_FAILURES_MAX = 8,		 /* consecutive */

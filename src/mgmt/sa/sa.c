@@ -35,7 +35,7 @@ static bool find_path(void *context, const struct gid *gid, struct mad_path *ret
 static int init_parts(struct sa *sa)
 {
 	const struct mad_transactions_options reports = {
-		.window = REPORTS_WINDOW,
+		.requests_max = REPORTS_UNDER_WAY_MAX,
 		.timeout = sa->options.report_timeout,
 		.tries = sa->options.report_tries,
 		.agent_number = sa->options.agent_number,
@@ -45,7 +45,7 @@ static int init_parts(struct sa *sa)
 	const struct rmpp_options rmpp = {.transfers_max = SA_RMPP_TRANSFERS,
 					  .byte_count_max = SA_REQUEST_BYTES_MAX,
 					  .received_bytes_max = 16 * SA_REQUEST_BYTES_MAX};
-	const struct mad_transactions_options tables = {.window = REMOTE_TABLES_WINDOW,
+	const struct mad_transactions_options tables = {.requests_max = REMOTE_TABLES_SMPS_MAX,
 							.agent_number = sa->options.agent_number};
 	int error = reports_init(&sa->reports, &sa->subscriptions, &reports);
 

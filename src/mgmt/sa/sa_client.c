@@ -9,7 +9,7 @@
 #include "wire/pkey.h"
 #include "wire/smp.h"
 
-enum { CLIENT_WINDOW_DEFAULT = 256, TABLES_MAX = 16 };
+enum { CLIENT_REQUESTS_DEFAULT = 256, TABLES_MAX = 16 };
 
 /* Covers the time in a busy SA, not only the round trip. */
 #define CLIENT_TIMEOUT_DEFAULT SECONDS(1)
@@ -41,7 +41,8 @@ static void exchange_free(struct exchange *exchange)
 int sa_client_init(struct sa_client *client, const struct sa_client_options *options)
 {
 	const struct mad_transactions_options transactions = {
-		.window = options->window ? options->window : CLIENT_WINDOW_DEFAULT,
+		.requests_max =
+			options->requests_max ? options->requests_max : CLIENT_REQUESTS_DEFAULT,
 		.timeout = options->timeout ? options->timeout : CLIENT_TIMEOUT_DEFAULT,
 		.tries = options->tries,
 		.agent_number = options->agent_number,
@@ -340,7 +341,7 @@ void sa_client_receive(struct sa_client *client, time_ns now, const struct mad_m
 		end(client, exchange);
 }
 
-static void fill_window(struct sa_client *client)
+static void send_next(struct sa_client *client)
 {
 	struct list *link;
 
@@ -371,7 +372,7 @@ unsigned sa_client_transmit(struct sa_client *client, time_ns now, unsigned mess
 	mad_transactions_transmit(&client->transactions, now, 0, NULL);
 	while (mad_transactions_take_failed(&client->transactions, &purpose, &request))
 		end(client, purpose.subject);
-	fill_window(client);
+	send_next(client);
 	count = mad_transactions_transmit(&client->transactions, now, messages_max, ret_messages);
 	if (client->tables)
 		count += rmpp_transmit(client->tables, now, messages_max - count,

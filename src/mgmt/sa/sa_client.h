@@ -31,7 +31,7 @@ enum { SA_CLIENT_WAITING_MAX = 65536 };
 /* 0: the default. */
 struct sa_client_options {
 	uint32_t agent_number; /* the upper half of its transaction ids */
-	unsigned window;       /* requests under way at once */
+	unsigned requests_max; /* requests under way at once */
 	time_ns timeout;       /* of one try */
 	unsigned tries;
 };

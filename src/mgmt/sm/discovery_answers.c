@@ -24,8 +24,8 @@ static void met(struct sm *sm, const struct node_info *info, struct subnet_node 
 }
 
 /* The node may also have been moved to another port; a sweep of everything finds out. */
-static void complain_of_duplicate(struct sm *sm, const struct node_info *info,
-				  const struct subnet_port *via)
+static void report_duplicate(struct sm *sm, const struct node_info *info,
+			     const struct subnet_port *via)
 {
 	if (sm->sweep.scope != SCOPE_ALL) {
 		sweep_want(sm, SCOPE_ALL);
@@ -50,7 +50,7 @@ static void probe_answered(struct sm *sm, struct subnet_node *near_node, unsigne
 	node_info_decode(data, &info);
 	if (near_node && !directed_route_extend(&near_node->route, (uint8_t)near_port, &route))
 		return;
-	switch (subnet_meet(&sm->subnet, &info, &route, via, &node)) {
+	switch (subnet_add_node(&sm->subnet, &info, &route, via, &node)) {
 	case SUBNET_NEW:
 		met(sm, &info, node, true);
 		break;
@@ -58,9 +58,9 @@ static void probe_answered(struct sm *sm, struct subnet_node *near_node, unsigne
 		met(sm, &info, node, false);
 		break;
 	case SUBNET_DUPLICATE:
-		complain_of_duplicate(sm, &info, via);
+		report_duplicate(sm, &info, via);
 		return;
-	case SUBNET_NONSENSE:
+	case SUBNET_INVALID:
 		sm_note(sm, SM_EVENT_WARNING, "ignoring 0x%016llx: its NodeInfo is inconsistent",
 			(unsigned long long)info.node_guid);
 		return;
@@ -69,7 +69,7 @@ static void probe_answered(struct sm *sm, struct subnet_node *near_node, unsigne
 		return;
 	}
 	if (via)
-		mkeys_remember_cable(sm, via, &node->ports[info.local_port_number]);
+		mkeys_save_link(sm, via, &node->ports[info.local_port_number]);
 	else
 		sm->own_port =
 			&node->ports[subnet_node_is_switch(node) ? 0 : info.local_port_number];
@@ -163,7 +163,7 @@ static void port_info_answered(struct sm *sm, struct subnet_port *port, const ui
 	port->info = info;
 	port->is_known = true;
 	if (!(info.capability_mask & CAPABILITY_IS_SM))
-		port->knows_mkey = port->is_told_of = false;
+		port->knows_mkey = port->is_reported = false;
 	else if (port != sm->own_port)
 		discovery_push(sm, STEP_SM_INFO, node, port->number);
 	if (subnet_port_is_end_port(port) && !port->pkeys_present_count)
@@ -192,7 +192,7 @@ static void sm_info_answered(struct sm *sm, struct subnet_port *port, const uint
 	struct sm_info info;
 
 	sm_info_decode(data, &info);
-	election_meet(sm, &info, port);
+	election_add_peer(sm, &info, port);
 }
 
 void discovery_answered(struct sm *sm, struct mad_purpose purpose, const uint8_t *data)

@@ -111,7 +111,7 @@ bool election_is_entitled(const struct sm *sm, const struct sm_info *info,
 	return is_trusted(sm, info) && (!mkeys_are_set(sm) || port->knows_mkey);
 }
 
-void election_meet(struct sm *sm, const struct sm_info *info, struct subnet_port *port)
+void election_add_peer(struct sm *sm, const struct sm_info *info, struct subnet_port *port)
 {
 	struct directed_route route = port->node->route;
 	unsigned i = 0;
@@ -119,9 +119,9 @@ void election_meet(struct sm *sm, const struct sm_info *info, struct subnet_port
 	if (info->guid == sm->options.port_guid)
 		return;
 	if (!is_trusted(sm, info)) {
-		if (!port->is_told_of)
+		if (!port->is_reported)
 			leave_alone(sm, info);
-		port->is_told_of = true;
+		port->is_reported = true;
 		return;
 	}
 	while (i < sm->election.peer_count && sm->election.peers[i].info.guid != info->guid)
@@ -165,16 +165,16 @@ static void stand_by(struct sm *sm, const struct sm_peer *master)
 }
 
 /* Reports managers that claim the subnet but have not shown the M_Key. */
-static void tell_of_strangers(struct sm *sm)
+static void report_foreign_managers(struct sm *sm)
 {
 	for (unsigned i = 0; i < sm->election.peer_count; i++) {
 		const struct sm_info *info = &sm->election.peers[i].info;
 		struct subnet_port *port = subnet_port_by_guid(&sm->subnet, info->guid);
 
-		if (sm->election.peers[i].is_entitled || !port || port->is_told_of ||
+		if (sm->election.peers[i].is_entitled || !port || port->is_reported ||
 		    (info->sm_state != SM_MASTER && !election_is_better_than_us(sm, info)))
 			continue;
-		port->is_told_of = true;
+		port->is_reported = true;
 		sm_note(sm, SM_EVENT_WARNING,
 			"manager 0x%016llx, priority %u, has not shown the M_Key: no handover to it",
 			(unsigned long long)info->guid, info->priority);
@@ -185,7 +185,7 @@ static enum sweep_phase decide_as_master(struct sm *sm)
 {
 	const struct sm_peer *best = best_peer(sm, 1u << SM_STANDBY | 1u << SM_MASTER);
 
-	tell_of_strangers(sm);
+	report_foreign_managers(sm);
 	if (best && (sm->election.is_leaving || election_is_better_than_us(sm, &best->info))) {
 		sm->election.successor = *best;
 		return PHASE_HANDOVER;

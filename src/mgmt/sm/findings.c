@@ -110,7 +110,7 @@ enum sweep_phase findings_settle(struct sm *sm)
 	    ++sm->sweep.discovery_count < DISCOVERIES_MAX)
 		return PHASE_DISCOVER;
 	if (sm->sweep.scope != SCOPE_ALL)
-		subnet_meet_linked(&sm->subnet, sm->own_port);
+		subnet_begin_linked_sweep(&sm->subnet, sm->own_port);
 	forget_unseen(sm);
 	tell_lost_ports(sm);
 	subnet_drop_unseen(&sm->subnet);

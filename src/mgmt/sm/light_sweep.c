@@ -104,7 +104,7 @@ static void sm_info_answered(struct sm *sm, const struct subnet_port *port, cons
 
 	sm_info_decode(data, &info);
 	if (info.sm_state == SM_MASTER && info.guid != sm->options.port_guid &&
-	    (election_is_entitled(sm, &info, port) || !port->is_told_of))
+	    (election_is_entitled(sm, &info, port) || !port->is_reported))
 		sweep_want(sm, SCOPE_ALL);
 }
 

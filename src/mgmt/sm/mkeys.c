@@ -92,7 +92,7 @@ uint64_t mkey_for_probe(const struct sm *sm, struct subnet_port *near)
 	return mkey_of(sm, missing_port(&sm->subnet, near->probe_failures));
 }
 
-void mkeys_remember_cable(struct sm *sm, struct subnet_port *near, struct subnet_port *far)
+void mkeys_save_link(struct sm *sm, struct subnet_port *near, struct subnet_port *far)
 {
 	const struct neighbor_end near_end = {.port_guid = subnet_port_guard(near)->guid,
 					      .port_number = near->number};
@@ -160,10 +160,10 @@ void mkeys_saw_request(struct sm *sm, const struct mad_message *message,
 	if (!port || port == sm->own_port || port->knows_mkey)
 		return;
 	port->knows_mkey = true;
-	if (port->is_told_of)
+	if (port->is_reported)
 		sm_note(sm, SM_EVENT_NOTE, "manager 0x%016llx knows the M_Key now",
 			(unsigned long long)port->guid);
-	port->is_told_of = false;
+	port->is_reported = false;
 	/* It may be the better manager. */
 	if (sm->state == SM_MASTER)
 		sweep_want(sm, SCOPE_ALL);

@@ -17,7 +17,7 @@ uint64_t mkeys_sm_key(const uint8_t secret[static SIPHASH_KEY_BYTES]);
 /* The M_Key for probing the node behind this port. NULL: our own node. */
 uint64_t mkey_for_probe(const struct sm *sm, struct subnet_port *near);
 /* Stores the link between two ports; the next probe finds its key by it. */
-void mkeys_remember_cable(struct sm *sm, struct subnet_port *near, struct subnet_port *far);
+void mkeys_save_link(struct sm *sm, struct subnet_port *near, struct subnet_port *far);
 
 /* Whether an end port's PortInfo has the M_Key, protect bits and lease of this manager. */
 bool mkey_is_as_wanted(const struct sm *sm, const struct subnet_port *port,

@@ -91,7 +91,7 @@ static void act_on_local_change(struct sm *sm, const struct notice *notice)
 	/* A manager without the M_Key is not entitled to a handover, whatever its priority. */
 	if (details.other_local_changes && details.change_flags == CHANGE_SM_PRIORITY &&
 	    subnet_port_by_lid(&sm->subnet, notice->header.issuer_lid) &&
-	    subnet_port_by_lid(&sm->subnet, notice->header.issuer_lid)->is_told_of)
+	    subnet_port_by_lid(&sm->subnet, notice->header.issuer_lid)->is_reported)
 		return;
 	if (!details.other_local_changes || (details.change_flags & ~CHANGE_NODE_DESCRIPTION))
 		sweep_want(sm, SCOPE_ALL);

@@ -17,7 +17,7 @@ enum { NOTE_BYTES = 200, PRIORITY_MAX = 15, LMC_MAX = 7, PROTECT_BITS_MAX = 3 };
 
 static int init_transactions(struct sm *sm)
 {
-	struct mad_transactions_options options = {.window = sm->options.window,
+	struct mad_transactions_options options = {.requests_max = sm->options.smps_max,
 						   .tries = sm->options.tries,
 						   .timeout = sm->options.timeout,
 						   .agent_number = sm->options.agent_number};
@@ -26,7 +26,7 @@ static int init_transactions(struct sm *sm)
 	if (error)
 		return error;
 	sm->timeout = sm->transactions.options.timeout;
-	options.window = SM_CONTROLS_MAX;
+	options.requests_max = SM_CONTROLS_MAX;
 	error = mad_transactions_init(&sm->election.controls, &options);
 	/* Far from the other sequence numbers, so that no response matches both. */
 	sm->election.controls.sequence = 1u << 21;
@@ -359,5 +359,5 @@ bool sm_is_stranger(const struct sm *sm, uint64_t port_guid)
 {
 	const struct subnet_port *port = subnet_port_by_guid(&sm->subnet, port_guid);
 
-	return sm->state == SM_MASTER && port && port->is_told_of;
+	return sm->state == SM_MASTER && port && port->is_reported;
 }

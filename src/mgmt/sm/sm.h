@@ -57,7 +57,7 @@ struct sm_options {
 	uint8_t port_number;
 	uint8_t priority;
 	time_ns sweep_interval; /* of light sweeps; 0: only on traps and requests */
-	unsigned window;	/* SMPs under way at once; 0: the default */
+	unsigned smps_max;	/* SMPs under way at once; 0: the default */
 	time_ns timeout;	/* of one try of an SMP; 0: the default */
 	unsigned tries;		/* 0: the default */
 	uint32_t agent_number;	/* the upper half of its transaction ids */

@@ -216,7 +216,7 @@ void sm_answer_request(struct sm *sm, const struct mad_message *message,
 void sm_info_now(const struct sm *sm, struct sm_info *ret_info);
 void election_enter(struct sm *sm, enum sm_state state);
 /* Takes the SMInfo of another manager, found by discovery. */
-void election_meet(struct sm *sm, const struct sm_info *info, struct subnet_port *port);
+void election_add_peer(struct sm *sm, const struct sm_info *info, struct subnet_port *port);
 /* Whether this master may hand over to the manager on this port. */
 bool election_is_entitled(const struct sm *sm, const struct sm_info *info,
 			  const struct subnet_port *port);

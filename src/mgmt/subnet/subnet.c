@@ -186,8 +186,8 @@ static bool is_same_hardware(const struct node_info *a, const struct node_info *
 
 /* The node is known from an earlier sweep. It keeps its tables and LIDs; links and routes are found
  * anew. */
-static void meet_again(struct subnet *subnet, struct subnet_node *node,
-		       const struct node_info *info)
+static void refresh_node(struct subnet *subnet, struct subnet_node *node,
+			 const struct node_info *info)
 {
 	node->seen_in_sweep = subnet->sweep;
 	node->is_settled = false;
@@ -205,15 +205,15 @@ static bool can_link(const struct subnet_port *via, const struct subnet_port *po
 	       ((!port->peer || port->peer == via) && (!via->peer || via->peer == port));
 }
 
-enum subnet_meeting subnet_meet(struct subnet *subnet, const struct node_info *info,
-				const struct directed_route *route, struct subnet_port *via,
-				struct subnet_node **ret_node)
+enum subnet_add_result subnet_add_node(struct subnet *subnet, const struct node_info *info,
+				       const struct directed_route *route, struct subnet_port *via,
+				       struct subnet_node **ret_node)
 {
 	struct subnet_node *node = hash_table_get(&subnet->by_guid, info->node_guid);
 	bool is_known = node && node->seen_in_sweep == subnet->sweep;
 
 	if (!is_plausible(info, via))
-		return SUBNET_NONSENSE;
+		return SUBNET_INVALID;
 	if (is_known && !is_same_hardware(&node->info, info))
 		return SUBNET_DUPLICATE;
 	if (is_known && via && !can_link(via, &node->ports[info->local_port_number]))
@@ -227,7 +227,7 @@ enum subnet_meeting subnet_meet(struct subnet *subnet, const struct node_info *i
 	if (!node)
 		return SUBNET_OUT_OF_MEMORY;
 	if (!is_known) {
-		meet_again(subnet, node, info);
+		refresh_node(subnet, node, info);
 		node->route = *route;
 		node->route_port = info->local_port_number;
 	}
@@ -261,8 +261,8 @@ uint32_t subnet_drop_unseen(struct subnet *subnet)
 
 /* Visits the nodes at the other ends of this node's links. Only switches and the manager's own
  * adapter are passed through. */
-static void meet_neighbors(struct subnet *subnet, struct subnet_node *node,
-			   struct subnet_port *own_port, struct list *met)
+static void visit_neighbors(struct subnet *subnet, struct subnet_node *node,
+			    struct subnet_port *own_port, struct list *met)
 {
 	for (unsigned i = 1; i <= node->port_count; i++) {
 		struct subnet_port *port = &node->ports[i];
@@ -281,7 +281,7 @@ static void meet_neighbors(struct subnet *subnet, struct subnet_node *node,
 	}
 }
 
-void subnet_meet_linked(struct subnet *subnet, struct subnet_port *own_port)
+void subnet_begin_linked_sweep(struct subnet *subnet, struct subnet_port *own_port)
 {
 	struct subnet_node *own = own_port->node;
 	struct list met;
@@ -295,7 +295,7 @@ void subnet_meet_linked(struct subnet *subnet, struct subnet_port *own_port)
 	/* Nodes are appended as they are visited, so the list is the queue of the breadth-first
 	 * search. */
 	list_for_each (link, &met)
-		meet_neighbors(subnet, node_of(link), own_port, &met);
+		visit_neighbors(subnet, node_of(link), own_port, &met);
 	for (struct list *link; (link = list_pop(&subnet->nodes));)
 		list_append(&met, link);
 	for (struct list *link; (link = list_pop(&met));)

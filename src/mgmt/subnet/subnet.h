@@ -35,9 +35,9 @@ struct subnet_port {
 	uint8_t lmc;	     /* assigned by us: the port has 2^lmc LIDs */
 	uint16_t lid_before; /* during the assignment of LIDs */
 	struct port_info info;
-	uint64_t mkey;	 /* the M_Key of the port as far as we know; a switch has one, at port 0 */
-	bool knows_mkey; /* the manager on this port sent a request with the M_Key of our port */
-	bool is_told_of; /* the manager on this port was reported as foreign */
+	uint64_t mkey;	  /* the M_Key of the port as far as we know; a switch has one, at port 0 */
+	bool knows_mkey;  /* the manager on this port sent a request with the M_Key of our port */
+	bool is_reported; /* the manager on this port was reported as foreign */
 	time_ns mkey_note_at;	/* trap 256 of this port is not logged before this time */
 	uint8_t probe_failures; /* consecutive failures: selects the key to try next on the node
 				   behind this port */
@@ -127,20 +127,21 @@ struct subnet_node *subnet_find(const struct subnet *subnet, uint64_t node_guid)
 
 enum { SUBNET_PORTS_MAX = 254 };
 
-enum subnet_meeting {
+enum subnet_add_result {
 	SUBNET_NEW,	  /* first seen in this sweep: read its attributes */
 	SUBNET_KNOWN,	  /* already found in this sweep */
 	SUBNET_DUPLICATE, /* another node has this GUID */
-	SUBNET_NONSENSE,  /* the NodeInfo contradicts itself */
+	SUBNET_INVALID,	  /* the NodeInfo contradicts itself */
 	SUBNET_OUT_OF_MEMORY,
 };
 
 /* Takes a NodeInfo from the end of this route. It is a duplicate if it differs from that of the
  * node found before, or if it claims a port that already has a link. via: the port at the near end
  * of the last hop; NULL for our own node. */
-MUST_USE enum subnet_meeting subnet_meet(struct subnet *subnet, const struct node_info *info,
-					 const struct directed_route *route,
-					 struct subnet_port *via, struct subnet_node **ret_node);
+MUST_USE enum subnet_add_result subnet_add_node(struct subnet *subnet, const struct node_info *info,
+						const struct directed_route *route,
+						struct subnet_port *via,
+						struct subnet_node **ret_node);
 
 /* Removes the nodes that this sweep did not find, and returns their number. */
 uint32_t subnet_drop_unseen(struct subnet *subnet);
@@ -158,7 +159,7 @@ void subnet_forget_lanes(struct subnet_node *node);
 
 /* Begins a sweep that counts the nodes behind known links as found, and gives them their shortest
  * routes. */
-void subnet_meet_linked(struct subnet *subnet, struct subnet_port *own_port);
+void subnet_begin_linked_sweep(struct subnet *subnet, struct subnet_port *own_port);
 
 /* Assigns the P_Keys of every end port that is not settled and, if switches enforce partitions, of
  * the switch port that faces it. Keys keep their indexes (management 3.5). Returns the number of

@@ -18,8 +18,10 @@ static int subject;
 static int setup(void **state)
 {
 	(void)state;
-	const struct mad_transactions_options options = {
-		.window = 2, .tries = 3, .timeout = MILLISECONDS(200), .agent_number = 0xabcd};
+	const struct mad_transactions_options options = {.requests_max = 2,
+							 .tries = 3,
+							 .timeout = MILLISECONDS(200),
+							 .agent_number = 0xabcd};
 	const struct mad_header header = {
 		.base_version = 1,
 		.management_class = MAD_CLASS_SUBNET_DIRECTED,
@@ -154,7 +156,7 @@ static void test_late_answer_to_a_place_used_again_is_foreign(void **state)
 static void test_window_beyond_the_ids_is_refused(void **state)
 {
 	(void)state;
-	const struct mad_transactions_options options = {.window = MAD_WINDOW_MAX + 1};
+	const struct mad_transactions_options options = {.requests_max = MAD_REQUESTS_MAX + 1};
 	struct mad_transactions other;
 
 	assert_int_equal(mad_transactions_init(&other, &options), -EINVAL);
@@ -399,7 +401,7 @@ static void test_insistent_pace_sends_hundreds_in_the_same_time(void **state)
 static void test_insistent_copies_are_shared_among_requests(void **state)
 {
 	const struct mad_transactions_options options = {
-		.window = 64, .tries = 3, .timeout = MILLISECONDS(200)};
+		.requests_max = 64, .tries = 3, .timeout = MILLISECONDS(200)};
 	struct mad_message messages[256];
 
 	(void)state;

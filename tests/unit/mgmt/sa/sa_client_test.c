@@ -20,7 +20,7 @@ static struct sa_client client;
 
 static int set_up(void **state)
 {
-	const struct sa_client_options options = {.agent_number = AGENT, .window = 4};
+	const struct sa_client_options options = {.agent_number = AGENT, .requests_max = 4};
 
 	(void)state;
 	sa_fixture_start(&fixture);

@@ -40,9 +40,9 @@ static struct subnet_node *meet(struct sa_fixture *fixture, enum node_type type,
 	};
 	const struct directed_route route = {0};
 	struct subnet_node *node = NULL;
-	enum subnet_meeting meeting = subnet_meet(fixture->subnet, &info, &route, via, &node);
+	enum subnet_add_result result = subnet_add_node(fixture->subnet, &info, &route, via, &node);
 
-	assert_true(meeting == SUBNET_NEW || meeting == SUBNET_KNOWN);
+	assert_true(result == SUBNET_NEW || result == SUBNET_KNOWN);
 	snprintf(node->description, sizeof(node->description), "node %llx",
 		 (unsigned long long)guid);
 	return node;

@@ -35,9 +35,9 @@ static struct subnet_node *meet(enum node_type type, uint64_t guid, unsigned por
 	};
 	const struct directed_route route = {0};
 	struct subnet_node *node = NULL;
-	enum subnet_meeting meeting = subnet_meet(&subnet, &info, &route, via, &node);
+	enum subnet_add_result result = subnet_add_node(&subnet, &info, &route, via, &node);
 
-	assert_true(meeting == SUBNET_NEW || meeting == SUBNET_KNOWN);
+	assert_true(result == SUBNET_NEW || result == SUBNET_KNOWN);
 	return node;
 }
 

@@ -24,7 +24,7 @@ static struct subnet_node *meet(enum node_type type, uint64_t guid, unsigned por
 	const struct directed_route route = {0};
 	struct subnet_node *node;
 
-	assert_int_equal(subnet_meet(&subnet, &info, &route, via, &node), SUBNET_NEW);
+	assert_int_equal(subnet_add_node(&subnet, &info, &route, via, &node), SUBNET_NEW);
 	for (unsigned i = 0; i <= port_count; i++)
 		node->ports[i].is_known = true;
 	return node;
@@ -108,7 +108,7 @@ static void test_nodes_of_earlier_sweeps_are_left_out(void **state)
 
 	(void)state;
 	subnet_begin_sweep(&subnet);
-	assert_int_equal(subnet_meet(&subnet, &left->info, &route, NULL, &node), SUBNET_NEW);
+	assert_int_equal(subnet_add_node(&subnet, &left->info, &route, NULL, &node), SUBNET_NEW);
 	copy = subnet_copy(&subnet);
 	assert_int_equal(copy->node_count, 1);
 	assert_null(subnet_port_by_guid(copy, 0x301));

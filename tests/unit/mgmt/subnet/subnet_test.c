@@ -39,10 +39,10 @@ static struct node_info info_of(enum node_type type, uint64_t guid, unsigned por
 	};
 }
 
-static enum subnet_meeting meet(struct node_info info, struct subnet_port *via,
-				struct subnet_node **ret_node)
+static enum subnet_add_result meet(struct node_info info, struct subnet_port *via,
+				   struct subnet_node **ret_node)
 {
-	return subnet_meet(&subnet, &info, via ? &one_hop : &here, via, ret_node);
+	return subnet_add_node(&subnet, &info, via ? &one_hop : &here, via, ret_node);
 }
 
 static void test_cable_found_from_both_ends_is_one_link(void **state)
@@ -75,15 +75,12 @@ static void test_claims_that_contradict_are_duplicates_or_nonsense(void **state)
 			 SUBNET_DUPLICATE);
 	assert_int_equal(meet(info_of(NODE_CA, 20, 4, 2), &node->ports[1], &other),
 			 SUBNET_DUPLICATE);
-	assert_int_equal(meet(info_of(NODE_CA, 30, 2, 3), &node->ports[1], &other),
-			 SUBNET_NONSENSE);
-	assert_int_equal(meet(info_of(NODE_CA, 30, 2, 0), &node->ports[1], &other),
-			 SUBNET_NONSENSE);
-	assert_int_equal(meet(info_of(NODE_CA, 30, 0, 0), &node->ports[1], &other),
-			 SUBNET_NONSENSE);
+	assert_int_equal(meet(info_of(NODE_CA, 30, 2, 3), &node->ports[1], &other), SUBNET_INVALID);
+	assert_int_equal(meet(info_of(NODE_CA, 30, 2, 0), &node->ports[1], &other), SUBNET_INVALID);
+	assert_int_equal(meet(info_of(NODE_CA, 30, 0, 0), &node->ports[1], &other), SUBNET_INVALID);
 	assert_int_equal(meet(info_of(NODE_CA, 30, 255, 1), &node->ports[1], &other),
-			 SUBNET_NONSENSE);
-	assert_int_equal(meet(info_of(NODE_CA, 0, 1, 1), &node->ports[1], &other), SUBNET_NONSENSE);
+			 SUBNET_INVALID);
+	assert_int_equal(meet(info_of(NODE_CA, 0, 1, 1), &node->ports[1], &other), SUBNET_INVALID);
 	assert_null(node->ports[1].peer);
 	assert_int_equal(subnet.node_count, 2);
 }
