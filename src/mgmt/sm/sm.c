@@ -11,8 +11,6 @@
 #include "mgmt/sm/sweep.h"
 #include "wire/smp.h"
 
-/* The same default as OpenSM, which ignores managers with another SM_Key. */
-
 enum { NOTE_BYTES = 200, PRIORITY_MAX = 15, LMC_MAX = 7, PROTECT_BITS_MAX = 3 };
 
 static int init_transactions(struct sm *sm)

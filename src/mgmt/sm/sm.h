@@ -49,7 +49,7 @@ struct sm_owner {
 	void *context;
 };
 
-/* As in OpenSM. */
+/* OpenSM's default. OpenSM ignores managers with another SM_Key. */
 #define SM_KEY_DEFAULT 1u
 
 struct sm_options {
