@@ -12,7 +12,7 @@ struct congestion_agent {
 	time_ns lease_ends_at;	      /* TIME_NEVER: the lease timer does not run */
 	struct class_port_info traps; /* the trap address */
 	time_ns trap_due_at;	      /* no trap before this time */
-	/* Of switches; adapters are configured per port. */
+	/* Of switches: the setting of the switch, and those of its ports. */
 	struct switch_congestion_setting setting;
 	struct switch_port_congestion ports[]; /* [port number] */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files of the general service agents: a request, and the handler of each attribute
- * of each class. */
+/* Shared by the files of the general service agents, which gs_agents.c calls: a request, and the
+ * handler of each attribute of each class. */
 #ifndef SOFTIB_MGMT_AGENTS_GS_AGENT_H
 #define SOFTIB_MGMT_AGENTS_GS_AGENT_H
 

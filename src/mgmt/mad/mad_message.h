@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A MAD and its address, as a port's QP0 or QP1 sends and receives it. */
+/* A MAD and its address, as a port's QP0 or QP1 sends and receives it. Types only, so there is no
+ * mad_message.c. */
 #ifndef SOFTIB_MGMT_MAD_MAD_MESSAGE_H
 #define SOFTIB_MGMT_MAD_MAD_MESSAGE_H
 

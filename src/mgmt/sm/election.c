@@ -279,7 +279,8 @@ static void acknowledge(struct sm *sm, const struct sm_peer *former)
 	if (!mad_transactions_has_room(&sm->election.controls))
 		return;
 	election_make_request(sm, former, MAD_SET, CONTROL_ACKNOWLEDGE, &request);
-	/* Only a master may send HANDOVER, so make our SMInfo before the state changes. */
+	/* Only a Standby may send ACKNOWLEDGE (management 3.1), so the packet shows the state that
+	 * we are about to leave. */
 	sm_info_now(sm, &own);
 	own.sm_state = SM_STANDBY;
 	sm_info_encode(&own, smp_data(request.bytes));

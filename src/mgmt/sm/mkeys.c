@@ -48,7 +48,7 @@ uint64_t mkeys_sm_key(const uint8_t secret[static SIPHASH_KEY_BYTES])
 	return derive(secret, KEY_FOR_MANAGERS, 0);
 }
 
-static bool is_met(const struct subnet *subnet, uint64_t port_guid)
+static bool is_found(const struct subnet *subnet, uint64_t port_guid)
 {
 	const struct subnet_port *port = subnet_port_by_guid(subnet, port_guid);
 
@@ -65,7 +65,7 @@ static uint64_t missing_port(const struct subnet *subnet, unsigned index)
 		unsigned skip_count = missing_count ? index % missing_count : 0;
 
 		for (uint32_t i = 0; i < known->capacity; i++) {
-			if (!known->entries[i].value || is_met(subnet, known->entries[i].key))
+			if (!known->entries[i].value || is_found(subnet, known->entries[i].key))
 				continue;
 			if (pass == 0)
 				missing_count++;

@@ -239,7 +239,7 @@ static void note_new_link(struct sm *sm, const struct subnet_port *port,
 	}
 	changes->added[changes->added_count++] = (struct routing_link){
 		.a = a, .a_port = port->number, .b = b, .b_port = peer->number};
-	/* Found from its other end too. */
+	/* So that it is not found again from its other end. */
 	routing_graph_link(&sm->graph, a, port->number, b, peer->number);
 }
 

@@ -105,7 +105,8 @@ void partitions_release(struct partitions *partitions)
 
 /* As OpenSM does for a file without a default partition: all ports are limited members, so that
  * each can exchange MADs with the manager but not with another port. Switches are full members, so
- * that their counters can be read. The group for name resolution exists. */
+ * that their counters can be read. Its broadcast group exists, so that addresses can
+ * be resolved. */
 static int add_default(struct partitions *partitions)
 {
 	static const struct partition_member members[] = {
