@@ -180,8 +180,7 @@ static void test_enforcement_is_as_asked_for(void **state)
 	}
 }
 
-/* An operator turns off enforcement at one port. Later sweeps leave that alone, until the link
- * comes up again. */
+/* An operator turns off enforcement at one port. Later sweeps leave that alone. */
 static void test_enforcement_of_one_port_can_be_turned_off(void **state)
 {
 	struct partitions partitions;
