@@ -6,12 +6,12 @@
 #include <sched.h>
 #include <sys/epoll.h>
 #include <time.h>
-#include "daemon/bridge.h"
-#include "daemon/capture.h"
-#include "daemon/client.h"
-#include "daemon/delivery.h"
-#include "daemon/flows.h"
-#include "daemon/ports.h"
+#include "daemon/packets/ingress.h"
+#include "daemon/packets/packet_capture.h"
+#include "daemon/core/client.h"
+#include "daemon/packets/delivery.h"
+#include "daemon/packets/flow_resolver.h"
+#include "daemon/packets/port_updates.h"
 #include "daemon/server.h"
 
 enum {

@@ -9,11 +9,11 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "daemon/client.h"
+#include "daemon/core/client.h"
 #include "daemon/commands.h"
-#include "daemon/direct_rings.h"
-#include "daemon/log.h"
-#include "daemon/ports.h"
+#include "daemon/packets/direct_rings.h"
+#include "daemon/core/log.h"
+#include "daemon/packets/port_updates.h"
 
 enum { CLIENTS_MAX = 8192, ACCEPTS_PER_TURN = 32 };
 

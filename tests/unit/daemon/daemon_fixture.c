@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "daemon/log.h"
-#include "daemon/ports.h"
+#include "daemon/core/log.h"
+#include "daemon/packets/port_updates.h"
 #include "host/control.h"
 #include "host/memory_file.h"
 #include "wire/packet.h"

@@ -4,7 +4,7 @@
 #define SOFTIB_TESTS_DAEMON_FIXTURE_H
 
 #include <jansson.h>
-#include "daemon/client.h"
+#include "daemon/core/client.h"
 #include "daemon/daemon.h"
 #include "host/protocol.h"
 

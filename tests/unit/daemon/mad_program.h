@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "daemon/mad_files.h"
+#include "daemon/mad/mad_files.h"
 #include "unit/daemon/daemon_fixture.h"
 
 enum { PROGRAM_MAD_BYTES_MAX = 400000 };

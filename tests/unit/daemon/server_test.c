@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conversations on the control socket, good and bad.
- * Covers: daemon/server.c daemon/commands.c daemon/program_commands.c daemon/client.c
- * daemon/daemon.c daemon/daemon_start.c daemon/sm_runner.c */
+ * Covers: daemon/server.c daemon/commands.c daemon/control/program_commands.c daemon/core/client.c
+ * daemon/daemon.c daemon/daemon_start.c daemon/managers/sm_runner.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

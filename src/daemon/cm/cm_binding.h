@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Binding ids to addresses and ports, and listening there. */
+#ifndef SOFTIB_DAEMON_CM_CM_BINDING_H
+#define SOFTIB_DAEMON_CM_CM_BINDING_H
+
+#include "base/attributes.h"
+#include "daemon/cm/cm_ids.h"
+
+/* -EINVAL: it is bound; -EADDRNOTAVAIL: not an address of the host; -EADDRINUSE; -ENOMEM. */
+MUST_USE int cm_bind(struct cm_id *id, const struct cm_address *address);
+void cm_unbind(struct cm_id *id);
+/* -EINVAL, -EADDRINUSE, -ENOMEM. */
+MUST_USE int cm_start_listening(struct cm_id *id, uint32_t backlog);
+
+/* Who listens for a request to this address that came in by this port; NULL: nobody. A request from
+ * a peer that names no address is for any of them. */
+struct cm_id *cm_service_listener(const struct cm_service *service, const struct cm_port *port,
+				  const struct cm_address *destination);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From an address to a port of the fabric, and from there to a path. */
+#ifndef SOFTIB_DAEMON_CM_CM_ROUTES_H
+#define SOFTIB_DAEMON_CM_CM_ROUTES_H
+
+#include "base/attributes.h"
+#include "daemon/cm/cm_ids.h"
+
+/* The event says what came of it. -EINVAL: not in this state; -ENETUNREACH: no such network. */
+MUST_USE int cm_resolve_address(struct cm_id *id, const struct cm_address *source,
+				const struct cm_address *destination, uint32_t timeout_ms);
+MUST_USE int cm_resolve_route(struct cm_id *id, uint32_t timeout_ms);
+/* The program brings its own path. */
+MUST_USE int cm_set_path(struct cm_id *id, const struct path_record *path);
+/* What came of them. */
+void cm_address_found(struct cm_id *id, const struct gid *dgid, uint16_t pkey);
+void cm_address_not_found(struct cm_id *id);
+void cm_path_found(struct cm_id *id, const struct sa_client_result *result);
+/* Nobody waits for the answers any more. */
+void cm_routes_forget(struct cm_id *id);
+
+#endif

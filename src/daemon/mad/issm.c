@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * IsSM in a port's capability mask for as long as a subnet manager of its host holds the port's
+ * issm device open (vol 1, chapter 14; drop-in-abi.md, 8.4).
+ *
+ * The device is a FIFO, which opens for reading at once, without privilege and without a writer.
+ * inotify tells that somebody opened it; being its writer from then on tells when the last reader
+ * has gone, in whichever way.
+ */
+#include "daemon/mad/issm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "daemon/daemon.h"
+#include "daemon/core/log.h"
+#include "daemon/packets/port_updates.h"
+#include "mgmt/agents/agents.h"
+
+/* One device of one port. */
+struct issm_device {
+	struct list link;
+	struct issm_watches *watches;
+	struct endpoint *endpoint;
+	struct watch watch; /* of the writing end */
+	int mark;	    /* inotify's number for it */
+	int writer;	    /* -1: nobody reads */
+	char path[];
+};
+
+struct issm_watches {
+	struct daemon *daemon;
+	int inotify;
+	struct watch watch;
+	struct list devices;
+	struct hash_table by_mark;
+};
+
+static void set_is_sm(struct daemon *daemon, struct port *port, uint32_t bit)
+{
+	port->info.capability_mask = (port->info.capability_mask & ~CAPABILITY_IS_SM) | bit;
+	agent_capability_changed(&daemon->fabric.agent_memory, port, daemon->now);
+	ports_changed(daemon, port);
+}
+
+void issm_hold(struct daemon *daemon, struct endpoint *endpoint)
+{
+	if (endpoint->sm_count++ == 0)
+		set_is_sm(daemon, endpoint->port, CAPABILITY_IS_SM);
+}
+
+void issm_let_go(struct daemon *daemon, struct endpoint *endpoint)
+{
+	assert(endpoint->sm_count > 0);
+	if (--endpoint->sm_count == 0)
+		set_is_sm(daemon, endpoint->port, 0);
+}
+
+static void stop_writing(struct issm_device *device)
+{
+	if (device->writer < 0)
+		return;
+	close(device->writer);
+	device->writer = -1;
+	issm_let_go(device->watches->daemon, device->endpoint);
+}
+
+static void look_for_readers(struct issm_device *device)
+{
+	struct daemon *daemon = device->watches->daemon;
+
+	if (device->writer >= 0)
+		return;
+	/* ENXIO: whoever it was has gone already. */
+	device->writer = open(device->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	if (device->writer < 0)
+		return;
+
+	/* No events but the one that always is reported: the readers have gone. */
+	struct epoll_event event = {.events = 0, .data.ptr = &device->watch};
+
+	if (epoll_ctl(daemon->epoll, EPOLL_CTL_ADD, device->writer, &event) != 0) {
+		log_line("a subnet manager on host %s can't be watched: %s",
+			 device->endpoint->device->host->name, strerror(errno));
+		close(device->writer);
+		device->writer = -1;
+		return;
+	}
+	issm_hold(daemon, device->endpoint);
+}
+
+static void writer_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+{
+	struct issm_device *device = container_of(watch, struct issm_device, watch);
+
+	(void)daemon;
+	if (!(events & (EPOLLERR | EPOLLHUP)))
+		return;
+	stop_writing(device);
+	/* Another may have opened it between the two. */
+	look_for_readers(device);
+}
+
+static void inotify_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+{
+	struct issm_watches *watches = container_of(watch, struct issm_watches, watch);
+	_Alignas(struct inotify_event) char bytes[4096];
+
+	(void)daemon;
+	(void)events;
+
+	ssize_t byte_count = read(watches->inotify, bytes, sizeof(bytes));
+
+	for (ssize_t offset = 0; offset < byte_count;) {
+		struct inotify_event event;
+
+		memcpy(&event, bytes + offset, sizeof(event));
+		offset += (ssize_t)(sizeof(event) + event.len);
+
+		struct issm_device *device =
+			event.wd >= 0 ? hash_table_get(&watches->by_mark, (uint64_t)event.wd)
+				      : NULL;
+
+		if (device && (event.mask & IN_OPEN))
+			look_for_readers(device);
+	}
+}
+
+int issm_start(struct daemon *daemon, struct issm_watches **ret_watches)
+{
+	struct issm_watches *watches = calloc(1, sizeof(*watches));
+
+	if (!watches)
+		return -ENOMEM;
+	watches->daemon = daemon;
+	watches->watch.ready = inotify_ready;
+	list_init(&watches->devices);
+	hash_table_init(&watches->by_mark);
+	watches->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+	int error = watches->inotify < 0 ? -errno
+					 : daemon_watch(daemon, watches->inotify, &watches->watch);
+
+	if (error) {
+		if (watches->inotify >= 0)
+			close(watches->inotify);
+		free(watches);
+		return error;
+	}
+	*ret_watches = watches;
+	return 0;
+}
+
+static void forget_device(struct issm_device *device)
+{
+	hash_table_remove(&device->watches->by_mark, (uint64_t)device->mark);
+	stop_writing(device);
+	list_remove(&device->link);
+	free(device);
+}
+
+void issm_stop(struct issm_watches *watches)
+{
+	if (!watches)
+		return;
+	while (!list_is_empty(&watches->devices))
+		forget_device(
+			container_of(list_first(&watches->devices), struct issm_device, link));
+	hash_table_release(&watches->by_mark);
+	close(watches->inotify);
+	free(watches);
+}
+
+void issm_watch_port(struct issm_watches *watches, struct endpoint *endpoint, const char *path)
+{
+	size_t path_bytes = strlen(path) + 1;
+	struct issm_device *device = watches ? calloc(1, sizeof(*device) + path_bytes) : NULL;
+
+	if (!device)
+		return;
+	device->watches = watches;
+	device->endpoint = endpoint;
+	device->watch.ready = writer_ready;
+	device->writer = -1;
+	memcpy(device->path, path, path_bytes);
+	device->mark = inotify_add_watch(watches->inotify, path, IN_OPEN);
+	if (device->mark < 0 ||
+	    hash_table_put(&watches->by_mark, (uint64_t)device->mark, device) != 0) {
+		log_line("%s can't be watched: %s", path, strerror(errno));
+		free(device);
+		return;
+	}
+	list_append(&watches->devices, &device->link);
+	/* Whoever was faster. */
+	look_for_readers(device);
+}

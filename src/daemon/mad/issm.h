@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* IsSM in a port's capability mask for as long as a subnet manager of its host holds the port's
+ * issm device open (vol 1, chapter 14; drop-in-abi.md, 8.4). */
+#ifndef SOFTIB_DAEMON_MAD_ISSM_H
+#define SOFTIB_DAEMON_MAD_ISSM_H
+
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/hash_table.h"
+#include "base/list.h"
+#include "daemon/core/host_table.h"
+
+struct daemon;
+struct issm_watches;
+
+/* -errno: nobody will be noticed. */
+MUST_USE int issm_start(struct daemon *daemon, struct issm_watches **ret_watches);
+void issm_stop(struct issm_watches *watches);
+
+/* The device of this port is there from now on, at this path. Watched again when its files are made
+ * anew. */
+void issm_watch_port(struct issm_watches *watches, struct endpoint *endpoint, const char *path);
+
+/* Counts the managers of a port: the first one sets IsSM, with the last one it goes. */
+void issm_hold(struct daemon *daemon, struct endpoint *endpoint);
+void issm_let_go(struct daemon *daemon, struct endpoint *endpoint);
+
+#endif

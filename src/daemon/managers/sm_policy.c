@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What whoever starts a fabric wants of its built-in subnet manager: files that are read once. */
+#include "daemon/managers/sm_policy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "daemon/core/log.h"
+#include "host/text_file.h"
+#include "mgmt/routing/engine.h"
+#include "mgmt/sm/qos.h"
+#include "mgmt/subnet/partitions.h"
+
+enum { FILE_BYTES_MAX = 1 << 20, LMC_MAX = 7 };
+
+static int read_partitions(const char *path, struct partitions **ret_partitions)
+{
+	struct partitions *partitions = calloc(1, sizeof(*partitions));
+	struct policy_error reason = {0};
+	char *text = NULL;
+	size_t byte_count = 0;
+	int error = partitions ? text_file_read(path, FILE_BYTES_MAX, &text, &byte_count) : -ENOMEM;
+
+	if (!error)
+		error = partitions_parse(partitions, text, byte_count, &reason);
+	free(text);
+	if (!error) {
+		*ret_partitions = partitions;
+		return 0;
+	}
+	free(partitions);
+	if (reason.line)
+		log_line("%s:%u: %s", path, reason.line, reason.reason);
+	else
+		log_line("%s: %s", path, strerror(-error));
+	return error;
+}
+
+static int read_qos(const char *path, struct qos **ret_qos)
+{
+	struct qos *qos = calloc(1, sizeof(*qos));
+	struct policy_error reason = {0};
+	char *text = NULL;
+	size_t byte_count = 0;
+	int error = qos ? text_file_read(path, FILE_BYTES_MAX, &text, &byte_count) : -ENOMEM;
+
+	if (!error)
+		error = qos_parse(qos, text, byte_count, &reason);
+	free(text);
+	if (!error) {
+		*ret_qos = qos;
+		return 0;
+	}
+	free(qos);
+	if (reason.line)
+		log_line("%s:%u: %s", path, reason.line, reason.reason);
+	else
+		log_line("%s: %s", path, strerror(-error));
+	return error;
+}
+
+static int check_numbers(const struct sm_wishes *wishes)
+{
+	if (!routing_engine_find(wishes->engine)) {
+		log_line("no routing engine %s", wishes->engine);
+		return -EINVAL;
+	}
+	if (wishes->lmc > LMC_MAX) {
+		log_line("LMC %u: it is 0 to %u", wishes->lmc, LMC_MAX);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int sm_policy_read(struct sm_policy *policy, const struct sm_wishes *wishes)
+{
+	int error = check_numbers(wishes);
+
+	*policy = (struct sm_policy){0};
+	if (!error && wishes->part_enforce) {
+		enum part_enforce enforce;
+
+		if (part_enforce_named(wishes->part_enforce, &enforce)) {
+			policy->part_enforce = (uint8_t)enforce;
+		} else {
+			log_line("no partition enforcement %s: it is both, in, out or off",
+				 wishes->part_enforce);
+			error = -EINVAL;
+		}
+	}
+	if (!error && wishes->partitions_path)
+		error = read_partitions(wishes->partitions_path, &policy->partitions);
+	if (!error && wishes->qos_path)
+		error = read_qos(wishes->qos_path, &policy->qos);
+	policy->mkeys = wishes->mkeys;
+	if (!error) {
+		error = mkey_settings_complete(&policy->mkeys);
+		if (error)
+			log_line("%s: %s", wishes->mkeys.secret_path, secret_file_reason(error));
+	}
+	if (error)
+		sm_policy_release(policy);
+	return error;
+}
+
+void sm_policy_release(struct sm_policy *policy)
+{
+	if (policy->partitions)
+		partitions_release(policy->partitions);
+	free(policy->partitions);
+	free(policy->qos);
+	*policy = (struct sm_policy){0};
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The outer sides of routers' gateways: a UDP socket on loopback, or a tap device. A datagram is an
+ * Ethernet frame, as QEMU's "-netdev dgram" has it. */
+#ifndef SOFTIB_DAEMON_PACKETS_GATEWAY_SOCKETS_H
+#define SOFTIB_DAEMON_PACKETS_GATEWAY_SOCKETS_H
+
+#include <jansson.h>
+#include "base/attributes.h"
+
+struct daemon;
+struct gateway_socket;
+
+enum { GATEWAYS_MAX = 8 };
+
+struct gateway_sockets {
+	struct gateway_socket *sockets;
+	unsigned count;
+};
+
+/* Those of daemon->options, once the fabric is built. Reports its own errors. */
+MUST_USE int gateway_sockets_open(struct daemon *daemon);
+void gateway_sockets_close(struct daemon *daemon);
+
+/* Sends what the fabric left for them. What finds no room is lost, as on any LAN. */
+void gateway_sockets_send(struct daemon *daemon);
+
+/* For "softib status". */
+json_t *gateway_sockets_describe(const struct daemon *daemon);
+
+#endif

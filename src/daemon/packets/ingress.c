@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the rings of programs to the ports of the fabric. */
+#include "daemon/packets/ingress.h"
+
+#include <string.h>
+#include "base/bytes.h"
+#include "daemon/core/client.h"
+#include "daemon/cm/cm_alternates.h"
+#include "daemon/packets/delivery.h"
+#include "daemon/packets/flow_resolver.h"
+#include "daemon/packets/frame_destination.h"
+#include "daemon/packets/key_violation_traps.h"
+#include "daemon/packets/port_updates.h"
+#include "daemon/packets/raw_owners.h"
+#include "daemon/packets/verb_fault_injection.h"
+#include "daemon/xrc/xrc_domains.h"
+#include "fabric/known_paths.h"
+#include "host/doorbell.h"
+#include "wire/lrh.h"
+#include "wire/pkey.h"
+
+enum {
+	RECORDS_PER_TURN = 256, /* of one client, so that none starves the others */
+	RECORDS_PER_RELEASE = 32,
+	DRAIN_TURNS = 256, /* of a program that ended: more than its ring holds, unless the fabric
+			      is full */
+	DRAIN_FRAMES = 4096,
+	LOOKS_BEFORE_SLEEP = 64,
+};
+
+#define QUIET_BEFORE_SLEEP MICROSECONDS(50)
+
+/* Only a subnet manager talks to the subnet management interface, and raw packets are for who has
+ * the port's queue pair; LID and P_Key are the fabric's to check. */
+static bool may_send(const struct client *client, const struct endpoint *endpoint,
+		     struct frame *frame)
+{
+	unsigned offset = frame_bth_offset(frame);
+
+	if (unlikely(!offset && frame_is_raw(frame)))
+		return raw_owner(endpoint, frame) == client && !frame->header.is_management;
+	return offset && bth_destination_qpn(frame->bytes + offset) != QPN_SMI &&
+	       !frame->header.is_management;
+}
+
+/* Returns false when the fabric has no room now: the record is kept. */
+static bool take_packet(struct client *client, const struct ring_record *record, time_ns now)
+{
+	struct daemon *daemon = client->daemon;
+	struct endpoint *endpoint =
+		host_endpoint(client->host, record->port >> 8, record->port & 255);
+
+	if (!endpoint || record->packet_count != 1 || record->byte_count > PACKET_BYTES_MAX) {
+		client_end(client, "a packet in its up ring makes no sense");
+		return true;
+	}
+
+	struct frame *frame = frame_take_for(&daemon->fabric.frames, record->byte_count);
+
+	if (!frame)
+		return false;
+	memcpy(frame->bytes, record->body, record->byte_count);
+	frame->byte_count = record->byte_count;
+	frame->source = NULL;
+	frame->static_rate = (uint8_t)record->word;
+	frame->source_qpn = record->word >> 8;
+	if (!may_send(client, endpoint, frame)) {
+		endpoint->port->counters.drops[DROP_MALFORMED]++;
+		frame_give_back(&daemon->fabric.frames, frame);
+		return true;
+	}
+
+	uint32_t *inside = endpoint_inside(endpoint, get_be16(frame->bytes + LRH_DLID_OFFSET));
+
+	frame->source = inside;
+	++*inside;
+	if (fabric_inject_through(&daemon->fabric, endpoint->port, frame, now))
+		return true;
+	--*inside;
+	frame_give_back(&daemon->fabric.frames, frame);
+	return false;
+}
+
+/* Returns false when the answer has no room: the question is kept. */
+static bool take_question(struct client *client, const struct ring_record *record)
+{
+	struct resolve_request request;
+	struct resolve_answer answer;
+
+	if (record->byte_count != sizeof(request)) {
+		client_end(client, "a question in its up ring makes no sense");
+		return true;
+	}
+
+	memcpy(&request, record->body, sizeof(request));
+	/* Deciding may offer a ring to this very client, so room for the answer is looked for last,
+	 * and the decision is made again if there was none. */
+	flow_resolve(client, &request, &answer);
+
+	struct ring_record *reply = client_reserve(client, sizeof(answer));
+
+	if (!reply)
+		return false;
+	reply->byte_count = sizeof(answer);
+	reply->kind = RECORD_RESOLVED;
+	reply->port = request.source_port;
+	reply->packet_count = 0;
+	reply->word = 0;
+	memcpy(reply->body, &answer, sizeof(answer));
+	client_commit(client, reply);
+	return true;
+}
+
+static bool take_record(struct client *client, const struct ring_record *record)
+{
+	switch (record->kind) {
+	case RECORD_PACKET:
+		return take_packet(client, record, client->daemon->now);
+	case RECORD_RESOLVE:
+		return take_question(client, record);
+	case RECORD_TARGET_RETURNED:
+	case RECORD_TARGET_CLOSED:
+	case RECORD_DOMAIN_CLOSED:
+		if (!xrc_take_record(client, record))
+			client_end(client, "a record about an XRC target makes no sense");
+		return true;
+	case RECORD_RAW_RELEASED:
+		if (!raw_take_record(client, record))
+			client_end(client, "a record about a raw queue pair makes no sense");
+		return true;
+	case RECORD_KEY_VIOLATION:
+		if (!key_violation_take_record(client, record))
+			client_end(client, "a record about a wrong key makes no sense");
+		return true;
+	case RECORD_ALTERNATE_LOADED:
+	case RECORD_ALTERNATE_REFUSED:
+		cm_alternate_take_record(client, record);
+		return true;
+	default:
+		client_end(client, "an unknown record in its up ring");
+		return true;
+	}
+}
+
+static void give_room_back(struct client *client)
+{
+	client->unreleased_count = 0;
+	if (ring_release(&client->up))
+		doorbell_ring(client->down_doorbell);
+}
+
+/* A stalled record lies in the ring until it is dealt with. */
+static void end_reading(struct client *client)
+{
+	if (client->up.is_corrupt)
+		client_end(client, "its up ring makes no sense");
+	if (!client->stalled && client->unreleased_count)
+		give_room_back(client);
+}
+
+static bool read_client(struct client *client)
+{
+	unsigned taken = 0;
+
+	while (taken < RECORDS_PER_TURN && !client->was_cut_off) {
+		const struct ring_record *record = client->stalled;
+
+		if (!record)
+			record = ring_next(&client->up);
+		if (!record)
+			break;
+		client->stalled = NULL;
+		if (!take_record(client, record)) {
+			client->stalled = record;
+			break;
+		}
+		taken++;
+		if (++client->unreleased_count == RECORDS_PER_RELEASE)
+			give_room_back(client);
+	}
+	end_reading(client);
+	return taken > 0;
+}
+
+/* Packets alone, which go on at an instant that is past. Returns whether there was room for any. */
+static bool read_packets(struct client *client, time_ns instant)
+{
+	bool has_read = false;
+
+	while (!client->was_cut_off) {
+		const struct ring_record *record = client->stalled;
+
+		if (!record)
+			record = ring_next(&client->up);
+		client->stalled = record;
+		if (!record || record->kind != RECORD_PACKET ||
+		    !take_packet(client, record, instant))
+			break;
+		client->stalled = NULL;
+		has_read = true;
+		if (++client->unreleased_count == RECORDS_PER_RELEASE)
+			give_room_back(client);
+	}
+	end_reading(client);
+	return has_read;
+}
+
+void bridge_refill(void *context, struct port *port)
+{
+	struct daemon *daemon = context;
+	const struct endpoint *endpoint = port->endpoint;
+	struct list *served = NULL;
+
+	/* What works at the present reads the rings in turn. */
+	if (daemon->fabric.now >= daemon->now || !endpoint || !endpoint->adapter)
+		return;
+
+	struct list *programs = &endpoint->adapter->host->programs;
+
+	list_for_each (link, programs) {
+		struct client *client = container_of(link, struct client, host_link);
+
+		if (client->stalled && !client->is_ending &&
+		    read_packets(client, daemon->fabric.now) && !served)
+			served = link;
+	}
+	/* The others come first next time. */
+	if (served) {
+		list_remove(served);
+		list_append(programs, served);
+	}
+}
+
+bool bridge_retry(struct daemon *daemon)
+{
+	bool is_busy = false;
+
+	list_for_each (link, &daemon->awake) {
+		struct client *client = container_of(link, struct client, awake_link);
+
+		if (client->stalled && !client->is_ending)
+			is_busy |= read_client(client);
+	}
+	return is_busy;
+}
+
+/* A ring is looked at for a while after its last record before its producer has to ring. The time
+ * alone does not count: while softibd waits for a core, nobody looks. */
+static bool is_quiet(const struct client *client, time_ns now)
+{
+	return client->looks_in_vain >= LOOKS_BEFORE_SLEEP &&
+	       now - client->active_at > QUIET_BEFORE_SLEEP;
+}
+
+void bridge_read(struct daemon *daemon)
+{
+	list_for_each_safe (link, &daemon->awake) {
+		struct client *client = container_of(link, struct client, awake_link);
+
+		if (client->is_ending) {
+			list_remove(link);
+			continue;
+		}
+		if (read_client(client)) {
+			client->active_at = daemon->now;
+			client->looks_in_vain = 0;
+		} else if (!client->stalled) {
+			client->looks_in_vain++;
+			if (is_quiet(client, daemon->now) && !ring_sleep(&client->up))
+				list_remove(link);
+		}
+	}
+}
+
+bool bridge_has_news(const struct daemon *daemon)
+{
+	list_for_each (link, &daemon->awake) {
+		const struct client *client = container_of(link, struct client, awake_link);
+
+		if (!client->stalled && !client->is_ending && !ring_is_empty(&client->up))
+			return true;
+	}
+	return false;
+}
+
+void bridge_client_has_room(struct client *client)
+{
+	delivery_unblock(client->daemon, client->host);
+	ports_catch_up(client);
+	verb_faults_tell(client);
+	xrc_client_has_room(client);
+}
+
+void bridge_catch_up(struct client *client)
+{
+	for (unsigned turns = 0; turns < DRAIN_TURNS && !client->was_cut_off; turns++) {
+		if (!read_client(client) && !client->stalled)
+			break;
+		fabric_step(&client->daemon->fabric, client->daemon->now, DRAIN_FRAMES);
+	}
+}
+
+void bridge_client_gone(struct client *client)
+{
+	/* What it sent before it ended was sent: its last acknowledgement may be there, and its
+	 * peer waits for that. */
+	bridge_catch_up(client);
+	delivery_unblock(client->daemon, client->host);
+}

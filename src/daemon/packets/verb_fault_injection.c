@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verbs that fail on purpose at the programs of a host: what was asked for, and who has been told. */
+#include "daemon/packets/verb_fault_injection.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "daemon/core/client.h"
+#include "daemon/daemon.h"
+
+enum { ERRNO_MAX = 133 };
+
+#define CHANCE_CERTAIN (UINT64_C(1) << 32)
+
+bool verb_faults_are_meant(const json_t *words)
+{
+	static const char *const keys[] = {"verb=", "completion=", "event="};
+	size_t index;
+	const json_t *value;
+
+	json_array_foreach (words, index, value) {
+		const char *word = json_string_value(value);
+
+		for (unsigned key = 0; word && key < ARRAY_COUNT(keys); key++)
+			if (strncmp(word, keys[key], strlen(keys[key])) == 0)
+				return true;
+	}
+	return false;
+}
+
+static int find_name(const char *const *names, unsigned name_count, const char *text)
+{
+	for (unsigned index = 0; index < name_count; index++)
+		if (strcasecmp(names[index], text) == 0)
+			return (int)index;
+	return -1;
+}
+
+static int parse_errno(const char *text)
+{
+	char *end;
+	long number = strtol(text, &end, 10);
+
+	if (end != text && !*end && number > 0 && number <= ERRNO_MAX)
+		return (int)number;
+	for (int error = 1; error <= ERRNO_MAX; error++) {
+		const char *name = strerrorname_np(error);
+
+		if (name && strcasecmp(name, text) == 0)
+			return error;
+	}
+	return -1;
+}
+
+static bool parse_count(const char *text, uint64_t *ret_count)
+{
+	char *end;
+	unsigned long long count = strtoull(text, &end, 10);
+
+	if (text[0] < '0' || text[0] > '9' || *end || count > UINT32_MAX)
+		return false;
+	*ret_count = count;
+	return true;
+}
+
+static bool parse_chance(const char *text, uint64_t *ret_chance)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end || !(value >= 0 && value <= 1))
+		return false;
+	*ret_chance = (uint64_t)(value * (double)CHANCE_CERTAIN + 0.5);
+	return true;
+}
+
+/* What a request says, with -1 and false where it says nothing. */
+struct wish {
+	int call, error, status, event;
+	bool has_skip, has_times, has_chance;
+	struct verb_fault fault;
+};
+
+/* Returns NULL, or the end of a sentence that begins with the word. */
+static const char *read_word(const char *word, struct wish *wish)
+{
+	const char *equals = strchr(word, '=');
+	const char *value = equals ? equals + 1 : "";
+	size_t length = equals ? (size_t)(equals - word) : 0;
+
+	if (length == 4 && strncmp(word, "verb", length) == 0) {
+		wish->call = find_name(verb_call_names, VERB_CALL_COUNT, value);
+		return wish->call < 0 ? "is no call that can be made to fail" : NULL;
+	}
+	if (length == 5 && strncmp(word, "errno", length) == 0) {
+		wish->error = parse_errno(value);
+		return wish->error < 0 ? "is no error" : NULL;
+	}
+	if (length == 10 && strncmp(word, "completion", length) == 0) {
+		if (strncasecmp(value, "IBV_WC_", 7) == 0)
+			value += 7;
+		wish->status = find_name(completion_status_names, COMPLETION_STATUS_COUNT, value);
+		return wish->status <= 0 ? "is no status of a failed completion" : NULL;
+	}
+	if (length == 5 && strncmp(word, "event", length) == 0) {
+		if (strncasecmp(value, "IBV_EVENT_", 10) == 0)
+			value += 10;
+		wish->event = find_name(async_event_names, ASYNC_EVENT_COUNT, value);
+		return wish->event < 0 ? "is no asynchronous event" : NULL;
+	}
+	if (length == 5 && strncmp(word, "after", length) == 0) {
+		wish->has_skip = true;
+		return parse_count(value, &wish->fault.skip_count) ? NULL : "is no number";
+	}
+	if (length == 5 && strncmp(word, "times", length) == 0) {
+		wish->has_times = true;
+		return parse_count(value, &wish->fault.times) ? NULL : "is no number";
+	}
+	if (length == 11 && strncmp(word, "probability", length) == 0) {
+		wish->has_chance = true;
+		return parse_chance(value, &wish->fault.chance) ? NULL
+								: "is no chance from 0 to 1";
+	}
+	return "is no fault of a verb: verb, errno, completion, event, after, times, probability";
+}
+
+/* Returns NULL, or what is wrong with all of it together. */
+static const char *complete(struct wish *wish)
+{
+	struct verb_fault *fault = &wish->fault;
+	bool has_conditions = wish->has_skip || wish->has_times || wish->has_chance;
+
+	if ((wish->call >= 0) + (wish->status >= 0) + (wish->event >= 0) != 1)
+		return "one of verb, completion and event at a time";
+	if ((wish->call >= 0) != (wish->error >= 0))
+		return "a verb fails with an errno, and nothing else does";
+	if (wish->event >= 0 && has_conditions)
+		return "an event happens now and once: no after, times or probability";
+	fault->kind = wish->call >= 0	  ? VERB_FAULT_CALL
+		      : wish->status >= 0 ? VERB_FAULT_COMPLETION
+					  : VERB_FAULT_EVENT;
+	fault->call = (uint32_t)(wish->call >= 0 ? wish->call : 0);
+	fault->error = wish->error >= 0 ? wish->error : 0;
+	fault->status = (uint32_t)(wish->status >= 0 ? wish->status : 0);
+	fault->event = (uint32_t)(wish->event >= 0 ? wish->event : 0);
+	if (!wish->has_chance)
+		fault->chance = CHANCE_CERTAIN;
+	/* "after three" means the fourth, not all from then on. */
+	if (wish->has_skip && !wish->has_times)
+		fault->times = 1;
+	return NULL;
+}
+
+static int read_words(const json_t *words, struct wish *wish, char *ret_text, char *reason,
+		      size_t reason_bytes)
+{
+	size_t index, length = 0;
+	const json_t *value;
+
+	ret_text[0] = '\0';
+	json_array_foreach (words, index, value) {
+		const char *word = json_string_value(value);
+		const char *why = word ? read_word(word, wish) : "is no word";
+
+		if (why) {
+			snprintf(reason, reason_bytes, "%.60s %s", word ? word : "that", why);
+			return -EINVAL;
+		}
+
+		int written = snprintf(ret_text + length, VERB_FAULT_TEXT_BYTES - length, "%s%s",
+				       index ? " " : "", word);
+
+		if (written > 0 && (size_t)written < VERB_FAULT_TEXT_BYTES - length)
+			length += (size_t)written;
+	}
+
+	const char *why = complete(wish);
+
+	if (why)
+		snprintf(reason, reason_bytes, "%s", why);
+	return why ? -EINVAL : 0;
+}
+
+void verb_faults_tell(struct client *client)
+{
+	const struct verb_fault_log *log = client->host ? client->host->verb_faults : NULL;
+
+	if (!log || !client->adapters_used)
+		return;
+	while (client->verb_faults_told < log->count) {
+		const struct verb_fault *fault = &log->records[client->verb_faults_told];
+		struct ring_record *record = client_reserve(client, sizeof(*fault));
+
+		if (!record)
+			return;
+		record->byte_count = sizeof(*fault);
+		record->kind = RECORD_VERB_FAULT;
+		record->port = 0;
+		record->packet_count = 0;
+		record->word = 0;
+		memcpy(record->body, fault, sizeof(*fault));
+		client_commit(client, record);
+		client->verb_faults_told++;
+	}
+}
+
+/* What happened once was before its time. */
+void verb_faults_welcome(struct client *client)
+{
+	const struct verb_fault_log *log = client->host->verb_faults;
+
+	if (!log || client->verb_faults_told)
+		return;
+	client->verb_faults_told = log->first;
+	while (client->verb_faults_told < log->count &&
+	       log->records[client->verb_faults_told].kind == VERB_FAULT_EVENT)
+		client->verb_faults_told++;
+	verb_faults_tell(client);
+}
+
+static int append(struct host *host, const struct verb_fault *fault, const char *text)
+{
+	if (!host->verb_faults)
+		host->verb_faults = calloc(1, sizeof(*host->verb_faults));
+
+	struct verb_fault_log *log = host->verb_faults;
+
+	if (!log)
+		return -ENOMEM;
+	if (log->count == VERB_FAULT_RECORDS_MAX)
+		return -ENOSPC;
+	log->records[log->count] = *fault;
+	snprintf(log->texts[log->count], VERB_FAULT_TEXT_BYTES, "%s", text);
+	log->count++;
+	list_for_each (link, &host->programs)
+		verb_faults_tell(container_of(link, struct client, host_link));
+	return 0;
+}
+
+static unsigned active_count(const struct verb_fault_log *log)
+{
+	unsigned count = 0;
+
+	for (uint32_t index = log ? log->first : 0; log && index < log->count; index++)
+		count += log->records[index].kind != VERB_FAULT_EVENT &&
+			 log->records[index].kind != VERB_FAULT_NONE;
+	return count;
+}
+
+int verb_faults_add(struct daemon *daemon, const char *host_name, const json_t *words,
+		    uint64_t seed, char *ret_reason, size_t reason_bytes)
+{
+	struct wish wish = {.call = -1, .error = -1, .status = -1, .event = -1};
+	struct host *host = host_table_find(&daemon->hosts, host_name);
+	char text[VERB_FAULT_TEXT_BYTES];
+	int error = read_words(words, &wish, text, ret_reason, reason_bytes);
+
+	if (error)
+		return error;
+	if (!host) {
+		snprintf(ret_reason, reason_bytes, "no host %.64s in fabric %s: verbs fail at hosts",
+			 host_name, daemon->options.fabric_name);
+		return -ENOENT;
+	}
+	if (wish.fault.kind == VERB_FAULT_EVENT && list_is_empty(&host->programs)) {
+		snprintf(ret_reason, reason_bytes, "no program on %.64s has a device open", host_name);
+		return -ESRCH;
+	}
+	if (active_count(host->verb_faults) >= VERB_FAULTS_MAX)
+		error = -ENOSPC;
+	wish.fault.seed = seed;
+	if (!error)
+		error = append(host, &wish.fault, text);
+	if (error)
+		snprintf(ret_reason, reason_bytes, "%s: %s", host_name,
+			 error == -ENOSPC ? "too many; softib fault clear makes room"
+					  : strerror(-error));
+	return error;
+}
+
+static unsigned clear_host(struct host *host)
+{
+	const struct verb_fault none = {.kind = VERB_FAULT_NONE};
+	struct verb_fault_log *log = host->verb_faults;
+	unsigned count = active_count(log);
+
+	/* The log is full of what is over: nobody who attaches from now on hears of it. */
+	if (count && append(host, &none, "") == 0)
+		log->first = log->count;
+	return count;
+}
+
+unsigned verb_faults_clear(struct daemon *daemon, struct host *host)
+{
+	unsigned count = 0;
+
+	if (host)
+		return clear_host(host);
+	for (uint32_t index = 0; index < daemon->hosts.host_count; index++)
+		count += clear_host(daemon->hosts.hosts[index]);
+	return count;
+}
+
+json_t *verb_faults_describe(const struct daemon *daemon)
+{
+	json_t *rows = json_array();
+
+	for (uint32_t index = 0; index < daemon->hosts.host_count; index++) {
+		const struct host *host = daemon->hosts.hosts[index];
+		const struct verb_fault_log *log = host->verb_faults;
+
+		for (uint32_t record = log ? log->first : 0; log && record < log->count; record++)
+			if (log->records[record].kind < VERB_FAULT_EVENT)
+				json_array_append_new(rows, json_pack("{s:s, s:s}", "host", host->name,
+								      "settings",
+								      log->texts[record]));
+	}
+	return rows;
+}

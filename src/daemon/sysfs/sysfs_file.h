@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Small files that are replaced whole, so that a reader never sees half of one. */
+#ifndef SOFTIB_DAEMON_SYSFS_SYSFS_FILE_H
+#define SOFTIB_DAEMON_SYSFS_SYSFS_FILE_H
+
+#include "base/attributes.h"
+
+/* Writes folder/name; a newline is added. 0 or -errno. */
+MUST_USE int tree_file_write(const char *folder, const char *name, const char *format, ...)
+	PRINTF_LIKE(3, 4);
+/* folder/name with all folders above it. */
+MUST_USE int tree_folder_make(const char *folder, const char *name);
+/* A link at folder/name, with the folders above it. */
+MUST_USE int tree_link_make(const char *folder, const char *name, const char *target);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of XRC domains: targets, who has them open and who has them now. */
+#ifndef SOFTIB_DAEMON_XRC_XRC_TARGETS_H
+#define SOFTIB_DAEMON_XRC_XRC_TARGETS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/list.h"
+#include "daemon/xrc/xrc_domains.h"
+#include "host/protocol.h"
+
+struct daemon;
+
+/* A program that has the domain open. */
+struct xrc_member {
+	struct list link;
+	struct client *client;
+	unsigned stale_closes; /* records on their way that are about an earlier membership */
+};
+
+/* Queue pair numbers of the domain's targets. A block is one domain's, so that a flow to it leads to
+ * that domain. */
+struct xrc_block {
+	struct list link;
+	uint32_t number;
+	uint32_t next; /* where the search for a free number goes on */
+	struct xrc_target *targets[QPN_BLOCK]; /* NULL: the number is free */
+};
+
+struct xrc_domain {
+	struct list link; /* in its adapter's xrc_domains */
+	struct daemon *daemon;
+	struct adapter_entry *adapter;
+	uint32_t id;
+	struct xrc_file file;
+	struct list members;
+	struct list targets;
+	struct list blocks;
+	uint32_t block_count;
+	bool is_shared; /* more than one program has had it open */
+};
+
+/* A program that has the target open. */
+struct xrc_user {
+	struct list link;
+	struct client *client;
+	/* Openings less closings: a program may open it again by the control socket before its ring has said
+	 * that it closed it. */
+	uint32_t open_count;
+	uint32_t untold_events;
+};
+
+struct xrc_target {
+	struct list link; /* in its domain's targets */
+	struct xrc_domain *domain;
+	uint32_t qpn;
+	struct list users;
+	struct client *holder; /* NULL: softibd has it */
+	uint32_t sent_count;   /* packets to the holder since it was lent */
+	uint8_t *state;	       /* as it was given back last */
+	uint32_t state_bytes;
+	bool is_lost; /* its holder died */
+	bool recall_is_due;
+	enum xrc_patience recall_patience;
+	struct list waiting; /* struct waiting_packet */
+	uint32_t waiting_count;
+};
+
+struct xrc_member *xrc_domain_member(const struct xrc_domain *domain, const struct client *client);
+
+struct xrc_target *xrc_target_find(const struct adapter_entry *adapter, uint32_t qpn);
+void xrc_target_destroy(struct xrc_target *target);
+
+/* The holder is to give it back. */
+void xrc_target_recall(struct xrc_target *target, enum xrc_patience patience);
+/* The holder gives it back. Returns false if that makes no sense. */
+bool xrc_target_return(struct xrc_target *target, struct client *client,
+		       const struct ring_record *record);
+void xrc_target_close(struct xrc_target *target, struct client *client);
+
+enum xrc_leaving { XRC_CLOSED, XRC_DIED };
+/* The client is no longer in the domain. */
+void xrc_target_leave(struct xrc_target *target, const struct client *client,
+		      enum xrc_leaving leaving);
+
+/* xrc_loans.c: */
+/* Lends it to a program; false: no room. */
+MUST_USE bool xrc_loan_lend(struct xrc_target *target, struct client *client);
+/* Tells all that have it open; bits of enum qp_event. */
+void xrc_loan_raise_events(struct xrc_target *target, uint32_t events);
+void xrc_loan_send_waiting(struct xrc_target *target);
+void xrc_loan_drop_first(struct xrc_target *target);
+/* Does what had to wait for room, or for the holder. */
+void xrc_target_push(struct xrc_target *target);
+
+#endif
