@@ -17,9 +17,9 @@
 enum {
 	FRAMES_PER_TURN = 4096,
 	EVENTS_PER_TURN = 64,
-	TURNS_PER_LOOK = 16, /* at the descriptors, while rings are busy */
+	TURNS_PER_EPOLL = 16, /* at the descriptors, while rings are busy */
 	STALLED_WAIT_MS = 1,
-	LOOKS_PER_YIELD_MAX = 16, /* at the rings */
+	POLLS_PER_YIELD_MAX = 16, /* at the rings */
 	TURNS_PER_MANAGERS = 8,
 };
 
@@ -113,7 +113,7 @@ static bool run_managers(struct daemon *daemon)
 
 bool daemon_turn(struct daemon *daemon)
 {
-	bridge_read(daemon);
+	ingress_read(daemon);
 	delivery_expire(daemon);
 	watch_lateness(daemon);
 
@@ -129,9 +129,9 @@ bool daemon_turn(struct daemon *daemon)
 		daemon->managers_have_news |= is_busy;
 		daemon->managers_due_at = next_deadline(daemon);
 	}
-	is_busy |= bridge_retry(daemon);
-	clients_bury(daemon);
-	ports_announce(daemon);
+	is_busy |= ingress_retry(daemon);
+	clients_release_ended(daemon);
+	port_updates_send(daemon);
 	if (daemon->paths_changed)
 		flows_revoke(daemon);
 	clients_publish(daemon);
@@ -142,7 +142,7 @@ bool daemon_turn(struct daemon *daemon)
 	if (daemon->now >= end_of_use(daemon))
 		daemon->is_ending = true;
 	/* What the fabric delivered to managers is answered before anybody waits. */
-	return is_busy || daemon->managers_have_news || bridge_has_news(daemon) ||
+	return is_busy || daemon->managers_have_news || ingress_has_records(daemon) ||
 	       !list_is_empty(&daemon->ended) || cm_fabric_deadline(&daemon->cm) == 0;
 }
 
@@ -215,16 +215,16 @@ static void let_others_run(struct daemon *daemon)
 	if (now - before > YIELD_LOST)
 		daemon->yields_from = now + YIELD_PAUSE;
 	if (now - before > YIELD_SERVED)
-		daemon->looks_per_yield = 0;
-	else if (daemon->looks_per_yield < LOOKS_PER_YIELD_MAX)
-		daemon->looks_per_yield += daemon->looks_per_yield + 1;
+		daemon->polls_per_yield = 0;
+	else if (daemon->polls_per_yield < POLLS_PER_YIELD_MAX)
+		daemon->polls_per_yield += daemon->polls_per_yield + 1;
 }
 
 /* Until something comes, but not long. The turn ended with a look. */
 static void wait_for_news(struct daemon *daemon)
 {
-	for (unsigned look = 0; look < daemon->looks_per_yield; look++)
-		if (bridge_has_news(daemon))
+	for (unsigned look = 0; look < daemon->polls_per_yield; look++)
+		if (ingress_has_records(daemon))
 			return;
 	let_others_run(daemon);
 }
@@ -242,8 +242,8 @@ void daemon_step(struct daemon *daemon, int timeout_ms_max)
 		timeout_ms = timeout_ms_max;
 	/* Looking costs a system call, which rings that are busy should not pay for at every turn.
 	 */
-	if (timeout_ms || ++daemon->turns_without_look >= TURNS_PER_LOOK) {
-		daemon->turns_without_look = 0;
+	if (timeout_ms || ++daemon->turns_without_epoll >= TURNS_PER_EPOLL) {
+		daemon->turns_without_epoll = 0;
 		look_at_descriptors(daemon, timeout_ms);
 	}
 }

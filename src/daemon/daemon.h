@@ -33,7 +33,7 @@ struct daemon_options {
 	unsigned host_count;
 	const char *log_path; /* NULL: <runtime>/<fabric>/log, or stderr in the foreground */
 	bool runs_sm;
-	struct sm_wishes sm; /* what is wanted of it */
+	struct sm_settings sm; /* what is wanted of it */
 	bool offloads;
 	unsigned data_vl_count; /* of every port; 0: as nodes are made */
 	bool is_paced; /* links take the time of their width and speed */
@@ -52,7 +52,7 @@ struct watch {
 
 struct daemon {
 	struct daemon_options options;
-	struct runtime runtime;
+	struct runtime_folder folder;
 	struct fabric fabric;
 	struct host_table hosts;
 	struct mad_dispatch mads;
@@ -88,13 +88,13 @@ struct daemon {
 	uint32_t client_count;
 	uint32_t user_count;   /* clients that keep an ephemeral fabric alive */
 	uint32_t waiter_count; /* clients that wait until all ports are active */
-	time_ns waiters_looked_at;
+	time_ns waiters_checked_at;
 	uint32_t next_client_id;
 	uint32_t next_ring_id;
 	uint32_t next_domain_id;
-	unsigned turns_without_look;
+	unsigned turns_without_epoll;
 	time_ns yields_from; /* not before */
-	unsigned looks_per_yield; /* at the rings, while there is nothing else to do */
+	unsigned polls_per_yield; /* at the rings, while there is nothing else to do */
 	bool managers_have_news;  /* something came that may be for a manager or an agent */
 	time_ns managers_due_at;
 	unsigned turns_without_managers;

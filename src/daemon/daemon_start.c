@@ -83,7 +83,7 @@ static int build_fabric(struct daemon *daemon)
 {
 	struct fabric_owner owner = {.deliver = delivery_make,
 				     .gone = delivery_gone,
-				     .port_has_room = bridge_refill,
+				     .port_has_room = ingress_refill,
 				     .port_changed = ports_changed,
 				     .paths_changed = paths_changed,
 				     .refresh_counters = refresh_counters,
@@ -110,7 +110,7 @@ static int build_fabric(struct daemon *daemon)
 	if (!error && daemon->options.runs_sm) {
 		/* A fabric without adapters is one to look at; it needs no manager. */
 		int sm_error = sm_runner_start(&daemon->sm, &daemon->mads, &daemon->options.sm,
-					       &daemon->runtime);
+					       &daemon->folder);
 
 		if (sm_error != -ENODEV)
 			error = sm_error;
@@ -144,7 +144,7 @@ static void settle(struct daemon *daemon)
 	}
 }
 
-static int open_doors(struct daemon *daemon)
+static int open_sockets(struct daemon *daemon)
 {
 	daemon->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (daemon->epoll < 0)
@@ -179,7 +179,7 @@ int daemon_start(struct daemon *daemon, const struct daemon_options *options)
 	daemon->now = daemon_clock();
 	daemon->unused_since = daemon->now;
 
-	int error = runtime_claim(&daemon->runtime, options->fabric_name);
+	int error = runtime_folder_claim(&daemon->folder, options->fabric_name);
 
 	if (error) {
 		log_line(error == -EEXIST ? "fabric %s is up already"
@@ -190,9 +190,9 @@ int daemon_start(struct daemon *daemon, const struct daemon_options *options)
 	error = build_fabric(daemon);
 	if (error)
 		goto remove_folder;
-	error = open_doors(daemon);
+	error = open_sockets(daemon);
 	if (error) {
-		log_line("no control socket in %s: %s", daemon->runtime.path, strerror(-error));
+		log_line("no control socket in %s: %s", daemon->folder.path, strerror(-error));
 		goto release_fabric;
 	}
 	error = gateway_sockets_open(daemon);
@@ -209,7 +209,7 @@ int daemon_start(struct daemon *daemon, const struct daemon_options *options)
 release_fabric:
 	release_fabric(daemon);
 remove_folder:
-	runtime_remove(&daemon->runtime);
+	runtime_folder_remove(&daemon->folder);
 	return error;
 }
 
@@ -219,7 +219,7 @@ void daemon_stop(struct daemon *daemon)
 	log_line("fabric %s is down", daemon->options.fabric_name);
 	log_close();
 	/* Before anybody sees the end of its socket: then nothing of this fabric is left. */
-	runtime_remove(&daemon->runtime);
+	runtime_folder_remove(&daemon->folder);
 	server_stop(daemon);
 	gateway_sockets_close(daemon);
 	cm_fabric_release(&daemon->cm);

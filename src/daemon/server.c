@@ -34,7 +34,7 @@ static void refuse_for_lack_of_descriptors(struct daemon *daemon)
 	log_line("a connection is refused: too many open files");
 }
 
-static bool is_welcome(const struct daemon *daemon, int socket, struct ucred *ret_peer)
+static bool may_connect(const struct daemon *daemon, int socket, struct ucred *ret_peer)
 {
 	socklen_t length = sizeof(*ret_peer);
 
@@ -67,7 +67,7 @@ static void listener_ready(struct daemon *daemon, struct watch *watch, uint32_t 
 				refuse_for_lack_of_descriptors(daemon);
 			return;
 		}
-		if (!is_welcome(daemon, socket, &peer) ||
+		if (!may_connect(daemon, socket, &peer) ||
 		    client_create(daemon, socket, peer.pid, &client) != 0)
 			close(socket);
 	}
@@ -75,7 +75,7 @@ static void listener_ready(struct daemon *daemon, struct watch *watch, uint32_t 
 
 int server_start(struct daemon *daemon)
 {
-	int listener = runtime_listen(&daemon->runtime);
+	int listener = runtime_folder_listen(&daemon->folder);
 
 	if (listener < 0)
 		return listener;
@@ -89,7 +89,7 @@ void server_stop(struct daemon *daemon)
 {
 	while (!list_is_empty(&daemon->clients))
 		client_end(container_of(list_first(&daemon->clients), struct client, link), NULL);
-	clients_bury(daemon);
+	clients_release_ended(daemon);
 	close(daemon->listener);
 	close(daemon->reserve);
 }
@@ -184,9 +184,9 @@ static time_ns look_interval(const struct daemon *daemon)
 
 void server_answer_waiters(struct daemon *daemon)
 {
-	if (!daemon->waiter_count || daemon->now < daemon->waiters_looked_at + look_interval(daemon))
+	if (!daemon->waiter_count || daemon->now < daemon->waiters_checked_at + look_interval(daemon))
 		return;
-	daemon->waiters_looked_at = daemon->now;
+	daemon->waiters_checked_at = daemon->now;
 
 	uint32_t not_active = other_subnets_not_active(daemon);
 
@@ -200,6 +200,6 @@ void server_answer_waiters(struct daemon *daemon)
 
 time_ns server_deadline(const struct daemon *daemon)
 {
-	return daemon->waiter_count ? daemon->waiters_looked_at + look_interval(daemon)
+	return daemon->waiter_count ? daemon->waiters_checked_at + look_interval(daemon)
 				    : TIME_NEVER;
 }

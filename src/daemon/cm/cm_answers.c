@@ -40,7 +40,7 @@ static void take_reply(struct cm_id *id, const struct cm_event *event)
 		.responder_resources = rep.initiator_depth,
 		.vector = cm_path_vector(id->port, &id->route.path),
 	};
-	cm_delay_when_asked(id->connection, CM_PATIENCE);
+	cm_delay_when_asked(id->connection, CM_MRA_SERVICE_TIMEOUT);
 	cm_id_tell_message(id, CM_PROGRAM_CONNECT_RESPONSE, 0, &parameters, event->private_data);
 }
 

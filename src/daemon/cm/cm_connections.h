@@ -24,7 +24,7 @@ MUST_USE int cm_id_notify(struct cm_id *id);
 /* In cm_requests.c: a peer calls. */
 
 /* The 5-bit time for which a peer is asked to be patient with a slow program: 69 s. */
-enum { CM_PATIENCE = 24 };
+enum { CM_MRA_SERVICE_TIMEOUT = 24 };
 
 /* The same for the time to answer REQ and LAP, 4.3 s, and for that of our adapters to acknowledge:
  * 134 us. */

@@ -29,7 +29,7 @@ void cm_fabric_release(struct cm_fabric *fabric)
 {
 	for (struct list *link; (link = list_first(&fabric->programs));)
 		cm_program_end(container_of(link, struct cm_program, link), NULL);
-	cm_programs_bury(fabric);
+	cm_programs_release_ended(fabric);
 	for (struct list *link; (link = list_first(&fabric->hosts));) {
 		struct cm_host *host = container_of(link, struct cm_host, link);
 
@@ -74,7 +74,7 @@ bool cm_fabric_run(struct cm_fabric *fabric)
 	struct list later;
 	bool is_busy = false;
 
-	cm_programs_bury(fabric);
+	cm_programs_release_ended(fabric);
 	for (struct timer *timer; (timer = timer_queue_pop(&fabric->timers, now));)
 		cm_host_wake(container_of(timer, struct cm_host, timer));
 	list_init(&later);

@@ -178,7 +178,7 @@ static void destroy_ids(struct cm_program *program)
 		cm_id_destroy(id);
 }
 
-static void bury(struct cm_program *program)
+static void release(struct cm_program *program)
 {
 	destroy_ids(program);
 	for (struct cm_channel *channel; (channel = any_entry(&program->channels));)
@@ -189,10 +189,10 @@ static void bury(struct cm_program *program)
 	free(program);
 }
 
-void cm_programs_bury(struct cm_fabric *fabric)
+void cm_programs_release_ended(struct cm_fabric *fabric)
 {
 	for (struct list *link; (link = list_pop(&fabric->ended));)
-		bury(container_of(link, struct cm_program, link));
+		release(container_of(link, struct cm_program, link));
 	for (struct list *link; (link = list_pop(&fabric->closed_channels));)
 		free(container_of(link, struct cm_channel, closed_link));
 }

@@ -30,7 +30,7 @@ MUST_USE int cm_program_create(struct cm_host *host, struct cm_program **ret_pro
 			       int *ret_peer_socket);
 /* Everything it had goes, in order, at the end of this turn. */
 void cm_program_end(struct cm_program *program, const char *reason);
-void cm_programs_bury(struct cm_fabric *fabric);
+void cm_programs_release_ended(struct cm_fabric *fabric);
 
 struct cm_id *cm_program_find_id(const struct cm_program *program, uint32_t number);
 

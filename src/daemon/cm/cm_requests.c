@@ -191,7 +191,7 @@ void cm_connection_request(struct cm_host *host, struct cm_connection *connectio
 		.responder_resources = request.req.initiator_depth,
 		.vector = cm_path_vector(id->port, &id->route.path),
 	};
-	cm_delay_when_asked(connection, CM_PATIENCE);
+	cm_delay_when_asked(connection, CM_MRA_SERVICE_TIMEOUT);
 
 	struct cm_event_message message;
 	struct cm_private_data private_data = without_header(id, event->private_data);

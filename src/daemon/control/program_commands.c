@@ -108,7 +108,7 @@ static void run_hello(struct client *client, const json_t *request, struct reply
 	json_int_t version = json_integer_value(json_object_get(request, "version"));
 	enum client_kind kind = kind_from(request);
 	struct daemon *daemon = client->daemon;
-	char path[TREE_PATH_BYTES];
+	char path[SYSFS_PATH_BYTES];
 
 	if (client->kind != CLIENT_UNKNOWN || kind == CLIENT_UNKNOWN) {
 		reply_error(ret_reply, EINVAL,
@@ -130,16 +130,16 @@ static void run_hello(struct client *client, const json_t *request, struct reply
 	}
 
 	struct host *host = choose_host(client, request, ret_reply);
-	int error = host ? tree_render(daemon, host) : 0;
+	int error = host ? sysfs_tree_render(daemon, host) : 0;
 
 	if (error)
 		reply_error(ret_reply, -error, "the files of host %s can't be written to %s: %s",
-			    host->name, daemon->runtime.path, strerror(-error));
+			    host->name, daemon->folder.path, strerror(-error));
 	if (!host || error)
 		return;
 	client->host = host;
 	admit(client, kind);
-	tree_path(daemon, host, path);
+	sysfs_tree_path(daemon, host, path);
 	reply_ok(ret_reply, json_pack("{s:s, s:s, s:s, s:b, s:o}", "fabric",
 				      daemon->options.fabric_name, "host", host->name, "tree", path,
 				      "privileged", daemon->options.programs_are_privileged,
@@ -162,7 +162,7 @@ static void run_attach(struct client *client, const json_t *request, struct repl
 	}
 	ret_reply->descriptors[0] = client->daemon->page_file;
 	ret_reply->descriptors[1] = client->memory_file;
-	ret_reply->descriptors[2] = client->exposure_file;
+	ret_reply->descriptors[2] = client->rkey_export_file;
 	ret_reply->descriptors[3] = doorbell_copy(client->down_doorbell);
 	ret_reply->descriptors[4] = doorbell_copy(client->up_doorbell);
 	ret_reply->descriptor_count = 5;
@@ -196,8 +196,8 @@ static void run_port(struct client *client, const json_t *request, struct reply 
 
 	if (!adapter)
 		return;
-	ports_subscribe(client, adapter->index);
-	verb_faults_welcome(client);
+	port_updates_subscribe(client, adapter->index);
+	verb_faults_send_active(client);
 	/* Before the answer, so that whoever has the answer finds the ports in the ring. */
 	clients_publish(client->daemon);
 	reply_ok(ret_reply, json_object());
@@ -238,7 +238,7 @@ static void run_ring(struct client *client, const json_t *request, struct reply 
 		return;
 	}
 	ret_reply->descriptors[0] = share.memory_file;
-	ret_reply->descriptors[1] = share.peer_exposure;
+	ret_reply->descriptors[1] = share.peer_rkey_export;
 	ret_reply->descriptors[2] = doorbell_copy(share.peer_doorbell);
 	ret_reply->descriptor_count = 3;
 	ret_reply->given_from = 2;

@@ -276,7 +276,7 @@ static void run_status(struct client *client, const json_t *request, struct repl
 			   "active_links", active, "programs", programs, "users",
 			   (int)daemon->user_count, "offload", daemon->options.offloads,
 			   "ephemeral", daemon->options.is_ephemeral, "generation",
-			   (int)daemon->page->generation, "folder", daemon->runtime.path, "paced",
+			   (int)daemon->page->generation, "folder", daemon->folder.path, "paced",
 			   daemon->options.is_paced, "late_us", late_us(daemon), "behind",
 			   late_us(daemon) > LATE_US_MAX, "sm",
 			   describe_manager(daemon, &daemon->sm)));
@@ -351,7 +351,7 @@ static void run_refresh(struct client *client, const json_t *request, struct rep
 
 	flows_fold_all(daemon);
 	if (host)
-		tree_update_counters(daemon, host);
+		sysfs_tree_update_counters(daemon, host);
 	reply_ok(ret_reply, json_object());
 }
 

@@ -120,19 +120,19 @@ static void run_target_open(struct client *client, const json_t *request, struct
 static void run_target_borrow(struct client *client, const json_t *request, struct reply *ret_reply)
 {
 	struct xrc_domain *domain = named_domain(client, request, ret_reply);
-	enum xrc_patience patience =
+	enum xrc_urgency patience =
 		json_is_true(json_object_get(request, "now")) ? XRC_NOW : XRC_WHEN_IDLE;
 
 	if (domain)
 		reply_result(ret_reply,
-			     xrc_target_borrow(client, domain, named_qpn(request), patience));
+			     xrc_target_acquire(client, domain, named_qpn(request), patience));
 }
 
 static void run_catch_up(struct client *client, const json_t *request, struct reply *ret_reply)
 {
 	(void)request;
 	if (client->is_attached)
-		bridge_catch_up(client);
+		ingress_catch_up(client);
 	reply_ok(ret_reply, json_object());
 }
 

@@ -37,7 +37,7 @@ int client_create(struct daemon *daemon, int socket, pid_t pid, struct client **
 	client->socket = socket;
 	client->socket_watch.ready = server_client_ready;
 	client->memory_file = -1;
-	client->exposure_file = -1;
+	client->rkey_export_file = -1;
 	client->down_doorbell = -1;
 	client->up_doorbell = -1;
 	client->full_since = TIME_NEVER;
@@ -69,7 +69,7 @@ static void doorbell_ready(struct daemon *daemon, struct watch *watch, uint32_t 
 	if (client->is_ending)
 		return;
 	client_wake(client);
-	bridge_client_has_room(client);
+	ingress_client_has_room(client);
 }
 
 static int make_rings(struct client *client)
@@ -91,11 +91,11 @@ static int make_rings(struct client *client)
 }
 
 /* softibd itself does not look into it. */
-static int make_exposure(struct client *client)
+static int make_rkey_export(struct client *client)
 {
 	size_t byte_count = exposure_layout().total_bytes;
 	void *memory;
-	int error = memory_file_create("softib-exposure", byte_count, &client->exposure_file,
+	int error = memory_file_create("softib-exposure", byte_count, &client->rkey_export_file,
 				       &memory);
 
 	if (!error)
@@ -122,7 +122,7 @@ static void close_descriptor(int *descriptor)
 	*descriptor = -1;
 }
 
-static void drop_attachment(struct client *client)
+static void release_rings(struct client *client)
 {
 	flow_table_destroy(client->flows);
 	client->flows = NULL;
@@ -133,7 +133,7 @@ static void drop_attachment(struct client *client)
 	if (client->up_doorbell >= 0)
 		daemon_unwatch(client->daemon, client->up_doorbell);
 	close_descriptor(&client->memory_file);
-	close_descriptor(&client->exposure_file);
+	close_descriptor(&client->rkey_export_file);
 	close_descriptor(&client->down_doorbell);
 	close_descriptor(&client->up_doorbell);
 }
@@ -149,11 +149,11 @@ int client_attach(struct client *client)
 	int error = make_rings(client);
 
 	if (!error)
-		error = make_exposure(client);
+		error = make_rkey_export(client);
 	if (!error)
 		error = make_doorbells(client);
 	if (error) {
-		drop_attachment(client);
+		release_rings(client);
 		return error;
 	}
 	client->is_attached = true;
@@ -175,13 +175,13 @@ void client_end(struct client *client, const char *reason)
 	list_append(&client->daemon->ended, &client->link);
 }
 
-static void bury(struct client *client)
+static void release(struct client *client)
 {
 	struct daemon *daemon = client->daemon;
 
 	/* It may still send and ask here, so this comes before it leaves any list. */
 	if (client->is_attached)
-		bridge_client_gone(client);
+		ingress_client_gone(client);
 	capture_client_gone(client);
 	daemon->client_count--;
 	if (client->kind == CLIENT_PROGRAM || client->kind == CLIENT_HOLD) {
@@ -203,13 +203,13 @@ static void bury(struct client *client)
 		     index++)
 			qpn_space_give_back(&client->host->adapters[index]->qpns, client);
 	}
-	drop_attachment(client);
+	release_rings(client);
 	shutdown(client->socket, SHUT_RDWR);
 	close(client->socket);
 	free(client);
 }
 
-void clients_bury(struct daemon *daemon)
+void clients_release_ended(struct daemon *daemon)
 {
 	struct list *link;
 
@@ -217,14 +217,14 @@ void clients_bury(struct daemon *daemon)
 		struct client *client = container_of(link, struct client, link);
 
 		list_remove(link);
-		bury(client);
+		release(client);
 	}
 }
 
 void client_wake(struct client *client)
 {
 	client->active_at = client->daemon->now;
-	client->looks_in_vain = 0;
+	client->empty_read_count = 0;
 	if (list_is_linked(&client->awake_link))
 		return;
 	ring_wake(&client->up);

@@ -40,7 +40,7 @@ struct client {
 	struct list host_link;
 	void *memory;
 	int memory_file;   /* -1 once it has been handed over */
-	int exposure_file; /* for those that get a direct ring with it (host/placement_area.h) */
+	int rkey_export_file; /* for those that get a direct ring with it (host/placement_area.h) */
 	int down_doorbell; /* the program sleeps on it */
 	int up_doorbell;   /* softibd sleeps on it */
 	struct watch doorbell_watch;
@@ -51,12 +51,12 @@ struct client {
 	uint64_t last_packet_end;	   /* place in the down ring behind the last packet */
 	time_ns full_since;		   /* the down ring; TIME_NEVER when it has room */
 	time_ns active_at;		   /* the up ring had something */
-	uint32_t looks_in_vain;		   /* at the up ring, since then */
+	uint32_t empty_read_count;		   /* at the up ring, since then */
 	struct list awake_link;
 	struct list unpublished_link;
 	uint32_t adapters_used;	  /* bit per adapter whose ports it wants to hear of */
-	uint32_t adapters_untold; /* those of them that changed while the down ring was full */
-	uint32_t verb_faults_told; /* of its host's, so many records */
+	uint32_t adapters_unsent; /* those of them that changed while the down ring was full */
+	uint32_t verb_faults_sent; /* of its host's, so many records */
 	struct flow_table *flows;
 	struct list rings;   /* struct direct_end */
 	bool takes_no_rings; /* it could not keep one */
@@ -71,7 +71,7 @@ MUST_USE int client_attach(struct client *client);
  * reason is NULL. */
 void client_end(struct client *client, const char *reason);
 /* Takes down those that ended. */
-void clients_bury(struct daemon *daemon);
+void clients_release_ended(struct daemon *daemon);
 
 /* The up ring is looked at from now on, until it has been quiet for a while. */
 void client_wake(struct client *client);

@@ -37,7 +37,7 @@ struct endpoint {
 	struct list mad_clients;  /* of QP0 and QP1, those that take requests */
 	struct client *raw_owners[RAW_KINDS]; /* who has its raw queue pairs: daemon/packets/raw_owners.h */
 	uint32_t sm_count;	  /* subnet managers that hold the port: IsSM is theirs */
-	struct tree_port_shown shown; /* of the port in the rendered tree */
+	struct sysfs_port_shown shown; /* of the port in the rendered tree */
 };
 
 struct adapter_entry {
@@ -56,7 +56,7 @@ struct host {
 	uint32_t adapter_count;
 	/* A switch or router, which has no adapters: for management programs only. */
 	struct adapter_entry *device;
-	bool tree_is_there;   /* its files have been rendered */
+	bool sysfs_is_rendered;   /* its files have been rendered */
 	struct list programs; /* clients attached to it */
 	struct verb_fault_log *verb_faults; /* NULL: there never were any */
 	struct cm_host *cm;   /* its connection manager; NULL until the first use */

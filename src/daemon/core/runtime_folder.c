@@ -31,11 +31,11 @@ void remove_folder(const char *path)
 	nftw(path, remove_entry, FOLDER_DESCRIPTORS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-static int lock_pid_file(struct runtime *runtime)
+static int lock_pid_file(struct runtime_folder *folder)
 {
 	char text[24];
 	int file =
-		openat(runtime->directory, "pid", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		openat(folder->directory, "pid", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (file < 0)
 		return -errno;
@@ -47,7 +47,7 @@ static int lock_pid_file(struct runtime *runtime)
 	/* Whoever held it may have removed the file while we waited to open it. */
 	struct stat ours, there;
 
-	if (fstat(file, &ours) != 0 || fstatat(runtime->directory, "pid", &there, 0) != 0 ||
+	if (fstat(file, &ours) != 0 || fstatat(folder->directory, "pid", &there, 0) != 0 ||
 	    ours.st_ino != there.st_ino) {
 		close(file);
 		return -EAGAIN;
@@ -61,61 +61,61 @@ static int lock_pid_file(struct runtime *runtime)
 		close(file);
 		return error;
 	}
-	runtime->pid_file = file;
+	folder->pid_file = file;
 	return 0;
 }
 
-static void sweep_remains(const struct runtime *runtime)
+static void sweep_remains(const struct runtime_folder *folder)
 {
 	char path[CONTROL_PATH_BYTES + 16];
 
-	unlinkat(runtime->directory, "control", 0);
-	snprintf(path, sizeof(path), "%s/hosts", runtime->path);
+	unlinkat(folder->directory, "control", 0);
+	snprintf(path, sizeof(path), "%s/hosts", folder->path);
 	remove_folder(path);
 }
 
-static int claim_once(struct runtime *runtime)
+static int claim_once(struct runtime_folder *folder)
 {
-	if (mkdir(runtime->path, 0700) != 0 && errno != EEXIST)
+	if (mkdir(folder->path, 0700) != 0 && errno != EEXIST)
 		return -errno;
-	runtime->directory = open(runtime->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (runtime->directory < 0)
+	folder->directory = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (folder->directory < 0)
 		return -errno;
 
-	int error = lock_pid_file(runtime);
+	int error = lock_pid_file(folder);
 
 	if (error) {
 		/* A folder in which nothing can be written is not left behind; one that is in use
 		 * has more in it. */
 		if (error != -EEXIST && error != -EAGAIN) {
-			unlinkat(runtime->directory, "pid", 0);
-			rmdir(runtime->path);
+			unlinkat(folder->directory, "pid", 0);
+			rmdir(folder->path);
 		}
-		close(runtime->directory);
+		close(folder->directory);
 		return error;
 	}
-	sweep_remains(runtime);
+	sweep_remains(folder);
 	return 0;
 }
 
-int runtime_claim(struct runtime *runtime, const char *fabric)
+int runtime_folder_claim(struct runtime_folder *folder, const char *fabric)
 {
 	enum { ATTEMPTS = 100 };
-	int error = fabric_directory(fabric, runtime->path);
+	int error = fabric_directory(fabric, folder->path);
 
 	if (error)
 		return error;
 	/* Another softibd may be removing the folder under our hands; then there is a new one to
 	 * make. */
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-		error = claim_once(runtime);
+		error = claim_once(folder);
 		if (error != -EAGAIN && error != -ENOENT)
 			return error;
 	}
 	return error;
 }
 
-int runtime_listen(const struct runtime *runtime)
+int runtime_folder_listen(const struct runtime_folder *folder)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -125,7 +125,7 @@ int runtime_listen(const struct runtime *runtime)
 	/* By way of the open folder, because a socket address holds 108 bytes and a path may be
 	 * longer. */
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/control",
-		 runtime->directory);
+		 folder->directory);
 	if (bind(listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||
 	    listen(listener, LISTEN_BACKLOG) != 0) {
 		int error = -errno;
@@ -136,11 +136,11 @@ int runtime_listen(const struct runtime *runtime)
 	return listener;
 }
 
-void runtime_remove(struct runtime *runtime)
+void runtime_folder_remove(struct runtime_folder *folder)
 {
 	/* The socket first: nobody should find a fabric that is going. */
-	unlinkat(runtime->directory, "control", 0);
-	remove_folder(runtime->path);
-	close(runtime->directory);
-	close(runtime->pid_file);
+	unlinkat(folder->directory, "control", 0);
+	remove_folder(folder->path);
+	close(folder->directory);
+	close(folder->pid_file);
 }

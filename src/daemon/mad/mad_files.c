@@ -78,7 +78,7 @@ static void mad_file_end(struct mad_file *file, const char *reason)
 	list_append(&file->files->ended, &file->link);
 }
 
-static void bury(struct mad_file *file)
+static void release(struct mad_file *file)
 {
 	for (unsigned id = 0; id < MAD_PORT_AGENTS_MAX; id++) {
 		if (file->agents[id])
@@ -96,7 +96,7 @@ static void bury_ended(struct mad_files *files)
 	struct list *link;
 
 	while ((link = list_pop(&files->ended)))
-		bury(container_of(link, struct mad_file, link));
+		release(container_of(link, struct mad_file, link));
 }
 
 void mad_files_release(struct mad_files *files)

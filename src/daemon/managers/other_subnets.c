@@ -25,10 +25,10 @@ uint64_t other_subnets_prefix(const struct fabric *fabric, const struct port *po
 }
 
 static int start_one(struct other_subnets *others, struct mad_dispatch *dispatch,
-		     const struct sm_wishes *wishes, struct port *port, uint64_t prefix)
+		     const struct sm_settings *settings, struct port *port, uint64_t prefix)
 {
 	struct other_subnet *subnet = &others->subnets[others->count];
-	int error = sm_runner_start_on(&subnet->sm, dispatch, wishes, port, prefix);
+	int error = sm_runner_start_on(&subnet->sm, dispatch, settings, port, prefix);
 
 	if (error)
 		return error;
@@ -37,7 +37,7 @@ static int start_one(struct other_subnets *others, struct mad_dispatch *dispatch
 }
 
 int other_subnets_start(struct other_subnets *others, struct mad_dispatch *dispatch,
-			const struct sm_wishes *wishes, const struct port *first)
+			const struct sm_settings *settings, const struct port *first)
 {
 	const struct fabric *fabric = dispatch->fabric;
 	struct subnet_map map;
@@ -53,7 +53,7 @@ int other_subnets_start(struct other_subnets *others, struct mad_dispatch *dispa
 
 		/* A two-port adapter may be the first of two subnets, with a port in each. */
 		if (port && port != first)
-			error = start_one(others, dispatch, wishes, port,
+			error = start_one(others, dispatch, settings, port,
 					  fabric->router_count ? SUBNET_PREFIX(subnet) : 0);
 	}
 	subnet_map_release(&map);
@@ -116,9 +116,9 @@ time_ns other_subnets_deadline(const struct other_subnets *others)
 
 uint32_t other_subnets_not_active(const struct daemon *daemon)
 {
-	uint32_t count = ports_not_active(daemon, daemon->sm.sm ? daemon->sm.client.port : NULL);
+	uint32_t count = inactive_ports_count(daemon, daemon->sm.sm ? daemon->sm.client.port : NULL);
 
 	for (uint32_t index = 0; index < daemon->others.count; index++)
-		count += ports_not_active(daemon, daemon->others.subnets[index].sm.client.port);
+		count += inactive_ports_count(daemon, daemon->others.subnets[index].sm.client.port);
 	return count;
 }

@@ -30,7 +30,7 @@ uint64_t other_subnets_prefix(const struct fabric *fabric, const struct port *po
 
 /* A manager and its SA on the first adapter port of each subnet but that of `first`. */
 MUST_USE int other_subnets_start(struct other_subnets *others, struct mad_dispatch *dispatch,
-				 const struct sm_wishes *wishes, const struct port *first);
+				 const struct sm_settings *settings, const struct port *first);
 void other_subnets_stop(struct other_subnets *others);
 
 /* The built-in manager of the subnet with this prefix, the first one's too; NULL: none, or it is

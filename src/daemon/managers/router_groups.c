@@ -77,7 +77,7 @@ static int collect(const struct router_groups *groups, struct uses *uses)
 		const struct router_port *port = &groups->ports.ports[index];
 		const struct group_client *client = &port->groups;
 
-		for (size_t i = 0; port->is_on_tree && i < client->group_count; i++) {
+		for (size_t i = 0; port->is_on_spanning_tree && i < client->group_count; i++) {
 			const struct mc_member_record *group = &client->groups[i];
 			struct gid mgid = gid_from(group->mgid_high, group->mgid_low);
 
@@ -120,7 +120,7 @@ static int join(struct router_groups *groups, const struct use *uses, size_t use
 		struct router_port *port = &groups->ports.ports[index];
 		uint8_t states = JOIN_FULL;
 
-		if (!port->is_on_tree)
+		if (!port->is_on_spanning_tree)
 			continue;
 		for (size_t i = 0; i < use_count; i++)
 			if (uses[i].prefix == prefix_of(port))
@@ -180,7 +180,7 @@ static void update_tables(struct router_groups *groups)
 
 		list_for_each (link, &port->groups.memberships.all) {
 			struct group_membership *membership = group_membership_of(link);
-			uint16_t mlid = port->is_on_tree && membership->joined ? membership->mlid
+			uint16_t mlid = port->is_on_spanning_tree && membership->joined ? membership->mlid
 									       : 0;
 
 			if (membership->shown_mlid != mlid &&
@@ -200,9 +200,9 @@ static void find_tree(struct router_groups *groups)
 	for (uint32_t index = 0; index < groups->ports.count; index++) {
 		struct router_port *port = &groups->ports.ports[index];
 
-		port->is_on_tree = false;
+		port->is_on_spanning_tree = false;
 		for (uint32_t i = 0; i < tree.port_count; i++)
-			port->is_on_tree |= tree.ports[i] == port->port;
+			port->is_on_spanning_tree |= tree.ports[i] == port->port;
 	}
 	router_tree_release(&tree);
 }

@@ -21,7 +21,7 @@ struct router_port {
 	struct group_client groups;
 	bool has_unsent;
 	struct mad_message unsent;
-	bool is_on_tree; /* of the routers that multicast goes by */
+	bool is_on_spanning_tree; /* of the routers that multicast goes by */
 };
 
 struct router_ports {

@@ -59,44 +59,44 @@ static int read_qos(const char *path, struct qos **ret_qos)
 	return error;
 }
 
-static int check_numbers(const struct sm_wishes *wishes)
+static int check_numbers(const struct sm_settings *settings)
 {
-	if (!routing_engine_find(wishes->engine)) {
-		log_line("no routing engine %s", wishes->engine);
+	if (!routing_engine_find(settings->engine)) {
+		log_line("no routing engine %s", settings->engine);
 		return -EINVAL;
 	}
-	if (wishes->lmc > LMC_MAX) {
-		log_line("LMC %u: it is 0 to %u", wishes->lmc, LMC_MAX);
+	if (settings->lmc > LMC_MAX) {
+		log_line("LMC %u: it is 0 to %u", settings->lmc, LMC_MAX);
 		return -EINVAL;
 	}
 	return 0;
 }
 
-int sm_policy_read(struct sm_policy *policy, const struct sm_wishes *wishes)
+int sm_policy_read(struct sm_policy *policy, const struct sm_settings *settings)
 {
-	int error = check_numbers(wishes);
+	int error = check_numbers(settings);
 
 	*policy = (struct sm_policy){0};
-	if (!error && wishes->part_enforce) {
+	if (!error && settings->part_enforce) {
 		enum part_enforce enforce;
 
-		if (part_enforce_named(wishes->part_enforce, &enforce)) {
+		if (part_enforce_named(settings->part_enforce, &enforce)) {
 			policy->part_enforce = (uint8_t)enforce;
 		} else {
 			log_line("no partition enforcement %s: it is both, in, out or off",
-				 wishes->part_enforce);
+				 settings->part_enforce);
 			error = -EINVAL;
 		}
 	}
-	if (!error && wishes->partitions_path)
-		error = read_partitions(wishes->partitions_path, &policy->partitions);
-	if (!error && wishes->qos_path)
-		error = read_qos(wishes->qos_path, &policy->qos);
-	policy->mkeys = wishes->mkeys;
+	if (!error && settings->partitions_path)
+		error = read_partitions(settings->partitions_path, &policy->partitions);
+	if (!error && settings->qos_path)
+		error = read_qos(settings->qos_path, &policy->qos);
+	policy->mkeys = settings->mkeys;
 	if (!error) {
 		error = mkey_settings_complete(&policy->mkeys);
 		if (error)
-			log_line("%s: %s", wishes->mkeys.secret_path, secret_file_reason(error));
+			log_line("%s: %s", settings->mkeys.secret_path, secret_file_reason(error));
 	}
 	if (error)
 		sm_policy_release(policy);

@@ -11,7 +11,7 @@
 struct partitions;
 struct qos;
 
-struct sm_wishes {
+struct sm_settings {
 	const char *engine;	     /* NULL: the default */
 	const char *partitions_path; /* NULL: the default partition only */
 	const char *part_enforce;    /* NULL: "both" */
@@ -22,7 +22,7 @@ struct sm_wishes {
 	time_ns prune_interval; /* of multicast members; 0: none */
 };
 
-/* The files of the wishes, read. */
+/* The files of the settings, read. */
 struct sm_policy {
 	struct partitions *partitions; /* NULL: none asked for */
 	uint8_t part_enforce;
@@ -31,7 +31,7 @@ struct sm_policy {
 };
 
 /* -EINVAL and others, after a log line that names file, line and reason. */
-MUST_USE int sm_policy_read(struct sm_policy *policy, const struct sm_wishes *wishes);
+MUST_USE int sm_policy_read(struct sm_policy *policy, const struct sm_settings *settings);
 /* Whoever took the partitions over has set the pointer to NULL. */
 void sm_policy_release(struct sm_policy *policy);
 

@@ -108,21 +108,21 @@ static void load_lids(struct sm_runner *runner)
 }
 
 /* Absolute, because softibd goes to the root folder. */
-static int find_lids_path(struct sm_runner *runner, const struct sm_wishes *wishes,
-			  const struct runtime *runtime)
+static int find_lids_path(struct sm_runner *runner, const struct sm_settings *settings,
+			  const struct runtime_folder *folder)
 {
-	char folder[CONTROL_PATH_BYTES] = "";
-	const char *path = wishes->state_path;
+	char working_directory[CONTROL_PATH_BYTES] = "";
+	const char *path = settings->state_path;
 	int length;
 
 	if (!path)
 		length = snprintf(runner->lids_path, sizeof(runner->lids_path), "%s/%s",
-				  runtime->path, lids_file);
-	else if (path[0] == '/' || !getcwd(folder, sizeof(folder)))
+				  folder->path, lids_file);
+	else if (path[0] == '/' || !getcwd(working_directory, sizeof(working_directory)))
 		length = snprintf(runner->lids_path, sizeof(runner->lids_path), "%s", path);
 	else
-		length = snprintf(runner->lids_path, sizeof(runner->lids_path), "%s/%s", folder,
-				  path);
+		length = snprintf(runner->lids_path, sizeof(runner->lids_path), "%s/%s",
+				  working_directory, path);
 	return length < (int)sizeof(runner->lids_path) ? 0 : -ENAMETOOLONG;
 }
 
@@ -197,37 +197,37 @@ static void reregistration_asked(void *context, time_ns now, const struct subnet
 }
 
 int sm_runner_start(struct sm_runner *runner, struct mad_dispatch *dispatch,
-		    const struct sm_wishes *wishes, const struct runtime *runtime)
+		    const struct sm_settings *settings, const struct runtime_folder *folder)
 {
 	struct port *port = first_adapter_port(dispatch->fabric);
 	int error;
 
 	if (!port)
 		return -ENODEV;
-	error = sm_runner_start_on(runner, dispatch, wishes, port,
+	error = sm_runner_start_on(runner, dispatch, settings, port,
 				   other_subnets_prefix(dispatch->fabric, port));
 	if (error)
 		return error;
-	error = find_lids_path(runner, wishes, runtime);
+	error = find_lids_path(runner, settings, folder);
 	if (error) {
-		log_line("%s: %s", wishes->state_path, strerror(-error));
+		log_line("%s: %s", settings->state_path, strerror(-error));
 		sm_runner_stop(runner);
 		return error;
 	}
 	load_lids(runner);
-	if (wishes->mkeys.secret_path) {
+	if (settings->mkeys.secret_path) {
 		snprintf(runner->neighbors_path, sizeof(runner->neighbors_path), "%s/neighbors",
-			 runtime->path);
+			 folder->path);
 		load_neighbors(runner);
 	}
 	return 0;
 }
 
-static int create(struct sm_runner *runner, const struct sm_wishes *wishes, uint64_t gid_prefix)
+static int create(struct sm_runner *runner, const struct sm_settings *settings, uint64_t gid_prefix)
 {
 	const struct port *port = runner->client.port;
 	struct sm_policy policy;
-	int error = sm_policy_read(&policy, wishes);
+	int error = sm_policy_read(&policy, settings);
 
 	if (error)
 		return error;
@@ -239,11 +239,11 @@ static int create(struct sm_runner *runner, const struct sm_wishes *wishes, uint
 		.agent_number = runner->client.agent_number,
 		.window = SM_WINDOW,
 		.gid_prefix = gid_prefix,
-		.lmc = wishes->lmc,
+		.lmc = settings->lmc,
 		.mkey = policy.mkeys.key,
 		.mkey_protect_bits = policy.mkeys.protection_level,
 		.mkey_lease_period = policy.mkeys.lease_period,
-		.routing_engine = wishes->engine,
+		.routing_engine = settings->engine,
 		.partitions = policy.partitions,
 		.part_enforce = policy.part_enforce,
 		.qos = policy.qos,
@@ -269,7 +269,7 @@ static int create(struct sm_runner *runner, const struct sm_wishes *wishes, uint
 }
 
 int sm_runner_start_on(struct sm_runner *runner, struct mad_dispatch *dispatch,
-		       const struct sm_wishes *wishes, struct port *port, uint64_t gid_prefix)
+		       const struct sm_settings *settings, struct port *port, uint64_t gid_prefix)
 {
 	int error;
 
@@ -281,8 +281,8 @@ int sm_runner_start_on(struct sm_runner *runner, struct mad_dispatch *dispatch,
 		log_line("no subnet manager: %s", strerror(-error));
 		return error;
 	}
-	runner->prune_interval = wishes->prune_interval;
-	error = create(runner, wishes, gid_prefix);
+	runner->prune_interval = settings->prune_interval;
+	error = create(runner, settings, gid_prefix);
 	if (error)
 		mad_client_remove(dispatch, &runner->client);
 	else

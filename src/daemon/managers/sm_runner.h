@@ -11,10 +11,10 @@
 #include "host/control.h"
 #include "mgmt/mad/mad_message.h"
 
-struct runtime;
+struct runtime_folder;
 struct sa_runner;
 struct sm;
-struct sm_wishes;
+struct sm_settings;
 
 struct sm_runner {
 	struct sm *sm; /* NULL: none runs here */
@@ -35,10 +35,10 @@ struct sm_runner {
 
 /* On the first adapter port of the fabric that has a cable. -ENODEV: there is none. */
 MUST_USE int sm_runner_start(struct sm_runner *runner, struct mad_dispatch *dispatch,
-			     const struct sm_wishes *wishes, const struct runtime *runtime);
+			     const struct sm_settings *settings, const struct runtime_folder *folder);
 /* On this adapter port, for a subnet with this GID prefix (0: link-local). It remembers no LIDs. */
 MUST_USE int sm_runner_start_on(struct sm_runner *runner, struct mad_dispatch *dispatch,
-				const struct sm_wishes *wishes, struct port *port,
+				const struct sm_settings *settings, struct port *port,
 				uint64_t gid_prefix);
 void sm_runner_stop(struct sm_runner *runner);
 

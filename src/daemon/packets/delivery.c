@@ -136,8 +136,8 @@ bool delivery_make(void *context, struct port *port, struct frame *frame)
 			deliver_multicast(endpoint, frame);
 		} else if (qpn == QPN_IPOIB)
 			cm_fabric_receive_ip(&daemon->cm, port, frame);
-		else if (unlikely(xrc_keeps(endpoint->adapter, qpn)))
-			xrc_deliver(endpoint, qpn, frame, offset);
+		else if (unlikely(xrc_leases_target(endpoint->adapter, qpn)))
+			xrc_lease_deliver(endpoint, qpn, frame, offset);
 		else
 			is_taken = deliver_to(daemon, endpoint,
 					      qpn_space_owner(&endpoint->adapter->qpns, qpn),

@@ -172,7 +172,7 @@ int direct_ring_share(struct client *client, uint32_t id, struct direct_share *r
 
 	*ret_share = (struct direct_share){.memory_file = ring->memory_file,
 					   .peer_doorbell = peer->down_doorbell,
-					   .peer_exposure = peer->exposure_file,
+					   .peer_rkey_export = peer->rkey_export_file,
 					   .outgoing = side,
 					   .incoming = other};
 	return 0;

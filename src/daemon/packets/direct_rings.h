@@ -18,7 +18,7 @@ MUST_USE int direct_ring_between(struct client *source, struct client *destinati
 struct direct_share {
 	int memory_file;
 	int peer_doorbell;
-	int peer_exposure;
+	int peer_rkey_export;
 	unsigned outgoing; /* index of the way to send on; the other is read */
 	unsigned incoming;
 };

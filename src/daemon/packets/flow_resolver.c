@@ -231,7 +231,7 @@ static enum resolve_verdict decide(struct client *client, const struct resolve_r
 		return RESOLVED_FABRIC;
 
 	/* Whose turn it is changes from packet to packet. */
-	if (xrc_keeps(endpoint->adapter, request->destination_qpn))
+	if (xrc_leases_target(endpoint->adapter, request->destination_qpn))
 		return RESOLVED_FABRIC;
 
 	struct client *destination =

@@ -25,7 +25,7 @@ enum {
 	DRAIN_TURNS = 256, /* of a program that ended: more than its ring holds, unless the fabric
 			      is full */
 	DRAIN_FRAMES = 4096,
-	LOOKS_BEFORE_SLEEP = 64,
+	EMPTY_READS_BEFORE_SLEEP = 64,
 };
 
 #define QUIET_BEFORE_SLEEP MICROSECONDS(50)
@@ -205,7 +205,7 @@ static bool read_packets(struct client *client, time_ns instant)
 	return has_read;
 }
 
-void bridge_refill(void *context, struct port *port)
+void ingress_refill(void *context, struct port *port)
 {
 	struct daemon *daemon = context;
 	const struct endpoint *endpoint = port->endpoint;
@@ -231,7 +231,7 @@ void bridge_refill(void *context, struct port *port)
 	}
 }
 
-bool bridge_retry(struct daemon *daemon)
+bool ingress_retry(struct daemon *daemon)
 {
 	bool is_busy = false;
 
@@ -248,11 +248,11 @@ bool bridge_retry(struct daemon *daemon)
  * alone does not count: while softibd waits for a core, nobody looks. */
 static bool is_quiet(const struct client *client, time_ns now)
 {
-	return client->looks_in_vain >= LOOKS_BEFORE_SLEEP &&
+	return client->empty_read_count >= EMPTY_READS_BEFORE_SLEEP &&
 	       now - client->active_at > QUIET_BEFORE_SLEEP;
 }
 
-void bridge_read(struct daemon *daemon)
+void ingress_read(struct daemon *daemon)
 {
 	list_for_each_safe (link, &daemon->awake) {
 		struct client *client = container_of(link, struct client, awake_link);
@@ -263,16 +263,16 @@ void bridge_read(struct daemon *daemon)
 		}
 		if (read_client(client)) {
 			client->active_at = daemon->now;
-			client->looks_in_vain = 0;
+			client->empty_read_count = 0;
 		} else if (!client->stalled) {
-			client->looks_in_vain++;
+			client->empty_read_count++;
 			if (is_quiet(client, daemon->now) && !ring_sleep(&client->up))
 				list_remove(link);
 		}
 	}
 }
 
-bool bridge_has_news(const struct daemon *daemon)
+bool ingress_has_records(const struct daemon *daemon)
 {
 	list_for_each (link, &daemon->awake) {
 		const struct client *client = container_of(link, struct client, awake_link);
@@ -283,15 +283,15 @@ bool bridge_has_news(const struct daemon *daemon)
 	return false;
 }
 
-void bridge_client_has_room(struct client *client)
+void ingress_client_has_room(struct client *client)
 {
 	delivery_unblock(client->daemon, client->host);
-	ports_catch_up(client);
-	verb_faults_tell(client);
+	port_updates_retry(client);
+	verb_faults_send(client);
 	xrc_client_has_room(client);
 }
 
-void bridge_catch_up(struct client *client)
+void ingress_catch_up(struct client *client)
 {
 	for (unsigned turns = 0; turns < DRAIN_TURNS && !client->was_cut_off; turns++) {
 		if (!read_client(client) && !client->stalled)
@@ -300,10 +300,10 @@ void bridge_catch_up(struct client *client)
 	}
 }
 
-void bridge_client_gone(struct client *client)
+void ingress_client_gone(struct client *client)
 {
 	/* What it sent before it ended was sent: its last acknowledgement may be there, and its
 	 * peer waits for that. */
-	bridge_catch_up(client);
+	ingress_catch_up(client);
 	delivery_unblock(client->daemon, client->host);
 }

@@ -11,23 +11,23 @@ struct daemon;
 struct port;
 
 /* Reads the up rings of clients that are awake. */
-void bridge_read(struct daemon *daemon);
+void ingress_read(struct daemon *daemon);
 /* Whether there is something to read in one of them. */
-bool bridge_has_news(const struct daemon *daemon);
+bool ingress_has_records(const struct daemon *daemon);
 
 /* A port has room again while softibd, which is late, works on an instant that is past: what its
  * host's programs had waiting goes on at that instant, so that a slow link does not stand still until
  * the present. A fabric_owner's. */
-void bridge_refill(void *context, struct port *port);
+void ingress_refill(void *context, struct port *port);
 
 /* The same for clients whose next packet found no room in the fabric, after it moved. */
-bool bridge_retry(struct daemon *daemon);
+bool ingress_retry(struct daemon *daemon);
 
 /* The client rang: its down ring may have room again. */
-void bridge_client_has_room(struct client *client);
+void ingress_client_has_room(struct client *client);
 /* Reads the client's up ring to its end, unless the fabric is full. */
-void bridge_catch_up(struct client *client);
+void ingress_catch_up(struct client *client);
 /* Nobody waits for this client any more. */
-void bridge_client_gone(struct client *client);
+void ingress_client_gone(struct client *client);
 
 #endif

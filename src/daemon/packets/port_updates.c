@@ -45,11 +45,11 @@ static void tell_programs(const struct endpoint *endpoint)
 		struct client *client = container_of(link, struct client, host_link);
 
 		if (!client->is_ending && (client->adapters_used & bit) && !tell(client, endpoint))
-			client->adapters_untold |= bit;
+			client->adapters_unsent |= bit;
 	}
 }
 
-void ports_announce(struct daemon *daemon)
+void port_updates_send(struct daemon *daemon)
 {
 	struct list *link;
 
@@ -58,14 +58,14 @@ void ports_announce(struct daemon *daemon)
 
 		list_remove(link);
 		if (!endpoint->adapter) {
-			tree_update_port(daemon, endpoint);
+			sysfs_tree_update_port(daemon, endpoint);
 			continue;
 		}
 		tell_programs(endpoint);
 		cm_fabric_port_changed(&daemon->cm, endpoint->port);
 		/* ClientReregister asks once; it is not a state that later readers should see. */
 		endpoint->port->info.client_reregister = 0;
-		tree_update_port(daemon, endpoint);
+		sysfs_tree_update_port(daemon, endpoint);
 	}
 }
 
@@ -73,24 +73,24 @@ static void tell_adapter(struct client *client, unsigned adapter_index)
 {
 	const struct adapter_entry *adapter = client->host->adapters[adapter_index];
 
-	client->adapters_untold &= ~(1u << adapter_index);
+	client->adapters_unsent &= ~(1u << adapter_index);
 	for (unsigned number = 1; number <= adapter->node->port_count; number++) {
 		if (!tell(client, &adapter->endpoints[number]))
-			client->adapters_untold |= 1u << adapter_index;
+			client->adapters_unsent |= 1u << adapter_index;
 	}
 }
 
-void ports_subscribe(struct client *client, unsigned adapter_index)
+void port_updates_subscribe(struct client *client, unsigned adapter_index)
 {
 	client->adapters_used |= 1u << adapter_index;
 	tell_adapter(client, adapter_index);
 }
 
-void ports_catch_up(struct client *client)
+void port_updates_retry(struct client *client)
 {
-	for (unsigned index = 0; client->adapters_untold && index < client->host->adapter_count;
+	for (unsigned index = 0; client->adapters_unsent && index < client->host->adapter_count;
 	     index++) {
-		if (client->adapters_untold & 1u << index)
+		if (client->adapters_unsent & 1u << index)
 			tell_adapter(client, index);
 	}
 }
@@ -142,7 +142,7 @@ static uint32_t count_reachable(const struct node *start, const struct node **qu
 	return count;
 }
 
-uint32_t ports_not_active(const struct daemon *daemon, const struct port *from)
+uint32_t inactive_ports_count(const struct daemon *daemon, const struct port *from)
 {
 	uint32_t node_count = daemon->fabric.node_count;
 	const struct node **queue = from ? calloc(node_count, sizeof(struct node *)) : NULL;

@@ -15,14 +15,14 @@ struct port;
 void ports_changed(void *context, struct port *port);
 
 /* Tells everybody concerned what changed since the last call. */
-void ports_announce(struct daemon *daemon);
+void port_updates_send(struct daemon *daemon);
 /* Tells one program about all ports of an adapter, now and from now on. */
-void ports_subscribe(struct client *client, unsigned adapter_index);
+void port_updates_subscribe(struct client *client, unsigned adapter_index);
 /* What found no room before. */
-void ports_catch_up(struct client *client);
+void port_updates_retry(struct client *client);
 
 /* Links that should come up and are not Active on both sides, as far as the manager's port reaches;
  * all of the fabric when `from` is NULL. */
-uint32_t ports_not_active(const struct daemon *daemon, const struct port *from);
+uint32_t inactive_ports_count(const struct daemon *daemon, const struct port *from);
 
 #endif

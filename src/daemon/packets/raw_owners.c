@@ -84,7 +84,7 @@ static void run_raw(struct client *client, const json_t *request, struct reply *
 		return;
 	}
 	/* It may have given back the very one that it asks for. */
-	bridge_catch_up(client);
+	ingress_catch_up(client);
 	if (raw_claim(client, endpoint, (enum raw_kind)kind) != 0)
 		reply_error(ret_reply, EBUSY, "the port has a raw queue pair of that kind");
 	else

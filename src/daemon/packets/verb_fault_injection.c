@@ -182,14 +182,14 @@ static int read_words(const json_t *words, struct wish *wish, char *ret_text, ch
 	return why ? -EINVAL : 0;
 }
 
-void verb_faults_tell(struct client *client)
+void verb_faults_send(struct client *client)
 {
 	const struct verb_fault_log *log = client->host ? client->host->verb_faults : NULL;
 
 	if (!log || !client->adapters_used)
 		return;
-	while (client->verb_faults_told < log->count) {
-		const struct verb_fault *fault = &log->records[client->verb_faults_told];
+	while (client->verb_faults_sent < log->count) {
+		const struct verb_fault *fault = &log->records[client->verb_faults_sent];
 		struct ring_record *record = client_reserve(client, sizeof(*fault));
 
 		if (!record)
@@ -201,22 +201,22 @@ void verb_faults_tell(struct client *client)
 		record->word = 0;
 		memcpy(record->body, fault, sizeof(*fault));
 		client_commit(client, record);
-		client->verb_faults_told++;
+		client->verb_faults_sent++;
 	}
 }
 
 /* What happened once was before its time. */
-void verb_faults_welcome(struct client *client)
+void verb_faults_send_active(struct client *client)
 {
 	const struct verb_fault_log *log = client->host->verb_faults;
 
-	if (!log || client->verb_faults_told)
+	if (!log || client->verb_faults_sent)
 		return;
-	client->verb_faults_told = log->first;
-	while (client->verb_faults_told < log->count &&
-	       log->records[client->verb_faults_told].kind == VERB_FAULT_EVENT)
-		client->verb_faults_told++;
-	verb_faults_tell(client);
+	client->verb_faults_sent = log->first;
+	while (client->verb_faults_sent < log->count &&
+	       log->records[client->verb_faults_sent].kind == VERB_FAULT_EVENT)
+		client->verb_faults_sent++;
+	verb_faults_send(client);
 }
 
 static int append(struct host *host, const struct verb_fault *fault, const char *text)
@@ -234,7 +234,7 @@ static int append(struct host *host, const struct verb_fault *fault, const char 
 	snprintf(log->texts[log->count], VERB_FAULT_TEXT_BYTES, "%s", text);
 	log->count++;
 	list_for_each (link, &host->programs)
-		verb_faults_tell(container_of(link, struct client, host_link));
+		verb_faults_send(container_of(link, struct client, host_link));
 	return 0;
 }
 

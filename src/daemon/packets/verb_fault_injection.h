@@ -37,8 +37,8 @@ unsigned verb_faults_clear(struct daemon *daemon, struct host *host);
 json_t *verb_faults_describe(const struct daemon *daemon);
 
 /* Tells a program what it has not heard yet, as far as there is room. */
-void verb_faults_tell(struct client *client);
+void verb_faults_send(struct client *client);
 /* A program begins to use an adapter: it hears what still holds. */
-void verb_faults_welcome(struct client *client);
+void verb_faults_send_active(struct client *client);
 
 #endif

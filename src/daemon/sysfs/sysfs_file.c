@@ -15,11 +15,11 @@
 enum { TEXT_BYTES_MAX = 8192 };
 
 static int join(const char *folder, const char *name, const char *suffix,
-		char ret_path[static TREE_PATH_BYTES])
+		char ret_path[static SYSFS_PATH_BYTES])
 {
-	int length = snprintf(ret_path, TREE_PATH_BYTES, "%s/%s%s", folder, name, suffix);
+	int length = snprintf(ret_path, SYSFS_PATH_BYTES, "%s/%s%s", folder, name, suffix);
 
-	return length < 0 || length >= TREE_PATH_BYTES ? -ENAMETOOLONG : 0;
+	return length < 0 || length >= SYSFS_PATH_BYTES ? -ENAMETOOLONG : 0;
 }
 
 static int write_whole(const char *path, const char *text, size_t byte_count)
@@ -37,10 +37,10 @@ static int write_whole(const char *path, const char *text, size_t byte_count)
 	return error;
 }
 
-int tree_file_write(const char *folder, const char *name, const char *format, ...)
+int sysfs_file_write(const char *folder, const char *name, const char *format, ...)
 {
-	char path[TREE_PATH_BYTES];
-	char unfinished[TREE_PATH_BYTES];
+	char path[SYSFS_PATH_BYTES];
+	char unfinished[SYSFS_PATH_BYTES];
 	char text[TEXT_BYTES_MAX];
 	va_list arguments;
 	int error = join(folder, name, "", path);
@@ -77,17 +77,17 @@ static int make_above(char *path, const char *end)
 	return 0;
 }
 
-int tree_folder_make(const char *folder, const char *name)
+int sysfs_folder_make(const char *folder, const char *name)
 {
-	char path[TREE_PATH_BYTES];
+	char path[SYSFS_PATH_BYTES];
 	int error = join(folder, name, "/", path);
 
 	return error ? error : make_above(path, path + strlen(path) - 1);
 }
 
-int tree_link_make(const char *folder, const char *name, const char *target)
+int sysfs_link_make(const char *folder, const char *name, const char *target)
 {
-	char path[TREE_PATH_BYTES];
+	char path[SYSFS_PATH_BYTES];
 	int error = join(folder, name, "", path);
 
 	if (!error)

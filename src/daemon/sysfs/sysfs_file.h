@@ -6,11 +6,11 @@
 #include "base/attributes.h"
 
 /* Writes folder/name; a newline is added. 0 or -errno. */
-MUST_USE int tree_file_write(const char *folder, const char *name, const char *format, ...)
+MUST_USE int sysfs_file_write(const char *folder, const char *name, const char *format, ...)
 	PRINTF_LIKE(3, 4);
 /* folder/name with all folders above it. */
-MUST_USE int tree_folder_make(const char *folder, const char *name);
+MUST_USE int sysfs_folder_make(const char *folder, const char *name);
 /* A link at folder/name, with the folders above it. */
-MUST_USE int tree_link_make(const char *folder, const char *name, const char *target);
+MUST_USE int sysfs_link_make(const char *folder, const char *name, const char *target);
 
 #endif

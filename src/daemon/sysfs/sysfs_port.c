@@ -76,7 +76,7 @@ static void format_gid(uint64_t prefix, uint64_t guid, char ret_text[static 40])
 /* The files of one port, as they are written one after the other. */
 struct writer {
 	const char *folder;
-	struct tree_port_shown *shown;
+	struct sysfs_port_shown *shown;
 	unsigned index; /* of the next file */
 	int error;	/* the first one */
 };
@@ -107,7 +107,7 @@ static void write_file(struct writer *writer, const char *name, const char *form
 	va_end(arguments);
 	if (shown && *shown == hash_of(text))
 		return;
-	error = tree_file_write(writer->folder, name, "%s", text);
+	error = sysfs_file_write(writer->folder, name, "%s", text);
 	if (shown)
 		*shown = error ? 0 : hash_of(text);
 	keep_first(&writer->error, error);
@@ -136,7 +136,7 @@ static void write_pkeys(struct writer *writer, const struct port *port)
 }
 
 /* The folder is new: nothing is shown yet. Without memory every file is written every time. */
-static void forget_shown(struct tree_port_shown *shown, const struct port *port)
+static void forget_shown(struct sysfs_port_shown *shown, const struct port *port)
 {
 	free(shown->hashes);
 	shown->hash_count = FIXED_FILES + port->info.guid_cap + port->pkey_count;
@@ -145,28 +145,28 @@ static void forget_shown(struct tree_port_shown *shown, const struct port *port)
 		shown->hash_count = 0;
 }
 
-int tree_port_create(const char *folder, const struct port *port, struct tree_port_shown *shown)
+int sysfs_port_create(const char *folder, const struct port *port, struct sysfs_port_shown *shown)
 {
 	static const char *const folders[] = {
 		"gids", "pkeys", "gid_attrs/types", "gid_attrs/ndevs", "counters", "hw_counters"};
 	int error = 0;
 
 	for (unsigned index = 0; index < ARRAY_COUNT(folders); index++)
-		keep_first(&error, tree_folder_make(folder, folders[index]));
-	keep_first(&error, tree_file_write(folder, "link_layer", "InfiniBand"));
+		keep_first(&error, sysfs_folder_make(folder, folders[index]));
+	keep_first(&error, sysfs_file_write(folder, "link_layer", "InfiniBand"));
 	for (unsigned index = 0; index < port->info.guid_cap; index++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "gid_attrs/types/%u", index);
-		keep_first(&error, tree_file_write(folder, name, "IB/RoCE v1"));
+		keep_first(&error, sysfs_file_write(folder, name, "IB/RoCE v1"));
 	}
 	forget_shown(shown, port);
-	keep_first(&error, tree_port_write(folder, port, shown));
-	keep_first(&error, tree_port_write_counters(folder, port));
+	keep_first(&error, sysfs_port_write(folder, port, shown));
+	keep_first(&error, sysfs_port_write_counters(folder, port));
 	return error;
 }
 
-int tree_port_write(const char *folder, const struct port *port, struct tree_port_shown *shown)
+int sysfs_port_write(const char *folder, const struct port *port, struct sysfs_port_shown *shown)
 {
 	const struct port_info *info = &port->info;
 	struct writer writer = {.folder = folder, .shown = shown};
@@ -188,7 +188,7 @@ int tree_port_write(const char *folder, const struct port *port, struct tree_por
 	return writer.error;
 }
 
-int tree_port_write_counters(const char *folder, const struct port *port)
+int sysfs_port_write_counters(const char *folder, const struct port *port)
 {
 	int error = 0;
 
@@ -198,7 +198,7 @@ int tree_port_write_counters(const char *folder, const struct port *port)
 		char name[64];
 
 		snprintf(name, sizeof(name), "counters/%s", counter_files[index].file);
-		keep_first(&error, tree_file_write(folder, name, "%" PRIu64, *value));
+		keep_first(&error, sysfs_file_write(folder, name, "%" PRIu64, *value));
 	}
 	return error;
 }

@@ -29,24 +29,24 @@ static void keep_first(int *error, int next)
 }
 
 /* A path that is too long names nothing, and whatever is written there fails. */
-static void format_path(char ret_path[static TREE_PATH_BYTES], const char *format, ...)
+static void format_path(char ret_path[static SYSFS_PATH_BYTES], const char *format, ...)
 	PRINTF_LIKE(2, 3);
 
-static void format_path(char ret_path[static TREE_PATH_BYTES], const char *format, ...)
+static void format_path(char ret_path[static SYSFS_PATH_BYTES], const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
-	int length = vsnprintf(ret_path, TREE_PATH_BYTES, format, arguments);
+	int length = vsnprintf(ret_path, SYSFS_PATH_BYTES, format, arguments);
 	va_end(arguments);
-	if (length < 0 || length >= TREE_PATH_BYTES)
+	if (length < 0 || length >= SYSFS_PATH_BYTES)
 		ret_path[0] = '\0';
 }
 
-void tree_path(const struct daemon *daemon, const struct host *host,
-	       char ret_path[static TREE_PATH_BYTES])
+void sysfs_tree_path(const struct daemon *daemon, const struct host *host,
+	       char ret_path[static SYSFS_PATH_BYTES])
 {
-	format_path(ret_path, "%s/hosts/%s", daemon->runtime.path, host->name);
+	format_path(ret_path, "%s/hosts/%s", daemon->folder.path, host->name);
 }
 
 static void format_guid(uint64_t guid, char ret_text[static 20])
@@ -64,12 +64,12 @@ static void format_function(const struct adapter_entry *adapter, char ret_text[s
 }
 
 static void format_port_folder(const struct daemon *daemon, const struct endpoint *endpoint,
-			       char ret_path[static TREE_PATH_BYTES])
+			       char ret_path[static SYSFS_PATH_BYTES])
 {
 	const struct adapter_entry *adapter = endpoint->device;
-	char root[TREE_PATH_BYTES], function[40];
+	char root[SYSFS_PATH_BYTES], function[40];
 
-	tree_path(daemon, adapter->host, root);
+	sysfs_tree_path(daemon, adapter->host, root);
 	format_function(adapter, function);
 	format_path(ret_path, "%s/sys/devices/%s/infiniband/%s/ports/%u", root, function,
 		    adapter->name, endpoint->port->number);
@@ -79,18 +79,18 @@ static int render_function(const char *folder)
 {
 	int error = 0;
 
-	keep_first(&error, tree_file_write(folder, "vendor", "0x1b5f"));
-	keep_first(&error, tree_file_write(folder, "device", "0x0001"));
-	keep_first(&error, tree_file_write(folder, "subsystem_vendor", "0x1b5f"));
-	keep_first(&error, tree_file_write(folder, "subsystem_device", "0x0001"));
-	keep_first(&error, tree_file_write(folder, "class", "0x020700"));
-	keep_first(&error, tree_file_write(folder, "numa_node", "-1"));
-	keep_first(&error, tree_file_write(folder, "local_cpus", "ffffffff,ffffffff"));
-	keep_first(&error, tree_file_write(folder, "local_cpulist", "0-63"));
-	keep_first(&error, tree_file_write(folder, "current_link_width", "16"));
-	keep_first(&error, tree_file_write(folder, "current_link_speed", "32.0 GT/s PCIe"));
-	keep_first(&error, tree_file_write(folder, "max_link_width", "16"));
-	keep_first(&error, tree_file_write(folder, "max_link_speed", "32.0 GT/s PCIe"));
+	keep_first(&error, sysfs_file_write(folder, "vendor", "0x1b5f"));
+	keep_first(&error, sysfs_file_write(folder, "device", "0x0001"));
+	keep_first(&error, sysfs_file_write(folder, "subsystem_vendor", "0x1b5f"));
+	keep_first(&error, sysfs_file_write(folder, "subsystem_device", "0x0001"));
+	keep_first(&error, sysfs_file_write(folder, "class", "0x020700"));
+	keep_first(&error, sysfs_file_write(folder, "numa_node", "-1"));
+	keep_first(&error, sysfs_file_write(folder, "local_cpus", "ffffffff,ffffffff"));
+	keep_first(&error, sysfs_file_write(folder, "local_cpulist", "0-63"));
+	keep_first(&error, sysfs_file_write(folder, "current_link_width", "16"));
+	keep_first(&error, sysfs_file_write(folder, "current_link_speed", "32.0 GT/s PCIe"));
+	keep_first(&error, sysfs_file_write(folder, "max_link_width", "16"));
+	keep_first(&error, sysfs_file_write(folder, "max_link_speed", "32.0 GT/s PCIe"));
 	return error;
 }
 
@@ -103,16 +103,16 @@ static int render_device(const char *folder, const struct node *node)
 
 	format_guid(node->info.node_guid, node_guid);
 	format_guid(node->info.system_image_guid, image_guid);
-	keep_first(&error, tree_link_make(folder, "device", "../.."));
-	keep_first(&error, tree_file_write(folder, "node_type", "%s",
+	keep_first(&error, sysfs_link_make(folder, "device", "../.."));
+	keep_first(&error, sysfs_file_write(folder, "node_type", "%s",
 					   node_type_names[node->info.node_type]));
-	keep_first(&error, tree_file_write(folder, "node_guid", "%s", node_guid));
-	keep_first(&error, tree_file_write(folder, "sys_image_guid", "%s", image_guid));
-	keep_first(&error, tree_file_write(folder, "node_desc", "%s", node->description));
-	keep_first(&error, tree_file_write(folder, "fw_ver", "0.1.0"));
-	keep_first(&error, tree_file_write(folder, "hca_type", "softib"));
-	keep_first(&error, tree_file_write(folder, "hw_rev", "%x", node->info.revision));
-	keep_first(&error, tree_file_write(folder, "board_id", "SOFTIB0000001"));
+	keep_first(&error, sysfs_file_write(folder, "node_guid", "%s", node_guid));
+	keep_first(&error, sysfs_file_write(folder, "sys_image_guid", "%s", image_guid));
+	keep_first(&error, sysfs_file_write(folder, "node_desc", "%s", node->description));
+	keep_first(&error, sysfs_file_write(folder, "fw_ver", "0.1.0"));
+	keep_first(&error, sysfs_file_write(folder, "hca_type", "softib"));
+	keep_first(&error, sysfs_file_write(folder, "hw_rev", "%x", node->info.revision));
+	keep_first(&error, sysfs_file_write(folder, "board_id", "SOFTIB0000001"));
 	return error;
 }
 
@@ -121,19 +121,19 @@ static int render_port_devices(const char *root, const struct adapter_entry *ada
 			       unsigned port_number, unsigned port_ordinal)
 {
 	static const char *const kinds[] = {"umad", "issm"};
-	char name[64], path[TREE_PATH_BYTES];
+	char name[64], path[SYSFS_PATH_BYTES];
 	int error = 0;
 
 	for (unsigned kind = 0; kind < ARRAY_COUNT(kinds); kind++) {
 		snprintf(name, sizeof(name), "sys/class/infiniband_mad/%s%u", kinds[kind],
 			 port_ordinal);
 		format_path(path, "%s/%s", root, name);
-		keep_first(&error, tree_folder_make(root, name));
-		keep_first(&error, tree_file_write(path, "ibdev", "%s", adapter->name));
-		keep_first(&error, tree_file_write(path, "port", "%u", port_number));
+		keep_first(&error, sysfs_folder_make(root, name));
+		keep_first(&error, sysfs_file_write(path, "ibdev", "%s", adapter->name));
+		keep_first(&error, sysfs_file_write(path, "port", "%u", port_number));
 	}
 	snprintf(name, sizeof(name), "dev/infiniband/umad%u", port_ordinal);
-	keep_first(&error, tree_link_make(root, name, "/dev/null"));
+	keep_first(&error, sysfs_link_make(root, name, "/dev/null"));
 	/* A FIFO, so that opening it shows: a subnet manager holds it open (drop-in-abi.md, 8.4).
 	 */
 	format_path(path, "%s/dev/infiniband/issm%u", root, port_ordinal);
@@ -145,38 +145,38 @@ static int render_port_devices(const char *root, const struct adapter_entry *ada
 static int render_verbs_device(const char *root, const struct adapter_entry *adapter,
 			       const char *function)
 {
-	char name[64], path[TREE_PATH_BYTES], target[80];
+	char name[64], path[SYSFS_PATH_BYTES], target[80];
 	int error = 0;
 
 	snprintf(name, sizeof(name), "sys/class/infiniband_verbs/uverbs%u", adapter->index);
 	format_path(path, "%s/%s", root, name);
-	keep_first(&error, tree_folder_make(root, name));
-	keep_first(&error, tree_file_write(path, "ibdev", "%s", adapter->name));
-	keep_first(&error, tree_file_write(path, "abi_version", "1"));
-	keep_first(&error, tree_file_write(path, "dev", "231:%u", 192 + adapter->index));
+	keep_first(&error, sysfs_folder_make(root, name));
+	keep_first(&error, sysfs_file_write(path, "ibdev", "%s", adapter->name));
+	keep_first(&error, sysfs_file_write(path, "abi_version", "1"));
+	keep_first(&error, sysfs_file_write(path, "dev", "231:%u", 192 + adapter->index));
 	snprintf(target, sizeof(target), "../../../devices/%s", function);
-	keep_first(&error, tree_link_make(path, "device", target));
+	keep_first(&error, sysfs_link_make(path, "device", target));
 	snprintf(name, sizeof(name), "dev/infiniband/uverbs%u", adapter->index);
-	keep_first(&error, tree_link_make(root, name, "/dev/null"));
+	keep_first(&error, sysfs_link_make(root, name, "/dev/null"));
 	return error;
 }
 
 static int render_adapter(struct daemon *daemon, const char *root,
 			  const struct adapter_entry *adapter, unsigned *port_ordinal)
 {
-	char function[40], name[128], path[TREE_PATH_BYTES], target[128];
+	char function[40], name[128], path[SYSFS_PATH_BYTES], target[128];
 	int error = 0;
 
 	format_function(adapter, function);
 	snprintf(name, sizeof(name), "sys/devices/%s/infiniband/%s", function, adapter->name);
-	keep_first(&error, tree_folder_make(root, name));
+	keep_first(&error, sysfs_folder_make(root, name));
 	format_path(path, "%s/%s", root, name);
 	keep_first(&error, render_device(path, adapter->node));
 	format_path(path, "%s/sys/devices/%s", root, function);
 	keep_first(&error, render_function(path));
 	snprintf(target, sizeof(target), "../../devices/%s/infiniband/%s", function, adapter->name);
 	snprintf(name, sizeof(name), "sys/class/infiniband/%s", adapter->name);
-	keep_first(&error, tree_link_make(root, name, target));
+	keep_first(&error, sysfs_link_make(root, name, target));
 	/* A switch or router has no queue pairs for programs. */
 	if (adapter != adapter->host->device)
 		keep_first(&error, render_verbs_device(root, adapter, function));
@@ -186,7 +186,7 @@ static int render_adapter(struct daemon *daemon, const char *root,
 
 		keep_first(&error, render_port_devices(root, adapter, number, (*port_ordinal)++));
 		format_port_folder(daemon, endpoint, path);
-		keep_first(&error, tree_port_create(path, endpoint->port, &endpoint->shown));
+		keep_first(&error, sysfs_port_create(path, endpoint->port, &endpoint->shown));
 	}
 	return error;
 }
@@ -214,7 +214,7 @@ static int render_interfaces(const struct host *host, const char *root)
 						   endpoint->ipv6.prefix_bits);
 		}
 	}
-	return length ? tree_file_write(root, "interfaces", "%s", text) : 0;
+	return length ? sysfs_file_write(root, "interfaces", "%s", text) : 0;
 }
 
 static int render_host(struct daemon *daemon, const struct host *host, const char *root)
@@ -222,20 +222,20 @@ static int render_host(struct daemon *daemon, const struct host *host, const cha
 	static const char *const folders[] = {"sys/class/infiniband", "sys/class/infiniband_mad",
 					      "sys/class/infiniband_verbs",
 					      "sys/class/misc/rdma_cm", "dev/infiniband"};
-	char path[TREE_PATH_BYTES];
+	char path[SYSFS_PATH_BYTES];
 	unsigned port_ordinal = 0;
 	int error = 0;
 
 	for (unsigned index = 0; index < ARRAY_COUNT(folders); index++)
-		keep_first(&error, tree_folder_make(root, folders[index]));
+		keep_first(&error, sysfs_folder_make(root, folders[index]));
 	format_path(path, "%s/sys/class/infiniband_mad", root);
-	keep_first(&error, tree_file_write(path, "abi_version", "5"));
+	keep_first(&error, sysfs_file_write(path, "abi_version", "5"));
 	keep_first(&error, render_interfaces(host, root));
 	format_path(path, "%s/sys/class/infiniband_verbs", root);
-	keep_first(&error, tree_file_write(path, "abi_version", "6"));
+	keep_first(&error, sysfs_file_write(path, "abi_version", "6"));
 	format_path(path, "%s/sys/class/misc/rdma_cm", root);
-	keep_first(&error, tree_file_write(path, "abi_version", "4"));
-	keep_first(&error, tree_link_make(root, "dev/infiniband/rdma_cm", "/dev/null"));
+	keep_first(&error, sysfs_file_write(path, "abi_version", "4"));
+	keep_first(&error, sysfs_link_make(root, "dev/infiniband/rdma_cm", "/dev/null"));
 	for (uint32_t index = 0; host_device(host, index) && !error; index++)
 		error = render_adapter(daemon, root, host_device(host, index), &port_ordinal);
 	return error;
@@ -244,7 +244,7 @@ static int render_host(struct daemon *daemon, const struct host *host, const cha
 /* Whoever opens an issm device is a subnet manager. */
 static void watch_managers(struct daemon *daemon, const struct host *host, const char *root)
 {
-	char path[TREE_PATH_BYTES];
+	char path[SYSFS_PATH_BYTES];
 	unsigned port_ordinal = 0;
 
 	for (uint32_t index = 0; host_device(host, index); index++) {
@@ -258,13 +258,13 @@ static void watch_managers(struct daemon *daemon, const struct host *host, const
 	}
 }
 
-int tree_render(struct daemon *daemon, struct host *host)
+int sysfs_tree_render(struct daemon *daemon, struct host *host)
 {
-	char root[TREE_PATH_BYTES];
+	char root[SYSFS_PATH_BYTES];
 
-	if (host->tree_is_there)
+	if (host->sysfs_is_rendered)
 		return 0;
-	tree_path(daemon, host, root);
+	sysfs_tree_path(daemon, host, root);
 
 	int error = render_host(daemon, host, root);
 
@@ -274,31 +274,31 @@ int tree_render(struct daemon *daemon, struct host *host)
 		remove_folder(root);
 		return error;
 	}
-	host->tree_is_there = true;
+	host->sysfs_is_rendered = true;
 	watch_managers(daemon, host, root);
 	return 0;
 }
 
-void tree_update_port(struct daemon *daemon, struct endpoint *endpoint)
+void sysfs_tree_update_port(struct daemon *daemon, struct endpoint *endpoint)
 {
-	char path[TREE_PATH_BYTES];
+	char path[SYSFS_PATH_BYTES];
 
-	if (!endpoint->device || !endpoint->device->host->tree_is_there)
+	if (!endpoint->device || !endpoint->device->host->sysfs_is_rendered)
 		return;
 	format_port_folder(daemon, endpoint, path);
 
-	int error = tree_port_write(path, endpoint->port, &endpoint->shown);
+	int error = sysfs_port_write(path, endpoint->port, &endpoint->shown);
 
 	if (error)
 		log_line("%s is out of date: %s", path, strerror(-error));
 }
 
-void tree_update_counters(struct daemon *daemon, const struct host *host)
+void sysfs_tree_update_counters(struct daemon *daemon, const struct host *host)
 {
-	char path[TREE_PATH_BYTES];
+	char path[SYSFS_PATH_BYTES];
 	int error = 0;
 
-	for (uint32_t index = 0; host_device(host, index) && host->tree_is_there; index++) {
+	for (uint32_t index = 0; host_device(host, index) && host->sysfs_is_rendered; index++) {
 		const struct adapter_entry *adapter = host_device(host, index);
 
 		for (unsigned number = adapter_first_port(adapter);
@@ -306,7 +306,7 @@ void tree_update_counters(struct daemon *daemon, const struct host *host)
 			const struct endpoint *endpoint = adapter->node->ports[number].endpoint;
 
 			format_port_folder(daemon, endpoint, path);
-			keep_first(&error, tree_port_write_counters(path, endpoint->port));
+			keep_first(&error, sysfs_port_write_counters(path, endpoint->port));
 		}
 	}
 	if (error)

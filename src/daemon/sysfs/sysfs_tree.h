@@ -11,19 +11,19 @@ struct daemon;
 struct endpoint;
 struct host;
 
-enum { TREE_PATH_BYTES = CONTROL_PATH_BYTES + 256 };
+enum { SYSFS_PATH_BYTES = CONTROL_PATH_BYTES + 256 };
 
 /* <runtime>/<fabric>/hosts/<host>. */
-void tree_path(const struct daemon *daemon, const struct host *host,
-	       char ret_path[static TREE_PATH_BYTES]);
+void sysfs_tree_path(const struct daemon *daemon, const struct host *host,
+	       char ret_path[static SYSFS_PATH_BYTES]);
 
 /* Renders a host's files if they are not there. -errno: nothing half done stays. */
-MUST_USE int tree_render(struct daemon *daemon, struct host *host);
+MUST_USE int sysfs_tree_render(struct daemon *daemon, struct host *host);
 
 /* Writes what PortInfo and the tables say now, where the files are rendered. */
-void tree_update_port(struct daemon *daemon, struct endpoint *endpoint);
+void sysfs_tree_update_port(struct daemon *daemon, struct endpoint *endpoint);
 
 /* Writes the counters of a host's ports. */
-void tree_update_counters(struct daemon *daemon, const struct host *host);
+void sysfs_tree_update_counters(struct daemon *daemon, const struct host *host);
 
 #endif

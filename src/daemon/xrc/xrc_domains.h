@@ -42,15 +42,15 @@ struct xrc_domain *xrc_domain_find(const struct client *client, const struct ada
 MUST_USE int xrc_target_create(struct client *client, struct xrc_domain *domain, uint32_t *ret_qpn,
 			       bool *ret_is_shared);
 MUST_USE int xrc_target_open(struct client *client, struct xrc_domain *domain, uint32_t qpn);
-enum xrc_patience { XRC_WHEN_IDLE, XRC_NOW };
+enum xrc_urgency { XRC_WHEN_IDLE, XRC_NOW };
 /* Lends it to the client. -EAGAIN: another one has it still, and was asked for it. */
-MUST_USE int xrc_target_borrow(struct client *client, struct xrc_domain *domain, uint32_t qpn,
-			       enum xrc_patience patience);
+MUST_USE int xrc_target_acquire(struct client *client, struct xrc_domain *domain, uint32_t qpn,
+			       enum xrc_urgency patience);
 
 /* Whether packets to this number are for a target that softibd keeps. */
-bool xrc_keeps(const struct adapter_entry *adapter, uint32_t qpn);
+bool xrc_leases_target(const struct adapter_entry *adapter, uint32_t qpn);
 /* One of those packets; bth_offset says where its BTH is. */
-void xrc_deliver(struct endpoint *endpoint, uint32_t qpn, const struct frame *frame,
+void xrc_lease_deliver(struct endpoint *endpoint, uint32_t qpn, const struct frame *frame,
 		 unsigned bth_offset);
 
 /* A record of the up ring about a target or a domain. Returns false if it makes no sense. */

@@ -39,7 +39,7 @@ static struct ring_record *reserve(struct xrc_target *target, struct client *cli
 	return record;
 }
 
-bool xrc_loan_lend(struct xrc_target *target, struct client *client)
+bool xrc_lease_grant(struct xrc_target *target, struct client *client)
 {
 	const struct target_loan loan = {target->domain->id, target->is_lost};
 	struct ring_record *record = reserve(target, client, RECORD_TARGET_LENT,
@@ -79,8 +79,8 @@ static void tell_events(struct xrc_target *target)
 	list_for_each (link, &target->users) {
 		struct xrc_user *user = container_of(link, struct xrc_user, link);
 
-		for (unsigned event = 0; user->untold_events && event < EVENTS_MAX; event++) {
-			if (!(user->untold_events >> event & 1))
+		for (unsigned event = 0; user->unsent_events && event < EVENTS_MAX; event++) {
+			if (!(user->unsent_events >> event & 1))
 				continue;
 
 			struct ring_record *record =
@@ -90,15 +90,15 @@ static void tell_events(struct xrc_target *target)
 				break;
 			record->packet_count = event;
 			client_commit(user->client, record);
-			user->untold_events &= ~(1u << event);
+			user->unsent_events &= ~(1u << event);
 		}
 	}
 }
 
-void xrc_loan_raise_events(struct xrc_target *target, uint32_t events)
+void xrc_lease_raise_events(struct xrc_target *target, uint32_t events)
 {
 	list_for_each (link, &target->users)
-		container_of(link, struct xrc_user, link)->untold_events |= events;
+		container_of(link, struct xrc_user, link)->unsent_events |= events;
 	tell_events(target);
 }
 
@@ -109,17 +109,17 @@ static void say_recalled(struct xrc_target *target)
 
 	if (!record)
 		return;
-	record->packet_count = target->recall_patience == XRC_NOW;
+	record->packet_count = target->recall_urgency == XRC_NOW;
 	client_commit(target->holder, record);
 	target->recall_is_due = false;
 }
 
-void xrc_target_recall(struct xrc_target *target, enum xrc_patience patience)
+void xrc_target_recall(struct xrc_target *target, enum xrc_urgency patience)
 {
 	if (!target->holder)
 		return;
 	target->recall_is_due = true;
-	target->recall_patience = patience;
+	target->recall_urgency = patience;
 	say_recalled(target);
 }
 
@@ -135,7 +135,7 @@ static struct client *addressee(const struct xrc_target *target, uint32_t srqn)
 	return container_of(list_first(&target->domain->members), struct xrc_member, link)->client;
 }
 
-void xrc_loan_drop_first(struct xrc_target *target)
+void xrc_lease_drop_first(struct xrc_target *target)
 {
 	struct list *link = list_pop(&target->waiting);
 
@@ -144,7 +144,7 @@ void xrc_loan_drop_first(struct xrc_target *target)
 }
 
 /* Packets go in order, so that one that has to wait for its target holds up those behind it. */
-void xrc_loan_send_waiting(struct xrc_target *target)
+void xrc_lease_send_waiting(struct xrc_target *target)
 {
 	struct list *link;
 
@@ -156,11 +156,11 @@ void xrc_loan_send_waiting(struct xrc_target *target)
 
 		if (target->holder && target->holder != client)
 			return;
-		if (!target->holder && !target->is_lost && !xrc_loan_lend(target, client))
+		if (!target->holder && !target->is_lost && !xrc_lease_grant(target, client))
 			return;
 		if (!target->is_lost && !send_packet(target, packet))
 			return;
-		xrc_loan_drop_first(target);
+		xrc_lease_drop_first(target);
 	}
 }
 
@@ -169,10 +169,10 @@ void xrc_target_push(struct xrc_target *target)
 	if (target->recall_is_due)
 		say_recalled(target);
 	tell_events(target);
-	xrc_loan_send_waiting(target);
+	xrc_lease_send_waiting(target);
 }
 
-void xrc_deliver(struct endpoint *endpoint, uint32_t qpn, const struct frame *frame,
+void xrc_lease_deliver(struct endpoint *endpoint, uint32_t qpn, const struct frame *frame,
 		 unsigned bth_offset)
 {
 	struct xrc_target *target = xrc_target_find(endpoint->adapter, qpn);
@@ -200,5 +200,5 @@ void xrc_deliver(struct endpoint *endpoint, uint32_t qpn, const struct frame *fr
 	memcpy(packet->bytes, frame->bytes, frame->byte_count);
 	list_append(&target->waiting, &packet->link);
 	target->waiting_count++;
-	xrc_loan_send_waiting(target);
+	xrc_lease_send_waiting(target);
 }

@@ -43,7 +43,7 @@ static struct xrc_target *find_in(const struct xrc_domain *domain, uint32_t qpn)
 	return target && target->domain == domain ? target : NULL;
 }
 
-bool xrc_keeps(const struct adapter_entry *adapter, uint32_t qpn)
+bool xrc_leases_target(const struct adapter_entry *adapter, uint32_t qpn)
 {
 	list_for_each (link, &adapter->xrc_domains) {
 		const struct xrc_domain *domain = container_of(link, struct xrc_domain, link);
@@ -179,8 +179,8 @@ int xrc_target_open(struct client *client, struct xrc_domain *domain, uint32_t q
 	return 0;
 }
 
-int xrc_target_borrow(struct client *client, struct xrc_domain *domain, uint32_t qpn,
-		      enum xrc_patience patience)
+int xrc_target_acquire(struct client *client, struct xrc_domain *domain, uint32_t qpn,
+		      enum xrc_urgency patience)
 {
 	struct xrc_target *target = find_in(domain, qpn);
 
@@ -192,7 +192,7 @@ int xrc_target_borrow(struct client *client, struct xrc_domain *domain, uint32_t
 			xrc_target_recall(target, patience);
 		return -EAGAIN;
 	}
-	return xrc_loan_lend(target, client) ? 0 : -EAGAIN;
+	return xrc_lease_grant(target, client) ? 0 : -EAGAIN;
 }
 
 static int keep_state(struct xrc_target *target, const uint8_t *bytes, uint32_t byte_count)
@@ -213,8 +213,8 @@ static void lose(struct xrc_target *target)
 	target->recall_is_due = false;
 	target->is_lost = true;
 	target->state_bytes = 0;
-	xrc_loan_raise_events(target, EVENT_FATAL_BIT);
-	xrc_loan_send_waiting(target);
+	xrc_lease_raise_events(target, EVENT_FATAL_BIT);
+	xrc_lease_send_waiting(target);
 }
 
 /* The holder is done with it: what it gave back last is how it is. Packets that were on their way to
@@ -227,7 +227,7 @@ static void take_away(struct xrc_target *target)
 	}
 	target->holder = NULL;
 	target->recall_is_due = false;
-	xrc_loan_send_waiting(target);
+	xrc_lease_send_waiting(target);
 }
 
 bool xrc_target_return(struct xrc_target *target, struct client *client,
@@ -251,8 +251,8 @@ bool xrc_target_return(struct xrc_target *target, struct client *client,
 		return true;
 	target->holder = NULL;
 	target->recall_is_due = false;
-	xrc_loan_raise_events(target, header.events);
-	xrc_loan_send_waiting(target);
+	xrc_lease_raise_events(target, header.events);
+	xrc_lease_send_waiting(target);
 	return true;
 }
 
@@ -263,7 +263,7 @@ void xrc_target_destroy(struct xrc_target *target)
 	while ((link = list_first(&target->users)))
 		remove_user(container_of(link, struct xrc_user, link));
 	while (target->waiting_count)
-		xrc_loan_drop_first(target);
+		xrc_lease_drop_first(target);
 	list_remove(&target->link);
 	find_block(target->domain, target->qpn)->targets[target->qpn % QPN_BLOCK] = NULL;
 	free(target->state);

@@ -48,7 +48,7 @@ struct xrc_user {
 	/* Openings less closings: a program may open it again by the control socket before its ring has said
 	 * that it closed it. */
 	uint32_t open_count;
-	uint32_t untold_events;
+	uint32_t unsent_events;
 };
 
 struct xrc_target {
@@ -62,7 +62,7 @@ struct xrc_target {
 	uint32_t state_bytes;
 	bool is_lost; /* its holder died */
 	bool recall_is_due;
-	enum xrc_patience recall_patience;
+	enum xrc_urgency recall_urgency;
 	struct list waiting; /* struct waiting_packet */
 	uint32_t waiting_count;
 };
@@ -73,7 +73,7 @@ struct xrc_target *xrc_target_find(const struct adapter_entry *adapter, uint32_t
 void xrc_target_destroy(struct xrc_target *target);
 
 /* The holder is to give it back. */
-void xrc_target_recall(struct xrc_target *target, enum xrc_patience patience);
+void xrc_target_recall(struct xrc_target *target, enum xrc_urgency patience);
 /* The holder gives it back. Returns false if that makes no sense. */
 bool xrc_target_return(struct xrc_target *target, struct client *client,
 		       const struct ring_record *record);
@@ -86,11 +86,11 @@ void xrc_target_leave(struct xrc_target *target, const struct client *client,
 
 /* xrc_loans.c: */
 /* Lends it to a program; false: no room. */
-MUST_USE bool xrc_loan_lend(struct xrc_target *target, struct client *client);
+MUST_USE bool xrc_lease_grant(struct xrc_target *target, struct client *client);
 /* Tells all that have it open; bits of enum qp_event. */
-void xrc_loan_raise_events(struct xrc_target *target, uint32_t events);
-void xrc_loan_send_waiting(struct xrc_target *target);
-void xrc_loan_drop_first(struct xrc_target *target);
+void xrc_lease_raise_events(struct xrc_target *target, uint32_t events);
+void xrc_lease_send_waiting(struct xrc_target *target);
+void xrc_lease_drop_first(struct xrc_target *target);
 /* Does what had to wait for room, or for the holder. */
 void xrc_target_push(struct xrc_target *target);
 

@@ -42,12 +42,12 @@ struct daemon *fixture_start_with(struct daemon_options options)
 	assert_int_equal(daemon_start(&softibd, &options), 0);
 	is_running = true;
 	for (unsigned step = 0; options.runs_sm && step < STEPS_MAX; step++) {
-		if (ports_not_active(&softibd, NULL) == 0)
+		if (inactive_ports_count(&softibd, NULL) == 0)
 			break;
 		daemon_step(&softibd, 1);
 	}
 	if (options.runs_sm)
-		assert_int_equal(ports_not_active(&softibd, NULL), 0);
+		assert_int_equal(inactive_ports_count(&softibd, NULL), 0);
 	fixture_settle();
 	return &softibd;
 }

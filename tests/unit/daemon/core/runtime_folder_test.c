@@ -20,9 +20,9 @@ static int set_up(void **state)
 	return 0;
 }
 
-static void touch(const struct runtime *runtime, const char *name)
+static void touch(const struct runtime_folder *folder, const char *name)
 {
-	int file = openat(runtime->directory, name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	int file = openat(folder->directory, name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 
 	assert_true(file >= 0);
 	close(file);
@@ -30,26 +30,26 @@ static void touch(const struct runtime *runtime, const char *name)
 
 static void test_a_fabric_has_one_owner(void **state)
 {
-	struct runtime first, second;
+	struct runtime_folder first, second;
 
 	(void)state;
-	assert_int_equal(runtime_claim(&first, "one"), 0);
-	assert_int_equal(runtime_claim(&second, "one"), -EEXIST);
-	assert_int_equal(runtime_claim(&second, "two"), 0);
-	runtime_remove(&first);
-	runtime_remove(&second);
-	assert_int_equal(runtime_claim(&first, "one"), 0);
-	runtime_remove(&first);
+	assert_int_equal(runtime_folder_claim(&first, "one"), 0);
+	assert_int_equal(runtime_folder_claim(&second, "one"), -EEXIST);
+	assert_int_equal(runtime_folder_claim(&second, "two"), 0);
+	runtime_folder_remove(&first);
+	runtime_folder_remove(&second);
+	assert_int_equal(runtime_folder_claim(&first, "one"), 0);
+	runtime_folder_remove(&first);
 }
 
 static void test_remains_of_a_dead_owner_are_swept(void **state)
 {
-	struct runtime dead, next;
+	struct runtime_folder dead, next;
 	char path[CONTROL_PATH_BYTES + 64];
 	struct stat status;
 
 	(void)state;
-	assert_int_equal(runtime_claim(&dead, "one"), 0);
+	assert_int_equal(runtime_folder_claim(&dead, "one"), 0);
 	touch(&dead, "control");
 	assert_int_equal(mkdirat(dead.directory, "hosts", 0700), 0);
 	assert_int_equal(mkdirat(dead.directory, "hosts/h1", 0700), 0);
@@ -59,26 +59,26 @@ static void test_remains_of_a_dead_owner_are_swept(void **state)
 	close(dead.pid_file);
 	close(dead.directory);
 
-	assert_int_equal(runtime_claim(&next, "one"), 0);
+	assert_int_equal(runtime_folder_claim(&next, "one"), 0);
 	snprintf(path, sizeof(path), "%s/hosts", next.path);
 	assert_int_equal(stat(path, &status), -1);
 	assert_int_equal(stat("/etc", &status), 0);
 
-	int listener = runtime_listen(&next);
+	int listener = runtime_folder_listen(&next);
 
 	assert_true(listener >= 0);
 	close(listener);
-	runtime_remove(&next);
+	runtime_folder_remove(&next);
 	assert_int_equal(stat(next.path, &status), -1);
 }
 
 static void test_bad_names_are_refused(void **state)
 {
-	struct runtime runtime;
+	struct runtime_folder folder;
 
 	(void)state;
-	assert_int_equal(runtime_claim(&runtime, "../up"), -EINVAL);
-	assert_int_equal(runtime_claim(&runtime, ""), -EINVAL);
+	assert_int_equal(runtime_folder_claim(&folder, "../up"), -EINVAL);
+	assert_int_equal(runtime_folder_claim(&folder, ""), -EINVAL);
 }
 
 int main(void)

@@ -16,7 +16,7 @@
 #include "unit/daemon/daemon_fixture.h"
 
 static struct daemon *softibd;
-static char device[TREE_PATH_BYTES + 32];
+static char device[SYSFS_PATH_BYTES + 32];
 
 static struct endpoint *endpoint_of(const char *host)
 {
@@ -25,14 +25,14 @@ static struct endpoint *endpoint_of(const char *host)
 
 static int set_up(void **state)
 {
-	char tree[TREE_PATH_BYTES];
+	char tree[SYSFS_PATH_BYTES];
 	struct host *host;
 
 	(void)state;
 	softibd = fixture_start("star:2");
 	host = host_table_find(&softibd->hosts, "h2");
-	assert_int_equal(tree_render(softibd, host), 0);
-	tree_path(softibd, host, tree);
+	assert_int_equal(sysfs_tree_render(softibd, host), 0);
+	sysfs_tree_path(softibd, host, tree);
 	snprintf(device, sizeof(device), "%s/dev/infiniband/issm0", tree);
 	return 0;
 }

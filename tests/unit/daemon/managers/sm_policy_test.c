@@ -64,10 +64,10 @@ static const char *last_line(void)
 
 static void test_no_wishes_are_no_policy(void **state)
 {
-	const struct sm_wishes wishes = {0};
+	const struct sm_settings settings = {0};
 
 	(void)state;
-	assert_int_equal(sm_policy_read(&policy, &wishes), 0);
+	assert_int_equal(sm_policy_read(&policy, &settings), 0);
 	assert_null(policy.partitions);
 	assert_null(policy.qos);
 	assert_string_equal(last_line(), "");
@@ -75,7 +75,7 @@ static void test_no_wishes_are_no_policy(void **state)
 
 static void test_files_are_read(void **state)
 {
-	const struct sm_wishes wishes = {.engine = "updn",
+	const struct sm_settings settings = {.engine = "updn",
 					 .partitions_path = partitions_path,
 					 .qos_path = qos_path,
 					 .lmc = 7};
@@ -83,7 +83,7 @@ static void test_files_are_read(void **state)
 	(void)state;
 	write_text(partitions_path, "Default=0x7fff, ipoib : ALL=full;\nblue=0x12 : 0x1=full;\n");
 	write_text(qos_path, "");
-	assert_int_equal(sm_policy_read(&policy, &wishes), 0);
+	assert_int_equal(sm_policy_read(&policy, &settings), 0);
 	assert_non_null(policy.partitions);
 	assert_non_null(partitions_find(policy.partitions, 0x12));
 	assert_non_null(policy.qos);
@@ -91,13 +91,13 @@ static void test_files_are_read(void **state)
 
 static void test_error_in_partitions_names_its_line(void **state)
 {
-	const struct sm_wishes wishes = {.partitions_path = partitions_path};
+	const struct sm_settings settings = {.partitions_path = partitions_path};
 	char place[128];
 
 	(void)state;
 	write_text(partitions_path, "Default=0x7fff : ALL=full;\nblue=0xzz : ALL;\n");
 	snprintf(place, sizeof(place), "%s:2: ", partitions_path);
-	assert_int_equal(sm_policy_read(&policy, &wishes), -EINVAL);
+	assert_int_equal(sm_policy_read(&policy, &settings), -EINVAL);
 	assert_null(policy.partitions);
 	assert_memory_equal(last_line(), place, strlen(place));
 	assert_true(strlen(line) > strlen(place) + 1);
@@ -106,14 +106,14 @@ static void test_error_in_partitions_names_its_line(void **state)
 /* What was read before the error is let go of again. */
 static void test_error_in_the_second_file_leaves_nothing(void **state)
 {
-	const struct sm_wishes wishes = {.partitions_path = partitions_path, .qos_path = qos_path};
+	const struct sm_settings settings = {.partitions_path = partitions_path, .qos_path = qos_path};
 	char place[128];
 
 	(void)state;
 	write_text(partitions_path, "Default=0x7fff : ALL=full;\n");
 	write_text(qos_path, "no such thing\n");
 	snprintf(place, sizeof(place), "%s:1: ", qos_path);
-	assert_int_equal(sm_policy_read(&policy, &wishes), -EINVAL);
+	assert_int_equal(sm_policy_read(&policy, &settings), -EINVAL);
 	assert_null(policy.partitions);
 	assert_null(policy.qos);
 	assert_memory_equal(last_line(), place, strlen(place));
@@ -121,20 +121,20 @@ static void test_error_in_the_second_file_leaves_nothing(void **state)
 
 static void test_missing_file_is_named(void **state)
 {
-	const struct sm_wishes wishes = {.qos_path = qos_path};
+	const struct sm_settings settings = {.qos_path = qos_path};
 	char expected[192];
 
 	(void)state;
 	unlink(qos_path);
 	snprintf(expected, sizeof(expected), "%s: No such file or directory\n", qos_path);
-	assert_int_equal(sm_policy_read(&policy, &wishes), -ENOENT);
+	assert_int_equal(sm_policy_read(&policy, &settings), -ENOENT);
 	assert_string_equal(last_line(), expected);
 }
 
 static void test_unknown_engine_and_large_lmc_are_refused_before_files_are_read(void **state)
 {
-	const struct sm_wishes engine = {.engine = "magic", .partitions_path = "/nowhere"};
-	const struct sm_wishes lmc = {.lmc = 8, .partitions_path = "/nowhere"};
+	const struct sm_settings engine = {.engine = "magic", .partitions_path = "/nowhere"};
+	const struct sm_settings lmc = {.lmc = 8, .partitions_path = "/nowhere"};
 
 	(void)state;
 	assert_int_equal(sm_policy_read(&policy, &engine), -EINVAL);

@@ -64,15 +64,15 @@ static void test_a_full_ring_catches_up(void **state)
 	(void)state;
 	program_start(&program, "h2");
 	/* The files would be written a thousand times over. */
-	host_table_find(&softibd->hosts, "h2")->tree_is_there = false;
+	host_table_find(&softibd->hosts, "h2")->sysfs_is_rendered = false;
 	for (unsigned count = 0; count < 2000; count++) {
 		port->info.subnet_timeout = count % 32;
 		ports_changed(softibd, port);
-		ports_announce(softibd);
+		port_updates_send(softibd);
 	}
 	port->info.subnet_timeout = 21;
 	ports_changed(softibd, port);
-	ports_announce(softibd);
+	port_updates_send(softibd);
 	fixture_settle();
 	for (unsigned count = 0; count < 4000; count++) {
 		uint64_t one = 1;
@@ -97,11 +97,11 @@ static void test_a_full_ring_catches_up(void **state)
 static void test_ports_out_of_the_managers_reach_do_not_count(void **state)
 {
 	(void)state;
-	assert_int_equal(ports_not_active(softibd, fixture_port("h1")), 0);
+	assert_int_equal(inactive_ports_count(softibd, fixture_port("h1")), 0);
 	fixture_port("h2")->info.port_state = PORT_INIT;
-	assert_int_equal(ports_not_active(softibd, fixture_port("h1")), 1);
+	assert_int_equal(inactive_ports_count(softibd, fixture_port("h1")), 1);
 	fabric_set_cable(&softibd->fabric, fixture_port("h2"), false, softibd->now);
-	assert_int_equal(ports_not_active(softibd, NULL), 0);
+	assert_int_equal(inactive_ports_count(softibd, NULL), 0);
 }
 
 int main(void)
