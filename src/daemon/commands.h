@@ -43,7 +43,6 @@ extern const struct command tool_commands[];
 extern const struct command set_commands[];
 extern const struct command mads_commands[];
 extern const struct command cm_commands[];
-extern const struct command cm_service_commands[];
 extern const struct command domain_commands[];
 extern const struct command capture_commands[];
 extern const struct command fault_commands[];

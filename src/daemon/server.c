@@ -9,11 +9,11 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "daemon/core/client.h"
+#include "daemon/client_lifetime.h"
 #include "daemon/commands.h"
+#include "daemon/daemon.h"
 #include "daemon/packets/direct_rings.h"
 #include "daemon/core/log.h"
-#include "daemon/packets/port_updates.h"
 
 enum { CLIENTS_MAX = 8192, ACCEPTS_PER_TURN = 32 };
 
@@ -24,13 +24,13 @@ enum { CLIENTS_MAX = 8192, ACCEPTS_PER_TURN = 32 };
  * in reserve takes it out. */
 static void refuse_for_lack_of_descriptors(struct daemon *daemon)
 {
-	close(daemon->reserve);
+	close(daemon->server.reserve);
 
-	int socket = accept4(daemon->listener, NULL, NULL, SOCK_CLOEXEC);
+	int socket = accept4(daemon->server.listener, NULL, NULL, SOCK_CLOEXEC);
 
 	if (socket >= 0)
 		close(socket);
-	daemon->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	daemon->server.reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	log_line("a connection is refused: too many open files");
 }
 
@@ -45,20 +45,21 @@ static bool may_connect(const struct daemon *daemon, int socket, struct ucred *r
 			 (int)ret_peer->pid, geteuid());
 		return false;
 	}
-	if (daemon->client_count >= CLIENTS_MAX) {
+	if (daemon->core.clients.client_count >= CLIENTS_MAX) {
 		log_line("pid %d is refused: %u clients are connected", (int)ret_peer->pid,
-			 daemon->client_count);
+			 daemon->core.clients.client_count);
 		return false;
 	}
 	return true;
 }
 
-static void listener_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+static void listener_ready(struct watch *watch, uint32_t events)
 {
-	(void)watch;
+	struct daemon *daemon = container_of(watch, struct daemon, server.listener_watch);
+
 	(void)events;
 	for (unsigned count = 0; count < ACCEPTS_PER_TURN; count++) {
-		int socket = accept4(daemon->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int socket = accept4(daemon->server.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		struct client *client;
 		struct ucred peer;
 
@@ -79,19 +80,19 @@ int server_start(struct daemon *daemon)
 
 	if (listener < 0)
 		return listener;
-	daemon->listener = listener;
-	daemon->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	daemon->listener_watch.ready = listener_ready;
-	return daemon_watch(daemon, listener, &daemon->listener_watch);
+	daemon->server.listener = listener;
+	daemon->server.reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	daemon->server.listener_watch.ready = listener_ready;
+	return event_loop_watch(&daemon->core.loop, listener, &daemon->server.listener_watch);
 }
 
 void server_stop(struct daemon *daemon)
 {
-	while (!list_is_empty(&daemon->clients))
-		client_end(container_of(list_first(&daemon->clients), struct client, link), NULL);
+	while (!list_is_empty(&daemon->core.clients.all))
+		client_end(container_of(list_first(&daemon->core.clients.all), struct client, link), NULL);
 	clients_release_ended(daemon);
-	close(daemon->listener);
-	close(daemon->reserve);
+	close(daemon->server.listener);
+	close(daemon->server.reserve);
 }
 
 /* One that could not be made is negative. */
@@ -123,8 +124,8 @@ static void answer(struct client *client, struct reply *reply)
 	if (!error && reply->ring_shared)
 		direct_ring_shared(client, reply->ring_shared);
 	if (reply->process_shared) {
-		close(client->memory_file);
-		client->memory_file = -1;
+		close(client->rings.memory_file);
+		client->rings.memory_file = -1;
 	}
 	free(text);
 	json_decref(reply->object);
@@ -150,11 +151,10 @@ static void receive(struct client *client)
 	control_message_release(&message);
 }
 
-void server_client_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+void server_client_ready(struct watch *watch, uint32_t events)
 {
 	struct client *client = container_of(watch, struct client, socket_watch);
 
-	(void)daemon;
 	if (client->is_ending)
 		return;
 	if (events & EPOLLIN)
@@ -168,7 +168,7 @@ static void answer_waiter(struct client *client, uint32_t not_active)
 	struct reply reply = {0};
 
 	client->waits_for_active = false;
-	client->daemon->waiter_count--;
+	client_daemon(client)->server.waiter_count--;
 	if (not_active)
 		reply_error(&reply, ETIMEDOUT, "%u ports are not Active", not_active);
 	else
@@ -179,27 +179,27 @@ static void answer_waiter(struct client *client, uint32_t not_active)
 /* A look at every port of a large fabric takes longer than the time between two looks. */
 static time_ns look_interval(const struct daemon *daemon)
 {
-	return WAITERS_LOOK_INTERVAL + MICROSECONDS(10) * daemon->fabric.node_count;
+	return WAITERS_LOOK_INTERVAL + MICROSECONDS(10) * daemon->core.fabric.node_count;
 }
 
 void server_answer_waiters(struct daemon *daemon)
 {
-	if (!daemon->waiter_count || daemon->now < daemon->waiters_checked_at + look_interval(daemon))
+	if (!daemon->server.waiter_count || daemon->core.loop.now < daemon->server.waiters_checked_at + look_interval(daemon))
 		return;
-	daemon->waiters_checked_at = daemon->now;
+	daemon->server.waiters_checked_at = daemon->core.loop.now;
 
-	uint32_t not_active = other_subnets_not_active(daemon);
+	uint32_t not_active = managers_inactive_ports(&daemon->managers, &daemon->core.fabric);
 
-	list_for_each_safe (link, &daemon->clients) {
+	list_for_each_safe (link, &daemon->core.clients.all) {
 		struct client *client = container_of(link, struct client, link);
 
-		if (client->waits_for_active && (!not_active || daemon->now >= client->waits_until))
+		if (client->waits_for_active && (!not_active || daemon->core.loop.now >= client->waits_until))
 			answer_waiter(client, not_active);
 	}
 }
 
 time_ns server_deadline(const struct daemon *daemon)
 {
-	return daemon->waiter_count ? daemon->waiters_checked_at + look_interval(daemon)
+	return daemon->server.waiter_count ? daemon->server.waiters_checked_at + look_interval(daemon)
 				    : TIME_NEVER;
 }

@@ -6,7 +6,8 @@
 #include <ifaddrs.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "daemon/daemon.h"
+#include "daemon/cm/cm_port.h"
+#include "daemon/core/daemon_core.h"
 
 enum { IPV4_PLACE = 12, IPV4_BYTES = 4 };
 
@@ -49,7 +50,7 @@ bool cm_address_is_of(const struct endpoint *endpoint, uint8_t ip_version,
 static bool is_on_fabric(const struct cm_host *host, uint8_t ip_version,
 			 const struct ip_address *address)
 {
-	const struct host_table *table = &host->fabric->daemon->hosts;
+	const struct host_table *table = &host->fabric->core->hosts;
 
 	for (uint32_t index = 0; index < host->port_count; index++) {
 		if (ip_network_contains(network_of(host->ports[index].endpoint, ip_version),
@@ -69,7 +70,7 @@ static bool is_on_fabric(const struct cm_host *host, uint8_t ip_version,
 
 static const struct ifaddrs *machine_addresses(struct cm_fabric *fabric)
 {
-	time_ns now = fabric->daemon->now;
+	time_ns now = fabric->core->loop.now;
 
 	if (fabric->machine && now < fabric->machine_read_at + MACHINE_READ_INTERVAL)
 		return fabric->machine;

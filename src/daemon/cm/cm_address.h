@@ -7,8 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "daemon/cm/cm_host.h"
-#include "host/cm_protocol.h"
+#include "daemon/cm/cm_objects.h"
 #include "wire/cm_ip_header.h"
 
 enum cm_place {

@@ -5,8 +5,11 @@
 
 #include <errno.h>
 #include <string.h>
+#include "daemon/cm/cm_events.h"
+#include "daemon/cm/cm_paths.h"
+#include "daemon/cm/cm_port.h"
 #include "daemon/core/client.h"
-#include "daemon/cm/cm_connections.h"
+#include "daemon/core/host_table.h"
 #include "host/alternate_paths.h"
 
 /* The program's process, whose queue pair it is, loads it and answers. false: it can't be reached.
@@ -76,7 +79,7 @@ int cm_id_load_alternate(struct cm_id *id, const struct path_record *path)
 		return -EINVAL;
 	if (!port)
 		return -EADDRNOTAVAIL;
-	if (id->alternate_state != CM_ALTERNATE_NONE)
+	if (id->alternate.state != CM_ALTERNATE_NONE)
 		return -EINVAL;
 
 	uint8_t timeout = cm_ack_timeout(id, path, CM_ACK_DELAY);
@@ -100,10 +103,10 @@ int cm_id_load_alternate(struct cm_id *id, const struct path_record *path)
 
 	if (error)
 		return error;
-	id->alternate_state = CM_ALTERNATE_ASKED;
-	id->alternate_port = port;
-	id->alternate_path = *path;
-	id->alternate_timeout = timeout;
+	id->alternate.state = CM_ALTERNATE_ASKED;
+	id->alternate.port = port;
+	id->alternate.path = *path;
+	id->alternate.timeout = timeout;
 	cm_host_wake(host);
 	return 0;
 }
@@ -136,15 +139,15 @@ int cm_id_find_alternate(struct cm_id *id, const struct gid *sgid, const struct 
 		return -EINVAL;
 	if (!port)
 		return -EADDRNOTAVAIL;
-	if (id->alternate_state != CM_ALTERNATE_NONE)
+	if (id->alternate.state != CM_ALTERNATE_NONE)
 		return -EINVAL;
 
 	int error = sa_client_query_path(cm_port_sa(port), &wanted, components, purpose);
 
 	if (error)
 		return error;
-	id->alternate_state = CM_ALTERNATE_RESOLVING;
-	id->alternate_port = port;
+	id->alternate.state = CM_ALTERNATE_RESOLVING;
+	id->alternate.port = port;
 	cm_host_wake(id->program->host);
 	return 0;
 }
@@ -154,7 +157,7 @@ void cm_alternate_found(struct cm_id *id, const struct sa_client_result *result)
 	struct path_record path;
 	int error = -EHOSTUNREACH;
 
-	id->alternate_state = CM_ALTERNATE_NONE;
+	id->alternate.state = CM_ALTERNATE_NONE;
 	if (result->outcome == SA_CLIENT_ANSWERED) {
 		path_record_decode(result->data, &path);
 		/* The size of packets stays as it is. */
@@ -167,8 +170,8 @@ void cm_alternate_found(struct cm_id *id, const struct sa_client_result *result)
 
 void cm_alternate_forget(struct cm_id *id)
 {
-	if (id->alternate_state == CM_ALTERNATE_RESOLVING)
-		sa_client_cancel(&id->alternate_port->sa, id);
+	if (id->alternate.state == CM_ALTERNATE_RESOLVING)
+		sa_client_cancel(&id->alternate.port->sa, id);
 }
 
 static void answer(struct cm_id *id, enum cm_apr_status status)
@@ -176,7 +179,7 @@ static void answer(struct cm_id *id, enum cm_apr_status status)
 	struct cm_host *host = id->program->host;
 	const struct cm_private_data nothing = {0};
 
-	id->alternate_state = CM_ALTERNATE_NONE;
+	id->alternate.state = CM_ALTERNATE_NONE;
 	/* Meanwhile the peer may have ended the connection, and wants no answer. */
 	if (id->connection &&
 	    cm_answer_alternate(id->connection, cm_host_now(host), status, nothing) == 0)
@@ -219,7 +222,7 @@ void cm_alternate_asked(struct cm_id *id, const struct cm_event *event)
 
 	const struct alternate_path made = from_record(port, &path, lap.ack_timeout);
 
-	id->alternate_state = CM_ALTERNATE_LOADING;
+	id->alternate.state = CM_ALTERNATE_LOADING;
 	if (!hand_to_program(id, port, &made))
 		answer(id, CM_APR_REJECTED);
 }
@@ -228,9 +231,9 @@ void cm_alternate_answered(struct cm_id *id, const struct cm_event *event)
 {
 	struct cm_apr apr;
 
-	if (id->alternate_state != CM_ALTERNATE_ASKED)
+	if (id->alternate.state != CM_ALTERNATE_ASKED)
 		return;
-	id->alternate_state = CM_ALTERNATE_NONE;
+	id->alternate.state = CM_ALTERNATE_NONE;
 	if (event->kind != CM_EVENT_ALTERNATE_ANSWER) {
 		tell(id, -ETIMEDOUT);
 		return;
@@ -242,24 +245,25 @@ void cm_alternate_answered(struct cm_id *id, const struct cm_event *event)
 	}
 
 	const struct alternate_path made =
-		from_record(id->alternate_port, &id->alternate_path, id->alternate_timeout);
+		from_record(id->alternate.port, &id->alternate.path, id->alternate.timeout);
 
 	/* Without it the queue pair stays as it is, as after a refusal. */
-	if (hand_to_program(id, id->alternate_port, &made))
-		id->alternate_state = CM_ALTERNATE_GRANTED;
+	if (hand_to_program(id, id->alternate.port, &made))
+		id->alternate.state = CM_ALTERNATE_GRANTED;
 	else
 		tell(id, -ENOMEM);
 }
 
 static bool waits_for_process(const struct cm_id *id)
 {
-	return id->alternate_state == CM_ALTERNATE_LOADING ||
-	       id->alternate_state == CM_ALTERNATE_GRANTED;
+	return id->alternate.state == CM_ALTERNATE_LOADING ||
+	       id->alternate.state == CM_ALTERNATE_GRANTED;
 }
 
-static struct cm_id *find_waiting(const struct client *client, unsigned adapter_index, uint32_t qpn)
+static struct cm_id *find_waiting(const struct cm_fabric *fabric, const struct client *client,
+				  unsigned adapter_index, uint32_t qpn)
 {
-	list_for_each (link, &client->daemon->cm.programs) {
+	list_for_each (link, &fabric->programs) {
 		const struct cm_program *program = container_of(link, struct cm_program, link);
 
 		for (uint32_t index = 0; index < program->ids.capacity; index++) {
@@ -274,17 +278,18 @@ static struct cm_id *find_waiting(const struct client *client, unsigned adapter_
 	return NULL;
 }
 
-void cm_alternate_take_record(struct client *client, const struct ring_record *record)
+void cm_alternate_take_record(struct cm_fabric *fabric, struct client *client,
+			      const struct ring_record *record)
 {
-	struct cm_id *id = find_waiting(client, record->port >> 8, record->word);
+	struct cm_id *id = find_waiting(fabric, client, record->port >> 8, record->word);
 	bool is_loaded = record->kind == RECORD_ALTERNATE_LOADED;
 
 	if (!id)
 		return;
-	if (id->alternate_state == CM_ALTERNATE_LOADING) {
+	if (id->alternate.state == CM_ALTERNATE_LOADING) {
 		answer(id, is_loaded ? CM_APR_LOADED : CM_APR_REJECTED);
 		return;
 	}
-	id->alternate_state = CM_ALTERNATE_NONE;
+	id->alternate.state = CM_ALTERNATE_NONE;
 	tell(id, is_loaded ? 0 : -EINVAL);
 }

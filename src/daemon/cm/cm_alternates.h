@@ -8,7 +8,7 @@
 #define SOFTIB_DAEMON_CM_CM_ALTERNATES_H
 
 #include "base/attributes.h"
-#include "daemon/cm/cm_ids.h"
+#include "daemon/cm/cm_objects.h"
 
 struct client;
 struct cm_event;
@@ -30,6 +30,7 @@ void cm_alternate_asked(struct cm_id *id, const struct cm_event *event);
 void cm_alternate_answered(struct cm_id *id, const struct cm_event *event);
 
 /* A program's RECORD_ALTERNATE_LOADED or RECORD_ALTERNATE_REFUSED. */
-void cm_alternate_take_record(struct client *client, const struct ring_record *record);
+void cm_alternate_take_record(struct cm_fabric *fabric, struct client *client,
+			      const struct ring_record *record);
 
 #endif

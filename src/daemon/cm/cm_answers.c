@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connections of programs: what the engine tells of them, and what their programs hear (vol 1,
  * chapter 12; the habits of Linux's rdma_cm). */
+#include "daemon/cm/cm_answers.h"
+
 #include <errno.h>
 #include "daemon/cm/cm_alternates.h"
-#include "daemon/cm/cm_connections.h"
+#include "daemon/cm/cm_datagrams.h"
+#include "daemon/cm/cm_events.h"
+#include "daemon/cm/cm_paths.h"
+#include "daemon/cm/cm_port.h"
+#include "daemon/cm/cm_requests.h"
 
 static void take_reply(struct cm_id *id, const struct cm_event *event)
 {

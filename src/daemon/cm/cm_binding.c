@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "daemon/cm/cm_address.h"
+#include "daemon/cm/cm_paths.h"
+#include "daemon/cm/cm_port.h"
+#include "daemon/core/host_table.h"
 
 enum { PORT_FIRST_FREE = 32768, PORT_LAST_FREE = 60999, RANDOM_TRIES = 64 };
 
@@ -203,7 +206,7 @@ int cm_start_listening(struct cm_id *id, uint32_t backlog)
 								 : UINT64_MAX;
 
 	id->state = CM_ID_LISTENING;
-	id->backlog = effective_backlog(backlog);
+	id->backlog.request_count_max = effective_backlog(backlog);
 	error = is_free_for(service, id) ? 0 : -EADDRINUSE;
 	if (error) {
 		id->state = CM_ID_BOUND;
@@ -220,6 +223,15 @@ int cm_start_listening(struct cm_id *id, uint32_t backlog)
 	}
 	cm_host_wake(host);
 	return error;
+}
+
+void cm_id_leave_backlog(struct cm_id *id)
+{
+	if (!id->backlog.listener)
+		return;
+	id->backlog.listener->backlog.waiting_count--;
+	id->backlog.listener = NULL;
+	list_remove(&id->backlog.listener_link);
 }
 
 static bool hears(const struct cm_id *id, const struct cm_port *port,

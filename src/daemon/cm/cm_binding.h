@@ -4,7 +4,7 @@
 #define SOFTIB_DAEMON_CM_CM_BINDING_H
 
 #include "base/attributes.h"
-#include "daemon/cm/cm_ids.h"
+#include "daemon/cm/cm_objects.h"
 
 /* -EINVAL: it is bound; -EADDRNOTAVAIL: not an address of the host; -EADDRINUSE; -ENOMEM. */
 MUST_USE int cm_bind(struct cm_id *id, const struct cm_address *address);
@@ -16,5 +16,7 @@ MUST_USE int cm_start_listening(struct cm_id *id, uint32_t backlog);
  * a peer that names no address is for any of them. */
 struct cm_id *cm_service_listener(const struct cm_service *service, const struct cm_port *port,
 				  const struct cm_address *destination);
+/* A request stops counting against its listener's backlog. */
+void cm_id_leave_backlog(struct cm_id *id);
 
 #endif

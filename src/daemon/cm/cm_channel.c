@@ -2,6 +2,8 @@
 /* Event channels: a socket per channel that only softibd writes to, so that it is readable when and
  * only when there is an event. Unread events that must leave a channel are taken back out of the
  * program's end of the socket, which the program passes for that. */
+#include "daemon/cm/cm_channel.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +11,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "daemon/cm/cm_ids.h"
 #include "daemon/cm/cm_program.h"
+#include "daemon/core/daemon_core.h"
 
 enum { CHANNELS_MAX = 1 << 16, WAITING_MAX = 1 << 16, SOCKET_BYTES = 1 << 20 };
 
@@ -22,10 +24,8 @@ struct waiting_event {
 
 static void watch_for_room(struct cm_channel *channel, uint32_t events)
 {
-	struct epoll_event event = {.events = events, .data.ptr = &channel->watch};
-
-	epoll_ctl(channel->program->host->fabric->daemon->epoll, EPOLL_CTL_MOD, channel->socket,
-		  &event);
+	event_loop_change(&channel->program->host->fabric->core->loop, channel->socket,
+			  &channel->watch, events);
 }
 
 static void write_waiting(struct cm_channel *channel)
@@ -55,11 +55,10 @@ void cm_channels_flush(struct cm_fabric *fabric)
 		write_waiting(container_of(link, struct cm_channel, unwritten_link));
 }
 
-static void channel_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+static void channel_ready(struct watch *watch, uint32_t events)
 {
 	struct cm_channel *channel = container_of(watch, struct cm_channel, watch);
 
-	(void)daemon;
 	/* Nobody reads any more, or the program says what it has no business to say. */
 	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
 		cm_channel_destroy(channel);
@@ -104,7 +103,7 @@ int cm_channel_create(struct cm_program *program, struct cm_channel **ret_channe
 	int error = hash_table_put(&program->channels, channel->number, channel);
 
 	if (!error) {
-		error = daemon_watch(program->host->fabric->daemon, sockets[0], &channel->watch);
+		error = event_loop_watch(&program->host->fabric->core->loop, sockets[0], &channel->watch);
 		if (error)
 			hash_table_remove(&program->channels, channel->number);
 	}
@@ -119,11 +118,22 @@ int cm_channel_create(struct cm_program *program, struct cm_channel **ret_channe
 	return 0;
 }
 
-static void closed_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+static void closed_ready(struct watch *watch, uint32_t events)
 {
-	(void)daemon;
 	(void)watch;
 	(void)events;
+}
+
+static void leave_channel(struct cm_channel *channel)
+{
+	const struct hash_table *ids = &channel->program->ids;
+
+	for (uint32_t index = 0; index < ids->capacity; index++) {
+		struct cm_id *id = ids->entries[index].value;
+
+		if (id && id->channel == channel)
+			id->channel = NULL;
+	}
 }
 
 void cm_channel_destroy(struct cm_channel *channel)
@@ -131,7 +141,7 @@ void cm_channel_destroy(struct cm_channel *channel)
 	for (struct list *link; (link = list_pop(&channel->waiting));)
 		free(container_of(link, struct waiting_event, link));
 	list_remove(&channel->unwritten_link);
-	cm_ids_leave_channel(channel);
+	leave_channel(channel);
 	hash_table_remove(&channel->program->channels, channel->number);
 	close(channel->socket);
 	/* epoll may have named it in this very turn. */
@@ -202,27 +212,32 @@ static bool is_about(const struct cm_event_message *event, uint32_t id)
 							 : event->id == id;
 }
 
-/* To the new channel of the id; NULL: to nobody, so that a request is refused. */
+/* Where the events of an id go: to another channel, or to nobody, so that requests are refused. */
+struct event_destination {
+	struct cm_channel *channel; /* NULL: to nobody */
+	void (*refuse)(struct cm_id *request);
+};
+
 static void pass_on(struct waiting_event *waiting, struct cm_program *program,
-		    struct cm_channel *channel)
+		    const struct event_destination *to)
 {
 	struct cm_id *request = waiting->message.kind == CM_PROGRAM_CONNECT_REQUEST
 					? cm_program_find_id(program, waiting->message.id)
 					: NULL;
 
-	if (channel) {
+	if (to->channel) {
 		if (request)
-			request->channel = channel;
-		append_waiting(channel, waiting);
+			request->channel = to->channel;
+		append_waiting(to->channel, waiting);
 		return;
 	}
 	if (request)
-		cm_id_destroy(request);
+		to->refuse(request);
 	free(waiting);
 }
 
-int cm_channel_move_events(struct cm_channel *from, int peer_socket, uint32_t id,
-			   struct cm_channel *to)
+static int take_events(struct cm_channel *from, int peer_socket, uint32_t id,
+		       const struct event_destination *to)
 {
 	struct list events;
 
@@ -247,4 +262,16 @@ int cm_channel_move_events(struct cm_channel *from, int peer_socket, uint32_t id
 	if (error)
 		cm_program_end(from->program, "no memory for its events");
 	return error;
+}
+
+int cm_channel_move_events(struct cm_channel *from, int peer_socket, uint32_t id,
+			   struct cm_channel *to)
+{
+	return take_events(from, peer_socket, id, &(struct event_destination){.channel = to});
+}
+
+int cm_channel_drop_events(struct cm_channel *from, int peer_socket, uint32_t id,
+			   void (*refuse)(struct cm_id *request))
+{
+	return take_events(from, peer_socket, id, &(struct event_destination){.refuse = refuse});
 }

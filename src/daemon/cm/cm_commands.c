@@ -8,11 +8,13 @@
 #include "daemon/cm/cm_alternates.h"
 #include "daemon/cm/cm_binding.h"
 #include "daemon/cm/cm_connections.h"
+#include "daemon/cm/cm_channel.h"
+#include "daemon/cm/cm_events.h"
 #include "daemon/cm/cm_ids.h"
 #include "daemon/cm/cm_multicast.h"
 #include "daemon/cm/cm_routes.h"
-#include "daemon/commands.h"
-#include "daemon/core/client.h"
+#include "daemon/cm/cm_program.h"
+#include "daemon/core/daemon_core.h"
 
 static int run_open_channel(struct cm_program *program, struct cm_answer *ret_answer,
 			    int *ret_descriptor)
@@ -58,7 +60,7 @@ static int run_drop_events(struct cm_program *program, const struct cm_command *
 	/* Of one that lives none would be missed by the program, but all by who counts them. */
 	if (cm_program_find_id(program, command->id))
 		return -EBUSY;
-	return cm_channel_move_events(channel, given_descriptor, command->id, NULL);
+	return cm_channel_drop_events(channel, given_descriptor, command->id, cm_id_destroy);
 }
 
 static bool port_space_is_known(uint32_t port_space)
@@ -82,12 +84,12 @@ static int create_id(struct cm_program *program, const struct cm_command *comman
 static int run_find_host(struct cm_program *program, const struct cm_command *command,
 			 struct cm_answer *ret_answer)
 {
-	const struct daemon *daemon = program->host->fabric->daemon;
+	const struct daemon_core *core = program->host->fabric->core;
 	char name[CM_NAME_BYTES + 1] = {0};
 
 	memcpy(name, command->name, CM_NAME_BYTES);
 
-	const struct host *host = host_table_find(&daemon->hosts, name);
+	const struct host *host = host_table_find(&core->hosts, name);
 
 	if (!host || !host->adapter_count)
 		return -ENOENT;
@@ -372,36 +374,3 @@ void cm_command_failed(struct cm_program *program, const struct cm_command *comm
 		cm_channel_write(channel, &event);
 	}
 }
-
-static void run_cm(struct client *client, const json_t *request, struct reply *ret_reply)
-{
-	struct cm_fabric *fabric = &client->daemon->cm;
-	struct cm_program *program;
-	int socket;
-
-	(void)request;
-	if (!client->host) {
-		reply_error(ret_reply, EINVAL, "hello with a host comes first");
-		return;
-	}
-
-	int error = cm_fabric_bring_up(fabric);
-
-	if (!error && !client->host->cm)
-		error = -ENODEV;
-	if (!error)
-		error = cm_program_create(client->host->cm, &program, &socket);
-	if (error) {
-		reply_error(ret_reply, -error, "no connections for host %s: %s", client->host->name,
-			    strerror(-error));
-		return;
-	}
-	/* The first of the descriptors is never given away, so the page goes before it. */
-	ret_reply->descriptors[0] = client->daemon->page_file;
-	ret_reply->descriptors[1] = socket;
-	ret_reply->descriptor_count = 2;
-	ret_reply->given_from = 1;
-	reply_ok(ret_reply, json_object());
-}
-
-const struct command cm_commands[] = {{"cm", run_cm}, {NULL, NULL}};

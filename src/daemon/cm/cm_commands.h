@@ -4,7 +4,7 @@
 #define SOFTIB_DAEMON_CM_CM_COMMANDS_H
 
 #include "base/attributes.h"
-#include "daemon/cm/cm_program.h"
+#include "daemon/cm/cm_objects.h"
 
 /* 0 or a negative errno. given_descriptor came with the command; -1: none did. ret_descriptor, if
  * there is one, goes with the answer. Both are the caller's to close. */

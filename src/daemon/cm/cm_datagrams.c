@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Datagram services of programs: found by service id resolution instead of a connection (vol 1,
  * 12.11). */
+#include "daemon/cm/cm_datagrams.h"
+
 #include <errno.h>
-#include "daemon/cm/cm_connections.h"
+#include "daemon/cm/cm_binding.h"
+#include "daemon/cm/cm_events.h"
+#include "daemon/cm/cm_paths.h"
+#include "daemon/cm/cm_port.h"
 #include "wire/cm_ip_header.h"
 
 enum { SIDR_RETRIES = 15 };
@@ -39,27 +44,6 @@ int cm_id_resolve_service(struct cm_id *id, struct cm_private_data private_data)
 	id->state = CM_ID_CONNECTING;
 	cm_host_wake(host);
 	return 0;
-}
-
-void cm_datagram_request(struct cm_host *host, struct cm_connection *connection,
-			 const struct cm_event *event)
-{
-	struct cm_id *id = cm_request_admit(host, event, CM_QP_UD, connection);
-
-	if (!id)
-		return;
-
-	size_t skipped = id->route.source.family == CM_ADDRESS_IB ? 0 : CM_IP_HEADER_BYTES;
-	struct cm_event_message message;
-
-	cm_id_event_init(id, CM_PROGRAM_CONNECT_REQUEST, 0, &message);
-	message.listener_id = id->listener->number;
-	message.parameters.qp_type = CM_QP_UD;
-	message.private_byte_count = (uint32_t)(event->private_data.byte_count - skipped);
-	memcpy(message.private_data, event->private_data.bytes + skipped,
-	       message.private_byte_count);
-	id->listener->event_count++;
-	cm_channel_write(id->channel, &message);
 }
 
 int cm_id_answer_service(struct cm_id *id, const struct cm_parameters *parameters,

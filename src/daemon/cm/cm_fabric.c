@@ -6,16 +6,20 @@
 #include <ifaddrs.h>
 #include <stdlib.h>
 #include <string.h>
+#include "daemon/cm/cm_channel.h"
+#include "daemon/cm/cm_command_socket.h"
 #include "daemon/cm/cm_host.h"
 #include "daemon/cm/cm_multicast.h"
+#include "daemon/cm/cm_port.h"
 #include "daemon/cm/cm_program.h"
-#include "daemon/daemon.h"
+#include "daemon/cm/ipoib_port.h"
+#include "daemon/core/daemon_core.h"
 #include "daemon/core/log.h"
 #include "net/node/node.h"
 
-void cm_fabric_init(struct cm_fabric *fabric, struct daemon *daemon)
+void cm_fabric_init(struct cm_fabric *fabric, struct daemon_core *core, struct mad_dispatch *mads)
 {
-	*fabric = (struct cm_fabric){.daemon = daemon};
+	*fabric = (struct cm_fabric){.core = core, .mads = mads};
 	list_init(&fabric->hosts);
 	list_init(&fabric->ready);
 	list_init(&fabric->programs);
@@ -39,12 +43,12 @@ void cm_fabric_release(struct cm_fabric *fabric)
 	timer_queue_release(&fabric->timers);
 	if (fabric->machine)
 		freeifaddrs(fabric->machine);
-	*fabric = (struct cm_fabric){.daemon = fabric->daemon};
+	*fabric = (struct cm_fabric){.core = fabric->core, .mads = fabric->mads};
 }
 
 int cm_fabric_bring_up(struct cm_fabric *fabric)
 {
-	const struct host_table *hosts = &fabric->daemon->hosts;
+	const struct host_table *hosts = &fabric->core->hosts;
 
 	if (fabric->is_up)
 		return 0;
@@ -59,7 +63,7 @@ int cm_fabric_bring_up(struct cm_fabric *fabric)
 	}
 	if (error) {
 		cm_fabric_release(fabric);
-		cm_fabric_init(fabric, fabric->daemon);
+		cm_fabric_init(fabric, fabric->core, fabric->mads);
 		return error;
 	}
 	fabric->is_up = true;
@@ -70,7 +74,7 @@ int cm_fabric_bring_up(struct cm_fabric *fabric)
 
 bool cm_fabric_run(struct cm_fabric *fabric)
 {
-	time_ns now = fabric->daemon->now;
+	time_ns now = fabric->core->loop.now;
 	struct list later;
 	bool is_busy = false;
 
@@ -120,7 +124,7 @@ void cm_fabric_receive_ip(struct cm_fabric *fabric, struct port *port, const str
 
 	if (!found)
 		return;
-	ipoib_port_receive(&found->ip, frame, fabric->daemon->now);
+	ipoib_port_receive(&found->ip, frame, fabric->core->loop.now);
 	cm_host_wake(found->host);
 }
 

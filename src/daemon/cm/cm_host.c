@@ -5,12 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "daemon/cm/cm_alternates.h"
-#include "daemon/cm/cm_connections.h"
+#include "daemon/cm/cm_answers.h"
 #include "daemon/cm/cm_multicast.h"
+#include "daemon/cm/cm_port.h"
 #include "daemon/cm/cm_routes.h"
-#include "daemon/daemon.h"
+#include "daemon/cm/ipoib_port.h"
+#include "daemon/core/daemon_core.h"
 #include "net/node/node.h"
-#include "wire/pkey.h"
 
 enum { MESSAGES_PER_TURN = 256, SA_WINDOW = 8 };
 
@@ -40,7 +41,7 @@ static int open_port(struct cm_port *port)
 						  .class_version = CM_CLASS_VERSION};
 	mad_registration_add_method(registration, MAD_SEND);
 
-	int error = mad_client_add(&port->host->fabric->daemon->mads, &port->client);
+	int error = mad_client_add(port->host->fabric->mads, &port->client);
 
 	if (error) {
 		port->client.agent_number = 0;
@@ -121,7 +122,7 @@ int cm_host_create(struct cm_fabric *fabric, struct host *host, struct cm_host *
 	made->fabric = fabric;
 	made->host = host;
 	/* Different at each start, so that ids and PSNs of an earlier life mean nothing. */
-	made->random = random_seeded(fabric->daemon->now ^ (uint64_t)(uintptr_t)made);
+	made->random = random_seeded(fabric->core->loop.now ^ (uint64_t)(uintptr_t)made);
 	list_init(&made->link);
 	list_init(&made->ready_link);
 	hash_table_init(&made->services);
@@ -146,7 +147,7 @@ void cm_host_destroy(struct cm_host *host)
 		struct cm_port *port = &host->ports[index];
 
 		if (port->client.agent_number)
-			mad_client_remove(&host->fabric->daemon->mads, &port->client);
+			mad_client_remove(host->fabric->mads, &port->client);
 		cm_groups_forget(port);
 		ipoib_port_release(&port->ip);
 		sa_client_release(&port->sa);
@@ -161,24 +162,13 @@ void cm_host_destroy(struct cm_host *host)
 	free(host);
 }
 
-time_ns cm_host_now(const struct cm_host *host)
-{
-	return host->fabric->daemon->now;
-}
-
-void cm_host_wake(struct cm_host *host)
-{
-	if (!list_is_linked(&host->ready_link))
-		list_append(&host->fabric->ready, &host->ready_link);
-}
-
 static bool send(struct cm_host *host, time_ns now)
 {
 	struct cm_port *port = &host->ports[host->unsent.port_index];
 
 	/* The port is another manager's: what is not sent is lost, as on a wire. */
 	return !port->client.agent_number ||
-	       mad_client_send(&host->fabric->daemon->mads, &port->client, &host->unsent.mad, now);
+	       mad_client_send(host->fabric->mads, &port->client, &host->unsent.mad, now);
 }
 
 static void take_results(struct cm_port *port, time_ns now)
@@ -208,7 +198,7 @@ static void take_results(struct cm_port *port, time_ns now)
 /* Returns whether something found no room. */
 static bool run_port(struct cm_port *port, time_ns now)
 {
-	struct mad_dispatch *dispatch = &port->host->fabric->daemon->mads;
+	struct mad_dispatch *dispatch = port->host->fabric->mads;
 
 	if (!port->client.agent_number)
 		return false;
@@ -257,92 +247,4 @@ bool cm_host_run(struct cm_host *host, time_ns now)
 			return true;
 	}
 	return true;
-}
-
-struct cm_port *cm_host_find_port(const struct cm_host *host, const struct endpoint *endpoint)
-{
-	for (uint32_t index = 0; index < host->port_count; index++) {
-		if (host->ports[index].endpoint == endpoint)
-			return &host->ports[index];
-	}
-	return NULL;
-}
-
-struct cm_port *cm_host_find_gid(const struct cm_host *host, const struct gid *gid)
-{
-	for (uint32_t index = 0; index < host->port_count; index++) {
-		struct gid own = cm_port_gid(&host->ports[index]);
-
-		if (gid_equal(&own, gid))
-			return &host->ports[index];
-	}
-	return NULL;
-}
-
-struct cm_port *cm_host_first_port(const struct cm_host *host)
-{
-	for (uint32_t index = 0; index < host->port_count; index++) {
-		if (port_is_active(host->ports[index].endpoint->port))
-			return &host->ports[index];
-	}
-	return &host->ports[0];
-}
-
-/* The manager's port is a full member of the default partition, and maybe of no other. */
-static uint16_t sa_pkey(const struct cm_port *port)
-{
-	uint16_t index;
-
-	return cm_port_pkey_index(port, PKEY_DEFAULT_FULL, &index)
-		       ? port->endpoint->port->pkeys[index]
-		       : cm_port_pkey(port);
-}
-
-struct sa_client *cm_port_sa(struct cm_port *port)
-{
-	const struct port_info *info = &port->endpoint->port->info;
-	struct gid own = cm_port_gid(port);
-
-	sa_client_set_sa(&port->sa, info->master_sm_lid, info->master_sm_sl, sa_pkey(port));
-	sa_client_set_own_gid(&port->sa, &own);
-	return &port->sa;
-}
-
-struct gid cm_port_gid(const struct cm_port *port)
-{
-	const struct port *net = port->endpoint->port;
-
-	return gid_from(net->info.gid_prefix, net->guid);
-}
-
-uint16_t cm_port_pkey(const struct cm_port *port)
-{
-	const struct port *net = port->endpoint->port;
-	uint16_t usable = 0;
-
-	for (unsigned index = 0; index < net->pkey_count; index++) {
-		uint16_t pkey = net->pkeys[index];
-
-		if (pkey == PKEY_DEFAULT_FULL)
-			return pkey;
-		if (!usable || (pkey & PKEY_FULL_MEMBER))
-			usable = pkey ? pkey : usable;
-	}
-	return usable;
-}
-
-bool cm_port_pkey_index(const struct cm_port *port, uint16_t pkey, uint16_t *ret_index)
-{
-	const struct port *net = port->endpoint->port;
-	bool is_found = false;
-
-	for (unsigned index = 0; (pkey & 0x7fff) && index < net->pkey_count; index++) {
-		uint16_t own = net->pkeys[index];
-
-		if (((own ^ pkey) & 0x7fff) || (is_found && !(own & PKEY_FULL_MEMBER)))
-			continue;
-		*ret_index = (uint16_t)index;
-		is_found = true;
-	}
-	return is_found;
 }

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "daemon/cm/cm_address.h"
-#include "daemon/cm/cm_connections.h"
+#include "daemon/cm/cm_events.h"
+#include "daemon/cm/cm_port.h"
 #include "wire/ipoib.h"
 #include "wire/pkey.h"
 

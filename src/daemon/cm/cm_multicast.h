@@ -4,7 +4,7 @@
 #define SOFTIB_DAEMON_CM_CM_MULTICAST_H
 
 #include "base/attributes.h"
-#include "daemon/cm/cm_ids.h"
+#include "daemon/cm/cm_objects.h"
 
 /* The group that an id means by an address. */
 struct gid cm_group_address(const struct cm_id *id, const struct cm_address *address);

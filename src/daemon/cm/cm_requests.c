@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A peer calls: who listens for it, and the new id that its program gets (vol 1, chapter 12 and
  * annex A11). */
+#include "daemon/cm/cm_requests.h"
+
 #include <errno.h>
 #include <string.h>
 #include "daemon/cm/cm_address.h"
 #include "daemon/cm/cm_binding.h"
-#include "daemon/cm/cm_connections.h"
+#include "daemon/cm/cm_channel.h"
+#include "daemon/cm/cm_events.h"
+#include "daemon/cm/cm_ids.h"
+#include "daemon/cm/cm_paths.h"
+#include "daemon/cm/cm_port.h"
+#include "daemon/core/host_table.h"
 #include "wire/cm_ip_header.h"
 
 /* The addresses of a request, ours first. false: it has none, and the service wants them. */
@@ -48,7 +55,8 @@ static bool takes(const struct cm_id *listener, enum cm_qp_type qp_type)
 	return is_datagram == (qp_type == CM_QP_UD);
 }
 
-struct cm_id *cm_request_admit(struct cm_host *host, const struct cm_event *event,
+/* A new id for the peer that calls this service, or NULL after refusing it. */
+static struct cm_id *admit(struct cm_host *host, const struct cm_event *event,
 			       enum cm_qp_type qp_type, struct cm_connection *connection)
 {
 	const struct cm_service *service = cm_listener_context(event->listener);
@@ -68,7 +76,7 @@ struct cm_id *cm_request_admit(struct cm_host *host, const struct cm_event *even
 		refuse(host, connection, event, CM_REJECT_INVALID_SERVICE_ID);
 		return NULL;
 	}
-	if (!listener->channel || listener->waiting_count >= listener->backlog ||
+	if (!listener->channel || listener->backlog.waiting_count >= listener->backlog.request_count_max ||
 	    cm_id_create(listener->program, listener->channel, 0, listener->port_space, qp_type,
 			 &id) != 0) {
 		refuse(host, connection, event, CM_REJECT_NO_RESOURCES);
@@ -77,10 +85,10 @@ struct cm_id *cm_request_admit(struct cm_host *host, const struct cm_event *even
 	id->is_passive = true;
 	id->state = CM_ID_CONNECTING;
 	id->connection = connection;
-	id->listener = listener;
+	id->backlog.listener = listener;
 	id->ack_timeout = listener->ack_timeout;
-	listener->waiting_count++;
-	list_append(&listener->requests, &id->listener_link);
+	listener->backlog.waiting_count++;
+	list_append(&listener->backlog.requests, &id->backlog.listener_link);
 	cm_connection_set_context(connection, id);
 	cm_id_use_port(id, &host->ports[event->port_index]);
 	if (listener->route.source.family == CM_ADDRESS_IB) {
@@ -163,6 +171,15 @@ static struct cm_private_data without_header(const struct cm_id *id,
 					private_data.byte_count - skipped};
 }
 
+static void tell_listener(struct cm_id *id, struct cm_event_message *message,
+			  struct cm_private_data private_data)
+{
+	message->private_byte_count = (uint32_t)private_data.byte_count;
+	memcpy(message->private_data, private_data.bytes, private_data.byte_count);
+	id->backlog.listener->event_count++;
+	cm_channel_write(id->channel, message);
+}
+
 void cm_connection_request(struct cm_host *host, struct cm_connection *connection,
 			   const struct cm_event *event)
 {
@@ -171,7 +188,7 @@ void cm_connection_request(struct cm_host *host, struct cm_connection *connectio
 	cm_request_decode(event->data, &request);
 
 	enum cm_qp_type qp_type = requested_type(&request.req);
-	struct cm_id *id = cm_request_admit(host, event, qp_type, connection);
+	struct cm_id *id = admit(host, event, qp_type, connection);
 
 	if (!id)
 		return;
@@ -197,7 +214,7 @@ void cm_connection_request(struct cm_host *host, struct cm_connection *connectio
 	struct cm_private_data private_data = without_header(id, event->private_data);
 
 	cm_id_event_init(id, CM_PROGRAM_CONNECT_REQUEST, 0, &message);
-	message.listener_id = id->listener->number;
+	message.listener_id = id->backlog.listener->number;
 	message.parameters = (struct cm_parameters){
 		.qpn = request.req.local_qpn,
 		.responder_resources = request.req.initiator_depth,
@@ -216,8 +233,22 @@ void cm_connection_request(struct cm_host *host, struct cm_connection *connectio
 		message.parameters.remote_eecn = request.req.remote_eecn;
 		message.parameters.rdc_exists = request.req.rdc_exists;
 	}
-	message.private_byte_count = (uint32_t)private_data.byte_count;
-	memcpy(message.private_data, private_data.bytes, private_data.byte_count);
-	id->listener->event_count++;
-	cm_channel_write(id->channel, &message);
+	tell_listener(id, &message, private_data);
+}
+
+void cm_datagram_request(struct cm_host *host, struct cm_connection *connection,
+			 const struct cm_event *event)
+{
+	struct cm_id *id = admit(host, event, CM_QP_UD, connection);
+
+	if (!id)
+		return;
+
+	struct cm_private_data private_data = without_header(id, event->private_data);
+	struct cm_event_message message;
+
+	cm_id_event_init(id, CM_PROGRAM_CONNECT_REQUEST, 0, &message);
+	message.listener_id = id->backlog.listener->number;
+	message.parameters.qp_type = CM_QP_UD;
+	tell_listener(id, &message, private_data);
 }

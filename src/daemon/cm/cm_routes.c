@@ -7,7 +7,12 @@
 #include "daemon/cm/cm_address.h"
 #include "daemon/cm/cm_alternates.h"
 #include "daemon/cm/cm_binding.h"
+#include "daemon/cm/cm_events.h"
 #include "daemon/cm/cm_multicast.h"
+#include "daemon/cm/cm_paths.h"
+#include "daemon/cm/cm_port.h"
+#include "daemon/cm/ipoib_port.h"
+#include "daemon/core/host_table.h"
 
 /* The id leaves by the port it is bound to; one that is bound to none, by the destination's own or
  * the host's first. */

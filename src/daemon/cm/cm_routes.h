@@ -4,7 +4,7 @@
 #define SOFTIB_DAEMON_CM_CM_ROUTES_H
 
 #include "base/attributes.h"
-#include "daemon/cm/cm_ids.h"
+#include "daemon/cm/cm_objects.h"
 
 /* The event says what came of it. -EINVAL: not in this state; -ENETUNREACH: no such network. */
 MUST_USE int cm_resolve_address(struct cm_id *id, const struct cm_address *source,

@@ -7,9 +7,9 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "daemon/cm/cm_address.h"
-#include "daemon/cm/cm_host.h"
+#include "daemon/cm/cm_port.h"
 #include "daemon/cm/cm_routes.h"
-#include "daemon/daemon.h"
+#include "daemon/core/daemon_core.h"
 #include "net/switch/forwarding.h"
 #include "wire/ipoib.h"
 #include "wire/packet.h"
@@ -208,7 +208,7 @@ static void send(struct ipoib_port *ip, const struct ipoib_partition *partition,
 		 const struct target *target, uint8_t *bytes, size_t byte_count, time_ns now)
 {
 	const struct mc_member_record *group = &partition->group;
-	struct fabric *fabric = &ip->port->host->fabric->daemon->fabric;
+	struct fabric *fabric = &ip->port->host->fabric->core->fabric;
 	struct port *port = ip->port->endpoint->port;
 	struct frame *frame = frame_take(&fabric->frames);
 	struct packet packet = {

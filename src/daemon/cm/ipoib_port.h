@@ -7,42 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
-#include "base/hash_table.h"
-#include "base/list.h"
 #include "base/time.h"
-#include "host/cm_protocol.h"
-#include "mgmt/sa/sa_client.h"
+#include "daemon/cm/cm_objects.h"
 
-struct cm_id;
-struct cm_port;
 struct frame;
-
-/* Of the adapter's special numbers, none of which a program has. */
-enum { QPN_IPOIB = 2 };
-
-enum ipoib_state { IPOIB_DOWN, IPOIB_JOINING, IPOIB_JOINED };
-
-enum { IPOIB_PARTITIONS_MAX = 16 };
-
-/* The port in one of its partitions: what Linux has an interface for, ib0 or ib0.8001. */
-struct ipoib_partition {
-	uint16_t pkey; /* as in the port's table */
-	enum ipoib_state state;
-	time_ns join_at; /* not before */
-	time_ns join_pause;
-	struct mc_member_record group; /* the broadcast group, once joined */
-};
-
-struct ipoib_port {
-	struct cm_port *port;
-	/* The first is that of cm_port_pkey(). */
-	struct ipoib_partition partitions[IPOIB_PARTITIONS_MAX];
-	unsigned partition_count;
-	bool partitions_are_stale;    /* the port's P_Key table may have changed */
-	struct hash_table neighbours; /* by address */
-	struct list asking;	      /* neighbours that have not answered */
-	uint32_t psn;
-};
 
 void ipoib_port_init(struct ipoib_port *ip, struct cm_port *port);
 void ipoib_port_release(struct ipoib_port *ip);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "daemon/packets/packet_capture.h"
-#include "daemon/core/client.h"
+#include "daemon/daemon.h"
 #include "daemon/commands.h"
 #include "daemon/core/log.h"
 #include "host/capture_channel.h"
@@ -26,7 +26,7 @@ static int read_ports(const struct daemon *daemon, const json_t *names, struct p
 		const char *text = json_string_value(value);
 
 		if (!error)
-			error = port_names_add(&daemon->fabric, text ? text : "", ret_list, reason,
+			error = port_names_add(&daemon->core.fabric, text ? text : "", ret_list, reason,
 					       REASON_BYTES);
 	}
 	if (!error && ret_list->port_count > CAPTURE_PORTS_MAX) {
@@ -82,7 +82,7 @@ static void run_capture(struct client *client, const json_t *request, struct rep
 	struct capture_filter filter;
 	struct capture *capture;
 	struct capture_share share;
-	int error = read_ports(client->daemon, json_object_get(request, "ports"), &ports, reason);
+	int error = read_ports(client_daemon(client), json_object_get(request, "ports"), &ports, reason);
 
 	if (!error)
 		error = capture_filter_read(request, &filter, reason, sizeof(reason));
@@ -96,7 +96,7 @@ static void run_capture(struct client *client, const json_t *request, struct rep
 		reply_error(ret_reply, -error, "%s", reason);
 		return;
 	}
-	error = capture_start(client, &ports, &filter, (uint32_t)ring_bytes, &capture);
+	error = capture_start(&client_daemon(client)->packets, client, &ports, &filter, (uint32_t)ring_bytes, &capture);
 	if (error) {
 		reply_error(ret_reply, -error,
 			    error == -EBUSY ? "one capture per connection, and %d in all"

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the programs of a fabric listen for, and how many connections each host has: for people. */
+/* Opening a command socket for connections; the services that programs listen for, and how many
+ * connections each host has. */
+#include <errno.h>
 #include <string.h>
 #include "daemon/cm/cm_address.h"
-#include "daemon/cm/cm_ids.h"
-#include "daemon/core/client.h"
+#include "daemon/cm/cm_command_socket.h"
+#include "daemon/cm/cm_fabric.h"
+#include "daemon/daemon.h"
 #include "daemon/commands.h"
 #include "wire/cm_ip_header.h"
 
@@ -51,7 +54,7 @@ static void run_services(struct client *client, const json_t *request, struct re
 	json_t *hosts = json_array();
 
 	(void)request;
-	list_for_each (link, &client->daemon->cm.hosts) {
+	list_for_each (link, &client_daemon(client)->cm.hosts) {
 		const struct cm_host *host = container_of(link, struct cm_host, link);
 		struct cm_counts counts = cm_count(host->cm);
 
@@ -65,4 +68,35 @@ static void run_services(struct client *client, const json_t *request, struct re
 	reply_ok(ret_reply, json_pack("{s:o, s:o}", "services", services, "hosts", hosts));
 }
 
-const struct command cm_service_commands[] = {{"services", run_services}, {NULL, NULL}};
+static void run_cm(struct client *client, const json_t *request, struct reply *ret_reply)
+{
+	struct cm_fabric *fabric = &client_daemon(client)->cm;
+	struct cm_program *program;
+	int socket;
+
+	(void)request;
+	if (!client->host) {
+		reply_error(ret_reply, EINVAL, "hello with a host comes first");
+		return;
+	}
+
+	int error = cm_fabric_bring_up(fabric);
+
+	if (!error && !client->host->cm)
+		error = -ENODEV;
+	if (!error)
+		error = cm_program_create(client->host->cm, &program, &socket);
+	if (error) {
+		reply_error(ret_reply, -error, "no connections for host %s: %s", client->host->name,
+			    strerror(-error));
+		return;
+	}
+	/* The first of the descriptors is never given away, so the page goes before it. */
+	ret_reply->descriptors[0] = client->core->page_file;
+	ret_reply->descriptors[1] = socket;
+	ret_reply->descriptor_count = 2;
+	ret_reply->given_from = 1;
+	reply_ok(ret_reply, json_object());
+}
+
+const struct command cm_commands[] = {{"cm", run_cm}, {"services", run_services}, {NULL, NULL}};

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "daemon/core/client.h"
+#include "daemon/daemon.h"
 #include "daemon/commands.h"
-#include "daemon/managers/other_subnets.h"
+#include "daemon/managers/managers.h"
 #include "fabric/port_names.h"
 #include "fabric/explain.h"
 #include "mgmt/sm/sm.h"
@@ -43,7 +43,7 @@ static int read_source(const struct daemon *daemon, const char *text, struct por
 		       char *reason)
 {
 	struct port_list list = {0};
-	int error = port_names_add(&daemon->fabric, text, &list, reason, REASON_BYTES);
+	int error = port_names_add(&daemon->core.fabric, text, &list, reason, REASON_BYTES);
 
 	if (!error && list.ports[0]->kind != PORT_OF_ADAPTER) {
 		snprintf(reason, REASON_BYTES, "%.64s is no host: packets begin at adapters", text);
@@ -65,7 +65,7 @@ static int read_destination(const struct daemon *daemon, const struct port *sour
 	if (read_lid(text, &packet->dlid))
 		return 0;
 
-	int error = port_names_add(&daemon->fabric, text, &list, reason, REASON_BYTES);
+	int error = port_names_add(&daemon->core.fabric, text, &list, reason, REASON_BYTES);
 
 	if (!error) {
 		const struct port *port =
@@ -88,7 +88,7 @@ static int read_destination(const struct daemon *daemon, const struct port *sour
 static int read_group(struct daemon *daemon, const struct port *source, const char *text,
 		      struct explain_packet *packet, char *reason)
 {
-	struct sm_runner *manager = other_subnets_manager_of(daemon, source->info.gid_prefix);
+	struct sm_runner *manager = managers_master_of(&daemon->managers, source->info.gid_prefix);
 	const struct multicast_groups *groups = manager ? sm_multicast_groups(manager->sm) : NULL;
 	const struct multicast_group *group = NULL;
 	bool is_mlid = read_lid(text, &packet->dlid) && lid_is_multicast(packet->dlid);
@@ -171,7 +171,7 @@ static void add_step(void *context, const struct explain_step *step)
 
 static void run_explain(struct client *client, const json_t *request, struct reply *ret_reply)
 {
-	struct daemon *daemon = client->daemon;
+	struct daemon *daemon = client_daemon(client);
 	const char *source = json_string_value(json_object_get(request, "source"));
 	struct explain_packet packet = {0};
 	struct port *port = NULL;
@@ -187,7 +187,7 @@ static void run_explain(struct client *client, const json_t *request, struct rep
 
 	json_t *steps = json_array();
 	const struct explain_listener listener = {.step = add_step, .context = steps};
-	unsigned delivered = explain(&daemon->fabric, port, &packet, &listener);
+	unsigned delivered = explain(&daemon->core.fabric, port, &packet, &listener);
 
 	port_name_text(port, name);
 	reply_ok(ret_reply,

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "daemon/core/client.h"
+#include "daemon/daemon.h"
 #include "daemon/commands.h"
 #include "daemon/packets/fault_log.h"
 #include "daemon/core/log.h"
@@ -78,9 +78,9 @@ static int set_faults(struct daemon *daemon, struct port *output,
 		return -EINVAL;
 	if (!may_flap)
 		settings.flap_up = settings.flap_down = 0;
-	daemon->fabric.fault_observer =
-		(struct fault_observer){.decided = fault_log_note, .context = &daemon->fault_log};
-	return faults_set(&daemon->fabric, output, &settings, request->seed, daemon->now);
+	daemon->core.fabric.fault_observer =
+		(struct fault_observer){.decided = fault_log_note, .context = &daemon->packets.fault_log};
+	return faults_set(&daemon->core.fabric, output, &settings, request->seed, daemon->core.loop.now);
 }
 
 static int add_to_ports(struct daemon *daemon, const struct port_list *ports,
@@ -104,7 +104,7 @@ static void add_to_verbs(struct client *client, const char *name,
 			 const struct fault_request *wanted, struct reply *reply)
 {
 	char reason[REASON_BYTES] = "";
-	int error = verb_faults_add(client->daemon, name, wanted->words, wanted->seed, reason,
+	int error = verb_faults_add(client->core, name, wanted->words, wanted->seed, reason,
 				    sizeof(reason));
 
 	if (error) {
@@ -117,7 +117,7 @@ static void add_to_verbs(struct client *client, const char *name,
 
 static void run_add(struct client *client, const json_t *request, struct reply *ret_reply)
 {
-	struct daemon *daemon = client->daemon;
+	struct daemon *daemon = client_daemon(client);
 	const char *name = json_string_value(json_object_get(request, "port"));
 	const json_t *seed = json_object_get(request, "seed");
 	struct fault_request wanted = {.words = json_object_get(request, "settings"),
@@ -134,7 +134,7 @@ static void run_add(struct client *client, const json_t *request, struct reply *
 	int error = read_words(wanted.words, &trial, &wanted.direction, reason);
 
 	if (!error)
-		error = port_names_add(&daemon->fabric, name ? name : "", &ports, reason,
+		error = port_names_add(&daemon->core.fabric, name ? name : "", &ports, reason,
 				       sizeof(reason));
 	if (!error) {
 		error = add_to_ports(daemon, &ports, &wanted);
@@ -173,13 +173,13 @@ static void run_list(struct client *client, const json_t *request, struct reply 
 	json_t *rows = json_array();
 	json_int_t position = 0;
 
-	list_for_each (link, &client->daemon->fabric.faulty_links) {
+	list_for_each (link, &client->core->fabric.faulty_links) {
 		if (position++ < from || json_array_size(rows) == FAULT_ROWS_MAX)
 			continue;
 		json_array_append_new(rows, describe(container_of(link, struct link_faults, link)));
 	}
 	reply_ok(ret_reply, json_pack("{s:o, s:o}", "faults", rows, "verbs",
-				      verb_faults_describe(client->daemon)));
+				      verb_faults_describe(client->core)));
 	if (position > from + FAULT_ROWS_MAX)
 		json_object_set_new(ret_reply->object, "next", json_integer(from + FAULT_ROWS_MAX));
 }
@@ -188,7 +188,7 @@ static unsigned clear(struct daemon *daemon, struct port *output)
 {
 	bool is_faulty = output->faults != NULL;
 
-	faults_clear(&daemon->fabric, output, daemon->now);
+	faults_clear(&daemon->core.fabric, output, daemon->core.loop.now);
 	return is_faulty;
 }
 
@@ -196,15 +196,15 @@ static unsigned clear_all(struct daemon *daemon)
 {
 	unsigned count = 0;
 
-	list_for_each_safe (link, &daemon->fabric.faulty_links)
+	list_for_each_safe (link, &daemon->core.fabric.faulty_links)
 		count += clear(daemon, container_of(link, struct link_faults, link)->output);
-	fault_log_clear(&daemon->fault_log);
-	return count + verb_faults_clear(daemon, NULL);
+	fault_log_clear(&daemon->packets.fault_log);
+	return count + verb_faults_clear(&daemon->core, NULL);
 }
 
 static void run_clear(struct client *client, const json_t *request, struct reply *ret_reply)
 {
-	struct daemon *daemon = client->daemon;
+	struct daemon *daemon = client_daemon(client);
 	const json_t *names = json_object_get(request, "ports");
 	char reason[REASON_BYTES] = "";
 	struct port_list ports = {0};
@@ -215,13 +215,13 @@ static void run_clear(struct client *client, const json_t *request, struct reply
 
 	json_array_foreach (names, index, value) {
 		const char *name = json_string_value(value);
-		struct host *host = name ? host_table_find(&daemon->hosts, name) : NULL;
+		struct host *host = name ? host_table_find(&daemon->core.hosts, name) : NULL;
 
 		if (!error)
-			error = port_names_add(&daemon->fabric, name ? name : "", &ports, reason,
+			error = port_names_add(&daemon->core.fabric, name ? name : "", &ports, reason,
 					       sizeof(reason));
 		if (!error && host)
-			count += verb_faults_clear(daemon, host);
+			count += verb_faults_clear(&daemon->core, host);
 	}
 	if (!error && !json_array_size(names))
 		count = clear_all(daemon);
@@ -236,7 +236,7 @@ static void run_clear(struct client *client, const json_t *request, struct reply
 
 static void run_record(struct client *client, const json_t *request, struct reply *ret_reply)
 {
-	struct daemon *daemon = client->daemon;
+	struct daemon *daemon = client_daemon(client);
 	json_int_t index = json_integer_value(json_object_get(request, "from"));
 	json_t *lines = json_array();
 	char line[FAULT_LINE_BYTES];
@@ -244,17 +244,17 @@ static void run_record(struct client *client, const json_t *request, struct repl
 
 	if (index <= 0) {
 		index = 0;
-		fault_log_sort(&daemon->fault_log);
+		fault_log_sort(&daemon->packets.fault_log);
 	}
 	while (bytes < LINES_BYTES_MAX &&
-	       (length = fault_log_line(&daemon->fault_log, &daemon->fabric, (size_t)index,
+	       (length = fault_log_line(&daemon->packets.fault_log, &daemon->core.fabric, (size_t)index,
 					line)) != 0) {
 		json_array_append_new(lines, json_string(line));
 		bytes += length + 3;
 		index++;
 	}
 	reply_ok(ret_reply, json_pack("{s:o, s:I}", "lines", lines, "forgotten",
-				      (json_int_t)daemon->fault_log.forgotten));
+				      (json_int_t)daemon->packets.fault_log.forgotten));
 	if (bytes >= LINES_BYTES_MAX)
 		json_object_set_new(ret_reply->object, "next", json_integer(index));
 }
@@ -262,7 +262,7 @@ static void run_record(struct client *client, const json_t *request, struct repl
 /* Parts of one record come on one connection; another one's beginning throws them away. */
 static int collect(struct daemon *daemon, const struct client *client, const char *text)
 {
-	struct fault_replay *replay = &daemon->fault_replay;
+	struct fault_replay *replay = &daemon->packets.fault_replay;
 	size_t length = strlen(text);
 
 	if (replay->client_id != client->id) {
@@ -284,7 +284,7 @@ static int collect(struct daemon *daemon, const struct client *client, const cha
 
 static void run_replay(struct client *client, const json_t *request, struct reply *ret_reply)
 {
-	struct daemon *daemon = client->daemon;
+	struct daemon *daemon = client_daemon(client);
 	const char *text = json_string_value(json_object_get(request, "text"));
 	bool is_last = json_is_true(json_object_get(request, "is_last"));
 	char reason[REASON_BYTES] = "the record is too long";
@@ -295,19 +295,19 @@ static void run_replay(struct client *client, const json_t *request, struct repl
 		return;
 	}
 	if (!error) {
-		fault_log_clear(&daemon->fault_log);
-		daemon->fabric.fault_observer = (struct fault_observer){
-			.decided = fault_log_note, .context = &daemon->fault_log};
-		error = fault_log_replay(&daemon->fabric, daemon->fault_replay.text, daemon->now,
+		fault_log_clear(&daemon->packets.fault_log);
+		daemon->core.fabric.fault_observer = (struct fault_observer){
+			.decided = fault_log_note, .context = &daemon->packets.fault_log};
+		error = fault_log_replay(&daemon->core.fabric, daemon->packets.fault_replay.text, daemon->core.loop.now,
 					 reason, sizeof(reason));
 	}
-	free(daemon->fault_replay.text);
-	daemon->fault_replay = (struct fault_replay){0};
+	free(daemon->packets.fault_replay.text);
+	daemon->packets.fault_replay = (struct fault_replay){0};
 	if (error)
 		reply_error(ret_reply, -error, "%s", reason);
 	else
 		reply_ok(ret_reply,
-			 json_pack("{s:i}", "links", (int)daemon->fabric.faulty_link_count));
+			 json_pack("{s:i}", "links", (int)daemon->core.fabric.faulty_link_count));
 }
 
 const struct command fault_commands[] = {

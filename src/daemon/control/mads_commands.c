@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "daemon/core/client.h"
+#include "daemon/daemon.h"
 #include "daemon/commands.h"
 #include "daemon/mad/mad_files.h"
 
@@ -43,7 +43,7 @@ static void run_mads(struct client *client, const json_t *request, struct reply 
 	}
 
 	int program_end;
-	int error = mad_file_open(&client->daemon->mad_files, endpoint, &program_end);
+	int error = mad_file_open(&client_daemon(client)->mad_files, endpoint, &program_end);
 
 	if (error) {
 		reply_error(ret_reply, -error, "no socket for the port's MADs: %s",
@@ -62,7 +62,7 @@ static struct mad_file *named_file(const struct client *client, const json_t *re
 {
 	json_int_t inode = json_integer_value(json_object_get(request, "inode"));
 	struct mad_file *file = client->host && inode > 0
-					? mad_file_find(&client->daemon->mad_files, (uint64_t)inode)
+					? mad_file_find(&client_daemon(client)->mad_files, (uint64_t)inode)
 					: NULL;
 
 	if (file && mad_file_endpoint(file)->device->host == client->host)

@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "daemon/core/client.h"
+#include "daemon/daemon.h"
+#include "daemon/client_lifetime.h"
 #include "daemon/commands.h"
 #include "daemon/packets/direct_rings.h"
 #include "daemon/packets/port_updates.h"
@@ -70,44 +71,44 @@ static json_t *describe_adapters(const struct host *host)
 /* The host a client names; the first one if it names none. NULL with an error in the reply. */
 static struct host *choose_host(struct client *client, const json_t *request, struct reply *reply)
 {
-	struct host_table *table = &client->daemon->hosts;
+	struct host_table *table = &client->core->hosts;
 	const char *name = json_string_value(json_object_get(request, "host"));
 	char names[384];
 
 	if (table->host_count == 0) {
 		reply_error(reply, ENODEV, "fabric %s has no hosts",
-			    client->daemon->options.fabric_name);
+			    client_daemon(client)->options.fabric_name);
 		return NULL;
 	}
 
 	struct host *host = name && *name ? host_table_find(table, name) : table->hosts[0];
 
 	if (!host)
-		host = host_table_device(table, &client->daemon->fabric, name);
+		host = host_table_device(table, &client->core->fabric, name);
 	if (!host) {
 		list_hosts(table, names, sizeof(names));
 		reply_error(reply, ENOENT, "no host %.64s in fabric %s; there are: %s", name,
-			    client->daemon->options.fabric_name, names);
+			    client_daemon(client)->options.fabric_name, names);
 	}
 	return host;
 }
 
 static void admit(struct client *client, enum client_kind kind)
 {
-	struct daemon *daemon = client->daemon;
+	struct daemon *daemon = client_daemon(client);
 
 	client->kind = kind;
 	if (kind == CLIENT_TOOL)
 		return;
-	daemon->user_count++;
-	daemon->was_used = true;
+	daemon->core.clients.user_count++;
+	daemon->core.clients.was_used = true;
 }
 
 static void run_hello(struct client *client, const json_t *request, struct reply *ret_reply)
 {
 	json_int_t version = json_integer_value(json_object_get(request, "version"));
 	enum client_kind kind = kind_from(request);
-	struct daemon *daemon = client->daemon;
+	struct daemon *daemon = client_daemon(client);
 	char path[SYSFS_PATH_BYTES];
 
 	if (client->kind != CLIENT_UNKNOWN || kind == CLIENT_UNKNOWN) {
@@ -130,7 +131,7 @@ static void run_hello(struct client *client, const json_t *request, struct reply
 	}
 
 	struct host *host = choose_host(client, request, ret_reply);
-	int error = host ? sysfs_tree_render(daemon, host) : 0;
+	int error = host ? sysfs_tree_render(&daemon->sysfs, host) : 0;
 
 	if (error)
 		reply_error(ret_reply, -error, "the files of host %s can't be written to %s: %s",
@@ -139,7 +140,7 @@ static void run_hello(struct client *client, const json_t *request, struct reply
 		return;
 	client->host = host;
 	admit(client, kind);
-	sysfs_tree_path(daemon, host, path);
+	sysfs_tree_path(&daemon->sysfs, host, path);
 	reply_ok(ret_reply, json_pack("{s:s, s:s, s:s, s:b, s:o}", "fabric",
 				      daemon->options.fabric_name, "host", host->name, "tree", path,
 				      "privileged", daemon->options.programs_are_privileged,
@@ -160,11 +161,11 @@ static void run_attach(struct client *client, const json_t *request, struct repl
 		reply_error(ret_reply, -error, "no rings for this program: %s", strerror(-error));
 		return;
 	}
-	ret_reply->descriptors[0] = client->daemon->page_file;
-	ret_reply->descriptors[1] = client->memory_file;
-	ret_reply->descriptors[2] = client->rkey_export_file;
-	ret_reply->descriptors[3] = doorbell_copy(client->down_doorbell);
-	ret_reply->descriptors[4] = doorbell_copy(client->up_doorbell);
+	ret_reply->descriptors[0] = client->core->page_file;
+	ret_reply->descriptors[1] = client->rings.memory_file;
+	ret_reply->descriptors[2] = client->rings.rkey_export_file;
+	ret_reply->descriptors[3] = doorbell_copy(client->rings.down_doorbell);
+	ret_reply->descriptors[4] = doorbell_copy(client->rings.up_doorbell);
 	ret_reply->descriptor_count = 5;
 	ret_reply->given_from = 3;
 	ret_reply->process_shared = true;
@@ -199,7 +200,7 @@ static void run_port(struct client *client, const json_t *request, struct reply 
 	port_updates_subscribe(client, adapter->index);
 	verb_faults_send_active(client);
 	/* Before the answer, so that whoever has the answer finds the ports in the ring. */
-	clients_publish(client->daemon);
+	clients_publish(client->core);
 	reply_ok(ret_reply, json_object());
 }
 

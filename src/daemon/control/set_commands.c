@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "daemon/core/client.h"
+#include "daemon/daemon.h"
 #include "daemon/commands.h"
-#include "daemon/packets/flow_resolver.h"
+#include "daemon/core/flow_table.h"
 #include "daemon/core/log.h"
 #include "fabric/port_names.h"
 #include "mgmt/agents/node_fields.h"
@@ -18,11 +18,11 @@ enum { TABLE_ENTRIES_MAX = 1024, NAME_SHOWN = 64 };
 /* The first adapter of a host, or a node by its name, description or GUID. */
 static struct node *find_node(const struct daemon *daemon, const char *name)
 {
-	struct host *host = host_table_find(&daemon->hosts, name);
+	struct host *host = host_table_find(&daemon->core.hosts, name);
 
 	if (host && host->adapter_count)
 		return host->adapters[0]->node;
-	return port_names_find_node(&daemon->fabric, name);
+	return port_names_find_node(&daemon->core.fabric, name);
 }
 
 /* NULL after an error was put into the reply. */
@@ -120,7 +120,7 @@ static void run_get(struct client *client, const json_t *request, struct reply *
 {
 	const char *name = json_string_value(json_object_get(request, "attribute"));
 	json_int_t from = json_integer_value(json_object_get(request, "from"));
-	struct port *port = find_port(client->daemon, request, ret_reply);
+	struct port *port = find_port(client_daemon(client), request, ret_reply);
 
 	if (!port)
 		return;
@@ -136,7 +136,7 @@ static void run_get(struct client *client, const json_t *request, struct reply *
 		return;
 	}
 	if (attribute && node_attribute_exists(attribute, port)) {
-		flows_fold_all(client->daemon);
+		flows_fold_all(client->core);
 		show_attribute(attribute, port, ret_reply);
 		return;
 	}
@@ -180,7 +180,7 @@ static void explain_set(enum node_set_result result, const char *field, const ch
 
 static void run_set(struct client *client, const json_t *request, struct reply *ret_reply)
 {
-	struct daemon *daemon = client->daemon;
+	struct daemon *daemon = client_daemon(client);
 	const char *field = json_string_value(json_object_get(request, "field"));
 	const char *value = json_string_value(json_object_get(request, "value"));
 	struct port *port = find_port(daemon, request, ret_reply);
@@ -193,10 +193,10 @@ static void run_set(struct client *client, const json_t *request, struct reply *
 		return;
 	}
 	/* Offloaded traffic so far belongs to the time before a counter is set. */
-	flows_fold_all(daemon);
+	flows_fold_all(&daemon->core);
 
 	enum node_set_result result =
-		node_field_set(&daemon->fabric.agents, port, daemon->now, field, value, &maximum);
+		node_field_set(&daemon->core.fabric.agents, port, daemon->core.loop.now, field, value, &maximum);
 
 	if (result == NODE_SET_OK)
 		log_line("set %s:%d %.*s=%.*s", port->node->description, (int)port->number,

@@ -5,13 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 #include "daemon/packets/packet_capture.h"
-#include "daemon/core/client.h"
+#include "daemon/daemon.h"
 #include "daemon/commands.h"
-#include "daemon/packets/flow_resolver.h"
+#include "daemon/core/flow_table.h"
 #include "daemon/sysfs/link_rate.h"
 #include "daemon/core/log.h"
 #include "fabric/port_names.h"
-#include "daemon/packets/port_updates.h"
 #include "daemon/sysfs/sysfs_tree.h"
 #include "mgmt/sa/sa.h"
 #include "mgmt/sm/sm.h"
@@ -44,7 +43,7 @@ static json_t *describe_endpoint(const struct endpoint *endpoint)
 
 static void run_hosts(struct client *client, const json_t *request, struct reply *ret_reply)
 {
-	const struct host_table *table = &client->daemon->hosts;
+	const struct host_table *table = &client->core->hosts;
 	json_int_t from = json_integer_value(json_object_get(request, "from"));
 	json_t *rows = json_array();
 	json_int_t position = 0;
@@ -80,8 +79,8 @@ static json_t *describe_mkeys(const struct daemon *daemon, const struct sm_statu
 
 	if (!status->has_mkeys)
 		return json_null();
-	for (uint32_t i = 0; status->mkey_refusal_source && i < daemon->fabric.node_count; i++) {
-		const struct node *node = daemon->fabric.by_index[i];
+	for (uint32_t i = 0; status->mkey_refusal_source && i < daemon->core.fabric.node_count; i++) {
+		const struct node *node = daemon->core.fabric.by_index[i];
 
 		for (unsigned number = 0; number <= node->port_count; number++)
 			if (node->ports[number].guid == status->mkey_refusal_source)
@@ -119,19 +118,19 @@ static json_t *describe_other_subnets(const struct daemon *daemon)
 {
 	json_t *managers = json_array();
 
-	for (uint32_t i = 0; i < daemon->others.count; i++)
+	for (uint32_t i = 0; i < daemon->managers.others.count; i++)
 		json_array_append_new(managers,
-				      describe_manager(daemon, &daemon->others.subnets[i].sm));
+				      describe_manager(daemon, &daemon->managers.others.subnets[i].sm));
 	return managers;
 }
 
 static const struct sm_runner *built_in_manager_at(const struct daemon *daemon,
 						   const struct port *port)
 {
-	if (daemon->sm.sm && daemon->sm.client.port == port)
-		return &daemon->sm;
-	for (uint32_t i = 0; i < daemon->others.count; i++) {
-		const struct sm_runner *runner = &daemon->others.subnets[i].sm;
+	if (daemon->managers.sm.sm && daemon->managers.sm.client.port == port)
+		return &daemon->managers.sm;
+	for (uint32_t i = 0; i < daemon->managers.others.count; i++) {
+		const struct sm_runner *runner = &daemon->managers.others.subnets[i].sm;
 
 		if (runner->sm && runner->client.port == port)
 			return runner;
@@ -141,10 +140,10 @@ static const struct sm_runner *built_in_manager_at(const struct daemon *daemon,
 
 static bool is_stranger(const struct daemon *daemon, const struct port *port)
 {
-	bool is_strange = daemon->sm.sm && sm_is_stranger(daemon->sm.sm, port->guid);
+	bool is_strange = daemon->managers.sm.sm && sm_is_stranger(daemon->managers.sm.sm, port->guid);
 
-	for (uint32_t i = 0; i < daemon->others.count; i++)
-		is_strange |= sm_is_stranger(daemon->others.subnets[i].sm.sm, port->guid);
+	for (uint32_t i = 0; i < daemon->managers.others.count; i++)
+		is_strange |= sm_is_stranger(daemon->managers.others.subnets[i].sm.sm, port->guid);
 	return is_strange;
 }
 
@@ -186,8 +185,8 @@ static json_t *describe_other_managers(const struct daemon *daemon)
 {
 	json_t *names = json_array();
 
-	for (uint32_t i = 0; i < daemon->hosts.adapter_count; i++) {
-		const struct adapter_entry *adapter = daemon->hosts.adapters[i];
+	for (uint32_t i = 0; i < daemon->core.hosts.adapter_count; i++) {
+		const struct adapter_entry *adapter = daemon->core.hosts.adapters[i];
 
 		for (unsigned number = 1; number <= adapter->node->port_count; number++) {
 			const struct endpoint *endpoint = &adapter->endpoints[number];
@@ -202,8 +201,8 @@ static json_t *describe_other_managers(const struct daemon *daemon)
 									   : ""));
 		}
 	}
-	for (uint32_t i = 0; i < daemon->hosts.device_count; i++)
-		describe_device_managers(daemon, daemon->hosts.devices[i]->device, names);
+	for (uint32_t i = 0; i < daemon->core.hosts.device_count; i++)
+		describe_device_managers(daemon, daemon->core.hosts.devices[i]->device, names);
 	return names;
 }
 
@@ -233,9 +232,9 @@ enum { LATE_US_MAX = 1000 };
 
 static int late_us(const struct daemon *daemon)
 {
-	time_ns late = daemon->fabric.late_ns_max > daemon->late_ns_before
-			       ? daemon->fabric.late_ns_max
-			       : daemon->late_ns_before;
+	time_ns late = daemon->core.fabric.late_ns_max > daemon->lateness.before_ns
+			       ? daemon->core.fabric.late_ns_max
+			       : daemon->lateness.before_ns;
 
 	return (int)(late / MICROSECONDS(1));
 }
@@ -255,39 +254,39 @@ static json_t *describe_flows(const struct daemon *daemon)
 {
 	json_t *rows = json_array();
 
-	flows_for_each_direct(daemon, add_flow, rows);
+	flows_for_each_direct(&daemon->core, add_flow, rows);
 	return rows;
 }
 
 static void run_status(struct client *client, const json_t *request, struct reply *ret_reply)
 {
-	struct daemon *daemon = client->daemon;
+	struct daemon *daemon = client_daemon(client);
 	int switches, links, active, programs = 0;
 
 	(void)request;
-	list_for_each (link, &daemon->clients)
+	list_for_each (link, &daemon->core.clients.all)
 		programs += container_of(link, struct client, link)->kind == CLIENT_PROGRAM;
-	count_ports(&daemon->fabric, &switches, &links, &active);
+	count_ports(&daemon->core.fabric, &switches, &links, &active);
 	reply_ok(ret_reply,
 		 json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:b, s:i, s:s, s:b, s:i, "
 			   "s:b, s:o}",
 			   "fabric", daemon->options.fabric_name, "pid", (int)getpid(), "hosts",
-			   (int)daemon->hosts.host_count, "switches", switches, "links", links,
+			   (int)daemon->core.hosts.host_count, "switches", switches, "links", links,
 			   "active_links", active, "programs", programs, "users",
-			   (int)daemon->user_count, "offload", daemon->options.offloads,
+			   (int)daemon->core.clients.user_count, "offload", daemon->options.offloads,
 			   "ephemeral", daemon->options.is_ephemeral, "generation",
-			   (int)daemon->page->generation, "folder", daemon->folder.path, "paced",
+			   (int)daemon->core.page->generation, "folder", daemon->folder.path, "paced",
 			   daemon->options.is_paced, "late_us", late_us(daemon), "behind",
 			   late_us(daemon) > LATE_US_MAX, "sm",
-			   describe_manager(daemon, &daemon->sm)));
+			   describe_manager(daemon, &daemon->managers.sm)));
 	json_object_set_new(ret_reply->object, "subnets", describe_other_subnets(daemon));
 	json_object_set_new(ret_reply->object, "managers", describe_other_managers(daemon));
 	json_object_set_new(ret_reply->object, "administration",
-			    describe_administration(&daemon->sa));
-	json_object_set_new(ret_reply->object, "captures", captures_describe(daemon));
-	json_object_set_new(ret_reply->object, "gateways", gateway_sockets_describe(daemon));
+			    describe_administration(&daemon->managers.sa));
+	json_object_set_new(ret_reply->object, "captures", captures_describe(&daemon->packets));
+	json_object_set_new(ret_reply->object, "gateways", gateway_sockets_describe(&daemon->packets.gateways));
 	json_object_set_new(ret_reply->object, "faulty_links",
-			    json_integer(daemon->fabric.faulty_link_count));
+			    json_integer(daemon->core.fabric.faulty_link_count));
 	json_object_set_new(ret_reply->object, "direct_flows", describe_flows(daemon));
 	json_object_set_new(ret_reply->object, "mad_ports",
 			    json_integer(daemon->mad_files.file_count));
@@ -306,7 +305,7 @@ static unsigned set_node_cables(struct daemon *daemon, struct node *node, unsign
 
 		if ((port_number && number != port_number) || !port->peer)
 			continue;
-		fabric_set_cable(&daemon->fabric, port, is_up, daemon->now);
+		fabric_set_cable(&daemon->core.fabric, port, is_up, daemon->core.loop.now);
 		count++;
 	}
 	return count;
@@ -314,12 +313,12 @@ static unsigned set_node_cables(struct daemon *daemon, struct node *node, unsign
 
 static void run_link(struct client *client, const json_t *request, struct reply *ret_reply)
 {
-	struct daemon *daemon = client->daemon;
+	struct daemon *daemon = client_daemon(client);
 	const char *name = json_string_value(json_object_get(request, "node"));
 	json_int_t port_number = json_integer_value(json_object_get(request, "port"));
 	bool is_up = json_is_true(json_object_get(request, "up"));
-	struct host *host = name ? host_table_find(&daemon->hosts, name) : NULL;
-	struct node *node = name && !host ? port_names_find_node(&daemon->fabric, name) : NULL;
+	struct host *host = name ? host_table_find(&daemon->core.hosts, name) : NULL;
+	struct node *node = name && !host ? port_names_find_node(&daemon->core.fabric, name) : NULL;
 	unsigned count = 0;
 
 	if (!host && !node) {
@@ -345,13 +344,13 @@ static void run_link(struct client *client, const json_t *request, struct reply 
 
 static void run_refresh(struct client *client, const json_t *request, struct reply *ret_reply)
 {
-	struct daemon *daemon = client->daemon;
+	struct daemon *daemon = client_daemon(client);
 	const char *name = json_string_value(json_object_get(request, "host"));
-	struct host *host = name ? host_table_find(&daemon->hosts, name) : NULL;
+	struct host *host = name ? host_table_find(&daemon->core.hosts, name) : NULL;
 
-	flows_fold_all(daemon);
+	flows_fold_all(&daemon->core);
 	if (host)
-		sysfs_tree_update_counters(daemon, host);
+		sysfs_tree_update_counters(&daemon->sysfs, host);
 	reply_ok(ret_reply, json_object());
 }
 
@@ -359,13 +358,13 @@ static void run_down(struct client *client, const json_t *request, struct reply 
 {
 	(void)request;
 	log_line("told to end by pid %d", (int)client->pid);
-	client->daemon->is_ending = true;
+	client_daemon(client)->is_ending = true;
 	reply_ok(ret_reply, json_pack("{s:i}", "pid", (int)getpid()));
 }
 
 static void run_wait_active(struct client *client, const json_t *request, struct reply *ret_reply)
 {
-	struct daemon *daemon = client->daemon;
+	struct daemon *daemon = client_daemon(client);
 	json_int_t timeout_ms = json_integer_value(json_object_get(request, "timeout_ms"));
 
 	if (client->waits_for_active) {
@@ -375,8 +374,8 @@ static void run_wait_active(struct client *client, const json_t *request, struct
 	if (timeout_ms < 0 || timeout_ms > WAIT_MS_MAX)
 		timeout_ms = WAIT_MS_MAX;
 	client->waits_for_active = true;
-	client->waits_until = daemon->now + MILLISECONDS(timeout_ms);
-	daemon->waiter_count++;
+	client->waits_until = daemon->core.loop.now + MILLISECONDS(timeout_ms);
+	daemon->server.waiter_count++;
 }
 
 const struct command tool_commands[] = {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "daemon/packets/ingress.h"
-#include "daemon/core/client.h"
+#include "daemon/daemon.h"
 #include "daemon/commands.h"
 #include "daemon/xrc/xrc_domains.h"
 
@@ -120,19 +120,19 @@ static void run_target_open(struct client *client, const json_t *request, struct
 static void run_target_borrow(struct client *client, const json_t *request, struct reply *ret_reply)
 {
 	struct xrc_domain *domain = named_domain(client, request, ret_reply);
-	enum xrc_urgency patience =
+	enum xrc_urgency urgency =
 		json_is_true(json_object_get(request, "now")) ? XRC_NOW : XRC_WHEN_IDLE;
 
 	if (domain)
 		reply_result(ret_reply,
-			     xrc_target_acquire(client, domain, named_qpn(request), patience));
+			     xrc_target_acquire(client, domain, named_qpn(request), urgency));
 }
 
 static void run_catch_up(struct client *client, const json_t *request, struct reply *ret_reply)
 {
 	(void)request;
 	if (client->is_attached)
-		ingress_catch_up(client);
+		ingress_catch_up(&client_daemon(client)->packets, client);
 	reply_ok(ret_reply, json_object());
 }
 

@@ -202,7 +202,7 @@ void host_table_release(struct host_table *table)
 
 		qpn_space_release(&adapter->qpns);
 		for (unsigned i = 1; i <= adapter->node->port_count; i++)
-			free(adapter->endpoints[i].shown.hashes);
+			free(adapter->endpoints[i].sysfs_shown);
 		free(adapter->endpoints);
 		free(table->adapters[index]);
 	}
@@ -214,7 +214,7 @@ void host_table_release(struct host_table *table)
 		struct adapter_entry *device = table->devices[index]->device;
 
 		for (unsigned i = 0; i <= device->node->port_count; i++)
-			free(device->endpoints[i].shown.hashes);
+			free(device->endpoints[i].sysfs_shown);
 		free(device->endpoints);
 		free(device);
 		free(table->devices[index]);

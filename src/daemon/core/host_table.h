@@ -9,13 +9,13 @@
 #include "base/attributes.h"
 #include "base/list.h"
 #include "daemon/core/qpn_space.h"
-#include "daemon/sysfs/sysfs_port.h"
 #include "net/node/node.h"
 #include "wire/ip_network.h"
 #include "wire/raw_packet.h"
 
 struct client;
 struct fabric;
+struct sysfs_port_shown;
 struct verb_fault_log;
 
 enum { HOST_NAME_BYTES = 64, ADAPTERS_PER_HOST_MAX = 32, ADDRESS_TEXT_BYTES = 46, DESTINATION_SLOTS = 64 };
@@ -37,7 +37,7 @@ struct endpoint {
 	struct list mad_clients;  /* of QP0 and QP1, those that take requests */
 	struct client *raw_owners[RAW_KINDS]; /* who has its raw queue pairs: daemon/packets/raw_owners.h */
 	uint32_t sm_count;	  /* subnet managers that hold the port: IsSM is theirs */
-	struct sysfs_port_shown shown; /* of the port in the rendered tree */
+	struct sysfs_port_shown *sysfs_shown; /* the text of its sysfs files; NULL: not rendered */
 };
 
 struct adapter_entry {

@@ -17,9 +17,8 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "daemon/daemon.h"
+#include "daemon/core/daemon_core.h"
 #include "daemon/core/log.h"
-#include "daemon/packets/port_updates.h"
 #include "mgmt/agents/agents.h"
 
 /* One device of one port. */
@@ -34,31 +33,31 @@ struct issm_device {
 };
 
 struct issm_watches {
-	struct daemon *daemon;
+	struct daemon_core *core;
 	int inotify;
 	struct watch watch;
 	struct list devices;
 	struct hash_table by_mark;
 };
 
-static void set_is_sm(struct daemon *daemon, struct port *port, uint32_t bit)
+static void set_is_sm(struct daemon_core *core, struct port *port, uint32_t bit)
 {
 	port->info.capability_mask = (port->info.capability_mask & ~CAPABILITY_IS_SM) | bit;
-	agent_capability_changed(&daemon->fabric.agent_memory, port, daemon->now);
-	ports_changed(daemon, port);
+	agent_capability_changed(&core->fabric.agent_memory, port, core->loop.now);
+	daemon_core_port_changed(core, port);
 }
 
-void issm_hold(struct daemon *daemon, struct endpoint *endpoint)
+void issm_hold(struct daemon_core *core, struct endpoint *endpoint)
 {
 	if (endpoint->sm_count++ == 0)
-		set_is_sm(daemon, endpoint->port, CAPABILITY_IS_SM);
+		set_is_sm(core, endpoint->port, CAPABILITY_IS_SM);
 }
 
-void issm_let_go(struct daemon *daemon, struct endpoint *endpoint)
+void issm_let_go(struct daemon_core *core, struct endpoint *endpoint)
 {
 	assert(endpoint->sm_count > 0);
 	if (--endpoint->sm_count == 0)
-		set_is_sm(daemon, endpoint->port, 0);
+		set_is_sm(core, endpoint->port, 0);
 }
 
 static void stop_writing(struct issm_device *device)
@@ -67,12 +66,12 @@ static void stop_writing(struct issm_device *device)
 		return;
 	close(device->writer);
 	device->writer = -1;
-	issm_let_go(device->watches->daemon, device->endpoint);
+	issm_let_go(device->watches->core, device->endpoint);
 }
 
 static void look_for_readers(struct issm_device *device)
 {
-	struct daemon *daemon = device->watches->daemon;
+	struct daemon_core *core = device->watches->core;
 
 	if (device->writer >= 0)
 		return;
@@ -81,24 +80,23 @@ static void look_for_readers(struct issm_device *device)
 	if (device->writer < 0)
 		return;
 
-	/* No events but the one that always is reported: the readers have gone. */
-	struct epoll_event event = {.events = 0, .data.ptr = &device->watch};
+	/* EPOLLERR, which is always reported, says that the readers have gone. */
+	int error = event_loop_watch_for(&core->loop, device->writer, &device->watch, 0);
 
-	if (epoll_ctl(daemon->epoll, EPOLL_CTL_ADD, device->writer, &event) != 0) {
+	if (error) {
 		log_line("a subnet manager on host %s can't be watched: %s",
-			 device->endpoint->device->host->name, strerror(errno));
+			 device->endpoint->device->host->name, strerror(-error));
 		close(device->writer);
 		device->writer = -1;
 		return;
 	}
-	issm_hold(daemon, device->endpoint);
+	issm_hold(core, device->endpoint);
 }
 
-static void writer_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+static void writer_ready(struct watch *watch, uint32_t events)
 {
 	struct issm_device *device = container_of(watch, struct issm_device, watch);
 
-	(void)daemon;
 	if (!(events & (EPOLLERR | EPOLLHUP)))
 		return;
 	stop_writing(device);
@@ -106,12 +104,11 @@ static void writer_ready(struct daemon *daemon, struct watch *watch, uint32_t ev
 	look_for_readers(device);
 }
 
-static void inotify_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+static void inotify_ready(struct watch *watch, uint32_t events)
 {
 	struct issm_watches *watches = container_of(watch, struct issm_watches, watch);
 	_Alignas(struct inotify_event) char bytes[4096];
 
-	(void)daemon;
 	(void)events;
 
 	ssize_t byte_count = read(watches->inotify, bytes, sizeof(bytes));
@@ -131,20 +128,20 @@ static void inotify_ready(struct daemon *daemon, struct watch *watch, uint32_t e
 	}
 }
 
-int issm_start(struct daemon *daemon, struct issm_watches **ret_watches)
+int issm_start(struct daemon_core *core, struct issm_watches **ret_watches)
 {
 	struct issm_watches *watches = calloc(1, sizeof(*watches));
 
 	if (!watches)
 		return -ENOMEM;
-	watches->daemon = daemon;
+	watches->core = core;
 	watches->watch.ready = inotify_ready;
 	list_init(&watches->devices);
 	hash_table_init(&watches->by_mark);
 	watches->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 
 	int error = watches->inotify < 0 ? -errno
-					 : daemon_watch(daemon, watches->inotify, &watches->watch);
+					 : event_loop_watch(&core->loop, watches->inotify, &watches->watch);
 
 	if (error) {
 		if (watches->inotify >= 0)

@@ -10,11 +10,11 @@
 #include "base/list.h"
 #include "daemon/core/host_table.h"
 
-struct daemon;
+struct daemon_core;
 struct issm_watches;
 
 /* -errno: nobody will be noticed. */
-MUST_USE int issm_start(struct daemon *daemon, struct issm_watches **ret_watches);
+MUST_USE int issm_start(struct daemon_core *core, struct issm_watches **ret_watches);
 void issm_stop(struct issm_watches *watches);
 
 /* The device of this port is there from now on, at this path. Watched again when its files are made
@@ -22,7 +22,7 @@ void issm_stop(struct issm_watches *watches);
 void issm_watch_port(struct issm_watches *watches, struct endpoint *endpoint, const char *path);
 
 /* Counts the managers of a port: the first one sets IsSM, with the last one it goes. */
-void issm_hold(struct daemon *daemon, struct endpoint *endpoint);
-void issm_let_go(struct daemon *daemon, struct endpoint *endpoint);
+void issm_hold(struct daemon_core *core, struct endpoint *endpoint);
+void issm_let_go(struct daemon_core *core, struct endpoint *endpoint);
 
 #endif

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "daemon/daemon.h"
 #include "daemon/mad/mad_files.h"
 #include "daemon/mad/mad_requests.h"
+#include "net/link/port.h"
 
 enum {
 	CLASS_LAST = MAD_CLASS_VENDOR2_LAST,
@@ -126,7 +126,7 @@ int mad_agent_create(struct mad_file *file, uint32_t id, struct port *port,
 	int error = options->kind == MAD_AGENT_RMPP ? make_rmpp(&agent->rmpp) : 0;
 
 	if (!error)
-		error = mad_client_add(&files->daemon->mads, &agent->client);
+		error = mad_client_add(files->dispatch, &agent->client);
 	if (error) {
 		free_agent(agent);
 		return error;
@@ -137,7 +137,7 @@ int mad_agent_create(struct mad_file *file, uint32_t id, struct port *port,
 
 void mad_agent_destroy(struct mad_agent *agent)
 {
-	mad_client_remove(&files_of(agent)->daemon->mads, &agent->client);
+	mad_client_remove(files_of(agent)->dispatch, &agent->client);
 	while (!list_is_empty(&agent->requests))
 		mad_request_destroy(
 			container_of(list_first(&agent->requests), struct mad_request, link));
@@ -164,7 +164,7 @@ static void take_results(struct mad_agent *agent, time_ns now)
 /* Returns whether all that could be sent went. */
 static bool pump(struct mad_agent *agent, time_ns now)
 {
-	struct mad_dispatch *dispatch = &files_of(agent)->daemon->mads;
+	struct mad_dispatch *dispatch = files_of(agent)->dispatch;
 
 	for (unsigned count = 0; count < SEGMENTS_PER_TURN; count++) {
 		if (!agent->has_unsent_segment &&
@@ -259,7 +259,7 @@ static void send_single(struct mad_agent *agent, const struct mad_port_header *h
 	/* Most answers and one-way MADs leave nothing behind. */
 	if ((!header->timeout_ms || mad_is_response(message->bytes)) &&
 	    list_is_empty(&agent->unsent) &&
-	    mad_client_send(&files_of(agent)->daemon->mads, &agent->client, message, now))
+	    mad_client_send(files_of(agent)->dispatch, &agent->client, message, now))
 		return;
 	/* One with the same transaction id is under way: it is refused. */
 	if (mad_request_make(agent, header, message, &request) != 0)
@@ -292,7 +292,7 @@ void mad_agent_send(struct mad_agent *agent, const struct mad_port_header *heade
 
 bool mad_agent_retry(struct mad_agent *agent, time_ns now)
 {
-	struct mad_dispatch *dispatch = &files_of(agent)->daemon->mads;
+	struct mad_dispatch *dispatch = files_of(agent)->dispatch;
 	struct list *link;
 
 	while ((link = list_first(&agent->unsent))) {

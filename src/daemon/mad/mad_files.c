@@ -4,7 +4,7 @@
  */
 #include "daemon/mad/mad_files.h"
 
-#include "daemon/daemon.h"
+#include "daemon/core/daemon_core.h"
 #include "daemon/core/log.h"
 #include "daemon/mad/mad_agents.h"
 #include "daemon/mad/mad_outbox.h"
@@ -39,9 +39,10 @@ struct mad_file {
 	unsigned request_count;
 };
 
-void mad_files_init(struct mad_files *files, struct daemon *daemon)
+void mad_files_init(struct mad_files *files, struct daemon_core *core,
+		    struct mad_dispatch *dispatch)
 {
-	*files = (struct mad_files){.daemon = daemon};
+	*files = (struct mad_files){.core = core, .dispatch = dispatch};
 	list_init(&files->files);
 	list_init(&files->ended);
 	list_init(&files->stalled);
@@ -118,7 +119,7 @@ static void watch_for(struct mad_file *file)
 	if (wanted == file->events || file->is_ending)
 		return;
 	file->events = wanted;
-	if (epoll_ctl(file->files->daemon->epoll, EPOLL_CTL_MOD, file->socket, &event) != 0)
+	if (epoll_ctl(file->files->core->loop.epoll, EPOLL_CTL_MOD, file->socket, &event) != 0)
 		mad_file_end(file, strerror(errno));
 }
 
@@ -176,7 +177,7 @@ static void accept_message(struct mad_file *file, const uint8_t *bytes, size_t b
 	/* It may have been unregistered while this was on its way. */
 	if (agent)
 		mad_agent_send(agent, &header, bytes + MAD_PORT_HEADER_BYTES,
-			       byte_count - MAD_PORT_HEADER_BYTES, file->files->daemon->now);
+			       byte_count - MAD_PORT_HEADER_BYTES, file->files->core->loop.now);
 }
 
 static void accept_arrival(struct mad_file *file, struct mad_arrival *arrival)
@@ -219,16 +220,15 @@ static void read_program(struct mad_file *file)
 		accept_arrival(file, &arrival);
 		/* Most are answered at once: a manager that keeps only a few requests on
 		 * the wire works on this answer while softibd works on its next request. */
-		fabric_step(&file->files->daemon->fabric, file->files->daemon->now,
+		fabric_step(&file->files->core->fabric, file->files->core->loop.now,
 			    FRAMES_PER_MESSAGE);
 	}
 }
 
-static void file_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+static void file_ready(struct watch *watch, uint32_t events)
 {
 	struct mad_file *file = container_of(watch, struct mad_file, watch);
 
-	(void)daemon;
 	if (file->is_ending)
 		return;
 	if (events & EPOLLOUT)
@@ -257,7 +257,7 @@ static int watch_file(struct mad_file *file, int program_end)
 	if (error)
 		return error;
 	file->events = EPOLLIN;
-	error = daemon_watch(file->files->daemon, file->socket, &file->watch);
+	error = event_loop_watch(&file->files->core->loop, file->socket, &file->watch);
 	if (error)
 		hash_table_remove(&file->files->by_inode, file->inode);
 	return error;
@@ -356,7 +356,7 @@ static bool retry_stalled(struct mad_files *files, time_ns now)
 
 bool mad_files_run(struct mad_files *files)
 {
-	time_ns now = files->daemon->now;
+	time_ns now = files->core->loop.now;
 
 	if (timer_queue_deadline(&files->timers) <= now)
 		expire(files, now);

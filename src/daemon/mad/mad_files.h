@@ -14,14 +14,15 @@
 #include "daemon/mad/mad_dispatch.h"
 #include "host/mad_port.h"
 
-struct daemon;
+struct daemon_core;
 struct endpoint;
 struct mad_agent;
 struct mad_file;
 
 /* All open ports of the fabric. */
 struct mad_files {
-	struct daemon *daemon;
+	struct daemon_core *core;
+	struct mad_dispatch *dispatch;
 	struct list files;
 	struct list ended;	    /* to be taken down at the end of the turn */
 	struct hash_table by_inode; /* of the program's end of the socket */
@@ -32,7 +33,8 @@ struct mad_files {
 	uint32_t file_count;
 };
 
-void mad_files_init(struct mad_files *files, struct daemon *daemon);
+void mad_files_init(struct mad_files *files, struct daemon_core *core,
+		    struct mad_dispatch *dispatch);
 /* Ends every open port. */
 void mad_files_release(struct mad_files *files);
 

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/bytes.h"
-#include "daemon/daemon.h"
 #include "daemon/mad/mad_files.h"
 
 static struct mad_files *files_of(const struct mad_agent *agent)
@@ -71,7 +70,7 @@ void mad_request_send(struct mad_request *request, time_ns now)
 	struct mad_agent *agent = request->agent;
 
 	if (list_is_empty(&agent->unsent) &&
-	    mad_client_send(&files_of(agent)->daemon->mads, &agent->client, &request->message,
+	    mad_client_send(files_of(agent)->dispatch, &agent->client, &request->message,
 			    now)) {
 		mad_request_sent(request, now);
 		return;

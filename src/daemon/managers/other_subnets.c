@@ -4,25 +4,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "daemon/daemon.h"
-#include "daemon/packets/port_updates.h"
 #include "fabric/fabric.h"
 #include "fabric/subnets.h"
-#include "mgmt/sm/sm.h"
-
-uint64_t other_subnets_prefix(const struct fabric *fabric, const struct port *port)
-{
-	struct subnet_map map;
-	uint64_t prefix = 0;
-
-	if (!fabric->router_count || subnet_map_make(fabric, &map) != 0)
-		return 0;
-	for (uint32_t subnet = 0; subnet < map.subnet_count; subnet++)
-		if (map.first_ports[subnet] == port)
-			prefix = SUBNET_PREFIX(subnet);
-	subnet_map_release(&map);
-	return prefix;
-}
 
 static int start_one(struct other_subnets *others, struct mad_dispatch *dispatch,
 		     const struct sm_settings *settings, struct port *port, uint64_t prefix)
@@ -72,26 +55,6 @@ void other_subnets_stop(struct other_subnets *others)
 	*others = (struct other_subnets){0};
 }
 
-static bool is_master_of(const struct sm_runner *runner, uint64_t gid_prefix)
-{
-	struct sm_status status;
-
-	if (!runner->sm || runner->client.port->info.gid_prefix != gid_prefix)
-		return false;
-	sm_status(runner->sm, &status);
-	return status.state == SM_MASTER;
-}
-
-struct sm_runner *other_subnets_manager_of(struct daemon *daemon, uint64_t gid_prefix)
-{
-	if (is_master_of(&daemon->sm, gid_prefix))
-		return &daemon->sm;
-	for (uint32_t index = 0; index < daemon->others.count; index++)
-		if (is_master_of(&daemon->others.subnets[index].sm, gid_prefix))
-			return &daemon->others.subnets[index].sm;
-	return NULL;
-}
-
 bool other_subnets_run(struct other_subnets *others, time_ns now)
 {
 	bool is_busy = false;
@@ -112,13 +75,4 @@ time_ns other_subnets_deadline(const struct other_subnets *others)
 		deadline = time_earlier(deadline, sa_runner_deadline(&others->subnets[index].sa));
 	}
 	return deadline;
-}
-
-uint32_t other_subnets_not_active(const struct daemon *daemon)
-{
-	uint32_t count = inactive_ports_count(daemon, daemon->sm.sm ? daemon->sm.client.port : NULL);
-
-	for (uint32_t index = 0; index < daemon->others.count; index++)
-		count += inactive_ports_count(daemon, daemon->others.subnets[index].sm.client.port);
-	return count;
 }

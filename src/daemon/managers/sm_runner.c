@@ -9,11 +9,11 @@
 #include <unistd.h>
 #include "daemon/core/host_table.h"
 #include "daemon/core/log.h"
-#include "daemon/managers/other_subnets.h"
 #include "daemon/core/runtime_folder.h"
 #include "daemon/managers/sa_runner.h"
 #include "daemon/managers/sm_policy.h"
 #include "fabric/fabric.h"
+#include "fabric/subnets.h"
 #include "host/text_file.h"
 #include "mgmt/sm/sm.h"
 #include "mgmt/subnet/subnet.h"
@@ -196,6 +196,22 @@ static void reregistration_asked(void *context, time_ns now, const struct subnet
 		sa_runner_reregistration_asked(runner->sa, now, port->guid);
 }
 
+/* The GID prefix of the subnet that begins at this adapter port; 0, which means link-local, without
+ * routers. */
+static uint64_t subnet_prefix(const struct fabric *fabric, const struct port *port)
+{
+	struct subnet_map map;
+	uint64_t prefix = 0;
+
+	if (!fabric->router_count || subnet_map_make(fabric, &map) != 0)
+		return 0;
+	for (uint32_t subnet = 0; subnet < map.subnet_count; subnet++)
+		if (map.first_ports[subnet] == port)
+			prefix = SUBNET_PREFIX(subnet);
+	subnet_map_release(&map);
+	return prefix;
+}
+
 int sm_runner_start(struct sm_runner *runner, struct mad_dispatch *dispatch,
 		    const struct sm_settings *settings, const struct runtime_folder *folder)
 {
@@ -205,7 +221,7 @@ int sm_runner_start(struct sm_runner *runner, struct mad_dispatch *dispatch,
 	if (!port)
 		return -ENODEV;
 	error = sm_runner_start_on(runner, dispatch, settings, port,
-				   other_subnets_prefix(dispatch->fabric, port));
+				   subnet_prefix(dispatch->fabric, port));
 	if (error)
 		return error;
 	error = find_lids_path(runner, settings, folder);

@@ -4,10 +4,12 @@
 
 #include <string.h>
 #include "base/bytes.h"
-#include "daemon/core/client.h"
-#include "daemon/daemon.h"
+#include "daemon/core/daemon_core.h"
 #include "daemon/packets/frame_destination.h"
+#include "daemon/cm/cm_fabric.h"
 #include "daemon/cm/ipoib_port.h"
+#include "daemon/mad/mad_dispatch.h"
+#include "daemon/packets/packet_plane.h"
 #include "daemon/packets/raw_owners.h"
 #include "daemon/xrc/xrc_domains.h"
 #include "wire/opcode.h"
@@ -39,8 +41,8 @@ static bool put_packet(struct client *client, const struct endpoint *endpoint,
 	record->word = 0;
 	memcpy(record->body, frame->bytes, frame->byte_count);
 	client_commit(client, record);
-	client->last_packet_end = client->down.tail;
-	client->full_since = TIME_NEVER;
+	client->delivery.last_packet_end = client->rings.down.tail;
+	client->delivery.full_since = TIME_NEVER;
 	return true;
 }
 
@@ -51,14 +53,14 @@ static void deliver_multicast(struct endpoint *endpoint, const struct frame *fra
 		struct client *client = container_of(link, struct client, host_link);
 		uint32_t bit = 1u << endpoint->adapter->index;
 
-		if (!client->is_ending && (client->adapters_used & bit) &&
+		if (!client->is_ending && (client->updates.adapters_used & bit) &&
 		    !put_packet(client, endpoint, RECORD_PACKET, frame))
 			endpoint->port->counters.drops[DROP_LIFETIME]++;
 	}
 }
 
 /* Returns false while the packet should wait for room. The client may be NULL. */
-static bool deliver_to(struct daemon *daemon, struct endpoint *endpoint, struct client *client,
+static bool deliver_to(struct packet_plane *plane, struct endpoint *endpoint, struct client *client,
 		       enum record_kind kind, const struct frame *frame)
 {
 	if (!client || client->is_ending || !client->is_attached) {
@@ -67,14 +69,14 @@ static bool deliver_to(struct daemon *daemon, struct endpoint *endpoint, struct 
 	}
 	if (put_packet(client, endpoint, kind, frame))
 		return true;
-	if (client->full_since == TIME_NEVER)
-		client->full_since = daemon->now;
-	if (client->is_ending || daemon->now - client->full_since >= FULL_BEFORE_DISCARD) {
+	if (client->delivery.full_since == TIME_NEVER)
+		client->delivery.full_since = plane->core->loop.now;
+	if (client->is_ending || plane->core->loop.now - client->delivery.full_since >= FULL_BEFORE_DISCARD) {
 		endpoint->port->counters.drops[DROP_LIFETIME]++;
 		return true;
 	}
 	if (!list_is_linked(&endpoint->blocked_link))
-		list_append(&daemon->blocked, &endpoint->blocked_link);
+		list_append(&plane->blocked, &endpoint->blocked_link);
 	return false;
 }
 
@@ -93,33 +95,33 @@ void delivery_gone(void *context, struct frame *frame, enum drop_reason reason)
 }
 
 /* MADs are all there is at a router's port and a switch's port 0. */
-static void deliver_mad(struct daemon *daemon, struct port *port, struct frame *frame)
+static void deliver_mad(struct packet_plane *plane, struct port *port, struct frame *frame)
 {
 	unsigned offset = frame_bth_offset(frame);
 
 	if (!offset || bth_destination_qpn(frame->bytes + offset) > QPN_GSI) {
 		port->counters.drops[DROP_NO_LISTENER]++;
 	} else {
-		daemon->managers_have_news = true;
-		mad_dispatch_receive(&daemon->mads, port, frame, daemon->now);
+		plane->core->managers_have_news = true;
+		mad_dispatch_receive(plane->mads, port, frame, plane->core->loop.now);
 	}
 	count_out(frame);
-	frame_give_back(&daemon->fabric.frames, frame);
+	frame_give_back(&plane->core->fabric.frames, frame);
 }
 
 bool delivery_make(void *context, struct port *port, struct frame *frame)
 {
-	struct daemon *daemon = context;
+	struct packet_plane *plane = context;
 	struct endpoint *endpoint = port->endpoint;
 	unsigned offset = frame_bth_offset(frame);
 	bool is_taken = true;
 
 	if (unlikely(endpoint && !endpoint->adapter)) {
-		deliver_mad(daemon, port, frame);
+		deliver_mad(plane, port, frame);
 		return true;
 	}
 	if (unlikely(endpoint && !offset && frame_is_raw(frame))) {
-		is_taken = deliver_to(daemon, endpoint, raw_owner(endpoint, frame),
+		is_taken = deliver_to(plane, endpoint, raw_owner(endpoint, frame),
 				      RECORD_RAW_PACKET, frame);
 	} else if (!offset || !endpoint) {
 		port->counters.drops[DROP_MALFORMED]++;
@@ -128,64 +130,64 @@ bool delivery_make(void *context, struct port *port, struct frame *frame)
 
 		if (unlikely(qpn <= QPN_GSI || qpn == QPN_IPOIB ||
 			     lid_is_multicast(frame->header.dlid)))
-			daemon->managers_have_news = true;
+			plane->core->managers_have_news = true;
 		if (qpn == QPN_SMI || qpn == QPN_GSI)
-			mad_dispatch_receive(&daemon->mads, port, frame, daemon->now);
+			mad_dispatch_receive(plane->mads, port, frame, plane->core->loop.now);
 		else if (lid_is_multicast(frame->header.dlid)) {
-			cm_fabric_receive_ip(&daemon->cm, port, frame);
+			cm_fabric_receive_ip(plane->cm, port, frame);
 			deliver_multicast(endpoint, frame);
 		} else if (qpn == QPN_IPOIB)
-			cm_fabric_receive_ip(&daemon->cm, port, frame);
+			cm_fabric_receive_ip(plane->cm, port, frame);
 		else if (unlikely(xrc_leases_target(endpoint->adapter, qpn)))
 			xrc_lease_deliver(endpoint, qpn, frame, offset);
 		else
-			is_taken = deliver_to(daemon, endpoint,
+			is_taken = deliver_to(plane, endpoint,
 					      qpn_space_owner(&endpoint->adapter->qpns, qpn),
 					      RECORD_PACKET, frame);
 	}
 	if (is_taken) {
 		count_out(frame);
-		frame_give_back(&daemon->fabric.frames, frame);
+		frame_give_back(&plane->core->fabric.frames, frame);
 	}
 	return is_taken;
 }
 
-void delivery_unblock(struct daemon *daemon, const struct host *host)
+void delivery_unblock(struct packet_plane *plane, const struct host *host)
 {
-	list_for_each_safe (link, &daemon->blocked) {
+	list_for_each_safe (link, &plane->blocked) {
 		struct endpoint *endpoint = container_of(link, struct endpoint, blocked_link);
 
 		if (endpoint->adapter->host != host)
 			continue;
 		list_remove(link);
-		fabric_endpoint_ready(&daemon->fabric, endpoint->port);
+		fabric_endpoint_ready(&plane->core->fabric, endpoint->port);
 	}
 }
 
-time_ns delivery_deadline(const struct daemon *daemon)
+time_ns delivery_deadline(const struct packet_plane *plane)
 {
 	time_ns deadline = TIME_NEVER;
 
-	if (list_is_empty(&daemon->blocked))
+	if (list_is_empty(&plane->blocked))
 		return TIME_NEVER;
-	list_for_each (link, &daemon->clients) {
+	list_for_each (link, &plane->core->clients.all) {
 		const struct client *client = container_of(link, struct client, link);
 
-		if (client->full_since != TIME_NEVER)
-			deadline = time_earlier(deadline, client->full_since + FULL_BEFORE_DISCARD);
+		if (client->delivery.full_since != TIME_NEVER)
+			deadline = time_earlier(deadline, client->delivery.full_since + FULL_BEFORE_DISCARD);
 	}
 	return deadline;
 }
 
-void delivery_expire(struct daemon *daemon)
+void delivery_expire(struct packet_plane *plane)
 {
-	if (delivery_deadline(daemon) > daemon->now)
+	if (delivery_deadline(plane) > plane->core->loop.now)
 		return;
-	list_for_each (link, &daemon->clients) {
+	list_for_each (link, &plane->core->clients.all) {
 		struct client *client = container_of(link, struct client, link);
 
-		if (client->full_since != TIME_NEVER &&
-		    daemon->now - client->full_since >= FULL_BEFORE_DISCARD)
-			delivery_unblock(daemon, client->host);
+		if (client->delivery.full_since != TIME_NEVER &&
+		    plane->core->loop.now - client->delivery.full_since >= FULL_BEFORE_DISCARD)
+			delivery_unblock(plane, client->host);
 	}
 }

@@ -8,11 +8,11 @@
 #include "base/time.h"
 #include "net/link/port.h"
 
-struct daemon;
+struct packet_plane;
 struct frame;
 struct host;
 
-/* The fabric's deliver callback; the context is the daemon. False: it waits for room. */
+/* The fabric's deliver callback; the context is the packet plane. False: it waits for room. */
 bool delivery_make(void *context, struct port *port, struct frame *frame);
 
 /* The fabric's gone callback: a packet of a program ended on its way. */
@@ -20,11 +20,11 @@ void delivery_gone(void *context, struct frame *frame, enum drop_reason reason);
 
 /* A program of this host has room again, or will never have: what waits at its ports is tried
  * again. */
-void delivery_unblock(struct daemon *daemon, const struct host *host);
+void delivery_unblock(struct packet_plane *plane, const struct host *host);
 
 /* Packets for a program that stopped reading are discarded after a while, so that it can't hold up
  * others on its port. */
-void delivery_expire(struct daemon *daemon);
-time_ns delivery_deadline(const struct daemon *daemon);
+void delivery_expire(struct packet_plane *plane);
+time_ns delivery_deadline(const struct packet_plane *plane);
 
 #endif

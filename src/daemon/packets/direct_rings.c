@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
-#include "daemon/core/client.h"
+#include "daemon/core/daemon_core.h"
 #include "host/doorbell.h"
 #include "host/memory_file.h"
 
@@ -46,7 +46,7 @@ static struct direct_end *end_of(struct direct_ring *ring, const struct client *
 
 static struct direct_ring *find_ring(const struct client *client, uint32_t id)
 {
-	list_for_each (link, &client->rings) {
+	list_for_each (link, &client->direct_ends) {
 		struct direct_end *end = container_of(link, struct direct_end, link);
 
 		if (end->ring->id == id)
@@ -57,7 +57,7 @@ static struct direct_ring *find_ring(const struct client *client, uint32_t id)
 
 static struct direct_ring *find_peer(const struct client *client, const struct client *peer)
 {
-	list_for_each (link, &client->rings) {
+	list_for_each (link, &client->direct_ends) {
 		struct direct_ring *ring = container_of(link, struct direct_end, link)->ring;
 		unsigned other = ring->end_count - 1 - side_of(ring, client);
 
@@ -71,7 +71,7 @@ static unsigned ring_count(const struct client *client)
 {
 	unsigned count = 0;
 
-	list_for_each (link, &client->rings)
+	list_for_each (link, &client->direct_ends)
 		count++;
 	return count;
 }
@@ -103,13 +103,13 @@ static int make_ring(struct client *a, struct client *b, struct direct_ring **re
 	}
 	for (unsigned way = 0; way < 2; way++)
 		ring_shared_init_stamped(ring->memory + layout.offset[way], draw_seed());
-	ring->id = ++a->daemon->next_ring_id;
+	ring->id = ++a->core->clients.last_ring_id;
 	ring->end_count = a == b ? 1 : 2;
 	ring->ends[0].client = a->id <= b->id ? a : b;
 	ring->ends[1].client = a->id <= b->id ? b : a;
 	for (unsigned index = 0; index < ring->end_count; index++) {
 		ring->ends[index].ring = ring;
-		list_append(&ring->ends[index].client->rings, &ring->ends[index].link);
+		list_append(&ring->ends[index].client->direct_ends, &ring->ends[index].link);
 	}
 	*ret_ring = ring;
 	return 0;
@@ -171,8 +171,8 @@ int direct_ring_share(struct client *client, uint32_t id, struct direct_share *r
 	const struct client *peer = ring->ends[other].client ? ring->ends[other].client : client;
 
 	*ret_share = (struct direct_share){.memory_file = ring->memory_file,
-					   .peer_doorbell = peer->down_doorbell,
-					   .peer_rkey_export = peer->rkey_export_file,
+					   .peer_doorbell = peer->rings.down_doorbell,
+					   .peer_rkey_export = peer->rings.rkey_export_file,
 					   .outgoing = side,
 					   .incoming = other};
 	return 0;
@@ -226,7 +226,7 @@ static void close_ring(struct direct_ring *ring, const struct client *client)
 	mark_closed(ring);
 	/* A peer that sleeps learns of it now; one whose doorbell is full is awake anyway. */
 	if (peer->client && peer->client != client)
-		doorbell_ring(peer->client->down_doorbell);
+		doorbell_ring(peer->client->rings.down_doorbell);
 	if (peer->client && peer->client != client && peer->has_been_told && !peer->was_fetched) {
 		struct direct_end *end = end_of(ring, client);
 
@@ -250,6 +250,6 @@ void direct_rings_close(struct client *client)
 {
 	struct list *link;
 
-	while ((link = list_first(&client->rings)))
+	while ((link = list_first(&client->direct_ends)))
 		close_ring(container_of(link, struct direct_end, link)->ring, client);
 }

@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "daemon/daemon.h"
+#include "daemon/core/daemon_core.h"
 #include "daemon/core/log.h"
 #include "fabric/gateways.h"
 #include "fabric/port_names.h"
@@ -22,15 +22,17 @@ enum { FRAMES_PER_LOOK = 64 };
 
 struct gateway_socket {
 	struct watch watch;
+	struct daemon_core *core;
 	struct node *router;
 	const char *where;
 	int descriptor;
 	uint64_t lost; /* frames: the peer was not there, or had no room */
 };
 
-static void socket_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+static void socket_ready(struct watch *watch, uint32_t events)
 {
 	struct gateway_socket *socket = container_of(watch, struct gateway_socket, watch);
+	struct daemon_core *core = socket->core;
 	/* One byte more shows a frame that is too long. */
 	uint8_t bytes[GATEWAY_FRAME_BYTES_MAX + 1];
 
@@ -39,8 +41,8 @@ static void socket_ready(struct daemon *daemon, struct watch *watch, uint32_t ev
 		ssize_t count = read(socket->descriptor, bytes, sizeof(bytes));
 
 		if (count >= 0) {
-			gateways_receive(&daemon->fabric, socket->router, bytes, (size_t)count,
-					 daemon->now);
+			gateways_receive(&core->fabric, socket->router, bytes, (size_t)count,
+					 core->loop.now);
 			continue;
 		}
 		/* An earlier frame found nobody. */
@@ -51,7 +53,7 @@ static void socket_ready(struct daemon *daemon, struct watch *watch, uint32_t ev
 		/* A tap device that somebody removed would wake softibd for ever. */
 		if (errno != EAGAIN && errno != EINTR) {
 			log_line("gateway %s ends: %s", socket->where, strerror(errno));
-			daemon_unwatch(daemon, socket->descriptor);
+			event_loop_unwatch(&core->loop, socket->descriptor);
 		}
 		return;
 	}
@@ -92,7 +94,7 @@ static int open_tap(const struct gateway_option *option)
 	return descriptor;
 }
 
-static int open_one(struct daemon *daemon, const char *text, struct gateway_socket *ret_socket)
+static int open_one(struct daemon_core *core, const char *text, struct gateway_socket *ret_socket)
 {
 	struct gateway_option option;
 	struct node *router;
@@ -100,7 +102,7 @@ static int open_one(struct daemon *daemon, const char *text, struct gateway_sock
 
 	if (!gateway_option_read(text, &option))
 		return -EINVAL;
-	router = port_names_find_node(&daemon->fabric, option.router);
+	router = port_names_find_node(&core->fabric, option.router);
 	if (!router || !node_is_router(router)) {
 		log_line("no router %s for a gateway", option.router);
 		return -ENOENT;
@@ -115,12 +117,13 @@ static int open_one(struct daemon *daemon, const char *text, struct gateway_sock
 		return descriptor;
 	}
 	*ret_socket = (struct gateway_socket){.watch.ready = socket_ready,
+					      .core = core,
 					      .router = router,
 					      .where = option.where,
 					      .descriptor = descriptor};
 	error = gateway_create(&router->router->gateway);
 	if (!error)
-		error = daemon_watch(daemon, descriptor, &ret_socket->watch);
+		error = event_loop_watch(&core->loop, descriptor, &ret_socket->watch);
 	if (error) {
 		log_line("no gateway %s: %s", text, strerror(-error));
 		close(descriptor);
@@ -128,34 +131,32 @@ static int open_one(struct daemon *daemon, const char *text, struct gateway_sock
 	return error;
 }
 
-int gateway_sockets_open(struct daemon *daemon)
+int gateway_sockets_open(struct gateway_sockets *sockets, struct daemon_core *core,
+			 const char *const options[], unsigned option_count)
 {
-	struct gateway_sockets *sockets = &daemon->gateways;
 	int error = 0;
 
-	if (!daemon->options.gateway_count)
+	if (!option_count)
 		return 0;
 	/* Watches stay where they are. */
-	sockets->sockets = calloc(daemon->options.gateway_count, sizeof(*sockets->sockets));
+	sockets->sockets = calloc(option_count, sizeof(*sockets->sockets));
 	if (!sockets->sockets)
 		return -ENOMEM;
-	while (!error && sockets->count < daemon->options.gateway_count) {
-		error = open_one(daemon, daemon->options.gateways[sockets->count],
+	while (!error && sockets->count < option_count) {
+		error = open_one(core, options[sockets->count],
 				 &sockets->sockets[sockets->count]);
 		if (!error)
 			sockets->count++;
 	}
 	if (error)
-		gateway_sockets_close(daemon);
+		gateway_sockets_close(sockets);
 	return error;
 }
 
-void gateway_sockets_close(struct daemon *daemon)
+void gateway_sockets_close(struct gateway_sockets *sockets)
 {
-	struct gateway_sockets *sockets = &daemon->gateways;
-
 	for (unsigned i = 0; i < sockets->count; i++) {
-		daemon_unwatch(daemon, sockets->sockets[i].descriptor);
+		event_loop_unwatch(&sockets->sockets[i].core->loop, sockets->sockets[i].descriptor);
 		close(sockets->sockets[i].descriptor);
 	}
 	free(sockets->sockets);
@@ -167,10 +168,10 @@ static bool send_frame(const struct gateway_socket *socket, const struct gateway
 	return write(socket->descriptor, frame->bytes, frame->byte_count) >= 0;
 }
 
-void gateway_sockets_send(struct daemon *daemon)
+void gateway_sockets_send(struct gateway_sockets *sockets)
 {
-	for (unsigned i = 0; i < daemon->gateways.count; i++) {
-		struct gateway_socket *socket = &daemon->gateways.sockets[i];
+	for (unsigned i = 0; i < sockets->count; i++) {
+		struct gateway_socket *socket = &sockets->sockets[i];
 		struct gateway *gateway = socket->router->router->gateway;
 		const struct gateway_frame *frame;
 
@@ -185,12 +186,12 @@ void gateway_sockets_send(struct daemon *daemon)
 	}
 }
 
-json_t *gateway_sockets_describe(const struct daemon *daemon)
+json_t *gateway_sockets_describe(const struct gateway_sockets *sockets)
 {
 	json_t *rows = json_array();
 
-	for (unsigned i = 0; i < daemon->gateways.count; i++) {
-		const struct gateway_socket *socket = &daemon->gateways.sockets[i];
+	for (unsigned i = 0; i < sockets->count; i++) {
+		const struct gateway_socket *socket = &sockets->sockets[i];
 		const struct gateway *gateway = socket->router->router->gateway;
 		uint64_t dropped = 0;
 

@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include "base/attributes.h"
 
-struct daemon;
+struct daemon_core;
 struct gateway_socket;
 
 enum { GATEWAYS_MAX = 8 };
@@ -17,14 +17,16 @@ struct gateway_sockets {
 	unsigned count;
 };
 
-/* Those of daemon->options, once the fabric is built. Reports its own errors. */
-MUST_USE int gateway_sockets_open(struct daemon *daemon);
-void gateway_sockets_close(struct daemon *daemon);
+/* Opens the sockets that these options name (host/gateway_option.h), once the fabric is built.
+ * Reports its own errors. */
+MUST_USE int gateway_sockets_open(struct gateway_sockets *sockets, struct daemon_core *core,
+				  const char *const options[], unsigned option_count);
+void gateway_sockets_close(struct gateway_sockets *sockets);
 
 /* Sends what the fabric left for them. What finds no room is lost, as on any LAN. */
-void gateway_sockets_send(struct daemon *daemon);
+void gateway_sockets_send(struct gateway_sockets *sockets);
 
 /* For "softib status". */
-json_t *gateway_sockets_describe(const struct daemon *daemon);
+json_t *gateway_sockets_describe(const struct gateway_sockets *sockets);
 
 #endif

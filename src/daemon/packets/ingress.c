@@ -4,12 +4,13 @@
 
 #include <string.h>
 #include "base/bytes.h"
-#include "daemon/core/client.h"
+#include "daemon/core/daemon_core.h"
 #include "daemon/cm/cm_alternates.h"
 #include "daemon/packets/delivery.h"
 #include "daemon/packets/flow_resolver.h"
 #include "daemon/packets/frame_destination.h"
 #include "daemon/packets/key_violation_traps.h"
+#include "daemon/packets/packet_plane.h"
 #include "daemon/packets/port_updates.h"
 #include "daemon/packets/raw_owners.h"
 #include "daemon/packets/verb_fault_injection.h"
@@ -46,7 +47,7 @@ static bool may_send(const struct client *client, const struct endpoint *endpoin
 /* Returns false when the fabric has no room now: the record is kept. */
 static bool take_packet(struct client *client, const struct ring_record *record, time_ns now)
 {
-	struct daemon *daemon = client->daemon;
+	struct daemon_core *core = client->core;
 	struct endpoint *endpoint =
 		host_endpoint(client->host, record->port >> 8, record->port & 255);
 
@@ -55,7 +56,7 @@ static bool take_packet(struct client *client, const struct ring_record *record,
 		return true;
 	}
 
-	struct frame *frame = frame_take_for(&daemon->fabric.frames, record->byte_count);
+	struct frame *frame = frame_take_for(&core->fabric.frames, record->byte_count);
 
 	if (!frame)
 		return false;
@@ -66,7 +67,7 @@ static bool take_packet(struct client *client, const struct ring_record *record,
 	frame->source_qpn = record->word >> 8;
 	if (!may_send(client, endpoint, frame)) {
 		endpoint->port->counters.drops[DROP_MALFORMED]++;
-		frame_give_back(&daemon->fabric.frames, frame);
+		frame_give_back(&core->fabric.frames, frame);
 		return true;
 	}
 
@@ -74,10 +75,10 @@ static bool take_packet(struct client *client, const struct ring_record *record,
 
 	frame->source = inside;
 	++*inside;
-	if (fabric_inject_through(&daemon->fabric, endpoint->port, frame, now))
+	if (fabric_inject_through(&core->fabric, endpoint->port, frame, now))
 		return true;
 	--*inside;
-	frame_give_back(&daemon->fabric.frames, frame);
+	frame_give_back(&core->fabric.frames, frame);
 	return false;
 }
 
@@ -111,11 +112,12 @@ static bool take_question(struct client *client, const struct ring_record *recor
 	return true;
 }
 
-static bool take_record(struct client *client, const struct ring_record *record)
+static bool take_record(struct packet_plane *plane, struct client *client,
+			 const struct ring_record *record)
 {
 	switch (record->kind) {
 	case RECORD_PACKET:
-		return take_packet(client, record, client->daemon->now);
+		return take_packet(client, record, client->core->loop.now);
 	case RECORD_RESOLVE:
 		return take_question(client, record);
 	case RECORD_TARGET_RETURNED:
@@ -134,7 +136,7 @@ static bool take_record(struct client *client, const struct ring_record *record)
 		return true;
 	case RECORD_ALTERNATE_LOADED:
 	case RECORD_ALTERNATE_REFUSED:
-		cm_alternate_take_record(client, record);
+		cm_alternate_take_record(plane->cm, client, record);
 		return true;
 	default:
 		client_end(client, "an unknown record in its up ring");
@@ -144,38 +146,38 @@ static bool take_record(struct client *client, const struct ring_record *record)
 
 static void give_room_back(struct client *client)
 {
-	client->unreleased_count = 0;
-	if (ring_release(&client->up))
-		doorbell_ring(client->down_doorbell);
+	client->ingress.unreleased_count = 0;
+	if (ring_release(&client->rings.up))
+		doorbell_ring(client->rings.down_doorbell);
 }
 
 /* A stalled record lies in the ring until it is dealt with. */
 static void end_reading(struct client *client)
 {
-	if (client->up.is_corrupt)
+	if (client->rings.up.is_corrupt)
 		client_end(client, "its up ring makes no sense");
-	if (!client->stalled && client->unreleased_count)
+	if (!client->ingress.stalled && client->ingress.unreleased_count)
 		give_room_back(client);
 }
 
-static bool read_client(struct client *client)
+static bool read_client(struct packet_plane *plane, struct client *client)
 {
 	unsigned taken = 0;
 
 	while (taken < RECORDS_PER_TURN && !client->was_cut_off) {
-		const struct ring_record *record = client->stalled;
+		const struct ring_record *record = client->ingress.stalled;
 
 		if (!record)
-			record = ring_next(&client->up);
+			record = ring_next(&client->rings.up);
 		if (!record)
 			break;
-		client->stalled = NULL;
-		if (!take_record(client, record)) {
-			client->stalled = record;
+		client->ingress.stalled = NULL;
+		if (!take_record(plane, client, record)) {
+			client->ingress.stalled = record;
 			break;
 		}
 		taken++;
-		if (++client->unreleased_count == RECORDS_PER_RELEASE)
+		if (++client->ingress.unreleased_count == RECORDS_PER_RELEASE)
 			give_room_back(client);
 	}
 	end_reading(client);
@@ -188,17 +190,17 @@ static bool read_packets(struct client *client, time_ns instant)
 	bool has_read = false;
 
 	while (!client->was_cut_off) {
-		const struct ring_record *record = client->stalled;
+		const struct ring_record *record = client->ingress.stalled;
 
 		if (!record)
-			record = ring_next(&client->up);
-		client->stalled = record;
+			record = ring_next(&client->rings.up);
+		client->ingress.stalled = record;
 		if (!record || record->kind != RECORD_PACKET ||
 		    !take_packet(client, record, instant))
 			break;
-		client->stalled = NULL;
+		client->ingress.stalled = NULL;
 		has_read = true;
-		if (++client->unreleased_count == RECORDS_PER_RELEASE)
+		if (++client->ingress.unreleased_count == RECORDS_PER_RELEASE)
 			give_room_back(client);
 	}
 	end_reading(client);
@@ -207,12 +209,12 @@ static bool read_packets(struct client *client, time_ns instant)
 
 void ingress_refill(void *context, struct port *port)
 {
-	struct daemon *daemon = context;
+	struct packet_plane *plane = context;
 	const struct endpoint *endpoint = port->endpoint;
 	struct list *served = NULL;
 
 	/* What works at the present reads the rings in turn. */
-	if (daemon->fabric.now >= daemon->now || !endpoint || !endpoint->adapter)
+	if (plane->core->fabric.now >= plane->core->loop.now || !endpoint || !endpoint->adapter)
 		return;
 
 	struct list *programs = &endpoint->adapter->host->programs;
@@ -220,8 +222,8 @@ void ingress_refill(void *context, struct port *port)
 	list_for_each (link, programs) {
 		struct client *client = container_of(link, struct client, host_link);
 
-		if (client->stalled && !client->is_ending &&
-		    read_packets(client, daemon->fabric.now) && !served)
+		if (client->ingress.stalled && !client->is_ending &&
+		    read_packets(client, plane->core->fabric.now) && !served)
 			served = link;
 	}
 	/* The others come first next time. */
@@ -231,15 +233,15 @@ void ingress_refill(void *context, struct port *port)
 	}
 }
 
-bool ingress_retry(struct daemon *daemon)
+bool ingress_retry(struct packet_plane *plane)
 {
 	bool is_busy = false;
 
-	list_for_each (link, &daemon->awake) {
-		struct client *client = container_of(link, struct client, awake_link);
+	list_for_each (link, &plane->core->clients.awake) {
+		struct client *client = container_of(link, struct client, rings.awake_link);
 
-		if (client->stalled && !client->is_ending)
-			is_busy |= read_client(client);
+		if (client->ingress.stalled && !client->is_ending)
+			is_busy |= read_client(plane, client);
 	}
 	return is_busy;
 }
@@ -248,62 +250,62 @@ bool ingress_retry(struct daemon *daemon)
  * alone does not count: while softibd waits for a core, nobody looks. */
 static bool is_quiet(const struct client *client, time_ns now)
 {
-	return client->empty_read_count >= EMPTY_READS_BEFORE_SLEEP &&
-	       now - client->active_at > QUIET_BEFORE_SLEEP;
+	return client->ingress.empty_read_count >= EMPTY_READS_BEFORE_SLEEP &&
+	       now - client->ingress.active_at > QUIET_BEFORE_SLEEP;
 }
 
-void ingress_read(struct daemon *daemon)
+void ingress_read(struct packet_plane *plane)
 {
-	list_for_each_safe (link, &daemon->awake) {
-		struct client *client = container_of(link, struct client, awake_link);
+	list_for_each_safe (link, &plane->core->clients.awake) {
+		struct client *client = container_of(link, struct client, rings.awake_link);
 
 		if (client->is_ending) {
 			list_remove(link);
 			continue;
 		}
-		if (read_client(client)) {
-			client->active_at = daemon->now;
-			client->empty_read_count = 0;
-		} else if (!client->stalled) {
-			client->empty_read_count++;
-			if (is_quiet(client, daemon->now) && !ring_sleep(&client->up))
+		if (read_client(plane, client)) {
+			client->ingress.active_at = plane->core->loop.now;
+			client->ingress.empty_read_count = 0;
+		} else if (!client->ingress.stalled) {
+			client->ingress.empty_read_count++;
+			if (is_quiet(client, plane->core->loop.now) && !ring_sleep(&client->rings.up))
 				list_remove(link);
 		}
 	}
 }
 
-bool ingress_has_records(const struct daemon *daemon)
+bool ingress_has_records(const struct packet_plane *plane)
 {
-	list_for_each (link, &daemon->awake) {
-		const struct client *client = container_of(link, struct client, awake_link);
+	list_for_each (link, &plane->core->clients.awake) {
+		const struct client *client = container_of(link, struct client, rings.awake_link);
 
-		if (!client->stalled && !client->is_ending && !ring_is_empty(&client->up))
+		if (!client->ingress.stalled && !client->is_ending && !ring_is_empty(&client->rings.up))
 			return true;
 	}
 	return false;
 }
 
-void ingress_client_has_room(struct client *client)
+void ingress_client_has_room(struct packet_plane *plane, struct client *client)
 {
-	delivery_unblock(client->daemon, client->host);
+	delivery_unblock(plane, client->host);
 	port_updates_retry(client);
 	verb_faults_send(client);
 	xrc_client_has_room(client);
 }
 
-void ingress_catch_up(struct client *client)
+void ingress_catch_up(struct packet_plane *plane, struct client *client)
 {
 	for (unsigned turns = 0; turns < DRAIN_TURNS && !client->was_cut_off; turns++) {
-		if (!read_client(client) && !client->stalled)
+		if (!read_client(plane, client) && !client->ingress.stalled)
 			break;
-		fabric_step(&client->daemon->fabric, client->daemon->now, DRAIN_FRAMES);
+		fabric_step(&client->core->fabric, client->core->loop.now, DRAIN_FRAMES);
 	}
 }
 
-void ingress_client_gone(struct client *client)
+void ingress_client_gone(struct packet_plane *plane, struct client *client)
 {
 	/* What it sent before it ended was sent: its last acknowledgement may be there, and its
 	 * peer waits for that. */
-	ingress_catch_up(client);
-	delivery_unblock(client->daemon, client->host);
+	ingress_catch_up(plane, client);
+	delivery_unblock(plane, client->host);
 }

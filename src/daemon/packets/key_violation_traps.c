@@ -3,15 +3,13 @@
 #include "daemon/packets/key_violation_traps.h"
 
 #include <string.h>
-#include "daemon/core/client.h"
-#include "daemon/daemon.h"
-#include "daemon/core/host_table.h"
+#include "daemon/core/daemon_core.h"
 #include "host/protocol.h"
 #include "mgmt/agents/agents.h"
 
 bool key_violation_take_record(struct client *client, const struct ring_record *record)
 {
-	struct fabric *fabric = &client->daemon->fabric;
+	struct fabric *fabric = &client->core->fabric;
 	const struct endpoint *endpoint =
 		host_endpoint(client->host, record->port >> 8, record->port & 0xff);
 	struct key_violation told;
@@ -37,10 +35,10 @@ bool key_violation_take_record(struct client *client, const struct ring_record *
 	};
 
 	if (told.is_qkey)
-		agent_qkey_violation(&fabric->agent_memory, endpoint->port, client->daemon->now,
+		agent_qkey_violation(&fabric->agent_memory, endpoint->port, client->core->loop.now,
 				     &violation);
 	else
-		agent_pkey_violation(&fabric->agent_memory, endpoint->port, client->daemon->now,
+		agent_pkey_violation(&fabric->agent_memory, endpoint->port, client->core->loop.now,
 				     &violation);
 	return true;
 }

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "base/bytes.h"
-#include "daemon/core/client.h"
-#include "daemon/daemon.h"
+#include "daemon/core/daemon_core.h"
+#include "daemon/packets/packet_plane.h"
 #include "host/capture_channel.h"
 #include "host/doorbell.h"
 #include "host/memory_file.h"
@@ -21,8 +21,8 @@ struct tapped_port {
 };
 
 struct capture {
-	struct list link; /* daemon->captures */
-	struct daemon *daemon;
+	struct list link; /* packet_plane.captures */
+	struct packet_plane *plane;
 	struct client *client;
 	struct port_list ports;
 	struct tapped_port *by_address; /* the same, so that a port is found by halving */
@@ -124,7 +124,7 @@ static void show(struct capture *capture, enum tap_event event, int interface_in
 	commit_pending(capture);
 
 	struct capture_record head = {
-		.time_ns = capture->daemon->fabric.now,
+		.time_ns = capture->plane->core->fabric.now,
 		.interface_index = (uint32_t)interface_index,
 		.direction = (uint8_t)direction_of(event, port, frame),
 		.drop_reason = (uint8_t)reason,
@@ -140,9 +140,9 @@ static void show(struct capture *capture, enum tap_event event, int interface_in
 static void seen(void *context, enum tap_event event, const struct port *port,
 		 const struct frame *frame, enum drop_reason reason)
 {
-	struct daemon *daemon = context;
+	struct packet_plane *plane = context;
 
-	list_for_each (link, &daemon->captures) {
+	list_for_each (link, &plane->captures) {
 		struct capture *capture = container_of(link, struct capture, link);
 		int interface_index = interface_of(capture, port);
 
@@ -194,9 +194,9 @@ static int index_ports(struct capture *capture)
 	return 0;
 }
 
-static struct capture *capture_of(const struct daemon *daemon, const struct client *client)
+static struct capture *capture_of(const struct packet_plane *plane, const struct client *client)
 {
-	list_for_each (link, &daemon->captures) {
+	list_for_each (link, &plane->captures) {
 		struct capture *capture = container_of(link, struct capture, link);
 
 		if (capture->client == client)
@@ -205,11 +205,10 @@ static struct capture *capture_of(const struct daemon *daemon, const struct clie
 	return NULL;
 }
 
-int capture_start(struct client *client, struct port_list *ports,
+int capture_start(struct packet_plane *plane, struct client *client, struct port_list *ports,
 		  const struct capture_filter *filter, uint32_t ring_bytes,
 		  struct capture **ret_capture)
 {
-	struct daemon *daemon = client->daemon;
 	struct capture *capture = calloc(1, sizeof(*capture));
 	int error = capture ? 0 : -ENOMEM;
 
@@ -217,14 +216,14 @@ int capture_start(struct client *client, struct port_list *ports,
 		port_list_release(ports);
 		return error;
 	}
-	capture->daemon = daemon;
+	capture->plane = plane;
 	capture->client = client;
 	capture->ports = *ports;
 	capture->filter = *filter;
 	capture->memory_file = -1;
 	capture->doorbell = -1;
 	*ports = (struct port_list){0};
-	if (daemon->capture_count == CAPTURES_MAX || capture_of(daemon, client))
+	if (plane->capture_count == CAPTURES_MAX || capture_of(plane, client))
 		error = -EBUSY;
 	if (!error)
 		error = index_ports(capture);
@@ -234,11 +233,11 @@ int capture_start(struct client *client, struct port_list *ports,
 		destroy(capture);
 		return error;
 	}
-	daemon->fabric.tap = (struct fabric_tap){.seen = seen, .context = daemon};
+	plane->core->fabric.tap = (struct fabric_tap){.seen = seen, .context = plane};
 	for (uint32_t index = 0; index < capture->ports.port_count; index++)
-		fabric_tap_add(&daemon->fabric, capture->ports.ports[index]);
-	list_append(&daemon->captures, &capture->link);
-	daemon->capture_count++;
+		fabric_tap_add(&plane->core->fabric, capture->ports.ports[index]);
+	list_append(&plane->captures, &capture->link);
+	plane->capture_count++;
 	*ret_capture = capture;
 	return 0;
 }
@@ -250,9 +249,9 @@ void capture_share(const struct capture *capture, struct capture_share *ret_shar
 					    .ports = &capture->ports};
 }
 
-void captures_publish(struct daemon *daemon)
+void captures_publish(struct packet_plane *plane)
 {
-	list_for_each (link, &daemon->captures) {
+	list_for_each (link, &plane->captures) {
 		struct capture *capture = container_of(link, struct capture, link);
 
 		commit_pending(capture);
@@ -265,26 +264,25 @@ void captures_publish(struct daemon *daemon)
 	}
 }
 
-void capture_client_gone(struct client *client)
+void capture_client_gone(struct packet_plane *plane, const struct client *client)
 {
-	struct daemon *daemon = client->daemon;
-	struct capture *capture = daemon->capture_count ? capture_of(daemon, client) : NULL;
+	struct capture *capture = plane->capture_count ? capture_of(plane, client) : NULL;
 
 	if (!capture)
 		return;
 	for (uint32_t index = 0; index < capture->ports.port_count; index++)
-		fabric_tap_remove(&daemon->fabric, capture->ports.ports[index]);
+		fabric_tap_remove(&plane->core->fabric, capture->ports.ports[index]);
 	list_remove(&capture->link);
-	daemon->capture_count--;
+	plane->capture_count--;
 	destroy(capture);
 }
 
-json_t *captures_describe(const struct daemon *daemon)
+json_t *captures_describe(const struct packet_plane *plane)
 {
 	enum { NAMES_MAX = 8 };
 	json_t *rows = json_array();
 
-	list_for_each (link, &daemon->captures) {
+	list_for_each (link, &plane->captures) {
 		const struct capture *capture = container_of(link, struct capture, link);
 		json_t *names = json_array();
 

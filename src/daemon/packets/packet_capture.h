@@ -11,14 +11,14 @@
 
 struct capture;
 struct client;
-struct daemon;
+struct packet_plane;
 
 enum { CAPTURES_MAX = 64, CAPTURE_PORTS_MAX = 256 /* whose names fit one message */ };
 
 /* Taps these ports for the client; the list becomes the capture's, whatever happens. -EBUSY: the client has one already, or
  * there are too many. */
-MUST_USE int capture_start(struct client *client, struct port_list *ports,
-			   const struct capture_filter *filter, uint32_t ring_bytes,
+MUST_USE int capture_start(struct packet_plane *plane, struct client *client,
+			   struct port_list *ports, const struct capture_filter *filter, uint32_t ring_bytes,
 			   struct capture **ret_capture);
 
 /* What the reader needs; the memory file and the doorbell stay softibd's. */
@@ -30,11 +30,11 @@ struct capture_share {
 void capture_share(const struct capture *capture, struct capture_share *ret_share);
 
 /* Shows the readers what came, and wakes those that sleep. */
-void captures_publish(struct daemon *daemon);
+void captures_publish(struct packet_plane *plane);
 /* The client is gone, and its capture with it. */
-void capture_client_gone(struct client *client);
+void capture_client_gone(struct packet_plane *plane, const struct client *client);
 
 /* One row per capture. */
-json_t *captures_describe(const struct daemon *daemon);
+json_t *captures_describe(const struct packet_plane *plane);
 
 #endif

@@ -1,28 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells programs, and the files they read, how the ports of their host are. */
+/* Telling programs, connection managers and the sysfs tree what PortInfo says now. */
 #ifndef SOFTIB_DAEMON_PACKETS_PORT_UPDATES_H
 #define SOFTIB_DAEMON_PACKETS_PORT_UPDATES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include "host/protocol.h"
-
 struct client;
-struct daemon;
-struct port;
+struct packet_plane;
 
-/* The fabric's port_changed callback; the context is the daemon. */
-void ports_changed(void *context, struct port *port);
-
-/* Tells everybody concerned what changed since the last call. */
-void port_updates_send(struct daemon *daemon);
-/* Tells one program about all ports of an adapter, now and from now on. */
+/* Sends the changes since the last call to everybody concerned. */
+void port_updates_send(struct packet_plane *plane);
+/* Sends a program the state of all ports of an adapter, now and whenever it changes. */
 void port_updates_subscribe(struct client *client, unsigned adapter_index);
-/* What found no room before. */
+/* Sends the updates that found no room in the down ring. */
 void port_updates_retry(struct client *client);
-
-/* Links that should come up and are not Active on both sides, as far as the manager's port reaches;
- * all of the fabric when `from` is NULL. */
-uint32_t inactive_ports_count(const struct daemon *daemon, const struct port *from);
 
 #endif

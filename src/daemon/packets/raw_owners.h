@@ -12,6 +12,8 @@ struct client;
 struct frame;
 struct ring_record;
 
+/* -EBUSY: a program, maybe this client, has the queue pair. */
+MUST_USE int raw_claim(struct client *client, struct endpoint *endpoint, enum raw_kind kind);
 /* RECORD_RAW_RELEASED; false: it makes no sense. What the client does not have stays as it is. */
 MUST_USE bool raw_take_record(struct client *client, const struct ring_record *record);
 /* It ended: whatever it has is free. */

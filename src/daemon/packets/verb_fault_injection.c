@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "daemon/core/client.h"
-#include "daemon/daemon.h"
+#include "daemon/core/daemon_core.h"
 
 enum { ERRNO_MAX = 133 };
 
@@ -186,10 +185,10 @@ void verb_faults_send(struct client *client)
 {
 	const struct verb_fault_log *log = client->host ? client->host->verb_faults : NULL;
 
-	if (!log || !client->adapters_used)
+	if (!log || !client->updates.adapters_used)
 		return;
-	while (client->verb_faults_sent < log->count) {
-		const struct verb_fault *fault = &log->records[client->verb_faults_sent];
+	while (client->updates.verb_faults_sent < log->count) {
+		const struct verb_fault *fault = &log->records[client->updates.verb_faults_sent];
 		struct ring_record *record = client_reserve(client, sizeof(*fault));
 
 		if (!record)
@@ -201,7 +200,7 @@ void verb_faults_send(struct client *client)
 		record->word = 0;
 		memcpy(record->body, fault, sizeof(*fault));
 		client_commit(client, record);
-		client->verb_faults_sent++;
+		client->updates.verb_faults_sent++;
 	}
 }
 
@@ -210,12 +209,12 @@ void verb_faults_send_active(struct client *client)
 {
 	const struct verb_fault_log *log = client->host->verb_faults;
 
-	if (!log || client->verb_faults_sent)
+	if (!log || client->updates.verb_faults_sent)
 		return;
-	client->verb_faults_sent = log->first;
-	while (client->verb_faults_sent < log->count &&
-	       log->records[client->verb_faults_sent].kind == VERB_FAULT_EVENT)
-		client->verb_faults_sent++;
+	client->updates.verb_faults_sent = log->first;
+	while (client->updates.verb_faults_sent < log->count &&
+	       log->records[client->updates.verb_faults_sent].kind == VERB_FAULT_EVENT)
+		client->updates.verb_faults_sent++;
 	verb_faults_send(client);
 }
 
@@ -248,11 +247,11 @@ static unsigned active_count(const struct verb_fault_log *log)
 	return count;
 }
 
-int verb_faults_add(struct daemon *daemon, const char *host_name, const json_t *words,
+int verb_faults_add(struct daemon_core *core, const char *host_name, const json_t *words,
 		    uint64_t seed, char *ret_reason, size_t reason_bytes)
 {
 	struct wish wish = {.call = -1, .error = -1, .status = -1, .event = -1};
-	struct host *host = host_table_find(&daemon->hosts, host_name);
+	struct host *host = host_table_find(&core->hosts, host_name);
 	char text[VERB_FAULT_TEXT_BYTES];
 	int error = read_words(words, &wish, text, ret_reason, reason_bytes);
 
@@ -260,7 +259,7 @@ int verb_faults_add(struct daemon *daemon, const char *host_name, const json_t *
 		return error;
 	if (!host) {
 		snprintf(ret_reason, reason_bytes, "no host %.64s in fabric %s: verbs fail at hosts",
-			 host_name, daemon->options.fabric_name);
+			 host_name, core->fabric_name);
 		return -ENOENT;
 	}
 	if (wish.fault.kind == VERB_FAULT_EVENT && list_is_empty(&host->programs)) {
@@ -291,23 +290,23 @@ static unsigned clear_host(struct host *host)
 	return count;
 }
 
-unsigned verb_faults_clear(struct daemon *daemon, struct host *host)
+unsigned verb_faults_clear(struct daemon_core *core, struct host *host)
 {
 	unsigned count = 0;
 
 	if (host)
 		return clear_host(host);
-	for (uint32_t index = 0; index < daemon->hosts.host_count; index++)
-		count += clear_host(daemon->hosts.hosts[index]);
+	for (uint32_t index = 0; index < core->hosts.host_count; index++)
+		count += clear_host(core->hosts.hosts[index]);
 	return count;
 }
 
-json_t *verb_faults_describe(const struct daemon *daemon)
+json_t *verb_faults_describe(const struct daemon_core *core)
 {
 	json_t *rows = json_array();
 
-	for (uint32_t index = 0; index < daemon->hosts.host_count; index++) {
-		const struct host *host = daemon->hosts.hosts[index];
+	for (uint32_t index = 0; index < core->hosts.host_count; index++) {
+		const struct host *host = core->hosts.hosts[index];
 		const struct verb_fault_log *log = host->verb_faults;
 
 		for (uint32_t record = log ? log->first : 0; log && record < log->count; record++)

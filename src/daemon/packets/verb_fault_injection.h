@@ -11,7 +11,7 @@
 #include "host/verb_faults.h"
 
 struct client;
-struct daemon;
+struct daemon_core;
 struct host;
 
 enum { VERB_FAULT_RECORDS_MAX = 4096, VERB_FAULT_TEXT_BYTES = 160 };
@@ -30,11 +30,11 @@ bool verb_faults_are_meant(const json_t *words);
 /* From "verb=ibv_reg_mr errno=ENOMEM after=3 times=1 probability=0.1", "completion=RETRY_EXC_ERR ..." or "event=QP_FATAL".
  * Returns 0, or -ENOENT (no such host), -ESRCH (an event that no program is there for), -EINVAL, -ENOSPC or -ENOMEM, with a
  * sentence that says why. */
-MUST_USE int verb_faults_add(struct daemon *daemon, const char *host_name, const json_t *words,
+MUST_USE int verb_faults_add(struct daemon_core *core, const char *host_name, const json_t *words,
 			     uint64_t seed, char *ret_reason, size_t reason_bytes);
 /* Of a host, or of all if it is NULL. Returns how many there were. */
-unsigned verb_faults_clear(struct daemon *daemon, struct host *host);
-json_t *verb_faults_describe(const struct daemon *daemon);
+unsigned verb_faults_clear(struct daemon_core *core, struct host *host);
+json_t *verb_faults_describe(const struct daemon_core *core);
 
 /* Tells a program what it has not heard yet, as far as there is room. */
 void verb_faults_send(struct client *client);

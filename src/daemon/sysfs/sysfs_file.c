@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "daemon/sysfs/sysfs_tree.h"
 
 /* Most are a line; the addresses of a host's ports are one each. */
 enum { TEXT_BYTES_MAX = 8192 };

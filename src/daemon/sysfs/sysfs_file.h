@@ -4,6 +4,9 @@
 #define SOFTIB_DAEMON_SYSFS_SYSFS_FILE_H
 
 #include "base/attributes.h"
+#include "host/control.h"
+
+enum { SYSFS_PATH_BYTES = CONTROL_PATH_BYTES + 256 };
 
 /* Writes folder/name; a newline is added. 0 or -errno. */
 MUST_USE int sysfs_file_write(const char *folder, const char *name, const char *format, ...)

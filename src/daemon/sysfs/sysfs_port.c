@@ -97,7 +97,9 @@ static void write_file(struct writer *writer, const char *name, const char *form
 static void write_file(struct writer *writer, const char *name, const char *format, ...)
 {
 	unsigned index = writer->index++;
-	uint64_t *shown = index < writer->shown->hash_count ? &writer->shown->hashes[index] : NULL;
+	uint64_t *shown = writer->shown && index < writer->shown->hash_count
+				  ? &writer->shown->hashes[index]
+				  : NULL;
 	char text[TEXT_BYTES];
 	va_list arguments;
 	int error;
@@ -136,16 +138,17 @@ static void write_pkeys(struct writer *writer, const struct port *port)
 }
 
 /* The folder is new: nothing is shown yet. Without memory every file is written every time. */
-static void forget_shown(struct sysfs_port_shown *shown, const struct port *port)
+static void forget_shown(struct sysfs_port_shown **shown, const struct port *port)
 {
-	free(shown->hashes);
-	shown->hash_count = FIXED_FILES + port->info.guid_cap + port->pkey_count;
-	shown->hashes = calloc(shown->hash_count, sizeof(*shown->hashes));
-	if (!shown->hashes)
-		shown->hash_count = 0;
+	unsigned hash_count = FIXED_FILES + port->info.guid_cap + port->pkey_count;
+
+	free(*shown);
+	*shown = calloc(1, sizeof(**shown) + hash_count * sizeof((*shown)->hashes[0]));
+	if (*shown)
+		(*shown)->hash_count = hash_count;
 }
 
-int sysfs_port_create(const char *folder, const struct port *port, struct sysfs_port_shown *shown)
+int sysfs_port_create(const char *folder, const struct port *port, struct sysfs_port_shown **shown)
 {
 	static const char *const folders[] = {
 		"gids", "pkeys", "gid_attrs/types", "gid_attrs/ndevs", "counters", "hw_counters"};
@@ -161,7 +164,7 @@ int sysfs_port_create(const char *folder, const struct port *port, struct sysfs_
 		keep_first(&error, sysfs_file_write(folder, name, "IB/RoCE v1"));
 	}
 	forget_shown(shown, port);
-	keep_first(&error, sysfs_port_write(folder, port, shown));
+	keep_first(&error, sysfs_port_write(folder, port, *shown));
 	keep_first(&error, sysfs_port_write_counters(folder, port));
 	return error;
 }

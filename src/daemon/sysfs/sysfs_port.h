@@ -10,14 +10,14 @@ struct port;
 
 /* What the files of a port say, so that only those are written that would say something else. */
 struct sysfs_port_shown {
-	uint64_t *hashes; /* of each file's text, in the order of writing; the owner's to free */
 	unsigned hash_count;
+	uint64_t hashes[]; /* of each file's text, in the order of writing */
 };
 
 /* Below `folder` (.../ports/N), which exists. The first error is returned, the rest is still
  * written. */
 MUST_USE int sysfs_port_create(const char *folder, const struct port *port,
-			      struct sysfs_port_shown *shown);
+			       struct sysfs_port_shown **shown);
 MUST_USE int sysfs_port_write(const char *folder, const struct port *port,
 			     struct sysfs_port_shown *shown);
 MUST_USE int sysfs_port_write_counters(const char *folder, const struct port *port);

@@ -9,9 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "daemon/daemon.h"
+#include "daemon/core/host_table.h"
 #include "daemon/mad/issm.h"
 #include "daemon/core/log.h"
+#include "daemon/core/runtime_folder.h"
 #include "daemon/sysfs/sysfs_file.h"
 #include "daemon/sysfs/sysfs_port.h"
 #include "net/node/node.h"
@@ -43,10 +44,10 @@ static void format_path(char ret_path[static SYSFS_PATH_BYTES], const char *form
 		ret_path[0] = '\0';
 }
 
-void sysfs_tree_path(const struct daemon *daemon, const struct host *host,
+void sysfs_tree_path(const struct sysfs_tree *tree, const struct host *host,
 	       char ret_path[static SYSFS_PATH_BYTES])
 {
-	format_path(ret_path, "%s/hosts/%s", daemon->folder.path, host->name);
+	format_path(ret_path, "%s/hosts/%s", tree->folder, host->name);
 }
 
 static void format_guid(uint64_t guid, char ret_text[static 20])
@@ -63,13 +64,13 @@ static void format_function(const struct adapter_entry *adapter, char ret_text[s
 		 adapter->index / 16, PCI_FIRST_DEVICE + adapter->index % 16);
 }
 
-static void format_port_folder(const struct daemon *daemon, const struct endpoint *endpoint,
+static void format_port_folder(const struct sysfs_tree *tree, const struct endpoint *endpoint,
 			       char ret_path[static SYSFS_PATH_BYTES])
 {
 	const struct adapter_entry *adapter = endpoint->device;
 	char root[SYSFS_PATH_BYTES], function[40];
 
-	sysfs_tree_path(daemon, adapter->host, root);
+	sysfs_tree_path(tree, adapter->host, root);
 	format_function(adapter, function);
 	format_path(ret_path, "%s/sys/devices/%s/infiniband/%s/ports/%u", root, function,
 		    adapter->name, endpoint->port->number);
@@ -161,7 +162,7 @@ static int render_verbs_device(const char *root, const struct adapter_entry *ada
 	return error;
 }
 
-static int render_adapter(struct daemon *daemon, const char *root,
+static int render_adapter(struct sysfs_tree *tree, const char *root,
 			  const struct adapter_entry *adapter, unsigned *port_ordinal)
 {
 	char function[40], name[128], path[SYSFS_PATH_BYTES], target[128];
@@ -185,8 +186,8 @@ static int render_adapter(struct daemon *daemon, const char *root,
 		struct endpoint *endpoint = adapter->node->ports[number].endpoint;
 
 		keep_first(&error, render_port_devices(root, adapter, number, (*port_ordinal)++));
-		format_port_folder(daemon, endpoint, path);
-		keep_first(&error, sysfs_port_create(path, endpoint->port, &endpoint->shown));
+		format_port_folder(tree, endpoint, path);
+		keep_first(&error, sysfs_port_create(path, endpoint->port, &endpoint->sysfs_shown));
 	}
 	return error;
 }
@@ -217,7 +218,7 @@ static int render_interfaces(const struct host *host, const char *root)
 	return length ? sysfs_file_write(root, "interfaces", "%s", text) : 0;
 }
 
-static int render_host(struct daemon *daemon, const struct host *host, const char *root)
+static int render_host(struct sysfs_tree *tree, const struct host *host, const char *root)
 {
 	static const char *const folders[] = {"sys/class/infiniband", "sys/class/infiniband_mad",
 					      "sys/class/infiniband_verbs",
@@ -237,12 +238,12 @@ static int render_host(struct daemon *daemon, const struct host *host, const cha
 	keep_first(&error, sysfs_file_write(path, "abi_version", "4"));
 	keep_first(&error, sysfs_link_make(root, "dev/infiniband/rdma_cm", "/dev/null"));
 	for (uint32_t index = 0; host_device(host, index) && !error; index++)
-		error = render_adapter(daemon, root, host_device(host, index), &port_ordinal);
+		error = render_adapter(tree, root, host_device(host, index), &port_ordinal);
 	return error;
 }
 
 /* Whoever opens an issm device is a subnet manager. */
-static void watch_managers(struct daemon *daemon, const struct host *host, const char *root)
+static void watch_managers(struct sysfs_tree *tree, const struct host *host, const char *root)
 {
 	char path[SYSFS_PATH_BYTES];
 	unsigned port_ordinal = 0;
@@ -253,20 +254,20 @@ static void watch_managers(struct daemon *daemon, const struct host *host, const
 		for (unsigned number = adapter_first_port(adapter);
 		     number <= adapter_last_port(adapter); number++) {
 			format_path(path, "%s/dev/infiniband/issm%u", root, port_ordinal++);
-			issm_watch_port(daemon->issm, adapter->node->ports[number].endpoint, path);
+			issm_watch_port(tree->issm, adapter->node->ports[number].endpoint, path);
 		}
 	}
 }
 
-int sysfs_tree_render(struct daemon *daemon, struct host *host)
+int sysfs_tree_render(struct sysfs_tree *tree, struct host *host)
 {
 	char root[SYSFS_PATH_BYTES];
 
 	if (host->sysfs_is_rendered)
 		return 0;
-	sysfs_tree_path(daemon, host, root);
+	sysfs_tree_path(tree, host, root);
 
-	int error = render_host(daemon, host, root);
+	int error = render_host(tree, host, root);
 
 	if (error) {
 		log_line("the files of host %s can't be written below %s: %s", host->name, root,
@@ -275,25 +276,25 @@ int sysfs_tree_render(struct daemon *daemon, struct host *host)
 		return error;
 	}
 	host->sysfs_is_rendered = true;
-	watch_managers(daemon, host, root);
+	watch_managers(tree, host, root);
 	return 0;
 }
 
-void sysfs_tree_update_port(struct daemon *daemon, struct endpoint *endpoint)
+void sysfs_tree_update_port(struct sysfs_tree *tree, struct endpoint *endpoint)
 {
 	char path[SYSFS_PATH_BYTES];
 
 	if (!endpoint->device || !endpoint->device->host->sysfs_is_rendered)
 		return;
-	format_port_folder(daemon, endpoint, path);
+	format_port_folder(tree, endpoint, path);
 
-	int error = sysfs_port_write(path, endpoint->port, &endpoint->shown);
+	int error = sysfs_port_write(path, endpoint->port, endpoint->sysfs_shown);
 
 	if (error)
 		log_line("%s is out of date: %s", path, strerror(-error));
 }
 
-void sysfs_tree_update_counters(struct daemon *daemon, const struct host *host)
+void sysfs_tree_update_counters(struct sysfs_tree *tree, const struct host *host)
 {
 	char path[SYSFS_PATH_BYTES];
 	int error = 0;
@@ -305,7 +306,7 @@ void sysfs_tree_update_counters(struct daemon *daemon, const struct host *host)
 		     number <= adapter_last_port(adapter); number++) {
 			const struct endpoint *endpoint = adapter->node->ports[number].endpoint;
 
-			format_port_folder(daemon, endpoint, path);
+			format_port_folder(tree, endpoint, path);
 			keep_first(&error, sysfs_port_write_counters(path, endpoint->port));
 		}
 	}

@@ -5,25 +5,28 @@
 #define SOFTIB_DAEMON_SYSFS_SYSFS_TREE_H
 
 #include "base/attributes.h"
-#include "host/control.h"
+#include "daemon/sysfs/sysfs_file.h"
 
-struct daemon;
 struct endpoint;
 struct host;
+struct issm_watches;
 
-enum { SYSFS_PATH_BYTES = CONTROL_PATH_BYTES + 256 };
+struct sysfs_tree {
+	const char *folder;	   /* <runtime>/<fabric> */
+	struct issm_watches *issm; /* NULL: subnet managers of hosts go unnoticed */
+};
 
 /* <runtime>/<fabric>/hosts/<host>. */
-void sysfs_tree_path(const struct daemon *daemon, const struct host *host,
+void sysfs_tree_path(const struct sysfs_tree *tree, const struct host *host,
 	       char ret_path[static SYSFS_PATH_BYTES]);
 
 /* Renders a host's files if they are not there. -errno: nothing half done stays. */
-MUST_USE int sysfs_tree_render(struct daemon *daemon, struct host *host);
+MUST_USE int sysfs_tree_render(struct sysfs_tree *tree, struct host *host);
 
 /* Writes what PortInfo and the tables say now, where the files are rendered. */
-void sysfs_tree_update_port(struct daemon *daemon, struct endpoint *endpoint);
+void sysfs_tree_update_port(struct sysfs_tree *tree, struct endpoint *endpoint);
 
 /* Writes the counters of a host's ports. */
-void sysfs_tree_update_counters(struct daemon *daemon, const struct host *host);
+void sysfs_tree_update_counters(struct sysfs_tree *tree, const struct host *host);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "daemon/core/client.h"
-#include "daemon/packets/flow_resolver.h"
+#include "daemon/core/daemon_core.h"
+#include "daemon/core/flow_table.h"
 #include "daemon/xrc/xrc_targets.h"
 
 enum { DOMAINS_MAX = 4096 }; /* of an adapter */
@@ -45,7 +45,7 @@ struct xrc_domain *xrc_domain_find(const struct client *client, const struct ada
 	return NULL;
 }
 
-static struct xrc_domain *create(struct daemon *daemon, struct adapter_entry *adapter,
+static struct xrc_domain *create(struct daemon_core *core, struct adapter_entry *adapter,
 				 const struct xrc_file *file)
 {
 	unsigned count = 0;
@@ -58,10 +58,10 @@ static struct xrc_domain *create(struct daemon *daemon, struct adapter_entry *ad
 
 	if (!domain)
 		return NULL;
-	domain->daemon = daemon;
+	domain->core = core;
 	domain->adapter = adapter;
 	domain->file = *file;
-	domain->id = ++daemon->next_domain_id;
+	domain->id = ++core->last_xrc_domain_id;
 	list_init(&domain->members);
 	list_init(&domain->targets);
 	list_init(&domain->blocks);
@@ -90,7 +90,7 @@ static void destroy(struct xrc_domain *domain)
 static void share(struct xrc_domain *domain)
 {
 	domain->is_shared = true;
-	flows_revoke(domain->daemon);
+	flows_revoke(domain->core);
 	list_for_each (link, &domain->targets)
 		xrc_target_recall(container_of(link, struct xrc_target, link), XRC_WHEN_IDLE);
 }
@@ -162,7 +162,7 @@ int xrc_domain_open(struct client *client, struct adapter_entry *adapter,
 	if (!is_new && opening == XRC_CREATE_EXCLUSIVE)
 		return -EINVAL;
 	if (is_new)
-		domain = create(client->daemon, adapter, file);
+		domain = create(client->core, adapter, file);
 
 	int error = domain ? join(domain, client, stale_closes) : -ENOMEM;
 

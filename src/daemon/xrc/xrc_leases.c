@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "daemon/core/client.h"
+#include "daemon/core/daemon_core.h"
 #include "net/link/frame.h"
 #include "wire/transport_headers.h"
 
@@ -69,7 +69,7 @@ static bool send_packet(struct xrc_target *target, const struct waiting_packet *
 	record->packet_count = 1;
 	memcpy(record->body, packet->bytes, packet->byte_count);
 	client_commit(client, record);
-	client->last_packet_end = client->down.tail;
+	client->delivery.last_packet_end = client->rings.down.tail;
 	target->sent_count++;
 	return true;
 }

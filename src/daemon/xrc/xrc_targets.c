@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "daemon/core/client.h"
+#include "daemon/core/daemon_core.h"
 
 enum {
 	EVENT_FATAL_BIT = 1 << 1, /* enum qp_event's QP_EVENT_FATAL */

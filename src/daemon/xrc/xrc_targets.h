@@ -10,7 +10,7 @@
 #include "daemon/xrc/xrc_domains.h"
 #include "host/protocol.h"
 
-struct daemon;
+struct daemon_core;
 
 /* A program that has the domain open. */
 struct xrc_member {
@@ -30,7 +30,7 @@ struct xrc_block {
 
 struct xrc_domain {
 	struct list link; /* in its adapter's xrc_domains */
-	struct daemon *daemon;
+	struct daemon_core *core;
 	struct adapter_entry *adapter;
 	uint32_t id;
 	struct xrc_file file;

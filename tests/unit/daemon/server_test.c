@@ -79,10 +79,10 @@ static void test_switch_is_a_host_without_adapters(void **state)
 	assert_true(json_is_true(json_object_get(answer, "ok")));
 	json_decref(answer);
 	close(socket);
-	assert_int_equal(softibd->hosts.device_count, 1);
-	assert_non_null(host_table_device(&softibd->hosts, &softibd->fabric, "switch-1"));
-	assert_int_equal(softibd->hosts.device_count, 1);
-	assert_null(host_table_device(&softibd->hosts, &softibd->fabric, "h1"));
+	assert_int_equal(softibd->core.hosts.device_count, 1);
+	assert_non_null(host_table_device(&softibd->core.hosts, &softibd->core.fabric, "switch-1"));
+	assert_int_equal(softibd->core.hosts.device_count, 1);
+	assert_null(host_table_device(&softibd->core.hosts, &softibd->core.fabric, "h1"));
 }
 
 static void test_refusals_say_why(void **state)
@@ -148,19 +148,19 @@ static void test_queue_pair_numbers_are_given_in_blocks_with_a_limit(void **stat
 static void test_a_program_that_goes_leaves_nothing(void **state)
 {
 	struct program program;
-	struct adapter_entry *adapter = host_table_find(&softibd->hosts, "h1")->adapters[0];
+	struct adapter_entry *adapter = host_table_find(&softibd->core.hosts, "h1")->adapters[0];
 
 	(void)state;
 	program_start(&program, "h1");
-	assert_int_equal(softibd->user_count, 1);
+	assert_int_equal(softibd->core.clients.user_count, 1);
 	assert_int_equal(program.page->program_count, 1);
 	assert_non_null(qpn_space_owner(&adapter->qpns, program.first_qpn));
 	program_end(&program);
-	assert_int_equal(softibd->user_count, 0);
-	assert_int_equal(softibd->client_count, 0);
-	assert_int_equal(softibd->page->program_count, 0);
+	assert_int_equal(softibd->core.clients.user_count, 0);
+	assert_int_equal(softibd->core.clients.client_count, 0);
+	assert_int_equal(softibd->core.page->program_count, 0);
 	assert_null(qpn_space_owner(&adapter->qpns, program.first_qpn));
-	assert_true(list_is_empty(&host_table_find(&softibd->hosts, "h1")->programs));
+	assert_true(list_is_empty(&host_table_find(&softibd->core.hosts, "h1")->programs));
 }
 
 static void test_the_control_socket_is_watched_while_rings_are_busy(void **state)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "daemon/cm/cm_address.h"
+#include "daemon/cm/cm_port.h"
 #include "unit/daemon/daemon_fixture.h"
 
 static struct daemon *softibd;
@@ -37,7 +38,7 @@ static int set_up(void **state)
 	softibd = fixture_start(path);
 	unlink(path);
 	assert_int_equal(cm_fabric_bring_up(&softibd->cm), 0);
-	host = softibd->hosts.hosts[0]->cm;
+	host = softibd->core.hosts.hosts[0]->cm;
 	return 0;
 }
 
@@ -113,7 +114,7 @@ static void test_gids_are_addresses_too(void **state)
 
 static void test_ports_say_their_addresses(void **state)
 {
-	const struct endpoint *other = &softibd->hosts.adapters[1]->endpoints[1];
+	const struct endpoint *other = &softibd->core.hosts.adapters[1]->endpoints[1];
 	struct cm_address found, wanted = address_of("172.16.5.5");
 	struct ip_address ip;
 

@@ -20,7 +20,7 @@ static char device[SYSFS_PATH_BYTES + 32];
 
 static struct endpoint *endpoint_of(const char *host)
 {
-	return host_endpoint(host_table_find(&softibd->hosts, host), 0, 1);
+	return host_endpoint(host_table_find(&softibd->core.hosts, host), 0, 1);
 }
 
 static int set_up(void **state)
@@ -30,9 +30,9 @@ static int set_up(void **state)
 
 	(void)state;
 	softibd = fixture_start("star:2");
-	host = host_table_find(&softibd->hosts, "h2");
-	assert_int_equal(sysfs_tree_render(softibd, host), 0);
-	sysfs_tree_path(softibd, host, tree);
+	host = host_table_find(&softibd->core.hosts, "h2");
+	assert_int_equal(sysfs_tree_render(&softibd->sysfs, host), 0);
+	sysfs_tree_path(&softibd->sysfs, host, tree);
 	snprintf(device, sizeof(device), "%s/dev/infiniband/issm0", tree);
 	return 0;
 }
@@ -110,8 +110,8 @@ static void test_the_built_in_manager_keeps_its_bit(void **state)
 
 	(void)state;
 	assert_true(is_sm("h1"));
-	issm_hold(softibd, endpoint);
-	issm_let_go(softibd, endpoint);
+	issm_hold(&softibd->core, endpoint);
+	issm_let_go(&softibd->core, endpoint);
 	assert_true(is_sm("h1"));
 }
 

@@ -122,8 +122,8 @@ static void test_without_timeout_or_as_a_response_nothing_is_waited_for(void **s
 	assert_false(response->waits_for_answer);
 	assert_null(mad_request_find(agent, answer.bytes));
 	/* Once on the wire they are done. */
-	mad_request_sent(forgotten, softibd->now);
-	mad_request_sent(response, softibd->now);
+	mad_request_sent(forgotten, softibd->core.loop.now);
+	mad_request_sent(response, softibd->core.loop.now);
 	assert_true(list_is_empty(&agent->requests));
 }
 
@@ -132,12 +132,12 @@ static void test_sent_request_waits_for_its_timeout(void **state)
 	struct mad_request *request = make(7, MAD_GET, 5000);
 
 	(void)state;
-	mad_request_send(request, softibd->now);
+	mad_request_send(request, softibd->core.loop.now);
 	assert_true(list_is_empty(&agent->unsent));
 	assert_true(timer_queue_deadline(&softibd->mad_files.timers) <=
-		    softibd->now + MILLISECONDS(5000));
+		    softibd->core.loop.now + MILLISECONDS(5000));
 	assert_true(timer_queue_deadline(&softibd->mad_files.timers) >
-		    softibd->now + MILLISECONDS(4999));
+		    softibd->core.loop.now + MILLISECONDS(4999));
 }
 
 /* Behind one that found no room nothing else goes first. */
@@ -147,11 +147,11 @@ static void test_requests_queue_up_in_order_behind_one_that_found_no_room(void *
 
 	(void)state;
 	list_append(&agent->unsent, &first->unsent_link);
-	mad_request_send(second, softibd->now);
+	mad_request_send(second, softibd->core.loop.now);
 	assert_ptr_equal(agent->unsent.next, &first->unsent_link);
 	assert_ptr_equal(agent->unsent.next->next, &second->unsent_link);
 	assert_true(list_is_linked(&agent->stalled_link));
-	assert_true(mad_agent_retry(agent, softibd->now));
+	assert_true(mad_agent_retry(agent, softibd->core.loop.now));
 	assert_true(list_is_empty(&agent->unsent));
 	/* Both are waited for now. */
 	assert_false(list_is_empty(&agent->requests));

@@ -83,9 +83,9 @@ static bool was_answered(void)
 	struct member *member = asking;
 
 	while (member->has_unsent ||
-	       sa_client_transmit(&member->sa, softibd->now, 1, &member->unsent)) {
+	       sa_client_transmit(&member->sa, softibd->core.loop.now, 1, &member->unsent)) {
 		member->has_unsent = !mad_client_send(&softibd->mads, &member->client,
-						      &member->unsent, softibd->now);
+						      &member->unsent, softibd->core.loop.now);
 		if (member->has_unsent)
 			break;
 	}
@@ -135,7 +135,7 @@ static void host_leaves(unsigned subnet)
 static struct router_port *router_port(unsigned subnet)
 {
 	uint64_t prefix = members[subnet].client.port->info.gid_prefix;
-	struct router_ports *ports = &softibd->router_groups.ports;
+	struct router_ports *ports = &softibd->managers.router_groups.ports;
 
 	for (uint32_t index = 0; index < ports->count; index++)
 		if (ports->ports[index].port->info.gid_prefix == prefix)
@@ -147,7 +147,7 @@ static struct router_port *router_port(unsigned subnet)
 /* NULL: the subnet has no such group. */
 static const struct multicast_group *group_at(unsigned subnet)
 {
-	struct sa *sa = subnet ? softibd->others.subnets[0].sa.sa : softibd->sa.sa;
+	struct sa *sa = subnet ? softibd->managers.others.subnets[0].sa.sa : softibd->managers.sa.sa;
 	struct gid group = mgid();
 
 	return multicast_groups_find(sa->groups, &group);
@@ -238,7 +238,7 @@ static void test_users_that_come_at_once_are_seen_in_both(void **state)
 
 static bool routers_have_decided(void)
 {
-	const struct router_groups *groups = &softibd->router_groups;
+	const struct router_groups *groups = &softibd->managers.router_groups;
 
 	for (uint32_t index = 0; index < groups->ports.count; index++)
 		if (!group_client_is_settled(&groups->ports.ports[index].groups))
@@ -277,9 +277,9 @@ static void test_group_leaves_a_subnet_that_no_router_reaches(void **state)
 	host_joins(0);
 	fixture_await(group_spans_both_for_the_first);
 	cut = router_port(0)->port;
-	fabric_set_cable(&softibd->fabric, cut, false, softibd->now);
+	fabric_set_cable(&softibd->core.fabric, cut, false, softibd->core.loop.now);
 	fixture_await(group_left_the_second);
-	fabric_set_cable(&softibd->fabric, cut, true, softibd->now);
+	fabric_set_cable(&softibd->core.fabric, cut, true, softibd->core.loop.now);
 	fixture_await(group_spans_both_for_the_first);
 }
 

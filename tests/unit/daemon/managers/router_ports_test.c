@@ -18,7 +18,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	softibd = fixture_start("routed:2x2");
-	ports = &softibd->router_groups.ports;
+	ports = &softibd->managers.router_groups.ports;
 	return 0;
 }
 
@@ -42,7 +42,7 @@ static bool all_are_subscribed(void)
 static void test_every_router_port_is_open_and_subscribed(void **state)
 {
 	(void)state;
-	assert_int_equal(ports->count, softibd->fabric.routers[0]->port_count);
+	assert_int_equal(ports->count, softibd->core.fabric.routers[0]->port_count);
 	for (uint32_t index = 0; index < ports->count; index++) {
 		const struct router_port *made = &ports->ports[index];
 
@@ -62,16 +62,16 @@ static void test_fabric_without_routers_has_none(void **state)
 	(void)state;
 	fixture_stop();
 	softibd = fixture_start("star:2");
-	ports = &softibd->router_groups.ports;
+	ports = &softibd->managers.router_groups.ports;
 	assert_int_equal(ports->count, 0);
-	assert_false(router_ports_run(ports, softibd->now));
+	assert_false(router_ports_run(ports, softibd->core.loop.now));
 	assert_int_equal(router_ports_deadline(ports), TIME_NEVER);
 	router_ports_look(ports);
 }
 
 static void test_closed_ports_leave_nothing_at_the_router(void **state)
 {
-	struct node *router = softibd->fabric.routers[0];
+	struct node *router = softibd->core.fabric.routers[0];
 
 	(void)state;
 	router_ports_close(ports);
@@ -90,14 +90,14 @@ static void test_port_that_goes_down_asks_no_more(void **state)
 
 	(void)state;
 	fixture_await(all_are_subscribed);
-	fabric_set_cable(&softibd->fabric, made->port, false, softibd->now);
+	fabric_set_cable(&softibd->core.fabric, made->port, false, softibd->core.loop.now);
 	router_ports_look(ports);
 	assert_false(made->groups.port.is_active);
 	/* Nothing can be learned there, so nobody waits for it. */
 	assert_true(group_client_is_settled(&made->groups));
 	fixture_settle();
 	assert_false(made->groups.is_subscribed[0]);
-	fabric_set_cable(&softibd->fabric, made->port, true, softibd->now);
+	fabric_set_cable(&softibd->core.fabric, made->port, true, softibd->core.loop.now);
 	fixture_await(all_are_subscribed);
 	assert_true(made->groups.port.is_active);
 }

@@ -76,7 +76,7 @@ static void test_an_rd_packet_goes_to_who_has_its_ee_context(void **state)
 static void test_a_multicast_packet_reaches_every_program_of_the_host(void **state)
 {
 	uint16_t mlid = 0xc123;
-	struct frame *frame = frame_take(&softibd->fabric.frames);
+	struct frame *frame = frame_take(&softibd->core.fabric.frames);
 	struct packet packet = {
 		.lrh = {.dlid = mlid, .slid = a.lid},
 		.bth = {.opcode = TRANSPORT_UD | OPCODE_SEND_ONLY,
@@ -91,7 +91,7 @@ static void test_a_multicast_packet_reaches_every_program_of_the_host(void **sta
 	assert_non_null(frame);
 	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
 	frame->source = NULL;
-	assert_true(delivery_make(softibd, fixture_port("h2"), frame));
+	assert_true(delivery_make(&softibd->packets, fixture_port("h2"), frame));
 	assert_non_null(program_next_of(&b, RECORD_PACKET));
 	assert_non_null(program_next_of(&other, RECORD_PACKET));
 	assert_null(program_next_of(&a, RECORD_PACKET));
@@ -108,7 +108,7 @@ static void test_a_router_port_has_no_other_queue_pairs(void **state)
 	fixture_stop();
 	softibd = fixture_start("routed:2x2");
 	program_start(&a, "h1");
-	port = softibd->router_groups.ports.ports[0].port;
+	port = softibd->managers.router_groups.ports.ports[0].port;
 	before = port->counters.drops[DROP_NO_LISTENER];
 	program_send(&a, port->info.lid, a.first_qpn, "x");
 	fixture_settle();
@@ -134,13 +134,13 @@ static unsigned send_until_full(void)
 
 static bool is_waiting(void)
 {
-	return !list_is_empty(&softibd->blocked);
+	return !list_is_empty(&softibd->packets.blocked);
 }
 
 static void test_a_full_ring_holds_packets_back_and_then_gives_up(void **state)
 {
 	struct client *reader =
-		container_of(list_first(&host_table_find(&softibd->hosts, "h2")->programs),
+		container_of(list_first(&host_table_find(&softibd->core.hosts, "h2")->programs),
 			     struct client, host_link);
 	uint64_t before = fixture_port("h2")->counters.drops[DROP_LIFETIME];
 
@@ -148,9 +148,9 @@ static void test_a_full_ring_holds_packets_back_and_then_gives_up(void **state)
 	send_until_full();
 	assert_true(is_waiting() || fixture_port("h2")->counters.drops[DROP_LIFETIME] > before);
 	/* As if the reader had been stopped for a second. */
-	reader->full_since = softibd->now - SECONDS(1);
-	softibd->now += 1;
-	delivery_expire(softibd);
+	reader->delivery.full_since = softibd->core.loop.now - SECONDS(1);
+	softibd->core.loop.now += 1;
+	delivery_expire(&softibd->packets);
 	fixture_settle();
 	assert_false(is_waiting());
 	assert_true(fixture_port("h2")->counters.drops[DROP_LIFETIME] > before);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who gets a ring, who does not, and whose counters grow. */
+/* Which flows get a direct ring, and which counters their packets move. Covers:
+ * daemon/core/flow_table.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
-#include "daemon/packets/flow_resolver.h"
+#include "daemon/core/flow_table.h"
 #include "unit/daemon/daemon_fixture.h"
 #include "wire/pkey.h"
 
@@ -98,10 +99,10 @@ static void test_a_change_of_paths_shows_in_the_generation(void **state)
 	struct resolve_answer answer;
 
 	(void)state;
-	softibd->paths_changed = true;
+	softibd->core.paths_changed = true;
 	fixture_settle();
 	assert_int_equal(a.page->generation, generation + 1);
-	softibd->paths_changed = true;
+	softibd->core.paths_changed = true;
 	answer = resolve(PKEY_DEFAULT_FULL);
 	assert_int_equal(answer.generation, generation + 2);
 	assert_int_equal(answer.generation, a.page->generation);
@@ -117,8 +118,8 @@ static void test_what_a_flow_sent_is_counted_at_every_hop_once(void **state)
 	(void)state;
 	a.flows[answer.flow_slot].packets += 10;
 	a.flows[answer.flow_slot].words += 300;
-	flows_fold_all(softibd);
-	flows_fold_all(softibd);
+	flows_fold_all(&softibd->core);
+	flows_fold_all(&softibd->core);
 	assert_int_equal(fixture_port("h1")->counters.transmit_packets,
 			 before_out.transmit_packets + 10);
 	assert_int_equal(fixture_port("h1")->counters.transmit_words,
@@ -129,7 +130,7 @@ static void test_what_a_flow_sent_is_counted_at_every_hop_once(void **state)
 	assert_int_equal(fixture_port("h2")->peer->counters.transmit_packets, before_switch + 10);
 	/* Nonsense in the counters is not believed. */
 	a.flows[answer.flow_slot].packets = 3;
-	flows_fold_all(softibd);
+	flows_fold_all(&softibd->core);
 	assert_int_equal(fixture_port("h1")->counters.transmit_packets,
 			 before_out.transmit_packets + 10);
 }
@@ -144,8 +145,8 @@ static void test_what_came_back_is_counted_the_other_way(void **state)
 	(void)state;
 	a.flows[answer.flow_slot].returned_packets += 7;
 	a.flows[answer.flow_slot].returned_words += 70;
-	flows_fold_all(softibd);
-	flows_fold_all(softibd);
+	flows_fold_all(&softibd->core);
+	flows_fold_all(&softibd->core);
 	assert_int_equal(fixture_port("h2")->counters.transmit_packets,
 			 before_b.transmit_packets + 7);
 	assert_int_equal(fixture_port("h2")->counters.transmit_words, before_b.transmit_words + 70);
@@ -157,9 +158,9 @@ static void test_what_came_back_is_counted_the_other_way(void **state)
 static void test_without_offload_nobody_gets_a_ring(void **state)
 {
 	(void)state;
-	softibd->options.offloads = false;
+	softibd->core.offloads = false;
 	assert_int_equal(resolve(PKEY_DEFAULT_FULL).verdict, RESOLVED_FABRIC);
-	softibd->options.offloads = true;
+	softibd->core.offloads = true;
 }
 
 int main(void)

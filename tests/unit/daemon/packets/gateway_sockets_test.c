@@ -74,12 +74,12 @@ static int tear_down(void **state)
 
 static const struct gateway *gateway(void)
 {
-	return softibd->fabric.routers[0]->router->gateway;
+	return softibd->core.fabric.routers[0]->router->gateway;
 }
 
 static int field(const char *name)
 {
-	json_t *rows = gateway_sockets_describe(softibd);
+	json_t *rows = gateway_sockets_describe(&softibd->packets.gateways);
 	int value = (int)json_integer_value(json_object_get(json_array_get(rows, 0), name));
 
 	json_decref(rows);
@@ -91,7 +91,7 @@ static void send_out(void)
 	uint8_t payload[16] = {1, 2, 3};
 	struct packet packet = {
 		.kind = PACKET_RAW_ETHERTYPE,
-		.lrh = {.dlid = softibd->fabric.routers[0]->ports[1].info.lid, .slid = program.lid},
+		.lrh = {.dlid = softibd->core.fabric.routers[0]->ports[1].info.lid, .slid = program.lid},
 		.ethertype = 0x88b5,
 		.packet_count = 1,
 	};

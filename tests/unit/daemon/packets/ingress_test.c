@@ -140,7 +140,7 @@ static void send_large(struct program *program, uint32_t qpn)
 static void slow_down(void)
 {
 	assert_int_equal(
-		faults_set(&softibd->fabric, fixture_port("h1"), &slow_link, 1, softibd->now), 0);
+		faults_set(&softibd->core.fabric, fixture_port("h1"), &slow_link, 1, softibd->core.loop.now), 0);
 	fixture_settle();
 }
 
@@ -153,7 +153,7 @@ static uint64_t fill_up(void)
 
 static void come_late(void)
 {
-	softibd->now += LATE_PACKETS * SECONDS(1);
+	softibd->core.loop.now += LATE_PACKETS * SECONDS(1);
 	(void)daemon_turn(softibd);
 }
 

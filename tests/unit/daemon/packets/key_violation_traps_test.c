@@ -51,7 +51,7 @@ static void tell(uint16_t port, const struct key_violation *violation, uint32_t 
 
 static struct client *client_of_h1(void)
 {
-	list_for_each (link, &softibd->clients) {
+	list_for_each (link, &softibd->core.clients.all) {
 		struct client *client = container_of(link, struct client, link);
 
 		if (client->is_attached && strcmp(client->host->name, "h1") == 0)
@@ -73,7 +73,7 @@ static void test_qkey_violations_count_in_port_info_and_make_trap_258(void **sta
 	assert_true(key_violation_take_record(client_of_h1(), &record));
 	assert_int_equal(fixture_port("h1")->info.qkey_violations, 3);
 	assert_int_equal(fixture_port("h1")->info.pkey_violations, 0);
-	trap_peek(&softibd->fabric.agent_memory, fixture_port("h1"), &notice);
+	trap_peek(&softibd->core.fabric.agent_memory, fixture_port("h1"), &notice);
 	assert_int_equal(notice.header.trap_number, TRAP_BAD_QKEY);
 	bad_key_details_decode(notice.details, &details);
 	assert_int_equal(details.lid1, 9);

@@ -182,16 +182,16 @@ static void test_flows_that_cross_a_capture_go_through_softibd(void **state)
 
 static void test_a_capture_ends_with_its_connection(void **state)
 {
-	struct port *port = host_endpoint(host_table_find(&softibd->hosts, "h1"), 0, 1)->port;
+	struct port *port = host_endpoint(host_table_find(&softibd->core.hosts, "h1"), 0, 1)->port;
 	struct reader readers[2];
 
 	(void)state;
 	reader_start(&readers[0], "\"ports\":[\"h1\"]");
 	reader_start(&readers[1], "\"ports\":[\"h1\",\"h2\"]");
 	assert_int_equal(port->tap_count, 2);
-	assert_int_equal(softibd->capture_count, 2);
+	assert_int_equal(softibd->packets.capture_count, 2);
 
-	json_t *rows = captures_describe(softibd);
+	json_t *rows = captures_describe(&softibd->packets);
 
 	assert_int_equal(json_array_size(rows), 2);
 	assert_string_equal(json_string_value(json_array_get(
@@ -202,7 +202,7 @@ static void test_a_capture_ends_with_its_connection(void **state)
 	assert_int_equal(port->tap_count, 1);
 	reader_end(&readers[1]);
 	assert_int_equal(port->tap_count, 0);
-	assert_int_equal(softibd->capture_count, 0);
+	assert_int_equal(softibd->packets.capture_count, 0);
 }
 
 static void test_bad_requests_are_refused_and_leave_no_tap(void **state)
@@ -227,18 +227,18 @@ static void test_bad_requests_are_refused_and_leave_no_tap(void **state)
 		assert_non_null(json_string_value(json_object_get(answer, "error")));
 		json_decref(answer);
 	}
-	assert_int_equal(softibd->capture_count, 0);
+	assert_int_equal(softibd->packets.capture_count, 0);
 	fixture_order(tool, "{\"command\":\"capture\",\"ports\":[\"h1\"]}");
 
 	json_t *answer = fixture_ask(tool, "{\"command\":\"capture\",\"ports\":[\"h2\"]}");
 
 	assert_false(json_is_true(json_object_get(answer, "ok")));
 	json_decref(answer);
-	assert_int_equal(softibd->capture_count, 1);
+	assert_int_equal(softibd->packets.capture_count, 1);
 	close(tool);
 	fixture_settle();
 	fixture_settle();
-	assert_int_equal(softibd->capture_count, 0);
+	assert_int_equal(softibd->packets.capture_count, 0);
 }
 
 int main(void)

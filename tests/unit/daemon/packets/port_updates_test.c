@@ -41,10 +41,10 @@ static void test_a_link_that_goes_down_is_told(void **state)
 	(void)state;
 	program_start(&program, "h2");
 	program_start(&other, "h1");
-	fabric_set_cable(&softibd->fabric, fixture_port("h2"), false, softibd->now);
+	fabric_set_cable(&softibd->core.fabric, fixture_port("h2"), false, softibd->core.loop.now);
 	assert_int_equal(next_view(&program).state, PORT_DOWN);
 	assert_null(program_next_of(&other, RECORD_PORT_UPDATE));
-	fabric_set_cable(&softibd->fabric, fixture_port("h2"), true, softibd->now);
+	fabric_set_cable(&softibd->core.fabric, fixture_port("h2"), true, softibd->core.loop.now);
 	do {
 		view = next_view(&program);
 	} while (view.state != PORT_ACTIVE);
@@ -64,15 +64,15 @@ static void test_a_full_ring_catches_up(void **state)
 	(void)state;
 	program_start(&program, "h2");
 	/* The files would be written a thousand times over. */
-	host_table_find(&softibd->hosts, "h2")->sysfs_is_rendered = false;
+	host_table_find(&softibd->core.hosts, "h2")->sysfs_is_rendered = false;
 	for (unsigned count = 0; count < 2000; count++) {
 		port->info.subnet_timeout = count % 32;
-		ports_changed(softibd, port);
-		port_updates_send(softibd);
+		daemon_core_port_changed(&softibd->core, port);
+		port_updates_send(&softibd->packets);
 	}
 	port->info.subnet_timeout = 21;
-	ports_changed(softibd, port);
-	port_updates_send(softibd);
+	daemon_core_port_changed(&softibd->core, port);
+	port_updates_send(&softibd->packets);
 	fixture_settle();
 	for (unsigned count = 0; count < 4000; count++) {
 		uint64_t one = 1;
@@ -94,16 +94,6 @@ static void test_a_full_ring_catches_up(void **state)
 	program_end(&program);
 }
 
-static void test_ports_out_of_the_managers_reach_do_not_count(void **state)
-{
-	(void)state;
-	assert_int_equal(inactive_ports_count(softibd, fixture_port("h1")), 0);
-	fixture_port("h2")->info.port_state = PORT_INIT;
-	assert_int_equal(inactive_ports_count(softibd, fixture_port("h1")), 1);
-	fabric_set_cable(&softibd->fabric, fixture_port("h2"), false, softibd->now);
-	assert_int_equal(inactive_ports_count(softibd, NULL), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -111,8 +101,6 @@ int main(void)
 						fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_a_full_ring_catches_up, set_up,
 						fixture_tear_down),
-		cmocka_unit_test_setup_teardown(test_ports_out_of_the_managers_reach_do_not_count,
-						set_up, fixture_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

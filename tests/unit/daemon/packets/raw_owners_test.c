@@ -23,7 +23,7 @@ static int set_up(void **state)
 
 static struct endpoint *endpoint_at(const char *host)
 {
-	return host_endpoint(host_table_find(&softibd->hosts, host), 0, 1);
+	return host_endpoint(host_table_find(&softibd->core.hosts, host), 0, 1);
 }
 
 /* 0, or the errno that the answer has. */

@@ -24,8 +24,8 @@ static int set_up(void **state)
 {
 	(void)state;
 	softibd = fixture_start("star:2");
-	host = host_table_find(&softibd->hosts, "h2");
-	sysfs_tree_path(softibd, host, root);
+	host = host_table_find(&softibd->core.hosts, "h2");
+	sysfs_tree_path(&softibd->sysfs, host, root);
 	return 0;
 }
 
@@ -50,8 +50,8 @@ static void test_files_are_rendered_when_asked_for(void **state)
 
 	(void)state;
 	assert_int_equal(stat(root, &status), -1);
-	assert_int_equal(sysfs_tree_render(softibd, host), 0);
-	assert_int_equal(sysfs_tree_render(softibd, host), 0);
+	assert_int_equal(sysfs_tree_render(&softibd->sysfs, host), 0);
+	assert_int_equal(sysfs_tree_render(&softibd->sysfs, host), 0);
 	expect_file("node_guid", "025f:1b01:0002:0000\n");
 	expect_file("node_type", "1: CA\n");
 	expect_file("ports/1/state", "4: ACTIVE\n");
@@ -72,7 +72,7 @@ static void test_devices_look_like_character_devices(void **state)
 	struct stat status;
 
 	(void)state;
-	assert_int_equal(sysfs_tree_render(softibd, host), 0);
+	assert_int_equal(sysfs_tree_render(&softibd->sysfs, host), 0);
 	snprintf(path, sizeof(path), "%s/dev/infiniband/uverbs0", root);
 	assert_int_equal(stat(path, &status), 0);
 	assert_true(S_ISCHR(status.st_mode));
@@ -87,13 +87,13 @@ static void test_files_follow_the_port(void **state)
 	struct port *port = host_endpoint(host, 0, 1)->port;
 
 	(void)state;
-	assert_int_equal(sysfs_tree_render(softibd, host), 0);
-	fabric_set_cable(&softibd->fabric, port, false, softibd->now);
+	assert_int_equal(sysfs_tree_render(&softibd->sysfs, host), 0);
+	fabric_set_cable(&softibd->core.fabric, port, false, softibd->core.loop.now);
 	fixture_settle();
 	expect_file("ports/1/state", "1: DOWN\n");
 	port->counters.transmit_words = 12345678901;
 	expect_file("ports/1/counters/port_rcv_errors", "0\n");
-	sysfs_tree_update_counters(softibd, host);
+	sysfs_tree_update_counters(&softibd->sysfs, host);
 	expect_file("ports/1/counters/port_xmit_data", "12345678901\n");
 }
 
@@ -113,20 +113,20 @@ static void test_only_what_changed_is_written(void **state)
 	struct port *port = host_endpoint(host, 0, 1)->port;
 
 	(void)state;
-	assert_int_equal(sysfs_tree_render(softibd, host), 0);
+	assert_int_equal(sysfs_tree_render(&softibd->sysfs, host), 0);
 
 	ino_t state_file = file_of("ports/1/state");
 	ino_t key_file = file_of("ports/1/pkeys/0");
 	ino_t gid_file = file_of("ports/1/gids/0");
 
-	fabric_set_cable(&softibd->fabric, port, false, softibd->now);
+	fabric_set_cable(&softibd->core.fabric, port, false, softibd->core.loop.now);
 	fixture_settle();
 	expect_file("ports/1/state", "1: DOWN\n");
 	assert_int_not_equal(file_of("ports/1/state"), state_file);
 	assert_int_equal(file_of("ports/1/pkeys/0"), key_file);
 	assert_int_equal(file_of("ports/1/gids/0"), gid_file);
 	port->pkeys[0] = 0x7fff;
-	sysfs_tree_update_port(softibd, host_endpoint(host, 0, 1));
+	sysfs_tree_update_port(&softibd->sysfs, host_endpoint(host, 0, 1));
 	expect_file("ports/1/pkeys/0", "0x7fff\n");
 }
 
@@ -140,10 +140,10 @@ static void test_what_can_not_be_written_leaves_nothing(void **state)
 	/* A file where a folder should be. */
 	snprintf(path, sizeof(path), "%s/sys/class", root);
 	assert_int_equal(sysfs_file_write(path, "infiniband_verbs", "in the way"), 0);
-	assert_int_equal(sysfs_tree_render(softibd, host), -ENOTDIR);
+	assert_int_equal(sysfs_tree_render(&softibd->sysfs, host), -ENOTDIR);
 	assert_false(host->sysfs_is_rendered);
 	assert_int_equal(stat(root, &status), -1);
-	assert_int_equal(sysfs_tree_render(softibd, host), 0);
+	assert_int_equal(sysfs_tree_render(&softibd->sysfs, host), 0);
 }
 
 static void test_a_file_is_replaced_whole_or_not_at_all(void **state)
@@ -151,7 +151,7 @@ static void test_a_file_is_replaced_whole_or_not_at_all(void **state)
 	char long_text[10000];
 
 	(void)state;
-	assert_int_equal(sysfs_tree_render(softibd, host), 0);
+	assert_int_equal(sysfs_tree_render(&softibd->sysfs, host), 0);
 	memset(long_text, 'x', sizeof(long_text));
 	long_text[sizeof(long_text) - 1] = '\0';
 

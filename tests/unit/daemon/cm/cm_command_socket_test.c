@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that connect, as softibd meets them: the command socket and event channels by hand, good
- * programs, hostile ones, and ones that go. Covers: daemon/cm/cm_alternates.c daemon/cm/ipoib_port.c */
+ * programs, hostile ones, and ones that go. Covers: daemon/cm/cm_alternates.c daemon/cm/ipoib_port.c
+ * daemon/cm/cm_program.c daemon/cm/cm_channel.c daemon/cm/cm_events.c daemon/cm/cm_paths.c daemon/cm/cm_port.c */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 #include "base/random.h"
 #include "daemon/cm/cm_binding.h"
 #include "daemon/cm/cm_ids.h"
+#include "daemon/cm/cm_port.h"
 #include "daemon/cm/cm_program.h"
 #include "unit/daemon/daemon_fixture.h"
 #include "host/cm_protocol.h"
@@ -174,7 +176,7 @@ static struct connector call(void)
 
 static uint32_t connections_of(unsigned host)
 {
-	struct cm_counts counts = cm_count(softibd->hosts.hosts[host]->cm->cm);
+	struct cm_counts counts = cm_count(softibd->core.hosts.hosts[host]->cm->cm);
 
 	return counts.connections - counts.in_timewait;
 }
@@ -200,7 +202,7 @@ static void test_two_programs_connect_and_part(void **state)
 	close_connector(&listener);
 	assert_int_equal(connections_of(0), 0);
 	assert_int_equal(connections_of(1), 0);
-	assert_int_equal(cm_count(softibd->hosts.hosts[0]->cm->cm).listeners, 0);
+	assert_int_equal(cm_count(softibd->core.hosts.hosts[0]->cm->cm).listeners, 0);
 }
 
 static void test_a_program_that_goes_while_it_calls_is_gone_for_its_peer(void **state)
@@ -239,8 +241,9 @@ static void test_no_more_requests_wait_than_the_backlog_allows(void **state)
 		container_of(list_first(&softibd->cm.programs), struct cm_program, link);
 
 	/* The least that programs get is more than a test wants to make. */
-	assert_int_equal(cm_program_find_id(program, listener.id)->backlog, CM_BACKLOG_MIN);
-	cm_program_find_id(program, listener.id)->backlog = 1;
+	assert_int_equal(cm_program_find_id(program, listener.id)->backlog.request_count_max,
+			 CM_BACKLOG_MIN);
+	cm_program_find_id(program, listener.id)->backlog.request_count_max = 1;
 
 	struct connector first = call(), second = call();
 
@@ -323,7 +326,7 @@ static void test_posted_commands_connect_without_an_answer(void **state)
 
 	uint64_t quiet_until = next_event(&caller, CM_PROGRAM_DISCONNECTED).quiet_until;
 
-	assert_true(quiet_until > softibd->now && quiet_until != TIME_NEVER);
+	assert_true(quiet_until > softibd->core.loop.now && quiet_until != TIME_NEVER);
 	command.kind = CM_DESTROY;
 	command.id = OWN_ID + 1;
 	post(&caller, &command);
@@ -500,7 +503,7 @@ enum { RD_SERVICE = 0x77, RD_EECN = 0x500, RD_QPN = 0x501, RD_QKEY = 0x1234 };
 
 static struct cm_address gid_address(unsigned host, uint64_t service_id)
 {
-	struct gid gid = cm_port_gid(&softibd->hosts.hosts[host]->cm->ports[0]);
+	struct gid gid = cm_port_gid(&softibd->core.hosts.hosts[host]->cm->ports[0]);
 	struct cm_address address = {
 		.family = CM_ADDRESS_IB, .service_id = service_id, .service_mask = UINT64_MAX};
 
@@ -662,7 +665,7 @@ static void test_who_listens_at_a_gid_is_called_there_only(void **state)
 {
 	(void)state;
 	struct connector listener = open_ib_listener(CM_QP_RD);
-	struct cm_host *host = softibd->hosts.hosts[0]->cm;
+	struct cm_host *host = softibd->core.hosts.hosts[0]->cm;
 	const struct cm_service *offered = hash_table_get(&host->services, RD_SERVICE);
 	struct cm_port elsewhere = {0};
 

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the connection engine tells of connections, and what their programs hear of it. */
+#ifndef SOFTIB_DAEMON_CM_CM_ANSWERS_H
+#define SOFTIB_DAEMON_CM_CM_ANSWERS_H
+
+#include "daemon/cm/cm_objects.h"
+
+/* The engine's callback; the context is the host. */
+void cm_connection_event(void *context, struct cm_connection *connection,
+			 const struct cm_event *event);
+
+#endif
