@@ -12,9 +12,9 @@
 #include <unistd.h>
 #include "daemon/core/flow_table.h"
 #include "daemon/daemon.h"
+#include "daemon/packets/direct_rings.h"
 #include "daemon/packets/ingress.h"
 #include "daemon/packets/packet_capture.h"
-#include "daemon/packets/direct_rings.h"
 #include "daemon/packets/raw_owners.h"
 #include "daemon/server.h"
 #include "daemon/xrc/xrc_domains.h"
@@ -72,8 +72,8 @@ static int make_rings(struct client *client)
 {
 	struct process_layout layout = process_layout();
 	uint8_t *memory;
-	int error = memory_file_create("softib-process", layout.total_bytes, &client->rings.memory_file,
-				       (void **)&memory);
+	int error = memory_file_create("softib-process", layout.total_bytes,
+				       &client->rings.memory_file, (void **)&memory);
 
 	if (error)
 		return error;
@@ -91,8 +91,8 @@ static int make_rkey_export(struct client *client)
 {
 	size_t byte_count = exposure_layout().total_bytes;
 	void *memory;
-	int error = memory_file_create("softib-exposure", byte_count, &client->rings.rkey_export_file,
-				       &memory);
+	int error = memory_file_create("softib-exposure", byte_count,
+				       &client->rings.rkey_export_file, &memory);
 
 	if (!error)
 		munmap(memory, byte_count);
@@ -108,7 +108,8 @@ static int make_doorbells(struct client *client)
 	if (client->rings.up_doorbell < 0)
 		return client->rings.up_doorbell;
 	client->rings.doorbell_watch.ready = doorbell_ready;
-	return event_loop_watch(&client->core->loop, client->rings.up_doorbell, &client->rings.doorbell_watch);
+	return event_loop_watch(&client->core->loop, client->rings.up_doorbell,
+				&client->rings.doorbell_watch);
 }
 
 static void close_descriptor(int *descriptor)
@@ -204,4 +205,3 @@ void clients_release_ended(struct daemon *daemon)
 		release(client);
 	}
 }
-

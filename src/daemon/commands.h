@@ -13,10 +13,11 @@ struct client;
 
 struct reply {
 	json_t *object;				  /* NULL: the answer comes later */
-	int descriptors[CONTROL_DESCRIPTORS_MAX]; /* borrowed, those from given_from on given away */
+	int descriptors[CONTROL_DESCRIPTORS_MAX]; /* borrowed, those from given_from on given away
+						   */
 	unsigned descriptor_count;
 	unsigned given_from;
-	bool gives_all; /* from the first on */
+	bool gives_all;	      /* from the first on */
 	uint32_t ring_shared; /* id of the direct ring whose descriptors these are; 0: none */
 	bool process_shared;  /* the descriptors of an attachment are among them */
 };

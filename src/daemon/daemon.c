@@ -3,11 +3,11 @@
 #include "daemon/daemon.h"
 
 #include <sched.h>
-#include "daemon/packets/ingress.h"
-#include "daemon/packets/packet_capture.h"
 #include "daemon/client_lifetime.h"
 #include "daemon/core/flow_table.h"
 #include "daemon/packets/delivery.h"
+#include "daemon/packets/ingress.h"
+#include "daemon/packets/packet_capture.h"
 #include "daemon/packets/port_updates.h"
 #include "daemon/server.h"
 
@@ -24,8 +24,9 @@ enum {
 #define UNUSED_BEFORE_END SECONDS(1)
 #define UNUSED_AT_START	  SECONDS(10)
 
-/* Nobody to switch to: 0.3 us. Programs that poll take their turns one after the other, each as long
- * as it takes to deal with what it has; somebody who computes takes a time slice, or several. */
+/* Nobody to switch to: 0.3 us. Programs that poll take their turns one after the other, each as
+ * long as it takes to deal with what it has; somebody who computes takes a time slice, or several.
+ */
 #define YIELD_SERVED MICROSECONDS(1)
 #define YIELD_LOST   MILLISECONDS(2)
 #define YIELD_PAUSE  MILLISECONDS(20)
@@ -34,13 +35,15 @@ static time_ns end_of_use(const struct daemon *daemon)
 {
 	if (!daemon->options.is_ephemeral || daemon->core.clients.user_count)
 		return TIME_NEVER;
-	return daemon->core.clients.unused_since + (daemon->core.clients.was_used ? UNUSED_BEFORE_END : UNUSED_AT_START);
+	return daemon->core.clients.unused_since +
+	       (daemon->core.clients.was_used ? UNUSED_BEFORE_END : UNUSED_AT_START);
 }
 
 /* How late a paced fabric was is told for the last second or two. */
 static void watch_lateness(struct daemon *daemon)
 {
-	if (!daemon->core.fabric.is_paced || daemon->core.loop.now < daemon->lateness.since + SECONDS(1))
+	if (!daemon->core.fabric.is_paced ||
+	    daemon->core.loop.now < daemon->lateness.since + SECONDS(1))
 		return;
 	daemon->lateness.before_ns = daemon->core.fabric.late_ns_max;
 	daemon->core.fabric.late_ns_max = 0;
@@ -104,7 +107,8 @@ bool daemon_turn(struct daemon *daemon)
 	if (daemon->core.loop.now >= end_of_use(daemon))
 		daemon->is_ending = true;
 	/* What the fabric delivered to managers is answered before anybody waits. */
-	return is_busy || daemon->core.managers_have_news || ingress_has_records(&daemon->packets) ||
+	return is_busy || daemon->core.managers_have_news ||
+	       ingress_has_records(&daemon->packets) ||
 	       !list_is_empty(&daemon->core.clients.ended) || cm_fabric_deadline(&daemon->cm) == 0;
 }
 
@@ -115,7 +119,8 @@ static int wait_ms(const struct daemon *daemon)
 	bool is_stalled = false;
 
 	/* A packet that a faulty link holds back: the same. */
-	if (timer_queue_deadline(&daemon->core.fabric.fault_arrivals) < daemon->core.loop.now + MILLISECONDS(1))
+	if (timer_queue_deadline(&daemon->core.fabric.fault_arrivals) <
+	    daemon->core.loop.now + MILLISECONDS(1))
 		return 0;
 
 	list_for_each (link, &daemon->core.clients.awake) {
@@ -130,7 +135,8 @@ static int wait_ms(const struct daemon *daemon)
 	time_ns deadline = next_deadline(daemon);
 
 	if (is_stalled)
-		deadline = time_earlier(deadline, daemon->core.loop.now + MILLISECONDS(STALLED_WAIT_MS));
+		deadline = time_earlier(deadline,
+					daemon->core.loop.now + MILLISECONDS(STALLED_WAIT_MS));
 
 	if (deadline == TIME_NEVER)
 		return -1;
@@ -145,9 +151,9 @@ static int wait_ms(const struct daemon *daemon)
 	return wait < SECONDS(60) / MILLISECONDS(1) ? (int)wait : 60000;
 }
 
-/* While it waits for the next packet, those who could send one may be waiting for its core. Yielding
- * shows whether that is so: if nobody ran, the rings are looked at more often before the next time.
- * If somebody who computes took the core, that is not tried again soon. */
+/* While it waits for the next packet, those who could send one may be waiting for its core.
+ * Yielding shows whether that is so: if nobody ran, the rings are looked at more often before the
+ * next time. If somebody who computes took the core, that is not tried again soon. */
 static void let_others_run(struct daemon *daemon)
 {
 	if (daemon->core.loop.now < daemon->polling.yields_from)

@@ -26,9 +26,9 @@ struct daemon_options {
 	bool runs_sm;
 	struct sm_settings sm;
 	bool offloads;
-	unsigned data_vl_count; /* of every port; 0: as nodes are made */
-	bool is_paced; /* links take the time of their width and speed */
-	bool controls_congestion; /* from the start, as congestion_control_set() does it */
+	unsigned data_vl_count;	      /* of every port; 0: as nodes are made */
+	bool is_paced;		      /* links take the time of their width and speed */
+	bool controls_congestion;     /* from the start, as congestion_control_set() does it */
 	bool programs_are_privileged; /* they may give queue pairs controlled Q_Keys */
 	const char *gateways[GATEWAYS_MAX]; /* as host/gateway_option.h reads them */
 	unsigned gateway_count;

@@ -11,11 +11,11 @@
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
-#include "daemon/packets/ingress.h"
-#include "daemon/packets/delivery.h"
 #include "daemon/core/flow_table.h"
-#include "daemon/mad/issm.h"
 #include "daemon/core/log.h"
+#include "daemon/mad/issm.h"
+#include "daemon/packets/delivery.h"
+#include "daemon/packets/ingress.h"
 #include "daemon/server.h"
 #include "daemon/topology_source.h"
 #include "fabric/congestion_control.h"
@@ -147,7 +147,8 @@ static int open_sockets(struct daemon *daemon)
 		error = issm_start(&daemon->core, &daemon->sysfs.issm);
 	if (!error)
 		error = memory_file_create_published("softib-fabric", sizeof(struct fabric_page),
-						     &daemon->core.page_file, (void **)&daemon->core.page);
+						     &daemon->core.page_file,
+						     (void **)&daemon->core.page);
 	if (error)
 		return error;
 	daemon->core.page->generation = 1;

@@ -11,9 +11,9 @@
 #include <unistd.h>
 #include "daemon/client_lifetime.h"
 #include "daemon/commands.h"
+#include "daemon/core/log.h"
 #include "daemon/daemon.h"
 #include "daemon/packets/direct_rings.h"
-#include "daemon/core/log.h"
 
 enum { CLIENTS_MAX = 8192, ACCEPTS_PER_TURN = 32 };
 
@@ -59,7 +59,8 @@ static void listener_ready(struct watch *watch, uint32_t events)
 
 	(void)events;
 	for (unsigned count = 0; count < ACCEPTS_PER_TURN; count++) {
-		int socket = accept4(daemon->server.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int socket =
+			accept4(daemon->server.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		struct client *client;
 		struct ucred peer;
 
@@ -89,7 +90,8 @@ int server_start(struct daemon *daemon)
 void server_stop(struct daemon *daemon)
 {
 	while (!list_is_empty(&daemon->core.clients.all))
-		client_end(container_of(list_first(&daemon->core.clients.all), struct client, link), NULL);
+		client_end(container_of(list_first(&daemon->core.clients.all), struct client, link),
+			   NULL);
 	clients_release_ended(daemon);
 	close(daemon->server.listener);
 	close(daemon->server.reserve);
@@ -113,8 +115,7 @@ static void answer(struct client *client, struct reply *reply)
 		error = control_send(client->socket, text, reply->descriptors,
 				     reply->descriptor_count);
 	for (unsigned index = reply->given_from; index < reply->descriptor_count; index++)
-		if ((reply->given_from || reply->gives_all) &&
-		    reply->descriptors[index] >= 0)
+		if ((reply->given_from || reply->gives_all) && reply->descriptors[index] >= 0)
 			close(reply->descriptors[index]);
 
 	if (error == -EAGAIN)
@@ -184,7 +185,8 @@ static time_ns look_interval(const struct daemon *daemon)
 
 void server_answer_waiters(struct daemon *daemon)
 {
-	if (!daemon->server.waiter_count || daemon->core.loop.now < daemon->server.waiters_checked_at + look_interval(daemon))
+	if (!daemon->server.waiter_count ||
+	    daemon->core.loop.now < daemon->server.waiters_checked_at + look_interval(daemon))
 		return;
 	daemon->server.waiters_checked_at = daemon->core.loop.now;
 
@@ -193,13 +195,15 @@ void server_answer_waiters(struct daemon *daemon)
 	list_for_each_safe (link, &daemon->core.clients.all) {
 		struct client *client = container_of(link, struct client, link);
 
-		if (client->waits_for_active && (!not_active || daemon->core.loop.now >= client->waits_until))
+		if (client->waits_for_active &&
+		    (!not_active || daemon->core.loop.now >= client->waits_until))
 			answer_waiter(client, not_active);
 	}
 }
 
 time_ns server_deadline(const struct daemon *daemon)
 {
-	return daemon->server.waiter_count ? daemon->server.waiters_checked_at + look_interval(daemon)
-				    : TIME_NEVER;
+	return daemon->server.waiter_count
+		       ? daemon->server.waiters_checked_at + look_interval(daemon)
+		       : TIME_NEVER;
 }

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "daemon/daemon.h"
 #include "daemon/core/log.h"
+#include "daemon/daemon.h"
 #include "fabric/topology.h"
 
 /* Some 10,000 nodes with all their ports; more is not a topology. */

@@ -103,7 +103,8 @@ int cm_channel_create(struct cm_program *program, struct cm_channel **ret_channe
 	int error = hash_table_put(&program->channels, channel->number, channel);
 
 	if (!error) {
-		error = event_loop_watch(&program->host->fabric->core->loop, sockets[0], &channel->watch);
+		error = event_loop_watch(&program->host->fabric->core->loop, sockets[0],
+					 &channel->watch);
 		if (error)
 			hash_table_remove(&program->channels, channel->number);
 	}

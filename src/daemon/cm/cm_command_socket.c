@@ -9,8 +9,8 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "daemon/cm/cm_commands.h"
 #include "daemon/cm/cm_channel.h"
+#include "daemon/cm/cm_commands.h"
 #include "daemon/cm/cm_ids.h"
 #include "daemon/cm/cm_program.h"
 #include "daemon/core/daemon_core.h"
@@ -67,8 +67,7 @@ static void serve(struct cm_program *program, const struct cm_command *command,
 	int descriptor = -1;
 
 	memset(&answer, 0, sizeof(answer));
-	answer.error =
-		cm_command_run(program, command, given_descriptor, &answer, &descriptor);
+	answer.error = cm_command_run(program, command, given_descriptor, &answer, &descriptor);
 	if (command->is_posted && answer.error)
 		cm_command_failed(program, command, answer.error);
 	if (!command->is_posted && send_answer(program->socket, &answer, descriptor) != 0)

@@ -7,13 +7,13 @@
 #include "daemon/cm/cm_address.h"
 #include "daemon/cm/cm_alternates.h"
 #include "daemon/cm/cm_binding.h"
-#include "daemon/cm/cm_connections.h"
 #include "daemon/cm/cm_channel.h"
+#include "daemon/cm/cm_connections.h"
 #include "daemon/cm/cm_events.h"
 #include "daemon/cm/cm_ids.h"
 #include "daemon/cm/cm_multicast.h"
-#include "daemon/cm/cm_routes.h"
 #include "daemon/cm/cm_program.h"
+#include "daemon/cm/cm_routes.h"
 #include "daemon/core/daemon_core.h"
 
 static int run_open_channel(struct cm_program *program, struct cm_answer *ret_answer,

@@ -153,7 +153,9 @@ int cm_id_accept(struct cm_id *id, const struct cm_parameters *parameters,
 	const struct cm_rep rep = {
 		.local_qkey = is_rd ? parameters->qkey : 0,
 		.local_qpn = is_xrc ? 0 : parameters->qpn,
-		.local_eecn = is_rd ? parameters->eecn : is_xrc ? parameters->qpn : 0,
+		.local_eecn = is_rd    ? parameters->eecn
+			      : is_xrc ? parameters->qpn
+				       : 0,
 		.vendor_id_high = (uint8_t)(parameters->vendor_id >> 16),
 		.vendor_id_middle = (uint8_t)(parameters->vendor_id >> 8),
 		.vendor_id_low = (uint8_t)parameters->vendor_id,

@@ -37,8 +37,8 @@ struct cm_fabric {
 	struct list programs;
 	struct list ended;	     /* programs to take down at the end of the turn */
 	struct list closed_channels; /* to be freed then */
-	struct list unwritten;	     /* channels with events that their programs have not been shown */
-	struct ifaddrs *machine;     /* the addresses of this machine */
+	struct list unwritten;	 /* channels with events that their programs have not been shown */
+	struct ifaddrs *machine; /* the addresses of this machine */
 	time_ns machine_read_at;
 };
 

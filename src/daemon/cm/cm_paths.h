@@ -10,8 +10,8 @@
 #include "base/attributes.h"
 #include "daemon/cm/cm_objects.h"
 
-/* 5-bit times: for an MRA, which asks a peer to wait for a slow program (69 s); to answer REQ and LAP
- * (4.3 s); and for our adapters to acknowledge (134 us). */
+/* 5-bit times: for an MRA, which asks a peer to wait for a slow program (69 s); to answer REQ and
+ * LAP (4.3 s); and for our adapters to acknowledge (134 us). */
 enum { CM_MRA_SERVICE_TIMEOUT = 24, CM_RESPONSE_TIMEOUT = 20, CM_ACK_DELAY = 15 };
 
 /* The timeout that the program asked for, or else enough for the way there and back on this path,

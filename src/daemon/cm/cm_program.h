@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that uses connection management. daemon/cm/cm_command_socket.h makes and releases it. */
+/* A program that uses connection management. daemon/cm/cm_command_socket.h makes and releases it.
+ */
 #ifndef SOFTIB_DAEMON_CM_CM_PROGRAM_H
 #define SOFTIB_DAEMON_CM_CM_PROGRAM_H
 

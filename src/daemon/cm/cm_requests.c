@@ -57,7 +57,7 @@ static bool takes(const struct cm_id *listener, enum cm_qp_type qp_type)
 
 /* A new id for the peer that calls this service, or NULL after refusing it. */
 static struct cm_id *admit(struct cm_host *host, const struct cm_event *event,
-			       enum cm_qp_type qp_type, struct cm_connection *connection)
+			   enum cm_qp_type qp_type, struct cm_connection *connection)
 {
 	const struct cm_service *service = cm_listener_context(event->listener);
 	struct cm_address own = {0}, peer = {0};
@@ -76,7 +76,8 @@ static struct cm_id *admit(struct cm_host *host, const struct cm_event *event,
 		refuse(host, connection, event, CM_REJECT_INVALID_SERVICE_ID);
 		return NULL;
 	}
-	if (!listener->channel || listener->backlog.waiting_count >= listener->backlog.request_count_max ||
+	if (!listener->channel ||
+	    listener->backlog.waiting_count >= listener->backlog.request_count_max ||
 	    cm_id_create(listener->program, listener->channel, 0, listener->port_space, qp_type,
 			 &id) != 0) {
 		refuse(host, connection, event, CM_REJECT_NO_RESOURCES);

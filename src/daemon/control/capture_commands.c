@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "daemon/packets/packet_capture.h"
-#include "daemon/daemon.h"
 #include "daemon/commands.h"
 #include "daemon/core/log.h"
+#include "daemon/daemon.h"
+#include "daemon/packets/packet_capture.h"
 #include "host/capture_channel.h"
 #include "host/doorbell.h"
 #include "net/node/node.h"
@@ -26,8 +26,8 @@ static int read_ports(const struct daemon *daemon, const json_t *names, struct p
 		const char *text = json_string_value(value);
 
 		if (!error)
-			error = port_names_add(&daemon->core.fabric, text ? text : "", ret_list, reason,
-					       REASON_BYTES);
+			error = port_names_add(&daemon->core.fabric, text ? text : "", ret_list,
+					       reason, REASON_BYTES);
 	}
 	if (!error && ret_list->port_count > CAPTURE_PORTS_MAX) {
 		error = -E2BIG;
@@ -54,12 +54,13 @@ static json_t *describe_interfaces(const struct port_list *ports)
 		port_name_text(port, name);
 		port_name_text(port->peer, peer);
 		json_array_append_new(
-			rows, json_pack("[s, o]", name,
-					json_sprintf("%s, port %u, LID %u, to %s",
-						     port->node->description, port->number,
-						     node_management_port(port->node, port->number)
-							     ->info.lid,
-						     peer)));
+			rows,
+			json_pack("[s, o]", name,
+				  json_sprintf(
+					  "%s, port %u, LID %u, to %s", port->node->description,
+					  port->number,
+					  node_management_port(port->node, port->number)->info.lid,
+					  peer)));
 	}
 	return rows;
 }
@@ -82,7 +83,8 @@ static void run_capture(struct client *client, const json_t *request, struct rep
 	struct capture_filter filter;
 	struct capture *capture;
 	struct capture_share share;
-	int error = read_ports(client_daemon(client), json_object_get(request, "ports"), &ports, reason);
+	int error = read_ports(client_daemon(client), json_object_get(request, "ports"), &ports,
+			       reason);
 
 	if (!error)
 		error = capture_filter_read(request, &filter, reason, sizeof(reason));
@@ -96,7 +98,8 @@ static void run_capture(struct client *client, const json_t *request, struct rep
 		reply_error(ret_reply, -error, "%s", reason);
 		return;
 	}
-	error = capture_start(&client_daemon(client)->packets, client, &ports, &filter, (uint32_t)ring_bytes, &capture);
+	error = capture_start(&client_daemon(client)->packets, client, &ports, &filter,
+			      (uint32_t)ring_bytes, &capture);
 	if (error) {
 		reply_error(ret_reply, -error,
 			    error == -EBUSY ? "one capture per connection, and %d in all"

@@ -6,8 +6,8 @@
 #include "daemon/cm/cm_address.h"
 #include "daemon/cm/cm_command_socket.h"
 #include "daemon/cm/cm_fabric.h"
-#include "daemon/daemon.h"
 #include "daemon/commands.h"
+#include "daemon/daemon.h"
 #include "wire/cm_ip_header.h"
 
 enum { SERVICES_PER_ANSWER = 256 };

@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "daemon/daemon.h"
 #include "daemon/commands.h"
+#include "daemon/daemon.h"
 #include "daemon/managers/managers.h"
-#include "fabric/port_names.h"
 #include "fabric/explain.h"
+#include "fabric/port_names.h"
 #include "mgmt/sm/sm.h"
 #include "mgmt/subnet/multicast_groups.h"
 #include "net/node/node.h"

@@ -12,14 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "daemon/daemon.h"
 #include "daemon/commands.h"
-#include "daemon/packets/fault_log.h"
 #include "daemon/core/log.h"
+#include "daemon/daemon.h"
+#include "daemon/packets/fault_log.h"
 #include "daemon/packets/verb_fault_injection.h"
-#include "fabric/port_names.h"
 #include "fabric/fabric.h"
 #include "fabric/fault_text.h"
+#include "fabric/port_names.h"
 
 enum { REASON_BYTES = 256, LINES_BYTES_MAX = 40000, FAULT_ROWS_MAX = 120 };
 
@@ -78,9 +78,10 @@ static int set_faults(struct daemon *daemon, struct port *output,
 		return -EINVAL;
 	if (!may_flap)
 		settings.flap_up = settings.flap_down = 0;
-	daemon->core.fabric.fault_observer =
-		(struct fault_observer){.decided = fault_log_note, .context = &daemon->packets.fault_log};
-	return faults_set(&daemon->core.fabric, output, &settings, request->seed, daemon->core.loop.now);
+	daemon->core.fabric.fault_observer = (struct fault_observer){
+		.decided = fault_log_note, .context = &daemon->packets.fault_log};
+	return faults_set(&daemon->core.fabric, output, &settings, request->seed,
+			  daemon->core.loop.now);
 }
 
 static int add_to_ports(struct daemon *daemon, const struct port_list *ports,
@@ -218,8 +219,8 @@ static void run_clear(struct client *client, const json_t *request, struct reply
 		struct host *host = name ? host_table_find(&daemon->core.hosts, name) : NULL;
 
 		if (!error)
-			error = port_names_add(&daemon->core.fabric, name ? name : "", &ports, reason,
-					       sizeof(reason));
+			error = port_names_add(&daemon->core.fabric, name ? name : "", &ports,
+					       reason, sizeof(reason));
 		if (!error && host)
 			count += verb_faults_clear(&daemon->core, host);
 	}
@@ -247,8 +248,8 @@ static void run_record(struct client *client, const json_t *request, struct repl
 		fault_log_sort(&daemon->packets.fault_log);
 	}
 	while (bytes < LINES_BYTES_MAX &&
-	       (length = fault_log_line(&daemon->packets.fault_log, &daemon->core.fabric, (size_t)index,
-					line)) != 0) {
+	       (length = fault_log_line(&daemon->packets.fault_log, &daemon->core.fabric,
+					(size_t)index, line)) != 0) {
 		json_array_append_new(lines, json_string(line));
 		bytes += length + 3;
 		index++;
@@ -298,8 +299,8 @@ static void run_replay(struct client *client, const json_t *request, struct repl
 		fault_log_clear(&daemon->packets.fault_log);
 		daemon->core.fabric.fault_observer = (struct fault_observer){
 			.decided = fault_log_note, .context = &daemon->packets.fault_log};
-		error = fault_log_replay(&daemon->core.fabric, daemon->packets.fault_replay.text, daemon->core.loop.now,
-					 reason, sizeof(reason));
+		error = fault_log_replay(&daemon->core.fabric, daemon->packets.fault_replay.text,
+					 daemon->core.loop.now, reason, sizeof(reason));
 	}
 	free(daemon->packets.fault_replay.text);
 	daemon->packets.fault_replay = (struct fault_replay){0};

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "daemon/daemon.h"
 #include "daemon/commands.h"
+#include "daemon/daemon.h"
 #include "daemon/mad/mad_files.h"
 
 static const struct {
@@ -61,9 +61,10 @@ static struct mad_file *named_file(const struct client *client, const json_t *re
 				   struct reply *reply)
 {
 	json_int_t inode = json_integer_value(json_object_get(request, "inode"));
-	struct mad_file *file = client->host && inode > 0
-					? mad_file_find(&client_daemon(client)->mad_files, (uint64_t)inode)
-					: NULL;
+	struct mad_file *file =
+		client->host && inode > 0
+			? mad_file_find(&client_daemon(client)->mad_files, (uint64_t)inode)
+			: NULL;
 
 	if (file && mad_file_endpoint(file)->device->host == client->host)
 		return file;

@@ -3,14 +3,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "daemon/daemon.h"
 #include "daemon/client_lifetime.h"
 #include "daemon/commands.h"
+#include "daemon/daemon.h"
 #include "daemon/packets/direct_rings.h"
 #include "daemon/packets/port_updates.h"
-#include "host/doorbell.h"
-#include "daemon/sysfs/sysfs_tree.h"
 #include "daemon/packets/verb_fault_injection.h"
+#include "daemon/sysfs/sysfs_tree.h"
+#include "host/doorbell.h"
 #include "net/node/node.h"
 
 enum { HOSTS_NAMED_MAX = 12 };

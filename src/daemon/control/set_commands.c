@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "daemon/daemon.h"
 #include "daemon/commands.h"
 #include "daemon/core/flow_table.h"
 #include "daemon/core/log.h"
+#include "daemon/daemon.h"
 #include "fabric/port_names.h"
 #include "mgmt/agents/node_fields.h"
 #include "net/node/node.h"
@@ -195,8 +195,8 @@ static void run_set(struct client *client, const json_t *request, struct reply *
 	/* Offloaded traffic so far belongs to the time before a counter is set. */
 	flows_fold_all(&daemon->core);
 
-	enum node_set_result result =
-		node_field_set(&daemon->core.fabric.agents, port, daemon->core.loop.now, field, value, &maximum);
+	enum node_set_result result = node_field_set(&daemon->core.fabric.agents, port,
+						     daemon->core.loop.now, field, value, &maximum);
 
 	if (result == NODE_SET_OK)
 		log_line("set %s:%d %.*s=%.*s", port->node->description, (int)port->number,

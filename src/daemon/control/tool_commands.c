@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "daemon/packets/packet_capture.h"
-#include "daemon/daemon.h"
 #include "daemon/commands.h"
 #include "daemon/core/flow_table.h"
-#include "daemon/sysfs/link_rate.h"
 #include "daemon/core/log.h"
-#include "fabric/port_names.h"
+#include "daemon/daemon.h"
+#include "daemon/packets/packet_capture.h"
+#include "daemon/sysfs/link_rate.h"
 #include "daemon/sysfs/sysfs_tree.h"
+#include "fabric/port_names.h"
 #include "mgmt/sa/sa.h"
 #include "mgmt/sm/sm.h"
 #include "net/node/node.h"
@@ -38,7 +38,8 @@ static json_t *describe_endpoint(const struct endpoint *endpoint)
 			 (int)endpoint->port->number, "lid", (int)endpoint->port->info.lid,
 			 "port_guid", guid_to_json(endpoint->port->guid), "node_guid",
 			 guid_to_json(endpoint->adapter->node->info.node_guid), "state",
-			 state_name(endpoint->port), "address", address, "ipv6", ipv6, "rate", rate);
+			 state_name(endpoint->port), "address", address, "ipv6", ipv6, "rate",
+			 rate);
 }
 
 static void run_hosts(struct client *client, const json_t *request, struct reply *ret_reply)
@@ -79,7 +80,8 @@ static json_t *describe_mkeys(const struct daemon *daemon, const struct sm_statu
 
 	if (!status->has_mkeys)
 		return json_null();
-	for (uint32_t i = 0; status->mkey_refusal_source && i < daemon->core.fabric.node_count; i++) {
+	for (uint32_t i = 0; status->mkey_refusal_source && i < daemon->core.fabric.node_count;
+	     i++) {
 		const struct node *node = daemon->core.fabric.by_index[i];
 
 		for (unsigned number = 0; number <= node->port_count; number++)
@@ -88,9 +90,8 @@ static json_t *describe_mkeys(const struct daemon *daemon, const struct sm_statu
 	}
 	return json_pack("{s:b, s:i, s:i, s:i, s:s}", "per_port", status->has_mkey_per_port,
 			 "protection_level", (int)status->mkey_protect_bits, "lease_period",
-			 (int)status->mkey_lease_period, "refused",
-			 (int)status->mkey_refusal_count, "last_refused",
-			 source ? source->node->host : "");
+			 (int)status->mkey_lease_period, "refused", (int)status->mkey_refusal_count,
+			 "last_refused", source ? source->node->host : "");
 }
 
 static json_t *describe_manager(const struct daemon *daemon, const struct sm_runner *runner)
@@ -119,8 +120,8 @@ static json_t *describe_other_subnets(const struct daemon *daemon)
 	json_t *managers = json_array();
 
 	for (uint32_t i = 0; i < daemon->managers.others.count; i++)
-		json_array_append_new(managers,
-				      describe_manager(daemon, &daemon->managers.others.subnets[i].sm));
+		json_array_append_new(
+			managers, describe_manager(daemon, &daemon->managers.others.subnets[i].sm));
 	return managers;
 }
 
@@ -140,7 +141,8 @@ static const struct sm_runner *built_in_manager_at(const struct daemon *daemon,
 
 static bool is_stranger(const struct daemon *daemon, const struct port *port)
 {
-	bool is_strange = daemon->managers.sm.sm && sm_is_stranger(daemon->managers.sm.sm, port->guid);
+	bool is_strange =
+		daemon->managers.sm.sm && sm_is_stranger(daemon->managers.sm.sm, port->guid);
 
 	for (uint32_t i = 0; i < daemon->managers.others.count; i++)
 		is_strange |= sm_is_stranger(daemon->managers.others.subnets[i].sm.sm, port->guid);
@@ -158,9 +160,8 @@ static json_t *describe_administration(const struct sa_runner *runner)
 			 "requests", (json_int_t)status.request_count, "dropped",
 			 (json_int_t)status.dropped_count, "groups", (int)status.group_count,
 			 "services", (int)status.service_count, "subscriptions",
-			 (int)status.subscription_count, "reports",
-			 (json_int_t)status.report_count, "reports_failed",
-			 (json_int_t)status.report_failed_count);
+			 (int)status.subscription_count, "reports", (json_int_t)status.report_count,
+			 "reports_failed", (json_int_t)status.report_failed_count);
 }
 
 /* The same of a switch or router: "switch-1:0". */
@@ -193,12 +194,12 @@ static json_t *describe_other_managers(const struct daemon *daemon)
 			uint32_t own = built_in_manager_at(daemon, endpoint->port) != NULL;
 
 			if (endpoint->sm_count > own)
-				json_array_append_new(names,
-						      json_sprintf("%s %s:%u%s", adapter->host->name,
-								   adapter->name, number,
-								   is_stranger(daemon, endpoint->port)
-									   ? ", not trusted"
-									   : ""));
+				json_array_append_new(
+					names, json_sprintf("%s %s:%u%s", adapter->host->name,
+							    adapter->name, number,
+							    is_stranger(daemon, endpoint->port)
+								    ? ", not trusted"
+								    : ""));
 		}
 	}
 	for (uint32_t i = 0; i < daemon->core.hosts.device_count; i++)
@@ -273,18 +274,19 @@ static void run_status(struct client *client, const json_t *request, struct repl
 			   "fabric", daemon->options.fabric_name, "pid", (int)getpid(), "hosts",
 			   (int)daemon->core.hosts.host_count, "switches", switches, "links", links,
 			   "active_links", active, "programs", programs, "users",
-			   (int)daemon->core.clients.user_count, "offload", daemon->options.offloads,
-			   "ephemeral", daemon->options.is_ephemeral, "generation",
-			   (int)daemon->core.page->generation, "folder", daemon->folder.path, "paced",
-			   daemon->options.is_paced, "late_us", late_us(daemon), "behind",
-			   late_us(daemon) > LATE_US_MAX, "sm",
+			   (int)daemon->core.clients.user_count, "offload",
+			   daemon->options.offloads, "ephemeral", daemon->options.is_ephemeral,
+			   "generation", (int)daemon->core.page->generation, "folder",
+			   daemon->folder.path, "paced", daemon->options.is_paced, "late_us",
+			   late_us(daemon), "behind", late_us(daemon) > LATE_US_MAX, "sm",
 			   describe_manager(daemon, &daemon->managers.sm)));
 	json_object_set_new(ret_reply->object, "subnets", describe_other_subnets(daemon));
 	json_object_set_new(ret_reply->object, "managers", describe_other_managers(daemon));
 	json_object_set_new(ret_reply->object, "administration",
 			    describe_administration(&daemon->managers.sa));
 	json_object_set_new(ret_reply->object, "captures", captures_describe(&daemon->packets));
-	json_object_set_new(ret_reply->object, "gateways", gateway_sockets_describe(&daemon->packets.gateways));
+	json_object_set_new(ret_reply->object, "gateways",
+			    gateway_sockets_describe(&daemon->packets.gateways));
 	json_object_set_new(ret_reply->object, "faulty_links",
 			    json_integer(daemon->core.fabric.faulty_link_count));
 	json_object_set_new(ret_reply->object, "direct_flows", describe_flows(daemon));

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "daemon/packets/ingress.h"
-#include "daemon/daemon.h"
 #include "daemon/commands.h"
+#include "daemon/daemon.h"
+#include "daemon/packets/ingress.h"
 #include "daemon/xrc/xrc_domains.h"
 
 /* Numbers of 64 bits travel as text. */

@@ -74,8 +74,7 @@ static void fold_slot(struct flow_slot *slot, const struct flow_counters *counte
 	for (unsigned index = 0; (packets || words) && index < slot->hop_count; index++) {
 		port_count_offloaded_transmit(slot->hops[index].output, slot->key.sl, packets,
 					      words);
-		port_count_offloaded_receive(slot->hops[index].input, slot->key.sl, packets,
-					     words);
+		port_count_offloaded_receive(slot->hops[index].input, slot->key.sl, packets, words);
 	}
 	/* The way back is taken to be the same. */
 	for (unsigned index = 0; returned_packets && index < slot->hop_count; index++) {
@@ -140,7 +139,7 @@ static struct flow_slot *free_slot(struct flow_table *table, uint32_t generation
 }
 
 int flow_table_take_slot(struct flow_table *table, const struct flow_key *key,
-		     const struct fabric_path *path, uint32_t generation, uint32_t *ret_index)
+			 const struct fabric_path *path, uint32_t generation, uint32_t *ret_index)
 {
 	for (unsigned index = 0; index < table->slot_count; index++) {
 		if (!slot_is_for(&table->slots[index], key, path))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The flows of a program: packets that it sends by direct rings, past the fabric, and that softibd
- * counts on the ports of their paths. daemon/packets/flow_resolver.h decides which flows there are. */
+ * counts on the ports of their paths. daemon/packets/flow_resolver.h decides which flows there are.
+ */
 #ifndef SOFTIB_DAEMON_CORE_FLOW_TABLE_H
 #define SOFTIB_DAEMON_CORE_FLOW_TABLE_H
 

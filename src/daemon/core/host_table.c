@@ -46,12 +46,10 @@ void endpoint_address(const struct ip_network *network, char ret_text[static ADD
 
 static void give_addresses(struct endpoint *endpoint, const struct port_networks *given)
 {
-	endpoint->ipv4 = given && given->ipv4.ip_version
-				 ? given->ipv4
-				 : ip_network_of_port(4, endpoint->ordinal);
-	endpoint->ipv6 = given && given->ipv6.ip_version
-				 ? given->ipv6
-				 : ip_network_of_port(6, endpoint->ordinal);
+	endpoint->ipv4 = given && given->ipv4.ip_version ? given->ipv4
+							 : ip_network_of_port(4, endpoint->ordinal);
+	endpoint->ipv6 = given && given->ipv6.ip_version ? given->ipv6
+							 : ip_network_of_port(6, endpoint->ordinal);
 }
 
 static struct host *find_or_add_host(struct host_table *table, const char *name)
@@ -92,11 +90,10 @@ static int add_adapter(struct host_table *table, struct node *node, uint32_t *or
 	for (unsigned number = 1; number <= node->port_count; number++) {
 		struct endpoint *endpoint = &adapter->endpoints[number];
 
-		*endpoint = (struct endpoint){
-			.port = &node->ports[number],
-			.adapter = adapter,
-			.device = adapter,
-			.ordinal = ++*ordinal};
+		*endpoint = (struct endpoint){.port = &node->ports[number],
+					      .adapter = adapter,
+					      .device = adapter,
+					      .ordinal = ++*ordinal};
 		give_addresses(endpoint, node->networks ? &node->networks[number] : NULL);
 		list_init(&endpoint->changed_link);
 		list_init(&endpoint->blocked_link);
@@ -108,8 +105,8 @@ static int add_adapter(struct host_table *table, struct node *node, uint32_t *or
 	return 0;
 }
 
-/* A router's ports have endpoints of their own (daemon/managers/router_ports.h); a switch's port 0 gets one
- * here. */
+/* A router's ports have endpoints of their own (daemon/managers/router_ports.h); a switch's port 0
+ * gets one here. */
 static void attach_device(struct adapter_entry *device)
 {
 	for (unsigned number = adapter_first_port(device); number <= adapter_last_port(device);

@@ -18,7 +18,12 @@ struct fabric;
 struct sysfs_port_shown;
 struct verb_fault_log;
 
-enum { HOST_NAME_BYTES = 64, ADAPTERS_PER_HOST_MAX = 32, ADDRESS_TEXT_BYTES = 46, DESTINATION_SLOTS = 64 };
+enum {
+	HOST_NAME_BYTES = 64,
+	ADAPTERS_PER_HOST_MAX = 32,
+	ADDRESS_TEXT_BYTES = 46,
+	DESTINATION_SLOTS = 64
+};
 
 /* What softibd keeps for a port of an adapter or router; port->endpoint points here. */
 struct endpoint {
@@ -26,17 +31,18 @@ struct endpoint {
 	struct adapter_entry *adapter; /* NULL: of a router or switch, which only has MADs */
 	/* By which management programs know it: the adapter; NULL: a router's, not used by any. */
 	struct adapter_entry *device;
-	uint32_t ordinal; /* of all adapter ports of the fabric, from 1: makes the address */
+	uint32_t ordinal;	/* of all adapter ports of the fabric, from 1: makes the address */
 	struct ip_network ipv4; /* given in the topology, or by the ordinal */
 	struct ip_network ipv6;
 	struct list changed_link; /* ports whose programs have not been told yet */
 	struct list blocked_link; /* ports with a packet that found no room */
-	/* Packets of programs that are in the fabric, by destination; a LID shares its slot with others. frame->source
-	 * points here. */
+	/* Packets of programs that are in the fabric, by destination; a LID shares its slot with
+	 * others. frame->source points here. */
 	uint32_t inside[DESTINATION_SLOTS];
-	struct list mad_clients;  /* of QP0 and QP1, those that take requests */
-	struct client *raw_owners[RAW_KINDS]; /* who has its raw queue pairs: daemon/packets/raw_owners.h */
-	uint32_t sm_count;	  /* subnet managers that hold the port: IsSM is theirs */
+	struct list mad_clients;	      /* of QP0 and QP1, those that take requests */
+	struct client *raw_owners[RAW_KINDS]; /* who has its raw queue pairs:
+						 daemon/packets/raw_owners.h */
+	uint32_t sm_count; /* subnet managers that hold the port: IsSM is theirs */
 	struct sysfs_port_shown *sysfs_shown; /* the text of its sysfs files; NULL: not rendered */
 };
 
@@ -56,10 +62,10 @@ struct host {
 	uint32_t adapter_count;
 	/* A switch or router, which has no adapters: for management programs only. */
 	struct adapter_entry *device;
-	bool sysfs_is_rendered;   /* its files have been rendered */
-	struct list programs; /* clients attached to it */
+	bool sysfs_is_rendered;		    /* its files have been rendered */
+	struct list programs;		    /* clients attached to it */
 	struct verb_fault_log *verb_faults; /* NULL: there never were any */
-	struct cm_host *cm;   /* its connection manager; NULL until the first use */
+	struct cm_host *cm;		    /* its connection manager; NULL until the first use */
 };
 
 struct host_table {
@@ -77,8 +83,8 @@ void host_table_release(struct host_table *table);
 
 struct host *host_table_find(const struct host_table *table, const char *name);
 
-/* The switch or router of this name as a host without adapters, made at its first use. NULL: no such
- * node, or no memory. */
+/* The switch or router of this name as a host without adapters, made at its first use. NULL: no
+ * such node, or no memory. */
 struct host *host_table_device(struct host_table *table, const struct fabric *fabric,
 			       const char *name);
 

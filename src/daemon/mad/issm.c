@@ -140,8 +140,9 @@ int issm_start(struct daemon_core *core, struct issm_watches **ret_watches)
 	hash_table_init(&watches->by_mark);
 	watches->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 
-	int error = watches->inotify < 0 ? -errno
-					 : event_loop_watch(&core->loop, watches->inotify, &watches->watch);
+	int error = watches->inotify < 0
+			    ? -errno
+			    : event_loop_watch(&core->loop, watches->inotify, &watches->watch);
 
 	if (error) {
 		if (watches->inotify >= 0)

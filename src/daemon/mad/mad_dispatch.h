@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * QP0 and QP1 of every port that has an endpoint: which client a MAD is for, and clients' MADs as packets (vol
- * 1, chapter 13).
+ * QP0 and QP1 of every port that has an endpoint: which client a MAD is for, and clients' MADs as
+ * packets (vol 1, chapter 13).
  *
  * The node's own agents (mgmt/agents) have seen a request first; what comes here is for a client:
  * a response goes to the one whose agent number is the upper half of its transaction id, anything

@@ -70,8 +70,7 @@ void mad_request_send(struct mad_request *request, time_ns now)
 	struct mad_agent *agent = request->agent;
 
 	if (list_is_empty(&agent->unsent) &&
-	    mad_client_send(files_of(agent)->dispatch, &agent->client, &request->message,
-			    now)) {
+	    mad_client_send(files_of(agent)->dispatch, &agent->client, &request->message, now)) {
 		mad_request_sent(request, now);
 		return;
 	}

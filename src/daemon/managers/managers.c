@@ -81,10 +81,11 @@ struct sm_runner *managers_master_of(struct managers *managers, uint64_t gid_pre
 
 uint32_t managers_inactive_ports(const struct managers *managers, const struct fabric *fabric)
 {
-	uint32_t count = inactive_ports_count(
-		fabric, managers->sm.sm ? managers->sm.client.port : NULL);
+	uint32_t count =
+		inactive_ports_count(fabric, managers->sm.sm ? managers->sm.client.port : NULL);
 
 	for (uint32_t index = 0; index < managers->others.count; index++)
-		count += inactive_ports_count(fabric, managers->others.subnets[index].sm.client.port);
+		count += inactive_ports_count(fabric,
+					      managers->others.subnets[index].sm.client.port);
 	return count;
 }

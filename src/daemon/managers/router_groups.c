@@ -180,8 +180,9 @@ static void update_tables(struct router_groups *groups)
 
 		list_for_each (link, &port->groups.memberships.all) {
 			struct group_membership *membership = group_membership_of(link);
-			uint16_t mlid = port->is_on_spanning_tree && membership->joined ? membership->mlid
-									       : 0;
+			uint16_t mlid = port->is_on_spanning_tree && membership->joined
+						? membership->mlid
+						: 0;
 
 			if (membership->shown_mlid != mlid &&
 			    routers_set_group(groups->fabric, port->port, &membership->mgid,

@@ -23,9 +23,8 @@ static int open_port(struct router_ports *ports, struct port *port)
 	struct mad_registration *registration = &made->client.registrations[0];
 	int error;
 
-	*made = (struct router_port){.port = port,
-				     .endpoint.port = port,
-				     .client = {.port = port, .receive = receive}};
+	*made = (struct router_port){
+		.port = port, .endpoint.port = port, .client = {.port = port, .receive = receive}};
 	list_init(&made->endpoint.changed_link);
 	list_init(&made->endpoint.blocked_link);
 	list_init(&made->endpoint.mad_clients);
@@ -154,9 +153,8 @@ time_ns router_ports_deadline(const struct router_ports *ports)
 	for (uint32_t index = 0; index < ports->count; index++) {
 		const struct router_port *port = &ports->ports[index];
 
-		deadline = time_earlier(deadline, port->has_unsent
-							  ? 0
-							  : group_client_deadline(&port->groups));
+		deadline = time_earlier(
+			deadline, port->has_unsent ? 0 : group_client_deadline(&port->groups));
 	}
 	return deadline;
 }

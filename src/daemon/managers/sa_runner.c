@@ -3,9 +3,9 @@
 #include "daemon/managers/sa_runner.h"
 
 #include "daemon/managers/sm_runner.h"
+#include "fabric/routers.h"
 #include "mgmt/sa/sa.h"
 #include "mgmt/sm/sm.h"
-#include "fabric/routers.h"
 #include "net/link/port.h"
 #include "wire/sa_mad.h"
 

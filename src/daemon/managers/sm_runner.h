@@ -20,11 +20,11 @@ struct sm_runner {
 	struct sm *sm; /* NULL: none runs here */
 	struct mad_dispatch *dispatch;
 	struct mad_client client;
-	char lids_path[CONTROL_PATH_BYTES + 16]; /* where LIDs are remembered; "": nowhere */
+	char lids_path[CONTROL_PATH_BYTES + 16];      /* where LIDs are remembered; "": nowhere */
 	char neighbors_path[CONTROL_PATH_BYTES + 16]; /* with a secret: who is behind which port */
-	time_ns prune_interval;			 /* for its SA */
-	struct sa_runner *sa;			 /* is told what the manager tells; may be NULL */
-	bool has_unsent;			 /* a MAD that found no room in the fabric */
+	time_ns prune_interval;			      /* for its SA */
+	struct sa_runner *sa; /* is told what the manager tells; may be NULL */
+	bool has_unsent;      /* a MAD that found no room in the fabric */
 	struct mad_message unsent;
 	time_ns reacts_since;  /* to the trap that came then; 0: to none */
 	uint32_t change_count; /* of the manager, before that */
@@ -35,7 +35,8 @@ struct sm_runner {
 
 /* On the first adapter port of the fabric that has a cable. -ENODEV: there is none. */
 MUST_USE int sm_runner_start(struct sm_runner *runner, struct mad_dispatch *dispatch,
-			     const struct sm_settings *settings, const struct runtime_folder *folder);
+			     const struct sm_settings *settings,
+			     const struct runtime_folder *folder);
 /* On this adapter port, for a subnet with this GID prefix (0: link-local). It remembers no LIDs. */
 MUST_USE int sm_runner_start_on(struct sm_runner *runner, struct mad_dispatch *dispatch,
 				const struct sm_settings *settings, struct port *port,

@@ -146,8 +146,8 @@ int capture_filter_read(const json_t *request, struct capture_filter *ret_filter
 				 ret_reason, reason_bytes);
 
 	if (!error)
-		error = read_numbers(json_object_get(request, "qpns"), QPN_MAX,
-				     "queue pair number", &filter.qpns, ret_reason, reason_bytes);
+		error = read_numbers(json_object_get(request, "qpns"), QPN_MAX, "queue pair number",
+				     &filter.qpns, ret_reason, reason_bytes);
 	if (!error)
 		error = read_names(opcodes, "opcode", read_opcode, &filter, ret_reason,
 				   reason_bytes);

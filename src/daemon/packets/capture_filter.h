@@ -26,7 +26,8 @@ struct capture_filter {
 	bool classes[256]; /* of MADs; then nothing else matches */
 };
 
-/* From "lids", "qpns", "opcodes" and "mad_classes" of a request. Returns 0 or -EINVAL with a sentence that says why. */
+/* From "lids", "qpns", "opcodes" and "mad_classes" of a request. Returns 0 or -EINVAL with a
+ * sentence that says why. */
 MUST_USE int capture_filter_read(const json_t *request, struct capture_filter *ret_filter,
 				 char *ret_reason, size_t reason_bytes);
 

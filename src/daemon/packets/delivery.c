@@ -4,11 +4,11 @@
 
 #include <string.h>
 #include "base/bytes.h"
-#include "daemon/core/daemon_core.h"
-#include "daemon/packets/frame_destination.h"
 #include "daemon/cm/cm_fabric.h"
 #include "daemon/cm/ipoib_port.h"
+#include "daemon/core/daemon_core.h"
 #include "daemon/mad/mad_dispatch.h"
+#include "daemon/packets/frame_destination.h"
 #include "daemon/packets/packet_plane.h"
 #include "daemon/packets/raw_owners.h"
 #include "daemon/xrc/xrc_domains.h"
@@ -71,7 +71,8 @@ static bool deliver_to(struct packet_plane *plane, struct endpoint *endpoint, st
 		return true;
 	if (client->delivery.full_since == TIME_NEVER)
 		client->delivery.full_since = plane->core->loop.now;
-	if (client->is_ending || plane->core->loop.now - client->delivery.full_since >= FULL_BEFORE_DISCARD) {
+	if (client->is_ending ||
+	    plane->core->loop.now - client->delivery.full_since >= FULL_BEFORE_DISCARD) {
 		endpoint->port->counters.drops[DROP_LIFETIME]++;
 		return true;
 	}
@@ -174,7 +175,8 @@ time_ns delivery_deadline(const struct packet_plane *plane)
 		const struct client *client = container_of(link, struct client, link);
 
 		if (client->delivery.full_since != TIME_NEVER)
-			deadline = time_earlier(deadline, client->delivery.full_since + FULL_BEFORE_DISCARD);
+			deadline = time_earlier(deadline,
+						client->delivery.full_since + FULL_BEFORE_DISCARD);
 	}
 	return deadline;
 }

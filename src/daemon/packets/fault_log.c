@@ -236,7 +236,8 @@ static int read_line(struct record *record, char *line)
 	if (record->line_number == 1)
 		return kind && strcmp(kind, "softib-faults") == 0 && rest && strcmp(rest, "1") == 0
 			       ? 0
-			       : refuse(record, -EINVAL, "is not \"softib-faults 1\": no record of faults");
+			       : refuse(record, -EINVAL,
+					"is not \"softib-faults 1\": no record of faults");
 	if (!kind || kind[0] == '#')
 		return 0;
 
@@ -275,11 +276,11 @@ static int read_record(struct record *record, const char *text)
 static void clear_all(struct fabric *fabric, time_ns now)
 {
 	while (!list_is_empty(&fabric->faulty_links))
-		faults_clear(fabric,
-			     container_of(list_first(&fabric->faulty_links), struct link_faults,
-					  link)
-				     ->output,
-			     now);
+		faults_clear(
+			fabric,
+			container_of(list_first(&fabric->faulty_links), struct link_faults, link)
+				->output,
+			now);
 }
 
 int fault_log_replay(struct fabric *fabric, const char *text, time_ns now, char *ret_reason,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What faults did so far, packet by packet, so that a run can be written down and made to happen again. */
+/* What faults did so far, packet by packet, so that a run can be written down and made to happen
+ * again. */
 #ifndef SOFTIB_DAEMON_PACKETS_FAULT_LOG_H
 #define SOFTIB_DAEMON_PACKETS_FAULT_LOG_H
 
@@ -45,12 +46,14 @@ void fault_log_note(void *context, const struct link_faults *faults,
 /* Link by link, in the order of the packets on each: equal runs give equal records. */
 void fault_log_sort(struct fault_log *log);
 
-/* Line number `index` of the record: first the faulty links, then the decisions. Returns the length, or 0 behind the last. */
+/* Line number `index` of the record: first the faulty links, then the decisions. Returns the
+ * length, or 0 behind the last. */
 MUST_USE size_t fault_log_line(const struct fault_log *log, const struct fabric *fabric,
 			       size_t index, char ret_line[static FAULT_LINE_BYTES]);
 
-/* Puts the faults of a record, as fault_log_line wrote it, in place of all that are there. Nothing changes unless all of it
- * makes sense: -EINVAL, -ENOENT (a port that is not in this fabric), -ENOMEM, with a sentence that says why. */
+/* Puts the faults of a record, as fault_log_line wrote it, in place of all that are there. Nothing
+ * changes unless all of it makes sense: -EINVAL, -ENOENT (a port that is not in this fabric),
+ * -ENOMEM, with a sentence that says why. */
 MUST_USE int fault_log_replay(struct fabric *fabric, const char *text, time_ns now,
 			      char *ret_reason, size_t reason_bytes);
 

@@ -71,8 +71,8 @@ static enum resolve_verdict decide(struct client *client, const struct resolve_r
 
 	if (error)
 		return error == -ENOSPC ? RESOLVED_FABRIC : RESOLVED_FABRIC_RETRY;
-	if (flow_table_take_slot(client->flows, &key, &path, core->page->generation, &answer->flow_slot) !=
-	    0)
+	if (flow_table_take_slot(client->flows, &key, &path, core->page->generation,
+				 &answer->flow_slot) != 0)
 		return RESOLVED_FABRIC;
 	answer->mtu_code = path.mtu_code;
 	answer->destination_port =

@@ -143,8 +143,7 @@ int gateway_sockets_open(struct gateway_sockets *sockets, struct daemon_core *co
 	if (!sockets->sockets)
 		return -ENOMEM;
 	while (!error && sockets->count < option_count) {
-		error = open_one(core, options[sockets->count],
-				 &sockets->sockets[sockets->count]);
+		error = open_one(core, options[sockets->count], &sockets->sockets[sockets->count]);
 		if (!error)
 			sockets->count++;
 	}

@@ -4,8 +4,8 @@
 
 #include <string.h>
 #include "base/bytes.h"
-#include "daemon/core/daemon_core.h"
 #include "daemon/cm/cm_alternates.h"
+#include "daemon/core/daemon_core.h"
 #include "daemon/packets/delivery.h"
 #include "daemon/packets/flow_resolver.h"
 #include "daemon/packets/frame_destination.h"
@@ -113,7 +113,7 @@ static bool take_question(struct client *client, const struct ring_record *recor
 }
 
 static bool take_record(struct packet_plane *plane, struct client *client,
-			 const struct ring_record *record)
+			const struct ring_record *record)
 {
 	switch (record->kind) {
 	case RECORD_PACKET:
@@ -268,7 +268,8 @@ void ingress_read(struct packet_plane *plane)
 			client->ingress.empty_read_count = 0;
 		} else if (!client->ingress.stalled) {
 			client->ingress.empty_read_count++;
-			if (is_quiet(client, plane->core->loop.now) && !ring_sleep(&client->rings.up))
+			if (is_quiet(client, plane->core->loop.now) &&
+			    !ring_sleep(&client->rings.up))
 				list_remove(link);
 		}
 	}
@@ -279,7 +280,8 @@ bool ingress_has_records(const struct packet_plane *plane)
 	list_for_each (link, &plane->core->clients.awake) {
 		const struct client *client = container_of(link, struct client, rings.awake_link);
 
-		if (!client->ingress.stalled && !client->is_ending && !ring_is_empty(&client->rings.up))
+		if (!client->ingress.stalled && !client->is_ending &&
+		    !ring_is_empty(&client->rings.up))
 			return true;
 	}
 	return false;

@@ -16,8 +16,8 @@ void ingress_read(struct packet_plane *plane);
 bool ingress_has_records(const struct packet_plane *plane);
 
 /* A port has room again while softibd, which is late, works on an instant that is past: what its
- * host's programs had waiting goes on at that instant, so that a slow link does not stand still until
- * the present. A fabric_owner's. */
+ * host's programs had waiting goes on at that instant, so that a slow link does not stand still
+ * until the present. A fabric_owner's. */
 void ingress_refill(void *context, struct port *port);
 
 /* The same for clients whose next packet found no room in the fabric, after it moved. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Captures: packets that pass chosen ports, copied into a ring that a reader empties (host/capture_channel.h). */
+/* Captures: packets that pass chosen ports, copied into a ring that a reader empties
+ * (host/capture_channel.h). */
 #ifndef SOFTIB_DAEMON_PACKETS_PACKET_CAPTURE_H
 #define SOFTIB_DAEMON_PACKETS_PACKET_CAPTURE_H
 
@@ -15,11 +16,11 @@ struct packet_plane;
 
 enum { CAPTURES_MAX = 64, CAPTURE_PORTS_MAX = 256 /* whose names fit one message */ };
 
-/* Taps these ports for the client; the list becomes the capture's, whatever happens. -EBUSY: the client has one already, or
- * there are too many. */
+/* Taps these ports for the client; the list becomes the capture's, whatever happens. -EBUSY: the
+ * client has one already, or there are too many. */
 MUST_USE int capture_start(struct packet_plane *plane, struct client *client,
-			   struct port_list *ports, const struct capture_filter *filter, uint32_t ring_bytes,
-			   struct capture **ret_capture);
+			   struct port_list *ports, const struct capture_filter *filter,
+			   uint32_t ring_bytes, struct capture **ret_capture);
 
 /* What the reader needs; the memory file and the doorbell stay softibd's. */
 struct capture_share {

@@ -36,7 +36,8 @@ static void tell_programs(const struct endpoint *endpoint)
 	list_for_each (link, &endpoint->adapter->host->programs) {
 		struct client *client = container_of(link, struct client, host_link);
 
-		if (!client->is_ending && (client->updates.adapters_used & bit) && !tell(client, endpoint))
+		if (!client->is_ending && (client->updates.adapters_used & bit) &&
+		    !tell(client, endpoint))
 			client->updates.adapters_unsent |= bit;
 	}
 }
@@ -80,8 +81,8 @@ void port_updates_subscribe(struct client *client, unsigned adapter_index)
 
 void port_updates_retry(struct client *client)
 {
-	for (unsigned index = 0; client->updates.adapters_unsent && index < client->host->adapter_count;
-	     index++) {
+	for (unsigned index = 0;
+	     client->updates.adapters_unsent && index < client->host->adapter_count; index++) {
 		if (client->updates.adapters_unsent & 1u << index)
 			tell_adapter(client, index);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs that fail on purpose at the programs of a host: what was asked for, and who has been told. */
+/* Verbs that fail on purpose at the programs of a host: what was asked for, and who has been told.
+ */
 #include "daemon/packets/verb_fault_injection.h"
 
 #include <errno.h>
@@ -118,8 +119,7 @@ static const char *read_word(const char *word, struct wish *wish)
 	}
 	if (length == 11 && strncmp(word, "probability", length) == 0) {
 		wish->has_chance = true;
-		return parse_chance(value, &wish->fault.chance) ? NULL
-								: "is no chance from 0 to 1";
+		return parse_chance(value, &wish->fault.chance) ? NULL : "is no chance from 0 to 1";
 	}
 	return "is no fault of a verb: verb, errno, completion, event, after, times, probability";
 }
@@ -258,12 +258,14 @@ int verb_faults_add(struct daemon_core *core, const char *host_name, const json_
 	if (error)
 		return error;
 	if (!host) {
-		snprintf(ret_reason, reason_bytes, "no host %.64s in fabric %s: verbs fail at hosts",
-			 host_name, core->fabric_name);
+		snprintf(ret_reason, reason_bytes,
+			 "no host %.64s in fabric %s: verbs fail at hosts", host_name,
+			 core->fabric_name);
 		return -ENOENT;
 	}
 	if (wish.fault.kind == VERB_FAULT_EVENT && list_is_empty(&host->programs)) {
-		snprintf(ret_reason, reason_bytes, "no program on %.64s has a device open", host_name);
+		snprintf(ret_reason, reason_bytes, "no program on %.64s has a device open",
+			 host_name);
 		return -ESRCH;
 	}
 	if (active_count(host->verb_faults) >= VERB_FAULTS_MAX)
@@ -311,9 +313,9 @@ json_t *verb_faults_describe(const struct daemon_core *core)
 
 		for (uint32_t record = log ? log->first : 0; log && record < log->count; record++)
 			if (log->records[record].kind < VERB_FAULT_EVENT)
-				json_array_append_new(rows, json_pack("{s:s, s:s}", "host", host->name,
-								      "settings",
-								      log->texts[record]));
+				json_array_append_new(rows,
+						      json_pack("{s:s, s:s}", "host", host->name,
+								"settings", log->texts[record]));
 	}
 	return rows;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs that fail on purpose at the programs of a host: what was asked for, and who has been told. */
+/* Verbs that fail on purpose at the programs of a host: what was asked for, and who has been told.
+ */
 #ifndef SOFTIB_DAEMON_PACKETS_VERB_FAULT_INJECTION_H
 #define SOFTIB_DAEMON_PACKETS_VERB_FAULT_INJECTION_H
 
@@ -27,9 +28,9 @@ struct verb_fault_log {
 /* Whether these are words about verbs, not links. */
 bool verb_faults_are_meant(const json_t *words);
 
-/* From "verb=ibv_reg_mr errno=ENOMEM after=3 times=1 probability=0.1", "completion=RETRY_EXC_ERR ..." or "event=QP_FATAL".
- * Returns 0, or -ENOENT (no such host), -ESRCH (an event that no program is there for), -EINVAL, -ENOSPC or -ENOMEM, with a
- * sentence that says why. */
+/* From "verb=ibv_reg_mr errno=ENOMEM after=3 times=1 probability=0.1", "completion=RETRY_EXC_ERR
+ * ..." or "event=QP_FATAL". Returns 0, or -ENOENT (no such host), -ESRCH (an event that no program
+ * is there for), -EINVAL, -ENOSPC or -ENOMEM, with a sentence that says why. */
 MUST_USE int verb_faults_add(struct daemon_core *core, const char *host_name, const json_t *words,
 			     uint64_t seed, char *ret_reason, size_t reason_bytes);
 /* Of a host, or of all if it is NULL. Returns how many there were. */

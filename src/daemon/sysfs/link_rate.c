@@ -21,9 +21,8 @@ static const struct {
 
 void link_rate_text(const struct port_info *info, char ret_text[static LINK_RATE_TEXT_BYTES])
 {
-	unsigned speed =
-		link_speed_from_port_info(info->link_speed_active, info->link_speed_ext_active,
-					  info->link_speed_ext2_active);
+	unsigned speed = link_speed_from_port_info(
+		info->link_speed_active, info->link_speed_ext_active, info->link_speed_ext2_active);
 	unsigned lanes = link_lanes(info->link_width_active);
 	unsigned row = 0;
 

@@ -19,7 +19,7 @@ struct sysfs_port_shown {
 MUST_USE int sysfs_port_create(const char *folder, const struct port *port,
 			       struct sysfs_port_shown **shown);
 MUST_USE int sysfs_port_write(const char *folder, const struct port *port,
-			     struct sysfs_port_shown *shown);
+			      struct sysfs_port_shown *shown);
 MUST_USE int sysfs_port_write_counters(const char *folder, const struct port *port);
 
 #endif

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "daemon/core/host_table.h"
-#include "daemon/mad/issm.h"
 #include "daemon/core/log.h"
 #include "daemon/core/runtime_folder.h"
+#include "daemon/mad/issm.h"
 #include "daemon/sysfs/sysfs_file.h"
 #include "daemon/sysfs/sysfs_port.h"
 #include "net/node/node.h"
@@ -45,7 +45,7 @@ static void format_path(char ret_path[static SYSFS_PATH_BYTES], const char *form
 }
 
 void sysfs_tree_path(const struct sysfs_tree *tree, const struct host *host,
-	       char ret_path[static SYSFS_PATH_BYTES])
+		     char ret_path[static SYSFS_PATH_BYTES])
 {
 	format_path(ret_path, "%s/hosts/%s", tree->folder, host->name);
 }
@@ -106,7 +106,7 @@ static int render_device(const char *folder, const struct node *node)
 	format_guid(node->info.system_image_guid, image_guid);
 	keep_first(&error, sysfs_link_make(folder, "device", "../.."));
 	keep_first(&error, sysfs_file_write(folder, "node_type", "%s",
-					   node_type_names[node->info.node_type]));
+					    node_type_names[node->info.node_type]));
 	keep_first(&error, sysfs_file_write(folder, "node_guid", "%s", node_guid));
 	keep_first(&error, sysfs_file_write(folder, "sys_image_guid", "%s", image_guid));
 	keep_first(&error, sysfs_file_write(folder, "node_desc", "%s", node->description));

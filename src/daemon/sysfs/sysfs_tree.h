@@ -18,7 +18,7 @@ struct sysfs_tree {
 
 /* <runtime>/<fabric>/hosts/<host>. */
 void sysfs_tree_path(const struct sysfs_tree *tree, const struct host *host,
-	       char ret_path[static SYSFS_PATH_BYTES]);
+		     char ret_path[static SYSFS_PATH_BYTES]);
 
 /* Renders a host's files if they are not there. -errno: nothing half done stays. */
 MUST_USE int sysfs_tree_render(struct sysfs_tree *tree, struct host *host);

@@ -112,7 +112,8 @@ static int join(struct xrc_domain *domain, struct client *client, unsigned stale
 /* Its queue pair numbers stay the domain's; somebody in it stands for them. */
 static void pass_blocks_on(struct xrc_domain *domain)
 {
-	struct xrc_member *heir = container_of(list_first(&domain->members), struct xrc_member, link);
+	struct xrc_member *heir =
+		container_of(list_first(&domain->members), struct xrc_member, link);
 
 	list_for_each (link, &domain->blocks)
 		qpn_space_pass_on(&domain->adapter->qpns,
@@ -135,8 +136,8 @@ static void leave(struct xrc_domain *domain, struct client *client, enum xrc_lea
 		pass_blocks_on(domain);
 }
 
-/* A program that opens what it has open has closed it, and the record that says so has not been read
- * yet. Returns how many such records are to come. */
+/* A program that opens what it has open has closed it, and the record that says so has not been
+ * read yet. Returns how many such records are to come. */
 static unsigned leave_before_rejoining(struct xrc_domain *domain, struct client *client)
 {
 	const struct xrc_member *member = xrc_domain_member(domain, client);

@@ -4,8 +4,8 @@
  *
  * A target of a domain that one program has open is that program's, like any queue pair. When a
  * second one opens the domain, softibd takes its targets into its keeping: for each packet it looks
- * up whose XRC SRQ is named and lends the target, with what its responder knows, to that program. It
- * comes back when there is nothing left to do.
+ * up whose XRC SRQ is named and lends the target, with what its responder knows, to that program.
+ * It comes back when there is nothing left to do.
  */
 #ifndef SOFTIB_DAEMON_XRC_XRC_DOMAINS_H
 #define SOFTIB_DAEMON_XRC_XRC_DOMAINS_H
@@ -45,13 +45,13 @@ MUST_USE int xrc_target_open(struct client *client, struct xrc_domain *domain, u
 enum xrc_urgency { XRC_WHEN_IDLE, XRC_NOW };
 /* Lends it to the client. -EAGAIN: another one has it still, and was asked for it. */
 MUST_USE int xrc_target_acquire(struct client *client, struct xrc_domain *domain, uint32_t qpn,
-			       enum xrc_urgency patience);
+				enum xrc_urgency patience);
 
 /* Whether packets to this number are for a target that softibd keeps. */
 bool xrc_leases_target(const struct adapter_entry *adapter, uint32_t qpn);
 /* One of those packets; bth_offset says where its BTH is. */
 void xrc_lease_deliver(struct endpoint *endpoint, uint32_t qpn, const struct frame *frame,
-		 unsigned bth_offset);
+		       unsigned bth_offset);
 
 /* A record of the up ring about a target or a domain. Returns false if it makes no sense. */
 bool xrc_take_record(struct client *client, const struct ring_record *record);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XRC targets in softibd's keeping: lending them, and the packets and events that go with that (vol 1,
- * annex A14). */
+/* XRC targets in softibd's keeping: lending them, and the packets and events that go with that (vol
+ * 1, annex A14). */
 #include "daemon/xrc/xrc_targets.h"
 
 #include <stdlib.h>
@@ -26,8 +26,7 @@ struct waiting_packet {
 static struct ring_record *reserve(struct xrc_target *target, struct client *client,
 				   enum record_kind kind, uint32_t byte_count)
 {
-	struct ring_record *record =
-		client->is_ending ? NULL : client_reserve(client, byte_count);
+	struct ring_record *record = client->is_ending ? NULL : client_reserve(client, byte_count);
 
 	if (!record)
 		return NULL;
@@ -123,7 +122,8 @@ void xrc_target_recall(struct xrc_target *target, enum xrc_urgency patience)
 	say_recalled(target);
 }
 
-/* The owner of the XRC SRQ; where nobody in the domain has it, anybody in it says so to the peer. */
+/* The owner of the XRC SRQ; where nobody in the domain has it, anybody in it says so to the peer.
+ */
 static struct client *addressee(const struct xrc_target *target, uint32_t srqn)
 {
 	struct client *owner = qpn_space_owner(&target->domain->adapter->qpns, srqn);
@@ -173,7 +173,7 @@ void xrc_target_push(struct xrc_target *target)
 }
 
 void xrc_lease_deliver(struct endpoint *endpoint, uint32_t qpn, const struct frame *frame,
-		 unsigned bth_offset)
+		       unsigned bth_offset)
 {
 	struct xrc_target *target = xrc_target_find(endpoint->adapter, qpn);
 	uint64_t *drops = endpoint->port->counters.drops;
@@ -185,10 +185,9 @@ void xrc_lease_deliver(struct endpoint *endpoint, uint32_t qpn, const struct fra
 		return;
 	}
 
-	struct waiting_packet *packet =
-		target->waiting_count < WAITING_MAX
-			? malloc(sizeof(*packet) + frame->byte_count)
-			: NULL;
+	struct waiting_packet *packet = target->waiting_count < WAITING_MAX
+						? malloc(sizeof(*packet) + frame->byte_count)
+						: NULL;
 
 	if (!packet) {
 		drops[DROP_LIFETIME]++;

@@ -143,7 +143,8 @@ int xrc_target_create(struct client *client, struct xrc_domain *domain, uint32_t
 		error = take_number(target, client);
 	if (error) {
 		if (!list_is_empty(&target->users))
-			remove_user(container_of(list_first(&target->users), struct xrc_user, link));
+			remove_user(
+				container_of(list_first(&target->users), struct xrc_user, link));
 		free(target);
 		return error;
 	}
@@ -180,7 +181,7 @@ int xrc_target_open(struct client *client, struct xrc_domain *domain, uint32_t q
 }
 
 int xrc_target_acquire(struct client *client, struct xrc_domain *domain, uint32_t qpn,
-		      enum xrc_urgency patience)
+		       enum xrc_urgency patience)
 {
 	struct xrc_target *target = find_in(domain, qpn);
 
@@ -217,8 +218,8 @@ static void lose(struct xrc_target *target)
 	xrc_lease_send_waiting(target);
 }
 
-/* The holder is done with it: what it gave back last is how it is. Packets that were on their way to
- * it are the peer's to repeat. */
+/* The holder is done with it: what it gave back last is how it is. Packets that were on their way
+ * to it are the peer's to repeat. */
 static void take_away(struct xrc_target *target)
 {
 	if (!target->state_bytes) {

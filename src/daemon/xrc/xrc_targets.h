@@ -19,12 +19,12 @@ struct xrc_member {
 	unsigned stale_closes; /* records on their way that are about an earlier membership */
 };
 
-/* Queue pair numbers of the domain's targets. A block is one domain's, so that a flow to it leads to
- * that domain. */
+/* Queue pair numbers of the domain's targets. A block is one domain's, so that a flow to it leads
+ * to that domain. */
 struct xrc_block {
 	struct list link;
 	uint32_t number;
-	uint32_t next; /* where the search for a free number goes on */
+	uint32_t next;			       /* where the search for a free number goes on */
 	struct xrc_target *targets[QPN_BLOCK]; /* NULL: the number is free */
 };
 
@@ -45,8 +45,8 @@ struct xrc_domain {
 struct xrc_user {
 	struct list link;
 	struct client *client;
-	/* Openings less closings: a program may open it again by the control socket before its ring has said
-	 * that it closed it. */
+	/* Openings less closings: a program may open it again by the control socket before its ring
+	 * has said that it closed it. */
 	uint32_t open_count;
 	uint32_t unsent_events;
 };

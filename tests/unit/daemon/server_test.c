@@ -74,8 +74,7 @@ static void test_switch_is_a_host_without_adapters(void **state)
 	json_decref(answer);
 	expect_refusal(socket, "{\"command\":\"mads\",\"adapter\":\"softib0\",\"port\":1}",
 		       "no such adapter and port");
-	answer = fixture_ask(socket,
-			     "{\"command\":\"mads\",\"adapter\":\"softib0\",\"port\":0}");
+	answer = fixture_ask(socket, "{\"command\":\"mads\",\"adapter\":\"softib0\",\"port\":0}");
 	assert_true(json_is_true(json_object_get(answer, "ok")));
 	json_decref(answer);
 	close(socket);

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
-#include "daemon/daemon.h"
 #include "daemon/core/log.h"
+#include "daemon/daemon.h"
 #include "daemon/topology_source.h"
 #include "unit/daemon/daemon_fixture.h"
 

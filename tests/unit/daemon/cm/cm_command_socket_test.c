@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that connect, as softibd meets them: the command socket and event channels by hand, good
- * programs, hostile ones, and ones that go. Covers: daemon/cm/cm_alternates.c daemon/cm/ipoib_port.c
- * daemon/cm/cm_program.c daemon/cm/cm_channel.c daemon/cm/cm_events.c daemon/cm/cm_paths.c daemon/cm/cm_port.c */
+ * programs, hostile ones, and ones that go. Covers: daemon/cm/cm_alternates.c
+ * daemon/cm/ipoib_port.c daemon/cm/cm_program.c daemon/cm/cm_channel.c daemon/cm/cm_events.c
+ * daemon/cm/cm_paths.c daemon/cm/cm_port.c */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,9 +18,9 @@
 #include "daemon/cm/cm_ids.h"
 #include "daemon/cm/cm_port.h"
 #include "daemon/cm/cm_program.h"
-#include "unit/daemon/daemon_fixture.h"
 #include "host/cm_protocol.h"
 #include "host/protocol.h"
+#include "unit/daemon/daemon_fixture.h"
 #include "wire/cm_ip_header.h"
 
 enum { STEPS_MAX = 5000, SERVICE_PORT = 7471, OWN_ID = 2 };

@@ -84,10 +84,12 @@ static void test_bad_names_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_a_fabric_has_one_owner, set_up, fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_a_fabric_has_one_owner, set_up,
+						fixture_tear_down),
 		cmocka_unit_test_setup_teardown(test_remains_of_a_dead_owner_are_swept, set_up,
 						fixture_tear_down),
-		cmocka_unit_test_setup_teardown(test_bad_names_are_refused, set_up, fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_bad_names_are_refused, set_up,
+						fixture_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,7 +86,8 @@ static struct mad_message make(const struct listener *from, const struct port *t
 
 static void send(struct listener *from, const struct mad_message *message)
 {
-	assert_true(mad_client_send(&softibd->mads, &from->client, message, softibd->core.loop.now));
+	assert_true(
+		mad_client_send(&softibd->mads, &from->client, message, softibd->core.loop.now));
 	fixture_settle();
 }
 

@@ -147,7 +147,8 @@ static struct router_port *router_port(unsigned subnet)
 /* NULL: the subnet has no such group. */
 static const struct multicast_group *group_at(unsigned subnet)
 {
-	struct sa *sa = subnet ? softibd->managers.others.subnets[0].sa.sa : softibd->managers.sa.sa;
+	struct sa *sa =
+		subnet ? softibd->managers.others.subnets[0].sa.sa : softibd->managers.sa.sa;
 	struct gid group = mgid();
 
 	return multicast_groups_find(sa->groups, &group);

@@ -76,9 +76,9 @@ static void test_no_wishes_are_no_policy(void **state)
 static void test_files_are_read(void **state)
 {
 	const struct sm_settings settings = {.engine = "updn",
-					 .partitions_path = partitions_path,
-					 .qos_path = qos_path,
-					 .lmc = 7};
+					     .partitions_path = partitions_path,
+					     .qos_path = qos_path,
+					     .lmc = 7};
 
 	(void)state;
 	write_text(partitions_path, "Default=0x7fff, ipoib : ALL=full;\nblue=0x12 : 0x1=full;\n");
@@ -106,7 +106,8 @@ static void test_error_in_partitions_names_its_line(void **state)
 /* What was read before the error is let go of again. */
 static void test_error_in_the_second_file_leaves_nothing(void **state)
 {
-	const struct sm_settings settings = {.partitions_path = partitions_path, .qos_path = qos_path};
+	const struct sm_settings settings = {.partitions_path = partitions_path,
+					     .qos_path = qos_path};
 	char place[128];
 
 	(void)state;

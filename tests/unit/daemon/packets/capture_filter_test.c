@@ -123,9 +123,9 @@ static void test_packets_cut_short_never_match_what_they_lack(void **state)
 static void test_what_is_no_filter_is_refused(void **state)
 {
 	static const char *const requests[] = {
-		"{\"lids\":[65536]}",	   "{\"lids\":[-1]}",	    "{\"lids\":[\"x\"]}",
-		"{\"qpns\":[16777216]}",   "{\"opcodes\":[\"XX\"]}", "{\"opcodes\":[\"RC_SEN\"]}",
-		"{\"opcodes\":[\"256\"]}", "{\"opcodes\":[\"\"]}",   "{\"opcodes\":[1]}",
+		"{\"lids\":[65536]}",	     "{\"lids\":[-1]}",	       "{\"lids\":[\"x\"]}",
+		"{\"qpns\":[16777216]}",     "{\"opcodes\":[\"XX\"]}", "{\"opcodes\":[\"RC_SEN\"]}",
+		"{\"opcodes\":[\"256\"]}",   "{\"opcodes\":[\"\"]}",   "{\"opcodes\":[1]}",
 		"{\"mad_classes\":[\"x\"]}",
 	};
 
@@ -136,7 +136,8 @@ static void test_what_is_no_filter_is_refused(void **state)
 		json_t *request = json_loads(requests[index], 0, NULL);
 
 		assert_non_null(request);
-		assert_int_equal(capture_filter_read(request, &filter, reason, sizeof(reason)), -EINVAL);
+		assert_int_equal(capture_filter_read(request, &filter, reason, sizeof(reason)),
+				 -EINVAL);
 		assert_string_not_equal(reason, "");
 		json_decref(request);
 	}

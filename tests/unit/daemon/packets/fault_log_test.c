@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records of faults in a whole softibd: written, read back, refused; and the commands around them.
- * Covers: daemon/control/fault_commands.c daemon/packets/verb_fault_injection.c daemon/control/explain_commands.c */
+ * Covers: daemon/control/fault_commands.c daemon/packets/verb_fault_injection.c
+ * daemon/control/explain_commands.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,7 +114,8 @@ static void test_a_record_is_read_as_it_was_written(void **state)
 	for (size_t index = 0; fault_log_line(&log, &softibd->core.fabric, index, line); index++)
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s\n", line);
 	fault_log_release(&log);
-	assert_int_equal(fault_log_replay(&softibd->core.fabric, text, 0, reason, sizeof(reason)), 0);
+	assert_int_equal(fault_log_replay(&softibd->core.fabric, text, 0, reason, sizeof(reason)),
+			 0);
 
 	const struct fault_judge *judge = &fixture_port("h1")->faults->judge;
 

@@ -91,7 +91,8 @@ static void send_out(void)
 	uint8_t payload[16] = {1, 2, 3};
 	struct packet packet = {
 		.kind = PACKET_RAW_ETHERTYPE,
-		.lrh = {.dlid = softibd->core.fabric.routers[0]->ports[1].info.lid, .slid = program.lid},
+		.lrh = {.dlid = softibd->core.fabric.routers[0]->ports[1].info.lid,
+			.slid = program.lid},
 		.ethertype = 0x88b5,
 		.packet_count = 1,
 	};

@@ -139,8 +139,9 @@ static void send_large(struct program *program, uint32_t qpn)
 
 static void slow_down(void)
 {
-	assert_int_equal(
-		faults_set(&softibd->core.fabric, fixture_port("h1"), &slow_link, 1, softibd->core.loop.now), 0);
+	assert_int_equal(faults_set(&softibd->core.fabric, fixture_port("h1"), &slow_link, 1,
+				    softibd->core.loop.now),
+			 0);
 	fixture_settle();
 }
 

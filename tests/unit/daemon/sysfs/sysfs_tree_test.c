@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "daemon/packets/port_updates.h"
-#include "daemon/sysfs/sysfs_tree.h"
 #include "daemon/sysfs/sysfs_file.h"
+#include "daemon/sysfs/sysfs_tree.h"
 #include "unit/daemon/daemon_fixture.h"
 
 static struct daemon *softibd;
