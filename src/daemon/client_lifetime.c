@@ -60,7 +60,7 @@ static void doorbell_ready(struct watch *watch, uint32_t events)
 	struct client *client = container_of(watch, struct client, rings.doorbell_watch);
 
 	(void)events;
-	/* However often it rang, one look at the rings answers it. */
+	/* One read of the rings answers any number of rings of the doorbell. */
 	doorbell_silence(client->rings.up_doorbell);
 	if (client->is_ending)
 		return;
@@ -86,7 +86,7 @@ static int make_rings(struct client *client)
 				 &client->flows);
 }
 
-/* softibd itself does not look into it. */
+/* softibd maps this memory only to create it: its contents are for the program and its peers. */
 static int make_rkey_export(struct client *client)
 {
 	size_t byte_count = exposure_layout().total_bytes;
@@ -126,7 +126,8 @@ static void release_rings(struct client *client)
 	if (client->rings.memory)
 		munmap(client->rings.memory, process_layout().total_bytes);
 	client->rings.memory = NULL;
-	/* The program holds the same doorbell, so closing ours would not end the watch. */
+	/* The program holds the same eventfd open, so closing our descriptor would not end the
+	 * watch. */
 	if (client->rings.up_doorbell >= 0)
 		event_loop_unwatch(&client->core->loop, client->rings.up_doorbell);
 	close_descriptor(&client->rings.memory_file);
@@ -135,7 +136,8 @@ static void release_rings(struct client *client)
 	close_descriptor(&client->rings.up_doorbell);
 }
 
-/* For all to see: with more of them than processors, who waits does better not to spin. */
+/* Programs read the count: with more programs than processors, a waiting program should not spin.
+ */
 static void count_programs(struct daemon_core *core, int change)
 {
 	__atomic_add_fetch(&core->page->program_count, (uint32_t)change, __ATOMIC_RELAXED);
@@ -164,7 +166,8 @@ static void release(struct client *client)
 {
 	struct daemon *daemon = client_daemon(client);
 
-	/* It may still send and ask here, so this comes before it leaves any list. */
+	/* Draining the up ring may still send packets and resolve flows, so the client leaves no
+	 * list before. */
 	if (client->is_attached)
 		ingress_client_gone(&daemon->packets, client);
 	capture_client_gone(&daemon->packets, client);

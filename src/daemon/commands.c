@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be asked on the control socket: finding the command, and the two kinds of answer. */
+/* Commands of the control socket: looking one up, running it, and the two kinds of reply. */
 #include "daemon/commands.h"
 
 #include <errno.h>

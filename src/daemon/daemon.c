@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softibd's loop, which serves everybody. */
+/* softibd's loop: one turn runs every part, then epoll waits for descriptors. */
 #include "daemon/daemon.h"
 
 #include <sched.h>
@@ -13,20 +13,19 @@
 
 enum {
 	FRAMES_PER_TURN = 4096,
-	TURNS_PER_EPOLL = 16, /* at the descriptors, while rings are busy */
+	TURNS_PER_EPOLL = 16, /* between two polls of the descriptors, while rings are busy */
 	STALLED_WAIT_MS = 1,
-	POLLS_PER_YIELD_MAX = 16, /* at the rings */
+	POLLS_PER_YIELD_MAX = 16, /* of the rings */
 	TURNS_PER_MANAGERS = 8,
 };
 
-/* An ephemeral fabric that nobody uses any more goes after the first; one that nobody has used yet,
- * after the second. */
+/* An ephemeral fabric ends UNUSED_BEFORE_END after its last user, or UNUSED_AT_START after the
+ * start if it never had one. */
 #define UNUSED_BEFORE_END SECONDS(1)
 #define UNUSED_AT_START	  SECONDS(10)
 
-/* Nobody to switch to: 0.3 us. Programs that poll take their turns one after the other, each as
- * long as it takes to deal with what it has; somebody who computes takes a time slice, or several.
- */
+/* sched_yield() takes 0.3 us when there is no other process to run, a few microseconds when other
+ * programs poll, and a time slice or more when one computes. */
 #define YIELD_SERVED MICROSECONDS(1)
 #define YIELD_LOST   MILLISECONDS(2)
 #define YIELD_PAUSE  MILLISECONDS(20)
@@ -39,7 +38,7 @@ static time_ns end_of_use(const struct daemon *daemon)
 	       (daemon->core.clients.was_used ? UNUSED_BEFORE_END : UNUSED_AT_START);
 }
 
-/* How late a paced fabric was is told for the last second or two. */
+/* Lateness is reported for the last one to two seconds. */
 static void watch_lateness(struct daemon *daemon)
 {
 	if (!daemon->core.fabric.is_paced ||
@@ -62,8 +61,8 @@ static time_ns next_deadline(const struct daemon *daemon)
 	return time_earlier(deadline, end_of_use(daemon));
 }
 
-/* While programs send packets and nothing else happens, managers and agents need not be asked at
- * every turn whether they have something to do. */
+/* While programs send packets and nothing else happens, managers and agents do not run at every
+ * turn. */
 static bool managers_are_due(struct daemon *daemon)
 {
 	if (!daemon->core.managers_have_news && !list_is_empty(&daemon->core.clients.awake) &&
@@ -86,7 +85,7 @@ bool daemon_turn(struct daemon *daemon)
 
 	is_busy |= fabric_step(&daemon->core.fabric, daemon->core.loop.now, FRAMES_PER_TURN);
 	gateway_sockets_send(&daemon->packets.gateways);
-	/* Who waits for a packet need not wait for the rest of the turn. */
+	/* A program that waits for a packet gets it before the managers run. */
 	clients_publish(&daemon->core);
 	if (has_managers) {
 		is_busy |= managers_run(&daemon->managers, daemon->core.loop.now);
@@ -106,19 +105,20 @@ bool daemon_turn(struct daemon *daemon)
 	server_answer_waiters(daemon);
 	if (daemon->core.loop.now >= end_of_use(daemon))
 		daemon->is_ending = true;
-	/* What the fabric delivered to managers is answered before anybody waits. */
+	/* MADs that the fabric delivered to managers in this turn are answered before epoll waits.
+	 */
 	return is_busy || daemon->core.managers_have_news ||
 	       ingress_has_records(&daemon->packets) ||
 	       !list_is_empty(&daemon->core.clients.ended) || cm_fabric_deadline(&daemon->cm) == 0;
 }
 
-/* How long epoll may sleep: not at all while a ring is watched closely, shortly while one waits for
+/* How long epoll may wait: not at all while a ring is polled, 1 ms while a ring waits for room in
  * the fabric. */
 static int wait_ms(const struct daemon *daemon)
 {
 	bool is_stalled = false;
 
-	/* A packet that a faulty link holds back: the same. */
+	/* A delayed packet of a faulty link is due within epoll's resolution of 1 ms. */
 	if (timer_queue_deadline(&daemon->core.fabric.fault_arrivals) <
 	    daemon->core.loop.now + MILLISECONDS(1))
 		return 0;
@@ -128,7 +128,7 @@ static int wait_ms(const struct daemon *daemon)
 			return 0;
 		is_stalled = true;
 	}
-	/* What a paced fabric has on its cables makes room sooner than that. */
+	/* Packets on the cables of a paced fabric arrive, and make room, sooner than that. */
 	if (is_stalled && !daemon->core.fabric.is_paced)
 		return STALLED_WAIT_MS;
 
@@ -142,7 +142,7 @@ static int wait_ms(const struct daemon *daemon)
 		return -1;
 	if (deadline <= daemon->core.loop.now)
 		return 0;
-	/* Nobody sleeps as shortly as a packet takes. */
+	/* A packet of a paced fabric takes less time than the shortest sleep. */
 	if (daemon->core.fabric.is_paced && deadline - daemon->core.loop.now < MILLISECONDS(1))
 		return 0;
 
@@ -151,9 +151,9 @@ static int wait_ms(const struct daemon *daemon)
 	return wait < SECONDS(60) / MILLISECONDS(1) ? (int)wait : 60000;
 }
 
-/* While it waits for the next packet, those who could send one may be waiting for its core.
- * Yielding shows whether that is so: if nobody ran, the rings are looked at more often before the
- * next time. If somebody who computes took the core, that is not tried again soon. */
+/* Programs that could send the next packet may be waiting for softibd's processor. The time that a
+ * yield takes tells: if no process ran, poll the rings more often before the next yield; if a
+ * process took a whole time slice, do not yield again for a while. */
 static void let_others_run(struct daemon *daemon)
 {
 	if (daemon->core.loop.now < daemon->polling.yields_from)
@@ -173,7 +173,7 @@ static void let_others_run(struct daemon *daemon)
 		daemon->polling.polls_per_yield += daemon->polling.polls_per_yield + 1;
 }
 
-/* Until something comes, but not long. The turn ended with a look. */
+/* Polls the rings a few times, then yields. */
 static void wait_for_news(struct daemon *daemon)
 {
 	for (unsigned look = 0; look < daemon->polling.polls_per_yield; look++)
@@ -193,8 +193,7 @@ void daemon_step(struct daemon *daemon, int timeout_ms_max)
 		wait_for_news(daemon);
 	if (timeout_ms_max >= 0 && (timeout_ms < 0 || timeout_ms > timeout_ms_max))
 		timeout_ms = timeout_ms_max;
-	/* Looking costs a system call, which rings that are busy should not pay for at every turn.
-	 */
+	/* epoll costs a system call, so busy rings are polled several turns in a row. */
 	if (timeout_ms || ++daemon->polling.turns_without_epoll >= TURNS_PER_EPOLL) {
 		daemon->polling.turns_without_epoll = 0;
 		daemon->core.managers_have_news |=

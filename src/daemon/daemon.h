@@ -26,11 +26,11 @@ struct daemon_options {
 	bool runs_sm;
 	struct sm_settings sm;
 	bool offloads;
-	unsigned data_vl_count;	      /* of every port; 0: as nodes are made */
-	bool is_paced;		      /* links take the time of their width and speed */
-	bool controls_congestion;     /* from the start, as congestion_control_set() does it */
-	bool programs_are_privileged; /* they may give queue pairs controlled Q_Keys */
-	const char *gateways[GATEWAYS_MAX]; /* as host/gateway_option.h reads them */
+	unsigned data_vl_count; /* of every port; 0: the default of nodes */
+	bool is_paced;		/* packets take the time that their links' width and speed allow */
+	bool controls_congestion;	    /* congestion control is on from the start */
+	bool programs_are_privileged;	    /* programs may set controlled Q_Keys */
+	const char *gateways[GATEWAYS_MAX]; /* in the syntax of host/gateway_option.h */
 	unsigned gateway_count;
 	bool is_ephemeral;
 	bool is_foreground;
@@ -39,7 +39,7 @@ struct daemon_options {
 /* How the loop polls while rings are busy or expected to be. */
 struct loop_polling {
 	unsigned turns_without_epoll;
-	time_ns yields_from;	  /* not before */
+	time_ns yields_from;	  /* the earliest time of the next yield */
 	unsigned polls_per_yield; /* of the rings, while there is nothing else to do */
 };
 

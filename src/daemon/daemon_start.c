@@ -68,7 +68,7 @@ static void refresh_counters(void *context, struct node *node)
 	flows_fold_all(((struct packet_plane *)context)->core);
 }
 
-/* What was started, in the order that is the other way round. */
+/* Stops in the reverse order of build_fabric(). */
 static void release_fabric(struct daemon *daemon)
 {
 	issm_stop(daemon->sysfs.issm);
@@ -120,8 +120,8 @@ static int build_fabric(struct daemon *daemon)
 	return error;
 }
 
-/* Whoever starts the embedded default wants to use it, not to watch it come up: nobody is let in
- * before its ports are Active. */
+/* A program that starts an ephemeral fabric wants to use it at once, so softibd lets no client in
+ * before the ports are Active. */
 static void settle(struct daemon *daemon)
 {
 	time_ns end = daemon->core.loop.now + SETTLE_TIME;
@@ -208,7 +208,8 @@ void daemon_stop(struct daemon *daemon)
 	__atomic_store_n(&daemon->core.page->is_down, 1, __ATOMIC_RELEASE);
 	log_line("fabric %s is down", daemon->options.fabric_name);
 	log_close();
-	/* Before anybody sees the end of its socket: then nothing of this fabric is left. */
+	/* The folder goes before clients see their sockets close: then nothing of this fabric is
+	 * left. */
 	runtime_folder_remove(&daemon->folder);
 	server_stop(daemon);
 	cm_fabric_release(&daemon->cm);

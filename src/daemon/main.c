@@ -103,7 +103,7 @@ static void take_start_option(enum start_option option, const char *value,
 		break;
 	case START_OPTION_PACED:
 		ret_options->is_paced = true;
-		/* A packet that passes no link takes no time. */
+		/* A packet in a direct ring crosses no link, so it could not be paced. */
 		ret_options->offloads = false;
 		break;
 	case START_OPTION_CONGESTION:
@@ -163,7 +163,7 @@ static struct daemon_options parse_options(int argument_count, char **arguments)
 	return options;
 }
 
-/* A process costs five descriptors, a pair of them one more for a moment. */
+/* A program takes five descriptors, and each pair of programs one more for a short time. */
 static void raise_descriptor_limit(void)
 {
 	struct rlimit limit;
@@ -171,13 +171,13 @@ static void raise_descriptor_limit(void)
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
 		return;
 	limit.rlim_cur = limit.rlim_max;
-	/* The limit that was there serves too, just fewer programs. */
+	/* The old limit is enough for fewer programs. */
 	if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
 		return;
 }
 
-/* The parent stays until the child says that the fabric is up, so that errors reach whoever started
- * us. Returns the descriptor to say it on. */
+/* The parent waits until the child reports that the fabric is up, so that its caller sees startup
+ * errors. Returns the descriptor for that report. */
 static int go_to_background(void)
 {
 	int ends[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The control socket: who may connect, what they ask, what they are answered. */
+/* The control socket: accepting clients, running their commands, sending the replies. */
 #include "daemon/server.h"
 
 #include <errno.h>
@@ -17,11 +17,11 @@
 
 enum { CLIENTS_MAX = 8192, ACCEPTS_PER_TURN = 32 };
 
-/* Looking at all ports of a large fabric takes a while, so not at every turn. */
+/* Counting the inactive ports of a large fabric takes a while, so not at every turn. */
 #define WAITERS_LOOK_INTERVAL MILLISECONDS(2)
 
-/* With no descriptor left the connection would stay in the backlog and wake us for ever: one kept
- * in reserve takes it out. */
+/* Without a free descriptor the connection would stay in the backlog and wake softibd for ever. The
+ * reserved descriptor makes room to accept and close it. */
 static void refuse_for_lack_of_descriptors(struct daemon *daemon)
 {
 	close(daemon->server.reserve);
@@ -97,7 +97,7 @@ void server_stop(struct daemon *daemon)
 	close(daemon->server.reserve);
 }
 
-/* One that could not be made is negative. */
+/* A descriptor that could not be created holds its negative errno. */
 static int descriptors_error(const struct reply *reply)
 {
 	for (unsigned index = 0; index < reply->descriptor_count; index++)
@@ -177,7 +177,8 @@ static void answer_waiter(struct client *client, uint32_t not_active)
 	answer(client, &reply);
 }
 
-/* A look at every port of a large fabric takes longer than the time between two looks. */
+/* The interval grows with the fabric: counting its ports must take less time than lies between two
+ * counts. */
 static time_ns look_interval(const struct daemon *daemon)
 {
 	return WAITERS_LOOK_INTERVAL + MICROSECONDS(10) * daemon->core.fabric.node_count;

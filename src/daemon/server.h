@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The control socket: who may connect, what they ask, what they are answered. */
+/* The control socket: accepting clients, running their commands, sending the replies. */
 #ifndef SOFTIB_DAEMON_SERVER_H
 #define SOFTIB_DAEMON_SERVER_H
 
@@ -12,7 +12,7 @@ struct daemon;
 
 struct server {
 	int listener;
-	int reserve; /* a descriptor to give up when there are no others */
+	int reserve; /* closed to make room for accept() when descriptors run out */
 	struct watch listener_watch;
 	uint32_t waiter_count; /* clients that wait until all ports are active */
 	time_ns waiters_checked_at;
@@ -24,7 +24,7 @@ void server_stop(struct daemon *daemon);
 /* A client's socket is readable or hung up. */
 void server_client_ready(struct watch *watch, uint32_t events);
 
-/* Answers those who wait until all ports are active. */
+/* Replies to "wait-active" commands whose condition or deadline has come. */
 void server_answer_waiters(struct daemon *daemon);
 time_ns server_deadline(const struct daemon *daemon);
 

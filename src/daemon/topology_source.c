@@ -11,7 +11,7 @@
 #include "daemon/daemon.h"
 #include "fabric/topology.h"
 
-/* Some 10,000 nodes with all their ports; more is not a topology. */
+/* Enough for some 10,000 nodes with all their ports. */
 enum { FILE_BYTES_MAX = 64 << 20 };
 
 static bool is_generator(const char *topology)

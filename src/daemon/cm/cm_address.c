@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which address means which port. */
+/* Mapping IP addresses and GIDs to ports. */
 #include "daemon/cm/cm_address.h"
 
 #include <arpa/inet.h>
@@ -46,7 +46,8 @@ bool cm_address_is_of(const struct endpoint *endpoint, uint8_t ip_version,
 	return ip_address_equal(&network_of(endpoint, ip_version)->address, address);
 }
 
-/* Who is in the network of one of the host's ports, or was given this very address. */
+/* Whether the address is in the network of one of the host's ports, or is the address of any port
+ * of the fabric. */
 static bool is_on_fabric(const struct cm_host *host, uint8_t ip_version,
 			 const struct ip_address *address)
 {
@@ -164,7 +165,7 @@ enum cm_place cm_address_place(struct cm_host *host, const struct cm_address *ad
 	return CM_PLACE_HERE;
 }
 
-/* An IPv4 address in IPv6's clothes is one. */
+/* IPv4-mapped IPv6 addresses count as IPv4. */
 static bool is_mapped(const struct cm_address *address)
 {
 	return address->family == CM_ADDRESS_IPV6 &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which address means which port: those that the topology gives, or else 127.100.x.y and
- * fd5f:1b00::n, are ports of the fabric; loopback and the machine's own addresses are the program's
- * own host. */
+/* Mapping IP addresses and GIDs to ports. The addresses that the topology gives, or else
+ * 127.100.x.y and fd5f:1b00::n, are ports of the fabric; loopback and the machine's own addresses
+ * are the program's own host. */
 #ifndef SOFTIB_DAEMON_CM_CM_ADDRESS_H
 #define SOFTIB_DAEMON_CM_CM_ADDRESS_H
 
@@ -14,22 +14,22 @@ enum cm_place {
 	CM_PLACE_NOWHERE, /* not on this fabric */
 	CM_PLACE_ANY,
 	CM_PLACE_HERE,	/* a port of the host itself */
-	CM_PLACE_THERE, /* somewhere else on the fabric, if it exists */
+	CM_PLACE_THERE, /* another host's port, if it exists */
 	CM_PLACE_GROUP, /* a multicast address */
 };
 
-/* ret_port is set for a port of the host. */
+/* Sets ret_port for CM_PLACE_HERE only. */
 enum cm_place cm_address_place(struct cm_host *host, const struct cm_address *address,
 			       struct cm_port **ret_port);
 
 bool cm_address_is_any(const struct cm_address *address);
-/* Family and bytes are the same; ports do not count. */
+/* Compares family and bytes; ports do not count. */
 bool cm_address_equal(const struct cm_address *a, const struct cm_address *b);
 
-/* The address of a port of the fabric. */
+/* The IP address of a port of the fabric. */
 void cm_address_of(const struct endpoint *endpoint, enum cm_address_family family,
 		   struct cm_address *ret_address);
-/* Whether the IP address, version 4 or 6, is that port's. */
+/* Whether an IPv4 or IPv6 address is that of the port. */
 bool cm_address_is_of(const struct endpoint *endpoint, uint8_t ip_version,
 		      const struct ip_address *address);
 
@@ -37,7 +37,7 @@ uint8_t cm_address_ip_version(const struct cm_address *address);
 struct ip_address cm_address_ip(const struct cm_address *address);
 void cm_address_from_ip(uint8_t ip_version, const struct ip_address *ip, uint16_t port,
 			struct cm_address *ret_address);
-/* What a peer at this address calls, or we do. */
+/* The service id of an address and port number in a port space. */
 uint64_t cm_address_service_id(const struct cm_address *address, uint32_t port_space);
 
 #endif

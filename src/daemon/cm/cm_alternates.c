@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Alternate paths of programs' connections: LAP and APR on one side, queue pairs on the other (vol
- * 1, 12.8). */
+/* Alternate paths of programs' connections: LAP and APR to the peer, records to the process with
+ * the queue pair (vol 1, 12.8). */
 #include "daemon/cm/cm_alternates.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "daemon/core/host_table.h"
 #include "host/alternate_paths.h"
 
-/* The program's process, whose queue pair it is, loads it and answers. false: it can't be reached.
- */
+/* Sends the path to the process that owns the queue pair; it loads the path and answers by a
+ * record. false: the process can't be reached. */
 static bool hand_to_program(struct cm_id *id, const struct cm_port *port,
 			    const struct alternate_path *path)
 {
@@ -42,7 +42,7 @@ static struct alternate_path from_record(const struct cm_port *port, const struc
 	const struct cm_vector vector = cm_path_vector(port, path);
 	struct alternate_path made;
 
-	/* It crosses to another process whole. */
+	/* Padding included, because all of its bytes go to another process. */
 	memset(&made, 0, sizeof(made));
 	made.address.dlid = vector.dlid;
 	made.address.sl = vector.sl;
@@ -111,7 +111,8 @@ int cm_id_load_alternate(struct cm_id *id, const struct path_record *path)
 	return 0;
 }
 
-/* Contexts have an event for it; librdmacm knows none. One that ended has been told of that. */
+/* EE contexts have an event for the outcome, librdmacm has none. A connection that has ended had
+ * its own event. */
 static void tell(struct cm_id *id, int error)
 {
 	if (id->qp_type == CM_QP_RD && id->state == CM_ID_CONNECTED)
@@ -160,7 +161,7 @@ void cm_alternate_found(struct cm_id *id, const struct sa_client_result *result)
 	id->alternate.state = CM_ALTERNATE_NONE;
 	if (result->outcome == SA_CLIENT_ANSWERED) {
 		path_record_decode(result->data, &path);
-		/* The size of packets stays as it is. */
+		/* The connection keeps its path MTU, so the new path must allow it. */
 		if (path.mtu >= id->terms.path_mtu)
 			error = cm_id_load_alternate(id, &path);
 	}
@@ -180,7 +181,7 @@ static void answer(struct cm_id *id, enum cm_apr_status status)
 	const struct cm_private_data nothing = {0};
 
 	id->alternate.state = CM_ALTERNATE_NONE;
-	/* Meanwhile the peer may have ended the connection, and wants no answer. */
+	/* The peer may have ended the connection meanwhile, and wants no answer. */
 	if (id->connection &&
 	    cm_answer_alternate(id->connection, cm_host_now(host), status, nothing) == 0)
 		cm_host_wake(host);
@@ -192,7 +193,7 @@ void cm_alternate_asked(struct cm_id *id, const struct cm_event *event)
 
 	cm_lap_decode(event->data, &lap);
 
-	/* The path of a LAP is the sender's; ours goes the other way. */
+	/* A LAP describes the path as its sender sees it; ours is the reverse. */
 	const struct gid own = gid_from(lap.remote_gid_prefix, lap.remote_gid_guid);
 	struct cm_port *port = own_port(id, &own);
 	const struct path_record path = {
@@ -247,7 +248,7 @@ void cm_alternate_answered(struct cm_id *id, const struct cm_event *event)
 	const struct alternate_path made =
 		from_record(id->alternate.port, &id->alternate.path, id->alternate.timeout);
 
-	/* Without it the queue pair stays as it is, as after a refusal. */
+	/* If the process can't be reached, the queue pair stays as it is, as after a refusal. */
 	if (hand_to_program(id, id->alternate.port, &made))
 		id->alternate.state = CM_ALTERNATE_GRANTED;
 	else

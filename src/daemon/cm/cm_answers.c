@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections of programs: what the engine tells of them, and what their programs hear (vol 1,
- * chapter 12; the habits of Linux's rdma_cm). */
+/* Events of the connection engine, passed on to programs (vol 1, chapter 12; event order as in
+ * Linux's rdma_cm). */
 #include "daemon/cm/cm_answers.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static void take_reply(struct cm_id *id, const struct cm_event *event)
 	cm_id_tell_message(id, CM_PROGRAM_CONNECT_RESPONSE, 0, &parameters, event->private_data);
 }
 
-/* An id that its program has not accepted yet is none of its business; accepting it will fail. */
+/* A program gets no events about a request that it has not accepted yet; accepting it will fail. */
 static bool is_known_to_program(const struct cm_id *id)
 {
 	return !id->is_passive || id->is_accepted;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the connection engine tells of connections, and what their programs hear of it. */
+/* Events of the connection engine, passed on to programs. */
 #ifndef SOFTIB_DAEMON_CM_CM_ANSWERS_H
 #define SOFTIB_DAEMON_CM_CM_ANSWERS_H
 

@@ -12,7 +12,8 @@
 
 enum { PORT_FIRST_FREE = 32768, PORT_LAST_FREE = 60999, RANDOM_TRIES = 64 };
 
-/* IPv6's "any" takes IPv4 as well, unless it was told not to. */
+/* An id bound to IPv6's "any" takes IPv4 as well, unless its program restricted it to one family.
+ */
 static bool overlap(const struct cm_id *a, const struct cm_id *b)
 {
 	const struct cm_address *x = &a->route.source;
@@ -73,14 +74,14 @@ static void service_put(struct cm_host *host, struct cm_service *service)
 	free(service);
 }
 
-/* A port that nobody has. 0: all are taken. */
+/* A free port number; 0: all are taken. */
 static uint16_t choose_port(struct cm_host *host, uint32_t port_space)
 {
 	const uint32_t count = PORT_LAST_FREE - PORT_FIRST_FREE + 1;
 	uint32_t start = (uint32_t)random_below(&host->random, count);
 
 	for (uint32_t step = 0; step < count; step++) {
-		/* At random first, so that a port rests before it is used again. */
+		/* Random numbers first, so that a port rests before it is used again. */
 		uint32_t offset = step < RANDOM_TRIES ? (uint32_t)random_below(&host->random, count)
 						      : (start + step) % count;
 		uint16_t port = (uint16_t)(PORT_FIRST_FREE + offset);
@@ -125,8 +126,9 @@ static int take_service(struct cm_id *id)
 	return 0;
 }
 
-/* Loopback and the machine's addresses are those of every host. Who bound to one is told the port's
- * own, which leads here from anywhere: programs hand it on to their peers. */
+/* Loopback and the machine's addresses belong to every host. An id that is bound to one of them
+ * gets the port's own address instead, which is valid on every host: programs pass it on to their
+ * peers. */
 static void name_port(const struct cm_port *port, struct cm_address *address)
 {
 	struct cm_address own;
@@ -181,8 +183,8 @@ void cm_unbind(struct cm_id *id)
 	service_put(host, service);
 }
 
-/* A hint, as for TCP: programs ask for three (rping) and are called by more at once than a busy
- * machine lets them answer. None means as many as there may be. */
+/* The backlog is a hint, as for TCP: programs ask for three (rping) and get more requests at once
+ * than a busy machine lets them answer. 0 means the maximum. */
 static uint32_t effective_backlog(uint32_t wanted)
 {
 	if (!wanted || wanted > CM_BACKLOG_MAX)
@@ -239,7 +241,7 @@ static bool hears(const struct cm_id *id, const struct cm_port *port,
 {
 	const struct cm_address *bound = &id->route.source;
 
-	/* A GID is a port's. */
+	/* A GID belongs to one port. */
 	if (bound->family == CM_ADDRESS_IB)
 		return !id->port || id->port == port;
 	if (!destination || cm_address_equal(bound, destination))
@@ -264,12 +266,12 @@ struct cm_id *cm_service_listener(const struct cm_service *service, const struct
 			of_port = id;
 		if (!hears(id, port, destination))
 			continue;
-		/* One that named the address goes before one that takes any. */
+		/* A listener that named the address is preferred to one that takes any. */
 		if (!cm_address_is_any(&id->route.source))
 			return id;
 		of_any = id;
 	}
-	/* All addresses of a host lead to its ports: who listens at one of them, say that of the
-	 * machine, is meant by the others of the same port as well. */
+	/* All addresses of a host lead to its ports: a listener on one address of a port, say the
+	 * machine's, also takes requests to the port's other addresses. */
 	return of_any ? of_any : of_port;
 }

@@ -6,14 +6,15 @@
 #include "base/attributes.h"
 #include "daemon/cm/cm_objects.h"
 
-/* -EINVAL: it is bound; -EADDRNOTAVAIL: not an address of the host; -EADDRINUSE; -ENOMEM. */
+/* -EINVAL: the id is bound already; -EADDRNOTAVAIL: not an address of the host; -EADDRINUSE;
+ * -ENOMEM. */
 MUST_USE int cm_bind(struct cm_id *id, const struct cm_address *address);
 void cm_unbind(struct cm_id *id);
 /* -EINVAL, -EADDRINUSE, -ENOMEM. */
 MUST_USE int cm_start_listening(struct cm_id *id, uint32_t backlog);
 
-/* Who listens for a request to this address that came in by this port; NULL: nobody. A request from
- * a peer that names no address is for any of them. */
+/* The listener for a request to this address that arrived at this port; NULL: none. A request
+ * without an address is for any listener. */
 struct cm_id *cm_service_listener(const struct cm_service *service, const struct cm_port *port,
 				  const struct cm_address *destination);
 /* A request stops counting against its listener's backlog. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Event channels: a socket per channel that only softibd writes to, so that it is readable when and
- * only when there is an event. Unread events that must leave a channel are taken back out of the
- * program's end of the socket, which the program passes for that. */
+ * only when there is an event. To move unread events, softibd reads them back from the program's
+ * end of the socket, which the program passes to it. */
 #include "daemon/cm/cm_channel.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ enum { CHANNELS_MAX = 1 << 16, WAITING_MAX = 1 << 16, SOCKET_BYTES = 1 << 20 };
 struct waiting_event {
 	struct list link;
 	size_t byte_count;
-	struct cm_event_message message; /* of byte_count bytes */
+	struct cm_event_message message; /* only byte_count bytes are allocated */
 };
 
 static void watch_for_room(struct cm_channel *channel, uint32_t events)
@@ -59,14 +59,14 @@ static void channel_ready(struct watch *watch, uint32_t events)
 {
 	struct cm_channel *channel = container_of(watch, struct cm_channel, watch);
 
-	/* Nobody reads any more, or the program says what it has no business to say. */
+	/* The program closed its end, or wrote to a socket that it must only read. */
 	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
 		cm_channel_destroy(channel);
 	else if (events & EPOLLOUT)
 		write_waiting(channel);
 }
 
-/* 0: it has none that can be known. */
+/* 0: unknown. */
 static ino_t socket_inode(int descriptor)
 {
 	struct stat status;
@@ -145,7 +145,7 @@ void cm_channel_destroy(struct cm_channel *channel)
 	leave_channel(channel);
 	hash_table_remove(&channel->program->channels, channel->number);
 	close(channel->socket);
-	/* epoll may have named it in this very turn. */
+	/* epoll may have returned this watch in this same turn. */
 	channel->watch.ready = closed_ready;
 	list_append(&channel->program->host->fabric->closed_channels, &channel->closed_link);
 }
@@ -184,7 +184,8 @@ void cm_channel_write(struct cm_channel *channel, const struct cm_event_message 
 	append_waiting(channel, waiting);
 }
 
-/* Back from the socket to the end of the list; -ENOMEM, else 0 when the socket is empty. */
+/* Reads unread events back from the socket to the end of the list. -ENOMEM, or 0 when the socket is
+ * empty. */
 static int take_written(int peer_socket, struct list *list)
 {
 	for (;;) {
@@ -259,7 +260,7 @@ static int take_events(struct cm_channel *from, int peer_socket, uint32_t id,
 		else
 			append_waiting(from, waiting);
 	}
-	/* What was left in the socket would come before what was taken out of it. */
+	/* Events left in the socket would come before those that were taken out. */
 	if (error)
 		cm_program_end(from->program, "no memory for its events");
 	return error;

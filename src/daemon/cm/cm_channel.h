@@ -14,8 +14,8 @@ MUST_USE int cm_channel_create(struct cm_program *program, struct cm_channel **r
 /* Its ids stay, without a channel. */
 void cm_channel_destroy(struct cm_channel *channel);
 struct cm_channel *cm_channel_find(const struct cm_program *program, uint32_t number);
-/* At the end of the turn: a program hears of a connection's end after it was shown the packets that
- * came before it. */
+/* Written at the end of the turn, so that a program hears of a connection's end after it was shown
+ * the packets that came before. */
 void cm_channel_write(struct cm_channel *channel, const struct cm_event_message *event);
 
 /* Unread events of this id, and requests to it, move to the end of another channel. peer_socket is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that connects: its command socket, from the first command to the end of everything it
- * had. */
+/* The command sockets of programs that use connection management, from the first command to the
+ * release of everything that the program had. */
 #include "daemon/cm/cm_command_socket.h"
 
 #include <errno.h>
@@ -76,7 +76,8 @@ static void serve(struct cm_program *program, const struct cm_command *command,
 		close(descriptor);
 }
 
-/* Returns whether another may wait: only after one that nobody waits for. */
+/* Returns whether another command may be in the socket: only after a posted command, because
+ * programs wait for the answers to others. */
 static bool serve_one(struct cm_program *program)
 {
 	struct cm_command command = {0};
@@ -149,7 +150,7 @@ static void *any_entry(const struct hash_table *table)
 	return NULL;
 }
 
-/* Each search begins at the start of the table; a copy of it makes that one pass. */
+/* Iterates over a copy of the table: any_entry() would start from the beginning for each id. */
 static void destroy_ids(struct cm_program *program)
 {
 	struct hash_table ids = program->ids;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program can ask about connections: one function per command. */
+/* The commands of a program's command socket: one function per command. */
 #include "daemon/cm/cm_commands.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ static int run_drop_events(struct cm_program *program, const struct cm_command *
 
 	if (!channel)
 		return -EINVAL;
-	/* Of one that lives none would be missed by the program, but all by who counts them. */
+	/* Only for a destroyed id: dropping events of a live one would break its event count. */
 	if (cm_program_find_id(program, command->id))
 		return -EBUSY;
 	return cm_channel_drop_events(channel, given_descriptor, command->id, cm_id_destroy);
@@ -246,7 +246,7 @@ static int run_leave(struct cm_id *id, const struct cm_command *command,
 	return cm_group_leave(id, command->token);
 }
 
-/* A program talks to itself: what it wrote comes back in its place among the others. */
+/* The program sends itself an event, which keeps its order among the others. */
 static int run_write_event(struct cm_id *id, const struct cm_command *command,
 			   struct cm_answer *ret_answer)
 {
@@ -292,7 +292,8 @@ static const struct id_command {
 	enum cm_command_kind kind;
 	int (*run)(struct cm_id *id, const struct cm_command *command,
 		   struct cm_answer *ret_answer);
-	enum cm_program_event failure; /* the event, if it was posted; CM_PROGRAM_INTERNAL: none */
+	enum cm_program_event failure; /* the event that reports failure of a posted command;
+					  CM_PROGRAM_INTERNAL: none */
 } id_commands[] = {
 	{CM_DESTROY, run_destroy, CM_PROGRAM_INTERNAL},
 	{CM_BIND, run_bind, CM_PROGRAM_INTERNAL},
@@ -364,7 +365,7 @@ void cm_command_failed(struct cm_program *program, const struct cm_command *comm
 	if (id) {
 		cm_id_tell(id, known->failure, error);
 	} else if (command->is_new && channel) {
-		/* There was no room for it; the program knows it all the same. */
+		/* The id could not be created, but the program knows its number. */
 		const struct cm_event_message event = {.kind = known->failure,
 						       .id = command->id,
 						       .status = error,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections of programs: what they ask the engine for (vol 1, chapter 12 and annex A11; the
- * habits of Linux's rdma_cm). */
+/* Connections of programs: connect, accept, reject, disconnect (vol 1, chapter 12 and annex A11;
+ * behaviour as in Linux's rdma_cm). */
 #include "daemon/cm/cm_connections.h"
 
 #include <errno.h>
@@ -88,8 +88,8 @@ static void fill_req(const struct cm_id *id, const struct cm_parameters *paramet
 	ret_req->rdc_exists = parameters->rdc_exists != 0;
 }
 
-/* Who called for contexts, or was, offers one, and nobody else does; its numbers are such as REQ
- * and REP have room for. */
+/* A connection of EE contexts offers an EE context on both sides, and no other connection does. The
+ * numbers must fit the fields of REQ and REP. */
 static bool offer_fits(const struct cm_id *id, const struct cm_parameters *parameters)
 {
 	if (id->qp_type != CM_QP_RD || parameters->qp_type != CM_QP_RD)
@@ -226,7 +226,7 @@ int cm_id_disconnect(struct cm_id *id)
 
 	if (!id->connection || id->qp_type == CM_QP_UD)
 		return -EINVAL;
-	/* One that is over already, or not yet there, ends by itself. */
+	/* A connection that has ended or is not established yet ends by itself. */
 	if (cm_disconnect(id->connection, cm_host_now(host), nothing) == 0)
 		cm_host_wake(host);
 	return 0;

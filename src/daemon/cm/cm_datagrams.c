@@ -12,7 +12,7 @@
 
 enum { SIDR_RETRIES = 15 };
 
-/* As Linux's rdma_cm. */
+/* The timeout of Linux's rdma_cm. */
 #define SIDR_TIMEOUT MILLISECONDS(4096)
 
 int cm_id_resolve_service(struct cm_id *id, struct cm_private_data private_data)

@@ -7,7 +7,8 @@
 #include "daemon/cm/cm_channel.h"
 #include "daemon/cm/cm_port.h"
 
-/* What is under way may end at any time, and a connection may be ended by the peer. */
+/* Until when no event about the id can come. 0: one may come at any time, because an operation is
+ * outstanding or the peer may end the connection. */
 static time_ns quiet_until(const struct cm_id *id)
 {
 	switch (id->state) {
@@ -17,7 +18,7 @@ static time_ns quiet_until(const struct cm_id *id)
 	case CM_ID_ROUTE_RESOLVED:
 		return list_is_empty(&id->groups) ? TIME_NEVER : 0;
 	case CM_ID_DISCONNECTED:
-		/* The end of timewait is the next, and it has not begun before now. */
+		/* The next event is the end of timewait, which starts now at the earliest. */
 		return id->connection ? cm_host_now(id->program->host) +
 						cm_connection_timewait(id->connection)
 				      : TIME_NEVER;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections in softibd: a connection manager per host, and the turn that lets them work. */
+/* Connection management of the whole fabric: a connection manager per host, and the turn that runs
+ * them. */
 #include "daemon/cm/cm_fabric.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connection management of the whole fabric: a connection manager per host, and the turn that lets
- * them work. */
+/* Connection management of the whole fabric: a connection manager per host, and the turn that runs
+ * them. */
 #ifndef SOFTIB_DAEMON_CM_CM_FABRIC_H
 #define SOFTIB_DAEMON_CM_CM_FABRIC_H
 
@@ -15,7 +15,7 @@ struct mad_dispatch;
 struct port;
 
 void cm_fabric_init(struct cm_fabric *fabric, struct daemon_core *core, struct mad_dispatch *mads);
-/* Before the hosts go. */
+/* To be called before the hosts are released. */
 void cm_fabric_release(struct cm_fabric *fabric);
 
 /* Starts the connection managers of all hosts. */
@@ -27,7 +27,7 @@ bool cm_fabric_run(struct cm_fabric *fabric);
 void cm_fabric_publish(struct cm_fabric *fabric);
 time_ns cm_fabric_deadline(const struct cm_fabric *fabric);
 
-/* PortInfo changed; if ClientReregister is set, memberships are asked for again. */
+/* PortInfo changed; if ClientReregister is set, the port joins its groups again. */
 void cm_fabric_port_changed(struct cm_fabric *fabric, struct port *port);
 /* A packet for the IPoIB queue pair of a port, or one of its groups. */
 void cm_fabric_receive_ip(struct cm_fabric *fabric, struct port *port, const struct frame *frame);

@@ -15,7 +15,7 @@
 
 enum { MESSAGES_PER_TURN = 256, SA_WINDOW = 8 };
 
-/* A program that closes a service and opens it again is called in between. */
+/* Requests to a closed service wait this long, in case the program opens it again. */
 #define CLOSED_SERVICE_GRACE SECONDS(2)
 
 static void receive(struct mad_client *client, const struct mad_message *message, time_ns now)
@@ -71,7 +71,8 @@ static int open_ports(struct cm_host *host)
 
 			int error = open_port(port);
 
-			/* A program with a connection manager of its own has the port's QP1. */
+			/* A program with its own connection manager has registered on the port's
+			 * QP1. */
 			if (error == -EBUSY)
 				error = sa_client_init(&port->sa, &(struct sa_client_options){0});
 			ipoib_port_init(&port->ip, port);
@@ -121,7 +122,7 @@ int cm_host_create(struct cm_fabric *fabric, struct host *host, struct cm_host *
 		return -ENOMEM;
 	made->fabric = fabric;
 	made->host = host;
-	/* Different at each start, so that ids and PSNs of an earlier life mean nothing. */
+	/* Different at each start, so that ids and PSNs of an earlier run are not valid. */
 	made->random = random_seeded(fabric->core->loop.now ^ (uint64_t)(uintptr_t)made);
 	list_init(&made->link);
 	list_init(&made->ready_link);
@@ -166,7 +167,7 @@ static bool send(struct cm_host *host, time_ns now)
 {
 	struct cm_port *port = &host->ports[host->unsent.port_index];
 
-	/* The port is another manager's: what is not sent is lost, as on a wire. */
+	/* A message for a port that another connection manager has is lost, as on a wire. */
 	return !port->client.agent_number ||
 	       mad_client_send(host->fabric->mads, &port->client, &host->unsent.mad, now);
 }
@@ -195,7 +196,7 @@ static void take_results(struct cm_port *port, time_ns now)
 	}
 }
 
-/* Returns whether something found no room. */
+/* Returns whether a MAD found no room. */
 static bool run_port(struct cm_port *port, time_ns now)
 {
 	struct mad_dispatch *dispatch = port->host->fabric->mads;

@@ -10,7 +10,7 @@
 MUST_USE int cm_host_create(struct cm_fabric *fabric, struct host *host, struct cm_host **ret_host);
 void cm_host_destroy(struct cm_host *host);
 
-/* Sends what can be sent. Returns whether more could be done at once. */
+/* Sends the MADs that are due. Returns whether there is more to do at once. */
 bool cm_host_run(struct cm_host *host, time_ns now);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Communication ids of programs: making them, their events, their end. */
+/* Communication ids of programs (struct rdma_cm_id): making them, moving them, their end. */
 #include "daemon/cm/cm_ids.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ int cm_id_create(struct cm_program *program, struct cm_channel *channel, uint32_
 	return 0;
 }
 
-/* Requests that nobody answers any more: whoever would have is gone. */
+/* Requests whose listener is destroyed no longer count against its backlog. */
 static void refuse_requests(struct cm_id *listener)
 {
 	for (struct list *link; (link = list_first(&listener->backlog.requests));) {

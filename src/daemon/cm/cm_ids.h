@@ -7,15 +7,15 @@
 #include "base/attributes.h"
 #include "daemon/cm/cm_objects.h"
 
-/* Number 0: one of softibd's own. -EEXIST: the program has an id of this number; -ENOMEM, -EMFILE.
+/* Number 0: softibd chooses one. -EEXIST: the program has an id of this number; -ENOMEM, -EMFILE.
  */
 MUST_USE int cm_id_create(struct cm_program *program, struct cm_channel *channel, uint32_t number,
 			  uint32_t port_space, enum cm_qp_type qp_type, struct cm_id **ret_id);
-/* Ends what it has under way. */
+/* Cancels the id's outstanding operations and frees it. */
 void cm_id_destroy(struct cm_id *id);
 
-/* Events come by this channel from now on, also those that the program has not read yet
- * (read_count: how many it has; peer_socket: as for cm_channel_move_events). */
+/* Moves the id to another channel, with the events that the program has not read yet. read_count:
+ * how many it has read; peer_socket: as for cm_channel_move_events(). */
 MUST_USE int cm_id_migrate(struct cm_id *id, struct cm_channel *channel, int peer_socket,
 			   uint32_t read_count);
 

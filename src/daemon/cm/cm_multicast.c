@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Multicast groups that programs join through connection management. The SA knows ports, not
  * programs: a port joins with its first member and leaves with its last (vol 1, chapter 15; group
- * addresses of Linux's rdma_cm). */
+ * addresses as in Linux's rdma_cm). */
 #include "daemon/cm/cm_multicast.h"
 
 #include <errno.h>
@@ -31,8 +31,8 @@ struct cm_group {
 	struct gid mgid;
 	uint32_t qkey;
 	struct list members;
-	uint8_t joined_states; /* what the SA has of us */
-	uint8_t asked_states;  /* a request is on its way; 0: none */
+	uint8_t joined_states; /* the port's join states at the SA */
+	uint8_t asked_states;  /* join states of the outstanding request; 0: none */
 	struct mc_member_record record;
 };
 
@@ -84,7 +84,7 @@ static int ask_for(struct cm_group *group, uint8_t states)
 	return error;
 }
 
-/* Nobody waits for the answer. */
+/* Leaves without waiting for the answer. */
 static void give_up(struct cm_group *group, uint8_t states)
 {
 	const struct mad_purpose purpose = {NULL, CM_ASKED_NOTHING};
@@ -94,7 +94,7 @@ static void give_up(struct cm_group *group, uint8_t states)
 		return;
 	fill_wish(group, states, &membership);
 	group->joined_states &= (uint8_t)~states;
-	/* The SA forgets a port that is gone by itself. */
+	/* If the request can't be sent: the SA removes a port that has gone by itself. */
 	if (sa_client_leave(cm_port_sa(group->port), &membership, purpose) == 0)
 		cm_host_wake(group->port->host);
 }
@@ -174,8 +174,8 @@ static void tell_refused(struct cm_membership *membership, int error)
 	membership_free(membership);
 }
 
-/* What the members want and the SA does not have yet is asked for; what nobody wants any more is
- * given up. */
+/* Asks the SA for join states that members want and the port does not have, and gives up those that
+ * no member wants. */
 static void group_settle(struct cm_group *group)
 {
 	uint8_t wanted = wanted_states(group);
@@ -226,7 +226,7 @@ struct gid cm_group_address(const struct cm_id *id, const struct cm_address *add
 	struct ip_address ip = cm_address_ip(address);
 	struct gid gid;
 
-	/* A GID as it is, also in IPv6's clothes; none: the SA chooses. */
+	/* A GID is used as it is, also if it comes as an IPv6 address; zero: the SA chooses. */
 	if (address->family == CM_ADDRESS_IB || cm_address_is_any(address) ||
 	    (address->family == CM_ADDRESS_IPV6 && address->bytes[0] == 0xff &&
 	     address->bytes[1] == 0x10 && address->bytes[2] == 0xa0 && address->bytes[3] == 0x1b)) {

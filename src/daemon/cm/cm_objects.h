@@ -30,37 +30,37 @@ struct ifaddrs;
 struct cm_fabric {
 	struct daemon_core *core;
 	struct mad_dispatch *mads;
-	bool is_up; /* from the first use on */
+	bool is_up; /* set at the first use */
 	struct list hosts;
 	struct list ready; /* hosts with something to send */
 	struct timer_queue timers;
 	struct list programs;
-	struct list ended;	     /* programs to take down at the end of the turn */
-	struct list closed_channels; /* to be freed then */
-	struct list unwritten;	 /* channels with events that their programs have not been shown */
-	struct ifaddrs *machine; /* the addresses of this machine */
+	struct list ended;	     /* programs to release at the end of the turn */
+	struct list closed_channels; /* channels to free at the end of the turn */
+	struct list unwritten;	     /* channels with events to write at the end of the turn */
+	struct ifaddrs *machine;     /* the addresses of this machine */
 	time_ns machine_read_at;
 };
 
-/* Of the adapter's special numbers, none of which a program has. */
+/* A special QPN that no program gets. */
 enum { QPN_IPOIB = 2 };
 
 enum ipoib_state { IPOIB_DOWN, IPOIB_JOINING, IPOIB_JOINED };
 
 enum { IPOIB_PARTITIONS_MAX = 16 };
 
-/* The port in one of its partitions: what Linux has an interface for, ib0 or ib0.8001. */
+/* A port in one of its partitions: what is an interface in Linux, ib0 or ib0.8001. */
 struct ipoib_partition {
-	uint16_t pkey; /* as in the port's table */
+	uint16_t pkey; /* from the port's P_Key table */
 	enum ipoib_state state;
-	time_ns join_at; /* not before */
+	time_ns join_at; /* the earliest time of the next join */
 	time_ns join_pause;
 	struct mc_member_record group; /* the broadcast group, once joined */
 };
 
 struct ipoib_port {
 	struct cm_port *port;
-	/* The first is that of cm_port_pkey(). */
+	/* The first is the partition of cm_port_pkey(). */
 	struct ipoib_partition partitions[IPOIB_PARTITIONS_MAX];
 	unsigned partition_count;
 	bool partitions_are_stale;    /* the port's P_Key table may have changed */
@@ -69,12 +69,13 @@ struct ipoib_port {
 	uint32_t psn;
 };
 
-/* A port of the host, by the index that the engine knows it by. */
+/* A port of the host; `index` is its number in the connection engine. */
 struct cm_port {
 	struct cm_host *host;
 	uint32_t index;
 	struct endpoint *endpoint;
-	struct mad_client client; /* of QP1; agent number 0: the port is another's */
+	struct mad_client client; /* of QP1; agent number 0: a program's own connection manager has
+				     the port */
 	struct sa_client sa;
 	bool has_unsent;
 	struct mad_message unsent; /* to the SA */
@@ -82,10 +83,10 @@ struct cm_port {
 	struct list groups; /* struct cm_group */
 };
 
-/* What was asked of the SA: mad_purpose.detail. */
+/* Kinds of requests to the SA (mad_purpose.detail); beside each, the type of its subject. */
 enum cm_asked {
-	CM_ASKED_NOTHING,   /* nobody wants to know */
-	CM_ASKED_PATH,	    /* the subject is an id */
+	CM_ASKED_NOTHING,   /* the answer is dropped */
+	CM_ASKED_PATH,	    /* an id */
 	CM_ASKED_BROADCAST, /* a port */
 	CM_ASKED_GROUP,	    /* a group */
 	CM_ASKED_ALTERNATE, /* an id */
@@ -95,7 +96,7 @@ enum cm_asked {
 struct cm_service {
 	uint64_t service_id;
 	struct list ids;
-	struct cm_listener *listener; /* NULL: nobody listens */
+	struct cm_listener *listener; /* NULL: no id listens */
 	unsigned listening_count;
 };
 
@@ -126,16 +127,16 @@ struct cm_program {
 	uint32_t last_channel;
 };
 
-/* A channel that softibd writes events to. */
+/* An event channel: a socket that softibd writes events to. */
 struct cm_channel {
 	struct cm_program *program;
 	uint32_t number;
 	int socket;
-	ino_t peer_inode; /* of the program's end */
+	ino_t peer_inode; /* inode of the program's end of the socket */
 	struct watch watch;
 	struct list waiting; /* events that have not been written to the socket */
 	uint32_t waiting_count;
-	bool awaits_room;	    /* in the socket */
+	bool awaits_room;	    /* the socket is full, and epoll watches for room */
 	struct list unwritten_link; /* fabric->unwritten */
 	struct list closed_link;    /* fabric->closed_channels */
 };
@@ -147,7 +148,7 @@ enum cm_id_state {
 	CM_ID_ADDRESS_RESOLVED,
 	CM_ID_RESOLVING_ROUTE,
 	CM_ID_ROUTE_RESOLVED,
-	CM_ID_CONNECTING, /* called, or called by a peer */
+	CM_ID_CONNECTING, /* a REQ was sent or has arrived */
 	CM_ID_CONNECTED,
 	CM_ID_DISCONNECTED,
 	CM_ID_LISTENING,
@@ -155,51 +156,52 @@ enum cm_id_state {
 
 enum cm_alternate_state {
 	CM_ALTERNATE_NONE,
-	CM_ALTERNATE_RESOLVING, /* the SA looks for the path */
-	CM_ALTERNATE_ASKED,	/* the peer, by LAP */
-	CM_ALTERNATE_GRANTED,	/* by the peer; the program's process has not answered */
-	CM_ALTERNATE_LOADING,	/* the peer asked; the program's process has not answered */
+	CM_ALTERNATE_RESOLVING, /* the SA was asked for the path */
+	CM_ALTERNATE_ASKED,	/* a LAP was sent */
+	CM_ALTERNATE_GRANTED,	/* the peer accepted; the program's process has not loaded the path
+				   yet */
+	CM_ALTERNATE_LOADING, /* a LAP arrived; the program's process has not loaded the path yet */
 };
 
-/* Requests that wait for a listener's program. */
+/* A listener's requests that wait for its program, or a request's place among them. */
 struct cm_backlog {
 	uint32_t request_count_max; /* of a listener */
 	uint32_t waiting_count;
-	struct list requests;	/* of a listener: ids that count */
-	struct cm_id *listener; /* of a request that waits: it counts there */
+	struct list requests;	/* of a listener: ids of the requests */
+	struct cm_id *listener; /* of a request: the listener that it waits for */
 	struct list listener_link;
 };
 
 /* An alternate path that is being loaded (vol 1, 12.8). */
 struct cm_alternate {
 	enum cm_alternate_state state;
-	struct cm_port *port;	 /* RESOLVING, ASKED: where the path begins */
-	struct path_record path; /* ASKED: what its queue pair gets if the peer agrees */
+	struct cm_port *port;	 /* RESOLVING, ASKED: the path's first port */
+	struct path_record path; /* ASKED: loaded into the queue pair if the peer accepts */
 	uint8_t timeout;
 };
 
 struct cm_id {
 	uint32_t number;
 	struct cm_program *program;
-	struct cm_channel *channel; /* NULL: nobody hears of it */
+	struct cm_channel *channel; /* NULL: its events are dropped */
 	enum cm_id_state state;
 	uint32_t port_space;
 	enum cm_qp_type qp_type;
-	struct cm_port *port; /* NULL: of any */
+	struct cm_port *port; /* NULL: any port of the host */
 	struct cm_route route;
-	uint8_t ack_timeout; /* asked for; 0: from the path */
+	uint8_t ack_timeout; /* set by the program; 0: computed from the path */
 	uint8_t traffic_class;
 	bool reuses_address;
 	bool is_one_family;
-	bool is_accepted; /* called by a peer: its program took it */
+	bool is_accepted; /* a request that the program accepted */
 	bool is_passive;
-	uint32_t event_count; /* written so far, with requests to it */
+	uint32_t event_count; /* events written so far, including requests to a listener */
 
-	struct cm_service *service; /* that it is bound to */
+	struct cm_service *service; /* the service id that it is bound to */
 	struct list service_link;
 	struct cm_backlog backlog;
 
-	struct list resolving_link; /* of a neighbour that has not answered */
+	struct list resolving_link; /* in the list of a neighbour that has not answered yet */
 	time_ns resolve_until;
 	struct list groups; /* struct cm_membership */
 
@@ -211,8 +213,8 @@ struct cm_id {
 	struct cm_alternate alternate;
 };
 
-/* Of what our program has connected: a queue pair, or an EE context (which has one of the same
- * numbers). */
+/* The number of the queue pair or EE context that our program offered (both share one number
+ * space). */
 static inline uint32_t cm_id_offered_number(const struct cm_id *id)
 {
 	return id->qp_type == CM_QP_RD ? id->offered.eecn : id->offered.qpn;

@@ -10,7 +10,7 @@
 
 enum { TIME_CODE_MAX = 31 };
 
-/* The smallest code whose time is enough for there and back. */
+/* The smallest 5-bit time that covers the round trip. */
 static uint8_t ack_timeout(uint8_t packet_life_time, uint8_t ack_delay)
 {
 	time_ns wanted = 2 * time_from_code(packet_life_time) + time_from_code(ack_delay);

@@ -46,7 +46,7 @@ struct cm_port *cm_host_first_port(const struct cm_host *host)
 	return &host->ports[0];
 }
 
-/* The manager's port is a full member of the default partition, and maybe of no other. */
+/* The SA's port is a full member of the default partition, and maybe of no other. */
 static uint16_t sa_pkey(const struct cm_port *port)
 {
 	uint16_t index;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A peer calls: who listens for it, and the new id that its program gets (vol 1, chapter 12 and
- * annex A11). */
+/* Requests of peers: finding the listener, and making the new id that its program gets (vol 1,
+ * chapter 12 and annex A11). */
 #include "daemon/cm/cm_requests.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "daemon/core/host_table.h"
 #include "wire/cm_ip_header.h"
 
-/* The addresses of a request, ours first. false: it has none, and the service wants them. */
+/* The IP addresses of a request, our own first. false: the request has none. */
 static bool read_addresses(const struct cm_event *event, uint64_t service_id,
 			   struct cm_address *ret_own, struct cm_address *ret_peer)
 {
@@ -66,7 +66,8 @@ static struct cm_id *admit(struct cm_host *host, const struct cm_event *event,
 		cm_service_listener(service, &host->ports[event->port_index], has_ip ? &own : NULL);
 	struct cm_id *id;
 
-	/* Contexts and queue pairs never meet; among the latter it has been the service. */
+	/* EE contexts and queue pairs can't connect to each other. Between kinds of queue pairs the
+	 * service decides, in takes(). */
 	if (listener && (listener->qp_type == CM_QP_RD) != (qp_type == CM_QP_RD)) {
 		refuse(host, connection, event, CM_REJECT_INVALID_TRANSPORT_TYPE);
 		return NULL;
@@ -102,7 +103,7 @@ static struct cm_id *admit(struct cm_host *host, const struct cm_event *event,
 	return id;
 }
 
-/* The path of a REQ as we use it: the other way round. */
+/* The path of a REQ, reversed. */
 static void take_path(struct cm_id *id, const struct cm_request *request,
 		      const struct mad_address *from)
 {
@@ -116,7 +117,7 @@ static void take_path(struct cm_id *id, const struct cm_request *request,
 			(struct cm_address){.family = CM_ADDRESS_IB, .pkey = request->req.pkey};
 		memcpy(route->destination.bytes, route->dgid.bytes, 16);
 	}
-	/* The caller's membership need not be ours. */
+	/* The peer's membership in the partition may differ from ours. */
 	route->pkey = request->req.pkey;
 	if (cm_port_pkey_index(id->port, route->pkey, &route->pkey_index))
 		route->pkey = id->port->endpoint->port->pkeys[route->pkey_index];
@@ -162,7 +163,7 @@ static enum cm_qp_type requested_type(const struct cm_req *req)
 	}
 }
 
-/* What a program is told of its own data: all the room, zero padded. */
+/* The program's part of the private data: the whole field, padded with zeros. */
 static struct cm_private_data without_header(const struct cm_id *id,
 					     struct cm_private_data private_data)
 {
@@ -204,7 +205,8 @@ void cm_connection_request(struct cm_host *host, struct cm_connection *connectio
 		.ack_timeout = id->ack_timeout ? id->ack_timeout : request.primary.ack_timeout,
 		.retry_count = request.req.retry_count,
 		.rnr_retry_count = request.req.rnr_retry_count,
-		/* What the peer can serve is what we may issue, and the other way round. */
+		/* Our initiator depth is the peer's responder resources, and the other way round.
+		 */
 		.initiator_depth = request.req.responder_resources,
 		.responder_resources = request.req.initiator_depth,
 		.vector = cm_path_vector(id->port, &id->route.path),

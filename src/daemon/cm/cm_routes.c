@@ -14,8 +14,8 @@
 #include "daemon/cm/ipoib_port.h"
 #include "daemon/core/host_table.h"
 
-/* The id leaves by the port it is bound to; one that is bound to none, by the destination's own or
- * the host's first. */
+/* An id uses the port that it is bound to; an unbound id uses the destination's own port if that is
+ * on this host, or else the host's first port. */
 static void choose_port(struct cm_id *id, struct cm_port *own)
 {
 	struct cm_host *host = id->program->host;
@@ -40,7 +40,7 @@ static void choose_port(struct cm_id *id, struct cm_port *own)
 	id->route.source.service_id = service_id;
 }
 
-/* The port's own key of that partition, if it is in it. */
+/* Uses the port's own P_Key of that partition, if it has one. */
 static void use_pkey(struct cm_id *id, uint16_t pkey)
 {
 	uint16_t index;
@@ -94,7 +94,7 @@ int cm_resolve_address(struct cm_id *id, const struct cm_address *source,
 	id->resolve_until = cm_host_now(host) + MILLISECONDS(timeout_ms ? timeout_ms : 1);
 
 	struct gid gid = own ? cm_port_gid(own) : (struct gid){0};
-	uint16_t pkey = 0; /* as chosen with the port */
+	uint16_t pkey = 0; /* 0: keep the P_Key that was chosen with the port */
 
 	if (!own && destination->family == CM_ADDRESS_IB) {
 		memcpy(gid.bytes, destination->bytes, sizeof(gid.bytes));
@@ -110,7 +110,7 @@ int cm_resolve_address(struct cm_id *id, const struct cm_address *source,
 
 int cm_set_path(struct cm_id *id, const struct path_record *path)
 {
-	/* A connection has its path; another is for the day when that fails. */
+	/* A connection has its primary path already, so this is an alternate path. */
 	if (id->state == CM_ID_CONNECTED)
 		return cm_id_load_alternate(id, path);
 	if (id->state != CM_ID_ADDRESS_RESOLVED)

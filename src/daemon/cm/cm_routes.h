@@ -6,17 +6,17 @@
 #include "base/attributes.h"
 #include "daemon/cm/cm_objects.h"
 
-/* The event says what came of it. -EINVAL: not in this state; -ENETUNREACH: no such network. */
+/* An event reports the outcome. -EINVAL: wrong state of the id; -ENETUNREACH: no such network. */
 MUST_USE int cm_resolve_address(struct cm_id *id, const struct cm_address *source,
 				const struct cm_address *destination, uint32_t timeout_ms);
 MUST_USE int cm_resolve_route(struct cm_id *id, uint32_t timeout_ms);
-/* The program brings its own path. */
+/* Uses a path that the program found itself. */
 MUST_USE int cm_set_path(struct cm_id *id, const struct path_record *path);
-/* What came of them. */
+/* Outcomes of the requests above. */
 void cm_address_found(struct cm_id *id, const struct gid *dgid, uint16_t pkey);
 void cm_address_not_found(struct cm_id *id);
 void cm_path_found(struct cm_id *id, const struct sa_client_result *result);
-/* Nobody waits for the answers any more. */
+/* Cancels outstanding requests. */
 void cm_routes_forget(struct cm_id *id);
 
 #endif

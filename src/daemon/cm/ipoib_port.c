@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* IP over InfiniBand of one port, as much of it as finds addresses (RFC 4391). */
+/* IP over InfiniBand of one port, as far as address resolution needs it (RFC 4391). */
 #include "daemon/cm/ipoib_port.h"
 
 #include <errno.h>
@@ -15,15 +15,16 @@
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
-/* The first question may come before the peer is in the group, so the next follow quickly. */
+/* The first request may be sent before the peer has joined the group, so the next ones follow
+ * quickly. */
 #define ASK_INTERVAL_FIRST MILLISECONDS(2)
 #define ASK_INTERVAL_MAX   MILLISECONDS(250)
 #define KNOWN_TIME	   SECONDS(60)
 #define JOIN_PAUSE	   MILLISECONDS(250)
-/* Of partitions beside the first: most have no broadcast group. */
+/* For partitions other than the first: most have no broadcast group. */
 #define JOIN_PAUSE_MAX SECONDS(8)
 
-/* The golden ratio of 64 bits: neighbouring networks get keys far apart. */
+/* The golden ratio times 2^64: keys of neighbouring networks are far apart. */
 #define KEY_FACTOR 0x9e3779b97f4a7c15u
 
 enum {
@@ -31,15 +32,15 @@ enum {
 		LRH_BYTES + GRH_BYTES + BTH_BYTES + DETH_BYTES + IPOIB_QUESTION_BYTES_MAX,
 };
 
-/* An address of the fabric that somebody asked for. */
+/* An address that an id of this host has resolved or is resolving. */
 struct neighbour {
-	struct list link; /* ip->asking until it answered */
+	struct list link; /* in ip->asking until it answers */
 	uint64_t key;
 	uint8_t ip_version;
 	struct ip_address address;
 	bool is_known;
 	struct gid gid;
-	uint16_t pkey; /* the port's own key of the partition that it answered in */
+	uint16_t pkey; /* the port's P_Key in the partition that the answer came from */
 	time_ns known_until;
 	time_ns ask_at;
 	time_ns interval;
@@ -87,7 +88,7 @@ static struct ipoib_partition *find_partition(struct ipoib_port *ip, uint16_t pk
 	return NULL;
 }
 
-/* One join at a time. */
+/* The partition whose join is outstanding; there is at most one. */
 static struct ipoib_partition *joining_partition(struct ipoib_port *ip)
 {
 	for (unsigned i = 0; i < ip->partition_count; i++)
@@ -96,7 +97,7 @@ static struct ipoib_partition *joining_partition(struct ipoib_port *ip)
 	return NULL;
 }
 
-/* The partitions of the port's table; those that stay keep their state. */
+/* Reads the port's P_Key table; partitions that are still there keep their state. */
 static void refresh_partitions(struct ipoib_port *ip)
 {
 	const struct port *port = ip->port->endpoint->port;
@@ -105,7 +106,7 @@ static void refresh_partitions(struct ipoib_port *ip)
 	unsigned found_count = 0;
 
 	ip->partitions_are_stale = false;
-	/* The port may have left it. */
+	/* The port may have left the partition. */
 	if (joining && !port_pkey_is_own(port, joining->pkey))
 		sa_client_cancel(&ip->port->sa, ip->port);
 	for (unsigned i = 0; i <= port->pkey_count && found_count < IPOIB_PARTITIONS_MAX; i++) {
@@ -203,7 +204,7 @@ struct target {
 	const struct gid *group; /* NULL: no GRH */
 };
 
-/* What finds no room is lost, as on any wire. */
+/* A packet that finds no room is lost, as on any wire. */
 static void send(struct ipoib_port *ip, const struct ipoib_partition *partition,
 		 const struct target *target, uint8_t *bytes, size_t byte_count, time_ns now)
 {
@@ -268,7 +269,8 @@ static void ask(struct ipoib_port *ip, const struct ipoib_partition *partition,
 	send(ip, partition, &target, bytes, ipoib_neighbour_encode(&question, bytes), now);
 }
 
-/* In every partition at once: two ports may share any of them. The first answer counts. */
+/* Asks in every partition at once, because two ports may share any of them. The first answer
+ * counts. */
 static void ask_everywhere(struct ipoib_port *ip, struct neighbour *neighbour, time_ns now)
 {
 	bool is_asked = false;
@@ -301,8 +303,8 @@ static void answer(struct ipoib_port *ip, const struct ipoib_partition *partitio
 	send(ip, partition, &target, bytes, ipoib_neighbour_encode(&reply, bytes), now);
 }
 
-/* Two addresses with the same key are as good as one that can't be found: who is asked for is
- * compared in full. */
+/* learn() and ipoib_port_find() compare the whole address; a second address with the same key can't
+ * be resolved. */
 static uint64_t key_of(uint8_t ip_version, const struct ip_address *address)
 {
 	uint64_t network = get_be64(address->bytes), host = get_be64(address->bytes + 8);
@@ -338,7 +340,7 @@ void ipoib_port_receive(struct ipoib_port *ip, const struct frame *frame, time_n
 
 	const struct ipoib_partition *partition;
 
-	/* Most of what comes by multicast is programs' own, and longer. */
+	/* Most multicast packets are for programs, and longer than a request. */
 	if (frame->byte_count > QUESTION_FRAME_BYTES_MAX)
 		return;
 	memcpy(bytes, frame->bytes, frame->byte_count);
@@ -438,7 +440,7 @@ void ipoib_port_run(struct ipoib_port *ip, time_ns now)
 	}
 }
 
-/* Of the next join; a port that is joining waits for that answer. */
+/* Time of the next join; while one is outstanding there is none. */
 static time_ns join_deadline(const struct ipoib_port *ip, bool *ret_is_joined)
 {
 	time_ns deadline = TIME_NEVER;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* IP over InfiniBand of one port, as much of it as finds addresses: membership of the broadcast
- * group of each of its partitions, ARP and neighbour discovery, what they found (RFC 4391). */
+/* IP over InfiniBand of one port, as far as address resolution needs it (RFC 4391): membership of
+ * the broadcast group of each partition, ARP and neighbour discovery, and a cache of neighbours. */
 #ifndef SOFTIB_DAEMON_CM_IPOIB_PORT_H
 #define SOFTIB_DAEMON_CM_IPOIB_PORT_H
 
@@ -15,21 +15,21 @@ struct frame;
 void ipoib_port_init(struct ipoib_port *ip, struct cm_port *port);
 void ipoib_port_release(struct ipoib_port *ip);
 
-/* Joins the broadcast groups when it can, asks again, gives up on those who don't answer. */
+/* Joins broadcast groups, repeats requests, gives up on addresses that do not answer. */
 void ipoib_port_run(struct ipoib_port *ip, time_ns now);
 time_ns ipoib_port_deadline(const struct ipoib_port *ip);
-/* The answer to the join. */
+/* The SA's answer to a join. */
 void ipoib_port_joined(struct ipoib_port *ip, const struct sa_client_result *result, time_ns now);
-/* The manager asks for all memberships again. */
+/* ClientReregister: joins all groups again. */
 void ipoib_port_restart(struct ipoib_port *ip);
-/* Something about the port changed, its partitions perhaps. */
+/* The port changed; its partitions may have, too. */
 void ipoib_port_changed(struct ipoib_port *ip);
 
-/* A packet for QPN_IPOIB or for a group. */
+/* Takes a packet for QPN_IPOIB or for a multicast group. */
 void ipoib_port_receive(struct ipoib_port *ip, const struct frame *frame, time_ns now);
 
-/* Whose GID an address is: cm_address_found or cm_address_not_found, at once if it is known.
- * -ENOMEM. */
+/* Resolves an address to a GID: calls cm_address_found() or cm_address_not_found(), at once if the
+ * address is known. -ENOMEM. */
 MUST_USE int ipoib_port_find(struct ipoib_port *ip, const struct cm_address *address,
 			     struct cm_id *id, time_ns now);
 

@@ -27,7 +27,7 @@
 
 enum { REASON_BYTES = 256, STEPS_SHOWN_MAX = 300, HOP_LIMIT_USUAL = 64 };
 
-/* The whole text as a number of 16 bits, other than 0. */
+/* The whole text as a nonzero 16-bit number. */
 static bool read_lid(const char *text, uint16_t *ret_lid)
 {
 	char *end;
@@ -55,8 +55,7 @@ static int read_source(const struct daemon *daemon, const char *text, struct por
 	return error;
 }
 
-/* A LID, or whose LID it is: the port's own, or that of the switch. In another subnet it is known
- * by its GID. */
+/* A LID, or the name of its port or switch. A port in another subnet is addressed by its GID. */
 static int read_destination(const struct daemon *daemon, const struct port *source,
 			    const char *text, struct explain_packet *packet, char *reason)
 {
@@ -84,7 +83,8 @@ static int read_destination(const struct daemon *daemon, const struct port *sour
 	return error;
 }
 
-/* The groups are those of the manager of the source's subnet; a manager outside knows its own. */
+/* The groups come from the built-in manager of the source's subnet. Groups of an external manager
+ * are known by their MLID only. */
 static int read_group(struct daemon *daemon, const struct port *source, const char *text,
 		      struct explain_packet *packet, char *reason)
 {
@@ -115,7 +115,7 @@ static int read_group(struct daemon *daemon, const struct port *source, const ch
 	return -ENOENT;
 }
 
-/* A value between 0 and the greatest; the default if the request has none. */
+/* A value from 0 to value_max; the default if the request has none. */
 static int read_number(const json_t *request, const char *name, json_int_t value_max,
 		       json_int_t value_default, json_int_t *ret_value, char *reason)
 {

@@ -25,7 +25,7 @@ enum { REASON_BYTES = 256, LINES_BYTES_MAX = 40000, FAULT_ROWS_MAX = 120 };
 
 enum direction { DIRECTION_OUT = 1, DIRECTION_IN = 2, DIRECTION_BOTH = 3 };
 
-/* What a request asks for, before it is known of which links. */
+/* A request, before its port names are looked up. */
 struct fault_request {
 	const json_t *words;
 	enum direction direction;
@@ -64,7 +64,7 @@ static int read_words(const json_t *words, struct fault_settings *settings,
 	return 0;
 }
 
-/* Settings that were there stay unless they are named. A cable has one end that pulls it. */
+/* Settings that the request does not name stay as they are. Only one end of a cable flaps it. */
 static int set_faults(struct daemon *daemon, struct port *output,
 		      const struct fault_request *request, bool may_flap)
 {
@@ -260,7 +260,8 @@ static void run_record(struct client *client, const json_t *request, struct repl
 		json_object_set_new(ret_reply->object, "next", json_integer(index));
 }
 
-/* Parts of one record come on one connection; another one's beginning throws them away. */
+/* The parts of a record come on one connection; the first part of another connection's record drops
+ * them. */
 static int collect(struct daemon *daemon, const struct client *client, const char *text)
 {
 	struct fault_replay *replay = &daemon->packets.fault_replay;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What management programs ask: to open a port, to register agents on it. */
+/* Commands of management programs: opening a port, registering agents on it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,8 @@ static void run_mads(struct client *client, const json_t *request, struct reply 
 	reply_ok(ret_reply, json_object());
 }
 
-/* An open port of the client's own host; NULL with an error in the reply. */
+/* The open port that the request names, on the client's own host; NULL with an error in the reply.
+ */
 static struct mad_file *named_file(const struct client *client, const json_t *request,
 				   struct reply *reply)
 {

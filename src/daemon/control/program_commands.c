@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs ask: to be let in, for rings, ports, queue pair numbers. */
+/* Commands of programs: hello, attach, rings, ports, queue pair numbers. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static json_t *describe_adapters(const struct host *host)
 	return adapters;
 }
 
-/* The host a client names; the first one if it names none. NULL with an error in the reply. */
+/* The host that the client names, or the first one; NULL with an error in the reply. */
 static struct host *choose_host(struct client *client, const json_t *request, struct reply *reply)
 {
 	struct host_table *table = &client->core->hosts;
@@ -199,7 +199,8 @@ static void run_port(struct client *client, const json_t *request, struct reply 
 		return;
 	port_updates_subscribe(client, adapter->index);
 	verb_faults_send_active(client);
-	/* Before the answer, so that whoever has the answer finds the ports in the ring. */
+	/* Published before the reply, so that a program that has the reply finds the ports in its
+	 * ring. */
 	clients_publish(client->core);
 	reply_ok(ret_reply, json_object());
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any node's attributes and counters, shown and set by name: softib get, softib set. */
+/* Commands of "softib get" and "softib set": a node's attributes and counters, shown and set by
+ * name. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "mgmt/agents/node_fields.h"
 #include "net/node/node.h"
 
-/* So many entries of a table fit one message; "next" says where to go on. */
+/* The entries of a table that fit one message; "next" says where the next request starts. */
 enum { TABLE_ENTRIES_MAX = 1024, NAME_SHOWN = 64 };
 
 /* The first adapter of a host, or a node by its name, description or GUID. */
@@ -25,7 +26,7 @@ static struct node *find_node(const struct daemon *daemon, const char *name)
 	return port_names_find_node(&daemon->core.fabric, name);
 }
 
-/* NULL after an error was put into the reply. */
+/* NULL with an error in the reply. */
 static struct port *find_port(const struct daemon *daemon, const json_t *request,
 			      struct reply *ret_reply)
 {
@@ -103,7 +104,7 @@ static void show_table(const struct node_table *table, const struct port *port, 
 		json_object_set_new(ret_reply->object, "next", json_integer(end));
 }
 
-/* What can be asked for, in one line. */
+/* The error names the attributes that there are. */
 static void refuse_attribute(const char *name, struct reply *ret_reply)
 {
 	char text[256] = "description";
@@ -192,7 +193,7 @@ static void run_set(struct client *client, const json_t *request, struct reply *
 		reply_error(ret_reply, EINVAL, "set takes a field and a value");
 		return;
 	}
-	/* Offloaded traffic so far belongs to the time before a counter is set. */
+	/* Offloaded packets so far count before the counter is set. */
 	flows_fold_all(&daemon->core);
 
 	enum node_set_result result = node_field_set(&daemon->core.fabric.agents, port,

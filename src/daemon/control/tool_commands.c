@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the softib command asks: how the fabric is, and to change it. */
+/* Commands of the softib tool: the state of the fabric, links up and down, ending it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "mgmt/sm/sm.h"
 #include "net/node/node.h"
 
-/* So many rows fit one message; "next" says where to go on. */
+/* The rows that fit one message; "next" says where the next request starts. */
 enum { HOST_ROWS_MAX = 150, FLOW_ROWS_MAX = 100, WAIT_MS_MAX = 24 * 3600 * 1000 };
 
 static const char *const state_names[] = {"-", "Down", "Init", "Armed", "Active"};
@@ -73,7 +73,7 @@ answer:
 		json_object_set_new(ret_reply->object, "next", json_integer(from + HOST_ROWS_MAX));
 }
 
-/* null: the manager gives no keys. */
+/* null: the manager sets no M_Keys. */
 static json_t *describe_mkeys(const struct daemon *daemon, const struct sm_status *status)
 {
 	const struct port *source = NULL;
@@ -164,7 +164,7 @@ static json_t *describe_administration(const struct sa_runner *runner)
 			 "reports_failed", (json_int_t)status.report_failed_count);
 }
 
-/* The same of a switch or router: "switch-1:0". */
+/* Ports of a switch or router that programs hold as subnet managers: "switch-1:0". */
 static void describe_device_managers(const struct daemon *daemon,
 				     const struct adapter_entry *device, json_t *names)
 {
@@ -181,7 +181,8 @@ static void describe_device_managers(const struct daemon *daemon,
 	}
 }
 
-/* Ports that programs hold as subnet managers: "h2 softib0:1", and what is wrong with them. */
+/* Ports that programs hold as subnet managers: "h2 softib0:1", with a note if the built-in manager
+ * does not trust them. */
 static json_t *describe_other_managers(const struct daemon *daemon)
 {
 	json_t *names = json_array();
@@ -228,7 +229,7 @@ static void count_ports(const struct fabric *fabric, int *ret_switches, int *ret
 	*ret_active = active / 2;
 }
 
-/* A paced fabric that is this much late no longer does what its links would. */
+/* A paced fabric that is later than this no longer keeps its links' timing. */
 enum { LATE_US_MAX = 1000 };
 
 static int late_us(const struct daemon *daemon)
@@ -296,7 +297,7 @@ static void run_status(struct client *client, const json_t *request, struct repl
 			    json_integer(daemon->mads.clients.count));
 }
 
-/* Port 0 stands for all ports. Returns how many cables that was. */
+/* Port 0 means all ports. Returns the number of cables. */
 static unsigned set_node_cables(struct daemon *daemon, struct node *node, unsigned port_number,
 				bool is_up)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs ask about XRC domains that they share (daemon/xrc/xrc_domains.h). */
+/* Commands about XRC domains that programs share (daemon/xrc/xrc_domains.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "daemon/packets/ingress.h"
 #include "daemon/xrc/xrc_domains.h"
 
-/* Numbers of 64 bits travel as text. */
+/* 64-bit numbers are sent as hexadecimal text. */
 static bool read_number(const json_t *request, const char *name, uint64_t *ret_number)
 {
 	const char *text = json_string_value(json_object_get(request, name));

@@ -6,7 +6,9 @@
 #include "daemon/core/log.h"
 #include "host/doorbell.h"
 
-enum { PUBLISH_BYTES = 2048 }; /* a program starts while softibd goes on writing */
+enum {
+	PUBLISH_BYTES = 2048
+}; /* then the program can start reading while softibd goes on writing */
 
 void client_table_init(struct client_table *table)
 {
@@ -49,7 +51,7 @@ struct ring_record *client_reserve(struct client *client, uint32_t byte_count)
 		client_end(client, "its down ring makes no sense");
 		return NULL;
 	}
-	/* Room may have come while we asked for the doorbell. */
+	/* The program may have made room before softibd asked it to ring. */
 	return ring_wait_for_room(&client->rings.down, byte_count)
 		       ? ring_reserve(&client->rings.down, byte_count)
 		       : NULL;

@@ -62,7 +62,7 @@ struct client_updates {
 struct client {
 	struct daemon_core *core;
 	struct list link; /* client_table.all or .ended */
-	uint32_t id;	  /* never used again */
+	uint32_t id;	  /* unique for the life of softibd */
 	pid_t pid;
 	enum client_kind kind;
 	int socket;
@@ -73,7 +73,7 @@ struct client {
 	bool waits_for_active;
 	time_ns waits_until;
 
-	bool is_attached; /* what follows is there */
+	bool is_attached; /* the fields below are valid */
 	struct list host_link;
 	struct client_rings rings;
 	struct client_ingress ingress;
@@ -81,7 +81,7 @@ struct client {
 	struct client_updates updates;
 	struct flow_table *flows;
 	struct list direct_ends; /* struct direct_end */
-	bool takes_no_rings;	 /* it could not keep one */
+	bool takes_no_rings;	 /* it refused a direct ring: it gets no more */
 };
 
 struct client_table {

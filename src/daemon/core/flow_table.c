@@ -11,8 +11,8 @@
 #include "fabric/fabric.h"
 #include "net/link/counters.h"
 
-/* A process that writes nonsense into its counters can't make a port's count jump further than this
- * at once. */
+/* The most that one fold adds to a port's counter, whatever a process writes into its flow
+ * counters. */
 #define FOLD_MAX (UINT64_C(1) << 48)
 
 struct flow_slot {
@@ -20,7 +20,7 @@ struct flow_slot {
 	struct fabric_hop *hops;
 	unsigned hop_count;
 	bool is_used;
-	uint32_t generation; /* in which it was last given out */
+	uint32_t generation; /* in which the slot was handed out last */
 	uint64_t packets_seen;
 	uint64_t words_seen;
 	uint64_t returned_packets_seen;
@@ -76,7 +76,7 @@ static void fold_slot(struct flow_slot *slot, const struct flow_counters *counte
 					      words);
 		port_count_offloaded_receive(slot->hops[index].input, slot->key.sl, packets, words);
 	}
-	/* The way back is taken to be the same. */
+	/* Responses are counted on the reversed path. */
 	for (unsigned index = 0; returned_packets && index < slot->hop_count; index++) {
 		port_count_offloaded_transmit(slot->hops[index].input, slot->key.sl,
 					      returned_packets, returned_words);
@@ -101,7 +101,7 @@ void flows_fold_all(struct daemon_core *core)
 	}
 }
 
-/* Field by field: what lies between the fields of a hop is nobody's. */
+/* Field by field: padding between the fields is not initialised. */
 static bool hops_are_equal(const struct fabric_hop *a, const struct fabric_hop *b, unsigned count)
 {
 	for (unsigned index = 0; index < count; index++) {
@@ -121,8 +121,8 @@ static bool slot_is_for(const struct flow_slot *slot, const struct flow_key *key
 	       hops_are_equal(slot->hops, path->hops, path->hop_count);
 }
 
-/* A slot never used, or else one of an earlier generation: its sender has stopped using it or is
- * about to. */
+/* A slot that was never used, or else one of an earlier generation, which its sender has stopped
+ * using or is about to. */
 static struct flow_slot *free_slot(struct flow_table *table, uint32_t generation)
 {
 	if (table->slot_count < FLOW_SLOTS)

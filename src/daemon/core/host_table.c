@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The virtual hosts of a fabric: which adapters each has, under which names and addresses programs
- * know them. */
+/* The virtual hosts of a fabric: the adapters of each, and the names and addresses by which
+ * programs know them. */
 #include "daemon/core/host_table.h"
 
 #include <arpa/inet.h>
@@ -105,8 +105,8 @@ static int add_adapter(struct host_table *table, struct node *node, uint32_t *or
 	return 0;
 }
 
-/* A router's ports have endpoints of their own (daemon/managers/router_ports.h); a switch's port 0
- * gets one here. */
+/* The ports of a router have endpoints of their own (daemon/managers/router_ports.h); port 0 of a
+ * switch gets its endpoint here. */
 static void attach_device(struct adapter_entry *device)
 {
 	for (unsigned number = adapter_first_port(device); number <= adapter_last_port(device);

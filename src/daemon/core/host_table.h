@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The virtual hosts of a fabric: which adapters each has, under which names and addresses programs
- * know them. */
+/* The virtual hosts of a fabric: the adapters of each, and the names and addresses by which
+ * programs know them. */
 #ifndef SOFTIB_DAEMON_CORE_HOST_TABLE_H
 #define SOFTIB_DAEMON_CORE_HOST_TABLE_H
 
@@ -28,21 +28,24 @@ enum {
 /* What softibd keeps for a port of an adapter or router; port->endpoint points here. */
 struct endpoint {
 	struct port *port;
-	struct adapter_entry *adapter; /* NULL: of a router or switch, which only has MADs */
-	/* By which management programs know it: the adapter; NULL: a router's, not used by any. */
+	struct adapter_entry
+		*adapter; /* NULL: a port of a router or switch, which receives MADs only */
+	/* The device by which management programs know the port: its adapter, switch or router.
+	 * NULL: a router that no program uses. */
 	struct adapter_entry *device;
-	uint32_t ordinal;	/* of all adapter ports of the fabric, from 1: makes the address */
-	struct ip_network ipv4; /* given in the topology, or by the ordinal */
+	uint32_t ordinal; /* among all adapter ports of the fabric, from 1: the default addresses
+			     are made of it */
+	struct ip_network ipv4; /* from the topology, or else made of the ordinal */
 	struct ip_network ipv6;
-	struct list changed_link; /* ports whose programs have not been told yet */
-	struct list blocked_link; /* ports with a packet that found no room */
-	/* Packets of programs that are in the fabric, by destination; a LID shares its slot with
-	 * others. frame->source points here. */
+	struct list changed_link; /* daemon_core.changed_endpoints */
+	struct list blocked_link; /* packet_plane.blocked */
+	/* Packets of programs that are inside the fabric, counted by destination; several LIDs
+	 * share a slot. frame->source points here. */
 	uint32_t inside[DESTINATION_SLOTS];
-	struct list mad_clients;	      /* of QP0 and QP1, those that take requests */
-	struct client *raw_owners[RAW_KINDS]; /* who has its raw queue pairs:
-						 daemon/packets/raw_owners.h */
-	uint32_t sm_count; /* subnet managers that hold the port: IsSM is theirs */
+	struct list mad_clients; /* clients of QP0 and QP1 that registered for requests */
+	struct client *raw_owners[RAW_KINDS]; /* owners of its raw queue pairs
+						 (daemon/packets/raw_owners.h) */
+	uint32_t sm_count; /* subnet managers that hold the port; IsSM is set while there are any */
 	struct sysfs_port_shown *sysfs_shown; /* the text of its sysfs files; NULL: not rendered */
 };
 
@@ -52,7 +55,7 @@ struct adapter_entry {
 	uint32_t index; /* on its host */
 	char name[20];	/* softib0 */
 	struct qpn_space qpns;
-	struct list xrc_domains;    /* that programs share */
+	struct list xrc_domains;    /* struct xrc_domain, shared between programs */
 	struct endpoint *endpoints; /* [port_number], [0] unused */
 };
 
@@ -60,11 +63,12 @@ struct host {
 	char name[HOST_NAME_BYTES];
 	struct adapter_entry *adapters[ADAPTERS_PER_HOST_MAX];
 	uint32_t adapter_count;
-	/* A switch or router, which has no adapters: for management programs only. */
+	/* The switch or router that this host stands for: it has no adapters and serves management
+	 * programs only. NULL: a host. */
 	struct adapter_entry *device;
-	bool sysfs_is_rendered;		    /* its files have been rendered */
+	bool sysfs_is_rendered;		    /* the host's sysfs files exist */
 	struct list programs;		    /* clients attached to it */
-	struct verb_fault_log *verb_faults; /* NULL: there never were any */
+	struct verb_fault_log *verb_faults; /* NULL: no verb fault was ever injected */
 	struct cm_host *cm;		    /* its connection manager; NULL until the first use */
 };
 
@@ -83,12 +87,12 @@ void host_table_release(struct host_table *table);
 
 struct host *host_table_find(const struct host_table *table, const char *name);
 
-/* The switch or router of this name as a host without adapters, made at its first use. NULL: no
+/* The switch or router of this name as a host without adapters, created at its first use. NULL: no
  * such node, or no memory. */
 struct host *host_table_device(struct host_table *table, const struct fabric *fabric,
 			       const char *name);
 
-/* The ports of it that have MADs: port 0 of a switch, all others of other nodes. */
+/* The range of ports that receive MADs: port 0 of a switch, ports 1 and up of other nodes. */
 static inline unsigned adapter_first_port(const struct adapter_entry *adapter)
 {
 	return node_is_switch(adapter->node) ? 0 : 1;
@@ -99,7 +103,7 @@ static inline unsigned adapter_last_port(const struct adapter_entry *adapter)
 	return node_is_switch(adapter->node) ? 0 : adapter->node->port_count;
 }
 
-/* Adapters, and then the switch or router; NULL: no more. */
+/* The host's adapters by index, then its switch or router; NULL behind the last. */
 static inline struct adapter_entry *host_device(const struct host *host, uint32_t index)
 {
 	if (index < host->adapter_count)
@@ -107,8 +111,8 @@ static inline struct adapter_entry *host_device(const struct host *host, uint32_
 	return index == host->adapter_count ? host->device : NULL;
 }
 
-/* The port that a program names as (adapter index << 8 | port number); NULL when its host has none
- * such. */
+/* The port that a program names as (adapter index << 8 | port number); NULL when its host has no
+ * such port. */
 struct endpoint *host_endpoint(const struct host *host, unsigned adapter_index,
 			       unsigned port_number);
 
@@ -117,7 +121,7 @@ static inline uint32_t *endpoint_inside(struct endpoint *endpoint, uint16_t dlid
 	return &endpoint->inside[dlid % DESTINATION_SLOTS];
 }
 
-/* Its IPv4 or IPv6 address as text, without the prefix. */
+/* An IPv4 or IPv6 address as text, without the prefix length. */
 void endpoint_address(const struct ip_network *network, char ret_text[static ADDRESS_TEXT_BYTES]);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which process has which queue pair numbers of an adapter: blocks of QPN_BLOCK, handed out in
- * turn. */
+/* The queue pair numbers of an adapter: which process owns which block of QPN_BLOCK numbers. */
 #include "daemon/core/qpn_space.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fabric's folder in the runtime directory: made at the start, whoever died before swept out,
- * gone at the end. */
+/* A fabric's folder in the runtime directory: created at the start, cleared of the remains of a
+ * softibd that died, removed at the end. */
 #include "daemon/core/runtime_folder.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
 	(void)status;
 	(void)kind;
 	(void)where;
-	/* What can't be removed stays; the rest still goes. */
+	/* An entry that can't be removed stays; the others are removed. */
 	remove(path);
 	return 0;
 }
@@ -44,7 +44,7 @@ static int lock_pid_file(struct runtime_folder *folder)
 		return -EEXIST;
 	}
 
-	/* Whoever held it may have removed the file while we waited to open it. */
+	/* The softibd that held the lock may have removed the file while we waited to open it. */
 	struct stat ours, there;
 
 	if (fstat(file, &ours) != 0 || fstatat(folder->directory, "pid", &there, 0) != 0 ||
@@ -85,8 +85,8 @@ static int claim_once(struct runtime_folder *folder)
 	int error = lock_pid_file(folder);
 
 	if (error) {
-		/* A folder in which nothing can be written is not left behind; one that is in use
-		 * has more in it. */
+		/* Removes a folder in which nothing can be written; rmdir fails for one that is in
+		 * use, which has more in it. */
 		if (error != -EEXIST && error != -EAGAIN) {
 			unlinkat(folder->directory, "pid", 0);
 			rmdir(folder->path);
@@ -105,8 +105,8 @@ int runtime_folder_claim(struct runtime_folder *folder, const char *fabric)
 
 	if (error)
 		return error;
-	/* Another softibd may be removing the folder under our hands; then there is a new one to
-	 * make. */
+	/* Another softibd may be removing the folder at this moment; then the next attempt creates
+	 * it again. */
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
 		error = claim_once(folder);
 		if (error != -EAGAIN && error != -ENOENT)
@@ -122,7 +122,7 @@ int runtime_folder_listen(const struct runtime_folder *folder)
 
 	if (listener < 0)
 		return -errno;
-	/* By way of the open folder, because a socket address holds 108 bytes and a path may be
+	/* Through the open folder, because a socket address holds 108 bytes and a path may be
 	 * longer. */
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/control",
 		 folder->directory);
@@ -138,7 +138,7 @@ int runtime_folder_listen(const struct runtime_folder *folder)
 
 void runtime_folder_remove(struct runtime_folder *folder)
 {
-	/* The socket first: nobody should find a fabric that is going. */
+	/* The socket first, so that no program finds a fabric that is ending. */
 	unlinkat(folder->directory, "control", 0);
 	remove_folder(folder->path);
 	close(folder->directory);

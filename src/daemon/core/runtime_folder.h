@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fabric's folder in the runtime directory: made at the start, whoever died before swept out,
- * gone at the end. */
+/* A fabric's folder in the runtime directory: created at the start, cleared of the remains of a
+ * softibd that died, removed at the end. */
 #ifndef SOFTIB_DAEMON_CORE_RUNTIME_FOLDER_H
 #define SOFTIB_DAEMON_CORE_RUNTIME_FOLDER_H
 
@@ -13,7 +13,7 @@ struct runtime_folder {
 	int pid_file;  /* locked for as long as this softibd lives */
 };
 
-/* -EEXIST: another softibd serves this fabric. The remains of one that died are removed. */
+/* -EEXIST: another softibd serves this fabric. The remains of a softibd that died are removed. */
 MUST_USE int runtime_folder_claim(struct runtime_folder *folder, const char *fabric);
 
 /* The listening control socket, or -errno. */

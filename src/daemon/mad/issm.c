@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * IsSM in a port's capability mask for as long as a subnet manager of its host holds the port's
- * issm device open (vol 1, chapter 14; drop-in-abi.md, 8.4).
+ * IsSM is set in a port's capability mask for as long as a subnet manager on its host holds the
+ * port's issm device open (vol 1, chapter 14; drop-in-abi.md, 8.4).
  *
  * The device is a FIFO, which opens for reading at once, without privilege and without a writer.
- * inotify tells that somebody opened it; being its writer from then on tells when the last reader
- * has gone, in whichever way.
+ * inotify reports that a program opened it. softibd then opens it for writing, and EPOLLERR reports
+ * when the last reader has closed it or died.
  */
 #include "daemon/mad/issm.h"
 
@@ -26,9 +26,9 @@ struct issm_device {
 	struct list link;
 	struct issm_watches *watches;
 	struct endpoint *endpoint;
-	struct watch watch; /* of the writing end */
-	int mark;	    /* inotify's number for it */
-	int writer;	    /* -1: nobody reads */
+	struct watch watch; /* of `writer` */
+	int mark;	    /* inotify's watch descriptor */
+	int writer;	    /* the FIFO's writing end; -1: no program reads it */
 	char path[];
 };
 
@@ -75,7 +75,7 @@ static void look_for_readers(struct issm_device *device)
 
 	if (device->writer >= 0)
 		return;
-	/* ENXIO: whoever it was has gone already. */
+	/* ENXIO: the reader has closed it already. */
 	device->writer = open(device->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 	if (device->writer < 0)
 		return;
@@ -100,7 +100,7 @@ static void writer_ready(struct watch *watch, uint32_t events)
 	if (!(events & (EPOLLERR | EPOLLHUP)))
 		return;
 	stop_writing(device);
-	/* Another may have opened it between the two. */
+	/* Another program may have opened it meanwhile. */
 	look_for_readers(device);
 }
 
@@ -194,6 +194,6 @@ void issm_watch_port(struct issm_watches *watches, struct endpoint *endpoint, co
 		return;
 	}
 	list_append(&watches->devices, &device->link);
-	/* Whoever was faster. */
+	/* A program may have opened it before inotify watched it. */
 	look_for_readers(device);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* IsSM in a port's capability mask for as long as a subnet manager of its host holds the port's
- * issm device open (vol 1, chapter 14; drop-in-abi.md, 8.4). */
+/* IsSM is set in a port's capability mask for as long as a subnet manager on its host holds the
+ * port's issm device open (vol 1, chapter 14; drop-in-abi.md, 8.4). */
 #ifndef SOFTIB_DAEMON_MAD_ISSM_H
 #define SOFTIB_DAEMON_MAD_ISSM_H
 
@@ -13,15 +13,15 @@
 struct daemon_core;
 struct issm_watches;
 
-/* -errno: nobody will be noticed. */
+/* On error subnet managers of hosts are not noticed. */
 MUST_USE int issm_start(struct daemon_core *core, struct issm_watches **ret_watches);
 void issm_stop(struct issm_watches *watches);
 
-/* The device of this port is there from now on, at this path. Watched again when its files are made
- * anew. */
+/* Watches the issm device of this port, which exists at this path now. Called again when the host's
+ * files are made again. */
 void issm_watch_port(struct issm_watches *watches, struct endpoint *endpoint, const char *path);
 
-/* Counts the managers of a port: the first one sets IsSM, with the last one it goes. */
+/* Counts the managers of a port: the first sets IsSM, the last clears it. */
 void issm_hold(struct daemon_core *core, struct endpoint *endpoint);
 void issm_let_go(struct daemon_core *core, struct endpoint *endpoint);
 

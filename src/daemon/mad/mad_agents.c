@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An agent that a management program registered on an open port: its requests with their repeats
- * and timeouts, its RMPP, what it receives (as Linux's MAD layer does it). */
+/* An agent that a management program registered on an open port: its requests with retries and
+ * timeouts, its RMPP, the MADs that it receives (modelled on Linux's MAD layer). */
 #include "daemon/mad/mad_agents.h"
 
 #include <errno.h>
@@ -145,7 +145,7 @@ void mad_agent_destroy(struct mad_agent *agent)
 	free_agent(agent);
 }
 
-/* How sending went. The answer to a request is waited for from now on. */
+/* The outcome of RMPP sends. From now on the agent waits for the answers to its requests. */
 static void take_results(struct mad_agent *agent, time_ns now)
 {
 	struct rmpp_result result;
@@ -161,7 +161,7 @@ static void take_results(struct mad_agent *agent, time_ns now)
 	}
 }
 
-/* Returns whether all that could be sent went. */
+/* Sends RMPP segments. Returns false if one found no room. */
 static bool pump(struct mad_agent *agent, time_ns now)
 {
 	struct mad_dispatch *dispatch = files_of(agent)->dispatch;
@@ -229,7 +229,8 @@ static void send_rmpp(struct mad_agent *agent, const struct mad_port_header *hea
 	pump(agent, now);
 }
 
-/* The upper half of a request's transaction id is the agent's; a response keeps all of its. */
+/* softibd sets the upper half of a request's transaction id to the agent's number; a response keeps
+ * its id. */
 static void stamp(const struct mad_agent *agent, uint8_t *mad)
 {
 	if (!mad_is_response(mad))
@@ -256,12 +257,12 @@ static void send_single(struct mad_agent *agent, const struct mad_port_header *h
 {
 	struct mad_request *request;
 
-	/* Most answers and one-way MADs leave nothing behind. */
+	/* Most responses and one-way MADs need no state after they are sent. */
 	if ((!header->timeout_ms || mad_is_response(message->bytes)) &&
 	    list_is_empty(&agent->unsent) &&
 	    mad_client_send(files_of(agent)->dispatch, &agent->client, message, now))
 		return;
-	/* One with the same transaction id is under way: it is refused. */
+	/* A request with the same transaction id is outstanding: this one fails. */
 	if (mad_request_make(agent, header, message, &request) != 0)
 		mad_request_report(agent, header, message->bytes, EINVAL);
 	else
@@ -303,7 +304,7 @@ bool mad_agent_retry(struct mad_agent *agent, time_ns now)
 		list_remove(link);
 		mad_request_sent(request, now);
 	}
-	/* Leaves the list here, so that it may come back to its end. */
+	/* Leaves the list first, so that stalling again puts it at the end. */
 	list_remove(&agent->stalled_link);
 	return !agent->rmpp || pump(agent, now);
 }
@@ -330,7 +331,7 @@ static void deliver(struct mad_agent *agent, const struct mad_address *address,
 	if (agent->kind == MAD_AGENT_RAW)
 		header.pkey_index = address->pkey;
 	else
-		header.address.qkey = 0; /* Linux tells no Q_Key. */
+		header.address.qkey = 0; /* Linux reports no Q_Key */
 	mad_file_deliver(agent->file, &header, bytes, byte_count);
 }
 
@@ -342,7 +343,8 @@ static void receive_whole(struct mad_agent *agent, const struct mad_address *add
 
 		if (request)
 			mad_request_destroy(request);
-		/* Only the first of the segments that a program joins itself ends its request. */
+		/* If the program reassembles RMPP itself, only the first segment ends its request.
+		 */
 		else if (agent->kind != MAD_AGENT_USER_RMPP || !rmpp_mad_is_active(bytes))
 			return;
 	}
@@ -356,7 +358,7 @@ static void receive_segment(struct mad_agent *agent, const struct mad_message *s
 	struct rmpp_message message;
 	bool is_whole = rmpp_receive(agent->rmpp, now, segment, &message);
 
-	/* An answer that has begun to come is not late. */
+	/* An answer whose first segment has arrived is not late. */
 	if (request && timer_is_armed(&request->timer.timer))
 		mad_request_wait(request, now);
 	take_results(agent, now);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* QP0 and QP1 of every adapter port: which client a MAD is for, and clients' MADs as packets (vol
- * 1, chapter 13). */
+/* QP0 and QP1 of every port with an endpoint: dispatching MADs to clients, and clients' MADs to the
+ * fabric (vol 1, chapter 13). */
 #include "daemon/mad/mad_dispatch.h"
 
 #include <errno.h>
@@ -75,8 +75,8 @@ static bool clients_meet(const struct mad_client *a, const struct mad_client *b)
 
 static uint32_t next_agent_number(struct mad_dispatch *dispatch)
 {
-	/* Numbers of clients that are gone rest as long as possible, so that late answers find
-	 * nobody. */
+	/* A removed client's number is reused as late as possible, so that late answers are
+	 * dropped. */
 	do {
 		dispatch->last_agent_number++;
 	} while (!dispatch->last_agent_number ||
@@ -224,7 +224,7 @@ static struct mad_client *find_client(const struct mad_dispatch *dispatch, const
 	return client && client->port == port ? client : NULL;
 }
 
-/* What no client takes is the node's own to answer, if only by a refusal. */
+/* A request that no client takes is answered by the node's own agents, if only by a refusal. */
 static bool answer_by_agents(struct mad_dispatch *dispatch, struct port *port,
 			     const struct mad_message *message, time_ns now)
 {
@@ -233,7 +233,7 @@ static bool answer_by_agents(struct mad_dispatch *dispatch, struct port *port,
 	if (gsa_receive(&dispatch->fabric->agents, port->node, port->number, now, message,
 			&answer) != AGENT_ANSWERED)
 		return false;
-	/* Whoever asked will ask again if this finds no room. */
+	/* If the answer finds no room, the requester will retry. */
 	if (!send_from(dispatch, port, 0, &answer, now))
 		port->counters.drops[DROP_NO_FRAME]++;
 	return true;
@@ -268,7 +268,7 @@ static bool decode(const struct frame *frame, struct mad_message *ret_message,
 	return true;
 }
 
-/* An answer is sent under the key of the own table that let the request in. */
+/* An answer uses the P_Key of our own table that matched the request's. */
 static uint16_t own_pkey(const struct port *port, uint16_t pkey)
 {
 	for (unsigned i = 0; i < port->pkey_count; i++) {
@@ -293,7 +293,7 @@ void mad_dispatch_receive(struct mad_dispatch *dispatch, struct port *port,
 
 	bool is_smp = class_is_subnet_management(message.bytes[MAD_CLASS_OFFSET]);
 
-	/* SMPs are QP0's alone, and QP1 opens to the well-known key only. */
+	/* SMPs belong to QP0 only, and QP1 accepts its well-known Q_Key only. */
 	if (is_smp != (qpn == QPN_SMI) || (qpn == QPN_GSI && message.address.qkey != QKEY_GSI)) {
 		port->counters.drops[DROP_MALFORMED]++;
 		return;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ports that management programs have open: their sockets, and what waits for
- * room on either side.
- */
+/* Ports that management programs have open: their sockets, and the MADs that wait for room on
+ * either side. */
 #include "daemon/mad/mad_files.h"
 
 #include "daemon/core/daemon_core.h"
@@ -19,9 +18,10 @@
 
 enum {
 	FILES_MAX = 16384,
-	MESSAGES_PER_TURN = 64, /* of one program, so that none starves the others */
+	MESSAGES_PER_TURN = 64, /* of one program, so that it can't starve the others */
 	FRAMES_PER_MESSAGE = 256,
-	REQUESTS_MAX = 4096, /* under way for one open port; then it is not read for a while */
+	REQUESTS_MAX = 4096, /* outstanding for one open port; then softibd stops reading the socket
+				for a while */
 	SOCKET_BUFFER_BYTES = 1 << 20,
 };
 
@@ -32,7 +32,7 @@ struct mad_file {
 	int socket;
 	uint64_t inode;
 	struct watch watch;
-	uint32_t events; /* that are watched for */
+	uint32_t events; /* epoll events that are watched for */
 	bool is_ending;
 	struct mad_agent *agents[MAD_PORT_AGENTS_MAX];
 	struct mad_outbox outbox;
@@ -66,7 +66,7 @@ struct mad_file *mad_file_find(const struct mad_files *files, uint64_t inode)
 	return hash_table_get(&files->by_inode, inode);
 }
 
-/* Cuts the program off this port; says why in the log unless the reason is NULL. */
+/* Ends the open port. The log gets the reason unless it is NULL. */
 static void mad_file_end(struct mad_file *file, const char *reason)
 {
 	if (file->is_ending)
@@ -129,8 +129,7 @@ void mad_file_count_request(struct mad_file *file, int change)
 	watch_for(file);
 }
 
-/* What was put or left over is watched for; a program that is not there any
- * more has ended. */
+/* Watches for room if messages are left over; ends the port if the program has gone. */
 static void outbox_used(struct mad_file *file, int error)
 {
 	if (error)
@@ -174,7 +173,7 @@ static void accept_message(struct mad_file *file, const uint8_t *bytes, size_t b
 	struct mad_agent *agent =
 		header.agent_id < MAD_PORT_AGENTS_MAX ? file->agents[header.agent_id] : NULL;
 
-	/* It may have been unregistered while this was on its way. */
+	/* The agent may have been unregistered while the message was in the socket. */
 	if (agent)
 		mad_agent_send(agent, &header, bytes + MAD_PORT_HEADER_BYTES,
 			       byte_count - MAD_PORT_HEADER_BYTES, file->files->core->loop.now);
@@ -218,8 +217,8 @@ static void read_program(struct mad_file *file)
 			return;
 		}
 		accept_arrival(file, &arrival);
-		/* Most are answered at once: a manager that keeps only a few requests on
-		 * the wire works on this answer while softibd works on its next request. */
+		/* Most requests are answered at once: a manager with few requests on the wire works
+		 * on this answer while softibd works on its next request. */
 		fabric_step(&file->files->core->fabric, file->files->core->loop.now,
 			    FRAMES_PER_MESSAGE);
 	}
@@ -246,7 +245,7 @@ static int watch_file(struct mad_file *file, int program_end)
 
 	if (fstat(program_end, &status) != 0)
 		return -errno;
-	/* As much as the system grants; both queues hold more when it grants more. */
+	/* As much as the system grants; a larger buffer only holds more messages. */
 	if (setsockopt(file->socket, SOL_SOCKET, SO_SNDBUF, &buffer_bytes, sizeof(buffer_bytes)) !=
 	    0)
 		return -errno;

@@ -28,7 +28,7 @@ void mad_outbox_release(struct mad_outbox *outbox)
 		free(container_of(link, struct waiting_message, link));
 }
 
-/* Descriptors run out, memory runs out, the socket is full: all of that passes. */
+/* Errors that pass: no descriptors, no memory, a full socket. */
 static bool is_final(int error)
 {
 	return error == -ECONNRESET || error == -EMSGSIZE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MADs of an agent that are not yet on the wire, or to which an answer is waited for. */
+/* MADs of an agent that are not on the wire yet, or that wait for an answer. */
 #include "daemon/mad/mad_requests.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ void mad_request_destroy(struct mad_request *request)
 	free(request);
 }
 
-/* What Linux gives back of a request that failed: its header, and that of the MAD. */
+/* Reports a failed request as Linux does: its header, and the header of the MAD. */
 void mad_request_report(struct mad_agent *agent, const struct mad_port_header *header,
 			const uint8_t *mad, int status)
 {
@@ -56,7 +56,7 @@ void mad_request_wait(struct mad_request *request, time_ns now)
 			now + MILLISECONDS(request->header.timeout_ms));
 }
 
-/* The MAD is on the wire. */
+/* The MAD is on the wire: starts to wait for the answer, if there will be one. */
 void mad_request_sent(struct mad_request *request, time_ns now)
 {
 	if (request->waits_for_answer)

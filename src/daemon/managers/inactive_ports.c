@@ -38,8 +38,8 @@ static uint32_t count_reachable(const struct node *start, const struct node **qu
 		const struct node *node = queue[head++];
 
 		count += count_not_active(node);
-		/* Packets don't cross an adapter from one port to another, but discovery does not
-		 * start there either. */
+		/* Discovery does not cross an adapter from one port to another, except the one that
+		 * it starts at. */
 		if (node != start && !node_is_switch(node))
 			continue;
 		for (unsigned number = 1; number <= node->port_count; number++) {

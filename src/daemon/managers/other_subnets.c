@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Managers of the subnets beyond the first. */
+/* Managers of the subnets after the first. */
 #include "daemon/managers/other_subnets.h"
 
 #include <errno.h>

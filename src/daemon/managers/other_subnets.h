@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Managers of the subnets beyond the first: a fabric with routers has one in each
+/* Managers of the subnets after the first: a fabric with routers has one in each subnet
  * (fabric/subnets.h). */
 #ifndef SOFTIB_DAEMON_MANAGERS_OTHER_SUBNETS_H
 #define SOFTIB_DAEMON_MANAGERS_OTHER_SUBNETS_H
@@ -23,12 +23,12 @@ struct other_subnets {
 	uint32_t count;
 };
 
-/* A manager and its SA on the first adapter port of each subnet but that of `first`. */
+/* Starts a manager and its SA on the first adapter port of each subnet but that of `first`. */
 MUST_USE int other_subnets_start(struct other_subnets *others, struct mad_dispatch *dispatch,
 				 const struct sm_settings *settings, const struct port *first);
 void other_subnets_stop(struct other_subnets *others);
 
-/* Sends what they have to say. Returns whether anybody said anything. */
+/* Sends the MADs that are due. Returns whether there were any. */
 bool other_subnets_run(struct other_subnets *others, time_ns now);
 time_ns other_subnets_deadline(const struct other_subnets *others);
 

@@ -13,7 +13,7 @@
 
 enum { HOP_LIMIT_ROUTED = 64 };
 
-/* A group that others than routers use in the subnet with this prefix. */
+/* A group that has members other than routers in the subnet with this prefix. */
 struct use {
 	struct mc_member_record group;
 	uint64_t prefix;
@@ -40,7 +40,7 @@ static uint64_t prefix_of(const struct router_port *port)
 	return gid_prefix(&port->groups.port.gid);
 }
 
-/* Whether the group may be in this subnet for the sake of routers only. */
+/* Whether the group may exist in this subnet only because routers are members. */
 static bool is_kept_by_routers(const struct router_groups *groups, uint64_t prefix,
 			       const struct gid *mgid)
 {
@@ -106,14 +106,15 @@ static int compare_uses(const void *a, const void *b)
 	return left->prefix < right->prefix ? -1 : left->prefix > right->prefix;
 }
 
-/* One group, with all subnets that use it. */
+/* Joins one group, which these subnets use, wherever routers have to be members. */
 static int join(struct router_groups *groups, const struct use *uses, size_t use_count)
 {
 	struct gid mgid = gid_from(uses->group.mgid_high, uses->group.mgid_low);
 	struct mc_member_record group = uses->group;
 	int error = 0;
 
-	/* Nobody chose one: a group that routers make is for packets that cross them. */
+	/* The group has no hop limit: packets of a group that routers create have to cross routers.
+	 */
 	if (group.hop_limit == 0)
 		group.hop_limit = HOP_LIMIT_ROUTED;
 	for (uint32_t index = 0; index < groups->ports.count && !error; index++) {
@@ -132,7 +133,8 @@ static int join(struct router_groups *groups, const struct use *uses, size_t use
 	return error;
 }
 
-/* Groups that nobody uses any more, and ports that are no longer on the way. */
+/* Leaves groups that have no users any more, and every group on ports that are no longer on the
+ * spanning tree. */
 static void leave_others(struct router_groups *groups)
 {
 	for (uint32_t index = 0; index < groups->ports.count; index++) {
@@ -141,7 +143,7 @@ static void leave_others(struct router_groups *groups)
 		list_for_each (link, &client->memberships.all) {
 			struct group_membership *membership = group_membership_of(link);
 
-			/* One that exists needs no memory. */
+			/* Leaving an existing membership needs no memory, so it can't fail. */
 			if (membership->mark != groups->round)
 				(void)!group_client_want(client, &membership->group, 0);
 		}
@@ -172,7 +174,8 @@ static void decide(struct router_groups *groups)
 	free(uses.uses);
 }
 
-/* What came by a group goes on where routers are members of it, along the tree only. */
+/* Routers forward a group's packets to ports where they are members, along the spanning tree only.
+ */
 static void update_tables(struct router_groups *groups)
 {
 	for (uint32_t index = 0; index < groups->ports.count; index++) {

@@ -84,7 +84,7 @@ void router_ports_close(struct router_ports *ports)
 	*ports = (struct router_ports){0};
 }
 
-/* A key that the SA has too: of the default partition if the port is in it. */
+/* A P_Key that the SA's port has too: of the default partition if the port is in it. */
 static uint16_t pkey_of(const struct port *port)
 {
 	uint16_t found = port->pkey_count ? port->pkeys[0] : 0;
@@ -108,7 +108,7 @@ static void look(struct router_port *port)
 	};
 
 	group_client_set_port(&port->groups, &now);
-	/* It asks once. */
+	/* ClientReregister is a request, not a state. */
 	if (info->client_reregister)
 		group_client_restart(&port->groups);
 	info->client_reregister = 0;

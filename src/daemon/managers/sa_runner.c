@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subnet administration at work: beside the built-in manager, a client of QP1 on the same port. */
+/* The built-in SA: a client of QP1 on the port of the built-in manager. */
 #include "daemon/managers/sa_runner.h"
 
 #include "daemon/managers/sm_runner.h"
@@ -10,8 +10,6 @@
 #include "wire/sa_mad.h"
 
 enum { MADS_PER_TURN = 256 };
-
-/* As managers in use have it where nobody chose one. */
 
 static void receive(struct mad_client *client, const struct mad_message *message, time_ns now)
 {
@@ -52,7 +50,7 @@ static uint8_t path_sl(void *context, uint16_t pkey, uint64_t service_id)
 	return sm_path_sl(runner->sm, pkey, service_id);
 }
 
-/* Routers learn from each other where prefixes are; no MAD tells of it. */
+/* Routers exchange prefixes among themselves; no MAD reports them. */
 static uint64_t router_to(void *context, uint64_t gid_prefix)
 {
 	const struct sa_runner *runner = context;

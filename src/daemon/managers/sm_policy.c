@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What whoever starts a fabric wants of its built-in subnet manager: files that are read once. */
+/* The settings of the built-in subnet managers, and the files that they name, read once at the
+ * start. */
 #include "daemon/managers/sm_policy.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What whoever starts a fabric wants of its built-in subnet manager. */
+/* The settings of the built-in subnet managers, and the files that they name. */
 #ifndef SOFTIB_DAEMON_MANAGERS_SM_POLICY_H
 #define SOFTIB_DAEMON_MANAGERS_SM_POLICY_H
 
@@ -15,24 +15,25 @@ struct sm_settings {
 	const char *engine;	     /* NULL: the default */
 	const char *partitions_path; /* NULL: the default partition only */
 	const char *part_enforce;    /* NULL: "both" */
-	const char *qos_path;	     /* NULL: tables stay as the hardware has them */
-	const char *state_path;	     /* LIDs outlive softibd there; NULL: in the fabric's folder */
+	const char *qos_path;	/* NULL: SL to VL and arbitration tables stay at their defaults */
+	const char *state_path; /* the file that keeps LIDs across restarts; NULL: in the fabric's
+				   folder */
 	uint8_t lmc;
 	struct mkey_settings mkeys;
-	time_ns prune_interval; /* of multicast members; 0: none */
+	time_ns prune_interval; /* of multicast members that have gone; 0: never */
 };
 
-/* The files of the settings, read. */
+/* The contents of those files. */
 struct sm_policy {
-	struct partitions *partitions; /* NULL: none asked for */
+	struct partitions *partitions; /* NULL: no partitions file */
 	uint8_t part_enforce;
 	struct qos *qos;
-	struct mkey_settings mkeys; /* complete */
+	struct mkey_settings mkeys; /* with the secret read from its file */
 };
 
-/* -EINVAL and others, after a log line that names file, line and reason. */
+/* On error the log gets a line that names file, line and reason. */
 MUST_USE int sm_policy_read(struct sm_policy *policy, const struct sm_settings *settings);
-/* Whoever took the partitions over has set the pointer to NULL. */
+/* A caller that took over the partitions has set the pointer to NULL. */
 void sm_policy_release(struct sm_policy *policy);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in subnet manager at work: a client of QP0 on the port it runs on. */
+/* The built-in subnet manager: a client of QP0 on the port that it runs on. */
 #include "daemon/managers/sm_runner.h"
 
 #include <errno.h>
@@ -21,13 +21,13 @@
 
 enum { MADS_PER_TURN = 64, SM_PRIORITY = 0, SM_WINDOW = 256, LIDS_BYTES_MAX = 4 << 20 };
 
-/* Where the LIDs of a fabric whose softibd died are remembered, in its folder, unless somebody
- * wants them elsewhere. */
+/* The default file for LIDs, in the fabric's folder: LIDs survive a softibd that died. */
 static const char lids_file[] = "guid2lid";
 
-/* Traps tell of the first change at once, and looks at their senders of those that follow within
- * SubnetTimeOut, when no trap may be sent; the sweep finds what got lost. The larger the fabric,
- * the rarer, so that an idle one costs next to nothing. */
+/* A trap reports the first change at once; the manager reads the trap's sender again for changes
+ * within SubnetTimeOut, when the sender may send no further trap; the sweep finds changes whose
+ * traps got lost. Sweeps of a larger fabric are rarer, so that an idle fabric costs next to
+ * nothing. */
 static time_ns sweep_interval(const struct fabric *fabric)
 {
 	return MILLISECONDS(200) + MILLISECONDS(1) * fabric->node_count;
@@ -52,7 +52,7 @@ static void receive(struct mad_client *client, const struct mad_message *message
 	sm_receive(container_of(client, struct sm_runner, client)->sm, now, message);
 }
 
-/* What a manager takes without having asked: SMInfo, traps, and what represses its own. */
+/* Unsolicited MADs that a manager takes: SMInfo, traps, and TrapRepress for its own traps. */
 static void register_classes(struct mad_client *client)
 {
 	static const uint8_t classes[] = {MAD_CLASS_SUBNET_LID, MAD_CLASS_SUBNET_DIRECTED};
@@ -107,7 +107,7 @@ static void load_lids(struct sm_runner *runner)
 	free(text);
 }
 
-/* Absolute, because softibd goes to the root folder. */
+/* An absolute path, because softibd changes to the root folder. */
 static int find_lids_path(struct sm_runner *runner, const struct sm_settings *settings,
 			  const struct runtime_folder *folder)
 {
@@ -126,7 +126,8 @@ static int find_lids_path(struct sm_runner *runner, const struct sm_settings *se
 	return length < (int)sizeof(runner->lids_path) ? 0 : -ENAMETOOLONG;
 }
 
-/* Beside the LIDs: managers with the same secret find nodes by it that answer nobody else. */
+/* A file beside the LIDs: with it, managers that share the secret find nodes that answer only to
+ * their M_Key. */
 static void save_neighbors(const struct sm_runner *runner)
 {
 	char *text = sm_neighbors_text(runner->sm);
@@ -172,7 +173,7 @@ static void state_changed(void *context, time_ns now, enum sm_state state)
 	const struct sm_runner *runner = context;
 
 	(void)now;
-	/* The master that was may have met others since. */
+	/* The previous master may have found more neighbors. */
 	if ((state == SM_MASTER || state == SM_DISCOVERING) && runner->neighbors_path[0])
 		load_neighbors(runner);
 	if (runner->sa)
@@ -277,7 +278,7 @@ static int create(struct sm_runner *runner, const struct sm_settings *settings, 
 	error = sm_create(&options, &runner->sm);
 	if (error)
 		log_line("no subnet manager: %s", strerror(-error));
-	/* What is in it is the manager's now. */
+	/* The manager has taken over the contents. */
 	free(policy.partitions);
 	policy.partitions = NULL;
 	sm_policy_release(&policy);
@@ -315,8 +316,8 @@ void sm_runner_stop(struct sm_runner *runner)
 	runner->sm = NULL;
 }
 
-/* Over in the turn after the last one that had something to do, so that this one's work counts.
- * Returns whether there is such a turn to come. */
+/* A reaction ends in the turn after the last one with work, so that the work of that turn counts.
+ * Returns whether such a turn is still to come. */
 static bool watch_reaction(struct sm_runner *runner, time_ns now)
 {
 	time_ns since = sm_reacts_since(runner->sm);

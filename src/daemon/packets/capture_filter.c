@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which packets a capture wants: by LID, queue pair number, opcode and management class. */
+/* The filter of a capture: LIDs, queue pair numbers, opcodes and management classes. */
 #include "daemon/packets/capture_filter.h"
 
 #include <ctype.h>
@@ -75,7 +75,7 @@ static bool parse_byte(const char *text, unsigned *ret_byte)
 	return true;
 }
 
-/* A name stands for all opcodes that begin with it: RC, UD_SEND, RC_ATOMIC. */
+/* A name selects all opcodes that begin with it: RC, UD_SEND, RC_ATOMIC. */
 static int read_opcode(const char *text, struct capture_filter *filter)
 {
 	size_t length = strlen(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which packets a capture wants: by LID, queue pair number, opcode and management class. */
+/* The filter of a capture: LIDs, queue pair numbers, opcodes and management classes. */
 #ifndef SOFTIB_DAEMON_PACKETS_CAPTURE_FILTER_H
 #define SOFTIB_DAEMON_PACKETS_CAPTURE_FILTER_H
 
@@ -13,25 +13,25 @@ enum { FILTER_NUMBERS_MAX = 64 };
 
 struct filter_numbers {
 	uint32_t numbers[FILTER_NUMBERS_MAX];
-	unsigned count; /* 0: any will do */
+	unsigned count; /* 0: any number matches */
 };
 
-/* A packet must match one of each kind that names some. */
+/* A packet must match one entry of each kind that has entries. */
 struct capture_filter {
 	struct filter_numbers lids; /* source or destination */
-	struct filter_numbers qpns; /* destination, or source where the packet says it */
+	struct filter_numbers qpns; /* destination, or source if the packet has a DETH */
 	bool wants_opcodes;
 	bool opcodes[256];
 	bool wants_classes;
-	bool classes[256]; /* of MADs; then nothing else matches */
+	bool classes[256]; /* of MADs; if set, other packets do not match */
 };
 
-/* From "lids", "qpns", "opcodes" and "mad_classes" of a request. Returns 0 or -EINVAL with a
+/* Reads "lids", "qpns", "opcodes" and "mad_classes" of a request. Returns 0, or -EINVAL with a
  * sentence that says why. */
 MUST_USE int capture_filter_read(const json_t *request, struct capture_filter *ret_filter,
 				 char *ret_reason, size_t reason_bytes);
 
-/* The bytes of a packet from LRH on. */
+/* `bytes` starts at the LRH. */
 bool capture_filter_matches(const struct capture_filter *filter, const uint8_t *bytes,
 			    size_t byte_count);
 

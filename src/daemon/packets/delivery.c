@@ -18,8 +18,8 @@
 
 #define FULL_BEFORE_DISCARD MILLISECONDS(100)
 
-/* Whose number says which program a packet is for: a reliable datagram's EE context (the first
- * extended header), or else the queue pair. */
+/* The number that selects the receiving program: the EE context of a reliable datagram (in the
+ * first extended header), or else the destination queue pair. */
 static uint32_t receiver_number(const uint8_t *bth, size_t byte_count)
 {
 	if (opcode_transport(bth[0]) == TRANSPORT_RD && byte_count >= BTH_BYTES + RDETH_BYTES)
@@ -46,7 +46,8 @@ static bool put_packet(struct client *client, const struct endpoint *endpoint,
 	return true;
 }
 
-/* Each program that uses the adapter gets a copy, and decides by its queue pairs' groups. */
+/* Each program that uses the adapter gets a copy and filters it by the groups of its queue pairs.
+ */
 static void deliver_multicast(struct endpoint *endpoint, const struct frame *frame)
 {
 	list_for_each (link, &endpoint->adapter->host->programs) {
@@ -59,7 +60,7 @@ static void deliver_multicast(struct endpoint *endpoint, const struct frame *fra
 	}
 }
 
-/* Returns false while the packet should wait for room. The client may be NULL. */
+/* Returns false if the packet has to wait for room. The client may be NULL. */
 static bool deliver_to(struct packet_plane *plane, struct endpoint *endpoint, struct client *client,
 		       enum record_kind kind, const struct frame *frame)
 {
@@ -81,7 +82,7 @@ static bool deliver_to(struct packet_plane *plane, struct endpoint *endpoint, st
 	return false;
 }
 
-/* One packet less on its way to where it goes. */
+/* The packet has left the fabric: its sender's port has one less on the way to this destination. */
 static void count_out(const struct frame *frame)
 {
 	if (frame->source)
@@ -95,7 +96,7 @@ void delivery_gone(void *context, struct frame *frame, enum drop_reason reason)
 	count_out(frame);
 }
 
-/* MADs are all there is at a router's port and a switch's port 0. */
+/* A router's port and a switch's port 0 receive MADs only. */
 static void deliver_mad(struct packet_plane *plane, struct port *port, struct frame *frame)
 {
 	unsigned offset = frame_bth_offset(frame);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings between two processes: made here, handed to those two only, closed when one of them goes.
- */
+/* Direct rings: memory that two processes exchange packets through. softibd creates a ring, hands
+ * it to these two only, and closes it when one of them ends. */
 #include "daemon/packets/direct_rings.h"
 
 #include <errno.h>
@@ -13,19 +13,20 @@
 #include "host/doorbell.h"
 #include "host/memory_file.h"
 
-/* One process among thousands of peers still has an end of memory. */
+/* A bound on the memory that a process with thousands of peers can take. */
 enum { RINGS_PER_CLIENT_MAX = 4096 };
 
 struct direct_end {
-	struct list link; /* in its client's rings */
+	struct list link; /* client->direct_ends */
 	struct client *client;
 	struct direct_ring *ring;
-	bool has_been_told; /* by an offer, or as the answer to its own question */
+	bool has_been_told; /* by an offer, or by the answer to its own resolve request */
 	bool was_fetched;
 };
 
-/* ends[0] is the process with the lower id. A process's ring to itself has its only end there,
- * listed in both places. An end whose client is NULL has gone before the other fetched the ring. */
+/* ends[0] is the process with the lower id. A process's ring to itself has one end, ends[0], and
+ * ends[1] names the same client. An end whose client is NULL ended before its peer fetched the
+ * ring. */
 struct direct_ring {
 	uint32_t id;
 	unsigned end_count;
@@ -76,7 +77,7 @@ static unsigned ring_count(const struct client *client)
 	return count;
 }
 
-/* The memory's own address differs from run to run too, where no better is to be had. */
+/* Without getrandom(), the address of the stack serves as a seed: it differs from run to run. */
 static uint64_t draw_seed(void)
 {
 	uint64_t seed;
@@ -167,7 +168,7 @@ int direct_ring_share(struct client *client, uint32_t id, struct direct_share *r
 
 	unsigned side = side_of(ring, client);
 	unsigned other = ring->end_count - 1 - side;
-	/* Where nobody is left to ring, the client's own doorbell does no harm. */
+	/* If the peer has ended, ringing the client's own doorbell does no harm. */
 	const struct client *peer = ring->ends[other].client ? ring->ends[other].client : client;
 
 	*ret_share = (struct direct_share){.memory_file = ring->memory_file,
@@ -217,14 +218,14 @@ static void mark_closed(const struct direct_ring *ring)
 	}
 }
 
-/* The client's end goes. What it wrote is still for its peer to read, who may not have fetched the
- * ring yet. */
+/* Closes the client's end. The peer may still read the packets in the ring, and may not have
+ * fetched the ring yet. */
 static void close_ring(struct direct_ring *ring, const struct client *client)
 {
 	struct direct_end *peer = &ring->ends[ring->end_count - 1 - side_of(ring, client)];
 
 	mark_closed(ring);
-	/* A peer that sleeps learns of it now; one whose doorbell is full is awake anyway. */
+	/* Wakes a peer that sleeps; a peer whose doorbell is full is awake already. */
 	if (peer->client && peer->client != client)
 		doorbell_ring(peer->client->rings.down_doorbell);
 	if (peer->client && peer->client != client && peer->has_been_told && !peer->was_fetched) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What faults did so far: kept, written as text, and read back to happen again. */
+/* The decisions of link faults so far: kept, written as text, and read back to be repeated. */
 #include "daemon/packets/fault_log.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ void fault_log_sort(struct fault_log *log)
 		qsort(log->entries, log->entry_count, sizeof(*log->entries), compare_entries);
 }
 
-/* What is left of the settings when every chance has been decided. */
+/* The settings without probabilities: a script decides instead. */
 static struct fault_settings without_chances(const struct fault_settings *settings)
 {
 	return (struct fault_settings){.delay = settings->delay,
@@ -294,7 +294,7 @@ int fault_log_replay(struct fabric *fabric, const char *text, time_ns now, char 
 		clear_all(fabric, now);
 	for (size_t index = 0; index < record.link_count; index++) {
 		struct replayed_link *link = &record.links[index];
-		/* A link where nothing went wrong still needs a script that says so. */
+		/* A link without decisions still needs a script, an empty one. */
 		struct fault_decision *script =
 			link->script ? link->script : calloc(1, sizeof(*script));
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Offloaded flows: who may send straight to whom, and whose port counters grow by it
- * (docs/spine.md, "Flows"). */
+/* Decides which flows are offloaded, that is go by a direct ring (docs/spine.md, "Flows"). */
 #include "daemon/packets/flow_resolver.h"
 
 #include <errno.h>
@@ -14,8 +13,9 @@
 
 enum { SETTLE_FRAMES = 4096 };
 
-/* Nothing that this port sent there earlier may still be on its way, or the ring would overtake it.
- * What others send, or a link holds back elsewhere, is no matter. */
+/* A packet that this port sent to the destination earlier may still be inside the fabric or in the
+ * down ring; packets in the direct ring would overtake it. Packets of other senders do not matter.
+ */
 static bool fabric_path_is_empty(struct daemon_core *core, struct endpoint *source, uint16_t dlid,
 				 const struct client *destination)
 {
@@ -43,7 +43,8 @@ static enum resolve_verdict decide(struct client *client, const struct resolve_r
 
 	if (!source || !can_ever_be_direct(client, request))
 		return RESOLVED_FABRIC;
-	/* The trusted process decides, partitions of both ends included. */
+	/* softibd decides, and checks the partitions of both ends, because programs are not trusted
+	 * to. */
 	fabric_walk(&core->fabric, source->port, request->dlid, request->sl & 15, request->pkey,
 		    &path);
 	if (path.verdict != DROP_NONE || path.is_watched || !path.destination->endpoint)
@@ -51,11 +52,11 @@ static enum resolve_verdict decide(struct client *client, const struct resolve_r
 
 	const struct endpoint *endpoint = path.destination->endpoint;
 
-	/* A router's port. */
+	/* The destination is a router's port, which has no programs. */
 	if (!endpoint->adapter)
 		return RESOLVED_FABRIC;
 
-	/* Whose turn it is changes from packet to packet. */
+	/* softibd leases the target to a program packet by packet. */
 	if (xrc_leases_target(endpoint->adapter, request->destination_qpn))
 		return RESOLVED_FABRIC;
 
@@ -85,12 +86,12 @@ void flow_resolve(struct client *client, const struct resolve_request *request,
 {
 	struct daemon_core *core = client->core;
 
-	/* A change that is not shown yet would revoke the answer at once. */
+	/* A pending change would revoke the answer at once. */
 	if (core->paths_changed)
 		flows_revoke(core);
 	*ret_answer = (struct resolve_answer){.request_id = request->request_id};
 	ret_answer->verdict = decide(client, request, ret_answer);
-	/* Deciding may have moved packets, and an agent among them may have changed a table. */
+	/* decide() may have stepped the fabric, and an agent may have changed a table. */
 	if (core->paths_changed) {
 		flows_revoke(core);
 		ret_answer->verdict = RESOLVED_FABRIC_RETRY;

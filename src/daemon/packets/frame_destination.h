@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom a frame is for, beyond its LID: where its BTH lies and the queue pair that it names (vol 1,
- * chapter 9). */
+/* The destination of a frame beyond its LID: where its BTH is and the queue pair that it names (vol
+ * 1, chapter 9). Inline functions only, for the per-packet path. */
 #ifndef SOFTIB_DAEMON_PACKETS_FRAME_DESTINATION_H
 #define SOFTIB_DAEMON_PACKETS_FRAME_DESTINATION_H
 
@@ -11,7 +11,7 @@
 #include "wire/grh.h"
 #include "wire/lrh.h"
 
-/* Where the BTH of a packet lies; 0: it has none. */
+/* Offset of the BTH; 0: the packet has none. */
 static inline unsigned frame_bth_offset(struct frame *frame)
 {
 	if (!frame_read_header(frame) || frame->header.is_raw)

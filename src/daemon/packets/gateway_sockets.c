@@ -17,7 +17,7 @@
 #include "host/gateway_option.h"
 #include "net/router/gateway.h"
 
-/* A flood from outside gets no more of softibd's time than this at each look. */
+/* Frames read per poll, so that a flood from outside can't take all of softibd's time. */
 enum { FRAMES_PER_LOOK = 64 };
 
 struct gateway_socket {
@@ -26,14 +26,15 @@ struct gateway_socket {
 	struct node *router;
 	const char *where;
 	int descriptor;
-	uint64_t lost; /* frames: the peer was not there, or had no room */
+	uint64_t lost; /* frames that the peer did not take, because it was not there or had no room
+			*/
 };
 
 static void socket_ready(struct watch *watch, uint32_t events)
 {
 	struct gateway_socket *socket = container_of(watch, struct gateway_socket, watch);
 	struct daemon_core *core = socket->core;
-	/* One byte more shows a frame that is too long. */
+	/* One byte more than the longest frame, to detect a longer one. */
 	uint8_t bytes[GATEWAY_FRAME_BYTES_MAX + 1];
 
 	(void)events;
@@ -45,12 +46,12 @@ static void socket_ready(struct watch *watch, uint32_t events)
 					 core->loop.now);
 			continue;
 		}
-		/* An earlier frame found nobody. */
+		/* An earlier frame was refused: the peer was not there. */
 		if (errno == ECONNREFUSED) {
 			socket->lost++;
 			continue;
 		}
-		/* A tap device that somebody removed would wake softibd for ever. */
+		/* A tap device that was removed stays readable and would wake softibd for ever. */
 		if (errno != EAGAIN && errno != EINTR) {
 			log_line("gateway %s ends: %s", socket->where, strerror(errno));
 			event_loop_unwatch(&core->loop, socket->descriptor);
@@ -65,7 +66,7 @@ static int open_udp(const struct gateway_option *option)
 
 	if (descriptor < 0)
 		return -errno;
-	/* Connected: the kernel keeps what is not from the peer. */
+	/* Connected, so that the kernel drops datagrams that are not from the peer. */
 	if (bind(descriptor, (const struct sockaddr *)&option->own, sizeof(option->own)) != 0 ||
 	    connect(descriptor, (const struct sockaddr *)&option->peer, sizeof(option->peer)) !=
 		    0) {
@@ -138,7 +139,7 @@ int gateway_sockets_open(struct gateway_sockets *sockets, struct daemon_core *co
 
 	if (!option_count)
 		return 0;
-	/* Watches stay where they are. */
+	/* Allocated once, because epoll points to the watches. */
 	sockets->sockets = calloc(option_count, sizeof(*sockets->sockets));
 	if (!sockets->sockets)
 		return -ENOMEM;
@@ -178,7 +179,7 @@ void gateway_sockets_send(struct gateway_sockets *sockets)
 			if (send_frame(socket, frame))
 				continue;
 			socket->lost++;
-			/* That was an earlier frame, which found nobody. */
+			/* The error is about an earlier frame, so this one is sent again. */
 			if (errno == ECONNREFUSED)
 				socket->lost += !send_frame(socket, frame);
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The outer sides of routers' gateways: a UDP socket on loopback, or a tap device. A datagram is an
- * Ethernet frame, as QEMU's "-netdev dgram" has it. */
+/* The outer side of each router's gateway: a UDP socket on loopback, or a tap device. A datagram is
+ * an Ethernet frame, as in QEMU's "-netdev dgram". */
 #ifndef SOFTIB_DAEMON_PACKETS_GATEWAY_SOCKETS_H
 #define SOFTIB_DAEMON_PACKETS_GATEWAY_SOCKETS_H
 
@@ -23,7 +23,8 @@ MUST_USE int gateway_sockets_open(struct gateway_sockets *sockets, struct daemon
 				  const char *const options[], unsigned option_count);
 void gateway_sockets_close(struct gateway_sockets *sockets);
 
-/* Sends what the fabric left for them. What finds no room is lost, as on any LAN. */
+/* Sends the frames that the fabric put into the gateways. A frame that finds no room is lost, as on
+ * any LAN. */
 void gateway_sockets_send(struct gateway_sockets *sockets);
 
 /* For "softib status". */

@@ -21,9 +21,9 @@
 #include "wire/pkey.h"
 
 enum {
-	RECORDS_PER_TURN = 256, /* of one client, so that none starves the others */
+	RECORDS_PER_TURN = 256, /* of one client, so that it can't starve the others */
 	RECORDS_PER_RELEASE = 32,
-	DRAIN_TURNS = 256, /* of a program that ended: more than its ring holds, unless the fabric
+	DRAIN_TURNS = 256, /* of a program that ended: enough to empty its ring, unless the fabric
 			      is full */
 	DRAIN_FRAMES = 4096,
 	EMPTY_READS_BEFORE_SLEEP = 64,
@@ -31,8 +31,8 @@ enum {
 
 #define QUIET_BEFORE_SLEEP MICROSECONDS(50)
 
-/* Only a subnet manager talks to the subnet management interface, and raw packets are for who has
- * the port's queue pair; LID and P_Key are the fabric's to check. */
+/* Programs may not send to QP0 or on VL15, and may send raw packets only if they own the port's raw
+ * queue pair. The fabric checks LID and P_Key. */
 static bool may_send(const struct client *client, const struct endpoint *endpoint,
 		     struct frame *frame)
 {
@@ -44,7 +44,7 @@ static bool may_send(const struct client *client, const struct endpoint *endpoin
 	       !frame->header.is_management;
 }
 
-/* Returns false when the fabric has no room now: the record is kept. */
+/* Returns false when the fabric has no room: the record stays in the ring. */
 static bool take_packet(struct client *client, const struct ring_record *record, time_ns now)
 {
 	struct daemon_core *core = client->core;
@@ -82,7 +82,7 @@ static bool take_packet(struct client *client, const struct ring_record *record,
 	return false;
 }
 
-/* Returns false when the answer has no room: the question is kept. */
+/* Returns false when the down ring has no room for the answer: the request stays in the up ring. */
 static bool take_question(struct client *client, const struct ring_record *record)
 {
 	struct resolve_request request;
@@ -94,8 +94,8 @@ static bool take_question(struct client *client, const struct ring_record *recor
 	}
 
 	memcpy(&request, record->body, sizeof(request));
-	/* Deciding may offer a ring to this very client, so room for the answer is looked for last,
-	 * and the decision is made again if there was none. */
+	/* Resolving may offer a direct ring to this same client, so room for the answer is reserved
+	 * last. Without room the flow is resolved again later. */
 	flow_resolve(client, &request, &answer);
 
 	struct ring_record *reply = client_reserve(client, sizeof(answer));
@@ -151,7 +151,7 @@ static void give_room_back(struct client *client)
 		doorbell_ring(client->rings.down_doorbell);
 }
 
-/* A stalled record lies in the ring until it is dealt with. */
+/* A stalled record stays in the ring until it is processed, so its room is not released. */
 static void end_reading(struct client *client)
 {
 	if (client->rings.up.is_corrupt)
@@ -184,7 +184,8 @@ static bool read_client(struct packet_plane *plane, struct client *client)
 	return taken > 0;
 }
 
-/* Packets alone, which go on at an instant that is past. Returns whether there was room for any. */
+/* Takes packets only, and injects them at an instant in the past. Returns whether there was room
+ * for any. */
 static bool read_packets(struct client *client, time_ns instant)
 {
 	bool has_read = false;
@@ -213,7 +214,7 @@ void ingress_refill(void *context, struct port *port)
 	const struct endpoint *endpoint = port->endpoint;
 	struct list *served = NULL;
 
-	/* What works at the present reads the rings in turn. */
+	/* A fabric that is on time is refilled by ingress_read(). */
 	if (plane->core->fabric.now >= plane->core->loop.now || !endpoint || !endpoint->adapter)
 		return;
 
@@ -226,7 +227,7 @@ void ingress_refill(void *context, struct port *port)
 		    read_packets(client, plane->core->fabric.now) && !served)
 			served = link;
 	}
-	/* The others come first next time. */
+	/* The other programs come first next time. */
 	if (served) {
 		list_remove(served);
 		list_append(programs, served);
@@ -246,8 +247,8 @@ bool ingress_retry(struct packet_plane *plane)
 	return is_busy;
 }
 
-/* A ring is looked at for a while after its last record before its producer has to ring. The time
- * alone does not count: while softibd waits for a core, nobody looks. */
+/* softibd polls a ring for a while after its last record, then the producer has to ring. Time alone
+ * does not count, because softibd may have waited for a processor without polling. */
 static bool is_quiet(const struct client *client, time_ns now)
 {
 	return client->ingress.empty_read_count >= EMPTY_READS_BEFORE_SLEEP &&
@@ -306,8 +307,8 @@ void ingress_catch_up(struct packet_plane *plane, struct client *client)
 
 void ingress_client_gone(struct packet_plane *plane, struct client *client)
 {
-	/* What it sent before it ended was sent: its last acknowledgement may be there, and its
-	 * peer waits for that. */
+	/* The packets that the program sent before it ended count as sent: its last acknowledgement
+	 * may be among them, and a peer waits for that. */
 	ingress_catch_up(plane, client);
 	delivery_unblock(plane, client->host);
 }

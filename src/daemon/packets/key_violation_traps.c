@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets under a wrong key, as programs tell of them (vol 1, chapter 14). */
+/* P_Key and Q_Key violations that programs report: counters and traps (vol 1, chapter 14). */
 #include "daemon/packets/key_violation_traps.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets that came under a wrong key for queue pairs of programs, as these tell of them. */
+/* P_Key and Q_Key violations that programs report: counters and traps (vol 1, chapter 14). */
 #ifndef SOFTIB_DAEMON_PACKETS_KEY_VIOLATION_TRAPS_H
 #define SOFTIB_DAEMON_PACKETS_KEY_VIOLATION_TRAPS_H
 
@@ -9,8 +9,8 @@
 struct client;
 struct ring_record;
 
-/* RECORD_KEY_VIOLATION: counts in the port's PortInfo, and makes trap 257 or 258. false: it makes
- * no sense. */
+/* Takes a RECORD_KEY_VIOLATION: counts it in the port's PortInfo and sends trap 257 or 258. Returns
+ * false if the record is invalid. */
 MUST_USE bool key_violation_take_record(struct client *client, const struct ring_record *record);
 
 #endif

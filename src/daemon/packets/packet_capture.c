@@ -17,7 +17,7 @@
 
 struct tapped_port {
 	const struct port *port;
-	uint32_t interface_index; /* in the order that the reader was told */
+	uint32_t interface_index; /* in the order of capture_share.ports */
 };
 
 struct capture {
@@ -25,7 +25,7 @@ struct capture {
 	struct packet_plane *plane;
 	struct client *client;
 	struct port_list ports;
-	struct tapped_port *by_address; /* the same, so that a port is found by halving */
+	struct tapped_port *by_address; /* sorted by address, for binary search */
 	struct capture_filter filter;
 	void *memory;
 	size_t memory_bytes;
@@ -33,9 +33,10 @@ struct capture {
 	int doorbell;
 	struct ring_producer ring;
 	struct capture_totals *totals;
-	struct capture_totals counts; /* ours: the reader can write the shared ones */
-	/* The last packet stays uncommitted until the next one comes or the turn ends: so a drop
-	 * that follows at once is told with it. */
+	struct capture_totals
+		counts; /* softibd's own copy: the reader can write the shared totals */
+	/* The last packet stays uncommitted until the next one or the end of the turn, so that its
+	 * record can still get the reason of a drop. */
 	struct ring_record *pending;
 	const struct frame *pending_frame;
 	const struct port *pending_port;
@@ -49,7 +50,7 @@ static int compare_ports(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* -1: not one of this capture's. */
+/* -1: the capture does not include this port. */
 static int interface_of(const struct capture *capture, const struct port *port)
 {
 	struct tapped_port key = {.port = port};
@@ -66,7 +67,8 @@ static void commit_pending(struct capture *capture)
 	capture->pending = NULL;
 }
 
-/* A packet that was dropped on its way in or out of the port it is told of. */
+/* Whether the packet was on its way in or out of the port; for a drop, worked out from the frame.
+ */
 static enum capture_direction direction_of(enum tap_event event, const struct port *port,
 					   const struct frame *frame)
 {

@@ -14,15 +14,15 @@ struct capture;
 struct client;
 struct packet_plane;
 
-enum { CAPTURES_MAX = 64, CAPTURE_PORTS_MAX = 256 /* whose names fit one message */ };
+enum { CAPTURES_MAX = 64, CAPTURE_PORTS_MAX = 256 /* so that their names fit one message */ };
 
-/* Taps these ports for the client; the list becomes the capture's, whatever happens. -EBUSY: the
- * client has one already, or there are too many. */
+/* Taps these ports for the client and takes over the list, also on failure. -EBUSY: the client has
+ * a capture already, or there are CAPTURES_MAX. */
 MUST_USE int capture_start(struct packet_plane *plane, struct client *client,
 			   struct port_list *ports, const struct capture_filter *filter,
 			   uint32_t ring_bytes, struct capture **ret_capture);
 
-/* What the reader needs; the memory file and the doorbell stay softibd's. */
+/* What the reader maps; the memory file and the doorbell stay softibd's. */
 struct capture_share {
 	int memory_file;
 	int doorbell;
@@ -30,9 +30,9 @@ struct capture_share {
 };
 void capture_share(const struct capture *capture, struct capture_share *ret_share);
 
-/* Shows the readers what came, and wakes those that sleep. */
+/* Publishes the records of this turn, and wakes readers that sleep. */
 void captures_publish(struct packet_plane *plane);
-/* The client is gone, and its capture with it. */
+/* Ends the client's capture, if it has one. */
 void capture_client_gone(struct packet_plane *plane, const struct client *client);
 
 /* One row per capture. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells programs, and the files they read, how the ports of their host are. */
+/* Port changes: records for programs, sysfs files, and word to the host's connection manager. */
 #include "daemon/packets/port_updates.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ void port_updates_send(struct packet_plane *plane)
 		}
 		tell_programs(endpoint);
 		cm_fabric_port_changed(plane->cm, endpoint->port);
-		/* ClientReregister asks once; it is not a state that later readers should see. */
+		/* ClientReregister is a request, not a state: later readers must not see it. */
 		endpoint->port->info.client_reregister = 0;
 		sysfs_tree_update_port(plane->sysfs, endpoint);
 	}

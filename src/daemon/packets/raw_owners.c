@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which program has the raw queue pairs of an adapter's port (vol 1, chapter 10). */
+/* The owners of the raw queue pairs of an adapter's port (vol 1, chapter 10). */
 #include "daemon/packets/raw_owners.h"
 
 #include <errno.h>

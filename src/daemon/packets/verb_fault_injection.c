@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs that fail on purpose at the programs of a host: what was asked for, and who has been told.
- */
+/* Injected verb faults: calls, completions and events that fail on purpose at the programs of a
+ * host. */
 #include "daemon/packets/verb_fault_injection.h"
 
 #include <errno.h>
@@ -75,14 +75,14 @@ static bool parse_chance(const char *text, uint64_t *ret_chance)
 	return true;
 }
 
-/* What a request says, with -1 and false where it says nothing. */
+/* The words of a request; -1 and false where the request does not say. */
 struct wish {
 	int call, error, status, event;
 	bool has_skip, has_times, has_chance;
 	struct verb_fault fault;
 };
 
-/* Returns NULL, or the end of a sentence that begins with the word. */
+/* Returns NULL, or why not: the end of a sentence that begins with the word. */
 static const char *read_word(const char *word, struct wish *wish)
 {
 	const char *equals = strchr(word, '=');
@@ -124,7 +124,7 @@ static const char *read_word(const char *word, struct wish *wish)
 	return "is no fault of a verb: verb, errno, completion, event, after, times, probability";
 }
 
-/* Returns NULL, or what is wrong with all of it together. */
+/* Returns NULL, or why the words do not go together. */
 static const char *complete(struct wish *wish)
 {
 	struct verb_fault *fault = &wish->fault;
@@ -145,7 +145,7 @@ static const char *complete(struct wish *wish)
 	fault->event = (uint32_t)(wish->event >= 0 ? wish->event : 0);
 	if (!wish->has_chance)
 		fault->chance = CHANCE_CERTAIN;
-	/* "after three" means the fourth, not all from then on. */
+	/* "after=3" alone means the fourth call only, not all later ones. */
 	if (wish->has_skip && !wish->has_times)
 		fault->times = 1;
 	return NULL;
@@ -204,7 +204,7 @@ void verb_faults_send(struct client *client)
 	}
 }
 
-/* What happened once was before its time. */
+/* Events at the start of the log happened before this program was there. */
 void verb_faults_send_active(struct client *client)
 {
 	const struct verb_fault_log *log = client->host->verb_faults;
@@ -286,7 +286,7 @@ static unsigned clear_host(struct host *host)
 	struct verb_fault_log *log = host->verb_faults;
 	unsigned count = active_count(log);
 
-	/* The log is full of what is over: nobody who attaches from now on hears of it. */
+	/* The log keeps old records; programs that attach from now on start behind them. */
 	if (count && append(host, &none, "") == 0)
 		log->first = log->count;
 	return count;

@@ -30,7 +30,7 @@ void link_rate_text(const struct port_info *info, char ret_text[static LINK_RATE
 		if (lane_rates[index].speed == speed)
 			row = index;
 	}
-	/* A port that never had a link shows the least there is, as the kernel's drivers do. */
+	/* A port that never had a link shows the lowest rate, as the kernel's drivers do. */
 	if (!lanes)
 		lanes = 1;
 

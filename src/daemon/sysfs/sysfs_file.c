@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small files that are replaced whole, so that a reader never sees half of one. */
+/* Small files, folders and links of the sysfs tree. A file is replaced as a whole, so that a reader
+ * never sees half of one. */
 #include "daemon/sysfs/sysfs_file.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Most are a line; the addresses of a host's ports are one each. */
+/* Most files have one line; "interfaces" has one per port of the host. */
 enum { TEXT_BYTES_MAX = 8192 };
 
 static int join(const char *folder, const char *name, const char *suffix,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small files that are replaced whole, so that a reader never sees half of one. */
+/* Small files, folders and links of the sysfs tree. A file is replaced as a whole, so that a reader
+ * never sees half of one. */
 #ifndef SOFTIB_DAEMON_SYSFS_SYSFS_FILE_H
 #define SOFTIB_DAEMON_SYSFS_SYSFS_FILE_H
 
@@ -11,9 +12,9 @@ enum { SYSFS_PATH_BYTES = CONTROL_PATH_BYTES + 256 };
 /* Writes folder/name; a newline is added. 0 or -errno. */
 MUST_USE int sysfs_file_write(const char *folder, const char *name, const char *format, ...)
 	PRINTF_LIKE(3, 4);
-/* folder/name with all folders above it. */
+/* Makes the folder folder/name, and those above it. */
 MUST_USE int sysfs_folder_make(const char *folder, const char *name);
-/* A link at folder/name, with the folders above it. */
+/* Makes a symbolic link at folder/name, and the folders above it. */
 MUST_USE int sysfs_link_make(const char *folder, const char *name, const char *target);
 
 #endif

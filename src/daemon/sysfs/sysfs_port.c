@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of one port in the rendered tree, in the formats of Linux. */
+/* The sysfs files of one port, in Linux's formats. */
 #include "daemon/sysfs/sysfs_port.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "net/link/port.h"
 #include "wire/gid.h"
 
-/* Before gids and pkeys; and the longest text of any. */
+/* FIXED_FILES come before gids and pkeys; TEXT_BYTES holds the longest text. */
 enum { FIXED_FILES = 8, TEXT_BYTES = 96 };
 
 static const char *const state_names[] = {"NOP", "DOWN", "INIT", "ARMED", "ACTIVE"};
@@ -29,7 +29,7 @@ static const char *const physical_names[] = {"No change",
 		file, offsetof(struct link_counters, member)                                       \
 	}
 
-/* Under the names of Linux; the same numbers that the performance agent reads. */
+/* Linux's names; the numbers are those that the performance agent reads. */
 static const struct {
 	const char *file;
 	size_t offset;
@@ -73,12 +73,12 @@ static void format_gid(uint64_t prefix, uint64_t guid, char ret_text[static 40])
 				   index ? ":" : "", gid.bytes[index], gid.bytes[index + 1]);
 }
 
-/* The files of one port, as they are written one after the other. */
+/* State while the files of one port are written one after the other. */
 struct writer {
 	const char *folder;
 	struct sysfs_port_shown *shown;
-	unsigned index; /* of the next file */
-	int error;	/* the first one */
+	unsigned index; /* index of the next file */
+	int error;	/* the first error */
 };
 
 static uint64_t hash_of(const char *text)
@@ -93,7 +93,8 @@ static uint64_t hash_of(const char *text)
 static void write_file(struct writer *writer, const char *name, const char *format, ...)
 	PRINTF_LIKE(3, 4);
 
-/* A manager writes a port several times when it brings it up, and changes a field or two. */
+/* A manager sets PortInfo several times when it brings up a port, and changes a field or two each
+ * time: only the files whose text changed are written. */
 static void write_file(struct writer *writer, const char *name, const char *format, ...)
 {
 	unsigned index = writer->index++;
@@ -137,7 +138,8 @@ static void write_pkeys(struct writer *writer, const struct port *port)
 	}
 }
 
-/* The folder is new: nothing is shown yet. Without memory every file is written every time. */
+/* The folder is new: no file is written yet. Without memory for hashes every file is written every
+ * time. */
 static void forget_shown(struct sysfs_port_shown **shown, const struct port *port)
 {
 	unsigned hash_count = FIXED_FILES + port->info.guid_cap + port->pkey_count;

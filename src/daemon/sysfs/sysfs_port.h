@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of one port in the rendered tree. */
+/* The sysfs files of one port. */
 #ifndef SOFTIB_DAEMON_SYSFS_SYSFS_PORT_H
 #define SOFTIB_DAEMON_SYSFS_SYSFS_PORT_H
 
@@ -8,14 +8,14 @@
 
 struct port;
 
-/* What the files of a port say, so that only those are written that would say something else. */
+/* What the files of a port contain now, so that unchanged files are not written again. */
 struct sysfs_port_shown {
 	unsigned hash_count;
 	uint64_t hashes[]; /* of each file's text, in the order of writing */
 };
 
-/* Below `folder` (.../ports/N), which exists. The first error is returned, the rest is still
- * written. */
+/* Writes below `folder` (.../ports/N), which exists. Returns the first error; the other files are
+ * written anyway. */
 MUST_USE int sysfs_port_create(const char *folder, const struct port *port,
 			       struct sysfs_port_shown **shown);
 MUST_USE int sysfs_port_write(const char *folder, const struct port *port,

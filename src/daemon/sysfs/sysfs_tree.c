@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of a host that programs read behind the libraries' back: sys/class/infiniband...,
- * dev/infiniband... */
+/* The sysfs and device files of a host, which programs read without going through the libraries:
+ * sys/class/infiniband..., dev/infiniband... */
 #include "daemon/sysfs/sysfs_tree.h"
 
 #include <errno.h>
@@ -17,10 +17,10 @@
 #include "daemon/sysfs/sysfs_port.h"
 #include "net/node/node.h"
 
-/* As a PCI device of its own; UCX reads the function's name, NCCL overwrites its last digits. */
+/* Each adapter is a PCI device. UCX reads the function's name, NCCL overwrites its last digits. */
 enum { PCI_FIRST_DEVICE = 0x10 };
 
-/* Of a line of the file "interfaces". */
+/* Of one line in the file "interfaces". */
 enum { INTERFACE_LINE_BYTES = 2 * ADDRESS_TEXT_BYTES + 10 };
 
 static void keep_first(int *error, int next)
@@ -29,7 +29,7 @@ static void keep_first(int *error, int next)
 		*error = next;
 }
 
-/* A path that is too long names nothing, and whatever is written there fails. */
+/* A path that is too long becomes the empty path, and writing to it fails. */
 static void format_path(char ret_path[static SYSFS_PATH_BYTES], const char *format, ...)
 	PRINTF_LIKE(2, 3);
 
@@ -135,8 +135,7 @@ static int render_port_devices(const char *root, const struct adapter_entry *ada
 	}
 	snprintf(name, sizeof(name), "dev/infiniband/umad%u", port_ordinal);
 	keep_first(&error, sysfs_link_make(root, name, "/dev/null"));
-	/* A FIFO, so that opening it shows: a subnet manager holds it open (drop-in-abi.md, 8.4).
-	 */
+	/* A FIFO, so that softibd notices when a subnet manager opens it (drop-in-abi.md, 8.4). */
 	format_path(path, "%s/dev/infiniband/issm%u", root, port_ordinal);
 	if (mkfifo(path, 0600) != 0 && errno != EEXIST)
 		keep_first(&error, -errno);
@@ -192,7 +191,7 @@ static int render_adapter(struct sysfs_tree *tree, const char *root,
 	return error;
 }
 
-/* The addresses of the ports, a line each, from which programs' getifaddrs makes ib0, ib1 ... */
+/* The addresses of the ports, a line each. The libraries' getifaddrs makes ib0, ib1 ... of them. */
 static int render_interfaces(const struct host *host, const char *root)
 {
 	char text[ADAPTERS_PER_HOST_MAX * 2 * INTERFACE_LINE_BYTES];
@@ -242,7 +241,7 @@ static int render_host(struct sysfs_tree *tree, const struct host *host, const c
 	return error;
 }
 
-/* Whoever opens an issm device is a subnet manager. */
+/* A program that opens an issm device is a subnet manager. */
 static void watch_managers(struct sysfs_tree *tree, const struct host *host, const char *root)
 {
 	char path[SYSFS_PATH_BYTES];

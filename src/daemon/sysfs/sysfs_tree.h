@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of a host that programs read behind the libraries' back: sys/class/infiniband...,
- * dev/infiniband... */
+/* The sysfs and device files of a host, which programs read without going through the libraries:
+ * sys/class/infiniband..., dev/infiniband... */
 #ifndef SOFTIB_DAEMON_SYSFS_SYSFS_TREE_H
 #define SOFTIB_DAEMON_SYSFS_SYSFS_TREE_H
 
@@ -20,10 +20,10 @@ struct sysfs_tree {
 void sysfs_tree_path(const struct sysfs_tree *tree, const struct host *host,
 		     char ret_path[static SYSFS_PATH_BYTES]);
 
-/* Renders a host's files if they are not there. -errno: nothing half done stays. */
+/* Writes a host's files if they do not exist yet. On error nothing of them stays. */
 MUST_USE int sysfs_tree_render(struct sysfs_tree *tree, struct host *host);
 
-/* Writes what PortInfo and the tables say now, where the files are rendered. */
+/* Writes the present PortInfo and tables of a port, if its host's files exist. */
 void sysfs_tree_update_port(struct sysfs_tree *tree, struct endpoint *endpoint);
 
 /* Writes the counters of a host's ports. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XRC domains that programs of a host share by a file: who has them open (vol 1, annex A14). */
+/* XRC domains that programs of a host share by a file: members, opening and closing (vol 1, annex
+ * A14). */
 #include "daemon/xrc/xrc_domains.h"
 
 #include <errno.h>
@@ -50,7 +51,8 @@ static struct xrc_domain *create(struct daemon_core *core, struct adapter_entry 
 {
 	unsigned count = 0;
 
-	/* Each packet that comes is looked up among them. */
+	/* delivery looks up each packet's queue pair in all domains of the adapter, hence the
+	 * bound. */
 	list_for_each (link, &adapter->xrc_domains)
 		count++;
 
@@ -85,8 +87,8 @@ static void destroy(struct xrc_domain *domain)
 	free(domain);
 }
 
-/* Packets to its targets come by softibd from now on, and the one program that had them gives them
- * up. */
+/* From now on packets to the domain's targets go through softibd, and the program that held the
+ * targets returns them. */
 static void share(struct xrc_domain *domain)
 {
 	domain->is_shared = true;
@@ -109,7 +111,7 @@ static int join(struct xrc_domain *domain, struct client *client, unsigned stale
 	return 0;
 }
 
-/* Its queue pair numbers stay the domain's; somebody in it stands for them. */
+/* The queue pair numbers stay the domain's; another member becomes their owner. */
 static void pass_blocks_on(struct xrc_domain *domain)
 {
 	struct xrc_member *heir =
@@ -136,8 +138,8 @@ static void leave(struct xrc_domain *domain, struct client *client, enum xrc_lea
 		pass_blocks_on(domain);
 }
 
-/* A program that opens what it has open has closed it, and the record that says so has not been
- * read yet. Returns how many such records are to come. */
+/* A program that opens a domain which it has open already has closed it before: the record that
+ * says so is still in its up ring. Returns how many such records are to come. */
 static unsigned leave_before_rejoining(struct xrc_domain *domain, struct client *client)
 {
 	const struct xrc_member *member = xrc_domain_member(domain, client);
@@ -223,7 +225,7 @@ bool xrc_take_record(struct client *client, const struct ring_record *record)
 
 	struct xrc_target *target = xrc_target_find(adapter, record->word);
 
-	/* It may have gone while the record was on its way. */
+	/* The target may have been destroyed while the record was in the ring. */
 	if (!target)
 		return true;
 	if (record->kind == RECORD_TARGET_CLOSED) {

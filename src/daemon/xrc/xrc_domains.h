@@ -2,10 +2,10 @@
 /*
  * XRC domains that programs of a host share by a file, and their targets (vol 1, annex A14).
  *
- * A target of a domain that one program has open is that program's, like any queue pair. When a
- * second one opens the domain, softibd takes its targets into its keeping: for each packet it looks
- * up whose XRC SRQ is named and lends the target, with what its responder knows, to that program.
- * It comes back when there is nothing left to do.
+ * While one program has a domain open, its targets belong to that program, like any queue pair.
+ * When a second program opens the domain, softibd takes over the targets: for each packet it finds
+ * the owner of the XRC SRQ that the packet names, and leases the target, with its responder's
+ * state, to that program. The program returns the target when it has nothing left to do with it.
  */
 #ifndef SOFTIB_DAEMON_XRC_XRC_DOMAINS_H
 #define SOFTIB_DAEMON_XRC_XRC_DOMAINS_H
@@ -30,35 +30,37 @@ struct xrc_file {
 
 enum xrc_opening { XRC_EXISTING, XRC_CREATE, XRC_CREATE_EXCLUSIVE };
 
-/* -EAGAIN: there is none; -EINVAL: there is one; -ENOMEM. */
+/* -EAGAIN: the domain does not exist; -EINVAL: it exists; -ENOMEM. */
 MUST_USE int xrc_domain_open(struct client *client, struct adapter_entry *adapter,
 			     const struct xrc_file *file, enum xrc_opening opening,
 			     uint32_t *ret_id);
-/* One that this client has open; NULL: none. */
+/* The domain with this id if the client has it open; NULL: it does not. */
 struct xrc_domain *xrc_domain_find(const struct client *client, const struct adapter_entry *adapter,
 				   uint32_t id);
 
-/* A new target, which the client has and has open. -ENOMEM, -ENOSPC. */
+/* Makes a target that the client holds and has open. -ENOMEM, -ENOSPC. */
 MUST_USE int xrc_target_create(struct client *client, struct xrc_domain *domain, uint32_t *ret_qpn,
 			       bool *ret_is_shared);
 MUST_USE int xrc_target_open(struct client *client, struct xrc_domain *domain, uint32_t qpn);
 enum xrc_urgency { XRC_WHEN_IDLE, XRC_NOW };
-/* Lends it to the client. -EAGAIN: another one has it still, and was asked for it. */
+/* Leases the target to the client. -EAGAIN: another client still holds it; with XRC_NOW it is
+ * recalled. */
 MUST_USE int xrc_target_acquire(struct client *client, struct xrc_domain *domain, uint32_t qpn,
 				enum xrc_urgency patience);
 
-/* Whether packets to this number are for a target that softibd keeps. */
+/* Whether packets to this number go to a target that softibd leases out. */
 bool xrc_leases_target(const struct adapter_entry *adapter, uint32_t qpn);
-/* One of those packets; bth_offset says where its BTH is. */
+/* Delivers such a packet; bth_offset is the offset of its BTH. */
 void xrc_lease_deliver(struct endpoint *endpoint, uint32_t qpn, const struct frame *frame,
 		       unsigned bth_offset);
 
-/* A record of the up ring about a target or a domain. Returns false if it makes no sense. */
+/* Takes a record of the up ring about a target or a domain. Returns false if the record is invalid.
+ */
 bool xrc_take_record(struct client *client, const struct ring_record *record);
 
 /* The client's down ring has room again. */
 void xrc_client_has_room(struct client *client);
-/* Before its queue pair numbers are given back. */
+/* The client ended. To be called before its queue pair numbers are released. */
 void xrc_client_gone(struct client *client);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XRC targets in softibd's keeping: lending them, and the packets and events that go with that (vol
- * 1, annex A14). */
+/* Leases of shared XRC targets: granting and recalling them, and the packets and events that go to
+ * the holder (vol 1, annex A14). */
 #include "daemon/xrc/xrc_targets.h"
 
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 #include "wire/transport_headers.h"
 
 enum {
-	WAITING_MAX = 1024, /* packets of one target; a window of requests is less */
+	WAITING_MAX =
+		1024, /* packets that wait for one target; a peer has fewer requests outstanding */
 	EVENTS_MAX = 32,
 };
 
@@ -122,7 +123,7 @@ void xrc_target_recall(struct xrc_target *target, enum xrc_urgency patience)
 	say_recalled(target);
 }
 
-/* The owner of the XRC SRQ; where nobody in the domain has it, anybody in it says so to the peer.
+/* The owner of the XRC SRQ. If no member of the domain owns it, any member can refuse the packet.
  */
 static struct client *addressee(const struct xrc_target *target, uint32_t srqn)
 {
@@ -143,12 +144,12 @@ void xrc_lease_drop_first(struct xrc_target *target)
 	free(container_of(link, struct waiting_packet, link));
 }
 
-/* Packets go in order, so that one that has to wait for its target holds up those behind it. */
+/* Packets go in order: one that waits for its target's lease holds up those behind it. */
 void xrc_lease_send_waiting(struct xrc_target *target)
 {
 	struct list *link;
 
-	/* One that does not know yet that its target is shared would not take them. */
+	/* A holder that has not been told that its target is shared would not take them. */
 	while (!target->recall_is_due && (link = list_first(&target->waiting))) {
 		const struct waiting_packet *packet =
 			container_of(link, struct waiting_packet, link);

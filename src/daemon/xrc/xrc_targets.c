@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XRC targets in softibd's keeping: lent to the program whose queue the next packet names (vol 1,
- * annex A14). */
+/* XRC targets: their numbers, who has them open, and who holds the lease (vol 1, annex A14). */
 #include "daemon/xrc/xrc_targets.h"
 
 #include <errno.h>
@@ -76,7 +75,7 @@ static int add_block(struct xrc_domain *domain, struct client *client, struct xr
 	return 0;
 }
 
-/* A number that was freed is used again as late as its block allows. */
+/* A number that was freed is reused as late as its block allows. */
 static bool take_from(struct xrc_block *block, struct xrc_target *target)
 {
 	for (uint32_t tried = 0; tried < QPN_BLOCK; tried++) {
@@ -188,7 +187,7 @@ int xrc_target_acquire(struct client *client, struct xrc_domain *domain, uint32_
 	if (!target || !find_user(target, client))
 		return -ENOENT;
 	if (target->holder) {
-		/* One of its own is on its way back. */
+		/* The client's own lease is on its way back to softibd. */
 		if (target->holder != client && patience == XRC_NOW)
 			xrc_target_recall(target, patience);
 		return -EAGAIN;
@@ -218,8 +217,8 @@ static void lose(struct xrc_target *target)
 	xrc_lease_send_waiting(target);
 }
 
-/* The holder is done with it: what it gave back last is how it is. Packets that were on their way
- * to it are the peer's to repeat. */
+/* The holder's lease ends: the state that it returned last is valid. The peer repeats packets that
+ * were on their way to the holder. */
 static void take_away(struct xrc_target *target)
 {
 	if (!target->state_bytes) {
@@ -247,7 +246,7 @@ bool xrc_target_return(struct xrc_target *target, struct client *client,
 		lose(target);
 		return true;
 	}
-	/* Packets on their way to the holder are still to be answered by it. */
+	/* The holder has still to answer packets that are on their way to it. */
 	if (header.taken_count != target->sent_count)
 		return true;
 	target->holder = NULL;
@@ -271,7 +270,7 @@ void xrc_target_destroy(struct xrc_target *target)
 	free(target);
 }
 
-/* The last reference takes it along. */
+/* The last close destroys the target. */
 void xrc_target_close(struct xrc_target *target, struct client *client)
 {
 	struct xrc_user *user = find_user(target, client);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of XRC domains: targets, who has them open and who has them now. */
+/* XRC targets and the inside of XRC domains: members, numbers, users and holders. */
 #ifndef SOFTIB_DAEMON_XRC_XRC_TARGETS_H
 #define SOFTIB_DAEMON_XRC_XRC_TARGETS_H
 
@@ -16,15 +16,16 @@ struct daemon_core;
 struct xrc_member {
 	struct list link;
 	struct client *client;
-	unsigned stale_closes; /* records on their way that are about an earlier membership */
+	unsigned stale_closes; /* "closed" records in the ring that are about an earlier membership
+				*/
 };
 
-/* Queue pair numbers of the domain's targets. A block is one domain's, so that a flow to it leads
- * to that domain. */
+/* Queue pair numbers of the domain's targets. A block belongs to one domain, so that a number leads
+ * to its domain. */
 struct xrc_block {
 	struct list link;
 	uint32_t number;
-	uint32_t next;			       /* where the search for a free number goes on */
+	uint32_t next;			       /* where the search for a free number starts */
 	struct xrc_target *targets[QPN_BLOCK]; /* NULL: the number is free */
 };
 
@@ -38,15 +39,15 @@ struct xrc_domain {
 	struct list targets;
 	struct list blocks;
 	uint32_t block_count;
-	bool is_shared; /* more than one program has had it open */
+	bool is_shared; /* a second program has opened it, and softibd leases out its targets */
 };
 
 /* A program that has the target open. */
 struct xrc_user {
 	struct list link;
 	struct client *client;
-	/* Openings less closings: a program may open it again by the control socket before its ring
-	 * has said that it closed it. */
+	/* Opens minus closes: a program may open the target again by the control socket before its
+	 * ring has said that it closed it. */
 	uint32_t open_count;
 	uint32_t unsent_events;
 };
@@ -56,11 +57,11 @@ struct xrc_target {
 	struct xrc_domain *domain;
 	uint32_t qpn;
 	struct list users;
-	struct client *holder; /* NULL: softibd has it */
-	uint32_t sent_count;   /* packets to the holder since it was lent */
-	uint8_t *state;	       /* as it was given back last */
+	struct client *holder; /* the program that holds the lease; NULL: softibd has the target */
+	uint32_t sent_count;   /* packets sent to the holder since the lease was granted */
+	uint8_t *state;	       /* the responder's state as the last holder returned it */
 	uint32_t state_bytes;
-	bool is_lost; /* its holder died */
+	bool is_lost; /* the holder died, and the responder's state with it */
 	bool recall_is_due;
 	enum xrc_urgency recall_urgency;
 	struct list waiting; /* struct waiting_packet */
@@ -72,26 +73,26 @@ struct xrc_member *xrc_domain_member(const struct xrc_domain *domain, const stru
 struct xrc_target *xrc_target_find(const struct adapter_entry *adapter, uint32_t qpn);
 void xrc_target_destroy(struct xrc_target *target);
 
-/* The holder is to give it back. */
+/* Asks the holder to return the target. */
 void xrc_target_recall(struct xrc_target *target, enum xrc_urgency patience);
-/* The holder gives it back. Returns false if that makes no sense. */
+/* The holder returns the target. Returns false if the record is invalid. */
 bool xrc_target_return(struct xrc_target *target, struct client *client,
 		       const struct ring_record *record);
 void xrc_target_close(struct xrc_target *target, struct client *client);
 
 enum xrc_leaving { XRC_CLOSED, XRC_DIED };
-/* The client is no longer in the domain. */
+/* The client leaves the domain. */
 void xrc_target_leave(struct xrc_target *target, const struct client *client,
 		      enum xrc_leaving leaving);
 
-/* xrc_loans.c: */
-/* Lends it to a program; false: no room. */
+/* In xrc_leases.c: */
+/* Grants a program the lease; false: no room in its down ring. */
 MUST_USE bool xrc_lease_grant(struct xrc_target *target, struct client *client);
-/* Tells all that have it open; bits of enum qp_event. */
+/* Sends these events, bits of enum qp_event, to all programs that have the target open. */
 void xrc_lease_raise_events(struct xrc_target *target, uint32_t events);
 void xrc_lease_send_waiting(struct xrc_target *target);
 void xrc_lease_drop_first(struct xrc_target *target);
-/* Does what had to wait for room, or for the holder. */
+/* Sends recalls, events and packets that had to wait for room or for the holder. */
 void xrc_target_push(struct xrc_target *target);
 
 #endif
