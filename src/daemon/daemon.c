@@ -154,7 +154,7 @@ static int wait_ms(const struct daemon *daemon)
 /* Programs that could send the next packet may be waiting for softibd's processor. The time that a
  * yield takes tells: if no process ran, poll the rings more often before the next yield; if a
  * process took a whole time slice, do not yield again for a while. */
-static void let_others_run(struct daemon *daemon)
+static void yield_to_others(struct daemon *daemon)
 {
 	if (daemon->core.loop.now < daemon->polling.yields_from)
 		return;
@@ -174,12 +174,12 @@ static void let_others_run(struct daemon *daemon)
 }
 
 /* Polls the rings a few times, then yields. */
-static void wait_for_news(struct daemon *daemon)
+static void poll_rings(struct daemon *daemon)
 {
 	for (unsigned look = 0; look < daemon->polling.polls_per_yield; look++)
 		if (ingress_has_records(&daemon->packets))
 			return;
-	let_others_run(daemon);
+	yield_to_others(daemon);
 }
 
 void daemon_step(struct daemon *daemon, int timeout_ms_max)
@@ -190,7 +190,7 @@ void daemon_step(struct daemon *daemon, int timeout_ms_max)
 	int timeout_ms = is_busy ? 0 : wait_ms(daemon);
 
 	if (!is_busy && timeout_ms == 0)
-		wait_for_news(daemon);
+		poll_rings(daemon);
 	if (timeout_ms_max >= 0 && (timeout_ms < 0 || timeout_ms > timeout_ms_max))
 		timeout_ms = timeout_ms_max;
 	/* epoll costs a system call, so busy rings are polled several turns in a row. */

@@ -32,7 +32,7 @@ static void signal_ready(struct watch *watch, uint32_t events)
 	(void)events;
 	if (read(daemon->signals, &information, sizeof(information)) != sizeof(information))
 		return;
-	log_line("ends by signal %u", information.ssi_signo);
+	log_line("ending on signal %u", information.ssi_signo);
 	daemon->is_ending = true;
 }
 
@@ -93,7 +93,7 @@ static int build_fabric(struct daemon *daemon)
 	int error = fabric_init(&daemon->core.fabric, &owner);
 
 	if (error) {
-		log_line("no fabric: %s", strerror(-error));
+		log_line("can't create the fabric: %s", strerror(-error));
 		return error;
 	}
 	mad_dispatch_init(&daemon->mads, &daemon->core.fabric);
@@ -109,7 +109,7 @@ static int build_fabric(struct daemon *daemon)
 	if (!error) {
 		error = host_table_build(&daemon->core.hosts, &daemon->core.fabric);
 		if (error)
-			log_line("no hosts: %s", strerror(-error));
+			log_line("can't create the hosts: %s", strerror(-error));
 	}
 	if (!error)
 		error = managers_start(&daemon->managers, &daemon->mads,
@@ -172,7 +172,7 @@ int daemon_start(struct daemon *daemon, const struct daemon_options *options)
 
 	if (error) {
 		log_line(error == -EEXIST ? "fabric %s is up already"
-					  : "no folder for fabric %s: %s",
+					  : "can't create the folder of fabric %s: %s",
 			 options->fabric_name, strerror(-error));
 		return error;
 	}
@@ -181,7 +181,8 @@ int daemon_start(struct daemon *daemon, const struct daemon_options *options)
 		goto remove_folder;
 	error = open_sockets(daemon);
 	if (error) {
-		log_line("no control socket in %s: %s", daemon->folder.path, strerror(-error));
+		log_line("can't open the control socket in %s: %s", daemon->folder.path,
+			 strerror(-error));
 		goto release_fabric;
 	}
 	error = gateway_sockets_open(&daemon->packets.gateways, &daemon->core, options->gateways,

@@ -199,15 +199,15 @@ static int go_to_background(void)
 	return ends[1];
 }
 
-static void say_that_it_is_up(int descriptor)
+static void report_up(int descriptor)
 {
-	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null_device = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (nothing >= 0) {
-		dup2(nothing, STDIN_FILENO);
-		dup2(nothing, STDOUT_FILENO);
-		dup2(nothing, STDERR_FILENO);
-		close(nothing);
+	if (null_device >= 0) {
+		dup2(null_device, STDIN_FILENO);
+		dup2(null_device, STDOUT_FILENO);
+		dup2(null_device, STDERR_FILENO);
+		close(null_device);
 	}
 	if (write(descriptor, "", 1) != 1)
 		exit(EXIT_FAILURE);
@@ -237,7 +237,7 @@ int main(int argument_count, char **arguments)
 	if (daemon_start(&softibd, &options) != 0)
 		return EXIT_FAILURE;
 	if (up_descriptor >= 0)
-		say_that_it_is_up(up_descriptor);
+		report_up(up_descriptor);
 	if (chdir("/") != 0)
 		return EXIT_FAILURE;
 	daemon_run(&softibd);

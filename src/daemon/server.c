@@ -18,7 +18,7 @@
 enum { CLIENTS_MAX = 8192, ACCEPTS_PER_TURN = 32 };
 
 /* Counting the inactive ports of a large fabric takes a while, so not at every turn. */
-#define WAITERS_LOOK_INTERVAL MILLISECONDS(2)
+#define WAITERS_CHECK_INTERVAL MILLISECONDS(2)
 
 /* Without a free descriptor the connection would stay in the backlog and wake softibd for ever. The
  * reserved descriptor makes room to accept and close it. */
@@ -31,7 +31,7 @@ static void refuse_for_lack_of_descriptors(struct daemon *daemon)
 	if (socket >= 0)
 		close(socket);
 	daemon->server.reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	log_line("a connection is refused: too many open files");
+	log_line("connection refused: too many open files");
 }
 
 static bool may_connect(const struct daemon *daemon, int socket, struct ucred *ret_peer)
@@ -41,13 +41,13 @@ static bool may_connect(const struct daemon *daemon, int socket, struct ucred *r
 	if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, ret_peer, &length) != 0)
 		return false;
 	if (ret_peer->uid != geteuid()) {
-		log_line("user %u (pid %d) is refused: the fabric is user %u's", ret_peer->uid,
-			 (int)ret_peer->pid, geteuid());
+		log_line("connection of user %u (pid %d) refused: the fabric belongs to user %u",
+			 ret_peer->uid, (int)ret_peer->pid, geteuid());
 		return false;
 	}
 	if (daemon->core.clients.client_count >= CLIENTS_MAX) {
-		log_line("pid %d is refused: %u clients are connected", (int)ret_peer->pid,
-			 daemon->core.clients.client_count);
+		log_line("connection of pid %d refused: %u clients are connected",
+			 (int)ret_peer->pid, daemon->core.clients.client_count);
 		return false;
 	}
 	return true;
@@ -119,7 +119,7 @@ static void answer(struct client *client, struct reply *reply)
 			close(reply->descriptors[index]);
 
 	if (error == -EAGAIN)
-		client_end(client, "it asks and does not read the answers");
+		client_end(client, "it does not read the replies to its requests");
 	else if (error)
 		client_end(client, error == -ECONNRESET ? NULL : strerror(-error));
 	if (!error && reply->ring_shared)
@@ -179,15 +179,15 @@ static void answer_waiter(struct client *client, uint32_t not_active)
 
 /* The interval grows with the fabric: counting its ports must take less time than lies between two
  * counts. */
-static time_ns look_interval(const struct daemon *daemon)
+static time_ns check_interval(const struct daemon *daemon)
 {
-	return WAITERS_LOOK_INTERVAL + MICROSECONDS(10) * daemon->core.fabric.node_count;
+	return WAITERS_CHECK_INTERVAL + MICROSECONDS(10) * daemon->core.fabric.node_count;
 }
 
 void server_answer_waiters(struct daemon *daemon)
 {
 	if (!daemon->server.waiter_count ||
-	    daemon->core.loop.now < daemon->server.waiters_checked_at + look_interval(daemon))
+	    daemon->core.loop.now < daemon->server.waiters_checked_at + check_interval(daemon))
 		return;
 	daemon->server.waiters_checked_at = daemon->core.loop.now;
 
@@ -205,6 +205,6 @@ void server_answer_waiters(struct daemon *daemon)
 time_ns server_deadline(const struct daemon *daemon)
 {
 	return daemon->server.waiter_count
-		       ? daemon->server.waiters_checked_at + look_interval(daemon)
+		       ? daemon->server.waiters_checked_at + check_interval(daemon)
 		       : TIME_NEVER;
 }

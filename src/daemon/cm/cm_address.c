@@ -9,7 +9,7 @@
 #include "daemon/cm/cm_port.h"
 #include "daemon/core/daemon_core.h"
 
-enum { IPV4_PLACE = 12, IPV4_BYTES = 4 };
+enum { IPV4_OFFSET = 12, IPV4_BYTES = 4 };
 
 #define MACHINE_READ_INTERVAL SECONDS(2)
 
@@ -95,7 +95,7 @@ static bool is_of_machine(struct cm_fabric *fabric, uint8_t ip_version,
 			continue;
 		if (ip_version == 4 && entry->ifa_addr->sa_family == AF_INET) {
 			memcpy(&ipv4, entry->ifa_addr, sizeof(ipv4));
-			if (memcmp(&ipv4.sin_addr, bytes + IPV4_PLACE, IPV4_BYTES) == 0)
+			if (memcmp(&ipv4.sin_addr, bytes + IPV4_OFFSET, IPV4_BYTES) == 0)
 				return true;
 		}
 		if (ip_version == 6 && entry->ifa_addr->sa_family == AF_INET6) {
@@ -111,15 +111,15 @@ static bool is_loopback(uint8_t ip_version, const uint8_t bytes[static 16])
 {
 	static const uint8_t loopback[16] = {[15] = 1};
 
-	return ip_version == 4 ? bytes[IPV4_PLACE] == 127 : memcmp(bytes, loopback, 16) == 0;
+	return ip_version == 4 ? bytes[IPV4_OFFSET] == 127 : memcmp(bytes, loopback, 16) == 0;
 }
 
 static bool is_multicast(uint8_t ip_version, const uint8_t bytes[static 16])
 {
-	return ip_version == 4 ? bytes[IPV4_PLACE] >> 4 == 0xe : bytes[0] == 0xff;
+	return ip_version == 4 ? bytes[IPV4_OFFSET] >> 4 == 0xe : bytes[0] == 0xff;
 }
 
-static enum cm_place place_of_gid(struct cm_host *host, const struct cm_address *address,
+static enum cm_scope scope_of_gid(struct cm_host *host, const struct cm_address *address,
 				  struct cm_port **ret_port)
 {
 	struct gid gid;
@@ -129,40 +129,40 @@ static enum cm_place place_of_gid(struct cm_host *host, const struct cm_address 
 	struct cm_port *port = cm_host_find_gid(host, &gid);
 
 	if (!port)
-		return CM_PLACE_THERE;
+		return CM_SCOPE_REMOTE;
 	*ret_port = port;
-	return CM_PLACE_HERE;
+	return CM_SCOPE_LOCAL;
 }
 
-enum cm_place cm_address_place(struct cm_host *host, const struct cm_address *address,
+enum cm_scope cm_address_scope(struct cm_host *host, const struct cm_address *address,
 			       struct cm_port **ret_port)
 {
 	uint8_t version = cm_address_ip_version(address);
 	struct cm_fabric *fabric = host->fabric;
 
 	if (address->family == CM_ADDRESS_NONE)
-		return CM_PLACE_NOWHERE;
+		return CM_SCOPE_UNREACHABLE;
 	if (cm_address_is_any(address))
-		return CM_PLACE_ANY;
+		return CM_SCOPE_ANY;
 	if (address->family == CM_ADDRESS_IB)
-		return place_of_gid(host, address, ret_port);
+		return scope_of_gid(host, address, ret_port);
 
 	struct ip_address ip = cm_address_ip(address);
 
 	if (is_multicast(version, ip.bytes))
-		return CM_PLACE_GROUP;
+		return CM_SCOPE_MULTICAST;
 	for (uint32_t index = 0; index < host->port_count; index++) {
 		if (!cm_address_is_of(host->ports[index].endpoint, version, &ip))
 			continue;
 		*ret_port = &host->ports[index];
-		return CM_PLACE_HERE;
+		return CM_SCOPE_LOCAL;
 	}
 	if (is_on_fabric(host, version, &ip))
-		return CM_PLACE_THERE;
+		return CM_SCOPE_REMOTE;
 	if (!is_loopback(version, ip.bytes) && !is_of_machine(fabric, version, ip.bytes))
-		return CM_PLACE_NOWHERE;
+		return CM_SCOPE_UNREACHABLE;
 	*ret_port = cm_host_first_port(host);
-	return CM_PLACE_HERE;
+	return CM_SCOPE_LOCAL;
 }
 
 /* IPv4-mapped IPv6 addresses count as IPv4. */
@@ -183,7 +183,7 @@ struct ip_address cm_address_ip(const struct cm_address *address)
 
 	memcpy(ip.bytes, address->bytes, sizeof(ip.bytes));
 	if (is_mapped(address))
-		memset(ip.bytes, 0, IPV4_PLACE);
+		memset(ip.bytes, 0, IPV4_OFFSET);
 	return ip;
 }
 

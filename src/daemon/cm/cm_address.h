@@ -10,16 +10,16 @@
 #include "daemon/cm/cm_objects.h"
 #include "wire/cm_ip_header.h"
 
-enum cm_place {
-	CM_PLACE_NOWHERE, /* not on this fabric */
-	CM_PLACE_ANY,
-	CM_PLACE_HERE,	/* a port of the host itself */
-	CM_PLACE_THERE, /* another host's port, if it exists */
-	CM_PLACE_GROUP, /* a multicast address */
+enum cm_scope {
+	CM_SCOPE_UNREACHABLE, /* not on this fabric */
+	CM_SCOPE_ANY,
+	CM_SCOPE_LOCAL,	    /* a port of the host itself */
+	CM_SCOPE_REMOTE,    /* another host's port, if it exists */
+	CM_SCOPE_MULTICAST, /* a multicast address */
 };
 
-/* Sets ret_port for CM_PLACE_HERE only. */
-enum cm_place cm_address_place(struct cm_host *host, const struct cm_address *address,
+/* Sets ret_port for CM_SCOPE_LOCAL only. */
+enum cm_scope cm_address_scope(struct cm_host *host, const struct cm_address *address,
 			       struct cm_port **ret_port);
 
 bool cm_address_is_any(const struct cm_address *address);

@@ -134,7 +134,7 @@ int cm_id_find_alternate(struct cm_id *id, const struct gid *sgid, const struct 
 	const uint64_t components = SA_COMPONENT(PR_DGID) | SA_COMPONENT(PR_SGID) |
 				    SA_COMPONENT(PR_REVERSIBLE) | SA_COMPONENT(PR_PATH_COUNT) |
 				    SA_COMPONENT(PR_PKEY);
-	const struct mad_purpose purpose = {id, CM_ASKED_ALTERNATE};
+	const struct mad_purpose purpose = {id, CM_SA_REQUEST_ALTERNATE};
 
 	if (id->state != CM_ID_CONNECTED)
 		return -EINVAL;

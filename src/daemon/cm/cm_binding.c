@@ -147,12 +147,12 @@ int cm_bind(struct cm_id *id, const struct cm_address *address)
 	if (id->state != CM_ID_IDLE)
 		return -EINVAL;
 
-	enum cm_place place = cm_address_place(id->program->host, address, &port);
+	enum cm_scope scope = cm_address_scope(id->program->host, address, &port);
 
-	if (place != CM_PLACE_ANY && place != CM_PLACE_HERE)
+	if (scope != CM_SCOPE_ANY && scope != CM_SCOPE_LOCAL)
 		return -EADDRNOTAVAIL;
 	id->route.source = *address;
-	if (place == CM_PLACE_HERE)
+	if (scope == CM_SCOPE_LOCAL)
 		name_port(port, &id->route.source);
 
 	int error = take_service(id);

@@ -71,7 +71,7 @@ static void serve(struct cm_program *program, const struct cm_command *command,
 	if (command->is_posted && answer.error)
 		cm_command_failed(program, command, answer.error);
 	if (!command->is_posted && send_answer(program->socket, &answer, descriptor) != 0)
-		cm_program_end(program, "it asks and does not read the answers");
+		cm_program_end(program, "it does not read the replies to its requests");
 	if (descriptor >= 0)
 		close(descriptor);
 }
@@ -93,7 +93,7 @@ static bool serve_one(struct cm_program *program)
 	if (makes_sense)
 		serve(program, &command, given_descriptor);
 	else
-		cm_program_end(program, length <= 0 ? NULL : "a command makes no sense");
+		cm_program_end(program, length <= 0 ? NULL : "invalid command");
 	if (given_descriptor >= 0)
 		close(given_descriptor);
 	return makes_sense && command.is_posted && !program->is_ending;

@@ -59,8 +59,8 @@ int cm_fabric_bring_up(struct cm_fabric *fabric)
 	for (uint32_t index = 0; index < hosts->host_count && !error; index++) {
 		error = cm_host_create(fabric, hosts->hosts[index], &hosts->hosts[index]->cm);
 		if (error)
-			log_line("host %s can't connect: %s", hosts->hosts[index]->name,
-				 strerror(-error));
+			log_line("can't start the connection manager of host %s: %s",
+				 hosts->hosts[index]->name, strerror(-error));
 	}
 	if (error) {
 		cm_fabric_release(fabric);

@@ -177,20 +177,20 @@ static void take_results(struct cm_port *port, time_ns now)
 	struct sa_client_result result;
 
 	while (sa_client_take_result(&port->sa, &result)) {
-		switch ((enum cm_asked)result.purpose.detail) {
-		case CM_ASKED_PATH:
+		switch ((enum cm_sa_request)result.purpose.detail) {
+		case CM_SA_REQUEST_PATH:
 			cm_path_found(result.purpose.subject, &result);
 			break;
-		case CM_ASKED_BROADCAST:
+		case CM_SA_REQUEST_BROADCAST:
 			ipoib_port_joined(&port->ip, &result, now);
 			break;
-		case CM_ASKED_GROUP:
+		case CM_SA_REQUEST_GROUP:
 			cm_group_answered(result.purpose.subject, &result);
 			break;
-		case CM_ASKED_ALTERNATE:
+		case CM_SA_REQUEST_ALTERNATE:
 			cm_alternate_found(result.purpose.subject, &result);
 			break;
-		case CM_ASKED_NOTHING:
+		case CM_SA_REQUEST_NONE:
 			break;
 		}
 	}

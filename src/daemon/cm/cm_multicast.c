@@ -45,8 +45,8 @@ static uint8_t wanted_states(const struct cm_group *group)
 	return states;
 }
 
-static void fill_wish(const struct cm_group *group, uint8_t states,
-		      struct mc_member_record *ret_wanted)
+static void fill_request(const struct cm_group *group, uint8_t states,
+			 struct mc_member_record *ret_wanted)
 {
 	const struct mc_member_record *broadcast = &group->port->ip.partitions[0].group;
 	struct gid own = cm_port_gid(group->port);
@@ -71,10 +71,10 @@ static int ask_for(struct cm_group *group, uint8_t states)
 				    SA_COMPONENT(MCR_PKEY) | SA_COMPONENT(MCR_JOIN_STATE) |
 				    SA_COMPONENT(MCR_QKEY) | SA_COMPONENT(MCR_SL) |
 				    SA_COMPONENT(MCR_FLOW_LABEL) | SA_COMPONENT(MCR_TRAFFIC_CLASS);
-	const struct mad_purpose purpose = {group, CM_ASKED_GROUP};
+	const struct mad_purpose purpose = {group, CM_SA_REQUEST_GROUP};
 	struct mc_member_record wanted;
 
-	fill_wish(group, states, &wanted);
+	fill_request(group, states, &wanted);
 
 	int error = sa_client_join(cm_port_sa(group->port), &wanted, components, purpose);
 
@@ -87,12 +87,12 @@ static int ask_for(struct cm_group *group, uint8_t states)
 /* Leaves without waiting for the answer. */
 static void give_up(struct cm_group *group, uint8_t states)
 {
-	const struct mad_purpose purpose = {NULL, CM_ASKED_NOTHING};
+	const struct mad_purpose purpose = {NULL, CM_SA_REQUEST_NONE};
 	struct mc_member_record membership;
 
 	if (!states)
 		return;
-	fill_wish(group, states, &membership);
+	fill_request(group, states, &membership);
 	group->joined_states &= (uint8_t)~states;
 	/* If the request can't be sent: the SA removes a port that has gone by itself. */
 	if (sa_client_leave(cm_port_sa(group->port), &membership, purpose) == 0)

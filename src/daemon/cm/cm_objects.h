@@ -84,12 +84,12 @@ struct cm_port {
 };
 
 /* Kinds of requests to the SA (mad_purpose.detail); beside each, the type of its subject. */
-enum cm_asked {
-	CM_ASKED_NOTHING,   /* the answer is dropped */
-	CM_ASKED_PATH,	    /* an id */
-	CM_ASKED_BROADCAST, /* a port */
-	CM_ASKED_GROUP,	    /* a group */
-	CM_ASKED_ALTERNATE, /* an id */
+enum cm_sa_request {
+	CM_SA_REQUEST_NONE,	 /* the answer is dropped */
+	CM_SA_REQUEST_PATH,	 /* an id */
+	CM_SA_REQUEST_BROADCAST, /* a port */
+	CM_SA_REQUEST_GROUP,	 /* a group */
+	CM_SA_REQUEST_ALTERNATE, /* an id */
 };
 
 /* A service id that ids of the host are bound to. */

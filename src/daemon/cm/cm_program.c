@@ -11,8 +11,8 @@ void cm_program_end(struct cm_program *program, const char *reason)
 		return;
 	program->is_ending = true;
 	if (reason)
-		log_line("a program of %s loses its connections: %s", program->host->host->name,
-			 reason);
+		log_line("a program of host %s is cut off from connection management: %s",
+			 program->host->host->name, reason);
 	list_remove(&program->link);
 	list_append(&program->host->fabric->ended, &program->link);
 }

@@ -81,13 +81,13 @@ int cm_resolve_address(struct cm_id *id, const struct cm_address *source,
 	if (id->state != CM_ID_BOUND)
 		return -EINVAL;
 
-	enum cm_place place = cm_address_place(host, destination, &own);
+	enum cm_scope scope = cm_address_scope(host, destination, &own);
 
-	if (place == CM_PLACE_NOWHERE)
+	if (scope == CM_SCOPE_UNREACHABLE)
 		return -ENETUNREACH;
 	id->route.destination = *destination;
 	/* "Any" as a destination is this host, as for TCP. */
-	if (place == CM_PLACE_ANY)
+	if (scope == CM_SCOPE_ANY)
 		own = id->port ? id->port : cm_host_first_port(host);
 	choose_port(id, own);
 	id->state = CM_ID_RESOLVING_ADDRESS;
@@ -99,7 +99,7 @@ int cm_resolve_address(struct cm_id *id, const struct cm_address *source,
 	if (!own && destination->family == CM_ADDRESS_IB) {
 		memcpy(gid.bytes, destination->bytes, sizeof(gid.bytes));
 		pkey = destination->pkey;
-	} else if (place == CM_PLACE_GROUP) {
+	} else if (scope == CM_SCOPE_MULTICAST) {
 		gid = cm_group_address(id, destination);
 	} else if (!own) {
 		return ipoib_port_find(&id->port->ip, destination, id, cm_host_now(host));
@@ -148,7 +148,7 @@ int cm_resolve_route(struct cm_id *id, uint32_t timeout_ms)
 			      SA_COMPONENT(PR_REVERSIBLE) | SA_COMPONENT(PR_PATH_COUNT) |
 			      SA_COMPONENT(PR_PKEY) |
 			      SA_COMPONENT(is_ipv6 ? PR_TRAFFIC_CLASS : PR_QOS_CLASS);
-	const struct mad_purpose purpose = {id, CM_ASKED_PATH};
+	const struct mad_purpose purpose = {id, CM_SA_REQUEST_PATH};
 	int error = sa_client_query_path(cm_port_sa(id->port), &wanted, components, purpose);
 
 	if (error)

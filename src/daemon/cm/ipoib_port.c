@@ -139,7 +139,7 @@ static void join(struct ipoib_port *ip, struct ipoib_partition *partition, time_
 						.port_gid_guid = gid_guid(&own),
 						.pkey = partition->pkey,
 						.join_state = 1};
-	const struct mad_purpose purpose = {ip->port, CM_ASKED_BROADCAST};
+	const struct mad_purpose purpose = {ip->port, CM_SA_REQUEST_BROADCAST};
 	uint64_t components = SA_COMPONENT(MCR_MGID) | SA_COMPONENT(MCR_PORT_GID) |
 			      SA_COMPONENT(MCR_PKEY) | SA_COMPONENT(MCR_JOIN_STATE);
 

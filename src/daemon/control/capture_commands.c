@@ -21,7 +21,7 @@ static int read_ports(const struct daemon *daemon, const json_t *names, struct p
 	int error = json_array_size(names) ? 0 : -EINVAL;
 
 	if (error)
-		snprintf(reason, REASON_BYTES, "a capture is of one port or more");
+		snprintf(reason, REASON_BYTES, "name at least one port to capture");
 	json_array_foreach (names, index, value) {
 		const char *text = json_string_value(value);
 
@@ -31,8 +31,8 @@ static int read_ports(const struct daemon *daemon, const json_t *names, struct p
 	}
 	if (!error && ret_list->port_count > CAPTURE_PORTS_MAX) {
 		error = -E2BIG;
-		snprintf(reason, REASON_BYTES, "%u ports: at most %d at once", ret_list->port_count,
-			 CAPTURE_PORTS_MAX);
+		snprintf(reason, REASON_BYTES, "%u ports: a capture has at most %d",
+			 ret_list->port_count, CAPTURE_PORTS_MAX);
 	}
 	return error;
 }
@@ -90,7 +90,8 @@ static void run_capture(struct client *client, const json_t *request, struct rep
 		error = capture_filter_read(request, &filter, reason, sizeof(reason));
 	if (!error && !ring_size_is_right(ring_bytes)) {
 		error = -EINVAL;
-		snprintf(reason, sizeof(reason), "a buffer is a power of two from %d to %d bytes",
+		snprintf(reason, sizeof(reason),
+			 "the buffer size must be a power of two from %d to %d bytes",
 			 CAPTURE_RING_BYTES_MIN, CAPTURE_RING_BYTES_MAX);
 	}
 	if (error) {
@@ -102,7 +103,7 @@ static void run_capture(struct client *client, const json_t *request, struct rep
 			      (uint32_t)ring_bytes, &capture);
 	if (error) {
 		reply_error(ret_reply, -error,
-			    error == -EBUSY ? "one capture per connection, and %d in all"
+			    error == -EBUSY ? "at most one capture per connection, and %d in all"
 					    : "no memory for a capture",
 			    CAPTURES_MAX);
 		return;

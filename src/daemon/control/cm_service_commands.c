@@ -76,7 +76,7 @@ static void run_cm(struct client *client, const json_t *request, struct reply *r
 
 	(void)request;
 	if (!client->host) {
-		reply_error(ret_reply, EINVAL, "hello with a host comes first");
+		reply_error(ret_reply, EINVAL, "send hello with a host first");
 		return;
 	}
 
@@ -87,8 +87,8 @@ static void run_cm(struct client *client, const json_t *request, struct reply *r
 	if (!error)
 		error = cm_program_create(client->host->cm, &program, &socket);
 	if (error) {
-		reply_error(ret_reply, -error, "no connections for host %s: %s", client->host->name,
-			    strerror(-error));
+		reply_error(ret_reply, -error, "can't start connection management for host %s: %s",
+			    client->host->name, strerror(-error));
 		return;
 	}
 	/* The first of the descriptors is never given away, so the page goes before it. */

@@ -46,7 +46,8 @@ static int read_source(const struct daemon *daemon, const char *text, struct por
 	int error = port_names_add(&daemon->core.fabric, text, &list, reason, REASON_BYTES);
 
 	if (!error && list.ports[0]->kind != PORT_OF_ADAPTER) {
-		snprintf(reason, REASON_BYTES, "%.64s is no host: packets begin at adapters", text);
+		snprintf(reason, REASON_BYTES, "%.64s is not a host: packets start at adapters",
+			 text);
 		error = -EINVAL;
 	}
 	if (!error)
@@ -95,7 +96,7 @@ static int read_group(struct daemon *daemon, const struct port *source, const ch
 
 	if (!is_mlid && inet_pton(AF_INET6, text, packet->dgid.bytes) != 1) {
 		snprintf(reason, REASON_BYTES,
-			 "%.64s is no group: an MLID from 0xc000 on, or an MGID", text);
+			 "%.64s is not a group: give an MLID from 0xc000 on, or an MGID", text);
 		return -EINVAL;
 	}
 	if (groups)
@@ -110,8 +111,8 @@ static int read_group(struct daemon *daemon, const struct port *source, const ch
 	}
 	if (is_mlid)
 		return 0;
-	snprintf(reason, REASON_BYTES, "%.64s is no group of softib's own manager; name its MLID",
-		 text);
+	snprintf(reason, REASON_BYTES,
+		 "%.64s is not a group of the built-in manager; give its MLID", text);
 	return -ENOENT;
 }
 
@@ -124,7 +125,7 @@ static int read_number(const json_t *request, const char *name, json_int_t value
 	*ret_value = value ? json_integer_value(value) : value_default;
 	if (*ret_value >= 0 && *ret_value <= value_max)
 		return 0;
-	snprintf(reason, REASON_BYTES, "%s is a number from 0 to %d", name, (int)value_max);
+	snprintf(reason, REASON_BYTES, "%s must be a number from 0 to %d", name, (int)value_max);
 	return -EINVAL;
 }
 

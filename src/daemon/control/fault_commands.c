@@ -40,7 +40,7 @@ static int read_words(const json_t *words, struct fault_settings *settings,
 	const json_t *value;
 
 	if (!json_array_size(words)) {
-		snprintf(reason, REASON_BYTES, "which fault? drop=0.01, delay=1ms ...");
+		snprintf(reason, REASON_BYTES, "no fault given: drop=0.01, delay=1ms ...");
 		return -EINVAL;
 	}
 	json_array_foreach (words, index, value) {
@@ -127,7 +127,7 @@ static void run_add(struct client *client, const json_t *request, struct reply *
 	struct port_list ports = {0};
 	char reason[REASON_BYTES] = "";
 
-	if (verb_faults_are_meant(wanted.words)) {
+	if (verb_faults_are_named(wanted.words)) {
 		add_to_verbs(client, name ? name : "", &wanted, ret_reply);
 		return;
 	}

@@ -46,7 +46,7 @@ static void run_mads(struct client *client, const json_t *request, struct reply 
 	int error = mad_file_open(&client_daemon(client)->mad_files, endpoint, &program_end);
 
 	if (error) {
-		reply_error(ret_reply, -error, "no socket for the port's MADs: %s",
+		reply_error(ret_reply, -error, "can't open a socket for the port's MADs: %s",
 			    strerror(-error));
 		return;
 	}
@@ -130,7 +130,7 @@ static void run_register(struct client *client, const json_t *request, struct re
 						    : -EINVAL;
 
 	if (error)
-		reply_error(ret_reply, -error, "no agent: %s", strerror(-error));
+		reply_error(ret_reply, -error, "can't register the agent: %s", strerror(-error));
 	else
 		reply_ok(ret_reply, json_pack("{s:I, s:I}", "id", (json_int_t)identity.id, "number",
 					      (json_int_t)identity.number));

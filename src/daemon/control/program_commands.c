@@ -87,7 +87,7 @@ static struct host *choose_host(struct client *client, const json_t *request, st
 		host = host_table_device(table, &client->core->fabric, name);
 	if (!host) {
 		list_hosts(table, names, sizeof(names));
-		reply_error(reply, ENOENT, "no host %.64s in fabric %s; there are: %s", name,
+		reply_error(reply, ENOENT, "no host %.64s in fabric %s; its hosts are: %s", name,
 			    client_daemon(client)->options.fabric_name, names);
 	}
 	return host;
@@ -113,7 +113,7 @@ static void run_hello(struct client *client, const json_t *request, struct reply
 
 	if (client->kind != CLIENT_UNKNOWN || kind == CLIENT_UNKNOWN) {
 		reply_error(ret_reply, EINVAL,
-			    "one hello per connection, of kind program, hold or tool");
+			    "send one hello per connection, of kind program, hold or tool");
 		return;
 	}
 	if (version != PROTOCOL_VERSION) {
@@ -134,7 +134,7 @@ static void run_hello(struct client *client, const json_t *request, struct reply
 	int error = host ? sysfs_tree_render(&daemon->sysfs, host) : 0;
 
 	if (error)
-		reply_error(ret_reply, -error, "the files of host %s can't be written to %s: %s",
+		reply_error(ret_reply, -error, "can't write the files of host %s to %s: %s",
 			    host->name, daemon->folder.path, strerror(-error));
 	if (!host || error)
 		return;
@@ -151,14 +151,15 @@ static void run_attach(struct client *client, const json_t *request, struct repl
 {
 	(void)request;
 	if (client->kind != CLIENT_PROGRAM || client->is_attached) {
-		reply_error(ret_reply, EINVAL, "attach comes once, after hello as a program");
+		reply_error(ret_reply, EINVAL, "send attach once, after hello as a program");
 		return;
 	}
 
 	int error = client_attach(client);
 
 	if (error) {
-		reply_error(ret_reply, -error, "no rings for this program: %s", strerror(-error));
+		reply_error(ret_reply, -error, "can't make the rings of this program: %s",
+			    strerror(-error));
 		return;
 	}
 	ret_reply->descriptors[0] = client->core->page_file;
@@ -180,7 +181,7 @@ static struct adapter_entry *named_adapter(const struct client *client, const js
 	json_int_t index = json_integer_value(value);
 
 	if (!client->is_attached) {
-		reply_error(reply, EINVAL, "attach comes first");
+		reply_error(reply, EINVAL, "send attach first");
 		return NULL;
 	}
 	if (!json_is_integer(value) || index < 0 || index >= client->host->adapter_count) {

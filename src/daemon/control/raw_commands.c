@@ -34,7 +34,7 @@ static void run_raw(struct client *client, const json_t *request, struct reply *
 	/* The client may have released this queue pair by a record that is still in its up ring. */
 	ingress_catch_up(&client_daemon(client)->packets, client);
 	if (raw_claim(client, endpoint, (enum raw_kind)kind) != 0)
-		reply_error(ret_reply, EBUSY, "the port has a raw queue pair of that kind");
+		reply_error(ret_reply, EBUSY, "the port has a raw queue pair of that kind already");
 	else
 		reply_ok(ret_reply, json_object());
 }

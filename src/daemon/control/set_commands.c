@@ -113,7 +113,7 @@ static void refuse_attribute(const char *name, struct reply *ret_reply)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", %s", row->name);
 	for (const struct node_table *row = node_tables; row->name; row++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", %s", row->name);
-	reply_error(ret_reply, ENOENT, "no attribute %.*s here; there are: %s", NAME_SHOWN, name,
+	reply_error(ret_reply, ENOENT, "no attribute %.*s here; choose from: %s", NAME_SHOWN, name,
 		    text);
 }
 
@@ -157,8 +157,7 @@ static void explain_set(enum node_set_result result, const char *field, const ch
 		reply_ok(ret_reply, json_object());
 		break;
 	case NODE_SET_NO_SUCH_FIELD:
-		reply_error(ret_reply, ENOENT,
-			    "no field or entry %.*s here; softib get shows what there is",
+		reply_error(ret_reply, ENOENT, "no field or entry %.*s here; softib get lists them",
 			    NAME_SHOWN, field);
 		break;
 	case NODE_SET_NOT_A_NUMBER:
@@ -174,7 +173,7 @@ static void explain_set(enum node_set_result result, const char *field, const ch
 		reply_error(ret_reply, EPERM, "%.*s can't be changed", NAME_SHOWN, field);
 		break;
 	case NODE_SET_LINK_IS_DOWN:
-		reply_error(ret_reply, ENOLINK, "the port has no link that could be in that state");
+		reply_error(ret_reply, ENOLINK, "the port's link can't be in that state");
 		break;
 	}
 }

@@ -360,7 +360,7 @@ static void run_refresh(struct client *client, const json_t *request, struct rep
 static void run_down(struct client *client, const json_t *request, struct reply *ret_reply)
 {
 	(void)request;
-	log_line("told to end by pid %d", (int)client->pid);
+	log_line("ending on request of pid %d", (int)client->pid);
 	client_daemon(client)->is_ending = true;
 	reply_ok(ret_reply, json_pack("{s:i}", "pid", (int)getpid()));
 }
@@ -371,7 +371,7 @@ static void run_wait_active(struct client *client, const json_t *request, struct
 	json_int_t timeout_ms = json_integer_value(json_object_get(request, "timeout_ms"));
 
 	if (client->waits_for_active) {
-		reply_error(ret_reply, EBUSY, "waiting already");
+		reply_error(ret_reply, EBUSY, "this connection is waiting already");
 		return;
 	}
 	if (timeout_ms < 0 || timeout_ms > WAIT_MS_MAX)

@@ -47,14 +47,15 @@ static void run_domain(struct client *client, const json_t *request, struct repl
 	if (!read_number(request, "device", &file.device) ||
 	    !read_number(request, "inode", &file.inode) || opening < XRC_EXISTING ||
 	    opening > XRC_CREATE_EXCLUSIVE) {
-		reply_error(ret_reply, EINVAL, "a domain has a file and a way to be opened");
+		reply_error(ret_reply, EINVAL, "a domain needs device, inode and opening");
 		return;
 	}
 
 	int error = xrc_domain_open(client, adapter, &file, (enum xrc_opening)opening, &id);
 
 	if (error)
-		reply_error(ret_reply, -error, "no domain of that file: %s", strerror(-error));
+		reply_error(ret_reply, -error, "can't open the domain of that file: %s",
+			    strerror(-error));
 	else
 		reply_ok(ret_reply, json_pack("{s:I}", "id", (json_int_t)id));
 }
@@ -97,7 +98,7 @@ static void run_target(struct client *client, const json_t *request, struct repl
 static void reply_result(struct reply *ret_reply, int error)
 {
 	if (error)
-		reply_error(ret_reply, -error, "no target to be had: %s", strerror(-error));
+		reply_error(ret_reply, -error, "can't get the target: %s", strerror(-error));
 	else
 		reply_ok(ret_reply, json_object());
 }

@@ -48,7 +48,7 @@ struct ring_record *client_reserve(struct client *client, uint32_t byte_count)
 	if (record)
 		return record;
 	if (client->rings.down.is_corrupt) {
-		client_end(client, "its down ring makes no sense");
+		client_end(client, "its down ring is corrupt");
 		return NULL;
 	}
 	/* The program may have made room before softibd asked it to ring. */

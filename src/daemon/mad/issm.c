@@ -53,7 +53,7 @@ void issm_hold(struct daemon_core *core, struct endpoint *endpoint)
 		set_is_sm(core, endpoint->port, CAPABILITY_IS_SM);
 }
 
-void issm_let_go(struct daemon_core *core, struct endpoint *endpoint)
+void issm_release(struct daemon_core *core, struct endpoint *endpoint)
 {
 	assert(endpoint->sm_count > 0);
 	if (--endpoint->sm_count == 0)
@@ -66,7 +66,7 @@ static void stop_writing(struct issm_device *device)
 		return;
 	close(device->writer);
 	device->writer = -1;
-	issm_let_go(device->watches->core, device->endpoint);
+	issm_release(device->watches->core, device->endpoint);
 }
 
 static void look_for_readers(struct issm_device *device)
@@ -84,7 +84,7 @@ static void look_for_readers(struct issm_device *device)
 	int error = event_loop_watch_for(&core->loop, device->writer, &device->watch, 0);
 
 	if (error) {
-		log_line("a subnet manager on host %s can't be watched: %s",
+		log_line("can't watch a subnet manager on host %s: %s",
 			 device->endpoint->device->host->name, strerror(-error));
 		close(device->writer);
 		device->writer = -1;
@@ -189,7 +189,7 @@ void issm_watch_port(struct issm_watches *watches, struct endpoint *endpoint, co
 	device->mark = inotify_add_watch(watches->inotify, path, IN_OPEN);
 	if (device->mark < 0 ||
 	    hash_table_put(&watches->by_mark, (uint64_t)device->mark, device) != 0) {
-		log_line("%s can't be watched: %s", path, strerror(errno));
+		log_line("can't watch %s: %s", path, strerror(errno));
 		free(device);
 		return;
 	}

@@ -23,6 +23,6 @@ void issm_watch_port(struct issm_watches *watches, struct endpoint *endpoint, co
 
 /* Counts the managers of a port: the first sets IsSM, the last clears it. */
 void issm_hold(struct daemon_core *core, struct endpoint *endpoint);
-void issm_let_go(struct daemon_core *core, struct endpoint *endpoint);
+void issm_release(struct daemon_core *core, struct endpoint *endpoint);
 
 #endif

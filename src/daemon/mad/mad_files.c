@@ -166,7 +166,7 @@ static void accept_message(struct mad_file *file, const uint8_t *bytes, size_t b
 
 	if (byte_count < MAD_PORT_HEADER_BYTES + MAD_PORT_MAD_BYTES_MIN ||
 	    !mad_port_header_decode(bytes, byte_count, &header)) {
-		mad_file_end(file, "a message on its port is no MAD");
+		mad_file_end(file, "a message on its port is not a MAD");
 		return;
 	}
 
@@ -194,7 +194,7 @@ static void accept_arrival(struct mad_file *file, struct mad_arrival *arrival)
 		return;
 	}
 	if (mad_arrival_take(arrival, bytes) != 0)
-		mad_file_end(file, "a message on its port can't be read");
+		mad_file_end(file, "can't read a message on its port");
 	else
 		accept_message(file, bytes, arrival->total_bytes);
 	free(bytes);
@@ -212,8 +212,7 @@ static void read_program(struct mad_file *file)
 		if (error == -EAGAIN)
 			return;
 		if (error) {
-			mad_file_end(file, error == -EPROTO ? "a message on its port makes no sense"
-							    : NULL);
+			mad_file_end(file, error == -EPROTO ? "invalid message on its port" : NULL);
 			return;
 		}
 		accept_arrival(file, &arrival);

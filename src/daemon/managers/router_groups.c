@@ -240,7 +240,7 @@ bool router_groups_run(struct router_groups *groups, time_ns now)
 		return false;
 	if (groups->fabric->groups_are_stale) {
 		groups->fabric->groups_are_stale = false;
-		router_ports_look(&groups->ports);
+		router_ports_refresh(&groups->ports);
 		find_tree(groups);
 		groups->has_news = true;
 		update_tables(groups);

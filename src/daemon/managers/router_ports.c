@@ -95,7 +95,7 @@ static uint16_t pkey_of(const struct port *port)
 	return found;
 }
 
-static void look(struct router_port *port)
+static void refresh(struct router_port *port)
 {
 	struct port_info *info = &port->port->info;
 	const struct group_port now = {
@@ -114,10 +114,10 @@ static void look(struct router_port *port)
 	info->client_reregister = 0;
 }
 
-void router_ports_look(struct router_ports *ports)
+void router_ports_refresh(struct router_ports *ports)
 {
 	for (uint32_t index = 0; index < ports->count; index++)
-		look(&ports->ports[index]);
+		refresh(&ports->ports[index]);
 }
 
 static bool run(struct router_ports *ports, struct router_port *port, time_ns now)

@@ -36,7 +36,7 @@ MUST_USE int router_ports_open(struct router_ports *ports, struct mad_dispatch *
 void router_ports_close(struct router_ports *ports);
 
 /* Takes over the present state, LID and manager of each router's port. */
-void router_ports_look(struct router_ports *ports);
+void router_ports_refresh(struct router_ports *ports);
 
 /* Sends the MADs that are due. Returns whether there were any. */
 bool router_ports_run(struct router_ports *ports, time_ns now);

@@ -63,11 +63,11 @@ static int read_qos(const char *path, struct qos **ret_qos)
 static int check_numbers(const struct sm_settings *settings)
 {
 	if (!routing_engine_find(settings->engine)) {
-		log_line("no routing engine %s", settings->engine);
+		log_line("unknown routing engine %s", settings->engine);
 		return -EINVAL;
 	}
 	if (settings->lmc > LMC_MAX) {
-		log_line("LMC %u: it is 0 to %u", settings->lmc, LMC_MAX);
+		log_line("LMC %u is not in the range 0 to %u", settings->lmc, LMC_MAX);
 		return -EINVAL;
 	}
 	return 0;
@@ -84,7 +84,7 @@ int sm_policy_read(struct sm_policy *policy, const struct sm_settings *settings)
 		if (part_enforce_named(settings->part_enforce, &enforce)) {
 			policy->part_enforce = (uint8_t)enforce;
 		} else {
-			log_line("no partition enforcement %s: it is both, in, out or off",
+			log_line("partition enforcement %s: must be both, in, out or off",
 				 settings->part_enforce);
 			error = -EINVAL;
 		}

@@ -82,7 +82,7 @@ static void save_lids(const struct sm_runner *runner)
 	int error = text ? text_file_write(runner->lids_path, text) : -ENOMEM;
 
 	if (error)
-		log_line("subnet manager: LIDs can't be remembered in %s: %s", runner->lids_path,
+		log_line("subnet manager: can't save LIDs in %s: %s", runner->lids_path,
 			 strerror(-error));
 	free(text);
 }
@@ -102,7 +102,7 @@ static void load_lids(struct sm_runner *runner)
 	}
 	ignored_count = sm_lids_remember(runner->sm, text, length);
 	if (ignored_count)
-		log_line("subnet manager: %u lines of %s make no sense", ignored_count,
+		log_line("subnet manager: %u invalid lines in %s", ignored_count,
 			 runner->lids_path);
 	free(text);
 }
@@ -146,11 +146,11 @@ static void load_neighbors(const struct sm_runner *runner)
 	if (text_file_read(runner->neighbors_path, LIDS_BYTES_MAX, &text, &length) != 0)
 		return;
 	if (sm_neighbors_remember(runner->sm, text))
-		log_line("subnet manager: lines of %s make no sense", runner->neighbors_path);
+		log_line("subnet manager: invalid lines in %s", runner->neighbors_path);
 	free(text);
 }
 
-static void told_line(void *context, enum sm_event event, const char *line)
+static void log_manager_line(void *context, enum sm_event event, const char *line)
 {
 	(void)context;
 	log_line("subnet manager: %s%s", event == SM_EVENT_WARNING ? "warning: " : "", line);
@@ -268,7 +268,7 @@ static int create(struct sm_runner *runner, const struct sm_settings *settings, 
 			  .reregistration_asked = reregistration_asked,
 			  .sweep_finished = sweep_finished,
 			  .state_changed = state_changed,
-			  .log = told_line,
+			  .log = log_manager_line,
 			  .context = runner},
 		.sweep_interval = sweep_interval(runner->dispatch->fabric),
 	};
@@ -277,7 +277,7 @@ static int create(struct sm_runner *runner, const struct sm_settings *settings, 
 	memcpy(options.mkey_secret, policy.mkeys.secret, sizeof(options.mkey_secret));
 	error = sm_create(&options, &runner->sm);
 	if (error)
-		log_line("no subnet manager: %s", strerror(-error));
+		log_line("can't start the subnet manager: %s", strerror(-error));
 	/* The manager has taken over the contents. */
 	free(policy.partitions);
 	policy.partitions = NULL;
@@ -295,7 +295,7 @@ int sm_runner_start_on(struct sm_runner *runner, struct mad_dispatch *dispatch,
 	register_classes(&runner->client);
 	error = mad_client_add(dispatch, &runner->client);
 	if (error) {
-		log_line("no subnet manager: %s", strerror(-error));
+		log_line("can't start the subnet manager: %s", strerror(-error));
 		return error;
 	}
 	runner->prune_interval = settings->prune_interval;

@@ -37,7 +37,7 @@ static const struct {
 
 static int refuse(char *reason, size_t reason_bytes, const char *what, const char *text)
 {
-	snprintf(reason, reason_bytes, "%.40s is no %s", text, what);
+	snprintf(reason, reason_bytes, "%.40s is not a valid %s", text, what);
 	return -EINVAL;
 }
 
@@ -55,7 +55,7 @@ static int read_numbers(const json_t *array, uint32_t number_max, const char *wh
 		if (!json_is_integer(value) || number < 0 || number > number_max)
 			return refuse(reason, reason_bytes, what, text);
 		if (ret_numbers->count == FILTER_NUMBERS_MAX) {
-			snprintf(reason, reason_bytes, "at most %d of each kind",
+			snprintf(reason, reason_bytes, "at most %d entries of each kind",
 				 FILTER_NUMBERS_MAX);
 			return -EINVAL;
 		}

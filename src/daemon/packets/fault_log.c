@@ -177,14 +177,14 @@ static int read_link(struct record *record, struct port *output, char **rest)
 		return refuse(record, -EINVAL, "names a link again");
 	while ((word = strtok_r(NULL, " ", rest))) {
 		if (fault_text_parse(word, &link.settings))
-			return refuse(record, -EINVAL, "has a fault that is none");
+			return refuse(record, -EINVAL, "has an unknown fault");
 	}
 
 	struct replayed_link *links =
 		realloc(record->links, (record->link_count + 1) * sizeof(*links));
 
 	if (!links)
-		return refuse(record, -ENOMEM, "finds no memory");
+		return refuse(record, -ENOMEM, "needs more memory than there is");
 	links[record->link_count++] = link;
 	record->links = links;
 	return 0;
@@ -198,7 +198,7 @@ static int append_decision(struct record *record, struct replayed_link *link,
 		struct fault_decision *script = realloc(link->script, capacity * sizeof(*script));
 
 		if (!script)
-			return refuse(record, -ENOMEM, "finds no memory");
+			return refuse(record, -ENOMEM, "needs more memory than there is");
 		link->script = script;
 		link->script_capacity = capacity;
 	}
@@ -217,13 +217,13 @@ static int read_decision(struct record *record, struct port *output, char **rest
 		return refuse(record, -EINVAL, "comes before its link");
 	decision.sequence = sequence ? strtoull(sequence, &end, 10) : 0;
 	if (!decision.sequence || *end)
-		return refuse(record, -EINVAL, "has no number of a packet");
+		return refuse(record, -EINVAL, "has no packet number");
 	if (link->script_count &&
 	    link->script[link->script_count - 1].sequence >= decision.sequence)
 		return refuse(record, -EINVAL, "is out of order");
 	while ((word = strtok_r(NULL, " ", rest))) {
 		if (!fault_text_parse_decision(word, &decision))
-			return refuse(record, -EINVAL, "has a fault that is none");
+			return refuse(record, -EINVAL, "has an unknown fault");
 	}
 	return append_decision(record, link, &decision);
 }
@@ -237,7 +237,7 @@ static int read_line(struct record *record, char *line)
 		return kind && strcmp(kind, "softib-faults") == 0 && rest && strcmp(rest, "1") == 0
 			       ? 0
 			       : refuse(record, -EINVAL,
-					"is not \"softib-faults 1\": no record of faults");
+					"is not \"softib-faults 1\": not a record of faults");
 	if (!kind || kind[0] == '#')
 		return 0;
 
@@ -245,9 +245,9 @@ static int read_line(struct record *record, char *line)
 	struct port *output = name ? read_port(record, name) : NULL;
 
 	if (strcmp(kind, "link") != 0 && strcmp(kind, "at") != 0)
-		return refuse(record, -EINVAL, "begins with neither link nor at");
+		return refuse(record, -EINVAL, "starts with neither link nor at");
 	if (!output)
-		return refuse(record, -ENOENT, "names a port that this fabric has not");
+		return refuse(record, -ENOENT, "names a port that is not in this fabric");
 	return kind[0] == 'l' ? read_link(record, output, &rest)
 			      : read_decision(record, output, &rest);
 }

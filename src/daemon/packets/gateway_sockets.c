@@ -18,7 +18,7 @@
 #include "net/router/gateway.h"
 
 /* Frames read per poll, so that a flood from outside can't take all of softibd's time. */
-enum { FRAMES_PER_LOOK = 64 };
+enum { FRAMES_PER_POLL = 64 };
 
 struct gateway_socket {
 	struct watch watch;
@@ -38,7 +38,7 @@ static void socket_ready(struct watch *watch, uint32_t events)
 	uint8_t bytes[GATEWAY_FRAME_BYTES_MAX + 1];
 
 	(void)events;
-	for (unsigned i = 0; i < FRAMES_PER_LOOK; i++) {
+	for (unsigned i = 0; i < FRAMES_PER_POLL; i++) {
 		ssize_t count = read(socket->descriptor, bytes, sizeof(bytes));
 
 		if (count >= 0) {
@@ -53,7 +53,7 @@ static void socket_ready(struct watch *watch, uint32_t events)
 		}
 		/* A tap device that was removed stays readable and would wake softibd for ever. */
 		if (errno != EAGAIN && errno != EINTR) {
-			log_line("gateway %s ends: %s", socket->where, strerror(errno));
+			log_line("gateway %s closed: %s", socket->where, strerror(errno));
 			event_loop_unwatch(&core->loop, socket->descriptor);
 		}
 		return;
@@ -105,7 +105,7 @@ static int open_one(struct daemon_core *core, const char *text, struct gateway_s
 		return -EINVAL;
 	router = port_names_find_node(&core->fabric, option.router);
 	if (!router || !node_is_router(router)) {
-		log_line("no router %s for a gateway", option.router);
+		log_line("gateway: no router %s", option.router);
 		return -ENOENT;
 	}
 	if (router->router->gateway) {
@@ -114,7 +114,7 @@ static int open_one(struct daemon_core *core, const char *text, struct gateway_s
 	}
 	descriptor = option.interface[0] ? open_tap(&option) : open_udp(&option);
 	if (descriptor < 0) {
-		log_line("no gateway %s: %s", text, strerror(-descriptor));
+		log_line("can't open gateway %s: %s", text, strerror(-descriptor));
 		return descriptor;
 	}
 	*ret_socket = (struct gateway_socket){.watch.ready = socket_ready,
@@ -126,7 +126,7 @@ static int open_one(struct daemon_core *core, const char *text, struct gateway_s
 	if (!error)
 		error = event_loop_watch(&core->loop, descriptor, &ret_socket->watch);
 	if (error) {
-		log_line("no gateway %s: %s", text, strerror(-error));
+		log_line("can't open gateway %s: %s", text, strerror(-error));
 		close(descriptor);
 	}
 	return error;

@@ -52,7 +52,7 @@ static bool take_packet(struct client *client, const struct ring_record *record,
 		host_endpoint(client->host, record->port >> 8, record->port & 255);
 
 	if (!endpoint || record->packet_count != 1 || record->byte_count > PACKET_BYTES_MAX) {
-		client_end(client, "a packet in its up ring makes no sense");
+		client_end(client, "invalid packet in its up ring");
 		return true;
 	}
 
@@ -83,13 +83,13 @@ static bool take_packet(struct client *client, const struct ring_record *record,
 }
 
 /* Returns false when the down ring has no room for the answer: the request stays in the up ring. */
-static bool take_question(struct client *client, const struct ring_record *record)
+static bool take_resolve_request(struct client *client, const struct ring_record *record)
 {
 	struct resolve_request request;
 	struct resolve_answer answer;
 
 	if (record->byte_count != sizeof(request)) {
-		client_end(client, "a question in its up ring makes no sense");
+		client_end(client, "invalid resolve request in its up ring");
 		return true;
 	}
 
@@ -119,27 +119,27 @@ static bool take_record(struct packet_plane *plane, struct client *client,
 	case RECORD_PACKET:
 		return take_packet(client, record, client->core->loop.now);
 	case RECORD_RESOLVE:
-		return take_question(client, record);
+		return take_resolve_request(client, record);
 	case RECORD_TARGET_RETURNED:
 	case RECORD_TARGET_CLOSED:
 	case RECORD_DOMAIN_CLOSED:
 		if (!xrc_take_record(client, record))
-			client_end(client, "a record about an XRC target makes no sense");
+			client_end(client, "invalid record about an XRC target in its up ring");
 		return true;
 	case RECORD_RAW_RELEASED:
 		if (!raw_take_record(client, record))
-			client_end(client, "a record about a raw queue pair makes no sense");
+			client_end(client, "invalid record about a raw queue pair in its up ring");
 		return true;
 	case RECORD_KEY_VIOLATION:
 		if (!key_violation_take_record(client, record))
-			client_end(client, "a record about a wrong key makes no sense");
+			client_end(client, "invalid record about a key violation in its up ring");
 		return true;
 	case RECORD_ALTERNATE_LOADED:
 	case RECORD_ALTERNATE_REFUSED:
 		cm_alternate_take_record(plane->cm, client, record);
 		return true;
 	default:
-		client_end(client, "an unknown record in its up ring");
+		client_end(client, "unknown record in its up ring");
 		return true;
 	}
 }
@@ -155,7 +155,7 @@ static void give_room_back(struct client *client)
 static void end_reading(struct client *client)
 {
 	if (client->rings.up.is_corrupt)
-		client_end(client, "its up ring makes no sense");
+		client_end(client, "its up ring is corrupt");
 	if (!client->ingress.stalled && client->ingress.unreleased_count)
 		give_room_back(client);
 }

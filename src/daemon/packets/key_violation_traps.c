@@ -12,29 +12,29 @@ bool key_violation_take_record(struct client *client, const struct ring_record *
 	struct fabric *fabric = &client->core->fabric;
 	const struct endpoint *endpoint =
 		host_endpoint(client->host, record->port >> 8, record->port & 0xff);
-	struct key_violation told;
+	struct key_violation report;
 
-	if (!endpoint || record->byte_count != sizeof(told))
+	if (!endpoint || record->byte_count != sizeof(report))
 		return false;
-	memcpy(&told, record->body, sizeof(told));
-	if (!told.count)
+	memcpy(&report, record->body, sizeof(report));
+	if (!report.count)
 		return false;
 
 	const struct agent_violation violation = {
-		.count = told.count,
-		.slid = told.slid,
-		.dlid = told.dlid,
-		.sl = told.sl & 15,
-		.key = told.key,
-		.has_source_qpn = told.has_source_qpn,
-		.source_qpn = told.source_qpn & 0xffffff,
-		.destination_qpn = told.destination_qpn & 0xffffff,
-		.has_grh = told.has_grh,
-		.sgid = told.sgid,
-		.dgid = told.dgid,
+		.count = report.count,
+		.slid = report.slid,
+		.dlid = report.dlid,
+		.sl = report.sl & 15,
+		.key = report.key,
+		.has_source_qpn = report.has_source_qpn,
+		.source_qpn = report.source_qpn & 0xffffff,
+		.destination_qpn = report.destination_qpn & 0xffffff,
+		.has_grh = report.has_grh,
+		.sgid = report.sgid,
+		.dgid = report.dgid,
 	};
 
-	if (told.is_qkey)
+	if (report.is_qkey)
 		agent_qkey_violation(&fabric->agent_memory, endpoint->port, client->core->loop.now,
 				     &violation);
 	else

@@ -262,7 +262,7 @@ void captures_publish(struct packet_plane *plane)
 		if (ring_publish(&capture->ring))
 			doorbell_ring(capture->doorbell);
 		if (capture->ring.is_corrupt)
-			client_end(capture->client, "its capture ring makes no sense");
+			client_end(capture->client, "its capture ring is corrupt");
 	}
 }
 

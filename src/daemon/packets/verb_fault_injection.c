@@ -13,7 +13,7 @@ enum { ERRNO_MAX = 133 };
 
 #define CHANCE_CERTAIN (UINT64_C(1) << 32)
 
-bool verb_faults_are_meant(const json_t *words)
+bool verb_faults_are_named(const json_t *words)
 {
 	static const char *const keys[] = {"verb=", "completion=", "event="};
 	size_t index;
@@ -76,83 +76,86 @@ static bool parse_chance(const char *text, uint64_t *ret_chance)
 }
 
 /* The words of a request; -1 and false where the request does not say. */
-struct wish {
+struct verb_fault_request {
 	int call, error, status, event;
 	bool has_skip, has_times, has_chance;
 	struct verb_fault fault;
 };
 
 /* Returns NULL, or why not: the end of a sentence that begins with the word. */
-static const char *read_word(const char *word, struct wish *wish)
+static const char *read_word(const char *word, struct verb_fault_request *request)
 {
 	const char *equals = strchr(word, '=');
 	const char *value = equals ? equals + 1 : "";
 	size_t length = equals ? (size_t)(equals - word) : 0;
 
 	if (length == 4 && strncmp(word, "verb", length) == 0) {
-		wish->call = find_name(verb_call_names, VERB_CALL_COUNT, value);
-		return wish->call < 0 ? "is no call that can be made to fail" : NULL;
+		request->call = find_name(verb_call_names, VERB_CALL_COUNT, value);
+		return request->call < 0 ? "is not a call that can be made to fail" : NULL;
 	}
 	if (length == 5 && strncmp(word, "errno", length) == 0) {
-		wish->error = parse_errno(value);
-		return wish->error < 0 ? "is no error" : NULL;
+		request->error = parse_errno(value);
+		return request->error < 0 ? "is not an errno" : NULL;
 	}
 	if (length == 10 && strncmp(word, "completion", length) == 0) {
 		if (strncasecmp(value, "IBV_WC_", 7) == 0)
 			value += 7;
-		wish->status = find_name(completion_status_names, COMPLETION_STATUS_COUNT, value);
-		return wish->status <= 0 ? "is no status of a failed completion" : NULL;
+		request->status =
+			find_name(completion_status_names, COMPLETION_STATUS_COUNT, value);
+		return request->status <= 0 ? "is not the status of a failed completion" : NULL;
 	}
 	if (length == 5 && strncmp(word, "event", length) == 0) {
 		if (strncasecmp(value, "IBV_EVENT_", 10) == 0)
 			value += 10;
-		wish->event = find_name(async_event_names, ASYNC_EVENT_COUNT, value);
-		return wish->event < 0 ? "is no asynchronous event" : NULL;
+		request->event = find_name(async_event_names, ASYNC_EVENT_COUNT, value);
+		return request->event < 0 ? "is not an asynchronous event" : NULL;
 	}
 	if (length == 5 && strncmp(word, "after", length) == 0) {
-		wish->has_skip = true;
-		return parse_count(value, &wish->fault.skip_count) ? NULL : "is no number";
+		request->has_skip = true;
+		return parse_count(value, &request->fault.skip_count) ? NULL : "is not a number";
 	}
 	if (length == 5 && strncmp(word, "times", length) == 0) {
-		wish->has_times = true;
-		return parse_count(value, &wish->fault.times) ? NULL : "is no number";
+		request->has_times = true;
+		return parse_count(value, &request->fault.times) ? NULL : "is not a number";
 	}
 	if (length == 11 && strncmp(word, "probability", length) == 0) {
-		wish->has_chance = true;
-		return parse_chance(value, &wish->fault.chance) ? NULL : "is no chance from 0 to 1";
+		request->has_chance = true;
+		return parse_chance(value, &request->fault.chance)
+			       ? NULL
+			       : "is not a probability from 0 to 1";
 	}
-	return "is no fault of a verb: verb, errno, completion, event, after, times, probability";
+	return "is not a verb fault: use verb, errno, completion, event, after, times, probability";
 }
 
 /* Returns NULL, or why the words do not go together. */
-static const char *complete(struct wish *wish)
+static const char *complete(struct verb_fault_request *request)
 {
-	struct verb_fault *fault = &wish->fault;
-	bool has_conditions = wish->has_skip || wish->has_times || wish->has_chance;
+	struct verb_fault *fault = &request->fault;
+	bool has_conditions = request->has_skip || request->has_times || request->has_chance;
 
-	if ((wish->call >= 0) + (wish->status >= 0) + (wish->event >= 0) != 1)
-		return "one of verb, completion and event at a time";
-	if ((wish->call >= 0) != (wish->error >= 0))
-		return "a verb fails with an errno, and nothing else does";
-	if (wish->event >= 0 && has_conditions)
-		return "an event happens now and once: no after, times or probability";
-	fault->kind = wish->call >= 0	  ? VERB_FAULT_CALL
-		      : wish->status >= 0 ? VERB_FAULT_COMPLETION
-					  : VERB_FAULT_EVENT;
-	fault->call = (uint32_t)(wish->call >= 0 ? wish->call : 0);
-	fault->error = wish->error >= 0 ? wish->error : 0;
-	fault->status = (uint32_t)(wish->status >= 0 ? wish->status : 0);
-	fault->event = (uint32_t)(wish->event >= 0 ? wish->event : 0);
-	if (!wish->has_chance)
+	if ((request->call >= 0) + (request->status >= 0) + (request->event >= 0) != 1)
+		return "name exactly one of verb, completion and event";
+	if ((request->call >= 0) != (request->error >= 0))
+		return "verb needs errno, and nothing else takes it";
+	if (request->event >= 0 && has_conditions)
+		return "an event happens once, at once: it takes no after, times or probability";
+	fault->kind = request->call >= 0     ? VERB_FAULT_CALL
+		      : request->status >= 0 ? VERB_FAULT_COMPLETION
+					     : VERB_FAULT_EVENT;
+	fault->call = (uint32_t)(request->call >= 0 ? request->call : 0);
+	fault->error = request->error >= 0 ? request->error : 0;
+	fault->status = (uint32_t)(request->status >= 0 ? request->status : 0);
+	fault->event = (uint32_t)(request->event >= 0 ? request->event : 0);
+	if (!request->has_chance)
 		fault->chance = CHANCE_CERTAIN;
 	/* "after=3" alone means the fourth call only, not all later ones. */
-	if (wish->has_skip && !wish->has_times)
+	if (request->has_skip && !request->has_times)
 		fault->times = 1;
 	return NULL;
 }
 
-static int read_words(const json_t *words, struct wish *wish, char *ret_text, char *reason,
-		      size_t reason_bytes)
+static int read_words(const json_t *words, struct verb_fault_request *request, char *ret_text,
+		      char *reason, size_t reason_bytes)
 {
 	size_t index, length = 0;
 	const json_t *value;
@@ -160,7 +163,7 @@ static int read_words(const json_t *words, struct wish *wish, char *ret_text, ch
 	ret_text[0] = '\0';
 	json_array_foreach (words, index, value) {
 		const char *word = json_string_value(value);
-		const char *why = word ? read_word(word, wish) : "is no word";
+		const char *why = word ? read_word(word, request) : "is not a word";
 
 		if (why) {
 			snprintf(reason, reason_bytes, "%.60s %s", word ? word : "that", why);
@@ -174,7 +177,7 @@ static int read_words(const json_t *words, struct wish *wish, char *ret_text, ch
 			length += (size_t)written;
 	}
 
-	const char *why = complete(wish);
+	const char *why = complete(request);
 
 	if (why)
 		snprintf(reason, reason_bytes, "%s", why);
@@ -250,32 +253,32 @@ static unsigned active_count(const struct verb_fault_log *log)
 int verb_faults_add(struct daemon_core *core, const char *host_name, const json_t *words,
 		    uint64_t seed, char *ret_reason, size_t reason_bytes)
 {
-	struct wish wish = {.call = -1, .error = -1, .status = -1, .event = -1};
+	struct verb_fault_request request = {.call = -1, .error = -1, .status = -1, .event = -1};
 	struct host *host = host_table_find(&core->hosts, host_name);
 	char text[VERB_FAULT_TEXT_BYTES];
-	int error = read_words(words, &wish, text, ret_reason, reason_bytes);
+	int error = read_words(words, &request, text, ret_reason, reason_bytes);
 
 	if (error)
 		return error;
 	if (!host) {
 		snprintf(ret_reason, reason_bytes,
-			 "no host %.64s in fabric %s: verbs fail at hosts", host_name,
+			 "no host %.64s in fabric %s: verb faults are injected at hosts", host_name,
 			 core->fabric_name);
 		return -ENOENT;
 	}
-	if (wish.fault.kind == VERB_FAULT_EVENT && list_is_empty(&host->programs)) {
+	if (request.fault.kind == VERB_FAULT_EVENT && list_is_empty(&host->programs)) {
 		snprintf(ret_reason, reason_bytes, "no program on %.64s has a device open",
 			 host_name);
 		return -ESRCH;
 	}
 	if (active_count(host->verb_faults) >= VERB_FAULTS_MAX)
 		error = -ENOSPC;
-	wish.fault.seed = seed;
+	request.fault.seed = seed;
 	if (!error)
-		error = append(host, &wish.fault, text);
+		error = append(host, &request.fault, text);
 	if (error)
 		snprintf(ret_reason, reason_bytes, "%s: %s", host_name,
-			 error == -ENOSPC ? "too many; softib fault clear makes room"
+			 error == -ENOSPC ? "too many faults; \"softib fault clear\" removes them"
 					  : strerror(-error));
 	return error;
 }

@@ -26,7 +26,7 @@ struct verb_fault_log {
 };
 
 /* Whether these words describe verb faults, not link faults. */
-bool verb_faults_are_meant(const json_t *words);
+bool verb_faults_are_named(const json_t *words);
 
 /* Adds a fault from words like "verb=ibv_reg_mr errno=ENOMEM after=3 times=1 probability=0.1",
  * "completion=RETRY_EXC_ERR ..." or "event=QP_FATAL". Returns 0, or -ENOENT (no such host), -ESRCH

@@ -269,7 +269,7 @@ int sysfs_tree_render(struct sysfs_tree *tree, struct host *host)
 	int error = render_host(tree, host, root);
 
 	if (error) {
-		log_line("the files of host %s can't be written below %s: %s", host->name, root,
+		log_line("can't write the files of host %s below %s: %s", host->name, root,
 			 strerror(-error));
 		remove_folder(root);
 		return error;

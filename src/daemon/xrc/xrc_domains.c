@@ -114,12 +114,13 @@ static int join(struct xrc_domain *domain, struct client *client, unsigned stale
 /* The queue pair numbers stay the domain's; another member becomes their owner. */
 static void pass_blocks_on(struct xrc_domain *domain)
 {
-	struct xrc_member *heir =
+	struct xrc_member *successor =
 		container_of(list_first(&domain->members), struct xrc_member, link);
 
 	list_for_each (link, &domain->blocks)
 		qpn_space_pass_on(&domain->adapter->qpns,
-				  container_of(link, struct xrc_block, link)->number, heir->client);
+				  container_of(link, struct xrc_block, link)->number,
+				  successor->client);
 }
 
 static void leave(struct xrc_domain *domain, struct client *client, enum xrc_leaving leaving)

@@ -46,7 +46,7 @@ enum xrc_urgency { XRC_WHEN_IDLE, XRC_NOW };
 /* Leases the target to the client. -EAGAIN: another client still holds it; with XRC_NOW it is
  * recalled. */
 MUST_USE int xrc_target_acquire(struct client *client, struct xrc_domain *domain, uint32_t qpn,
-				enum xrc_urgency patience);
+				enum xrc_urgency urgency);
 
 /* Whether packets to this number go to a target that softibd leases out. */
 bool xrc_leases_target(const struct adapter_entry *adapter, uint32_t qpn);

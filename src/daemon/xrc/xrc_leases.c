@@ -41,15 +41,15 @@ static struct ring_record *reserve(struct xrc_target *target, struct client *cli
 
 bool xrc_lease_grant(struct xrc_target *target, struct client *client)
 {
-	const struct target_loan loan = {target->domain->id, target->is_lost};
+	const struct target_loan lease = {target->domain->id, target->is_lost};
 	struct ring_record *record = reserve(target, client, RECORD_TARGET_LENT,
-					     (uint32_t)sizeof(loan) + target->state_bytes);
+					     (uint32_t)sizeof(lease) + target->state_bytes);
 
 	if (!record)
 		return false;
-	memcpy(record->body, &loan, sizeof(loan));
+	memcpy(record->body, &lease, sizeof(lease));
 	if (target->state_bytes)
-		memcpy(record->body + sizeof(loan), target->state, target->state_bytes);
+		memcpy(record->body + sizeof(lease), target->state, target->state_bytes);
 	client_commit(client, record);
 	target->holder = client;
 	target->sent_count = 0;
@@ -114,12 +114,12 @@ static void say_recalled(struct xrc_target *target)
 	target->recall_is_due = false;
 }
 
-void xrc_target_recall(struct xrc_target *target, enum xrc_urgency patience)
+void xrc_target_recall(struct xrc_target *target, enum xrc_urgency urgency)
 {
 	if (!target->holder)
 		return;
 	target->recall_is_due = true;
-	target->recall_urgency = patience;
+	target->recall_urgency = urgency;
 	say_recalled(target);
 }
 

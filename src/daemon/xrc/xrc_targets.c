@@ -180,7 +180,7 @@ int xrc_target_open(struct client *client, struct xrc_domain *domain, uint32_t q
 }
 
 int xrc_target_acquire(struct client *client, struct xrc_domain *domain, uint32_t qpn,
-		       enum xrc_urgency patience)
+		       enum xrc_urgency urgency)
 {
 	struct xrc_target *target = find_in(domain, qpn);
 
@@ -188,8 +188,8 @@ int xrc_target_acquire(struct client *client, struct xrc_domain *domain, uint32_
 		return -ENOENT;
 	if (target->holder) {
 		/* The client's own lease is on its way back to softibd. */
-		if (target->holder != client && patience == XRC_NOW)
-			xrc_target_recall(target, patience);
+		if (target->holder != client && urgency == XRC_NOW)
+			xrc_target_recall(target, urgency);
 		return -EAGAIN;
 	}
 	return xrc_lease_grant(target, client) ? 0 : -EAGAIN;

@@ -74,7 +74,7 @@ struct xrc_target *xrc_target_find(const struct adapter_entry *adapter, uint32_t
 void xrc_target_destroy(struct xrc_target *target);
 
 /* Asks the holder to return the target. */
-void xrc_target_recall(struct xrc_target *target, enum xrc_urgency patience);
+void xrc_target_recall(struct xrc_target *target, enum xrc_urgency urgency);
 /* The holder returns the target. Returns false if the record is invalid. */
 bool xrc_target_return(struct xrc_target *target, struct client *client,
 		       const struct ring_record *record);

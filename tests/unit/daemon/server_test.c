@@ -95,10 +95,10 @@ static void test_refusals_say_why(void **state)
 	snprintf(ours, sizeof(ours), "version %d", PROTOCOL_VERSION);
 	expect_refusal(socket, hello(PROTOCOL_VERSION + 4, "hold", "h1"), ours);
 	expect_refusal(socket, hello(PROTOCOL_VERSION, "hold", "x"),
-		       "no host x in fabric test; there are: h1, h2, h3");
+		       "no host x in fabric test; its hosts are: h1, h2, h3");
 	expect_refusal(socket, "{\"command\":\"attach\"}", "after hello");
 	expect_refusal(socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":1}",
-		       "attach comes first");
+		       "send attach first");
 	expect_refusal(socket, "{\"command\":\"ring\",\"id\":1}", "no such ring");
 	close(socket);
 }

@@ -57,29 +57,29 @@ static void test_addresses_have_their_places(void **state)
 {
 	static const struct {
 		const char *text;
-		enum cm_place place;
+		enum cm_scope place;
 		unsigned port; /* index of h1's, where it is here */
 	} rows[] = {
-		{"10.77.0.1", CM_PLACE_HERE, 0},
-		{"fd77::1", CM_PLACE_HERE, 0},
-		{"::ffff:10.77.0.1", CM_PLACE_HERE, 0},
-		{"127.100.0.2", CM_PLACE_HERE, 1},
-		{"fd5f:1b00::2", CM_PLACE_HERE, 1},
-		{"10.77.200.200", CM_PLACE_THERE, 0}, /* in the network, if it exists */
-		{"127.100.9.9", CM_PLACE_THERE, 0},
-		{"172.16.5.5", CM_PLACE_THERE, 0}, /* in another's network, but given */
-		{"fd88::2", CM_PLACE_THERE, 0},
-		{"172.16.5.6", CM_PLACE_NOWHERE, 0},
-		{"fd88::3", CM_PLACE_NOWHERE, 0},
-		{"192.0.2.1", CM_PLACE_NOWHERE, 0},
+		{"10.77.0.1", CM_SCOPE_LOCAL, 0},
+		{"fd77::1", CM_SCOPE_LOCAL, 0},
+		{"::ffff:10.77.0.1", CM_SCOPE_LOCAL, 0},
+		{"127.100.0.2", CM_SCOPE_LOCAL, 1},
+		{"fd5f:1b00::2", CM_SCOPE_LOCAL, 1},
+		{"10.77.200.200", CM_SCOPE_REMOTE, 0}, /* in the network, if it exists */
+		{"127.100.9.9", CM_SCOPE_REMOTE, 0},
+		{"172.16.5.5", CM_SCOPE_REMOTE, 0}, /* in another's network, but given */
+		{"fd88::2", CM_SCOPE_REMOTE, 0},
+		{"172.16.5.6", CM_SCOPE_UNREACHABLE, 0},
+		{"fd88::3", CM_SCOPE_UNREACHABLE, 0},
+		{"192.0.2.1", CM_SCOPE_UNREACHABLE, 0},
 		/* By the rule these would be h1's first and h2's, which were given others. */
-		{"fd5f:1b00::1", CM_PLACE_THERE, 0},
-		{"127.0.0.1", CM_PLACE_HERE, 0},
-		{"::1", CM_PLACE_HERE, 0},
-		{"0.0.0.0", CM_PLACE_ANY, 0},
-		{"::", CM_PLACE_ANY, 0},
-		{"239.1.2.3", CM_PLACE_GROUP, 0},
-		{"ff12::1", CM_PLACE_GROUP, 0},
+		{"fd5f:1b00::1", CM_SCOPE_REMOTE, 0},
+		{"127.0.0.1", CM_SCOPE_LOCAL, 0},
+		{"::1", CM_SCOPE_LOCAL, 0},
+		{"0.0.0.0", CM_SCOPE_ANY, 0},
+		{"::", CM_SCOPE_ANY, 0},
+		{"239.1.2.3", CM_SCOPE_MULTICAST, 0},
+		{"ff12::1", CM_SCOPE_MULTICAST, 0},
 	};
 
 	(void)state;
@@ -87,9 +87,9 @@ static void test_addresses_have_their_places(void **state)
 		struct cm_address address = address_of(rows[index].text);
 		struct cm_port *port = NULL;
 
-		if (cm_address_place(host, &address, &port) != rows[index].place)
+		if (cm_address_scope(host, &address, &port) != rows[index].place)
 			fail_msg("%s", rows[index].text);
-		if (rows[index].place == CM_PLACE_HERE)
+		if (rows[index].place == CM_SCOPE_LOCAL)
 			assert_ptr_equal(port, &host->ports[rows[index].port]);
 		else
 			assert_null(port);
@@ -104,12 +104,12 @@ static void test_gids_are_addresses_too(void **state)
 
 	(void)state;
 	memcpy(address.bytes, own.bytes, sizeof(own.bytes));
-	assert_int_equal(cm_address_place(host, &address, &port), CM_PLACE_HERE);
+	assert_int_equal(cm_address_scope(host, &address, &port), CM_SCOPE_LOCAL);
 	assert_ptr_equal(port, &host->ports[1]);
 	address.bytes[15] ^= 0x55;
-	assert_int_equal(cm_address_place(host, &address, &port), CM_PLACE_THERE);
+	assert_int_equal(cm_address_scope(host, &address, &port), CM_SCOPE_REMOTE);
 	address.family = CM_ADDRESS_NONE;
-	assert_int_equal(cm_address_place(host, &address, &port), CM_PLACE_NOWHERE);
+	assert_int_equal(cm_address_scope(host, &address, &port), CM_SCOPE_UNREACHABLE);
 }
 
 static void test_ports_say_their_addresses(void **state)

@@ -111,7 +111,7 @@ static void test_the_built_in_manager_keeps_its_bit(void **state)
 	(void)state;
 	assert_true(is_sm("h1"));
 	issm_hold(&softibd->core, endpoint);
-	issm_let_go(&softibd->core, endpoint);
+	issm_release(&softibd->core, endpoint);
 	assert_true(is_sm("h1"));
 }
 

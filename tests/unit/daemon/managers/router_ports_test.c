@@ -66,7 +66,7 @@ static void test_fabric_without_routers_has_none(void **state)
 	assert_int_equal(ports->count, 0);
 	assert_false(router_ports_run(ports, softibd->core.loop.now));
 	assert_int_equal(router_ports_deadline(ports), TIME_NEVER);
-	router_ports_look(ports);
+	router_ports_refresh(ports);
 }
 
 static void test_closed_ports_leave_nothing_at_the_router(void **state)
@@ -80,7 +80,7 @@ static void test_closed_ports_leave_nothing_at_the_router(void **state)
 		assert_null(router->ports[number].endpoint);
 	assert_int_equal(router_ports_open(ports, &softibd->mads), 0);
 	assert_int_equal(ports->count, router->port_count);
-	router_ports_look(ports);
+	router_ports_refresh(ports);
 	fixture_await(all_are_subscribed);
 }
 
@@ -91,7 +91,7 @@ static void test_port_that_goes_down_asks_no_more(void **state)
 	(void)state;
 	fixture_await(all_are_subscribed);
 	fabric_set_cable(&softibd->core.fabric, made->port, false, softibd->core.loop.now);
-	router_ports_look(ports);
+	router_ports_refresh(ports);
 	assert_false(made->groups.port.is_active);
 	/* Nothing can be learned there, so nobody waits for it. */
 	assert_true(group_client_is_settled(&made->groups));
@@ -110,13 +110,13 @@ static void test_reregistration_begins_anew_and_is_done_once(void **state)
 	(void)state;
 	fixture_await(all_are_subscribed);
 	made->port->info.client_reregister = 1;
-	router_ports_look(ports);
+	router_ports_refresh(ports);
 	assert_int_equal(made->port->info.client_reregister, 0);
 	assert_false(made->groups.is_subscribed[0]);
 	assert_true(ports->ports[0].groups.is_subscribed[0]);
 	assert_int_equal(router_ports_deadline(ports), 0);
 	fixture_await(all_are_subscribed);
-	router_ports_look(ports);
+	router_ports_refresh(ports);
 	assert_true(made->groups.is_subscribed[0]);
 }
 
@@ -130,10 +130,10 @@ static void test_default_partition_comes_before_others(void **state)
 	assert_true(port->pkey_count >= 2);
 	port->pkeys[0] = 0x8001;
 	port->pkeys[1] = PKEY_DEFAULT_LIMITED;
-	router_ports_look(ports);
+	router_ports_refresh(ports);
 	assert_int_equal(made->groups.port.pkey, PKEY_DEFAULT_LIMITED);
 	port->pkeys[1] = 0;
-	router_ports_look(ports);
+	router_ports_refresh(ports);
 	assert_int_equal(made->groups.port.pkey, 0x8001);
 }
 

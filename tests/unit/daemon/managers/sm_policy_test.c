@@ -139,9 +139,9 @@ static void test_unknown_engine_and_large_lmc_are_refused_before_files_are_read(
 
 	(void)state;
 	assert_int_equal(sm_policy_read(&policy, &engine), -EINVAL);
-	assert_string_equal(last_line(), "no routing engine magic\n");
+	assert_string_equal(last_line(), "unknown routing engine magic\n");
 	assert_int_equal(sm_policy_read(&policy, &lmc), -EINVAL);
-	assert_string_equal(last_line(), "LMC 8: it is 0 to 7\n");
+	assert_string_equal(last_line(), "LMC 8 is not in the range 0 to 7\n");
 }
 
 int main(void)
