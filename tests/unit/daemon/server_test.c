@@ -62,7 +62,7 @@ static void test_hello_says_where_and_what(void **state)
 	close(socket);
 }
 
-/* Management programs run there; nobody else finds anything. */
+/* Only management programs can use it. */
 static void test_switch_is_a_host_without_adapters(void **state)
 {
 	int socket = fixture_connect();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a topology comes from, and what is said when it is none. */
+/* Sources of a topology, and the errors of invalid ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which address means which port: of the own host, of others, of nobody. */
+/* Which port an address maps to: one of the own host, one of another host, or none. */
 #include <arpa/inet.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 static struct daemon *softibd;
 static struct cm_host *host;
 
-/* h1 has two ports: one as the topology says, one by the rule. */
+/* h1 has two ports: one with addresses from the topology, one with default addresses. */
 static const char topology[] = "Switch 4 \"S-1\"\n"
 			       "Ca 2 \"H-1\" # \"h1\"\n"
 			       "[1] \"S-1\"[1] ip=10.77.0.1/16 ip=fd77::1\n"
@@ -58,7 +58,7 @@ static void test_addresses_have_their_places(void **state)
 	static const struct {
 		const char *text;
 		enum cm_scope place;
-		unsigned port; /* index of h1's, where it is here */
+		unsigned port; /* index among h1's ports, for CM_SCOPE_LOCAL */
 	} rows[] = {
 		{"10.77.0.1", CM_SCOPE_LOCAL, 0},
 		{"fd77::1", CM_SCOPE_LOCAL, 0},
@@ -67,12 +67,13 @@ static void test_addresses_have_their_places(void **state)
 		{"fd5f:1b00::2", CM_SCOPE_LOCAL, 1},
 		{"10.77.200.200", CM_SCOPE_REMOTE, 0}, /* in the network, if it exists */
 		{"127.100.9.9", CM_SCOPE_REMOTE, 0},
-		{"172.16.5.5", CM_SCOPE_REMOTE, 0}, /* in another's network, but given */
+		{"172.16.5.5", CM_SCOPE_REMOTE, 0}, /* in another network, but given to a port */
 		{"fd88::2", CM_SCOPE_REMOTE, 0},
 		{"172.16.5.6", CM_SCOPE_UNREACHABLE, 0},
 		{"fd88::3", CM_SCOPE_UNREACHABLE, 0},
 		{"192.0.2.1", CM_SCOPE_UNREACHABLE, 0},
-		/* By the rule these would be h1's first and h2's, which were given others. */
+		/* By default these would be the addresses of h1's first port and h2's, which have
+		   others. */
 		{"fd5f:1b00::1", CM_SCOPE_REMOTE, 0},
 		{"127.0.0.1", CM_SCOPE_LOCAL, 0},
 		{"::1", CM_SCOPE_LOCAL, 0},

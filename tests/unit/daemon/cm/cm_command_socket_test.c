@@ -81,7 +81,7 @@ static int32_t order(struct connector *connector, enum cm_command_kind kind)
 	struct cm_command command = {.kind = kind, .id = connector->id};
 	struct cm_answer answer;
 
-	/* No two of a host have the same. */
+	/* Unique on its host. */
 	command.parameters.qpn = 0x400 + next_qpn++;
 	ask(connector, &command, &answer);
 	return answer.error;
@@ -241,7 +241,7 @@ static void test_no_more_requests_wait_than_the_backlog_allows(void **state)
 	struct cm_program *program =
 		container_of(list_first(&softibd->cm.programs), struct cm_program, link);
 
-	/* The least that programs get is more than a test wants to make. */
+	/* The smallest backlog takes more requests than a test wants to make. */
 	assert_int_equal(cm_program_find_id(program, listener.id)->backlog.request_count_max,
 			 CM_BACKLOG_MIN);
 	cm_program_find_id(program, listener.id)->backlog.request_count_max = 1;
@@ -283,7 +283,7 @@ static void post(struct connector *connector, const struct cm_command *command)
 	assert_int_equal(send(connector->commands, command, byte_count, 0), byte_count);
 }
 
-/* An id is made by the first command that names it; events are all that is heard of the rest. */
+/* The first posted command makes the id; events report the rest. */
 static void test_posted_commands_connect_without_an_answer(void **state)
 {
 	(void)state;
@@ -300,7 +300,7 @@ static void test_posted_commands_connect_without_an_answer(void **state)
 	char byte;
 
 	post(&caller, &command);
-	/* All that can be done with what is known is done before anybody waits. */
+	/* softibd resolves as far as it can at once. */
 	assert_int_equal(next_event(&caller, CM_PROGRAM_ADDRESS_RESOLVED).quiet_until, TIME_NEVER);
 	command = (struct cm_command){.kind = CM_RESOLVE_ROUTE, .is_posted = 1, .id = OWN_ID + 1};
 	post(&caller, &command);
@@ -362,7 +362,7 @@ static void test_posted_commands_that_fail_say_so_by_an_event(void **state)
 		assert_int_equal(event.id, caller.id);
 		assert_true(event.status < 0);
 	}
-	/* One whose making failed is told by its number: this one is there already. */
+	/* A failed creation is reported by the id's number: this one exists already. */
 	command.is_new = 1;
 	command.channel = caller.channel;
 	command.port_space = CM_PORT_SPACE_TCP;
@@ -388,7 +388,7 @@ static void test_an_address_that_nobody_has_is_given_up_in_time(void **state)
 	ask(&caller, &command, &answer);
 	assert_int_equal(answer.error, 0);
 	assert_int_equal(next_event(&caller, CM_PROGRAM_ADDRESS_ERROR).status, -ETIMEDOUT);
-	/* And the id can try another. */
+	/* The id can be used for another destination. */
 	command.destination = service;
 	command.timeout_ms = 5000;
 	ask(&caller, &command, &answer);
@@ -420,7 +420,7 @@ static void say(struct program *program, enum record_kind kind, uint32_t qpn)
 	program_show(program, record);
 }
 
-/* The same with a path that the SA knows; meanwhile no other is taken. */
+/* Loads a path that the SA knows; meanwhile another one is refused. */
 static void load_known_path(struct connector *caller, const struct cm_route *route,
 			    const struct cm_command *other, struct program *passive,
 			    struct program *active)
@@ -440,7 +440,7 @@ static void load_known_path(struct connector *caller, const struct cm_route *rou
 	say(active, RECORD_ALTERNATE_LOADED, active->first_qpn);
 }
 
-/* LAP and APR with a process at either end that has the queue pairs. */
+/* LAP and APR between two processes that own the queue pairs. */
 static void test_an_alternate_path_is_loaded_by_both_processes(void **state)
 {
 	(void)state;
@@ -482,7 +482,7 @@ static void test_an_alternate_path_is_loaded_by_both_processes(void **state)
 		assert_int_equal(record->word, passive.first_qpn);
 		say(&passive, is_taken ? RECORD_ALTERNATE_LOADED : RECORD_ALTERNATE_REFUSED,
 		    passive.first_qpn);
-		/* Only what the peer has loaded is loaded here. */
+		/* Our side loads the path after the peer has. */
 		record = program_next_of(&active, RECORD_ALTERNATE_PATH);
 		assert_int_equal(record != NULL, is_taken);
 	}
@@ -499,7 +499,7 @@ static void test_an_alternate_path_is_loaded_by_both_processes(void **state)
 	close_connector(&listener);
 }
 
-/* EE contexts are called for by service id and GID. */
+/* EE contexts connect by service id and GID. */
 enum { RD_SERVICE = 0x77, RD_EECN = 0x500, RD_QPN = 0x501, RD_QKEY = 0x1234 };
 
 static struct cm_address gid_address(unsigned host, uint64_t service_id)
@@ -548,7 +548,7 @@ static struct cm_command offer(struct connector *connector, enum cm_command_kind
 						  .eecn = qp_type == CM_QP_RD ? RD_EECN : 0}};
 }
 
-/* As far as its route; what it calls with is the caller's. */
+/* Resolves the route; the test connects. */
 static struct connector open_ib_caller(enum cm_qp_type qp_type)
 {
 	struct connector caller = open_connector("h2");
@@ -661,7 +661,7 @@ static void test_offers_that_no_message_can_carry_are_refused(void **state)
 	close_connector(&listener);
 }
 
-/* A GID is one port's, so two ports may offer the same service. */
+/* A GID belongs to one port, so two ports may offer the same service. */
 static void test_who_listens_at_a_gid_is_called_there_only(void **state)
 {
 	(void)state;
@@ -697,7 +697,7 @@ static int32_t ask_with(struct connector *connector, const struct cm_command *co
 	return answer.error;
 }
 
-/* softibd reads from no descriptor but the program's end of the channel that events leave. */
+/* softibd reads events back only from the program's own end of the channel. */
 static void test_events_leave_a_channel_by_its_own_socket_only(void **state)
 {
 	(void)state;
@@ -737,7 +737,7 @@ static void test_events_leave_a_channel_by_its_own_socket_only(void **state)
 	close_connector(&connector);
 }
 
-/* Whatever the fields say, softibd answers and goes on. */
+/* softibd answers every command, whatever its fields contain. */
 static void test_random_commands_are_answered(void **state)
 {
 	(void)state;

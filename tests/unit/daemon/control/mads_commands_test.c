@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening ports and registering agents by the control socket: what is asked for wrongly. Right ones
- * are in unit/host/mad_port_test.c. */
+/* Opening ports and registering agents by the control socket: bad requests. Good ones are in
+ * unit/host/mad_port_test.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static void say_hello(const char *host)
 		      PROTOCOL_VERSION, host);
 }
 
-/* The errno of the answer; 0 when it is positive. */
+/* The errno of the reply; 0 on success. */
 static int error_of(const char *text)
 {
 	json_t *answer = fixture_ask(control, "%s", text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softib get and set, as softibd carries them out. */
+/* The commands of "softib get" and "softib set". */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

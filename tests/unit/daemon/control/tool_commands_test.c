@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the softib command asks of softibd. */
+/* The commands of the softib tool. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,7 @@ static void test_waiting_ends_when_time_is_up(void **state)
 	json_t *answer;
 
 	(void)state;
-	/* One Init port that no sweep is going to mend within the wait. */
+	/* A port that no sweep makes Active within the wait. */
 	fixture_port("h3")->info.port_state = PORT_ARMED;
 	answer = fixture_ask(tool, "{\"command\":\"wait-active\",\"timeout_ms\":0}");
 	assert_true(json_is_false(json_object_get(answer, "ok")));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queue pair numbers by blocks: whose they are, and when they are used again. */
+/* Blocks of queue pair numbers: their owners, and when they are reused. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static void test_blocks_name_their_owner(void **state)
 	qpn_space_release(&space);
 }
 
-/* A packet for a process that died must find nobody, not the next process. */
+/* A packet for a process that died must be dropped, not given to the next process. */
 static void test_freed_numbers_come_last(void **state)
 {
 	struct qpn_space space;
@@ -54,7 +54,7 @@ static void test_freed_numbers_come_last(void **state)
 	qpn_space_release(&space);
 }
 
-/* Every number but those of the first and the last block can be one process's. */
+/* One process can own every number except those of the first and the last block. */
 static void test_one_process_can_have_all_numbers(void **state)
 {
 	struct qpn_space space;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fabric's folder: one owner at a time, remains swept, nothing left. */
+/* A fabric's folder: one owner at a time, remains removed at the start, nothing left at the end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void test_remains_of_a_dead_owner_are_swept(void **state)
 	assert_int_equal(mkdirat(dead.directory, "hosts", 0700), 0);
 	assert_int_equal(mkdirat(dead.directory, "hosts/h1", 0700), 0);
 	touch(&dead, "hosts/h1/file");
-	/* A link in the remains must not lead the sweep elsewhere. */
+	/* Removing the remains must not follow a link. */
 	assert_int_equal(symlinkat("/", dead.directory, "hosts/h1/root"), 0);
 	close(dead.pid_file);
 	close(dead.directory);

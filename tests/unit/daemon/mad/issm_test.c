@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* IsSM follows whoever holds the port's issm device open, as OpenSM does. */
+/* IsSM is set while a program holds the port's issm device open, as OpenSM does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,7 +103,7 @@ static void test_a_manager_that_is_killed_clears_it(void **state)
 	close(ends[1]);
 }
 
-/* The built-in manager's port stays one when a tool looks at its device. */
+/* IsSM of the built-in manager's port stays when a tool opens and closes its device. */
 static void test_the_built_in_manager_keeps_its_bit(void **state)
 {
 	struct endpoint *endpoint = endpoint_of("h1");

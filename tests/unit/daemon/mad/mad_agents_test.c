@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Agents of management programs: transactions, repeats, timeouts, RMPP, as Linux does them. */
+/* Agents of management programs: transactions, retries, timeouts, RMPP, as in Linux. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void test_an_answer_comes_back_to_its_request(void **state)
 	assert_int_equal(got.header.agent_id, serving);
 	assert_int_equal(got.header.status, 0);
 	assert_int_equal(got.header.byte_count, MAD_PORT_SINGLE_BYTES);
-	/* The upper half is the agent's, the lower one the program's. */
+	/* The upper half of the transaction id is the agent's, the lower half the program's. */
 	assert_int_equal(get_be32(got.mad + 12), 0x55667788);
 	assert_int_not_equal(get_be32(got.mad + 8), 0x11223344);
 
@@ -63,7 +63,7 @@ static void test_an_answer_comes_back_to_its_request(void **state)
 	assert_int_equal(got.header.status, 0);
 	assert_int_equal(get_be32(got.mad + 12), 0x55667788);
 
-	/* It has ended: a second answer is nobody's. */
+	/* The request has ended: a second answer is dropped. */
 	mad_program_answer(&server, &got, MAD_BYTES);
 	assert_false(mad_program_receive(&client, &got));
 }
@@ -92,7 +92,7 @@ static void test_a_request_is_repeated_and_then_reported(void **state)
 	assert_int_equal(arrived, 3);
 }
 
-/* timeout_ms 0 is send and forget: what comes back is not waited for. */
+/* With timeout_ms 0 the agent waits for no answer. */
 static void test_without_a_timeout_no_answer_is_waited_for(void **state)
 {
 	struct program_mad request = mad_program_request(&server, CLASS_TEST, MAD_GET);
@@ -120,7 +120,7 @@ static void test_a_second_request_with_the_same_id_is_refused(void **state)
 	mad_program_send(&client, &request, MAD_BYTES);
 	assert_true(mad_program_receive(&client, &got));
 	assert_int_equal(got.header.status, EINVAL);
-	/* The first one is still good. */
+	/* The first request is still outstanding. */
 	assert_true(mad_program_receive(&server, &got));
 	mad_program_answer(&server, &got, MAD_BYTES);
 	assert_true(mad_program_receive(&client, &got));
@@ -143,7 +143,7 @@ static void test_what_cannot_be_sent_is_reported(void **state)
 	assert_int_equal(got.header.status, EINVAL);
 }
 
-/* A class that nobody serves is answered by the port, as by Linux. */
+/* The port itself answers a class that no agent serves, as in Linux. */
 static void test_a_class_that_nobody_serves_is_refused_by_the_port(void **state)
 {
 	struct program_mad request = mad_program_request(&server, CLASS_TEST, MAD_GET);
@@ -158,7 +158,7 @@ static void test_a_class_that_nobody_serves_is_refused_by_the_port(void **state)
 	assert_int_equal(get_be16(got.mad + 4), MAD_STATUS_BAD_METHOD_ATTRIBUTE);
 }
 
-/* An agent gives a table back that takes many segments; the other gets it in one piece. */
+/* One agent answers with a table of many segments; the other gets it in one piece. */
 static void exchange_table(size_t table_bytes)
 {
 	uint32_t asking =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MADs to and from the clients of QP0 and QP1: who gets which. */
+/* MADs to and from the clients of QP0 and QP1: which client gets which. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ enum { CLASS_TEST = 0x0a, CLASS_VENDOR = 0x32, OUI = 0x001405, METHOD_OFFSET = 3
 
 static struct daemon *softibd;
 
-/* A client that remembers what it got last. */
+/* A client that keeps the last MAD. */
 struct listener {
 	struct mad_client client;
 	unsigned count;
@@ -131,7 +131,7 @@ static void test_a_response_finds_its_agent_by_number(void **state)
 	assert_int_equal(other.count, 0);
 	assert_int_equal(get_be64(a.last.bytes + 8), get_be64(request.bytes + 8));
 
-	/* An agent of another port has that number no more than nobody has. */
+	/* An agent number of another port's client is as unknown as one of no client. */
 	remove_client(&a);
 	send(&b, &b.last);
 	assert_int_equal(a.count, 1);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open ports of management programs: what they leave behind, what they may not do, how much of it.
- */
+/* Open ports of management programs: what they leave behind, and limits on what they can do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +48,7 @@ static bool is_cut_off(const struct mad_program *program)
 	return recv(program->port, &byte, 1, MSG_DONTWAIT) == 0;
 }
 
-/* Reads and forgets what was answered. */
+/* Reads and drops the answers. */
 static bool ends_after_its_answers(const struct mad_program *program)
 {
 	ssize_t byte_count;
@@ -85,7 +84,7 @@ static void test_a_program_that_goes_leaves_nothing(void **state)
 	assert_int_equal(softibd->mad_files.requests.count, 0);
 	assert_int_equal(softibd->mads.clients.count, clients_before);
 	assert_int_equal(softibd->mad_files.file_count, 1);
-	/* What it answered, another may answer now. */
+	/* Another program may register for its class now. */
 	mad_program_open(&a, "h2");
 	mad_program_register(&a, CLASS_TEST, MAD_AGENT_SINGLE, 1u << MAD_GET);
 }
@@ -108,8 +107,8 @@ static void test_less_than_a_header_ends_its_port_only(void **state)
 	check_that_the_other_works();
 }
 
-/* Every length, every agent, every field: what makes sense is sent or refused, what does not ends
- * that port, and the next one is opened. */
+/* Random lengths, agents and fields: a valid message is sent or refused, an invalid one ends that
+ * port, and the next one is opened. */
 static void test_random_messages_harm_nobody_else(void **state)
 {
 	struct random random = random_seeded(20261115);
@@ -123,7 +122,7 @@ static void test_random_messages_harm_nobody_else(void **state)
 
 		for (size_t i = 0; i < byte_count; i++)
 			bytes[i] = (uint8_t)random_next(&random);
-		/* Most are for an agent that is there, some are RMPP's, few wait for long. */
+		/* Most are for an existing agent, some are RMPP, few have long timeouts. */
 		memset(bytes, 0, 16);
 		bytes[0] = (uint8_t)random_below(&random, 4);
 		bytes[8] = (uint8_t)random_below(&random, 3);
@@ -174,7 +173,7 @@ static void test_an_open_port_has_32_agents_at_most(void **state)
 	assert_int_equal(identity.id, 7);
 }
 
-/* As fast as the socket takes them, with nobody to answer. */
+/* The program sends as fast as the socket takes messages, and none is answered. */
 static void test_a_program_that_floods_is_read_no_faster_than_it_may(void **state)
 {
 	uint8_t bytes[MAD_PORT_SINGLE_BYTES];
@@ -184,7 +183,7 @@ static void test_a_program_that_floods_is_read_no_faster_than_it_may(void **stat
 	mad = mad_program_request(&b, CLASS_TEST, MAD_GET);
 	mad.header.agent_id = mad_program_register(&a, CLASS_TEST, MAD_AGENT_SINGLE, 0);
 	mad.header.timeout_ms = 60000;
-	/* One-way for whoever listens, so that none is answered. */
+	/* One-way MADs, so that none is answered. */
 	mad.mad[3] = MAD_SEND;
 	for (unsigned count = 0; count < FLOOD; count++) {
 		memcpy(mad.mad + 12, &count, sizeof(count));
@@ -201,7 +200,7 @@ static void test_a_program_that_floods_is_read_no_faster_than_it_may(void **stat
 	check_that_the_other_works();
 }
 
-/* Its requests are answered, and it reads none of the answers. */
+/* The program's requests are answered, and it does not read the answers. */
 static void test_a_program_that_does_not_read_costs_no_more_than_its_share(void **state)
 {
 	uint8_t bytes[MAD_PORT_SINGLE_BYTES];

@@ -68,7 +68,7 @@ static void test_what_waited_arrives_in_order_and_before_what_came_later(void **
 			continue;
 		}
 		assert_int_equal(number, read_count);
-		/* It must not overtake those that wait. */
+		/* The new message must not overtake queued ones. */
 		if (read_count++ == 10)
 			assert_int_equal(put(put_count++), 0);
 	}

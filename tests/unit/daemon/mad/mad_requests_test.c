@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests of an agent: which are waited for, which answer ends which, and what a program hears of
- * those that fail. */
+/* Requests of an agent: which wait for an answer, which answer ends which, and how failures are
+ * reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +82,7 @@ static void test_request_is_found_by_its_id_and_class_until_it_ends(void **state
 	assert_true(list_is_empty(&agent->requests));
 }
 
-/* Another agent's answer is not ours, even if it has our number. */
+/* An answer to another agent is not ours, even with our transaction number. */
 static void test_request_belongs_to_its_agent(void **state)
 {
 	struct mad_message answer = message_with(7, MAD_GET_RESPONSE);
@@ -121,7 +121,7 @@ static void test_without_timeout_or_as_a_response_nothing_is_waited_for(void **s
 	assert_false(forgotten->waits_for_answer);
 	assert_false(response->waits_for_answer);
 	assert_null(mad_request_find(agent, answer.bytes));
-	/* Once on the wire they are done. */
+	/* Requests without a timeout end once they are on the wire. */
 	mad_request_sent(forgotten, softibd->core.loop.now);
 	mad_request_sent(response, softibd->core.loop.now);
 	assert_true(list_is_empty(&agent->requests));
@@ -140,7 +140,7 @@ static void test_sent_request_waits_for_its_timeout(void **state)
 		    softibd->core.loop.now + MILLISECONDS(4999));
 }
 
-/* Behind one that found no room nothing else goes first. */
+/* No request overtakes one that found no room. */
 static void test_requests_queue_up_in_order_behind_one_that_found_no_room(void **state)
 {
 	struct mad_request *first = make(7, MAD_GET, 1000), *second = make(8, MAD_GET, 1000);
@@ -153,7 +153,7 @@ static void test_requests_queue_up_in_order_behind_one_that_found_no_room(void *
 	assert_true(list_is_linked(&agent->stalled_link));
 	assert_true(mad_agent_retry(agent, softibd->core.loop.now));
 	assert_true(list_is_empty(&agent->unsent));
-	/* Both are waited for now. */
+	/* Both wait for answers now. */
 	assert_false(list_is_empty(&agent->requests));
 	mad_request_destroy(first);
 	mad_request_destroy(second);

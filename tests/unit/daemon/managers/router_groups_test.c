@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where routers are members: a group that is joined in one of two subnets is there in both, for as
- * long as somebody uses it. Everything is said by MADs, to the SAs of a whole softibd. */
+/* Routers as members: a group that is joined in one of two subnets exists in both, while it has
+ * users. The test talks to the SAs of a whole softibd by MADs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,7 @@ static struct gid mgid(void)
 	return gid_from(0xff10424200000000u | (uint64_t)scope << 48, 7);
 }
 
-/* Sends what the member that asks has to say; true once it has its answer. */
+/* Sends the member's MADs; true once it has its answer. */
 static bool was_answered(void)
 {
 	struct member *member = asking;
@@ -154,7 +154,7 @@ static const struct multicast_group *group_at(unsigned subnet)
 	return multicast_groups_find(sa->groups, &group);
 }
 
-/* What the SA of the subnet has of its router; 0: no member. */
+/* The router's join state at the subnet's SA; 0: not a member. */
 static uint8_t router_is(unsigned subnet)
 {
 	const struct multicast_group *group = group_at(subnet);
@@ -164,7 +164,7 @@ static uint8_t router_is(unsigned subnet)
 	return member ? member->join_state : 0;
 }
 
-/* The router's tables have the group under the MLID that the subnet has it under. */
+/* Whether the router's tables have the group under the subnet's MLID. */
 static bool router_forwards(unsigned subnet)
 {
 	struct gid group = mgid();
@@ -206,13 +206,13 @@ static void test_group_of_one_subnet_is_there_in_the_other(void **state)
 	host_joins(0);
 	fixture_await(group_spans_both_for_the_first);
 	assert_int_equal(group_at(1)->characteristics.qkey, QKEY);
-	/* Nobody chose a hop limit: one that crosses routers was. */
+	/* Without a hop limit in the join, the group gets one that crosses routers. */
 	assert_true(group_at(1)->characteristics.hop_limit > 1);
 	host_leaves(0);
 	fixture_await(group_is_gone);
 }
 
-/* With users on both sides routers keep nothing alive; who is left last keeps it in both. */
+/* With users on both sides routers keep no group alive; the last user keeps it in both subnets. */
 static void test_group_ends_with_its_users_whichever_goes_first(void **state)
 {
 	(void)state;

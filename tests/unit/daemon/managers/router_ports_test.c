@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* QP1 of routers' ports: open while the fabric is, with what the port is now, asking its subnet's
- * SA. */
+/* QP1 of routers' ports: open while the fabric is up, with the port's present state, and a client
+ * of its subnet's SA. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static void test_every_router_port_is_open_and_subscribed(void **state)
 		assert_int_equal(made->groups.port.lid, made->port->info.lid);
 		assert_true(made->groups.port.is_active);
 	}
-	/* Each asks the SA of its own subnet. */
+	/* Each port asks the SA of its own subnet. */
 	assert_int_not_equal(gid_prefix(&ports->ports[0].groups.port.gid),
 			     gid_prefix(&ports->ports[1].groups.port.gid));
 	fixture_await(all_are_subscribed);
@@ -93,7 +93,7 @@ static void test_port_that_goes_down_asks_no_more(void **state)
 	fabric_set_cable(&softibd->core.fabric, made->port, false, softibd->core.loop.now);
 	router_ports_refresh(ports);
 	assert_false(made->groups.port.is_active);
-	/* Nothing can be learned there, so nobody waits for it. */
+	/* The port has no SA to ask, so nothing is outstanding. */
 	assert_true(group_client_is_settled(&made->groups));
 	fixture_settle();
 	assert_false(made->groups.is_subscribed[0]);
@@ -102,7 +102,7 @@ static void test_port_that_goes_down_asks_no_more(void **state)
 	assert_true(made->groups.port.is_active);
 }
 
-/* The manager sets it once, and what it forgot is asked for again. */
+/* The manager sets ClientReregister once, and the port joins its groups again. */
 static void test_reregistration_begins_anew_and_is_done_once(void **state)
 {
 	struct router_port *made = &ports->ports[1];
@@ -120,7 +120,7 @@ static void test_reregistration_begins_anew_and_is_done_once(void **state)
 	assert_true(made->groups.is_subscribed[0]);
 }
 
-/* The SA is in the default partition whatever else the port is in. */
+/* The SA is in the default partition, whatever other partitions the port is in. */
 static void test_default_partition_comes_before_others(void **state)
 {
 	struct router_port *made = &ports->ports[0];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wanted of the built-in manager: read, or refused with file, line and reason. */
+/* Settings of the built-in manager: read, or refused with file, line and reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,7 +103,7 @@ static void test_error_in_partitions_names_its_line(void **state)
 	assert_true(strlen(line) > strlen(place) + 1);
 }
 
-/* What was read before the error is let go of again. */
+/* What was read before the error is freed. */
 static void test_error_in_the_second_file_leaves_nothing(void **state)
 {
 	const struct sm_settings settings = {.partitions_path = partitions_path,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filters of captures: what each kind lets through, how they combine, and what is no filter. */
+/* Filters of captures: what each kind lets through, how they combine, and invalid ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets from ports to rings: to whom they belong, and what happens when nobody reads. */
+/* Packets from ports to rings: which program gets them, and what happens when it does not read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static void test_a_number_that_is_nobodys_is_counted(void **state)
 	assert_null(program_next_of(&b, RECORD_PACKET));
 }
 
-/* A reliable datagram is for who has its EE context, whatever queue pair it names. */
+/* A reliable datagram goes to the owner of its EE context, whatever queue pair it names. */
 static void test_an_rd_packet_goes_to_who_has_its_ee_context(void **state)
 {
 	struct packet packet = {
@@ -98,7 +98,7 @@ static void test_a_multicast_packet_reaches_every_program_of_the_host(void **sta
 	program_end(&other);
 }
 
-/* QP1 is all that a router's port has. */
+/* A router's port has QP1 only. */
 static void test_a_router_port_has_no_other_queue_pairs(void **state)
 {
 	struct port *port;
@@ -155,7 +155,7 @@ static void test_a_full_ring_holds_packets_back_and_then_gives_up(void **state)
 	assert_false(is_waiting());
 	assert_true(fixture_port("h2")->counters.drops[DROP_LIFETIME] > before);
 
-	/* Once it reads again, packets arrive again. */
+	/* Once the program reads again, packets arrive again. */
 	while (program_next_of(&b, RECORD_PACKET))
 		(void)!ring_release(&b.down);
 	program_send(&a, b.lid, b.first_qpn, "again");

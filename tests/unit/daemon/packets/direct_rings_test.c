@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings between two processes: offered, fetched by those two only, closed when one goes. */
+/* Direct rings: offered, fetched by their two processes only, closed when one ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ static void test_both_ends_see_the_same_memory_the_other_way_round(void **state)
 	assert_int_not_equal(end_a.outgoing, end_a.incoming);
 	end_a.memory[direct_layout().offset[end_a.outgoing] + 4096] = 42;
 	assert_int_equal(end_b.memory[direct_layout().offset[end_b.incoming] + 4096], 42);
-	/* The way back is the same ring. */
+	/* The other direction uses the same ring. */
 	assert_int_equal(program_resolve(&b, a.lid, a.first_qpn, PKEY_DEFAULT_FULL).ring_id,
 			 answer.ring_id);
 
@@ -109,7 +109,7 @@ static void test_a_third_process_can_not_fetch_it(void **state)
 	program_end(&b);
 }
 
-/* The sender may be gone before its peer has looked. */
+/* The sender may end before its peer fetches the ring. */
 static void test_a_ring_outlives_its_sender_until_it_is_fetched(void **state)
 {
 	struct resolve_answer answer = program_resolve(&a, b.lid, b.first_qpn, PKEY_DEFAULT_FULL);
@@ -142,7 +142,7 @@ static void test_a_process_has_a_ring_to_itself(void **state)
 	program_end(&b);
 }
 
-/* Where there is no descriptor left for a ring, the fabric needs none. */
+/* A program without a free descriptor refuses the ring, and uses the fabric. */
 static void test_a_refused_ring_is_closed_and_the_fabric_takes_its_place(void **state)
 {
 	struct resolve_answer answer = program_resolve(&a, b.lid, b.first_qpn, PKEY_DEFAULT_FULL);

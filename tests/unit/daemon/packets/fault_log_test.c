@@ -56,7 +56,7 @@ static void test_faults_are_added_both_ways_or_one(void **state)
 		"{\"command\":\"fault-add\",\"port\":\"h2\",\"settings\":[\"delay=1ms\",\"in\"]}");
 	assert_null(fixture_port("h2")->faults);
 	assert_int_equal(fixture_port("h2")->peer->faults->judge.settings.delay, MILLISECONDS(1));
-	/* What is not named stays. */
+	/* Settings that the command does not name stay. */
 	fixture_order(
 		tool,
 		"{\"command\":\"fault-add\",\"port\":\"h2\",\"settings\":[\"drop=1\",\"in\"]}");
@@ -69,7 +69,7 @@ static void test_faults_are_added_both_ways_or_one(void **state)
 	assert_int_equal(softibd->core.fabric.faulty_link_count, 0);
 }
 
-/* Only one end of a cable pulls it. */
+/* Only one end of a cable flaps it. */
 static void test_a_flap_is_of_one_end(void **state)
 {
 	(void)state;
@@ -157,7 +157,7 @@ static void test_a_record_that_makes_no_sense_changes_nothing(void **state)
 	fixture_order(tool, "{\"command\":\"fault-clear\"}");
 }
 
-/* The log is bounded, and says what it forgot. */
+/* The log is bounded, and counts what it dropped. */
 static void test_what_does_not_fit_is_counted(void **state)
 {
 	struct fault_log log = {0};

@@ -62,7 +62,7 @@ static void test_no_owner_no_partition_no_route_give_none(void **state)
 			 RESOLVED_FABRIC);
 }
 
-/* The trusted process decides: a limited member may talk to full ones only. */
+/* softibd checks partitions: limited members may talk to full members only. */
 static void test_two_limited_members_get_none(void **state)
 {
 	uint16_t was_a = fixture_port("h1")->pkeys[0];
@@ -77,7 +77,7 @@ static void test_two_limited_members_get_none(void **state)
 	fixture_port("h1")->pkeys[0] = was_a;
 }
 
-/* A packet that went through softibd and was not read yet must not be overtaken. */
+/* A direct ring must not overtake a packet that went through softibd and was not read yet. */
 static void test_a_packet_under_way_delays_the_ring(void **state)
 {
 	const struct ring_record *record;
@@ -128,14 +128,14 @@ static void test_what_a_flow_sent_is_counted_at_every_hop_once(void **state)
 			 before_in.receive_packets + 10);
 	assert_int_equal(fixture_port("h2")->counters.receive_words, before_in.receive_words + 300);
 	assert_int_equal(fixture_port("h2")->peer->counters.transmit_packets, before_switch + 10);
-	/* Nonsense in the counters is not believed. */
+	/* Counters that go backwards are ignored. */
 	a.flows[answer.flow_slot].packets = 3;
 	flows_fold_all(&softibd->core);
 	assert_int_equal(fixture_port("h1")->counters.transmit_packets,
 			 before_out.transmit_packets + 10);
 }
 
-/* Answers that a peer did not have to send. */
+/* Responses count in the other direction. */
 static void test_what_came_back_is_counted_the_other_way(void **state)
 {
 	struct resolve_answer answer = resolve(PKEY_DEFAULT_FULL);

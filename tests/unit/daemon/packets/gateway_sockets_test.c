@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A gateway's UDP socket: frames both ways, a peer that is not there, the end. */
+/* A gateway's UDP socket: frames both ways, a missing peer, the end of the fabric. */
 #include "daemon/packets/gateway_sockets.h"
 
 #include <arpa/inet.h>
@@ -155,7 +155,7 @@ static bool all_are_read(void)
 	return gateway()->drops[DROP_MALFORMED] == FLOOD;
 }
 
-/* More than softibd reads at a look. */
+/* More datagrams than softibd reads at one poll. */
 static void test_bad_datagrams_are_counted(void **state)
 {
 	static const uint8_t bytes[GATEWAY_FRAME_BYTES_MAX + 100];

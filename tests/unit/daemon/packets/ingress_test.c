@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets from rings to ports: taken, refused, and what a program that ends has left. */
+/* Packets from rings to ports: accepted, refused, and those that a program leaves when it ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* Only the manager speaks to the subnet management interface. */
+/* Programs may not send to QP0. */
 static void test_programs_do_not_reach_queue_pair_0(void **state)
 {
 	uint64_t before = fixture_port("h1")->counters.drops[DROP_MALFORMED];
@@ -77,7 +77,7 @@ static void test_what_was_sent_before_the_end_still_arrives(void **state)
 	assert_int_equal(arrived, 500);
 }
 
-/* Ends its writer, and nobody else notices. */
+/* An invalid record ends its writer, and no other program. */
 static void expect_cut_off(struct ring_record *record)
 {
 	program_show(&a, record);
@@ -119,7 +119,7 @@ static void test_a_question_of_another_size_ends_its_writer(void **state)
 
 enum { PACKETS = 220, PACKET_BYTES = 2048, LATE_PACKETS = 200 };
 
-/* Each takes a second on a link of this rate, with its CRCs: longer than the test. */
+/* A packet takes a second on a link of this rate, with its CRCs: longer than the test. */
 static const struct fault_settings slow_link = {.bits_per_second = (PACKET_BYTES + 6) * 8};
 
 static void send_large(struct program *program, uint32_t qpn)
@@ -158,7 +158,7 @@ static void come_late(void)
 	(void)daemon_turn(softibd);
 }
 
-/* More packets than the port and the link hold wait in the ring while softibd is away. */
+/* While softibd is late, more packets than the port and the link hold wait in the ring. */
 static void test_a_link_of_a_rate_is_busy_all_the_time_that_softibd_is_late(void **state)
 {
 	uint64_t before;
@@ -203,7 +203,7 @@ static void test_programs_of_a_host_share_the_time_that_is_past(void **state)
 		take_all(counts);
 	}
 	assert_int_equal(counts[0] + counts[1], 2 * LATE_PACKETS);
-	/* One was first when the port filled up; from then on they take turns. */
+	/* One program was first when the port filled up; from then on they take turns. */
 	assert_in_range(counts[1], LATE_PACKETS / 2, LATE_PACKETS);
 	program_end(&other);
 }

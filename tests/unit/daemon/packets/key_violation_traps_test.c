@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wrong keys at programs' queue pairs, as PortInfo and traps tell of them. */
+/* Key violations at programs' queue pairs, in PortInfo and traps. */
 #include "daemon/packets/key_violation_traps.h"
 
 #include <setjmp.h>
@@ -60,7 +60,7 @@ static struct client *client_of_h1(void)
 	return NULL;
 }
 
-/* Looked at before softibd goes on, whose manager would repress the trap. */
+/* Checked before softibd's next turn, when its manager would repress the trap. */
 static void test_qkey_violations_count_in_port_info_and_make_trap_258(void **state)
 {
 	struct key_violation told = usual;
@@ -96,7 +96,7 @@ static void test_pkey_violations_have_their_own_counter(void **state)
 	tell(1, &violation, sizeof(violation));
 	while (fixture_port("h1")->info.pkey_violations == 0)
 		fixture_settle();
-	/* It sticks. */
+	/* The counter stays at its maximum. */
 	assert_int_equal(fixture_port("h1")->info.pkey_violations, 0xffff);
 	assert_int_equal(fixture_port("h1")->info.qkey_violations, 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Captures in a whole softibd: records in the ring, drops told with their packet, slow readers,
+/* Captures in a whole softibd: records in the ring, drops reported with their packet, slow readers,
  * flows, and the end. Covers: daemon/control/capture_commands.c */
 #include <setjmp.h>
 #include <stdarg.h>

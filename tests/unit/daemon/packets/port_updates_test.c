@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs hear of their ports, and the files follow. */
+/* Port changes reach programs and the sysfs files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void test_a_link_that_goes_down_is_told(void **state)
 	program_end(&other);
 }
 
-/* A program whose ring is full misses nothing that still matters when it reads again. */
+/* A program whose ring was full gets the latest state when it reads again. */
 static void test_a_full_ring_catches_up(void **state)
 {
 	struct program program;
@@ -63,7 +63,7 @@ static void test_a_full_ring_catches_up(void **state)
 
 	(void)state;
 	program_start(&program, "h2");
-	/* The files would be written a thousand times over. */
+	/* Otherwise the files would be written a thousand times. */
 	host_table_find(&softibd->core.hosts, "h2")->sysfs_is_rendered = false;
 	for (unsigned count = 0; count < 2000; count++) {
 		port->info.subnet_timeout = count % 32;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who has a port's raw queue pair: claims, packets to the owner only, and owners that go. */
+/* Owners of a port's raw queue pairs: claims, packets to the owner only, and owners that end. */
 #include "daemon/packets/raw_owners.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static struct endpoint *endpoint_at(const char *host)
 	return host_endpoint(host_table_find(&softibd->core.hosts, host), 0, 1);
 }
 
-/* 0, or the errno that the answer has. */
+/* 0, or the errno of the reply. */
 static int claim(const struct program *program, int port, int kind)
 {
 	json_t *answer = fixture_ask(program->socket,
@@ -76,11 +76,11 @@ static void test_one_claim_of_each_kind_and_port(void **state)
 	assert_int_equal(claim(&c, 1, RAW_IPV6), EBUSY);
 	assert_int_equal(claim(&c, 1, RAW_ETHERTYPE), 0);
 	assert_int_equal(claim(&b, 1, RAW_IPV6), 0);
-	/* What is not its own, it can't give away. */
+	/* A program can't release another program's queue pair. */
 	release(&c, 1, RAW_IPV6);
 	fixture_settle();
 	assert_int_equal(claim(&c, 1, RAW_IPV6), EBUSY);
-	/* A release that softibd has not read yet still comes before the next question. */
+	/* A release that is still in the ring comes before the next claim. */
 	release(&a, 1, RAW_IPV6);
 	assert_int_equal(claim(&a, 1, RAW_IPV6), 0);
 	release(&a, 1, RAW_IPV6);

@@ -107,7 +107,7 @@ static ino_t file_of(const char *name)
 	return status.st_ino;
 }
 
-/* A file that is replaced is another one; those whose text stays are not touched. */
+/* A replaced file has a new inode; files whose text stays are not touched. */
 static void test_only_what_changed_is_written(void **state)
 {
 	struct port *port = host_endpoint(host, 0, 1)->port;
