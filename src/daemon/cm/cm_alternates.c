@@ -20,20 +20,10 @@ static bool hand_to_program(struct cm_id *id, const struct cm_port *port,
 	struct adapter_entry *adapter = port->endpoint->adapter;
 	uint32_t number = cm_id_offered_number(id);
 	struct client *client = qpn_space_owner(&adapter->qpns, number);
-	struct ring_record *record = client && client->host == adapter->host
-					     ? client_reserve(client, sizeof(*path))
-					     : NULL;
 
-	if (!record)
-		return false;
-	record->byte_count = sizeof(*path);
-	record->kind = RECORD_ALTERNATE_PATH;
-	record->port = (uint16_t)(adapter->index << 8);
-	record->packet_count = 0;
-	record->word = number;
-	memcpy(record->body, path, sizeof(*path));
-	client_commit(client, record);
-	return true;
+	return client && client->host == adapter->host &&
+	       client_send_record(client, RECORD_ALTERNATE_PATH, adapter->index << 8, number, path,
+				  sizeof(*path));
 }
 
 static struct alternate_path from_record(const struct cm_port *port, const struct path_record *path,
@@ -68,6 +58,16 @@ static struct cm_port *own_port(const struct cm_id *id, const struct gid *gid)
 	return port && port->endpoint->adapter == id->port->endpoint->adapter ? port : NULL;
 }
 
+/* Whether a path from this port, NULL if it is not ours, can be loaded now. */
+static int check_alternate(const struct cm_id *id, const struct cm_port *port)
+{
+	if (id->state != CM_ID_CONNECTED)
+		return -EINVAL;
+	if (!port)
+		return -EADDRNOTAVAIL;
+	return id->alternate.state == CM_ALTERNATE_NONE ? 0 : -EINVAL;
+}
+
 int cm_id_load_alternate(struct cm_id *id, const struct path_record *path)
 {
 	struct cm_host *host = id->program->host;
@@ -75,12 +75,10 @@ int cm_id_load_alternate(struct cm_id *id, const struct path_record *path)
 	struct cm_port *port = own_port(id, &sgid);
 	const struct cm_private_data nothing = {0};
 
-	if (id->state != CM_ID_CONNECTED)
-		return -EINVAL;
-	if (!port)
-		return -EADDRNOTAVAIL;
-	if (id->alternate.state != CM_ALTERNATE_NONE)
-		return -EINVAL;
+	int error = check_alternate(id, port);
+
+	if (error)
+		return error;
 
 	uint8_t timeout = cm_ack_timeout(id, path, CM_ACK_DELAY);
 	const struct cm_lap lap = {
@@ -99,7 +97,8 @@ int cm_id_load_alternate(struct cm_id *id, const struct path_record *path)
 		.subnet_local = path->hop_limit <= 1,
 		.ack_timeout = timeout,
 	};
-	int error = cm_load_alternate(id->connection, cm_host_now(host), &lap, nothing);
+
+	error = cm_load_alternate(id->connection, cm_host_now(host), &lap, nothing);
 
 	if (error)
 		return error;
@@ -136,15 +135,10 @@ int cm_id_find_alternate(struct cm_id *id, const struct gid *sgid, const struct 
 				    SA_COMPONENT(PR_PKEY);
 	const struct mad_purpose purpose = {id, CM_SA_REQUEST_ALTERNATE};
 
-	if (id->state != CM_ID_CONNECTED)
-		return -EINVAL;
-	if (!port)
-		return -EADDRNOTAVAIL;
-	if (id->alternate.state != CM_ALTERNATE_NONE)
-		return -EINVAL;
+	int error = check_alternate(id, port);
 
-	int error = sa_client_query_path(cm_port_sa(port), &wanted, components, purpose);
-
+	if (!error)
+		error = sa_client_query_path(cm_port_sa(port), &wanted, components, purpose);
 	if (error)
 		return error;
 	id->alternate.state = CM_ALTERNATE_RESOLVING;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "daemon/commands.h"
+#include "daemon/control/request_fields.h"
 #include "daemon/daemon.h"
 #include "daemon/mad/mad_files.h"
 
@@ -73,41 +74,21 @@ static struct mad_file *named_file(const struct client *client, const json_t *re
 	return NULL;
 }
 
-static bool read_mask(const json_t *request, const char *name, uint64_t *ret_mask)
-{
-	const char *text = json_string_value(json_object_get(request, name));
-	char *end;
-
-	if (!text)
-		return false;
-	*ret_mask = strtoull(text, &end, 16);
-	return end != text && !*end;
-}
-
-static bool read_small(const json_t *request, const char *name, json_int_t last,
-		       json_int_t *ret_number)
-{
-	const json_t *value = json_object_get(request, name);
-
-	*ret_number = json_integer_value(value);
-	return json_is_integer(value) && *ret_number >= 0 && *ret_number <= last;
-}
-
 static bool read_options(const json_t *request, struct mad_agent_options *ret_options)
 {
 	const char *kind = json_string_value(json_object_get(request, "kind"));
-	json_int_t management_class, version, oui;
+	uint32_t management_class, version, oui;
 
 	*ret_options = (struct mad_agent_options){0};
-	if (!read_small(request, "class", UINT8_MAX, &management_class) ||
-	    !read_small(request, "version", UINT8_MAX, &version) ||
-	    !read_small(request, "oui", 0xffffff, &oui) ||
-	    !read_mask(request, "methods_low", &ret_options->methods[0]) ||
-	    !read_mask(request, "methods_high", &ret_options->methods[1]) || !kind)
+	if (!request_integer(request, "class", UINT8_MAX, &management_class) ||
+	    !request_integer(request, "version", UINT8_MAX, &version) ||
+	    !request_integer(request, "oui", 0xffffff, &oui) ||
+	    !request_hexadecimal(request, "methods_low", &ret_options->methods[0]) ||
+	    !request_hexadecimal(request, "methods_high", &ret_options->methods[1]) || !kind)
 		return false;
 	ret_options->management_class = (uint8_t)management_class;
 	ret_options->class_version = (uint8_t)version;
-	ret_options->oui = (uint32_t)oui;
+	ret_options->oui = oui;
 	for (unsigned index = 0; index < ARRAY_COUNT(kinds); index++) {
 		if (strcmp(kinds[index].name, kind) != 0)
 			continue;
@@ -139,12 +120,12 @@ static void run_register(struct client *client, const json_t *request, struct re
 static void run_unregister(struct client *client, const json_t *request, struct reply *ret_reply)
 {
 	struct mad_file *file = named_file(client, request, ret_reply);
-	json_int_t id;
+	uint32_t id;
 
 	if (!file)
 		return;
-	if (!read_small(request, "id", MAD_PORT_AGENTS_MAX - 1, &id) ||
-	    mad_file_remove_agent(file, (uint32_t)id) != 0)
+	if (!request_integer(request, "id", MAD_PORT_AGENTS_MAX - 1, &id) ||
+	    mad_file_remove_agent(file, id) != 0)
 		reply_error(ret_reply, EINVAL, "no such agent");
 	else
 		reply_ok(ret_reply, json_object());

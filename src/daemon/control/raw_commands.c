@@ -2,29 +2,19 @@
 /* The command that claims a port's raw queue pair (daemon/packets/raw_owners.h). */
 #include <errno.h>
 #include "daemon/commands.h"
+#include "daemon/control/request_fields.h"
 #include "daemon/daemon.h"
 #include "daemon/packets/ingress.h"
 #include "daemon/packets/raw_owners.h"
 
-static bool read_small(const json_t *request, const char *name, json_int_t below,
-		       unsigned *ret_number)
-{
-	const json_t *value = json_object_get(request, name);
-	json_int_t number = json_integer_value(value);
-
-	if (!json_is_integer(value) || number < 0 || number >= below)
-		return false;
-	*ret_number = (unsigned)number;
-	return true;
-}
-
 static void run_raw(struct client *client, const json_t *request, struct reply *ret_reply)
 {
-	unsigned adapter, port, kind;
-	bool is_readable = client->is_attached &&
-			   read_small(request, "adapter", ADAPTERS_PER_HOST_MAX, &adapter) &&
-			   read_small(request, "port", 256, &port) &&
-			   read_small(request, "kind", RAW_KINDS, &kind);
+	uint32_t adapter, port, kind;
+	bool is_readable =
+		client->is_attached &&
+		request_integer(request, "adapter", ADAPTERS_PER_HOST_MAX - 1, &adapter) &&
+		request_integer(request, "port", UINT8_MAX, &port) &&
+		request_integer(request, "kind", RAW_KINDS - 1, &kind);
 	struct endpoint *endpoint = is_readable ? host_endpoint(client->host, adapter, port) : NULL;
 
 	if (!endpoint) {

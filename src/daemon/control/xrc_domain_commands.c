@@ -4,22 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "daemon/commands.h"
+#include "daemon/control/request_fields.h"
 #include "daemon/daemon.h"
 #include "daemon/packets/ingress.h"
 #include "daemon/xrc/xrc_domains.h"
-
-/* 64-bit numbers are sent as hexadecimal text. */
-static bool read_number(const json_t *request, const char *name, uint64_t *ret_number)
-{
-	const char *text = json_string_value(json_object_get(request, name));
-	char *end;
-
-	if (!text)
-		return false;
-	errno = 0;
-	*ret_number = strtoull(text, &end, 16);
-	return !errno && end != text && !*end;
-}
 
 static struct adapter_entry *named_adapter(const struct client *client, const json_t *request,
 					   struct reply *reply)
@@ -44,8 +32,8 @@ static void run_domain(struct client *client, const json_t *request, struct repl
 
 	if (!adapter)
 		return;
-	if (!read_number(request, "device", &file.device) ||
-	    !read_number(request, "inode", &file.inode) || opening < XRC_EXISTING ||
+	if (!request_hexadecimal(request, "device", &file.device) ||
+	    !request_hexadecimal(request, "inode", &file.inode) || opening < XRC_EXISTING ||
 	    opening > XRC_CREATE_EXCLUSIVE) {
 		reply_error(ret_reply, EINVAL, "a domain needs device, inode and opening");
 		return;

@@ -2,6 +2,7 @@
 /* A client's rings while it lives; daemon/client_lifetime.c makes and releases it. */
 #include "daemon/core/client.h"
 
+#include <string.h>
 #include "daemon/core/daemon_core.h"
 #include "daemon/core/log.h"
 #include "host/doorbell.h"
@@ -70,6 +71,24 @@ void client_commit(struct client *client, struct ring_record *record)
 		publish(client);
 	else if (!list_is_linked(&client->rings.unpublished_link))
 		list_append(&client->core->clients.unpublished, &client->rings.unpublished_link);
+}
+
+bool client_send_record(struct client *client, enum record_kind kind, unsigned port, uint32_t word,
+			const void *body, uint32_t byte_count)
+{
+	struct ring_record *record = client_reserve(client, byte_count);
+
+	if (!record)
+		return false;
+	record->byte_count = byte_count;
+	record->kind = (uint16_t)kind;
+	record->port = (uint16_t)port;
+	record->packet_count = 0;
+	record->word = word;
+	if (byte_count)
+		memcpy(record->body, body, byte_count);
+	client_commit(client, record);
+	return true;
 }
 
 void clients_publish(struct daemon_core *core)

@@ -110,6 +110,9 @@ void client_wake(struct client *client);
  * client will ring. */
 MUST_USE struct ring_record *client_reserve(struct client *client, uint32_t byte_count);
 void client_commit(struct client *client, struct ring_record *record);
+/* Sends a record without packets. false: no room; the client will ring. */
+MUST_USE bool client_send_record(struct client *client, enum record_kind kind, unsigned port,
+				 uint32_t word, const void *body, uint32_t byte_count);
 /* Publishes every committed record, and rings clients that sleep. */
 void clients_publish(struct daemon_core *core);
 

@@ -14,50 +14,43 @@
 
 enum { FILE_BYTES_MAX = 1 << 20, LMC_MAX = 7 };
 
-static int read_partitions(const char *path, struct partitions **ret_partitions)
-{
-	struct partitions *partitions = calloc(1, sizeof(*partitions));
-	struct policy_error reason = {0};
-	char *text = NULL;
-	size_t byte_count = 0;
-	int error = partitions ? text_file_read(path, FILE_BYTES_MAX, &text, &byte_count) : -ENOMEM;
+/* Parses the text into the policy that it belongs to. */
+typedef int (*policy_parser)(void *policy, const char *text, size_t byte_count,
+			     struct policy_error *ret_reason);
 
-	if (!error)
-		error = partitions_parse(partitions, text, byte_count, &reason);
-	free(text);
-	if (!error) {
-		*ret_partitions = partitions;
-		return 0;
-	}
-	free(partitions);
-	if (reason.line)
-		log_line("%s:%u: %s", path, reason.line, reason.reason);
-	else
-		log_line("%s: %s", path, strerror(-error));
-	return error;
+static int parse_partitions(void *policy, const char *text, size_t byte_count,
+			    struct policy_error *ret_reason)
+{
+	return partitions_parse(policy, text, byte_count, ret_reason);
 }
 
-static int read_qos(const char *path, struct qos **ret_qos)
+static int parse_qos(void *policy, const char *text, size_t byte_count,
+		     struct policy_error *ret_reason)
 {
-	struct qos *qos = calloc(1, sizeof(*qos));
+	return qos_parse(policy, text, byte_count, ret_reason);
+}
+
+/* Reads a file into a policy of this size, which the caller frees; NULL after a log line. */
+static void *read_policy(const char *path, size_t policy_bytes, policy_parser parse, int *ret_error)
+{
+	void *policy = calloc(1, policy_bytes);
 	struct policy_error reason = {0};
 	char *text = NULL;
 	size_t byte_count = 0;
-	int error = qos ? text_file_read(path, FILE_BYTES_MAX, &text, &byte_count) : -ENOMEM;
+	int error = policy ? text_file_read(path, FILE_BYTES_MAX, &text, &byte_count) : -ENOMEM;
 
 	if (!error)
-		error = qos_parse(qos, text, byte_count, &reason);
+		error = parse(policy, text, byte_count, &reason);
 	free(text);
-	if (!error) {
-		*ret_qos = qos;
-		return 0;
-	}
-	free(qos);
+	*ret_error = error;
+	if (!error)
+		return policy;
+	free(policy);
 	if (reason.line)
 		log_line("%s:%u: %s", path, reason.line, reason.reason);
 	else
 		log_line("%s: %s", path, strerror(-error));
-	return error;
+	return NULL;
 }
 
 static int check_numbers(const struct sm_settings *settings)
@@ -90,9 +83,12 @@ int sm_policy_read(struct sm_policy *policy, const struct sm_settings *settings)
 		}
 	}
 	if (!error && settings->partitions_path)
-		error = read_partitions(settings->partitions_path, &policy->partitions);
+		policy->partitions =
+			read_policy(settings->partitions_path, sizeof(*policy->partitions),
+				    parse_partitions, &error);
 	if (!error && settings->qos_path)
-		error = read_qos(settings->qos_path, &policy->qos);
+		policy->qos =
+			read_policy(settings->qos_path, sizeof(*policy->qos), parse_qos, &error);
 	policy->mkeys = settings->mkeys;
 	if (!error) {
 		error = mkey_settings_complete(&policy->mkeys);

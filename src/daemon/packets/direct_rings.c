@@ -120,17 +120,8 @@ static int offer(struct direct_ring *ring, struct direct_end *end)
 {
 	if (end->has_been_told)
 		return 0;
-
-	struct ring_record *record = client_reserve(end->client, 0);
-
-	if (!record)
+	if (!client_send_record(end->client, RECORD_RING_OFFERED, 0, ring->id, NULL, 0))
 		return -EAGAIN;
-	record->byte_count = 0;
-	record->kind = RECORD_RING_OFFERED;
-	record->port = 0;
-	record->packet_count = 0;
-	record->word = ring->id;
-	client_commit(end->client, record);
 	end->has_been_told = true;
 	return 0;
 }

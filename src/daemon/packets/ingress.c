@@ -98,18 +98,8 @@ static bool take_resolve_request(struct client *client, const struct ring_record
 	 * last. Without room the flow is resolved again later. */
 	flow_resolve(client, &request, &answer);
 
-	struct ring_record *reply = client_reserve(client, sizeof(answer));
-
-	if (!reply)
-		return false;
-	reply->byte_count = sizeof(answer);
-	reply->kind = RECORD_RESOLVED;
-	reply->port = request.source_port;
-	reply->packet_count = 0;
-	reply->word = 0;
-	memcpy(reply->body, &answer, sizeof(answer));
-	client_commit(client, reply);
-	return true;
+	return client_send_record(client, RECORD_RESOLVED, request.source_port, 0, &answer,
+				  sizeof(answer));
 }
 
 static bool take_record(struct packet_plane *plane, struct client *client,

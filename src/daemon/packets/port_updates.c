@@ -12,21 +12,13 @@
 
 static bool tell(struct client *client, const struct endpoint *endpoint)
 {
-	struct ring_record *record = client_reserve(client, sizeof(struct port_update));
 	struct port_update update = {.adapter_index = endpoint->adapter->index,
 				     .client_reregister = endpoint->port->info.client_reregister};
 
-	if (!record)
-		return false;
 	port_view_of(endpoint->port, &update.view);
-	record->byte_count = sizeof(update);
-	record->kind = RECORD_PORT_UPDATE;
-	record->port = (uint16_t)(endpoint->adapter->index << 8 | endpoint->port->number);
-	record->packet_count = 0;
-	record->word = 0;
-	memcpy(record->body, &update, sizeof(update));
-	client_commit(client, record);
-	return true;
+	return client_send_record(client, RECORD_PORT_UPDATE,
+				  endpoint->adapter->index << 8 | endpoint->port->number, 0,
+				  &update, sizeof(update));
 }
 
 static void tell_programs(const struct endpoint *endpoint)

@@ -192,17 +192,9 @@ void verb_faults_send(struct client *client)
 		return;
 	while (client->updates.verb_faults_sent < log->count) {
 		const struct verb_fault *fault = &log->records[client->updates.verb_faults_sent];
-		struct ring_record *record = client_reserve(client, sizeof(*fault));
 
-		if (!record)
+		if (!client_send_record(client, RECORD_VERB_FAULT, 0, 0, fault, sizeof(*fault)))
 			return;
-		record->byte_count = sizeof(*fault);
-		record->kind = RECORD_VERB_FAULT;
-		record->port = 0;
-		record->packet_count = 0;
-		record->word = 0;
-		memcpy(record->body, fault, sizeof(*fault));
-		client_commit(client, record);
 		client->updates.verb_faults_sent++;
 	}
 }

@@ -16,5 +16,11 @@ MUST_USE int sysfs_file_write(const char *folder, const char *name, const char *
 MUST_USE int sysfs_folder_make(const char *folder, const char *name);
 /* Makes a symbolic link at folder/name, and the folders above it. */
 MUST_USE int sysfs_link_make(const char *folder, const char *name, const char *target);
+/* For a row of writes that all take place: keeps the first error. */
+static inline void keep_first(int *error, int next)
+{
+	if (!*error)
+		*error = next;
+}
 
 #endif

@@ -57,12 +57,6 @@ static const struct {
 	COUNTER("multicast_rcv_packets", multicast_receive_packets),
 };
 
-static void keep_first(int *error, int next)
-{
-	if (!*error)
-		*error = next;
-}
-
 static void format_gid(uint64_t prefix, uint64_t guid, char ret_text[static 40])
 {
 	struct gid gid = gid_from(prefix, guid);

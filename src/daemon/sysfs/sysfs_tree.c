@@ -23,12 +23,6 @@ enum { PCI_FIRST_DEVICE = 0x10 };
 /* Of one line in the file "interfaces". */
 enum { INTERFACE_LINE_BYTES = 2 * ADDRESS_TEXT_BYTES + 10 };
 
-static void keep_first(int *error, int next)
-{
-	if (!*error)
-		*error = next;
-}
-
 /* A path that is too long becomes the empty path, and writing to it fails. */
 static void format_path(char ret_path[static SYSFS_PATH_BYTES], const char *format, ...)
 	PRINTF_LIKE(2, 3);
