@@ -46,6 +46,13 @@ _Noreturn static void refuse(const char *reason, const char *value)
 	exit(EXIT_USAGE);
 }
 
+static void add_gateway(const char *value, struct daemon_options *ret_options)
+{
+	if (ret_options->gateway_count == GATEWAYS_MAX)
+		refuse("there are 8 gateways already", value);
+	ret_options->gateways[ret_options->gateway_count++] = value;
+}
+
 static void take_start_option(enum start_option option, const char *value,
 			      struct daemon_options *ret_options)
 {
@@ -74,10 +81,8 @@ static void take_start_option(enum start_option option, const char *value,
 		ret_options->sm.partitions_path = value;
 		break;
 	case START_OPTION_PART_ENFORCE:
-		ret_options->sm.part_enforce = value;
-		break;
 	case START_OPTION_NO_PART_ENFORCE:
-		ret_options->sm.part_enforce = "off";
+		ret_options->sm.part_enforce = option == START_OPTION_PART_ENFORCE ? value : "off";
 		break;
 	case START_OPTION_QOS:
 		ret_options->sm.qos_path = value;
@@ -113,9 +118,7 @@ static void take_start_option(enum start_option option, const char *value,
 		ret_options->programs_are_privileged = false;
 		break;
 	case START_OPTION_GATEWAY:
-		if (ret_options->gateway_count == GATEWAYS_MAX)
-			refuse("there are 8 gateways already", value);
-		ret_options->gateways[ret_options->gateway_count++] = value;
+		add_gateway(value, ret_options);
 		break;
 	case START_OPTION_NONE:
 	case START_OPTION_END:

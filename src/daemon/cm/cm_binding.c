@@ -26,13 +26,13 @@ static bool overlap(const struct cm_id *a, const struct cm_id *b)
 
 	const struct cm_id *six = x->family == CM_ADDRESS_IPV6 ? a : b;
 
-	return cm_address_is_any(&six->route.source) && !six->is_one_family;
+	return cm_address_is_any(&six->route.source) && !six->options.is_one_family;
 }
 
 static bool conflict(const struct cm_id *a, const struct cm_id *b)
 {
-	bool may_share = a->reuses_address && b->reuses_address && a->state != CM_ID_LISTENING &&
-			 b->state != CM_ID_LISTENING;
+	bool may_share = a->options.reuses_address && b->options.reuses_address &&
+			 a->state != CM_ID_LISTENING && b->state != CM_ID_LISTENING;
 
 	return !may_share && overlap(a, b);
 }
@@ -249,7 +249,7 @@ static bool hears(const struct cm_id *id, const struct cm_port *port,
 	if (!cm_address_is_any(bound))
 		return false;
 	return bound->family == destination->family ||
-	       (bound->family == CM_ADDRESS_IPV6 && !id->is_one_family);
+	       (bound->family == CM_ADDRESS_IPV6 && !id->options.is_one_family);
 }
 
 struct cm_id *cm_service_listener(const struct cm_service *service, const struct cm_port *port,

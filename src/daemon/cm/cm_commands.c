@@ -210,20 +210,20 @@ static int run_set_option(struct cm_id *id, const struct cm_command *command,
 	(void)ret_answer;
 	switch ((enum cm_option)command->option) {
 	case CM_OPTION_REUSE_ADDRESS:
-		id->reuses_address = command->value != 0;
+		id->options.reuses_address = command->value != 0;
 		return 0;
 	case CM_OPTION_ONE_FAMILY:
 		if (id->state != CM_ID_IDLE && id->state != CM_ID_BOUND)
 			return -EINVAL;
-		id->is_one_family = command->value != 0;
+		id->options.is_one_family = command->value != 0;
 		return 0;
 	case CM_OPTION_ACK_TIMEOUT:
 		if (command->value > 31)
 			return -EINVAL;
-		id->ack_timeout = (uint8_t)command->value;
+		id->options.ack_timeout = (uint8_t)command->value;
 		return 0;
 	case CM_OPTION_TOS:
-		id->traffic_class = (uint8_t)command->value;
+		id->options.traffic_class = (uint8_t)command->value;
 		return 0;
 	}
 	return -EINVAL;

@@ -180,6 +180,14 @@ struct cm_alternate {
 	uint8_t timeout;
 };
 
+/* Options that the program set (rdma_set_option). */
+struct cm_id_options {
+	uint8_t ack_timeout; /* 0: computed from the path */
+	uint8_t traffic_class;
+	bool reuses_address;
+	bool is_one_family; /* an IPv6 address does not take IPv4 */
+};
+
 struct cm_id {
 	uint32_t number;
 	struct cm_program *program;
@@ -189,10 +197,7 @@ struct cm_id {
 	enum cm_qp_type qp_type;
 	struct cm_port *port; /* NULL: any port of the host */
 	struct cm_route route;
-	uint8_t ack_timeout; /* set by the program; 0: computed from the path */
-	uint8_t traffic_class;
-	bool reuses_address;
-	bool is_one_family;
+	struct cm_id_options options;
 	bool is_accepted; /* a request that the program accepted */
 	bool is_passive;
 	uint32_t event_count; /* events written so far, including requests to a listener */

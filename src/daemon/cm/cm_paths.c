@@ -23,7 +23,8 @@ static uint8_t ack_timeout(uint8_t packet_life_time, uint8_t ack_delay)
 
 uint8_t cm_ack_timeout(const struct cm_id *id, const struct path_record *path, uint8_t ack_delay)
 {
-	return id->ack_timeout ? id->ack_timeout : ack_timeout(path->packet_life_time, ack_delay);
+	return id->options.ack_timeout ? id->options.ack_timeout
+				       : ack_timeout(path->packet_life_time, ack_delay);
 }
 
 struct mad_address cm_path_address(const struct cm_route *route)

@@ -88,7 +88,7 @@ static struct cm_id *admit(struct cm_host *host, const struct cm_event *event,
 	id->state = CM_ID_CONNECTING;
 	id->connection = connection;
 	id->backlog.listener = listener;
-	id->ack_timeout = listener->ack_timeout;
+	id->options.ack_timeout = listener->options.ack_timeout;
 	listener->backlog.waiting_count++;
 	list_append(&listener->backlog.requests, &id->backlog.listener_link);
 	cm_connection_set_context(connection, id);
@@ -202,7 +202,8 @@ void cm_connection_request(struct cm_host *host, struct cm_connection *connectio
 		.pkey_index = id->route.pkey_index,
 		.port_number = id->route.port_number,
 		.path_mtu = request.req.path_mtu,
-		.ack_timeout = id->ack_timeout ? id->ack_timeout : request.primary.ack_timeout,
+		.ack_timeout = id->options.ack_timeout ? id->options.ack_timeout
+						       : request.primary.ack_timeout,
 		.retry_count = request.req.retry_count,
 		.rnr_retry_count = request.req.rnr_retry_count,
 		/* Our initiator depth is the peer's responder resources, and the other way round.

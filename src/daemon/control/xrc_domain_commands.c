@@ -8,6 +8,7 @@
 #include "daemon/daemon.h"
 #include "daemon/packets/ingress.h"
 #include "daemon/xrc/xrc_domains.h"
+#include "daemon/xrc/xrc_targets.h"
 
 static struct adapter_entry *named_adapter(const struct client *client, const json_t *request,
 					   struct reply *reply)

@@ -11,7 +11,7 @@
 #include "daemon/packets/frame_destination.h"
 #include "daemon/packets/packet_plane.h"
 #include "daemon/packets/raw_owners.h"
-#include "daemon/xrc/xrc_domains.h"
+#include "daemon/xrc/xrc_leases.h"
 #include "wire/opcode.h"
 #include "wire/pkey.h"
 #include "wire/transport_headers.h"
@@ -140,7 +140,7 @@ bool delivery_make(void *context, struct port *port, struct frame *frame)
 			deliver_multicast(endpoint, frame);
 		} else if (qpn == QPN_IPOIB)
 			cm_fabric_receive_ip(plane->cm, port, frame);
-		else if (unlikely(xrc_leases_target(endpoint->adapter, qpn)))
+		else if (unlikely(xrc_target_is_leased(endpoint->adapter, qpn)))
 			xrc_lease_deliver(endpoint, qpn, frame, offset);
 		else
 			is_taken = deliver_to(plane, endpoint,

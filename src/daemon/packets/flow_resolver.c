@@ -7,7 +7,7 @@
 #include "daemon/core/daemon_core.h"
 #include "daemon/core/flow_table.h"
 #include "daemon/packets/direct_rings.h"
-#include "daemon/xrc/xrc_domains.h"
+#include "daemon/xrc/xrc_targets.h"
 #include "fabric/fabric.h"
 #include "wire/pkey.h"
 
@@ -57,7 +57,7 @@ static enum resolve_verdict decide(struct client *client, const struct resolve_r
 		return RESOLVED_FABRIC;
 
 	/* softibd leases the target to a program packet by packet. */
-	if (xrc_leases_target(endpoint->adapter, request->destination_qpn))
+	if (xrc_target_is_leased(endpoint->adapter, request->destination_qpn))
 		return RESOLVED_FABRIC;
 
 	struct client *destination =

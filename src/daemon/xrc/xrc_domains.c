@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "daemon/core/daemon_core.h"
 #include "daemon/core/flow_table.h"
+#include "daemon/xrc/xrc_leases.h"
 #include "daemon/xrc/xrc_targets.h"
 
 enum { DOMAINS_MAX = 4096 }; /* of an adapter */
@@ -94,7 +95,7 @@ static void share(struct xrc_domain *domain)
 	domain->is_shared = true;
 	flows_revoke(domain->core);
 	list_for_each (link, &domain->targets)
-		xrc_target_recall(container_of(link, struct xrc_target, link), XRC_WHEN_IDLE);
+		xrc_lease_recall(container_of(link, struct xrc_target, link), XRC_WHEN_IDLE);
 }
 
 static int join(struct xrc_domain *domain, struct client *client, unsigned stale_closes)
@@ -193,7 +194,7 @@ void xrc_client_has_room(struct client *client)
 				container_of(domain_link, struct xrc_domain, link);
 
 			list_for_each (link, &domain->targets)
-				xrc_target_push(container_of(link, struct xrc_target, link));
+				xrc_lease_push(container_of(link, struct xrc_target, link));
 		}
 	}
 }

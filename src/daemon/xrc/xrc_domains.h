@@ -18,10 +18,9 @@
 
 struct adapter_entry;
 struct client;
-struct endpoint;
-struct frame;
 struct ring_record;
 struct xrc_domain;
+struct xrc_member;
 
 struct xrc_file {
 	uint64_t device;
@@ -38,21 +37,8 @@ MUST_USE int xrc_domain_open(struct client *client, struct adapter_entry *adapte
 struct xrc_domain *xrc_domain_find(const struct client *client, const struct adapter_entry *adapter,
 				   uint32_t id);
 
-/* Makes a target that the client holds and has open. -ENOMEM, -ENOSPC. */
-MUST_USE int xrc_target_create(struct client *client, struct xrc_domain *domain, uint32_t *ret_qpn,
-			       bool *ret_is_shared);
-MUST_USE int xrc_target_open(struct client *client, struct xrc_domain *domain, uint32_t qpn);
-enum xrc_urgency { XRC_WHEN_IDLE, XRC_NOW };
-/* Leases the target to the client. -EAGAIN: another client still holds it; with XRC_NOW it is
- * recalled. */
-MUST_USE int xrc_target_acquire(struct client *client, struct xrc_domain *domain, uint32_t qpn,
-				enum xrc_urgency urgency);
-
-/* Whether packets to this number go to a target that softibd leases out. */
-bool xrc_leases_target(const struct adapter_entry *adapter, uint32_t qpn);
-/* Delivers such a packet; bth_offset is the offset of its BTH. */
-void xrc_lease_deliver(struct endpoint *endpoint, uint32_t qpn, const struct frame *frame,
-		       unsigned bth_offset);
+/* The client's membership; NULL: it does not have the domain open. */
+struct xrc_member *xrc_domain_member(const struct xrc_domain *domain, const struct client *client);
 
 /* Takes a record of the up ring about a target or a domain. Returns false if the record is invalid.
  */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Leases of shared XRC targets: granting and recalling them, and the packets and events that go to
  * the holder (vol 1, annex A14). */
-#include "daemon/xrc/xrc_targets.h"
+#include "daemon/xrc/xrc_leases.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "daemon/core/daemon_core.h"
+#include "daemon/xrc/xrc_domains.h"
 #include "net/link/frame.h"
 #include "wire/transport_headers.h"
 
@@ -114,7 +115,7 @@ static void say_recalled(struct xrc_target *target)
 	target->recall_is_due = false;
 }
 
-void xrc_target_recall(struct xrc_target *target, enum xrc_urgency urgency)
+void xrc_lease_recall(struct xrc_target *target, enum xrc_urgency urgency)
 {
 	if (!target->holder)
 		return;
@@ -165,7 +166,7 @@ void xrc_lease_send_waiting(struct xrc_target *target)
 	}
 }
 
-void xrc_target_push(struct xrc_target *target)
+void xrc_lease_push(struct xrc_target *target)
 {
 	if (target->recall_is_due)
 		say_recalled(target);

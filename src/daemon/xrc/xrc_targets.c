@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "daemon/core/daemon_core.h"
+#include "daemon/xrc/xrc_leases.h"
 
 enum {
 	EVENT_FATAL_BIT = 1 << 1, /* enum qp_event's QP_EVENT_FATAL */
@@ -42,7 +43,7 @@ static struct xrc_target *find_in(const struct xrc_domain *domain, uint32_t qpn)
 	return target && target->domain == domain ? target : NULL;
 }
 
-bool xrc_leases_target(const struct adapter_entry *adapter, uint32_t qpn)
+bool xrc_target_is_leased(const struct adapter_entry *adapter, uint32_t qpn)
 {
 	list_for_each (link, &adapter->xrc_domains) {
 		const struct xrc_domain *domain = container_of(link, struct xrc_domain, link);
@@ -189,7 +190,7 @@ int xrc_target_acquire(struct client *client, struct xrc_domain *domain, uint32_
 	if (target->holder) {
 		/* The client's own lease is on its way back to softibd. */
 		if (target->holder != client && urgency == XRC_NOW)
-			xrc_target_recall(target, urgency);
+			xrc_lease_recall(target, urgency);
 		return -EAGAIN;
 	}
 	return xrc_lease_grant(target, client) ? 0 : -EAGAIN;

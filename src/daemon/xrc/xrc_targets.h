@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XRC targets and the inside of XRC domains: members, numbers, users and holders. */
+/* XRC targets, their domains and numbers, the programs that have them open and the one that holds
+ * the lease. */
 #ifndef SOFTIB_DAEMON_XRC_XRC_TARGETS_H
 #define SOFTIB_DAEMON_XRC_XRC_TARGETS_H
 
@@ -11,6 +12,9 @@
 #include "host/protocol.h"
 
 struct daemon_core;
+
+/* When a holder has to return a target. */
+enum xrc_urgency { XRC_WHEN_IDLE, XRC_NOW };
 
 /* A program that has the domain open. */
 struct xrc_member {
@@ -68,13 +72,21 @@ struct xrc_target {
 	uint32_t waiting_count;
 };
 
-struct xrc_member *xrc_domain_member(const struct xrc_domain *domain, const struct client *client);
+/* Makes a target that the client holds and has open. -ENOMEM, -ENOSPC. */
+MUST_USE int xrc_target_create(struct client *client, struct xrc_domain *domain, uint32_t *ret_qpn,
+			       bool *ret_is_shared);
+MUST_USE int xrc_target_open(struct client *client, struct xrc_domain *domain, uint32_t qpn);
+/* Leases the target to the client. -EAGAIN: another client still holds it; with XRC_NOW it is
+ * recalled. */
+MUST_USE int xrc_target_acquire(struct client *client, struct xrc_domain *domain, uint32_t qpn,
+				enum xrc_urgency urgency);
+
+/* Whether packets to this number go to a target that softibd leases out. */
+bool xrc_target_is_leased(const struct adapter_entry *adapter, uint32_t qpn);
 
 struct xrc_target *xrc_target_find(const struct adapter_entry *adapter, uint32_t qpn);
 void xrc_target_destroy(struct xrc_target *target);
 
-/* Asks the holder to return the target. */
-void xrc_target_recall(struct xrc_target *target, enum xrc_urgency urgency);
 /* The holder returns the target. Returns false if the record is invalid. */
 bool xrc_target_return(struct xrc_target *target, struct client *client,
 		       const struct ring_record *record);
@@ -84,15 +96,5 @@ enum xrc_leaving { XRC_CLOSED, XRC_DIED };
 /* The client leaves the domain. */
 void xrc_target_leave(struct xrc_target *target, const struct client *client,
 		      enum xrc_leaving leaving);
-
-/* In xrc_leases.c: */
-/* Grants a program the lease; false: no room in its down ring. */
-MUST_USE bool xrc_lease_grant(struct xrc_target *target, struct client *client);
-/* Sends these events, bits of enum qp_event, to all programs that have the target open. */
-void xrc_lease_raise_events(struct xrc_target *target, uint32_t events);
-void xrc_lease_send_waiting(struct xrc_target *target);
-void xrc_lease_drop_first(struct xrc_target *target);
-/* Sends recalls, events and packets that had to wait for room or for the holder. */
-void xrc_target_push(struct xrc_target *target);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conversations on the control socket, good and bad.
  * Covers: daemon/server.c daemon/commands.c daemon/control/program_commands.c daemon/core/client.c
- * daemon/daemon.c daemon/daemon_start.c daemon/managers/sm_runner.c */
+ * daemon/daemon.c daemon/daemon_start.c daemon/managers/sm_runner.c
+ * daemon/client_lifetime.c daemon/core/daemon_core.c daemon/core/event_loop.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routers as members: a group that is joined in one of two subnets exists in both, while it has
- * users. The test talks to the SAs of a whole softibd by MADs. */
+ * users. The test talks to the SAs of a whole softibd by MADs. Covers: daemon/managers/managers.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

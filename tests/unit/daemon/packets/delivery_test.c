@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets from ports to rings: which program gets them, and what happens when it does not read. */
+/* Packets from ports to rings: which program gets them, and what happens when it does not read.
+ * Covers: daemon/packets/packet_plane.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

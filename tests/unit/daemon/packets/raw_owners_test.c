@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Owners of a port's raw queue pairs: claims, packets to the owner only, and owners that end. */
+/* Owners of a port's raw queue pairs: claims, packets to the owner only, and owners that end.
+ * Covers: daemon/control/raw_commands.c daemon/control/request_fields.c */
 #include "daemon/packets/raw_owners.h"
 
 #include <errno.h>
