@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs that connect, as softibd meets them: the command socket and event channels by hand, good
- * programs, hostile ones, and ones that go. Covers: daemon/cm/cm_alternates.c
- * daemon/cm/ipoib_port.c daemon/cm/cm_program.c daemon/cm/cm_channel.c daemon/cm/cm_events.c
- * daemon/cm/cm_paths.c daemon/cm/cm_port.c */
+/* Command sockets and event channels: good programs, hostile ones, and ones that end. Covers:
+ * daemon/cm/cm_alternates.c daemon/cm/cm_channel.c daemon/cm/cm_events.c daemon/cm/cm_paths.c
+ * daemon/cm/cm_port.c daemon/cm/cm_program.c daemon/cm/ipoib_partitions.c daemon/cm/ipoib_port.c */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
