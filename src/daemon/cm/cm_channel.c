@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "daemon/cm/cm_program.h"
 #include "daemon/core/daemon_core.h"
 
 enum { CHANNELS_MAX = 1 << 16, WAITING_MAX = 1 << 16, SOCKET_BYTES = 1 << 20 };
@@ -214,9 +213,9 @@ static bool is_about(const struct cm_event_message *event, uint32_t id)
 							 : event->id == id;
 }
 
-/* Where the events of an id go: to another channel, or to nobody, so that requests are refused. */
+/* Where the events of an id go: to another channel, or nowhere, and then requests are refused. */
 struct event_destination {
-	struct cm_channel *channel; /* NULL: to nobody */
+	struct cm_channel *channel; /* NULL: nowhere */
 	void (*refuse)(struct cm_id *request);
 };
 

@@ -12,7 +12,6 @@
 #include "daemon/cm/cm_channel.h"
 #include "daemon/cm/cm_commands.h"
 #include "daemon/cm/cm_ids.h"
-#include "daemon/cm/cm_program.h"
 #include "daemon/core/daemon_core.h"
 #include "host/control.h"
 

@@ -12,7 +12,6 @@
 #include "daemon/cm/cm_events.h"
 #include "daemon/cm/cm_ids.h"
 #include "daemon/cm/cm_multicast.h"
-#include "daemon/cm/cm_program.h"
 #include "daemon/cm/cm_routes.h"
 #include "daemon/core/daemon_core.h"
 

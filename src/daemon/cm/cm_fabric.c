@@ -12,7 +12,6 @@
 #include "daemon/cm/cm_host.h"
 #include "daemon/cm/cm_multicast.h"
 #include "daemon/cm/cm_port.h"
-#include "daemon/cm/cm_program.h"
 #include "daemon/cm/ipoib_port.h"
 #include "daemon/core/daemon_core.h"
 #include "daemon/core/log.h"

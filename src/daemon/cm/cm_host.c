@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "daemon/cm/cm_alternates.h"
-#include "daemon/cm/cm_answers.h"
+#include "daemon/cm/cm_engine_events.h"
 #include "daemon/cm/cm_multicast.h"
 #include "daemon/cm/cm_port.h"
 #include "daemon/cm/cm_routes.h"

@@ -2,7 +2,7 @@
 /*
  * The objects of connection management and how they refer to each other: a connection manager per
  * host, its ports, its services, the programs that use it, their event channels and ids. Every unit
- * of this folder works on them; there is no cm_objects.c.
+ * of this folder works on them.
  */
 #ifndef SOFTIB_DAEMON_CM_CM_OBJECTS_H
 #define SOFTIB_DAEMON_CM_CM_OBJECTS_H
@@ -49,7 +49,7 @@ enum ipoib_state { IPOIB_DOWN, IPOIB_JOINING, IPOIB_JOINED };
 
 enum { IPOIB_PARTITIONS_MAX = 16 };
 
-/* A port in one of its partitions: what is an interface in Linux, ib0 or ib0.8001. */
+/* A port in one of its partitions: in Linux this is an interface, ib0 or ib0.8001. */
 struct ipoib_partition {
 	uint16_t pkey; /* from the port's P_Key table */
 	enum ipoib_state state;
@@ -224,5 +224,11 @@ static inline uint32_t cm_id_offered_number(const struct cm_id *id)
 {
 	return id->qp_type == CM_QP_RD ? id->offered.eecn : id->offered.qpn;
 }
+
+/* Everything that the program has is released at the end of this turn. The log gets the reason
+ * unless it is NULL. */
+void cm_program_end(struct cm_program *program, const char *reason);
+
+struct cm_id *cm_program_find_id(const struct cm_program *program, uint32_t number);
 
 #endif

@@ -54,7 +54,7 @@ struct client_delivery {
 
 /* The records about ports and faults in the down ring. */
 struct client_updates {
-	uint32_t adapters_used;	   /* bit per adapter whose ports the program wants to hear of */
+	uint32_t adapters_used;	   /* bit per adapter whose port updates the program gets */
 	uint32_t adapters_unsent;  /* those of them that changed while the down ring was full */
 	uint32_t verb_faults_sent; /* records of its host's verb faults */
 };

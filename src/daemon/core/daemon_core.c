@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state that every part of softibd works on, and what the fabric says of its own changes. */
+/* The state that every part of softibd works on, and its list of changed ports. */
 #include "daemon/core/daemon_core.h"
 
 void daemon_core_init(struct daemon_core *core)

@@ -25,7 +25,7 @@ enum {
 	DESTINATION_SLOTS = 64
 };
 
-/* What softibd keeps for a port of an adapter or router; port->endpoint points here. */
+/* softibd's state for a port of an adapter, router or switch; port->endpoint points here. */
 struct endpoint {
 	struct port *port;
 	struct adapter_entry

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in subnet managers and SAs, one of each per subnet, and what routers need of them. */
+/* The built-in subnet managers and SAs, one of each per subnet, and the multicast memberships of
+ * routers. */
 #ifndef SOFTIB_DAEMON_MANAGERS_MANAGERS_H
 #define SOFTIB_DAEMON_MANAGERS_MANAGERS_H
 

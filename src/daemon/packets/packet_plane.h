@@ -17,7 +17,7 @@ struct sysfs_tree;
 struct packet_plane {
 	struct daemon_core *core;
 	struct mad_dispatch *mads; /* gets the packets of QP0 and QP1 */
-	struct cm_fabric *cm;	   /* gets IPoIB's packets, and hears of port changes */
+	struct cm_fabric *cm;	   /* gets IPoIB packets and port changes */
 	struct sysfs_tree *sysfs;  /* shows port changes */
 	struct list blocked;	   /* endpoints that hold a packet for a full down ring */
 	struct list captures;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XRC targets: their numbers, who has them open, and who holds the lease (vol 1, annex A14). */
+/* XRC targets: their numbers, the programs that have them open, and the holder of the lease (vol 1,
+ * annex A14). */
 #include "daemon/xrc/xrc_targets.h"
 
 #include <errno.h>

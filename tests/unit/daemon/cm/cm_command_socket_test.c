@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Command sockets and event channels: good programs, hostile ones, and ones that end. Covers:
  * daemon/cm/cm_alternates.c daemon/cm/cm_channel.c daemon/cm/cm_events.c daemon/cm/cm_paths.c
- * daemon/cm/cm_port.c daemon/cm/cm_program.c daemon/cm/ipoib_partitions.c daemon/cm/ipoib_port.c */
+ * daemon/cm/cm_port.c daemon/cm/cm_objects.c daemon/cm/ipoib_partitions.c daemon/cm/ipoib_port.c */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,6 @@
 #include "daemon/cm/cm_binding.h"
 #include "daemon/cm/cm_ids.h"
 #include "daemon/cm/cm_port.h"
-#include "daemon/cm/cm_program.h"
 #include "host/cm_protocol.h"
 #include "host/protocol.h"
 #include "unit/daemon/daemon_fixture.h"

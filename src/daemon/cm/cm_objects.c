@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that uses connection management: its end, its ids by number. */
-#include "daemon/cm/cm_program.h"
+/* What the objects of connection management do without any unit above them: a program's end, and
+ * its ids by number. */
+#include "daemon/cm/cm_objects.h"
 
 #include "daemon/core/host_table.h"
 #include "daemon/core/log.h"

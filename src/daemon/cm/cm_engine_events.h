@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events of the connection engine, passed on to programs. */
-#ifndef SOFTIB_DAEMON_CM_CM_ANSWERS_H
-#define SOFTIB_DAEMON_CM_CM_ANSWERS_H
+#ifndef SOFTIB_DAEMON_CM_CM_ENGINE_EVENTS_H
+#define SOFTIB_DAEMON_CM_CM_ENGINE_EVENTS_H
 
 #include "daemon/cm/cm_objects.h"
 
