@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be asked on the control socket: finding the command, and the two kinds of answer. */
+/* Commands of the control socket: looking one up, running it, and the two kinds of reply. */
 #include "daemon/commands.h"
 
 #include <errno.h>
@@ -32,9 +32,9 @@ json_t *guid_to_json(uint64_t guid)
 
 static const struct command *find_command(const char *name)
 {
-	const struct command *const tables[] = {program_commands, tool_commands, set_commands, mads_commands, cm_commands, cm_service_commands, capture_commands,
-						fault_commands, explain_commands,
-						domain_commands, raw_commands};
+	const struct command *const tables[] = {
+		program_commands, tool_commands,  set_commands,	    mads_commands,   cm_commands,
+		capture_commands, fault_commands, explain_commands, domain_commands, raw_commands};
 
 	for (unsigned table = 0; table < ARRAY_COUNT(tables); table++) {
 		for (const struct command *command = tables[table]; command->name; command++) {

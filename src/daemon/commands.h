@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be asked on the control socket (host/protocol.h): one JSON object in, one out. */
+/* Commands of the control socket (host/protocol.h): one JSON object in, one JSON object out. */
 #ifndef SOFTIB_DAEMON_COMMANDS_H
 #define SOFTIB_DAEMON_COMMANDS_H
 
@@ -12,13 +12,15 @@
 struct client;
 
 struct reply {
-	json_t *object;				  /* NULL: the answer comes later */
-	int descriptors[CONTROL_DESCRIPTORS_MAX]; /* borrowed, those from given_from on given away */
+	json_t *object;				  /* NULL: the reply is sent later */
+	int descriptors[CONTROL_DESCRIPTORS_MAX]; /* softibd keeps the first given_from, the server
+						     closes the others after sending */
 	unsigned descriptor_count;
 	unsigned given_from;
-	bool gives_all; /* from the first on */
+	bool gives_all;	      /* the server closes all descriptors, from the first on */
 	uint32_t ring_shared; /* id of the direct ring whose descriptors these are; 0: none */
-	bool process_shared;  /* the descriptors of an attachment are among them */
+	bool process_shared;  /* they include the client's memory file, which softibd closes after
+				 sending */
 };
 
 typedef void (*command_function)(struct client *client, const json_t *request,
@@ -29,8 +31,8 @@ struct command {
 	command_function run;
 };
 
-/* Carries out one request; text need not be JSON at all. -EPROTO: not a request, nothing to answer.
- */
+/* Runs one request. The text need not be JSON. -EPROTO: it is not a request, and there is nothing
+ * to reply to. */
 MUST_USE int command_run(struct client *client, const char *text, size_t byte_count,
 			 struct reply *ret_reply);
 
@@ -43,7 +45,6 @@ extern const struct command tool_commands[];
 extern const struct command set_commands[];
 extern const struct command mads_commands[];
 extern const struct command cm_commands[];
-extern const struct command cm_service_commands[];
 extern const struct command domain_commands[];
 extern const struct command capture_commands[];
 extern const struct command fault_commands[];

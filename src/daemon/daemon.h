@@ -1,31 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softibd as a whole: one fabric, its hosts, its subnet manager, its clients, and the loop that
- * serves them. */
+/* softibd as a whole: one fabric, the services that run on it, and the loop that runs them all. */
 #ifndef SOFTIB_DAEMON_DAEMON_H
 #define SOFTIB_DAEMON_DAEMON_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
-#include "base/list.h"
 #include "base/time.h"
-#include "daemon/fault_log.h"
-#include "daemon/cm_fabric.h"
-#include "daemon/gateway_sockets.h"
-#include "daemon/hosts.h"
-#include "daemon/mad_dispatch.h"
-#include "daemon/mad_files.h"
-#include "daemon/other_subnets.h"
-#include "daemon/router_groups.h"
-#include "daemon/runtime.h"
-#include "daemon/sa_runner.h"
-#include "daemon/sm_policy.h"
-#include "daemon/sm_runner.h"
-#include "fabric/fabric.h"
-
-struct daemon;
-struct fabric_page;
-struct issm_watches;
+#include "daemon/cm/cm_fabric.h"
+#include "daemon/core/daemon_core.h"
+#include "daemon/core/runtime_folder.h"
+#include "daemon/mad/mad_dispatch.h"
+#include "daemon/mad/mad_files.h"
+#include "daemon/managers/managers.h"
+#include "daemon/managers/sm_policy.h"
+#include "daemon/packets/packet_plane.h"
+#include "daemon/server.h"
+#include "daemon/sysfs/sysfs_tree.h"
 
 struct daemon_options {
 	const char *fabric_name;
@@ -33,91 +24,70 @@ struct daemon_options {
 	unsigned host_count;
 	const char *log_path; /* NULL: <runtime>/<fabric>/log, or stderr in the foreground */
 	bool runs_sm;
-	struct sm_wishes sm; /* what is wanted of it */
+	struct sm_settings sm;
 	bool offloads;
-	unsigned data_vl_count; /* of every port; 0: as nodes are made */
-	bool is_paced; /* links take the time of their width and speed */
-	bool controls_congestion; /* from the start, as congestion_control_set() does it */
-	bool programs_are_privileged; /* they may give queue pairs controlled Q_Keys */
-	const char *gateways[GATEWAYS_MAX]; /* as host/gateway_option.h reads them */
+	unsigned data_vl_count; /* of every port; 0: the default of nodes */
+	bool is_paced;		/* packets take the time that their links' width and speed allow */
+	bool controls_congestion;	    /* congestion control is on from the start */
+	bool programs_are_privileged;	    /* programs may set controlled Q_Keys */
+	const char *gateways[GATEWAYS_MAX]; /* in the syntax of host/gateway_option.h */
 	unsigned gateway_count;
 	bool is_ephemeral;
 	bool is_foreground;
 };
 
-/* Something that epoll watches; it lies inside what it wakes. */
-struct watch {
-	void (*ready)(struct daemon *daemon, struct watch *watch, uint32_t events);
+/* How the loop polls while rings are busy or expected to be. */
+struct loop_polling {
+	unsigned turns_without_epoll;
+	time_ns yields_from;	  /* the earliest time of the next yield */
+	unsigned polls_per_yield; /* of the rings, while there is nothing else to do */
+};
+
+/* When the managers run next, if nothing arrives for them before. */
+struct managers_schedule {
+	time_ns due_at;
+	unsigned turns_without;
+};
+
+/* How late a paced fabric is. */
+struct lateness {
+	time_ns since;	   /* start of the present second, which fabric.late_ns_max is of */
+	time_ns before_ns; /* the latest in the second before */
 };
 
 struct daemon {
 	struct daemon_options options;
-	struct runtime runtime;
-	struct fabric fabric;
-	struct host_table hosts;
+	struct runtime_folder folder;
+	struct daemon_core core;
 	struct mad_dispatch mads;
-	struct cm_fabric cm;
 	struct mad_files mad_files;
-	struct issm_watches *issm; /* NULL: managers of hosts go unnoticed */
-	struct sm_runner sm;
-	struct other_subnets others;
-	struct router_groups router_groups;
-	struct sa_runner sa;
-	struct gateway_sockets gateways;
-	int epoll;
-	int listener;
-	int reserve; /* a descriptor to give up when there are no others */
+	struct sysfs_tree sysfs;
+	struct cm_fabric cm;
+	struct packet_plane packets;
+	struct managers managers;
+	struct server server;
 	int signals;
-	struct watch listener_watch;
 	struct watch signal_watch;
-	int page_file; /* of the fabric page */
-	struct fabric_page *page;
-	time_ns now; /* of this turn of the loop */
-	time_ns lateness_since; /* paced: start of the present second of fabric.late_ns_max */
-	time_ns late_ns_before; /* ... and what it was in the second before */
-	struct list clients;
-	struct list ended;	 /* clients to take down at the end of the turn */
-	struct list awake;	 /* clients whose up rings are looked at without a doorbell */
-	struct list unpublished; /* clients with records they have not been shown */
-	struct list changed;	 /* endpoints whose ports changed */
-	struct list captures;
-	struct fault_log fault_log;
-	struct fault_replay fault_replay;
-	uint32_t capture_count;
-	struct list blocked;	 /* endpoints that hold a packet for a full down ring */
-	uint32_t client_count;
-	uint32_t user_count;   /* clients that keep an ephemeral fabric alive */
-	uint32_t waiter_count; /* clients that wait until all ports are active */
-	time_ns waiters_looked_at;
-	uint32_t next_client_id;
-	uint32_t next_ring_id;
-	uint32_t next_domain_id;
-	unsigned turns_without_look;
-	time_ns yields_from; /* not before */
-	unsigned looks_per_yield; /* at the rings, while there is nothing else to do */
-	bool managers_have_news;  /* something came that may be for a manager or an agent */
-	time_ns managers_due_at;
-	unsigned turns_without_managers;
-	time_ns unused_since;
-	bool was_used;
-	bool paths_changed; /* the generation word is due */
+	struct loop_polling polling;
+	struct managers_schedule schedule;
+	struct lateness lateness;
 	bool is_ending;
 };
 
-/* Time as softibd's loop reads it. */
-time_ns daemon_clock(void);
-
-MUST_USE int daemon_watch(struct daemon *daemon, int descriptor, struct watch *watch);
-void daemon_unwatch(struct daemon *daemon, int descriptor);
+/* The softibd that a client is connected to. */
+static inline struct daemon *client_daemon(const struct client *client)
+{
+	return container_of(client->core, struct daemon, core);
+}
 
 /* Builds the fabric, claims its folder, listens. Reports its own errors. */
 MUST_USE int daemon_start(struct daemon *daemon, const struct daemon_options *options);
 /* One round of work. Returns whether there is more that can go on at once. */
 bool daemon_turn(struct daemon *daemon);
-/* One round of work, then one look at the descriptors that waits at most so long; negative: as long
- * as it likes. */
+/* One round of work, then one poll of the descriptors that waits at most so long; negative: without
+ * a limit. */
 void daemon_step(struct daemon *daemon, int timeout_ms_max);
-/* Serves until it is told to end. */
+/* Serves until a signal, "softib down" or the last user of an ephemeral fabric ends it. */
 void daemon_run(struct daemon *daemon);
 void daemon_stop(struct daemon *daemon);
 

@@ -49,6 +49,13 @@ _Noreturn static void refuse(const char *reason, const char *value)
 	exit(EXIT_USAGE);
 }
 
+static void add_gateway(const char *value, struct daemon_options *ret_options)
+{
+	if (ret_options->gateway_count == GATEWAYS_MAX)
+		refuse("there are 8 gateways already", value);
+	ret_options->gateways[ret_options->gateway_count++] = value;
+}
+
 static void take_start_option(enum start_option option, const char *value,
 			      struct daemon_options *ret_options)
 {
@@ -77,10 +84,8 @@ static void take_start_option(enum start_option option, const char *value,
 		ret_options->sm.partitions_path = value;
 		break;
 	case START_OPTION_PART_ENFORCE:
-		ret_options->sm.part_enforce = value;
-		break;
 	case START_OPTION_NO_PART_ENFORCE:
-		ret_options->sm.part_enforce = "off";
+		ret_options->sm.part_enforce = option == START_OPTION_PART_ENFORCE ? value : "off";
 		break;
 	case START_OPTION_QOS:
 		ret_options->sm.qos_path = value;
@@ -106,7 +111,7 @@ static void take_start_option(enum start_option option, const char *value,
 		break;
 	case START_OPTION_PACED:
 		ret_options->is_paced = true;
-		/* A packet that passes no link takes no time. */
+		/* A packet in a direct ring crosses no link, so it could not be paced. */
 		ret_options->offloads = false;
 		break;
 	case START_OPTION_CONGESTION:
@@ -116,9 +121,7 @@ static void take_start_option(enum start_option option, const char *value,
 		ret_options->programs_are_privileged = false;
 		break;
 	case START_OPTION_GATEWAY:
-		if (ret_options->gateway_count == GATEWAYS_MAX)
-			refuse("there are 8 gateways already", value);
-		ret_options->gateways[ret_options->gateway_count++] = value;
+		add_gateway(value, ret_options);
 		break;
 	case START_OPTION_NONE:
 	case START_OPTION_END:
@@ -169,7 +172,7 @@ static struct daemon_options parse_options(int argument_count, char **arguments)
 	return options;
 }
 
-/* A process costs five descriptors, a pair of them one more for a moment. */
+/* A program takes five descriptors, and each pair of programs one more for a short time. */
 static void raise_descriptor_limit(void)
 {
 	struct rlimit limit;
@@ -177,13 +180,13 @@ static void raise_descriptor_limit(void)
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
 		return;
 	limit.rlim_cur = limit.rlim_max;
-	/* The limit that was there serves too, just fewer programs. */
+	/* The old limit is enough for fewer programs. */
 	if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
 		return;
 }
 
-/* The parent stays until the child says that the fabric is up, so that errors reach whoever started
- * us. Returns the descriptor to say it on. */
+/* The parent waits until the child reports that the fabric is up, so that its caller sees startup
+ * errors. Returns the descriptor for that report. */
 static int go_to_background(void)
 {
 	int ends[2];
@@ -205,15 +208,15 @@ static int go_to_background(void)
 	return ends[1];
 }
 
-static void say_that_it_is_up(int descriptor)
+static void report_up(int descriptor)
 {
-	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null_device = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (nothing >= 0) {
-		dup2(nothing, STDIN_FILENO);
-		dup2(nothing, STDOUT_FILENO);
-		dup2(nothing, STDERR_FILENO);
-		close(nothing);
+	if (null_device >= 0) {
+		dup2(null_device, STDIN_FILENO);
+		dup2(null_device, STDOUT_FILENO);
+		dup2(null_device, STDERR_FILENO);
+		close(null_device);
 	}
 	if (write(descriptor, "", 1) != 1)
 		exit(EXIT_FAILURE);
@@ -243,7 +246,7 @@ int main(int argument_count, char **arguments)
 	if (daemon_start(&softibd, &options) != 0)
 		return EXIT_FAILURE;
 	if (up_descriptor >= 0)
-		say_that_it_is_up(up_descriptor);
+		report_up(up_descriptor);
 	if (chdir("/") != 0)
 		return EXIT_FAILURE;
 	daemon_run(&softibd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The control socket: who may connect, what they ask, what they are answered. */
+/* The control socket: accepting clients, running their commands, sending the replies. */
 #include "daemon/server.h"
 
 #include <errno.h>
@@ -9,56 +9,58 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "daemon/client.h"
+#include "daemon/client_lifetime.h"
 #include "daemon/commands.h"
-#include "daemon/direct_rings.h"
-#include "daemon/log.h"
-#include "daemon/ports.h"
+#include "daemon/core/log.h"
+#include "daemon/daemon.h"
+#include "daemon/packets/direct_rings.h"
 
 enum { CLIENTS_MAX = 8192, ACCEPTS_PER_TURN = 32 };
 
-/* Looking at all ports of a large fabric takes a while, so not at every turn. */
-#define WAITERS_LOOK_INTERVAL MILLISECONDS(2)
+/* Counting the inactive ports of a large fabric takes a while, so not at every turn. */
+#define WAITERS_CHECK_INTERVAL MILLISECONDS(2)
 
-/* With no descriptor left the connection would stay in the backlog and wake us for ever: one kept
- * in reserve takes it out. */
+/* Without a free descriptor the connection would stay in the backlog and wake softibd for ever. The
+ * reserved descriptor makes room to accept and close it. */
 static void refuse_for_lack_of_descriptors(struct daemon *daemon)
 {
-	close(daemon->reserve);
+	close(daemon->server.reserve);
 
-	int socket = accept4(daemon->listener, NULL, NULL, SOCK_CLOEXEC);
+	int socket = accept4(daemon->server.listener, NULL, NULL, SOCK_CLOEXEC);
 
 	if (socket >= 0)
 		close(socket);
-	daemon->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	log_line("a connection is refused: too many open files");
+	daemon->server.reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	log_line("connection refused: too many open files");
 }
 
-static bool is_welcome(const struct daemon *daemon, int socket, struct ucred *ret_peer)
+static bool may_connect(const struct daemon *daemon, int socket, struct ucred *ret_peer)
 {
 	socklen_t length = sizeof(*ret_peer);
 
 	if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, ret_peer, &length) != 0)
 		return false;
 	if (ret_peer->uid != geteuid()) {
-		log_line("user %u (pid %d) is refused: the fabric is user %u's", ret_peer->uid,
-			 (int)ret_peer->pid, geteuid());
+		log_line("connection of user %u (pid %d) refused: the fabric belongs to user %u",
+			 ret_peer->uid, (int)ret_peer->pid, geteuid());
 		return false;
 	}
-	if (daemon->client_count >= CLIENTS_MAX) {
-		log_line("pid %d is refused: %u clients are connected", (int)ret_peer->pid,
-			 daemon->client_count);
+	if (daemon->core.clients.client_count >= CLIENTS_MAX) {
+		log_line("connection of pid %d refused: %u clients are connected",
+			 (int)ret_peer->pid, daemon->core.clients.client_count);
 		return false;
 	}
 	return true;
 }
 
-static void listener_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+static void listener_ready(struct watch *watch, uint32_t events)
 {
-	(void)watch;
+	struct daemon *daemon = container_of(watch, struct daemon, server.listener_watch);
+
 	(void)events;
 	for (unsigned count = 0; count < ACCEPTS_PER_TURN; count++) {
-		int socket = accept4(daemon->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int socket =
+			accept4(daemon->server.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		struct client *client;
 		struct ucred peer;
 
@@ -67,7 +69,7 @@ static void listener_ready(struct daemon *daemon, struct watch *watch, uint32_t 
 				refuse_for_lack_of_descriptors(daemon);
 			return;
 		}
-		if (!is_welcome(daemon, socket, &peer) ||
+		if (!may_connect(daemon, socket, &peer) ||
 		    client_create(daemon, socket, peer.pid, &client) != 0)
 			close(socket);
 	}
@@ -75,26 +77,27 @@ static void listener_ready(struct daemon *daemon, struct watch *watch, uint32_t 
 
 int server_start(struct daemon *daemon)
 {
-	int listener = runtime_listen(&daemon->runtime);
+	int listener = runtime_folder_listen(&daemon->folder);
 
 	if (listener < 0)
 		return listener;
-	daemon->listener = listener;
-	daemon->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	daemon->listener_watch.ready = listener_ready;
-	return daemon_watch(daemon, listener, &daemon->listener_watch);
+	daemon->server.listener = listener;
+	daemon->server.reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	daemon->server.listener_watch.ready = listener_ready;
+	return event_loop_watch(&daemon->core.loop, listener, &daemon->server.listener_watch);
 }
 
 void server_stop(struct daemon *daemon)
 {
-	while (!list_is_empty(&daemon->clients))
-		client_end(container_of(list_first(&daemon->clients), struct client, link), NULL);
-	clients_bury(daemon);
-	close(daemon->listener);
-	close(daemon->reserve);
+	while (!list_is_empty(&daemon->core.clients.all))
+		client_end(container_of(list_first(&daemon->core.clients.all), struct client, link),
+			   NULL);
+	clients_release_ended(daemon);
+	close(daemon->server.listener);
+	close(daemon->server.reserve);
 }
 
-/* One that could not be made is negative. */
+/* A descriptor that could not be created holds its negative errno. */
 static int descriptors_error(const struct reply *reply)
 {
 	for (unsigned index = 0; index < reply->descriptor_count; index++)
@@ -112,19 +115,18 @@ static void answer(struct client *client, struct reply *reply)
 		error = control_send(client->socket, text, reply->descriptors,
 				     reply->descriptor_count);
 	for (unsigned index = reply->given_from; index < reply->descriptor_count; index++)
-		if ((reply->given_from || reply->gives_all) &&
-		    reply->descriptors[index] >= 0)
+		if ((reply->given_from || reply->gives_all) && reply->descriptors[index] >= 0)
 			close(reply->descriptors[index]);
 
 	if (error == -EAGAIN)
-		client_end(client, "it asks and does not read the answers");
+		client_end(client, "it does not read the replies to its requests");
 	else if (error)
 		client_end(client, error == -ECONNRESET ? NULL : strerror(-error));
 	if (!error && reply->ring_shared)
 		direct_ring_shared(client, reply->ring_shared);
 	if (reply->process_shared) {
-		close(client->memory_file);
-		client->memory_file = -1;
+		close(client->rings.memory_file);
+		client->rings.memory_file = -1;
 	}
 	free(text);
 	json_decref(reply->object);
@@ -150,11 +152,10 @@ static void receive(struct client *client)
 	control_message_release(&message);
 }
 
-void server_client_ready(struct daemon *daemon, struct watch *watch, uint32_t events)
+void server_client_ready(struct watch *watch, uint32_t events)
 {
 	struct client *client = container_of(watch, struct client, socket_watch);
 
-	(void)daemon;
 	if (client->is_ending)
 		return;
 	if (events & EPOLLIN)
@@ -168,7 +169,7 @@ static void answer_waiter(struct client *client, uint32_t not_active)
 	struct reply reply = {0};
 
 	client->waits_for_active = false;
-	client->daemon->waiter_count--;
+	client_daemon(client)->server.waiter_count--;
 	if (not_active)
 		reply_error(&reply, ETIMEDOUT, "%u ports are not Active", not_active);
 	else
@@ -176,30 +177,34 @@ static void answer_waiter(struct client *client, uint32_t not_active)
 	answer(client, &reply);
 }
 
-/* A look at every port of a large fabric takes longer than the time between two looks. */
-static time_ns look_interval(const struct daemon *daemon)
+/* The interval grows with the fabric: counting its ports must take less time than lies between two
+ * counts. */
+static time_ns check_interval(const struct daemon *daemon)
 {
-	return WAITERS_LOOK_INTERVAL + MICROSECONDS(10) * daemon->fabric.node_count;
+	return WAITERS_CHECK_INTERVAL + MICROSECONDS(10) * daemon->core.fabric.node_count;
 }
 
 void server_answer_waiters(struct daemon *daemon)
 {
-	if (!daemon->waiter_count || daemon->now < daemon->waiters_looked_at + look_interval(daemon))
+	if (!daemon->server.waiter_count ||
+	    daemon->core.loop.now < daemon->server.waiters_checked_at + check_interval(daemon))
 		return;
-	daemon->waiters_looked_at = daemon->now;
+	daemon->server.waiters_checked_at = daemon->core.loop.now;
 
-	uint32_t not_active = other_subnets_not_active(daemon);
+	uint32_t not_active = managers_inactive_ports(&daemon->managers, &daemon->core.fabric);
 
-	list_for_each_safe (link, &daemon->clients) {
+	list_for_each_safe (link, &daemon->core.clients.all) {
 		struct client *client = container_of(link, struct client, link);
 
-		if (client->waits_for_active && (!not_active || daemon->now >= client->waits_until))
+		if (client->waits_for_active &&
+		    (!not_active || daemon->core.loop.now >= client->waits_until))
 			answer_waiter(client, not_active);
 	}
 }
 
 time_ns server_deadline(const struct daemon *daemon)
 {
-	return daemon->waiter_count ? daemon->waiters_looked_at + look_interval(daemon)
-				    : TIME_NEVER;
+	return daemon->server.waiter_count
+		       ? daemon->server.waiters_checked_at + check_interval(daemon)
+		       : TIME_NEVER;
 }

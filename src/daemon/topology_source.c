@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a fabric's topology comes from: a number of hosts, a generator's name, or a file. */
+/* The source of a fabric's topology: a number of hosts, a generator's name, or a file. */
 #include "daemon/topology_source.h"
 
 #include <errno.h>
@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "daemon/core/log.h"
 #include "daemon/daemon.h"
-#include "daemon/log.h"
 #include "fabric/topology.h"
 
-/* Some 10,000 nodes with all their ports; more is not a topology. */
+/* Enough for some 10,000 nodes with all their ports. */
 enum { FILE_BYTES_MAX = 64 << 20 };
 
 static bool is_generator(const char *topology)

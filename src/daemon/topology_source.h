@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a fabric's topology comes from: a number of hosts, a generator's name, or a file. */
+/* The source of a fabric's topology: a number of hosts, a generator's name, or a file. */
 #ifndef SOFTIB_DAEMON_TOPOLOGY_SOURCE_H
 #define SOFTIB_DAEMON_TOPOLOGY_SOURCE_H
 

@@ -40,7 +40,7 @@
  * {"command":"status"}, {"command":"link","node":..,"port":..,"up":bool},
  * {"command":"refresh","host":..}, {"command":"down"}, {"command":"wait-active","timeout_ms":N}
  *   "capture": host/capture_channel.h; "fault-add", "fault-list", "fault-clear", "fault-record",
- * "fault-replay": daemon/fault_commands.c; "explain": daemon/explain_commands.c
+ * "fault-replay": daemon/control/fault_commands.c; "explain": daemon/control/explain_commands.c
  */
 #ifndef SOFTIB_HOST_PROTOCOL_H
 #define SOFTIB_HOST_PROTOCOL_H

@@ -2,7 +2,7 @@
 /* Event channels are readable when and only when they have an event, also after ids have moved to
  * another channel or are gone: unread events go with their id. Both ends of each connection are in
  * this program. Prints "ok NAME" per case; ends at the first that fails.
- * Covers: api/librdmacm/event_channel.c daemon/cm_channel.c */
+ * Covers: api/librdmacm/event_channel.c daemon/cm/cm_channel.c */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>

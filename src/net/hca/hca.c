@@ -16,7 +16,7 @@
 
 const struct hca_limits hca_limits_default = {
 	/* All 24-bit numbers but for the first and the last 1024, of which some are special
-	 * (daemon/qpn_space.h). */
+	 * (daemon/core/qpn_space.h). */
 	.qp_count_max = (1 << 24) - 2 * 1024,
 	.requests_max = 32768,
 	.sges_max = 32,

@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "daemon/log.h"
-#include "daemon/ports.h"
+#include "daemon/core/log.h"
+#include "daemon/managers/inactive_ports.h"
 #include "host/control.h"
 #include "host/memory_file.h"
 #include "wire/packet.h"
@@ -42,12 +42,12 @@ struct daemon *fixture_start_with(struct daemon_options options)
 	assert_int_equal(daemon_start(&softibd, &options), 0);
 	is_running = true;
 	for (unsigned step = 0; options.runs_sm && step < STEPS_MAX; step++) {
-		if (ports_not_active(&softibd, NULL) == 0)
+		if (inactive_ports_count(&softibd.core.fabric, NULL) == 0)
 			break;
 		daemon_step(&softibd, 1);
 	}
 	if (options.runs_sm)
-		assert_int_equal(ports_not_active(&softibd, NULL), 0);
+		assert_int_equal(inactive_ports_count(&softibd.core.fabric, NULL), 0);
 	fixture_settle();
 	return &softibd;
 }
@@ -76,7 +76,7 @@ int fixture_tear_down(void **state)
 
 struct port *fixture_port(const char *host)
 {
-	return host_endpoint(host_table_find(&softibd.hosts, host), 0, 1)->port;
+	return host_endpoint(host_table_find(&softibd.core.hosts, host), 0, 1)->port;
 }
 
 void fixture_settle(void)

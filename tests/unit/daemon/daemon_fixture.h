@@ -4,7 +4,7 @@
 #define SOFTIB_TESTS_DAEMON_FIXTURE_H
 
 #include <jansson.h>
-#include "daemon/client.h"
+#include "daemon/core/client.h"
 #include "daemon/daemon.h"
 #include "host/protocol.h"
 
@@ -14,31 +14,31 @@ struct packet;
 struct daemon *fixture_start(const char *topology);
 struct daemon *fixture_start_with(struct daemon_options options);
 void fixture_stop(void);
-/* The same, for lists of tests. */
+/* fixture_stop() as a cmocka teardown function. */
 int fixture_tear_down(void **state);
 /* Makes only the runtime directory; fixture_stop removes it. */
 const char *fixture_directory(void);
 
-/* Of the host's first adapter. */
+/* Port 1 of the host's first adapter. */
 struct port *fixture_port(const char *host);
 
 /* Steps until nothing is left to do. */
 void fixture_settle(void);
-/* Steps until this is so; the test fails if it never is. */
+/* Steps until the function returns true; the test fails if it never does. */
 void fixture_await(bool (*is_so)(void));
 
 int fixture_connect(void);
-/* The answer, whatever it is; the test fails if none comes. */
+/* Sends a command and returns the reply; the test fails if none comes. */
 json_t *fixture_ask(int socket, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same, and the answer must be positive. */
+/* Sends a command that must succeed. */
 void fixture_order(int socket, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Whether softibd hangs up on this connection. */
+/* Whether softibd closes this connection. */
 bool fixture_is_cut_off(int socket);
 
 /* An attached program as softibd's peer sees it. */
 struct program {
 	int socket;
-	int doorbell; /* its own */
+	int doorbell; /* the program sleeps on it */
 	int softibd_doorbell;
 	const struct fabric_page *page;
 	uint8_t *memory;
@@ -55,11 +55,11 @@ struct daemon *fixture_start_pair(const char *topology, struct program *ret_a,
 				  struct program *ret_b);
 /* The next record of the down ring, after softibd has settled; NULL when there is none. */
 const struct ring_record *program_next(struct program *program);
-/* The next record of this kind; others are passed over. */
+/* The next record of this kind; other records are skipped. */
 const struct ring_record *program_next_of(struct program *program, enum record_kind kind);
 struct resolve_answer program_resolve(struct program *program, uint16_t dlid, uint32_t qpn,
 				      uint16_t pkey);
-/* Commits a record of the up ring and rings if softibd sleeps. */
+/* Commits a record of the up ring, and rings if softibd sleeps. */
 void program_show(struct program *program, struct ring_record *record);
 void program_send_packet(struct program *program, const struct packet *packet);
 /* A UD packet of a few bytes. */

@@ -33,7 +33,7 @@ void mad_program_open(struct mad_program *program, const char *host)
 {
 	struct stat status;
 
-	program->endpoint = host_endpoint(host_table_find(&softibd->hosts, host), 0, 1);
+	program->endpoint = host_endpoint(host_table_find(&softibd->core.hosts, host), 0, 1);
 	assert_int_equal(mad_file_open(&softibd->mad_files, program->endpoint, &program->port), 0);
 	assert_int_equal(fstat(program->port, &status), 0);
 	program->file = mad_file_find(&softibd->mad_files, status.st_ino);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "daemon/mad_files.h"
+#include "daemon/mad/mad_files.h"
 #include "unit/daemon/daemon_fixture.h"
 
 enum { PROGRAM_MAD_BYTES_MAX = 400000 };
@@ -22,7 +22,7 @@ struct mad_program {
 };
 void mad_program_open(struct mad_program *program, const char *host);
 void mad_program_close(struct mad_program *program);
-/* Of class version 1; must succeed. */
+/* Registers for class version 1; must succeed. */
 uint32_t mad_program_register(struct mad_program *program, uint8_t management_class,
 			      enum mad_agent_kind kind, uint64_t methods);
 
@@ -31,14 +31,14 @@ struct program_mad {
 	size_t byte_count;
 	uint8_t mad[PROGRAM_MAD_BYTES_MAX];
 };
-/* To QP1 of that program's port, with transaction id 1. */
+/* A request to QP1 of that program's port, with transaction id 1. */
 struct program_mad mad_program_request(const struct mad_program *to, uint8_t management_class,
 				       uint8_t method);
 void mad_program_send(struct mad_program *program, const struct program_mad *mad,
 		      size_t byte_count);
-/* Back to where it came from, from the agent that got it. */
+/* Answers the MAD's sender, from the agent that got it. */
 void mad_program_answer(struct mad_program *program, struct program_mad *mad, size_t byte_count);
-/* Whether one came, after softibd has settled. */
+/* Whether a MAD arrived, after softibd has settled. */
 bool mad_program_receive(struct mad_program *program, struct program_mad *ret_mad);
 
 #endif

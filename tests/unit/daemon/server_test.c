@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conversations on the control socket, good and bad.
- * Covers: daemon/server.c daemon/commands.c daemon/program_commands.c daemon/client.c
- * daemon/daemon.c daemon/daemon_start.c daemon/sm_runner.c */
+ * Covers: daemon/server.c daemon/commands.c daemon/control/program_commands.c daemon/core/client.c
+ * daemon/daemon.c daemon/daemon_start.c daemon/managers/sm_runner.c
+ * daemon/client_lifetime.c daemon/core/daemon_core.c daemon/core/event_loop.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +63,7 @@ static void test_hello_says_where_and_what(void **state)
 	close(socket);
 }
 
-/* Management programs run there; nobody else finds anything. */
+/* Only management programs can use it. */
 static void test_switch_is_a_host_without_adapters(void **state)
 {
 	int socket = fixture_connect();
@@ -74,15 +75,14 @@ static void test_switch_is_a_host_without_adapters(void **state)
 	json_decref(answer);
 	expect_refusal(socket, "{\"command\":\"mads\",\"adapter\":\"softib0\",\"port\":1}",
 		       "no such adapter and port");
-	answer = fixture_ask(socket,
-			     "{\"command\":\"mads\",\"adapter\":\"softib0\",\"port\":0}");
+	answer = fixture_ask(socket, "{\"command\":\"mads\",\"adapter\":\"softib0\",\"port\":0}");
 	assert_true(json_is_true(json_object_get(answer, "ok")));
 	json_decref(answer);
 	close(socket);
-	assert_int_equal(softibd->hosts.device_count, 1);
-	assert_non_null(host_table_device(&softibd->hosts, &softibd->fabric, "switch-1"));
-	assert_int_equal(softibd->hosts.device_count, 1);
-	assert_null(host_table_device(&softibd->hosts, &softibd->fabric, "h1"));
+	assert_int_equal(softibd->core.hosts.device_count, 1);
+	assert_non_null(host_table_device(&softibd->core.hosts, &softibd->core.fabric, "switch-1"));
+	assert_int_equal(softibd->core.hosts.device_count, 1);
+	assert_null(host_table_device(&softibd->core.hosts, &softibd->core.fabric, "h1"));
 }
 
 static void test_refusals_say_why(void **state)
@@ -96,10 +96,10 @@ static void test_refusals_say_why(void **state)
 	snprintf(ours, sizeof(ours), "version %d", PROTOCOL_VERSION);
 	expect_refusal(socket, hello(PROTOCOL_VERSION + 4, "hold", "h1"), ours);
 	expect_refusal(socket, hello(PROTOCOL_VERSION, "hold", "x"),
-		       "no host x in fabric test; there are: h1, h2, h3");
+		       "no host x in fabric test; its hosts are: h1, h2, h3");
 	expect_refusal(socket, "{\"command\":\"attach\"}", "after hello");
 	expect_refusal(socket, "{\"command\":\"qpns\",\"adapter\":0,\"count\":1}",
-		       "attach comes first");
+		       "send attach first");
 	expect_refusal(socket, "{\"command\":\"ring\",\"id\":1}", "no such ring");
 	close(socket);
 }
@@ -148,19 +148,19 @@ static void test_queue_pair_numbers_are_given_in_blocks_with_a_limit(void **stat
 static void test_a_program_that_goes_leaves_nothing(void **state)
 {
 	struct program program;
-	struct adapter_entry *adapter = host_table_find(&softibd->hosts, "h1")->adapters[0];
+	struct adapter_entry *adapter = host_table_find(&softibd->core.hosts, "h1")->adapters[0];
 
 	(void)state;
 	program_start(&program, "h1");
-	assert_int_equal(softibd->user_count, 1);
+	assert_int_equal(softibd->core.clients.user_count, 1);
 	assert_int_equal(program.page->program_count, 1);
 	assert_non_null(qpn_space_owner(&adapter->qpns, program.first_qpn));
 	program_end(&program);
-	assert_int_equal(softibd->user_count, 0);
-	assert_int_equal(softibd->client_count, 0);
-	assert_int_equal(softibd->page->program_count, 0);
+	assert_int_equal(softibd->core.clients.user_count, 0);
+	assert_int_equal(softibd->core.clients.client_count, 0);
+	assert_int_equal(softibd->core.page->program_count, 0);
 	assert_null(qpn_space_owner(&adapter->qpns, program.first_qpn));
-	assert_true(list_is_empty(&host_table_find(&softibd->hosts, "h1")->programs));
+	assert_true(list_is_empty(&host_table_find(&softibd->core.hosts, "h1")->programs));
 }
 
 static void test_the_control_socket_is_watched_while_rings_are_busy(void **state)

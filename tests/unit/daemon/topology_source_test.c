@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a topology comes from, and what is said when it is none. */
+/* Sources of a topology, and the errors of invalid ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
+#include "daemon/core/log.h"
 #include "daemon/daemon.h"
-#include "daemon/log.h"
 #include "daemon/topology_source.h"
 #include "unit/daemon/daemon_fixture.h"
 

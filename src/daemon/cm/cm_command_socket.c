@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command sockets of programs that use connection management, from the first command to the
+ * release of everything that the program had. */
+#include "daemon/cm/cm_command_socket.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "daemon/cm/cm_channel.h"
+#include "daemon/cm/cm_commands.h"
+#include "daemon/cm/cm_ids.h"
+#include "daemon/core/daemon_core.h"
+#include "host/control.h"
+
+enum { COMMANDS_PER_TURN = 64 };
+
+static int send_answer(int socket, const struct cm_answer *answer, int descriptor)
+{
+	struct iovec piece = {(void *)(uintptr_t)answer, sizeof(*answer)};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+
+	if (descriptor >= 0) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control.bytes);
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.header), &descriptor, sizeof(int));
+	}
+	return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+/* Returns the length, or -1 with errno. At most one descriptor comes with a command; -1: none. */
+static ssize_t receive_command(int socket, struct cm_command *ret_command, int *ret_descriptor)
+{
+	struct iovec piece = {ret_command, sizeof(*ret_command)};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct msghdr message = {.msg_iov = &piece,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	ssize_t length = recvmsg(socket, &message, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *header = length < 0 ? NULL : CMSG_FIRSTHDR(&message);
+
+	*ret_descriptor = -1;
+	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+	    header->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(ret_descriptor, CMSG_DATA(header), sizeof(int));
+	return length;
+}
+
+static void serve(struct cm_program *program, const struct cm_command *command,
+		  int given_descriptor)
+{
+	struct cm_answer answer;
+	int descriptor = -1;
+
+	memset(&answer, 0, sizeof(answer));
+	answer.error = cm_command_run(program, command, given_descriptor, &answer, &descriptor);
+	if (command->is_posted && answer.error)
+		cm_command_failed(program, command, answer.error);
+	if (!command->is_posted && send_answer(program->socket, &answer, descriptor) != 0)
+		cm_program_end(program, "it does not read the replies to its requests");
+	if (descriptor >= 0)
+		close(descriptor);
+}
+
+/* Returns whether another command may be in the socket: only after a posted command, because
+ * programs wait for the answers to others. */
+static bool serve_one(struct cm_program *program)
+{
+	struct cm_command command = {0};
+	int given_descriptor;
+	ssize_t length = receive_command(program->socket, &command, &given_descriptor);
+	bool makes_sense = length > 0 &&
+			   (size_t)length >= offsetof(struct cm_command, private_data) &&
+			   command.private_byte_count <= CM_PRIVATE_BYTES_MAX &&
+			   (size_t)length == cm_command_bytes(&command);
+
+	if (length < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (makes_sense)
+		serve(program, &command, given_descriptor);
+	else
+		cm_program_end(program, length <= 0 ? NULL : "invalid command");
+	if (given_descriptor >= 0)
+		close(given_descriptor);
+	return makes_sense && command.is_posted && !program->is_ending;
+}
+
+static void program_ready(struct watch *watch, uint32_t events)
+{
+	struct cm_program *program = container_of(watch, struct cm_program, watch);
+
+	(void)events;
+	if (program->is_ending)
+		return;
+	for (unsigned count = 0; count < COMMANDS_PER_TURN && serve_one(program); count++)
+		;
+}
+
+int cm_program_create(struct cm_host *host, struct cm_program **ret_program, int *ret_peer_socket)
+{
+	struct cm_program *program = calloc(1, sizeof(*program));
+	int sockets[2];
+
+	if (!program)
+		return -ENOMEM;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
+		free(program);
+		return -errno;
+	}
+	program->host = host;
+	program->socket = sockets[0];
+	program->watch.ready = program_ready;
+	hash_table_init(&program->ids);
+	hash_table_init(&program->channels);
+
+	int error = event_loop_watch(&host->fabric->core->loop, sockets[0], &program->watch);
+
+	if (error) {
+		close(sockets[0]);
+		close(sockets[1]);
+		free(program);
+		return error;
+	}
+	list_append(&host->fabric->programs, &program->link);
+	*ret_program = program;
+	*ret_peer_socket = sockets[1];
+	return 0;
+}
+
+static void *any_entry(const struct hash_table *table)
+{
+	for (uint32_t index = 0; index < table->capacity; index++) {
+		if (table->entries[index].value)
+			return table->entries[index].value;
+	}
+	return NULL;
+}
+
+/* Iterates over a copy of the table: any_entry() would start from the beginning for each id. */
+static void destroy_ids(struct cm_program *program)
+{
+	struct hash_table ids = program->ids;
+	struct hash_entry *entries = malloc(ids.capacity * sizeof(entries[0]) + 1);
+
+	for (uint32_t index = 0; entries && index < ids.capacity; index++)
+		entries[index] = ids.entries[index];
+	for (uint32_t index = 0; entries && index < ids.capacity; index++) {
+		if (entries[index].value)
+			cm_id_destroy(entries[index].value);
+	}
+	free(entries);
+	for (struct cm_id *id; (id = any_entry(&program->ids));)
+		cm_id_destroy(id);
+}
+
+static void release(struct cm_program *program)
+{
+	destroy_ids(program);
+	for (struct cm_channel *channel; (channel = any_entry(&program->channels));)
+		cm_channel_destroy(channel);
+	hash_table_release(&program->ids);
+	hash_table_release(&program->channels);
+	close(program->socket);
+	free(program);
+}
+
+void cm_programs_release_ended(struct cm_fabric *fabric)
+{
+	for (struct list *link; (link = list_pop(&fabric->ended));)
+		release(container_of(link, struct cm_program, link));
+	for (struct list *link; (link = list_pop(&fabric->closed_channels));)
+		free(container_of(link, struct cm_channel, closed_link));
+}

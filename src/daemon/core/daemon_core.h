@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state that every part of softibd works on: the fabric, its hosts, its clients, the event
+ * loop. */
+#ifndef SOFTIB_DAEMON_CORE_DAEMON_CORE_H
+#define SOFTIB_DAEMON_CORE_DAEMON_CORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/list.h"
+#include "daemon/core/client.h"
+#include "daemon/core/event_loop.h"
+#include "daemon/core/host_table.h"
+#include "fabric/fabric.h"
+
+struct fabric_page;
+struct port;
+
+struct daemon_core {
+	const char *fabric_name;
+	struct event_loop loop;
+	struct fabric fabric;
+	struct host_table hosts;
+	struct client_table clients;
+	int page_file;
+	struct fabric_page *page;      /* the generation word and counts that programs map */
+	bool offloads;		       /* programs may exchange packets by direct rings */
+	struct list changed_endpoints; /* whose programs have not been told of a port change yet */
+	bool paths_changed;	       /* the generation word has to be advanced */
+	/* A MAD, an IPoIB packet or a control message came that a manager or agent may have to
+	 * answer. */
+	bool managers_have_news;
+	uint32_t last_xrc_domain_id;
+};
+
+void daemon_core_init(struct daemon_core *core);
+
+/* Marks the port's endpoint, if it has one, as changed. */
+void daemon_core_port_changed(struct daemon_core *core, struct port *port);
+
+#endif

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ports that management programs have open: their sockets, and the MADs that wait for room on
+ * either side. */
+#include "daemon/mad/mad_files.h"
+
+#include "daemon/core/daemon_core.h"
+#include "daemon/core/log.h"
+#include "daemon/mad/mad_agents.h"
+#include "daemon/mad/mad_outbox.h"
+#include "host/mad_socket.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	FILES_MAX = 16384,
+	MESSAGES_PER_TURN = 64, /* of one program, so that it can't starve the others */
+	FRAMES_PER_MESSAGE = 256,
+	REQUESTS_MAX = 4096, /* outstanding for one open port; then softibd stops reading the socket
+				for a while */
+	SOCKET_BUFFER_BYTES = 1 << 20,
+};
+
+struct mad_file {
+	struct list link; /* mad_files.files or mad_files.ended */
+	struct mad_files *files;
+	struct endpoint *endpoint;
+	int socket;
+	uint64_t inode;
+	struct watch watch;
+	uint32_t events; /* epoll events that are watched for */
+	bool is_ending;
+	struct mad_agent *agents[MAD_PORT_AGENTS_MAX];
+	struct mad_outbox outbox;
+	unsigned request_count;
+};
+
+void mad_files_init(struct mad_files *files, struct daemon_core *core,
+		    struct mad_dispatch *dispatch)
+{
+	*files = (struct mad_files){.core = core, .dispatch = dispatch};
+	list_init(&files->files);
+	list_init(&files->ended);
+	list_init(&files->stalled);
+	hash_table_init(&files->by_inode);
+	hash_table_init(&files->requests);
+	timer_queue_init(&files->timers);
+}
+
+struct mad_files *mad_file_owner(const struct mad_file *file)
+{
+	return file->files;
+}
+
+struct endpoint *mad_file_endpoint(const struct mad_file *file)
+{
+	return file->endpoint;
+}
+
+struct mad_file *mad_file_find(const struct mad_files *files, uint64_t inode)
+{
+	return hash_table_get(&files->by_inode, inode);
+}
+
+/* Ends the open port. The log gets the reason unless it is NULL. */
+static void mad_file_end(struct mad_file *file, const char *reason)
+{
+	if (file->is_ending)
+		return;
+	file->is_ending = true;
+	if (reason)
+		log_line("a management program of host %s is cut off: %s",
+			 file->endpoint->device->host->name, reason);
+	list_remove(&file->link);
+	list_append(&file->files->ended, &file->link);
+}
+
+static void release(struct mad_file *file)
+{
+	for (unsigned id = 0; id < MAD_PORT_AGENTS_MAX; id++) {
+		if (file->agents[id])
+			mad_agent_destroy(file->agents[id]);
+	}
+	mad_outbox_release(&file->outbox);
+	hash_table_remove(&file->files->by_inode, file->inode);
+	file->files->file_count--;
+	close(file->socket);
+	free(file);
+}
+
+static void bury_ended(struct mad_files *files)
+{
+	struct list *link;
+
+	while ((link = list_pop(&files->ended)))
+		release(container_of(link, struct mad_file, link));
+}
+
+void mad_files_release(struct mad_files *files)
+{
+	while (!list_is_empty(&files->files))
+		mad_file_end(container_of(list_first(&files->files), struct mad_file, link), NULL);
+	bury_ended(files);
+	hash_table_release(&files->by_inode);
+	hash_table_release(&files->requests);
+	timer_queue_release(&files->timers);
+}
+
+static void watch_for(struct mad_file *file)
+{
+	uint32_t wanted = (file->request_count < REQUESTS_MAX ? EPOLLIN : 0) |
+			  (file->outbox.message_count ? EPOLLOUT : 0);
+	struct epoll_event event = {.events = wanted, .data.ptr = &file->watch};
+
+	if (wanted == file->events || file->is_ending)
+		return;
+	file->events = wanted;
+	if (epoll_ctl(file->files->core->loop.epoll, EPOLL_CTL_MOD, file->socket, &event) != 0)
+		mad_file_end(file, strerror(errno));
+}
+
+void mad_file_count_request(struct mad_file *file, int change)
+{
+	file->request_count += (unsigned)change;
+	watch_for(file);
+}
+
+/* Watches for room if messages are left over; ends the port if the program has gone. */
+static void outbox_used(struct mad_file *file, int error)
+{
+	if (error)
+		mad_file_end(file, NULL);
+	else
+		watch_for(file);
+}
+
+void mad_file_deliver(struct mad_file *file, const struct mad_port_header *header,
+		      const uint8_t *bytes, size_t byte_count)
+{
+	uint8_t single[MAD_PORT_SINGLE_BYTES];
+	uint8_t *message = single;
+
+	if (file->is_ending)
+		return;
+	if (byte_count > MAD_BYTES)
+		message = malloc(MAD_PORT_HEADER_BYTES + byte_count);
+	if (!message) {
+		file->outbox.lost_count++;
+		return;
+	}
+	mad_port_header_encode(header, message);
+	memcpy(message + MAD_PORT_HEADER_BYTES, bytes, byte_count);
+	outbox_used(file, mad_outbox_put(&file->outbox, file->socket, message,
+					 MAD_PORT_HEADER_BYTES + byte_count));
+	if (message != single)
+		free(message);
+}
+
+static void accept_message(struct mad_file *file, const uint8_t *bytes, size_t byte_count)
+{
+	struct mad_port_header header;
+
+	if (byte_count < MAD_PORT_HEADER_BYTES + MAD_PORT_MAD_BYTES_MIN ||
+	    !mad_port_header_decode(bytes, byte_count, &header)) {
+		mad_file_end(file, "a message on its port is not a MAD");
+		return;
+	}
+
+	struct mad_agent *agent =
+		header.agent_id < MAD_PORT_AGENTS_MAX ? file->agents[header.agent_id] : NULL;
+
+	/* The agent may have been unregistered while the message was in the socket. */
+	if (agent)
+		mad_agent_send(agent, &header, bytes + MAD_PORT_HEADER_BYTES,
+			       byte_count - MAD_PORT_HEADER_BYTES, file->files->core->loop.now);
+}
+
+static void accept_arrival(struct mad_file *file, struct mad_arrival *arrival)
+{
+	uint8_t *bytes;
+
+	if (arrival->file < 0) {
+		accept_message(file, arrival->bytes, arrival->byte_count);
+		return;
+	}
+	bytes = malloc(arrival->total_bytes);
+	if (!bytes) {
+		close(arrival->file);
+		mad_file_end(file, "no memory for its message");
+		return;
+	}
+	if (mad_arrival_take(arrival, bytes) != 0)
+		mad_file_end(file, "can't read a message on its port");
+	else
+		accept_message(file, bytes, arrival->total_bytes);
+	free(bytes);
+}
+
+static void read_program(struct mad_file *file)
+{
+	struct mad_arrival arrival;
+
+	for (unsigned count = 0;
+	     count < MESSAGES_PER_TURN && file->request_count < REQUESTS_MAX && !file->is_ending;
+	     count++) {
+		int error = mad_socket_receive(file->socket, &arrival);
+
+		if (error == -EAGAIN)
+			return;
+		if (error) {
+			mad_file_end(file, error == -EPROTO ? "invalid message on its port" : NULL);
+			return;
+		}
+		accept_arrival(file, &arrival);
+		/* Most requests are answered at once: a manager with few requests on the wire works
+		 * on this answer while softibd works on its next request. */
+		fabric_step(&file->files->core->fabric, file->files->core->loop.now,
+			    FRAMES_PER_MESSAGE);
+	}
+}
+
+static void file_ready(struct watch *watch, uint32_t events)
+{
+	struct mad_file *file = container_of(watch, struct mad_file, watch);
+
+	if (file->is_ending)
+		return;
+	if (events & EPOLLOUT)
+		outbox_used(file, mad_outbox_flush(&file->outbox, file->socket));
+	if (events & EPOLLIN)
+		read_program(file);
+	else if (events & (EPOLLHUP | EPOLLERR))
+		mad_file_end(file, NULL);
+}
+
+static int watch_file(struct mad_file *file, int program_end)
+{
+	const int buffer_bytes = SOCKET_BUFFER_BYTES;
+	struct stat status;
+
+	if (fstat(program_end, &status) != 0)
+		return -errno;
+	/* As much as the system grants; a larger buffer only holds more messages. */
+	if (setsockopt(file->socket, SOL_SOCKET, SO_SNDBUF, &buffer_bytes, sizeof(buffer_bytes)) !=
+	    0)
+		return -errno;
+	file->inode = status.st_ino;
+
+	int error = hash_table_put(&file->files->by_inode, file->inode, file);
+
+	if (error)
+		return error;
+	file->events = EPOLLIN;
+	error = event_loop_watch(&file->files->core->loop, file->socket, &file->watch);
+	if (error)
+		hash_table_remove(&file->files->by_inode, file->inode);
+	return error;
+}
+
+int mad_file_open(struct mad_files *files, struct endpoint *endpoint, int *ret_program_end)
+{
+	int ends[2];
+
+	if (files->file_count >= FILES_MAX)
+		return -EMFILE;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
+		return -errno;
+
+	struct mad_file *file = calloc(1, sizeof(*file));
+	int error = file ? 0 : -ENOMEM;
+
+	if (file) {
+		file->files = files;
+		file->endpoint = endpoint;
+		file->socket = ends[0];
+		file->watch.ready = file_ready;
+		mad_outbox_init(&file->outbox);
+		error = watch_file(file, ends[1]);
+	}
+	if (error) {
+		free(file);
+		close(ends[0]);
+		close(ends[1]);
+		return error;
+	}
+	list_append(&files->files, &file->link);
+	files->file_count++;
+	*ret_program_end = ends[1];
+	return 0;
+}
+
+int mad_file_add_agent(struct mad_file *file, const struct mad_agent_options *options,
+		       struct mad_agent_identity *ret_identity)
+{
+	uint32_t id = 0;
+
+	while (id < MAD_PORT_AGENTS_MAX && file->agents[id])
+		id++;
+	if (id == MAD_PORT_AGENTS_MAX)
+		return -ENOMEM;
+
+	int error = mad_agent_create(file, id, file->endpoint->port, options, &file->agents[id]);
+
+	if (!error)
+		*ret_identity = (struct mad_agent_identity){
+			.id = id, .number = file->agents[id]->client.agent_number};
+	return error;
+}
+
+int mad_file_remove_agent(struct mad_file *file, uint32_t agent_id)
+{
+	if (agent_id >= MAD_PORT_AGENTS_MAX || !file->agents[agent_id])
+		return -EINVAL;
+	mad_agent_destroy(file->agents[agent_id]);
+	file->agents[agent_id] = NULL;
+	return 0;
+}
+
+static void expire(struct mad_files *files, time_ns now)
+{
+	struct timer *timer;
+
+	while ((timer = timer_queue_pop(&files->timers, now))) {
+		struct mad_timer *expired = container_of(timer, struct mad_timer, timer);
+
+		expired->expire(expired, now);
+	}
+}
+
+static bool retry_stalled(struct mad_files *files, time_ns now)
+{
+	struct list stalled;
+	struct list *link;
+	bool is_busy = false;
+
+	list_init(&stalled);
+	while ((link = list_pop(&files->stalled)))
+		list_append(&stalled, link);
+	while ((link = list_pop(&stalled))) {
+		struct mad_agent *agent = container_of(link, struct mad_agent, stalled_link);
+
+		if (mad_agent_retry(agent, now))
+			continue;
+		is_busy = true;
+		if (!list_is_linked(&agent->stalled_link))
+			list_append(&files->stalled, &agent->stalled_link);
+	}
+	return is_busy;
+}
+
+bool mad_files_run(struct mad_files *files)
+{
+	time_ns now = files->core->loop.now;
+
+	if (timer_queue_deadline(&files->timers) <= now)
+		expire(files, now);
+
+	bool is_busy = retry_stalled(files, now);
+
+	bury_ended(files);
+	return is_busy;
+}
+
+time_ns mad_files_deadline(const struct mad_files *files)
+{
+	return list_is_empty(&files->stalled) ? timer_queue_deadline(&files->timers) : 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages for a management program whose socket is full. Bounded: a message that does not fit is
+ * lost, as on a real port that no program reads. */
+#ifndef SOFTIB_DAEMON_MAD_MAD_OUTBOX_H
+#define SOFTIB_DAEMON_MAD_MAD_OUTBOX_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/list.h"
+#include "host/mad_header.h"
+
+enum { MAD_OUTBOX_MESSAGES_MAX = 4096, MAD_OUTBOX_BYTES_MAX = 2 * MAD_PORT_BYTES_MAX };
+
+struct mad_outbox {
+	struct list messages; /* in order of arrival */
+	unsigned message_count;
+	size_t byte_count;
+	uint64_t lost_count;
+};
+
+void mad_outbox_init(struct mad_outbox *outbox);
+void mad_outbox_release(struct mad_outbox *outbox);
+
+/* Sends the message, or queues a copy. -ECONNRESET: the program has gone. */
+MUST_USE int mad_outbox_put(struct mad_outbox *outbox, int socket, const uint8_t *bytes,
+			    size_t byte_count);
+/* Sends as many messages as the socket takes. -ECONNRESET as above. */
+MUST_USE int mad_outbox_flush(struct mad_outbox *outbox, int socket);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Direct rings: memory that two processes exchange packets through. softibd creates a ring, hands
+ * it to these two only, and closes it when one of them ends. */
+#include "daemon/packets/direct_rings.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+#include "daemon/core/daemon_core.h"
+#include "host/doorbell.h"
+#include "host/memory_file.h"
+
+/* A bound on the memory that a process with thousands of peers can take. */
+enum { RINGS_PER_CLIENT_MAX = 4096 };
+
+struct direct_end {
+	struct list link; /* client->direct_ends */
+	struct client *client;
+	struct direct_ring *ring;
+	bool has_been_told; /* by an offer, or by the answer to its own resolve request */
+	bool was_fetched;
+};
+
+/* ends[0] is the process with the lower id. A process's ring to itself has one end, ends[0], and
+ * ends[1] names the same client. An end whose client is NULL ended before its peer fetched the
+ * ring. */
+struct direct_ring {
+	uint32_t id;
+	unsigned end_count;
+	struct direct_end ends[2];
+	int memory_file; /* -1 once both ends have it */
+	uint8_t *memory;
+};
+
+static unsigned side_of(struct direct_ring *ring, const struct client *client)
+{
+	return ring->ends[0].client == client ? 0 : 1;
+}
+
+static struct direct_end *end_of(struct direct_ring *ring, const struct client *client)
+{
+	return &ring->ends[side_of(ring, client)];
+}
+
+static struct direct_ring *find_ring(const struct client *client, uint32_t id)
+{
+	list_for_each (link, &client->direct_ends) {
+		struct direct_end *end = container_of(link, struct direct_end, link);
+
+		if (end->ring->id == id)
+			return end->ring;
+	}
+	return NULL;
+}
+
+static struct direct_ring *find_peer(const struct client *client, const struct client *peer)
+{
+	list_for_each (link, &client->direct_ends) {
+		struct direct_ring *ring = container_of(link, struct direct_end, link)->ring;
+		unsigned other = ring->end_count - 1 - side_of(ring, client);
+
+		if (ring->ends[other].client == peer)
+			return ring;
+	}
+	return NULL;
+}
+
+static unsigned ring_count(const struct client *client)
+{
+	unsigned count = 0;
+
+	list_for_each (link, &client->direct_ends)
+		count++;
+	return count;
+}
+
+/* Without getrandom(), the address of the stack serves as a seed: it differs from run to run. */
+static uint64_t draw_seed(void)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed))
+		seed = (uint64_t)(uintptr_t)&seed * 0x9e3779b97f4a7c15u;
+	return seed;
+}
+
+static int make_ring(struct client *a, struct client *b, struct direct_ring **ret_ring)
+{
+	struct direct_layout layout = direct_layout();
+	struct direct_ring *ring = calloc(1, sizeof(*ring));
+
+	if (!ring)
+		return -ENOMEM;
+
+	int error = memory_file_create("softib-direct", layout.total_bytes, &ring->memory_file,
+				       (void **)&ring->memory);
+
+	if (error) {
+		free(ring);
+		return error;
+	}
+	for (unsigned way = 0; way < 2; way++)
+		ring_shared_init_stamped(ring->memory + layout.offset[way], draw_seed());
+	ring->id = ++a->core->clients.last_ring_id;
+	ring->end_count = a == b ? 1 : 2;
+	ring->ends[0].client = a->id <= b->id ? a : b;
+	ring->ends[1].client = a->id <= b->id ? b : a;
+	for (unsigned index = 0; index < ring->end_count; index++) {
+		ring->ends[index].ring = ring;
+		list_append(&ring->ends[index].client->direct_ends, &ring->ends[index].link);
+	}
+	*ret_ring = ring;
+	return 0;
+}
+
+static int offer(struct direct_ring *ring, struct direct_end *end)
+{
+	if (end->has_been_told)
+		return 0;
+	if (!client_send_record(end->client, RECORD_RING_OFFERED, 0, ring->id, NULL, 0))
+		return -EAGAIN;
+	end->has_been_told = true;
+	return 0;
+}
+
+int direct_ring_between(struct client *source, struct client *destination, uint32_t *ret_id)
+{
+	struct direct_ring *ring = find_peer(source, destination);
+
+	if (!ring) {
+		if (source->takes_no_rings || destination->takes_no_rings ||
+		    ring_count(source) >= RINGS_PER_CLIENT_MAX)
+			return -ENOSPC;
+
+		int error = make_ring(source, destination, &ring);
+
+		if (error)
+			return error;
+	}
+
+	int error = offer(ring, end_of(ring, destination));
+
+	if (error)
+		return error;
+	end_of(ring, source)->has_been_told = true;
+	*ret_id = ring->id;
+	return 0;
+}
+
+int direct_ring_share(struct client *client, uint32_t id, struct direct_share *ret_share)
+{
+	struct direct_ring *ring = find_ring(client, id);
+
+	if (!ring || ring->memory_file < 0)
+		return -ENOENT;
+
+	unsigned side = side_of(ring, client);
+	unsigned other = ring->end_count - 1 - side;
+	/* If the peer has ended, ringing the client's own doorbell does no harm. */
+	const struct client *peer = ring->ends[other].client ? ring->ends[other].client : client;
+
+	*ret_share = (struct direct_share){.memory_file = ring->memory_file,
+					   .peer_doorbell = peer->rings.down_doorbell,
+					   .peer_rkey_export = peer->rings.rkey_export_file,
+					   .outgoing = side,
+					   .incoming = other};
+	return 0;
+}
+
+static void destroy_ring(struct direct_ring *ring)
+{
+	for (unsigned index = 0; index < ring->end_count; index++)
+		list_remove(&ring->ends[index].link);
+	if (ring->memory_file >= 0)
+		close(ring->memory_file);
+	munmap(ring->memory, direct_layout().total_bytes);
+	free(ring);
+}
+
+void direct_ring_shared(struct client *client, uint32_t id)
+{
+	struct direct_ring *ring = find_ring(client, id);
+
+	if (!ring)
+		return;
+	end_of(ring, client)->was_fetched = true;
+	if (!ring->ends[0].client || !ring->ends[1].client) {
+		destroy_ring(ring);
+		return;
+	}
+	if (ring->ends[0].was_fetched && ring->ends[ring->end_count - 1].was_fetched) {
+		close(ring->memory_file);
+		ring->memory_file = -1;
+	}
+}
+
+static void mark_closed(const struct direct_ring *ring)
+{
+	struct direct_layout layout = direct_layout();
+
+	for (unsigned way = 0; way < 2; way++) {
+		struct ring_shared *shared =
+			(struct ring_shared *)(ring->memory + layout.offset[way]);
+
+		__atomic_store_n(&shared->closed, 1, __ATOMIC_RELEASE);
+	}
+}
+
+/* Closes the client's end. The peer may still read the packets in the ring, and may not have
+ * fetched the ring yet. */
+static void close_ring(struct direct_ring *ring, const struct client *client)
+{
+	struct direct_end *peer = &ring->ends[ring->end_count - 1 - side_of(ring, client)];
+
+	mark_closed(ring);
+	/* Wakes a peer that sleeps; a peer whose doorbell is full is awake already. */
+	if (peer->client && peer->client != client)
+		doorbell_ring(peer->client->rings.down_doorbell);
+	if (peer->client && peer->client != client && peer->has_been_told && !peer->was_fetched) {
+		struct direct_end *end = end_of(ring, client);
+
+		list_remove(&end->link);
+		end->client = NULL;
+		return;
+	}
+	destroy_ring(ring);
+}
+
+void direct_ring_refuse(struct client *client, uint32_t id)
+{
+	struct direct_ring *ring = find_ring(client, id);
+
+	client->takes_no_rings = true;
+	if (ring)
+		close_ring(ring, client);
+}
+
+void direct_rings_close(struct client *client)
+{
+	struct list *link;
+
+	while ((link = list_first(&client->direct_ends)))
+		close_ring(container_of(link, struct direct_end, link)->ring, client);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening ports and registering agents by the control socket: bad requests. Good ones are in
+ * unit/host/mad_port_test.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "host/control.h"
+#include "unit/daemon/mad_program.h"
+
+static struct mad_program program;
+static int control;
+static uint64_t inode;
+
+static int set_up(void **state)
+{
+	struct stat status;
+
+	(void)state;
+	mad_programs_start("star:2");
+	mad_program_open(&program, "h2");
+	fstat(program.port, &status);
+	inode = status.st_ino;
+	control = fixture_connect();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	close(control);
+	mad_program_close(&program);
+	mad_programs_stop();
+	return 0;
+}
+
+static void say_hello(const char *host)
+{
+	fixture_order(control,
+		      "{\"command\":\"hello\",\"version\":%d,\"kind\":\"program\",\"host\":\"%s\"}",
+		      PROTOCOL_VERSION, host);
+}
+
+/* The errno of the reply; 0 on success. */
+static int error_of(const char *text)
+{
+	json_t *answer = fixture_ask(control, "%s", text);
+	int error = (int)json_integer_value(json_object_get(answer, "errno"));
+
+	json_decref(answer);
+	return error;
+}
+
+static int register_with(uint64_t port, const char *fields)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "{\"command\":\"mad-register\",\"inode\":%llu,%s}",
+		 (unsigned long long)port, fields);
+	return error_of(text);
+}
+
+static const char good[] = "\"class\":10,\"version\":1,\"oui\":0,\"kind\":\"single\","
+			   "\"methods_low\":\"0x2\",\"methods_high\":\"0x0\"";
+
+static void test_who_has_not_said_hello_has_no_ports(void **state)
+{
+	(void)state;
+	assert_int_equal(error_of("{\"command\":\"mads\",\"adapter\":\"softib0\",\"port\":1}"),
+			 ENODEV);
+	assert_int_equal(register_with(inode, good), EBADF);
+}
+
+static void test_ports_that_are_not_there_are_refused(void **state)
+{
+	static const char *const questions[] = {
+		"{\"command\":\"mads\"}",
+		"{\"command\":\"mads\",\"adapter\":7,\"port\":1}",
+		"{\"command\":\"mads\",\"adapter\":\"softib0\"}",
+		"{\"command\":\"mads\",\"adapter\":\"softib0\",\"port\":0}",
+		"{\"command\":\"mads\",\"adapter\":\"softib0\",\"port\":-1}",
+		"{\"command\":\"mads\",\"adapter\":\"softib0\",\"port\":2}",
+		"{\"command\":\"mads\",\"adapter\":\"softib0\",\"port\":4294967297}",
+		"{\"command\":\"mads\",\"adapter\":\"softib1\",\"port\":1}",
+	};
+
+	(void)state;
+	say_hello("h2");
+	for (unsigned i = 0; i < ARRAY_COUNT(questions); i++)
+		assert_int_equal(error_of(questions[i]), ENODEV);
+}
+
+static void test_agents_that_make_no_sense_are_refused(void **state)
+{
+	static const char *const fields[] = {
+		"\"class\":10",
+		"\"class\":256,\"version\":1,\"oui\":0,\"kind\":\"single\",\"methods_low\":\"0\","
+		"\"methods_high\":\"0\"",
+		"\"class\":10,\"version\":-1,\"oui\":0,\"kind\":\"single\",\"methods_low\":\"0\","
+		"\"methods_high\":\"0\"",
+		"\"class\":10,\"version\":1,\"oui\":0,\"kind\":\"other\",\"methods_low\":\"0\","
+		"\"methods_high\":\"0\"",
+		"\"class\":10,\"version\":1,\"oui\":0,\"kind\":\"single\",\"methods_low\":\"z\","
+		"\"methods_high\":\"0\"",
+		"\"class\":10,\"version\":1,\"oui\":16777216,\"kind\":\"single\","
+		"\"methods_low\":\"0\",\"methods_high\":\"0\"",
+	};
+
+	(void)state;
+	say_hello("h2");
+	for (unsigned i = 0; i < ARRAY_COUNT(fields); i++)
+		assert_int_equal(register_with(inode, fields[i]), EINVAL);
+	assert_int_equal(register_with(inode, good), 0);
+	assert_int_equal(register_with(inode, good), EBUSY);
+}
+
+static void test_a_port_of_another_host_is_none_of_its_business(void **state)
+{
+	(void)state;
+	say_hello("h1");
+	assert_int_equal(register_with(inode, good), EBADF);
+	assert_int_equal(register_with(0, good), EBADF);
+	assert_int_equal(register_with(123456789, good), EBADF);
+}
+
+static void test_what_is_not_registered_cannot_be_unregistered(void **state)
+{
+	char text[128];
+
+	(void)state;
+	say_hello("h2");
+	snprintf(text, sizeof(text), "{\"command\":\"mad-unregister\",\"inode\":%llu,\"id\":3}",
+		 (unsigned long long)inode);
+	assert_int_equal(error_of(text), EINVAL);
+	snprintf(text, sizeof(text), "{\"command\":\"mad-unregister\",\"inode\":%llu,\"id\":99}",
+		 (unsigned long long)inode);
+	assert_int_equal(error_of(text), EINVAL);
+	snprintf(text, sizeof(text), "{\"command\":\"mad-unregister\",\"inode\":%llu}",
+		 (unsigned long long)inode);
+	assert_int_equal(error_of(text), EINVAL);
+}
+
+#define COMMANDS_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		COMMANDS_TEST(test_who_has_not_said_hello_has_no_ports),
+		COMMANDS_TEST(test_ports_that_are_not_there_are_refused),
+		COMMANDS_TEST(test_agents_that_make_no_sense_are_refused),
+		COMMANDS_TEST(test_a_port_of_another_host_is_none_of_its_business),
+		COMMANDS_TEST(test_what_is_not_registered_cannot_be_unregistered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

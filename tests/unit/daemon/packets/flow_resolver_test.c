@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which flows get a direct ring, and which counters their packets move. Covers:
+ * daemon/core/flow_table.c */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include "daemon/core/flow_table.h"
+#include "unit/daemon/daemon_fixture.h"
+#include "wire/pkey.h"
+
+static struct daemon *softibd;
+static struct program a, b;
+
+static int set_up(void **state)
+{
+	(void)state;
+	softibd = fixture_start_pair("ring:2", &a, &b);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	program_end(&a);
+	program_end(&b);
+	fixture_stop();
+	return 0;
+}
+
+static struct resolve_answer resolve(uint16_t pkey)
+{
+	return program_resolve(&a, b.lid, b.first_qpn + 5, pkey);
+}
+
+static void test_a_clear_way_gives_a_ring(void **state)
+{
+	struct resolve_answer answer = resolve(PKEY_DEFAULT_FULL);
+
+	(void)state;
+	assert_int_equal(answer.verdict, RESOLVED_DIRECT);
+	assert_int_equal(answer.mtu_code, fixture_port("h1")->info.neighbor_mtu);
+	assert_int_equal(answer.destination_port, 1);
+	assert_int_equal(answer.generation, a.page->generation);
+	assert_int_equal(resolve(PKEY_DEFAULT_FULL).flow_slot, answer.flow_slot);
+}
+
+static void test_no_owner_no_partition_no_route_give_none(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		program_resolve(&a, b.lid, b.first_qpn + QPN_BLOCK, PKEY_DEFAULT_FULL).verdict,
+		RESOLVED_FABRIC_RETRY);
+	assert_int_equal(resolve(0x8123).verdict, RESOLVED_FABRIC);
+	assert_int_equal(program_resolve(&a, 0xbfff, b.first_qpn, PKEY_DEFAULT_FULL).verdict,
+			 RESOLVED_FABRIC);
+	assert_int_equal(program_resolve(&a, 0xc001, QPN_MULTICAST, PKEY_DEFAULT_FULL).verdict,
+			 RESOLVED_FABRIC);
+	assert_int_equal(program_resolve(&a, b.lid, QPN_GSI, PKEY_DEFAULT_FULL).verdict,
+			 RESOLVED_FABRIC);
+}
+
+/* softibd checks partitions: limited members may talk to full members only. */
+static void test_two_limited_members_get_none(void **state)
+{
+	uint16_t was_a = fixture_port("h1")->pkeys[0];
+	uint16_t was_b = fixture_port("h2")->pkeys[0];
+
+	(void)state;
+	fixture_port("h1")->pkeys[0] = PKEY_DEFAULT_LIMITED;
+	fixture_port("h2")->pkeys[0] = PKEY_DEFAULT_LIMITED;
+	assert_int_equal(resolve(PKEY_DEFAULT_LIMITED).verdict, RESOLVED_FABRIC);
+	fixture_port("h2")->pkeys[0] = was_b;
+	assert_int_equal(resolve(PKEY_DEFAULT_LIMITED).verdict, RESOLVED_DIRECT);
+	fixture_port("h1")->pkeys[0] = was_a;
+}
+
+/* A direct ring must not overtake a packet that went through softibd and was not read yet. */
+static void test_a_packet_under_way_delays_the_ring(void **state)
+{
+	const struct ring_record *record;
+
+	(void)state;
+	program_send(&a, b.lid, b.first_qpn, "hello");
+	fixture_settle();
+	assert_int_equal(resolve(PKEY_DEFAULT_FULL).verdict, RESOLVED_FABRIC_RETRY);
+	record = program_next_of(&b, RECORD_PACKET);
+	assert_non_null(record);
+	assert_int_equal(resolve(PKEY_DEFAULT_FULL).verdict, RESOLVED_FABRIC_RETRY);
+	(void)!ring_release(&b.down);
+	assert_int_equal(resolve(PKEY_DEFAULT_FULL).verdict, RESOLVED_DIRECT);
+}
+
+static void test_a_change_of_paths_shows_in_the_generation(void **state)
+{
+	uint32_t generation = a.page->generation;
+	struct resolve_answer answer;
+
+	(void)state;
+	softibd->core.paths_changed = true;
+	fixture_settle();
+	assert_int_equal(a.page->generation, generation + 1);
+	softibd->core.paths_changed = true;
+	answer = resolve(PKEY_DEFAULT_FULL);
+	assert_int_equal(answer.generation, generation + 2);
+	assert_int_equal(answer.generation, a.page->generation);
+}
+
+static void test_what_a_flow_sent_is_counted_at_every_hop_once(void **state)
+{
+	struct resolve_answer answer = resolve(PKEY_DEFAULT_FULL);
+	struct link_counters before_out = fixture_port("h1")->counters;
+	struct link_counters before_in = fixture_port("h2")->counters;
+	uint64_t before_switch = fixture_port("h2")->peer->counters.transmit_packets;
+
+	(void)state;
+	a.flows[answer.flow_slot].packets += 10;
+	a.flows[answer.flow_slot].words += 300;
+	flows_fold_all(&softibd->core);
+	flows_fold_all(&softibd->core);
+	assert_int_equal(fixture_port("h1")->counters.transmit_packets,
+			 before_out.transmit_packets + 10);
+	assert_int_equal(fixture_port("h1")->counters.transmit_words,
+			 before_out.transmit_words + 300);
+	assert_int_equal(fixture_port("h2")->counters.receive_packets,
+			 before_in.receive_packets + 10);
+	assert_int_equal(fixture_port("h2")->counters.receive_words, before_in.receive_words + 300);
+	assert_int_equal(fixture_port("h2")->peer->counters.transmit_packets, before_switch + 10);
+	/* Counters that go backwards are ignored. */
+	a.flows[answer.flow_slot].packets = 3;
+	flows_fold_all(&softibd->core);
+	assert_int_equal(fixture_port("h1")->counters.transmit_packets,
+			 before_out.transmit_packets + 10);
+}
+
+/* Responses count in the other direction. */
+static void test_what_came_back_is_counted_the_other_way(void **state)
+{
+	struct resolve_answer answer = resolve(PKEY_DEFAULT_FULL);
+	struct link_counters before_a = fixture_port("h1")->counters;
+	struct link_counters before_b = fixture_port("h2")->counters;
+
+	(void)state;
+	a.flows[answer.flow_slot].returned_packets += 7;
+	a.flows[answer.flow_slot].returned_words += 70;
+	flows_fold_all(&softibd->core);
+	flows_fold_all(&softibd->core);
+	assert_int_equal(fixture_port("h2")->counters.transmit_packets,
+			 before_b.transmit_packets + 7);
+	assert_int_equal(fixture_port("h2")->counters.transmit_words, before_b.transmit_words + 70);
+	assert_int_equal(fixture_port("h1")->counters.receive_packets,
+			 before_a.receive_packets + 7);
+	assert_int_equal(fixture_port("h1")->counters.transmit_packets, before_a.transmit_packets);
+}
+
+static void test_without_offload_nobody_gets_a_ring(void **state)
+{
+	(void)state;
+	softibd->core.offloads = false;
+	assert_int_equal(resolve(PKEY_DEFAULT_FULL).verdict, RESOLVED_FABRIC);
+	softibd->core.offloads = true;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_clear_way_gives_a_ring),
+		cmocka_unit_test(test_no_owner_no_partition_no_route_give_none),
+		cmocka_unit_test(test_two_limited_members_get_none),
+		cmocka_unit_test(test_a_packet_under_way_delays_the_ring),
+		cmocka_unit_test(test_a_change_of_paths_shows_in_the_generation),
+		cmocka_unit_test(test_what_a_flow_sent_is_counted_at_every_hop_once),
+		cmocka_unit_test(test_what_came_back_is_counted_the_other_way),
+		cmocka_unit_test(test_without_offload_nobody_gets_a_ring),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
