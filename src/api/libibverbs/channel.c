@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Completion channels: which CQs have something to tell, behind one descriptor. */
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/objects.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include "api/libibverbs/event_wait.h"
-#include "api/libibverbs/fault_injection.h"
-#include "api/libibverbs/handles.h"
-#include "api/libibverbs/misuse.h"
-#include "api/libibverbs/operations.h"
+#include "api/libibverbs/data/event_wait.h"
+#include "api/libibverbs/diagnostics/fault_injection.h"
+#include "api/libibverbs/objects/handles.h"
+#include "api/libibverbs/diagnostics/misuse.h"
+#include "api/libibverbs/objects/operations.h"
 
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {

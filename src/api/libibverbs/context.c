@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "api/libibverbs/eec.h"
+#include "api/libibverbs/rd/eec.h"
 #include "api/libibverbs/events.h"
-#include "api/libibverbs/fault_injection.h"
-#include "api/libibverbs/handles.h"
+#include "api/libibverbs/diagnostics/fault_injection.h"
+#include "api/libibverbs/objects/handles.h"
 #include "api/libibverbs/import.h"
-#include "api/libibverbs/misuse.h"
-#include "api/libibverbs/operations.h"
+#include "api/libibverbs/diagnostics/misuse.h"
+#include "api/libibverbs/objects/operations.h"
 #include "host/session.h"
 
 static void set_operations(struct verbs_context *verbs)

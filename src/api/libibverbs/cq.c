@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Completion queues (vol 1, chapter 11). */
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/objects.h"
 
 #include <sched.h>
 #include <stdlib.h>
 #include "api/libibverbs/events.h"
-#include "api/libibverbs/fault_injection.h"
-#include "api/libibverbs/handles.h"
-#include "api/libibverbs/misuse.h"
-#include "api/libibverbs/operations.h"
+#include "api/libibverbs/diagnostics/fault_injection.h"
+#include "api/libibverbs/objects/handles.h"
+#include "api/libibverbs/diagnostics/misuse.h"
+#include "api/libibverbs/objects/operations.h"
 
 static int make_object(struct verbs_cq *cq, struct context_object *context, uint32_t cqe_count,
 		       struct ibv_comp_channel *channel)

@@ -3,7 +3,7 @@
 #ifndef SOFTIB_API_LIBIBVERBS_DEVICE_H
 #define SOFTIB_API_LIBIBVERBS_DEVICE_H
 
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/objects.h"
 
 static inline struct verbs_device *device_of(struct ibv_device *device)
 {

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "api/libibverbs/handles.h"
+#include "api/libibverbs/objects/handles.h"
 #include "api/libibverbs/mr.h"
-#include "api/libibverbs/operations.h"
+#include "api/libibverbs/objects/operations.h"
 #include "host/memory_file.h"
 
 static struct verbs_dm *dm_of(struct ibv_dm *dm)

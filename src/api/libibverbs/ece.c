@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "api/libibverbs/handles.h"
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/handles.h"
+#include "api/libibverbs/objects/objects.h"
 
 enum {
 	VENDOR = 0x025f1b,  /* the OUI, as in ibv_query_device */

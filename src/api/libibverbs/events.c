@@ -4,8 +4,8 @@
 
 #include <infiniband/ofa_verbs.h>
 #include <stdlib.h>
-#include "api/libibverbs/eec.h"
-#include "api/libibverbs/misuse.h"
+#include "api/libibverbs/rd/eec.h"
+#include "api/libibverbs/diagnostics/misuse.h"
 
 /* One event of one context. */
 struct async_record {

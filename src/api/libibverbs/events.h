@@ -3,7 +3,7 @@
 #ifndef SOFTIB_API_LIBIBVERBS_EVENTS_H
 #define SOFTIB_API_LIBIBVERBS_EVENTS_H
 
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/objects.h"
 
 /* hca_owner.event; context is the struct verbs_device. The adapter's lock is held. */
 void events_raise(void *context, const struct hca_event *event);

@@ -2,7 +2,7 @@
 /* Registration by a struct, of memory or of a DMA buffer, with hints for a bus. */
 #include "api/libibverbs/extended_mr.h"
 
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/objects.h"
 
 struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *attr)
 {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "api/libibverbs/device.h"
 #include "api/libibverbs/device_memory.h"
-#include "api/libibverbs/handles.h"
+#include "api/libibverbs/objects/handles.h"
 #include "api/libibverbs/mr.h"
 
 uint64_t import_file_identity(int file, pid_t *ret_exporter)

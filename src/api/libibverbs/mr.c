@@ -3,11 +3,11 @@
 #include "api/libibverbs/mr.h"
 
 #include <stdlib.h>
-#include "api/libibverbs/fault_injection.h"
-#include "api/libibverbs/handles.h"
+#include "api/libibverbs/diagnostics/fault_injection.h"
+#include "api/libibverbs/objects/handles.h"
 #include "api/libibverbs/mapping.h"
-#include "api/libibverbs/misuse.h"
-#include "api/libibverbs/operations.h"
+#include "api/libibverbs/diagnostics/misuse.h"
+#include "api/libibverbs/objects/operations.h"
 
 /* Nothing is pinned, but what is not there would end the program later, far from the mistake. */
 static int check_mapped(const void *bytes, size_t byte_count, unsigned access)

@@ -3,7 +3,7 @@
 #ifndef SOFTIB_API_LIBIBVERBS_MR_H
 #define SOFTIB_API_LIBIBVERBS_MR_H
 
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/objects.h"
 
 /* Fills mr->region and the public part. -errno. */
 MUST_USE int mr_register(struct verbs_mr *mr, struct ibv_pd *pd, void *bytes, size_t byte_count,

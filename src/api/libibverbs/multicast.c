@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attaching datagram queue pairs to multicast groups (vol 1, chapter 11). */
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/objects.h"
 
 #include <string.h>
-#include "api/libibverbs/fault_injection.h"
-#include "api/libibverbs/handles.h"
+#include "api/libibverbs/diagnostics/fault_injection.h"
+#include "api/libibverbs/objects/handles.h"
 
 static struct gid gid_from_public(const union ibv_gid *public)
 {

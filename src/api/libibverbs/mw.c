@@ -3,9 +3,9 @@
 #include "api/libibverbs/mw.h"
 
 #include <stdlib.h>
-#include "api/libibverbs/fault_injection.h"
-#include "api/libibverbs/objects.h"
-#include "api/libibverbs/operations.h"
+#include "api/libibverbs/diagnostics/fault_injection.h"
+#include "api/libibverbs/objects/objects.h"
+#include "api/libibverbs/objects/operations.h"
 #include "net/memory/window.h"
 
 struct verbs_mw {

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
-#include "api/libibverbs/handles.h"
-#include "api/libibverbs/operations.h"
+#include "api/libibverbs/objects/handles.h"
+#include "api/libibverbs/objects/operations.h"
 
 /* As many zeros as a message can have; only the kernel's zero page stands behind them. */
 static void *map_zeros(void)

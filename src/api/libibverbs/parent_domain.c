@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Thread domains and parent domains: promises of a program about its threads, which cost nothing to
  * accept, and its own memory for queues. */
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/objects.h"
 
 #include <stdlib.h>
-#include "api/libibverbs/handles.h"
-#include "api/libibverbs/operations.h"
+#include "api/libibverbs/objects/handles.h"
+#include "api/libibverbs/objects/operations.h"
 
 /* Queues begin on cache lines of their own. */
 enum { LENT_ALIGNMENT = 64 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bandwidth of a port as a number, of newer headers than Debian 12's (IBVERBS_1.16). */
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/objects.h"
 
 int ibv_query_port_speed(struct ibv_context *context, uint32_t port_number, uint64_t *ret_speed);
 

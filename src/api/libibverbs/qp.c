@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queue pairs: creation and opening (vol 1, chapter 11). */
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/objects.h"
 
 #include <stdlib.h>
 #include <infiniband/ofa_verbs.h>
 #include "api/libibverbs/ece.h"
-#include "api/libibverbs/eec.h"
-#include "api/libibverbs/fault_injection.h"
-#include "api/libibverbs/handles.h"
-#include "api/libibverbs/misuse.h"
-#include "api/libibverbs/operations.h"
+#include "api/libibverbs/rd/eec.h"
+#include "api/libibverbs/diagnostics/fault_injection.h"
+#include "api/libibverbs/objects/handles.h"
+#include "api/libibverbs/diagnostics/misuse.h"
+#include "api/libibverbs/objects/operations.h"
 #include "api/libibverbs/qp_attributes.h"
-#include "api/libibverbs/wr_builder.h"
+#include "api/libibverbs/data/wr_builder.h"
 #include "host/raw_claims.h"
 #include "host/shared_domains.h"
 #include "net/hca/raw_qps.h"

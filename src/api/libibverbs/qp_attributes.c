@@ -4,11 +4,11 @@
 #include "api/libibverbs/qp_attributes.h"
 
 #include "api/libibverbs/address.h"
-#include "api/libibverbs/fault_injection.h"
-#include "api/libibverbs/handles.h"
-#include "api/libibverbs/misuse.h"
-#include "api/libibverbs/operations.h"
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/diagnostics/fault_injection.h"
+#include "api/libibverbs/objects/handles.h"
+#include "api/libibverbs/diagnostics/misuse.h"
+#include "api/libibverbs/objects/operations.h"
+#include "api/libibverbs/objects/objects.h"
 #include "host/shared_domains.h"
 
 struct qp_capabilities capabilities_from(const struct ibv_qp_cap *cap)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The end of queue pairs: by the program's call, or with the device that it closes (vol 1, chapter
  * 11). */
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/objects.h"
 
 #include <stdlib.h>
 #include "api/libibverbs/events.h"
-#include "api/libibverbs/handles.h"
-#include "api/libibverbs/misuse.h"
-#include "api/libibverbs/wr_builder.h"
+#include "api/libibverbs/objects/handles.h"
+#include "api/libibverbs/diagnostics/misuse.h"
+#include "api/libibverbs/data/wr_builder.h"
 #include "host/raw_claims.h"
 #include "host/shared_domains.h"
 #include "net/hca/raw_qps.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an adapter and its ports are, for programs that ask (vol 1, chapter 11: Query HCA). */
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/objects.h"
 
 #include <string.h>
 #include "api/libibverbs/device_memory.h"
-#include "api/libibverbs/fault_injection.h"
-#include "api/libibverbs/operations.h"
+#include "api/libibverbs/diagnostics/fault_injection.h"
+#include "api/libibverbs/objects/operations.h"
 #include "base/bytes.h"
 #include "net/transport/pacing.h"
 

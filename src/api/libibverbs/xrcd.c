@@ -4,12 +4,12 @@
  *
  * A file names a domain: whoever on this host opens the same file shares it (host/shared_domains.h).
  */
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/objects.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include "api/libibverbs/operations.h"
+#include "api/libibverbs/objects/operations.h"
 #include "host/shared_domains.h"
 
 static int check_attributes(const struct ibv_xrcd_init_attr *attr)
