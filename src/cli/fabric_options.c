@@ -4,7 +4,7 @@
 
 #include <getopt.h>
 #include <stdlib.h>
-#include "cli/connection.h"
+#include "cli/fabric_client.h"
 #include "cli/subcommand.h"
 
 static const struct option name_only[] = {

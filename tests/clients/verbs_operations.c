@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every operation of RC, UC and UD between two queue pairs of one process, with the bytes compared.
- * Covers: api/libibverbs/address.c api/libibverbs/ah.c api/libibverbs/device.c
+ * Covers: api/libibverbs/verbs_address.c api/libibverbs/verbs_ah.c api/libibverbs/device.c
  * api/libibverbs/data/post.c api/libibverbs/data/post_receive.c */
 #include "verbs_client.h"
 

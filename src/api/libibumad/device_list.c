@@ -9,21 +9,21 @@
 
 #include <infiniband/umad.h>
 
-#include "api/libibumad/tree.h"
+#include "api/libibumad/umad_sysfs.h"
 
 /* CA, switch and router; the other node types of sysfs are not InfiniBand. */
 enum { NODE_TYPE_LAST = 3 };
 
 static int is_adapter(const struct dirent *entry)
 {
-	char text[TREE_TEXT_BYTES];
+	char text[UMAD_SYSFS_TEXT_BYTES];
 	uint64_t node_type;
 
 	if (entry->d_name[0] == '.' || strlen(entry->d_name) >= UMAD_CA_NAME_LEN)
 		return 0;
-	if (tree_read_text(text, "infiniband/%s/node_type", entry->d_name))
+	if (umad_sysfs_read_text(text, "infiniband/%s/node_type", entry->d_name))
 		return 0;
-	node_type = tree_number(text);
+	node_type = umad_sysfs_number(text);
 	return node_type >= 1 && node_type <= NODE_TYPE_LAST;
 }
 
@@ -34,7 +34,7 @@ static int list_adapters(struct dirent ***ret_entries)
 	char path[PATH_MAX];
 	int count;
 
-	if (snprintf(path, sizeof(path), "%s/sys/class/infiniband", tree_root()) >=
+	if (snprintf(path, sizeof(path), "%s/sys/class/infiniband", umad_sysfs_root()) >=
 	    (int)sizeof(path))
 		return 0;
 	count = scandir(path, ret_entries, is_adapter, versionsort);

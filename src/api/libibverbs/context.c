@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "api/libibverbs/rd/eec.h"
-#include "api/libibverbs/events.h"
+#include "api/libibverbs/rd/verbs_eec.h"
+#include "api/libibverbs/async_events.h"
 #include "api/libibverbs/diagnostics/fault_injection.h"
 #include "api/libibverbs/objects/handles.h"
 #include "api/libibverbs/import.h"

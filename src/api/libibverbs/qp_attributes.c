@@ -3,7 +3,7 @@
  * chapter 11). */
 #include "api/libibverbs/qp_attributes.h"
 
-#include "api/libibverbs/address.h"
+#include "api/libibverbs/verbs_address.h"
 #include "api/libibverbs/diagnostics/fault_injection.h"
 #include "api/libibverbs/objects/handles.h"
 #include "api/libibverbs/diagnostics/misuse.h"

@@ -4,7 +4,7 @@
 #include "api/libibverbs/objects/objects.h"
 
 #include <stdlib.h>
-#include "api/libibverbs/events.h"
+#include "api/libibverbs/async_events.h"
 #include "api/libibverbs/objects/handles.h"
 #include "api/libibverbs/diagnostics/misuse.h"
 #include "api/libibverbs/data/wr_builder.h"

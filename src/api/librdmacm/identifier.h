@@ -146,7 +146,7 @@ MUST_USE int queue_pair_to_rtr(struct identifier *identifier, uint8_t responder_
 MUST_USE int queue_pair_to_rts(struct identifier *identifier, uint8_t initiator_depth);
 void queue_pair_to_error(struct identifier *identifier);
 
-/* In multicast.c. */
+/* In rdma_multicast.c. */
 
 struct membership;
 /* A join's event: attaches the queue pair. Returns the program's context. */

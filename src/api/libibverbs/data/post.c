@@ -3,7 +3,7 @@
 #include "api/libibverbs/objects/objects.h"
 
 #include <stddef.h>
-#include "api/libibverbs/rd/eec.h"
+#include "api/libibverbs/rd/verbs_eec.h"
 #include "api/libibverbs/diagnostics/fault_injection.h"
 #include "api/libibverbs/diagnostics/misuse.h"
 #include "api/libibverbs/mw.h"

@@ -9,7 +9,7 @@
 struct cq;
 struct verbs_qp;
 
-/* query.c */
+/* verbs_query.c */
 int verbs_query_port(struct ibv_context *context, uint8_t port_number,
 		     struct ibv_port_attr *ret_attr, size_t attr_bytes);
 int verbs_query_device_ex(struct ibv_context *context,
@@ -41,25 +41,25 @@ int verbs_free_dm(struct ibv_dm *dm);
 struct ibv_mr *verbs_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t offset,
 			       size_t byte_count, unsigned int access);
 
-/* cq.c */
+/* verbs_cq.c */
 struct ibv_cq_ex *verbs_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
 int verbs_modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr);
 int verbs_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 /* hca_owner.cq_notify: the adapter's lock is held. */
 void verbs_cq_notify(void *context, struct cq *cq);
 
-/* poll.c */
+/* data/poll.c */
 int verbs_poll_cq(struct ibv_cq *cq, int entry_count, struct ibv_wc *ret_completions);
 int verbs_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 /* Whether completions that lie in a CQ when it is armed raise no event. */
 bool arming_is_strict(void);
 void verbs_set_readers(struct ibv_cq_ex *cq);
 
-/* xrcd.c */
+/* verbs_xrcd.c */
 struct ibv_xrcd *verbs_open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr);
 int verbs_close_xrcd(struct ibv_xrcd *xrcd);
 
-/* srq.c */
+/* verbs_srq.c */
 struct ibv_srq *verbs_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
 int verbs_get_srq_num(struct ibv_srq *srq, uint32_t *ret_number);
 
@@ -67,11 +67,11 @@ int verbs_get_srq_num(struct ibv_srq *srq, uint32_t *ret_number);
 int verbs_post_srq_ops(struct ibv_srq *srq, struct ibv_ops_wr *requests,
 		       struct ibv_ops_wr **ret_bad);
 
-/* qp.c */
+/* verbs_qp.c */
 struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 struct ibv_qp *verbs_open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr);
 
-/* post.c */
+/* data/post.c */
 int verbs_post_send(struct ibv_qp *qp, struct ibv_send_wr *requests, struct ibv_send_wr **ret_bad);
 /* All of the list, or nothing of it. 0 or -errno. */
 MUST_USE int verbs_post_whole(struct verbs_qp *qp, struct ibv_send_wr *requests);

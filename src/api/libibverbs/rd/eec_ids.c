@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include <unistd.h>
-#include "api/libibverbs/events.h"
+#include "api/libibverbs/async_events.h"
 
 /* Ids of all channels are numbered together, since softibd knows them by process. */
 static uint32_t last_number;

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A question to a fabric, with the errors that people see. */
+#include "cli/fabric_client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "host/control.h"
+
+const char *fabric_name_or_default(const char *name)
+{
+	const char *chosen = name ? name : getenv("SOFTIB_FABRIC");
+
+	return chosen && *chosen ? chosen : "default";
+}
+
+void fabric_client_explain(const char *fabric, int error)
+{
+	switch (error) {
+	case -ENOENT:
+		fprintf(stderr, "softib: no fabric %s is up; start it with: softib up --name %s\n",
+			fabric, fabric);
+		break;
+	case -ECONNREFUSED:
+		fprintf(stderr,
+			"softib: fabric %s has died and left its folder behind; \"softib up --name "
+			"%s\" or "
+			"\"softib down --name %s\" cleans up\n",
+			fabric, fabric, fabric);
+		break;
+	case -EINVAL:
+		fprintf(stderr,
+			"softib: %s is no name for a fabric: letters, digits, '-', '_' and '.', at "
+			"most 32\n",
+			fabric);
+		break;
+	case -EPERM:
+		fprintf(stderr, "softib: the runtime directory belongs to somebody else; set "
+				"SOFTIB_RUNTIME_DIR to a directory of your own\n");
+		break;
+	default:
+		fprintf(stderr, "softib: fabric %s can't be reached: %s\n", fabric,
+			strerror(-error));
+	}
+}
+
+int fabric_client_open(const char *fabric)
+{
+	int socket = control_connect(fabric);
+
+	if (socket < 0)
+		fabric_client_explain(fabric, socket);
+	return socket;
+}
+
+static void explain_silence(int error)
+{
+	if (error == -ETIMEDOUT)
+		fprintf(stderr, "softib: softibd does not answer\n");
+	else if (error == -ECONNRESET)
+		fprintf(stderr, "softib: softibd has ended; its log may say why\n");
+	else
+		fprintf(stderr, "softib: no answer from softibd: %s\n", strerror(-error));
+}
+
+json_t *fabric_client_ask(int socket, json_t *request, int timeout_ms)
+{
+	struct control_message message;
+	char *text = json_dumps(request, JSON_COMPACT);
+	int error = text ? control_ask(socket, text, timeout_ms, &message) : -ENOMEM;
+
+	free(text);
+	json_decref(request);
+	if (error) {
+		explain_silence(error);
+		return NULL;
+	}
+
+	json_t *answer = json_loadb(message.text, message.byte_count, 0, NULL);
+
+	control_message_release(&message);
+	if (json_is_true(json_object_get(answer, "ok")))
+		return answer;
+
+	const char *reason = json_string_value(json_object_get(answer, "error"));
+
+	fprintf(stderr, "softib: %s\n", reason ? reason : "softibd's answer makes no sense");
+	json_decref(answer);
+	return NULL;
+}
+
+json_t *fabric_ask(const char *fabric, json_t *request)
+{
+	int socket = fabric_client_open(fabric);
+
+	if (socket < 0) {
+		json_decref(request);
+		return NULL;
+	}
+
+	json_t *answer = fabric_client_ask(socket, request, ANSWER_TIMEOUT_MS);
+
+	close(socket);
+	return answer;
+}
+
+void print_json(const json_t *object)
+{
+	json_dumpf(object, stdout, JSON_INDENT(2));
+	putchar('\n');
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* softib services: what programs listen for, and how many connections each host has. */
+#include <stdio.h>
+#include <stdlib.h>
+#include "cli/fabric_client.h"
+#include "cli/fabric_options.h"
+#include "cli/subcommand.h"
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "-";
+}
+
+static int number_of(const json_t *object, const char *key)
+{
+	return (int)json_integer_value(json_object_get(object, key));
+}
+
+static void print_tables(const json_t *answer)
+{
+	const json_t *row;
+	size_t index;
+
+	printf("%-10s %-6s %5s  %s\n", "HOST", "SPACE", "PORT", "SERVICE ID");
+	json_array_foreach (json_object_get(answer, "services"), index, row) {
+		printf("%-10s %-6s %5d  %s\n", text_of(row, "host"), text_of(row, "space"),
+		       number_of(row, "port"), text_of(row, "service_id"));
+	}
+	json_array_foreach (json_object_get(answer, "hosts"), index, row) {
+		printf("%s: %d connections, %d in timewait\n", text_of(row, "host"),
+		       number_of(row, "connections"), number_of(row, "timewait"));
+	}
+}
+
+static int run_services(const struct subcommand *self, int argument_count, char **arguments)
+{
+	struct fabric_options options;
+	int code = fabric_options_read_all(self, FABRIC_NAME_AND_JSON, argument_count, arguments,
+					   &options);
+
+	if (code >= 0)
+		return code;
+
+	return fabric_options_print(
+		&options, fabric_ask(options.fabric, json_pack("{s:s}", "command", "services")),
+		print_tables);
+}
+
+const struct subcommand subcommand_services = {
+	.name = "services",
+	.summary = "what programs listen for, and the connections of each host",
+	.usage = "Usage: softib services [OPTION]...\n"
+		 "Lists the services that programs listen for through the RDMA connection\n"
+		 "manager, and how many connections each host has.\n"
+		 "\n"
+		 "  -n, --name FABRIC   which (default: SOFTIB_FABRIC, or \"default\")\n"
+		 "  --json              as JSON\n",
+	.run = run_services,
+};
