@@ -4,7 +4,7 @@
 
 #include <infiniband/ofa_verbs.h>
 #include <stdlib.h>
-#include "api/libibverbs/rd/verbs_eec.h"
+#include "api/libibverbs/objects/rd_objects.h"
 #include "api/libibverbs/diagnostics/misuse.h"
 
 /* One event of one context. */

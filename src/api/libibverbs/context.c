@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "api/libibverbs/rd/verbs_eec.h"
+#include "api/libibverbs/objects/rd_objects.h"
 #include "api/libibverbs/async_events.h"
 #include "api/libibverbs/diagnostics/fault_injection.h"
 #include "api/libibverbs/objects/handles.h"

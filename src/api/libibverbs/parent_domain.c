@@ -7,9 +7,6 @@
 #include "api/libibverbs/objects/handles.h"
 #include "api/libibverbs/objects/operations.h"
 
-/* Queues begin on cache lines of their own. */
-enum { LENT_ALIGNMENT = 64 };
-
 struct ibv_td *verbs_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
 {
 	if (!attr)
@@ -33,48 +30,6 @@ int verbs_dealloc_td(struct ibv_td *public)
 		return verbs_result(-EBUSY);
 	free(td);
 	return 0;
-}
-
-int lent_memory_take(struct lent_memory *lent, struct ibv_pd *public, enum lent_purpose purpose,
-		     const size_t sizes[static LENT_PIECES])
-{
-	struct verbs_pd *pd = public ? pd_of(public) : NULL;
-
-	*lent = (struct lent_memory){.purpose = purpose};
-	if (!pd || !pd->is_parent_domain)
-		return 0;
-	lent->pd = public;
-	__atomic_add_fetch(&pd->lender_count, 1, __ATOMIC_RELAXED);
-	for (unsigned i = 0; pd->allocate && i < LENT_PIECES; i++) {
-		if (!sizes[i])
-			continue;
-
-		void *memory = pd->allocate(public, pd->allocator_context, sizes[i],
-					    LENT_ALIGNMENT, purpose);
-
-		if (memory == IBV_ALLOCATOR_USE_DEFAULT)
-			continue;
-		lent->pieces[i] = memory;
-		if (!memory || (uintptr_t)memory % LENT_ALIGNMENT) {
-			lent_memory_return(lent);
-			return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
-void lent_memory_return(struct lent_memory *lent)
-{
-	struct verbs_pd *pd = lent->pd ? pd_of(lent->pd) : NULL;
-
-	if (!pd)
-		return;
-	for (unsigned i = 0; i < LENT_PIECES; i++)
-		if (lent->pieces[i] && pd->release)
-			pd->release(lent->pd, pd->allocator_context, lent->pieces[i],
-				    lent->purpose);
-	__atomic_sub_fetch(&pd->lender_count, 1, __ATOMIC_RELAXED);
-	*lent = (struct lent_memory){0};
 }
 
 /* Another name for the protection domain of its parent. */

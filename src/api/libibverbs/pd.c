@@ -80,7 +80,7 @@ int ibv_dealloc_pd(struct ibv_pd *public)
 	int error = 0;
 
 	adapter_lock(context->adapter);
-	if (pd->is_parent_domain && __atomic_load_n(&pd->lender_count, __ATOMIC_RELAXED))
+	if (pd->is_parent_domain && __atomic_load_n(&pd->user_count, __ATOMIC_RELAXED))
 		error = -EBUSY;
 	else if (pd->is_parent_domain)
 		pd->domain->users--;

@@ -70,7 +70,7 @@ int ibv_destroy_qp(struct ibv_qp *public)
 	events_wait_acknowledged(&public->mutex, &public->cond, &public->events_completed,
 				 handed_out);
 	wr_builder_detach(qp);
-	lent_memory_return(&qp->lent);
+	queue_memory_free(&qp->queue_memory);
 	handle_gone(public);
 	free(qp);
 	context_object_gone(context);

@@ -31,13 +31,13 @@ static int make_object(struct verbs_cq *cq, struct context_object *context, uint
 /* Memory of the program's own, where its parent domain has some; -ENOMEM. */
 static int borrow_memory(struct verbs_cq *cq, struct ibv_pd *pd)
 {
-	const size_t sizes[LENT_PIECES] = {cq->object->ring.slot_count * sizeof(struct completion)};
-	int error = lent_memory_take(&cq->lent, pd, LENT_FOR_CQ, sizes);
+	const size_t sizes[QUEUE_MEMORY_PIECES] = {cq->object->ring.slot_count * sizeof(struct completion)};
+	int error = queue_memory_allocate(&cq->queue_memory, pd, QUEUE_MEMORY_FOR_CQ, sizes);
 
-	if (error || !cq->lent.pieces[0])
+	if (error || !cq->queue_memory.pieces[0])
 		return error;
 	adapter_lock(cq->adapter);
-	cq_lend(cq->object, cq->lent.pieces[0]);
+	cq_lend(cq->object, cq->queue_memory.pieces[0]);
 	adapter_unlock(cq->adapter);
 	return 0;
 }
@@ -263,7 +263,7 @@ int ibv_destroy_cq(struct ibv_cq *public)
 		adapter_unlock(cq->adapter);
 	}
 	pthread_mutex_destroy(&cq->polling);
-	lent_memory_return(&cq->lent);
+	queue_memory_free(&cq->queue_memory);
 	handle_gone(public);
 	free(cq);
 	context_object_gone(context);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <infiniband/ofa_verbs.h>
 #include "api/libibverbs/ece.h"
-#include "api/libibverbs/rd/verbs_eec.h"
+#include "api/libibverbs/objects/rd_objects.h"
 #include "api/libibverbs/diagnostics/fault_injection.h"
 #include "api/libibverbs/objects/handles.h"
 #include "api/libibverbs/diagnostics/misuse.h"
@@ -122,16 +122,16 @@ static int borrow_memory(struct verbs_qp *qp, struct ibv_pd *pd)
 {
 	struct send_queue *sends = &qp->object->qp.requester.queue;
 	struct receive_queue *receives = &qp->object->qp.own_receives;
-	const size_t sizes[LENT_PIECES] = {send_queue_bytes(sends), receive_queue_bytes(receives)};
-	int error = lent_memory_take(&qp->lent, pd, LENT_FOR_QP, sizes);
+	const size_t sizes[QUEUE_MEMORY_PIECES] = {send_queue_bytes(sends), receive_queue_bytes(receives)};
+	int error = queue_memory_allocate(&qp->queue_memory, pd, QUEUE_MEMORY_FOR_QP, sizes);
 
 	if (error)
 		return error;
 	adapter_lock(qp->adapter);
-	if (qp->lent.pieces[0])
-		send_queue_lend(sends, qp->lent.pieces[0]);
-	if (qp->lent.pieces[1])
-		receive_queue_lend(receives, qp->lent.pieces[1]);
+	if (qp->queue_memory.pieces[0])
+		send_queue_lend(sends, qp->queue_memory.pieces[0]);
+	if (qp->queue_memory.pieces[1])
+		receive_queue_lend(receives, qp->queue_memory.pieces[1]);
 	adapter_unlock(qp->adapter);
 	return 0;
 }

@@ -35,13 +35,13 @@ static int make_object(struct verbs_srq *srq, const struct ibv_srq_init_attr_ex 
 /* Memory of the program's own, where its parent domain has some; -ENOMEM. */
 static int borrow_memory(struct verbs_srq *srq)
 {
-	const size_t sizes[LENT_PIECES] = {receive_queue_bytes(&srq->object->queue)};
-	int error = lent_memory_take(&srq->lent, srq->srq.pd, LENT_FOR_SRQ, sizes);
+	const size_t sizes[QUEUE_MEMORY_PIECES] = {receive_queue_bytes(&srq->object->queue)};
+	int error = queue_memory_allocate(&srq->queue_memory, srq->srq.pd, QUEUE_MEMORY_FOR_SRQ, sizes);
 
-	if (error || !srq->lent.pieces[0])
+	if (error || !srq->queue_memory.pieces[0])
 		return error;
 	adapter_lock(srq->adapter);
-	receive_queue_lend(&srq->object->queue, srq->lent.pieces[0]);
+	receive_queue_lend(&srq->object->queue, srq->queue_memory.pieces[0]);
 	adapter_unlock(srq->adapter);
 	return 0;
 }
@@ -224,7 +224,7 @@ int ibv_destroy_srq(struct ibv_srq *public)
 					 public->events_completed, handed_out);
 	events_wait_acknowledged(&public->mutex, &public->cond, &public->events_completed,
 				 handed_out);
-	lent_memory_return(&srq->lent);
+	queue_memory_free(&srq->queue_memory);
 	handle_gone(public);
 	free(srq);
 	context_object_gone(context);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "api/libibverbs/rd/verbs_eec.h"
+#include "api/libibverbs/objects/rd_objects.h"
 #include "api/libibverbs/data/event_wait.h"
 #include "api/libibverbs/diagnostics/fault_injection.h"
 #include "api/libibverbs/objects/operations.h"

@@ -3,10 +3,10 @@
 #include "api/libibverbs/objects/objects.h"
 
 #include <stddef.h>
-#include "api/libibverbs/rd/verbs_eec.h"
+#include "api/libibverbs/objects/rd_objects.h"
 #include "api/libibverbs/diagnostics/fault_injection.h"
 #include "api/libibverbs/diagnostics/misuse.h"
-#include "api/libibverbs/mw.h"
+#include "api/libibverbs/data/mw_requests.h"
 #include "api/libibverbs/objects/operations.h"
 
 /* Scatter/gather lists are handed on as they are. */

@@ -14,7 +14,7 @@
 #include "api/libibverbs/objects/event_queue.h"
 #include "api/libibverbs/objects/export_table.h"
 #include "api/libibverbs/objects/foreign_memory.h"
-#include "api/libibverbs/parent_domain.h"
+#include "api/libibverbs/objects/queue_memory.h"
 #include "api/libibverbs/objects/verbs_layout.h"
 #include "base/cache_line.h"
 #include "base/list.h"
@@ -71,7 +71,7 @@ struct verbs_pd {
 			  uint64_t resource_type);
 	void (*release)(struct ibv_pd *pd, void *pd_context, void *memory, uint64_t resource_type);
 	void *allocator_context;
-	uint32_t lender_count; /* atomic: objects that were made with it */
+	uint32_t user_count; /* atomic: objects that were made with it */
 };
 
 struct verbs_dm {
@@ -114,7 +114,7 @@ struct verbs_cq {
 	uint32_t idle_polls;	   /* in a row that found nothing and moved nothing */
 	bool is_single_threaded;
 	struct core_sharing sharing;
-	struct lent_memory lent;
+	struct queue_memory queue_memory;
 	pthread_mutex_t polling; /* from start_poll to end_poll */
 	struct list channel_link;
 	/* Under the channel's event queue. */
@@ -134,7 +134,7 @@ struct verbs_srq {
 	} old;
 	struct srq *object;
 	struct adapter *adapter;
-	struct lent_memory lent;
+	struct queue_memory queue_memory;
 	uint32_t async_events_handed_out;
 };
 
@@ -158,7 +158,7 @@ struct verbs_qp {
 		sharers; /* the other handles of an XRC target; object->context is any of them */
 	struct wr_builder *builder; /* NULL for a plain queue pair */
 	struct cache_line_guess writes; /* that were like the one before: where they went */
-	struct lent_memory lent;
+	struct queue_memory queue_memory;
 	uint32_t async_events_handed_out;
 	bool has_ece; /* options were chosen: ece.c */
 	bool is_named_by_number; /* the program has no handle: old_xrc.c */

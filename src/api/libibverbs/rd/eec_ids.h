@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "api/libibverbs/rd/verbs_eec.h"
+#include "api/libibverbs/objects/rd_objects.h"
 #include "base/hash_table.h"
 #include "host/cm_session.h"
 #include "wire/cm_message.h"

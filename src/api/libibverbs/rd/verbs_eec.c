@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RD domains and EE contexts: what softib/verbs.h adds to the verbs (vol 1, chapters 10, 11). */
-#include "api/libibverbs/rd/verbs_eec.h"
+#include "api/libibverbs/objects/rd_objects.h"
 
 #include <stdlib.h>
 #include "api/libibverbs/async_events.h"

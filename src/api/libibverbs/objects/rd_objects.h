@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands behind the RD domains and EE contexts of softib/verbs.h. */
-#ifndef SOFTIB_API_LIBIBVERBS_RD_VERBS_EEC_H
-#define SOFTIB_API_LIBIBVERBS_RD_VERBS_EEC_H
+/* The structs behind the RD domains and EE contexts of softib/verbs.h. The functions are in
+ * rd/verbs_eec.c; the layers below rd/ call them for a context that is closed or raises an event. */
+#ifndef SOFTIB_API_LIBIBVERBS_OBJECTS_RD_OBJECTS_H
+#define SOFTIB_API_LIBIBVERBS_OBJECTS_RD_OBJECTS_H
 
 #include <softib/verbs.h>
 #include "api/libibverbs/objects/objects.h"
@@ -34,10 +35,11 @@ static inline struct verbs_eec *eec_of(struct softib_eec *eec)
 	return (struct verbs_eec *)eec;
 }
 
-/* What a program did not destroy before it closed its device. The adapter's lock is held. */
+/* Destroys the EE contexts that the program left when it closed its device. The adapter's lock is
+ * held. */
 void eecs_detach_leftover(struct context_object *context);
 
-/* A queue pair's event as a context's. */
+/* The EE context's event for an event of the QP inside it. */
 enum softib_event_type eec_event_type(enum hca_event_type type);
 
 #endif
