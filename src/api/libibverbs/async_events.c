@@ -7,16 +7,17 @@
 #include "api/libibverbs/objects/rd_objects.h"
 #include "api/libibverbs/diagnostics/misuse.h"
 
-/* One event of one context. */
+/* One event that waits in one context's queue. */
 struct async_record {
 	struct list link;
 	struct ibv_async_event event;
-	uint32_t *handed_out; /* of the element; NULL for port and device events */
+	uint32_t *handed_out; /* the element's counter; NULL for port and device events */
 };
 
 static const void *record_element(const struct async_record *record)
 {
-	/* All affiliated elements share the place of the first pointer. */
+	/* ibv_async_event.element is a union: any affiliated object's pointer reads as
+	 * element.qp. */
 	return record->handed_out ? record->event.element.qp : NULL;
 }
 
@@ -28,7 +29,7 @@ static void append(struct context_object *context, const struct ibv_async_event 
 
 	struct async_record *record = calloc(1, sizeof(*record));
 
-	/* Nobody can be told that there was no memory to tell them. */
+	/* Without memory the event is lost: there is no way to report that. */
 	if (!record)
 		return;
 	record->event = *event;
@@ -38,7 +39,7 @@ static void append(struct context_object *context, const struct ibv_async_event 
 	event_queue_unlock(&context->events);
 }
 
-/* Each handle of a shared queue pair is told. */
+/* An XRC target may have several handles; each gets the event. */
 static void raise_for_qp(struct verbs_qp *first, struct ibv_async_event *public)
 {
 	struct verbs_qp *qp = first;
@@ -58,7 +59,8 @@ static void raise_for_object(const struct hca_event *event)
 		struct verbs_eec *eec = event->qp->context;
 
 		public.event_type = (enum ibv_event_type)eec_event_type(event->type);
-		/* All affiliated elements share the place of the first pointer. */
+		/* ibv_async_event.element is a union: any affiliated object's pointer reads as
+		 * element.qp. */
 		public.element.qp = (struct ibv_qp *)(void *)&eec->eec;
 		append(context_of(eec->eec.context), &public, &eec->async_events_handed_out);
 	} else if (event->qp) {
@@ -150,9 +152,9 @@ static bool is_of_old_target(const struct async_record *record)
 	       qp_of(record->event.element.qp)->is_named_by_number;
 }
 
-/* What programs with OFED's own header expect: a flag in the type, and a number where that header
- * has element.xrc_qp_num, at the start of the union. Nothing waits for such an event to be
- * acknowledged. */
+/* Programs built with OFED's header expect a flag in the event type and the QP number where that
+ * header has element.xrc_qp_num, at the start of the union. They acknowledge no such event, so
+ * destroying the QP does not wait for one. */
 static void name_by_number(struct ibv_async_event *event)
 {
 	int number = (int)event->element.qp->qp_num;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asynchronous events: from an adapter to the contexts that opened it, and out to the program. */
+/* Asynchronous events: an adapter raises them, each context that opened the adapter queues them,
+ * and the program reads them. */
 #ifndef SOFTIB_API_LIBIBVERBS_ASYNC_EVENTS_H
 #define SOFTIB_API_LIBIBVERBS_ASYNC_EVENTS_H
 
@@ -8,16 +9,16 @@
 /* hca_owner.event; context is the struct verbs_device. The adapter's lock is held. */
 void events_raise(void *context, const struct hca_event *event);
 
-/* For objects that are being destroyed: takes back their events that were not handed out, and says
- * how many were. */
+/* For an object that is being destroyed: drops its unread events and returns how many the program
+ * has read. */
 uint32_t events_forget(struct context_object *context, const void *element,
 		       const uint32_t *handed_out);
 
-/* Until the program has acknowledged what it was handed. */
+/* Waits until the program has acknowledged every event that it read. */
 void events_wait_acknowledged(pthread_mutex_t *mutex, pthread_cond_t *cond,
 			      const uint32_t *completed, uint32_t handed_out);
 
-/* Drops all that wait (the context is closed). */
+/* Drops all unread events; called when the context is closed. */
 void events_forget_all(struct context_object *context);
 
 #endif

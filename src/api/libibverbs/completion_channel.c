@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion channels: which CQs have something to tell, behind one descriptor. */
+/* Completion channels: one descriptor that tells which CQs raised a completion event. */
 #include "api/libibverbs/objects/objects.h"
 
 #include <stdbool.h>
@@ -34,7 +34,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 	list_init(&channel->cqs);
 	channel->channel.context = context;
 	channel->channel.fd = channel->events.fd;
-	handle_given(HANDLE_CHANNEL, &channel->channel);
+	handle_add(HANDLE_CHANNEL, &channel->channel);
 	return &channel->channel;
 }
 
@@ -58,7 +58,7 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *public)
 		return verbs_result(-EBUSY);
 	}
 	event_queue_close(&channel->events);
-	handle_gone(public);
+	handle_remove(public);
 	free(channel);
 	return 0;
 }
@@ -78,7 +78,7 @@ void verbs_cq_notify(void *context, struct cq *object)
 	event_queue_unlock(&channel->events);
 }
 
-/* The CQ is armed and holds completions that the program has not polled, and there is no event yet. */
+/* A CQ that is armed and holds unpolled completions, while the channel has no event. */
 static struct verbs_cq *find_unpolled(struct verbs_channel *channel)
 {
 	if (!list_is_empty(&channel->events.waiting))
@@ -93,7 +93,8 @@ static struct verbs_cq *find_unpolled(struct verbs_channel *channel)
 	return NULL;
 }
 
-/* The program is about to wait. */
+/* The program is about to wait: without an event for completions that were there when the CQ was
+ * armed, it would wait for ever. */
 static void announce_unpolled(struct verbs_channel *channel)
 {
 	struct context_object *context = context_of(channel->channel.context);
@@ -130,7 +131,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *public, struct ibv_cq **ret_cq, vo
 		return -1;
 	}
 
-	/* To the end if it has more, so that no CQ starves another. */
+	/* A CQ with more events goes to the end of the list, so that no CQ starves another. */
 	struct verbs_cq *cq =
 		container_of(list_pop(&channel->events.waiting), struct verbs_cq, event_link);
 

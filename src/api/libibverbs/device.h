@@ -10,7 +10,8 @@ static inline struct verbs_device *device_of(struct ibv_device *device)
 	return (struct verbs_device *)device;
 }
 
-/* context.c: a context with that command descriptor. It closes it in the end; not if this fails. */
+/* In context.c. On success the context owns the command descriptor and closes it with the
+ * device. */
 struct ibv_context *context_open(struct ibv_device *device, int file);
 
 #endif

@@ -61,7 +61,7 @@ int verbs_dealloc_mw(struct ibv_mw *public)
 	return 0;
 }
 
-/* The program learns the new key at once; it is good when the request has completed. */
+/* The program gets the new key at once. The key becomes valid when the request completes. */
 int verbs_bind_mw(struct ibv_qp *public, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 {
 	struct verbs_qp *qp = qp_of(public);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thread domains and parent domains: promises of a program about its threads, which cost nothing to
- * accept, and its own memory for queues. */
+/* Thread domains and parent domains. A thread domain promises that one thread uses its objects, and
+ * needs no action here. A parent domain may carry the program's allocator for queue memory. */
 #include "api/libibverbs/objects/objects.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ int verbs_dealloc_td(struct ibv_td *public)
 	return 0;
 }
 
-/* Another name for the protection domain of its parent. */
+/* A second handle of the parent's protection domain. */
 struct ibv_pd *verbs_alloc_parent_domain(struct ibv_context *public,
 					 struct ibv_parent_domain_init_attr *attr)
 {
@@ -45,7 +45,7 @@ struct ibv_pd *verbs_alloc_parent_domain(struct ibv_context *public,
 
 	if (!attr->pd || attr->comp_mask & ~known)
 		return verbs_null(-EINVAL);
-	/* Half of a pair of allocators is a mistake. */
+	/* The program must give both functions of the allocator or neither. */
 	if (attr->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS && !attr->alloc != !attr->free)
 		return verbs_null(-EINVAL);
 
@@ -70,6 +70,6 @@ struct ibv_pd *verbs_alloc_parent_domain(struct ibv_context *public,
 	pd->domain->users++;
 	context->object_count++;
 	adapter_unlock(context->adapter);
-	handle_given(HANDLE_PD, &pd->pd);
+	handle_add(HANDLE_PD, &pd->pd);
 	return &pd->pd;
 }

@@ -40,11 +40,11 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *public)
 		free(pd);
 		return verbs_null(error);
 	}
-	handle_given(HANDLE_PD, &pd->pd);
+	handle_add(HANDLE_PD, &pd->pd);
 	return &pd->pd;
 }
 
-/* The other handles of a domain, which importing made, are for unimporting only from now on. */
+/* Handles of this PD that importing made can only be unimported from now on. */
 static int dealloc_domain(struct context_object *context, struct verbs_pd *pd)
 {
 	struct protection_domain *domain = pd->domain;
@@ -94,7 +94,7 @@ int ibv_dealloc_pd(struct ibv_pd *public)
 		return verbs_result(error);
 	if (pd->td)
 		__atomic_sub_fetch(&pd->td->users, 1, __ATOMIC_RELAXED);
-	handle_gone(public);
+	handle_remove(public);
 	free(pd);
 	context_object_gone(context);
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of queue pairs: by the program's call, or with the device that it closes (vol 1, chapter
+/* Destroying QPs: by ibv_destroy_qp, or when the program closes their device (vol 1, chapter
  * 11). */
 #include "api/libibverbs/objects/objects.h"
 
@@ -16,7 +16,7 @@ int verbs_qp_detach(struct verbs_qp *qp)
 {
 	int error = 0;
 
-	/* Closing its device has destroyed the queue pair but not what the program holds of it. */
+	/* Closing the device destroyed the QP; only the program's handle is left. */
 	if (!qp->object)
 		return 0;
 	if (list_is_linked(&qp->sharers)) {
@@ -50,7 +50,7 @@ int ibv_destroy_qp(struct ibv_qp *public)
 	adapter_lock(qp->adapter);
 	if (unlikely(warnings_are_on))
 		misuse_destroy_qp(qp);
-	/* Closing its device may have taken it. */
+	/* NULL if closing the device destroyed the QP. */
 	if (qp->object)
 		adapter_last_answers(qp->adapter, qp->object, adapter_now(qp->adapter));
 
@@ -71,7 +71,7 @@ int ibv_destroy_qp(struct ibv_qp *public)
 				 handed_out);
 	wr_builder_detach(qp);
 	queue_memory_free(&qp->queue_memory);
-	handle_gone(public);
+	handle_remove(public);
 	free(qp);
 	context_object_gone(context);
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of tagged buffers of an SRQ that matches tags: ibv_post_srq_ops. */
+/* ibv_post_srq_ops: the tagged buffers of an SRQ that matches tags. */
 #include "api/libibverbs/objects/objects.h"
 
 #include "api/libibverbs/objects/operations.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Address vectors between the verbs' form and ours. */
+/* Conversion between ibv_ah_attr and struct address_vector. */
 #include "api/libibverbs/verbs_address.h"
 
 #include <string.h>

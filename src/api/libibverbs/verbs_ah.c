@@ -43,7 +43,7 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	ah->ah.context = pd->context;
 	ah->ah.pd = pd;
 	ah->ah.handle = ah->object->handle;
-	handle_given(HANDLE_AH, &ah->ah);
+	handle_add(HANDLE_AH, &ah->ah);
 	return &ah->ah;
 }
 
@@ -60,13 +60,13 @@ int ibv_destroy_ah(struct ibv_ah *public)
 		misuse_destroy_ah(context, ah->object);
 	ah_destroy(ah->object);
 	adapter_unlock(context->adapter);
-	handle_gone(public);
+	handle_remove(public);
 	free(ah);
 	return 0;
 }
 
-/* The index of a GID of the port; the first one stands for a multicast GID, which is no port's own.
- */
+/* The index of a GID in the port's GID table. For a multicast GID, which is in no port's table,
+ * index 0. */
 static int find_gid_index(const struct port_view *port, const union ibv_gid *gid)
 {
 	if (gid->raw[0] == 0xff)

@@ -28,8 +28,8 @@ static int make_object(struct verbs_cq *cq, struct context_object *context, uint
 	return error;
 }
 
-/* Memory of the program's own, where its parent domain has some; -ENOMEM. */
-static int borrow_memory(struct verbs_cq *cq, struct ibv_pd *pd)
+/* Uses memory from the parent domain's allocator, if the program gave one. -ENOMEM. */
+static int take_queue_memory(struct verbs_cq *cq, struct ibv_pd *pd)
 {
 	const size_t sizes[QUEUE_MEMORY_PIECES] = {cq->object->ring.slot_count * sizeof(struct completion)};
 	int error = queue_memory_allocate(&cq->queue_memory, pd, QUEUE_MEMORY_FOR_CQ, sizes);
@@ -76,7 +76,7 @@ static struct verbs_cq *create(struct ibv_context *public, uint32_t cqe_count, v
 	}
 	cq->cq.handle = cq->object->handle;
 	cq->cq.cqe = (int)cq->object->ring.capacity;
-	handle_given(HANDLE_CQ, &cq->cq);
+	handle_add(HANDLE_CQ, &cq->cq);
 	return cq;
 }
 
@@ -99,7 +99,8 @@ struct ibv_cq_ex *verbs_create_cq_ex(struct ibv_context *context, struct ibv_cq_
 	if (!attr)
 		return verbs_null(-EINVAL);
 
-	/* With the VLAN and flow tag of Ethernet, which are 0: programs ask for all fields at once. */
+	/* Includes Ethernet's VLAN and flow tag, which read 0: programs ask for all fields at
+	 * once. */
 	const uint64_t known_fields = IBV_CREATE_CQ_SUP_WC_FLAGS;
 	const uint32_t known_flags =
 		IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
@@ -126,7 +127,7 @@ struct ibv_cq_ex *verbs_create_cq_ex(struct ibv_context *context, struct ibv_cq_
 		adapter_want_time(cq->adapter);
 		adapter_unlock(cq->adapter);
 	}
-	if (borrow_memory(cq, attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD ? attr->parent_domain
+	if (take_queue_memory(cq, attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD ? attr->parent_domain
 									 : NULL) != 0) {
 		ibv_destroy_cq((struct ibv_cq *)&cq->cq);
 		return verbs_null(-ENOMEM);
@@ -150,16 +151,16 @@ static void look_for_unsent(struct qp_object *object, void *context)
 }
 
 /*
- * What needs no answer completes on an adapter before the program's next call. Here its first
- * packet may still wait for softibd to say which way it goes, and a queue made smaller meanwhile
- * would lose the completion. The lock is held, and released in between.
+ * On hardware, a send that needs no ACK completes before the program's next call. Here its first
+ * packet may still wait for softibd to resolve the path, and resizing the CQ meanwhile would lose
+ * the completion. The adapter's lock is held; the loop releases it between two checks.
  */
 static void let_unanswered_sends_complete(struct verbs_cq *cq)
 {
-	const time_ns patience_ns = MILLISECONDS(20);
+	const time_ns wait_ns_max = MILLISECONDS(20);
 	time_ns start = adapter_now(cq->adapter);
 
-	for (time_ns now = start; now - start < patience_ns; now = adapter_now(cq->adapter)) {
+	for (time_ns now = start; now - start < wait_ns_max; now = adapter_now(cq->adapter)) {
 		struct unsent_search search = {.cq = cq->object};
 
 		adapter_progress(cq->adapter, now);
@@ -208,7 +209,7 @@ int verbs_modify_cq(struct ibv_cq *public, struct ibv_modify_cq_attr *attr)
 	return 0;
 }
 
-/* Events that nobody has fetched die with the CQ; those fetched must be acknowledged first. */
+/* Drops the CQ's unread events, and returns how many the program has read and must acknowledge. */
 static uint32_t forget_channel_events(struct verbs_cq *cq)
 {
 	struct verbs_channel *channel = (struct verbs_channel *)cq->cq.channel;
@@ -264,7 +265,7 @@ int ibv_destroy_cq(struct ibv_cq *public)
 	}
 	pthread_mutex_destroy(&cq->polling);
 	queue_memory_free(&cq->queue_memory);
-	handle_gone(public);
+	handle_remove(public);
 	free(cq);
 	context_object_gone(context);
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attaching datagram queue pairs to multicast groups (vol 1, chapter 11). */
+/* Attaching UD QPs to multicast groups (vol 1, chapter 11). */
 #include "api/libibverbs/objects/objects.h"
 
 #include <string.h>

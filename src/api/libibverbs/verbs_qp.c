@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queue pairs: creation and opening (vol 1, chapter 11). */
+/* Creating and opening QPs (vol 1, chapter 11). */
 #include "api/libibverbs/objects/objects.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "host/shared_domains.h"
 #include "net/hca/raw_qps.h"
 
-/* Each try asks softibd for a block of numbers that another thread may use up meanwhile. */
+/* Each try asks softibd for a block of QPNs, which other threads may use up before this one. */
 enum { QPN_TRIES_MAX = 16 };
 
 static int check_type(enum ibv_qp_type type)
@@ -36,7 +36,7 @@ static int check_type(enum ibv_qp_type type)
 	}
 }
 
-/* A new handle, not yet of any queue pair; NULL with errno. */
+/* A handle without a QP yet; NULL with errno. */
 static struct verbs_qp *allocate(struct ibv_context *public, size_t public_bytes)
 {
 	struct verbs_qp *qp = calloc(1, offsetof(struct verbs_qp, qp) + public_bytes);
@@ -95,7 +95,8 @@ static struct cq *cq_object(struct ibv_cq *cq)
 	return cq ? cq_of(cq)->object : NULL;
 }
 
-/* What the attributes ask for, without what the type has no use for and programs set anyway. */
+/* The options that the attributes ask for. Fields that the QP type does not use are ignored,
+ * because programs fill them in anyway. */
 static struct qp_options options_from(const struct ibv_qp_init_attr_ex *attr)
 {
 	struct qp_options options = {.type = (enum qp_type)attr->qp_type};
@@ -117,8 +118,8 @@ static struct qp_options options_from(const struct ibv_qp_init_attr_ex *attr)
 	return options;
 }
 
-/* Memory of the program's own, where its parent domain has some; -ENOMEM. */
-static int borrow_memory(struct verbs_qp *qp, struct ibv_pd *pd)
+/* Uses memory from the parent domain's allocator, if the program gave one. -ENOMEM. */
+static int take_queue_memory(struct verbs_qp *qp, struct ibv_pd *pd)
 {
 	struct send_queue *sends = &qp->object->qp.requester.queue;
 	struct receive_queue *receives = &qp->object->qp.own_receives;
@@ -136,10 +137,10 @@ static int borrow_memory(struct verbs_qp *qp, struct ibv_pd *pd)
 	return 0;
 }
 
-/* What the verbs' attributes have no place for. */
+/* Arguments of softib's own calls, which have no field in ibv_qp_init_attr_ex. */
 struct beyond_verbs {
 	struct rdd *rdd;     /* of an RD queue pair; NULL for all others */
-	uint8_t port_number; /* of a raw one; 0 for all others */
+	uint8_t port_number; /* of a raw QP; 0 for all others */
 };
 
 static const struct beyond_verbs plain;
@@ -169,13 +170,13 @@ static struct verbs_qp *create(struct ibv_context *public, struct ibv_qp_init_at
 		free(qp);
 		return verbs_null(error);
 	}
-	handle_given(HANDLE_QP, &qp->qp);
+	handle_add(HANDLE_QP, &qp->qp);
 	show_object(qp, attr->qp_type, attr->qp_context);
 	qp->qp.pd = options.pd ? attr->pd : NULL;
 	qp->qp.send_cq = options.send_cq ? attr->send_cq : NULL;
 	qp->qp.recv_cq = options.receive_cq ? attr->recv_cq : NULL;
 	qp->qp.srq = options.srq ? attr->srq : NULL;
-	if (borrow_memory(qp, qp->qp.pd) != 0) {
+	if (take_queue_memory(qp, qp->qp.pd) != 0) {
 		ibv_destroy_qp(&qp->qp);
 		return verbs_null(-ENOMEM);
 	}
@@ -184,7 +185,7 @@ static struct verbs_qp *create(struct ibv_context *public, struct ibv_qp_init_at
 	return qp;
 }
 
-/* The type has been looked at, and the PD. */
+/* The caller has checked the type and the PD. */
 static struct ibv_qp *create_plain(struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
 				   enum ibv_qp_type type, const struct beyond_verbs *beyond)
 {
@@ -211,7 +212,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	if (!handle_is_live(HANDLE_PD, pd) || !attr)
 		return verbs_null(-EINVAL);
-	/* What sends in an XRC connection has had two names. */
+	/* IBV_QPT_XRC is OFED's old name of IBV_QPT_XRC_SEND. */
 	enum ibv_qp_type type = attr->qp_type == IBV_QPT_XRC ? IBV_QPT_XRC_SEND : attr->qp_type;
 	int error = check_type(type);
 
@@ -227,7 +228,7 @@ struct ibv_qp *softib_create_rd_qp(struct ibv_pd *pd, struct softib_rdd *rdd,
 	return create_plain(pd, attr, SOFTIB_QPT_RD, &(struct beyond_verbs){.rdd = rdd_of(rdd)});
 }
 
-/* The port's packets are claimed first, and go with the queue pair. */
+/* Claims the port's raw packets before it creates the QP. The claim ends with the QP. */
 struct ibv_qp *softib_create_raw_qp(struct ibv_pd *pd, uint8_t port_num,
 				    struct ibv_qp_init_attr *attr)
 {
@@ -271,7 +272,7 @@ struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_ini
 		return verbs_null(-EOPNOTSUPP);
 	if (is_extended && attr->send_ops_flags & ~wr_builder_operations(attr->qp_type))
 		return verbs_null(-EOPNOTSUPP);
-	/* The value of an atomic write lies in the request itself. */
+	/* An ATOMIC WRITE carries its value inline in the request. */
 	if (is_extended && attr->send_ops_flags & IBV_QP_EX_WITH_ATOMIC_WRITE &&
 	    attr->cap.max_inline_data < ATOMIC_BYTES)
 		attr->cap.max_inline_data = ATOMIC_BYTES;
@@ -303,7 +304,8 @@ struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *public)
 	return qp->builder ? &qp_extended(qp)->base : NULL;
 }
 
-/* One more handle of a target that this process has opened already. The lock is held. */
+/* Adds a handle to an XRC target that this process has opened before. The adapter's lock is
+ * held. */
 static void share_handle(struct verbs_qp *qp, struct qp_object *object)
 {
 	struct verbs_qp *sharer = object->context;
@@ -328,8 +330,8 @@ static int open_target(struct verbs_qp *qp, struct xrcd *domain, uint32_t qpn)
 			  : -EINVAL;
 }
 
-/* One more handle of an XRC target. It lives until its last handle is destroyed, in whatever
- * process. */
+/* Opens another handle of an XRC target. The target lives until its last handle in any process is
+ * destroyed. */
 struct ibv_qp *verbs_open_qp(struct ibv_context *public, struct ibv_qp_open_attr *attr)
 {
 	if (!attr)
@@ -361,6 +363,6 @@ struct ibv_qp *verbs_open_qp(struct ibv_context *public, struct ibv_qp_open_attr
 	show_object(qp, attr->qp_type,
 		    attr->comp_mask & IBV_QP_OPEN_ATTR_CONTEXT ? attr->qp_context : NULL);
 	adapter_unlock(context->adapter);
-	handle_given(HANDLE_QP, &qp->qp);
+	handle_add(HANDLE_QP, &qp->qp);
 	return &qp->qp;
 }

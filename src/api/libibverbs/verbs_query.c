@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an adapter and its ports are, for programs that ask (vol 1, chapter 11: Query HCA). */
+/* Attributes of an adapter and its ports (vol 1, chapter 11: Query HCA). */
 #include "api/libibverbs/objects/objects.h"
 
 #include <string.h>
@@ -13,14 +13,14 @@ enum {
 	VENDOR_ID = 0x025f1b,
 	ADAPTER_PART_ID = 1,
 	HARDWARE_VERSION = 1,
-	/* Beyond ibv_port_attr of 44: a 32-bit speed, since 49. */
+	/* rdma-core 49 added a 32-bit speed behind the ibv_port_attr of 44. */
 	ACTIVE_SPEED_EX_OFFSET = 52,
 };
 
 #define PAGE_SIZES 0xfffffffffffff000u
 #define CLOCK_KHZ  1000000u
 
-/* Of device_cap_flags_ex; the headers name them since rdma-core 45. */
+/* Bits of device_cap_flags_ex that verbs.h names since rdma-core 45. */
 #define DEVICE_FLUSH_GLOBAL	(UINT64_C(1) << 38)
 #define DEVICE_FLUSH_PERSISTENT (UINT64_C(1) << 39)
 #define DEVICE_ATOMIC_WRITE	(UINT64_C(1) << 40)
@@ -81,8 +81,8 @@ int ibv_query_device(struct ibv_context *public, struct ibv_device_attr *ret_att
 		.max_res_rd_atom = at_most_int_max((uint64_t)limits->responder_resources_max *
 						   limits->qp_count_max),
 		.max_qp_init_rd_atom = limits->initiator_depth_max,
-		/* Atomics are the processor's own, so GLOB were true too; but UCX uses those of
-		 * adapters that say HCA and no others. */
+		/* Atomics are the processor's own, so IBV_ATOMIC_GLOB would also be true. But UCX
+		 * uses an adapter's atomics only if it reports IBV_ATOMIC_HCA. */
 		.atomic_cap = IBV_ATOMIC_HCA,
 		.max_ah = at_most_int_max(limits->ah_count_max),
 		.max_srq = at_most_int_max(limits->srq_count_max),

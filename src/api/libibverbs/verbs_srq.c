@@ -11,7 +11,8 @@
 
 enum { NUMBER_TRIES_MAX = 16 };
 
-/* With a domain it becomes an XRC SRQ, with tags one that matches them. The lock is held. */
+/* Creates a plain SRQ, an XRC SRQ if a domain is given, or one that matches tags. The adapter's
+ * lock is held. */
 static int make_object(struct verbs_srq *srq, const struct ibv_srq_init_attr_ex *attr,
 		       struct xrcd *domain)
 {
@@ -26,14 +27,14 @@ static int make_object(struct verbs_srq *srq, const struct ibv_srq_init_attr_ex 
 	else if (attr->comp_mask & IBV_SRQ_INIT_ATTR_TM)
 		error = srq_match_tags(srq->object, attr->tm_cap.max_num_tags,
 				       cq_of(attr->cq)->object);
-	/* It has no users yet, so that it can always be destroyed. */
+	/* A new SRQ has no users, so destroying it cannot fail. */
 	if (error && srq_destroy(srq->object))
 		error = -EBUSY;
 	return error;
 }
 
-/* Memory of the program's own, where its parent domain has some; -ENOMEM. */
-static int borrow_memory(struct verbs_srq *srq)
+/* Uses memory from the parent domain's allocator, if the program gave one. -ENOMEM. */
+static int take_queue_memory(struct verbs_srq *srq)
 {
 	const size_t sizes[QUEUE_MEMORY_PIECES] = {receive_queue_bytes(&srq->object->queue)};
 	int error = queue_memory_allocate(&srq->queue_memory, srq->srq.pd, QUEUE_MEMORY_FOR_SRQ, sizes);
@@ -69,7 +70,7 @@ static struct ibv_srq *create(struct ibv_context *public, struct ibv_srq_init_at
 
 	int error = make_object(srq, attr, domain);
 
-	/* The number of an XRC SRQ is one of those that softibd gives. */
+	/* XRC SRQ numbers come from softibd in blocks. */
 	for (unsigned i = 0; error == -EAGAIN && i < NUMBER_TRIES_MAX; i++) {
 		error = adapter_more_qpns(context->adapter);
 		if (!error)
@@ -84,8 +85,8 @@ static struct ibv_srq *create(struct ibv_context *public, struct ibv_srq_init_at
 		free(srq);
 		return verbs_null(error);
 	}
-	handle_given(HANDLE_SRQ, &srq->srq);
-	if (borrow_memory(srq) != 0) {
+	handle_add(HANDLE_SRQ, &srq->srq);
+	if (take_queue_memory(srq) != 0) {
 		ibv_destroy_srq(&srq->srq);
 		return verbs_null(-ENOMEM);
 	}
@@ -121,7 +122,7 @@ static struct ibv_srq *create_tag_matching(struct ibv_context *context,
 	if ((attr->comp_mask & needed) != needed || !attr->cq ||
 	    attr->comp_mask & IBV_SRQ_INIT_ATTR_XRCD || attr->tm_cap.max_ops > TAG_OPERATIONS_MAX)
 		return verbs_null(-EINVAL);
-	/* A tagged buffer has one. */
+	/* A tagged buffer needs at least one SGE. */
 	if (attr->attr.max_sge == 0)
 		attr->attr.max_sge = 1;
 	return create(context, attr, NULL);
@@ -155,7 +156,7 @@ int verbs_get_srq_num(struct ibv_srq *public, uint32_t *ret_number)
 
 	const struct srq *object = srq_of(public)->object;
 
-	if (!object->xrcd) /* only those of XRC have one */
+	if (!object->xrcd) /* only XRC SRQs have a number */
 		return verbs_result(-EINVAL);
 	*ret_number = object->srqn;
 	return 0;
@@ -225,7 +226,7 @@ int ibv_destroy_srq(struct ibv_srq *public)
 	events_wait_acknowledged(&public->mutex, &public->cond, &public->events_completed,
 				 handed_out);
 	queue_memory_free(&srq->queue_memory);
-	handle_gone(public);
+	handle_remove(public);
 	free(srq);
 	context_object_gone(context);
 	return 0;

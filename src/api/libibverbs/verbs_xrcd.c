@@ -2,7 +2,8 @@
 /*
  * XRC domains (vol 1, annex A14; rdma-core's ibv_open_xrcd).
  *
- * A file names a domain: whoever on this host opens the same file shares it (host/shared_domains.h).
+ * A file identifies a domain: all processes of this host that open the same file share it
+ * (host/shared_domains.h).
  */
 #include "api/libibverbs/objects/objects.h"
 

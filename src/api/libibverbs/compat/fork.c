@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fork protection: softib pins no pages and maps no device, so a child's copy-on-write harms
- * nobody. */
+/* Fork protection: softib pins no pages and maps no device, so copy-on-write in a child does no
+ * harm. */
 #include "api/libibverbs/compat/fork.h"
 
 int ibv_fork_init(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fork functions that only provider libraries call; rdma-core declares them in a header it does not
- * install. */
+/* Fork functions that only provider libraries call; rdma-core does not install the header that
+ * declares them. */
 #ifndef SOFTIB_API_LIBIBVERBS_COMPAT_FORK_H
 #define SOFTIB_API_LIBIBVERBS_COMPAT_FORK_H
 

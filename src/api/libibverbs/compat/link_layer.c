@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs ask in order to tell InfiniBand ports from Ethernet ones; every port of softib is
+/* Queries by which programs tell InfiniBand ports from Ethernet ports. Every port of softib is
  * InfiniBand. */
 #include "api/libibverbs/compat/link_layer.h"
 
@@ -12,7 +12,7 @@ int ibv_query_gid_type(struct ibv_context *context, uint8_t port_number, unsigne
 {
 	union ibv_gid gid;
 
-	/* The table's bounds are the port's, and only its owner knows them. */
+	/* ibv_query_gid checks the port number and the index. */
 	if (ibv_query_gid(context, port_number, (int)gid_index, &gid))
 		return -1;
 	*ret_type = GID_TYPE_IB;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The XRC calls of old (infiniband/ofa_verbs.h), on today's: a registration with a receiving queue
- * pair is a handle of the target, kept by its number in the domain's object.
+ * OFED's old XRC calls (infiniband/ofa_verbs.h), implemented with today's calls: a process
+ * registers with a receive QP by opening a handle of the XRC target. The domain object keeps these
+ * handles by QP number.
  */
 #include "api/libibverbs/objects/objects.h"
 
@@ -39,7 +40,7 @@ static struct registration *find(struct old_domain *domain, uint32_t qpn)
 	return NULL;
 }
 
-/* The mutex is held; takes the queue pair. 0 or an errno value. */
+/* Takes over the QP. The mutex is held. 0 or an errno value. */
 static int keep(struct old_domain *domain, struct ibv_qp *qp)
 {
 	struct registration *registration = malloc(sizeof(*registration));
@@ -68,7 +69,7 @@ static struct ibv_qp *open_target(struct old_domain *domain, uint32_t qpn)
 
 struct ibv_xrc_domain *ibv_open_xrc_domain(struct ibv_context *context, int fd, int oflag)
 {
-	/* A domain without a file can't be there already. */
+	/* A domain without a file cannot exist already. */
 	if (!context || (fd == -1 && oflag != O_CREAT))
 		return verbs_null(-EINVAL);
 
@@ -98,7 +99,8 @@ int ibv_close_xrc_domain(struct ibv_xrc_domain *public)
 		return verbs_result(-EINVAL);
 
 	struct old_domain *domain = domain_of(public);
-	/* It counts the queue pairs that are registered, as every user of the domain. */
+	/* The domain counts registered QPs like its other users, so closing fails while there are
+	 * any. */
 	int error = verbs_close_xrcd(domain->xrcd);
 
 	if (error)
@@ -184,7 +186,7 @@ static int apply(struct ibv_qp *qp, const struct change *change)
 				 : ibv_modify_qp(qp, change->attr, change->mask);
 }
 
-/* With the handle of this process's registration, or one for this call alone. */
+/* Uses the handle of this process's registration, or opens one for this call only. */
 static int apply_to(struct ibv_xrc_domain *public, uint32_t qpn, const struct change *change)
 {
 	struct old_domain *domain = domain_of(public);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting for a completion event: see event_wait.h. */
+/* Waiting for a completion event: first by polling the adapter, then by sleeping (see
+ * event_wait.h). */
 #include "api/libibverbs/data/event_wait.h"
 
 #include <fcntl.h>
@@ -8,7 +9,7 @@
 
 enum { LOOKS_PER_YIELD = 32 };
 
-/* Longer than two wake-ups there and two back; what takes longer is not worth a core. */
+/* Longer than two wake-ups in each direction. Polling for longer is not worth a core. */
 #define LOOK_MAX_NS MICROSECONDS(200)
 #define LOOK_MIN_NS MICROSECONDS(10)
 
@@ -23,7 +24,8 @@ static void remember(struct verbs_channel *channel, bool has_found)
 		__atomic_store_n(&channel->finds_events_itself, has_found, __ATOMIC_RELAXED);
 }
 
-/* Does the helper's work for so long. 0: there is an event, and the queue is locked. */
+/* Polls the adapter, in place of the progress thread, for look_ns. 0: there is an event, and the
+ * queue is locked. */
 static int look(struct verbs_channel *channel, struct adapter *adapter, time_ns start)
 {
 	time_ns end = start + __atomic_load_n(&channel->look_ns, __ATOMIC_RELAXED);
@@ -35,7 +37,7 @@ static int look(struct verbs_channel *channel, struct adapter *adapter, time_ns 
 		adapter_unlock(adapter);
 		if (event_queue_try(&channel->events) == 0)
 			return 0;
-		/* Whoever could send may be waiting for this core. */
+		/* The sender may be waiting for this core. */
 		if (looks % LOOKS_PER_YIELD == 0)
 			sched_yield();
 		now = adapter_now(adapter);
@@ -43,8 +45,8 @@ static int look(struct verbs_channel *channel, struct adapter *adapter, time_ns 
 	return -EAGAIN;
 }
 
-/* Twice as long after an event that a longer look would have found, half as long after others; a
- * program that waits for long does not look at all in the end. */
+/* Polls twice as long next time if a longer poll would have found the event, half as long if not. A
+ * program whose events are rare stops polling. */
 static void learn(struct verbs_channel *channel, time_ns waited_ns)
 {
 	time_ns look_ns = __atomic_load_n(&channel->look_ns, __ATOMIC_RELAXED);

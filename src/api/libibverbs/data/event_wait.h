@@ -2,9 +2,8 @@
 /*
  * Waiting for a completion event.
  *
- * A sleeping program is woken by its helper thread, which is itself woken by the peer: two wake-ups
- * for one message. What comes soon is cheaper to wait for: as long as events have come soon lately,
- * the program looks for a while itself before it sleeps.
+ * A sleeping program is woken by its progress thread, which is woken by the peer: two wake-ups for
+ * one message. As long as recent events came soon, polling for a while before sleeping is cheaper.
  */
 #ifndef SOFTIB_API_LIBIBVERBS_DATA_EVENT_WAIT_H
 #define SOFTIB_API_LIBIBVERBS_DATA_EVENT_WAIT_H
@@ -18,8 +17,8 @@ struct verbs_channel;
  * non-blocking descriptor) without it. */
 MUST_USE int event_wait(struct verbs_channel *channel);
 
-/* A CQ of the channel was armed, with the adapter's lock held: whoever gets the event will look for
- * it before sleeping, so that the helper need not. */
+/* Whether the next wait on this channel will poll before it sleeps, so that the progress thread
+ * need not. Called with the adapter's lock held, when a CQ of the channel was armed. */
 bool event_wait_will_look(const struct verbs_channel *channel);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that fail and completions whose status is another one on purpose: which, and whose turn it is. */
+/* Injected verb faults: which call fails or which completion gets an error status. */
 #include "api/libibverbs/diagnostics/fault_injection.h"
 
 #include "base/random.h"
 #include "net/hca/injected_event.h"
 
 /* clang-format off */
-/* What only a sender can be told: the peer refused, or did not answer. */
+/* Statuses that only a send can complete with: the peer refused the request or did not answer. */
 static const bool is_of_sends[COMPLETION_STATUS_COUNT] = {
 	[6] = true, [7] = true, [9] = true, [10] = true, [11] = true, [12] = true, [13] = true, [15] = true, [16] = true,
 };
@@ -22,7 +22,7 @@ struct active_fault {
 	uint64_t done_count;
 };
 
-/* Calls come from any thread, and not under an adapter's lock. */
+/* Any thread may call, without an adapter's lock. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct active_fault active[VERB_FAULTS_MAX];
 static unsigned active_count;
@@ -36,7 +36,7 @@ static bool makes_sense(const struct verb_fault *fault)
 		return fault->status > 0 && fault->status < COMPLETION_STATUS_COUNT;
 	case VERB_FAULT_NONE:
 		return true;
-	case VERB_FAULT_EVENT: /* the adapter's business, not ours */
+	case VERB_FAULT_EVENT: /* the adapter raises the event, not the verbs */
 		break;
 	}
 	return false;

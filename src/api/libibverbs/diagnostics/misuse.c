@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each verb looks for when warnings are on. */
+/* Checks for misuse that verbs make when warnings are on. */
 #include "api/libibverbs/diagnostics/misuse.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 enum { GRH_ROOM_BYTES = 40, DEAD_KEYS_MAX = 256 };
 
-/* The keys that were deregistered last, to tell a stale key from a wrong one. */
+/* The keys deregistered last, to tell a stale key from a wrong one. */
 static uint32_t dead_keys[DEAD_KEYS_MAX];
 static unsigned dead_key_count; /* free-running */
 
@@ -24,7 +24,7 @@ static const struct memory *memory_of(const struct verbs_qp *qp)
 	return &qp->object->hca->memory;
 }
 
-/* What a request will fail with later, told now. */
+/* Warns at once about an SGE that will make the request fail later. */
 static void check_sge(const char *call, const struct memory *memory,
 		      const struct protection_domain *pd, const struct sge *sge, uint32_t access)
 {
@@ -79,7 +79,7 @@ static bool reads(const struct send_request *request)
 	return request->opcode == SEND_RDMA_READ || is_atomic(request);
 }
 
-/* Slots of unsignaled requests come back with the next signaled one. */
+/* An unsignaled request keeps its slot until a later signaled request completes. */
 static void check_signaling(const char *call, const struct qp *qp,
 			    const struct send_request *request)
 {
@@ -321,7 +321,7 @@ static uint32_t requests_using(const struct qp *qp, uint32_t key)
 
 		count += sges_use(send_slot_sges(slot), slot->sge_count, key);
 	}
-	/* Of a shared queue nobody can say whose they are. */
+	/* Requests in a shared receive queue belong to no QP. */
 	if (qp->type == QP_XRC_INI || qp->type == QP_XRC_TGT || qp_is_shared(qp))
 		return count;
 	for (uint32_t position = qp->receive_queue->head; position != qp->receive_queue->tail;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Warnings about misuse: whether they are wanted, and each only once. */
+/* Warnings about misuse: switched on by SOFTIB_WARN, each printed once. */
 #include "api/libibverbs/diagnostics/warnings.h"
 
 #include <errno.h>
@@ -38,8 +38,7 @@ void warnings_init(void)
 	pthread_once(&once, read_environment);
 }
 
-/* Whether the place is new. A program with more than so many gets no further warnings: by then it
- * has been told. */
+/* Whether the place is new. After PLACES_MAX places the program gets no further warnings. */
 static bool remember(enum warning_kind kind, const char *call, uint64_t object)
 {
 	for (unsigned i = 0; i < place_count; i++)
@@ -52,11 +51,11 @@ static bool remember(enum warning_kind kind, const char *call, uint64_t object)
 	return true;
 }
 
-/* One write, so that lines of several threads and processes do not mix. */
+/* One write per line, so that lines of several threads and processes do not mix. */
 static void write_line(const char *call, const char *format, va_list arguments)
 {
 	char line[LINE_BYTES_MAX];
-	size_t room = sizeof(line) - 1; /* for the line's end */
+	size_t room = sizeof(line) - 1; /* without the newline */
 	int length = snprintf(line, room, "softib: warning: %s: ", call);
 
 	if (length > 0 && (size_t)length < room)
@@ -66,7 +65,7 @@ static void write_line(const char *call, const char *format, va_list arguments)
 	if ((size_t)length >= room)
 		length = (int)room - 1;
 	line[length++] = '\n';
-	/* Whoever closed stderr does not want to know. */
+	/* stderr may be closed. */
 	if (write(STDERR_FILENO, line, (size_t)length) < 0)
 		return;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Warnings about misuse that hardware forgives or punishes much later: one line on stderr per place,
- * when the program runs with SOFTIB_WARN=1. A place is a call, a kind of mistake and an object.
+ * Warnings about misuse that hardware ignores or reports much later: one line on stderr per place,
+ * if the program runs with SOFTIB_WARN=1. A place is a call, a kind of mistake and an object.
  *
- * Every use stands behind warnings_are_on, so that a program that did not ask pays one branch.
+ * Every check is behind warnings_are_on, so that other programs pay one branch.
  */
 #ifndef SOFTIB_API_LIBIBVERBS_DIAGNOSTICS_WARNINGS_H
 #define SOFTIB_API_LIBIBVERBS_DIAGNOSTICS_WARNINGS_H
@@ -24,19 +24,19 @@ enum warning_kind {
 	WARN_NO_READS_ALLOWED,
 	WARN_ATOMIC_SHAPE,
 	WARN_NO_ROOM_FOR_GRH,
-	/* Setting up. */
+	/* Creating objects. */
 	WARN_CQ_TOO_SMALL,
 	WARN_NO_TIMEOUT,
 	WARN_NO_RETRIES,
 	WARN_NO_RNR_RETRIES,
 	WARN_STATIC_RATE,
-	/* At work. */
+	/* Events and completions. */
 	WARN_RECEIVE_QUEUE_DRY,
 	WARN_PEER_REFUSED,
 	WARN_CQ_OVERRUN,
 	WARN_NOTHING_ARMED,
 	WARN_COMPLETIONS_OVERLOOKED,
-	/* Taking down. */
+	/* Destroying objects. */
 	WARN_STILL_IN_USE,
 	WARN_EVENTS_UNACKNOWLEDGED,
 	WARN_EVENT_NEVER_READ,
@@ -47,13 +47,13 @@ enum warning_kind {
 	WARN_QKEY_DROPS,
 };
 
-/* Set once, before the first device is open. */
+/* Set once, before the first device is opened. */
 extern __attribute__((visibility("hidden"))) bool warnings_are_on;
 
-/* Reads the environment at its first call. */
+/* Reads SOFTIB_WARN at its first call. */
 void warnings_init(void);
 
-/* object: any number that tells objects of that kind apart, and is not used again soon. */
+/* object: a number that identifies the object among those of its kind, and is not reused soon. */
 void warn(enum warning_kind kind, const char *call, uint64_t object, const char *format, ...)
 	PRINTF_LIKE(4, 5);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a CQ shows as the times of its completions: they never run backwards.
+ * Timestamps of a CQ's completions never run backwards.
  *
- * A completion has the time that the engine was entered with, and one call may be entered with a time
- * read before that of the call that completed something earlier on the same CQ. All times are of one
- * clock, the adapter's, which ibv_query_rt_values_ex shows.
+ * A completion carries the time at which the engine was entered. Of two calls, the later one may
+ * have entered the engine with the earlier time. All times come from the adapter's clock, which
+ * ibv_query_rt_values_ex reads.
  */
 #ifndef SOFTIB_API_LIBIBVERBS_OBJECTS_COMPLETION_CLOCK_H
 #define SOFTIB_API_LIBIBVERBS_OBJECTS_COMPLETION_CLOCK_H
@@ -12,22 +12,23 @@
 #include <stdbool.h>
 #include "base/time.h"
 
-/* The wall clock is set back by more than this, or it is not set back at all. */
+/* A smaller step back of the wall clock is a measuring error; a larger one means that it was set
+ * back. */
 #define WALL_STEP_MIN_NS MILLISECONDS(1)
 
 struct completion_clock {
-	time_ns stamp; /* the last that was shown */
-	time_ns wall;  /* the last that was shown, and of which stamp; 0: none yet */
+	time_ns stamp; /* the last one shown */
+	time_ns wall;  /* the last one shown, for wall_stamp; 0: none yet */
 	time_ns wall_stamp;
-	time_ns wall_ahead; /* of the adapter's clock, modulo 2^64 */
+	time_ns wall_ahead; /* wall clock minus adapter clock, modulo 2^64 */
 };
 
-/* The wall clock, read between two readings of the adapter's. */
+/* The wall clock, read between two readings of the adapter's clock. */
 struct wall_reading {
 	time_ns before, wall, after;
 };
 
-/* What to show for a completion that follows the one shown last. */
+/* The timestamp of a completion that follows the one shown last. */
 static inline time_ns completion_clock_stamp(struct completion_clock *clock, time_ns stamp)
 {
 	if (stamp > clock->stamp)
@@ -35,7 +36,8 @@ static inline time_ns completion_clock_stamp(struct completion_clock *clock, tim
 	return clock->stamp;
 }
 
-/* The same as a time of day. A reading that took long is worse than the one before it. */
+/* The timestamp as a time of day. A reading that was interrupted (10 us or more) is less exact than
+ * the previous one, so it is not used. */
 static inline time_ns completion_clock_wall(struct completion_clock *clock, time_ns stamp,
 					    struct wall_reading reading)
 {
@@ -43,7 +45,8 @@ static inline time_ns completion_clock_wall(struct completion_clock *clock, time
 
 	if (!is_first && stamp == clock->wall_stamp)
 		return clock->wall;
-	/* Against the later reading: no completion seems to come after it was polled. */
+	/* Measured against the later reading, so that no completion seems to come after its
+	 * poll. */
 	if (is_first || reading.after - reading.before < MICROSECONDS(10))
 		clock->wall_ahead = reading.wall - reading.after;
 

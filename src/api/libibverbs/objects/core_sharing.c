@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * With more spinning programs than cores, the one that could answer may be waiting for this one's
- * core. Yielding shows whether that is so. It takes no time when nobody waits, and then the next
- * yield comes after more polls in vain: programs that have a core each make next to no system
- * calls. It takes a few microseconds when the other one only polls too, and then the next comes
- * sooner. It takes a time slice when somebody computes, and then yielding is a loss. A peer that
- * runs answers within 2 us, which is some 50 polls. Whoever sends through softibd waits for it as
- * well as for the peer, and two programs and softibd seldom have three cores: it yields earlier.
+ * With more polling programs than cores, the peer that could answer may be waiting for this
+ * program's core. The duration of a yield tells. If no thread waits, the yield returns at once, and
+ * the next yield comes after more polls: programs with a core each make next to no system calls. If
+ * the other thread only polls too, the yield takes a few microseconds, and the next one comes
+ * sooner. If the other thread computes, the yield takes a time slice, and yielding is a loss. A
+ * running peer answers within 2 us, which is about 50 polls. A program that sends through softibd
+ * waits for softibd as well as for the peer, and two programs and softibd seldom have three cores,
+ * so it yields earlier.
  *
- * Two that hand one core to and fro never look to the scheduler as if one had better go elsewhere:
- * each has just run, and is kept where its cache is. One that wakes up is put on a core that is
- * idle; so after some such yields in a row the program sleeps for a moment, and seldom again if
- * that was no use. The time away counts, not how often: two that exchange words lose little with
- * each yield, two that move rings full of bytes most of the time that they have.
+ * The scheduler never moves one of two threads that yield one core to each other: each has just run
+ * and stays where its cache is. A thread that wakes up is placed on an idle core. So after some
+ * yields in a row the program sleeps for a moment, and does so more and more seldom if that did not
+ * help. The time away decides, not the number of yields: two programs that exchange short messages
+ * lose little per yield, two that move full rings lose most of their time.
  *
- * Where programs belong to groups between which the scheduler divides the cores (containers,
- * sessions), a yield reaches only those of the same group. Who finds that a core is taken from it
- * though nobody wanted it, while there are many programs for each core, sleeps instead of yielding,
- * for a while.
+ * Where the scheduler divides the cores between groups of programs (containers, sessions), a yield
+ * only lets threads of the same group run. A program that finds itself preempted although its
+ * yields let no thread run, with many programs per core, sleeps instead of yielding for a while.
  */
 #include "api/libibverbs/objects/core_sharing.h"
 
@@ -25,24 +25,24 @@
 #include <sys/resource.h>
 #include "api/libibverbs/objects/objects.h"
 
-/* Nobody to switch to: 0.2 us. There and back: 2 us at least, and some 100 us for each program that
- * has a queue full of work to do. A time slice of somebody who computes: more; with many programs
- * for each core, of which one or the other computes, that many times more. */
+/* A yield takes 0.2 us if no thread waits; at least 2 us for a switch there and back, and about 100
+ * us for each program that has a full queue to process; a time slice if a thread computes, times
+ * the number of programs per core. */
 #define YIELD_SERVED_NS MICROSECONDS(1)
 #define YIELD_LOST_NS	MILLISECONDS(2)
 
-/* Going to sleep and waking up costs about as much as the least of these. */
+/* Sleeping and waking up costs about the minimum. */
 #define AWAY_BEFORE_SLEEP_MIN_NS MICROSECONDS(100)
 #define AWAY_BEFORE_SLEEP_MAX_NS MILLISECONDS(25)
 
-enum { CROWD = 4 }; /* programs for each core: among fewer, spinning is the lesser evil */
+enum { CROWD = 4 }; /* programs per core; with fewer, polling costs less than sleeping */
 
-/* Who uses no more than that of a core before it is taken away again shares it: the system's own
- * threads come more seldom. */
+/* A thread that is preempted after less CPU time than this shares its core with other programs: the
+ * system's own threads preempt less often. */
 #define SHARED_CORE_NS MILLISECONDS(10)
 
-/* How long yields are done without, and how long a nap is: the first, and one of many in vain. The
- * system adds some 50 us to each. */
+/* How long the program sleeps instead of yielding, and the shortest and longest sleep. The system
+ * adds about 50 us to each sleep. */
 #define CROWDED_NS MILLISECONDS(100)
 #define NAP_MIN_NS MICROSECONDS(5)
 #define NAP_MAX_NS MICROSECONDS(320)
@@ -57,13 +57,13 @@ static void set(uint32_t *field, uint32_t value)
 	__atomic_store_n(field, value, __ATOMIC_RELAXED);
 }
 
-/* A yield let somebody else run who gave the core back. */
+/* A yield let another thread run, which gave the core back. */
 static void look_for_a_core(struct verbs_cq *cq, uint32_t away_ns)
 {
 	struct core_sharing *sharing = &cq->sharing;
 	uint32_t limit_ns = get(&sharing->away_before_sleep_ns);
 
-	/* It is softibd's turn, most likely. */
+	/* The thread that ran was most likely softibd. */
 	if (__atomic_load_n(&sharing->needs_softibd, __ATOMIC_RELAXED))
 		return;
 	if (limit_ns < AWAY_BEFORE_SLEEP_MIN_NS)
@@ -76,7 +76,8 @@ static void look_for_a_core(struct verbs_cq *cq, uint32_t away_ns)
 	adapter_nap(cq->adapter, 1);
 }
 
-/* It let nobody run; and if that was so for long, a new search would be worth it. */
+/* A yield let no thread run. If that has been so for long, a later search for a free core may help
+ * again. */
 static void has_own_core(struct core_sharing *sharing, uint32_t polls)
 {
 	set(&sharing->away_in_turn_ns, 0);
@@ -90,13 +91,13 @@ static time_ns used_ns(const struct rusage *usage)
 	       MICROSECONDS(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
 }
 
-/* After a yield among many programs: whether cores are taken from this thread time and again,
- * though nobody wanted this one. */
+/* After a yield with many programs per core: whether this thread was preempted again within
+ * SHARED_CORE_NS although its yield let no thread run. */
 static bool is_pressed(struct core_sharing *sharing, bool was_served)
 {
 	struct rusage usage;
 
-	/* Yields that let somebody run count as preemptions, too. */
+	/* The kernel counts a yield that lets another thread run as a preemption. */
 	if (getrusage(RUSAGE_THREAD, &usage) != 0 ||
 	    __atomic_exchange_n(&sharing->preemptions, usage.ru_nivcsw, __ATOMIC_RELAXED) ==
 		    usage.ru_nivcsw ||
@@ -109,7 +110,7 @@ static bool is_pressed(struct core_sharing *sharing, bool was_served)
 	return used - before < SHARED_CORE_NS;
 }
 
-/* The longer, the more often it was in vain. */
+/* Doubles the sleep as long as no completion comes. */
 static void nap(struct verbs_cq *cq)
 {
 	struct core_sharing *sharing = &cq->sharing;
@@ -125,7 +126,7 @@ static void nap(struct verbs_cq *cq)
 	adapter_nap(cq->adapter, nap_ns);
 }
 
-/* What a yield was good for; crowd: programs for each core. */
+/* Adapts to the duration of a yield. crowd: programs per core. */
 static void learn(struct verbs_cq *cq, time_ns now, time_ns away_ns, unsigned crowd)
 {
 	struct core_sharing *sharing = &cq->sharing;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs that spin on more queues than there are cores: when to let others run. */
+/* When a program that polls in vain yields its core, because more programs poll than there are
+ * cores. */
 #ifndef SOFTIB_API_LIBIBVERBS_OBJECTS_CORE_SHARING_H
 #define SOFTIB_API_LIBIBVERBS_OBJECTS_CORE_SHARING_H
 
@@ -15,23 +16,23 @@ enum {
 	SHARE_OF_SOFTIBD = 32,
 };
 
-/* What was learnt about a CQ that is polled. Without a lock: two threads that poll the same CQ may
- * count each other's yields, which does no harm. All zero at first. */
+/* What earlier yields showed, per polled CQ. No lock: two threads that poll the same CQ may count
+ * each other's yields, which does no harm. All zero at first. */
 struct core_sharing {
-	uint32_t polls_before_yield; /* in a row and in vain */
-	uint32_t away_in_turn_ns;    /* yielded to somebody else, in a row */
+	uint32_t polls_before_yield; /* polls in a row that find nothing */
+	uint32_t away_in_turn_ns;    /* time that other threads ran, over yields in a row */
 	uint32_t away_before_sleep_ns;
-	bool needs_softibd; /* what it sends goes that way */
-	/* Among many programs for each core. */
-	time_ns crowded_until; /* yields are no use till then */
+	bool needs_softibd; /* its sends go through softibd */
+	/* With many programs per core: */
+	time_ns crowded_until; /* sleep instead of yielding until then */
 	uint32_t nap_ns;
-	uint32_t head_before_nap; /* of the completions */
-	long preemptions;	  /* as they were counted last */
-	time_ns preempted_at;	  /* by the time that the thread had used */
+	uint32_t head_before_nap; /* the completion ring's head */
+	long preemptions;	  /* at the last check */
+	time_ns preempted_at;	  /* in CPU time of the thread */
 };
 
-/* A program has polled in vain for so long that somebody else should have a turn. The lock is not
- * held. */
+/* The program has polled in vain for polls_before_yield polls: lets other threads run. The
+ * adapter's lock is not held. */
 void core_sharing_yield(struct verbs_cq *cq);
 
 #endif

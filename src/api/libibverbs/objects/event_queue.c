@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list behind a pollable descriptor. */
+/* A list with a descriptor that is readable while the list is not empty. */
 #include "api/libibverbs/objects/event_queue.h"
 
 #include <errno.h>
@@ -40,7 +40,8 @@ void event_queue_unlock(struct event_queue *queue)
 		if (send(queue->token_fd, &token, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1)
 			queue->has_token = true;
 	} else if (list_is_empty(&queue->waiting) && queue->has_token) {
-		/* If a reader has it already, that reader finds the list empty and waits again. */
+		/* If a reader has taken the byte already, that reader finds the list empty and
+		 * waits again. */
 		if (recv(queue->fd, &token, 1, MSG_DONTWAIT) == 1)
 			queue->has_token = false;
 	}

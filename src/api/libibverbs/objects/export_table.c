@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a context offers to processes that import it. */
+/* The objects that other processes can import from a context. */
 #include "api/libibverbs/objects/export_table.h"
 
 #include <errno.h>
@@ -10,23 +10,23 @@
 
 enum { PAGE_BYTES = 4096, ENTRIES_PER_PAGE = PAGE_BYTES / sizeof(struct export_entry) };
 
-#define NOTE_MAGIC 0x736f66746962696dull
+#define EXPORT_MAGIC 0x736f66746962696dull
 
 static size_t file_bytes(uint32_t capacity)
 {
 	return PAGE_BYTES + (size_t)capacity * sizeof(struct export_entry);
 }
 
-/* Without its note the file serves for everything but importing. */
+/* If the file cannot be resized, the context works but cannot be imported. */
 int export_file_create(uint64_t node_guid, int *ret_file)
 {
-	const struct export_note note = {NOTE_MAGIC, node_guid, getpid(), 0};
+	const struct export_header header = {EXPORT_MAGIC, node_guid, getpid(), 0};
 	int file = memfd_create("softib-context", MFD_CLOEXEC);
 
 	if (file < 0)
 		return -errno;
 	if (memory_file_resize(file, PAGE_BYTES) == 0 &&
-	    pwrite(file, &note, sizeof(note), 0) != (ssize_t)sizeof(note)) {
+	    pwrite(file, &header, sizeof(header), 0) != (ssize_t)sizeof(header)) {
 		close(file);
 		return -EIO;
 	}
@@ -34,32 +34,32 @@ int export_file_create(uint64_t node_guid, int *ret_file)
 	return 0;
 }
 
-bool export_file_read(int file, struct export_note *ret_note)
+bool export_file_read(int file, struct export_header *ret_note)
 {
 	return pread(file, ret_note, sizeof(*ret_note), 0) == (ssize_t)sizeof(*ret_note) &&
-	       ret_note->magic == NOTE_MAGIC;
+	       ret_note->magic == EXPORT_MAGIC;
 }
 
 void export_table_open(struct export_table *table, int file)
 {
-	struct export_note note;
+	struct export_header header;
 
 	*table = (struct export_table){.file = file, .process = getpid()};
-	if (!export_file_read(file, &note))
+	if (!export_file_read(file, &header))
 		return;
 
 	void *memory = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 
 	if (memory == MAP_FAILED)
 		return;
-	table->note = memory;
+	table->header = memory;
 	table->entries = (struct export_entry *)((char *)memory + PAGE_BYTES);
 }
 
 void export_table_close(struct export_table *table)
 {
-	if (table->note)
-		munmap(table->note, file_bytes(table->capacity));
+	if (table->header)
+		munmap(table->header, file_bytes(table->capacity));
 	free(table->free_slots);
 	*table = (struct export_table){.file = -1};
 }
@@ -75,12 +75,12 @@ static bool grow(struct export_table *table)
 	if (memory_file_resize(table->file, file_bytes(capacity)) != 0)
 		return false;
 
-	void *memory = mremap(table->note, file_bytes(table->capacity), file_bytes(capacity),
+	void *memory = mremap(table->header, file_bytes(table->capacity), file_bytes(capacity),
 			      MREMAP_MAYMOVE);
 
 	if (memory == MAP_FAILED)
 		return false;
-	table->note = memory;
+	table->header = memory;
 	table->entries = (struct export_entry *)((char *)memory + PAGE_BYTES);
 	for (uint32_t slot = capacity; slot-- > table->capacity;)
 		table->free_slots[table->free_count++] = slot;
@@ -90,7 +90,7 @@ static bool grow(struct export_table *table)
 
 uint32_t export_table_add(struct export_table *table, const struct export_entry *entry)
 {
-	if (!table->note || table->process != getpid() || (!table->free_count && !grow(table)))
+	if (!table->header || table->process != getpid() || (!table->free_count && !grow(table)))
 		return EXPORT_NO_SLOT;
 
 	uint32_t slot = table->free_slots[--table->free_count];
@@ -99,15 +99,15 @@ uint32_t export_table_add(struct export_table *table, const struct export_entry 
 
 	without_kind.kind = EXPORT_NONE;
 	*place = without_kind;
-	if (table->note->entry_count <= slot)
-		__atomic_store_n(&table->note->entry_count, slot + 1u, __ATOMIC_RELEASE);
+	if (table->header->entry_count <= slot)
+		__atomic_store_n(&table->header->entry_count, slot + 1u, __ATOMIC_RELEASE);
 	__atomic_store_n(&place->kind, entry->kind, __ATOMIC_RELEASE);
 	return slot + 1;
 }
 
 void export_table_remove(struct export_table *table, uint32_t slot)
 {
-	if (!table->note || slot == EXPORT_NO_SLOT || table->process != getpid())
+	if (!table->header || slot == EXPORT_NO_SLOT || table->process != getpid())
 		return;
 	__atomic_store_n(&table->entries[slot - 1].kind, EXPORT_NONE, __ATOMIC_RELEASE);
 	table->free_slots[table->free_count++] = slot - 1;
@@ -117,11 +117,11 @@ bool export_file_find(int file, enum export_kind kind, uint32_t handle,
 		      struct export_entry *ret_entry, uint32_t *ret_slot)
 {
 	struct export_entry entries[ENTRIES_PER_PAGE];
-	struct export_note note;
+	struct export_header header;
 
-	if (!export_file_read(file, &note))
+	if (!export_file_read(file, &header))
 		return false;
-	for (uint64_t first = 0; first < note.entry_count; first += ENTRIES_PER_PAGE) {
+	for (uint64_t first = 0; first < header.entry_count; first += ENTRIES_PER_PAGE) {
 		ssize_t byte_count = pread(file, entries, sizeof(entries),
 					   (off_t)(PAGE_BYTES + first * sizeof(entries[0])));
 

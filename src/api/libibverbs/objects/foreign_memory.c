@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of another process that can be mapped here as well.
+ * Memory of another process that this process can map.
  *
- * A hardware adapter reaches the pages of any process. A library can share only what the kernel lets
- * two processes map: files, memfds, System V and POSIX shared memory, and shared anonymous memory
- * where the process has it mapped already. What a process has for itself stays so.
+ * A hardware adapter reaches the pages of any process. A library can share only memory that the
+ * kernel lets two processes map: files, memfds, System V and POSIX shared memory, and shared
+ * anonymous memory that this process has mapped already. Private memory cannot be shared.
  */
 #include "api/libibverbs/objects/foreign_memory.h"
 
@@ -74,7 +74,8 @@ static bool is_file(int file, const struct mapping_line *line)
 {
 	struct stat status;
 
-	/* Device numbers of some file systems differ between stat and maps: the inode decides. */
+	/* Some file systems show different device numbers in stat and maps, so only the inode is
+	 * compared. */
 	return fstat(file, &status) == 0 && status.st_ino == line->inode;
 }
 
@@ -89,7 +90,7 @@ static int open_if(const char *path, const struct mapping_line *line)
 	return file;
 }
 
-/* Among the descriptors that the other process has open. */
+/* Looks among the open descriptors of the other process. */
 static int open_descriptor(pid_t process, const struct mapping_line *line)
 {
 	char folder[64], path[128];
@@ -128,7 +129,7 @@ static int open_backing(pid_t process, const struct mapping_line *line)
 	return file;
 }
 
-/* Shared anonymous memory has no name, but a child of fork has it mapped as well. */
+/* Shared anonymous memory has no name, but a child has inherited its parent's mapping. */
 static int find_here(const struct mapping_line *line, uint64_t offset, size_t byte_count,
 		     struct foreign_memory *ret_memory)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of another process that can be mapped here as well: that of a file, named or not. */
+/* Memory of another process that this process can map: shared memory with a file behind it. */
 #ifndef SOFTIB_API_LIBIBVERBS_OBJECTS_FOREIGN_MEMORY_H
 #define SOFTIB_API_LIBIBVERBS_OBJECTS_FOREIGN_MEMORY_H
 
@@ -9,13 +9,13 @@
 #include "base/attributes.h"
 
 struct foreign_memory {
-	uint8_t *bytes; /* where the range begins here */
+	uint8_t *bytes; /* start of the range in this process */
 	void *base;	/* of the mapping */
 	size_t base_bytes;
 };
 
-/* -EOPNOTSUPP: the range is not shared memory; -ESRCH: there is no such process, or it is not ours
- * to look at; -ENOMEM. */
+/* -EOPNOTSUPP: the range is not shared memory; -ESRCH: no such process, or no right to inspect it;
+ * -ENOMEM. */
 MUST_USE int foreign_memory_map(pid_t process, uint64_t address, size_t byte_count,
 				struct foreign_memory *ret_memory);
 void foreign_memory_unmap(struct foreign_memory *memory);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The objects that programs hold, by address. */
+/* The live objects of the program, by address. */
 #include "api/libibverbs/objects/handles.h"
 
 #include <pthread.h>
@@ -8,10 +8,11 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct hash_table live; /* address to kind */
-static bool is_incomplete;     /* for want of memory: everything may be live from now on */
+static bool is_incomplete;     /* an address was not recorded for lack of memory: from now on every
+			        * address counts as live */
 
-/* Another thread may have held it when the process forked. What it was about to note is not noted,
- * so that nothing can be told from then on. */
+/* Another thread may have held the mutex when the process forked. Its update is lost in the child,
+ * so there every address counts as live. */
 static void after_fork_in_child(void)
 {
 	if (pthread_mutex_trylock(&mutex) != 0) {
@@ -27,7 +28,7 @@ __attribute__((constructor)) static void handle_forks(void)
 	(void)!pthread_atfork(NULL, NULL, after_fork_in_child);
 }
 
-void handle_given(enum handle_kind kind, const void *handle)
+void handle_add(enum handle_kind kind, const void *handle)
 {
 	pthread_mutex_lock(&mutex);
 	if (hash_table_put(&live, (uintptr_t)handle, (void *)(uintptr_t)kind) != 0)
@@ -35,7 +36,7 @@ void handle_given(enum handle_kind kind, const void *handle)
 	pthread_mutex_unlock(&mutex);
 }
 
-void handle_gone(const void *handle)
+void handle_remove(const void *handle)
 {
 	pthread_mutex_lock(&mutex);
 	hash_table_remove(&live, (uintptr_t)handle);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The objects that programs hold, by address: so that a call for one that was destroyed, or never
- * was, is refused instead of followed. Calls that make, change or unmake objects look here; posting
- * and polling do not.
+ * The live objects of the program, by address. A call with a pointer to a destroyed object, or to
+ * none, fails with EINVAL instead of crashing. Calls that create, modify or destroy objects check
+ * this; posting and polling do not.
  */
 #ifndef SOFTIB_API_LIBIBVERBS_OBJECTS_HANDLES_H
 #define SOFTIB_API_LIBIBVERBS_OBJECTS_HANDLES_H
@@ -20,11 +20,11 @@ enum handle_kind {
 	HANDLE_AH,
 };
 
-/* The program is about to get it. */
-void handle_given(enum handle_kind kind, const void *handle);
-/* Its memory is about to be freed. */
-void handle_gone(const void *handle);
-/* NULL is nothing of any kind. */
+/* Called before the program gets the handle. */
+void handle_add(enum handle_kind kind, const void *handle);
+/* Called before the object is freed. */
+void handle_remove(const void *handle);
+/* False for NULL. */
 bool handle_is_live(enum handle_kind kind, const void *handle);
 
 #endif

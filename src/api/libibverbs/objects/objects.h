@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands behind the public verbs objects: each holds its public part and the adapter's object
- * it stands for. */
+/* The structs behind the public verbs objects. Each holds its public part and a pointer to the
+ * adapter's object. The functions are in the files of the verbs (verbs_qp.c, mr.c, context.c). */
 #ifndef SOFTIB_API_LIBIBVERBS_OBJECTS_OBJECTS_H
 #define SOFTIB_API_LIBIBVERBS_OBJECTS_OBJECTS_H
 
@@ -23,13 +23,13 @@
 struct ibv_xrc_domain;
 struct wr_builder;
 
-/* Lives as long as the process, so that a list that was freed does no harm. */
+/* Lives as long as the process, so that a program may use a device after it freed the list. */
 struct verbs_device {
 	struct ibv_device device; /* first */
 	void *tail;		  /* DEVICE_TAIL_BYTES that provider libraries read */
 	unsigned index;
 	uint64_t node_guid;
-	pthread_mutex_t mutex; /* opening and closing */
+	pthread_mutex_t mutex; /* covers opening and closing */
 	/* Under the adapter's lock: */
 	struct list contexts; /* struct context_object by link */
 	struct list pds;      /* struct verbs_pd by link; parent domains are not listed */
@@ -42,8 +42,8 @@ struct context_object {
 	struct adapter *adapter;
 	struct event_queue events; /* struct async_record by link */
 	struct list link;
-	uint64_t identity; /* contexts with the same one share objects; 0: with none */
-	pid_t exporter;	   /* the process that made what this one imported; 0: this one */
+	uint64_t identity; /* contexts with the same identity share objects; 0: shares with none */
+	pid_t exporter;	   /* the process that this context was imported from; 0: this one */
 	/* Under the adapter's lock: */
 	struct export_table exports;
 	uint32_t object_count; /* PDs, XRC domains, CQs, QPs and SRQs not yet destroyed */
@@ -59,19 +59,19 @@ struct verbs_td {
 
 struct verbs_pd {
 	struct ibv_pd pd; /* first */
-	struct protection_domain *domain; /* NULL: deallocated by another handle of it */
+	struct protection_domain *domain; /* NULL: deallocated by another handle */
 	struct list link;
-	bool is_shared;	       /* importing has made another handle of it */
-	bool is_foreign;       /* it stands for one of another process */
+	bool is_shared;	       /* importing made another handle */
+	bool is_foreign;       /* stands for a PD of another process */
 	uint32_t export_slot;
-	bool is_parent_domain; /* the domain belongs to another PD */
+	bool is_parent_domain; /* a second handle of another PD's domain */
 	/* Of a parent domain: */
 	struct verbs_td *td;
 	void *(*allocate)(struct ibv_pd *pd, void *pd_context, size_t size, size_t alignment,
 			  uint64_t resource_type);
 	void (*release)(struct ibv_pd *pd, void *pd_context, void *memory, uint64_t resource_type);
 	void *allocator_context;
-	uint32_t user_count; /* atomic: objects that were made with it */
+	uint32_t user_count; /* atomic: objects that were created with it */
 };
 
 struct verbs_dm {
@@ -80,28 +80,30 @@ struct verbs_dm {
 	size_t byte_count;
 	uint32_t users;
 	struct list link;
-	struct verbs_dm *original; /* of an imported one: whose bytes they are */
-	uint32_t handle_count;	   /* of an original: handles left, its own included */
-	int file;		   /* behind the bytes, so that others can map them; -1: none */
+	struct verbs_dm *original; /* of an imported handle: the owner of the bytes */
+	uint32_t handle_count;	   /* of the original: its handles, the original included */
+	int file;		   /* backs the bytes, so that other processes can map them; -1:
+				    * none */
 	uint32_t export_slot;
-	struct foreign_memory foreign; /* of another process's */
+	struct foreign_memory foreign; /* if the memory is another process's */
 };
 
 struct verbs_mr {
 	struct ibv_mr mr; /* first */
 	struct region *region;
 	struct verbs_dm *dm; /* NULL: ordinary memory */
-	void *zeros;	     /* of a null region, which reads them */
+	void *zeros;	     /* of a null region: the zeros that it reads */
 	uint32_t export_slot;
-	struct foreign_memory foreign; /* of another process's */
-	const uint32_t *watched;       /* export_file_watch's, of another process's */
+	struct foreign_memory foreign; /* if the memory is another process's */
+	const uint32_t *watched;       /* of another process's region: the word of
+				        * export_file_watch() */
 };
 
 struct verbs_channel {
 	struct ibv_comp_channel channel; /* first */
 	struct event_queue events;	 /* struct verbs_cq by event_link */
-	uint64_t look_ns;	  /* atomic: before sleeping (event_wait.c) */
-	bool finds_events_itself; /* atomic: the last wait did */
+	uint64_t look_ns;	  /* atomic: how long to poll before sleeping (event_wait.c) */
+	bool finds_events_itself; /* atomic: the last wait found its event by polling */
 	struct list cqs;		 /* struct verbs_cq by channel_link; under the adapter's lock */
 };
 
@@ -109,9 +111,9 @@ struct verbs_cq {
 	struct ibv_cq_ex cq; /* first; programs cast it to ibv_cq */
 	struct cq *object;
 	struct adapter *adapter;
-	struct completion current; /* what the readers of the extended interface show */
+	struct completion current; /* the completion that the ibv_wc_read_* functions show */
 	struct completion_clock clock;
-	uint32_t idle_polls;	   /* in a row that found nothing and moved nothing */
+	uint32_t idle_polls;	   /* polls in a row that found no completion and moved no packet */
 	bool is_single_threaded;
 	struct core_sharing sharing;
 	struct queue_memory queue_memory;
@@ -127,7 +129,7 @@ struct verbs_cq {
 
 struct verbs_srq {
 	struct ibv_srq srq; /* first */
-	struct {	    /* next: with it, what ofa_verbs.h shows of a queue that was made there */
+	struct {	    /* second: with srq, the struct that ofa_verbs.h shows for an XRC SRQ */
 		uint32_t number;
 		struct ibv_xrc_domain *domain;
 		struct ibv_cq *cq;
@@ -138,7 +140,7 @@ struct verbs_srq {
 	uint32_t async_events_handed_out;
 };
 
-/* One opening of a domain. */
+/* One handle of an XRC domain. */
 struct verbs_xrcd {
 	struct ibv_xrcd xrcd; /* first */
 	struct xrcd *domain;
@@ -149,19 +151,19 @@ struct verbs_ah {
 	struct ah *object;
 };
 
-/* The private part comes first here, since the public one has two sizes. */
+/* The private part comes first, because the public part has two sizes. */
 struct verbs_qp {
 	struct qp_object *object; /* NULL once its context was closed */
 	struct adapter *adapter;
 	struct list context_link;
 	struct list
-		sharers; /* the other handles of an XRC target; object->context is any of them */
+		sharers; /* ring of the handles of an XRC target; object->context is any of them */
 	struct wr_builder *builder; /* NULL for a plain queue pair */
 	struct cache_line_guess writes; /* that were like the one before: where they went */
 	struct queue_memory queue_memory;
 	uint32_t async_events_handed_out;
-	bool has_ece; /* options were chosen: ece.c */
-	bool is_named_by_number; /* the program has no handle: old_xrc.c */
+	bool has_ece; /* ibv_set_ece was called */
+	bool is_named_by_number; /* the program knows only the QP number: old_xrc.c */
 	struct ibv_qp qp; /* last; with a builder, the beginning of a struct softib_qp_ex */
 };
 
@@ -200,21 +202,21 @@ static inline struct verbs_qp *qp_of(struct ibv_qp *qp)
 	return container_of(qp, struct verbs_qp, qp);
 }
 
-/* Only of a queue pair that was allocated for it. */
+/* Only for a QP that was allocated with a builder. */
 static inline struct softib_qp_ex *qp_extended(struct verbs_qp *qp)
 {
 	return (struct softib_qp_ex *)&qp->qp;
 }
 
-/* A handle's queue pair goes, unless another handle shares it. The adapter's lock is held. */
+/* Destroys the QP behind a handle, unless another handle shares it. The adapter's lock is held. */
 MUST_USE int verbs_qp_detach(struct verbs_qp *qp);
 
-/* An object that counts was destroyed. Last use of the context by that object: the last one that a
- * closed context had left takes it along. The adapter's lock is not held. */
+/* Called when an object of the context was destroyed, as the object's last use of the context: the
+ * last object of a closed context frees the context. The adapter's lock is not held. */
 void context_object_gone(struct context_object *context);
 
-/* The verbs' habits: a positive errno as value (errno set too), or NULL with errno. Both take 0 or
- * -errno. */
+/* The verbs' two ways to report an error: a positive errno value (errno is set too), or NULL with
+ * errno. Both functions take 0 or -errno. */
 static inline int verbs_result(int error)
 {
 	if (error)

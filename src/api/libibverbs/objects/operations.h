@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verbs that programs reach through the pointers in a context, by the file that holds them. */
+/* The verbs that programs call through the function pointers in a context. Each is in the file that
+ * the comment above it names. */
 #ifndef SOFTIB_API_LIBIBVERBS_OBJECTS_OPERATIONS_H
 #define SOFTIB_API_LIBIBVERBS_OBJECTS_OPERATIONS_H
 
@@ -51,7 +52,7 @@ void verbs_cq_notify(void *context, struct cq *cq);
 /* data/poll.c */
 int verbs_poll_cq(struct ibv_cq *cq, int entry_count, struct ibv_wc *ret_completions);
 int verbs_req_notify_cq(struct ibv_cq *cq, int solicited_only);
-/* Whether completions that lie in a CQ when it is armed raise no event. */
+/* Whether arming a CQ raises no event for completions that are in it already. */
 bool arming_is_strict(void);
 void verbs_set_readers(struct ibv_cq_ex *cq);
 
@@ -73,7 +74,7 @@ struct ibv_qp *verbs_open_qp(struct ibv_context *context, struct ibv_qp_open_att
 
 /* data/post.c */
 int verbs_post_send(struct ibv_qp *qp, struct ibv_send_wr *requests, struct ibv_send_wr **ret_bad);
-/* All of the list, or nothing of it. 0 or -errno. */
+/* Posts the whole list or nothing. 0 or -errno. */
 MUST_USE int verbs_post_whole(struct verbs_qp *qp, struct ibv_send_wr *requests);
 int verbs_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *requests, struct ibv_recv_wr **ret_bad);
 int verbs_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *requests,

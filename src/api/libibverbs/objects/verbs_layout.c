@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pins, at compile time, every size and offset that programs carry in their inlined copies of
- * verbs.h. */
+/* Compile-time checks of every size and offset that programs compile in from verbs.h. */
 #include "api/libibverbs/objects/verbs_layout.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The newest public object layouts, whatever rdma-core's headers of the build machine know. */
+/* The newest public object layouts, independent of the rdma-core headers of the build machine. */
 #ifndef SOFTIB_API_LIBIBVERBS_OBJECTS_VERBS_LAYOUT_H
 #define SOFTIB_API_LIBIBVERBS_OBJECTS_VERBS_LAYOUT_H
 
@@ -11,19 +11,14 @@
 struct ibv_buf;
 
 /*
- * What lies before and in an open context. struct verbs_context grows towards lower addresses, so
- * the operations that rdma-core added after 44 stand in front of it. Embed the block in the context
- * object, zeroed, then:
+ * The memory of an open context, including the operations before it. struct verbs_context grows
+ * towards lower addresses, so the operations that rdma-core added after 44 come first. The context
+ * object embeds the block, zeroed, as its first member, and sets verbs.context.abi_compat to
+ * __VERBS_ABI_IS_EXTENDED, verbs.sz to CONTEXT_BLOCK_BYTES, and the operations. Programs get
+ * &block->verbs.context; context_block_of() leads back.
  *
- *	block->verbs.context.abi_compat = __VERBS_ABI_IS_EXTENDED;
- *	block->verbs.sz = CONTEXT_BLOCK_BYTES;
- *	block->verbs.query_port = ...;
- *	return &block->verbs.context;
- *
- * and come back from the program's pointer with context_block_of(). An operation left NULL is
- * answered with EOPNOTSUPP inside the program. Nothing of the object may stand between the block's
- * members, but anything may follow the block. ibv_close_xrcd() and the functions in
- * verbs.context.ops are called unchecked, so they must not stay NULL where a program can get there.
+ * A program gets EOPNOTSUPP for an operation that is NULL. The exceptions are ibv_close_xrcd() and
+ * the functions in verbs.context.ops: programs call them unchecked, so they must not be NULL.
  */
 struct softib_context_block {
 #ifndef ABI_HAS_ALLOC_BUF
@@ -42,11 +37,12 @@ struct softib_context_block {
 };
 
 enum {
-	/* From the first operation to the end of ibv_context; what verbs_context.sz says. */
+	/* From the first operation to the end of ibv_context: the value of verbs_context.sz. */
 	CONTEXT_BLOCK_BYTES = sizeof(struct softib_context_block),
-	/* Real libmlx5 and libefa look at the pointer behind any device. */
+	/* libmlx5 and libefa read the pointer behind any device. */
 	DEVICE_TAIL_BYTES = 8,
-	/* What the exported ibv_query_port may write: its callers know no port_cap_flags2. */
+	/* The exported ibv_query_port writes no more, because its callers do not know
+	 * port_cap_flags2. */
 	EXPORTED_PORT_ATTR_BYTES = 48,
 };
 
@@ -58,9 +54,8 @@ static inline struct softib_context_block *context_block_of(struct ibv_context *
 }
 
 /*
- * An ibv_qp_ex with every builder that programs of today may call. Embed it in the queue pair
- * object; qp->base.qp_base is the plain ibv_qp. The builders of base and wr_flush are all called
- * unchecked.
+ * An ibv_qp_ex with every builder function that today's programs may call. The QP object embeds it;
+ * qp->base.qp_base is the plain ibv_qp. Programs call all builder functions unchecked.
  */
 struct softib_qp_ex {
 	struct ibv_qp_ex base;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Listening, calling and answering for EE contexts (vol 1, chapter 12): what programs ask for. */
+/* The program's calls that connect EE contexts: listen, connect, accept, reject (vol 1, chapter
+ * 12). */
 #include <stdlib.h>
 #include <string.h>
 #include "api/libibverbs/rd/eec_ids.h"
@@ -19,7 +20,7 @@ static int port_address(struct ibv_context *context, uint8_t port_num,
 	return 0;
 }
 
-/* The first command of an id makes it at softibd. */
+/* softibd creates the id when it gets the id's first command. */
 static struct cm_command first_command(const struct verbs_cm_id *id, enum cm_command_kind kind)
 {
 	struct cm_command command = cm_id_command(id, kind);
@@ -130,7 +131,7 @@ static struct cm_parameters parameters_of(const struct softib_eec *eec,
 	};
 }
 
-/* By the context's state: it is to be connected, or it is there to be used. */
+/* A context in RTS is used as it is; one in RESET or INIT is to be connected. */
 static int prepare_call(struct verbs_cm_id *id, struct softib_eec *eec,
 			const struct softib_eec_call *call, const struct softib_eec_offer *offer)
 {
@@ -210,7 +211,7 @@ static uint8_t lesser(uint8_t a, uint8_t b)
 	return a < b ? a : b;
 }
 
-/* Neither side is to do more than the other can serve. */
+/* Each side's depths are limited to what the other side can serve. */
 static void agree(struct verbs_cm_id *id, const struct softib_eec_offer *offer,
 		  struct cm_parameters *ret_parameters)
 {
@@ -252,7 +253,7 @@ int softib_accept_eec(struct softib_cm_id *public, struct softib_eec *eec,
 	command.private_byte_count = offer->private_data_len;
 	if (offer->private_data_len)
 		memcpy(command.private_data, offer->private_data, offer->private_data_len);
-	/* Before the answer: the peer may send as soon as it has that. */
+	/* Connect the context before the reply: the peer may send as soon as it gets the reply. */
 	if (id->owns_context)
 		error = -cm_context_connect(id);
 	if (!error)
@@ -334,8 +335,8 @@ int softib_destroy_cm_id(struct softib_cm_id *public)
 	struct verbs_cm_id *id = cm_id_of(public);
 	struct cm_command command = cm_id_command(id, CM_DESTROY);
 
-	/* The peer hears that it is over, and we no more of it. If softibd is gone, so is the id.
-	 */
+	/* softibd disconnects the peer and sends no more events for this id. If softibd is gone, so
+	 * is the id. */
 	if (ask(&command) != 0)
 		errno = 0;
 	cm_id_forget(id);

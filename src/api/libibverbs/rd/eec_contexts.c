@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EE contexts that ids connect: whose they are, and their way to RTS and to Error (vol 1, chapter
+/* EE contexts that CM ids use: ownership, and the transitions to RTS and to Error (vol 1, chapter
  * 12). */
 #include <string.h>
 #include "api/libibverbs/rd/eec_ids.h"

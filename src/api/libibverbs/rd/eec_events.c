@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events of connections of EE contexts: from softibd's message to what programs get, and what the
- * library does on the way. */
+/* Connection events of EE contexts: from softibd's message to the program's event, with the steps
+ * that the library takes in between. */
 #include <string.h>
 #include "api/libibverbs/rd/eec_ids.h"
 
@@ -41,14 +41,14 @@ static struct softib_eec *find_context(struct ibv_context *public, uint32_t eecn
 	return found;
 }
 
-/* The listener is held. False: nothing to show. */
+/* The listener is held. False: the program gets no event. */
 static bool take_request(struct verbs_cm_id *listener, const struct cm_event_message *message,
 			 struct softib_cm_event *ret_event)
 {
 	struct softib_cm_channel *channel = listener->id.channel;
 	struct verbs_cm_id *id;
 
-	/* softibd knows the channel, but it may be of another process, and so out of reach here. */
+	/* softibd knows this RD channel, but its EE context may belong to another process. */
 	if (message->parameters.rdc_exists) {
 		ret_event->eec = find_context(channel->context, message->parameters.remote_eecn);
 		if (!ret_event->eec) {
@@ -89,7 +89,7 @@ static void call(const struct verbs_cm_id *id)
 	cm_post(&command);
 }
 
-/* The peer accepted: the context is connected, and the peer told. */
+/* The peer accepted: connects the context and sends the peer RTU, or REJ if that fails. */
 static void take_response(struct verbs_cm_id *id, const struct cm_event_message *message,
 			  struct softib_cm_event *ret_event)
 {
@@ -117,7 +117,7 @@ static void tell_failure(struct verbs_cm_id *id, enum softib_cm_event_type type,
 	ret_event->status = status;
 }
 
-/* The peer waits for an answer; if it was us who ended it, there is none to give. */
+/* Answers the peer's DREQ. If this side disconnected first, there is nothing to answer. */
 static void take_end(struct verbs_cm_id *id, struct softib_cm_event *ret_event)
 {
 	struct cm_command command = cm_id_command(id, CM_DISCONNECT);
@@ -127,7 +127,7 @@ static void take_end(struct verbs_cm_id *id, struct softib_cm_event *ret_event)
 	ret_event->type = SOFTIB_CM_DISCONNECTED;
 }
 
-/* False: a step on the way, which programs do not see. */
+/* False: an intermediate step that programs do not see. */
 static bool take_event(struct verbs_cm_id *id, const struct cm_event_message *message,
 		       struct softib_cm_event *ret_event)
 {
@@ -182,7 +182,8 @@ static bool take_event(struct verbs_cm_id *id, const struct cm_event_message *me
 	return false;
 }
 
-/* Whether it is for the program, who acknowledges it then. */
+/* Whether the program gets the event. If so, the id stays held until the program acknowledges
+ * it. */
 static bool show(struct verbs_cm_channel *channel, const struct cm_event_message *message,
 		 struct softib_cm_event *ret_event)
 {

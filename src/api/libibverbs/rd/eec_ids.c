@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Channels and ids of the calls that connect EE contexts: making them, finding them, their end. */
+/* Channels and ids of the calls that connect EE contexts: creation, lookup and destruction. */
 #include "api/libibverbs/rd/eec_ids.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 #include "api/libibverbs/async_events.h"
 
-/* Ids of all channels are numbered together, since softibd knows them by process. */
+/* Ids of all channels share one number space, because softibd knows ids by process. */
 static uint32_t last_number;
 
 struct softib_cm_channel *softib_create_cm_channel(struct ibv_context *public)
@@ -43,7 +43,7 @@ struct softib_cm_channel *softib_create_cm_channel(struct ibv_context *public)
 	return &channel->channel;
 }
 
-/* Requests that lie in it unread are nobody's. */
+/* Drops the connection requests that the program never read. */
 static void refuse_unread(const struct verbs_cm_channel *channel)
 {
 	struct cm_event_message message;
@@ -154,7 +154,7 @@ struct cm_command cm_id_command(const struct verbs_cm_id *id, enum cm_command_ki
 void cm_post(struct cm_command *command)
 {
 	command->is_posted = 1;
-	/* If softibd is gone, reading the channel says so. */
+	/* If softibd is gone, the next read from the channel reports it. */
 	if (cm_session_post(command) != 0)
 		return;
 }

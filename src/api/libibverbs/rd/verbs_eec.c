@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RD domains and EE contexts: what softib/verbs.h adds to the verbs (vol 1, chapters 10, 11). */
+/* RD domains and EE contexts: the calls of softib/verbs.h that create, modify and destroy them (vol
+ * 1, chapters 10, 11). */
 #include "api/libibverbs/objects/rd_objects.h"
 
 #include <stdlib.h>
@@ -67,7 +68,7 @@ int softib_dealloc_rdd(struct softib_rdd *public)
 	return 0;
 }
 
-/* Its number is one of the process's, of which softibd may have to give some more. */
+/* The context's number comes from the process's block of QPNs; softibd gives more blocks. */
 static int make_object(struct verbs_eec *eec, struct context_object *context, struct rdd *rdd)
 {
 	int error;
@@ -152,7 +153,7 @@ int softib_query_eec(struct softib_eec *public, struct ibv_qp_attr *ret_attr, in
 	struct verbs_eec *eec = eec_of(public);
 	struct qp_attributes attributes;
 
-	(void)mask; /* all of it costs no more */
+	(void)mask; /* returning all attributes costs no more */
 	if (!public || !ret_attr)
 		return verbs_result(-EINVAL);
 	adapter_lock(eec->adapter);
@@ -162,7 +163,7 @@ int softib_query_eec(struct softib_eec *public, struct ibv_qp_attr *ret_attr, in
 	}
 	qp_query(&eec->object->qp, &attributes);
 	adapter_unlock(eec->adapter);
-	/* Those of the queue pair that it last served. */
+	/* These two belong to the QP that the context served last. */
 	attributes.access = 0;
 	attributes.min_rnr_timer = 0;
 	*ret_attr = attributes_to(&attributes);

@@ -16,18 +16,18 @@ static void test_nothing_is_live_before_it_is_given(void **state)
 	(void)state;
 	assert_false(handle_is_live(HANDLE_QP, NULL));
 	assert_false(handle_is_live(HANDLE_QP, &objects[0]));
-	handle_gone(&objects[0]);
+	handle_remove(&objects[0]);
 	assert_false(handle_is_live(HANDLE_QP, &objects[0]));
 }
 
 static void test_an_object_is_of_its_own_kind_only(void **state)
 {
 	(void)state;
-	handle_given(HANDLE_CQ, &objects[0]);
+	handle_add(HANDLE_CQ, &objects[0]);
 	for (enum handle_kind kind = HANDLE_CONTEXT; kind <= HANDLE_AH; kind++)
 		assert_int_equal(handle_is_live(kind, &objects[0]), kind == HANDLE_CQ);
 	assert_false(handle_is_live(HANDLE_CQ, &objects[1]));
-	handle_gone(&objects[0]);
+	handle_remove(&objects[0]);
 	assert_false(handle_is_live(HANDLE_CQ, &objects[0]));
 }
 
@@ -38,9 +38,9 @@ static void test_an_address_may_be_another_kind_later(void **state)
 	for (unsigned i = 0; i < 100; i++) {
 		enum handle_kind kind = i % 2 ? HANDLE_MR : HANDLE_AH;
 
-		handle_given(kind, &objects[0]);
+		handle_add(kind, &objects[0]);
 		assert_true(handle_is_live(kind, &objects[0]));
-		handle_gone(&objects[0]);
+		handle_remove(&objects[0]);
 		assert_false(handle_is_live(kind, &objects[0]));
 	}
 }
@@ -49,13 +49,13 @@ static void test_many_are_told_apart(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < sizeof(objects); i++)
-		handle_given(HANDLE_PD, &objects[i]);
+		handle_add(HANDLE_PD, &objects[i]);
 	for (unsigned i = 0; i < sizeof(objects); i += 3)
-		handle_gone(&objects[i]);
+		handle_remove(&objects[i]);
 	for (unsigned i = 0; i < sizeof(objects); i++)
 		assert_int_equal(handle_is_live(HANDLE_PD, &objects[i]), i % 3 != 0);
 	for (unsigned i = 0; i < sizeof(objects); i++)
-		handle_gone(&objects[i]);
+		handle_remove(&objects[i]);
 }
 
 int main(void)
