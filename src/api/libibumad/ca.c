@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Channel adapters and their ports as libibumad describes them, read from the rendered tree. */
+/* Channel adapters and their ports as libibumad describes them, read from the sysfs tree. */
 #include <endian.h>
 #include <errno.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ static int read_port(const char *ca_name, int port_number, umad_port_t *ret_port
 		port.gid_prefix = htobe64(groups_to_number(gid));
 		port.port_guid = htobe64(groups_to_number(gid + 4));
 	}
-	/* Trees without the file are of kernels that knew nothing but InfiniBand. */
+	/* Kernels without this file had only InfiniBand ports. */
 	if (umad_sysfs_read_text(text, "infiniband/%s/ports/%d/link_layer", ca_name, port_number))
 		copy_text(text, sizeof(text), "InfiniBand");
 	copy_text(port.link_layer, sizeof(port.link_layer), text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which adapter and port a program means that names one of them, or neither. */
+/* Chooses the adapter and port for a program that names only one of them, or neither. */
 #include "api/libibumad/ca_port_choice.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ enum {
 	PHYSICAL_STATE_LINK_UP = 5,
 };
 
-/* Declared by rdma-core's header since 56. */
+/* rdma-core's header declares it since 56. */
 struct umad_ca_pair {
 	char smi_name[UMAD_CA_NAME_LEN];
 	uint32_t smi_preferred_port;
@@ -43,7 +43,7 @@ static enum port_rank rank_port(const char *ca_name, int port_number)
 	return umad_sysfs_number(text) == PHYSICAL_STATE_LINK_UP ? RANK_LINK_UP : RANK_PRESENT;
 }
 
-/* The best port of one adapter; port_number 0 stands for any. */
+/* The best port of one adapter. port_number 0: any port. */
 static enum port_rank rank_ca(const char *ca_name, int port_number, int *ret_port_number)
 {
 	enum port_rank best = RANK_ABSENT;
@@ -85,7 +85,7 @@ int ca_port_choose(const char *ca_name, int *port_number,
 	return best == RANK_ABSENT ? -ENODEV : 0;
 }
 
-/* Every port of softib carries both SMPs and GMPs, so the two halves of a pair are one adapter. */
+/* Every port of softib carries SMPs and GMPs, so both halves of a pair name the same adapter. */
 static struct umad_ca_pair pair_of(const char ca_name[static UMAD_CA_NAME_LEN], int port_number)
 {
 	struct umad_ca_pair pair = {

@@ -27,7 +27,7 @@ static int is_adapter(const struct dirent *entry)
 	return node_type >= 1 && node_type <= NODE_TYPE_LAST;
 }
 
-/* Names in the order of their numbers; *ret_entries as scandir() makes it. A missing tree has no
+/* Adapter names sorted by number; *ret_entries as from scandir(). Without a sysfs tree there are no
  * adapters. */
 static int list_adapters(struct dirent ***ret_entries)
 {
@@ -125,7 +125,7 @@ static size_t count_nodes(const struct umad_device_node *node)
 	return count;
 }
 
-/* The size is the number of nodes that the program counted; 0 asks for all of them. */
+/* size: how many nodes the program counted; 0: all. */
 int umad_sort_ca_device_list(struct umad_device_node **head, size_t size)
 {
 	struct umad_device_node **nodes;

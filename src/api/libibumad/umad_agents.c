@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registering agents on an open port, in the three forms that the interface has had. */
+/* Registering agents on an open port, by the three register calls that libibumad has. */
 #include "api/libibumad/umad_agents.h"
 
 #include <errno.h>
@@ -12,13 +12,12 @@
 #include "wire/rmpp.h"
 
 enum {
-	OUI_VERSION = 1,       /* of the classes that have one */
-	OPENIB_OUI = 0x001405, /* of whoever names none */
+	OUI_VERSION = 1,       /* of vendor classes with an OUI */
+	OPENIB_OUI = 0x001405, /* if the program names none */
 	PORTS_MAX = 4096,
 };
 
-/* A bit per agent, indexed by the port's descriptor; ports beyond the table are softibd's to check.
- */
+/* One bit per agent, indexed by the port's descriptor. softibd checks ports beyond the table. */
 static uint32_t registered[PORTS_MAX];
 
 static bool is_in_table(int port)
@@ -52,7 +51,7 @@ static int enlist(int port, const struct mad_agent_options *options)
 	return (int)identity.id;
 }
 
-/* The mask is an array of longs, and bit n of it method n. */
+/* The mask is an array of longs; bit n stands for method n. */
 static void copy_methods(const long *mask, uint64_t ret_methods[2])
 {
 	if (mask)
@@ -64,7 +63,7 @@ static bool rmpp_version_is_known(unsigned version)
 	return version == 0 || version == RMPP_VERSION;
 }
 
-/* The first two forms know one error only. */
+/* umad_register and umad_register_oui return only one error. */
 static int refuse(int error)
 {
 	errno = -error;
@@ -118,7 +117,7 @@ int umad_register2(int port_fd, struct umad_reg_attr *attr, uint32_t *agent_id)
 	if (!attr || !agent_id)
 		return EINVAL;
 	if (attr->flags & ~(uint32_t)UMAD_USER_RMPP) {
-		/* What is left is what could have been asked for. */
+		/* Tells the caller which flags are supported. */
 		attr->flags = UMAD_USER_RMPP;
 		return EINVAL;
 	}

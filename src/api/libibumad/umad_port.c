@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An open port: its descriptor, and messages to and from it. */
+/* Open ports: opening, sending and receiving MADs. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -13,10 +13,10 @@
 #include "host/mad_port.h"
 #include "host/mad_socket.h"
 
-/* Declared by rdma-core's header since 56. */
+/* rdma-core's header declares these since 56. */
 int umad_open_smi_port(const char *ca_name, int portnum);
 
-/* Looking how long a message is and taking it are two steps. Neither waits. */
+/* Covers peeking at a message's length and reading the message. Neither step waits. */
 static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
 
 int umad_open_port(const char *ca_name, int portnum)
@@ -45,7 +45,7 @@ int umad_close_port(int portid)
 	return close(portid);
 }
 
-/* 0 when a message waits. */
+/* 0: a message is waiting. */
 static int wait_readable(int port, int timeout_ms)
 {
 	struct pollfd watched = {.fd = port, .events = POLLIN};
@@ -55,7 +55,7 @@ static int wait_readable(int port, int timeout_ms)
 		return -errno;
 	if (count == 0)
 		return -ETIMEDOUT;
-	/* Messages that came before softibd went can still be read. */
+	/* After softibd has ended, messages that it sent before can still be read. */
 	return watched.revents & POLLIN ? 0 : -EIO;
 }
 
@@ -74,7 +74,7 @@ static int fail(int error)
 	return -error;
 }
 
-/* A full socket empties as softibd reads it; nobody else could make it wait. */
+/* Retries while the socket is full: softibd empties it. */
 static int send_whole(int port, const uint8_t *bytes, size_t byte_count)
 {
 	struct pollfd watched = {.fd = port, .events = POLLOUT};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sysfs tree that softib renders for a host, as libibumad reads it. */
+/* Reading the sysfs tree that softib writes for a host. */
 #include "api/libibumad/umad_sysfs.h"
 
 #include <errno.h>
@@ -13,7 +13,8 @@
 
 #include "host/session.h"
 
-/* Where nothing is. The machine's own tree would list adapters that softib cannot open. */
+/* A path under which there is no file. The machine's own sysfs would list adapters that softib
+ * cannot open. */
 #define NO_SYSFS "/dev/null"
 
 const char *umad_sysfs_root(void)
@@ -23,7 +24,7 @@ const char *umad_sysfs_root(void)
 
 	if (root)
 		return root;
-	/* No launcher: the host and fabric that the environment names, or the default. */
+	/* Not started by "softib run": SOFTIB_HOST and SOFTIB_FABRIC, or the defaults, decide. */
 	if (session_get(&session))
 		return NO_SYSFS;
 	return session_tree(session);

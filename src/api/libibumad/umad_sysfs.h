@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sysfs tree that softib renders for a host, as libibumad reads it. */
+/* Reading the sysfs tree that softib writes for a host. */
 #ifndef SOFTIB_API_LIBIBUMAD_UMAD_SYSFS_H
 #define SOFTIB_API_LIBIBUMAD_UMAD_SYSFS_H
 
@@ -10,19 +10,19 @@
 
 enum { UMAD_SYSFS_TEXT_BYTES = 64 };
 
-/* Root of the tree: root + "/sys/class/infiniband" is the list of adapters. SOFTIB_TREE, else what
- * the fabric of this process says. */
+/* The folder above sys/class/infiniband: SOFTIB_TREE, else the tree of this process's host in its
+ * fabric. */
 const char *umad_sysfs_root(void);
 
-/* First line of <root>/sys/class/<path>, the path made as by printf. 0 or -errno; an unreadable
- * file gives "". */
+/* Reads the first line of <root>/sys/class/<path>, with the path formatted as by printf. 0, or
+ * -errno and an empty string. */
 __attribute__((format(printf, 2, 3))) int umad_sysfs_read_text(char ret_text[static UMAD_SYSFS_TEXT_BYTES],
 							 const char *format, ...);
 
-/* The number that a line starts with ("0x1f", "4: ACTIVE", "2.5 Gb/sec"); 0 where there is none. */
+/* The number at the start of a line ("0x1f", "4: ACTIVE", "2.5 Gb/sec"); 0: none. */
 uint64_t umad_sysfs_number(const char *text);
 
-/* Sixteen-bit hexadecimal groups parted by colons, as GUIDs and GIDs are written; 0 or -EINVAL. */
+/* Parses 16-bit hexadecimal groups separated by colons, as in GUIDs and GIDs. 0 or -EINVAL. */
 MUST_USE int umad_sysfs_parse_groups(const char *text, size_t group_count, uint16_t ret_groups[]);
 
 #endif

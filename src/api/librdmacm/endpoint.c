@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoints: ids made ready in one call, and the requests that such an id waits for. */
+/* Endpoints: ids that one call prepares, and rdma_get_request for listening ones. */
 #include <errno.h>
 #include <infiniband/ib.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Communication ids: making, finding and ending them. */
+/* Communication ids: creation, lookup and destruction. */
 #include "api/librdmacm/identifier.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/hash_table.h"
 
-/* All ids of this process by their number; after a fork they are the parent's. */
+/* All ids of this process by number. After a fork they belong to the parent. */
 static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct hash_table table;
 static uint32_t last_number;
@@ -28,7 +28,9 @@ void identifier_command(const struct identifier *identifier, enum cm_command_kin
 	ret_command->id = identifier->number;
 }
 
-/* The mutex is the identifier's, until softibd knows it: no other thread's command comes first. */
+/* Marks the command as the first one of this id, from which softibd creates the id. The
+ * identifier's mutex is held until softibd has answered, so that no other thread's command comes
+ * first. */
 static void announce(struct identifier *identifier, struct cm_command *command)
 {
 	command->is_new = 1;
@@ -101,7 +103,8 @@ int identifier_adopt(struct rdma_event_channel *channel, void *context,
 	list_init(&identifier->memberships);
 	identifier->is_announced = number != 0;
 	pthread_mutex_lock(&table_mutex);
-	/* It may be a number of softibd's earlier life, or of the parent of a fork. */
+	/* The table may still hold this number from an earlier softibd, or from the parent of a
+	 * fork. */
 	if (number)
 		hash_table_remove(&table, number);
 	identifier->number = number ? number : next_number();
@@ -179,8 +182,8 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, v
 	return rdma_result(error);
 }
 
-/* Unread events of an id that is gone leave its channel, which is readable only while it has
- * something to say. */
+/* Removes the unread events of a destroyed id from its channel, so that the channel is readable
+ * only while it has an event. */
 static void drop_events(struct identifier *identifier)
 {
 	const struct event_channel *channel = event_channel_of(identifier->public.channel);
@@ -188,7 +191,7 @@ static void drop_events(struct identifier *identifier)
 
 	identifier_command(identifier, CM_DROP_EVENTS, &command);
 	command.channel = channel->number;
-	/* Without softibd there is nobody to be told of anything. */
+	/* If softibd is gone, so are the events. */
 	if (event_channel_take_back(channel, &command) != 0)
 		errno = 0;
 }
@@ -214,8 +217,8 @@ static void free_identifier(struct identifier *identifier)
 	free(identifier);
 }
 
-/* Tells softibd, and how many events of the id it wrote that nobody read. Nothing to wait for if
- * there can be none, or if they go with the id's own channel. */
+/* Destroys the id at softibd and returns how many of its events are unread. Does not wait for the
+ * answer if the id can have no unread events, or if they go with the id's own channel. */
 static int end_identifier(struct identifier *identifier, uint32_t *ret_unread_count)
 {
 	struct cm_command command;
@@ -242,7 +245,8 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 	uint32_t unread_count;
 	int error = end_identifier(identifier, &unread_count);
 
-	/* softibd gone, or the id the parent's: what is here goes all the same. */
+	/* If softibd is gone, or the id belongs to the parent of a fork, the local part is still
+	 * freed. */
 	if (error && error != -ENODEV && error != -ENOENT)
 		return rdma_result(error);
 	pthread_mutex_lock(&table_mutex);
@@ -288,7 +292,7 @@ int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 	bool is_synchronous = !channel;
 	struct cm_command command;
 
-	/* One that is synchronous already has a channel of its own. */
+	/* A synchronous id has its own channel already. */
 	if (is_synchronous && was_synchronous)
 		return rdma_result(-EINVAL);
 	if (is_synchronous)
@@ -298,11 +302,12 @@ int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 	identifier_command(identifier, CM_MIGRATE, &command);
 	command.channel = event_channel_of(channel)->number;
 	command.value = identifier->read_count;
-	/* Before softibd knows: who gets an event from the new channel finds it in the id. */
+	/* Set before softibd switches channels: a thread that gets an event from the new channel
+	 * reads id->channel. */
 	__atomic_store_n(&id->channel, channel, __ATOMIC_RELEASE);
 	identifier->quiet_until = 0;
 
-	/* One that softibd has not heard of begins on its new channel. */
+	/* softibd learns the channel of an id with the id's first command. */
 	int error = identifier->is_announced
 			    ? event_channel_take_back(event_channel_of(old), &command)
 			    : 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events: from softibd's message to what programs get, and what the library does on the way. */
+/* Connection events: from softibd's message to the program's event, with the steps that the library
+ * takes in between. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 static_assert((int)CM_PROGRAM_TIMEWAIT_EXIT == (int)RDMA_CM_EVENT_TIMEWAIT_EXIT,
 	      "events have one numbering");
 
-/* What programs know as struct rdma_cm_event. */
+/* Behind struct rdma_cm_event. */
 struct held_event {
 	struct rdma_cm_event public;
 	struct identifier *identifier; /* held until the event is acknowledged */
@@ -63,7 +64,7 @@ static bool is_datagram(const struct rdma_cm_id *id)
 	return id->qp_type == IBV_QPT_UD;
 }
 
-/* A request is an event of the listener that brings a new id. */
+/* A connection request is an event of the listener, and creates a new id. */
 static int take_request(struct held_event *event, const struct cm_event_message *message)
 {
 	struct identifier *listener = event->identifier;
@@ -82,7 +83,7 @@ static int take_request(struct held_event *event, const struct cm_event_message 
 	identifier->remote_ece.vendor_id = message->parameters.vendor_id;
 	identifier->remote_ece.options = message->parameters.vendor_options;
 	identifier_take_route(identifier, &message->route);
-	/* A program that waits on its listener gets ids that wait as well. */
+	/* A synchronous listener gets synchronous ids. */
 	if (listener->is_synchronous && rdma_migrate_id(&identifier->public, NULL) != 0) {
 		error = -errno;
 		rdma_destroy_id(&identifier->public);
@@ -93,7 +94,7 @@ static int take_request(struct held_event *event, const struct cm_event_message 
 	return 0;
 }
 
-/* If the peer has given up meanwhile, the next event says so. */
+/* If the peer has given up, the next event reports it. */
 static int establish(struct identifier *identifier)
 {
 	struct cm_command command;
@@ -107,12 +108,12 @@ static void refuse(struct identifier *identifier)
 	struct cm_command command;
 
 	identifier_command(identifier, CM_REJECT, &command);
-	/* The peer gives up by itself if this fails. */
+	/* If this fails, the peer times out. */
 	if (identifier_post(identifier, &command) != 0)
 		errno = 0;
 }
 
-/* The peer accepted: the library connects the queue pair, if it has it, and says so. */
+/* The peer accepted: if the id has a QP, connects it and sends RTU. */
 static void take_response(struct identifier *identifier, const struct cm_event_message *message,
 			  struct held_event *event)
 {
@@ -176,7 +177,7 @@ static void take_event(struct held_event *event, const struct cm_event_message *
 	case CM_PROGRAM_USER:
 	case CM_PROGRAM_INTERNAL:
 	case CM_PROGRAM_ALTERNATE_PATH:
-		/* The argument shares the place of the parameters. */
+		/* The argument and the parameters share a union. */
 		memcpy(&event->public.param, &message->argument, sizeof(message->argument));
 		break;
 	case CM_PROGRAM_ADDRESS_ERROR:
@@ -190,7 +191,7 @@ static void take_event(struct held_event *event, const struct cm_event_message *
 	}
 }
 
-/* Returns false for an event that its program should not see. */
+/* Returns false for an event that the program must not see. */
 static bool make_event(struct held_event *event, const struct cm_event_message *message)
 {
 	struct identifier *identifier = event->identifier;
@@ -215,8 +216,8 @@ static bool make_event(struct held_event *event, const struct cm_event_message *
 	return true;
 }
 
-/* An event that was on its way when its id was destroyed. The caller of a request to a listener that
- * is gone is refused. */
+/* Drops an event whose id was destroyed meanwhile. A connection request to a destroyed listener is
+ * rejected. */
 static void drop_event(const struct cm_event_message *event)
 {
 	const struct cm_command command = {.kind = CM_DESTROY, .is_posted = 1, .id = event->id};

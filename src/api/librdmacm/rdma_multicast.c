@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multicast groups of ids: joining, the queue pair in the group, leaving. */
+/* Multicast groups of ids: joining, attaching the QP, leaving. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "api/librdmacm/identifier.h"
 
 struct membership {
-	struct list link; /* identifier->memberships, under its mutex */
+	struct list link; /* in identifier->memberships, under its mutex */
 	uint32_t token;
 	void *context;
 	bool is_send_only;

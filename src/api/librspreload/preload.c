@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* librspreload.so: the descriptors that stand for rsockets, from socket() to close(). */
+/* librspreload.so: descriptors that stand for rsockets, from socket() to close(). */
 #include "api/librspreload/preload.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ int preload_behind(int descriptor)
 	return __atomic_load_n(&stand_ins[descriptor].rsocket, __ATOMIC_ACQUIRE) - 1;
 }
 
-/* Returns the descriptor that stands for the rsocket; -1 with errno. */
+/* Opens a descriptor that stands for the rsocket; -1 with errno. */
 static int stand_in_for(int rsocket_descriptor, int domain, int type, int protocol)
 {
 	int descriptor = REAL(open)("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -116,7 +116,7 @@ PUBLIC int accept4(int descriptor, struct sockaddr *address, socklen_t *byte_cou
 			 : accept_stand_in(other, descriptor, address, byte_count, flags);
 }
 
-/* The peer has no rsocket there: an ordinary socket takes the number over. */
+/* The peer has no rsocket there: puts an ordinary socket under the program's descriptor. */
 static int fall_back(int descriptor, int other)
 {
 	struct stand_in *stand_in = &stand_ins[descriptor];

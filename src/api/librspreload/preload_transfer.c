@@ -92,7 +92,7 @@ PUBLIC ssize_t writev(int descriptor, const struct iovec *parts, int count)
 			 : INSIDE(rwritev(other, parts, count));
 }
 
-/* There is no short cut from a file to a ring: in pieces. */
+/* Reads the file and sends it in pieces: sendfile() cannot write to an rsocket. */
 static ssize_t send_file(int other, int file, off_t *offset, size_t count)
 {
 	char *bytes = malloc(COPY_BYTES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rsockets from making to closing: binding, listening, connecting, accepting (rsocket(7)). */
+/* rsockets: creating, binding, listening, connecting, closing (rsocket(7)). */
 #include "api/librdmacm/rsocket/rsocket.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ int rsocket_make_channel(struct rsocket *socket)
 	socket->channel = rdma_create_event_channel();
 	if (!socket->channel)
 		return -1;
-	/* Waiting is done by poll(), for this and the completions together. */
+	/* rsocket_wait() uses poll() to wait for the event channel and completions together. */
 	fcntl(socket->channel->fd, F_SETFL, O_NONBLOCK);
 	socket->descriptor = socket->channel->fd;
 	return 0;
@@ -180,7 +180,7 @@ static int error_of(const struct rdma_cm_event *event)
 	return 0;
 }
 
-/* The next step towards a connection, or its end. 0 or -1 with errno. */
+/* Takes the next step to a connection, or ends it. 0 or -1 with errno. */
 static int go_on(struct rsocket *socket, const struct rdma_cm_event *event)
 {
 	if (event->event == RDMA_CM_EVENT_ADDR_RESOLVED) {
@@ -189,7 +189,7 @@ static int go_on(struct rsocket *socket, const struct rdma_cm_event *event)
 	}
 	if (event->event == RDMA_CM_EVENT_ROUTE_RESOLVED)
 		return start_connecting(socket);
-	/* The passive side was ready before. */
+	/* The passive side is in RSOCKET_CONNECTED already. */
 	if (event->event == RDMA_CM_EVENT_ESTABLISHED && socket->state != RSOCKET_CONNECTED) {
 		if (stream_meet(socket, event->param.conn.private_data,
 				event->param.conn.private_data_len))
@@ -208,7 +208,7 @@ static void take_event(struct rsocket *socket, const struct rdma_cm_event *event
 {
 	int error = error_of(event);
 
-	/* What came before is still to be read. */
+	/* Bytes received before the error can still be read. */
 	if (error && socket->state == RSOCKET_CONNECTED)
 		socket->is_disconnected = true;
 	else if (error && event->status == CM_REJECT_INVALID_SERVICE_ID)
@@ -223,12 +223,12 @@ void rsocket_take_events(struct rsocket *socket)
 {
 	struct rdma_cm_event *event;
 
-	/* A listener's events are connections: raccept() takes them. */
+	/* raccept() takes the events of a listener. */
 	while (socket->state != RSOCKET_LISTENING && socket->channel && socket->id &&
 	       rdma_get_cm_event(socket->channel, &event) == 0) {
 		take_event(socket, event);
 		rdma_ack_cm_event(event);
-		/* Nobody listens there; perhaps an ordinary socket does. */
+		/* No rsocket listens there; an ordinary socket may. */
 		if (socket->is_unheard && !plain_take_over(socket))
 			rsocket_fail(socket, ECONNREFUSED);
 		socket->is_unheard = false;

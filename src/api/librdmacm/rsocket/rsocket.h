@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rsockets: sockets over RDMA connections (rsocket(7)), by public rdma_ and ibv_ calls only.
+ * rsockets: sockets over RDMA connections (rsocket(7)), made of public rdma_ and ibv_ calls only.
  *
- * A stream is an RC connection. Each side gives the other a ring of its memory; bytes are RDMA
- * written there with immediate data that say how many, and what was read is told back by a write
- * into the sender's control block. So nothing waits for a receive but the notice.
+ * A stream is an RC connection. Each side gives the other a ring in its memory. The sender
+ * RDMA-writes bytes into the peer's ring with immediate data that carry their count. The reader
+ * RDMA-writes how far it has read into the sender's control block. So only the immediate data
+ * consume receives.
  */
 #ifndef SOFTIB_API_LIBRDMACM_RSOCKET_RSOCKET_H
 #define SOFTIB_API_LIBRDMACM_RSOCKET_RSOCKET_H
@@ -40,11 +41,12 @@ enum rsocket_state {
 	RSOCKET_RESOLVING_ROUTE,
 	RSOCKET_CONNECTING,
 	RSOCKET_CONNECTED,
-	RSOCKET_PLAIN,	/* an ordinary socket has the descriptor: rsocket_plain.h */
-	RSOCKET_FAILED, /* error says why */
+	RSOCKET_PLAIN,	/* the descriptor is an ordinary socket: rsocket_plain.h */
+	RSOCKET_FAILED, /* the reason is in error */
 };
 
-/* A buffer that the peer lets us write to. The peer writes this; host order, one machine. */
+/* A buffer of the peer that we may write to. The peer writes this struct, in host byte order, since
+ * both run on one machine. */
 struct rsocket_mapping {
 	uint64_t offset;
 	uint64_t address;
@@ -53,7 +55,7 @@ struct rsocket_mapping {
 	uint32_t reserved;
 };
 
-/* In our memory, written by the peer. */
+/* In our memory; the peer writes it. */
 struct rsocket_control {
 	uint64_t consumed_bytes;
 	uint64_t consumed_messages;
@@ -75,20 +77,22 @@ struct rsocket_own_mapping {
 };
 
 struct rsocket_stream {
-	struct rsocket_region send_ring;    /* what is on its way lies here */
+	struct rsocket_region send_ring;    /* bytes of sends that are not completed */
 	struct rsocket_region receive_ring; /* the peer writes here */
-	struct rsocket_region control;	    /* struct rsocket_control, then one that we send */
+	struct rsocket_region control;	    /* two struct rsocket_control: the received one, then
+					     * the one that we send */
 	struct rsocket_greeting peer;
-	/* Totals since the connection began; ring places are the remainders. */
+	/* Totals since the connection began; the index into a ring is the remainder. */
 	uint64_t ring_taken, ring_freed; /* of the send ring */
 	uint64_t sent_bytes, sent_messages;
 	uint64_t received_bytes, received_messages;
 	uint64_t read_bytes;
-	uint64_t told_bytes, told_messages;	     /* to the peer */
-	uint32_t *send_bytes;			     /* [place]: ring bytes of each posted send */
+	uint64_t told_bytes, told_messages;	     /* reported to the peer */
+	uint32_t *send_bytes;			     /* [slot]: ring bytes of each posted send */
 	uint32_t posted, completed;		     /* sends */
-	uint32_t unsignaled_count, unsignaled_bytes; /* since the last whose end is told */
-	uint32_t signaled_end;			     /* completed, when that one has ended */
+	uint32_t unsignaled_count, unsignaled_bytes; /* since the last signaled send */
+	uint32_t signaled_end;			     /* value of completed once that send is
+						      * complete */
 	bool peer_has_ended, has_ended;		     /* writing */
 	bool reading_is_shut;
 	struct rsocket_own_mapping mappings[RSOCKET_MAPPINGS_MAX];
@@ -98,25 +102,25 @@ struct rsocket_stream {
 struct rsocket_datagrams;
 
 struct rsocket {
-	int descriptor; /* the number that the program has: the event channel's */
+	int descriptor; /* the program's descriptor: the event channel's */
 	int type;
 	pthread_mutex_t lock;
 	enum rsocket_state state;
-	int error; /* positive errno, of FAILED; also what SO_ERROR tells once */
+	int error; /* positive errno of RSOCKET_FAILED; SO_ERROR returns it once */
 	bool is_disconnected;
-	bool is_unheard; /* nobody listens where it called */
+	bool is_unheard; /* no rsocket listens at the destination */
 	int file_flags;	 /* O_NONBLOCK */
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
 	struct ibv_comp_channel *completions;
 	struct ibv_cq *cq;
-	unsigned unacknowledged; /* CQ events */
+	unsigned unacknowledged; /* CQ events not acknowledged */
 	bool is_armed;
-	unsigned looks, looks_due; /* at the event channel, which costs a system call */
+	unsigned looks, looks_due; /* checks of the event channel, each a system call */
 	/* options */
 	uint32_t send_buffer, receive_buffer;
 	uint32_t sends_max, receives_max, inline_bytes;
-	uint32_t mappings_max; /* of ours, that the peer can have told of */
+	uint32_t mappings_max; /* how many of our mappings the peer has room for */
 	struct linger linger;
 	int keep_alive, no_delay, reuse_address, v6_only, out_of_band_inline;
 	struct rsocket_stream stream;
@@ -125,7 +129,7 @@ struct rsocket {
 
 /* By descriptor. */
 struct rsocket *rsocket_find(int descriptor); /* NULL with errno EBADF */
-int rsocket_enter(struct rsocket *socket);    /* into the table */
+int rsocket_enter(struct rsocket *socket);    /* adds it to the table */
 void rsocket_leave(struct rsocket *socket);
 struct rsocket *rsocket_new(int type); /* NULL with errno */
 void rsocket_free(struct rsocket *socket);
@@ -134,18 +138,17 @@ void rsocket_free(struct rsocket *socket);
 extern const struct rdma_conn_param rsocket_parameters;
 int rsocket_make_channel(struct rsocket *socket); /* -1 with errno */
 void rsocket_destroy(struct rsocket *socket);	  /* keeps errno */
-/* The CQ and the channel of its events; after the queue pair. */
+/* Destroys the CQ and its completion channel; after the QP. */
 void rsocket_release_completions(struct rsocket *socket);
-/* Goes on with what has happened on the event channel. Lock held. */
+/* Handles the events that wait on the event channel. Lock held. */
 void rsocket_take_events(struct rsocket *socket);
-/* Lock held: waits until the state is no longer one on the way to a connection. 0 or -1 with errno.
- */
+/* Waits until the socket is connected or failed. Lock held. 0 or -1 with errno. */
 int rsocket_await_connection(struct rsocket *socket);
 static inline bool rsocket_is_connecting(const struct rsocket *socket)
 {
 	return socket->state >= RSOCKET_RESOLVING_ADDRESS && socket->state <= RSOCKET_CONNECTING;
 }
-/* As getsockname() gives it: cut to the room there is, and the whole length told. */
+/* As getsockname() does: cuts the address to the buffer and returns its whole length. */
 int rsocket_give_name(const struct sockaddr *name, struct sockaddr *ret_address,
 		      socklen_t *address_bytes);
 int rsocket_fail(struct rsocket *socket, int error); /* -1 with errno */
@@ -153,18 +156,19 @@ int rsocket_fail(struct rsocket *socket, int error); /* -1 with errno */
 /* Streams: lock held. */
 int stream_prepare(struct rsocket *socket); /* rings and queue pair for socket->id */
 void stream_greet(const struct rsocket *socket, uint8_t ret_bytes[static RSOCKET_GREETING_BYTES]);
-/* What the peer said. -1 with errno: not one of us. */
+/* Takes the peer's greeting. -1 with errno: the peer is no rsocket of softib. */
 int stream_meet(struct rsocket *socket, const void *private_data, size_t byte_count);
-void stream_poll(struct rsocket *socket); /* completions that are there */
+void stream_poll(struct rsocket *socket); /* handles the completions in the CQ */
 bool stream_is_readable(const struct rsocket *socket);
 bool stream_is_writable(const struct rsocket *socket);
 ssize_t stream_send(struct rsocket *socket, const struct iovec *parts, int part_count, int flags);
 ssize_t stream_receive(struct rsocket *socket, const struct iovec *parts, int part_count,
 		       int flags);
 void stream_end_writing(struct rsocket *socket);
-void stream_flush(struct rsocket *socket, int timeout_ms); /* until all is with the peer */
+void stream_flush(struct rsocket *socket, int timeout_ms); /* waits until the peer has all bytes */
 void stream_release(struct rsocket *socket);
-/* Takes room of the send ring and posts it to a remote place. False: no room now. */
+/* Copies the bytes to the send ring and posts an RDMA write to a remote address. False: no room
+ * now. */
 bool stream_write(struct rsocket *socket, const void *bytes, uint32_t byte_count,
 		  uint64_t remote_address, uint32_t key);
 bool stream_has_room(const struct rsocket *socket, uint32_t *ret_bytes);
@@ -183,8 +187,8 @@ int datagrams_name(struct rsocket *socket, bool is_peer, struct sockaddr *ret_ad
 		   socklen_t *address_bytes);
 
 /* Waiting. */
-/* Lock held, and given up meanwhile: until it is ready. 0, or -1 with errno (EAGAIN where it must
- * not wait). */
+/* Waits until the socket is ready. Lock held, but released while waiting. 0, or -1 with errno
+ * (EAGAIN if the socket is non-blocking). */
 int rsocket_wait(struct rsocket *socket, short events, int flags);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accepting on rsockets: from a request to a socket of its own. */
+/* Accepting on rsockets: from a connection request to a new socket. */
 #include <errno.h>
 #include "api/librdmacm/rsocket/rsocket.h"
 
-/* Takes the new id over from the listener; NULL with errno. */
+/* Makes a socket of the new id that the listener got; NULL with errno. */
 static struct rsocket *welcome(struct rsocket *listener, struct rdma_cm_event *event)
 {
 	struct rsocket *socket = rsocket_new(SOCK_STREAM);
@@ -46,7 +46,7 @@ static int finish_accepting(struct rsocket *socket)
 	return 0;
 }
 
-/* One connection request; NULL with errno, EAGAIN if there is none. */
+/* Takes one connection request; NULL with errno, EAGAIN if there is none. */
 static struct rsocket *accept_next(struct rsocket *listener)
 {
 	struct rdma_cm_event *event;

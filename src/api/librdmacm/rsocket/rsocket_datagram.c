@@ -79,7 +79,7 @@ static int make_queue_pair(struct rsocket *socket, struct ibv_context *verbs, ui
 	return 0;
 }
 
-/* The device of the address; of a wildcard, the host's first. */
+/* Opens the device of the local address; for a wildcard address, the host's first. */
 static int open_device(struct rsocket *socket)
 {
 	struct ibv_context *verbs = socket->id->verbs;
@@ -176,7 +176,7 @@ static void take_datagram(struct rsocket_datagrams *datagrams, const struct ibv_
 		(void)!datagrams_post_receive(datagrams, slot);
 		return;
 	}
-	/* Answers need not ask again. */
+	/* Remember the sender, so that a reply needs no SIDR exchange. */
 	if (!destination_find(datagrams, (struct sockaddr *)&source)) {
 		struct ibv_wc copy = *completion;
 

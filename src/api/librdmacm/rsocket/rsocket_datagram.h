@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of datagram rsockets: one UD queue pair each. Who wants to send here asks the connection
- * manager for its number (SIDR); a header in front of every datagram says where it comes from, so
- * that answers need not ask.
+ * Internals of datagram rsockets. Each has one UD QP. A sender asks the connection manager for the
+ * QPN of an address (SIDR). A header in front of every datagram carries the source address and QPN,
+ * so that a reply needs no SIDR exchange.
  */
 #ifndef SOFTIB_API_LIBRDMACM_RSOCKET_RSOCKET_DATAGRAM_H
 #define SOFTIB_API_LIBRDMACM_RSOCKET_RSOCKET_DATAGRAM_H
@@ -26,32 +26,33 @@ struct destination {
 
 struct rsocket_datagrams {
 	struct rsocket *socket;
-	struct rsocket_datagrams *next; /* those that the service thread looks after */
+	struct rsocket_datagrams *next; /* list of the service thread */
 	struct ibv_pd *pd;
 	struct ibv_qp *qp;
 	uint8_t *slots; /* receives, then sends */
 	struct ibv_mr *mr;
 	bool has_name;
 	struct sockaddr_storage name;
-	struct destination *peer; /* of a connected one */
+	struct destination *peer; /* of a connected socket */
 	struct destination *destinations;
 	unsigned destination_count;
 	uint32_t sends_posted, sends_completed;
-	/* Datagrams that came and were not read: slot and bytes. */
+	/* Received datagrams that the program has not read: slot and length. */
 	unsigned waiting_first, waiting_count;
 	struct {
 		uint32_t slot, byte_count;
 	} waiting[DATAGRAM_RECEIVES];
 };
 
-/* In rsocket_service.c: a thread that answers who asks for a socket's queue pair. */
+/* In rsocket_service.c: a thread that answers SIDR requests for a socket's QP. */
 int datagram_service_start(struct rsocket_datagrams *datagrams); /* -1 with errno */
 void datagram_service_stop(struct rsocket_datagrams *datagrams);
 
-/* In rsocket_destinations.c: where to. */
+/* In rsocket_destinations.c. */
 struct destination *destination_find(const struct rsocket_datagrams *datagrams,
 				     const struct sockaddr *address);
-/* Takes the address handle over. NULL: it is gone, there is no room. */
+/* Takes over the address handle. NULL: no memory or too many destinations; the handle is
+ * destroyed. */
 struct destination *destination_remember(struct rsocket_datagrams *datagrams,
 					 const struct sockaddr *address, struct ibv_ah *ah,
 					 uint32_t qpn, uint32_t qkey);
@@ -59,7 +60,7 @@ struct destination *destination_remember(struct rsocket_datagrams *datagrams,
 struct destination *destination_of(struct rsocket *socket, const struct sockaddr *address);
 void destinations_forget(struct rsocket_datagrams *datagrams);
 
-/* A socket without a name gets one. */
+/* Binds an unbound socket to any free port. */
 int datagrams_bind_anywhere(struct rsocket *socket, int family);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where datagram rsockets send to: queue pairs by address, found by service id resolution. */
+/* Destinations of datagram rsockets: QPs by address, found by service ID resolution. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ struct destination *destination_remember(struct rsocket_datagrams *datagrams,
 	return destination;
 }
 
-/* A wildcard socket has the address of the way it sends by. */
+/* A socket bound to a wildcard takes the address of the route that it sends by. */
 static void learn_name(struct rsocket_datagrams *datagrams, const struct sockaddr *local)
 {
 	struct sockaddr_in *name = (void *)&datagrams->name;
@@ -69,7 +69,7 @@ static void learn_name(struct rsocket_datagrams *datagrams, const struct sockadd
 		name->sin_port = port;
 }
 
-/* Asks the connection manager there for its queue pair. */
+/* Asks the peer's connection manager for the QP of an address. */
 static struct destination *resolve(struct rsocket *socket, const struct sockaddr *address)
 {
 	struct rsocket_datagrams *datagrams = socket->datagrams;
@@ -77,7 +77,7 @@ static struct destination *resolve(struct rsocket *socket, const struct sockaddr
 	struct destination *destination = NULL;
 	struct rdma_cm_id *id;
 
-	/* Without a channel the calls wait for their ends. */
+	/* An id without a channel is synchronous. */
 	if (rdma_create_id(NULL, &id, NULL, RDMA_PS_UDP))
 		return NULL;
 	if (rdma_resolve_addr(id, NULL, (struct sockaddr *)address, RESOLVE_TIMEOUT_MS) == 0 &&
@@ -90,7 +90,7 @@ static struct destination *resolve(struct rsocket *socket, const struct sockaddr
 				found->qp_num, found->qkey);
 			learn_name(datagrams, rdma_get_local_addr(id));
 		} else {
-			/* Its own errno is the status of SIDR. */
+			/* rdma_connect sets errno to the SIDR status, which is no errno value. */
 			errno = ECONNREFUSED;
 		}
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct placement on rsockets: buffers that the peer writes to by offset (riomap, riowrite). */
+/* riomap and riowrite: buffers that the peer writes to by offset. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -7,7 +7,7 @@
 
 enum { OFFSET_STEP = 1 << 20 };
 
-/* Writes our row into the peer's table; the bytes travel in the send ring. */
+/* Writes one of our mappings into the peer's table, through the send ring. */
 static bool tell(struct rsocket *socket, unsigned index, const struct rsocket_mapping *mapping)
 {
 	uint64_t row = socket->stream.peer.control_address +
@@ -15,7 +15,7 @@ static bool tell(struct rsocket *socket, unsigned index, const struct rsocket_ma
 	uint32_t room;
 
 	while (!stream_has_room(socket, &room) || room < sizeof(*mapping)) {
-		/* The end of the ring may be too short for a row. */
+		/* The rest of the ring may be too short for one mapping. */
 		if (room > 0 && room < sizeof(*mapping) &&
 		    socket->stream.ring_taken == socket->stream.ring_freed) {
 			socket->stream.ring_taken += room;
@@ -122,7 +122,7 @@ RSOCKET_PUBLIC int riounmap(int descriptor, void *buffer, size_t byte_count)
 	return result;
 }
 
-/* The peer's buffer that has this offset; NULL: none. */
+/* The peer's mapping that covers this offset; NULL: none. */
 static const struct rsocket_mapping *find_remote(const struct rsocket *socket, uint64_t offset)
 {
 	const struct rsocket_control *control = (void *)socket->stream.control.bytes;
@@ -137,7 +137,7 @@ static const struct rsocket_mapping *find_remote(const struct rsocket *socket, u
 	return NULL;
 }
 
-/* As much as there is room for; 0: nothing now. */
+/* Writes as many bytes as there is room for; 0: none now. */
 static size_t write_piece(struct rsocket *socket, const uint8_t *bytes, size_t byte_count,
 			  uint64_t offset)
 {

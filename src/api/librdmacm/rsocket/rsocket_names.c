@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The addresses of rsockets: their own and the peer's. */
+/* Addresses of rsockets: local and peer. */
 #include <errno.h>
 #include <string.h>
 #include "api/librdmacm/identifier.h"

@@ -11,7 +11,7 @@ struct option {
 	int level, name;
 	size_t offset;	       /* of an int in struct rsocket */
 	uint32_t min, max;     /* 0, 0: any */
-	bool is_of_connection; /* can't be set once there is one */
+	bool is_of_connection; /* has no effect once there is a connection */
 };
 
 #define AT(field) offsetof(struct rsocket, field)
@@ -49,7 +49,7 @@ static int set_row(struct rsocket *socket, const struct option *option, int valu
 	uint32_t bounded = (uint32_t)value;
 
 	if (option->is_of_connection && socket->state >= RSOCKET_RESOLVING_ADDRESS)
-		/* Too late for this connection: as the real library, it says nothing. */
+		/* Too late for this connection; rdma-core ignores it silently too. */
 		return 0;
 	if (option->max && (value < 0 || bounded > option->max))
 		bounded = option->max;
@@ -73,7 +73,8 @@ static int set_option(struct rsocket *socket, int level, int name, const void *v
 	}
 	if (value_bytes >= sizeof(number))
 		memcpy(&number, value, sizeof(number));
-	/* Programs set these for TCP; they mean nothing here and do no harm. */
+	/* Programs set these for TCP. They have no meaning here, so they are accepted and
+	 * ignored. */
 	if (level == IPPROTO_TCP && name >= TCP_KEEPIDLE && name <= TCP_KEEPCNT)
 		return 0;
 	if (!option)

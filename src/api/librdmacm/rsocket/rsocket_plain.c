@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rsockets that became ordinary sockets. */
+/* rsockets that fell back to ordinary sockets. */
 #include "api/librdmacm/rsocket/rsocket_plain.h"
 
 #include <arpa/inet.h>
@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Loopback answers at once, whatever is there; other networks may let one wait. */
+/* On loopback connect() answers at once; on other networks it could block. */
 static bool is_of_this_machine(const struct sockaddr *address)
 {
 	const struct sockaddr_in *ipv4 = (const void *)address;
@@ -48,7 +48,8 @@ bool plain_take_over(struct rsocket *socket)
 	stream_release(socket);
 	rdma_destroy_id(socket->id);
 	socket->id = NULL;
-	/* The number that the program has is the event channel's; only its number stays. */
+	/* The program's descriptor is the event channel's number. The socket takes that number
+	 * over, so the event channel gets another one. */
 	socket->channel->fd = dup(socket->descriptor);
 	dup3(plain, socket->descriptor, O_CLOEXEC);
 	close(plain);
@@ -63,7 +64,7 @@ ssize_t plain_send(struct rsocket *socket, const struct iovec *parts, int part_c
 	const struct msghdr message = {.msg_iov = (struct iovec *)parts,
 				       .msg_iovlen = (size_t)part_count};
 
-	/* Streams of RDMA raise no signal either. */
+	/* RDMA streams raise no SIGPIPE either. */
 	return sendmsg(socket->descriptor, &message, flags | MSG_NOSIGNAL);
 }
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a stream: out of the ring that the peer writes to, and telling it how far we have come.
- */
+/* Reading a stream: copying out of the ring that the peer writes to, and reporting the progress. */
 #include <errno.h>
 #include <string.h>
 #include "api/librdmacm/rsocket/rsocket_stream.h"
 
 enum {
-	TELLS_PER_RING = 4, /* what was read is told this often */
+	TELLS_PER_RING = 4, /* reports of read bytes to the peer */
 	TELLS_PER_QUEUE = 4,
 };
 
@@ -74,7 +73,8 @@ static size_t copy_out(struct rsocket_stream *stream, uint64_t from, uint8_t *by
 	return copied;
 }
 
-/* Copies what is there to where the parts go on after so many bytes. Returns how much that was. */
+/* Copies received bytes to the parts, whose first `skipped` bytes are filled already. Returns the
+ * number of bytes. */
 static size_t copy_to_parts(struct rsocket_stream *stream, const struct iovec *parts,
 			    int part_count, size_t skipped)
 {

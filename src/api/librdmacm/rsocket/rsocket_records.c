@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What rsockets say to each other, to and from bytes. */
+/* The wire records of rsockets: encoders and decoders. */
 #include "api/librdmacm/rsocket/rsocket_records.h"
 
 #include <arpa/inet.h>
@@ -9,7 +9,7 @@
 enum {
 	MAGIC = 0x72733031,
 	NOTICE_SHIFT = 30,
-	/* Where the fields of a greeting stand. */
+	/* Offsets of the greeting's fields. */
 	AT_MAGIC = 0,
 	AT_MAPPING_COUNT = 4,
 	AT_RING_ADDRESS = 8,
@@ -49,8 +49,8 @@ bool rsocket_greeting_decode(const uint8_t *bytes, size_t byte_count,
 		.receive_count = get_be32(bytes + AT_RECEIVE_COUNT),
 	};
 
-	/* A piece of half a ring is told in one notice; some receives are kept for other notices.
-	 */
+	/* One notice must be able to carry half a ring, and some receives are reserved for control
+	 * notices. */
 	if (!greeting.ring_bytes || greeting.ring_bytes > RSOCKET_NOTICE_VALUE_MAX ||
 	    greeting.receive_count <= 2 * RSOCKET_CONTROL_RESERVE)
 		return false;

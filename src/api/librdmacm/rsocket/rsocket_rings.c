@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a stream is made of: rings, control block and queue pair, and what the peer is told of them.
- */
+/* Setting up a stream: rings, control block and QP, and the greeting that describes them to the
+ * peer. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>

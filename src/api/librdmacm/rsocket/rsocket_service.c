@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread that answers who asks for the queue pair of a datagram rsocket, while the program does
- * something else. */
+/* The thread that answers SIDR requests for datagram rsockets while the program does something
+ * else. */
 #include <errno.h>
 #include <sys/select.h>
 #include "api/librdmacm/rsocket/rsocket_datagram.h"
@@ -28,7 +28,6 @@ static void answer(const struct rsocket_datagrams *datagrams)
 	}
 }
 
-/* Answers while the program does something else. */
 static void *serve(void *context)
 {
 	struct pollfd watched[FD_SETSIZE];

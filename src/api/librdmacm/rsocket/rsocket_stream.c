@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes of a stream on their way out: writes into the peer's ring with a notice each, and what
- * comes of them. */
+/* Sending on a stream: RDMA writes with immediate data into the peer's ring, and their
+ * completions. */
 #include "api/librdmacm/rsocket/rsocket_stream.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 enum {
 	COMPLETIONS_PER_POLL = 32,
-	SIGNALS_PER_RING = 4, /* the end of a write is told this often */
+	SIGNALS_PER_RING = 4, /* signaled writes per ring of bytes */
 	SIGNALS_PER_QUEUE = 4,
 };
 
@@ -22,7 +22,7 @@ static void take_notice(struct rsocket *socket, uint32_t immediate)
 	stream->received_messages++;
 	switch (rsocket_notice_decode(immediate, &value)) {
 	case NOTICE_DATA:
-		/* A peer that writes more than the ring holds hurts only what it sent itself. */
+		/* A peer that overruns the ring only damages its own bytes. */
 		stream->received_bytes += value;
 		if (stream->received_bytes - stream->read_bytes > stream->receive_ring.byte_count)
 			rsocket_fail(socket, EPROTO);
@@ -38,7 +38,7 @@ static void take_notice(struct rsocket *socket, uint32_t immediate)
 		socket->is_disconnected = true;
 }
 
-/* With it, all that were posted before have ended. */
+/* Completes this send and all sends posted before it. */
 static void take_sent(struct rsocket *socket, uint32_t number)
 {
 	struct rsocket_stream *stream = &socket->stream;
@@ -71,7 +71,7 @@ void stream_poll(struct rsocket *socket)
 	stream_tell_consumed(socket);
 }
 
-/* Often enough that neither the ring nor the queue runs full of what has ended unheard. */
+/* Signals often enough that unsignaled sends fill neither the ring nor the send queue. */
 static bool is_signaled(struct rsocket_stream *stream, const struct rsocket *socket,
 			const struct stream_post *write)
 {
@@ -112,7 +112,7 @@ bool stream_post(struct rsocket *socket, const struct stream_post *write)
 	return true;
 }
 
-/* In the send ring: bytes in one piece from where it goes on. */
+/* Contiguous free bytes of the send ring. */
 static uint32_t ring_room(const struct rsocket *socket)
 {
 	const struct rsocket_stream *stream = &socket->stream;
@@ -130,7 +130,7 @@ bool stream_has_room(const struct rsocket *socket, uint32_t *ret_bytes)
 	return *ret_bytes > 0 && stream_sends_under_way(socket) < socket->sends_max;
 }
 
-/* What the peer's ring takes now in one piece, as far as it was told. */
+/* Contiguous free bytes of the peer's ring, by its last report. */
 static uint32_t peer_room(const struct rsocket *socket)
 {
 	const struct rsocket_stream *stream = &socket->stream;
@@ -181,7 +181,7 @@ bool stream_write(struct rsocket *socket, const void *bytes, uint32_t byte_count
 	return stream_post(socket, &write);
 }
 
-/* As much of the bytes as fits in one piece; 0: nothing now. */
+/* Sends as many bytes as fit contiguously; 0: none now. */
 static uint32_t send_piece(struct rsocket *socket, const uint8_t *bytes, size_t byte_count)
 {
 	struct rsocket_stream *stream = &socket->stream;
@@ -193,7 +193,7 @@ static uint32_t send_piece(struct rsocket *socket, const uint8_t *bytes, size_t 
 		piece = room;
 	if (byte_count < piece)
 		piece = (uint32_t)byte_count;
-	/* Halves keep both ends busy. */
+	/* At most half a ring, so that reader and writer work at the same time. */
 	if (piece > stream->peer.ring_bytes / 2)
 		piece = stream->peer.ring_bytes / 2;
 	if (piece == 0)
@@ -227,7 +227,7 @@ static int broken_pipe(const struct rsocket *socket, int flags)
 	return -1;
 }
 
-/* All of one part. Returns how much went: less only when it must not wait or failed. */
+/* Sends one part. Returns the number of bytes; fewer only if it must not wait or failed. */
 static size_t send_part(struct rsocket *socket, const uint8_t *bytes, size_t byte_count, int flags,
 			bool *ret_stopped)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of streams: what the files that set up, send and read do for each other. Lock held. */
+/* Internals of streams: functions shared by the files that set up, send and read. Lock held. */
 #ifndef SOFTIB_API_LIBRDMACM_RSOCKET_RSOCKET_STREAM_H
 #define SOFTIB_API_LIBRDMACM_RSOCKET_RSOCKET_STREAM_H
 
 #include "api/librdmacm/rsocket/rsocket.h"
 
-/* In our memory, written by the peer. */
+/* The control block that the peer writes. */
 static inline struct rsocket_control *stream_received_control(const struct rsocket *socket)
 {
 	return (struct rsocket_control *)(void *)socket->stream.control.bytes;
 }
 
-/* What we write into the peer's. */
+/* Our copy of what we write into the peer's control block. */
 static inline struct rsocket_control *stream_sent_control(const struct rsocket *socket)
 {
 	return stream_received_control(socket) + 1;
@@ -22,7 +22,7 @@ static inline uint32_t stream_sends_under_way(const struct rsocket *socket)
 	return socket->stream.posted - socket->stream.completed;
 }
 
-/* Sends that the queue has room for: what is written, and what is told besides. */
+/* Send queue entries: data writes, and control writes besides. */
 static inline uint32_t stream_send_slots(const struct rsocket *socket)
 {
 	return socket->sends_max + RSOCKET_CONTROL_RESERVE;
@@ -30,22 +30,22 @@ static inline uint32_t stream_send_slots(const struct rsocket *socket)
 
 int stream_post_receive(struct rsocket *socket);
 
-/* A write that is about to be posted. */
+/* An RDMA write to post. */
 struct stream_post {
 	const void *bytes;
 	uint32_t byte_count;
 	uint32_t key;
 	uint64_t remote_address;
 	uint32_t remote_key;
-	uint32_t ring_bytes; /* of the send ring that are free once it is done */
+	uint32_t ring_bytes; /* bytes of the send ring that its completion frees */
 	bool has_notice;
 	uint32_t notice;
-	bool is_last; /* somebody waits for its end */
+	bool is_last; /* a caller waits for its completion, so it is signaled */
 };
-/* false: the connection is over. */
+/* false: the connection has ended. */
 bool stream_post(struct rsocket *socket, const struct stream_post *write);
 
-/* Tells the peer how far we have come, when that is worth a message. */
+/* Reports the read bytes to the peer, if there are enough to be worth a message. */
 void stream_tell_consumed(struct rsocket *socket);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rsockets by their descriptors, and a new one with nothing in it. */
+/* The table of rsockets by descriptor, and allocation. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sending and receiving on rsockets, in all the forms that sockets have. */
+/* Sending and receiving on rsockets: all variants of the socket calls. */
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -24,7 +24,8 @@ static ssize_t receive(int descriptor, const struct iovec *parts, int part_count
 		result = stream_receive(socket, parts, part_count, flags);
 	is_plain = socket->state == RSOCKET_PLAIN;
 	pthread_mutex_unlock(&socket->lock);
-	/* It waits by itself, and another thread may send meanwhile. */
+	/* Without the lock: an ordinary socket may block in recvmsg(), and another thread may send
+	 * meanwhile. */
 	return is_plain && result == 0 ? plain_receive(socket, parts, part_count, flags) : result;
 }
 

@@ -10,11 +10,11 @@
 #include "api/librdmacm/rsocket/rsocket_plain.h"
 
 enum {
-	SPIN_US = 100,	   /* a large message takes so long; sleeping and waking longer */
-	WAKE_UP_MS = 5000, /* looks again though nobody rang: as the real library does */
+	SPIN_US = 100,	   /* about the time of a large message; sleeping and waking takes longer */
+	WAKE_UP_MS = 5000, /* checks again without an event, as rdma-core does */
 	DESCRIPTORS_PER_SOCKET = 2,
 	LOOKS_PER_EVENT = 32,
-	SPINS_PER_YIELD = 64, /* some 10 us */
+	SPINS_PER_YIELD = 64, /* about 10 us */
 };
 
 static int64_t now_us(void)
@@ -32,8 +32,8 @@ static bool listener_is_ready(const struct rsocket *socket)
 	return poll(&watched, 1, 0) > 0;
 }
 
-/* A connection says what it has to say by completions; its end, which is an event, may be heard a
- * little later. Whoever is about to sleep, or has slept, looks. */
+/* A connection reports data by completions. Its end is an event, which may be noticed a little
+ * later, so the event channel is checked only now and then, and before and after sleeping. */
 static bool events_are_due(struct rsocket *socket)
 {
 	if (socket->state != RSOCKET_CONNECTED)
@@ -67,7 +67,7 @@ static short stream_ready(struct rsocket *socket, short events)
 		ready |= POLLIN & events;
 	if (stream_is_writable(socket))
 		ready |= POLLOUT & events;
-	/* Not before all that came has been read: programs take a hang-up for the end. */
+	/* Only after all received bytes are read, because programs take POLLHUP for the end. */
 	if (socket->stream.received_bytes == socket->stream.read_bytes &&
 	    (socket->is_disconnected ||
 	     (socket->stream.peer_has_ended && socket->stream.has_ended)))
@@ -81,8 +81,8 @@ static short ready_now(struct rsocket *socket, short events)
 					  : stream_ready(socket, events);
 }
 
-/* What of events (POLLIN, POLLOUT) the socket is ready for now, with POLLERR and POLLHUP. Takes
- * the lock. */
+/* The subset of events (POLLIN, POLLOUT) that the socket is ready for, with POLLERR and POLLHUP.
+ * Takes the lock. */
 static short rsocket_ready(struct rsocket *socket, short events)
 {
 	pthread_mutex_lock(&socket->lock);
@@ -93,7 +93,7 @@ static short rsocket_ready(struct rsocket *socket, short events)
 	return ready;
 }
 
-/* Lock held: events that were announced are taken. */
+/* Reads the waiting CQ events. Lock held. */
 static void hear(struct rsocket *socket)
 {
 	struct pollfd watched = {.events = POLLIN};
@@ -110,7 +110,7 @@ static void hear(struct rsocket *socket)
 	}
 }
 
-/* Lock held: whoever waits will be told of the next completion. */
+/* Arms the CQ for the next completion. Lock held. */
 static void arm(struct rsocket *socket)
 {
 	if (socket->cq && !socket->is_armed) {
@@ -119,7 +119,7 @@ static void arm(struct rsocket *socket)
 	}
 }
 
-/* Lock held. Returns how many descriptors to watch. */
+/* Fills in the descriptors to poll and returns their number. Lock held. */
 static unsigned watch(struct rsocket *socket, short events,
 		      struct pollfd ret_watched[DESCRIPTORS_PER_SOCKET])
 {
@@ -140,7 +140,7 @@ static unsigned watch(struct rsocket *socket, short events,
 	return count;
 }
 
-/* On a crowded machine the peer may be waiting for this very core. */
+/* With more programs than cores, the peer may be waiting for this core. */
 static void let_others_run(unsigned spins)
 {
 	if (spins % SPINS_PER_YIELD == 0)
@@ -168,7 +168,7 @@ int rsocket_wait(struct rsocket *socket, short events, int flags)
 
 		unsigned count = watch(socket, events, watched);
 
-		/* What came before it was armed is not announced. */
+		/* Completions from before the arming raise no event. */
 		if (ready_now(socket, events))
 			return 0;
 		pthread_mutex_unlock(&socket->lock);
@@ -185,7 +185,7 @@ int rsocket_wait(struct rsocket *socket, short events, int flags)
 	}
 }
 
-/* Looks at all of them; returns how many are ready. */
+/* Checks all descriptors; returns how many are ready. */
 static int look(struct pollfd *descriptors, nfds_t count)
 {
 	int ready_count = 0;
@@ -227,7 +227,7 @@ static unsigned watch_all(const struct pollfd *descriptors, nfds_t count, struct
 	return watched_count;
 }
 
-/* Milliseconds that are left of a timeout, at most the interval at which it looks anyway. */
+/* Milliseconds left of a timeout, at most WAKE_UP_MS. */
 static int time_left(int64_t ends_at, int timeout)
 {
 	if (timeout < 0)
