@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softib capture: packets that pass chosen ports, for Wireshark or as text. */
+/* softib capture: shows the packets at chosen ports, or writes them for Wireshark. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -43,7 +43,7 @@ static const struct option long_options[] = {
 struct capture_run {
 	const char *fabric;
 	const char *path;	    /* NULL: lines of text on stdout; "-": pcapng on stdout */
-	enum capture_format format; /* of the latter */
+	enum capture_format format; /* of pcapng */
 	uint64_t packets_max;
 	json_t *request;
 	int output;
@@ -84,7 +84,7 @@ static void append(json_t *request, const char *key, json_t *value)
 	json_array_append_new(array, value);
 }
 
-/* Returns NULL, or what is wrong. */
+/* Returns NULL, or an error message. */
 static const char *read_option(struct capture_run *run, int code)
 {
 	uint64_t number = 0;
@@ -99,15 +99,15 @@ static const char *read_option(struct capture_run *run, int code)
 	case 'c':
 		return parse_number(optarg, UINT64_MAX, &run->packets_max) && run->packets_max
 			       ? NULL
-			       : "a count is 1 or more";
+			       : "--count takes a number from 1";
 	case OPTION_LID:
 		if (!parse_number(optarg, UINT16_MAX, &number))
-			return "a LID is a number of 16 bits";
+			return "--lid takes a number from 0 to 0xffff";
 		append(run->request, "lids", json_integer((json_int_t)number));
 		return NULL;
 	case OPTION_QPN:
 		if (!parse_number(optarg, 0xffffff, &number))
-			return "a queue pair number has 24 bits";
+			return "--qpn takes a number from 0 to 0xffffff";
 		append(run->request, "qpns", json_integer((json_int_t)number));
 		return NULL;
 	case OPTION_OPCODE:
@@ -120,11 +120,11 @@ static const char *read_option(struct capture_run *run, int code)
 		run->format = strcmp(optarg, "infiniband") == 0 ? CAPTURE_INFINIBAND : CAPTURE_ERF;
 		return run->format == CAPTURE_INFINIBAND || strcmp(optarg, "erf") == 0
 			       ? NULL
-			       : "the link type is erf or infiniband";
+			       : "--link-type takes erf or infiniband";
 	default:
 		if (!parse_number(optarg, CAPTURE_RING_BYTES_MAX >> MEBIBYTE_SHIFT, &number) ||
 		    !number || (number & (number - 1)))
-			return "a buffer has 1, 2, 4 ... 256 MiB";
+			return "--buffer takes 1, 2, 4 ... 256 (MiB)";
 		json_object_set_new(run->request, "ring_bytes",
 				    json_integer((json_int_t)(number << MEBIBYTE_SHIFT)));
 		return NULL;
@@ -150,7 +150,7 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 			return subcommand_misuse(self, reason);
 	}
 	if (optind == argument_count)
-		return subcommand_misuse(self, "at which port?");
+		return subcommand_misuse(self, "at which port? Name at least one: h1, h1:1, s1:4");
 	for (; optind < argument_count; optind++)
 		append(run->request, "ports", json_string(arguments[optind]));
 	if (run->path && strcmp(run->path, "-") == 0 && isatty(STDOUT_FILENO))
@@ -165,7 +165,7 @@ static int report(const char *what, int error)
 	return error;
 }
 
-/* The file is made first: who can't write it need not disturb the fabric. */
+/* Creates the file first, so that an unwritable path fails before softibd starts a capture. */
 static int open_output(struct capture_run *run)
 {
 	run->output = STDOUT_FILENO;
@@ -225,7 +225,7 @@ static int ask(struct capture_run *run)
 		const char *reason = json_string_value(json_object_get(run->answer, "error"));
 
 		fprintf(stderr, "softib: %s\n",
-			reason ? reason : "softibd's answer makes no sense");
+			reason ? reason : "softibd sent an invalid answer");
 		error = -EINVAL;
 	}
 	control_message_release(&message);
@@ -255,18 +255,18 @@ static void explain_failure(struct capture_run *run, int error)
 	const char *where = run->path && strcmp(run->path, "-") != 0 ? run->path : "stdout";
 
 	if (error == -EPIPE)
-		fprintf(stderr, "softib: whoever read the capture is gone\n");
+		fprintf(stderr, "softib: the reader of the capture has closed the pipe\n");
 	else if (error == -EPROTO)
-		fprintf(stderr, "softib: what softibd sent makes no sense\n");
+		fprintf(stderr, "softib: softibd sent an invalid capture record\n");
 	else
 		fprintf(stderr, "softib: %s: %s; the capture ends here\n", where, strerror(-error));
-	/* What was written in part would spoil the file for its readers. */
+	/* Cuts off a partly written block, which would make the file unreadable. */
 	if (run->output > STDERR_FILENO &&
 	    ftruncate(run->output, capture_file_whole_bytes(run->file)) != 0)
 		fprintf(stderr, "softib: %s may end in the middle of a packet\n", where);
 }
 
-/* Everything that lies in the ring. */
+/* Writes out all records in the ring. */
 static int drain(struct capture_run *run)
 {
 	const struct ring_record *record;
@@ -278,7 +278,7 @@ static int drain(struct capture_run *run)
 		run->is_done =
 			run->packets_max && capture_file_packets(run->file) >= run->packets_max;
 		if (++taken % RECORDS_PER_RELEASE == 0 && ring_release(&run->ring))
-			error = -EPROTO; /* softibd never waits for room */
+			error = -EPROTO; /* softibd drops records instead of waiting for room */
 	}
 	if (run->ring.is_corrupt)
 		error = -EPROTO;
@@ -307,7 +307,7 @@ static int follow(struct capture_run *run)
 		ring_wake(&run->ring);
 		if (watched[0].revents)
 			doorbell_silence(run->doorbell);
-		/* One more look at the ring, and that is the end. */
+		/* Drain the ring once more, then stop. */
 		has_ended = watched[1].revents || watched[2].revents;
 		if (watched[3].revents & POLLERR)
 			error = -EPIPE;
@@ -326,7 +326,7 @@ static int capture(struct capture_run *run)
 	run->control = fabric_client_open(run->fabric);
 	if (run->control < 0 || ask(run) != 0 || open_file(run) != 0)
 		return EXIT_FAILURE;
-	/* A reader of a pipe learns at once which ports there are. */
+	/* Flush the interface blocks, so that the reader of a pipe gets them at once. */
 	error = capture_file_flush(run->file);
 	fprintf(stderr, "softib: capturing at %zu port%s; Ctrl-C ends it\n",
 		json_array_size(json_object_get(run->answer, "interfaces")),
@@ -342,7 +342,7 @@ static int capture(struct capture_run *run)
 		explain_failure(run, error);
 	fprintf(stderr, "softib: %" PRIu64 " packets captured, %" PRIu64 " missed%s\n",
 		capture_file_packets(run->file), missed,
-		missed ? ": the reader was too slow, --buffer makes more room" : "");
+		missed ? ": the reader was too slow; use a larger --buffer" : "");
 	return error ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
@@ -370,28 +370,28 @@ static int run_capture(const struct subcommand *self, int argument_count, char *
 
 const struct subcommand subcommand_capture = {
 	.name = "capture",
-	.summary = "packets at a port, for Wireshark or as text",
+	.summary = "show packets at a port, or write them for Wireshark",
 	.usage = "Usage: softib capture PORT... [OPTION]...\n"
-		 "Shows the packets that pass ports, a line each, or writes them to a file that\n"
-		 "Wireshark reads.\n"
+		 "Shows the packets at ports, one line each, or writes them to a file for Wireshark.\n"
 		 "PORT is h1 (all ports of a host), h1:1, s1:4, or a node GUID and a port number.\n"
 		 "\n"
-		 "  -w, --write FILE      pcapng instead of text; - is stdout, for a pipe:\n"
+		 "  -w, --write FILE      write pcapng instead of text; - is stdout, for a pipe:\n"
 		 "                          softib capture h1 -w - | wireshark -k -i -\n"
-		 "  -c, --count N         ends after so many packets\n"
-		 "      --lid LID         only packets from or to it\n"
-		 "      --qpn QPN         only packets to a queue pair, or from it if they say so\n"
-		 "      --opcode OPCODE   only these: a number, or a name such as UD, RC_READ or\n"
-		 "                        RC_SEND_ONLY\n"
-		 "      --mad-class CLASS only MADs of a class: a number, any, smp-lid,\n"
+		 "  -c, --count N         stop after N packets\n"
+		 "      --lid LID         only packets from or to this LID\n"
+		 "      --qpn QPN         only packets to this QP, or from it if the packet carries\n"
+		 "                        the source QPN\n"
+		 "      --opcode OPCODE   only this opcode: a number, or a name such as UD, RC_READ\n"
+		 "                        or RC_SEND_ONLY\n"
+		 "      --mad-class CLASS only MADs of this class: a number, any, smp-lid,\n"
 		 "                        smp-directed, sa, performance, baseboard, device, cm,\n"
 		 "                        snmp, vendor or congestion\n"
-		 "      --link-type TYPE  of the file: erf, which Wireshark reads (default), or\n"
-		 "                        infiniband (247)\n"
-		 "      --buffer MIB      between softibd and this command (default 8)\n"
-		 "  -n, --name FABRIC     which (default: SOFTIB_FABRIC, or \"default\")\n"
+		 "      --link-type TYPE  link type of the file: erf, which Wireshark reads\n"
+		 "                        (default), or infiniband (247)\n"
+		 "      --buffer MIB      buffer between softibd and this command (default 8)\n"
+		 "  -n, --name FABRIC     the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
 		 "\n"
-		 "Each of the filters can be given several times. Flows that cross a captured\n"
-		 "port go through softibd while it is captured; others are not touched.\n",
+		 "Each filter can be given several times. While a port is captured, flows that cross\n"
+		 "it go through softibd; other flows are not affected.\n",
 	.run = run_capture,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softib down: ends a fabric, or clears away one that died. */
+/* softib down: stops a fabric, or removes the folder of one that died. */
 #include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static int clear_remains(const char *fabric)
 		error = nftw(folder, remove_entry, FOLDER_DESCRIPTORS,
 			     FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 	if (error) {
-		fprintf(stderr, "softib: the remains of fabric %s can't be removed: %s\n", fabric,
+		fprintf(stderr, "softib: cannot remove the folder of fabric %s: %s\n", fabric,
 			strerror(-error));
 		return EXIT_FAILURE;
 	}
@@ -38,7 +38,7 @@ static int clear_remains(const char *fabric)
 	return EXIT_SUCCESS;
 }
 
-/* softibd hangs up when nothing of it is left. */
+/* softibd closes the connection when it has cleaned up. */
 static int wait_for_the_end(int socket)
 {
 	struct control_message message;
@@ -48,7 +48,7 @@ static int wait_for_the_end(int socket)
 		control_message_release(&message);
 	if (error == -ECONNRESET)
 		return EXIT_SUCCESS;
-	fprintf(stderr, "softib: softibd was told to end and has not ended yet\n");
+	fprintf(stderr, "softib: softibd was told to stop but is still running\n");
 	return EXIT_FAILURE;
 }
 
@@ -87,10 +87,10 @@ static int run_down(const struct subcommand *self, int argument_count, char **ar
 
 const struct subcommand subcommand_down = {
 	.name = "down",
-	.summary = "end a fabric",
+	.summary = "stop a fabric",
 	.usage = "Usage: softib down [OPTION]...\n"
-		 "Ends a fabric. Programs that use it get a fatal event of their device.\n"
+		 "Stops a fabric. Programs that use it get an IBV_EVENT_DEVICE_FATAL event.\n"
 		 "\n"
-		 "  -n, --name FABRIC   which (default: SOFTIB_FABRIC, or \"default\")\n",
+		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n",
 	.run = run_down,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softib explain: the way of a packet through the tables. */
+/* softib explain: traces a packet through the forwarding tables. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
@@ -84,15 +84,15 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 			break;
 		case OPTION_SL:
 			if (!set_number(request, "sl", optarg))
-				return subcommand_misuse(self, "an SL is a number from 0 to 15");
+				return subcommand_misuse(self, "--sl takes a number from 0 to 15");
 			break;
 		case OPTION_PKEY:
 			if (!set_number(request, "pkey", optarg))
-				return subcommand_misuse(self, "a P_Key is a number of 16 bits");
+				return subcommand_misuse(self, "--pkey takes a number from 0 to 0xffff");
 			break;
 		case OPTION_SIZE:
 			if (!set_number(request, "size", optarg))
-				return subcommand_misuse(self, "a size is a number of bytes");
+				return subcommand_misuse(self, "--size takes a number of bytes");
 			break;
 		case OPTION_GROUP:
 			json_object_set_new(request, "mcast", json_string(optarg));
@@ -108,8 +108,8 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 	int wanted = json_object_get(request, "mcast") ? 1 : 2;
 
 	if (argument_count - optind != wanted)
-		return subcommand_misuse(self, wanted == 2 ? "it takes a source and a destination"
-							   : "with --mcast it takes a source");
+		return subcommand_misuse(self, wanted == 2 ? "name a source and a destination"
+							   : "with --mcast, name a source only");
 	json_object_set_new(request, "source", json_string(arguments[optind]));
 	if (wanted == 2)
 		json_object_set_new(request, "destination", json_string(arguments[optind + 1]));
@@ -132,7 +132,7 @@ static int run_explain(const struct subcommand *self, int argument_count, char *
 
 	if (!answer)
 		return EXIT_FAILURE;
-	/* Nobody gets it: that is an answer, too, but not a success. */
+	/* A dropped packet is a valid answer, but no success. */
 	code = number(answer, "delivered") ? EXIT_SUCCESS : EXIT_FAILURE;
 	json_object_del(answer, "ok");
 	if (wants_json)
@@ -145,20 +145,20 @@ static int run_explain(const struct subcommand *self, int argument_count, char *
 
 const struct subcommand subcommand_explain = {
 	.name = "explain",
-	.summary = "the way of a packet through the tables",
+	.summary = "trace a packet through the forwarding tables",
 	.usage = "Usage: softib explain SOURCE DESTINATION [OPTION]...\n"
 		 "       softib explain SOURCE --mcast GROUP [OPTION]...\n"
-		 "Walks a packet through the tables, port by port, to where it is delivered or why\n"
-		 "it is dropped. SOURCE is a host or a port of one; DESTINATION is a host, a\n"
+		 "Traces a packet through the tables, port by port, to its destination or to the reason\n"
+		 "why it is dropped. SOURCE is a host or one of its ports; DESTINATION is a host, a\n"
 		 "switch, a port or a LID; GROUP is an MLID or an MGID.\n"
 		 "\n"
 		 "      --sl N          service level (default 0)\n"
 		 "      --pkey KEY      partition key (default 0xffff)\n"
-		 "      --size N        bytes of payload (default 0): links have MTUs\n"
+		 "      --size N        bytes of payload (default 0), compared with each link's MTU\n"
 		 "      --mcast GROUP   to a multicast group\n"
-		 "  -n, --name FABRIC   which (default: SOFTIB_FABRIC, or \"default\")\n"
-		 "      --json          as JSON\n"
+		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
+		 "      --json          print JSON\n"
 		 "\n"
-		 "Exit status 1 if nobody gets it.\n",
+		 "Exit status 1 if the packet is delivered nowhere.\n",
 	.run = run_explain,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A question to a fabric, with the errors that people see. */
+/* Requests to a fabric's softibd, with error messages for the user. */
 #include "cli/fabric_client.h"
 
 #include <errno.h>
@@ -25,23 +25,22 @@ void fabric_client_explain(const char *fabric, int error)
 		break;
 	case -ECONNREFUSED:
 		fprintf(stderr,
-			"softib: fabric %s has died and left its folder behind; \"softib up --name "
-			"%s\" or "
-			"\"softib down --name %s\" cleans up\n",
+			"softib: fabric %s has died and left its folder behind; clean up with "
+			"\"softib down --name %s\", or start anew with \"softib up --name %s\"\n",
 			fabric, fabric, fabric);
 		break;
 	case -EINVAL:
 		fprintf(stderr,
-			"softib: %s is no name for a fabric: letters, digits, '-', '_' and '.', at "
-			"most 32\n",
+			"softib: %s is not a valid fabric name: use at most 32 letters, digits, "
+			"'-', '_' and '.'\n",
 			fabric);
 		break;
 	case -EPERM:
-		fprintf(stderr, "softib: the runtime directory belongs to somebody else; set "
+		fprintf(stderr, "softib: the runtime directory belongs to another user; set "
 				"SOFTIB_RUNTIME_DIR to a directory of your own\n");
 		break;
 	default:
-		fprintf(stderr, "softib: fabric %s can't be reached: %s\n", fabric,
+		fprintf(stderr, "softib: cannot connect to fabric %s: %s\n", fabric,
 			strerror(-error));
 	}
 }
@@ -58,9 +57,9 @@ int fabric_client_open(const char *fabric)
 static void explain_silence(int error)
 {
 	if (error == -ETIMEDOUT)
-		fprintf(stderr, "softib: softibd does not answer\n");
+		fprintf(stderr, "softib: softibd does not answer; see the log in its folder\n");
 	else if (error == -ECONNRESET)
-		fprintf(stderr, "softib: softibd has ended; its log may say why\n");
+		fprintf(stderr, "softib: softibd has stopped; see the log in its folder\n");
 	else
 		fprintf(stderr, "softib: no answer from softibd: %s\n", strerror(-error));
 }
@@ -86,7 +85,7 @@ json_t *fabric_client_ask(int socket, json_t *request, int timeout_ms)
 
 	const char *reason = json_string_value(json_object_get(answer, "error"));
 
-	fprintf(stderr, "softib: %s\n", reason ? reason : "softibd's answer makes no sense");
+	fprintf(stderr, "softib: %s\n", reason ? reason : "softibd sent an invalid answer");
 	json_decref(answer);
 	return NULL;
 }

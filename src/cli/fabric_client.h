@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A question to a fabric, with the errors that people see. */
+/* Requests to a fabric's softibd, with error messages for the user. */
 #ifndef SOFTIB_CLI_FABRIC_CLIENT_H
 #define SOFTIB_CLI_FABRIC_CLIENT_H
 
@@ -11,17 +11,17 @@ enum { ANSWER_TIMEOUT_MS = 10000 };
 /* --name, else SOFTIB_FABRIC, else "default". */
 const char *fabric_name_or_default(const char *name);
 
-/* Connects; prints why not and returns -errno. */
+/* Connects, or prints the reason and returns -errno. */
 MUST_USE int fabric_client_open(const char *fabric);
-/* Why control_connect failed, and what to do. */
+/* Prints why control_connect failed, and what to do. */
 void fabric_client_explain(const char *fabric, int error);
 
-/* Asks; the request is used up. Returns the answer, or NULL after printing what went wrong. */
+/* Sends the request, which it consumes. Returns the answer, or NULL after printing the error. */
 MUST_USE json_t *fabric_client_ask(int socket, json_t *request, int timeout_ms);
 /* fabric_client_open, fabric_client_ask, close. */
 MUST_USE json_t *fabric_ask(const char *fabric, json_t *request);
 
-/* Prints JSON as people and jq like it. */
+/* Prints indented JSON. */
 void print_json(const json_t *object);
 
 #endif

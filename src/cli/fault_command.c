@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softib fault: links and verbs that fail on purpose. */
+/* softib fault: makes links and verbs fail on purpose. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -29,7 +29,7 @@ struct fault_run {
 	long long seed;
 	bool includes_mads;
 	bool wants_json;
-	char **words; /* behind add, clear ... */
+	char **words; /* after add, clear ... */
 	int word_count;
 };
 
@@ -49,7 +49,7 @@ static int run_add(const struct fault_run *run)
 
 	if (run->word_count < 2) {
 		json_decref(settings);
-		return subcommand_misuse(run->self, "it takes a port and one fault or more");
+		return subcommand_misuse(run->self, "add takes a port or host, and at least one fault");
 	}
 	for (int index = 1; index < run->word_count; index++)
 		json_array_append_new(settings, json_string(run->words[index]));
@@ -60,7 +60,7 @@ static int run_add(const struct fault_run *run)
 				    run->words[0], "settings", settings);
 
 	if (!request) {
-		fprintf(stderr, "softib: a fault is plain text\n");
+		fprintf(stderr, "softib: the fault is not valid UTF-8\n");
 		return EXIT_FAILURE;
 	}
 	if (run->has_seed)
@@ -118,7 +118,7 @@ static void print_verbs(const json_t *verbs)
 		       json_string_value(json_object_get(row, "settings")));
 }
 
-/* All pages of an answer whose rows are under this key; NULL after printing what went wrong. */
+/* Collects the rows under this key from all pages of the answer; NULL after printing the error. */
 static json_t *ask_all(const struct fault_run *run, const char *command, const char *key)
 {
 	json_t *whole = NULL;
@@ -151,7 +151,7 @@ static json_t *ask_all(const struct fault_run *run, const char *command, const c
 static int run_list(const struct fault_run *run)
 {
 	if (run->word_count)
-		return subcommand_misuse(run->self, "list takes options only");
+		return subcommand_misuse(run->self, "list takes no argument");
 
 	json_t *answer = ask_all(run, "fault-list", "faults");
 
@@ -169,7 +169,7 @@ static int run_list(const struct fault_run *run)
 	return EXIT_SUCCESS;
 }
 
-/* Under another name first, so that a disk that is full leaves no half of a record. */
+/* Writes to a temporary name first, so that a full disk leaves no incomplete record. */
 static int write_lines(const char *path, const json_t *lines)
 {
 	size_t path_bytes = strlen(path) + sizeof(".part");
@@ -206,7 +206,7 @@ static int write_lines(const char *path, const json_t *lines)
 static int run_record(const struct fault_run *run)
 {
 	if (run->word_count != 1)
-		return subcommand_misuse(run->self, "record takes a file");
+		return subcommand_misuse(run->self, "record takes one file");
 
 	json_t *answer = ask_all(run, "fault-record", "lines");
 
@@ -221,13 +221,13 @@ static int run_record(const struct fault_run *run)
 	else if (forgotten)
 		fprintf(stderr,
 			"softib: the last %" JSON_INTEGER_FORMAT
-			" faults are not in it: there were too many\n",
+			" faults are not in the record: it was full\n",
 			forgotten);
 	json_decref(answer);
 	return error ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* In parts that fit a message. */
+/* Sends the file in chunks that fit a control message. */
 static int send_record(int socket, FILE *file)
 {
 	char chunk[CHUNK_BYTES + 1];
@@ -243,7 +243,7 @@ static int send_record(int socket, FILE *file)
 					    chunk, "is_last", is_last);
 
 		if (!request) {
-			fprintf(stderr, "softib: that is no record of faults\n");
+			fprintf(stderr, "softib: the file is no record of faults\n");
 			return EXIT_FAILURE;
 		}
 
@@ -259,7 +259,7 @@ static int send_record(int socket, FILE *file)
 static int run_replay(const struct fault_run *run)
 {
 	if (run->word_count != 1)
-		return subcommand_misuse(run->self, "replay takes a file");
+		return subcommand_misuse(run->self, "replay takes one file");
 
 	FILE *file = fopen(run->words[0], "re");
 
@@ -307,7 +307,7 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 			break;
 		case OPTION_SEED:
 			if (!parse_seed(optarg, &run->seed))
-				return subcommand_misuse(self, "a seed is a number from 0");
+				return subcommand_misuse(self, "--seed takes a number from 0");
 			run->has_seed = true;
 			break;
 		case OPTION_MADS:
@@ -321,7 +321,7 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 		}
 	}
 	if (optind == argument_count)
-		return subcommand_misuse(self, "add, list, clear, record or replay?");
+		return subcommand_misuse(self, "use add, list, clear, record or replay");
 	run->words = arguments + optind + 1;
 	run->word_count = argument_count - optind - 1;
 	return -1;
@@ -338,54 +338,54 @@ static int run_fault(const struct subcommand *self, int argument_count, char **a
 		if (strcmp(actions[index].name, arguments[optind]) == 0)
 			return actions[index].run(&run);
 	}
-	return subcommand_misuse(self, "it is add, list, clear, record or replay");
+	return subcommand_misuse(self, "use add, list, clear, record or replay");
 }
 
 const struct subcommand subcommand_fault = {
 	.name = "fault",
-	.summary = "links and verbs that fail on purpose",
+	.summary = "make links and verbs fail on purpose",
 	.usage = "Usage: softib fault add PORT FAULT... [--seed N] [--mads]\n"
 		 "       softib fault add HOST VERB-FAULT...\n"
 		 "       softib fault list [--json]\n"
 		 "       softib fault clear [PORT...]\n"
 		 "       softib fault record FILE\n"
 		 "       softib fault replay FILE\n"
-		 "PORT is h1 (all ports of a host), h1:1, s1:4, or a node GUID and a port number;\n"
-		 "its link is meant.\n"
+		 "PORT is h1 (all ports of a host), h1:1, s1:4, or a node GUID and a port number. A fault\n"
+		 "affects the link at PORT.\n"
 		 "\n"
-		 "FAULT, each with a chance per packet from 0 to 1 or in %:\n"
-		 "  drop=P            lost on the link\n"
+		 "FAULT with a probability P per packet, from 0 to 1 or in %:\n"
+		 "  drop=P            the packet is lost on the link\n"
 		 "  corrupt=P         a bit flips on the wire: the next port finds a wrong VCRC\n"
-		 "  corrupt-inside=P  a bit flips in the node that sends: the last port finds a\n"
-		 "                    wrong ICRC\n"
-		 "  duplicate=P       arrives twice\n"
-		 "  reorder=P         the next one overtakes it\n"
+		 "  corrupt-inside=P  a bit flips in the sending node: the last port finds a wrong\n"
+		 "                    ICRC\n"
+		 "  duplicate=P       the packet arrives twice\n"
+		 "  reorder=P         the next packet overtakes it\n"
 		 "  credit-loss=P     its flow control credits do not come back\n"
-		 "  no-flow-control   no flow control packet arrives: the other end trains the\n"
-		 "                    link anew, then takes it down (trap 131)\n"
-		 "or for all packets:\n"
+		 "  no-flow-control   no flow control packet arrives: the other end retrains the\n"
+		 "                    link, then takes it down (trap 131)\n"
+		 "FAULT for all packets:\n"
 		 "  delay=TIME        with ns, us, ms or s\n"
-		 "  jitter=TIME       up to so much more; order is kept\n"
-		 "  rate=RATE         at most so many bit, kbit, Mbit or Gbit a second\n"
-		 "  flap=UP/DOWN      the cable is pulled after UP for DOWN, again and again\n"
-		 "  blackhole         the same as drop=1\n"
-		 "  in, out           only packets that come to PORT, or leave it\n"
+		 "  jitter=TIME       up to TIME more; the order is kept\n"
+		 "  rate=RATE         at most this rate, with bit, kbit, Mbit or Gbit (per second)\n"
+		 "  flap=UP/DOWN      the cable is in for UP, out for DOWN, repeatedly\n"
+		 "  blackhole         same as drop=1\n"
+		 "  in, out           only packets that arrive at PORT, or leave it\n"
 		 "\n"
-		 "VERB-FAULT, at the programs of a host:\n"
-		 "  verb=NAME errno=E       that call fails (ibv_reg_mr, ENOMEM)\n"
-		 "  completion=STATUS       a work completion has this status (RETRY_EXC_ERR)\n"
-		 "  event=EVENT             an asynchronous event, once (PORT_ERR, QP_FATAL,\n"
+		 "VERB-FAULT, for the programs of a host:\n"
+		 "  verb=NAME errno=E       this call fails (ibv_reg_mr, ENOMEM)\n"
+		 "  completion=STATUS       a work completion gets this status (RETRY_EXC_ERR)\n"
+		 "  event=EVENT             raise an asynchronous event once (PORT_ERR, QP_FATAL,\n"
 		 "                          CQ_ERR, SRQ_ERR, DEVICE_FATAL)\n"
 		 "  after=N                 only the N-th from now on\n"
-		 "  probability=P           each with this chance\n"
+		 "  probability=P           each with probability P\n"
 		 "\n"
 		 "      --seed N        the same seed gives the same faults to the same packets\n"
 		 "                      (default 1)\n"
-		 "      --mads          management packets on VL15, too\n"
-		 "  -n, --name FABRIC   which (default: SOFTIB_FABRIC, or \"default\")\n"
-		 "      --json          as JSON\n"
+		 "      --mads          affect management packets on VL15 too\n"
+		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
+		 "      --json          print JSON\n"
 		 "\n"
-		 "record writes down what the faults did to which packet of which link since they\n"
-		 "were added; replay does it again.\n",
+		 "record saves what the faults have done to which packet of which link since they were\n"
+		 "added; replay does the same to the same packets again.\n",
 	.run = run_fault,
 };

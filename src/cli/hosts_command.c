@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softib hosts: the ports of all hosts, a line each. */
+/* softib hosts: lists the ports of all hosts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static void print_table(const json_t *rows)
 	}
 }
 
-/* A large fabric comes in several answers. NULL after an error was printed. */
+/* A large fabric needs several answers. NULL after printing the error. */
 static json_t *collect_rows(int socket)
 {
 	json_t *rows = json_array();
@@ -108,11 +108,11 @@ static int run_hosts(const struct subcommand *self, int argument_count, char **a
 
 const struct subcommand subcommand_hosts = {
 	.name = "hosts",
-	.summary = "the hosts of a fabric, their adapters, LIDs, GUIDs and addresses",
+	.summary = "list hosts with their adapters, LIDs, GUIDs and addresses",
 	.usage = "Usage: softib hosts [OPTION]...\n"
-		 "Lists the hosts of a fabric, a line per adapter port.\n"
+		 "Lists the hosts of a fabric, one line per adapter port.\n"
 		 "\n"
-		 "  -n, --name FABRIC   which (default: SOFTIB_FABRIC, or \"default\")\n"
-		 "  --json              as JSON\n",
+		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
+		 "  --json              print JSON\n",
 	.run = run_hosts,
 };

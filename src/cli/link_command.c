@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softib link: pulls a cable or puts it back. */
+/* softib link: unplugs a cable or plugs it in. */
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,17 +19,17 @@ static int run_link(const struct subcommand *self, int argument_count, char **ar
 	if (code >= 0)
 		return code;
 	if (argument_count - optind != 2)
-		return subcommand_misuse(self, "it takes down or up, and a node");
+		return subcommand_misuse(self, "name down or up, and a node");
 
 	bool is_up = strcmp(arguments[optind], "up") == 0;
 
 	if (!is_up && strcmp(arguments[optind], "down") != 0)
-		return subcommand_misuse(self, "a link goes down or up");
+		return subcommand_misuse(self, "name down or up, and a node");
 	if (!node_target_parse(arguments[optind + 1], &target) || target.port == 0)
 		return subcommand_misuse(
-			self, "which link? NODE, or NODE:PORT with a port from 1 to 254");
+			self, "name NODE, or NODE:PORT with a port from 1 to 254");
 
-	/* 0 stands for all. */
+	/* 0: all ports. */
 	int port = target.port == NODE_TARGET_NO_PORT ? 0 : target.port;
 	json_t *answer =
 		fabric_ask(options.fabric, json_pack("{s:s, s:s, s:i, s:b}", "command", "link",
@@ -44,12 +44,11 @@ static int run_link(const struct subcommand *self, int argument_count, char **ar
 
 const struct subcommand subcommand_link = {
 	.name = "link",
-	.summary = "pull a cable, or put it back",
+	.summary = "unplug a cable, or plug it in",
 	.usage = "Usage: softib link down|up NODE[:PORT] [OPTION]...\n"
-		 "Pulls the cable of a port, or puts it back. The subnet manager finds out by "
-		 "itself.\n"
-		 "NODE is a host, a switch or a node GUID; without PORT all its cables are meant.\n"
+		 "Unplugs the cable of a port, or plugs it in. The subnet manager notices by itself.\n"
+		 "NODE is a host, a switch or a node GUID. Without PORT, all cables of NODE.\n"
 		 "\n"
-		 "  -n, --name FABRIC   which (default: SOFTIB_FABRIC, or \"default\")\n",
+		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n",
 	.run = run_link,
 };

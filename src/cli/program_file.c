@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the drop-in libraries can get into a program at all: static, set-id and foreign programs
- * are out of reach. */
+/* Whether a program can load the drop-in libraries: static, setuid and 32-bit programs cannot. */
 #include "cli/program_file.h"
 
 #include <elf.h>
@@ -50,7 +49,7 @@ int program_file_find(const char *program, char *ret_path, size_t path_bytes)
 	return error;
 }
 
-/* Programs that the loader starts in secure mode ignore LD_LIBRARY_PATH and LD_PRELOAD. */
+/* In secure mode the loader ignores LD_LIBRARY_PATH and LD_PRELOAD. */
 static bool gains_privileges(int file)
 {
 	struct stat status;
@@ -85,11 +84,11 @@ static const char *elf_obstacle(int file)
 	if (byte_count < EI_NIDENT || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
 		return NULL;
 	if (header.e_ident[EI_CLASS] != ELFCLASS64)
-		return "a 32-bit program, and softib's libraries are for 64-bit ones";
+		return "a 32-bit program, and softib's libraries are 64-bit";
 	if (byte_count != sizeof(header) || header.e_phentsize < sizeof(Elf64_Phdr))
 		return NULL;
 	if (!has_interpreter(file, &header))
-		return "statically linked, so no library can be put in its way";
+		return "statically linked, so it does not load softib's libraries";
 	return NULL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softib run: a program on a virtual host. It becomes the program, so signals and exit codes are
+/* softib run: runs a program on a virtual host. It execs the program, so signals and exit codes are
  * the program's own. */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "host/protocol.h"
 
 enum {
-	EXIT_NOT_EXECUTABLE = 126, /* as a shell says it */
+	EXIT_NOT_EXECUTABLE = 126, /* the shell's code */
 	EXIT_NOT_FOUND = 127,
 	START_TIMEOUT_MS = 15000,
 	ACTIVE_TIMEOUT_MS = 30000,
@@ -42,7 +42,7 @@ struct run_request {
 	bool fabric_was_named;
 	bool uses_audit;
 	bool uses_namespace;
-	char **program; /* with its arguments */
+	char **program; /* and its arguments */
 };
 
 /* Returns -1, or the exit code when there is nothing more to do. */
@@ -54,7 +54,7 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 	int code;
 
 	request->host = getenv("SOFTIB_HOST");
-	/* "+": options behind the program's name are the program's. */
+	/* "+": options after the program's name belong to the program. */
 	while ((code = getopt_long(argument_count, arguments, "+H:n:h", long_options, NULL)) !=
 	       -1) {
 		switch (code) {
@@ -77,7 +77,7 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 		}
 	}
 	if (optind >= argument_count)
-		return subcommand_misuse(self, "which program?");
+		return subcommand_misuse(self, "name a program to run");
 	request->program = arguments + optind;
 	request->fabric = fabric_name_or_default(name);
 	request->fabric_was_named = name || (from_environment && *from_environment);
@@ -98,13 +98,12 @@ static int start_embedded(const char *fabric)
 	if (error && reason[0])
 		fprintf(stderr, "softib: %s\n", reason);
 	else if (error)
-		fprintf(stderr, "softib: the default fabric can't be started: %s\n",
+		fprintf(stderr, "softib: cannot start the default fabric: %s\n",
 			strerror(-error));
 	return error;
 }
 
-/* A connection that has said hello, for the program to inherit; the answer says where its files
- * are. */
+/* Connects and sends hello. The program inherits the connection; the answer names its files. */
 static int join_once(const struct run_request *request, json_t **ret_answer)
 {
 	json_t *hello = json_pack("{s:s, s:i, s:s, s:i}", "command", "hello", "version",
@@ -133,8 +132,8 @@ static int join_once(const struct run_request *request, json_t **ret_answer)
 	return socket;
 }
 
-/* The embedded default may be ending just now because its last user has gone; then the next attempt
- * starts another. */
+/* The default fabric may be stopping because its last program has ended. Then the next try starts a
+ * new one. */
 static int join(const struct run_request *request, json_t **ret_answer, bool *ret_was_started)
 {
 	int socket = -ENOENT;
@@ -164,7 +163,7 @@ static int wait_until_active(int socket)
 	return error;
 }
 
-/* Puts an entry at the front of a list in the environment, once. */
+/* Puts an entry at the front of a list in the environment, unless it is there. */
 static void put_first(const char *variable, const char *entry, char separator)
 {
 	const char *old = getenv(variable);
@@ -209,8 +208,7 @@ static int set_environment(const struct run_request *request, const json_t *answ
 	setenv("SOFTIB_TREE", json_string_value(json_object_get(answer, "tree")), 1);
 	setenv("SOFTIB_SOCKET", path, 1);
 	setenv("SOFTIB_LIBDIR", libraries, 1);
-	/* NCCL 2.28 crashes at its start with any adapter but one vendor's unless it leaves GIN
-	 * alone. */
+	/* NCCL 2.28 crashes at startup with adapters of other vendors unless GIN is disabled. */
 	setenv("NCCL_GIN_TYPE", "2", 0);
 	put_first("LD_LIBRARY_PATH", libraries, ':');
 	error = put_library_first("LD_PRELOAD", libraries, "libsoftib-paths.so");
@@ -219,7 +217,7 @@ static int set_environment(const struct run_request *request, const json_t *answ
 	return error;
 }
 
-/* What would go wrong is said before the fabric is troubled. Returns 0 or the exit code. */
+/* Checks the program before it connects to the fabric. Returns 0 or the exit code. */
 static int check_program(const struct run_request *request)
 {
 	char path[PATH_MAX];
@@ -227,11 +225,11 @@ static int check_program(const struct run_request *request)
 	const char *obstacle = error ? NULL : program_file_obstacle(path);
 
 	if (error == -ENOENT) {
-		fprintf(stderr, "softib: no program %s\n", request->program[0]);
+		fprintf(stderr, "softib: program %s not found\n", request->program[0]);
 		return EXIT_NOT_FOUND;
 	}
 	if (error) {
-		fprintf(stderr, "softib: %s can't be run: %s\n", request->program[0],
+		fprintf(stderr, "softib: cannot run %s: %s\n", request->program[0],
 			strerror(-error));
 		return EXIT_NOT_EXECUTABLE;
 	}
@@ -243,15 +241,15 @@ static int check_program(const struct run_request *request)
 
 static int become_program(const struct run_request *request, int socket)
 {
-	/* The program and its children hold the connection; while one of them lives, so does the
-	 * fabric. */
+	/* The program and its children inherit the connection. The default fabric lives as long as
+	 * one of them. */
 	if (fcntl(socket, F_SETFD, 0) != 0)
 		return EXIT_FAILURE;
 	execvp(request->program[0], request->program);
 
 	int error = errno;
 
-	fprintf(stderr, "softib: %s can't be run: %s\n", request->program[0], strerror(error));
+	fprintf(stderr, "softib: cannot run %s: %s\n", request->program[0], strerror(error));
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
@@ -262,8 +260,7 @@ static int prepare_and_become(const struct run_request *request, int socket, con
 
 	if (error) {
 		fprintf(stderr,
-			"softib: softib's libraries are not where softib is; is the installation "
-			"complete?\n");
+			"softib: softib's libraries are missing; is the installation complete?\n");
 		return EXIT_FAILURE;
 	}
 	if (set_environment(request, answer, libraries) != 0)
@@ -298,7 +295,7 @@ static int run_run(const struct subcommand *self, int argument_count, char **arg
 		const char *reason = json_string_value(json_object_get(answer, "error"));
 
 		fprintf(stderr, "softib: %s\n",
-			reason ? reason : "softibd's answer makes no sense");
+			reason ? reason : "softibd sent an invalid answer");
 		return EXIT_FAILURE;
 	}
 	if (was_started && wait_until_active(socket) != 0)
@@ -309,23 +306,18 @@ static int run_run(const struct subcommand *self, int argument_count, char **arg
 const struct subcommand subcommand_run = {
 	.name = "run",
 	.summary = "run a program on a host",
-	.usage =
-		"Usage: softib run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
-		"Runs a program on a host of a fabric: it sees that host's InfiniBand adapters. If "
-		"no\n"
-		"fabric was named and none is up, a default one with two hosts is started; it ends "
-		"with\n"
-		"its last user.\n"
-		"\n"
-		"  -H, --host HOST     which host (default: SOFTIB_HOST, or the first)\n"
-		"  -n, --name FABRIC   which fabric (default: SOFTIB_FABRIC, or \"default\")\n"
-		"  --audit             also reach programs with a fixed library path (DT_RPATH) or "
-		"an\n"
-		"                      absolute dlopen, by an audit module of the loader\n"
-		"  --namespace         put the libraries and files over the real ones, in a "
-		"private\n"
-		"                      mount namespace\n"
-		"\n"
-		"The exit code is the program's; 127 if it is not found, 126 if it can't be run.\n",
+	.usage = "Usage: softib run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+		 "Runs a program on a host of a fabric: the program sees that host's InfiniBand\n"
+		 "adapters. If no fabric is named and none is up, softib starts a default one with\n"
+		 "two hosts; it stops with its last program.\n"
+		 "\n"
+		 "  -H, --host HOST     the host (default: SOFTIB_HOST, or the first)\n"
+		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
+		 "  --audit             also for programs with a fixed library path (DT_RPATH) or\n"
+		 "                      an absolute dlopen: uses an audit module of the loader\n"
+		 "  --namespace         mount softib's libraries and files over the real ones, in a\n"
+		 "                      private mount namespace\n"
+		 "\n"
+		 "The exit code is the program's; 127 if it is not found, 126 if it cannot be run.\n",
 	.run = run_run,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softib services: what programs listen for, and how many connections each host has. */
+/* softib services: lists the services that programs listen on, and the connections of each host. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "cli/fabric_client.h"
@@ -50,12 +50,12 @@ static int run_services(const struct subcommand *self, int argument_count, char 
 
 const struct subcommand subcommand_services = {
 	.name = "services",
-	.summary = "what programs listen for, and the connections of each host",
+	.summary = "list CM services and connections of each host",
 	.usage = "Usage: softib services [OPTION]...\n"
-		 "Lists the services that programs listen for through the RDMA connection\n"
-		 "manager, and how many connections each host has.\n"
+		 "Lists the services that programs listen on through the RDMA connection\n"
+		 "manager, and the number of connections of each host.\n"
 		 "\n"
-		 "  -n, --name FABRIC   which (default: SOFTIB_FABRIC, or \"default\")\n"
-		 "  --json              as JSON\n",
+		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
+		 "  --json              print JSON\n",
 	.run = run_services,
 };

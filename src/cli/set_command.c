@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softib get and softib set: any node's attributes and counters. */
+/* softib get and softib set: attributes and counters of any node. */
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void print_fields(const json_t *fields)
 		print_value(name, value);
 }
 
-/* Entries that say nothing are left out: an unused key, a LID without a route. */
+/* Unused entries are not shown: an unused P_Key, a LID without a route. */
 static bool is_empty(const char *table, const json_t *value)
 {
 	enum { NO_ROUTE = 255 };
@@ -63,7 +63,7 @@ static void print_table(const char *table, const json_t *entries)
 	}
 }
 
-/* A long table comes in several answers. NULL after an error was printed. */
+/* A long table needs several answers. NULL after printing the error. */
 static json_t *collect(int socket, const struct node_target *target, const char *attribute)
 {
 	json_t *whole = NULL;
@@ -108,10 +108,10 @@ static int run_get(const struct subcommand *self, int argument_count, char **arg
 	if (code >= 0)
 		return code;
 	if (argument_count - optind != 2)
-		return subcommand_misuse(self, "it takes a node and an attribute");
+		return subcommand_misuse(self, "name a node and an attribute");
 	if (!node_target_parse(arguments[optind], &target))
 		return subcommand_misuse(
-			self, "which node? NODE, or NODE:PORT with a port from 0 to 254");
+			self, "name NODE, or NODE:PORT with a port from 0 to 254");
 
 	int socket = fabric_client_open(options.fabric);
 	json_t *answer = socket < 0 ? NULL : collect(socket, &target, arguments[optind + 1]);
@@ -130,7 +130,7 @@ static int run_get(const struct subcommand *self, int argument_count, char **arg
 	return EXIT_SUCCESS;
 }
 
-/* One FIELD=VALUE. Returns the exit code. */
+/* Sets one FIELD=VALUE. Returns the exit code. */
 static int set_one(const struct subcommand *self, int socket, const struct node_target *target,
 		   const char *assignment)
 {
@@ -138,7 +138,7 @@ static int set_one(const struct subcommand *self, int socket, const struct node_
 	char field[FIELD_BYTES];
 
 	if (!sign || sign == assignment || (size_t)(sign - assignment) >= sizeof(field))
-		return subcommand_misuse(self, "what to set is FIELD=VALUE");
+		return subcommand_misuse(self, "write FIELD=VALUE");
 	memcpy(field, assignment, (size_t)(sign - assignment));
 	field[sign - assignment] = '\0';
 
@@ -164,10 +164,10 @@ static int run_set(const struct subcommand *self, int argument_count, char **arg
 	if (code >= 0)
 		return code;
 	if (argument_count - optind < 2)
-		return subcommand_misuse(self, "it takes a node and FIELD=VALUE");
+		return subcommand_misuse(self, "name a node and at least one FIELD=VALUE");
 	if (!node_target_parse(arguments[optind], &target))
 		return subcommand_misuse(
-			self, "which node? NODE, or NODE:PORT with a port from 0 to 254");
+			self, "name NODE, or NODE:PORT with a port from 0 to 254");
 
 	int socket = fabric_client_open(options.fabric);
 
@@ -184,27 +184,25 @@ const struct subcommand subcommand_get = {
 	.name = "get",
 	.summary = "show an attribute or the counters of a node",
 	.usage = "Usage: softib get NODE[:PORT] ATTRIBUTE [OPTION]...\n"
-		 "Shows what a node's agents would answer, by the names of the fields.\n"
+		 "Shows an attribute as the node's agents would answer it, field by field.\n"
 		 "ATTRIBUTE is node_info, switch_info, port_info, port_info_extended, counters,\n"
-		 "description, or one of the tables\n"
-		 "pkeys, guids, sl_to_vl, vl_low, vl_high, lft, mft. NODE is a host, a switch or a "
-		 "node GUID;\n"
-		 "without PORT it is port 0 of a switch and port 1 of anything else.\n"
+		 "description, or one of the tables pkeys, guids, sl_to_vl, vl_low, vl_high, lft, mft.\n"
+		 "NODE is a host, a switch or a node GUID. Without PORT: port 0 of a switch, port 1 of\n"
+		 "any other node.\n"
 		 "\n"
-		 "  -n, --name FABRIC   which (default: SOFTIB_FABRIC, or \"default\")\n"
+		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
 		 "  -j, --json          print JSON\n",
 	.run = run_get,
 };
 
 const struct subcommand subcommand_set = {
 	.name = "set",
-	.summary = "set a field, a table's entry or a counter of a node",
+	.summary = "set a field, a table entry or a counter of a node",
 	.usage = "Usage: softib set NODE[:PORT] FIELD=VALUE... [OPTION]...\n"
-		 "Makes a node say what a test needs: FIELD is a field that softib get shows (lid, "
-		 "port_info.lid,\n"
-		 "counters.symbol_error), an entry of a table (pkeys[1], lft[7]) or description.\n"
-		 "This is the node's own doing: no manager's rules hold, and no manager is asked.\n"
+		 "Sets a value in a node, for tests. FIELD is a field that softib get shows (lid,\n"
+		 "port_info.lid, counters.symbol_error), a table entry (pkeys[1], lft[7]) or description.\n"
+		 "The value is set inside the node: no M_Key is checked, and no subnet manager is told.\n"
 		 "\n"
-		 "  -n, --name FABRIC   which (default: SOFTIB_FABRIC, or \"default\")\n",
+		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n",
 	.run = run_set,
 };

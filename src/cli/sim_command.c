@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softib sim: runs a scenario in virtual time and prints what came of it. */
+/* softib sim: runs a scenario in virtual time and prints the results. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
@@ -20,10 +20,10 @@ struct sim_options {
 	const char *path;
 	bool has_seed, is_json;
 	uint64_t seed;
-	time_ns until; /* 0: as the scenario says */
+	time_ns until; /* 0: the scenario's duration */
 };
 
-/* The whole file, ended by a NUL that does not count; NULL with errno. "-": standard input. */
+/* Reads the whole file and adds a NUL; NULL with errno. "-": standard input. */
 static char *read_file(const char *path, size_t *ret_bytes)
 {
 	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
@@ -59,7 +59,7 @@ static char *read_file(const char *path, size_t *ret_bytes)
 	return text;
 }
 
-/* A topology's path is meant from where the scenario is. */
+/* A topology's path is relative to the scenario's folder. */
 static char *read_topology(const char *scenario_path, const char *path)
 {
 	const char *slash = strrchr(scenario_path, '/');
@@ -108,7 +108,7 @@ static int run_experiment(const struct sim_options *options, const struct scenar
 	experiment_release(&experiment);
 	free(topology);
 	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "softib sim: the report could not be written: %s\n",
+		fprintf(stderr, "softib sim: cannot write the report: %s\n",
 			strerror(errno));
 		return EXIT_FAILURE;
 	}
@@ -117,7 +117,7 @@ static int run_experiment(const struct sim_options *options, const struct scenar
 	return result ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* Returns an exit code, or -1: go on. */
+/* Returns -1, or the exit code if the command is done. */
 static int read_options(const struct subcommand *self, int argument_count, char **arguments,
 			struct sim_options *options)
 {
@@ -133,11 +133,11 @@ static int read_options(const struct subcommand *self, int argument_count, char 
 		case 's':
 			options->has_seed = word_number(optarg, UINT64_MAX, &options->seed);
 			if (!options->has_seed)
-				return subcommand_misuse(self, "a seed is a number");
+				return subcommand_misuse(self, "--seed takes a number");
 			break;
 		case 'u':
 			if (!word_time(optarg, &options->until) || options->until == 0)
-				return subcommand_misuse(self, "a time is like 10ms");
+				return subcommand_misuse(self, "--until takes a time such as 10ms or 1s");
 			break;
 		case 'j':
 			options->is_json = true;
@@ -149,7 +149,7 @@ static int read_options(const struct subcommand *self, int argument_count, char 
 		}
 	}
 	if (argument_count - optind != 1)
-		return subcommand_misuse(self, "it takes one scenario");
+		return subcommand_misuse(self, "name one scenario file");
 	options->path = arguments[optind];
 	return -1;
 }
@@ -183,7 +183,7 @@ static int run_sim(const struct subcommand *self, int argument_count, char **arg
 	if (options.until)
 		scenario.duration = options.until;
 	if (scenario.warmup >= scenario.duration) {
-		fprintf(stderr, "softib sim: the warm-up is not shorter than the duration\n");
+		fprintf(stderr, "softib sim: the warm-up must be shorter than the duration\n");
 		code = EXIT_FAILURE;
 	} else {
 		code = run_experiment(&options, &scenario);
@@ -197,14 +197,12 @@ const struct subcommand subcommand_sim = {
 	.name = "sim",
 	.summary = "run a scenario in virtual time",
 	.usage = "Usage: softib sim SCENARIO [OPTION]...\n"
-		 "Builds the scenario's fabric, brings it up, loads it and lets things happen to "
-		 "it,\n"
-		 "all in virtual time, and prints what came of it. The same seed gives the same "
-		 "output.\n"
-		 "softib-scenario(5) has the language; examples/ has scenarios.\n"
+		 "Builds the scenario's fabric, brings it up, runs its traffic and events in virtual\n"
+		 "time, and prints the results. The same seed gives the same output. softib-scenario(5)\n"
+		 "describes the language; examples/ has scenarios.\n"
 		 "\n"
-		 "  -s, --seed N     instead of the scenario's\n"
-		 "  -u, --until T    run for so long instead (10ms, 1s)\n"
+		 "  -s, --seed N     instead of the scenario's seed\n"
+		 "  -u, --until T    instead of the scenario's duration (10ms, 1s)\n"
 		 "  -j, --json       print JSON\n",
 	.run = run_sim,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softib sm: a subnet manager on a host of a fabric. */
+/* softib sm: runs a subnet manager on a host of a fabric. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ static const struct option options_known[] = {
 	{NULL, 0, NULL, 0},
 };
 
-/* The whole file; the text is the caller's to free. NULL after saying why. */
+/* Reads the whole file; the caller frees the text. NULL after printing the error. */
 static char *read_file(const char *path, size_t *ret_bytes)
 {
 	char *text = NULL;
@@ -111,7 +111,7 @@ static bool read_number(const char *text, uint64_t max, uint64_t *ret_number)
 	return end != text && !*end && !errno && *ret_number <= max && text[0] != '-';
 }
 
-/* Options with a number. false: the text is none. */
+/* Takes an option with a number. false: no number, or out of range. */
 static bool take_number(int option, const char *text, struct manager_options *options)
 {
 	uint64_t number;
@@ -152,7 +152,7 @@ static bool engine_is_known(const char *name)
 {
 	if (routing_engine_find(name))
 		return true;
-	fprintf(stderr, "softib sm: no engine %s; there are", name);
+	fprintf(stderr, "softib sm: unknown engine %s; choose one of", name);
 	for (const struct routing_engine *engine = routing_engines; engine->name; engine++)
 		fprintf(stderr, " %s", engine->name);
 	fputc('\n', stderr);
@@ -230,11 +230,11 @@ static int run_sm(const struct subcommand *self, int argument_count, char **argu
 			return subcommand_misuse(self, NULL);
 		default:
 			if (!take_number(option, optarg, &options))
-				return subcommand_misuse(self, "a number is out of range");
+				return subcommand_misuse(self, "an option's number is missing or out of range");
 		}
 	}
 	if (optind < argument_count)
-		return subcommand_misuse(self, "it takes options only");
+		return subcommand_misuse(self, "unexpected argument: only options are accepted");
 	error = mkey_settings_complete(&options.mkeys);
 	if (error) {
 		fprintf(stderr, "softib sm: %s: %s\n", options.mkeys.secret_path,
@@ -242,7 +242,7 @@ static int run_sm(const struct subcommand *self, int argument_count, char **argu
 		return EXIT_FAILURE;
 	}
 	if (options.engine && strcmp(options.engine, "file") == 0 && !options.tables_text)
-		return subcommand_misuse(self, "the engine file takes its tables from --lfts");
+		return subcommand_misuse(self, "the engine file needs --lfts FILE");
 	options.fabric = fabric_name_or_default(fabric);
 	return manager_run(&options);
 }
@@ -251,38 +251,39 @@ const struct subcommand subcommand_sm = {
 	.name = "sm",
 	.summary = "run a subnet manager on a host",
 	.usage = "Usage: softib sm [OPTION]...\n"
-		 "Runs a subnet manager, with its subnet administration, on a port of a node. Any "
-		 "number may run;\n"
-		 "they elect a master, and the others stand by. SIGTERM hands the subnet over.\n"
+		 "Runs a subnet manager with its subnet administration on a port of a node. Any number\n"
+		 "may run: they elect a master, the others are standby. SIGTERM hands the subnet over.\n"
 		 "\n"
-		 "  -n, --name FABRIC   which (default: SOFTIB_FABRIC, or \"default\")\n"
-		 "  -H, --host HOST     on which host, switch or router (default: SOFTIB_HOST, or the\n"
+		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
+		 "  -H, --host HOST     the host, switch or router (default: SOFTIB_HOST, or the\n"
 		 "                      first host)\n"
-		 "  --guid GUID         on the port with this GUID (default: the first)\n"
-		 "  -p, --priority N    0 to 15; the highest is master (default 0)\n"
-		 "  -R, --engine NAME   how to route (default minhop)\n"
+		 "  --guid GUID         the port with this GUID (default: the first)\n"
+		 "  -p, --priority N    0 to 15; the highest becomes master (default 0)\n"
+		 "  -R, --engine NAME   routing engine (default minhop)\n"
 		 "  --lfts FILE         tables for the engine \"file\", as dump_fts prints them\n"
 		 "  --partitions FILE   partitions, as in OpenSM's partitions.conf\n"
 		 "  --part-enforce TYPE both, in, out or off: which packets switches and routers check\n"
 		 "                      (default both)\n"
-		 "  --no-part-enforce   the same as --part-enforce off\n"
-		 "  --qos FILE          service levels of partitions and services, lanes\n"
+		 "  --no-part-enforce   same as --part-enforce off\n"
+		 "  --qos FILE          service levels of partitions and services, and VLs\n"
 		 "  --lmc N             2^N LIDs per port (default 0)\n"
-		 "  --state FILE        LIDs are remembered there\n"
+		 "  --state FILE        keep LIDs in FILE from one start to the next\n"
 		 "  --m-key KEY         M_Key of every port (default 0: none)\n"
-		 "  --m-key-secret FILE an M_Key per port, from the secret there; made if absent\n"
+		 "  --m-key-secret FILE a different M_Key per port, derived from the secret in FILE,\n"
+		 "                      which is created if absent\n"
 		 "  --m-key-protection-level N\n"
-		 "                      0 shows the key, 1 hides it (default), 2 and 3 answer nobody\n"
-		 "                      without it\n"
+		 "                      0: anyone can read the M_Key; 1: it is hidden (default);\n"
+		 "                      2 or 3: requests without it get no answer\n"
 		 "  --m-key-lease-period S\n"
-		 "                      seconds until a port gives up its protection (default 60; 0:\n"
-		 "                      never) after a wrong key that no right one follows\n"
-		 "  --sm-key KEY        managers with another key are left alone (default: from the\n"
-		 "                      secret, or 1)\n"
-		 "  --sweep MS          between two light sweeps (default 2000)\n"
-		 "  --poll MS           between two questions to the master (default 1000)\n"
-		 "  --prune SECONDS     between two questions to the members of multicast groups\n"
-		 "                      whether they still take part (default 600; 0: none)\n"
-		 "  --once              end when the subnet is up\n",
+		 "                      seconds after a wrong M_Key until a port gives up its\n"
+		 "                      protection, unless the right M_Key follows (default 60;\n"
+		 "                      0: never)\n"
+		 "  --sm-key KEY        SM_Key; managers with another one are ignored (default: from\n"
+		 "                      the secret, or 1)\n"
+		 "  --sweep MS          interval of light sweeps (default 2000)\n"
+		 "  --poll MS           interval at which a standby polls the master (default 1000)\n"
+		 "  --prune SECONDS     interval at which multicast members are checked and dead ones\n"
+		 "                      removed (default 600; 0: never)\n"
+		 "  --once              exit when the subnet is up\n",
 	.run = run_sm,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softib status: how a fabric is. */
+/* softib status: shows a fabric's state. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "cli/fabric_client.h"
@@ -106,7 +106,7 @@ static void print_administration(const json_t *status)
 static void print_status(const json_t *status)
 {
 	printf("fabric          %s%s\n", text(status, "fabric"),
-	       json_is_true(json_object_get(status, "ephemeral")) ? " (ends with its last user)"
+	       json_is_true(json_object_get(status, "ephemeral")) ? " (stops with its last program)"
 								  : "");
 	printf("softibd         pid %d\n", number(status, "pid"));
 	printf("folder          %s\n", text(status, "folder"));
@@ -116,7 +116,7 @@ static void print_status(const json_t *status)
 	       number(status, "active_links"));
 	printf("programs        %d\n", number(status, "programs"));
 	printf("data path       %s\n", json_is_true(json_object_get(status, "offload"))
-					       ? "offloaded where nothing forbids it"
+					       ? "offloaded where possible"
 					       : "through softibd");
 	if (json_is_true(json_object_get(status, "paced")))
 		printf("pacing          %s: up to %d us late within the last second\n",
@@ -127,7 +127,7 @@ static void print_status(const json_t *status)
 	print_captures(json_object_get(status, "captures"));
 	print_gateways(json_object_get(status, "gateways"));
 	if (number(status, "faulty_links"))
-		printf("faults          on %d ways of links; softib fault list shows them\n",
+		printf("faults          on %d link directions; softib fault list shows them\n",
 		       number(status, "faulty_links"));
 	if (number(status, "mad_ports"))
 		printf("management      %d ports open\n", number(status, "mad_ports"));
@@ -151,11 +151,11 @@ static int run_status(const struct subcommand *self, int argument_count, char **
 
 const struct subcommand subcommand_status = {
 	.name = "status",
-	.summary = "how a fabric is",
+	.summary = "show a fabric's state",
 	.usage = "Usage: softib status [OPTION]...\n"
-		 "Shows how a fabric is.\n"
+		 "Shows a fabric's state: hosts, switches, links, programs, subnet manager.\n"
 		 "\n"
-		 "  -n, --name FABRIC   which (default: SOFTIB_FABRIC, or \"default\")\n"
-		 "  --json              as JSON\n",
+		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
+		 "  --json              print JSON\n",
 	.run = run_status,
 };

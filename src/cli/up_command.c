@@ -27,14 +27,14 @@ static const struct option long_options[] = {
 };
 /* clang-format on */
 
-/* What becomes softibd's arguments, and how to start it. */
+/* The arguments for softibd, and how to start it. */
 struct up_request {
 	const char *fabric;
 	const char *arguments[ARGUMENTS_MAX + 1];
 	unsigned argument_count;
 	bool has_hosts;
 	bool has_topology;
-	bool has_wishes;
+	bool has_manager_options;
 	bool is_foreground;
 	bool wants_json;
 	bool waits_for_active;
@@ -46,7 +46,7 @@ static void add_argument(struct up_request *request, const char *argument)
 		request->arguments[request->argument_count++] = argument;
 }
 
-/* What softibd is to know. Returns what is wrong with it, or NULL. */
+/* Adds an option to softibd's arguments. Returns an error message, or NULL. */
 static const char *take_start_option(struct up_request *request, enum start_option option,
 				     const char *value)
 {
@@ -59,8 +59,8 @@ static const char *take_start_option(struct up_request *request, enum start_opti
 		add_argument(request, value);
 	request->has_hosts |= option == START_OPTION_HOSTS;
 	request->has_topology |= option == START_OPTION_TOPOLOGY;
-	/* What is wanted of the built-in manager. */
-	request->has_wishes |= option >= START_OPTION_ENGINE && option <= START_OPTION_M_KEY_LEASE_PERIOD;
+	/* These options are for the built-in subnet manager. */
+	request->has_manager_options |= option >= START_OPTION_ENGINE && option <= START_OPTION_M_KEY_LEASE_PERIOD;
 	request->waits_for_active &= option != START_OPTION_NO_SM;
 	return NULL;
 }
@@ -98,11 +98,12 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 		}
 	}
 	if (optind < argument_count)
-		return subcommand_misuse(self, "it takes options only");
+		return subcommand_misuse(self, "unexpected argument: only options are accepted");
 	if (request->has_hosts && request->has_topology)
-		return subcommand_misuse(self, "--hosts and --topology exclude each other");
-	if (request->has_wishes && !request->waits_for_active)
-		return subcommand_misuse(self, "--no-sm leaves nobody to route, or to give LIDs");
+		return subcommand_misuse(self, "use either --hosts or --topology");
+	if (request->has_manager_options && !request->waits_for_active)
+		return subcommand_misuse(self, "with --no-sm there is no built-in subnet manager "
+					       "to take these options");
 	request->fabric = fabric_name_or_default(name);
 	return -1;
 }
@@ -119,7 +120,7 @@ static int run_in_foreground(const struct up_request *request)
 		execv(program, (char *const *)(uintptr_t)arguments);
 		error = -errno;
 	}
-	fprintf(stderr, "softib: softibd can't be started: %s\n", strerror(-error));
+	fprintf(stderr, "softib: cannot start softibd: %s\n", strerror(-error));
 	return EXIT_FAILURE;
 }
 
@@ -127,15 +128,14 @@ static void explain_launch(const char *fabric, int error, const char *reason)
 {
 	if (error == -EEXIST)
 		fprintf(stderr,
-			"softib: fabric %s is up already; end it with \"softib down --name %s\", "
-			"or choose "
-			"another --name\n",
+			"softib: fabric %s is up already; stop it with \"softib down --name %s\", "
+			"or choose another --name\n",
 			fabric, fabric);
 	else if (reason[0])
 		fprintf(stderr, "softib: %s\n", reason);
 	else if (error == -ENOENT)
 		fprintf(stderr,
-			"softib: softibd is not where softib is; is the installation complete?\n");
+			"softib: softibd is missing; is the installation complete?\n");
 	else
 		fabric_client_explain(fabric, error);
 }
@@ -182,7 +182,8 @@ static int wait_and_report(const struct up_request *request)
 	return code;
 }
 
-/* The embedded default that a program started and nobody uses any more is in nobody's way. */
+/* A default fabric that a program started and no program uses any more is stopped, so that its name
+ * is free. */
 static bool end_unused(const char *fabric)
 {
 	struct control_message message;
@@ -240,9 +241,47 @@ const struct subcommand subcommand_up = {
 	.usage = "Usage: softib up [OPTION]...\n"
 		 "Starts a fabric in the background and waits until its ports are Active.\n"
 		 "\n"
-		 "  -n, --name FABRIC     its name (default: SOFTIB_FABRIC, or "
-		 "\"default\")\n" START_OPTIONS_USAGE
-		 "  --foreground          stay, log to stderr, end with Ctrl-C\n"
+		 "  -n, --name FABRIC     its name (default: SOFTIB_FABRIC, or \"default\")\n"
+		 "  --hosts N             N hosts, h1 to hN, on one switch (default: 2)\n"
+		 "  --topology TOPOLOGY   a file in ibnetdiscover's format, or a generator:\n"
+		 "                        star:N, ring:N, fat-tree:K, mesh:AxB, torus:AxB[xC],\n"
+		 "                        routed:AxB\n"
+		 "  --vls N               data VLs of every port: 1, 2, 4, 8 (default) or 15;\n"
+		 "                        in a topology file, vls=N sets it for one port\n"
+		 "  --no-sm               no built-in subnet manager: ports stay in Init\n"
+		 "  --engine NAME         routing engine of the built-in subnet manager\n"
+		 "                        (default: minhop)\n"
+		 "  --partitions FILE     partitions, as in OpenSM's partitions.conf\n"
+		 "  --part-enforce TYPE   both, in, out or off: which packets switches and routers\n"
+		 "                        check (default: both)\n"
+		 "  --no-part-enforce     same as --part-enforce off\n"
+		 "  --qos FILE            service levels of partitions and services, and VLs\n"
+		 "  --lmc N               2^N LIDs per port (default: 0)\n"
+		 "  --state FILE          keep LIDs in FILE from one start to the next\n"
+		 "  --m-key KEY           M_Key of every port (default: 0, none)\n"
+		 "  --m-key-secret FILE   a different M_Key per port, derived from the secret in\n"
+		 "                        FILE, which is created if absent\n"
+		 "  --m-key-protection-level N\n"
+		 "                        0: anyone can read the M_Key; 1: it is hidden (default);\n"
+		 "                        2 or 3: requests without it get no answer\n"
+		 "  --m-key-lease-period S\n"
+		 "                        seconds after a wrong M_Key until a port gives up its\n"
+		 "                        protection, unless the right M_Key follows\n"
+		 "                        (default: 60; 0: never)\n"
+		 "  --prune SECONDS       interval at which multicast members are checked and dead\n"
+		 "                        ones removed (default: 600; 0: never)\n"
+		 "  --no-offload          send every packet through softibd, hop by hop\n"
+		 "  --paced               run links at their width and speed instead of as fast as\n"
+		 "                        possible; \"softib status\" tells if softibd cannot keep up\n"
+		 "  --congestion          start with congestion control: switches mark packets,\n"
+		 "                        adapters slow down (with --paced)\n"
+		 "  --unprivileged        no program may use a controlled Q_Key, one with the\n"
+		 "                        highest bit set (default: programs of the fabric's user\n"
+		 "                        may)\n"
+		 "  --gateway ROUTER=WHERE\n"
+		 "                        connect a router to a LAN for raw packets:\n"
+		 "                        udp:127.0.0.1:PORT,127.0.0.1:PEERPORT or tap:NAME\n"
+		 "  --foreground          stay in the foreground, log to stderr, end with Ctrl-C\n"
 		 "  --json                print the state as JSON\n",
 	.run = run_up,
 };

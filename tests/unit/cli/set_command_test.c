@@ -225,12 +225,12 @@ static void test_misuse_is_said_before_anybody_is_asked(void **state)
 	memset(long_field, 'x', sizeof(long_field) - 3);
 	memcpy(long_field + sizeof(long_field) - 3, "=1", 2);
 	assert_int_equal(run(&subcommand_get, "h1", NULL), EXIT_USAGE);
-	assert_string_equal(world.misuse, "it takes a node and an attribute");
+	assert_string_equal(world.misuse, "name a node and an attribute");
 	assert_int_equal(run(&subcommand_get, "h1:300", "port_info", NULL), EXIT_USAGE);
 	assert_int_equal(run(&subcommand_set, "h1", NULL), EXIT_USAGE);
 	assert_int_equal(run(&subcommand_set, "h1:x", "lid=1", NULL), EXIT_USAGE);
 	assert_int_equal(run(&subcommand_set, "h1", "lid", NULL), EXIT_USAGE);
-	assert_string_equal(world.misuse, "what to set is FIELD=VALUE");
+	assert_string_equal(world.misuse, "write FIELD=VALUE");
 	assert_int_equal(run(&subcommand_set, "h1", "=1", NULL), EXIT_USAGE);
 	assert_int_equal(run(&subcommand_set, "h1", long_field, NULL), EXIT_USAGE);
 	assert_int_equal(world.request_count, 0);

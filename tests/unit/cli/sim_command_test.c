@@ -179,13 +179,13 @@ static void test_misuse_runs_nothing(void **state)
 {
 	(void)state;
 	assert_int_equal(run(NULL), EXIT_USAGE);
-	assert_string_equal(misuse, "it takes one scenario");
+	assert_string_equal(misuse, "name one scenario file");
 	assert_int_equal(run("a", "b", NULL), EXIT_USAGE);
 	assert_int_equal(run("-s", "many", "a", NULL), EXIT_USAGE);
-	assert_string_equal(misuse, "a seed is a number");
+	assert_string_equal(misuse, "--seed takes a number");
 	assert_int_equal(run("-u", "soon", "a", NULL), EXIT_USAGE);
 	assert_int_equal(run("-u", "0ms", "a", NULL), EXIT_USAGE);
-	assert_string_equal(misuse, "a time is like 10ms");
+	assert_string_equal(misuse, "--until takes a time such as 10ms or 1s");
 	assert_int_equal(run("--help", NULL), EXIT_SUCCESS);
 	assert_non_null(strstr(output, "Usage: softib sim"));
 }
