@@ -10,14 +10,12 @@
 #include "api/libibverbs/objects/handles.h"
 #include "api/libibverbs/diagnostics/misuse.h"
 #include "api/libibverbs/objects/operations.h"
+#include "api/libibverbs/objects/qpn_supply.h"
 #include "api/libibverbs/qp_attributes.h"
 #include "api/libibverbs/data/wr_builder.h"
 #include "host/raw_claims.h"
 #include "host/shared_domains.h"
 #include "net/hca/raw_qps.h"
-
-/* Each try asks softibd for a block of QPNs, which other threads may use up before this one. */
-enum { QPN_TRIES_MAX = 16 };
 
 static int check_type(enum ibv_qp_type type)
 {
@@ -73,12 +71,12 @@ static int make_object(struct verbs_qp *qp, struct context_object *context,
 	if (error)
 		return error;
 	adapter_lock(context->adapter);
-	if (!is_known_to_others)
-		error = qp_object_create(hca, options, &qp->object);
-	for (unsigned i = 0; error == -EAGAIN && i < QPN_TRIES_MAX; i++) {
-		error = adapter_more_qpns(context->adapter);
-		if (!error)
+	if (!is_known_to_others) {
+		unsigned tries = 0;
+
+		do
 			error = qp_object_create(hca, options, &qp->object);
+		while (qpn_supply_refilled(context->adapter, &tries, &error));
 	}
 	if (!error) {
 		context->object_count++;
@@ -87,7 +85,7 @@ static int make_object(struct verbs_qp *qp, struct context_object *context,
 			misuse_create_qp(qp);
 	}
 	adapter_unlock(context->adapter);
-	return error == -EAGAIN ? -ENOMEM : error;
+	return error;
 }
 
 static struct cq *cq_object(struct ibv_cq *cq)

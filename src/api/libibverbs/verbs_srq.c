@@ -8,8 +8,7 @@
 #include "api/libibverbs/objects/handles.h"
 #include "api/libibverbs/diagnostics/misuse.h"
 #include "api/libibverbs/objects/operations.h"
-
-enum { NUMBER_TRIES_MAX = 16 };
+#include "api/libibverbs/objects/qpn_supply.h"
 
 /* Creates a plain SRQ, an XRC SRQ if a domain is given, or one that matches tags. The adapter's
  * lock is held. */
@@ -68,16 +67,13 @@ static struct ibv_srq *create(struct ibv_context *public, struct ibv_srq_init_at
 	pthread_cond_init(&srq->srq.cond, NULL);
 	adapter_lock(context->adapter);
 
-	int error = make_object(srq, attr, domain);
+	unsigned tries = 0;
+	int error;
 
-	/* XRC SRQ numbers come from softibd in blocks. */
-	for (unsigned i = 0; error == -EAGAIN && i < NUMBER_TRIES_MAX; i++) {
-		error = adapter_more_qpns(context->adapter);
-		if (!error)
-			error = make_object(srq, attr, domain);
-	}
-	if (error == -EAGAIN)
-		error = -ENOMEM;
+	/* The number of an XRC SRQ is one of the process's QPNs. */
+	do
+		error = make_object(srq, attr, domain);
+	while (qpn_supply_refilled(context->adapter, &tries, &error));
 	if (!error)
 		context->object_count++;
 	adapter_unlock(context->adapter);

@@ -5,11 +5,12 @@
 
 #include <stdlib.h>
 #include "api/libibverbs/async_events.h"
+#include "api/libibverbs/objects/qpn_supply.h"
 #include "api/libibverbs/qp_attributes.h"
 #include "net/hca/eec.h"
 #include "net/hca/rdd.h"
 
-enum { QPN_TRIES_MAX = 16, EVENT_BASE = 0x1000 };
+enum { EVENT_BASE = 0x1000 };
 
 static_assert(SOFTIB_EVENT_EEC_FATAL == EVENT_BASE + HCA_EVENT_QP_FATAL, "events are alike");
 static_assert(SOFTIB_EVENT_EEC_COMM_EST == EVENT_BASE + HCA_EVENT_QP_ESTABLISHED,
@@ -68,24 +69,21 @@ int softib_dealloc_rdd(struct softib_rdd *public)
 	return 0;
 }
 
-/* The context's number comes from the process's block of QPNs; softibd gives more blocks. */
 static int make_object(struct verbs_eec *eec, struct context_object *context, struct rdd *rdd)
 {
+	unsigned tries = 0;
 	int error;
 
 	adapter_lock(context->adapter);
-	error = eec_create(rdd, eec, &eec->object);
-	for (unsigned i = 0; error == -EAGAIN && i < QPN_TRIES_MAX; i++) {
-		error = adapter_more_qpns(context->adapter);
-		if (!error)
-			error = eec_create(rdd, eec, &eec->object);
-	}
+	do
+		error = eec_create(rdd, eec, &eec->object);
+	while (qpn_supply_refilled(context->adapter, &tries, &error));
 	if (!error) {
 		context->object_count++;
 		list_append(&context->eecs, &eec->context_link);
 	}
 	adapter_unlock(context->adapter);
-	return error == -EAGAIN ? -ENOMEM : error;
+	return error;
 }
 
 struct softib_eec *softib_create_eec(struct softib_rdd *rdd, void *eec_context)
