@@ -35,4 +35,12 @@ extern __thread unsigned preload_depth;
 /* The rsocket behind a descriptor; -1: none. */
 int preload_behind(int descriptor);
 
+/* Calls the C library's function, or the rsocket's (recv and rrecv) if one is behind the descriptor. */
+#define REDIRECT(name, descriptor, ...)                                                            \
+	({                                                                                         \
+		int other_ = preload_behind(descriptor);                                           \
+		other_ < 0 ? REAL(name)(descriptor, __VA_ARGS__)                                   \
+			   : INSIDE(r##name(other_, __VA_ARGS__));                                 \
+	})
+
 #endif
