@@ -212,22 +212,12 @@ static int map_ring(struct capture_run *run, struct control_message *message)
 static int ask(struct capture_run *run)
 {
 	struct control_message message;
-	char *text = json_dumps(run->request, JSON_COMPACT);
-	int error = text ? control_ask(run->control, text, ANSWER_TIMEOUT_MS, &message) : -ENOMEM;
+	int error = fabric_client_exchange(run->control, json_incref(run->request),
+					   ANSWER_TIMEOUT_MS, &message, &run->answer);
 
-	free(text);
 	if (error)
 		return report("softibd does not answer", error);
-	run->answer = json_loadb(message.text, message.byte_count, 0, NULL);
-	if (json_is_true(json_object_get(run->answer, "ok"))) {
-		error = map_ring(run, &message);
-	} else {
-		const char *reason = json_string_value(json_object_get(run->answer, "error"));
-
-		fprintf(stderr, "softib: %s\n",
-			reason ? reason : "softibd sent an invalid answer");
-		error = -EINVAL;
-	}
+	error = fabric_client_is_ok(run->answer) ? map_ring(run, &message) : -EINVAL;
 	control_message_release(&message);
 	return error;
 }

@@ -64,28 +64,43 @@ static void explain_silence(int error)
 		fprintf(stderr, "softib: no answer from softibd: %s\n", strerror(-error));
 }
 
-json_t *fabric_client_ask(int socket, json_t *request, int timeout_ms)
+int fabric_client_exchange(int socket, json_t *request, int timeout_ms,
+			   struct control_message *ret_message, json_t **ret_answer)
 {
-	struct control_message message;
 	char *text = json_dumps(request, JSON_COMPACT);
-	int error = text ? control_ask(socket, text, timeout_ms, &message) : -ENOMEM;
+	int error = text ? control_ask(socket, text, timeout_ms, ret_message) : -ENOMEM;
 
 	free(text);
 	json_decref(request);
-	if (error) {
-		explain_silence(error);
-		return NULL;
-	}
+	if (!error)
+		*ret_answer = json_loadb(ret_message->text, ret_message->byte_count, 0, NULL);
+	return error;
+}
 
-	json_t *answer = json_loadb(message.text, message.byte_count, 0, NULL);
-
-	control_message_release(&message);
+bool fabric_client_is_ok(const json_t *answer)
+{
 	if (json_is_true(json_object_get(answer, "ok")))
-		return answer;
+		return true;
 
 	const char *reason = json_string_value(json_object_get(answer, "error"));
 
 	fprintf(stderr, "softib: %s\n", reason ? reason : "softibd sent an invalid answer");
+	return false;
+}
+
+json_t *fabric_client_ask(int socket, json_t *request, int timeout_ms)
+{
+	struct control_message message;
+	json_t *answer;
+	int error = fabric_client_exchange(socket, request, timeout_ms, &message, &answer);
+
+	if (error) {
+		explain_silence(error);
+		return NULL;
+	}
+	control_message_release(&message);
+	if (fabric_client_is_ok(answer))
+		return answer;
 	json_decref(answer);
 	return NULL;
 }

@@ -70,3 +70,17 @@ int fabric_options_print(const struct fabric_options *options, json_t *answer,
 	json_decref(answer);
 	return EXIT_SUCCESS;
 }
+
+int fabric_options_query(const struct subcommand *self, int argument_count, char **arguments,
+			 const char *command, void (*print)(const json_t *answer))
+{
+	struct fabric_options options;
+	int code = fabric_options_read_all(self, FABRIC_NAME_AND_JSON, argument_count, arguments,
+					   &options);
+
+	if (code >= 0)
+		return code;
+	return fabric_options_print(
+		&options, fabric_ask(options.fabric, json_pack("{s:s}", "command", command)),
+		print);
+}

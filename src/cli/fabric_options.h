@@ -30,4 +30,10 @@ MUST_USE int fabric_options_read_all(const struct subcommand *self, enum fabric_
 MUST_USE int fabric_options_print(const struct fabric_options *options, json_t *answer,
 				  void (*print)(const json_t *answer));
 
+/* A whole command without other arguments: reads the options, sends the command of this name to the
+ * fabric and prints the answer. Returns the exit code. */
+MUST_USE int fabric_options_query(const struct subcommand *self, int argument_count,
+				  char **arguments, const char *command,
+				  void (*print)(const json_t *answer));
+
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/attributes.h"
+#include "cli/answer_pages.h"
 #include "cli/fabric_client.h"
 #include "cli/subcommand.h"
 
@@ -118,34 +119,19 @@ static void print_verbs(const json_t *verbs)
 		       json_string_value(json_object_get(row, "settings")));
 }
 
-/* Collects the rows under this key from all pages of the answer; NULL after printing the error. */
+/* NULL after printing the error. */
 static json_t *ask_all(const struct fault_run *run, const char *command, const char *key)
 {
-	json_t *whole = NULL;
-	json_int_t from = 0;
+	int socket = fabric_client_open(run->fabric);
 
-	for (bool is_more = true; is_more;) {
-		json_t *answer = fabric_ask(
-			run->fabric, json_pack("{s:s, s:I}", "command", command, "from", from));
+	if (socket < 0)
+		return NULL;
 
-		if (!answer) {
-			json_decref(whole);
-			return NULL;
-		}
+	json_t *answer =
+		answer_pages_collect(socket, json_pack("{s:s}", "command", command), key);
 
-		const json_t *next = json_object_get(answer, "next");
-
-		is_more = next != NULL;
-		from = json_integer_value(next);
-		if (whole) {
-			json_array_extend(json_object_get(whole, key),
-					  json_object_get(answer, key));
-			json_decref(answer);
-		} else {
-			whole = answer;
-		}
-	}
-	return whole;
+	close(socket);
+	return answer;
 }
 
 static int run_list(const struct fault_run *run)
@@ -157,8 +143,6 @@ static int run_list(const struct fault_run *run)
 
 	if (!answer)
 		return EXIT_FAILURE;
-	json_object_del(answer, "ok");
-	json_object_del(answer, "next");
 	if (run->wants_json) {
 		print_json(answer);
 	} else {

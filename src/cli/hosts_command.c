@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/attributes.h"
+#include "cli/answer_pages.h"
 #include "cli/fabric_client.h"
 #include "cli/fabric_options.h"
 #include "cli/subcommand.h"
@@ -65,30 +66,6 @@ static void print_table(const json_t *rows)
 	}
 }
 
-/* A large fabric needs several answers. NULL after printing the error. */
-static json_t *collect_rows(int socket)
-{
-	json_t *rows = json_array();
-	json_int_t from = 0;
-
-	for (;;) {
-		json_t *answer = fabric_client_ask(
-			socket, json_pack("{s:s, s:I}", "command", "hosts", "from", from),
-			ANSWER_TIMEOUT_MS);
-		json_int_t next = json_integer_value(json_object_get(answer, "next"));
-
-		if (!answer) {
-			json_decref(rows);
-			return NULL;
-		}
-		json_array_extend(rows, json_object_get(answer, "ports"));
-		json_decref(answer);
-		if (next <= from)
-			return rows;
-		from = next;
-	}
-}
-
 static int run_hosts(const struct subcommand *self, int argument_count, char **arguments)
 {
 	struct fabric_options options;
@@ -99,10 +76,15 @@ static int run_hosts(const struct subcommand *self, int argument_count, char **a
 		return code;
 
 	int socket = fabric_client_open(options.fabric);
-	json_t *rows = socket < 0 ? NULL : collect_rows(socket);
 
-	if (socket >= 0)
-		close(socket);
+	if (socket < 0)
+		return EXIT_FAILURE;
+
+	json_t *answer = answer_pages_collect(socket, json_pack("{s:s}", "command", "hosts"), "ports");
+	json_t *rows = json_incref(json_object_get(answer, "ports"));
+
+	json_decref(answer);
+	close(socket);
 	return fabric_options_print(&options, rows, print_table);
 }
 

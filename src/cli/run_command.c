@@ -118,16 +118,12 @@ static int join_once(const struct run_request *request, json_t **ret_answer)
 	if (request->host && *request->host)
 		json_object_set_new(hello, "host", json_string(request->host));
 
-	char *text = json_dumps(hello, JSON_COMPACT);
-	int error = text ? control_ask(socket, text, ANSWER_TIMEOUT_MS, &message) : -ENOMEM;
+	int error = fabric_client_exchange(socket, hello, ANSWER_TIMEOUT_MS, &message, ret_answer);
 
-	free(text);
-	json_decref(hello);
 	if (error) {
 		close(socket);
 		return error;
 	}
-	*ret_answer = json_loadb(message.text, message.byte_count, 0, NULL);
 	control_message_release(&message);
 	return socket;
 }
@@ -291,13 +287,8 @@ static int run_run(const struct subcommand *self, int argument_count, char **arg
 			fabric_client_explain(request.fabric, socket);
 		return EXIT_FAILURE;
 	}
-	if (!json_is_true(json_object_get(answer, "ok"))) {
-		const char *reason = json_string_value(json_object_get(answer, "error"));
-
-		fprintf(stderr, "softib: %s\n",
-			reason ? reason : "softibd sent an invalid answer");
+	if (!fabric_client_is_ok(answer))
 		return EXIT_FAILURE;
-	}
 	if (was_started && wait_until_active(socket) != 0)
 		return EXIT_FAILURE;
 	return prepare_and_become(&request, socket, answer);

@@ -2,7 +2,6 @@
 /* softib services: lists the services that programs listen on, and the connections of each host. */
 #include <stdio.h>
 #include <stdlib.h>
-#include "cli/fabric_client.h"
 #include "cli/fabric_options.h"
 #include "cli/subcommand.h"
 
@@ -36,16 +35,7 @@ static void print_tables(const json_t *answer)
 
 static int run_services(const struct subcommand *self, int argument_count, char **arguments)
 {
-	struct fabric_options options;
-	int code = fabric_options_read_all(self, FABRIC_NAME_AND_JSON, argument_count, arguments,
-					   &options);
-
-	if (code >= 0)
-		return code;
-
-	return fabric_options_print(
-		&options, fabric_ask(options.fabric, json_pack("{s:s}", "command", "services")),
-		print_tables);
+	return fabric_options_query(self, argument_count, arguments, "services", print_tables);
 }
 
 const struct subcommand subcommand_services = {

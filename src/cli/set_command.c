@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/attributes.h"
+#include "cli/answer_pages.h"
 #include "cli/fabric_client.h"
 #include "cli/fabric_options.h"
 #include "cli/node_target.h"
@@ -63,39 +64,13 @@ static void print_table(const char *table, const json_t *entries)
 	}
 }
 
-/* A long table needs several answers. NULL after printing the error. */
+/* NULL after printing the error. */
 static json_t *collect(int socket, const struct node_target *target, const char *attribute)
 {
-	json_t *whole = NULL;
-	json_int_t from = 0;
+	json_t *request = make_request("get", target);
 
-	for (;;) {
-		json_t *request = make_request("get", target);
-
-		json_object_set_new(request, "attribute", json_string(attribute));
-		json_object_set_new(request, "from", json_integer(from));
-
-		json_t *answer = fabric_client_ask(socket, request, ANSWER_TIMEOUT_MS);
-		json_int_t next = json_integer_value(json_object_get(answer, "next"));
-
-		if (!answer) {
-			json_decref(whole);
-			return NULL;
-		}
-		if (!whole) {
-			whole = answer;
-		} else {
-			json_array_extend(json_object_get(whole, "entries"),
-					  json_object_get(answer, "entries"));
-			json_decref(answer);
-		}
-		if (next <= from)
-			break;
-		from = next;
-	}
-	json_object_del(whole, "next");
-	json_object_del(whole, "ok");
-	return whole;
+	json_object_set_new(request, "attribute", json_string(attribute));
+	return answer_pages_collect(socket, request, "entries");
 }
 
 static int run_get(const struct subcommand *self, int argument_count, char **arguments)

@@ -2,7 +2,6 @@
 /* softib status: shows a fabric's state. */
 #include <stdio.h>
 #include <stdlib.h>
-#include "cli/fabric_client.h"
 #include "cli/fabric_options.h"
 #include "cli/subcommand.h"
 
@@ -137,16 +136,7 @@ static void print_status(const json_t *status)
 
 static int run_status(const struct subcommand *self, int argument_count, char **arguments)
 {
-	struct fabric_options options;
-	int code = fabric_options_read_all(self, FABRIC_NAME_AND_JSON, argument_count, arguments,
-					   &options);
-
-	if (code >= 0)
-		return code;
-
-	return fabric_options_print(
-		&options, fabric_ask(options.fabric, json_pack("{s:s}", "command", "status")),
-		print_status);
+	return fabric_options_query(self, argument_count, arguments, "status", print_status);
 }
 
 const struct subcommand subcommand_status = {
