@@ -109,8 +109,8 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 		error = put_private(&command, conn_param->private_data,
 				    conn_param->private_data_len);
 	else
-		error = put_private(&command, identifier->connect_data,
-				    identifier->connect_byte_count);
+		error = put_private(&command, identifier->endpoint.connect_data,
+				    identifier->endpoint.connect_byte_count);
 	if (error)
 		return rdma_result(error);
 	if (identifier->phase == PHASE_ROUTE_FOUND && private_fits(identifier, &command)) {

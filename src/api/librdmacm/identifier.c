@@ -99,7 +99,7 @@ int identifier_adopt(struct rdma_event_channel *channel, void *context,
 	identifier->initiator_depth = RDMA_MAX_INIT_DEPTH;
 	identifier->responder_resources = RDMA_MAX_RESP_RES;
 	pthread_mutex_init(&identifier->mutex, NULL);
-	pthread_cond_init(&identifier->acknowledged, NULL);
+	pthread_cond_init(&identifier->events.acknowledged, NULL);
 	list_init(&identifier->memberships);
 	identifier->is_announced = number != 0;
 	pthread_mutex_lock(&table_mutex);
@@ -128,7 +128,7 @@ struct identifier *identifier_hold(uint32_t number)
 
 	if (identifier) {
 		pthread_mutex_lock(&identifier->mutex);
-		identifier->held_count++;
+		identifier->events.held_count++;
 		pthread_mutex_unlock(&identifier->mutex);
 	}
 	pthread_mutex_unlock(&table_mutex);
@@ -138,8 +138,8 @@ struct identifier *identifier_hold(uint32_t number)
 void identifier_release(struct identifier *identifier)
 {
 	pthread_mutex_lock(&identifier->mutex);
-	identifier->held_count--;
-	pthread_cond_broadcast(&identifier->acknowledged);
+	identifier->events.held_count--;
+	pthread_cond_broadcast(&identifier->events.acknowledged);
 	pthread_mutex_unlock(&identifier->mutex);
 }
 
@@ -199,8 +199,8 @@ static void drop_events(struct identifier *identifier)
 static void wait_for_acknowledgements(struct identifier *identifier)
 {
 	pthread_mutex_lock(&identifier->mutex);
-	while (identifier->held_count)
-		pthread_cond_wait(&identifier->acknowledged, &identifier->mutex);
+	while (identifier->events.held_count)
+		pthread_cond_wait(&identifier->events.acknowledged, &identifier->mutex);
 	pthread_mutex_unlock(&identifier->mutex);
 }
 
@@ -210,9 +210,9 @@ static void free_identifier(struct identifier *identifier)
 	if (identifier->is_synchronous)
 		rdma_destroy_event_channel(identifier->public.channel);
 	rdma_freeaddrinfo(identifier->found_addresses);
-	free(identifier->request_qp);
-	free(identifier->connect_data);
-	pthread_cond_destroy(&identifier->acknowledged);
+	free(identifier->endpoint.request_qp);
+	free(identifier->endpoint.connect_data);
+	pthread_cond_destroy(&identifier->events.acknowledged);
 	pthread_mutex_destroy(&identifier->mutex);
 	free(identifier);
 }
@@ -235,7 +235,7 @@ static int end_identifier(struct identifier *identifier, uint32_t *ret_unread_co
 	int error = identifier_ask(identifier, &command, &answer);
 
 	if (!error)
-		*ret_unread_count = answer.number - identifier->read_count;
+		*ret_unread_count = answer.number - identifier->events.read_count;
 	return error;
 }
 
@@ -301,7 +301,7 @@ int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 		return -1;
 	identifier_command(identifier, CM_MIGRATE, &command);
 	command.channel = event_channel_of(channel)->number;
-	command.value = identifier->read_count;
+	command.value = identifier->events.read_count;
 	/* Set before softibd switches channels: a thread that gets an event from the new channel
 	 * reads id->channel. */
 	__atomic_store_n(&id->channel, channel, __ATOMIC_RELEASE);

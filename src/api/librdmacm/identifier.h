@@ -31,6 +31,20 @@ enum identifier_phase {
 	PHASE_CONNECTED, /* also while connecting, and after the end */
 };
 
+/* The id's events: how many the program has read, and how many of these it still holds. */
+struct identifier_events {
+	uint32_t read_count; /* from the channel */
+	uint32_t held_count; /* not acknowledged */
+	pthread_cond_t acknowledged;
+};
+
+/* From rdma_create_ep: QP attributes for incoming requests, private data for rdma_connect. */
+struct identifier_endpoint {
+	struct ibv_qp_init_attr *request_qp;
+	void *connect_data;
+	uint8_t connect_byte_count;
+};
+
 /* Behind struct rdma_cm_id. */
 struct identifier {
 	struct rdma_cm_id public;
@@ -45,12 +59,9 @@ struct identifier {
 	bool has_own_cqs;
 	bool is_passive;
 	uint32_t backlog;
-	uint32_t read_count; /* events read from the channel */
-
-	/* Covers held_count, the events that the program has not acknowledged. */
+	/* Covers events.held_count and memberships; held while softibd learns of the id. */
 	pthread_mutex_t mutex;
-	pthread_cond_t acknowledged;
-	uint32_t held_count;
+	struct identifier_events events;
 
 	struct ibv_pd *default_pd;
 	struct ibv_sa_path_rec path;
@@ -64,11 +75,7 @@ struct identifier {
 	struct list memberships;
 	uint32_t last_token;
 
-	/* From rdma_create_ep: QP attributes for incoming requests, private data for
-	 * rdma_connect. */
-	struct ibv_qp_init_attr *request_qp;
-	void *connect_data;
-	uint8_t connect_byte_count;
+	struct identifier_endpoint endpoint;
 	struct rdma_addrinfo *found_addresses; /* rdma_resolve_addrinfo */
 };
 

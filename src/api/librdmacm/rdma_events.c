@@ -246,7 +246,7 @@ int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event *
 			drop_event(&message);
 			continue;
 		}
-		identifier->read_count++;
+		identifier->events.read_count++;
 
 		struct held_event *event = calloc(1, sizeof(*event));
 

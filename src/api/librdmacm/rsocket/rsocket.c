@@ -325,7 +325,7 @@ RSOCKET_PUBLIC int rclose(int descriptor)
 	pthread_mutex_lock(&socket->lock);
 	rsocket_leave(socket);
 	if (socket->type == SOCK_STREAM && socket->state == RSOCKET_CONNECTED) {
-		bool drops = socket->linger.l_onoff && socket->linger.l_linger == 0;
+		bool drops = socket->options.linger.l_onoff && socket->options.linger.l_linger == 0;
 
 		if (!drops) {
 			stream_end_writing(socket);

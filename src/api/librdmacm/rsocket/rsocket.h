@@ -99,6 +99,15 @@ struct rsocket_stream {
 	uint64_t next_offset;
 };
 
+/* Options of rsetsockopt(). */
+struct rsocket_options {
+	uint32_t send_buffer, receive_buffer;
+	uint32_t sends_max, receives_max, inline_bytes;
+	uint32_t mappings_max; /* how many of our mappings the peer has room for */
+	struct linger linger;
+	int keep_alive, no_delay, reuse_address, v6_only, out_of_band_inline;
+};
+
 struct rsocket_datagrams;
 
 struct rsocket {
@@ -117,12 +126,7 @@ struct rsocket {
 	unsigned unacknowledged; /* CQ events not acknowledged */
 	bool is_armed;
 	unsigned looks, looks_due; /* checks of the event channel, each a system call */
-	/* options */
-	uint32_t send_buffer, receive_buffer;
-	uint32_t sends_max, receives_max, inline_bytes;
-	uint32_t mappings_max; /* how many of our mappings the peer has room for */
-	struct linger linger;
-	int keep_alive, no_delay, reuse_address, v6_only, out_of_band_inline;
+	struct rsocket_options options;
 	struct rsocket_stream stream;
 	struct rsocket_datagrams *datagrams; /* SOCK_DGRAM */
 };

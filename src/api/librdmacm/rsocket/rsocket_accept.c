@@ -12,14 +12,14 @@ static struct rsocket *welcome(struct rsocket *listener, struct rdma_cm_event *e
 		return NULL;
 	socket->id = event->id;
 	socket->id->context = socket;
-	socket->send_buffer = listener->send_buffer;
-	socket->receive_buffer = listener->receive_buffer;
-	socket->sends_max = listener->sends_max;
-	socket->receives_max = listener->receives_max;
-	socket->inline_bytes = listener->inline_bytes;
-	socket->mappings_max = listener->mappings_max;
-	socket->no_delay = listener->no_delay;
-	socket->linger = listener->linger;
+	socket->options.send_buffer = listener->options.send_buffer;
+	socket->options.receive_buffer = listener->options.receive_buffer;
+	socket->options.sends_max = listener->options.sends_max;
+	socket->options.receives_max = listener->options.receives_max;
+	socket->options.inline_bytes = listener->options.inline_bytes;
+	socket->options.mappings_max = listener->options.mappings_max;
+	socket->options.no_delay = listener->options.no_delay;
+	socket->options.linger = listener->options.linger;
 	if (rsocket_make_channel(socket) ||
 	    stream_meet(socket, event->param.conn.private_data,
 			event->param.conn.private_data_len) ||

@@ -127,7 +127,7 @@ static const struct rsocket_mapping *find_remote(const struct rsocket *socket, u
 {
 	const struct rsocket_control *control = (void *)socket->stream.control.bytes;
 
-	for (unsigned i = 0; i < socket->mappings_max; i++) {
+	for (unsigned i = 0; i < socket->options.mappings_max; i++) {
 		const struct rsocket_mapping *row = &control->mappings[i];
 
 		if (row->byte_count && offset >= row->offset &&

@@ -14,7 +14,7 @@ struct option {
 	bool is_of_connection; /* has no effect once there is a connection */
 };
 
-#define AT(field) offsetof(struct rsocket, field)
+#define AT(field) offsetof(struct rsocket, options.field)
 
 static const struct option options[] = {
 	{SOL_SOCKET, SO_SNDBUF, AT(send_buffer), RSOCKET_BUFFER_MIN, RSOCKET_BUFFER_MAX, true},
@@ -66,9 +66,9 @@ static int set_option(struct rsocket *socket, int level, int name, const void *v
 	int number = 0;
 
 	if (level == SOL_SOCKET && name == SO_LINGER) {
-		if (value_bytes < sizeof(socket->linger))
+		if (value_bytes < sizeof(socket->options.linger))
 			return refuse(EINVAL);
-		memcpy(&socket->linger, value, sizeof(socket->linger));
+		memcpy(&socket->options.linger, value, sizeof(socket->options.linger));
 		return 0;
 	}
 	if (value_bytes >= sizeof(number))
@@ -116,10 +116,10 @@ static int get_option(struct rsocket *socket, int level, int name, void *value,
 	int number;
 
 	if (level == SOL_SOCKET && name == SO_LINGER) {
-		if (*value_bytes < sizeof(socket->linger))
+		if (*value_bytes < sizeof(socket->options.linger))
 			return refuse(EINVAL);
-		memcpy(value, &socket->linger, sizeof(socket->linger));
-		*value_bytes = sizeof(socket->linger);
+		memcpy(value, &socket->options.linger, sizeof(socket->options.linger));
+		*value_bytes = sizeof(socket->options.linger);
 		return 0;
 	}
 	if (option)

@@ -31,7 +31,7 @@ void stream_tell_consumed(struct rsocket *socket)
 	    stream_sends_under_way(socket) >= stream_send_slots(socket) - 1)
 		return;
 	if (bytes < stream->receive_ring.byte_count / TELLS_PER_RING &&
-	    messages < socket->receives_max / TELLS_PER_QUEUE)
+	    messages < socket->options.receives_max / TELLS_PER_QUEUE)
 		return;
 	control->consumed_bytes = stream->read_bytes;
 	control->consumed_messages = stream->received_messages;

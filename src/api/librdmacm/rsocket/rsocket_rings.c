@@ -41,24 +41,24 @@ static int make_queue_pair(struct rsocket *socket)
 	struct ibv_qp_init_attr attributes = {
 		.qp_type = IBV_QPT_RC,
 		.cap = {.max_send_wr = stream_send_slots(socket),
-			.max_recv_wr = socket->receives_max,
+			.max_recv_wr = socket->options.receives_max,
 			.max_send_sge = 1,
 			.max_recv_sge = 1,
-			.max_inline_data = socket->inline_bytes},
+			.max_inline_data = socket->options.inline_bytes},
 	};
 
 	socket->completions = ibv_create_comp_channel(socket->id->verbs);
 	if (!socket->completions)
 		return -1;
 	socket->cq = ibv_create_cq(socket->id->verbs,
-				   (int)(stream_send_slots(socket) + socket->receives_max), socket,
+				   (int)(stream_send_slots(socket) + socket->options.receives_max), socket,
 				   socket->completions, 0);
 	if (!socket->cq)
 		return -1;
 	attributes.send_cq = attributes.recv_cq = socket->cq;
 	if (rdma_create_qp(socket->id, NULL, &attributes))
 		return -1;
-	for (uint32_t i = 0; i < socket->receives_max; i++)
+	for (uint32_t i = 0; i < socket->options.receives_max; i++)
 		if (stream_post_receive(socket))
 			return -1;
 	return 0;
@@ -72,8 +72,8 @@ int stream_prepare(struct rsocket *socket)
 		return -1;
 	stream->send_bytes = calloc(stream_send_slots(socket), sizeof(uint32_t));
 	if (!stream->send_bytes ||
-	    region_make(&stream->send_ring, socket->id->pd, socket->send_buffer) ||
-	    region_make(&stream->receive_ring, socket->id->pd, socket->receive_buffer) ||
+	    region_make(&stream->send_ring, socket->id->pd, socket->options.send_buffer) ||
+	    region_make(&stream->receive_ring, socket->id->pd, socket->options.receive_buffer) ||
 	    region_make(&stream->control, socket->id->pd, 2 * sizeof(struct rsocket_control)))
 		return -1;
 	return 0;
@@ -102,13 +102,13 @@ void stream_greet(const struct rsocket *socket, uint8_t ret_bytes[static RSOCKET
 {
 	const struct rsocket_stream *stream = &socket->stream;
 	const struct rsocket_greeting greeting = {
-		.mapping_count = socket->mappings_max,
+		.mapping_count = socket->options.mappings_max,
 		.ring_address = (uintptr_t)stream->receive_ring.bytes,
 		.ring_key = stream->receive_ring.mr->rkey,
 		.ring_bytes = stream->receive_ring.byte_count,
 		.control_address = (uintptr_t)stream->control.bytes,
 		.control_key = stream->control.mr->rkey,
-		.receive_count = socket->receives_max,
+		.receive_count = socket->options.receives_max,
 	};
 
 	rsocket_greeting_encode(&greeting, ret_bytes);

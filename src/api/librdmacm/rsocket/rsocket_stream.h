@@ -25,7 +25,7 @@ static inline uint32_t stream_sends_under_way(const struct rsocket *socket)
 /* Send queue entries: data writes, and control writes besides. */
 static inline uint32_t stream_send_slots(const struct rsocket *socket)
 {
-	return socket->sends_max + RSOCKET_CONTROL_RESERVE;
+	return socket->options.sends_max + RSOCKET_CONTROL_RESERVE;
 }
 
 int stream_post_receive(struct rsocket *socket);

@@ -71,10 +71,10 @@ struct rsocket *rsocket_new(int type)
 	pthread_mutex_init(&socket->lock, NULL);
 	socket->type = type;
 	socket->descriptor = -1;
-	socket->send_buffer = socket->receive_buffer = RSOCKET_BUFFER_DEFAULT;
-	socket->sends_max = RSOCKET_SENDS_DEFAULT;
-	socket->receives_max = RSOCKET_RECEIVES_DEFAULT;
-	socket->inline_bytes = RSOCKET_INLINE_DEFAULT;
+	socket->options.send_buffer = socket->options.receive_buffer = RSOCKET_BUFFER_DEFAULT;
+	socket->options.sends_max = RSOCKET_SENDS_DEFAULT;
+	socket->options.receives_max = RSOCKET_RECEIVES_DEFAULT;
+	socket->options.inline_bytes = RSOCKET_INLINE_DEFAULT;
 	return socket;
 }
 

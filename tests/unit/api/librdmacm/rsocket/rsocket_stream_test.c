@@ -124,8 +124,8 @@ static void open_end(struct end *end, struct end *peer)
 	socket->id = &end->id;
 	socket->cq = &end->cq;
 	socket->state = RSOCKET_CONNECTED;
-	socket->sends_max = SENDS;
-	socket->receives_max = RECEIVES;
+	socket->options.sends_max = SENDS;
+	socket->options.receives_max = RECEIVES;
 	socket->stream.send_ring =
 		(struct rsocket_region){end->send_ring, RING_BYTES, &end->mrs[0]};
 	socket->stream.receive_ring =
