@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * softib-old-xrc-pingpong: messages back and forth between two hosts by XRC, written with the calls that
- * OFED's libraries had before rdma-core (infiniband/ofa_verbs.h). It speaks ibv_xsrq_pingpong's greeting,
- * so that its peer may be that program, which is written with today's calls.
+ * softib-old-xrc-pingpong: two hosts send messages back and forth by XRC, with the calls that
+ * OFED's libraries had before rdma-core (infiniband/ofa_verbs.h). It uses ibv_xsrq_pingpong's
+ * greeting, so its peer may be that program, which uses today's calls.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* "LID:receiving QPN:sending QPN:PSN:SRQ number:GID" in hexadecimal, with the zero at its end. */
+/* "LID:receive QPN:send QPN:PSN:SRQ number:GID" in hexadecimal, with the final NUL. */
 enum { GREETING_BYTES = 66, FAREWELL_BYTES = 4, PORT_NUMBER = 1, MESSAGES_MAX = 1 << 20 };
 
 struct peer {
@@ -30,7 +30,7 @@ struct node {
 	struct ibv_xrc_domain *domain;
 	struct ibv_srq *srq;
 	struct ibv_qp *sender;
-	uint32_t receiver; /* a number: there is no handle */
+	uint32_t receiver; /* a QP number: there is no handle */
 	uint32_t psn;
 	char *bytes;
 	size_t byte_count;
@@ -201,7 +201,7 @@ static void wait_for(struct ibv_cq *cq)
 	}
 }
 
-/* One at a time. */
+/* One message at a time. */
 static void post_send(struct node *node, const struct peer *peer)
 {
 	struct ibv_sge sge = {(uintptr_t)node->bytes, (uint32_t)node->byte_count, node->mr->lkey};
