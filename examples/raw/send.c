@@ -62,10 +62,18 @@ static void usage(const char *program)
 }
 
 static const struct option long_options[] = {
-	{"ipv6", 0, NULL, '6'}, {"ethertype", 1, NULL, 't'}, {"count", 1, NULL, 'n'},
-	{"size", 1, NULL, 's'}, {"timeout", 1, NULL, 'w'},   {"lid", 1, NULL, 'L'},
-	{"port", 1, NULL, 'p'}, {"ib-dev", 1, NULL, 'd'},    {"ib-port", 1, NULL, 'i'},
-	{"sl", 1, NULL, 'l'},	{"group", 1, NULL, 'G'},     {"help", 0, NULL, 'h'},
+	{"ipv6", 0, NULL, '6'},
+	{"ethertype", 1, NULL, 't'},
+	{"count", 1, NULL, 'n'},
+	{"size", 1, NULL, 's'},
+	{"timeout", 1, NULL, 'w'},
+	{"lid", 1, NULL, 'L'},
+	{"port", 1, NULL, 'p'},
+	{"ib-dev", 1, NULL, 'd'},
+	{"ib-port", 1, NULL, 'i'},
+	{"sl", 1, NULL, 'l'},
+	{"group", 1, NULL, 'G'},
+	{"help", 0, NULL, 'h'},
 	{0},
 };
 
@@ -125,8 +133,8 @@ static int read_options(int argc, char **argv, struct options *ret_options)
 		.packet_count = 5,
 		.timeout_ms = 1000,
 	};
-	while ((letter = getopt_long(argc, argv, "6t:n:s:w:L:G:p:d:i:l:h", long_options,
-				     NULL)) != -1)
+	while ((letter = getopt_long(argc, argv, "6t:n:s:w:L:G:p:d:i:l:h", long_options, NULL)) !=
+	       -1)
 		if (take_option(ret_options, letter, optarg))
 			return 1;
 	if (optind == argc - 1)

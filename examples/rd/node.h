@@ -23,7 +23,7 @@ struct options {
 	int gid_index; /* -1: no GRH */
 	bool uses_events;
 	bool validates;
-	bool calls; /* connects by communication management */
+	bool calls;	     /* connects by communication management */
 	unsigned node_count; /* nodes of the exchange; 0: ping-pong of two nodes */
 	unsigned rank;
 };

@@ -58,12 +58,14 @@ static enum ibv_mtu mtu_from(const char *text)
 }
 
 static const struct option long_options[] = {
-	{"port", 1, NULL, 'p'},	   {"ib-dev", 1, NULL, 'd'}, {"ib-port", 1, NULL, 'i'},
-	{"size", 1, NULL, 's'},	   {"mtu", 1, NULL, 'm'},    {"rx-depth", 1, NULL, 'r'},
-	{"iters", 1, NULL, 'n'},   {"sl", 1, NULL, 'l'},     {"events", 0, NULL, 'e'},
-	{"gid-idx", 1, NULL, 'g'}, {"chk", 0, NULL, 'c'},    {"nodes", 1, NULL, 'N'},
-	{"rank", 1, NULL, 'R'},	   {"cm", 0, NULL, 'C'},     {"help", 0, NULL, 'h'},
-	{0},
+	{"port", 1, NULL, 'p'},	   {"ib-dev", 1, NULL, 'd'},
+	{"ib-port", 1, NULL, 'i'}, {"size", 1, NULL, 's'},
+	{"mtu", 1, NULL, 'm'},	   {"rx-depth", 1, NULL, 'r'},
+	{"iters", 1, NULL, 'n'},   {"sl", 1, NULL, 'l'},
+	{"events", 0, NULL, 'e'},  {"gid-idx", 1, NULL, 'g'},
+	{"chk", 0, NULL, 'c'},	   {"nodes", 1, NULL, 'N'},
+	{"rank", 1, NULL, 'R'},	   {"cm", 0, NULL, 'C'},
+	{"help", 0, NULL, 'h'},	   {0},
 };
 
 /* Nonzero: an unknown option or an invalid value. */
@@ -153,7 +155,7 @@ static int send_next(struct node *node, const struct node_address *remote, unsig
 {
 	if (node->options.validates)
 		play_fill(node_send_slot(node, 0), node->options.message_bytes, node->options.rank,
-		     round);
+			  round);
 	return node_post_send(node, 0, peer, remote->qpn);
 }
 
@@ -180,8 +182,8 @@ static int play(struct node *node, const struct node_address *remote)
 				fprintf(stderr, "a message from an unknown sender\n");
 				return 1;
 			}
-			if (node->options.validates &&
-			    play_check(node_receive_slot(node, slot), wc.wc.byte_len, peer, received))
+			if (node->options.validates && play_check(node_receive_slot(node, slot),
+								  wc.wc.byte_len, peer, received))
 				return 1;
 			received++;
 			if (node_post_receive(node, slot))
@@ -202,7 +204,7 @@ static int play_timed(struct node *node, const struct node_address *remote)
 	if (play(node, remote))
 		return 1;
 	play_print_result(node, play_seconds() - start,
-		     2. * node->options.message_bytes * node->options.iterations);
+			  2. * node->options.message_bytes * node->options.iterations);
 	return 0;
 }
 

@@ -50,19 +50,18 @@ struct softib_eec *softib_create_eec(struct softib_rdd *rdd, void *eec_context);
 int softib_destroy_eec(struct softib_eec *eec); /* EBUSY while a softib_cm_id uses it */
 
 /*
- * Attributes and mask as for RC; dest_qp_num is the number of the remote EE context. qp_access_flags,
- * min_rnr_timer and qkey belong to QPs, not to EE contexts.
- *   RESET to INIT  IBV_QP_PKEY_INDEX, IBV_QP_PORT
- *   INIT to RTR    IBV_QP_AV, _PATH_MTU, _DEST_QPN, _RQ_PSN, _MAX_DEST_RD_ATOMIC
- *   RTR to RTS     IBV_QP_SQ_PSN, _TIMEOUT, _RETRY_CNT, _RNR_RETRY, _MAX_QP_RD_ATOMIC
+ * Attributes and mask as for RC; dest_qp_num is the number of the remote EE context.
+ * qp_access_flags, min_rnr_timer and qkey belong to QPs, not to EE contexts. RESET to INIT
+ * IBV_QP_PKEY_INDEX, IBV_QP_PORT INIT to RTR    IBV_QP_AV, _PATH_MTU, _DEST_QPN, _RQ_PSN,
+ * _MAX_DEST_RD_ATOMIC RTR to RTS     IBV_QP_SQ_PSN, _TIMEOUT, _RETRY_CNT, _RNR_RETRY,
+ * _MAX_QP_RD_ATOMIC
  */
 int softib_modify_eec(struct softib_eec *eec, struct ibv_qp_attr *attr, int attr_mask);
 int softib_query_eec(struct softib_eec *eec, struct ibv_qp_attr *attr, int attr_mask);
 
 /*
- * attr->qp_type must be SOFTIB_QPT_RD. For all but sending, use the calls of verbs.h (ibv_modify_qp,
- * ibv_post_recv, ibv_destroy_qp …).
- *   RESET to INIT  IBV_QP_ACCESS_FLAGS, IBV_QP_QKEY
+ * attr->qp_type must be SOFTIB_QPT_RD. For all but sending, use the calls of verbs.h
+ * (ibv_modify_qp, ibv_post_recv, ibv_destroy_qp …). RESET to INIT  IBV_QP_ACCESS_FLAGS, IBV_QP_QKEY
  *   INIT to RTR    IBV_QP_MIN_RNR_TIMER
  *   RTR to RTS     nothing
  */
@@ -117,9 +116,9 @@ static inline struct softib_eec *softib_event_eec(const struct ibv_async_event *
  * --- connecting EE contexts by communication management (vol 1, chapter 12) ---
  *
  * With these calls programs need not exchange numbers themselves. One side listens for a service ID
- * at a port, the other requests a connection to it. Request and reply each carry an EE context, which
- * the library moves to RTS, the QP of the service with its Q_Key, and private data. All calls return
- * at once; events report the results.
+ * at a port, the other requests a connection to it. Request and reply each carry an EE context,
+ * which the library moves to RTS, the QP of the service with its Q_Key, and private data. All calls
+ * return at once; events report the results.
  */
 
 /* The source of events. */
@@ -203,7 +202,7 @@ int softib_destroy_cm_id(struct softib_cm_id *id);
 
 enum softib_cm_event_type {
 	SOFTIB_CM_REQUEST = 1, /* a peer requests a connection: id is new; accept, reject or
-			        * destroy it */
+				* destroy it */
 	SOFTIB_CM_ESTABLISHED, /* the EE context, if it was to be connected, is in RTS */
 	SOFTIB_CM_REJECTED,    /* status: the reason */
 	SOFTIB_CM_UNREACHABLE, /* no path, or no reply; status: an errno value */

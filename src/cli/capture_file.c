@@ -39,8 +39,8 @@ struct capture_file {
 
 static const char *interface_text(const struct capture_file *file, size_t index, size_t column)
 {
-	const char *text = json_string_value(
-		json_array_get(json_array_get(file->interfaces, index), column));
+	const char *text =
+		json_string_value(json_array_get(json_array_get(file->interfaces, index), column));
 
 	return text ? text : "?";
 }
@@ -198,8 +198,8 @@ int capture_file_flush(struct capture_file *file)
 	size_t done = 0;
 
 	while (done < file->buffered_bytes) {
-		ssize_t count = write(file->descriptor, file->buffer + done,
-				      file->buffered_bytes - done);
+		ssize_t count =
+			write(file->descriptor, file->buffer + done, file->buffered_bytes - done);
 
 		if (count < 0 && errno == EINTR)
 			continue;
@@ -216,8 +216,8 @@ int capture_file_finish(struct capture_file *file, uint64_t missed)
 {
 	int error = capture_file_flush(file);
 
-	for (uint32_t index = 0; !error && file->format != CAPTURE_TEXT &&
-				 index < json_array_size(file->interfaces);
+	for (uint32_t index = 0;
+	     !error && file->format != CAPTURE_TEXT && index < json_array_size(file->interfaces);
 	     index++) {
 		/* Missed packets are counted per capture, not per interface, so the first interface
 		 * reports them. */

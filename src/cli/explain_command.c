@@ -88,7 +88,8 @@ static int parse(const struct subcommand *self, int argument_count, char **argum
 			break;
 		case OPTION_PKEY:
 			if (!set_number(request, "pkey", optarg))
-				return subcommand_misuse(self, "--pkey takes a number from 0 to 0xffff");
+				return subcommand_misuse(self,
+							 "--pkey takes a number from 0 to 0xffff");
 			break;
 		case OPTION_SIZE:
 			if (!set_number(request, "size", optarg))
@@ -146,19 +147,20 @@ static int run_explain(const struct subcommand *self, int argument_count, char *
 const struct subcommand subcommand_explain = {
 	.name = "explain",
 	.summary = "trace a packet through the forwarding tables",
-	.usage = "Usage: softib explain SOURCE DESTINATION [OPTION]...\n"
-		 "       softib explain SOURCE --mcast GROUP [OPTION]...\n"
-		 "Traces a packet through the tables, port by port, to its destination or to the reason\n"
-		 "why it is dropped. SOURCE is a host or one of its ports; DESTINATION is a host, a\n"
-		 "switch, a port or a LID; GROUP is an MLID or an MGID.\n"
-		 "\n"
-		 "      --sl N          service level (default 0)\n"
-		 "      --pkey KEY      partition key (default 0xffff)\n"
-		 "      --size N        bytes of payload (default 0), compared with each link's MTU\n"
-		 "      --mcast GROUP   to a multicast group\n"
-		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
-		 "      --json          print JSON\n"
-		 "\n"
-		 "Exit status 1 if the packet is delivered nowhere.\n",
+	.usage =
+		"Usage: softib explain SOURCE DESTINATION [OPTION]...\n"
+		"       softib explain SOURCE --mcast GROUP [OPTION]...\n"
+		"Traces a packet through the tables, port by port, to its destination or to the reason\n"
+		"why it is dropped. SOURCE is a host or one of its ports; DESTINATION is a host, a\n"
+		"switch, a port or a LID; GROUP is an MLID or an MGID.\n"
+		"\n"
+		"      --sl N          service level (default 0)\n"
+		"      --pkey KEY      partition key (default 0xffff)\n"
+		"      --size N        bytes of payload (default 0), compared with each link's MTU\n"
+		"      --mcast GROUP   to a multicast group\n"
+		"  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
+		"      --json          print JSON\n"
+		"\n"
+		"Exit status 1 if the packet is delivered nowhere.\n",
 	.run = run_explain,
 };

@@ -50,7 +50,8 @@ static int run_add(const struct fault_run *run)
 
 	if (run->word_count < 2) {
 		json_decref(settings);
-		return subcommand_misuse(run->self, "add takes a port or host, and at least one fault");
+		return subcommand_misuse(run->self,
+					 "add takes a port or host, and at least one fault");
 	}
 	for (int index = 1; index < run->word_count; index++)
 		json_array_append_new(settings, json_string(run->words[index]));
@@ -127,8 +128,7 @@ static json_t *ask_all(const struct fault_run *run, const char *command, const c
 	if (socket < 0)
 		return NULL;
 
-	json_t *answer =
-		answer_pages_collect(socket, json_pack("{s:s}", "command", command), key);
+	json_t *answer = answer_pages_collect(socket, json_pack("{s:s}", "command", command), key);
 
 	close(socket);
 	return answer;
@@ -328,48 +328,49 @@ static int run_fault(const struct subcommand *self, int argument_count, char **a
 const struct subcommand subcommand_fault = {
 	.name = "fault",
 	.summary = "make links and verbs fail on purpose",
-	.usage = "Usage: softib fault add PORT FAULT... [--seed N] [--mads]\n"
-		 "       softib fault add HOST VERB-FAULT...\n"
-		 "       softib fault list [--json]\n"
-		 "       softib fault clear [PORT...]\n"
-		 "       softib fault record FILE\n"
-		 "       softib fault replay FILE\n"
-		 "PORT is h1 (all ports of a host), h1:1, s1:4, or a node GUID and a port number. A fault\n"
-		 "affects the link at PORT.\n"
-		 "\n"
-		 "FAULT with a probability P per packet, from 0 to 1 or in %:\n"
-		 "  drop=P            the packet is lost on the link\n"
-		 "  corrupt=P         a bit flips on the wire: the next port finds a wrong VCRC\n"
-		 "  corrupt-inside=P  a bit flips in the sending node: the last port finds a wrong\n"
-		 "                    ICRC\n"
-		 "  duplicate=P       the packet arrives twice\n"
-		 "  reorder=P         the next packet overtakes it\n"
-		 "  credit-loss=P     its flow control credits do not come back\n"
-		 "  no-flow-control   no flow control packet arrives: the other end retrains the\n"
-		 "                    link, then takes it down (trap 131)\n"
-		 "FAULT for all packets:\n"
-		 "  delay=TIME        with ns, us, ms or s\n"
-		 "  jitter=TIME       up to TIME more; the order is kept\n"
-		 "  rate=RATE         at most this rate, with bit, kbit, Mbit or Gbit (per second)\n"
-		 "  flap=UP/DOWN      the cable is in for UP, out for DOWN, repeatedly\n"
-		 "  blackhole         same as drop=1\n"
-		 "  in, out           only packets that arrive at PORT, or leave it\n"
-		 "\n"
-		 "VERB-FAULT, for the programs of a host:\n"
-		 "  verb=NAME errno=E       this call fails (ibv_reg_mr, ENOMEM)\n"
-		 "  completion=STATUS       a work completion gets this status (RETRY_EXC_ERR)\n"
-		 "  event=EVENT             raise an asynchronous event once (PORT_ERR, QP_FATAL,\n"
-		 "                          CQ_ERR, SRQ_ERR, DEVICE_FATAL)\n"
-		 "  after=N                 only the N-th from now on\n"
-		 "  probability=P           each with probability P\n"
-		 "\n"
-		 "      --seed N        the same seed gives the same faults to the same packets\n"
-		 "                      (default 1)\n"
-		 "      --mads          affect management packets on VL15 too\n"
-		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
-		 "      --json          print JSON\n"
-		 "\n"
-		 "record saves what the faults have done to which packet of which link since they were\n"
-		 "added; replay does the same to the same packets again.\n",
+	.usage =
+		"Usage: softib fault add PORT FAULT... [--seed N] [--mads]\n"
+		"       softib fault add HOST VERB-FAULT...\n"
+		"       softib fault list [--json]\n"
+		"       softib fault clear [PORT...]\n"
+		"       softib fault record FILE\n"
+		"       softib fault replay FILE\n"
+		"PORT is h1 (all ports of a host), h1:1, s1:4, or a node GUID and a port number. A fault\n"
+		"affects the link at PORT.\n"
+		"\n"
+		"FAULT with a probability P per packet, from 0 to 1 or in %:\n"
+		"  drop=P            the packet is lost on the link\n"
+		"  corrupt=P         a bit flips on the wire: the next port finds a wrong VCRC\n"
+		"  corrupt-inside=P  a bit flips in the sending node: the last port finds a wrong\n"
+		"                    ICRC\n"
+		"  duplicate=P       the packet arrives twice\n"
+		"  reorder=P         the next packet overtakes it\n"
+		"  credit-loss=P     its flow control credits do not come back\n"
+		"  no-flow-control   no flow control packet arrives: the other end retrains the\n"
+		"                    link, then takes it down (trap 131)\n"
+		"FAULT for all packets:\n"
+		"  delay=TIME        with ns, us, ms or s\n"
+		"  jitter=TIME       up to TIME more; the order is kept\n"
+		"  rate=RATE         at most this rate, with bit, kbit, Mbit or Gbit (per second)\n"
+		"  flap=UP/DOWN      the cable is in for UP, out for DOWN, repeatedly\n"
+		"  blackhole         same as drop=1\n"
+		"  in, out           only packets that arrive at PORT, or leave it\n"
+		"\n"
+		"VERB-FAULT, for the programs of a host:\n"
+		"  verb=NAME errno=E       this call fails (ibv_reg_mr, ENOMEM)\n"
+		"  completion=STATUS       a work completion gets this status (RETRY_EXC_ERR)\n"
+		"  event=EVENT             raise an asynchronous event once (PORT_ERR, QP_FATAL,\n"
+		"                          CQ_ERR, SRQ_ERR, DEVICE_FATAL)\n"
+		"  after=N                 only the N-th from now on\n"
+		"  probability=P           each with probability P\n"
+		"\n"
+		"      --seed N        the same seed gives the same faults to the same packets\n"
+		"                      (default 1)\n"
+		"      --mads          affect management packets on VL15 too\n"
+		"  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
+		"      --json          print JSON\n"
+		"\n"
+		"record saves what the faults have done to which packet of which link since they were\n"
+		"added; replay does the same to the same packets again.\n",
 	.run = run_fault,
 };

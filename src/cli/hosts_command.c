@@ -80,7 +80,8 @@ static int run_hosts(const struct subcommand *self, int argument_count, char **a
 	if (socket < 0)
 		return EXIT_FAILURE;
 
-	json_t *answer = answer_pages_collect(socket, json_pack("{s:s}", "command", "hosts"), "ports");
+	json_t *answer =
+		answer_pages_collect(socket, json_pack("{s:s}", "command", "hosts"), "ports");
 	json_t *rows = json_incref(json_object_get(answer, "ports"));
 
 	json_decref(answer);

@@ -26,15 +26,13 @@ static int run_link(const struct subcommand *self, int argument_count, char **ar
 	if (!is_up && strcmp(arguments[optind], "down") != 0)
 		return subcommand_misuse(self, "name down or up, and a node");
 	if (!node_target_parse(arguments[optind + 1], &target) || target.port == 0)
-		return subcommand_misuse(
-			self, "name NODE, or NODE:PORT with a port from 1 to 254");
+		return subcommand_misuse(self, "name NODE, or NODE:PORT with a port from 1 to 254");
 
 	/* 0: all ports. */
 	int port = target.port == NODE_TARGET_NO_PORT ? 0 : target.port;
-	json_t *answer =
-		fabric_ask(options.fabric, json_pack("{s:s, s:s, s:i, s:b}", "command", "link",
-						     "node", target.node, "port", port, "up",
-						     is_up));
+	json_t *answer = fabric_ask(options.fabric,
+				    json_pack("{s:s, s:s, s:i, s:b}", "command", "link", "node",
+					      target.node, "port", port, "up", is_up));
 
 	if (!answer)
 		return EXIT_FAILURE;
@@ -45,10 +43,11 @@ static int run_link(const struct subcommand *self, int argument_count, char **ar
 const struct subcommand subcommand_link = {
 	.name = "link",
 	.summary = "unplug a cable, or plug it in",
-	.usage = "Usage: softib link down|up NODE[:PORT] [OPTION]...\n"
-		 "Unplugs the cable of a port, or plugs it in. The subnet manager notices by itself.\n"
-		 "NODE is a host, a switch or a node GUID. Without PORT, all cables of NODE.\n"
-		 "\n"
-		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n",
+	.usage =
+		"Usage: softib link down|up NODE[:PORT] [OPTION]...\n"
+		"Unplugs the cable of a port, or plugs it in. The subnet manager notices by itself.\n"
+		"NODE is a host, a switch or a node GUID. Without PORT, all cables of NODE.\n"
+		"\n"
+		"  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n",
 	.run = run_link,
 };

@@ -81,7 +81,8 @@ static void load_neighbors(const struct manager *manager)
 	    text_file_read(manager->neighbors_path, STATE_BYTES_MAX, &text, &length) != 0)
 		return;
 	if (sm_neighbors_remember(manager->sm, text))
-		fprintf(stderr, "softib sm: ignored invalid lines of %s\n", manager->neighbors_path);
+		fprintf(stderr, "softib sm: ignored invalid lines of %s\n",
+			manager->neighbors_path);
 	free(text);
 }
 

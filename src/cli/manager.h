@@ -26,13 +26,13 @@ struct manager_options {
 	struct partitions *partitions; /* manager_run takes them over; NULL: the default ones */
 	uint8_t part_enforce;	       /* enum part_enforce */
 	const struct qos *qos;	       /* NULL: none */
-	struct mkey_settings mkeys; /* after mkey_settings_complete() */
+	struct mkey_settings mkeys;    /* after mkey_settings_complete() */
 	uint64_t sm_key;
 	time_ns sweep_interval;
 	time_ns poll_interval;
 	time_ns prune_interval; /* of multicast members; 0: never */
-	time_ns timeout; /* of one SMP attempt */
-	bool is_once;	 /* exits when the subnet is up, without a handover */
+	time_ns timeout;	/* of one SMP attempt */
+	bool is_once;		/* exits when the subnet is up, without a handover */
 };
 
 /* Runs until SIGTERM or SIGINT, when it hands over to a standby if there is one, or until softibd

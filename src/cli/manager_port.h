@@ -12,7 +12,7 @@ struct manager_port {
 	int issm; /* descriptor of the issm device: IsSM is set while it is open; -1: closed */
 	uint64_t port_guid;
 	uint8_t port_number;
-	char name[64]; /* h1 softib0:1 */
+	char name[64];	  /* h1 softib0:1 */
 	char folder[400]; /* of the fabric */
 	struct mad_agent_identity directed, lid_routed, administration;
 };

@@ -27,8 +27,8 @@ static void PRINTF_LIKE(2, 3) add(struct line *line, const char *format, ...)
 
 	va_start(arguments, format);
 
-	int length = vsnprintf(line->text + line->length, line->room - line->length, format,
-			       arguments);
+	int length =
+		vsnprintf(line->text + line->length, line->room - line->length, format, arguments);
 
 	va_end(arguments);
 	if (length > 0 && (size_t)length < line->room - line->length)

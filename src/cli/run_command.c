@@ -98,8 +98,7 @@ static int start_embedded(const char *fabric)
 	if (error && reason[0])
 		fprintf(stderr, "softib: %s\n", reason);
 	else if (error)
-		fprintf(stderr, "softib: cannot start the default fabric: %s\n",
-			strerror(-error));
+		fprintf(stderr, "softib: cannot start the default fabric: %s\n", strerror(-error));
 	return error;
 }
 
@@ -297,18 +296,19 @@ static int run_run(const struct subcommand *self, int argument_count, char **arg
 const struct subcommand subcommand_run = {
 	.name = "run",
 	.summary = "run a program on a host",
-	.usage = "Usage: softib run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
-		 "Runs a program on a host of a fabric: the program sees that host's InfiniBand\n"
-		 "adapters. If no fabric is named and none is up, softib starts a default one with\n"
-		 "two hosts; it stops with its last program.\n"
-		 "\n"
-		 "  -H, --host HOST     the host (default: SOFTIB_HOST, or the first)\n"
-		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
-		 "  --audit             also for programs with a fixed library path (DT_RPATH) or\n"
-		 "                      an absolute dlopen: uses an audit module of the loader\n"
-		 "  --namespace         mount softib's libraries and files over the real ones, in a\n"
-		 "                      private mount namespace\n"
-		 "\n"
-		 "The exit code is the program's; 127 if it is not found, 126 if it cannot be run.\n",
+	.usage =
+		"Usage: softib run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+		"Runs a program on a host of a fabric: the program sees that host's InfiniBand\n"
+		"adapters. If no fabric is named and none is up, softib starts a default one with\n"
+		"two hosts; it stops with its last program.\n"
+		"\n"
+		"  -H, --host HOST     the host (default: SOFTIB_HOST, or the first)\n"
+		"  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
+		"  --audit             also for programs with a fixed library path (DT_RPATH) or\n"
+		"                      an absolute dlopen: uses an audit module of the loader\n"
+		"  --namespace         mount softib's libraries and files over the real ones, in a\n"
+		"                      private mount namespace\n"
+		"\n"
+		"The exit code is the program's; 127 if it is not found, 126 if it cannot be run.\n",
 	.run = run_run,
 };

@@ -85,8 +85,7 @@ static int run_get(const struct subcommand *self, int argument_count, char **arg
 	if (argument_count - optind != 2)
 		return subcommand_misuse(self, "name a node and an attribute");
 	if (!node_target_parse(arguments[optind], &target))
-		return subcommand_misuse(
-			self, "name NODE, or NODE:PORT with a port from 0 to 254");
+		return subcommand_misuse(self, "name NODE, or NODE:PORT with a port from 0 to 254");
 
 	int socket = fabric_client_open(options.fabric);
 	json_t *answer = socket < 0 ? NULL : collect(socket, &target, arguments[optind + 1]);
@@ -141,8 +140,7 @@ static int run_set(const struct subcommand *self, int argument_count, char **arg
 	if (argument_count - optind < 2)
 		return subcommand_misuse(self, "name a node and at least one FIELD=VALUE");
 	if (!node_target_parse(arguments[optind], &target))
-		return subcommand_misuse(
-			self, "name NODE, or NODE:PORT with a port from 0 to 254");
+		return subcommand_misuse(self, "name NODE, or NODE:PORT with a port from 0 to 254");
 
 	int socket = fabric_client_open(options.fabric);
 
@@ -158,26 +156,28 @@ static int run_set(const struct subcommand *self, int argument_count, char **arg
 const struct subcommand subcommand_get = {
 	.name = "get",
 	.summary = "show an attribute or the counters of a node",
-	.usage = "Usage: softib get NODE[:PORT] ATTRIBUTE [OPTION]...\n"
-		 "Shows an attribute as the node's agents would answer it, field by field.\n"
-		 "ATTRIBUTE is node_info, switch_info, port_info, port_info_extended, counters,\n"
-		 "description, or one of the tables pkeys, guids, sl_to_vl, vl_low, vl_high, lft, mft.\n"
-		 "NODE is a host, a switch or a node GUID. Without PORT: port 0 of a switch, port 1 of\n"
-		 "any other node.\n"
-		 "\n"
-		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
-		 "  -j, --json          print JSON\n",
+	.usage =
+		"Usage: softib get NODE[:PORT] ATTRIBUTE [OPTION]...\n"
+		"Shows an attribute as the node's agents would answer it, field by field.\n"
+		"ATTRIBUTE is node_info, switch_info, port_info, port_info_extended, counters,\n"
+		"description, or one of the tables pkeys, guids, sl_to_vl, vl_low, vl_high, lft, mft.\n"
+		"NODE is a host, a switch or a node GUID. Without PORT: port 0 of a switch, port 1 of\n"
+		"any other node.\n"
+		"\n"
+		"  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
+		"  -j, --json          print JSON\n",
 	.run = run_get,
 };
 
 const struct subcommand subcommand_set = {
 	.name = "set",
 	.summary = "set a field, a table entry or a counter of a node",
-	.usage = "Usage: softib set NODE[:PORT] FIELD=VALUE... [OPTION]...\n"
-		 "Sets a value in a node, for tests. FIELD is a field that softib get shows (lid,\n"
-		 "port_info.lid, counters.symbol_error), a table entry (pkeys[1], lft[7]) or description.\n"
-		 "The value is set inside the node: no M_Key is checked, and no subnet manager is told.\n"
-		 "\n"
-		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n",
+	.usage =
+		"Usage: softib set NODE[:PORT] FIELD=VALUE... [OPTION]...\n"
+		"Sets a value in a node, for tests. FIELD is a field that softib get shows (lid,\n"
+		"port_info.lid, counters.symbol_error), a table entry (pkeys[1], lft[7]) or description.\n"
+		"The value is set inside the node: no M_Key is checked, and no subnet manager is told.\n"
+		"\n"
+		"  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n",
 	.run = run_set,
 };

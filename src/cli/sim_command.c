@@ -108,8 +108,7 @@ static int run_experiment(const struct sim_options *options, const struct scenar
 	experiment_release(&experiment);
 	free(topology);
 	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "softib sim: cannot write the report: %s\n",
-			strerror(errno));
+		fprintf(stderr, "softib sim: cannot write the report: %s\n", strerror(errno));
 		return EXIT_FAILURE;
 	}
 	if (result == -ETIME)
@@ -122,8 +121,10 @@ static int read_options(const struct subcommand *self, int argument_count, char 
 			struct sim_options *options)
 {
 	static const struct option longs[] = {
-		{"seed", required_argument, NULL, 's'}, {"until", required_argument, NULL, 'u'},
-		{"json", no_argument, NULL, 'j'},	{"help", no_argument, NULL, 'h'},
+		{"seed", required_argument, NULL, 's'},
+		{"until", required_argument, NULL, 'u'},
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	int letter;
@@ -137,7 +138,8 @@ static int read_options(const struct subcommand *self, int argument_count, char 
 			break;
 		case 'u':
 			if (!word_time(optarg, &options->until) || options->until == 0)
-				return subcommand_misuse(self, "--until takes a time such as 10ms or 1s");
+				return subcommand_misuse(self,
+							 "--until takes a time such as 10ms or 1s");
 			break;
 		case 'j':
 			options->is_json = true;
@@ -196,13 +198,14 @@ static int run_sim(const struct subcommand *self, int argument_count, char **arg
 const struct subcommand subcommand_sim = {
 	.name = "sim",
 	.summary = "run a scenario in virtual time",
-	.usage = "Usage: softib sim SCENARIO [OPTION]...\n"
-		 "Builds the scenario's fabric, brings it up, runs its traffic and events in virtual\n"
-		 "time, and prints the results. The same seed gives the same output. softib-scenario(5)\n"
-		 "describes the language; examples/ has scenarios.\n"
-		 "\n"
-		 "  -s, --seed N     instead of the scenario's seed\n"
-		 "  -u, --until T    instead of the scenario's duration (10ms, 1s)\n"
-		 "  -j, --json       print JSON\n",
+	.usage =
+		"Usage: softib sim SCENARIO [OPTION]...\n"
+		"Builds the scenario's fabric, brings it up, runs its traffic and events in virtual\n"
+		"time, and prints the results. The same seed gives the same output. softib-scenario(5)\n"
+		"describes the language; examples/ has scenarios.\n"
+		"\n"
+		"  -s, --seed N     instead of the scenario's seed\n"
+		"  -u, --until T    instead of the scenario's duration (10ms, 1s)\n"
+		"  -j, --json       print JSON\n",
 	.run = run_sim,
 };

@@ -230,7 +230,8 @@ static int run_sm(const struct subcommand *self, int argument_count, char **argu
 			return subcommand_misuse(self, NULL);
 		default:
 			if (!take_number(option, optarg, &options))
-				return subcommand_misuse(self, "an option's number is missing or out of range");
+				return subcommand_misuse(
+					self, "an option's number is missing or out of range");
 		}
 	}
 	if (optind < argument_count)
@@ -250,40 +251,41 @@ static int run_sm(const struct subcommand *self, int argument_count, char **argu
 const struct subcommand subcommand_sm = {
 	.name = "sm",
 	.summary = "run a subnet manager on a host",
-	.usage = "Usage: softib sm [OPTION]...\n"
-		 "Runs a subnet manager with its subnet administration on a port of a node. Any number\n"
-		 "may run: they elect a master, the others are standby. SIGTERM hands the subnet over.\n"
-		 "\n"
-		 "  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
-		 "  -H, --host HOST     the host, switch or router (default: SOFTIB_HOST, or the\n"
-		 "                      first host)\n"
-		 "  --guid GUID         the port with this GUID (default: the first)\n"
-		 "  -p, --priority N    0 to 15; the highest becomes master (default 0)\n"
-		 "  -R, --engine NAME   routing engine (default minhop)\n"
-		 "  --lfts FILE         tables for the engine \"file\", as dump_fts prints them\n"
-		 "  --partitions FILE   partitions, as in OpenSM's partitions.conf\n"
-		 "  --part-enforce TYPE both, in, out or off: which packets switches and routers check\n"
-		 "                      (default both)\n"
-		 "  --no-part-enforce   same as --part-enforce off\n"
-		 "  --qos FILE          service levels of partitions and services, and VLs\n"
-		 "  --lmc N             2^N LIDs per port (default 0)\n"
-		 "  --state FILE        keep LIDs in FILE from one start to the next\n"
-		 "  --m-key KEY         M_Key of every port (default 0: none)\n"
-		 "  --m-key-secret FILE a different M_Key per port, derived from the secret in FILE,\n"
-		 "                      which is created if absent\n"
-		 "  --m-key-protection-level N\n"
-		 "                      0: anyone can read the M_Key; 1: it is hidden (default);\n"
-		 "                      2 or 3: requests without it get no answer\n"
-		 "  --m-key-lease-period S\n"
-		 "                      seconds after a wrong M_Key until a port gives up its\n"
-		 "                      protection, unless the right M_Key follows (default 60;\n"
-		 "                      0: never)\n"
-		 "  --sm-key KEY        SM_Key; managers with another one are ignored (default: from\n"
-		 "                      the secret, or 1)\n"
-		 "  --sweep MS          interval of light sweeps (default 2000)\n"
-		 "  --poll MS           interval at which a standby polls the master (default 1000)\n"
-		 "  --prune SECONDS     interval at which multicast members are checked and dead ones\n"
-		 "                      removed (default 600; 0: never)\n"
-		 "  --once              exit when the subnet is up\n",
+	.usage =
+		"Usage: softib sm [OPTION]...\n"
+		"Runs a subnet manager with its subnet administration on a port of a node. Any number\n"
+		"may run: they elect a master, the others are standby. SIGTERM hands the subnet over.\n"
+		"\n"
+		"  -n, --name FABRIC   the fabric (default: SOFTIB_FABRIC, or \"default\")\n"
+		"  -H, --host HOST     the host, switch or router (default: SOFTIB_HOST, or the\n"
+		"                      first host)\n"
+		"  --guid GUID         the port with this GUID (default: the first)\n"
+		"  -p, --priority N    0 to 15; the highest becomes master (default 0)\n"
+		"  -R, --engine NAME   routing engine (default minhop)\n"
+		"  --lfts FILE         tables for the engine \"file\", as dump_fts prints them\n"
+		"  --partitions FILE   partitions, as in OpenSM's partitions.conf\n"
+		"  --part-enforce TYPE both, in, out or off: which packets switches and routers check\n"
+		"                      (default both)\n"
+		"  --no-part-enforce   same as --part-enforce off\n"
+		"  --qos FILE          service levels of partitions and services, and VLs\n"
+		"  --lmc N             2^N LIDs per port (default 0)\n"
+		"  --state FILE        keep LIDs in FILE from one start to the next\n"
+		"  --m-key KEY         M_Key of every port (default 0: none)\n"
+		"  --m-key-secret FILE a different M_Key per port, derived from the secret in FILE,\n"
+		"                      which is created if absent\n"
+		"  --m-key-protection-level N\n"
+		"                      0: anyone can read the M_Key; 1: it is hidden (default);\n"
+		"                      2 or 3: requests without it get no answer\n"
+		"  --m-key-lease-period S\n"
+		"                      seconds after a wrong M_Key until a port gives up its\n"
+		"                      protection, unless the right M_Key follows (default 60;\n"
+		"                      0: never)\n"
+		"  --sm-key KEY        SM_Key; managers with another one are ignored (default: from\n"
+		"                      the secret, or 1)\n"
+		"  --sweep MS          interval of light sweeps (default 2000)\n"
+		"  --poll MS           interval at which a standby polls the master (default 1000)\n"
+		"  --prune SECONDS     interval at which multicast members are checked and dead ones\n"
+		"                      removed (default 600; 0: never)\n"
+		"  --once              exit when the subnet is up\n",
 	.run = run_sm,
 };

@@ -60,7 +60,8 @@ static const char *take_start_option(struct up_request *request, enum start_opti
 	request->has_hosts |= option == START_OPTION_HOSTS;
 	request->has_topology |= option == START_OPTION_TOPOLOGY;
 	/* These options are for the built-in subnet manager. */
-	request->has_manager_options |= option >= START_OPTION_ENGINE && option <= START_OPTION_M_KEY_LEASE_PERIOD;
+	request->has_manager_options |=
+		option >= START_OPTION_ENGINE && option <= START_OPTION_M_KEY_LEASE_PERIOD;
 	request->waits_for_active &= option != START_OPTION_NO_SM;
 	return NULL;
 }
@@ -134,16 +135,15 @@ static void explain_launch(const char *fabric, int error, const char *reason)
 	else if (reason[0])
 		fprintf(stderr, "softib: %s\n", reason);
 	else if (error == -ENOENT)
-		fprintf(stderr,
-			"softib: softibd is missing; is the installation complete?\n");
+		fprintf(stderr, "softib: softibd is missing; is the installation complete?\n");
 	else
 		fabric_client_explain(fabric, error);
 }
 
 static int report(const struct up_request *request, int socket)
 {
-	json_t *status =
-		fabric_client_ask(socket, json_pack("{s:s}", "command", "status"), ANSWER_TIMEOUT_MS);
+	json_t *status = fabric_client_ask(socket, json_pack("{s:s}", "command", "status"),
+					   ANSWER_TIMEOUT_MS);
 
 	if (!status)
 		return EXIT_FAILURE;
@@ -168,9 +168,9 @@ static int wait_and_report(const struct up_request *request)
 		return EXIT_FAILURE;
 	if (request->waits_for_active) {
 		json_t *answer = fabric_client_ask(socket,
-						json_pack("{s:s, s:i}", "command", "wait-active",
-							  "timeout_ms", ACTIVE_TIMEOUT_MS),
-						ACTIVE_TIMEOUT_MS + ANSWER_TIMEOUT_MS);
+						   json_pack("{s:s, s:i}", "command", "wait-active",
+							     "timeout_ms", ACTIVE_TIMEOUT_MS),
+						   ACTIVE_TIMEOUT_MS + ANSWER_TIMEOUT_MS);
 
 		if (answer)
 			code = report(request, socket);
@@ -192,11 +192,12 @@ static bool end_unused(const char *fabric)
 
 	if (socket < 0)
 		return false;
-	status = fabric_client_ask(socket, json_pack("{s:s}", "command", "status"), ANSWER_TIMEOUT_MS);
+	status = fabric_client_ask(socket, json_pack("{s:s}", "command", "status"),
+				   ANSWER_TIMEOUT_MS);
 	if (json_is_true(json_object_get(status, "ephemeral")) &&
 	    json_integer_value(json_object_get(status, "users")) == 0)
 		answer = fabric_client_ask(socket, json_pack("{s:s}", "command", "down"),
-					ANSWER_TIMEOUT_MS);
+					   ANSWER_TIMEOUT_MS);
 
 	bool has_ended =
 		answer && control_receive(socket, ANSWER_TIMEOUT_MS, &message) == -ECONNRESET;
@@ -238,50 +239,51 @@ static int run_up(const struct subcommand *self, int argument_count, char **argu
 const struct subcommand subcommand_up = {
 	.name = "up",
 	.summary = "start a fabric",
-	.usage = "Usage: softib up [OPTION]...\n"
-		 "Starts a fabric in the background and waits until its ports are Active.\n"
-		 "\n"
-		 "  -n, --name FABRIC     its name (default: SOFTIB_FABRIC, or \"default\")\n"
-		 "  --hosts N             N hosts, h1 to hN, on one switch (default: 2)\n"
-		 "  --topology TOPOLOGY   a file in ibnetdiscover's format, or a generator:\n"
-		 "                        star:N, ring:N, fat-tree:K, mesh:AxB, torus:AxB[xC],\n"
-		 "                        routed:AxB\n"
-		 "  --vls N               data VLs of every port: 1, 2, 4, 8 (default) or 15;\n"
-		 "                        in a topology file, vls=N sets it for one port\n"
-		 "  --no-sm               no built-in subnet manager: ports stay in Init\n"
-		 "  --engine NAME         routing engine of the built-in subnet manager\n"
-		 "                        (default: minhop)\n"
-		 "  --partitions FILE     partitions, as in OpenSM's partitions.conf\n"
-		 "  --part-enforce TYPE   both, in, out or off: which packets switches and routers\n"
-		 "                        check (default: both)\n"
-		 "  --no-part-enforce     same as --part-enforce off\n"
-		 "  --qos FILE            service levels of partitions and services, and VLs\n"
-		 "  --lmc N               2^N LIDs per port (default: 0)\n"
-		 "  --state FILE          keep LIDs in FILE from one start to the next\n"
-		 "  --m-key KEY           M_Key of every port (default: 0, none)\n"
-		 "  --m-key-secret FILE   a different M_Key per port, derived from the secret in\n"
-		 "                        FILE, which is created if absent\n"
-		 "  --m-key-protection-level N\n"
-		 "                        0: anyone can read the M_Key; 1: it is hidden (default);\n"
-		 "                        2 or 3: requests without it get no answer\n"
-		 "  --m-key-lease-period S\n"
-		 "                        seconds after a wrong M_Key until a port gives up its\n"
-		 "                        protection, unless the right M_Key follows\n"
-		 "                        (default: 60; 0: never)\n"
-		 "  --prune SECONDS       interval at which multicast members are checked and dead\n"
-		 "                        ones removed (default: 600; 0: never)\n"
-		 "  --no-offload          send every packet through softibd, hop by hop\n"
-		 "  --paced               run links at their width and speed instead of as fast as\n"
-		 "                        possible; \"softib status\" tells if softibd cannot keep up\n"
-		 "  --congestion          start with congestion control: switches mark packets,\n"
-		 "                        adapters slow down (with --paced)\n"
-		 "  --unprivileged        no program may use a controlled Q_Key, one with the\n"
-		 "                        highest bit set (default: programs of the fabric's user\n"
-		 "                        may)\n"
-		 "  --gateway ROUTER=WHERE\n"
-		 "                        connect a router to a LAN for raw packets:\n"
-		 "                        udp:127.0.0.1:PORT,127.0.0.1:PEERPORT or tap:NAME\n"
-		 "  --foreground          stay in the foreground, log to stderr, end with Ctrl-C\n"
-		 "  --json                print the state as JSON\n",
+	.usage =
+		"Usage: softib up [OPTION]...\n"
+		"Starts a fabric in the background and waits until its ports are Active.\n"
+		"\n"
+		"  -n, --name FABRIC     its name (default: SOFTIB_FABRIC, or \"default\")\n"
+		"  --hosts N             N hosts, h1 to hN, on one switch (default: 2)\n"
+		"  --topology TOPOLOGY   a file in ibnetdiscover's format, or a generator:\n"
+		"                        star:N, ring:N, fat-tree:K, mesh:AxB, torus:AxB[xC],\n"
+		"                        routed:AxB\n"
+		"  --vls N               data VLs of every port: 1, 2, 4, 8 (default) or 15;\n"
+		"                        in a topology file, vls=N sets it for one port\n"
+		"  --no-sm               no built-in subnet manager: ports stay in Init\n"
+		"  --engine NAME         routing engine of the built-in subnet manager\n"
+		"                        (default: minhop)\n"
+		"  --partitions FILE     partitions, as in OpenSM's partitions.conf\n"
+		"  --part-enforce TYPE   both, in, out or off: which packets switches and routers\n"
+		"                        check (default: both)\n"
+		"  --no-part-enforce     same as --part-enforce off\n"
+		"  --qos FILE            service levels of partitions and services, and VLs\n"
+		"  --lmc N               2^N LIDs per port (default: 0)\n"
+		"  --state FILE          keep LIDs in FILE from one start to the next\n"
+		"  --m-key KEY           M_Key of every port (default: 0, none)\n"
+		"  --m-key-secret FILE   a different M_Key per port, derived from the secret in\n"
+		"                        FILE, which is created if absent\n"
+		"  --m-key-protection-level N\n"
+		"                        0: anyone can read the M_Key; 1: it is hidden (default);\n"
+		"                        2 or 3: requests without it get no answer\n"
+		"  --m-key-lease-period S\n"
+		"                        seconds after a wrong M_Key until a port gives up its\n"
+		"                        protection, unless the right M_Key follows\n"
+		"                        (default: 60; 0: never)\n"
+		"  --prune SECONDS       interval at which multicast members are checked and dead\n"
+		"                        ones removed (default: 600; 0: never)\n"
+		"  --no-offload          send every packet through softibd, hop by hop\n"
+		"  --paced               run links at their width and speed instead of as fast as\n"
+		"                        possible; \"softib status\" tells if softibd cannot keep up\n"
+		"  --congestion          start with congestion control: switches mark packets,\n"
+		"                        adapters slow down (with --paced)\n"
+		"  --unprivileged        no program may use a controlled Q_Key, one with the\n"
+		"                        highest bit set (default: programs of the fabric's user\n"
+		"                        may)\n"
+		"  --gateway ROUTER=WHERE\n"
+		"                        connect a router to a LAN for raw packets:\n"
+		"                        udp:127.0.0.1:PORT,127.0.0.1:PEERPORT or tap:NAME\n"
+		"  --foreground          stay in the foreground, log to stderr, end with Ctrl-C\n"
+		"  --json                print the state as JSON\n",
 	.run = run_up,
 };

@@ -47,14 +47,14 @@ static int read_pkeys(umad_port_t *port)
 	unsigned count = 0;
 
 	while (count < PKEYS_MAX && !umad_sysfs_read_text(text, "infiniband/%s/ports/%d/pkeys/%u",
-						    port->ca_name, port->portnum, count))
+							  port->ca_name, port->portnum, count))
 		count++;
 	port->pkeys = calloc(count ? count : 1, sizeof(port->pkeys[0]));
 	if (!port->pkeys)
 		return -ENOMEM;
 	for (unsigned i = 0; i < count; i++) {
 		umad_sysfs_read_text(text, "infiniband/%s/ports/%d/pkeys/%u", port->ca_name,
-			       port->portnum, i);
+				     port->portnum, i);
 		port->pkeys[i] = (uint16_t)umad_sysfs_number(text);
 	}
 	port->pkeys_size = count;
@@ -246,8 +246,8 @@ int umad_get_issm_path(const char *ca_name, int portnum, char path[], int max)
 		umad_sysfs_read_text(text, "infiniband_mad/issm%d/port", index);
 		if (umad_sysfs_number(text) != (uint64_t)portnum)
 			continue;
-		length =
-			snprintf(path, (size_t)max, "%s/dev/infiniband/issm%d", umad_sysfs_root(), index);
+		length = snprintf(path, (size_t)max, "%s/dev/infiniband/issm%d", umad_sysfs_root(),
+				  index);
 		return length < max ? 0 : fail(ENAMETOOLONG);
 	}
 	return fail(ENODEV);

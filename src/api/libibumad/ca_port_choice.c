@@ -61,8 +61,7 @@ static enum port_rank rank_ca(const char *ca_name, int port_number, int *ret_por
 	return best;
 }
 
-int ca_port_choose(const char *ca_name, int *port_number,
-			char ret_ca_name[static UMAD_CA_NAME_LEN])
+int ca_port_choose(const char *ca_name, int *port_number, char ret_ca_name[static UMAD_CA_NAME_LEN])
 {
 	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN] = {{0}};
 	enum port_rank best = RANK_ABSENT;

@@ -14,6 +14,6 @@
  * port, else the first whose link is up, else the first. Writes the port number back. 0 or -ENODEV.
  */
 MUST_USE int ca_port_choose(const char *ca_name, int *port_number,
-				 char ret_ca_name[static UMAD_CA_NAME_LEN]);
+			    char ret_ca_name[static UMAD_CA_NAME_LEN]);
 
 #endif

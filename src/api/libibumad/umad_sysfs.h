@@ -16,8 +16,8 @@ const char *umad_sysfs_root(void);
 
 /* Reads the first line of <root>/sys/class/<path>, with the path formatted as by printf. 0, or
  * -errno and an empty string. */
-__attribute__((format(printf, 2, 3))) int umad_sysfs_read_text(char ret_text[static UMAD_SYSFS_TEXT_BYTES],
-							 const char *format, ...);
+__attribute__((format(printf, 2, 3))) int
+umad_sysfs_read_text(char ret_text[static UMAD_SYSFS_TEXT_BYTES], const char *format, ...);
 
 /* The number at the start of a line ("0x1f", "4: ACTIVE", "2.5 Gb/sec"); 0: none. */
 uint64_t umad_sysfs_number(const char *text);

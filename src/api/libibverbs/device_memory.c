@@ -115,12 +115,11 @@ struct ibv_dm *verbs_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_a
 	dm->dm.handle = __atomic_add_fetch(&last_handle, 1, __ATOMIC_RELAXED);
 	adapter_lock(context_of(context)->adapter);
 	list_append(&context_of(context)->device->dms, &dm->link);
-	dm->export_slot =
-		export_table_add(&context_of(context)->exports,
-				 &(struct export_entry){.kind = EXPORT_DM,
-							.handle = dm->dm.handle,
-							.address = (uintptr_t)dm->bytes,
-							.byte_count = dm->byte_count});
+	dm->export_slot = export_table_add(&context_of(context)->exports,
+					   &(struct export_entry){.kind = EXPORT_DM,
+								  .handle = dm->dm.handle,
+								  .address = (uintptr_t)dm->bytes,
+								  .byte_count = dm->byte_count});
 	adapter_unlock(context_of(context)->adapter);
 	return &dm->dm;
 }

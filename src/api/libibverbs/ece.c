@@ -37,8 +37,7 @@ static bool credits_are_wanted(void)
 
 void ece_set_default(struct qp *qp)
 {
-	qp->promises_receives =
-		credits_are_wanted() && supported_options(qp) & OPTION_CREDITS;
+	qp->promises_receives = credits_are_wanted() && supported_options(qp) & OPTION_CREDITS;
 }
 
 /* Reports the supported options until ibv_set_ece has chosen some. */

@@ -142,7 +142,7 @@ int ibv_modify_qp(struct ibv_qp *public, struct ibv_qp_attr *attr, int mask)
 				 attributes_that_count(public->qp_type, mask));
 	adapter_target_release(qp->adapter, qp->object);
 	if (!error && mask & IBV_QP_STATE)
-		public->state = attr->qp_state;
+	public->state = attr->qp_state;
 	if (!error && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR)
 		adapter_prepare(qp->adapter, qp->object, now);
 	if (unlikely(warnings_are_on && !error))
@@ -207,7 +207,7 @@ int ibv_query_qp(struct ibv_qp *public, struct ibv_qp_attr *ret_attr, int mask,
 	/* rdma-core updates state only if the mask asks for it, and programs compare state with
 	 * what they set last: UCX queries other attributes of a QP that failed. */
 	if (mask & IBV_QP_STATE)
-		public->state = ret_attr->qp_state;
+	public->state = ret_attr->qp_state;
 	*ret_init_attr = (struct ibv_qp_init_attr){
 		.qp_context = public->qp_context,
 		.send_cq = public->send_cq,

@@ -31,7 +31,8 @@ static int make_object(struct verbs_cq *cq, struct context_object *context, uint
 /* Uses memory from the parent domain's allocator, if the program gave one. -ENOMEM. */
 static int take_queue_memory(struct verbs_cq *cq, struct ibv_pd *pd)
 {
-	const size_t sizes[QUEUE_MEMORY_PIECES] = {cq->object->ring.slot_count * sizeof(struct completion)};
+	const size_t sizes[QUEUE_MEMORY_PIECES] = {cq->object->ring.slot_count *
+						   sizeof(struct completion)};
 	int error = queue_memory_allocate(&cq->queue_memory, pd, QUEUE_MEMORY_FOR_CQ, sizes);
 
 	if (error || !cq->queue_memory.pieces[0])
@@ -71,7 +72,7 @@ static struct verbs_cq *create(struct ibv_context *public, uint32_t cqe_count, v
 	int error = make_object(cq, context, cqe_count, channel);
 
 	if (error) {
-	free(cq);
+		free(cq);
 		return verbs_null(error);
 	}
 	cq->cq.handle = cq->object->handle;
@@ -121,14 +122,14 @@ struct ibv_cq_ex *verbs_create_cq_ex(struct ibv_context *context, struct ibv_cq_
 	if (!cq)
 		return NULL;
 	cq->is_single_threaded = flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
-	if (attr->wc_flags & (IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
-			      IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)) {
+	if (attr->wc_flags &
+	    (IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)) {
 		adapter_lock(cq->adapter);
 		adapter_want_time(cq->adapter);
 		adapter_unlock(cq->adapter);
 	}
 	if (take_queue_memory(cq, attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD ? attr->parent_domain
-									 : NULL) != 0) {
+									     : NULL) != 0) {
 		ibv_destroy_cq((struct ibv_cq *)&cq->cq);
 		return verbs_null(-ENOMEM);
 	}

@@ -121,7 +121,8 @@ static int take_queue_memory(struct verbs_qp *qp, struct ibv_pd *pd)
 {
 	struct send_queue *sends = &qp->object->qp.requester.queue;
 	struct receive_queue *receives = &qp->object->qp.own_receives;
-	const size_t sizes[QUEUE_MEMORY_PIECES] = {send_queue_bytes(sends), receive_queue_bytes(receives)};
+	const size_t sizes[QUEUE_MEMORY_PIECES] = {send_queue_bytes(sends),
+						   receive_queue_bytes(receives)};
 	int error = queue_memory_allocate(&qp->queue_memory, pd, QUEUE_MEMORY_FOR_QP, sizes);
 
 	if (error)

@@ -126,9 +126,8 @@ int verbs_query_device_ex(struct ibv_context *context,
 				IBV_ODP_SUPPORT_SRQ_RECV,
 		.packet_pacing_caps.qp_rate_limit_min = RATE_LIMIT_MIN,
 		.packet_pacing_caps.qp_rate_limit_max = RATE_LIMIT_MAX,
-		.packet_pacing_caps.supported_qpts = 1 << IBV_QPT_RC | 1 << IBV_QPT_UC |
-						     1 << IBV_QPT_UD |
-						     1 << IBV_QPT_XRC_SEND,
+		.packet_pacing_caps.supported_qpts =
+			1 << IBV_QPT_RC | 1 << IBV_QPT_UC | 1 << IBV_QPT_UD | 1 << IBV_QPT_XRC_SEND,
 		.tm_caps.max_rndv_hdr_size = TAG_RENDEZVOUS_BYTES_MAX,
 		.tm_caps.max_num_tags = TAGS_MAX,
 		.tm_caps.flags = IBV_TM_CAP_RC,

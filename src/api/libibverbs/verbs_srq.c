@@ -36,7 +36,8 @@ static int make_object(struct verbs_srq *srq, const struct ibv_srq_init_attr_ex 
 static int take_queue_memory(struct verbs_srq *srq)
 {
 	const size_t sizes[QUEUE_MEMORY_PIECES] = {receive_queue_bytes(&srq->object->queue)};
-	int error = queue_memory_allocate(&srq->queue_memory, srq->srq.pd, QUEUE_MEMORY_FOR_SRQ, sizes);
+	int error =
+		queue_memory_allocate(&srq->queue_memory, srq->srq.pd, QUEUE_MEMORY_FOR_SRQ, sizes);
 
 	if (error || !srq->queue_memory.pieces[0])
 		return error;

@@ -35,7 +35,8 @@ extern __thread unsigned preload_depth;
 /* The rsocket behind a descriptor; -1: none. */
 int preload_behind(int descriptor);
 
-/* Calls the C library's function, or the rsocket's (recv and rrecv) if one is behind the descriptor. */
+/* Calls the C library's function, or the rsocket's (recv and rrecv) if one is behind the
+ * descriptor. */
 #define REDIRECT(name, descriptor, ...)                                                            \
 	({                                                                                         \
 		int other_ = preload_behind(descriptor);                                           \

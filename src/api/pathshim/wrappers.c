@@ -38,7 +38,7 @@
 
 #define MAPPED(path)                                                                               \
 	(path_is_mapped(path) ? path_map(path, secure_getenv("SOFTIB_TREE"), buffer) : (path))
-#define OPENED(path) OPENED_AT(AT_FDCWD, path)
+#define OPENED(path)	    OPENED_AT(AT_FDCWD, path)
 #define OPENED_AT(fd, path) map_to_open(fd, path, buffer)
 
 /* One wrapper: return type, return value if libc has no such function, name, parameters,

@@ -13,8 +13,8 @@
 
 struct verbs_channel;
 
-/* Waits until the channel has an event, and returns with its event queue locked. -errno (-EAGAIN on a
- * non-blocking descriptor) without it. */
+/* Waits until the channel has an event, and returns with its event queue locked. -errno (-EAGAIN on
+ * a non-blocking descriptor) without it. */
 MUST_USE int event_wait(struct verbs_channel *channel);
 
 /* Whether the next wait on this channel will poll before it sleeps, so that the progress thread

@@ -5,8 +5,8 @@
 #include "net/memory/window.h"
 #include "net/transport/work_request.h"
 
-void mw_set_binding(const struct ibv_mw *mw, uint32_t asked_key, const struct ibv_mw_bind_info *info,
-		    struct send_request *ret_request)
+void mw_set_binding(const struct ibv_mw *mw, uint32_t asked_key,
+		    const struct ibv_mw_bind_info *info, struct send_request *ret_request)
 {
 	const uint32_t tag_mask = (1u << KEY_TAG_BITS) - 1;
 

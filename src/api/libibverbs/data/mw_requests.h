@@ -18,7 +18,7 @@ void mw_build_request(const struct ibv_send_wr *wr, struct send_request *ret_req
 
 /* The program chooses only the tag, the low 8 bits of the key. The index is the window's own,
  * whatever the program wrote to mw->rkey or asks for. */
-void mw_set_binding(const struct ibv_mw *mw, uint32_t asked_key, const struct ibv_mw_bind_info *info,
-		    struct send_request *ret_request);
+void mw_set_binding(const struct ibv_mw *mw, uint32_t asked_key,
+		    const struct ibv_mw_bind_info *info, struct send_request *ret_request);
 
 #endif

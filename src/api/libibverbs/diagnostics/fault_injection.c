@@ -12,7 +12,6 @@ static const bool is_of_sends[COMPLETION_STATUS_COUNT] = {
 };
 /* clang-format on */
 
-
 bool fault_injection_is_on;
 
 struct active_fault {
@@ -128,7 +127,7 @@ bool fault_injection_breaks(struct verbs_cq *cq, uint32_t qpn, unsigned opcode,
 void fault_injection_poll(struct verbs_cq *cq, int count, struct ibv_wc *completions)
 {
 	for (int index = 0; index < count; index++)
-		if (fault_injection_breaks(cq, completions[index].qp_num,
-					   completions[index].opcode, &completions[index].status))
+		if (fault_injection_breaks(cq, completions[index].qp_num, completions[index].opcode,
+					   &completions[index].status))
 			completions[index].vendor_err = 0;
 }

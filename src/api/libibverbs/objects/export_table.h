@@ -41,7 +41,7 @@ struct export_header {
 /* The exporting process's view of its file. Covered by the adapter's lock. */
 struct export_table {
 	int file;
-	pid_t process;		  /* a child after fork shares the file but not the objects */
+	pid_t process;		      /* a child after fork shares the file but not the objects */
 	struct export_header *header; /* NULL: nothing is exported */
 	struct export_entry *entries;
 	uint32_t capacity;

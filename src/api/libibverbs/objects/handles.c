@@ -9,7 +9,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct hash_table live; /* address to kind */
 static bool is_incomplete;     /* an address was not recorded for lack of memory: from now on every
-			        * address counts as live */
+				* address counts as live */
 
 /* Another thread may have held the mutex when the process forked. Its update is lost in the child,
  * so there every address counts as live. */

@@ -58,11 +58,11 @@ struct verbs_td {
 };
 
 struct verbs_pd {
-	struct ibv_pd pd; /* first */
+	struct ibv_pd pd;		  /* first */
 	struct protection_domain *domain; /* NULL: deallocated by another handle */
 	struct list link;
-	bool is_shared;	       /* importing made another handle */
-	bool is_foreign;       /* stands for a PD of another process */
+	bool is_shared;	 /* importing made another handle */
+	bool is_foreign; /* stands for a PD of another process */
 	uint32_t export_slot;
 	bool is_parent_domain; /* a second handle of another PD's domain */
 	/* Of a parent domain: */
@@ -96,7 +96,7 @@ struct verbs_mr {
 	uint32_t export_slot;
 	struct foreign_memory foreign; /* if the memory is another process's */
 	const uint32_t *watched;       /* of another process's region: the word of
-				        * export_file_watch() */
+					* export_file_watch() */
 };
 
 struct verbs_channel {
@@ -104,7 +104,7 @@ struct verbs_channel {
 	struct event_queue events;	 /* struct verbs_cq by event_link */
 	uint64_t look_ns;	  /* atomic: how long to poll before sleeping (event_wait.c) */
 	bool finds_events_itself; /* atomic: the last wait found its event by polling */
-	struct list cqs;		 /* struct verbs_cq by channel_link; under the adapter's lock */
+	struct list cqs;	  /* struct verbs_cq by channel_link; under the adapter's lock */
 };
 
 struct verbs_cq {
@@ -113,7 +113,7 @@ struct verbs_cq {
 	struct adapter *adapter;
 	struct completion current; /* the completion that the ibv_wc_read_* functions show */
 	struct completion_clock clock;
-	uint32_t idle_polls;	   /* polls in a row that found no completion and moved no packet */
+	uint32_t idle_polls; /* polls in a row that found no completion and moved no packet */
 	bool is_single_threaded;
 	struct core_sharing sharing;
 	struct queue_memory queue_memory;
@@ -158,13 +158,13 @@ struct verbs_qp {
 	struct list context_link;
 	struct list
 		sharers; /* ring of the handles of an XRC target; object->context is any of them */
-	struct wr_builder *builder; /* NULL for a plain queue pair */
+	struct wr_builder *builder;	/* NULL for a plain queue pair */
 	struct cache_line_guess writes; /* that were like the one before: where they went */
 	struct queue_memory queue_memory;
 	uint32_t async_events_handed_out;
-	bool has_ece; /* ibv_set_ece was called */
+	bool has_ece;		 /* ibv_set_ece was called */
 	bool is_named_by_number; /* the program knows only the QP number: old_xrc.c */
-	struct ibv_qp qp; /* last; with a builder, the beginning of a struct softib_qp_ex */
+	struct ibv_qp qp;	 /* last; with a builder, the beginning of a struct softib_qp_ex */
 };
 
 static inline struct context_object *context_of(struct ibv_context *context)

@@ -9,7 +9,8 @@
 
 struct ibv_pd;
 
-/* The resource_type that the program's allocator gets. Each adapter driver defines its own numbers. */
+/* The resource_type that the program's allocator gets. Each adapter driver defines its own numbers.
+ */
 enum queue_memory_purpose {
 	QUEUE_MEMORY_FOR_QP = 1,
 	QUEUE_MEMORY_FOR_CQ = 2,
@@ -19,14 +20,14 @@ enum queue_memory_purpose {
 enum { QUEUE_MEMORY_PIECES = 2 };
 
 struct queue_memory {
-	struct ibv_pd *pd; /* the parent domain in use; NULL: none */
+	struct ibv_pd *pd;		   /* the parent domain in use; NULL: none */
 	void *pieces[QUEUE_MEMORY_PIECES]; /* NULL: the library allocated this piece */
 	enum queue_memory_purpose purpose;
 };
 
-/* Allocates one piece per size that is not 0. Nothing is allocated if pd is NULL or no parent domain.
- * -ENOMEM: the program's allocator returned NULL or unaligned memory. Called without the adapter's
- * lock, because the allocator is the program's code. */
+/* Allocates one piece per size that is not 0. Nothing is allocated if pd is NULL or no parent
+ * domain. -ENOMEM: the program's allocator returned NULL or unaligned memory. Called without the
+ * adapter's lock, because the allocator is the program's code. */
 MUST_USE int queue_memory_allocate(struct queue_memory *memory, struct ibv_pd *pd,
 				   enum queue_memory_purpose purpose,
 				   const size_t sizes[static QUEUE_MEMORY_PIECES]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The structs behind the RD domains and EE contexts of softib/verbs.h. The functions are in
- * rd/verbs_eec.c; the layers below rd/ call them for a context that is closed or raises an event. */
+ * rd/verbs_eec.c; the layers below rd/ call them for a context that is closed or raises an event.
+ */
 #ifndef SOFTIB_API_LIBIBVERBS_OBJECTS_RD_OBJECTS_H
 #define SOFTIB_API_LIBIBVERBS_OBJECTS_RD_OBJECTS_H
 

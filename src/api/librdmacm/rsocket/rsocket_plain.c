@@ -34,7 +34,8 @@ static int connect_plain(const struct rsocket *socket_)
 		close(plain);
 		return -1;
 	}
-	setsockopt(plain, IPPROTO_TCP, TCP_NODELAY, &socket_->options.no_delay, sizeof(socket_->options.no_delay));
+	setsockopt(plain, IPPROTO_TCP, TCP_NODELAY, &socket_->options.no_delay,
+		   sizeof(socket_->options.no_delay));
 	fcntl(plain, F_SETFL, socket_->file_flags);
 	return plain;
 }

@@ -51,8 +51,8 @@ static int make_queue_pair(struct rsocket *socket)
 	if (!socket->completions)
 		return -1;
 	socket->cq = ibv_create_cq(socket->id->verbs,
-				   (int)(stream_send_slots(socket) + socket->options.receives_max), socket,
-				   socket->completions, 0);
+				   (int)(stream_send_slots(socket) + socket->options.receives_max),
+				   socket, socket->completions, 0);
 	if (!socket->cq)
 		return -1;
 	attributes.send_cq = attributes.recv_cq = socket->cq;

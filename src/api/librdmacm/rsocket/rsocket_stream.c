@@ -77,7 +77,8 @@ static bool is_signaled(struct rsocket_stream *stream, const struct rsocket *soc
 {
 	stream->unsignaled_count++;
 	stream->unsignaled_bytes += write->ring_bytes;
-	if (!write->is_last && stream->unsignaled_count < socket->options.sends_max / SIGNALS_PER_QUEUE &&
+	if (!write->is_last &&
+	    stream->unsignaled_count < socket->options.sends_max / SIGNALS_PER_QUEUE &&
 	    stream->unsignaled_bytes < stream->send_ring.byte_count / SIGNALS_PER_RING)
 		return false;
 	stream->unsignaled_count = 0;
@@ -96,7 +97,8 @@ bool stream_post(struct rsocket *socket, const struct stream_post *write)
 		.sg_list = &sge,
 		.num_sge = write->byte_count ? 1 : 0,
 		.opcode = write->has_notice ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE,
-		.send_flags = write->byte_count <= socket->options.inline_bytes ? IBV_SEND_INLINE : 0,
+		.send_flags =
+			write->byte_count <= socket->options.inline_bytes ? IBV_SEND_INLINE : 0,
 		.imm_data = write->notice,
 		.wr.rdma = {.remote_addr = write->remote_address, .rkey = write->remote_key},
 	};
@@ -283,7 +285,8 @@ void stream_end_writing(struct rsocket *socket)
 	if (stream->has_ended || socket->is_disconnected || socket->state != RSOCKET_CONNECTED)
 		return;
 	stream->has_ended = true;
-	while (stream_sends_under_way(socket) >= socket->options.sends_max && !socket->is_disconnected)
+	while (stream_sends_under_way(socket) >= socket->options.sends_max &&
+	       !socket->is_disconnected)
 		stream_poll(socket);
 	if (stream_post(socket, &write))
 		stream->sent_messages++;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of completions as a CQ shows them: monotonic stamps, and wall-clock times made from them. */
+/* Times of completions as a CQ shows them: monotonic stamps, and wall-clock times made from them.
+ */
 #include "api/libibverbs/objects/completion_clock.h"
 
 #include <setjmp.h>
