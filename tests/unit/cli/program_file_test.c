@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which programs can be reached, by their files. */
+/* Which program files can load the drop-in libraries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -19,7 +19,7 @@
 
 enum { REQUESTS_MAX = 8, OUTPUT_BYTES = 4096 };
 
-/* The fabric: answers that a test wrote down, and the questions that came. */
+/* The fabric: the test's answers, and the requests that came. */
 static struct {
 	const char *answers[REQUESTS_MAX]; /* NULL: refused */
 	char *requests[REQUESTS_MAX];
@@ -145,7 +145,7 @@ static void test_get_names_port_and_fabric(void **state)
 	assert_string_equal(output, "");
 }
 
-/* A long table comes in parts; what says nothing is not shown. */
+/* A long table comes in pages; unused entries are not shown. */
 static void test_get_puts_the_parts_of_a_table_together(void **state)
 {
 	(void)state;

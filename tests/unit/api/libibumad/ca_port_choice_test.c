@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which adapter and port is meant when a program names one of them, or neither. */
+/* Choosing the adapter and port for a program that names only one of them, or neither. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

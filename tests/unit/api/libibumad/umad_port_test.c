@@ -118,7 +118,7 @@ static void test_softibds_end_is_an_error_and_not_a_message(void **state)
 	tell(3, 0, MAD);
 	close(ends[0]);
 	ends[0] = -1;
-	/* What came before can be read. */
+	/* Messages from before the end can be read. */
 	assert_int_equal(umad_recv(ends[1], umad, &length, -1), 3);
 	assert_int_equal(umad_recv(ends[1], umad, &length, -1), -EIO);
 }
@@ -132,7 +132,7 @@ static void test_an_agent_that_is_not_registered_sends_nothing(void **state)
 	assert_int_equal(umad_send(ends[1], 32, umad, MAD, 0, 0), -EIO);
 }
 
-/* A port whose number is beyond what the library keeps books of: softibd judges the agent. */
+/* softibd checks the agent of a port beyond the library's table. */
 static void test_what_is_sent_is_what_softibd_reads(void **state)
 {
 	static struct mad_arrival arrival;

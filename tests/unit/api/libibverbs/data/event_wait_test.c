@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting for an event: who looks for it, for how long, and when it is left to the helper. The
- * adapter is one of this test, with a virtual clock. */
+/* Waiting for an event: how long the program polls for it, and when the progress thread must find
+ * it. The adapter is the test's own, with a virtual clock. */
 #include "api/libibverbs/data/event_wait.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ bool adapter_poll(struct adapter *adapter)
 	return true;
 }
 
-/* The helper takes over, and finds the event when it comes. */
+/* The progress thread takes over, and finds the event when it comes. */
 void adapter_expect_silence(struct adapter *adapter)
 {
 	(void)adapter;
@@ -96,7 +96,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Waits for an event that comes so much later. Returns how often this thread looked for it. */
+/* Waits for an event that comes after this delay. Returns how often this thread polled. */
 static unsigned wait_for(time_ns later)
 {
 	event_at = now + later;
@@ -122,7 +122,8 @@ static void test_event_that_is_there_is_taken_without_a_look(void **state)
 	event_comes();
 	assert_int_equal(wait_for(0), 0);
 	assert_int_equal(silence_count, 0);
-	/* Who was not kept waiting will not look next time: the helper has to know. */
+	/* A program that found its event at once will not poll next time, so the progress thread
+	 * must. */
 	assert_false(event_wait_will_look(&channel));
 }
 
@@ -142,7 +143,7 @@ static void test_events_that_come_soon_are_found_by_who_waits(void **state)
 	(void)state;
 	for (unsigned round = 0; round < ROUNDS_TO_LEARN; round++) {
 		wait_for(SOON);
-		/* Once it has begun to find them, it finds every one. */
+		/* After the first event found by polling, it finds every one. */
 		assert_true(silence_count == 1 || event_wait_will_look(&channel));
 		assert_true(sleeps == round || silence_count == 0);
 		sleeps += silence_count;
@@ -166,7 +167,7 @@ static void test_looking_ends_for_events_that_come_late(void **state)
 		looks_before = looks;
 	}
 	assert_int_equal(looks_before, 0);
-	/* And begins again when they come soon again. */
+	/* Polling starts again when events come soon again. */
 	learn(SOON);
 	assert_true(event_wait_will_look(&channel));
 }
@@ -188,7 +189,7 @@ static void test_non_blocking_channel_neither_looks_nor_sleeps(void **state)
 	poll_count = silence_count = 0;
 	assert_int_equal(event_wait(&channel), -EAGAIN);
 	assert_int_equal(poll_count + silence_count, 0);
-	/* Nobody looks between its calls, so the helper has to. */
+	/* A non-blocking program does not poll between its calls, so the progress thread must. */
 	assert_false(event_wait_will_look(&channel));
 	event_comes();
 	assert_int_equal(wait_for(0), 0);

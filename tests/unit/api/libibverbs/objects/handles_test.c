@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which addresses are objects that a program holds. */
+/* Which addresses are live objects. */
 #include "api/libibverbs/objects/handles.h"
 
 #include <setjmp.h>
@@ -31,7 +31,7 @@ static void test_an_object_is_of_its_own_kind_only(void **state)
 	assert_false(handle_is_live(HANDLE_CQ, &objects[0]));
 }
 
-/* Memory that is freed is soon another object's. */
+/* A freed address may become another object's. */
 static void test_an_address_may_be_another_kind_later(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What rsockets say to each other: to bytes and back, and what is no greeting. */
+/* The wire records of rsockets: encoded and decoded, and invalid greetings. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -63,7 +63,7 @@ static void test_others_are_not_taken_for_rsockets(void **state)
 	greeting.receive_count = 2 * RSOCKET_CONTROL_RESERVE;
 	rsocket_greeting_encode(&greeting, bytes);
 	assert_false(rsocket_greeting_decode(bytes, sizeof(bytes), &read));
-	/* What is refused changes nothing. */
+	/* A refused greeting leaves the output unchanged. */
 	assert_int_equal(read.ring_bytes, usual.ring_bytes);
 	assert_int_equal(read.receive_count, usual.receive_count);
 }
