@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ICMPv6 echo requests and their answers as IPv6 packets (RFC 4443). */
+/* ICMPv6 echo requests and replies as IPv6 packets (RFC 4443). */
 #include "echo.h"
 
 #include <string.h>
@@ -34,7 +34,8 @@ static uint32_t add(uint32_t sum, const uint8_t *bytes, uint32_t byte_count)
 	return sum;
 }
 
-/* Over both addresses, length, next header and the message: 0 if the checksum in it is right. */
+/* The ICMPv6 checksum over both addresses, length, next header and message. 0 if the message
+ * already has the right checksum. */
 static uint32_t checksum(const uint8_t *packet, uint32_t message_bytes)
 {
 	uint32_t sum = add(message_bytes + NEXT_HEADER_ICMPV6, packet + SOURCE_OFFSET, 32);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ICMPv6 echo requests and their answers as IPv6 packets (RFC 4443), for the example of raw
- * datagrams. */
+/* ICMPv6 echo requests and replies as IPv6 packets (RFC 4443), for the raw datagram example. */
 #ifndef SOFTIB_EXAMPLES_RAW_ECHO_H
 #define SOFTIB_EXAMPLES_RAW_ECHO_H
 
@@ -20,10 +19,11 @@ struct echo {
 	uint32_t data_bytes;
 };
 
-/* Writes the packet, filled up with zeros to a multiple of 4; returns its bytes with those. */
+/* Writes the packet, padded with zeros to a multiple of 4 bytes; returns its length with the
+ * padding. */
 uint32_t echo_write(const struct echo *echo, uint8_t *ret_bytes);
-/* Reads what is an echo request or reply with a right checksum; false: it is none. The data stays
- * where it is. */
+/* Reads an echo request or reply. False: it is none, or its checksum is wrong. ret_echo points into
+ * bytes. */
 bool echo_read(uint8_t *bytes, uint32_t byte_count, struct echo *ret_echo);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A port's raw queue pair, for the example of raw datagrams. */
+/* The raw QP of a port, for the raw datagram example. */
 #include "raw_port.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static int post_receive(struct raw_port *port, unsigned slot)
 	return ibv_post_recv(port->qp, &wr, &bad) ? failed("ibv_post_recv") : 0;
 }
 
-/* No transition needs an attribute. */
+/* Raw QPs need no attribute for any transition. */
 static int start(struct raw_port *port)
 {
 	static const enum ibv_qp_state states[] = {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS};
@@ -126,7 +126,8 @@ uint8_t *raw_port_outbox(const struct raw_port *port)
 	return port->bytes + (size_t)RAW_PORT_SLOTS * RAW_PORT_SLOT_BYTES;
 }
 
-/* One at a time; meanwhile the completions of receives wait their turn. */
+/* Sends one packet and waits for its completion. Receive completions that come meanwhile are
+ * kept. */
 int raw_port_send(struct raw_port *port, uint16_t dlid, uint32_t ethertype, uint32_t byte_count)
 {
 	struct ibv_ah_attr where = {.dlid = dlid, .sl = port->sl, .port_num = port->number};
@@ -142,7 +143,8 @@ int raw_port_send(struct raw_port *port, uint16_t dlid, uint32_t ethertype, uint
 	};
 	struct ibv_send_wr *bad;
 
-	/* Who sends to a group says so, though a raw packet has no GRH to say it in. */
+	/* The GRH flag tells that the destination is a multicast group, although a raw packet has
+	 * no GRH. */
 	if (dlid >= MULTICAST_LID_FIRST) {
 		where.is_global = 1;
 		where.grh.dgid = port->group;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * softib-raw-send: two hosts that send raw packets to each other: EtherType frames that come back,
- * or, with -6, ICMPv6 echo requests and their answers, as ping shows them.
+ * softib-raw-send: two hosts send raw packets to each other: EtherType frames that come back or,
+ * with -6, ICMPv6 echo requests and replies, printed as ping does.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 enum { DATA_BYTES_MAX = 8000, GID_BYTES = 16 };
 
 struct options {
-	const char *server_name; /* NULL: be the server */
+	const char *server_name; /* NULL: this is the server */
 	const char *tcp_port;
 	const char *device_name;
 	uint8_t ib_port;
@@ -29,12 +29,12 @@ struct options {
 	uint32_t data_bytes;
 	unsigned packet_count;
 	unsigned timeout_ms;
-	uint16_t dlid; /* 0: the server's */
+	uint16_t dlid; /* 0: the server's LID */
 	bool has_group;
-	union ibv_gid group; /* with its LID as dlid */
+	union ibv_gid group; /* dlid is its MLID */
 };
 
-/* What each must know of the other; sent as it is between programs of one machine. */
+/* What each side must know of the other. Sent as it is, since both programs run on one machine. */
 struct peer {
 	uint16_t lid;
 	uint8_t gid[GID_BYTES];
@@ -62,14 +62,22 @@ static void usage(const char *program)
 }
 
 static const struct option long_options[] = {
-	{"ipv6", 0, NULL, '6'}, {"ethertype", 1, NULL, 't'}, {"count", 1, NULL, 'n'},
-	{"size", 1, NULL, 's'}, {"timeout", 1, NULL, 'w'},   {"lid", 1, NULL, 'L'},
-	{"port", 1, NULL, 'p'}, {"ib-dev", 1, NULL, 'd'},    {"ib-port", 1, NULL, 'i'},
-	{"sl", 1, NULL, 'l'},	{"group", 1, NULL, 'G'},     {"help", 0, NULL, 'h'},
+	{"ipv6", 0, NULL, '6'},
+	{"ethertype", 1, NULL, 't'},
+	{"count", 1, NULL, 'n'},
+	{"size", 1, NULL, 's'},
+	{"timeout", 1, NULL, 'w'},
+	{"lid", 1, NULL, 'L'},
+	{"port", 1, NULL, 'p'},
+	{"ib-dev", 1, NULL, 'd'},
+	{"ib-port", 1, NULL, 'i'},
+	{"sl", 1, NULL, 'l'},
+	{"group", 1, NULL, 'G'},
+	{"help", 0, NULL, 'h'},
 	{0},
 };
 
-/* Nonzero: the letter is none of these, or its value is bad. */
+/* Nonzero: an unknown option or an invalid value. */
 static int take_option(struct options *options, int letter, const char *value)
 {
 	long number = value ? strtol(value, NULL, 0) : 0;
@@ -125,8 +133,8 @@ static int read_options(int argc, char **argv, struct options *ret_options)
 		.packet_count = 5,
 		.timeout_ms = 1000,
 	};
-	while ((letter = getopt_long(argc, argv, "6t:n:s:w:L:G:p:d:i:l:h", long_options,
-				     NULL)) != -1)
+	while ((letter = getopt_long(argc, argv, "6t:n:s:w:L:G:p:d:i:l:h", long_options, NULL)) !=
+	       -1)
 		if (take_option(ret_options, letter, optarg))
 			return 1;
 	if (optind == argc - 1)
@@ -158,7 +166,7 @@ static int open_socket(const struct options *options, const struct addrinfo *add
 	return connection;
 }
 
-/* Returns the connection, or -1 having said why. */
+/* Returns the connection, or -1 after printing the error. */
 static int meet(const struct options *options, const struct raw_port *port, struct peer *ret_peer)
 {
 	struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
@@ -193,7 +201,7 @@ static int answer(struct raw_port *port, const struct options *options,
 
 		struct echo reply = echo;
 
-		/* A group has no address to answer from. */
+		/* A multicast group's address cannot be the source of a reply. */
 		memcpy(reply.source, options->has_group ? port->gid.raw : echo.destination,
 		       sizeof(reply.source));
 		memcpy(reply.destination, echo.source, sizeof(reply.destination));
@@ -206,7 +214,7 @@ static int answer(struct raw_port *port, const struct options *options,
 	return raw_port_send(port, packet->slid, packet->ethertype, byte_count);
 }
 
-/* Until the client hangs up. */
+/* Serves until the client closes the connection. */
 static int serve(struct raw_port *port, const struct options *options, int connection)
 {
 	unsigned count = 0;
@@ -242,7 +250,7 @@ static uint8_t data_byte(unsigned sequence, uint32_t index)
 	return (uint8_t)(index + sequence);
 }
 
-/* Returns the bytes of packet number `sequence`, written to the outbox. */
+/* Writes packet number `sequence` to the outbox and returns its length. */
 static uint32_t write_request(const struct raw_port *port, const struct options *options,
 			      const struct peer *peer, unsigned sequence)
 {
@@ -266,7 +274,7 @@ static uint32_t write_request(const struct raw_port *port, const struct options 
 	return echo_write(&echo, outbox);
 }
 
-/* Whether it answers packet number `sequence`; what is wrong with it is said. */
+/* Whether the packet answers packet number `sequence`; prints what is wrong with it. */
 static bool is_answer(const struct raw_packet *packet, const struct options *options,
 		      const struct peer *peer, unsigned sequence, struct echo *ret_echo)
 {
@@ -309,7 +317,7 @@ static void print_answer(const struct raw_packet *packet, const struct options *
 	}
 }
 
-/* Nonzero: it can't go on. */
+/* Nonzero: the program cannot continue. */
 static int ask_once(struct raw_port *port, const struct options *options, const struct peer *peer,
 		    unsigned sequence, bool *ret_is_answered)
 {
@@ -376,7 +384,7 @@ int main(int argc, char **argv)
 			  options.is_ipv6 ? SOFTIB_QPT_RAW_IPV6 : SOFTIB_QPT_RAW_ETHERTYPE) == 0) {
 		port.group = options.group;
 
-		/* Only who serves hears what is sent to the group. */
+		/* Only the server receives packets to the group. */
 		bool is_ready = !options.has_group || options.server_name ||
 				!raw_port_join(&port, options.dlid);
 		int connection = is_ready ? meet(&options, &port, &peer) : -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the nodes of the RD examples connect their contexts through communication management. */
+/* How the nodes of the RD examples connect their EE contexts by communication management. */
 #include "call.h"
 
 #include <arpa/inet.h>
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Any that nobody else has: those that begin with 0 are for users to choose. */
+/* Any unused service ID: users may choose those that begin with 0. */
 #define SERVICE_BASE 0x0053494200000000ull
 
 enum { RESOLVE_MS = 5000, RETRIES = 7, DEPTH = 1 };
@@ -47,7 +47,7 @@ int call_find_gid(const char *name, union ibv_gid *ret_gid)
 	return error;
 }
 
-/* The next event, acknowledged; nonzero unless it is the one to come. */
+/* Takes and acknowledges the next event; nonzero unless it is of the expected type. */
 static int expect(struct call *call, enum softib_cm_event_type type,
 		  struct softib_cm_event *ret_event)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many nodes that all send to all, in rounds, each with one queue pair. */
+/* Many nodes, each with one QP, all send to all in rounds. */
 #include "exchange.h"
 
 #include <stdio.h>
@@ -10,11 +10,11 @@
 struct exchange {
 	struct node *node;
 	struct node_address addresses[NODES_MAX];
-	unsigned received[NODES_MAX]; /* messages, by sender */
+	unsigned received[NODES_MAX]; /* messages per sender */
 	unsigned sends_outstanding;
 };
 
-/* By the context that it came by, and the queue pair must be that node's. */
+/* Finds the sender by the EE context; the QPN must be that node's. */
 static int sender_of(const struct exchange *exchange, const struct softib_wc *wc)
 {
 	const struct node *node = exchange->node;
@@ -61,7 +61,8 @@ static bool round_is_complete(const struct exchange *exchange, unsigned round)
 	return exchange->sends_outstanding == 0;
 }
 
-/* One message to each, and one from each. A node is never more than a round ahead of another. */
+/* Sends one message to each node and receives one from each. A node is never more than one round
+ * ahead of another. */
 static int play_round(struct exchange *exchange, unsigned round)
 {
 	struct node *node = exchange->node;
@@ -86,7 +87,7 @@ static bool all_are_done(const struct exchange *exchange)
 {
 	const struct node *node = exchange->node;
 
-	/* Rank 0 hears it from everybody, the others from rank 0. */
+	/* All nodes tell rank 0, then rank 0 tells all nodes. */
 	if (node->options.rank)
 		return exchange->received[0] > node->options.iterations;
 	for (unsigned rank = 1; rank < node->options.node_count; rank++)
@@ -106,8 +107,7 @@ static int say_done(struct exchange *exchange, unsigned rank)
 	return node_post_send(node, rank, rank, exchange->addresses[rank].qpn);
 }
 
-/* By messages of one round more, since there is nothing else: nobody hangs up while another still
- * waits for an acknowledgement. */
+/* Ends with one more round of messages, so that no node leaves while another waits for an ACK. */
 static int end_together(struct exchange *exchange)
 {
 	const struct node *node = exchange->node;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many nodes of the RD examples connect all to all through communication management. */
+/* How many nodes of the RD examples connect all to all by communication management. */
 #include "mesh.h"
 
 #include <poll.h>
@@ -9,7 +9,7 @@
 
 enum { LOOK_MS = 1 };
 
-/* Whose place in the list an id's context points to. */
+/* The rank of the node that an id's context points to. */
 static unsigned rank_of(const struct mesh *mesh, const struct softib_cm_id *id)
 {
 	return (unsigned)((struct softib_cm_id **)id->id_context - mesh->ids);
@@ -51,7 +51,7 @@ static int act_on(struct mesh *mesh, const struct softib_cm_event *event)
 		return accept_call(mesh, event);
 	case SOFTIB_CM_ESTABLISHED:
 		mesh->is_established[rank_of(mesh, event->id)] = true;
-		/* Those that called have known it since. */
+		/* The requesting side knows the QPN already. */
 		if (event->remote_qpn)
 			learn(mesh, rank_of(mesh, event->id), event);
 		return 0;
@@ -79,13 +79,13 @@ static int take_event(struct mesh *mesh)
 		fprintf(stderr, "softib_get_cm_event: %s\n", strerror(error));
 		return 1;
 	}
-	/* A call that is refused is gone then; it counts for the listener. */
+	/* A rejected request's id is destroyed; its event counts for the listener. */
 	error = act_on(mesh, &event);
 	softib_ack_cm_event(&event);
 	return error;
 }
 
-/* While all are still there. */
+/* Called while all nodes are running. */
 static int await_established(struct mesh *mesh, unsigned rank)
 {
 	while (!mesh->is_established[rank] || mesh->has_ended[rank]) {
@@ -117,7 +117,7 @@ static int dial(struct mesh *mesh, unsigned rank, const union ibv_gid *gid)
 	return !mesh->ids[rank];
 }
 
-/* From rank 0; others may call meanwhile. */
+/* Receives the GIDs from rank 0; other nodes may connect meanwhile. */
 static int await_gids(struct mesh *mesh, union ibv_gid gids[NODES_MAX])
 {
 	struct pollfd events = {.fd = mesh->channel->fd, .events = POLLIN};
@@ -140,7 +140,7 @@ static int await_gids(struct mesh *mesh, union ibv_gid gids[NODES_MAX])
 	return node_post_receive(node, (unsigned)wc.wc.wr_id);
 }
 
-/* One slot for all of them; no round uses it. */
+/* All sends use one slot that no round uses. */
 static int tell_gids(struct mesh *mesh, unsigned *ret_sends_outstanding)
 {
 	struct node *node = mesh->node;

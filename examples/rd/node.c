@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One end of the examples for Reliable Datagram. */
+/* A node of the Reliable Datagram examples. */
 #include "node.h"
 
 #include <arpa/inet.h>
@@ -72,7 +72,7 @@ static int open_port(struct node *node)
 static int make_memory(struct node *node, unsigned slot_count)
 {
 	uint32_t message_bytes = node->options.message_bytes;
-	/* Also for where the nodes of an exchange are. */
+	/* The slot also carries the GIDs of an exchange's nodes. */
 	uint32_t slot_bytes = message_bytes < GIDS_BYTES ? GIDS_BYTES : message_bytes;
 	size_t byte_count = (size_t)slot_bytes * slot_count * 2;
 
@@ -134,7 +134,7 @@ static int make_queues(struct node *node)
 	return node->channel ? ibv_req_notify_cq(node->cq, 0) : 0;
 }
 
-/* A datagram queue pair needs no peer for this. */
+/* An RD QP needs no peer to reach RTS. */
 static int ready_queues(struct node *node)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
@@ -317,7 +317,7 @@ int node_post_send_bytes(struct node *node, unsigned slot, uint32_t byte_count, 
 	return 0;
 }
 
-/* Asked now and then when nothing comes, or while waiting for anything to come. */
+/* Checked now and then while nothing arrives. */
 static bool has_hung_up(const struct node *node, int timeout_ms)
 {
 	int channel_fd = node->channel ? node->channel->fd : -1;
@@ -328,7 +328,7 @@ static bool has_hung_up(const struct node *node, int timeout_ms)
 	       !watched[1].revents;
 }
 
-/* The next completion rings, and what came meanwhile is found by polling. */
+/* Arms the CQ. Completions that came before are found by polling. */
 static int wait_for_event(struct node *node)
 {
 	struct ibv_cq *cq;
@@ -350,7 +350,7 @@ int node_wait(struct node *node, struct softib_wc *ret_wc)
 	int count;
 
 	for (unsigned tries = 1; (count = softib_poll_cq(node->cq, 1, ret_wc)) == 0; tries++) {
-		/* What came before the end has been seen by now. */
+		/* Everything that the peer sent before it closed has been polled by now. */
 		if (is_over) {
 			fprintf(stderr, "the other side hung up\n");
 			return 1;

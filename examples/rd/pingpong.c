@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * softib-rd-pingpong: two nodes that send a message back and forth by Reliable Datagram, in the
- * manner of ibv_rc_pingpong; or, with -N, many nodes that all send to all, each with one queue
- * pair.
+ * softib-rd-pingpong: two nodes send a message back and forth by Reliable Datagram, like
+ * ibv_rc_pingpong; or, with -N, many nodes, each with one QP, all send to all.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -35,8 +34,8 @@ static void usage(const char *program)
 	       "  -c, --chk              validate received buffer\n"
 	       "  -C, --cm               connect by communication management: <host> is a host of the\n"
 	       "                         fabric or a GID, <port> part of the service id\n"
-	       "  -N, --nodes=<count>    so many nodes, and all send to all; <iters> rounds\n"
-	       "  -R, --rank=<rank>      which of them this is; 0 is the server\n",
+	       "  -N, --nodes=<count>    <count> nodes send all to all in <iters> rounds\n"
+	       "  -R, --rank=<rank>      rank of this node; 0 is the server\n",
 	       program, program);
 }
 
@@ -59,15 +58,17 @@ static enum ibv_mtu mtu_from(const char *text)
 }
 
 static const struct option long_options[] = {
-	{"port", 1, NULL, 'p'},	   {"ib-dev", 1, NULL, 'd'}, {"ib-port", 1, NULL, 'i'},
-	{"size", 1, NULL, 's'},	   {"mtu", 1, NULL, 'm'},    {"rx-depth", 1, NULL, 'r'},
-	{"iters", 1, NULL, 'n'},   {"sl", 1, NULL, 'l'},     {"events", 0, NULL, 'e'},
-	{"gid-idx", 1, NULL, 'g'}, {"chk", 0, NULL, 'c'},    {"nodes", 1, NULL, 'N'},
-	{"rank", 1, NULL, 'R'},	   {"cm", 0, NULL, 'C'},     {"help", 0, NULL, 'h'},
-	{0},
+	{"port", 1, NULL, 'p'},	   {"ib-dev", 1, NULL, 'd'},
+	{"ib-port", 1, NULL, 'i'}, {"size", 1, NULL, 's'},
+	{"mtu", 1, NULL, 'm'},	   {"rx-depth", 1, NULL, 'r'},
+	{"iters", 1, NULL, 'n'},   {"sl", 1, NULL, 'l'},
+	{"events", 0, NULL, 'e'},  {"gid-idx", 1, NULL, 'g'},
+	{"chk", 0, NULL, 'c'},	   {"nodes", 1, NULL, 'N'},
+	{"rank", 1, NULL, 'R'},	   {"cm", 0, NULL, 'C'},
+	{"help", 0, NULL, 'h'},	   {0},
 };
 
-/* Nonzero: the letter is none of these, or its value is bad. */
+/* Nonzero: an unknown option or an invalid value. */
 static int take_option(struct options *options, int letter, const char *value)
 {
 	long number = value ? strtol(value, NULL, 0) : 0;
@@ -154,11 +155,11 @@ static int send_next(struct node *node, const struct node_address *remote, unsig
 {
 	if (node->options.validates)
 		play_fill(node_send_slot(node, 0), node->options.message_bytes, node->options.rank,
-		     round);
+			  round);
 	return node_post_send(node, 0, peer, remote->qpn);
 }
 
-/* The client begins; each answers what it gets. */
+/* The client begins; each side answers what it gets. */
 static int play(struct node *node, const struct node_address *remote)
 {
 	unsigned peer = !node->options.rank;
@@ -178,17 +179,17 @@ static int play(struct node *node, const struct node_address *remote)
 
 			if (wc.wc.src_qp != remote->qpn ||
 			    wc.eec_num != node->eecs[peer]->eec_num) {
-				fprintf(stderr, "a message from a stranger\n");
+				fprintf(stderr, "a message from an unknown sender\n");
 				return 1;
 			}
-			if (node->options.validates &&
-			    play_check(node_receive_slot(node, slot), wc.wc.byte_len, peer, received))
+			if (node->options.validates && play_check(node_receive_slot(node, slot),
+								  wc.wc.byte_len, peer, received))
 				return 1;
 			received++;
 			if (node_post_receive(node, slot))
 				return 1;
 		}
-		/* The send slot is free again once its message is acknowledged. */
+		/* The send slot is free once its message is acknowledged. */
 		if (sent == completed && sent < node->options.iterations &&
 		    sent < received + node->options.rank && send_next(node, remote, peer, sent++))
 			return 1;
@@ -203,11 +204,11 @@ static int play_timed(struct node *node, const struct node_address *remote)
 	if (play(node, remote))
 		return 1;
 	play_print_result(node, play_seconds() - start,
-		     2. * node->options.message_bytes * node->options.iterations);
+			  2. * node->options.message_bytes * node->options.iterations);
 	return 0;
 }
 
-/* No socket: all that the two must know of each other stands in REQ and REP. */
+/* Without a socket: REQ and REP carry all that the two nodes must know. */
 static int ping_pong_by_call(struct node *node)
 {
 	struct node_address remote;
@@ -244,7 +245,7 @@ static int ping_pong(struct node *node)
 		return 1;
 	if (play_timed(node, &addresses[!rank]))
 		return 1;
-	/* Nobody leaves while the other still waits for an acknowledgement. */
+	/* Neither node leaves while the other waits for an ACK. */
 	if (rendezvous_barrier(&rendezvous))
 		return 1;
 	rendezvous_close(&rendezvous);

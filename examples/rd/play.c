@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the RD examples send, and what they say of it. */
+/* The messages that the RD examples send, and the report that they print. */
 #include "play.h"
 
 #include <stdio.h>

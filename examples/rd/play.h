@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the RD examples send, and what they say of it. */
+/* The messages that the RD examples send, and the report that they print. */
 #ifndef SOFTIB_EXAMPLES_RD_PLAY_H
 #define SOFTIB_EXAMPLES_RD_PLAY_H
 
 #include "node.h"
 
-/* Every byte says who sent it and when, so that a wrong or stale one shows. */
+/* Fills in bytes that depend on sender and round, so that a wrong or stale byte shows. */
 void play_fill(uint8_t *bytes, uint32_t byte_count, unsigned rank, unsigned round);
-/* Says which is wrong and returns nonzero. */
+/* Prints the first wrong byte and returns nonzero. */
 int play_check(const uint8_t *bytes, uint32_t byte_count, unsigned rank, unsigned round);
 
 double play_seconds(void);

@@ -66,7 +66,7 @@ static int open_socket(const char *name, int tcp_port,
 	return found;
 }
 
-/* The others say who they are. */
+/* Accepts the connections of the other nodes and reads their addresses. */
 static int accept_all(struct rendezvous *rendezvous, int tcp_port,
 		      struct node_address addresses[NODES_MAX])
 {

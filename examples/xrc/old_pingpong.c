@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * softib-old-xrc-pingpong: messages back and forth between two hosts by XRC, written with the calls that
- * OFED's libraries had before rdma-core (infiniband/ofa_verbs.h). It speaks ibv_xsrq_pingpong's greeting,
- * so that its peer may be that program, which is written with today's calls.
+ * softib-old-xrc-pingpong: two hosts send messages back and forth by XRC, with the calls that
+ * OFED's libraries had before rdma-core (infiniband/ofa_verbs.h). It uses ibv_xsrq_pingpong's
+ * greeting, so its peer may be that program, which uses today's calls.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* "LID:receiving QPN:sending QPN:PSN:SRQ number:GID" in hexadecimal, with the zero at its end. */
+/* "LID:receive QPN:send QPN:PSN:SRQ number:GID" in hexadecimal, with the final NUL. */
 enum { GREETING_BYTES = 66, FAREWELL_BYTES = 4, PORT_NUMBER = 1, MESSAGES_MAX = 1 << 20 };
 
 struct peer {
@@ -30,7 +30,7 @@ struct node {
 	struct ibv_xrc_domain *domain;
 	struct ibv_srq *srq;
 	struct ibv_qp *sender;
-	uint32_t receiver; /* a number: there is no handle */
+	uint32_t receiver; /* a QP number: there is no handle */
 	uint32_t psn;
 	char *bytes;
 	size_t byte_count;
@@ -111,14 +111,21 @@ static void connect_queue_pairs(struct node *node, const struct peer *peer)
 		"RTR of the receiver");
 	attr.dest_qp_num = peer->receiver;
 	require(!ibv_modify_qp(node->sender, &attr, mask), "RTR of the sender");
-	attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS, .sq_psn = node->psn, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7};
-	mask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
+	attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS,
+				    .sq_psn = node->psn,
+				    .timeout = 14,
+				    .retry_cnt = 7,
+				    .rnr_retry = 7};
+	mask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+	       IBV_QP_MAX_QP_RD_ATOMIC;
 	require(!ibv_modify_qp(node->sender, &attr, mask), "RTS of the sender");
 }
 
 static int meet(const char *server, const char *port)
 {
-	struct addrinfo hints = {.ai_flags = server ? 0 : AI_PASSIVE, .ai_socktype = SOCK_STREAM, .ai_family = server ? AF_UNSPEC : AF_INET6};
+	struct addrinfo hints = {.ai_flags = server ? 0 : AI_PASSIVE,
+				 .ai_socktype = SOCK_STREAM,
+				 .ai_family = server ? AF_UNSPEC : AF_INET6};
 	struct addrinfo *list;
 	int one = 1;
 
@@ -133,7 +140,8 @@ static int meet(const char *server, const char *port)
 		int listener = found;
 
 		setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-		require(!bind(listener, list->ai_addr, list->ai_addrlen) && !listen(listener, 1), "listen");
+		require(!bind(listener, list->ai_addr, list->ai_addrlen) && !listen(listener, 1),
+			"listen");
 		found = accept(listener, NULL, NULL);
 		require(found >= 0, "accept");
 		close(listener);
@@ -196,12 +204,13 @@ static void wait_for(struct ibv_cq *cq)
 		count = ibv_poll_cq(cq, 1, &completion);
 	while (count == 0);
 	if (count < 0 || completion.status != IBV_WC_SUCCESS) {
-		fprintf(stderr, "completion: %s\n", count < 0 ? "none" : ibv_wc_status_str(completion.status));
+		fprintf(stderr, "completion: %s\n",
+			count < 0 ? "none" : ibv_wc_status_str(completion.status));
 		exit(1);
 	}
 }
 
-/* One at a time. */
+/* One message at a time. */
 static void post_send(struct node *node, const struct peer *peer)
 {
 	struct ibv_sge sge = {(uintptr_t)node->bytes, (uint32_t)node->byte_count, node->mr->lkey};
@@ -229,10 +238,12 @@ static void play(struct node *node, const struct peer *peer)
 	}
 	wait_for(node->send_cq);
 	if (node->is_client)
-		require(write(node->socket, farewell, sizeof(farewell)) == sizeof(farewell), "write");
+		require(write(node->socket, farewell, sizeof(farewell)) == sizeof(farewell),
+			"write");
 	read_whole(node->socket, farewell, sizeof(farewell));
 	if (!node->is_client)
-		require(write(node->socket, farewell, sizeof(farewell)) == sizeof(farewell), "write");
+		require(write(node->socket, farewell, sizeof(farewell)) == sizeof(farewell),
+			"write");
 }
 
 static void close_node(struct node *node)
@@ -241,7 +252,8 @@ static void close_node(struct node *node)
 	require(!ibv_unreg_xrc_rcv_qp(node->domain, node->receiver), "ibv_unreg_xrc_rcv_qp");
 	require(!ibv_destroy_srq(node->srq), "ibv_destroy_srq");
 	require(!ibv_close_xrc_domain(node->domain), "ibv_close_xrc_domain");
-	require(!ibv_destroy_cq(node->send_cq) && !ibv_destroy_cq(node->receive_cq), "ibv_destroy_cq");
+	require(!ibv_destroy_cq(node->send_cq) && !ibv_destroy_cq(node->receive_cq),
+		"ibv_destroy_cq");
 	require(!ibv_dereg_mr(node->mr) && !ibv_dealloc_pd(node->pd), "ibv_dealloc_pd");
 	require(!ibv_close_device(node->context), "ibv_close_device");
 	free(node->bytes);
@@ -265,7 +277,9 @@ static void usage(const char *program)
 
 int main(int argc, char **argv)
 {
-	static const struct option OPTIONS[] = {{"port", 1, NULL, 'p'}, {"size", 1, NULL, 's'}, {"num_tests", 1, NULL, 'n'}, {"file", 1, NULL, 'f'}, {"help", 0, NULL, 'h'}, {0}};
+	static const struct option OPTIONS[] = {{"port", 1, NULL, 'p'},	     {"size", 1, NULL, 's'},
+						{"num_tests", 1, NULL, 'n'}, {"file", 1, NULL, 'f'},
+						{"help", 0, NULL, 'h'},	     {0}};
 	struct node node = {.byte_count = 4096, .message_count = 5};
 	const char *port = "18515";
 	int letter;
@@ -282,8 +296,8 @@ int main(int argc, char **argv)
 		else
 			return usage(argv[0]), letter != 'h';
 	}
-	if (optind < argc - 1 || !node.byte_count || node.byte_count > 1 << 30 || !node.message_count ||
-	    node.message_count > MESSAGES_MAX)
+	if (optind < argc - 1 || !node.byte_count || node.byte_count > 1 << 30 ||
+	    !node.message_count || node.message_count > MESSAGES_MAX)
 		return usage(argv[0]), 1;
 	node.is_client = optind < argc;
 	open_node(&node);

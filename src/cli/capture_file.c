@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where captured packets go: a pcapng file or pipe, or a line per packet on the terminal. */
+/* Output of captured packets: a pcapng file or pipe, or text with one line per packet. */
 #include "cli/capture_file.h"
 
 #include <errno.h>
@@ -32,15 +32,15 @@ struct capture_file {
 	uint64_t packet_count;
 	uint64_t *packets_by_interface;
 	time_ns last_time;
-	off_t whole_bytes; /* written, up to the last flush that worked */
+	off_t whole_bytes; /* size after the last successful flush */
 	size_t buffered_bytes;
 	uint8_t buffer[BUFFER_BYTES];
 };
 
 static const char *interface_text(const struct capture_file *file, size_t index, size_t column)
 {
-	const char *text = json_string_value(
-		json_array_get(json_array_get(file->interfaces, index), column));
+	const char *text =
+		json_string_value(json_array_get(json_array_get(file->interfaces, index), column));
 
 	return text ? text : "?";
 }
@@ -81,7 +81,7 @@ struct capture_file *capture_file_create(int descriptor, enum capture_format for
 	struct capture_file *file = malloc(sizeof(*file));
 	uint64_t *counts = calloc(interface_count + 1, sizeof(*counts));
 
-	/* Their blocks have to fit the buffer. */
+	/* The interface blocks must fit the buffer. */
 	if (!file || !counts || !interface_count ||
 	    interface_count * PCAPNG_BLOCK_OVERHEAD > BUFFER_BYTES / 2) {
 		free(file);
@@ -110,7 +110,7 @@ void capture_file_destroy(struct capture_file *file)
 	free(file);
 }
 
-/* softibd leaves the CRCs of sound packets to us. Returns the length with them. */
+/* softibd sends valid packets without CRCs; adds them. Returns the length with the CRCs. */
 static uint32_t add_crcs(uint8_t *bytes, uint32_t byte_count)
 {
 	if (byte_count < LRH_BYTES)
@@ -198,8 +198,8 @@ int capture_file_flush(struct capture_file *file)
 	size_t done = 0;
 
 	while (done < file->buffered_bytes) {
-		ssize_t count = write(file->descriptor, file->buffer + done,
-				      file->buffered_bytes - done);
+		ssize_t count =
+			write(file->descriptor, file->buffer + done, file->buffered_bytes - done);
 
 		if (count < 0 && errno == EINTR)
 			continue;
@@ -216,10 +216,11 @@ int capture_file_finish(struct capture_file *file, uint64_t missed)
 {
 	int error = capture_file_flush(file);
 
-	for (uint32_t index = 0; !error && file->format != CAPTURE_TEXT &&
-				 index < json_array_size(file->interfaces);
+	for (uint32_t index = 0;
+	     !error && file->format != CAPTURE_TEXT && index < json_array_size(file->interfaces);
 	     index++) {
-		/* What was missed is counted for the capture as a whole: the first interface has it. */
+		/* Missed packets are counted per capture, not per interface, so the first interface
+		 * reports them. */
 		struct pcapng_statistics statistics = {
 			.interface_index = index,
 			.time = file->last_time,

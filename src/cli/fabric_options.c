@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of subcommands that ask a fabric something: which fabric, and how to print. */
+/* Options shared by subcommands that query a fabric: --name and --json. */
 #include "cli/fabric_options.h"
 
 #include <getopt.h>
 #include <stdlib.h>
-#include "cli/connection.h"
+#include "cli/fabric_client.h"
 #include "cli/subcommand.h"
 
 static const struct option name_only[] = {
@@ -52,7 +52,7 @@ int fabric_options_read_all(const struct subcommand *self, enum fabric_option_se
 	int code = fabric_options_read(self, accepted, argument_count, arguments, ret_options);
 
 	if (code < 0 && optind < argument_count)
-		return subcommand_misuse(self, "it takes options only");
+		return subcommand_misuse(self, "unexpected argument: only options are accepted");
 	return code;
 }
 
@@ -61,7 +61,7 @@ int fabric_options_print(const struct fabric_options *options, json_t *answer,
 {
 	if (!answer)
 		return EXIT_FAILURE;
-	/* It says that there is an answer, and no more. */
+	/* "ok" carries no information for the user. */
 	json_object_del(answer, "ok");
 	if (options->wants_json)
 		print_json(answer);
@@ -69,4 +69,18 @@ int fabric_options_print(const struct fabric_options *options, json_t *answer,
 		print(answer);
 	json_decref(answer);
 	return EXIT_SUCCESS;
+}
+
+int fabric_options_query(const struct subcommand *self, int argument_count, char **arguments,
+			 const char *command, void (*print)(const json_t *answer))
+{
+	struct fabric_options options;
+	int code = fabric_options_read_all(self, FABRIC_NAME_AND_JSON, argument_count, arguments,
+					   &options);
+
+	if (code >= 0)
+		return code;
+	return fabric_options_print(
+		&options, fabric_ask(options.fabric, json_pack("{s:s}", "command", command)),
+		print);
 }

@@ -26,7 +26,7 @@ struct manager {
 	struct manager_port port;
 	struct sm *sm;
 	struct sa *sa;
-	bool has_unsent; /* softibd takes no more now */
+	bool has_unsent; /* softibd's socket was full */
 	uint32_t unsent_agent_id;
 	struct mad_message unsent;
 	time_ns leaves_until;
@@ -70,7 +70,8 @@ static void told_trap(void *context, time_ns now, const struct notice *notice, u
 	sa_notice(manager->sa, now, notice);
 }
 
-/* With keys per port: who is behind which port, shared by managers that have the secret. */
+/* With an M_Key per port: the neighbor of each port, from the file that all managers with the
+ * secret share. */
 static void load_neighbors(const struct manager *manager)
 {
 	size_t length;
@@ -80,7 +81,8 @@ static void load_neighbors(const struct manager *manager)
 	    text_file_read(manager->neighbors_path, STATE_BYTES_MAX, &text, &length) != 0)
 		return;
 	if (sm_neighbors_remember(manager->sm, text))
-		fprintf(stderr, "softib sm: lines of %s make no sense\n", manager->neighbors_path);
+		fprintf(stderr, "softib sm: ignored invalid lines of %s\n",
+			manager->neighbors_path);
 	free(text);
 }
 
@@ -90,7 +92,7 @@ static void save_neighbors(const struct manager *manager)
 	int error = text ? text_file_write(manager->neighbors_path, text) : 0;
 
 	if (error)
-		fprintf(stderr, "softib sm: %s can't be written: %s\n", manager->neighbors_path,
+		fprintf(stderr, "softib sm: cannot write %s: %s\n", manager->neighbors_path,
 			strerror(-error));
 	free(text);
 }
@@ -100,7 +102,7 @@ static void told_state(void *context, time_ns now, enum sm_state state)
 	const struct manager *manager = context;
 
 	(void)now;
-	/* The master that was may have met others since. */
+	/* The previous master may have found new neighbors. */
 	if (state == SM_MASTER || state == SM_DISCOVERING)
 		load_neighbors(manager);
 	if (state != SM_MASTER)
@@ -114,7 +116,7 @@ static void save_lids(const struct manager *manager)
 	int error = text ? text_file_write(path, text) : -ENOMEM;
 
 	if (error)
-		fprintf(stderr, "softib sm: %s can't be written: %s\n", path, strerror(-error));
+		fprintf(stderr, "softib sm: cannot write %s: %s\n", path, strerror(-error));
 	free(text);
 }
 
@@ -178,12 +180,12 @@ static void load_lids(struct manager *manager)
 	int error = text_file_read(path, STATE_BYTES_MAX, &text, &length);
 
 	if (error && error != -ENOENT)
-		fprintf(stderr, "softib sm: %s can't be read: %s\n", path, strerror(-error));
+		fprintf(stderr, "softib sm: cannot read %s: %s\n", path, strerror(-error));
 	if (error)
 		return;
 	ignored_count = sm_lids_remember(manager->sm, text, length);
 	if (ignored_count)
-		fprintf(stderr, "softib sm: %u lines of %s make no sense\n", ignored_count, path);
+		fprintf(stderr, "softib sm: ignored %u invalid lines of %s\n", ignored_count, path);
 	free(text);
 }
 
@@ -268,7 +270,7 @@ static int receive(struct manager *manager, time_ns now)
 	return 0;
 }
 
-/* What there is to say next; false: nothing. */
+/* Takes the next message to send; false: none. */
 static bool take_message(struct manager *manager, time_ns now)
 {
 	if (sm_transmit(manager->sm, now, 1, &manager->unsent)) {

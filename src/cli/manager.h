@@ -22,21 +22,21 @@ struct manager_options {
 	const char *engine;	 /* NULL: the default */
 	const char *tables_text; /* for the engine "file"; NULL: none */
 	size_t tables_bytes;
-	const char *state_path;	       /* LIDs are remembered there; NULL: nowhere */
-	struct partitions *partitions; /* taken over; NULL: the default ones */
+	const char *state_path;	       /* file that keeps LIDs; NULL: none */
+	struct partitions *partitions; /* manager_run takes them over; NULL: the default ones */
 	uint8_t part_enforce;	       /* enum part_enforce */
 	const struct qos *qos;	       /* NULL: none */
-	struct mkey_settings mkeys; /* complete */
+	struct mkey_settings mkeys;    /* after mkey_settings_complete() */
 	uint64_t sm_key;
 	time_ns sweep_interval;
 	time_ns poll_interval;
-	time_ns prune_interval; /* of multicast members; 0: none */
-	time_ns timeout; /* of one try of an SMP */
-	bool is_once;	 /* ends when the subnet is up, without handing it over */
+	time_ns prune_interval; /* of multicast members; 0: never */
+	time_ns timeout;	/* of one SMP attempt */
+	bool is_once;		/* exits when the subnet is up, without a handover */
 };
 
-/* Until SIGTERM or SIGINT, when it hands over to a standby if there is one; or until softibd ends.
- * Prints a line per event. Returns the exit code. */
+/* Runs until SIGTERM or SIGINT, when it hands over to a standby if there is one, or until softibd
+ * stops. Prints a line per event. Returns the exit code. */
 int manager_run(const struct manager_options *options);
 
 #endif

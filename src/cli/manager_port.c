@@ -15,7 +15,7 @@
 
 enum { TEXT_BYTES = 128, PATH_BYTES = 512, ISSM_MAX = 64 };
 
-/* The first line of a small file; empty when there is none. */
+/* The first line of a file; empty if there is none. */
 static void read_text(const char *path, char ret_text[static TEXT_BYTES])
 {
 	FILE *file = fopen(path, "re");
@@ -28,7 +28,7 @@ static void read_text(const char *path, char ret_text[static TEXT_BYTES])
 	fclose(file);
 }
 
-/* The lower half of the port's first GID: its last four groups of four digits. */
+/* The lower 64 bits of the port's first GID, from its text in sysfs. */
 static uint64_t port_guid_of(const struct adapter_description *adapter, unsigned port_number)
 {
 	char path[PATH_BYTES];
@@ -46,7 +46,7 @@ static uint64_t port_guid_of(const struct adapter_description *adapter, unsigned
 	return guid;
 }
 
-/* A switch or router has no adapter that programs could use; its ports are those in its files. */
+/* A switch or router has no adapter for programs; its ports are found in its sysfs files. */
 static const struct adapter_description *find_device_port(const struct session *session,
 							  struct manager_port *port)
 {
@@ -87,7 +87,7 @@ static const struct adapter_description *find_port(const struct session *session
 	return NULL;
 }
 
-/* Who holds this device open is a manager, so says the port's CapabilityMask. */
+/* Opening the issm device sets IsSM in the port's CapabilityMask. */
 static int open_issm(const char *tree, const char *adapter, unsigned port_number)
 {
 	char path[PATH_BYTES];
@@ -142,7 +142,7 @@ static int register_agents(struct manager_port *port)
 		error = mad_port_register(port->socket, &options, &port->administration);
 	if (error == -EBUSY)
 		fprintf(stderr,
-			"softib sm: %s already has a manager; take another host with -H, or "
+			"softib sm: %s already has a manager; choose another host with -H, or "
 			"start the fabric with softib up --no-sm\n",
 			port->name);
 	else if (error)
@@ -150,7 +150,7 @@ static int register_agents(struct manager_port *port)
 	return error;
 }
 
-/* The files of a host are two levels below its fabric's folder. */
+/* A host's tree is two levels below the fabric's folder. */
 static void find_folder(const struct session *session, struct manager_port *port)
 {
 	snprintf(port->folder, sizeof(port->folder), "%s", session_tree(session));
@@ -184,7 +184,7 @@ static int open_port(const struct session *session, const char *host, struct man
 	if (!error) {
 		port->issm = open_issm(session_tree(session), adapter->name, port->port_number);
 		if (port->issm < 0)
-			fprintf(stderr, "softib sm: IsSM of %s can't be set: %s\n", port->name,
+			fprintf(stderr, "softib sm: cannot set IsSM of %s: %s\n", port->name,
 				strerror(-port->issm));
 	}
 	if (error)
@@ -199,7 +199,7 @@ int manager_port_open(const char *fabric, const char *host, uint64_t port_guid,
 	struct session *session;
 	int error;
 
-	/* The runtime of programs finds its fabric and host there. */
+	/* session_get() reads the fabric and host from the environment. */
 	setenv("SOFTIB_FABRIC", fabric, 1);
 	if (host)
 		setenv("SOFTIB_HOST", host, 1);

@@ -9,15 +9,15 @@
 
 struct manager_port {
 	int socket;
-	int issm; /* IsSM is set for as long as it is open; -1: closed */
+	int issm; /* descriptor of the issm device: IsSM is set while it is open; -1: closed */
 	uint64_t port_guid;
 	uint8_t port_number;
-	char name[64]; /* h1 softib0:1 */
+	char name[64];	  /* h1 softib0:1 */
 	char folder[400]; /* of the fabric */
 	struct mad_agent_identity directed, lid_routed, administration;
 };
 
-/* port_guid 0: the first port. Prints why not; -errno. */
+/* port_guid 0: the first port. Prints the error and returns -errno. */
 MUST_USE int manager_port_open(const char *fabric, const char *host, uint64_t port_guid,
 			       struct manager_port *ret_port);
 void manager_port_close(struct manager_port *port);

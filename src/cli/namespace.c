@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A private mount namespace in which the drop-in libraries and the host's files lie where the real
- * ones would. */
+/* A private mount namespace with the drop-in libraries and the host's files mounted over the real
+ * ones. */
 #include "cli/namespace.h"
 
 #include <dirent.h>
@@ -20,7 +20,7 @@ static const char *const library_names[] = {"libibverbs.so.1", "librdmacm.so.1",
 static const char *const library_folders[] = {"/usr/lib/x86_64-linux-gnu",
 					      "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
 					      "/usr/lib", "/usr/local/lib"};
-/* What a program expects of /dev, besides the terminals and shared memory. */
+/* Devices that programs expect in /dev. */
 static const char *const device_names[] = {"null",    "zero",	   "full", "random",
 					   "urandom", "tty",	   "pts",  "shm",
 					   "mqueue",  "hugepages", "ptmx", "fuse"};
@@ -30,14 +30,13 @@ static int explain(const char *what)
 	int error = errno;
 
 	fprintf(stderr,
-		"softib: no private namespace: %s: %s; unprivileged user namespaces may be "
-		"switched off "
-		"here, then run without --namespace\n",
+		"softib: cannot enter a private namespace: %s: %s; if unprivileged user "
+		"namespaces are disabled, run without --namespace\n",
 		what, strerror(error));
 	return -error;
 }
 
-/* A path that is too long names nothing, and whatever is done with it fails. */
+/* A path that does not fit becomes empty, so that using it fails. */
 static void format_path(char ret_path[static PATH_MAX], const char *format, ...) PRINTF_LIKE(2, 3);
 
 static void format_path(char ret_path[static PATH_MAX], const char *format, ...)
@@ -87,7 +86,7 @@ static int enter_user_namespace(void)
 	return 0;
 }
 
-/* Where both are there: a mount point must exist. */
+/* Mounts only over existing libraries, because a mount point must exist. */
 static unsigned cover_libraries(const char *libraries)
 {
 	unsigned count = 0;
@@ -111,13 +110,13 @@ static void link_into(const char *folder, const char *name, const char *target)
 	char path[PATH_MAX];
 
 	format_path(path, "%s/%s", folder, name);
-	/* What is there already is as good. */
+	/* An existing link is kept. */
 	if (symlink(target, path) != 0)
 		return;
 }
 
-/* The classes of the machine as links, with softib's among them. The links inside a class lead to
- * ../../devices. */
+/* Rebuilds /sys/class: the machine's classes as links, and softib's classes. Links inside a class
+ * lead to ../../devices. */
 static int cover_sys_class(const char *stage, const char *tree)
 {
 	char real[PATH_MAX], merged[PATH_MAX], ours[PATH_MAX], target[PATH_MAX];
@@ -138,8 +137,8 @@ static int cover_sys_class(const char *stage, const char *tree)
 
 		while (folder && (entry = readdir(folder))) {
 			format_path(target, "%s/%s", sources[source], entry->d_name);
-			/* softib renders one device of class misc; the machine's own others matter
-			 * more. */
+			/* Class misc: softib has one device of it; the machine's other devices are
+			 * linked beside it. */
 			if (entry->d_name[0] != '.' &&
 			    !(source == 0 && strcmp(entry->d_name, "misc") == 0))
 				link_into(merged, entry->d_name, target);
@@ -200,9 +199,8 @@ int namespace_enter(const char *tree, const char *libraries)
 	if (mount("softib", stage, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=700") != 0)
 		return explain("tmpfs");
 	if (cover_libraries(libraries) == 0)
-		fprintf(stderr, "softib: rdma-core's libraries are not installed, so there is "
-				"nothing to put "
-				"softib's over; the library path still leads to them\n");
+		fprintf(stderr, "softib: rdma-core's libraries are not installed, so nothing is "
+				"mounted over them; LD_LIBRARY_PATH leads to softib's\n");
 	error = cover_sys_class(stage, tree);
 	return error ? error : cover_dev(stage, tree);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A private mount namespace in which the drop-in libraries and the host's files lie where the real
- * ones would. */
+/* A private mount namespace with the drop-in libraries and the host's files mounted over the real
+ * ones. */
 #ifndef SOFTIB_CLI_NAMESPACE_H
 #define SOFTIB_CLI_NAMESPACE_H
 
 #include "base/attributes.h"
 
-/* Enters it; the tree is the host's, the libraries are in libraries. Prints why it can't. */
+/* Enters the namespace. tree: the host's files; libraries: the folder of the drop-in libraries.
+ * Prints the error and returns -errno. */
 MUST_USE int namespace_enter(const char *tree, const char *libraries);
 
 #endif

@@ -13,7 +13,7 @@ struct node_target {
 	int port; /* 0 to 254, or NODE_TARGET_NO_PORT */
 };
 
-/* False: no name, too long, or no port number behind the last colon. */
+/* False: the name is empty or too long, or the text after the last colon is no port number. */
 MUST_USE bool node_target_parse(const char *text, struct node_target *ret_target);
 
 #endif

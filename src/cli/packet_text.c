@@ -27,8 +27,8 @@ static void PRINTF_LIKE(2, 3) add(struct line *line, const char *format, ...)
 
 	va_start(arguments, format);
 
-	int length = vsnprintf(line->text + line->length, line->room - line->length, format,
-			       arguments);
+	int length =
+		vsnprintf(line->text + line->length, line->room - line->length, format, arguments);
 
 	va_end(arguments);
 	if (length > 0 && (size_t)length < line->room - line->length)
@@ -83,11 +83,11 @@ static void add_transport(struct line *line, const uint8_t *bytes, size_t byte_c
 		add_mad(line, bytes + mad_offset, byte_count - mad_offset);
 }
 
-/* What follows the LRH of a raw packet. */
+/* Appends what follows the LRH of a raw packet. */
 static void add_raw(struct line *line, enum lnh lnh, const uint8_t *bytes, size_t byte_count)
 {
 	char source[INET6_ADDRSTRLEN], destination[INET6_ADDRSTRLEN];
-	struct grh header; /* laid out as IPv6's */
+	struct grh header; /* the GRH has the layout of the IPv6 header */
 
 	if (lnh == LNH_RAW_ETHERTYPE && byte_count >= RWH_BYTES) {
 		add(line, " EtherType 0x%04x", get_be16(bytes + 2));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softib: the command line. Finds the subcommand. */
+/* softib: finds the subcommand and runs it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +8,10 @@
 #include "softib_version.h"
 
 static const struct subcommand *const subcommands[] = {
-	&subcommand_up,	   &subcommand_down, &subcommand_status,
-	&subcommand_hosts, &subcommand_services, &subcommand_link, &subcommand_run,
-	&subcommand_sm,
-	&subcommand_get, &subcommand_set,
-	&subcommand_capture, &subcommand_fault,   &subcommand_explain,
-	&subcommand_sim,
+	&subcommand_up,	      &subcommand_down, &subcommand_status,  &subcommand_hosts,
+	&subcommand_services, &subcommand_link, &subcommand_run,     &subcommand_sm,
+	&subcommand_get,      &subcommand_set,	&subcommand_capture, &subcommand_fault,
+	&subcommand_explain,  &subcommand_sim,
 };
 
 int subcommand_help(const struct subcommand *self)
@@ -40,12 +38,12 @@ static void print_help(FILE *file)
 	for (unsigned index = 0; index < ARRAY_COUNT(subcommands); index++)
 		fprintf(file, "  %-8s %s\n", subcommands[index]->name, subcommands[index]->summary);
 	fputs("\n"
-	      "softib COMMAND --help says more. A first try:\n"
+	      "softib COMMAND --help describes a command. For a first try:\n"
 	      "  softib up --hosts 2\n"
 	      "  softib run -H h1 -- ibv_devinfo\n"
 	      "  softib down\n"
 	      "\n"
-	      "SOFTIB_FABRIC and SOFTIB_HOST name the fabric and the host where no option does.\n",
+	      "SOFTIB_FABRIC and SOFTIB_HOST set the default fabric and host.\n",
 	      file);
 }
 
@@ -70,6 +68,6 @@ int main(int argument_count, char **arguments)
 			return subcommands[index]->run(subcommands[index], argument_count - 1,
 						       arguments + 1);
 	}
-	fprintf(stderr, "softib: no command %s; softib --help lists them\n", name);
+	fprintf(stderr, "softib: unknown command %s; softib --help lists the commands\n", name);
 	return EXIT_USAGE;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softib's subcommands: each has a name, a summary and a function that gets its own arguments. */
+/* softib's subcommands: each has a name, a summary, a help text and a function that gets its
+ * arguments. */
 #ifndef SOFTIB_CLI_SUBCOMMAND_H
 #define SOFTIB_CLI_SUBCOMMAND_H
 
@@ -27,7 +28,7 @@ extern const struct subcommand subcommand_fault;
 extern const struct subcommand subcommand_explain;
 extern const struct subcommand subcommand_sim;
 
-/* getopt found --help or something wrong: prints, and returns the exit code. */
+/* Print the help text, or the error and a hint, and return the exit code. */
 int subcommand_help(const struct subcommand *self);
 int subcommand_misuse(const struct subcommand *self, const char *reason);
 

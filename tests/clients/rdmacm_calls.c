@@ -3,9 +3,9 @@
  * own host. Prints "ok NAME" per case; ends at the first that fails.
  * Covers: api/librdmacm/address_calls.c api/librdmacm/address_info.c
  * api/librdmacm/connection_calls.c api/librdmacm/endpoint.c api/librdmacm/event_channel.c
- * api/librdmacm/events.c api/librdmacm/identifier.c api/librdmacm/identifier_route.c
+ * api/librdmacm/rdma_events.c api/librdmacm/identifier.c api/librdmacm/identifier_route.c
  * api/librdmacm/options.c api/librdmacm/queue_pair.c api/librdmacm/queue_pair_calls.c
- * api/librdmacm/socket_address.c api/librdmacm/written_events.c api/librdmacm/multicast.c
+ * api/librdmacm/socket_address.c api/librdmacm/written_events.c api/librdmacm/rdma_multicast.c
  * host/cm_session.c daemon/cm/cm_address.c daemon/cm/cm_binding.c daemon/cm/cm_channel.c
  * daemon/cm/cm_commands.c daemon/cm/cm_connections.c daemon/cm/cm_datagrams.c daemon/cm/cm_fabric.c
  * daemon/cm/cm_host.c daemon/cm/cm_ids.c daemon/cm/cm_multicast.c

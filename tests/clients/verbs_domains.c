@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Thread domains, and parent domains whose allocators give the memory of queues.
- * Covers: api/libibverbs/parent_domain.c */
+ * Covers: api/libibverbs/parent_domain.c api/libibverbs/objects/queue_memory.c */
 #include "verbs_client.h"
 
 enum { ALLOCATIONS_MAX = 16, MESSAGE_BYTES = 3000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mistakes and the statuses, errnos and events that answer them.
- * Covers: api/libibverbs/context.c api/libibverbs/mr.c api/libibverbs/pd.c api/libibverbs/qp.c
+ * Covers: api/libibverbs/context.c api/libibverbs/mr.c api/libibverbs/pd.c api/libibverbs/verbs_qp.c
  * api/libibverbs/qp_attributes.c api/libibverbs/qp_destruction.c */
 #include "verbs_client.h"
 

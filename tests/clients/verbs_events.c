@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Completion channels and asynchronous events: what wakes, what does not, and who waits for
  * acknowledgement.
- * Covers: api/libibverbs/channel.c api/libibverbs/cq.c
- * api/libibverbs/events.c api/libibverbs/srq.c */
+ * Covers: api/libibverbs/completion_channel.c api/libibverbs/verbs_cq.c
+ * api/libibverbs/async_events.c api/libibverbs/verbs_srq.c */
 #include "verbs_client.h"
 #include <fcntl.h>
 #include <poll.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The extended interfaces: ibv_wr_*, ibv_cq_ex, device memory, on-demand regions, query_device_ex.
- * Covers: api/libibverbs/core_sharing.c api/libibverbs/device_memory.c api/libibverbs/poll.c
- * api/libibverbs/query.c
- * api/libibverbs/wr_builder.c */
+ * Covers: api/libibverbs/objects/core_sharing.c api/libibverbs/device_memory.c api/libibverbs/data/poll.c
+ * api/libibverbs/verbs_query.c
+ * api/libibverbs/data/wr_builder.c */
 #include "verbs_client.h"
 
 enum {

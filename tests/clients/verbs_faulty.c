@@ -6,7 +6,7 @@
  * "verbs_faulty pds N": that many ibv_alloc_pd, a 1 for each that failed and a 0 for others, in one line.
  * "verbs_faulty sends N": that many messages from a queue pair to another, the status of each send in one line.
  * "verbs_faulty event": says "ready", waits for an asynchronous event, says which, then what became of the queue pair.
- * Covers: api/libibverbs/fault_injection.c daemon/packets/verb_fault_injection.c
+ * Covers: api/libibverbs/diagnostics/fault_injection.c daemon/packets/verb_fault_injection.c
  */
 #include "verbs_client.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program that forks with open queue pairs: the parent goes on whatever the child does, the child
  * gets errors on what it inherited, and can open the device for itself.
- * Covers: api/libibverbs/fork.c */
+ * Covers: api/libibverbs/compat/fork.c */
 #include "verbs_client.h"
 #include <fcntl.h>
 #include <sys/wait.h>

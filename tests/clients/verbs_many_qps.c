@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Creates many queue pairs (100,000 unless told otherwise) in one process, and says what one costs.
- * Numbers that nobody has are sent to meanwhile: the packets are dropped, and others go on. */
+ * Numbers that nobody has are sent to meanwhile: the packets are dropped, and others go on.
+ * Covers: api/libibverbs/objects/qpn_supply.c */
 #include "verbs_client.h"
 
 /* The address sanitizer puts something around everything. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Multicast within one host: each attached queue pair of the port gets its copy, the sender's own
  * too, and nobody else.
- * Covers: api/libibverbs/multicast.c */
+ * Covers: api/libibverbs/verbs_multicast.c */
 #include "verbs_client.h"
 
 enum { MULTICAST_LID = 0xc00f, MULTICAST_QPN = 0xffffff, MESSAGE_BYTES = 100, RECEIVERS = 3 };

@@ -3,7 +3,7 @@
  * what was destroyed, or is of another kind, in the place of each object: EINVAL as that call says
  * it, and nothing has happened. (What verbs.h expands in the program itself follows the pointers
  * before the library sees them.)
- * Covers: api/libibverbs/handles.c */
+ * Covers: api/libibverbs/objects/handles.c */
 #include "verbs_client.h"
 #include "api/libibverbs/extended_mr.h"
 

@@ -2,7 +2,7 @@
 /*
  * The XRC calls of old: what they refuse, whom a receiving queue pair outlives, that a process may
  * change one that it is not registered with, and how events name one.
- * Covers: api/libibverbs/old_xrc.c
+ * Covers: api/libibverbs/compat/old_xrc.c
  */
 #include "verbs_client.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every operation of RC, UC and UD between two queue pairs of one process, with the bytes compared.
- * Covers: api/libibverbs/address.c api/libibverbs/ah.c api/libibverbs/device.c
- * api/libibverbs/post.c api/libibverbs/post_receive.c */
+ * Covers: api/libibverbs/verbs_address.c api/libibverbs/verbs_ah.c api/libibverbs/device.c
+ * api/libibverbs/data/post.c api/libibverbs/data/post_receive.c */
 #include "verbs_client.h"
 
 static const size_t sizes[] = {0, 1, 7, 64, 1023, 1024, 1025, 4096, 65536, 1 << 20};

@@ -2,7 +2,7 @@
 /*
  * Reliable Datagram by softib/verbs.h: domains, contexts, requests of all kinds, completions that
  * name the sender, events, and every misuse that must be refused or completed with its own status.
- * Covers: api/libibverbs/eec.c
+ * Covers: api/libibverbs/rd/verbs_eec.c
  */
 #include <softib/verbs.h>
 #include "verbs_client.h"

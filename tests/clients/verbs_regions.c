@@ -2,7 +2,7 @@
 /* Regions of odd kinds and in odd places: null ones, changed ones, imported ones, and memory that
  * can't be registered.
  * Covers: api/libibverbs/null_mr.c api/libibverbs/mr.c api/libibverbs/import.c
- * api/libibverbs/export_table.c api/libibverbs/foreign_memory.c
+ * api/libibverbs/objects/export_table.c api/libibverbs/objects/foreign_memory.c
  * api/libibverbs/device_memory.c */
 #include <sys/mman.h>
 #include <sys/wait.h>

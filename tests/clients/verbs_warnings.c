@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Misuse is warned of in one line per place with SOFTIB_WARN=1, and in none without. Each case runs
  * in a process of its own, once with and once without the variable.
- * Covers: api/libibverbs/misuse.c api/libibverbs/warnings.c */
+ * Covers: api/libibverbs/diagnostics/misuse.c api/libibverbs/diagnostics/warnings.c */
 #include "verbs_client.h"
 #include <fcntl.h>
 #include <poll.h>

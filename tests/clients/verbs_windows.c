@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory windows of both types: bound, used, invalidated from both sides, refused.
- * Covers: api/libibverbs/mw.c */
+ * Covers: api/libibverbs/mw.c api/libibverbs/data/mw_requests.c */
 #include "verbs_client.h"
 
 enum { WINDOW_OFFSET = 4096, WINDOW_BYTES = 1000 };

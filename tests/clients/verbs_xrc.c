@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* XRC: domains, shared queues with numbers, an initiator and a target, and a target opened twice.
- * Covers: api/libibverbs/xrcd.c */
+ * Covers: api/libibverbs/verbs_xrcd.c */
 #include "verbs_client.h"
 
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include "fuzz/fuzz.h"
 
 #include <string.h>
-#include "api/librdmacm/rsocket_records.h"
+#include "api/librdmacm/rsocket/rsocket_records.h"
 
 static void greet(const uint8_t *bytes, size_t byte_count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Channel adapters and their ports as libibumad describes them, read from the rendered tree. */
+/* Channel adapters and their ports as libibumad describes them, read from the sysfs tree. */
 #include <endian.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 
 #include <infiniband/umad.h>
 
-#include "api/libibumad/port_choice.h"
-#include "api/libibumad/tree.h"
+#include "api/libibumad/ca_port_choice.h"
+#include "api/libibumad/umad_sysfs.h"
 #include "base/attributes.h"
 
 static int fail(int error)
@@ -34,28 +34,28 @@ static uint64_t groups_to_number(const uint16_t groups[static 4])
 
 static unsigned port_number_from(const char *ca_name, int port_number, const char *file)
 {
-	char text[TREE_TEXT_BYTES];
+	char text[UMAD_SYSFS_TEXT_BYTES];
 
-	tree_read_text(text, "infiniband/%s/ports/%d/%s", ca_name, port_number, file);
-	return (unsigned)tree_number(text);
+	umad_sysfs_read_text(text, "infiniband/%s/ports/%d/%s", ca_name, port_number, file);
+	return (unsigned)umad_sysfs_number(text);
 }
 
 static int read_pkeys(umad_port_t *port)
 {
 	enum { PKEYS_MAX = 65536 };
-	char text[TREE_TEXT_BYTES];
+	char text[UMAD_SYSFS_TEXT_BYTES];
 	unsigned count = 0;
 
-	while (count < PKEYS_MAX && !tree_read_text(text, "infiniband/%s/ports/%d/pkeys/%u",
-						    port->ca_name, port->portnum, count))
+	while (count < PKEYS_MAX && !umad_sysfs_read_text(text, "infiniband/%s/ports/%d/pkeys/%u",
+							  port->ca_name, port->portnum, count))
 		count++;
 	port->pkeys = calloc(count ? count : 1, sizeof(port->pkeys[0]));
 	if (!port->pkeys)
 		return -ENOMEM;
 	for (unsigned i = 0; i < count; i++) {
-		tree_read_text(text, "infiniband/%s/ports/%d/pkeys/%u", port->ca_name,
-			       port->portnum, i);
-		port->pkeys[i] = (uint16_t)tree_number(text);
+		umad_sysfs_read_text(text, "infiniband/%s/ports/%d/pkeys/%u", port->ca_name,
+				     port->portnum, i);
+		port->pkeys[i] = (uint16_t)umad_sysfs_number(text);
 	}
 	port->pkeys_size = count;
 	return 0;
@@ -64,14 +64,14 @@ static int read_pkeys(umad_port_t *port)
 static int read_port(const char *ca_name, int port_number, umad_port_t *ret_port)
 {
 	umad_port_t port = {.portnum = port_number};
-	char text[TREE_TEXT_BYTES];
+	char text[UMAD_SYSFS_TEXT_BYTES];
 	uint16_t gid[8];
 	int status;
 
-	status = tree_read_text(text, "infiniband/%s/ports/%d/state", ca_name, port_number);
+	status = umad_sysfs_read_text(text, "infiniband/%s/ports/%d/state", ca_name, port_number);
 	if (status)
 		return status;
-	port.state = (unsigned)tree_number(text);
+	port.state = (unsigned)umad_sysfs_number(text);
 	copy_text(port.ca_name, sizeof(port.ca_name), ca_name);
 	port.base_lid = port_number_from(ca_name, port_number, "lid");
 	port.lmc = port_number_from(ca_name, port_number, "lid_mask_count");
@@ -80,13 +80,13 @@ static int read_port(const char *ca_name, int port_number, umad_port_t *ret_port
 	port.phys_state = port_number_from(ca_name, port_number, "phys_state");
 	port.rate = port_number_from(ca_name, port_number, "rate");
 	port.capmask = htobe32(port_number_from(ca_name, port_number, "cap_mask"));
-	tree_read_text(text, "infiniband/%s/ports/%d/gids/0", ca_name, port_number);
-	if (!tree_parse_groups(text, ARRAY_COUNT(gid), gid)) {
+	umad_sysfs_read_text(text, "infiniband/%s/ports/%d/gids/0", ca_name, port_number);
+	if (!umad_sysfs_parse_groups(text, ARRAY_COUNT(gid), gid)) {
 		port.gid_prefix = htobe64(groups_to_number(gid));
 		port.port_guid = htobe64(groups_to_number(gid + 4));
 	}
-	/* Trees without the file are of kernels that knew nothing but InfiniBand. */
-	if (tree_read_text(text, "infiniband/%s/ports/%d/link_layer", ca_name, port_number))
+	/* Kernels without this file had only InfiniBand ports. */
+	if (umad_sysfs_read_text(text, "infiniband/%s/ports/%d/link_layer", ca_name, port_number))
 		copy_text(text, sizeof(text), "InfiniBand");
 	copy_text(port.link_layer, sizeof(port.link_layer), text);
 	status = read_pkeys(&port);
@@ -98,11 +98,11 @@ static int read_port(const char *ca_name, int port_number, umad_port_t *ret_port
 
 static __be64 read_guid(const char *ca_name, const char *file)
 {
-	char text[TREE_TEXT_BYTES];
+	char text[UMAD_SYSFS_TEXT_BYTES];
 	uint16_t guid[4];
 
-	tree_read_text(text, "infiniband/%s/%s", ca_name, file);
-	if (tree_parse_groups(text, ARRAY_COUNT(guid), guid))
+	umad_sysfs_read_text(text, "infiniband/%s/%s", ca_name, file);
+	if (umad_sysfs_parse_groups(text, ARRAY_COUNT(guid), guid))
 		return 0;
 	return htobe64(groups_to_number(guid));
 }
@@ -128,19 +128,19 @@ static int read_ports(umad_ca_t *ca)
 static int read_ca(const char *ca_name, umad_ca_t *ret_ca)
 {
 	umad_ca_t ca = {0};
-	char text[TREE_TEXT_BYTES];
+	char text[UMAD_SYSFS_TEXT_BYTES];
 	int status;
 
 	copy_text(ca.ca_name, sizeof(ca.ca_name), ca_name);
-	status = tree_read_text(text, "infiniband/%s/node_type", ca_name);
+	status = umad_sysfs_read_text(text, "infiniband/%s/node_type", ca_name);
 	if (status)
 		return -ENODEV;
-	ca.node_type = (unsigned)tree_number(text);
-	tree_read_text(text, "infiniband/%s/fw_ver", ca_name);
+	ca.node_type = (unsigned)umad_sysfs_number(text);
+	umad_sysfs_read_text(text, "infiniband/%s/fw_ver", ca_name);
 	copy_text(ca.fw_ver, sizeof(ca.fw_ver), text);
-	tree_read_text(text, "infiniband/%s/hca_type", ca_name);
+	umad_sysfs_read_text(text, "infiniband/%s/hca_type", ca_name);
 	copy_text(ca.ca_type, sizeof(ca.ca_type), text);
-	tree_read_text(text, "infiniband/%s/hw_rev", ca_name);
+	umad_sysfs_read_text(text, "infiniband/%s/hw_rev", ca_name);
 	copy_text(ca.hw_ver, sizeof(ca.hw_ver), text);
 	ca.node_guid = read_guid(ca_name, "node_guid");
 	ca.system_guid = read_guid(ca_name, "sys_image_guid");
@@ -169,7 +169,7 @@ int umad_get_ca(const char *ca_name, umad_ca_t *ca)
 	int port_number = 0;
 	int status;
 
-	status = port_choice_resolve(ca_name, &port_number, name);
+	status = ca_port_choose(ca_name, &port_number, name);
 	if (!status)
 		status = read_ca(name, ca);
 	return status ? fail(-status) : 0;
@@ -194,7 +194,7 @@ int umad_get_port(const char *ca_name, int portnum, umad_port_t *port)
 	char name[UMAD_CA_NAME_LEN];
 	int status;
 
-	status = port_choice_resolve(ca_name, &portnum, name);
+	status = ca_port_choose(ca_name, &portnum, name);
 	if (!status)
 		status = read_port(name, portnum, port);
 	return status ? fail(-status) : 0;
@@ -232,22 +232,22 @@ int umad_get_ca_portguids(const char *ca_name, __be64 *portguids, int max)
 int umad_get_issm_path(const char *ca_name, int portnum, char path[], int max)
 {
 	char name[UMAD_CA_NAME_LEN];
-	char text[TREE_TEXT_BYTES];
-	int status = port_choice_resolve(ca_name, &portnum, name);
+	char text[UMAD_SYSFS_TEXT_BYTES];
+	int status = ca_port_choose(ca_name, &portnum, name);
 
 	if (status)
 		return fail(-status);
 	for (int index = 0; index < UMAD_MAX_PORTS; index++) {
 		int length;
 
-		if (tree_read_text(text, "infiniband_mad/issm%d/ibdev", index) ||
+		if (umad_sysfs_read_text(text, "infiniband_mad/issm%d/ibdev", index) ||
 		    strcmp(text, name))
 			continue;
-		tree_read_text(text, "infiniband_mad/issm%d/port", index);
-		if (tree_number(text) != (uint64_t)portnum)
+		umad_sysfs_read_text(text, "infiniband_mad/issm%d/port", index);
+		if (umad_sysfs_number(text) != (uint64_t)portnum)
 			continue;
-		length =
-			snprintf(path, (size_t)max, "%s/dev/infiniband/issm%d", tree_root(), index);
+		length = snprintf(path, (size_t)max, "%s/dev/infiniband/issm%d", umad_sysfs_root(),
+				  index);
 		return length < max ? 0 : fail(ENAMETOOLONG);
 	}
 	return fail(ENODEV);

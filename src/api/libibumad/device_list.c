@@ -9,32 +9,32 @@
 
 #include <infiniband/umad.h>
 
-#include "api/libibumad/tree.h"
+#include "api/libibumad/umad_sysfs.h"
 
 /* CA, switch and router; the other node types of sysfs are not InfiniBand. */
 enum { NODE_TYPE_LAST = 3 };
 
 static int is_adapter(const struct dirent *entry)
 {
-	char text[TREE_TEXT_BYTES];
+	char text[UMAD_SYSFS_TEXT_BYTES];
 	uint64_t node_type;
 
 	if (entry->d_name[0] == '.' || strlen(entry->d_name) >= UMAD_CA_NAME_LEN)
 		return 0;
-	if (tree_read_text(text, "infiniband/%s/node_type", entry->d_name))
+	if (umad_sysfs_read_text(text, "infiniband/%s/node_type", entry->d_name))
 		return 0;
-	node_type = tree_number(text);
+	node_type = umad_sysfs_number(text);
 	return node_type >= 1 && node_type <= NODE_TYPE_LAST;
 }
 
-/* Names in the order of their numbers; *ret_entries as scandir() makes it. A missing tree has no
+/* Adapter names sorted by number; *ret_entries as from scandir(). Without a sysfs tree there are no
  * adapters. */
 static int list_adapters(struct dirent ***ret_entries)
 {
 	char path[PATH_MAX];
 	int count;
 
-	if (snprintf(path, sizeof(path), "%s/sys/class/infiniband", tree_root()) >=
+	if (snprintf(path, sizeof(path), "%s/sys/class/infiniband", umad_sysfs_root()) >=
 	    (int)sizeof(path))
 		return 0;
 	count = scandir(path, ret_entries, is_adapter, versionsort);
@@ -125,7 +125,7 @@ static size_t count_nodes(const struct umad_device_node *node)
 	return count;
 }
 
-/* The size is the number of nodes that the program counted; 0 asks for all of them. */
+/* size: how many nodes the program counted; 0: all. */
 int umad_sort_ca_device_list(struct umad_device_node **head, size_t size)
 {
 	struct umad_device_node **nodes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header in front of each MAD that crosses the interface: where things are, who it is for. */
+/* The struct ib_user_mad in front of each MAD: sizes, addresses and accessors. */
 #include <assert.h>
 #include <endian.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include <infiniband/umad.h>
 
-/* srp_daemon and others reach into the structure without the accessors. */
+/* srp_daemon and others access the struct without the accessors. */
 static_assert(sizeof(struct ib_user_mad) == 64, "header before the MAD");
 static_assert(offsetof(struct ib_user_mad, addr.qpn) == 20, "qpn");
 static_assert(offsetof(struct ib_user_mad, addr.lid) == 28, "lid");
@@ -86,7 +86,7 @@ int umad_get_pkey(void *umad)
 	return umad_get_mad_addr(umad)->pkey_index;
 }
 
-/* A port id is its descriptor. */
+/* A port id is the port's file descriptor. */
 int umad_get_fd(int portid)
 {
 	return portid;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of management classes, methods, attributes and statuses, as programs print them. */
+/* Names of management classes, methods, attributes and statuses, as programs print them. */
 #include <endian.h>
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers that the library allocates for a program: anonymous mappings, registered as any other
+/* Buffers that the library allocates for a program: anonymous mappings, registered like any other
  * memory. */
 #include "api/libibverbs/buffer.h"
 
@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* The header makes a macro of it that may call a newer function; here the plain one is meant. */
+/* verbs.h defines a macro of this name that may call a newer function; this file needs the
+ * function. */
 #undef ibv_reg_mr
 
 struct ibv_buf {

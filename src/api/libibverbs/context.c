@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening and closing an adapter, and the table of operations that programs call without asking the
- * linker. */
+/* Opening and closing an adapter, and the table of operations that verbs.h calls through the
+ * context. */
 #include "api/libibverbs/device.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "api/libibverbs/eec.h"
-#include "api/libibverbs/events.h"
-#include "api/libibverbs/fault_injection.h"
-#include "api/libibverbs/handles.h"
+#include "api/libibverbs/objects/rd_objects.h"
+#include "api/libibverbs/async_events.h"
+#include "api/libibverbs/diagnostics/fault_injection.h"
+#include "api/libibverbs/objects/handles.h"
 #include "api/libibverbs/import.h"
-#include "api/libibverbs/misuse.h"
-#include "api/libibverbs/operations.h"
+#include "api/libibverbs/diagnostics/misuse.h"
+#include "api/libibverbs/objects/operations.h"
 #include "host/session.h"
 
 static void set_operations(struct verbs_context *verbs)
@@ -108,7 +108,7 @@ struct ibv_context *context_open(struct ibv_device *device, int file)
 	error = attach(context, context->device);
 	if (error)
 		goto close_events;
-	handle_given(HANDLE_CONTEXT, &verbs->context);
+	handle_add(HANDLE_CONTEXT, &verbs->context);
 	return &verbs->context;
 
 close_events:
@@ -139,7 +139,8 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 		return NULL;
 	}
 	export_table_open(&context_of(context)->exports, file);
-	/* Only who has attached knows what is to fail. */
+	/* softibd sends the faults to inject when the process attaches, so the check comes after
+	 * opening. */
 	error = injected_fault(VERB_OPEN_DEVICE);
 	if (unlikely(error)) {
 		ibv_close_device(context);
@@ -148,7 +149,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	return context;
 }
 
-/* What a kernel would do for a program that closes before it has destroyed everything. */
+/* Destroys the QPs that the program left when it closed the device, as the kernel does. */
 static void detach_leftover_qps(struct context_object *context)
 {
 	for (struct list *link = list_first(&context->qps); link;
@@ -191,7 +192,7 @@ int ibv_close_device(struct ibv_context *public)
 
 	struct context_object *context = context_of(public);
 
-	handle_gone(public);
+	handle_remove(public);
 	adapter_lock(context->adapter);
 	list_remove(&context->link);
 	if (unlikely(warnings_are_on))
@@ -199,14 +200,15 @@ int ibv_close_device(struct ibv_context *public)
 	detach_leftover_qps(context);
 	eecs_detach_leftover(context);
 	context->is_closed = true;
-	/* Counts as an object itself until it is through. */
+	/* The context counts as one of its objects until this function is done. */
 	context->object_count++;
 	adapter_unlock(context->adapter);
 
 	events_forget_all(context);
 	event_queue_close(&context->events);
 	close(public->cmd_fd);
-	/* Objects that are left still lead to their adapter, which stays as long as they do. */
+	/* Objects that the program left keep the adapter open until the last of them is
+	 * destroyed. */
 	context_object_gone(context);
 	return 0;
 }

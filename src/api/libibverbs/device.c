@@ -36,8 +36,8 @@ static struct verbs_device *device_create(const struct adapter_description *desc
 	return device;
 }
 
-/* Another thread may have held them when the process forked; what it was about to do, the child does
- * not. */
+/* Another thread may have held a mutex when the process forked. That thread does not exist in the
+ * child. */
 static void after_fork_in_child(void)
 {
 	pthread_mutex_init(&devices_mutex, NULL);
@@ -48,7 +48,8 @@ static void after_fork_in_child(void)
 
 static void register_fork_handler(void)
 {
-	/* Without memory for it a child must not fork while another thread opens a device. */
+	/* If registering fails, a fork while another thread opens a device can leave a mutex locked
+	 * in the child. */
 	(void)!pthread_atfork(NULL, NULL, after_fork_in_child);
 }
 
@@ -59,7 +60,7 @@ static void handle_forks(void)
 	pthread_once(&once, register_fork_handler);
 }
 
-/* The device of that index, made at its first use. */
+/* The device of this index, made at its first use. */
 static struct verbs_device *device_get(const struct session *session, unsigned index)
 {
 	pthread_mutex_lock(&devices_mutex);
@@ -126,7 +127,7 @@ __be64 ibv_get_device_guid(struct ibv_device *device)
 	return guid;
 }
 
-/* No kernel device stands behind it, and UCX would ask the kernel about any other number. */
+/* There is no kernel device, and UCX would ask the kernel about any other number. */
 int ibv_get_device_index(struct ibv_device *device)
 {
 	if (!device)

@@ -3,14 +3,15 @@
 #ifndef SOFTIB_API_LIBIBVERBS_DEVICE_H
 #define SOFTIB_API_LIBIBVERBS_DEVICE_H
 
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/objects.h"
 
 static inline struct verbs_device *device_of(struct ibv_device *device)
 {
 	return (struct verbs_device *)device;
 }
 
-/* context.c: a context with that command descriptor. It closes it in the end; not if this fails. */
+/* In context.c. On success the context owns the command descriptor and closes it with the
+ * device. */
 struct ibv_context *context_open(struct ibv_device *device, int file);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory on the adapter: here, pages that programs reach only through copies and keys. */
+/* Device memory: pages that the program reaches only by copy calls and memory keys. */
 #include "api/libibverbs/device_memory.h"
 
 #include <fcntl.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "api/libibverbs/handles.h"
+#include "api/libibverbs/objects/handles.h"
 #include "api/libibverbs/mr.h"
-#include "api/libibverbs/operations.h"
+#include "api/libibverbs/objects/operations.h"
 #include "host/memory_file.h"
 
 static struct verbs_dm *dm_of(struct ibv_dm *dm)
@@ -22,7 +22,7 @@ static bool covers(const struct verbs_dm *dm, uint64_t offset, size_t byte_count
 	return offset <= dm->byte_count && byte_count <= dm->byte_count - offset;
 }
 
-/* Programs copy whole words. */
+/* Offset and length of a copy are multiples of DEVICE_MEMORY_COPY_ALIGNMENT. */
 static bool may_copy(const struct verbs_dm *dm, uint64_t offset, size_t byte_count)
 {
 	return covers(dm, offset, byte_count) &&
@@ -49,8 +49,8 @@ static int copy_from(void *ret_bytes, struct ibv_dm *public, uint64_t offset, si
 	return 0;
 }
 
-/* In a file of its own, so that another process can have it as well; without one, where there is no
- * descriptor left or files are limited, for this process only. */
+/* Maps a memfd, so that another process can import the memory. If there is no descriptor left or
+ * file sizes are limited, maps anonymous memory that only this process can use. */
 static int map_bytes(struct verbs_dm *dm, size_t byte_count)
 {
 	dm->file = memfd_create("softib-device-memory", MFD_CLOEXEC);
@@ -115,17 +115,16 @@ struct ibv_dm *verbs_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_a
 	dm->dm.handle = __atomic_add_fetch(&last_handle, 1, __ATOMIC_RELAXED);
 	adapter_lock(context_of(context)->adapter);
 	list_append(&context_of(context)->device->dms, &dm->link);
-	dm->export_slot =
-		export_table_add(&context_of(context)->exports,
-				 &(struct export_entry){.kind = EXPORT_DM,
-							.handle = dm->dm.handle,
-							.address = (uintptr_t)dm->bytes,
-							.byte_count = dm->byte_count});
+	dm->export_slot = export_table_add(&context_of(context)->exports,
+					   &(struct export_entry){.kind = EXPORT_DM,
+								  .handle = dm->dm.handle,
+								  .address = (uintptr_t)dm->bytes,
+								  .byte_count = dm->byte_count});
 	adapter_unlock(context_of(context)->adapter);
 	return &dm->dm;
 }
 
-/* The bytes go with the last handle: who imported them may still copy. */
+/* The last handle frees the bytes, because importers may still copy. */
 void device_memory_drop(struct verbs_dm *dm)
 {
 	struct adapter *adapter = context_of(dm->dm.context)->adapter;
@@ -163,7 +162,8 @@ struct ibv_mr *verbs_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *public, uint64_
 {
 	struct verbs_dm *dm = dm_of(public);
 
-	/* There is no address in the program that could be its base. */
+	/* Device memory has no address in the program that could be the base, so it must be
+	 * zero-based. */
 	if (!(access & IBV_ACCESS_ZERO_BASED) || !covers(dm, offset, byte_count))
 		return verbs_null(-EINVAL);
 
@@ -181,6 +181,6 @@ struct ibv_mr *verbs_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *public, uint64_
 	mr->mr.addr = NULL;
 	mr->dm = dm;
 	__atomic_add_fetch(&dm->users, 1, __ATOMIC_RELAXED);
-	handle_given(HANDLE_MR, &mr->mr);
+	handle_add(HANDLE_MR, &mr->mr);
 	return &mr->mr;
 }

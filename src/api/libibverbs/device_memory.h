@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory on the adapter. */
+/* Device memory (ibv_alloc_dm). */
 #ifndef SOFTIB_API_LIBIBVERBS_DEVICE_MEMORY_H
 #define SOFTIB_API_LIBIBVERBS_DEVICE_MEMORY_H
 
@@ -14,9 +14,9 @@ enum {
 
 struct verbs_dm;
 
-/* The parts that an imported one has too: its bytes and how to copy them. */
+/* Fills in what own and imported device memory have in common: the bytes and the copy functions. */
 void device_memory_init(struct verbs_dm *dm, uint8_t *bytes, size_t byte_count);
-/* Ends one handle of it, its maker's or an imported one. */
+/* Ends one handle, the creator's or an imported one. */
 void device_memory_drop(struct verbs_dm *dm);
 
 #endif

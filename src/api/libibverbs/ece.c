@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Enhanced connection establishment: what two adapters of one vendor can agree on beyond the
- * architecture's own terms, while they connect. Here that is one thing that the architecture leaves
- * to the responder: whether ACKs count its receives (vol 1, chapter 9: end-to-end credits). */
+/* Enhanced connection establishment: two adapters of one vendor agree on options beyond the
+ * architecture while they connect. softib has one option, which the architecture leaves to the
+ * responder: whether ACKs carry end-to-end credits (vol 1, chapter 9). */
 #include "api/libibverbs/ece.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include "api/libibverbs/handles.h"
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/handles.h"
+#include "api/libibverbs/objects/objects.h"
 
 enum {
 	VENDOR = 0x025f1b,  /* the OUI, as in ibv_query_device */
-	OPTION_CREDITS = 1, /* a sender waits for a receive instead of being refused by RNR NAKs */
+	OPTION_CREDITS = 1, /* without credits a sender waits instead of provoking RNR NAKs */
 };
 
 static uint32_t supported_options(const struct qp *qp)
@@ -19,8 +19,8 @@ static uint32_t supported_options(const struct qp *qp)
 	return qp->type == QP_RC && !qp_is_shared(qp) ? OPTION_CREDITS : 0;
 }
 
-/* SOFTIB_CREDITS=1: ACKs count receives on every connection that has a receive queue of its own, as
- * if both ends had chosen it. */
+/* SOFTIB_CREDITS=1: ACKs carry credits on every connection that has its own receive queue, as if
+ * both ends had chosen the option. */
 static bool credits_are_wanted(void)
 {
 	static int known = -1;
@@ -37,11 +37,10 @@ static bool credits_are_wanted(void)
 
 void ece_set_default(struct qp *qp)
 {
-	qp->promises_receives =
-		credits_are_wanted() && supported_options(qp) & OPTION_CREDITS;
+	qp->promises_receives = credits_are_wanted() && supported_options(qp) & OPTION_CREDITS;
 }
 
-/* What is possible, until something has been chosen. */
+/* Reports the supported options until ibv_set_ece has chosen some. */
 int ibv_query_ece(struct ibv_qp *public, struct ibv_ece *ret_ece)
 {
 	if (!handle_is_live(HANDLE_QP, public) || !ret_ece)
@@ -59,8 +58,8 @@ int ibv_query_ece(struct ibv_qp *public, struct ibv_ece *ret_ece)
 	return 0;
 }
 
-/* Takes of the options those that there are, as a query will tell; before the connection, since
- * the peer relies on them from the first packet. */
+/* Takes those of the requested options that are supported; ibv_query_ece reports which. Must come
+ * before the connection, because the peer relies on the options from the first packet. */
 int ibv_set_ece(struct ibv_qp *public, struct ibv_ece *ece)
 {
 	if (!handle_is_live(HANDLE_QP, public) || !ece)
@@ -69,7 +68,7 @@ int ibv_set_ece(struct ibv_qp *public, struct ibv_ece *ece)
 	struct verbs_qp *qp = qp_of(public);
 	int error = 0;
 
-	/* Of an adapter that knows no such thing. */
+	/* The peer's adapter does not support ECE. */
 	if (!ece->vendor_id)
 		return verbs_result(-EOPNOTSUPP);
 	if (ece->vendor_id != VENDOR || ece->comp_mask)

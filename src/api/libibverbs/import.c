@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Importing: a second context, and further handles of objects, by a command descriptor and numbers.
+ * Importing: opens a second context by a command descriptor, and further handles of its objects by
+ * number.
  *
- * Contexts of one process share the adapter's objects themselves. What another process made is made
- * again here, as its file lists it: a protection domain for queue pairs and regions of this process,
- * regions and device memory over the same pages where these can be mapped by both
- * (foreign_memory.h). It ends there when it ends there.
+ * Contexts of one process share the adapter's objects. For an object of another process, this
+ * process creates its own, as the export file of the other process lists it: a protection domain
+ * for QPs and regions of this process, and regions and device memory over the same pages where both
+ * processes can map them (foreign_memory.h). A region stops working here when its owner deregisters
+ * it.
  */
 #include "api/libibverbs/import.h"
 
@@ -14,19 +16,19 @@
 #include <unistd.h>
 #include "api/libibverbs/device.h"
 #include "api/libibverbs/device_memory.h"
-#include "api/libibverbs/handles.h"
+#include "api/libibverbs/objects/handles.h"
 #include "api/libibverbs/mr.h"
 
 uint64_t import_file_identity(int file, pid_t *ret_exporter)
 {
-	struct export_note note;
+	struct export_header header;
 	struct stat status;
 
 	*ret_exporter = 0;
-	if (!export_file_read(file, &note) || fstat(file, &status) < 0)
+	if (!export_file_read(file, &header) || fstat(file, &status) < 0)
 		return 0;
-	if (note.process != getpid())
-		*ret_exporter = (pid_t)note.process;
+	if (header.process != getpid())
+		*ret_exporter = (pid_t)header.process;
 	return status.st_ino;
 }
 
@@ -42,15 +44,15 @@ static struct ibv_device *find_device(uint64_t node_guid)
 	return found;
 }
 
-/* The descriptor belongs to the context from here on. */
+/* On success the context owns the descriptor. */
 struct ibv_context *ibv_import_device(int file)
 {
-	struct export_note note;
+	struct export_header header;
 
-	if (!export_file_read(file, &note))
+	if (!export_file_read(file, &header))
 		return verbs_null(-EINVAL);
 
-	struct ibv_device *device = find_device(note.node_guid);
+	struct ibv_device *device = find_device(header.node_guid);
 
 	return device ? context_open(device, file) : verbs_null(-ENODEV);
 }
@@ -66,7 +68,8 @@ static struct verbs_pd *find_pd(struct context_object *context, uint32_t handle)
 	list_for_each (link, &context->device->pds) {
 		struct verbs_pd *pd = container_of(link, struct verbs_pd, link);
 
-		/* What this process has made in a foreign context is not what that offers. */
+		/* In an imported context, PDs that this process allocated itself are not the
+		 * exporter's PDs. */
 		if (pd->pd.handle == handle && pd->domain && shares(context, pd->pd.context) &&
 		    pd->is_foreign == (context->exporter != 0))
 			return pd;
@@ -74,7 +77,8 @@ static struct verbs_pd *find_pd(struct context_object *context, uint32_t handle)
 	return NULL;
 }
 
-/* The same domain, or one that stands for that of another process. The adapter's lock is held. */
+/* The PD of that handle: the object itself within one process, else a new one that stands for the
+ * exporter's. The adapter's lock is held. */
 static int get_domain(struct context_object *context, uint32_t handle, struct verbs_pd *ret_pd)
 {
 	struct verbs_pd *original = find_pd(context, handle);
@@ -95,14 +99,15 @@ static int get_domain(struct context_object *context, uint32_t handle, struct ve
 	return hca_pd_alloc(adapter_hca(context->adapter), &ret_pd->domain);
 }
 
-/* The last handle here of another process's domain. The adapter's lock is held. */
+/* Deallocates the stand-in for another process's PD with its last handle. The adapter's lock is
+ * held. */
 static void drop_domain(struct context_object *context, struct verbs_pd *pd)
 {
 	struct protection_domain *domain = pd->domain;
 
 	if (!context->exporter || !domain || find_pd(context, pd->pd.handle))
 		return;
-	/* What still uses it keeps it. */
+	/* Regions and QPs that still use the PD keep it. */
 	if (hca_pd_dealloc(adapter_hca(context->adapter), domain) != 0)
 		return;
 	pd->domain = NULL;
@@ -133,7 +138,7 @@ struct ibv_pd *ibv_import_pd(struct ibv_context *public, uint32_t pd_handle)
 		free(pd);
 		return verbs_null(error);
 	}
-	handle_given(HANDLE_PD, &pd->pd);
+	handle_add(HANDLE_PD, &pd->pd);
 	return &pd->pd;
 }
 
@@ -149,12 +154,12 @@ void ibv_unimport_pd(struct ibv_pd *public)
 	list_remove(&pd->link);
 	drop_domain(context, pd);
 	adapter_unlock(context->adapter);
-	handle_gone(public);
+	handle_remove(public);
 	free(pd);
 	context_object_gone(context);
 }
 
-/* Within the process: one more handle of the region. The adapter's lock is held. */
+/* Another handle of a region of this process. The adapter's lock is held. */
 static int share_region(struct context_object *context, const struct ibv_pd *pd, uint32_t handle,
 			struct verbs_mr *ret_mr)
 {
@@ -190,7 +195,8 @@ static int map_region(struct context_object *context, const struct ibv_pd *pd, u
 	return 0;
 }
 
-/* A region over the same pages, by the same key where this process has not given that to another. */
+/* Registers a region over the exporter's pages, with the exporter's key if that key is free in this
+ * process. */
 static int register_foreign(struct context_object *context, struct ibv_pd *pd, uint32_t handle,
 			    struct verbs_mr *ret_mr)
 {
@@ -220,7 +226,7 @@ static int register_foreign(struct context_object *context, struct ibv_pd *pd, u
 	return error;
 }
 
-/* Where it is in memory is not told, as the importer of a real one would not know either. */
+/* The address stays NULL: with hardware, the importer does not know it either. */
 struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
 {
 	if (!pd)
@@ -251,7 +257,7 @@ struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
 		.lkey = mr->region->key,
 		.rkey = mr->region->key,
 	};
-	handle_given(HANDLE_MR, &mr->mr);
+	handle_add(HANDLE_MR, &mr->mr);
 	return &mr->mr;
 }
 
@@ -262,9 +268,10 @@ void ibv_unimport_mr(struct ibv_mr *public)
 
 	struct verbs_mr *mr = (struct verbs_mr *)public;
 
-	/* The region of another process's is this handle's own. Where windows hold it, it stays. */
+	/* For another process's region, this handle owns the region here and deregisters it. Memory
+	 * windows bound to the region keep it. */
 	if (!mr->watched || ibv_dereg_mr(public) != 0) {
-		handle_gone(public);
+		handle_remove(public);
 		free(mr);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether memory is there and may be used as a registration wants to. */
+/* Whether a range is mapped with the rights that a registration needs. */
 #include "api/libibverbs/mapping.h"
 
 #include <errno.h>
@@ -16,14 +16,15 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* What the kernel's list of mappings says about a page. Only asked when the quick way can't say. */
+/* Looks the page up in /proc/self/maps. This is slow, so it is used only if probe_page() finds no
+ * answer. */
 static int look_up_page(uintptr_t page, enum mapping_use use)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
 	char line[256];
 	int error = -EFAULT;
 
-	/* Without the list there is no reason to refuse. */
+	/* If /proc is not mounted, the page counts as accessible. */
 	if (!maps)
 		return 0;
 	while (fgets(line, sizeof(line), maps)) {
@@ -41,7 +42,7 @@ static int look_up_page(uintptr_t page, enum mapping_use use)
 	return error;
 }
 
-/* Faults the page in, as a device that pins it would. */
+/* Faults the page in, as pinning it would. */
 static int probe_page(uintptr_t page, size_t page_bytes, enum mapping_use use)
 {
 	int advice = use == MAPPING_WRITTEN ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
@@ -50,7 +51,7 @@ static int probe_page(uintptr_t page, size_t page_bytes, enum mapping_use use)
 		return 0;
 	if (errno == EFAULT || errno == ENOMEM)
 		return -EFAULT;
-	/* No right; or an old kernel, or memory of a device, which say the same. */
+	/* Missing rights, an old kernel and device memory give the same errno. */
 	return look_up_page(page, use);
 }
 
@@ -64,7 +65,7 @@ int mapping_check(const void *bytes, size_t byte_count, enum mapping_use use)
 		return 0;
 	if (!bytes || __builtin_add_overflow((uintptr_t)bytes, byte_count, &end))
 		return -EFAULT;
-	/* MS_ASYNC does nothing but walk the mappings. */
+	/* msync with MS_ASYNC only walks the mappings; ENOMEM means a hole. */
 	if (msync((void *)first, end - first, MS_ASYNC) < 0 && errno == ENOMEM)
 		return -EFAULT;
 	if (use == MAPPING_EXISTS)

@@ -3,13 +3,13 @@
 #include "api/libibverbs/mr.h"
 
 #include <stdlib.h>
-#include "api/libibverbs/fault_injection.h"
-#include "api/libibverbs/handles.h"
+#include "api/libibverbs/diagnostics/fault_injection.h"
+#include "api/libibverbs/objects/handles.h"
 #include "api/libibverbs/mapping.h"
-#include "api/libibverbs/misuse.h"
-#include "api/libibverbs/operations.h"
+#include "api/libibverbs/diagnostics/misuse.h"
+#include "api/libibverbs/objects/operations.h"
 
-/* Nothing is pinned, but what is not there would end the program later, far from the mistake. */
+/* Nothing is pinned, but an unmapped page would kill the program later, far from the mistake. */
 static int check_mapped(const void *bytes, size_t byte_count, unsigned access)
 {
 	if (access & IBV_ACCESS_ON_DEMAND)
@@ -18,7 +18,7 @@ static int check_mapped(const void *bytes, size_t byte_count, unsigned access)
 			     access & IBV_ACCESS_LOCAL_WRITE ? MAPPING_WRITTEN : MAPPING_READ);
 }
 
-/* To processes that import it. The lock is held. */
+/* Lists the region in the export table. The adapter's lock is held. */
 static uint32_t offer(struct context_object *context, const struct ibv_pd *pd,
 		      const struct region *region)
 {
@@ -67,7 +67,7 @@ int mr_register(struct verbs_mr *mr, struct ibv_pd *pd, void *bytes, size_t byte
 	return 0;
 }
 
-/* All of memory at once: a NULL address of the greatest length, on demand. */
+/* An implicit on-demand region covers all memory: NULL address, greatest length. */
 static bool is_implicit(const void *bytes, size_t byte_count, unsigned access)
 {
 	return !bytes && byte_count == SIZE_MAX && (access & IBV_ACCESS_ON_DEMAND);
@@ -95,11 +95,11 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 		free(mr);
 		return verbs_null(error);
 	}
-	handle_given(HANDLE_MR, &mr->mr);
+	handle_add(HANDLE_MR, &mr->mr);
 	return &mr->mr;
 }
 
-/* Both names are macros that call ibv_reg_mr_iova2 where the flags are not constant. */
+/* verbs.h defines both names as macros that call ibv_reg_mr_iova2 if the flags are not constant. */
 #undef ibv_reg_mr
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
 {
@@ -113,7 +113,7 @@ struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uin
 	return ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned)access);
 }
 
-/* NCCL takes any other errno for "supported". */
+/* EOPNOTSUPP, because NCCL takes any other errno for "supported". */
 struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova,
 				 int fd, int access)
 {
@@ -126,7 +126,7 @@ struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t leng
 	return verbs_null(-EOPNOTSUPP);
 }
 
-/* A handle that was imported may outlive the region. The adapter's lock is held. */
+/* An imported handle may outlive its region. The adapter's lock is held. */
 static bool is_registered(const struct memory *memory, const struct verbs_mr *mr)
 {
 	return memory_find(memory, mr->mr.handle) == mr->region;
@@ -173,12 +173,12 @@ int ibv_dereg_mr(struct ibv_mr *public)
 		__atomic_sub_fetch(&mr->dm->users, 1, __ATOMIC_RELAXED);
 	null_mr_release(mr);
 	mr_unmap(mr);
-	handle_gone(public);
+	handle_remove(public);
 	free(mr);
 	return 0;
 }
 
-/* What rdma-core refuses before the device is asked, and what makes no sense for the region. */
+/* The arguments that rdma-core refuses itself, and regions that cannot be reregistered. */
 static bool rereg_is_valid(const struct verbs_mr *mr, int flags, const struct ibv_pd *pd,
 			   const void *addr, size_t length, int access)
 {
@@ -191,7 +191,7 @@ static bool rereg_is_valid(const struct verbs_mr *mr, int flags, const struct ib
 	return !(flags & IBV_REREG_MR_CHANGE_ACCESS) || access >= 0;
 }
 
-/* What the region is now. */
+/* Copies the region's present state. */
 static int copy_region(const struct verbs_mr *mr, struct region *ret_region)
 {
 	struct context_object *context = context_of(mr->mr.context);
@@ -206,7 +206,8 @@ static int copy_region(const struct verbs_mr *mr, struct region *ret_region)
 	return error;
 }
 
-/* Registers the region anew as the flags say. Keys and iova of what does not move stay. */
+/* Registers the region again with the changes that the flags name. Keys and an unmoved iova
+ * stay. */
 static int register_changed(const struct verbs_mr *mr, int flags, struct ibv_pd *pd, void *addr,
 			    size_t length, int access, struct verbs_mr *ret_changed)
 {
@@ -229,7 +230,7 @@ static int register_changed(const struct verbs_mr *mr, int flags, struct ibv_pd 
 			   byte_count, is_moved ? (uintptr_t)addr : region.iova, new_access);
 }
 
-/* The keys stay, as peers may hold them already. Whatever fails, the region is as before. */
+/* The keys stay, because peers may hold them. If any step fails, the region stays as it was. */
 int ibv_rereg_mr(struct ibv_mr *public, int flags, struct ibv_pd *pd, void *addr, size_t length,
 		 int access)
 {
@@ -277,7 +278,7 @@ int ibv_rereg_mr(struct ibv_mr *public, int flags, struct ibv_pd *pd, void *addr
 	return 0;
 }
 
-/* Pages are faulted in when they are used, so advice needs no more than to be true. */
+/* Pages are faulted in at their first use, so valid advice needs no action. */
 int verbs_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
 		    struct ibv_sge *sges, uint32_t sge_count)
 {

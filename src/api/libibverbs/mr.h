@@ -3,16 +3,16 @@
 #ifndef SOFTIB_API_LIBIBVERBS_MR_H
 #define SOFTIB_API_LIBIBVERBS_MR_H
 
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/objects.h"
 
 /* Fills mr->region and the public part. -errno. */
 MUST_USE int mr_register(struct verbs_mr *mr, struct ibv_pd *pd, void *bytes, size_t byte_count,
 			 uint64_t iova, unsigned access);
 
-/* Gives back what a null region has, once it is deregistered. */
+/* Frees what a null region owns, after it is deregistered. */
 void null_mr_release(struct verbs_mr *mr);
 
-/* Gives up what an imported one has mapped. */
+/* Unmaps an imported region's pages and its export entry. */
 void mr_unmap(struct verbs_mr *mr);
 
 #endif

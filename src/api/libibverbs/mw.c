@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory windows (vol 1, chapters 10, 11). */
-#include "api/libibverbs/mw.h"
+#include "api/libibverbs/data/mw_requests.h"
 
 #include <stdlib.h>
-#include "api/libibverbs/fault_injection.h"
-#include "api/libibverbs/objects.h"
-#include "api/libibverbs/operations.h"
+#include "api/libibverbs/diagnostics/fault_injection.h"
+#include "api/libibverbs/objects/objects.h"
+#include "api/libibverbs/objects/operations.h"
 #include "net/memory/window.h"
 
 struct verbs_mw {
@@ -61,21 +61,7 @@ int verbs_dealloc_mw(struct ibv_mw *public)
 	return 0;
 }
 
-/* Of the key only the tag is the program's to choose. The index is the window's own, whatever the
- * program wrote to mw->rkey or asks for: adapters take the low 8 bits and no more. */
-static void set_binding(const struct ibv_mw *mw, uint32_t asked_key,
-			const struct ibv_mw_bind_info *info, struct send_request *ret_request)
-{
-	const uint32_t tag_mask = (1u << KEY_TAG_BITS) - 1;
-
-	ret_request->remote_key = (mw->handle & ~tag_mask) | (asked_key & tag_mask);
-	ret_request->remote_address = info->addr;
-	ret_request->bind_byte_count = info->length;
-	ret_request->bind_region_key = info->mr ? info->mr->lkey : 0;
-	ret_request->bind_access = info->mw_access_flags;
-}
-
-/* The program learns the new key at once; it is good when the request has completed. */
+/* The program gets the new key at once. The key becomes valid when the request completes. */
 int verbs_bind_mw(struct ibv_qp *public, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 {
 	struct verbs_qp *qp = qp_of(public);
@@ -88,7 +74,7 @@ int verbs_bind_mw(struct ibv_qp *public, struct ibv_mw *mw, struct ibv_mw_bind *
 	if (mw->type != IBV_MW_TYPE_1)
 		return verbs_result(-EINVAL);
 	adapter_lock(qp->adapter);
-	set_binding(mw, ibv_inc_rkey(mw->rkey), &bind->bind_info, &request);
+	mw_set_binding(mw, ibv_inc_rkey(mw->rkey), &bind->bind_info, &request);
 
 	time_ns now = adapter_now(qp->adapter);
 	int error = qp_object_post_send(qp->object, now, &request);
@@ -98,20 +84,4 @@ int verbs_bind_mw(struct ibv_qp *public, struct ibv_mw *mw, struct ibv_mw_bind *
 	adapter_transmit(qp->adapter, now);
 	adapter_unlock(qp->adapter);
 	return verbs_result(error);
-}
-
-bool mw_request_is_valid(const struct ibv_send_wr *wr)
-{
-	const struct ibv_mw *mw = wr->bind_mw.mw;
-
-	return mw && mw->type == IBV_MW_TYPE_2 && wr->bind_mw.bind_info.mr;
-}
-
-void mw_build_request(const struct ibv_send_wr *wr, struct send_request *ret_request)
-{
-	ret_request->sge_count = 0;
-	ret_request->remote_srqn = 0;
-	/* One that is not valid is refused later. */
-	if (wr->opcode == IBV_WR_BIND_MW && mw_request_is_valid(wr))
-		set_binding(wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info, ret_request);
 }

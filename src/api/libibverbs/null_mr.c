@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The null region: a place in scatter/gather lists that reads as zero and forgets what is written.
- */
+/* The null region: SGEs that use it read zeros and discard what is written. */
 #include "api/libibverbs/mr.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
-#include "api/libibverbs/handles.h"
-#include "api/libibverbs/operations.h"
+#include "api/libibverbs/objects/handles.h"
+#include "api/libibverbs/objects/operations.h"
 
-/* As many zeros as a message can have; only the kernel's zero page stands behind them. */
+/* As many zeros as the longest message needs. All pages are the kernel's zero page. */
 static void *map_zeros(void)
 {
 	void *zeros = mmap(NULL, MESSAGE_BYTES_MAX, PROT_READ,
@@ -40,7 +39,7 @@ struct ibv_mr *verbs_alloc_null_mr(struct ibv_pd *pd)
 		return verbs_null(error);
 	}
 	mr->zeros = zeros;
-	/* For local use: no R_Key. */
+	/* Peers cannot use a null region, so it has no R_Key. */
 	mr->mr = (struct ibv_mr){
 		.context = pd->context,
 		.pd = pd,
@@ -48,7 +47,7 @@ struct ibv_mr *verbs_alloc_null_mr(struct ibv_pd *pd)
 		.handle = mr->region->key,
 		.lkey = mr->region->key,
 	};
-	handle_given(HANDLE_MR, &mr->mr);
+	handle_add(HANDLE_MR, &mr->mr);
 	return &mr->mr;
 }
 

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thread domains and parent domains: promises of a program about its threads, which cost nothing to
- * accept, and its own memory for queues. */
-#include "api/libibverbs/objects.h"
+/* Thread domains and parent domains. A thread domain promises that one thread uses its objects, and
+ * needs no action here. A parent domain may carry the program's allocator for queue memory. */
+#include "api/libibverbs/objects/objects.h"
 
 #include <stdlib.h>
-#include "api/libibverbs/handles.h"
-#include "api/libibverbs/operations.h"
-
-/* Queues begin on cache lines of their own. */
-enum { LENT_ALIGNMENT = 64 };
+#include "api/libibverbs/objects/handles.h"
+#include "api/libibverbs/objects/operations.h"
 
 struct ibv_td *verbs_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
 {
@@ -35,49 +32,7 @@ int verbs_dealloc_td(struct ibv_td *public)
 	return 0;
 }
 
-int lent_memory_take(struct lent_memory *lent, struct ibv_pd *public, enum lent_purpose purpose,
-		     const size_t sizes[static LENT_PIECES])
-{
-	struct verbs_pd *pd = public ? pd_of(public) : NULL;
-
-	*lent = (struct lent_memory){.purpose = purpose};
-	if (!pd || !pd->is_parent_domain)
-		return 0;
-	lent->pd = public;
-	__atomic_add_fetch(&pd->lender_count, 1, __ATOMIC_RELAXED);
-	for (unsigned i = 0; pd->allocate && i < LENT_PIECES; i++) {
-		if (!sizes[i])
-			continue;
-
-		void *memory = pd->allocate(public, pd->allocator_context, sizes[i],
-					    LENT_ALIGNMENT, purpose);
-
-		if (memory == IBV_ALLOCATOR_USE_DEFAULT)
-			continue;
-		lent->pieces[i] = memory;
-		if (!memory || (uintptr_t)memory % LENT_ALIGNMENT) {
-			lent_memory_return(lent);
-			return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
-void lent_memory_return(struct lent_memory *lent)
-{
-	struct verbs_pd *pd = lent->pd ? pd_of(lent->pd) : NULL;
-
-	if (!pd)
-		return;
-	for (unsigned i = 0; i < LENT_PIECES; i++)
-		if (lent->pieces[i] && pd->release)
-			pd->release(lent->pd, pd->allocator_context, lent->pieces[i],
-				    lent->purpose);
-	__atomic_sub_fetch(&pd->lender_count, 1, __ATOMIC_RELAXED);
-	*lent = (struct lent_memory){0};
-}
-
-/* Another name for the protection domain of its parent. */
+/* A second handle of the parent's protection domain. */
 struct ibv_pd *verbs_alloc_parent_domain(struct ibv_context *public,
 					 struct ibv_parent_domain_init_attr *attr)
 {
@@ -90,7 +45,7 @@ struct ibv_pd *verbs_alloc_parent_domain(struct ibv_context *public,
 
 	if (!attr->pd || attr->comp_mask & ~known)
 		return verbs_null(-EINVAL);
-	/* Half of a pair of allocators is a mistake. */
+	/* The program must give both functions of the allocator or neither. */
 	if (attr->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS && !attr->alloc != !attr->free)
 		return verbs_null(-EINVAL);
 
@@ -115,6 +70,6 @@ struct ibv_pd *verbs_alloc_parent_domain(struct ibv_context *public,
 	pd->domain->users++;
 	context->object_count++;
 	adapter_unlock(context->adapter);
-	handle_given(HANDLE_PD, &pd->pd);
+	handle_add(HANDLE_PD, &pd->pd);
 	return &pd->pd;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Protection domains (vol 1, chapter 11). */
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/objects.h"
 
 #include <stdlib.h>
-#include "api/libibverbs/fault_injection.h"
-#include "api/libibverbs/handles.h"
-#include "api/libibverbs/misuse.h"
+#include "api/libibverbs/diagnostics/fault_injection.h"
+#include "api/libibverbs/objects/handles.h"
+#include "api/libibverbs/diagnostics/misuse.h"
 
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *public)
 {
@@ -40,11 +40,11 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *public)
 		free(pd);
 		return verbs_null(error);
 	}
-	handle_given(HANDLE_PD, &pd->pd);
+	handle_add(HANDLE_PD, &pd->pd);
 	return &pd->pd;
 }
 
-/* The other handles of a domain, which importing made, are for unimporting only from now on. */
+/* Handles of this PD that importing made can only be unimported from now on. */
 static int dealloc_domain(struct context_object *context, struct verbs_pd *pd)
 {
 	struct protection_domain *domain = pd->domain;
@@ -80,7 +80,7 @@ int ibv_dealloc_pd(struct ibv_pd *public)
 	int error = 0;
 
 	adapter_lock(context->adapter);
-	if (pd->is_parent_domain && __atomic_load_n(&pd->lender_count, __ATOMIC_RELAXED))
+	if (pd->is_parent_domain && __atomic_load_n(&pd->user_count, __ATOMIC_RELAXED))
 		error = -EBUSY;
 	else if (pd->is_parent_domain)
 		pd->domain->users--;
@@ -94,7 +94,7 @@ int ibv_dealloc_pd(struct ibv_pd *public)
 		return verbs_result(error);
 	if (pd->td)
 		__atomic_sub_fetch(&pd->td->users, 1, __ATOMIC_RELAXED);
-	handle_gone(public);
+	handle_remove(public);
 	free(pd);
 	context_object_gone(context);
 	return 0;

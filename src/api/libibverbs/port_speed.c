@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bandwidth of a port as a number, of newer headers than Debian 12's (IBVERBS_1.16). */
-#include "api/libibverbs/objects.h"
+/* ibv_query_port_speed, which is newer than Debian 12's headers (IBVERBS_1.16). */
+#include "api/libibverbs/objects/objects.h"
 
 int ibv_query_port_speed(struct ibv_context *context, uint32_t port_number, uint64_t *ret_speed);
 
-/* In 100 Mb/s: lanes times the nominal rate of one. */
+/* In units of 100 Mb/s: link width times the nominal rate of one lane. */
 static uint64_t port_speed(const struct port_view *port)
 {
 	static const struct {

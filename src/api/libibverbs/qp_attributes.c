@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A queue pair's attributes: between the verbs' form and ours, changing and asking for them (vol 1,
+/* QP attributes: modify, query, and conversion between ibv_qp_attr and struct qp_attributes (vol 1,
  * chapter 11). */
 #include "api/libibverbs/qp_attributes.h"
 
-#include "api/libibverbs/address.h"
-#include "api/libibverbs/fault_injection.h"
-#include "api/libibverbs/handles.h"
-#include "api/libibverbs/misuse.h"
-#include "api/libibverbs/operations.h"
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/verbs_address.h"
+#include "api/libibverbs/diagnostics/fault_injection.h"
+#include "api/libibverbs/objects/handles.h"
+#include "api/libibverbs/diagnostics/misuse.h"
+#include "api/libibverbs/objects/operations.h"
+#include "api/libibverbs/objects/objects.h"
 #include "host/shared_domains.h"
 
 struct qp_capabilities capabilities_from(const struct ibv_qp_cap *cap)
@@ -96,8 +96,8 @@ struct ibv_qp_attr attributes_to(const struct qp_attributes *attributes)
 	};
 }
 
-/* Programs treat both ends of an XRC connection like RC, and the verbs have always let them: what
- * belongs to the half that a queue pair does not have is ignored. */
+/* Programs set the same attributes on both ends of an XRC connection as on RC, and rdma-core
+ * accepts that. Attributes of the half that an XRC QP lacks are ignored. */
 static uint32_t attributes_that_count(enum ibv_qp_type type, int mask)
 {
 	const int of_responders = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
@@ -125,7 +125,7 @@ int ibv_modify_qp(struct ibv_qp *public, struct ibv_qp_attr *attr, int mask)
 		return verbs_result(-EINVAL);
 	adapter_lock(qp->adapter);
 
-	/* Another process may be at work with it. */
+	/* Another process may be using the XRC target. */
 	int error = adapter_target_hold(qp->adapter, qp->object);
 
 	if (error) {
@@ -142,7 +142,7 @@ int ibv_modify_qp(struct ibv_qp *public, struct ibv_qp_attr *attr, int mask)
 				 attributes_that_count(public->qp_type, mask));
 	adapter_target_release(qp->adapter, qp->object);
 	if (!error && mask & IBV_QP_STATE)
-		public->state = attr->qp_state;
+	public->state = attr->qp_state;
 	if (!error && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR)
 		adapter_prepare(qp->adapter, qp->object, now);
 	if (unlikely(warnings_are_on && !error))
@@ -152,7 +152,7 @@ int ibv_modify_qp(struct ibv_qp *public, struct ibv_qp_attr *attr, int mask)
 	return verbs_result(error);
 }
 
-/* A limit alone is an attribute of ibv_modify_qp too; how it is kept to is asked for only here. */
+/* ibv_modify_qp can set the rate limit too; burst size and packet size only exist here. */
 int verbs_modify_qp_rate_limit(struct ibv_qp *public, struct ibv_qp_rate_limit_attr *attr)
 {
 	if (!attr)
@@ -186,7 +186,7 @@ int ibv_query_qp(struct ibv_qp *public, struct ibv_qp_attr *ret_attr, int mask,
 	struct verbs_qp *qp = qp_of(public);
 	struct qp_attributes attributes;
 
-	/* All attributes are filled in: that costs no more. */
+	/* All attributes are returned whatever the mask asks for: that costs no more. */
 	adapter_lock(qp->adapter);
 
 	int error = adapter_target_hold(qp->adapter, qp->object);
@@ -204,10 +204,10 @@ int ibv_query_qp(struct ibv_qp *public, struct ibv_qp_attr *ret_attr, int mask,
 	adapter_unlock(qp->adapter);
 	*ret_attr = attributes_to(&attributes);
 	ret_attr->cap = cap;
-	/* As in rdma-core, whose callers compare it with what they last set: UCX asks for other
-	 * attributes of a queue pair that failed. */
+	/* rdma-core updates state only if the mask asks for it, and programs compare state with
+	 * what they set last: UCX queries other attributes of a QP that failed. */
 	if (mask & IBV_QP_STATE)
-		public->state = ret_attr->qp_state;
+	public->state = ret_attr->qp_state;
 	*ret_init_attr = (struct ibv_qp_init_attr){
 		.qp_context = public->qp_context,
 		.send_cq = public->send_cq,
@@ -220,7 +220,7 @@ int ibv_query_qp(struct ibv_qp *public, struct ibv_qp_attr *ret_attr, int mask,
 	return 0;
 }
 
-/* Bytes of one message may be copied in any order. */
+/* softib may copy the bytes of one message in any order. */
 int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode opcode, uint32_t flags)
 {
 	(void)qp;

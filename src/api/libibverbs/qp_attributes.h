@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A queue pair's attributes and capabilities between the verbs' form and ours. */
+/* QP attributes and capabilities: conversion between the verbs' structs and the transport's. */
 #ifndef SOFTIB_API_LIBIBVERBS_QP_ATTRIBUTES_H
 #define SOFTIB_API_LIBIBVERBS_QP_ATTRIBUTES_H
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of queue pairs: by the program's call, or with the device that it closes (vol 1, chapter
+/* Destroying QPs: by ibv_destroy_qp, or when the program closes their device (vol 1, chapter
  * 11). */
-#include "api/libibverbs/objects.h"
+#include "api/libibverbs/objects/objects.h"
 
 #include <stdlib.h>
-#include "api/libibverbs/events.h"
-#include "api/libibverbs/handles.h"
-#include "api/libibverbs/misuse.h"
-#include "api/libibverbs/wr_builder.h"
+#include "api/libibverbs/async_events.h"
+#include "api/libibverbs/objects/handles.h"
+#include "api/libibverbs/diagnostics/misuse.h"
+#include "api/libibverbs/data/wr_builder.h"
 #include "host/raw_claims.h"
 #include "host/shared_domains.h"
 #include "net/hca/raw_qps.h"
@@ -16,7 +16,7 @@ int verbs_qp_detach(struct verbs_qp *qp)
 {
 	int error = 0;
 
-	/* Closing its device has destroyed the queue pair but not what the program holds of it. */
+	/* Closing the device destroyed the QP; only the program's handle is left. */
 	if (!qp->object)
 		return 0;
 	if (list_is_linked(&qp->sharers)) {
@@ -50,7 +50,7 @@ int ibv_destroy_qp(struct ibv_qp *public)
 	adapter_lock(qp->adapter);
 	if (unlikely(warnings_are_on))
 		misuse_destroy_qp(qp);
-	/* Closing its device may have taken it. */
+	/* NULL if closing the device destroyed the QP. */
 	if (qp->object)
 		adapter_last_answers(qp->adapter, qp->object, adapter_now(qp->adapter));
 
@@ -70,8 +70,8 @@ int ibv_destroy_qp(struct ibv_qp *public)
 	events_wait_acknowledged(&public->mutex, &public->cond, &public->events_completed,
 				 handed_out);
 	wr_builder_detach(qp);
-	lent_memory_return(&qp->lent);
-	handle_gone(public);
+	queue_memory_free(&qp->queue_memory);
+	handle_remove(public);
 	free(qp);
 	context_object_gone(context);
 	return 0;

@@ -6,7 +6,7 @@
 
 struct rate_row {
 	enum ibv_rate rate;
-	int multiple; /* of 2.5 Gb/s; 0: programs know it by its Mb/s only */
+	int multiple; /* of 2.5 Gb/s; 0: this rate is only known in Mb/s */
 	int mbps;
 };
 

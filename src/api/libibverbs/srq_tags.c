@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of tagged buffers of an SRQ that matches tags: ibv_post_srq_ops. */
-#include "api/libibverbs/objects.h"
+/* ibv_post_srq_ops: the tagged buffers of an SRQ that matches tags. */
+#include "api/libibverbs/objects/objects.h"
 
-#include "api/libibverbs/operations.h"
+#include "api/libibverbs/objects/operations.h"
 
 static const enum tag_operation_kind kinds[] = {
 	[IBV_WR_TAG_ADD] = TAG_ADD,

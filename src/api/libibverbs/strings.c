@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of enumeration values, in the words that programs print and scripts match. */
+/* Names of enumeration values, spelled as in rdma-core, because scripts match them. */
 #include "api/libibverbs/strings.h"
 
 #include <infiniband/verbs.h>
@@ -109,7 +109,7 @@ const char *ibv_wc_status_str(enum ibv_wc_status status)
 
 const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode)
 {
-	/* Flush is opcode 14 since rdma-core 45; the enumeration of 44 stops short of it. */
+	/* FLUSH is opcode 14 since rdma-core 45; the enumeration of rdma-core 44 ends before it. */
 	enum { WR_FLUSH = 14 };
 	static const char *const names[] = {
 		[IBV_WR_RDMA_WRITE] = "IBV_WR_RDMA_WRITE",

@@ -5,7 +5,7 @@
 
 #include <infiniband/verbs.h>
 
-/* Private node up to 44, in the header since 49. */
+/* In rdma-core's private symbol node up to 44, in verbs.h since 49. */
 const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the rendered sysfs tree is, and how its one-line files are read. */
+/* Where softib's sysfs tree is, and how its one-line files are read. */
 #include "api/libibverbs/sysfs.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static void find_sysfs_path(void)
 	struct session *session;
 	size_t length;
 
-	/* No launcher: the host and fabric that the environment names, or the default. */
+	/* Not started by "softib run": SOFTIB_HOST and SOFTIB_FABRIC, or the defaults, decide. */
 	if (!path && !tree && session_get(&session) == 0)
 		tree = session_tree(session);
 	if (path)

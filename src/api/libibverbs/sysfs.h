@@ -6,12 +6,12 @@
 
 #include <stddef.h>
 
-/* The root that "class/infiniband/..." is under; the string lives as long as the process. */
+/* The folder above class/infiniband. The string lives as long as the process. */
 const char *ibv_get_sysfs_path(void);
 
 /*
- * Reads <dir>/<file> into ret_text without its last newline, and ends it with a NUL where there is
- * room. Returns the number of bytes, or -1 with errno.
+ * Reads <dir>/<file> into ret_text without the last newline, and adds a NUL if there is room.
+ * Returns the number of bytes, or -1 with errno.
  */
 int ibv_read_sysfs_file(const char *dir, const char *file, char *ret_text, size_t text_bytes_max);
 

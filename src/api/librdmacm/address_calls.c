@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls about addresses: binding, finding the peer, finding the way. */
+/* Calls about addresses: binding, resolving the peer's address, resolving the route. */
 #include <errno.h>
 #include <infiniband/ib.h>
 #include <string.h>
 
 #include "api/librdmacm/identifier.h"
 
-/* What is asked for gives the identifier its addresses. */
+/* Sends the command and takes the addresses from softibd's answer into the identifier. */
 static int ask_for_route(struct identifier *identifier, struct cm_command *command)
 {
 	struct cm_answer answer;
@@ -32,8 +32,8 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 	return ask_for_route(identifier, &command);
 }
 
-/* The last address that softibd said can be looked for. What is wrong with an address is known at
- * once; with this one nothing is, so looking for it again need not be asked for but said. */
+/* The last destination that softibd accepted for address resolution. softibd refuses a bad address
+ * at once, so for this one the command can be posted without waiting for the answer. */
 static pthread_mutex_t taken_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct cm_address taken;
 

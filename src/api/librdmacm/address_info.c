@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rdma_getaddrinfo: names and services to addresses; the hosts of the fabric are names as well. */
+/* rdma_getaddrinfo: names and services to addresses. The names of the fabric's hosts work too. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <infiniband/ib.h>
@@ -25,7 +25,7 @@ void rdma_freeaddrinfo(struct rdma_addrinfo *res)
 	}
 }
 
-/* A datagram port space has datagram queue pairs, and a kind of queue pair its port space. */
+/* A UDP port space implies UD QPs, and a QP type implies its port space. */
 static int choose_kinds(const struct rdma_addrinfo *hints, struct rdma_addrinfo *ret_info)
 {
 	int type = hints ? hints->ai_qp_type : 0;
@@ -63,7 +63,7 @@ static int set_address(const struct sockaddr *address, socklen_t length, struct 
 
 static void set_port(struct sockaddr *address, uint16_t port)
 {
-	/* sin_port and sin6_port are at one place. */
+	/* sin_port and sin6_port have the same offset. */
 	memcpy((char *)address + offsetof(struct sockaddr_in, sin_port), &port, sizeof(port));
 }
 
@@ -87,7 +87,7 @@ static int service_port(const char *service, uint16_t *ret_port)
 	return 0;
 }
 
-/* h1, h2 ...: -ENOENT when the fabric has no such host. */
+/* Looks up a host name of the fabric (h1, h2 ...). -ENOENT: no such host. */
 static int find_host(const char *node, int family, struct sockaddr_storage *ret_address)
 {
 	struct cm_command command = {.kind = CM_FIND_HOST};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that make and end connections. */
+/* Calls that establish and end connections. */
 #include <errno.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 enum { RETRIES_MAX = 7 };
 
-/* Linux takes more than a message can carry for the most that it can. */
+/* Linux clamps larger counts to what the CM message can carry. */
 static uint8_t clamp_retries(uint8_t count)
 {
 	return count < RETRIES_MAX ? count : RETRIES_MAX;
@@ -31,7 +31,7 @@ static bool is_datagram(const struct rdma_cm_id *id)
 	return id->qp_type == IBV_QPT_UD;
 }
 
-/* Of reads and atomics: as many as asked for, or all the adapter can do. */
+/* Depths of RDMA READs and atomics: the requested ones, or the adapter's maximum. */
 static int choose_depths(struct identifier *identifier, const struct rdma_conn_param *wanted)
 {
 	uint8_t resources_max, depth_max;
@@ -43,7 +43,7 @@ static int choose_depths(struct identifier *identifier, const struct rdma_conn_p
 		return -EINVAL;
 	if (depth != RDMA_MAX_INIT_DEPTH && depth > depth_max)
 		return -EINVAL;
-	/* Who answers and names none offers no more than was asked for. */
+	/* The passive side, if it names no depth, offers no more than the peer asked for. */
 	if (identifier->is_passive) {
 		if (identifier->responder_resources < resources_max)
 			resources_max = identifier->responder_resources;
@@ -79,7 +79,7 @@ static void fill_parameters(const struct identifier *identifier,
 	};
 }
 
-/* Of a message with this much room, which may begin with the addresses. */
+/* Whether the private data fit into the CM message, which may begin with the IP addresses. */
 static bool private_fits(const struct identifier *identifier, const struct cm_command *command)
 {
 	size_t room =
@@ -109,8 +109,8 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 		error = put_private(&command, conn_param->private_data,
 				    conn_param->private_data_len);
 	else
-		error = put_private(&command, identifier->connect_data,
-				    identifier->connect_byte_count);
+		error = put_private(&command, identifier->endpoint.connect_data,
+				    identifier->endpoint.connect_byte_count);
 	if (error)
 		return rdma_result(error);
 	if (identifier->phase == PHASE_ROUTE_FOUND && private_fits(identifier, &command)) {
@@ -122,7 +122,7 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 	return error ? rdma_result(error) : identifier_complete(identifier);
 }
 
-/* The queue pair is ready before the peer can send to it. */
+/* Moves the QP to RTS before the reply, because the peer may send as soon as it gets the reply. */
 static int ready_queue_pair(struct identifier *identifier)
 {
 	if (!identifier->public.qp || is_datagram(&identifier->public))
@@ -179,7 +179,7 @@ int rdma_establish(struct rdma_cm_id *id)
 	struct cm_command command;
 	struct cm_answer answer;
 
-	/* With a queue pair the library has done it. */
+	/* If the id has a QP, the library has established the connection itself. */
 	if (id->qp)
 		return rdma_result(-EINVAL);
 	identifier_command(identifier_of(id), CM_ESTABLISH, &command);
@@ -227,7 +227,7 @@ int rdma_disconnect(struct rdma_cm_id *id)
 			    ? identifier_post(identifier, &command)
 			    : identifier_ask(identifier, &command, &answer);
 
-	/* The answer to a peer that was first brings no event before the end of timewait. */
+	/* Answering a peer that disconnected first raises no event before timewait ends. */
 	identifier->quiet_until = quiet_until;
 
 	return error ? rdma_result(error) : identifier_complete(identifier);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The adapters that connection management may use: opened once, shared by all lists that programs
- * ask for. */
+/* The adapters that connection management uses: opened once, and shared by all lists that programs
+ * get. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,8 +10,8 @@
 #include "base/bytes.h"
 
 /*
- * The contexts live as long as the process: a list handed out earlier, or an id bound to a device,
- * may still use them. devices_lock covers both.
+ * The contexts live as long as the process, because a list that a program got earlier, or an id
+ * bound to a device, may still use them. devices_lock covers all tables.
  */
 static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ibv_context **contexts;
@@ -19,7 +19,7 @@ static int context_count;
 
 static struct ibv_pd **pds;
 static struct ibv_xrcd **xrcds;
-static int *adapter_indexes; /* those that do not open leave gaps */
+static int *adapter_indexes; /* not consecutive if an adapter cannot be opened */
 
 static void free_tables(void)
 {
@@ -43,7 +43,7 @@ static void after_fork_in_parent(void)
 	pthread_mutex_unlock(&devices_lock);
 }
 
-/* What is open is the parent's; the child opens its own when it needs them. */
+/* Open devices belong to the parent; the child opens its own when it needs them. */
 static void after_fork_in_child(void)
 {
 	free_tables();
@@ -85,7 +85,7 @@ static int open_devices(struct ibv_device *const *devices, int device_count)
 	return -ENODEV;
 }
 
-/* A machine without devices is asked again at each call: its fabric may come up later. */
+/* If there are no devices, every call looks again: the fabric may come up later. */
 static int open_devices_once(void)
 {
 	struct ibv_device **devices;
@@ -133,7 +133,7 @@ struct ibv_context **rdma_get_devices(int *num_devices)
 	return list;
 }
 
-/* Where the adapter stands in the tables; -1: it is not open. */
+/* The adapter's index in the tables; -1: it is not open. */
 static int find_adapter(unsigned adapter_index)
 {
 	if (open_devices_once() != 0)
@@ -211,7 +211,8 @@ void devices_depths(struct ibv_context *context, uint8_t *ret_responder_resource
 	struct ibv_device_attr attributes;
 
 	pthread_mutex_lock(&devices_lock);
-	/* All adapters of a host are alike, and a connection asks every time. */
+	/* All adapters of a host have the same limits, and every connection needs them, so they are
+	 * queried once. */
 	if (known != context && ibv_query_device(context, &attributes) == 0) {
 		resources = (uint8_t)(attributes.max_qp_rd_atom < RDMA_MAX_RESP_RES
 					      ? attributes.max_qp_rd_atom

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoints: ids made ready in one call, and the requests that such an id waits for. */
+/* Endpoints: ids that one call prepares, and rdma_get_request for listening ones. */
 #include <errno.h>
 #include <infiniband/ib.h>
 #include <stdlib.h>
@@ -18,11 +18,11 @@ static int keep_request_attributes(struct identifier *identifier, struct ibv_pd 
 		identifier->public.pd = pd;
 	if (!attributes)
 		return 0;
-	identifier->request_qp = malloc(sizeof(*attributes));
-	if (!identifier->request_qp)
+	identifier->endpoint.request_qp = malloc(sizeof(*attributes));
+	if (!identifier->endpoint.request_qp)
 		return rdma_result(-ENOMEM);
-	*identifier->request_qp = *attributes;
-	identifier->request_qp->qp_type = identifier->public.qp_type;
+	*identifier->endpoint.request_qp = *attributes;
+	identifier->endpoint.request_qp->qp_type = identifier->public.qp_type;
 	return 0;
 }
 
@@ -59,11 +59,11 @@ static int make_ready(struct identifier *identifier, const struct rdma_addrinfo 
 		return 0;
 	if (info->ai_connect_len > CM_PRIVATE_BYTES_MAX)
 		return rdma_result(-EINVAL);
-	identifier->connect_data = malloc(info->ai_connect_len);
-	if (!identifier->connect_data)
+	identifier->endpoint.connect_data = malloc(info->ai_connect_len);
+	if (!identifier->endpoint.connect_data)
 		return rdma_result(-ENOMEM);
-	memcpy(identifier->connect_data, info->ai_connect, info->ai_connect_len);
-	identifier->connect_byte_count = (uint8_t)info->ai_connect_len;
+	memcpy(identifier->endpoint.connect_data, info->ai_connect, info->ai_connect_len);
+	identifier->endpoint.connect_byte_count = (uint8_t)info->ai_connect_len;
 	return 0;
 }
 
@@ -117,8 +117,8 @@ int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id)
 		rdma_ack_cm_event(event);
 		return rdma_result(-error);
 	}
-	if (listener->request_qp) {
-		struct ibv_qp_init_attr attributes = *listener->request_qp;
+	if (listener->endpoint.request_qp) {
+		struct ibv_qp_init_attr attributes = *listener->endpoint.request_qp;
 
 		attributes.qp_context = event->id;
 		attributes.qp_type = event->id->qp_type;

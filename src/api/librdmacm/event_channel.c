@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Event channels: a socket that softibd writes to, readable while an event waits. */
+/* Event channels: a socket that softibd writes events to, readable while an event waits. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -8,9 +8,10 @@
 
 #include "api/librdmacm/identifier.h"
 
-/* Readers of all channels share it. While softibd takes events out of a channel, nobody reads: a
- * reader would get an event that comes behind those that softibd is about to write again. It is not
- * the channel's, since threads may wait for events of one that is destroyed. */
+/* Readers of all channels take it for reading. softibd removes an id's events from a channel by
+ * taking all of them out and writing the others back; no thread may read meanwhile, or it would get
+ * an event ahead of earlier ones. The lock is not part of the channel, because threads may still
+ * wait on a channel that is destroyed. */
 static pthread_rwlock_t reading = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 struct rdma_event_channel *rdma_create_event_channel(void)
@@ -37,9 +38,9 @@ struct rdma_event_channel *rdma_create_event_channel(void)
 	return &channel->public;
 }
 
-/* softibd sees the end of the socket. A thread that waits in rdma_get_cm_event goes on waiting, as
- * it would in a kernel's read: programs end with such threads and take an error for one of theirs.
- */
+/* softibd sees that the socket is closed. A thread that waits in rdma_get_cm_event keeps waiting,
+ * as it would in a kernel's read: programs exit with such threads and would report an error as
+ * their own. */
 void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 {
 	close(channel->fd);

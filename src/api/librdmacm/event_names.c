@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of connection events, as programs print them. */
+/* Names of connection events, as programs print them. */
 #include <rdma/rdma_cma.h>
 
 #include "base/attributes.h"
 
-/* Numbered since rdma-core 60; the header of 44 stops at TIMEWAIT_EXIT. */
+/* Events that rdma-core 60 added; the header of 44 ends with TIMEWAIT_EXIT. */
 enum {
 	EVENT_ADDRINFO_RESOLVED = RDMA_CM_EVENT_TIMEWAIT_EXIT + 1,
 	EVENT_ADDRINFO_ERROR,

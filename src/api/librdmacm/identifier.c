@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Communication ids: making, finding and ending them. */
+/* Communication ids: creation, lookup and destruction. */
 #include "api/librdmacm/identifier.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/hash_table.h"
 
-/* All ids of this process by their number; after a fork they are the parent's. */
+/* All ids of this process by number. After a fork they belong to the parent. */
 static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct hash_table table;
 static uint32_t last_number;
@@ -28,7 +28,9 @@ void identifier_command(const struct identifier *identifier, enum cm_command_kin
 	ret_command->id = identifier->number;
 }
 
-/* The mutex is the identifier's, until softibd knows it: no other thread's command comes first. */
+/* Marks the command as the first one of this id, from which softibd creates the id. The
+ * identifier's mutex is held until softibd has answered, so that no other thread's command comes
+ * first. */
 static void announce(struct identifier *identifier, struct cm_command *command)
 {
 	command->is_new = 1;
@@ -97,11 +99,12 @@ int identifier_adopt(struct rdma_event_channel *channel, void *context,
 	identifier->initiator_depth = RDMA_MAX_INIT_DEPTH;
 	identifier->responder_resources = RDMA_MAX_RESP_RES;
 	pthread_mutex_init(&identifier->mutex, NULL);
-	pthread_cond_init(&identifier->acknowledged, NULL);
+	pthread_cond_init(&identifier->events.acknowledged, NULL);
 	list_init(&identifier->memberships);
 	identifier->is_announced = number != 0;
 	pthread_mutex_lock(&table_mutex);
-	/* It may be a number of softibd's earlier life, or of the parent of a fork. */
+	/* The table may still hold this number from an earlier softibd, or from the parent of a
+	 * fork. */
 	if (number)
 		hash_table_remove(&table, number);
 	identifier->number = number ? number : next_number();
@@ -125,7 +128,7 @@ struct identifier *identifier_hold(uint32_t number)
 
 	if (identifier) {
 		pthread_mutex_lock(&identifier->mutex);
-		identifier->held_count++;
+		identifier->events.held_count++;
 		pthread_mutex_unlock(&identifier->mutex);
 	}
 	pthread_mutex_unlock(&table_mutex);
@@ -135,8 +138,8 @@ struct identifier *identifier_hold(uint32_t number)
 void identifier_release(struct identifier *identifier)
 {
 	pthread_mutex_lock(&identifier->mutex);
-	identifier->held_count--;
-	pthread_cond_broadcast(&identifier->acknowledged);
+	identifier->events.held_count--;
+	pthread_cond_broadcast(&identifier->events.acknowledged);
 	pthread_mutex_unlock(&identifier->mutex);
 }
 
@@ -179,8 +182,8 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, v
 	return rdma_result(error);
 }
 
-/* Unread events of an id that is gone leave its channel, which is readable only while it has
- * something to say. */
+/* Removes the unread events of a destroyed id from its channel, so that the channel is readable
+ * only while it has an event. */
 static void drop_events(struct identifier *identifier)
 {
 	const struct event_channel *channel = event_channel_of(identifier->public.channel);
@@ -188,7 +191,7 @@ static void drop_events(struct identifier *identifier)
 
 	identifier_command(identifier, CM_DROP_EVENTS, &command);
 	command.channel = channel->number;
-	/* Without softibd there is nobody to be told of anything. */
+	/* If softibd is gone, so are the events. */
 	if (event_channel_take_back(channel, &command) != 0)
 		errno = 0;
 }
@@ -196,8 +199,8 @@ static void drop_events(struct identifier *identifier)
 static void wait_for_acknowledgements(struct identifier *identifier)
 {
 	pthread_mutex_lock(&identifier->mutex);
-	while (identifier->held_count)
-		pthread_cond_wait(&identifier->acknowledged, &identifier->mutex);
+	while (identifier->events.held_count)
+		pthread_cond_wait(&identifier->events.acknowledged, &identifier->mutex);
 	pthread_mutex_unlock(&identifier->mutex);
 }
 
@@ -207,15 +210,15 @@ static void free_identifier(struct identifier *identifier)
 	if (identifier->is_synchronous)
 		rdma_destroy_event_channel(identifier->public.channel);
 	rdma_freeaddrinfo(identifier->found_addresses);
-	free(identifier->request_qp);
-	free(identifier->connect_data);
-	pthread_cond_destroy(&identifier->acknowledged);
+	free(identifier->endpoint.request_qp);
+	free(identifier->endpoint.connect_data);
+	pthread_cond_destroy(&identifier->events.acknowledged);
 	pthread_mutex_destroy(&identifier->mutex);
 	free(identifier);
 }
 
-/* Tells softibd, and how many events of the id it wrote that nobody read. Nothing to wait for if
- * there can be none, or if they go with the id's own channel. */
+/* Destroys the id at softibd and returns how many of its events are unread. Does not wait for the
+ * answer if the id can have no unread events, or if they go with the id's own channel. */
 static int end_identifier(struct identifier *identifier, uint32_t *ret_unread_count)
 {
 	struct cm_command command;
@@ -232,7 +235,7 @@ static int end_identifier(struct identifier *identifier, uint32_t *ret_unread_co
 	int error = identifier_ask(identifier, &command, &answer);
 
 	if (!error)
-		*ret_unread_count = answer.number - identifier->read_count;
+		*ret_unread_count = answer.number - identifier->events.read_count;
 	return error;
 }
 
@@ -242,7 +245,8 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 	uint32_t unread_count;
 	int error = end_identifier(identifier, &unread_count);
 
-	/* softibd gone, or the id the parent's: what is here goes all the same. */
+	/* If softibd is gone, or the id belongs to the parent of a fork, the local part is still
+	 * freed. */
 	if (error && error != -ENODEV && error != -ENOENT)
 		return rdma_result(error);
 	pthread_mutex_lock(&table_mutex);
@@ -288,7 +292,7 @@ int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 	bool is_synchronous = !channel;
 	struct cm_command command;
 
-	/* One that is synchronous already has a channel of its own. */
+	/* A synchronous id has its own channel already. */
 	if (is_synchronous && was_synchronous)
 		return rdma_result(-EINVAL);
 	if (is_synchronous)
@@ -297,12 +301,13 @@ int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 		return -1;
 	identifier_command(identifier, CM_MIGRATE, &command);
 	command.channel = event_channel_of(channel)->number;
-	command.value = identifier->read_count;
-	/* Before softibd knows: who gets an event from the new channel finds it in the id. */
+	command.value = identifier->events.read_count;
+	/* Set before softibd switches channels: a thread that gets an event from the new channel
+	 * reads id->channel. */
 	__atomic_store_n(&id->channel, channel, __ATOMIC_RELEASE);
 	identifier->quiet_until = 0;
 
-	/* One that softibd has not heard of begins on its new channel. */
+	/* softibd learns the channel of an id with the id's first command. */
 	int error = identifier->is_announced
 			    ? event_channel_take_back(event_channel_of(old), &command)
 			    : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What communication ids show of their route: addresses, path, device. */
+/* The route that a communication id shows: addresses, path, device. */
 #include <arpa/inet.h>
 #include <string.h>
 

@@ -55,7 +55,7 @@ static void read_path(const struct ibv_path_record *wire, struct path_record *re
 {
 	uint8_t bytes[PATH_RECORD_BYTES];
 
-	/* The same bytes as on the wire. */
+	/* ibv_path_record has the layout of the PathRecord on the wire. */
 	static_assert(sizeof(*wire) == sizeof(bytes), "a path record is one");
 	memcpy(bytes, wire, sizeof(bytes));
 	path_record_decode(bytes, ret_path);
@@ -72,7 +72,7 @@ static int set_path(struct rdma_cm_id *id, const void *value, size_t byte_count)
 	memcpy(&data, value, sizeof(data));
 	identifier_command(identifier_of(id), CM_SET_PATH, &command);
 	read_path(&data.path, &command.path);
-	/* Whether its route can still be asked for is softibd's to say. */
+	/* In other phases softibd decides whether a route can be resolved. */
 	if (identifier_of(id)->phase == PHASE_ADDRESS_FOUND)
 		identifier_of(id)->phase = PHASE_UNKNOWN;
 	return rdma_result(identifier_ask(identifier_of(id), &command, &answer));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queue pairs of ids: which attributes each state needs, and the moves from state to state. */
+/* QPs of ids: the attributes that each state needs, and the state transitions. */
 #include <errno.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static void fill_init(const struct identifier *identifier, struct ibv_qp_attr *r
 		*ret_mask |= IBV_QP_QKEY;
 		return;
 	}
-	/* Before the peer is known nothing of ours is open to it. */
+	/* No remote access before the peer is known. */
 	ret_attr->qp_access_flags = 0;
 	if (identifier->terms.remote_qpn)
 		ret_attr->qp_access_flags =
@@ -128,7 +128,7 @@ int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *qp_attr, int *q
 		fill_init(identifier, qp_attr, qp_attr_mask);
 		return 0;
 	}
-	/* The peer's part comes with its request or response. */
+	/* The peer's QPN comes with its request or response. */
 	if (id->qp_type != IBV_QPT_UD && !identifier->terms.remote_qpn)
 		return rdma_result(-EINVAL);
 	if (qp_attr->qp_state == IBV_QPS_RTR)
@@ -146,7 +146,7 @@ int queue_pair_to_rtr(struct identifier *identifier, uint8_t responder_resources
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT};
 	int mask;
 
-	/* Once more, with the access that the peer has now. */
+	/* INIT to INIT, to set the access flags for the peer. */
 	fill_init(identifier, &attr, &mask);
 
 	int error = ibv_modify_qp(qp, &attr, mask);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that make and end the verbs objects of an id: queue pair, completion queues, shared receive
- * queue. */
+/* Calls that create and destroy the verbs objects of an id: QP, CQs, SRQ. */
 #include <errno.h>
 #include <string.h>
 
@@ -39,7 +38,7 @@ static int make_cq(struct rdma_cm_id *id, uint32_t entries, struct ibv_comp_chan
 	return *ret_cq ? 0 : -errno;
 }
 
-/* Those that the program did not bring. */
+/* Creates the CQs that the program did not supply. */
 static int make_cqs(struct identifier *identifier, uint32_t send_entries, uint32_t receive_entries)
 {
 	struct rdma_cm_id *id = &identifier->public;
@@ -65,7 +64,7 @@ static int move_to_init(struct identifier *identifier, struct ibv_qp *qp)
 	return ibv_modify_qp(qp, &attr, mask);
 }
 
-/* Datagrams need no peer: the queue pair is ready at once. */
+/* A UD QP needs no peer, so it goes to RTS at once. */
 static int move_to_send(struct identifier *identifier, struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR};
@@ -98,7 +97,7 @@ static int complete_attributes(struct identifier *identifier, struct ibv_qp_init
 			     attr->qp_type != IBV_QPT_XRC_RECV;
 	bool needs_send = !attr->send_cq && attr->qp_type != IBV_QPT_XRC_RECV;
 
-	/* With a shared receive queue its completion queue serves, if it has one. */
+	/* If the id has an SRQ with a CQ, that CQ takes the receive completions. */
 	if (!attr->recv_cq && attr->srq && id->recv_cq)
 		attr->recv_cq = id->recv_cq;
 	else if (!attr->recv_cq && attr->srq)
@@ -167,7 +166,7 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
 
 	if (!qp_init_attr)
 		return rdma_result(-EINVAL);
-	/* What both structures have stands at the same place. */
+	/* The common fields have the same offsets in both structs. */
 	memcpy(&attr, qp_init_attr, sizeof(*qp_init_attr));
 	attr.comp_mask = pd ? IBV_QP_INIT_ATTR_PD : 0;
 	attr.pd = pd;
@@ -244,7 +243,7 @@ int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_ini
 		return rdma_result(-EINVAL);
 	memcpy(&extended, attr, sizeof(*attr));
 	extended.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD;
-	/* The receiving side of an XRC id has an XRC queue. */
+	/* The receive side of XRC uses an XRC SRQ. */
 	extended.srq_type = id->qp_type == IBV_QPT_XRC_RECV ? IBV_SRQT_XRC : IBV_SRQT_BASIC;
 	extended.pd = pd;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Socket addresses, as programs give and read them. */
+/* Conversion between socket addresses and struct cm_address. */
 #include "api/librdmacm/identifier.h"
 
 #include <arpa/inet.h>

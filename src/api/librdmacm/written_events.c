@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events that programs write themselves, and addresses that are found in the background of a
- * channel (calls of rdma-core 60). */
+/* Calls of rdma-core 60: events that programs write themselves, and asynchronous address resolution
+ * on a channel. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/librdmacm/identifier.h"
 
-/* The header of rdma-core 44 does not have them. */
+/* rdma-core 44's header does not declare these. */
 int rdma_write_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event, int status,
 			uint64_t arg);
 int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node, const char *service,
@@ -57,7 +57,7 @@ int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node, const char *s
 	return error ? rdma_result(error) : identifier_complete(identifier);
 }
 
-/* The caller frees it, so it gets the one that is kept. */
+/* The caller frees the list, so it gets the stored one. */
 int rdma_query_addrinfo(struct rdma_cm_id *id, struct rdma_addrinfo **info)
 {
 	struct identifier *identifier = identifier_of(id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* librspreload.so: the descriptors that stand for rsockets, from socket() to close(). */
+/* librspreload.so: descriptors that stand for rsockets, from socket() to close(). */
 #include "api/librspreload/preload.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ int preload_behind(int descriptor)
 	return __atomic_load_n(&stand_ins[descriptor].rsocket, __ATOMIC_ACQUIRE) - 1;
 }
 
-/* Returns the descriptor that stands for the rsocket; -1 with errno. */
+/* Opens a descriptor that stands for the rsocket; -1 with errno. */
 static int stand_in_for(int rsocket_descriptor, int domain, int type, int protocol)
 {
 	int descriptor = REAL(open)("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -70,17 +70,12 @@ PUBLIC int socket(int domain, int type, int protocol)
 
 PUBLIC int bind(int descriptor, const struct sockaddr *address, socklen_t byte_count)
 {
-	int other = preload_behind(descriptor);
-
-	return other < 0 ? REAL(bind)(descriptor, address, byte_count)
-			 : INSIDE(rbind(other, address, byte_count));
+	return REDIRECT(bind, descriptor, address, byte_count);
 }
 
 PUBLIC int listen(int descriptor, int backlog)
 {
-	int other = preload_behind(descriptor);
-
-	return other < 0 ? REAL(listen)(descriptor, backlog) : INSIDE(rlisten(other, backlog));
+	return REDIRECT(listen, descriptor, backlog);
 }
 
 static int accept_stand_in(int listener, int descriptor, struct sockaddr *address,
@@ -116,7 +111,7 @@ PUBLIC int accept4(int descriptor, struct sockaddr *address, socklen_t *byte_cou
 			 : accept_stand_in(other, descriptor, address, byte_count, flags);
 }
 
-/* The peer has no rsocket there: an ordinary socket takes the number over. */
+/* The peer has no rsocket there: puts an ordinary socket under the program's descriptor. */
 static int fall_back(int descriptor, int other)
 {
 	struct stand_in *stand_in = &stand_ins[descriptor];
@@ -151,9 +146,7 @@ PUBLIC int connect(int descriptor, const struct sockaddr *address, socklen_t byt
 
 PUBLIC int shutdown(int descriptor, int how)
 {
-	int other = preload_behind(descriptor);
-
-	return other < 0 ? REAL(shutdown)(descriptor, how) : INSIDE(rshutdown(other, how));
+	return REDIRECT(shutdown, descriptor, how);
 }
 
 PUBLIC int close(int descriptor)
@@ -169,34 +162,22 @@ PUBLIC int close(int descriptor)
 
 PUBLIC int getpeername(int descriptor, struct sockaddr *address, socklen_t *byte_count)
 {
-	int other = preload_behind(descriptor);
-
-	return other < 0 ? REAL(getpeername)(descriptor, address, byte_count)
-			 : INSIDE(rgetpeername(other, address, byte_count));
+	return REDIRECT(getpeername, descriptor, address, byte_count);
 }
 
 PUBLIC int getsockname(int descriptor, struct sockaddr *address, socklen_t *byte_count)
 {
-	int other = preload_behind(descriptor);
-
-	return other < 0 ? REAL(getsockname)(descriptor, address, byte_count)
-			 : INSIDE(rgetsockname(other, address, byte_count));
+	return REDIRECT(getsockname, descriptor, address, byte_count);
 }
 
 PUBLIC int setsockopt(int descriptor, int level, int name, const void *value, socklen_t byte_count)
 {
-	int other = preload_behind(descriptor);
-
-	return other < 0 ? REAL(setsockopt)(descriptor, level, name, value, byte_count)
-			 : INSIDE(rsetsockopt(other, level, name, value, byte_count));
+	return REDIRECT(setsockopt, descriptor, level, name, value, byte_count);
 }
 
 PUBLIC int getsockopt(int descriptor, int level, int name, void *value, socklen_t *byte_count)
 {
-	int other = preload_behind(descriptor);
-
-	return other < 0 ? REAL(getsockopt)(descriptor, level, name, value, byte_count)
-			 : INSIDE(rgetsockopt(other, level, name, value, byte_count));
+	return REDIRECT(getsockopt, descriptor, level, name, value, byte_count);
 }
 
 static int control(int descriptor, int command, void *argument)

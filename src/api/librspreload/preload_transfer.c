@@ -12,87 +12,57 @@ enum { COPY_BYTES = 65536 };
 
 PUBLIC ssize_t recv(int descriptor, void *bytes, size_t count, int flags)
 {
-	int other = preload_behind(descriptor);
-
-	return other < 0 ? REAL(recv)(descriptor, bytes, count, flags)
-			 : INSIDE(rrecv(other, bytes, count, flags));
+	return REDIRECT(recv, descriptor, bytes, count, flags);
 }
 
 PUBLIC ssize_t recvfrom(int descriptor, void *bytes, size_t count, int flags,
 			struct sockaddr *address, socklen_t *byte_count)
 {
-	int other = preload_behind(descriptor);
-
-	return other < 0 ? REAL(recvfrom)(descriptor, bytes, count, flags, address, byte_count)
-			 : INSIDE(rrecvfrom(other, bytes, count, flags, address, byte_count));
+	return REDIRECT(recvfrom, descriptor, bytes, count, flags, address, byte_count);
 }
 
 PUBLIC ssize_t recvmsg(int descriptor, struct msghdr *message, int flags)
 {
-	int other = preload_behind(descriptor);
-
-	return other < 0 ? REAL(recvmsg)(descriptor, message, flags)
-			 : INSIDE(rrecvmsg(other, message, flags));
+	return REDIRECT(recvmsg, descriptor, message, flags);
 }
 
 PUBLIC ssize_t read(int descriptor, void *bytes, size_t count)
 {
-	int other = preload_behind(descriptor);
-
-	return other < 0 ? REAL(read)(descriptor, bytes, count)
-			 : INSIDE(rread(other, bytes, count));
+	return REDIRECT(read, descriptor, bytes, count);
 }
 
 PUBLIC ssize_t readv(int descriptor, const struct iovec *parts, int count)
 {
-	int other = preload_behind(descriptor);
-
-	return other < 0 ? REAL(readv)(descriptor, parts, count)
-			 : INSIDE(rreadv(other, parts, count));
+	return REDIRECT(readv, descriptor, parts, count);
 }
 
 PUBLIC ssize_t send(int descriptor, const void *bytes, size_t count, int flags)
 {
-	int other = preload_behind(descriptor);
-
-	return other < 0 ? REAL(send)(descriptor, bytes, count, flags)
-			 : INSIDE(rsend(other, bytes, count, flags));
+	return REDIRECT(send, descriptor, bytes, count, flags);
 }
 
 PUBLIC ssize_t sendto(int descriptor, const void *bytes, size_t count, int flags,
 		      const struct sockaddr *address, socklen_t byte_count)
 {
-	int other = preload_behind(descriptor);
-
-	return other < 0 ? REAL(sendto)(descriptor, bytes, count, flags, address, byte_count)
-			 : INSIDE(rsendto(other, bytes, count, flags, address, byte_count));
+	return REDIRECT(sendto, descriptor, bytes, count, flags, address, byte_count);
 }
 
 PUBLIC ssize_t sendmsg(int descriptor, const struct msghdr *message, int flags)
 {
-	int other = preload_behind(descriptor);
-
-	return other < 0 ? REAL(sendmsg)(descriptor, message, flags)
-			 : INSIDE(rsendmsg(other, message, flags));
+	return REDIRECT(sendmsg, descriptor, message, flags);
 }
 
 PUBLIC ssize_t write(int descriptor, const void *bytes, size_t count)
 {
-	int other = preload_behind(descriptor);
-
-	return other < 0 ? REAL(write)(descriptor, bytes, count)
-			 : INSIDE(rwrite(other, bytes, count));
+	return REDIRECT(write, descriptor, bytes, count);
 }
 
 PUBLIC ssize_t writev(int descriptor, const struct iovec *parts, int count)
 {
-	int other = preload_behind(descriptor);
-
-	return other < 0 ? REAL(writev)(descriptor, parts, count)
-			 : INSIDE(rwritev(other, parts, count));
+	return REDIRECT(writev, descriptor, parts, count);
 }
 
-/* There is no short cut from a file to a ring: in pieces. */
+/* Reads the file and sends it in pieces: sendfile() cannot write to an rsocket. */
 static ssize_t send_file(int other, int file, off_t *offset, size_t count)
 {
 	char *bytes = malloc(COPY_BYTES);

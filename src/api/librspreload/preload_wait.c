@@ -71,7 +71,7 @@ static nfds_t collect(int limit, const fd_set *reads, const fd_set *writes, cons
 	return count;
 }
 
-/* Keeps those that are ready in a set; returns how many. */
+/* Leaves only the ready descriptors in the set; returns how many. */
 static int keep(const struct pollfd *descriptors, nfds_t count, fd_set *set, short events)
 {
 	int kept = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An LD_AUDIT module that answers every search for the three RDMA libraries with softib's, also
- * where DT_RPATH or an absolute path keeps LD_LIBRARY_PATH from being asked.
+ * An LD_AUDIT module that directs every search for the three RDMA libraries to softib's, even if
+ * DT_RPATH or an absolute path bypasses LD_LIBRARY_PATH.
  */
 #include <link.h>
 #include <stdio.h>
@@ -16,7 +16,8 @@ enum { LIBRARY_PATH_BYTES = 1024 };
 unsigned la_version(unsigned version);
 char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag);
 
-/* Any name that starts so, versioned or not, is the file of the second name. */
+/* A library name that starts with the prefix, with or without a version, is replaced by the
+ * file. */
 static struct library {
 	const char *stem;
 	const char *file;
@@ -47,7 +48,7 @@ __attribute__((visibility("default"))) unsigned la_version(unsigned version)
 	return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
-/* The dynamic linker holds its lock here, so one buffer per library is enough. */
+/* The dynamic linker holds its lock during this call, so one buffer per library is enough. */
 __attribute__((visibility("default"))) char *la_objsearch(const char *name, uintptr_t *cookie,
 							  unsigned flag)
 {

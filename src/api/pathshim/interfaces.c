@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * getifaddrs with the host's InfiniBand interfaces: ib0, ib1 ... with the addresses of its ports.
- * Some programs, libfabric for one, choose an address of an adapter by looking through the
- * interfaces.
+ * libfabric and others choose an adapter's address from the interface list.
  *
- * softibd writes the addresses of the ports to <tree>/interfaces, a line per port.
+ * softibd writes the port addresses to <tree>/interfaces, one line per port.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -22,7 +21,7 @@
 
 enum { PORTS_MAX = 64, NAME_BYTES = 16, PATH_BYTES = 512 };
 
-/* Of one family: a port has two. */
+/* One address family of a port; each port has two. */
 struct interface {
 	struct ifaddrs entry;
 	char name[NAME_BYTES];
@@ -30,7 +29,7 @@ struct interface {
 	struct sockaddr_storage mask;
 };
 
-/* What is given to a program: ours first, then libc's. The count tells freeifaddrs how many. */
+/* The list that a program gets: ours first, then libc's. freeifaddrs reads the count. */
 struct interface_list {
 	uint64_t mark;
 	unsigned count;
@@ -40,7 +39,7 @@ struct interface_list {
 
 static const uint64_t mark_of_ours = 0x736f66746962u;
 
-/* A port's addresses as softibd writes them. */
+/* One line of the file. */
 struct port_line {
 	char ipv4[INET6_ADDRSTRLEN];
 	unsigned ipv4_prefix_bits;

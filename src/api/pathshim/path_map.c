@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which paths of the machine stand for files that softib renders, and where those are. */
+/* Maps paths of InfiniBand files (/sys, /dev) to the files that softib writes. */
 #include "api/pathshim/path_map.h"
 
 #include <string.h>
 
 #include "base/attributes.h"
 
-/* A path belongs to a prefix if it ends there or goes on with a slash. */
+/* A path matches a prefix if it ends there or continues with a slash. */
 static const char *const sys_prefixes[] = {
 	"/sys/class/infiniband",    "/sys/class/infiniband_mad", "/sys/class/infiniband_verbs",
 	"/sys/class/infiniband_cm", "/sys/class/misc/rdma_cm",

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which paths of the machine stand for files that softib renders, and where those are. */
+/* Maps paths of InfiniBand files (/sys, /dev) to the files that softib writes. */
 #ifndef SOFTIB_API_PATHSHIM_PATH_MAP_H
 #define SOFTIB_API_PATHSHIM_PATH_MAP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Fits a signal handler's alternate stack. A path that grows beyond it is left alone. */
+/* Small enough for a signal handler's alternate stack. Longer mapped paths stay unmapped. */
 enum { MAPPED_PATH_BYTES = 1024 };
 
-/* Whether path belongs to softib. Nearly every path of a program is told otherwise by one
- * comparison. */
+/* Whether the path is one of softib's. One comparison rules out nearly every path of a program. */
 bool path_is_mapped(const char *path);
 
 /*
- * The path to use instead of path: itself, or <tree> + path in ret_buffer. tree NULL or empty maps
- * nothing. Async-signal-safe, allocates nothing, leaves errno alone.
+ * Returns path itself, or <tree> + path in ret_buffer. If tree is NULL or empty, maps nothing.
+ * Async-signal-safe; allocates nothing; keeps errno.
  */
 const char *path_map(const char *path, const char *tree, char ret_buffer[static MAPPED_PATH_BYTES]);
 
-/* A file of the tree whose text softibd writes only when asked. */
+/* Whether the file is a counter, which softibd writes only on request. */
 bool path_is_counter(const char *path, const char *tree);
 
-/* Where the system says which path fd was opened by; as safe as path_map(). */
+/* The /proc path that leads to the path of an open fd. As safe as path_map(). */
 enum { FD_PATH_BYTES = 32 };
 void path_of_fd(int fd, char ret_path[static FD_PATH_BYTES]);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks softibd to write the current counters into the rendered tree. */
+/* Asks softibd to write the current counters into the sysfs tree. */
 #include "api/pathshim/refresh.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 enum { REQUEST_BYTES = 256, REPLY_BYTES = 256 };
 
-/* Length of the request, or 0 where the host's name has no place in it. */
+/* The length of the request; 0: the host name does not fit. */
 static size_t write_request(const char *host, char ret_request[static REQUEST_BYTES])
 {
 	static const char before[] = "{\"command\":\"refresh\",\"host\":\"";
@@ -53,7 +53,7 @@ void refresh_counters(const char *socket_path, const char *host)
 	if (!socket_path || !host || strlen(socket_path) >= sizeof(address.sun_path))
 		return;
 	memcpy(address.sun_path, socket_path, strlen(socket_path) + 1);
-	/* Non-blocking, so that a daemon with a full backlog costs nothing. */
+	/* Non-blocking, so that a softibd with a full backlog costs no time. */
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd >= 0) {
 		ask(fd, &address, host);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads: who holds that the program has one thread (host/adopted_memory.h) hears of a second one
- * before it begins.
+ * Calls libibverbs before the program starts a second thread, because host/adopted_memory.h relies
+ * on there being only one.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Set by libibverbs. */
+/* libibverbs sets it. */
 EXPORT extern void (*softib_before_thread)(void);
 void (*softib_before_thread)(void);
 

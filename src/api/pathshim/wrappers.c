@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The preload library that rewrites paths: each function of libc that takes a path, with the path
- * mapped, then libc's own. It holds no RDMA code, starts nothing and is safe wherever the function
- * it stands for is.
+ * The preload library that maps paths: each libc function that takes a path calls libc's own with
+ * the mapped path. It contains no RDMA code, starts no thread, and is as async-signal-safe as the
+ * function that it wraps.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -22,8 +22,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* libc's function, found at its first call: constructors of other libraries call these before ours
- * has run. */
+/* libc's function, looked up at the first call: constructors of other libraries may call before
+ * ours have run. */
 #define NEXT(name)                                                                                 \
 	({                                                                                         \
 		static _Atomic(void *) found;                                                      \
@@ -38,11 +38,11 @@
 
 #define MAPPED(path)                                                                               \
 	(path_is_mapped(path) ? path_map(path, secure_getenv("SOFTIB_TREE"), buffer) : (path))
-#define OPENED(path) OPENED_AT(AT_FDCWD, path)
+#define OPENED(path)	    OPENED_AT(AT_FDCWD, path)
 #define OPENED_AT(fd, path) map_to_open(fd, path, buffer)
 
-/* One function: what it returns, what it returns when libc has no such function, its parameters,
- * the call. */
+/* One wrapper: return type, return value if libc has no such function, name, parameters,
+ * arguments. */
 #define WRAP(type, failure, name, parameters, arguments)                                           \
 	EXPORT type name parameters                                                                \
 	{                                                                                          \
@@ -56,7 +56,7 @@
 		return next arguments;                                                             \
 	}
 
-/* The same for open(), whose mode is there only if the flags ask for it. */
+/* A wrapper for open(), whose mode exists only if the flags ask for it. */
 #define WRAP_OPEN(name, parameters, ...)                                                           \
 	EXPORT int name parameters                                                                 \
 	{                                                                                          \
@@ -74,8 +74,8 @@
 		return next(__VA_ARGS__, mode);                                                    \
 	}
 
-/* What programs built before glibc 2.33, or fortified, call instead; no header of today declares
- * them. */
+/* Symbols that programs built before glibc 2.33, or fortified ones, call. Today's headers do not
+ * declare them. */
 EXPORT int __xstat(int version, const char *path, struct stat *status);
 EXPORT int __xstat64(int version, const char *path, struct stat64 *status);
 EXPORT int __lxstat(int version, const char *path, struct stat *status);
@@ -91,7 +91,7 @@ EXPORT ssize_t __readlink_chk(const char *path, char *text, size_t bytes, size_t
 EXPORT ssize_t __readlinkat_chk(int fd, const char *path, char *text, size_t bytes,
 				size_t text_bytes);
 
-/* Where a relative path begins: the working folder's or fd's own path, 0 bytes if it can't be told. */
+/* The folder that a relative path starts at: the working folder, or fd's path. 0: unknown. */
 static size_t folder_of(int fd, char ret_folder[static MAPPED_PATH_BYTES])
 {
 	char link[FD_PATH_BYTES] = "/proc/self/cwd";
@@ -107,7 +107,8 @@ static size_t folder_of(int fd, char ret_folder[static MAPPED_PATH_BYTES])
 	return bytes > 0 && bytes < MAPPED_PATH_BYTES ? (size_t)bytes : 0;
 }
 
-/* Also one that is named from a folder within the tree, or by its place there. */
+/* Whether the path names a counter, also by a relative path inside the tree or by the mapped
+ * path. */
 static bool is_counter(int fd, const char *path, char whole[static MAPPED_PATH_BYTES])
 {
 	const char *tree = secure_getenv("SOFTIB_TREE");
@@ -131,7 +132,7 @@ static const char *map_to_open(int fd, const char *path, char buffer[static MAPP
 {
 	const char *mapped = MAPPED(path);
 
-	/* What is not absolute has not been mapped: the buffer is free. */
+	/* A relative path is never mapped, so the buffer is free. */
 	if (is_counter(fd, mapped, buffer))
 		refresh_counters(secure_getenv("SOFTIB_SOCKET"), secure_getenv("SOFTIB_HOST"));
 	return mapped;

@@ -98,7 +98,7 @@ static inline void completion_put_word(struct completion *completion, size_t off
 	memcpy((uint8_t *)completion + offset, &word, sizeof(word));
 }
 
-/* Writes one that will be read in words at once (api/libibverbs/poll.c), in words: a word that was
+/* Writes one that will be read in words at once (api/libibverbs/data/poll.c), in words: a word that was
  * written in parts can't be read before all of them are out of the store buffer. */
 static IN_LINE void completion_write(struct completion *place, struct completion value)
 {

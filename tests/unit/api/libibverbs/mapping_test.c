@@ -81,7 +81,7 @@ static void test_what_is_no_range_at_all(void **state)
 	assert_int_equal(mapping_check(pages, SIZE_MAX, MAPPING_EXISTS), -EFAULT);
 }
 
-/* Looking leaves no mark. */
+/* The check does not change the memory. */
 static void test_contents_stay(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of adapters: opened once, whoever asks and however often. */
+/* The list of adapters: each is opened once, however often programs ask. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

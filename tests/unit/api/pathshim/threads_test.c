@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A second thread is told of before it begins, however it is made. */
+/* The hook is called before a second thread starts, by whatever function it is created. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
