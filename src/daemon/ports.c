@@ -6,7 +6,7 @@
 #include <string.h>
 #include "daemon/client.h"
 #include "daemon/tree.h"
-#include "fabric/port_view.h"
+#include "fabric/transport_view.h"
 #include "net/node/node.h"
 
 void ports_changed(void *context, struct port *port)
@@ -26,7 +26,7 @@ static bool tell(struct client *client, const struct endpoint *endpoint)
 
 	if (!record)
 		return false;
-	port_view_of(endpoint->port, &update.view);
+	transport_view_of(endpoint->port, &update.view);
 	record->byte_count = sizeof(update);
 	record->kind = RECORD_PORT_UPDATE;
 	record->port = (uint16_t)(endpoint->adapter->index << 8 | endpoint->port->number);

@@ -5,7 +5,7 @@
 #include "fabric/fetch_ahead.h"
 #include "fabric/movement.h"
 #include "net/link/lane_credits.h"
-#include "net/link/pacing.h"
+#include "net/link/link_rate.h"
 #include "net/link/port_queues.h"
 
 /* The port is woken when its wire is free. */

@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "fabric/movement.h"
 #include "fabric/rate_gates.h"
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 #include "net/link/frame_crc.h"
 #include "net/link/lane_credits.h"
 #include "wire/congestion.h"
@@ -136,9 +136,8 @@ static void hear_becn(struct fabric *fabric, struct port *port, const struct pac
 	if (is_cnp)
 		event.service_type =
 			event.local_qpn ? CONGESTION_SERVICE_UD : CONGESTION_SERVICE_UC;
-	if (port->congestion &&
-	    rate_gate_slow_down(fabric, port, packet->lrh.slid, event.local_qpn, packet->lrh.sl,
-				now))
+	if (port->congestion && rate_gate_slow_down(fabric, port, packet->lrh.slid, event.local_qpn,
+						    packet->lrh.sl, now))
 		port_log_congestion(port, &event);
 }
 

@@ -3,7 +3,7 @@
  * Congestion control in the fabric (vol 1, annex A10): switches mark packets (FECN), the adapter
  * that gets one tells its source (BECN: in the next packet of a reliable service, in a CNP
  * otherwise), and the source keeps packets to that destination further apart. Off unless ports were
- * set (net/link/congestion.h); the reaction needs a paced fabric.
+ * set (net/link/congestion_state.h); the reaction needs a paced fabric.
  */
 #ifndef SOFTIB_FABRIC_CONGESTION_CONTROL_H
 #define SOFTIB_FABRIC_CONGESTION_CONTROL_H

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include "base/bytes.h"
 #include "fabric/movement.h"
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 #include "net/link/lane_credits.h"
-#include "net/link/pacing.h"
+#include "net/link/link_rate.h"
 #include "net/link/port_queues.h"
 #include "wire/opcode.h"
 #include "wire/packet.h"

@@ -3,7 +3,7 @@
  * not. */
 #include "fabric/fabric.h"
 
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 #include "net/switch/forwarding.h"
 #include "wire/pkey.h"
 

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "fabric/port_view.h"
+#include "fabric/transport_view.h"
 #include "net/link/lane_tables.h"
-#include "net/link/pacing.h"
+#include "net/link/link_rate.h"
 #include "net/link/port_queues.h"
 #include "sim/sim_manager.h"
 #include "wire/packet.h"
@@ -58,7 +58,7 @@ static void port_changed(void *context, struct port *port)
 	(void)context;
 	if (!host) /* while the topology is built */
 		return;
-	port_view_of(port, &view);
+	transport_view_of(port, &view);
 	hca_port_update(&host->hca, &view, port->info.client_reregister);
 	sim_wake_host(host);
 }
@@ -204,8 +204,7 @@ static void end_discarding(struct sim_host *host)
 /* false: the port has no room. */
 static bool inject_held(struct sim_host *host)
 {
-	if (host->held &&
-	    !sim_inject(host, &host->node->ports[host->held_port_number], host->held))
+	if (host->held && !sim_inject(host, &host->node->ports[host->held_port_number], host->held))
 		return false;
 	host->held = NULL;
 	return true;
@@ -281,8 +280,8 @@ void sim_wake_host(struct sim_host *host)
 		list_append(&host->sim->awake, &host->awake_link);
 }
 
-/* Those that are awake now, once; whoever did something stays awake. One whose port is full is woken
- * by the port. */
+/* Those that are awake now, once; whoever did something stays awake. One whose port is full is
+ * woken by the port. */
 static bool run_awake(struct sim *sim)
 {
 	bool is_busy = false;

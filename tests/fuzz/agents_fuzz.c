@@ -11,7 +11,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "mgmt/agents/agents.h"
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 #include "net/node/node.h"
 #include "wire/pkey.h"
 #include "wire/smp.h"

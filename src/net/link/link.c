@@ -4,7 +4,7 @@
 
 #include <errno.h>
 #include "net/link/fec.h"
-#include "net/link/pacing.h"
+#include "net/link/link_rate.h"
 #include "net/link/lane_credits.h"
 #include "net/link/lane_tables.h"
 

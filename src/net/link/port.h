@@ -82,7 +82,7 @@ enum port_kind {
 struct port {
 	_Alignas(CACHE_LINE_BYTES) enum port_kind kind;
 	uint8_t number;
-	bool cable_is_down; /* "softib link down": the cable is there and carries nothing */
+	bool cable_is_down;	   /* "softib link down": the cable is there and carries nothing */
 	bool flow_control_is_lost; /* a fault: none of its flow control packets arrives */
 	struct link_errors errors;
 	uint32_t tap_count; /* captures that look at what passes here: fabric/tap.h */
@@ -92,7 +92,7 @@ struct port {
 	struct link_faults *faults;    /* of what leaves here; NULL: none. fabric/faults.h */
 	uint8_t (*sl_to_vl)[SL_COUNT]; /* CA: one row; switch: a row per input port, this port being
 					  the output */
-	struct congestion *congestion; /* NULL: off. net/link/congestion.h */
+	struct congestion *congestion; /* NULL: off. net/link/congestion_state.h */
 	struct port_info info;
 	struct link_counters counters;
 	uint16_t sl_to_vl_row_count;
@@ -102,11 +102,13 @@ struct port {
 	uint16_t pkey_count;
 	uint8_t vl_arbitration[2][VL_ARBITRATION_ENTRIES][2]; /* [high][entry]{vl, weight} */
 	uint32_t state_changes; /* grows with every change that an adapter's owner should hear of */
-	void *endpoint;		/* CA and router ports, switch port 0: whoever is attached (daemon, simulator) */
+	void *endpoint;		/* CA and router ports, switch port 0: whoever is attached (daemon,
+				   simulator) */
 	bool led_is_on;		/* LedInfo */
 	bool had_faults;	/* since its link came up: its credits may be out of step */
 	struct port_info_extended extended; /* kept by net/link/fec.h */
-	/* What the congestion control agent was told; NULL: nothing. mgmt/agents/congestion_agent.h */
+	/* What the congestion control agent was told; NULL: nothing. mgmt/agents/congestion_agent.h
+	 */
 	struct congestion_agent *congestion_agent;
 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "net/link/lane_credits.h"
 #include "net/link/frame.h"
-#include "net/link/pacing.h"
+#include "net/link/link_rate.h"
 
 enum { STALL_LIVES = 8 };
 

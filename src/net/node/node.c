@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 #include "net/link/fec.h"
 #include "net/link/lane_tables.h"
 #include "net/link/port_queues.h"
@@ -87,12 +87,12 @@ static void set_link_fields(struct port_info *info)
 static void set_end_port_fields(struct port_info *info)
 {
 	info->gid_prefix = GID_PREFIX_LINK_LOCAL;
-	info->capability_mask =
-		CAPABILITY_NOTICE | CAPABILITY_TRAP | CAPABILITY_SL_MAPPING | CAPABILITY_LED_INFO |
-		CAPABILITY_SYSTEM_IMAGE_GUID | CAPABILITY_EXTENDED_SPEEDS | CAPABILITY_DR_NOTICE |
-		CAPABILITY_MASK_NOTICE | CAPABILITY_CLIENT_REREGISTRATION |
-		CAPABILITY_OTHER_CHANGES_NOTICE | CAPABILITY_MULTICAST_PKEY_TRAP_SUPPRESSION |
-		CAPABILITY_MASK2;
+	info->capability_mask = CAPABILITY_NOTICE | CAPABILITY_TRAP | CAPABILITY_SL_MAPPING |
+				CAPABILITY_LED_INFO | CAPABILITY_SYSTEM_IMAGE_GUID |
+				CAPABILITY_EXTENDED_SPEEDS | CAPABILITY_DR_NOTICE |
+				CAPABILITY_MASK_NOTICE | CAPABILITY_CLIENT_REREGISTRATION |
+				CAPABILITY_OTHER_CHANGES_NOTICE |
+				CAPABILITY_MULTICAST_PKEY_TRAP_SUPPRESSION | CAPABILITY_MASK2;
 	info->capability_mask2 = CAPABILITY2_PORT_INFO_EXTENDED;
 	info->guid_cap = GUIDS_DEFAULT;
 	info->subnet_timeout = SUBNET_TIMEOUT_DEFAULT;

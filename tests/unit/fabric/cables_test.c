@@ -2,7 +2,7 @@
 /* A paced fabric on a virtual clock: when frames leave, when they arrive, when credits are back. */
 #include "rig.h"
 
-#include "net/link/pacing.h"
+#include "net/link/link_rate.h"
 #include "net/link/port_queues.h"
 
 enum { MBPS = 100000 /* 4x EDR, what generated links have */ };

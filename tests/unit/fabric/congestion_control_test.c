@@ -4,7 +4,7 @@
 #include "rig.h"
 
 #include "fabric/congestion_control.h"
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 #include "net/link/port_queues.h"
 
 enum { MARKS_OFFSET = LRH_BYTES + BTH_BYTES - 8, FECN = 0x80, BECN = 0x40 };

@@ -3,9 +3,9 @@
  */
 #include "rig.h"
 
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 #include "net/link/lane_credits.h"
-#include "net/link/pacing.h"
+#include "net/link/link_rate.h"
 #include "net/link/port_queues.h"
 #include "wire/rate.h"
 

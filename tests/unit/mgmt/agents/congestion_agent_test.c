@@ -2,7 +2,7 @@
 /* What the congestion control agent says of itself, its log and its clock. */
 #include "congestion_rig.h"
 
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 
 static void test_info_says_how_long_the_table_is(void **state)
 {

@@ -2,7 +2,7 @@
 /* What congestion control is set to: read back, and in the ports that act by it. */
 #include "congestion_rig.h"
 
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 
 static int set_switch(const struct switch_congestion_setting *setting)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A fabric's port as the queue pairs behind it see it. */
-#include "fabric/port_view.h"
+#include "fabric/transport_view.h"
 
 #include <string.h>
 #include "net/link/port.h"
 #include "net/transport/port_view.h"
 #include "wire/rate.h"
 
-void port_view_of(const struct port *port, struct port_view *ret_view)
+void transport_view_of(const struct port *port, struct port_view *ret_view)
 {
 	const struct port_info *info = &port->info;
 	struct port_view view = {

@@ -3,8 +3,8 @@
  * How long a port's wire is busy with what it sends, and how far apart a source keeps its packets
  * to a slow destination (vol 1, chapter 9, static rate control).
  */
-#ifndef SOFTIB_NET_LINK_PACING_H
-#define SOFTIB_NET_LINK_PACING_H
+#ifndef SOFTIB_NET_LINK_LINK_RATE_H
+#define SOFTIB_NET_LINK_LINK_RATE_H
 
 #include <stdint.h>
 #include "base/time.h"

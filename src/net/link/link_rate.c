@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long a port's wire is busy, and static rate control (vol 1, chapter 9). */
-#include "net/link/pacing.h"
+#include "net/link/link_rate.h"
 
 #include "net/link/port_queues.h"
 #include "wire/rate.h"
@@ -10,7 +10,7 @@ enum { BITS_PER_BYTE = 8, NS_PER_US = 1000, IPD_MAX = 255 };
 static unsigned active_speed(const struct port_info *info)
 {
 	return link_speed_from_port_info(info->link_speed_active, info->link_speed_ext_active,
-					  info->link_speed_ext2_active);
+					 info->link_speed_ext2_active);
 }
 
 void port_pacer_init(struct port *port)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 #include "net/link/port_queues.h"
 
 enum { SL = 5 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Congestion control, the core state (vol 1, annex A10). */
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 #include "net/link/lane_credits.h"
 #include "net/link/port_queues.h"
 

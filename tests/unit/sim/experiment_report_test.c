@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "sim/report.h"
+#include "sim/experiment_report.h"
 #include "support/scenario_run.h"
 
 static char *report_of(uint64_t seed, void (*write)(const struct experiment *, FILE *))
@@ -34,8 +34,8 @@ static char *report_of(uint64_t seed, void (*write)(const struct experiment *, F
 
 static void test_the_same_seed_gives_the_same_bytes(void **state)
 {
-	void (*const writers[])(const struct experiment *, FILE *) = {report_write_text,
-								      report_write_json};
+	void (*const writers[])(const struct experiment *, FILE *) = {experiment_report_write_text,
+								      experiment_report_write_json};
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
@@ -52,7 +52,7 @@ static void test_the_same_seed_gives_the_same_bytes(void **state)
 
 static void test_names_are_escaped_in_json(void **state)
 {
-	char *report = report_of(1, report_write_json);
+	char *report = report_of(1, experiment_report_write_json);
 
 	(void)state;
 	assert_non_null(strstr(report, "\"name\": \"\\\"b\\\\\""));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What queue pairs get to know of the port they use. */
-#include "fabric/port_view.h"
+#include "fabric/transport_view.h"
 
 #include "net/transport/port_view.h"
 #include "rig.h"
@@ -13,7 +13,7 @@ static void test_a_view_shows_what_the_port_has(void **state)
 
 	(void)state;
 	rig_star(&rig, "star:2");
-	port_view_of(rig_host(&rig, 2), &view);
+	transport_view_of(rig_host(&rig, 2), &view);
 	assert_int_equal(view.number, 1);
 	assert_int_equal(view.state, PORT_ACTIVE);
 	assert_int_equal(view.lid, 2);
@@ -36,7 +36,7 @@ static void test_gids_are_prefix_and_guid(void **state)
 	rig_star(&rig, "star:2");
 	port = rig_host(&rig, 1);
 	port->guids[2] = 0x1234;
-	port_view_of(port, &view);
+	transport_view_of(port, &view);
 	assert_int_equal(gid_prefix(&view.gids[0]), GID_PREFIX_LINK_LOCAL);
 	assert_int_equal(gid_guid(&view.gids[0]), port->guid);
 	assert_int_equal(gid_prefix(&view.gids[1]), 0);
@@ -55,7 +55,7 @@ static void test_tables_larger_than_a_view_are_cut(void **state)
 	rig_star(&rig, "star:2");
 	port = rig_host(&rig, 1);
 	port->info.guid_cap = 255;
-	port_view_of(port, &view);
+	transport_view_of(port, &view);
 	assert_int_equal(view.gid_count, PORT_GIDS_MAX);
 	assert_true(view.pkey_count <= PORT_PKEYS_MAX);
 	rig_release(&rig);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What came of an experiment, as text and as JSON. Integers only, so that it is the same
  * everywhere. */
-#include "sim/report.h"
+#include "sim/experiment_report.h"
 
 #include "fabric/port_names.h"
 #include "sim/experiment.h"
 
 static const char *const service_names[] = {
-	[FLOW_RC] = "rc",     [FLOW_UC] = "uc",		     [FLOW_UD] = "ud",
-	[FLOW_LOAD] = "load", [FLOW_MULTICAST] = "multicast",
+	[FLOW_RC] = "rc",
+	[FLOW_UC] = "uc",
+	[FLOW_UD] = "ud",
+	[FLOW_LOAD] = "load",
+	[FLOW_MULTICAST] = "multicast",
 };
 
 static time_ns measured_time(const struct experiment *experiment)
@@ -58,7 +61,8 @@ struct percentile {
 static const struct percentile percentiles[] = {
 	{"p50", 5000}, {"p90", 9000}, {"p99", 9900}, {"p999", 9990}};
 
-static void write_flow_text(const struct experiment *experiment, const struct flow *flow, FILE *file)
+static void write_flow_text(const struct experiment *experiment, const struct flow *flow,
+			    FILE *file)
 {
 	uint64_t bits = flow_bits_per_second(experiment, flow);
 
@@ -107,7 +111,7 @@ static void write_port_text(const struct port *port, FILE *file)
 	fputc('\n', file);
 }
 
-void report_write_text(const struct experiment *experiment, FILE *file)
+void experiment_report_write_text(const struct experiment *experiment, FILE *file)
 {
 	const struct fabric *fabric = &experiment->sim.fabric;
 
@@ -166,7 +170,8 @@ static void write_drops(const uint64_t *drops, FILE *file)
 	fprintf(file, "}");
 }
 
-static void write_flow_json(const struct experiment *experiment, const struct flow *flow, FILE *file)
+static void write_flow_json(const struct experiment *experiment, const struct flow *flow,
+			    FILE *file)
 {
 	fprintf(file, "    {\"name\": ");
 	write_string(flow->options->name, file);
@@ -211,7 +216,7 @@ static void write_port_json(const struct port *port, FILE *file)
 	fprintf(file, "}");
 }
 
-void report_write_json(const struct experiment *experiment, FILE *file)
+void experiment_report_write_json(const struct experiment *experiment, FILE *file)
 {
 	const struct fabric *fabric = &experiment->sim.fabric;
 	const char *separator = "";

@@ -3,8 +3,8 @@
  * Congestion control, the core state (vol 1, annex A10): when a switch marks a packet, and how far
  * apart an adapter then keeps its packets. Off where a port has no such state.
  */
-#ifndef SOFTIB_NET_LINK_CONGESTION_H
-#define SOFTIB_NET_LINK_CONGESTION_H
+#ifndef SOFTIB_NET_LINK_CONGESTION_STATE_H
+#define SOFTIB_NET_LINK_CONGESTION_STATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
