@@ -17,7 +17,7 @@
 #include "daemon/commands.h"
 #include "daemon/other_subnets.h"
 #include "fabric/port_names.h"
-#include "fabric/explain.h"
+#include "fabric/explain/explain.h"
 #include "mgmt/sm/sm.h"
 #include "mgmt/subnet/multicast_groups.h"
 #include "net/node/node.h"

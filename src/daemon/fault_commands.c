@@ -19,7 +19,7 @@
 #include "daemon/verb_faults.h"
 #include "fabric/port_names.h"
 #include "fabric/fabric.h"
-#include "fabric/fault_text.h"
+#include "fabric/faults/fault_text.h"
 
 enum { REASON_BYTES = 256, LINES_BYTES_MAX = 40000, FAULT_ROWS_MAX = 120 };
 

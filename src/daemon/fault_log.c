@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fabric/fabric.h"
-#include "fabric/fault_text.h"
+#include "fabric/faults/fault_text.h"
 
 static const char heading[] = "softib-faults 1";
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "daemon/daemon.h"
 #include "daemon/log.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 /* Some 10,000 nodes with all their ports; more is not a topology. */
 enum { FILE_BYTES_MAX = 64 << 20 };

@@ -3,7 +3,7 @@
  * or to an adapter. */
 #include "fabric/movement.h"
 
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 #include "fabric/routers.h"
 #include "net/link/counters.h"
 #include "net/link/lane_credits.h"

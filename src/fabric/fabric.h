@@ -14,7 +14,7 @@
 #include "base/list.h"
 #include "base/time.h"
 #include "base/timer_queue.h"
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 #include "fabric/tap.h"
 #include "mgmt/agents/agents.h"
 #include "net/link/frame.h"

@@ -2,7 +2,7 @@
 /* The flow control watchdog (vol 1, chapter 7). */
 #include "fabric/flow_watchdog.h"
 
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 #include "fabric/movement.h"
 #include "net/link/lane_credits.h"
 

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "fabric/cables.h"
 #include "fabric/congestion_control.h"
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 #include "fabric/fetch_ahead.h"
 #include "fabric/movement.h"
 #include "fabric/rate_gates.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "fabric/congestion_control.h"
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 #include "fabric/port_names.h"
 #include "mgmt/routing/engine.h"
 #include "net/link/link.h"

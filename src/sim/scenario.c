@@ -2,7 +2,7 @@
 /* Reading a scenario: one line after the other, each by its first word. */
 #include "sim/scenario.h"
 
-#include "fabric/fault_text.h"
+#include "fabric/faults/fault_text.h"
 #include "sim/scenario_reader.h"
 #include "sim/scenario_words.h"
 #include <errno.h>

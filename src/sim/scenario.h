@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "base/attributes.h"
 #include "base/time.h"
-#include "fabric/fault_judge.h"
+#include "fabric/faults/fault_judge.h"
 #include "net/link/port.h"
 
 enum {

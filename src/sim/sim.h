@@ -17,7 +17,7 @@
 #include "base/time.h"
 #include "base/timer_queue.h"
 #include "fabric/fabric.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "mgmt/sm/sm.h"
 #include "net/hca/hca.h"
 #include "sim/time_watchdog.h"

@@ -2,7 +2,7 @@
 /* Faults on every link of a simulated fabric. */
 #include "sim/sim.h"
 
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 
 enum { CHANCES = 1000 };
 

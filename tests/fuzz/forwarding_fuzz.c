@@ -14,7 +14,7 @@
 #include "fabric/movement.h"
 #include "fabric/routers.h"
 #include "fabric/subnets.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "net/link/lane_credits.h"
 #include "net/router/gateway.h"
 #include "wire/crc.h"

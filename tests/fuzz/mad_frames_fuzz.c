@@ -12,7 +12,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "fabric/fabric.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
 #include "wire/smp.h"

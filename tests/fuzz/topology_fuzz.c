@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/attributes.h"
 #include "fabric/fabric.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 enum { TEXT_BYTES_MAX = 4096 };
 

@@ -89,7 +89,7 @@ struct port {
 	struct node *node;
 	struct port *peer;	       /* NULL: no cable */
 	struct port_queues *queues;    /* outputs per VL and credits: net/link/port_queues.h */
-	struct link_faults *faults;    /* of what leaves here; NULL: none. fabric/faults.h */
+	struct link_faults *faults;    /* of what leaves here; NULL: none. fabric/link_faults.h */
 	uint8_t (*sl_to_vl)[SL_COUNT]; /* CA: one row; switch: a row per input port, this port being
 					  the output */
 	struct congestion *congestion; /* NULL: off. net/link/congestion_state.h */

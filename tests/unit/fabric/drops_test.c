@@ -3,7 +3,7 @@
  * its reason and once by the architecture's counter, and nowhere else. */
 #include "rig.h"
 
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 #include "fabric/routers.h"
 #include "fabric/subnets.h"
 #include "mgmt/agents/traps.h"

@@ -3,7 +3,7 @@
  * the link down when that does not help. */
 #include "rig.h"
 
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 #include "fabric/movement.h"
 #include "net/link/lane_credits.h"
 #include "wire/notice.h"

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include "fabric/fabric.h"
 #include "fabric/port_names.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 static bool deliver(void *context, struct port *port, struct frame *frame)
 {

@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 #include "fabric/fabric.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
 

@@ -3,7 +3,7 @@
  * fabric/movement.c, fabric/arrivals.c, fabric/fetch_ahead.c */
 #include "rig.h"
 #include <stdlib.h>
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 
 #include "net/link/lane_credits.h"
 

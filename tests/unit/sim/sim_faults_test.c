@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 #include "sim/sim.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Faults of a link as people write them. */
-#include "fabric/fault_text.h"
+#include "fabric/faults/fault_text.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
  *
  * The decisions are those of the functions that forward packets; only the words are made here.
  */
-#ifndef SOFTIB_FABRIC_EXPLAIN_H
-#define SOFTIB_FABRIC_EXPLAIN_H
+#ifndef SOFTIB_FABRIC_EXPLAIN_EXPLAIN_H
+#define SOFTIB_FABRIC_EXPLAIN_EXPLAIN_H
 
 #include <stdint.h>
 #include "net/link/port.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a topology text line by line: the format that ibnetdiscover prints and ibsim reads. */
-#include "fabric/topology_reader.h"
+#include "fabric/topology/topology_reader.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "fabric/topology.h"
-#include "fabric/topology_line.h"
+#include "fabric/topology/topology.h"
+#include "fabric/topology/topology_line.h"
 #include "net/node/node.h"
 
 enum { LINE_BYTES_MAX = 1024 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a packet is dropped, in words: what stands in which table. */
-#ifndef SOFTIB_FABRIC_EXPLAIN_REASON_H
-#define SOFTIB_FABRIC_EXPLAIN_REASON_H
+#ifndef SOFTIB_FABRIC_EXPLAIN_EXPLAIN_REASON_H
+#define SOFTIB_FABRIC_EXPLAIN_EXPLAIN_REASON_H
 
-#include "fabric/explain.h"
+#include "fabric/explain/explain.h"
 #include "net/link/port.h"
 
 /* Of a packet as it is at this port. */

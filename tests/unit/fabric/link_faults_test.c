@@ -3,7 +3,7 @@
 #include "unit/fabric/rig.h"
 
 #include <stdlib.h>
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 #include "net/link/lane_credits.h"
 
 enum { PACKETS = 400, PAYLOAD_BYTES = 256, SEED = 11 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a topology text says, before anybody checks whether it makes sense. */
-#ifndef SOFTIB_FABRIC_TOPOLOGY_READER_H
-#define SOFTIB_FABRIC_TOPOLOGY_READER_H
+#ifndef SOFTIB_FABRIC_TOPOLOGY_TOPOLOGY_READER_H
+#define SOFTIB_FABRIC_TOPOLOGY_TOPOLOGY_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>

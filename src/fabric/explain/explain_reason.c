@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a packet is dropped, in words. */
-#include "fabric/explain_reason.h"
+#include "fabric/explain/explain_reason.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  * What a link does to a packet happens when the packet would arrive at its other end. Packets that wait here are on the
  * cable: the receiver's credits for them are spent.
  */
-#ifndef SOFTIB_FABRIC_FAULTS_H
-#define SOFTIB_FABRIC_FAULTS_H
+#ifndef SOFTIB_FABRIC_LINK_FAULTS_H
+#define SOFTIB_FABRIC_LINK_FAULTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #include "base/list.h"
 #include "base/time.h"
 #include "base/timer_queue.h"
-#include "fabric/fault_judge.h"
+#include "fabric/faults/fault_judge.h"
 #include "net/link/port.h"
 
 struct fabric;

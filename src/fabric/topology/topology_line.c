@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parts that lines of a topology text are made of: names, GUIDs, port numbers. */
-#include "fabric/topology_line.h"
+#include "fabric/topology/topology_line.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 const char *skip_blanks(const char *at)
 {

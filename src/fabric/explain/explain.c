@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The way of a packet through the tables, told step by step. */
-#include "fabric/explain.h"
+#include "fabric/explain/explain.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include "fabric/explain_reason.h"
+#include "fabric/explain/explain_reason.h"
 #include "fabric/fabric.h"
 #include "fabric/routers.h"
 #include "net/router/routing.h"

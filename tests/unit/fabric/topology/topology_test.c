@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Topology texts: what ibnetdiscover prints is understood, and what makes no sense is named with
- * its line. Covers: fabric/topology_reader.c, fabric/topology_line.c, fabric/topology_ports.c,
- * fabric/topology_addresses.c */
-#include "rig.h"
+ * its line. Covers: fabric/topology/topology_reader.c, fabric/topology/topology_line.c, fabric/topology/topology_ports.c,
+ * fabric/topology/topology_addresses.c */
+#include "../rig.h"
 
 #include <errno.h>
 

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "fabric/topology.h"
-#include "fabric/topology_reader.h"
+#include "fabric/topology/topology.h"
+#include "fabric/topology/topology_reader.h"
 
 struct taken_address {
 	struct ip_network network;

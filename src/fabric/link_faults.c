@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Links that fail on purpose: what their decisions do to packets, cables and credits. */
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 
 #include <errno.h>
 #include <stdlib.h>

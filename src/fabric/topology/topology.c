@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From what a topology text declares to nodes and links, once it is known to make sense. */
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fabric/fabric.h"
-#include "fabric/topology_reader.h"
+#include "fabric/topology/topology_reader.h"
 #include "net/link/lane_tables.h"
 #include "net/link/link.h"
 

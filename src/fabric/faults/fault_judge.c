@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is to go wrong with the packets of one link: decided from a seed or a record. */
-#include "fabric/fault_judge.h"
+#include "fabric/faults/fault_judge.h"
 
 #include "base/attributes.h"
 

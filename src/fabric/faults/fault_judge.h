@@ -5,8 +5,8 @@
  *
  * The packets of a link are counted; equal settings, seeds and counts give equal decisions, whatever other links do.
  */
-#ifndef SOFTIB_FABRIC_FAULT_JUDGE_H
-#define SOFTIB_FABRIC_FAULT_JUDGE_H
+#ifndef SOFTIB_FABRIC_FAULTS_FAULT_JUDGE_H
+#define SOFTIB_FABRIC_FAULTS_FAULT_JUDGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include "base/attributes.h"
-#include "fabric/fault_text.h"
+#include "fabric/faults/fault_text.h"
 
 static void expect(const char *text, const char *written)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Port lines of a topology text: cables, what they run at, aliases. */
-#include "fabric/topology_line.h"
+#include "fabric/topology/topology_line.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "net/link/lane_tables.h"
 
 enum { ADDRESS_BYTES_MAX = 64 };

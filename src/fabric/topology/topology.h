@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Topologies: text in ibnetdiscover's format, and generators, into nodes and links. */
-#ifndef SOFTIB_FABRIC_TOPOLOGY_H
-#define SOFTIB_FABRIC_TOPOLOGY_H
+#ifndef SOFTIB_FABRIC_TOPOLOGY_TOPOLOGY_H
+#define SOFTIB_FABRIC_TOPOLOGY_TOPOLOGY_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Faults of a link as people write them: drop=0.01 delay=1ms rate=2.5Gbit flap=1s/200ms blackhole mads. */
-#ifndef SOFTIB_FABRIC_FAULT_TEXT_H
-#define SOFTIB_FABRIC_FAULT_TEXT_H
+#ifndef SOFTIB_FABRIC_FAULTS_FAULT_TEXT_H
+#define SOFTIB_FABRIC_FAULTS_FAULT_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/attributes.h"
-#include "fabric/fault_judge.h"
+#include "fabric/faults/fault_judge.h"
 
 enum { FAULT_TEXT_BYTES = 320 };
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "fabric/fault_judge.h"
+#include "fabric/faults/fault_judge.h"
 
 enum { PACKETS = 20000 };
 

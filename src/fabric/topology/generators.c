@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Generated topologies: star, ring, fat tree, mesh, torus and routed subnets, with GUIDs that are
  * the same in every run. */
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 #include <errno.h>
 #include <stdio.h>

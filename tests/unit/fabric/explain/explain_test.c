@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The way of a packet in words: every reason for a drop that tables can give, and a multicast tree,
  * against a golden file. With SOFTIB_WRITE_GOLDEN set, the file is written anew.
- * Covers: fabric/explain_reason.c */
+ * Covers: fabric/explain/explain_reason.c */
 #include "unit/fabric/rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include "fabric/explain.h"
+#include "fabric/explain/explain.h"
 #include "fabric/routers.h"
 #include "fabric/subnets.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside the reader of topology texts: where it is, and the parts that lines are made of. */
-#ifndef SOFTIB_FABRIC_TOPOLOGY_LINE_H
-#define SOFTIB_FABRIC_TOPOLOGY_LINE_H
+#ifndef SOFTIB_FABRIC_TOPOLOGY_TOPOLOGY_LINE_H
+#define SOFTIB_FABRIC_TOPOLOGY_TOPOLOGY_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/attributes.h"
-#include "fabric/topology_reader.h"
+#include "fabric/topology/topology_reader.h"
 
 enum { KIND_COUNT = NODE_ROUTER + 1, SPEEDS_QDR = 7, WIDTHS_ALL = 31 };
 
@@ -35,7 +35,7 @@ MUST_USE int line_read_guid(struct topology_line *line, const char *text, uint64
 /* [number] at the cursor. */
 MUST_USE bool read_bracketed(const char **at, unsigned *ret_number);
 
-/* [p](guid) "remoteid"[r](guid) options # comment: fabric/topology_ports.c */
+/* [p](guid) "remoteid"[r](guid) options # comment: fabric/topology/topology_ports.c */
 MUST_USE int line_read_port(struct topology_line *line, const char *at);
 /* The number of data VLs behind "vls=", as a code. */
 MUST_USE int line_read_vls(struct topology_line *line, const char *text, uint8_t *ret_vl_cap);
