@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "daemon/client.h"
 #include "daemon/daemon.h"
+#include "fabric/tap.h"
 #include "host/capture_channel.h"
 #include "host/doorbell.h"
 #include "host/memory_file.h"

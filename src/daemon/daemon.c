@@ -153,7 +153,7 @@ static int wait_ms(const struct daemon *daemon)
 	bool is_stalled = false;
 
 	/* A packet that a faulty link holds back: the same. */
-	if (timer_queue_deadline(&daemon->fabric.fault_arrivals) < daemon->now + MILLISECONDS(1))
+	if (timer_queue_deadline(&daemon->fabric.faults.arrivals) < daemon->now + MILLISECONDS(1))
 		return 0;
 
 	list_for_each (link, &daemon->awake) {

@@ -78,7 +78,7 @@ static int set_faults(struct daemon *daemon, struct port *output,
 		return -EINVAL;
 	if (!may_flap)
 		settings.flap_up = settings.flap_down = 0;
-	daemon->fabric.fault_observer =
+	daemon->fabric.faults.observer =
 		(struct fault_observer){.decided = fault_log_note, .context = &daemon->fault_log};
 	return faults_set(&daemon->fabric, output, &settings, request->seed, daemon->now);
 }
@@ -173,7 +173,7 @@ static void run_list(struct client *client, const json_t *request, struct reply 
 	json_t *rows = json_array();
 	json_int_t position = 0;
 
-	list_for_each (link, &client->daemon->fabric.faulty_links) {
+	list_for_each (link, &client->daemon->fabric.faults.links) {
 		if (position++ < from || json_array_size(rows) == FAULT_ROWS_MAX)
 			continue;
 		json_array_append_new(rows, describe(container_of(link, struct link_faults, link)));
@@ -196,7 +196,7 @@ static unsigned clear_all(struct daemon *daemon)
 {
 	unsigned count = 0;
 
-	list_for_each_safe (link, &daemon->fabric.faulty_links)
+	list_for_each_safe (link, &daemon->fabric.faults.links)
 		count += clear(daemon, container_of(link, struct link_faults, link)->output);
 	fault_log_clear(&daemon->fault_log);
 	return count + verb_faults_clear(daemon, NULL);
@@ -296,7 +296,7 @@ static void run_replay(struct client *client, const json_t *request, struct repl
 	}
 	if (!error) {
 		fault_log_clear(&daemon->fault_log);
-		daemon->fabric.fault_observer = (struct fault_observer){
+		daemon->fabric.faults.observer = (struct fault_observer){
 			.decided = fault_log_note, .context = &daemon->fault_log};
 		error = fault_log_replay(&daemon->fabric, daemon->fault_replay.text, daemon->now,
 					 reason, sizeof(reason));
@@ -307,7 +307,7 @@ static void run_replay(struct client *client, const json_t *request, struct repl
 		reply_error(ret_reply, -error, "%s", reason);
 	else
 		reply_ok(ret_reply,
-			 json_pack("{s:i}", "links", (int)daemon->fabric.faulty_link_count));
+			 json_pack("{s:i}", "links", (int)daemon->fabric.faults.link_count));
 }
 
 const struct command fault_commands[] = {

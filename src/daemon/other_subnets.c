@@ -15,7 +15,7 @@ uint64_t other_subnets_prefix(const struct fabric *fabric, const struct port *po
 	struct subnet_map map;
 	uint64_t prefix = 0;
 
-	if (!fabric->router_count || subnet_map_make(fabric, &map) != 0)
+	if (!fabric->routers.count || subnet_map_make(fabric, &map) != 0)
 		return 0;
 	for (uint32_t subnet = 0; subnet < map.subnet_count; subnet++)
 		if (map.first_ports[subnet] == port)
@@ -54,7 +54,7 @@ int other_subnets_start(struct other_subnets *others, struct mad_dispatch *dispa
 		/* A two-port adapter may be the first of two subnets, with a port in each. */
 		if (port && port != first)
 			error = start_one(others, dispatch, wishes, port,
-					  fabric->router_count ? SUBNET_PREFIX(subnet) : 0);
+					  fabric->routers.count ? SUBNET_PREFIX(subnet) : 0);
 	}
 	subnet_map_release(&map);
 	if (error)

@@ -287,7 +287,7 @@ static void run_status(struct client *client, const json_t *request, struct repl
 	json_object_set_new(ret_reply->object, "captures", captures_describe(daemon));
 	json_object_set_new(ret_reply->object, "gateways", gateway_sockets_describe(daemon));
 	json_object_set_new(ret_reply->object, "faulty_links",
-			    json_integer(daemon->fabric.faulty_link_count));
+			    json_integer(daemon->fabric.faults.link_count));
 	json_object_set_new(ret_reply->object, "direct_flows", describe_flows(daemon));
 	json_object_set_new(ret_reply->object, "mad_ports",
 			    json_integer(daemon->mad_files.file_count));

@@ -4,7 +4,9 @@
 #include "fabric/movement.h"
 
 #include "fabric/link_faults.h"
+#include "fabric/node_agents.h"
 #include "fabric/routers.h"
+#include "fabric/tap.h"
 #include "net/link/counters.h"
 #include "net/link/lane_credits.h"
 #include "net/link/receive_checks.h"
@@ -42,8 +44,7 @@ static bool is_routed(struct fabric *fabric, struct port *input, struct frame *f
 {
 	struct lrh lrh;
 
-	return !frame->header.is_management &&
-	       lrh_decode(frame->bytes, frame->byte_count, &lrh) &&
+	return !frame->header.is_management && lrh_decode(frame->bytes, frame->byte_count, &lrh) &&
 	       routers_take(fabric, input, frame, &lrh, now);
 }
 

@@ -3,6 +3,7 @@
 #include "fabric/congestion_control.h"
 
 #include "base/bytes.h"
+#include "fabric/inject.h"
 #include "fabric/movement.h"
 #include "fabric/rate_gates.h"
 #include "net/link/congestion_state.h"

@@ -7,8 +7,8 @@
 #include "net/link/frame.h"
 #include "net/node/node.h"
 
-/* The compiler takes a function that does nothing but fetch for one that does nothing, and drops the
- * call, unless something in it must happen. */
+/* The compiler takes a function that does nothing but fetch for one that does nothing, and drops
+ * the call, unless something in it must happen. */
 static inline void fetch(const void *line)
 {
 	__builtin_prefetch(line);
@@ -120,9 +120,8 @@ static void fetch_outputs(const struct ahead *ahead, const uint8_t *const entrie
 		const struct port *peer = ahead->credits[i]->port->peer;
 
 		if (peer)
-			fetch(
-				&peer->queues->vls[__builtin_ctz(ahead->credits[i]->pacer.credits_flying |
-								 1u << VL_MANAGEMENT)]);
+			fetch(&peer->queues->vls[__builtin_ctz(
+				ahead->credits[i]->pacer.credits_flying | 1u << VL_MANAGEMENT)]);
 	}
 }
 

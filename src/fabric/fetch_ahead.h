@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Large fabrics do not fit in caches: a hop touches some fifteen lines of ports, queues and tables
- * that nobody has touched for long. What the next few events will look at is fetched in rounds, each
- * of which finds in the cache what the one before has asked for. Nothing here changes anything.
+ * that nobody has touched for long. What the next few events will look at is fetched in rounds,
+ * each of which finds in the cache what the one before has asked for. Nothing here changes
+ * anything.
  */
 #ifndef SOFTIB_FABRIC_FETCH_AHEAD_H
 #define SOFTIB_FABRIC_FETCH_AHEAD_H

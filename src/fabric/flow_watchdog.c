@@ -13,7 +13,7 @@ void flow_watchdog_stop(struct fabric *fabric, struct link_faults *faults)
 {
 	struct port *output = faults->output;
 
-	timer_queue_cancel(&fabric->fault_watchdogs, &faults->watchdog);
+	timer_queue_cancel(&fabric->faults.watchdogs, &faults->watchdog);
 	if (!output->flow_control_is_lost)
 		return;
 	port_flow_control_find(output);
@@ -29,7 +29,7 @@ void flow_watchdog_watch(struct fabric *fabric, struct link_faults *faults, time
 		return;
 	}
 	port_flow_control_lose(faults->output);
-	timer_queue_arm(&fabric->fault_watchdogs, &faults->watchdog, now + WATCHDOG_PATIENCE);
+	timer_queue_arm(&fabric->faults.watchdogs, &faults->watchdog, now + WATCHDOG_PATIENCE);
 }
 
 /* Training begins with credits for both. */
@@ -52,10 +52,10 @@ void flow_watchdogs_run(struct fabric *fabric, time_ns now)
 {
 	struct timer *timer;
 
-	while ((timer = timer_queue_pop(&fabric->fault_watchdogs, now))) {
+	while ((timer = timer_queue_pop(&fabric->faults.watchdogs, now))) {
 		struct link_faults *faults = container_of(timer, struct link_faults, watchdog);
 
-		timer_queue_arm(&fabric->fault_watchdogs, timer, now + WATCHDOG_PATIENCE);
+		timer_queue_arm(&fabric->faults.watchdogs, timer, now + WATCHDOG_PATIENCE);
 		expire(fabric, faults);
 	}
 }

@@ -2,6 +2,7 @@
 /* Gateways of routers to a LAN (vol 1, chapters 3 and 19). */
 #include "fabric/gateways.h"
 
+#include "fabric/inject.h"
 #include "fabric/movement.h"
 #include "fabric/routers.h"
 #include "net/router/gateway.h"

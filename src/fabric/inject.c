@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets from whoever is attached to an adapter's port: what an adapter would let out. */
-#include "fabric/fabric.h"
+#include "fabric/inject.h"
 
 #include "base/bytes.h"
 #include "fabric/congestion_control.h"
@@ -32,8 +32,7 @@ static bool has_room(const struct port *port, const struct lrh *lrh, const struc
 		if (queues->arrival_count >= ARRIVALS_MAX)
 			return false;
 
-	if ((frame->static_rate || port->congestion) &&
-	    !rate_gate_has_room(port, frame))
+	if ((frame->static_rate || port->congestion) && !rate_gate_has_room(port, frame))
 		return false;
 
 	uint8_t vl = port_output_vl(port, 0, lrh->sl);
@@ -119,7 +118,7 @@ static void inject_smp(struct fabric *fabric, struct port *port, struct frame *f
 static void inject_data(struct fabric *fabric, struct port *port, struct frame *frame,
 			const struct lrh *lrh, time_ns now)
 {
-	if (unlikely(fabric->router_count && lrh->lnh == LNH_GLOBAL))
+	if (unlikely(fabric->routers.count && lrh->lnh == LNH_GLOBAL))
 		routers_address(fabric, port, frame, lrh);
 	if (unlikely(port->congestion))
 		congestion_tell(port, frame);

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "fabric/fabric.h"
+#include "fabric/inject.h"
 #include "fabric/movement.h"
+#include "fabric/walk.h"
 #include "net/link/counters.h"
 #include "net/link/frame.h"
 #include "net/link/lane_credits.h"
@@ -105,8 +106,8 @@ static const struct known_path *find_path(struct fabric *fabric, struct port *so
 					  const struct frame *frame)
 {
 	uint64_t lrh = path_lrh(frame);
-	uint64_t mixed = (lrh ^ (uintptr_t)source ^ frame->header.pkey) *
-			 UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t mixed =
+		(lrh ^ (uintptr_t)source ^ frame->header.pkey) * UINT64_C(0x9e3779b97f4a7c15);
 
 	if (unlikely(!fabric->known_paths))
 		fabric->known_paths = calloc(1, sizeof(*fabric->known_paths));
@@ -172,8 +173,8 @@ static void stop_at(const struct known_hop *hop, struct frame *frame)
 static void arrive(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
 	struct port_queues *queues = port->queues;
-	bool is_for_agents = fabric->has_marks ||
-			     get_be24(frame->bytes + DESTINATION_QPN_OFFSET) <= QPN_GSI;
+	bool is_for_agents =
+		fabric->has_marks || get_be24(frame->bytes + DESTINATION_QPN_OFFSET) <= QPN_GSI;
 
 	if (queues->endpoint_is_full || !list_is_empty(&queues->arrivals)) {
 		fabric_arrive(fabric, port, frame);

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "fabric/fabric.h"
 #include "fabric/flow_watchdog.h"
 #include "fabric/movement.h"
+#include "fabric/tap.h"
 #include "net/link/frame_crc.h"
 #include "net/link/lane_credits.h"
 
@@ -39,9 +41,9 @@ static void watch(struct fabric *fabric, struct link_faults *faults)
 	if (!list_is_empty(&faults->held))
 		next = time_earlier(next, first_held(faults)->flight.deadline);
 	if (next == TIME_NEVER)
-		timer_queue_cancel(&fabric->fault_arrivals, &faults->arrivals);
+		timer_queue_cancel(&fabric->faults.arrivals, &faults->arrivals);
 	else
-		timer_queue_arm(&fabric->fault_arrivals, &faults->arrivals, next);
+		timer_queue_arm(&fabric->faults.arrivals, &faults->arrivals, next);
 }
 
 /* When it is there: behind all that left before it. */
@@ -60,7 +62,8 @@ static time_ns arrival_time(struct link_faults *faults, const struct frame *fram
 	}
 	time += settings->delay + frame->flight.deadline;
 	if (!list_is_empty(&faults->held)) {
-		time_ns last = container_of(faults->held.previous, struct frame, link)->flight.deadline;
+		time_ns last =
+			container_of(faults->held.previous, struct frame, link)->flight.deadline;
 
 		if (time < last)
 			time = last;
@@ -114,8 +117,8 @@ static struct fault_decision judge(struct fabric *fabric, struct link_faults *fa
 	struct fault_decision decision = fault_judge_next(&faults->judge);
 
 	count(&faults->counts, decision.actions);
-	if (decision.actions && fabric->fault_observer.decided)
-		fabric->fault_observer.decided(fabric->fault_observer.context, faults, &decision);
+	if (decision.actions && fabric->faults.observer.decided)
+		fabric->faults.observer.decided(fabric->faults.observer.context, faults, &decision);
 	return decision;
 }
 
@@ -201,11 +204,11 @@ static void watch_flap(struct fabric *fabric, struct link_faults *faults, time_n
 	const struct fault_settings *settings = &faults->judge.settings;
 
 	if (!settings->flap_up || !settings->flap_down)
-		timer_queue_cancel(&fabric->fault_flaps, &faults->flap);
+		timer_queue_cancel(&fabric->faults.flaps, &faults->flap);
 	else
-		timer_queue_arm(&fabric->fault_flaps, &faults->flap,
-				now + (faults->flap_is_down ? settings->flap_down
-							    : settings->flap_up));
+		timer_queue_arm(
+			&fabric->faults.flaps, &faults->flap,
+			now + (faults->flap_is_down ? settings->flap_down : settings->flap_up));
 }
 
 static void run_flap(struct fabric *fabric, struct link_faults *faults, time_ns now)
@@ -220,10 +223,10 @@ void faults_run(struct fabric *fabric, time_ns now)
 {
 	struct timer *timer;
 
-	while ((timer = timer_queue_pop(&fabric->fault_flaps, now)))
+	while ((timer = timer_queue_pop(&fabric->faults.flaps, now)))
 		run_flap(fabric, container_of(timer, struct link_faults, flap), now);
 	flow_watchdogs_run(fabric, now);
-	while ((timer = timer_queue_pop(&fabric->fault_arrivals, now)))
+	while ((timer = timer_queue_pop(&fabric->faults.arrivals, now)))
 		run_arrivals(fabric, container_of(timer, struct link_faults, arrivals), now);
 }
 
@@ -249,7 +252,7 @@ void faults_flush(struct fabric *fabric, struct port *output)
 		port_cable_release(output, frame);
 		fabric_drop(fabric, output, frame, DROP_PORT_INACTIVE);
 	}
-	timer_queue_cancel(&fabric->fault_arrivals, &faults->arrivals);
+	timer_queue_cancel(&fabric->faults.arrivals, &faults->arrivals);
 	faults->busy_until = 0;
 	(void)find_credits(faults);
 }
@@ -266,20 +269,21 @@ static int obtain(struct fabric *fabric, struct port *output, struct link_faults
 	int error = faults ? 0 : -ENOMEM;
 
 	if (!error)
-		error = timer_queue_reserve(&fabric->fault_arrivals, fabric->faulty_link_count + 1);
+		error = timer_queue_reserve(&fabric->faults.arrivals,
+					    fabric->faults.link_count + 1);
 	if (!error)
-		error = timer_queue_reserve(&fabric->fault_flaps, fabric->faulty_link_count + 1);
+		error = timer_queue_reserve(&fabric->faults.flaps, fabric->faults.link_count + 1);
 	if (!error)
-		error = timer_queue_reserve(&fabric->fault_watchdogs,
-					    fabric->faulty_link_count + 1);
+		error = timer_queue_reserve(&fabric->faults.watchdogs,
+					    fabric->faults.link_count + 1);
 	if (error) {
 		free(faults);
 		return error;
 	}
 	faults->output = output;
 	list_init(&faults->held);
-	list_append(&fabric->faulty_links, &faults->link);
-	fabric->faulty_link_count++;
+	list_append(&fabric->faults.links, &faults->link);
+	fabric->faults.link_count++;
 	output->faults = faults;
 	output->had_faults = true;
 	*ret_faults = faults;
@@ -289,7 +293,7 @@ static int obtain(struct fabric *fabric, struct port *output, struct link_faults
 
 static void stop_flapping(struct fabric *fabric, struct link_faults *faults, time_ns now)
 {
-	timer_queue_cancel(&fabric->fault_flaps, &faults->flap);
+	timer_queue_cancel(&fabric->faults.flaps, &faults->flap);
 	if (faults->flap_is_down) {
 		faults->flap_is_down = false;
 		fabric_set_cable(fabric, faults->output, true, now);
@@ -348,11 +352,11 @@ void faults_clear(struct fabric *fabric, struct port *output, time_ns now)
 		frame->fault_actions = 0;
 		fabric_receive(fabric, output->peer, frame, now);
 	}
-	timer_queue_cancel(&fabric->fault_arrivals, &faults->arrivals);
+	timer_queue_cancel(&fabric->faults.arrivals, &faults->arrivals);
 	if (find_credits(faults))
 		fabric_wake(fabric, output);
 	list_remove(&faults->link);
-	fabric->faulty_link_count--;
+	fabric->faults.link_count--;
 	output->faults = NULL;
 	free(faults->script);
 	free(faults);
@@ -363,14 +367,14 @@ void faults_release(struct fabric *fabric)
 {
 	struct list *link;
 
-	while ((link = list_pop(&fabric->faulty_links))) {
+	while ((link = list_pop(&fabric->faults.links))) {
 		struct link_faults *faults = container_of(link, struct link_faults, link);
 
 		faults->output->faults = NULL;
 		free(faults->script);
 		free(faults);
 	}
-	timer_queue_release(&fabric->fault_arrivals);
-	timer_queue_release(&fabric->fault_flaps);
-	timer_queue_release(&fabric->fault_watchdogs);
+	timer_queue_release(&fabric->faults.arrivals);
+	timer_queue_release(&fabric->faults.flaps);
+	timer_queue_release(&fabric->faults.watchdogs);
 }

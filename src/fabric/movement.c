@@ -4,7 +4,9 @@
 
 #include "base/bytes.h"
 #include "fabric/cables.h"
+#include "fabric/node_agents.h"
 #include "fabric/rate_gates.h"
+#include "fabric/tap.h"
 #include "net/link/frame_crc.h"
 #include "net/link/lane_credits.h"
 #include "net/link/port_queues.h"
@@ -16,7 +18,7 @@ void fabric_wake(struct fabric *fabric, struct port *port)
 	if (port->queues->is_awake)
 		return;
 	port->queues->is_awake = true;
-	fabric->work[fabric->work_tail++ & fabric->work_mask] = port;
+	fabric->work.ports[fabric->work.tail++ & fabric->work.mask] = port;
 }
 
 void fabric_note_paths_changed(struct fabric *fabric)
@@ -184,8 +186,8 @@ void fabric_send_from_adapter(struct fabric *fabric, struct port *port, struct f
 	fabric_enqueue(fabric, port, frame, vl, now);
 }
 
-/* What a switch does with a frame for its own port 0: data there is a GMP or nothing, unless somebody
- * is attached. */
+/* What a switch does with a frame for its own port 0: data there is a GMP or nothing, unless
+ * somebody is attached. */
 static void arrive_at_switch(struct fabric *fabric, struct node *node, struct frame *frame,
 			     time_ns now)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* MADs that end at a node: to its agents, and their answers back out (vol 1, chapters 13 and 14).
  */
-#include "fabric/movement.h"
+#include "fabric/node_agents.h"
 
 #include <string.h>
 #include "base/bytes.h"
+#include "fabric/movement.h"
+#include "fabric/tap.h"
 #include "net/link/port_queues.h"
 #include "net/switch/directed_route.h"
 #include "net/switch/forwarding.h"

@@ -104,7 +104,8 @@ static int add_ports(struct port_list *list, uint32_t count_before, struct node 
 	return error;
 }
 
-/* NAME or NAME:NUMBER. A description may have colons of its own, so the last one counts, and only before a number. */
+/* NAME or NAME:NUMBER. A description may have colons of its own, so the last one counts, and only
+ * before a number. */
 static void split(const char *text, char ret_name[static PORT_NAME_BYTES], uint64_t *ret_number)
 {
 	const char *colon = strrchr(text, ':');

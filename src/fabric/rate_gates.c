@@ -84,7 +84,7 @@ static struct rate_gate *find(const struct port *port, struct flow_key key)
 /* NULL without memory: then the frame goes at the link's rate. */
 static struct rate_gate *make(struct fabric *fabric, struct port *port, struct flow_key key)
 {
-	if (timer_queue_reserve(&fabric->gates, fabric->gate_count + 1) != 0)
+	if (timer_queue_reserve(&fabric->pacing.gates, fabric->pacing.gate_count + 1) != 0)
 		return NULL;
 
 	struct rate_gate *gate = calloc(1, sizeof(*gate));
@@ -99,7 +99,7 @@ static struct rate_gate *make(struct fabric *fabric, struct port *port, struct f
 			gate->next_start = gate->static_start = other->static_start;
 	gate->next = port->queues->pacer.gates;
 	port->queues->pacer.gates = gate;
-	fabric->gate_count++;
+	fabric->pacing.gate_count++;
 	return gate;
 }
 
@@ -135,7 +135,7 @@ static void share_static_rate(struct fabric *fabric, struct port *port, uint16_t
 		if (gate->next_start < next_start)
 			gate->next_start = next_start;
 		if (!gate->has_queued && !list_is_empty(&gate->waiting))
-			timer_queue_arm(&fabric->gates, &gate->timer, gate->next_start);
+			timer_queue_arm(&fabric->pacing.gates, &gate->timer, gate->next_start);
 	}
 }
 
@@ -162,7 +162,7 @@ bool rate_gate_holds(struct fabric *fabric, struct port *port, struct frame *fra
 	gate->block_count += frame_credit_blocks(frame->byte_count);
 	/* Whose turn it is wakes the others when it starts. */
 	if (!gate->has_queued && !is_blocked && !timer_is_armed(&gate->timer))
-		timer_queue_arm(&fabric->gates, &gate->timer, gate->next_start);
+		timer_queue_arm(&fabric->pacing.gates, &gate->timer, gate->next_start);
 	return true;
 }
 
@@ -199,7 +199,7 @@ void rate_gate_started(struct fabric *fabric, struct port *port, const struct fr
 			fabric, port, dlid_of(frame),
 			now + port_static_rate_interval(port, frame->static_rate, wire_bytes));
 	if (!list_is_empty(&gate->waiting))
-		timer_queue_arm(&fabric->gates, &gate->timer, gate->next_start);
+		timer_queue_arm(&fabric->pacing.gates, &gate->timer, gate->next_start);
 }
 
 bool rate_gate_slow_down(struct fabric *fabric, struct port *port, uint16_t dlid, uint32_t qpn,
@@ -223,7 +223,7 @@ void rate_gates_restart(struct fabric *fabric, struct port *port, time_ns now)
 		struct frame *frame;
 
 		gate->has_queued = false;
-		timer_queue_cancel(&fabric->gates, &gate->timer);
+		timer_queue_cancel(&fabric->pacing.gates, &gate->timer);
 		while ((frame = take_waiting(gate)))
 			fabric_enqueue(fabric, port, frame, frame->vl, now);
 	}
@@ -235,7 +235,7 @@ struct frame *rate_gates_lose_next(struct fabric *fabric, struct port *port)
 		struct frame *frame = take_waiting(gate);
 
 		gate->has_queued = false;
-		timer_queue_cancel(&fabric->gates, &gate->timer);
+		timer_queue_cancel(&fabric->pacing.gates, &gate->timer);
 		if (frame)
 			return frame;
 	}
@@ -246,12 +246,12 @@ void rate_gates_run(struct fabric *fabric, time_ns now)
 {
 	struct timer *timer;
 
-	while ((timer = timer_queue_pop(&fabric->gates, now))) {
+	while ((timer = timer_queue_pop(&fabric->pacing.gates, now))) {
 		struct rate_gate *gate = container_of(timer, struct rate_gate, timer);
 
 		/* Another queue pair's packet went to the same port meanwhile. */
 		if (gate->next_start > now) {
-			timer_queue_arm(&fabric->gates, &gate->timer, gate->next_start);
+			timer_queue_arm(&fabric->pacing.gates, &gate->timer, gate->next_start);
 			continue;
 		}
 

@@ -3,8 +3,8 @@
  * Static rate control at the source port of a paced fabric (vol 1, chapter 9): frames to one DLID
  * start no closer to each other than their static rate says.
  *
- * A gate per (source port, DLID), and where congestion is controlled per queue pair too, lets one frame at a time into the port's queue and keeps the
- * others, so that they hold up nobody else's.
+ * A gate per (source port, DLID), and where congestion is controlled per queue pair too, lets one
+ * frame at a time into the port's queue and keeps the others, so that they hold up nobody else's.
  */
 #ifndef SOFTIB_FABRIC_RATE_GATES_H
 #define SOFTIB_FABRIC_RATE_GATES_H

@@ -7,6 +7,8 @@
 #include "base/bytes.h"
 #include "fabric/gateways.h"
 #include "fabric/movement.h"
+#include "fabric/node_agents.h"
+#include "fabric/tap.h"
 #include "net/router/gateway.h"
 #include "net/router/routing.h"
 #include "wire/grh.h"
@@ -19,23 +21,23 @@ enum {
 int routers_add(struct fabric *fabric, struct node *node)
 {
 	struct node **routers =
-		realloc(fabric->routers, (fabric->router_count + 1) * sizeof(struct node *));
+		realloc(fabric->routers.nodes, (fabric->routers.count + 1) * sizeof(struct node *));
 
 	if (!routers)
 		return -ENOMEM;
-	fabric->routers = routers;
+	fabric->routers.nodes = routers;
 
 	int error = router_table_create(&node->router);
 
 	if (!error)
-		fabric->routers[fabric->router_count++] = node;
+		fabric->routers.nodes[fabric->routers.count++] = node;
 	return error;
 }
 
 void routers_note_change(struct fabric *fabric)
 {
-	fabric->routes_are_stale = true;
-	fabric->groups_are_stale = true;
+	fabric->routers.routes_are_stale = true;
+	fabric->routers.groups_are_stale = true;
 }
 
 static bool is_in_subnet(const struct port *port, uint64_t prefix)
@@ -55,8 +57,8 @@ static void extend(struct fabric *fabric, struct node *node, unsigned route_inde
 {
 	const struct router_route from = node->router->routes[route_index];
 
-	for (uint32_t index = 0; index < fabric->router_count; index++) {
-		struct node *other = fabric->routers[index];
+	for (uint32_t index = 0; index < fabric->routers.count; index++) {
+		struct node *other = fabric->routers.nodes[index];
 
 		for (unsigned in = 1; other != node && in <= other->port_count; in++) {
 			if (!is_in_subnet(&other->ports[in], from.prefix))
@@ -98,28 +100,29 @@ static void find_routes(struct fabric *fabric, struct node *node)
 
 void routers_refresh(struct fabric *fabric)
 {
-	if (likely(!fabric->routes_are_stale))
+	if (likely(!fabric->routers.routes_are_stale))
 		return;
-	fabric->routes_are_stale = false;
-	for (uint32_t index = 0; index < fabric->router_count; index++)
-		find_routes(fabric, fabric->routers[index]);
+	fabric->routers.routes_are_stale = false;
+	for (uint32_t index = 0; index < fabric->routers.count; index++)
+		find_routes(fabric, fabric->routers.nodes[index]);
 }
 
 /* Made when it is first needed: by then the topology has its last GUIDs. */
 static void index_guids(struct fabric *fabric)
 {
-	if (fabric->guid_index_ports == fabric->port_total)
+	if (fabric->routers.guid_index_ports == fabric->port_total)
 		return;
-	fabric->guid_index_ports = fabric->port_total;
-	hash_table_release(&fabric->guid_index);
-	hash_table_init(&fabric->guid_index);
+	fabric->routers.guid_index_ports = fabric->port_total;
+	hash_table_release(&fabric->routers.guid_index);
+	hash_table_init(&fabric->routers.guid_index);
 	for (uint32_t index = 0; index < fabric->node_count; index++) {
 		struct node *node = fabric->by_index[index];
 
 		for (unsigned number = node_is_switch(node) ? 0 : 1; number <= node->port_count;
 		     number++)
 			if (node->ports[number].guids)
-				(void)!hash_table_put(&fabric->guid_index, node->ports[number].guid,
+				(void)!hash_table_put(&fabric->routers.guid_index,
+						      node->ports[number].guid,
 						      &node->ports[number]);
 	}
 }
@@ -151,7 +154,7 @@ struct port *fabric_find_gid(struct fabric *fabric, const struct gid *gid)
 {
 	index_guids(fabric);
 
-	struct port *port = hash_table_get(&fabric->guid_index, gid_guid(gid));
+	struct port *port = hash_table_get(&fabric->routers.guid_index, gid_guid(gid));
 
 	if (!port || port->info.gid_prefix != gid_prefix(gid))
 		port = find_alias(fabric, gid);
@@ -297,8 +300,8 @@ static struct port *router_port_in(struct node *node, uint64_t prefix)
 /* Whether a port of the source's subnet with this LID is a router's. */
 static bool routers_have_lid(struct fabric *fabric, const struct port *source, uint16_t lid)
 {
-	for (uint32_t index = 0; index < fabric->router_count; index++) {
-		const struct node *node = fabric->routers[index];
+	for (uint32_t index = 0; index < fabric->routers.count; index++) {
+		const struct node *node = fabric->routers.nodes[index];
 
 		for (unsigned number = 1; number <= node->port_count; number++)
 			if (is_in_subnet(&node->ports[number], source->info.gid_prefix) &&
@@ -314,8 +317,8 @@ static struct port *first_router(struct fabric *fabric, const struct port *sourc
 	struct port *best = NULL;
 	unsigned fewest = HOPS_OF_A_PATH;
 
-	for (uint32_t index = 0; index < fabric->router_count; index++) {
-		struct node *node = fabric->routers[index];
+	for (uint32_t index = 0; index < fabric->routers.count; index++) {
+		struct node *node = fabric->routers.nodes[index];
 		struct port *port = router_port_in(node, source->info.gid_prefix);
 		const struct router_route *route =
 			port ? router_table_find(node->router, prefix) : NULL;
@@ -373,8 +376,8 @@ int routers_set_group(struct fabric *fabric, struct port *router_port, const str
 
 void routers_release(struct fabric *fabric)
 {
-	for (uint32_t index = 0; index < fabric->router_count; index++)
-		router_table_destroy(fabric->routers[index]->router);
-	free(fabric->routers);
-	hash_table_release(&fabric->guid_index);
+	for (uint32_t index = 0; index < fabric->routers.count; index++)
+		router_table_destroy(fabric->routers.nodes[index]->router);
+	free(fabric->routers.nodes);
+	hash_table_release(&fabric->routers.guid_index);
 }

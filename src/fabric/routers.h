@@ -22,7 +22,7 @@ struct node;
 MUST_USE int routers_add(struct fabric *fabric, struct node *node);
 
 /* A LID, prefix or state changed: routes are found anew before the next packet, and
- * fabric->groups_are_stale. */
+ * fabric->routers.groups_are_stale. */
 void routers_note_change(struct fabric *fabric);
 
 /* Finds the routes anew if that is due. */

@@ -9,7 +9,9 @@
 #include "fabric/link_faults.h"
 #include "fabric/fetch_ahead.h"
 #include "fabric/movement.h"
+#include "fabric/node_agents.h"
 #include "fabric/rate_gates.h"
+#include "fabric/tap.h"
 #include "net/link/counters.h"
 #include "net/link/lane_credits.h"
 #include "net/link/port_queues.h"
@@ -272,7 +274,7 @@ static void expire(struct fabric *fabric, time_ns now)
 
 static unsigned run_paced(struct fabric *fabric, time_ns now)
 {
-	if (timer_queue_deadline(&fabric->gates) <= now)
+	if (timer_queue_deadline(&fabric->pacing.gates) <= now)
 		rate_gates_run(fabric, now);
 	return cables_run(fabric, now);
 }
@@ -281,14 +283,14 @@ static unsigned run_paced(struct fabric *fabric, time_ns now)
  * fabric they were fetched with the events that woke them. */
 static void fetch_turns(const struct fabric *fabric)
 {
-	uint32_t count = fabric->work_tail - fabric->work_head;
+	uint32_t count = fabric->work.tail - fabric->work.head;
 	struct port *ports[HOPS_AHEAD];
 	struct ahead ahead;
 
 	ahead.hop_count = ahead.turn_count = ahead.credit_count = 0;
 	count = count < HOPS_AHEAD ? count : HOPS_AHEAD;
 	for (uint32_t i = 0; i < count; i++) {
-		ports[i] = fabric->work[(fabric->work_head + i) & fabric->work_mask];
+		ports[i] = fabric->work.ports[(fabric->work.head + i) & fabric->work.mask];
 		fetch_port(ports[i]);
 	}
 	for (uint32_t i = 0; i < count; i++) {
@@ -311,10 +313,10 @@ static void fetch_turns(const struct fabric *fabric)
 
 static struct port *next_port(struct fabric *fabric)
 {
-	if (fabric->work_head % HOPS_AHEAD == 0)
+	if (fabric->work.head % HOPS_AHEAD == 0)
 		fetch_turns(fabric);
 
-	struct port *port = fabric->work[fabric->work_head++ & fabric->work_mask];
+	struct port *port = fabric->work.ports[fabric->work.head++ & fabric->work.mask];
 
 	port->queues->is_awake = false;
 	return port;
@@ -328,7 +330,7 @@ static unsigned work_at(struct fabric *fabric, time_ns instant, unsigned frame_b
 	fabric->now = instant;
 	if (timer_queue_deadline(&fabric->lifetimes) <= instant)
 		expire(fabric, instant);
-	if (unlikely(fabric->faulty_link_count))
+	if (unlikely(fabric->faults.link_count))
 		faults_run(fabric, instant);
 	if (fabric->is_paced)
 		moved += run_paced(fabric, instant);
@@ -366,7 +368,7 @@ static bool step_by_instants(struct fabric *fabric, time_ns now, unsigned frame_
 bool fabric_step(struct fabric *fabric, time_ns now, unsigned frame_budget)
 {
 	/* A faulty link may have a rate and a delay of its own. */
-	if (fabric->is_paced || unlikely(fabric->faulty_link_count))
+	if (fabric->is_paced || unlikely(fabric->faults.link_count))
 		return step_by_instants(fabric, now, frame_budget);
 	(void)work_at(fabric, now, frame_budget);
 	return fabric_has_work(fabric);
@@ -377,10 +379,10 @@ time_ns fabric_deadline(const struct fabric *fabric)
 	time_ns deadline = time_earlier(timer_queue_deadline(&fabric->lifetimes),
 					agent_deadline(&fabric->agent_memory));
 
-	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->fault_arrivals));
-	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->fault_flaps));
-	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->fault_watchdogs));
-	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->gates));
+	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->faults.arrivals));
+	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->faults.flaps));
+	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->faults.watchdogs));
+	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->pacing.gates));
 	return time_earlier(deadline, cables_deadline(fabric));
 }
 

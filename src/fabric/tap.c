@@ -2,7 +2,6 @@
 /* Taps: which ports are captured, and telling whoever captures. */
 #include "fabric/tap.h"
 
-#include "fabric/fabric.h"
 #include "fabric/movement.h"
 
 void fabric_tap_add(struct fabric *fabric, struct port *port)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A path walked with the functions that forward packets: what an offloaded flow may do, and why
  * not. */
-#include "fabric/fabric.h"
+#include "fabric/walk.h"
 
+#include "fabric/fabric_state.h"
 #include "net/link/congestion_state.h"
 #include "net/switch/forwarding.h"
 #include "wire/pkey.h"

@@ -73,7 +73,7 @@ int sim_start_sms(struct sim *sim, const struct sm_options *options)
 	if (error)
 		return error;
 	for (uint32_t subnet = 0; !error && subnet < map.subnet_count; subnet++) {
-		if (sim->fabric.router_count)
+		if (sim->fabric.routers.count)
 			own.gid_prefix = SUBNET_PREFIX(subnet);
 		if (map.first_ports[subnet])
 			error = start_on(sim, map.first_ports[subnet], &own);

@@ -72,7 +72,7 @@ static bool blame_fabric(struct sim *sim, time_ns now)
 	char name[PORT_NAME_BYTES];
 
 	if (fabric_has_work(fabric)) {
-		port_name_text(fabric->work[fabric->work_head & fabric->work_mask], name);
+		port_name_text(fabric->work.ports[fabric->work.head & fabric->work.mask], name);
 		blame(sim, TIME_NEVER, "port %s", name);
 		return true;
 	}

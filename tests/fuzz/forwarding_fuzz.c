@@ -71,7 +71,7 @@ static struct rig *make(void)
 		subnet++;
 	}
 	routers_note_change(&rig.fabric);
-	if (gateway_create(&rig.fabric.routers[0]->router->gateway) != 0)
+	if (gateway_create(&rig.fabric.routers.nodes[0]->router->gateway) != 0)
 		abort();
 	return &rig;
 }
@@ -123,7 +123,7 @@ static void arrive(struct rig *rig, struct port *input, const uint8_t *bytes, si
 static void arrive_from_lan(struct rig *rig, const uint8_t *bytes, size_t byte_count)
 {
 	static const uint16_t types[] = {ETHERTYPE_IPV6, 0x88b5};
-	struct node *router = rig->fabric.routers[0];
+	struct node *router = rig->fabric.routers.nodes[0];
 	struct gateway *gateway = router->router->gateway;
 	static uint8_t frame[ETHERNET_HEADER_BYTES + PACKET_BYTES_MAX];
 	struct ethernet_header header = {.destination = gateway_mac(2, 1)};
@@ -155,7 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 		rig = make();
 	if (byte_count < 1 || byte_count - 1 > PACKET_BYTES_MAX)
 		return 0;
-	router = rig->fabric.routers[0];
+	router = rig->fabric.routers.nodes[0];
 	input = &router->ports[1 + bytes[0] % 2];
 	arrive(rig, input, bytes + 1, byte_count - 1);
 	arrive(rig, input->peer, bytes + 1, byte_count - 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way of a packet through the tables, told step by step: where it goes, by which entry, or why it is dropped.
+ * The way of a packet through the tables, told step by step: where it goes, by which entry, or why
+ * it is dropped.
  *
  * The decisions are those of the functions that forward packets; only the words are made here.
  */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is to go wrong with the packets of one link in one direction: decided packet by packet, from a seed or from a record
- * of an earlier run.
+ * What is to go wrong with the packets of one link in one direction: decided packet by packet, from
+ * a seed or from a record of an earlier run.
  *
- * The packets of a link are counted; equal settings, seeds and counts give equal decisions, whatever other links do.
+ * The packets of a link are counted; equal settings, seeds and counts give equal decisions,
+ * whatever other links do.
  */
 #ifndef SOFTIB_FABRIC_FAULTS_FAULT_JUDGE_H
 #define SOFTIB_FABRIC_FAULTS_FAULT_JUDGE_H
@@ -19,17 +20,19 @@
 
 struct fault_settings {
 	uint64_t drop;
-	uint64_t corrupt;	  /* on the wire: the next port finds a wrong VCRC */
-	uint64_t corrupt_inside;  /* in the sending node's memory: the end of the way finds a wrong ICRC */
+	uint64_t corrupt;	 /* on the wire: the next port finds a wrong VCRC */
+	uint64_t corrupt_inside; /* in the sending node's memory: the end of the way finds a wrong
+				    ICRC */
 	uint64_t duplicate;
-	uint64_t reorder;	  /* the packet after it goes first */
-	uint64_t credit_loss;	  /* the buffer that it takes is never given back while the link stays up */
+	uint64_t reorder;     /* the packet after it goes first */
+	uint64_t credit_loss; /* the buffer that it takes is never given back while the link stays
+				 up */
 	time_ns delay;
-	time_ns jitter;		  /* up to so much more; order is kept */
-	uint64_t bits_per_second; /* 0: as fast as the link is */
+	time_ns jitter;		    /* up to so much more; order is kept */
+	uint64_t bits_per_second;   /* 0: as fast as the link is */
 	time_ns flap_up, flap_down; /* both not 0: the cable is pulled now and then */
-	bool includes_mads;	  /* VL15 too */
-	bool loses_flow_control;  /* all flow control packets: fabric/flow_watchdog.h */
+	bool includes_mads;	    /* VL15 too */
+	bool loses_flow_control;    /* all flow control packets: fabric/flow_watchdog.h */
 };
 
 enum fault_action {

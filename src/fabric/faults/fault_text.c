@@ -254,19 +254,18 @@ void fault_text_write(const struct fault_settings *settings, char ret_text[stati
 
 	ret_text[0] = '\0';
 	for (unsigned index = 0; index < ARRAY_COUNT(settings_table); index++)
-		add_setting(&text, &settings_table[index],
-			    *(const uint64_t *)((const char *)settings +
-						settings_table[index].offset));
+		add_setting(
+			&text, &settings_table[index],
+			*(const uint64_t *)((const char *)settings + settings_table[index].offset));
 	if (settings->flap_up && settings->flap_down) {
-		const struct unit *up = whole_unit(time_units, ARRAY_COUNT(time_units),
-						   settings->flap_up);
-		const struct unit *down = whole_unit(time_units, ARRAY_COUNT(time_units),
-						     settings->flap_down);
+		const struct unit *up =
+			whole_unit(time_units, ARRAY_COUNT(time_units), settings->flap_up);
+		const struct unit *down =
+			whole_unit(time_units, ARRAY_COUNT(time_units), settings->flap_down);
 
 		add(&text, "flap=%llu%s/%llu%s",
 		    (unsigned long long)(settings->flap_up / (uint64_t)up->factor), up->name,
-		    (unsigned long long)(settings->flap_down / (uint64_t)down->factor),
-		    down->name);
+		    (unsigned long long)(settings->flap_down / (uint64_t)down->factor), down->name);
 	}
 	if (settings->loses_flow_control)
 		add(&text, "no-flow-control");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults of a link as people write them: drop=0.01 delay=1ms rate=2.5Gbit flap=1s/200ms blackhole mads. */
+/* Faults of a link as people write them: drop=0.01 delay=1ms rate=2.5Gbit flap=1s/200ms blackhole
+ * mads. */
 #ifndef SOFTIB_FABRIC_FAULTS_FAULT_TEXT_H
 #define SOFTIB_FABRIC_FAULTS_FAULT_TEXT_H
 
@@ -11,11 +12,14 @@
 
 enum { FAULT_TEXT_BYTES = 320 };
 
-/* One setting, into those that are there. Returns NULL, or the end of a sentence that begins with the setting. */
+/* One setting, into those that are there. Returns NULL, or the end of a sentence that begins with
+ * the setting. */
 MUST_USE const char *fault_text_parse(const char *text, struct fault_settings *settings);
 
-/* All that are set, with blanks between; a value is written so that reading it gives the same settings. */
-void fault_text_write(const struct fault_settings *settings, char ret_text[static FAULT_TEXT_BYTES]);
+/* All that are set, with blanks between; a value is written so that reading it gives the same
+ * settings. */
+void fault_text_write(const struct fault_settings *settings,
+		      char ret_text[static FAULT_TEXT_BYTES]);
 
 /* What one packet got: "drop", "corrupt bit=77 delay=20ns". */
 void fault_text_write_decision(const struct fault_decision *decision,

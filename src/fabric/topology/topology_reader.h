@@ -23,11 +23,11 @@ struct declared_port {
 	uint64_t guid;	/* 0: by the rule */
 	uint8_t widths; /* masks as in PortInfo; 0: default */
 	uint8_t speeds;
-	int extended_speeds;   /* -1: default */
+	int extended_speeds;		/* -1: default */
 	uint8_t second_extended_speeds; /* XDR */
-	uint8_t vl_cap; /* vls=; 0: default. Of this end only. */
-	uint32_t remote_index; /* of the node, once found */
-	struct port_networks networks; /* ip= */
+	uint8_t vl_cap;			/* vls=; 0: default. Of this end only. */
+	uint32_t remote_index;		/* of the node, once found */
+	struct port_networks networks;	/* ip= */
 };
 
 struct declared_node {

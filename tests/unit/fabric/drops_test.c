@@ -236,7 +236,7 @@ static struct port *make_hop_limit(void)
 	fabric_release(&rig.fabric);
 	rig_init(&rig);
 	assert_int_equal(topology_generate(&rig.fabric, "routed:2x2", &error), 0);
-	router = rig.fabric.routers[0];
+	router = rig.fabric.routers.nodes[0];
 	rig.switch_node = router->ports[1].peer->node;
 	rig.switch_node->switch_info.linear_fdb_top = 10;
 	for (unsigned number = 1; number <= 3; number++) {

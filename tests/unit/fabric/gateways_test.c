@@ -43,7 +43,7 @@ static int make_fabric(void **state)
 		subnet++;
 	}
 	routers_note_change(&rig.fabric);
-	router = rig.fabric.routers[0];
+	router = rig.fabric.routers.nodes[0];
 	assert_int_equal(gateway_create(&router->router->gateway), 0);
 	return 0;
 }

@@ -53,7 +53,7 @@ static void send_all(void)
 /* When the next packet that a link holds back arrives. Agents have deadlines of their own: nobody answers their traps. */
 static time_ns next_arrival(void)
 {
-	time_ns deadline = timer_queue_deadline(&rig.fabric.fault_arrivals);
+	time_ns deadline = timer_queue_deadline(&rig.fabric.faults.arrivals);
 
 	assert_true(fabric_deadline(&rig.fabric) <= deadline);
 	return deadline;
@@ -317,10 +317,10 @@ static void test_a_flapping_cable_is_pulled_and_put_back(void **state)
 {
 	(void)state;
 	begin((struct fault_settings){.flap_up = 1000, .flap_down = 300});
-	assert_int_equal(timer_queue_deadline(&rig.fabric.fault_flaps), 1000);
+	assert_int_equal(timer_queue_deadline(&rig.fabric.faults.flaps), 1000);
 	rig_run(&rig, 1000);
 	assert_int_equal(faulty_port()->info.port_state, PORT_DOWN);
-	assert_int_equal(timer_queue_deadline(&rig.fabric.fault_flaps), 1300);
+	assert_int_equal(timer_queue_deadline(&rig.fabric.faults.flaps), 1300);
 	rig_run(&rig, 1300);
 	assert_int_equal(faulty_port()->info.port_state, PORT_INIT);
 	assert_int_equal(counts()->flaps, 1);
@@ -423,7 +423,7 @@ static void test_a_record_replays_to_the_same_packets(void **state)
 
 	(void)state;
 	begin(settings);
-	rig.fabric.fault_observer = (struct fault_observer){.decided = note, .context = &first};
+	rig.fabric.faults.observer = (struct fault_observer){.decided = note, .context = &first};
 	send_all();
 	run_out();
 
@@ -439,7 +439,7 @@ static void test_a_record_replays_to_the_same_packets(void **state)
 	assert_int_equal(faults_replay(&rig.fabric, faulty_port(), &(struct fault_settings){0}, script,
 				       first.count, 0),
 			 0);
-	rig.fabric.fault_observer = (struct fault_observer){.decided = note, .context = &second};
+	rig.fabric.faults.observer = (struct fault_observer){.decided = note, .context = &second};
 	send_all();
 	run_out();
 	assert_int_equal(fingerprint(), expected);

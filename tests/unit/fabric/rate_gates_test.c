@@ -170,7 +170,7 @@ static void test_rate_at_or_above_the_links_own_does_nothing(void **state)
 	for (unsigned i = 0; i < 10; i++)
 		assert_true(offer(&rig, 3, 4 /* 30 Gb/s */, 0));
 	rig_run(&rig, 0);
-	assert_int_equal(rig.fabric.gate_count, 0);
+	assert_int_equal(rig.fabric.pacing.gate_count, 0);
 	rig_release(&rig);
 }
 

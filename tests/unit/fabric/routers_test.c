@@ -176,7 +176,7 @@ static void test_router_that_enforces_partitions_counts_and_tells(void **state)
 	(void)state;
 	routed_rig(&rig, "routed:2x2");
 
-	struct port *in = &rig.fabric.routers[0]->ports[1], *out = &rig.fabric.routers[0]->ports[2];
+	struct port *in = &rig.fabric.routers.nodes[0]->ports[1], *out = &rig.fabric.routers.nodes[0]->ports[2];
 	struct gid dgid = gid_of(host(&rig, "h3"));
 
 	in->info.master_sm_lid = out->info.master_sm_lid = 1;
@@ -213,7 +213,7 @@ static void test_router_drops_what_it_may_not_forward(void **state)
 	(void)state;
 	routed_rig(&rig, "routed:2x2");
 	from = host(&rig, "h1");
-	router = rig.fabric.routers[0];
+	router = rig.fabric.routers.nodes[0];
 
 	const struct {
 		struct gid dgid;
@@ -250,7 +250,7 @@ static void test_local_packet_to_a_router_is_not_forwarded(void **state)
 		fabric_inject(&rig.fabric, host(&rig, "h1"), rig_data_frame(&rig, 1, 3, 16), 0));
 	rig_run(&rig, 0);
 	assert_int_equal(rig.delivered_count, 0);
-	assert_int_equal(rig.fabric.routers[0]->ports[1].counters.drops[DROP_NO_LISTENER], 1);
+	assert_int_equal(rig.fabric.routers.nodes[0]->ports[1].counters.drops[DROP_NO_LISTENER], 1);
 	rig_release(&rig);
 }
 
@@ -302,7 +302,7 @@ static void test_two_routers_in_a_row(void **state)
 	/* Hop limit 2 is enough for one router, not for two. */
 	send_global(&rig, host(&rig, "h1"), &dgid, 2, 2);
 	assert_int_equal(rig.delivered_count, 1);
-	assert_int_equal(rig.fabric.routers[1]->ports[1].counters.drops[DROP_HOP_LIMIT], 1);
+	assert_int_equal(rig.fabric.routers.nodes[1]->ports[1].counters.drops[DROP_HOP_LIMIT], 1);
 	dgid = gid_of(host(&rig, "h2"));
 	send_global(&rig, host(&rig, "h1"), &dgid, 2, 2);
 	assert_int_equal(rig.delivered_count, 2);
@@ -317,12 +317,12 @@ static void test_routes_follow_the_state_of_ports(void **state)
 
 	(void)state;
 	configure_chain(&rig);
-	second = rig.fabric.routers[1];
+	second = rig.fabric.routers.nodes[1];
 	dgid = gid_of(host(&rig, "h3"));
 	fabric_set_cable(&rig.fabric, &second->ports[2], false, 0);
 	send_global(&rig, host(&rig, "h1"), &dgid, 2, 64);
 	assert_int_equal(rig.delivered_count, 0);
-	assert_int_equal(rig.fabric.routers[0]->ports[1].counters.drops[DROP_NO_ROUTE], 1);
+	assert_int_equal(rig.fabric.routers.nodes[0]->ports[1].counters.drops[DROP_NO_ROUTE], 1);
 	fabric_set_cable(&rig.fabric, &second->ports[2], true, 0);
 	second->ports[2].info.port_state = PORT_ACTIVE;
 	second->ports[2].peer->info.port_state = PORT_ACTIVE;
@@ -341,7 +341,7 @@ static void test_group_reaches_each_subnet_once(void **state)
 
 	(void)state;
 	routed_rig(&rig, "routed:3x2");
-	router = rig.fabric.routers[0];
+	router = rig.fabric.routers.nodes[0];
 	for (uint32_t index = 0, subnet = 0; index < rig.fabric.node_count; index++) {
 		struct node *node = rig.fabric.by_index[index];
 

@@ -45,7 +45,7 @@ static uint64_t run(const struct sim_faults *faults, uint64_t seed, struct fault
 	assert_int_equal(sim_start_sm(&sim, &sim.hosts[0], 0, 0), 0);
 	assert_true(sim_bring_up(&sim, SECONDS(10)));
 	assert_int_equal(sim_set_faults(&sim, faults), 0);
-	assert_int_equal(sim.fabric.faulty_link_count, 8);
+	assert_int_equal(sim.fabric.faults.link_count, 8);
 	send_packets(&sim, 400);
 	count = sim_fault_count(&sim);
 	*ret_first = sim.hosts[0].node->ports[1].faults->counts;

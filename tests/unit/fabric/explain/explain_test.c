@@ -205,7 +205,7 @@ static void build_routed(void)
 static void tell_routed(void)
 {
 	struct gid mgid = {.bytes = {0xff, 0x1e, 0xa0, 0x1b, [15] = 7}};
-	struct node *router = rig.fabric.routers[0];
+	struct node *router = rig.fabric.routers.nodes[0];
 	struct explain_packet packet = {
 		.pkey = PKEY_DEFAULT_FULL, .has_grh = true, .hop_limit = 64};
 
