@@ -16,7 +16,7 @@
 #include "daemon/client.h"
 #include "daemon/commands.h"
 #include "daemon/other_subnets.h"
-#include "fabric/port_names.h"
+#include "fabric/topology/port_names.h"
 #include "fabric/explain/explain.h"
 #include "mgmt/sm/sm.h"
 #include "mgmt/subnet/multicast_groups.h"

@@ -17,7 +17,7 @@
 #include "daemon/fault_log.h"
 #include "daemon/log.h"
 #include "daemon/verb_faults.h"
-#include "fabric/port_names.h"
+#include "fabric/topology/port_names.h"
 #include "fabric/fabric.h"
 #include "fabric/faults/fault_text.h"
 

@@ -7,7 +7,7 @@
 #include "daemon/daemon.h"
 #include "daemon/ports.h"
 #include "fabric/fabric.h"
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 #include "mgmt/sm/sm.h"
 
 uint64_t other_subnets_prefix(const struct fabric *fabric, const struct port *port)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Managers of the subnets beyond the first: a fabric with routers has one in each
- * (fabric/subnets.h). */
+ * (fabric/topology/subnets.h). */
 #ifndef SOFTIB_DAEMON_OTHER_SUBNETS_H
 #define SOFTIB_DAEMON_OTHER_SUBNETS_H
 

@@ -8,7 +8,7 @@
 #include "daemon/commands.h"
 #include "daemon/flows.h"
 #include "daemon/log.h"
-#include "fabric/port_names.h"
+#include "fabric/topology/port_names.h"
 #include "mgmt/agents/node_fields.h"
 #include "net/node/node.h"
 

@@ -10,7 +10,7 @@
 #include "daemon/flows.h"
 #include "daemon/link_rate.h"
 #include "daemon/log.h"
-#include "fabric/port_names.h"
+#include "fabric/topology/port_names.h"
 #include "daemon/ports.h"
 #include "daemon/tree.h"
 #include "mgmt/sa/sa.h"

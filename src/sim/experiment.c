@@ -8,7 +8,7 @@
 #include <string.h>
 #include "fabric/congestion_control.h"
 #include "fabric/link_faults.h"
-#include "fabric/port_names.h"
+#include "fabric/topology/port_names.h"
 #include "mgmt/routing/engine.h"
 #include "net/link/link.h"
 #include "net/link/port_queues.h"

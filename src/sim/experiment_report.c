@@ -3,7 +3,7 @@
  * everywhere. */
 #include "sim/experiment_report.h"
 
-#include "fabric/port_names.h"
+#include "fabric/topology/port_names.h"
 #include "sim/experiment.h"
 
 static const char *const service_names[] = {

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 #include "mgmt/subnet/subnet.h"
 #include "net/link/port_queues.h"
 #include "sim/sim.h"

@@ -4,7 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include "fabric/port_names.h"
+#include "fabric/topology/port_names.h"
 #include "sim/sim.h"
 #include "sim/sim_manager.h"
 

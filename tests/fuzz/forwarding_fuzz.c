@@ -13,7 +13,7 @@
 #include "fabric/gateways.h"
 #include "fabric/movement.h"
 #include "fabric/routers.h"
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 #include "fabric/topology/topology.h"
 #include "net/link/lane_credits.h"
 #include "net/router/gateway.h"

@@ -4,7 +4,7 @@
 #include "fabric_flow.h"
 
 #include "fabric/routers.h"
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 
 static void configure(struct sim *sim)
 {

@@ -5,7 +5,7 @@
 
 #include "fabric/link_faults.h"
 #include "fabric/routers.h"
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 #include "mgmt/agents/traps.h"
 #include "net/link/counters.h"
 #include "net/link/port_queues.h"

@@ -4,7 +4,7 @@
 
 #include "fabric/gateways.h"
 #include "fabric/routers.h"
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 #include "net/router/gateway.h"
 #include "wire/grh.h"
 #include "wire/raw_packet.h"

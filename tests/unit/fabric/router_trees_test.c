@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "fabric/router_trees.h"
 #include "fabric/routers.h"
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 
 enum { SUBNETS_MAX = 6, ROUTERS_MAX = 8, HOSTS = 2 };
 

@@ -3,7 +3,7 @@
 #include "rig.h"
 
 #include "fabric/routers.h"
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 #include "wire/crc.h"
 
 enum { HOSTS_PER_SUBNET = 2, HOP_LIMIT_OFFSET = LRH_BYTES + 7 };

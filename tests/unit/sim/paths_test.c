@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 #include "sim/paths.h"
 #include "sim/sim.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include "fabric/explain/explain.h"
 #include "fabric/routers.h"
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 
 enum { TEXT_BYTES = 16384 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Generated topologies: how many of what, joined how, named how. */
-#include "../rig.h"
+#include "unit/fabric/rig.h"
 
 #include <errno.h>
 #include <stdlib.h>

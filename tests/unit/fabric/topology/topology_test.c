@@ -2,7 +2,7 @@
 /* Topology texts: what ibnetdiscover prints is understood, and what makes no sense is named with
  * its line. Covers: fabric/topology/topology_reader.c, fabric/topology/topology_line.c, fabric/topology/topology_ports.c,
  * fabric/topology/topology_addresses.c */
-#include "../rig.h"
+#include "unit/fabric/rig.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which subnet each port is in: what cables and switches join, routers do not. */
-#ifndef SOFTIB_FABRIC_SUBNETS_H
-#define SOFTIB_FABRIC_SUBNETS_H
+#ifndef SOFTIB_FABRIC_TOPOLOGY_SUBNETS_H
+#define SOFTIB_FABRIC_TOPOLOGY_SUBNETS_H
 
 #include <stdint.h>
 #include "base/attributes.h"

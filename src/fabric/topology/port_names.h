@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes and ports of a fabric as people name them: h1, h1:1, s1:4, or a GUID and a number. */
-#ifndef SOFTIB_FABRIC_PORT_NAMES_H
-#define SOFTIB_FABRIC_PORT_NAMES_H
+#ifndef SOFTIB_FABRIC_TOPOLOGY_PORT_NAMES_H
+#define SOFTIB_FABRIC_TOPOLOGY_PORT_NAMES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which subnet each port is in: parts of the fabric that hang together without its routers. */
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 
 #include <errno.h>
 #include <stdlib.h>

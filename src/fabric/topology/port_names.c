@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ports as people name them: h1, h1:1, s1:4, or a GUID and a number. */
-#include "fabric/port_names.h"
+#include "fabric/topology/port_names.h"
 
 #include <ctype.h>
 #include <errno.h>

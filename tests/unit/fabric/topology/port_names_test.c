@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "fabric/fabric.h"
-#include "fabric/port_names.h"
+#include "fabric/topology/port_names.h"
 #include "fabric/topology/topology.h"
 
 static bool deliver(void *context, struct port *port, struct frame *frame)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which subnet each node is in. */
-#include "rig.h"
+#include "unit/fabric/rig.h"
 
 #include <stdio.h>
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 
 static void expect_subnets(const char *topology, const char *expected_first_hosts)
 {
