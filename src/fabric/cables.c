@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cables that take time. */
+/* Links of a paced fabric: wires that are busy, frames in flight, flow control packets. */
 #include "fabric/cables.h"
 
 #include "fabric/fetch_ahead.h"
@@ -8,7 +8,7 @@
 #include "net/link/link_rate.h"
 #include "net/link/port_queues.h"
 
-/* The port is woken when its wire is free. */
+/* Wakes the port when its wire is free. */
 static void watch(struct fabric *fabric, struct port_pacer *pacer)
 {
 	if (!wheel_event_is_armed(&pacer->wire) || wheel_event_at(&pacer->wire) != pacer->free_at)
@@ -44,7 +44,7 @@ void cable_return_credits(struct fabric *fabric, struct port *input, time_ns now
 {
 	struct port_pacer *pacer = &input->queues->pacer;
 
-	/* The next ones leave when these are there. */
+	/* The next flow control packets leave when these have arrived. */
 	if (!input->peer || !pacer->credits_due || wheel_event_is_armed(&pacer->credits))
 		return;
 
@@ -69,7 +69,7 @@ static struct timer *call_back(struct fabric *fabric, const struct port *output)
 {
 	if (port_cable_is_empty(output))
 		return NULL;
-	/* The link falls while others of the same instant wait for their turn. */
+	/* A link may fall while other events of the same instant wait to be handled. */
 	for (struct wheel_due *due = fabric->pacing.due; due < fabric->pacing.due_end; due++) {
 		struct timer *timer = due->timer;
 
@@ -100,10 +100,10 @@ static void run_arrival(struct fabric *fabric, struct frame *frame, time_ns now)
 	struct port *output = frame->output;
 
 	port_cable_release(output, frame);
-	fabric_reach_other_end(fabric, output, frame, now);
+	fabric_cross_cable(fabric, output, frame, now);
 }
 
-/* Flow control packets may have taken it meanwhile. */
+/* Flow control packets may have taken the wire since the event was armed. */
 static void run_wire(struct fabric *fabric, struct port_queues *queues, time_ns now)
 {
 	if (!queues->pending)
@@ -150,8 +150,8 @@ static void note_ahead(struct ahead *ahead, const struct wheel_due *due)
 		ahead->credits[ahead->credit_count++] = queues;
 }
 
-/* Of the next events, whatever their instants: where few come at once, those after them are fetched
- * meanwhile. Returns how many. */
+/* Prefetches the memory of the next events, also of later instants: when few events share an
+ * instant, the ones after them are fetched meanwhile. Returns the number of events. */
 static unsigned fetch_events(const struct fabric *fabric)
 {
 	struct wheel_due next[HOPS_AHEAD];
@@ -169,14 +169,14 @@ static unsigned fetch_events(const struct fabric *fabric)
 	return count;
 }
 
-/* Those of one instant, no more than were fetched; 0: none is due. */
+/* Takes events of one instant, no more than were prefetched; 0: none is due. */
 static unsigned take_events(struct fabric *fabric, time_ns now, struct wheel_due ret_due[])
 {
 	unsigned count, count_max;
 
 	if (fabric->pacing.fetched_count == 0)
 		fabric->pacing.fetched_count = fetch_events(fabric);
-	/* What comes out of the heap was not seen before. */
+	/* Events that come out of the wheel's heap could not be peeked at. */
 	count_max = fabric->pacing.fetched_count ? fabric->pacing.fetched_count : 1;
 	count = event_wheel_take(&fabric->pacing.cables, now, count_max, ret_due);
 	fabric->pacing.fetched_count -=

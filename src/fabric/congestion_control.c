@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Congestion control in the fabric: marks, and what follows from them (vol 1, annex A10). */
+/* Congestion control in the fabric: FECN marks, BECNs, CNPs and slower sources (vol 1, annex A10;
+ * transport 8.13). */
 #include "fabric/congestion_control.h"
 
 #include "base/bytes.h"
@@ -20,7 +21,7 @@ enum {
 	CNP_PAYLOAD_BYTES = 16,
 };
 
-/* The BTH of a frame whose headers were checked; NULL: raw. */
+/* The BTH of a frame whose headers were checked; NULL: a raw packet. */
 static uint8_t *bth_of(struct frame *frame)
 {
 	unsigned lnh = frame->bytes[1] & 3;
@@ -80,7 +81,7 @@ void congestion_tell(struct port *port, struct frame *frame)
 		bth[MARKS_OFFSET] |= BECN;
 }
 
-/* Services that answer nothing need a packet of its own. */
+/* UC and UD send no acknowledgements that could carry the BECN, so it gets a packet of its own. */
 static void send_cnp(struct fabric *fabric, struct port *port, const struct packet *marked,
 		     time_ns now)
 {
@@ -94,7 +95,7 @@ static void send_cnp(struct fabric *fabric, struct port *port, const struct pack
 		.grh = marked->grh,
 	};
 
-	/* The next marked packet tries again. */
+	/* No memory: the next marked packet brings another CNP. */
 	if (!frame)
 		return;
 	packet.bth.destination_qpn = marked->deth.source_qpn;
@@ -113,14 +114,14 @@ static bool answers(uint8_t opcode)
 	return transport == TRANSPORT_RC || transport == TRANSPORT_RD || transport == TRANSPORT_XRC;
 }
 
-/* Who of this port has got it, and who sends what it is answered with. */
+/* The QP or EE context at this port that received the packet. It also sends the answers to it. */
 static uint32_t receiver_of(const struct packet *packet)
 {
 	return opcode_transport(packet->bth.opcode) == TRANSPORT_RD ? packet->rdeth_eecn
 								    : packet->bth.destination_qpn;
 }
 
-/* The source of what met congestion has heard of it. */
+/* A BECN arrived: slows down the flow that met congestion. */
 static void hear_becn(struct fabric *fabric, struct port *port, const struct packet *packet,
 		      time_ns now)
 {
@@ -133,7 +134,7 @@ static void hear_becn(struct fabric *fabric, struct port *port, const struct pac
 		.time_stamp = congestion_time_stamp(now),
 	};
 
-	/* A CNP says to which QP only if that is a datagram's. */
+	/* A CNP has a destination QP only for UD. */
 	if (is_cnp)
 		event.service_type =
 			event.local_qpn ? CONGESTION_SERVICE_UD : CONGESTION_SERVICE_UC;
@@ -162,7 +163,7 @@ bool congestion_hear(struct fabric *fabric, struct port *port, struct frame *fra
 		fabric_consume(fabric, port->node, frame);
 		return true;
 	}
-	/* Nobody is told of a group's congestion. */
+	/* Multicast senders get no BECN (transport 8.13). */
 	if (!packet.bth.fecn || lid_is_multicast(packet.lrh.dlid))
 		return false;
 	if (!answers(packet.bth.opcode))

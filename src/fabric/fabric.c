@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes and links: making them, finding them, cables pulled and put back. */
+/* Nodes and links: makes and finds them, pulls cables and plugs them in. */
 #include "fabric/fabric.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static int reserve_index(struct fabric *fabric)
 	return 0;
 }
 
-/* Every port may be waiting for its turn at once; nothing moves while nodes are added. */
+/* The ring has room for every port at once. Nothing moves while nodes are added. */
 static int reserve_work(struct fabric *fabric, uint32_t port_total)
 {
 	uint32_t capacity = fabric->work.ports ? fabric->work.mask + 1 : 64;
@@ -157,7 +157,7 @@ void fabric_link_error(struct fabric *fabric, struct port *port, enum link_error
 	case LINK_ERROR_NONE:
 		break;
 	case LINK_ERROR_RECOVER:
-		/* Training anew takes less time than anybody sees; what was lost is lost. */
+		/* Link error recovery takes no time here; packets that were lost stay lost. */
 		agent_link_integrity(&fabric->agent_memory, port, fabric->now);
 		break;
 	case LINK_ERROR_FALL:
@@ -212,7 +212,7 @@ static void agent_port_changed(void *context, struct port *port)
 		fabric->owner.port_changed(fabric->owner.context, port);
 	if (port->congestion && port->queues->pacer.gates)
 		rate_gates_restart(fabric, port, fabric->now);
-	/* A new VL or arbitration table may let a waiting frame go. */
+	/* A new VL or arbitration table may let a waiting frame leave. */
 	fabric_wake(fabric, port);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links that fail on purpose: what their decisions do to packets, cables and credits. */
+/* Links that fail on purpose: how fault decisions change packets, cables and credits. */
 #include "fabric/link_faults.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include "net/link/frame_crc.h"
 #include "net/link/lane_credits.h"
 
-/* A packet that should be overtaken goes after this time even if none comes behind it. */
-#define OVERTAKEN_PATIENCE MICROSECONDS(200)
+/* A packet that should be overtaken leaves after this time even if no other packet comes. */
+#define OVERTAKEN_TIMEOUT MICROSECONDS(200)
 
 enum { BITS_PER_BYTE = 8 };
 
@@ -46,7 +46,7 @@ static void watch(struct fabric *fabric, struct link_faults *faults)
 		timer_queue_arm(&fabric->faults.arrivals, &faults->arrivals, next);
 }
 
-/* When it is there: behind all that left before it. */
+/* When the frame arrives: behind all frames that left before it. */
 static time_ns arrival_time(struct link_faults *faults, const struct frame *frame, time_ns now)
 {
 	const struct fault_settings *settings = &faults->judge.settings;
@@ -71,7 +71,7 @@ static time_ns arrival_time(struct link_faults *faults, const struct frame *fram
 	return time;
 }
 
-/* frame->flight.deadline is the delay that is this packet's alone. */
+/* frame->flight.deadline is the delay of this packet alone. */
 static void go_on(struct fabric *fabric, struct link_faults *faults, struct frame *frame,
 		  time_ns now)
 {
@@ -86,7 +86,7 @@ static void go_on(struct fabric *fabric, struct link_faults *faults, struct fram
 		watch(fabric, faults);
 }
 
-/* Lets the packet go that stood aside, behind what has passed. */
+/* Sends the overtaken packet on, behind the packet that passed it. */
 static void end_overtaking(struct fabric *fabric, struct link_faults *faults, time_ns now)
 {
 	struct frame *frame = faults->overtaken;
@@ -146,7 +146,7 @@ void faults_carry(struct fabric *fabric, struct port *output, struct frame *fram
 	frame->flight.deadline = decision.jitter;
 	if ((decision.actions & FAULT_REORDER) && !faults->overtaken) {
 		faults->overtaken = frame;
-		faults->overtaken_until = now + OVERTAKEN_PATIENCE;
+		faults->overtaken_until = now + OVERTAKEN_TIMEOUT;
 		port_cable_take(output, frame);
 		watch(fabric, faults);
 		return;
@@ -161,7 +161,7 @@ void faults_keep_credits(struct port *input, struct frame *frame)
 	struct link_faults *faults = input->peer->faults;
 
 	frame->fault_actions = 0;
-	/* VL15 has none to lose; a link that was mended meanwhile keeps nothing. */
+	/* VL15 has no credits to lose. A link whose faults were cleared keeps none. */
 	if (!faults || !frame->credit_blocks)
 		return;
 	faults->lost_blocks[frame->input_vl] =
@@ -169,7 +169,7 @@ void faults_keep_credits(struct port *input, struct frame *frame)
 	frame->credit_blocks = 0;
 }
 
-/* Returns whether the sender may go on. */
+/* Returns whether the sender may send. */
 static bool find_credits(struct link_faults *faults)
 {
 	struct port *input = faults->output->peer;
@@ -230,8 +230,7 @@ void faults_run(struct fabric *fabric, time_ns now)
 		run_arrivals(fabric, container_of(timer, struct link_faults, arrivals), now);
 }
 
-/* The next frame of those that the link keeps back; one that others were to overtake is the last.
- */
+/* The next frame that the link holds back; the overtaken one is the last. */
 static struct frame *take_held(struct link_faults *faults)
 {
 	struct list *link = list_pop(&faults->held);
@@ -257,7 +256,7 @@ void faults_flush(struct fabric *fabric, struct port *output)
 	(void)find_credits(faults);
 }
 
-/* The port's own, made if there are none. */
+/* The faults of a port, made if there are none. */
 static int obtain(struct fabric *fabric, struct port *output, struct link_faults **ret_faults)
 {
 	if (output->faults) {

@@ -11,25 +11,25 @@ struct fabric;
 struct frame;
 struct port;
 
-/* An SMP that came to the node by this port (a switch's input, or a CA's own). Returns false if it
- * is for a manager whose endpoint has no room: the frame stays the caller's. */
+/* An SMP that came to the node by this port (a switch's input, or a CA's own). False: it is for a
+ * manager whose endpoint has no room, and the frame stays the caller's. */
 MUST_USE bool node_agents_smp(struct fabric *fabric, struct port *port, struct frame *frame,
 			      time_ns now);
 
-/* Whether it is a request that the node's general agents answer; then it was answered and the frame
- * is gone. */
+/* True: the frame is a request that the node's general service agents answer; they did, and the
+ * frame is gone. */
 MUST_USE bool node_agents_gmp(struct fabric *fabric, struct port *port, struct frame *frame,
 			      time_ns now);
 
-/* Whether it is a GMP from this very port, under a key of its own: two limited keys do not match
- * between two members, and this is one. */
+/* Whether the frame is a GMP from this port to itself, under one of its own keys. Two limited keys
+ * never match between two members (transport 10.3), but here both are the same member. */
 MUST_USE bool node_agents_is_own_gmp(const struct port *port, const struct frame *frame);
 
-/* The port drops this frame for its P_Key: the architecture's counter and trap. */
+/* The port drops this frame for its P_Key: counts it and sends the trap of the specification. */
 void node_agents_pkey_violation(struct fabric *fabric, struct port *port,
 				const struct frame *frame);
 
-/* Notices to the manager whose time has come. */
+/* Sends the traps that are due. */
 void node_agents_send_traps(struct fabric *fabric, time_ns now);
 
 #endif

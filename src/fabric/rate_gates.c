@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Static rate control at source ports (vol 1, chapter 9). */
+/* Static rate control at source ports (vol 1, chapter 9; transport 8.8). */
 #include "fabric/rate_gates.h"
 
 #include <stdlib.h>
@@ -12,8 +12,9 @@
 #include "wire/opcode.h"
 #include "wire/packet.h"
 
-/* A static rate holds for a DLID. With congestion control each SL has its own setting, so flows are
- * told apart by it too, and by queue pair; or by the SL alone, where the manager wants that. */
+/* A static rate holds for a DLID. With congestion control each SL has its own setting, so a flow
+ * also has an SL and a queue pair; or an SL alone, if the manager asks for that (PortControl bit
+ * 0). */
 struct flow_key {
 	uint16_t dlid;
 	uint8_t sl;
@@ -25,11 +26,11 @@ struct rate_gate {
 	struct port *port;
 	struct flow_key key;
 	bool has_queued;      /* one frame is in the port's queue and has not started */
-	time_ns next_start;   /* of the frame after it */
-	time_ns static_start; /* the same, of any frame to this DLID */
+	time_ns next_start;   /* when the next frame may start */
+	time_ns static_start; /* when the next frame of any flow to this DLID may start */
 	struct list waiting;
-	uint32_t block_count; /* of those that wait */
-	struct ccti ccti;     /* how much congestion there was */
+	uint32_t block_count; /* of the waiting frames */
+	struct ccti ccti;     /* how much congestion the flow met */
 	struct timer timer;
 };
 
@@ -49,7 +50,7 @@ static uint8_t sl_of(const struct frame *frame)
 	return frame->bytes[1] >> 4;
 }
 
-/* What tells of congestion names the queue pair, except for unreliable connections. */
+/* A BECN names the queue pair, except for unreliable connections. */
 static uint32_t qpn_of(const struct frame *frame)
 {
 	unsigned lnh = frame->bytes[1] & 3;
@@ -81,7 +82,7 @@ static struct rate_gate *find(const struct port *port, struct flow_key key)
 	return NULL;
 }
 
-/* NULL without memory: then the frame goes at the link's rate. */
+/* NULL without memory: the frame then leaves at the link's rate. */
 static struct rate_gate *make(struct fabric *fabric, struct port *port, struct flow_key key)
 {
 	if (timer_queue_reserve(&fabric->pacing.gates, fabric->pacing.gate_count + 1) != 0)
@@ -111,7 +112,7 @@ bool rate_gate_has_room(const struct port *port, const struct frame *frame)
 	       gate->block_count + frame_credit_blocks(frame->byte_count) <= ADAPTER_QUEUE_BLOCKS;
 }
 
-/* The static rate of a DLID is that of all queue pairs that send there. */
+/* All queue pairs that send to a DLID share its static rate. */
 static bool is_anothers_turn(const struct rate_gate *gate, const struct frame *frame)
 {
 	const struct port *port = gate->port;
@@ -124,7 +125,7 @@ static bool is_anothers_turn(const struct rate_gate *gate, const struct frame *f
 	return false;
 }
 
-/* A frame with a static rate has started: none to its DLID starts sooner than then. */
+/* A frame with a static rate has started: no frame to its DLID starts before this time. */
 static void share_static_rate(struct fabric *fabric, struct port *port, uint16_t dlid,
 			      time_ns next_start)
 {
@@ -160,7 +161,7 @@ bool rate_gate_holds(struct fabric *fabric, struct port *port, struct frame *fra
 	}
 	list_append(&gate->waiting, &frame->link);
 	gate->block_count += frame_credit_blocks(frame->byte_count);
-	/* Whose turn it is wakes the others when it starts. */
+	/* The flow that has its turn wakes the others when its frame starts. */
 	if (!gate->has_queued && !is_blocked && !timer_is_armed(&gate->timer))
 		timer_queue_arm(&fabric->pacing.gates, &gate->timer, gate->next_start);
 	return true;
@@ -249,7 +250,7 @@ void rate_gates_run(struct fabric *fabric, time_ns now)
 	while ((timer = timer_queue_pop(&fabric->pacing.gates, now))) {
 		struct rate_gate *gate = container_of(timer, struct rate_gate, timer);
 
-		/* Another queue pair's packet went to the same port meanwhile. */
+		/* A packet of another queue pair went to the same DLID meanwhile. */
 		if (gate->next_start > now) {
 			timer_queue_arm(&fabric->pacing.gates, &gate->timer, gate->next_start);
 			continue;

@@ -9,7 +9,7 @@
 
 struct walk {
 	const struct fabric *fabric;
-	uint64_t *prefixes; /* of the subnets that are reached, in that order */
+	uint64_t *prefixes; /* of the subnets found so far, in that order */
 	uint32_t prefix_count;
 	bool *router_is_used;
 	struct router_tree tree;
@@ -38,7 +38,7 @@ static struct port *port_in(struct node *router, uint64_t prefix)
 	return NULL;
 }
 
-/* From the subnet of this port into all that nobody else has reached. */
+/* From the subnet of this port into all subnets that were not found yet. */
 static void pass(struct walk *walk, struct port *from)
 {
 	struct node *router = from->node;
@@ -56,7 +56,7 @@ static void pass(struct walk *walk, struct port *from)
 		walk->tree.ports[walk->tree.port_count++] = from;
 }
 
-/* All that hangs together with this subnet. */
+/* All subnets that are connected with this one. */
 static void spread(struct walk *walk, uint64_t prefix)
 {
 	uint32_t next = walk->prefix_count;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several subnets in one fabric: routes, and packets that follow them (vol 1, chapter 19). */
+/* Several subnets in one fabric: routes, and packets that follow them (vol 1, chapter 19; transport
+ * 8.12). */
 #include "fabric/routers.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 #include "wire/pkey.h"
 
 enum {
-	HOPS_OF_A_PATH = 64, /* what a path record to another subnet says */
+	HOPS_OF_A_PATH = 64, /* the hop limit of a path record to another subnet */
 };
 
 int routers_add(struct fabric *fabric, struct node *node)
@@ -46,13 +47,13 @@ static bool is_in_subnet(const struct port *port, uint64_t prefix)
 	       gid_prefix_is_routable(prefix);
 }
 
-/* -ENOMEM leaves routes out, which is a smaller world and nothing worse. */
+/* A route that finds no memory is left out; its prefix is then unreachable. */
 static bool add_route(struct router_table *table, const struct router_route *route)
 {
 	return router_table_add(table, route) == 0;
 }
 
-/* What other routers in the subnet of this route are attached to. */
+/* Adds the subnets of the other routers in the subnet of this route. */
 static void extend(struct fabric *fabric, struct node *node, unsigned route_index)
 {
 	const struct router_route from = node->router->routes[route_index];
@@ -81,7 +82,7 @@ static void extend(struct fabric *fabric, struct node *node, unsigned route_inde
 	}
 }
 
-/* Breadth first, so that the shortest way is found first; the list of routes is the queue. */
+/* Breadth first, so that the shortest path is found first; the list of routes is the queue. */
 static void find_routes(struct fabric *fabric, struct node *node)
 {
 	router_table_clear_routes(node->router);
@@ -107,7 +108,7 @@ void routers_refresh(struct fabric *fabric)
 		find_routes(fabric, fabric->routers.nodes[index]);
 }
 
-/* Made when it is first needed: by then the topology has its last GUIDs. */
+/* Made at the first use: the topology has all its GUIDs by then. */
 static void index_guids(struct fabric *fabric)
 {
 	if (fabric->routers.guid_index_ports == fabric->port_total)
@@ -127,7 +128,7 @@ static void index_guids(struct fabric *fabric)
 	}
 }
 
-/* GUIDs that a manager gave a port beside its own. */
+/* GUIDs that a manager gave a port beside its own (GUIDInfo). */
 static bool has_alias(const struct port *port, uint64_t guid)
 {
 	for (unsigned index = 1; port->guids && index < port->info.guid_cap; index++)
@@ -161,7 +162,7 @@ struct port *fabric_find_gid(struct fabric *fabric, const struct gid *gid)
 	return port && port->info.lid != 0 ? port : NULL;
 }
 
-/* The LID under which the packet goes on; 0: the destination is not there. */
+/* The DLID with which the packet goes on; 0: the destination does not exist. */
 static uint16_t next_lid(struct fabric *fabric, const struct router_route *route,
 			 const struct gid *dgid)
 {
@@ -233,7 +234,7 @@ static void route_unicast(struct fabric *fabric, struct port *input, struct fram
 	fabric_enqueue(fabric, port, frame, vl, now);
 }
 
-/* A copy into each other subnet that has the group; exactly one each. */
+/* Sends one copy into each other subnet that has the group. */
 static void route_multicast(struct fabric *fabric, struct port *input, struct frame *frame,
 			    const struct routing_header *header, time_ns now)
 {
@@ -311,7 +312,7 @@ static bool routers_have_lid(struct fabric *fabric, const struct port *source, u
 	return false;
 }
 
-/* The router of the source's subnet from which the fewest others are left to the prefix. */
+/* The router port of the source's subnet with the fewest routers between it and the prefix. */
 static struct port *first_router(struct fabric *fabric, const struct port *source, uint64_t prefix)
 {
 	struct port *best = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The step function: ports that have work send over their links and hand what arrived to their
+/* The step function: ports with work send over their links and hand arrived frames to their
  * endpoints. */
 #include "fabric/fabric.h"
 
@@ -19,7 +19,7 @@
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
-/* So that no port keeps the others waiting. */
+/* A bound per turn, so that no port keeps the others waiting. */
 enum { FRAMES_PER_TURN = 32 };
 
 static uint16_t frame_dlid(const struct frame *frame)
@@ -36,17 +36,17 @@ static void depart(struct fabric *fabric, struct port *output, struct frame *fra
 		if (output->congestion && output->kind == PORT_OF_SWITCH &&
 		    frame->vl != VL_MANAGEMENT)
 			congestion_mark(fabric, output, frame, now);
-		/* Only the source holds back. */
+		/* Only the source applies the static rate. */
 		frame->static_rate = 0;
 	}
 	fabric_tap_see(fabric, TAP_SENT, output, frame, DROP_NONE);
 	if (fabric->is_paced)
 		cable_launch(fabric, output, frame, now);
 	else
-		fabric_reach_other_end(fabric, output, frame, now);
+		fabric_cross_cable(fabric, output, frame, now);
 }
 
-/* LifeTimeValue of a switch; TIME_NEVER elsewhere. */
+/* LifeTimeValue of a switch (transport 8.7); TIME_NEVER at other nodes. */
 static time_ns switch_life(const struct port *port)
 {
 	const struct switch_info *info = &port->node->switch_info;
@@ -56,7 +56,7 @@ static time_ns switch_life(const struct port *port)
 	return time_from_code(info->life_time_value);
 }
 
-/* VL15 is exempt. */
+/* VL15 is exempt (transport 8.7). */
 static bool is_too_old(const struct port *output, const struct frame *frame, time_ns now)
 {
 	time_ns life = switch_life(output);
@@ -80,7 +80,7 @@ static void send(struct fabric *fabric, struct port *output, struct frame *frame
 	depart(fabric, output, frame, now);
 }
 
-/* One, if the wire is free. */
+/* Starts one frame, if the wire is free. */
 static unsigned transmit_paced(struct fabric *fabric, struct port *port, time_ns now)
 {
 	if (!port->queues->pending || !cable_is_free(fabric, port, now))
@@ -91,13 +91,13 @@ static unsigned transmit_paced(struct fabric *fabric, struct port *port, time_ns
 	if (!frame)
 		return 0;
 	send(fabric, port, frame, now);
-	/* A frame too old to be sent left the wire to the next. */
+	/* The frame was too old and dropped, so the wire is free for the next. */
 	if (port->queues->pending && cable_is_free(fabric, port, now))
 		fabric_wake(fabric, port);
 	return 1;
 }
 
-/* Returns how many went. */
+/* Returns the number of frames sent. */
 static unsigned transmit(struct fabric *fabric, struct port *port, time_ns now)
 {
 	unsigned count = 0;
@@ -112,7 +112,7 @@ static unsigned transmit(struct fabric *fabric, struct port *port, time_ns now)
 
 bool fabric_give(struct fabric *fabric, struct port *port, struct frame *frame)
 {
-	/* Once delivered, the frame is no longer ours to read. */
+	/* After deliver() the frame belongs to the owner. */
 	unsigned credit_blocks = frame->credit_blocks;
 	unsigned input_vl = frame->input_vl;
 
@@ -129,7 +129,7 @@ bool fabric_hand_over(struct fabric *fabric, struct port *port, struct frame *fr
 		fabric_drop(fabric, port, frame, DROP_MALFORMED);
 		return true;
 	}
-	/* A process is no judge of its own partitions: the port is. */
+	/* The port checks the P_Key, because programs cannot be trusted to. */
 	if (!frame->header.is_raw && !port_pkey_matches(port, frame->header.pkey) &&
 	    !node_agents_is_own_gmp(port, frame)) {
 		fabric_drop(fabric, port, frame, DROP_PKEY_INBOUND);
@@ -189,16 +189,16 @@ static unsigned deliver_data(struct fabric *fabric, struct port *port, time_ns n
 	return count;
 }
 
-/* Both limits that a switch port's frames have, in one number that is not 0. */
+/* Both life limits of a switch port's frames (transport 8.7), in one number that is not 0. */
 static uint16_t lives_of(const struct port *port)
 {
 	return (uint16_t)(0x8000 | port->info.hoq_life << 8 |
 			  port->node->switch_info.life_time_value);
 }
 
-/* A port whose frames wait for credits is looked at again when credits come, or when its frames are
- * too old. A timer that is set already comes soon enough, also for frames that come later: it is
- * set anew when it has come. */
+/* A port whose frames wait for credits runs again when credits come or when its frames are too old.
+ * An armed timer comes soon enough for frames that were queued later, too: it is armed anew when it
+ * fires. */
 static void watch_lifetime(struct fabric *fabric, struct port *port)
 {
 	uint16_t lives = lives_of(port);
@@ -214,7 +214,7 @@ static void watch_lifetime(struct fabric *fabric, struct port *port)
 	port->queues->watched_lives = lives;
 }
 
-/* Timers of ports whose frames are gone are not worth waking up for. */
+/* Cancels the timers of ports whose frames are gone, so that nobody wakes up for them. */
 static void forget_lifetimes(struct fabric *fabric)
 {
 	while (fabric->lifetimes.count) {
@@ -279,8 +279,8 @@ static unsigned run_paced(struct fabric *fabric, time_ns now)
 	return cables_run(fabric, now);
 }
 
-/* The ports whose turn comes next, and the first frame of each (fabric/fetch_ahead.h). Of a paced
- * fabric they were fetched with the events that woke them. */
+/* Prefetches the ports of the next turns and the first frame of each (fabric/fetch_ahead.h). In a
+ * paced fabric they were fetched with the events that woke them. */
 static void fetch_turns(const struct fabric *fabric)
 {
 	uint32_t count = fabric->work.tail - fabric->work.head;
@@ -306,7 +306,7 @@ static void fetch_turns(const struct fabric *fabric)
 		fetch_frame(frame);
 		ahead.hops[ahead.hop_count++] = (struct hop_ahead){ports[i], frame};
 	}
-	/* On a paced fabric they only start to cross. */
+	/* In a paced fabric these frames only start to cross. */
 	if (!fabric->is_paced)
 		fetch_ahead(&ahead);
 }
@@ -322,7 +322,7 @@ static struct port *next_port(struct fabric *fabric)
 	return port;
 }
 
-/* Everything that can be done at one instant, within the budget. Returns what it was worth. */
+/* Does all work of one instant, within the budget. Returns how much of the budget it used. */
 static unsigned work_at(struct fabric *fabric, time_ns instant, unsigned frame_budget)
 {
 	unsigned moved = 0;
@@ -334,7 +334,7 @@ static unsigned work_at(struct fabric *fabric, time_ns instant, unsigned frame_b
 		faults_run(fabric, instant);
 	if (fabric->is_paced)
 		moved += run_paced(fabric, instant);
-	/* After what they may be about. */
+	/* Traps come after the events that may cause them. */
 	if (agent_deadline(&fabric->agent_memory) <= instant)
 		node_agents_send_traps(fabric, instant);
 	while (moved < frame_budget && fabric_has_work(fabric)) {
@@ -342,13 +342,14 @@ static unsigned work_at(struct fabric *fabric, time_ns instant, unsigned frame_b
 
 		moved += take_turn(fabric, port, instant);
 	}
-	/* Those that come after something else can wait until then. */
+	/* Lifetimes that end after the next cable event can wait until then. */
 	if (timer_queue_deadline(&fabric->lifetimes) < cables_deadline(fabric))
 		forget_lifetimes(fabric);
 	return moved;
 }
 
-/* Whoever calls late finds several instants past: rates hold only if each is worked at in turn. */
+/* A caller that comes late finds several instants past. Each is worked at in turn, because rates
+ * hold only then. */
 static bool step_by_instants(struct fabric *fabric, time_ns now, unsigned frame_budget)
 {
 	unsigned moved = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taps: which ports are captured, and telling whoever captures. */
+/* Taps: which ports are captured, and the callback that gets their packets. */
 #include "fabric/tap.h"
 
 #include "fabric/movement.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fabric's port as the queue pairs behind it see it. */
+/* A fabric's port as the transport sees it: the state, LIDs and tables that queue pairs use. */
 #include "fabric/transport_view.h"
 
 #include <string.h>

@@ -23,15 +23,15 @@ struct fabric_path {
 	struct port *destination; /* where it arrives, or where it was dropped */
 	unsigned hop_count;	  /* 0: source and destination are one port */
 	struct fabric_hop hops[FABRIC_HOPS_MAX];
-	uint8_t mtu_code; /* least on the way */
-	bool is_watched;  /* a port on the way is captured or faulty: packets have to go there */
+	uint8_t mtu_code; /* the least on the path */
+	bool is_watched; /* a port on the path is captured or faulty: packets have to go through the
+			    fabric */
 };
 
-/* Walks a unicast packet with these header fields from a CA port, with the same functions that
- * forward packets. */
+/* Walks a unicast packet with these header fields from a CA port. */
 void fabric_walk(struct fabric *fabric, struct port *source, uint16_t dlid, uint8_t sl,
 		 uint16_t pkey, struct fabric_path *ret_path);
-/* The same from an output that has decided to send it: an adapter's, or a router's. */
+/* Walks on from an output that has decided to send the packet: an adapter's, or a router's. */
 void fabric_walk_on(struct fabric *fabric, struct port *output, uint8_t vl, uint16_t dlid,
 		    uint8_t sl, uint16_t pkey, struct fabric_path *ret_path);
 

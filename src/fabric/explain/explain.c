@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way of a packet through the tables, told step by step. */
+/* Explains step by step how a packet goes through the tables. */
 #include "fabric/explain/explain.h"
 
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 struct story {
 	struct fabric *fabric;
-	const struct explain_packet *packet; /* as it is where the story is */
+	const struct explain_packet *packet; /* with the header that it has at the present port */
 	const struct explain_listener *listener;
 	unsigned step_count;
 	unsigned delivered_count;
@@ -80,8 +80,8 @@ static void tell_passage(struct story *story, unsigned depth, const struct port 
 		 next->output->number);
 }
 
-/* The packet came to a router that is not its destination: whether its P_Key is looked at is for
- * routers_decide() to say. */
+/* The packet came to a router that is not its destination: routers_decide() says whether its P_Key
+ * is checked. */
 static bool is_passed_on(const struct story *story, const struct fabric_path *path)
 {
 	const struct explain_packet *packet = story->packet;
@@ -105,7 +105,8 @@ static void tell_end(struct story *story, unsigned depth, const struct fabric_pa
 			      "delivered: the LID is this port's, and its table has the P_Key");
 }
 
-/* Through switches, to the end or to a router. False: it is too long for a link on the way. */
+/* Through switches, to the end or to a router. False: the packet is too long for a link on the
+ * path. */
 static bool tell_segment(struct story *story, unsigned depth, const struct fabric_path *path)
 {
 	for (unsigned index = 0; index < path->hop_count; index++) {
@@ -123,7 +124,7 @@ static bool tell_segment(struct story *story, unsigned depth, const struct fabri
 	return true;
 }
 
-/* At a router: the next segment's path, and the packet as it is there. False: dropped. */
+/* At a router: the next segment's path, and the packet as it leaves the router. False: dropped. */
 static bool pass_router(struct story *story, unsigned depth, struct explain_packet *packet,
 			struct fabric_path *path)
 {
@@ -183,7 +184,7 @@ static void spread(struct story *story, unsigned depth, const struct port *input
 
 static void arrive(struct story *story, unsigned depth, const struct port *port);
 
-/* Into each other subnet that the router has the group in. */
+/* Into each other subnet in which the router has the group. */
 static void tell_router(struct story *story, unsigned depth, const struct port *input)
 {
 	const struct explain_packet *before = story->packet;
@@ -224,7 +225,7 @@ static void tell_router(struct story *story, unsigned depth, const struct port *
 	story->packet = before;
 }
 
-/* A copy is at the far end of a cable. */
+/* A copy arrives at the far end of a cable. */
 static void arrive(struct story *story, unsigned depth, const struct port *port)
 {
 	if (depth >= FABRIC_HOPS_MAX)
@@ -258,7 +259,7 @@ static void tell_copy(struct story *story, unsigned depth, const struct port *in
 	}
 }
 
-/* Recursion is bounded by the depth; tables that go round in a circle end there. */
+/* The depth bounds the recursion, also where the tables form a loop. */
 static void spread(struct story *story, unsigned depth, const struct port *input)
 {
 	const struct explain_packet *packet = story->packet;

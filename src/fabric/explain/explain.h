@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way of a packet through the tables, told step by step: where it goes, by which entry, or why
- * it is dropped.
+ * Explains how a packet goes through the tables: at each port the table entry that decides, or why
+ * the packet is dropped.
  *
- * The decisions are those of the functions that forward packets; only the words are made here.
+ * The functions that forward packets decide; this file only finds the words.
  */
 #ifndef SOFTIB_FABRIC_EXPLAIN_EXPLAIN_H
 #define SOFTIB_FABRIC_EXPLAIN_EXPLAIN_H
@@ -16,7 +16,7 @@ struct fabric;
 
 enum { EXPLAIN_TEXT_BYTES = 256, EXPLAIN_STEPS_MAX = 4096 };
 
-/* What happens at one port. A drop has its reason; the text says what stands in which table. */
+/* One port. A drop has its reason; the text names the table and its entry. */
 struct explain_step {
 	unsigned depth; /* cables crossed so far */
 	const struct port *port;
@@ -30,8 +30,8 @@ struct explain_listener {
 	void *context;
 };
 
-/* The header fields that decide. With a GRH the packet goes on at routers; a DGID of another subnet
- * replaces the DLID by that of the router on the way, as fabric_inject() does. */
+/* The header fields that decide. With a GRH routers forward the packet; for a DGID of another
+ * subnet the router's LID replaces the DLID, as in fabric_inject(). */
 struct explain_packet {
 	uint16_t dlid;
 	uint8_t sl;
@@ -39,10 +39,10 @@ struct explain_packet {
 	bool has_grh;
 	uint8_t hop_limit;
 	struct gid dgid;
-	uint32_t payload_bytes; /* against the MTUs on the way */
+	uint32_t payload_bytes; /* compared with the MTUs on the path */
 };
 
-/* From a CA port to a unicast or multicast LID. Returns at how many ports it is delivered. */
+/* From a CA port to a unicast or multicast LID. Returns the number of ports that get the packet. */
 unsigned explain(struct fabric *fabric, struct port *source, const struct explain_packet *packet,
 		 const struct explain_listener *listener);
 

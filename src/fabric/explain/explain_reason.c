@@ -110,7 +110,7 @@ static void mtu_text(const struct port *port, const struct explain_packet *packe
 		 packet->payload_bytes, mtu_bytes(port->info.neighbor_mtu));
 }
 
-/* Those that tables decide about. */
+/* The reasons that follow from a table entry. */
 static void (*const reason_texts[DROP_REASON_COUNT])(const struct port *port,
 						     const struct explain_packet *packet,
 						     char *ret_text) = {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is to go wrong with the packets of one link: decided from a seed or a record. */
+/* Decides the faults of a link's packets, from a seed or a record. */
 #include "fabric/faults/fault_judge.h"
 
 #include "base/attributes.h"
 
-/* Every link has a sequence of its own, so that traffic elsewhere changes nothing here. */
+/* Every link has a random sequence of its own, so that other links' traffic changes nothing here.
+ * */
 void fault_judge_seed(struct fault_judge *judge, uint64_t seed, uint64_t node_guid,
 		      unsigned port_number)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults of a link as people write them. */
+/* The text form of a link's faults. */
 #include "fabric/faults/fault_text.h"
 
 #include <errno.h>
@@ -67,11 +67,11 @@ static bool parse_chance(const char *text, uint64_t *ret_chance)
 		value /= 100;
 		end++;
 	}
-	/* Written so that NaN fails. */
+	/* Written so that NaN fails the test. */
 	if (*end || !(value >= 0 && value <= 1))
 		return false;
 	*ret_chance = (uint64_t)(value * (double)FAULT_CERTAIN + 0.5);
-	/* As good as never is not the same as never. */
+	/* A chance too small to represent must not become "never". */
 	if (value > 0 && *ret_chance == 0)
 		*ret_chance = 1;
 	return true;
@@ -215,7 +215,7 @@ static void add_quantity(struct text *text, const char *name, const struct unit 
 	    unit->name);
 }
 
-/* The fewest digits that are read as the same chance. */
+/* The fewest digits that parse to the same chance. */
 static void add_chance(struct text *text, const char *name, uint64_t value)
 {
 	enum { DIGITS_MAX = 17 };

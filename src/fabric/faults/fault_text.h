@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults of a link as people write them: drop=0.01 delay=1ms rate=2.5Gbit flap=1s/200ms blackhole
- * mads. */
+/* The text form of a link's faults: drop=0.01 delay=1ms rate=2.5Gbit flap=1s/200ms blackhole mads.
+ * */
 #ifndef SOFTIB_FABRIC_FAULTS_FAULT_TEXT_H
 #define SOFTIB_FABRIC_FAULTS_FAULT_TEXT_H
 
@@ -12,19 +12,19 @@
 
 enum { FAULT_TEXT_BYTES = 320 };
 
-/* One setting, into those that are there. Returns NULL, or the end of a sentence that begins with
- * the setting. */
+/* Adds one setting to the given ones. Returns NULL, or the end of a sentence that begins with the
+ * setting. */
 MUST_USE const char *fault_text_parse(const char *text, struct fault_settings *settings);
 
-/* All that are set, with blanks between; a value is written so that reading it gives the same
- * settings. */
+/* All settings that are not default, separated by blanks; parsing the text gives the same settings.
+ * */
 void fault_text_write(const struct fault_settings *settings,
 		      char ret_text[static FAULT_TEXT_BYTES]);
 
-/* What one packet got: "drop", "corrupt bit=77 delay=20ns". */
+/* The decision about one packet: "drop", "corrupt bit=77 delay=20ns". */
 void fault_text_write_decision(const struct fault_decision *decision,
 			       char ret_text[static FAULT_TEXT_BYTES]);
-/* A word of that, into the decision. False if it is none. */
+/* Adds one word of that form to the decision. False if it is none. */
 MUST_USE bool fault_text_parse_decision(const char *word, struct fault_decision *decision);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Generated topologies: star, ring, fat tree, mesh, torus and routed subnets, with GUIDs that are
- * the same in every run. */
+/* Generated topologies: star, ring, fat tree, mesh, torus and routed subnets. GUIDs are the same in
+ * every run. */
 #include "fabric/topology/topology.h"
 
 #include <errno.h>
@@ -11,19 +11,18 @@
 #include "wire/mad.h"
 
 enum {
-	HOSTS_MAX = 20000,		 /* LIDs are 16 bits, and 48 thousand of them are unicast */
+	HOSTS_MAX = 20000, /* LIDs have 16 bits, and 48 thousand of them are unicast */
 	STAR_HOSTS_MAX = NODE_PORTS_MAX, /* on one switch */
 	LEAF_PORTS = 32,
 	LEAF_HOSTS = 24,
-	LEAF_UPLINKS = LEAF_PORTS - LEAF_HOSTS, /* and as many spines */
+	LEAF_UPLINKS = LEAF_PORTS - LEAF_HOSTS, /* and as many spine switches */
 	TREE_HOSTS_MAX = LEAF_HOSTS * NODE_PORTS_MAX,
 	FAT_TREE_MAX = 42, /* 18522 hosts */
 	HOST_ADAPTER_PORTS = 1,
-	ROUTED_HOSTS_MAX = 78, /* in a subnet: with 254 of them that is still below HOSTS_MAX */
+	ROUTED_HOSTS_MAX = 78, /* in a subnet: 254 such subnets stay below HOSTS_MAX */
 };
 
-/* A manager reaches nodes over directed routes of at most 63 hops, two of which are hosts' cables.
- */
+/* Directed routes have at most 63 hops, and two of them are the hosts' cables. */
 enum {
 	SWITCH_HOPS_MAX = MAD_HOPS_MAX - 2,
 	RING_SWITCHES_MAX = 2 * SWITCH_HOPS_MAX + 1,
@@ -87,7 +86,7 @@ static void connect(struct builder *builder, struct node *a, unsigned port_a, st
 			fabric_connect(builder->fabric, &a->ports[port_a], &b->ports[port_b]);
 }
 
-/* The next host, cabled to this port of a switch. */
+/* Adds the next host, cabled to this port of a switch. */
 static void add_host(struct builder *builder, struct node *switch_node, unsigned switch_port)
 {
 	uint32_t index = ++builder->host_count;
@@ -107,7 +106,8 @@ static void add_host(struct builder *builder, struct node *switch_node, unsigned
 	connect(builder, node, 1, switch_node, switch_port);
 }
 
-/* Every leaf has its uplinks spread over the spines, so that any spine may fail. */
+/* The uplinks of every leaf switch are spread over the spine switches, so that any of those may
+ * fail. */
 static void build_tree(struct builder *builder, unsigned host_count)
 {
 	unsigned leaf_count = (host_count + LEAF_HOSTS - 1) / LEAF_HOSTS;
@@ -226,8 +226,8 @@ static int build_mesh(struct builder *builder, unsigned columns, unsigned rows)
 	return builder->error;
 }
 
-/* Dimension d leaves by port 2d + 1 and arrives at port 2d + 2, everywhere; the host's port is
- * behind them. Two switches in a dimension have two cables, one switch has none. */
+/* Dimension d leaves by port 2d + 1 and arrives at port 2d + 2, at every switch; the host's port
+ * comes after them. Two switches in a dimension have two cables, one switch has none. */
 static int build_torus(struct builder *builder, unsigned dimension_count, const unsigned *sizes)
 {
 	unsigned switch_count = 1, stride = 1;
@@ -270,7 +270,8 @@ static int build_routed(struct builder *builder, unsigned subnet_count, unsigned
 	return builder->error;
 }
 
-/* "12" or "3x4x5": digits only, nothing after. Returns how many numbers there are; 0: malformed. */
+/* "12" or "3x4x5": digits only, nothing after them. Returns how many numbers there are; 0:
+ * malformed. */
 static unsigned read_numbers(const char *text, unsigned ret_numbers[SIZES_MAX])
 {
 	unsigned count = 0;

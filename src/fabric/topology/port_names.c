@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ports as people name them: h1, h1:1, s1:4, or a GUID and a number. */
+/* Names of ports in commands: h1, h1:1, s1:4, or a GUID and a number. */
 #include "fabric/topology/port_names.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 #include "fabric/fabric.h"
 #include "net/node/node.h"
 
-/* All of the text is the number. */
+/* The number must take up all of the text. */
 static bool parse_number(const char *text, int base, uint64_t *ret_number)
 {
 	char *end;
@@ -88,7 +88,7 @@ static bool has_port(const struct port_list *list, uint32_t port_count, const st
 	return false;
 }
 
-/* Port 0 stands for all. What the list had before this name is not added again. */
+/* Port 0 stands for all ports. A port that this name has added already is not added again. */
 static int add_ports(struct port_list *list, uint32_t count_before, struct node *node,
 		     unsigned port_number)
 {
@@ -104,7 +104,7 @@ static int add_ports(struct port_list *list, uint32_t count_before, struct node 
 	return error;
 }
 
-/* NAME or NAME:NUMBER. A description may have colons of its own, so the last one counts, and only
+/* NAME or NAME:NUMBER. A description may contain colons, so only the last one counts, and only
  * before a number. */
 static void split(const char *text, char ret_name[static PORT_NAME_BYTES], uint64_t *ret_number)
 {
@@ -120,7 +120,7 @@ static void split(const char *text, char ret_name[static PORT_NAME_BYTES], uint6
 	ret_name[length] = '\0';
 }
 
-/* The nodes that a name means: all, the adapters of a host, or one. */
+/* The nodes with this name: all, the adapters of a host, or one. */
 static int add_named(const struct fabric *fabric, const char *name, unsigned port_number,
 		     struct port_list *list, bool *ret_is_known)
 {

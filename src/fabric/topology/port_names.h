@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes and ports of a fabric as people name them: h1, h1:1, s1:4, or a GUID and a number. */
+/* Names of nodes and ports in commands: h1, h1:1, s1:4, or a GUID and a number. */
 #ifndef SOFTIB_FABRIC_TOPOLOGY_PORT_NAMES_H
 #define SOFTIB_FABRIC_TOPOLOGY_PORT_NAMES_H
 
@@ -19,11 +19,11 @@ struct port_list {
 };
 
 /* A node's name, description or GUID; "s3" is also the third switch, "r1" the first router. NULL:
- * none such. */
+ * no such node. */
 struct node *port_names_find_node(const struct fabric *fabric, const char *text);
 
-/* Adds the ports with cables that the text means: all of a host or node, one of its ports, or "*":
- * all that there are. Returns 0, or -ENOENT, -EINVAL or -ENOMEM with a sentence that says why. */
+/* Adds the cabled ports that the text names: all of a host or node, one of its ports, or "*" for
+ * every port. Returns 0, or -ENOENT, -EINVAL or -ENOMEM with a sentence that says why. */
 MUST_USE int port_names_add(const struct fabric *fabric, const char *text, struct port_list *list,
 			    char *ret_reason, size_t reason_bytes);
 void port_list_release(struct port_list *list);

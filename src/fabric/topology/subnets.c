@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which subnet each port is in: parts of the fabric that hang together without its routers. */
+/* Which subnet each port is in: the parts of the fabric that are connected without routers. */
 #include "fabric/topology/subnets.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ struct walk {
 	uint32_t head, tail;
 };
 
-/* A port's other end joins its subnet, unless it is a router's. */
+/* The port at the other end joins the subnet, unless it is a router's. */
 static void reach(struct walk *walk, const struct port *port, uint32_t subnet)
 {
 	const struct node *remote = port->peer ? port->peer->node : NULL;
@@ -26,7 +26,7 @@ static void reach(struct walk *walk, const struct port *port, uint32_t subnet)
 	walk->queue[walk->tail++] = remote->index;
 }
 
-/* Adapters pass nothing on from port to port: only switches do. */
+/* Only switches forward from port to port; adapters do not. */
 static void spread(struct walk *walk, uint32_t start, uint32_t subnet)
 {
 	walk->node_subnets[start] = subnet;
@@ -40,7 +40,7 @@ static void spread(struct walk *walk, uint32_t start, uint32_t subnet)
 			continue;
 		for (unsigned number = 1; number <= node->port_count; number++) {
 			reach(walk, &node->ports[number], subnet);
-			/* An adapter is where it has its first cable. */
+			/* An adapter belongs to the subnet of its first cable. */
 			if (!node_is_switch(node) && node->ports[number].peer)
 				break;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which subnet each port is in: what cables and switches join, routers do not. */
+/* Which subnet each port is in. Cables and switches join ports to a subnet, routers do not. */
 #ifndef SOFTIB_FABRIC_TOPOLOGY_SUBNETS_H
 #define SOFTIB_FABRIC_TOPOLOGY_SUBNETS_H
 
@@ -9,15 +9,16 @@
 struct fabric;
 struct port;
 
-/* Of the subnet with this index, when there are several; link-local when there is one. */
+/* The prefix of the subnet with this index when there are several; a single subnet is link-local.
+ * */
 #define SUBNET_PREFIX(index) (UINT64_C(0xfec0000000000000) + 1 + (index))
 
 struct subnet_map {
 	uint32_t subnet_count;
 	struct port **first_ports; /* by subnet: the first adapter port with a cable, where a
 				      manager can run; NULL: a subnet without adapters */
-	uint32_t *node_subnets;	   /* by node index: switches and adapters; of the first port with a
-				      cable    of an adapter that is in several */
+	uint32_t *node_subnets;	   /* by node index: switches and adapters. An adapter in several
+				      subnets has the subnet of its first port with a cable. */
 };
 
 /* Subnets are numbered in the order of their first nodes in the fabric. -ENOMEM. */

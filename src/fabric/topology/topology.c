@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what a topology text declares to nodes and links, once it is known to make sense. */
+/* Makes nodes and links from the declarations of a topology text, after checking them. */
 #include "fabric/topology/topology.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ static int check_guids(struct declared_node **sorted, uint32_t count,
 	return 0;
 }
 
-/* Leaves them in the order of names. */
+/* Leaves the nodes sorted by name. */
 static int check_names(struct declared_node **sorted, uint32_t count,
 		       struct topology_error *ret_error)
 {
@@ -73,7 +73,7 @@ static int check_names(struct declared_node **sorted, uint32_t count,
 	return 0;
 }
 
-/* Nodes that the text gives no GUID get one of ours, by their place in it. */
+/* Nodes without a GUID in the text get one of ours, by their position in it. */
 static void give_guids(struct declarations *declarations)
 {
 	for (uint32_t index = 0; index < declarations->node_count; index++) {
@@ -101,7 +101,7 @@ static int resolve_alias(const struct declared_node *remote, struct declared_por
 			     remote->name, port->remote_alias);
 }
 
-/* The other end, if it is declared too, must say the same; if not, it is taken from here. */
+/* The other end, if it is declared too, must agree; if not, it is declared from here. */
 static int join_ends(struct declared_node *nodes, struct declared_node *node, unsigned number,
 		     struct topology_error *ret_error)
 {
@@ -202,7 +202,7 @@ static bool is_host_character(char character)
 	       (character >= '0' && character <= '9') || (character && strchr("._-", character));
 }
 
-/* "node-7 mlx5_0": the first word names the host. A name that would be no folder's becomes hN. */
+/* "node-7 mlx5_0": the first word names the host. A word that cannot name a folder becomes hN. */
 static void name_host(struct fabric *fabric, struct node *node, unsigned adapter_number)
 {
 	size_t length = 0;
@@ -218,7 +218,7 @@ static void name_host(struct fabric *fabric, struct node *node, unsigned adapter
 	node->host[length] = '\0';
 	if (!has_letter || node->host[0] == '.' || node->host[0] == '-')
 		snprintf(node->host, sizeof(node->host), "h%u", adapter_number);
-	/* Adapters of one host number from 0 in the order of the text. */
+	/* The adapters of a host are numbered from 0 in the order of the text. */
 	for (uint32_t index = 0; index < node->index; index++) {
 		const struct node *other = fabric->by_index[index];
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Topologies: text in ibnetdiscover's format, and generators, into nodes and links. */
+/* Topologies: makes nodes and links from text in ibnetdiscover's format (management 9.1) or from a
+ * generator. */
 #ifndef SOFTIB_FABRIC_TOPOLOGY_TOPOLOGY_H
 #define SOFTIB_FABRIC_TOPOLOGY_TOPOLOGY_H
 
@@ -11,7 +12,7 @@ struct fabric;
 struct node;
 
 struct topology_error {
-	unsigned line; /* from 1; 0: not about a line */
+	unsigned line; /* from 1; 0: the error is not about a line */
 	char reason[160];
 };
 
@@ -20,9 +21,8 @@ MUST_USE int topology_fail(struct topology_error *ret_error, unsigned line, cons
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * The text of a file; includes are not followed here (the daemon reads files). Builds all or
- * nothing: on an error the fabric, which must be empty before, is to be released. -EINVAL with
- * ret_error filled in; -ENOMEM.
+ * Parses the text of a file. Includes are not followed here: the daemon reads files. The fabric
+ * must be empty; after an error the caller releases it. -EINVAL with ret_error filled in; -ENOMEM.
  */
 MUST_USE int topology_parse(struct fabric *fabric, const char *text, size_t text_bytes,
 			    struct topology_error *ret_error);

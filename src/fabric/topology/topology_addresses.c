@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* IP addresses in a topology text: no two ports have the same. */
+/* IP addresses in a topology text: no two ports may have the same one. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 struct taken_address {
 	struct ip_network network;
-	unsigned line; /* 0: by the rule */
+	unsigned line; /* 0: the default address */
 	const struct declared_node *node;
 	unsigned port_number;
 };
@@ -51,7 +51,7 @@ static uint32_t count_adapter_ports(const struct declarations *declarations)
 	return count;
 }
 
-/* Both versions of every port, in the order of the text: that is what the rule goes by. */
+/* Both IP versions of every port, in the order of the text, which the default addresses follow. */
 static void collect(const struct declarations *declarations, struct taken_address *ret_taken)
 {
 	uint32_t ordinal = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts that lines of a topology text are made of: names, GUIDs, port numbers. */
+/* The elements of a line of a topology text: names, GUIDs, port numbers. */
 #include "fabric/topology/topology_line.h"
 
 #include <ctype.h>

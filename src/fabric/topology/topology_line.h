@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside the reader of topology texts: where it is, and the parts that lines are made of. */
+/* Inside the reader of topology texts: its position, and the elements of a line. */
 #ifndef SOFTIB_FABRIC_TOPOLOGY_TOPOLOGY_LINE_H
 #define SOFTIB_FABRIC_TOPOLOGY_TOPOLOGY_LINE_H
 
@@ -15,8 +15,8 @@ struct topology_line {
 	struct declarations *declarations;
 	struct topology_error *error;
 	unsigned line;
-	struct declared_node *current;	/* whose port lines follow; NULL: none */
-	uint64_t next_guid[KIND_COUNT]; /* of the next node of that kind; 0: none given */
+	struct declared_node *current;	/* the node of the following port lines; NULL: none */
+	uint64_t next_guid[KIND_COUNT]; /* of the next node of each kind; 0: none given */
 	uint64_t next_system_image_guid;
 	uint8_t default_widths;
 	uint8_t default_speeds;
@@ -24,7 +24,8 @@ struct topology_line {
 	uint8_t default_vl_cap;
 };
 
-/* Functions that take a cursor move it past what they read. Errors are filled in: -EINVAL. */
+/* Functions that take a cursor move it past the text that they read. Errors are filled in: -EINVAL.
+ * */
 
 const char *skip_blanks(const char *at);
 
@@ -37,7 +38,7 @@ MUST_USE bool read_bracketed(const char **at, unsigned *ret_number);
 
 /* [p](guid) "remoteid"[r](guid) options # comment: fabric/topology/topology_ports.c */
 MUST_USE int line_read_port(struct topology_line *line, const char *at);
-/* The number of data VLs behind "vls=", as a code. */
+/* The number of data VLs after "vls=", as a VLCap code. */
 MUST_USE int line_read_vls(struct topology_line *line, const char *text, uint8_t *ret_vl_cap);
 /* @[p] "alias" */
 MUST_USE int line_read_alias(struct topology_line *line, const char *at);

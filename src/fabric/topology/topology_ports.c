@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Port lines of a topology text: cables, what they run at, aliases. */
+/* Port lines of a topology text: cables, widths and speeds, aliases. */
 #include "fabric/topology/topology_line.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 
 enum { ADDRESS_BYTES_MAX = 64 };
 
-/* "4xEDR" somewhere in the comment, outside quotes: what the link runs at, so what the port is
+/* "4xEDR" in the comment, outside quotes: the active width and speed, which the port must be
  * capable of. */
 static void read_rate(const char *at, struct declared_port *port)
 {
@@ -48,7 +48,7 @@ static void read_rate(const char *at, struct declared_port *port)
 	}
 }
 
-/* ip=address or ip=address/prefix at the cursor: one of each version. */
+/* ip=address or ip=address/prefix at the cursor, once for each IP version. */
 static int read_address(struct topology_line *line, const char **at, struct declared_port *port)
 {
 	char text[ADDRESS_BYTES_MAX];
@@ -90,8 +90,8 @@ int line_read_vls(struct topology_line *line, const char *text, uint8_t *ret_vl_
 	return 0;
 }
 
-/* w=, s=, e=, vls= and ip= up to the comment; e has 16 for XDR beside LinkSpeedExtSupported's bits.
- */
+/* w=, s=, e=, vls= and ip= up to the comment. In e, 16 means XDR; the other bits are those of
+ * LinkSpeedExtSupported. */
 static int read_options(struct topology_line *line, const char *at, struct declared_port *port)
 {
 	for (at = skip_blanks(at); *at && *at != '#'; at = skip_blanks(at)) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a topology text line by line: the format that ibnetdiscover prints and ibsim reads. */
+/* Reads a topology text line by line: the format that ibnetdiscover prints and ibsim reads
+ * (management 9.1). */
 #include "fabric/topology/topology_reader.h"
 
 #include <ctype.h>
@@ -34,7 +35,7 @@ static struct declared_node *append_node(struct declarations *declarations)
 	return node;
 }
 
-/* ids as ibnetdiscover prints them end in the GUID. */
+/* Node ids as ibnetdiscover prints them end in the GUID. */
 static uint64_t guid_in_name(const char *name)
 {
 	if ((name[0] != 'S' && name[0] != 'H' && name[0] != 'R') || name[1] != '-' ||
@@ -132,8 +133,8 @@ static int read_setting(struct topology_line *line, const char *text)
 	else if (after_prefix(text, "include ") || after_prefix(text, "module="))
 		return topology_fail(line->error, line->line,
 				     "include and module are not supported");
-	/* vendid= and devid= are read past: softib never passes for somebody else's product. Lines
-	 * that nobody knows are ibnetdiscover's or ibsim's own. */
+	/* vendid= and devid= are ignored: softib never claims to be another vendor's product. Other
+	 * unknown lines belong to ibnetdiscover or ibsim. */
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a topology text says, before anybody checks whether it makes sense. */
+/* The declarations of a topology text, before they are checked. */
 #ifndef SOFTIB_FABRIC_TOPOLOGY_TOPOLOGY_READER_H
 #define SOFTIB_FABRIC_TOPOLOGY_TOPOLOGY_READER_H
 
@@ -14,13 +14,13 @@ struct topology_error;
 
 enum { TOPOLOGY_NAME_BYTES = 64 };
 
-/* One line of a node's record, or the other end of another node's. */
+/* One line of a node's record, or the other end of another node's line. */
 struct declared_port {
 	unsigned line; /* 0: no cable */
 	char remote[TOPOLOGY_NAME_BYTES];
 	char remote_alias[TOPOLOGY_NAME_BYTES]; /* "remote@alias" instead of a number */
 	unsigned remote_port;
-	uint64_t guid;	/* 0: by the rule */
+	uint64_t guid;	/* 0: a default one */
 	uint8_t widths; /* masks as in PortInfo; 0: default */
 	uint8_t speeds;
 	int extended_speeds;		/* -1: default */
@@ -52,7 +52,7 @@ struct declarations {
 /* -EINVAL with ret_error filled in, -ENOMEM. The declarations are to be released in any case. */
 MUST_USE int declarations_read(struct declarations *declarations, const char *text,
 			       size_t text_bytes, struct topology_error *ret_error);
-/* No two ports of adapters have the same IP address, given or by the rule. */
+/* No two ports of adapters have the same IP address, given or default. */
 MUST_USE int declarations_check_addresses(const struct declarations *declarations,
 					  struct topology_error *ret_error);
 void declarations_release(struct declarations *declarations);
