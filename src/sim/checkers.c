@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold of any fabric after any step: credits, routes, LIDs. */
+/* Invariants of every fabric after every step: credits, routes, LIDs. */
 #include "sim/checkers.h"
 
 #include <stdint.h>
@@ -22,9 +22,10 @@ static unsigned ahead(unsigned later, unsigned earlier)
 	return (later - earlier) % CREDIT_MODULUS;
 }
 
-/* Flow control as both ends of a lane know it, in 64-byte blocks and modulo 4096 (vol 1, chapter 7):
- * what was sent is on the cable or has been received, and FCTBS <= FCCL <= what is granted. A link
- * that repeats packets is out of step until its next flow control packet. */
+/* Flow control as both ends of a virtual lane know it, in 64-byte blocks and modulo 4096 (vol 1,
+ * chapter 7; transport 8.5): a block that was sent is on the cable or has been received, and FCTBS
+ * <= FCCL <= the granted limit. A link that duplicates packets is out of step until its next flow
+ * control packet. */
 static bool check_equation(const struct port *port, unsigned vl, unsigned granted,
 			   char *ret_violation)
 {
@@ -45,7 +46,7 @@ static bool check_equation(const struct port *port, unsigned vl, unsigned grante
 	return true;
 }
 
-/* Whether a flow control packet is due or under way, on a link that takes time. */
+/* Whether a flow control packet is due or on the cable of a paced link. */
 static bool is_being_told(const struct port *port, unsigned vl)
 {
 	const struct port_pacer *pacer = &port->queues->pacer;

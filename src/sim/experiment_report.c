@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What came of an experiment, as text and as JSON. Integers only, so that it is the same
- * everywhere. */
+/* The results of an experiment as text and as JSON. Integers only, so that reports are the same on
+ * every machine. */
 #include "sim/experiment_report.h"
 
 #include "fabric/topology/port_names.h"
@@ -23,7 +23,7 @@ static uint64_t flow_bits_per_second(const struct experiment *experiment, const 
 {
 	time_ns time = measured_time(experiment);
 
-	/* In milliseconds first, so that nothing overflows. */
+	/* The time in microseconds, so that the product does not overflow. */
 	return time ? flow->measured_bytes * 8 * 1000000 / (time / 1000) : 0;
 }
 
@@ -36,7 +36,7 @@ static uint64_t drop_count(const struct flow *flow)
 	return count;
 }
 
-/* Every packet that left a port crossed one hop. */
+/* A packet crosses one hop each time it leaves a port. */
 static uint64_t packet_hops(const struct fabric *fabric)
 {
 	uint64_t hops = 0;
@@ -47,7 +47,7 @@ static uint64_t packet_hops(const struct fabric *fabric)
 	return hops;
 }
 
-/* Thousandths with three digits. */
+/* Thousandths, printed with three digits. */
 static void write_thousandths(uint64_t value, FILE *file)
 {
 	fprintf(file, "%llu.%03u", (unsigned long long)(value / 1000), (unsigned)(value % 1000));
@@ -139,7 +139,7 @@ void experiment_report_write_text(const struct experiment *experiment, FILE *fil
 			write_port_text(&fabric->by_index[i]->ports[number], file);
 }
 
-/* Names may come from a topology file. */
+/* Escaped, because names may come from a topology file. */
 static void write_string(const char *text, FILE *file)
 {
 	fputc('"', file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What came of an experiment, as text and as JSON. */
+/* The results of an experiment as text and as JSON. */
 #ifndef SOFTIB_SIM_EXPERIMENT_REPORT_H
 #define SOFTIB_SIM_EXPERIMENT_REPORT_H
 

@@ -13,9 +13,9 @@
 #include "wire/pkey.h"
 
 enum {
-	LOAD_QPN = 0xfffff0,	   /* no adapter of the simulator has it */
-	LOAD_QKEY = 0x10ad10ad,	   /* marks a packet as ours */
-	STAMP_BYTES = 16,	   /* flow, flags, time */
+	LOAD_QPN = 0xfffff0,	/* no queue pair of the simulator has this number */
+	LOAD_QKEY = 0x10ad10ad, /* marks a packet of a load flow */
+	STAMP_BYTES = 16,	/* flow, flags, time */
 };
 
 static bool is_multicast(const struct flow *flow)
@@ -23,7 +23,7 @@ static bool is_multicast(const struct flow *flow)
 	return flow->options->service == FLOW_MULTICAST;
 }
 
-/* One group per flow; whoever it is for joins it, and the manager makes its tree. */
+/* One group per flow. Every receiver joins it, and the manager makes its multicast tree. */
 static int join_all(struct flow *flow, struct scenario_error *ret_error)
 {
 	struct sim *sim = flow->traffic->sim;
@@ -52,7 +52,7 @@ static int join_all(struct flow *flow, struct scenario_error *ret_error)
 
 		if (!host)
 			return traffic_refuse(flow, "no such host among its members", ret_error);
-		/* The group's scope is link-local. */
+		/* The group's scope is link-local, so hosts of other subnets cannot join. */
 		if (sim_manager_of(sim, &host->node->ports[1]) != sm)
 			return traffic_refuse(flow, "a member is in another subnet", ret_error);
 		error = multicast_group_join(group, host->node->ports[1].guid, JOIN_FULL, &member);
@@ -100,7 +100,7 @@ static uint32_t packets_of(const struct flow *flow)
 	return count ? count : 1;
 }
 
-/* Of the packet that is next. */
+/* Payload size of the next packet. */
 static uint32_t payload_bytes(const struct flow *flow)
 {
 	uint32_t max = payload_bytes_max(flow);
@@ -116,7 +116,7 @@ static uint32_t header_bytes(const struct flow *flow)
 	return LRH_BYTES + (flow->is_global ? GRH_BYTES : 0) + BTH_BYTES + DETH_BYTES;
 }
 
-/* The payload's bytes but for the stamp are not there, or whatever the frame had. */
+/* The frame stores only the stamp of the payload; the bytes after it are undefined. */
 static void write_packet(const struct flow *flow, struct frame *frame, uint32_t bytes, time_ns now)
 {
 	uint8_t *next = frame->bytes;
@@ -140,13 +140,13 @@ static void write_packet(const struct flow *flow, struct frame *frame, uint32_t 
 	lrh_encode(&lrh, next);
 	next += LRH_BYTES;
 	if (flow->is_global) {
-		const struct grh grh = {.version = 6, .next_header = GRH_NEXT_HEADER_IBA,
-					.hop_limit = flow->hop_limit,
-					.sgid = gid_from(flow->port->info.gid_prefix,
-							 flow->port->guid),
-					.dgid = flow->dgid,
-					.payload_bytes = (uint16_t)(BTH_BYTES + DETH_BYTES + bytes +
-								    ICRC_BYTES)};
+		const struct grh grh = {
+			.version = 6,
+			.next_header = GRH_NEXT_HEADER_IBA,
+			.hop_limit = flow->hop_limit,
+			.sgid = gid_from(flow->port->info.gid_prefix, flow->port->guid),
+			.dgid = flow->dgid,
+			.payload_bytes = (uint16_t)(BTH_BYTES + DETH_BYTES + bytes + ICRC_BYTES)};
 
 		grh_encode(&grh, next);
 		next += GRH_BYTES;
@@ -162,7 +162,7 @@ static void write_packet(const struct flow *flow, struct frame *frame, uint32_t 
 	frame->source = (void *)flow;
 }
 
-/* One packet. False: nothing to send, or no room. */
+/* Sends one packet. False: nothing to send, or no room. */
 static bool send_packet(struct flow *flow)
 {
 	struct sim *sim = flow->traffic->sim;
@@ -177,9 +177,8 @@ static bool send_packet(struct flow *flow)
 	}
 
 	uint32_t bytes = payload_bytes(flow);
-	/* Nobody looks at the payload behind the stamp. */
-	struct frame *frame =
-		frame_take_for(&sim->fabric.frames, header_bytes(flow) + STAMP_BYTES);
+	/* Nothing reads the payload after the stamp. */
+	struct frame *frame = frame_take_for(&sim->fabric.frames, header_bytes(flow) + STAMP_BYTES);
 
 	if (!frame)
 		return false;
@@ -203,7 +202,8 @@ void loads_send(struct traffic *traffic, const struct sim_host *host)
 	struct list *loads = &traffic->loads[host - traffic->sim->hosts];
 	struct list *idle_since = NULL;
 
-	/* In turn, also from one call to the next, so that none of them fills the port alone. */
+	/* Round robin, continued from one call to the next, so that no flow fills the port alone.
+	 * */
 	while (!list_is_empty(loads) && loads->next != idle_since) {
 		struct list *link = list_pop(loads);
 
@@ -227,7 +227,8 @@ bool loads_receive(struct traffic *traffic, const struct port *port, const struc
 
 	struct flow *flow = &traffic->flows[get_be32(stamp)];
 
-	/* An adapter hears its own multicasts; who sends is not a member for that. */
+	/* An adapter receives its own multicasts, but the sender of a flow is not one of its
+	 * receivers. */
 	if (is_multicast(flow) && port->endpoint == flow->from)
 		return true;
 	traffic_message_arrived(flow, frame->byte_count - (offset + BTH_BYTES + DETH_BYTES),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a scenario: one line after the other, each by its first word. */
+/* Reads a scenario line by line; the first word decides how a line is read. */
 #include "sim/scenario.h"
 
 #include "fabric/faults/fault_text.h"

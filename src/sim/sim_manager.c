@@ -86,9 +86,9 @@ struct sm *sim_manager_of(const struct sim *sim, const struct port *port)
 {
 	for (uint32_t index = 0; index < sim->manager_count; index++) {
 		struct sm *sm = sim->managers[index].sm;
-		const struct subnet_port *known =
-			port->info.lid <= LID_UNICAST_LAST ? sm_subnet(sm)->by_lid[port->info.lid]
-							   : NULL;
+		const struct subnet_port *known = port->info.lid <= LID_UNICAST_LAST
+							  ? sm_subnet(sm)->by_lid[port->info.lid]
+							  : NULL;
 
 		if (known && known->guid == port->guid)
 			return sm;
@@ -114,7 +114,7 @@ static void send_message(struct sim *sim, struct port *port, struct mad_message 
 		.packet_count = 1,
 	};
 
-	/* A manager repeats what is lost. */
+	/* The manager repeats the packet after a timeout. */
 	if (!frame)
 		return;
 	packet_set_payload(&packet, message->bytes, MAD_BYTES);

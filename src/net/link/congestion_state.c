@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Congestion control, the core state (vol 1, annex A10). */
+/* The state of congestion control at a port (vol 1, annex A10; transport 8.13). */
 #include "net/link/congestion_state.h"
 #include "net/link/lane_credits.h"
 #include "net/link/port_queues.h"
@@ -43,7 +43,7 @@ void port_release_congestion(struct port *port)
 	port->congestion = NULL;
 }
 
-/* Threshold 15 is a sixteenth of a receive buffer waiting, 1 is nearly all of one. */
+/* At threshold 15 a sixteenth of a receive buffer is waiting, at 1 nearly a whole one. */
 static bool is_congested(const struct port *port, unsigned vl)
 {
 	const struct congestion_marking *marking = &port->congestion->marking;
@@ -53,7 +53,7 @@ static bool is_congested(const struct port *port, unsigned vl)
 
 	if (marking->threshold == 0 || queue->block_count < blocks_max)
 		return false;
-	/* Who waits for credits only suffers from what is congested elsewhere. */
+	/* A lane that only waits for credits is a victim of congestion elsewhere. */
 	return marking->marks_victims || port_lane_has_credits(port, vl);
 }
 
@@ -81,7 +81,7 @@ bool port_controls_congestion(const struct port *port)
 	return congestion->marking.threshold != 0;
 }
 
-/* One step down per timer; the rest of the last one counts on. */
+/* The index goes down by one per timer period; the rest of the last period counts on. */
 static void forget(const struct congestion_reaction *reaction, unsigned sl, struct ccti *ccti,
 		   time_ns now)
 {
@@ -158,7 +158,7 @@ void port_log_congestion(struct port *port, const struct congestion_event *event
 	log->events[0] = *event;
 }
 
-/* Its place in the list; becn_count: it is not there. */
+/* Index in the list; becn_count: not found. */
 static unsigned find_debt(const struct congestion *congestion, uint16_t lid, uint32_t qpn)
 {
 	unsigned index = 0;

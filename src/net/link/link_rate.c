@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a port's wire is busy, and static rate control (vol 1, chapter 9). */
+/* How long a port's wire is busy, and static rate control (vol 1, chapter 9; transport 8.8, 8.9).
+ * */
 #include "net/link/link_rate.h"
 
 #include "net/link/port_queues.h"
@@ -18,7 +19,8 @@ void port_pacer_init(struct port *port)
 	struct port_pacer *pacer = &port->queues->pacer;
 
 	pacer->data_mbps = link_data_mbps(port->info.link_width_active, active_speed(&port->info));
-	/* A width or speed that means nothing must not stop the fabric: the least there is. */
+	/* A width or speed code without meaning must not stop the fabric: it gets the lowest rate.
+	 * */
 	if (pacer->data_mbps == 0)
 		pacer->data_mbps = link_data_mbps(LINK_WIDTH_1X, LINK_SPEED_SDR);
 	pacer->free_at = 0;
@@ -34,7 +36,7 @@ time_ns port_occupy_wire(struct port *port, uint32_t wire_bytes, time_ns now)
 		pacer->carry = 0;
 	}
 
-	/* Mb/s are bits per microsecond; carry is what the last division left. */
+	/* Mb/s are bits per microsecond; carry is the remainder of the last division. */
 	uint64_t scaled = (uint64_t)wire_bytes * BITS_PER_BYTE * NS_PER_US + pacer->carry;
 
 	pacer->free_at += scaled / pacer->data_mbps;
@@ -44,7 +46,7 @@ time_ns port_occupy_wire(struct port *port, uint32_t wire_bytes, time_ns now)
 
 unsigned port_static_rate_ipd(const struct port *port, unsigned static_rate)
 {
-	/* After coding: 12x EDR would outrun 1x SDR by their signalling rates. */
+	/* Data rates after coding: 12x EDR would outrun 1x SDR by their signalling rates. */
 	uint32_t path_mbps = rate_data_mbps(static_rate);
 	uint32_t local_mbps =
 		link_data_mbps(port->info.link_width_active, active_speed(&port->info));
