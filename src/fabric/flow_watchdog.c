@@ -6,8 +6,8 @@
 #include "fabric/movement.h"
 #include "net/link/lane_credits.h"
 
-/* 400,000 symbols of the slowest link, 4 ns each; faster links use the same time (transport 8.4).
- * */
+/* 400,000 symbols of the slowest link, 4 ns each; faster links use the same time (transport
+ * 8.4). */
 #define WATCHDOG_TIMEOUT MICROSECONDS(1600)
 
 void flow_watchdog_stop(struct fabric *fabric, struct link_faults *faults)

@@ -34,8 +34,8 @@ struct link_faults {
 	struct fault_judge judge;
 	struct fault_counts counts;
 	struct list held; /* frames on the cable, in order of arrival */
-	struct frame
-		*overtaken; /* waits until the next frame has passed, or for OVERTAKEN_TIMEOUT */
+	/* Waits until the next frame has passed, or for OVERTAKEN_TIMEOUT. */
+	struct frame *overtaken;
 	time_ns overtaken_until;
 	time_ns busy_until; /* of a bandwidth cap */
 	struct timer arrivals;

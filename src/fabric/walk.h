@@ -24,8 +24,7 @@ struct fabric_path {
 	unsigned hop_count;	  /* 0: source and destination are one port */
 	struct fabric_hop hops[FABRIC_HOPS_MAX];
 	uint8_t mtu_code; /* the least on the path */
-	bool is_watched; /* a port on the path is captured or faulty: packets have to go through the
-			    fabric */
+	bool is_watched;  /* a port on the path is captured or faulty: no offloading */
 };
 
 /* Walks a unicast packet with these header fields from a CA port. */

@@ -12,8 +12,8 @@
 
 enum {
 	DATAGRAM_QKEY = 0x11111111,
-	TIMES_PER_DEPTH =
-		4, /* of unreliable flows, which may send on before a message is received */
+	/* Of unreliable flows, which may send on before a message is received. */
+	TIMES_PER_DEPTH = 4,
 	ACCESS_ALL = ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ,
 	ACK_TIMEOUT = 14,
 };

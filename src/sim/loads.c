@@ -202,8 +202,8 @@ void loads_send(struct traffic *traffic, const struct sim_host *host)
 	struct list *loads = &traffic->loads[host - traffic->sim->hosts];
 	struct list *idle_since = NULL;
 
-	/* Round robin, continued from one call to the next, so that no flow fills the port alone.
-	 * */
+	/* Round robin, continued from one call to the next, so that no flow fills the port
+	 * alone. */
 	while (!list_is_empty(loads) && loads->next != idle_since) {
 		struct list *link = list_pop(loads);
 

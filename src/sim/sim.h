@@ -34,8 +34,8 @@ struct sim_faults {
 
 /* The programs on the hosts (sim/traffic.h). Each function may be NULL. */
 struct sim_programs {
-	/* A data packet arrived. True: the programs consumed it. The frame stays the simulator's.
-	 * */
+	/* A data packet arrived. True: the programs consumed it. The frame stays the
+	 * simulator's. */
 	bool (*receive)(void *context, struct port *port, const struct frame *frame);
 	/* The host's adapter received packets or ran its timers: there may be completions. */
 	void (*host_ran)(void *context, struct sim_host *host);

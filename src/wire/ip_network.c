@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* IP addresses that ports have for IP over InfiniBand: as text, and by softib's own rule (RFC 4291
- * for the text of IPv6). */
+/* IP addresses of ports for IP over InfiniBand: their text form (RFC 4291 for IPv6), and softib's
+ * default addresses. */
 #include "wire/ip_network.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static bool is_digit(char character)
 	return character >= '0' && character <= '9';
 }
 
-/* At most three digits, which is enough for everything decimal here. */
+/* At most three digits, enough for every decimal number here. */
 static bool read_decimal(const char **at, unsigned number_max, uint8_t *ret_number)
 {
 	unsigned number = 0, digits = 0;
@@ -63,7 +63,7 @@ static bool read_group(const char **at, uint16_t *ret_group)
 	return true;
 }
 
-/* Groups with a colon between them; "::" once, for as many zero groups as are missing. */
+/* Groups separated by colons; "::" once, for as many zero groups as are missing. */
 static bool read_ipv6(const char **at, struct ip_address *ret_address)
 {
 	uint16_t groups[GROUPS];
@@ -171,6 +171,6 @@ bool ip_address_is_for_ports(uint8_t ip_version, const struct ip_address *addres
 		return false;
 	if (ip_version == 6)
 		return address->bytes[0] != 0xff && !ip_address_equal(address, &loopback_ipv6);
-	/* 224.0.0.0 and above: groups, and what is kept for nobody. */
+	/* 224.0.0.0 and above: multicast, and reserved. */
 	return address->bytes[IPV4_PLACE] < 224 && !ip_address_equal(address, &loopback_ipv4);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* IP over InfiniBand, as much of it as finds addresses (RFC 4391, RFC 4861). */
+/* IP over InfiniBand: the part that resolves addresses (RFC 4391, RFC 4861; management 8.1). */
 #include "wire/ipoib.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ enum {
 	ARP_REQUEST = 1,
 	ARP_REPLY = 2,
 	IPV6_NEXT_ICMP = 58,
-	IPV6_HOP_LIMIT = 255, /* anything else has crossed a router */
+	IPV6_HOP_LIMIT = 255, /* any other value has crossed a router */
 	ND_BYTES = 48,	      /* message and its one option */
 	ND_SOLICITATION = 135,
 	ND_ADVERTISEMENT = 136,
@@ -104,7 +104,7 @@ static uint16_t icmp_checksum(const uint8_t *ipv6, const uint8_t *icmp, size_t b
 	return (uint16_t)~sum;
 }
 
-/* The link-local scope group that a question about an address goes to. */
+/* The link-local multicast group that a solicitation for an address goes to. */
 static void solicited_node(const struct ip_address *address, uint8_t ret_bytes[static 16])
 {
 	static const uint8_t prefix[13] = {0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff};

@@ -4,8 +4,8 @@
 
 #include "base/attributes.h"
 
-/* Every link has a random sequence of its own, so that other links' traffic changes nothing here.
- * */
+/* Every link has a random sequence of its own, so that other links' traffic changes nothing
+ * here. */
 void fault_judge_seed(struct fault_judge *judge, uint64_t seed, uint64_t node_guid,
 		      unsigned port_number)
 {

@@ -21,12 +21,10 @@
 struct fault_settings {
 	uint64_t drop;
 	uint64_t corrupt;	 /* on the wire: the next port finds a wrong VCRC */
-	uint64_t corrupt_inside; /* in the sending node's memory: the destination finds a wrong ICRC
-				  */
+	uint64_t corrupt_inside; /* in the sending node: the destination finds a wrong ICRC */
 	uint64_t duplicate;
 	uint64_t reorder;     /* the packet after this one overtakes it */
-	uint64_t credit_loss; /* the receive buffer of the packet is never freed while the link
-				 stays up */
+	uint64_t credit_loss; /* its receive buffer is not freed while the link stays up */
 	time_ns delay;
 	time_ns jitter;		  /* random, added to the delay; the order is kept */
 	uint64_t bits_per_second; /* 0: the link's own rate */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text form of a link's faults: drop=0.01 delay=1ms rate=2.5Gbit flap=1s/200ms blackhole mads.
- * */
+/* The text form of a link's faults: drop=0.01 delay=1ms rate=2.5Gbit flap=1s/200ms blackhole
+ * mads. */
 #ifndef SOFTIB_FABRIC_FAULTS_FAULT_TEXT_H
 #define SOFTIB_FABRIC_FAULTS_FAULT_TEXT_H
 
@@ -16,8 +16,8 @@ enum { FAULT_TEXT_BYTES = 320 };
  * setting. */
 MUST_USE const char *fault_text_parse(const char *text, struct fault_settings *settings);
 
-/* All settings that are not default, separated by blanks; parsing the text gives the same settings.
- * */
+/* All settings that are not default, separated by blanks; parsing the text gives the same
+ * settings. */
 void fault_text_write(const struct fault_settings *settings,
 		      char ret_text[static FAULT_TEXT_BYTES]);
 

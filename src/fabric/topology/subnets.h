@@ -9,8 +9,8 @@
 struct fabric;
 struct port;
 
-/* The prefix of the subnet with this index when there are several; a single subnet is link-local.
- * */
+/* The prefix of the subnet with this index when there are several; a single subnet is
+ * link-local. */
 #define SUBNET_PREFIX(index) (UINT64_C(0xfec0000000000000) + 1 + (index))
 
 struct subnet_map {

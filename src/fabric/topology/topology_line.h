@@ -24,8 +24,8 @@ struct topology_line {
 	uint8_t default_vl_cap;
 };
 
-/* Functions that take a cursor move it past the text that they read. Errors are filled in: -EINVAL.
- * */
+/* Functions that take a cursor move it past the text that they read. Errors are filled in:
+ * -EINVAL. */
 
 const char *skip_blanks(const char *at);
 

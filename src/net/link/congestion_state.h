@@ -38,8 +38,7 @@ struct congestion_reaction {
 		uint8_t trigger;  /* an index of at least this is logged as an event; 0: none is */
 		uint8_t index_min;
 	} by_sl[SL_COUNT];
-	bool is_per_sl; /* a flow is an SL; otherwise a queue pair and its destination port
-			   (PortControl bit 0) */
+	bool is_per_sl; /* a flow is an SL (PortControl bit 0), not a QP and a DLID */
 	uint16_t ccti_limit;
 	uint16_t table[CONGESTION_TABLE_ENTRIES]; /* 15:14 shift, 13:0 multiplier */
 };
@@ -73,8 +72,8 @@ struct congestion {
 	struct congestion_marking marking;
 	uint16_t unmarked; /* eligible packets since the last mark */
 	struct congestion_reaction reaction;
-	struct congestion_debt
-		becns[CONGESTION_BECNS_MAX]; /* sent with the next packet to that LID */
+	/* Sent with the next packet to that LID. */
+	struct congestion_debt becns[CONGESTION_BECNS_MAX];
 	unsigned becn_count;
 	struct congestion_log *log; /* NULL: no event yet */
 };

@@ -12,8 +12,8 @@
 /* FECModeActive; in the masks of supported and enabled modes, mode n is bit n. */
 enum fec_mode { FEC_NONE, FEC_FIRECODE, FEC_REED_SOLOMON, FEC_LOW_LATENCY_REED_SOLOMON };
 
-/* Derives the modes from the speeds that the port supports. All modes of a new speed are enabled.
- * */
+/* Derives the modes from the speeds that the port supports. All modes of a new speed are
+ * enabled. */
 void port_fec_refresh(struct port *port);
 
 /*

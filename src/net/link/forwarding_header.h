@@ -27,8 +27,8 @@ struct forwarding_header {
 	bool is_sound;	    /* LVer is 0, and the frame is as long as PktLen says */
 };
 
-/* The bytes that a header was decoded from: the LRH without its VL, and the first word of the BTH.
- * */
+/* The bytes that a header was decoded from: the LRH without its VL, and the first word of the
+ * BTH. */
 struct header_source {
 	uint32_t lrh[2];
 	uint32_t bth;

@@ -20,16 +20,16 @@ void frame_append_crcs(struct frame *frame);
  * change from hop to hop. The frame carries CRCs. */
 void frame_renew_vcrc(struct frame *frame);
 
-/* For a frame that carries CRCs. A wrong VCRC is reported first, and the ICRC is not checked then.
- * */
+/* For a frame that carries CRCs. A wrong VCRC is reported first, and the ICRC is not checked
+ * then. */
 enum frame_crc_state frame_check_crcs(const struct frame *frame);
 
 /* Flips one bit of the packet, ICRC or VCRC; the bit number is taken modulo their length. The frame
  * carries CRCs. */
 void frame_flip_bit(struct frame *frame, uint64_t bit);
 
-/* Flips one bit in the memory of the sending node: the packet has a correct VCRC and a wrong ICRC.
- * */
+/* Flips one bit in the memory of the sending node: the packet has a correct VCRC and a wrong
+ * ICRC. */
 void frame_break_inside(struct frame *frame, uint64_t bit);
 /* Flips one bit on the wire: the next port finds a wrong VCRC. */
 void frame_break_on_wire(struct frame *frame, uint64_t bit);

@@ -49,8 +49,8 @@ void port_buffer_take(struct port *port, struct frame *frame)
 	frame->input_vl = frame->vl;
 	frame->credit_blocks = (uint16_t)blocks;
 	lane->peer_abr = (uint16_t)((lane->peer_abr + blocks) % CREDIT_MODULUS);
-	/* A link that duplicates may exceed the buffer: port_check_received() then drops the frame.
-	 * */
+	/* A link that duplicates may exceed the buffer: port_check_received() then drops the
+	 * frame. */
 	lane->peer_buffer_blocks = (uint16_t)(lane->peer_buffer_blocks + blocks);
 }
 

@@ -22,12 +22,10 @@ struct link_errors {
 
 enum link_error_action {
 	LINK_ERROR_NONE,
-	LINK_ERROR_RECOVER, /* LocalPhyErrors exceeded: trap 129; the link is trained anew and stays
-			       up */
-	LINK_ERROR_FALL,    /* recovery did not help: the link goes down */
-	LINK_ERROR_OVERRUN, /* OverrunErrors exceeded: trap 130 */
-	LINK_ERROR_WATCHDOG, /* no flow control packet in time: trap 131; the link is trained anew
-			      */
+	LINK_ERROR_RECOVER,	  /* LocalPhyErrors exceeded: trap 129, retrained, stays up */
+	LINK_ERROR_FALL,	  /* recovery did not help: the link goes down */
+	LINK_ERROR_OVERRUN,	  /* OverrunErrors exceeded: trap 130 */
+	LINK_ERROR_WATCHDOG,	  /* no flow control packet in time: trap 131, retrained */
 	LINK_ERROR_WATCHDOG_FALL, /* and training did not help */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a port's wire is busy, and static rate control (vol 1, chapter 9; transport 8.8, 8.9).
- * */
+/* How long a port's wire is busy, and static rate control (vol 1, chapter 9; transport 8.8,
+ * 8.9). */
 #include "net/link/link_rate.h"
 
 #include "net/link/port_queues.h"
@@ -19,8 +19,8 @@ void port_pacer_init(struct port *port)
 	struct port_pacer *pacer = &port->queues->pacer;
 
 	pacer->data_mbps = link_data_mbps(port->info.link_width_active, active_speed(&port->info));
-	/* A width or speed code without meaning must not stop the fabric: it gets the lowest rate.
-	 * */
+	/* A width or speed code without meaning must not stop the fabric: it gets the lowest
+	 * rate. */
 	if (pacer->data_mbps == 0)
 		pacer->data_mbps = link_data_mbps(LINK_WIDTH_1X, LINK_SPEED_SDR);
 	pacer->free_at = 0;

@@ -90,8 +90,8 @@ struct port {
 	struct node *node;
 	struct port *peer;	    /* NULL: no cable */
 	struct port_queues *queues; /* outputs per VL and credits: net/link/port_queues.h */
-	struct link_faults
-		*faults; /* of the packets that leave here; NULL: none. fabric/link_faults.h */
+	/* Of the packets that leave here; NULL: none. fabric/link_faults.h. */
+	struct link_faults *faults;
 	uint8_t (*sl_to_vl)[SL_COUNT]; /* CA: one row; switch: a row per input port, this port being
 					  the output */
 	struct congestion *congestion; /* NULL: off. net/link/congestion_state.h */
@@ -103,8 +103,8 @@ struct port {
 	uint16_t *pkeys; /* P_KeyTable */
 	uint16_t pkey_count;
 	uint8_t vl_arbitration[2][VL_ARBITRATION_ENTRIES][2]; /* [high][entry]{vl, weight} */
-	uint32_t
-		state_changes; /* rises with every change that the adapter's owner has to know of */
+	/* Rises with every change that the adapter's owner has to know of. */
+	uint32_t state_changes;
 	void *endpoint;	 /* CA and router ports, switch port 0: set by the owner (daemon, simulator)
 			    when it attaches */
 	bool led_is_on;	 /* LedInfo */

@@ -118,8 +118,8 @@ static struct frame *take_arbitrated(struct port *port, time_ns now)
 	return frame;
 }
 
-/* PortXmitWait counts the ticks in which there were data to send but no credits (management 6.1).
- * */
+/* PortXmitWait counts the ticks in which there were data to send but no credits (management
+ * 6.1). */
 static void note_waiting(struct port *port, const struct frame *frame, time_ns now)
 {
 	struct port_queues *queues = port->queues;

@@ -60,10 +60,9 @@ struct port_pacer {
 	uint32_t data_mbps;	    /* of the active width and speed */
 	struct wheel_event wire;    /* armed while frames wait for the wire */
 	struct wheel_event credits; /* when flow control packets arrive */
-	uint16_t credits_due;	 /* as receiver: a bit per VL whose peer has to learn of new room */
-	uint16_t credits_flying; /* as receiver: a bit per VL with a flow control packet on the
-				    cable */
-	struct rate_gate *gates; /* static rate control: fabric/rate_gates.h */
+	uint16_t credits_due;	    /* as receiver: VLs whose new room the peer does not know */
+	uint16_t credits_flying;    /* as receiver: VLs with a flow control packet on the cable */
+	struct rate_gate *gates;    /* static rate control: fabric/rate_gates.h */
 };
 
 /* The tick of PortXmitWait, as in PortSamplesControl.Tick. */
@@ -74,12 +73,10 @@ struct port_queues {
 	_Alignas(CACHE_LINE_BYTES) struct port *port;
 	uint16_t pending; /* bit per VL that has frames */
 	bool endpoint_is_full;
-	bool has_waiter; /* adapters: an injection found no room, so the owner has to be told when
-			    there is some */
-	bool is_waiting; /* has data to send and no credits for any of them */
-	bool is_awake;	 /* in the fabric's ring of ports with work */
-	uint16_t watched_lives; /* the life limits for which `lifetime` was armed; 0: it is not
-				   armed */
+	bool has_waiter;	/* adapters: tell the owner when there is room to inject */
+	bool is_waiting;	/* has data to send and no credits for any of them */
+	bool is_awake;		/* in the fabric's ring of ports with work */
+	uint16_t watched_lives; /* the limits that `lifetime` was armed for; 0: not armed */
 	struct port_pacer pacer;
 	struct vl_arbiter arbiter;
 	struct timer lifetime; /* fires no later than the first frame is too old */

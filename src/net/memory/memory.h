@@ -41,8 +41,7 @@ struct memory_gaps;
 
 struct protection_domain {
 	uint32_t handle;
-	uint32_t users; /* number of regions, windows, queue pairs, shared receive queues and
-			   address handles */
+	uint32_t users; /* number of regions, windows, QPs, SRQs and AHs */
 };
 
 /* The kind of object behind a key decides who may use the key. */
@@ -64,8 +63,8 @@ struct region {
 	uint32_t window_count; /* bound to it */
 	uint32_t qpn;	       /* KEY_WINDOW_OF_QP: the queue pair that may use it */
 	/* For a region that another process registered: points at a word of that process, and the
-	 * value that the word has while the region is registered. NULL: a region of this process.
-	 * */
+	 * value that the word has while the region is registered. NULL: a region of this
+	 * process. */
 	const uint32_t *guard;
 	uint32_t guard_value;
 	enum key_kind kind;

@@ -42,8 +42,8 @@ MUST_USE int router_table_create(struct router_table **ret_table);
 void router_table_destroy(struct router_table *table);
 
 void router_table_clear_routes(struct router_table *table);
-/* A prefix that is in the table keeps its route, because shorter routes are added first. -ENOMEM.
- * */
+/* A prefix that is in the table keeps its route, because shorter routes are added first.
+ * -ENOMEM. */
 MUST_USE int router_table_add(struct router_table *table, const struct router_route *route);
 const struct router_route *router_table_find(const struct router_table *table, uint64_t prefix);
 
