@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links that fail on purpose: what happens to packets, counters, credits and cables, in virtual time. */
+/* Links that fail on purpose: packets, counters, credits and cables, in virtual time. */
 #include "unit/fabric/rig.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static void end(void)
 	rig_release(&rig);
 }
 
-/* Numbers its packets by PSN, so that what arrives can be told apart. */
+/* The PSN numbers the packets, so that arriving ones can be told apart. */
 static void send_packet(unsigned number, time_ns now)
 {
 	struct frame *frame = rig_data_frame(&rig, 1, 2, PAYLOAD_BYTES);
@@ -50,7 +50,8 @@ static void send_all(void)
 		send_packet(number, 0);
 }
 
-/* When the next packet that a link holds back arrives. Agents have deadlines of their own: nobody answers their traps. */
+/* When the next packet that a link holds arrives. Agents have deadlines of their own, because their
+ * traps are not answered. */
 static time_ns next_arrival(void)
 {
 	time_ns deadline = timer_queue_deadline(&rig.fabric.faults.arrivals);
@@ -115,7 +116,7 @@ static void test_the_next_port_counts_what_broke_on_the_wire(void **state)
 {
 	(void)state;
 	begin((struct fault_settings){.corrupt = FAULT_CERTAIN / 4});
-	/* Nobody to send trap 129 to. */
+	/* No manager, so no trap 129. */
 	rig.switch_node->ports[0].info.master_sm_lid = 0;
 	send_all();
 	assert_in_range(counts()->corrupted, PACKETS / 8, PACKETS / 2);
@@ -221,7 +222,8 @@ static void test_a_cap_spreads_packets_over_time(void **state)
 	end();
 }
 
-/* The receiver must not count for ever what the sender never sent, or it grants more than there is. */
+/* The receiver must not count blocks that the sender never sent, or it grants more than there
+ * is. */
 static void test_duplicates_on_a_paced_link_leave_its_credits_whole(void **state)
 {
 	const struct fault_settings settings = {.duplicate = FAULT_CERTAIN};
@@ -245,7 +247,8 @@ static void test_duplicates_on_a_paced_link_leave_its_credits_whole(void **state
 	rig_release(&rig);
 }
 
-/* What waited behind the credits leaves when they came back, not when somebody looked: the link was never idle. */
+/* Frames that waited for credits leave when the credits came back, not when the fabric was stepped:
+ * the link was never idle. */
 static void test_a_cap_holds_when_the_fabric_is_stepped_late(void **state)
 {
 	/* LRH, BTH, 4096 bytes, ICRC and VCRC: 4122 bytes, 33 us at 1 Gbit. */
@@ -336,7 +339,7 @@ static void test_a_link_that_falls_loses_what_it_held(void **state)
 {
 	(void)state;
 	begin((struct fault_settings){.delay = 1000});
-	/* Nobody to repeat trap 128 to for ever. */
+	/* No manager, so trap 128 is not repeated. */
 	rig.switch_node->ports[0].info.master_sm_lid = 0;
 	send_packet(1, 0);
 	send_packet(2, 0);
@@ -355,9 +358,9 @@ static void test_management_passes_unless_it_is_meant_too(void **state)
 	for (unsigned includes_mads = 0; includes_mads < 2; includes_mads++) {
 		begin((struct fault_settings){.drop = FAULT_CERTAIN,
 					      .includes_mads = includes_mads});
-		assert_true(fabric_inject(&rig.fabric, faulty_port(),
-					  rig_mad_frame(&rig, VL_MANAGEMENT, 1, RIG_SWITCH_LID, 0, mad),
-					  0));
+		assert_true(fabric_inject(
+			&rig.fabric, faulty_port(),
+			rig_mad_frame(&rig, VL_MANAGEMENT, 1, RIG_SWITCH_LID, 0, mad), 0));
 		rig_run(&rig, 0);
 		assert_int_equal(rig.delivered_count, includes_mads ? 0 : 1);
 		end();
@@ -402,7 +405,7 @@ static void note(void *context, const struct link_faults *faults,
 	log->decisions[log->count++] = *decision;
 }
 
-/* What arrived, as one number. */
+/* A hash of all that arrived. */
 static uint64_t fingerprint(void)
 {
 	uint64_t sum = 0;
@@ -436,8 +439,8 @@ static void test_a_record_replays_to_the_same_packets(void **state)
 	assert_non_null(script);
 	memcpy(script, first.decisions, sizeof(first.decisions));
 	rig_star(&rig, "star:3");
-	assert_int_equal(faults_replay(&rig.fabric, faulty_port(), &(struct fault_settings){0}, script,
-				       first.count, 0),
+	assert_int_equal(faults_replay(&rig.fabric, faulty_port(), &(struct fault_settings){0},
+				       script, first.count, 0),
 			 0);
 	rig.fabric.faults.observer = (struct fault_observer){.decided = note, .context = &second};
 	send_all();

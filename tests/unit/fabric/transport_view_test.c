@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What queue pairs get to know of the port they use. */
+/* The port as queue pairs see it. */
 #include "fabric/transport_view.h"
 
 #include "net/transport/port_view.h"
@@ -25,7 +25,7 @@ static void test_a_view_shows_what_the_port_has(void **state)
 	rig_release(&rig);
 }
 
-/* GID 0 is the port's own; entries that nobody wrote stay zero, not a prefix with no GUID. */
+/* GID 0 is the port's own; unwritten entries stay zero instead of a prefix without a GUID. */
 static void test_gids_are_prefix_and_guid(void **state)
 {
 	struct port_view view;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checkers find what they are there to find. */
+/* The checkers find every violation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static void test_wrong_credit_limit_is_found(void **state)
 	assert_false(check_credits(&sim.fabric, violation));
 }
 
-/* One number of a lane changed: what would then be wrong. */
+/* Changes one number of a lane: the violation that must be reported. */
 static void expect_found(uint16_t *number, unsigned by, const char *expected)
 {
 	uint16_t before = *number;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports: the same seed gives the same bytes, another one others. */
+/* Reports: the same seed gives the same bytes, another seed different ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths within a subnet, by a router, and to where none leads. */
+/* Paths within a subnet, by a router, and between subnets without a router. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scenario files: what a good one says, and line and reason of bad ones.
+ * Scenario files: the content of a good one, and line and reason of bad ones.
  * Covers: sim/scenario_flows.c sim/scenario_reader.c sim/scenario_settings.c
  */
 #include <setjmp.h>
@@ -53,7 +53,7 @@ static void test_everything_that_a_line_can_say(void **state)
 	assert_int_equal(scenario.flows[0].message_bytes, 65536);
 	assert_int_equal(scenario.flows[1].member_count, 2);
 	assert_string_equal(scenario.flows[1].members[1], "h3");
-	/* In the order of time, and of the file where that is equal. */
+	/* Sorted by time, then by their order in the file. */
 	assert_int_equal(scenario.events[0].kind, EVENT_FAULT);
 	assert_int_equal(scenario.events[1].kind, EVENT_LINK_UP);
 	assert_int_equal(scenario.events[2].kind, EVENT_FAULT_CLEAR);

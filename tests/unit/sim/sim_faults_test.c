@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults on all links of a simulated fabric: of every kind, and the same ones from the same seed. */
+/* Faults on all links of a simulated fabric: of every kind, and the same faults from the same
+ * seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
-/* Sends so many packets from each host to the next, of a queue pair that nobody has. */
+/* Sends this many packets from each host to the next, to a queue pair that does not exist. */
 static void send_packets(struct sim *sim, unsigned count)
 {
 	static uint8_t payload[16];
@@ -22,7 +23,8 @@ static void send_packets(struct sim *sim, unsigned count)
 		struct frame *frame = frame_take(&sim->fabric.frames);
 		struct packet packet = {
 			.lrh = {.dlid = to->info.lid, .slid = from->info.lid},
-			.bth = {.opcode = TRANSPORT_UC | OPCODE_SEND_ONLY, .pkey = PKEY_DEFAULT_FULL},
+			.bth = {.opcode = TRANSPORT_UC | OPCODE_SEND_ONLY,
+				.pkey = PKEY_DEFAULT_FULL},
 			.packet_count = 1,
 		};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SA records: literal bytes, and what holds for every table. */
+/* SA records: literal bytes, and the properties of every field table (management 4.4). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

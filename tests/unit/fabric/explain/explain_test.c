@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way of a packet in words: every reason for a drop that tables can give, and a multicast tree,
- * against a golden file. With SOFTIB_WRITE_GOLDEN set, the file is written anew.
- * Covers: fabric/explain/explain_reason.c */
+/*
+ * Explanations of a packet's path: every drop reason that tables can cause, and a multicast tree,
+ * compared with a golden file. With SOFTIB_WRITE_GOLDEN set, the file is written anew.
+ * Covers: fabric/explain/explain_reason.c
+ */
 #include "unit/fabric/rig.h"
 
 #include <stdio.h>
@@ -58,7 +60,7 @@ static void set_up_switch(struct node *node, uint16_t lid)
 
 static void set_active(struct port *port)
 {
-	/* As a manager maps them. */
+	/* As a manager sets them. */
 	for (unsigned row = 0; row < port->sl_to_vl_row_count; row++)
 		for (uint8_t sl = 0; sl < SL_COUNT; sl++)
 			port->sl_to_vl[row][sl] = sl % 8;
@@ -274,7 +276,7 @@ static void count_step(void *context, const struct explain_step *step)
 	++*(unsigned *)context;
 }
 
-/* Tables that send every copy on in a circle of full switches must not take for ever. */
+/* Multicast tables that form a loop of full switches must not take forever. */
 static void test_a_circle_of_groups_ends(void **state)
 {
 	unsigned steps = 0;

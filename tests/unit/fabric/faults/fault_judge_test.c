@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decisions about packets: from a seed, in the right number, and from a record. */
+/* Fault decisions: from a seed, with the right frequency, and from a record. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,9 +49,10 @@ static void test_no_chance_never_happens_and_certainty_always(void **state)
 {
 	(void)state;
 	assert_int_equal(count_of(judge_with((struct fault_settings){0}, 1, 2, 3), ~0u), 0);
-	assert_int_equal(count_of(judge_with((struct fault_settings){.drop = FAULT_CERTAIN}, 1, 2, 3),
-				  FAULT_DROP),
-			 PACKETS);
+	assert_int_equal(
+		count_of(judge_with((struct fault_settings){.drop = FAULT_CERTAIN}, 1, 2, 3),
+			 FAULT_DROP),
+		PACKETS);
 }
 
 static void test_chances_come_true_as_often_as_they_say(void **state)
@@ -104,8 +105,7 @@ static void test_a_script_decides_about_the_packets_it_names(void **state)
 		{.sequence = 2, .actions = FAULT_DROP},
 		{.sequence = 5, .actions = FAULT_CORRUPT, .bit = 77},
 	};
-	struct fault_judge judge = {
-		.settings = mixed, .script = script, .script_count = 2};
+	struct fault_judge judge = {.settings = mixed, .script = script, .script_count = 2};
 
 	(void)state;
 	for (unsigned packet = 1; packet <= 10; packet++) {

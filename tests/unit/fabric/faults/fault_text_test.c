@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults as text: what is understood, what is refused, and that writing and reading agree. */
+/* The text form of faults: accepted and refused texts, and that writing and reading agree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,10 +48,11 @@ static void test_settings_are_understood(void **state)
 static void test_nonsense_is_refused_and_changes_nothing(void **state)
 {
 	static const char *const texts[] = {
-		"",	      "drop",	     "drop=",	    "drop=2",	    "drop=-1",	 "drop=nan",
-		"drop=101%",  "drop=0.5x",   "drop=inf",    "dro=0.5",	    "drops=0.5", "delay=1",
-		"delay=-1ms", "delay=1h",    "delay=2e20s", "rate=5",	    "rate=1bit", "rate=-1Gbit",
-		"flap=1s",    "flap=1s/0ms", "flap=/1s",    "flap=1s/2s/3s", "blackhole=1", "=0.5",
+		"",	     "drop",	      "drop=",	     "drop=2",	 "drop=-1",
+		"drop=nan",  "drop=101%",     "drop=0.5x",   "drop=inf", "dro=0.5",
+		"drops=0.5", "delay=1",	      "delay=-1ms",  "delay=1h", "delay=2e20s",
+		"rate=5",    "rate=1bit",     "rate=-1Gbit", "flap=1s",	 "flap=1s/0ms",
+		"flap=/1s",  "flap=1s/2s/3s", "blackhole=1", "=0.5",
 	};
 	static const struct fault_settings before = {.drop = 5, .delay = 7, .bits_per_second = 9};
 
@@ -92,7 +93,8 @@ static void test_a_decision_is_read_as_it_was_written(void **state)
 		if (actions & FAULT_CORRUPT)
 			decision.bit = UINT64_MAX - actions;
 		fault_text_write_decision(&decision, text);
-		for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+		for (char *word = strtok_r(text, " ", &rest); word;
+		     word = strtok_r(NULL, " ", &rest))
 			assert_true(fault_text_parse_decision(word, &again));
 		assert_memory_equal(&again, &decision, sizeof(again));
 	}
@@ -100,7 +102,8 @@ static void test_a_decision_is_read_as_it_was_written(void **state)
 
 static void test_words_that_are_no_decision_are_refused(void **state)
 {
-	static const char *const words[] = {"", "dropped", "bit", "bit=", "bit=x", "delay=5", "delay=xns"};
+	static const char *const words[] = {
+		"", "dropped", "bit", "bit=", "bit=x", "delay=5", "delay=xns"};
 	struct fault_decision decision = {0};
 
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Generated topologies: how many of what, joined how, named how. */
+/* Generated topologies: numbers of nodes, cables and names. */
 #include "unit/fabric/rig.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ports as people name them: hosts, switches by number, GUIDs, all, and names of nobody. */
+/* Names of ports: hosts, switches by number, GUIDs, "*", and names that do not exist. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,8 +58,8 @@ static void test_names_mean_ports(void **state)
 		struct port_list list = {0};
 		char reason[160], name[PORT_NAME_BYTES];
 
-		assert_int_equal(port_names_add(*state, good[i].text, &list, reason, sizeof(reason)),
-				 0);
+		assert_int_equal(
+			port_names_add(*state, good[i].text, &list, reason, sizeof(reason)), 0);
 		assert_int_equal(list.port_count, good[i].port_count);
 		port_name_text(list.ports[0], name);
 		if (good[i].first)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Topology texts: what ibnetdiscover prints is understood, and what makes no sense is named with
- * its line. Covers: fabric/topology/topology_reader.c, fabric/topology/topology_line.c, fabric/topology/topology_ports.c,
- * fabric/topology/topology_addresses.c */
+/*
+ * Topology texts: the output of ibnetdiscover is understood, and errors name their line (management
+ * 9.1).
+ * Covers: fabric/topology/topology_reader.c, fabric/topology/topology_line.c,
+ * fabric/topology/topology_ports.c, fabric/topology/topology_addresses.c
+ */
 #include "unit/fabric/rig.h"
 
 #include <errno.h>
@@ -58,7 +61,7 @@ static void test_ibnetdiscover_output_is_understood(void **state)
 	assert_ptr_equal(leaf->ports[36].peer, &spine->ports[2]);
 	assert_int_equal(host->ports[1].guid, 0x2c90300000003);
 	assert_int_equal(host->ports[2].guid, 0x2c90300000002 + 2);
-	assert_int_equal(host->info.vendor_id, NODE_VENDOR_ID); /* never somebody else's */
+	assert_int_equal(host->info.vendor_id, NODE_VENDOR_ID); /* never another vendor's */
 	assert_int_equal(host->ports[1].info.link_speed_ext_active, 2);
 	assert_int_equal(spine->ports[2].info.link_speed_ext_active, 0);
 	assert_int_equal(spine->ports[2].info.link_speed_active, 4);
@@ -127,8 +130,8 @@ static void test_options_aliases_and_counted_guids(void **state)
 	rig_release(&rig);
 }
 
-/* vls= behind a port is of that end; in a line of its own, of all ports that follow. The link has
- * what both ends have. */
+/* vls= after a port applies to that end; on a line of its own, to all ports that follow. The link
+ * has the lesser of both ends. */
 static void test_ports_have_the_data_vls_they_are_given(void **state)
 {
 	static const char text[] = "vls=4\nSwitch 3 \"s\"\n[1] \"a\" vls=15 # 4xEDR\n[2] \"b\"\n"
@@ -157,7 +160,8 @@ static void test_ports_of_adapters_have_the_addresses_they_are_given(void **stat
 	struct ip_network wanted;
 
 	(void)state;
-	/* Two may change places; the rule is for those who were given none. */
+	/* Two ports may exchange their addresses; default addresses apply only to ports without
+	 * one. */
 	assert_int_equal(parse(&rig,
 			       "Switch 3 \"s\"\n"
 			       "Ca 1 \"a\"\n[1] \"s\"[1] ip=127.100.0.2 w=1 # 4xEDR\n"
@@ -177,7 +181,7 @@ static void test_ports_of_adapters_have_the_addresses_they_are_given(void **stat
 	rig_release(&rig);
 }
 
-/* Ends that say different things of one cable: it runs at what both can. */
+/* Ends that state different widths or speeds: the link runs at what both support. */
 static void test_cables_run_at_what_both_ends_can(void **state)
 {
 	static const char text[] = "Switch 4 \"s\"\n"
@@ -320,7 +324,7 @@ static void test_binary_files_and_endless_lines_are_no_text(void **state)
 	rig_release(&rig);
 }
 
-/* Every cut of a good text is understood or refused, and never crashes. */
+/* Every prefix of a good text is understood or refused, without a crash. */
 static void test_truncated_texts_are_survived(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Congestion control: which packets are marked, how an index rises and is forgotten, what it
- * delays. */
+/* Congestion control: which packets are marked, how an index rises and falls, and the delay
+ * (transport 8.13). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,7 +119,8 @@ static void test_table_gives_shift_and_multiplier(void **state)
 	assert_int_equal(ccti_delay(&reaction, SL, &ccti, 80, 0), 163830);
 }
 
-/* An index that stays above the trigger is no new event; one that falls below and comes back is. */
+/* An index that stays above the trigger is no new event; one that falls below it and rises again
+ * is. */
 static void test_reaching_the_trigger_is_told_once(void **state)
 {
 	const struct congestion_reaction reaction = {
@@ -194,7 +195,7 @@ static void test_what_is_owed_is_paid_once(void **state)
 	assert_true(congestion_pay_becn(&congestion, 100, 1));
 }
 
-/* Two connections to one port are told of one by one. */
+/* Two connections to one port get their BECNs separately. */
 static void test_debts_are_of_queue_pairs(void **state)
 {
 	struct congestion congestion = {0};

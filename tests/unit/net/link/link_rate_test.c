@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wire times to the nanosecond, and inter-packet delays by the architecture's examples. */
+/* Wire times to the nanosecond, and inter-packet delays by the specification's examples (transport
+ * 8.8, 8.9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,7 @@ static void port_with(struct port *port, uint8_t width, uint8_t speed, uint8_t e
 
 static void test_wire_time_follows_width_and_speed(void **state)
 {
-	/* The data rates of the architecture's table, in Mb/s. */
+	/* The data rates of the specification's table, in Mb/s (transport 8.9). */
 	static const struct {
 		uint8_t width, speed, extended_speed;
 		uint32_t mbps;
@@ -90,16 +91,17 @@ static void test_inter_packet_delay_of_the_architectures_examples(void **state)
 		unsigned static_rate;
 		unsigned ipd;
 	} rows[] = {
-		{LINK_WIDTH_4X, 1, 0, 2, 3},	/* 10 -> 2.5 */
-		{LINK_WIDTH_12X, 1, 0, 2, 11},	/* 30 -> 2.5 */
-		{LINK_WIDTH_12X, 1, 0, 3, 2},	/* 30 -> 10 */
-		{LINK_WIDTH_4X, 1, 0, 0, 0},	/* none asked for */
-		{LINK_WIDTH_4X, 1, 0, 3, 0},	/* the link's own */
-		{LINK_WIDTH_1X, 1, 0, 3, 0},	/* faster than the link */
-		{LINK_WIDTH_4X, 1, 0, 1, 0},	/* reserved */
-		{LINK_WIDTH_4X, 1, 0, 77, 0},	/* no code */
-		{LINK_WIDTH_4X, 4, 2, 15, 3},	/* 100 -> 25 after coding */
-		{LINK_WIDTH_12X, 4, 8, 2, 255}, /* 1200 -> 2 is 599: eight bits hold 255 */
+		{LINK_WIDTH_4X, 1, 0, 2, 3},   /* 10 -> 2.5 */
+		{LINK_WIDTH_12X, 1, 0, 2, 11}, /* 30 -> 2.5 */
+		{LINK_WIDTH_12X, 1, 0, 3, 2},  /* 30 -> 10 */
+		{LINK_WIDTH_4X, 1, 0, 0, 0},   /* none asked for */
+		{LINK_WIDTH_4X, 1, 0, 3, 0},   /* the link's own */
+		{LINK_WIDTH_1X, 1, 0, 3, 0},   /* faster than the link */
+		{LINK_WIDTH_4X, 1, 0, 1, 0},   /* reserved */
+		{LINK_WIDTH_4X, 1, 0, 77, 0},  /* no code */
+		{LINK_WIDTH_4X, 4, 2, 15, 3},  /* 100 -> 25 after coding */
+		{LINK_WIDTH_12X, 4, 8, 2,
+		 255}, /* 1200 -> 2 would be 599, but the field has eight bits */
 	};
 
 	(void)state;
