@@ -27,15 +27,19 @@ MUST_USE int topology_fail(struct topology_error *ret_error, unsigned line, cons
 MUST_USE int topology_parse(struct fabric *fabric, const char *text, size_t text_bytes,
 			    struct topology_error *ret_error);
 
+/* clang-format off */
 /*
- * star:N	N hosts h1 .. hN on one switch; above 254 hosts on a two-level tree of 32-port
- *leaves (24 hosts down, 8 links up) under spines, which is the star of a real machine room ring:N
- *N switches in a ring, one host each
- * fat-tree:K	three levels of K-port switches, K even: K^3/4 hosts
- * mesh:AxB	a switch and a host at each point of a grid
- * torus:AxB[xC]	the same with every dimension closed to a ring
- * routed:AxB	A subnets of a switch and B hosts each, and a router between them
+ * Builds a generated topology; the fabric must be empty.
+ *
+ * star:N         N hosts h1 .. hN on one switch; above 254 hosts on a two-level tree of 32-port
+ *                leaf switches (24 hosts down, 8 links up) under spine switches
+ * ring:N         N switches in a ring, one host each
+ * fat-tree:K     three levels of K-port switches, K even: K^3/4 hosts
+ * mesh:AxB       a switch and a host at each point of a grid
+ * torus:AxB[xC]  a mesh with every dimension closed to a ring
+ * routed:AxB     A subnets of a switch and B hosts each, and a router between them
  */
+/* clang-format on */
 MUST_USE int topology_generate(struct fabric *fabric, const char *generator,
 			       struct topology_error *ret_error);
 
