@@ -7,7 +7,6 @@
 #include "base/bytes.h"
 
 enum {
-	IPV4_PLACE = 12, /* in struct ip_address */
 	IPV4_PREFIX_USUAL = 24,
 	IPV6_PREFIX_USUAL = 64,
 	GROUPS = 8, /* of 16 bits */
@@ -37,7 +36,7 @@ static bool read_ipv4(const char **at, struct ip_address *ret_address)
 	for (unsigned index = 0; index < 4; index++) {
 		if (index && *(*at)++ != '.')
 			return false;
-		if (!read_decimal(at, 255, &ret_address->bytes[IPV4_PLACE + index]))
+		if (!read_decimal(at, 255, &ret_address->bytes[IPV4_OFFSET + index]))
 			return false;
 	}
 	return true;
@@ -128,8 +127,8 @@ struct ip_network ip_network_of_port(uint8_t ip_version, uint32_t ordinal)
 
 	if (ip_version == 4) {
 		network.prefix_bits = RULE_PREFIX_IPV4;
-		put_be16(bytes + IPV4_PLACE, 127 << 8 | 100);
-		put_be16(bytes + IPV4_PLACE + 2, (uint16_t)ordinal);
+		put_be16(bytes + IPV4_OFFSET, 127 << 8 | 100);
+		put_be16(bytes + IPV4_OFFSET + 2, (uint16_t)ordinal);
 	} else {
 		network.prefix_bits = IPV6_PREFIX_USUAL;
 		put_be32(bytes, 0xfd5f1b00);
@@ -146,7 +145,7 @@ bool ip_address_equal(const struct ip_address *a, const struct ip_address *b)
 bool ip_network_contains(const struct ip_network *network, uint8_t ip_version,
 			 const struct ip_address *address)
 {
-	unsigned first_byte = ip_version == 4 ? IPV4_PLACE : 0;
+	unsigned first_byte = ip_version == 4 ? IPV4_OFFSET : 0;
 	unsigned whole = network->prefix_bits / 8, rest = network->prefix_bits % 8;
 
 	if (network->ip_version != ip_version ||
@@ -163,14 +162,14 @@ bool ip_network_contains(const struct ip_network *network, uint8_t ip_version,
 
 bool ip_address_is_for_ports(uint8_t ip_version, const struct ip_address *address)
 {
-	static const struct ip_address nobody;
+	static const struct ip_address unspecified;
 	static const struct ip_address loopback_ipv6 = {{[15] = 1}};
 	static const struct ip_address loopback_ipv4 = {{[12] = 127, 0, 0, 1}};
 
-	if (ip_address_equal(address, &nobody))
+	if (ip_address_equal(address, &unspecified))
 		return false;
 	if (ip_version == 6)
 		return address->bytes[0] != 0xff && !ip_address_equal(address, &loopback_ipv6);
 	/* 224.0.0.0 and above: multicast, and reserved. */
-	return address->bytes[IPV4_PLACE] < 224 && !ip_address_equal(address, &loopback_ipv4);
+	return address->bytes[IPV4_OFFSET] < 224 && !ip_address_equal(address, &loopback_ipv4);
 }

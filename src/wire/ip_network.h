@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include "base/attributes.h"
 
-enum { IPV4_BITS = 32, IPV6_BITS = 128 };
+enum { IPV4_BITS = 32, IPV6_BITS = 128, IPV4_OFFSET = 12 };
 
-/* An IPv4 address is in the last four bytes, the others zero. */
+/* An IPv4 address is at IPV4_OFFSET; the other bytes are zero. */
 struct ip_address {
 	uint8_t bytes[16];
 };

@@ -22,7 +22,6 @@ enum {
 	OPTION_SOURCE_ADDRESS = 1,
 	OPTION_TARGET_ADDRESS = 2,
 	OPTION_OCTETS = 3, /* of eight bytes */
-	IPV4_PLACE = 12,   /* in struct ip_address */
 	IPV4_BYTES = 4,
 };
 
@@ -45,7 +44,7 @@ static struct ip_address ipv4(const uint8_t *bytes)
 {
 	struct ip_address address = {{0}};
 
-	memcpy(address.bytes + IPV4_PLACE, bytes, IPV4_BYTES);
+	memcpy(address.bytes + IPV4_OFFSET, bytes, IPV4_BYTES);
 	return address;
 }
 
@@ -61,9 +60,9 @@ static size_t arp_encode(const struct ipoib_neighbour *neighbour, uint8_t *ret_b
 	arp[5] = IPV4_BYTES;
 	put_be16(arp + 6, neighbour->is_answer ? ARP_REPLY : ARP_REQUEST);
 	hardware_encode(&neighbour->sender, arp + 8);
-	memcpy(arp + 28, neighbour->sender_ip.bytes + IPV4_PLACE, IPV4_BYTES);
+	memcpy(arp + 28, neighbour->sender_ip.bytes + IPV4_OFFSET, IPV4_BYTES);
 	hardware_encode(&neighbour->target, arp + 32);
-	memcpy(arp + 52, neighbour->target_ip.bytes + IPV4_PLACE, IPV4_BYTES);
+	memcpy(arp + 52, neighbour->target_ip.bytes + IPV4_OFFSET, IPV4_BYTES);
 	return IPOIB_ARP_BYTES;
 }
 
@@ -211,7 +210,7 @@ struct gid ipoib_multicast_gid(uint8_t ip_version, const struct ip_address *addr
 
 	if (ip_version == 4) {
 		gid = group(is_ip ? MGID_SIGNATURE_IPV4 : 0x4001, pkey);
-		put_be32(gid.bytes + 12, get_be32(address->bytes + IPV4_PLACE) & 0x0fffffff);
+		put_be32(gid.bytes + 12, get_be32(address->bytes + IPV4_OFFSET) & 0x0fffffff);
 	} else {
 		gid = group(is_ip ? MGID_SIGNATURE_IPV6 : 0x6001, pkey);
 		memcpy(gid.bytes + 6, address->bytes + 6, 10);
