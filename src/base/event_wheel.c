@@ -351,10 +351,10 @@ static bool is_better(const struct timer *timer, time_ns best_at,
 	return was_launched(timer) && timer->deadline < best_at && is_meant(timer, context);
 }
 
-struct timer *event_wheel_call_back(struct event_wheel *wheel,
-				    bool (*is_meant)(const struct timer *timer,
-						     const void *context),
-				    const void *context)
+struct timer *event_wheel_take_launched(struct event_wheel *wheel,
+					bool (*is_meant)(const struct timer *timer,
+							 const void *context),
+					const void *context)
 {
 	uintptr_t *best_place = NULL;
 	struct timer *best = NULL;

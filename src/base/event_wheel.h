@@ -90,9 +90,9 @@ MUST_USE bool event_wheel_launch(struct event_wheel *wheel, struct timer *timer,
 				 time_ns at);
 /* Takes out the earliest launched timer that the caller's function accepts; NULL: none. Searches
  * all events. */
-struct timer *event_wheel_call_back(struct event_wheel *wheel,
-				    bool (*is_meant)(const struct timer *timer,
-						     const void *context),
-				    const void *context);
+struct timer *event_wheel_take_launched(struct event_wheel *wheel,
+					bool (*is_meant)(const struct timer *timer,
+							 const void *context),
+					const void *context);
 
 #endif

@@ -78,7 +78,7 @@ static struct timer *call_back(struct fabric *fabric, const struct port *output)
 		due->timer = NULL;
 		return timer;
 	}
-	return event_wheel_call_back(&fabric->pacing.cables, left_by, output);
+	return event_wheel_take_launched(&fabric->pacing.cables, left_by, output);
 }
 
 struct frame *cable_lose_next(struct fabric *fabric, struct port *output)

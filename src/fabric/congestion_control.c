@@ -71,13 +71,13 @@ void congestion_mark(struct fabric *fabric, struct port *output, struct frame *f
 	log_mark(output, frame, now);
 }
 
-void congestion_tell(struct port *port, struct frame *frame)
+void congestion_set_becn(struct port *port, struct frame *frame)
 {
 	uint8_t *bth = bth_of(frame);
 
 	if (port->congestion->becn_count && bth &&
-	    congestion_pay_becn(port->congestion, get_be16(frame->bytes + LRH_DLID_OFFSET),
-				frame->source_qpn))
+	    congestion_take_becn(port->congestion, get_be16(frame->bytes + LRH_DLID_OFFSET),
+				 frame->source_qpn))
 		bth[MARKS_OFFSET] |= BECN;
 }
 
@@ -122,8 +122,8 @@ static uint32_t receiver_of(const struct packet *packet)
 }
 
 /* A BECN arrived: slows down the flow that met congestion. */
-static void hear_becn(struct fabric *fabric, struct port *port, const struct packet *packet,
-		      time_ns now)
+static void receive_becn(struct fabric *fabric, struct port *port, const struct packet *packet,
+			 time_ns now)
 {
 	bool is_cnp = packet->bth.opcode == TRANSPORT_CNP;
 	struct congestion_event event = {
@@ -143,22 +143,22 @@ static void hear_becn(struct fabric *fabric, struct port *port, const struct pac
 		port_log_congestion(port, &event);
 }
 
-static bool is_told_of(struct frame *frame)
+static bool carries_congestion_bits(struct frame *frame)
 {
 	const uint8_t *bth = bth_of(frame);
 
 	return bth && (bth[MARKS_OFFSET] & (FECN | BECN) || bth[0] == TRANSPORT_CNP);
 }
 
-bool congestion_hear(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
+bool congestion_receive(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
 	struct packet packet;
 
-	if (!is_told_of(frame) ||
+	if (!carries_congestion_bits(frame) ||
 	    packet_decode(frame->bytes, frame->byte_count, 1, &packet) != PACKET_OK)
 		return false;
 	if (packet.bth.becn)
-		hear_becn(fabric, port, &packet, now);
+		receive_becn(fabric, port, &packet, now);
 	if (packet.bth.opcode == TRANSPORT_CNP) {
 		fabric_consume(fabric, port->node, frame);
 		return true;
@@ -169,6 +169,6 @@ bool congestion_hear(struct fabric *fabric, struct port *port, struct frame *fra
 	if (!answers(packet.bth.opcode))
 		send_cnp(fabric, port, &packet, now);
 	else if (port_obtain_congestion(port) == 0)
-		congestion_owe_becn(port->congestion, packet.lrh.slid, receiver_of(&packet));
+		congestion_queue_becn(port->congestion, packet.lrh.slid, receiver_of(&packet));
 	return false;
 }

@@ -25,10 +25,10 @@ MUST_USE int congestion_control_set(struct fabric *fabric, enum congestion_switc
 void congestion_mark(struct fabric *fabric, struct port *output, struct frame *frame, time_ns now);
 /* A data frame is injected at an adapter's port that has congestion state: sets BECN where one is
  * owed. */
-void congestion_tell(struct port *port, struct frame *frame);
+void congestion_set_becn(struct port *port, struct frame *frame);
 /* A data frame arrived at an adapter. The port has congestion state, or the fabric has marked
  * packets: every adapter answers a FECN. True: the frame was a CNP and is gone. */
-MUST_USE bool congestion_hear(struct fabric *fabric, struct port *port, struct frame *frame,
-			      time_ns now);
+MUST_USE bool congestion_receive(struct fabric *fabric, struct port *port, struct frame *frame,
+				 time_ns now);
 
 #endif

@@ -121,7 +121,7 @@ static void inject_data(struct fabric *fabric, struct port *port, struct frame *
 	if (unlikely(fabric->routers.count && lrh->lnh == LNH_GLOBAL))
 		routers_address(fabric, port, frame, lrh);
 	if (unlikely(port->congestion))
-		congestion_tell(port, frame);
+		congestion_set_becn(port, frame);
 	send(fabric, port, frame, now);
 }
 

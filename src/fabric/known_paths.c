@@ -181,8 +181,8 @@ static void arrive(struct fabric *fabric, struct port *port, struct frame *frame
 		fabric_arrive(fabric, port, frame);
 		return;
 	}
-	if (is_for_agents ? fabric_hand_over(fabric, port, frame, now)
-			  : fabric_give(fabric, port, frame))
+	if (is_for_agents ? fabric_deliver_data(fabric, port, frame, now)
+			  : fabric_deliver_to_endpoint(fabric, port, frame))
 		return;
 	queues->arrival_count++;
 	list_append(&queues->arrivals, &frame->link);

@@ -51,7 +51,7 @@ void fabric_return_buffer(struct fabric *fabric, struct port *input, unsigned in
 	if (credit_blocks == 0)
 		return;
 	if (fabric->is_paced) {
-		port_buffer_release_quietly(input, input_vl, credit_blocks);
+		port_buffer_release_paced(input, input_vl, credit_blocks);
 		cable_return_credits(fabric, input, fabric->now);
 	} else if (lane_buffer_release(port_arrival_lane(input, input_vl), credit_blocks)) {
 		fabric_wake(fabric, input->peer);

@@ -25,11 +25,12 @@ void fabric_return_buffer(struct fabric *fabric, struct port *input, unsigned in
 void fabric_note_paths_changed(struct fabric *fabric);
 
 /* Offers a data frame at this CA port to the agents and the endpoint. False: the endpoint has no
- * room; offer it again. fabric_give() is the last part, for a frame that is not for an agent
- * (step.c). */
-MUST_USE bool fabric_hand_over(struct fabric *fabric, struct port *port, struct frame *frame,
-			       time_ns now);
-MUST_USE bool fabric_give(struct fabric *fabric, struct port *port, struct frame *frame);
+ * room; offer it again. fabric_deliver_to_endpoint() is the last part, for a frame that is not for
+ * an agent (step.c). */
+MUST_USE bool fabric_deliver_data(struct fabric *fabric, struct port *port, struct frame *frame,
+				  time_ns now);
+MUST_USE bool fabric_deliver_to_endpoint(struct fabric *fabric, struct port *port,
+					 struct frame *frame);
 
 /* The frame crosses this port's cable, unless a fault loses it (arrivals.c). */
 void fabric_cross_cable(struct fabric *fabric, struct port *output, struct frame *frame,

@@ -110,7 +110,7 @@ static unsigned transmit(struct fabric *fabric, struct port *port, time_ns now)
 	return count;
 }
 
-bool fabric_give(struct fabric *fabric, struct port *port, struct frame *frame)
+bool fabric_deliver_to_endpoint(struct fabric *fabric, struct port *port, struct frame *frame)
 {
 	/* After deliver() the frame belongs to the owner. */
 	unsigned credit_blocks = frame->credit_blocks;
@@ -123,7 +123,7 @@ bool fabric_give(struct fabric *fabric, struct port *port, struct frame *frame)
 	return true;
 }
 
-bool fabric_hand_over(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
+bool fabric_deliver_data(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
 	if (!frame_read_header(frame)) {
 		fabric_drop(fabric, port, frame, DROP_MALFORMED);
@@ -136,7 +136,7 @@ bool fabric_hand_over(struct fabric *fabric, struct port *port, struct frame *fr
 		return true;
 	}
 	if (unlikely(port->congestion || fabric->has_marks) &&
-	    congestion_hear(fabric, port, frame, now))
+	    congestion_receive(fabric, port, frame, now))
 		return true;
 	if (node_agents_gmp(fabric, port, frame, now))
 		return true;
@@ -144,7 +144,7 @@ bool fabric_hand_over(struct fabric *fabric, struct port *port, struct frame *fr
 		fabric_drop(fabric, port, frame, DROP_NO_LISTENER);
 		return true;
 	}
-	return fabric_give(fabric, port, frame);
+	return fabric_deliver_to_endpoint(fabric, port, frame);
 }
 
 static unsigned deliver_management(struct fabric *fabric, struct port *port, time_ns now)
@@ -178,7 +178,7 @@ static unsigned deliver_data(struct fabric *fabric, struct port *port, time_ns n
 		struct frame *frame = container_of(list_pop(&queues->arrivals), struct frame, link);
 
 		queues->arrival_count--;
-		if (!fabric_hand_over(fabric, port, frame, now)) {
+		if (!fabric_deliver_data(fabric, port, frame, now)) {
 			list_prepend(&queues->arrivals, &frame->link);
 			queues->arrival_count++;
 			queues->endpoint_is_full = true;

@@ -133,7 +133,7 @@ void experiment_report_write_text(const struct experiment *experiment, FILE *fil
 		"p99 us", "p99.9 us", "max us");
 	for (uint32_t i = 0; i < experiment->traffic.flow_count; i++)
 		write_flow_text(experiment, &experiment->traffic.flows[i], file);
-	fprintf(file, "\nports that waited, dropped or fell:\n");
+	fprintf(file, "\nports that waited, dropped packets or went down:\n");
 	for (uint32_t i = 0; i < fabric->node_count; i++)
 		for (unsigned number = 1; number <= fabric->by_index[i]->port_count; number++)
 			write_port_text(&fabric->by_index[i]->ports[number], file);

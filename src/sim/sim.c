@@ -319,7 +319,7 @@ static void settle(struct sim *sim)
 		/* Packets that moved may have woken hosts. */
 		is_busy |= fabric_has_work(&sim->fabric);
 		is_busy |= fabric_step(&sim->fabric, sim->now, FRAMES_PER_STEP);
-		is_busy |= !list_is_empty(&sim->awake) || sim_managers_have_mail(sim);
+		is_busy |= !list_is_empty(&sim->awake) || sim_managers_have_received(sim);
 	}
 }
 

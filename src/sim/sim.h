@@ -70,7 +70,7 @@ struct sim_host {
 struct sim_manager {
 	struct sm *sm;
 	struct port *port;
-	bool has_mail; /* received a packet since its last turn */
+	bool has_received; /* received a packet since its last turn */
 };
 
 struct sim {

@@ -34,7 +34,7 @@ void sim_manager_receive(struct sim *sim, struct port *port, const struct frame 
 	message.address.lid = lrh.slid;
 	memcpy(message.bytes, frame->bytes + MAD_OFFSET_IN_PACKET, MAD_BYTES);
 	sm_receive(manager->sm, sim->now, &message);
-	manager->has_mail = true;
+	manager->has_received = true;
 }
 
 static int start_on(struct sim *sim, struct port *port, const struct sm_options *options)
@@ -128,7 +128,7 @@ static bool run(struct sim *sim, struct sim_manager *manager)
 {
 	struct mad_message messages[MESSAGES_PER_TURN];
 
-	manager->has_mail = false;
+	manager->has_received = false;
 	sm_see_own_port(manager->sm, sim->now, manager->port->info.port_state);
 	if (sm_deadline(manager->sm) > sim->now)
 		return false;
@@ -149,10 +149,10 @@ bool sim_managers_run(struct sim *sim)
 	return is_busy;
 }
 
-bool sim_managers_have_mail(const struct sim *sim)
+bool sim_managers_have_received(const struct sim *sim)
 {
 	for (uint32_t index = 0; index < sim->manager_count; index++)
-		if (sim->managers[index].has_mail)
+		if (sim->managers[index].has_received)
 			return true;
 	return false;
 }

@@ -15,6 +15,6 @@ void sim_manager_receive(struct sim *sim, struct port *port, const struct frame 
 /* Lets the managers send what is due; returns whether there was anything. */
 MUST_USE bool sim_managers_run(struct sim *sim);
 /* Whether a manager received something since its last turn. */
-MUST_USE bool sim_managers_have_mail(const struct sim *sim);
+MUST_USE bool sim_managers_have_received(const struct sim *sim);
 
 #endif

@@ -28,7 +28,7 @@ static void PRINTF_LIKE(3, 4) blame(struct sim *sim, time_ns deadline, const cha
 			(unsigned long long)sim->now, who, (unsigned long long)deadline);
 	else
 		snprintf(reason, TIME_WATCHDOG_REASON_BYTES,
-			 "virtual time stands still at %llu ns: %s always has something to do",
+			 "virtual time stands still at %llu ns: %s always has work",
 			 (unsigned long long)sim->now, who);
 }
 
@@ -40,7 +40,7 @@ static bool blame_manager(struct sim *sim, time_ns now)
 		const struct sim_manager *manager = &sim->managers[index];
 		time_ns deadline = sm_deadline(manager->sm);
 
-		if (deadline > now && !manager->has_mail)
+		if (deadline > now && !manager->has_received)
 			continue;
 		port_name_text(manager->port, name);
 		blame(sim, deadline, "the subnet manager on %s", name);

@@ -23,17 +23,19 @@ static void no_route_text(const struct port *port, const struct explain_packet *
 	const struct node *node = port->node;
 
 	if (node_is_router(node) && lid_is_multicast(dlid))
-		snprintf(ret_text, EXPLAIN_TEXT_BYTES, "the router takes this group nowhere else");
+		snprintf(ret_text, EXPLAIN_TEXT_BYTES,
+			 "the router forwards this group to no other subnet");
 	else if (node_is_router(node))
 		snprintf(ret_text, EXPLAIN_TEXT_BYTES,
-			 "the router knows no way to prefix 0x%016" PRIx64 ", or nobody there has "
+			 "the router has no route to prefix 0x%016" PRIx64 ", or no port there has "
 			 "the GUID 0x%016" PRIx64,
 			 gid_prefix(&packet->dgid), gid_guid(&packet->dgid));
 	else if (packet->has_grh && !node_is_switch(node))
-		snprintf(ret_text, EXPLAIN_TEXT_BYTES, "no router goes to prefix 0x%016" PRIx64,
+		snprintf(ret_text, EXPLAIN_TEXT_BYTES,
+			 "no router has a route to prefix 0x%016" PRIx64,
 			 gid_prefix(&packet->dgid));
 	else if (!node_is_switch(node))
-		snprintf(ret_text, EXPLAIN_TEXT_BYTES, "LID %u is no unicast LID", dlid);
+		snprintf(ret_text, EXPLAIN_TEXT_BYTES, "LID %u is not a unicast LID", dlid);
 	else if (lid_is_multicast(dlid))
 		snprintf(ret_text, EXPLAIN_TEXT_BYTES,
 			 "no other port is in the entry of MLID 0x%04x", dlid);
@@ -42,7 +44,7 @@ static void no_route_text(const struct port *port, const struct explain_packet *
 		snprintf(ret_text, EXPLAIN_TEXT_BYTES, "LID %u is above LinearFDBTop %u", dlid,
 			 node->switch_info.linear_fdb_top);
 	else
-		snprintf(ret_text, EXPLAIN_TEXT_BYTES, "LFT[%u] = %u, which is no port", dlid,
+		snprintf(ret_text, EXPLAIN_TEXT_BYTES, "LFT[%u] = %u, which is not a port", dlid,
 			 node->lft[dlid]);
 }
 
@@ -53,10 +55,10 @@ static void looping_text(const struct port *port, const struct explain_packet *p
 	const struct node *node = port->node;
 
 	if (node_is_switch(node) && !lid_is_multicast(dlid) && node->lft[dlid] == port->number)
-		snprintf(ret_text, EXPLAIN_TEXT_BYTES, "LFT[%u] = %u, the port it came in by", dlid,
+		snprintf(ret_text, EXPLAIN_TEXT_BYTES, "LFT[%u] = %u, the input port", dlid,
 			 port->number);
 	else
-		snprintf(ret_text, EXPLAIN_TEXT_BYTES, "the tables go round in a circle");
+		snprintf(ret_text, EXPLAIN_TEXT_BYTES, "the tables form a loop");
 }
 
 static void malformed_text(const struct port *port, const struct explain_packet *packet,
@@ -90,7 +92,7 @@ static void pkey_text(const struct port *port, const struct explain_packet *pack
 {
 	const struct port_info *info = &port->info;
 
-	snprintf(ret_text, EXPLAIN_TEXT_BYTES, "%sits table has no P_Key that goes with 0x%04x",
+	snprintf(ret_text, EXPLAIN_TEXT_BYTES, "%sits table has no P_Key that matches 0x%04x",
 		 info->partition_enforcement_inbound || info->partition_enforcement_outbound
 			 ? "the port enforces partitions, and "
 			 : "",

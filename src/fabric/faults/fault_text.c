@@ -51,10 +51,11 @@ static const struct {
 };
 /* clang-format on */
 
-static const char bad_chance[] = "is no chance: a number from 0 to 1, or up to 100%";
-static const char bad_time[] = "is no time: a number with ns, us, ms or s, of at most an hour";
-static const char bad_rate[] = "is no rate: a number with bit, kbit, Mbit or Gbit, at least 1kbit";
-static const char bad_flap[] = "is no flap: how long up and how long down, as in 1s/200ms";
+static const char bad_chance[] = "is not a probability: a number from 0 to 1, or up to 100%";
+static const char bad_time[] = "is not a time: a number with ns, us, ms or s, at most an hour";
+static const char bad_rate[] =
+	"is not a rate: a number with bit, kbit, Mbit or Gbit, at least 1kbit";
+static const char bad_flap[] = "is not a flap: time up and time down, as in 1s/200ms";
 
 static bool parse_chance(const char *text, uint64_t *ret_chance)
 {
@@ -171,7 +172,7 @@ const char *fault_text_parse(const char *text, struct fault_settings *settings)
 		if (strlen(setting->name) == length && strncmp(setting->name, text, length) == 0)
 			return parse_value(setting, equals + 1, settings);
 	}
-	return "is no fault of a link: drop, corrupt, corrupt-inside, duplicate, reorder, "
+	return "is not a link fault: drop, corrupt, corrupt-inside, duplicate, reorder, "
 	       "credit-loss, no-flow-control, delay, jitter, rate, flap, blackhole, mads, in, out";
 }
 

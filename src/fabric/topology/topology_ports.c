@@ -64,7 +64,8 @@ static int read_address(struct topology_line *line, const char **at, struct decl
 				     "\"%s\": only ports of adapters have IP addresses",
 				     line->current->name);
 	if (!ip_address_is_for_ports(network.ip_version, &network.address))
-		return topology_fail(line->error, line->line, "%s is no port's address", text);
+		return topology_fail(line->error, line->line, "%s is not an address for a port",
+				     text);
 
 	struct ip_network *place =
 		network.ip_version == 4 ? &port->networks.ipv4 : &port->networks.ipv6;
@@ -202,7 +203,7 @@ int line_read_port(struct topology_line *line, const char *at)
 	unsigned number;
 
 	if (!node)
-		return topology_fail(line->error, line->line, "a port that belongs to no node");
+		return topology_fail(line->error, line->line, "a port line outside a node");
 	if (!read_bracketed(&at, &number))
 		return topology_fail(line->error, line->line,
 				     "the port is not a number in brackets");
@@ -239,7 +240,7 @@ int line_read_alias(struct topology_line *line, const char *at)
 
 	if (!node || !read_bracketed(&at, &number) || number < 1 || number > node->port_count)
 		return topology_fail(line->error, line->line,
-				     "an alias for a port that is not there");
+				     "an alias for a port that does not exist");
 	if (!node->aliases)
 		node->aliases = calloc(node->port_count + 1, sizeof(*node->aliases));
 	if (!node->aliases)

@@ -159,7 +159,7 @@ void port_log_congestion(struct port *port, const struct congestion_event *event
 }
 
 /* Index in the list; becn_count: not found. */
-static unsigned find_debt(const struct congestion *congestion, uint16_t lid, uint32_t qpn)
+static unsigned find_becn(const struct congestion *congestion, uint16_t lid, uint32_t qpn)
 {
 	unsigned index = 0;
 
@@ -176,19 +176,19 @@ static void remove_debt(struct congestion *congestion, unsigned index)
 		(congestion->becn_count - index) * sizeof(congestion->becns[0]));
 }
 
-void congestion_owe_becn(struct congestion *congestion, uint16_t lid, uint32_t qpn)
+void congestion_queue_becn(struct congestion *congestion, uint16_t lid, uint32_t qpn)
 {
-	if (find_debt(congestion, lid, qpn) < congestion->becn_count)
+	if (find_becn(congestion, lid, qpn) < congestion->becn_count)
 		return;
 	if (congestion->becn_count == CONGESTION_BECNS_MAX)
 		remove_debt(congestion, 0);
 	congestion->becns[congestion->becn_count++] =
-		(struct congestion_debt){.lid = lid, .qpn = qpn};
+		(struct congestion_becn){.lid = lid, .qpn = qpn};
 }
 
-bool congestion_pay_becn(struct congestion *congestion, uint16_t lid, uint32_t qpn)
+bool congestion_take_becn(struct congestion *congestion, uint16_t lid, uint32_t qpn)
 {
-	unsigned index = find_debt(congestion, lid, qpn);
+	unsigned index = find_becn(congestion, lid, qpn);
 
 	if (index == congestion->becn_count)
 		return false;

@@ -63,7 +63,7 @@ struct congestion_log {
 };
 
 /* A local queue pair that received a marked packet, and the LID of its peer. */
-struct congestion_debt {
+struct congestion_becn {
 	uint16_t lid;
 	uint32_t qpn;
 };
@@ -73,7 +73,7 @@ struct congestion {
 	uint16_t unmarked; /* eligible packets since the last mark */
 	struct congestion_reaction reaction;
 	/* Sent with the next packet to that LID. */
-	struct congestion_debt becns[CONGESTION_BECNS_MAX];
+	struct congestion_becn becns[CONGESTION_BECNS_MAX];
 	unsigned becn_count;
 	struct congestion_log *log; /* NULL: no event yet */
 };
@@ -115,9 +115,9 @@ void port_log_congestion(struct port *port, const struct congestion_event *event
 
 /* The next packet of this queue pair to this LID carries a BECN. A full list drops its oldest
  * entry. */
-void congestion_owe_becn(struct congestion *congestion, uint16_t lid, uint32_t qpn);
+void congestion_queue_becn(struct congestion *congestion, uint16_t lid, uint32_t qpn);
 /* Whether this packet of the queue pair to this LID has to carry a BECN; if so, the entry is taken
  * off the list. */
-bool congestion_pay_becn(struct congestion *congestion, uint16_t lid, uint32_t qpn);
+bool congestion_take_becn(struct congestion *congestion, uint16_t lid, uint32_t qpn);
 
 #endif

@@ -13,7 +13,7 @@ _Static_assert(offsetof(struct frame, bytes) + FRAME_TINY_BYTES <= FRAME_TINY_RO
 _Static_assert(offsetof(struct frame, bytes) + FRAME_SMALL_BYTES <= FRAME_SMALL_ROOM,
 	       "a small frame has its bytes");
 _Static_assert(offsetof(struct frame, bytes) + LRH_BYTES + sizeof(uint32_t) <= 2 * 64,
-	       "what is compared with the header that was read lies in two cache lines");
+	       "the cached header and its source bytes are in two cache lines");
 
 struct frame_slab {
 	struct frame_slab *next;

@@ -107,7 +107,7 @@ bool lane_buffer_release(struct vl_queue *lane, unsigned credit_blocks)
 	return lane->frame_count != 0;
 }
 
-void port_buffer_release_quietly(struct port *port, unsigned input_vl, unsigned credit_blocks)
+void port_buffer_release_paced(struct port *port, unsigned input_vl, unsigned credit_blocks)
 {
 	struct vl_queue *lane = port_arrival_lane(port, input_vl);
 

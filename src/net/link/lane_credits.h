@@ -66,7 +66,7 @@ MUST_USE bool lane_buffer_release(struct vl_queue *lane, unsigned credit_blocks)
 
 /* lane_buffer_release() for a paced link: flow control packets bring the limit, one per VL at a
  * time. The caller sends them off and lets them arrive. */
-void port_buffer_release_quietly(struct port *port, unsigned input_vl, unsigned credit_blocks);
+void port_buffer_release_paced(struct port *port, unsigned input_vl, unsigned credit_blocks);
 /* Returns how many flow control packets leave. */
 unsigned port_credits_depart(struct port *port);
 /* Returns true if the peer has frames that may go on now. */

@@ -203,16 +203,16 @@ static void test_launched_events_are_called_back_the_earliest_first(void **state
 	event_wheel_arm(&wheel, &armed, 1);
 	for (unsigned i = 0; i < ARRAY_COUNT(timers); i++)
 		assert_true(event_wheel_launch(&wheel, &timers[i], 2, 5000 * (6 - i)));
-	assert_ptr_equal(event_wheel_call_back(&wheel, is_the_one, &timers[2]), &timers[2]);
-	assert_null(event_wheel_call_back(&wheel, is_the_one, &timers[2]));
-	assert_ptr_equal(event_wheel_call_back(&wheel, is_any, NULL), &timers[5]);
-	assert_ptr_equal(event_wheel_call_back(&wheel, is_any, NULL), &timers[4]);
+	assert_ptr_equal(event_wheel_take_launched(&wheel, is_the_one, &timers[2]), &timers[2]);
+	assert_null(event_wheel_take_launched(&wheel, is_the_one, &timers[2]));
+	assert_ptr_equal(event_wheel_take_launched(&wheel, is_any, NULL), &timers[5]);
+	assert_ptr_equal(event_wheel_take_launched(&wheel, is_any, NULL), &timers[4]);
 	assert_int_equal(event_wheel_take(&wheel, TIME_NEVER, 1, &due), 1);
 	assert_ptr_equal(due.timer, &armed.timer);
-	assert_ptr_equal(event_wheel_call_back(&wheel, is_any, NULL), &timers[3]);
-	assert_ptr_equal(event_wheel_call_back(&wheel, is_any, NULL), &timers[1]);
-	assert_ptr_equal(event_wheel_call_back(&wheel, is_any, NULL), &timers[0]);
-	assert_null(event_wheel_call_back(&wheel, is_any, NULL));
+	assert_ptr_equal(event_wheel_take_launched(&wheel, is_any, NULL), &timers[3]);
+	assert_ptr_equal(event_wheel_take_launched(&wheel, is_any, NULL), &timers[1]);
+	assert_ptr_equal(event_wheel_take_launched(&wheel, is_any, NULL), &timers[0]);
+	assert_null(event_wheel_take_launched(&wheel, is_any, NULL));
 	assert_int_equal(event_wheel_deadline(&wheel), TIME_NEVER);
 	event_wheel_release(&wheel);
 }

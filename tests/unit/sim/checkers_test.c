@@ -70,12 +70,15 @@ static void test_every_number_of_a_tampered_lane_is_found(void **state)
 	(void)state;
 	/* Not idle, as in the middle of a run. */
 	sim.fabric.frames_inside++;
-	expect_found(&lane->fctbs, 1, "what was sent is neither under way nor here (2)");
-	expect_found(&lane->cable_blocks, 1, "what was sent is neither under way nor here (2)");
-	expect_found(&lane->peer_abr, 4095, "what was sent is neither under way nor here (2)");
+	expect_found(&lane->fctbs, 1,
+		     "blocks that were sent are neither on the cable nor received (2)");
+	expect_found(&lane->cable_blocks, 1,
+		     "blocks that were sent are neither on the cable nor received (2)");
+	expect_found(&lane->peer_abr, 4095,
+		     "blocks that were sent are neither on the cable nor received (2)");
 	expect_found(&lane->fccl, 1, "more was sent than the limit allows (2)");
 	expect_found(&lane->peer_buffer_blocks, 1, "the sender's limit was never granted (2)");
-	expect_found(&lane->peer_buffer_blocks, 2049, "holds more than it has (2)");
+	expect_found(&lane->peer_buffer_blocks, 2049, "holds more than its size (2)");
 	sim.fabric.frames_inside--;
 }
 

@@ -72,7 +72,7 @@ static void test_host_that_is_always_busy_is_named(void **state)
 	sim.programs =
 		(struct sim_programs){.host_ran = wake_again, .context = sim_find_host(&sim, "h2")};
 	sim_run_until(&sim, sim.now + SECONDS(1));
-	expect_reason("host h2 always has something to do");
+	expect_reason("host h2 always has work");
 }
 
 static void inject_again(void *context, struct sim_host *host)

@@ -181,32 +181,32 @@ static void test_what_is_owed_is_paid_once(void **state)
 	struct congestion congestion = {0};
 
 	(void)state;
-	assert_false(congestion_pay_becn(&congestion, 7, 1));
-	congestion_owe_becn(&congestion, 7, 1);
-	congestion_owe_becn(&congestion, 7, 1);
-	congestion_owe_becn(&congestion, 9, 1);
-	assert_true(congestion_pay_becn(&congestion, 7, 1));
-	assert_false(congestion_pay_becn(&congestion, 7, 1));
-	assert_true(congestion_pay_becn(&congestion, 9, 1));
+	assert_false(congestion_take_becn(&congestion, 7, 1));
+	congestion_queue_becn(&congestion, 7, 1);
+	congestion_queue_becn(&congestion, 7, 1);
+	congestion_queue_becn(&congestion, 9, 1);
+	assert_true(congestion_take_becn(&congestion, 7, 1));
+	assert_false(congestion_take_becn(&congestion, 7, 1));
+	assert_true(congestion_take_becn(&congestion, 9, 1));
 	for (uint16_t lid = 1; lid <= 100; lid++)
-		congestion_owe_becn(&congestion, lid, 1);
-	assert_false(congestion_pay_becn(&congestion, 100 - CONGESTION_BECNS_MAX, 1));
-	assert_true(congestion_pay_becn(&congestion, 101 - CONGESTION_BECNS_MAX, 1));
-	assert_true(congestion_pay_becn(&congestion, 100, 1));
+		congestion_queue_becn(&congestion, lid, 1);
+	assert_false(congestion_take_becn(&congestion, 100 - CONGESTION_BECNS_MAX, 1));
+	assert_true(congestion_take_becn(&congestion, 101 - CONGESTION_BECNS_MAX, 1));
+	assert_true(congestion_take_becn(&congestion, 100, 1));
 }
 
 /* Two connections to one port get their BECNs separately. */
-static void test_debts_are_of_queue_pairs(void **state)
+static void test_becns_are_of_queue_pairs(void **state)
 {
 	struct congestion congestion = {0};
 
 	(void)state;
-	congestion_owe_becn(&congestion, 7, 1);
-	congestion_owe_becn(&congestion, 7, 2);
-	assert_false(congestion_pay_becn(&congestion, 7, 3));
-	assert_true(congestion_pay_becn(&congestion, 7, 2));
-	assert_false(congestion_pay_becn(&congestion, 7, 2));
-	assert_true(congestion_pay_becn(&congestion, 7, 1));
+	congestion_queue_becn(&congestion, 7, 1);
+	congestion_queue_becn(&congestion, 7, 2);
+	assert_false(congestion_take_becn(&congestion, 7, 3));
+	assert_true(congestion_take_becn(&congestion, 7, 2));
+	assert_false(congestion_take_becn(&congestion, 7, 2));
+	assert_true(congestion_take_becn(&congestion, 7, 1));
 }
 
 int main(void)
@@ -221,7 +221,7 @@ int main(void)
 		cmocka_unit_test(test_each_sl_has_its_own_setting),
 		cmocka_unit_test(test_log_keeps_the_newest_event_of_each_flow),
 		cmocka_unit_test(test_what_is_owed_is_paid_once),
-		cmocka_unit_test(test_debts_are_of_queue_pairs),
+		cmocka_unit_test(test_becns_are_of_queue_pairs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,11 +139,11 @@ static void test_room_counts_when_its_flow_control_packet_arrives(void **state)
 	pair_init(&pair);
 	pair.a.info.operational_vls = 1;
 	assert_int_equal(fill(&pair, 0, frames), VL_BUFFER_BLOCKS / 64);
-	port_buffer_release_quietly(&pair.b, 0, frames[0]->credit_blocks);
+	port_buffer_release_paced(&pair.b, 0, frames[0]->credit_blocks);
 	assert_null(port_next_to_send(&pair.a, 0));
 	assert_int_equal(port_credits_depart(&pair.b), 1);
 	/* Room that becomes free now is in the next flow control packet. */
-	port_buffer_release_quietly(&pair.b, 0, frames[1]->credit_blocks);
+	port_buffer_release_paced(&pair.b, 0, frames[1]->credit_blocks);
 	assert_null(port_next_to_send(&pair.a, 0));
 	assert_true(port_credits_arrive(&pair.b));
 	assert_non_null(port_next_to_send(&pair.a, 0));
@@ -167,7 +167,7 @@ static void test_flow_control_packet_that_was_overtaken_takes_nothing_back(void 
 	pair_init(&pair);
 	pair.a.info.operational_vls = 1;
 	fill(&pair, 0, frames);
-	port_buffer_release_quietly(&pair.b, 0, frames[0]->credit_blocks);
+	port_buffer_release_paced(&pair.b, 0, frames[0]->credit_blocks);
 	assert_int_equal(port_credits_depart(&pair.b), 1);
 	assert_true(lane_buffer_release(frames[1]->lane, frames[1]->credit_blocks));
 	limit = pair.a.queues->vls[0].fccl;
@@ -186,7 +186,7 @@ static void test_flow_control_packets_that_leave_while_lost_never_arrive(void **
 	pair.a.info.operational_vls = 1;
 	fill(&pair, 0, frames);
 	port_flow_control_lose(&pair.b);
-	port_buffer_release_quietly(&pair.b, 0, frames[0]->credit_blocks);
+	port_buffer_release_paced(&pair.b, 0, frames[0]->credit_blocks);
 	assert_int_equal(port_credits_depart(&pair.b), 1);
 	assert_false(port_credits_arrive(&pair.b));
 	assert_null(port_next_to_send(&pair.a, 0));
