@@ -51,7 +51,7 @@ static int flow_init(struct traffic *traffic, struct flow *flow,
 	flow->stop = options->stop ? traffic->begins_at + options->stop : end;
 	flow->next_at = flow->start;
 	set_interval(flow);
-	list_init(&flow->load_link);
+	list_init(&flow->load.link);
 	flow->latencies = calloc(1, sizeof(*flow->latencies));
 	if (!flow->latencies)
 		return -ENOMEM;

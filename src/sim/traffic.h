@@ -23,6 +23,17 @@
 struct traffic;
 struct connection;
 
+/* The packets of a load or multicast flow. Owned by sim/loads.c. */
+struct flow_load {
+	struct port *port;     /* of the sender */
+	struct list link;      /* the other load flows of its host */
+	uint32_t packets_left; /* of the message being sent */
+	uint16_t dlid;
+	bool is_global; /* a multicast, or to another subnet: its packets have a GRH */
+	uint8_t hop_limit;
+	struct gid dgid;
+};
+
 /* The fields that each message reads come first, in the order in which they are used. */
 struct flow {
 	struct traffic *traffic;
@@ -46,13 +57,7 @@ struct flow {
 
 	struct connection *connection; /* RC, UC, UD: sim/connections.c */
 
-	struct port *port;     /* load, multicast: of the sender; sim/loads.c */
-	struct list load_link; /* the other load flows of its host */
-	uint32_t packets_left; /* of the message being sent */
-	uint16_t dlid;
-	bool is_global; /* a multicast, or to another subnet: its packets have a GRH */
-	uint8_t hop_limit;
-	struct gid dgid;
+	struct flow_load load;		   /* load, multicast: sim/loads.c */
 	uint64_t drops[DROP_REASON_COUNT]; /* of this flow's packets */
 };
 

@@ -5,6 +5,8 @@
  *
  * PortInfo and the tables are stored in the layout of the specification: agents answer from them,
  * and forwarding reads the same fields.
+ *
+ * This header has no .c of its own: each file of this folder implements a part of a port.
  */
 #ifndef SOFTIB_NET_LINK_PORT_H
 #define SOFTIB_NET_LINK_PORT_H
@@ -92,8 +94,8 @@ struct port {
 	struct port_queues *queues; /* outputs per VL and credits: net/link/port_queues.h */
 	/* Of the packets that leave here; NULL: none. fabric/link_faults.h. */
 	struct link_faults *faults;
-	uint8_t (*sl_to_vl)[SL_COUNT]; /* CA: one row; switch: a row per input port, this port being
-					  the output */
+	/* CA: one row; switch: a row per input port, this port being the output. */
+	uint8_t (*sl_to_vl)[SL_COUNT];
 	struct congestion *congestion; /* NULL: off. net/link/congestion_state.h */
 	struct port_info info;
 	struct link_counters counters;
@@ -105,8 +107,8 @@ struct port {
 	uint8_t vl_arbitration[2][VL_ARBITRATION_ENTRIES][2]; /* [high][entry]{vl, weight} */
 	/* Rises with every change that the adapter's owner has to know of. */
 	uint32_t state_changes;
-	void *endpoint;	 /* CA and router ports, switch port 0: set by the owner (daemon, simulator)
-			    when it attaches */
+	/* CA and router ports, switch port 0: set by the owner (daemon, simulator). */
+	void *endpoint;
 	bool led_is_on;	 /* LedInfo */
 	bool had_faults; /* since its link came up: its credits may be out of step */
 	struct port_info_extended extended; /* kept by net/link/fec.h */
