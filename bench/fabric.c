@@ -11,7 +11,7 @@
 #include <time.h>
 #include "base/random.h"
 #include "fabric/fabric.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "host/large_pages.h"
 #include "net/link/port_queues.h"
 #include "wire/packet.h"

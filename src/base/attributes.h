@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words the compiler understands that C11 has no name for. */
+/* Compiler attributes that C11 has no name for. */
 #ifndef SOFTIB_BASE_ATTRIBUTES_H
 #define SOFTIB_BASE_ATTRIBUTES_H
 
@@ -10,7 +10,7 @@
 #define PRINTF_LIKE(format_index, first_index)                                                     \
 	__attribute__((format(printf, format_index, first_index)))
 
-/* For per-packet code that is written once for several cases, each to be compiled by itself. */
+/* For per-packet code that is written once for several cases, each compiled separately. */
 #define IN_LINE inline __attribute__((always_inline))
 
 #define likely(condition)   __builtin_expect(!!(condition), 1)

@@ -35,7 +35,8 @@ static inline uint64_t get_be64(const uint8_t *bytes)
 	return __builtin_bswap64(value);
 }
 
-/* Of bytes that somebody else may change: what is read is read once, and stays. */
+/* For bytes that another process may change: reads them once, so that later uses see the same
+ * value. */
 static inline uint32_t get_be32_once(const uint8_t *bytes)
 {
 	uint32_t value;

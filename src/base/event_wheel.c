@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events of the near future in slots of a nanosecond each. */
+/* Events of the near future in slots of one nanosecond each; later ones in a heap. */
 #include "base/event_wheel.h"
 
 #include <errno.h>
@@ -10,15 +10,16 @@ enum {
 	BITS = 64,
 	CHUNK_EVENTS = 31,
 	CHUNKS_PER_SLAB = 64,
-	LAUNCHED = WHEEL_KINDS, /* beside the kind: no more than a timer, which has no place */
+	/* Flag beside the kind: the event is only a timer and has no place. */
+	LAUNCHED = WHEEL_KINDS,
 	TAG_MASK = 2 * WHEEL_KINDS - 1,
 };
 
 _Static_assert(_Alignof(struct timer) > TAG_MASK, "a pointer has room for kind and LAUNCHED");
 
 struct wheel_chunk {
-	struct wheel_chunk *next; /* of the slot, or free */
-	uintptr_t events[CHUNK_EVENTS]; /* a timer, and in its last bits kind and LAUNCHED */
+	struct wheel_chunk *next;	/* of the slot, or in the free list */
+	uintptr_t events[CHUNK_EVENTS]; /* a timer, with kind and LAUNCHED in its low bits */
 };
 
 struct wheel_slab {
@@ -26,11 +27,12 @@ struct wheel_slab {
 	struct wheel_chunk chunks[CHUNKS_PER_SLAB];
 };
 
-/* Events from `taken` in the first chunk to `filled` in the last; 0 stands for a cancelled one. */
+/* Events from `taken` in the first chunk to `filled` in the last; 0 stands for a cancelled
+ * event. */
 struct wheel_slot {
-	struct wheel_chunk *first, *last; /* not set while count is 0 */
+	struct wheel_chunk *first, *last; /* undefined while count is 0 */
 	uint8_t taken, filled;
-	uint32_t count; /* without those that were cancelled */
+	uint32_t count; /* without cancelled events */
 };
 
 int event_wheel_init(struct event_wheel *wheel)
@@ -62,7 +64,7 @@ int event_wheel_reserve(struct event_wheel *wheel, uint32_t event_count)
 	return error;
 }
 
-/* NULL without memory. */
+/* NULL: out of memory. */
 static struct wheel_chunk *take_chunk(struct event_wheel *wheel)
 {
 	if (unlikely(!wheel->free)) {
@@ -101,7 +103,7 @@ static bool was_launched(const struct timer *timer)
 	return timer->kind & LAUNCHED;
 }
 
-/* Room for one more in the slot; NULL without memory for it. */
+/* Room for one more event in the slot; NULL: out of memory. */
 static uintptr_t *add_place(struct event_wheel *wheel, unsigned index)
 {
 	struct wheel_slot *slot = &wheel->slots[index];
@@ -126,7 +128,7 @@ static uintptr_t *add_place(struct event_wheel *wheel, unsigned index)
 	return &slot->last->events[slot->filled++];
 }
 
-/* False without memory for it. */
+/* False: out of memory. */
 static bool put_in_slot(struct event_wheel *wheel, struct timer *timer)
 {
 	uintptr_t *place = add_place(wheel, (unsigned)(timer->deadline & SLOT_MASK));
@@ -139,7 +141,7 @@ static bool put_in_slot(struct event_wheel *wheel, struct timer *timer)
 	return true;
 }
 
-/* Nothing is in the slot any more. */
+/* The slot has no events any more. */
 static void empty_slot(struct event_wheel *wheel, struct wheel_slot *slot)
 {
 	size_t index = (size_t)(slot - wheel->slots);
@@ -153,7 +155,8 @@ static void empty_slot(struct event_wheel *wheel, struct wheel_slot *slot)
 	wheel->occupied[index / BITS] &= ~(UINT64_C(1) << (index % BITS));
 }
 
-/* What is past is due at once; what is not near is for the heap. */
+/* Puts the event into a slot if it is near; an event in the past is due at once. False: it belongs
+ * in the heap. */
 static bool arm_near(struct event_wheel *wheel, struct timer *timer, time_ns at)
 {
 	timer->deadline = at > wheel->base ? at : wheel->base;
@@ -167,7 +170,7 @@ void event_wheel_arm(struct event_wheel *wheel, struct wheel_event *event, time_
 
 	if (unlikely(wheel_event_is_armed(event)))
 		event_wheel_cancel(wheel, event);
-	/* Without memory for the slot, the heap will do. */
+	/* Out of memory for the slot: the heap has room for every reserved event. */
 	if (unlikely(!arm_near(wheel, timer, at)))
 		timer_queue_arm(&wheel->far, timer, timer->deadline);
 }
@@ -193,7 +196,7 @@ void event_wheel_cancel(struct event_wheel *wheel, struct wheel_event *event)
 		return;
 	}
 	*event->place = 0;
-	/* Whoever is moved back and forth leaves no trail. */
+	/* An event that is moved often would otherwise leave many cancelled entries. */
 	if (slot->filled && event->place == &slot->last->events[slot->filled - 1])
 		slot->filled--;
 	event->place = NULL;
@@ -202,14 +205,14 @@ void event_wheel_cancel(struct event_wheel *wheel, struct wheel_event *event)
 		empty_slot(wheel, slot);
 }
 
-/* The first event in a slot; there is one. */
+/* When the first event in a slot is due; there is one. */
 static time_ns first_near(const struct event_wheel *wheel)
 {
 	unsigned start = (unsigned)(wheel->base & SLOT_MASK);
 	unsigned word = start / BITS;
 	uint64_t bits = wheel->occupied[word] >> (start % BITS) << (start % BITS);
 
-	/* Once around, and the start's own word again for what lies before the start. */
+	/* Once around; the word of the start comes up again, for the slots before the start. */
 	for (unsigned step = 0; step <= EVENT_WHEEL_WORDS; step++) {
 		if (bits) {
 			unsigned slot = word * BITS + (unsigned)__builtin_ctzll(bits);
@@ -222,7 +225,7 @@ static time_ns first_near(const struct event_wheel *wheel)
 	return TIME_NEVER;
 }
 
-/* What was far away when it was armed may be earlier than what is near now. */
+/* An event in the heap may have become earlier than the first one in a slot. */
 time_ns event_wheel_deadline(const struct event_wheel *wheel)
 {
 	time_ns far = timer_queue_deadline(&wheel->far);
@@ -230,7 +233,7 @@ time_ns event_wheel_deadline(const struct event_wheel *wheel)
 	return wheel->count ? time_earlier(first_near(wheel), far) : far;
 }
 
-/* What the heap has for the slots from here on. */
+/* Moves events from the heap into the slots that begin here. */
 static void draw_near(struct event_wheel *wheel, time_ns base)
 {
 	struct timer *timer;
@@ -340,7 +343,7 @@ unsigned event_wheel_peek(const struct event_wheel *wheel, unsigned event_count_
 	return count;
 }
 
-/* One that was launched, is meant and is due before the best one so far. */
+/* Whether the event was launched, matches, and is due before the best one so far. */
 static bool is_better(const struct timer *timer, time_ns best_at,
 		      bool (*is_meant)(const struct timer *timer, const void *context),
 		      const void *context)
@@ -348,9 +351,10 @@ static bool is_better(const struct timer *timer, time_ns best_at,
 	return was_launched(timer) && timer->deadline < best_at && is_meant(timer, context);
 }
 
-struct timer *event_wheel_call_back(struct event_wheel *wheel,
-				    bool (*is_meant)(const struct timer *timer, const void *context),
-				    const void *context)
+struct timer *event_wheel_take_launched(struct event_wheel *wheel,
+					bool (*is_meant)(const struct timer *timer,
+							 const void *context),
+					const void *context)
 {
 	uintptr_t *best_place = NULL;
 	struct timer *best = NULL;
@@ -366,7 +370,8 @@ struct timer *event_wheel_call_back(struct event_wheel *wheel,
 			for (; at < end; at++) {
 				uintptr_t entry = chunk->events[at];
 
-				if (!entry || !is_better(timer_of(entry), best_at, is_meant, context))
+				if (!entry ||
+				    !is_better(timer_of(entry), best_at, is_meant, context))
 					continue;
 				best = timer_of(entry);
 				best_at = best->deadline;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events of the near future in slots of a nanosecond each, for those who have very many of them;
- * what is further away waits in a heap. Near events of one nanosecond come in the order in which
- * they were armed.
+ * A timer wheel for very many events: events of the near future in slots of one nanosecond each,
+ * later events in a heap. Near events of one nanosecond come in the order in which they were armed.
  *
- * A slot holds pointers, not links through the events: to arm one touches no other, and those of a
- * slot are known with their kinds, and can be fetched, before the first is looked at.
+ * A slot holds pointers instead of links through the events. So arming an event touches no other
+ * event, and the events of a slot can be prefetched, with their kinds, before the first is handled.
  */
 #ifndef SOFTIB_BASE_EVENT_WHEEL_H
 #define SOFTIB_BASE_EVENT_WHEEL_H
@@ -18,16 +17,17 @@
 
 enum { EVENT_WHEEL_SLOTS = 8192, EVENT_WHEEL_WORDS = EVENT_WHEEL_SLOTS / 64 };
 
-/* Kinds are the owner's, below WHEEL_KINDS. */
+/* The owner defines the kinds, which are below WHEEL_KINDS. */
 enum { WHEEL_KINDS = 4 };
 
-/* Lies inside the thing it wakes. */
+/* Embedded in the object that it wakes. */
 struct wheel_event {
-	struct timer timer; /* in the heap while it is far away; deadline and kind hold always */
-	uintptr_t *place;   /* in a slot; NULL: in none */
+	/* In the heap while it is far away; deadline and kind are always valid. */
+	struct timer timer;
+	uintptr_t *place; /* in a slot; NULL: not in a slot */
 };
 
-/* An event that is due: the timer of a wheel_event, or one that was launched. */
+/* An event that is due: the timer of a wheel_event, or a launched timer. */
 struct wheel_due {
 	struct timer *timer;
 	unsigned kind;
@@ -41,15 +41,15 @@ struct event_wheel {
 	struct wheel_chunk *free; /* the last one used first */
 	struct wheel_slab *slabs;
 	uint64_t occupied[EVENT_WHEEL_WORDS]; /* a bit per slot */
-	uint32_t count;			      /* in slots */
-	time_ns base; /* slots hold events from here on, for EVENT_WHEEL_SLOTS nanoseconds */
+	uint32_t count;			      /* of events in slots */
+	time_ns base; /* slots hold the events of EVENT_WHEEL_SLOTS nanoseconds from here on */
 	struct timer_queue far;
-	uint32_t reserved; /* room in the heap for events that are armed */
+	uint32_t reserved; /* events that the heap has room for */
 };
 
 MUST_USE int event_wheel_init(struct event_wheel *wheel);
 void event_wheel_release(struct event_wheel *wheel);
-/* Room for so many events, so that arming them can't fail. */
+/* Makes room for this many events, so that arming them cannot fail. */
 MUST_USE int event_wheel_reserve(struct event_wheel *wheel, uint32_t event_count);
 
 static inline void wheel_event_init(struct wheel_event *event, uint8_t kind)
@@ -62,13 +62,13 @@ static inline bool wheel_event_is_armed(const struct wheel_event *event)
 	return event->place || timer_is_armed(&event->timer);
 }
 
-/* When it is due, or was: of one that has ever been armed. */
+/* When it is due, or was due. The event has been armed before. */
 static inline time_ns wheel_event_at(const struct wheel_event *event)
 {
 	return event->timer.deadline;
 }
 
-/* Also moves one that is armed. What is past by the wheel's reckoning is due at once. */
+/* Arms the event, or moves it if it is armed. An event before the wheel's base is due at once. */
 void event_wheel_arm(struct event_wheel *wheel, struct wheel_event *event, time_ns at);
 void event_wheel_cancel(struct event_wheel *wheel, struct wheel_event *event);
 
@@ -79,19 +79,20 @@ time_ns event_wheel_deadline(const struct event_wheel *wheel);
 unsigned event_wheel_take(struct event_wheel *wheel, time_ns now, unsigned event_count_max,
 			  struct wheel_due ret_due[]);
 
-/* The next ones of the nearest slots, in order, up to this many; none is taken. For those who fetch
- * what they will look at. */
+/* Copies the next events of the nearest slots in order, up to this many, without taking them. For
+ * prefetching. */
 unsigned event_wheel_peek(const struct event_wheel *wheel, unsigned event_count_max,
 			  struct wheel_due ret_due[]);
 
-/* For events that are hardly ever called back: nothing but the timer is needed, and it is not
- * touched again before it is due. False: no memory, nothing was armed. */
+/* Arms a bare timer, for events that are hardly ever cancelled. The timer is not touched again
+ * before it is due. False: out of memory, nothing was armed. */
 MUST_USE bool event_wheel_launch(struct event_wheel *wheel, struct timer *timer, unsigned kind,
 				 time_ns at);
-/* Takes out the earliest of those that were launched and that the caller means; NULL: none. Looks at
- * all there are. */
-struct timer *event_wheel_call_back(struct event_wheel *wheel,
-				    bool (*is_meant)(const struct timer *timer, const void *context),
-				    const void *context);
+/* Takes out the earliest launched timer that the caller's function accepts; NULL: none. Searches
+ * all events. */
+struct timer *event_wheel_take_launched(struct event_wheel *wheel,
+					bool (*is_meant)(const struct timer *timer,
+							 const void *context),
+					const void *context);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 64-bit keys to pointers: open addressing with linear probing, at most three quarters full. */
+/* A hash table from 64-bit keys to pointers: open addressing with linear probing, at most three
+ * quarters full. */
 #include "base/hash_table.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 
 enum { HASH_TABLE_CAPACITY_FIRST = 64 };
 
-/* GUIDs of one vendor differ in a few bits only, so all bits must count. */
+/* GUIDs of one vendor differ in a few bits only, so the hash depends on all bits. */
 static uint64_t mix(uint64_t key)
 {
 	key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -83,7 +84,7 @@ void hash_table_remove(struct hash_table *table, uint64_t key)
 	uint32_t mask = table->capacity - 1;
 	uint32_t hole = find(table->entries, table->capacity, key);
 
-	/* Later entries of the run move up, unless that would put them before their home. */
+	/* Later entries of the run move up, unless that would put one before its home slot. */
 	for (uint32_t next = (hole + 1) & mask; table->entries[next].value;
 	     next = (next + 1) & mask) {
 		uint32_t distance = (next - home(table->entries[next].key, table->capacity)) & mask;

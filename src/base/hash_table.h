@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 64-bit keys (GUIDs) to pointers: open addressing, grows by doubling. */
+/* A hash table from 64-bit keys (GUIDs) to pointers: open addressing, grows by doubling. */
 #ifndef SOFTIB_BASE_HASH_TABLE_H
 #define SOFTIB_BASE_HASH_TABLE_H
 
@@ -12,7 +12,7 @@ struct hash_entry {
 };
 
 struct hash_table {
-	struct hash_entry *entries; /* NULL until the first one */
+	struct hash_entry *entries; /* NULL until the first entry */
 	uint32_t capacity;	    /* a power of two */
 	uint32_t count;
 };

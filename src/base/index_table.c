@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers to pointers in two levels. */
+/* A sparse array of pointers in two levels. */
 #include "base/index_table.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers to pointers: sparse, two levels, one load each. For QPNs and memory keys (24 bits). */
+/* A sparse array of pointers with 24-bit indexes (QPNs, memory keys): two levels, one load each. */
 #ifndef SOFTIB_BASE_INDEX_TABLE_H
 #define SOFTIB_BASE_INDEX_TABLE_H
 

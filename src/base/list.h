@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A doubly linked list whose links lie inside the things listed. */
+/* A doubly linked list whose links are embedded in its elements. */
 #ifndef SOFTIB_BASE_LIST_H
 #define SOFTIB_BASE_LIST_H
 
@@ -22,7 +22,7 @@ static inline bool list_is_empty(const struct list *list)
 	return list->next == list;
 }
 
-/* A link that is in no list points to itself; so does an empty list's head. */
+/* A link outside any list points to itself, like the head of an empty list. */
 static inline bool list_is_linked(const struct list *link)
 {
 	return link->next != link;

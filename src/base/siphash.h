@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SipHash-2-4 (Aumasson and Bernstein, 2012): a keyed hash of short messages that nobody can compute
- * without the 128-bit key. */
+/* SipHash-2-4 (Aumasson and Bernstein, 2012): a keyed hash of short messages. Without the 128-bit
+ * key nobody can compute it. */
 #ifndef SOFTIB_BASE_SIPHASH_H
 #define SOFTIB_BASE_SIPHASH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time as the engines know it: nanoseconds handed in by whoever drives them. */
+/* Time in nanoseconds. The caller of an engine passes it in; engines read no clock. */
 #ifndef SOFTIB_BASE_TIME_H
 #define SOFTIB_BASE_TIME_H
 
@@ -18,7 +18,7 @@ static inline time_ns time_earlier(time_ns a, time_ns b)
 	return a < b ? a : b;
 }
 
-/* The architecture's 5-bit times: 4.096 us x 2^code. */
+/* A 5-bit time of the specification: 4.096 us x 2^code (transport 8.7). */
 static inline time_ns time_from_code(unsigned code)
 {
 	return (time_ns)4096u << (code & 31u);

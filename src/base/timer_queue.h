@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Timers in a binary heap; the timers lie inside the things they wake. */
+/* Timers in a binary heap; a timer is embedded in the object that it wakes. */
 #ifndef SOFTIB_BASE_TIMER_QUEUE_H
 #define SOFTIB_BASE_TIMER_QUEUE_H
 
@@ -11,11 +11,11 @@
 struct timer {
 	time_ns deadline;
 	uint32_t position; /* in the heap, from 1; 0 = not armed */
-	uint32_t kind;	   /* the owner's */
+	uint32_t kind;	   /* set and read by the owner */
 };
 
 struct timer_queue {
-	struct timer **heap; /* from 1 */
+	struct timer **heap; /* indexed from 1 */
 	uint32_t count;
 	uint32_t capacity;
 };
@@ -23,7 +23,7 @@ struct timer_queue {
 void timer_queue_init(struct timer_queue *queue);
 void timer_queue_release(struct timer_queue *queue);
 
-/* Room for one more timer, so that arming it later can't fail. Once per timer there will be. */
+/* Makes room for this many timers in all, so that arming them later cannot fail. */
 MUST_USE int timer_queue_reserve(struct timer_queue *queue, uint32_t timer_count);
 
 void timer_queue_arm(struct timer_queue *queue, struct timer *timer, time_ns deadline);

@@ -74,7 +74,7 @@ int fabric_options_print(const struct fabric_options *options, json_t *answer,
 int fabric_options_query(const struct subcommand *self, int argument_count, char **arguments,
 			 const char *command, void (*print)(const json_t *answer))
 {
-	struct fabric_options options;
+	struct fabric_options options = {0};
 	int code = fabric_options_read_all(self, FABRIC_NAME_AND_JSON, argument_count, arguments,
 					   &options);
 

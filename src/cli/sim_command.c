@@ -9,7 +9,7 @@
 #include "cli/subcommand.h"
 #include "host/large_pages.h"
 #include "sim/experiment.h"
-#include "sim/report.h"
+#include "sim/experiment_report.h"
 #include "sim/scenario_words.h"
 
 enum { FILE_BYTES_MAX = 64 << 20, PATH_BYTES = 4096 };
@@ -102,9 +102,9 @@ static int run_experiment(const struct sim_options *options, const struct scenar
 	if (result)
 		complain(options->path, &error);
 	else if (options->is_json)
-		report_write_json(&experiment, stdout);
+		experiment_report_write_json(&experiment, stdout);
 	else
-		report_write_text(&experiment, stdout);
+		experiment_report_write_text(&experiment, stdout);
 	experiment_release(&experiment);
 	free(topology);
 	if (fflush(stdout) || ferror(stdout)) {

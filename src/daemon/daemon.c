@@ -119,7 +119,7 @@ static int wait_ms(const struct daemon *daemon)
 	bool is_stalled = false;
 
 	/* A delayed packet of a faulty link is due within epoll's resolution of 1 ms. */
-	if (timer_queue_deadline(&daemon->core.fabric.fault_arrivals) <
+	if (timer_queue_deadline(&daemon->core.fabric.faults.arrivals) <
 	    daemon->core.loop.now + MILLISECONDS(1))
 		return 0;
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "daemon/core/log.h"
 #include "daemon/daemon.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 /* Enough for some 10,000 nodes with all their ports. */
 enum { FILE_BYTES_MAX = 64 << 20 };

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames at the far end of a cable: lost, repeated or received, and on through a switch or a router
- * or to an adapter. */
+/* Frames at the far end of a cable: lost, duplicated or received; then on through a switch or a
+ * router, or to an adapter. Implements part of fabric/movement.h. */
 #include "fabric/movement.h"
 
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
+#include "fabric/node_agents.h"
 #include "fabric/routers.h"
+#include "fabric/tap.h"
 #include "net/link/counters.h"
 #include "net/link/lane_credits.h"
 #include "net/link/receive_checks.h"
@@ -19,7 +21,7 @@ static void receive_at_switch(struct fabric *fabric, struct port *input, struct 
 
 	if (unlikely(frame->header.is_management) &&
 	    (dlid == LID_PERMISSIVE || port_owns_lid(&node->ports[0], dlid))) {
-		/* A manager at port 0 takes all it gets. */
+		/* The manager at port 0 takes every SMP, so the frame never has to wait. */
 		bool is_done = node_agents_smp(fabric, input, frame, now);
 
 		assert(is_done);
@@ -28,7 +30,7 @@ static void receive_at_switch(struct fabric *fabric, struct port *input, struct 
 	fabric_forward_read(fabric, node, input->number, frame, now);
 }
 
-/* The first data packet shows an Armed port that its neighbour is Active. */
+/* The first data packet tells an Armed port that its neighbour is Active (transport 8.3). */
 static void notice_active_neighbour(struct fabric *fabric, struct port *port)
 {
 	port->info.port_state = PORT_ACTIVE;
@@ -37,13 +39,12 @@ static void notice_active_neighbour(struct fabric *fabric, struct port *port)
 	fabric_note_paths_changed(fabric);
 }
 
-/* Whether a router takes it to send it on. */
+/* Whether a router forwards or drops the frame, so that it does not end here. */
 static bool is_routed(struct fabric *fabric, struct port *input, struct frame *frame, time_ns now)
 {
 	struct lrh lrh;
 
-	return !frame->header.is_management &&
-	       lrh_decode(frame->bytes, frame->byte_count, &lrh) &&
+	return !frame->header.is_management && lrh_decode(frame->bytes, frame->byte_count, &lrh) &&
 	       routers_take(fabric, input, frame, &lrh, now);
 }
 
@@ -86,7 +87,7 @@ void fabric_duplicate(struct fabric *fabric, struct port *input, const struct fr
 	frame_copy(copy, frame);
 	copy->credit_blocks = 0;
 	fabric->frames_inside++;
-	/* It uses buffer that no credit was spent for, as a link that repeats itself would. */
+	/* The sender spent no credit for the copy, as with a link that repeats a packet. */
 	if (port_arrival_lane(input, copy->vl)->peer_buffer_blocks +
 		    frame_credit_blocks(copy->byte_count) >
 	    VL_BUFFER_BLOCKS) {
@@ -107,8 +108,8 @@ void fabric_lose_on_link(struct fabric *fabric, struct port *output, struct fram
 	frame_give_back(&fabric->frames, frame);
 }
 
-void fabric_reach_other_end(struct fabric *fabric, struct port *output, struct frame *frame,
-			    time_ns now)
+void fabric_cross_cable(struct fabric *fabric, struct port *output, struct frame *frame,
+			time_ns now)
 {
 	fabric_release_buffer(fabric, frame);
 	if (unlikely(output->faults))

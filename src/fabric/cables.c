@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cables that take time. */
+/* Links of a paced fabric: wires that are busy, frames in flight, flow control packets. */
 #include "fabric/cables.h"
 
 #include "fabric/fetch_ahead.h"
 #include "fabric/movement.h"
 #include "net/link/lane_credits.h"
-#include "net/link/pacing.h"
+#include "net/link/link_rate.h"
 #include "net/link/port_queues.h"
 
-/* The port is woken when its wire is free. */
+/* Wakes the port when its wire is free. */
 static void watch(struct fabric *fabric, struct port_pacer *pacer)
 {
 	if (!wheel_event_is_armed(&pacer->wire) || wheel_event_at(&pacer->wire) != pacer->free_at)
-		event_wheel_arm(&fabric->cables, &pacer->wire, pacer->free_at);
+		event_wheel_arm(&fabric->pacing.cables, &pacer->wire, pacer->free_at);
 }
 
 bool cable_is_free(struct fabric *fabric, struct port *output, time_ns now)
@@ -30,7 +30,7 @@ void cable_launch(struct fabric *fabric, struct port *output, struct frame *fram
 	time_ns left_at = port_occupy_wire(output, frame_wire_bytes(frame->byte_count), now);
 
 	frame->output = output;
-	if (unlikely(!event_wheel_launch(&fabric->cables, &frame->flight, WHEEL_ARRIVAL,
+	if (unlikely(!event_wheel_launch(&fabric->pacing.cables, &frame->flight, WHEEL_ARRIVAL,
 					 left_at + LINK_DELAY_NS))) {
 		if (frame->vl != VL_MANAGEMENT)
 			port_credits_refresh(output->peer, frame->vl);
@@ -44,14 +44,14 @@ void cable_return_credits(struct fabric *fabric, struct port *input, time_ns now
 {
 	struct port_pacer *pacer = &input->queues->pacer;
 
-	/* The next ones leave when these are there. */
+	/* The next flow control packets leave when these have arrived. */
 	if (!input->peer || !pacer->credits_due || wheel_event_is_armed(&pacer->credits))
 		return;
 
 	unsigned count = port_credits_depart(input);
 	time_ns left_at = port_occupy_wire(input, count * FLOW_CONTROL_WIRE_BYTES, now);
 
-	event_wheel_arm(&fabric->cables, &pacer->credits, left_at + LINK_DELAY_NS);
+	event_wheel_arm(&fabric->pacing.cables, &pacer->credits, left_at + LINK_DELAY_NS);
 }
 
 static struct frame *frame_of(struct timer *timer)
@@ -69,8 +69,8 @@ static struct timer *call_back(struct fabric *fabric, const struct port *output)
 {
 	if (port_cable_is_empty(output))
 		return NULL;
-	/* The link falls while others of the same instant wait for their turn. */
-	for (struct wheel_due *due = fabric->due; due < fabric->due_end; due++) {
+	/* A link may fall while other events of the same instant wait to be handled. */
+	for (struct wheel_due *due = fabric->pacing.due; due < fabric->pacing.due_end; due++) {
 		struct timer *timer = due->timer;
 
 		if (due->kind != WHEEL_ARRIVAL || !timer || !left_by(timer, output))
@@ -78,7 +78,7 @@ static struct timer *call_back(struct fabric *fabric, const struct port *output)
 		due->timer = NULL;
 		return timer;
 	}
-	return event_wheel_call_back(&fabric->cables, left_by, output);
+	return event_wheel_take_launched(&fabric->pacing.cables, left_by, output);
 }
 
 struct frame *cable_lose_next(struct fabric *fabric, struct port *output)
@@ -90,8 +90,8 @@ struct frame *cable_lose_next(struct fabric *fabric, struct port *output)
 		port_cable_release(output, frame_of(timer));
 		return frame_of(timer);
 	}
-	event_wheel_cancel(&fabric->cables, &pacer->wire);
-	event_wheel_cancel(&fabric->cables, &pacer->credits);
+	event_wheel_cancel(&fabric->pacing.cables, &pacer->wire);
+	event_wheel_cancel(&fabric->pacing.cables, &pacer->credits);
 	return NULL;
 }
 
@@ -100,10 +100,10 @@ static void run_arrival(struct fabric *fabric, struct frame *frame, time_ns now)
 	struct port *output = frame->output;
 
 	port_cable_release(output, frame);
-	fabric_reach_other_end(fabric, output, frame, now);
+	fabric_cross_cable(fabric, output, frame, now);
 }
 
-/* Flow control packets may have taken it meanwhile. */
+/* Flow control packets may have taken the wire since the event was armed. */
 static void run_wire(struct fabric *fabric, struct port_queues *queues, time_ns now)
 {
 	if (!queues->pending)
@@ -150,12 +150,12 @@ static void note_ahead(struct ahead *ahead, const struct wheel_due *due)
 		ahead->credits[ahead->credit_count++] = queues;
 }
 
-/* Of the next events, whatever their instants: where few come at once, those after them are fetched
- * meanwhile. Returns how many. */
+/* Prefetches the memory of the next events, also of later instants: when few events share an
+ * instant, the ones after them are fetched meanwhile. Returns the number of events. */
 static unsigned fetch_events(const struct fabric *fabric)
 {
 	struct wheel_due next[HOPS_AHEAD];
-	unsigned count = event_wheel_peek(&fabric->cables, HOPS_AHEAD, next);
+	unsigned count = event_wheel_peek(&fabric->pacing.cables, HOPS_AHEAD, next);
 	struct ahead ahead;
 
 	ahead.hop_count = ahead.turn_count = ahead.credit_count = 0;
@@ -169,17 +169,18 @@ static unsigned fetch_events(const struct fabric *fabric)
 	return count;
 }
 
-/* Those of one instant, no more than were fetched; 0: none is due. */
+/* Takes events of one instant, no more than were prefetched; 0: none is due. */
 static unsigned take_events(struct fabric *fabric, time_ns now, struct wheel_due ret_due[])
 {
 	unsigned count, count_max;
 
-	if (fabric->fetched_count == 0)
-		fabric->fetched_count = fetch_events(fabric);
-	/* What comes out of the heap was not seen before. */
-	count_max = fabric->fetched_count ? fabric->fetched_count : 1;
-	count = event_wheel_take(&fabric->cables, now, count_max, ret_due);
-	fabric->fetched_count -= count < fabric->fetched_count ? count : fabric->fetched_count;
+	if (fabric->pacing.fetched_count == 0)
+		fabric->pacing.fetched_count = fetch_events(fabric);
+	/* Events that come out of the wheel's heap could not be peeked at. */
+	count_max = fabric->pacing.fetched_count ? fabric->pacing.fetched_count : 1;
+	count = event_wheel_take(&fabric->pacing.cables, now, count_max, ret_due);
+	fabric->pacing.fetched_count -=
+		count < fabric->pacing.fetched_count ? count : fabric->pacing.fetched_count;
 	return count;
 }
 
@@ -189,10 +190,10 @@ unsigned cables_run(struct fabric *fabric, time_ns now)
 	unsigned event_count, arrivals = 0;
 
 	while ((event_count = take_events(fabric, now, events))) {
-		fabric->due = events;
-		fabric->due_end = events + event_count;
-		while (fabric->due < fabric->due_end) {
-			const struct wheel_due *due = fabric->due++;
+		fabric->pacing.due = events;
+		fabric->pacing.due_end = events + event_count;
+		while (fabric->pacing.due < fabric->pacing.due_end) {
+			const struct wheel_due *due = fabric->pacing.due++;
 
 			if (due->kind == WHEEL_WIRE) {
 				run_wire(fabric, queues_of(due), now);
@@ -204,11 +205,11 @@ unsigned cables_run(struct fabric *fabric, time_ns now)
 			}
 		}
 	}
-	fabric->due = fabric->due_end = NULL;
+	fabric->pacing.due = fabric->pacing.due_end = NULL;
 	return arrivals;
 }
 
 time_ns cables_deadline(const struct fabric *fabric)
 {
-	return fabric->is_paced ? event_wheel_deadline(&fabric->cables) : TIME_NEVER;
+	return fabric->is_paced ? event_wheel_deadline(&fabric->pacing.cables) : TIME_NEVER;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cables that take time: what a paced fabric adds to one whose links are as fast as the machine.
+ * Links that take time, in a paced fabric.
  *
- * A port sends one frame at a time, at the data rate of its active width and speed. A frame has
- * arrived when its last byte has (nodes store and forward), LINK_DELAY_NS after that byte left.
- * Until then it occupies the receive buffer of the node it comes from, so that the credits for it
- * are with the sender before one link delay after the buffer is empty: that is when the flow
- * control packet would be there. Where a frame ends (an adapter's endpoint, an agent, a drop), flow
- * control packets are sent for it, one per lane at a time, and use the wire.
+ * A port sends one frame at a time, at the data rate of its active width and speed (transport 8.9).
+ * Nodes store and forward: a frame has arrived LINK_DELAY_NS after its last byte left. Until then
+ * the frame occupies the receive buffer of the node that it leaves. So the sender has its credits
+ * again one link delay after the buffer is empty, which is when a flow control packet would arrive.
+ * Where a frame ends (an adapter's endpoint, an agent, a drop), flow control packets return its
+ * credits, one per virtual lane at a time, and use the wire.
  */
 #ifndef SOFTIB_FABRIC_CABLES_H
 #define SOFTIB_FABRIC_CABLES_H
@@ -19,20 +19,20 @@ struct fabric;
 struct frame;
 struct port;
 
-/* Whether the port can start a frame now; if not, it is woken when it can. */
+/* Whether the port can start a frame now; if not, the port is woken when it can. */
 bool cable_is_free(struct fabric *fabric, struct port *output, time_ns now);
 
-/* The first byte leaves now. */
+/* The first byte of the frame leaves now. */
 void cable_launch(struct fabric *fabric, struct port *output, struct frame *frame, time_ns now);
 
-/* Room in the receive buffer of a port is to be told to its peer. */
+/* The receive buffer of this port has room: sends flow control packets to its peer. */
 void cable_return_credits(struct fabric *fabric, struct port *input, time_ns now);
 
-/* The link is down: takes out any frame that was on this port's cable; NULL: there is none. */
+/* The link is down: takes out one frame that was on this port's cable; NULL: there is none. */
 struct frame *cable_lose_next(struct fabric *fabric, struct port *output);
 
-/* Everything on cables and wires that is due at this instant; due arrivals go to
- * fabric_reach_other_end. Returns how many frames arrived. */
+/* Handles every event on cables and wires that is due now; frames that arrive go to
+ * fabric_cross_cable(). Returns the number of frames that arrived. */
 unsigned cables_run(struct fabric *fabric, time_ns now);
 time_ns cables_deadline(const struct fabric *fabric);
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Congestion control in the fabric: marks, and what follows from them (vol 1, annex A10). */
+/* Congestion control in the fabric: FECN marks, BECNs, CNPs and slower sources (vol 1, annex A10;
+ * transport 8.13). */
 #include "fabric/congestion_control.h"
 
 #include "base/bytes.h"
+#include "fabric/inject.h"
 #include "fabric/movement.h"
 #include "fabric/rate_gates.h"
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 #include "net/link/frame_crc.h"
 #include "net/link/lane_credits.h"
 #include "wire/congestion.h"
@@ -19,7 +21,7 @@ enum {
 	CNP_PAYLOAD_BYTES = 16,
 };
 
-/* The BTH of a frame whose headers were checked; NULL: raw. */
+/* The BTH of a frame whose headers were checked; NULL: a raw packet. */
 static uint8_t *bth_of(struct frame *frame)
 {
 	unsigned lnh = frame->bytes[1] & 3;
@@ -69,17 +71,17 @@ void congestion_mark(struct fabric *fabric, struct port *output, struct frame *f
 	log_mark(output, frame, now);
 }
 
-void congestion_tell(struct port *port, struct frame *frame)
+void congestion_set_becn(struct port *port, struct frame *frame)
 {
 	uint8_t *bth = bth_of(frame);
 
 	if (port->congestion->becn_count && bth &&
-	    congestion_pay_becn(port->congestion, get_be16(frame->bytes + LRH_DLID_OFFSET),
-				frame->source_qpn))
+	    congestion_take_becn(port->congestion, get_be16(frame->bytes + LRH_DLID_OFFSET),
+				 frame->source_qpn))
 		bth[MARKS_OFFSET] |= BECN;
 }
 
-/* Services that answer nothing need a packet of its own. */
+/* UC and UD send no acknowledgements that could carry the BECN, so it gets a packet of its own. */
 static void send_cnp(struct fabric *fabric, struct port *port, const struct packet *marked,
 		     time_ns now)
 {
@@ -93,7 +95,7 @@ static void send_cnp(struct fabric *fabric, struct port *port, const struct pack
 		.grh = marked->grh,
 	};
 
-	/* The next marked packet tries again. */
+	/* No memory: the next marked packet brings another CNP. */
 	if (!frame)
 		return;
 	packet.bth.destination_qpn = marked->deth.source_qpn;
@@ -112,16 +114,16 @@ static bool answers(uint8_t opcode)
 	return transport == TRANSPORT_RC || transport == TRANSPORT_RD || transport == TRANSPORT_XRC;
 }
 
-/* Who of this port has got it, and who sends what it is answered with. */
+/* The QP or EE context at this port that received the packet. It also sends the answers to it. */
 static uint32_t receiver_of(const struct packet *packet)
 {
 	return opcode_transport(packet->bth.opcode) == TRANSPORT_RD ? packet->rdeth_eecn
 								    : packet->bth.destination_qpn;
 }
 
-/* The source of what met congestion has heard of it. */
-static void hear_becn(struct fabric *fabric, struct port *port, const struct packet *packet,
-		      time_ns now)
+/* A BECN arrived: slows down the flow that met congestion. */
+static void receive_becn(struct fabric *fabric, struct port *port, const struct packet *packet,
+			 time_ns now)
 {
 	bool is_cnp = packet->bth.opcode == TRANSPORT_CNP;
 	struct congestion_event event = {
@@ -132,42 +134,41 @@ static void hear_becn(struct fabric *fabric, struct port *port, const struct pac
 		.time_stamp = congestion_time_stamp(now),
 	};
 
-	/* A CNP says to which QP only if that is a datagram's. */
+	/* A CNP has a destination QP only for UD. */
 	if (is_cnp)
 		event.service_type =
 			event.local_qpn ? CONGESTION_SERVICE_UD : CONGESTION_SERVICE_UC;
-	if (port->congestion &&
-	    rate_gate_slow_down(fabric, port, packet->lrh.slid, event.local_qpn, packet->lrh.sl,
-				now))
+	if (port->congestion && rate_gate_slow_down(fabric, port, packet->lrh.slid, event.local_qpn,
+						    packet->lrh.sl, now))
 		port_log_congestion(port, &event);
 }
 
-static bool is_told_of(struct frame *frame)
+static bool carries_congestion_bits(struct frame *frame)
 {
 	const uint8_t *bth = bth_of(frame);
 
 	return bth && (bth[MARKS_OFFSET] & (FECN | BECN) || bth[0] == TRANSPORT_CNP);
 }
 
-bool congestion_hear(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
+bool congestion_receive(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
 	struct packet packet;
 
-	if (!is_told_of(frame) ||
+	if (!carries_congestion_bits(frame) ||
 	    packet_decode(frame->bytes, frame->byte_count, 1, &packet) != PACKET_OK)
 		return false;
 	if (packet.bth.becn)
-		hear_becn(fabric, port, &packet, now);
+		receive_becn(fabric, port, &packet, now);
 	if (packet.bth.opcode == TRANSPORT_CNP) {
 		fabric_consume(fabric, port->node, frame);
 		return true;
 	}
-	/* Nobody is told of a group's congestion. */
+	/* Multicast senders get no BECN (transport 8.13). */
 	if (!packet.bth.fecn || lid_is_multicast(packet.lrh.dlid))
 		return false;
 	if (!answers(packet.bth.opcode))
 		send_cnp(fabric, port, &packet, now);
 	else if (port_obtain_congestion(port) == 0)
-		congestion_owe_becn(port->congestion, packet.lrh.slid, receiver_of(&packet));
+		congestion_queue_becn(port->congestion, packet.lrh.slid, receiver_of(&packet));
 	return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes and links: making them, finding them, cables pulled and put back. */
+/* Nodes and links: makes and finds them, pulls cables and plugs them in. */
 #include "fabric/fabric.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 #include "fabric/cables.h"
 #include "fabric/known_paths.h"
+#include "fabric/link_faults.h"
 #include "fabric/movement.h"
 #include "fabric/rate_gates.h"
 #include "fabric/routers.h"
@@ -30,12 +31,12 @@ static int reserve_index(struct fabric *fabric)
 	return 0;
 }
 
-/* Every port may be waiting for its turn at once; nothing moves while nodes are added. */
+/* The ring has room for every port at once. Nothing moves while nodes are added. */
 static int reserve_work(struct fabric *fabric, uint32_t port_total)
 {
-	uint32_t capacity = fabric->work ? fabric->work_mask + 1 : 64;
+	uint32_t capacity = fabric->work.ports ? fabric->work.mask + 1 : 64;
 
-	if (fabric->work && port_total < capacity)
+	if (fabric->work.ports && port_total < capacity)
 		return 0;
 	while (capacity <= port_total)
 		capacity *= 2;
@@ -44,13 +45,13 @@ static int reserve_work(struct fabric *fabric, uint32_t port_total)
 
 	if (!work)
 		return -ENOMEM;
-	for (uint32_t index = 0; fabric->work_head + index != fabric->work_tail; index++)
-		work[index] = fabric->work[(fabric->work_head + index) & fabric->work_mask];
-	free(fabric->work);
-	fabric->work = work;
-	fabric->work_mask = capacity - 1;
-	fabric->work_tail -= fabric->work_head;
-	fabric->work_head = 0;
+	for (uint32_t index = 0; fabric->work.head + index != fabric->work.tail; index++)
+		work[index] = fabric->work.ports[(fabric->work.head + index) & fabric->work.mask];
+	free(fabric->work.ports);
+	fabric->work.ports = work;
+	fabric->work.mask = capacity - 1;
+	fabric->work.tail -= fabric->work.head;
+	fabric->work.head = 0;
 	return 0;
 }
 
@@ -59,7 +60,7 @@ static int reserve_timers(struct fabric *fabric, uint32_t port_total)
 	int error = timer_queue_reserve(&fabric->lifetimes, port_total);
 
 	if (!error)
-		error = event_wheel_reserve(&fabric->cables, 2 * port_total);
+		error = event_wheel_reserve(&fabric->pacing.cables, 2 * port_total);
 	if (!error)
 		error = reserve_work(fabric, port_total);
 	return error;
@@ -156,7 +157,7 @@ void fabric_link_error(struct fabric *fabric, struct port *port, enum link_error
 	case LINK_ERROR_NONE:
 		break;
 	case LINK_ERROR_RECOVER:
-		/* Training anew takes less time than anybody sees; what was lost is lost. */
+		/* Link error recovery takes no time here; packets that were lost stay lost. */
 		agent_link_integrity(&fabric->agent_memory, port, fabric->now);
 		break;
 	case LINK_ERROR_FALL:
@@ -211,7 +212,7 @@ static void agent_port_changed(void *context, struct port *port)
 		fabric->owner.port_changed(fabric->owner.context, port);
 	if (port->congestion && port->queues->pacer.gates)
 		rate_gates_restart(fabric, port, fabric->now);
-	/* A new VL or arbitration table may let a waiting frame go. */
+	/* A new VL or arbitration table may let a waiting frame leave. */
 	fabric_wake(fabric, port);
 }
 
@@ -258,16 +259,16 @@ int fabric_init(struct fabric *fabric, const struct fabric_owner *owner)
 {
 	*fabric = (struct fabric){.owner = *owner};
 	list_init(&fabric->nodes);
-	list_init(&fabric->faulty_links);
-	timer_queue_init(&fabric->fault_arrivals);
-	timer_queue_init(&fabric->fault_flaps);
-	timer_queue_init(&fabric->fault_watchdogs);
+	list_init(&fabric->faults.links);
+	timer_queue_init(&fabric->faults.arrivals);
+	timer_queue_init(&fabric->faults.flaps);
+	timer_queue_init(&fabric->faults.watchdogs);
 	frame_pool_init(&fabric->frames, FABRIC_FRAMES_MAX);
 	timer_queue_init(&fabric->lifetimes);
-	hash_table_init(&fabric->guid_index);
-	timer_queue_init(&fabric->gates);
+	hash_table_init(&fabric->routers.guid_index);
+	timer_queue_init(&fabric->pacing.gates);
 	set_agent_environment(fabric);
-	return event_wheel_init(&fabric->cables);
+	return event_wheel_init(&fabric->pacing.cables);
 }
 
 void fabric_release(struct fabric *fabric)
@@ -286,9 +287,9 @@ void fabric_release(struct fabric *fabric)
 	free(fabric->by_index);
 	frame_pool_release(&fabric->frames);
 	timer_queue_release(&fabric->lifetimes);
-	event_wheel_release(&fabric->cables);
-	free(fabric->work);
-	timer_queue_release(&fabric->gates);
+	event_wheel_release(&fabric->pacing.cables);
+	free(fabric->work.ports);
+	timer_queue_release(&fabric->pacing.gates);
 	known_paths_destroy(fabric->known_paths);
 	*fabric = (struct fabric){0};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the next few events will look at, fetched in rounds. */
+/* Prefetches the memory that the next few events will read. */
 #include "fabric/fetch_ahead.h"
 
 #include "base/bytes.h"
@@ -7,8 +7,8 @@
 #include "net/link/frame.h"
 #include "net/node/node.h"
 
-/* The compiler takes a function that does nothing but fetch for one that does nothing, and drops the
- * call, unless something in it must happen. */
+/* The compiler treats a function that only prefetches as one without effect and drops the call,
+ * unless something in it must happen. */
 static inline void fetch(const void *line)
 {
 	__builtin_prefetch(line);
@@ -36,7 +36,7 @@ void fetch_frame(const struct frame *frame)
 	fetch_lines(frame, 2);
 }
 
-/* The table entry for the frame at the switch that it comes to; elsewhere NULL. */
+/* The forwarding table entry for the frame at the switch that it comes to; NULL at other nodes. */
 static const uint8_t *table_entry(const struct port *input, const struct frame *frame)
 {
 	const struct node *node = input->node;
@@ -45,19 +45,19 @@ static const uint8_t *table_entry(const struct port *input, const struct frame *
 	return node->lft && dlid < LFT_ENTRIES ? &node->lft[dlid] : NULL;
 }
 
-/* NULL: the table has none. */
+/* NULL: the table has no entry. */
 static const struct port *next_output(const struct node *node, const uint8_t *entry)
 {
 	return entry && *entry <= node->port_count ? &node->ports[*entry] : NULL;
 }
 
-/* The lowest lane that has frames: most often there is only one. NULL: none has. */
+/* The lowest lane that has frames: most often there is only one. NULL: no lane has any. */
 static const struct vl_queue *first_lane(const struct port_queues *queues)
 {
 	return queues->pending ? &queues->vls[__builtin_ctz(queues->pending)] : NULL;
 }
 
-/* Ports, and lanes of those that send. */
+/* Ports, and the virtual lanes of ports that send. */
 static void fetch_ports(const struct ahead *ahead)
 {
 	for (unsigned i = 0; i < ahead->hop_count; i++) {
@@ -66,7 +66,7 @@ static void fetch_ports(const struct ahead *ahead)
 		fetch_port(hop->output->peer);
 		fetch(&hop->output->peer->counters.receive_words);
 		fetch(&hop->output->queues->vls[hop->frame->vl]);
-		/* Whoever gets credits when it has left. */
+		/* The sender that gets the credits of this frame. */
 		if (hop->frame->credit_blocks)
 			fetch(hop->frame->lane);
 	}
@@ -79,7 +79,7 @@ static void fetch_ports(const struct ahead *ahead)
 		fetch(ahead->credits[i]->port);
 }
 
-/* Table entries, and the first frames of those that send. */
+/* Table entries, and the first frames of ports that send. */
 static void fetch_entries(const struct ahead *ahead, const uint8_t *ret_entries[])
 {
 	for (unsigned i = 0; i < ahead->hop_count; i++) {
@@ -100,7 +100,7 @@ static void fetch_entries(const struct ahead *ahead, const uint8_t *ret_entries[
 		fetch(ahead->credits[i]->port->peer);
 }
 
-/* Where the hops go on from there; what an adapter looks at at the end of the way. */
+/* The outputs by which the hops go on, and the state that an adapter reads at the last hop. */
 static void fetch_outputs(const struct ahead *ahead, const uint8_t *const entries[],
 			  const struct port *ret_outputs[])
 {
@@ -120,9 +120,8 @@ static void fetch_outputs(const struct ahead *ahead, const uint8_t *const entrie
 		const struct port *peer = ahead->credits[i]->port->peer;
 
 		if (peer)
-			fetch(
-				&peer->queues->vls[__builtin_ctz(ahead->credits[i]->pacer.credits_flying |
-								 1u << VL_MANAGEMENT)]);
+			fetch(&peer->queues->vls[__builtin_ctz(
+				ahead->credits[i]->pacer.credits_flying | 1u << VL_MANAGEMENT)]);
 	}
 }
 

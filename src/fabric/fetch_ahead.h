@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Large fabrics do not fit in caches: a hop touches some fifteen lines of ports, queues and tables
- * that nobody has touched for long. What the next few events will look at is fetched in rounds, each
- * of which finds in the cache what the one before has asked for. Nothing here changes anything.
+ * Prefetching for large fabrics, which do not fit in caches: a hop touches some fifteen cache lines
+ * of ports, queues and tables that were not used for long. The memory of the next few events is
+ * fetched in rounds; each round follows pointers that the round before has brought into the cache.
+ * Nothing here changes state.
  */
 #ifndef SOFTIB_FABRIC_FETCH_AHEAD_H
 #define SOFTIB_FABRIC_FETCH_AHEAD_H
@@ -19,7 +20,7 @@ struct hop_ahead {
 	const struct frame *frame;
 };
 
-/* What comes next; up to HOPS_AHEAD in all. */
+/* The next hops, turns and credits; up to HOPS_AHEAD in all. */
 struct ahead {
 	struct hop_ahead hops[HOPS_AHEAD];
 	const struct port_queues *turns[HOPS_AHEAD];   /* of ports that may send */
@@ -27,12 +28,12 @@ struct ahead {
 	unsigned hop_count, turn_count, credit_count;
 };
 
-/* What every packet looks at of a port, of its queues, and of a frame. */
+/* The cache lines of a port, of its queues and of a frame that every packet reads. */
 void fetch_port(const struct port *port);
 void fetch_queues(const struct port_queues *queues);
 void fetch_frame(const struct frame *frame);
 
-/* Frames and queues, and the hops' outputs, have been fetched. */
+/* Call when frames, queues and the hops' outputs have been fetched. */
 void fetch_ahead(const struct ahead *ahead);
 
 #endif

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The flow control watchdog (vol 1, chapter 7). */
+/* The flow control watchdog (vol 1, chapter 7; transport 8.4). */
 #include "fabric/flow_watchdog.h"
 
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 #include "fabric/movement.h"
 #include "net/link/lane_credits.h"
 
-/* 400,000 symbols of the slowest lane, 4 ns each; faster links have the same patience. */
-#define WATCHDOG_PATIENCE MICROSECONDS(1600)
+/* 400,000 symbols of the slowest link, 4 ns each; faster links use the same time (transport
+ * 8.4). */
+#define WATCHDOG_TIMEOUT MICROSECONDS(1600)
 
 void flow_watchdog_stop(struct fabric *fabric, struct link_faults *faults)
 {
 	struct port *output = faults->output;
 
-	timer_queue_cancel(&fabric->fault_watchdogs, &faults->watchdog);
+	timer_queue_cancel(&fabric->faults.watchdogs, &faults->watchdog);
 	if (!output->flow_control_is_lost)
 		return;
 	port_flow_control_find(output);
@@ -29,10 +30,10 @@ void flow_watchdog_watch(struct fabric *fabric, struct link_faults *faults, time
 		return;
 	}
 	port_flow_control_lose(faults->output);
-	timer_queue_arm(&fabric->fault_watchdogs, &faults->watchdog, now + WATCHDOG_PATIENCE);
+	timer_queue_arm(&fabric->faults.watchdogs, &faults->watchdog, now + WATCHDOG_TIMEOUT);
 }
 
-/* Training begins with credits for both. */
+/* Training gives both sides their initial credits. */
 static void expire(struct fabric *fabric, struct link_faults *faults)
 {
 	struct port *output = faults->output;
@@ -52,10 +53,10 @@ void flow_watchdogs_run(struct fabric *fabric, time_ns now)
 {
 	struct timer *timer;
 
-	while ((timer = timer_queue_pop(&fabric->fault_watchdogs, now))) {
+	while ((timer = timer_queue_pop(&fabric->faults.watchdogs, now))) {
 		struct link_faults *faults = container_of(timer, struct link_faults, watchdog);
 
-		timer_queue_arm(&fabric->fault_watchdogs, timer, now + WATCHDOG_PATIENCE);
+		timer_queue_arm(&fabric->faults.watchdogs, timer, now + WATCHDOG_TIMEOUT);
 		expire(fabric, faults);
 	}
 }

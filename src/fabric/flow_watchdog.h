@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The flow control watchdog of a port (vol 1, chapter 7): its neighbour has to send flow control
- * packets all the time. On a sound link it does; a fault (no-flow-control) loses all that leave a
- * port, and its neighbour notices: it trains the link anew, with trap 131, and takes it down when
- * that does not help.
+ * The flow control watchdog of a port (vol 1, chapter 7; transport 8.4). A neighbour has to send
+ * flow control packets all the time, and on a sound link it does. The fault no-flow-control loses
+ * all that leave a port. The port at the other end then retrains the link and sends trap 131; when
+ * that does not help, it takes the link down.
  */
 #ifndef SOFTIB_FABRIC_FLOW_WATCHDOG_H
 #define SOFTIB_FABRIC_FLOW_WATCHDOG_H
@@ -13,9 +13,9 @@
 struct fabric;
 struct link_faults;
 
-/* The settings of these faults are new. */
+/* The settings of these faults changed. */
 void flow_watchdog_watch(struct fabric *fabric, struct link_faults *faults, time_ns now);
-/* The faults go away: flow control packets get through again. */
+/* The faults are taken away: flow control packets get through again. */
 void flow_watchdog_stop(struct fabric *fabric, struct link_faults *faults);
 
 void flow_watchdogs_run(struct fabric *fabric, time_ns now);

@@ -2,6 +2,7 @@
 /* Gateways of routers to a LAN (vol 1, chapters 3 and 19). */
 #include "fabric/gateways.h"
 
+#include "fabric/inject.h"
 #include "fabric/movement.h"
 #include "fabric/routers.h"
 #include "net/router/gateway.h"
@@ -30,7 +31,7 @@ bool gateways_take(struct fabric *fabric, struct port *input, struct frame *fram
 	return true;
 }
 
-/* Its port and LID in the fabric; the checks of that output. */
+/* Chooses the port and the LID of a frame from the LAN, with the checks of that output. */
 static enum drop_reason decide(struct fabric *fabric, struct node *router,
 			       const struct gateway_packet *packet, struct port **ret_port,
 			       uint16_t *ret_dlid)
@@ -64,7 +65,7 @@ static enum drop_reason inject(struct fabric *fabric, struct port *port, uint16_
 	frame->source = NULL;
 	if (fabric_inject(fabric, port, frame, now))
 		return DROP_NONE;
-	/* The LAN does not wait, so neither does its frame. */
+	/* The LAN does not wait, so the frame is dropped when there is no room. */
 	frame_give_back(&fabric->frames, frame);
 	return DROP_NO_FRAME;
 }

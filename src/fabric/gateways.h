@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gateways of routers to a LAN: raw packets that leave the fabric, frames from the LAN that enter
- * it. Whoever drives the fabric carries the frames (net/router/gateway.h: gateway_next). */
+/* Gateways of routers to a LAN: raw packets that leave the fabric, Ethernet frames that enter it.
+ * The fabric's owner carries the Ethernet frames (net/router/gateway.h: gateway_next). */
 #ifndef SOFTIB_FABRIC_GATEWAYS_H
 #define SOFTIB_FABRIC_GATEWAYS_H
 

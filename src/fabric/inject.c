@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets from whoever is attached to an adapter's port: what an adapter would let out. */
-#include "fabric/fabric.h"
+/* Packets from the endpoint of an adapter's port: the checks that an adapter's hardware makes. */
+#include "fabric/inject.h"
 
 #include "base/bytes.h"
 #include "fabric/congestion_control.h"
@@ -18,7 +18,7 @@ enum {
 	ARRIVALS_MAX = 512, /* packets from a port to itself that its endpoint has not taken */
 };
 
-/* The port's own queue, or for packets to itself the endpoint's. */
+/* Room in the port's own queue, or for packets to itself in the endpoint's. */
 static bool has_room(const struct port *port, const struct lrh *lrh, const struct frame *frame)
 {
 	const struct port_queues *queues = port->queues;
@@ -32,8 +32,7 @@ static bool has_room(const struct port *port, const struct lrh *lrh, const struc
 		if (queues->arrival_count >= ARRIVALS_MAX)
 			return false;
 
-	if ((frame->static_rate || port->congestion) &&
-	    !rate_gate_has_room(port, frame))
+	if ((frame->static_rate || port->congestion) && !rate_gate_has_room(port, frame))
 		return false;
 
 	uint8_t vl = port_output_vl(port, 0, lrh->sl);
@@ -49,8 +48,8 @@ static enum drop_reason check_lengths(const struct frame *frame, const struct lr
 	return frame->header.is_sound ? DROP_NONE : DROP_MALFORMED;
 }
 
-/* What the adapter's hardware would not let a program do: send from another LID, or in a partition
- * that the port is not in. */
+/* An adapter's hardware does not let a program send from another LID, or in a partition that the
+ * port is not in. */
 static enum drop_reason check_data(const struct port *port, const struct lrh *lrh,
 				   const struct forwarding_header *header)
 {
@@ -58,7 +57,7 @@ static enum drop_reason check_data(const struct port *port, const struct lrh *lr
 		return DROP_PORT_INACTIVE;
 	if (lrh->dlid == LID_PERMISSIVE || !port_owns_lid(port, lrh->slid))
 		return DROP_MALFORMED;
-	/* Base port 0 has no neighbour. */
+	/* Base port 0 has no neighbour and so no NeighborMTU. */
 	if (header->payload_bytes > mtu_bytes(port->kind == PORT_OF_MANAGEMENT
 						      ? port->info.mtu_cap
 						      : port->info.neighbor_mtu))
@@ -86,7 +85,7 @@ static void send_by_port(struct fabric *fabric, struct port *output, struct fram
 		fabric_drop(fabric, output, frame, DROP_PORT_INACTIVE);
 }
 
-/* From a manager or agent outside: the first step of a directed route is taken here. */
+/* From a manager or an agent outside the fabric: takes the first hop of a directed route. */
 static void inject_smp(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
 	uint8_t *smp = frame->bytes + MAD_OFFSET_IN_PACKET;
@@ -119,10 +118,10 @@ static void inject_smp(struct fabric *fabric, struct port *port, struct frame *f
 static void inject_data(struct fabric *fabric, struct port *port, struct frame *frame,
 			const struct lrh *lrh, time_ns now)
 {
-	if (unlikely(fabric->router_count && lrh->lnh == LNH_GLOBAL))
+	if (unlikely(fabric->routers.count && lrh->lnh == LNH_GLOBAL))
 		routers_address(fabric, port, frame, lrh);
 	if (unlikely(port->congestion))
-		congestion_tell(port, frame);
+		congestion_set_becn(port, frame);
 	send(fabric, port, frame, now);
 }
 

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "fabric/fabric.h"
+#include "fabric/inject.h"
 #include "fabric/movement.h"
+#include "fabric/walk.h"
 #include "net/link/counters.h"
 #include "net/link/frame.h"
 #include "net/link/lane_credits.h"
@@ -16,7 +17,7 @@
 #include "wire/transport_headers.h"
 
 enum {
-	PATHS = 256, /* a path takes the place of one whose key falls on the same */
+	PATHS = 256, /* a path replaces the one with the same hash */
 	HOPS_MAX = 8,
 	DESTINATION_QPN_OFFSET = LRH_BYTES + 5,
 };
@@ -29,11 +30,11 @@ struct known_hop {
 
 struct known_path {
 	const struct port *source; /* NULL: none */
-	uint64_t lrh;		   /* of its packets, without lane and length: SL, LNH and LIDs */
+	uint64_t lrh;		   /* the packets' LRH without VL and length: SL, LNH and LIDs */
 	uint16_t pkey;
-	uint32_t changes; /* fabric->path_changes when it was walked */
+	uint32_t changes; /* fabric->path_changes when the path was walked */
 	uint32_t mtu;
-	unsigned hop_count; /* 0: packets go the long way */
+	unsigned hop_count; /* 0: packets go through the queues */
 	struct known_hop hops[HOPS_MAX];
 };
 
@@ -46,7 +47,8 @@ void known_paths_destroy(struct known_paths *paths)
 	free(paths);
 }
 
-/* The LRH of a frame whose header was read, without what differs between packets of one path. */
+/* The LRH of a frame whose header was read, without the fields that differ between packets of one
+ * path. */
 static uint64_t path_lrh(const struct frame *frame)
 {
 	static const uint8_t length_bytes[8] = {[4] = 0xff, [5] = 0xff};
@@ -57,7 +59,7 @@ static uint64_t path_lrh(const struct frame *frame)
 	return lrh & ~length_mask;
 }
 
-/* Whether nothing but the queues can be unusual about a packet on this path. */
+/* Whether a packet on this path needs nothing but credits and idle queues. */
 static bool is_plain(const struct fabric *fabric, const struct fabric_path *path)
 {
 	if (path->verdict != DROP_NONE || path->is_watched || path->hop_count == 0 ||
@@ -89,7 +91,7 @@ static void walk(struct fabric *fabric, struct port *source, const struct frame 
 		.changes = fabric->path_changes,
 		.mtu = mtu_bytes(path.mtu_code),
 	};
-	/* A router may have a say in those with a GRH. */
+	/* A router may send packets with a GRH elsewhere. */
 	if (header->is_global || !port_owns_lid(source, get_be16(frame->bytes + LRH_SLID_OFFSET)) ||
 	    !is_plain(fabric, &path))
 		return;
@@ -100,13 +102,13 @@ static void walk(struct fabric *fabric, struct port *source, const struct frame 
 	ret_path->hop_count = path.hop_count;
 }
 
-/* The path of this frame, whose header has been read; NULL: there is no memory for any. */
+/* The path of this frame, whose header has been read; NULL: out of memory. */
 static const struct known_path *find_path(struct fabric *fabric, struct port *source,
 					  const struct frame *frame)
 {
 	uint64_t lrh = path_lrh(frame);
-	uint64_t mixed = (lrh ^ (uintptr_t)source ^ frame->header.pkey) *
-			 UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t mixed =
+		(lrh ^ (uintptr_t)source ^ frame->header.pkey) * UINT64_C(0x9e3779b97f4a7c15);
 
 	if (unlikely(!fabric->known_paths))
 		fabric->known_paths = calloc(1, sizeof(*fabric->known_paths));
@@ -121,7 +123,7 @@ static const struct known_path *find_path(struct fabric *fabric, struct port *so
 	return path;
 }
 
-/* Whether every port on the way would let the frame pass, and at once. */
+/* Whether every port on the path would let the frame pass now. */
 static bool may_pass(const struct known_path *path, const struct frame *frame, uint32_t blocks,
 		     time_ns now, enum arbitration_table ret_tables[HOPS_MAX])
 {
@@ -143,10 +145,10 @@ static void enter(struct fabric *fabric, struct frame *frame, time_ns now)
 	fabric->frames_inside++;
 	frame->node_entered_at = now;
 	frame->has_crcs = false;
-	frame->static_rate = 0; /* for links that take time */
+	frame->static_rate = 0; /* only paced links use it */
 }
 
-/* Over one cable. */
+/* Moves the frame over one cable. */
 static void pass(const struct known_hop *hop, const struct frame *frame, uint32_t blocks,
 		 enum arbitration_table table)
 {
@@ -159,7 +161,7 @@ static void pass(const struct known_hop *hop, const struct frame *frame, uint32_
 	port_count_receive(hop->input, header->dlid, header->sl, header->words);
 }
 
-/* In the buffer of the last port, which it leaves when its receiver has room. */
+/* Puts the frame into the receive buffer of the last port, until the endpoint has room. */
 static void stop_at(const struct known_hop *hop, struct frame *frame)
 {
 	frame->vl = hop->vl;
@@ -168,19 +170,19 @@ static void stop_at(const struct known_hop *hop, struct frame *frame)
 	port_buffer_take(hop->input, frame);
 }
 
-/* At the end of the path, whose P_Key table was asked when it was walked. */
+/* At the end of the path; its P_Key table was checked when the path was walked. */
 static void arrive(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
 	struct port_queues *queues = port->queues;
-	bool is_for_agents = fabric->has_marks ||
-			     get_be24(frame->bytes + DESTINATION_QPN_OFFSET) <= QPN_GSI;
+	bool is_for_agents =
+		fabric->has_marks || get_be24(frame->bytes + DESTINATION_QPN_OFFSET) <= QPN_GSI;
 
 	if (queues->endpoint_is_full || !list_is_empty(&queues->arrivals)) {
 		fabric_arrive(fabric, port, frame);
 		return;
 	}
-	if (is_for_agents ? fabric_hand_over(fabric, port, frame, now)
-			  : fabric_give(fabric, port, frame))
+	if (is_for_agents ? fabric_deliver_data(fabric, port, frame, now)
+			  : fabric_deliver_to_endpoint(fabric, port, frame))
 		return;
 	queues->arrival_count++;
 	list_append(&queues->arrivals, &frame->link);
@@ -204,7 +206,7 @@ bool fabric_inject_through(struct fabric *fabric, struct port *port, struct fram
 
 	for (unsigned i = 0; i < last; i++) {
 		pass(&path->hops[i], frame, blocks, tables[i]);
-		/* It leaves the buffer at once, so what that can take is told again. */
+		/* The frame leaves this buffer at once, so the sender gets its credits again. */
 		port_credits_refresh(path->hops[i].input, path->hops[i].vl);
 	}
 	pass(&path->hops[last], frame, blocks, tables[last]);

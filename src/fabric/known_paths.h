@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Known paths: where the tables sent the last packet of a kind, they send the next one, until
- * something changes. On such a path, where nothing waits, a packet crosses the fabric at once.
+ * A cache of paths: a packet follows the path of the last packet with the same header fields, until
+ * something changes. Where nothing waits on that path, the packet crosses the fabric at once.
  *
- * A path is found by fabric_walk(), that is by the functions that forward packets, and is forgotten
- * with every change of a table, state, tap or fault. What a packet does to each port on its way
- * stays the same: credits, arbitration, counters. At an output that has a frame waiting, or no
- * credits, it is queued as ever, so order on each lane is kept. Links that take time, or that
- * somebody watches, are for the queues alone.
+ * fabric_walk() finds a path with the functions that forward packets. Every change of a table,
+ * state, tap or fault invalidates all paths. The effect on each port stays the same: credits,
+ * arbitration, counters. At an output that has a frame waiting, or no credits, the packet is queued
+ * as usual, so each lane keeps its order. Links that take time, are captured or have faults always
+ * use the queues.
  */
 #ifndef SOFTIB_FABRIC_KNOWN_PATHS_H
 #define SOFTIB_FABRIC_KNOWN_PATHS_H
@@ -21,7 +21,7 @@ struct frame;
 struct known_paths;
 struct port;
 
-/* fabric_inject() with that. deliver() may be called meanwhile. */
+/* fabric_inject() by way of this cache. May call deliver(). */
 MUST_USE bool fabric_inject_through(struct fabric *fabric, struct port *port, struct frame *frame,
 				    time_ns now);
 

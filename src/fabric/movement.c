@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How frames move inside the fabric: queues, buffers, drops, and the way out of a node. */
+/* How frames move inside a node of the fabric: queues, buffers, drops, and the way to an output. */
 #include "fabric/movement.h"
 
 #include "base/bytes.h"
 #include "fabric/cables.h"
+#include "fabric/node_agents.h"
 #include "fabric/rate_gates.h"
+#include "fabric/tap.h"
 #include "net/link/frame_crc.h"
 #include "net/link/lane_credits.h"
 #include "net/link/port_queues.h"
@@ -16,7 +18,7 @@ void fabric_wake(struct fabric *fabric, struct port *port)
 	if (port->queues->is_awake)
 		return;
 	port->queues->is_awake = true;
-	fabric->work[fabric->work_tail++ & fabric->work_mask] = port;
+	fabric->work.ports[fabric->work.tail++ & fabric->work.mask] = port;
 }
 
 void fabric_note_paths_changed(struct fabric *fabric)
@@ -38,7 +40,7 @@ void fabric_release_buffer(struct fabric *fabric, struct frame *frame)
 
 	const struct port_queues *sender = frame->lane->queues;
 
-	/* One that waits for its wire will have its turn then. */
+	/* A sender that waits for its wire is woken when the wire is free. */
 	if (!wheel_event_is_armed(&sender->pacer.wire))
 		fabric_wake(fabric, sender->port);
 }
@@ -49,7 +51,7 @@ void fabric_return_buffer(struct fabric *fabric, struct port *input, unsigned in
 	if (credit_blocks == 0)
 		return;
 	if (fabric->is_paced) {
-		port_buffer_release_quietly(input, input_vl, credit_blocks);
+		port_buffer_release_paced(input, input_vl, credit_blocks);
 		cable_return_credits(fabric, input, fabric->now);
 	} else if (lane_buffer_release(port_arrival_lane(input, input_vl), credit_blocks)) {
 		fabric_wake(fabric, input->peer);
@@ -71,7 +73,7 @@ void fabric_drop(struct fabric *fabric, struct port *port, struct frame *frame,
 		 enum drop_reason reason)
 {
 	port_count_drop(port, reason);
-	/* What an adapter may not send under is its own affair. */
+	/* An adapter refuses its own program's packet: that is no violation to count or to trap. */
 	if (unlikely(reason == DROP_PKEY_INBOUND) ||
 	    (reason == DROP_PKEY_OUTBOUND && !node_is_adapter(port->node)))
 		node_agents_pkey_violation(fabric, port, frame);
@@ -99,7 +101,7 @@ void fabric_enqueue(struct fabric *fabric, struct port *output, struct frame *fr
 		fabric_drop(fabric, output, frame, reason);
 		return;
 	}
-	/* A port whose wire is taken, and which others wait for, is woken when the wire is free. */
+	/* A port with waiting frames and a busy wire is woken when the wire is free. */
 	if (was_pending && fabric->is_paced && output->kind == PORT_OF_SWITCH &&
 	    output->queues->pacer.free_at > now)
 		return;
@@ -136,7 +138,7 @@ struct frame *fabric_copy_frame(struct fabric *fabric, const struct frame *frame
 	return copy;
 }
 
-/* Multicast also reaches the other receivers at the sender's own port; no switch sends it back. */
+/* Multicast also goes to the other receivers at the sender's own port; no switch sends it back. */
 static void loop_multicast(struct fabric *fabric, struct port *port, struct frame *frame)
 {
 	struct frame *copy = fabric_copy_frame(fabric, frame);
@@ -184,8 +186,8 @@ void fabric_send_from_adapter(struct fabric *fabric, struct port *port, struct f
 	fabric_enqueue(fabric, port, frame, vl, now);
 }
 
-/* What a switch does with a frame for its own port 0: data there is a GMP or nothing, unless somebody
- * is attached. */
+/* A frame for the switch's own port 0. Data there is a GMP or dropped, unless an endpoint is
+ * attached. */
 static void arrive_at_switch(struct fabric *fabric, struct node *node, struct frame *frame,
 			     time_ns now)
 {
@@ -214,10 +216,9 @@ static void send_decided(struct fabric *fabric, struct node *node, struct frame 
 			       now);
 }
 
-/* The output where the frame will wait longest, as far as one can see. There the frame itself goes,
- * with the receive buffer that it occupies; copies for the others occupy none. So an output that
- * does not move stops the input, and what waits without a buffer is never more than what waits with
- * one. */
+/* The output with the longest queue. The frame itself goes there, with the receive buffer that it
+ * occupies; the copies for the other outputs occupy none. So an output that does not move stops the
+ * input, and there are never more blocks waiting without a buffer than with one. */
 static unsigned longest_queue(const struct node *node, unsigned input_port,
 			      const struct forwarding_header *header,
 			      const struct port_set *outputs)

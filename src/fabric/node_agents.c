@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* MADs that end at a node: to its agents, and their answers back out (vol 1, chapters 13 and 14).
  */
-#include "fabric/movement.h"
+#include "fabric/node_agents.h"
 
 #include <string.h>
 #include "base/bytes.h"
+#include "fabric/movement.h"
+#include "fabric/tap.h"
 #include "net/link/port_queues.h"
 #include "net/switch/directed_route.h"
 #include "net/switch/forwarding.h"
@@ -15,7 +17,7 @@ enum {
 	HOP_LIMIT_MAX = 255,
 };
 
-/* The frame was answered in place: what goes on is the node's own packet. */
+/* The frame was answered in place and is the node's own packet from now on. */
 static void become_own(struct fabric *fabric, struct node *node, struct frame *frame, time_ns now)
 {
 	fabric_return_buffer(fabric, &node->ports[frame->input_port], frame->input_vl,
@@ -45,7 +47,7 @@ static void send_by_lid(struct fabric *fabric, struct port *port, struct frame *
 		fabric_send_from_adapter(fabric, port, frame, now);
 }
 
-/* Directed routes go out whatever the tables say, as long as the link is up. */
+/* A directed route leaves by its port whatever the tables say, as long as the link is up. */
 static void send_by_port(struct fabric *fabric, struct port *output, struct frame *frame,
 			 time_ns now)
 {
@@ -94,7 +96,7 @@ static void send_answer(struct fabric *fabric, struct port *port, struct frame *
 	}
 }
 
-/* To the manager, if there can be one: at a switch it sits at port 0. */
+/* To the manager, if this port can have one: a switch's is at port 0. */
 static bool deliver_to_manager(struct fabric *fabric, struct port *port, struct frame *frame)
 {
 	struct port *manager = node_management_port(port->node, port->number);
@@ -198,7 +200,7 @@ void node_agents_pkey_violation(struct fabric *fabric, struct port *port, const 
 	struct packet packet;
 
 	memcpy(bytes, frame->bytes, frame->byte_count);
-	/* A raw packet has no P_Key to be wrong: a filter dropped it. */
+	/* A raw packet has no P_Key: a filter dropped it. */
 	if (packet_decode(bytes, frame->byte_count, 1, &packet) != PACKET_OK)
 		return;
 
@@ -223,7 +225,7 @@ static void send_trap(struct fabric *fabric, struct agent_trap *trap, time_ns no
 		.packet_count = 1,
 	};
 
-	/* The agent repeats what gets no answer. */
+	/* The agent repeats a trap that gets no TrapRepress. */
 	if (!frame)
 		return;
 	packet_set_payload(&packet, trap->message.bytes, MAD_BYTES);
@@ -249,7 +251,7 @@ void node_agents_send_traps(struct fabric *fabric, time_ns now)
 		send_trap(fabric, &traps[i], now);
 }
 
-/* QPN_MULTICAST, which nobody manages with, if it is not said. */
+/* QPN_MULTICAST, which no agent uses, if the header does not say. */
 static uint32_t destination_qpn(const struct frame *frame)
 {
 	enum { LNH_MASK = 3, DESTINATION_QPN_OFFSET = 5 };
@@ -267,7 +269,7 @@ bool node_agents_is_own_gmp(const struct port *port, const struct frame *frame)
 	       port_owns_lid(port, get_be16(frame->bytes + LRH_SLID_OFFSET));
 }
 
-/* A reply is sent under the key of its own table that let the request in. */
+/* Finds the key of the port's own table that let the request in; the reply carries it. */
 static bool find_own_pkey(const struct port *port, const struct frame *frame, uint16_t pkey,
 			  uint16_t *ret_pkey)
 {
@@ -303,8 +305,8 @@ static void encode_gmp_answer(const struct port *port, const struct packet *requ
 	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
 }
 
-/* An adapter's programs, or who is attached to a router's port or a switch's port 0, may serve any
- * class but those that are the node's own. */
+/* The node answers its own classes. The endpoint of an adapter, of a router's port or of a switch's
+ * port 0 may serve any other class. */
 static bool is_for_agents(const struct port *port, const struct packet *packet, const uint8_t *mad)
 {
 	return packet->bth.destination_qpn == QPN_GSI &&
@@ -315,7 +317,7 @@ static bool is_for_agents(const struct port *port, const struct packet *packet, 
 		gsa_is_first(mad[MAD_CLASS_OFFSET]));
 }
 
-/* QP1 opens to the well-known key only. */
+/* QP1 accepts only the well-known Q_Key (transport 10.4). */
 static void check_gsi_key(struct fabric *fabric, struct port *port, const struct packet *packet)
 {
 	if (packet->bth.destination_qpn != QPN_GSI || !opcode_info(packet->bth.opcode)->has_deth ||
@@ -333,12 +335,12 @@ bool node_agents_gmp(struct fabric *fabric, struct port *port, struct frame *fra
 	struct packet packet;
 	uint16_t pkey;
 
-	/* Every packet that arrives is looked at here, and nearly none is for these two. */
+	/* Every arriving packet comes here, and nearly none is for QP0 or QP1. */
 	uint32_t qpn = destination_qpn(frame);
 
 	if (likely(qpn > QPN_GSI))
 		return false;
-	/* QP0 listens to VL15 only, and that is not here. */
+	/* QP0 accepts VL15 only, and this frame came on a data VL (transport 10.5). */
 	if (qpn == QPN_SMI) {
 		fabric_drop(fabric, port, frame, DROP_NO_LISTENER);
 		return true;

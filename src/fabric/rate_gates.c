@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Static rate control at source ports (vol 1, chapter 9). */
+/* Static rate control at source ports (vol 1, chapter 9; transport 8.8). */
 #include "fabric/rate_gates.h"
 
 #include <stdlib.h>
 #include "base/bytes.h"
 #include "fabric/movement.h"
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 #include "net/link/lane_credits.h"
-#include "net/link/pacing.h"
+#include "net/link/link_rate.h"
 #include "net/link/port_queues.h"
 #include "wire/opcode.h"
 #include "wire/packet.h"
 
-/* A static rate holds for a DLID. With congestion control each SL has its own setting, so flows are
- * told apart by it too, and by queue pair; or by the SL alone, where the manager wants that. */
+/* A static rate holds for a DLID. With congestion control each SL has its own setting, so a flow
+ * also has an SL and a queue pair; or an SL alone, if the manager asks for that (PortControl bit
+ * 0). */
 struct flow_key {
 	uint16_t dlid;
 	uint8_t sl;
@@ -25,11 +26,11 @@ struct rate_gate {
 	struct port *port;
 	struct flow_key key;
 	bool has_queued;      /* one frame is in the port's queue and has not started */
-	time_ns next_start;   /* of the frame after it */
-	time_ns static_start; /* the same, of any frame to this DLID */
+	time_ns next_start;   /* when the next frame may start */
+	time_ns static_start; /* when the next frame of any flow to this DLID may start */
 	struct list waiting;
-	uint32_t block_count; /* of those that wait */
-	struct ccti ccti;     /* how much congestion there was */
+	uint32_t block_count; /* of the waiting frames */
+	struct ccti ccti;     /* how much congestion the flow met */
 	struct timer timer;
 };
 
@@ -49,7 +50,7 @@ static uint8_t sl_of(const struct frame *frame)
 	return frame->bytes[1] >> 4;
 }
 
-/* What tells of congestion names the queue pair, except for unreliable connections. */
+/* A BECN names the queue pair, except for unreliable connections. */
 static uint32_t qpn_of(const struct frame *frame)
 {
 	unsigned lnh = frame->bytes[1] & 3;
@@ -81,10 +82,10 @@ static struct rate_gate *find(const struct port *port, struct flow_key key)
 	return NULL;
 }
 
-/* NULL without memory: then the frame goes at the link's rate. */
+/* NULL without memory: the frame then leaves at the link's rate. */
 static struct rate_gate *make(struct fabric *fabric, struct port *port, struct flow_key key)
 {
-	if (timer_queue_reserve(&fabric->gates, fabric->gate_count + 1) != 0)
+	if (timer_queue_reserve(&fabric->pacing.gates, fabric->pacing.gate_count + 1) != 0)
 		return NULL;
 
 	struct rate_gate *gate = calloc(1, sizeof(*gate));
@@ -99,7 +100,7 @@ static struct rate_gate *make(struct fabric *fabric, struct port *port, struct f
 			gate->next_start = gate->static_start = other->static_start;
 	gate->next = port->queues->pacer.gates;
 	port->queues->pacer.gates = gate;
-	fabric->gate_count++;
+	fabric->pacing.gate_count++;
 	return gate;
 }
 
@@ -111,7 +112,7 @@ bool rate_gate_has_room(const struct port *port, const struct frame *frame)
 	       gate->block_count + frame_credit_blocks(frame->byte_count) <= ADAPTER_QUEUE_BLOCKS;
 }
 
-/* The static rate of a DLID is that of all queue pairs that send there. */
+/* All queue pairs that send to a DLID share its static rate. */
 static bool is_anothers_turn(const struct rate_gate *gate, const struct frame *frame)
 {
 	const struct port *port = gate->port;
@@ -124,7 +125,7 @@ static bool is_anothers_turn(const struct rate_gate *gate, const struct frame *f
 	return false;
 }
 
-/* A frame with a static rate has started: none to its DLID starts sooner than then. */
+/* A frame with a static rate has started: no frame to its DLID starts before this time. */
 static void share_static_rate(struct fabric *fabric, struct port *port, uint16_t dlid,
 			      time_ns next_start)
 {
@@ -135,7 +136,7 @@ static void share_static_rate(struct fabric *fabric, struct port *port, uint16_t
 		if (gate->next_start < next_start)
 			gate->next_start = next_start;
 		if (!gate->has_queued && !list_is_empty(&gate->waiting))
-			timer_queue_arm(&fabric->gates, &gate->timer, gate->next_start);
+			timer_queue_arm(&fabric->pacing.gates, &gate->timer, gate->next_start);
 	}
 }
 
@@ -160,9 +161,9 @@ bool rate_gate_holds(struct fabric *fabric, struct port *port, struct frame *fra
 	}
 	list_append(&gate->waiting, &frame->link);
 	gate->block_count += frame_credit_blocks(frame->byte_count);
-	/* Whose turn it is wakes the others when it starts. */
+	/* The flow that has its turn wakes the others when its frame starts. */
 	if (!gate->has_queued && !is_blocked && !timer_is_armed(&gate->timer))
-		timer_queue_arm(&fabric->gates, &gate->timer, gate->next_start);
+		timer_queue_arm(&fabric->pacing.gates, &gate->timer, gate->next_start);
 	return true;
 }
 
@@ -199,7 +200,7 @@ void rate_gate_started(struct fabric *fabric, struct port *port, const struct fr
 			fabric, port, dlid_of(frame),
 			now + port_static_rate_interval(port, frame->static_rate, wire_bytes));
 	if (!list_is_empty(&gate->waiting))
-		timer_queue_arm(&fabric->gates, &gate->timer, gate->next_start);
+		timer_queue_arm(&fabric->pacing.gates, &gate->timer, gate->next_start);
 }
 
 bool rate_gate_slow_down(struct fabric *fabric, struct port *port, uint16_t dlid, uint32_t qpn,
@@ -223,7 +224,7 @@ void rate_gates_restart(struct fabric *fabric, struct port *port, time_ns now)
 		struct frame *frame;
 
 		gate->has_queued = false;
-		timer_queue_cancel(&fabric->gates, &gate->timer);
+		timer_queue_cancel(&fabric->pacing.gates, &gate->timer);
 		while ((frame = take_waiting(gate)))
 			fabric_enqueue(fabric, port, frame, frame->vl, now);
 	}
@@ -235,7 +236,7 @@ struct frame *rate_gates_lose_next(struct fabric *fabric, struct port *port)
 		struct frame *frame = take_waiting(gate);
 
 		gate->has_queued = false;
-		timer_queue_cancel(&fabric->gates, &gate->timer);
+		timer_queue_cancel(&fabric->pacing.gates, &gate->timer);
 		if (frame)
 			return frame;
 	}
@@ -246,12 +247,12 @@ void rate_gates_run(struct fabric *fabric, time_ns now)
 {
 	struct timer *timer;
 
-	while ((timer = timer_queue_pop(&fabric->gates, now))) {
+	while ((timer = timer_queue_pop(&fabric->pacing.gates, now))) {
 		struct rate_gate *gate = container_of(timer, struct rate_gate, timer);
 
-		/* Another queue pair's packet went to the same port meanwhile. */
+		/* A packet of another queue pair went to the same DLID meanwhile. */
 		if (gate->next_start > now) {
-			timer_queue_arm(&fabric->gates, &gate->timer, gate->next_start);
+			timer_queue_arm(&fabric->pacing.gates, &gate->timer, gate->next_start);
 			continue;
 		}
 

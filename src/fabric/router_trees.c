@@ -9,7 +9,7 @@
 
 struct walk {
 	const struct fabric *fabric;
-	uint64_t *prefixes; /* of the subnets that are reached, in that order */
+	uint64_t *prefixes; /* of the subnets found so far, in that order */
 	uint32_t prefix_count;
 	bool *router_is_used;
 	struct router_tree tree;
@@ -38,7 +38,7 @@ static struct port *port_in(struct node *router, uint64_t prefix)
 	return NULL;
 }
 
-/* From the subnet of this port into all that nobody else has reached. */
+/* From the subnet of this port into all subnets that were not found yet. */
 static void pass(struct walk *walk, struct port *from)
 {
 	struct node *router = from->node;
@@ -56,16 +56,16 @@ static void pass(struct walk *walk, struct port *from)
 		walk->tree.ports[walk->tree.port_count++] = from;
 }
 
-/* All that hangs together with this subnet. */
+/* All subnets that are connected with this one. */
 static void spread(struct walk *walk, uint64_t prefix)
 {
 	uint32_t next = walk->prefix_count;
 
 	walk->prefixes[walk->prefix_count++] = prefix;
 	for (; next < walk->prefix_count; next++) {
-		for (uint32_t index = 0; index < walk->fabric->router_count; index++) {
+		for (uint32_t index = 0; index < walk->fabric->routers.count; index++) {
 			struct port *from =
-				port_in(walk->fabric->routers[index], walk->prefixes[next]);
+				port_in(walk->fabric->routers.nodes[index], walk->prefixes[next]);
 
 			if (!from || walk->router_is_used[index])
 				continue;
@@ -80,10 +80,10 @@ int router_tree_make(struct fabric *fabric, struct router_tree *ret_tree)
 	struct walk walk = {.fabric = fabric};
 	size_t port_count = 0;
 
-	for (uint32_t index = 0; index < fabric->router_count; index++)
-		port_count += fabric->routers[index]->port_count;
+	for (uint32_t index = 0; index < fabric->routers.count; index++)
+		port_count += fabric->routers.nodes[index]->port_count;
 	walk.prefixes = malloc((port_count + 1) * sizeof(*walk.prefixes));
-	walk.router_is_used = calloc(fabric->router_count + 1, sizeof(*walk.router_is_used));
+	walk.router_is_used = calloc(fabric->routers.count + 1, sizeof(*walk.router_is_used));
 	walk.tree.ports = malloc((port_count + 1) * sizeof(struct port *));
 	if (!walk.prefixes || !walk.router_is_used || !walk.tree.ports) {
 		free(walk.prefixes);
@@ -91,8 +91,8 @@ int router_tree_make(struct fabric *fabric, struct router_tree *ret_tree)
 		free(walk.tree.ports);
 		return -ENOMEM;
 	}
-	for (uint32_t index = 0; index < fabric->router_count; index++) {
-		const struct node *router = fabric->routers[index];
+	for (uint32_t index = 0; index < fabric->routers.count; index++) {
+		const struct node *router = fabric->routers.nodes[index];
 
 		for (unsigned number = 1; number <= router->port_count; number++)
 			if (is_in_a_subnet(&router->ports[number]) &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * By which router ports a multicast group goes from subnet to subnet: a tree, so that every subnet
- * gets each packet once although routers may form circles (vol 1, chapter 19 leaves the protocol to
- * routers).
+ * The router ports by which a multicast group goes from subnet to subnet. They form a tree, so that
+ * every subnet gets each packet once although routers may form circles (vol 1, chapter 19 leaves
+ * the protocol to routers).
  */
 #ifndef SOFTIB_FABRIC_ROUTER_TREES_H
 #define SOFTIB_FABRIC_ROUTER_TREES_H
@@ -18,7 +18,7 @@ struct router_tree {
 	uint32_t port_count;
 };
 
-/* Over all subnets that have routers now. Each group uses the same. -ENOMEM. */
+/* Covers all subnets that have routers now; every group uses this tree. -ENOMEM. */
 MUST_USE int router_tree_make(struct fabric *fabric, struct router_tree *ret_tree);
 void router_tree_release(struct router_tree *tree);
 

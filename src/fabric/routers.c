@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several subnets in one fabric: routes, and packets that follow them (vol 1, chapter 19). */
+/* Several subnets in one fabric: routes, and packets that follow them (vol 1, chapter 19; transport
+ * 8.12). */
 #include "fabric/routers.h"
 
 #include <errno.h>
@@ -7,35 +8,37 @@
 #include "base/bytes.h"
 #include "fabric/gateways.h"
 #include "fabric/movement.h"
+#include "fabric/node_agents.h"
+#include "fabric/tap.h"
 #include "net/router/gateway.h"
 #include "net/router/routing.h"
 #include "wire/grh.h"
 #include "wire/pkey.h"
 
 enum {
-	HOPS_OF_A_PATH = 64, /* what a path record to another subnet says */
+	HOPS_OF_A_PATH = 64, /* the hop limit of a path record to another subnet */
 };
 
 int routers_add(struct fabric *fabric, struct node *node)
 {
 	struct node **routers =
-		realloc(fabric->routers, (fabric->router_count + 1) * sizeof(struct node *));
+		realloc(fabric->routers.nodes, (fabric->routers.count + 1) * sizeof(struct node *));
 
 	if (!routers)
 		return -ENOMEM;
-	fabric->routers = routers;
+	fabric->routers.nodes = routers;
 
 	int error = router_table_create(&node->router);
 
 	if (!error)
-		fabric->routers[fabric->router_count++] = node;
+		fabric->routers.nodes[fabric->routers.count++] = node;
 	return error;
 }
 
 void routers_note_change(struct fabric *fabric)
 {
-	fabric->routes_are_stale = true;
-	fabric->groups_are_stale = true;
+	fabric->routers.routes_are_stale = true;
+	fabric->routers.groups_are_stale = true;
 }
 
 static bool is_in_subnet(const struct port *port, uint64_t prefix)
@@ -44,19 +47,19 @@ static bool is_in_subnet(const struct port *port, uint64_t prefix)
 	       gid_prefix_is_routable(prefix);
 }
 
-/* -ENOMEM leaves routes out, which is a smaller world and nothing worse. */
+/* A route that finds no memory is left out; its prefix is then unreachable. */
 static bool add_route(struct router_table *table, const struct router_route *route)
 {
 	return router_table_add(table, route) == 0;
 }
 
-/* What other routers in the subnet of this route are attached to. */
+/* Adds the subnets of the other routers in the subnet of this route. */
 static void extend(struct fabric *fabric, struct node *node, unsigned route_index)
 {
 	const struct router_route from = node->router->routes[route_index];
 
-	for (uint32_t index = 0; index < fabric->router_count; index++) {
-		struct node *other = fabric->routers[index];
+	for (uint32_t index = 0; index < fabric->routers.count; index++) {
+		struct node *other = fabric->routers.nodes[index];
 
 		for (unsigned in = 1; other != node && in <= other->port_count; in++) {
 			if (!is_in_subnet(&other->ports[in], from.prefix))
@@ -79,7 +82,7 @@ static void extend(struct fabric *fabric, struct node *node, unsigned route_inde
 	}
 }
 
-/* Breadth first, so that the shortest way is found first; the list of routes is the queue. */
+/* Breadth first, so that the shortest path is found first; the list of routes is the queue. */
 static void find_routes(struct fabric *fabric, struct node *node)
 {
 	router_table_clear_routes(node->router);
@@ -98,33 +101,34 @@ static void find_routes(struct fabric *fabric, struct node *node)
 
 void routers_refresh(struct fabric *fabric)
 {
-	if (likely(!fabric->routes_are_stale))
+	if (likely(!fabric->routers.routes_are_stale))
 		return;
-	fabric->routes_are_stale = false;
-	for (uint32_t index = 0; index < fabric->router_count; index++)
-		find_routes(fabric, fabric->routers[index]);
+	fabric->routers.routes_are_stale = false;
+	for (uint32_t index = 0; index < fabric->routers.count; index++)
+		find_routes(fabric, fabric->routers.nodes[index]);
 }
 
-/* Made when it is first needed: by then the topology has its last GUIDs. */
+/* Made at the first use: the topology has all its GUIDs by then. */
 static void index_guids(struct fabric *fabric)
 {
-	if (fabric->guid_index_ports == fabric->port_total)
+	if (fabric->routers.guid_index_ports == fabric->port_total)
 		return;
-	fabric->guid_index_ports = fabric->port_total;
-	hash_table_release(&fabric->guid_index);
-	hash_table_init(&fabric->guid_index);
+	fabric->routers.guid_index_ports = fabric->port_total;
+	hash_table_release(&fabric->routers.guid_index);
+	hash_table_init(&fabric->routers.guid_index);
 	for (uint32_t index = 0; index < fabric->node_count; index++) {
 		struct node *node = fabric->by_index[index];
 
 		for (unsigned number = node_is_switch(node) ? 0 : 1; number <= node->port_count;
 		     number++)
 			if (node->ports[number].guids)
-				(void)!hash_table_put(&fabric->guid_index, node->ports[number].guid,
+				(void)!hash_table_put(&fabric->routers.guid_index,
+						      node->ports[number].guid,
 						      &node->ports[number]);
 	}
 }
 
-/* GUIDs that a manager gave a port beside its own. */
+/* GUIDs that a manager gave a port beside its own (GUIDInfo). */
 static bool has_alias(const struct port *port, uint64_t guid)
 {
 	for (unsigned index = 1; port->guids && index < port->info.guid_cap; index++)
@@ -151,14 +155,14 @@ struct port *fabric_find_gid(struct fabric *fabric, const struct gid *gid)
 {
 	index_guids(fabric);
 
-	struct port *port = hash_table_get(&fabric->guid_index, gid_guid(gid));
+	struct port *port = hash_table_get(&fabric->routers.guid_index, gid_guid(gid));
 
 	if (!port || port->info.gid_prefix != gid_prefix(gid))
 		port = find_alias(fabric, gid);
 	return port && port->info.lid != 0 ? port : NULL;
 }
 
-/* The LID under which the packet goes on; 0: the destination is not there. */
+/* The DLID with which the packet goes on; 0: the destination does not exist. */
 static uint16_t next_lid(struct fabric *fabric, const struct router_route *route,
 			 const struct gid *dgid)
 {
@@ -230,7 +234,7 @@ static void route_unicast(struct fabric *fabric, struct port *input, struct fram
 	fabric_enqueue(fabric, port, frame, vl, now);
 }
 
-/* A copy into each other subnet that has the group; exactly one each. */
+/* Sends one copy into each other subnet that has the group. */
 static void route_multicast(struct fabric *fabric, struct port *input, struct frame *frame,
 			    const struct routing_header *header, time_ns now)
 {
@@ -297,8 +301,8 @@ static struct port *router_port_in(struct node *node, uint64_t prefix)
 /* Whether a port of the source's subnet with this LID is a router's. */
 static bool routers_have_lid(struct fabric *fabric, const struct port *source, uint16_t lid)
 {
-	for (uint32_t index = 0; index < fabric->router_count; index++) {
-		const struct node *node = fabric->routers[index];
+	for (uint32_t index = 0; index < fabric->routers.count; index++) {
+		const struct node *node = fabric->routers.nodes[index];
 
 		for (unsigned number = 1; number <= node->port_count; number++)
 			if (is_in_subnet(&node->ports[number], source->info.gid_prefix) &&
@@ -308,14 +312,14 @@ static bool routers_have_lid(struct fabric *fabric, const struct port *source, u
 	return false;
 }
 
-/* The router of the source's subnet from which the fewest others are left to the prefix. */
+/* The router port of the source's subnet with the fewest routers between it and the prefix. */
 static struct port *first_router(struct fabric *fabric, const struct port *source, uint64_t prefix)
 {
 	struct port *best = NULL;
 	unsigned fewest = HOPS_OF_A_PATH;
 
-	for (uint32_t index = 0; index < fabric->router_count; index++) {
-		struct node *node = fabric->routers[index];
+	for (uint32_t index = 0; index < fabric->routers.count; index++) {
+		struct node *node = fabric->routers.nodes[index];
 		struct port *port = router_port_in(node, source->info.gid_prefix);
 		const struct router_route *route =
 			port ? router_table_find(node->router, prefix) : NULL;
@@ -373,8 +377,8 @@ int routers_set_group(struct fabric *fabric, struct port *router_port, const str
 
 void routers_release(struct fabric *fabric)
 {
-	for (uint32_t index = 0; index < fabric->router_count; index++)
-		router_table_destroy(fabric->routers[index]->router);
-	free(fabric->routers);
-	hash_table_release(&fabric->guid_index);
+	for (uint32_t index = 0; index < fabric->routers.count; index++)
+		router_table_destroy(fabric->routers.nodes[index]->router);
+	free(fabric->routers.nodes);
+	hash_table_release(&fabric->routers.guid_index);
 }

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The step function: ports that have work send over their links and hand what arrived to their
+/* The step function: ports with work send over their links and hand arrived frames to their
  * endpoints. */
 #include "fabric/fabric.h"
 
 #include "base/bytes.h"
 #include "fabric/cables.h"
 #include "fabric/congestion_control.h"
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 #include "fabric/fetch_ahead.h"
 #include "fabric/movement.h"
+#include "fabric/node_agents.h"
 #include "fabric/rate_gates.h"
+#include "fabric/tap.h"
 #include "net/link/counters.h"
 #include "net/link/lane_credits.h"
 #include "net/link/port_queues.h"
@@ -17,7 +19,7 @@
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
-/* So that no port keeps the others waiting. */
+/* A bound per turn, so that no port keeps the others waiting. */
 enum { FRAMES_PER_TURN = 32 };
 
 static uint16_t frame_dlid(const struct frame *frame)
@@ -34,17 +36,17 @@ static void depart(struct fabric *fabric, struct port *output, struct frame *fra
 		if (output->congestion && output->kind == PORT_OF_SWITCH &&
 		    frame->vl != VL_MANAGEMENT)
 			congestion_mark(fabric, output, frame, now);
-		/* Only the source holds back. */
+		/* Only the source applies the static rate. */
 		frame->static_rate = 0;
 	}
 	fabric_tap_see(fabric, TAP_SENT, output, frame, DROP_NONE);
 	if (fabric->is_paced)
 		cable_launch(fabric, output, frame, now);
 	else
-		fabric_reach_other_end(fabric, output, frame, now);
+		fabric_cross_cable(fabric, output, frame, now);
 }
 
-/* LifeTimeValue of a switch; TIME_NEVER elsewhere. */
+/* LifeTimeValue of a switch (transport 8.7); TIME_NEVER at other nodes. */
 static time_ns switch_life(const struct port *port)
 {
 	const struct switch_info *info = &port->node->switch_info;
@@ -54,7 +56,7 @@ static time_ns switch_life(const struct port *port)
 	return time_from_code(info->life_time_value);
 }
 
-/* VL15 is exempt. */
+/* VL15 is exempt (transport 8.7). */
 static bool is_too_old(const struct port *output, const struct frame *frame, time_ns now)
 {
 	time_ns life = switch_life(output);
@@ -78,7 +80,7 @@ static void send(struct fabric *fabric, struct port *output, struct frame *frame
 	depart(fabric, output, frame, now);
 }
 
-/* One, if the wire is free. */
+/* Starts one frame, if the wire is free. */
 static unsigned transmit_paced(struct fabric *fabric, struct port *port, time_ns now)
 {
 	if (!port->queues->pending || !cable_is_free(fabric, port, now))
@@ -89,13 +91,13 @@ static unsigned transmit_paced(struct fabric *fabric, struct port *port, time_ns
 	if (!frame)
 		return 0;
 	send(fabric, port, frame, now);
-	/* A frame too old to be sent left the wire to the next. */
+	/* The frame was too old and dropped, so the wire is free for the next. */
 	if (port->queues->pending && cable_is_free(fabric, port, now))
 		fabric_wake(fabric, port);
 	return 1;
 }
 
-/* Returns how many went. */
+/* Returns the number of frames sent. */
 static unsigned transmit(struct fabric *fabric, struct port *port, time_ns now)
 {
 	unsigned count = 0;
@@ -108,9 +110,9 @@ static unsigned transmit(struct fabric *fabric, struct port *port, time_ns now)
 	return count;
 }
 
-bool fabric_give(struct fabric *fabric, struct port *port, struct frame *frame)
+bool fabric_deliver_to_endpoint(struct fabric *fabric, struct port *port, struct frame *frame)
 {
-	/* Once delivered, the frame is no longer ours to read. */
+	/* After deliver() the frame belongs to the owner. */
 	unsigned credit_blocks = frame->credit_blocks;
 	unsigned input_vl = frame->input_vl;
 
@@ -121,20 +123,20 @@ bool fabric_give(struct fabric *fabric, struct port *port, struct frame *frame)
 	return true;
 }
 
-bool fabric_hand_over(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
+bool fabric_deliver_data(struct fabric *fabric, struct port *port, struct frame *frame, time_ns now)
 {
 	if (!frame_read_header(frame)) {
 		fabric_drop(fabric, port, frame, DROP_MALFORMED);
 		return true;
 	}
-	/* A process is no judge of its own partitions: the port is. */
+	/* The port checks the P_Key, because programs cannot be trusted to. */
 	if (!frame->header.is_raw && !port_pkey_matches(port, frame->header.pkey) &&
 	    !node_agents_is_own_gmp(port, frame)) {
 		fabric_drop(fabric, port, frame, DROP_PKEY_INBOUND);
 		return true;
 	}
 	if (unlikely(port->congestion || fabric->has_marks) &&
-	    congestion_hear(fabric, port, frame, now))
+	    congestion_receive(fabric, port, frame, now))
 		return true;
 	if (node_agents_gmp(fabric, port, frame, now))
 		return true;
@@ -142,7 +144,7 @@ bool fabric_hand_over(struct fabric *fabric, struct port *port, struct frame *fr
 		fabric_drop(fabric, port, frame, DROP_NO_LISTENER);
 		return true;
 	}
-	return fabric_give(fabric, port, frame);
+	return fabric_deliver_to_endpoint(fabric, port, frame);
 }
 
 static unsigned deliver_management(struct fabric *fabric, struct port *port, time_ns now)
@@ -176,7 +178,7 @@ static unsigned deliver_data(struct fabric *fabric, struct port *port, time_ns n
 		struct frame *frame = container_of(list_pop(&queues->arrivals), struct frame, link);
 
 		queues->arrival_count--;
-		if (!fabric_hand_over(fabric, port, frame, now)) {
+		if (!fabric_deliver_data(fabric, port, frame, now)) {
 			list_prepend(&queues->arrivals, &frame->link);
 			queues->arrival_count++;
 			queues->endpoint_is_full = true;
@@ -187,16 +189,16 @@ static unsigned deliver_data(struct fabric *fabric, struct port *port, time_ns n
 	return count;
 }
 
-/* Both limits that a switch port's frames have, in one number that is not 0. */
+/* Both life limits of a switch port's frames (transport 8.7), in one number that is not 0. */
 static uint16_t lives_of(const struct port *port)
 {
 	return (uint16_t)(0x8000 | port->info.hoq_life << 8 |
 			  port->node->switch_info.life_time_value);
 }
 
-/* A port whose frames wait for credits is looked at again when credits come, or when its frames are
- * too old. A timer that is set already comes soon enough, also for frames that come later: it is
- * set anew when it has come. */
+/* A port whose frames wait for credits runs again when credits come or when its frames are too old.
+ * An armed timer comes soon enough for frames that were queued later, too: it is armed anew when it
+ * fires. */
 static void watch_lifetime(struct fabric *fabric, struct port *port)
 {
 	uint16_t lives = lives_of(port);
@@ -212,7 +214,7 @@ static void watch_lifetime(struct fabric *fabric, struct port *port)
 	port->queues->watched_lives = lives;
 }
 
-/* Timers of ports whose frames are gone are not worth waking up for. */
+/* Cancels the timers of ports whose frames are gone, so that nobody wakes up for them. */
 static void forget_lifetimes(struct fabric *fabric)
 {
 	while (fabric->lifetimes.count) {
@@ -272,23 +274,23 @@ static void expire(struct fabric *fabric, time_ns now)
 
 static unsigned run_paced(struct fabric *fabric, time_ns now)
 {
-	if (timer_queue_deadline(&fabric->gates) <= now)
+	if (timer_queue_deadline(&fabric->pacing.gates) <= now)
 		rate_gates_run(fabric, now);
 	return cables_run(fabric, now);
 }
 
-/* The ports whose turn comes next, and the first frame of each (fabric/fetch_ahead.h). Of a paced
- * fabric they were fetched with the events that woke them. */
+/* Prefetches the ports of the next turns and the first frame of each (fabric/fetch_ahead.h). In a
+ * paced fabric they were fetched with the events that woke them. */
 static void fetch_turns(const struct fabric *fabric)
 {
-	uint32_t count = fabric->work_tail - fabric->work_head;
+	uint32_t count = fabric->work.tail - fabric->work.head;
 	struct port *ports[HOPS_AHEAD];
 	struct ahead ahead;
 
 	ahead.hop_count = ahead.turn_count = ahead.credit_count = 0;
 	count = count < HOPS_AHEAD ? count : HOPS_AHEAD;
 	for (uint32_t i = 0; i < count; i++) {
-		ports[i] = fabric->work[(fabric->work_head + i) & fabric->work_mask];
+		ports[i] = fabric->work.ports[(fabric->work.head + i) & fabric->work.mask];
 		fetch_port(ports[i]);
 	}
 	for (uint32_t i = 0; i < count; i++) {
@@ -304,23 +306,23 @@ static void fetch_turns(const struct fabric *fabric)
 		fetch_frame(frame);
 		ahead.hops[ahead.hop_count++] = (struct hop_ahead){ports[i], frame};
 	}
-	/* On a paced fabric they only start to cross. */
+	/* In a paced fabric these frames only start to cross. */
 	if (!fabric->is_paced)
 		fetch_ahead(&ahead);
 }
 
 static struct port *next_port(struct fabric *fabric)
 {
-	if (fabric->work_head % HOPS_AHEAD == 0)
+	if (fabric->work.head % HOPS_AHEAD == 0)
 		fetch_turns(fabric);
 
-	struct port *port = fabric->work[fabric->work_head++ & fabric->work_mask];
+	struct port *port = fabric->work.ports[fabric->work.head++ & fabric->work.mask];
 
 	port->queues->is_awake = false;
 	return port;
 }
 
-/* Everything that can be done at one instant, within the budget. Returns what it was worth. */
+/* Does all work of one instant, within the budget. Returns how much of the budget it used. */
 static unsigned work_at(struct fabric *fabric, time_ns instant, unsigned frame_budget)
 {
 	unsigned moved = 0;
@@ -328,11 +330,11 @@ static unsigned work_at(struct fabric *fabric, time_ns instant, unsigned frame_b
 	fabric->now = instant;
 	if (timer_queue_deadline(&fabric->lifetimes) <= instant)
 		expire(fabric, instant);
-	if (unlikely(fabric->faulty_link_count))
+	if (unlikely(fabric->faults.link_count))
 		faults_run(fabric, instant);
 	if (fabric->is_paced)
 		moved += run_paced(fabric, instant);
-	/* After what they may be about. */
+	/* Traps come after the events that may cause them. */
 	if (agent_deadline(&fabric->agent_memory) <= instant)
 		node_agents_send_traps(fabric, instant);
 	while (moved < frame_budget && fabric_has_work(fabric)) {
@@ -340,13 +342,14 @@ static unsigned work_at(struct fabric *fabric, time_ns instant, unsigned frame_b
 
 		moved += take_turn(fabric, port, instant);
 	}
-	/* Those that come after something else can wait until then. */
+	/* Lifetimes that end after the next cable event can wait until then. */
 	if (timer_queue_deadline(&fabric->lifetimes) < cables_deadline(fabric))
 		forget_lifetimes(fabric);
 	return moved;
 }
 
-/* Whoever calls late finds several instants past: rates hold only if each is worked at in turn. */
+/* A caller that comes late finds several instants past. Each is worked at in turn, because rates
+ * hold only then. */
 static bool step_by_instants(struct fabric *fabric, time_ns now, unsigned frame_budget)
 {
 	unsigned moved = 0;
@@ -366,7 +369,7 @@ static bool step_by_instants(struct fabric *fabric, time_ns now, unsigned frame_
 bool fabric_step(struct fabric *fabric, time_ns now, unsigned frame_budget)
 {
 	/* A faulty link may have a rate and a delay of its own. */
-	if (fabric->is_paced || unlikely(fabric->faulty_link_count))
+	if (fabric->is_paced || unlikely(fabric->faults.link_count))
 		return step_by_instants(fabric, now, frame_budget);
 	(void)work_at(fabric, now, frame_budget);
 	return fabric_has_work(fabric);
@@ -377,10 +380,10 @@ time_ns fabric_deadline(const struct fabric *fabric)
 	time_ns deadline = time_earlier(timer_queue_deadline(&fabric->lifetimes),
 					agent_deadline(&fabric->agent_memory));
 
-	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->fault_arrivals));
-	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->fault_flaps));
-	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->fault_watchdogs));
-	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->gates));
+	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->faults.arrivals));
+	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->faults.flaps));
+	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->faults.watchdogs));
+	deadline = time_earlier(deadline, timer_queue_deadline(&fabric->pacing.gates));
 	return time_earlier(deadline, cables_deadline(fabric));
 }
 

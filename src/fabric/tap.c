@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taps: which ports are captured, and telling whoever captures. */
+/* Taps: which ports are captured, and the callback that gets their packets. */
 #include "fabric/tap.h"
 
-#include "fabric/fabric.h"
 #include "fabric/movement.h"
 
 void fabric_tap_add(struct fabric *fabric, struct port *port)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A path walked with the functions that forward packets: what an offloaded flow may do, and why
+/* Walks a path with the functions that forward packets: whether a flow may be offloaded, and why
  * not. */
-#include "fabric/fabric.h"
+#include "fabric/walk.h"
 
-#include "net/link/congestion.h"
+#include "fabric/fabric_state.h"
+#include "net/link/congestion_state.h"
 #include "net/switch/forwarding.h"
 #include "wire/pkey.h"
 
@@ -32,7 +33,7 @@ static enum drop_reason check_destination(const struct port *port, uint16_t dlid
 	return port_pkey_matches(port, pkey) ? DROP_NONE : DROP_PKEY_INBOUND;
 }
 
-/* Over one cable; returns the port at its other end. */
+/* Crosses one cable; returns the port at its other end. */
 static struct port *take_hop(struct fabric_path *path, struct port *output, uint8_t vl)
 {
 	path->hops[path->hop_count++] =
@@ -88,7 +89,7 @@ void fabric_walk_on(struct fabric *fabric, struct port *output, uint8_t vl, uint
 			stop(ret_path, DROP_NONE, &node->ports[0]);
 			return;
 		}
-		/* Longer than any path that is not a loop of the tables. */
+		/* The path is longer than any without a loop in the tables. */
 		if (ret_path->hop_count == FABRIC_HOPS_MAX) {
 			stop(ret_path, DROP_LOOPING, input);
 			return;

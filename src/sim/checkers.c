@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold of any fabric after any step: credits, routes, LIDs. */
+/* Invariants of every fabric after every step: credits, routes, LIDs. */
 #include "sim/checkers.h"
 
 #include <stdint.h>
@@ -22,9 +22,10 @@ static unsigned ahead(unsigned later, unsigned earlier)
 	return (later - earlier) % CREDIT_MODULUS;
 }
 
-/* Flow control as both ends of a lane know it, in 64-byte blocks and modulo 4096 (vol 1, chapter 7):
- * what was sent is on the cable or has been received, and FCTBS <= FCCL <= what is granted. A link
- * that repeats packets is out of step until its next flow control packet. */
+/* Flow control as both ends of a virtual lane know it, in 64-byte blocks and modulo 4096 (vol 1,
+ * chapter 7; transport 8.5): a block that was sent is on the cable or has been received, and FCTBS
+ * <= FCCL <= the granted limit. A link that duplicates packets is out of step until its next flow
+ * control packet. */
 static bool check_equation(const struct port *port, unsigned vl, unsigned granted,
 			   char *ret_violation)
 {
@@ -33,19 +34,19 @@ static bool check_equation(const struct port *port, unsigned vl, unsigned grante
 	if (port->info.port_state < PORT_INIT || port->peer->had_faults)
 		return true;
 	if (ahead(lane->fctbs, lane->cable_blocks) != lane->peer_abr)
-		return violated(ret_violation, port, "what was sent is neither under way nor here",
-				vl);
+		return violated(ret_violation, port,
+				"blocks that were sent are neither on the cable nor received", vl);
 	if (ahead(lane->fccl, lane->fctbs) > VL_BUFFER_BLOCKS)
 		return violated(ret_violation, port, "more was sent than the limit allows", vl);
 	if (ahead(granted, lane->fccl) > VL_BUFFER_BLOCKS)
 		return violated(ret_violation, port, "the sender's limit was never granted", vl);
 	if (lane->cable_blocks + lane->peer_buffer_blocks > VL_BUFFER_BLOCKS)
-		return violated(ret_violation, port, "more is under way than there is room for",
-				vl);
+		return violated(ret_violation, port,
+				"more blocks are on the cable than the receiver has room for", vl);
 	return true;
 }
 
-/* Whether a flow control packet is due or under way, on a link that takes time. */
+/* Whether a flow control packet is due or on the cable of a paced link. */
 static bool is_being_told(const struct port *port, unsigned vl)
 {
 	const struct port_pacer *pacer = &port->queues->pacer;
@@ -61,13 +62,14 @@ static bool check_lane(const struct fabric *fabric, const struct port *port, uns
 		(lane->peer_abr + VL_BUFFER_BLOCKS - lane->peer_buffer_blocks) % CREDIT_MODULUS;
 
 	if (lane->peer_buffer_blocks > VL_BUFFER_BLOCKS)
-		return violated(ret_violation, port, "a receive buffer holds more than it has", vl);
+		return violated(ret_violation, port, "a receive buffer holds more than its size",
+				vl);
 	if (fabric_is_idle(fabric) && lane->peer_buffer_blocks)
 		return violated(ret_violation, port, "a buffer is occupied in an idle fabric", vl);
 	if (fabric_is_idle(fabric) && port->info.port_state >= PORT_INIT &&
 	    !port->flow_control_is_lost && !is_being_told(port, vl) && lane->fccl != granted)
 		return violated(ret_violation, port,
-				"the sender has another limit than was granted", vl);
+				"the sender's limit differs from the granted one", vl);
 	return check_equation(port, vl, granted, ret_violation);
 }
 
@@ -144,7 +146,8 @@ bool check_lids(const struct fabric *fabric, char ret_violation[static VIOLATION
 				if (!lid_is_unicast((uint16_t)lid) ||
 				    (seen[lid / 8] & 1 << (lid % 8)))
 					return violated(ret_violation, port,
-							"a LID is no unicast LID or is taken", lid);
+							"a LID is not unicast or is used twice",
+							lid);
 				seen[lid / 8] |= (uint8_t)(1 << (lid % 8));
 			}
 		}

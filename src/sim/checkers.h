@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold of any fabric after any step. */
+/* Invariants of every fabric after every step. */
 #ifndef SOFTIB_SIM_CHECKERS_H
 #define SOFTIB_SIM_CHECKERS_H
 
@@ -11,13 +11,13 @@ struct fabric;
 
 enum { VIOLATION_BYTES = 160 };
 
-/* Receive buffers hold what is inside, no more than fits, and nothing when the fabric is idle;
- * every sender's limit is what its receiver grants, or was when it was told; FCTBS, FCCL, ABR and
- * what is on the cable agree on every link and lane. */
+/* Receive buffers hold the frames that are inside, no more than fit, and nothing when the fabric is
+ * idle. Every sender has the limit that its receiver granted, or granted last if a flow control
+ * packet is under way. FCTBS, FCCL, ABR and the frames on the cable agree on every link and VL. */
 MUST_USE bool check_credits(const struct fabric *fabric,
 			    char ret_violation[static VIOLATION_BYTES]);
 
-/* From every active end port the tables lead to every other one, without a loop. */
+/* The tables lead from every active end port to every other one, without a loop. */
 MUST_USE bool check_routes(struct fabric *fabric, char ret_violation[static VIOLATION_BYTES]);
 
 /* No two end ports have a LID in common. */

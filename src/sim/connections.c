@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RC, UC and UD flows through the adapters' own queue pairs. The immediate data number the messages,
- * so that those which are lost are known. */
+/* RC, UC and UD flows through the adapters' own queue pairs. The immediate data number the
+ * messages, so that lost messages can be counted. */
 #include "sim/connections.h"
 
 #include <errno.h>
@@ -12,7 +12,8 @@
 
 enum {
 	DATAGRAM_QKEY = 0x11111111,
-	TIMES_PER_DEPTH = 4, /* of unreliable flows: sent says nothing of received */
+	/* Of unreliable flows, which may send on before a message is received. */
+	TIMES_PER_DEPTH = 4,
 	ACCESS_ALL = ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ,
 	ACK_TIMEOUT = 14,
 };
@@ -36,7 +37,7 @@ struct connection {
 	struct {
 		uint32_t number;
 		time_ns at;
-	} *times;
+	} * times;
 	bool is_broken; /* a queue pair went to Error */
 };
 
@@ -163,7 +164,7 @@ static int end_connect(struct connection_end *end, const struct connection_end *
 	return error;
 }
 
-/* A datagram's receive has room for a GRH before it. */
+/* The receive of a datagram has room for the GRH in front. */
 static int post_receive(struct connection *connection)
 {
 	struct flow *flow = connection->to.flow;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RC, UC and UD flows: a queue pair at each end, messages posted as the flow's depth and rate let
- * them. */
+/* RC, UC and UD flows: a queue pair at each end; messages are posted within the flow's depth and
+ * rate. */
 #ifndef SOFTIB_SIM_CONNECTIONS_H
 #define SOFTIB_SIM_CONNECTIONS_H
 
@@ -14,10 +14,10 @@ struct traffic;
 MUST_USE int connection_init(struct flow *flow, struct scenario_error *ret_error);
 void connection_release(struct flow *flow);
 
-/* Posts what may be under way now. */
+/* Posts the messages that depth and rate allow now. */
 void connection_send(struct flow *flow);
 
-/* Reads the completions of this host's ends. */
+/* Polls the completion queues of this host's ends. */
 void connections_poll(struct traffic *traffic, const struct sim_host *host);
 
 #endif

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "fabric/congestion_control.h"
-#include "fabric/faults.h"
-#include "fabric/port_names.h"
+#include "fabric/link_faults.h"
+#include "fabric/topology/port_names.h"
 #include "mgmt/routing/engines.h"
 #include "net/link/link.h"
 #include "net/link/port_queues.h"
@@ -22,8 +22,8 @@ enum { FRAMES_MAX = 1 << 20 };
 #define SWEEP_INTERVAL SECONDS(1)
 #define CHECK_INTERVAL MILLISECONDS(1)
 
-static int PRINTF_LIKE(3, 4) refuse(struct scenario_error *ret_error, unsigned line,
-				    const char *format, ...)
+static int PRINTF_LIKE(3, 4)
+	refuse(struct scenario_error *ret_error, unsigned line, const char *format, ...)
 {
 	va_list arguments;
 
@@ -70,7 +70,7 @@ static void set_speed(struct port_info *info, uint16_t speed)
 	port_info_show_speeds(info);
 }
 
-/* Both ends of the cable; it trains anew. */
+/* Sets both ends of the cable, which is then trained anew. */
 static void set_link(struct experiment *experiment, const struct scenario_setting *setting,
 		     struct port *port)
 {
@@ -134,7 +134,7 @@ static void apply(struct experiment *experiment, const struct scenario_setting *
 	}
 }
 
-/* Links before the manager sees them, tables when it has finished. */
+/* Link settings apply before the manager sees the links, table settings after it has finished. */
 static int apply_settings(struct experiment *experiment, bool are_links,
 			  struct scenario_error *ret_error)
 {
@@ -197,8 +197,8 @@ static int bring_up(struct experiment *experiment, struct scenario_error *ret_er
 	if (sim->manager_count == 0)
 		return refuse(ret_error, 0, "no host has a cable");
 	if (!sim_bring_up(sim, BRING_UP_MAX))
-		return check_time(experiment,
-				  refuse(ret_error, 0, "the subnet does not come up"), ret_error);
+		return check_time(experiment, refuse(ret_error, 0, "the subnet does not come up"),
+				  ret_error);
 	experiment->came_up_at = sim->now;
 	return 0;
 }
@@ -208,10 +208,10 @@ static int start_flows(struct experiment *experiment, struct scenario_error *ret
 	struct sim *sim = &experiment->sim;
 	int error;
 
-	/* Time for the trees of the groups that the flows make. */
+	/* The manager needs time to make the trees of the flows' multicast groups. */
 	experiment->began_at = sim->now + TREES_MAX;
-	error = traffic_init(&experiment->traffic, sim, experiment->scenario,
-			     experiment->began_at, ret_error);
+	error = traffic_init(&experiment->traffic, sim, experiment->scenario, experiment->began_at,
+			     ret_error);
 	if (!error)
 		sim_run_until(sim, experiment->began_at);
 	return check_time(experiment, error, ret_error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Latencies of many messages in little room. */
+/* A histogram of message latencies. */
 #include "sim/latencies.h"
 
 /* Below 64 each number is a class; above, the six bits after the leading one. */
@@ -43,7 +43,7 @@ time_ns latencies_percentile(const struct latencies *latencies, unsigned ten_tho
 
 	if (latencies->count == 0)
 		return 0;
-	for (unsigned class = 0; class < LATENCY_CLASS_COUNT; class++) {
+	for (unsigned class = 0; class < LATENCY_CLASS_COUNT; class ++) {
 		seen += latencies->classes[class];
 		if (seen >= rank && seen > 0)
 			return class_end(class) < latencies->max ? class_end(class)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Latencies of many messages in little room: 64 classes per power of two, so that a percentile is
- * at most 1.6 % too high. Integers only: the same on every machine. */
+/* A histogram of message latencies: 64 classes per power of two, so that a percentile is at most
+ * 1.6 % too high. Integers only: the same on every machine. */
 #ifndef SOFTIB_SIM_LATENCIES_H
 #define SOFTIB_SIM_LATENCIES_H
 
@@ -18,7 +18,7 @@ struct latencies {
 
 void latencies_add(struct latencies *latencies, time_ns latency);
 
-/* What so many of ten thousand messages do not exceed; 0 if there were none. */
+/* The latency that this many of ten thousand messages do not exceed; 0 if there were none. */
 time_ns latencies_percentile(const struct latencies *latencies, unsigned ten_thousandths);
 
 #endif

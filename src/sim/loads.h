@@ -15,10 +15,10 @@ struct traffic;
 
 MUST_USE int load_init(struct flow *flow, struct scenario_error *ret_error);
 
-/* Sends what the host's load flows have, in turn, as far as its port has room. */
+/* Sends packets of the host's load flows in turn, as far as its port has room. */
 void loads_send(struct traffic *traffic, const struct sim_host *host);
 
-/* Whether the packet is one of theirs; then it is counted. */
+/* Whether the packet belongs to a load flow; if so, it is counted. */
 bool loads_receive(struct traffic *traffic, const struct port *port, const struct frame *frame);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way from one port to another. */
+/* The path from one port to another. */
 #include "sim/paths.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ int sim_path_find(struct sim *sim, const struct port *from, const struct port *t
 		return 0;
 	}
 
-	/* Without routers all subnets have the link-local prefix, which leads nowhere. */
+	/* Without routers all subnets have the link-local prefix, which no router forwards. */
 	const struct port *router =
 		to->info.gid_prefix == from->info.gid_prefix
 			? NULL

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a scenario: one line after the other, each by its first word. */
+/* Reads a scenario line by line; the first word decides how a line is read. */
 #include "sim/scenario.h"
 
-#include "fabric/fault_text.h"
+#include "fabric/faults/fault_text.h"
 #include "sim/scenario_reader.h"
 #include "sim/scenario_words.h"
 #include <errno.h>
@@ -125,8 +125,7 @@ static int read_at(struct scenario_reader *reader)
 		return read_link_event(reader, event);
 	if (strcmp(word, "fault") == 0)
 		return read_fault_event(reader, event);
-	return scenario_reader_refuse(reader, "what happens is 'link' or 'fault', not '%.40s'",
-				      word);
+	return scenario_reader_refuse(reader, "an event is 'link' or 'fault', not '%.40s'", word);
 }
 
 static const struct {
@@ -160,7 +159,7 @@ static int read_line(struct scenario_reader *reader)
 			continue;
 		error = lines[i].read(reader);
 		if (!error && !scenario_reader_is_at_end(reader))
-			error = scenario_reader_refuse(reader, "'%.40s' is too much",
+			error = scenario_reader_refuse(reader, "unexpected '%.40s'",
 						       scenario_reader_take(reader));
 		return error;
 	}
@@ -208,7 +207,7 @@ int scenario_read(const char *text, size_t byte_count, struct scenario *ret_scen
 		reader.line_number++;
 		reader.next = 0;
 		if (length >= sizeof(line) || memchr(text + offset, '\0', length)) {
-			error = scenario_reader_refuse(&reader, "the line is too long, or no text");
+			error = scenario_reader_refuse(&reader, "the line is too long or not text");
 			break;
 		}
 		memcpy(line, text + offset, length);

@@ -25,7 +25,7 @@ static int take_static_rate(struct scenario_reader *reader, struct scenario_flow
 				flow->static_rate = (uint8_t)code;
 				return 0;
 			}
-	return scenario_reader_refuse(reader, "'%.40s' is no link rate like 2.5Gbit or 100Gbit",
+	return scenario_reader_refuse(reader, "'%.40s' is not a link rate like 2.5Gbit or 100Gbit",
 				      word);
 }
 
@@ -44,14 +44,15 @@ static int take_flow_option(struct scenario_reader *reader, struct scenario_flow
 		word = scenario_reader_take(reader);
 		error = word_bytes(word, MESSAGE_BYTES_MAX, &flow->message_bytes)
 				? 0
-				: scenario_reader_refuse(reader, "'%.40s' is no size like 64 or 4K",
-							 word);
+				: scenario_reader_refuse(
+					  reader, "'%.40s' is not a size like 64 or 4K", word);
 	} else if (strcmp(word, "rate") == 0) {
 		word = scenario_reader_take(reader);
 		error = strcmp(word, "max") == 0 || word_rate(word, &flow->bits_per_second)
 				? 0
 				: scenario_reader_refuse(
-					  reader, "'%.40s' is no rate like 10Gbit, or max", word);
+					  reader, "'%.40s' is not a rate like 10Gbit, or max",
+					  word);
 	} else if (strcmp(word, "depth") == 0) {
 		error = scenario_reader_take_number(reader, "the depth", DEPTH_MAX, &number);
 		flow->depth = (unsigned)number;
@@ -68,7 +69,7 @@ static int take_flow_option(struct scenario_reader *reader, struct scenario_flow
 	} else if (strcmp(word, "static-rate") == 0) {
 		error = take_static_rate(reader, flow);
 	} else {
-		error = scenario_reader_refuse(reader, "a flow has no '%.40s'", word);
+		error = scenario_reader_refuse(reader, "a flow has no setting '%.40s'", word);
 	}
 	return error;
 }

@@ -71,7 +71,7 @@ int scenario_reader_take_name(struct scenario_reader *reader, const char *what,
 	return 0;
 }
 
-/* Makes room for one more; NULL: out of memory or too many. */
+/* Makes room for one more item; NULL: out of memory or too many. */
 void *scenario_reader_grow(void **array, uint32_t *count, size_t item_bytes, uint32_t count_max)
 {
 	if (*count == count_max)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line of a scenario, word by word: what the readers of its kinds of lines share. */
+/* A line of a scenario, word by word: shared by the readers of the different lines. */
 #ifndef SOFTIB_SIM_SCENARIO_READER_H
 #define SOFTIB_SIM_SCENARIO_READER_H
 
@@ -15,12 +15,12 @@ struct words;
 struct scenario_reader {
 	struct scenario *scenario;
 	const struct words *line;
-	unsigned next; /* word */
+	unsigned next; /* index of the next word */
 	unsigned line_number;
 	struct scenario_error *error;
 };
 
-/* -EINVAL, with the line and the reason. */
+/* Returns -EINVAL, with the line and the reason. */
 int PRINTF_LIKE(2, 3)
 	scenario_reader_refuse(struct scenario_reader *reader, const char *format, ...);
 
@@ -34,7 +34,7 @@ MUST_USE int scenario_reader_take_time(struct scenario_reader *reader, const cha
 MUST_USE int scenario_reader_take_name(struct scenario_reader *reader, const char *what,
 				       char ret_name[SCENARIO_NAME_BYTES]);
 
-/* Makes room for one more; NULL: out of memory or too many. */
+/* Makes room for one more item; NULL: out of memory or too many. */
 void *scenario_reader_grow(void **array, uint32_t *count, size_t item_bytes, uint32_t count_max);
 
 struct scenario_choice {
@@ -45,7 +45,7 @@ struct scenario_choice {
 MUST_USE int scenario_reader_choose(struct scenario_reader *reader, const char *what,
 				    const struct scenario_choice *choices, unsigned *ret_value);
 
-/* The kinds of lines. */
+/* The kinds of lines, in the files named. */
 
 /* sim/scenario_settings.c */
 MUST_USE int scenario_read_link(struct scenario_reader *reader);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of a scenario about ports: links, lanes, arbitration, lifetimes. */
+/* Lines of a scenario about ports: links, virtual lanes, arbitration, lifetimes. */
 #include "sim/scenario_reader.h"
 
 #include <errno.h>

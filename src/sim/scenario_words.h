@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words of a scenario's lines: numbers with units, as softib-scenario(5) has them. */
+/* The words of a scenario's lines: numbers with units, as in softib-scenario(5). */
 #ifndef SOFTIB_SIM_SCENARIO_WORDS_H
 #define SOFTIB_SIM_SCENARIO_WORDS_H
 
@@ -16,10 +16,10 @@ struct words {
 	const char *words[WORDS_MAX + 1]; /* ended by "" */
 };
 
-/* Cuts the line, which is changed, at blanks; # ends it. False: too many words. */
+/* Splits the line in place at blanks; # ends it. False: too many words. */
 MUST_USE bool words_split(char *line, struct words *ret_words);
 
-/* All of the word; false if it is something else or above max. */
+/* The whole word must be the number; false if not, or if it is above max. */
 MUST_USE bool word_number(const char *word, uint64_t max, uint64_t *ret_number);
 /* 10us, 1.5ms, 2s, 300ns */
 MUST_USE bool word_time(const char *word, time_ns *ret_time);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A whole fabric in virtual time: who has something to do, and when the next one will. */
+/* A whole fabric in virtual time: runs hosts and managers that have work, and finds the next
+ * deadline. */
 #include "sim/sim.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "fabric/port_view.h"
+#include "fabric/transport_view.h"
 #include "net/link/lane_tables.h"
-#include "net/link/pacing.h"
+#include "net/link/link_rate.h"
 #include "net/link/port_queues.h"
 #include "sim/sim_manager.h"
 #include "wire/packet.h"
@@ -32,7 +33,7 @@ static bool deliver(void *context, struct port *port, struct frame *frame)
 		sim_manager_receive(sim, port, frame);
 	} else if (sim->programs.receive &&
 		   sim->programs.receive(sim->programs.context, port, frame)) {
-		/* theirs */
+		/* consumed by the programs */
 	} else if (packet_decode(frame->bytes, frame->byte_count, 1, &packet) == PACKET_OK) {
 		hca_receive(&host->hca, sim->now, port->number, &packet);
 		sim_wake_host(host);
@@ -56,9 +57,9 @@ static void port_changed(void *context, struct port *port)
 	struct port_view view;
 
 	(void)context;
-	if (!host) /* while the topology is built */
+	if (!host) /* the topology is still being built */
 		return;
-	port_view_of(port, &view);
+	transport_view_of(port, &view);
 	hca_port_update(&host->hca, &view, port->info.client_reregister);
 	sim_wake_host(host);
 }
@@ -201,17 +202,16 @@ static void end_discarding(struct sim_host *host)
 		sim->programs.port_has_room(sim->programs.context, host->discards_at);
 }
 
-/* false: the port has no room. */
+/* False: the port has no room. */
 static bool inject_held(struct sim_host *host)
 {
-	if (host->held &&
-	    !sim_inject(host, &host->node->ports[host->held_port_number], host->held))
+	if (host->held && !sim_inject(host, &host->node->ports[host->held_port_number], host->held))
 		return false;
 	host->held = NULL;
 	return true;
 }
 
-/* One packet of the queue pair that is first in turn. */
+/* Sends one packet of the queue pair that is first in turn. */
 static bool transmit_one(struct sim_host *host)
 {
 	struct sim *sim = host->sim;
@@ -239,7 +239,7 @@ static bool transmit_one(struct sim_host *host)
 	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
 	frame->static_rate = route.static_rate;
 	frame->source_qpn = qp->qpn;
-	/* Behind the others, so that queue pairs take turns. */
+	/* Moves it behind the others, so that queue pairs take turns. */
 	hca_ready_remove(&host->hca, qp);
 	hca_ready_add(&host->hca, qp);
 	host->held = frame;
@@ -281,8 +281,8 @@ void sim_wake_host(struct sim_host *host)
 		list_append(&host->sim->awake, &host->awake_link);
 }
 
-/* Those that are awake now, once; whoever did something stays awake. One whose port is full is woken
- * by the port. */
+/* Runs every host that is awake now once. A host that did something stays awake. A host whose port
+ * is full is woken by the port. */
 static bool run_awake(struct sim *sim)
 {
 	bool is_busy = false;
@@ -316,16 +316,16 @@ static void settle(struct sim *sim)
 		if (sim->programs.run)
 			sim->programs.run(sim->programs.context, sim->now);
 		is_busy |= run_awake(sim);
-		/* Packets that moved may have given somebody something to do. */
+		/* Packets that moved may have woken hosts. */
 		is_busy |= fabric_has_work(&sim->fabric);
 		is_busy |= fabric_step(&sim->fabric, sim->now, FRAMES_PER_STEP);
-		is_busy |= !list_is_empty(&sim->awake) || sim_managers_have_mail(sim);
+		is_busy |= !list_is_empty(&sim->awake) || sim_managers_have_received(sim);
 	}
 }
 
 void sim_settle(struct sim *sim)
 {
-	/* Whoever calls from outside may have posted something anywhere. */
+	/* A caller may have posted requests at any host. */
 	for (uint32_t index = 0; index < sim->host_count; index++)
 		sim_wake_host(&sim->hosts[index]);
 	settle(sim);
@@ -342,7 +342,7 @@ time_ns sim_deadline(const struct sim *sim)
 	return time_earlier(deadline, timer_queue_deadline(&sim->host_timers));
 }
 
-/* To the next thing that happens by itself; false: nothing does up to end. */
+/* Advances the clock to the next deadline; false: there is none up to end. */
 static bool advance(struct sim *sim, time_ns end)
 {
 	settle(sim);
@@ -351,7 +351,7 @@ static bool advance(struct sim *sim, time_ns end)
 
 	if (deadline == TIME_NEVER || deadline > end || time_watchdog_has_tripped(&sim->watchdog))
 		return false;
-	/* What is overdue and still did nothing must not stop the clock. */
+	/* A deadline that is past and was not served must not stop the clock. */
 	if (deadline > sim->now)
 		time_watchdog_rest(&sim->watchdog);
 	sim->now = deadline > sim->now ? deadline : sim->now + 1;

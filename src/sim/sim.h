@@ -3,8 +3,8 @@
  * A whole fabric in virtual time: nodes and links, an adapter per host, a manager per subnet, and
  * faults that one seed decides.
  *
- * Packets take no time; the clock jumps from one deadline to the next. The same seed and the same
- * calls give the same run.
+ * Packets take no time unless the fabric is paced; the clock jumps from one deadline to the next.
+ * The same seed and the same calls give the same run.
  */
 #ifndef SOFTIB_SIM_SIM_H
 #define SOFTIB_SIM_SIM_H
@@ -17,7 +17,7 @@
 #include "base/time.h"
 #include "base/timer_queue.h"
 #include "fabric/fabric.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "mgmt/sm/sm.h"
 #include "net/hca/hca.h"
 #include "sim/time_watchdog.h"
@@ -32,17 +32,18 @@ struct sim_faults {
 	uint16_t reorder;
 };
 
-/* Whoever runs programs on the hosts (sim/traffic.h). Each function may be NULL. */
+/* The programs on the hosts (sim/traffic.h). Each function may be NULL. */
 struct sim_programs {
-	/* A data packet arrived. True: it was theirs; the frame stays the simulator's. */
+	/* A data packet arrived. True: the programs consumed it. The frame stays the
+	 * simulator's. */
 	bool (*receive)(void *context, struct port *port, const struct frame *frame);
-	/* The host's adapter took packets or time: completions may be there. */
+	/* The host's adapter received packets or ran its timers: there may be completions. */
 	void (*host_ran)(void *context, struct sim_host *host);
-	/* fabric_inject() found no room before; it may now. */
+	/* fabric_inject() found no room before; there may be room now. */
 	void (*port_has_room)(void *context, struct port *port);
-	/* A frame with a source is gone without having arrived. */
+	/* A frame with a source left the fabric without being delivered. */
 	void (*gone)(void *context, struct frame *frame, enum drop_reason reason);
-	/* Programs' own timers. */
+	/* Runs the programs' own timers. */
 	void (*run)(void *context, time_ns now);
 	time_ns (*deadline)(const void *context);
 	void *context;
@@ -52,23 +53,24 @@ struct sim_programs {
 struct sim_host {
 	struct sim *sim;
 	struct list awake_link;
-	struct timer timer; /* what its adapter waits for */
+	struct timer timer; /* the next deadline of the adapter */
 	struct node *node;
 	struct hca hca;
-	struct frame *held; /* its port's queue was full */
-	bool is_starved;    /* the fabric had no frame for it */
-	/* Its port discarded a packet, which took as long as on the wire; 0: none. */
+	struct frame *held; /* waits because the port's queue was full */
+	bool is_starved;    /* the fabric had no free frame for it */
+	/* The port discards a packet until then: as long as the packet would take on the wire; 0:
+	 * none. */
 	time_ns discards_until;
 	struct port *discards_at;
 	uint8_t held_port_number;
 	unsigned event_counts[HCA_EVENT_GID_CHANGE + 1];
 };
 
-/* Of one subnet. */
+/* The manager of one subnet. */
 struct sim_manager {
 	struct sm *sm;
 	struct port *port;
-	bool has_mail; /* it has not had its turn since */
+	bool has_received; /* received a packet since its last turn */
 };
 
 struct sim {
@@ -80,58 +82,58 @@ struct sim {
 	struct sim_manager *managers; /* in the order in which they were started */
 	uint32_t manager_count;
 	uint32_t path_changes;
-	struct list awake; /* hosts that may have something to do now */
+	struct list awake; /* hosts that may have work */
 	struct timer_queue host_timers;
 	struct sim_programs programs;
 	struct time_watchdog watchdog;
 };
 
-/* From a generator ("ring:5"), or from a topology text if it has more than one line. */
+/* Topology: a generator ("ring:5"), or a topology text if it has more than one line. */
 MUST_USE int sim_init(struct sim *sim, const char *topology, uint64_t seed,
 		      struct topology_error *ret_error);
-/* The same where every port has so many data VLs, unless the text says otherwise of it; 0: as ports
- * are made. */
+/* sim_init() with this many data VLs at every port, unless the topology says otherwise; 0: the
+ * default. */
 MUST_USE int sim_init_with_lanes(struct sim *sim, const char *topology, uint64_t seed,
 				 unsigned data_vl_count, struct topology_error *ret_error);
 void sim_release(struct sim *sim);
 
-/* A manager on port 1 of this adapter. */
+/* Starts a manager on port 1 of this adapter. */
 MUST_USE int sim_start_sm(struct sim *sim, struct sim_host *host, uint8_t priority,
 			  time_ns sweep_interval);
-/* The same with all options; those of the port are filled in. */
+/* sim_start_sm() with all options; those of the port are filled in. */
 MUST_USE int sim_start_sm_with(struct sim *sim, struct sim_host *host,
 			       const struct sm_options *options);
-/* One per subnet, each on the first adapter port with a cable there, all with these options; with
- * routers, each subnet has a prefix of its own. */
+/* Starts one manager per subnet, on the first adapter port with a cable there, all with these
+ * options. With routers, each subnet gets a prefix of its own. */
 MUST_USE int sim_start_sms(struct sim *sim, const struct sm_options *options);
 /* The manager that gave the port its LID; NULL: none did. */
 struct sm *sim_manager_of(const struct sim *sim, const struct port *port);
 
-/* On every link, from now on, decided by the simulator's seed. */
+/* Sets these faults on every link from now on; the simulator's seed decides. */
 MUST_USE int sim_set_faults(struct sim *sim, const struct sim_faults *faults);
-/* Packets that something was done to. */
+/* The number of packets that a fault changed, delayed or lost. */
 uint64_t sim_fault_count(const struct sim *sim);
 
-/* The host was given something to do: a posted request, say. Where time passes in sim_run_until()
- * and the like, only hosts that were woken are looked at. */
+/* The host has new work, a posted request for example. sim_run_until() and its kind run only hosts
+ * that were woken. */
 void sim_wake_host(struct sim_host *host);
 
-/* What the host's adapter or a program without one sends by this port: fabric_inject(), but a packet
- * that the port itself discards takes the time that it would have taken on the wire. Without that, a
- * program that always has a next packet would stop the clock. False: try again when
+/* Sends a packet of the host's adapter, or of a program without one, by this port. It is
+ * fabric_inject(), except that a packet which the port discards takes as long as on the wire.
+ * Without that, a program that always has a next packet would stop the clock. False: try again when
  * sim_programs.port_has_room() is called. */
 MUST_USE bool sim_inject(struct sim_host *host, struct port *port, struct frame *frame);
 
-/* Does everything that can be done without time passing. */
+/* Does all work that needs no time to pass. */
 void sim_settle(struct sim *sim);
-/* Lets time pass up to and including end. When time stands still, which sim->watchdog knows, this
- * and all others that let time pass return at once. */
+/* Lets time pass up to and including end. When virtual time stands still (sim->watchdog), this
+ * function and the others that let time pass return at once. */
 void sim_run_until(struct sim *sim, time_ns end);
-/* Lets time pass until nothing will ever happen by itself, or until end: then false. */
+/* Lets time pass until there is no deadline left. False: end came first. */
 MUST_USE bool sim_run_until_quiet(struct sim *sim, time_ns end);
 time_ns sim_deadline(const struct sim *sim);
 
-/* Runs until every manager says that its subnet is up, or until end: then false. */
+/* Runs until every manager reports that its subnet is up. False: end came first. */
 MUST_USE bool sim_bring_up(struct sim *sim, time_ns end);
 
 struct sim_host *sim_find_host(struct sim *sim, const char *name);

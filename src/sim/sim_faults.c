@@ -2,7 +2,7 @@
 /* Faults on every link of a simulated fabric. */
 #include "sim/sim.h"
 
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 
 enum { CHANCES = 1000 };
 
@@ -37,7 +37,7 @@ uint64_t sim_fault_count(const struct sim *sim)
 {
 	uint64_t count = 0;
 
-	list_for_each (link, &sim->fabric.faulty_links) {
+	list_for_each (link, &sim->fabric.faults.links) {
 		const struct link_faults *faults = container_of(link, struct link_faults, link);
 		const struct fault_counts *counts = &faults->counts;
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 #include "mgmt/subnet/subnet.h"
 #include "net/link/port_queues.h"
 #include "sim/sim.h"
@@ -34,7 +34,7 @@ void sim_manager_receive(struct sim *sim, struct port *port, const struct frame 
 	message.address.lid = lrh.slid;
 	memcpy(message.bytes, frame->bytes + MAD_OFFSET_IN_PACKET, MAD_BYTES);
 	sm_receive(manager->sm, sim->now, &message);
-	manager->has_mail = true;
+	manager->has_received = true;
 }
 
 static int start_on(struct sim *sim, struct port *port, const struct sm_options *options)
@@ -73,7 +73,7 @@ int sim_start_sms(struct sim *sim, const struct sm_options *options)
 	if (error)
 		return error;
 	for (uint32_t subnet = 0; !error && subnet < map.subnet_count; subnet++) {
-		if (sim->fabric.router_count)
+		if (sim->fabric.routers.count)
 			own.gid_prefix = SUBNET_PREFIX(subnet);
 		if (map.first_ports[subnet])
 			error = start_on(sim, map.first_ports[subnet], &own);
@@ -86,9 +86,9 @@ struct sm *sim_manager_of(const struct sim *sim, const struct port *port)
 {
 	for (uint32_t index = 0; index < sim->manager_count; index++) {
 		struct sm *sm = sim->managers[index].sm;
-		const struct subnet_port *known =
-			port->info.lid <= LID_UNICAST_LAST ? sm_subnet(sm)->by_lid[port->info.lid]
-							   : NULL;
+		const struct subnet_port *known = port->info.lid <= LID_UNICAST_LAST
+							  ? sm_subnet(sm)->by_lid[port->info.lid]
+							  : NULL;
 
 		if (known && known->guid == port->guid)
 			return sm;
@@ -114,7 +114,7 @@ static void send_message(struct sim *sim, struct port *port, struct mad_message 
 		.packet_count = 1,
 	};
 
-	/* A manager repeats what is lost. */
+	/* The manager repeats the packet after a timeout. */
 	if (!frame)
 		return;
 	packet_set_payload(&packet, message->bytes, MAD_BYTES);
@@ -128,7 +128,7 @@ static bool run(struct sim *sim, struct sim_manager *manager)
 {
 	struct mad_message messages[MESSAGES_PER_TURN];
 
-	manager->has_mail = false;
+	manager->has_received = false;
 	sm_see_own_port(manager->sm, sim->now, manager->port->info.port_state);
 	if (sm_deadline(manager->sm) > sim->now)
 		return false;
@@ -149,10 +149,10 @@ bool sim_managers_run(struct sim *sim)
 	return is_busy;
 }
 
-bool sim_managers_have_mail(const struct sim *sim)
+bool sim_managers_have_received(const struct sim *sim)
 {
 	for (uint32_t index = 0; index < sim->manager_count; index++)
-		if (sim->managers[index].has_mail)
+		if (sim->managers[index].has_received)
 			return true;
 	return false;
 }

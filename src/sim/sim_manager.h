@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subnet managers of a simulated fabric: what the simulator hands them and takes from them. */
+/* The subnet managers of a simulated fabric: packets to and from them, and their timers. */
 #ifndef SOFTIB_SIM_SIM_MANAGER_H
 #define SOFTIB_SIM_SIM_MANAGER_H
 
@@ -12,9 +12,9 @@ struct sim;
 
 /* A packet on VL15 arrived; the frame stays the caller's. */
 void sim_manager_receive(struct sim *sim, struct port *port, const struct frame *frame);
-/* They send what is due; returns whether there was anything. */
+/* Lets the managers send what is due; returns whether there was anything. */
 MUST_USE bool sim_managers_run(struct sim *sim);
-/* One of them received something since it had its turn. */
-MUST_USE bool sim_managers_have_mail(const struct sim *sim);
+/* Whether a manager received something since its last turn. */
+MUST_USE bool sim_managers_have_received(const struct sim *sim);
 
 #endif

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Virtual time that does not go on, and whose fault it is. */
+/* Detects that virtual time stands still, and names the host, port or manager that causes it. */
 #include "sim/time_watchdog.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include "fabric/port_names.h"
+#include "fabric/topology/port_names.h"
 #include "sim/sim.h"
 #include "sim/sim_manager.h"
 
-/* Packets take no time where links are not paced, so a port may see many at one instant: bringing up
- * a subnet, or all that a program has posted. */
+/* Without pacing packets take no time, so a port may pass many at one instant: while a subnet comes
+ * up, or for all requests that a program has posted. */
 enum { STEPS_MIN = 1 << 21, STEPS_PER_PORT = 1 << 12 };
 
-static void PRINTF_LIKE(3, 4)
-	blame(struct sim *sim, time_ns deadline, const char *format, ...)
+static void PRINTF_LIKE(3, 4) blame(struct sim *sim, time_ns deadline, const char *format, ...)
 {
 	char *reason = sim->watchdog.reason;
 	char who[PORT_NAME_BYTES + 32];
@@ -23,12 +22,13 @@ static void PRINTF_LIKE(3, 4)
 	vsnprintf(who, sizeof(who), format, arguments);
 	va_end(arguments);
 	if (deadline <= sim->now)
-		snprintf(reason, TIME_WATCHDOG_REASON_BYTES,
-			 "virtual time stands still at %llu ns: the deadline of %s stays at %llu ns",
-			 (unsigned long long)sim->now, who, (unsigned long long)deadline);
+		snprintf(
+			reason, TIME_WATCHDOG_REASON_BYTES,
+			"virtual time stands still at %llu ns: the deadline of %s stays at %llu ns",
+			(unsigned long long)sim->now, who, (unsigned long long)deadline);
 	else
 		snprintf(reason, TIME_WATCHDOG_REASON_BYTES,
-			 "virtual time stands still at %llu ns: %s always has something to do",
+			 "virtual time stands still at %llu ns: %s always has work",
 			 (unsigned long long)sim->now, who);
 }
 
@@ -40,7 +40,7 @@ static bool blame_manager(struct sim *sim, time_ns now)
 		const struct sim_manager *manager = &sim->managers[index];
 		time_ns deadline = sm_deadline(manager->sm);
 
-		if (deadline > now && !manager->has_mail)
+		if (deadline > now && !manager->has_received)
 			continue;
 		port_name_text(manager->port, name);
 		blame(sim, deadline, "the subnet manager on %s", name);
@@ -72,7 +72,7 @@ static bool blame_fabric(struct sim *sim, time_ns now)
 	char name[PORT_NAME_BYTES];
 
 	if (fabric_has_work(fabric)) {
-		port_name_text(fabric->work[fabric->work_head & fabric->work_mask], name);
+		port_name_text(fabric->work.ports[fabric->work.head & fabric->work.mask], name);
 		blame(sim, TIME_NEVER, "port %s", name);
 		return true;
 	}
@@ -85,9 +85,8 @@ static bool blame_fabric(struct sim *sim, time_ns now)
 static void find_cause(struct sim *sim)
 {
 	time_ns now = sim->now;
-	time_ns deadline = sim->programs.deadline
-				   ? sim->programs.deadline(sim->programs.context)
-				   : TIME_NEVER;
+	time_ns deadline =
+		sim->programs.deadline ? sim->programs.deadline(sim->programs.context) : TIME_NEVER;
 
 	if (deadline <= now)
 		blame(sim, deadline, "the programs");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ends a simulation in which virtual time does not go on: somebody always has something to do, or a
+ * Ends a simulation in which virtual time stands still: a host or port always has work, or a
  * deadline is past and stays there.
  */
 #ifndef SOFTIB_SIM_TIME_WATCHDOG_H
@@ -15,16 +15,15 @@ struct sim;
 enum { TIME_WATCHDOG_REASON_BYTES = 256 };
 
 struct time_watchdog {
-	uint64_t step_count; /* since a deadline was last waited for */
-	char reason[TIME_WATCHDOG_REASON_BYTES]; /* "": all is well */
+	uint64_t step_count;			 /* since the clock last advanced */
+	char reason[TIME_WATCHDOG_REASON_BYTES]; /* "": time advances */
 };
 
-/* Whoever is to be named: a turn of everybody, or a packet that a host hands to its port. False:
- * there were more of them at one instant than a fabric of this size has use for, and from now on
- * nothing moves. */
+/* Counts one step: a turn of all hosts, or a packet that a host hands to its port. False: one
+ * instant had more steps than a fabric of this size can need, and from now on nothing moves. */
 MUST_USE bool time_watchdog_step(struct sim *sim);
 
-/* The clock goes on to a deadline that lies ahead. */
+/* The clock advances to a deadline that lies ahead. */
 static inline void time_watchdog_rest(struct time_watchdog *watchdog)
 {
 	watchdog->step_count = 0;

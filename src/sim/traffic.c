@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The programs of a simulated fabric: when flows start, send and stop, and what arrived. */
+/* The programs of a simulated fabric: starts, paces and stops flows, and counts what arrived. */
 #include "sim/traffic.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static struct sim_host *find_host(struct traffic *traffic, const struct scenario
 	return host;
 }
 
-/* Messages as far apart as the rate says. */
+/* Sets the time between messages from the rate. */
 static void set_interval(struct flow *flow)
 {
 	uint64_t parts = (uint64_t)flow->options->message_bytes * 8 * SECONDS(1);
@@ -51,7 +51,7 @@ static int flow_init(struct traffic *traffic, struct flow *flow,
 	flow->stop = options->stop ? traffic->begins_at + options->stop : end;
 	flow->next_at = flow->start;
 	set_interval(flow);
-	list_init(&flow->load_link);
+	list_init(&flow->load.link);
 	flow->latencies = calloc(1, sizeof(*flow->latencies));
 	if (!flow->latencies)
 		return -ENOMEM;
@@ -72,7 +72,7 @@ static int make_rooms(struct traffic *traffic, const struct scenario *scenario)
 	for (uint32_t i = 0; i < scenario->flow_count; i++)
 		if (scenario->flows[i].message_bytes > traffic->memory_bytes)
 			traffic->memory_bytes = scenario->flows[i].message_bytes;
-	traffic->memory_bytes += GRH_BYTES; /* in front of a datagram */
+	traffic->memory_bytes += GRH_BYTES; /* the GRH in front of a datagram */
 	traffic->memory = calloc(1, traffic->memory_bytes);
 	traffic->flows = calloc(scenario->flow_count + 1u, sizeof(*traffic->flows));
 	traffic->loads = calloc(host_count + 1u, sizeof(*traffic->loads));
@@ -153,7 +153,7 @@ static void send(struct flow *flow)
 		connection_send(flow);
 }
 
-/* Parts of a nanosecond are carried on. */
+/* The remainder of a nanosecond is carried over to the next message. */
 static void set_next(struct flow *flow)
 {
 	flow->next_at += flow->interval;

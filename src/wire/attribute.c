@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Management attributes from field tables. */
+/* Encodes, decodes and prints management attributes by field tables. */
 #include "wire/attribute.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@
 
 enum { WORD_BYTES = 8, WORD_BITS = 64, ATTRIBUTE_WORDS_MAX = 32 };
 
-/* An attribute's bits as numbers, so that a field is a shift away: bit 0 of the attribute is the
- * most significant bit of the first. */
+/* An attribute's bits as 64-bit numbers, so that a field is found by a shift. Bit 0 of the
+ * attribute is the most significant bit of the first number. */
 struct bit_words {
 	uint64_t words[ATTRIBUTE_WORDS_MAX];
 };
@@ -32,7 +32,7 @@ static inline uint64_t get_bits(const uint64_t *words, unsigned bit, unsigned bi
 	return (words[0] << (end - WORD_BITS) | words[1] >> (2 * WORD_BITS - end)) & mask;
 }
 
-/* The bits are zero before. */
+/* The bits must be zero before. */
 static inline void put_bits(uint64_t *words, unsigned bit, unsigned bit_count, uint64_t value)
 {
 	unsigned offset = bit % WORD_BITS;

@@ -34,7 +34,7 @@ struct attribute_layout {
 	size_t byte_count;
 };
 
-/* Bits no field covers are written as zero. */
+/* Bits that no field covers are written as zero. */
 void attribute_encode(const struct attribute_layout *layout, const void *attribute,
 		      uint8_t *ret_bytes);
 void attribute_decode(const struct attribute_layout *layout, const uint8_t *bytes,
@@ -42,7 +42,7 @@ void attribute_decode(const struct attribute_layout *layout, const uint8_t *byte
 
 uint64_t attribute_field_value(const struct attribute_field *field, const void *attribute);
 
-/* Keeps as many bits of the value as the struct's member has. */
+/* Truncates the value to the width of the struct's member. */
 void attribute_field_set(const struct attribute_field *field, uint64_t value, void *ret_attribute);
 
 #define ATTRIBUTE_MEMBER(type, name, offset, bits) type name;
@@ -61,7 +61,7 @@ void attribute_field_set(const struct attribute_field *field, uint64_t value, vo
 		attribute_decode(&attribute##_layout, bytes, ret_value);                           \
 	}
 
-/* One row of a layout, for the attribute that ATTRIBUTE_SUBJECT names where this is expanded. */
+/* One row of a layout, for the attribute that ATTRIBUTE_SUBJECT names at the place of expansion. */
 #define ATTRIBUTE_ROW(type, field, offset, bits)                                                   \
 	{.name = #field,                                                                           \
 	 .struct_offset = offsetof(ATTRIBUTE_SUBJECT, field),                                      \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ClassPortInfo, the attribute that every general service class has (vol 1, chapter 13). */
+/* ClassPortInfo, the attribute that every general service class has (vol 1, chapter 13; management
+ * 1.6). */
 #ifndef SOFTIB_WIRE_CLASS_PORT_INFO_H
 #define SOFTIB_WIRE_CLASS_PORT_INFO_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages that make a connection: REQ, MRA, REJ, REP, RTU (vol 1, chapter 12). */
+/* The messages that make a connection: REQ, MRA, REJ, REP, RTU (vol 1, chapter 12; management
+ * 7.1). */
 #include "wire/cm_connect.h"
 
 #define ATTRIBUTE_SUBJECT struct cm_path

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages that make a connection: REQ, MRA, REJ, REP, RTU (vol 1, chapter 12). */
+/* The messages that make a connection: REQ, MRA, REJ, REP, RTU (vol 1, chapter 12; management
+ * 7.1). */
 #ifndef SOFTIB_WIRE_CM_CONNECT_H
 #define SOFTIB_WIRE_CM_CONNECT_H
 
 #include "wire/attribute.h"
 #include "wire/cm_message.h"
 
-/* TransportServiceType; XRC is told by the extended type of the last one. */
+/* TransportServiceType. XRC has the last value, with an extended transport type. */
 enum cm_transport {
 	CM_TRANSPORT_RC = 0,
 	CM_TRANSPORT_UC = 1,
@@ -55,11 +56,11 @@ enum { CM_EXTENDED_TRANSPORT_XRC = 1 };
 	FIELD(uint8_t, sl, 336, 4)                                                                 \
 	FIELD(uint8_t, subnet_local, 340, 1)                                                       \
 	FIELD(uint8_t, ack_timeout, 344, 5)                                                        \
-	FIELD(uint8_t, sap_supported, 349, 1) /* of the alternate path only */
+	FIELD(uint8_t, sap_supported, 349, 1) /* alternate path only */
 
 enum { CM_PATH_BYTES = 44, CM_REQ_PRIMARY_OFFSET = 52, CM_REQ_ALTERNATE_OFFSET = 96 };
 
-/* Which message an MRA or a REJ answers. */
+/* The message that an MRA or a REJ answers. */
 enum cm_answered { CM_ANSWERED_REQ = 0, CM_ANSWERED_REP = 1, CM_ANSWERED_OTHER = 2 };
 
 #define CM_MRA_FIELDS(FIELD)                                                                       \
@@ -81,7 +82,7 @@ enum cm_failover {
 	CM_FAILOVER_REJECTED = 2
 };
 
-/* The vendor id of enhanced connection establishment lies in three bytes that were reserved. */
+/* The vendor id of enhanced connection establishment uses three bytes that were reserved before. */
 #define CM_REP_FIELDS(FIELD)                                                                       \
 	FIELD(uint32_t, local_comm_id, 0, 32)                                                      \
 	FIELD(uint32_t, remote_comm_id, 32, 32)                                                    \
@@ -112,7 +113,7 @@ ATTRIBUTE_STRUCT(cm_rej, CM_REJ_FIELDS)
 ATTRIBUTE_STRUCT(cm_rep, CM_REP_FIELDS)
 ATTRIBUTE_STRUCT(cm_rtu, CM_RTU_FIELDS)
 
-/* A REQ is one table and two paths inside it. No alternate path: all of it zero. */
+/* A REQ is one table with two paths inside. Without an alternate path, that path is all zero. */
 struct cm_request {
 	struct cm_req req;
 	struct cm_path primary;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages of a connection that is there: DREQ, DREP, LAP, APR (vol 1, chapter 12). */
+/* The messages of an established connection: DREQ, DREP, LAP, APR (vol 1, chapter 12; management
+ * 7.1). */
 #include "wire/cm_established.h"
 
 #define ATTRIBUTE_SUBJECT struct cm_dreq

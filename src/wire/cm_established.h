@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages of a connection that is there: DREQ, DREP end it; LAP, APR give it another alternate
- * path (vol 1, chapter 12). */
+/* The messages of an established connection: DREQ and DREP end it, LAP and APR change its alternate
+ * path (vol 1, chapter 12; management 7.1). */
 #ifndef SOFTIB_WIRE_CM_ESTABLISHED_H
 #define SOFTIB_WIRE_CM_ESTABLISHED_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header of IP addresses in connection requests (vol 1, annex A11). */
+/* IP addresses in connection requests (vol 1, annex A11; management 7.6). */
 #include "wire/cm_ip_header.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of connection messages and of the reasons to refuse them (vol 1, chapter 12). */
+/* The names of communication management messages and of reject reasons (vol 1, chapter 12;
+ * management 7.1). */
 #include "wire/cm_message.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all messages of communication management have in common: which there are, why one is refused
- * (vol 1, chapter 12). */
+/* The parts that all messages of communication management share: attribute ids, reject reasons,
+ * private data (vol 1, chapter 12; management 7.1). */
 #ifndef SOFTIB_WIRE_CM_MESSAGE_H
 #define SOFTIB_WIRE_CM_MESSAGE_H
 
@@ -24,7 +24,7 @@ enum cm_message_id {
 	CM_APR = 0x001a,
 };
 
-/* Private data: where it begins in the message's data, and how much there is. */
+/* Private data: offset in the message's data, and length. */
 enum {
 	CM_REQ_PRIVATE_OFFSET = 140,
 	CM_REQ_PRIVATE_BYTES = 92,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Service id resolution for unreliable datagrams (vol 1, chapter 12). */
+/* Service id resolution for unreliable datagrams (vol 1, chapter 12; management 7.1). */
 #include "wire/cm_sidr.h"
 
 #define ATTRIBUTE_SUBJECT struct cm_sidr_req

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Service id resolution for unreliable datagrams: SIDR_REQ, SIDR_REP (vol 1, chapter 12). */
+/* Service id resolution for unreliable datagrams: SIDR_REQ, SIDR_REP (vol 1, chapter 12; management
+ * 7.1). */
 #ifndef SOFTIB_WIRE_CM_SIDR_H
 #define SOFTIB_WIRE_CM_SIDR_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes of congestion control management (vol 1, annex A10). */
+/* Attributes of congestion control management (vol 1, annex A10; management 6.5). */
 #include "wire/congestion.h"
 
 #include "wire/notice.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes of congestion control management (vol 1, annex A10). The CC_Key lies at
- * CC_KEY_OFFSET of a MAD; the log begins where other attributes' data do not. */
+/* Attributes of congestion control management (vol 1, annex A10; management 6.5). The CC_Key is at
+ * CC_KEY_OFFSET of a MAD. The data of CongestionLog begin at an offset of their own. */
 #ifndef SOFTIB_WIRE_CONGESTION_H
 #define SOFTIB_WIRE_CONGESTION_H
 
@@ -9,7 +9,7 @@
 enum {
 	CONGESTION_CLASS_VERSION = 2,
 	CC_KEY_OFFSET = 24,
-	CONGESTION_LOG_OFFSET = 32, /* of its data; others: SMP_DATA_OFFSET */
+	CONGESTION_LOG_OFFSET = 32, /* the data of CongestionLog; of others: SMP_DATA_OFFSET */
 
 	ATTRIBUTE_CONGESTION_INFO = 0x0011,
 	ATTRIBUTE_CONGESTION_KEY_INFO = 0x0012,
@@ -39,11 +39,11 @@ ATTRIBUTE_STRUCT(congestion_info, CONGESTION_INFO_FIELDS)
 enum { CONGESTION_KEY_INFO_BYTES = 16 };
 ATTRIBUTE_STRUCT(congestion_key_info, CONGESTION_KEY_INFO_FIELDS)
 
-/* CongestionLog: one header or the other, then events, the newest first. */
+/* CongestionLog: the header of a switch or of a CA, then the events, the newest first. */
 
 enum { CONGESTION_LOG_OF_SWITCH = 1, CONGESTION_LOG_OF_CA = 2, CONGESTION_FLAG_ENABLED = 1 };
 
-/* The port with number n is bit n of 256, and the last word has the lowest bits. */
+/* Port n is bit n of 256; the last word has the lowest bits. */
 #define SWITCH_CONGESTION_LOG_FIELDS(FIELD)                                                        \
 	FIELD(uint8_t, log_type, 0, 8)                                                             \
 	FIELD(uint8_t, congestion_flags, 8, 8)                                                     \
@@ -98,7 +98,7 @@ ATTRIBUTE_STRUCT(ca_congestion_event, CA_CONGESTION_EVENT_FIELDS)
 
 /* Settings. */
 
-/* SwitchCongestionSetting.ControlMap: which fields a Set means. */
+/* SwitchCongestionSetting.ControlMap: the fields that a Set changes. */
 enum {
 	CONTROL_VICTIM_MASK = 1 << 0,
 	CONTROL_CREDIT_MASK = 1 << 1,
@@ -159,7 +159,7 @@ ATTRIBUTE_STRUCT(ca_congestion_entry, CA_CONGESTION_ENTRY_FIELDS)
 /* CongestionControlTable: CCTI_Limit, then 64 entries of 16 bits, Shift:2 and Multiplier:14. */
 enum { CCT_ENTRIES_OFFSET = 4, CCT_BLOCK_ENTRIES = 64 };
 
-/* Details of trap 0; the GID of who asked, if there was a GRH. */
+/* Details of trap 0, with the GID of the requester if there was a GRH. */
 #define BAD_CC_KEY_DETAILS_FIELDS(FIELD)                                                           \
 	FIELD(uint16_t, slid, 0, 16)                                                               \
 	FIELD(uint8_t, method, 16, 8)                                                              \

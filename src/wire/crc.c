@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant and variant CRC (vol 1, chapter 7). */
+/* Invariant and variant CRC (vol 1, chapter 7; transport 1.7, 1.8). */
 #include "wire/crc.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@
 
 enum { VARIANT_BYTES_MAX = LRH_BYTES + GRH_BYTES + BTH_BYTES };
 
-/* What a switch or router may change counts as ones. Returns how many bytes at the front were
- * copied and masked. */
+/* The ICRC counts the fields that a switch or router may change as ones (transport 1.7). Returns
+ * how many bytes at the front were copied and masked. */
 static size_t mask_variant_fields(const uint8_t *bytes, size_t byte_count,
 				  uint8_t ret_masked[static VARIANT_BYTES_MAX])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header of an Ethernet II frame between host order and wire bytes. */
+/* The header of an Ethernet II frame. */
 #include "wire/ethernet.h"
 
 #include <string.h>

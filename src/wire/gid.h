@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Global identifiers and GUIDs (vol 1, chapter 4). */
+/* Global identifiers and GUIDs (vol 1, chapter 4; transport 10.1, 10.2). */
 #ifndef SOFTIB_WIRE_GID_H
 #define SOFTIB_WIRE_GID_H
 
@@ -33,7 +33,8 @@ static inline bool gid_is_multicast(const struct gid *gid)
 	return gid->bytes[0] == 0xff;
 }
 
-/* Scope and signature of a multicast GID: for which networks it is (vol 1, chapter 4; RFC 4391). */
+/* Scope and signature of a multicast GID, which say for which networks it is (vol 1, chapter 4; RFC
+ * 4391; transport 10.2). */
 enum {
 	MGID_SCOPE_LINK_LOCAL = 2,
 	MGID_SIGNATURE_IPV4 = 0x401b,

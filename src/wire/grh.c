@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Global route header (vol 1, chapter 8). */
+/* Global route header (vol 1, chapter 8; transport 1.3). */
 #include "wire/grh.h"
 
 #include <string.h>

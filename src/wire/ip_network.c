@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* IP addresses that ports have for IP over InfiniBand: as text, and by softib's own rule (RFC 4291
- * for the text of IPv6). */
+/* IP addresses of ports for IP over InfiniBand: their text form (RFC 4291 for IPv6), and softib's
+ * default addresses. */
 #include "wire/ip_network.h"
 
 #include <string.h>
 #include "base/bytes.h"
 
 enum {
-	IPV4_PLACE = 12, /* in struct ip_address */
 	IPV4_PREFIX_USUAL = 24,
 	IPV6_PREFIX_USUAL = 64,
 	GROUPS = 8, /* of 16 bits */
@@ -19,7 +18,7 @@ static bool is_digit(char character)
 	return character >= '0' && character <= '9';
 }
 
-/* At most three digits, which is enough for everything decimal here. */
+/* At most three digits, enough for every decimal number here. */
 static bool read_decimal(const char **at, unsigned number_max, uint8_t *ret_number)
 {
 	unsigned number = 0, digits = 0;
@@ -37,7 +36,7 @@ static bool read_ipv4(const char **at, struct ip_address *ret_address)
 	for (unsigned index = 0; index < 4; index++) {
 		if (index && *(*at)++ != '.')
 			return false;
-		if (!read_decimal(at, 255, &ret_address->bytes[IPV4_PLACE + index]))
+		if (!read_decimal(at, 255, &ret_address->bytes[IPV4_OFFSET + index]))
 			return false;
 	}
 	return true;
@@ -63,7 +62,7 @@ static bool read_group(const char **at, uint16_t *ret_group)
 	return true;
 }
 
-/* Groups with a colon between them; "::" once, for as many zero groups as are missing. */
+/* Groups separated by colons; "::" once, for as many zero groups as are missing. */
 static bool read_ipv6(const char **at, struct ip_address *ret_address)
 {
 	uint16_t groups[GROUPS];
@@ -128,8 +127,8 @@ struct ip_network ip_network_of_port(uint8_t ip_version, uint32_t ordinal)
 
 	if (ip_version == 4) {
 		network.prefix_bits = RULE_PREFIX_IPV4;
-		put_be16(bytes + IPV4_PLACE, 127 << 8 | 100);
-		put_be16(bytes + IPV4_PLACE + 2, (uint16_t)ordinal);
+		put_be16(bytes + IPV4_OFFSET, 127 << 8 | 100);
+		put_be16(bytes + IPV4_OFFSET + 2, (uint16_t)ordinal);
 	} else {
 		network.prefix_bits = IPV6_PREFIX_USUAL;
 		put_be32(bytes, 0xfd5f1b00);
@@ -146,7 +145,7 @@ bool ip_address_equal(const struct ip_address *a, const struct ip_address *b)
 bool ip_network_contains(const struct ip_network *network, uint8_t ip_version,
 			 const struct ip_address *address)
 {
-	unsigned first_byte = ip_version == 4 ? IPV4_PLACE : 0;
+	unsigned first_byte = ip_version == 4 ? IPV4_OFFSET : 0;
 	unsigned whole = network->prefix_bits / 8, rest = network->prefix_bits % 8;
 
 	if (network->ip_version != ip_version ||
@@ -163,14 +162,14 @@ bool ip_network_contains(const struct ip_network *network, uint8_t ip_version,
 
 bool ip_address_is_for_ports(uint8_t ip_version, const struct ip_address *address)
 {
-	static const struct ip_address nobody;
+	static const struct ip_address unspecified;
 	static const struct ip_address loopback_ipv6 = {{[15] = 1}};
 	static const struct ip_address loopback_ipv4 = {{[12] = 127, 0, 0, 1}};
 
-	if (ip_address_equal(address, &nobody))
+	if (ip_address_equal(address, &unspecified))
 		return false;
 	if (ip_version == 6)
 		return address->bytes[0] != 0xff && !ip_address_equal(address, &loopback_ipv6);
-	/* 224.0.0.0 and above: groups, and what is kept for nobody. */
-	return address->bytes[IPV4_PLACE] < 224 && !ip_address_equal(address, &loopback_ipv4);
+	/* 224.0.0.0 and above: multicast, and reserved. */
+	return address->bytes[IPV4_OFFSET] < 224 && !ip_address_equal(address, &loopback_ipv4);
 }

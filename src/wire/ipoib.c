@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* IP over InfiniBand, as much of it as finds addresses (RFC 4391, RFC 4861). */
+/* IP over InfiniBand: the part that resolves addresses (RFC 4391, RFC 4861; management 8.1). */
 #include "wire/ipoib.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ enum {
 	ARP_REQUEST = 1,
 	ARP_REPLY = 2,
 	IPV6_NEXT_ICMP = 58,
-	IPV6_HOP_LIMIT = 255, /* anything else has crossed a router */
+	IPV6_HOP_LIMIT = 255, /* any other value has crossed a router */
 	ND_BYTES = 48,	      /* message and its one option */
 	ND_SOLICITATION = 135,
 	ND_ADVERTISEMENT = 136,
@@ -22,7 +22,6 @@ enum {
 	OPTION_SOURCE_ADDRESS = 1,
 	OPTION_TARGET_ADDRESS = 2,
 	OPTION_OCTETS = 3, /* of eight bytes */
-	IPV4_PLACE = 12,   /* in struct ip_address */
 	IPV4_BYTES = 4,
 };
 
@@ -45,7 +44,7 @@ static struct ip_address ipv4(const uint8_t *bytes)
 {
 	struct ip_address address = {{0}};
 
-	memcpy(address.bytes + IPV4_PLACE, bytes, IPV4_BYTES);
+	memcpy(address.bytes + IPV4_OFFSET, bytes, IPV4_BYTES);
 	return address;
 }
 
@@ -61,9 +60,9 @@ static size_t arp_encode(const struct ipoib_neighbour *neighbour, uint8_t *ret_b
 	arp[5] = IPV4_BYTES;
 	put_be16(arp + 6, neighbour->is_answer ? ARP_REPLY : ARP_REQUEST);
 	hardware_encode(&neighbour->sender, arp + 8);
-	memcpy(arp + 28, neighbour->sender_ip.bytes + IPV4_PLACE, IPV4_BYTES);
+	memcpy(arp + 28, neighbour->sender_ip.bytes + IPV4_OFFSET, IPV4_BYTES);
 	hardware_encode(&neighbour->target, arp + 32);
-	memcpy(arp + 52, neighbour->target_ip.bytes + IPV4_PLACE, IPV4_BYTES);
+	memcpy(arp + 52, neighbour->target_ip.bytes + IPV4_OFFSET, IPV4_BYTES);
 	return IPOIB_ARP_BYTES;
 }
 
@@ -104,7 +103,7 @@ static uint16_t icmp_checksum(const uint8_t *ipv6, const uint8_t *icmp, size_t b
 	return (uint16_t)~sum;
 }
 
-/* The link-local scope group that a question about an address goes to. */
+/* The link-local multicast group that a solicitation for an address goes to. */
 static void solicited_node(const struct ip_address *address, uint8_t ret_bytes[static 16])
 {
 	static const uint8_t prefix[13] = {0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff};
@@ -211,7 +210,7 @@ struct gid ipoib_multicast_gid(uint8_t ip_version, const struct ip_address *addr
 
 	if (ip_version == 4) {
 		gid = group(is_ip ? MGID_SIGNATURE_IPV4 : 0x4001, pkey);
-		put_be32(gid.bytes + 12, get_be32(address->bytes + IPV4_PLACE) & 0x0fffffff);
+		put_be32(gid.bytes + 12, get_be32(address->bytes + IPV4_OFFSET) & 0x0fffffff);
 	} else {
 		gid = group(is_ip ? MGID_SIGNATURE_IPV6 : 0x6001, pkey);
 		memcpy(gid.bytes + 6, address->bytes + 6, 10);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* IP over InfiniBand, as much of it as finds addresses: link-layer addresses, ARP and neighbour
- * discovery, multicast groups (RFC 4391, RFC 4861). */
+/* IP over InfiniBand, the part that resolves addresses: link-layer addresses, ARP and neighbour
+ * discovery, multicast groups (RFC 4391, RFC 4861; management 8.1). */
 #ifndef SOFTIB_WIRE_IPOIB_H
 #define SOFTIB_WIRE_IPOIB_H
 
@@ -26,28 +26,28 @@ struct ipoib_hardware {
 	struct gid gid;
 };
 
-/* A question who has an address, or its answer; the same for ARP and neighbour discovery. */
+/* A request for an address, or its reply; one struct for ARP and neighbour discovery. */
 struct ipoib_neighbour {
 	uint8_t ip_version; /* 4: ARP, 6: neighbour discovery */
 	bool is_answer;
 	struct ipoib_hardware sender;
 	struct ip_address sender_ip;
-	struct ipoib_hardware target; /* of an answer to ARP: who asked */
-	struct ip_address
-		target_ip; /* asked for; of an answer: who asked (ARP), who answers (ND) */
+	struct ipoib_hardware target; /* ARP reply: the requester */
+	/* The requested address; in a reply the requester's (ARP) or the sender's (ND). */
+	struct ip_address target_ip;
 };
 
-/* The encapsulation header is included. Returns the bytes written. */
+/* Includes the encapsulation header. Returns the bytes written. */
 size_t ipoib_neighbour_encode(const struct ipoib_neighbour *neighbour,
 			      uint8_t ret_bytes[static IPOIB_QUESTION_BYTES_MAX]);
-/* false: something else, or damaged. */
+/* False: another protocol, or malformed. */
 MUST_USE bool ipoib_neighbour_decode(const uint8_t *bytes, size_t byte_count,
 				     struct ipoib_neighbour *ret_neighbour);
 
 /* The group of all ports of a partition. */
 struct gid ipoib_broadcast_gid(uint16_t pkey);
-/* The group of an IP multicast address; the signature is IPoIB's or, for datagrams of connection
- * management, its own. */
+/* The group of an IP multicast address, with the signature of IPoIB or of connection management's
+ * datagrams. */
 enum ipoib_signature { IPOIB_SIGNATURE_IP, IPOIB_SIGNATURE_UDP };
 struct gid ipoib_multicast_gid(uint8_t ip_version, const struct ip_address *address, uint16_t pkey,
 			       enum ipoib_signature signature);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Local route header (vol 1, chapter 7). */
+/* Local route header (vol 1, chapter 7; transport 1.2). */
 #include "wire/lrh.h"
 
 #include "base/bytes.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Local route header (vol 1, chapter 7). */
+/* Local route header (vol 1, chapter 7; transport 1.2). */
 #ifndef SOFTIB_WIRE_LRH_H
 #define SOFTIB_WIRE_LRH_H
 
@@ -10,7 +10,7 @@
 
 enum {
 	LRH_BYTES = 8,
-	/* Places, for who looks at one field only. */
+	/* Offsets, for code that reads one field only. */
 	LRH_DLID_OFFSET = 2,
 	LRH_SLID_OFFSET = 6,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Management datagrams: the common header (vol 1, chapter 13; directed-route form chapter 14). */
+/* Management datagrams: the common header (vol 1, chapters 13 and 14; management 1.1, 2.1). */
 #include "wire/mad.h"
 
 #include "base/bytes.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Management datagrams: the common header and the SMP forms (vol 1, chapters 13 and 14). */
+/* Management datagrams: the common header and the SMP forms (vol 1, chapters 13 and 14; management
+ * 1.1, 2.1). */
 #ifndef SOFTIB_WIRE_MAD_H
 #define SOFTIB_WIRE_MAD_H
 
@@ -10,7 +11,7 @@
 
 enum { MAD_BYTES = 256, MAD_HEADER_BYTES = 24, MAD_HOPS_MAX = 63 };
 
-/* Places in the common header, for who looks at one field only. */
+/* Offsets in the common header, for code that reads one field only. */
 enum {
 	MAD_CLASS_OFFSET = 1,
 	MAD_VERSION_OFFSET = 2,
@@ -19,7 +20,7 @@ enum {
 	MAD_HOP_POINTER_OFFSET = 6,
 	MAD_HOP_COUNT_OFFSET = 7,
 	MAD_TRANSACTION_ID_OFFSET = 8,
-	/* Beside the status of a directed-route SMP: it is on its way back. */
+	/* D bit beside the status of a directed-route SMP: the SMP returns to the requester. */
 	MAD_STATUS_DIRECTION = 0x8000,
 };
 
@@ -107,19 +108,19 @@ struct mad_header {
 	uint32_t attribute_modifier;
 };
 
-/* The vendors' classes whose MADs say by an OUI whose they are. */
+/* Vendor classes whose MADs carry an OUI (management 1.9). */
 static inline bool mad_class_has_oui(unsigned management_class)
 {
 	return management_class >= MAD_CLASS_VENDOR2_FIRST &&
 	       management_class <= MAD_CLASS_VENDOR2_LAST;
 }
 
-/* Knows from the class whether the header is that of a directed-route SMP. */
+/* The class says whether the header is that of a directed-route SMP. */
 void mad_header_encode(const struct mad_header *header, uint8_t ret_bytes[static MAD_HEADER_BYTES]);
 MUST_USE bool mad_header_decode(const uint8_t *bytes, size_t byte_count,
 				struct mad_header *ret_header);
 
-/* Places inside an SMP. */
+/* Offsets inside an SMP. */
 enum {
 	SMP_MKEY_OFFSET = 24,
 	SMP_DR_SLID_OFFSET = 32,

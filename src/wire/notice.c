@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notice, what traps and reports carry (vol 1, chapters 13 and 14). */
+/* Notice, the attribute of traps and reports (vol 1, chapters 13 and 14; management 5.1, 5.2). */
 #include "wire/notice.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notice, what traps and reports carry (vol 1, chapters 13 and 14). */
+/* Notice, the attribute of traps and reports (vol 1, chapters 13 and 14; management 5.1, 5.2). */
 #ifndef SOFTIB_WIRE_NOTICE_H
 #define SOFTIB_WIRE_NOTICE_H
 
@@ -40,7 +40,7 @@ enum trap_number {
 	TRAP_BAD_PKEY_AT_SWITCH = 259,
 };
 
-/* For a vendor's notice producer_type is the vendor's OUI and trap_number its device id. */
+/* In a vendor's notice producer_type is the vendor's OUI and trap_number the device id. */
 #define NOTICE_HEADER_FIELDS(FIELD)                                                                \
 	FIELD(uint8_t, is_generic, 0, 1)                                                           \
 	FIELD(uint8_t, type, 1, 7)                                                                 \

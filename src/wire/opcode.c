@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operation codes of the transports, as one table (vol 1, chapter 9). */
+/* The operation codes of the transports, as one table (vol 1, chapter 9; transport 2.1, 2.2). */
 #include "wire/opcode.h"
 
 #include "wire/transport_headers.h"
@@ -65,7 +65,7 @@ enum {
 	 OPCODE_KIND_##kind == OPCODE_KIND_ATOMIC_ACKNOWLEDGE)
 
 /* clang-format off */
-/* 0x00 - 0x0b: what all connected transports have. */
+/* 0x00 - 0x0b: all connected transports. */
 #define SEND_WRITE_ROWS(ROW)                                                                       \
 	ROW(SEND_FIRST,            SEND,  FIRST,  TAKES_RECEIVE, PAYLOAD)                          \
 	ROW(SEND_MIDDLE,           SEND,  MIDDLE, KEEPS_RECEIVE, PAYLOAD)                          \
@@ -107,7 +107,7 @@ enum {
 
 /* clang-format on */
 
-/* How a transport frames the rows: the same headers, with its own before them. */
+/* How a transport uses the rows: the same headers, with its own before them. */
 #define RC(operation, kind, position, receive, headers)                                            \
 	ENTRY(RC, operation, kind, position, receive, headers)
 #define UC(operation, kind, position, receive, headers)                                            \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operation codes of the transports, as one table (vol 1, chapter 9). */
+/* The operation codes of the transports, as one table (vol 1, chapter 9; transport 2.1, 2.2). */
 #ifndef SOFTIB_WIRE_OPCODE_H
 #define SOFTIB_WIRE_OPCODE_H
 
@@ -65,7 +65,7 @@ enum opcode_kind {
 struct opcode_info {
 	const char *name; /* "RC_SEND_FIRST"; NULL when the code is reserved */
 	enum opcode_kind kind;
-	bool starts_message; /* First or Only; what has just one form counts as Only */
+	bool starts_message; /* First or Only; an operation with a single form counts as Only */
 	bool ends_message;   /* Last or Only */
 	bool is_response;
 	bool has_rdeth, has_deth, has_xrceth, has_reth, has_atomic_eth, has_feth;

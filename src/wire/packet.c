@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A whole IBA packet between host order and wire bytes (vol 1, chapters 7 to 9). */
+/* Encodes and decodes a whole IBA packet (vol 1, chapters 7 to 9; transport 1.1, 1.6). */
 #include "wire/packet.h"
 
 #include <string.h>
@@ -133,7 +133,7 @@ size_t packet_encode(const struct packet *packet, uint8_t *ret_bytes)
 	bool is_train = packet->packet_count > 1;
 	uint8_t *bytes = ret_bytes;
 
-	/* PktLen has 11 bits and PayLen 16; a train may not fit and says 0. */
+	/* PktLen has 11 bits and PayLen 16; a train may not fit and states 0. */
 	debug_assert(is_train || (total + ICRC_BYTES) / 4 < 2048);
 
 	struct lrh lrh = packet->lrh;
@@ -159,7 +159,7 @@ size_t packet_encode(const struct packet *packet, uint8_t *ret_bytes)
 	bytes += BTH_BYTES;
 	if (info->eth_bytes)
 		bytes = encode_extended_headers(packet, info, bytes);
-	/* The pad shares its word with the payload's end, which is written over it. */
+	/* The pad shares its word with the end of the payload, which is written afterwards. */
 	if (pad)
 		put_be32(bytes + payload + pad - 4, 0);
 	if (payload)
@@ -188,15 +188,15 @@ const char *packet_error_name(enum packet_error error)
 	return "unknown";
 }
 
-/* Both lengths that the headers state count the ICRC; a train states none. */
+/* Both lengths in the headers count the ICRC; a train states none. */
 static bool length_agrees(size_t stated, size_t byte_count, uint32_t packet_count)
 {
 	return packet_count == 1 ? stated == byte_count + ICRC_BYTES : stated == 0;
 }
 
 /*
- * The bytes may lie in a ring, where a hostile peer changes them between a check and its use. So
- * whatever decides about lengths is read once and handed on; all other fields may have any value.
+ * The bytes may lie in a ring, where a hostile peer changes them between a check and its use. So a
+ * field that decides about lengths is read once and passed on; all other fields may have any value.
  */
 static uint8_t read_once(const uint8_t *byte)
 {
@@ -237,8 +237,8 @@ static enum packet_error check_route_headers(const uint8_t *bytes, size_t byte_c
 	return lnh == LNH_GLOBAL ? check_grh(bytes, byte_count, packet_count) : PACKET_OK;
 }
 
-/* flags: the byte of the BTH with PadCnt and TVer. byte_count counts from the BTH to the last pad.
- */
+/* flags: the byte of the BTH with PadCnt and TVer. byte_count counts from the BTH to the last pad
+ * byte. */
 static enum packet_error check_transport_headers(const struct opcode_info *info, uint8_t flags,
 						 size_t byte_count)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole IBA packet in host order, between the engines and any wire.
+ * A whole IBA packet in host order.
  *
- * Engines deal in trains: packet_count packets of one message, with consecutive PSNs, handled as one. Its opcode is
- * that of a single packet which starts and ends the message where the train does (Only, First, Middle, Last). On a
- * fabric link packet_count is always 1; only rings between two processes carry longer trains.
+ * Engines work with trains: packet_count packets of one message, with consecutive PSNs, handled as
+ * one. The opcode of a train is that of a single packet which starts and ends the message where the
+ * train does (Only, First, Middle, Last). On a fabric link packet_count is always 1; only rings
+ * between two processes carry longer trains.
  */
 #ifndef SOFTIB_WIRE_PACKET_H
 #define SOFTIB_WIRE_PACKET_H
@@ -21,7 +22,7 @@
 enum {
 	ICRC_BYTES = 4,
 	VCRC_BYTES = 2,
-	/* Of one that stays in its subnet. */
+	/* In a packet without a GRH. */
 	MAD_OFFSET_IN_PACKET = LRH_BYTES + BTH_BYTES + DETH_BYTES,
 };
 
@@ -37,15 +38,15 @@ struct payload {
 	uint32_t span_count;
 	uint32_t byte_count;
 	size_t offset;
-	struct span single; /* where a payload of one span may keep it: spans == &single */
+	struct span single; /* storage for a payload of one span: spans == &single */
 };
 
-/* Raw packets have an LRH and a payload, and of the rest nothing (wire/raw_packet.h). */
+/* Raw packets have an LRH and a payload, but no transport headers (wire/raw_packet.h). */
 enum packet_kind { PACKET_IBA, PACKET_RAW_ETHERTYPE, PACKET_RAW_IPV6 };
 
 struct packet {
-	struct lrh lrh; /* vl and words are the link's to fill; lnh follows has_grh */
-	struct bth bth; /* pad_bytes is the encoder's to fill */
+	struct lrh lrh; /* the link fills in vl and words; lnh follows has_grh */
+	struct bth bth; /* the encoder fills in pad_bytes */
 	struct deth deth;
 	union {
 		struct reth reth;
@@ -66,11 +67,13 @@ struct packet {
 	struct payload payload;
 };
 
-/* A packet whose payload is one run of bytes; spans point into the packet itself, so it must not be copied after. */
+/* Sets a payload that is one run of bytes. The spans point into the packet itself, so it must not
+ * be copied afterwards. */
 void packet_set_payload(struct packet *packet, uint8_t *bytes, uint32_t byte_count);
 
 /* Copies bytes [from, from + byte_count) of the payload. */
-void payload_copy(const struct payload *payload, size_t from, size_t byte_count, uint8_t *ret_bytes);
+void payload_copy(const struct payload *payload, size_t from, size_t byte_count,
+		  uint8_t *ret_bytes);
 
 /* LRH to the last extended header. */
 size_t packet_header_bytes(const struct packet *packet);
@@ -78,8 +81,9 @@ size_t packet_header_bytes(const struct packet *packet);
 /* LRH to the last pad byte; no CRCs. */
 size_t packet_bytes(const struct packet *packet);
 
-/* Writes headers, payload and pad; ret_bytes has room for packet_bytes(). Returns how many were written. For
- * packet_count 1 LRH.PktLen counts the ICRC that follows; for longer trains it is 0. */
+/* Writes headers, payload and pad; ret_bytes has room for packet_bytes(). Returns the bytes
+ * written. For packet_count 1 LRH.PktLen counts the ICRC that follows; for longer trains it is
+ * 0. */
 size_t packet_encode(const struct packet *packet, uint8_t *ret_bytes);
 
 enum packet_error {
@@ -94,10 +98,12 @@ enum packet_error {
 
 const char *packet_error_name(enum packet_error error);
 
-/* Reads what packet_encode wrote (no CRCs), but for raw packets: PACKET_BAD_NEXT_HEADER. The payload refers to the bytes given, which must stay; packet_count is the
- * caller's knowledge. With packet_count 1 the length must agree with LRH.PktLen. What decides about
- * lengths is read once, so the bytes may lie where a peer can still write. Headers that the opcode does not have are left
- * as they were in ret_packet. */
-MUST_USE enum packet_error packet_decode(uint8_t *bytes, size_t byte_count, uint32_t packet_count, struct packet *ret_packet);
+/* Decodes the bytes that packet_encode() wrote (no CRCs). Raw packets give PACKET_BAD_NEXT_HEADER.
+ * The payload refers to the given bytes, which must stay; the caller knows packet_count. With
+ * packet_count 1 the length must agree with LRH.PktLen. Fields that decide about lengths are read
+ * once, so the bytes may be memory that a peer can still write. Headers that the opcode does not
+ * have are left unchanged in ret_packet. */
+MUST_USE enum packet_error packet_decode(uint8_t *bytes, size_t byte_count, uint32_t packet_count,
+					 struct packet *ret_packet);
 
 #endif

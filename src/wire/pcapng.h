@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Capture files: the blocks of pcapng that softib writes (draft-ietf-opsawg-pcapng), little-endian, times in nanoseconds.
+ * Capture files: the blocks of pcapng that softib writes (draft-ietf-opsawg-pcapng), little-endian,
+ * times in nanoseconds.
  *
  * Each writer returns how many bytes it wrote, or 0 when they do not fit.
  */
@@ -13,12 +14,13 @@
 #include "base/time.h"
 
 enum {
-	PCAPNG_TEXT_BYTES_MAX = 256,	  /* longer texts are cut */
+	PCAPNG_TEXT_BYTES_MAX = 256, /* longer texts are cut */
 	/* Room that any block needs beside its packet. */
 	PCAPNG_BLOCK_OVERHEAD = 128 + 3 * PCAPNG_TEXT_BYTES_MAX,
 };
 
-/* What the bytes of a packet begin with. Wireshark knows InfiniBand only behind a header of the Extensible Record Format. */
+/* What the bytes of a packet begin with. Wireshark knows InfiniBand only behind a header of the
+ * Extensible Record Format. */
 enum pcapng_link_type {
 	PCAPNG_ERF = 197,
 	PCAPNG_INFINIBAND = 247, /* the LRH */
@@ -35,10 +37,10 @@ struct pcapng_interface {
 
 struct pcapng_packet {
 	enum pcapng_link_type link_type; /* of its interface */
-	uint32_t interface_index; /* in the order of the interface blocks */
-	time_ns time;		  /* since 1970 */
+	uint32_t interface_index;	 /* in the order of the interface blocks */
+	time_ns time;			 /* since 1970 */
 	enum pcapng_direction direction;
-	const char *comment; /* NULL: none */
+	const char *comment;  /* NULL: none */
 	const uint8_t *bytes; /* LRH to VCRC */
 	uint32_t byte_count;
 };

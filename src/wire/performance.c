@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The port counters of performance management (vol 1, chapter 16). */
+/* The port counters of performance management (vol 1, chapter 16; management 6.1). */
 #include "wire/performance.h"
 
 #define ATTRIBUTE_SUBJECT struct port_counters

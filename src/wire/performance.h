@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The port counters of performance management (vol 1, chapter 16); data lies at
+/* The port counters of performance management (vol 1, chapter 16; management 6.1). The data are at
  * PERFORMANCE_DATA_OFFSET of a MAD. */
 #ifndef SOFTIB_WIRE_PERFORMANCE_H
 #define SOFTIB_WIRE_PERFORMANCE_H
@@ -43,7 +43,7 @@ enum {
 	ATTRIBUTE_PORT_RCV_DATA_SL = 0x0037,
 };
 
-/* Bits of PortCounters.CounterSelect, in the order of the counters; CounterSelect2 has bits of its
+/* Bits of PortCounters.CounterSelect, in the order of the counters. CounterSelect2 has bits of its
  * own. */
 enum {
 	SELECT_SYMBOL_ERROR = 1 << 0,
@@ -174,7 +174,7 @@ enum { SAMPLE_COUNTERS = 15 };
 
 enum sample_status { SAMPLE_DONE = 0, SAMPLE_STARTING = 1, SAMPLE_RUNNING = 2 };
 
-/* What a sample can count. */
+/* The counters that can be sampled. */
 enum sample_counter {
 	SAMPLE_NOTHING = 0,
 	SAMPLE_XMIT_DATA = 1,

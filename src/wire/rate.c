@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Link widths, speeds and rate codes (vol 1, chapters 9, 14 and 15). */
+/* Link widths, speeds and rate codes (vol 1, chapters 9, 14 and 15; transport 8.9). */
 #include "wire/rate.h"
 
 #include <stddef.h>
@@ -31,7 +31,7 @@ static const struct speed_row {
 	{LINK_SPEED_EDR,    25000000u, { 15, 20, 16, 17, 18}},
 	{LINK_SPEED_HDR,    50000000u, { 20, 16, 17, 21, 22}},
 	{LINK_SPEED_NDR,   100000000u, { 16, 17, 21, 23, 24}},
-	/* 12x XDR has no code: the highest there is. */
+	/* 12x XDR has no code of its own: the highest code. */
 	{LINK_SPEED_XDR,   200000000u, { 17, 21, 23, 25, 25}},
 };
 
@@ -44,8 +44,8 @@ static const uint32_t code_mbps[RATE_CODE_LAST + 1] = {
 	[20] = 53125,  [21] = 425000, [22] = 637500, [23] = 850000, [24] = 1275000, [25] = 1700000,
 };
 
-/* From slow to fast by what is left after coding, so that 12x SDR (30 Gb/s, 24 of data) comes
- * before 1x EDR. */
+/* From slow to fast by data rate after coding, so that 12x SDR (30 Gb/s, 24 of data) comes before
+ * 1x EDR. */
 static const uint8_t code_order[] = {
 	2, 5, 3, 11, 6, 4, 15, 19, 7, 8, 20, 12, 9, 10, 16, 13, 14, 17, 18, 21, 22, 23, 24, 25,
 };
@@ -126,7 +126,7 @@ uint32_t rate_data_mbps(unsigned code)
 	return 0;
 }
 
-/* 0 for a code that means nothing. */
+/* 0 for a reserved code. */
 static int rank(unsigned code)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(code_order); i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raw packets between host order and wire bytes (vol 1, chapters 5 and 7). */
+/* Encodes and decodes raw packets (vol 1, chapters 5 and 7; transport 1.1, 9.4). */
 #include "wire/raw_packet.h"
 
 #include "base/bytes.h"

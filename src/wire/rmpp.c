@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header of the reliable multi-packet protocol inside a MAD (vol 1, chapter 13). */
+/* The RMPP header inside a MAD (vol 1, chapter 13; management 1.8). */
 #include "wire/rmpp.h"
 
 #include "base/bytes.h"

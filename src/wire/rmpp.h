@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header of the reliable multi-packet protocol inside a MAD (vol 1, chapter 13). */
+/* The header of RMPP, the reliable multi-packet protocol, inside a MAD (vol 1, chapter 13;
+ * management 1.8). */
 #ifndef SOFTIB_WIRE_RMPP_H
 #define SOFTIB_WIRE_RMPP_H
 
@@ -11,7 +12,7 @@
 enum {
 	RMPP_OFFSET = 24,
 	RMPP_HEADER_BYTES = 12,
-	RMPP_SEGMENT_OFFSET = 36, /* what PayloadLength counts starts here */
+	RMPP_SEGMENT_OFFSET = 36, /* PayloadLength counts from here */
 	RMPP_SEGMENT_BYTES = 220,
 	RMPP_VERSION = 1,
 	RMPP_RESP_TIME_NONE = 0x1f,
@@ -26,14 +27,14 @@ enum rmpp_type {
 };
 
 enum rmpp_flag {
-	RMPP_FLAG_ACTIVE = 1, /* without it the MAD is not RMPP */
+	RMPP_FLAG_ACTIVE = 1, /* without it the MAD is not part of an RMPP transfer */
 	RMPP_FLAG_FIRST = 2,
 	RMPP_FLAG_LAST = 4,
 };
 
 enum rmpp_status {
 	RMPP_STATUS_NORMAL = 0,
-	RMPP_STATUS_RESOURCES_EXHAUSTED = 1, /* of STOP only; the others are of ABORT only */
+	RMPP_STATUS_RESOURCES_EXHAUSTED = 1, /* STOP only; the others are for ABORT only */
 	RMPP_STATUS_TOTAL_TIME_TOO_LONG = 118,
 	RMPP_STATUS_BAD_LENGTH = 119,
 	RMPP_STATUS_BAD_SEGMENT = 120,
@@ -59,14 +60,14 @@ struct rmpp_header {
 void rmpp_header_encode(const struct rmpp_header *header, uint8_t ret_mad[static MAD_BYTES]);
 void rmpp_header_decode(const uint8_t mad[static MAD_BYTES], struct rmpp_header *ret_header);
 
-/* Whether MADs of this class have the header at all: subnet administration, device administration,
+/* Whether MADs of this class have an RMPP header: subnet administration, device administration,
  * boot information, vendor range 2. */
 bool rmpp_class_has_header(uint8_t management_class);
 
-/* Whether this MAD is part of an RMPP transfer, and not one that stands alone. */
+/* Whether this MAD is part of an RMPP transfer. */
 bool rmpp_mad_is_active(const uint8_t mad[static MAD_BYTES]);
 
-/* Where the data of the class start; what is in front of them is repeated in every segment. */
+/* Where the data of the class start; the bytes before them are repeated in every segment. */
 size_t rmpp_data_offset(uint8_t management_class);
 
 #endif

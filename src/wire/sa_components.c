@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Component masks of subnet administration (vol 1, chapter 15). */
+/* Component masks of subnet administration (vol 1, chapter 15; management 4.4). */
 #include "wire/sa_components.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 		0, 0                                                                               \
 	}
 
-/* Rows of an attribute inside a record, which is INSIDE_OFFSET bits further. */
+/* Rows of an attribute inside a record, at INSIDE_OFFSET bits. */
 #define INSIDE_ROW(type, name, offset, bits) {INSIDE_OFFSET + (offset), (bits)},
 
 #define DEFINE_COMPONENTS(name, bytes)                                                             \
@@ -30,7 +30,7 @@ static const struct sa_component node_record_rows[] = {
 
 DEFINE_COMPONENTS(node_record, NODE_RECORD_BYTES);
 
-/* The fields of PortInfo do not come one by one: reserved ones count too, and some were made of
+/* PortInfo needs rows of its own: reserved fields count too, and some fields were defined in
  * reserved bits later. */
 #define PORT_INFO_ROW(offset, bits)                                                                \
 	{                                                                                          \
@@ -116,7 +116,7 @@ DEFINE_COMPONENTS(sl_to_vl_record, SL_TO_VL_RECORD_BYTES);
 #undef INSIDE_OFFSET
 #define INSIDE_OFFSET (8 * SWITCH_INFO_RECORD_INFO_OFFSET)
 
-/* c2 .. c18, and MulticastFDBTop, which came later and is c19. */
+/* c2 .. c18, and MulticastFDBTop, which was added later as c19. */
 static const struct sa_component switch_info_record_rows[] = {
 	{0, 16}, RESERVED_COMPONENT, SWITCH_INFO_FIELDS(INSIDE_ROW)};
 

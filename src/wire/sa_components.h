@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Component masks of subnet administration: bit n of the mask means component n of the attribute,
- * reserved ones included (vol 1, chapter 15).
+ * Component masks of subnet administration: bit n of the mask selects component n of the attribute,
+ * reserved ones included (vol 1, chapter 15; management 4.4).
  *
- * A record matches a request when it has the request's value in every component of the mask. Both
- * are compared as they are sent, so that one function serves every attribute.
+ * A record matches a request when it has the request's value in every selected component. Both are
+ * compared in wire format, so that one function serves every attribute.
  */
 #ifndef SOFTIB_WIRE_SA_COMPONENTS_H
 #define SOFTIB_WIRE_SA_COMPONENTS_H
@@ -16,7 +16,7 @@
 
 #define SA_COMPONENT(number) ((uint64_t)1 << (number))
 
-/* Records whose id is an LID and nothing else. */
+/* Records whose id is only a LID. */
 enum record_component { RECORD_LID = 0 };
 
 enum node_record_component { NR_LID = 0, NR_NODE_GUID = 7, NR_PORT_GUID = 8 };
@@ -115,7 +115,7 @@ enum mc_member_record_component {
 
 enum inform_info_record_component { IIR_SUBSCRIBER_GID = 0, IIR_NUMBER = 1, IIR_QPN = 11 };
 
-/* Where a component lies in its attribute; no bits: reserved, matches anything. */
+/* Bits of a component in its attribute; no bits: reserved, matches anything. */
 struct sa_component {
 	uint16_t bit_offset;
 	uint16_t bit_count;
@@ -144,7 +144,7 @@ extern const struct sa_components path_record_components;
 extern const struct sa_components mc_member_record_components;
 extern const struct sa_components inform_info_record_components;
 
-/* What a record must look like. */
+/* The bits that a record must have. */
 struct sa_match {
 	size_t word_count;
 	uint64_t care[SA_DATA_BYTES / 8];
@@ -155,7 +155,7 @@ struct sa_match {
 void sa_match_make(const struct sa_components *components, uint64_t component_mask,
 		   const uint8_t request[static SA_DATA_BYTES], struct sa_match *ret_match);
 
-/* The record is followed by zeros up to a whole number of 8 bytes, as it is in a table. */
+/* The record is padded with zeros to a multiple of 8 bytes, as in a table. */
 bool sa_match_accepts(const struct sa_match *match, const uint8_t *record);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subnet administration MADs: the SA header (vol 1, chapter 15). */
+/* Subnet administration MADs: the SA header (vol 1, chapter 15; management 4.1). */
 #include "wire/sa_mad.h"
 
 #include "base/bytes.h"

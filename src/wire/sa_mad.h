@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Subnet administration MADs: the SA header, methods, status codes and attributes (vol 1, chapter
- * 15). */
+ * 15; management 4.1 to 4.3). */
 #ifndef SOFTIB_WIRE_SA_MAD_H
 #define SOFTIB_WIRE_SA_MAD_H
 
@@ -10,17 +10,17 @@
 #include "base/attributes.h"
 #include "wire/mad.h"
 
-/* Places inside an SA MAD; the RMPP header is at MAD_HEADER_BYTES. */
+/* Offsets inside an SA MAD; the RMPP header is at MAD_HEADER_BYTES. */
 enum {
 	SA_CLASS_VERSION = 2,
 	SA_HEADER_OFFSET = 36,
 	SA_HEADER_BYTES = 20,
 	SA_DATA_OFFSET = 56,
 	SA_DATA_BYTES = 200,
-	SA_RECORD_UNIT = 8, /* AttributeOffset counts these */
+	SA_RECORD_UNIT = 8, /* unit of AttributeOffset */
 };
 
-/* The class part of the MAD status. */
+/* The class part of the MAD status (management 4.2). */
 enum sa_status_code {
 	SA_STATUS_NO_RESOURCES = 0x0100,
 	SA_STATUS_REQ_INVALID = 0x0200,
@@ -79,7 +79,7 @@ enum sa_capability2 {
 struct sa_header {
 	uint64_t sm_key;	   /* 0: an untrusted request, and every response */
 	uint16_t attribute_offset; /* stride of the records in SA_RECORD_UNIT; tables only */
-	uint64_t component_mask;   /* bit n: component n of the attribute is meant */
+	uint64_t component_mask;   /* bit n: component n of the attribute is valid */
 };
 
 void sa_header_encode(const struct sa_header *header, uint8_t ret_bytes[static SA_HEADER_BYTES]);

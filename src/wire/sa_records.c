@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The records of subnet administration (vol 1, chapter 15). */
+/* The records of subnet administration (vol 1, chapter 15; management 4.4). */
 #include "wire/sa_records.h"
 
 #include <string.h>

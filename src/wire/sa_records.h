@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The records of subnet administration (vol 1, chapter 15).
+ * The records of subnet administration (vol 1, chapter 15; management 4.4).
  *
  * A record that wraps a subnet management attribute has a table for its own fields only; the
- * attribute stands at the offset named here, in its own encoding. Which component bit means which
- * bits of a record is in sa_components.h.
+ * attribute follows at the offset named here, in its own encoding. sa_components.h maps component
+ * bits to bits of a record.
  */
 #ifndef SOFTIB_WIRE_SA_RECORDS_H
 #define SOFTIB_WIRE_SA_RECORDS_H
@@ -13,7 +13,7 @@
 #include "wire/attribute.h"
 #include "wire/gid.h"
 
-/* Sizes, then the places of what is inside. */
+/* Sizes, then the offsets of the wrapped attributes. */
 enum {
 	NODE_RECORD_BYTES = 108,
 	PORT_INFO_RECORD_BYTES = 68,
@@ -41,7 +41,7 @@ enum {
 	INFORM_INFO_RECORD_INFO_OFFSET = 24,
 };
 
-/* NodeRecord, SwitchInfoRecord and SMInfoRecord begin with it. */
+/* The first field of NodeRecord, SwitchInfoRecord and SMInfoRecord. */
 #define RECORD_LID_FIELDS(FIELD) FIELD(uint16_t, lid, 0, 16)
 
 ATTRIBUTE_STRUCT(record_lid, RECORD_LID_FIELDS)
@@ -131,7 +131,7 @@ enum sa_selector { SELECT_GREATER = 0, SELECT_LESS = 1, SELECT_EXACTLY = 2, SELE
 
 ATTRIBUTE_STRUCT(path_record, PATH_RECORD_FIELDS)
 
-/* The SGIDs, then the DGIDs follow. */
+/* The SGIDs follow, then the DGIDs. */
 #define MULTI_PATH_HEADER_FIELDS(FIELD)                                                            \
 	FIELD(uint8_t, raw_traffic, 0, 1)                                                          \
 	FIELD(uint32_t, flow_label, 4, 20)                                                         \
@@ -211,7 +211,7 @@ enum { SERVICE_NAME_BYTES = 64, SERVICE_DATA_BYTES = 64, SERVICE_NAME_OFFSET = 4
 struct service_record {
 	struct service_record_id id;
 	uint8_t name[SERVICE_NAME_BYTES];
-	uint8_t data[SERVICE_DATA_BYTES]; /* Data8, Data16, Data32 and Data64 as they are sent */
+	uint8_t data[SERVICE_DATA_BYTES]; /* Data8, Data16, Data32 and Data64 in wire format */
 };
 
 void service_record_encode(const struct service_record *record,
@@ -234,10 +234,10 @@ void service_record_decode(const uint8_t bytes[static SERVICE_RECORD_BYTES],
 
 ATTRIBUTE_STRUCT(inform_info, INFORM_INFO_FIELDS)
 
-/* Of is_generic; anything greater: vendors' too. */
+/* is_generic; anything greater: also vendors' notices. */
 enum { INFORM_GENERIC = 1 };
 
-/* Values that stand for all in an InformInfo. */
+/* Values of InformInfo that mean all. */
 enum {
 	INFORM_ANY_LID = 0xffff,
 	INFORM_ANY_TYPE = 0xffff,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subnet management packets (vol 1, chapter 14). */
+/* Subnet management packets (vol 1, chapter 14; management 2.1). */
 #include "wire/smp.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subnet management packets: the fields of a 256-byte MAD that only SMPs have (vol 1, chapter 14).
- */
+/* Subnet management packets: the fields of a 256-byte MAD that only SMPs have (vol 1, chapter 14;
+ * management 2.1). */
 #ifndef SOFTIB_WIRE_SMP_H
 #define SOFTIB_WIRE_SMP_H
 
@@ -10,12 +10,11 @@
 
 enum { SMP_PATH_BYTES = 64, SMP_CLASS_VERSION = 1, MAD_BASE_VERSION = 1 };
 
-/* A whole SMP with zeros after the header; permissive DrSLID and DrDLID when the class is the
- * directed-route one. */
+/* Writes the header and zeros after it. A directed-route SMP gets permissive DrSLID and DrDLID. */
 void smp_start(const struct mad_header *header, uint8_t ret_smp[static MAD_BYTES]);
 
-/* Adds where a pure directed route leaves each node on the way: ports[0] is the requester's own
- * port. The header has been written with hop_count = port_count, which is at most MAD_HOPS_MAX. */
+/* Sets the output ports of a pure directed route: ports[0] is the requester's own port. The header
+ * has been written with hop_count = port_count, which is at most MAD_HOPS_MAX. */
 void smp_set_route(const uint8_t *ports, unsigned port_count, uint8_t ret_smp[static MAD_BYTES]);
 
 static inline uint64_t smp_mkey(const uint8_t smp[static MAD_BYTES])

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subnet management attributes that are tables of numbers (vol 1, chapter 14). */
+/* The subnet management attributes that are tables of numbers (vol 1, chapter 14; management
+ * 2.5). */
 #include "wire/smp_tables.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The subnet management attributes that are tables of numbers, a block at a time, and the attribute
- * modifiers that choose the block (vol 1, chapter 14).
+ * The subnet management attributes that are tables of numbers, block by block, and the attribute
+ * modifiers that select a block (vol 1, chapter 14; management 2.4, 2.5).
  */
 #ifndef SOFTIB_WIRE_SMP_TABLES_H
 #define SOFTIB_WIRE_SMP_TABLES_H
@@ -31,7 +31,7 @@ enum vl_arbitration_section {
 
 struct vl_arbitration_entry {
 	uint8_t vl;
-	uint8_t weight; /* units of 64 bytes */
+	uint8_t weight; /* in units of 64 bytes */
 };
 
 void pkey_block_encode(const uint16_t pkeys[static PKEYS_PER_BLOCK],
@@ -83,8 +83,8 @@ static inline uint16_t pkey_table_port(uint32_t modifier)
 	return (uint16_t)(modifier >> 16);
 }
 
-/* In place of the port's number, where SwitchInfo.OptimizedSLtoVLMappingProgramming is set: one Set
- * writes the tables of all its output or input ports. */
+/* Used instead of a port number where SwitchInfo.OptimizedSLtoVLMappingProgramming is set: one Set
+ * writes the tables of all output or input ports. */
 enum { SL_TO_VL_ALL_OUTPUTS = 1 << 16, SL_TO_VL_ALL_INPUTS = 1 << 17 };
 
 static inline uint32_t sl_to_vl_modifier(uint8_t input_port, uint8_t output_port)

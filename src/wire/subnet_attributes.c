@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subnet management attributes that have fields (vol 1, chapter 14). */
+/* The subnet management attributes that have fields (vol 1, chapter 14; management 2.5). */
 #include "wire/subnet_attributes.h"
 
 #define ATTRIBUTE_SUBJECT struct node_info

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subnet management attributes that have fields (vol 1, chapter 14); tables of numbers are in
- * smp_tables.h. */
+/* The subnet management attributes that have fields (vol 1, chapter 14; management 2.5). Tables of
+ * numbers are in smp_tables.h. */
 #ifndef SOFTIB_WIRE_SUBNET_ATTRIBUTES_H
 #define SOFTIB_WIRE_SUBNET_ATTRIBUTES_H
 

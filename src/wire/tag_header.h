@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The headers that a message to a tag-matching queue begins with: no header of the architecture,
- * but the one that rdma-core's tm_types.h fixes. */
+/* The headers of a message to a tag-matching queue. They are not part of the specification;
+ * rdma-core's tm_types.h defines them. */
 #ifndef SOFTIB_WIRE_TAG_HEADER_H
 #define SOFTIB_WIRE_TAG_HEADER_H
 
@@ -13,12 +13,12 @@ enum { TAG_HEADER_BYTES = 16, RENDEZVOUS_HEADER_BYTES = 16 };
 enum tag_message { TAG_MESSAGE_NONE = 0, TAG_RENDEZVOUS = 1, TAG_FINISHED = 2, TAG_EAGER = 3 };
 
 struct tag_header {
-	uint8_t message;  /* enum tag_message, or anything a peer writes */
-	uint32_t context; /* the sender's, as it stands in memory */
+	uint8_t message;  /* enum tag_message, or any value that a peer writes */
+	uint32_t context; /* the sender's, copied as it is in memory */
 	uint64_t tag;
 };
 
-/* Where the receiver finds the data of a rendezvous; it follows the tag header. */
+/* Where the receiver reads the data of a rendezvous; follows the tag header. */
 struct rendezvous_header {
 	uint64_t address;
 	uint32_t rkey;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Base and extended transport headers (vol 1, chapter 9). */
+/* Base and extended transport headers (vol 1, chapter 9; transport 1.4, 1.5). */
 #include "wire/transport_headers.h"
 
 #include "base/bytes.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Base and extended transport headers (vol 1, chapter 9). */
+/* Base and extended transport headers (vol 1, chapter 9; transport 1.4, 1.5). */
 #ifndef SOFTIB_WIRE_TRANSPORT_HEADERS_H
 #define SOFTIB_WIRE_TRANSPORT_HEADERS_H
 
@@ -11,7 +11,7 @@
 
 enum {
 	BTH_BYTES = 12,
-	BTH_PSN_OFFSET = 8, /* of the word with the PSN, which is its last */
+	BTH_PSN_OFFSET = 8, /* of the word whose last three bytes are the PSN */
 	RDETH_BYTES = 4,
 	DETH_BYTES = 8,
 	XRCETH_BYTES = 4,
@@ -46,7 +46,7 @@ struct deth {
 struct reth {
 	uint64_t address;
 	uint32_t rkey;
-	uint32_t bytes; /* DMALen: of the whole message */
+	uint32_t bytes; /* DMALen: length of the whole message */
 };
 
 struct atomic_eth {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz target: MADs of any content into the agents of an adapter, a switch and a router. Whatever
- * they are asked, an answer belongs to its request, and what they keep stays what a port can be.
+ * Fuzz target: MADs of any content into the agents of an adapter, a switch and a router. An answer
+ * always belongs to its request, and the stored state stays within what a port can have.
  *
  * The input is a sequence of requests: a byte that chooses node, port and class, then method,
  * attribute and modifier, then a length and as many bytes of data.
@@ -11,7 +11,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "mgmt/agents/node_agents.h"
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 #include "net/node/node.h"
 #include "wire/pkey.h"
 #include "wire/smp.h"
@@ -96,7 +96,7 @@ static uint8_t class_of(uint8_t choice)
 	return classes[choice % sizeof(classes)];
 }
 
-/* Returns how many bytes of the input it used. */
+/* Returns how many bytes of the input were used. */
 static size_t make(const uint8_t *bytes, size_t byte_count, struct mad_message *ret_message)
 {
 	size_t data_bytes = bytes[9];
@@ -117,7 +117,7 @@ static size_t make(const uint8_t *bytes, size_t byte_count, struct mad_message *
 	if (data_bytes > MAD_BYTES - MAD_HEADER_BYTES)
 		data_bytes = MAD_BYTES - MAD_HEADER_BYTES;
 	memset(ret_message, 0, sizeof(*ret_message));
-	/* Half of them where SMPs and counters have their data. */
+	/* Half of the requests get data where SMPs and counters have theirs. */
 	memcpy(ret_message->bytes + (bytes[2] & 2 || data_bytes > 192 ? 24 : 64),
 	       bytes + HEAD_BYTES, data_bytes);
 	mad_header_encode(&header, ret_message->bytes);

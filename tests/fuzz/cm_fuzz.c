@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz target: a connection manager that gets whatever bytes as messages, in all its states. What
- * it says is well formed, and nothing is left when its programs go. */
+/* Fuzz target: a connection manager that gets any bytes as messages, in all its states. Its own
+ * messages are well formed, and nothing is left when its programs exit. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>
@@ -59,7 +59,7 @@ static void take_event(void *context, struct cm_connection *connection,
 	MUST_HOLD(status == 0);
 }
 
-/* What was sent may come back, changed by the input: so its ids are ones that exist. */
+/* A sent message may come back, changed by the input, so that its ids exist. */
 static struct cm_message last;
 
 static void drain(struct cm *cm)
@@ -84,7 +84,7 @@ static void feed(struct cm *cm, const uint8_t *bytes, size_t byte_count)
 	message.mad.bytes[2] = CM_CLASS_VERSION;
 	message.mad.bytes[3] = MAD_SEND;
 	message.mad.bytes[17] = (uint8_t)(0x10 + bytes[0] / 2 % 12);
-	/* A reply names the ids the other way round. */
+	/* A reply has local and remote id exchanged. */
 	if (bytes[0] & 0x80) {
 		uint8_t id[4];
 

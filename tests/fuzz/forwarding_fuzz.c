@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz target: any packet at a switch's and at a router's port. Nothing is lost or made: each frame
- * is delivered or counted as a drop, credits come back, and what a router sends on differs from
- * what it got only where it may. The router has a gateway, and the same bytes come from its LAN.
+ * Fuzz target: any packet at a switch's and at a router's port. Each frame is delivered or counted
+ * as a drop, credits come back, and a router changes only the fields that it may. The router has a
+ * gateway, and the same bytes come from its LAN.
  */
 #include "fuzz/fuzz.h"
 
@@ -13,8 +13,8 @@
 #include "fabric/gateways.h"
 #include "fabric/movement.h"
 #include "fabric/routers.h"
-#include "fabric/subnets.h"
-#include "fabric/topology.h"
+#include "fabric/topology/subnets.h"
+#include "fabric/topology/topology.h"
 #include "net/link/lane_credits.h"
 #include "net/router/gateway.h"
 #include "wire/crc.h"
@@ -57,7 +57,7 @@ static struct rig *make(void)
 			continue;
 		node->switch_info.linear_fdb_top = LFT_ENTRIES - 1;
 		for (unsigned lid = 1; lid < LFT_ENTRIES; lid++)
-			node->lft[lid] = (uint8_t)(lid % 5); /* port 4 is not there */
+			node->lft[lid] = (uint8_t)(lid % 5); /* port 4 does not exist */
 		for (unsigned group = 0; group < MFT_ENTRIES; group++)
 			node->mft[group][0] = (uint16_t)(group * 40503u);
 		for (unsigned number = 1; number <= node->port_count; number++) {
@@ -71,7 +71,7 @@ static struct rig *make(void)
 		subnet++;
 	}
 	routers_note_change(&rig.fabric);
-	if (gateway_create(&rig.fabric.routers[0]->router->gateway) != 0)
+	if (gateway_create(&rig.fabric.routers.nodes[0]->router->gateway) != 0)
 		abort();
 	return &rig;
 }
@@ -104,7 +104,7 @@ static struct frame *frame_of(struct rig *rig, const uint8_t *bytes, size_t byte
 	return frame;
 }
 
-/* Straight to a port, as if it had come over its cable. */
+/* Puts the frame at a port as if it had come over its cable. */
 static void arrive(struct rig *rig, struct port *input, const uint8_t *bytes, size_t byte_count)
 {
 	struct frame *frame = frame_of(rig, bytes, byte_count);
@@ -113,17 +113,17 @@ static void arrive(struct rig *rig, struct port *input, const uint8_t *bytes, si
 	frame->input_port = input->peer->number;
 	rig->fabric.frames_inside++;
 	fabric_receive(&rig->fabric, input, frame, 0);
-	/* Credits for it were never spent. */
+	/* The sender never spent credits for it. */
 	if (frame->vl != VL_MANAGEMENT)
 		port_credits_init(input->peer);
 	settle(rig);
 }
 
-/* As a frame, and as what is behind the header of one that a host may get. */
+/* As a frame from the LAN, and as the payload of a frame that a host may get. */
 static void arrive_from_lan(struct rig *rig, const uint8_t *bytes, size_t byte_count)
 {
 	static const uint16_t types[] = {ETHERTYPE_IPV6, 0x88b5};
-	struct node *router = rig->fabric.routers[0];
+	struct node *router = rig->fabric.routers.nodes[0];
 	struct gateway *gateway = router->router->gateway;
 	static uint8_t frame[ETHERNET_HEADER_BYTES + PACKET_BYTES_MAX];
 	struct ethernet_header header = {.destination = gateway_mac(2, 1)};
@@ -155,13 +155,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 		rig = make();
 	if (byte_count < 1 || byte_count - 1 > PACKET_BYTES_MAX)
 		return 0;
-	router = rig->fabric.routers[0];
+	router = rig->fabric.routers.nodes[0];
 	input = &router->ports[1 + bytes[0] % 2];
 	arrive(rig, input, bytes + 1, byte_count - 1);
 	arrive(rig, input->peer, bytes + 1, byte_count - 1);
 	arrive_from_lan(rig, bytes + 1, byte_count - 1);
 
-	/* And from an adapter, as a program would send it. */
+	/* From an adapter, as a program would send it. */
 	struct node *host = fabric_find_adapter(&rig->fabric, "h1", 0);
 	struct frame *frame = frame_of(rig, bytes + 1, byte_count - 1);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz target: MADs of any content into a port that follows multicast groups. What it sends are
- * well-formed MADs to its SA, what it keeps stays within bounds and in order, and once the SA makes
- * sense again it has what its owner wants. */
+/* Fuzz target: MADs of any content into a port that follows multicast groups. It sends only
+ * well-formed MADs to its SA, its state stays bounded and in order, and once the SA behaves again
+ * it has the groups that its owner wants. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "wire/pkey.h"
 #include "wire/rmpp.h"
 
-/* The first bytes choose what a random MAD would hardly ever hit. */
+/* The first bytes choose values that a random MAD would hardly ever have. */
 enum {
 	CHOICE_BYTES = 8,
 	INPUTS_PER_LIFE = 256,
@@ -59,7 +59,7 @@ static void start(void)
 	is_alive = true;
 }
 
-/* What the client says. Requests are kept. */
+/* Checks a MAD from the client. Requests are kept. */
 static void note(const struct mad_message *message)
 {
 	const uint8_t *bytes = message->bytes;
@@ -68,10 +68,10 @@ static void note(const struct mad_message *message)
 	MUST_HOLD(bytes[MAD_CLASS_OFFSET] == MAD_CLASS_SUBNET_ADMINISTRATION);
 	if (method == MAD_REPORT_RESPONSE)
 		return;
-	/* A segment of anything is acknowledged or refused. */
+	/* A segment of any kind is acknowledged or refused. */
 	if (rmpp_mad_is_active(bytes))
 		return;
-	/* The SA may send its clients elsewhere. */
+	/* The SA may redirect its clients. */
 	MUST_HOLD(lid_is_unicast(message->address.lid));
 	MUST_HOLD(get_be32(bytes + MAD_TRANSACTION_ID_OFFSET) == AGENT);
 	MUST_HOLD(method == MAD_SET || method == MAD_DELETE || method == MAD_GET_TABLE ||
@@ -87,7 +87,7 @@ static bool send_one(struct mad_message *ret_message)
 	return true;
 }
 
-/* Of the request, with another method. */
+/* The request with another method. */
 static struct mad_message answer_to(const struct mad_message *request, uint16_t status)
 {
 	struct mad_message answer = *request;
@@ -118,7 +118,7 @@ static void make_table(const uint8_t *choice, struct mad_message *answer)
 	sa_header_encode(&sa, answer->bytes + SA_HEADER_OFFSET);
 }
 
-/* One of the groups that are wanted was made or ended, or is what the record is about. */
+/* Makes the record or notice about one of the wanted groups. */
 static void name_group(uint8_t choice, struct mad_message *message)
 {
 	enum { TRAP_OFFSET = 4, NOTICE_GID_OFFSET = 16 };
@@ -159,7 +159,7 @@ static struct mad_message make(const uint8_t *bytes, size_t byte_count)
 		name_group(bytes[1], &message);
 	if ((bytes[0] & 0x38) == 0x38)
 		memcpy(message.bytes, data, data_bytes < MAD_BYTES ? data_bytes : MAD_BYTES);
-	/* What is of another class is somebody else's. */
+	/* The client does not get MADs of other classes. */
 	message.bytes[MAD_CLASS_OFFSET] = MAD_CLASS_SUBNET_ADMINISTRATION;
 	return message;
 }
@@ -183,7 +183,7 @@ static void check(void)
 	MUST_HOLD(membership_count <= GROUPS);
 }
 
-/* From now on the SA does what it is asked for, and has no group but those. */
+/* From now on the SA does what the client asks, and has no other groups. */
 static void serve(const struct mad_message *request)
 {
 	bool is_table = request->bytes[MAD_METHOD_OFFSET] == MAD_GET_TABLE;

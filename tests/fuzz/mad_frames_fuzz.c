@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz target: packets for QP0 and QP1 of every length and content, from a host of a small fabric
- * to its own node, the switch and another host. Whatever they ask for, nothing is left inside the
- * fabric and no frame is lost.
+ * to its own node, the switch and another host. No frame stays inside the fabric, and none is lost.
  *
  * The input is a sequence of packets: eight bytes for the headers and the beginning of the MAD,
  * then a length and as many bytes.
@@ -12,7 +11,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "fabric/fabric.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
 #include "wire/smp.h"
@@ -68,7 +67,7 @@ static uint16_t lid_of(uint8_t choice)
 	return lids[choice % ARRAY_COUNT(lids)];
 }
 
-/* A MAD that looks like one in its first bytes, and random after them. */
+/* A MAD with a plausible beginning and random bytes after it. */
 static void make_mad(const uint8_t *bytes, const uint8_t *data, size_t data_bytes,
 		     uint8_t ret_mad[static MAD_BYTES])
 {
@@ -112,7 +111,7 @@ static void send(const uint8_t *bytes, const uint8_t *data, size_t data_bytes, t
 
 	MUST_HOLD(frame);
 	make_mad(bytes, data, data_bytes, mad);
-	/* Most have the length of a MAD, the others any. */
+	/* Most have the length of a MAD, the others any length. */
 	packet_set_payload(&packet, mad, bytes[8] & 0xe0 ? MAD_BYTES : 4u * (bytes[9] % 64));
 	frame->byte_count = (uint32_t)packet_encode(&packet, frame->bytes);
 	if (!fabric_inject(&fabric, source, frame, now))
@@ -140,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 		bytes += HEAD_BYTES + data_bytes;
 		byte_count -= HEAD_BYTES + data_bytes;
 	}
-	/* Links that were taken down may hold frames until their time is over. */
+	/* A link that was taken down may hold frames until their lifetime is over. */
 	for (unsigned i = 0; i < 100 && !fabric_is_idle(&fabric); i++) {
 		now = fabric_deadline(&fabric);
 		MUST_HOLD(now != TIME_NEVER);

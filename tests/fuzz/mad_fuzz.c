@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz target: mad_header_decode. Whatever it reads, encoding changes nothing but reserved bits,
- * and those to zero. */
+/* Fuzz target: mad_header_decode. Encoding the decoded header gives the same bytes, with reserved
+ * bits zero. */
 #include "fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz target: what a management program writes to its port, header and all. It is read as softibd
- * reads it; whatever comes, no field is larger than the wire has room for, and encoding what was
- * read and reading that again changes nothing. */
+/* Fuzz target: what a management program writes to its port, header included, decoded as softibd
+ * does. No field is larger than on the wire, and encoding and decoding again changes nothing. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>

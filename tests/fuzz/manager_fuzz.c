@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz target: any bytes as the answers that a subnet manager gets, and as what it is told unasked.
- * The input decides, request by request, whether the answer is lost, refused, late, sent twice,
- * nonsense, or plausible: nodes of a few GUIDs that contradict each other and themselves.
+ * Fuzz target: any bytes as the answers that a subnet manager gets, and as unsolicited MADs. The
+ * input decides for each request whether the answer is lost, refused, late, duplicated, nonsense,
+ * or plausible: nodes of a few GUIDs that contradict each other and themselves.
  */
 #include "fuzz/fuzz.h"
 
@@ -108,7 +108,7 @@ static void make_plausible(struct input *input, uint16_t attribute_id, uint8_t *
 	case ATTRIBUTE_NODE_DESCRIPTION:
 		take_data(input, data);
 		break;
-	default: /* a Set that worked: the answer shows what was written */
+	default: /* a successful Set: the answer shows the written value */
 		break;
 	}
 }
@@ -127,7 +127,7 @@ static void answer(struct sm *sm, struct input *input, const struct mad_message 
 	else
 		make_plausible(input, get_be16(request->bytes + 16), smp_data(message.bytes));
 	if (choice % 16 == 3)
-		message.bytes[10] ^= choice; /* another's transaction */
+		message.bytes[10] ^= choice; /* of another transaction */
 	sm_receive(sm, now, &message);
 	if (choice % 16 == 4)
 		sm_receive(sm, now, &message);

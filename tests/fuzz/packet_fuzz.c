@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz target: packet_decode and raw_packet_decode. What either accepts must encode and decode to
- * the same packet, and the other must refuse it. */
+/* Fuzz target: packet_decode and raw_packet_decode. A packet that one accepts encodes and decodes
+ * to the same packet, and the other refuses it. */
 #include "fuzz/fuzz.h"
 
 #include <stdlib.h>
@@ -40,8 +40,8 @@ static void expect_same_bytes_again(const struct packet *packet, size_t byte_cou
 	free(twice);
 }
 
-/* The same bytes as a raw packet whose length agrees, or nothing behind that check is ever reached.
- */
+/* Tries the bytes as a raw packet with an agreeing length; otherwise the length check would stop
+ * nearly all of them. */
 static void try_raw(uint8_t *record, size_t record_bytes)
 {
 	struct packet raw;
@@ -57,7 +57,7 @@ static void try_raw(uint8_t *record, size_t record_bytes)
 	expect_same_bytes_again(&raw, record_bytes);
 }
 
-/* The first byte says how many packets the ring claimed; the rest is the record. */
+/* The first byte is the number of packets that the ring claims; the rest is the record. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 {
 	if (!byte_count)

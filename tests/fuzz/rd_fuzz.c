@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz target: EE contexts and RD queue pairs behind packets of a stranger, while programs post,
- * reset and destroy.
+ * Fuzz target: EE contexts and RD queue pairs that get packets from an attacker, while programs
+ * post, reset and destroy.
  *
- * The input is a program: what the two nodes do, and packets whose fields are near what the other
- * end would send. Whatever comes, states stay legal, no byte outside what was granted is written,
- * and everything can be destroyed.
+ * The input is a program: the actions of two nodes, and packets whose fields are near those that
+ * the other end would send. States stay legal, no byte outside the granted memory is written, and
+ * everything can be destroyed.
  */
 #include "fuzz/fuzz.h"
 
@@ -38,7 +38,7 @@ static uint8_t next_byte(struct input *input)
 	return *input->bytes++;
 }
 
-/* One of a few numbers that matter, or any. */
+/* One of a few special numbers, or any. */
 static uint32_t some_number(struct input *input, unsigned node)
 {
 	uint8_t choice = next_byte(input);
@@ -48,7 +48,7 @@ static uint32_t some_number(struct input *input, unsigned node)
 	return choice < 192 ? eecs[node]->qp.qpn : choice;
 }
 
-/* Near what that end expects. */
+/* Near the PSN that this end expects. */
 static struct psn some_psn(struct input *input, struct psn near)
 {
 	return psn_add(near, (uint32_t)((int8_t)next_byte(input) / 16));
@@ -111,7 +111,7 @@ static void post(struct input *input, unsigned node)
 		request.remote_qkey = next_byte(input);
 	if (choice & 32)
 		request.eecn = some_number(input, node);
-	/* Binding asks for a window that is nobody's, and may be refused. */
+	/* The bind names a window that does not exist, and may be refused. */
 	(void)!rd_post(&rig, qps[node][choice % QPS], &request);
 }
 
@@ -173,7 +173,7 @@ static void check_states(void)
 	check_completions();
 }
 
-/* The nodes are made once: they are large. */
+/* The nodes are made once, because they are large. */
 static void set_up(void)
 {
 	static bool is_made;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz target: a whole queue pair behind packets of a stranger.
+ * Fuzz target: a whole queue pair that gets packets from an attacker.
  *
- * The input is a program: which service, then packets with fields that are near what the queue
- * pair expects, changed byte by byte, cut short or played again. Whatever comes, the queue pair
- * stays in a legal state, and no byte outside what was granted is written.
+ * The input is a program: a service, then packets whose fields are near those that the queue pair
+ * expects, changed byte by byte, cut short or replayed. The queue pair stays in a legal state, and
+ * no byte outside the granted memory is written.
  */
 #include "fuzz/fuzz.h"
 
@@ -53,7 +53,7 @@ struct target {
 	time_ns now;
 };
 
-/* What is left of the input. */
+/* The rest of the input. */
 struct input {
 	const uint8_t *bytes;
 	size_t byte_count;
@@ -214,7 +214,7 @@ static void target_release(struct target *target)
 	memory_release(&target->memory);
 }
 
-/* Requests of our own, so that responses mean something. */
+/* Posts requests, so that responses have something to answer. */
 static void post_read(struct target *target)
 {
 	struct sge sge = {(uintptr_t)target->bytes + RECEIVES_AT, 16, target->receives->key};
@@ -226,11 +226,11 @@ static void post_read(struct target *target)
 
 	int error = qp_post_send(&target->qp, target->now, &request);
 
-	/* A full queue is all that may be wrong. */
+	/* Only a full queue may refuse it. */
 	MUST_HOLD(error == 0 || error == -ENOMEM);
 }
 
-/* A packet that might be right, but for what the input decides. */
+/* Builds a packet that is valid except for what the input changes. */
 static size_t build(struct target *target, struct input *input, uint8_t *ret_bytes)
 {
 	static uint8_t payload[512];
@@ -258,7 +258,7 @@ static size_t build(struct target *target, struct input *input, uint8_t *ret_byt
 
 	uint64_t address = target->granted->iova + (choice & 8 ? next_byte(input) * 16u : 0);
 	uint32_t rkey = target->granted->key ^ (choice & 0x10 ? next_byte(input) : 0);
-	/* Negative offsets and lengths beyond the end, too. */
+	/* Also negative offsets and lengths beyond the end. */
 	uint32_t bytes = choice & 0x20 ? next_byte(input) * 16u : 256;
 
 	if (choice & 0x40)
@@ -273,7 +273,7 @@ static size_t build(struct target *target, struct input *input, uint8_t *ret_byt
 	return packet_encode(&packet, ret_bytes);
 }
 
-/* As the wire, or a hostile sender, might change it. */
+/* Changes bytes as the wire or a hostile sender might. */
 static size_t damage(struct input *input, uint8_t *bytes, size_t byte_count)
 {
 	unsigned changes = next_byte(input) & 3;
@@ -297,7 +297,7 @@ static bool deliver_express(struct target *target, const uint8_t *bytes, size_t 
 
 static void deliver(struct target *target, const uint8_t *bytes, size_t byte_count)
 {
-	/* Exactly as big as it is, so that the sanitizer sees a read beyond it. */
+	/* Exactly as big as the packet, so that the sanitizer sees a read beyond it. */
 	uint8_t *copy = malloc(byte_count ? byte_count : 1);
 	struct packet packet = {0};
 
@@ -321,7 +321,7 @@ static void drain(struct target *target)
 	struct packet packets[8];
 	struct qp_route route;
 
-	/* A response of 2^31 bytes is cut into trains; nobody waits for its end. */
+	/* A response of 2^31 bytes is cut into trains; the target does not wait for its end. */
 	for (unsigned rounds = 0; rounds < 8; rounds++) {
 		if (!qp_next_route(&target->qp, target->now, &route))
 			return;

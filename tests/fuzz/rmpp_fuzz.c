@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzz target: RMPP. Any sequence of segments and acknowledgements into an agent that sends and
- * receives: memory and the number of transfers stay bounded, and time empties it. */
+ * receives: memory and the number of transfers stay bounded, and timeouts end every transfer. */
 #include "fuzz/fuzz.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void start_sending(struct rmpp *rmpp)
 		free(message.bytes);
 }
 
-/* Eight bytes choose one MAD: few peers and small numbers, so that they meet each other. */
+/* Eight bytes make one MAD: few peers and small numbers, so that the MADs relate to each other. */
 static struct mad_message make(const uint8_t *record)
 {
 	const struct rmpp_header header = {

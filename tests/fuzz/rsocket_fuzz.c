@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz target: what a peer says to an rsocket, as greeting, notices and headers of datagrams. */
+/* Fuzz target: the bytes that a peer sends to an rsocket, as greeting, notices and headers of
+ * datagrams. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>
@@ -40,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 	struct sockaddr_storage source;
 
 	greet(bytes, byte_count);
-	/* Past the first four bytes, which chance does not find. */
+	/* With the first four bytes right, which random bytes hardly ever are. */
 	memcpy(known, magic, sizeof(magic));
 	if (byte_count > sizeof(known) - sizeof(magic))
 		byte_count = sizeof(known) - sizeof(magic);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz target: MADs of any content into subnet administration. Answers are well-formed MADs to whom
- * asked, what is kept stays within bounds, and a plain question is still answered afterwards. */
+/* Fuzz target: MADs of any content into subnet administration. Answers are well-formed MADs to the
+ * requester, the state stays bounded, and a normal request is still answered afterwards. */
 #include "fuzz/fuzz.h"
 
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include "unit/mgmt/sa/sa_fixture.h"
 #include "wire/rmpp.h"
 
-/* The first bytes choose what a random MAD would hardly ever hit. */
+/* The first bytes choose values that a random MAD would hardly ever have. */
 enum { CHOICE_BYTES = 12, INPUTS_PER_SUBNET = 512, ANSWERS_MAX = 4096, GROUPS_MAX = 16384 };
 
 static const uint8_t methods[] = {
@@ -36,7 +36,7 @@ static void restart(void)
 	sa_fixture_start(&fixture);
 }
 
-/* GIDs and LIDs of the subnet in the places where records have them. */
+/* Puts GIDs and LIDs of the subnet where records have them. */
 static void make_plausible(uint8_t choice, struct mad_message *message)
 {
 	struct gid gid = fixture_gid(&fixture, 1 + (choice & 3));
@@ -67,7 +67,7 @@ static struct mad_message make(const uint8_t *bytes, size_t byte_count)
 	memcpy(message.bytes + SA_DATA_OFFSET, bytes + CHOICE_BYTES,
 	       data_bytes < SA_DATA_BYTES ? data_bytes : SA_DATA_BYTES);
 	make_plausible(bytes[11], &message);
-	/* Some are RMPP, some have a header that is as random as the rest. */
+	/* Some are RMPP, some have a random RMPP header. */
 	if (bytes[0] & 0x20 && data_bytes >= RMPP_HEADER_BYTES)
 		memcpy(message.bytes + RMPP_OFFSET, bytes + CHOICE_BYTES, RMPP_HEADER_BYTES);
 	if ((bytes[0] & 0xc0) == 0xc0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz target: scenario_read. Whatever it reads is a scenario that can be released, or a line and a
+/* Fuzz target: scenario_read. It returns a scenario that can be released, or a line and a
  * reason. */
 #include "fuzz/fuzz.h"
 
@@ -7,11 +7,12 @@
 #include <string.h>
 #include "sim/scenario.h"
 
-/* Bytes alone seldom make words: every third one picks from these. */
+/* Random bytes seldom make words: every third byte picks one of these. */
 static const char *const words[] = {
-	"topology ", "star:2\n", "flow ",  "from ",  "to ",   "h1 ",   "service ", "load\n", "at ",
-	"1ms ",	     "link ",	 "down ",  "fault ", "drop=", "0.5\n", "vlarb ",   "low ",   "0:1 ",
-	"sl2vl ",    "* ",	 "multicast ", "h1,h2 ", "size ", "4K ", "rate ", "max ",   "\n",
+	"topology ", "star:2\n", "flow ", "from ", "to ",    "h1 ",    "service ",
+	"load\n",    "at ",	 "1ms ",  "link ", "down ",  "fault ", "drop=",
+	"0.5\n",     "vlarb ",	 "low ",  "0:1 ",  "sl2vl ", "* ",     "multicast ",
+	"h1,h2 ",    "size ",	 "4K ",	  "rate ", "max ",   "\n",
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)

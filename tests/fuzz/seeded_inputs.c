@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a fuzz target without a fuzzer: random bytes, captured packets, and those packets with bits
- * flipped, bytes replaced and ends cut off, from a fixed seed. So every build with a sanitizer
- * covers the decoders a little.
+ * Runs a fuzz target without a fuzzer, from a fixed seed: random bytes, captured packets, and those
+ * packets with bits flipped, bytes replaced and ends cut off. So every sanitizer build covers the
+ * decoders a little.
  */
 #include "fuzz/fuzz.h"
 
@@ -13,7 +13,7 @@
 #include "vectors/vector_file.h"
 
 enum { RANDOM_INPUTS = 20000, MUTATIONS_PER_VECTOR = 2000, INPUT_BYTES_MAX = 512 };
-/* Where an input costs much, only every n-th of them. */
+/* For slow targets, only every n-th input. */
 #ifndef SEEDED_DIVISOR
 #define SEEDED_DIVISOR 1
 #endif
@@ -39,8 +39,8 @@ static void run_random_bytes(void)
 	}
 }
 
-/* Cuts or lengthens by words and often makes PktLen agree, or nothing behind the length check is
- * ever reached. */
+/* Cuts or lengthens by words and often makes PktLen agree; otherwise the length check would stop
+ * nearly all packets. */
 static size_t change_length(size_t byte_count)
 {
 	size_t words = (size_t)random_below(&seeded, byte_count / 4 + 8);
@@ -55,8 +55,8 @@ static size_t change_length(size_t byte_count)
 
 static void run_mutations(struct vector *vector)
 {
-	/* The CRCs are not the decoder's; the byte in front is the packet count or the choice of a
-	 * table. */
+	/* Without the CRCs, which the decoder does not read; the byte in front is the packet count
+	 * or the choice of a table. */
 	size_t whole = vector->byte_count - 6;
 
 	for (unsigned round = 0; round < MUTATIONS_PER_VECTOR / SEEDED_DIVISOR; round++) {
@@ -68,7 +68,7 @@ static void run_mutations(struct vector *vector)
 			byte_count = change_length(byte_count);
 		for (uint64_t changes = random_below(&seeded, 4); changes && byte_count > 1;
 		     changes--) {
-			/* Headers more often than payload. */
+			/* Changes headers more often than payload. */
 			size_t reach =
 				random_below(&seeded, 2) && byte_count > 64 ? 64 : byte_count - 1;
 			size_t place = 1 + (size_t)random_below(&seeded, reach);

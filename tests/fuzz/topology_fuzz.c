@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz target: topology texts. Bytes choose lines and pieces of lines, so that most of the text is
- * nearly right. It is built or refused with a reason; what is built has cables with two ends.
+ * nearly right. The text is built or refused with a reason; a built topology has cables with two
+ * ends.
  */
 #include "fuzz/fuzz.h"
 
@@ -9,7 +10,7 @@
 #include <string.h>
 #include "base/attributes.h"
 #include "fabric/fabric.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 enum { TEXT_BYTES_MAX = 4096 };
 
@@ -71,7 +72,7 @@ static size_t compose(const uint8_t *bytes, size_t byte_count, char *ret_text)
 	size_t length = 0;
 
 	for (size_t i = 0; i < byte_count; i++) {
-		/* Most bytes are a piece; some stand for themselves. */
+		/* Most bytes choose a piece; some are copied. */
 		const char *piece = pieces[bytes[i] % ARRAY_COUNT(pieces)];
 		size_t piece_bytes = strlen(piece);
 

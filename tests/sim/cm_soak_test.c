@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many connections between connection managers over a wire that loses, repeats and reorders, from
- * seeds. Programs on both sides accept, refuse, dawdle, ask for time, call each other at once, load
- * alternate paths, look for datagram services, disconnect and go at random; in some seeds a whole
- * side forgets everything and begins again with the same queue pair numbers.
+ * Many connections between connection managers over a wire that loses, duplicates and reorders,
+ * from seeds. Programs on both sides accept, refuse, delay, send MRAs, call each other at once,
+ * load alternate paths, look up datagram services, disconnect and exit at random; in some seeds a
+ * whole side restarts with the same queue pair numbers.
  *
- * Checked: a connection that one side believes in for good is one that the other believes in too; a
- * path that the peer said it loaded, it loaded; every lookup of a service ends; timewait lasts as
- * long as the REQ said; a connection's number is never in use twice; nothing is left when all is
- * over.
+ * Checked: a connection that stays established on one side is established on the other too; a path
+ * that the peer reported as loaded is loaded; every service lookup ends; timewait lasts as long as
+ * the REQ said; a connection's number is never in use twice; nothing is left at the end.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,25 +29,25 @@ enum {
 	SEEDS = 40,
 	STEPS = 3000,
 	SERVICE = 0x1061234,
-	PEER_SERVICE = 0x2000000, /* and above: two sides call each other with the same */
+	PEER_SERVICE = 0x2000000, /* and above: both sides call each other with the same */
 	ACK_TIMEOUT = 16,
 	PATHS_MAX = 64, /* of one connection */
 	LOSS_PERCENT_MAX = 20,
-	/* So many tries that all of them lost is out of the question: a REJ is never repeated, so
-	 * who gives up may leave the other believing. */
+	/* Enough tries that losing all of them is out of the question: a REJ is never repeated, so
+	 * a side that gives up may leave the other believing. */
 	CM_RETRIES = 15,
 };
 
 struct program {
 	struct cm_connection *connection; /* NULL: free */
-	bool is_open;			  /* it believes to be connected */
+	bool is_open;			  /* it is established as far as this side knows */
 	bool is_lookup;			  /* of a datagram service */
 	bool is_over;			  /* it waits for the end of timewait */
 	time_ns over_at;
 	uint32_t own_qpn, peer_qpn;
-	unsigned paths_asked; /* of the peer, one after the other */
+	unsigned paths_asked; /* from the peer, one after the other */
 	bool is_asking;
-	uint64_t loaded; /* bit per path that the peer asked for */
+	uint64_t loaded; /* a bit per path that the peer asked for */
 };
 
 struct on_wire {
@@ -120,7 +119,7 @@ static void take_request(struct side *side, struct cm_connection *connection,
 		cm_delay_when_asked(connection, 20);
 	else if (percent(side->world) < 10)
 		assert_int_equal(cm_delay(connection, side->world->now, 20), 0);
-	/* Some are answered later, by the steps below. */
+	/* The others are answered later, by the steps below. */
 	if (percent(side->world) < 80) {
 		const struct cm_rep rep = {.local_qpn = program->own_qpn};
 
@@ -143,7 +142,7 @@ static void take_reply(struct side *side, struct program *program, const struct 
 	side->world->established_count++;
 }
 
-/* One that called is called by its peer at the same time, and is the one to answer. */
+/* Its peer called at the same time, and this side becomes the passive one. */
 static void turn_passive(struct side *side, struct program *program, const struct cm_event *event)
 {
 	struct cm_request request;
@@ -178,7 +177,7 @@ static struct program *partner_of(struct side *side, const struct program *progr
 	return NULL;
 }
 
-/* The flow label tells paths apart. */
+/* The flow label distinguishes paths. */
 static void take_path(struct side *side, struct program *program, const struct cm_event *event)
 {
 	bool is_taken = percent(side->world) < 80;
@@ -209,7 +208,7 @@ static void take_path_answer(struct side *side, struct program *program,
 		assert_true(partner->loaded >> (program->paths_asked - 1) & 1);
 }
 
-/* Half of them stay to see the end of it. */
+/* Half of the programs stay until the end of timewait. */
 static void wait_or_go(struct side *side, struct program *program)
 {
 	program->is_open = false;
@@ -357,15 +356,15 @@ static void ask_for_path(struct side *side, struct program *program)
 
 	if (program->paths_asked == PATHS_MAX)
 		return;
-	/* Not while the peer asks. */
+	/* Refused while the peer's LAP is pending. */
 	if (cm_load_alternate(program->connection, side->world->now, &lap, nothing) != 0)
 		return;
 	program->paths_asked++;
 	program->is_asking = true;
 }
 
-/* Whoever goes now says so with a REJ, which is never repeated: if it is lost, a caller that has
- * the REP finds out by its data only. */
+/* A program that exits now sends a REJ, which is never repeated. If it is lost, a caller that has
+ * the REP learns of it only by its data. */
 static bool waits_for_rtu(const struct program *program)
 {
 	enum cm_state state = cm_connection_state(program->connection);
@@ -405,7 +404,7 @@ static void put_on_wire(struct world *world, unsigned to, const struct cm_messag
 	for (unsigned copy = 0; copy < copies && world->wire_count < WIRE_MAX; copy++) {
 		time_ns delay = MICROSECONDS(1 + random_below(&world->random, 20));
 
-		/* Some are late enough to meet what came after. */
+		/* Some are so late that they meet later messages. */
 		if (percent(world) < world->loss_percent)
 			delay += MILLISECONDS(random_below(&world->random, 300));
 		world->wire[world->wire_count++] = (struct on_wire){
@@ -461,7 +460,7 @@ static void run_until_quiet(struct world *world)
 	fail_msg("no end");
 }
 
-/* Whoever believes to be connected has a partner that does. */
+/* A side that is established has a partner that is established. */
 static void check_agreement(const struct world *world, uint64_t seed)
 {
 	for (unsigned index = 0; index < PROGRAMS_MAX; index++) {
@@ -497,7 +496,7 @@ static void open_side(struct side *side, uint64_t seed)
 		0);
 }
 
-/* A host that was switched off and on: its peer's queue pairs run into errors, and their programs
+/* A host that was switched off and on: its peer's queue pairs get errors, and their programs
  * disconnect. */
 static void restart(struct side *side, uint64_t seed)
 {

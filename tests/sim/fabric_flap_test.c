@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links that fall and come back: the manager hears of it, traffic moves, adapters get their events.
- */
+/* Links that fall and come back: the manager is told, traffic takes other paths, adapters get their
+ * events. */
 #include "fabric_flow.h"
 
-/* The cable that the flow's packets leave the first switch by. */
+/* The cable by which the flow's packets leave the first switch. */
 static struct port *busy_cable(struct flow *flow)
 {
 	struct fabric_path path;
@@ -78,7 +78,8 @@ static void test_host_that_lost_its_cable_gets_its_lid_back(void **state)
 	sim_release(&sim);
 }
 
-/* Cables come and go at random under traffic; at the end all are in and everything arrives. */
+/* Cables come and go at random under traffic; in the end all are plugged in and every message
+ * arrives. */
 static void test_flapping_under_traffic_loses_no_message(void **state)
 {
 	(void)state;
@@ -107,10 +108,10 @@ static void test_flapping_under_traffic_loses_no_message(void **state)
 	}
 }
 
-/* What a connection can wait for: ACK timeout 14, which is 67 ms, and seven retries. */
+/* How long a connection can wait: ACK timeout 14, which is 67 ms, and seven retries. */
 enum { WAIT_MS_MAX = 8 * 67 };
 
-/* The cable of one of the two hosts is out for so long while messages are on it. */
+/* Pulls the cable of one of the two hosts for this time while messages are on it. */
 static void flap_host(struct flow *flow, struct sim_host *host, time_ns down_ns)
 {
 	struct port *port = &host->node->ports[1];
@@ -125,12 +126,12 @@ static void flap_host(struct flow *flow, struct sim_host *host, time_ns down_ns)
 	fabric_set_cable(&sim->fabric, port, true, sim->now);
 }
 
-/* A switch may not send the trap of the link that is back for as long as SubnetTimeOut, which is
- * longer than retries last, and the traps of the manager's own link go nowhere. */
+/* A switch may hold back the trap of a link that is up again for as long as SubnetTimeOut, which is
+ * longer than the retries last. The traps of the manager's own link reach nobody. */
 static void test_connection_outlives_a_cable_that_is_back_before_its_retries_end(void **state)
 {
 	static const unsigned down_ms[] = {1, 2, 9, 11, 49, 100, 300, 450};
-	static const char *const hosts[] = {"h1", "h2"}; /* h1 has the manager */
+	static const char *const hosts[] = {"h1", "h2"}; /* the manager runs on h1 */
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(down_ms) * ARRAY_COUNT(hosts) * 2; i++) {

@@ -147,7 +147,7 @@ static inline uint8_t flow_pattern(const struct flow *flow, unsigned message, ui
 	return (uint8_t)(flow->seed + message * 31 + offset + offset / 251);
 }
 
-/* The next message, of a size that the seed decides. */
+/* Posts the next message, of a size that the seed decides. */
 static inline void flow_post(struct flow *flow)
 {
 	unsigned message = flow->posted++;
@@ -175,7 +175,7 @@ static inline void flow_post(struct flow *flow)
 	assert_int_equal(qp_object_post_send(flow->from.qp, flow->sim->now, &send_request), 0);
 }
 
-/* Reads both CQs: each message once, in order, whole. */
+/* Polls both CQs: each message arrives once, in order and whole. */
 static inline void flow_check(struct flow *flow)
 {
 	const struct completion *completion;
@@ -198,7 +198,7 @@ static inline void flow_check(struct flow *flow)
 	}
 }
 
-/* What must hold whenever nothing is on its way. */
+/* Checks the invariants of an idle fabric. */
 static inline void sim_check(struct sim *sim)
 {
 	char violation[VIOLATION_BYTES];

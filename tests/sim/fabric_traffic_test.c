@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reliable connections across switches that lose, corrupt, repeat and reorder packets. */
+/* Reliable connections across switches that lose, corrupt, duplicate and reorder packets. */
 #include "fabric_flow.h"
 
 static void test_messages_cross_a_fat_tree(void **state)
@@ -88,7 +88,7 @@ static void test_each_message_once_and_in_order_whatever_links_do(void **state)
 			run_with_faults(&kinds[kind], seed * 10 + kind);
 }
 
-/* Many senders to one receiver: credits hold them back, nothing is lost. */
+/* Many senders to one receiver: credits stop them, and nothing is lost. */
 static void test_incast_loses_nothing(void **state)
 {
 	enum { SENDERS = 8 };

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 #include "base/random.h"
 #include "fabric/fabric.h"
-#include "fabric/faults.h"
-#include "fabric/topology.h"
+#include "fabric/link_faults.h"
+#include "fabric/topology/topology.h"
 #include "mgmt/sm/sm.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"

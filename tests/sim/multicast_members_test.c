@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Multicast pruning in a whole fabric with its manager and SA: every host joins a group by MADs,
- * half of the programs vanish, and the SA finds out by asking. Links lose packets, several seeds.
+ * half of the programs vanish, and the SA finds out by its queries. Links lose packets; several
+ * seeds.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +25,7 @@ enum { HOSTS_MAX = 16, SA_AGENT = 1, CLIENT_AGENT_FIRST = 100, BATCH = 16, SEEDS
 struct member {
 	struct sim_host *host;
 	struct sa_client client;
-	bool is_alive;		  /* its program answers questions */
+	bool is_alive;		  /* its program answers queries */
 	unsigned seen_reregister; /* of the adapter's events */
 	unsigned answered_count;
 };
@@ -54,7 +55,7 @@ static void send(struct port *port, const struct mad_message *message)
 	};
 	uint8_t bytes[MAD_BYTES];
 
-	/* What finds no room is lost, and repeated like what the links lose. */
+	/* A frame that finds no room is lost, and repeated like one that a link loses. */
 	if (!frame)
 		return;
 	memcpy(bytes, message->bytes, sizeof(bytes));
@@ -246,7 +247,7 @@ static bool is_member(unsigned host)
 	       multicast_group_member(group, world.members[host].host->node->ports[1].guid);
 }
 
-/* Whether packets of the group reach the port: its switch has it in the table. */
+/* Whether packets of the group get to the port: its switch has it in the MFT. */
 static bool is_on_tree(unsigned host)
 {
 	const struct port *at_switch = world.members[host].host->node->ports[1].peer;
@@ -277,7 +278,7 @@ static void run_story(uint64_t seed, uint16_t loss)
 		assert_int_equal(is_member(i), i % 2);
 		assert_int_equal(is_on_tree(i), i % 2);
 	}
-	/* Those that answer stay for ever. */
+	/* Members that answer stay. */
 	sim_run_until(&world.sim, world.sim.now + 5 * INTERVAL);
 	for (unsigned i = 0; i < world.host_count; i++) {
 		assert_int_equal(is_member(i), i % 2);
@@ -292,7 +293,7 @@ static void test_vanished_members_are_pruned_and_the_others_stay(void **state)
 	run_story(1, 0);
 }
 
-/* Two percent on every one of up to six links, for questions and answers alike. */
+/* Two percent on each of up to six links, for queries and answers alike. */
 static void test_loss_prunes_nobody_who_answers(void **state)
 {
 	(void)state;

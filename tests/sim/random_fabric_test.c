@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random topologies, lanes, weights and packets, looked at after every step: no receive buffer gets
- * more than it granted, each packet arrives once and in the order of its flow, and where a table
- * has no way, each packet that is lost is counted once.
+ * Random topologies, virtual lanes, weights and packets, checked after every step: no receive
+ * buffer gets more than it granted, each packet arrives once and in the order of its flow, and
+ * where a table has no route, each lost packet is counted once.
  */
 #include "sim/fabric_flow.h"
 
@@ -30,7 +30,7 @@ static struct world {
 	uint32_t sent[HOSTS_MAX][HOSTS_MAX][SLS];
 	uint32_t received[HOSTS_MAX][HOSTS_MAX][SLS];
 	unsigned sent_count, received_count, gone_count;
-	bool has_gaps; /* packets may be lost, and are counted */
+	bool has_gaps; /* packets may be dropped, and are counted */
 } world;
 
 static unsigned index_of(uint16_t lid)
@@ -144,7 +144,7 @@ static void send_one(void)
 	world.sent_count++;
 }
 
-/* What was granted is never exceeded, at any moment. */
+/* The granted limit is never exceeded. */
 static void check_step(void)
 {
 	const struct fabric *fabric = &world.sim.fabric;

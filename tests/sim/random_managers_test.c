@@ -123,7 +123,7 @@ static void run_seed(uint64_t seed)
 	shake((unsigned)random_below(&rig.random, 20));
 	if (rig.manager_count > 1 && random_below(&rig.random, 2))
 		rig_kill(&rig.managers[random_below(&rig.random, rig.manager_count)]);
-	if (!rig.fabric.faulty_link_count) {
+	if (!rig.fabric.faults.link_count) {
 		rig_run(&rig, rig.now + SECONDS(60));
 		prove();
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Raw datagrams over a wire that loses, doubles and corrupts packets, under many seeds. A VCRC is
- * all that protects them: what fails it is gone, and what passes it is right; nobody orders them or
- * counts them, so each arrives as often as the wire brought it.
+ * Raw datagrams over a wire that loses, duplicates and corrupts packets, under many seeds. Only the
+ * VCRC protects them: a packet that fails it is dropped, and one that passes it is right. Nothing
+ * orders or counts them, so each arrives as often as the wire brings it.
  *
  * A failing seed is printed; "raw_soak_test SEED" runs it alone.
  */
@@ -27,7 +27,7 @@ enum {
 	LOSE = 10,
 	CORRUPT = 15,
 	DUPLICATE = 15,
-	RECEIVE_MISSING = 5, /* nothing posted when it comes */
+	RECEIVE_MISSING = 5, /* no receive is posted when it arrives */
 	INBOX_BYTES = MTU + IPV6_HEADER_BYTES,
 };
 
@@ -49,7 +49,7 @@ static void open_pair(enum qp_type type)
 	endpoints_to_rts(&a, &b, &options);
 }
 
-/* The number comes first behind the headers, then a pattern of its own. */
+/* The number is the first word after the headers; a pattern of its own follows. */
 static uint32_t write_message(uint8_t *ret_bytes, unsigned number)
 {
 	uint32_t header_bytes = a.qp.type == QP_RAW_IPV6 ? IPV6_HEADER_BYTES : 0;
@@ -111,7 +111,7 @@ static void check_arrival(void)
 	arrived[number]++;
 }
 
-/* One copy, as a port finds it: with its VCRC, or corrupted and dropped. */
+/* One copy as a port gets it: with its VCRC, or corrupted and dropped. */
 static void arrive(uint8_t *bytes, size_t byte_count, unsigned number)
 {
 	struct packet packet;
@@ -151,7 +151,7 @@ static void carry(unsigned number)
 		memcpy(copy, bytes, byte_count);
 		arrive(copy, byte_count, number);
 	}
-	/* The sender never hears of any of it. */
+	/* The sender never learns of a loss. */
 	assert_int_equal(a.sent.entries[a.sent.next++].status, COMPLETION_SUCCESS);
 	a.sent.next = a.sent.count = 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EE contexts that are connected by communication management: what REQ and REP carry is all that
- * two adapters need to exchange reliable datagrams (vol 1, chapter 12). */
+/* EE contexts that are connected by communication management: REQ and REP carry all that two
+ * adapters need to exchange reliable datagrams (vol 1, chapter 12; management 7.1). */
 #include "support/cm_pair.h"
 #include "support/rd_rig.h"
 
@@ -68,7 +68,7 @@ static struct cm_call call_of(unsigned psn)
 	};
 }
 
-/* What the other end says of itself. */
+/* What the other end sent of itself. */
 struct peer {
 	uint16_t lid;
 	uint32_t eecn, psn;

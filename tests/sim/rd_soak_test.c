@@ -46,7 +46,7 @@ enum {
 
 static_assert(STEADY_AT + STEADY_BYTES <= RIG_BYTES, "a node's memory has room for all");
 
-/* What stands at the beginning of each message. */
+/* The beginning of each message. */
 struct label {
 	uint32_t source;
 	uint32_t number;
@@ -71,7 +71,7 @@ struct party {
 	uint32_t numbers[NODES][QPS];  /* of the next message to each */
 	uint32_t expected[NODES][QPS]; /* from each */
 	uint32_t receives_posted, arrived, sent_to;
-	uint8_t written[512]; /* what others wrote last */
+	uint8_t written[512]; /* the last bytes that others wrote */
 	uint64_t word;
 };
 
@@ -137,7 +137,7 @@ static void post_receives(unsigned node, unsigned index)
 	}
 }
 
-/* For somebody, rather one that messages wait for. */
+/* Prefers a queue pair that messages wait for. */
 static void post_where_missing(struct random *random)
 {
 	unsigned node = 0, index = 0;
@@ -194,7 +194,8 @@ static void make_memory_operation(struct random *random, struct operation *opera
 	}
 }
 
-/* Two writers of one place would have no order: each queue pair writes to its neighbour's. */
+/* Two writers of one range would have no order, so each queue pair writes to its neighbour's
+ * range. */
 static void choose_target(struct random *random, enum send_opcode opcode, unsigned node,
 			  unsigned index, unsigned *ret_node, unsigned *ret_index)
 {
@@ -231,7 +232,7 @@ static void post_random(struct random *random)
 	struct party *party = &parties[node][index];
 	unsigned slot = party->posted % OUTSTANDING;
 	struct operation *operation = &party->operations[slot];
-	/* An error flushes what is behind it, so nothing is. */
+	/* An error flushes the requests after it, so nothing is posted behind it. */
 	bool is_spoiled = party->posted == party->completed && random_below(random, 40) == 0;
 	unsigned to_node, to;
 
@@ -263,7 +264,7 @@ static void post_random(struct random *random)
 	else
 		make_memory_operation(random, operation, to_node, to, &request, bytes);
 	if (operation->opcode == SEND_RDMA_WRITE_IMMEDIATE) {
-		/* Its place is not looked at; the immediate says who. */
+		/* The data are not checked; the immediate names the sender. */
 		operation->remote_offset = RIG_BYTES - PLACE_BYTES;
 		request.immediate_or_rkey = party_number(node, index);
 	}
@@ -376,7 +377,7 @@ static void soak(uint64_t seed)
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		for (unsigned i = 0; i < POSTS_PER_ROUND; i++)
 			post_random(&random);
-		/* Few enough receives that many messages find none, and at any moment. */
+		/* So few receives that many messages find none, at any moment. */
 		for (unsigned i = 0; i < STEPS_PER_ROUND; i++) {
 			post_where_missing(&random);
 			rd_run_until(&rig, rig.now + random_below(&random, MICROSECONDS(2)));

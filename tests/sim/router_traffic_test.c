@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reliable connections and datagrams between hosts of two subnets, by a router, also when links
- * lose packets. Tables are written by hand: the managers of two subnets are tested elsewhere. */
+/* Reliable connections and datagrams between hosts of two subnets by a router, also when links lose
+ * packets (transport 8.12). Tables are written by hand: the managers of two subnets are tested
+ * elsewhere. */
 #include "fabric_flow.h"
 
 #include "fabric/routers.h"
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 
 static void configure(struct sim *sim)
 {

@@ -10,7 +10,7 @@ static struct rig rig;
 
 static const struct {
 	const char *engine, *topology;
-	bool survives; /* the loss of a switch, or gives way to min-hop */
+	bool survives; /* stays connected without one switch, or falls back to min-hop */
 } cases[] = {
 	{"minhop", "fat-tree:4", true},	   {"updn", "mesh:3x3", true},
 	{"dnup", "ring:5", false},	   {"ftree", "fat-tree:4", true},
@@ -24,7 +24,7 @@ static const struct {
 	{"random", "fat-tree:4", true},	   {"random", "torus:3x3", true},
 };
 
-/* Dimension order takes two lanes, and two more round a lost switch; others what there are. */
+/* Dimension order uses two lanes, and two more around a lost switch; other engines use all. */
 static unsigned lanes_max(const char *engine)
 {
 	return strcmp(engine, "dor") == 0 ? 2 : strcmp(engine, "torus-2QoS") == 0 ? 4 : 8;
@@ -106,8 +106,7 @@ static void test_a_lost_switch_is_routed_around_and_taken_back(void **state)
 	}
 }
 
-/* Maps from SL to VL are written where there is a link. A link that was not there at first has maps
- * of its own when it comes. */
+/* SL to VL maps are written where there is a link. A link that comes later gets maps of its own. */
 static void test_a_link_that_comes_later_has_its_lanes(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scenario of every monitoring program: nodes subscribe to a trap, another port goes down, and
- * the report arrives at every subscriber. A whole fabric with its manager and SA, links that lose
+ * The task of every monitoring program: nodes subscribe to a trap, another port goes down, and the
+ * report arrives at every subscriber. A whole fabric with its manager and SA, links that lose
  * packets, several seeds.
  */
 #include <setjmp.h>
@@ -24,7 +24,7 @@ struct listener {
 	struct sim_host *host;
 	struct sa_client client;
 	bool is_subscribed;
-	bool heard_of[HOSTS_MAX][2]; /* [host][0: it went, 1: it came] */
+	bool heard_of[HOSTS_MAX][2]; /* [host][0: it went down, 1: it came up] */
 };
 
 struct world {
@@ -52,7 +52,7 @@ static void send(struct port *port, const struct mad_message *message)
 	};
 	uint8_t bytes[MAD_BYTES];
 
-	/* What finds no room is lost, and repeated like what the links lose. */
+	/* A frame that finds no room is lost, and repeated like one that a link loses. */
 	if (!frame)
 		return;
 	memcpy(bytes, message->bytes, sizeof(bytes));
@@ -266,7 +266,7 @@ static void run_story(uint64_t seed, uint16_t loss)
 	fabric_set_cable(&world.sim.fabric, cable, true, world.sim.now);
 	sim_run_until(&world.sim, world.sim.now + SECONDS(10));
 	expect_heard(victim, 1, subscriber_count, seed);
-	/* Who did not subscribe hears nothing. */
+	/* A host that did not subscribe gets no report. */
 	assert_false(world.listeners[world.host_count - 2].heard_of[victim][0]);
 	end();
 }

@@ -32,8 +32,8 @@ enum {
 	ROUNDS = 60,
 	OPERATIONS_MAX = 24, /* outstanding, per side */
 	MESSAGE_BYTES = 3000,
-	/* The window: three words for atomics, a part to be written, a part that only its owner
-	   wrote. */
+	/* The exposed memory: three words for atomics, a part that is written, a part that only its
+	 * owner writes. */
 	WORDS_AT = 0,
 	WRITTEN_AT = 64,
 	WRITTEN_BYTES = 8192,
@@ -43,7 +43,7 @@ enum {
 
 struct operation {
 	enum send_opcode opcode;
-	const uint8_t *bytes; /* where a READ or atomic answers to */
+	const uint8_t *bytes; /* where the READ or atomic result goes */
 	uint32_t byte_count;
 	uint32_t offset;
 	uint64_t result; /* that an atomic must give */
@@ -56,7 +56,7 @@ struct message {
 	uint32_t immediate;
 };
 
-/* What one side asked of the other, as it must turn out. */
+/* The requests of one side, with the results that they must have. */
 struct script {
 	struct operation operations[OPERATIONS_MAX];
 	unsigned posted, completed;
@@ -183,7 +183,7 @@ static void check_message(const struct script *script, const struct completion *
 		assert_memory_equal(bytes, message->bytes, message->byte_count);
 }
 
-/* What came out of a requester and the responder it talks to. */
+/* Checks the results of a requester and of the responder that it talks to. */
 static void check(struct endpoint *endpoint, struct endpoint *peer, struct script *script)
 {
 	while (endpoint->sent.next < endpoint->sent.count) {

@@ -27,7 +27,7 @@ enum {
 	RECEIVES = 32,
 	UC_BYTES_MAX = 3000,
 	UD_BYTES_MAX = 256,
-	DATAGRAM_SKIPS = 40, /* the GRH's place */
+	DATAGRAM_SKIPS = 40, /* room for the GRH */
 };
 
 static struct rc_pair pair;
@@ -100,7 +100,7 @@ static void check(void)
 		received++;
 	}
 	pair.b.received.next = pair.b.received.count = 0;
-	/* The sender never hears of any of it. */
+	/* The sender never learns of a loss. */
 	while (pair.a.sent.next < pair.a.sent.count)
 		assert_int_equal(pair.a.sent.entries[pair.a.sent.next++].status,
 				 COMPLETION_SUCCESS);
@@ -139,7 +139,7 @@ static void soak(uint64_t seed, enum qp_type type, const struct wire_faults *fau
 static void soak_all(enum qp_type type, struct wire_faults faults)
 {
 	SOAK_SEEDS_EACH
-		soak(soak_seeds.current, type, &faults);
+	soak(soak_seeds.current, type, &faults);
 	soak_seeds.current = 0;
 }
 

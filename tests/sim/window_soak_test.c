@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory windows on a bad wire, under seeds: b grants pieces of its memory to a by type 2 windows,
- * a writes and reads through them, and they are taken back by b (local invalidate) or given back by
- * a (send with invalidate), many at a time and pipelined. Checked: every byte of b's memory against
- * a model, so nothing is written outside a window, twice, or after its end; what is read is what
- * the model has; a key that is dead breaks the connection and writes nothing.
+ * Memory windows on a bad wire, under seeds (transport 7.3): b grants pieces of its memory to a by
+ * type 2 windows, a writes and reads through them, and b (local invalidate) or a (send with
+ * invalidate) ends them, many at a time and pipelined. Checked: every byte of b's memory against a
+ * model, so that nothing is written outside a window, twice, or after its end; reads return the
+ * model's bytes; an invalid key breaks the connection and writes nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static void post_checked(struct endpoint *endpoint, const struct send_request *r
 	assert_int_equal(post(&pair, endpoint, request), 0);
 }
 
-/* b binds a window that is free to some piece of its memory, with a new tag. */
+/* b binds a free window to a piece of its memory, with a new tag. */
 static void bind(struct grant *grant, struct random *random)
 {
 	grant->byte_count = 1 + (uint32_t)random_below(random, WINDOW_BYTES_MAX);
@@ -66,7 +66,8 @@ static void bind(struct grant *grant, struct random *random)
 	post_checked(&pair.b, &request);
 }
 
-/* a writes to a piece of the window; the model has it at once, since order is the queue's. */
+/* a writes to a piece of the window. The model is updated at once, because the queue keeps the
+ * order. */
 static void write_through(const struct grant *grant, struct random *random)
 {
 	uint32_t byte_count = (uint32_t)random_below(random, grant->byte_count + 1);
@@ -86,7 +87,7 @@ static void write_through(const struct grant *grant, struct random *random)
 	post_checked(&pair.a, &request);
 }
 
-/* The window is free again when this is done: a gives it back with a message, or b takes it. */
+/* Ends the window: a invalidates it with a message, or b does it locally. */
 static void end(struct grant *grant, struct random *random)
 {
 	const struct send_request request = {
@@ -96,7 +97,7 @@ static void end(struct grant *grant, struct random *random)
 
 	grant->is_bound = false;
 	if (request.opcode == SEND_LOCAL_INVALIDATE) {
-		/* Not before what a has posted has arrived: b is told. */
+		/* Only after all that a has posted has arrived: b is told by a message. */
 		post_receive(&pair, &pair.b, 64);
 		post_send(&pair, &pair.a, 8);
 		run_until_idle(&pair);
@@ -140,7 +141,7 @@ static void round_of(struct random *random)
 	for (unsigned i = 0; i < WINDOWS; i++)
 		if (!grants[i].is_bound && random_below(random, 2))
 			bind(&grants[i], random);
-	/* a hears of the keys only when the binds are done. */
+	/* a may use the keys only when the binds have completed. */
 	run_until_idle(&pair);
 	for (unsigned i = 0; i < WINDOWS; i++)
 		for (unsigned j = 0; grants[i].is_bound && j < random_below(random, WRITES_MAX);
@@ -152,8 +153,7 @@ static void round_of(struct random *random)
 	expect_all_succeeded();
 }
 
-/* A key that was good until now, or that goes beyond the window: refused, and nothing is written.
- */
+/* A key that was valid before, or an access beyond the window: refused, and nothing is written. */
 static void misuse(struct random *random)
 {
 	struct grant *grant = &grants[random_below(random, WINDOWS)];
@@ -175,7 +175,7 @@ static void misuse(struct random *random)
 
 	post_checked(&pair.a, &request);
 	run_until_idle(&pair);
-	/* On a wire that loses the NAK too, it is the timeout that says so. */
+	/* If the wire loses the NAK too, the timeout ends the connection. */
 	assert_int_equal(pair.a.sent.count, 1);
 	assert_true(pair.a.sent.entries[0].status == COMPLETION_REMOTE_ACCESS ||
 		    pair.a.sent.entries[0].status == COMPLETION_RETRY_EXCEEDED);

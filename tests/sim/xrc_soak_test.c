@@ -91,7 +91,7 @@ static void connect_under(struct random *random)
 	fill_pattern(pair.b.window.bytes + STEADY_AT, WRITTEN_BYTES, 1);
 }
 
-/* Another queue pair of the same number goes on, as another process would. */
+/* Another queue pair with the same number continues, as in another process. */
 static void hand_over(void)
 {
 	const struct qp_capabilities none = {0};
@@ -115,11 +115,11 @@ static void post_receives(unsigned index, unsigned count)
 	struct queue_script *script = &scripts[index];
 
 	while (count-- && script->receives_posted - script->arrived < QUEUE_REQUESTS) {
-		/* A place of its own, since some queues are emptied much faster than others. */
+		/* An index of its own, because some queues are emptied much faster than others. */
 		unsigned place = index * QUEUE_REQUESTS + script->receives_posted % QUEUE_REQUESTS;
 		uint8_t *bytes = pair.b.inbox.bytes + place * PLACE_BYTES;
 		const struct sge sge = area_sge(&pair.b.inbox, bytes, MESSAGE_BYTES);
-		/* The queue it was posted to is in the id. */
+		/* The id holds the queue that the receive was posted to. */
 		const struct receive_request request = {
 			.wr_id = (uint64_t)index << 32 | script->receives_posted,
 			.sge_count = 1,

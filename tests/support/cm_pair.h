@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two connection managers on a virtual clock and a wire that records what crosses it and loses what
- * it is told to.
+ * Two connection managers on a virtual clock and a wire that records the messages and loses the
+ * ones it is told to.
  *
- * A record of the wire reads "REQ REP! REP RTU": each message as it was sent, ! behind one that was
- * lost.
+ * A record of the wire reads "REQ REP! REP RTU": each message as it was sent, ! after a lost one.
  */
 #ifndef SOFTIB_TESTS_SUPPORT_CM_PAIR_H
 #define SOFTIB_TESTS_SUPPORT_CM_PAIR_H
@@ -34,9 +33,9 @@ struct cm_side {
 	uint16_t lid;
 	struct cm_seen events[CM_SIDE_EVENTS_MAX];
 	unsigned event_count;
-	char sent[CM_RECORD_BYTES]; /* what it said */
+	char sent[CM_RECORD_BYTES]; /* the messages that it sent */
 	unsigned sent_count;
-	unsigned lost[8]; /* which of its messages the wire loses, from 1 */
+	unsigned lost[8]; /* numbers of its messages that the wire loses, from 1 */
 	unsigned lost_count;
 };
 
@@ -52,20 +51,20 @@ void cm_pair_release(struct cm_pair *pair);
 void cm_side_lose(struct cm_side *side, unsigned nth);
 void cm_side_forget_record(struct cm_side *side);
 
-/* Lets messages cross until none is on its way; time stands still. */
+/* Lets messages cross until none is in flight; time does not advance. */
 void cm_pair_exchange(struct cm_pair *pair);
-/* The same, with time going on as timers say, for so long. */
+/* cm_pair_exchange() for this long, with time advancing from timer to timer. */
 void cm_pair_run_for(struct cm_pair *pair, time_ns duration);
 
-/* A call from one side to the other, with qpn as the caller's queue pair. */
+/* Sends a REQ from one side to the other, with qpn as the caller's queue pair. */
 struct cm_connection *cm_side_call(struct cm_side *side, uint64_t service_id, uint32_t qpn);
-/* The answer to the newest request; the REP names this queue pair. */
+/* Answers the newest REQ; the REP carries this queue pair. */
 void cm_side_accept(struct cm_side *side, struct cm_connection *connection, uint32_t qpn);
-/* A connection from a to b, established on both sides; the records are empty then. */
+/* Makes a connection from a to b, established on both sides, and empties the records. */
 void cm_pair_connect(struct cm_pair *pair, struct cm_connection **ret_a,
 		     struct cm_connection **ret_b);
 
-/* The newest event, which is of this kind. */
+/* The newest event, which must be of this kind. */
 const struct cm_seen *cm_side_expect(const struct cm_side *side, enum cm_event_kind kind);
 void cm_side_expect_sent(const struct cm_side *side, const char *record);
 void cm_pair_expect_empty(struct cm_pair *pair);

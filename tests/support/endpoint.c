@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One queue pair with everything that an adapter would give it, for tests. */
+/* One queue pair with all objects of an adapter that it needs, for tests. */
 #include "support/endpoint.h"
 
 #include <assert.h>
@@ -168,7 +168,7 @@ void endpoint_give_rings(struct endpoint *endpoint)
 	}
 }
 
-/* Whichever of ring and list has grown says how many there are. */
+/* The completions are in the ring or in the list; the longer of the two counts. */
 void endpoint_count_completions(struct endpoint *endpoint)
 {
 	for (unsigned side = 0; side < 2; side++) {
@@ -297,7 +297,7 @@ void endpoints_to_rts(struct endpoint *a, struct endpoint *b,
 
 uint8_t *area_take(struct area *area, uint32_t byte_count)
 {
-	/* Round robin, 64 bytes apart, so that a byte too many is seen. */
+	/* Round robin, 64 bytes apart, so that a byte too many is detected. */
 	uint32_t taken = (byte_count + 127) & ~63u;
 
 	assert_true(taken <= AREA_BYTES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One queue pair with everything that an adapter would give it, for tests. */
+/* One queue pair with all objects of an adapter that it needs, for tests. */
 #ifndef SOFTIB_TESTS_SUPPORT_ENDPOINT_H
 #define SOFTIB_TESTS_SUPPORT_ENDPOINT_H
 
@@ -18,10 +18,10 @@ enum {
 	ENDPOINT_EVENTS = 64,
 	ENDPOINT_XRC_QUEUES = 4,
 	ENDPOINT_XRC_SGES = 4,
-	ENDPOINT_SECOND_LID = 0x20, /* the second port's LID, more than the first's */
+	ENDPOINT_SECOND_LID = 0x20, /* the second port's LID, added to the first's */
 };
 
-/* Memory that is registered, with a cursor for tests that fill it piece by piece. */
+/* Registered memory, with a cursor for tests that fill it piece by piece. */
 struct area {
 	uint8_t *bytes;
 	struct region *region;
@@ -31,7 +31,7 @@ struct area {
 struct completion_list {
 	struct completion entries[ENDPOINT_COMPLETIONS];
 	unsigned count;
-	unsigned next; /* to be looked at by the test */
+	unsigned next; /* not yet checked by the test */
 	unsigned room; /* completions that still fit; UINT_MAX: always */
 };
 
@@ -58,12 +58,12 @@ struct endpoint {
 	struct protection_domain pd;
 	struct timer_queue timers;
 	struct port_view port;
-	struct port_view second_port; /* there when port_count is 2 */
+	struct port_view second_port; /* used when port_count is 2 */
 	struct port_view *ports[2];
 	unsigned port_count;
-	struct area outbox; /* what it sends from */
-	struct area inbox;  /* what it receives into */
-	struct area window; /* what the peer may reach */
+	struct area outbox; /* source of its sends */
+	struct area inbox;  /* destination of its receives */
+	struct area window; /* the memory that the peer may access */
 	struct completion_list sent;
 	struct completion_list received;
 	struct completion_ring rings[2]; /* endpoint_give_rings */
@@ -79,20 +79,20 @@ struct endpoint {
 
 struct endpoint_options endpoint_options_default(enum qp_type type);
 
-/* In RESET. lid also gives its GUID and QPN. */
+/* In RESET. The GUID and the QPN follow from lid. */
 void endpoint_init(struct endpoint *endpoint, const struct endpoint_options *options, uint16_t lid);
 void endpoint_release(struct endpoint *endpoint);
 
-/* From here on the queue pair puts completions into rings itself: their slots are the entries of
- * the lists, which are told by the latter, after each call. */
+/* From now on the queue pair puts completions into rings itself. Their slots are the entries of the
+ * lists; endpoint_count_completions() updates the counts after each call. */
 void endpoint_give_rings(struct endpoint *endpoint);
 void endpoint_count_completions(struct endpoint *endpoint);
 
-/* Takes it to RTR or RTS as its options say, towards the peer. */
+/* Takes the queue pair to INIT, RTR or RTS towards the peer, as its options say. */
 void endpoint_to_init(struct endpoint *endpoint);
 void endpoint_to_rtr(struct endpoint *endpoint, const struct endpoint *peer);
 void endpoint_to_rts(struct endpoint *endpoint);
-/* Makes two with the same options, and takes them to RTS towards each other. */
+/* Makes two endpoints with the same options, and takes them to RTS towards each other. */
 void endpoints_to_rts(struct endpoint *a, struct endpoint *b,
 		      const struct endpoint_options *options);
 
@@ -101,10 +101,10 @@ int endpoint_modify(struct endpoint *endpoint, time_ns now, const struct qp_attr
 		    uint32_t mask);
 int endpoint_set_state(struct endpoint *endpoint, time_ns now, enum qp_state state);
 
-/* Space in an area, zeroed; the address is also what its key uses. */
+/* Zeroed space in an area; its key uses the same addresses. */
 uint8_t *area_take(struct area *area, uint32_t byte_count);
 struct sge area_sge(const struct area *area, const void *bytes, uint32_t byte_count);
-/* Bytes that can be told from all others. */
+/* A pattern that differs for every seed and position. */
 void fill_pattern(uint8_t *bytes, uint32_t byte_count, uint32_t seed);
 
 void expect_event(struct endpoint *endpoint, enum qp_event event);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the same has happened to two endpoints: see endpoint_compare.h. */
+/* Compares two endpoints: see endpoint_compare.h. */
 #include "support/endpoint_compare.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the same has happened to two endpoints that went different ways. */
+/* Compares two endpoints that got the same messages by different paths. */
 #ifndef SOFTIB_TESTS_SUPPORT_ENDPOINT_COMPARE_H
 #define SOFTIB_TESTS_SUPPORT_ENDPOINT_COMPARE_H
 

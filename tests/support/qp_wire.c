@@ -12,7 +12,7 @@
 
 void qp_wire_init(struct qp_wire *wire, uint32_t request_psn, uint32_t response_psn)
 {
-	/* Flights and log are as long as their counts say, and large. */
+	/* Flights and log are large, and only as long as their counts say. */
 	wire->flight_count = 0;
 	wire->sent_count = 0;
 	wire->loss_count = 0;
@@ -106,8 +106,7 @@ static void put_in_flight(struct qp_wire *wire, time_ns arrival, const struct pa
 	assert_int_equal(packet_encode(packet, flight->bytes), flight->byte_count);
 }
 
-/* Only the check sum stands between a flipped bit and the consumer: what was flipped must not pass
- * for whole. */
+/* Only the ICRC keeps a flipped bit from the consumer: a corrupted packet must fail it. */
 static bool corruption_is_caught(struct qp_wire *wire, const struct packet *packet)
 {
 	size_t byte_count = packet_bytes(packet);
@@ -117,8 +116,8 @@ static bool corruption_is_caught(struct qp_wire *wire, const struct packet *pack
 	packet_encode(packet, bytes);
 
 	uint32_t before = icrc(bytes, byte_count);
-	/* From the PSN on nothing may change under way; in a global packet this is inside the SGID.
-	 */
+	/* The ICRC covers all bytes from the PSN on; in a global packet this offset is inside the
+	 * SGID. */
 	size_t position = 17 + random_below(&wire->random, byte_count - 17);
 
 	bytes[position] ^= (uint8_t)(1u << random_below(&wire->random, 8));

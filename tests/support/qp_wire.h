@@ -15,7 +15,7 @@ enum { WIRE_FLIGHTS_MAX = 8192, WIRE_LOSSES_MAX = 64, WIRE_LOG_BYTES = 1 << 14 }
 
 struct flight {
 	time_ns arrival;
-	uint64_t order; /* of those that arrive together */
+	uint64_t order; /* among packets that arrive at the same time */
 	uint8_t *bytes;
 	size_t byte_count;
 	uint32_t packet_count;
@@ -38,8 +38,8 @@ struct qp_wire {
 	bool is_cut;
 	char log[WIRE_LOG_BYTES];
 	size_t log_bytes;
-	uint32_t request_psn;  /* what the log counts requests from */
-	uint32_t response_psn; /* and responses */
+	uint32_t request_psn;  /* the log counts request PSNs from here */
+	uint32_t response_psn; /* and response PSNs from here */
 };
 
 void qp_wire_init(struct qp_wire *wire, uint32_t request_psn, uint32_t response_psn);
@@ -50,11 +50,11 @@ void wire_lose(struct qp_wire *wire, unsigned n);
 
 void qp_wire_send(struct qp_wire *wire, time_ns now, const struct packet *packet);
 time_ns qp_wire_deadline(const struct qp_wire *wire);
-/* Takes out what has arrived; false when nothing has. The caller frees flight->bytes. */
+/* Takes out a packet that has arrived; false: there is none. The caller frees flight->bytes. */
 bool qp_wire_arrived(struct qp_wire *wire, time_ns now, struct flight *ret_flight);
 
 /* "FIRST@0 MIDDLE@1! LAST@2": opcodes of SENDs without their prefix, PSNs from the connection's
- * first, "!" for what the wire lost, "x3" for a train of three. Forgets the log. */
+ * first, "!" for lost packets, "x3" for a train of three. Empties the log. */
 void expect_wire(struct qp_wire *wire, const char *expected);
 
 #endif

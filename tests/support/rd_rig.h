@@ -16,7 +16,7 @@ enum {
 	RIG_NODES_MAX = 4,
 	RIG_EVENTS_MAX = 16,
 	RIG_BYTES = 1 << 20, /* of a node's memory, all of it registered */
-	RIG_PSN = 0xfffff0,  /* where requests begin: they wrap */
+	RIG_PSN = 0xfffff0,  /* the first request PSN, near the wrap */
 	RIG_QKEY = 0x1234,
 	RIG_ACK_TIMEOUT = 8,
 };
@@ -36,7 +36,7 @@ struct rd_node {
 struct rd_rig {
 	struct rd_node nodes[RIG_NODES_MAX];
 	unsigned node_count;
-	struct qp_wire *wires[RIG_NODES_MAX][RIG_NODES_MAX]; /* from, to */
+	struct qp_wire *wires[RIG_NODES_MAX][RIG_NODES_MAX]; /* [from][to] */
 	time_ns now;
 	uint32_t train_bytes_max;
 };
@@ -46,16 +46,17 @@ void rd_rig_release(struct rd_rig *rig);
 
 /* A queue pair in RTS with Q_Key RIG_QKEY and every right. */
 struct qp_object *rd_rig_qp(struct rd_rig *rig, unsigned node);
-/* Contexts in RTS, from a to b and from b to a. */
+/* Makes contexts in RTS, from a to b and from b to a. */
 void rd_rig_connect(struct rd_rig *rig, unsigned a, unsigned b, struct qp_object *ret_eecs[2]);
-/* The attributes and the steps of that, for tests that stop half way. */
+/* The attributes and single steps of rd_rig_connect(), for tests that stop half way. */
 struct qp_attributes rd_rig_eec_attributes(uint16_t dlid, uint32_t destination_eecn);
 void rd_rig_to_init(struct rd_rig *rig, struct qp_object *eec);
 void rd_rig_to_rtr(struct rd_rig *rig, struct qp_object *eec, unsigned to, uint32_t eecn);
 void rd_rig_to_rts(struct rd_rig *rig, struct qp_object *eec);
 int rd_rig_set_state(struct rd_rig *rig, struct qp_object *object, enum qp_state state);
 
-/* A SEND of so many bytes at that offset of the node's memory; other requests are made from it. */
+/* A SEND of this many bytes at that offset of the node's memory; tests change it to other
+ * requests. */
 struct send_request rd_request(struct rd_node *node, const struct qp_object *eec, uint32_t qpn,
 			       uint32_t offset, uint32_t byte_count, struct sge *ret_sge);
 int rd_post(struct rd_rig *rig, struct qp_object *qp, const struct send_request *request);
@@ -64,7 +65,7 @@ void rd_send(struct rd_rig *rig, struct qp_object *qp, const struct qp_object *e
 void rd_receive(struct rd_rig *rig, struct qp_object *qp, uint32_t offset, uint32_t byte_count,
 		uint64_t wr_id);
 
-/* Until then, or until nothing moves and no timer runs. */
+/* Runs until then, or until nothing moves and no timer is armed. */
 void rd_run_until(struct rd_rig *rig, time_ns until);
 void rd_run(struct rd_rig *rig);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs that routing is tried on, and what must hold of every result. */
+/* Graphs for tests of routing, and the checks of every result. */
 #include "support/routing_graphs.h"
 
 #include <setjmp.h>
@@ -152,7 +152,7 @@ void make_random_graph(struct routing_graph *ret_graph, struct random *random,
 			attach(ret_graph, i, PORTS);
 }
 
-/* Indexes behind the switch that is left out move up. */
+/* Indexes after the omitted switch move down by one. */
 static uint32_t index_without(uint32_t index, uint32_t without_switch)
 {
 	return index == without_switch || index == ROUTING_NO_SWITCH ? ROUTING_NO_SWITCH

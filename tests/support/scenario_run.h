@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a scenario that stands in a test. */
+/* Runs a scenario whose text is in a test. */
 #ifndef SOFTIB_TESTS_SCENARIO_RUN_H
 #define SOFTIB_TESTS_SCENARIO_RUN_H
 
@@ -26,7 +26,7 @@ static inline void run_scenario(struct scenario_run *run, const char *text)
 		fail_msg("line %u: %s", error.line, error.reason);
 }
 
-/* Read, but not run: with this line and reason. NULL: any. */
+/* The scenario is refused when read, with this line and reason. NULL: any. */
 static inline void expect_scenario_refused(const char *text, unsigned line, const char *reason)
 {
 	struct scenario_error error = {0};
@@ -57,7 +57,7 @@ static inline const struct flow *flow_named(const struct scenario_run *run, cons
 	return NULL;
 }
 
-/* Gigabits of payload a second, in thousandths. */
+/* Megabits of payload per second. */
 static inline uint64_t flow_mbits(const struct scenario_run *run, const struct flow *flow)
 {
 	return flow->measured_bytes * 8 * 1000 /

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Soak tests run over a range of seeds, and one that fails names its seed. TEST [FIRST [LAST]] chooses them. */
+/* Soak tests run over a range of seeds, and a failing test prints its seed. TEST [FIRST [LAST]]
+ * chooses the seeds. */
 #ifndef SOFTIB_TESTS_SUPPORT_SOAK_SEEDS_H
 #define SOFTIB_TESTS_SUPPORT_SOAK_SEEDS_H
 
@@ -31,17 +32,17 @@ static inline int soak_seeds_name(void **state)
 	return 0;
 }
 
-/* The whole of a test: soak() with each of the seeds. */
+/* A whole test: soak() with each seed. */
 #define SOAK_SEEDS_TEST(name, soak)                                                                \
 	static void name(void **state)                                                             \
 	{                                                                                          \
 		(void)state;                                                                       \
 		SOAK_SEEDS_EACH                                                                    \
-			soak(soak_seeds.current);                                                  \
+		soak(soak_seeds.current);                                                          \
 		soak_seeds.current = 0;                                                            \
 	}
 
-/* count: how many, unless the arguments say. */
+/* count: the number of seeds, unless the arguments give it. */
 static inline void soak_seeds_read(int argc, char **argv, uint64_t count)
 {
 	soak_seeds.first = 1;

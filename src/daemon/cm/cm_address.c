@@ -9,7 +9,7 @@
 #include "daemon/cm/cm_port.h"
 #include "daemon/core/daemon_core.h"
 
-enum { IPV4_OFFSET = 12, IPV4_BYTES = 4 };
+enum { IPV4_BYTES = 4 };
 
 #define MACHINE_READ_INTERVAL SECONDS(2)
 

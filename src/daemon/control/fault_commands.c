@@ -18,8 +18,8 @@
 #include "daemon/packets/fault_log.h"
 #include "daemon/packets/verb_fault_injection.h"
 #include "fabric/fabric.h"
-#include "fabric/fault_text.h"
-#include "fabric/port_names.h"
+#include "fabric/faults/fault_text.h"
+#include "fabric/topology/port_names.h"
 
 enum { REASON_BYTES = 256, LINES_BYTES_MAX = 40000, FAULT_ROWS_MAX = 120 };
 
@@ -78,7 +78,7 @@ static int set_faults(struct daemon *daemon, struct port *output,
 		return -EINVAL;
 	if (!may_flap)
 		settings.flap_up = settings.flap_down = 0;
-	daemon->core.fabric.fault_observer = (struct fault_observer){
+	daemon->core.fabric.faults.observer = (struct fault_observer){
 		.decided = fault_log_note, .context = &daemon->packets.fault_log};
 	return faults_set(&daemon->core.fabric, output, &settings, request->seed,
 			  daemon->core.loop.now);
@@ -174,7 +174,7 @@ static void run_list(struct client *client, const json_t *request, struct reply 
 	json_t *rows = json_array();
 	json_int_t position = 0;
 
-	list_for_each (link, &client->core->fabric.faulty_links) {
+	list_for_each (link, &client->core->fabric.faults.links) {
 		if (position++ < from || json_array_size(rows) == FAULT_ROWS_MAX)
 			continue;
 		json_array_append_new(rows, describe(container_of(link, struct link_faults, link)));
@@ -197,7 +197,7 @@ static unsigned clear_all(struct daemon *daemon)
 {
 	unsigned count = 0;
 
-	list_for_each_safe (link, &daemon->core.fabric.faulty_links)
+	list_for_each_safe (link, &daemon->core.fabric.faults.links)
 		count += clear(daemon, container_of(link, struct link_faults, link)->output);
 	fault_log_clear(&daemon->packets.fault_log);
 	return count + verb_faults_clear(&daemon->core, NULL);
@@ -298,7 +298,7 @@ static void run_replay(struct client *client, const json_t *request, struct repl
 	}
 	if (!error) {
 		fault_log_clear(&daemon->packets.fault_log);
-		daemon->core.fabric.fault_observer = (struct fault_observer){
+		daemon->core.fabric.faults.observer = (struct fault_observer){
 			.decided = fault_log_note, .context = &daemon->packets.fault_log};
 		error = fault_log_replay(&daemon->core.fabric, daemon->packets.fault_replay.text,
 					 daemon->core.loop.now, reason, sizeof(reason));
@@ -309,7 +309,7 @@ static void run_replay(struct client *client, const json_t *request, struct repl
 		reply_error(ret_reply, -error, "%s", reason);
 	else
 		reply_ok(ret_reply,
-			 json_pack("{s:i}", "links", (int)daemon->core.fabric.faulty_link_count));
+			 json_pack("{s:i}", "links", (int)daemon->core.fabric.faults.link_count));
 }
 
 const struct command fault_commands[] = {

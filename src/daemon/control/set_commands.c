@@ -9,7 +9,7 @@
 #include "daemon/core/flow_table.h"
 #include "daemon/core/log.h"
 #include "daemon/daemon.h"
-#include "fabric/port_names.h"
+#include "fabric/topology/port_names.h"
 #include "mgmt/agents/node_fields.h"
 #include "net/node/node.h"
 

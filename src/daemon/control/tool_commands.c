@@ -11,7 +11,7 @@
 #include "daemon/packets/packet_capture.h"
 #include "daemon/sysfs/link_rate.h"
 #include "daemon/sysfs/sysfs_tree.h"
-#include "fabric/port_names.h"
+#include "fabric/topology/port_names.h"
 #include "mgmt/sa/sa.h"
 #include "mgmt/sm/sm.h"
 #include "net/node/node.h"
@@ -289,7 +289,7 @@ static void run_status(struct client *client, const json_t *request, struct repl
 	json_object_set_new(ret_reply->object, "gateways",
 			    gateway_sockets_describe(&daemon->packets.gateways));
 	json_object_set_new(ret_reply->object, "faulty_links",
-			    json_integer(daemon->core.fabric.faulty_link_count));
+			    json_integer(daemon->core.fabric.faults.link_count));
 	json_object_set_new(ret_reply->object, "direct_flows", describe_flows(daemon));
 	json_object_set_new(ret_reply->object, "mad_ports",
 			    json_integer(daemon->mad_files.file_count));

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fabric/fabric.h"
-#include "fabric/port_names.h"
+#include "fabric/topology/port_names.h"
 #include "net/node/node.h"
 
 struct host *host_table_find(const struct host_table *table, const char *name)

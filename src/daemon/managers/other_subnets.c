@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "fabric/fabric.h"
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 
 static int start_one(struct other_subnets *others, struct mad_dispatch *dispatch,
 		     const struct sm_settings *settings, struct port *port, uint64_t prefix)
@@ -37,7 +37,7 @@ int other_subnets_start(struct other_subnets *others, struct mad_dispatch *dispa
 		/* A two-port adapter may be the first of two subnets, with a port in each. */
 		if (port && port != first)
 			error = start_one(others, dispatch, settings, port,
-					  fabric->router_count ? SUBNET_PREFIX(subnet) : 0);
+					  fabric->routers.count ? SUBNET_PREFIX(subnet) : 0);
 	}
 	subnet_map_release(&map);
 	if (error)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Managers of the subnets after the first: a fabric with routers has one in each subnet
- * (fabric/subnets.h). */
+ * (fabric/topology/subnets.h). */
 #ifndef SOFTIB_DAEMON_MANAGERS_OTHER_SUBNETS_H
 #define SOFTIB_DAEMON_MANAGERS_OTHER_SUBNETS_H
 

@@ -238,8 +238,8 @@ bool router_groups_run(struct router_groups *groups, time_ns now)
 
 	if (!groups->ports.count)
 		return false;
-	if (groups->fabric->groups_are_stale) {
-		groups->fabric->groups_are_stale = false;
+	if (groups->fabric->routers.groups_are_stale) {
+		groups->fabric->routers.groups_are_stale = false;
 		router_ports_refresh(&groups->ports);
 		find_tree(groups);
 		groups->has_news = true;

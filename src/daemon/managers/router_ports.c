@@ -53,15 +53,15 @@ int router_ports_open(struct router_ports *ports, struct mad_dispatch *dispatch)
 	int error = 0;
 
 	*ports = (struct router_ports){.dispatch = dispatch};
-	for (uint32_t index = 0; index < fabric->router_count; index++)
-		count += fabric->routers[index]->port_count;
+	for (uint32_t index = 0; index < fabric->routers.count; index++)
+		count += fabric->routers.nodes[index]->port_count;
 	if (!count)
 		return 0;
 	ports->ports = calloc(count, sizeof(*ports->ports));
 	if (!ports->ports)
 		return -ENOMEM;
-	for (uint32_t index = 0; index < fabric->router_count; index++) {
-		struct node *router = fabric->routers[index];
+	for (uint32_t index = 0; index < fabric->routers.count; index++) {
+		struct node *router = fabric->routers.nodes[index];
 
 		for (unsigned number = 1; number <= router->port_count && !error; number++)
 			error = open_port(ports, &router->ports[number]);

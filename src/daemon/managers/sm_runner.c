@@ -13,7 +13,7 @@
 #include "daemon/managers/sa_runner.h"
 #include "daemon/managers/sm_policy.h"
 #include "fabric/fabric.h"
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 #include "host/text_file.h"
 #include "mgmt/sm/sm.h"
 #include "mgmt/subnet/subnet.h"
@@ -204,7 +204,7 @@ static uint64_t subnet_prefix(const struct fabric *fabric, const struct port *po
 	struct subnet_map map;
 	uint64_t prefix = 0;
 
-	if (!fabric->router_count || subnet_map_make(fabric, &map) != 0)
+	if (!fabric->routers.count || subnet_map_make(fabric, &map) != 0)
 		return 0;
 	for (uint32_t subnet = 0; subnet < map.subnet_count; subnet++)
 		if (map.first_ports[subnet] == port)

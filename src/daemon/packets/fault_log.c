@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fabric/fabric.h"
-#include "fabric/fault_text.h"
+#include "fabric/faults/fault_text.h"
 
 static const char heading[] = "softib-faults 1";
 
@@ -87,7 +87,7 @@ static struct fault_settings without_chances(const struct fault_settings *settin
 static size_t write_link(const struct fabric *fabric, size_t index,
 			 char ret_line[static FAULT_LINE_BYTES])
 {
-	list_for_each (link, &fabric->faulty_links) {
+	list_for_each (link, &fabric->faults.links) {
 		const struct link_faults *faults = container_of(link, struct link_faults, link);
 		struct fault_settings settings = without_chances(&faults->judge.settings);
 		char text[FAULT_TEXT_BYTES];
@@ -110,9 +110,9 @@ size_t fault_log_line(const struct fault_log *log, const struct fabric *fabric, 
 	if (index == 0)
 		return (size_t)snprintf(ret_line, FAULT_LINE_BYTES, "%s", heading);
 	index--;
-	if (index < fabric->faulty_link_count)
+	if (index < fabric->faults.link_count)
 		return write_link(fabric, index, ret_line);
-	index -= fabric->faulty_link_count;
+	index -= fabric->faults.link_count;
 	if (index >= log->entry_count)
 		return 0;
 
@@ -275,10 +275,10 @@ static int read_record(struct record *record, const char *text)
 
 static void clear_all(struct fabric *fabric, time_ns now)
 {
-	while (!list_is_empty(&fabric->faulty_links))
+	while (!list_is_empty(&fabric->faults.links))
 		faults_clear(
 			fabric,
-			container_of(list_first(&fabric->faulty_links), struct link_faults, link)
+			container_of(list_first(&fabric->faults.links), struct link_faults, link)
 				->output,
 			now);
 }

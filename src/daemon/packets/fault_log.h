@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/attributes.h"
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 
 struct fabric;
 

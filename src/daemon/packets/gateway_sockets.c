@@ -13,7 +13,7 @@
 #include "daemon/core/daemon_core.h"
 #include "daemon/core/log.h"
 #include "fabric/gateways.h"
-#include "fabric/port_names.h"
+#include "fabric/topology/port_names.h"
 #include "host/gateway_option.h"
 #include "net/router/gateway.h"
 

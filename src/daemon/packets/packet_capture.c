@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "daemon/core/daemon_core.h"
 #include "daemon/packets/packet_plane.h"
+#include "fabric/tap.h"
 #include "host/capture_channel.h"
 #include "host/doorbell.h"
 #include "host/memory_file.h"

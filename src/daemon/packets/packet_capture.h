@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "base/attributes.h"
 #include "daemon/packets/capture_filter.h"
-#include "fabric/port_names.h"
+#include "fabric/topology/port_names.h"
 
 struct capture;
 struct client;

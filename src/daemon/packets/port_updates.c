@@ -7,7 +7,7 @@
 #include "daemon/core/daemon_core.h"
 #include "daemon/packets/packet_plane.h"
 #include "daemon/sysfs/sysfs_tree.h"
-#include "fabric/port_view.h"
+#include "fabric/transport_view.h"
 #include "net/node/node.h"
 
 static bool tell(struct client *client, const struct endpoint *endpoint)
@@ -15,7 +15,7 @@ static bool tell(struct client *client, const struct endpoint *endpoint)
 	struct port_update update = {.adapter_index = endpoint->adapter->index,
 				     .client_reregister = endpoint->port->info.client_reregister};
 
-	port_view_of(endpoint->port, &update.view);
+	transport_view_of(endpoint->port, &update.view);
 	return client_send_record(client, RECORD_PORT_UPDATE,
 				  endpoint->adapter->index << 8 | endpoint->port->number, 0,
 				  &update, sizeof(update));

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include "base/bytes.h"
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 #include "wire/smp.h"
 
 enum { TABLE_BLOCKS = CONGESTION_TABLE_ENTRIES / CCT_BLOCK_ENTRIES };

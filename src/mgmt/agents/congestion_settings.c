@@ -10,7 +10,7 @@
 
 #include <errno.h>
 #include "base/bytes.h"
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 
 enum {
 	CONTROL_SUPPORTED = CONTROL_VICTIM_MASK | CONTROL_THRESHOLD | CONTROL_MARKING_RATE,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VL arbitration (vol 1, chapter 7). */
+/* VL arbitration (vol 1, chapter 7; transport 8.2). */
 #include "net/link/arbitration.h"
 #include "net/link/lane_credits.h"
 #include "net/link/port_queues.h"
-
 
 enum { HIGH_LIMIT_BYTES = 4096, HIGH_UNLIMITED = 255 };
 
@@ -25,7 +24,7 @@ static bool has_weight(const uint8_t row[2])
 	return row[1] != 0 && row[0] < VL_MANAGEMENT;
 }
 
-/* What makes most decisions without a look at the table. */
+/* Caches which VLs have weight, so that most decisions need not read the table. */
 static void read_table(struct port *port, enum arbitration_table table)
 {
 	struct vl_arbiter *arbiter = &port->queues->arbiter;
@@ -64,15 +63,15 @@ static bool tables_are_read(const struct port *port)
 	       arbiter->entry_caps[TABLE_HIGH] == entry_cap(port, TABLE_HIGH);
 }
 
-/* The VL of the first entry, from the present one on, whose lane can send; -1: none. */
+/* The VL of the first entry, from the present one on, that can send; -1: none. */
 static int search(struct port *port, enum arbitration_table table, uint16_t ready)
 {
 	struct vl_arbiter *arbiter = &port->queues->arbiter;
 	unsigned entry_count = table_entries(port, table);
 	unsigned entry = arbiter->entry[table] % entry_count;
 
-	/* The present entry comes up twice: with what it has left, and last with its full weight.
-	 */
+	/* The present entry is tried twice: with its remaining weight, and last with its full
+	 * weight. */
 	for (unsigned tried = 0; tried <= entry_count; tried++) {
 		const uint8_t *row = port->vl_arbitration[table][entry];
 
@@ -101,7 +100,7 @@ static int pick(struct port *port, enum arbitration_table table, uint16_t ready)
 		return -1;
 	if ((ready >> lane & 1) && arbiter->left[table] > 0)
 		return (int)lane;
-	/* Once around the table, and back to the only entry that can go. */
+	/* A search would go once around the table, back to the only entry that can send. */
 	if ((ready & arbiter->lone_lanes[table]) == 1u << lane && ready == 1u << lane) {
 		arbiter->left[table] = arbiter->weight[table] * CREDIT_BLOCK_BYTES;
 		return (int)lane;
@@ -109,7 +108,7 @@ static int pick(struct port *port, enum arbitration_table table, uint16_t ready)
 	return search(port, table, ready);
 }
 
-/* Limit 0 lets one packet go, whatever its size. */
+/* Limit 0 lets one packet go, whatever its size (transport 8.2). */
 static int32_t high_limit(const struct port *port)
 {
 	return port->info.vl_high_limit ? port->info.vl_high_limit * HIGH_LIMIT_BYTES : 1;
@@ -145,7 +144,7 @@ void port_arbitration_charge(struct port *port, enum arbitration_table table, ui
 	struct vl_arbiter *arbiter = &port->queues->arbiter;
 	int32_t bytes = (int32_t)blocks * CREDIT_BLOCK_BYTES;
 
-	/* An entry may overdraw by part of one packet. */
+	/* An entry may overdraw by part of one packet (transport 8.2). */
 	arbiter->left[table] -= bytes;
 	if (table == TABLE_LOW)
 		arbiter->high_left = high_limit(port);

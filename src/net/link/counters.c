@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drop reasons, and the port counters that they belong to (vol 1, chapter 16). */
+/* Drop reasons, and the port counters that they belong to (vol 1, chapter 16; management 6.1). */
 #include "net/link/counters.h"
 
 #define COUNTER(member) offsetof(struct link_counters, member)
@@ -40,7 +40,7 @@ const char *drop_reason_name(enum drop_reason reason)
 
 static int counter_of(const struct port *port, enum drop_reason reason)
 {
-	/* An adapter relays nothing: what it can't map to a lane it discards on the way out. */
+	/* An adapter relays nothing: it discards a packet that has no VL on the way out. */
 	if (reason == DROP_VL_MAPPING && port->kind == PORT_OF_ADAPTER)
 		return COUNTER(transmit_discards);
 	return reasons[reason].counter;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What passes a port, counted as the performance agent shows it (vol 1, chapter 16). */
+/* Counts the packets of a port as the performance agent shows them (vol 1, chapter 16; management
+ * 6.1). */
 #ifndef SOFTIB_NET_LINK_COUNTERS_H
 #define SOFTIB_NET_LINK_COUNTERS_H
 
@@ -34,7 +35,7 @@ static inline void port_count_receive(struct port *port, uint16_t dlid, uint8_t 
 		counters->unicast_receive_packets++;
 }
 
-/* Packets of an offloaded flow that passed here without being seen. */
+/* Packets of an offloaded flow, which crossed this port without passing through the fabric. */
 void port_count_offloaded_transmit(struct port *port, uint8_t sl, uint64_t packets, uint64_t words);
 void port_count_offloaded_receive(struct port *port, uint8_t sl, uint64_t packets, uint64_t words);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forward error correction: modes per extended speed, and the one that a link comes up with. */
+/* Forward error correction: the modes of each extended speed, and the mode of a link. */
 #include "net/link/fec.h"
 
 #include <stddef.h>
@@ -19,7 +19,7 @@ static const struct fec_speed {
 	}
 	SPEED(1, BIT_NONE | BIT_FIRECODE, fdr),
 	SPEED(2, BIT_NONE | BIT_FIRECODE | BIT_RS, edr),
-	/* Lanes of 50 Gb/s and more don't come up without it. */
+	/* Links of 50 Gb/s per lane and more do not come up without it. */
 	SPEED(4, BIT_RS | BIT_LOW_LATENCY_RS, hdr),
 	SPEED(8, BIT_RS | BIT_LOW_LATENCY_RS, ndr),
 #undef SPEED
@@ -103,7 +103,7 @@ static uint16_t strongest(uint16_t modes)
 
 void port_fec_negotiate(struct port *port, const struct port *peer)
 {
-	/* XDR has no fields of its own, and no link without Reed-Solomon. */
+	/* XDR has no fields of its own, and always uses Reed-Solomon. */
 	uint16_t active = port->info.link_speed_ext2_active ? FEC_REED_SOLOMON : FEC_NONE;
 
 	for (size_t i = 0; i < ARRAY_COUNT(fec_speeds); i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ports and switches look at of a packet (vol 1, chapters 7 and 18). */
+/* The header fields that ports and switches read (vol 1, chapters 7 and 18; transport 1.2, 1.4). */
 #include "net/link/forwarding_header.h"
 
 #include "base/bytes.h"
@@ -14,7 +14,7 @@
 
 enum { WORD_BYTES = 4 };
 
-/* PktLen counts the ICRC, which raw packets don't have. */
+/* PktLen counts the ICRC, which raw packets do not have (transport 1.2). */
 static bool length_agrees(const struct frame *frame, const struct lrh *lrh)
 {
 	return (uint32_t)lrh->words * WORD_BYTES ==
@@ -71,7 +71,7 @@ bool frame_read_header_anew(struct frame *frame)
 	if (!lrh_decode(frame->bytes, frame->byte_count, &lrh) ||
 	    !forwarding_header_read(frame, &lrh, &frame->header))
 		return false;
-	/* A raw packet may be shorter than what is compared. */
+	/* A raw packet may be shorter than the bytes that are compared. */
 	if (frame->byte_count >= LRH_BYTES + BTH_BYTES)
 		frame->header_source = frame_header_source(
 			frame, frame->header.is_global ? LRH_BYTES + GRH_BYTES : LRH_BYTES);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ports and switches look at of a packet, read once and kept in the frame.
+ * The header fields that ports and switches read, decoded once and cached in the frame.
  *
- * What was read is kept together with the bytes that it was read from; whoever changes those need
- * not say so.
+ * The cache keeps the bytes that the fields were decoded from. So code that changes those bytes
+ * need not invalidate it.
  */
 #ifndef SOFTIB_NET_LINK_FORWARDING_HEADER_H
 #define SOFTIB_NET_LINK_FORWARDING_HEADER_H
@@ -24,15 +24,16 @@ struct forwarding_header {
 	bool is_management; /* VL15 */
 	bool is_raw;	    /* no IBA transport, so no P_Key */
 	bool is_global;	    /* has a GRH */
-	bool is_sound;	    /* the version is known, and the frame is as long as PktLen says */
+	bool is_sound;	    /* LVer is 0, and the frame is as long as PktLen says */
 };
 
-/* Which bytes a header was read from: the LRH without its VL, and the first word of the BTH. */
+/* The bytes that a header was decoded from: the LRH without its VL, and the first word of the
+ * BTH. */
 struct header_source {
 	uint32_t lrh[2];
 	uint32_t bth;
 	uint16_t byte_count;
-	uint16_t bth_offset; /* 0: nothing was read */
+	uint16_t bth_offset; /* 0: nothing was decoded */
 };
 
 /* False if the packet is shorter than its headers. */

@@ -13,7 +13,7 @@ _Static_assert(offsetof(struct frame, bytes) + FRAME_TINY_BYTES <= FRAME_TINY_RO
 _Static_assert(offsetof(struct frame, bytes) + FRAME_SMALL_BYTES <= FRAME_SMALL_ROOM,
 	       "a small frame has its bytes");
 _Static_assert(offsetof(struct frame, bytes) + LRH_BYTES + sizeof(uint32_t) <= 2 * 64,
-	       "what is compared with the header that was read lies in two cache lines");
+	       "the cached header and its source bytes are in two cache lines");
 
 struct frame_slab {
 	struct frame_slab *next;
@@ -41,7 +41,7 @@ void frame_pool_release(struct frame_pool *pool)
 	frame_pool_init(pool, pool->frame_count_max);
 }
 
-/* A slab begins with a line of its own. */
+/* The header of a slab takes a whole cache line. */
 static void add_slab(struct frame_pool *pool, enum frame_size size)
 {
 	enum { LINE_BYTES = 64 };
@@ -95,7 +95,7 @@ struct frame *frame_take_for(struct frame_pool *pool, uint32_t byte_count)
 {
 	struct frame *frame = byte_count <= FRAME_TINY_BYTES ? take(pool, FRAME_TINY) : NULL;
 
-	/* Without one of its size, a larger one will do. */
+	/* If its size has run out, a larger frame will do. */
 	if (!frame && byte_count <= FRAME_SMALL_BYTES)
 		frame = take(pool, FRAME_SMALL);
 	return frame ? frame : take(pool, FRAME_LARGE);

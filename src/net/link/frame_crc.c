@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CRCs of a frame (vol 1, chapter 7). */
+/* The CRCs of a frame (vol 1, chapter 7; transport 1.7, 1.8). */
 #include "net/link/frame_crc.h"
 
 #include <string.h>
@@ -86,7 +86,8 @@ void frame_break_inside(struct frame *frame, uint64_t bit)
 	uint64_t chosen = BITS_PER_BYTE * LRH_BYTES + bit % payload_bits;
 
 	frame_append_crcs(frame);
-	/* A field that no ICRC covers (FECN, hop limit ...) would go unnoticed: the next bit then. */
+	/* The ICRC does not cover every field (FECN, hop limit ...). If this bit is not covered,
+	 * the next one is flipped. */
 	for (uint64_t tried = 0; tried < payload_bits; tried++) {
 		frame_flip_bit(frame, chosen);
 		frame_renew_vcrc(frame);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The CRCs of a frame (vol 1, chapter 7).
+ * The CRCs of a frame (vol 1, chapter 7; transport 1.7, 1.8).
  *
- * Inside one machine nothing breaks by itself, so frames travel without them. They are appended where a fault is about to
- * break something or where a packet is to be shown, and from then on every port checks them.
+ * Inside one machine no bit is lost, so frames travel without CRCs. They are appended where a fault
+ * is about to break a bit or a packet is captured, and from then on every port checks them.
  */
 #ifndef SOFTIB_NET_LINK_FRAME_CRC_H
 #define SOFTIB_NET_LINK_FRAME_CRC_H
@@ -13,24 +13,25 @@
 
 enum frame_crc_state { FRAME_CRCS_RIGHT, FRAME_VCRC_WRONG, FRAME_ICRC_WRONG };
 
-/* The frame carries right CRCs from now on. */
+/* Appends correct CRCs. */
 void frame_append_crcs(struct frame *frame);
 
-/* The next sender puts a right VCRC behind what it has, whatever that is: lanes and link headers change from hop to hop.
- * The frame carries CRCs. */
+/* Puts a correct VCRC behind the present bytes and ICRC, right or wrong, because VL and link header
+ * change from hop to hop. The frame carries CRCs. */
 void frame_renew_vcrc(struct frame *frame);
 
-/* Of a frame that carries them. The VCRC comes first: who finds it wrong looks no further. */
+/* For a frame that carries CRCs. A wrong VCRC is reported first, and the ICRC is not checked
+ * then. */
 enum frame_crc_state frame_check_crcs(const struct frame *frame);
 
-/* Flips one bit of what is on the wire, packet, ICRC or VCRC; the number is taken modulo their length. The frame carries
- * CRCs. */
+/* Flips one bit of the packet, ICRC or VCRC; the bit number is taken modulo their length. The frame
+ * carries CRCs. */
 void frame_flip_bit(struct frame *frame, uint64_t bit);
 
-/* Breaks one bit in the memory of the node that sends it: what leaves has a VCRC that fits, and an
- * ICRC that does not. */
+/* Flips one bit in the memory of the sending node: the packet has a correct VCRC and a wrong
+ * ICRC. */
 void frame_break_inside(struct frame *frame, uint64_t bit);
-/* Breaks one bit on the wire: the next port finds a wrong VCRC. */
+/* Flips one bit on the wire: the next port finds a wrong VCRC. */
 void frame_break_on_wire(struct frame *frame, uint64_t bit);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Link-level flow control by credits (vol 1, chapter 7). */
+/* Link-level flow control by credits (vol 1, chapter 7; transport 8.5). */
 #include "net/link/lane_credits.h"
 
 #include "net/link/frame.h"
 
-/* What a flow control packet from the receiver says. */
+/* FCCL of a flow control packet from the receiver. */
 static uint16_t credit_limit(const struct vl_queue *lane)
 {
 	return (uint16_t)((lane->peer_abr + (VL_BUFFER_BLOCKS - lane->peer_buffer_blocks)) %
 			  CREDIT_MODULUS);
 }
 
-/* What a flow control packet from the sender says: it does not overtake the data before it. */
+/* FCTBS of a flow control packet from the sender, which does not overtake the data before it. */
 static uint16_t blocks_arrived(const struct vl_queue *lane)
 {
 	return (uint16_t)((unsigned)(lane->fctbs - lane->cable_blocks) % CREDIT_MODULUS);
@@ -22,7 +22,7 @@ void port_credits_init(struct port *port)
 	for (unsigned vl = 0; vl < VL_MANAGEMENT; vl++) {
 		struct vl_queue *lane = &port->queues->vls[vl];
 
-		/* What is still in the peer's buffer from before stays there and counts. */
+		/* Frames that are still in the peer's buffer from before stay there and count. */
 		lane->fctbs = 0;
 		lane->cable_blocks = 0;
 		lane->peer_abr = 0;
@@ -49,12 +49,12 @@ void port_buffer_take(struct port *port, struct frame *frame)
 	frame->input_vl = frame->vl;
 	frame->credit_blocks = (uint16_t)blocks;
 	lane->peer_abr = (uint16_t)((lane->peer_abr + blocks) % CREDIT_MODULUS);
-	/* A link that duplicates may bring more than there is room for: port_check_received sees to
-	 * it. */
+	/* A link that duplicates may exceed the buffer: port_check_received() then drops the
+	 * frame. */
 	lane->peer_buffer_blocks = (uint16_t)(lane->peer_buffer_blocks + blocks);
 }
 
-/* What a link lost or repeated is not counted for ever: the sender tells its total. */
+/* The sender's FCTBS corrects ABR for packets that the link lost or duplicated (transport 8.5). */
 static uint16_t renewed_limit(struct vl_queue *lane)
 {
 	lane->peer_abr = blocks_arrived(lane);
@@ -107,7 +107,7 @@ bool lane_buffer_release(struct vl_queue *lane, unsigned credit_blocks)
 	return lane->frame_count != 0;
 }
 
-void port_buffer_release_quietly(struct port *port, unsigned input_vl, unsigned credit_blocks)
+void port_buffer_release_paced(struct port *port, unsigned input_vl, unsigned credit_blocks)
 {
 	struct vl_queue *lane = port_arrival_lane(port, input_vl);
 
@@ -141,7 +141,7 @@ bool port_credits_arrive(struct port *port)
 		struct vl_queue *lane = port_arrival_lane(port, (unsigned)__builtin_ctz(flying));
 		unsigned ahead = (unsigned)(lane->flying_fccl - lane->fccl) % CREDIT_MODULUS;
 
-		/* Frames that went on have told a later limit meanwhile. */
+		/* Frames that left meanwhile have brought a later limit. */
 		if (ahead > CREDIT_WINDOW)
 			continue;
 		lane->fccl = lane->flying_fccl;

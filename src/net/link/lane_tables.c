@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The data VLs of a port, and its tables at power-on (vol 1, chapters 7 and 14). */
+/* The data VLs of a port, and its tables at power-on (vol 1, chapters 7 and 14; transport 8.1). */
 #include "net/link/lane_tables.h"
 
 #include <string.h>
 #include "net/link/arbitration.h"
 
 enum {
-	ARBITRATION_CAP = 8,	   /* entries per table */
-	ARBITRATION_CAP_LARGE = 16, /* enough for each of 15 lanes */
-	ARBITRATION_WEIGHT = 64,   /* 4 KiB */
+	ARBITRATION_CAP = 8,	    /* entries per table */
+	ARBITRATION_CAP_LARGE = 16, /* one for each of 15 VLs */
+	ARBITRATION_WEIGHT = 64,    /* 4 KiB */
 };
 
 uint8_t vl_code_of(unsigned data_vl_count)
@@ -19,7 +19,7 @@ uint8_t vl_code_of(unsigned data_vl_count)
 	return 0;
 }
 
-/* A port with one data VL has nothing to arbitrate; others have an entry for each lane at least. */
+/* A port with one data VL has nothing to arbitrate; others have at least one entry per VL. */
 static uint8_t arbitration_cap(unsigned data_vl_count)
 {
 	if (data_vl_count == 1)
@@ -27,7 +27,7 @@ static uint8_t arbitration_cap(unsigned data_vl_count)
 	return data_vl_count > ARBITRATION_CAP ? ARBITRATION_CAP_LARGE : ARBITRATION_CAP;
 }
 
-/* Low priority, in turn over all lanes that the port has; those that a link does not use never
+/* Low priority, round robin over all VLs of the port; the ones that the link does not use never
  * have packets. */
 static void reset_arbitration(struct port *port)
 {
@@ -55,7 +55,7 @@ void port_set_vl_cap(struct port *port, uint8_t vl_cap)
 	reset_arbitration(port);
 }
 
-/* VL15 names no lane: it drops the SL. */
+/* VL15 in the table drops the packets of the SL. */
 static bool row_fits(const uint8_t row[static SL_COUNT], unsigned lane_count)
 {
 	for (unsigned sl = 0; sl < SL_COUNT; sl++)
@@ -75,7 +75,7 @@ void port_lanes_trained(struct port *port)
 		memset(port->sl_to_vl[row], 0, sizeof(port->sl_to_vl[row]));
 		all_fit = false;
 	}
-	/* The weights were for lanes that are gone, and VL0 may have had none. */
+	/* The weights were for VLs that are gone, and VL0 may have had none. */
 	if (!all_fit)
 		reset_arbitration(port);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A link: training, negotiation and loss (vol 1, chapters 5 and 7; vol 2). */
+/* A link: training, negotiation and loss (vol 1, chapters 5 and 7; vol 2; transport 8.3, 8.9). */
 #include "net/link/link.h"
 
 #include <errno.h>
 #include "net/link/fec.h"
-#include "net/link/pacing.h"
+#include "net/link/link_rate.h"
 #include "net/link/lane_credits.h"
 #include "net/link/lane_tables.h"
 
@@ -69,8 +69,8 @@ void port_info_show_speeds(struct port_info *info)
 		info->capability_mask |= CAPABILITY_MASK2;
 }
 
-/* 30 and 31 are commands, which the agent turns into masks; more bits than 4 never get here. A
- * speed without a common way to correct errors is none. */
+/* 30 and 31 are commands, which the agent turns into masks, so at most 4 bits are set here. A speed
+ * counts only if the ports have a FEC mode in common. */
 static uint8_t common_extended_speeds(const struct port *a, const struct port *b)
 {
 	uint8_t speeds = a->info.link_speed_ext_enabled & a->info.link_speed_ext_supported &
@@ -96,7 +96,7 @@ static void negotiate(struct port *port, const struct port *peer)
 		highest_bit(second_extended_speeds(own) & second_extended_speeds(other));
 	if (own->link_speed_ext2_active)
 		own->link_speed_ext_active = 0;
-	/* An extended speed in force shows as 10 Gb/s to those who don't know it. */
+	/* A link at an extended speed shows as 10 Gb/s to software that does not know it. */
 	if (own->link_speed_ext_active || own->link_speed_ext2_active)
 		own->link_speed_active = SPEED_QDR;
 	port_fec_negotiate(port, peer);
@@ -158,7 +158,7 @@ bool link_fall(struct port *port, enum physical_state physical)
 	bool was_up = port->info.physical_state == PHYSICAL_LINK_UP;
 
 	go_down(port, (uint8_t)physical);
-	/* A neighbour that is asleep or disabled already stays so. */
+	/* A neighbour that is already in Sleep or Disabled stays so. */
 	if (port->peer && port->peer->info.physical_state == PHYSICAL_LINK_UP)
 		go_down(port->peer, port->peer->info.link_down_default_state);
 	return was_up;

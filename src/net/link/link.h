@@ -11,17 +11,16 @@
 /* Puts a cable between two ports that have none. -EBUSY, -EINVAL (a port with itself). */
 MUST_USE int link_connect(struct port *a, struct port *b);
 
-/* CapabilityMask2 as it follows from the widths and speeds that the port supports. */
+/* CapabilityMask2, derived from the widths and speeds that the port supports. */
 void port_info_show_speeds(struct port_info *info);
 
-/* Both ends poll and the cable carries: physical LinkUp and PortState Init on both, with the best
- * width and speed that both have enabled and the lesser of their MTUs and VLs. Returns whether the
- * link came up now. */
+/* Trains the link if both ends poll and the cable is plugged in: physical LinkUp and PortState Init
+ * on both, with the best width and speed that both have enabled and the lesser of their MTUs and
+ * VLs. Returns whether the link came up now. */
 bool link_train(struct port *port);
 
-/* Takes both ends down; this one to the physical state given, the other to its
- * LinkDownDefaultState. Frames in the queues are the caller's to flush. Returns whether the link
- * was up. */
+/* Takes both ends down: this one to the given physical state, the other to its
+ * LinkDownDefaultState. The caller flushes the queues. Returns whether the link was up. */
 bool link_fall(struct port *port, enum physical_state physical);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Error counts against PortInfo's thresholds (vol 1, chapter 7). */
+/* Compares error counts with the thresholds of PortInfo (vol 1, chapter 7). */
 #include "net/link/link_errors.h"
 
 #include "net/link/port.h"
 
 enum {
-	BAD_PACKET_LEVEL = 4, /* one bad packet weighs as much as so many good ones */
-	RECOVERIES_MAX = 3,   /* in a row, before the link is given up */
+	BAD_PACKET_LEVEL = 4, /* one bad packet counts as much as this many good ones */
+	RECOVERIES_MAX = 3,   /* in a row, before the link goes down */
 };
 
 enum link_error_action port_note_bad_packet(struct port *port)
@@ -15,7 +15,7 @@ enum link_error_action port_note_bad_packet(struct port *port)
 
 	port->counters.symbol_errors++;
 	errors->level = (uint16_t)(errors->level + BAD_PACKET_LEVEL);
-	/* The threshold counts packets; exceeding it is the error, so 0 allows none. */
+	/* The threshold counts packets, and an error is more than that: 0 allows none. */
 	if (errors->level <= port->info.local_phy_errors * BAD_PACKET_LEVEL)
 		return LINK_ERROR_NONE;
 	errors->level = 0;

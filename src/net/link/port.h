@@ -3,8 +3,10 @@
  * A port: one end of a link, with its PortInfo, tables, queues, credits and counters (vol 1,
  * chapters 7 and 14).
  *
- * PortInfo and the tables are stored as the architecture shows them, so that the agents answer from
- * here and forwarding reads the same fields.
+ * PortInfo and the tables are stored in the layout of the specification: agents answer from them,
+ * and forwarding reads the same fields.
+ *
+ * This header has no .c of its own: each file of this folder implements a part of a port.
  */
 #ifndef SOFTIB_NET_LINK_PORT_H
 #define SOFTIB_NET_LINK_PORT_H
@@ -24,7 +26,8 @@ struct port;
 
 enum { VL_COUNT = 16, VL_MANAGEMENT = 15, VL_ARBITRATION_ENTRIES = 64, CACHE_LINE_BYTES = 64 };
 
-/* Why a packet was discarded; each has its counter in the port where it happened. */
+/* Why a packet was discarded. Each reason is counted at the port that discards; the comments name
+ * the port counter of the specification (management 6.1). */
 enum drop_reason {
 	DROP_NONE,
 	DROP_MALFORMED,	    /* PortRcvErrors */
@@ -39,24 +42,24 @@ enum drop_reason {
 	DROP_PKEY_INBOUND,  /* PortRcvConstraintErrors */
 	DROP_PKEY_OUTBOUND, /* PortXmitConstraintErrors */
 	DROP_VL15,	    /* VL15Dropped */
-	DROP_NO_LISTENER,   /* arrived, nobody there; not a port counter */
+	DROP_NO_LISTENER,   /* arrived, but no endpoint is attached; not a port counter */
 	DROP_NO_FRAME,	    /* PortXmitDiscards: no memory for another copy of a multicast */
 	DROP_VCRC,	    /* PortRcvErrors */
-	DROP_ICRC,	    /* PortRcvErrors, at the end of the way */
-	DROP_OVERRUN,	    /* PortRcvErrors: more than the credits that were given */
-	DROP_FAULT,	    /* lost on a link that was told to; no port counts that */
+	DROP_ICRC,	    /* PortRcvErrors, at the destination */
+	DROP_OVERRUN,	    /* PortRcvErrors: the sender exceeded its credits */
+	DROP_FAULT,	    /* lost by a fault of the link; no port counts it */
 	DROP_REASON_COUNT,
 };
 
 const char *drop_reason_name(enum drop_reason reason);
 
-/* Adds one to the architecture's counter for this reason and to drops[reason]. */
+/* Adds one to the specification's counter for this reason and to drops[reason]. */
 void port_count_drop(struct port *port, enum drop_reason reason);
 
-/* 64 bits each; the performance agent narrows them. Data counts 32-bit words. */
+/* 64 bits each; the performance agent narrows them. Data is in units of 32-bit words. */
 struct link_counters {
-	/* What a packet counts when it leaves and when it comes is in one cache line each, for the
-	 * lowest service levels. */
+	/* For the lowest service levels, a packet that leaves touches one cache line here, and a
+	 * packet that arrives another one. */
 	_Alignas(CACHE_LINE_BYTES) uint64_t transmit_words;
 	uint64_t transmit_packets, unicast_transmit_packets, multicast_transmit_packets;
 	uint64_t transmit_words_by_sl[SL_COUNT];
@@ -78,21 +81,22 @@ enum port_kind {
 	PORT_OF_MANAGEMENT, /* port 0 of a switch */
 };
 
-/* What every packet looks at comes first. */
+/* Fields that every packet reads come first. */
 struct port {
 	_Alignas(CACHE_LINE_BYTES) enum port_kind kind;
 	uint8_t number;
-	bool cable_is_down; /* "softib link down": the cable is there and carries nothing */
-	bool flow_control_is_lost; /* a fault: none of its flow control packets arrives */
+	bool cable_is_down; /* "softib link down": the cable is plugged in and carries nothing */
+	bool flow_control_is_lost; /* a fault: all flow control packets of this port get lost */
 	struct link_errors errors;
-	uint32_t tap_count; /* captures that look at what passes here: fabric/tap.h */
+	uint32_t tap_count; /* number of captures at this port: fabric/tap.h */
 	struct node *node;
-	struct port *peer;	       /* NULL: no cable */
-	struct port_queues *queues;    /* outputs per VL and credits: net/link/port_queues.h */
-	struct link_faults *faults;    /* of what leaves here; NULL: none. fabric/faults.h */
-	uint8_t (*sl_to_vl)[SL_COUNT]; /* CA: one row; switch: a row per input port, this port being
-					  the output */
-	struct congestion *congestion; /* NULL: off. net/link/congestion.h */
+	struct port *peer;	    /* NULL: no cable */
+	struct port_queues *queues; /* outputs per VL and credits: net/link/port_queues.h */
+	/* Of the packets that leave here; NULL: none. fabric/link_faults.h. */
+	struct link_faults *faults;
+	/* CA: one row; switch: a row per input port, this port being the output. */
+	uint8_t (*sl_to_vl)[SL_COUNT];
+	struct congestion *congestion; /* NULL: off. net/link/congestion_state.h */
 	struct port_info info;
 	struct link_counters counters;
 	uint16_t sl_to_vl_row_count;
@@ -101,12 +105,14 @@ struct port {
 	uint16_t *pkeys; /* P_KeyTable */
 	uint16_t pkey_count;
 	uint8_t vl_arbitration[2][VL_ARBITRATION_ENTRIES][2]; /* [high][entry]{vl, weight} */
-	uint32_t state_changes; /* grows with every change that an adapter's owner should hear of */
-	void *endpoint;		/* CA and router ports, switch port 0: whoever is attached (daemon, simulator) */
-	bool led_is_on;		/* LedInfo */
-	bool had_faults;	/* since its link came up: its credits may be out of step */
+	/* Rises with every change that the adapter's owner has to know of. */
+	uint32_t state_changes;
+	/* CA and router ports, switch port 0: set by the owner (daemon, simulator). */
+	void *endpoint;
+	bool led_is_on;	 /* LedInfo */
+	bool had_faults; /* since its link came up: its credits may be out of step */
 	struct port_info_extended extended; /* kept by net/link/fec.h */
-	/* What the congestion control agent was told; NULL: nothing. mgmt/agents/congestion_agent.h */
+	/* Settings of the congestion control agent; NULL: none. mgmt/agents/congestion_agent.h */
 	struct congestion_agent *congestion_agent;
 };
 
@@ -115,13 +121,13 @@ static inline bool port_is_active(const struct port *port)
 	return port->info.port_state == PORT_ACTIVE;
 }
 
-/* VL15 passes in Init, Armed and Active. */
+/* VL15 passes in Init, Armed and Active (transport 8.3). */
 static inline bool port_carries_management(const struct port *port)
 {
 	return port->info.port_state >= PORT_INIT;
 }
 
-/* Whether a LID is one of the 2^LMC that this end port answers to. */
+/* Whether a LID is one of the 2^LMC of this end port (transport 8.10). */
 static inline bool port_owns_lid(const struct port *port, uint16_t lid)
 {
 	return port->info.lid != 0 &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A port's outputs: queues, arbitration and lifetimes (vol 1, chapter 7). */
+/* A port's outputs: queues, arbitration and lifetimes (vol 1, chapter 7; transport 8.2, 8.7). */
 #include "net/link/port_queues.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include "net/link/lane_credits.h"
 #include "net/link/frame.h"
-#include "net/link/pacing.h"
+#include "net/link/link_rate.h"
 
 enum { STALL_LIVES = 8 };
 
@@ -68,14 +68,14 @@ enum drop_reason port_enqueue(struct port *port, struct frame *frame, time_ns no
 	}
 	queue->last = frame;
 	queue->block_count += frame_credit_blocks(frame->byte_count);
-	/* What a port waited with may have been discarded. */
+	/* The frames that the port waited with may have been discarded. */
 	if (!queues->pending)
 		queues->is_waiting = false;
 	queues->pending |= (uint16_t)(1u << frame->vl);
 	return DROP_NONE;
 }
 
-/* A bit per data lane that has a frame and the credits for it. */
+/* A bit per data VL that has a frame and the credits for it. */
 static uint16_t ready_lanes(const struct port *port)
 {
 	const struct port_queues *queues = port->queues;
@@ -100,10 +100,10 @@ static struct frame *take_arbitrated(struct port *port, time_ns now)
 
 	if (!ready)
 		return NULL;
-	/* A manager took lanes away while packets waited on them: no table serves those. */
+	/* A manager disabled VLs while packets waited on them, and no table serves those. */
 	if (unlikely(lost))
 		return take_first(port, lane_count + (unsigned)__builtin_ctz(lost), now);
-	/* Tables are for ports with more than one data lane. */
+	/* Ports with one data VL need no tables. */
 	if (lane_count == 1)
 		return take_first(port, 0, now);
 
@@ -118,7 +118,8 @@ static struct frame *take_arbitrated(struct port *port, time_ns now)
 	return frame;
 }
 
-/* PortXmitWait counts the ticks in which there was something to send and nothing could be. */
+/* PortXmitWait counts the ticks in which there were data to send but no credits (management
+ * 6.1). */
 static void note_waiting(struct port *port, const struct frame *frame, time_ns now)
 {
 	struct port_queues *queues = port->queues;
@@ -182,7 +183,7 @@ void port_pass(struct port *port, unsigned vl, uint32_t blocks, enum arbitration
 
 	if (port_data_vl_count(port) > 1)
 		port_arbitration_charge(port, table, blocks);
-	/* What a port waited with may have been discarded. */
+	/* The frames that the port waited with may have been discarded. */
 	port->queues->is_waiting = false;
 	queue->fctbs = (uint16_t)((queue->fctbs + blocks) % CREDIT_MODULUS);
 	queue->lifetime_discards = 0;
@@ -200,7 +201,7 @@ static time_ns later(time_ns start, time_ns life)
 	return life == TIME_NEVER ? TIME_NEVER : start + life;
 }
 
-/* When the first frame of this queue is too old, for one reason or the other. */
+/* When the first frame of this queue exceeds one of its two life limits (transport 8.7). */
 static time_ns first_expires(const struct port *port, const struct vl_queue *queue,
 			     time_ns switch_life)
 {
@@ -221,7 +222,8 @@ time_ns port_lifetime_deadline(const struct port *port, time_ns switch_life)
 	return earliest;
 }
 
-/* A lane whose frames time out one after the other discards what comes, for a while. */
+/* VLStallCount: after this many head-of-queue discards in a row, the VL discards at once for a
+ * while (transport 8.7). */
 static void count_discard(const struct port *port, struct vl_queue *queue, time_ns now)
 {
 	if (!port->info.vl_stall_count || ++queue->lifetime_discards < port->info.vl_stall_count)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A port's outputs: a queue per virtual lane, arbitration and lifetimes (vol 1, chapter 7). The
- * credits are net/link/lane_credits.h's.
+ * credits are in net/link/lane_credits.h.
  *
  * A switch has no buffers at its outputs: a frame that waits here occupies the receive buffer of
- * the port it came in by, and its credits go back when it leaves. So nothing is lost for want of
- * room, and the bound of a switch's memory is that of its receive buffers.
+ * the port that it came in by, and its credits go back when it leaves. So no frame is lost for want
+ * of room, and receive buffers bound the memory of a switch.
  */
 #ifndef SOFTIB_NET_LINK_PORT_QUEUES_H
 #define SOFTIB_NET_LINK_PORT_QUEUES_H
@@ -22,68 +22,68 @@
 #include "net/link/port.h"
 
 enum {
-	ADAPTER_QUEUE_BLOCKS = 2048, /* what an adapter may have waiting per data VL */
+	ADAPTER_QUEUE_BLOCKS = 2048, /* that may wait at an adapter per data VL */
 	VL15_FRAMES_MAX = 512,
-	LIFETIME_CODE_MAX = 19, /* codes above mean without limit */
+	LIFETIME_CODE_MAX = 19, /* larger codes mean no limit */
 };
 
 struct rate_gate;
 
-/* A lane of the link from this port to its peer: the queue, and the credits as both ends know them.
- * The peer's side of them lies here too, so that a packet that crosses touches one cache line. */
+/* A virtual lane of the link from this port to its peer: the queue, and the credits as both ends
+ * know them. The peer's side of the credits is here too, so that a packet that crosses touches one
+ * cache line. */
 struct vl_queue {
-	_Alignas(CACHE_LINE_BYTES) struct frame *first; /* a list by frame->next: only ends are
-							   touched */
+	_Alignas(CACHE_LINE_BYTES) struct frame *first; /* linked by frame->next */
 	struct frame *last;
-	time_ns first_since; /* when `first` came to the head: head-of-queue lifetime */
+	time_ns first_since; /* when `first` came to the head: HOQLife */
 	uint32_t frame_count;
 	uint32_t block_count;
 	uint16_t fctbs;		     /* blocks sent since the link came up, 12 bits */
-	uint16_t fccl;		     /* up to where the peer lets us send, 12 bits */
-	uint16_t cable_blocks;	     /* sent and not yet at the other end; of VL15, too */
-	uint16_t flying_fccl;	     /* a limit that is on its way to us */
+	uint16_t fccl;		     /* the limit that the peer granted, 12 bits */
+	uint16_t cable_blocks;	     /* sent and not yet at the other end; also of VL15 */
+	uint16_t flying_fccl;	     /* a limit on its way to this port */
 	uint16_t peer_abr;	     /* the peer's: blocks received, 12 bits */
-	uint16_t peer_buffer_blocks; /* the peer's: of its receive buffer, occupied */
-	bool credits_are_lost;	     /* a fault: none of the peer's flow control packets arrives */
-	uint8_t lifetime_discards;   /* in a row, against VLStallCount */
+	uint16_t peer_buffer_blocks; /* the peer's: occupied blocks of its receive buffer */
+	bool credits_are_lost;	     /* a fault: all flow control packets of the peer get lost */
+	uint8_t lifetime_discards; /* head-of-queue discards in a row, compared with VLStallCount */
 	time_ns stalled_until;
 	struct port_queues *queues; /* of the port that sends */
 };
 
-/* Kinds of events. */
+/* Kinds of events in the fabric's wheel. */
 enum { WHEEL_WIRE, WHEEL_CREDITS, WHEEL_ARRIVAL };
 
-/* What only links that take time need. */
+/* Used by paced links only. */
 struct port_pacer {
-	time_ns free_at;    /* the wire has taken all that was given to it */
-	uint32_t carry;	    /* of a nanosecond, in parts of data_mbps */
-	uint32_t data_mbps; /* of the active width and speed */
-	struct wheel_event wire;    /* it is wanted, and free */
-	struct wheel_event credits; /* they arrive */
-	uint16_t credits_due;	    /* as receiver: a bit per VL with room to tell of */
-	uint16_t credits_flying;    /* as receiver: told, and on the way */
+	time_ns free_at;	    /* when the wire has sent all bytes given to it */
+	uint32_t carry;		    /* remainder of a nanosecond, in parts of data_mbps */
+	uint32_t data_mbps;	    /* of the active width and speed */
+	struct wheel_event wire;    /* armed while frames wait for the wire */
+	struct wheel_event credits; /* when flow control packets arrive */
+	uint16_t credits_due;	    /* as receiver: VLs whose new room the peer does not know */
+	uint16_t credits_flying;    /* as receiver: VLs with a flow control packet on the cable */
 	struct rate_gate *gates;    /* static rate control: fabric/rate_gates.h */
 };
 
-/* A tick of PortXmitWait, as PortSamplesControl.Tick says it. */
+/* The tick of PortXmitWait, as in PortSamplesControl.Tick. */
 #define XMIT_WAIT_TICK MICROSECONDS(1)
 
-/* What every packet looks at comes first, in two cache lines. */
+/* Fields that every packet reads come first, in two cache lines. */
 struct port_queues {
 	_Alignas(CACHE_LINE_BYTES) struct port *port;
 	uint16_t pending; /* bit per VL that has frames */
 	bool endpoint_is_full;
-	bool has_waiter; /* adapters: somebody found no room here, and wants to know of it */
-	bool is_waiting; /* has data to send and no credits for any of it */
-	bool is_awake;	 /* among the fabric's ports with something to do */
-	uint16_t watched_lives; /* the lives that `lifetime` was armed for; 0: it is not armed */
+	bool has_waiter;	/* adapters: tell the owner when there is room to inject */
+	bool is_waiting;	/* has data to send and no credits for any of them */
+	bool is_awake;		/* in the fabric's ring of ports with work */
+	uint16_t watched_lives; /* the limits that `lifetime` was armed for; 0: not armed */
 	struct port_pacer pacer;
 	struct vl_arbiter arbiter;
-	struct timer lifetime; /* no later than the first frame is too old */
+	struct timer lifetime; /* fires no later than the first frame is too old */
 	time_ns waiting_since;
-	time_ns wait_ns; /* not yet a whole tick of PortXmitWait */
+	time_ns wait_ns;		 /* waited, but less than a tick of PortXmitWait */
 	struct list arrivals;		 /* adapters: data for the endpoint */
-	struct list management_arrivals; /* adapters: VL15, never behind data */
+	struct list management_arrivals; /* adapters: VL15, never queued behind data */
 	uint32_t arrival_count;
 	uint32_t management_arrival_count;
 	struct vl_queue vls[VL_COUNT];
@@ -96,9 +96,9 @@ _Static_assert(offsetof(struct port_queues, arbiter) + sizeof(struct vl_arbiter)
 	       "what sending needs in two");
 
 MUST_USE int port_queues_create(struct port *port);
-void port_queues_destroy(struct port *port); /* empty of frames */
+void port_queues_destroy(struct port *port); /* The queues are empty. */
 
-/* The number of data VLs that OperationalVLs names. */
+/* The number of data VLs by OperationalVLs. */
 static inline unsigned port_data_vl_count(const struct port *port)
 {
 	return data_vl_count_of(port->info.operational_vls);
@@ -110,11 +110,11 @@ static inline bool port_has_lane(const struct port *port, unsigned vl)
 	return vl < port_data_vl_count(port) || vl == VL_MANAGEMENT;
 }
 
-/* Queues on frame->vl. DROP_VL15 or DROP_HEAD_OF_QUEUE (a stalled lane): the frame is still
- * the caller's. */
+/* Queues on frame->vl. DROP_VL15 or DROP_HEAD_OF_QUEUE (a stalled VL): the frame is still the
+ * caller's. */
 MUST_USE enum drop_reason port_enqueue(struct port *port, struct frame *frame, time_ns now);
 
-/* The first frame of the lowest lane that has any; NULL: none. */
+/* The first frame of the lowest VL that has any; NULL: none. */
 static inline const struct frame *port_first_frame(const struct port *port)
 {
 	const struct port_queues *queues = port->queues;
@@ -122,23 +122,24 @@ static inline const struct frame *port_first_frame(const struct port *port)
 	return queues->pending ? queues->vls[__builtin_ctz(queues->pending)].first : NULL;
 }
 
-/* Takes out the frame that arbitration and credits let go next, or returns NULL. A frame of a data VL
- * that is not operational any more comes first, and is the caller's to drop. */
+/* Takes out the frame that arbitration and credits let go next, or returns NULL. A frame of a data
+ * VL that is no longer operational comes first; the caller drops it. */
 struct frame *port_next_to_send(struct port *port, time_ns now);
 
-/* Whether a frame that takes so many blocks would be the next to send if it were queued now, with no
- * other waiting and the link up; and by which table. Then the same as to queue and to send it. */
+/* port_may_pass(): whether a frame of this many blocks would be sent at once if it were queued now,
+ * because no other waits and the link is up; and by which table. port_pass() then has the effect of
+ * queueing and sending it. */
 MUST_USE bool port_may_pass(struct port *port, unsigned vl, uint32_t blocks, time_ns now,
 			    enum arbitration_table *ret_table);
 void port_pass(struct port *port, unsigned vl, uint32_t blocks, enum arbitration_table table);
 
-/* Takes out the first frame of a queue that waited too long, there or (switch_life; TIME_NEVER:
- * without limit) in the whole node. */
+/* Takes out the first frame of a queue that waited too long: at the head of the queue, or
+ * (switch_life; TIME_NEVER: no limit) in the whole node. */
 struct frame *port_next_expired(struct port *port, time_ns switch_life, time_ns now,
 				enum drop_reason *ret_reason);
 time_ns port_lifetime_deadline(const struct port *port, time_ns switch_life);
 
-/* Takes out any frame: the link is going down. */
+/* Takes out any frame: the link goes down. */
 struct frame *port_flush_next(struct port *port);
 
 #endif

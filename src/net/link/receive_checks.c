@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a port checks of every packet, in the architecture's order (vol 1, chapter 7). */
+/* The checks of a port on every received packet, in the order of the specification (vol 1, chapter
+ * 7; transport 8.6). */
 #include "net/link/receive_checks.h"
 
 #include "net/link/frame_crc.h"
@@ -36,7 +37,7 @@ static bool vl_is_right(const struct port *port, const struct frame *frame)
 	       (port->info.port_state == PORT_ARMED || port->info.port_state == PORT_ACTIVE);
 }
 
-/* Every port checks the VCRC; the ICRC is for whoever is at the end of the way. */
+/* Every port checks the VCRC; only the destination checks the ICRC. */
 static enum drop_reason check_crcs(const struct port *port, const struct frame *frame)
 {
 	switch (frame_check_crcs(frame)) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registered memory that turned out to have no pages: see gaps.h. */
+/* Registered memory whose pages the program has unmapped: see gaps.h. */
 #include "net/memory/gaps.h"
 
 #include "net/memory/memory.h"
 
-enum { PAGE_BYTES = 4096 }; /* or more: then some pages are touched twice */
+enum { PAGE_BYTES = 4096 }; /* if pages are larger, some are touched twice */
 
 void memory_gaps_add(struct memory_gaps *gaps, uintptr_t begin, uintptr_t end)
 {
@@ -34,7 +34,7 @@ bool memory_has_pages(const struct memory *memory, const uint8_t *bytes, uint64_
 		return true;
 	for (uintptr_t at = begin; at < end; at = (at | (PAGE_BYTES - 1)) + 1)
 		(void)*(const volatile uint8_t *)at;
-	/* The owner notes gaps behind our back. */
+	/* The owner adds gaps while this code runs. */
 	return likely(!__atomic_load_n(&memory->gaps->count, __ATOMIC_RELAXED)) ||
 	       !memory_gaps_overlap(memory->gaps, begin, end);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory regions, their keys and the checks on them (vol 1, chapter 10). */
+/* Memory regions, their keys and the checks on them (vol 1, chapter 10; transport 7.1, 7.2). */
 #include "net/memory/memory.h"
 
 #include <errno.h>
@@ -47,14 +47,14 @@ static bool access_is_valid(uint32_t access)
 {
 	if (access & ~(uint32_t)(ACCESS_KNOWN | ACCESS_OPTIONAL))
 		return false;
-	/* Huge pages are a promise about on-demand regions only. */
+	/* HUGETLB is allowed with ON_DEMAND only (transport 7.1). */
 	if ((access & ACCESS_HUGE_PAGES) && !(access & ACCESS_ON_DEMAND))
 		return false;
 	return !(access & (ACCESS_REMOTE_WRITE | ACCESS_REMOTE_ATOMIC)) ||
 	       (access & ACCESS_LOCAL_WRITE);
 }
 
-/* Indexes are used round robin, so that a stale key meets an empty slot for as long as possible. */
+/* Indexes are used round robin, so that a stale key finds an empty slot for as long as possible. */
 static uint32_t free_index(const struct memory *memory)
 {
 	uint32_t index = memory->next_index;
@@ -235,7 +235,7 @@ bool region_covers(const struct region *region, uint64_t address, uint64_t byte_
 	return byte_count <= region->byte_count - (address - region->iova);
 }
 
-/* The part of the checks that all keys share. */
+/* The checks that all keys share. */
 static enum memory_verdict check_range(const struct region *region,
 				       const struct protection_domain *pd, uint64_t address,
 				       uint64_t byte_count, uint32_t access, uint8_t **ret_bytes)
@@ -265,7 +265,7 @@ enum memory_verdict memory_resolve(const struct memory *memory, const struct pro
 	enum memory_verdict verdict =
 		check_range(region, pd, address, byte_count, access, ret_bytes);
 
-	/* Every address of a null region is the same one. */
+	/* Every address of a null region maps to the same bytes. */
 	if (unlikely(region->kind == KEY_NULL_REGION) && verdict == MEMORY_OK)
 		*ret_bytes = access & ACCESS_LOCAL_WRITE ? NULL : region->bytes;
 	return verdict;

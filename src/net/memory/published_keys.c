@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the keys of a process stand for, in memory that its peers can read. */
+/* The keys of a process and their regions, in memory that its peers can read. */
 #include "net/memory/published_keys.h"
 
-/* Indexes are given one after the other, so neighbours in time are neighbours here. */
+/* Indexes are assigned one after the other, so keys of about the same age are neighbours here. */
 static unsigned place_of(unsigned adapter_index, uint32_t key)
 {
 	return ((key >> KEY_TAG_BITS) + adapter_index * (PUBLISHED_KEYS / 8 + 1)) &

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory windows: binding, invalidation, and the rules on them (vol 1, chapter 10). */
+/* Memory windows: binding, invalidation, and their rules (vol 1, chapter 10; transport 7.3). */
 #include "net/memory/window.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 enum {
 	WINDOW_RIGHTS = ACCESS_REMOTE_READ | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_ATOMIC |
 			ACCESS_FLUSH_GLOBAL | ACCESS_FLUSH_PERSISTENT,
-	/* Says nothing for a window, and programs say it. */
+	/* Means nothing for a window, but programs set it. */
 	WINDOW_RIGHTS_IGNORED = ACCESS_LOCAL_WRITE,
 };
 
@@ -57,7 +57,7 @@ void window_destroy(struct memory *memory, struct window *window)
 	free(window);
 }
 
-/* By the index alone, since a bind brings a new tag. */
+/* By the index alone, because a bind brings a new tag. */
 static struct window *find_window(const struct memory *memory, uint32_t key)
 {
 	struct region *region = index_table_get(&memory->regions, key >> KEY_TAG_BITS);
@@ -70,8 +70,8 @@ static bool state_allows_bind(const struct window *window, const struct window_b
 {
 	if (window->type == WINDOW_TYPE_1)
 		return !(binding->access & ACCESS_ZERO_BASED);
-	/* A bound one must be invalidated first; and only type 1 is unbound by a bind of nothing.
-	 */
+	/* A bound window must be invalidated first, and only type 1 is unbound by a zero-length
+	 * bind (transport 7.3). */
 	return window->grant.kind == KEY_WINDOW_FREE && binding->byte_count;
 }
 
@@ -82,7 +82,7 @@ static bool rights_allow_bind(const struct region *region, uint32_t access)
 	if (access & ~known || !(region->access & ACCESS_WINDOW_BIND) ||
 	    region->access & ACCESS_ZERO_BASED)
 		return false;
-	/* The region's own remote rights do not matter. */
+	/* The bind needs local write on the region, not its remote rights (transport 7.3). */
 	return !(access & (ACCESS_REMOTE_WRITE | ACCESS_REMOTE_ATOMIC)) ||
 	       region->access & ACCESS_LOCAL_WRITE;
 }
@@ -117,7 +117,7 @@ bool window_bind(struct memory *memory, const struct protection_domain *pd, uint
 
 	if (!window || window->grant.pd != pd || !state_allows_bind(window, binding))
 		return false;
-	/* Nothing to reach, so no region to check: this is how type 1 is taken back. */
+	/* A zero-length bind needs no region: it unbinds type 1. */
 	if (!binding->byte_count) {
 		unbind(memory, window);
 		window->grant.key = binding->key;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A node and what it is before anybody manages it (vol 1, chapter 14). */
+/* A node and its defaults before a manager sees it (vol 1, chapter 14). */
 #include "net/node/node.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 #include "net/link/fec.h"
 #include "net/link/lane_tables.h"
 #include "net/link/port_queues.h"
@@ -63,7 +63,7 @@ static void set_node_info(struct node *node, enum node_type type, uint64_t node_
 		};
 }
 
-/* What every port with a link has: adapters' and switches' external ones. */
+/* Fields of every port that has a link: adapters' ports and switches' external ports. */
 static void set_link_fields(struct port_info *info)
 {
 	info->link_width_supported = WIDTH_1X | WIDTH_4X;
@@ -83,16 +83,16 @@ static void set_link_fields(struct port_info *info)
 	info->link_round_trip_latency = 0xffffff;
 }
 
-/* What every port that can be addressed has: adapters' and a switch's port 0. */
+/* Fields of every port that has a LID: adapters' ports and a switch's port 0. */
 static void set_end_port_fields(struct port_info *info)
 {
 	info->gid_prefix = GID_PREFIX_LINK_LOCAL;
-	info->capability_mask =
-		CAPABILITY_NOTICE | CAPABILITY_TRAP | CAPABILITY_SL_MAPPING | CAPABILITY_LED_INFO |
-		CAPABILITY_SYSTEM_IMAGE_GUID | CAPABILITY_EXTENDED_SPEEDS | CAPABILITY_DR_NOTICE |
-		CAPABILITY_MASK_NOTICE | CAPABILITY_CLIENT_REREGISTRATION |
-		CAPABILITY_OTHER_CHANGES_NOTICE | CAPABILITY_MULTICAST_PKEY_TRAP_SUPPRESSION |
-		CAPABILITY_MASK2;
+	info->capability_mask = CAPABILITY_NOTICE | CAPABILITY_TRAP | CAPABILITY_SL_MAPPING |
+				CAPABILITY_LED_INFO | CAPABILITY_SYSTEM_IMAGE_GUID |
+				CAPABILITY_EXTENDED_SPEEDS | CAPABILITY_DR_NOTICE |
+				CAPABILITY_MASK_NOTICE | CAPABILITY_CLIENT_REREGISTRATION |
+				CAPABILITY_OTHER_CHANGES_NOTICE |
+				CAPABILITY_MULTICAST_PKEY_TRAP_SUPPRESSION | CAPABILITY_MASK2;
 	info->capability_mask2 = CAPABILITY2_PORT_INFO_EXTENDED;
 	info->guid_cap = GUIDS_DEFAULT;
 	info->subnet_timeout = SUBNET_TIMEOUT_DEFAULT;
@@ -110,7 +110,7 @@ static void set_port_info(struct port *port)
 	case PORT_OF_ADAPTER:
 		set_link_fields(info);
 		set_end_port_fields(info);
-		/* Nobody connects to a router. */
+		/* A router has no communication manager. */
 		if (port->node->info.node_type == NODE_CA)
 			info->capability_mask |= CAPABILITY_COMMUNICATION |
 						 CAPABILITY_AUTOMATIC_MIGRATION |
@@ -188,8 +188,8 @@ int node_init(struct node *node, enum node_type type, unsigned port_count, uint6
 
 	int error = node_is_switch(node) ? init_forwarding(node) : 0;
 
-	/* An adapter has no port 0, but its slot is a port that is down, so that nobody trips over
-	 * it. */
+	/* An adapter has no port 0; its slot holds a port that is down, so that loops over ports
+	 * need no special case. */
 	for (unsigned port_number = 0; port_number <= port_count && !error; port_number++)
 		error = init_port(node, port_number);
 	if (error)

@@ -27,7 +27,7 @@ enum {
 
 struct router_table;
 
-/* IP addresses that a port was given; version 0: the one by the rule. */
+/* IP addresses given to a port; version 0: the default address. */
 struct port_networks {
 	struct ip_network ipv4;
 	struct ip_network ipv6;
@@ -38,7 +38,7 @@ struct node {
 	uint32_t index;	  /* in the fabric, stable */
 	struct node_info info;
 	char description[NODE_DESCRIPTION_BYTES + 1];
-	char name[64];	     /* the topology's id, for messages */
+	char name[64];	     /* the node's id in the topology, for messages */
 	unsigned port_count; /* external ports */
 	struct port *ports;  /* [0] .. [port_count]; [0] is the switch's management port, unused on
 				adapters */
@@ -51,11 +51,11 @@ struct node {
 	/* channel adapters: which virtual host, which adapter on it */
 	char host[64];
 	uint32_t adapter_index;
-	struct port_networks *networks; /* [port_number]; NULL: all by the rule */
+	struct port_networks *networks; /* [port_number]; NULL: all ports have default addresses */
 };
 
-/* Defaults of a node fresh from the factory: 4x EDR ports that are down, no LIDs, P_Key 0xffff,
- * every route empty. -EINVAL: port_count, node_guid 0; -ENOMEM. */
+/* Defaults as delivered: 4x EDR ports that are down, no LIDs, P_Key 0xffff, empty forwarding
+ * tables. -EINVAL: port_count, node_guid 0; -ENOMEM. */
 MUST_USE int node_init(struct node *node, enum node_type type, unsigned port_count,
 		       uint64_t node_guid, const char *description);
 void node_release(struct node *node);
@@ -70,13 +70,13 @@ static inline bool node_is_router(const struct node *node)
 	return node->info.node_type == NODE_ROUTER;
 }
 
-/* Whether anybody can be attached to its ports: not to those of switches and routers. */
+/* Whether endpoints attach to its ports: not to those of switches and routers. */
 static inline bool node_is_adapter(const struct node *node)
 {
 	return node->info.node_type == NODE_CA;
 }
 
-/* The port whose LID, M_Key and GUID speak for the one named: port 0 at a switch, the port itself
+/* The port whose LID, M_Key and GUID stand for the given one: port 0 at a switch, the port itself
  * elsewhere. */
 static inline struct port *node_management_port(struct node *node, unsigned port_number)
 {

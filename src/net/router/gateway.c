@@ -15,7 +15,7 @@ enum { WORD_BYTES = 4, RWH_ETHERTYPE_OFFSET = 2, IPV6_LENGTH_OFFSET = 4, MAC_PRE
 
 /* 0x02: locally administered. */
 static const uint8_t mac_prefix[MAC_PREFIX_BYTES] = {0x02, 0x5f, 0x1b};
-/* A raw packet names nobody on the LAN. */
+/* A raw packet has no address on the LAN. */
 static const struct mac broadcast = {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
 
 int gateway_create(struct gateway **ret_gateway)
@@ -60,7 +60,8 @@ bool gateway_wants(const struct node *node, const struct routing_header *header)
 	       !router_table_find(node->router, prefix);
 }
 
-/* What an Ethernet frame carries of a raw packet: type, bytes behind the LRH or RWH. */
+/* The part of a raw packet that an Ethernet frame carries: type, and the bytes after the LRH or
+ * RWH. */
 struct content {
 	uint16_t ethertype;
 	const uint8_t *bytes;
@@ -131,8 +132,8 @@ const struct gateway_frame *gateway_next(struct gateway *gateway)
 	return frame;
 }
 
-/* Addresses that a packet from a LAN may have: RFC 4291 (no link-local ones beyond the link) and
- * RFC 2827 (nobody outside is in a subnet of the fabric). */
+/* Addresses that a packet from a LAN may have: no link-local ones (RFC 4291), and no source in a
+ * subnet of the fabric (RFC 2827). */
 static bool may_enter(const struct node *node, const struct grh *grh)
 {
 	uint64_t source = gid_prefix(&grh->sgid);
@@ -147,7 +148,7 @@ static uint32_t padded(uint32_t byte_count)
 	return (byte_count + WORD_BYTES - 1) / WORD_BYTES * WORD_BYTES;
 }
 
-/* The frame may be longer than the packet: Ethernet has a least length. */
+/* The frame may be longer than the packet: Ethernet has a minimum length. */
 static enum drop_reason read_ipv6(const struct node *node, const uint8_t *bytes, size_t byte_count,
 				  struct gateway_packet *ret_packet)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A router's tables: prefixes of subnets, and groups that reach into several (vol 1, chapter 19).
- */
+/* A router's tables: prefixes of subnets, and groups that span several (vol 1, chapter 19). */
 #include "net/router/routing.h"
 
 #include <errno.h>

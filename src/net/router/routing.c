@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a router sends a packet (vol 1, chapter 19). */
+/* Forwarding of a router (vol 1, chapter 19; transport 8.12). */
 #include "net/router/routing.h"
 
 #include "base/bytes.h"
@@ -9,7 +9,7 @@
 
 enum {
 	SCOPE_MASK = 0xf,
-	SCOPE_LINK = 2, /* and what is narrower */
+	SCOPE_LINK = 2, /* and narrower scopes */
 };
 
 bool router_owns_gid(const struct node *node, const struct gid *gid)
@@ -40,7 +40,8 @@ bool routing_header_read(const struct frame *frame, const struct lrh *lrh,
 {
 	struct forwarding_header forwarding;
 	struct grh grh;
-	/* A raw IPv6 packet has the header that a GRH was made after (vol 1, chapter 19). */
+	/* The GRH has the format of an IPv6 header, so a raw IPv6 packet is read the same way
+	 * (transport 9.4). */
 	bool has_gids = lrh->lnh == LNH_GLOBAL || lrh->lnh == LNH_RAW_IPV6;
 
 	if (!has_gids || !forwarding_header_read(frame, lrh, &forwarding) ||
@@ -68,7 +69,7 @@ enum drop_reason routing_check_inbound(const struct port *input,
 	return DROP_NONE;
 }
 
-/* The port sends into its subnet, with the membership that it has there. */
+/* The port sends into its subnet as a member with its own P_Keys. */
 static enum drop_reason check_outbound(const struct port *output,
 				       const struct routing_header *header)
 {
@@ -85,7 +86,7 @@ struct routing_decision routing_from_gateway(const struct node *node,
 {
 	uint64_t prefix = gid_prefix(&header->dgid);
 
-	/* 0 and 1 end here: a packet that goes on has a hop left. */
+	/* A forwarded packet has a hop left, so 0 and 1 are dropped (transport 8.12). */
 	if (header->hop_limit <= 1)
 		return (struct routing_decision){.verdict = DROP_HOP_LIMIT};
 	if (!gid_prefix_is_routable(prefix))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Directed-route SMPs at every node; rules O1 to O5 and R1 to R5 of docs/reference (vol 1, chapter
- * 14). */
+/* Directed-route SMPs at every node: rules O1 to O5 and R1 to R5 (vol 1, chapter 14; management
+ * 2.2). */
 #include "net/switch/directed_route.h"
 
 #include "base/bytes.h"
@@ -16,7 +16,7 @@ static struct smp_step step(enum smp_action action)
 	return (struct smp_step){.action = action};
 }
 
-/* A CA or router sends only by the port it stands at; a switch by any that it has. */
+/* A CA or router sends only by the port that the SMP is at, a switch by any port. */
 static struct smp_step out(const struct node *node, unsigned port_number, uint8_t output_port)
 {
 	bool exists = output_port >= 1 && output_port <= node->port_count;
@@ -26,7 +26,7 @@ static struct smp_step out(const struct node *node, unsigned port_number, uint8_
 	return (struct smp_step){.action = SMP_OUT, .output_port = output_port};
 }
 
-/* The directed part is over: here, or on by LID. */
+/* The directed part of the path ends: here, or with a LID-routed part. */
 static struct smp_step end_of_path(const struct node *node, unsigned port_number, uint16_t lid)
 {
 	const struct port *port = &node->ports[node_is_switch(node) ? 0 : port_number];

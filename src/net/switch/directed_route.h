@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Directed-route SMPs: what a node does with one, by its hop pointer (vol 1, chapter 14). */
+/* Directed-route SMPs: the next step of one at a node, by its hop pointer (vol 1, chapter 14;
+ * management 2.2). */
 #ifndef SOFTIB_NET_SWITCH_DIRECTED_ROUTE_H
 #define SOFTIB_NET_SWITCH_DIRECTED_ROUTE_H
 
@@ -11,9 +12,9 @@
 
 enum smp_action {
 	SMP_DISCARD,
-	SMP_HERE,   /* has come to its end: the node's agent or manager */
-	SMP_OUT,    /* goes on, by the port returned */
-	SMP_BY_LID, /* its LID-routed last part begins: to the LID returned */
+	SMP_HERE,   /* ends at this node: for its agent or manager */
+	SMP_OUT,    /* leaves by the returned port */
+	SMP_BY_LID, /* the LID-routed last part begins: to the returned LID */
 };
 
 struct smp_step {
@@ -22,13 +23,12 @@ struct smp_step {
 	uint16_t dlid;
 };
 
-/* A directed-route SMP that reached the node by port_number, or that its own agent or manager sends
- * from there. Moves the hop pointer and records the return path. */
+/* Advances a directed-route SMP that came to the node by port_number, or that its own agent or
+ * manager sends from there. Moves the hop pointer and records the return path. */
 struct smp_step directed_route_advance(const struct node *node, unsigned port_number,
 				       uint8_t smp[static MAD_BYTES]);
 
-/* Whether the last part of the request's way was LID-routed, so that the answer goes by LID as
- * well. */
+/* Whether the last part of the request was LID-routed, so that the answer goes by LID as well. */
 bool directed_route_ends_by_lid(const uint8_t smp[static MAD_BYTES]);
 
 #endif

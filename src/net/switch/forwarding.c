@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a switch sends a packet: tables, enforcement and lanes (vol 1, chapter 18). */
+/* Forwarding of a switch: tables, enforcement and virtual lanes (vol 1, chapter 18; transport
+ * 8.11). */
 #include "net/switch/forwarding.h"
 
 #include "net/link/port_queues.h"
@@ -37,7 +38,7 @@ uint8_t port_output_vl(const struct port *output, unsigned input_port, uint8_t s
 
 	if (likely(vl < lane_count))
 		return vl;
-	/* On a link with one data VL all SLs go to it, whatever a table for more lanes says. */
+	/* On a link with one data VL every SL uses it, even if the table names other VLs. */
 	return lane_count == 1 && vl != VL_MANAGEMENT ? 0 : VL_MANAGEMENT;
 }
 
@@ -47,10 +48,10 @@ static struct forwarding_decision drop(enum drop_reason reason, unsigned blamed_
 }
 
 /*
- * Enforcement (vol 1, chapter 18): the table of a switch port holds the keys of the end port at the
- * other end of its cable. A packet that comes in is what that member sends, so a limited key passes
- * a limited entry; a packet that goes out is what that member receives, so there it does not. The
- * management port and VL15 are exempt.
+ * P_Key enforcement (vol 1, chapter 18; transport 8.11): the table of a switch port holds the keys
+ * of the end port at the other end of its cable. An inbound packet comes from that member, so a
+ * limited key passes a limited entry. An outbound packet goes to that member, so there it does not.
+ * The management port and VL15 are exempt.
  */
 static enum drop_reason check_inbound(const struct port *input,
 				      const struct forwarding_header *header)
@@ -115,7 +116,7 @@ struct forwarding_decision forwarding_unicast(const struct node *node, unsigned 
 	    header->dlid >= node->switch_info.linear_fdb_cap)
 		return drop(DROP_NO_ROUTE, input_port);
 
-	/* 255 says that there is no way, and so does any number that isn't a port. */
+	/* 255, or any number that is no port, means no route (transport 8.11). */
 	uint8_t output_port = node->lft[header->dlid];
 
 	if (output_port > node->port_count)
@@ -155,7 +156,7 @@ enum drop_reason forwarding_multicast(const struct node *node, unsigned input_po
 			outputs.words[position / 4] |= (uint64_t)node->mft[index][position]
 						       << (position % 4 * 16);
 	outputs.words[input_port / 64] &= ~(UINT64_C(1) << (input_port % 64));
-	/* Bits beyond the last port are no ports. */
+	/* Bits beyond the last port are ignored. */
 	unsigned last_word = node->port_count / 64;
 
 	outputs.words[last_word] &= ~UINT64_C(0) >> (63 - node->port_count % 64);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events near and far, against a plain list of what is armed. */
+/* Near and far events, compared with a plain list of the armed ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 enum { EVENTS = 200 };
 
-/* The next one that is due; NULL: none. */
+/* The next event that is due; NULL: none. */
 static struct wheel_event *take_one(struct event_wheel *wheel, time_ns now)
 {
 	struct wheel_due due;
@@ -69,7 +69,7 @@ static void test_what_is_past_is_due_at_once(void **state)
 	event_wheel_release(&wheel);
 }
 
-/* Armed, moved, cancelled and popped at random: the same as a search through all of them. */
+/* Events armed, moved, cancelled and taken at random: the same as a search through all of them. */
 static void test_agrees_with_a_plain_search(void **state)
 {
 	static const time_ns spans[] = {1, 50, 8191, 8192, 8193, 100000};
@@ -133,7 +133,7 @@ static bool is_any(const struct timer *timer, const void *context)
 	return true;
 }
 
-/* Launched and armed ones come together, with their kinds, near and far. */
+/* Launched and armed events come in one order, with their kinds, near and far. */
 static void test_launched_events_come_in_order_with_the_others(void **state)
 {
 	enum { ROUNDS = 40 };
@@ -174,7 +174,7 @@ static void test_peeking_shows_what_is_taken_next(void **state)
 	for (unsigned left = ARRAY_COUNT(timers); left;) {
 		unsigned seen, count;
 
-		/* Looks some way ahead only: the first ones bring the wheel there. */
+		/* Peek sees only some way ahead; taking the first events moves the wheel on. */
 		seen = event_wheel_peek(&wheel, 8, next);
 		count = event_wheel_take(&wheel, 9000, 8, due);
 		assert_in_range(count, 1, left);
@@ -203,21 +203,21 @@ static void test_launched_events_are_called_back_the_earliest_first(void **state
 	event_wheel_arm(&wheel, &armed, 1);
 	for (unsigned i = 0; i < ARRAY_COUNT(timers); i++)
 		assert_true(event_wheel_launch(&wheel, &timers[i], 2, 5000 * (6 - i)));
-	assert_ptr_equal(event_wheel_call_back(&wheel, is_the_one, &timers[2]), &timers[2]);
-	assert_null(event_wheel_call_back(&wheel, is_the_one, &timers[2]));
-	assert_ptr_equal(event_wheel_call_back(&wheel, is_any, NULL), &timers[5]);
-	assert_ptr_equal(event_wheel_call_back(&wheel, is_any, NULL), &timers[4]);
+	assert_ptr_equal(event_wheel_take_launched(&wheel, is_the_one, &timers[2]), &timers[2]);
+	assert_null(event_wheel_take_launched(&wheel, is_the_one, &timers[2]));
+	assert_ptr_equal(event_wheel_take_launched(&wheel, is_any, NULL), &timers[5]);
+	assert_ptr_equal(event_wheel_take_launched(&wheel, is_any, NULL), &timers[4]);
 	assert_int_equal(event_wheel_take(&wheel, TIME_NEVER, 1, &due), 1);
 	assert_ptr_equal(due.timer, &armed.timer);
-	assert_ptr_equal(event_wheel_call_back(&wheel, is_any, NULL), &timers[3]);
-	assert_ptr_equal(event_wheel_call_back(&wheel, is_any, NULL), &timers[1]);
-	assert_ptr_equal(event_wheel_call_back(&wheel, is_any, NULL), &timers[0]);
-	assert_null(event_wheel_call_back(&wheel, is_any, NULL));
+	assert_ptr_equal(event_wheel_take_launched(&wheel, is_any, NULL), &timers[3]);
+	assert_ptr_equal(event_wheel_take_launched(&wheel, is_any, NULL), &timers[1]);
+	assert_ptr_equal(event_wheel_take_launched(&wheel, is_any, NULL), &timers[0]);
+	assert_null(event_wheel_take_launched(&wheel, is_any, NULL));
 	assert_int_equal(event_wheel_deadline(&wheel), TIME_NEVER);
 	event_wheel_release(&wheel);
 }
 
-/* More than one chunk of them, some cancelled before and some while the others are taken. */
+/* More than one chunk of events, some cancelled before and some while the others are taken. */
 static void test_events_of_one_instant_are_taken_in_order_and_in_parts(void **state)
 {
 	struct wheel_event events[EVENTS];
@@ -249,7 +249,7 @@ static void test_events_of_one_instant_are_taken_in_order_and_in_parts(void **st
 			assert_false(wheel_event_is_armed(&events[next++]));
 		}
 		left -= count;
-		/* The last one goes to the end, and out again. */
+		/* The last event moves to the end, and is cancelled. */
 		event_wheel_arm(&wheel, &events[0], 77);
 		event_wheel_cancel(&wheel, &events[0]);
 	}

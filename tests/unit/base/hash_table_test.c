@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 64-bit keys to pointers, compared with a plain array. */
+/* The hash table, compared with a plain array. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sparse table of 24-bit numbers. */
+/* The sparse array with 24-bit indexes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

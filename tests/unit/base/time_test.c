@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times and the architecture's time codes. */
+/* Times, and the specification's time codes (transport 8.7). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A paced fabric on a virtual clock: when frames leave, when they arrive, when credits are back. */
+/* A paced fabric on a virtual clock: when frames leave, when they arrive, when credits are back
+ * (transport 8.5, 8.9). */
 #include "rig.h"
 
-#include "net/link/pacing.h"
+#include "net/link/link_rate.h"
 #include "net/link/port_queues.h"
 
 enum { MBPS = 100000 /* 4x EDR, what generated links have */ };
@@ -74,7 +75,7 @@ static void test_wire_sends_one_frame_after_the_other(void **state)
 	paced_star(&rig, "star:2");
 	for (unsigned i = 0; i < 25; i++)
 		send_data(&rig, 1, 2, 4096, 0);
-	/* 25 frames back to back on the first link, the last one again on the second. */
+	/* 25 frames back to back on the first link, and the last one once more on the second. */
 	time_ns first_link = (time_ns)frame_wire_bytes(byte_count) * 25 * 8 * 1000 / MBPS;
 	time_ns end = first_link + wire_time(byte_count) + 2 * LINK_DELAY_NS;
 
@@ -111,7 +112,7 @@ static void test_output_is_shared_and_full(void **state)
 	rig_release(&rig);
 }
 
-/* Called late, it does what it would have done in time. */
+/* A step function that is called late does what it would have done in time. */
 static void test_late_caller_loses_no_bandwidth(void **state)
 {
 	struct rig rig;
@@ -173,8 +174,8 @@ static void test_credits_are_whole_when_all_has_arrived(void **state)
 	rig_release(&rig);
 }
 
-/* A receiver that takes nothing stops the sender by credits; when it takes again, the first frame
- * that was held back starts one link delay later. */
+/* A receiver that takes nothing stops the sender by credits; when it takes frames again, the first
+ * frame that waited starts one link delay later. */
 static void test_credits_take_a_link_delay_to_come_back(void **state)
 {
 	struct rig rig;
@@ -187,7 +188,7 @@ static void test_credits_take_a_link_delay_to_come_back(void **state)
 	output->info.hoq_life = 20;
 	rig.switch_node->switch_info.life_time_value = 20;
 	rig.room = 0;
-	/* One frame more than the receiver has buffer for. */
+	/* One frame more than fits into the receive buffer. */
 	for (unsigned i = 0; i < 2048 / 65 + 1; i++) {
 		send_data(&rig, 1, 2, 4096, now);
 		now = run_to_end(&rig, now);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Incast on a virtual clock: marks at the switch, word back to the sources, and sources that slow
- * down. */
+/* Incast on a virtual clock: FECN at the switch, BECN to the sources, and sources that slow down
+ * (transport 8.13). */
 #include "rig.h"
 
 #include "fabric/congestion_control.h"
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 #include "net/link/port_queues.h"
 
 enum { MARKS_OFFSET = LRH_BYTES + BTH_BYTES - 8, FECN = 0x80, BECN = 0x40 };
@@ -44,8 +44,8 @@ static void controlled_star(struct rig *rig)
 	}
 }
 
-/* Three hosts send what they can to the fourth; returns the most that waited at its port after a
- * while. */
+/* Three hosts send as much as they can to the fourth; returns the most blocks that waited at its
+ * port. */
 static uint32_t run_incast(struct rig *rig, bool is_reliable)
 {
 	uint32_t most = 0;
@@ -61,7 +61,7 @@ static uint32_t run_incast(struct rig *rig, bool is_reliable)
 				frame_give_back(&rig->fabric.frames, frame);
 		}
 		rig_run(rig, now);
-		/* Who gets a reliable packet answers it. */
+		/* The receiver of a reliable packet answers it. */
 		for (unsigned i = 0; i < rig->delivered_count; i++) {
 			uint16_t slid = get_be16(rig->delivered[i]->bytes + 6);
 
@@ -95,7 +95,7 @@ static void test_sources_slow_down_until_little_waits(void **state)
 		uint32_t with = run_incast(&controlled, is_reliable);
 		uint32_t without = run_incast(&plain, is_reliable);
 
-		/* Without it, the buffers of all three inputs are full. */
+		/* Without congestion control the buffers of all three inputs are full. */
 		assert_true(without > 3 * 2048 * 9 / 10);
 		assert_true(with < without / 3);
 		rig_release(&controlled);
@@ -116,7 +116,7 @@ static void test_reliable_answer_carries_the_word_back(void **state)
 	assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1), frame, 0));
 	rig_run(&rig, 0);
 	assert_int_equal(rig.delivered_count, 1);
-	/* To another host there is nothing to say; to the sender there is, once. */
+	/* A packet to another host carries no BECN; one to the sender does, once. */
 	for (unsigned round = 0; round < 3; round++) {
 		uint16_t dlid = round == 0 ? 2 : 1;
 
@@ -141,7 +141,7 @@ static void test_unreliable_service_gets_a_packet_of_its_own(void **state)
 	frame->bytes[MARKS_OFFSET] |= FECN;
 	assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1), frame, 0));
 	rig_run(&rig, 0);
-	/* The datagram alone is delivered: the notification is the adapter's own affair. */
+	/* Only the datagram is delivered: the adapter consumes the CNP. */
 	assert_int_equal(rig.delivered_count, 1);
 	assert_int_equal(rig_host(&rig, 4)->counters.transmit_packets, 1);
 	assert_int_equal(rig_host(&rig, 1)->counters.receive_packets, 1);
@@ -149,7 +149,7 @@ static void test_unreliable_service_gets_a_packet_of_its_own(void **state)
 	rig_release(&rig);
 }
 
-/* Any adapter passes the word on, also one that nobody has set. */
+/* Every adapter answers a FECN with a BECN, also one without settings. */
 static void test_adapter_that_was_never_set_passes_the_word_on(void **state)
 {
 	struct rig rig;
@@ -194,8 +194,8 @@ static void test_logs_tell_who_met_congestion(void **state)
 	rig_release(&rig);
 }
 
-/* Host 1 hears of congestion towards host 4 for its queue pair 17, which then has a packet for it;
- * this one is for somebody else, or somebody else's. Returns whether it waits. */
+/* Host 1 gets a BECN for its queue pair 17 towards host 4 and sends a packet of that flow. Then it
+ * sends this packet, of another flow or SL. Returns whether it waits. */
 static bool other_packet_waits(bool is_per_sl, uint16_t dlid, uint32_t source_qpn)
 {
 	struct rig rig;
@@ -238,7 +238,7 @@ static void test_flow_is_a_queue_pair_or_an_sl(void **state)
 	assert_true(other_packet_waits(true, 4, 18));
 }
 
-/* The queue pair that got the mark tells, and no other of its port. */
+/* The queue pair that received the mark sends the BECN, and no other of its port. */
 static void test_word_is_carried_back_by_the_queue_pair_that_heard_it(void **state)
 {
 	struct rig rig;
@@ -262,7 +262,7 @@ static void test_word_is_carried_back_by_the_queue_pair_that_heard_it(void **sta
 	rig_release(&rig);
 }
 
-/* Marks would be missed on a flow that went another way. */
+/* An offloaded flow would bypass the marks. */
 static void test_path_that_is_controlled_is_not_offloaded(void **state)
 {
 	struct fabric_path path;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every reason for a drop, brought about in a fabric: counted at the port where it happens, once by
- * its reason and once by the architecture's counter, and nowhere else. */
+/* Every drop reason, caused in a fabric: counted at the port where it happens, once by its reason
+ * and once by the specification's counter, and nowhere else (management 6.1). */
 #include "rig.h"
 
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 #include "fabric/routers.h"
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 #include "mgmt/agents/traps.h"
 #include "net/link/counters.h"
 #include "net/link/port_queues.h"
@@ -30,7 +30,7 @@ static struct port *at_switch(unsigned number)
 	return &rig.switch_node->ports[number];
 }
 
-/* Each does what makes a drop, and returns where it is to be counted. */
+/* Each function causes a drop, and returns the port that must count it. */
 
 static struct port *make_malformed(void)
 {
@@ -75,7 +75,7 @@ static struct port *make_mtu(void)
 	return at_switch(2);
 }
 
-/* More than host 2 takes, so that some wait in the switch, one at the head of its queue. */
+/* More frames than host 2 takes, so that some wait in the switch, one at the head of its queue. */
 static void fill_switch(void)
 {
 	rig.room = 0;
@@ -119,7 +119,7 @@ static struct port *make_pkey_outbound(void)
 	return at_switch(2);
 }
 
-/* A manager on host 2 that takes nothing: answers for it pile up. */
+/* A manager on host 2 that takes nothing: answers for it are queued. */
 static struct port *make_vl15(void)
 {
 	static const uint8_t answer[MAD_BYTES] = {1, MAD_CLASS_SUBNET_LID, 1, MAD_GET_RESPONSE};
@@ -146,7 +146,7 @@ static struct port *make_no_frame(void)
 	while (frame_take_for(&rig.fabric.frames, 1))
 		;
 	send(frame, 0);
-	return rig_host(&rig, 1); /* whose own copy it was */
+	return rig_host(&rig, 1); /* the port whose own copy it was */
 }
 
 static void make_faulty(const struct fault_settings *settings)
@@ -183,7 +183,7 @@ static struct port *make_fault(void)
 {
 	make_faulty(&(struct fault_settings){.drop = FAULT_CERTAIN});
 	send_data(2, 64);
-	return NULL; /* the cable's doing: no port knows */
+	return NULL; /* lost on the cable: no port counts it */
 }
 
 static struct port *make_hop_limit(void);
@@ -236,7 +236,7 @@ static struct port *make_hop_limit(void)
 	fabric_release(&rig.fabric);
 	rig_init(&rig);
 	assert_int_equal(topology_generate(&rig.fabric, "routed:2x2", &error), 0);
-	router = rig.fabric.routers[0];
+	router = rig.fabric.routers.nodes[0];
 	rig.switch_node = router->ports[1].peer->node;
 	rig.switch_node->switch_info.linear_fdb_top = 10;
 	for (unsigned number = 1; number <= 3; number++) {
@@ -276,7 +276,7 @@ static uint64_t all_drops(const struct port *port)
 	return sum;
 }
 
-/* All that the architecture counts of packets that went wrong. */
+/* All error counters of the specification. */
 static uint64_t all_counted(const struct port *port)
 {
 	const struct link_counters *counters = &port->counters;
@@ -312,7 +312,7 @@ static void test_each_drop_is_counted_once_where_it_happens(void **state)
 	}
 }
 
-/* The table above has every reason there is. */
+/* The table above has every drop reason. */
 static void test_no_reason_is_left_out(void **state)
 {
 	bool seen[DROP_REASON_COUNT] = {[DROP_NONE] = true};
@@ -324,8 +324,8 @@ static void test_no_reason_is_left_out(void **state)
 		assert_true(seen[reason]);
 }
 
-/* Raw packets by the filters of a switch's ports: constraint errors, and no trap about a P_Key that
- * they have not. */
+/* Raw packets dropped by the filters of a switch's ports: constraint errors, but no P_Key trap,
+ * because they have no P_Key. */
 static void test_filtered_raw_packets_are_constraint_errors(void **state)
 {
 	(void)state;
@@ -352,7 +352,7 @@ static void test_filtered_raw_packets_are_constraint_errors(void **state)
 	}
 }
 
-/* The trap that the switch tells its manager until that represses it; 0: none. */
+/* The trap that the switch repeats until its manager represses it; 0: none. */
 static unsigned told_trap(void)
 {
 	struct notice notice;
@@ -361,7 +361,7 @@ static unsigned told_trap(void)
 	return notice.header.type == NOTICE_EMPTY ? 0 : notice.header.trap_number;
 }
 
-/* LocalPhyErrors and OverrunErrors, 0: the first error is one too many. */
+/* LocalPhyErrors and OverrunErrors 0: the first error exceeds them. */
 static void test_thresholds_count_and_tell(void **state)
 {
 	(void)state;
@@ -383,7 +383,7 @@ static void test_thresholds_count_and_tell(void **state)
 	rig_release(&rig);
 }
 
-/* The largest switch: a packet and a group by its last port. */
+/* The largest switch: unicast and multicast by its last port. */
 static void test_switch_may_have_254_ports(void **state)
 {
 	enum { LAST = 254 };
@@ -398,7 +398,7 @@ static void test_switch_may_have_254_ports(void **state)
 	rig.switch_node->switch_info.multicast_fdb_cap = 1;
 	rig.switch_node->mft[0][15] = 0xffff; /* 240 .. 255 */
 	send_data(0xc000, 64);
-	/* One stays at the sender's own port. */
+	/* One copy stays at the sender's own port. */
 	assert_int_equal(rig.delivered_count, 1 + 15 + 1);
 	assert_int_equal(rig_host(&rig, LAST)->counters.multicast_receive_packets, 1);
 	rig_release(&rig);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cables pulled and put back, nodes found again. */
+/* Pulling and plugging cables, finding nodes. */
 #include "rig.h"
 
 #include "net/link/lane_credits.h"
@@ -18,7 +18,7 @@ static void test_pulled_cable_takes_both_ends_down_and_is_reported(void **state)
 	assert_int_equal(rig.switch_node->switch_info.port_state_change, 1);
 	assert_int_equal(rig.port_changes, changes_before + 1);
 	assert_int_equal(rig.path_changes, 1);
-	/* Pulled twice is pulled once. */
+	/* Pulling twice has no further effect. */
 	fabric_set_cable(&rig.fabric, &rig.switch_node->ports[2], false, 0);
 	assert_int_equal(rig.path_changes, 1);
 	fabric_set_cable(&rig.fabric, rig_host(&rig, 2), true, 0);
@@ -28,7 +28,7 @@ static void test_pulled_cable_takes_both_ends_down_and_is_reported(void **state)
 	rig_release(&rig);
 }
 
-/* Data packets only: the switch also tells the manager at host 1 about its links. */
+/* Data packets only: the switch also sends traps about its links to the manager at host 1. */
 static unsigned delivered_to(struct rig *rig, unsigned host)
 {
 	unsigned count = 0;
@@ -38,7 +38,7 @@ static unsigned delivered_to(struct rig *rig, unsigned host)
 	return count;
 }
 
-/* What waited for the link is discarded and counted, and its buffers are free again. */
+/* Frames that wait for the link are dropped and counted, and their buffers are free again. */
 static void test_link_down_flushes_its_queues(void **state)
 {
 	struct rig rig;
@@ -66,7 +66,7 @@ static void test_link_down_flushes_its_queues(void **state)
 	rig_run(&rig, 0);
 	assert_int_equal(delivered_to(&rig, 2), 31);
 	assert_int_equal(port_arrival_lane(rig_host(&rig, 2), 0)->peer_buffer_blocks, 0);
-	/* And the link carries a full buffer again. */
+	/* The link carries a full buffer again. */
 	for (unsigned i = 0; i < 31; i++) {
 		struct frame *frame = rig_data_frame(&rig, 1, 2, 4096);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A port that hears no flow control packets: it trains the link anew, tells its manager, and takes
- * the link down when that does not help. */
+/* A port that gets no flow control packets retrains the link, sends a trap, and takes the link down
+ * when that does not help (transport 8.4). */
 #include "rig.h"
 
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 #include "fabric/movement.h"
 #include "net/link/lane_credits.h"
 #include "wire/notice.h"
@@ -55,9 +55,9 @@ static void test_credits_run_out_and_come_back_with_training(void **state)
 	rig_run(&rig, PATIENCE);
 	assert_int_equal(host->counters.link_error_recovery, 1);
 	assert_true(port_is_active(host));
-	/* What waited goes as far as the new credits reach. */
+	/* Waiting frames leave as far as the new credits allow. */
 	assert_true(rig.delivered_count > 0);
-	/* The other direction never stood still. */
+	/* The other direction was never affected. */
 	assert_int_equal(host->peer->counters.link_error_recovery, 0);
 	rig_release(&rig);
 }
@@ -79,7 +79,7 @@ static void test_training_that_does_not_help_ends_with_the_link(void **state)
 	rig_run(&rig, 4 * PATIENCE);
 	assert_int_equal(host->counters.link_downed, 1);
 	assert_int_equal(host->peer->counters.link_downed, 1);
-	/* It trains again, and waits for its manager. */
+	/* The link trains again, and waits for its manager. */
 	assert_int_equal(host->info.port_state, PORT_INIT);
 	rig_release(&rig);
 }
@@ -104,7 +104,7 @@ static void test_link_that_is_mended_goes_on_at_once(void **state)
 	rig_release(&rig);
 }
 
-/* The port that hears nothing tells its manager: trap 131 with its own LID and number. */
+/* The port sends trap 131 with its own LID and number. */
 static void test_manager_hears_of_it_by_trap_131(void **state)
 {
 	struct rig rig;

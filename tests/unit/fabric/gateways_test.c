@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raw packets through a fabric to the LAN behind a router, and from there to hosts. */
+/* Raw packets through a fabric to the LAN behind a router, and from there to hosts (transport
+ * 9.4). */
 #include "rig.h"
 
 #include "fabric/gateways.h"
 #include "fabric/routers.h"
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 #include "net/router/gateway.h"
 #include "wire/grh.h"
 #include "wire/raw_packet.h"
@@ -43,7 +44,7 @@ static int make_fabric(void **state)
 		subnet++;
 	}
 	routers_note_change(&rig.fabric);
-	router = rig.fabric.routers[0];
+	router = rig.fabric.routers.nodes[0];
 	assert_int_equal(gateway_create(&router->router->gateway), 0);
 	return 0;
 }
@@ -139,7 +140,7 @@ static void test_raw_ipv6_inside_the_fabric_stays(void **state)
 	send_ipv6(host("h1"), gid_of(host("h4")), 64);
 	assert_int_equal(rig.delivered_count, 1);
 	assert_ptr_equal(rig.delivered_at[0], host("h4"));
-	/* A host that is not there is nobody on the LAN. */
+	/* A host that does not exist has no address on the LAN. */
 	send_ipv6(host("h1"), gid_from(SUBNET_PREFIX(1), 0x4711), 64);
 	send_ipv6(host("h1"), gid_from(GID_PREFIX_LINK_LOCAL, 1), 64);
 	assert_int_equal(router_drops(1, DROP_NO_ROUTE), 2);
@@ -174,7 +175,8 @@ static void test_raw_filter_of_the_port_keeps_both_kinds(void **state)
 	assert_null(gateway_next(router->router->gateway));
 }
 
-/* What a LAN does not take is lost at the router; the fabric's buffers are free again. */
+/* Frames that the LAN does not take are dropped at the router, and their receive buffers are free
+ * again. */
 static void test_queue_that_nobody_empties_drops(void **state)
 {
 	uint8_t bytes[16] = {0};
@@ -262,7 +264,7 @@ static void test_frames_that_may_not_enter_are_counted(void **state)
 	assert_int_equal(router->router->gateway->received, 0);
 }
 
-/* A flood for one host takes the room of the router's port, no more; others still arrive. */
+/* A flood for one host fills only the router's port; packets for others still arrive. */
 static void test_flood_from_the_lan_is_bounded(void **state)
 {
 	const struct gateway *gateway = router->router->gateway;

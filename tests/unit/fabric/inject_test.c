@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an adapter's port lets out, and what it does not. */
+/* The packets that an adapter's port sends, and those that it refuses. */
 #include "rig.h"
 
 #include "net/link/port_queues.h"
@@ -42,7 +42,7 @@ static void test_what_hardware_would_refuse_is_dropped(void **state)
 	rig_release(&rig);
 }
 
-/* Whatever bytes a process hands in, they are delivered or counted. */
+/* Any bytes that a process hands in are delivered or counted as a drop. */
 static void test_short_and_random_bytes_are_dropped(void **state)
 {
 	struct rig rig;

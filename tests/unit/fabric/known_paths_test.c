@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Known paths: the same random work by the queues alone and by known paths leaves the same packets,
- * counters and credits behind; and what ends or suspends a path.
+ * Known paths: the same random work with queues only and with known paths leaves the same packets,
+ * counters and credits; and what invalidates a path.
  */
 #include "unit/fabric/rig.h"
 
@@ -65,7 +65,7 @@ static void begin(unsigned side, uint64_t seed)
 	}
 }
 
-/* Endpoints have room again, and all that waited goes on. */
+/* Endpoints have room again, and all waiting frames go on. */
 static void let_all_arrive(struct rig *where)
 {
 	where->room = RIG_FRAMES_MAX;
@@ -86,7 +86,7 @@ static void send_one(unsigned side, struct random *random, uint32_t sequence)
 	frame->bytes[1] = (uint8_t)(random_below(random, 16) << 4 | (frame->bytes[1] & 15));
 	put_be32(frame->bytes + SEQUENCE_OFFSET, sequence);
 	if (oddity == 0)
-		put_be16(frame->bytes + LRH_BYTES + 2, 0x8123); /* a partition that nobody is in */
+		put_be16(frame->bytes + LRH_BYTES + 2, 0x8123); /* a partition without members */
 	if (oddity == 1)
 		put_be16(frame->bytes + LRH_SLID_OFFSET, 77);
 	if (oddity == 2)
@@ -102,7 +102,7 @@ static void do_one(unsigned side, struct random *random, uint32_t sequence)
 
 	send_one(side, random, sequence);
 	if (choice == 0) {
-		/* A table says something else from now on: nothing is under way then. */
+		/* Changes a table entry; no packet is inside at that time. */
 		uint16_t lid = (uint16_t)(1 + random_below(random, HOSTS));
 		uint8_t output = (uint8_t)(random_below(random, 4) ? lid : 255);
 
@@ -147,7 +147,7 @@ static void compare_ports(const struct port *queued, const struct port *passed)
 	}
 }
 
-/* What a flow (from, to, SL) delivered, in its order. */
+/* The packets that a flow (from, to, SL) delivered, in order. */
 static unsigned flow_of(const struct rig *where, unsigned from, unsigned sl, unsigned to,
 			uint32_t ret_sequences[RIG_FRAMES_MAX])
 {
@@ -196,7 +196,8 @@ static void test_known_paths_and_queues_do_the_same(void **state)
 		for (unsigned number = 1; number <= HOSTS; number++) {
 			compare_ports(&rigs[QUEUES].switch_node->ports[number],
 				      &rigs[PATHS].switch_node->ports[number]);
-			compare_ports(rig_host(&rigs[QUEUES], number), rig_host(&rigs[PATHS], number));
+			compare_ports(rig_host(&rigs[QUEUES], number),
+				      rig_host(&rigs[PATHS], number));
 		}
 		rig_release(&rigs[QUEUES]);
 		rig_release(&rigs[PATHS]);
@@ -224,7 +225,8 @@ static void test_a_packet_waits_behind_those_before_it(void **state)
 {
 	(void)state;
 	rig_star(&rig, "star:3");
-	assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1), rig_data_frame(&rig, 1, 2, 64), 0));
+	assert_true(
+		fabric_inject(&rig.fabric, rig_host(&rig, 1), rig_data_frame(&rig, 1, 2, 64), 0));
 	send_through(2, 128);
 	assert_int_equal(rig.delivered_count, 0);
 	rig_run(&rig, 0);
@@ -249,7 +251,7 @@ static void test_a_packet_waits_for_an_endpoint_without_room(void **state)
 	rig_release(&rig);
 }
 
-/* However many find no room: the sender's credits end first. */
+/* Credits stop the sender before any receive buffer overflows. */
 static void test_receive_buffers_hold_no_more_than_they_can(void **state)
 {
 	unsigned sent = 0;
@@ -341,7 +343,7 @@ static void test_a_link_that_falls_ends_a_path(void **state)
 	fabric_set_cable(&rig.fabric, &rig.switch_node->ports[2], false, 0);
 	send_through(2, 64);
 	rig_run(&rig, 0);
-	/* The manager at host 1 hears of the link. */
+	/* The manager at host 1 gets traps about the link. */
 	for (unsigned i = 1; i < rig.delivered_count; i++)
 		assert_ptr_equal(rig.delivered_at[i], rig_host(&rig, 1));
 	assert_int_equal(rig.switch_node->ports[2].counters.drops[DROP_PORT_INACTIVE], 1);

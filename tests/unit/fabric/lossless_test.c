@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must hold whatever the tables say: on healthy links every packet arrives once, packets of
- * one flow in order, and all credits come back; paced or not, over random lanes, weights and sizes.
+ * Invariants for all tables: on healthy links every packet arrives once, packets of one flow arrive
+ * in order, and all credits come back; paced or not, with random virtual lanes, weights and sizes.
  * Covers: fabric/step.c
  */
 #include "rig.h"
@@ -20,8 +20,8 @@ static void set_random_tables(struct port *port, unsigned row_count, struct rand
 			port->sl_to_vl[row][sl] = (uint8_t)random_below(random, 8);
 	port->info.vl_high_limit = (uint8_t)random_below(random, 256);
 	memset(port->vl_arbitration, 0, sizeof(port->vl_arbitration));
-	/* Each lane has some weight in the low table; the high one is anything. High priority
-	 * without limit may starve the others for a while, not for ever. */
+	/* Each lane has some weight in the low table; the high table is random. High priority
+	 * without a limit may starve the others for a while, but not forever. */
 	for (unsigned vl = 0; vl < 8; vl++) {
 		port->vl_arbitration[0][vl][0] = (uint8_t)vl;
 		port->vl_arbitration[0][vl][1] = (uint8_t)(1 + random_below(random, 255));
@@ -55,7 +55,7 @@ static void advance(struct rig *rig, time_ns *now)
 		*now = deadline;
 }
 
-/* Packet n of the run says so in its payload. */
+/* The payload of packet n holds n. */
 static void send_all(struct rig *rig, unsigned host_count, struct random *random, time_ns *now)
 {
 	for (uint32_t sequence = 0; sequence < PACKETS; sequence++) {

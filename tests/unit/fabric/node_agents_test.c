@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MADs that end at nodes: directed and LID-routed SMPs there and back, performance queries, traps.
- */
+/* MADs that end at nodes: directed and LID-routed SMPs and their answers, performance queries,
+ * traps (management 2.2, 6.1). */
 #include "rig.h"
 #include "wire/notice.h"
 
@@ -25,7 +25,7 @@ static void make_smp(uint8_t class, uint16_t attribute, uint8_t hop_count, uint8
 	ret_smp[SMP_INITIAL_PATH_OFFSET + 2] = second;
 }
 
-/* Sends from host 1 and gives back the answer's SMP as delivered there. */
+/* Sends from host 1 and returns the answer that was delivered there. */
 static const uint8_t *ask(struct rig *rig, uint16_t slid, uint16_t dlid, const uint8_t *smp)
 {
 	unsigned before = rig->delivered_count;
@@ -118,7 +118,7 @@ static void test_directed_route_may_end_behind_a_lid(void **state)
 	rig_release(&rig);
 }
 
-/* By LID to the switch, by port to a host that it reaches by two ways of naming. */
+/* By LID to the switch, by port to a host, and by LID again. */
 static void test_directed_part_may_lie_between_two_lid_routed_ones(void **state)
 {
 	struct rig rig;
@@ -184,7 +184,7 @@ static void test_performance_queries_are_answered_by_switch_and_adapter(void **s
 	rig_release(&rig);
 }
 
-/* The trap that reached the manager at host 1 last. */
+/* The last trap that arrived at the manager on host 1. */
 static uint16_t last_trap(const struct rig *rig)
 {
 	const uint8_t *smp = rig->delivered[rig->delivered_count - 1]->bytes + MAD_OFFSET_IN_PACKET;
@@ -197,7 +197,7 @@ static uint16_t last_trap(const struct rig *rig)
 	return notice.header.trap_number;
 }
 
-/* Two limited members of a partition do not hear each other; a port hears itself. */
+/* Two limited members of a partition cannot talk to each other; a port can talk to itself. */
 static void test_limited_member_reads_its_own_counters_only(void **state)
 {
 	struct rig rig;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A 12x sender and a 1x receiver on a virtual clock: who is held back, by how much, and who is not.
- */
+/* A 12x sender and a 1x receiver on a virtual clock: which flows are delayed, by how much, and
+ * which are not (transport 8.8). */
 #include "rig.h"
 
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 #include "net/link/lane_credits.h"
-#include "net/link/pacing.h"
+#include "net/link/link_rate.h"
 #include "net/link/port_queues.h"
 #include "wire/rate.h"
 
@@ -74,8 +74,8 @@ static void test_starts_are_an_interval_apart(void **state)
 	rig_release(&rig);
 }
 
-/* With congestion control each queue pair is a flow of its own; the rate of the port that they all
- * send to stays one. */
+/* With congestion control each queue pair is a flow of its own, but all share the static rate of
+ * their DLID. */
 static void test_queue_pairs_share_the_rate_of_a_port(void **state)
 {
 	const struct congestion_reaction reaction = {.ccti_limit = 127};
@@ -103,7 +103,7 @@ static void test_queue_pairs_share_the_rate_of_a_port(void **state)
 		run_until(&rig, (sent - 1) * interval, sent * interval - 1);
 		assert_int_equal(source->counters.transmit_packets, sent);
 	}
-	/* One that comes new waits as well. */
+	/* A new frame waits as well. */
 	struct frame *frame = rig_data_frame(&rig, 1, 2, PAYLOAD_BYTES);
 
 	frame->static_rate = RATE_2_5_GBPS;
@@ -116,7 +116,8 @@ static void test_queue_pairs_share_the_rate_of_a_port(void **state)
 	rig_release(&rig);
 }
 
-/* The slow link's queue in the switch never holds more than the frame it sends and the next. */
+/* The slow link's queue in the switch never holds more than the frame that it sends and the next
+ * one. */
 static void test_switch_does_not_fill_up(void **state)
 {
 	struct rig rig;
@@ -170,7 +171,7 @@ static void test_rate_at_or_above_the_links_own_does_nothing(void **state)
 	for (unsigned i = 0; i < 10; i++)
 		assert_true(offer(&rig, 3, 4 /* 30 Gb/s */, 0));
 	rig_run(&rig, 0);
-	assert_int_equal(rig.fabric.gate_count, 0);
+	assert_int_equal(rig.fabric.pacing.gate_count, 0);
 	rig_release(&rig);
 }
 
@@ -193,7 +194,7 @@ static void test_gate_is_bounded_and_what_it_holds_is_lost_with_the_link(void **
 	rig_release(&rig);
 }
 
-/* Links that take no time have no rates. */
+/* Links without pacing have no rates. */
 static void test_unpaced_fabric_holds_nothing_back(void **state)
 {
 	struct rig rig;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A star of hosts without a manager: LIDs, routes and states are written by hand, and what arrives
- * is kept. */
+/* A star of hosts without a manager: LIDs, routes and states are written by hand, and arriving
+ * frames are kept. */
 #ifndef SOFTIB_TESTS_UNIT_FABRIC_RIG_H
 #define SOFTIB_TESTS_UNIT_FABRIC_RIG_H
 
@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 #include "fabric/fabric.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
@@ -28,7 +28,7 @@ struct rig {
 	struct port *delivered_at[RIG_FRAMES_MAX];
 	struct frame *delivered[RIG_FRAMES_MAX];
 	unsigned delivered_count;
-	unsigned room; /* frames that endpoints still take */
+	unsigned room; /* frames that the endpoints still take */
 	unsigned port_changes, path_changes, gone_count;
 	enum drop_reason gone_reason;
 };
@@ -64,7 +64,7 @@ static inline void rig_gone(void *context, struct frame *frame, enum drop_reason
 	((struct rig *)context)->gone_reason = reason;
 }
 
-/* Host n (from 1) has LID n and hangs on port n of the switch. */
+/* Host n (from 1) has LID n and is connected to port n of the switch. */
 static inline struct port *rig_host(struct rig *rig, unsigned number)
 {
 	return rig->switch_node->ports[number].peer;
@@ -85,7 +85,7 @@ static inline void rig_init(struct rig *rig)
 	assert_int_equal(fabric_init(&rig->fabric, &owner), 0);
 }
 
-/* Links are up, nobody has configured anything. */
+/* Links are up, and nothing is configured. */
 static inline void rig_star_bare(struct rig *rig, const char *generator)
 {
 	struct topology_error error;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trees of router ports: every subnet once, whatever circles routers form, and packets that follow
- * them arrive once. */
+/* Trees of router ports: they contain every subnet once, whatever circles routers form, and packets
+ * that follow them arrive once. */
 #include "rig.h"
 
 #include <stdio.h>
 #include "base/random.h"
 #include "fabric/router_trees.h"
 #include "fabric/routers.h"
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 
 enum { SUBNETS_MAX = 6, ROUTERS_MAX = 8, HOSTS = 2 };
 
@@ -55,7 +55,7 @@ static void add_subnet(struct world *world)
 	}
 }
 
-/* Between some of the subnets; a bit each. */
+/* A router between the subnets whose bits are set. */
 static void add_router(struct world *world, unsigned index, unsigned subnets)
 {
 	struct node *node;
@@ -71,7 +71,7 @@ static void add_router(struct world *world, unsigned index, unsigned subnets)
 			attach(world, subnet, &node->ports[++port]);
 }
 
-/* Every host and the tree's routers are in the group, everywhere with another MLID. */
+/* Every host and the tree's routers are in the group, with another MLID in each subnet. */
 static void join(struct world *world, const struct router_tree *tree)
 {
 	for (unsigned subnet = 0; subnet < world->subnet_count; subnet++) {
@@ -125,7 +125,7 @@ static unsigned heard_by(const struct world *world, const struct port *port)
 	return count;
 }
 
-/* The subnets that hang together with this one. */
+/* The subnets that are connected with this one. */
 static unsigned reach(const unsigned routers[], unsigned router_count, unsigned subnets)
 {
 	for (unsigned round = 0; round < router_count; round++)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets between subnets: routes, addresses, hops, what is dropped, groups that reach across. */
+/* Packets between subnets: routes, addresses, hop limits, drops, and groups that span subnets
+ * (transport 8.12). */
 #include "rig.h"
 
 #include "fabric/routers.h"
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 #include "wire/crc.h"
 
 enum { HOSTS_PER_SUBNET = 2, HOP_LIMIT_OFFSET = LRH_BYTES + 7 };
@@ -55,7 +56,7 @@ static struct gid gid_of(const struct port *port)
 	return gid_from(port->info.gid_prefix, port->guid);
 }
 
-/* A UD packet by GIDs, with this DLID. */
+/* A UD packet with a GRH and this DLID. */
 static struct frame *global_frame(struct rig *rig, const struct port *from, const struct gid *dgid,
 				  uint16_t dlid, uint8_t hop_limit)
 {
@@ -134,8 +135,7 @@ static void test_invariant_crc_survives_the_router(void **state)
 	rig_release(&rig);
 }
 
-/* Programs that told each other their LIDs: the DLID is the peer's, the hop limit that of the
- * subnet. */
+/* Programs that exchanged LIDs: the DLID is the peer's, and the hop limit is that of the subnet. */
 static void test_peers_own_lid_is_replaced_by_the_routers(void **state)
 {
 	struct rig rig;
@@ -168,7 +168,8 @@ static void test_packets_inside_a_subnet_stay_there(void **state)
 	rig_release(&rig);
 }
 
-/* Counted at the port and in PortInfo; the manager of that port's subnet hears of it (257). */
+/* The violation is counted at the port and in PortInfo, and the manager of that port's subnet gets
+ * trap 257. */
 static void test_router_that_enforces_partitions_counts_and_tells(void **state)
 {
 	struct rig rig;
@@ -176,13 +177,14 @@ static void test_router_that_enforces_partitions_counts_and_tells(void **state)
 	(void)state;
 	routed_rig(&rig, "routed:2x2");
 
-	struct port *in = &rig.fabric.routers[0]->ports[1], *out = &rig.fabric.routers[0]->ports[2];
+	struct port *in = &rig.fabric.routers.nodes[0]->ports[1],
+		    *out = &rig.fabric.routers.nodes[0]->ports[2];
 	struct gid dgid = gid_of(host(&rig, "h3"));
 
 	in->info.master_sm_lid = out->info.master_sm_lid = 1;
 	in->pkeys[0] = out->pkeys[0] = 0x8001;
 	send_global(&rig, host(&rig, "h1"), &dgid, 3, 64);
-	assert_int_equal(rig.delivered_count, 1); /* not told to */
+	assert_int_equal(rig.delivered_count, 1); /* enforcement is off */
 	in->info.partition_enforcement_inbound = 1;
 	send_global(&rig, host(&rig, "h1"), &dgid, 3, 64);
 	assert_int_equal(in->counters.receive_constraint_errors, 1);
@@ -213,7 +215,7 @@ static void test_router_drops_what_it_may_not_forward(void **state)
 	(void)state;
 	routed_rig(&rig, "routed:2x2");
 	from = host(&rig, "h1");
-	router = rig.fabric.routers[0];
+	router = rig.fabric.routers.nodes[0];
 
 	const struct {
 		struct gid dgid;
@@ -222,7 +224,7 @@ static void test_router_drops_what_it_may_not_forward(void **state)
 	} rows[] = {
 		{gid_of(host(&rig, "h3")), 1, DROP_HOP_LIMIT},
 		{gid_from(SUBNET_PREFIX(7), 5), 64, DROP_NO_ROUTE},
-		{gid_from(SUBNET_PREFIX(1), 0x4711), 64, DROP_NO_ROUTE}, /* nobody there */
+		{gid_from(SUBNET_PREFIX(1), 0x4711), 64, DROP_NO_ROUTE}, /* no such port */
 		{gid_from(SUBNET_PREFIX(0), from->guid), 64, DROP_LOOPING},
 		{gid_from(GID_PREFIX_LINK_LOCAL, from->guid), 64, DROP_NO_ROUTE},
 		{{{0xff, 0x12, [15] = 1}}, 64, DROP_NO_ROUTE},
@@ -239,7 +241,7 @@ static void test_router_drops_what_it_may_not_forward(void **state)
 	rig_release(&rig);
 }
 
-/* Packets that no GRH says where to send end at the router, as at any port without a listener. */
+/* A packet without a GRH ends at the router, as at any port without an endpoint. */
 static void test_local_packet_to_a_router_is_not_forwarded(void **state)
 {
 	struct rig rig;
@@ -250,7 +252,7 @@ static void test_local_packet_to_a_router_is_not_forwarded(void **state)
 		fabric_inject(&rig.fabric, host(&rig, "h1"), rig_data_frame(&rig, 1, 3, 16), 0));
 	rig_run(&rig, 0);
 	assert_int_equal(rig.delivered_count, 0);
-	assert_int_equal(rig.fabric.routers[0]->ports[1].counters.drops[DROP_NO_LISTENER], 1);
+	assert_int_equal(rig.fabric.routers.nodes[0]->ports[1].counters.drops[DROP_NO_LISTENER], 1);
 	rig_release(&rig);
 }
 
@@ -302,7 +304,7 @@ static void test_two_routers_in_a_row(void **state)
 	/* Hop limit 2 is enough for one router, not for two. */
 	send_global(&rig, host(&rig, "h1"), &dgid, 2, 2);
 	assert_int_equal(rig.delivered_count, 1);
-	assert_int_equal(rig.fabric.routers[1]->ports[1].counters.drops[DROP_HOP_LIMIT], 1);
+	assert_int_equal(rig.fabric.routers.nodes[1]->ports[1].counters.drops[DROP_HOP_LIMIT], 1);
 	dgid = gid_of(host(&rig, "h2"));
 	send_global(&rig, host(&rig, "h1"), &dgid, 2, 2);
 	assert_int_equal(rig.delivered_count, 2);
@@ -317,12 +319,12 @@ static void test_routes_follow_the_state_of_ports(void **state)
 
 	(void)state;
 	configure_chain(&rig);
-	second = rig.fabric.routers[1];
+	second = rig.fabric.routers.nodes[1];
 	dgid = gid_of(host(&rig, "h3"));
 	fabric_set_cable(&rig.fabric, &second->ports[2], false, 0);
 	send_global(&rig, host(&rig, "h1"), &dgid, 2, 64);
 	assert_int_equal(rig.delivered_count, 0);
-	assert_int_equal(rig.fabric.routers[0]->ports[1].counters.drops[DROP_NO_ROUTE], 1);
+	assert_int_equal(rig.fabric.routers.nodes[0]->ports[1].counters.drops[DROP_NO_ROUTE], 1);
 	fabric_set_cable(&rig.fabric, &second->ports[2], true, 0);
 	second->ports[2].info.port_state = PORT_ACTIVE;
 	second->ports[2].peer->info.port_state = PORT_ACTIVE;
@@ -341,7 +343,7 @@ static void test_group_reaches_each_subnet_once(void **state)
 
 	(void)state;
 	routed_rig(&rig, "routed:3x2");
-	router = rig.fabric.routers[0];
+	router = rig.fabric.routers.nodes[0];
 	for (uint32_t index = 0, subnet = 0; index < rig.fabric.node_count; index++) {
 		struct node *node = rig.fabric.by_index[index];
 
@@ -360,14 +362,14 @@ static void test_group_reaches_each_subnet_once(void **state)
 	for (unsigned number = 1; number <= 6; number++)
 		assert_int_equal(copies[number], 1);
 	assert_true(fabric_is_idle(&rig.fabric));
-	/* A hop limit that nobody chose gets there too, one of 1 does not. */
+	/* A hop limit that was not set gets there too; a hop limit of 1 does not. */
 	rig.delivered_count = 0;
 	send_global(&rig, host(&rig, "h3"), &mgid, 0xc001, 0);
 	assert_int_equal(rig.delivered_count, 6);
 	rig.delivered_count = 0;
 	send_global(&rig, host(&rig, "h3"), &mgid, 0xc001, 1);
 	assert_int_equal(rig.delivered_count, 2);
-	/* A group of link scope stays where it is. */
+	/* A group of link-local scope stays in its subnet. */
 	mgid.bytes[1] = 0x12;
 	assert_int_equal(routers_set_group(&rig.fabric, &router->ports[1], &mgid, 0xc000), 0);
 	assert_int_equal(routers_set_group(&rig.fabric, &router->ports[2], &mgid, 0xc001), 0);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets through one switch: arrival, order, back-pressure, lifetimes, faults, counters. Covers:
- * fabric/movement.c, fabric/arrivals.c, fabric/fetch_ahead.c */
+/*
+ * Packets through one switch: arrival, order, back-pressure, lifetimes, faults, counters.
+ * Covers: fabric/movement.c, fabric/arrivals.c, fabric/fetch_ahead.c
+ */
 #include "rig.h"
 #include <stdlib.h>
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 
 #include "net/link/lane_credits.h"
 
@@ -12,7 +14,7 @@ static void inject(struct rig *rig, unsigned host, struct frame *frame, time_ns 
 	assert_true(fabric_inject(&rig->fabric, rig_host(rig, host), frame, now));
 }
 
-/* As after a change of its tables: the port is looked at again. */
+/* As after a change of its tables: the port runs again. */
 static void wake_third_port(struct rig *rig)
 {
 	rig->fabric.agents.port_changed(rig->fabric.agents.context, &rig->switch_node->ports[3]);
@@ -93,13 +95,14 @@ static void test_full_endpoint_pushes_back_to_the_sender(void **state)
 	assert_true(fabric_is_idle(&rig.fabric));
 	for (unsigned vl = 0; vl < VL_COUNT; vl++) {
 		assert_int_equal(port_arrival_lane(rig_host(&rig, 2), vl)->peer_buffer_blocks, 0);
-		assert_int_equal(port_arrival_lane(&rig.switch_node->ports[1], vl)->peer_buffer_blocks, 0);
+		assert_int_equal(
+			port_arrival_lane(&rig.switch_node->ports[1], vl)->peer_buffer_blocks, 0);
 	}
 	rig_release(&rig);
 }
 
-/* A manager takes lanes away while packets wait on them: those are dropped and counted, and neither
- * block the port nor keep credits. */
+/* A manager disables VLs while packets wait on them: the packets are dropped and counted, and
+ * neither block the port nor keep credits. */
 static void test_packets_on_lost_lanes_are_dropped_when_credits_come(void **state)
 {
 	struct rig rig;
@@ -131,7 +134,7 @@ static void test_packets_on_lost_lanes_are_dropped_when_credits_come(void **stat
 	assert_int_equal(rig.delivered_count, accepted - waiting);
 	assert_true(fabric_is_idle(&rig.fabric));
 	assert_int_equal(host->queues->vls[5].fctbs, host->queues->vls[5].peer_abr);
-	/* The lane that is left carries the same SL. */
+	/* The remaining VL carries the same SL. */
 	assert_true(fabric_inject(&rig.fabric, host, rig_data_frame(&rig, 1, 2, 64), 0));
 	rig_run(&rig, 0);
 	assert_int_equal(rig.delivered_count, accepted - waiting + 1);
@@ -208,7 +211,7 @@ static void test_multicast_reaches_each_member_once_and_the_senders_own_port(voi
 	rig_release(&rig);
 }
 
-/* One member takes nothing: its copies stop the sender by credits, and nobody loses one. */
+/* One member takes nothing: its copies stop the sender by credits, and no member loses a packet. */
 static void test_multicast_waits_for_the_slowest_member(void **state)
 {
 	unsigned accepted = 0, copies[4] = {0};
@@ -220,7 +223,7 @@ static void test_multicast_waits_for_the_slowest_member(void **state)
 	rig.switch_node->switch_info.life_time_value = 20;
 	for (unsigned number = 1; number <= 3; number++)
 		rig.switch_node->ports[number].info.hoq_life = 20;
-	/* Host 3 has no credits to give for the lane. */
+	/* Host 3 grants no credits for the VL. */
 	rig.switch_node->ports[3].queues->vls[0].fccl = 0;
 	for (; accepted < 1000; accepted++) {
 		struct frame *frame = rig_data_frame(&rig, 1, 0xc003, 4096);
@@ -231,7 +234,8 @@ static void test_multicast_waits_for_the_slowest_member(void **state)
 		}
 		rig_run(&rig, 0);
 	}
-	/* What the switch's receive buffer and the sender's queue hold, and a few that left early. */
+	/* As many as the switch's receive buffer and the sender's queue hold, and a few that left
+	 * early. */
 	assert_in_range(accepted, 62, 70);
 	port_credits_init(&rig.switch_node->ports[3]);
 	wake_third_port(&rig);
@@ -277,7 +281,7 @@ static void test_partition_of_the_receiving_port_is_enforced(void **state)
 	rig_release(&rig);
 }
 
-/* What happens to the first packets that the first host sends. */
+/* Applies these faults to the first packets of the first host. */
 static void play(struct rig *rig, const enum fault_action actions[], size_t count)
 {
 	struct fault_decision *script = calloc(count, sizeof(*script));
@@ -315,7 +319,7 @@ static void test_faults_do_to_packets_what_they_say(void **state)
 	rig_release(&rig);
 }
 
-/* However many are lost, the credits come back. */
+/* Lost packets do not lose credits. */
 static void test_lost_packets_leak_no_credits(void **state)
 {
 	enum fault_action actions[500];
@@ -327,7 +331,7 @@ static void test_lost_packets_leak_no_credits(void **state)
 	rig_star(&rig, "star:2");
 	play(&rig, actions, ARRAY_COUNT(actions));
 	for (unsigned i = 0; i < 501; i++) {
-		/* So many errors in a row would end the link. */
+		/* This many errors in a row would end the link. */
 		rig.switch_node->ports[1].errors = (struct link_errors){0};
 		inject(&rig, 1, rig_data_frame(&rig, 1, 2, 4096), 0);
 		rig_run(&rig, 0);
@@ -337,8 +341,8 @@ static void test_lost_packets_leak_no_credits(void **state)
 	rig_release(&rig);
 }
 
-/* LocalPhyErrors is 8: the ninth makes the port recover, and what no recovery mends goes down and comes
- * back in Init. */
+/* LocalPhyErrors is 8: at the ninth error the port recovers. A link that does not recover goes down
+ * and comes back in Init. */
 static void test_link_with_nothing_but_errors_goes_down(void **state)
 {
 	enum fault_action actions[36];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taps: what a captured port shows, in which order, and what it costs flows. */
+/* Taps: what a captured port shows, in which order, and that flows over it are not offloaded. */
 #include "unit/fabric/rig.h"
 
 #include "fabric/tap.h"
@@ -36,7 +36,8 @@ static void begin(void)
 
 static void send_to(uint16_t dlid)
 {
-	assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1), rig_data_frame(&rig, 1, dlid, 64), 0));
+	assert_true(fabric_inject(&rig.fabric, rig_host(&rig, 1), rig_data_frame(&rig, 1, dlid, 64),
+				  0));
 	rig_run(&rig, 0);
 }
 

@@ -72,7 +72,7 @@ static void test_verdict_says_why_and_where(void **state)
 	rig_release(&rig);
 }
 
-/* Tables that send a LID round in a ring: the walk gives up where a packet would go on for ever. */
+/* Tables that send a LID round in a ring: the walk stops where a packet would go on forever. */
 static void test_loop_in_the_tables_is_found(void **state)
 {
 	struct rig rig;
@@ -102,7 +102,7 @@ static void test_loop_in_the_tables_is_found(void **state)
 	rig_release(&rig);
 }
 
-/* For every DLID and every broken part, the walk says what a packet would find. */
+/* For every DLID and every broken part, the walk gives the same verdict as a packet. */
 static void test_walk_agrees_with_packets(void **state)
 {
 	(void)state;
@@ -110,7 +110,7 @@ static void test_walk_agrees_with_packets(void **state)
 		struct rig rig;
 
 		rig_star(&rig, "star:3");
-		/* Nobody to send traps to: what is delivered is what was sent. */
+		/* No manager, so no traps: only the sent packets are delivered. */
 		for (unsigned number = 1; number <= 3; number++)
 			rig_host(&rig, number)->info.master_sm_lid = 0;
 		rig.switch_node->ports[0].info.master_sm_lid = 0;
@@ -144,8 +144,8 @@ static void test_walk_agrees_with_packets(void **state)
 	}
 }
 
-/* From one member to another, with the tables that managers write: the keys of each host on the
- * switch port in front of it. */
+/* From one member to another, with the tables that managers write: the switch port in front of each
+ * host has the host's keys. */
 static void expect_members_talk(uint16_t sender, uint16_t receiver, bool is_enforced,
 				bool is_delivered)
 {
@@ -169,15 +169,15 @@ static void expect_members_talk(uint16_t sender, uint16_t receiver, bool is_enfo
 		struct frame *frame = rig_data_frame(&rig, 1, 2, 16);
 
 		put_be16(frame->bytes + LRH_BYTES + 2, sender);
-		assert_true((way ? fabric_inject_through : fabric_inject)(
-			&rig.fabric, rig_host(&rig, 1), frame, 0));
+		assert_true((way ? fabric_inject_through
+				 : fabric_inject)(&rig.fabric, rig_host(&rig, 1), frame, 0));
 		rig_run(&rig, 0);
 		assert_int_equal(rig.delivered_count, is_delivered ? way + 1 : 0);
 	}
-	/* Where the switch is not asked, the receiving port is. */
+	/* If the switch does not check the P_Key, the receiving port does. */
 	if (!is_delivered)
-		assert_ptr_equal(path.destination, is_enforced ? &rig.switch_node->ports[2]
-							       : rig_host(&rig, 2));
+		assert_ptr_equal(path.destination,
+				 is_enforced ? &rig.switch_node->ports[2] : rig_host(&rig, 2));
 	rig_release(&rig);
 }
 

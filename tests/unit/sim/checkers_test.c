@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checkers find what they are there to find. */
+/* The checkers find every violation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static void test_wrong_credit_limit_is_found(void **state)
 	assert_false(check_credits(&sim.fabric, violation));
 }
 
-/* One number of a lane changed: what would then be wrong. */
+/* Changes one number of a lane: the violation that must be reported. */
 static void expect_found(uint16_t *number, unsigned by, const char *expected)
 {
 	uint16_t before = *number;
@@ -70,12 +70,15 @@ static void test_every_number_of_a_tampered_lane_is_found(void **state)
 	(void)state;
 	/* Not idle, as in the middle of a run. */
 	sim.fabric.frames_inside++;
-	expect_found(&lane->fctbs, 1, "what was sent is neither under way nor here (2)");
-	expect_found(&lane->cable_blocks, 1, "what was sent is neither under way nor here (2)");
-	expect_found(&lane->peer_abr, 4095, "what was sent is neither under way nor here (2)");
+	expect_found(&lane->fctbs, 1,
+		     "blocks that were sent are neither on the cable nor received (2)");
+	expect_found(&lane->cable_blocks, 1,
+		     "blocks that were sent are neither on the cable nor received (2)");
+	expect_found(&lane->peer_abr, 4095,
+		     "blocks that were sent are neither on the cable nor received (2)");
 	expect_found(&lane->fccl, 1, "more was sent than the limit allows (2)");
 	expect_found(&lane->peer_buffer_blocks, 1, "the sender's limit was never granted (2)");
-	expect_found(&lane->peer_buffer_blocks, 2049, "holds more than it has (2)");
+	expect_found(&lane->peer_buffer_blocks, 2049, "holds more than its size (2)");
 	sim.fabric.frames_inside--;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flows through queue pairs: reliable ones lose nothing, others what the link drops. */
+/* Flows through queue pairs: reliable ones lose nothing, others lose what the link drops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

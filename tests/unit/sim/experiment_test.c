@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole runs: lanes by weight, links that fail, faults that come and go, bad scenarios. */
+/* Whole runs: lanes share by weight, links fail, faults come and go, bad scenarios are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include "support/scenario_run.h"
 
-/* Packets of two blocks, so that every weight is a whole number of them: a lane's last packet of a
+/* Packets of two blocks, so that every weight is a multiple of them: the last packet of a lane's
  * turn may exceed its weight. */
 static void test_lanes_share_a_link_by_their_weights(void **state)
 {

@@ -61,7 +61,7 @@ static void test_packets_cross_a_router(void **state)
 	assert_int_equal(flow->sent, 40);
 	assert_int_equal(flow->received, 40);
 	assert_int_equal(flow->measured_bytes, 40 * 10000);
-	/* Its group is of the second subnet's manager. */
+	/* Its group belongs to the second subnet's manager. */
 	assert_int_equal(flow_named(&run, "m")->received, 40);
 	end_scenario(&run);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths within a subnet, by a router, and to where none leads. */
+/* Paths within a subnet, by a router, and between subnets without a router. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 #include "sim/paths.h"
 #include "sim/sim.h"
 
@@ -49,7 +49,7 @@ static void test_path_to_another_subnet_goes_by_the_router(void **state)
 
 	const struct port *to = port_of(&sim, "h4");
 	const struct gid dgid = gid_from(SUBNET_PREFIX(1), to->guid);
-	const struct node *router = sim.fabric.routers[0];
+	const struct node *router = sim.fabric.routers.nodes[0];
 
 	assert_int_equal(sim_path_find(&sim, port_of(&sim, "h1"), to, &path), 0);
 	assert_true(path.is_global);
@@ -96,7 +96,7 @@ static void test_path_needs_the_routers_link(void **state)
 
 	(void)state;
 	come_up(&sim, "routed:2x1");
-	fabric_set_cable(&sim.fabric, &sim.fabric.routers[0]->ports[2], false, sim.now);
+	fabric_set_cable(&sim.fabric, &sim.fabric.routers.nodes[0]->ports[2], false, sim.now);
 	assert_int_equal(sim_path_find(&sim, port_of(&sim, "h1"), port_of(&sim, "h2"), &path),
 			 -EHOSTUNREACH);
 	sim_release(&sim);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scenario files: what a good one says, and line and reason of bad ones.
+ * Scenario files: the content of a good one, and line and reason of bad ones.
  * Covers: sim/scenario_flows.c sim/scenario_reader.c sim/scenario_settings.c
  */
 #include <setjmp.h>
@@ -53,7 +53,7 @@ static void test_everything_that_a_line_can_say(void **state)
 	assert_int_equal(scenario.flows[0].message_bytes, 65536);
 	assert_int_equal(scenario.flows[1].member_count, 2);
 	assert_string_equal(scenario.flows[1].members[1], "h3");
-	/* In the order of time, and of the file where that is equal. */
+	/* Sorted by time, then by their order in the file. */
 	assert_int_equal(scenario.events[0].kind, EVENT_FAULT);
 	assert_int_equal(scenario.events[1].kind, EVENT_LINK_UP);
 	assert_int_equal(scenario.events[2].kind, EVENT_FAULT_CLEAR);
@@ -73,11 +73,11 @@ static const struct {
 	{"topology star:2\nduration 1ms\nwarmup 1ms\n", 0, "warm-up"},
 	{"topology star:2\n\nflow\n", 3, "name is missing"},
 	{"topology star:2\nflow a to h1\n", 2, "'from' is missing"},
-	{"topology star:2\nflow a from h1 to h2 colour red\n", 2, "has no 'colour'"},
+	{"topology star:2\nflow a from h1 to h2 colour red\n", 2, "has no setting 'colour'"},
 	{"topology star:2\nflow a from h1 to h2 service tcp\n", 2, "no service"},
 	{"topology star:2\nflow a from h1 to h2 sl 16\n", 2, "up to 15"},
 	{"topology star:2\nflow a from h1 to h2 depth 0\n", 2, "at least 1"},
-	{"topology star:2\nflow a from h1 to h2 static-rate 3Gbit\n", 2, "no link rate"},
+	{"topology star:2\nflow a from h1 to h2 static-rate 3Gbit\n", 2, "not a link rate"},
 	{"topology star:2\nmulticast a from h1 to h1,,h2\n", 2, "members"},
 	{"topology star:2\nlink h1 length 4\n", 2, "width and a speed"},
 	{"topology star:2\nsl2vl h1 0 1\n", 2, "a lane"},
@@ -85,7 +85,7 @@ static const struct {
 	{"topology star:2\nat 1ms earthquake\n", 2, "'link' or 'fault'"},
 	{"topology star:2\nat 1ms link sideways s1\n", 2, "down or up"},
 	{"topology star:2\nat 1ms fault s1:1 drop=2\n", 2, "drop=2"},
-	{"topology star:2\nseed 1 2\n", 2, "'2' is too much"},
+	{"topology star:2\nseed 1 2\n", 2, "unexpected '2'"},
 };
 
 static void test_errors_name_line_and_reason(void **state)

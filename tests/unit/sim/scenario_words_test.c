@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words of a scenario: numbers, times, sizes, rates, and what is none. */
+/* Words of a scenario: numbers, times, sizes, rates, and malformed ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,9 +25,10 @@ static void test_times(void **state)
 	static const struct {
 		const char *word;
 		time_ns time;
-	} good[] = {{"0", 0},	      {"7ns", 7},	  {"1.5us", 1500},
+	} good[] = {{"0", 0},		{"7ns", 7},	    {"1.5us", 1500},
 		    {"10ms", 10000000}, {"2s", 2000000000}, {"0.000001s", 1000}};
-	static const char *const bad[] = {"", "5", "ms", "1.ms.", "-1ms", "1 ms", "1h", "99999999999999s"};
+	static const char *const bad[] = {"",	  "5",	  "ms", "1.ms.",
+					  "-1ms", "1 ms", "1h", "99999999999999s"};
 	time_ns time;
 
 	(void)state;

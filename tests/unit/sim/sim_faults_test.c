@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults on all links of a simulated fabric: of every kind, and the same ones from the same seed. */
+/* Faults on all links of a simulated fabric: of every kind, and the same faults from the same
+ * seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 #include "sim/sim.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
 
-/* Sends so many packets from each host to the next, of a queue pair that nobody has. */
+/* Sends this many packets from each host to the next, to a queue pair that does not exist. */
 static void send_packets(struct sim *sim, unsigned count)
 {
 	static uint8_t payload[16];
@@ -22,7 +23,8 @@ static void send_packets(struct sim *sim, unsigned count)
 		struct frame *frame = frame_take(&sim->fabric.frames);
 		struct packet packet = {
 			.lrh = {.dlid = to->info.lid, .slid = from->info.lid},
-			.bth = {.opcode = TRANSPORT_UC | OPCODE_SEND_ONLY, .pkey = PKEY_DEFAULT_FULL},
+			.bth = {.opcode = TRANSPORT_UC | OPCODE_SEND_ONLY,
+				.pkey = PKEY_DEFAULT_FULL},
 			.packet_count = 1,
 		};
 
@@ -45,7 +47,7 @@ static uint64_t run(const struct sim_faults *faults, uint64_t seed, struct fault
 	assert_int_equal(sim_start_sm(&sim, &sim.hosts[0], 0, 0), 0);
 	assert_true(sim_bring_up(&sim, SECONDS(10)));
 	assert_int_equal(sim_set_faults(&sim, faults), 0);
-	assert_int_equal(sim.fabric.faulty_link_count, 8);
+	assert_int_equal(sim.fabric.faults.link_count, 8);
 	send_packets(&sim, 400);
 	count = sim_fault_count(&sim);
 	*ret_first = sim.hosts[0].node->ports[1].faults->counts;

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include "fabric/subnets.h"
+#include "fabric/topology/subnets.h"
 #include "sim/sim.h"
 #include "wire/pkey.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A simulation ends, with a reason, when virtual time does not go on. */
+/* A simulation ends with a reason when virtual time stands still. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,14 +65,14 @@ static void wake_again(void *context, struct sim_host *host)
 		sim_wake_host(host);
 }
 
-/* An engine that has something to do at every turn and lets no time pass. */
+/* A host that always has work and lets no time pass. */
 static void test_host_that_is_always_busy_is_named(void **state)
 {
 	(void)state;
-	sim.programs = (struct sim_programs){.host_ran = wake_again,
-					     .context = sim_find_host(&sim, "h2")};
+	sim.programs =
+		(struct sim_programs){.host_ran = wake_again, .context = sim_find_host(&sim, "h2")};
 	sim_run_until(&sim, sim.now + SECONDS(1));
-	expect_reason("host h2 always has something to do");
+	expect_reason("host h2 always has work");
 }
 
 static void inject_again(void *context, struct sim_host *host)
@@ -80,7 +80,7 @@ static void inject_again(void *context, struct sim_host *host)
 	struct frame *frame = frame_take(&sim.fabric.frames);
 
 	(void)context;
-	/* Bytes that are no packet: the port takes all of them. */
+	/* Bytes that are no packet: the port discards all of them. */
 	memset(frame->bytes, 0, 64);
 	frame->byte_count = 4;
 	if (!sim_inject(host, &host->node->ports[1], frame))
@@ -102,7 +102,7 @@ static void test_everything_returns_at_once_afterwards(void **state)
 	assert_true(sim.now == ended_at);
 }
 
-/* Everything that a large transfer does at one instant is work, not a standstill. */
+/* A large transfer that does much at one instant is not a standstill. */
 static void test_bringing_a_large_fabric_up_is_no_standstill(void **state)
 {
 	struct topology_error error;
@@ -176,8 +176,8 @@ static void test_packets_that_their_port_discards_take_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_deadline_that_does_not_move_ends_the_run, start,
-						end),
+		cmocka_unit_test_setup_teardown(test_deadline_that_does_not_move_ends_the_run,
+						start, end),
 		cmocka_unit_test_setup_teardown(test_host_that_is_always_busy_is_named, start, end),
 		cmocka_unit_test_setup_teardown(test_everything_returns_at_once_afterwards, start,
 						end),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flows start, stop and end as they are told. */
+/* Flows start, stop and end at the times given. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

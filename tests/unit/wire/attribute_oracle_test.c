@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our attribute tables against libibmad's: what we encode, it must read the same, field by field.
- */
+/* Our attribute tables against libibmad's: it must read the same values from what we encode, field
+ * by field. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -209,7 +209,7 @@ static const struct pair port_data_by_sl_pairs[] = {
 	{"sl14", IB_PC_XMT_DATA_SL14_F},      {"sl15", IB_PC_XMT_DATA_SL15_F},
 };
 
-/* All but the masks behind the first, which libibmad reads together. */
+/* All fields but the masks after the first, which libibmad reads as one. */
 static const struct pair port_samples_control_pairs[] = {
 	{"op_code", IB_PSC_OPCODE_F},
 	{"port_select", IB_PSC_PORT_SELECT_F},
@@ -276,7 +276,7 @@ static void expect_agreement(const struct attribute_layout *layout, const struct
 {
 	struct random random = random_seeded(seed);
 	uint64_t attribute[64];
-	/* libibmad counts bits inside 32-bit words and may look at the whole of the last one. */
+	/* libibmad counts bits inside 32-bit words and may read the whole last word. */
 	uint8_t bytes[256 + 8];
 
 	for (size_t i = 0; i < pair_count; i++) {
@@ -318,7 +318,7 @@ static void test_libibmad_reads_our_subnet_attributes(void **state)
 	EXPECT_AGREEMENT(sm_info, 33);
 	EXPECT_AGREEMENT(notice_header, 34);
 	EXPECT_AGREEMENT(port_info_extended, 42);
-	/* All but the four fields of HDR and NDR, which this libibmad takes from the wrong half of
+	/* All but the four fields of HDR and NDR, which this libibmad reads from the wrong half of
 	 * their words: it shows EDR's modes as those of HDR. */
 	assert_int_equal(ARRAY_COUNT(port_info_extended_pairs) + 4,
 			 port_info_extended_layout.field_count);
@@ -339,7 +339,7 @@ static void test_libibmad_reads_our_general_attributes(void **state)
 	EXPECT_AGREEMENT(port_xmit_discard_details, 39);
 	EXPECT_AGREEMENT(port_data_by_sl, 40);
 	EXPECT_AGREEMENT(port_samples_control, 41);
-	/* All but QP1Dropped, which libibmad 5.3 reads from the place of VL15Dropped. */
+	/* All but QP1Dropped, which libibmad 5.3 reads from the offset of VL15Dropped. */
 	assert_int_equal(ARRAY_COUNT(port_counters_pairs) + 1, port_counters_layout.field_count);
 	assert_int_equal(ARRAY_COUNT(port_counters_extended_pairs),
 			 port_counters_extended_layout.field_count);

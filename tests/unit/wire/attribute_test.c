@@ -94,13 +94,14 @@ static void test_any_bytes_round_trip(void **state)
 	expect_round_trips(&odd_layout, 2);
 }
 
-/* The plain way: bit by bit. */
+/* The reference implementation: bit by bit. */
 static bool bit_at(const uint8_t *bytes, unsigned bit)
 {
 	return bytes[bit / 8] >> (7 - bit % 8) & 1;
 }
 
-/* Layouts of any size, with fields of any width anywhere, agree with the plain way. */
+/* Layouts of any size, with fields of any width anywhere, agree with the reference
+ * implementation. */
 static void test_random_layouts_agree_with_the_plain_way(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ClassPortInfo: literal bytes, and what holds for every table. */
+/* ClassPortInfo: literal bytes, and the properties of every field table (management 1.6). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

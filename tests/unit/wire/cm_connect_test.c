@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* REQ, MRA, REJ, REP, RTU: real hardware's messages, literal bytes, and what holds for every
- * table. */
+/* REQ, MRA, REJ, REP, RTU: real hardware's messages, literal bytes, and the properties of every
+ * field table (management 7.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static const uint8_t *captured(unsigned number, uint16_t attribute_id)
 	return found + CM_DATA_OFFSET;
 }
 
-/* What Wireshark reads from the same packet. */
+/* The values that Wireshark shows for the same packet. */
 static void test_captured_req_reads_as_wireshark_reads_it(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DREQ, DREP, LAP, APR: literal bytes, and what holds for every table. */
+/* DREQ, DREP, LAP, APR: literal bytes, and the properties of every field table (management 7.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* IP addresses in connection requests: literal bytes, and headers that are none. */
+/* IP addresses in connection requests: literal bytes, and malformed headers (management 7.6). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of connection messages and of reasons; where private data lie. */
+/* Names of connection messages and of reject reasons, and offsets of private data (management
+ * 7.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

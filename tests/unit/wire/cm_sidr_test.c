@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SIDR_REQ, SIDR_REP: literal bytes, and what holds for every table. */
+/* SIDR_REQ, SIDR_REP: literal bytes, and the properties of every field table (management 7.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes of congestion control: literal bytes, and what holds for every table. */
+/* Attributes of congestion control: literal bytes, and the properties of every field table
+ * (management 6.5). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both CRCs against published packets and against 43 captured ones. */
+/* Both CRCs against published packets and against 43 captured ones (transport 1.7, 1.8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static uint32_t icrc_of(const char *hex)
 	return icrc(bytes, byte_count);
 }
 
-/* Numbers as the wire bytes of the vector, least significant first. */
+/* The numbers have the wire bytes of the vector, least significant first. */
 static void test_icrc_of_the_specifications_local_sample(void **state)
 {
 	(void)state;
@@ -71,7 +71,7 @@ static void test_vcrc_of_the_computed_examples(void **state)
 	assert_int_equal(vcrc(bytes, byte_count), 0x1f59);
 }
 
-/* The plain version that the table replaces. */
+/* The bitwise reference implementation. */
 static uint16_t vcrc_bit_by_bit(const uint8_t *bytes, size_t byte_count)
 {
 	uint16_t crc = 0xffff;
@@ -96,7 +96,7 @@ static void test_vcrc_agrees_with_the_plain_version(void **state)
 		assert_int_equal(vcrc(bytes, byte_count), vcrc_bit_by_bit(bytes, byte_count));
 }
 
-/* Below the headers' size there is nothing right to compute, but nothing beyond the bytes may be
+/* Below the size of the headers the result has no meaning, but no byte beyond the input may be
  * read. */
 static void test_short_input_stays_inside(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GIDs from their halves and back. */
+/* GIDs from their halves and back (transport 10.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

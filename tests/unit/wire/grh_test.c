@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The global route header against literal bytes. */
+/* The global route header against literal bytes (transport 1.3). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

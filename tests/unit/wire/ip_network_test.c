@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* IP addresses of ports: text in and out, networks, and addresses that mean something else. */
+/* IP addresses of ports: text form, networks, and addresses that ports cannot have. */
 #include <arpa/inet.h>
 #include <setjmp.h>
 #include <stdarg.h>

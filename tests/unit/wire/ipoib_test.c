@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ARP, neighbour discovery and groups of IP over InfiniBand: real hardware's packets, literal
- * bytes, damaged ones. */
+ * bytes, damaged packets (management 8.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,8 @@ static const struct ipoib_neighbour solicitation = {
 	.target_ip = {{0xfd, 0x5f, 0x1b, [15] = 2}},
 };
 
-/* 10.0.1.34 asks for 10.0.0.58; its address has the flag of connected mode before the QPN. */
+/* 10.0.1.34 asks for 10.0.0.58; its hardware address has the flag of connected mode before the
+ * QPN. */
 static void test_captured_arp_question_and_answer_are_read(void **state)
 {
 	(void)state;
@@ -61,7 +62,7 @@ static void test_captured_arp_question_and_answer_are_read(void **state)
 	assert_memory_equal(&heard.sender_ip, &asker, sizeof(asker));
 	assert_memory_equal(&heard.target_ip, &asked, sizeof(asked));
 	assert_int_equal(ipoib_neighbour_encode(&heard, again), IPOIB_ARP_BYTES);
-	/* The same but for the flags of the two hardware addresses. */
+	/* Equal except for the flags of the two hardware addresses. */
 	found[12] = again[12];
 	found[36] = again[36];
 	assert_memory_equal(again, found, IPOIB_ARP_BYTES);
@@ -74,7 +75,7 @@ static void test_captured_arp_question_and_answer_are_read(void **state)
 	assert_memory_equal(&heard.sender_ip, &asked, sizeof(asked));
 }
 
-/* Its checksum is real: what we compute over the same bytes must agree. */
+/* Its checksum is real: ours over the same bytes must agree. */
 static void test_captured_solicitation_is_read(void **state)
 {
 	(void)state;
@@ -113,7 +114,7 @@ static void test_every_damaged_bit_of_a_solicitation_is_noticed(void **state)
 	struct ipoib_neighbour heard;
 
 	ipoib_neighbour_encode(&solicitation, bytes);
-	/* From the hop limit on; traffic class and flow label are nobody's business here. */
+	/* From the hop limit on; traffic class and flow label are ignored. */
 	for (unsigned bit = 8 * (IPOIB_HEADER_BYTES + 7); bit < 8 * IPOIB_ND_BYTES; bit++) {
 		bytes[bit / 8] = (uint8_t)(bytes[bit / 8] ^ 1 << bit % 8);
 		assert_false(ipoib_neighbour_decode(bytes, IPOIB_ND_BYTES, &heard));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The local route header against literal bytes. */
+/* The local route header against literal bytes (transport 1.2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common MAD header in both its forms. */
+/* The common MAD header in both its forms (management 1.1, 2.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ static void test_directed_header_has_direction_and_hops(void **state)
 		.management_class = MAD_CLASS_SUBNET_DIRECTED,
 		.class_version = 1,
 		.method = MAD_GET_RESPONSE,
-		.status = 0x801c, /* the top bit is D's place */
+		.status = 0x801c, /* the top bit is the D bit */
 		.is_returning = true,
 		.hop_pointer = 2,
 		.hop_count = 3,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notices and the details of the traps. */
+/* Notices and the details of the traps (management 5.1, 5.2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

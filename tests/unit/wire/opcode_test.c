@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole opcode table, all 256 codes, against a second writing of the specification's rows. */
+/* The whole opcode table, all 256 codes, against a second transcription of the specification's rows
+ * (transport 2.1, 2.2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +63,7 @@ static const struct row *row_of(unsigned code)
 	return NULL;
 }
 
-/* What the table says, in the notation of the rows. */
+/* The row of the table, in the notation of the rows above. */
 static void describe(const struct opcode_info *info, size_t text_bytes, char *ret_text)
 {
 	snprintf(ret_text, text_bytes, "%s%s%s%s%s%s%s%s%s%s%s", info->has_rdeth ? " RDETH" : "",

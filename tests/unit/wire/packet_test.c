@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole packets: literal bytes, every opcode there and back, and every way to be malformed. */
+/* Whole packets: literal bytes, every opcode encoded and decoded, and every way to be malformed
+ * (transport 1.1, 1.6). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -199,8 +200,8 @@ static enum packet_error decode_exactly(const uint8_t *bytes, size_t byte_count,
 	return error;
 }
 
-/* Cuts the packet and makes both stated lengths agree with the cut, so that only the headers' own
- * sizes are left. */
+/* Cuts the packet and makes both stated lengths agree with the cut, so that only the sizes of the
+ * headers can refuse it. */
 static void cut(const uint8_t *bytes, size_t byte_count, uint8_t *ret_bytes)
 {
 	memcpy(ret_bytes, bytes, byte_count);
@@ -235,7 +236,7 @@ static void expect_truncations_refused(uint8_t opcode, bool has_grh)
 			assert_int_equal(error, PACKET_BAD_LENGTH);
 		else if (byte_count < headers)
 			assert_int_equal(error, PACKET_TOO_SHORT);
-		else if (byte_count == headers) /* says one pad byte, has none */
+		else if (byte_count == headers) /* states one pad byte, has none */
 			assert_int_equal(error, PACKET_BAD_PAD);
 		else
 			assert_int_equal(error, PACKET_OK);
@@ -341,7 +342,7 @@ static void test_a_train_states_no_length(void **state)
 	assert_int_equal(packet_decode(bytes, byte_count, 25, &decoded), PACKET_OK);
 	assert_int_equal(decoded.packet_count, 25);
 	assert_int_equal(decoded.payload.byte_count, sizeof(data));
-	/* A stranger's ring may claim anything about the count. */
+	/* A hostile ring may claim any number of packets. */
 	assert_int_equal(packet_decode(bytes, byte_count, 1, &decoded), PACKET_BAD_LENGTH);
 	assert_int_equal(packet_decode(bytes, byte_count, 0, &decoded), PACKET_BAD_LENGTH);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every block that softib writes, byte by byte as the format's draft has them. */
+/* Every block that softib writes, byte by byte as in the format's draft. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,9 +76,8 @@ static void test_a_packet_has_direction_and_comment_and_is_padded(void **state)
 
 static void test_a_packet_without_comment_or_direction_has_no_such_options(void **state)
 {
-	const struct pcapng_packet packet = {.link_type = PCAPNG_INFINIBAND,
-					     .bytes = (const uint8_t *)"",
-					     .byte_count = 0};
+	const struct pcapng_packet packet = {
+		.link_type = PCAPNG_INFINIBAND, .bytes = (const uint8_t *)"", .byte_count = 0};
 	uint8_t bytes[ROOM];
 
 	(void)state;
@@ -87,7 +86,7 @@ static void test_a_packet_without_comment_or_direction_has_no_such_options(void 
 		     "00000000 24000000");
 }
 
-/* The header as in the public capture of InfiniBand, which is in this format. */
+/* The header as in the public capture of InfiniBand, which has this format. */
 static void test_a_packet_for_wireshark_begins_with_an_erf_header(void **state)
 {
 	static const uint8_t packet_bytes[] = {1, 2, 3, 4};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Port counters: literal bytes, and what holds for every table. */
+/* Port counters: literal bytes, and the properties of every field table (management 6.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Partition membership and the ranges of LIDs. */
+/* Partition membership and the ranges of LIDs (transport 8.10, 10.3). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 24-bit sequence numbers at their wrap. */
+/* 24-bit sequence numbers around their wrap. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rate codes against the table of widths and speeds. */
+/* Rate codes against the table of widths and speeds (transport 8.9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,10 +45,11 @@ static void test_codes_agree_with_lane_rates(void **state)
 			unsigned code = rate_code(width, speeds[i].speed);
 			double mbps = speeds[i].lane_mbps * link_lanes(width);
 
-			/* 12x XDR has no code of its own, only the highest there is. */
+			/* 12x XDR has no code of its own; it uses the highest. */
 			if (!code || (width == LINK_WIDTH_12X && speeds[i].speed == LINK_SPEED_XDR))
 				continue;
-			/* Generations share codes although their lanes differ by a few percent. */
+			/* Generations share codes although their lane rates differ by a few
+			 * percent. */
 			assert_true(rate_mbps(code) <= mbps * 1.05);
 			assert_true(rate_mbps(code) >= mbps * 0.95);
 		}
@@ -70,7 +71,7 @@ static void test_codes_compare_by_what_they_carry(void **state)
 			unsigned a_code = rate_code(widths[a % 5], a_speed);
 			unsigned b_code = rate_code(widths[b % 5], b_speed);
 
-			/* FDR10 borrows QDR's codes, and carries more. */
+			/* FDR10 uses QDR's codes, but carries more. */
 			if (!a_code || !b_code || a_speed == LINK_SPEED_FDR10 ||
 			    b_speed == LINK_SPEED_FDR10)
 				continue;
@@ -105,7 +106,7 @@ static void test_speed_comes_from_the_extended_field_first(void **state)
 	assert_int_equal(link_speed_from_port_info(4, 0, 0), LINK_SPEED_QDR);
 	assert_int_equal(link_speed_from_port_info(0, 0, 0), 0);
 	assert_int_equal(link_speed_from_port_info(3, 0, 0), 0);
-	/* The second extended field comes before both. */
+	/* The second extended field has precedence. */
 	assert_int_equal(link_speed_from_port_info(4, 0, 1), LINK_SPEED_XDR);
 	assert_int_equal(link_speed_from_port_info(4, 8, 1), LINK_SPEED_XDR);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raw packets: literal bytes both ways, and what is no raw packet. */
+/* Raw packets: literal bytes both ways, and bytes that are no raw packet (transport 1.1, 9.4). */
 #include "wire/raw_packet.h"
 
 #include <setjmp.h>
@@ -13,7 +13,7 @@ static const uint8_t ethertype_bytes[] = {
 	0x88, 0xb5, 1,	  2,	3,    4,    5,	  6,	7,    8,
 };
 
-/* LRH with PktLen 13, an IPv6 header that counts 2 bytes, those and 2 that fill the word. */
+/* LRH with PktLen 13, an IPv6 header with payload length 2, two bytes, and 2 pad bytes. */
 static const uint8_t ipv6_bytes[52] = {
 	0x00,	  0x51,	       0x00,	    0x07,     0x00,	   0x0d,
 	0x00,	  0x03,	       0x60,	    0,	      0,	   0,
@@ -108,7 +108,7 @@ static void test_what_is_no_raw_packet_is_refused(void **state)
 	}
 }
 
-/* Who expects transport headers must not get a packet without. */
+/* A receiver that expects transport headers must not get a packet without. */
 static void test_packet_decode_takes_no_raw_packets(void **state)
 {
 	uint8_t bytes[sizeof(ipv6_bytes)];

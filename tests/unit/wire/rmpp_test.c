@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The RMPP header: literal bytes, and which classes have it. */
+/* The RMPP header: literal bytes, and which classes have it (management 1.8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

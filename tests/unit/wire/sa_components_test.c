@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Component masks: which bits each component means, and what matches. */
+/* Component masks: the bits of each component, and what matches (management 4.4). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -30,7 +30,7 @@ static const struct sa_components *const all[] = {
 	&inform_info_record_components,
 };
 
-/* No two components share a bit, they come in order, and none leaves the attribute. */
+/* No two components share a bit, they are in order, and all are inside the attribute. */
 static void test_components_are_apart_and_in_order(void **state)
 {
 	(void)state;
@@ -66,7 +66,7 @@ static void test_component_counts(void **state)
 	assert_int_equal(inform_info_record_components.count, 16);
 }
 
-/* Changing any bit of a component that is asked for ends the match; other bits do not. */
+/* Changing any bit of a selected component ends the match; other bits do not. */
 static void test_a_match_is_exact_in_its_bits(void **state)
 {
 	(void)state;
@@ -118,7 +118,7 @@ static void test_components_beyond_the_attribute_are_ignored(void **state)
 	assert_true(sa_match_accepts(&match, record));
 }
 
-/* A few that are easily off by one, by their fields. */
+/* Components that are easily off by one, by their fields. */
 static void test_named_components_mean_their_fields(void **state)
 {
 	const struct path_record path = {.pkey = 0xffff};

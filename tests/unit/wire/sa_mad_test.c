@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The SA header: literal bytes. */
+/* The SA header: literal bytes (management 4.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SA records: literal bytes, and what holds for every table. */
+/* SA records: literal bytes, and the properties of every field table (management 4.4). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -187,7 +187,7 @@ static void test_service_record_bytes(void **state)
 		       .key_high = 0x1122334455667788,
 		       .key_low = 0x99aabbccddeeff00},
 	};
-	struct service_record decoded;
+	struct service_record decoded = {0};
 	uint8_t bytes[SERVICE_RECORD_BYTES];
 
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Table blocks of SMPs: where each entry lies, and back. */
+/* Table blocks of SMPs: the offset of each entry, encoded and decoded (management 2.4, 2.5). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

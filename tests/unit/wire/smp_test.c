@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fields that only SMPs have. */
+/* The fields that only SMPs have (management 2.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subnet management attributes: literal bytes, and what holds for every table. */
+/* Subnet management attributes: literal bytes, and the properties of every field table (management
+ * 2.5). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

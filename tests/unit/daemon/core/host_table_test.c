@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include "daemon/core/host_table.h"
 #include "fabric/fabric.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 static struct fabric fabric;
 static struct host_table table;

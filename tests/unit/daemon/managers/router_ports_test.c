@@ -42,7 +42,7 @@ static bool all_are_subscribed(void)
 static void test_every_router_port_is_open_and_subscribed(void **state)
 {
 	(void)state;
-	assert_int_equal(ports->count, softibd->core.fabric.routers[0]->port_count);
+	assert_int_equal(ports->count, softibd->core.fabric.routers.nodes[0]->port_count);
 	for (uint32_t index = 0; index < ports->count; index++) {
 		const struct router_port *made = &ports->ports[index];
 
@@ -71,7 +71,7 @@ static void test_fabric_without_routers_has_none(void **state)
 
 static void test_closed_ports_leave_nothing_at_the_router(void **state)
 {
-	struct node *router = softibd->core.fabric.routers[0];
+	struct node *router = softibd->core.fabric.routers.nodes[0];
 
 	(void)state;
 	router_ports_close(ports);

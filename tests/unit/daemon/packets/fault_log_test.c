@@ -64,9 +64,9 @@ static void test_faults_are_added_both_ways_or_one(void **state)
 	assert_int_equal(fixture_port("h2")->peer->faults->judge.settings.drop, FAULT_CERTAIN);
 	fixture_order(tool, "{\"command\":\"fault-clear\",\"ports\":[\"h1\"]}");
 	assert_null(fixture_port("h1")->faults);
-	assert_int_equal(softibd->core.fabric.faulty_link_count, 1);
+	assert_int_equal(softibd->core.fabric.faults.link_count, 1);
 	fixture_order(tool, "{\"command\":\"fault-clear\"}");
-	assert_int_equal(softibd->core.fabric.faulty_link_count, 0);
+	assert_int_equal(softibd->core.fabric.faults.link_count, 0);
 }
 
 /* Only one end of a cable flaps it. */
@@ -93,7 +93,7 @@ static void test_bad_faults_change_nothing(void **state)
 	expect_refusal("{\"command\":\"fault-clear\",\"ports\":[\"h9\"]}");
 	expect_refusal("{\"command\":\"fault-replay\"}");
 	expect_refusal("{\"command\":\"fault-replay\",\"text\":\"nonsense\",\"is_last\":true}");
-	assert_int_equal(softibd->core.fabric.faulty_link_count, 0);
+	assert_int_equal(softibd->core.fabric.faults.link_count, 0);
 }
 
 static void test_a_record_is_read_as_it_was_written(void **state)
@@ -152,7 +152,7 @@ static void test_a_record_that_makes_no_sense_changes_nothing(void **state)
 		assert_true(fault_log_replay(&softibd->core.fabric, texts[index], 0, reason,
 					     sizeof(reason)) < 0);
 		assert_string_not_equal(reason, "");
-		assert_int_equal(softibd->core.fabric.faulty_link_count, 2);
+		assert_int_equal(softibd->core.fabric.faults.link_count, 2);
 	}
 	fixture_order(tool, "{\"command\":\"fault-clear\"}");
 }

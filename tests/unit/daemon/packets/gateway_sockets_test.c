@@ -74,7 +74,7 @@ static int tear_down(void **state)
 
 static const struct gateway *gateway(void)
 {
-	return softibd->core.fabric.routers[0]->router->gateway;
+	return softibd->core.fabric.routers.nodes[0]->router->gateway;
 }
 
 static int field(const char *name)
@@ -91,7 +91,7 @@ static void send_out(void)
 	uint8_t payload[16] = {1, 2, 3};
 	struct packet packet = {
 		.kind = PACKET_RAW_ETHERTYPE,
-		.lrh = {.dlid = softibd->core.fabric.routers[0]->ports[1].info.lid,
+		.lrh = {.dlid = softibd->core.fabric.routers.nodes[0]->ports[1].info.lid,
 			.slid = program.lid},
 		.ethertype = 0x88b5,
 		.packet_count = 1,

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "base/bytes.h"
-#include "fabric/faults.h"
+#include "fabric/link_faults.h"
 #include "unit/daemon/daemon_fixture.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"

@@ -2,7 +2,7 @@
 /* The capabilities, log and time stamp of the congestion control agent (management 6.5). */
 #include "congestion_rig.h"
 
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 
 static void test_info_says_how_long_the_table_is(void **state)
 {

@@ -3,7 +3,7 @@
  * 6.5). */
 #include "congestion_rig.h"
 
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 
 static int set_switch(const struct switch_congestion_setting *setting)
 {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include "agent_fixture.h"
 #include "mgmt/agents/node_fields.h"
-#include "net/link/congestion.h"
+#include "net/link/congestion_state.h"
 #include "wire/notice.h"
 
 static uint64_t maximum;

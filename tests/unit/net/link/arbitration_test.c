@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VL arbitration against the architecture's algorithm, written down a second time as plainly as it
- * can be, and the shares that follow from it. */
+/* VL arbitration, compared with a second, plain implementation of the specification's algorithm,
+ * and the resulting shares (transport 8.2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,12 +14,12 @@
 
 enum { NO_LIMIT = 255, BLOCKS_MAX = 66 };
 
-/* The reference: state per table and the high limit, as the algorithm's text has it. */
+/* The reference implementation: state per table and the high limit (transport 8.2). */
 struct oracle {
 	unsigned index[2];
 	int left[2];
 	int high_left;
-	bool high_is_spent; /* limit 0: a packet of high priority went */
+	bool high_is_spent; /* limit 0: a packet of high priority was sent */
 };
 
 static int oracle_pick(struct oracle *oracle, const struct port *port, unsigned table,
@@ -149,7 +149,7 @@ static void test_random_tables_choose_as_the_algorithm_does(void **state)
 	}
 }
 
-/* Whatever the sizes of their packets, lanes that always have some get bytes by their weights. */
+/* Lanes that always have packets share the bytes by their weights, whatever the packet sizes. */
 static void test_shares_follow_the_weights(void **state)
 {
 	(void)state;
@@ -189,7 +189,7 @@ static void test_shares_follow_the_weights(void **state)
 	}
 }
 
-/* The limit's bytes of high priority, then one packet of low. */
+/* High priority sends up to the limit's bytes, then low priority one packet. */
 static void test_high_priority_is_limited_to_its_bytes(void **state)
 {
 	(void)state;

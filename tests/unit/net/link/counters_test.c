@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drop reasons and port counters. */
+/* Drop reasons and port counters (management 6.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modes of forward error correction: which a port has, and which a link comes up with. */
+/* Forward error correction: the modes of a port, and the mode that a link comes up with. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static void test_modes_follow_from_the_speeds_supported(void **state)
 	assert_int_equal(port.extended.hdr_fec_enabled, 12);
 	assert_int_equal(port.extended.ndr_fec_supported, 0);
 
-	/* What was disabled stays so while the speed stays. */
+	/* Disabled modes stay disabled while the speed stays. */
 	port.extended.edr_fec_enabled = 1;
 	port.info.link_speed_ext_supported = EDR;
 	port_fec_refresh(&port);
@@ -126,7 +126,7 @@ static void test_link_uses_what_both_ends_have_enabled(void **state)
 	cable_release(&cable);
 }
 
-/* EDR with nothing in common is no speed of this link; FDR is. Nothing at all leaves QDR. */
+/* EDR without a common mode is not used; FDR is. Without any common mode QDR remains. */
 static void test_speed_without_a_common_mode_is_not_used(void **state)
 {
 	const struct port_info_extended none = {.fdr_fec_enabled = 1, .edr_fec_enabled = 1};
@@ -149,7 +149,7 @@ static void test_speed_without_a_common_mode_is_not_used(void **state)
 	cable_release(&cable);
 }
 
-/* With no other speed enabled there is nothing to come up with. */
+/* With no other speed enabled the link stays down. */
 static void test_no_common_mode_and_no_lower_speed_keeps_the_link_down(void **state)
 {
 	const struct port_info_extended none = {.edr_fec_enabled = 1};
@@ -183,7 +183,7 @@ static void test_enabling_takes_no_change_all_and_subsets_only(void **state)
 	assert_int_equal(port.extended.fdr_fec_enabled, 3);
 	assert_true(port_fec_enable(&port, &all));
 	assert_int_equal(port.extended.edr_fec_enabled, 7);
-	/* A speed that the port has not got stays without modes. */
+	/* A speed that the port does not support has no modes. */
 	assert_int_equal(port.extended.ndr_fec_enabled, 0);
 	port_queues_destroy(&port);
 }
@@ -199,7 +199,7 @@ static void test_common_speeds_are_those_with_a_common_mode(void **state)
 	cable.a.extended.hdr_fec_enabled = 4;
 	cable.b.extended.hdr_fec_enabled = 8;
 	assert_int_equal(fec_common_speeds(&cable.a, &cable.b, ALL), ALL & ~HDR);
-	/* Bits that the port does not support, by whatever hand they came, count for nothing. */
+	/* Enabled bits that the port does not support are ignored. */
 	cable.a.extended.hdr_fec_enabled = cable.b.extended.hdr_fec_enabled = 1;
 	assert_int_equal(fec_common_speeds(&cable.a, &cable.b, HDR), 0);
 	cable_release(&cable);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is read of a packet, and that it is never that of other bytes. */
+/* Decoded header fields, and that the cached ones always agree with the bytes (transport 1.2,
+ * 1.4). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +44,7 @@ static void test_header_counts_payload_without_headers_and_pad(void **state)
 	}
 }
 
-/* A raw packet's length counts no ICRC, and its own header is none of the MTU's. */
+/* The length of a raw packet counts no ICRC, and the MTU does not count its raw header. */
 static void test_raw_headers_count_no_icrc(void **state)
 {
 	static struct frame frame;
@@ -88,7 +89,7 @@ static void expect_as_read_anew(struct frame *frame)
 		assert_true(headers_are_equal(&frame->header, &anew));
 }
 
-/* Each bit of every header in turn, to and fro, and each length. */
+/* Flips each bit of every header, and tries each length. */
 static void test_header_that_was_kept_is_never_that_of_other_bytes(void **state)
 {
 	static struct frame frame;
@@ -119,7 +120,7 @@ static void test_header_that_was_kept_is_never_that_of_other_bytes(void **state)
 	}
 }
 
-/* Whatever was in the frame before. */
+/* The result does not depend on the earlier bytes of the frame. */
 static void test_random_bytes_are_read_as_they_are(void **state)
 {
 	static struct frame frame;

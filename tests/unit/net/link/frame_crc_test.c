@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CRCs that frames carry: right when appended, wrong after any single bit, right again where a hop renews them. */
+/* CRCs of frames: right when appended, wrong after any single bit flip, right again where a hop
+ * renews them (transport 1.7, 1.8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pool of frames: bounded, reused, and clean when taken again. */
+/* The pool of frames: bounded, reused, and cleared when taken again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static void test_frames_of_different_sizes_do_not_mix(void **state)
 	assert_ptr_equal(frame_take(&pool), large);
 	assert_ptr_equal(frame_take_for(&pool, FRAME_SMALL_BYTES), small);
 	assert_ptr_equal(frame_take_for(&pool, 1), tiny);
-	/* When there are none left of a size, the next larger one will do. */
+	/* When a size has run out, the next larger one is used. */
 	for (unsigned i = 0; i < 63; i++)
 		assert_int_equal(frame_take_for(&pool, 1)->size, FRAME_TINY);
 	for (unsigned i = 0; i < 62; i++)
@@ -101,7 +101,7 @@ static void test_copy_is_the_same_packet_in_its_own_place(void **state)
 	frame_pool_release(&pool);
 }
 
-/* A tiny frame can stand for a large packet, for all who copy, check or break it. */
+/* A tiny frame can stand for a large packet when it is copied, checked or corrupted. */
 static void test_packet_without_its_payload_is_copied_and_broken_within_its_room(void **state)
 {
 	struct frame_pool pool;

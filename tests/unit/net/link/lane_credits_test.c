@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credits in blocks: they stop the sender, come back, and survive loss on the way. */
+/* Credits in blocks: they stop the sender, come back, and survive loss on the link (transport
+ * 8.5). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +42,7 @@ static void test_credits_stop_the_sender_and_come_back(void **state)
 	pair_release(&pair);
 }
 
-/* The 12-bit counters wrap many times and never let more out than there is room for. */
+/* The 12-bit counters wrap many times and never allow more than the receiver has room for. */
 static void test_credit_counters_survive_wrapping(void **state)
 {
 	struct pair pair;
@@ -55,7 +56,7 @@ static void test_credit_counters_survive_wrapping(void **state)
 		struct frame *frame = port_next_to_send(&pair.a, 0);
 
 		assert_non_null(frame);
-		/* What is on the cable may be more than the counter shows. */
+		/* The cable may hold more than the counter shows. */
 		port_cable_take(&pair.a, frame);
 		port_credits_refresh(&pair.b, 0);
 		assert_int_equal(pair.a.queues->vls[0].peer_abr, i * 67 % CREDIT_MODULUS);
@@ -87,7 +88,7 @@ static void test_lost_packet_is_healed_by_the_next_flow_control(void **state)
 	pair_release(&pair);
 }
 
-/* None of the receiver's flow control packets arrives: the sender stops for good, until they do. */
+/* All flow control packets of the receiver get lost: the sender stops until they arrive again. */
 static void test_lost_flow_control_stops_the_sender_until_it_is_renewed(void **state)
 {
 	struct pair pair;
@@ -128,7 +129,7 @@ static unsigned fill(struct pair *pair, uint8_t vl, struct frame *ret_frames[])
 	return count;
 }
 
-/* On a link that takes time the room counts when the packet that tells of it arrives. */
+/* On a paced link the sender may use new room when the flow control packet arrives. */
 static void test_room_counts_when_its_flow_control_packet_arrives(void **state)
 {
 	struct frame *frames[VL_BUFFER_BLOCKS / 64];
@@ -138,11 +139,11 @@ static void test_room_counts_when_its_flow_control_packet_arrives(void **state)
 	pair_init(&pair);
 	pair.a.info.operational_vls = 1;
 	assert_int_equal(fill(&pair, 0, frames), VL_BUFFER_BLOCKS / 64);
-	port_buffer_release_quietly(&pair.b, 0, frames[0]->credit_blocks);
+	port_buffer_release_paced(&pair.b, 0, frames[0]->credit_blocks);
 	assert_null(port_next_to_send(&pair.a, 0));
 	assert_int_equal(port_credits_depart(&pair.b), 1);
-	/* What becomes free now is told by the next one. */
-	port_buffer_release_quietly(&pair.b, 0, frames[1]->credit_blocks);
+	/* Room that becomes free now is in the next flow control packet. */
+	port_buffer_release_paced(&pair.b, 0, frames[1]->credit_blocks);
 	assert_null(port_next_to_send(&pair.a, 0));
 	assert_true(port_credits_arrive(&pair.b));
 	assert_non_null(port_next_to_send(&pair.a, 0));
@@ -166,7 +167,7 @@ static void test_flow_control_packet_that_was_overtaken_takes_nothing_back(void 
 	pair_init(&pair);
 	pair.a.info.operational_vls = 1;
 	fill(&pair, 0, frames);
-	port_buffer_release_quietly(&pair.b, 0, frames[0]->credit_blocks);
+	port_buffer_release_paced(&pair.b, 0, frames[0]->credit_blocks);
 	assert_int_equal(port_credits_depart(&pair.b), 1);
 	assert_true(lane_buffer_release(frames[1]->lane, frames[1]->credit_blocks));
 	limit = pair.a.queues->vls[0].fccl;
@@ -185,15 +186,15 @@ static void test_flow_control_packets_that_leave_while_lost_never_arrive(void **
 	pair.a.info.operational_vls = 1;
 	fill(&pair, 0, frames);
 	port_flow_control_lose(&pair.b);
-	port_buffer_release_quietly(&pair.b, 0, frames[0]->credit_blocks);
+	port_buffer_release_paced(&pair.b, 0, frames[0]->credit_blocks);
 	assert_int_equal(port_credits_depart(&pair.b), 1);
 	assert_false(port_credits_arrive(&pair.b));
 	assert_null(port_next_to_send(&pair.a, 0));
 	pair_release(&pair);
 }
 
-/* The receiver tells its limit by what has arrived: frames on the cable are neither lost nor there.
- */
+/* The receiver's limit counts from what has arrived: frames on the cable are neither lost nor
+ * received. */
 static void test_frames_on_the_cable_still_count(void **state)
 {
 	struct pair pair;
@@ -213,7 +214,7 @@ static void test_frames_on_the_cable_still_count(void **state)
 	assert_int_equal(pair.a.queues->vls[0].fccl, limit);
 	port_cable_release(&pair.a, frame);
 	assert_true(port_cable_is_empty(&pair.a));
-	/* Lost: the next one makes it good. */
+	/* The frame is lost: the next flow control packet corrects the credits. */
 	port_credits_refresh(&pair.b, 0);
 	assert_int_equal(pair.a.queues->vls[0].fccl, limit + 64);
 	pair_release(&pair);
@@ -234,7 +235,8 @@ static void test_lane_has_credits_while_the_largest_packet_fits(void **state)
 	pair_release(&pair);
 }
 
-/* What still lies in the receiver's buffer when the link comes up again is not given out twice. */
+/* Blocks that are still in the receive buffer when the link comes up again are not granted
+ * twice. */
 static void test_new_link_leaves_room_for_what_is_still_there(void **state)
 {
 	struct frame *frames[VL_BUFFER_BLOCKS / 64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Data VLs of ports, and the tables that they have before and without a manager. */
+/* Data VLs of ports, and their tables at power-on (transport 8.1, 8.2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,7 +113,7 @@ static void test_port_with_one_lane_has_no_arbitration(void **state)
 	assert_int_equal(ports[0].vl_arbitration[TABLE_LOW][0][1], 0);
 }
 
-/* The port with more lanes steps down, for every pair of numbers. */
+/* The port with more VLs steps down, for every pair of numbers. */
 static void test_link_has_the_lanes_of_the_lesser_end(void **state)
 {
 	(void)state;
@@ -127,7 +127,7 @@ static void test_link_has_the_lanes_of_the_lesser_end(void **state)
 		}
 }
 
-/* The cable is moved to a port with fewer lanes than the manager's tables name. */
+/* The cable is moved to a port with fewer VLs than the manager's tables name. */
 static void test_tables_for_lost_lanes_go_back_to_power_on(void **state)
 {
 	(void)state;
@@ -166,8 +166,8 @@ int main(void)
 						power_off),
 		cmocka_unit_test_setup_teardown(test_every_lane_has_weight_at_power_on, power_on,
 						power_off),
-		cmocka_unit_test_setup_teardown(test_port_with_one_lane_has_no_arbitration, power_on,
-						power_off),
+		cmocka_unit_test_setup_teardown(test_port_with_one_lane_has_no_arbitration,
+						power_on, power_off),
 		cmocka_unit_test_setup_teardown(test_link_has_the_lanes_of_the_lesser_end, power_on,
 						power_off),
 		cmocka_unit_test_setup_teardown(test_tables_for_lost_lanes_go_back_to_power_on,

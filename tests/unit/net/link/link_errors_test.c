@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bad packets against thresholds: what is tolerated, what is recovered from, what ends a link. */
+/* Bad packets against thresholds: what is tolerated, what the link recovers from, and what takes it
+ * down. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,11 +35,11 @@ static void test_link_that_recovery_does_not_help_falls(void **state)
 	assert_int_equal(recoveries, 3);
 	assert_int_equal(port_note_bad_packet(&port), LINK_ERROR_FALL);
 	assert_int_equal(port.counters.link_error_recovery, 3);
-	/* After that it starts anew. */
+	/* Then the count starts at 0 again. */
 	assert_int_equal(port_note_bad_packet(&port), LINK_ERROR_NONE);
 }
 
-/* One packet in ten never adds up. */
+/* One bad packet in ten never reaches the threshold. */
 static void test_errors_far_apart_are_tolerated_for_ever(void **state)
 {
 	struct port port = {.info = {.local_phy_errors = 2}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links that train, agree, fall and come back. */
+/* Links that train, negotiate, fall and come back (transport 8.3, 8.9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +85,8 @@ static void test_lesser_end_decides(void **state)
 	pair_release(&pair);
 }
 
-/* What a port of this width, and of this speed, is capable of: itself and what is slower. */
+/* The widths and speeds that a port of this width and this speed supports: itself and slower
+ * ones. */
 static const struct {
 	uint8_t mask, active, lanes;
 } widths[] = {{1, 1, 1}, {17, 16, 2}, {3, 2, 4}, {7, 4, 8}, {15, 8, 12}};
@@ -109,8 +110,8 @@ static void set_capabilities(struct port *port, unsigned width, unsigned speed)
 		speeds[speed].second;
 }
 
-/* Every width and speed against every other. A port has 2x or what is wider, not both: then 1x is
- * what they share. */
+/* Every width and speed against every other. A port has 2x or wider, not both: then 1x is
+ * common. */
 static void test_every_pair_of_widths_and_speeds_comes_to_the_lesser(void **state)
 {
 	unsigned width_count = sizeof(widths) / sizeof(widths[0]);
@@ -142,7 +143,7 @@ static void test_every_pair_of_widths_and_speeds_comes_to_the_lesser(void **stat
 								   info->link_speed_ext2_active),
 					 speeds[slower].speed);
 		}
-		/* And carries what the table of rates has for it. */
+		/* The data rate is that of the table. */
 		assert_int_equal(pair.a.queues->pacer.data_mbps,
 				 link_data_mbps(widths[lesser].active, speeds[slower].speed));
 		pair_release(&pair);
@@ -172,7 +173,7 @@ static void test_every_pair_of_mtus_and_lanes_comes_to_the_lesser(void **state)
 	}
 }
 
-/* CapabilityMask2 says which widths and speeds are there beyond those that everybody knows. */
+/* CapabilityMask2 shows the widths and speeds beyond the original ones. */
 static void test_new_widths_and_speeds_are_shown(void **state)
 {
 	struct port_info info = {.link_width_supported = 3, .link_speed_ext_supported = 3};

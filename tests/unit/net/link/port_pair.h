@@ -52,7 +52,7 @@ static inline void pair_release(struct pair *pair)
 	frame_pool_release(&pair->pool);
 }
 
-/* Queues a packet at `a` that takes so many blocks. */
+/* Queues a packet of this many blocks at `a`. */
 static inline struct frame *put(struct pair *pair, uint8_t vl, uint32_t blocks, time_ns now)
 {
 	struct frame *frame = frame_take(&pair->pool);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues per lane: arbitration by the two tables, lifetimes, waiting. */
+/* Queues per virtual lane: arbitration by the two tables, lifetimes, PortXmitWait (transport 8.2,
+ * 8.7). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +46,7 @@ static void set_entry(struct port *port, unsigned table, unsigned entry, uint8_t
 	port_arbitration_set(port, table, entry, vl, weight);
 }
 
-/* The lanes of the next packets, as text. */
+/* The VLs of the next packets, as text. */
 static void expect_lanes(struct pair *pair, const char *lanes)
 {
 	for (; *lanes; lanes++) {
@@ -74,7 +75,7 @@ static void test_low_table_shares_by_weight(void **state)
 		put(&pair, 1, 1, 0);
 	}
 	put(&pair, 2, 1, 0);
-	/* Nothing has a rest at first, so the round begins after entry 0. */
+	/* No entry has weight left at first, so the round begins after entry 0. */
 	expect_lanes(&pair, "100100100111-");
 	pair_release(&pair);
 }
@@ -183,8 +184,8 @@ static void test_adapters_and_long_codes_have_no_lifetime(void **state)
 	pair_release(&pair);
 }
 
-/* After VLStallCount discards in a row the lane discards for eight times HOQLife: what comes, and what
- * is there. */
+/* After VLStallCount discards in a row the lane discards for eight times HOQLife: new packets and
+ * waiting ones. */
 static void test_lane_that_stalls_discards_at_once(void **state)
 {
 	struct pair pair;
@@ -213,7 +214,7 @@ static void test_lane_that_stalls_discards_at_once(void **state)
 	pair_release(&pair);
 }
 
-/* A packet that is sent ends the row of discards. */
+/* A packet that is sent ends the series of discards. */
 static void test_lane_that_moves_does_not_stall(void **state)
 {
 	struct pair pair;
@@ -234,7 +235,7 @@ static void test_lane_that_moves_does_not_stall(void **state)
 	pair_release(&pair);
 }
 
-/* LifeTimeValue counts from when the packet came into the switch, wherever it waits. */
+/* LifeTimeValue counts from the packet's entry into the switch, wherever it waits. */
 static void test_switch_lifetime_ends_what_waits_for_credits(void **state)
 {
 	struct pair pair;
@@ -251,7 +252,7 @@ static void test_switch_lifetime_ends_what_waits_for_credits(void **state)
 	pair_release(&pair);
 }
 
-/* Ticks of a microsecond in which there was a frame and no credit for it; their parts add up. */
+/* Ticks of a microsecond in which there was a frame and no credit for it; fractions add up. */
 static void test_waiting_for_credits_is_counted_in_ticks(void **state)
 {
 	struct pair pair;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checks of every packet that a port receives, each with the packet that just fails it. */
+/* The checks of every received packet, each with a packet that fails only this one (transport
+ * 8.6). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -21,7 +21,7 @@ static void test_memory_with_a_gap_has_no_pages_there(void **state)
 	(void)state;
 	memory_init(&memory, 10);
 	memory_gaps_add(&gaps, begin + 4096, begin + 4097);
-	/* Nobody notes any. */
+	/* No gap was recorded. */
 	assert_true(memory_has_pages(&memory, bytes, BYTES));
 	memory.gaps = &gaps;
 	assert_false(memory_has_pages(&memory, bytes, BYTES));

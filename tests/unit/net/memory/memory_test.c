@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys, domains, rights and bounds of memory regions. */
+/* Keys, domains, rights and bounds of memory regions (transport 7.1, 7.2). */
 #include "net/memory/memory.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static uint8_t *place(const struct protection_domain *domain, uint32_t key, uint
 	return memory_place(&memory, domain, key, address, byte_count, access);
 }
 
-/* What was found once is not looked for again, so it must be forgotten in time. */
+/* A cached region must be forgotten when it is deregistered. */
 static void test_a_place_is_found_as_long_as_the_region_is_there(void **state)
 {
 	struct region *region = registered(1000, 100, ACCESS_LOCAL_WRITE);
@@ -63,7 +63,7 @@ static void test_a_place_is_found_as_long_as_the_region_is_there(void **state)
 	assert_null(place(&pd, key, 1000, 1, 0));
 }
 
-/* More than are remembered, and keys that are remembered in one place. */
+/* More regions than the cache holds, and keys that share a slot. */
 static void test_many_regions_do_not_hide_each_other(void **state)
 {
 	struct region *regions[3 * MEMORY_RECENT];
@@ -96,7 +96,8 @@ static void test_swapped_regions_are_found_where_they_are_now(void **state)
 static void test_places_of_unusual_regions_are_not_told(void **state)
 {
 	uint32_t word = 1;
-	const struct region guarded = {.bytes = bytes, .byte_count = 8, .guard = &word, .guard_value = 1};
+	const struct region guarded = {
+		.bytes = bytes, .byte_count = 8, .guard = &word, .guard_value = 1};
 	struct region *region, *null_region;
 
 	(void)state;
@@ -305,7 +306,8 @@ static void test_null_region_is_for_local_use_at_any_address(void **state)
 	assert_int_equal(region_deregister(&memory, region), 0);
 }
 
-/* A region of another process keeps its key where that is free, and is dead when it is dead there. */
+/* A region of another process keeps its key where that is free, and becomes invalid when that
+ * process deregisters it. */
 static void test_foreign_region_has_its_key_until_its_guard_changes(void **state)
 {
 	uint32_t word = 7;
@@ -325,11 +327,11 @@ static void test_foreign_region_has_its_key_until_its_guard_changes(void **state
 	assert_int_equal(first->key, 0x1234ab);
 	assert_int_equal(region_register_as(&memory, &pd, &foreign, 0x1234ab, &second), 0);
 	assert_int_not_equal(second->key, 0x1234ab);
-	/* This process's own keys go on where they were. */
+	/* This process's own keys continue where they were. */
 	assert_int_equal(second->key >> KEY_TAG_BITS, (own->key >> KEY_TAG_BITS) + 1);
-	assert_int_equal(memory_resolve(&memory, &pd, first->key, 0x5010, 8, ACCESS_LOCAL_WRITE,
-					&found),
-			 MEMORY_OK);
+	assert_int_equal(
+		memory_resolve(&memory, &pd, first->key, 0x5010, 8, ACCESS_LOCAL_WRITE, &found),
+		MEMORY_OK);
 	assert_ptr_equal(found, bytes + 0x10);
 	word = 0;
 	assert_int_equal(memory_resolve(&memory, &pd, first->key, 0x5010, 8, 0, &found),

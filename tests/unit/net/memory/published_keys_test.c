@@ -60,7 +60,7 @@ static void test_a_removed_key_is_seen_to_be_gone(void **state)
 	assert_false(published_view_is_current(&view));
 	assert_false(published_keys_read(keys, 0, region.key, &view));
 	assert_false(published_keys_remove(keys, 0, region.key));
-	/* The same key again is still not what was read before. */
+	/* The key published again has another id than before. */
 	assert_true(published_keys_put(keys, 0, &region, 0));
 	assert_false(published_view_is_current(&view));
 	assert_true(published_keys_remove(keys, 0, region.key));
@@ -81,7 +81,7 @@ static void test_a_key_whose_place_is_taken_is_not_published(void **state)
 	assert_true(published_keys_remove(keys, 0, first.key));
 }
 
-/* One rule: what a peer finds allowed by the view is what the owner's table allows. */
+/* The rule is the same: a peer's view allows exactly what the owner's table allows. */
 static void test_views_decide_as_the_owner_does(void **state)
 {
 	struct protection_domain other_pd = {0};
@@ -164,7 +164,7 @@ static void test_observers_hear_of_every_change(void **state)
 
 enum { ROUNDS = 20000 };
 
-/* All of one region's values go together. */
+/* A reader never sees values of two regions mixed. */
 static void *write_two_regions(void *context)
 {
 	(void)context;

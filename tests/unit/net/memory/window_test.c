@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on binding and invalidating memory windows, one by one. */
+/* Rules on binding and invalidating memory windows, one by one (transport 7.3). */
 #include "net/memory/window.h"
 
 #include <errno.h>

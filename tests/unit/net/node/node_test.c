@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A node fresh from the factory. */
+/* The defaults of a new node. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

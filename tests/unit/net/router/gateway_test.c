@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A router's gateway: raw packets as Ethernet frames, and frames as raw packets. */
+/* A router's gateway: raw packets as Ethernet frames, and frames as raw packets (transport 9.4). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static struct gid outside(void)
 	return gid_from(PREFIX_OUTSIDE, 1);
 }
 
-/* Of payload_bytes behind the header, each its own number. */
+/* payload_bytes after the header, each byte its own index. */
 static uint32_t put_ipv6(uint8_t *bytes, struct gid source, struct gid destination,
 			 uint16_t payload_bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a router sends packets: each rule with the packet that just falls under it. */
+/* Forwarding of a router: each rule with a packet that just falls under it (transport 8.12). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,7 +104,8 @@ static void test_output_checks_state_mtu_and_lane(void **state)
 	output->info.neighbor_mtu = MTU_4096;
 }
 
-/* A router's port is a member of partitions: it receives what comes in, it sends what goes out. */
+/* A router's port is a member of partitions: it receives inbound packets and sends outbound
+ * ones. */
 static void test_partitions_are_enforced_where_asked(void **state)
 {
 	enum { NONE = 0, LIMITED = 0x0005, FULL = 0x8005 };
@@ -135,7 +136,7 @@ static void test_partitions_are_enforced_where_asked(void **state)
 		assert_int_equal(routing_output(&node, 2, &header, &vl),
 				 cases[i].may_go_out ? DROP_NONE : DROP_PKEY_OUTBOUND);
 	}
-	/* Raw packets have no P_Key; they are filtered by themselves. */
+	/* Raw packets have no P_Key; other filters apply to them. */
 	header.pkey = 0;
 	header.is_raw = true;
 	assert_int_equal(routing_unicast(&node, 1, &header).verdict, DROP_NONE);
@@ -215,7 +216,8 @@ static void test_header_is_read_and_rewritten(void **state)
 	}
 }
 
-/* The architecture lets routers forward raw IPv6 by the same fields; raw EtherType has none. */
+/* The specification lets routers forward raw IPv6 by the same fields; raw EtherType packets have
+ * none. */
 static void test_raw_ipv6_is_routed_by_its_own_header(void **state)
 {
 	uint8_t bytes[80] = {0x60, [5] = 40, [6] = 59, [7] = 9};

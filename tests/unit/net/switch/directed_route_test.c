@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of directed routes, one by one, and the reference's example from end to end. */
+/* The rules of directed routes, one by one, and the reference's example from end to end (management
+ * 2.2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -121,7 +122,7 @@ static void test_last_part_by_lid_begins_at_a_switch(void **state)
 	assert_int_equal(step.action, SMP_BY_LID);
 	assert_int_equal(step.dlid, 77);
 	assert_int_equal(smp[6], 2);
-	/* It arrives with the hop pointer behind the path: O4. */
+	/* It arrives with the hop pointer past the path: O4. */
 	expect(&adapter, 1, SMP_HERE, 0, 2);
 	set(0, 1, 1);
 	put_be16(smp + SMP_DR_DLID_OFFSET, 77);
@@ -144,8 +145,8 @@ static void test_first_part_by_lid_is_returned_by_lid(void **state)
 	expect(&adapter, 1, SMP_HERE, 0, 0); /* R4 */
 }
 
-/* Every pair of hop pointer and count: nothing reads outside the paths, and what no rule names is
- * discarded. */
+/* Every pair of hop pointer and count: nothing reads outside the paths, and pairs without a rule
+ * are discarded. */
 static void test_every_pointer_and_count_is_decided(void **state)
 {
 	(void)state;

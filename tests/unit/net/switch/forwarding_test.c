@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a switch sends packets: each rule with the packet that just falls under it. */
+/* Forwarding of a switch: each rule with a packet that just falls under it (transport 8.11). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void test_table_and_sl_give_port_and_lane(void **state)
 	assert_int_equal(decision.verdict, DROP_NONE);
 	assert_int_equal(decision.output_port, 3);
 	assert_int_equal(decision.vl, 6);
-	/* The table of another input is another table: at power-on all SLs go to VL0. */
+	/* Each input has a table of its own: at power-on all SLs map to VL0. */
 	assert_int_equal(forwarding_unicast(&node, 6, &header).vl, 0);
 }
 
@@ -95,7 +95,7 @@ static void test_outputs_are_checked_in_order(void **state)
 	expect_drop(5, &packet, DROP_VL_MAPPING, 5);
 }
 
-/* Also for a table that was made for more lanes. */
+/* Also with a table for more VLs. */
 static void test_all_sls_use_the_only_lane(void **state)
 {
 	struct port *output = &node.ports[3];
@@ -130,7 +130,7 @@ static void test_partitions_are_enforced_where_asked(void **state)
 	assert_int_equal(forwarding_unicast(&node, 5, &packet).verdict, DROP_NONE);
 }
 
-/* What a member with this entry sends comes in by port 5; what it gets goes out by port 3. */
+/* A member with this entry sends by port 5 and receives by port 3. */
 static void test_limited_members_send_to_and_receive_from_full_ones(void **state)
 {
 	enum { NONE = 0, LIMITED = 0x0005, FULL = 0x8005 };
@@ -213,7 +213,7 @@ static void test_multicast_goes_to_every_port_of_the_mask_but_the_input(void **s
 	(void)state;
 	packet.dlid = 0xc002;
 	node.mft[2][0] = 1 << 0 | 1 << 5 | 1 << 15;
-	node.mft[2][1] = 1 << 4 | 1 << 5; /* ports 20 and 21: the latter is none */
+	node.mft[2][1] = 1 << 4 | 1 << 5; /* ports 20 and 21; there is no port 21 */
 	assert_int_equal(forwarding_multicast(&node, 5, &packet, &outputs), DROP_NONE);
 	for (unsigned number = 0; number < 256; number++)
 		assert_int_equal(port_set_has(&outputs, number),
