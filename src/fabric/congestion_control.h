@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include "base/attributes.h"
 #include "base/time.h"
-#include "mgmt/agents/node_agents.h"
+#include "mgmt/agents/agents.h"
 
 struct fabric;
 struct frame;

@@ -15,7 +15,7 @@
 #include "base/list.h"
 #include "base/time.h"
 #include "base/timer_queue.h"
-#include "mgmt/agents/node_agents.h"
+#include "mgmt/agents/agents.h"
 #include "net/link/frame.h"
 #include "net/link/port.h"
 #include "net/node/node.h"

@@ -10,7 +10,7 @@
 
 #include <string.h>
 #include "base/bytes.h"
-#include "mgmt/agents/node_agents.h"
+#include "mgmt/agents/agents.h"
 #include "net/link/congestion_state.h"
 #include "net/node/node.h"
 #include "wire/pkey.h"

@@ -3,7 +3,7 @@
  * leases that let a successor in (management 2.3, 3.1, 3.7). Covers: mgmt/sm/mkeys.c
  * mgmt/sm/election.c */
 #include "manager_rig.h"
-#include "mgmt/agents/node_agents.h"
+#include "mgmt/agents/agents.h"
 
 enum { LEASE_SECONDS = 20, HOSTS = 6 };
 

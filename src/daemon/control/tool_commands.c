@@ -9,7 +9,7 @@
 #include "daemon/core/log.h"
 #include "daemon/daemon.h"
 #include "daemon/packets/packet_capture.h"
-#include "daemon/sysfs/link_rate.h"
+#include "daemon/sysfs/rate_text.h"
 #include "daemon/sysfs/sysfs_tree.h"
 #include "fabric/topology/port_names.h"
 #include "mgmt/sa/sa.h"

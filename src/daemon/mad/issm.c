@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include "daemon/core/daemon_core.h"
 #include "daemon/core/log.h"
-#include "mgmt/agents/node_agents.h"
+#include "mgmt/agents/agents.h"
 
 /* One device of one port. */
 struct issm_device {

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "daemon/sysfs/link_rate.h"
+#include "daemon/sysfs/rate_text.h"
 #include "daemon/sysfs/sysfs_file.h"
 #include "net/link/port.h"
 #include "wire/gid.h"

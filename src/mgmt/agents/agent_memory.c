@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* State that the agents of one fabric keep between MADs. */
-#include "mgmt/agents/node_agents.h"
+#include "mgmt/agents/agents.h"
 
 #include "mgmt/agents/class_traps.h"
 #include "mgmt/agents/gs_agent.h"

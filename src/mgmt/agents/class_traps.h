@@ -4,7 +4,7 @@
 #ifndef SOFTIB_MGMT_AGENTS_CLASS_TRAPS_H
 #define SOFTIB_MGMT_AGENTS_CLASS_TRAPS_H
 
-#include "mgmt/agents/node_agents.h"
+#include "mgmt/agents/agents.h"
 #include "wire/notice.h"
 
 struct trap_class {

@@ -4,7 +4,7 @@
 #ifndef SOFTIB_MGMT_AGENTS_GS_AGENT_H
 #define SOFTIB_MGMT_AGENTS_GS_AGENT_H
 
-#include "mgmt/agents/node_agents.h"
+#include "mgmt/agents/agents.h"
 #include "net/node/node.h"
 #include "wire/class_port_info.h"
 #include "wire/mad.h"

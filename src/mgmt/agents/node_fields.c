@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "mgmt/agents/node_agents.h"
+#include "mgmt/agents/agents.h"
 #include "mgmt/agents/gs_agent.h"
 #include "mgmt/agents/node_field_limits.h"
 #include "net/link/lane_tables.h"

@@ -4,7 +4,7 @@
 #ifndef SOFTIB_MGMT_AGENTS_SMA_H
 #define SOFTIB_MGMT_AGENTS_SMA_H
 
-#include "mgmt/agents/node_agents.h"
+#include "mgmt/agents/agents.h"
 #include "net/node/node.h"
 #include "wire/mad.h"
 

@@ -4,7 +4,7 @@
 #ifndef SOFTIB_TESTS_UNIT_MGMT_AGENTS_AGENT_FIXTURE_H
 #define SOFTIB_TESTS_UNIT_MGMT_AGENTS_AGENT_FIXTURE_H
 
-#include "mgmt/agents/node_agents.h"
+#include "mgmt/agents/agents.h"
 #include "net/node/node.h"
 #include "wire/smp.h"
 

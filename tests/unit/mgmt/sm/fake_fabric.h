@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 #include "base/time.h"
-#include "mgmt/agents/node_agents.h"
+#include "mgmt/agents/agents.h"
 #include "mgmt/sm/sm.h"
 #include "net/node/node.h"
 

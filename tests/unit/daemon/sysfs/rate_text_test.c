@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "daemon/sysfs/link_rate.h"
+#include "daemon/sysfs/rate_text.h"
 
 static void test_rates_are_written_as_linux_writes_them(void **state)
 {

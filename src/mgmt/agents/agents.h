@@ -2,8 +2,8 @@
 /* The agents that answer MADs on a node: the subnet management agent and those of the general
  * services. One implementation serves adapters, switches and routers. There is no node_agents.c:
  * sma.c, gs_agents.c, sma_notices.c and traps.c implement these functions. */
-#ifndef SOFTIB_MGMT_AGENTS_NODE_AGENTS_H
-#define SOFTIB_MGMT_AGENTS_NODE_AGENTS_H
+#ifndef SOFTIB_MGMT_AGENTS_AGENTS_H
+#define SOFTIB_MGMT_AGENTS_AGENTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A link's width and speed as Linux writes them. */
-#ifndef SOFTIB_DAEMON_SYSFS_LINK_RATE_H
-#define SOFTIB_DAEMON_SYSFS_LINK_RATE_H
+#ifndef SOFTIB_DAEMON_SYSFS_RATE_TEXT_H
+#define SOFTIB_DAEMON_SYSFS_RATE_TEXT_H
 
 #include "wire/subnet_attributes.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A link's width and speed as Linux writes them. */
-#include "daemon/sysfs/link_rate.h"
+#include "daemon/sysfs/rate_text.h"
 
 #include <stdio.h>
 #include "base/attributes.h"
