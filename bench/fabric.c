@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "fabric/fabric.h"
 #include "fabric/topology/topology.h"
-#include "host/large_pages.h"
+#include "launch/large_pages.h"
 #include "net/link/port_queues.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"

@@ -21,7 +21,7 @@ enum {
 	TRIES_MAX = 100000000,
 	TRIES_PER_YIELD = 32,
 	/* The first page of a buffer is not all the buffer's, and so stays where it is; the others are
-	 * shared (host/adopted_memory.h). */
+	 * shared (runtime/rma/shared_mr.h). */
 	OWN_PLACE = 0,
 	SHARED_PLACE = 8192,
 };

@@ -17,10 +17,10 @@
 #include "cli/capture_file.h"
 #include "cli/fabric_client.h"
 #include "cli/subcommand.h"
-#include "host/capture_channel.h"
-#include "host/control.h"
-#include "host/doorbell.h"
-#include "host/memory_file.h"
+#include "ipc/capture_ring.h"
+#include "ipc/control_socket.h"
+#include "ipc/doorbell.h"
+#include "ipc/memory_file.h"
 
 enum { RECORDS_PER_RELEASE = 64, MEBIBYTE_SHIFT = 20 };
 

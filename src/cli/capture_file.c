@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "cli/packet_text.h"
-#include "host/capture_channel.h"
+#include "ipc/capture_ring.h"
 #include "wire/crc.h"
 #include "wire/lrh.h"
 #include "wire/mtu.h"

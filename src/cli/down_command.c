@@ -9,7 +9,7 @@
 #include "cli/fabric_client.h"
 #include "cli/fabric_options.h"
 #include "cli/subcommand.h"
-#include "host/control.h"
+#include "ipc/control_socket.h"
 
 enum { FOLDER_DESCRIPTORS = 16 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "host/control.h"
+#include "ipc/control_socket.h"
 
 const char *fabric_name_or_default(const char *name)
 {

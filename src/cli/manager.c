@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "cli/manager_port.h"
-#include "host/text_file.h"
+#include "launch/text_file.h"
 #include "mgmt/sa/sa.h"
 #include "mgmt/sm/sm.h"
 #include "mgmt/subnet/subnet.h"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "base/attributes.h"
 #include "base/time.h"
-#include "host/mkey_settings.h"
+#include "launch/mkey_settings.h"
 
 struct partitions;
 struct qos;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "host/session.h"
+#include "runtime/session.h"
 #include "wire/mad.h"
 #include "wire/sa_mad.h"
 #include "wire/smp.h"

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 #include "base/attributes.h"
-#include "host/mad_port.h"
+#include "runtime/mad_port.h"
 
 struct manager_port {
 	int socket;

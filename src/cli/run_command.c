@@ -14,8 +14,8 @@
 #include "cli/namespace.h"
 #include "cli/program_file.h"
 #include "cli/subcommand.h"
-#include "host/control.h"
-#include "host/protocol.h"
+#include "ipc/control_socket.h"
+#include "ipc/protocol.h"
 
 enum {
 	EXIT_NOT_EXECUTABLE = 126, /* the shell's code */

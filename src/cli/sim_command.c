@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/subcommand.h"
-#include "host/large_pages.h"
+#include "launch/large_pages.h"
 #include "sim/experiment.h"
 #include "sim/experiment_report.h"
 #include "sim/scenario_words.h"

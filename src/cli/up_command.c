@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include "cli/fabric_client.h"
 #include "cli/subcommand.h"
-#include "host/control.h"
-#include "host/start_options.h"
+#include "ipc/control_socket.h"
+#include "launch/start_options.h"
 
 enum { START_TIMEOUT_MS = 30000, ACTIVE_TIMEOUT_MS = 60000, ARGUMENTS_MAX = 64 };
 

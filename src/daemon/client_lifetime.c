@@ -18,9 +18,9 @@
 #include "daemon/packets/raw_owners.h"
 #include "daemon/server.h"
 #include "daemon/xrc/xrc_domains.h"
-#include "host/doorbell.h"
-#include "host/memory_file.h"
-#include "host/placement_area.h"
+#include "ipc/doorbell.h"
+#include "ipc/memory_file.h"
+#include "ipc/rma_area.h"
 
 int client_create(struct daemon *daemon, int socket, pid_t pid, struct client **ret_client)
 {

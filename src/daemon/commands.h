@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands of the control socket (host/protocol.h): one JSON object in, one JSON object out. */
+/* Commands of the control socket (ipc/protocol.h): one JSON object in, one JSON object out. */
 #ifndef SOFTIB_DAEMON_COMMANDS_H
 #define SOFTIB_DAEMON_COMMANDS_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/attributes.h"
-#include "host/control.h"
+#include "ipc/control_socket.h"
 
 struct client;
 

@@ -30,7 +30,7 @@ struct daemon_options {
 	bool is_paced;		/* packets take the time that their links' width and speed allow */
 	bool controls_congestion;	    /* congestion control is on from the start */
 	bool programs_are_privileged;	    /* programs may set controlled Q_Keys */
-	const char *gateways[GATEWAYS_MAX]; /* in the syntax of host/gateway_option.h */
+	const char *gateways[GATEWAYS_MAX]; /* in the syntax of launch/gateway_option.h */
 	unsigned gateway_count;
 	bool is_ephemeral;
 	bool is_foreground;

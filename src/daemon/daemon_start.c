@@ -19,7 +19,7 @@
 #include "daemon/server.h"
 #include "daemon/topology_source.h"
 #include "fabric/congestion_control.h"
-#include "host/memory_file.h"
+#include "ipc/memory_file.h"
 #include "net/link/lane_tables.h"
 
 #define SETTLE_TIME SECONDS(5)

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "daemon/daemon.h"
-#include "host/start_options.h"
+#include "launch/start_options.h"
 #include "softib_version.h"
 
 enum { HOSTS_DEFAULT = 2, EXIT_USAGE = 2 };

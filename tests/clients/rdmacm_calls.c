@@ -6,7 +6,7 @@
  * api/librdmacm/rdma_events.c api/librdmacm/identifier.c api/librdmacm/identifier_route.c
  * api/librdmacm/options.c api/librdmacm/queue_pair.c api/librdmacm/queue_pair_calls.c
  * api/librdmacm/socket_address.c api/librdmacm/written_events.c api/librdmacm/rdma_multicast.c
- * host/cm_session.c daemon/cm/cm_address.c daemon/cm/cm_binding.c daemon/cm/cm_channel.c
+ * runtime/cm_session.c daemon/cm/cm_address.c daemon/cm/cm_binding.c daemon/cm/cm_channel.c
  * daemon/cm/cm_commands.c daemon/cm/cm_connections.c daemon/cm/cm_datagrams.c daemon/cm/cm_fabric.c
  * daemon/cm/cm_host.c daemon/cm/cm_ids.c daemon/cm/cm_multicast.c
  * daemon/cm/cm_command_socket.c daemon/cm/cm_engine_events.c daemon/cm/cm_routes.c

@@ -13,7 +13,7 @@
 #include "random_messages.h"
 
 enum {
-	SLOTS = 16, /* more than it takes to begin a run (host/runs.h) */
+	SLOTS = 16, /* more than it takes to begin a run (runtime/fast/burst.h) */
 	MESSAGE_BYTES_MAX = 256 << 10,
 	MESSAGES_UNTIL_FLOWS = 100,
 	POLLS_BEFORE_SLEEP = 10000,

@@ -6,10 +6,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <time.h>
-#include "host/adapter.h"
-#include "host/session.h"
-#include "host/raw_claims.h"
-#include "host/shared_domains.h"
+#include "runtime/adapter.h"
+#include "runtime/session.h"
+#include "runtime/raw_claims.h"
+#include "runtime/xrc/shared_domains.h"
 #include "net/hca/raw_qps.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"

@@ -4,7 +4,7 @@
  * An adapter has them pinned. Each operation of a peer's on it and of the program's own from it
  * ends with a completion, nobody dies, and what can't be right is not reported as a success. Two
  * processes; the one whose memory goes polls, or sleeps and leaves the work to the helper. Covers:
- * host/memory_guard.c host/fault_signals.c
+ * runtime/memory/memory_guard.c runtime/memory/fault_signals.c
  */
 #include "verbs_client.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "host/mad_socket.h"
+#include "ipc/mad_socket.h"
 
 static void check_header(const uint8_t *bytes, size_t byte_count)
 {

@@ -13,8 +13,8 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "net/memory/memory.h"
-#include "net/transport/express.h"
-#include "net/transport/express_headers.h"
+#include "net/transport/fast/fast_path.h"
+#include "net/transport/fast/header_cache.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
 #include "wire/mtu.h"
@@ -285,7 +285,7 @@ static size_t damage(struct input *input, uint8_t *bytes, size_t byte_count)
 	return byte_count;
 }
 
-/* As host/express_lane.c does it: by a copy of the headers that is always as long. */
+/* As runtime/fast/short_send.c does it: by a copy of the headers that is always as long. */
 static bool deliver_express(struct target *target, const uint8_t *bytes, size_t byte_count)
 {
 	uint8_t headers[EXPRESS_HEADER_BYTES_MAX] = {0};

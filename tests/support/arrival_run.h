@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run of arrivals of one (net/transport/express_run.h), for tests that look after each of them.
+/* A run of arrivals of one (net/transport/fast/rx_burst.h), for tests that look after each of them.
  */
 #ifndef SOFTIB_TESTS_SUPPORT_ARRIVAL_RUN_H
 #define SOFTIB_TESTS_SUPPORT_ARRIVAL_RUN_H
 
-#include "net/transport/express_run.h"
+#include "net/transport/fast/rx_burst.h"
 
 static inline bool receive_again(struct qp *qp, time_ns now, const uint8_t *payload,
 				 uint32_t byte_count)

@@ -8,7 +8,7 @@
 #include "base/timer_queue.h"
 #include "net/memory/memory.h"
 #include "net/transport/completion_ring.h"
-#include "net/transport/express_headers.h"
+#include "net/transport/fast/header_cache.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
 

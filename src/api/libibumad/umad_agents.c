@@ -8,7 +8,7 @@
 
 #include <infiniband/umad.h>
 
-#include "host/mad_port.h"
+#include "runtime/mad_port.h"
 #include "wire/rmpp.h"
 
 enum {

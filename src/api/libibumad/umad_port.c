@@ -10,8 +10,8 @@
 
 #include "api/libibumad/umad_agents.h"
 #include "api/libibumad/ca_port_choice.h"
-#include "host/mad_port.h"
-#include "host/mad_socket.h"
+#include "runtime/mad_port.h"
+#include "ipc/mad_socket.h"
 
 /* rdma-core's header declares these since 56. */
 int umad_open_smi_port(const char *ca_name, int portnum);

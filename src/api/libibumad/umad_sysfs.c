@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/session.h"
+#include "runtime/session.h"
 
 /* A path under which there is no file. The machine's own sysfs would list adapters that softib
  * cannot open. */

@@ -13,7 +13,7 @@
 #include "api/libibverbs/import.h"
 #include "api/libibverbs/diagnostics/misuse.h"
 #include "api/libibverbs/objects/operations.h"
-#include "host/session.h"
+#include "runtime/session.h"
 
 static void set_operations(struct verbs_context *verbs)
 {

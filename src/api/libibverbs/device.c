@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "host/session.h"
+#include "runtime/session.h"
 
 static pthread_mutex_t devices_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct verbs_device *devices[SESSION_ADAPTERS_MAX];

@@ -10,7 +10,7 @@
 #include "api/libibverbs/objects/handles.h"
 #include "api/libibverbs/mr.h"
 #include "api/libibverbs/objects/operations.h"
-#include "host/memory_file.h"
+#include "ipc/memory_file.h"
 
 static struct verbs_dm *dm_of(struct ibv_dm *dm)
 {

@@ -9,7 +9,7 @@
 #include "api/libibverbs/diagnostics/misuse.h"
 #include "api/libibverbs/objects/operations.h"
 #include "api/libibverbs/objects/objects.h"
-#include "host/shared_domains.h"
+#include "runtime/xrc/shared_domains.h"
 
 struct qp_capabilities capabilities_from(const struct ibv_qp_cap *cap)
 {

@@ -8,8 +8,8 @@
 #include "api/libibverbs/objects/handles.h"
 #include "api/libibverbs/diagnostics/misuse.h"
 #include "api/libibverbs/data/wr_builder.h"
-#include "host/raw_claims.h"
-#include "host/shared_domains.h"
+#include "runtime/raw_claims.h"
+#include "runtime/xrc/shared_domains.h"
 #include "net/hca/raw_qps.h"
 
 int verbs_qp_detach(struct verbs_qp *qp)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/session.h"
+#include "runtime/session.h"
 
 static char sysfs_path[PATH_MAX] = "/sys";
 

@@ -13,8 +13,8 @@
 #include "api/libibverbs/objects/qpn_supply.h"
 #include "api/libibverbs/qp_attributes.h"
 #include "api/libibverbs/data/wr_builder.h"
-#include "host/raw_claims.h"
-#include "host/shared_domains.h"
+#include "runtime/raw_claims.h"
+#include "runtime/xrc/shared_domains.h"
 #include "net/hca/raw_qps.h"
 
 static int check_type(enum ibv_qp_type type)

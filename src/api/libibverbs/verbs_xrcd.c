@@ -3,7 +3,7 @@
  * XRC domains (vol 1, annex A14; rdma-core's ibv_open_xrcd).
  *
  * A file identifies a domain: all processes of this host that open the same file share it
- * (host/shared_domains.h).
+ * (runtime/xrc/shared_domains.h).
  */
 #include "api/libibverbs/objects/objects.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include "api/libibverbs/objects/operations.h"
-#include "host/shared_domains.h"
+#include "runtime/xrc/shared_domains.h"
 
 static int check_attributes(const struct ibv_xrcd_init_attr *attr)
 {

@@ -12,7 +12,7 @@
 
 #include "base/attributes.h"
 #include "base/list.h"
-#include "host/cm_session.h"
+#include "runtime/cm_session.h"
 
 /* Behind struct rdma_event_channel. */
 struct event_channel {

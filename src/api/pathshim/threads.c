@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls libibverbs before the program starts a second thread, because host/adopted_memory.h relies
+ * Calls libibverbs before the program starts a second thread, because runtime/rma/shared_mr.h relies
  * on there being only one.
  */
 #include <dlfcn.h>

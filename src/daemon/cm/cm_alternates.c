@@ -10,7 +10,7 @@
 #include "daemon/cm/cm_port.h"
 #include "daemon/core/client.h"
 #include "daemon/core/host_table.h"
-#include "host/alternate_paths.h"
+#include "ipc/alternate_path.h"
 
 /* Sends the path to the process that owns the queue pair; it loads the path and answers by a
  * record. false: the process can't be reached. */

@@ -13,7 +13,7 @@
 #include "daemon/cm/cm_commands.h"
 #include "daemon/cm/cm_ids.h"
 #include "daemon/core/daemon_core.h"
-#include "host/control.h"
+#include "ipc/control_socket.h"
 
 enum { COMMANDS_PER_TURN = 64 };
 

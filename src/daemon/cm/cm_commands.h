@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of a program's command socket (host/cm_protocol.h). */
+/* The commands of a program's command socket (ipc/cm_protocol.h). */
 #ifndef SOFTIB_DAEMON_CM_CM_COMMANDS_H
 #define SOFTIB_DAEMON_CM_CM_COMMANDS_H
 

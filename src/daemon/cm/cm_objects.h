@@ -17,7 +17,7 @@
 #include "base/timer_queue.h"
 #include "daemon/core/event_loop.h"
 #include "daemon/mad/mad_dispatch.h"
-#include "host/cm_protocol.h"
+#include "ipc/cm_protocol.h"
 #include "mgmt/cm/cm.h"
 #include "mgmt/sa/sa_client.h"
 

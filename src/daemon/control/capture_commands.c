@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command that starts a capture (host/capture_channel.h). It ends with the connection. */
+/* The command that starts a capture (ipc/capture_ring.h). It ends with the connection. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "daemon/core/log.h"
 #include "daemon/daemon.h"
 #include "daemon/packets/packet_capture.h"
-#include "host/capture_channel.h"
-#include "host/doorbell.h"
+#include "ipc/capture_ring.h"
+#include "ipc/doorbell.h"
 #include "net/node/node.h"
 
 enum { REASON_BYTES = 256 };

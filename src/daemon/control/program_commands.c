@@ -10,7 +10,7 @@
 #include "daemon/packets/port_updates.h"
 #include "daemon/packets/verb_fault_injection.h"
 #include "daemon/sysfs/sysfs_tree.h"
-#include "host/doorbell.h"
+#include "ipc/doorbell.h"
 #include "net/node/node.h"
 
 enum { HOSTS_NAMED_MAX = 12 };

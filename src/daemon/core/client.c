@@ -5,7 +5,7 @@
 #include <string.h>
 #include "daemon/core/daemon_core.h"
 #include "daemon/core/log.h"
-#include "host/doorbell.h"
+#include "ipc/doorbell.h"
 
 enum {
 	PUBLISH_BYTES = 2048

@@ -11,7 +11,7 @@
 #include "base/list.h"
 #include "base/time.h"
 #include "daemon/core/event_loop.h"
-#include "host/protocol.h"
+#include "ipc/protocol.h"
 
 struct daemon_core;
 struct flow_table;
@@ -28,7 +28,7 @@ enum client_kind {
 struct client_rings {
 	void *memory;
 	int memory_file;      /* -1 once it has been handed over */
-	int rkey_export_file; /* for peers that get a direct ring with it (host/placement_area.h) */
+	int rkey_export_file; /* for peers that get a direct ring with it (ipc/rma_area.h) */
 	int down_doorbell;    /* the program sleeps on it */
 	int up_doorbell;      /* softibd sleeps on it */
 	struct watch doorbell_watch;

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 #include "base/attributes.h"
-#include "host/protocol.h"
+#include "ipc/protocol.h"
 
 struct client;
 struct daemon_core;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "host/protocol.h"
+#include "ipc/protocol.h"
 
 static_assert((1 << 24) / QPN_BLOCK - 1 == QPN_SPACE_BLOCKS, "a block is QPN_BLOCK numbers");
 

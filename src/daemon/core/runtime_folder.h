@@ -5,7 +5,7 @@
 #define SOFTIB_DAEMON_CORE_RUNTIME_FOLDER_H
 
 #include "base/attributes.h"
-#include "host/control.h"
+#include "ipc/control_socket.h"
 
 struct runtime_folder {
 	char path[CONTROL_PATH_BYTES];

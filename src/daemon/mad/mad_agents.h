@@ -11,7 +11,7 @@
 #include "base/time.h"
 #include "base/timer_queue.h"
 #include "daemon/mad/mad_dispatch.h"
-#include "host/mad_port.h"
+#include "ipc/mad_agent.h"
 #include "mgmt/mad/rmpp_engine.h"
 
 struct mad_file;

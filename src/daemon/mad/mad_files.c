@@ -7,7 +7,7 @@
 #include "daemon/core/log.h"
 #include "daemon/mad/mad_agents.h"
 #include "daemon/mad/mad_outbox.h"
-#include "host/mad_socket.h"
+#include "ipc/mad_socket.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "base/time.h"
 #include "base/timer_queue.h"
 #include "daemon/mad/mad_dispatch.h"
-#include "host/mad_port.h"
+#include "ipc/mad_agent.h"
 
 struct daemon_core;
 struct endpoint;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include "host/mad_socket.h"
+#include "ipc/mad_socket.h"
 
 struct waiting_message {
 	struct list link;

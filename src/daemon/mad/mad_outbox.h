@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "base/attributes.h"
 #include "base/list.h"
-#include "host/mad_header.h"
+#include "ipc/mad_header.h"
 
 enum { MAD_OUTBOX_MESSAGES_MAX = 4096, MAD_OUTBOX_BYTES_MAX = 2 * MAD_PORT_BYTES_MAX };
 

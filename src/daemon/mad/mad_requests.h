@@ -10,7 +10,7 @@
 #include "base/list.h"
 #include "base/time.h"
 #include "daemon/mad/mad_agents.h"
-#include "host/mad_header.h"
+#include "ipc/mad_header.h"
 
 /* A MAD that is not on the wire yet, or that waits for an answer. */
 struct mad_request {

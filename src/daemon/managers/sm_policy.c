@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "daemon/core/log.h"
-#include "host/text_file.h"
+#include "launch/text_file.h"
 #include "mgmt/routing/engines.h"
 #include "mgmt/sm/qos.h"
 #include "mgmt/subnet/partitions.h"

@@ -14,7 +14,7 @@
 #include "daemon/managers/sm_policy.h"
 #include "fabric/fabric.h"
 #include "fabric/topology/subnets.h"
-#include "host/text_file.h"
+#include "launch/text_file.h"
 #include "mgmt/sm/sm.h"
 #include "mgmt/subnet/subnet.h"
 #include "wire/smp.h"

@@ -8,7 +8,7 @@
 #include "base/attributes.h"
 #include "base/time.h"
 #include "daemon/mad/mad_dispatch.h"
-#include "host/control.h"
+#include "ipc/control_socket.h"
 #include "mgmt/mad/mad_message.h"
 
 struct runtime_folder;

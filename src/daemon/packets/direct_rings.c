@@ -10,8 +10,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 #include "daemon/core/daemon_core.h"
-#include "host/doorbell.h"
-#include "host/memory_file.h"
+#include "ipc/doorbell.h"
+#include "ipc/memory_file.h"
 
 /* A bound on the memory that a process with thousands of peers can take. */
 enum { RINGS_PER_CLIENT_MAX = 4096 };

@@ -3,7 +3,7 @@
 #ifndef SOFTIB_DAEMON_PACKETS_FLOW_RESOLVER_H
 #define SOFTIB_DAEMON_PACKETS_FLOW_RESOLVER_H
 
-#include "host/protocol.h"
+#include "ipc/protocol.h"
 
 struct client;
 

@@ -14,7 +14,7 @@
 #include "daemon/core/log.h"
 #include "fabric/gateways.h"
 #include "fabric/topology/port_names.h"
-#include "host/gateway_option.h"
+#include "launch/gateway_option.h"
 #include "net/router/gateway.h"
 
 /* Frames read per poll, so that a flood from outside can't take all of softibd's time. */

@@ -17,7 +17,7 @@ struct gateway_sockets {
 	unsigned count;
 };
 
-/* Opens the sockets that these options name (host/gateway_option.h), once the fabric is built.
+/* Opens the sockets that these options name (launch/gateway_option.h), once the fabric is built.
  * Reports its own errors. */
 MUST_USE int gateway_sockets_open(struct gateway_sockets *sockets, struct daemon_core *core,
 				  const char *const options[], unsigned option_count);

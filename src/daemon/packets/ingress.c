@@ -16,7 +16,7 @@
 #include "daemon/packets/verb_fault_injection.h"
 #include "daemon/xrc/xrc_domains.h"
 #include "fabric/known_paths.h"
-#include "host/doorbell.h"
+#include "ipc/doorbell.h"
 #include "wire/lrh.h"
 #include "wire/pkey.h"
 

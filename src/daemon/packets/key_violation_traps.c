@@ -4,7 +4,7 @@
 
 #include <string.h>
 #include "daemon/core/daemon_core.h"
-#include "host/protocol.h"
+#include "ipc/protocol.h"
 #include "mgmt/agents/agents.h"
 
 bool key_violation_take_record(struct client *client, const struct ring_record *record)

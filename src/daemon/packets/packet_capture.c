@@ -11,9 +11,9 @@
 #include "daemon/core/daemon_core.h"
 #include "daemon/packets/packet_plane.h"
 #include "fabric/tap.h"
-#include "host/capture_channel.h"
-#include "host/doorbell.h"
-#include "host/memory_file.h"
+#include "ipc/capture_ring.h"
+#include "ipc/doorbell.h"
+#include "ipc/memory_file.h"
 #include "wire/packet.h"
 
 struct tapped_port {

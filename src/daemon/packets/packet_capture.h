@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Captures: packets that pass chosen ports, copied into a ring that a reader empties
- * (host/capture_channel.h). */
+ * (ipc/capture_ring.h). */
 #ifndef SOFTIB_DAEMON_PACKETS_PACKET_CAPTURE_H
 #define SOFTIB_DAEMON_PACKETS_PACKET_CAPTURE_H
 

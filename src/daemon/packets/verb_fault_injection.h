@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/attributes.h"
-#include "host/verb_faults.h"
+#include "ipc/verb_faults.h"
 
 struct client;
 struct daemon_core;

@@ -5,7 +5,7 @@
 #define SOFTIB_DAEMON_SYSFS_SYSFS_FILE_H
 
 #include "base/attributes.h"
-#include "host/control.h"
+#include "ipc/control_socket.h"
 
 enum { SYSFS_PATH_BYTES = CONTROL_PATH_BYTES + 256 };
 

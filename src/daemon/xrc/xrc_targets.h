@@ -9,7 +9,7 @@
 #include "base/attributes.h"
 #include "base/list.h"
 #include "daemon/xrc/xrc_domains.h"
-#include "host/protocol.h"
+#include "ipc/protocol.h"
 
 struct daemon_core;
 

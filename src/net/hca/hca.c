@@ -7,7 +7,7 @@
 #include "net/hca/ee_contexts.h"
 #include "base/bytes.h"
 #include "net/hca/qpn_blocks.h"
-#include "net/transport/express.h"
+#include "net/transport/fast/fast_path.h"
 #include "net/transport/migration.h"
 #include "net/transport/rd/rd_service.h"
 #include "net/transport/retry.h"

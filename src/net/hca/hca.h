@@ -18,7 +18,7 @@
 #include "net/hca/tag_matching.h"
 #include "net/memory/memory.h"
 #include "net/transport/completion_ring.h"
-#include "net/transport/express_headers.h"
+#include "net/transport/fast/header_cache.h"
 #include "net/transport/port_view.h"
 #include "net/transport/qp.h"
 #include "wire/raw_packet.h"
@@ -94,7 +94,7 @@ struct hca_owner {
 	void (*event)(void *context, const struct hca_event *event);
 	/* An armed CQ got a completion that counts; the arming is used up. */
 	void (*cq_notify)(void *context, struct cq *cq);
-	/* Verbs are to fail on purpose (host/verb_faults.h); NULL: nobody cares. */
+	/* Verbs are to fail on purpose (ipc/verb_faults.h); NULL: nobody cares. */
 	void (*fault)(void *context, const struct verb_fault *fault);
 	void *context;
 };
@@ -159,7 +159,7 @@ void hca_for_each_qp(struct hca *hca, void (*visit)(struct qp_object *object, vo
 /* Packets in. Drops (with a reason that is counted) what no queue pair takes. */
 void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct packet *packet);
 
-/* The same for the commonest packets, by net/transport/express.h: the queue pair that took it, or NULL: nothing was done. If an ACK is due, the caller sees to it. */
+/* The same for the commonest packets, by net/transport/fast/fast_path.h: the queue pair that took it, or NULL: nothing was done. If an ACK is due, the caller sees to it. */
 MUST_USE struct qp *hca_receive_express(struct hca *hca, time_ns now, uint8_t port_number, const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count);
 /* The same for a message whose payload the owner fetches. */
 MUST_USE struct qp *hca_receive_pulled(struct hca *hca, time_ns now, uint8_t port_number,

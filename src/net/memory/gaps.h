@@ -3,7 +3,7 @@
  * Registered memory whose pages the program has unmapped.
  *
  * An adapter pins the pages of a region. Here the program may unmap them while the region is
- * registered. The owner (host/memory_guard.h) then maps other pages in their place when they are
+ * registered. The owner (runtime/memory/memory_guard.h) then maps other pages in their place when they are
  * touched, and records the range as a gap. Writes to a gap are lost, as writes to unmapped pages
  * would be. Reads from a gap do not give the program's bytes, so a reader calls memory_has_pages()
  * first.

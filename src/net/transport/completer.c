@@ -4,7 +4,7 @@
 
 #include <string.h>
 #include "net/transport/credits.h"
-#include "net/transport/placement.h"
+#include "net/transport/payload_scatter.h"
 #include "net/transport/qp_error.h"
 #include "net/transport/qp_state.h"
 #include "net/transport/report.h"

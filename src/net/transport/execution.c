@@ -3,7 +3,7 @@
 #include "net/transport/inbound.h"
 
 #include "net/memory/window.h"
-#include "net/transport/placement.h"
+#include "net/transport/payload_scatter.h"
 #include "net/transport/qp_state.h"
 #include "net/transport/rd/inbound_qp.h"
 #include "net/transport/report.h"

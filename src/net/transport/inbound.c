@@ -4,7 +4,7 @@
 
 #include "net/memory/gaps.h"
 #include "net/memory/window.h"
-#include "net/transport/placement.h"
+#include "net/transport/payload_scatter.h"
 #include "net/transport/qp_state.h"
 #include "net/transport/rd/inbound_qp.h"
 #include "net/transport/rd/rd_hooks.h"

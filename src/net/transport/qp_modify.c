@@ -6,7 +6,7 @@
 #include <errno.h>
 #include "net/memory/memory.h"
 #include "net/transport/rd/ee_context.h"
-#include "net/transport/express_headers.h"
+#include "net/transport/fast/header_cache.h"
 #include "net/transport/migration.h"
 #include "net/transport/pacing.h"
 #include "net/transport/port_view.h"
@@ -17,7 +17,7 @@
 #include "net/transport/responses.h"
 #include "net/transport/retry.h"
 #include "net/transport/send_queue.h"
-#include "net/transport/shortcut.h"
+#include "net/transport/rma/rma_bypass.h"
 #include "wire/mtu.h"
 #include "wire/pkey.h"
 

@@ -79,10 +79,10 @@ struct qp_environment {
 	/* Optional: what this queue pair sent is still on its way to a receiver that is taking
 	 * packets, so that silence says nothing yet and a timeout does not count as a retry. */
 	bool (*is_underway)(const struct qp *qp, time_ns now);
-	/* Of a queue pair with placed requests (net/transport/shortcut.h): waits for those under way,
+	/* Of a queue pair with placed requests (net/transport/rma/rma_bypass.h): waits for those under way,
 	 * lets no new ones begin, takes all for received and forgets owner_placement. */
 	void (*end_placing)(struct qp *qp);
-	/* Of a queue pair with messages that the peer pulls (net/transport/express.h): it can't from
+	/* Of a queue pair with messages that the peer pulls (net/transport/fast/fast_path.h): it can't from
 	 * here on, and datagrams that were lent are nobody's any more. */
 	void (*take_back)(struct qp *qp);
 	/* A request was taken from a shared receive queue: qp->receive_queue. */
@@ -265,7 +265,7 @@ struct responder {
 	bool ack_is_due;
 };
 
-/* What net/transport/express.h has worked out from attributes and port, for a connection. */
+/* What net/transport/fast/fast_path.h has worked out from attributes and port, for a connection. */
 struct express_headers {
 	uint32_t changes; /* one more than the environment's at that time; 0: nothing yet */
 	uint32_t sends;	  /* the same, if besides nothing about its SENDs is unusual */
@@ -376,7 +376,7 @@ static inline void qp_invalidate(struct qp *qp)
 }
 
 /* The responder's rights or its state are about to change: nobody acts on this queue pair's memory
- * past the packets any more when it returns (net/transport/shortcut.h). */
+ * past the packets any more when it returns (net/transport/rma/rma_bypass.h). */
 static inline void qp_end_rma(struct qp *qp)
 {
 	if (likely(!qp->responder.placed && !qp->owner_placement))

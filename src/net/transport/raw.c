@@ -2,7 +2,7 @@
 /* Raw datagrams (vol 1, chapters 9 and 10). */
 #include "net/transport/raw.h"
 
-#include "net/transport/placement.h"
+#include "net/transport/payload_scatter.h"
 #include "net/transport/port_view.h"
 #include "net/transport/report.h"
 #include "net/transport/send_queue.h"

@@ -34,7 +34,7 @@ struct receive_slot *report_receive_slot(const struct qp *qp);
 void report_receive_take(struct qp *qp);
 
 /* Requests are about to end without the peer's word: from here on it can't pull what they sent
- * (net/transport/express.h), since the program may use their memory for something else. */
+ * (net/transport/fast/fast_path.h), since the program may use their memory for something else. */
 void report_take_back(struct qp *qp);
 
 /* Datagrams that were lent, which the owner has taken back: they have been sent. */

@@ -222,7 +222,7 @@ static void advance(struct qp *qp, time_ns now, const struct send_slot *slot,
 	if (qp_is_reliable(qp))
 		return;
 	/* Nobody will answer: it is done when it is on its way, but not before those that are lent
-	 * (net/transport/express.h). */
+	 * (net/transport/fast/fast_path.h). */
 	requester->oldest_psn = requester->next_psn;
 	if (likely(requester->queue.started - requester->queue.done == 1))
 		report_send(qp, now, COMPLETION_SUCCESS);

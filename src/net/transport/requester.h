@@ -40,7 +40,7 @@ void requester_route(const struct qp *qp, struct qp_route *ret_route);
 unsigned requester_transmit(struct qp *qp, time_ns now, unsigned packets_max,
 			    uint32_t train_bytes_max, struct packet ret_packets[]);
 
-/* Of a request, for those that do not become packets (net/transport/shortcut.h) as well. */
+/* Of a request, for those that do not become packets (net/transport/rma/rma_bypass.h) as well. */
 
 /* Why it can't be sent; leaves in the slot's spans where its bytes are. */
 enum completion_status requester_slot_fault(const struct qp *qp, struct send_slot *slot);

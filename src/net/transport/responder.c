@@ -9,7 +9,7 @@
 #include "net/transport/rd/rd_hooks.h"
 #include "net/transport/report.h"
 #include "net/transport/responses.h"
-#include "net/transport/shortcut.h"
+#include "net/transport/rma/rma_bypass.h"
 #include "wire/packet.h"
 
 static enum verdict check_psn(struct qp *qp, struct inbound *inbound)

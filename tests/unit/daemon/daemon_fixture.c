@@ -13,8 +13,8 @@
 #include <cmocka.h>
 #include "daemon/core/log.h"
 #include "daemon/managers/inactive_ports.h"
-#include "host/control.h"
-#include "host/memory_file.h"
+#include "ipc/control_socket.h"
+#include "ipc/memory_file.h"
 #include "wire/packet.h"
 #include "wire/pkey.h"
 

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include "daemon/core/client.h"
 #include "daemon/daemon.h"
-#include "host/protocol.h"
+#include "ipc/protocol.h"
 
 struct packet;
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "base/bytes.h"
-#include "host/mad_socket.h"
+#include "ipc/mad_socket.h"
 #include "wire/pkey.h"
 
 enum { CLASS_OFFSET = 1, METHOD_OFFSET = 3, OUI_TEST = 0x001405 };

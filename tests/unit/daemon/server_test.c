@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "host/control.h"
+#include "ipc/control_socket.h"
 #include "unit/daemon/daemon_fixture.h"
 
 static struct daemon *softibd;

@@ -9,7 +9,7 @@
 #define SOFTIB_API_LIBIBVERBS_DIAGNOSTICS_FAULT_INJECTION_H
 
 #include "api/libibverbs/objects/objects.h"
-#include "host/verb_faults.h"
+#include "ipc/verb_faults.h"
 
 extern __attribute__((visibility("hidden"))) bool fault_injection_is_on;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "host/memory_file.h"
+#include "ipc/memory_file.h"
 
 enum { PAGE_BYTES = 4096, ENTRIES_PER_PAGE = PAGE_BYTES / sizeof(struct export_entry) };
 

@@ -18,7 +18,7 @@
 #include "api/libibverbs/objects/verbs_layout.h"
 #include "base/cache_line.h"
 #include "base/list.h"
-#include "host/adapter.h"
+#include "runtime/adapter.h"
 
 struct ibv_xrc_domain;
 struct wr_builder;

@@ -3,7 +3,7 @@
 #include "api/libibverbs/objects/qpn_supply.h"
 
 #include <errno.h>
-#include "host/adapter.h"
+#include "runtime/adapter.h"
 
 /* Other threads may use up a block before this thread's next try. */
 enum { TRIES_MAX = 16 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Internals of the calls that connect EE contexts: the structs behind channels and ids, and the
- * functions that these files share. softibd is the connection manager (host/cm_protocol.h). */
+ * functions that these files share. softibd is the connection manager (ipc/cm_protocol.h). */
 #ifndef SOFTIB_API_LIBIBVERBS_RD_EEC_IDS_H
 #define SOFTIB_API_LIBIBVERBS_RD_EEC_IDS_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "api/libibverbs/objects/rd_objects.h"
 #include "base/hash_table.h"
-#include "host/cm_session.h"
+#include "runtime/cm_session.h"
 #include "wire/cm_message.h"
 
 struct verbs_cm_channel {

@@ -16,7 +16,7 @@
 
 #include <infiniband/umad.h>
 
-#include "host/mad_socket.h"
+#include "ipc/mad_socket.h"
 
 enum { MAD = 256, LONG_BYTES = 100000, BEYOND_TABLE = 4200 };
 

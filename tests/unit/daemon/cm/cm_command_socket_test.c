@@ -16,8 +16,8 @@
 #include "daemon/cm/cm_binding.h"
 #include "daemon/cm/cm_ids.h"
 #include "daemon/cm/cm_port.h"
-#include "host/cm_protocol.h"
-#include "host/protocol.h"
+#include "ipc/cm_protocol.h"
+#include "ipc/protocol.h"
 #include "unit/daemon/daemon_fixture.h"
 #include "wire/cm_ip_header.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening ports and registering agents by the control socket: bad requests. Good ones are in
- * unit/host/mad_port_test.c. */
+ * unit/runtime/mad_port_test.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "host/control.h"
+#include "ipc/control_socket.h"
 #include "unit/daemon/mad_program.h"
 
 static struct mad_program program;

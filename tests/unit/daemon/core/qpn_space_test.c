@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "daemon/core/qpn_space.h"
-#include "host/protocol.h"
+#include "ipc/protocol.h"
 
 static struct client *const alice = (struct client *)0x1000;
 static struct client *const bob = (struct client *)0x2000;

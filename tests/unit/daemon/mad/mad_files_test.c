@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/random.h"
-#include "host/mad_socket.h"
+#include "ipc/mad_socket.h"
 #include "unit/daemon/mad_program.h"
 
 enum { CLASS_TEST = 0x0a, MANY = 1000, FLOOD = 20000, NONSENSE = 3000 };

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "daemon/mad/mad_outbox.h"
-#include "host/mad_socket.h"
+#include "ipc/mad_socket.h"
 
 static struct mad_outbox outbox;
 static int ends[2];

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "host/control.h"
-#include "host/memory_file.h"
+#include "ipc/control_socket.h"
+#include "ipc/memory_file.h"
 #include "unit/daemon/daemon_fixture.h"
 #include "wire/pkey.h"
 

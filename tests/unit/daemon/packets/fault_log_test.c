@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "daemon/packets/fault_log.h"
-#include "host/verb_faults.h"
+#include "ipc/verb_faults.h"
 #include "unit/daemon/daemon_fixture.h"
 #include "wire/pkey.h"
 

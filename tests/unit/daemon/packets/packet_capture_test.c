@@ -11,9 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "daemon/packets/packet_capture.h"
-#include "host/capture_channel.h"
-#include "host/control.h"
-#include "host/memory_file.h"
+#include "ipc/capture_ring.h"
+#include "ipc/control_socket.h"
+#include "ipc/memory_file.h"
 #include "net/link/port.h"
 #include "unit/daemon/daemon_fixture.h"
 #include "wire/pkey.h"

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages on the socket of an open port, both ends. */
+#include "ipc/mad_socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "ipc/memory_file.h"
+
+enum {
+	/* A longer message goes as a file; well below what any socket takes at once. */
+	INLINE_BYTES_MAX = sizeof(((struct mad_arrival *)0)->bytes),
+	TOTAL_OFFSET = 16, /* in the header: the length, which a file's message must state */
+};
+
+static void set_descriptor(struct msghdr *message, char *ancillary, int file)
+{
+	struct cmsghdr *header;
+
+	message->msg_control = ancillary;
+	message->msg_controllen = CMSG_SPACE(sizeof(file));
+	memset(ancillary, 0, message->msg_controllen);
+	header = CMSG_FIRSTHDR(message);
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(file));
+	memcpy(CMSG_DATA(header), &file, sizeof(file));
+}
+
+static int send_message(int socket, const uint8_t *bytes, size_t byte_count, int file)
+{
+	_Alignas(struct cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))];
+	struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = byte_count};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+	if (file >= 0)
+		set_descriptor(&message, ancillary, file);
+	for (;;) {
+		if (sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+			return 0;
+		if (errno != EINTR)
+			return errno == EPIPE ? -ECONNRESET : -errno;
+	}
+}
+
+static int send_as_file(int socket, const uint8_t *bytes, size_t byte_count)
+{
+	uint8_t first[MAD_PORT_SINGLE_BYTES];
+	uint32_t total = (uint32_t)byte_count;
+	void *memory;
+	int file;
+	int error = memory_file_create("softib-mad", byte_count, &file, &memory);
+
+	if (error)
+		return error;
+	memcpy(memory, bytes, byte_count);
+	munmap(memory, byte_count);
+	memcpy(first, bytes, sizeof(first));
+	memcpy(first + TOTAL_OFFSET, &total, sizeof(total));
+	error = send_message(socket, first, sizeof(first), file);
+	close(file);
+	return error;
+}
+
+int mad_socket_send(int socket, const uint8_t *bytes, size_t byte_count)
+{
+	if (byte_count < MAD_PORT_HEADER_BYTES || byte_count > MAD_PORT_BYTES_MAX)
+		return -EMSGSIZE;
+	if (byte_count <= INLINE_BYTES_MAX)
+		return send_message(socket, bytes, byte_count, -1);
+	return send_as_file(socket, bytes, byte_count);
+}
+
+/* The first one; there is room for another in the padding, and it must not be lost. */
+static int take_descriptor(struct msghdr *message)
+{
+	struct cmsghdr *header = CMSG_FIRSTHDR(message);
+	int taken = -1;
+
+	if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+		return -1;
+
+	size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+	for (size_t index = 0; index < count; index++) {
+		int file;
+
+		memcpy(&file, CMSG_DATA(header) + index * sizeof(file), sizeof(file));
+		if (taken < 0)
+			taken = file;
+		else
+			close(file);
+	}
+	return taken;
+}
+
+/* Whoever sent the file can't make reading it fail or wait: it is memory, and its size is sealed.
+ */
+static int check_file(int file, size_t byte_count)
+{
+	int seals = fcntl(file, F_GET_SEALS);
+	struct stat status;
+
+	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(file, &status) != 0 ||
+	    status.st_size < 0 || (size_t)status.st_size != byte_count)
+		return -EPROTO;
+	return 0;
+}
+
+int mad_socket_receive(int socket, struct mad_arrival *ret_arrival)
+{
+	_Alignas(struct cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))];
+	struct iovec part = {.iov_base = ret_arrival->bytes, .iov_len = sizeof(ret_arrival->bytes)};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = ancillary,
+				 .msg_controllen = sizeof(ancillary)};
+	ssize_t received;
+
+	do {
+		received = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	} while (received < 0 && errno == EINTR);
+	if (received < 0)
+		return errno == EWOULDBLOCK ? -EAGAIN : -errno;
+	if (received == 0)
+		return -ECONNRESET;
+	ret_arrival->file = take_descriptor(&message);
+	ret_arrival->byte_count = (size_t)received;
+	ret_arrival->total_bytes = (size_t)received;
+
+	int error =
+		received < MAD_PORT_HEADER_BYTES || (message.msg_flags & MSG_TRUNC) ? -EPROTO : 0;
+
+	if (!error && ret_arrival->file >= 0) {
+		uint32_t total;
+
+		memcpy(&total, ret_arrival->bytes + TOTAL_OFFSET, sizeof(total));
+		ret_arrival->total_bytes = total;
+		error = total < MAD_PORT_HEADER_BYTES || total > MAD_PORT_BYTES_MAX
+				? -EPROTO
+				: check_file(ret_arrival->file, total);
+	}
+	if (error && ret_arrival->file >= 0)
+		close(ret_arrival->file);
+	return error;
+}
+
+static int read_file(int file, uint8_t *ret_bytes, size_t byte_count)
+{
+	size_t done = 0;
+
+	while (done < byte_count) {
+		ssize_t count = pread(file, ret_bytes + done, byte_count - done, (off_t)done);
+
+		if (count == 0 || (count < 0 && errno != EINTR))
+			return -EPROTO;
+		done += count > 0 ? (size_t)count : 0;
+	}
+	return 0;
+}
+
+int mad_arrival_take(struct mad_arrival *arrival, uint8_t *ret_bytes)
+{
+	if (arrival->file < 0) {
+		memcpy(ret_bytes, arrival->bytes, arrival->byte_count);
+		return 0;
+	}
+
+	int error = read_file(arrival->file, ret_bytes, arrival->total_bytes);
+
+	/* The header that was checked is the one that holds. */
+	memcpy(ret_bytes, arrival->bytes, MAD_PORT_HEADER_BYTES);
+	close(arrival->file);
+	arrival->file = -1;
+	return error;
+}
+
+/* How long the next message is in all. */
+static int peek(int socket, uint8_t *bytes, size_t capacity, size_t *ret_total)
+{
+	ssize_t received;
+	uint32_t stated;
+
+	do {
+		received = recv(socket, bytes, capacity, MSG_PEEK | MSG_DONTWAIT | MSG_TRUNC);
+	} while (received < 0 && errno == EINTR);
+	if (received < 0)
+		return errno == EWOULDBLOCK ? -EAGAIN : -errno;
+	if (received == 0)
+		return -ECONNRESET;
+	if (received < MAD_PORT_HEADER_BYTES)
+		return -EPROTO;
+	memcpy(&stated, bytes + TOTAL_OFFSET, sizeof(stated));
+	/* A message in a file shows its first segment here. */
+	*ret_total = received == MAD_PORT_SINGLE_BYTES && stated > MAD_PORT_SINGLE_BYTES
+			     ? stated
+			     : (size_t)received;
+	return 0;
+}
+
+int mad_socket_read(int socket, size_t capacity, uint8_t *ret_bytes, size_t *ret_byte_count)
+{
+	struct mad_arrival arrival;
+	size_t first = capacity < MAD_PORT_SINGLE_BYTES ? capacity : MAD_PORT_SINGLE_BYTES;
+	size_t total = 0;
+
+	if (capacity < MAD_PORT_HEADER_BYTES)
+		return -EINVAL;
+
+	int error = peek(socket, ret_bytes, first, &total);
+
+	if (error)
+		return error;
+	if (total > capacity && capacity < MAD_PORT_SINGLE_BYTES)
+		return -EINVAL;
+	*ret_byte_count = total;
+	if (total > capacity)
+		return -ENOSPC;
+	if (total <= MAD_PORT_SINGLE_BYTES) {
+		ssize_t received = recv(socket, ret_bytes, capacity, MSG_DONTWAIT);
+
+		return received == (ssize_t)total ? 0 : -EPROTO;
+	}
+	error = mad_socket_receive(socket, &arrival);
+	if (!error && arrival.total_bytes != total) {
+		if (arrival.file >= 0)
+			close(arrival.file);
+		return -EPROTO;
+	}
+	return error ? error : mad_arrival_take(&arrival, ret_bytes);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One-sided requests that go past the packets: both halves' bookkeeping (vol 1, chapter 9: PSNs,
+ * MSN and completions are as if packets had carried them). */
+#include "net/transport/rma/rma_bypass.h"
+
+#include "net/memory/memory.h"
+#include "net/transport/credits.h"
+#include "net/transport/qp_state.h"
+#include "net/transport/report.h"
+#include "net/transport/request_packet.h"
+#include "net/transport/requester.h"
+
+static uint32_t needed_access(const struct send_slot *slot)
+{
+	static const uint8_t access[] = {
+		[SEND_RDMA_WRITE] = ACCESS_REMOTE_WRITE,
+		[SEND_RDMA_READ] = ACCESS_REMOTE_READ,
+		[SEND_COMPARE_SWAP] = ACCESS_REMOTE_ATOMIC,
+		[SEND_FETCH_ADD] = ACCESS_REMOTE_ATOMIC,
+	};
+
+	return slot->opcode < ARRAY_COUNT(access) ? access[slot->opcode] : 0;
+}
+
+/* A null region has no bytes to write to. */
+static bool has_places(const struct send_slot *slot, const struct span *spans)
+{
+	for (uint32_t i = 0; i < slot->sge_count; i++)
+		if (!spans[i].bytes)
+			return false;
+	return true;
+}
+
+/* Everything before the next request has been acknowledged. */
+static bool has_nothing_outstanding(const struct qp *qp)
+{
+	const struct requester *requester = &qp->requester;
+	const struct send_queue *queue = &requester->queue;
+
+	return requester->cursor == queue->done && queue->done == queue->started &&
+	       !requester->cursor_packet && qp->state == QP_RTS && !qp->attributes.rate_limit;
+}
+
+bool shortcut_simple(struct qp *qp, uint32_t byte_count_max, struct simple_request *ret_request)
+{
+	const struct requester *requester = &qp->requester;
+	const struct send_queue *queue = &requester->queue;
+	uint8_t *bytes;
+
+	if (requester->cursor == queue->tail || !has_nothing_outstanding(qp) ||
+	    requester->rnr_deadline != TIME_NEVER || requester->hold)
+		return false;
+
+	struct send_slot *slot = send_queue_slot(queue, requester->cursor);
+	const bool is_read = slot->opcode == SEND_RDMA_READ;
+
+	if ((slot->opcode != SEND_RDMA_WRITE && !is_read) || slot->fault || !slot->byte_count ||
+	    slot->byte_count > byte_count_max)
+		return false;
+	/* Who may not ask at all is told so by the packets' way. */
+	if (is_read && (qp->type != QP_RC || !qp->attributes.initiator_depth))
+		return false;
+	if (slot->flags & SEND_INLINE) {
+		if (is_read)
+			return false;
+		bytes = slot->data;
+	} else {
+		const struct sge *sge = send_slot_sges(slot);
+
+		if (slot->sge_count != 1 ||
+		    memory_resolve(qp->environment->memory, qp->pd, sge->lkey, sge->address,
+				   sge->byte_count, is_read ? ACCESS_LOCAL_WRITE : 0,
+				   &bytes) != MEMORY_OK ||
+		    !bytes)
+			return false;
+	}
+	*ret_request = (struct simple_request){
+		.bytes = bytes,
+		.remote_address = slot->remote_address,
+		.byte_count = slot->byte_count,
+		.remote_key = slot->remote_key,
+		.is_read = is_read,
+	};
+	return true;
+}
+
+bool shortcut_next(struct qp *qp, struct shortcut *ret_shortcut)
+{
+	struct requester *requester = &qp->requester;
+	const struct send_queue *queue = &requester->queue;
+
+	if (!has_nothing_outstanding(qp) || !requester_is_ready(qp))
+		return false;
+
+	struct send_slot *slot = send_queue_slot(queue, requester->cursor);
+	uint32_t access = needed_access(slot);
+
+	/* What is wrong with it is the packets' way to find out and to tell. */
+	if (!access || !slot->byte_count || requester_slot_fault(qp, slot) != COMPLETION_SUCCESS)
+		return false;
+	*ret_shortcut = (struct shortcut){
+		.opcode = slot->opcode,
+		.access = access,
+		.remote_key = slot->remote_key,
+		.remote_address = slot->remote_address,
+		.byte_count = send_slot_is_atomic(slot) ? ATOMIC_BYTES : slot->byte_count,
+		.psn_count = request_packet_count(qp, slot),
+		.compare_or_add = slot->compare_or_add,
+		.swap = slot->swap,
+	};
+	ret_shortcut->payload.byte_count = ret_shortcut->byte_count;
+	if (slot->flags & SEND_INLINE) {
+		ret_shortcut->payload.single = (struct span){slot->data, slot->byte_count};
+		ret_shortcut->payload.spans = &ret_shortcut->payload.single;
+		ret_shortcut->payload.span_count = 1;
+		return true;
+	}
+	ret_shortcut->payload.spans = send_slot_spans(slot);
+	ret_shortcut->payload.span_count = slot->sge_count;
+	return has_places(slot, send_slot_spans(slot));
+}
+
+void shortcut_done(struct qp *qp, time_ns now)
+{
+	struct requester *requester = &qp->requester;
+	struct send_slot *slot = send_queue_slot(&requester->queue, requester->cursor);
+
+	requester_start(qp, slot);
+	requester->next_psn = psn_add(slot->first_psn, slot->packet_count);
+	requester->oldest_psn = requester->next_psn;
+	requester->cursor++;
+	if (send_slot_is_answered(slot) && qp_is_reliable(qp))
+		requester->reads_outstanding--;
+	/* An ACK that is due was due before what follows could be sent: the peer's completions come
+	 * in the order that it is used to. */
+	qp->requests_go_first = false;
+	report_send(qp, now, COMPLETION_SUCCESS);
+	report_drain(qp);
+}
+
+/* The same for what shortcut_simple finds. */
+uint32_t shortcut_simple_done(struct qp *qp, time_ns now)
+{
+	struct requester *requester = &qp->requester;
+	struct send_slot *slot = send_queue_slot(&requester->queue, requester->cursor);
+	const uint32_t packet_count = request_packet_count(qp, slot);
+
+	slot->first_psn = requester->next_psn;
+	slot->packet_count = packet_count;
+	requester->queue.started++;
+	requester->cursor++;
+	credits_use(qp, slot);
+	requester->next_psn = psn_add(requester->next_psn, packet_count);
+	requester->oldest_psn = requester->next_psn;
+	qp->requests_go_first = false;
+	report_send(qp, now, COMPLETION_SUCCESS);
+	return packet_count;
+}
+
+/* Sufficient for qp_post_send to take it, and for it to be the next thing to transmit. */
+static inline bool takes_at_once(const struct qp *qp, const struct send_request *request)
+{
+	const struct requester *requester = &qp->requester;
+	const struct send_queue *queue = &requester->queue;
+
+	if (qp->state != QP_RTS || queue->done != queue->tail || requester->cursor != queue->tail ||
+	    send_queue_is_full(queue) || requester->rnr_deadline != TIME_NEVER || requester->hold ||
+	    requester->credits == CREDITS_COUNTED || qp->attributes.rate_limit)
+		return false;
+	if (request->opcode == SEND_RDMA_READ)
+		return qp->type == QP_RC && qp->attributes.initiator_depth;
+	return request->opcode == SEND_RDMA_WRITE && (qp->type == QP_RC || qp->type == QP_UC);
+}
+
+bool shortcut_may_post(const struct qp *qp, const struct send_request *request,
+		       uint32_t byte_count_max, struct simple_request *ret_request)
+{
+	const bool is_read = request->opcode == SEND_RDMA_READ;
+	const struct sge *sge = request->sges;
+	uint8_t *bytes;
+
+	if (unlikely(request->sge_count != 1 || !takes_at_once(qp, request) || !sge->byte_count ||
+		     sge->byte_count > byte_count_max))
+		return false;
+	if (request->flags & SEND_INLINE) {
+		if (is_read || sge->byte_count > qp->requester.queue.inline_bytes_max)
+			return false;
+		bytes = (uint8_t *)(uintptr_t)sge->address;
+	} else {
+		bytes = memory_place(qp->environment->memory, qp->pd, sge->lkey, sge->address,
+				     sge->byte_count, is_read ? ACCESS_LOCAL_WRITE : 0);
+		if (unlikely(!bytes || !qp->requester.queue.sges_max))
+			return false;
+	}
+	*ret_request = (struct simple_request){
+		.bytes = bytes,
+		.remote_address = request->remote_address,
+		.byte_count = sge->byte_count,
+		.remote_key = request->remote_key,
+		.is_read = is_read,
+		.flags = request->flags,
+		.wr_id = request->wr_id,
+	};
+	return true;
+}
+
+uint32_t shortcut_posted(struct qp *qp, time_ns now, const struct simple_request *request)
+{
+	struct requester *requester = &qp->requester;
+	const uint32_t byte_count = request->byte_count;
+	const uint32_t packet_count =
+		byte_count <= qp->path_mtu ? 1 : (byte_count + qp->path_mtu - 1) / qp->path_mtu;
+
+	requester->queue.tail++;
+	requester->queue.started++;
+	requester->cursor++;
+	requester->messages_started = psn_add(requester->messages_started, 1);
+	requester->next_psn = psn_add(requester->next_psn, packet_count);
+	requester->oldest_psn = requester->next_psn;
+	qp->requests_go_first = false;
+	report_unqueued_send(qp, now, request->is_read ? SEND_RDMA_READ : SEND_RDMA_WRITE,
+			     request->flags, request->wr_id, byte_count);
+	return packet_count;
+}
+
+bool shortcut_catch_up(struct qp *qp)
+{
+	struct responder *responder = &qp->responder;
+	struct placed_requests *placed = responder->placed;
+	uint64_t word = __atomic_load_n(placed->word, __ATOMIC_ACQUIRE);
+
+	/* Requests are placed between messages only, and one uses at least a PSN. */
+	if (word == placed->seen || !placed_words_are_of_one(word, placed->seen) ||
+	    responder->inbound != INBOUND_IDLE)
+		return false;
+
+	/* Whoever sends a packet has shown before what it placed before: a word that has changed is
+	 * ahead of all that came by packets, however often the PSNs have come round. */
+	uint32_t message_count = (uint32_t)(word >> 24) - (uint32_t)(placed->seen >> 24);
+
+	placed->seen = word;
+	responder->expected_psn = psn_from((uint32_t)word);
+	responder->msn = (responder->msn + message_count) & 0xffffff;
+	responder->nak_is_due = false;
+	responder->nak_was_sent = false;
+	return true;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening and closing an adapter in this process. */
+#include "runtime/adapter.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#include "runtime/process_runtime.h"
+#include "runtime/memory/memory_guard.h"
+#include "runtime/softibd_connection.h"
+#include "runtime/session.h"
+#include "runtime/rma/rma.h"
+#include "runtime/rma/rma_target.h"
+#include "runtime/key_violations.h"
+#include "runtime/zcopy/zcopy_send.h"
+#include "runtime/packets/transmit.h"
+#include "runtime/rma/rkey_export.h"
+
+/* Keys of processes that run at the same time are rarely the same: who imports a region can use its
+ * key. */
+enum { PORTS_WAIT_MS = 5000, KEYS_PER_PROCESS = 509 };
+
+static void ignore_event(void *context, const struct hca_event *event)
+{
+	(void)context;
+	(void)event;
+}
+
+static void ignore_cq(void *context, struct cq *cq)
+{
+	(void)context;
+	(void)cq;
+}
+
+const struct hca_owner adapter_nobody = {.event = ignore_event, .cq_notify = ignore_cq};
+
+static int get_adapter(struct attachment *attachment, const struct adapter_description *description,
+		       struct adapter **ret_adapter)
+{
+	struct adapter **place = &attachment->adapters[description->index];
+
+	if (!*place) {
+		struct adapter *adapter = calloc(1, sizeof(*adapter));
+
+		if (!adapter)
+			return -ENOMEM;
+		adapter->attachment = attachment;
+		adapter->description = description;
+		*place = adapter;
+		if (attachment->adapter_limit <= description->index)
+			attachment->adapter_limit = description->index + 1;
+	}
+	*ret_adapter = *place;
+	return 0;
+}
+
+static void end_placing(struct qp *qp)
+{
+	placement_target_end(qp);
+	placement_forget(qp);
+}
+
+static int start_hca(struct adapter *adapter, const struct hca_owner *owner)
+{
+	const struct adapter_description *description = adapter->description;
+	int error = hca_init(&adapter->hca, &hca_limits_default, owner, description->node_guid,
+			     description->port_count);
+
+	if (error)
+		return error;
+	adapter->hca.system_image_guid = description->system_image_guid;
+	adapter->hca.is_unprivileged = !adapter->attachment->session->is_privileged;
+	memory_begin_keys(&adapter->hca.memory, (uint32_t)getpid() * KEYS_PER_PROCESS);
+	adapter->hca.environment.is_underway = transmit_is_underway;
+	adapter->hca.environment.key_violation = key_violation_note;
+	adapter->hca.environment.end_placing = end_placing;
+	adapter->hca.environment.take_back = pull_lane_take_back;
+	exposure_watch(adapter);
+	memory_guard_begin(adapter);
+	/* What softibd gave when the adapter was open before is still ours. */
+	for (unsigned i = 0; i < adapter->grant_count && !error; i++)
+		error = hca_add_qpns(&adapter->hca, adapter->grants[i].first,
+				     adapter->grants[i].count);
+	if (error)
+		hca_release(&adapter->hca);
+	else
+		adapter->has_hca = true;
+	return error;
+}
+
+static int ask_for_ports(struct adapter *adapter)
+{
+	json_t *answer;
+	char text[64];
+
+	snprintf(text, sizeof(text), "{\"command\":\"port\",\"adapter\":%u}",
+		 adapter->description->index);
+
+	int error = session_ask_plain(adapter->attachment->session, text, &answer);
+
+	if (!error)
+		json_decref(answer);
+	return error;
+}
+
+static bool ports_are_known(const struct hca *hca)
+{
+	for (unsigned i = 0; i < hca->port_count; i++)
+		if (hca->ports[i].number == 0)
+			return false;
+	return true;
+}
+
+/* The updates are in the ring by the time softibd has answered, but another ring may have to be
+ * fetched before they are read. */
+static int wait_for_ports(struct adapter *adapter)
+{
+	struct attachment *attachment = adapter->attachment;
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	for (int waited_ms = 0; waited_ms < PORTS_WAIT_MS; waited_ms++) {
+		attachment_lock(attachment);
+		attachment_progress(attachment, attachment_now());
+
+		bool are_known = ports_are_known(&adapter->hca);
+		bool is_usable = attachment_is_usable(attachment);
+
+		attachment_unlock(attachment);
+		if (are_known)
+			return 0;
+		if (!is_usable)
+			return -ENODEV;
+		nanosleep(&pause, NULL);
+	}
+	return -ETIMEDOUT;
+}
+
+/* Opening is rare and asks softibd, so openers go one by one; the session's mutex for attaching
+ * serves. */
+static int open_first(struct adapter *adapter, const struct hca_owner *owner)
+{
+	struct attachment *attachment = adapter->attachment;
+	int error = 0;
+
+	attachment_lock(attachment);
+	if (adapter->has_hca)
+		adapter->hca.owner = *owner;
+	else
+		error = start_hca(adapter, owner);
+	attachment_unlock(attachment);
+	if (!error)
+		error = ask_for_ports(adapter);
+	if (!error)
+		error = wait_for_ports(adapter);
+	attachment_lock(attachment);
+	if (error && adapter->has_hca) {
+		hca_release(&adapter->hca);
+		adapter->has_hca = false;
+	}
+	attachment_unlock(attachment);
+	return error;
+}
+
+int adapter_open(struct session *session, unsigned index, const struct hca_owner *owner,
+		 struct adapter **ret_adapter)
+{
+	const struct adapter_description *description = session_adapter(session, index);
+	struct attachment *attachment;
+	struct adapter *adapter = NULL;
+
+	if (!description)
+		return -EINVAL;
+
+	int error = attachment_get(session, &attachment);
+
+	if (error)
+		return error;
+	pthread_mutex_lock(&session->attaching);
+	attachment_lock(attachment);
+	error = attachment_is_usable(attachment) ? get_adapter(attachment, description, &adapter)
+						 : -ENODEV;
+	attachment_unlock(attachment);
+	if (!error && adapter->open_count == 0)
+		error = open_first(adapter, owner);
+	if (!error) {
+		adapter->open_count++;
+		*ret_adapter = adapter;
+	}
+	pthread_mutex_unlock(&session->attaching);
+	return error;
+}
+
+void adapter_close(struct adapter *adapter)
+{
+	struct session *session = adapter->attachment->session;
+	struct hca *hca = &adapter->hca;
+
+	pthread_mutex_lock(&session->attaching);
+	assert(adapter->open_count > 0);
+	if (--adapter->open_count == 0) {
+		attachment_lock(adapter->attachment);
+		hca->owner = adapter_nobody;
+		/* What a program did not destroy stays until it exits, as it would with a kernel
+		 * that has no close yet. */
+		if (hca->qp_count == 0 && hca->cq_count == 0 && hca->srq_count == 0 &&
+		    hca->pd_count == 0 && hca->rdd_count == 0) {
+			hca_release(hca);
+			adapter->has_hca = false;
+		}
+		attachment_unlock(adapter->attachment);
+	}
+	pthread_mutex_unlock(&session->attaching);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Alternate paths that softibd's connection manager loads into queue pairs of this process: what a
+ * peer asked for by LAP, or granted by APR (vol 1, 12.8 and 17.2.8). */
+#ifndef SOFTIB_RUNTIME_ALTERNATE_PATHS_H
+#define SOFTIB_RUNTIME_ALTERNATE_PATHS_H
+
+#include "base/time.h"
+#include "ipc/alternate_path.h"
+
+struct attachment;
+struct ring_record;
+
+/* Loads it and says whether that was possible. The attachment's lock is held. */
+void alternate_path_receive(struct attachment *attachment, time_ns now,
+			    const struct ring_record *record);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Channels with unpublished records, and queue pairs that waited: see channel_queues.h. */
+#include "runtime/channel_queues.h"
+
+#include "runtime/runtime_state.h"
+
+void publish_later(struct attachment *attachment, struct channel *channel)
+{
+	if (!list_is_linked(&channel->dirty))
+		list_append(&attachment->dirty, &channel->dirty);
+}
+
+void publish_all(struct attachment *attachment)
+{
+	struct list *link;
+
+	while ((link = list_pop(&attachment->dirty)))
+		channel_publish(container_of(link, struct channel, dirty));
+}
+
+void waiting_wake(struct list *waiting)
+{
+	struct list *link;
+
+	while ((link = list_pop(waiting))) {
+		struct qp *qp = container_of(link, struct qp, ready_link);
+
+		hca_ready_add(container_of(qp, struct qp_object, qp)->hca, qp);
+	}
+}
+
+void waiting_wake_flow(void *context, struct flow *flow)
+{
+	(void)context;
+	waiting_wake(&flow->waiting);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Direct channels: rings with other processes, from softibd's naming one to its closing. */
+#include "ipc/doorbell.h"
+#include "runtime/direct_channels.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "runtime/runtime_state.h"
+#include "runtime/channel_queues.h"
+#include "runtime/softibd_connection.h"
+#include "ipc/memory_file.h"
+#include "runtime/rma/pinned_range.h"
+#include "runtime/rma/rma.h"
+#include "runtime/rma/rma_target.h"
+#include "runtime/zcopy/zcopy_send.h"
+#include "runtime/zcopy/ud_zcopy.h"
+
+static struct channel *find_channel(const struct attachment *attachment, uint32_t id)
+{
+	for (unsigned i = 0; i < attachment->channel_count; i++)
+		if (attachment->channels[i]->id == id)
+			return attachment->channels[i];
+	return NULL;
+}
+
+/* A helper that stays out looks at it without the lock. */
+static void set_wanted_count(struct attachment *attachment, unsigned count)
+{
+	__atomic_store_n(&attachment->wanted_count, count, __ATOMIC_RELAXED);
+}
+
+struct channel *direct_channel_get(struct attachment *attachment, uint32_t id)
+{
+	struct channel *channel = find_channel(attachment, id);
+
+	if (channel)
+		return channel;
+	if (attachment->channel_count == attachment->channel_capacity) {
+		unsigned capacity =
+			attachment->channel_capacity ? attachment->channel_capacity * 2 : 8;
+		struct channel **channels =
+			realloc(attachment->channels, capacity * sizeof(struct channel *));
+
+		if (!channels)
+			return NULL;
+		attachment->channels = channels;
+		attachment->channel_capacity = capacity;
+	}
+	channel = malloc(sizeof(*channel));
+	if (!channel)
+		return NULL;
+	channel_init(channel, id);
+	attachment->channels[attachment->channel_count++] = channel;
+	set_wanted_count(attachment, attachment->wanted_count + 1);
+	/* Whoever finds the record may be a polling program; the helper does the asking. */
+	doorbell_ring(attachment->doorbell);
+	return channel;
+}
+
+/* One that wrote nonsense keeps its place, so that it is not fetched again. */
+static void bury_channel(struct attachment *attachment, struct channel *channel)
+{
+	datagram_loans_close(attachment, channel, attachment_now());
+	placement_target_close(channel);
+	pinned_window_close(attachment, channel);
+	placement_close(channel);
+	waiting_wake(&channel->waiting);
+	flow_table_forget_channel(&attachment->flows, channel, waiting_wake_flow, attachment);
+	channel_close(channel);
+}
+
+static void drop_channel(struct attachment *attachment, unsigned index)
+{
+	struct channel *channel = attachment->channels[index];
+
+	bury_channel(attachment, channel);
+	attachment->channels[index] = attachment->channels[--attachment->channel_count];
+	free(channel);
+}
+
+bool direct_channels_reap(struct attachment *attachment)
+{
+	bool any = false;
+
+	for (unsigned i = attachment->channel_count; i-- > 0;) {
+		struct channel *channel = attachment->channels[i];
+
+		if (channel->state != CHANNEL_OPEN)
+			continue;
+		if (unlikely(channel_is_corrupt(channel))) {
+			bury_channel(attachment, channel);
+			any = true;
+		} else if (unlikely(ring_is_closed(channel->in.shared)) &&
+			   ring_is_empty(&channel->in)) {
+			drop_channel(attachment, i);
+			any = true;
+		}
+	}
+	return any;
+}
+
+struct fetched {
+	int doorbell;
+	int exposure_file;
+	void *memory;
+	unsigned outgoing;
+	unsigned incoming;
+};
+
+static int fetch(struct session *session, uint32_t id, struct fetched *ret_fetched)
+{
+	struct control_message message;
+	uint64_t outgoing, incoming;
+	json_t *answer;
+	char text[64];
+
+	snprintf(text, sizeof(text), "{\"command\":\"ring\",\"id\":%u}", id);
+
+	int error = session_ask(session, text, &answer, &message);
+
+	if (error)
+		return error;
+	error = answer_number(answer, "outgoing", &outgoing);
+	/* A process's ring to itself is written and read in the same place. */
+	if (!error)
+		error = answer_number(answer, "incoming", &incoming);
+	if (!error && (outgoing > 1 || incoming > 1 || message.descriptor_count != 3))
+		error = -EPROTO;
+	if (!error)
+		error = memory_file_map(message.descriptors[0], direct_layout().total_bytes,
+					&ret_fetched->memory);
+	if (!error) {
+		ret_fetched->exposure_file = control_message_take(&message, 1);
+		ret_fetched->doorbell = control_message_take(&message, 2);
+		ret_fetched->outgoing = (unsigned)outgoing;
+		ret_fetched->incoming = (unsigned)incoming;
+	}
+	json_decref(answer);
+	control_message_release(&message);
+	return error;
+}
+
+/* softibd takes a ring for fetched once it has answered. Where we could not keep it, for want of
+ * descriptors say, nobody would read it: it is closed, and packets go by the fabric. */
+static void refuse(struct session *session, uint32_t id)
+{
+	json_t *answer;
+	char text[64];
+
+	snprintf(text, sizeof(text), "{\"command\":\"refuse\",\"id\":%u}", id);
+	/* One that does not answer is on its way out. */
+	if (session_ask_plain(session, text, &answer) == 0)
+		json_decref(answer);
+}
+
+static void open_channel(struct attachment *attachment, struct channel *channel,
+			 const struct fetched *fetched)
+{
+	struct direct_layout layout = direct_layout();
+	uint8_t *memory = fetched->memory;
+
+	channel->memory = memory;
+	channel->memory_bytes = layout.total_bytes;
+	channel_open(channel, memory + layout.offset[fetched->outgoing], DIRECT_RING_BYTES,
+		     memory + layout.offset[fetched->incoming], DIRECT_RING_BYTES,
+		     fetched->doorbell);
+	channel_open_words(channel, memory + layout.words_offset[fetched->outgoing],
+			   memory + layout.words_offset[fetched->incoming]);
+	channel->out.is_fenced = attachment->is_fenced;
+	__atomic_store_n(&channel->in.shared->consumer_fences, attachment->is_fenced,
+			 __ATOMIC_RELEASE);
+	channel->placed_out =
+		(struct placement_area *)(void *)(memory + layout.area_offset[fetched->outgoing]);
+	channel->placed_in =
+		(struct placement_area *)(void *)(memory + layout.area_offset[fetched->incoming]);
+	placement_open(channel, fetched->exposure_file);
+	pull_lane_open(attachment, channel);
+	flow_table_channel_opened(&attachment->flows, channel, waiting_wake_flow, attachment);
+}
+
+void direct_channels_fetch(struct attachment *attachment)
+{
+	for (unsigned i = 0; attachment->wanted_count && i < attachment->channel_count; i++) {
+		struct channel *channel = attachment->channels[i];
+		struct fetched fetched;
+
+		if (channel->state != CHANNEL_WANTED)
+			continue;
+		/* Only the helper fetches and reaping leaves wanted ones alone, so the channel
+		 * stays while the lock is away; the array may move. */
+		attachment_unlock(attachment);
+
+		int error = fetch(attachment->session, channel->id, &fetched);
+
+		/* -ENOENT: the peer is gone, and the ring with it. */
+		if (error && error != -ENOENT)
+			refuse(attachment->session, channel->id);
+		attachment_lock(attachment);
+		set_wanted_count(attachment, attachment->wanted_count - 1);
+		if (!error)
+			open_channel(attachment, channel, &fetched);
+		else
+			bury_channel(attachment, channel);
+		/* Others may have come and gone meanwhile. */
+		i = (unsigned)-1;
+	}
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the packets of the express lane go (runtime/fast/short_send.h): flows that are known already; and
+ * whether they may, and did. */
+#ifndef SOFTIB_RUNTIME_FAST_FLOW_CACHE_H
+#define SOFTIB_RUNTIME_FAST_FLOW_CACHE_H
+
+#include "runtime/runtime_state.h"
+#include "ipc/doorbell.h"
+#include "net/transport/addressing.h"
+
+/* For completions, whose time is only asked for where the clock is read each time. */
+static inline time_ns lane_time(const struct attachment *attachment)
+{
+	return unlikely(attachment->wants_time) ? attachment_now() : attachment->last_now;
+}
+
+/* The flow that the queue pair used last, if its packets still go that way and past the fabric. */
+static inline struct flow *direct_flow(const struct adapter *adapter, const struct qp *qp,
+				const struct address_vector *address, uint32_t destination_qpn)
+{
+	struct flow *flow = qp->owner_route;
+	uint16_t pkey = qp->port->pkeys[qp->attributes.pkey_index];
+
+	if (!flow || flow->state != FLOW_DIRECT ||
+	    flow->key != flow_key_make(adapter->description->index, qp->port->number, address->sl,
+				       address->dlid, pkey, destination_qpn) ||
+	    flow->generation != attachment_generation(adapter->attachment))
+		return NULL;
+	return flow;
+}
+
+/* Of a connection whose headers have stayed the same since it was looked up; NULL: it was not, or
+ * the way has changed. */
+static inline struct flow *known_flow(const struct attachment *attachment, const struct qp *qp)
+{
+	struct flow *flow = qp->owner_route;
+
+	return likely(flow && flow == qp->express.route && flow->state == FLOW_DIRECT &&
+		      flow->generation == attachment_generation(attachment))
+		       ? flow
+		       : NULL;
+}
+
+/* Of a connection: looked up once for as long as its headers stay the same. */
+static inline struct flow *connected_flow(const struct adapter *adapter, struct qp *qp)
+{
+	struct flow *flow = known_flow(adapter->attachment, qp);
+
+	if (likely(flow))
+		return flow;
+	flow = direct_flow(adapter, qp, &qp->attributes.address, qp->attributes.destination_qpn);
+	qp->express.route = flow;
+	return flow;
+}
+
+/* Whether this queue pair's packets may be sent without the clock, as far as its owner knows. */
+static inline bool express_is_open_to(const struct attachment *attachment, const struct qp *qp)
+{
+	return attachment_is_express(attachment) && attachment_is_looked_after(attachment) &&
+	       !list_is_linked(&qp->ready_link);
+}
+
+/* A record of this queue pair's is in the ring, and the first that was not shown. */
+static inline void express_posted(struct adapter *adapter, struct qp *qp, struct flow *flow)
+{
+	if (unlikely(ring_announce(&flow->channel->out)))
+		doorbell_ring(flow->channel->doorbell);
+	hca_remember_undated(&adapter->hca, qp);
+	adapter->attachment->sends_through_softibd = false;
+}
+
+#endif

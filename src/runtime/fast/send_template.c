@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests like the one before. */
+#include "runtime/fast/send_template.h"
+
+#include "net/memory/memory.h"
+
+static struct again_range range_of(const struct qp *qp, const struct sge *sge)
+{
+	const struct region *region = memory_find_plain(qp->environment->memory, sge->lkey);
+
+	return (struct again_range){
+		.from = region->iova,
+		.span = region->byte_count - sge->byte_count,
+		.bytes = region->bytes,
+	};
+}
+
+struct again_local again_local(const struct qp *qp, const struct send_request *request)
+{
+	const struct sge *sge = &request->sges[0];
+	const bool has_key = !(request->flags & SEND_INLINE);
+
+	return (struct again_local){
+		.flags = request->flags,
+		.byte_count = sge->byte_count,
+		.key = sge->lkey,
+		.key_mask = has_key ? UINT32_MAX : 0,
+		.range = has_key ? range_of(qp, sge) : (struct again_range){.span = UINT64_MAX},
+	};
+}

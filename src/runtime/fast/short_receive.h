@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a round of the express lane (runtime/fast/short_send.h) takes from a direct ring, and
+ * acknowledges. */
+#ifndef SOFTIB_RUNTIME_FAST_SHORT_RECEIVE_H
+#define SOFTIB_RUNTIME_FAST_SHORT_RECEIVE_H
+
+#include <stdbool.h>
+#include "base/time.h"
+
+struct attachment;
+struct channel;
+
+/* Returns whether there was anything to take. */
+bool express_records_take(struct attachment *attachment, struct channel *channel, time_ns now);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Registered memory that the program has unmapped, protected or truncated: see memory_guard.h. */
+#include "runtime/memory/memory_guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "runtime/rma/shared_mr.h"
+#include "runtime/runtime_state.h"
+#include "ipc/doorbell.h"
+#include "runtime/memory/fault_signals.h"
+#include "ipc/memory_file.h"
+#include "runtime/memory/own_mappings.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+enum {
+	PAGE_BYTES = EXPOSURE_PAGE_BYTES,
+	SPARE_BYTES = 64 << 10, /* put there at once at most */
+	LENT_MAX = 1024,
+};
+
+enum lent_kind {
+	LENT_SPARE,  /* of our file */
+	LENT_SHARED, /* of the exposure's file: what was there before */
+	LENT_ASIDE,  /* of our file; the program's page is elsewhere */
+	LENT_OPEN,   /* the program's, with other rights */
+};
+
+struct lent {
+	uintptr_t begin, end;
+	enum lent_kind kind;
+	int rights;	 /* LENT_OPEN: before */
+	uint64_t offset; /* in the file */
+	void *aside;
+};
+
+struct memory_gaps memory_guard_gaps;
+
+/* With the lock of the attachment. */
+static struct {
+	struct attachment *attachment;
+	int file; /* SPARE_BYTES */
+	struct lent lent[LENT_MAX];
+	unsigned lent_count;
+} guard = {.file = -1};
+
+static bool has_room(void)
+{
+	return guard.lent_count < LENT_MAX;
+}
+
+/* Without room the entry is not kept, and its pages stay where they are: no harm if they are ours. */
+static void note(const struct lent *lent)
+{
+	if (lent->kind == LENT_SPARE || lent->kind == LENT_ASIDE)
+		memory_gaps_add(&memory_guard_gaps, lent->begin, lent->end);
+	if (!has_room())
+		return;
+	guard.lent[guard.lent_count] = *lent;
+	__atomic_store_n(&guard.lent_count, guard.lent_count + 1, __ATOMIC_RELEASE);
+}
+
+static bool map(uintptr_t begin, size_t byte_count, int file, uint64_t offset)
+{
+	void *place = (void *)begin;
+	void *found = mmap(place, byte_count, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_FIXED_NOREPLACE, file, (off_t)offset);
+
+	/* A kernel that does not know the flag takes the address for a wish. */
+	if (found != MAP_FAILED && found != place) {
+		munmap(found, byte_count);
+		errno = EEXIST;
+		return false;
+	}
+	return found != MAP_FAILED;
+}
+
+/* There is nothing. end: of the region. */
+static bool fill_hole(uintptr_t page, uintptr_t end)
+{
+	const struct adopted_memory *adopted = guard.attachment->exposure.adopted;
+	const size_t room = (end - page + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
+	struct lent lent = {.begin = page, .end = page + PAGE_BYTES};
+	uint64_t place;
+
+	if (adopted && adopted_memory_locate(adopted, (const uint8_t *)page, PAGE_BYTES, &place)) {
+		lent.kind = LENT_SHARED;
+		lent.offset = exposure_layout().shared_offset + place;
+		if (!map(page, PAGE_BYTES, adopted->file, lent.offset))
+			return errno == EEXIST;
+		note(&lent);
+		return true;
+	}
+	lent.kind = LENT_SPARE;
+	if (room > PAGE_BYTES)
+		lent.end = page + (room < SPARE_BYTES ? room : SPARE_BYTES);
+	if (!map(page, lent.end - page, guard.file, 0)) {
+		lent.end = page + PAGE_BYTES;
+		/* EEXIST: another thread of the program has put something there by now. */
+		if (!map(page, PAGE_BYTES, guard.file, 0))
+			return errno == EEXIST;
+	}
+	note(&lent);
+	return true;
+}
+
+static bool set_aside(uintptr_t page)
+{
+	struct lent lent = {.begin = page, .end = page + PAGE_BYTES, .kind = LENT_ASIDE};
+	void *place;
+
+	/* A page of the program's that nobody remembers would never come back. */
+	if (!has_room())
+		return false;
+	place = mmap(NULL, PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (place == MAP_FAILED)
+		return false;
+	lent.aside =
+		mremap((void *)page, PAGE_BYTES, PAGE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+	if (lent.aside == MAP_FAILED) {
+		munmap(place, PAGE_BYTES);
+		return false;
+	}
+	if (map(page, PAGE_BYTES, guard.file, 0)) {
+		note(&lent);
+		return true;
+	}
+	/* Another thread of the program has put something there by now: the old page has gone. */
+	if (errno == EEXIST) {
+		munmap(lent.aside, PAGE_BYTES);
+		return true;
+	}
+	(void)!mremap(lent.aside, PAGE_BYTES, PAGE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED,
+		      (void *)page);
+	return false;
+}
+
+/* The entry of the page before this one, if it had the same rights; NULL: it is none of ours. */
+static struct lent *opened_before(uintptr_t page, int rights)
+{
+	struct lent *last = guard.lent_count ? &guard.lent[guard.lent_count - 1] : NULL;
+
+	return last && last->kind == LENT_OPEN && last->end == page && last->rights == rights
+		       ? last
+		       : NULL;
+}
+
+static bool lift_protection(uintptr_t page)
+{
+	struct lent lent = {.begin = page, .end = page + PAGE_BYTES, .kind = LENT_OPEN};
+
+	if (!own_mapping_rights(page, &lent.rights))
+		return false;
+	/* It has changed since the fault. */
+	if ((lent.rights & (PROT_READ | PROT_WRITE)) == (PROT_READ | PROT_WRITE))
+		return true;
+
+	struct lent *before = opened_before(page, lent.rights);
+
+	if ((!before && !has_room()) ||
+	    mprotect((void *)page, PAGE_BYTES, lent.rights | PROT_READ | PROT_WRITE) != 0)
+		return false;
+	if (before)
+		before->end += PAGE_BYTES;
+	else
+		note(&lent);
+	return true;
+}
+
+static bool is_registered(const struct attachment *attachment, uintptr_t address,
+			  uintptr_t *ret_end)
+{
+	for (unsigned i = 0; i < attachment->adapter_limit; i++) {
+		const struct adapter *adapter = attachment->adapters[i];
+
+		if (adapter && adapter->has_hca &&
+		    memory_is_registered(&adapter->hca.memory, address, ret_end))
+			return true;
+	}
+	return false;
+}
+
+/* In a signal handler. Whether the instruction may be tried again. */
+static bool resolve(uintptr_t address, enum fault_kind kind)
+{
+	struct attachment *attachment = __atomic_load_n(&guard.attachment, __ATOMIC_ACQUIRE);
+	const uintptr_t page = address & ~(uintptr_t)(PAGE_BYTES - 1);
+	uintptr_t end;
+	bool is_resolved;
+
+	if (!attachment || !biased_lock_is_mine(&attachment->lock) ||
+	    !is_registered(attachment, address, &end))
+		return false;
+	if (kind == FAULT_UNMAPPED)
+		is_resolved = fill_hole(page, end);
+	else
+		is_resolved = (kind == FAULT_PROTECTED && lift_protection(page)) || set_aside(page);
+	/* Else the helper sees to it, which waits for the lock. */
+	if (is_resolved && !biased_lock_will_leave_slowly(&attachment->lock))
+		doorbell_ring(attachment->doorbell);
+	return is_resolved;
+}
+
+/* Only what is still there as we left it is ours to remove. */
+static void return_one(const struct lent *lent, bool is_at_once)
+{
+	const int file =
+		lent->kind == LENT_SHARED ? guard.attachment->exposure.adopted->file : guard.file;
+
+	if (lent->kind == LENT_OPEN) {
+		/* Later it may be another mapping, which looks the same. */
+		if (is_at_once)
+			(void)mprotect((void *)lent->begin, lent->end - lent->begin, lent->rights);
+		return;
+	}
+	if (!own_mapping_is_of(lent->begin, lent->end, file, lent->offset))
+		return;
+	if (lent->kind == LENT_ASIDE)
+		(void)!mremap(lent->aside, PAGE_BYTES, PAGE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED,
+			      (void *)lent->begin);
+	else
+		munmap((void *)lent->begin, lent->end - lent->begin);
+}
+
+/* The lock is held. */
+static void return_all(bool is_at_once)
+{
+	for (unsigned i = 0; i < guard.lent_count; i++)
+		return_one(&guard.lent[i], is_at_once);
+	__atomic_store_n(&guard.lent_count, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&memory_guard_gaps.count, 0, __ATOMIC_RELAXED);
+}
+
+/* Before the program can do anything else about its memory. */
+static void before_leaving(struct biased_lock *lock)
+{
+	if (unlikely(guard.lent_count) && lock == &guard.attachment->lock)
+		return_all(true);
+}
+
+void memory_guard_begin(struct adapter *adapter)
+{
+	const char *value = getenv("SOFTIB_GUARD");
+
+	if ((value && strcmp(value, "0") == 0) || sysconf(_SC_PAGESIZE) != PAGE_BYTES)
+		return;
+	if (guard.file < 0)
+		guard.file = memfd_create("softib-unmapped", MFD_CLOEXEC);
+	if (guard.file < 0 || memory_file_resize(guard.file, SPARE_BYTES) != 0)
+		return;
+	adapter->hca.memory.gaps = &memory_guard_gaps;
+	adapter->attachment->lock.before_leaving = before_leaving;
+	__atomic_store_n(&guard.attachment, adapter->attachment, __ATOMIC_RELEASE);
+	fault_signals_handle(resolve);
+}
+
+void memory_guard_renew(void)
+{
+	fault_signals_renew();
+}
+
+void memory_guard_take_back(struct attachment *attachment)
+{
+	if (likely(!__atomic_load_n(&guard.lent_count, __ATOMIC_ACQUIRE)) ||
+	    guard.attachment != attachment)
+		return;
+	attachment_lock(attachment);
+	return_all(false);
+	attachment_unlock(attachment);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ACKs that come as words beside a direct ring: see ack_words.h. */
+#include "runtime/packets/ack_words.h"
+
+#include "runtime/runtime_state.h"
+#include "runtime/packets/receive.h"
+#include "net/transport/addressing.h"
+#include "wire/packet.h"
+
+/* The packet that the word stands for, for what is unusual at this end. */
+static void receive_ack_packet(struct hca *hca, time_ns now, const struct qp *qp, struct psn psn)
+{
+	struct packet packet = {
+		.lrh = {.sl = qp->attributes.address.sl,
+			.lnh = LNH_LOCAL,
+			.dlid = qp->port->lid,
+			.slid = qp->attributes.address.dlid},
+		.bth = {.opcode = TRANSPORT_RC | OPCODE_ACKNOWLEDGE,
+			.migrated = true,
+			.pkey = qp_pkey(qp),
+			.destination_qpn = qp->qpn,
+			.psn = psn},
+		.aeth = {.syndrome = aeth_syndrome(AETH_ACK, AETH_CREDITS_UNLIMITED)},
+		.packet_count = 1,
+	};
+
+	hca_receive(hca, now, qp->port->number, &packet);
+}
+
+/* What a queue pair can be told by this channel: one whose own packets go by another ring hears
+ * nothing from here. */
+static struct qp_object *find_acknowledged(const struct attachment *attachment,
+					   const struct channel *channel, uint32_t qpn)
+{
+	for (unsigned i = 0; i < attachment->adapter_limit; i++) {
+		const struct adapter *adapter = attachment->adapters[i];
+
+		if (!adapter || !adapter->has_hca)
+			continue;
+
+		struct qp_object *object = index_table_get(&adapter->hca.qps, qpn);
+		struct flow *flow = object ? object->qp.owner_route : NULL;
+
+		if (!object || object->qp.type != QP_RC || !object->qp.port)
+			continue;
+		if (!flow || flow->state != FLOW_DIRECT || flow->channel == channel)
+			return object;
+	}
+	return NULL;
+}
+
+/* Takes one word. An answer to a READ that the peer sent before this ACK lies in the ring: it is
+ * read first, or the ACK would say that it was lost. */
+static void take_word(struct attachment *attachment, struct channel *channel, time_ns now,
+		      uint64_t number)
+{
+	struct qp_object *object = find_acknowledged(attachment, channel,
+						     (uint32_t)number & ACK_WORD_QPN_MASK);
+	struct psn psn = psn_from((uint32_t)(number >> ACK_WORD_QPN_BITS));
+
+	if (unlikely(!object)) {
+		attachment->malformed++;
+		return;
+	}
+	if (likely(hca_acknowledge_express(object->hca, now, &object->qp, psn)))
+		return;
+	now = attachment_now();
+	receive_direct(attachment, channel, now);
+	receive_ack_packet(object->hca, now, &object->qp, psn);
+}
+
+bool ack_words_take(struct attachment *attachment, struct channel *channel, time_ns now)
+{
+	uint64_t number, next;
+
+	if (!word_ring_take(&channel->words_in, &number))
+		return false;
+	for (unsigned count = 1; count < WORD_RING_COUNT && word_ring_take(&channel->words_in, &next);
+	     count++) {
+		/* The later word for a queue pair says what the one before it says, and more. */
+		if ((number ^ next) & ACK_WORD_QPN_MASK)
+			take_word(attachment, channel, now, number);
+		number = next;
+	}
+	take_word(attachment, channel, now, number);
+	dialogue_acknowledged(&channel->dialogue);
+	return true;
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records in: what comes out of a ring is input from a stranger. */
+#include "runtime/packets/receive.h"
+
+#include <limits.h>
+#include <string.h>
+#include "runtime/packets/ack_words.h"
+#include "runtime/alternate_paths.h"
+#include "runtime/runtime_state.h"
+#include "runtime/channel_queues.h"
+#include "runtime/direct_channels.h"
+#include "runtime/fast/short_send.h"
+#include "runtime/rma/pinned_range.h"
+#include "runtime/rma/rma_target.h"
+#include "runtime/zcopy/zcopy_send.h"
+#include "runtime/xrc/xrc_leases.h"
+#include "ipc/verb_faults.h"
+#include "runtime/zcopy/ud_zcopy.h"
+#include "net/hca/injected_event.h"
+#include "net/hca/raw_qps.h"
+#include "net/hca/shared_target.h"
+#include "wire/mtu.h"
+#include "wire/packet.h"
+#include "wire/raw_packet.h"
+
+enum { SMALLEST_MTU_BYTES = 256 };
+
+/* A program that polls has its receives ready for what it takes at a time, and no more: the rest waits
+ * in the ring, where it keeps the peer from sending. */
+enum { RECORDS_PER_CALL = 64 };
+
+/* The headers are decoded from a copy: the peer can change the ring's bytes between a check and a
+ * use. The payload stays where it is; what it says is the peer's business. */
+static bool decode(const struct ring_record *record, struct packet *ret_packet)
+{
+	uint8_t headers[PACKET_HEADER_BYTES_MAX + 4];
+	size_t copied = record->byte_count < sizeof(headers) ? record->byte_count : sizeof(headers);
+
+	/* A packet of a train has at least the smallest MTU, but for the last. */
+	if (unlikely(record->packet_count > 1 + record->byte_count / SMALLEST_MTU_BYTES))
+		return false;
+	memcpy(headers, record->body, copied);
+	__asm__ volatile("" : : "r"(headers) : "memory"); /* no second look at the ring */
+	if (unlikely(packet_decode(headers, record->byte_count, record->packet_count, ret_packet) !=
+		     PACKET_OK))
+		return false;
+
+	size_t payload_offset = (size_t)(ret_packet->payload.single.bytes - headers);
+
+	ret_packet->payload.single.bytes = record->body + payload_offset;
+	return true;
+}
+
+/* A hint: it is read where the peer can change it. */
+static bool looks_unreliable(const struct ring_record *record)
+{
+	size_t offset = LRH_BYTES + ((record->body[1] & 3) == LNH_LOCAL ? 0 : GRH_BYTES);
+	unsigned transport = record->byte_count > offset ? opcode_transport(record->body[offset])
+							 : TRANSPORT_RC;
+
+	return record->kind == RECORD_PACKET &&
+	       (transport == TRANSPORT_UD || transport == TRANSPORT_UC);
+}
+
+/* Whether it is a message that nobody would repeat, for a queue pair that takes it as soon as a
+ * receive request is posted. */
+static bool lacks_only_a_receive(const struct attachment *attachment,
+				 const struct ring_record *record)
+{
+	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	struct packet packet;
+
+	if (likely(record->byte_count < LRH_BYTES || !looks_unreliable(record)) || !adapter ||
+	    !decode(record, &packet) || !opcode_info(packet.bth.opcode)->takes_receive)
+		return false;
+
+	const struct qp_object *object =
+		index_table_get(&adapter->hca.qps, packet.bth.destination_qpn);
+	const struct qp *qp = object ? &object->qp : NULL;
+
+	return qp && (qp->type == QP_UD || qp->type == QP_UC) &&
+	       opcode_transport(packet.bth.opcode) == qp_transport(qp) && qp->state >= QP_RTR &&
+	       qp->state != QP_ERROR && !receive_queue_first(qp->receive_queue) &&
+	       !qp->responder.has_receive &&
+	       (qp->type != QP_UD || packet.deth.qkey == qp->attributes.qkey);
+}
+
+/* Whether it is a SEND to a reliable connection that has no receive request, while the program has
+ * receive completions to poll, or has polled some and is at work on them: the requests that it posts
+ * again are among those. An RNR NAK would have the peer wait for a timer, though the program is about
+ * to post. A hint, since the BTH is read
+ * where the peer can change it; all that the peer can do is to let its own ring wait. */
+static bool awaits_repost(const struct attachment *attachment, const struct ring_record *record)
+{
+	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	struct bth bth;
+
+	if ((record->kind != RECORD_PACKET && record->kind != RECORD_PULLED) || !adapter ||
+	    record->byte_count < LRH_BYTES)
+		return false;
+
+	size_t offset = LRH_BYTES + ((record->body[1] & 3) == LNH_LOCAL ? 0 : GRH_BYTES);
+
+	if (record->byte_count < offset ||
+	    !bth_decode(record->body + offset, record->byte_count - offset, &bth))
+		return false;
+
+	if (opcode_transport(bth.opcode) != TRANSPORT_RC || !opcode_info(bth.opcode)->takes_receive)
+		return false;
+
+	const struct qp_object *object = index_table_get(&adapter->hca.qps, bth.destination_qpn);
+	const struct qp *qp = object ? &object->qp : NULL;
+	const struct completion_ring *completions = qp ? qp->completions[SIDE_RECEIVE] : NULL;
+
+	return qp && qp->type == QP_RC && qp->state >= QP_RTR && qp->state != QP_ERROR &&
+	       !receive_queue_first(qp->receive_queue) && !qp->responder.has_receive &&
+	       psn_equal(bth.psn, qp->responder.expected_psn) && completions &&
+	       (attachment->is_posting || completions->head != completions->tail);
+}
+
+/* Whether the record that was read last from the channel may wait there, or wait on. */
+static bool waits_for_receive(const struct attachment *attachment, struct channel *channel,
+			      time_ns now, const struct ring_record *record)
+{
+	const struct ring_record packet = datagram_loan_headers(record);
+
+	if (unlikely(lacks_only_a_receive(attachment, &packet)))
+		return patience_waits(&channel->patience, ring_position(&channel->in), now);
+	return unlikely(awaits_repost(attachment, record)) &&
+	       patience_waits_reliable(&channel->patience, ring_position(&channel->in), now);
+}
+
+bool receive_is_held_back(const struct attachment *attachment, struct channel *channel, time_ns now,
+			  const struct ring_record *record)
+{
+	if (likely(!waits_for_receive(attachment, channel, now, record)))
+		return false;
+	run_put_back(&channel->run_in, &channel->in.current);
+	ring_put_back(&channel->in);
+	/* That the sender sees: there is somebody who reads. */
+	channel_release(channel);
+	return true;
+}
+
+static void receive_packet(struct attachment *attachment, time_ns now,
+			   const struct ring_record *record)
+{
+	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	struct packet packet;
+
+	if (unlikely(!adapter))
+		return;
+	if (unlikely(!decode(record, &packet))) {
+		attachment->malformed++;
+		return;
+	}
+	if (likely(record->kind == RECORD_PACKET)) {
+		hca_receive(&adapter->hca, now, (uint8_t)record->port, &packet);
+		return;
+	}
+
+	struct qp_object *target =
+		index_table_get(&adapter->hca.qps, packet.bth.destination_qpn);
+
+	if (target && target->is_shared)
+		shared_target_receive(target, now, (uint8_t)record->port, &packet);
+}
+
+/* Only softibd brings these, whose ring nobody else writes to: no copy is needed. */
+static void receive_raw(struct attachment *attachment, time_ns now,
+			const struct ring_record *record)
+{
+	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	struct packet packet;
+
+	if (!adapter)
+		return;
+	if (raw_packet_decode((uint8_t *)record->body, record->byte_count, &packet) == PACKET_OK)
+		hca_receive_raw(&adapter->hca, now, (uint8_t)record->port, &packet);
+	else
+		attachment->malformed++;
+}
+
+void receive_direct_record(struct attachment *attachment, struct channel *channel, time_ns now,
+			   const struct ring_record *record)
+{
+	if (likely(record->kind == RECORD_PACKET))
+		receive_packet(attachment, now, record);
+	else if (record->kind == RECORD_PULLED)
+		pull_lane_receive_packets(attachment, channel, now, record);
+	else if (record->kind == RECORD_LENT)
+		datagram_loan_receive_packet(attachment, channel, now, record);
+	else if (record->kind == RECORD_PLACEMENT_ASKED)
+		placement_target_asked(attachment, channel, record);
+	else if (record->kind == RECORD_PIN_ASKED)
+		pinned_window_asked(attachment, channel, record);
+	else
+		attachment->malformed++;
+}
+
+/* The commonest packets take fewer steps. */
+static bool receive_by_lane(struct attachment *attachment, struct channel *channel, time_ns now,
+			    const struct ring_record *record)
+{
+	struct qp *qp = attachment->may_express
+				? express_lane_receive(attachment, channel, now, record)
+				: NULL;
+
+	if (qp && qp->responder.ack_is_due)
+		hca_ready_add(container_of(qp, struct qp_object, qp)->hca, qp);
+	return qp != NULL;
+}
+
+/* Returns false if the record stays where it is. */
+static bool take_record(struct attachment *attachment, struct channel *channel, time_ns now,
+			const struct ring_record *record)
+{
+	if (likely(receive_by_lane(attachment, channel, now, record)))
+		return true;
+	if (unlikely(receive_is_held_back(attachment, channel, now, record)))
+		return false;
+	receive_direct_record(attachment, channel, now, record);
+	return true;
+}
+
+static bool receive_some(struct attachment *attachment, struct channel *channel, time_ns now,
+			 unsigned record_count)
+{
+	/* A ring full, so that a call ends while the other side goes on writing. */
+	uint64_t end = channel->in.head + channel->in.data_bytes;
+	const struct ring_record *record;
+	bool any = false;
+
+	while (record_count-- && (int64_t)(end - channel->in.head) > 0 &&
+	       (record = run_look(&channel->run_in, ring_next(&channel->in))) &&
+	       take_record(attachment, channel, now, record)) {
+		patience_came_to(&channel->patience, channel->in.head, now);
+		receive_release_some(channel);
+		any = true;
+	}
+	return any;
+}
+
+bool receive_direct(struct attachment *attachment, struct channel *channel, time_ns now)
+{
+	patience_lose(&channel->patience, now);
+	return receive_some(attachment, channel, now, UINT_MAX);
+}
+
+static void receive_answer(struct attachment *attachment, time_ns now,
+			   const struct ring_record *record)
+{
+	struct resolve_answer answer;
+	struct channel *channel = NULL;
+
+	if (record->byte_count < sizeof(answer))
+		return;
+	memcpy(&answer, record->body, sizeof(answer));
+
+	struct flow *flow = flow_table_at(&attachment->flows, answer.request_id);
+
+	if (!flow)
+		return;
+	if (answer.verdict == RESOLVED_DIRECT)
+		channel = direct_channel_get(attachment, answer.ring_id);
+	flow_answer(&attachment->flows, flow, &answer, channel, attachment_generation(attachment),
+		    now);
+	if (flow->state == FLOW_DIRECT || flow->state == FLOW_FABRIC)
+		waiting_wake(&flow->waiting);
+}
+
+static void receive_port_update(struct attachment *attachment, const struct ring_record *record)
+{
+	struct port_update update;
+
+	if (record->byte_count < sizeof(update))
+		return;
+	memcpy(&update, record->body, sizeof(update));
+
+	struct adapter *adapter = attachment_adapter(attachment, update.adapter_index);
+
+	if (!adapter)
+		return;
+	/* Partitions and addresses were checked once per grant. */
+	placement_target_end_all(attachment);
+	hca_port_update(&adapter->hca, &update.view, update.client_reregister != 0);
+}
+
+/* Events are raised by every adapter; the rest is for the verbs, which are the same for all. */
+static void receive_fault(struct attachment *attachment, time_ns now,
+			  const struct ring_record *record)
+{
+	struct verb_fault fault;
+	bool is_told = false;
+
+	if (record->byte_count < sizeof(fault))
+		return;
+	memcpy(&fault, record->body, sizeof(fault));
+	for (unsigned index = 0; index < attachment->adapter_limit; index++) {
+		struct adapter *adapter = attachment_adapter(attachment, index);
+
+		if (!adapter)
+			continue;
+		if (fault.kind == VERB_FAULT_EVENT && fault.event < ASYNC_EVENT_COUNT)
+			hca_inject_event(&adapter->hca, now, (enum hca_event_type)fault.event);
+		else if (adapter->hca.owner.fault && !is_told)
+			adapter->hca.owner.fault(adapter->hca.owner.context, &fault);
+		is_told = true;
+	}
+}
+
+static void receive_from_softibd(struct attachment *attachment, time_ns now,
+				 const struct ring_record *record)
+{
+	switch (record->kind) {
+	case RECORD_PACKET:
+		if (unlikely(!receive_by_lane(attachment, &attachment->softibd, now, record)))
+			receive_packet(attachment, now, record);
+		break;
+	case RECORD_TARGET_PACKET:
+		receive_packet(attachment, now, record);
+		break;
+	case RECORD_RAW_PACKET:
+		receive_raw(attachment, now, record);
+		break;
+	case RECORD_RESOLVED:
+		receive_answer(attachment, now, record);
+		break;
+	case RECORD_RING_OFFERED:
+		if (!direct_channel_get(attachment, record->word))
+			attachment->malformed++;
+		break;
+	case RECORD_PORT_UPDATE:
+		receive_port_update(attachment, record);
+		break;
+	case RECORD_TARGET_LENT:
+	case RECORD_TARGET_RECALLED:
+	case RECORD_TARGET_EVENT:
+		target_loans_receive(attachment, record);
+		break;
+	case RECORD_VERB_FAULT:
+		receive_fault(attachment, now, record);
+		break;
+	case RECORD_ALTERNATE_PATH:
+		alternate_path_receive(attachment, now, record);
+		break;
+	default:
+		attachment->malformed++;
+	}
+}
+
+bool receive_has_more(const struct attachment *attachment)
+{
+	bool has_more = !ring_is_empty(&attachment->softibd.in);
+
+	for (unsigned i = 0; i < attachment->channel_count; i++)
+		if (attachment->channels[i]->state == CHANNEL_OPEN)
+			has_more |= channel_has_more(attachment->channels[i]);
+	return has_more;
+}
+
+/* All that is there, if something in the down ring may have to come after it. */
+static bool receive_channel(struct attachment *attachment, struct channel *channel, time_ns now,
+			    bool is_all)
+{
+	bool any = ack_words_take(attachment, channel, now);
+
+	any |= receive_some(attachment, channel, now, is_all ? UINT_MAX : RECORDS_PER_CALL);
+	if (unlikely(channel->release_in))
+		channel_release(channel);
+	return any;
+}
+
+/* Where our own packets go has nothing to do with those that come. */
+static bool may_overtake(const struct ring_record *record)
+{
+	return record->kind == RECORD_RESOLVED || record->kind == RECORD_RING_OFFERED;
+}
+
+/* Datagrams that come this way do not wait: softibd is not to be held up for what may be lost. */
+static bool softibd_waits(struct attachment *attachment, time_ns now,
+			  const struct ring_record *record)
+{
+	struct channel *softibd = &attachment->softibd;
+
+	return record->kind == RECORD_PACKET && unlikely(awaits_repost(attachment, record)) &&
+	       patience_waits_reliable(&softibd->patience, ring_position(&softibd->in), now);
+}
+
+bool receive_all(struct attachment *attachment, time_ns now)
+{
+	struct channel *softibd = &attachment->softibd;
+	/* The down ring's end first: whatever a peer sent by the fabric after its direct ring was
+	 * revoked lies behind what it wrote into that ring, and so is read behind it. */
+	uint64_t snapshot = ring_snapshot(&softibd->in);
+	const struct ring_record *record;
+	bool has_down = snapshot != softibd->in.head;
+	bool any = false, holds_back = false;
+
+	for (unsigned i = 0; i < attachment->channel_count; i++) {
+		struct channel *channel = attachment->channels[i];
+
+		if (channel->state != CHANNEL_OPEN)
+			continue;
+		any |= receive_channel(attachment, channel, now, has_down);
+		holds_back |= channel_holds_back(channel);
+	}
+
+	/* A ring that we know of but can't read yet, or not further, may hold packets that come
+	 * before the next ones here. */
+	while (!attachment->wanted_count && (record = ring_next_until(&softibd->in, snapshot))) {
+		if (unlikely((holds_back && !may_overtake(record)) ||
+			     softibd_waits(attachment, now, record))) {
+			ring_put_back(&softibd->in);
+			break;
+		}
+		receive_from_softibd(attachment, now, record);
+		patience_came_to(&softibd->patience, softibd->in.head, now);
+		if (softibd->in.head - softibd->in.released >= RECEIVE_RELEASE_BYTES)
+			channel_release(softibd);
+		any = true;
+	}
+	channel_release(softibd);
+	return any;
+}

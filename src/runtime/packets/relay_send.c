@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plain requests through softibd: see fabric_lane.h. */
+#include "runtime/packets/relay_send.h"
+
+#include "runtime/runtime_state.h"
+#include "runtime/memory/memory_guard.h"
+#include "net/transport/fast/fast_path.h"
+#include "net/transport/requester.h"
+
+static uint16_t port_of(const struct adapter *adapter, const struct qp *qp)
+{
+	return (uint16_t)(adapter->description->index << 8 | qp->port->number);
+}
+
+/* Whether the packets of this connection go through softibd, as it last said. */
+static bool goes_by_fabric(const struct adapter *adapter, const struct qp *qp, time_ns now)
+{
+	const struct address_vector *address = &qp->attributes.address;
+	const struct flow *flow = qp->owner_route;
+	uint16_t pkey = qp->port->pkeys[qp->attributes.pkey_index];
+
+	if (!flow || (flow->state != FLOW_FABRIC && flow->state != FLOW_FABRIC_ALWAYS))
+		return false;
+	if (flow->state == FLOW_FABRIC &&
+	    (now >= flow->ask_at ||
+	     flow->generation != attachment_generation(adapter->attachment)))
+		return false;
+	return flow->key == flow_key_make(adapter->description->index, qp->port->number,
+					  address->sl, address->dlid, pkey,
+					  qp->attributes.destination_qpn);
+}
+
+/* Room for a packet of so many bytes; NULL: none. */
+static struct ring_record *reserve(struct adapter *adapter, const struct qp *qp,
+				   uint32_t byte_count)
+{
+	struct ring_record *record = ring_reserve(&adapter->attachment->softibd.out, byte_count);
+
+	if (unlikely(!record))
+		return NULL;
+	record->kind = RECORD_PACKET;
+	record->port = port_of(adapter, qp);
+	record->packet_count = 1;
+	record->word = record_packet_word(qp->attributes.address.static_rate, qp->qpn);
+	return record;
+}
+
+/* Here an ACK is a packet. */
+static bool asks_ack(const struct qp *qp, uint32_t flags)
+{
+	return requester_asks(qp, flags, psn_add(qp->requester.next_psn, 1));
+}
+
+bool fabric_lane_post(struct adapter *adapter, struct qp *qp, const struct send_request *request,
+		      const struct express_packet *found, time_ns now)
+{
+	struct attachment *attachment = adapter->attachment;
+	struct channel *softibd = &attachment->softibd;
+
+	if (qp->type == QP_UD || !list_is_empty(&softibd->waiting) ||
+	    !goes_by_fabric(adapter, qp, now))
+		return false;
+
+	struct ring_record *record = reserve(adapter, qp, found->byte_count);
+
+	if (unlikely(!record))
+		return false;
+
+	struct express_packet packet = *found;
+
+	packet.asks_ack = asks_ack(qp, request->flags);
+	express_post_packet(qp, request, &packet, record->body);
+	if (memory_guard_has_gaps())
+		return false;
+	express_post_request(qp, now, request, &packet);
+	ring_commit(&softibd->out, record);
+	channel_publish(softibd);
+	qp->owner_position = softibd->out.tail;
+	hca_remember_undated(&adapter->hca, qp);
+	attachment->sends_through_softibd = true;
+	return true;
+}
+
+unsigned fabric_lane_send(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
+			  unsigned packets_max, time_ns now)
+{
+	struct express_packet packet;
+	unsigned count = 0;
+
+	if (!adapter->attachment->may_express || qp->type == QP_UD ||
+	    route->port_number != qp->port->number)
+		return 0;
+	while (count < packets_max && express_next(qp, &packet)) {
+		struct ring_record *record = reserve(adapter, qp, packet.byte_count);
+		const struct requester *requester = &qp->requester;
+
+		if (unlikely(!record))
+			break;
+		packet.asks_ack = asks_ack(
+			qp, send_queue_slot(&requester->queue, requester->cursor)->flags);
+		express_write(qp, now, &packet, record->body);
+		ring_commit(&adapter->attachment->softibd.out, record);
+		count++;
+	}
+	if (count) {
+		hca_remember_undated(&adapter->hca, qp);
+		hca_date(&adapter->hca, now);
+	}
+	return count;
+}

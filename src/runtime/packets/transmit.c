@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packets out: flows decide the ring, rings that are full make queue pairs wait. */
+#include "runtime/packets/transmit.h"
+#include "runtime/channel_queues.h"
+
+#include "runtime/packets/ack_words.h"
+#include "runtime/runtime_state.h"
+#include "runtime/packets/relay_send.h"
+#include "runtime/packets/wire_bytes.h"
+#include "runtime/rma/rma.h"
+#include "runtime/zcopy/zcopy_send.h"
+#include "wire/packet.h"
+#include "net/transport/requester.h"
+#include "net/transport/responses.h"
+
+enum {
+	BATCH_PACKETS = 16, /* of one queue pair before the next gets its turn */
+	ROUNDS_MAX = 64, /* per call, so that a call ends while the other side keeps making room */
+	PUBLISH_BYTES = 1 << 16, /* the reader starts while we go on writing */
+};
+
+/* What the packets of a train weigh on a link, in words. */
+static uint64_t wire_words(const struct packet *packet, size_t byte_count)
+{
+	const struct opcode_info *info = opcode_info(packet->bth.opcode);
+	uint64_t total = link_weight_of_train(byte_count, packet->packet_count, packet->has_grh);
+
+	/* READ responses carry an AETH at both ends of a message. */
+	if (packet->packet_count > 1 && info->has_aeth && info->starts_message &&
+	    info->ends_message)
+		total += AETH_BYTES;
+	return total / 4;
+}
+
+/* The room was looked at before the packets were made, so there is some. */
+static void write_packet(struct channel *channel, uint16_t port, uint32_t word,
+			 const struct packet *packet, size_t byte_count)
+{
+	struct ring_record *record = ring_reserve(&channel->out, (uint32_t)byte_count);
+
+	if (unlikely(!record))
+		return;
+	record->kind = RECORD_PACKET;
+	record->port = port;
+	record->packet_count = packet->packet_count;
+	record->word = word;
+	packet_encode(packet, record->body);
+	ring_commit(&channel->out, record);
+	if (channel->out.tail - channel->out.published >= PUBLISH_BYTES)
+		channel_publish(channel);
+}
+
+/* How many of the largest packets surely fit. */
+static unsigned packets_that_fit(struct channel *channel, uint32_t record_bytes)
+{
+	uint64_t count =
+		ring_room_at_least(&channel->out, channel->out.data_bytes / 4) / record_bytes;
+
+	if (count < 2)
+		return 0;
+	return count - 1 < BATCH_PACKETS ? (unsigned)count - 1 : BATCH_PACKETS;
+}
+
+static void park(struct attachment *attachment, struct hca *hca, struct qp *qp,
+		 struct channel *channel, time_ns now)
+{
+	channel_publish(channel);
+	channel_is_full(channel, now);
+	/* While the helper sleeps only a doorbell tells of room; while the program polls it looks
+	 * for itself. */
+	if (attachment->helper_mode == HELPER_LISTENING &&
+	    channel_wait_for_room(channel, TRANSMIT_ROOM_BYTES))
+		return;
+	hca_ready_remove(hca, qp);
+	list_append(&channel->waiting, &qp->ready_link);
+}
+
+/* Lets a queue pair transmit into a channel; flow is NULL on the fabric path. Returns false if it
+ * was parked instead. */
+static bool transmit_into(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
+			  struct channel *channel, struct flow *flow, time_ns now)
+{
+	struct attachment *attachment = adapter->attachment;
+	uint16_t source_port = (uint16_t)(adapter->description->index << 8 | route->port_number);
+	uint16_t port = flow ? flow->destination_port : source_port;
+	struct packet packets[BATCH_PACKETS];
+	unsigned packets_max = packets_that_fit(channel, TRANSMIT_RECORD_BYTES);
+	bool has_room = packets_max != 0;
+
+	if (unlikely(!has_room && !channel->is_stalled)) {
+		park(attachment, &adapter->hca, qp, channel, now);
+		return false;
+	}
+
+	unsigned count = 0;
+
+	/* On a direct ring an ACK is a word, not a packet. */
+	qp->asks_always = flow;
+	if (!flow && has_room)
+		packets_max -= fabric_lane_send(adapter, qp, route, packets_max, now);
+	if (!has_room || (packets_max && (responses_are_due(qp) || requester_is_ready(qp))))
+		count = qp_transmit(qp, now, has_room ? packets_max : BATCH_PACKETS,
+				    flow ? TRAIN_BYTES_MAX : 1, packets);
+
+	for (unsigned i = 0; i < count; i++) {
+		size_t byte_count = packet_bytes(&packets[i]);
+		/* A switch on the way would have dropped what is larger than its links take. */
+		bool fits_path = !flow || packets[i].payload.byte_count <=
+						  (uint64_t)flow->mtu * packets[i].packet_count;
+
+		if (unlikely(!has_room || !fits_path || packets[i].packet_count == 0)) {
+			attachment->discarded++;
+			continue;
+		}
+		write_packet(channel, port, record_packet_word(route->static_rate, qp->qpn),
+			     &packets[i], byte_count);
+		if (flow)
+			flow_count(flow, packets[i].packet_count,
+				   wire_words(&packets[i], byte_count));
+	}
+	attachment->sends_through_softibd = !flow;
+	qp->owner_position = channel->out.tail;
+	publish_later(attachment, channel);
+	return true;
+}
+
+bool transmit_is_underway(const struct qp *qp, time_ns now)
+{
+	const struct flow *flow = qp->owner_route;
+	struct hca *hca = container_of(qp, struct qp_object, qp)->hca;
+	struct adapter *adapter = container_of(hca, struct adapter, hca);
+
+	if (!flow)
+		return false;
+	return channel_is_underway(flow->state == FLOW_DIRECT ? flow->channel
+							      : &adapter->attachment->softibd,
+				   qp->owner_position, now);
+}
+
+static void ask(struct attachment *attachment, struct flow *flow)
+{
+	struct channel *softibd = &attachment->softibd;
+	struct ring_record *record = ring_reserve(&softibd->out, sizeof(struct resolve_request));
+
+	if (!record)
+		return;
+
+	struct resolve_request request = flow_ask(flow, attachment_generation(attachment));
+
+	record->kind = RECORD_RESOLVE;
+	record->port = request.source_port;
+	record->byte_count = sizeof(request);
+	__builtin_memcpy(record->body, &request, sizeof(request));
+	ring_commit(&softibd->out, record);
+	publish_later(attachment, softibd);
+}
+
+static void forget_route(struct qp_object *object, void *context)
+{
+	(void)context;
+	object->qp.owner_route = NULL;
+}
+
+static void forget_idle_flows(struct attachment *attachment)
+{
+	for (unsigned i = 0; i < attachment->adapter_limit; i++)
+		if (attachment->adapters[i] && attachment->adapters[i]->has_hca)
+			hca_for_each_qp(&attachment->adapters[i]->hca, forget_route, NULL);
+	flow_table_forget_idle(&attachment->flows);
+}
+
+static struct flow *flow_of(struct adapter *adapter, struct qp *qp, const struct qp_route *route)
+{
+	flow_key key = flow_key_of(adapter->description->index, route);
+	struct flow *flow = qp->owner_route;
+
+	if (likely(flow && flow->key == key))
+		return flow;
+	if (unlikely(flow_table_is_full(&adapter->attachment->flows)))
+		forget_idle_flows(adapter->attachment);
+	flow = flow_table_get(&adapter->attachment->flows, key, route->destination_qpn);
+	qp->owner_route = flow;
+	return flow;
+}
+
+/* An answer holds for one generation, and "by the fabric, for now" for a while. */
+static inline void forget_old_answer(struct flow *flow, uint32_t generation, time_ns now)
+{
+	if (flow->state != FLOW_DIRECT && flow->state != FLOW_FABRIC)
+		return;
+	if (unlikely(flow->generation != generation ||
+		     (flow->state == FLOW_FABRIC && now >= flow->ask_at)))
+		flow->state = FLOW_UNRESOLVED;
+}
+
+/* By its ring, or past it. */
+static bool transmit_direct(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
+			    struct flow *flow, time_ns now)
+{
+	bool has_turn = true, is_pulled = false;
+
+	if (placement_is_next(qp) &&
+	    placement_run(adapter, qp, flow, now) == PLACEMENT_GOES_ON)
+		qp->requester.hold = HOLD_ALL;
+	while (pull_lane_send(adapter, qp, flow, now))
+		is_pulled = true;
+	if (is_pulled) {
+		hca_remember_undated(&adapter->hca, qp);
+		hca_date(&adapter->hca, now);
+		adapter->attachment->sends_through_softibd = false;
+		publish_later(adapter->attachment, flow->channel);
+	}
+	/* There may be nothing left, or nothing but answers. */
+	if (responses_are_due(qp) || requester_is_ready(qp))
+		has_turn = transmit_into(adapter, qp, route, flow->channel, flow, now);
+	if (qp->requester.hold == HOLD_ALL)
+		qp->requester.hold = HOLD_NONE;
+	return has_turn;
+}
+
+/* No ring goes through a router, and its DLID may be somebody else's here. And what the next
+ * process that has a shared target answers must not overtake what this one does. Raw packets name
+ * no process. */
+static bool never_has_a_flow(struct qp *qp, const struct qp_route *route)
+{
+	return route->leaves_subnet || container_of(qp, struct qp_object, qp)->is_shared ||
+	       qp_type_is_raw(qp->type);
+}
+
+/* Returns whether the queue pair got its turn; if not it waits somewhere. */
+static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
+			time_ns now)
+{
+	struct attachment *attachment = adapter->attachment;
+
+	qp->requester.hold = HOLD_NONE;
+	if (unlikely(never_has_a_flow(qp, route))) {
+		qp->owner_route = NULL;
+		return transmit_into(adapter, qp, route, &attachment->softibd, NULL, now);
+	}
+
+	struct flow *flow = flow_of(adapter, qp, route);
+
+	if (unlikely(!flow)) {
+		/* No memory to remember the flow: the fabric path needs none. */
+		return transmit_into(adapter, qp, route, &attachment->softibd, NULL, now);
+	}
+	forget_old_answer(flow, attachment_generation(attachment), now);
+	switch (flow->state) {
+	case FLOW_DIRECT:
+		return transmit_direct(adapter, qp, route, flow, now);
+	case FLOW_FABRIC:
+	case FLOW_FABRIC_ALWAYS:
+		return transmit_into(adapter, qp, route, &attachment->softibd, NULL, now);
+	case FLOW_UNRESOLVED:
+		ask(attachment, flow);
+		if (flow->state == FLOW_UNRESOLVED) {
+			park(attachment, &adapter->hca, qp, &attachment->softibd, now);
+			return false;
+		}
+		break;
+	case FLOW_RESOLVING:
+	case FLOW_HOLDING:
+	case FLOW_RING_WANTED:
+		break;
+	}
+	hca_ready_remove(&adapter->hca, qp);
+	list_append(&flow->waiting, &qp->ready_link);
+	return false;
+}
+
+void transmit_prepare(struct adapter *adapter, struct qp *qp, time_ns now)
+{
+	struct attachment *attachment = adapter->attachment;
+	struct qp_route route;
+
+	if (!attachment_is_usable(attachment) || (qp->type != QP_RC && qp->type != QP_UC))
+		return;
+	requester_route(qp, &route);
+	if (never_has_a_flow(qp, &route))
+		return;
+
+	struct flow *flow = flow_of(adapter, qp, &route);
+
+	if (!flow)
+		return;
+	forget_old_answer(flow, attachment_generation(attachment), now);
+	if (flow->state == FLOW_UNRESOLVED)
+		ask(attachment, flow);
+}
+
+void transmit_last_answers(struct adapter *adapter, struct qp *qp, time_ns now)
+{
+	const struct flow *flow = qp->owner_route;
+	struct qp_route route;
+
+	if (!attachment_is_usable(adapter->attachment) || (flow && flow->state == FLOW_DIRECT))
+		return;
+	for (unsigned round = 0; round < ROUNDS_MAX && responses_are_due(qp); round++) {
+		if (!qp_next_route(qp, now, &route) ||
+		    !transmit_into(adapter, qp, &route, &adapter->attachment->softibd, NULL, now))
+			return;
+	}
+}
+
+bool transmit_adapter(struct adapter *adapter, time_ns now)
+{
+	struct hca *hca = &adapter->hca;
+	struct qp_route route;
+	struct qp *qp;
+	bool any = false;
+
+	for (unsigned round = 0; round < ROUNDS_MAX && (qp = hca_ready_first(hca)); round++) {
+		if (unlikely(adapter->attachment->placed_bytes >= ATTACHMENT_PLACED_BYTES_MAX))
+			break;
+		if (!qp_next_route(qp, now, &route)) {
+			hca_ready_remove(hca, qp);
+			continue;
+		}
+		if (ack_word_write(adapter, qp) && !qp_next_route(qp, now, &route)) {
+			hca_ready_remove(hca, qp);
+			any = true;
+			continue;
+		}
+		if (!transmit_qp(adapter, qp, &route, now))
+			continue;
+		any = true;
+		/* To the end of the line. */
+		hca_ready_remove(hca, qp);
+		hca_ready_add(hca, qp);
+	}
+	return any;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program does with the processors it gets. */
+#include "runtime/program_use.h"
+
+#include <sys/resource.h>
+#include <time.h>
+#include "runtime/runtime_state.h"
+
+/* A program that polls does so at least this often while it runs, whatever it does in between. */
+#define POLL_NS_MAX MICROSECONDS(10)
+
+struct program_use program_use_now(const struct attachment *attachment)
+{
+	struct timespec used;
+	struct rusage program, helper;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	getrusage(RUSAGE_SELF, &program);
+	getrusage(RUSAGE_THREAD, &helper);
+	return (struct program_use){
+		.polls = __atomic_load_n(&attachment->poll_count, __ATOMIC_RELAXED),
+		.processor_ns = SECONDS(used.tv_sec) + (time_ns)used.tv_nsec,
+		.sleeps = (uint64_t)(program.ru_nvcsw - helper.ru_nvcsw) -
+			  __atomic_load_n(&attachment->naps, __ATOMIC_RELAXED),
+	};
+}
+
+void program_watch_begin(struct program_watch *watch, const struct attachment *attachment)
+{
+	watch->last = program_use_now(attachment);
+	watch->sleeps = watch->last.sleeps;
+}
+
+bool program_watch_is_polling(struct program_watch *watch, struct program_use now,
+			      uint64_t polls_min)
+{
+	const uint64_t polls = now.polls - watch->last.polls;
+	const time_ns processor_ns = now.processor_ns - watch->last.processor_ns;
+	const bool polled_while_it_ran = polls >= processor_ns / POLL_NS_MAX;
+
+	/* It may have gone to sleep behind its last poll. */
+	if (polls)
+		watch->sleeps = watch->last.sleeps;
+	watch->last = now;
+	return polls >= polls_min || (polled_while_it_ran && now.sleeps == watch->sleeps);
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The helper thread: sleeps until somebody rings the process's doorbell, a timer is due or softibd
+ * hangs up.
+ *
+ * It must not fight a polling program for a core or the lock, and must not keep one waiting that
+ * spins on memory without polling. To tell them apart it makes trials: when it was woken some times
+ * by records for a program that polls at least now and then, it lets the program alone for a
+ * moment. If that polls all the while, the helper stays out: producers need not ring, and it only
+ * looks in now and then, less often the longer the program polls. If not, the next trial comes
+ * after twice as many wakes, so that one that spins on memory is hardly kept waiting by them.
+ *
+ * A program that does nothing but poll shows it before it has been woken for: it excuses the helper
+ * itself, which then need not be woken some times, on a core that somebody polls on, to find out.
+ */
+#include "runtime/progress_thread.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+#include "runtime/process_runtime.h"
+#include "runtime/softibd_connection.h"
+#include "runtime/zcopy/ud_zcopy.h"
+#include "runtime/direct_channels.h"
+#include "ipc/doorbell.h"
+#include "runtime/memory/guarded_copy.h"
+#include "runtime/memory/memory_guard.h"
+#include "runtime/process_fence.h"
+#include "runtime/program_use.h"
+#include "runtime/packets/transmit.h"
+
+enum {
+	STACK_BYTES = 256 << 10,
+	WAKES_PER_TRIAL_MIN = 8,
+	WAKES_PER_TRIAL_MAX = 4096,
+	POLLS_PER_TRIAL_MIN = 20,
+	POLLS_PER_LOOK_MIN = 100, /* fewer in LOOK_NS is not polling */
+	LOOKS_OF_A_POLLER = 16,	  /* in a row: less is not worth another trial soon */
+	LOOK_DOUBLINGS_MAX = 3,
+	POLLS_PER_SPELL = 64,
+	SPELLS_PER_EXCUSE_MAX = 512,
+	ROUNDS_PER_WAKE = 16,
+};
+
+#define TRIAL_NS MICROSECONDS(100)
+/* The first look in; LOOKS_OF_A_POLLER later they come half as often, and so on. */
+#define LOOK_NS MILLISECONDS(1)
+
+struct helper {
+	struct attachment *attachment;
+	uint64_t polls_seen;
+	uint64_t polls_at_tick;
+	unsigned wakes; /* since the last trial, by a program that polls */
+	unsigned wakes_per_trial;
+	unsigned spells_per_excuse;
+};
+
+static uint64_t polls(const struct attachment *attachment)
+{
+	return __atomic_load_n(&attachment->poll_count, __ATOMIC_RELAXED);
+}
+
+/* Sleeps; returns false when softibd hung up. */
+static bool wait_for_doorbell(struct attachment *attachment, time_ns timeout_ns)
+{
+	struct pollfd watched[2] = {
+		{.fd = attachment->doorbell, .events = POLLIN},
+		/* Answers on it are read by whoever asked; only its end is ours to notice. */
+		{.fd = attachment->session->control, .events = POLLRDHUP},
+	};
+	struct timespec timeout = {
+		.tv_sec = (time_t)(timeout_ns / SECONDS(1)),
+		.tv_nsec = (long)(timeout_ns % SECONDS(1)),
+	};
+
+	if (ppoll(watched, 2, timeout_ns == TIME_NEVER ? NULL : &timeout, NULL) < 0)
+		return true;
+	if (watched[0].revents & POLLIN)
+		doorbell_silence(attachment->doorbell);
+	return !(watched[1].revents & (POLLHUP | POLLRDHUP | POLLERR | POLLNVAL));
+}
+
+static bool arm_channel(struct channel *channel)
+{
+	bool has_more = channel_sleep_end(channel);
+
+	if (!list_is_empty(&channel->waiting))
+		has_more |= channel_wait_for_room(channel, TRANSMIT_ROOM_BYTES);
+	return has_more;
+}
+
+static bool holds_back(const struct attachment *attachment)
+{
+	bool any = channel_holds_back(&attachment->softibd);
+
+	for (unsigned i = 0; i < attachment->channel_count; i++)
+		any |= channel_holds_back(attachment->channels[i]);
+	return any;
+}
+
+/* Those who write to us look after they wrote, we look after they can see that we sleep. */
+static void begin_sleep(struct attachment *attachment)
+{
+	ring_sleep_begin(&attachment->softibd.in);
+	for (unsigned i = 0; i < attachment->channel_count; i++)
+		if (attachment->channels[i]->state == CHANNEL_OPEN &&
+		    !channel_holds_back(attachment->channels[i]))
+			ring_sleep_begin(&attachment->channels[i]->in);
+	if (attachment->is_fenced)
+		process_fence();
+	else
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Says on every ring that we sleep. Returns false if there is something to do after all. */
+static bool arm(struct attachment *attachment)
+{
+	begin_sleep(attachment);
+
+	/* What comes by softibd waits with what is held back. */
+	bool has_more = arm_channel(&attachment->softibd) && !holds_back(attachment);
+
+	for (unsigned i = 0; i < attachment->channel_count; i++)
+		if (attachment->channels[i]->state == CHANNEL_OPEN)
+			has_more |= arm_channel(attachment->channels[i]);
+	for (unsigned i = 0; i < attachment->adapter_limit; i++)
+		if (attachment->adapters[i] && attachment->adapters[i]->has_hca)
+			has_more |= hca_ready_first(&attachment->adapters[i]->hca) != NULL;
+	return !has_more && attachment->wanted_count == 0;
+}
+
+static void disarm(struct attachment *attachment)
+{
+	ring_wake(&attachment->softibd.in);
+	for (unsigned i = 0; i < attachment->channel_count; i++)
+		if (attachment->channels[i]->state == CHANNEL_OPEN)
+			ring_wake(&attachment->channels[i]->in);
+}
+
+/* Works until there is nothing to do, or for a while. Lock held. */
+static void work(struct attachment *attachment)
+{
+	bool is_done = false;
+
+	for (unsigned round = 0; round < ROUNDS_PER_WAKE && !is_done; round++) {
+		if (attachment->wanted_count)
+			direct_channels_fetch(attachment);
+		guarded_copy_begin(attachment);
+		is_done = !attachment_progress(attachment, attachment_now());
+		guarded_copy_end(attachment);
+	}
+}
+
+/* Whether the program takes its records itself if it is left alone. */
+static bool program_polls(struct helper *helper)
+{
+	const struct timespec moment = {.tv_nsec = TRIAL_NS};
+	uint64_t before = polls(helper->attachment);
+
+	nanosleep(&moment, NULL);
+	helper->wakes = 0;
+	if (polls(helper->attachment) - before >= POLLS_PER_TRIAL_MIN)
+		return true;
+	if (helper->wakes_per_trial < WAKES_PER_TRIAL_MAX)
+		helper->wakes_per_trial *= 2;
+	return false;
+}
+
+static bool is_excused(const struct attachment *attachment)
+{
+	return __atomic_load_n(&attachment->helper_is_excused, __ATOMIC_RELAXED);
+}
+
+static bool should_stay_out(struct helper *helper)
+{
+	uint64_t polls_now = polls(helper->attachment);
+
+	if (is_excused(helper->attachment))
+		return true;
+	if (polls_now != helper->polls_seen)
+		helper->wakes++;
+	helper->polls_seen = polls_now;
+	return helper->wakes >= helper->wakes_per_trial && program_polls(helper);
+}
+
+static time_ns sleep_time(struct helper *helper, time_ns now)
+{
+	struct attachment *attachment = helper->attachment;
+	time_ns deadline = attachment_deadline(attachment);
+	uint64_t polls_now = polls(attachment);
+
+	if (polls_now != helper->polls_at_tick)
+		deadline = time_earlier(deadline, now + HELPER_TICK_NS);
+	if (holds_back(attachment))
+		deadline = time_earlier(deadline, now + PATIENCE_LOOK_NS);
+	helper->polls_at_tick = polls_now;
+	attachment->helper_wakes_at = deadline;
+	if (deadline == TIME_NEVER)
+		return TIME_NEVER;
+	return deadline > now ? deadline - now : 0;
+}
+
+static void fetch_wanted(struct attachment *attachment)
+{
+	if (!__atomic_load_n(&attachment->wanted_count, __ATOMIC_RELAXED))
+		return;
+	attachment_lock(attachment);
+	direct_channels_fetch(attachment);
+	attachment_unlock(attachment);
+}
+
+static void look_after_memory(struct attachment *attachment)
+{
+	memory_guard_renew();
+	memory_guard_take_back(attachment);
+}
+
+/* The first look comes soon: a program that was taken for one that polls waits for it. */
+struct look {
+	time_ns after_ns;
+	uint64_t polls_min;
+};
+
+static struct look look_number(unsigned looks)
+{
+	unsigned doublings = looks / LOOKS_OF_A_POLLER;
+
+	if (looks == 0)
+		return (struct look){TRIAL_NS, POLLS_PER_TRIAL_MIN};
+	if (doublings > LOOK_DOUBLINGS_MAX)
+		doublings = LOOK_DOUBLINGS_MAX;
+	return (struct look){LOOK_NS << doublings, (uint64_t)POLLS_PER_LOOK_MIN << doublings};
+}
+
+/* For a doorbell, or till then. Returns false when softibd hung up. */
+static bool wait_until(struct attachment *attachment, time_ns end)
+{
+	time_ns now = attachment_now();
+
+	/* Who called before we came here may have rung for the last time. */
+	if (end < now || __atomic_load_n(&attachment->helper_is_called, __ATOMIC_ACQUIRE))
+		end = now;
+	return wait_for_doorbell(attachment, end - now);
+}
+
+/* Stays out as long as the program polls. Returns false when softibd hung up. */
+static bool stay_out(struct helper *helper)
+{
+	struct attachment *attachment = helper->attachment;
+	struct program_watch watch;
+	time_ns looked_at = attachment_now();
+	bool was_called = false, was_running = false;
+	unsigned looks = 0;
+
+	program_watch_begin(&watch, attachment);
+	for (;;) {
+		struct look look = look_number(looks);
+
+		fetch_wanted(attachment);
+		look_after_memory(attachment);
+		if (!wait_until(attachment, looked_at + look.after_ns))
+			return false;
+		was_called =
+			__atomic_exchange_n(&attachment->helper_is_called, false, __ATOMIC_ACQ_REL);
+
+		time_ns now = attachment_now();
+
+		/* Somebody rang who thought that we listen. */
+		if (!was_called && now < looked_at + look.after_ns)
+			continue;
+
+		const struct program_use use = program_use_now(attachment);
+
+		was_running = use.processor_ns - watch.last.processor_ns > look.after_ns / 2;
+		if (was_called || !program_watch_is_polling(&watch, use, look.polls_min))
+			break;
+		looked_at = now;
+		looks++;
+	}
+	/* One that lost its core for a while is still one that polls. One that ran and did
+	 * something else will do so again. */
+	if (looks >= LOOKS_OF_A_POLLER || !was_running)
+		helper->wakes_per_trial = WAKES_PER_TRIAL_MIN;
+	else if (!was_called && helper->wakes_per_trial < WAKES_PER_TRIAL_MAX)
+		helper->wakes_per_trial *= 2;
+	if (looks >= LOOKS_OF_A_POLLER || (!was_called && !was_running))
+		helper->spells_per_excuse = 1;
+	else if (helper->spells_per_excuse < SPELLS_PER_EXCUSE_MAX)
+		helper->spells_per_excuse *= 2;
+	return true;
+}
+
+void helper_watch_polls(struct attachment *attachment, time_ns now)
+{
+	struct poll_watch *watch = &attachment->watch;
+	uint64_t polls_now = polls(attachment);
+
+	if (likely(attachment->helper_mode != HELPER_LISTENING) ||
+	    polls_now - watch->polls < POLLS_PER_SPELL)
+		return;
+	watch->spells = now - watch->since < LOOK_NS ? watch->spells + 1 : 0;
+	watch->polls = polls_now;
+	watch->since = now;
+	if (watch->spells < watch->spells_per_excuse)
+		return;
+	attachment->helper_mode = HELPER_STAYING_OUT;
+	__atomic_store_n(&attachment->helper_is_excused, true, __ATOMIC_RELEASE);
+	disarm(attachment);
+	/* From now on it looks in by itself. */
+	doorbell_ring(attachment->doorbell);
+}
+
+/* One wake that means work. Returns false when softibd hung up. */
+static bool work_and_sleep(struct helper *helper)
+{
+	struct attachment *attachment = helper->attachment;
+
+	look_after_memory(attachment);
+	attachment_lock(attachment);
+	if (is_excused(attachment)) {
+		attachment_unlock(attachment);
+		return true;
+	}
+	attachment->helper_mode = HELPER_WORKING;
+	/* The program does not poll, or its memory would be waited for there. */
+	datagram_loans_end(attachment, attachment_now());
+	work(attachment);
+
+	bool is_quiet = arm(attachment);
+	time_ns timeout_ns = is_quiet ? sleep_time(helper, attachment_now()) : 0;
+
+	attachment->helper_mode = HELPER_LISTENING;
+	attachment->watch.spells_per_excuse = helper->spells_per_excuse;
+	attachment_unlock(attachment);
+	/* Also when there is more to do: softibd may have hung up. */
+	return wait_for_doorbell(attachment, timeout_ns);
+}
+
+/* The program polls. Returns false when softibd hung up. */
+static bool leave_it_alone(struct helper *helper)
+{
+	struct attachment *attachment = helper->attachment;
+
+	attachment_lock(attachment);
+	attachment->helper_mode = HELPER_STAYING_OUT;
+	__atomic_store_n(&attachment->helper_is_excused, false, __ATOMIC_RELAXED);
+	disarm(attachment);
+	attachment_unlock(attachment);
+	return stay_out(helper);
+}
+
+static void *run(void *context)
+{
+	struct attachment *attachment = context;
+	struct helper helper = {.attachment = attachment, .wakes_per_trial = WAKES_PER_TRIAL_MIN,
+				.spells_per_excuse = 1};
+
+	/* Not left to whoever starts it: that would open a file of /proc/self/task, and a process
+	 * whose thread has been looked up there costs its parent some 15 ms more to reap. */
+	pthread_setname_np(pthread_self(), "softib");
+	biased_lock_never_favour_me(&attachment->lock);
+
+	while (work_and_sleep(&helper))
+		if (should_stay_out(&helper) && !leave_it_alone(&helper))
+			break;
+	attachment_lock(attachment);
+	attachment->helper_mode = HELPER_STAYING_OUT;
+	attachment_fail(attachment, attachment_now());
+	attachment_unlock(attachment);
+	return NULL;
+}
+
+int helper_start(struct attachment *attachment)
+{
+	sigset_t all, before;
+	pthread_attr_t attributes;
+	int error = pthread_attr_init(&attributes);
+
+	if (error)
+		return -error;
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	/* The program's signals are for the program's threads. Faults are the thread's own, and
+	 * would end the program without asking anybody if they were blocked (runtime/memory/memory_guard.h).
+	 */
+	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&attachment->helper, &attributes, run, attachment);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	if (error)
+		return -error;
+	return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The right to a port's raw queue pair: asked for by the control socket, given back by the ring. */
+#include "runtime/raw_claims.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include "runtime/adapter.h"
+#include "runtime/runtime_state.h"
+#include "runtime/softibd_connection.h"
+#include "runtime/xrc/xrc_leases.h"
+
+static int ask(struct adapter *adapter, const char *text)
+{
+	json_t *answer;
+
+	if (!attachment_is_usable(adapter->attachment))
+		return -ENODEV;
+
+	int error = session_ask_plain(adapter->attachment->session, text, &answer);
+
+	if (!error)
+		json_decref(answer);
+	return error;
+}
+
+int adapter_raw_claim(struct adapter *adapter, uint8_t port_number, enum raw_kind kind)
+{
+	char text[96];
+
+	snprintf(text, sizeof(text), "{\"command\":\"raw\",\"adapter\":%u,\"port\":%u,\"kind\":%d}",
+		 adapter->description->index, port_number, (int)kind);
+	return ask(adapter, text);
+}
+
+void adapter_raw_release(struct adapter *adapter, uint8_t port_number, enum raw_kind kind)
+{
+	target_loans_say(adapter, RECORD_RAW_RELEASED, (uint32_t)port_number << 8 | kind);
+}
+
+void adapter_raw_settle(struct adapter *adapter)
+{
+	(void)!ask(adapter, "{\"command\":\"catch-up\"}");
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The memory of another process, where the system lets us reach it. */
+#include "runtime/rma/cma.h"
+
+#include <stdlib.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+bool cross_memory_is_allowed(void)
+{
+	const char *value = getenv("SOFTIB_CMA");
+
+	return !value || strcmp(value, "0") != 0;
+}
+
+/* Up to here the open file is the quicker way: it looks nobody up. */
+enum { FILE_BYTES_MAX = 8192 };
+
+/* Not by the C library's functions, in which a thread of the program's could be cancelled while it
+ * holds our lock. */
+static ssize_t read_file(const struct cross_memory *memory, void *bytes, size_t byte_count,
+			 uint64_t address)
+{
+	return syscall(SYS_pread64, memory->file, bytes, byte_count, address);
+}
+
+static ssize_t write_file(const struct cross_memory *memory, const void *bytes, size_t byte_count,
+			  uint64_t address)
+{
+	return syscall(SYS_pwrite64, memory->file, bytes, byte_count, address);
+}
+
+bool cross_memory_is_there(const struct cross_memory *memory)
+{
+	uint64_t found;
+
+	return read_file(memory, &found, sizeof(found), memory->nonce_address) ==
+		       (ssize_t)sizeof(found) &&
+	       found == memory->nonce;
+}
+
+/* Whether the kernel, and whoever filters system calls, lets us use the calls on this process. */
+static bool calls_work(const struct cross_memory *memory)
+{
+	uint64_t found = 0;
+	struct iovec here = {&found, sizeof(found)};
+	struct iovec there = {(void *)(uintptr_t)memory->nonce_address, sizeof(found)};
+
+	return process_vm_readv(memory->pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof(found) &&
+	       found == memory->nonce;
+}
+
+int cross_memory_open(struct cross_memory *memory, pid_t pid, uint64_t nonce,
+		      uint64_t nonce_address)
+{
+	char path[32];
+
+	*memory = (struct cross_memory){.file = -1,
+					.pid = pid,
+					.is_self = pid == getpid(),
+					.nonce = nonce,
+					.nonce_address = nonce_address};
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	memory->file = open(path, O_RDWR | O_CLOEXEC);
+	if (memory->file < 0)
+		return -errno;
+	/* In another namespace the number may be somebody else's here. */
+	if (!cross_memory_is_there(memory)) {
+		cross_memory_close(memory);
+		return -ESRCH;
+	}
+	memory->has_calls = calls_work(memory);
+	return 0;
+}
+
+void cross_memory_close(struct cross_memory *memory)
+{
+	if (memory->file >= 0)
+		close(memory->file);
+	memory->file = -1;
+}
+
+/* The calls go by the number: it must still be the same process, which the file knows. That number
+ * can't become another's between the look and the call, since numbers are given in turn. */
+static bool may_call(const struct cross_memory *memory, size_t byte_count)
+{
+	return memory->has_calls && byte_count > FILE_BYTES_MAX && cross_memory_is_there(memory);
+}
+
+static void write_here(uint64_t address, const struct iovec *parts, unsigned part_count)
+{
+	uint8_t *there = (uint8_t *)(uintptr_t)address;
+
+	for (unsigned i = 0; i < part_count; i++) {
+		memmove(there, parts[i].iov_base, parts[i].iov_len);
+		there += parts[i].iov_len;
+	}
+}
+
+static void read_here(uint64_t address, const struct iovec *parts, unsigned part_count)
+{
+	const uint8_t *there = (const uint8_t *)(uintptr_t)address;
+
+	for (unsigned i = 0; i < part_count; i++) {
+		memmove(parts[i].iov_base, there, parts[i].iov_len);
+		there += parts[i].iov_len;
+	}
+}
+
+bool cross_memory_write(const struct cross_memory *memory, uint64_t address,
+			const struct iovec *parts, unsigned part_count, size_t byte_count)
+{
+	struct iovec there = {(void *)(uintptr_t)address, byte_count};
+	ssize_t moved;
+
+	if (unlikely(memory->is_self)) {
+		write_here(address, parts, part_count);
+		return true;
+	}
+	if (may_call(memory, byte_count))
+		moved = process_vm_writev(memory->pid, parts, part_count, &there, 1, 0);
+	else if (part_count == 1)
+		moved = write_file(memory, parts->iov_base, byte_count, address);
+	else
+		moved = pwritev(memory->file, parts, (int)part_count, (off_t)address);
+	return moved == (ssize_t)byte_count;
+}
+
+bool cross_memory_read(const struct cross_memory *memory, uint64_t address,
+		       const struct iovec *parts, unsigned part_count, size_t byte_count)
+{
+	struct iovec there = {(void *)(uintptr_t)address, byte_count};
+	ssize_t moved;
+
+	if (unlikely(memory->is_self)) {
+		read_here(address, parts, part_count);
+		return true;
+	}
+	if (may_call(memory, byte_count))
+		moved = process_vm_readv(memory->pid, parts, part_count, &there, 1, 0);
+	else if (part_count == 1)
+		moved = read_file(memory, parts->iov_base, byte_count, address);
+	else
+		moved = preadv(memory->file, parts, (int)part_count, (off_t)address);
+	return moved == (ssize_t)byte_count;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which way of copying long messages is the faster one: see copy_trials.h. */
+#include "runtime/rma/copy_method.h"
+
+enum {
+	TRIAL_LAPS_MAX = 16,
+	IDLE_LAPS = 2,	      /* so many in a row that were not faster than those before */
+	FASTER_FRACTION = 32, /* by less it is not faster */
+	KEPT_LAPS_MIN = 128,
+	KEPT_LAPS_MAX = 4096,
+	GIBYTE_SHIFT = 30,
+};
+
+static void begin(struct copy_trials *trials, enum copy_way way, bool is_trial)
+{
+	trials->way = (uint8_t)way;
+	trials->is_trial = is_trial;
+	trials->laps = 0;
+	trials->idle_laps = 0;
+	trials->best[way] = 0;
+}
+
+static enum copy_way other(const struct copy_trials *trials)
+{
+	return trials->way == COPY_CACHED ? COPY_PAST_CACHE : COPY_CACHED;
+}
+
+/* Who is challenged wins a draw. */
+static void decide(struct copy_trials *trials)
+{
+	if (trials->best[trials->way] < trials->best[other(trials)]) {
+		trials->laps_kept = KEPT_LAPS_MIN;
+		begin(trials, (enum copy_way)trials->way, false);
+		return;
+	}
+	trials->laps_kept *= 2;
+	if (trials->laps_kept < KEPT_LAPS_MIN)
+		trials->laps_kept = KEPT_LAPS_MIN;
+	if (trials->laps_kept > KEPT_LAPS_MAX)
+		trials->laps_kept = KEPT_LAPS_MAX;
+	begin(trials, other(trials), false);
+}
+
+static void judge(struct copy_trials *trials, uint64_t cost)
+{
+	uint64_t *best = &trials->best[trials->way];
+
+	trials->idle_laps++;
+	if (!*best || cost < *best - *best / FASTER_FRACTION)
+		trials->idle_laps = 0;
+	if (!*best || cost < *best)
+		*best = cost;
+}
+
+static bool has_had_its_turn(const struct copy_trials *trials)
+{
+	/* The very first way has to show itself like one that is tried. */
+	if (trials->is_trial || !trials->laps_kept)
+		return trials->idle_laps >= IDLE_LAPS || trials->laps >= TRIAL_LAPS_MAX;
+	return trials->laps >= trials->laps_kept;
+}
+
+static void end_lap(struct copy_trials *trials, uint64_t cost)
+{
+	if (trials->laps++)
+		judge(trials, cost);
+	if (!has_had_its_turn(trials))
+		return;
+	if (trials->is_trial)
+		decide(trials);
+	else
+		begin(trials, other(trials), true);
+}
+
+void copy_trials_note(struct copy_trials *trials, uint64_t message_bytes, uint64_t byte_count,
+		      time_ns took_ns)
+{
+	trials->lap_bytes += byte_count;
+	trials->lap_ns += took_ns;
+	if (trials->lap_bytes < message_bytes)
+		return;
+
+	/* Four seconds would be too long for this; at least 1, since 0 says that nothing is known.
+	 */
+	const time_ns took = trials->lap_ns < UINT32_MAX ? trials->lap_ns : UINT32_MAX;
+	const uint64_t cost = (took << GIBYTE_SHIFT) / trials->lap_bytes + 1;
+
+	trials->lap_bytes = 0;
+	trials->lap_ns = 0;
+	end_lap(trials, cost);
+}

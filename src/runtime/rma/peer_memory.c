@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A peer's memory, as its exposure lets this process reach it. */
+#include "runtime/rma/peer_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "runtime/rma/shared_mr.h"
+#include "runtime/runtime_state.h"
+#include "runtime/memory/memory_guard.h"
+#include "ipc/rma_area.h"
+#include "runtime/rma/stream_copy.h"
+#include "net/transport/payload_scatter.h"
+#include "net/transport/rma/rma_bypass.h"
+#include "net/transport/work_request.h"
+
+enum {
+	/* The peer waits for one piece at most when it takes a key back. */
+	PIECE_BYTES = 1 << 20,
+	PARTS_MAX = 64,
+	/* Messages that no core's own cache holds, with room for the rest of the program. */
+	LONG_BYTES_MIN = 2 << 20,
+	LAST_BYTES = 64,
+};
+
+bool reach_open(struct reach *reach, int exposure_file)
+{
+	struct exposure_layout layout = exposure_layout();
+	struct stat status;
+
+	*reach = (struct reach){.memory.file = -1};
+	if (fstat(exposure_file, &status) != 0 || status.st_size != (off_t)layout.total_bytes)
+		return false;
+
+	const uint8_t *memory =
+		mmap(NULL, layout.shared_offset, PROT_READ, MAP_SHARED, exposure_file, 0);
+	void *shared = mmap(NULL, EXPOSURE_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    exposure_file, (off_t)layout.shared_offset);
+
+	if (memory != MAP_FAILED && shared != MAP_FAILED) {
+		reach->header = (const struct exposure_header *)(const void *)memory;
+		reach->keys =
+			(const struct published_key *)(const void *)(memory + layout.keys_offset);
+		reach->shared = shared;
+		return true;
+	}
+	if (memory != MAP_FAILED)
+		munmap((void *)(uintptr_t)memory, layout.shared_offset);
+	if (shared != MAP_FAILED)
+		munmap(shared, EXPOSURE_SHARED_BYTES);
+	return false;
+}
+
+void reach_close(struct reach *reach)
+{
+	cross_memory_close(&reach->memory);
+	munmap((void *)(uintptr_t)reach->header, exposure_layout().shared_offset);
+	munmap(reach->shared, EXPOSURE_SHARED_BYTES);
+}
+
+/* A refusal is no mistake: packets go everywhere. */
+void reach_try(struct reach *reach)
+{
+	if (reach->has_tried)
+		return;
+	reach->has_tried = true;
+	if (cross_memory_is_allowed() && reach->header->nonce_address &&
+	    cross_memory_open(&reach->memory, (pid_t)reach->header->pid, reach->header->nonce,
+			      reach->header->nonce_address) != 0)
+		reach->memory.file = -1;
+}
+
+/* Of a part of the region that the peer published; its words are a stranger's. */
+static uint8_t *shared_bytes(const struct reach *reach, const struct published_view *view,
+			     uint64_t address, uint32_t byte_count)
+{
+	const struct region *region = &view->region;
+	const uint64_t begin = adopted_begin((uintptr_t)region->bytes);
+	const uint64_t end = adopted_end((uintptr_t)region->bytes, region->byte_count);
+
+	if (!view->shared_place || view->shared_place > EXPOSURE_SHARED_BYTES || address < begin ||
+	    address + byte_count > end ||
+	    __atomic_load_n(&reach->header->shared_is_off, __ATOMIC_SEQ_CST))
+		return NULL;
+
+	const uint64_t place = view->shared_place - 1 + (address - begin);
+
+	return place < EXPOSURE_SHARED_BYTES && byte_count <= EXPOSURE_SHARED_BYTES - place
+		       ? reach->shared + place
+		       : NULL;
+}
+
+bool reach_allows(const struct reach *reach, const struct placement_grant *grant,
+		  struct published_view *view, const struct reach_request *request,
+		  struct reach_target *ret_target)
+{
+	const struct protection_domain *pd = (const struct protection_domain *)(uintptr_t)grant->pd;
+	uint8_t *target;
+
+	if ((grant->access & request->access) != request->access)
+		return false;
+	if (unlikely(!view->entry || view->region.key != request->key ||
+		     !published_view_is_current(view)) &&
+	    !published_keys_read(reach->keys, grant->adapter_index, request->key, view)) {
+		view->entry = NULL;
+		return false;
+	}
+	if (region_resolve_remote(&view->region, pd, grant->qpn, request->address,
+				  request->byte_count, request->access, &target) != MEMORY_OK)
+		return false;
+	ret_target->address = (uintptr_t)target;
+	ret_target->shared = shared_bytes(reach, view, ret_target->address, request->byte_count);
+	/* A word that lies oddly is the responder's to refuse, and only the processor can change
+	 * one at once. */
+	if (request->access == ACCESS_REMOTE_ATOMIC)
+		return ret_target->shared && request->address % sizeof(uint64_t) == 0 &&
+		       ret_target->address % sizeof(uint64_t) == 0;
+	return ret_target->shared ||
+	       (reach->memory.file >= 0 &&
+		!__atomic_load_n(&reach->header->is_moving, __ATOMIC_SEQ_CST));
+}
+
+/* The part of the local bytes that begins at offset; says how many bytes of it fit. */
+static unsigned cut(const struct payload *payload, size_t offset, size_t byte_count,
+		    struct iovec ret_parts[static PARTS_MAX], size_t *ret_byte_count)
+{
+	unsigned count = 0;
+	size_t total = 0;
+
+	for (uint32_t i = 0; i < payload->span_count && total < byte_count && count < PARTS_MAX;
+	     i++) {
+		const struct span *span = &payload->spans[i];
+
+		if (offset >= span->byte_count) {
+			offset -= span->byte_count;
+			continue;
+		}
+
+		size_t piece = span->byte_count - offset;
+
+		if (piece > byte_count - total)
+			piece = byte_count - total;
+		ret_parts[count++] = (struct iovec){span->bytes + offset, piece};
+		total += piece;
+		offset = 0;
+	}
+	*ret_byte_count = total;
+	return count;
+}
+
+static void copy_from(const uint8_t *from, const struct iovec *parts, unsigned part_count)
+{
+	for (unsigned i = 0; i < part_count; i++) {
+		memcpy(parts[i].iov_base, from, parts[i].iov_len);
+		from += parts[i].iov_len;
+	}
+}
+
+static void do_atomic(const struct shortcut *shortcut, uint8_t *shared)
+{
+	uint64_t *word = (uint64_t *)(void *)shared;
+	uint64_t found = shortcut->compare_or_add;
+	struct iovec parts[PARTS_MAX];
+	size_t byte_count;
+
+	if (shortcut->opcode == SEND_FETCH_ADD)
+		found = __atomic_fetch_add(word, shortcut->compare_or_add, __ATOMIC_SEQ_CST);
+	else
+		__atomic_compare_exchange_n(word, &found, shortcut->swap, false, __ATOMIC_SEQ_CST,
+					    __ATOMIC_SEQ_CST);
+	copy_from((const uint8_t *)&found, parts,
+		  cut(&shortcut->payload, 0, sizeof(found), parts, &byte_count));
+}
+
+static bool move_far(const struct reach *reach, const struct shortcut *shortcut, uint64_t address,
+		     size_t offset, size_t wanted, size_t *ret_byte_count)
+{
+	struct iovec parts[PARTS_MAX];
+	unsigned part_count = cut(&shortcut->payload, offset, wanted, parts, ret_byte_count);
+
+	if (shortcut->opcode == SEND_RDMA_READ)
+		return cross_memory_read(&reach->memory, address + offset, parts, part_count,
+					 *ret_byte_count);
+	return cross_memory_write(&reach->memory, address + offset, parts, part_count,
+				  *ret_byte_count);
+}
+
+/* A page that is written to for the first time is mapped alone, which takes longer than copying it;
+ * around one that is read the system maps all that there is in a window. */
+static void map_windows(struct reach *reach, const uint8_t *shared, size_t byte_count)
+{
+	size_t place = (size_t)(shared - reach->shared);
+	const size_t end = place + byte_count;
+
+	while (place < end) {
+		const size_t window = place / REACH_WINDOW_BYTES;
+
+		if (unlikely(!reach->is_mapped[window])) {
+			(void)*(const volatile uint8_t *)(reach->shared + place);
+			reach->is_mapped[window] = true;
+		}
+		place = (window + 1) * REACH_WINDOW_BYTES;
+	}
+}
+
+/* A part of a message goes past the caches. */
+static void stream(const struct shortcut *shortcut, uint8_t *shared, size_t offset,
+		   size_t *ret_byte_count)
+{
+	struct iovec parts[PARTS_MAX];
+	unsigned part_count =
+		cut(&shortcut->payload, offset, *ret_byte_count, parts, ret_byte_count);
+
+	for (unsigned i = 0; i < part_count; i++) {
+		if (shortcut->opcode == SEND_RDMA_WRITE)
+			stream_copy(parts[i].iov_base, parts[i].iov_len, shared);
+		else
+			stream_copy(shared, parts[i].iov_len, parts[i].iov_base);
+		shared += parts[i].iov_len;
+	}
+}
+
+static void copy(const struct shortcut *shortcut, uint8_t *shared, size_t offset,
+		 size_t *ret_byte_count)
+{
+	struct iovec parts[PARTS_MAX];
+
+	if (shortcut->opcode == SEND_RDMA_WRITE)
+		payload_write(&shortcut->payload, offset, *ret_byte_count, shared);
+	else if (shortcut->opcode == SEND_RDMA_READ)
+		copy_from(shared, parts,
+			  cut(&shortcut->payload, offset, *ret_byte_count, parts, ret_byte_count));
+	else
+		do_atomic(shortcut, shared);
+}
+
+static struct copy_trials *trials_of(struct reach *reach, const struct shortcut *shortcut)
+{
+	unsigned length = 0;
+
+	while (length < REACH_LENGTHS - 1 && shortcut->byte_count > (uint64_t)LONG_BYTES_MIN
+									    << length)
+		length++;
+	return shortcut->opcode == SEND_RDMA_READ ? &reach->reads[length] : &reach->writes[length];
+}
+
+/* A part of a message that no core's own cache holds. */
+static void copy_long(struct reach *reach, const struct shortcut *shortcut, uint8_t *shared,
+		      size_t offset, size_t *ret_byte_count)
+{
+	struct copy_trials *trials = trials_of(reach, shortcut);
+	const time_ns begin = attachment_now();
+
+	/* The last bytes of a WRITE go by the usual way, which puts them last. */
+	if (trials->way == COPY_PAST_CACHE && *ret_byte_count > LAST_BYTES) {
+		*ret_byte_count -= LAST_BYTES;
+		stream(shortcut, shared, offset, ret_byte_count);
+	} else {
+		copy(shortcut, shared, offset, ret_byte_count);
+	}
+	copy_trials_note(trials, shortcut->byte_count, *ret_byte_count, attachment_now() - begin);
+}
+
+bool reach_move(struct reach *reach, const struct shortcut *shortcut,
+		const struct reach_target *target, size_t offset, size_t *ret_byte_count)
+{
+	size_t wanted = shortcut->byte_count - offset;
+
+	if (wanted > PIECE_BYTES)
+		wanted = PIECE_BYTES;
+	if (!target->shared)
+		return move_far(reach, shortcut, target->address, offset, wanted, ret_byte_count);
+	*ret_byte_count = wanted;
+	if (shortcut->opcode == SEND_RDMA_WRITE)
+		map_windows(reach, target->shared + offset, wanted);
+	if (shortcut->byte_count >= LONG_BYTES_MIN)
+		copy_long(reach, shortcut, target->shared + offset, offset, ret_byte_count);
+	else
+		copy(shortcut, target->shared + offset, offset, ret_byte_count);
+	return shortcut->opcode != SEND_RDMA_WRITE || !memory_guard_has_gaps();
+}

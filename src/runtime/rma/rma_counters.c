@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a request that went past the packets would have weighed on the links, there and back. */
+#include "runtime/rma/rma_counters.h"
+
+#include "runtime/flows.h"
+#include "runtime/packets/wire_bytes.h"
+#include "net/transport/qp.h"
+#include "net/transport/rma/rma_bypass.h"
+#include "wire/packet.h"
+
+enum { ATOMIC_ACK_BYTES = 8 };
+
+/* Packets with so many bytes behind their BTHs, payload padded. */
+static uint64_t words_of(const struct qp *qp, uint64_t packet_count, uint64_t byte_count)
+{
+	uint64_t header_bytes = link_weight_bare(qp->attributes.address.is_global);
+
+	return (packet_count * header_bytes + ((byte_count + 3) & ~UINT64_C(3))) / 4;
+}
+
+/* First and Last of several carry an AETH each. */
+static uint64_t read_response_words(const struct qp *qp, const struct shortcut *shortcut)
+{
+	uint64_t aeths = shortcut->psn_count > 1 ? 2 : 1;
+
+	return words_of(qp, shortcut->psn_count, shortcut->byte_count + aeths * AETH_BYTES);
+}
+
+void placement_count(struct flow *flow, const struct qp *qp, const struct shortcut *shortcut)
+{
+	if (shortcut->opcode == SEND_RDMA_WRITE) {
+		flow_count(flow, shortcut->psn_count,
+			   words_of(qp, shortcut->psn_count, RETH_BYTES + shortcut->byte_count));
+		if (qp_is_reliable(qp))
+			flow_count_returned(flow, 1, words_of(qp, 1, AETH_BYTES));
+	} else if (shortcut->opcode == SEND_RDMA_READ) {
+		flow_count(flow, 1, words_of(qp, 1, RETH_BYTES));
+		flow_count_returned(flow, shortcut->psn_count, read_response_words(qp, shortcut));
+	} else {
+		flow_count(flow, 1, words_of(qp, 1, ATOMIC_ETH_BYTES));
+		flow_count_returned(flow, 1, words_of(qp, 1, AETH_BYTES + ATOMIC_ACK_BYTES));
+	}
+}

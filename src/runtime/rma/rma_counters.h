@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a request that went past the packets would have weighed on the links, there and back. */
+#ifndef SOFTIB_RUNTIME_RMA_RMA_COUNTERS_H
+#define SOFTIB_RUNTIME_RMA_RMA_COUNTERS_H
+
+struct flow;
+struct qp;
+struct shortcut;
+
+void placement_count(struct flow *flow, const struct qp *qp, const struct shortcut *shortcut);
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Short WRITEs and READs past the packets. */
+#include "runtime/rma/rma_short.h"
+
+#include <string.h>
+#include "runtime/rma/shared_mr.h"
+#include "runtime/fast/short_send.h"
+#include "runtime/flows.h"
+#include "runtime/packets/wire_bytes.h"
+#include "runtime/memory/memory_guard.h"
+#include "runtime/fast/send_template.h"
+#include "runtime/rma/rma_state.h"
+#include "net/transport/payload_scatter.h"
+#include "wire/packet.h"
+
+enum {
+	/* While the peer may have to wait. */
+	REQUESTS_MAX = 64,
+	BYTES_MAX = 256 << 10,
+	REQUEST_BYTES_MAX = 128 << 10,
+};
+
+static bool is_open(void)
+{
+	static int choice; /* 0: not asked yet */
+
+	if (unlikely(!choice))
+		choice = express_lane_is_allowed() ? 1 : -1;
+	return choice > 0;
+}
+
+static uint32_t access_of(const struct simple_request *request)
+{
+	return request->is_read ? ACCESS_REMOTE_READ : ACCESS_REMOTE_WRITE;
+}
+
+/* Asks for all of the region that is reached in the way of the request that was just allowed. */
+static void open_window(struct placement *placement, struct placement_window *window,
+			const struct simple_request *request, const struct reach_target *target)
+{
+	const struct published_view *view = &placement->view;
+	const struct region *region = &view->region;
+	uint64_t begin = (uintptr_t)region->bytes, end = begin + region->byte_count;
+	struct reach_target all;
+
+	/* The edges of pages are reached in the other way than the pages. */
+	if (target->shared) {
+		begin = adopted_begin((uintptr_t)region->bytes);
+		end = adopted_end((uintptr_t)region->bytes, region->byte_count);
+	} else if (view->shared_place) {
+		return;
+	}
+	if (begin >= end || end - begin > UINT32_MAX)
+		return;
+
+	const uint64_t from = region->iova + (begin - (uintptr_t)region->bytes);
+	const struct reach_request whole = {region->key, access_of(request), from,
+					    (uint32_t)(end - begin)};
+
+	if (!reach_allows(&placement->channel->peer->reach, &placement->grant, &placement->view,
+			  &whole, &all) ||
+	    !all.shared != !target->shared)
+		return;
+	*window = (struct placement_window){
+		.entry = view->entry,
+		.sequence = view->sequence,
+		.key = region->key,
+		.from = from,
+		.to = from + (end - begin),
+		.shared = all.shared,
+		.address = all.address,
+	};
+}
+
+/* The peer may have taken the key back, or its pages, since the last request. */
+static inline bool window_holds(const struct placement *placement,
+				const struct placement_window *window,
+				const struct simple_request *request)
+{
+	const struct exposure_header *header = placement->channel->peer->reach.header;
+
+	return window->entry && window->key == request->remote_key &&
+	       request->remote_address >= window->from && request->remote_address <= window->to &&
+	       request->byte_count <= window->to - request->remote_address &&
+	       __atomic_load_n(&window->entry->sequence, __ATOMIC_SEQ_CST) == window->sequence &&
+	       !__atomic_load_n(window->shared ? &header->shared_is_off : &header->is_moving,
+				__ATOMIC_SEQ_CST);
+}
+
+/* Where the request acts; false: what is asked for is not usual. */
+static inline bool find_target(struct placement *placement, const struct simple_request *request,
+			       struct reach_target *ret_target)
+{
+	struct placement_window *window =
+		request->is_read ? &placement->read_window : &placement->write_window;
+
+	if (likely(window_holds(placement, window, request))) {
+		const uint64_t offset = request->remote_address - window->from;
+
+		ret_target->shared = window->shared ? window->shared + offset : NULL;
+		ret_target->address = window->address + offset;
+		return true;
+	}
+
+	const struct reach_request asked = {request->remote_key, access_of(request),
+					    request->remote_address, request->byte_count};
+
+	window->entry = NULL;
+	if (!reach_allows(&placement->channel->peer->reach, &placement->grant, &placement->view,
+			  &asked, ret_target))
+		return false;
+	open_window(placement, window, request, ret_target);
+	return true;
+}
+
+/* Names what the key stands for, by which the target was just found. */
+static uint64_t key_id(const struct placement *placement)
+{
+	const struct published_key *keys = placement->channel->peer->reach.keys;
+	const struct placement_window *window = &placement->write_window;
+	const struct published_view *view = &placement->view;
+
+	return window->entry ? published_key_id(keys, window->entry, window->sequence)
+			     : published_key_id(keys, view->entry, view->sequence);
+}
+
+static bool write_far(const struct placement *placement, const struct simple_request *request,
+		      const struct reach_target *target)
+{
+	struct iovec part = {request->bytes, request->byte_count};
+	uint32_t moved = 0;
+
+	if (request->byte_count <= PINNED_WRITE_BYTES_MAX) {
+		const struct pinned_request pinned = {
+			.bytes = request->bytes,
+			.byte_count = request->byte_count,
+			.key = request->remote_key,
+			.key_id = key_id(placement),
+			.address = target->address,
+		};
+		const int result = pinned_write(placement, &pinned);
+
+		if (likely(result == (int)request->byte_count))
+			return true;
+		/* Packets can bring it again. */
+		if (result < 0)
+			return false;
+		moved = (uint32_t)result;
+		part = (struct iovec){request->bytes + moved, request->byte_count - moved};
+	}
+	return cross_memory_write(&placement->channel->peer->reach.memory, target->address + moved,
+				  &part, 1, part.iov_len);
+}
+
+/* Not among what needs no system call. */
+__attribute__((noinline)) static bool move_far(const struct placement *placement,
+					       const struct simple_request *request,
+					       const struct reach_target *target)
+{
+	struct placement_peer *peer = placement->channel->peer;
+	const struct iovec part = {request->bytes, request->byte_count};
+	const bool has_moved = request->is_read
+				       ? cross_memory_read(&peer->reach.memory, target->address,
+							   &part, 1, request->byte_count)
+				       : write_far(placement, request, target);
+
+	peer->failures += !has_moved;
+	return has_moved;
+}
+
+static bool move(const struct placement *placement, const struct simple_request *request,
+		 const struct reach_target *target)
+{
+	if (unlikely(!target->shared))
+		return move_far(placement, request, target);
+	if (request->is_read)
+		memcpy(request->bytes, target->shared, request->byte_count);
+	else
+		bytes_write(request->bytes, request->byte_count, target->shared);
+	return request->is_read || !memory_guard_has_gaps();
+}
+
+/* What requests would have weighed on the links, there and back (runtime/rma/rma_counters.c). */
+struct books {
+	uint32_t packets, returned_packets;
+	uint64_t bytes, returned_bytes;
+};
+
+static inline void enter(struct books *books, const struct qp *qp,
+			 const struct simple_request *request, uint32_t packet_count)
+{
+	const uint32_t packet_bytes = link_weight_bare(qp->attributes.address.is_global);
+	const uint32_t payload_bytes = (request->byte_count + 3) & ~3u;
+
+	if (request->is_read) {
+		const uint32_t aeths = packet_count > 1 ? 2 : 1;
+
+		books->packets++;
+		books->bytes += packet_bytes + RETH_BYTES;
+		books->returned_packets += packet_count;
+		books->returned_bytes +=
+			packet_count * packet_bytes + payload_bytes + aeths * AETH_BYTES;
+		return;
+	}
+	books->packets += packet_count;
+	books->bytes += packet_count * packet_bytes + RETH_BYTES + payload_bytes;
+	books->returned_packets++;
+	books->returned_bytes += packet_bytes + AETH_BYTES;
+}
+
+/* When nobody waits for this process any more. */
+static inline void settle(struct qp *qp, struct flow *flow, const struct books *books, time_ns now)
+{
+	flow_count(flow, books->packets, books->bytes / 4);
+	if (qp_is_reliable(qp))
+		flow_count_returned(flow, books->returned_packets, books->returned_bytes / 4);
+	/* A completion that found no room ends the queue pair, and the placement. */
+	if (unlikely(qp->has_failed_to_report))
+		qp_settle(qp, now);
+}
+
+uint32_t placement_lane_run(struct placement *placement, struct qp *qp, struct flow *flow,
+			    time_ns now)
+{
+	const struct channel *channel = placement->channel;
+	struct books books = {0};
+	struct simple_request request;
+	struct reach_target target;
+	uint32_t byte_count = 0;
+	unsigned request_count = 0;
+
+	if (!is_open() || placement->piece_offset ||
+	    !shortcut_simple(qp, REQUEST_BYTES_MAX, &request))
+		return 0;
+	hazard_begin(channel);
+	if (likely(placement->serial % 2 && placement_serial(placement) == placement->serial)) {
+		do {
+			if (unlikely(!find_target(placement, &request, &target)) ||
+			    unlikely(!move(placement, &request, &target)))
+				break;
+			placement->message_count++;
+			enter(&books, qp, &request, shortcut_simple_done(qp, now));
+			byte_count += request.byte_count;
+		} while (qp->requester.cursor != qp->requester.queue.tail &&
+			 ++request_count < REQUESTS_MAX && byte_count < BYTES_MAX &&
+			 likely(!qp->has_failed_to_report) &&
+			 shortcut_simple(qp, REQUEST_BYTES_MAX, &request));
+		if (likely(byte_count))
+			placement_show(qp, placement);
+	}
+	hazard_end(channel);
+	if (unlikely(!byte_count))
+		return 0;
+	settle(qp, flow, &books, now);
+	return byte_count;
+}
+
+/* It was carried out: what that means for the queue pair. */
+static inline void posted(struct placement *placement, struct qp *qp, struct flow *flow,
+			  const struct simple_request *request, time_ns now)
+{
+	struct books books = {0};
+
+	placement->message_count++;
+	enter(&books, qp, request, shortcut_posted(qp, now, request));
+	placement_show(qp, placement);
+	hazard_end(placement->channel);
+	settle(qp, flow, &books, now);
+}
+
+bool placement_lane_post(struct placement *placement, struct qp *qp, struct flow *flow,
+			 const struct send_request *request, time_ns now)
+{
+	struct simple_request simple;
+	struct reach_target target;
+
+	if (unlikely(!is_open() || placement->piece_offset ||
+		     !shortcut_may_post(qp, request, REQUEST_BYTES_MAX, &simple)))
+		return false;
+	hazard_begin(placement->channel);
+	if (likely(placement->serial % 2 && placement_serial(placement) == placement->serial &&
+		   find_target(placement, &simple, &target) && move(placement, &simple, &target))) {
+		posted(placement, qp, flow, &simple, now);
+		return true;
+	}
+	hazard_end(placement->channel);
+	return false;
+}
+
+void placement_lane_remember(struct placed_again *again, struct placement *placement, struct qp *qp,
+			     struct flow *flow, const struct send_request *request,
+			     const uint32_t *generation_at)
+{
+	const struct placement_window *window = &placement->write_window;
+	const struct channel *channel = placement->channel;
+	const struct sge *sge = request->sges;
+
+	if (request->opcode != SEND_RDMA_WRITE || !window->entry || !window->shared ||
+	    window->to - window->from < sge->byte_count)
+		return;
+	*again = (struct placed_again){
+		.qp = qp,
+		.last = qp,
+		.placement = placement,
+		.flow = flow,
+		.channel = channel,
+		.local = again_local(qp, request),
+		.remote_key = window->key,
+		.remote = {window->from, window->to - window->from - sge->byte_count,
+			   window->shared},
+		.generation = flow->generation,
+		.serial = placement->serial,
+		.sequence = window->sequence,
+		.generation_at = generation_at,
+		.serial_at = &channel->placed_out->grants[placement->index].serial,
+		.sequence_at = &window->entry->sequence,
+		.is_off_at = &channel->peer->reach.header->shared_is_off,
+		.is_closed_at = &channel->out.shared->closed,
+	};
+}
+
+void placement_lane_placed(struct placed_again *again, uint64_t wr_id, uint32_t flags, time_ns now)
+{
+	const struct simple_request request = {
+		.byte_count = again->local.byte_count,
+		.flags = flags,
+		.wr_id = wr_id,
+	};
+	struct qp *qp = again->qp;
+
+	posted(again->placement, qp, again->flow, &request, now);
+	if (unlikely(qp->state != QP_RTS))
+		again->qp = NULL;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The commonest of the requests that go past the packets, in as few steps as they need: WRITEs and
+ * READs of one run of bytes, not too long.
+ *
+ * There are no rules here: what does not answer all questions in the usual way is left, with
+ * nothing changed, to runtime/rma/rma.c. SOFTIB_FAST=0 closes this lane as well.
+ */
+#ifndef SOFTIB_RUNTIME_RMA_RMA_SHORT_H
+#define SOFTIB_RUNTIME_RMA_RMA_SHORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/time.h"
+#include "runtime/fast/send_template.h"
+#include "runtime/memory/memory_guard.h"
+#include "runtime/rma/rma_state.h"
+#include "net/transport/payload_scatter.h"
+
+struct flow;
+struct qp;
+struct send_request;
+
+/* Returns how many bytes the requests had that it carried out; 0: there were none. They may have
+ * ended the queue pair, and the placement. */
+uint32_t placement_lane_run(struct placement *placement, struct qp *qp, struct flow *flow,
+			    time_ns now);
+
+/* Carries out a request instead of posting it. Of many queue pairs the send queues are more memory
+ * than the processor's caches hold, and what never waits needs none of it. false: nothing was done.
+ */
+MUST_USE bool placement_lane_post(struct placement *placement, struct qp *qp, struct flow *flow,
+				  const struct send_request *request, time_ns now);
+
+/* After it has carried out a request of a queue pair as it did the one before: those like it need
+ * not be asked as much. */
+void placement_lane_remember(struct placed_again *again, struct placement *placement, struct qp *qp,
+			     struct flow *flow, const struct send_request *request,
+			     const uint32_t *generation_at);
+
+/* Carries out a WRITE like the one that is remembered, if nothing has changed; that it means
+ * something for the queue pair as well is left to placement_lane_placed, which comes next. Returns
+ * where it went; NULL: it was not carried out. */
+MUST_USE static inline const uint8_t *placement_lane_again(const struct placed_again *again,
+							   uint32_t flags, const struct sge *sge,
+							   const struct remote_place *remote)
+{
+	const uint8_t *bytes = again_bytes(&again->local, flags, sge);
+	const uint64_t offset = remote->address - again->remote.from;
+
+	if (unlikely(!bytes || remote->key != again->remote_key || offset > again->remote.span ||
+		     __atomic_load_n(again->generation_at, __ATOMIC_ACQUIRE) != again->generation ||
+		     __atomic_load_n(again->is_closed_at, __ATOMIC_ACQUIRE) ||
+		     send_queue_is_full(&again->qp->requester.queue)))
+		return NULL;
+	hazard_begin(again->channel);
+	if (unlikely(__atomic_load_n(again->serial_at, __ATOMIC_SEQ_CST) != again->serial ||
+		     __atomic_load_n(again->sequence_at, __ATOMIC_SEQ_CST) != again->sequence ||
+		     __atomic_load_n(again->is_off_at, __ATOMIC_SEQ_CST))) {
+		hazard_end(again->channel);
+		return NULL;
+	}
+
+	uint8_t *place = again->remote.bytes + offset;
+
+	bytes_write(bytes, sge->byte_count, place);
+	if (memory_guard_has_gaps()) {
+		hazard_end(again->channel);
+		return NULL;
+	}
+	return place;
+}
+
+void placement_lane_placed(struct placed_again *again, uint64_t wr_id, uint32_t flags, time_ns now);
+
+#endif

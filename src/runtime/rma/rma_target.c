@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queue pairs of this process that let their peers act on its memory by themselves. */
+#include "runtime/rma/rma_target.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "runtime/runtime_state.h"
+#include "runtime/rma/rkey_export.h"
+#include "ipc/rma_area.h"
+#include "net/transport/admission.h"
+#include "net/transport/rma/rma_bypass.h"
+#include "wire/mtu.h"
+#include "wire/packet.h"
+
+struct grant {
+	struct placed_requests placed; /* the queue pair's responder points here */
+	struct channel *channel;
+	struct qp *qp;
+	uint32_t index;
+};
+
+struct grant_table {
+	uint32_t index_limit; /* no grant from here on was ever made */
+	struct grant *by_index[PLACEMENTS_MAX];
+};
+
+static void set_serial(struct placement_grant *shared, uint32_t serial)
+{
+	__atomic_store_n(&shared->serial, serial, __ATOMIC_SEQ_CST);
+}
+
+static void end(struct grant *grant)
+{
+	struct placement_area *area = grant->channel->placed_in;
+
+	/* The child of a fork leaves its parent's alone. */
+	if (area) {
+		struct placement_grant *shared = &area->grants[grant->index];
+
+		set_serial(shared, (shared->serial | 1) + 1);
+		exposure_wait_for(grant->channel);
+	}
+	(void)shortcut_catch_up(grant->qp);
+	grant->qp->responder.placed = NULL;
+	grant->channel->grants->by_index[grant->index] = NULL;
+	free(grant);
+}
+
+void placement_target_end(struct qp *qp)
+{
+	if (qp->responder.placed)
+		end(container_of(qp->responder.placed, struct grant, placed));
+}
+
+static void end_those_of(const struct channel *channel)
+{
+	for (unsigned index = 0; channel->grants && index < channel->grants->index_limit; index++)
+		if (channel->grants->by_index[index])
+			end(channel->grants->by_index[index]);
+}
+
+void placement_target_end_all(struct attachment *attachment)
+{
+	for (unsigned i = 0; i < attachment->channel_count; i++)
+		end_those_of(attachment->channels[i]);
+}
+
+void placement_target_close(struct channel *channel)
+{
+	end_those_of(channel);
+	free(channel->grants);
+	channel->grants = NULL;
+}
+
+/* A queue pair that could answer no READ can't have one carried out. */
+static uint32_t granted_access(const struct qp *qp)
+{
+	uint32_t access = qp->attributes.access;
+
+	if (!qp->responder.saved_count)
+		access &= ~(uint32_t)(ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC);
+	return access;
+}
+
+static bool may_grant(const struct qp_object *object, const struct packet *packet)
+{
+	const struct qp *qp = &object->qp;
+
+	if ((qp->type != QP_RC && qp->type != QP_UC) || object->is_shared)
+		return false;
+	/* Where packets could come by another path, they must. */
+	if (qp->attributes.path_migration != PATH_MIGRATED || qp->alternate_port)
+		return false;
+	return qp->responder.inbound == INBOUND_IDLE &&
+	       psn_equal(qp->responder.expected_psn, packet->bth.psn);
+}
+
+static void make(struct channel *channel, struct qp_object *object, unsigned adapter_index,
+		 const struct placement_ask *ask)
+{
+	struct placement_grant *shared = &channel->placed_in->grants[ask->index];
+	const uint64_t *word = &channel->placed_in->placed[ask->index];
+	const uint64_t begin =
+		placed_word(object->qp.responder.expected_psn.value, 0, ask->ask_number);
+
+	/* What lies there is of an earlier grant; one of 65,536 questions ago would be taken for
+	 * this one's. The next question has another number. */
+	if (placed_words_are_of_one(__atomic_load_n(word, __ATOMIC_ACQUIRE), begin))
+		return;
+
+	struct grant *grant = malloc(sizeof(*grant));
+
+	if (!grant)
+		return;
+	*grant = (struct grant){.channel = channel, .qp = &object->qp, .index = ask->index};
+	grant->placed.word = word;
+	grant->placed.seen = begin;
+	channel->grants->by_index[ask->index] = grant;
+	if (ask->index >= channel->grants->index_limit)
+		channel->grants->index_limit = ask->index + 1;
+	object->qp.responder.placed = &grant->placed;
+	shared->ask_number = ask->ask_number;
+	shared->pd = (uintptr_t)object->qp.pd;
+	shared->qpn = object->qp.qpn;
+	shared->access = granted_access(&object->qp);
+	shared->adapter_index = adapter_index;
+	set_serial(shared, shared->serial | 1);
+}
+
+static bool decode(const struct ring_record *record, struct placement_ask *ret_ask,
+		   uint8_t headers[static PACKET_HEADER_BYTES_MAX + 4], struct packet *ret_packet)
+{
+	size_t byte_count = record->byte_count;
+
+	if (byte_count < sizeof(*ret_ask) ||
+	    byte_count - sizeof(*ret_ask) > PACKET_HEADER_BYTES_MAX + 4)
+		return false;
+	memcpy(ret_ask, record->body, sizeof(*ret_ask));
+	memcpy(headers, record->body + sizeof(*ret_ask), byte_count - sizeof(*ret_ask));
+	return ret_ask->index < PLACEMENTS_MAX &&
+	       packet_decode(headers, byte_count - sizeof(*ret_ask), 1, ret_packet) == PACKET_OK;
+}
+
+void placement_target_asked(struct attachment *attachment, struct channel *channel,
+			    const struct ring_record *record)
+{
+	unsigned adapter_index = record->port >> 8;
+	const struct adapter *adapter = attachment_adapter(attachment, adapter_index);
+	uint8_t headers[PACKET_HEADER_BYTES_MAX + 4];
+	struct placement_ask ask;
+	struct packet packet;
+
+	if (!adapter || !attachment->exposure.header || !channel->placed_in ||
+	    !decode(record, &ask, headers, &packet))
+		return;
+
+	struct qp_object *object = index_table_get(&adapter->hca.qps, packet.bth.destination_qpn);
+
+	if (!channel->grants)
+		channel->grants = calloc(1, sizeof(*channel->grants));
+	if (!object || !channel->grants)
+		return;
+	/* Who asks anew has given up what it had. */
+	placement_target_end(&object->qp);
+	if (channel->grants->by_index[ask.index])
+		end(channel->grants->by_index[ask.index]);
+	/* The very checks that its packets pass. */
+	if (admission_check(&object->qp, &packet) == ADMITTED && may_grant(object, &packet))
+		make(channel, object, adapter_index, &ask);
+}

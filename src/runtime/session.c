@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The connection of this process to its fabric. */
+#include "runtime/session.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "runtime/process_runtime.h"
+#include "runtime/softibd_connection.h"
+#include "ipc/protocol.h"
+#include "runtime/rma/rkey_export.h"
+
+enum {
+	ASK_TIMEOUT_MS = 30000,
+	LAUNCH_TIMEOUT_MS = 30000,
+	ACTIVE_TIMEOUT_MS = 10000,
+	CONNECT_ATTEMPTS = 3,
+};
+
+static const char *const embedded_default[] = {"--ephemeral", "--hosts", "2", NULL};
+
+static pthread_mutex_t current_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct session *current; /* under current_mutex */
+static bool handles_fork;
+
+__attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
+{
+	va_list arguments;
+
+	if (!getenv("SOFTIB_LOG"))
+		return;
+	va_start(arguments, format);
+	fputs("softib: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+	va_end(arguments);
+}
+
+int session_ask(struct session *session, const char *text, json_t **ret_answer,
+		struct control_message *ret_message)
+{
+	json_error_t place;
+
+	pthread_mutex_lock(&session->asking);
+
+	int error = session->control < 0
+			    ? -ENODEV
+			    : control_ask(session->control, text, ASK_TIMEOUT_MS, ret_message);
+
+	pthread_mutex_unlock(&session->asking);
+	if (error)
+		return error;
+
+	json_t *answer = json_loadb(ret_message->text, ret_message->byte_count, 0, &place);
+
+	if (answer && json_is_true(json_object_get(answer, "ok"))) {
+		*ret_answer = answer;
+		return 0;
+	}
+
+	json_int_t number = json_integer_value(json_object_get(answer, "errno"));
+	const char *reason = json_string_value(json_object_get(answer, "error"));
+
+	error = !answer || number <= 0 || number > 4095 ? -EPROTO : -(int)number;
+	complain("softibd refuses %s: %s", text, reason ? reason : "no reason given");
+	json_decref(answer);
+	control_message_release(ret_message);
+	return error;
+}
+
+int session_ask_plain(struct session *session, const char *text, json_t **ret_answer)
+{
+	struct control_message message;
+	int error = session_ask(session, text, ret_answer, &message);
+
+	if (!error)
+		control_message_release(&message);
+	return error;
+}
+
+int answer_number(const json_t *answer, const char *name, uint64_t *ret_number)
+{
+	const json_t *value = json_object_get(answer, name);
+
+	if (!json_is_integer(value) || json_integer_value(value) < 0)
+		return -EPROTO;
+	*ret_number = (uint64_t)json_integer_value(value);
+	return 0;
+}
+
+static int launch_default(const char *fabric)
+{
+	char reason[256];
+	const struct launch_options options = {
+		.fabric = fabric,
+		.arguments = embedded_default,
+		.timeout_ms = LAUNCH_TIMEOUT_MS,
+		.reason = reason,
+		.reason_bytes = sizeof(reason),
+	};
+	int error = fabric_launch(&options);
+
+	if (error)
+		complain("no fabric \"%s\", and none could be started: %s", fabric,
+			 *reason ? reason : strerror(-error));
+	return error;
+}
+
+static int connect_to(const char *fabric, bool *ret_was_launched)
+{
+	const char *socket = getenv("SOFTIB_SOCKET");
+
+	*ret_was_launched = false;
+	/* A launcher that names the socket has a fabric in mind that runs. */
+	if (socket && *socket)
+		return control_connect_path(socket);
+
+	int control = control_connect(fabric);
+
+	if (control != -ENOENT && control != -ECONNREFUSED)
+		return control;
+
+	int error = launch_default(fabric);
+
+	if (error)
+		return error;
+	*ret_was_launched = true;
+	control = control_connect(fabric);
+	/* It came and went: the same as one that no longer listens. */
+	return control == -ENOENT ? -ECONNREFUSED : control;
+}
+
+/* Whoever starts a fabric by using it expects its ports to work; a fabric that takes too long is
+ * used as it is. */
+static void wait_until_active(struct session *session)
+{
+	json_t *answer;
+	char text[64];
+
+	snprintf(text, sizeof(text), "{\"command\":\"wait-active\",\"timeout_ms\":%d}",
+		 ACTIVE_TIMEOUT_MS);
+	if (session_ask_plain(session, text, &answer) == 0)
+		json_decref(answer);
+}
+
+static void session_destroy(struct session *session)
+{
+	if (session->control >= 0)
+		close(session->control);
+	pthread_mutex_destroy(&session->asking);
+	pthread_mutex_destroy(&session->attaching);
+	free(session);
+}
+
+static int session_create(struct session **ret_session)
+{
+	const char *fabric = getenv("SOFTIB_FABRIC");
+	struct session *session = calloc(1, sizeof(*session));
+	bool was_launched;
+
+	if (!session)
+		return -ENOMEM;
+	if (!fabric || !*fabric)
+		fabric = "default";
+	pthread_mutex_init(&session->asking, NULL);
+	pthread_mutex_init(&session->attaching, NULL);
+	session->control = connect_to(fabric, &was_launched);
+
+	int error = session->control < 0 ? session->control : session_say_hello(session);
+
+	if (error) {
+		session_destroy(session);
+		return error;
+	}
+	if (was_launched)
+		wait_until_active(session);
+	snprintf(session->fabric, sizeof(session->fabric), "%s", fabric);
+	*ret_session = session;
+	return 0;
+}
+
+static void replace_control(struct session *session, int control)
+{
+	pthread_mutex_lock(&session->asking);
+	if (session->control >= 0)
+		close(session->control);
+	session->control = control;
+	pthread_mutex_unlock(&session->asking);
+}
+
+void session_hang_up(struct session *session)
+{
+	/* In the child of a fork there is nothing to give up, and nothing to come back to. */
+	if (session->control < 0)
+		return;
+	replace_control(session, -1);
+	session->is_spent = true;
+}
+
+int session_reconnect(struct session *session)
+{
+	bool was_launched;
+	json_t *answer;
+
+	if (!session->is_spent)
+		return 0;
+
+	int control = connect_to(session->fabric, &was_launched);
+
+	if (control < 0)
+		return control;
+	replace_control(session, control);
+
+	int error = session_ask_hello(session, &answer);
+
+	if (error) {
+		replace_control(session, -1);
+		return error;
+	}
+	/* The host is the same, and so are its adapters. */
+	json_decref(answer);
+	session->is_spent = false;
+	if (was_launched)
+		wait_until_active(session);
+	return 0;
+}
+
+/* Another thread may attach between the two handlers, so what was locked is remembered. Under
+ * current_mutex. */
+static struct attachment *locked_for_fork;
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&current_mutex);
+	locked_for_fork = current ? __atomic_load_n(&current->attachment, __ATOMIC_ACQUIRE) : NULL;
+	if (locked_for_fork)
+		attachment_lock(locked_for_fork);
+	/* The child gets copies, as of all memory. */
+	if (locked_for_fork)
+		exposure_end_sharing(locked_for_fork);
+}
+
+static void after_fork_in_parent(void)
+{
+	if (locked_for_fork)
+		attachment_unlock(locked_for_fork);
+	pthread_mutex_unlock(&current_mutex);
+}
+
+/* The queue pairs are the parent's. The child gives its copy of the socket up, so that softibd
+ * notices when the parent dies, and may connect for itself. The memory stays: the child may hold
+ * pointers into it. */
+static void after_fork_in_child(void)
+{
+	if (current) {
+		if (current->attachment)
+			attachment_abandon(current->attachment);
+		close(current->control);
+		current->control = -1;
+		pthread_mutex_init(&current->asking, NULL);
+		pthread_mutex_init(&current->attaching, NULL);
+	}
+	current = NULL;
+	pthread_mutex_unlock(&current_mutex);
+}
+
+int session_get(struct session **ret_session)
+{
+	int error = 0;
+
+	pthread_mutex_lock(&current_mutex);
+	/* The first softibd may have been on its way out when we came. */
+	for (int attempt = 0; !current && attempt < CONNECT_ATTEMPTS; attempt++) {
+		error = session_create(&current);
+		if (error != -ECONNRESET && error != -ECONNREFUSED)
+			break;
+	}
+	if (!error && !handles_fork)
+		handles_fork =
+			pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+	if (!error)
+		*ret_session = current;
+	pthread_mutex_unlock(&current_mutex);
+	return error;
+}
+
+unsigned session_adapter_count(const struct session *session)
+{
+	return session->adapter_count;
+}
+
+const struct adapter_description *session_adapter(const struct session *session, unsigned index)
+{
+	return index < session->adapter_count ? &session->adapters[index] : NULL;
+}
+
+const char *session_tree(const struct session *session)
+{
+	return session->tree;
+}

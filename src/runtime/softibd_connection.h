@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of a session (runtime/session.h): the control socket, and the questions to softibd that
+ * host/ asks on it (ipc/protocol.h). */
+#ifndef SOFTIB_RUNTIME_SOFTIBD_CONNECTION_H
+#define SOFTIB_RUNTIME_SOFTIBD_CONNECTION_H
+
+#include <jansson.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include "base/attributes.h"
+#include "ipc/control_socket.h"
+#include "runtime/adapter_description.h"
+
+struct attachment;
+
+struct session {
+	int control;
+	pthread_mutex_t asking; /* one question at a time */
+	char fabric[SESSION_NAME_BYTES];
+	char host[SESSION_NAME_BYTES];
+	char tree[SESSION_PATH_BYTES];
+	bool is_privileged; /* may give queue pairs controlled Q_Keys */
+	unsigned adapter_count;
+	struct adapter_description adapters[SESSION_ADAPTERS_MAX];
+	pthread_mutex_t attaching;
+	bool is_spent;		       /* hung up by ourselves; under attaching */
+	struct attachment *attachment; /* NULL until the first adapter is opened */
+};
+
+/* Asks and waits. ret_answer is an object with "ok":true and belongs to the caller; descriptors are
+ * in ret_message, which the caller releases. On {"ok":false} the answer's errno is returned,
+ * negative. */
+MUST_USE int session_ask(struct session *session, const char *text, json_t **ret_answer,
+			 struct control_message *ret_message);
+/* The same for answers without descriptors. */
+MUST_USE int session_ask_plain(struct session *session, const char *text, json_t **ret_answer);
+
+/* Says hello as a program of its host, and reads which adapters that has. */
+MUST_USE int session_say_hello(struct session *session);
+/* The same without reading: a host that is known. The answer is the caller's. */
+MUST_USE int session_ask_hello(struct session *session, json_t **ret_answer);
+
+/* softibd attaches a connection once. Where that failed half-way, for want of descriptors say, this
+ * one is given up and the next attempt gets a new one. */
+void session_hang_up(struct session *session);
+/* Connects again after session_hang_up; otherwise there is nothing to do. */
+MUST_USE int session_reconnect(struct session *session);
+
+/* A number of the answer; -EPROTO when it is not there or negative. */
+MUST_USE int answer_number(const json_t *answer, const char *name, uint64_t *ret_number);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* XRC targets that softibd lends to this process: coming and going by the rings. */
+#include "runtime/xrc/xrc_leases.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "runtime/runtime_state.h"
+#include "runtime/channel_queues.h"
+#include "net/hca/shared_target.h"
+
+/* How soon to look again whether the up ring has room. */
+#define GIVE_BACK_NS MICROSECONDS(20)
+
+static_assert(sizeof(struct target_state) <= TARGET_STATE_BYTES_MAX, "softibd keeps so much");
+
+/* Up to softibd; false when there is no room. */
+static bool put_record(struct attachment *attachment, enum record_kind kind, unsigned adapter_index,
+		       uint32_t word, const void *body, uint32_t byte_count)
+{
+	struct channel *softibd = &attachment->softibd;
+	/* The child of a fork has the same ring before it, and no business there. */
+	struct ring_record *record = attachment_is_usable(attachment)
+					     ? ring_reserve(&softibd->out, byte_count)
+					     : NULL;
+
+	if (!record)
+		return false;
+	record->kind = (uint16_t)kind;
+	record->port = (uint16_t)(adapter_index << 8);
+	record->packet_count = 0;
+	record->word = word;
+	record->byte_count = byte_count;
+	if (byte_count)
+		memcpy(record->body, body, byte_count);
+	ring_commit(&softibd->out, record);
+	publish_later(attachment, softibd);
+	return true;
+}
+
+/* What had no room goes as soon as there is some, in its order. */
+static bool settle_debts(struct attachment *attachment)
+{
+	unsigned done = 0;
+
+	while (done < attachment->owed_count) {
+		const struct owed_record *owed = &attachment->owed[done];
+
+		if (!put_record(attachment, owed->kind, owed->adapter_index, owed->word, NULL, 0))
+			break;
+		done++;
+	}
+	attachment->owed_count -= done;
+	if (done && attachment->owed_count)
+		memmove(attachment->owed, attachment->owed + done,
+			attachment->owed_count * sizeof(*attachment->owed));
+	return attachment->owed_count == 0;
+}
+
+void target_loans_say(struct adapter *adapter, enum record_kind kind, uint32_t word)
+{
+	struct attachment *attachment = adapter->attachment;
+	const struct owed_record record = {kind, adapter->description->index, word};
+
+	if (!attachment_is_usable(attachment))
+		return;
+	if (settle_debts(attachment) &&
+	    put_record(attachment, kind, record.adapter_index, word, NULL, 0)) {
+		publish_all(attachment);
+		return;
+	}
+
+	struct owed_record *owed = realloc(attachment->owed,
+					   (attachment->owed_count + 1) * sizeof(*attachment->owed));
+
+	/* Without memory softibd learns of it when this process ends. */
+	if (!owed)
+		return;
+	attachment->owed = owed;
+	owed[attachment->owed_count++] = record;
+}
+
+bool target_loan_return(struct adapter *adapter, struct qp_object *object)
+{
+	struct {
+		struct target_return header;
+		struct target_state state;
+	} body;
+	struct target_parting parting;
+	struct attachment *attachment = adapter->attachment;
+
+	/* Once it has parted there is no way back. */
+	if (!attachment_is_usable(attachment) ||
+	    ring_room(&attachment->softibd.out) < 2 * ring_record_bytes(sizeof(body)))
+		return false;
+	shared_target_part(object, &parting);
+	memset(&body, 0, sizeof(body));
+	body.header = (struct target_return){parting.taken_count, parting.events};
+	body.state = parting.state;
+	return put_record(attachment, RECORD_TARGET_RETURNED, adapter->description->index,
+			  object->qp.qpn, &body, sizeof(body));
+}
+
+void target_loans_return_idle(struct attachment *attachment, time_ns now)
+{
+	attachment->give_back_at = TIME_NEVER;
+	if (unlikely(attachment->owed_count) && !settle_debts(attachment))
+		attachment->give_back_at = now + GIVE_BACK_NS;
+	for (unsigned i = 0; i < attachment->adapter_limit; i++) {
+		struct adapter *adapter = attachment->adapters[i];
+
+		if (likely(!adapter || !adapter->has_hca ||
+			   list_is_empty(&adapter->hca.borrowed)))
+			continue;
+		list_for_each_safe (link, &adapter->hca.borrowed) {
+			struct qp_object *object =
+				container_of(link, struct qp_object, borrowed_link);
+
+			if (shared_target_may_go(object) && !target_loan_return(adapter, object))
+				attachment->give_back_at = now + GIVE_BACK_NS;
+		}
+	}
+}
+
+static void receive_loan(struct adapter *adapter, const struct ring_record *record)
+{
+	struct hca *hca = &adapter->hca;
+	struct target_loan loan;
+	struct target_state state;
+
+	if (record->byte_count < sizeof(loan))
+		return;
+	memcpy(&loan, record->body, sizeof(loan));
+
+	bool has_state = !loan.is_lost && record->byte_count == sizeof(loan) + sizeof(state);
+	struct qp_object *object = index_table_get(&hca->qps, record->word);
+	struct xrcd *xrcd = loan.domain_id ? xrcd_by_id(hca, loan.domain_id) : NULL;
+
+	/* The domain was just closed here: softibd will read so. */
+	if (!xrcd || (object && object->xrcd != xrcd))
+		return;
+	/* Without memory for it nobody here can use it; it is lost when this process ends. */
+	if (!object && shared_target_add(xrcd, record->word, &object) != 0)
+		return;
+	if (has_state)
+		memcpy(&state, record->body + sizeof(loan), sizeof(state));
+	shared_target_install(object, has_state ? &state : NULL);
+}
+
+static void receive_event(struct adapter *adapter, struct qp_object *object, uint32_t event)
+{
+	struct hca *hca = &adapter->hca;
+
+	if (!object->context || event > QP_EVENT_LAST_REQUEST_REACHED)
+		return;
+	hca->owner.event(hca->owner.context, &(struct hca_event){
+						     .type = (enum hca_event_type)event,
+						     .qp = object,
+					     });
+}
+
+void target_loans_receive(struct attachment *attachment, const struct ring_record *record)
+{
+	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+
+	if (!adapter)
+		return;
+	if (record->kind == RECORD_TARGET_LENT) {
+		receive_loan(adapter, record);
+		return;
+	}
+
+	struct qp_object *object = index_table_get(&adapter->hca.qps, record->word);
+
+	if (!object || !object->xrcd || !object->xrcd->id)
+		return;
+	if (record->kind == RECORD_TARGET_EVENT) {
+		receive_event(adapter, object, record->packet_count);
+		return;
+	}
+	if (!object->is_shared)
+		shared_target_begin(object);
+	object->is_recalled = record->packet_count == 1;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* XRC targets that softibd lends to this process: taken, given back and refused by records of the
+ * rings to it. runtime/xrc/shared_domains.h has the domains. The attachment's lock is held in all of it.
+ */
+#ifndef SOFTIB_RUNTIME_XRC_XRC_LEASES_H
+#define SOFTIB_RUNTIME_XRC_XRC_LEASES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/attributes.h"
+#include "base/time.h"
+#include "ipc/protocol.h"
+
+struct adapter;
+struct attachment;
+struct qp_object;
+struct ring_record;
+
+/* A record of the down ring about a target. */
+void target_loans_receive(struct attachment *attachment, const struct ring_record *record);
+/* Gives back what is idle, and says in give_back_at when to look again. */
+void target_loans_return_idle(struct attachment *attachment, time_ns now);
+
+/* This one, idle or not. false: no room now. */
+MUST_USE bool target_loan_return(struct adapter *adapter, struct qp_object *object);
+/* A record of one word, now or when the ring has room. */
+void target_loans_say(struct adapter *adapter, enum record_kind kind, uint32_t word);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Datagrams whose payload the receiver copies from the sender's memory, at the receiver's: see
+ * datagram_loans.h. */
+#include <string.h>
+#include "runtime/runtime_state.h"
+#include "runtime/zcopy/ud_zcopy.h"
+#include "runtime/rma/rma_state.h"
+#include "runtime/packets/receive.h"
+#include "net/transport/fast/fast_path.h"
+#include "wire/packet.h"
+
+enum {
+	PAYLOAD_BYTES_MAX = 4096, /* the largest MTU */
+	/* Of what is lent the sender hears sooner than of room: a program that has few requests under
+	 * way, and asks for the end of some of them only, goes on before all have been copied. */
+	RELEASE_BYTES = 1 << 15,
+	HEADER_BYTES = EXPRESS_HEADER_BYTES + DETH_BYTES,
+	START_BYTES = sizeof(struct loan_ticket) + EXPRESS_HEADER_BYTES_MAX,
+};
+
+static_assert(RING_STAMPED_HEADER_BYTES + START_BYTES <= RING_CACHE_LINE,
+	      "all that is read of such a record lies in one line");
+
+/* A record as it was read. */
+struct lent {
+	struct express_pull pull;
+	const struct channel *channel;
+	const uint8_t *room;
+	struct loan_ticket ticket;
+	uint32_t header_bytes;
+	uint8_t headers[EXPRESS_HEADER_BYTES_MAX];
+};
+
+static inline bool is_lent(const struct lent *lent)
+{
+	return __atomic_load_n(&lent->channel->placed_in->loan_serial, __ATOMIC_ACQUIRE) ==
+	       lent->ticket.serial;
+}
+
+/* From the sender's memory, unless it took it back meanwhile: then it is in the ring. */
+static bool fetch(const struct express_pull *pull, uint8_t *ret_bytes)
+{
+	const struct lent *lent = container_of(pull, struct lent, pull);
+
+	if (likely(is_lent(lent))) {
+		memcpy(ret_bytes, lent->channel->peer->reach.shared + lent->ticket.place,
+		       pull->byte_count);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (likely(is_lent(lent)))
+			return true;
+	}
+	memcpy(ret_bytes, lent->room, pull->byte_count);
+	return true;
+}
+
+/* The peer's words, from a copy that it can't change. */
+static inline bool read_record(const struct channel *channel, const struct ring_record *record,
+			       struct lent *ret_lent)
+{
+	if (unlikely(!channel->peer || !channel->placed_in || record->packet_count != 1 ||
+		     record->byte_count < START_BYTES))
+		return false;
+	memcpy(&ret_lent->ticket, record->body, sizeof(ret_lent->ticket));
+	memcpy(ret_lent->headers, record->body + sizeof(ret_lent->ticket),
+	       sizeof(ret_lent->headers));
+	__asm__ volatile("" : : "r"(ret_lent) : "memory");
+
+	const bool has_immediate = ret_lent->headers[LRH_BYTES] & 1;
+	const uint32_t pad = ret_lent->headers[LRH_BYTES + 1] >> 4 & 3;
+	const uint32_t offset = HEADER_BYTES + (has_immediate ? IMMEDIATE_BYTES : 0);
+	const uint32_t taken = (uint32_t)sizeof(ret_lent->ticket) + offset;
+	const uint32_t byte_count = record->byte_count - taken - pad;
+
+	ret_lent->channel = channel;
+	ret_lent->room = record->body + taken;
+	ret_lent->header_bytes = offset;
+	ret_lent->pull = (struct express_pull){byte_count, 1, fetch};
+	return likely(record->byte_count > taken + pad && byte_count <= PAYLOAD_BYTES_MAX &&
+		      ret_lent->ticket.place <= EXPOSURE_SHARED_BYTES - byte_count);
+}
+
+struct qp *datagram_loan_receive(struct attachment *attachment, struct channel *channel,
+				 time_ns now, const struct ring_record *record)
+{
+	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	struct lent lent;
+
+	if (unlikely(record->kind != RECORD_LENT || !adapter ||
+		     !read_record(channel, record, &lent)))
+		return NULL;
+
+	struct qp *qp = hca_receive_pulled(&adapter->hca, now, (uint8_t)record->port, lent.headers,
+					   &lent.pull);
+
+	channel->release_in = DATAGRAM_LOANS_IDLE_ROUNDS;
+	if (unlikely(!qp))
+		return NULL;
+	attachment->pulled_bytes += lent.pull.byte_count;
+	if (channel->in.head - channel->in.released >= RELEASE_BYTES)
+		channel_release(channel);
+	return qp;
+}
+
+struct ring_record datagram_loan_headers(const struct ring_record *record)
+{
+	struct ring_record packet = *record;
+
+	if (record->kind != RECORD_LENT || record->byte_count < START_BYTES)
+		return packet;
+	packet.kind = RECORD_PACKET;
+	packet.body += sizeof(struct loan_ticket);
+	packet.byte_count -= (uint32_t)sizeof(struct loan_ticket);
+	return packet;
+}
+
+void datagram_loan_receive_packet(struct attachment *attachment, struct channel *channel,
+				  time_ns now, const struct ring_record *record)
+{
+	uint8_t bytes[EXPRESS_HEADER_BYTES_MAX + PAYLOAD_BYTES_MAX + 4] = {0};
+	struct ring_record whole = datagram_loan_headers(record);
+	struct lent lent;
+
+	channel->release_in = DATAGRAM_LOANS_IDLE_ROUNDS;
+	if (!read_record(channel, record, &lent)) {
+		attachment->malformed++;
+		return;
+	}
+	memcpy(bytes, lent.headers, lent.header_bytes);
+	(void)fetch(&lent.pull, bytes + lent.header_bytes);
+	whole.body = bytes;
+	receive_direct_record(attachment, channel, now, &whole);
+}

@@ -1,0 +1,694 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The express way and the long way do the same: random work on two pairs of queue pairs, of which
+ * one takes the express way wherever it can; packets, completions, memory and state are compared.
+ * Covers: net/transport/fast/rx_short.c net/transport/fast/header_cache.c */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "net/transport/fast/short_packets.h"
+#include "net/transport/report.h"
+#include "net/transport/responses.h"
+#include "net/transport/retry.h"
+#include "support/arrival_run.h"
+#include "support/endpoint_compare.h"
+#include "support/rc_pair.h"
+#include "wire/mtu.h"
+
+enum {
+	STEPS = 400,
+	SEEDS = 30,
+	FLIGHTS_MAX = 512,
+	FLIGHT_BYTES_MAX = 4400,
+	MESSAGE_BYTES_MAX_HERE = 700, /* MTU 256: up to three packets */
+	SLOT_BYTES = 1024,
+	QKEY = 0x11111111,
+	NO_BIT = 1 << 16,
+};
+
+struct crossing {
+	uint32_t byte_count; /* 0: the word of an ACK */
+	struct psn psn;	     /* of that */
+	uint8_t bytes[FLIGHT_BYTES_MAX];
+};
+
+/* One of the two worlds. */
+struct world {
+	struct rc_pair pair;
+	bool is_express;
+	bool has_shared_queues;
+	struct receive_queue shared_queues[2];
+	struct crossing flights[FLIGHTS_MAX];
+	unsigned flight_count;
+	uint32_t sent_count[2][2]; /* by direction; requests, answers */
+	uint64_t request_digest[2];
+	unsigned express_posted, express_sent, express_received, express_acked;
+	unsigned express_foreseen, express_again; /* of those received */
+	struct crossing last[2]; /* that was received by the express way; PSN: of that */
+	uint32_t inbox_next[2], outbox_next[2];
+};
+
+static struct world worlds[2];
+
+static struct endpoint *end_of(struct world *world, unsigned side)
+{
+	return side ? &world->pair.b : &world->pair.a;
+}
+
+static void give_rings(struct world *world)
+{
+	for (unsigned side = 0; side < 2; side++)
+		endpoint_give_rings(end_of(world, side));
+}
+
+/* After each call. */
+static void count_completions(struct world *world)
+{
+	for (unsigned side = 0; side < 2 && world->is_express; side++)
+		endpoint_count_completions(end_of(world, side));
+}
+
+static struct crossing *new_crossing(struct world *world)
+{
+	assert_true(world->flight_count < FLIGHTS_MAX);
+	return &world->flights[world->flight_count++];
+}
+
+static void digest(uint64_t *sum, const uint8_t *bytes, uint32_t byte_count)
+{
+	for (uint32_t i = 0; i < byte_count; i++)
+		*sum = (*sum ^ bytes[i]) * 1099511628211u;
+}
+
+static void acknowledge_express(struct world *world, unsigned side)
+{
+	struct psn psn;
+
+	if (express_is_known(&end_of(world, side)->qp) &&
+	    express_take_ack(&end_of(world, side)->qp, &psn)) {
+		struct crossing *crossing = new_crossing(world);
+
+		crossing->byte_count = 0;
+		crossing->psn = psn;
+		world->express_acked++;
+	}
+}
+
+static void send_express(struct world *world, unsigned side)
+{
+	struct endpoint *from = end_of(world, side);
+	struct express_packet packet;
+
+	while (express_next(&from->qp, &packet)) {
+		struct crossing *crossing = new_crossing(world);
+
+		crossing->byte_count = packet.byte_count;
+		express_write(&from->qp, world->pair.now, &packet, crossing->bytes);
+		count_completions(world);
+		world->express_sent++;
+	}
+	retry_date(&from->qp, world->pair.now);
+}
+
+static void send_long(struct world *world, unsigned side)
+{
+	struct endpoint *from = end_of(world, side);
+	struct qp_route route;
+
+	while (qp_next_route(&from->qp, world->pair.now, &route)) {
+		struct packet packet;
+
+		unsigned count = qp_transmit(&from->qp, world->pair.now, 1, 1, &packet);
+
+		count_completions(world);
+		if (!count)
+			continue;
+
+		struct crossing *crossing = new_crossing(world);
+
+		crossing->byte_count = (uint32_t)packet_encode(&packet, crossing->bytes);
+	}
+}
+
+/* Whether the wire loses it: the same in both worlds, if they send the same. */
+static bool is_lost(struct world *world, unsigned side, unsigned kind, uint64_t seed,
+		    unsigned chance)
+{
+	struct random random = random_seeded(seed ^ (uint64_t)side << 40 ^ (uint64_t)kind << 41 ^
+					     (uint64_t)world->sent_count[side][kind]++ << 8);
+
+	return random_below(&random, 1000) < chance;
+}
+
+static void receive_long(struct world *world, struct endpoint *to, struct crossing *crossing)
+{
+	struct packet packet;
+
+	assert_int_equal(packet_decode(crossing->bytes, crossing->byte_count, 1, &packet),
+			 PACKET_OK);
+	qp_receive(&to->qp, world->pair.now, &packet);
+}
+
+static void receive_ack_word(struct world *world, struct endpoint *to, struct psn psn)
+{
+	struct packet packet = {
+		.lrh = {.lnh = LNH_LOCAL, .slid = to->peer_lid, .dlid = to->port.lid},
+		.bth = {.opcode = OPCODE_ACKNOWLEDGE,
+			.migrated = true,
+			.pkey = to->port.pkeys[0],
+			.destination_qpn = to->qp.qpn,
+			.psn = psn},
+		.aeth = {.syndrome = aeth_syndrome(AETH_ACK, AETH_CREDITS_UNLIMITED)},
+		.packet_count = 1,
+	};
+
+	if (!express_acknowledge(&to->qp, world->pair.now, psn))
+		qp_receive(&to->qp, world->pair.now, &packet);
+	retry_date(&to->qp, world->pair.now);
+}
+
+static uint32_t headers_of(const struct qp *qp)
+{
+	return EXPRESS_HEADER_BYTES + (qp->type == QP_UD ? DETH_BYTES : 0);
+}
+
+/* Whether a sender could have said no more of it than its payload: all else is as in the one before,
+ * but for the next PSN. */
+static bool is_repeat(const struct crossing *last, const struct qp *qp, const uint8_t *bytes,
+		      uint32_t byte_count)
+{
+	const uint32_t psn_at = EXPRESS_PSN_OFFSET;
+	uint32_t word = get_be32(last->bytes + psn_at);
+
+	return last->byte_count == byte_count && byte_count > headers_of(qp) &&
+	       !(bytes[LRH_BYTES] & 1) && memcmp(last->bytes, bytes, psn_at) == 0 &&
+	       get_be32(bytes + psn_at) ==
+		       ((word & 0xff000000u) | psn_add(psn_from(word), 1).value) &&
+	       (qp->type != QP_RC || word >> 31) &&
+	       memcmp(last->bytes + EXPRESS_HEADER_BYTES, bytes + EXPRESS_HEADER_BYTES,
+		      headers_of(qp) - EXPRESS_HEADER_BYTES) == 0;
+}
+
+/* On both ways in turn, of which one is for reliable connections only. */
+static bool receive_foreseen(struct world *world, struct endpoint *to, const uint8_t *bytes,
+			     uint32_t byte_count)
+{
+	if (to->qp.type == QP_RC && bytes[LRH_BYTES + BTH_BYTES - 1] & 1)
+		return express_receive_like(express_seen(&to->qp), world->pair.now, 1, bytes,
+					    byte_count) == &to->qp;
+	return express_receive_foreseen(&to->qp, world->pair.now, 1, bytes, byte_count);
+}
+
+/* As a round of the owner's does: one that is like the one before is taken at once. */
+static bool take_express(struct world *world, struct endpoint *to, const struct crossing *last,
+			 const uint8_t *bytes, uint32_t byte_count)
+{
+	const uint32_t header_bytes = headers_of(&to->qp);
+
+	if (is_repeat(last, &to->qp, bytes, byte_count) &&
+	    receive_again(&to->qp, world->pair.now, bytes + header_bytes,
+			  byte_count - header_bytes)) {
+		world->express_again++;
+		return true;
+	}
+	if (receive_foreseen(world, to, bytes, byte_count)) {
+		world->express_foreseen++;
+		return true;
+	}
+	return express_receive(&to->qp, world->pair.now, 1, bytes, bytes, byte_count);
+}
+
+static bool receive_express(struct world *world, struct endpoint *to, const uint8_t *bytes,
+			    uint32_t byte_count)
+{
+	struct crossing *last = &world->last[to == &world->pair.b];
+	bool is_taken = take_express(world, to, last, bytes, byte_count);
+
+	last->byte_count = is_taken ? byte_count : 0;
+	memcpy(last->bytes, bytes, last->byte_count);
+	return is_taken;
+}
+
+static void deliver(struct world *world, unsigned side, uint64_t seed, unsigned chance)
+{
+	struct endpoint *to = end_of(world, !side);
+
+	for (unsigned i = 0; i < world->flight_count; i++) {
+		struct crossing *crossing = &world->flights[i];
+		bool is_response = !crossing->byte_count ||
+				   opcode_info(crossing->bytes[LRH_BYTES])->is_response;
+
+		/* Others have addresses in them, which are not the same in both worlds. */
+		if (!is_response && opcode_info(crossing->bytes[LRH_BYTES])->kind == OPCODE_KIND_SEND)
+			digest(&world->request_digest[side], crossing->bytes,
+			       crossing->byte_count);
+		if (is_lost(world, side, is_response, seed, chance))
+			continue;
+		if (!crossing->byte_count)
+			receive_ack_word(world, to, crossing->psn);
+		else if (world->is_express && receive_express(world, to, crossing->bytes,
+							      crossing->byte_count))
+			world->express_received++;
+		else
+			receive_long(world, to, crossing);
+		count_completions(world);
+	}
+	world->flight_count = 0;
+}
+
+static void post_a_receive(struct world *world, unsigned side, struct random *random)
+{
+	struct endpoint *end = end_of(world, side);
+	uint32_t offset = world->inbox_next[side]++ * SLOT_BYTES % (AREA_BYTES / 2);
+	uint32_t first = (uint32_t)random_below(random, 8) ? SLOT_BYTES : 100;
+	struct sge sges[2] = {area_sge(&end->inbox, end->inbox.bytes + offset, first),
+			      area_sge(&end->inbox, end->inbox.bytes + offset + first,
+				       SLOT_BYTES - first)};
+	struct receive_request request = {
+		.wr_id = random_next(random),
+		.sge_count = first == SLOT_BYTES ? 1 : 2,
+		.sges = sges,
+	};
+
+	/* Now and then a key that does not exist, or too small a place. */
+	if (random_below(random, 4000) == 0)
+		sges[0].lkey ^= 0x5a00;
+	if (random_below(random, 4000) == 0)
+		sges[0].byte_count = 8;
+	if (world->has_shared_queues)
+		(void)!receive_queue_post(&world->shared_queues[side], &request);
+	else
+		(void)!qp_post_receive(&end->qp, world->pair.now, &request);
+}
+
+static void post_a_send(struct world *world, unsigned side, struct random *random)
+{
+	static const enum send_opcode opcodes[] = {SEND_SEND,	SEND_SEND,	    SEND_SEND,
+						   SEND_SEND,	SEND_SEND_IMMEDIATE, SEND_RDMA_WRITE,
+						   SEND_RDMA_READ, SEND_FETCH_ADD};
+	struct endpoint *end = end_of(world, side);
+	const struct endpoint *peer = end_of(world, !side);
+	bool is_reliable = end->qp.type == QP_RC;
+	unsigned kinds = end->qp.type == QP_UD ? 5 : is_reliable ? 8 : 6;
+	enum send_opcode opcode = opcodes[random_below(random, kinds)];
+	uint32_t byte_count = (uint32_t)random_below(
+		random, random_below(random, 3) ? 64 : MESSAGE_BYTES_MAX_HERE);
+	/* What is read lies apart from what is received: there is no order between the two. */
+	uint32_t offset =
+		AREA_BYTES / 2 + world->outbox_next[side]++ * SLOT_BYTES % (AREA_BYTES / 2);
+	bool reads = opcode == SEND_RDMA_READ || opcode == SEND_FETCH_ADD;
+	const struct area *area = reads ? &end->inbox : &end->outbox;
+	const struct address_vector address = {.dlid = peer->port.lid, .port_number = 1};
+
+	if (opcode == SEND_FETCH_ADD || random_below(random, 3) == 0)
+		byte_count = 8;
+	if (end->qp.type == QP_UD && byte_count > 250 && random_below(random, 500))
+		byte_count = 250;
+
+	struct sge sges[2] = {area_sge(area, area->bytes + offset, byte_count),
+			      area_sge(area, area->bytes + offset, 4)};
+	struct send_request request = {
+		.wr_id = random_next(random),
+		.opcode = opcode,
+		.flags = (uint32_t)random_below(random, 8),
+		.immediate_or_rkey = (uint32_t)random_next(random),
+		.remote_address = (uintptr_t)peer->window.bytes + (offset & ~7u),
+		.remote_key = peer->window.region->key,
+		.compare_or_add = 3,
+		.address = &address,
+		.address_pd = &end->pd,
+		.remote_qpn = peer->qp.qpn,
+		.remote_qkey = QKEY,
+		.sge_count = reads || random_below(random, 4) ? 1 : 2,
+		.sges = sges,
+	};
+
+	if (!reads && random_below(random, 2) && byte_count <= 32)
+		request.flags |= SEND_INLINE;
+	/* Answers and a request that fails have no order between them: with a connection, who goes
+	 * first decides whether the peer still hears them. */
+	if (!is_reliable && random_below(random, 5000) == 0)
+		sges[0].lkey ^= 0x5a00;
+	if (!reads)
+		fill_pattern(area->bytes + offset, SLOT_BYTES, (uint32_t)request.wr_id);
+
+	struct express_packet packet;
+
+	/* Half of those that could go at once do; the others wait for send_express. */
+	if (world->is_express && request.wr_id & 1 &&
+	    express_may_post(&end->qp, &request, &packet)) {
+		struct crossing *crossing = new_crossing(world);
+
+		crossing->byte_count = packet.byte_count;
+		express_write_posted(&end->qp, &request, &packet, crossing->bytes);
+		express_enqueue(&end->qp, world->pair.now, &request, &packet);
+		world->express_posted++;
+	} else {
+		(void)!qp_post_send(&end->qp, world->pair.now, &request);
+	}
+	count_completions(world);
+}
+
+static void work(struct world *world, unsigned side, struct random *random)
+{
+	for (uint64_t count = random_below(random, 4); count; count--)
+		post_a_receive(world, side, random);
+	for (uint64_t count = random_below(random, 4); count; count--)
+		post_a_send(world, side, random);
+}
+
+/* What a side posts it sends before it hears from the other; and what it owes before that, since a
+ * request that fails may keep the peer from hearing it. */
+static void exchange(struct world *world, struct random *random, uint64_t seed, unsigned chance)
+{
+	for (unsigned side = 0; side < 2; side++) {
+		if (world->is_express)
+			acknowledge_express(world, side);
+		work(world, side, random);
+		if (world->is_express)
+			send_express(world, side);
+		send_long(world, side);
+		deliver(world, side, seed, chance);
+	}
+}
+
+static void pass_time(struct world *world, time_ns time)
+{
+	world->pair.now += time;
+	for (unsigned side = 0; side < 2; side++)
+		while (timer_queue_pop(&end_of(world, side)->timers, world->pair.now))
+			qp_expire(&end_of(world, side)->qp, world->pair.now);
+}
+
+static void compare_worlds(void)
+{
+	for (unsigned side = 0; side < 2; side++) {
+		endpoint_compare(end_of(&worlds[0], side), end_of(&worlds[1], side));
+		assert_true(worlds[0].request_digest[side] == worlds[1].request_digest[side]);
+		assert_int_equal(worlds[0].sent_count[side][0], worlds[1].sent_count[side][0]);
+		assert_int_equal(worlds[0].sent_count[side][1], worlds[1].sent_count[side][1]);
+	}
+}
+
+static void compare_memory(void)
+{
+	for (unsigned side = 0; side < 2; side++) {
+		const struct endpoint *a = end_of(&worlds[0], side), *b = end_of(&worlds[1], side);
+
+		assert_memory_equal(a->inbox.bytes, b->inbox.bytes, AREA_BYTES);
+		assert_memory_equal(a->window.bytes, b->window.bytes, AREA_BYTES);
+	}
+}
+
+/* As an adapter would, of which both ends' queues are. */
+static void connect_shared(struct world *world, const struct endpoint_options *options)
+{
+	struct endpoint_options ends[2] = {*options, *options};
+
+	world->has_shared_queues = true;
+	ends[1].sq_psn = options->rq_psn;
+	ends[1].rq_psn = options->sq_psn;
+	for (unsigned side = 0; side < 2; side++) {
+		assert_int_equal(receive_queue_init(&world->shared_queues[side],
+						    &end_of(world, side)->pd, 256, 4),
+				 0);
+		ends[side].shared_queue = &world->shared_queues[side];
+	}
+	rc_pair_init(&world->pair, &ends[0], &ends[1]);
+	for (unsigned side = 0; side < 2; side++)
+		endpoint_to_init(end_of(world, side));
+	for (unsigned side = 0; side < 2; side++)
+		endpoint_to_rtr(end_of(world, side), end_of(world, !side));
+	for (unsigned side = 0; side < 2; side++)
+		endpoint_to_rts(end_of(world, side));
+}
+
+enum receives { RECEIVES_OWN, RECEIVES_SHARED };
+
+static void run_both(enum qp_type type, enum receives receives, uint64_t seed,
+		     unsigned loss_chance)
+{
+	struct endpoint_options options = endpoint_options_default(type);
+
+	options.mtu_code = MTU_256;
+	options.sq_psn = 0xfffff0;
+	options.rq_psn = 0xffffe0;
+	options.rnr_retry = 7;
+	options.retry_count = 7;
+	for (unsigned i = 0; i < 2; i++) {
+		memset(&worlds[i], 0, sizeof(worlds[i]));
+		worlds[i].is_express = i == 1;
+		if (receives == RECEIVES_SHARED)
+			connect_shared(&worlds[i], &options);
+		else
+			rc_pair_connect_with(&worlds[i].pair, &options);
+	}
+	give_rings(&worlds[1]);
+	for (unsigned step = 0; step < STEPS; step++) {
+		for (unsigned i = 0; i < 2; i++) {
+			struct random random = random_seeded(seed * 7919 + step);
+
+			exchange(&worlds[i], &random, seed, loss_chance);
+			pass_time(&worlds[i], random_below(&random, MILLISECONDS(1)));
+			count_completions(&worlds[i]);
+		}
+		compare_worlds();
+	}
+	compare_memory();
+	for (unsigned i = 0; i < 2; i++) {
+		rc_pair_release(&worlds[i].pair);
+		for (unsigned side = 0; side < 2 && receives == RECEIVES_SHARED; side++)
+			receive_queue_release(&worlds[i].shared_queues[side]);
+	}
+}
+
+static void test_connections_do_the_same_on_both_ways(void **state)
+{
+	unsigned posted = 0, sent = 0, received = 0, acked = 0, again = 0;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		run_both(QP_RC, RECEIVES_OWN, seed, seed % 3 ? 0 : 30);
+		posted += worlds[1].express_posted;
+		sent += worlds[1].express_sent;
+		received += worlds[1].express_received;
+		acked += worlds[1].express_acked;
+		again += worlds[1].express_again;
+	}
+	/* It would be easy to be alike by never taking it. */
+	assert_true(posted > SEEDS * STEPS / 10);
+	assert_true(sent > SEEDS * STEPS / 20);
+	assert_true(received > SEEDS * STEPS / 20);
+	assert_true(acked > SEEDS * STEPS / 20);
+	assert_true(again > SEEDS);
+}
+
+static void test_unreliable_connections_do_the_same_on_both_ways(void **state)
+{
+	unsigned received = 0, again = 0;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		run_both(QP_UC, RECEIVES_OWN, seed, seed % 3 ? 0 : 30);
+		received += worlds[1].express_received;
+		again += worlds[1].express_again;
+	}
+	assert_true(received > SEEDS * STEPS / 20);
+	assert_true(again > SEEDS);
+}
+
+static void test_datagrams_do_the_same_on_both_ways(void **state)
+{
+	unsigned received = 0, again = 0;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		run_both(QP_UD, RECEIVES_OWN, seed, seed % 3 ? 0 : 30);
+		received += worlds[1].express_received;
+		again += worlds[1].express_again;
+	}
+	assert_true(received > SEEDS * STEPS / 20);
+	assert_true(again > SEEDS);
+}
+
+static void test_shared_receive_queues_do_the_same_on_both_ways(void **state)
+{
+	static const enum qp_type types[] = {QP_RC, QP_UC, QP_UD};
+	unsigned received = 0;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		run_both(types[seed % 3], RECEIVES_SHARED, seed, seed % 4 ? 0 : 30);
+		received += worlds[1].express_received;
+	}
+	assert_true(received > SEEDS * STEPS / 20);
+}
+
+/* One more message of 8 bytes of a's, with that bit of its headers changed (none: NO_BIT); it comes to b
+ * by the express way, if that is this world's and takes it. */
+static void send_changed(struct world *world, unsigned bit)
+{
+	struct express_packet packet;
+	struct packet decoded;
+	uint8_t bytes[256];
+
+	world->last[1].byte_count = 0; /* headers are what this is about: no repeats */
+	post_receive(&world->pair, &world->pair.b, 64);
+	post_send(&world->pair, &world->pair.a, 8);
+	assert_true(express_next(&world->pair.a.qp, &packet));
+	express_write(&world->pair.a.qp, world->pair.now, &packet, bytes);
+	retry_date(&world->pair.a.qp, world->pair.now);
+	if (bit != NO_BIT)
+		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+
+	bool is_packet = packet_decode(bytes, packet.byte_count, 1, &decoded) == PACKET_OK &&
+			 decoded.bth.destination_qpn == world->pair.b.qp.qpn;
+
+	if (world->is_express && get_be24(bytes + LRH_BYTES + 5) == world->pair.b.qp.qpn &&
+	    receive_express(world, &world->pair.b, bytes, packet.byte_count))
+		assert_true(is_packet);
+	else if (is_packet)
+		qp_receive(&world->pair.b.qp, world->pair.now, &decoded);
+}
+
+static void connect_worlds(enum qp_type type)
+{
+	struct endpoint_options options = endpoint_options_default(type);
+
+	for (unsigned i = 0; i < 2; i++) {
+		memset(&worlds[i], 0, sizeof(worlds[i]));
+		worlds[i].is_express = i == 1;
+		rc_pair_connect_with(&worlds[i].pair, &options);
+	}
+}
+
+static void release_worlds(void)
+{
+	rc_pair_release(&worlds[0].pair);
+	rc_pair_release(&worlds[1].pair);
+}
+
+/* A packet that came by the express way is one that the decoder and the admission rules take; with
+ * any one bit of its headers changed, the two ways still agree about it, be it the first one or one
+ * that is foreseen. */
+static void judge_every_changed_bit(enum qp_type type, unsigned header_bytes)
+{
+	for (unsigned bit = 0; bit < header_bytes * 8; bit++)
+		for (unsigned before = 0; before < 3; before++) {
+			connect_worlds(type);
+			for (unsigned i = 0; i < 2; i++) {
+				for (unsigned j = 0; j < before; j++)
+					send_changed(&worlds[i], NO_BIT);
+				send_changed(&worlds[i], bit);
+			}
+			compare_worlds();
+			release_worlds();
+		}
+}
+
+static void test_every_changed_bit_is_judged_as_on_the_long_way(void **state)
+{
+	(void)state;
+	judge_every_changed_bit(QP_RC, EXPRESS_HEADER_BYTES);
+	judge_every_changed_bit(QP_UC, EXPRESS_HEADER_BYTES);
+	judge_every_changed_bit(QP_UD, EXPRESS_HEADER_BYTES + DETH_BYTES);
+}
+
+/* What was found about headers holds no longer when the port, the path or the state has changed. */
+static void test_what_is_foreseen_is_forgotten_in_time(void **state)
+{
+	(void)state;
+	connect_worlds(QP_RC);
+	for (unsigned i = 0; i < 2; i++) {
+		struct endpoint *to = &worlds[i].pair.b;
+
+		send_changed(&worlds[i], NO_BIT);
+		send_changed(&worlds[i], NO_BIT);
+		assert_int_equal(to->received.count, 2);
+		assert_int_equal(worlds[i].express_foreseen, i);
+		/* Another key: what has the old one is not for this port any more. */
+		to->port.pkeys[0] ^= 1;
+		to->environment.port_changes++;
+		send_changed(&worlds[i], NO_BIT);
+		assert_int_equal(to->received.count, 2);
+		to->port.pkeys[0] ^= 1;
+		to->environment.port_changes++;
+	}
+	compare_worlds();
+	release_worlds();
+
+	connect_worlds(QP_RC);
+	for (unsigned i = 0; i < 2; i++) {
+		struct endpoint *to = &worlds[i].pair.b;
+
+		send_changed(&worlds[i], NO_BIT);
+		qp_enter_error(&to->qp, worlds[i].pair.now);
+
+		unsigned flushed = to->received.count;
+
+		send_changed(&worlds[i], NO_BIT);
+		/* The new request is flushed, not used. */
+		assert_int_equal(to->received.count, flushed + 1);
+		assert_int_equal(to->received.entries[flushed].status, COMPLETION_FLUSHED);
+	}
+	compare_worlds();
+	release_worlds();
+}
+
+/* A server that never sends stays there. Its first packet raises an event, so it goes the long way. */
+static void test_a_queue_pair_in_rtr_receives_once_it_is_established(void **state)
+{
+	struct world *world = &worlds[1];
+	struct endpoint_options options = endpoint_options_default(QP_RC);
+	struct random random = random_seeded(1);
+	struct endpoint *from = end_of(world, 0), *to = end_of(world, 1);
+	uint8_t bytes[2][EXPRESS_HEADER_BYTES_MAX + 8];
+	struct express_packet packet;
+	struct packet first;
+
+	(void)state;
+	memset(world, 0, sizeof(*world));
+	rc_pair_init(&world->pair, &options, &options);
+	for (unsigned side = 0; side < 2; side++)
+		endpoint_to_init(end_of(world, side));
+	for (unsigned side = 0; side < 2; side++)
+		endpoint_to_rtr(end_of(world, side), end_of(world, !side));
+	endpoint_to_rts(from);
+	for (unsigned i = 0; i < 4; i++)
+		post_a_receive(world, 1, &random);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct sge sge = area_sge(&from->outbox, from->outbox.bytes, 8);
+		const struct send_request request = {
+			.opcode = SEND_SEND, .sge_count = 1, .sges = &sge};
+
+		assert_int_equal(qp_post_send(&from->qp, 0, &request), 0);
+		assert_true(express_next(&from->qp, &packet));
+		express_write(&from->qp, 0, &packet, bytes[i]);
+	}
+	assert_false(express_receive(&to->qp, 0, 1, bytes[0], bytes[0], packet.byte_count));
+	assert_int_equal(packet_decode(bytes[0], packet.byte_count, 1, &first), PACKET_OK);
+	qp_receive(&to->qp, 0, &first);
+	assert_int_equal(to->event_count, 1);
+	assert_true(express_receive(&to->qp, 0, 1, bytes[1], bytes[1], packet.byte_count));
+	assert_int_equal(to->received.count, 2);
+	rc_pair_release(&world->pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_connections_do_the_same_on_both_ways),
+		cmocka_unit_test(test_a_queue_pair_in_rtr_receives_once_it_is_established),
+		cmocka_unit_test(test_what_is_foreseen_is_forgotten_in_time),
+		cmocka_unit_test(test_unreliable_connections_do_the_same_on_both_ways),
+		cmocka_unit_test(test_datagrams_do_the_same_on_both_ways),
+		cmocka_unit_test(test_shared_receive_queues_do_the_same_on_both_ways),
+		cmocka_unit_test(test_every_changed_bit_is_judged_as_on_the_long_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs of arrivals: what each message of a run leaves behind is what its packet leaves behind on
+ * the long way in another world, wherever the run has to end. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include "net/transport/fast/short_packets.h"
+#include "net/transport/fast/rx_burst.h"
+#include "net/transport/retry.h"
+#include "support/endpoint_compare.h"
+#include "support/rc_pair.h"
+
+enum { MESSAGES = 20, BYTES = 8, SPACE = 128 };
+
+static const enum qp_type types[] = {QP_RC, QP_UC, QP_UD};
+
+struct world {
+	struct rc_pair pair;
+	struct receive_queue shared;
+	bool is_express;
+	uint32_t packet_bytes;
+	uint8_t packets[1 + MESSAGES][SPACE];
+};
+
+static struct world worlds[2];
+
+static struct endpoint *receiver(struct world *world)
+{
+	return &world->pair.b;
+}
+
+enum queues { OWN_QUEUES, SHARED_QUEUES };
+
+static void connect_worlds(enum qp_type type, enum queues queues)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct world *world = &worlds[i];
+		struct endpoint_options from = endpoint_options_default(type), to = from;
+
+		memset(world, 0, sizeof(*world));
+		world->is_express = i == 1;
+		/* It wraps soon. */
+		from.sq_psn = from.rq_psn = to.sq_psn = to.rq_psn = 0xfffff8;
+		if (queues == SHARED_QUEUES) {
+			to.shared_queue = &world->shared;
+			assert_int_equal(
+				receive_queue_init(&world->shared, &receiver(world)->pd, 64, 4), 0);
+		}
+		rc_pair_init(&world->pair, &from, &to);
+		rc_pair_bring_up(&world->pair);
+	}
+	endpoint_give_rings(receiver(&worlds[1]));
+}
+
+static void release_worlds(void)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		rc_pair_release(&worlds[i].pair);
+		if (worlds[i].shared.slots)
+			receive_queue_release(&worlds[i].shared);
+	}
+}
+
+static void post_to(struct world *world, const struct sge *sges, uint32_t sge_count, uint64_t wr_id)
+{
+	const struct receive_request request = {
+		.wr_id = wr_id, .sge_count = sge_count, .sges = sges};
+
+	assert_int_equal(receive_queue_post(receiver(world)->qp.receive_queue, &request), 0);
+}
+
+/* The place of a message in the inbox. */
+static struct sge place_of(struct world *world, unsigned number)
+{
+	const struct area *inbox = &receiver(world)->inbox;
+
+	return (struct sge){(uintptr_t)inbox->bytes + number * 64, 64, inbox->region->key};
+}
+
+static void post_receives(struct world *world, unsigned first, unsigned count)
+{
+	for (unsigned i = first; i < first + count; i++) {
+		const struct sge sge = place_of(world, i);
+
+		post_to(world, &sge, 1, 1000 + i);
+	}
+}
+
+/* The packets of a's messages, of which b has received the first. */
+static void send_all(struct world *world)
+{
+	struct qp *from = &world->pair.a.qp, *to = &receiver(world)->qp;
+
+	for (unsigned i = 0; i < 1 + MESSAGES; i++) {
+		struct express_packet packet;
+
+		post_send(&world->pair, &world->pair.a, BYTES);
+		assert_true(express_next(from, &packet));
+		express_write(from, 0, &packet, world->packets[i]);
+		retry_date(from, 0);
+		world->packet_bytes = packet.byte_count;
+	}
+	assert_true(express_receive(to, 0, 1, world->packets[0], world->packets[0],
+				    world->packet_bytes));
+	if (world->is_express)
+		endpoint_count_completions(receiver(world));
+}
+
+static void receive_long(struct world *world, unsigned number)
+{
+	struct packet packet;
+
+	assert_int_equal(packet_decode(world->packets[number], world->packet_bytes, 1, &packet),
+			 PACKET_OK);
+	qp_receive(&receiver(world)->qp, 7, &packet);
+}
+
+/* Up to so many of those from this number on, in a run. Returns how many were taken. */
+static unsigned receive_run(struct world *world, unsigned first, unsigned count)
+{
+	struct express_run run = express_run_begin(&receiver(world)->qp, 7, BYTES, count);
+
+	while (run.count < run.count_max &&
+	       express_run_take(&run,
+				world->packets[first + run.count] + world->packet_bytes - BYTES))
+		;
+	express_run_end(&run);
+	endpoint_count_completions(receiver(world));
+	return run.count;
+}
+
+/* So many of the others: in a run of which as many are taken as expected, the rest as packets. */
+static void receive_others(unsigned count, unsigned expected)
+{
+	for (unsigned i = 1; i <= count; i++)
+		receive_long(&worlds[0], i);
+	assert_int_equal(receive_run(&worlds[1], 1, count), expected);
+	for (unsigned i = 1 + expected; i <= count; i++) {
+		receive_long(&worlds[1], i);
+		endpoint_count_completions(receiver(&worlds[1]));
+	}
+}
+
+static void compare_worlds(void)
+{
+	const struct responder *responders[2] = {&worlds[0].pair.b.qp.responder,
+						 &worlds[1].pair.b.qp.responder};
+
+	assert_int_equal(responders[0]->ack_is_due, responders[1]->ack_is_due);
+	assert_int_equal(responders[0]->ack_psn.value, responders[1]->ack_psn.value);
+	assert_int_equal(responders[0]->nak_is_due, responders[1]->nak_is_due);
+	assert_int_equal(responders[0]->inbound_bytes, responders[1]->inbound_bytes);
+	endpoint_compare(&worlds[0].pair.a, &worlds[1].pair.a);
+	endpoint_compare(&worlds[0].pair.b, &worlds[1].pair.b);
+	assert_memory_equal(worlds[0].pair.b.inbox.bytes, worlds[1].pair.b.inbox.bytes, AREA_BYTES);
+}
+
+static void test_a_run_does_what_its_packets_would_have_done(void **state)
+{
+	(void)state;
+	for (unsigned type = 0; type < 3; type++)
+		for (unsigned queues = OWN_QUEUES; queues <= SHARED_QUEUES; queues++)
+			for (unsigned count = 0; count <= MESSAGES; count++) {
+				connect_worlds(types[type], (enum queues)queues);
+				for (unsigned i = 0; i < 2; i++) {
+					post_receives(&worlds[i], 0, 1 + MESSAGES);
+					send_all(&worlds[i]);
+				}
+				receive_others(count, count);
+				assert_int_equal(receiver(&worlds[1])->received.count, 1 + count);
+				compare_worlds();
+				release_worlds();
+			}
+}
+
+static void test_a_run_ends_where_requests_do(void **state)
+{
+	(void)state;
+	for (unsigned type = 0; type < 3; type++)
+		for (unsigned requests = 0; requests < MESSAGES; requests++) {
+			connect_worlds(types[type], OWN_QUEUES);
+			for (unsigned i = 0; i < 2; i++) {
+				post_receives(&worlds[i], 0, 1 + requests);
+				send_all(&worlds[i]);
+			}
+			receive_others(MESSAGES, requests);
+			compare_worlds();
+			release_worlds();
+		}
+}
+
+/* And where somebody waits for completions, or there is no room for them. */
+static void test_a_run_ends_where_completions_do(void **state)
+{
+	struct completion_ring *ring;
+
+	(void)state;
+	connect_worlds(QP_RC, OWN_QUEUES);
+	ring = &receiver(&worlds[1])->rings[SIDE_RECEIVE];
+	post_receives(&worlds[1], 0, 1 + MESSAGES);
+	send_all(&worlds[1]);
+
+	ring->armed = 1;
+	assert_int_equal(receive_run(&worlds[1], 1, 5), 0);
+	ring->armed = 0;
+	ring->has_overflowed = true;
+	assert_int_equal(receive_run(&worlds[1], 1, 5), 0);
+	ring->has_overflowed = false;
+	ring->capacity = 4; /* one lies there */
+	assert_int_equal(receive_run(&worlds[1], 1, 5), 3);
+	ring->head = 2;
+	assert_int_equal(receive_run(&worlds[1], 4, 5), 2);
+	assert_int_equal(receive_run(&worlds[1], 6, 5), 0);
+	receiver(&worlds[1])->qp.completions[SIDE_RECEIVE] = NULL;
+	assert_int_equal(receive_run(&worlds[1], 6, 5), 0);
+	release_worlds();
+}
+
+/* Requests of a run, in the middle of which there is one that needs a second look. */
+enum odd_request {
+	TWO_PLACES,
+	NO_PLACE,
+	TOO_SHORT,
+	BEHIND_THE_REGION,
+	BEFORE_THE_REGION,
+	UNKNOWN_KEY,
+	OTHER_DOMAIN,
+	READ_ONLY,
+	ODD_REQUESTS,
+};
+
+static void post_odd(struct world *world, enum odd_request odd, unsigned number)
+{
+	struct endpoint *to = receiver(world);
+	struct sge sges[2] = {place_of(world, number), place_of(world, number + 1)};
+	static struct protection_domain other;
+	uint32_t sge_count = 1;
+
+	switch (odd) {
+	case TWO_PLACES:
+		sges[0].byte_count = 4;
+		sge_count = 2;
+		break;
+	case NO_PLACE:
+		sge_count = 0;
+		break;
+	case TOO_SHORT:
+		sges[0].byte_count = BYTES - 1;
+		break;
+	case BEHIND_THE_REGION:
+		sges[0].address = (uintptr_t)to->inbox.bytes + AREA_BYTES - BYTES + 1;
+		break;
+	case BEFORE_THE_REGION:
+		sges[0].address = (uintptr_t)to->inbox.bytes - 1;
+		break;
+	case UNKNOWN_KEY:
+		sges[0].lkey ^= 0x100000;
+		break;
+	case OTHER_DOMAIN:
+		to->outbox.region->pd = &other;
+		sges[0].lkey = to->outbox.region->key;
+		sges[0].address = (uintptr_t)to->outbox.bytes;
+		break;
+	case READ_ONLY:
+		to->window.region->access &= ~(uint32_t)ACCESS_LOCAL_WRITE;
+		sges[0].lkey = to->window.region->key;
+		sges[0].address = (uintptr_t)to->window.bytes;
+		break;
+	case ODD_REQUESTS:
+		break;
+	}
+	post_to(world, sges, sge_count, 1000 + number);
+}
+
+static void test_a_run_ends_at_an_odd_request(void **state)
+{
+	enum { BEFORE = 4 };
+
+	(void)state;
+	for (unsigned odd = 0; odd < ODD_REQUESTS; odd++) {
+		connect_worlds(QP_RC, OWN_QUEUES);
+		for (unsigned i = 0; i < 2; i++) {
+			post_receives(&worlds[i], 0, 1 + BEFORE);
+			post_odd(&worlds[i], (enum odd_request)odd, 1 + BEFORE);
+			send_all(&worlds[i]);
+		}
+		receive_others(MESSAGES, BEFORE);
+		compare_worlds();
+		for (unsigned i = 0; i < 2; i++)
+			receiver(&worlds[i])->outbox.region->pd = &receiver(&worlds[i])->pd;
+		release_worlds();
+	}
+}
+
+/* Keys that take turns, and the last place of a region. */
+static void test_requests_of_a_run_may_be_of_several_regions(void **state)
+{
+	(void)state;
+	for (unsigned type = 0; type < 3; type++) {
+		connect_worlds(types[type], OWN_QUEUES);
+		for (unsigned i = 0; i < 2; i++) {
+			const struct area *window = &receiver(&worlds[i])->window;
+
+			for (unsigned j = 0; j < 1 + MESSAGES; j++) {
+				const struct sge sge = {(uintptr_t)window->bytes + AREA_BYTES -
+								64 * (1 + j),
+							64, window->region->key};
+
+				if (j % 3 == 2)
+					post_to(&worlds[i], &sge, 1, 1000 + j);
+				else
+					post_receives(&worlds[i], j, 1);
+			}
+			send_all(&worlds[i]);
+		}
+		receive_others(MESSAGES, MESSAGES);
+		compare_worlds();
+		assert_memory_equal(worlds[0].pair.b.window.bytes, worlds[1].pair.b.window.bytes,
+				    AREA_BYTES);
+		release_worlds();
+	}
+}
+
+static void copy_otherwise(const struct payload *payload, size_t from, size_t byte_count,
+			   uint8_t *ret_bytes)
+{
+	(void)payload, (void)from, (void)byte_count, (void)ret_bytes;
+}
+
+/* What the headers say is no longer what was found about them. */
+static void test_no_run_begins_where_something_has_changed(void **state)
+{
+	(void)state;
+	for (unsigned type = 0; type < 3; type++) {
+		struct qp *qp = &receiver(&worlds[1])->qp;
+
+		connect_worlds(types[type], OWN_QUEUES);
+		post_receives(&worlds[1], 0, 1 + MESSAGES);
+		send_all(&worlds[1]);
+
+		struct express_seen *seen = express_seen(qp);
+		struct qp_environment *environment = &receiver(&worlds[1])->environment;
+
+		assert_int_equal(express_run_begin(qp, 7, BYTES, 3).count_max, 3);
+		assert_int_equal(express_run_begin(qp, 7, BYTES + 4, 3).count_max, 0);
+		environment->port_changes++;
+		assert_int_equal(express_run_begin(qp, 7, BYTES, 3).count_max, 0);
+		environment->port_changes--;
+		qp->responder.has_receive = true;
+		assert_int_equal(express_run_begin(qp, 7, BYTES, 3).count_max, 0);
+		qp->responder.has_receive = false;
+		if (types[type] == QP_UD) {
+			environment->copy_datagram = copy_otherwise;
+			assert_int_equal(express_run_begin(qp, 7, BYTES, 3).count_max, 0);
+			environment->copy_datagram = NULL;
+		} else {
+			qp->responder.inbound = INBOUND_SEND;
+			assert_int_equal(express_run_begin(qp, 7, BYTES, 3).count_max, 0);
+			qp->responder.inbound = INBOUND_IDLE;
+		}
+		seen->qp = NULL;
+		assert_int_equal(express_run_begin(qp, 7, BYTES, 3).count_max, 0);
+		release_worlds();
+	}
+}
+
+static void test_the_receiver_of_a_run_is_the_one_that_had_it(void **state)
+{
+	(void)state;
+	for (unsigned type = 0; type < 3; type++) {
+		struct qp *qp = &receiver(&worlds[1])->qp;
+		uint8_t *headers = worlds[1].packets[0];
+		bool is_connected = types[type] != QP_UD;
+
+		connect_worlds(types[type], OWN_QUEUES);
+		post_receives(&worlds[1], 0, 1 + MESSAGES);
+		send_all(&worlds[1]);
+
+		struct express_seen *seen = express_seen(qp);
+		const struct psn psn = qp->responder.expected_psn;
+		const uint32_t byte_count = worlds[1].packet_bytes;
+
+		assert_ptr_equal(express_run_receiver(seen, 1, headers, byte_count, psn), qp);
+		assert_null(express_run_receiver(seen, 2, headers, byte_count, psn));
+		assert_null(express_run_receiver(seen, 1, headers, byte_count + 4, psn));
+		assert_ptr_equal(
+			express_run_receiver(seen, 1, headers, byte_count, psn_add(psn, 1)),
+			is_connected ? NULL : qp);
+		for (unsigned bit = 0; bit < EXPRESS_PSN_OFFSET * 8; bit++) {
+			headers[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			assert_null(express_run_receiver(seen, 1, headers, byte_count, psn));
+			headers[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		}
+		express_release(qp);
+		assert_null(express_run_receiver(seen, 1, headers, byte_count, psn));
+		release_worlds();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_run_does_what_its_packets_would_have_done),
+		cmocka_unit_test(test_a_run_ends_where_requests_do),
+		cmocka_unit_test(test_a_run_ends_where_completions_do),
+		cmocka_unit_test(test_a_run_ends_at_an_odd_request),
+		cmocka_unit_test(test_requests_of_a_run_may_be_of_several_regions),
+		cmocka_unit_test(test_no_run_begins_where_something_has_changed),
+		cmocka_unit_test(test_the_receiver_of_a_run_is_the_one_that_had_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages whose payload the receiver's owner fetches end as those that were sent in packets, also
+ * where they get lost; and what their sender takes back is not fetched. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include "net/transport/fast/fast_path.h"
+#include "net/transport/fast/header_cache.h"
+#include "net/transport/retry.h"
+#include "support/rc_pair.h"
+#include "wire/mtu.h"
+
+enum { MESSAGES = 60, MESSAGE_BYTES_MAX_HERE = 3000, SEEDS = 20, FIRST_PSN = 0xfffff0 };
+
+static struct rc_pair pair;
+static unsigned taken_back;
+
+static void take_back(struct qp *qp)
+{
+	assert_true(qp == &pair.a.qp);
+	taken_back++;
+}
+
+static void connect_with_mtu(uint8_t mtu_code)
+{
+	struct endpoint_options options = endpoint_options_default(QP_RC);
+
+	options.mtu_code = mtu_code;
+	options.sq_psn = FIRST_PSN;
+	options.rq_psn = FIRST_PSN;
+	options.rnr_retry = 7;
+	options.retry_count = 7;
+	rc_pair_connect_with(&pair, &options);
+	pair.a.environment.take_back = take_back;
+	pair.b.environment.take_back = take_back;
+	taken_back = 0;
+}
+
+static void connect(void)
+{
+	connect_with_mtu(MTU_256);
+}
+
+struct fetched {
+	struct express_pull pull;
+	const uint8_t *bytes;
+	bool is_gone;
+};
+
+static bool fetch(const struct express_pull *pull, uint8_t *ret_bytes)
+{
+	const struct fetched *fetched = container_of(pull, struct fetched, pull);
+
+	memcpy(ret_bytes, fetched->bytes, pull->byte_count);
+	return !fetched->is_gone;
+}
+
+/* Sends the request at the cursor to be pulled, and takes it unless it is lost. Returns whether it
+ * could go that way. */
+static bool cross(bool is_lost, bool is_gone)
+{
+	uint8_t headers[EXPRESS_HEADER_BYTES_MAX] = {0};
+	struct express_packet packet;
+	struct psn psn;
+
+	if (!express_next_pulled(&pair.a.qp, &packet))
+		return false;
+
+	struct fetched fetched = {
+		.pull = {packet.payload_bytes, packet.packet_count, fetch},
+		.bytes = packet.payload,
+		.is_gone = is_gone,
+	};
+
+	express_write(&pair.a.qp, pair.now, &packet, headers);
+	retry_date(&pair.a.qp, pair.now);
+	if (is_lost || !express_receive_pulled(&pair.b.qp, pair.now, 1, headers, &fetched.pull))
+		return true;
+	if (express_take_ack(&pair.b.qp, &psn) && express_acknowledge(&pair.a.qp, pair.now, psn))
+		retry_date(&pair.a.qp, pair.now);
+	return true;
+}
+
+static void test_pulled_messages_arrive_as_others_do(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		struct random random = random_seeded(seed);
+		uint32_t psn_count = 0, pulled = 0;
+
+		connect();
+		for (uint32_t i = 0; i < MESSAGES; i++) {
+			uint32_t byte_count = (uint32_t)random_below(&random, MESSAGE_BYTES_MAX_HERE);
+			bool has_immediate = random_below(&random, 4) == 0;
+			const uint8_t *sent;
+			const uint8_t *place = NULL;
+
+			/* Now and then the receiver is not ready yet. */
+			bool is_late = random_below(&random, 10) == 0;
+
+			if (!is_late)
+				place = post_receive(&pair, &pair.b, MESSAGE_BYTES_MAX_HERE);
+			sent = post_send_as(&pair, &pair.a,
+					    has_immediate ? SEND_SEND_IMMEDIATE : SEND_SEND,
+					    SEND_SIGNALED, byte_count);
+			pulled += cross(random_below(&random, 8) == 0, random_below(&random, 8) == 0);
+			if (is_late)
+				place = post_receive(&pair, &pair.b, MESSAGE_BYTES_MAX_HERE);
+			run_until_idle(&pair);
+			(void)expect_completion(&pair.a, COMPLETION_SUCCESS);
+
+			const struct completion *received =
+				expect_received(&pair.b, COMPLETION_SUCCESS);
+
+			assert_int_equal(received->byte_count, byte_count);
+			assert_int_equal(received->flags,
+					 has_immediate ? COMPLETION_HAS_IMMEDIATE : 0);
+			assert_memory_equal(place, sent, byte_count);
+			psn_count += byte_count ? (byte_count + 255) / 256 : 1;
+			assert_int_equal(pair.b.qp.responder.expected_psn.value,
+					 (FIRST_PSN + psn_count) & 0xffffff);
+			assert_int_equal(pair.b.qp.responder.msn, i + 1);
+		}
+		/* It would be easy to arrive by never going that way. */
+		assert_true(pulled > MESSAGES / 2);
+		assert_int_equal(taken_back, 0);
+		rc_pair_release(&pair);
+	}
+}
+
+static void test_lengths_that_do_not_agree_are_refused(void **state)
+{
+	uint8_t headers[EXPRESS_HEADER_BYTES_MAX] = {0};
+	struct express_packet packet;
+
+	(void)state;
+	connect();
+	(void)post_receive(&pair, &pair.b, MESSAGE_BYTES_MAX_HERE);
+	(void)post_send(&pair, &pair.a, 1000);
+	assert_true(express_next_pulled(&pair.a.qp, &packet));
+	express_write(&pair.a.qp, pair.now, &packet, headers);
+	for (uint32_t byte_count = 0; byte_count < 2000; byte_count++) {
+		struct fetched fetched = {.pull = {byte_count, packet.packet_count, fetch},
+					  .bytes = packet.payload,
+					  .is_gone = true};
+		bool agrees = byte_count > 768 && byte_count <= 1024;
+
+		assert_int_equal(express_receive_pulled(&pair.b.qp, pair.now, 1, headers,
+							&fetched.pull),
+				 agrees);
+	}
+	expect_nothing_received(&pair.b);
+	rc_pair_release(&pair);
+}
+
+static void test_errors_and_resets_take_back_what_was_sent(void **state)
+{
+	static const enum qp_state states[] = {QP_ERROR, QP_RESET};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(states); i++) {
+		connect();
+		(void)post_send(&pair, &pair.a, 1000);
+		assert_true(cross(true, false));
+		assert_int_equal(taken_back, 0);
+		assert_int_equal(endpoint_set_state(&pair.a, pair.now, states[i]), 0);
+		assert_int_equal(taken_back, 1);
+		rc_pair_release(&pair);
+		assert_int_equal(taken_back, 1);
+	}
+	/* Nor does a queue pair that goes leave any. */
+	connect();
+	(void)post_send(&pair, &pair.a, 1000);
+	assert_true(cross(true, false));
+	rc_pair_release(&pair);
+	assert_int_equal(taken_back, 1);
+	/* One that gives up, too. */
+	connect();
+	(void)post_send(&pair, &pair.a, 1000);
+	assert_true(cross(true, false));
+	endpoint_set_state(&pair.b, pair.now, QP_RESET);
+	run_until_idle(&pair);
+	(void)expect_completion(&pair.a, COMPLETION_RETRY_EXCEEDED);
+	assert_int_equal(taken_back, 1);
+	rc_pair_release(&pair);
+}
+
+/* There need not be a timer at the other end. */
+static void test_what_could_not_be_fetched_is_asked_for_once(void **state)
+{
+	uint8_t headers[EXPRESS_HEADER_BYTES_MAX] = {0};
+	struct express_packet packet;
+
+	(void)state;
+	for (unsigned is_unusual = 0; is_unusual < 2; is_unusual++) {
+		connect();
+		pair.a.qp.attributes.timeout = 0;
+
+		const uint8_t *place = post_receive(&pair, &pair.b, MESSAGE_BYTES_MAX_HERE);
+		const uint8_t *sent = post_send(&pair, &pair.a, 1000);
+
+		assert_true(express_next_pulled(&pair.a.qp, &packet));
+		express_write(&pair.a.qp, pair.now, &packet, headers);
+
+		struct fetched gone = {.pull = {1000, packet.packet_count, fetch},
+				       .bytes = packet.payload,
+				       .is_gone = true};
+
+		if (is_unusual)
+			express_pull_failed(&pair.b.qp, 1, headers);
+		else
+			assert_true(express_receive_pulled(&pair.b.qp, pair.now, 1, headers,
+							   &gone.pull));
+		assert_true(pair.b.qp.responder.nak_is_due);
+		run_until_idle(&pair);
+		(void)expect_completion(&pair.a, COMPLETION_SUCCESS);
+		(void)expect_received(&pair.b, COMPLETION_SUCCESS);
+		assert_memory_equal(place, sent, 1000);
+		/* One that has been received is nothing to ask for; nor is a stranger's. */
+		express_pull_failed(&pair.b.qp, 1, headers);
+		headers[7] ^= 1;
+		headers[LRH_BYTES + 11] = (uint8_t)(headers[LRH_BYTES + 11] + 50);
+		express_pull_failed(&pair.b.qp, 1, headers);
+		assert_false(pair.b.qp.responder.nak_is_due);
+		rc_pair_release(&pair);
+	}
+}
+
+static void test_what_can_not_be_pulled_is_not(void **state)
+{
+	struct express_packet packet;
+
+	(void)state;
+	connect();
+	assert_false(express_next_pulled(&pair.a.qp, &packet)); /* nothing there */
+	(void)post_send(&pair, &pair.a, 0);
+	assert_false(express_next_pulled(&pair.a.qp, &packet));
+	rc_pair_release(&pair);
+	connect();
+	(void)post_write(&pair, &pair.a, &pair.b, 0, 1000);
+	assert_false(express_next_pulled(&pair.a.qp, &packet));
+	rc_pair_release(&pair);
+}
+
+static void connect_datagrams(void)
+{
+	struct endpoint_options options = endpoint_options_default(QP_UD);
+
+	options.mtu_code = MTU_4096;
+	options.signal_all = false;
+	rc_pair_connect_with(&pair, &options);
+	pair.a.environment.take_back = take_back;
+	taken_back = 0;
+}
+
+/* Posts a datagram that is lent; returns its headers. */
+static const uint8_t *lend(uint64_t wr_id, uint32_t byte_count, uint32_t flags,
+			   struct fetched *ret_fetched)
+{
+	static uint8_t headers[EXPRESS_HEADER_BYTES_MAX];
+	static const struct address_vector address = {.dlid = 2, .port_number = 1};
+	const uint8_t *bytes = area_take(&pair.a.outbox, byte_count);
+	const struct sge sge = area_sge(&pair.a.outbox, bytes, byte_count);
+	const struct send_request request = {
+		.wr_id = wr_id,
+		.opcode = SEND_SEND,
+		.flags = flags,
+		.address = &address,
+		.address_pd = &pair.a.pd,
+		.remote_qpn = pair.b.qp.qpn,
+		.remote_qkey = pair.b.qp.attributes.qkey,
+		.sge_count = 1,
+		.sges = &sge,
+	};
+	struct express_packet packet;
+
+	assert_true(express_may_post(&pair.a.qp, &request, &packet));
+	packet.is_pulled = true;
+	express_post_packet(&pair.a.qp, &request, &packet, headers);
+	express_post_request(&pair.a.qp, pair.now, &request, &packet);
+	*ret_fetched = (struct fetched){.pull = {byte_count, 1, fetch}, .bytes = bytes};
+	return headers;
+}
+
+static void test_a_lent_datagram_is_done_when_its_owner_says_so(void **state)
+{
+	struct fetched fetched;
+
+	(void)state;
+	connect_datagrams();
+	for (uint32_t byte_count = 1024; byte_count < 1030; byte_count++) {
+		const uint8_t *place = post_receive(&pair, &pair.b, GRH_BYTES + byte_count);
+		const uint8_t *headers = lend(byte_count, byte_count, SEND_SIGNALED, &fetched);
+
+		expect_no_completion(&pair.a);
+		/* A length that the headers do not say is nobody's. */
+		fetched.pull.byte_count--;
+		assert_false(express_receive_pulled(&pair.b.qp, pair.now, 1, headers,
+						    &fetched.pull));
+		fetched.pull.byte_count++;
+		assert_true(express_receive_pulled(&pair.b.qp, pair.now, 1, headers,
+						   &fetched.pull));
+		assert_int_equal(expect_received(&pair.b, COMPLETION_SUCCESS)->byte_count,
+				 GRH_BYTES + byte_count);
+		assert_memory_equal(place + GRH_BYTES, fetched.bytes, byte_count);
+		expect_no_completion(&pair.a);
+		express_loan_returned(&pair.a.qp, pair.now);
+		assert_int_equal(expect_completion(&pair.a, COMPLETION_SUCCESS)->wr_id, byte_count);
+	}
+	assert_int_equal(taken_back, 0);
+	rc_pair_release(&pair);
+}
+
+/* The second of two messages that are alike, with a bit of its headers changed, where the first is
+ * remembered and where it is not. Returns whether it was taken. */
+static bool take_second(enum qp_type type, unsigned bit, bool is_remembered)
+{
+	enum { BYTES = 1026 };
+	uint8_t headers[EXPRESS_HEADER_BYTES_MAX] = {0};
+	struct express_packet packet;
+	struct fetched fetched;
+	bool is_taken = false;
+
+	if (type == QP_UD)
+		connect_datagrams();
+	else
+		connect_with_mtu(MTU_2048);
+	for (unsigned i = 0; i < 2; i++) {
+		(void)post_receive(&pair, &pair.b, GRH_BYTES + BYTES);
+		if (type == QP_UD) {
+			memcpy(headers, lend(i, BYTES, 0, &fetched), sizeof(headers));
+		} else {
+			(void)post_send(&pair, &pair.a, BYTES);
+			assert_true(express_next_pulled(&pair.a.qp, &packet));
+			express_write(&pair.a.qp, pair.now, &packet, headers);
+			fetched = (struct fetched){.pull = {BYTES, 1, fetch},
+						   .bytes = packet.payload};
+		}
+		if (i == 1)
+			headers[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		if (!is_remembered)
+			express_seen(&pair.b.qp)->qp = NULL;
+		is_taken = express_receive_pulled(&pair.b.qp, pair.now, 1, headers, &fetched.pull);
+		assert_true(is_taken || i == 1);
+		assert_true(express_seen(&pair.b.qp)->qp == &pair.b.qp || i == 1);
+	}
+	for (unsigned i = 0; i < 1u + is_taken; i++) {
+		const struct completion *received = expect_received(&pair.b, COMPLETION_SUCCESS);
+
+		assert_int_equal(received->byte_count, BYTES + (type == QP_UD ? GRH_BYTES : 0));
+	}
+	expect_nothing_received(&pair.b);
+	rc_pair_release(&pair);
+	return is_taken;
+}
+
+/* The memory of headers lets nothing in that would not have come in without it. */
+static void test_what_is_like_the_last_is_judged_as_that_was(void **state)
+{
+	static const enum qp_type types[] = {QP_RC, QP_UD};
+	const unsigned psn_bit = (LRH_BYTES + 11) * 8;
+
+	(void)state;
+	for (unsigned type = 0; type < ARRAY_COUNT(types); type++) {
+		const unsigned bits =
+			8 * (EXPRESS_HEADER_BYTES + (types[type] == QP_UD ? DETH_BYTES : 0));
+
+		for (unsigned bit = 0; bit < bits; bit++) {
+			assert_int_equal(take_second(types[type], bit, true),
+					 take_second(types[type], bit, false));
+		}
+		/* One more PSN is no obstacle to a datagram. */
+		assert_int_equal(take_second(types[type], psn_bit, true), types[type] == QP_UD);
+	}
+}
+
+static void copy_nothing(const struct payload *payload, size_t from, size_t byte_count,
+			 uint8_t *ret_bytes)
+{
+	(void)payload, (void)from, (void)byte_count, (void)ret_bytes;
+}
+
+static void test_whoever_copies_in_its_own_way_takes_no_loan(void **state)
+{
+	struct fetched fetched;
+	const uint8_t *headers;
+
+	(void)state;
+	connect_datagrams();
+	for (unsigned i = 0; i < 2; i++)
+		(void)post_receive(&pair, &pair.b, GRH_BYTES + 1024);
+	headers = lend(1, 1024, 0, &fetched);
+	assert_true(express_receive_pulled(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
+	(void)expect_received(&pair.b, COMPLETION_SUCCESS);
+	headers = lend(2, 1024, 0, &fetched);
+	pair.b.environment.copy_datagram = copy_nothing;
+	assert_false(express_receive_pulled(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
+	pair.b.environment.copy_datagram = NULL;
+	assert_true(express_receive_pulled(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
+	(void)expect_received(&pair.b, COMPLETION_SUCCESS);
+	rc_pair_release(&pair);
+}
+
+static void test_lent_datagrams_end_in_order_with_others(void **state)
+{
+	struct fetched fetched;
+
+	(void)state;
+	connect_datagrams();
+	(void)lend(1, 1024, SEND_SIGNALED, &fetched);
+	(void)lend(2, 1024, 0, &fetched);
+	(void)lend(3, 1024, SEND_SIGNALED, &fetched);
+	expect_no_completion(&pair.a);
+	express_loan_returned(&pair.a.qp, pair.now);
+	assert_int_equal(expect_completion(&pair.a, COMPLETION_SUCCESS)->wr_id, 1);
+	express_loan_returned(&pair.a.qp, pair.now);
+	expect_no_completion(&pair.a);
+	express_loan_returned(&pair.a.qp, pair.now);
+	assert_int_equal(expect_completion(&pair.a, COMPLETION_SUCCESS)->wr_id, 3);
+	rc_pair_release(&pair);
+}
+
+static void test_lent_datagrams_have_been_sent_when_the_queue_pair_stops(void **state)
+{
+	static const enum qp_state states[] = {QP_ERROR, QP_SQD};
+	struct fetched fetched;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(states); i++) {
+		connect_datagrams();
+		(void)lend(1, 1024, SEND_SIGNALED, &fetched);
+		assert_int_equal(endpoint_set_state(&pair.a, pair.now, states[i]), 0);
+		assert_int_equal(taken_back, 1);
+		assert_int_equal(expect_completion(&pair.a, COMPLETION_SUCCESS)->wr_id, 1);
+		assert_false(pair.a.qp.attributes.is_draining);
+		rc_pair_release(&pair);
+		assert_int_equal(taken_back, 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_lent_datagram_is_done_when_its_owner_says_so),
+		cmocka_unit_test(test_what_is_like_the_last_is_judged_as_that_was),
+		cmocka_unit_test(test_whoever_copies_in_its_own_way_takes_no_loan),
+		cmocka_unit_test(test_lent_datagrams_end_in_order_with_others),
+		cmocka_unit_test(test_lent_datagrams_have_been_sent_when_the_queue_pair_stops),
+		cmocka_unit_test(test_pulled_messages_arrive_as_others_do),
+		cmocka_unit_test(test_lengths_that_do_not_agree_are_refused),
+		cmocka_unit_test(test_errors_and_resets_take_back_what_was_sent),
+		cmocka_unit_test(test_what_could_not_be_fetched_is_asked_for_once),
+		cmocka_unit_test(test_what_can_not_be_pulled_is_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

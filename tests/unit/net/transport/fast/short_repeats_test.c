@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Repeats, of which nothing comes but the payload: the same happens as by the packets they stand for,
+ * on the long way in another world.
+ * Covers: net/transport/fast/rx_short.c */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include "net/transport/fast/short_packets.h"
+#include "support/arrival_run.h"
+#include "support/endpoint_compare.h"
+#include "support/rc_pair.h"
+
+struct world {
+	struct rc_pair pair;
+	bool is_express;
+};
+
+static struct world worlds[2];
+
+static void connect_worlds(enum qp_type type)
+{
+	struct endpoint_options options = endpoint_options_default(type);
+
+	/* It wraps soon. */
+	options.sq_psn = options.rq_psn = 0xfffffe;
+	for (unsigned i = 0; i < 2; i++) {
+		memset(&worlds[i], 0, sizeof(worlds[i]));
+		worlds[i].is_express = i == 1;
+		rc_pair_connect_with(&worlds[i].pair, &options);
+	}
+	endpoint_give_rings(&worlds[1].pair.b);
+}
+
+static void release_worlds(void)
+{
+	rc_pair_release(&worlds[0].pair);
+	rc_pair_release(&worlds[1].pair);
+}
+
+static void compare_worlds(void)
+{
+	endpoint_count_completions(&worlds[1].pair.b);
+	endpoint_compare(&worlds[0].pair.a, &worlds[1].pair.a);
+	endpoint_compare(&worlds[0].pair.b, &worlds[1].pair.b);
+	assert_memory_equal(worlds[0].pair.b.inbox.bytes, worlds[1].pair.b.inbox.bytes, AREA_BYTES);
+}
+
+/* One more message of a's. Returns the bytes of its packet. */
+static uint32_t write_next(struct world *world, uint32_t size, uint8_t *ret_bytes)
+{
+	struct express_packet packet;
+
+	post_send(&world->pair, &world->pair.a, size);
+	assert_true(express_next(&world->pair.a.qp, &packet));
+	express_write(&world->pair.a.qp, world->pair.now, &packet, ret_bytes);
+	retry_date(&world->pair.a.qp, world->pair.now);
+	return packet.byte_count;
+}
+
+/* The next message, to b: in the express world as a repeat, if b takes it as such, which is_repeat
+ * says. */
+static void send_again(struct world *world, uint32_t size, bool is_repeat)
+{
+	struct qp *to = &world->pair.b.qp;
+	struct packet decoded;
+	uint8_t bytes[256];
+	uint32_t byte_count = write_next(world, size, bytes);
+	uint32_t payload_bytes = (size + 3) & ~3u;
+
+	if (world->is_express) {
+		endpoint_count_completions(&world->pair.b);
+
+		bool is_taken = receive_again(to, world->pair.now,
+					      bytes + byte_count - payload_bytes, payload_bytes);
+
+		assert_int_equal(is_taken, is_repeat);
+		if (!is_taken)
+			is_taken =
+				express_receive(to, world->pair.now, 1, bytes, bytes, byte_count);
+		endpoint_count_completions(&world->pair.b);
+		if (is_taken)
+			return;
+	}
+	assert_int_equal(packet_decode(bytes, byte_count, 1, &decoded), PACKET_OK);
+	qp_receive(to, world->pair.now, &decoded);
+}
+
+/* The memory of headers takes a datagram only if it is like the one before in every bit but those of
+ * the PSN word, at which nobody looks. */
+static void test_no_changed_bit_of_a_datagram_is_foreseen(void **state)
+{
+	enum { PSN_BIT = EXPRESS_PSN_OFFSET * 8 };
+	const unsigned bits = (EXPRESS_HEADER_BYTES + DETH_BYTES) * 8;
+
+	(void)state;
+	for (unsigned bit = 0; bit < bits; bit++) {
+		struct world *world = &worlds[1];
+		struct qp *to = &world->pair.b.qp;
+		uint8_t bytes[256];
+		uint32_t byte_count;
+
+		connect_worlds(QP_UD);
+		for (unsigned i = 0; i < 3; i++)
+			post_receive(&world->pair, &world->pair.b, 64);
+		send_again(world, 8, false);
+		byte_count = write_next(world, 8, bytes);
+		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		assert_int_equal(express_receive_foreseen(to, 0, 1, bytes, byte_count),
+				 bit / 32 == PSN_BIT / 32);
+		/* Nor was it forgotten by that. */
+		assert_true(receive_again(to, 0, bytes + byte_count - 8, 8));
+		release_worlds();
+	}
+}
+
+/* Nor one of a connection, whose PSN must be the next one; the highest bits of that word are the ACK
+ * request and reserved. */
+static void test_no_changed_bit_of_a_message_is_like_the_one_before(void **state)
+{
+	enum { PSN_BIT = EXPRESS_PSN_OFFSET * 8 };
+	const unsigned bits = EXPRESS_HEADER_BYTES * 8;
+
+	(void)state;
+	for (unsigned bit = 0; bit < bits; bit++) {
+		struct world *world = &worlds[1];
+		struct qp *to = &world->pair.b.qp;
+		const struct express_seen *seen;
+		uint8_t bytes[256];
+		uint32_t byte_count;
+
+		connect_worlds(QP_RC);
+		seen = express_seen(to);
+		for (unsigned i = 0; i < 3; i++)
+			post_receive(&world->pair, &world->pair.b, 64);
+		send_again(world, 8, false);
+		byte_count = write_next(world, 8, bytes);
+		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+
+		bool is_like = bit / 8 == PSN_BIT / 8;
+
+		assert_null(express_receive_like(seen, 0, 2, bytes, byte_count));
+		assert_null(express_receive_like(seen, 0, 1, bytes, byte_count - 4));
+		assert_ptr_equal(express_receive_like(seen, 0, 1, bytes, byte_count),
+				 is_like ? to : NULL);
+		endpoint_count_completions(&world->pair.b);
+		assert_int_equal(world->pair.b.received.count, is_like ? 2 : 1);
+		/* Nor was it forgotten by that. */
+		assert_true(receive_again(to, 0, bytes + byte_count - 8, 8));
+		release_worlds();
+	}
+}
+
+/* Other ways than that one are for them. */
+static void test_datagrams_and_queue_pairs_that_are_gone_receive_nothing_like_it(void **state)
+{
+	static const enum qp_type others[] = {QP_UC, QP_UD};
+	struct endpoint *to = &worlds[1].pair.b;
+	uint8_t bytes[256];
+	uint32_t byte_count;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		connect_worlds(others[i]);
+		post_receive(&worlds[1].pair, to, 64);
+		post_receive(&worlds[1].pair, to, 64);
+		send_again(&worlds[1], 8, false);
+		byte_count = write_next(&worlds[1], 8, bytes);
+		assert_null(express_receive_like(express_seen(&to->qp), 0, 1, bytes, byte_count));
+		release_worlds();
+	}
+	connect_worlds(QP_RC);
+	post_receive(&worlds[1].pair, to, 64);
+	post_receive(&worlds[1].pair, to, 64);
+	send_again(&worlds[1], 8, false);
+	byte_count = write_next(&worlds[1], 8, bytes);
+	express_release(&to->qp);
+	assert_null(express_receive_like(express_seen(&to->qp), 0, 1, bytes, byte_count));
+	release_worlds();
+}
+
+static void copy_otherwise(const struct payload *payload, size_t from, size_t byte_count,
+			   uint8_t *ret_bytes)
+{
+	(void)payload, (void)from, (void)byte_count, (void)ret_bytes;
+	fail_msg("nothing was to be copied");
+}
+
+/* Its memory may have gone: it is not written to past the one who knows how (runtime/memory/guarded_copy.h). */
+static void test_a_datagram_that_is_copied_otherwise_is_not_foreseen(void **state)
+{
+	struct endpoint *to = &worlds[1].pair.b;
+	uint8_t bytes[256];
+	uint32_t byte_count;
+
+	(void)state;
+	connect_worlds(QP_UD);
+	for (unsigned i = 0; i < 3; i++)
+		post_receive(&worlds[1].pair, to, 64);
+	send_again(&worlds[1], 8, false);
+	byte_count = write_next(&worlds[1], 8, bytes);
+	to->environment.copy_datagram = copy_otherwise;
+	assert_false(express_receive_foreseen(&to->qp, 0, 1, bytes, byte_count));
+	assert_false(receive_again(&to->qp, 0, bytes + byte_count - 8, 8));
+	to->environment.copy_datagram = NULL;
+	assert_true(express_receive_foreseen(&to->qp, 0, 1, bytes, byte_count));
+	release_worlds();
+}
+
+static const enum qp_type plain_types[] = {QP_RC, QP_UC, QP_UD};
+
+static void test_repeats_do_what_their_packets_would_have_done(void **state)
+{
+	enum { REPEATS = 5, REPEAT_BYTES = 24 };
+
+	(void)state;
+	for (unsigned type = 0; type < 3; type++)
+		for (uint32_t size = 1; size <= REPEAT_BYTES; size++) {
+			connect_worlds(plain_types[type]);
+			for (unsigned i = 0; i < 2; i++)
+				for (unsigned j = 0; j < REPEATS; j++) {
+					struct responder *responder = &worlds[i].pair.b.qp.responder;
+
+					post_receive(&worlds[i].pair, &worlds[i].pair.b, 64);
+					responder->ack_is_due = false; /* sent */
+					send_again(&worlds[i], size, j > 0);
+					assert_int_equal(responder->ack_is_due,
+							 plain_types[type] == QP_RC);
+				}
+			assert_int_equal(worlds[1].pair.b.received.count, REPEATS);
+			compare_worlds();
+			release_worlds();
+		}
+}
+
+/* Each time the packet is, on both ways, whatever it is then. */
+static void test_repeats_of_what_does_not_hold_any_more_are_not_taken(void **state)
+{
+	(void)state;
+	for (unsigned type = 0; type < 3; type++) {
+		connect_worlds(plain_types[type]);
+		for (unsigned i = 0; i < 2; i++) {
+			struct rc_pair *pair = &worlds[i].pair;
+			struct endpoint *to = &pair->b;
+
+			for (unsigned j = 0; j < 5; j++)
+				post_receive(pair, to, 64);
+			send_again(&worlds[i], 8, false); /* there was none before */
+			send_again(&worlds[i], 8, true);
+			send_again(&worlds[i], 16, false); /* of another length */
+			send_again(&worlds[i], 16, true);
+			to->environment.port_changes++;
+			send_again(&worlds[i], 16, false);
+			/* Nothing to receive it with. */
+			send_again(&worlds[i], 16, false);
+			assert_int_equal(to->received.count, 5);
+		}
+		compare_worlds();
+		release_worlds();
+
+		connect_worlds(plain_types[type]);
+		for (unsigned i = 0; i < 2; i++) {
+			struct endpoint *to = &worlds[i].pair.b;
+
+			post_receive(&worlds[i].pair, to, 64);
+			post_receive(&worlds[i].pair, to, 64);
+			send_again(&worlds[i], 8, false);
+			qp_enter_error(&to->qp, worlds[i].pair.now);
+			send_again(&worlds[i], 8, false);
+		}
+		compare_worlds();
+		release_worlds();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_changed_bit_of_a_datagram_is_foreseen),
+		cmocka_unit_test(test_no_changed_bit_of_a_message_is_like_the_one_before),
+		cmocka_unit_test(
+			test_datagrams_and_queue_pairs_that_are_gone_receive_nothing_like_it),
+		cmocka_unit_test(test_a_datagram_that_is_copied_otherwise_is_not_foreseen),
+		cmocka_unit_test(test_repeats_do_what_their_packets_would_have_done),
+		cmocka_unit_test(test_repeats_of_what_does_not_hold_any_more_are_not_taken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

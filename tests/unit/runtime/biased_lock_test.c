@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A lock with a favoured thread: nobody is in with another, and the favour goes where it is used.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "runtime/biased_lock.h"
+
+enum { TURNS = 20000, RARE_TURNS = 300, THREADS = 4, FAVOUR_ENDS = 1000, GETS_THE_FAVOUR = 40 };
+
+static struct biased_lock lock;
+static uint64_t first, second; /* always the same, for whoever holds the lock */
+
+static int setup(void **state)
+{
+	(void)state;
+	biased_lock_init(&lock);
+	first = second = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	biased_lock_destroy(&lock);
+	return 0;
+}
+
+static void take_turns(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		biased_lock_take(&lock);
+		assert_true(first == second);
+		first++;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		second++;
+		biased_lock_leave(&lock);
+	}
+}
+
+/* Barriers were to be had, and threads have not taken turns too often. */
+static bool has_favour(void)
+{
+	return lock.favour <= &lock.favours[BIASED_LOCK_FAVOURS];
+}
+
+/* Of this thread, which takes it first; where nobody can have one the test is skipped. */
+static struct favour *first_favour(void)
+{
+	take_turns(1);
+	if (!has_favour())
+		skip();
+	return biased_lock_favour(&lock);
+}
+
+static void *rarely(void *context)
+{
+	(void)context;
+	biased_lock_never_favour_me(&lock);
+	take_turns(RARE_TURNS);
+	return NULL;
+}
+
+static void *often(void *context)
+{
+	(void)context;
+	take_turns(TURNS);
+	return NULL;
+}
+
+static void *works_alone(void *context)
+{
+	(void)context;
+	take_turns(GETS_THE_FAVOUR);
+	return NULL;
+}
+
+/* Has the favour, and the lock until it is told to leave. */
+struct holder {
+	pthread_barrier_t is_in;
+	pthread_barrier_t may_leave;
+};
+
+static void *takes_and_stays(void *context)
+{
+	struct holder *holder = context;
+
+	take_turns(GETS_THE_FAVOUR);
+	biased_lock_take(&lock);
+	pthread_barrier_wait(&holder->is_in);
+	pthread_barrier_wait(&holder->may_leave);
+	biased_lock_leave(&lock);
+	return NULL;
+}
+
+static void test_the_first_to_take_it_is_favoured(void **state)
+{
+	(void)state;
+
+	const struct favour *mine = first_favour();
+
+	assert_non_null(mine);
+	biased_lock_take(&lock);
+	assert_int_equal(mine->is_held, 1);
+	biased_lock_leave(&lock);
+	assert_int_equal(mine->is_held, 0);
+	assert_true(biased_lock_try(&lock));
+	assert_int_equal(mine->is_held, 1);
+	biased_lock_leave(&lock);
+	assert_int_equal(mine->is_held, 0);
+}
+
+/* As when it was stopped right after it had read that it was favoured. */
+static void test_a_favour_that_another_got_meanwhile_takes_nothing(void **state)
+{
+	pthread_t worker;
+
+	(void)state;
+
+	struct favour *stale = first_favour();
+
+	assert_int_equal(pthread_create(&worker, NULL, works_alone, NULL), 0);
+	pthread_join(worker, NULL);
+	assert_null(biased_lock_favour(&lock));
+	assert_false(biased_lock_enter(&lock, stale));
+	assert_false(biased_lock_try(&lock));
+	take_turns(1);
+}
+
+static void test_a_stale_favour_does_not_put_out_who_is_in(void **state)
+{
+	struct holder holder;
+	pthread_t worker;
+
+	(void)state;
+
+	struct favour *stale = first_favour();
+
+	pthread_barrier_init(&holder.is_in, NULL, 2);
+	pthread_barrier_init(&holder.may_leave, NULL, 2);
+	assert_int_equal(pthread_create(&worker, NULL, takes_and_stays, &holder), 0);
+	pthread_barrier_wait(&holder.is_in);
+	assert_false(biased_lock_enter(&lock, stale));
+	assert_int_equal(lock.favour->is_held, 1);
+	pthread_barrier_wait(&holder.may_leave);
+	pthread_join(worker, NULL);
+	pthread_barrier_destroy(&holder.is_in);
+	pthread_barrier_destroy(&holder.may_leave);
+}
+
+static void test_a_helper_is_kept_out_and_never_favoured(void **state)
+{
+	pthread_t helper;
+
+	(void)state;
+	take_turns(1);
+	assert_int_equal(pthread_create(&helper, NULL, rarely, NULL), 0);
+	take_turns(TURNS);
+	pthread_join(helper, NULL);
+	assert_int_equal(first, 1 + RARE_TURNS + TURNS);
+	assert_int_equal(first, second);
+	if (has_favour())
+		assert_non_null(biased_lock_favour(&lock));
+}
+
+static void test_the_favour_follows_a_thread_that_works_alone(void **state)
+{
+	pthread_t worker;
+
+	(void)state;
+	take_turns(10);
+	assert_int_equal(pthread_create(&worker, NULL, often, NULL), 0);
+	pthread_join(worker, NULL);
+	assert_null(biased_lock_favour(&lock));
+	assert_int_equal(first, 10 + TURNS);
+}
+
+static void test_threads_that_take_turns_end_with_a_mutex(void **state)
+{
+	pthread_t threads[THREADS];
+
+	(void)state;
+	for (unsigned i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, often, NULL), 0);
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(first, THREADS * TURNS);
+	assert_int_equal(first, second);
+	/* Each of two threads in turn, until nobody is favoured any more. */
+	for (unsigned i = 0; i < FAVOUR_ENDS && has_favour(); i++) {
+		pthread_t one;
+
+		take_turns(GETS_THE_FAVOUR);
+		assert_int_equal(pthread_create(&one, NULL, rarely, NULL), 0);
+		pthread_join(one, NULL);
+		lock.never_favoured = NULL;
+		assert_int_equal(pthread_create(&one, NULL, often, NULL), 0);
+		pthread_join(one, NULL);
+	}
+	assert_false(has_favour());
+	assert_null(biased_lock_favour(&lock));
+	take_turns(10);
+}
+
+#define lock_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		lock_test(test_the_first_to_take_it_is_favoured),
+		lock_test(test_a_favour_that_another_got_meanwhile_takes_nothing),
+		lock_test(test_a_stale_favour_does_not_put_out_who_is_in),
+		lock_test(test_a_helper_is_kept_out_and_never_favoured),
+		lock_test(test_the_favour_follows_a_thread_that_works_alone),
+		lock_test(test_threads_that_take_turns_end_with_a_mutex),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Direct channels come, are closed, and turn out corrupt; traffic goes on. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "unit/runtime/runtime_pair.h"
+
+static uint32_t fetches(void)
+{
+	return __atomic_load_n(&pair.softibd.ring_fetch_count, __ATOMIC_SEQ_CST);
+}
+
+/* softibd closes a ring when one of its ends dies; the next packet asks anew. */
+static void test_closed_ring_is_left_and_asked_for_anew(void **state)
+{
+	struct ring_shared *shared =
+		(struct ring_shared *)(pair.softibd.direct + direct_layout().offset[0]);
+	uint32_t before = pair_fabric_packets();
+
+	(void)state;
+	pair_set_verdict(RESOLVED_DIRECT);
+	pair_send_and_check(10, 1);
+	assert_int_equal(fetches(), 1);
+	__atomic_store_n(&shared->closed, 1, __ATOMIC_SEQ_CST);
+	pair_send_and_check(5000, 2);
+	pair_send_and_check(5000, 3);
+	assert_int_equal(fetches(), 2);
+	assert_int_equal(pair_fabric_packets(), before);
+}
+
+/* Where the next record will be, a stamped header that says it is longer than the ring. */
+static void write_nonsense(void)
+{
+	struct attachment *attachment = pair.ends[0].adapter->attachment;
+	const struct ring_producer *out = &attachment->channels[0]->out;
+	uint64_t *header = (uint64_t *)(out->data + (out->tail & (out->data_bytes - 1)));
+
+	header[1] = UINT32_MAX;
+	__atomic_store_n(&header[0], ring_stamp(out->stamp_seed, out->tail), __ATOMIC_SEQ_CST);
+}
+
+static void test_corrupt_ring_is_left_and_traffic_goes_on(void **state)
+{
+	uint32_t before = pair_fabric_packets(), fetches_before;
+
+	(void)state;
+	pair_set_verdict(RESOLVED_DIRECT);
+	pair_send_and_check(10, 1);
+	fetches_before = fetches();
+	/* This process is also the ring's producer, so the lie must be seen before it is written
+	 * over. */
+	adapter_lock(pair.ends[0].adapter);
+	write_nonsense();
+	adapter_progress(pair.ends[0].adapter, adapter_now(pair.ends[0].adapter));
+	adapter_unlock(pair.ends[0].adapter);
+	pair_send_and_check(10, 2);
+	pair_send_and_check(10, 3);
+	assert_true(pair_fabric_packets() > before);
+	assert_int_equal(fetches(), fetches_before);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_closed_ring_is_left_and_asked_for_anew),
+		cmocka_unit_test(test_corrupt_ring_is_left_and_traffic_goes_on),
+	};
+
+	return cmocka_run_group_tests(tests, pair_start_connected, pair_end_all);
+}

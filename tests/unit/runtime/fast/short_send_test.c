@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The express lane on a fake softibd: what goes by it, what does not, and that it is the same.
+ * Covers: runtime/packets/ack_arrivals.c runtime/packets/ack_words.c runtime/fast/short_receive.c runtime/fast/poll_round.c */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include "runtime/packets/ack_words.h"
+#include "runtime/fast/short_send.h"
+#include "runtime/packets/receive.h"
+#include "unit/runtime/runtime_pair.h"
+
+static void post(struct pair_end *end, uint32_t byte_count, uint32_t seed)
+{
+	const struct sge sge = {(uintptr_t)end->buffer, byte_count, end->region->key};
+	const struct send_request request = {
+		.wr_id = seed,
+		.opcode = SEND_SEND,
+		.flags = SEND_SIGNALED,
+		.sge_count = 1,
+		.sges = &sge,
+	};
+
+	pair_fill(end->buffer, byte_count, seed);
+	assert_int_equal(qp_post_send(&end->qp->qp, adapter_now(end->adapter), &request), 0);
+}
+
+/* Posts and looks, with the lock, what the lane makes of it. */
+static bool send_locked(uint32_t byte_count, uint32_t seed)
+{
+	struct pair_end *end = &pair.ends[0];
+
+	post(end, byte_count, seed);
+
+	bool is_sent = express_lane_send(end->adapter, &end->qp->qp);
+
+	if (!is_sent) {
+		hca_ready_add(adapter_hca(end->adapter), &end->qp->qp);
+		adapter_transmit(end->adapter, adapter_now(end->adapter));
+	}
+	return is_sent;
+}
+
+static bool send_by_lane(uint32_t byte_count, uint32_t seed)
+{
+	adapter_lock(pair.ends[0].adapter);
+
+	bool is_sent = send_locked(byte_count, seed);
+
+	adapter_unlock(pair.ends[0].adapter);
+	return is_sent;
+}
+
+/* The helper looks after timers from the first message on; and both ways must be known. */
+static void warm_up(void)
+{
+	pair_set_verdict(RESOLVED_DIRECT);
+	for (unsigned i = 0; i < 4; i++)
+		pair_send_and_check(8, i);
+}
+
+/* As if the helper were in that mode and would wake up by itself then. What it really does depends
+ * on who has the processor: it no longer looks after timers once it took some messages itself, and
+ * the lane is closed until the program polls again. */
+static bool send_while(enum helper_mode mode, time_ns wakes_at, uint32_t byte_count, uint32_t seed)
+{
+	adapter_lock(pair.ends[0].adapter);
+
+	enum helper_mode real_mode = pair_attachment()->helper_mode;
+	time_ns really_wakes_at = pair_attachment()->helper_wakes_at;
+
+	pair_attachment()->helper_mode = mode;
+	pair_attachment()->helper_wakes_at = wakes_at;
+
+	bool is_sent = send_locked(byte_count, seed);
+
+	pair_attachment()->helper_mode = real_mode;
+	pair_attachment()->helper_wakes_at = really_wakes_at;
+	adapter_unlock(pair.ends[0].adapter);
+	return is_sent;
+}
+
+static void test_small_messages_go_by_the_lane(void **state)
+{
+	(void)state;
+	warm_up();
+	for (uint32_t i = 0; i < 200; i++) {
+		pair_post_receive(&pair.ends[1], i, 64);
+		if (i % 2)
+			assert_true(send_while(HELPER_STAYING_OUT, TIME_NEVER, 8 + i % 50, i));
+		else
+			assert_true(send_while(HELPER_LISTENING, 0, 8 + i % 50, i));
+		pair_take_both(8 + i % 50, i);
+	}
+}
+
+/* Their timers are dated later, by whoever looks in next: somebody must. */
+static void test_nothing_goes_by_the_lane_while_nobody_looks_after_timers(void **state)
+{
+	(void)state;
+	warm_up();
+	for (uint32_t i = 0; i < 20; i++) {
+		pair_post_receive(&pair.ends[1], i, 64);
+		assert_false(send_while(HELPER_LISTENING, TIME_NEVER, 8, i));
+		pair_take_both(8, i);
+	}
+}
+
+static void test_requests_are_posted_and_sent_in_one_go(void **state)
+{
+	time_ns start = attachment_now();
+	unsigned by_lane = 0;
+
+	(void)state;
+	warm_up();
+	for (uint32_t i = 0; by_lane < 100; i++) {
+		uint32_t byte_count = i % 1024; /* up to the path's MTU, and nothing at all */
+
+		pair_post_receive(&pair.ends[1], i, 2048);
+		by_lane += pair_post_as_verbs(byte_count, 0, 100 + i);
+		pair_take_both(byte_count, 100 + i);
+		assert_false(pair_is_overdue(start));
+	}
+}
+
+static void test_what_is_not_usual_is_not_posted_by_the_lane(void **state)
+{
+	(void)state;
+	warm_up();
+	for (uint32_t i = 0; i < 3; i++)
+		pair_post_receive(&pair.ends[1], i, 4096);
+	assert_false(pair_post_as_verbs(1025, 0, 1)); /* two packets */
+	pair_take_both(1025, 1);
+	assert_false(pair_post_as_verbs(8, SEND_FENCE, 2));
+	pair_take_both(8, 2);
+	pair_attachment()->may_express = false;
+	assert_false(pair_post_as_verbs(8, 0, 3));
+	pair_attachment()->may_express = true;
+	pair_take_both(8, 3);
+}
+
+static void test_long_messages_do_not(void **state)
+{
+	(void)state;
+	warm_up();
+	pair_post_receive(&pair.ends[1], 1, 100000);
+	assert_false(send_by_lane(100000, 7));
+	pair_take_both(100000, 7);
+}
+
+static void test_a_lane_that_is_closed_changes_nothing_else(void **state)
+{
+	(void)state;
+	warm_up();
+	pair_attachment()->may_express = false;
+	for (uint32_t i = 0; i < 20; i++) {
+		pair_post_receive(&pair.ends[1], i, 64);
+		assert_false(send_by_lane(8, i));
+		pair_take_both(8, i);
+	}
+	pair_attachment()->may_express = true;
+}
+
+/* Sends and takes it in a round of our own. Returns whether the ring was not asked for a record,
+ * since what came was like the one before. */
+static bool is_taken_as_like(uint32_t byte_count, uint32_t seed)
+{
+	enum { UNTOUCHED = 0x5eed };
+
+	pair_post_receive(&pair.ends[1], seed, 64);
+	adapter_lock(pair.ends[0].adapter);
+
+	struct ring_record *current = &pair_attachment()->channels[0]->in.current;
+	enum helper_mode real_mode = pair_attachment()->helper_mode;
+
+	current->word = UNTOUCHED;
+	pair_attachment()->helper_mode = HELPER_STAYING_OUT;
+	assert_true(send_locked(byte_count, seed));
+	pair_attachment()->helper_mode = real_mode;
+
+	bool is_like =
+		express_lane_round(pair_attachment()) == EXPRESS_DONE && current->word == UNTOUCHED;
+
+	adapter_unlock(pair.ends[0].adapter);
+	pair_take_both(byte_count, seed);
+	return is_like;
+}
+
+static void test_a_message_like_the_one_before_is_taken_at_once(void **state)
+{
+	time_ns start = attachment_now();
+	unsigned like = 0;
+
+	(void)state;
+	warm_up();
+	for (uint32_t i = 0; like < 20; i++) {
+		like += is_taken_as_like(8 + like % 2 * 16, i);
+		assert_false(pair_is_overdue(start));
+	}
+	(void)is_taken_as_like(24, 0);
+	for (uint32_t i = 0; i < 20; i++)
+		assert_false(is_taken_as_like(i % 2 ? 24 : 8, i));
+}
+
+/* Counters are those of the packets that would have been: SEND 8+12+8+4, ACK 8+12+4+4 bytes. */
+static void test_packets_and_acks_are_counted(void **state)
+{
+	struct flow_counters *counters =
+		(struct flow_counters *)(pair.softibd.process + process_layout().flows_offset);
+	uint64_t packets_before = 0, words_before = 0, packets = 0, words = 0;
+
+	(void)state;
+	warm_up();
+	for (unsigned i = 0; i < FLOW_SLOTS; i++) {
+		packets_before += counters[i].packets;
+		words_before += counters[i].words;
+	}
+	for (uint32_t i = 0; i < 50; i++) {
+		pair_post_receive(&pair.ends[1], i, 64);
+		(void)send_by_lane(8, i);
+		pair_take_both(8, i);
+	}
+	for (unsigned i = 0; i < FLOW_SLOTS; i++) {
+		packets += counters[i].packets;
+		words += counters[i].words;
+	}
+	assert_int_equal(packets - packets_before, 100);
+	assert_int_equal(words - words_before, 50 * (8 + 7));
+}
+
+/* Words that no queue pair waits for, or that name none, are nobody's. */
+static void test_strange_words_do_no_harm(void **state)
+{
+	(void)state;
+	warm_up();
+	adapter_lock(pair.ends[0].adapter);
+
+	struct channel *channel = pair_attachment()->channels[0];
+	uint64_t malformed = pair_attachment()->malformed;
+
+	word_ring_put(&channel->words_out, 0xffffff);
+	word_ring_put(&channel->words_out, (uint64_t)0xabcdef << 24 | pair.ends[0].qp->qp.qpn);
+	word_ring_put(&channel->words_out, 0xffffffffffffff);
+	assert_true(
+		ack_words_take(pair_attachment(), channel, adapter_now(pair.ends[0].adapter)));
+	assert_int_equal(pair_attachment()->malformed, malformed + 2);
+	adapter_unlock(pair.ends[0].adapter);
+	pair_send_and_check(8, 3);
+}
+
+static void test_the_environment_closes_it(void **state)
+{
+	(void)state;
+	assert_true(express_lane_is_allowed());
+	setenv("SOFTIB_FAST", "0", 1);
+	assert_false(express_lane_is_allowed());
+	unsetenv("SOFTIB_FAST");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_small_messages_go_by_the_lane),
+		cmocka_unit_test(test_nothing_goes_by_the_lane_while_nobody_looks_after_timers),
+		cmocka_unit_test(test_requests_are_posted_and_sent_in_one_go),
+		cmocka_unit_test(test_what_is_not_usual_is_not_posted_by_the_lane),
+		cmocka_unit_test(test_long_messages_do_not),
+		cmocka_unit_test(test_a_lane_that_is_closed_changes_nothing_else),
+		cmocka_unit_test(test_a_message_like_the_one_before_is_taken_at_once),
+		cmocka_unit_test(test_packets_and_acks_are_counted),
+		cmocka_unit_test(test_strange_words_do_no_harm),
+		cmocka_unit_test(test_the_environment_closes_it),
+	};
+
+	return cmocka_run_group_tests(tests, pair_start_connected, pair_end_all);
+}

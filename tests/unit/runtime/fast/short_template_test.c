@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SENDs like the one before, each alone: they do what others do, and only while they may. */
+#include "runtime/fast/send_template.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "runtime/fast/template_send.h"
+#include "runtime/fast/short_send.h"
+#include "net/transport/requester.h"
+#include "unit/runtime/runtime_pair.h"
+
+enum { MESSAGES_MAX = RUN_POSTS + 4 };
+
+static struct qp *qp(void)
+{
+	return &pair.ends[0].qp->qp;
+}
+
+static struct sge usual_sge(uint32_t byte_count)
+{
+	return (struct sge){(uintptr_t)pair.ends[0].buffer, byte_count, pair.ends[0].region->key};
+}
+
+static struct send_request request_of(const struct sge *sge, uint32_t flags, uint64_t wr_id)
+{
+	return (struct send_request){
+		.wr_id = wr_id,
+		.opcode = SEND_SEND,
+		.flags = flags,
+		.sge_count = 1,
+		.sges = sge,
+	};
+}
+
+/* As a poll leaves it. */
+static void look_elsewhere(void)
+{
+	pair_attachment()->run.qp = NULL;
+}
+
+/* The lock is held all the time, and the helper, which waits for it, looks after timers. */
+static void begin(void)
+{
+	for (unsigned i = 0; i < MESSAGES_MAX; i++)
+		pair_post_receive(&pair.ends[1], i, 4096);
+	adapter_lock(pair.ends[0].adapter);
+	pair_attachment()->helper_mode = HELPER_STAYING_OUT;
+	look_elsewhere();
+}
+
+/* And takes what was sent: the ends' buffers are the same as long as nobody changes the first. */
+static void end(unsigned sent_count)
+{
+	struct completion completion;
+
+	adapter_unlock(pair.ends[0].adapter);
+	for (unsigned i = 0; i < sent_count; i++) {
+		pair_poll_one(&pair.ends[1], &completion);
+		assert_int_equal(completion.status, COMPLETION_SUCCESS);
+		pair_poll_one(&pair.ends[0], &completion);
+		assert_int_equal(completion.status, COMPLETION_SUCCESS);
+	}
+	/* The receive requests that are left are used up. */
+	for (unsigned i = sent_count; i < MESSAGES_MAX; i++) {
+		pair_post_send(&pair.ends[0], SEND_SEND, i, 1);
+		pair_poll_one(&pair.ends[1], &completion);
+		pair_poll_one(&pair.ends[0], &completion);
+	}
+}
+
+/* Two in a row, each alone, and those like them are remembered. */
+static void remember(uint32_t byte_count, uint32_t flags)
+{
+	const struct sge sge = usual_sge(byte_count);
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct send_request request = request_of(&sge, flags, 7);
+
+		assert_true(express_lane_post(pair.ends[0].adapter, qp(), &request));
+		look_elsewhere();
+	}
+	assert_ptr_equal(pair_attachment()->sent_again.qp, qp());
+}
+
+static bool again(const struct sge *sge, uint32_t flags)
+{
+	return express_again_send(pair_attachment(), flags, sge);
+}
+
+static int start(void **state)
+{
+	if (pair_start_connected(state) != 0)
+		return -1;
+	pair_set_verdict(RESOLVED_DIRECT);
+	for (unsigned i = 0; i < 4; i++)
+		pair_send_and_check(8, i);
+	return 0;
+}
+
+struct left_behind {
+	/* Of the last slot. */
+	uint64_t wr_id;
+	uint32_t byte_count, opcode, flags, sge_count, packet_count, first_psn;
+	uint8_t data[sizeof(struct sge)];
+	uint32_t psn, messages, cursor, tail, started, posts;
+	uint64_t position, packets, words, retry_deadline;
+};
+
+static struct left_behind left_behind(void)
+{
+	const struct requester *requester = &qp()->requester;
+	const struct send_slot *slot =
+		send_queue_slot(&requester->queue, requester->queue.tail - 1);
+	const struct flow *flow = qp()->owner_route;
+	struct left_behind left = {
+		.wr_id = slot->wr_id,
+		.byte_count = slot->byte_count,
+		.opcode = slot->opcode,
+		.flags = slot->flags,
+		.sge_count = slot->sge_count,
+		.packet_count = slot->packet_count,
+		.first_psn = slot->first_psn.value,
+		.psn = requester->next_psn.value,
+		.messages = requester->messages_started.value,
+		.cursor = requester->cursor,
+		.tail = requester->queue.tail,
+		.started = requester->queue.started,
+		.posts = pair_attachment()->run.posts,
+		.position = qp()->owner_position,
+		.packets = flow->counters->packets,
+		.words = flow->counters->words,
+		.retry_deadline = requester->retry_deadline,
+	};
+
+	memcpy(left.data, slot->data, sizeof(left.data));
+	return left;
+}
+
+/* What one of them leaves behind is what the one before it left, one further. */
+static void expect_one_further(const struct left_behind before[static 2],
+			       const struct left_behind *after)
+{
+	assert_int_equal(after->wr_id, before[1].wr_id);
+	assert_int_equal(after->byte_count, before[1].byte_count);
+	assert_int_equal(after->opcode, before[1].opcode);
+	assert_int_equal(after->flags, before[1].flags);
+	assert_int_equal(after->sge_count, before[1].sge_count);
+	assert_int_equal(after->packet_count, 1);
+	assert_int_equal(after->first_psn, before[1].first_psn + 1);
+	assert_memory_equal(after->data, before[1].data, sizeof(struct sge));
+	assert_int_equal(after->psn, before[1].psn + 1);
+	assert_int_equal(after->messages, before[1].messages + 1);
+	assert_int_equal(after->cursor, before[1].cursor + 1);
+	assert_int_equal(after->tail, before[1].tail + 1);
+	assert_int_equal(after->started, before[1].started + 1);
+	assert_int_equal(after->packets, before[1].packets + 1);
+	assert_int_equal(after->words - before[1].words, before[1].words - before[0].words);
+	assert_int_equal(after->retry_deadline, before[1].retry_deadline);
+	assert_true(after->position > before[1].position);
+}
+
+static void test_messages_do_what_others_do(void **state)
+{
+	static const uint32_t sizes[] = {1, 3, 8, 13, 20, 64, 500};
+
+	(void)state;
+	for (unsigned i = 0; i < 2 * ARRAY_COUNT(sizes); i++) {
+		const uint32_t byte_count = sizes[i / 2];
+		const uint32_t flags =
+			SEND_SIGNALED | (i % 2 && byte_count <= 64 ? SEND_INLINE : 0);
+		const struct sge sge = usual_sge(byte_count);
+		const struct send_request request = request_of(&sge, flags, 8);
+		struct left_behind before[2], after;
+
+		pair_fill(pair.ends[0].buffer, byte_count, i);
+		memset(pair.ends[1].buffer, 0, 4096);
+		begin();
+		remember(byte_count, flags);
+		before[0] = left_behind();
+		assert_true(express_lane_post(pair.ends[0].adapter, qp(), &request));
+		before[1] = left_behind();
+		look_elsewhere();
+		assert_true(again(&sge, flags));
+		express_again_sent(pair.ends[0].adapter, 8, flags, &sge);
+		after = left_behind();
+		expect_one_further(before, &after);
+		end(4);
+		if (byte_count > 1)
+			assert_memory_equal(pair.ends[1].buffer + 1, pair.ends[0].buffer + 1,
+					    byte_count - 1);
+	}
+}
+
+/* Posted in a row: the same as repeats of a model that were not remembered, while there is room for
+ * them. */
+static void test_repeats_do_what_others_do(void **state)
+{
+	const struct sge sge = usual_sge(8), longer = usual_sge(12);
+	const struct send_request request = request_of(&sge, SEND_SIGNALED, 8);
+	struct adapter *adapter = pair.ends[0].adapter;
+	struct run_out *run = &pair_attachment()->run;
+	struct left_behind before[2], after;
+
+	(void)state;
+	pair_fill(pair.ends[0].buffer, 12, 77);
+	begin();
+	for (unsigned i = 0; i < RUN_POSTS + 1; i++)
+		assert_true(express_lane_post(adapter, qp(), &request));
+	assert_true(run->room);
+	assert_ptr_equal(pair_attachment()->sent_again.qp, qp());
+	before[0] = left_behind();
+	assert_true(express_again_repeat_any(adapter, qp(), &request));
+	before[1] = left_behind();
+	assert_false(express_again_repeat(adapter, 8, SEND_SIGNALED, &longer));
+	assert_true(express_again_repeat(adapter, 8, SEND_SIGNALED, &sge));
+	after = left_behind();
+	expect_one_further(before, &after);
+	assert_int_equal(after.position - before[1].position,
+			 before[1].position - before[0].position);
+
+	const uint32_t room = run->room;
+
+	run->room = 0;
+	assert_false(express_again_repeat(adapter, 8, SEND_SIGNALED, &sge));
+	run->room = room;
+	__atomic_add_fetch(&pair.softibd.page->generation, 1, __ATOMIC_SEQ_CST);
+	assert_false(express_again_repeat(adapter, 8, SEND_SIGNALED, &sge));
+	__atomic_sub_fetch(&pair.softibd.page->generation, 1, __ATOMIC_SEQ_CST);
+	end(RUN_POSTS + 3);
+	assert_memory_equal(pair.ends[1].buffer + 1, pair.ends[0].buffer + 1, 7);
+}
+
+static void test_what_is_not_like_it_is_left(void **state)
+{
+	const uint64_t buffer_end = (uintptr_t)pair.ends[0].buffer + PAIR_BUFFER_BYTES;
+	struct sge sge;
+
+	(void)state;
+	begin();
+	remember(8, SEND_SIGNALED);
+	sge = usual_sge(8);
+	assert_false(again(&sge, SEND_SIGNALED | SEND_SOLICITED));
+	assert_false(again(&sge, SEND_SIGNALED | SEND_INLINE));
+	assert_false(again(&sge, SEND_SIGNALED | SEND_FENCE));
+	sge.byte_count = 9;
+	assert_false(again(&sge, SEND_SIGNALED));
+	sge = usual_sge(8);
+	sge.lkey ^= 1;
+	assert_false(again(&sge, SEND_SIGNALED));
+	sge = usual_sge(8);
+	sge.address--;
+	assert_false(again(&sge, SEND_SIGNALED));
+	sge.address = buffer_end - 7;
+	assert_false(again(&sge, SEND_SIGNALED));
+	sge.address = buffer_end - 8;
+	assert_true(again(&sge, SEND_SIGNALED));
+	express_again_sent(pair.ends[0].adapter, 9, SEND_SIGNALED, &sge);
+	end(3);
+}
+
+/* What the queue pair, the ring or others say each time. */
+static void test_what_may_not_go_at_once_is_left(void **state)
+{
+	struct requester *requester = &qp()->requester;
+	struct list other;
+
+	(void)state;
+	begin();
+	remember(8, SEND_SIGNALED);
+
+	const struct sge sge = usual_sge(8);
+	const struct requester before = *requester;
+	struct channel *channel = pair_attachment()->sent_again.channel;
+
+#define EXPECT_LEFT(change, undo)                                                                  \
+	change;                                                                                    \
+	assert_false(again(&sge, SEND_SIGNALED));                                                  \
+	undo
+#define EXPECT_LEFT_WITH(member, value)                                                            \
+	EXPECT_LEFT(requester->member = (value), *requester = before)
+	EXPECT_LEFT_WITH(hold, HOLD_UNTIL_ACKNOWLEDGED);
+	EXPECT_LEFT_WITH(rnr_deadline, 5);
+	EXPECT_LEFT_WITH(credits, CREDITS_COUNTED);
+	EXPECT_LEFT_WITH(cursor, before.cursor - 1);
+	EXPECT_LEFT_WITH(queue.started, before.queue.started - 1);
+	EXPECT_LEFT_WITH(queue.head, before.queue.tail - before.queue.requests_max);
+	EXPECT_LEFT_WITH(oldest_psn, psn_from(before.next_psn.value - PSNS_OUTSTANDING_MAX));
+	EXPECT_LEFT(qp()->express.sends--, qp()->express.sends++);
+	EXPECT_LEFT(channel->out.head_seen -= channel->out.data_bytes,
+		    channel->out.head_seen += channel->out.data_bytes);
+	EXPECT_LEFT(__atomic_add_fetch(&pair.softibd.page->generation, 1, __ATOMIC_SEQ_CST),
+		    __atomic_sub_fetch(&pair.softibd.page->generation, 1, __ATOMIC_SEQ_CST));
+	/* Others wait for room; or it has something else to say first. */
+	list_init(&other);
+	EXPECT_LEFT(list_append(&channel->waiting, &other), list_remove(&other));
+	EXPECT_LEFT(list_append(&channel->waiting, &qp()->ready_link),
+		    list_remove(&qp()->ready_link));
+	/* What is posted in a row goes as a run, also after the first look elsewhere. */
+	EXPECT_LEFT(pair_attachment()->run.qp = qp(), look_elsewhere());
+	EXPECT_LEFT(pair_attachment()->run.posts = RUN_POSTS_REPEATED,
+		    pair_attachment()->run.posts = 1);
+#undef EXPECT_LEFT_WITH
+#undef EXPECT_LEFT
+	assert_true(again(&sge, SEND_SIGNALED));
+	express_again_sent(pair.ends[0].adapter, 9, SEND_SIGNALED, &sge);
+	end(3);
+}
+
+/* Who alternates between queue pairs, or sends what is not usual, is not remembered. */
+static void test_what_is_not_remembered(void **state)
+{
+	struct sge sge = usual_sge(8);
+	struct send_request request = request_of(&sge, SEND_SIGNALED, 1);
+
+	(void)state;
+	begin();
+	remember(8, SEND_SIGNALED);
+	pair_attachment()->run.last = NULL;
+	assert_true(express_lane_post(pair.ends[0].adapter, qp(), &request));
+	assert_null(pair_attachment()->sent_again.qp);
+	look_elsewhere();
+	request.opcode = SEND_SEND_IMMEDIATE;
+	assert_true(express_lane_post(pair.ends[0].adapter, qp(), &request));
+	assert_null(pair_attachment()->sent_again.qp);
+	look_elsewhere();
+	request.opcode = SEND_SEND;
+	pair_attachment()->helper_mode = HELPER_LISTENING;
+	pair_attachment()->helper_wakes_at = 0;
+	assert_true(express_lane_post(pair.ends[0].adapter, qp(), &request));
+	assert_null(pair_attachment()->sent_again.qp);
+	pair_attachment()->helper_mode = HELPER_STAYING_OUT;
+	end(5);
+}
+
+/* Whoever leaves the lock otherwise than after a poll or such a post makes it forget. */
+static void test_the_lock_forgets(void **state)
+{
+	const struct sge sge = usual_sge(8);
+
+	(void)state;
+	begin();
+	remember(8, SEND_SIGNALED);
+	attachment_unlock(pair_attachment());
+	assert_false(
+		adapter_post_again(pair.ends[0].adapter, pair.ends[0].qp, 1, SEND_SIGNALED, &sge));
+	adapter_lock(pair.ends[0].adapter);
+	end(2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_messages_do_what_others_do),
+		cmocka_unit_test(test_repeats_do_what_others_do),
+		cmocka_unit_test(test_what_is_not_like_it_is_left),
+		cmocka_unit_test(test_what_may_not_go_at_once_is_left),
+		cmocka_unit_test(test_what_is_not_remembered),
+		cmocka_unit_test(test_the_lock_forgets),
+	};
+
+	return cmocka_run_group_tests(tests, start, pair_end_all);
+}

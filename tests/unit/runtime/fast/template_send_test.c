@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs that go on behind what was done in between, and all that keeps them from it. */
+#include "runtime/fast/template_send.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include "unit/runtime/burst_paths.h"
+
+static struct qp *sender(unsigned lane)
+{
+	return &lanes[lane][0].qp->qp;
+}
+
+/* So many, which are received and completed; as many are repeats as expected. */
+static void send_and_expect(unsigned lane, uint32_t count, unsigned expected_repeats)
+{
+	lane_post_receives(lane, 0, count);
+	assert_int_equal(lane_post_plain(lane, 0, count), expected_repeats);
+	lanes_take();
+	lane_expect_plain(lane, 0, count);
+	lanes_expect_all_sent(0, count);
+}
+
+static void begin_run(unsigned lane)
+{
+	lanes_end_run();
+	send_and_expect(lane, LANES_HALF, LANES_HALF - RUN_POSTS - 1);
+}
+
+static void test_who_had_a_run_goes_on_without_a_model(void **state)
+{
+	(void)state;
+	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
+		begin_run(lane);
+		for (unsigned i = 0; i < 5; i++) {
+			lanes_look_elsewhere();
+			send_and_expect(lane, LANES_HALF, LANES_HALF);
+		}
+		/* None of it was another model. */
+		assert_int_equal(pair_channel()->run_in.repeats, 6 * LANES_HALF - RUN_POSTS - 1);
+	}
+}
+
+static void test_who_had_a_run_and_now_waits_has_none(void **state)
+{
+	(void)state;
+	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
+		begin_run(lane);
+		/* It could have been the first of many. */
+		lanes_look_elsewhere();
+		send_and_expect(lane, 1, 1);
+		for (unsigned i = 0; i < LANES_HALF; i++) {
+			lanes_look_elsewhere();
+			send_and_expect(lane, 1, 0);
+		}
+		assert_true(run_posts(&pair_attachment()->run, sender(lane)) < RUN_POSTS);
+	}
+}
+
+/* Two in a row keep it. */
+static void test_a_run_goes_on_with_a_few_at_a_time(void **state)
+{
+	(void)state;
+	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
+		begin_run(lane);
+		for (unsigned i = 0; i < LANES_HALF; i++) {
+			lanes_look_elsewhere();
+			send_and_expect(lane, 2, 2);
+		}
+	}
+}
+
+/* The send queue holds no more, until some of it is done. */
+static void test_a_full_send_queue_does_not_end_a_run(void **state)
+{
+	struct send_queue *queue = &sender(LANE_RC)->requester.queue;
+	const uint32_t requests_max = queue->requests_max;
+
+	(void)state;
+	queue->requests_max = LANES_HALF;
+	begin_run(LANE_RC);
+	assert_int_equal(pair_attachment()->run.room, 0);
+	/* Full again: what there was no room for has not been posted. */
+	lane_post_receives(LANE_RC, 0, LANES_HALF);
+	assert_int_equal(lane_post_plain(LANE_RC, 0, LANES_HALF), LANES_HALF);
+	assert_false(express_again_is_in_run(pair_attachment(), sender(LANE_RC)));
+	lanes_take();
+	lane_expect_plain(LANE_RC, 0, LANES_HALF);
+	lanes_expect_all_sent(0, LANES_HALF);
+	queue->requests_max = requests_max;
+	send_and_expect(LANE_RC, LANES_HALF, LANES_HALF);
+}
+
+/* Past the end of the ring, and past what its consumer has been known to have read. */
+static void test_one_run_goes_round_the_ring(void **state)
+{
+	const uint64_t data_bytes = pair_channel()->out.data_bytes;
+
+	(void)state;
+	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
+		begin_run(lane);
+
+		const uint32_t model_psn = pair_channel()->run_in.psn_word;
+		const uint64_t start = pair_channel()->out.tail;
+
+		while (pair_channel()->out.tail - start < 2 * data_bytes) {
+			lanes_look_elsewhere();
+			send_and_expect(lane, LANES_RUN, LANES_RUN);
+		}
+		assert_int_equal(pair_channel()->run_in.psn_word, model_psn);
+	}
+}
+
+static void test_what_was_forgotten_does_not_go_on(void **state)
+{
+	(void)state;
+	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
+		begin_run(lane);
+		attachment_forget_requests(pair_attachment());
+		assert_false(express_again_is_in_run(pair_attachment(), sender(lane)));
+		/* It has been busy until now: the first is a model at once. */
+		send_and_expect(lane, LANES_HALF, LANES_HALF - 1);
+	}
+}
+
+/* As if nobody had noticed that something came between. */
+static void expect_no_way_on(unsigned lane, struct run_out before)
+{
+	pair_attachment()->run = before;
+	lanes_look_elsewhere();
+	assert_false(express_again_is_in_run(pair_attachment(), sender(lane)));
+	send_and_expect(lane, LANES_HALF, LANES_HALF - 1);
+}
+
+static void test_nothing_goes_on_behind_another_s_record(void **state)
+{
+	(void)state;
+	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
+		begin_run(lane);
+
+		const struct run_out before = pair_attachment()->run;
+
+		lanes_end_run();
+		send_and_expect(LANE_OTHER, 1, 0);
+		expect_no_way_on(lane, before);
+	}
+}
+
+static void test_nothing_goes_on_behind_other_psns(void **state)
+{
+	const struct lane_message longer = {SEND_SEND, 100, SEND_SIGNALED, 0};
+
+	(void)state;
+	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
+		begin_run(lane);
+
+		const struct run_out before = pair_attachment()->run;
+
+		lanes_end_run();
+		lane_post_receives(lane, 0, 1);
+		assert_false(lane_post(lane, 0, &longer));
+		lanes_take();
+		lane_expect_received(lane, 0, &longer);
+		lanes_expect_all_sent(0, 1);
+		/* It is the queue pair's own. */
+		assert_int_equal(pair_channel()->out.tail, sender(lane)->owner_position);
+		expect_no_way_on(lane, before);
+	}
+}
+
+/* Not even if as many PSNs were used past the ring as repeats would have filled it with. */
+static void test_nothing_goes_on_behind_another_s_record_and_other_psns(void **state)
+{
+	(void)state;
+	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
+		struct psn *next_psn = &sender(lane)->requester.next_psn;
+
+		begin_run(lane);
+
+		const struct run_out before = pair_attachment()->run;
+		const struct psn psn = *next_psn;
+		const uint64_t tail = pair_channel()->out.tail;
+
+		lanes_end_run();
+		send_and_expect(LANE_OTHER, 1, 0);
+		pair_attachment()->run = before;
+		lanes_look_elsewhere();
+		*next_psn = psn_add(psn, (uint32_t)(pair_channel()->out.tail - tail) / 16);
+		assert_false(express_again_is_in_run(pair_attachment(), sender(lane)));
+		*next_psn = psn;
+	}
+}
+
+enum obstacle {
+	SHUT_LANE,
+	HELPER_ELSEWHERE,
+	IN_READY_LIST,
+	OTHERS_WAIT,
+	FLOW_GONE,
+	FEW_POSTS,
+	REQUEST_HELD,
+	RNR_WAITS,
+	REQUEST_WAITS,
+	PORT_CHANGED,
+	RATE_LIMITED,
+	NOT_SENDING,
+	OBSTACLES,
+};
+
+static struct list somewhere;
+
+/* Changes something, and the second time changes it back. */
+static void put_in_the_way(unsigned lane, enum obstacle obstacle, bool is_there)
+{
+	struct attachment *attachment = pair_attachment();
+	struct qp *qp = sender(lane);
+	struct requester *requester = &qp->requester;
+
+	switch (obstacle) {
+	case SHUT_LANE:
+		attachment->may_express = !is_there;
+		break;
+	case HELPER_ELSEWHERE:
+		attachment->helper_mode = is_there ? HELPER_LISTENING : HELPER_STAYING_OUT;
+		attachment->helper_wakes_at = TIME_NEVER;
+		break;
+	case IN_READY_LIST:
+		if (is_there)
+			list_append(&somewhere, &qp->ready_link);
+		else
+			list_remove(&qp->ready_link);
+		break;
+	case OTHERS_WAIT:
+		if (is_there)
+			list_append(&pair_channel()->waiting, &sender(LANE_OTHER)->ready_link);
+		else
+			list_remove(&sender(LANE_OTHER)->ready_link);
+		break;
+	case FLOW_GONE:
+		attachment->run.flow->state = is_there ? FLOW_UNRESOLVED : FLOW_DIRECT;
+		break;
+	case FEW_POSTS:
+		attachment->run.posts = is_there ? 2 * RUN_POSTS - 1 : RUN_POSTS_REPEATED;
+		break;
+	case REQUEST_HELD:
+		requester->hold = is_there ? HOLD_ALL : HOLD_NONE;
+		break;
+	case RNR_WAITS:
+		requester->rnr_deadline = is_there ? 1 : TIME_NEVER;
+		break;
+	case REQUEST_WAITS:
+		requester->cursor += is_there ? -1u : 1u;
+		break;
+	case PORT_CHANGED:
+		/* Datagrams have no headers that were worked out; the owner forgets runs then. */
+		if (!lane_is_datagram(lane))
+			qp->express.sends += is_there ? -1u : 1u;
+		else
+			attachment->run.may_go_on = !is_there;
+		break;
+	case RATE_LIMITED:
+		qp->attributes.rate_limit = is_there;
+		if (!lane_is_datagram(lane))
+			qp->express.sends += is_there ? -1u : 1u; /* as a modify does */
+		break;
+	case NOT_SENDING:
+		qp->state = is_there ? QP_SQD : QP_RTS;
+		if (!lane_is_datagram(lane))
+			qp->express.sends += is_there ? -1u : 1u; /* as a modify does */
+		break;
+	case OBSTACLES:
+		break;
+	}
+}
+
+static void test_nothing_goes_on_that_could_not_be_sent_at_once(void **state)
+{
+	(void)state;
+	list_init(&somewhere);
+	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
+		begin_run(lane);
+		for (unsigned i = 0; i < OBSTACLES; i++) {
+			lanes_look_elsewhere();
+			put_in_the_way(lane, (enum obstacle)i, true);
+			assert_false(express_again_is_in_run(pair_attachment(), sender(lane)));
+			put_in_the_way(lane, (enum obstacle)i, false);
+			lanes_look_elsewhere();
+			assert_true(express_again_is_in_run(pair_attachment(), sender(lane)));
+			pair_attachment()->run.posts = RUN_POSTS_REPEATED;
+		}
+		lanes_look_elsewhere();
+		send_and_expect(lane, LANES_HALF, LANES_HALF);
+	}
+}
+
+/* As packets, which the ring has more room for than for repeats. */
+static void test_a_run_begins_anew_behind_what_was_sent_again(void **state)
+{
+	(void)state;
+	begin_run(LANE_RC);
+	lanes_look_elsewhere();
+	/* For the last of them nothing is there to receive it. */
+	lane_post_receives(LANE_RC, 0, LANES_HALF - 1);
+	assert_int_equal(lane_post_plain(LANE_RC, 0, LANES_HALF), LANES_HALF);
+	lanes_take();
+	lane_expect_plain(LANE_RC, 0, LANES_HALF - 1);
+	assert_null(cq_first(pair.ends[1].cq));
+	lane_post_receives(LANE_RC, LANES_HALF - 1, 1);
+	lane_expect_plain(LANE_RC, LANES_HALF - 1, 1);
+	lanes_expect_all_sent(0, LANES_HALF);
+	lanes_look_elsewhere();
+	send_and_expect(LANE_RC, LANES_HALF, LANES_HALF - 1);
+	lanes_look_elsewhere();
+	send_and_expect(LANE_RC, LANES_HALF, LANES_HALF);
+	lanes_expect_nothing();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		lane_test(test_who_had_a_run_goes_on_without_a_model),
+		lane_test(test_who_had_a_run_and_now_waits_has_none),
+		lane_test(test_a_run_goes_on_with_a_few_at_a_time),
+		lane_test(test_a_full_send_queue_does_not_end_a_run),
+		lane_test(test_one_run_goes_round_the_ring),
+		lane_test(test_what_was_forgotten_does_not_go_on),
+		lane_test(test_nothing_goes_on_behind_another_s_record),
+		lane_test(test_nothing_goes_on_behind_other_psns),
+		lane_test(test_nothing_goes_on_behind_another_s_record_and_other_psns),
+		lane_test(test_nothing_goes_on_that_could_not_be_sent_at_once),
+		lane_test(test_a_run_begins_anew_behind_what_was_sent_again),
+	};
+
+	return cmocka_run_group_tests(tests, lanes_start, pair_end_all);
+}

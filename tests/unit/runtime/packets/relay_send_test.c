@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plain requests through a fake softibd: what goes by the lane, what does not, and that the bytes
+ * and their order are the same. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include "runtime/packets/relay_send.h"
+#include "net/transport/fast/fast_path.h"
+#include "unit/runtime/runtime_pair.h"
+
+static void warm_up(void)
+{
+	pair_set_verdict(RESOLVED_FABRIC);
+	for (unsigned i = 0; i < 4; i++)
+		pair_send_and_check(8, i);
+}
+
+/* Whether the lane is open at a moment depends on what the helper does then. */
+static void test_plain_requests_go_straight_into_the_ring_of_softibd(void **state)
+{
+	time_ns start = attachment_now();
+	uint32_t packets_before;
+	unsigned by_lane = 0;
+
+	(void)state;
+	warm_up();
+	packets_before = pair_fabric_packets();
+	for (uint32_t i = 0; by_lane < 100; i++) {
+		uint32_t byte_count = i % 1024;
+
+		pair_post_receive(&pair.ends[1], i, 2048);
+		by_lane += pair_post_as_verbs(byte_count, 0, 100 + i);
+		pair_take_both(byte_count, 100 + i);
+		assert_false(pair_is_overdue(start));
+	}
+	assert_true(pair_fabric_packets() - packets_before >= 100);
+	assert_true(adapter_sends_through_softibd(pair.ends[0].adapter));
+}
+
+static void test_messages_of_any_size_keep_their_order(void **state)
+{
+	(void)state;
+	warm_up();
+	for (uint32_t i = 0; i < 100; i++) {
+		uint32_t byte_count = i % 3 ? i : 5000 + i;
+
+		pair_post_receive(&pair.ends[1], i, 8192);
+		(void)pair_post_as_verbs(byte_count, 0, 300 + i);
+		pair_take_both(byte_count, 300 + i);
+	}
+}
+
+static void test_a_lane_that_is_closed_changes_nothing_else(void **state)
+{
+	(void)state;
+	warm_up();
+	pair_attachment()->may_express = false;
+	for (uint32_t i = 0; i < 20; i++) {
+		pair_post_receive(&pair.ends[1], i, 64);
+		assert_false(pair_post_as_verbs(8, 0, i));
+		pair_take_both(8, i);
+	}
+	pair_attachment()->may_express = true;
+}
+
+/* What softibd said holds for a generation; who has a ring to the peer uses that. */
+static void test_a_connection_that_may_have_a_ring_does_not_use_it(void **state)
+{
+	struct pair_end *end = &pair.ends[0];
+	const struct express_packet packet = {.byte_count = 28};
+	const struct send_request request = {.opcode = SEND_SEND};
+
+	(void)state;
+	warm_up();
+	pair_set_verdict(RESOLVED_DIRECT);
+	for (unsigned i = 0; i < 4; i++)
+		pair_send_and_check(8, i);
+	adapter_lock(end->adapter);
+	assert_false(fabric_lane_post(end->adapter, &end->qp->qp, &request, &packet,
+				      adapter_now(end->adapter)));
+	adapter_unlock(end->adapter);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plain_requests_go_straight_into_the_ring_of_softibd),
+		cmocka_unit_test(test_messages_of_any_size_keep_their_order),
+		cmocka_unit_test(test_a_lane_that_is_closed_changes_nothing_else),
+		cmocka_unit_test(test_a_connection_that_may_have_a_ring_does_not_use_it),
+	};
+
+	return cmocka_run_group_tests(tests, pair_start_connected, pair_end_all);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who polls and has no processor is told from who waits, computes or spins on memory. */
+#include "runtime/program_use.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <time.h>
+#include <cmocka.h>
+#include "runtime/process_runtime.h"
+
+enum { SLEEPS = 20, POLLS_MIN = 50 };
+
+static struct program_watch watch;
+
+static int begin(void **state)
+{
+	(void)state;
+	watch.last = (struct program_use){.polls = 1000, .processor_ns = SECONDS(3), .sleeps = 7};
+	watch.sleeps = watch.last.sleeps;
+	return 0;
+}
+
+/* Since the last look. */
+static bool is_polling_after(uint64_t polls, time_ns processor_ns, uint64_t sleeps)
+{
+	const struct program_use now = {watch.last.polls + polls,
+					watch.last.processor_ns + processor_ns,
+					watch.last.sleeps + sleeps};
+
+	return program_watch_is_polling(&watch, now, POLLS_MIN);
+}
+
+static void test_who_polls_often_is_a_poller(void **state)
+{
+	(void)state;
+	assert_true(is_polling_after(20000, MILLISECONDS(1), 0));
+	assert_true(is_polling_after(POLLS_MIN, MILLISECONDS(1), 0));
+	/* Whatever it does besides. */
+	assert_true(is_polling_after(POLLS_MIN, MILLISECONDS(1), 3));
+}
+
+static void test_who_polls_whenever_it_runs_is_a_poller(void **state)
+{
+	(void)state;
+	assert_true(is_polling_after(20000, MILLISECONDS(1), 0));
+	/* It had no processor, or next to none. */
+	for (unsigned i = 0; i < 100; i++)
+		assert_true(is_polling_after(0, 0, 0));
+	assert_true(is_polling_after(3, MICROSECONDS(2), 0));
+	assert_true(is_polling_after(0, 0, 0));
+}
+
+/* However much it polled before. */
+static void test_who_runs_and_does_something_else_is_none(void **state)
+{
+	(void)state;
+	assert_true(is_polling_after(1000000, MILLISECONDS(1), 0));
+	assert_false(is_polling_after(0, MILLISECONDS(1), 0));
+	assert_false(is_polling_after(POLLS_MIN / 2, MILLISECONDS(1), 0));
+}
+
+static void test_who_went_to_sleep_is_none(void **state)
+{
+	(void)state;
+	assert_true(is_polling_after(20000, MILLISECONDS(1), 0));
+	assert_false(is_polling_after(0, 0, 1));
+	/* It still does. */
+	assert_false(is_polling_after(0, 0, 0));
+	assert_true(is_polling_after(20000, MILLISECONDS(1), 0));
+	assert_true(is_polling_after(0, 0, 0));
+}
+
+/* In the very time in which it polled, behind its last poll, for all that is known. */
+static void test_who_polled_and_went_to_sleep_is_none(void **state)
+{
+	(void)state;
+	assert_true(is_polling_after(20000, MILLISECONDS(1), 1));
+	assert_false(is_polling_after(0, 0, 0));
+	assert_true(is_polling_after(20000, MILLISECONDS(1), 0));
+	assert_true(is_polling_after(0, 0, 0));
+}
+
+/* That it has slept is what is counted. */
+static void *sleep_some_times(void *context)
+{
+	const struct timespec moment = {.tv_nsec = 1000};
+
+	for (unsigned i = 0; i < SLEEPS; i++)
+		(void)ppoll(NULL, 0, &moment, NULL);
+	return context;
+}
+
+/* The test is the helper, a thread of its the program. */
+static void test_sleeps_are_the_program_s_own(void **state)
+{
+	struct attachment *attachment = calloc(1, sizeof(*attachment));
+	struct program_use before, now;
+	pthread_t program;
+
+	(void)state;
+	assert_non_null(attachment);
+	before = program_use_now(attachment);
+	sleep_some_times(NULL);
+	now = program_use_now(attachment);
+	assert_int_equal(now.sleeps, before.sleeps);
+	assert_true(now.processor_ns >= before.processor_ns);
+
+	assert_int_equal(pthread_create(&program, NULL, sleep_some_times, NULL), 0);
+	assert_int_equal(pthread_join(program, NULL), 0);
+	now = program_use_now(attachment);
+	assert_true(now.sleeps - before.sleeps >= SLEEPS);
+	/* We made it do so. */
+	attachment->naps = now.sleeps - before.sleeps;
+	attachment->poll_count = 5;
+	now = program_use_now(attachment);
+	assert_int_equal(now.sleeps, before.sleeps);
+	assert_int_equal(now.polls - before.polls, 5);
+	free(attachment);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_who_polls_often_is_a_poller, begin),
+		cmocka_unit_test_setup(test_who_polls_whenever_it_runs_is_a_poller, begin),
+		cmocka_unit_test_setup(test_who_runs_and_does_something_else_is_none, begin),
+		cmocka_unit_test_setup(test_who_went_to_sleep_is_none, begin),
+		cmocka_unit_test_setup(test_who_polled_and_went_to_sleep_is_none, begin),
+		cmocka_unit_test(test_sleeps_are_the_program_s_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* WRITEs like the one before: they do what others do, and only while nothing has changed. */
+#include "runtime/fast/send_template.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "ipc/rma_area.h"
+#include "runtime/rma/rma_state.h"
+#include "runtime/rma/rma_target.h"
+#include "unit/runtime/runtime_pair.h"
+#include "unit/runtime/shared_pages.h"
+
+/* A WRITE of the first end, all of whose parts can be made to differ. */
+struct write {
+	uint64_t wr_id;
+	uint32_t flags;
+	struct sge sge;
+	struct remote_place remote;
+};
+
+static struct write usual_write(void)
+{
+	struct pair_end *end = &pair.ends[0];
+
+	return (struct write){
+		.flags = SEND_SIGNALED,
+		.sge = {(uintptr_t)end->buffer, 8, end->region->key},
+		.remote = {page_begin(), pair.ends[1].region->key},
+	};
+}
+
+static struct send_request request_of(const struct write *write)
+{
+	return (struct send_request){
+		.wr_id = write->wr_id,
+		.opcode = SEND_RDMA_WRITE,
+		.flags = write->flags,
+		.remote_address = write->remote.address,
+		.remote_key = write->remote.key,
+		.sge_count = 1,
+		.sges = &write->sge,
+	};
+}
+
+static bool place(const struct write *write)
+{
+	const struct send_request request = request_of(write);
+
+	return adapter_place(pair.ends[0].adapter, pair.ends[0].qp, &request);
+}
+
+static const uint8_t *place_again(const struct write *write)
+{
+	return adapter_place_again(pair.ends[0].adapter, pair.ends[0].qp, write->wr_id,
+				   write->flags, &write->sge, &write->remote);
+}
+
+/* As a poll that finds it. Returns how many there were. */
+static unsigned take_completions(uint64_t *ret_last_wr_id)
+{
+	struct pair_end *end = &pair.ends[0];
+	const struct completion *completion;
+	unsigned count = 0;
+
+	adapter_lock(end->adapter);
+	while ((completion = cq_first(end->cq))) {
+		assert_int_equal(completion->status, COMPLETION_SUCCESS);
+		assert_int_equal(completion->opcode, COMPLETED_WRITE);
+		*ret_last_wr_id = completion->wr_id;
+		cq_advance(end->cq);
+		count++;
+	}
+	adapter_unlock_unchanged(end->adapter);
+	return count;
+}
+
+/* Two in a row, and those like them are remembered; the helper may have had the lock since. */
+static void remember(const struct write *write)
+{
+	const time_ns start = adapter_now(pair.ends[0].adapter);
+	uint64_t wr_id;
+
+	do {
+		assert_false(pair_is_overdue(start));
+		for (unsigned i = 0; i < 2; i++)
+			assert_true(place(write));
+		take_completions(&wr_id);
+	} while (!pair_attachment()->placed_again.qp);
+}
+
+static void expect_again(const struct write *write)
+{
+	const time_ns start = adapter_now(pair.ends[0].adapter);
+
+	while (!place_again(write)) {
+		assert_false(pair_is_overdue(start));
+		remember(write);
+	}
+}
+
+static int start(void **state)
+{
+	if (pair_start_connected(state) != 0)
+		return -1;
+	pair_set_verdict(RESOLVED_DIRECT);
+	pair_send_and_check(10, 1);
+
+	struct pair_end *end = &pair.ends[0];
+	const struct write write = usual_write();
+	const struct send_request request = request_of(&write);
+	struct completion completion;
+
+	/* One of them asks the peer whether it may. */
+	while (!place(&write)) {
+		adapter_lock(end->adapter);
+		if (qp_post_send(&end->qp->qp, 0, &request) != 0)
+			return -1;
+		adapter_send(end->adapter, end->qp);
+		adapter_unlock(end->adapter);
+		pair_poll_one(end, &completion);
+	}
+	pair_poll_one(end, &completion);
+	return pair.ends[0].qp->qp.owner_placement ? 0 : -1;
+}
+
+/* Each count grows as it does the other way, and the responder agrees. */
+static void test_writes_do_what_others_do(void **state)
+{
+	static const uint32_t sizes[] = {1, 3, 8, 13, 64, 1024, 5000};
+	struct write write = usual_write();
+	uint64_t wr_id = 0;
+
+	(void)state;
+	share(PLACE + 1);
+	for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
+		struct books by_place[2], by_again[2];
+		const uint8_t *went_to;
+
+		write.sge.byte_count = sizes[i];
+		remember(&write);
+		by_place[0] = books();
+		assert_true(place(&write));
+		by_place[1] = books();
+		assert_int_equal(take_completions(&wr_id), 1);
+
+		write.wr_id = 1000 + i;
+		write.sge.address += i;
+		write.remote.address = page_begin() + 4096 * (i % 3) + i;
+		pair_fill((uint8_t *)(uintptr_t)write.sge.address, sizes[i], i);
+		do {
+			remember(&write);
+			memset(shared(), 0, 20000);
+			by_again[0] = books();
+			went_to = place_again(&write);
+		} while (!went_to);
+		by_again[1] = books();
+		assert_memory_equal(went_to, (void *)(uintptr_t)write.sge.address, sizes[i]);
+		assert_memory_equal(shared() + (write.remote.address - page_begin()),
+				    (void *)(uintptr_t)write.sge.address, sizes[i]);
+		assert_int_equal(take_completions(&wr_id), 1);
+		assert_int_equal(wr_id, 1000 + i);
+		assert_int_equal(by_again[1].psn - by_again[0].psn,
+				 by_place[1].psn - by_place[0].psn);
+		assert_int_equal(by_again[1].messages - by_again[0].messages, 1);
+		assert_int_equal(by_again[1].packets - by_again[0].packets,
+				 by_place[1].packets - by_place[0].packets);
+		assert_int_equal(by_again[1].words - by_again[0].words,
+				 by_place[1].words - by_place[0].words);
+		assert_int_equal(by_again[1].returned_packets - by_again[0].returned_packets, 1);
+		assert_int_equal(by_again[1].returned_words - by_again[0].returned_words,
+				 by_place[1].returned_words - by_place[0].returned_words);
+	}
+	share(0);
+	pair_send_and_check(100, 2);
+}
+
+static void test_what_is_not_like_it_is_left(void **state)
+{
+	const struct write usual = usual_write();
+	const uint64_t end = (uintptr_t)pair.ends[0].buffer + PAIR_BUFFER_BYTES;
+
+	(void)state;
+	share(PLACE + 1);
+	for (unsigned i = 0; i < 9; i++) {
+		struct write write = usual;
+
+		switch (i) {
+		case 0:
+			write.flags |= SEND_SOLICITED;
+			break;
+		case 1:
+			write.flags |= SEND_INLINE;
+			break;
+		case 2:
+			write.sge.byte_count = 9;
+			break;
+		case 3:
+			write.sge.lkey ^= 1;
+			break;
+		case 4:
+			write.sge.address = (uintptr_t)pair.ends[0].buffer - 1;
+			break;
+		case 5:
+			write.sge.address = end - 7;
+			break;
+		case 6:
+			write.remote.key ^= 1;
+			break;
+		case 7:
+			write.remote.address = page_begin() - 1;
+			break;
+		case 8:
+			write.remote.address += PAIR_BUFFER_BYTES;
+			break;
+		}
+		remember(&usual);
+		assert_false(place_again(&write));
+	}
+	/* The last bytes that there are. */
+	struct write last = usual;
+
+	last.sge.address = end - 8;
+	expect_again(&last);
+	share(0);
+}
+
+/* Bytes that are said in the request itself need no key. */
+static void test_inline_bytes_have_no_key(void **state)
+{
+	uint64_t outside = 0x1122334455667788;
+	struct write write = usual_write();
+
+	(void)state;
+	share(PLACE + 1);
+	write.flags |= SEND_INLINE;
+	remember(&write);
+	write.sge = (struct sge){(uintptr_t)&outside, 8, 12345};
+	expect_again(&write);
+	assert_memory_equal(shared(), &outside, 8);
+	share(0);
+}
+
+/* What others change while nobody here has the lock, where they write it. */
+static uint32_t *word_of_others(unsigned index)
+{
+	const struct placed_again *again = &pair_attachment()->placed_again;
+	const struct reach *reach = &pair_channel()->peer->reach;
+	const struct exposure *exposure = &pair_attachment()->exposure;
+
+	switch (index) {
+	case 0:
+		return &pair.softibd.page->generation;
+	case 1:
+		return &exposure->header->shared_is_off;
+	case 2:
+		return (uint32_t *)((uint8_t *)exposure->keys +
+				    ((const uint8_t *)again->sequence_at -
+				     (const uint8_t *)reach->keys));
+	default:
+		return (uint32_t *)again->serial_at;
+	}
+}
+
+static void test_what_others_change_is_seen(void **state)
+{
+	const struct write write = usual_write();
+
+	(void)state;
+	share(PLACE + 1);
+	for (unsigned i = 0; i < 4; i++) {
+		uint8_t before[8];
+
+		remember(&write);
+		memcpy(before, shared(), 8);
+		pair_fill(pair.ends[0].buffer, 8, i + 7);
+
+		uint32_t *word = word_of_others(i);
+
+		__atomic_add_fetch(word, 2, __ATOMIC_SEQ_CST);
+		assert_false(place_again(&write));
+		__atomic_sub_fetch(word, 2, __ATOMIC_SEQ_CST);
+		assert_memory_equal(shared(), before, 8);
+		expect_again(&write);
+		assert_memory_equal(shared(), pair.ends[0].buffer, 8);
+	}
+	share(0);
+}
+
+/* Whatever else is done with the lock makes it ask again; a look that finds nothing does not. */
+static void test_what_is_done_meanwhile_makes_it_forget(void **state)
+{
+	struct pair_end *end = &pair.ends[0];
+	const struct write write = usual_write();
+	const time_ns start_time = adapter_now(end->adapter);
+	uint64_t wr_id;
+	bool has_progressed;
+
+	(void)state;
+	share(PLACE + 1);
+	remember(&write);
+	adapter_lock(end->adapter);
+	adapter_unlock(end->adapter);
+	assert_false(place_again(&write));
+
+	remember(&write);
+	pair_post_receive(&pair.ends[1], 5, 100);
+	remember(&write);
+	(void)pair_post_as_verbs(100, SEND_SIGNALED, 5);
+	assert_false(place_again(&write));
+	pair_take_both(100, 5);
+
+	do {
+		assert_false(pair_is_overdue(start_time));
+		remember(&write);
+		adapter_lock(end->adapter);
+		has_progressed = adapter_poll(end->adapter);
+		adapter_unlock_unchanged(end->adapter);
+	} while (has_progressed || !place_again(&write));
+	assert_int_equal(take_completions(&wr_id), 1);
+	share(0);
+}
+
+/* Unsignaled requests keep their slots until a signaled one is done. */
+static void test_a_full_queue_is_left(void **state)
+{
+	struct qp *qp = &pair.ends[0].qp->qp;
+	struct write write = usual_write();
+	unsigned count = 0;
+	uint64_t wr_id;
+
+	(void)state;
+	share(PLACE + 1);
+	remember(&write); /* signaled: all slots are free */
+	write.flags = 0;
+	while (place_again(&write) || place(&write))
+		assert_true(++count <= qp->requester.queue.requests_max);
+	assert_int_equal(count, qp->requester.queue.requests_max);
+	assert_false(place_again(&write));
+	/* As if they had been given back. */
+	qp->requester.queue.head = qp->requester.queue.done;
+	write.flags = SEND_SIGNALED;
+	assert_true(place(&write));
+	assert_int_equal(take_completions(&wr_id), 1);
+	share(0);
+}
+
+/* It ends the queue pair, so it comes last. */
+static void test_a_completion_without_room_ends_the_queue_pair(void **state)
+{
+	struct pair_end *end = &pair.ends[0];
+	const struct write write = usual_write();
+
+	(void)state;
+	share(PLACE + 1);
+	remember(&write);
+	for (unsigned i = 0; end->qp->qp.state == QP_RTS; i++) {
+		assert_true(i <= end->cq->ring.slot_count);
+		if (!place_again(&write))
+			assert_true(place(&write));
+	}
+	assert_null(pair_attachment()->placed_again.qp);
+	assert_false(place_again(&write));
+	assert_false(place(&write));
+	share(0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_writes_do_what_others_do),
+		cmocka_unit_test(test_what_is_not_like_it_is_left),
+		cmocka_unit_test(test_inline_bytes_have_no_key),
+		cmocka_unit_test(test_what_others_change_is_seen),
+		cmocka_unit_test(test_what_is_done_meanwhile_makes_it_forget),
+		cmocka_unit_test(test_a_full_queue_is_left),
+		cmocka_unit_test(test_a_completion_without_room_ends_the_queue_pair),
+	};
+
+	return cmocka_run_group_tests(tests, start, pair_end_all);
+}

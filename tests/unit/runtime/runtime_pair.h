@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two adapters of this process with a connected RC queue pair each, on a fake softibd. A process
+ * has one session for life, so there is one pair. */
+#ifndef SOFTIB_TESTS_HOST_PAIR_H
+#define SOFTIB_TESTS_HOST_PAIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "runtime/adapter.h"
+#include "runtime/process_runtime.h"
+#include "runtime/session.h"
+#include "unit/runtime/fake_softibd.h"
+
+enum { PAIR_BUFFER_BYTES = 1 << 20, PAIR_PATIENCE_S = 100, PAIR_QKEY = 0x1234 };
+
+struct pair_end {
+	struct adapter *adapter;
+	struct protection_domain *pd;
+	struct cq *cq;
+	struct region *region;
+	struct qp_object *qp;
+	uint8_t *buffer;
+};
+
+struct host_pair {
+	struct fake_softibd softibd;
+	struct session *session;
+	struct pair_end ends[2];
+	uint32_t first_psn; /* of connections that are made from now on */
+	/* What the adapters' owner was told. */
+	unsigned told_cqs, told_fatal;
+};
+
+extern struct host_pair pair;
+extern const struct hca_owner pair_owner;
+
+/* What both ends have, and the ring between them once there is one. */
+static inline struct attachment *pair_attachment(void)
+{
+	return pair.ends[0].adapter->attachment;
+}
+
+static inline struct channel *pair_channel(void)
+{
+	return pair_attachment()->channels[0];
+}
+
+/* Group setups for cmocka: softibd and the session; the same with both ends connected. */
+int pair_start_session(void **state);
+int pair_start_connected(void **state);
+/* The second, by a direct ring; where the kernel has no rings (runtime/rma/kernel_ring.h), or does not let us
+ * use them, there is nothing to test and the program ends. */
+int pair_start_with_kernel_ring(void **state);
+int pair_end_all(void **state);
+
+/* Another connection between the two: the ends are the same but for their queue pairs. */
+void pair_connect_another(struct pair_end ret_ends[static 2]);
+/* The same of QP_RC or QP_UC; and two queue pairs for datagrams, with PAIR_QKEY. */
+void pair_connect_another_as(enum qp_type type, struct pair_end ret_ends[static 2]);
+void pair_make_datagram_ends(struct pair_end ret_ends[static 2]);
+
+/* The end's buffer lies in the shared part of the exposure from now on, as if it had been moved there:
+ * a test has too many threads for that. Lock held. */
+void pair_share_buffer(struct pair_end *end);
+
+void pair_wait_until_told(const unsigned *count, unsigned at_least);
+bool pair_is_overdue(time_ns start);
+void pair_poll_one(struct pair_end *end, struct completion *ret_completion);
+void pair_post_receive(struct pair_end *end, uint64_t wr_id, uint32_t byte_count);
+void pair_post_send(struct pair_end *end, enum send_opcode opcode, uint64_t wr_id,
+		    uint32_t byte_count);
+void pair_fill(uint8_t *bytes, uint32_t byte_count, uint32_t seed);
+/* A SEND from ends[0], as ibv_post_send posts it. Returns whether a lane took it; else it goes as any other. */
+bool pair_post_as_verbs(uint32_t byte_count, uint32_t flags, uint32_t seed);
+/* Polls what was posted with this seed at both, and compares the content. */
+void pair_take_both(uint32_t byte_count, uint32_t seed);
+/* A SEND from ends[0] to ends[1], polled at both, content compared. */
+void pair_send_and_check(uint32_t byte_count, uint32_t seed);
+/* What softibd says from now on; a new generation makes everybody ask. */
+void pair_set_verdict(enum resolve_verdict verdict);
+/* That went through softibd so far. */
+uint32_t pair_fabric_packets(void);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The session: one per process, and what it says of the host. Covers: runtime/hello.c */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "unit/runtime/runtime_pair.h"
+
+static void test_session_describes_the_host(void **state)
+{
+	struct session *again;
+
+	(void)state;
+	assert_int_equal(session_get(&again), 0);
+	assert_ptr_equal(pair.session, again);
+	assert_int_equal(session_adapter_count(pair.session), FAKE_ADAPTERS);
+
+	const struct adapter_description *description = session_adapter(pair.session, 1);
+
+	assert_string_equal(description->name, "softib1");
+	assert_string_equal(description->device_name, "uverbs1");
+	assert_true(description->node_guid == 0x025f1b0100010100u);
+	assert_true(description->system_image_guid == 0x025f1b0100010000u);
+	assert_int_equal(description->port_count, 1);
+	assert_null(session_adapter(pair.session, 2));
+	assert_non_null(strstr(session_tree(pair.session), "/tree"));
+}
+
+/* The session is the parent's; the child connects for itself, here to a place where nobody is. */
+static void test_child_of_a_fork_needs_a_session_of_its_own(void **state)
+{
+	pid_t child = fork();
+	int status;
+
+	(void)state;
+	if (child == 0) {
+		struct session *session = NULL;
+
+		setenv("SOFTIB_SOCKET", "/nonexistent/control", 1);
+		_exit(session_get(&session) == -ENOENT && !session ? 0 : 1);
+	}
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+/* softibd has attached the connection when its answer finds no room in our table of descriptors. */
+static void test_attaching_that_failed_is_tried_on_a_new_connection(void **state)
+{
+	struct rlimit before, tight;
+	struct adapter *adapter;
+	int lowest_free = dup(STDIN_FILENO);
+
+	(void)state;
+	close(lowest_free);
+	__atomic_store_n(&pair.softibd.accepts_again, 1, __ATOMIC_SEQ_CST);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	tight = (struct rlimit){.rlim_cur = (rlim_t)lowest_free + 2, .rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
+
+	int error = adapter_open(pair.session, 0, &pair_owner, &adapter);
+
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(error, -EMFILE);
+	assert_int_equal(adapter_open(pair.session, 0, &pair_owner, &adapter), 0);
+	adapter_close(adapter);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_session_describes_the_host),
+		cmocka_unit_test(test_child_of_a_fork_needs_a_session_of_its_own),
+		cmocka_unit_test(test_attaching_that_failed_is_tried_on_a_new_connection),
+	};
+
+	return cmocka_run_group_tests(tests, pair_start_session, pair_end_all);
+}

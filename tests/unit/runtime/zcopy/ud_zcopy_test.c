@@ -1,0 +1,656 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Datagrams that are lent, on a fake softibd: what is, when their requests end, and that what was
+ * sent arrives whatever the sender does to its memory after that.
+ * Covers: runtime/zcopy/ud_zcopy_receive.c */
+#include "runtime/zcopy/ud_zcopy.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <cmocka.h>
+#include "runtime/rma/shared_mr.h"
+#include "runtime/zcopy/zcopy_send.h"
+#include "runtime/packets/receive.h"
+#include "wire/mtu.h"
+#include "wire/packet.h"
+#include "unit/runtime/runtime_pair.h"
+
+enum {
+	QKEY = 0x1234,
+	DATAGRAM_BYTES = 2000,
+	STEP_BYTES = 4096,
+	RECEIVED_AT = PAIR_BUFFER_BYTES / 2
+};
+
+static struct qp_object *sender, *receiver;
+
+static struct qp_object *make_datagram_qp(struct pair_end *end)
+{
+	const struct qp_options options = {
+		.type = QP_UD,
+		.pd = end->pd,
+		.send_cq = end->cq,
+		.receive_cq = end->cq,
+		.capabilities = {.send_requests_max = 256,
+				 .receive_requests_max = 64,
+				 .send_sges_max = 2,
+				 .receive_sges_max = 2},
+	};
+	const struct qp_attributes steps[] = {
+		{.state = QP_INIT, .port_number = 1, .qkey = QKEY},
+		{.state = QP_RTR},
+		{.state = QP_RTS},
+	};
+	static const uint32_t masks[] = {
+		QP_HAS_STATE | QP_HAS_PKEY_INDEX | QP_HAS_PORT | QP_HAS_QKEY,
+		QP_HAS_STATE,
+		QP_HAS_STATE | QP_HAS_SQ_PSN,
+	};
+	struct qp_object *qp = NULL;
+
+	adapter_lock(end->adapter);
+	assert_int_equal(qp_object_create(adapter_hca(end->adapter), &options, &qp), 0);
+	for (unsigned i = 0; i < ARRAY_COUNT(steps); i++)
+		assert_int_equal(
+			qp_object_modify(qp, adapter_now(end->adapter), &steps[i], masks[i]), 0);
+	adapter_unlock(end->adapter);
+	return qp;
+}
+
+static int start(void **state)
+{
+	if (pair_start_connected(state) != 0)
+		return -1;
+	sender = make_datagram_qp(&pair.ends[0]);
+	receiver = make_datagram_qp(&pair.ends[1]);
+	adapter_lock(pair.ends[0].adapter);
+	pair_share_buffer(&pair.ends[0]);
+	/* Datagrams are one packet each. */
+	sender->qp.port->mtu_code = MTU_4096;
+	receiver->qp.port->mtu_code = MTU_4096;
+	adapter_unlock(pair.ends[0].adapter);
+	pair_set_verdict(RESOLVED_DIRECT);
+	for (unsigned i = 0; i < 4; i++)
+		pair_send_and_check(8, i);
+	return 0;
+}
+
+static uint8_t *bytes_of(unsigned number)
+{
+	return pair.ends[0].buffer + number * STEP_BYTES;
+}
+
+static uint8_t *place_of(unsigned number)
+{
+	return pair.ends[1].buffer + RECEIVED_AT + number * STEP_BYTES;
+}
+
+static void post_receive(unsigned number)
+{
+	const struct sge sge = {(uintptr_t)place_of(number), STEP_BYTES, pair.ends[1].region->key};
+	const struct receive_request request = {.wr_id = number, .sge_count = 1, .sges = &sge};
+
+	memset(place_of(number), 0, STEP_BYTES);
+	assert_int_equal(qp_object_post_receive(receiver, 0, &request), 0);
+}
+
+/* As ibv_post_send. */
+static uint32_t wrong_key_bits; /* in the next posts */
+
+static void post(unsigned number, uint32_t byte_count, uint32_t flags, enum send_opcode opcode)
+{
+	const struct address_vector address = {.dlid = 2, .port_number = 1};
+	const struct sge sge = {(uintptr_t)bytes_of(number), byte_count,
+				pair.ends[0].region->key ^ wrong_key_bits};
+	const struct send_request request = {
+		.wr_id = number,
+		.opcode = opcode,
+		.flags = flags,
+		.immediate_or_rkey = 0x12345678,
+		.address = &address,
+		.address_pd = pair.ends[0].pd,
+		.remote_qpn = receiver->qp.qpn,
+		.remote_qkey = QKEY,
+		.sge_count = 1,
+		.sges = &sge,
+	};
+
+	pair_fill(bytes_of(number), byte_count, number);
+	if (adapter_post_listed(pair.ends[0].adapter, sender, &request))
+		return;
+	assert_int_equal(qp_post_send(&sender->qp, adapter_now(pair.ends[0].adapter), &request), 0);
+	adapter_send(pair.ends[0].adapter, sender);
+}
+
+static uint32_t lent_count(void)
+{
+	return pair_channel()->loans.tail - pair_channel()->loans.taken_back;
+}
+
+static void lend(unsigned number, uint32_t byte_count)
+{
+	uint32_t before = lent_count();
+
+	pair_channel()->loans.ring = NULL; /* nobody is known to wait */
+	post(number, byte_count, SEND_SIGNALED, SEND_SEND);
+	assert_int_equal(lent_count(), before + 1);
+}
+
+/* As whoever else has the lock, between two posts. */
+static void something_happens(void)
+{
+	pair_attachment()->run.qp = NULL;
+}
+
+static void progress(void)
+{
+	something_happens();
+	adapter_progress(pair.ends[1].adapter, adapter_now(pair.ends[1].adapter));
+}
+
+static void expect_sent(unsigned number, enum completion_status status)
+{
+	const struct completion *completion = cq_first(pair.ends[0].cq);
+
+	assert_non_null(completion);
+	assert_int_equal(completion->wr_id, number);
+	assert_int_equal(completion->status, status);
+	cq_advance(pair.ends[0].cq);
+}
+
+static void expect_received(unsigned number, uint32_t byte_count)
+{
+	const struct completion *completion = cq_first(pair.ends[1].cq);
+	uint8_t expected[STEP_BYTES];
+
+	assert_non_null(completion);
+	assert_int_equal(completion->wr_id, number);
+	assert_int_equal(completion->status, COMPLETION_SUCCESS);
+	assert_int_equal(completion->byte_count, byte_count + GRH_BYTES);
+	assert_int_equal(completion->source_qpn, sender->qp.qpn);
+	pair_fill(expected, byte_count, number);
+	assert_memory_equal(place_of(number) + GRH_BYTES, expected, byte_count);
+	cq_advance(pair.ends[1].cq);
+}
+
+/* The first one after a change finds its way. */
+static void warm_up(void)
+{
+	post_receive(0);
+	post(0, 8, SEND_SIGNALED, SEND_SEND);
+	progress();
+	expect_received(0, 8);
+	expect_sent(0, COMPLETION_SUCCESS);
+}
+
+/* The lock is the test's, so that neither helper nor fake softibd take part. */
+static int begin(void **state)
+{
+	(void)state;
+	adapter_lock(pair.ends[0].adapter);
+	pair_attachment()->helper_mode = HELPER_STAYING_OUT;
+	pair_channel()->loans.copies_left = 0;
+	pair_channel()->loans.copies_next = 64;
+	pair_channel()->loans.returned = 0;
+	warm_up();
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	assert_null(cq_first(pair.ends[0].cq));
+	assert_null(cq_first(pair.ends[1].cq));
+	assert_true(list_is_empty(&pair_attachment()->lending));
+	adapter_unlock(pair.ends[0].adapter);
+	return 0;
+}
+
+static void test_a_datagram_is_done_when_it_was_read(void **state)
+{
+	static const uint32_t sizes[] = {
+		PULL_LANE_BYTES_MIN, PULL_LANE_BYTES_MIN + 1, 1027, 2048, 4095, 4056};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
+		uint32_t byte_count =
+			sizes[i] > STEP_BYTES - GRH_BYTES ? STEP_BYTES - GRH_BYTES : sizes[i];
+
+		post_receive(i);
+		lend(i, byte_count);
+		(void)datagram_loans_return(pair_attachment(), 0);
+		assert_null(cq_first(pair.ends[0].cq));
+		progress();
+		expect_received(i, byte_count);
+		expect_sent(i, COMPLETION_SUCCESS);
+	}
+}
+
+static void test_requests_end_in_their_order(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 6; i++)
+		post_receive(i);
+	lend(0, DATAGRAM_BYTES);
+	post(1, 16, SEND_SIGNALED, SEND_SEND);
+	post(2, 16, 0, SEND_SEND);
+	lend(3, DATAGRAM_BYTES);
+	post(4, DATAGRAM_BYTES, 0, SEND_SEND);
+	post(5, 16, SEND_SIGNALED, SEND_SEND);
+	assert_int_equal(lent_count(), 3);
+	assert_null(cq_first(pair.ends[0].cq));
+	progress();
+	for (unsigned i = 0; i < 6; i++)
+		expect_received(i, i == 0 || i == 3 || i == 4 ? DATAGRAM_BYTES : 16);
+	expect_sent(0, COMPLETION_SUCCESS);
+	expect_sent(1, COMPLETION_SUCCESS);
+	expect_sent(3, COMPLETION_SUCCESS);
+	expect_sent(5, COMPLETION_SUCCESS);
+	/* Their slots are free again. */
+	assert_int_equal(sender->qp.requester.queue.head, sender->qp.requester.queue.tail);
+}
+
+/* Posted in a row, they differ in nothing but their payload; the others find their own way. */
+static void test_those_in_a_row_are_lent_as_the_first_was(void **state)
+{
+	const struct run_out *run = &pair_attachment()->run;
+	const uint32_t psn = sender->qp.requester.next_psn.value;
+
+	(void)state;
+	for (unsigned i = 0; i < 9; i++)
+		post_receive(i);
+	for (unsigned i = 0; i < 4; i++) {
+		lend(i, DATAGRAM_BYTES);
+		assert_true(run->qp == &sender->qp && run->is_lent);
+		assert_int_equal(run->payload_bytes, DATAGRAM_BYTES);
+	}
+	lend(4, DATAGRAM_BYTES + 3);
+	post(5, DATAGRAM_BYTES + 3, SEND_SIGNALED | SEND_SOLICITED, SEND_SEND);
+	post(6, DATAGRAM_BYTES + 3, SEND_SIGNALED, SEND_SEND_IMMEDIATE);
+	assert_int_equal(lent_count(), 7);
+	pair_channel()->loans.copies_left = 1;
+	post(7, DATAGRAM_BYTES + 3, SEND_SIGNALED, SEND_SEND);
+	assert_int_equal(lent_count(), 7);
+	post(8, 16, SEND_SIGNALED, SEND_SEND);
+	assert_int_equal(sender->qp.requester.next_psn.value, (psn + 9) & 0xffffff);
+	progress();
+	for (unsigned i = 0; i < 9; i++) {
+		const struct completion *received = cq_first(pair.ends[1].cq);
+
+		assert_non_null(received);
+		assert_int_equal(received->is_solicited, i == 5);
+		assert_int_equal(received->flags, i == 6 ? COMPLETION_HAS_IMMEDIATE : 0);
+		expect_received(i, i == 8 ? 16 : DATAGRAM_BYTES + (i < 4 ? 0 : 3));
+		expect_sent(i, COMPLETION_SUCCESS);
+	}
+}
+
+static void test_immediate_data_comes_along(void **state)
+{
+	(void)state;
+	post_receive(1);
+	post(1, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND_IMMEDIATE);
+	assert_int_equal(lent_count(), 1);
+	progress();
+	assert_non_null(cq_first(pair.ends[1].cq));
+	assert_int_equal(cq_first(pair.ends[1].cq)->flags, COMPLETION_HAS_IMMEDIATE);
+	assert_int_equal(cq_first(pair.ends[1].cq)->immediate_or_rkey, 0x12345678);
+	expect_received(1, DATAGRAM_BYTES);
+	expect_sent(1, COMPLETION_SUCCESS);
+}
+
+static void test_what_is_taken_back_arrives_as_it_was(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 8; i++) {
+		post_receive(i);
+		lend(i, DATAGRAM_BYTES + i);
+	}
+	datagram_loans_end(pair_attachment(), 0);
+	assert_int_equal(lent_count(), 0);
+	for (unsigned i = 0; i < 8; i++) {
+		expect_sent(i, COMPLETION_SUCCESS);
+		/* It is the program's again. */
+		memset(bytes_of(i), 0xff, STEP_BYTES);
+	}
+	/* And what is lent afterwards is not among it. */
+	post_receive(8);
+	lend(8, DATAGRAM_BYTES);
+	progress();
+	for (unsigned i = 0; i < 8; i++)
+		expect_received(i, DATAGRAM_BYTES + i);
+	expect_received(8, DATAGRAM_BYTES);
+	expect_sent(8, COMPLETION_SUCCESS);
+}
+
+/* The room of one that was read may be another record's. */
+static void test_what_was_read_is_not_put_into_the_ring(void **state)
+{
+	(void)state;
+	for (unsigned lap = 0; lap < 1000; lap++) {
+		unsigned number = lap % 8;
+
+		post_receive(number);
+		lend(number, DATAGRAM_BYTES);
+		receive_all(pair_attachment(), 0);
+		expect_received(number, DATAGRAM_BYTES);
+		/* Read, but its request has not ended. */
+		post_receive(number + 8);
+		lend(number + 8, DATAGRAM_BYTES);
+		datagram_loans_take_back(pair_attachment());
+		memset(bytes_of(number), 0xff, STEP_BYTES);
+		memset(bytes_of(number + 8), 0xff, STEP_BYTES);
+		progress();
+		expect_received(number + 8, DATAGRAM_BYTES);
+		expect_sent(number, COMPLETION_SUCCESS);
+		expect_sent(number + 8, COMPLETION_SUCCESS);
+	}
+}
+
+/* Nobody reads; the program has its requests back all the same. */
+static void test_a_receiver_that_takes_nothing_is_not_waited_for(void **state)
+{
+	time_ns now = attachment_now();
+
+	(void)state;
+	for (unsigned round = 0; round < 3; round++) {
+		uint32_t copies = 64u << round;
+
+		post_receive(round);
+		lend(round, DATAGRAM_BYTES);
+		assert_false(datagram_loans_watch(pair_attachment(), now));
+		assert_false(datagram_loans_watch(pair_attachment(), now + MICROSECONDS(15)));
+		assert_int_equal(lent_count(), 1);
+		assert_true(datagram_loans_watch(pair_attachment(), now + MICROSECONDS(25)));
+		expect_sent(round, COMPLETION_SUCCESS);
+		memset(bytes_of(round), 0xff, STEP_BYTES);
+		progress();
+		expect_received(round, DATAGRAM_BYTES);
+		/* It gets copies for a while, each time for longer. */
+		for (uint32_t i = 0; i < copies; i++) {
+			post_receive(8);
+			post(8, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
+			assert_int_equal(lent_count(), 0);
+			expect_sent(8, COMPLETION_SUCCESS);
+			progress();
+			expect_received(8, DATAGRAM_BYTES);
+		}
+	}
+}
+
+static void modify(enum qp_state state)
+{
+	const struct qp_attributes attributes = {.state = state, .port_number = 1, .qkey = QKEY};
+	uint32_t mask = QP_HAS_STATE;
+
+	if (state == QP_INIT)
+		mask |= QP_HAS_PKEY_INDEX | QP_HAS_PORT | QP_HAS_QKEY;
+	if (state == QP_RTS && sender->qp.state == QP_RTR)
+		mask |= QP_HAS_SQ_PSN;
+	something_happens();
+	assert_int_equal(
+		qp_object_modify(sender, adapter_now(pair.ends[0].adapter), &attributes, mask), 0);
+}
+
+static void restart(void)
+{
+	modify(QP_INIT);
+	modify(QP_RTR);
+	modify(QP_RTS);
+	warm_up();
+}
+
+static void test_what_was_sent_before_an_error_arrives(void **state)
+{
+	(void)state;
+	post_receive(1);
+	lend(1, DATAGRAM_BYTES);
+	modify(QP_ERROR);
+	expect_sent(1, COMPLETION_SUCCESS);
+	memset(bytes_of(1), 0xff, STEP_BYTES);
+	post(2, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
+	expect_sent(2, COMPLETION_FLUSHED);
+	progress();
+	expect_received(1, DATAGRAM_BYTES);
+	modify(QP_RESET);
+	restart();
+	post_receive(3);
+	lend(3, DATAGRAM_BYTES);
+	/* A reset forgets what was posted, and sends it nonetheless. */
+	modify(QP_RESET);
+	memset(bytes_of(3), 0xff, STEP_BYTES);
+	progress();
+	expect_received(3, DATAGRAM_BYTES);
+	restart();
+}
+
+static void test_a_queue_that_drains_has_its_memory_at_once(void **state)
+{
+	(void)state;
+	post_receive(1);
+	lend(1, DATAGRAM_BYTES);
+	modify(QP_SQD);
+	expect_sent(1, COMPLETION_SUCCESS);
+	assert_false(sender->qp.attributes.is_draining);
+	memset(bytes_of(1), 0xff, STEP_BYTES);
+	progress();
+	expect_received(1, DATAGRAM_BYTES);
+	modify(QP_RTS);
+}
+
+static void test_a_request_that_fails_ends_after_those_that_are_lent(void **state)
+{
+	(void)state;
+	post_receive(1);
+	lend(1, DATAGRAM_BYTES);
+	wrong_key_bits = 0xff00;
+	post(2, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
+	wrong_key_bits = 0;
+	assert_null(cq_first(pair.ends[0].cq));
+	progress();
+	expect_received(1, DATAGRAM_BYTES);
+	expect_sent(1, COMPLETION_SUCCESS);
+	expect_sent(2, COMPLETION_LOCAL_PROTECTION);
+	modify(QP_RTS);
+}
+
+static void test_a_receiver_off_the_lane_takes_them_as_packets(void **state)
+{
+	(void)state;
+	for (unsigned is_taken_back = 0; is_taken_back < 2; is_taken_back++) {
+		post_receive(1);
+		lend(1, DATAGRAM_BYTES + 1);
+		if (is_taken_back) {
+			datagram_loans_take_back(pair_attachment());
+			memset(bytes_of(1), 0xff, STEP_BYTES);
+		}
+		pair_attachment()->may_express = false;
+		progress();
+		pair_attachment()->may_express = true;
+		expect_received(1, DATAGRAM_BYTES + 1);
+		expect_sent(1, COMPLETION_SUCCESS);
+	}
+}
+
+static void test_it_waits_in_the_ring_for_a_receive(void **state)
+{
+	(void)state;
+	for (unsigned is_taken_back = 0; is_taken_back < 2; is_taken_back++) {
+		lend(1, DATAGRAM_BYTES);
+		progress();
+		assert_null(cq_first(pair.ends[0].cq));
+		assert_true(channel_holds_back(pair_channel()));
+		if (is_taken_back) {
+			datagram_loans_take_back(pair_attachment());
+			memset(bytes_of(1), 0xff, STEP_BYTES);
+		}
+		post_receive(1);
+		progress();
+		expect_received(1, DATAGRAM_BYTES);
+		expect_sent(1, COMPLETION_SUCCESS);
+	}
+}
+
+static void test_those_who_do_not_poll_lend_nothing(void **state)
+{
+	(void)state;
+	post_receive(1);
+	pair_attachment()->helper_mode = HELPER_LISTENING;
+	pair_attachment()->helper_wakes_at = 0;
+	post(1, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
+	pair_attachment()->helper_mode = HELPER_STAYING_OUT;
+	assert_int_equal(lent_count(), 0);
+	expect_sent(1, COMPLETION_SUCCESS);
+	progress();
+	expect_received(1, DATAGRAM_BYTES);
+}
+
+static void test_those_who_wait_for_each_lend_nothing(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4; i++)
+		post_receive(i);
+	post(0, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
+	something_happens();
+	datagram_loans_end(pair_attachment(), 0);
+	expect_sent(0, COMPLETION_SUCCESS);
+	/* It has taken that completion. */
+	post(1, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
+	assert_int_equal(lent_count(), 0);
+	expect_sent(1, COMPLETION_SUCCESS);
+	post(2, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
+	assert_int_equal(lent_count(), 0);
+	/* And now it has not. */
+	post(3, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
+	assert_int_equal(lent_count(), 1);
+	expect_sent(2, COMPLETION_SUCCESS);
+	progress();
+	expect_sent(3, COMPLETION_SUCCESS);
+	for (unsigned i = 0; i < 4; i++)
+		expect_received(i, DATAGRAM_BYTES);
+}
+
+static void test_short_and_inline_ones_are_not_lent(void **state)
+{
+	(void)state;
+	post_receive(1);
+	post(1, PULL_LANE_BYTES_MIN - 1, SEND_SIGNALED, SEND_SEND);
+	assert_int_equal(lent_count(), 0);
+	expect_sent(1, COMPLETION_SUCCESS);
+	progress();
+	expect_received(1, PULL_LANE_BYTES_MIN - 1);
+}
+
+/* Requests of a queue pair end in order: two rings are not read in one. */
+static void test_one_ring_at_a_time_borrows_from_a_queue_pair(void **state)
+{
+	(void)state;
+	post_receive(1);
+	post_receive(2);
+	lend(1, DATAGRAM_BYTES);
+	something_happens();
+	sender->qp.express.route = &pair;
+	post(2, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
+	assert_int_equal(lent_count(), 1);
+	progress();
+	expect_received(1, DATAGRAM_BYTES);
+	expect_received(2, DATAGRAM_BYTES);
+	expect_sent(1, COMPLETION_SUCCESS);
+	expect_sent(2, COMPLETION_SUCCESS);
+}
+
+static void test_a_reader_shows_how_far_it_came_when_nothing_comes(void **state)
+{
+	(void)state;
+	post_receive(1);
+	lend(1, DATAGRAM_BYTES);
+	for (unsigned i = 0; i <= DATAGRAM_LOANS_IDLE_ROUNDS; i++) {
+		(void)adapter_poll(pair.ends[1].adapter);
+		(void)datagram_loans_return(pair_attachment(), 0);
+	}
+	expect_received(1, DATAGRAM_BYTES);
+	expect_sent(1, COMPLETION_SUCCESS);
+}
+
+/* What a peer writes into a ring is a stranger's word. */
+static void test_tickets_for_what_is_not_shared_are_refused(void **state)
+{
+	static const struct {
+		struct loan_ticket ticket;
+		uint32_t byte_count;
+	} records[] = {
+		{{.place = EXPOSURE_SHARED_BYTES}, 40 + 1},
+		{{.place = EXPOSURE_SHARED_BYTES - 4095}, 36 + 4096},
+		{{.place = UINT32_MAX}, 36 + 4096},
+		{{.place = 0}, 36},
+		{{.place = 0}, 36 + 4097},
+		{{.place = 0}, 200000},
+	};
+	static uint8_t body[200000];
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(records); i++) {
+		struct ring_record record = {.byte_count = records[i].byte_count,
+					     .kind = RECORD_LENT,
+					     .port = 1 << 8 | 1,
+					     .packet_count = 1,
+					     .body = body};
+		uint64_t malformed = pair_attachment()->malformed;
+
+		memcpy(body, &records[i].ticket, sizeof(records[i].ticket));
+		assert_null(datagram_loan_receive(pair_attachment(), pair_channel(), 0, &record));
+		datagram_loan_receive_packet(pair_attachment(), pair_channel(), 0, &record);
+		assert_int_equal(pair_attachment()->malformed, malformed + 1);
+		for (record.byte_count = 0; record.byte_count < 40; record.byte_count++)
+			assert_null(datagram_loan_receive(pair_attachment(), pair_channel(), 0,
+							  &record));
+	}
+	pair_channel()->release_in = 0;
+}
+
+/* The last: the region is gone after it. */
+static void test_a_region_goes_and_what_was_sent_from_it_arrives(void **state)
+{
+	(void)state;
+	post_receive(1);
+	lend(1, DATAGRAM_BYTES);
+	assert_int_equal(
+		region_deregister(&adapter_hca(pair.ends[0].adapter)->memory, pair.ends[0].region),
+		0);
+	assert_int_equal(lent_count(), 0);
+	memset(bytes_of(1), 0xff, STEP_BYTES);
+	progress();
+	expect_received(1, DATAGRAM_BYTES);
+	expect_sent(1, COMPLETION_SUCCESS);
+}
+
+#define LOAN_TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		LOAN_TEST(test_a_datagram_is_done_when_it_was_read),
+		LOAN_TEST(test_requests_end_in_their_order),
+		LOAN_TEST(test_those_in_a_row_are_lent_as_the_first_was),
+		LOAN_TEST(test_immediate_data_comes_along),
+		LOAN_TEST(test_what_is_taken_back_arrives_as_it_was),
+		LOAN_TEST(test_what_was_read_is_not_put_into_the_ring),
+		LOAN_TEST(test_a_receiver_that_takes_nothing_is_not_waited_for),
+		LOAN_TEST(test_what_was_sent_before_an_error_arrives),
+		LOAN_TEST(test_a_queue_that_drains_has_its_memory_at_once),
+		LOAN_TEST(test_a_request_that_fails_ends_after_those_that_are_lent),
+		LOAN_TEST(test_a_receiver_off_the_lane_takes_them_as_packets),
+		LOAN_TEST(test_it_waits_in_the_ring_for_a_receive),
+		LOAN_TEST(test_those_who_do_not_poll_lend_nothing),
+		LOAN_TEST(test_those_who_wait_for_each_lend_nothing),
+		LOAN_TEST(test_short_and_inline_ones_are_not_lent),
+		LOAN_TEST(test_one_ring_at_a_time_borrows_from_a_queue_pair),
+		LOAN_TEST(test_a_reader_shows_how_far_it_came_when_nothing_comes),
+		LOAN_TEST(test_tickets_for_what_is_not_shared_are_refused),
+		LOAN_TEST(test_a_region_goes_and_what_was_sent_from_it_arrives),
+	};
+
+	return cmocka_run_group_tests(tests, start, pair_end_all);
+}
