@@ -26,16 +26,16 @@ enum {
 	RING_CACHE_LINE = 64,
 	RING_STAMPED_HEADER_BYTES = 24,
 	RING_RECORD_FILLER = 0,
-	RING_RECORD_REPEAT = 0xffff, /* base/ring_repeats.h */
+	RING_RECORD_PAYLOAD = 0xffff, /* base/ring_payloads.h */
 	RING_LINES_AHEAD = 4,
 };
 
 /* What a stamp is besides one of a record: these bits of it are changed. They are the same in all
  * stamps of a ring, whose positions are multiples of 16. */
 enum {
-	RING_FORM_SHORT_REPEAT = 2,
-	RING_FORM_LONG_REPEAT = 6,
-	RING_FORM_LINES_REPEAT = 8,
+	RING_FORM_SHORT_PAYLOAD = 2,
+	RING_FORM_LONG_PAYLOAD = 6,
+	RING_FORM_LINES_PAYLOAD = 8,
 	RING_FORM_EMPTY = 4, /* up to the end of the cache line */
 	RING_FORM_MASK = 14,
 };
@@ -59,7 +59,7 @@ struct ring_shared {
 struct ring_record {
 	uint32_t
 		byte_count; /* of the body; what the record occupies: ring_record_bytes */
-	uint16_t kind; /* not RING_RECORD_FILLER; RING_RECORD_REPEAT: base/ring_repeats.h */
+	uint16_t kind; /* not RING_RECORD_FILLER; RING_RECORD_PAYLOAD: base/ring_payloads.h */
 	uint16_t port;	    /* the user's: 1-based port of the adapter, or 0 */
 	uint32_t packet_count; /* the user's: packets of a train */
 	uint32_t word;	       /* the user's */
@@ -263,7 +263,7 @@ static inline bool ring_has_stamped(const struct ring_consumer *consumer)
 /* Neither of the two that the ring itself has use for. */
 static inline bool ring_kind_is_plain(uint16_t kind)
 {
-	return (uint16_t)(kind - 1) < RING_RECORD_REPEAT - 1;
+	return (uint16_t)(kind - 1) < RING_RECORD_PAYLOAD - 1;
 }
 
 /* The next record of a stamped ring, if there is one: as ring_next, in line but for what is rare. */
@@ -310,7 +310,7 @@ static inline uint64_t ring_record_sizes(const struct ring_record *record)
 
 /* The body of the next record of a stamped ring, if it is there and its header says this, one packet,
  * and no word; it is not taken by that. */
-static inline const uint8_t *ring_peek_like(const struct ring_consumer *consumer, uint64_t sizes)
+static inline const uint8_t *ring_peek_expected(const struct ring_consumer *consumer, uint64_t sizes)
 {
 	const uint64_t *header = consumer->stamp_at;
 
@@ -324,7 +324,7 @@ static inline const uint8_t *ring_peek_like(const struct ring_consumer *consumer
 }
 
 /* Takes it. */
-static inline void ring_take_like(struct ring_consumer *consumer, uint64_t sizes)
+static inline void ring_take_expected(struct ring_consumer *consumer, uint64_t sizes)
 {
 	consumer->head += ring_stamped_bytes((uint32_t)sizes);
 	ring_expect_stamp(consumer);

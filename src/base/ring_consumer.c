@@ -80,33 +80,33 @@ static bool pass_stamped(struct ring_consumer *consumer, uint64_t byte_count)
 }
 
 /* How many bytes the repeat at the head has room for; 0: it is no repeat of ours. */
-static uint32_t repeat_body_bytes(const uint8_t *at, uint64_t form, uint64_t rest_of_line)
+static uint32_t payload_body_bytes(const uint8_t *at, uint64_t form, uint64_t rest_of_line)
 {
-	const uint64_t lines_bytes_max = ring_repeat_bytes(RING_REPEAT_BYTES_MAX);
+	const uint64_t lines_bytes_max = ring_payload_bytes(RING_PAYLOAD_BYTES_MAX);
 	uint64_t lines_bytes;
 
-	if (form == RING_FORM_SHORT_REPEAT)
-		return RING_REPEAT_SHORT_BYTES;
-	if (form == RING_FORM_LONG_REPEAT)
-		return RING_REPEAT_LONG_BYTES;
-	if (form != RING_FORM_LINES_REPEAT || rest_of_line)
+	if (form == RING_FORM_SHORT_PAYLOAD)
+		return RING_PAYLOAD_SHORT_BYTES;
+	if (form == RING_FORM_LONG_PAYLOAD)
+		return RING_PAYLOAD_LONG_BYTES;
+	if (form != RING_FORM_LINES_PAYLOAD || rest_of_line)
 		return 0;
 	lines_bytes = ((const volatile uint64_t *)at)[1];
 	if (!lines_bytes || lines_bytes % RING_CACHE_LINE || lines_bytes > lines_bytes_max)
 		return 0;
-	return (uint32_t)lines_bytes - ring_repeat_header_bytes(RING_REPEAT_BYTES_MAX);
+	return (uint32_t)lines_bytes - ring_payload_header_bytes(RING_PAYLOAD_BYTES_MAX);
 }
 
-static const struct ring_record *pass_repeat(struct ring_consumer *consumer, uint8_t *at,
+static const struct ring_record *pass_payload(struct ring_consumer *consumer, uint8_t *at,
 					     uint32_t byte_count)
 {
 	consumer->is_corrupt |= !byte_count;
-	if (!byte_count || !pass_stamped(consumer, ring_repeat_bytes(byte_count)))
+	if (!byte_count || !pass_stamped(consumer, ring_payload_bytes(byte_count)))
 		return NULL;
 	consumer->current = (struct ring_record){
 		.byte_count = byte_count,
-		.kind = RING_RECORD_REPEAT,
-		.body = at + ring_repeat_header_bytes(byte_count),
+		.kind = RING_RECORD_PAYLOAD,
+		.body = at + ring_payload_header_bytes(byte_count),
 	};
 	return &consumer->current;
 }
@@ -129,11 +129,11 @@ static const struct ring_record *next_stamped(struct ring_consumer *consumer)
 			continue;
 		}
 		if (form)
-			return pass_repeat(consumer, at, repeat_body_bytes(at, form, rest));
+			return pass_payload(consumer, at, payload_body_bytes(at, form, rest));
 		/* In the middle of the last line a header would reach beyond the ring. */
 		if (likely(!rest))
 			load_header(at + offsetof(struct ring_stamped_header, header), current);
-		if (unlikely(rest || current->kind == RING_RECORD_REPEAT)) {
+		if (unlikely(rest || current->kind == RING_RECORD_PAYLOAD)) {
 			consumer->is_corrupt = true;
 			return NULL;
 		}
@@ -160,8 +160,8 @@ uint64_t ring_position(const struct ring_consumer *consumer)
 {
 	const struct ring_record *record = &consumer->current;
 
-	return consumer->head - (record->kind == RING_RECORD_REPEAT
-					 ? ring_repeat_bytes(record->byte_count)
+	return consumer->head - (record->kind == RING_RECORD_PAYLOAD
+					 ? ring_payload_bytes(record->byte_count)
 					 : ring_bytes_of(consumer->stamp_seed, record->byte_count));
 }
 

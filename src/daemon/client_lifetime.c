@@ -89,7 +89,7 @@ static int make_rings(struct client *client)
 /* softibd maps this memory only to create it: its contents are for the program and its peers. */
 static int make_rkey_export(struct client *client)
 {
-	size_t byte_count = exposure_layout().total_bytes;
+	size_t byte_count = rkey_export_layout().total_bytes;
 	void *memory;
 	int error = memory_file_create("softib-exposure", byte_count,
 				       &client->rings.rkey_export_file, &memory);

@@ -27,7 +27,7 @@ struct direct_layout direct_layout(void)
 {
 	size_t ring_bytes = align_up(ring_shared_bytes(DIRECT_RING_BYTES));
 	size_t way_bytes = ring_bytes + align_up(sizeof(struct word_ring_shared));
-	size_t area_bytes = align_up(sizeof(struct placement_area));
+	size_t area_bytes = align_up(sizeof(struct rma_area));
 
 	return (struct direct_layout){
 		.offset = {0, way_bytes},

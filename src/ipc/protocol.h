@@ -70,7 +70,7 @@ enum record_kind {
 				    with "ring" and read it from now on */
 	RECORD_PORT_UPDATE = 5,	 /* down: struct port_update */
 	/* XRC targets of domains that processes share: record->word = QPN. */
-	RECORD_TARGET_LENT = 6,	     /* down: struct target_loan, then the state */
+	RECORD_TARGET_LEASED = 6,	     /* down: struct xrc_lease, then the state */
 	RECORD_TARGET_PACKET = 7,    /* down: as RECORD_PACKET, for a target that was lent */
 	RECORD_TARGET_RECALLED = 8,  /* down: give it back when it is idle; packet_count 1: now */
 	RECORD_TARGET_EVENT = 9,     /* down: packet_count = enum qp_event that it raised */
@@ -85,13 +85,13 @@ enum record_kind {
 	RECORD_RAW_PACKET = 19, /* down: as RECORD_PACKET, for the raw queue pair of the port */
 	RECORD_RAW_RELEASED =
 		20, /* up: it is gone; record->word = port number << 8 | enum raw_kind */
-	RECORD_PLACEMENT_ASKED = 14, /* on direct rings: struct placement_ask, then the headers of a
+	RECORD_RMA_GRANT_REQUEST = 14, /* on direct rings: struct rma_grant_request, then the headers of a
 					packet (ipc/rma_area.h) */
-	RECORD_PULLED = 15, /* on direct rings: as RECORD_PACKET, with a struct pull_ticket for the
+	RECORD_ZCOPY = 15, /* on direct rings: as RECORD_PACKET, with a struct zcopy_ticket for the
 			       payload (runtime/zcopy/zcopy_send.h) */
-	RECORD_LENT = 21,   /* on direct rings: a struct loan_ticket, then as RECORD_PACKET: a
+	RECORD_UD_ZCOPY = 21,   /* on direct rings: a struct ud_zcopy_ticket, then as RECORD_PACKET: a
 			       datagram, with room for its payload (runtime/zcopy/ud_zcopy.h) */
-	RECORD_MODEL = 23, /* on direct rings: as RECORD_PACKET; repeats may follow (runtime/fast/burst.h) */
+	RECORD_TEMPLATE = 23, /* on direct rings: as RECORD_PACKET; repeats may follow (runtime/fast/burst.h) */
 	RECORD_KEY_VIOLATION = 24, /* up: struct key_violation */
 	RECORD_PIN_ASKED = 22,	   /* on direct rings: struct pin_ask (runtime/rma/pinned_range.h) */
 };
@@ -106,7 +106,7 @@ static inline uint32_t record_packet_word(uint8_t static_rate, uint32_t qpn)
 enum { TARGET_STATE_BYTES_MAX = 4096 };
 
 /* What the state consists of is the programs' business; softibd keeps it. */
-struct target_loan {
+struct xrc_lease {
 	uint32_t domain_id;
 	uint32_t is_lost; /* whoever had it died: no state follows */
 };
@@ -199,7 +199,7 @@ struct process_layout process_layout(void);
 struct direct_layout {
 	size_t offset[2];
 	size_t words_offset[2];
-	size_t area_offset[2]; /* struct placement_area of what goes that way */
+	size_t area_offset[2]; /* struct rma_area of what goes that way */
 	size_t total_bytes;
 };
 struct direct_layout direct_layout(void);

@@ -20,16 +20,16 @@
 #include "net/memory/published_keys.h"
 
 enum {
-	PLACEMENTS_MAX = 1 << 14, /* queue pairs per area; memory is taken as they come */
-	EXPOSURE_PAGE_BYTES = 4096,
-	EXPOSURE_SHARED_BYTES = 256 << 20, /* of pages; taken from the machine as they are used */
-	EXPOSURE_PULL_SERIALS = 512,
-	PINNED_WINDOWS_MAX = 16, /* per area */
-	PINNED_WINDOW_BYTES = 64 << 10,
+	RMA_QPS_MAX = 1 << 14, /* queue pairs per area; memory is taken as they come */
+	RKEY_EXPORT_PAGE_BYTES = 4096,
+	RKEY_EXPORT_SHARED_BYTES = 256 << 20, /* of pages; taken from the machine as they are used */
+	RKEY_EXPORT_ZCOPY_SERIALS = 512,
+	PINNED_RANGES_MAX = 16, /* per area */
+	PINNED_RANGE_BYTES = 64 << 10,
 };
 
 /* Written by its owner only. */
-struct exposure_header {
+struct rkey_export_header {
 	uint64_t nonce;		/* at nonce_address in the owner's memory too */
 	uint64_t nonce_address; /* 0: the owner does not want its memory to be reached */
 	uint32_t pid;
@@ -37,30 +37,30 @@ struct exposure_header {
 	uint32_t is_moving;	/* pages are: what is not in the shared part goes by packets */
 	/* By queue pair: changed when messages that were sent to be pulled (runtime/zcopy/zcopy_send.h) end
 	 * without having been received. */
-	uint32_t pull_serials[EXPOSURE_PULL_SERIALS];
+	uint32_t zcopy_serials[RKEY_EXPORT_ZCOPY_SERIALS];
 };
 
-static_assert(sizeof(struct exposure_header) <= EXPOSURE_PAGE_BYTES, "it has a page");
+static_assert(sizeof(struct rkey_export_header) <= RKEY_EXPORT_PAGE_BYTES, "it has a page");
 
-struct exposure_layout {
+struct rkey_export_layout {
 	size_t keys_offset;
 	size_t shared_offset;
 	size_t total_bytes;
 };
 
-static inline struct exposure_layout exposure_layout(void)
+static inline struct rkey_export_layout rkey_export_layout(void)
 {
 	const size_t keys_bytes = PUBLISHED_KEYS * sizeof(struct published_key);
 
-	return (struct exposure_layout){
-		.keys_offset = EXPOSURE_PAGE_BYTES,
-		.shared_offset = EXPOSURE_PAGE_BYTES + keys_bytes,
-		.total_bytes = EXPOSURE_PAGE_BYTES + keys_bytes + EXPOSURE_SHARED_BYTES,
+	return (struct rkey_export_layout){
+		.keys_offset = RKEY_EXPORT_PAGE_BYTES,
+		.shared_offset = RKEY_EXPORT_PAGE_BYTES + keys_bytes,
+		.total_bytes = RKEY_EXPORT_PAGE_BYTES + keys_bytes + RKEY_EXPORT_SHARED_BYTES,
 	};
 }
 
 /* What a queue pair of the target grants one of the initiator. */
-struct placement_grant {
+struct rma_grant {
 	uint32_t serial;     /* odd: it holds; changed with every change */
 	uint32_t ask_number; /* which question this answers */
 	uint64_t pd;	     /* where the keys must be: compared, never followed */
@@ -72,50 +72,50 @@ struct placement_grant {
 
 /* Pages of the target that its ring has pinned (runtime/rma/pinned_range.h): a buffer of the ring that
  * has the index of the window. */
-struct pinned_window {
+struct pinned_range {
 	uint32_t serial; /* odd: it holds; changed with every change */
 	uint32_t byte_count;
 	uint64_t key_id; /* published_key_id: holds as long as that is what the key stands for */
 	uint64_t begin;	 /* its address in the target */
 };
 
-struct pinned_windows {
+struct pinned_ranges {
 	uint64_t proof; /* that the target can reach the initiator's memory (struct pin_ask) */
 	uint32_t ring_number; /* of the target's file, plus 1; 0: it has none */
 	uint32_t answered;    /* the ask_number of the last question */
-	struct pinned_window windows[PINNED_WINDOWS_MAX];
+	struct pinned_range windows[PINNED_RANGES_MAX];
 };
 
-struct placement_area {
+struct rma_area {
 	/* The initiator's. Odd while it may be at the target's memory; one thread at a time is. */
 	_Alignas(64) uint64_t hazard;
-	_Alignas(64) uint64_t placed[PLACEMENTS_MAX]; /* placed_word() by index */
-	_Alignas(64) uint32_t may_pull; /* not 0: it takes messages whose payload is pulled */
-	uint32_t loan_serial; /* changed when datagrams that were lent (runtime/zcopy/ud_zcopy.h) are
+	_Alignas(64) uint64_t placed[RMA_QPS_MAX]; /* rma_progress_word() by index */
+	_Alignas(64) uint32_t takes_zcopy; /* not 0: it takes messages whose payload is pulled */
+	uint32_t ud_zcopy_serial; /* changed when datagrams that were lent (runtime/zcopy/ud_zcopy.h) are
 				 in the ring instead */
 	/* The target's. */
-	_Alignas(64) struct placement_grant grants[PLACEMENTS_MAX];
-	_Alignas(64) struct pinned_windows pinned;
+	_Alignas(64) struct rma_grant grants[RMA_QPS_MAX];
+	_Alignas(64) struct pinned_ranges pinned;
 };
 
-/* Where the payload of a RECORD_PULLED is: in the shared part of the sender's exposure. */
-struct pull_ticket {
+/* Where the payload of a RECORD_ZCOPY is: in the shared part of the sender's exposure. */
+struct zcopy_ticket {
 	uint64_t place;
 	uint32_t byte_count;
 	uint16_t serial_index;
 	uint16_t serial; /* the low half of it */
 };
 
-/* The same of a RECORD_LENT. */
-struct loan_ticket {
+/* The same of a RECORD_UD_ZCOPY. */
+struct ud_zcopy_ticket {
 	uint32_t place;
 	uint32_t serial;
 };
 
-static_assert(EXPOSURE_SHARED_BYTES <= UINT32_MAX, "a place is told in 32 bits");
+static_assert(RKEY_EXPORT_SHARED_BYTES <= UINT32_MAX, "a place is told in 32 bits");
 
-/* Body of RECORD_PLACEMENT_ASKED, before the headers of a packet as the queue pair sends them. */
-struct placement_ask {
+/* Body of RECORD_RMA_GRANT_REQUEST, before the headers of a packet as the queue pair sends them. */
+struct rma_grant_request {
 	uint32_t index;
 	uint32_t ask_number;
 	uint64_t reserved;

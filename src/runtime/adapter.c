@@ -31,28 +31,28 @@ struct hca *adapter_hca(struct adapter *adapter)
 /* These in line where each instruction counts. */
 inline void adapter_lock(struct adapter *adapter)
 {
-	attachment_lock(adapter->attachment);
+	runtime_lock(adapter->runtime);
 }
 
 inline bool adapter_try_lock(struct adapter *adapter)
 {
-	return biased_lock_try(&adapter->attachment->lock);
+	return biased_lock_try(&adapter->runtime->lock);
 }
 
 inline void adapter_unlock(struct adapter *adapter)
 {
-	attachment_unlock(adapter->attachment);
+	runtime_unlock(adapter->runtime);
 }
 
 void adapter_unlock_unchanged(struct adapter *adapter)
 {
-	attachment_unlock_unchanged(adapter->attachment);
+	runtime_unlock_unchanged(adapter->runtime);
 }
 
 time_ns adapter_now(const struct adapter *adapter)
 {
 	(void)adapter;
-	return attachment_now();
+	return runtime_now();
 }
 
 void adapter_prepare(struct adapter *adapter, struct qp_object *qp, time_ns now)
@@ -62,255 +62,255 @@ void adapter_prepare(struct adapter *adapter, struct qp_object *qp, time_ns now)
 
 void adapter_last_answers(struct adapter *adapter, struct qp_object *qp, time_ns now)
 {
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 
 	/* What has arrived was there before the queue pair stopped: a peer that acknowledged and then
 	 * disconnected is no reason to flush what it acknowledged. */
-	if (attachment_is_usable(attachment)) {
-		guarded_copy_begin(attachment);
-		receive_all(attachment, now);
+	if (runtime_is_usable(runtime)) {
+		guarded_copy_begin(runtime);
+		receive_all(runtime, now);
 		adapter_transmit(adapter, now);
-		guarded_copy_end(attachment);
+		guarded_copy_end(runtime);
 	}
 	transmit_last_answers(adapter, &qp->qp, now);
 }
 
 static void transmit_round(struct adapter *adapter, time_ns now)
 {
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 
-	attachment->placed_bytes = 0;
-	if (unlikely(!attachment_is_usable(attachment)))
+	runtime->rma_bytes = 0;
+	if (unlikely(!runtime_is_usable(runtime)))
 		return;
 	/* A program that posts much and polls little takes its acknowledgements here, or the helper
 	 * would be woken for them and fight it for the lock. */
-	attachment_count_polls(attachment, 1);
-	attachment->is_posting = true;
-	if (receive_has_more(attachment))
-		receive_all(attachment, now);
-	attachment->is_posting = false;
+	runtime_count_polls(runtime, 1);
+	runtime->is_posting = true;
+	if (receive_has_more(runtime))
+		receive_all(runtime, now);
+	runtime->is_posting = false;
 	transmit_adapter(adapter, now);
-	if (unlikely(attachment_has_loans(attachment)))
-		target_loans_return_idle(attachment, now);
-	publish_all(attachment);
+	if (unlikely(runtime_has_xrc_leases(runtime)))
+		xrc_leases_return_idle(runtime, now);
+	publish_all(runtime);
 }
 
 void adapter_transmit(struct adapter *adapter, time_ns now)
 {
 	transmit_round(adapter, now);
-	attachment_wake_helper(adapter->attachment);
+	runtime_wake_progress_thread(adapter->runtime);
 }
 
-static bool progress(struct attachment *attachment, time_ns now)
+static bool progress(struct process_runtime *runtime, time_ns now)
 {
-	attachment_count_polls(attachment, 1);
+	runtime_count_polls(runtime, 1);
 
-	bool any = attachment_progress(attachment, now);
+	bool any = runtime_progress(runtime, now);
 
-	attachment_wake_helper(attachment);
+	runtime_wake_progress_thread(runtime);
 	return any;
 }
 
 /* A round of a program that posts and polls a lot. Not in line: most rounds have no use for its
  * registers. */
-__attribute__((noinline)) static bool whole_round(struct attachment *attachment)
+__attribute__((noinline)) static bool whole_round(struct process_runtime *runtime)
 {
-	time_ns now = attachment_now();
+	time_ns now = runtime_now();
 
-	attachment_forget_requests(attachment);
-	helper_watch_polls(attachment, now);
-	return progress(attachment, now);
+	runtime_forget_templates(runtime);
+	progress_thread_watch_polls(runtime, now);
+	return progress(runtime, now);
 }
 
 /* Something was sent without the clock. A program that posts much and polls little takes its
  * acknowledgements here now and then, and looks after its timers. */
 static inline void sent_quickly(struct adapter *adapter)
 {
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 
-	if (likely(++attachment->quick_posts % POSTS_PER_ROUND))
+	if (likely(++runtime->quick_posts % POSTS_PER_ROUND))
 		return;
-	attachment_count_polls(attachment, POSTS_PER_ROUND);
-	attachment->run.qp = NULL;
-	attachment->placed_again.qp = NULL;
-	attachment->is_posting = true;
-	if (attachment->quick_posts >= QUICK_ROUNDS ||
-	    express_lane_round(attachment) == EXPRESS_LONG_WAY)
-		(void)whole_round(attachment);
-	attachment->is_posting = false;
+	runtime_count_polls(runtime, POSTS_PER_ROUND);
+	runtime->burst.qp = NULL;
+	runtime->rma_template.qp = NULL;
+	runtime->is_posting = true;
+	if (runtime->quick_posts >= QUICK_ROUNDS ||
+	    poll_round_run(runtime) == POLL_ROUND_FULL)
+		(void)whole_round(runtime);
+	runtime->is_posting = false;
 }
 
 static inline bool post(struct adapter *adapter, struct qp *qp, const struct send_request *request)
 {
-	return (express_again_is_in_run(adapter->attachment, qp) &&
-		express_again_repeat_any(adapter, qp, request)) ||
-	       express_lane_post(adapter, qp, request);
+	return (template_send_is_in_burst(adapter->runtime, qp) &&
+		template_send_payload_any(adapter, qp, request)) ||
+	       short_send_post(adapter, qp, request);
 }
 
 IN_LINE bool adapter_post(struct adapter *adapter, struct qp_object *qp,
 			  const struct send_request *request)
 {
-	attachment_lock(adapter->attachment);
+	runtime_lock(adapter->runtime);
 
 	bool is_posted = post(adapter, &qp->qp, request);
 
 	if (likely(is_posted))
 		sent_quickly(adapter);
-	attachment_unlock_posted(adapter->attachment);
+	runtime_unlock_posted(adapter->runtime);
 	return is_posted;
 }
 
 /* The peer has what was sent. Not in line: what comes before it needs few registers. */
-__attribute__((noinline)) static bool sent_again(struct adapter *adapter, uint64_t wr_id,
+__attribute__((noinline)) static bool send_template(struct adapter *adapter, uint64_t wr_id,
 						 uint32_t flags, const struct sge *sge)
 {
-	express_again_sent(adapter, wr_id, flags, sge);
+	template_send_book(adapter, wr_id, flags, sge);
 	sent_quickly(adapter);
-	attachment_unlock_posted(adapter->attachment);
+	runtime_unlock_posted(adapter->runtime);
 	return true;
 }
 
-bool adapter_posts_again(const struct adapter *adapter, const struct qp_object *qp)
+bool adapter_has_send_template(const struct adapter *adapter, const struct qp_object *qp)
 {
-	return __atomic_load_n(&adapter->attachment->sent_again.qp, __ATOMIC_RELAXED) == &qp->qp;
+	return __atomic_load_n(&adapter->runtime->send_template.qp, __ATOMIC_RELAXED) == &qp->qp;
 }
 
-__attribute__((noinline)) bool adapter_post_again(struct adapter *adapter,
+__attribute__((noinline)) bool adapter_post_by_template(struct adapter *adapter,
 						  const struct qp_object *qp, uint64_t wr_id,
 						  uint32_t flags, const struct sge *sge)
 {
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 	bool is_posted = false;
 
-	attachment_lock(attachment);
-	if (likely(attachment->sent_again.qp == &qp->qp)) {
-		if (attachment->run.qp != &qp->qp && express_again_send(attachment, flags, sge))
-			return sent_again(adapter, wr_id, flags, sge);
-		is_posted = express_again_is_in_run(attachment, attachment->sent_again.qp) &&
-			    express_again_repeat(adapter, wr_id, flags, sge);
+	runtime_lock(runtime);
+	if (likely(runtime->send_template.qp == &qp->qp)) {
+		if (runtime->burst.qp != &qp->qp && template_send_single(runtime, flags, sge))
+			return send_template(adapter, wr_id, flags, sge);
+		is_posted = template_send_is_in_burst(runtime, runtime->send_template.qp) &&
+			    template_send_payload(adapter, wr_id, flags, sge);
 		if (is_posted)
 			sent_quickly(adapter);
 	}
-	attachment_unlock_posted(attachment);
+	runtime_unlock_posted(runtime);
 	return is_posted;
 }
 
 bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
 			 const struct send_request *request)
 {
-	adapter->attachment->placed_again.qp = NULL; /* as below */
+	adapter->runtime->rma_template.qp = NULL; /* as below */
 	return post(adapter, &qp->qp, request);
 }
 
 /* The peer has what was placed. Not in line: what comes before it needs few registers. */
 __attribute__((noinline)) static const uint8_t *
-placed_again(struct adapter *adapter, uint64_t wr_id, uint32_t flags, const uint8_t *place)
+rma_template(struct adapter *adapter, uint64_t wr_id, uint32_t flags, const uint8_t *place)
 {
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 
-	placement_lane_placed(&attachment->placed_again, wr_id, flags, lane_time(attachment));
+	rma_short_book(&runtime->rma_template, wr_id, flags, fast_path_time(runtime));
 	sent_quickly(adapter);
-	attachment_unlock_unchanged(attachment);
+	runtime_unlock_unchanged(runtime);
 	return place;
 }
 
-bool adapter_places_again(const struct adapter *adapter, const struct qp_object *qp)
+bool adapter_has_rma_template(const struct adapter *adapter, const struct qp_object *qp)
 {
-	return __atomic_load_n(&adapter->attachment->placed_again.qp, __ATOMIC_RELAXED) == &qp->qp;
+	return __atomic_load_n(&adapter->runtime->rma_template.qp, __ATOMIC_RELAXED) == &qp->qp;
 }
 
 __attribute__((noinline)) const uint8_t *
-adapter_place_again(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,
+adapter_rma_by_template(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,
 		    uint32_t flags, const struct sge *sge, const struct remote_place *remote)
 {
-	struct attachment *attachment = adapter->attachment;
-	const struct placed_again *again = &attachment->placed_again;
+	struct process_runtime *runtime = adapter->runtime;
+	const struct rma_template *template = &runtime->rma_template;
 	const uint8_t *place = NULL;
 
-	attachment_lock(attachment);
-	if (likely(again->qp == &qp->qp))
-		place = placement_lane_again(again, flags, sge, remote);
+	runtime_lock(runtime);
+	if (likely(template->qp == &qp->qp))
+		place = rma_short_by_template(template, flags, sge, remote);
 	if (likely(place))
-		return placed_again(adapter, wr_id, flags, place);
-	attachment_unlock(attachment);
+		return rma_template(adapter, wr_id, flags, place);
+	runtime_unlock(runtime);
 	return NULL;
 }
 
-bool adapter_place(struct adapter *adapter, struct qp_object *qp,
+bool adapter_rma(struct adapter *adapter, struct qp_object *qp,
 		   const struct send_request *request)
 {
-	attachment_lock(adapter->attachment);
+	runtime_lock(adapter->runtime);
 
-	bool is_placed = placement_post(adapter, &qp->qp, request);
+	bool is_placed = rma_post(adapter, &qp->qp, request);
 
 	if (likely(is_placed))
 		sent_quickly(adapter);
-	attachment_unlock_unchanged(adapter->attachment);
+	runtime_unlock_unchanged(adapter->runtime);
 	return is_placed;
 }
 
-static inline bool place_again(struct attachment *attachment, const struct qp *qp,
+static inline bool place_again(struct process_runtime *runtime, const struct qp *qp,
 			       const struct send_request *request)
 {
 	const struct remote_place remote = {request->remote_address, request->remote_key};
 
-	if (attachment->placed_again.qp != qp || request->opcode != SEND_RDMA_WRITE ||
-	    !placement_lane_again(&attachment->placed_again, request->flags, request->sges, &remote))
+	if (runtime->rma_template.qp != qp || request->opcode != SEND_RDMA_WRITE ||
+	    !rma_short_by_template(&runtime->rma_template, request->flags, request->sges, &remote))
 		return false;
-	placement_lane_placed(&attachment->placed_again, request->wr_id, request->flags,
-			      lane_time(attachment));
+	rma_short_book(&runtime->rma_template, request->wr_id, request->flags,
+			      fast_path_time(runtime));
 	return true;
 }
 
-bool adapter_place_listed(struct adapter *adapter, struct qp_object *qp,
+bool adapter_rma_listed(struct adapter *adapter, struct qp_object *qp,
 			  const struct send_request *request)
 {
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 
 	/* Whoever posts much copies it, but for the others' sake not in one go. */
-	if (attachment_has_more_to_place(attachment) ||
-	    !(place_again(attachment, &qp->qp, request) ||
-	      placement_post(adapter, &qp->qp, request)))
+	if (runtime_has_more_rma(runtime) ||
+	    !(place_again(runtime, &qp->qp, request) ||
+	      rma_post(adapter, &qp->qp, request)))
 		return false;
-	attachment->placed_bytes += request->sges[0].byte_count;
-	attachment->run.qp = NULL; /* it has PSNs, which repeats would not count */
+	runtime->rma_bytes += request->sges[0].byte_count;
+	runtime->burst.qp = NULL; /* it has PSNs, which repeats would not count */
 	return true;
 }
 
 void adapter_unlock_listed(struct adapter *adapter)
 {
 	sent_quickly(adapter);
-	biased_lock_leave(&adapter->attachment->lock);
+	biased_lock_leave(&adapter->runtime->lock);
 }
 
 void adapter_send(struct adapter *adapter, struct qp_object *qp)
 {
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 
-	if (likely(placement_is_next(&qp->qp) ? placement_send(adapter, &qp->qp)
-					      : express_lane_send(adapter, &qp->qp))) {
+	if (likely(rma_is_next(&qp->qp) ? rma_send(adapter, &qp->qp)
+					      : short_send_queued(adapter, &qp->qp))) {
 		sent_quickly(adapter);
 		return;
 	}
 	hca_ready_add(&adapter->hca, &qp->qp);
 
-	time_ns now = attachment_now();
+	time_ns now = runtime_now();
 
-	helper_watch_polls(attachment, now);
+	progress_thread_watch_polls(runtime, now);
 	transmit_round(adapter, now);
 	/* Whoever posts much copies it, but for the others' sake not in one go. */
 	for (unsigned round = 0;
-	     round < COPY_ROUNDS && unlikely(attachment_has_more_to_place(attachment)); round++) {
+	     round < COPY_ROUNDS && unlikely(runtime_has_more_rma(runtime)); round++) {
 		adapter_unlock(adapter);
 		adapter_lock(adapter);
-		transmit_round(adapter, attachment_now());
+		transmit_round(adapter, runtime_now());
 	}
-	attachment_wake_helper(attachment);
+	runtime_wake_progress_thread(runtime);
 }
 
 bool adapter_sends_through_softibd(const struct adapter *adapter)
 {
-	return adapter->attachment->sends_through_softibd;
+	return adapter->runtime->sends_through_softibd;
 }
 
 unsigned adapter_programs_per_core(const struct adapter *adapter)
@@ -328,55 +328,55 @@ unsigned adapter_programs_per_core(const struct adapter *adapter)
 	}
 
 	const uint32_t programs =
-		__atomic_load_n(&adapter->attachment->fabric_page->program_count, __ATOMIC_RELAXED);
+		__atomic_load_n(&adapter->runtime->fabric_page->program_count, __ATOMIC_RELAXED);
 
 	return programs > core_count ? (programs + core_count - 1) / core_count : 1;
 }
 
 bool adapter_is_paced(const struct adapter *adapter)
 {
-	return adapter->attachment->fabric_page->is_paced;
+	return adapter->runtime->fabric_page->is_paced;
 }
 
 void adapter_nap(struct adapter *adapter, time_ns nap_ns)
 {
 	const struct timespec moment = {.tv_nsec = (long)nap_ns};
 
-	__atomic_add_fetch(&adapter->attachment->naps, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&adapter->runtime->naps, 1, __ATOMIC_RELAXED);
 	nanosleep(&moment, NULL);
 }
 
 void adapter_expect_silence(struct adapter *adapter)
 {
-	attachment_call_helper(adapter->attachment);
+	runtime_call_progress_thread(adapter->runtime);
 }
 
 bool adapter_progress(struct adapter *adapter, time_ns now)
 {
-	return progress(adapter->attachment, now);
+	return progress(adapter->runtime, now);
 }
 
 /* In line, too. */
 IN_LINE bool adapter_poll(struct adapter *adapter)
 {
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 
 	/* Timers, full rings and peers that go are looked after now and then. */
-	if (likely(++attachment->quick_polls < QUICK_ROUNDS)) {
-		enum express_round round = express_lane_round(attachment);
+	if (likely(++runtime->quick_polls < QUICK_ROUNDS)) {
+		enum poll_round round = poll_round_run(runtime);
 
-		if (likely(round != EXPRESS_LONG_WAY)) {
-			attachment_count_polls(attachment, 1);
-			if (round == EXPRESS_NOTHING)
+		if (likely(round != POLL_ROUND_FULL)) {
+			runtime_count_polls(runtime, 1);
+			if (round == POLL_ROUND_IDLE)
 				return false;
-			attachment->placed_again.qp = NULL;
+			runtime->rma_template.qp = NULL;
 			return true;
 		}
 	}
-	return whole_round(attachment);
+	return whole_round(runtime);
 }
 
 void adapter_want_time(struct adapter *adapter)
 {
-	adapter->attachment->wants_time = true;
+	adapter->runtime->wants_time = true;
 }

@@ -44,23 +44,23 @@ MUST_USE bool adapter_post(struct adapter *adapter, struct qp_object *qp,
 			   const struct send_request *request);
 /* The same of one SGE, if it is like the one before it (runtime/fast/send_template.h); and, without the lock, a guess
  * whether it may be. */
-bool adapter_posts_again(const struct adapter *adapter, const struct qp_object *qp);
-MUST_USE bool adapter_post_again(struct adapter *adapter, const struct qp_object *qp,
+bool adapter_has_send_template(const struct adapter *adapter, const struct qp_object *qp);
+MUST_USE bool adapter_post_by_template(struct adapter *adapter, const struct qp_object *qp,
 				 uint64_t wr_id, uint32_t flags, const struct sge *sge);
 /* The same for one of a list, with the lock; adapter_send comes after the last, or, if all of it went so,
  * adapter_unlock_listed, which also leaves the lock. */
 MUST_USE bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
 				  const struct send_request *request);
 /* The same two for a WRITE or READ, which is carried out. */
-MUST_USE bool adapter_place(struct adapter *adapter, struct qp_object *qp,
+MUST_USE bool adapter_rma(struct adapter *adapter, struct qp_object *qp,
 			    const struct send_request *request);
-MUST_USE bool adapter_place_listed(struct adapter *adapter, struct qp_object *qp,
+MUST_USE bool adapter_rma_listed(struct adapter *adapter, struct qp_object *qp,
 				   const struct send_request *request);
 void adapter_unlock_listed(struct adapter *adapter);
-/* The same as adapter_place for a WRITE, if it is like the one before it. Returns where it went: an
+/* The same as adapter_rma for a WRITE, if it is like the one before it. Returns where it went: an
  * address to be asked for (base/cache_line.h), never followed; NULL: nothing was done. */
-bool adapter_places_again(const struct adapter *adapter, const struct qp_object *qp);
-MUST_USE const uint8_t *adapter_place_again(struct adapter *adapter, const struct qp_object *qp,
+bool adapter_has_rma_template(const struct adapter *adapter, const struct qp_object *qp);
+MUST_USE const uint8_t *adapter_rma_by_template(struct adapter *adapter, const struct qp_object *qp,
 					    uint64_t wr_id, uint32_t flags, const struct sge *sge,
 					    const struct remote_place *remote);
 /* The same after posting to one queue pair; reads the clock only if it must. */

@@ -36,30 +36,30 @@ static void ignore_cq(void *context, struct cq *cq)
 
 const struct hca_owner adapter_nobody = {.event = ignore_event, .cq_notify = ignore_cq};
 
-static int get_adapter(struct attachment *attachment, const struct adapter_description *description,
+static int get_adapter(struct process_runtime *runtime, const struct adapter_description *description,
 		       struct adapter **ret_adapter)
 {
-	struct adapter **place = &attachment->adapters[description->index];
+	struct adapter **place = &runtime->adapters[description->index];
 
 	if (!*place) {
 		struct adapter *adapter = calloc(1, sizeof(*adapter));
 
 		if (!adapter)
 			return -ENOMEM;
-		adapter->attachment = attachment;
+		adapter->runtime = runtime;
 		adapter->description = description;
 		*place = adapter;
-		if (attachment->adapter_limit <= description->index)
-			attachment->adapter_limit = description->index + 1;
+		if (runtime->adapter_limit <= description->index)
+			runtime->adapter_limit = description->index + 1;
 	}
 	*ret_adapter = *place;
 	return 0;
 }
 
-static void end_placing(struct qp *qp)
+static void end_rma(struct qp *qp)
 {
-	placement_target_end(qp);
-	placement_forget(qp);
+	rma_target_end(qp);
+	rma_forget(qp);
 }
 
 static int start_hca(struct adapter *adapter, const struct hca_owner *owner)
@@ -71,13 +71,13 @@ static int start_hca(struct adapter *adapter, const struct hca_owner *owner)
 	if (error)
 		return error;
 	adapter->hca.system_image_guid = description->system_image_guid;
-	adapter->hca.is_unprivileged = !adapter->attachment->session->is_privileged;
+	adapter->hca.is_unprivileged = !adapter->runtime->session->is_privileged;
 	memory_begin_keys(&adapter->hca.memory, (uint32_t)getpid() * KEYS_PER_PROCESS);
 	adapter->hca.environment.is_underway = transmit_is_underway;
 	adapter->hca.environment.key_violation = key_violation_note;
-	adapter->hca.environment.end_placing = end_placing;
-	adapter->hca.environment.take_back = pull_lane_take_back;
-	exposure_watch(adapter);
+	adapter->hca.environment.end_rma = end_rma;
+	adapter->hca.environment.take_back = zcopy_revoke;
+	rkey_export_watch(adapter);
 	memory_guard_begin(adapter);
 	/* What softibd gave when the adapter was open before is still ours. */
 	for (unsigned i = 0; i < adapter->grant_count && !error; i++)
@@ -98,7 +98,7 @@ static int ask_for_ports(struct adapter *adapter)
 	snprintf(text, sizeof(text), "{\"command\":\"port\",\"adapter\":%u}",
 		 adapter->description->index);
 
-	int error = session_ask_plain(adapter->attachment->session, text, &answer);
+	int error = session_ask_plain(adapter->runtime->session, text, &answer);
 
 	if (!error)
 		json_decref(answer);
@@ -117,17 +117,17 @@ static bool ports_are_known(const struct hca *hca)
  * fetched before they are read. */
 static int wait_for_ports(struct adapter *adapter)
 {
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 	const struct timespec pause = {.tv_nsec = 1000000};
 
 	for (int waited_ms = 0; waited_ms < PORTS_WAIT_MS; waited_ms++) {
-		attachment_lock(attachment);
-		attachment_progress(attachment, attachment_now());
+		runtime_lock(runtime);
+		runtime_progress(runtime, runtime_now());
 
 		bool are_known = ports_are_known(&adapter->hca);
-		bool is_usable = attachment_is_usable(attachment);
+		bool is_usable = runtime_is_usable(runtime);
 
-		attachment_unlock(attachment);
+		runtime_unlock(runtime);
 		if (are_known)
 			return 0;
 		if (!is_usable)
@@ -141,25 +141,25 @@ static int wait_for_ports(struct adapter *adapter)
  * serves. */
 static int open_first(struct adapter *adapter, const struct hca_owner *owner)
 {
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 	int error = 0;
 
-	attachment_lock(attachment);
+	runtime_lock(runtime);
 	if (adapter->has_hca)
 		adapter->hca.owner = *owner;
 	else
 		error = start_hca(adapter, owner);
-	attachment_unlock(attachment);
+	runtime_unlock(runtime);
 	if (!error)
 		error = ask_for_ports(adapter);
 	if (!error)
 		error = wait_for_ports(adapter);
-	attachment_lock(attachment);
+	runtime_lock(runtime);
 	if (error && adapter->has_hca) {
 		hca_release(&adapter->hca);
 		adapter->has_hca = false;
 	}
-	attachment_unlock(attachment);
+	runtime_unlock(runtime);
 	return error;
 }
 
@@ -167,21 +167,21 @@ int adapter_open(struct session *session, unsigned index, const struct hca_owner
 		 struct adapter **ret_adapter)
 {
 	const struct adapter_description *description = session_adapter(session, index);
-	struct attachment *attachment;
+	struct process_runtime *runtime;
 	struct adapter *adapter = NULL;
 
 	if (!description)
 		return -EINVAL;
 
-	int error = attachment_get(session, &attachment);
+	int error = runtime_get(session, &runtime);
 
 	if (error)
 		return error;
 	pthread_mutex_lock(&session->attaching);
-	attachment_lock(attachment);
-	error = attachment_is_usable(attachment) ? get_adapter(attachment, description, &adapter)
+	runtime_lock(runtime);
+	error = runtime_is_usable(runtime) ? get_adapter(runtime, description, &adapter)
 						 : -ENODEV;
-	attachment_unlock(attachment);
+	runtime_unlock(runtime);
 	if (!error && adapter->open_count == 0)
 		error = open_first(adapter, owner);
 	if (!error) {
@@ -194,13 +194,13 @@ int adapter_open(struct session *session, unsigned index, const struct hca_owner
 
 void adapter_close(struct adapter *adapter)
 {
-	struct session *session = adapter->attachment->session;
+	struct session *session = adapter->runtime->session;
 	struct hca *hca = &adapter->hca;
 
 	pthread_mutex_lock(&session->attaching);
 	assert(adapter->open_count > 0);
 	if (--adapter->open_count == 0) {
-		attachment_lock(adapter->attachment);
+		runtime_lock(adapter->runtime);
 		hca->owner = adapter_nobody;
 		/* What a program did not destroy stays until it exits, as it would with a kernel
 		 * that has no close yet. */
@@ -209,7 +209,7 @@ void adapter_close(struct adapter *adapter)
 			hca_release(hca);
 			adapter->has_hca = false;
 		}
-		attachment_unlock(adapter->attachment);
+		runtime_unlock(adapter->runtime);
 	}
 	pthread_mutex_unlock(&session->attaching);
 }

@@ -45,7 +45,7 @@ static int ask_for_qpns(struct adapter *adapter, uint32_t asked_count, struct qp
 	snprintf(text, sizeof(text), "{\"command\":\"qpns\",\"adapter\":%u,\"count\":%u}",
 		 adapter->description->index, asked_count);
 
-	int error = session_ask_plain(adapter->attachment->session, text, &answer);
+	int error = session_ask_plain(adapter->runtime->session, text, &answer);
 
 	if (error)
 		return error;
@@ -64,7 +64,7 @@ int adapter_more_qpns(struct adapter *adapter)
 {
 	struct qpn_grant grant = {0};
 
-	if (!attachment_is_usable(adapter->attachment))
+	if (!runtime_is_usable(adapter->runtime))
 		return -ENODEV;
 
 	uint32_t asked_count = qpns_to_ask_for(adapter);

@@ -20,10 +20,10 @@ static bool load(struct qp_object *object, time_ns now, const struct alternate_p
 				QP_HAS_ALTERNATE_PATH | QP_HAS_PATH_MIGRATION) == 0;
 }
 
-void alternate_path_receive(struct attachment *attachment, time_ns now,
+void alternate_path_receive(struct process_runtime *runtime, time_ns now,
 			    const struct ring_record *record)
 {
-	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
 	struct alternate_path path;
 
 	if (!adapter || record->byte_count != sizeof(path))
@@ -33,6 +33,6 @@ void alternate_path_receive(struct attachment *attachment, time_ns now,
 	struct qp_object *object = index_table_get(&adapter->hca.qps, record->word);
 	bool is_loaded = object && load(object, now, &path);
 
-	target_loans_say(adapter, is_loaded ? RECORD_ALTERNATE_LOADED : RECORD_ALTERNATE_REFUSED,
+	xrc_leases_say(adapter, is_loaded ? RECORD_ALTERNATE_LOADED : RECORD_ALTERNATE_REFUSED,
 			 record->word);
 }

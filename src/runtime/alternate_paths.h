@@ -7,11 +7,11 @@
 #include "base/time.h"
 #include "ipc/alternate_path.h"
 
-struct attachment;
+struct process_runtime;
 struct ring_record;
 
 /* Loads it and says whether that was possible. The attachment's lock is held. */
-void alternate_path_receive(struct attachment *attachment, time_ns now,
+void alternate_path_receive(struct process_runtime *runtime, time_ns now,
 			    const struct ring_record *record);
 
 #endif

@@ -14,15 +14,15 @@
 enum { STRANGERS_PER_CHANGE = 32, SPINS_PER_YIELD = 256 };
 
 /* Nobody's: the next who takes the lock gets one. */
-static struct favour *first_favour(struct biased_lock *lock)
+static struct bias *first_bias(struct biased_lock *lock)
 {
-	return &lock->favours[0];
+	return &lock->biases[0];
 }
 
 /* Nobody's, for good. */
-static struct favour *last_favour(struct biased_lock *lock)
+static struct bias *last_bias(struct biased_lock *lock)
 {
-	return &lock->favours[1 + BIASED_LOCK_FAVOURS];
+	return &lock->biases[1 + BIASED_LOCK_BIASES];
 }
 
 static bool membarrier(int command)
@@ -31,7 +31,7 @@ static bool membarrier(int command)
 }
 
 /* The thread sanitizer knows nothing of such barriers. */
-static bool can_favour(void)
+static bool can_bias(void)
 {
 #if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
 	return false;
@@ -45,7 +45,7 @@ void biased_lock_init(struct biased_lock *lock)
 	pthread_mutexattr_t kind;
 
 	*lock = (struct biased_lock){0};
-	lock->favour = can_favour() ? first_favour(lock) : last_favour(lock);
+	lock->bias = can_bias() ? first_bias(lock) : last_bias(lock);
 	pthread_mutexattr_init(&kind);
 	/* Whoever holds it leaves within microseconds: a short spin beats a sleep. */
 	pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ADAPTIVE_NP);
@@ -58,46 +58,46 @@ void biased_lock_destroy(struct biased_lock *lock)
 	pthread_mutex_destroy(&lock->mutex);
 }
 
-void biased_lock_never_favour_me(struct biased_lock *lock)
+void biased_lock_never_bias_to_me(struct biased_lock *lock)
 {
 	biased_lock_take(lock);
-	lock->never_favoured = this_thread();
+	lock->never_biased = this_thread();
 	biased_lock_leave(lock);
 }
 
 /* With the mutex: waits until the favoured thread is out; it stays out until is_wanted is 0. */
-static void keep_favoured_out(struct biased_lock *lock)
+static void keep_biased_out(struct biased_lock *lock)
 {
 	__atomic_store_n(&lock->is_wanted, 1, __ATOMIC_RELAXED);
 	(void)membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-	for (unsigned spins = 1; __atomic_load_n(&lock->favour->is_held, __ATOMIC_ACQUIRE); spins++)
+	for (unsigned spins = 1; __atomic_load_n(&lock->bias->is_held, __ATOMIC_ACQUIRE); spins++)
 		if (spins % SPINS_PER_YIELD == 0)
 			sched_yield();
 }
 
 /* Held, and the favoured thread is out. */
-static void change_favour(struct biased_lock *lock)
+static void change_bias(struct biased_lock *lock)
 {
-	struct favour *next = lock->favour + 1;
+	struct bias *next = lock->bias + 1;
 
 	lock->strangers = 0;
-	if (next != last_favour(lock))
+	if (next != last_bias(lock))
 		next->thread = this_thread();
-	__atomic_store_n(&lock->favour, next, __ATOMIC_RELEASE);
+	__atomic_store_n(&lock->bias, next, __ATOMIC_RELEASE);
 }
 
 void biased_lock_take_slowly(struct biased_lock *lock)
 {
 	pthread_mutex_lock(&lock->mutex);
 	__atomic_store_n(&lock->holder, this_thread(), __ATOMIC_RELAXED);
-	if (lock->favour == last_favour(lock) || biased_lock_favour(lock))
+	if (lock->bias == last_bias(lock) || biased_lock_bias(lock))
 		return;
-	if (lock->favour != first_favour(lock))
-		keep_favoured_out(lock);
-	if (lock->never_favoured == this_thread())
+	if (lock->bias != first_bias(lock))
+		keep_biased_out(lock);
+	if (lock->never_biased == this_thread())
 		return;
-	if (lock->favour == first_favour(lock) || ++lock->strangers >= STRANGERS_PER_CHANGE)
-		change_favour(lock);
+	if (lock->bias == first_bias(lock) || ++lock->strangers >= STRANGERS_PER_CHANGE)
+		change_bias(lock);
 }
 
 /* The thread may have the lock by its favour: it gets the mutex as well, and gives up the favour's
@@ -109,7 +109,7 @@ bool biased_lock_will_leave_slowly(struct biased_lock *lock)
 	if (pthread_mutex_trylock(&lock->mutex) != 0)
 		return false;
 	__atomic_store_n(&lock->holder, this_thread(), __ATOMIC_RELAXED);
-	__atomic_store_n(&lock->favour->is_held, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&lock->bias->is_held, 0, __ATOMIC_RELAXED);
 	return true;
 }
 

@@ -17,21 +17,21 @@
 #include <stdint.h>
 #include "base/attributes.h"
 
-enum { BIASED_LOCK_FAVOURS = 8 };
+enum { BIASED_LOCK_BIASES = 8 };
 
 /* Given once, and taken away for good when another is given. */
-struct favour {
+struct bias {
 	const void *thread; /* NULL: to nobody */
 	uint32_t is_held;   /* the lock, by this thread, without the mutex */
 };
 
 struct biased_lock {
-	struct favour *favour; /* the one that counts. Changes while is_wanted */
+	struct bias *bias; /* the one that counts. Changes while is_wanted */
 	uint32_t is_wanted;    /* by who holds the mutex */
 	unsigned strangers;    /* that took it since the favour changed */
-	struct favour favours[1 + BIASED_LOCK_FAVOURS + 1]; /* the first and the last: nobody's */
+	struct bias biases[1 + BIASED_LOCK_BIASES + 1]; /* the first and the last: nobody's */
 	pthread_mutex_t mutex;
-	const void *never_favoured; /* thread */
+	const void *never_biased; /* thread */
 	const void *holder;	    /* thread: of the mutex and so of the lock; NULL: none */
 	/* Called by who leaves it with the mutex; NULL: nobody cares. */
 	void (*before_leaving)(struct biased_lock *lock);
@@ -41,7 +41,7 @@ struct biased_lock {
 void biased_lock_init(struct biased_lock *lock);
 void biased_lock_destroy(struct biased_lock *lock);
 /* The calling thread takes it now and then only, on behalf of another. */
-void biased_lock_never_favour_me(struct biased_lock *lock);
+void biased_lock_never_bias_to_me(struct biased_lock *lock);
 
 /* For the functions below. */
 void biased_lock_take_slowly(struct biased_lock *lock);
@@ -61,31 +61,31 @@ static inline const void *this_thread(void)
 }
 
 /* The favour of the calling thread, as it was a moment ago; NULL: none. */
-static inline struct favour *biased_lock_favour(struct biased_lock *lock)
+static inline struct bias *biased_lock_bias(struct biased_lock *lock)
 {
-	struct favour *favour = __atomic_load_n(&lock->favour, __ATOMIC_ACQUIRE);
+	struct bias *bias = __atomic_load_n(&lock->bias, __ATOMIC_ACQUIRE);
 
-	return likely(favour->thread == this_thread()) ? favour : NULL;
+	return likely(bias->thread == this_thread()) ? bias : NULL;
 }
 
 /* Takes the lock unless somebody wants it or has got the favour. */
-static inline bool biased_lock_enter(struct biased_lock *lock, struct favour *favour)
+static inline bool biased_lock_enter(struct biased_lock *lock, struct bias *bias)
 {
-	__atomic_store_n(&favour->is_held, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&bias->is_held, 1, __ATOMIC_RELAXED);
 	/* The processor's part is the barrier of those who want it. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (likely(!__atomic_load_n(&lock->is_wanted, __ATOMIC_ACQUIRE) &&
-		   __atomic_load_n(&lock->favour, __ATOMIC_RELAXED) == favour))
+		   __atomic_load_n(&lock->bias, __ATOMIC_RELAXED) == bias))
 		return true;
-	__atomic_store_n(&favour->is_held, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&bias->is_held, 0, __ATOMIC_RELEASE);
 	return false;
 }
 
 static inline void biased_lock_take(struct biased_lock *lock)
 {
-	struct favour *favour = biased_lock_favour(lock);
+	struct bias *bias = biased_lock_bias(lock);
 
-	if (!(likely(favour) && likely(biased_lock_enter(lock, favour))))
+	if (!(likely(bias) && likely(biased_lock_enter(lock, bias))))
 		biased_lock_take_slowly(lock);
 }
 
@@ -93,18 +93,18 @@ static inline void biased_lock_take(struct biased_lock *lock)
  * another way if it can't has no use for registers that survive one. */
 static inline bool biased_lock_try(struct biased_lock *lock)
 {
-	struct favour *favour = biased_lock_favour(lock);
+	struct bias *bias = biased_lock_bias(lock);
 
-	return likely(favour) && likely(biased_lock_enter(lock, favour));
+	return likely(bias) && likely(biased_lock_enter(lock, bias));
 }
 
 /* Whether the calling thread has it. Takes no lock and changes nothing: for signal handlers. */
 static inline bool biased_lock_is_mine(const struct biased_lock *lock)
 {
-	const struct favour *favour = __atomic_load_n(&lock->favour, __ATOMIC_ACQUIRE);
+	const struct bias *bias = __atomic_load_n(&lock->bias, __ATOMIC_ACQUIRE);
 
-	return (favour->thread == this_thread() &&
-		__atomic_load_n(&favour->is_held, __ATOMIC_RELAXED)) ||
+	return (bias->thread == this_thread() &&
+		__atomic_load_n(&bias->is_held, __ATOMIC_RELAXED)) ||
 	       __atomic_load_n(&lock->holder, __ATOMIC_RELAXED) == this_thread();
 }
 
@@ -113,10 +113,10 @@ MUST_USE bool biased_lock_will_leave_slowly(struct biased_lock *lock);
 
 static inline void biased_lock_leave(struct biased_lock *lock)
 {
-	struct favour *favour = biased_lock_favour(lock);
+	struct bias *bias = biased_lock_bias(lock);
 
-	if (likely(favour) && likely(__atomic_load_n(&favour->is_held, __ATOMIC_RELAXED)))
-		__atomic_store_n(&favour->is_held, 0, __ATOMIC_RELEASE);
+	if (likely(bias) && likely(__atomic_load_n(&bias->is_held, __ATOMIC_RELAXED)))
+		__atomic_store_n(&bias->is_held, 0, __ATOMIC_RELEASE);
 	else
 		biased_lock_leave_slowly(lock);
 }

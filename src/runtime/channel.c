@@ -16,9 +16,9 @@ void channel_init(struct channel *channel, uint32_t id)
 		.full_since = TIME_NEVER,
 	};
 	list_init(&channel->waiting);
-	list_init(&channel->dirty);
-	patience_init(&channel->patience);
-	datagram_loans_init(&channel->loans);
+	list_init(&channel->unpublished);
+	rnr_hold_init(&channel->rnr_hold);
+	ud_zcopies_init(&channel->zcopies);
 }
 
 void channel_open(struct channel *channel, void *out_memory, size_t out_bytes, void *in_memory,
@@ -39,16 +39,16 @@ void channel_open_words(struct channel *channel, void *out_memory, void *in_memo
 void channel_close(struct channel *channel)
 {
 	assert(list_is_empty(&channel->waiting));
-	assert(!list_is_linked(&channel->loans.link));
-	if (list_is_linked(&channel->dirty))
-		list_remove(&channel->dirty);
+	assert(!list_is_linked(&channel->zcopies.link));
+	if (list_is_linked(&channel->unpublished))
+		list_remove(&channel->unpublished);
 	if (channel->memory)
 		munmap(channel->memory, channel->memory_bytes);
 	if (channel->doorbell >= 0)
 		close(channel->doorbell);
 	channel->memory = NULL;
 	channel->doorbell = -1;
-	patience_init(&channel->patience);
+	rnr_hold_init(&channel->rnr_hold);
 	channel->release_in = 0;
 	channel->state = CHANNEL_DEAD;
 }

@@ -24,8 +24,8 @@
 
 struct grant_table;
 struct pin_table;
-struct placement_area;
-struct placement_peer;
+struct rma_area;
+struct rma_peer;
 
 enum channel_state {
 	CHANNEL_WANTED, /* named by softibd, not mapped yet */
@@ -41,27 +41,27 @@ struct channel {
 	struct word_producer words_out; /* of a direct channel, like words_in */
 	struct word_consumer words_in;
 	unsigned rounds_with_records; /* for runtime/fast/short_send.h */
-	struct dialogue dialogue;
-	struct run_in run_in; /* of a direct channel */
-	struct like_in like_in;
-	struct patience patience;     /* with what lies next in the ring */
+	struct pingpong pingpong;
+	struct burst_in burst_in; /* of a direct channel */
+	struct rx_expected rx_expected;
+	struct rnr_hold rnr_hold;     /* with what lies next in the ring */
 	unsigned release_in; /* not 0: idle rounds until the other end is shown how far we read */
-	struct datagram_loans loans; /* of ours, to the other end */
+	struct ud_zcopies zcopies; /* of ours, to the other end */
 	int doorbell; /* the consumer's at the other end */
 	void *memory; /* NULL unless the channel owns the mapping */
 	size_t memory_bytes;
 	struct list waiting; /* struct qp by ready_link: wants room */
-	struct list dirty;   /* in the owner's list while records are not published */
+	struct list unpublished;   /* in the owner's list while records are not published */
 	time_ns full_since;  /* TIME_NEVER while nobody waits */
 	uint64_t full_head;  /* where the consumer stood then */
 	bool is_stalled;     /* throw away what does not fit */
 	/* Of a direct ring (ipc/rma_area.h): what goes past the packets. */
-	struct placement_area *placed_out; /* what we do at the other end */
-	struct placement_area *placed_in;  /* what the other end does here */
-	struct placement_peer *peer;	   /* NULL: nothing can be done there */
+	struct rma_area *rma_out; /* what we do at the other end */
+	struct rma_area *rma_in;  /* what the other end does here */
+	struct rma_peer *peer;	   /* NULL: nothing can be done there */
 	struct grant_table *grants;	   /* NULL: nobody has asked yet */
 	struct pin_table *pins;		   /* runtime/rma/pinned_range.h; NULL: none */
-	bool peer_pulls;		   /* runtime/zcopy/zcopy_send.h */
+	bool peer_takes_zcopy;		   /* runtime/zcopy/zcopy_send.h */
 	uint64_t taken_head; /* where the consumer stood when it was last seen to have moved */
 	time_ns taken_at;
 };
@@ -90,11 +90,11 @@ static inline bool channel_has_more(const struct channel *channel)
 	return !ring_is_empty(&channel->in) || channel_has_words(channel);
 }
 
-/* Whether what was not read waits for the program. The helper looks after it every PATIENCE_LOOK_NS;
+/* Whether what was not read waits for the program. The helper looks after it every RNR_HOLD_LOOK_NS;
  * nobody need ring. */
 static inline bool channel_holds_back(const struct channel *channel)
 {
-	return channel->patience.is_waiting;
+	return channel->rnr_hold.is_waiting;
 }
 
 /* Shows what was written to the other end, and wakes it if it sleeps. */

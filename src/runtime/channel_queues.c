@@ -4,18 +4,18 @@
 
 #include "runtime/runtime_state.h"
 
-void publish_later(struct attachment *attachment, struct channel *channel)
+void publish_later(struct process_runtime *runtime, struct channel *channel)
 {
-	if (!list_is_linked(&channel->dirty))
-		list_append(&attachment->dirty, &channel->dirty);
+	if (!list_is_linked(&channel->unpublished))
+		list_append(&runtime->unpublished, &channel->unpublished);
 }
 
-void publish_all(struct attachment *attachment)
+void publish_all(struct process_runtime *runtime)
 {
 	struct list *link;
 
-	while ((link = list_pop(&attachment->dirty)))
-		channel_publish(container_of(link, struct channel, dirty));
+	while ((link = list_pop(&runtime->unpublished)))
+		channel_publish(container_of(link, struct channel, unpublished));
 }
 
 void waiting_wake(struct list *waiting)

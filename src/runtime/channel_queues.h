@@ -4,15 +4,15 @@
 #ifndef SOFTIB_RUNTIME_CHANNEL_QUEUES_H
 #define SOFTIB_RUNTIME_CHANNEL_QUEUES_H
 
-struct attachment;
+struct process_runtime;
 struct channel;
 struct flow;
 struct list;
 
 /* The channel has records that are not published. */
-void publish_later(struct attachment *attachment, struct channel *channel);
+void publish_later(struct process_runtime *runtime, struct channel *channel);
 /* Publishes all of them, and wakes the readers that sleep. */
-void publish_all(struct attachment *attachment);
+void publish_all(struct process_runtime *runtime);
 
 /* Queue pairs, by ready_link, may transmit again. */
 void waiting_wake(struct list *waiting);

@@ -16,84 +16,84 @@
 #include "runtime/zcopy/zcopy_send.h"
 #include "runtime/zcopy/ud_zcopy.h"
 
-static struct channel *find_channel(const struct attachment *attachment, uint32_t id)
+static struct channel *find_channel(const struct process_runtime *runtime, uint32_t id)
 {
-	for (unsigned i = 0; i < attachment->channel_count; i++)
-		if (attachment->channels[i]->id == id)
-			return attachment->channels[i];
+	for (unsigned i = 0; i < runtime->channel_count; i++)
+		if (runtime->channels[i]->id == id)
+			return runtime->channels[i];
 	return NULL;
 }
 
 /* A helper that stays out looks at it without the lock. */
-static void set_wanted_count(struct attachment *attachment, unsigned count)
+static void set_wanted_count(struct process_runtime *runtime, unsigned count)
 {
-	__atomic_store_n(&attachment->wanted_count, count, __ATOMIC_RELAXED);
+	__atomic_store_n(&runtime->wanted_count, count, __ATOMIC_RELAXED);
 }
 
-struct channel *direct_channel_get(struct attachment *attachment, uint32_t id)
+struct channel *direct_channel_get(struct process_runtime *runtime, uint32_t id)
 {
-	struct channel *channel = find_channel(attachment, id);
+	struct channel *channel = find_channel(runtime, id);
 
 	if (channel)
 		return channel;
-	if (attachment->channel_count == attachment->channel_capacity) {
+	if (runtime->channel_count == runtime->channel_capacity) {
 		unsigned capacity =
-			attachment->channel_capacity ? attachment->channel_capacity * 2 : 8;
+			runtime->channel_capacity ? runtime->channel_capacity * 2 : 8;
 		struct channel **channels =
-			realloc(attachment->channels, capacity * sizeof(struct channel *));
+			realloc(runtime->channels, capacity * sizeof(struct channel *));
 
 		if (!channels)
 			return NULL;
-		attachment->channels = channels;
-		attachment->channel_capacity = capacity;
+		runtime->channels = channels;
+		runtime->channel_capacity = capacity;
 	}
 	channel = malloc(sizeof(*channel));
 	if (!channel)
 		return NULL;
 	channel_init(channel, id);
-	attachment->channels[attachment->channel_count++] = channel;
-	set_wanted_count(attachment, attachment->wanted_count + 1);
+	runtime->channels[runtime->channel_count++] = channel;
+	set_wanted_count(runtime, runtime->wanted_count + 1);
 	/* Whoever finds the record may be a polling program; the helper does the asking. */
-	doorbell_ring(attachment->doorbell);
+	doorbell_ring(runtime->doorbell);
 	return channel;
 }
 
 /* One that wrote nonsense keeps its place, so that it is not fetched again. */
-static void bury_channel(struct attachment *attachment, struct channel *channel)
+static void bury_channel(struct process_runtime *runtime, struct channel *channel)
 {
-	datagram_loans_close(attachment, channel, attachment_now());
-	placement_target_close(channel);
-	pinned_window_close(attachment, channel);
-	placement_close(channel);
+	ud_zcopies_close(runtime, channel, runtime_now());
+	rma_target_close(channel);
+	pinned_range_close(runtime, channel);
+	rma_close(channel);
 	waiting_wake(&channel->waiting);
-	flow_table_forget_channel(&attachment->flows, channel, waiting_wake_flow, attachment);
+	flow_table_forget_channel(&runtime->flows, channel, waiting_wake_flow, runtime);
 	channel_close(channel);
 }
 
-static void drop_channel(struct attachment *attachment, unsigned index)
+static void drop_channel(struct process_runtime *runtime, unsigned index)
 {
-	struct channel *channel = attachment->channels[index];
+	struct channel *channel = runtime->channels[index];
 
-	bury_channel(attachment, channel);
-	attachment->channels[index] = attachment->channels[--attachment->channel_count];
+	bury_channel(runtime, channel);
+	runtime->channels[index] = runtime->channels[--runtime->channel_count];
 	free(channel);
 }
 
-bool direct_channels_reap(struct attachment *attachment)
+bool direct_channels_reap(struct process_runtime *runtime)
 {
 	bool any = false;
 
-	for (unsigned i = attachment->channel_count; i-- > 0;) {
-		struct channel *channel = attachment->channels[i];
+	for (unsigned i = runtime->channel_count; i-- > 0;) {
+		struct channel *channel = runtime->channels[i];
 
 		if (channel->state != CHANNEL_OPEN)
 			continue;
 		if (unlikely(channel_is_corrupt(channel))) {
-			bury_channel(attachment, channel);
+			bury_channel(runtime, channel);
 			any = true;
 		} else if (unlikely(ring_is_closed(channel->in.shared)) &&
 			   ring_is_empty(&channel->in)) {
-			drop_channel(attachment, i);
+			drop_channel(runtime, i);
 			any = true;
 		}
 	}
@@ -102,7 +102,7 @@ bool direct_channels_reap(struct attachment *attachment)
 
 struct fetched {
 	int doorbell;
-	int exposure_file;
+	int rkey_export_file;
 	void *memory;
 	unsigned outgoing;
 	unsigned incoming;
@@ -131,7 +131,7 @@ static int fetch(struct session *session, uint32_t id, struct fetched *ret_fetch
 		error = memory_file_map(message.descriptors[0], direct_layout().total_bytes,
 					&ret_fetched->memory);
 	if (!error) {
-		ret_fetched->exposure_file = control_message_take(&message, 1);
+		ret_fetched->rkey_export_file = control_message_take(&message, 1);
 		ret_fetched->doorbell = control_message_take(&message, 2);
 		ret_fetched->outgoing = (unsigned)outgoing;
 		ret_fetched->incoming = (unsigned)incoming;
@@ -154,7 +154,7 @@ static void refuse(struct session *session, uint32_t id)
 		json_decref(answer);
 }
 
-static void open_channel(struct attachment *attachment, struct channel *channel,
+static void open_channel(struct process_runtime *runtime, struct channel *channel,
 			 const struct fetched *fetched)
 {
 	struct direct_layout layout = direct_layout();
@@ -167,41 +167,41 @@ static void open_channel(struct attachment *attachment, struct channel *channel,
 		     fetched->doorbell);
 	channel_open_words(channel, memory + layout.words_offset[fetched->outgoing],
 			   memory + layout.words_offset[fetched->incoming]);
-	channel->out.is_fenced = attachment->is_fenced;
-	__atomic_store_n(&channel->in.shared->consumer_fences, attachment->is_fenced,
+	channel->out.is_fenced = runtime->is_fenced;
+	__atomic_store_n(&channel->in.shared->consumer_fences, runtime->is_fenced,
 			 __ATOMIC_RELEASE);
-	channel->placed_out =
-		(struct placement_area *)(void *)(memory + layout.area_offset[fetched->outgoing]);
-	channel->placed_in =
-		(struct placement_area *)(void *)(memory + layout.area_offset[fetched->incoming]);
-	placement_open(channel, fetched->exposure_file);
-	pull_lane_open(attachment, channel);
-	flow_table_channel_opened(&attachment->flows, channel, waiting_wake_flow, attachment);
+	channel->rma_out =
+		(struct rma_area *)(void *)(memory + layout.area_offset[fetched->outgoing]);
+	channel->rma_in =
+		(struct rma_area *)(void *)(memory + layout.area_offset[fetched->incoming]);
+	rma_open(channel, fetched->rkey_export_file);
+	zcopy_open(runtime, channel);
+	flow_table_channel_opened(&runtime->flows, channel, waiting_wake_flow, runtime);
 }
 
-void direct_channels_fetch(struct attachment *attachment)
+void direct_channels_fetch(struct process_runtime *runtime)
 {
-	for (unsigned i = 0; attachment->wanted_count && i < attachment->channel_count; i++) {
-		struct channel *channel = attachment->channels[i];
+	for (unsigned i = 0; runtime->wanted_count && i < runtime->channel_count; i++) {
+		struct channel *channel = runtime->channels[i];
 		struct fetched fetched;
 
 		if (channel->state != CHANNEL_WANTED)
 			continue;
 		/* Only the helper fetches and reaping leaves wanted ones alone, so the channel
 		 * stays while the lock is away; the array may move. */
-		attachment_unlock(attachment);
+		runtime_unlock(runtime);
 
-		int error = fetch(attachment->session, channel->id, &fetched);
+		int error = fetch(runtime->session, channel->id, &fetched);
 
 		/* -ENOENT: the peer is gone, and the ring with it. */
 		if (error && error != -ENOENT)
-			refuse(attachment->session, channel->id);
-		attachment_lock(attachment);
-		set_wanted_count(attachment, attachment->wanted_count - 1);
+			refuse(runtime->session, channel->id);
+		runtime_lock(runtime);
+		set_wanted_count(runtime, runtime->wanted_count - 1);
 		if (!error)
-			open_channel(attachment, channel, &fetched);
+			open_channel(runtime, channel, &fetched);
 		else
-			bury_channel(attachment, channel);
+			bury_channel(runtime, channel);
 		/* Others may have come and gone meanwhile. */
 		i = (unsigned)-1;
 	}

@@ -6,18 +6,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct attachment;
+struct process_runtime;
 struct channel;
 
 /* The channel of that id, or a new one that the helper will fetch; NULL when memory is out. */
-struct channel *direct_channel_get(struct attachment *attachment, uint32_t id);
+struct channel *direct_channel_get(struct process_runtime *runtime, uint32_t id);
 
 /* Fetches wanted channels from softibd. Only the helper calls it. Gives the lock up while it asks.
  */
-void direct_channels_fetch(struct attachment *attachment);
+void direct_channels_fetch(struct process_runtime *runtime);
 
 /* Leaves rings whose peer wrote nonsense, and those that softibd closed once they are read. Returns
  * whether there was one. */
-bool direct_channels_reap(struct attachment *attachment);
+bool direct_channels_reap(struct process_runtime *runtime);
 
 #endif

@@ -10,11 +10,11 @@
 #define PAUSE_NS MILLISECONDS(1)
 
 /* false: no room in the ring. */
-static bool tell(struct attachment *attachment, unsigned adapter_index, unsigned port_index,
+static bool tell(struct process_runtime *runtime, unsigned adapter_index, unsigned port_index,
 		 struct key_violation *violation)
 {
-	struct channel *softibd = &attachment->softibd;
-	struct ring_record *record = attachment_is_usable(attachment)
+	struct channel *softibd = &runtime->softibd;
+	struct ring_record *record = runtime_is_usable(runtime)
 					     ? ring_reserve(&softibd->out, sizeof(*violation))
 					     : NULL;
 
@@ -27,45 +27,45 @@ static bool tell(struct attachment *attachment, unsigned adapter_index, unsigned
 	record->byte_count = sizeof(*violation);
 	memcpy(record->body, violation, sizeof(*violation));
 	ring_commit(&softibd->out, record);
-	publish_later(attachment, softibd);
+	publish_later(runtime, softibd);
 	violation->count = 0;
 	return true;
 }
 
-static bool tell_adapter(struct attachment *attachment, struct adapter *adapter)
+static bool tell_adapter(struct process_runtime *runtime, struct adapter *adapter)
 {
 	for (unsigned port_index = 0; port_index < HCA_PORTS_MAX; port_index++) {
 		for (unsigned key = 0; key < 2; key++) {
 			struct key_violation *violation = &adapter->violations[port_index][key];
 
 			if (violation->count &&
-			    !tell(attachment, adapter->description->index, port_index, violation))
+			    !tell(runtime, adapter->description->index, port_index, violation))
 				return false;
 		}
 	}
 	return true;
 }
 
-void key_violations_tell(struct attachment *attachment, time_ns now)
+void key_violations_tell(struct process_runtime *runtime, time_ns now)
 {
 	bool all_are_told = true;
 
-	if (now < attachment->violations_due)
+	if (now < runtime->violations_due)
 		return;
-	for (unsigned i = 0; i < attachment->adapter_limit && all_are_told; i++) {
-		if (attachment->adapters[i])
-			all_are_told = tell_adapter(attachment, attachment->adapters[i]);
+	for (unsigned i = 0; i < runtime->adapter_limit && all_are_told; i++) {
+		if (runtime->adapters[i])
+			all_are_told = tell_adapter(runtime, runtime->adapters[i]);
 	}
-	attachment->violations_due = all_are_told ? TIME_NEVER : now + PAUSE_NS;
-	attachment->violations_told_at = now;
-	publish_all(attachment);
+	runtime->violations_due = all_are_told ? TIME_NEVER : now + PAUSE_NS;
+	runtime->violations_told_at = now;
+	publish_all(runtime);
 }
 
 void key_violation_note(const struct qp *qp, const struct packet *packet, enum violated_key key)
 {
 	struct hca *hca = container_of(qp, struct qp_object, qp)->hca;
 	struct adapter *adapter = container_of(hca, struct adapter, hca);
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 	struct key_violation *violation = &adapter->violations[qp->port->number - 1][key];
 	bool has_deth = opcode_info(packet->bth.opcode)->has_deth;
 
@@ -85,7 +85,7 @@ void key_violation_note(const struct qp *qp, const struct packet *packet, enum v
 		violation->sgid = packet->grh.sgid;
 		violation->dgid = packet->grh.dgid;
 	}
-	if (attachment->violations_due == TIME_NEVER)
-		attachment->violations_due = attachment->violations_told_at + PAUSE_NS;
-	key_violations_tell(attachment, attachment->last_now);
+	if (runtime->violations_due == TIME_NEVER)
+		runtime->violations_due = runtime->violations_told_at + PAUSE_NS;
+	key_violations_tell(runtime, runtime->last_now);
 }

@@ -12,12 +12,12 @@
 #include "base/time.h"
 #include "net/transport/qp.h"
 
-struct attachment;
+struct process_runtime;
 
 /* qp_environment.key_violation */
 void key_violation_note(const struct qp *qp, const struct packet *packet, enum violated_key key);
 
 /* Tells what is due. */
-void key_violations_tell(struct attachment *attachment, time_ns now);
+void key_violations_tell(struct process_runtime *runtime, time_ns now);
 
 #endif

@@ -31,7 +31,7 @@
 
 enum { PAGE_BYTES = 4096 };
 
-static int map_parts(struct attachment *attachment, struct control_message *message)
+static int map_parts(struct process_runtime *runtime, struct control_message *message)
 {
 	struct process_layout layout = process_layout();
 	size_t page_bytes = sizeof(struct fabric_page);
@@ -57,21 +57,21 @@ static int map_parts(struct attachment *attachment, struct control_message *mess
 
 	uint8_t *bytes = memory;
 
-	error = flow_table_init(&attachment->flows,
+	error = flow_table_init(&runtime->flows,
 				(struct flow_counters *)(bytes + layout.flows_offset));
 	if (error)
 		goto unmap_memory;
-	attachment->fabric_page = page;
-	attachment->fabric_page_bytes = page_bytes;
-	attachment->doorbell = control_message_take(message, 3);
+	runtime->fabric_page = page;
+	runtime->fabric_page_bytes = page_bytes;
+	runtime->doorbell = control_message_take(message, 3);
 	doorbell = control_message_take(message, 4);
 	/* Without it all goes by packets. */
-	if (exposure_open(&attachment->exposure, control_message_take(message, 2)) != 0)
-		exposure_close(&attachment->exposure);
-	channel_open(&attachment->softibd, bytes + layout.up_offset, PROCESS_RING_BYTES,
+	if (rkey_export_open(&runtime->rkey_export, control_message_take(message, 2)) != 0)
+		rkey_export_close(&runtime->rkey_export);
+	channel_open(&runtime->softibd, bytes + layout.up_offset, PROCESS_RING_BYTES,
 		     bytes + layout.down_offset, PROCESS_RING_BYTES, doorbell);
-	attachment->softibd.memory = memory;
-	attachment->softibd.memory_bytes = layout.total_bytes;
+	runtime->softibd.memory = memory;
+	runtime->softibd.memory_bytes = layout.total_bytes;
 	return 0;
 
 unmap_memory:
@@ -81,82 +81,82 @@ unmap_page:
 	return error;
 }
 
-static int attach(struct attachment *attachment)
+static int attach(struct process_runtime *runtime)
 {
 	struct control_message message;
 	json_t *answer;
-	int error = session_reconnect(attachment->session);
+	int error = session_reconnect(runtime->session);
 
 	if (!error)
-		error = session_ask(attachment->session, "{\"command\":\"attach\"}", &answer,
+		error = session_ask(runtime->session, "{\"command\":\"attach\"}", &answer,
 				    &message);
 	if (error)
 		return error;
 	json_decref(answer);
-	error = map_parts(attachment, &message);
+	error = map_parts(runtime, &message);
 	control_message_release(&message);
 	return error;
 }
 
 /* What attach() got; nobody uses it yet. */
-static void detach(struct attachment *attachment)
+static void detach(struct process_runtime *runtime)
 {
-	flow_table_release(&attachment->flows);
-	channel_close(&attachment->softibd);
-	exposure_close(&attachment->exposure);
-	munmap((void *)(uintptr_t)attachment->fabric_page, attachment->fabric_page_bytes);
-	close(attachment->doorbell);
+	flow_table_release(&runtime->flows);
+	channel_close(&runtime->softibd);
+	rkey_export_close(&runtime->rkey_export);
+	munmap((void *)(uintptr_t)runtime->fabric_page, runtime->fabric_page_bytes);
+	close(runtime->doorbell);
 }
 
-static int create(struct session *session, struct attachment **ret_attachment)
+static int create(struct session *session, struct process_runtime **ret_runtime)
 {
-	struct attachment *attachment = calloc(1, sizeof(*attachment));
+	struct process_runtime *runtime = calloc(1, sizeof(*runtime));
 
-	if (!attachment)
+	if (!runtime)
 		return -ENOMEM;
-	biased_lock_init(&attachment->lock);
-	attachment->session = session;
-	attachment->is_fenced = process_fence_register();
-	attachment->may_express = express_lane_is_allowed();
-	attachment->helper_wakes_at = TIME_NEVER;
-	attachment->give_back_at = TIME_NEVER;
-	attachment->violations_due = TIME_NEVER;
-	list_init(&attachment->dirty);
-	list_init(&attachment->lending);
-	channel_init(&attachment->softibd, 0);
+	biased_lock_init(&runtime->lock);
+	runtime->session = session;
+	runtime->is_fenced = process_fence_register();
+	runtime->may_go_fast = fast_path_is_allowed();
+	runtime->progress_wakes_at = TIME_NEVER;
+	runtime->give_back_at = TIME_NEVER;
+	runtime->violations_due = TIME_NEVER;
+	list_init(&runtime->unpublished);
+	list_init(&runtime->lending);
+	channel_init(&runtime->softibd, 0);
 
-	int error = attach(attachment);
+	int error = attach(runtime);
 
 	if (error)
-		goto free_attachment;
-	error = helper_start(attachment);
+		goto free_runtime;
+	error = progress_thread_start(runtime);
 	if (error)
 		goto detach;
-	*ret_attachment = attachment;
+	*ret_runtime = runtime;
 	return 0;
 
 detach:
-	detach(attachment);
-free_attachment:
+	detach(runtime);
+free_runtime:
 	session_hang_up(session);
-	biased_lock_destroy(&attachment->lock);
-	free(attachment);
+	biased_lock_destroy(&runtime->lock);
+	free(runtime);
 	return error;
 }
 
-int attachment_get(struct session *session, struct attachment **ret_attachment)
+int runtime_get(struct session *session, struct process_runtime **ret_runtime)
 {
-	struct attachment *attachment;
+	struct process_runtime *runtime;
 	int error = 0;
 
 	pthread_mutex_lock(&session->attaching);
-	attachment = session->attachment;
-	if (!attachment)
-		error = create(session, &attachment);
+	runtime = session->runtime;
+	if (!runtime)
+		error = create(session, &runtime);
 	if (!error) {
 		/* A fork looks at it without the mutex. */
-		__atomic_store_n(&session->attachment, attachment, __ATOMIC_RELEASE);
-		*ret_attachment = attachment;
+		__atomic_store_n(&session->runtime, runtime, __ATOMIC_RELEASE);
+		*ret_runtime = runtime;
 	}
 	pthread_mutex_unlock(&session->attaching);
 	return error;
@@ -170,29 +170,29 @@ static void close_doorbell(int *doorbell)
 	*doorbell = -1;
 }
 
-void attachment_abandon(struct attachment *attachment)
+void runtime_abandon(struct process_runtime *runtime)
 {
-	attachment->is_abandoned = true;
-	attachment->may_express = false;
-	attachment_forget_requests(attachment); /* the rings are the parent's */
-	close_doorbell(&attachment->doorbell);
-	close_doorbell(&attachment->softibd.doorbell);
-	for (unsigned i = 0; i < attachment->channel_count; i++) {
-		close_doorbell(&attachment->channels[i]->doorbell);
-		pinned_window_abandon(attachment->channels[i]);
-		if (attachment->channels[i]->peer)
-			pinned_write_abandon(&attachment->channels[i]->peer->pinned);
+	runtime->is_abandoned = true;
+	runtime->may_go_fast = false;
+	runtime_forget_templates(runtime); /* the rings are the parent's */
+	close_doorbell(&runtime->doorbell);
+	close_doorbell(&runtime->softibd.doorbell);
+	for (unsigned i = 0; i < runtime->channel_count; i++) {
+		close_doorbell(&runtime->channels[i]->doorbell);
+		pinned_range_abandon(runtime->channels[i]);
+		if (runtime->channels[i]->peer)
+			pinned_write_abandon(&runtime->channels[i]->peer->pinned);
 		/* What is written there is the parent's. */
-		attachment->channels[i]->placed_in = NULL;
-		attachment->channels[i]->placed_out = NULL;
+		runtime->channels[i]->rma_in = NULL;
+		runtime->channels[i]->rma_out = NULL;
 	}
-	biased_lock_init(&attachment->lock);
+	biased_lock_init(&runtime->lock);
 	/* Whoever polls what the parent posted finds it flushed. No events: the descriptors that
 	 * tell of them are the parent's too. */
-	for (unsigned i = 0; i < attachment->adapter_limit; i++)
-		if (attachment->adapters[i])
-			attachment->adapters[i]->hca.owner = adapter_nobody;
-	attachment_fail(attachment, attachment_now());
+	for (unsigned i = 0; i < runtime->adapter_limit; i++)
+		if (runtime->adapters[i])
+			runtime->adapters[i]->hca.owner = adapter_nobody;
+	runtime_fail(runtime, runtime_now());
 }
 
 static bool retry_full(struct channel *channel, time_ns now)
@@ -204,23 +204,23 @@ static bool retry_full(struct channel *channel, time_ns now)
 	return true;
 }
 
-void attachment_fail(struct attachment *attachment, time_ns now)
+void runtime_fail(struct process_runtime *runtime, time_ns now)
 {
-	if (attachment->is_failed)
+	if (runtime->is_failed)
 		return;
-	attachment->is_failed = true;
-	attachment->may_express = false;
-	for (unsigned i = 0; i < attachment->adapter_limit; i++)
-		if (attachment->adapters[i] && attachment->adapters[i]->has_hca)
-			hca_fail(&attachment->adapters[i]->hca, now);
+	runtime->is_failed = true;
+	runtime->may_go_fast = false;
+	for (unsigned i = 0; i < runtime->adapter_limit; i++)
+		if (runtime->adapters[i] && runtime->adapters[i]->has_hca)
+			hca_fail(&runtime->adapters[i]->hca, now);
 }
 
-static bool expire(struct attachment *attachment, time_ns now)
+static bool expire(struct process_runtime *runtime, time_ns now)
 {
 	bool any = false;
 
-	for (unsigned i = 0; i < attachment->adapter_limit; i++) {
-		struct adapter *adapter = attachment->adapters[i];
+	for (unsigned i = 0; i < runtime->adapter_limit; i++) {
+		struct adapter *adapter = runtime->adapters[i];
 
 		if (adapter && adapter->has_hca)
 			hca_date(&adapter->hca, now);
@@ -229,77 +229,77 @@ static bool expire(struct attachment *attachment, time_ns now)
 			any = true;
 		}
 	}
-	if (unlikely(!list_is_empty(&attachment->flows.holding)))
-		flow_table_expire(&attachment->flows, now, waiting_wake_flow, attachment);
-	any |= retry_full(&attachment->softibd, now);
-	for (unsigned i = 0; i < attachment->channel_count; i++)
-		if (attachment->channels[i]->state == CHANNEL_OPEN)
-			any |= retry_full(attachment->channels[i], now);
+	if (unlikely(!list_is_empty(&runtime->flows.holding)))
+		flow_table_expire(&runtime->flows, now, waiting_wake_flow, runtime);
+	any |= retry_full(&runtime->softibd, now);
+	for (unsigned i = 0; i < runtime->channel_count; i++)
+		if (runtime->channels[i]->state == CHANNEL_OPEN)
+			any |= retry_full(runtime->channels[i], now);
 	return any;
 }
 
-bool attachment_progress(struct attachment *attachment, time_ns now)
+bool runtime_progress(struct process_runtime *runtime, time_ns now)
 {
-	if (unlikely(!attachment_is_usable(attachment)))
+	if (unlikely(!runtime_is_usable(runtime)))
 		return false;
 
-	attachment->last_now = now;
-	attachment->quick_polls = 0;
-	attachment->quick_posts = 0;
+	runtime->last_now = now;
+	runtime->quick_polls = 0;
+	runtime->quick_posts = 0;
 
-	bool any = receive_all(attachment, now);
+	bool any = receive_all(runtime, now);
 
-	attachment->placed_bytes = 0;
+	runtime->rma_bytes = 0;
 
-	if (unlikely(!list_is_empty(&attachment->lending)))
-		any |= datagram_loans_watch(attachment, now);
-	any |= direct_channels_reap(attachment);
-	any |= expire(attachment, now);
-	for (unsigned i = 0; i < attachment->adapter_limit; i++)
-		if (attachment->adapters[i] && attachment->adapters[i]->has_hca)
-			any |= transmit_adapter(attachment->adapters[i], now);
-	if (unlikely(attachment_has_loans(attachment)))
-		target_loans_return_idle(attachment, now);
-	if (unlikely(attachment->violations_due <= now))
-		key_violations_tell(attachment, now);
-	publish_all(attachment);
+	if (unlikely(!list_is_empty(&runtime->lending)))
+		any |= ud_zcopies_watch(runtime, now);
+	any |= direct_channels_reap(runtime);
+	any |= expire(runtime, now);
+	for (unsigned i = 0; i < runtime->adapter_limit; i++)
+		if (runtime->adapters[i] && runtime->adapters[i]->has_hca)
+			any |= transmit_adapter(runtime->adapters[i], now);
+	if (unlikely(runtime_has_xrc_leases(runtime)))
+		xrc_leases_return_idle(runtime, now);
+	if (unlikely(runtime->violations_due <= now))
+		key_violations_tell(runtime, now);
+	publish_all(runtime);
 	return any;
 }
 
-time_ns attachment_deadline(const struct attachment *attachment)
+time_ns runtime_deadline(const struct process_runtime *runtime)
 {
 	time_ns deadline =
-		time_earlier(channel_deadline(&attachment->softibd), attachment->give_back_at);
+		time_earlier(channel_deadline(&runtime->softibd), runtime->give_back_at);
 
-	deadline = time_earlier(deadline, attachment->violations_due);
+	deadline = time_earlier(deadline, runtime->violations_due);
 
-	for (unsigned i = 0; i < attachment->adapter_limit; i++)
-		if (attachment->adapters[i] && attachment->adapters[i]->has_hca)
+	for (unsigned i = 0; i < runtime->adapter_limit; i++)
+		if (runtime->adapters[i] && runtime->adapters[i]->has_hca)
 			deadline =
-				time_earlier(deadline, hca_deadline(&attachment->adapters[i]->hca));
-	for (unsigned i = 0; i < attachment->channel_count; i++)
-		deadline = time_earlier(deadline, channel_deadline(attachment->channels[i]));
-	return time_earlier(deadline, flow_table_deadline(&attachment->flows));
+				time_earlier(deadline, hca_deadline(&runtime->adapters[i]->hca));
+	for (unsigned i = 0; i < runtime->channel_count; i++)
+		deadline = time_earlier(deadline, channel_deadline(runtime->channels[i]));
+	return time_earlier(deadline, flow_table_deadline(&runtime->flows));
 }
 
-void attachment_wake_helper(struct attachment *attachment)
+void runtime_wake_progress_thread(struct process_runtime *runtime)
 {
-	if (likely(attachment->helper_mode != HELPER_LISTENING))
+	if (likely(runtime->progress_mode != PROGRESS_LISTENING))
 		return;
-	if (likely(!attachment_has_more_to_place(attachment)) &&
-	    attachment_deadline(attachment) > attachment->helper_wakes_at - WAKE_SLACK_NS)
+	if (likely(!runtime_has_more_rma(runtime)) &&
+	    runtime_deadline(runtime) > runtime->progress_wakes_at - WAKE_SLACK_NS)
 		return;
 	/* It was rung for already. */
-	if (attachment->helper_wakes_at == 0)
+	if (runtime->progress_wakes_at == 0)
 		return;
-	attachment->helper_wakes_at = 0;
-	doorbell_ring(attachment->doorbell);
+	runtime->progress_wakes_at = 0;
+	doorbell_ring(runtime->doorbell);
 }
 
-void attachment_call_helper(struct attachment *attachment)
+void runtime_call_progress_thread(struct process_runtime *runtime)
 {
-	if (attachment->helper_mode != HELPER_STAYING_OUT ||
-	    __atomic_exchange_n(&attachment->helper_is_called, true, __ATOMIC_ACQ_REL))
+	if (runtime->progress_mode != PROGRESS_STAYING_OUT ||
+	    __atomic_exchange_n(&runtime->progress_is_called, true, __ATOMIC_ACQ_REL))
 		return;
-	doorbell_ring(attachment->doorbell);
+	doorbell_ring(runtime->doorbell);
 }

@@ -6,24 +6,24 @@
 #include "runtime/runtime_state.h"
 
 /* Attaches the process once; later calls return the same. */
-MUST_USE int attachment_get(struct session *session, struct attachment **ret_attachment);
+MUST_USE int runtime_get(struct session *session, struct process_runtime **ret_runtime);
 
 /* In the child of a fork: every queue pair is in Error, and nothing here works any more. */
-void attachment_abandon(struct attachment *attachment);
+void runtime_abandon(struct process_runtime *runtime);
 
 /* One round: rings, timers, transmit. Returns whether anything happened. */
-bool attachment_progress(struct attachment *attachment, time_ns now);
+bool runtime_progress(struct process_runtime *runtime, time_ns now);
 
 /* When the next round is due if nobody rings. */
-time_ns attachment_deadline(const struct attachment *attachment);
+time_ns runtime_deadline(const struct process_runtime *runtime);
 
 /* A program leaves: makes sure that the helper wakes up in time for what it started. */
-void attachment_wake_helper(struct attachment *attachment);
+void runtime_wake_progress_thread(struct process_runtime *runtime);
 
 /* The program will wait for an event instead of polling: the helper should not stay out. */
-void attachment_call_helper(struct attachment *attachment);
+void runtime_call_progress_thread(struct process_runtime *runtime);
 
 /* softibd is gone: every adapter fails. */
-void attachment_fail(struct attachment *attachment, time_ns now);
+void runtime_fail(struct process_runtime *runtime, time_ns now);
 
 #endif

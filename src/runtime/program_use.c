@@ -9,7 +9,7 @@
 /* A program that polls does so at least this often while it runs, whatever it does in between. */
 #define POLL_NS_MAX MICROSECONDS(10)
 
-struct program_use program_use_now(const struct attachment *attachment)
+struct program_use program_use_now(const struct process_runtime *runtime)
 {
 	struct timespec used;
 	struct rusage program, helper;
@@ -18,16 +18,16 @@ struct program_use program_use_now(const struct attachment *attachment)
 	getrusage(RUSAGE_SELF, &program);
 	getrusage(RUSAGE_THREAD, &helper);
 	return (struct program_use){
-		.polls = __atomic_load_n(&attachment->poll_count, __ATOMIC_RELAXED),
+		.polls = __atomic_load_n(&runtime->poll_count, __ATOMIC_RELAXED),
 		.processor_ns = SECONDS(used.tv_sec) + (time_ns)used.tv_nsec,
 		.sleeps = (uint64_t)(program.ru_nvcsw - helper.ru_nvcsw) -
-			  __atomic_load_n(&attachment->naps, __ATOMIC_RELAXED),
+			  __atomic_load_n(&runtime->naps, __ATOMIC_RELAXED),
 	};
 }
 
-void program_watch_begin(struct program_watch *watch, const struct attachment *attachment)
+void program_watch_begin(struct program_watch *watch, const struct process_runtime *runtime)
 {
-	watch->last = program_use_now(attachment);
+	watch->last = program_use_now(runtime);
 	watch->sleeps = watch->last.sleeps;
 }
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include "base/time.h"
 
-struct attachment;
+struct process_runtime;
 
 /* All of them so far. */
 struct program_use {
@@ -19,7 +19,7 @@ struct program_use {
 			    doing */
 };
 
-struct program_use program_use_now(const struct attachment *attachment);
+struct program_use program_use_now(const struct process_runtime *runtime);
 
 /* How it went on from look to look. */
 struct program_watch {
@@ -27,7 +27,7 @@ struct program_watch {
 	uint64_t sleeps; /* before it polled last */
 };
 
-void program_watch_begin(struct program_watch *watch, const struct attachment *attachment);
+void program_watch_begin(struct program_watch *watch, const struct process_runtime *runtime);
 /* Whether it still polls, as it is now: so often since the last look, or, with more programs than
  * processors, whenever it had one, without having waited for anything else since it polled last. */
 bool program_watch_is_polling(struct program_watch *watch, struct program_use now,

@@ -50,7 +50,7 @@ enum {
 #define LOOK_NS MILLISECONDS(1)
 
 struct helper {
-	struct attachment *attachment;
+	struct process_runtime *runtime;
 	uint64_t polls_seen;
 	uint64_t polls_at_tick;
 	unsigned wakes; /* since the last trial, by a program that polls */
@@ -58,18 +58,18 @@ struct helper {
 	unsigned spells_per_excuse;
 };
 
-static uint64_t polls(const struct attachment *attachment)
+static uint64_t polls(const struct process_runtime *runtime)
 {
-	return __atomic_load_n(&attachment->poll_count, __ATOMIC_RELAXED);
+	return __atomic_load_n(&runtime->poll_count, __ATOMIC_RELAXED);
 }
 
 /* Sleeps; returns false when softibd hung up. */
-static bool wait_for_doorbell(struct attachment *attachment, time_ns timeout_ns)
+static bool wait_for_doorbell(struct process_runtime *runtime, time_ns timeout_ns)
 {
 	struct pollfd watched[2] = {
-		{.fd = attachment->doorbell, .events = POLLIN},
+		{.fd = runtime->doorbell, .events = POLLIN},
 		/* Answers on it are read by whoever asked; only its end is ours to notice. */
-		{.fd = attachment->session->control, .events = POLLRDHUP},
+		{.fd = runtime->session->control, .events = POLLRDHUP},
 	};
 	struct timespec timeout = {
 		.tv_sec = (time_t)(timeout_ns / SECONDS(1)),
@@ -79,7 +79,7 @@ static bool wait_for_doorbell(struct attachment *attachment, time_ns timeout_ns)
 	if (ppoll(watched, 2, timeout_ns == TIME_NEVER ? NULL : &timeout, NULL) < 0)
 		return true;
 	if (watched[0].revents & POLLIN)
-		doorbell_silence(attachment->doorbell);
+		doorbell_silence(runtime->doorbell);
 	return !(watched[1].revents & (POLLHUP | POLLRDHUP | POLLERR | POLLNVAL));
 }
 
@@ -92,65 +92,65 @@ static bool arm_channel(struct channel *channel)
 	return has_more;
 }
 
-static bool holds_back(const struct attachment *attachment)
+static bool holds_back(const struct process_runtime *runtime)
 {
-	bool any = channel_holds_back(&attachment->softibd);
+	bool any = channel_holds_back(&runtime->softibd);
 
-	for (unsigned i = 0; i < attachment->channel_count; i++)
-		any |= channel_holds_back(attachment->channels[i]);
+	for (unsigned i = 0; i < runtime->channel_count; i++)
+		any |= channel_holds_back(runtime->channels[i]);
 	return any;
 }
 
 /* Those who write to us look after they wrote, we look after they can see that we sleep. */
-static void begin_sleep(struct attachment *attachment)
+static void begin_sleep(struct process_runtime *runtime)
 {
-	ring_sleep_begin(&attachment->softibd.in);
-	for (unsigned i = 0; i < attachment->channel_count; i++)
-		if (attachment->channels[i]->state == CHANNEL_OPEN &&
-		    !channel_holds_back(attachment->channels[i]))
-			ring_sleep_begin(&attachment->channels[i]->in);
-	if (attachment->is_fenced)
+	ring_sleep_begin(&runtime->softibd.in);
+	for (unsigned i = 0; i < runtime->channel_count; i++)
+		if (runtime->channels[i]->state == CHANNEL_OPEN &&
+		    !channel_holds_back(runtime->channels[i]))
+			ring_sleep_begin(&runtime->channels[i]->in);
+	if (runtime->is_fenced)
 		process_fence();
 	else
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 /* Says on every ring that we sleep. Returns false if there is something to do after all. */
-static bool arm(struct attachment *attachment)
+static bool arm(struct process_runtime *runtime)
 {
-	begin_sleep(attachment);
+	begin_sleep(runtime);
 
 	/* What comes by softibd waits with what is held back. */
-	bool has_more = arm_channel(&attachment->softibd) && !holds_back(attachment);
+	bool has_more = arm_channel(&runtime->softibd) && !holds_back(runtime);
 
-	for (unsigned i = 0; i < attachment->channel_count; i++)
-		if (attachment->channels[i]->state == CHANNEL_OPEN)
-			has_more |= arm_channel(attachment->channels[i]);
-	for (unsigned i = 0; i < attachment->adapter_limit; i++)
-		if (attachment->adapters[i] && attachment->adapters[i]->has_hca)
-			has_more |= hca_ready_first(&attachment->adapters[i]->hca) != NULL;
-	return !has_more && attachment->wanted_count == 0;
+	for (unsigned i = 0; i < runtime->channel_count; i++)
+		if (runtime->channels[i]->state == CHANNEL_OPEN)
+			has_more |= arm_channel(runtime->channels[i]);
+	for (unsigned i = 0; i < runtime->adapter_limit; i++)
+		if (runtime->adapters[i] && runtime->adapters[i]->has_hca)
+			has_more |= hca_ready_first(&runtime->adapters[i]->hca) != NULL;
+	return !has_more && runtime->wanted_count == 0;
 }
 
-static void disarm(struct attachment *attachment)
+static void disarm(struct process_runtime *runtime)
 {
-	ring_wake(&attachment->softibd.in);
-	for (unsigned i = 0; i < attachment->channel_count; i++)
-		if (attachment->channels[i]->state == CHANNEL_OPEN)
-			ring_wake(&attachment->channels[i]->in);
+	ring_wake(&runtime->softibd.in);
+	for (unsigned i = 0; i < runtime->channel_count; i++)
+		if (runtime->channels[i]->state == CHANNEL_OPEN)
+			ring_wake(&runtime->channels[i]->in);
 }
 
 /* Works until there is nothing to do, or for a while. Lock held. */
-static void work(struct attachment *attachment)
+static void work(struct process_runtime *runtime)
 {
 	bool is_done = false;
 
 	for (unsigned round = 0; round < ROUNDS_PER_WAKE && !is_done; round++) {
-		if (attachment->wanted_count)
-			direct_channels_fetch(attachment);
-		guarded_copy_begin(attachment);
-		is_done = !attachment_progress(attachment, attachment_now());
-		guarded_copy_end(attachment);
+		if (runtime->wanted_count)
+			direct_channels_fetch(runtime);
+		guarded_copy_begin(runtime);
+		is_done = !runtime_progress(runtime, runtime_now());
+		guarded_copy_end(runtime);
 	}
 }
 
@@ -158,27 +158,27 @@ static void work(struct attachment *attachment)
 static bool program_polls(struct helper *helper)
 {
 	const struct timespec moment = {.tv_nsec = TRIAL_NS};
-	uint64_t before = polls(helper->attachment);
+	uint64_t before = polls(helper->runtime);
 
 	nanosleep(&moment, NULL);
 	helper->wakes = 0;
-	if (polls(helper->attachment) - before >= POLLS_PER_TRIAL_MIN)
+	if (polls(helper->runtime) - before >= POLLS_PER_TRIAL_MIN)
 		return true;
 	if (helper->wakes_per_trial < WAKES_PER_TRIAL_MAX)
 		helper->wakes_per_trial *= 2;
 	return false;
 }
 
-static bool is_excused(const struct attachment *attachment)
+static bool is_excused(const struct process_runtime *runtime)
 {
-	return __atomic_load_n(&attachment->helper_is_excused, __ATOMIC_RELAXED);
+	return __atomic_load_n(&runtime->progress_is_excused, __ATOMIC_RELAXED);
 }
 
 static bool should_stay_out(struct helper *helper)
 {
-	uint64_t polls_now = polls(helper->attachment);
+	uint64_t polls_now = polls(helper->runtime);
 
-	if (is_excused(helper->attachment))
+	if (is_excused(helper->runtime))
 		return true;
 	if (polls_now != helper->polls_seen)
 		helper->wakes++;
@@ -188,34 +188,34 @@ static bool should_stay_out(struct helper *helper)
 
 static time_ns sleep_time(struct helper *helper, time_ns now)
 {
-	struct attachment *attachment = helper->attachment;
-	time_ns deadline = attachment_deadline(attachment);
-	uint64_t polls_now = polls(attachment);
+	struct process_runtime *runtime = helper->runtime;
+	time_ns deadline = runtime_deadline(runtime);
+	uint64_t polls_now = polls(runtime);
 
 	if (polls_now != helper->polls_at_tick)
-		deadline = time_earlier(deadline, now + HELPER_TICK_NS);
-	if (holds_back(attachment))
-		deadline = time_earlier(deadline, now + PATIENCE_LOOK_NS);
+		deadline = time_earlier(deadline, now + PROGRESS_TICK_NS);
+	if (holds_back(runtime))
+		deadline = time_earlier(deadline, now + RNR_HOLD_LOOK_NS);
 	helper->polls_at_tick = polls_now;
-	attachment->helper_wakes_at = deadline;
+	runtime->progress_wakes_at = deadline;
 	if (deadline == TIME_NEVER)
 		return TIME_NEVER;
 	return deadline > now ? deadline - now : 0;
 }
 
-static void fetch_wanted(struct attachment *attachment)
+static void fetch_wanted(struct process_runtime *runtime)
 {
-	if (!__atomic_load_n(&attachment->wanted_count, __ATOMIC_RELAXED))
+	if (!__atomic_load_n(&runtime->wanted_count, __ATOMIC_RELAXED))
 		return;
-	attachment_lock(attachment);
-	direct_channels_fetch(attachment);
-	attachment_unlock(attachment);
+	runtime_lock(runtime);
+	direct_channels_fetch(runtime);
+	runtime_unlock(runtime);
 }
 
-static void look_after_memory(struct attachment *attachment)
+static void look_after_memory(struct process_runtime *runtime)
 {
 	memory_guard_renew();
-	memory_guard_take_back(attachment);
+	memory_guard_take_back(runtime);
 }
 
 /* The first look comes soon: a program that was taken for one that polls waits for it. */
@@ -236,43 +236,43 @@ static struct look look_number(unsigned looks)
 }
 
 /* For a doorbell, or till then. Returns false when softibd hung up. */
-static bool wait_until(struct attachment *attachment, time_ns end)
+static bool wait_until(struct process_runtime *runtime, time_ns end)
 {
-	time_ns now = attachment_now();
+	time_ns now = runtime_now();
 
 	/* Who called before we came here may have rung for the last time. */
-	if (end < now || __atomic_load_n(&attachment->helper_is_called, __ATOMIC_ACQUIRE))
+	if (end < now || __atomic_load_n(&runtime->progress_is_called, __ATOMIC_ACQUIRE))
 		end = now;
-	return wait_for_doorbell(attachment, end - now);
+	return wait_for_doorbell(runtime, end - now);
 }
 
 /* Stays out as long as the program polls. Returns false when softibd hung up. */
 static bool stay_out(struct helper *helper)
 {
-	struct attachment *attachment = helper->attachment;
+	struct process_runtime *runtime = helper->runtime;
 	struct program_watch watch;
-	time_ns looked_at = attachment_now();
+	time_ns looked_at = runtime_now();
 	bool was_called = false, was_running = false;
 	unsigned looks = 0;
 
-	program_watch_begin(&watch, attachment);
+	program_watch_begin(&watch, runtime);
 	for (;;) {
 		struct look look = look_number(looks);
 
-		fetch_wanted(attachment);
-		look_after_memory(attachment);
-		if (!wait_until(attachment, looked_at + look.after_ns))
+		fetch_wanted(runtime);
+		look_after_memory(runtime);
+		if (!wait_until(runtime, looked_at + look.after_ns))
 			return false;
 		was_called =
-			__atomic_exchange_n(&attachment->helper_is_called, false, __ATOMIC_ACQ_REL);
+			__atomic_exchange_n(&runtime->progress_is_called, false, __ATOMIC_ACQ_REL);
 
-		time_ns now = attachment_now();
+		time_ns now = runtime_now();
 
 		/* Somebody rang who thought that we listen. */
 		if (!was_called && now < looked_at + look.after_ns)
 			continue;
 
-		const struct program_use use = program_use_now(attachment);
+		const struct program_use use = program_use_now(runtime);
 
 		was_running = use.processor_ns - watch.last.processor_ns > look.after_ns / 2;
 		if (was_called || !program_watch_is_polling(&watch, use, look.polls_min))
@@ -293,12 +293,12 @@ static bool stay_out(struct helper *helper)
 	return true;
 }
 
-void helper_watch_polls(struct attachment *attachment, time_ns now)
+void progress_thread_watch_polls(struct process_runtime *runtime, time_ns now)
 {
-	struct poll_watch *watch = &attachment->watch;
-	uint64_t polls_now = polls(attachment);
+	struct poll_watch *watch = &runtime->watch;
+	uint64_t polls_now = polls(runtime);
 
-	if (likely(attachment->helper_mode != HELPER_LISTENING) ||
+	if (likely(runtime->progress_mode != PROGRESS_LISTENING) ||
 	    polls_now - watch->polls < POLLS_PER_SPELL)
 		return;
 	watch->spells = now - watch->since < LOOK_NS ? watch->spells + 1 : 0;
@@ -306,74 +306,74 @@ void helper_watch_polls(struct attachment *attachment, time_ns now)
 	watch->since = now;
 	if (watch->spells < watch->spells_per_excuse)
 		return;
-	attachment->helper_mode = HELPER_STAYING_OUT;
-	__atomic_store_n(&attachment->helper_is_excused, true, __ATOMIC_RELEASE);
-	disarm(attachment);
+	runtime->progress_mode = PROGRESS_STAYING_OUT;
+	__atomic_store_n(&runtime->progress_is_excused, true, __ATOMIC_RELEASE);
+	disarm(runtime);
 	/* From now on it looks in by itself. */
-	doorbell_ring(attachment->doorbell);
+	doorbell_ring(runtime->doorbell);
 }
 
 /* One wake that means work. Returns false when softibd hung up. */
 static bool work_and_sleep(struct helper *helper)
 {
-	struct attachment *attachment = helper->attachment;
+	struct process_runtime *runtime = helper->runtime;
 
-	look_after_memory(attachment);
-	attachment_lock(attachment);
-	if (is_excused(attachment)) {
-		attachment_unlock(attachment);
+	look_after_memory(runtime);
+	runtime_lock(runtime);
+	if (is_excused(runtime)) {
+		runtime_unlock(runtime);
 		return true;
 	}
-	attachment->helper_mode = HELPER_WORKING;
+	runtime->progress_mode = PROGRESS_WORKING;
 	/* The program does not poll, or its memory would be waited for there. */
-	datagram_loans_end(attachment, attachment_now());
-	work(attachment);
+	ud_zcopies_end(runtime, runtime_now());
+	work(runtime);
 
-	bool is_quiet = arm(attachment);
-	time_ns timeout_ns = is_quiet ? sleep_time(helper, attachment_now()) : 0;
+	bool is_quiet = arm(runtime);
+	time_ns timeout_ns = is_quiet ? sleep_time(helper, runtime_now()) : 0;
 
-	attachment->helper_mode = HELPER_LISTENING;
-	attachment->watch.spells_per_excuse = helper->spells_per_excuse;
-	attachment_unlock(attachment);
+	runtime->progress_mode = PROGRESS_LISTENING;
+	runtime->watch.spells_per_excuse = helper->spells_per_excuse;
+	runtime_unlock(runtime);
 	/* Also when there is more to do: softibd may have hung up. */
-	return wait_for_doorbell(attachment, timeout_ns);
+	return wait_for_doorbell(runtime, timeout_ns);
 }
 
 /* The program polls. Returns false when softibd hung up. */
 static bool leave_it_alone(struct helper *helper)
 {
-	struct attachment *attachment = helper->attachment;
+	struct process_runtime *runtime = helper->runtime;
 
-	attachment_lock(attachment);
-	attachment->helper_mode = HELPER_STAYING_OUT;
-	__atomic_store_n(&attachment->helper_is_excused, false, __ATOMIC_RELAXED);
-	disarm(attachment);
-	attachment_unlock(attachment);
+	runtime_lock(runtime);
+	runtime->progress_mode = PROGRESS_STAYING_OUT;
+	__atomic_store_n(&runtime->progress_is_excused, false, __ATOMIC_RELAXED);
+	disarm(runtime);
+	runtime_unlock(runtime);
 	return stay_out(helper);
 }
 
-static void *run(void *context)
+static void *burst(void *context)
 {
-	struct attachment *attachment = context;
-	struct helper helper = {.attachment = attachment, .wakes_per_trial = WAKES_PER_TRIAL_MIN,
+	struct process_runtime *runtime = context;
+	struct helper helper = {.runtime = runtime, .wakes_per_trial = WAKES_PER_TRIAL_MIN,
 				.spells_per_excuse = 1};
 
 	/* Not left to whoever starts it: that would open a file of /proc/self/task, and a process
 	 * whose thread has been looked up there costs its parent some 15 ms more to reap. */
 	pthread_setname_np(pthread_self(), "softib");
-	biased_lock_never_favour_me(&attachment->lock);
+	biased_lock_never_bias_to_me(&runtime->lock);
 
 	while (work_and_sleep(&helper))
 		if (should_stay_out(&helper) && !leave_it_alone(&helper))
 			break;
-	attachment_lock(attachment);
-	attachment->helper_mode = HELPER_STAYING_OUT;
-	attachment_fail(attachment, attachment_now());
-	attachment_unlock(attachment);
+	runtime_lock(runtime);
+	runtime->progress_mode = PROGRESS_STAYING_OUT;
+	runtime_fail(runtime, runtime_now());
+	runtime_unlock(runtime);
 	return NULL;
 }
 
-int helper_start(struct attachment *attachment)
+int progress_thread_start(struct process_runtime *runtime)
 {
 	sigset_t all, before;
 	pthread_attr_t attributes;
@@ -390,7 +390,7 @@ int helper_start(struct attachment *attachment)
 	sigdelset(&all, SIGSEGV);
 	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&attachment->helper, &attributes, run, attachment);
+	error = pthread_create(&runtime->helper, &attributes, burst, runtime);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	if (error)

@@ -6,11 +6,11 @@
 #include "base/attributes.h"
 #include "base/time.h"
 
-struct attachment;
+struct process_runtime;
 
-MUST_USE int helper_start(struct attachment *attachment);
+MUST_USE int progress_thread_start(struct process_runtime *runtime);
 /* A program that polls looks after everything itself: the helper stays out if it does so often
  * enough. Lock held. */
-void helper_watch_polls(struct attachment *attachment, time_ns now);
+void progress_thread_watch_polls(struct process_runtime *runtime, time_ns now);
 
 #endif

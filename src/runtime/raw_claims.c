@@ -13,10 +13,10 @@ static int ask(struct adapter *adapter, const char *text)
 {
 	json_t *answer;
 
-	if (!attachment_is_usable(adapter->attachment))
+	if (!runtime_is_usable(adapter->runtime))
 		return -ENODEV;
 
-	int error = session_ask_plain(adapter->attachment->session, text, &answer);
+	int error = session_ask_plain(adapter->runtime->session, text, &answer);
 
 	if (!error)
 		json_decref(answer);
@@ -34,7 +34,7 @@ int adapter_raw_claim(struct adapter *adapter, uint8_t port_number, enum raw_kin
 
 void adapter_raw_release(struct adapter *adapter, uint8_t port_number, enum raw_kind kind)
 {
-	target_loans_say(adapter, RECORD_RAW_RELEASED, (uint32_t)port_number << 8 | kind);
+	xrc_leases_say(adapter, RECORD_RAW_RELEASED, (uint32_t)port_number << 8 | kind);
 }
 
 void adapter_raw_settle(struct adapter *adapter)

@@ -230,23 +230,23 @@ int session_reconnect(struct session *session)
 
 /* Another thread may attach between the two handlers, so what was locked is remembered. Under
  * current_mutex. */
-static struct attachment *locked_for_fork;
+static struct process_runtime *locked_for_fork;
 
 static void before_fork(void)
 {
 	pthread_mutex_lock(&current_mutex);
-	locked_for_fork = current ? __atomic_load_n(&current->attachment, __ATOMIC_ACQUIRE) : NULL;
+	locked_for_fork = current ? __atomic_load_n(&current->runtime, __ATOMIC_ACQUIRE) : NULL;
 	if (locked_for_fork)
-		attachment_lock(locked_for_fork);
+		runtime_lock(locked_for_fork);
 	/* The child gets copies, as of all memory. */
 	if (locked_for_fork)
-		exposure_end_sharing(locked_for_fork);
+		rkey_export_end_sharing(locked_for_fork);
 }
 
 static void after_fork_in_parent(void)
 {
 	if (locked_for_fork)
-		attachment_unlock(locked_for_fork);
+		runtime_unlock(locked_for_fork);
 	pthread_mutex_unlock(&current_mutex);
 }
 
@@ -256,8 +256,8 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
 	if (current) {
-		if (current->attachment)
-			attachment_abandon(current->attachment);
+		if (current->runtime)
+			runtime_abandon(current->runtime);
 		close(current->control);
 		current->control = -1;
 		pthread_mutex_init(&current->asking, NULL);

@@ -11,7 +11,7 @@
 #include "ipc/control_socket.h"
 #include "runtime/adapter_description.h"
 
-struct attachment;
+struct process_runtime;
 
 struct session {
 	int control;
@@ -24,7 +24,7 @@ struct session {
 	struct adapter_description adapters[SESSION_ADAPTERS_MAX];
 	pthread_mutex_t attaching;
 	bool is_spent;		       /* hung up by ourselves; under attaching */
-	struct attachment *attachment; /* NULL until the first adapter is opened */
+	struct process_runtime *runtime; /* NULL until the first adapter is opened */
 };
 
 /* Asks and waits. ret_answer is an object with "ok":true and belongs to the caller; descriptors are

@@ -524,7 +524,7 @@ static void put_model(struct attacker *attacker, struct direct *direct)
 	fill_with_noise(attacker, record->body, byte_count);
 	if (byte_count >= LRH_BYTES + BTH_BYTES && !one_in(attacker, 8))
 		write_model_headers(attacker, record->body, byte_count);
-	record->kind = RECORD_MODEL;
+	record->kind = RECORD_TEMPLATE;
 	record->port =
 		(uint16_t)(one_in(attacker, 8) ? random_next(&attacker->random) : ADAPTER_PORT);
 	record->packet_count = one_in(attacker, 8) ? (uint32_t)random_next(&attacker->random) : 1;
@@ -536,14 +536,14 @@ static void put_repeats(struct attacker *attacker, struct direct *direct)
 	for (uint64_t count = random_below(&attacker->random, 100); count; count--) {
 		uint32_t byte_count =
 			one_in(attacker, 4)
-				? 1 + (uint32_t)random_below(&attacker->random, RING_REPEAT_BYTES_MAX)
+				? 1 + (uint32_t)random_below(&attacker->random, RING_PAYLOAD_BYTES_MAX)
 				: 8;
 
-		if (!ring_repeats_room(&direct->out, byte_count))
+		if (!ring_payloads_room(&direct->out, byte_count))
 			return;
-		fill_with_noise(attacker, ring_repeat_place(&direct->out, byte_count),
+		fill_with_noise(attacker, ring_payload_place(&direct->out, byte_count),
 				byte_count);
-		ring_commit_repeat(&direct->out, byte_count);
+		ring_commit_payload(&direct->out, byte_count);
 	}
 }
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include "rd_client.h"
 
-enum { PATIENCE_S = 60 };
+enum { RNR_HOLD_S = 60 };
 
 static struct rd_side side;
 
@@ -27,7 +27,7 @@ static struct ibv_qp_attr attributes_of(struct softib_eec *eec)
 /* The packets of both sides do it, once both have the path. */
 static void await_armed(struct softib_eec *eec)
 {
-	time_t end = time(NULL) + PATIENCE_S;
+	time_t end = time(NULL) + RNR_HOLD_S;
 
 	while (attributes_of(eec).path_mig_state != IBV_MIG_ARMED)
 		CHECK(time(NULL) < end);
@@ -41,7 +41,7 @@ static void await_migration(struct softib_eec *eec)
 	unsigned type;
 
 	do {
-		CHECK_EQUAL(poll(&waiting, 1, PATIENCE_S * 1000), 1);
+		CHECK_EQUAL(poll(&waiting, 1, RNR_HOLD_S * 1000), 1);
 		CHECK_EQUAL(ibv_get_async_event(side.device.context, &event), 0);
 		type = (unsigned)event.event_type;
 		CHECK(type != SOFTIB_EVENT_EEC_PATH_MIG_ERR);
@@ -53,7 +53,7 @@ static void await_migration(struct softib_eec *eec)
 
 static void await_port_down(void)
 {
-	time_t end = time(NULL) + PATIENCE_S;
+	time_t end = time(NULL) + RNR_HOLD_S;
 	struct ibv_port_attr port;
 
 	do {

@@ -22,7 +22,7 @@
 #include <rdma/rdma_verbs.h>
 #include "rdmacm_client.h"
 
-enum { RESOLVE_MS = 5000, PATIENCE_S = 30, TEXT_BYTES = 64 };
+enum { RESOLVE_MS = 5000, RNR_HOLD_S = 30, TEXT_BYTES = 64 };
 
 static struct sockaddr_in address_of(const char *text, const char *port)
 {
@@ -46,7 +46,7 @@ static struct ibv_qp_attr attributes_of(struct ibv_qp *qp)
 /* It is armed by the packets of both sides once both have the path. */
 static void await_armed(struct ibv_qp *qp)
 {
-	time_t end = time(NULL) + PATIENCE_S;
+	time_t end = time(NULL) + RNR_HOLD_S;
 
 	while (attributes_of(qp).path_mig_state != IBV_MIG_ARMED)
 		CHECK(time(NULL) < end);
@@ -59,7 +59,7 @@ static void await_migration(struct rdma_cm_id *id)
 	struct ibv_async_event event;
 
 	for (;;) {
-		CHECK(poll(&waiting, 1, PATIENCE_S * 1000) == 1);
+		CHECK(poll(&waiting, 1, RNR_HOLD_S * 1000) == 1);
 		CHECK(ibv_get_async_event(id->verbs, &event) == 0);
 		ibv_ack_async_event(&event);
 		if (event.event_type == IBV_EVENT_PATH_MIG)
@@ -161,7 +161,7 @@ static struct ibv_path_data second_path(const char *own, const char *peer, const
 
 static void await_port_down(struct rdma_cm_id *id)
 {
-	time_t end = time(NULL) + PATIENCE_S;
+	time_t end = time(NULL) + RNR_HOLD_S;
 	struct ibv_port_attr port;
 
 	do {
@@ -194,7 +194,7 @@ static void call(char **arguments)
 	CHECK(attributes_of(id->qp).path_mig_state == IBV_MIG_MIGRATED);
 	CHECK(rdma_set_option(id, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, &path, sizeof(path)) == 0);
 
-	time_t end = time(NULL) + PATIENCE_S;
+	time_t end = time(NULL) + RNR_HOLD_S;
 
 	while (attributes_of(id->qp).path_mig_state == IBV_MIG_MIGRATED)
 		CHECK(time(NULL) < end);

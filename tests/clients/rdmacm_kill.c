@@ -28,7 +28,7 @@
 
 enum step { AFTER_BIND, AFTER_ADDRESS, AFTER_ROUTE, AFTER_CONNECT, AFTER_REPLY, AFTER_RTU, STEPS };
 
-enum { RESOLVE_MS = 20000, QUIET_MS = 60000, PATIENCE_MS = 60000 };
+enum { RESOLVE_MS = 20000, QUIET_MS = 60000, RNR_HOLD_MS = 60000 };
 
 static struct sockaddr_in address;
 
@@ -203,7 +203,7 @@ static bool call_and_wait(struct rdma_event_channel *channel, unsigned round)
 	await(channel, RDMA_CM_EVENT_ROUTE_RESOLVED);
 	if (rdma_connect(id, &parameters) != 0)
 		return false;
-	while (!has_ended && poll(&waiting, 1, PATIENCE_MS) == 1 &&
+	while (!has_ended && poll(&waiting, 1, RNR_HOLD_MS) == 1 &&
 	       rdma_get_cm_event(channel, &event) == 0) {
 		enum rdma_cm_event_type kind = event->event;
 
@@ -265,7 +265,7 @@ static enum rdma_cm_event_type next_of_calls(struct rdma_event_channel *channel)
 	static uint32_t qpn = 0x1000;
 
 	for (;;) {
-		if (poll(&waiting, 1, PATIENCE_MS) != 1 || rdma_get_cm_event(channel, &event) != 0)
+		if (poll(&waiting, 1, RNR_HOLD_MS) != 1 || rdma_get_cm_event(channel, &event) != 0)
 			exit(5);
 
 		struct rdma_conn_param parameters = {.qp_num = qpn++ & 0xffffff};

@@ -26,7 +26,7 @@ enum {
 	METHOD_SEND = 3,
 	METHOD_RESPONSE = 0x80,
 	QKEY = (int)0x80010000,
-	PATIENCE_MS = 20000,
+	RNR_HOLD_MS = 20000,
 };
 
 static unsigned failures;
@@ -153,7 +153,7 @@ static void check_asking_itself(int port)
 
 	make_own_smp(umad, 42);
 	check("umad_send sends", umad_send(port, agent, umad, MAD_BYTES, 1000, 3) == 0);
-	check("umad_poll sees the answer", umad_poll(port, PATIENCE_MS) == 0);
+	check("umad_poll sees the answer", umad_poll(port, RNR_HOLD_MS) == 0);
 	watched.events = POLLIN;
 	check("so does poll", poll(&watched, 1, 0) == 1 && watched.revents == POLLIN);
 	length = MAD_BYTES - 1;
@@ -190,7 +190,7 @@ static void check_timeouts(int port)
 	umad_set_addr(umad, 0x3fff, 0, 0, 0); /* nobody's LID */
 	check("a request to nobody is sent", umad_send(port, agent, umad, MAD_BYTES, 5, 2) == 0);
 	memset(umad, 0, umad_size() + MAD_BYTES);
-	check("it comes back", umad_recv(port, umad, &length, PATIENCE_MS) == agent);
+	check("it comes back", umad_recv(port, umad, &length, RNR_HOLD_MS) == agent);
 	check("as timed out", umad_status(umad) == ETIMEDOUT);
 	check("with the header of its MAD only", length == 24 && mad[1] == CLASS_SMP);
 	check("and its id", get32(mad + 12) == 43);
@@ -218,7 +218,7 @@ static void check_talking(int port)
 	check("a MAD to the own LID is sent", umad_send(port, asking, umad, MAD_BYTES, 0, 0) == 0);
 	memset(umad, 0, umad_size() + MAD_BYTES);
 	check("it reaches whoever registered for it",
-	      umad_recv(other, umad, &length, PATIENCE_MS) == listening);
+	      umad_recv(other, umad, &length, RNR_HOLD_MS) == listening);
 	check("with the sender's address", be16toh(address->lid) == own.base_lid &&
 						   be32toh(address->qpn) == 1 &&
 						   umad_get_pkey(umad) == 0);
@@ -244,7 +244,7 @@ static void check_long_answers(int port)
 	mad[17] = 0x11;
 	umad_set_addr(umad, (int)own.sm_lid, 1, 0, QKEY);
 	check("a table is asked for", umad_send(port, agent, umad, MAD_BYTES, 2000, 3) == 0);
-	received = umad_recv(port, umad, &length, PATIENCE_MS);
+	received = umad_recv(port, umad, &length, RNR_HOLD_MS);
 	check("it is too long for one MAD", received == -ENOSPC && errno == ENOSPC);
 	check("the length is told", length > MAD_BYTES && (length - 56) % 8 == 0);
 	check("and the first segment shown", mad[3] == 0x92 && get32(mad + 12) == 45);
@@ -274,7 +274,7 @@ static void *ask_often(void *argument)
 
 		make_own_smp(umad, id);
 		wrong += umad_send(port, agent, umad, MAD_BYTES, 5000, 3) != 0;
-		wrong += umad_recv(port, umad, &length, PATIENCE_MS) != agent;
+		wrong += umad_recv(port, umad, &length, RNR_HOLD_MS) != agent;
 		wrong += get32((uint8_t *)umad_get_mad(umad) + 12) != id;
 	}
 	umad_free(umad);
@@ -340,7 +340,7 @@ static void check_fork(int port)
 
 		make_own_smp(umad, 46);
 		_exit(umad_send(port, agent, umad, MAD_BYTES, 1000, 3) != 0 ||
-		      umad_recv(port, umad, &length, PATIENCE_MS) != agent);
+		      umad_recv(port, umad, &length, RNR_HOLD_MS) != agent);
 	}
 	waitpid(child, &status, 0);
 	check("a child uses its parent's port", status == 0);

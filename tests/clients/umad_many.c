@@ -14,7 +14,7 @@
 
 #include <infiniband/umad.h>
 
-enum { MAD_BYTES = 256, PATIENCE_MS = 60000, TIMEOUT_MS = 30000 };
+enum { MAD_BYTES = 256, RNR_HOLD_MS = 60000, TIMEOUT_MS = 30000 };
 
 static bool ask(int port, int agent, void *umad, uint8_t management_class, int lid)
 {
@@ -31,7 +31,7 @@ static bool ask(int port, int agent, void *umad, uint8_t management_class, int l
 	memset(mad + 32, 0xff, 4);
 	umad_set_addr(umad, lid, 0, 0, 0);
 	return umad_send(port, agent, umad, MAD_BYTES, TIMEOUT_MS, 2) == 0 &&
-	       umad_recv(port, umad, &length, PATIENCE_MS) == agent && umad_status(umad) == 0 &&
+	       umad_recv(port, umad, &length, RNR_HOLD_MS) == agent && umad_status(umad) == 0 &&
 	       mad[3] == 0x81 && mad[64] == 1;
 }
 

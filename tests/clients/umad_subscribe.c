@@ -26,7 +26,7 @@ enum {
 	NOTICE_GID = 16, /* of traps 64 to 67: the details begin at 10, the GID 6 further */
 	QKEY_GSI = 0x80010000,
 	TIMEOUT_MS = 20000,
-	PATIENCE_MS = 60000,
+	RNR_HOLD_MS = 60000,
 };
 
 struct agent {
@@ -83,7 +83,7 @@ static bool receive(struct agent *agent)
 {
 	int length = MAD_BYTES;
 
-	return umad_recv(agent->port, agent->umad, &length, PATIENCE_MS) == agent->id;
+	return umad_recv(agent->port, agent->umad, &length, RNR_HOLD_MS) == agent->id;
 }
 
 static void tell(const uint8_t *notice)

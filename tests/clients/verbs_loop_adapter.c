@@ -196,32 +196,32 @@ bool adapter_post_listed(struct adapter *adapter, struct qp_object *qp,
 	return adapter_post(adapter, qp, request);
 }
 
-bool adapter_place(struct adapter *adapter, struct qp_object *qp,
+bool adapter_rma(struct adapter *adapter, struct qp_object *qp,
 		   const struct send_request *request)
 {
 	return adapter_post(adapter, qp, request);
 }
 
-bool adapter_posts_again(const struct adapter *adapter, const struct qp_object *qp)
+bool adapter_has_send_template(const struct adapter *adapter, const struct qp_object *qp)
 {
 	(void)adapter, (void)qp;
 	return false;
 }
 
-bool adapter_places_again(const struct adapter *adapter, const struct qp_object *qp)
+bool adapter_has_rma_template(const struct adapter *adapter, const struct qp_object *qp)
 {
 	(void)adapter, (void)qp;
 	return false;
 }
 
-bool adapter_post_again(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,
+bool adapter_post_by_template(struct adapter *adapter, const struct qp_object *qp, uint64_t wr_id,
 			uint32_t flags, const struct sge *sge)
 {
 	(void)adapter, (void)qp, (void)wr_id, (void)flags, (void)sge;
 	return false;
 }
 
-const uint8_t *adapter_place_again(struct adapter *adapter, const struct qp_object *qp,
+const uint8_t *adapter_rma_by_template(struct adapter *adapter, const struct qp_object *qp,
 				   uint64_t wr_id, uint32_t flags, const struct sge *sge,
 				   const struct remote_place *remote)
 {
@@ -229,7 +229,7 @@ const uint8_t *adapter_place_again(struct adapter *adapter, const struct qp_obje
 	return NULL;
 }
 
-bool adapter_place_listed(struct adapter *adapter, struct qp_object *qp,
+bool adapter_rma_listed(struct adapter *adapter, struct qp_object *qp,
 			  const struct send_request *request)
 {
 	return adapter_post(adapter, qp, request);

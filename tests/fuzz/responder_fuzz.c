@@ -38,7 +38,7 @@ enum {
 struct target {
 	struct qp qp;
 	struct qp_environment environment;
-	struct express_memory express;
+	struct header_caches header_caches;
 	struct memory memory;
 	struct protection_domain pd;
 	struct timer_queue timers;
@@ -185,7 +185,7 @@ static void target_init(struct target *target, enum qp_type type)
 	target->environment = (struct qp_environment){
 		.memory = &target->memory,
 		.timers = &target->timers,
-		.express = &target->express,
+		.header_caches = &target->header_caches,
 		.complete = count_completion,
 		.event = ignore_event,
 		.shared_receive_taken = ignore_taken,
@@ -288,11 +288,11 @@ static size_t damage(struct input *input, uint8_t *bytes, size_t byte_count)
 /* As runtime/fast/short_send.c does it: by a copy of the headers that is always as long. */
 static bool deliver_express(struct target *target, const uint8_t *bytes, size_t byte_count)
 {
-	uint8_t headers[EXPRESS_HEADER_BYTES_MAX] = {0};
+	uint8_t headers[FAST_HEADER_BYTES_MAX] = {0};
 
 	memcpy(headers, bytes, byte_count < sizeof(headers) ? byte_count : sizeof(headers));
-	return byte_count >= EXPRESS_HEADER_BYTES && get_be24(headers + LRH_BYTES + 5) == QPN &&
-	       express_receive(&target->qp, target->now, 1, headers, bytes, (uint32_t)byte_count);
+	return byte_count >= FAST_HEADER_BYTES && get_be24(headers + LRH_BYTES + 5) == QPN &&
+	       fast_receive(&target->qp, target->now, 1, headers, bytes, (uint32_t)byte_count);
 }
 
 static void deliver(struct target *target, const uint8_t *bytes, size_t byte_count)

@@ -9,10 +9,10 @@
 static inline bool receive_again(struct qp *qp, time_ns now, const uint8_t *payload,
 				 uint32_t byte_count)
 {
-	struct express_run run = express_run_begin(qp, now, byte_count, 1);
-	bool is_taken = run.count_max && express_run_take(&run, payload);
+	struct rx_burst run = rx_burst_begin(qp, now, byte_count, 1);
+	bool is_taken = run.count_max && rx_burst_take(&run, payload);
 
-	express_run_end(&run);
+	rx_burst_end(&run);
 	return is_taken;
 }
 

@@ -120,7 +120,7 @@ void endpoint_init(struct endpoint *endpoint, const struct endpoint_options *opt
 	endpoint->environment = (struct qp_environment){
 		.memory = &endpoint->memory,
 		.timers = &endpoint->timers,
-		.express = &endpoint->express,
+		.header_caches = &endpoint->header_caches,
 		.complete = collect,
 		.event = collect_event,
 		.shared_receive_taken = count_taken,

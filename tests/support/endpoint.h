@@ -53,7 +53,7 @@ struct endpoint_options {
 struct endpoint {
 	struct qp qp;
 	struct qp_environment environment;
-	struct express_memory express;
+	struct header_caches header_caches;
 	struct memory memory;
 	struct protection_domain pd;
 	struct timer_queue timers;

@@ -42,8 +42,8 @@ static struct ring_record *reserve(struct xrc_target *target, struct client *cli
 
 bool xrc_lease_grant(struct xrc_target *target, struct client *client)
 {
-	const struct target_loan lease = {target->domain->id, target->is_lost};
-	struct ring_record *record = reserve(target, client, RECORD_TARGET_LENT,
+	const struct xrc_lease lease = {target->domain->id, target->is_lost};
+	struct ring_record *record = reserve(target, client, RECORD_TARGET_LEASED,
 					     (uint32_t)sizeof(lease) + target->state_bytes);
 
 	if (!record)

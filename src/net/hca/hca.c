@@ -136,7 +136,7 @@ int hca_init(struct hca *hca, const struct hca_limits *limits, const struct hca_
 	hca->environment = (struct qp_environment){
 		.memory = &hca->memory,
 		.timers = &hca->timers,
-		.express = &hca->express,
+		.header_caches = &hca->header_caches,
 		.complete = complete,
 		.event = raise_qp_event,
 		.shared_receive_taken = check_srq_limit,
@@ -245,43 +245,43 @@ static inline struct qp_object *find_addressed(const struct hca *hca, const uint
 	return likely(object && !object->is_shared) ? object : NULL;
 }
 
-struct qp *hca_receive_express(struct hca *hca, time_ns now, uint8_t port_number,
+struct qp *hca_receive_fast(struct hca *hca, time_ns now, uint8_t port_number,
 			       const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count)
 {
 	struct qp_object *object = find_addressed(hca, headers);
 
 	if (unlikely(!object ||
-		     !express_receive(&object->qp, now, port_number, headers, bytes, byte_count)))
+		     !fast_receive(&object->qp, now, port_number, headers, bytes, byte_count)))
 		return NULL;
 	return &object->qp;
 }
 
-struct qp *hca_receive_pulled(struct hca *hca, time_ns now, uint8_t port_number,
-			      const uint8_t *headers, const struct express_pull *pull)
+struct qp *hca_receive_zcopy(struct hca *hca, time_ns now, uint8_t port_number,
+			      const uint8_t *headers, const struct zcopy_source *pull)
 {
 	struct qp_object *object = find_addressed(hca, headers);
 
 	if (unlikely(!object ||
-		     !express_receive_pulled(&object->qp, now, port_number, headers, pull)))
+		     !fast_receive_zcopy(&object->qp, now, port_number, headers, pull)))
 		return NULL;
 	if (unlikely(object->qp.responder.nak_is_due))
 		hca_ready_add(hca, &object->qp);
 	return &object->qp;
 }
 
-void hca_pull_failed(struct hca *hca, uint8_t port_number, const uint8_t *headers)
+void hca_zcopy_failed(struct hca *hca, uint8_t port_number, const uint8_t *headers)
 {
 	struct qp_object *object = find_addressed(hca, headers);
 
 	if (!object)
 		return;
-	express_pull_failed(&object->qp, port_number, headers);
+	fast_zcopy_failed(&object->qp, port_number, headers);
 	hca_ready_add(hca, &object->qp);
 }
 
-bool hca_acknowledge_express(struct hca *hca, time_ns now, struct qp *qp, struct psn psn)
+bool hca_acknowledge_fast(struct hca *hca, time_ns now, struct qp *qp, struct psn psn)
 {
-	if (unlikely(!express_acknowledge(qp, now, psn)))
+	if (unlikely(!fast_acknowledge(qp, now, psn)))
 		return false;
 	hca_remember_undated(hca, qp);
 	if (qp->requester.cursor != qp->requester.queue.tail)

@@ -23,7 +23,7 @@
 #include "net/transport/qp.h"
 #include "wire/raw_packet.h"
 
-struct express_pull;
+struct zcopy_source;
 struct packet;
 struct cq;
 struct rdd;
@@ -122,7 +122,7 @@ struct hca {
 	struct port_view *port_views[HCA_PORTS_MAX];
 	struct memory memory;
 	struct qp_environment environment;
-	struct express_memory express;
+	struct header_caches header_caches;
 	struct index_table qps; /* QPN to struct qp_object */
 	struct qp_object *raw_qps[HCA_PORTS_MAX][RAW_KINDS]; /* by port index: net/hca/raw_qps.h */
 	struct index_table xrc_srqs; /* SRQN to struct srq, XRC ones only */
@@ -160,14 +160,14 @@ void hca_for_each_qp(struct hca *hca, void (*visit)(struct qp_object *object, vo
 void hca_receive(struct hca *hca, time_ns now, uint8_t port_number, const struct packet *packet);
 
 /* The same for the commonest packets, by net/transport/fast/fast_path.h: the queue pair that took it, or NULL: nothing was done. If an ACK is due, the caller sees to it. */
-MUST_USE struct qp *hca_receive_express(struct hca *hca, time_ns now, uint8_t port_number, const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count);
+MUST_USE struct qp *hca_receive_fast(struct hca *hca, time_ns now, uint8_t port_number, const uint8_t *headers, const uint8_t *bytes, uint32_t byte_count);
 /* The same for a message whose payload the owner fetches. */
-MUST_USE struct qp *hca_receive_pulled(struct hca *hca, time_ns now, uint8_t port_number,
-				       const uint8_t *headers, const struct express_pull *pull);
+MUST_USE struct qp *hca_receive_zcopy(struct hca *hca, time_ns now, uint8_t port_number,
+				       const uint8_t *headers, const struct zcopy_source *pull);
 /* It was unusual, and the payload is no longer there. */
-void hca_pull_failed(struct hca *hca, uint8_t port_number, const uint8_t *headers);
+void hca_zcopy_failed(struct hca *hca, uint8_t port_number, const uint8_t *headers);
 /* An ACK of which only this is known. false: nothing was done. */
-MUST_USE bool hca_acknowledge_express(struct hca *hca, time_ns now, struct qp *qp, struct psn psn);
+MUST_USE bool hca_acknowledge_fast(struct hca *hca, time_ns now, struct qp *qp, struct psn psn);
 /* What was sent or acknowledged without knowing the time: puts it on the list for hca_date, which is to be called with the time. */
 void hca_remember_undated(struct hca *hca, struct qp *qp);
 void hca_date(struct hca *hca, time_ns now);

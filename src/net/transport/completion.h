@@ -138,7 +138,7 @@ static IN_LINE void completion_copy_words(void *place, const void *from, size_t 
 }
 
 /* One like another, which was written long ago, but for what is its own. */
-static IN_LINE void completion_write_like(struct completion *place, const struct completion *like,
+static IN_LINE void completion_write_from(struct completion *place, const struct completion *like,
 					  uint64_t wr_id, uint64_t timestamp_ns)
 {
 	enum {

@@ -78,9 +78,9 @@ int qp_init(struct qp *qp, const struct qp_environment *environment, enum qp_typ
 
 void qp_release(struct qp *qp)
 {
-	express_release(qp);
+	fast_release(qp);
 	qp_end_rma(qp);
-	report_take_back(qp);
+	report_revoke_zcopy(qp);
 	timer_queue_cancel(qp->environment->timers, &qp->timer);
 	send_queue_release(&qp->requester.queue);
 	receive_queue_release(&qp->own_receives);

@@ -31,7 +31,7 @@ void qp_fail_send(struct qp *qp, time_ns now, enum completion_status status)
 		qp->environment->rd->request_failed(qp, now, status);
 		return;
 	}
-	report_take_back(qp);
+	report_revoke_zcopy(qp);
 	report_send(qp, now, status);
 	if (qp_is_reliable(qp) && qp->type != QP_RD) {
 		qp_enter_error(qp, now);

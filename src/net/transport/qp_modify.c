@@ -207,7 +207,7 @@ static void reset(struct qp *qp)
 
 	timer_queue_cancel(qp->environment->timers, &qp->timer);
 	responses_release(qp);
-	report_take_back(qp);
+	report_revoke_zcopy(qp);
 	send_queue_clear(&queue);
 	qp->requester = (struct requester){
 		.queue = queue,
@@ -242,8 +242,8 @@ static void start_draining(struct qp *qp, time_ns now, uint32_t mask)
 	if (!(mask & QP_HAS_DRAINED_NOTIFY))
 		qp->attributes.drained_notify = false;
 	if (qp->type == QP_UD) {
-		report_take_back(qp);
-		report_lent(qp, now);
+		report_revoke_zcopy(qp);
+		report_zcopy(qp, now);
 	}
 	qp->attributes.is_draining = true;
 	report_drain(qp);

@@ -25,9 +25,9 @@
 
 struct completion_ring;
 struct eec;
-struct express_memory;
+struct header_caches;
 struct memory;
-struct placed_requests;
+struct rma_progress;
 struct port_view;
 struct protection_domain;
 struct qp;
@@ -72,7 +72,7 @@ struct qp_environment {
 	uint32_t port_changes; /* counted by the owner: what queue pairs have read of ports is old */
 	struct memory *memory;
 	struct timer_queue *timers; /* qp->timer is armed here by the queue pair */
-	struct express_memory *express; /* zero at first (express_headers.h) */
+	struct header_caches *header_caches; /* zero at first (header_cache.h) */
 	/* A completion for the CQ of that side. false: the CQ overflowed. */
 	bool (*complete)(struct qp *qp, enum queue_side side, const struct completion *completion);
 	void (*event)(struct qp *qp, enum qp_event event);
@@ -80,8 +80,8 @@ struct qp_environment {
 	 * packets, so that silence says nothing yet and a timeout does not count as a retry. */
 	bool (*is_underway)(const struct qp *qp, time_ns now);
 	/* Of a queue pair with placed requests (net/transport/rma/rma_bypass.h): waits for those under way,
-	 * lets no new ones begin, takes all for received and forgets owner_placement. */
-	void (*end_placing)(struct qp *qp);
+	 * lets no new ones begin, takes all for received and forgets owner_rma. */
+	void (*end_rma)(struct qp *qp);
 	/* Of a queue pair with messages that the peer pulls (net/transport/fast/fast_path.h): it can't from
 	 * here on, and datagrams that were lent are nobody's any more. */
 	void (*take_back)(struct qp *qp);
@@ -212,7 +212,7 @@ struct requester {
 	uint8_t retries_left;
 	uint8_t rnr_retries_left;
 	bool is_awaiting;
-	bool has_lent; /* messages were sent whose payload the peer pulls (report_take_back) */
+	bool has_zcopy; /* messages were sent whose payload the peer pulls (report_revoke_zcopy) */
 	time_ns retry_deadline;	 /* TIME_NEVER when nothing is outstanding */
 	time_ns rnr_deadline;	 /* TIME_NEVER unless the responder asked to wait */
 	time_ns pacing_deadline; /* TIME_NEVER unless the rate limit or the owner holds it back */
@@ -251,7 +251,7 @@ struct responder {
 	uint64_t write_address;
 	uint64_t inbound_bytes; /* of the message in progress, already placed */
 	struct receive_slot *taken; /* a copy of what came from a shared queue; NULL with an own one */
-	struct placed_requests *placed; /* NULL: the peer sends packets only */
+	struct rma_progress *placed; /* NULL: the peer sends packets only */
 	uint8_t saved_count;
 	uint8_t saved_tail; /* index of the next to be filled */
 	uint8_t nak_syndrome;
@@ -266,7 +266,7 @@ struct responder {
 };
 
 /* What net/transport/fast/fast_path.h has worked out from attributes and port, for a connection. */
-struct express_headers {
+struct header_cache {
 	uint32_t changes; /* one more than the environment's at that time; 0: nothing yet */
 	uint32_t sends;	  /* the same, if besides nothing about its SENDs is unusual */
 	uint64_t lrh, bth; /* what all SENDs to the peer have in common */
@@ -290,7 +290,7 @@ struct qp {
 	 * The owner's, set once. */
 	struct completion_ring *completions[2];
 	void *owner_route;
-	void *owner_placement;	 /* the owner's: of requests that go past the packets */
+	void *owner_rma;	 /* the owner's: of requests that go past the packets */
 	uint64_t owner_position; /* the owner's: how far into the route its last packet lies */
 	struct list ready_link;
 	struct list undated_link; /* the owner's: of those with RETRY_UNDATED */
@@ -307,7 +307,7 @@ struct qp {
 	bool promises_receives;	    /* its ACKs carry credits; the owner's choice, off by default */
 	bool has_refused_migration; /* the event was raised since it was armed */
 	bool asks_always;	    /* every message asks for an ACK; the owner's choice */
-	struct express_headers express;
+	struct header_cache header_cache;
 	struct qp_capabilities capabilities;
 	struct qp_attributes attributes;
 	struct receive_queue own_receives;
@@ -371,18 +371,18 @@ struct qp_route {
 /* State, attributes or path change: what the fast path worked out from them is old. */
 static inline void qp_invalidate(struct qp *qp)
 {
-	qp->express.changes = 0;
-	qp->express.sends = 0;
+	qp->header_cache.changes = 0;
+	qp->header_cache.sends = 0;
 }
 
 /* The responder's rights or its state are about to change: nobody acts on this queue pair's memory
  * past the packets any more when it returns (net/transport/rma/rma_bypass.h). */
 static inline void qp_end_rma(struct qp *qp)
 {
-	if (likely(!qp->responder.placed && !qp->owner_placement))
+	if (likely(!qp->responder.placed && !qp->owner_rma))
 		return;
-	qp->environment->end_placing(qp);
-	assert(!qp->responder.placed && !qp->owner_placement);
+	qp->environment->end_rma(qp);
+	assert(!qp->responder.placed && !qp->owner_rma);
 }
 
 #endif

@@ -142,7 +142,7 @@ void report_receive_error(struct qp *qp, time_ns now, enum completion_status sta
 	report_receive(qp, now, &completion);
 }
 
-void report_lent(struct qp *qp, time_ns now)
+void report_zcopy(struct qp *qp, time_ns now)
 {
 	const struct send_queue *queue = &qp->requester.queue;
 
@@ -151,11 +151,11 @@ void report_lent(struct qp *qp, time_ns now)
 		report_send(qp, now, COMPLETION_SUCCESS);
 }
 
-void report_take_back(struct qp *qp)
+void report_revoke_zcopy(struct qp *qp)
 {
-	if (likely(!qp->requester.has_lent))
+	if (likely(!qp->requester.has_zcopy))
 		return;
-	qp->requester.has_lent = false;
+	qp->requester.has_zcopy = false;
 	qp->environment->take_back(qp);
 }
 
@@ -164,8 +164,8 @@ void report_flush_sends(struct qp *qp, time_ns now)
 	struct requester *requester = &qp->requester;
 	struct send_queue *queue = &requester->queue;
 
-	report_take_back(qp);
-	report_lent(qp, now);
+	report_revoke_zcopy(qp);
+	report_zcopy(qp, now);
 	while (queue->done != queue->tail)
 		report_send(qp, now, COMPLETION_FLUSHED);
 	queue->started = queue->tail;

@@ -35,10 +35,10 @@ void report_receive_take(struct qp *qp);
 
 /* Requests are about to end without the peer's word: from here on it can't pull what they sent
  * (net/transport/fast/fast_path.h), since the program may use their memory for something else. */
-void report_take_back(struct qp *qp);
+void report_revoke_zcopy(struct qp *qp);
 
 /* Datagrams that were lent, which the owner has taken back: they have been sent. */
-void report_lent(struct qp *qp, time_ns now);
+void report_zcopy(struct qp *qp, time_ns now);
 
 /* A request posted in Error or SQE. */
 void report_flush_sends(struct qp *qp, time_ns now);

@@ -19,7 +19,7 @@ static enum verdict check_psn(struct qp *qp, struct inbound *inbound)
 	if (likely(ahead == 0))
 		return VERDICT_ACCEPT;
 	/* What seems to be missing may have come past the packets. */
-	if (qp->responder.placed && shortcut_catch_up(qp))
+	if (qp->responder.placed && rma_bypass_catch_up(qp))
 		ahead = psn_distance(qp->responder.expected_psn, inbound->packet->bth.psn);
 	if (ahead == 0)
 		return VERDICT_ACCEPT;

@@ -34,7 +34,7 @@ static void break_receiver(struct qp *qp, time_ns now, enum completion_status st
 static enum verdict validate(struct qp *qp, time_ns now, struct inbound *inbound)
 {
 	if (unlikely(qp->responder.placed))
-		(void)shortcut_catch_up(qp);
+		(void)rma_bypass_catch_up(qp);
 	/* A lost packet loses its whole message; a new one may begin here. */
 	if (!psn_equal(inbound->packet->bth.psn, qp->responder.expected_psn) ||
 	    inbound_check_sequence(qp, inbound) != VERDICT_ACCEPT)

@@ -50,7 +50,7 @@ enum send_opcode {
 enum send_flag { SEND_FENCE = 1, SEND_SIGNALED = 2, SEND_SOLICITED = 4, SEND_INLINE = 8 };
 /* Those that consumers may set, one that marks a slot whose memory is lent
  * (net/transport/fast/fast_path.h), and one whose end only the adapter hears of. */
-enum { SEND_FLAGS = 15, SEND_LENT = 1 << 6, SEND_BY_ADAPTER = 1 << 7 };
+enum { SEND_FLAGS = 15, SEND_ZCOPY = 1 << 6, SEND_BY_ADAPTER = 1 << 7 };
 
 /* FETH fields (vol 1, annex A19); numbers are the verbs' too. */
 enum flush_placement { FLUSH_GLOBAL = 1, FLUSH_PERSISTENT = 2 };

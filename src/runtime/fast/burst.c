@@ -15,36 +15,36 @@ static uint32_t headers_of(const uint8_t *bytes)
 	return LRH_BYTES + BTH_BYTES + (is_datagram ? DETH_BYTES : 0);
 }
 
-static const struct ring_record *keep_model(struct run_in *run, const struct ring_record *record)
+static const struct ring_record *keep_template(struct burst_in *burst, const struct ring_record *record)
 {
-	run->payload_bytes = 0;
-	run->seen = NULL;
-	if (record->byte_count < LRH_BYTES + BTH_BYTES || record->byte_count > sizeof(run->bytes))
+	burst->payload_bytes = 0;
+	burst->seen = NULL;
+	if (record->byte_count < LRH_BYTES + BTH_BYTES || record->byte_count > sizeof(burst->bytes))
 		return record;
-	memcpy(run->bytes, record->body, record->byte_count);
-	__asm__ volatile("" : : "r"(run->bytes) : "memory"); /* no second look at the ring */
-	run->model = *record;
-	run->model.kind = RECORD_PACKET;
-	run->model.body = run->bytes;
-	run->psn_word = get_be32(run->bytes + PSN_OFFSET);
-	run->repeats = 0;
-	if (record->byte_count > headers_of(run->bytes))
-		run->payload_bytes = record->byte_count - headers_of(run->bytes);
-	return &run->model;
+	memcpy(burst->bytes, record->body, record->byte_count);
+	__asm__ volatile("" : : "r"(burst->bytes) : "memory"); /* no second look at the ring */
+	burst->template = *record;
+	burst->template.kind = RECORD_PACKET;
+	burst->template.body = burst->bytes;
+	burst->psn_word = get_be32(burst->bytes + PSN_OFFSET);
+	burst->repeats = 0;
+	if (record->byte_count > headers_of(burst->bytes))
+		burst->payload_bytes = record->byte_count - headers_of(burst->bytes);
+	return &burst->template;
 }
 
-static const struct ring_record *repeat(struct run_in *run, const struct ring_record *record)
+static const struct ring_record *repeat(struct burst_in *burst, const struct ring_record *record)
 {
-	if (!run->payload_bytes || run->payload_bytes > record->byte_count)
+	if (!burst->payload_bytes || burst->payload_bytes > record->byte_count)
 		return record;
-	put_be32(run->bytes + PSN_OFFSET, (run->psn_word & 0xff000000u) | run_next_psn(run).value);
-	run->repeats++;
-	memcpy(run->bytes + run->model.byte_count - run->payload_bytes, record->body,
-	       run->payload_bytes);
-	return &run->model;
+	put_be32(burst->bytes + PSN_OFFSET, (burst->psn_word & 0xff000000u) | burst_next_psn(burst).value);
+	burst->repeats++;
+	memcpy(burst->bytes + burst->template.byte_count - burst->payload_bytes, record->body,
+	       burst->payload_bytes);
+	return &burst->template;
 }
 
-const struct ring_record *run_read(struct run_in *run, const struct ring_record *record)
+const struct ring_record *burst_read(struct burst_in *burst, const struct ring_record *record)
 {
-	return record->kind == RECORD_MODEL ? keep_model(run, record) : repeat(run, record);
+	return record->kind == RECORD_TEMPLATE ? keep_template(burst, record) : repeat(burst, record);
 }

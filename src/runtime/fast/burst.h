@@ -3,8 +3,8 @@
  * Runs: small SENDs of one queue pair, one behind the other in a direct ring, that differ in
  * nothing but PSN and payload.
  *
- * The first is a RECORD_MODEL, of which the receiver keeps a copy. The others say only their
- * payload (base/ring_repeats.h): each is the packet before it with the next PSN. Four of 8 bytes
+ * The first is a RECORD_TEMPLATE, of which the receiver keeps a copy. The others say only their
+ * payload (base/ring_payloads.h): each is the packet before it with the next PSN. Four of 8 bytes
  * fit into a cache line, and neither end looks at their headers. Whoever posts one message and
  * waits for the answer begins no run: its message is alone on its line, at which nobody else looks.
  * A run may go on behind polls and other queue pairs' posts without another model.
@@ -21,19 +21,19 @@
 #include "wire/transport_headers.h"
 
 enum {
-	RUN_POSTS = 4,			    /* so many in a row begin one */
-	RUN_POSTS_REPEATED = 2 * RUN_POSTS, /* what a run counts for */
-	RUN_MODEL_BYTES_MAX = LRH_BYTES + BTH_BYTES + DETH_BYTES + RING_REPEAT_BYTES_MAX,
+	BURST_POSTS = 4,			    /* so many in a row begin one */
+	BURST_POSTS_PAYLOAD = 2 * BURST_POSTS, /* what a run counts for */
+	BURST_TEMPLATE_BYTES_MAX = LRH_BYTES + BTH_BYTES + DETH_BYTES + RING_PAYLOAD_BYTES_MAX,
 };
 
 struct address_vector;
-struct express_seen;
+struct rx_header_cache;
 struct flow;
 struct qp;
 
 /* The sender's side: SENDs that were posted one behind the other, while nobody else had the lock
  * and nothing else was done. What was found about the last of them still holds. */
-struct run_out {
+struct burst_out {
 	const struct qp *qp; /* NULL: none */
 	struct flow *flow;
 	unsigned posts; /* in a row, as far as it matters */
@@ -58,51 +58,51 @@ struct run_out {
 
 /* How many the queue pair has posted in a row. Of those before it looked elsewhere half still count:
  * who had a run is likely to begin another. */
-static inline unsigned run_posts(const struct run_out *run, const struct qp *qp)
+static inline unsigned burst_posts(const struct burst_out *burst, const struct qp *qp)
 {
-	if (likely(run->qp == qp))
-		return run->posts;
-	return run->last == qp ? run->posts / 2 : 0;
+	if (likely(burst->qp == qp))
+		return burst->posts;
+	return burst->last == qp ? burst->posts / 2 : 0;
 }
 
 /* The receiver's side. All zero: there is no model. */
-struct run_in {
-	struct ring_record model; /* a RECORD_PACKET */
+struct burst_in {
+	struct ring_record template; /* a RECORD_PACKET */
 	uint32_t psn_word;	  /* of the model's BTH */
 	uint32_t repeats;	  /* since then */
 	uint32_t payload_bytes;	  /* and pad bytes; 0: none that could be repeated */
-	const struct express_seen *seen; /* by the one that took it; NULL: by none */
-	uint8_t bytes[RUN_MODEL_BYTES_MAX];
+	const struct rx_header_cache *seen; /* by the one that took it; NULL: by none */
+	uint8_t bytes[BURST_TEMPLATE_BYTES_MAX];
 };
 
 /* A packet of a connection that came alone, which the next one is likely to be like. All zero: none. */
-struct like_in {
+struct rx_expected {
 	uint64_t sizes; /* ring_record_sizes */
-	const struct express_seen *seen; /* where its queue pair remembers it */
+	const struct rx_header_cache *seen; /* where its queue pair remembers it */
 };
 
-/* The packet that a RECORD_MODEL or RING_RECORD_REPEAT stands for; nonsense is returned as it is.
+/* The packet that a RECORD_TEMPLATE or RING_RECORD_PAYLOAD stands for; nonsense is returned as it is.
  */
-const struct ring_record *run_read(struct run_in *run, const struct ring_record *record);
+const struct ring_record *burst_read(struct burst_in *burst, const struct ring_record *record);
 /* The same of any record of a direct ring, or none. */
-static inline const struct ring_record *run_look(struct run_in *run,
+static inline const struct ring_record *burst_look(struct burst_in *burst,
 						 const struct ring_record *record)
 {
 	return likely(!record ||
-		      (record->kind != RECORD_MODEL && record->kind != RING_RECORD_REPEAT))
+		      (record->kind != RECORD_TEMPLATE && record->kind != RING_RECORD_PAYLOAD))
 		       ? record
-		       : run_read(run, record);
+		       : burst_read(burst, record);
 }
 /* The PSN of the next repeat. */
-static inline struct psn run_next_psn(const struct run_in *run)
+static inline struct psn burst_next_psn(const struct burst_in *burst)
 {
-	return psn_add(psn_from(run->psn_word), run->repeats + 1);
+	return psn_add(psn_from(burst->psn_word), burst->repeats + 1);
 }
 
 /* The record that was read last goes back into the ring. */
-static inline void run_put_back(struct run_in *run, const struct ring_record *record)
+static inline void burst_put_back(struct burst_in *burst, const struct ring_record *record)
 {
-	run->repeats -= record->kind == RING_RECORD_REPEAT;
+	burst->repeats -= record->kind == RING_RECORD_PAYLOAD;
 }
 
 #endif

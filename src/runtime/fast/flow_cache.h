@@ -9,9 +9,9 @@
 #include "net/transport/addressing.h"
 
 /* For completions, whose time is only asked for where the clock is read each time. */
-static inline time_ns lane_time(const struct attachment *attachment)
+static inline time_ns fast_path_time(const struct process_runtime *runtime)
 {
-	return unlikely(attachment->wants_time) ? attachment_now() : attachment->last_now;
+	return unlikely(runtime->wants_time) ? runtime_now() : runtime->last_now;
 }
 
 /* The flow that the queue pair used last, if its packets still go that way and past the fabric. */
@@ -24,19 +24,19 @@ static inline struct flow *direct_flow(const struct adapter *adapter, const stru
 	if (!flow || flow->state != FLOW_DIRECT ||
 	    flow->key != flow_key_make(adapter->description->index, qp->port->number, address->sl,
 				       address->dlid, pkey, destination_qpn) ||
-	    flow->generation != attachment_generation(adapter->attachment))
+	    flow->generation != runtime_generation(adapter->runtime))
 		return NULL;
 	return flow;
 }
 
 /* Of a connection whose headers have stayed the same since it was looked up; NULL: it was not, or
  * the way has changed. */
-static inline struct flow *known_flow(const struct attachment *attachment, const struct qp *qp)
+static inline struct flow *known_flow(const struct process_runtime *runtime, const struct qp *qp)
 {
 	struct flow *flow = qp->owner_route;
 
-	return likely(flow && flow == qp->express.route && flow->state == FLOW_DIRECT &&
-		      flow->generation == attachment_generation(attachment))
+	return likely(flow && flow == qp->header_cache.route && flow->state == FLOW_DIRECT &&
+		      flow->generation == runtime_generation(runtime))
 		       ? flow
 		       : NULL;
 }
@@ -44,29 +44,29 @@ static inline struct flow *known_flow(const struct attachment *attachment, const
 /* Of a connection: looked up once for as long as its headers stay the same. */
 static inline struct flow *connected_flow(const struct adapter *adapter, struct qp *qp)
 {
-	struct flow *flow = known_flow(adapter->attachment, qp);
+	struct flow *flow = known_flow(adapter->runtime, qp);
 
 	if (likely(flow))
 		return flow;
 	flow = direct_flow(adapter, qp, &qp->attributes.address, qp->attributes.destination_qpn);
-	qp->express.route = flow;
+	qp->header_cache.route = flow;
 	return flow;
 }
 
 /* Whether this queue pair's packets may be sent without the clock, as far as its owner knows. */
-static inline bool express_is_open_to(const struct attachment *attachment, const struct qp *qp)
+static inline bool fast_path_is_open(const struct process_runtime *runtime, const struct qp *qp)
 {
-	return attachment_is_express(attachment) && attachment_is_looked_after(attachment) &&
+	return runtime_is_fast(runtime) && runtime_is_looked_after(runtime) &&
 	       !list_is_linked(&qp->ready_link);
 }
 
 /* A record of this queue pair's is in the ring, and the first that was not shown. */
-static inline void express_posted(struct adapter *adapter, struct qp *qp, struct flow *flow)
+static inline void short_send_posted(struct adapter *adapter, struct qp *qp, struct flow *flow)
 {
 	if (unlikely(ring_announce(&flow->channel->out)))
 		doorbell_ring(flow->channel->doorbell);
 	hca_remember_undated(&adapter->hca, qp);
-	adapter->attachment->sends_through_softibd = false;
+	adapter->runtime->sends_through_softibd = false;
 }
 
 #endif

@@ -19,77 +19,77 @@
 #include <stdint.h>
 
 enum {
-	DIALOGUE_TURNS = 4,	 /* so many make one */
-	DIALOGUE_LOOKS = 16, /* one of so many looks is at both */
+	PINGPONG_TURNS = 4,	 /* so many make one */
+	PINGPONG_LOOKS = 16, /* one of so many looks is at both */
 };
 
 enum {
-	DIALOGUE_WAIT_MAX = 2048, /* of cycles, about: less than a microsecond */
-	DIALOGUE_LATER = 8,
-	DIALOGUE_SOONER = 4 * DIALOGUE_LATER,
+	PINGPONG_WAIT_MAX = 2048, /* of cycles, about: less than a microsecond */
+	PINGPONG_LATER = 8,
+	PINGPONG_SOONER = 4 * PINGPONG_LATER,
 };
 
-enum dialogue_phase { DIALOGUE_SILENT, DIALOGUE_SENT, DIALOGUE_ACKNOWLEDGED };
+enum pingpong_phase { PINGPONG_SILENT, PINGPONG_SENT, PINGPONG_ACKNOWLEDGED };
 
 /* With one peer. All zero: it has not begun. */
-struct dialogue {
+struct pingpong {
 	uint8_t phase;
 	uint8_t turns;
 	bool has_waited; /* since it sent */
 	uint16_t wait;	 /* before the first look then */
 };
 
-static inline bool dialogue_is_held(const struct dialogue *dialogue)
+static inline bool pingpong_is_held(const struct pingpong *pingpong)
 {
-	return dialogue->turns >= DIALOGUE_TURNS;
+	return pingpong->turns >= PINGPONG_TURNS;
 }
 
-static inline void dialogue_sent(struct dialogue *dialogue)
+static inline void pingpong_sent(struct pingpong *pingpong)
 {
-	dialogue->phase = DIALOGUE_SENT;
-	dialogue->has_waited = false;
+	pingpong->phase = PINGPONG_SENT;
+	pingpong->has_waited = false;
 }
 
-static inline void dialogue_acknowledged(struct dialogue *dialogue)
+static inline void pingpong_acknowledged(struct pingpong *pingpong)
 {
-	if (dialogue->phase == DIALOGUE_SENT)
-		dialogue->phase = DIALOGUE_ACKNOWLEDGED;
+	if (pingpong->phase == PINGPONG_SENT)
+		pingpong->phase = PINGPONG_ACKNOWLEDGED;
 }
 
-static inline void dialogue_message_came(struct dialogue *dialogue)
+static inline void pingpong_message_came(struct pingpong *pingpong)
 {
-	if (dialogue->phase != DIALOGUE_ACKNOWLEDGED)
-		dialogue->turns = 0;
-	else if (dialogue->turns < DIALOGUE_TURNS)
-		dialogue->turns++;
-	dialogue->phase = DIALOGUE_SILENT;
+	if (pingpong->phase != PINGPONG_ACKNOWLEDGED)
+		pingpong->turns = 0;
+	else if (pingpong->turns < PINGPONG_TURNS)
+		pingpong->turns++;
+	pingpong->phase = PINGPONG_SILENT;
 }
 
 /* Waits until an ACK is due. false: it was for some time. */
-static inline bool dialogue_wait(struct dialogue *dialogue)
+static inline bool pingpong_wait(struct pingpong *pingpong)
 {
-	if (dialogue->phase != DIALOGUE_SENT || dialogue->has_waited)
+	if (pingpong->phase != PINGPONG_SENT || pingpong->has_waited)
 		return false;
-	dialogue->has_waited = true;
-	for (unsigned left = dialogue->wait; left; left--)
+	pingpong->has_waited = true;
+	for (unsigned left = pingpong->wait; left; left--)
 		__asm__ volatile("" : "+r"(left));
 	return true;
 }
 
 /* What the look behind such a wait found. */
-static inline void dialogue_learn(struct dialogue *dialogue, bool was_there)
+static inline void pingpong_learn(struct pingpong *pingpong, bool was_there)
 {
-	unsigned wait = dialogue->wait;
+	unsigned wait = pingpong->wait;
 
-	wait = was_there ? wait - wait / DIALOGUE_SOONER : wait + wait / DIALOGUE_LATER + 1;
-	dialogue->wait = (uint16_t)(wait < DIALOGUE_WAIT_MAX ? wait : DIALOGUE_WAIT_MAX);
+	wait = was_there ? wait - wait / PINGPONG_SOONER : wait + wait / PINGPONG_LATER + 1;
+	pingpong->wait = (uint16_t)(wait < PINGPONG_WAIT_MAX ? wait : PINGPONG_WAIT_MAX);
 }
 
 /* Whether the look of this number had better be at the ACKs only. */
-static inline bool dialogue_awaits_ack(const struct dialogue *dialogue, unsigned look)
+static inline bool pingpong_awaits_ack(const struct pingpong *pingpong, unsigned look)
 {
-	return dialogue->phase == DIALOGUE_SENT && dialogue_is_held(dialogue) &&
-	       look % DIALOGUE_LOOKS;
+	return pingpong->phase == PINGPONG_SENT && pingpong_is_held(pingpong) &&
+	       look % PINGPONG_LOOKS;
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The express lane, where it looks in each round: see express_lane.h. */
+/* The express lane, where it looks in each round: see fast_lane.h. */
 #include "runtime/fast/short_send.h"
 
 #include "runtime/packets/ack_words.h"
@@ -17,72 +17,72 @@ enum {
 };
 
 /* Those that sent something lately stand first. */
-static void move_forward(struct attachment *attachment, unsigned index)
+static void move_forward(struct process_runtime *runtime, unsigned index)
 {
-	unsigned to = attachment->busy_next++ % BUSY_CHANNELS;
-	struct channel *channel = attachment->channels[index];
+	unsigned to = runtime->busy_next++ % BUSY_CHANNELS;
+	struct channel *channel = runtime->channels[index];
 
-	attachment->channels[index] = attachment->channels[to];
-	attachment->channels[to] = channel;
+	runtime->channels[index] = runtime->channels[to];
+	runtime->channels[to] = channel;
 }
 
 enum news { NO_NEWS, NEWS_OF_RECORDS, NEWS_OF_ACKS };
 
 /* Of one that is open. */
-static inline enum news look_for_news(const struct attachment *attachment,
+static inline enum news look_for_news(const struct process_runtime *runtime,
 				      const struct channel *channel)
 {
-	if (!dialogue_awaits_ack(&channel->dialogue, attachment->quick_polls) &&
+	if (!pingpong_awaits_ack(&channel->pingpong, runtime->quick_polls) &&
 	    ring_has_stamped(&channel->in))
 		return NEWS_OF_RECORDS;
 	return word_ring_is_empty(&channel->words_in) ? NO_NEWS : NEWS_OF_ACKS;
 }
 
 /* Whoever takes turns with its peer does nothing but wait for it: a few looks more in this call
- * find what comes sooner than the next call would. Not in line: see express_records.c. */
-__attribute__((noinline)) static enum news look_on(const struct attachment *attachment,
+ * find what comes sooner than the next call would. Not in line: see fast_records.c. */
+__attribute__((noinline)) static enum news look_on(const struct process_runtime *runtime,
 						   struct channel *channel)
 {
-	bool has_waited = dialogue_wait(&channel->dialogue);
-	enum news news = look_for_news(attachment, channel);
+	bool has_waited = pingpong_wait(&channel->pingpong);
+	enum news news = look_for_news(runtime, channel);
 
 	if (has_waited)
-		dialogue_learn(&channel->dialogue, news != NO_NEWS);
-	for (unsigned i = 0; i < DIALOGUE_LOOKS && news == NO_NEWS; i++)
-		news = look_for_news(attachment, channel);
+		pingpong_learn(&channel->pingpong, news != NO_NEWS);
+	for (unsigned i = 0; i < PINGPONG_LOOKS && news == NO_NEWS; i++)
+		news = look_for_news(runtime, channel);
 	return news;
 }
 
-static bool take_acks(struct attachment *attachment, struct channel *channel, time_ns now)
+static bool take_acks(struct process_runtime *runtime, struct channel *channel, time_ns now)
 {
-	bool any = ack_words_take(attachment, channel, now);
+	bool any = ack_words_take(runtime, channel, now);
 
 	/* The message has come, or will soon. */
-	if (dialogue_is_held(&channel->dialogue))
+	if (pingpong_is_held(&channel->pingpong))
 		__builtin_prefetch(channel->in.stamp_at);
 	return any;
 }
 
-static inline bool take_news(struct attachment *attachment, struct channel *channel, enum news news,
+static inline bool take_news(struct process_runtime *runtime, struct channel *channel, enum news news,
 			     time_ns now)
 {
 	/* Nothing but an ACK: what it completes is waited for. */
-	return news == NEWS_OF_RECORDS ? express_records_take(attachment, channel, now)
-				       : take_acks(attachment, channel, now);
+	return news == NEWS_OF_RECORDS ? short_receive_take(runtime, channel, now)
+				       : take_acks(runtime, channel, now);
 }
 
-/* Somebody waits for what was read here. Not in line: see express_records.c. */
+/* Somebody waits for what was read here. Not in line: see fast_records.c. */
 __attribute__((noinline)) static void pass_idle_round(struct channel *channel)
 {
 	if (--channel->release_in == 0)
 		channel_release(channel);
 }
 
-static bool look_at(struct attachment *attachment, unsigned index, time_ns now)
+static bool look_at(struct process_runtime *runtime, unsigned index, time_ns now)
 {
-	struct channel *channel = attachment->channels[index];
+	struct channel *channel = runtime->channels[index];
 	enum news news =
-		channel->state == CHANNEL_OPEN ? look_for_news(attachment, channel) : NO_NEWS;
+		channel->state == CHANNEL_OPEN ? look_for_news(runtime, channel) : NO_NEWS;
 
 	if (likely(news == NO_NEWS)) {
 		if (unlikely(channel->release_in))
@@ -90,23 +90,23 @@ static bool look_at(struct attachment *attachment, unsigned index, time_ns now)
 		return false;
 	}
 
-	bool any = take_news(attachment, channel, news, now);
+	bool any = take_news(runtime, channel, news, now);
 
 	if (unlikely(index >= BUSY_CHANNELS) && any)
-		move_forward(attachment, index);
+		move_forward(runtime, index);
 	return any;
 }
 
-static bool take_channels(struct attachment *attachment, time_ns now)
+static bool take_channels(struct process_runtime *runtime, time_ns now)
 {
-	unsigned count = attachment->channel_count;
+	unsigned count = runtime->channel_count;
 	bool any = false;
 
 	for (unsigned i = 0; i < count && i < BUSY_CHANNELS; i++)
-		any |= look_at(attachment, i, now);
+		any |= look_at(runtime, i, now);
 	for (unsigned i = 0; i < IDLE_CHANNELS_PER_ROUND && count > BUSY_CHANNELS; i++)
-		any |= look_at(attachment,
-			       BUSY_CHANNELS + attachment->idle_next++ % (count - BUSY_CHANNELS),
+		any |= look_at(runtime,
+			       BUSY_CHANNELS + runtime->idle_next++ % (count - BUSY_CHANNELS),
 			       now);
 	return any;
 }
@@ -125,66 +125,66 @@ static bool acknowledge_all(struct adapter *adapter)
 	return true;
 }
 
-static inline bool softibd_is_silent(const struct attachment *attachment)
+static inline bool softibd_is_silent(const struct process_runtime *runtime)
 {
-	const struct ring_consumer *in = &attachment->softibd.in;
+	const struct ring_consumer *in = &runtime->softibd.in;
 
 	return likely(__atomic_load_n(&in->shared->tail, __ATOMIC_ACQUIRE) == in->head) ||
 	       ring_is_empty(in);
 }
 
 /* A round of a process that has several peers or adapters, or something left to do. Not in line:
- * see express_records.c. any: whether there was something already. */
-__attribute__((noinline)) static enum express_round go_round(struct attachment *attachment,
+ * see fast_records.c. any: whether there was something already. */
+__attribute__((noinline)) static enum poll_round go_round(struct process_runtime *runtime,
 							     bool any)
 {
 	bool is_done = true;
 
-	any |= take_channels(attachment, lane_time(attachment));
-	if (unlikely(!list_is_empty(&attachment->lending)))
-		any |= datagram_loans_return(attachment, lane_time(attachment));
-	for (unsigned i = 0; i < attachment->adapter_limit; i++)
-		if (attachment->adapters[i] && attachment->adapters[i]->has_hca &&
-		    unlikely(!list_is_empty(&attachment->adapters[i]->hca.ready)))
-			is_done &= acknowledge_all(attachment->adapters[i]);
-	if (unlikely(!list_is_empty(&attachment->dirty)))
-		publish_all(attachment);
+	any |= take_channels(runtime, fast_path_time(runtime));
+	if (unlikely(!list_is_empty(&runtime->lending)))
+		any |= ud_zcopies_return(runtime, fast_path_time(runtime));
+	for (unsigned i = 0; i < runtime->adapter_limit; i++)
+		if (runtime->adapters[i] && runtime->adapters[i]->has_hca &&
+		    unlikely(!list_is_empty(&runtime->adapters[i]->hca.ready)))
+			is_done &= acknowledge_all(runtime->adapters[i]);
+	if (unlikely(!list_is_empty(&runtime->unpublished)))
+		publish_all(runtime);
 	if (!is_done)
-		return EXPRESS_LONG_WAY;
-	return any ? EXPRESS_DONE : EXPRESS_NOTHING;
+		return POLL_ROUND_FULL;
+	return any ? POLL_ROUND_DONE : POLL_ROUND_IDLE;
 }
 
 /* The commonest case: whoever waits for its one peer hears of a message the sooner, the less there
  * is to a look. */
-static inline bool has_one_peer(const struct attachment *attachment)
+static inline bool has_one_peer(const struct process_runtime *runtime)
 {
-	return attachment->channel_count == 1 && attachment->adapter_limit == 1 &&
-	       attachment->channels[0]->state == CHANNEL_OPEN && attachment->adapters[0]->has_hca;
+	return runtime->channel_count == 1 && runtime->adapter_limit == 1 &&
+	       runtime->channels[0]->state == CHANNEL_OPEN && runtime->adapters[0]->has_hca;
 }
 
-static inline bool has_work_left(const struct attachment *attachment)
+static inline bool has_work_left(const struct process_runtime *runtime)
 {
-	return attachment->channels[0]->release_in || !list_is_empty(&attachment->lending) ||
-	       !list_is_empty(&attachment->dirty) ||
-	       !list_is_empty(&attachment->adapters[0]->hca.ready);
+	return runtime->channels[0]->release_in || !list_is_empty(&runtime->lending) ||
+	       !list_is_empty(&runtime->unpublished) ||
+	       !list_is_empty(&runtime->adapters[0]->hca.ready);
 }
 
-enum express_round express_lane_round(struct attachment *attachment)
+enum poll_round poll_round_run(struct process_runtime *runtime)
 {
 	bool any = false;
 
-	if (!attachment_is_express(attachment) || !softibd_is_silent(attachment))
-		return EXPRESS_LONG_WAY;
-	if (unlikely(!has_one_peer(attachment)))
-		return go_round(attachment, false);
+	if (!runtime_is_fast(runtime) || !softibd_is_silent(runtime))
+		return POLL_ROUND_FULL;
+	if (unlikely(!has_one_peer(runtime)))
+		return go_round(runtime, false);
 
-	struct channel *channel = attachment->channels[0];
-	enum news news = dialogue_is_held(&channel->dialogue) ? look_on(attachment, channel)
-							      : look_for_news(attachment, channel);
+	struct channel *channel = runtime->channels[0];
+	enum news news = pingpong_is_held(&channel->pingpong) ? look_on(runtime, channel)
+							      : look_for_news(runtime, channel);
 
 	if (news != NO_NEWS)
-		any = take_news(attachment, channel, news, lane_time(attachment));
-	if (unlikely(has_work_left(attachment)))
-		return go_round(attachment, any);
-	return any ? EXPRESS_DONE : EXPRESS_NOTHING;
+		any = take_news(runtime, channel, news, fast_path_time(runtime));
+	if (unlikely(has_work_left(runtime)))
+		return go_round(runtime, any);
+	return any ? POLL_ROUND_DONE : POLL_ROUND_IDLE;
 }

@@ -4,27 +4,27 @@
 
 #include "net/memory/memory.h"
 
-static struct again_range range_of(const struct qp *qp, const struct sge *sge)
+static struct template_range range_of(const struct qp *qp, const struct sge *sge)
 {
 	const struct region *region = memory_find_plain(qp->environment->memory, sge->lkey);
 
-	return (struct again_range){
+	return (struct template_range){
 		.from = region->iova,
 		.span = region->byte_count - sge->byte_count,
 		.bytes = region->bytes,
 	};
 }
 
-struct again_local again_local(const struct qp *qp, const struct send_request *request)
+struct template_local template_local(const struct qp *qp, const struct send_request *request)
 {
 	const struct sge *sge = &request->sges[0];
 	const bool has_key = !(request->flags & SEND_INLINE);
 
-	return (struct again_local){
+	return (struct template_local){
 		.flags = request->flags,
 		.byte_count = sge->byte_count,
 		.key = sge->lkey,
 		.key_mask = has_key ? UINT32_MAX : 0,
-		.range = has_key ? range_of(qp, sge) : (struct again_range){.span = UINT64_MAX},
+		.range = has_key ? range_of(qp, sge) : (struct template_range){.span = UINT64_MAX},
 	};
 }

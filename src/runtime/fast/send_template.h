@@ -4,7 +4,7 @@
  *
  * What was found about a request is kept for those like it, as long as nothing that it rests on can
  * have changed here: whoever leaves the lock after anything else than such requests, and polls
- * that find what is expected, forgets it (attachment_unlock). What others can change without
+ * that find what is expected, forgets it (runtime_unlock). What others can change without
  * the lock is asked each time, and what such requests themselves use up.
  *
  * There are no rules here. The peer spins on its memory: what is not asked reaches it sooner.
@@ -20,28 +20,28 @@
 
 struct channel;
 struct flow;
-struct placement;
+struct rma;
 
 /* A run of memory of which requests of one length are made. */
-struct again_range {
+struct template_range {
 	uint64_t from, span; /* where they may begin, as keys count */
 	uint8_t *bytes;	     /* where that is */
 };
 
 /* What a request says about this end. */
-struct again_local {
+struct template_local {
 	uint32_t flags; /* SEND_SIGNALED may differ */
 	uint32_t byte_count;
 	uint32_t key;	   /* with SEND_INLINE any, and all memory */
 	uint32_t key_mask; /* the bits of it that count */
-	struct again_range range;
+	struct template_range range;
 };
 
 /* Of one SGE, which was found to be right. */
-struct again_local again_local(const struct qp *qp, const struct send_request *request);
+struct template_local template_local(const struct qp *qp, const struct send_request *request);
 
 /* Its bytes, if it is like that; NULL: it is not. */
-static inline const uint8_t *again_bytes(const struct again_local *local, uint32_t flags,
+static inline const uint8_t *template_bytes(const struct template_local *local, uint32_t flags,
 					 const struct sge *sge)
 {
 	const uint64_t offset = sge->address - local->range.from;
@@ -54,15 +54,15 @@ static inline const uint8_t *again_bytes(const struct again_local *local, uint32
 }
 
 /* A WRITE by plain stores (runtime/rma/rma_short.h). */
-struct placed_again {
+struct rma_template {
 	struct qp *qp;	       /* NULL: none */
 	const struct qp *last; /* whose WRITE was the last; only to be compared */
-	struct placement *placement;
+	struct rma *rma;
 	struct flow *flow;
 	const struct channel *channel;
-	struct again_local local;
+	struct template_local local;
 	uint32_t remote_key;
-	struct again_range remote; /* of the window (struct placement_window) */
+	struct template_range remote; /* of the window (struct rma_range) */
 	/* What others write, and what it has to be. */
 	uint32_t generation, serial, sequence;
 	const uint32_t *generation_at, *serial_at, *sequence_at;
@@ -70,11 +70,11 @@ struct placed_again {
 };
 
 /* A SEND of one packet on a reliable connection, alone in its line (runtime/fast/short_send.h). */
-struct sent_again {
+struct send_template {
 	struct qp *qp; /* NULL: none */
 	struct flow *flow;
 	struct channel *channel;
-	struct again_local local;
+	struct template_local local;
 	uint64_t sizes; /* of the record: ring_sizes */
 	uint32_t generation;
 	const uint32_t *generation_at;

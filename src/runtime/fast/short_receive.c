@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The express lane, what is taken from a ring: see express_lane.h. */
+/* The express lane, what is taken from a ring: see fast_lane.h. */
 #include "runtime/fast/short_receive.h"
 
 #include <string.h>
@@ -16,34 +16,34 @@ enum {
 	RECORDS_PER_ROUND = 64,
 	WORDS_PER_RECORDS = 4,
 	RECORDS_COUNTED = 16,
-	PULLED_PER_RECORD = 1 << 14, /* bytes that take as long as a record or two */
+	ZCOPY_BYTES_PER_RECORD = 1 << 14, /* bytes that take as long as a record or two */
 };
 
-static inline struct qp *receive_packet(const struct attachment *attachment, time_ns now,
+static inline struct qp *receive_packet(const struct process_runtime *runtime, time_ns now,
 					const struct ring_record *record)
 {
-	uint8_t headers[EXPRESS_HEADER_BYTES_MAX];
-	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	uint8_t headers[FAST_HEADER_BYTES_MAX];
+	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
 
-	if (unlikely(record->packet_count != 1 || record->byte_count < EXPRESS_HEADER_BYTES ||
+	if (unlikely(record->packet_count != 1 || record->byte_count < FAST_HEADER_BYTES ||
 		     !adapter))
 		return NULL;
 	/* Decided by a copy, which the peer can't change; a record takes that many bytes of a ring,
 	 * and more. */
 	memcpy(headers, record->body, sizeof(headers));
 	__asm__ volatile("" : : "r"(headers) : "memory");
-	return hca_receive_express(&adapter->hca, now, (uint8_t)record->port, headers, record->body,
+	return hca_receive_fast(&adapter->hca, now, (uint8_t)record->port, headers, record->body,
 				   record->byte_count);
 }
 
-struct qp *express_lane_receive(struct attachment *attachment, struct channel *channel, time_ns now,
+struct qp *short_receive_record(struct process_runtime *runtime, struct channel *channel, time_ns now,
 				const struct ring_record *record)
 {
 	if (likely(record->kind == RECORD_PACKET))
-		return receive_packet(attachment, now, record);
-	return record->kind == RECORD_PULLED
-		       ? pull_lane_receive(attachment, channel, now, record)
-		       : datagram_loan_receive(attachment, channel, now, record);
+		return receive_packet(runtime, now, record);
+	return record->kind == RECORD_ZCOPY
+		       ? zcopy_receive(runtime, channel, now, record)
+		       : ud_zcopy_receive(runtime, channel, now, record);
 }
 
 /* A queue pair has received what there was for it, for now. */
@@ -62,10 +62,10 @@ static inline void acknowledge_one(struct qp *qp)
 		doorbell_ring(channel->doorbell);
 }
 
-/* The same of one that received by express_receive_like. */
-static inline void acknowledge_like(const struct attachment *attachment, struct qp *qp)
+/* The same of one that received by fast_receive_expected. */
+static inline void acknowledge_expected(const struct process_runtime *runtime, struct qp *qp)
 {
-	struct channel *channel = ack_word_answer(attachment, qp);
+	struct channel *channel = ack_word_answer(runtime, qp);
 
 	if (unlikely(!channel))
 		acknowledge_one(qp);
@@ -74,21 +74,21 @@ static inline void acknowledge_like(const struct attachment *attachment, struct 
 }
 
 /* What the lane does not take. Returns false if it stays in the ring. */
-static bool take_unusual(struct attachment *attachment, struct channel *channel,
+static bool take_unusual(struct process_runtime *runtime, struct channel *channel,
 			 const struct ring_record *record)
 {
-	time_ns now = attachment_now();
+	time_ns now = runtime_now();
 
-	attachment_forget_requests(attachment);
-	if (unlikely(receive_is_held_back(attachment, channel, now, record)))
+	runtime_forget_templates(runtime);
+	if (unlikely(receive_is_held_back(runtime, channel, now, record)))
 		return false;
-	receive_direct_record(attachment, channel, now, record);
+	receive_direct_record(runtime, channel, now, record);
 	return true;
 }
 
 /* The queue pair that it may be for: the one that took the record before, if there was one, which
  * came by that port; or the one that takes what is like it. NULL: look it up. */
-static inline struct qp *guess_receiver(const struct attachment *attachment,
+static inline struct qp *guess_receiver(const struct process_runtime *runtime,
 					const struct ring_record *record, struct qp *before,
 					uint16_t port)
 {
@@ -97,75 +97,75 @@ static inline struct qp *guess_receiver(const struct attachment *attachment,
 	if (before && record->port == port)
 		return before;
 
-	const struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	const struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
 
-	return likely(adapter) ? express_guess(&adapter->hca.express, record->body) : NULL;
+	return likely(adapter) ? fast_guess(&adapter->hca.header_caches, record->body) : NULL;
 }
 
 /* Takes up to so many messages that go on with a run, of which this queue pair took what came
  * before. Returns how many there were. */
-__attribute__((noinline)) static unsigned take_run(struct channel *channel, struct qp *qp,
+__attribute__((noinline)) static unsigned take_burst(struct channel *channel, struct qp *qp,
 						   time_ns now, unsigned count_max)
 {
-	const uint32_t payload_bytes = channel->run_in.payload_bytes;
-	struct ring_repeats repeats = ring_repeats_begin(&channel->in, payload_bytes);
-	struct express_run run = express_run_begin(qp, now, payload_bytes, count_max);
+	const uint32_t payload_bytes = channel->burst_in.payload_bytes;
+	struct ring_payloads repeats = ring_payloads_begin(&channel->in, payload_bytes);
+	struct rx_burst burst = rx_burst_begin(qp, now, payload_bytes, count_max);
 	const uint8_t *payload;
 
-	while (run.count < run.count_max && (payload = ring_repeats_peek(&repeats)) &&
-	       likely(express_run_take(&run, payload)))
-		ring_repeats_take(&repeats);
-	express_run_end(&run);
-	ring_repeats_end(&repeats, &channel->in);
+	while (burst.count < burst.count_max && (payload = ring_payloads_peek(&repeats)) &&
+	       likely(rx_burst_take(&burst, payload)))
+		ring_payloads_take(&repeats);
+	rx_burst_end(&burst);
+	ring_payloads_end(&repeats, &channel->in);
 	receive_release_some(channel);
-	channel->run_in.repeats += run.count;
-	return run.count;
+	channel->burst_in.repeats += burst.count;
+	return burst.count;
 }
 
 /* The queue pair that took the model, if what lies next in the ring goes on with its run. */
-static inline struct qp *run_receiver(const struct channel *channel)
+static inline struct qp *burst_receiver(const struct channel *channel)
 {
-	const struct run_in *run = &channel->run_in;
+	const struct burst_in *burst = &channel->burst_in;
 
-	if (!run->seen || !ring_has_repeat(&channel->in, run->payload_bytes))
+	if (!burst->seen || !ring_has_payload(&channel->in, burst->payload_bytes))
 		return NULL;
-	return express_run_receiver(run->seen, (uint8_t)run->model.port, run->bytes,
-				    run->model.byte_count, run_next_psn(run));
+	return rx_burst_receiver(burst->seen, (uint8_t)burst->template.port, burst->bytes,
+				    burst->template.byte_count, burst_next_psn(burst));
 }
 
 /* A program that is busy with what it finds polls less often, but needs no help. */
-static inline void count_taken(struct attachment *attachment, unsigned records)
+static inline void count_taken(struct process_runtime *runtime, unsigned records)
 {
-	attachment_count_polls(attachment, records < RECORDS_COUNTED ? records : RECORDS_COUNTED);
+	runtime_count_polls(runtime, records < RECORDS_COUNTED ? records : RECORDS_COUNTED);
 }
 
 /* What is like the last of these is expected next. */
-static inline void expect_like(struct channel *channel, const struct qp *qp)
+static inline void expect_next(struct channel *channel, const struct qp *qp)
 {
 	const struct ring_record *record = &channel->in.current;
 
 	if (qp->type == QP_RC && record->kind == RECORD_PACKET)
-		channel->like_in = (struct like_in){
+		channel->rx_expected = (struct rx_expected){
 			.sizes = ring_record_sizes(record),
-			.seen = express_seen(qp),
+			.seen = rx_header_cache(qp),
 		};
 }
 
 /* Takes what lies in the ring. owing: who has received something from it already, or NULL. Returns
  * whether there was anything, then or now. Not in
- * line: see express_records_take. */
+ * line: see short_receive_take. */
 __attribute__((noinline)) static bool
-take_records(struct attachment *attachment, struct channel *channel, time_ns now, struct qp *owing)
+take_records(struct process_runtime *runtime, struct channel *channel, time_ns now, struct qp *owing)
 {
 	uint64_t first = channel->in.head;
 	bool any = owing != NULL;
 	const struct ring_record *record;
-	struct qp *before = owing ? NULL : run_receiver(channel);
-	uint16_t port = channel->run_in.model.port;
+	struct qp *before = owing ? NULL : burst_receiver(channel);
+	uint16_t port = channel->burst_in.template.port;
 	unsigned i = 0;
 
 	if (before) {
-		i = take_run(channel, before, now, RECORDS_PER_ROUND);
+		i = take_burst(channel, before, now, RECORDS_PER_ROUND);
 		owing = i ? before : NULL;
 	}
 	for (; i < RECORDS_PER_ROUND; i++) {
@@ -173,94 +173,94 @@ take_records(struct attachment *attachment, struct channel *channel, time_ns now
 		if (!record)
 			break;
 		if (unlikely(record->kind != RECORD_PACKET))
-			record = run_look(&channel->run_in, record);
+			record = burst_look(&channel->burst_in, record);
 
-		struct qp *qp = guess_receiver(attachment, record, before, port);
+		struct qp *qp = guess_receiver(runtime, record, before, port);
 
-		if (unlikely(!qp || !express_receive_foreseen(qp, now, (uint8_t)record->port,
+		if (unlikely(!qp || !fast_receive_predicted(qp, now, (uint8_t)record->port,
 							      record->body, record->byte_count)))
-			qp = express_lane_receive(attachment, channel, now, record);
+			qp = short_receive_record(runtime, channel, now, record);
 
-		if (unlikely(!qp) && !take_unusual(attachment, channel, record))
+		if (unlikely(!qp) && !take_unusual(runtime, channel, record))
 			break;
 		if (owing && owing != qp)
 			acknowledge_one(owing);
 		owing = before = qp;
 		port = record->port;
 		receive_release_some(channel);
-		if (record == &channel->run_in.model && qp) {
-			channel->run_in.seen = express_seen(qp);
-			i += take_run(channel, qp, now, RECORDS_PER_ROUND - 1 - i);
+		if (record == &channel->burst_in.template && qp) {
+			channel->burst_in.seen = rx_header_cache(qp);
+			i += take_burst(channel, qp, now, RECORDS_PER_ROUND - 1 - i);
 		}
-		if (unlikely(attachment->pulled_bytes >= PULL_LANE_ROUND_BYTES))
+		if (unlikely(runtime->zcopy_bytes >= ZCOPY_ROUND_BYTES))
 			break;
 	}
-	count_taken(attachment, i + (unsigned)(attachment->pulled_bytes / PULLED_PER_RECORD));
-	attachment->pulled_bytes = 0;
+	count_taken(runtime, i + (unsigned)(runtime->zcopy_bytes / ZCOPY_BYTES_PER_RECORD));
+	runtime->zcopy_bytes = 0;
 	if (before)
-		expect_like(channel, before);
+		expect_next(channel, before);
 	if (owing)
 		acknowledge_one(owing);
 	if (unlikely(channel_holds_back(channel)))
-		patience_came_to(&channel->patience, channel->in.head, attachment_now());
+		rnr_hold_came_to(&channel->rnr_hold, channel->in.head, runtime_now());
 	return any || channel->in.head != first;
 }
 
 /* Takes a message that is like the one before. Returns whose it was; NULL: it is not, or not there.
  */
-static inline struct qp *take_like(struct channel *channel, time_ns now)
+static inline struct qp *take_expected(struct channel *channel, time_ns now)
 {
-	const struct express_seen *seen = channel->like_in.seen;
-	const uint64_t sizes = channel->like_in.sizes;
+	const struct rx_header_cache *seen = channel->rx_expected.seen;
+	const uint64_t sizes = channel->rx_expected.sizes;
 
 	if (unlikely(!seen))
 		return NULL;
 
-	const uint8_t *body = ring_peek_like(&channel->in, sizes);
+	const uint8_t *body = ring_peek_expected(&channel->in, sizes);
 
 	if (unlikely(!body))
 		return NULL;
 
 	struct qp *qp =
-		express_receive_like(seen, now, (uint8_t)(sizes >> 48), body, (uint32_t)sizes);
+		fast_receive_expected(seen, now, (uint8_t)(sizes >> 48), body, (uint32_t)sizes);
 
 	if (unlikely(!qp))
 		return NULL;
-	ring_take_like(&channel->in, sizes);
+	ring_take_expected(&channel->in, sizes);
 	receive_release_some(channel);
 	return qp;
 }
 
 /* The commonest case: it is one, like the one before. Returns whether there was anything to take.
  */
-static inline bool take_message(struct attachment *attachment, struct channel *channel, time_ns now)
+static inline bool take_message(struct process_runtime *runtime, struct channel *channel, time_ns now)
 {
-	struct qp *qp = take_like(channel, now);
+	struct qp *qp = take_expected(channel, now);
 
 	if (unlikely(!qp))
-		return take_records(attachment, channel, now, NULL);
-	count_taken(attachment, 1);
+		return take_records(runtime, channel, now, NULL);
+	count_taken(runtime, 1);
 	if (unlikely(ring_has_stamped(&channel->in) || channel_holds_back(channel)))
-		return take_records(attachment, channel, now, qp);
-	acknowledge_like(attachment, qp);
+		return take_records(runtime, channel, now, qp);
+	acknowledge_expected(runtime, qp);
 	return true;
 }
 
 /* Not in line: a round that finds nothing has no use for its registers. */
-__attribute__((noinline)) bool express_records_take(struct attachment *attachment,
+__attribute__((noinline)) bool short_receive_take(struct process_runtime *runtime,
 						    struct channel *channel, time_ns now)
 {
 	bool any = false;
 
 	/* For the ACK, which would keep the program's answer waiting behind it. */
 	word_ring_want(&channel->words_out);
-	if (dialogue_is_held(&channel->dialogue))
+	if (pingpong_is_held(&channel->pingpong))
 		ring_want(&channel->out);
-	dialogue_message_came(&channel->dialogue);
+	pingpong_message_came(&channel->pingpong);
 	/* A message is what somebody waits for; what it acknowledges can wait for the next round,
 	 * but not for ever. */
 	if (unlikely(++channel->rounds_with_records % WORDS_PER_RECORDS == 0) &&
 	    !word_ring_is_empty(&channel->words_in))
-		any = ack_words_take(attachment, channel, now);
-	return take_message(attachment, channel, now) || any;
+		any = ack_words_take(runtime, channel, now);
+	return take_message(runtime, channel, now) || any;
 }

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include "base/time.h"
 
-struct attachment;
+struct process_runtime;
 struct channel;
 
 /* Returns whether there was anything to take. */
-bool express_records_take(struct attachment *attachment, struct channel *channel, time_ns now);
+bool short_receive_take(struct process_runtime *runtime, struct channel *channel, time_ns now);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The express lane, what goes out by it: see express_lane.h. */
+/* The express lane, what goes out by it: see fast_lane.h. */
 #include "runtime/fast/short_send.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "net/transport/requester.h"
 #include "wire/packet.h"
 
-bool express_lane_is_allowed(void)
+bool fast_path_is_allowed(void)
 {
 	const char *choice = getenv("SOFTIB_FAST");
 
@@ -45,18 +45,18 @@ static inline void commit(struct qp *qp, struct flow *flow, uint32_t byte_count,
 
 static bool send_one(struct adapter *adapter, struct qp *qp, time_ns now)
 {
-	struct express_packet packet;
+	struct fast_packet packet;
 
 	if (qp->type == QP_RC) {
 		struct flow *flow = connected_flow(adapter, qp);
 
-		if (flow && pull_lane_send(adapter, qp, flow, now)) {
-			publish_later(adapter->attachment, flow->channel);
+		if (flow && zcopy_send_queued(adapter, qp, flow, now)) {
+			publish_later(adapter->runtime, flow->channel);
 			return true;
 		}
 	}
 
-	if (!express_next(qp, &packet))
+	if (!fast_next(qp, &packet))
 		return false;
 
 	struct flow *flow = flow_of_next(adapter, qp);
@@ -68,52 +68,52 @@ static bool send_one(struct adapter *adapter, struct qp *qp, time_ns now)
 
 	if (unlikely(!body))
 		return false;
-	express_write(qp, now, &packet, body);
+	fast_write(qp, now, &packet, body);
 	commit(qp, flow, packet.byte_count, RECORD_PACKET);
-	publish_later(adapter->attachment, flow->channel);
+	publish_later(adapter->runtime, flow->channel);
 	return true;
 }
 
 /* Whether the others that are posted in a row with this one had better say no more than their
  * payload. */
-static inline bool begins_run(const struct run_out *run, const struct qp *qp,
+static inline bool begins_burst(const struct burst_out *burst, const struct qp *qp,
 			      const struct send_request *request)
 {
-	return run_posts(run, qp) >= RUN_POSTS && request->opcode == SEND_SEND &&
-	       request->sges[0].byte_count - 1 < RING_REPEAT_BYTES_MAX;
+	return burst_posts(burst, qp) >= BURST_POSTS && request->opcode == SEND_SEND &&
+	       request->sges[0].byte_count - 1 < RING_PAYLOAD_BYTES_MAX;
 }
 
 /* By another way than as a packet in the ring: it has PSNs, too, which repeats would not count. */
 static inline void posted_otherwise(struct adapter *adapter, struct qp *qp, struct flow *flow)
 {
-	adapter->attachment->run.qp = NULL;
-	express_posted(adapter, qp, flow);
+	adapter->runtime->burst.qp = NULL;
+	short_send_posted(adapter, qp, flow);
 }
 
 /* A message of several packets goes at once only if it is pulled. */
 static bool post_long(struct adapter *adapter, struct qp *qp, const struct send_request *request)
 {
-	struct express_packet packet;
+	struct fast_packet packet;
 	struct flow *flow;
 
-	if (!express_may_post_pulled(qp, request, &packet))
+	if (!fast_may_post_zcopy(qp, request, &packet))
 		return false;
 	flow = connected_flow(adapter, qp);
 	if (!flow ||
-	    !pull_lane_post(adapter, qp, flow, request, &packet, lane_time(adapter->attachment)))
+	    !zcopy_post(adapter, qp, flow, request, &packet, fast_path_time(adapter->runtime)))
 		return false;
 	posted_otherwise(adapter, qp, flow);
 	return true;
 }
 
-bool express_lane_post(struct adapter *adapter, struct qp *qp, const struct send_request *request)
+bool short_send_post(struct adapter *adapter, struct qp *qp, const struct send_request *request)
 {
-	struct attachment *attachment = adapter->attachment;
-	struct express_packet packet;
+	struct process_runtime *runtime = adapter->runtime;
+	struct fast_packet packet;
 
-	if (unlikely(!express_is_open_to(attachment, qp)))
+	if (unlikely(!fast_path_is_open(runtime, qp)))
 		return false;
-	if (unlikely(!express_may_post(qp, request, &packet)))
+	if (unlikely(!fast_may_post(qp, request, &packet)))
 		return post_long(adapter, qp, request);
 
 	struct flow *flow =
@@ -121,59 +121,59 @@ bool express_lane_post(struct adapter *adapter, struct qp *qp, const struct send
 				  : connected_flow(adapter, qp);
 
 	if (unlikely(!flow)) {
-		attachment->run.qp = NULL;
-		return fabric_lane_post(adapter, qp, request, &packet, lane_time(attachment));
+		runtime->burst.qp = NULL;
+		return relay_send_post(adapter, qp, request, &packet, fast_path_time(runtime));
 	}
-	if (packet.payload_bytes >= PULL_LANE_BYTES_MIN) {
-		if (pull_lane_post(adapter, qp, flow, request, &packet, lane_time(attachment))) {
+	if (packet.payload_bytes >= ZCOPY_BYTES_MIN) {
+		if (zcopy_post(adapter, qp, flow, request, &packet, fast_path_time(runtime))) {
 			posted_otherwise(adapter, qp, flow);
 			return true;
 		}
-		if (datagram_loan_post(adapter, qp, flow, request, &packet,
-				       lane_time(attachment))) {
-			express_again_remember_loan(attachment, qp, flow, request);
-			express_posted(adapter, qp, flow);
+		if (ud_zcopy_post(adapter, qp, flow, request, &packet,
+				       fast_path_time(runtime))) {
+			template_send_remember_zcopy(runtime, qp, flow, request);
+			short_send_posted(adapter, qp, flow);
 			return true;
 		}
 	}
 	if (unlikely(packet.payload_bytes > flow->mtu))
 		return false;
 
-	bool is_model = begins_run(&attachment->run, qp, request);
+	bool is_template = begins_burst(&runtime->burst, qp, request);
 	uint8_t *body = direct_record_reserve(flow->channel, packet.byte_count);
 
 	if (unlikely(!body))
 		return false;
 	/* The peer waits for it: what it means for our own queues comes after. */
-	express_write_posted(qp, request, &packet, body);
+	fast_write_posted(qp, request, &packet, body);
 	if (memory_guard_has_gaps())
 		return false;
-	commit(qp, flow, packet.byte_count, is_model ? RECORD_MODEL : RECORD_PACKET);
+	commit(qp, flow, packet.byte_count, is_template ? RECORD_TEMPLATE : RECORD_PACKET);
 	if (qp->type == QP_RC)
-		dialogue_sent(&flow->channel->dialogue);
-	express_enqueue(qp, lane_time(attachment), request, &packet);
-	express_again_remember(attachment, qp, flow, request, &packet, is_model);
-	express_posted(adapter, qp, flow);
+		pingpong_sent(&flow->channel->pingpong);
+	fast_enqueue(qp, fast_path_time(runtime), request, &packet);
+	template_send_remember(runtime, qp, flow, request, &packet, is_template);
+	short_send_posted(adapter, qp, flow);
 	return true;
 }
 
-bool express_lane_send(struct adapter *adapter, struct qp *qp)
+bool short_send_queued(struct adapter *adapter, struct qp *qp)
 {
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 	const struct requester *requester = &qp->requester;
 
-	if (unlikely(!express_is_open_to(attachment, qp)))
+	if (unlikely(!fast_path_is_open(runtime, qp)))
 		return false;
 
-	time_ns now = lane_time(attachment);
+	time_ns now = fast_path_time(runtime);
 	bool any = false;
 
 	while (requester->cursor != requester->queue.tail && send_one(adapter, qp, now))
 		any = true;
 	if (any) {
 		hca_remember_undated(&adapter->hca, qp);
-		attachment->sends_through_softibd = false;
-		publish_all(attachment);
+		runtime->sends_through_softibd = false;
+		publish_all(runtime);
 	}
 	return requester->cursor == requester->queue.tail;
 }

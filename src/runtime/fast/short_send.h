@@ -16,32 +16,32 @@
 #include "base/time.h"
 
 struct adapter;
-struct attachment;
+struct process_runtime;
 struct channel;
 struct qp;
 struct ring_record;
 struct send_request;
 
 /* Reads the environment. */
-bool express_lane_is_allowed(void);
+bool fast_path_is_allowed(void);
 
 /* Posts and sends one request. false: nothing was done, it is to be posted as any other. */
-bool express_lane_post(struct adapter *adapter, struct qp *qp, const struct send_request *request);
+bool short_send_post(struct adapter *adapter, struct qp *qp, const struct send_request *request);
 
 /* Sends what was posted to this queue pair. Returns whether that was all of it. */
-bool express_lane_send(struct adapter *adapter, struct qp *qp);
+bool short_send_queued(struct adapter *adapter, struct qp *qp);
 
 /* One round without the clock: takes what has come by direct rings, and acknowledges it. */
-enum express_round {
-	EXPRESS_NOTHING,  /* there was nothing to do */
-	EXPRESS_DONE,	  /* and nothing is left to do */
-	EXPRESS_LONG_WAY, /* a round of attachment_progress is needed */
+enum poll_round {
+	POLL_ROUND_IDLE,  /* there was nothing to do */
+	POLL_ROUND_DONE,	  /* and nothing is left to do */
+	POLL_ROUND_FULL, /* a round of runtime_progress is needed */
 };
-enum express_round express_lane_round(struct attachment *attachment);
+enum poll_round poll_round_run(struct process_runtime *runtime);
 
 /* The queue pair that took a packet, or a message that is pulled (runtime/zcopy/zcopy_send.h), which came by
  * this channel; NULL: nothing was done. */
-struct qp *express_lane_receive(struct attachment *attachment, struct channel *channel,
+struct qp *short_receive_record(struct process_runtime *runtime, struct channel *channel,
 				time_ns now, const struct ring_record *record);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The express lane's requests like the one before: see express_again.h. */
+/* The express lane's requests like the one before: see fast_again.h. */
 #include "runtime/fast/template_send.h"
 
 #include <string.h>
@@ -12,130 +12,130 @@
 #include "wire/packet.h"
 
 /* Of a datagram. */
-static inline void remember_destination(struct run_out *run, const struct send_request *request)
+static inline void remember_destination(struct burst_out *burst, const struct send_request *request)
 {
-	run->address = request->address;
-	run->remote_qpn = request->remote_qpn;
-	run->remote_qkey = request->remote_qkey;
+	burst->address = request->address;
+	burst->remote_qpn = request->remote_qpn;
+	burst->remote_qkey = request->remote_qkey;
 }
 
-static inline void remember_post(struct run_out *run, const struct qp *qp, struct flow *flow,
-				 const struct send_request *request, bool is_model)
+static inline void remember_post(struct burst_out *burst, const struct qp *qp, struct flow *flow,
+				 const struct send_request *request, bool is_template)
 {
-	run->posts = run_posts(run, qp) + 1;
-	run->qp = run->last = qp;
-	run->room = 0;
-	run->may_go_on = is_model;
-	if (likely(!is_model))
+	burst->posts = burst_posts(burst, qp) + 1;
+	burst->qp = burst->last = qp;
+	burst->room = 0;
+	burst->may_go_on = is_template;
+	if (likely(!is_template))
 		return;
 
 	const struct ring_producer *out = &flow->channel->out;
-	uint32_t room = ring_repeats_room(out, request->sges[0].byte_count);
-	uint32_t requests = express_repeats_room(qp);
+	uint32_t room = ring_payloads_room(out, request->sges[0].byte_count);
+	uint32_t requests = fast_payloads_room(qp);
 
-	run->room = room < requests ? room : requests;
-	run->flow = flow;
-	run->payload_bytes = request->sges[0].byte_count;
-	run->flags = request->flags;
-	run->is_lent = false;
-	run->end = out->tail;
-	run->next_psn = qp->requester.next_psn;
+	burst->room = room < requests ? room : requests;
+	burst->flow = flow;
+	burst->payload_bytes = request->sges[0].byte_count;
+	burst->flags = request->flags;
+	burst->is_lent = false;
+	burst->end = out->tail;
+	burst->next_psn = qp->requester.next_psn;
 	if (qp->type == QP_UD)
-		remember_destination(run, request);
+		remember_destination(burst, request);
 }
 
 /* Not if the helper had better be asked each time whether it looks after timers, or others whether
  * they pull it. */
-static inline void remember_sent(struct attachment *attachment, struct qp *qp, struct flow *flow,
+static inline void remember_sent(struct process_runtime *runtime, struct qp *qp, struct flow *flow,
 				 const struct send_request *request,
-				 const struct express_packet *packet)
+				 const struct fast_packet *packet)
 {
-	struct sent_again *again = &attachment->sent_again;
+	struct send_template *template = &runtime->send_template;
 
-	again->qp = NULL;
-	if (attachment->run.last != qp || request->opcode != SEND_SEND || !packet->payload_bytes ||
-	    packet->payload_bytes >= PULL_LANE_BYTES_MIN ||
-	    attachment->helper_mode != HELPER_STAYING_OUT)
+	template->qp = NULL;
+	if (runtime->burst.last != qp || request->opcode != SEND_SEND || !packet->payload_bytes ||
+	    packet->payload_bytes >= ZCOPY_BYTES_MIN ||
+	    runtime->progress_mode != PROGRESS_STAYING_OUT)
 		return;
-	*again = (struct sent_again){
+	*template = (struct send_template){
 		.qp = qp,
 		.flow = flow,
 		.channel = flow->channel,
-		.local = again_local(qp, request),
+		.local = template_local(qp, request),
 		.sizes = ring_sizes(packet->byte_count, RECORD_PACKET, flow->destination_port),
 		.generation = flow->generation,
-		.generation_at = &attachment->fabric_page->generation,
+		.generation_at = &runtime->fabric_page->generation,
 	};
-	memcpy(again->headers, express_sent(qp)->bytes, sizeof(again->headers));
+	memcpy(template->headers, tx_header_cache(qp)->bytes, sizeof(template->headers));
 }
 
-void express_again_remember(struct attachment *attachment, struct qp *qp, struct flow *flow,
-			    const struct send_request *request, const struct express_packet *packet,
-			    bool is_model)
+void template_send_remember(struct process_runtime *runtime, struct qp *qp, struct flow *flow,
+			    const struct send_request *request, const struct fast_packet *packet,
+			    bool is_template)
 {
 	if (qp->type == QP_RC)
-		remember_sent(attachment, qp, flow, request, packet);
-	remember_post(&attachment->run, qp, flow, request, is_model);
+		remember_sent(runtime, qp, flow, request, packet);
+	remember_post(&runtime->burst, qp, flow, request, is_template);
 }
 
 /* It has a PSN, which repeats of a model would not count: the next small one begins anew. */
-void express_again_remember_loan(struct attachment *attachment, const struct qp *qp,
+void template_send_remember_zcopy(struct process_runtime *runtime, const struct qp *qp,
 				 struct flow *flow, const struct send_request *request)
 {
-	attachment->run = (struct run_out){
+	runtime->burst = (struct burst_out){
 		.qp = qp,
 		.flow = flow,
-		.room = request->opcode == SEND_SEND ? express_repeats_room(qp) : 0,
+		.room = request->opcode == SEND_SEND ? fast_payloads_room(qp) : 0,
 		.payload_bytes = request->sges[0].byte_count,
 		.flags = request->flags,
 		.is_lent = true,
 	};
-	remember_destination(&attachment->run, request);
+	remember_destination(&runtime->burst, request);
 }
 
 /* Those that are posted in a row are another's (runtime/fast/burst.h). */
-static inline bool is_alone(const struct run_out *run, const struct qp *qp)
+static inline bool is_alone(const struct burst_out *burst, const struct qp *qp)
 {
-	return run->qp != qp && run_posts(run, qp) < RUN_POSTS;
+	return burst->qp != qp && burst_posts(burst, qp) < BURST_POSTS;
 }
 
-bool express_again_send(struct attachment *attachment, uint32_t flags, const struct sge *sge)
+bool template_send_single(struct process_runtime *runtime, uint32_t flags, const struct sge *sge)
 {
-	const struct sent_again *again = &attachment->sent_again;
-	const struct qp *qp = again->qp;
-	struct ring_producer *out = &again->channel->out;
-	const uint8_t *bytes = again_bytes(&again->local, flags, sge);
+	const struct send_template *template = &runtime->send_template;
+	const struct qp *qp = template->qp;
+	struct ring_producer *out = &template->channel->out;
+	const uint8_t *bytes = template_bytes(&template->local, flags, sge);
 	uint8_t *body;
 
-	if (unlikely(!bytes || !express_may_post_again(qp) || list_is_linked(&qp->ready_link) ||
-		     !is_alone(&attachment->run, qp) ||
-		     __atomic_load_n(again->generation_at, __ATOMIC_ACQUIRE) != again->generation ||
-		     !list_is_empty(&again->channel->waiting)))
+	if (unlikely(!bytes || !fast_may_post_by_template(qp) || list_is_linked(&qp->ready_link) ||
+		     !is_alone(&runtime->burst, qp) ||
+		     __atomic_load_n(template->generation_at, __ATOMIC_ACQUIRE) != template->generation ||
+		     !list_is_empty(&template->channel->waiting)))
 		return false;
-	body = ring_reserve_stamped(out, (uint32_t)again->sizes);
+	body = ring_reserve_stamped(out, (uint32_t)template->sizes);
 	if (unlikely(!body))
 		return false;
-	memcpy(body, again->headers, sizeof(again->headers));
-	put_be32(body + sizeof(again->headers), express_psn_word(QP_RC, qp, true));
-	express_write_payload(bytes, sge->byte_count, body + EXPRESS_HEADER_BYTES);
+	memcpy(body, template->headers, sizeof(template->headers));
+	put_be32(body + sizeof(template->headers), fast_psn_word(QP_RC, qp, true));
+	fast_write_payload(bytes, sge->byte_count, body + FAST_HEADER_BYTES);
 	if (memory_guard_has_gaps())
 		return false;
-	ring_commit_stamped_at(out, (uint64_t *)(body - RING_STAMPED_HEADER_BYTES), again->sizes,
+	ring_commit_stamped_at(out, (uint64_t *)(body - RING_STAMPED_HEADER_BYTES), template->sizes,
 			       1);
 	return true;
 }
 
 /* Such a message, as the rest of the lane has it. */
-struct message_again {
+struct template_message {
 	struct send_request request;
-	struct express_packet packet;
+	struct fast_packet packet;
 };
 
-static inline struct message_again message_again(const struct sent_again *again, uint64_t wr_id,
+static inline struct template_message template_message(const struct send_template *template, uint64_t wr_id,
 						 uint32_t flags, const struct sge *sge,
 						 const uint8_t *bytes)
 {
-	return (struct message_again){
+	return (struct template_message){
 		.request = {.wr_id = wr_id,
 			    .opcode = SEND_SEND,
 			    .flags = flags,
@@ -143,116 +143,116 @@ static inline struct message_again message_again(const struct sent_again *again,
 			    .sges = sge},
 		.packet = {.payload = bytes,
 			   .payload_bytes = sge->byte_count,
-			   .byte_count = (uint32_t)again->sizes,
+			   .byte_count = (uint32_t)template->sizes,
 			   .packet_count = 1,
 			   .asks_ack = true},
 	};
 }
 
-void express_again_sent(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
+void template_send_book(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
 			const struct sge *sge)
 {
-	struct attachment *attachment = adapter->attachment;
-	const struct sent_again *again = &attachment->sent_again;
-	const struct message_again message =
-		message_again(again, wr_id, flags, sge, again_bytes(&again->local, flags, sge));
-	struct qp *qp = again->qp;
+	struct process_runtime *runtime = adapter->runtime;
+	const struct send_template *template = &runtime->send_template;
+	const struct template_message message =
+		template_message(template, wr_id, flags, sge, template_bytes(&template->local, flags, sge));
+	struct qp *qp = template->qp;
 
-	qp->owner_position = again->channel->out.tail;
-	flow_count(again->flow, 1, (message.packet.byte_count + ICRC_BYTES) / 4);
-	dialogue_sent(&again->channel->dialogue);
-	express_enqueue(qp, lane_time(attachment), &message.request, &message.packet);
-	remember_post(&attachment->run, qp, again->flow, &message.request, false);
-	express_posted(adapter, qp, again->flow);
+	qp->owner_position = template->channel->out.tail;
+	flow_count(template->flow, 1, (message.packet.byte_count + ICRC_BYTES) / 4);
+	pingpong_sent(&template->channel->pingpong);
+	fast_enqueue(qp, fast_path_time(runtime), &message.request, &message.packet);
+	remember_post(&runtime->burst, qp, template->flow, &message.request, false);
+	short_send_posted(adapter, qp, template->flow);
 }
 
 /* Whether its next SEND may be sent at once, as far as that does not depend on the SEND. */
-static bool sends_at_once(const struct attachment *attachment, const struct qp *qp)
+static bool sends_at_once(const struct process_runtime *runtime, const struct qp *qp)
 {
-	if (!express_is_open_to(attachment, qp))
+	if (!fast_path_is_open(runtime, qp))
 		return false;
 	return qp->type == QP_UD
-		       ? qp->state == QP_RTS && !qp->attributes.rate_limit && express_sends_next(qp)
-		       : express_may_post_again(qp);
+		       ? qp->state == QP_RTS && !qp->attributes.rate_limit && fast_sends_next(qp)
+		       : fast_may_post_by_template(qp);
 }
 
 /* Whether nothing came into the ring behind the run, and no other request has taken a PSN. */
-static bool run_is_last(const struct run_out *run, const struct qp *qp)
+static bool burst_is_last(const struct burst_out *burst, const struct qp *qp)
 {
-	return run->flow->channel->out.tail == run->end &&
-	       psn_equal(qp->requester.next_psn, run->next_psn);
+	return burst->flow->channel->out.tail == burst->end &&
+	       psn_equal(qp->requester.next_psn, burst->next_psn);
 }
 
-static uint32_t room_of_run(const struct run_out *run, const struct qp *qp)
+static uint32_t burst_room(const struct burst_out *burst, const struct qp *qp)
 {
-	struct ring_producer *out = &run->flow->channel->out;
-	uint32_t requests = express_repeats_room(qp);
-	uint32_t room = ring_repeats_room(out, run->payload_bytes);
+	struct ring_producer *out = &burst->flow->channel->out;
+	uint32_t requests = fast_payloads_room(qp);
+	uint32_t room = ring_payloads_room(out, burst->payload_bytes);
 
 	if (!room && ring_room(out))
-		room = ring_repeats_room(out, run->payload_bytes);
+		room = ring_payloads_room(out, burst->payload_bytes);
 	return room < requests ? room : requests;
 }
 
-bool express_again_go_on(struct attachment *attachment, struct qp *qp)
+bool template_send_resume_burst(struct process_runtime *runtime, struct qp *qp)
 {
-	struct run_out *run = &attachment->run;
+	struct burst_out *burst = &runtime->burst;
 
-	if (run_posts(run, qp) < RUN_POSTS || run->flow->state != FLOW_DIRECT ||
-	    !sends_at_once(attachment, qp) || !run_is_last(run, qp) ||
-	    !list_is_empty(&run->flow->channel->waiting))
+	if (burst_posts(burst, qp) < BURST_POSTS || burst->flow->state != FLOW_DIRECT ||
+	    !sends_at_once(runtime, qp) || !burst_is_last(burst, qp) ||
+	    !list_is_empty(&burst->flow->channel->waiting))
 		return false;
-	run->room = room_of_run(run, qp);
-	if (!run->room)
+	burst->room = burst_room(burst, qp);
+	if (!burst->room)
 		return false;
-	run->posts = run_posts(run, qp);
-	run->qp = qp;
+	burst->posts = burst_posts(burst, qp);
+	burst->qp = qp;
 	return true;
 }
 
 /* What the model's post left behind, its timer and where it is noted, still holds. */
 static inline bool repeat(struct adapter *adapter, struct qp *qp,
-			  const struct send_request *request, const struct express_packet *packet)
+			  const struct send_request *request, const struct fast_packet *packet)
 {
-	struct attachment *attachment = adapter->attachment;
-	struct run_out *run = &attachment->run;
-	struct channel *channel = run->flow->channel;
+	struct process_runtime *runtime = adapter->runtime;
+	struct burst_out *burst = &runtime->burst;
+	struct channel *channel = burst->flow->channel;
 	struct ring_producer *out = &channel->out;
 
-	express_write_payload(packet->payload, packet->payload_bytes,
-			      ring_repeat_place(out, packet->payload_bytes));
+	fast_write_payload(packet->payload, packet->payload_bytes,
+			      ring_payload_place(out, packet->payload_bytes));
 	if (memory_guard_has_gaps())
 		return false;
-	ring_commit_repeat(out, packet->payload_bytes);
+	ring_commit_payload(out, packet->payload_bytes);
 	qp->owner_position = out->tail;
-	flow_count(run->flow, 1, (packet->byte_count + ICRC_BYTES) / 4);
-	express_enqueue(qp, lane_time(attachment), request, packet);
-	run->end = out->tail;
-	run->next_psn = qp->requester.next_psn;
-	run->room--;
+	flow_count(burst->flow, 1, (packet->byte_count + ICRC_BYTES) / 4);
+	fast_enqueue(qp, fast_path_time(runtime), request, packet);
+	burst->end = out->tail;
+	burst->next_psn = qp->requester.next_psn;
+	burst->room--;
 	/* The first since it went on: who posts one at a time has no use for a run. */
-	run->posts = run->posts == RUN_POSTS ? RUN_POSTS + 1 : RUN_POSTS_REPEATED;
+	burst->posts = burst->posts == BURST_POSTS ? BURST_POSTS + 1 : BURST_POSTS_PAYLOAD;
 	if (unlikely(ring_announce(out)))
 		doorbell_ring(channel->doorbell);
 	return true;
 }
 
-bool express_again_repeat(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
+bool template_send_payload(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
 			  const struct sge *sge)
 {
-	const struct attachment *attachment = adapter->attachment;
-	const struct sent_again *again = &attachment->sent_again;
-	const struct run_out *run = &attachment->run;
-	const uint8_t *bytes = again_bytes(&again->local, flags, sge);
+	const struct process_runtime *runtime = adapter->runtime;
+	const struct send_template *template = &runtime->send_template;
+	const struct burst_out *burst = &runtime->burst;
+	const uint8_t *bytes = template_bytes(&template->local, flags, sge);
 
 	/* The model is what is remembered: both are of the post before it. */
-	if (unlikely(!bytes || !run->room || run->is_lent ||
-		     __atomic_load_n(again->generation_at, __ATOMIC_ACQUIRE) != again->generation))
+	if (unlikely(!bytes || !burst->room || burst->is_lent ||
+		     __atomic_load_n(template->generation_at, __ATOMIC_ACQUIRE) != template->generation))
 		return false;
 
-	const struct message_again message = message_again(again, wr_id, flags, sge, bytes);
+	const struct template_message message = template_message(template, wr_id, flags, sge, bytes);
 
-	return repeat(adapter, again->qp, &message.request, &message.packet);
+	return repeat(adapter, template->qp, &message.request, &message.packet);
 }
 
 /* Not in line: what is small has no use for its registers. */
@@ -260,42 +260,42 @@ __attribute__((noinline)) static bool repeat_loan(struct adapter *adapter, struc
 						  struct flow *flow,
 						  const struct send_request *request)
 {
-	struct express_packet packet;
+	struct fast_packet packet;
 
-	if (unlikely(!express_may_repeat(qp, request, &packet) ||
-		     !datagram_loan_repeat(adapter, qp, flow, request, &packet,
-					   lane_time(adapter->attachment))))
+	if (unlikely(!fast_may_post_payload(qp, request, &packet) ||
+		     !ud_zcopy_post_payload(adapter, qp, flow, request, &packet,
+					   fast_path_time(adapter->runtime))))
 		return false;
-	adapter->attachment->run.room--;
-	express_posted(adapter, qp, flow);
+	adapter->runtime->burst.room--;
+	short_send_posted(adapter, qp, flow);
 	return true;
 }
 
 /* Whether it goes where the last one went. */
-static inline bool run_goes_there(const struct run_out *run, const struct qp *qp,
+static inline bool burst_goes_there(const struct burst_out *burst, const struct qp *qp,
 				  const struct send_request *request)
 {
 	return qp->type != QP_UD ||
-	       (request->address == run->address && request->remote_qpn == run->remote_qpn &&
-		request->remote_qkey == run->remote_qkey);
+	       (request->address == burst->address && request->remote_qpn == burst->remote_qpn &&
+		request->remote_qkey == burst->remote_qkey);
 }
 
-bool express_again_repeat_any(struct adapter *adapter, struct qp *qp,
+bool template_send_payload_any(struct adapter *adapter, struct qp *qp,
 			      const struct send_request *request)
 {
-	struct attachment *attachment = adapter->attachment;
-	struct run_out *run = &attachment->run;
-	struct flow *flow = run->flow;
-	struct express_packet packet;
+	struct process_runtime *runtime = adapter->runtime;
+	struct burst_out *burst = &runtime->burst;
+	struct flow *flow = burst->flow;
+	struct fast_packet packet;
 
-	if (run->payload_bytes != request->sges[0].byte_count || unlikely(!run->room) ||
-	    (run->flags ^ request->flags) & ~(uint32_t)SEND_SIGNALED ||
-	    unlikely(!run_goes_there(run, qp, request)) ||
-	    unlikely(flow->generation != attachment_generation(attachment)))
+	if (burst->payload_bytes != request->sges[0].byte_count || unlikely(!burst->room) ||
+	    (burst->flags ^ request->flags) & ~(uint32_t)SEND_SIGNALED ||
+	    unlikely(!burst_goes_there(burst, qp, request)) ||
+	    unlikely(flow->generation != runtime_generation(runtime)))
 		return false;
-	if (run->is_lent)
+	if (burst->is_lent)
 		return repeat_loan(adapter, qp, flow, request);
-	if (unlikely(!express_may_repeat(qp, request, &packet)))
+	if (unlikely(!fast_may_post_payload(qp, request, &packet)))
 		return false;
 
 	return repeat(adapter, qp, request, &packet);

@@ -11,41 +11,41 @@
 #include "base/attributes.h"
 #include "runtime/runtime_state.h"
 
-struct express_packet;
+struct fast_packet;
 struct send_request;
 struct sge;
 
 /* What was posted by the lane, for those that come next: a packet, which may be a model, and a
  * datagram that was lent. */
-void express_again_remember(struct attachment *attachment, struct qp *qp, struct flow *flow,
-			    const struct send_request *request, const struct express_packet *packet,
-			    bool is_model);
-void express_again_remember_loan(struct attachment *attachment, const struct qp *qp,
+void template_send_remember(struct process_runtime *runtime, struct qp *qp, struct flow *flow,
+			    const struct send_request *request, const struct fast_packet *packet,
+			    bool is_template);
+void template_send_remember_zcopy(struct process_runtime *runtime, const struct qp *qp,
 				 struct flow *flow, const struct send_request *request);
 
 /* Sends a message like the one that is remembered, if nothing has changed; what that means for the
- * queue pair is left to express_again_sent, which comes next. */
-MUST_USE bool express_again_send(struct attachment *attachment, uint32_t flags,
+ * queue pair is left to template_send_book, which comes next. */
+MUST_USE bool template_send_single(struct process_runtime *runtime, uint32_t flags,
 				 const struct sge *sge);
-void express_again_sent(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
+void template_send_book(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
 			const struct sge *sge);
 
 /* Whether the next SEND of the queue pair may go on with a run: the one that it is in, or had
  * before something else was done; the first finds out about the latter. */
-MUST_USE bool express_again_go_on(struct attachment *attachment, struct qp *qp);
-MUST_USE static inline bool express_again_is_in_run(struct attachment *attachment, struct qp *qp)
+MUST_USE bool template_send_resume_burst(struct process_runtime *runtime, struct qp *qp);
+MUST_USE static inline bool template_send_is_in_burst(struct process_runtime *runtime, struct qp *qp)
 {
-	const struct run_out *run = &attachment->run;
+	const struct burst_out *burst = &runtime->burst;
 
-	return likely(run->qp == qp && run->room) ||
-	       (run->may_go_on && run->last == qp && express_again_go_on(attachment, qp));
+	return likely(burst->qp == qp && burst->room) ||
+	       (burst->may_go_on && burst->last == qp && template_send_resume_burst(runtime, qp));
 }
 
 /* Of a queue pair that is in a run: posts and sends what goes on with it; the first, if it is also
  * like the message that is remembered. */
-MUST_USE bool express_again_repeat(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
+MUST_USE bool template_send_payload(struct adapter *adapter, uint64_t wr_id, uint32_t flags,
 				   const struct sge *sge);
-MUST_USE bool express_again_repeat_any(struct adapter *adapter, struct qp *qp,
+MUST_USE bool template_send_payload_any(struct adapter *adapter, struct qp *qp,
 				       const struct send_request *request);
 
 #endif

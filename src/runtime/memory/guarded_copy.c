@@ -26,21 +26,21 @@ void guarded_copy(const struct payload *payload, size_t from, size_t byte_count,
 		payload_copy(payload, from, byte_count, ret_bytes);
 }
 
-static void set_copier(struct attachment *attachment,
+static void set_copier(struct process_runtime *runtime,
 		       void (*copier)(const struct payload *payload, size_t from,
 				      size_t byte_count, uint8_t *ret_bytes))
 {
-	for (unsigned i = 0; i < attachment->adapter_limit; i++)
-		if (attachment->adapters[i] && attachment->adapters[i]->has_hca)
-			attachment->adapters[i]->hca.environment.copy_datagram = copier;
+	for (unsigned i = 0; i < runtime->adapter_limit; i++)
+		if (runtime->adapters[i] && runtime->adapters[i]->has_hca)
+			runtime->adapters[i]->hca.environment.copy_datagram = copier;
 }
 
-void guarded_copy_begin(struct attachment *attachment)
+void guarded_copy_begin(struct process_runtime *runtime)
 {
-	set_copier(attachment, guarded_copy);
+	set_copier(runtime, guarded_copy);
 }
 
-void guarded_copy_end(struct attachment *attachment)
+void guarded_copy_end(struct process_runtime *runtime)
 {
-	set_copier(attachment, NULL);
+	set_copier(runtime, NULL);
 }

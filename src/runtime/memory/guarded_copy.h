@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct attachment;
+struct process_runtime;
 struct payload;
 
 /* Of one packet at most. */
@@ -22,7 +22,7 @@ void guarded_copy(const struct payload *payload, size_t from, size_t byte_count,
 		  uint8_t *ret_bytes);
 
 /* From here to the end all datagrams are written so. With the lock. */
-void guarded_copy_begin(struct attachment *attachment);
-void guarded_copy_end(struct attachment *attachment);
+void guarded_copy_begin(struct process_runtime *runtime);
+void guarded_copy_end(struct process_runtime *runtime);
 
 #endif

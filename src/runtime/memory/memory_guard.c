@@ -20,7 +20,7 @@
 #endif
 
 enum {
-	PAGE_BYTES = EXPOSURE_PAGE_BYTES,
+	PAGE_BYTES = RKEY_EXPORT_PAGE_BYTES,
 	SPARE_BYTES = 64 << 10, /* put there at once at most */
 	LENT_MAX = 1024,
 };
@@ -44,7 +44,7 @@ struct memory_gaps memory_guard_gaps;
 
 /* With the lock of the attachment. */
 static struct {
-	struct attachment *attachment;
+	struct process_runtime *runtime;
 	int file; /* SPARE_BYTES */
 	struct lent lent[LENT_MAX];
 	unsigned lent_count;
@@ -84,15 +84,15 @@ static bool map(uintptr_t begin, size_t byte_count, int file, uint64_t offset)
 /* There is nothing. end: of the region. */
 static bool fill_hole(uintptr_t page, uintptr_t end)
 {
-	const struct adopted_memory *adopted = guard.attachment->exposure.adopted;
+	const struct shared_mr *shared_mr = guard.runtime->rkey_export.shared_mr;
 	const size_t room = (end - page + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
 	struct lent lent = {.begin = page, .end = page + PAGE_BYTES};
 	uint64_t place;
 
-	if (adopted && adopted_memory_locate(adopted, (const uint8_t *)page, PAGE_BYTES, &place)) {
+	if (shared_mr && shared_mr_locate(shared_mr, (const uint8_t *)page, PAGE_BYTES, &place)) {
 		lent.kind = LENT_SHARED;
-		lent.offset = exposure_layout().shared_offset + place;
-		if (!map(page, PAGE_BYTES, adopted->file, lent.offset))
+		lent.offset = rkey_export_layout().shared_offset + place;
+		if (!map(page, PAGE_BYTES, shared_mr->file, lent.offset))
 			return errno == EEXIST;
 		note(&lent);
 		return true;
@@ -173,11 +173,11 @@ static bool lift_protection(uintptr_t page)
 	return true;
 }
 
-static bool is_registered(const struct attachment *attachment, uintptr_t address,
+static bool is_registered(const struct process_runtime *runtime, uintptr_t address,
 			  uintptr_t *ret_end)
 {
-	for (unsigned i = 0; i < attachment->adapter_limit; i++) {
-		const struct adapter *adapter = attachment->adapters[i];
+	for (unsigned i = 0; i < runtime->adapter_limit; i++) {
+		const struct adapter *adapter = runtime->adapters[i];
 
 		if (adapter && adapter->has_hca &&
 		    memory_is_registered(&adapter->hca.memory, address, ret_end))
@@ -189,21 +189,21 @@ static bool is_registered(const struct attachment *attachment, uintptr_t address
 /* In a signal handler. Whether the instruction may be tried again. */
 static bool resolve(uintptr_t address, enum fault_kind kind)
 {
-	struct attachment *attachment = __atomic_load_n(&guard.attachment, __ATOMIC_ACQUIRE);
+	struct process_runtime *runtime = __atomic_load_n(&guard.runtime, __ATOMIC_ACQUIRE);
 	const uintptr_t page = address & ~(uintptr_t)(PAGE_BYTES - 1);
 	uintptr_t end;
 	bool is_resolved;
 
-	if (!attachment || !biased_lock_is_mine(&attachment->lock) ||
-	    !is_registered(attachment, address, &end))
+	if (!runtime || !biased_lock_is_mine(&runtime->lock) ||
+	    !is_registered(runtime, address, &end))
 		return false;
 	if (kind == FAULT_UNMAPPED)
 		is_resolved = fill_hole(page, end);
 	else
 		is_resolved = (kind == FAULT_PROTECTED && lift_protection(page)) || set_aside(page);
 	/* Else the helper sees to it, which waits for the lock. */
-	if (is_resolved && !biased_lock_will_leave_slowly(&attachment->lock))
-		doorbell_ring(attachment->doorbell);
+	if (is_resolved && !biased_lock_will_leave_slowly(&runtime->lock))
+		doorbell_ring(runtime->doorbell);
 	return is_resolved;
 }
 
@@ -211,7 +211,7 @@ static bool resolve(uintptr_t address, enum fault_kind kind)
 static void return_one(const struct lent *lent, bool is_at_once)
 {
 	const int file =
-		lent->kind == LENT_SHARED ? guard.attachment->exposure.adopted->file : guard.file;
+		lent->kind == LENT_SHARED ? guard.runtime->rkey_export.shared_mr->file : guard.file;
 
 	if (lent->kind == LENT_OPEN) {
 		/* Later it may be another mapping, which looks the same. */
@@ -240,7 +240,7 @@ static void return_all(bool is_at_once)
 /* Before the program can do anything else about its memory. */
 static void before_leaving(struct biased_lock *lock)
 {
-	if (unlikely(guard.lent_count) && lock == &guard.attachment->lock)
+	if (unlikely(guard.lent_count) && lock == &guard.runtime->lock)
 		return_all(true);
 }
 
@@ -255,8 +255,8 @@ void memory_guard_begin(struct adapter *adapter)
 	if (guard.file < 0 || memory_file_resize(guard.file, SPARE_BYTES) != 0)
 		return;
 	adapter->hca.memory.gaps = &memory_guard_gaps;
-	adapter->attachment->lock.before_leaving = before_leaving;
-	__atomic_store_n(&guard.attachment, adapter->attachment, __ATOMIC_RELEASE);
+	adapter->runtime->lock.before_leaving = before_leaving;
+	__atomic_store_n(&guard.runtime, adapter->runtime, __ATOMIC_RELEASE);
 	fault_signals_handle(resolve);
 }
 
@@ -265,12 +265,12 @@ void memory_guard_renew(void)
 	fault_signals_renew();
 }
 
-void memory_guard_take_back(struct attachment *attachment)
+void memory_guard_take_back(struct process_runtime *runtime)
 {
 	if (likely(!__atomic_load_n(&guard.lent_count, __ATOMIC_ACQUIRE)) ||
-	    guard.attachment != attachment)
+	    guard.runtime != runtime)
 		return;
-	attachment_lock(attachment);
+	runtime_lock(runtime);
 	return_all(false);
-	attachment_unlock(attachment);
+	runtime_unlock(runtime);
 }

@@ -23,7 +23,7 @@
 #include "net/memory/gaps.h"
 
 struct adapter;
-struct attachment;
+struct process_runtime;
 
 /* Of the process. Changed by the handler, in the thread that has the lock. */
 extern struct memory_gaps memory_guard_gaps;
@@ -43,6 +43,6 @@ void memory_guard_renew(void);
 
 /* What the handler put there goes, if the thread that left the lock could not see to it. Not with
  * the lock. */
-void memory_guard_take_back(struct attachment *attachment);
+void memory_guard_take_back(struct process_runtime *runtime);
 
 #endif

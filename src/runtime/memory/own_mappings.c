@@ -193,8 +193,8 @@ void own_pages_close(struct own_pages *pages)
 static unsigned look_at_pages(const struct own_pages *pages, uint64_t begin, uint64_t end,
 			      uint64_t ret_words[static PAGES_PER_LOOK])
 {
-	const uint64_t first = begin / EXPOSURE_PAGE_BYTES;
-	const uint64_t left = end / EXPOSURE_PAGE_BYTES - first;
+	const uint64_t first = begin / RKEY_EXPORT_PAGE_BYTES;
+	const uint64_t left = end / RKEY_EXPORT_PAGE_BYTES - first;
 	const uint64_t count = left < PAGES_PER_LOOK ? left : PAGES_PER_LOOK;
 	const size_t byte_count = count * sizeof(ret_words[0]);
 
@@ -216,7 +216,7 @@ bool own_pages_next(const struct own_pages *pages, uint64_t *begin, uint64_t end
 	while (at < end) {
 		const unsigned count = look_at_pages(pages, at, end, words);
 
-		for (unsigned i = 0; i < count; i++, at += EXPOSURE_PAGE_BYTES) {
+		for (unsigned i = 0; i < count; i++, at += RKEY_EXPORT_PAGE_BYTES) {
 			const bool is_empty = !(words[i] & (PAGE_IS_PRESENT | PAGE_IS_SWAPPED));
 
 			if (!is_empty && first == end)

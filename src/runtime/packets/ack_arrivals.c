@@ -29,11 +29,11 @@ static void receive_ack_packet(struct hca *hca, time_ns now, const struct qp *qp
 
 /* What a queue pair can be told by this channel: one whose own packets go by another ring hears
  * nothing from here. */
-static struct qp_object *find_acknowledged(const struct attachment *attachment,
+static struct qp_object *find_acknowledged(const struct process_runtime *runtime,
 					   const struct channel *channel, uint32_t qpn)
 {
-	for (unsigned i = 0; i < attachment->adapter_limit; i++) {
-		const struct adapter *adapter = attachment->adapters[i];
+	for (unsigned i = 0; i < runtime->adapter_limit; i++) {
+		const struct adapter *adapter = runtime->adapters[i];
 
 		if (!adapter || !adapter->has_hca)
 			continue;
@@ -51,25 +51,25 @@ static struct qp_object *find_acknowledged(const struct attachment *attachment,
 
 /* Takes one word. An answer to a READ that the peer sent before this ACK lies in the ring: it is
  * read first, or the ACK would say that it was lost. */
-static void take_word(struct attachment *attachment, struct channel *channel, time_ns now,
+static void take_word(struct process_runtime *runtime, struct channel *channel, time_ns now,
 		      uint64_t number)
 {
-	struct qp_object *object = find_acknowledged(attachment, channel,
+	struct qp_object *object = find_acknowledged(runtime, channel,
 						     (uint32_t)number & ACK_WORD_QPN_MASK);
 	struct psn psn = psn_from((uint32_t)(number >> ACK_WORD_QPN_BITS));
 
 	if (unlikely(!object)) {
-		attachment->malformed++;
+		runtime->malformed++;
 		return;
 	}
-	if (likely(hca_acknowledge_express(object->hca, now, &object->qp, psn)))
+	if (likely(hca_acknowledge_fast(object->hca, now, &object->qp, psn)))
 		return;
-	now = attachment_now();
-	receive_direct(attachment, channel, now);
+	now = runtime_now();
+	receive_direct(runtime, channel, now);
 	receive_ack_packet(object->hca, now, &object->qp, psn);
 }
 
-bool ack_words_take(struct attachment *attachment, struct channel *channel, time_ns now)
+bool ack_words_take(struct process_runtime *runtime, struct channel *channel, time_ns now)
 {
 	uint64_t number, next;
 
@@ -79,10 +79,10 @@ bool ack_words_take(struct attachment *attachment, struct channel *channel, time
 	     count++) {
 		/* The later word for a queue pair says what the one before it says, and more. */
 		if ((number ^ next) & ACK_WORD_QPN_MASK)
-			take_word(attachment, channel, now, number);
+			take_word(runtime, channel, now, number);
 		number = next;
 	}
-	take_word(attachment, channel, now, number);
-	dialogue_acknowledged(&channel->dialogue);
+	take_word(runtime, channel, now, number);
+	pingpong_acknowledged(&channel->pingpong);
 	return true;
 }

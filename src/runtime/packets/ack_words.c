@@ -17,7 +17,7 @@ static inline struct channel *send_by(struct flow *flow, struct qp *qp)
 	struct channel *channel = flow->channel;
 	struct psn psn;
 
-	if (unlikely(!word_ring_has_room(&channel->words_out) || !express_take_ack(qp, &psn)))
+	if (unlikely(!word_ring_has_room(&channel->words_out) || !fast_take_ack(qp, &psn)))
 		return NULL;
 	word_ring_put(&channel->words_out,
 		      (uint64_t)psn.value << ACK_WORD_QPN_BITS | qp->attributes.destination_qpn);
@@ -27,8 +27,8 @@ static inline struct channel *send_by(struct flow *flow, struct qp *qp)
 
 struct channel *ack_word_send(struct adapter *adapter, struct qp *qp)
 {
-	if (unlikely(!adapter->attachment->may_express || !qp->owner_route ||
-		     !express_is_known(qp)))
+	if (unlikely(!adapter->runtime->may_go_fast || !qp->owner_route ||
+		     !fast_is_known(qp)))
 		return NULL;
 
 	struct flow *flow = connected_flow(adapter, qp);
@@ -36,9 +36,9 @@ struct channel *ack_word_send(struct adapter *adapter, struct qp *qp)
 	return likely(flow) ? send_by(flow, qp) : NULL;
 }
 
-struct channel *ack_word_answer(const struct attachment *attachment, struct qp *qp)
+struct channel *ack_word_answer(const struct process_runtime *runtime, struct qp *qp)
 {
-	struct flow *flow = known_flow(attachment, qp);
+	struct flow *flow = known_flow(runtime, qp);
 
 	return likely(flow) ? send_by(flow, qp) : NULL;
 }
@@ -49,6 +49,6 @@ bool ack_word_write(struct adapter *adapter, struct qp *qp)
 
 	if (!channel)
 		return false;
-	publish_later(adapter->attachment, channel);
+	publish_later(adapter->runtime, channel);
 	return true;
 }

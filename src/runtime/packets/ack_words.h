@@ -16,7 +16,7 @@ enum {
 };
 
 struct adapter;
-struct attachment;
+struct process_runtime;
 struct channel;
 struct qp;
 
@@ -25,11 +25,11 @@ struct qp;
 struct channel *ack_word_send(struct adapter *adapter, struct qp *qp);
 /* The same, and whoever sleeps is woken by publish_all. */
 bool ack_word_write(struct adapter *adapter, struct qp *qp);
-/* As ack_word_send for one that has just received by express_receive_like, in a round of the lane;
+/* As ack_word_send for one that has just received by fast_receive_expected, in a round of the lane;
  * NULL also if its way there is to be looked up. */
-struct channel *ack_word_answer(const struct attachment *attachment, struct qp *qp);
+struct channel *ack_word_answer(const struct process_runtime *runtime, struct qp *qp);
 
 /* Takes those that have come by a channel. Returns whether there were any. */
-bool ack_words_take(struct attachment *attachment, struct channel *channel, time_ns now);
+bool ack_words_take(struct process_runtime *runtime, struct channel *channel, time_ns now);
 
 #endif

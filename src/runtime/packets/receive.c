@@ -64,10 +64,10 @@ static bool looks_unreliable(const struct ring_record *record)
 
 /* Whether it is a message that nobody would repeat, for a queue pair that takes it as soon as a
  * receive request is posted. */
-static bool lacks_only_a_receive(const struct attachment *attachment,
+static bool lacks_only_a_receive(const struct process_runtime *runtime,
 				 const struct ring_record *record)
 {
-	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
 	struct packet packet;
 
 	if (likely(record->byte_count < LRH_BYTES || !looks_unreliable(record)) || !adapter ||
@@ -90,12 +90,12 @@ static bool lacks_only_a_receive(const struct attachment *attachment,
  * again are among those. An RNR NAK would have the peer wait for a timer, though the program is about
  * to post. A hint, since the BTH is read
  * where the peer can change it; all that the peer can do is to let its own ring wait. */
-static bool awaits_repost(const struct attachment *attachment, const struct ring_record *record)
+static bool awaits_repost(const struct process_runtime *runtime, const struct ring_record *record)
 {
-	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
 	struct bth bth;
 
-	if ((record->kind != RECORD_PACKET && record->kind != RECORD_PULLED) || !adapter ||
+	if ((record->kind != RECORD_PACKET && record->kind != RECORD_ZCOPY) || !adapter ||
 	    record->byte_count < LRH_BYTES)
 		return false;
 
@@ -115,43 +115,43 @@ static bool awaits_repost(const struct attachment *attachment, const struct ring
 	return qp && qp->type == QP_RC && qp->state >= QP_RTR && qp->state != QP_ERROR &&
 	       !receive_queue_first(qp->receive_queue) && !qp->responder.has_receive &&
 	       psn_equal(bth.psn, qp->responder.expected_psn) && completions &&
-	       (attachment->is_posting || completions->head != completions->tail);
+	       (runtime->is_posting || completions->head != completions->tail);
 }
 
 /* Whether the record that was read last from the channel may wait there, or wait on. */
-static bool waits_for_receive(const struct attachment *attachment, struct channel *channel,
+static bool waits_for_receive(const struct process_runtime *runtime, struct channel *channel,
 			      time_ns now, const struct ring_record *record)
 {
-	const struct ring_record packet = datagram_loan_headers(record);
+	const struct ring_record packet = ud_zcopy_headers(record);
 
-	if (unlikely(lacks_only_a_receive(attachment, &packet)))
-		return patience_waits(&channel->patience, ring_position(&channel->in), now);
-	return unlikely(awaits_repost(attachment, record)) &&
-	       patience_waits_reliable(&channel->patience, ring_position(&channel->in), now);
+	if (unlikely(lacks_only_a_receive(runtime, &packet)))
+		return rnr_hold_waits(&channel->rnr_hold, ring_position(&channel->in), now);
+	return unlikely(awaits_repost(runtime, record)) &&
+	       rnr_hold_waits_reliable(&channel->rnr_hold, ring_position(&channel->in), now);
 }
 
-bool receive_is_held_back(const struct attachment *attachment, struct channel *channel, time_ns now,
+bool receive_is_held_back(const struct process_runtime *runtime, struct channel *channel, time_ns now,
 			  const struct ring_record *record)
 {
-	if (likely(!waits_for_receive(attachment, channel, now, record)))
+	if (likely(!waits_for_receive(runtime, channel, now, record)))
 		return false;
-	run_put_back(&channel->run_in, &channel->in.current);
+	burst_put_back(&channel->burst_in, &channel->in.current);
 	ring_put_back(&channel->in);
 	/* That the sender sees: there is somebody who reads. */
 	channel_release(channel);
 	return true;
 }
 
-static void receive_packet(struct attachment *attachment, time_ns now,
+static void receive_packet(struct process_runtime *runtime, time_ns now,
 			   const struct ring_record *record)
 {
-	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
 	struct packet packet;
 
 	if (unlikely(!adapter))
 		return;
 	if (unlikely(!decode(record, &packet))) {
-		attachment->malformed++;
+		runtime->malformed++;
 		return;
 	}
 	if (likely(record->kind == RECORD_PACKET)) {
@@ -167,10 +167,10 @@ static void receive_packet(struct attachment *attachment, time_ns now,
 }
 
 /* Only softibd brings these, whose ring nobody else writes to: no copy is needed. */
-static void receive_raw(struct attachment *attachment, time_ns now,
+static void receive_raw(struct process_runtime *runtime, time_ns now,
 			const struct ring_record *record)
 {
-	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
 	struct packet packet;
 
 	if (!adapter)
@@ -178,32 +178,32 @@ static void receive_raw(struct attachment *attachment, time_ns now,
 	if (raw_packet_decode((uint8_t *)record->body, record->byte_count, &packet) == PACKET_OK)
 		hca_receive_raw(&adapter->hca, now, (uint8_t)record->port, &packet);
 	else
-		attachment->malformed++;
+		runtime->malformed++;
 }
 
-void receive_direct_record(struct attachment *attachment, struct channel *channel, time_ns now,
+void receive_direct_record(struct process_runtime *runtime, struct channel *channel, time_ns now,
 			   const struct ring_record *record)
 {
 	if (likely(record->kind == RECORD_PACKET))
-		receive_packet(attachment, now, record);
-	else if (record->kind == RECORD_PULLED)
-		pull_lane_receive_packets(attachment, channel, now, record);
-	else if (record->kind == RECORD_LENT)
-		datagram_loan_receive_packet(attachment, channel, now, record);
-	else if (record->kind == RECORD_PLACEMENT_ASKED)
-		placement_target_asked(attachment, channel, record);
+		receive_packet(runtime, now, record);
+	else if (record->kind == RECORD_ZCOPY)
+		zcopy_receive_packets(runtime, channel, now, record);
+	else if (record->kind == RECORD_UD_ZCOPY)
+		ud_zcopy_receive_packet(runtime, channel, now, record);
+	else if (record->kind == RECORD_RMA_GRANT_REQUEST)
+		rma_target_requested(runtime, channel, record);
 	else if (record->kind == RECORD_PIN_ASKED)
-		pinned_window_asked(attachment, channel, record);
+		pinned_range_asked(runtime, channel, record);
 	else
-		attachment->malformed++;
+		runtime->malformed++;
 }
 
 /* The commonest packets take fewer steps. */
-static bool receive_by_lane(struct attachment *attachment, struct channel *channel, time_ns now,
+static bool receive_fast(struct process_runtime *runtime, struct channel *channel, time_ns now,
 			    const struct ring_record *record)
 {
-	struct qp *qp = attachment->may_express
-				? express_lane_receive(attachment, channel, now, record)
+	struct qp *qp = runtime->may_go_fast
+				? short_receive_record(runtime, channel, now, record)
 				: NULL;
 
 	if (qp && qp->responder.ack_is_due)
@@ -212,18 +212,18 @@ static bool receive_by_lane(struct attachment *attachment, struct channel *chann
 }
 
 /* Returns false if the record stays where it is. */
-static bool take_record(struct attachment *attachment, struct channel *channel, time_ns now,
+static bool take_record(struct process_runtime *runtime, struct channel *channel, time_ns now,
 			const struct ring_record *record)
 {
-	if (likely(receive_by_lane(attachment, channel, now, record)))
+	if (likely(receive_fast(runtime, channel, now, record)))
 		return true;
-	if (unlikely(receive_is_held_back(attachment, channel, now, record)))
+	if (unlikely(receive_is_held_back(runtime, channel, now, record)))
 		return false;
-	receive_direct_record(attachment, channel, now, record);
+	receive_direct_record(runtime, channel, now, record);
 	return true;
 }
 
-static bool receive_some(struct attachment *attachment, struct channel *channel, time_ns now,
+static bool receive_some(struct process_runtime *runtime, struct channel *channel, time_ns now,
 			 unsigned record_count)
 {
 	/* A ring full, so that a call ends while the other side goes on writing. */
@@ -232,22 +232,22 @@ static bool receive_some(struct attachment *attachment, struct channel *channel,
 	bool any = false;
 
 	while (record_count-- && (int64_t)(end - channel->in.head) > 0 &&
-	       (record = run_look(&channel->run_in, ring_next(&channel->in))) &&
-	       take_record(attachment, channel, now, record)) {
-		patience_came_to(&channel->patience, channel->in.head, now);
+	       (record = burst_look(&channel->burst_in, ring_next(&channel->in))) &&
+	       take_record(runtime, channel, now, record)) {
+		rnr_hold_came_to(&channel->rnr_hold, channel->in.head, now);
 		receive_release_some(channel);
 		any = true;
 	}
 	return any;
 }
 
-bool receive_direct(struct attachment *attachment, struct channel *channel, time_ns now)
+bool receive_direct(struct process_runtime *runtime, struct channel *channel, time_ns now)
 {
-	patience_lose(&channel->patience, now);
-	return receive_some(attachment, channel, now, UINT_MAX);
+	rnr_hold_lose(&channel->rnr_hold, now);
+	return receive_some(runtime, channel, now, UINT_MAX);
 }
 
-static void receive_answer(struct attachment *attachment, time_ns now,
+static void receive_answer(struct process_runtime *runtime, time_ns now,
 			   const struct ring_record *record)
 {
 	struct resolve_answer answer;
@@ -257,19 +257,19 @@ static void receive_answer(struct attachment *attachment, time_ns now,
 		return;
 	memcpy(&answer, record->body, sizeof(answer));
 
-	struct flow *flow = flow_table_at(&attachment->flows, answer.request_id);
+	struct flow *flow = flow_table_at(&runtime->flows, answer.request_id);
 
 	if (!flow)
 		return;
 	if (answer.verdict == RESOLVED_DIRECT)
-		channel = direct_channel_get(attachment, answer.ring_id);
-	flow_answer(&attachment->flows, flow, &answer, channel, attachment_generation(attachment),
+		channel = direct_channel_get(runtime, answer.ring_id);
+	flow_answer(&runtime->flows, flow, &answer, channel, runtime_generation(runtime),
 		    now);
 	if (flow->state == FLOW_DIRECT || flow->state == FLOW_FABRIC)
 		waiting_wake(&flow->waiting);
 }
 
-static void receive_port_update(struct attachment *attachment, const struct ring_record *record)
+static void receive_port_update(struct process_runtime *runtime, const struct ring_record *record)
 {
 	struct port_update update;
 
@@ -277,17 +277,17 @@ static void receive_port_update(struct attachment *attachment, const struct ring
 		return;
 	memcpy(&update, record->body, sizeof(update));
 
-	struct adapter *adapter = attachment_adapter(attachment, update.adapter_index);
+	struct adapter *adapter = runtime_adapter(runtime, update.adapter_index);
 
 	if (!adapter)
 		return;
 	/* Partitions and addresses were checked once per grant. */
-	placement_target_end_all(attachment);
+	rma_target_end_all(runtime);
 	hca_port_update(&adapter->hca, &update.view, update.client_reregister != 0);
 }
 
 /* Events are raised by every adapter; the rest is for the verbs, which are the same for all. */
-static void receive_fault(struct attachment *attachment, time_ns now,
+static void receive_fault(struct process_runtime *runtime, time_ns now,
 			  const struct ring_record *record)
 {
 	struct verb_fault fault;
@@ -296,8 +296,8 @@ static void receive_fault(struct attachment *attachment, time_ns now,
 	if (record->byte_count < sizeof(fault))
 		return;
 	memcpy(&fault, record->body, sizeof(fault));
-	for (unsigned index = 0; index < attachment->adapter_limit; index++) {
-		struct adapter *adapter = attachment_adapter(attachment, index);
+	for (unsigned index = 0; index < runtime->adapter_limit; index++) {
+		struct adapter *adapter = runtime_adapter(runtime, index);
 
 		if (!adapter)
 			continue;
@@ -309,63 +309,63 @@ static void receive_fault(struct attachment *attachment, time_ns now,
 	}
 }
 
-static void receive_from_softibd(struct attachment *attachment, time_ns now,
+static void receive_from_softibd(struct process_runtime *runtime, time_ns now,
 				 const struct ring_record *record)
 {
 	switch (record->kind) {
 	case RECORD_PACKET:
-		if (unlikely(!receive_by_lane(attachment, &attachment->softibd, now, record)))
-			receive_packet(attachment, now, record);
+		if (unlikely(!receive_fast(runtime, &runtime->softibd, now, record)))
+			receive_packet(runtime, now, record);
 		break;
 	case RECORD_TARGET_PACKET:
-		receive_packet(attachment, now, record);
+		receive_packet(runtime, now, record);
 		break;
 	case RECORD_RAW_PACKET:
-		receive_raw(attachment, now, record);
+		receive_raw(runtime, now, record);
 		break;
 	case RECORD_RESOLVED:
-		receive_answer(attachment, now, record);
+		receive_answer(runtime, now, record);
 		break;
 	case RECORD_RING_OFFERED:
-		if (!direct_channel_get(attachment, record->word))
-			attachment->malformed++;
+		if (!direct_channel_get(runtime, record->word))
+			runtime->malformed++;
 		break;
 	case RECORD_PORT_UPDATE:
-		receive_port_update(attachment, record);
+		receive_port_update(runtime, record);
 		break;
-	case RECORD_TARGET_LENT:
+	case RECORD_TARGET_LEASED:
 	case RECORD_TARGET_RECALLED:
 	case RECORD_TARGET_EVENT:
-		target_loans_receive(attachment, record);
+		xrc_leases_receive(runtime, record);
 		break;
 	case RECORD_VERB_FAULT:
-		receive_fault(attachment, now, record);
+		receive_fault(runtime, now, record);
 		break;
 	case RECORD_ALTERNATE_PATH:
-		alternate_path_receive(attachment, now, record);
+		alternate_path_receive(runtime, now, record);
 		break;
 	default:
-		attachment->malformed++;
+		runtime->malformed++;
 	}
 }
 
-bool receive_has_more(const struct attachment *attachment)
+bool receive_has_more(const struct process_runtime *runtime)
 {
-	bool has_more = !ring_is_empty(&attachment->softibd.in);
+	bool has_more = !ring_is_empty(&runtime->softibd.in);
 
-	for (unsigned i = 0; i < attachment->channel_count; i++)
-		if (attachment->channels[i]->state == CHANNEL_OPEN)
-			has_more |= channel_has_more(attachment->channels[i]);
+	for (unsigned i = 0; i < runtime->channel_count; i++)
+		if (runtime->channels[i]->state == CHANNEL_OPEN)
+			has_more |= channel_has_more(runtime->channels[i]);
 	return has_more;
 }
 
 /* All that is there, if something in the down ring may have to come after it. */
-static bool receive_channel(struct attachment *attachment, struct channel *channel, time_ns now,
+static bool receive_channel(struct process_runtime *runtime, struct channel *channel, time_ns now,
 			    bool is_all)
 {
-	bool any = ack_words_take(attachment, channel, now);
+	bool any = ack_words_take(runtime, channel, now);
 
-	any |= receive_some(attachment, channel, now, is_all ? UINT_MAX : RECORDS_PER_CALL);
+	any |= receive_some(runtime, channel, now, is_all ? UINT_MAX : RECORDS_PER_CALL);
 	if (unlikely(channel->release_in))
 		channel_release(channel);
 	return any;
@@ -378,18 +378,18 @@ static bool may_overtake(const struct ring_record *record)
 }
 
 /* Datagrams that come this way do not wait: softibd is not to be held up for what may be lost. */
-static bool softibd_waits(struct attachment *attachment, time_ns now,
+static bool softibd_waits(struct process_runtime *runtime, time_ns now,
 			  const struct ring_record *record)
 {
-	struct channel *softibd = &attachment->softibd;
+	struct channel *softibd = &runtime->softibd;
 
-	return record->kind == RECORD_PACKET && unlikely(awaits_repost(attachment, record)) &&
-	       patience_waits_reliable(&softibd->patience, ring_position(&softibd->in), now);
+	return record->kind == RECORD_PACKET && unlikely(awaits_repost(runtime, record)) &&
+	       rnr_hold_waits_reliable(&softibd->rnr_hold, ring_position(&softibd->in), now);
 }
 
-bool receive_all(struct attachment *attachment, time_ns now)
+bool receive_all(struct process_runtime *runtime, time_ns now)
 {
-	struct channel *softibd = &attachment->softibd;
+	struct channel *softibd = &runtime->softibd;
 	/* The down ring's end first: whatever a peer sent by the fabric after its direct ring was
 	 * revoked lies behind what it wrote into that ring, and so is read behind it. */
 	uint64_t snapshot = ring_snapshot(&softibd->in);
@@ -397,25 +397,25 @@ bool receive_all(struct attachment *attachment, time_ns now)
 	bool has_down = snapshot != softibd->in.head;
 	bool any = false, holds_back = false;
 
-	for (unsigned i = 0; i < attachment->channel_count; i++) {
-		struct channel *channel = attachment->channels[i];
+	for (unsigned i = 0; i < runtime->channel_count; i++) {
+		struct channel *channel = runtime->channels[i];
 
 		if (channel->state != CHANNEL_OPEN)
 			continue;
-		any |= receive_channel(attachment, channel, now, has_down);
+		any |= receive_channel(runtime, channel, now, has_down);
 		holds_back |= channel_holds_back(channel);
 	}
 
 	/* A ring that we know of but can't read yet, or not further, may hold packets that come
 	 * before the next ones here. */
-	while (!attachment->wanted_count && (record = ring_next_until(&softibd->in, snapshot))) {
+	while (!runtime->wanted_count && (record = ring_next_until(&softibd->in, snapshot))) {
 		if (unlikely((holds_back && !may_overtake(record)) ||
-			     softibd_waits(attachment, now, record))) {
+			     softibd_waits(runtime, now, record))) {
 			ring_put_back(&softibd->in);
 			break;
 		}
-		receive_from_softibd(attachment, now, record);
-		patience_came_to(&softibd->patience, softibd->in.head, now);
+		receive_from_softibd(runtime, now, record);
+		rnr_hold_came_to(&softibd->rnr_hold, softibd->in.head, now);
 		if (softibd->in.head - softibd->in.released >= RECEIVE_RELEASE_BYTES)
 			channel_release(softibd);
 		any = true;

@@ -14,16 +14,16 @@
  * a direct ring: what is kept back never makes the producer wait. */
 enum { RECEIVE_RELEASE_BYTES = 1 << 16 };
 
-struct attachment;
+struct process_runtime;
 struct ring_record;
 
 /* All that lies in a direct ring, whoever has to wait for what; and one record of it. */
-bool receive_direct(struct attachment *attachment, struct channel *channel, time_ns now);
-void receive_direct_record(struct attachment *attachment, struct channel *channel, time_ns now,
+bool receive_direct(struct process_runtime *runtime, struct channel *channel, time_ns now);
+void receive_direct_record(struct process_runtime *runtime, struct channel *channel, time_ns now,
 			   const struct ring_record *record);
 /* Whether the record that was read last had better wait for a receive request. If so it is back in the
  * ring, and so is all that comes behind it. */
-MUST_USE bool receive_is_held_back(const struct attachment *attachment, struct channel *channel,
+MUST_USE bool receive_is_held_back(const struct process_runtime *runtime, struct channel *channel,
 				   time_ns now, const struct ring_record *record);
 /* Gives room back to the producer now and then. */
 static inline void receive_release_some(struct channel *channel)
@@ -33,8 +33,8 @@ static inline void receive_release_some(struct channel *channel)
 }
 
 /* Whether something lies in the rings. */
-bool receive_has_more(const struct attachment *attachment);
+bool receive_has_more(const struct process_runtime *runtime);
 /* Reads what has arrived by now. Returns whether there was anything. */
-bool receive_all(struct attachment *attachment, time_ns now);
+bool receive_all(struct process_runtime *runtime, time_ns now);
 
 #endif

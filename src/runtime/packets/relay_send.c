@@ -23,7 +23,7 @@ static bool goes_by_fabric(const struct adapter *adapter, const struct qp *qp, t
 		return false;
 	if (flow->state == FLOW_FABRIC &&
 	    (now >= flow->ask_at ||
-	     flow->generation != attachment_generation(adapter->attachment)))
+	     flow->generation != runtime_generation(adapter->runtime)))
 		return false;
 	return flow->key == flow_key_make(adapter->description->index, qp->port->number,
 					  address->sl, address->dlid, pkey,
@@ -34,7 +34,7 @@ static bool goes_by_fabric(const struct adapter *adapter, const struct qp *qp, t
 static struct ring_record *reserve(struct adapter *adapter, const struct qp *qp,
 				   uint32_t byte_count)
 {
-	struct ring_record *record = ring_reserve(&adapter->attachment->softibd.out, byte_count);
+	struct ring_record *record = ring_reserve(&adapter->runtime->softibd.out, byte_count);
 
 	if (unlikely(!record))
 		return NULL;
@@ -51,11 +51,11 @@ static bool asks_ack(const struct qp *qp, uint32_t flags)
 	return requester_asks(qp, flags, psn_add(qp->requester.next_psn, 1));
 }
 
-bool fabric_lane_post(struct adapter *adapter, struct qp *qp, const struct send_request *request,
-		      const struct express_packet *found, time_ns now)
+bool relay_send_post(struct adapter *adapter, struct qp *qp, const struct send_request *request,
+		      const struct fast_packet *found, time_ns now)
 {
-	struct attachment *attachment = adapter->attachment;
-	struct channel *softibd = &attachment->softibd;
+	struct process_runtime *runtime = adapter->runtime;
+	struct channel *softibd = &runtime->softibd;
 
 	if (qp->type == QP_UD || !list_is_empty(&softibd->waiting) ||
 	    !goes_by_fabric(adapter, qp, now))
@@ -66,31 +66,31 @@ bool fabric_lane_post(struct adapter *adapter, struct qp *qp, const struct send_
 	if (unlikely(!record))
 		return false;
 
-	struct express_packet packet = *found;
+	struct fast_packet packet = *found;
 
 	packet.asks_ack = asks_ack(qp, request->flags);
-	express_post_packet(qp, request, &packet, record->body);
+	fast_post_packet(qp, request, &packet, record->body);
 	if (memory_guard_has_gaps())
 		return false;
-	express_post_request(qp, now, request, &packet);
+	fast_post_request(qp, now, request, &packet);
 	ring_commit(&softibd->out, record);
 	channel_publish(softibd);
 	qp->owner_position = softibd->out.tail;
 	hca_remember_undated(&adapter->hca, qp);
-	attachment->sends_through_softibd = true;
+	runtime->sends_through_softibd = true;
 	return true;
 }
 
-unsigned fabric_lane_send(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
+unsigned relay_send_queued(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
 			  unsigned packets_max, time_ns now)
 {
-	struct express_packet packet;
+	struct fast_packet packet;
 	unsigned count = 0;
 
-	if (!adapter->attachment->may_express || qp->type == QP_UD ||
+	if (!adapter->runtime->may_go_fast || qp->type == QP_UD ||
 	    route->port_number != qp->port->number)
 		return 0;
-	while (count < packets_max && express_next(qp, &packet)) {
+	while (count < packets_max && fast_next(qp, &packet)) {
 		struct ring_record *record = reserve(adapter, qp, packet.byte_count);
 		const struct requester *requester = &qp->requester;
 
@@ -98,8 +98,8 @@ unsigned fabric_lane_send(struct adapter *adapter, struct qp *qp, const struct q
 			break;
 		packet.asks_ack = asks_ack(
 			qp, send_queue_slot(&requester->queue, requester->cursor)->flags);
-		express_write(qp, now, &packet, record->body);
-		ring_commit(&adapter->attachment->softibd.out, record);
+		fast_write(qp, now, &packet, record->body);
+		ring_commit(&adapter->runtime->softibd.out, record);
 		count++;
 	}
 	if (count) {

@@ -4,77 +4,77 @@
 
 enum { PRICE_DIVISOR = 4 }; /* for who posts late */
 
-void patience_init(struct patience *patience)
+void rnr_hold_init(struct rnr_hold *rnr_hold)
 {
-	*patience = (struct patience){
-		.max_ns = PATIENCE_MAX_NS,
-		.reliable_max_ns = PATIENCE_RELIABLE_NS,
-		.left_ns = PATIENCE_MAX_NS,
+	*rnr_hold = (struct rnr_hold){
+		.max_ns = RNR_HOLD_MAX_NS,
+		.reliable_max_ns = RNR_HOLD_RELIABLE_NS,
+		.left_ns = RNR_HOLD_MAX_NS,
 	};
 }
 
 /* A time that was read by another thread may be a little older. */
-static time_ns passed(const struct patience *patience, time_ns now)
+static time_ns passed(const struct rnr_hold *rnr_hold, time_ns now)
 {
-	return now > patience->since ? now - patience->since : 0;
+	return now > rnr_hold->since ? now - rnr_hold->since : 0;
 }
 
 /* Returns false if what is left is not worth it. */
-static bool begin(struct patience *patience, uint64_t position, time_ns now)
+static bool begin(struct rnr_hold *rnr_hold, uint64_t position, time_ns now)
 {
-	time_ns left_ns = patience->left_ns + passed(patience, now);
+	time_ns left_ns = rnr_hold->left_ns + passed(rnr_hold, now);
 
-	if (left_ns < PATIENCE_MIN_NS)
+	if (left_ns < RNR_HOLD_MIN_NS)
 		return false;
-	patience->left_ns = left_ns < patience->max_ns ? left_ns : patience->max_ns;
-	patience->since = now;
-	patience->position = position;
-	patience->is_waiting = true;
+	rnr_hold->left_ns = left_ns < rnr_hold->max_ns ? left_ns : rnr_hold->max_ns;
+	rnr_hold->since = now;
+	rnr_hold->position = position;
+	rnr_hold->is_waiting = true;
 	return true;
 }
 
-static void end(struct patience *patience, time_ns now, time_ns price_ns)
+static void end(struct rnr_hold *rnr_hold, time_ns now, time_ns price_ns)
 {
-	patience->left_ns -= price_ns < patience->left_ns ? price_ns : patience->left_ns;
-	patience->since = now;
-	patience->is_waiting = false;
+	rnr_hold->left_ns -= price_ns < rnr_hold->left_ns ? price_ns : rnr_hold->left_ns;
+	rnr_hold->since = now;
+	rnr_hold->is_waiting = false;
 }
 
-void patience_lose(struct patience *patience, time_ns now)
+void rnr_hold_lose(struct rnr_hold *rnr_hold, time_ns now)
 {
-	end(patience, now, patience->left_ns);
+	end(rnr_hold, now, rnr_hold->left_ns);
 }
 
-static bool waits(struct patience *patience, uint64_t position, time_ns now, time_ns max_ns)
+static bool waits(struct rnr_hold *rnr_hold, uint64_t position, time_ns now, time_ns max_ns)
 {
-	patience_came_to(patience, position, now);
-	if (!patience->is_waiting)
-		return begin(patience, position, now);
+	rnr_hold_came_to(rnr_hold, position, now);
+	if (!rnr_hold->is_waiting)
+		return begin(rnr_hold, position, now);
 
-	time_ns waited_ns = passed(patience, now);
+	time_ns waited_ns = passed(rnr_hold, now);
 
-	if (waited_ns < patience->left_ns && waited_ns < max_ns)
+	if (waited_ns < rnr_hold->left_ns && waited_ns < max_ns)
 		return true;
-	end(patience, now, waited_ns);
+	end(rnr_hold, now, waited_ns);
 	return false;
 }
 
-bool patience_waits(struct patience *patience, uint64_t position, time_ns now)
+bool rnr_hold_waits(struct rnr_hold *rnr_hold, uint64_t position, time_ns now)
 {
-	return waits(patience, position, now, TIME_NEVER);
+	return waits(rnr_hold, position, now, TIME_NEVER);
 }
 
-bool patience_waits_reliable(struct patience *patience, uint64_t position, time_ns now)
+bool rnr_hold_waits_reliable(struct rnr_hold *rnr_hold, uint64_t position, time_ns now)
 {
-	return waits(patience, position, now, patience->reliable_max_ns);
+	return waits(rnr_hold, position, now, rnr_hold->reliable_max_ns);
 }
 
-void patience_came_to(struct patience *patience, uint64_t position, time_ns now)
+void rnr_hold_came_to(struct rnr_hold *rnr_hold, uint64_t position, time_ns now)
 {
-	if (!patience->is_waiting || position == patience->position)
+	if (!rnr_hold->is_waiting || position == rnr_hold->position)
 		return;
 
-	time_ns waited_ns = passed(patience, now);
+	time_ns waited_ns = passed(rnr_hold, now);
 
-	end(patience, now, waited_ns > PATIENCE_FREE_NS ? waited_ns / PRICE_DIVISOR : 0);
+	end(rnr_hold, now, waited_ns > RNR_HOLD_FREE_NS ? waited_ns / PRICE_DIVISOR : 0);
 }

@@ -22,16 +22,16 @@
 #include "base/time.h"
 
 /* Less than CHANNEL_STALL_NS: the sender need not think that nobody reads. */
-#define PATIENCE_MAX_NS	 MILLISECONDS(150)
-#define PATIENCE_MIN_NS	 MILLISECONDS(5) /* with less left, nothing begins to wait */
-#define PATIENCE_FREE_NS MICROSECONDS(100)
+#define RNR_HOLD_MAX_NS	 MILLISECONDS(150)
+#define RNR_HOLD_MIN_NS	 MILLISECONDS(5) /* with less left, nothing begins to wait */
+#define RNR_HOLD_FREE_NS MICROSECONDS(100)
 /* Of a message that would be repeated: less than the ACK timeouts in use. */
-#define PATIENCE_RELIABLE_NS MILLISECONDS(1)
+#define RNR_HOLD_RELIABLE_NS MILLISECONDS(1)
 /* A sleeping reader looks this often whether there is a request now: nobody rings for that. */
-#define PATIENCE_LOOK_NS MICROSECONDS(500)
+#define RNR_HOLD_LOOK_NS MICROSECONDS(500)
 
-struct patience {
-	/* PATIENCE_MAX_NS and PATIENCE_RELIABLE_NS, but for tests whose clock is the real one */
+struct rnr_hold {
+	/* RNR_HOLD_MAX_NS and RNR_HOLD_RELIABLE_NS, but for tests whose clock is the real one */
 	time_ns max_ns, reliable_max_ns;
 	time_ns left_ns;
 	time_ns since;	   /* while something waits; otherwise since when nothing does */
@@ -39,14 +39,14 @@ struct patience {
 	bool is_waiting;
 };
 
-void patience_init(struct patience *patience);
+void rnr_hold_init(struct rnr_hold *rnr_hold);
 /* Whether what was found at that position of the ring may wait, or wait on. */
-MUST_USE bool patience_waits(struct patience *patience, uint64_t position, time_ns now);
+MUST_USE bool rnr_hold_waits(struct rnr_hold *rnr_hold, uint64_t position, time_ns now);
 /* The same of a message that would be repeated. */
-MUST_USE bool patience_waits_reliable(struct patience *patience, uint64_t position, time_ns now);
+MUST_USE bool rnr_hold_waits_reliable(struct rnr_hold *rnr_hold, uint64_t position, time_ns now);
 /* Nothing may wait for now. */
-void patience_lose(struct patience *patience, time_ns now);
+void rnr_hold_lose(struct rnr_hold *rnr_hold, time_ns now);
 /* The reader has come to that position. */
-void patience_came_to(struct patience *patience, uint64_t position, time_ns now);
+void rnr_hold_came_to(struct rnr_hold *rnr_hold, uint64_t position, time_ns now);
 
 #endif

@@ -23,7 +23,7 @@ enum {
 static uint64_t wire_words(const struct packet *packet, size_t byte_count)
 {
 	const struct opcode_info *info = opcode_info(packet->bth.opcode);
-	uint64_t total = link_weight_of_train(byte_count, packet->packet_count, packet->has_grh);
+	uint64_t total = wire_bytes_of_train(byte_count, packet->packet_count, packet->has_grh);
 
 	/* READ responses carry an AETH at both ends of a message. */
 	if (packet->packet_count > 1 && info->has_aeth && info->starts_message &&
@@ -61,14 +61,14 @@ static unsigned packets_that_fit(struct channel *channel, uint32_t record_bytes)
 	return count - 1 < BATCH_PACKETS ? (unsigned)count - 1 : BATCH_PACKETS;
 }
 
-static void park(struct attachment *attachment, struct hca *hca, struct qp *qp,
+static void park(struct process_runtime *runtime, struct hca *hca, struct qp *qp,
 		 struct channel *channel, time_ns now)
 {
 	channel_publish(channel);
 	channel_is_full(channel, now);
 	/* While the helper sleeps only a doorbell tells of room; while the program polls it looks
 	 * for itself. */
-	if (attachment->helper_mode == HELPER_LISTENING &&
+	if (runtime->progress_mode == PROGRESS_LISTENING &&
 	    channel_wait_for_room(channel, TRANSMIT_ROOM_BYTES))
 		return;
 	hca_ready_remove(hca, qp);
@@ -80,7 +80,7 @@ static void park(struct attachment *attachment, struct hca *hca, struct qp *qp,
 static bool transmit_into(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
 			  struct channel *channel, struct flow *flow, time_ns now)
 {
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 	uint16_t source_port = (uint16_t)(adapter->description->index << 8 | route->port_number);
 	uint16_t port = flow ? flow->destination_port : source_port;
 	struct packet packets[BATCH_PACKETS];
@@ -88,7 +88,7 @@ static bool transmit_into(struct adapter *adapter, struct qp *qp, const struct q
 	bool has_room = packets_max != 0;
 
 	if (unlikely(!has_room && !channel->is_stalled)) {
-		park(attachment, &adapter->hca, qp, channel, now);
+		park(runtime, &adapter->hca, qp, channel, now);
 		return false;
 	}
 
@@ -97,7 +97,7 @@ static bool transmit_into(struct adapter *adapter, struct qp *qp, const struct q
 	/* On a direct ring an ACK is a word, not a packet. */
 	qp->asks_always = flow;
 	if (!flow && has_room)
-		packets_max -= fabric_lane_send(adapter, qp, route, packets_max, now);
+		packets_max -= relay_send_queued(adapter, qp, route, packets_max, now);
 	if (!has_room || (packets_max && (responses_are_due(qp) || requester_is_ready(qp))))
 		count = qp_transmit(qp, now, has_room ? packets_max : BATCH_PACKETS,
 				    flow ? TRAIN_BYTES_MAX : 1, packets);
@@ -109,7 +109,7 @@ static bool transmit_into(struct adapter *adapter, struct qp *qp, const struct q
 						  (uint64_t)flow->mtu * packets[i].packet_count;
 
 		if (unlikely(!has_room || !fits_path || packets[i].packet_count == 0)) {
-			attachment->discarded++;
+			runtime->discarded++;
 			continue;
 		}
 		write_packet(channel, port, record_packet_word(route->static_rate, qp->qpn),
@@ -118,9 +118,9 @@ static bool transmit_into(struct adapter *adapter, struct qp *qp, const struct q
 			flow_count(flow, packets[i].packet_count,
 				   wire_words(&packets[i], byte_count));
 	}
-	attachment->sends_through_softibd = !flow;
+	runtime->sends_through_softibd = !flow;
 	qp->owner_position = channel->out.tail;
-	publish_later(attachment, channel);
+	publish_later(runtime, channel);
 	return true;
 }
 
@@ -133,26 +133,26 @@ bool transmit_is_underway(const struct qp *qp, time_ns now)
 	if (!flow)
 		return false;
 	return channel_is_underway(flow->state == FLOW_DIRECT ? flow->channel
-							      : &adapter->attachment->softibd,
+							      : &adapter->runtime->softibd,
 				   qp->owner_position, now);
 }
 
-static void ask(struct attachment *attachment, struct flow *flow)
+static void ask(struct process_runtime *runtime, struct flow *flow)
 {
-	struct channel *softibd = &attachment->softibd;
+	struct channel *softibd = &runtime->softibd;
 	struct ring_record *record = ring_reserve(&softibd->out, sizeof(struct resolve_request));
 
 	if (!record)
 		return;
 
-	struct resolve_request request = flow_ask(flow, attachment_generation(attachment));
+	struct resolve_request request = flow_ask(flow, runtime_generation(runtime));
 
 	record->kind = RECORD_RESOLVE;
 	record->port = request.source_port;
 	record->byte_count = sizeof(request);
 	__builtin_memcpy(record->body, &request, sizeof(request));
 	ring_commit(&softibd->out, record);
-	publish_later(attachment, softibd);
+	publish_later(runtime, softibd);
 }
 
 static void forget_route(struct qp_object *object, void *context)
@@ -161,12 +161,12 @@ static void forget_route(struct qp_object *object, void *context)
 	object->qp.owner_route = NULL;
 }
 
-static void forget_idle_flows(struct attachment *attachment)
+static void forget_idle_flows(struct process_runtime *runtime)
 {
-	for (unsigned i = 0; i < attachment->adapter_limit; i++)
-		if (attachment->adapters[i] && attachment->adapters[i]->has_hca)
-			hca_for_each_qp(&attachment->adapters[i]->hca, forget_route, NULL);
-	flow_table_forget_idle(&attachment->flows);
+	for (unsigned i = 0; i < runtime->adapter_limit; i++)
+		if (runtime->adapters[i] && runtime->adapters[i]->has_hca)
+			hca_for_each_qp(&runtime->adapters[i]->hca, forget_route, NULL);
+	flow_table_forget_idle(&runtime->flows);
 }
 
 static struct flow *flow_of(struct adapter *adapter, struct qp *qp, const struct qp_route *route)
@@ -176,9 +176,9 @@ static struct flow *flow_of(struct adapter *adapter, struct qp *qp, const struct
 
 	if (likely(flow && flow->key == key))
 		return flow;
-	if (unlikely(flow_table_is_full(&adapter->attachment->flows)))
-		forget_idle_flows(adapter->attachment);
-	flow = flow_table_get(&adapter->attachment->flows, key, route->destination_qpn);
+	if (unlikely(flow_table_is_full(&adapter->runtime->flows)))
+		forget_idle_flows(adapter->runtime);
+	flow = flow_table_get(&adapter->runtime->flows, key, route->destination_qpn);
 	qp->owner_route = flow;
 	return flow;
 }
@@ -197,18 +197,18 @@ static inline void forget_old_answer(struct flow *flow, uint32_t generation, tim
 static bool transmit_direct(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
 			    struct flow *flow, time_ns now)
 {
-	bool has_turn = true, is_pulled = false;
+	bool has_turn = true, is_zcopy = false;
 
-	if (placement_is_next(qp) &&
-	    placement_run(adapter, qp, flow, now) == PLACEMENT_GOES_ON)
+	if (rma_is_next(qp) &&
+	    rma_run(adapter, qp, flow, now) == RMA_GOES_ON)
 		qp->requester.hold = HOLD_ALL;
-	while (pull_lane_send(adapter, qp, flow, now))
-		is_pulled = true;
-	if (is_pulled) {
+	while (zcopy_send_queued(adapter, qp, flow, now))
+		is_zcopy = true;
+	if (is_zcopy) {
 		hca_remember_undated(&adapter->hca, qp);
 		hca_date(&adapter->hca, now);
-		adapter->attachment->sends_through_softibd = false;
-		publish_later(adapter->attachment, flow->channel);
+		adapter->runtime->sends_through_softibd = false;
+		publish_later(adapter->runtime, flow->channel);
 	}
 	/* There may be nothing left, or nothing but answers. */
 	if (responses_are_due(qp) || requester_is_ready(qp))
@@ -231,31 +231,31 @@ static bool never_has_a_flow(struct qp *qp, const struct qp_route *route)
 static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_route *route,
 			time_ns now)
 {
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 
 	qp->requester.hold = HOLD_NONE;
 	if (unlikely(never_has_a_flow(qp, route))) {
 		qp->owner_route = NULL;
-		return transmit_into(adapter, qp, route, &attachment->softibd, NULL, now);
+		return transmit_into(adapter, qp, route, &runtime->softibd, NULL, now);
 	}
 
 	struct flow *flow = flow_of(adapter, qp, route);
 
 	if (unlikely(!flow)) {
 		/* No memory to remember the flow: the fabric path needs none. */
-		return transmit_into(adapter, qp, route, &attachment->softibd, NULL, now);
+		return transmit_into(adapter, qp, route, &runtime->softibd, NULL, now);
 	}
-	forget_old_answer(flow, attachment_generation(attachment), now);
+	forget_old_answer(flow, runtime_generation(runtime), now);
 	switch (flow->state) {
 	case FLOW_DIRECT:
 		return transmit_direct(adapter, qp, route, flow, now);
 	case FLOW_FABRIC:
 	case FLOW_FABRIC_ALWAYS:
-		return transmit_into(adapter, qp, route, &attachment->softibd, NULL, now);
+		return transmit_into(adapter, qp, route, &runtime->softibd, NULL, now);
 	case FLOW_UNRESOLVED:
-		ask(attachment, flow);
+		ask(runtime, flow);
 		if (flow->state == FLOW_UNRESOLVED) {
-			park(attachment, &adapter->hca, qp, &attachment->softibd, now);
+			park(runtime, &adapter->hca, qp, &runtime->softibd, now);
 			return false;
 		}
 		break;
@@ -271,10 +271,10 @@ static bool transmit_qp(struct adapter *adapter, struct qp *qp, const struct qp_
 
 void transmit_prepare(struct adapter *adapter, struct qp *qp, time_ns now)
 {
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 	struct qp_route route;
 
-	if (!attachment_is_usable(attachment) || (qp->type != QP_RC && qp->type != QP_UC))
+	if (!runtime_is_usable(runtime) || (qp->type != QP_RC && qp->type != QP_UC))
 		return;
 	requester_route(qp, &route);
 	if (never_has_a_flow(qp, &route))
@@ -284,9 +284,9 @@ void transmit_prepare(struct adapter *adapter, struct qp *qp, time_ns now)
 
 	if (!flow)
 		return;
-	forget_old_answer(flow, attachment_generation(attachment), now);
+	forget_old_answer(flow, runtime_generation(runtime), now);
 	if (flow->state == FLOW_UNRESOLVED)
-		ask(attachment, flow);
+		ask(runtime, flow);
 }
 
 void transmit_last_answers(struct adapter *adapter, struct qp *qp, time_ns now)
@@ -294,11 +294,11 @@ void transmit_last_answers(struct adapter *adapter, struct qp *qp, time_ns now)
 	const struct flow *flow = qp->owner_route;
 	struct qp_route route;
 
-	if (!attachment_is_usable(adapter->attachment) || (flow && flow->state == FLOW_DIRECT))
+	if (!runtime_is_usable(adapter->runtime) || (flow && flow->state == FLOW_DIRECT))
 		return;
 	for (unsigned round = 0; round < ROUNDS_MAX && responses_are_due(qp); round++) {
 		if (!qp_next_route(qp, now, &route) ||
-		    !transmit_into(adapter, qp, &route, &adapter->attachment->softibd, NULL, now))
+		    !transmit_into(adapter, qp, &route, &adapter->runtime->softibd, NULL, now))
 			return;
 	}
 }
@@ -311,7 +311,7 @@ bool transmit_adapter(struct adapter *adapter, time_ns now)
 	bool any = false;
 
 	for (unsigned round = 0; round < ROUNDS_MAX && (qp = hca_ready_first(hca)); round++) {
-		if (unlikely(adapter->attachment->placed_bytes >= ATTACHMENT_PLACED_BYTES_MAX))
+		if (unlikely(adapter->runtime->rma_bytes >= RUNTIME_RMA_BYTES_MAX))
 			break;
 		if (!qp_next_route(qp, now, &route)) {
 			hca_ready_remove(hca, qp);

@@ -9,17 +9,17 @@
 #include "wire/packet.h"
 
 /* Of a packet with nothing behind its BTH. */
-static inline uint32_t link_weight_bare(bool is_global)
+static inline uint32_t wire_bytes_bare(bool is_global)
 {
 	return LRH_BYTES + BTH_BYTES + ICRC_BYTES + (is_global ? GRH_BYTES : 0);
 }
 
 /* Of packets that one record of so many bytes stands for: what all but the first repeat is not in
  * it. */
-static inline uint64_t link_weight_of_train(uint64_t record_bytes, uint64_t packet_count,
+static inline uint64_t wire_bytes_of_train(uint64_t record_bytes, uint64_t packet_count,
 					    bool is_global)
 {
-	return record_bytes + ICRC_BYTES + (packet_count - 1) * link_weight_bare(is_global);
+	return record_bytes + ICRC_BYTES + (packet_count - 1) * wire_bytes_bare(is_global);
 }
 
 #endif

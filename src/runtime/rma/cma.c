@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-bool cross_memory_is_allowed(void)
+bool cma_is_allowed(void)
 {
 	const char *value = getenv("SOFTIB_CMA");
 
@@ -22,19 +22,19 @@ enum { FILE_BYTES_MAX = 8192 };
 
 /* Not by the C library's functions, in which a thread of the program's could be cancelled while it
  * holds our lock. */
-static ssize_t read_file(const struct cross_memory *memory, void *bytes, size_t byte_count,
+static ssize_t read_file(const struct cma *memory, void *bytes, size_t byte_count,
 			 uint64_t address)
 {
 	return syscall(SYS_pread64, memory->file, bytes, byte_count, address);
 }
 
-static ssize_t write_file(const struct cross_memory *memory, const void *bytes, size_t byte_count,
+static ssize_t write_file(const struct cma *memory, const void *bytes, size_t byte_count,
 			  uint64_t address)
 {
 	return syscall(SYS_pwrite64, memory->file, bytes, byte_count, address);
 }
 
-bool cross_memory_is_there(const struct cross_memory *memory)
+bool cma_is_there(const struct cma *memory)
 {
 	uint64_t found;
 
@@ -44,7 +44,7 @@ bool cross_memory_is_there(const struct cross_memory *memory)
 }
 
 /* Whether the kernel, and whoever filters system calls, lets us use the calls on this process. */
-static bool calls_work(const struct cross_memory *memory)
+static bool calls_work(const struct cma *memory)
 {
 	uint64_t found = 0;
 	struct iovec here = {&found, sizeof(found)};
@@ -54,12 +54,12 @@ static bool calls_work(const struct cross_memory *memory)
 	       found == memory->nonce;
 }
 
-int cross_memory_open(struct cross_memory *memory, pid_t pid, uint64_t nonce,
+int cma_open(struct cma *memory, pid_t pid, uint64_t nonce,
 		      uint64_t nonce_address)
 {
 	char path[32];
 
-	*memory = (struct cross_memory){.file = -1,
+	*memory = (struct cma){.file = -1,
 					.pid = pid,
 					.is_self = pid == getpid(),
 					.nonce = nonce,
@@ -69,15 +69,15 @@ int cross_memory_open(struct cross_memory *memory, pid_t pid, uint64_t nonce,
 	if (memory->file < 0)
 		return -errno;
 	/* In another namespace the number may be somebody else's here. */
-	if (!cross_memory_is_there(memory)) {
-		cross_memory_close(memory);
+	if (!cma_is_there(memory)) {
+		cma_close(memory);
 		return -ESRCH;
 	}
 	memory->has_calls = calls_work(memory);
 	return 0;
 }
 
-void cross_memory_close(struct cross_memory *memory)
+void cma_close(struct cma *memory)
 {
 	if (memory->file >= 0)
 		close(memory->file);
@@ -86,9 +86,9 @@ void cross_memory_close(struct cross_memory *memory)
 
 /* The calls go by the number: it must still be the same process, which the file knows. That number
  * can't become another's between the look and the call, since numbers are given in turn. */
-static bool may_call(const struct cross_memory *memory, size_t byte_count)
+static bool may_call(const struct cma *memory, size_t byte_count)
 {
-	return memory->has_calls && byte_count > FILE_BYTES_MAX && cross_memory_is_there(memory);
+	return memory->has_calls && byte_count > FILE_BYTES_MAX && cma_is_there(memory);
 }
 
 static void write_here(uint64_t address, const struct iovec *parts, unsigned part_count)
@@ -111,7 +111,7 @@ static void read_here(uint64_t address, const struct iovec *parts, unsigned part
 	}
 }
 
-bool cross_memory_write(const struct cross_memory *memory, uint64_t address,
+bool cma_write(const struct cma *memory, uint64_t address,
 			const struct iovec *parts, unsigned part_count, size_t byte_count)
 {
 	struct iovec there = {(void *)(uintptr_t)address, byte_count};
@@ -130,7 +130,7 @@ bool cross_memory_write(const struct cross_memory *memory, uint64_t address,
 	return moved == (ssize_t)byte_count;
 }
 
-bool cross_memory_read(const struct cross_memory *memory, uint64_t address,
+bool cma_read(const struct cma *memory, uint64_t address,
 		       const struct iovec *parts, unsigned part_count, size_t byte_count)
 {
 	struct iovec there = {(void *)(uintptr_t)address, byte_count};

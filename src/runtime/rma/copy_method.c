@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which way of copying long messages is the faster one: see copy_trials.h. */
+/* Which way of copying long messages is the faster one: see copy_method.h. */
 #include "runtime/rma/copy_method.h"
 
 enum {
@@ -11,7 +11,7 @@ enum {
 	GIBYTE_SHIFT = 30,
 };
 
-static void begin(struct copy_trials *trials, enum copy_way way, bool is_trial)
+static void begin(struct copy_method *trials, enum copy_way way, bool is_trial)
 {
 	trials->way = (uint8_t)way;
 	trials->is_trial = is_trial;
@@ -20,13 +20,13 @@ static void begin(struct copy_trials *trials, enum copy_way way, bool is_trial)
 	trials->best[way] = 0;
 }
 
-static enum copy_way other(const struct copy_trials *trials)
+static enum copy_way other(const struct copy_method *trials)
 {
 	return trials->way == COPY_CACHED ? COPY_PAST_CACHE : COPY_CACHED;
 }
 
 /* Who is challenged wins a draw. */
-static void decide(struct copy_trials *trials)
+static void decide(struct copy_method *trials)
 {
 	if (trials->best[trials->way] < trials->best[other(trials)]) {
 		trials->laps_kept = KEPT_LAPS_MIN;
@@ -41,7 +41,7 @@ static void decide(struct copy_trials *trials)
 	begin(trials, other(trials), false);
 }
 
-static void judge(struct copy_trials *trials, uint64_t cost)
+static void judge(struct copy_method *trials, uint64_t cost)
 {
 	uint64_t *best = &trials->best[trials->way];
 
@@ -52,7 +52,7 @@ static void judge(struct copy_trials *trials, uint64_t cost)
 		*best = cost;
 }
 
-static bool has_had_its_turn(const struct copy_trials *trials)
+static bool has_had_its_turn(const struct copy_method *trials)
 {
 	/* The very first way has to show itself like one that is tried. */
 	if (trials->is_trial || !trials->laps_kept)
@@ -60,7 +60,7 @@ static bool has_had_its_turn(const struct copy_trials *trials)
 	return trials->laps >= trials->laps_kept;
 }
 
-static void end_lap(struct copy_trials *trials, uint64_t cost)
+static void end_lap(struct copy_method *trials, uint64_t cost)
 {
 	if (trials->laps++)
 		judge(trials, cost);
@@ -72,7 +72,7 @@ static void end_lap(struct copy_trials *trials, uint64_t cost)
 		begin(trials, other(trials), true);
 }
 
-void copy_trials_note(struct copy_trials *trials, uint64_t message_bytes, uint64_t byte_count,
+void copy_method_note(struct copy_method *trials, uint64_t message_bytes, uint64_t byte_count,
 		      time_ns took_ns)
 {
 	trials->lap_bytes += byte_count;

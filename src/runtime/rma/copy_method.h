@@ -20,7 +20,7 @@
 enum copy_way { COPY_CACHED, COPY_PAST_CACHE, COPY_WAYS };
 
 /* Messages of about one length. All zero: nothing is known yet. */
-struct copy_trials {
+struct copy_method {
 	uint8_t way; /* enum copy_way: for now */
 	bool is_trial;
 	uint32_t laps;	    /* of this way, so far */
@@ -32,7 +32,7 @@ struct copy_trials {
 };
 
 /* A part of such a message was copied that way, and took so long. */
-void copy_trials_note(struct copy_trials *trials, uint64_t message_bytes, uint64_t byte_count,
+void copy_method_note(struct copy_method *trials, uint64_t message_bytes, uint64_t byte_count,
 		      time_ns took_ns);
 
 #endif

@@ -25,76 +25,76 @@ enum {
 	LAST_BYTES = 64,
 };
 
-bool reach_open(struct reach *reach, int exposure_file)
+bool peer_memory_open(struct peer_memory *peer_memory, int rkey_export_file)
 {
-	struct exposure_layout layout = exposure_layout();
+	struct rkey_export_layout layout = rkey_export_layout();
 	struct stat status;
 
-	*reach = (struct reach){.memory.file = -1};
-	if (fstat(exposure_file, &status) != 0 || status.st_size != (off_t)layout.total_bytes)
+	*peer_memory = (struct peer_memory){.memory.file = -1};
+	if (fstat(rkey_export_file, &status) != 0 || status.st_size != (off_t)layout.total_bytes)
 		return false;
 
 	const uint8_t *memory =
-		mmap(NULL, layout.shared_offset, PROT_READ, MAP_SHARED, exposure_file, 0);
-	void *shared = mmap(NULL, EXPOSURE_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-			    exposure_file, (off_t)layout.shared_offset);
+		mmap(NULL, layout.shared_offset, PROT_READ, MAP_SHARED, rkey_export_file, 0);
+	void *shared = mmap(NULL, RKEY_EXPORT_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    rkey_export_file, (off_t)layout.shared_offset);
 
 	if (memory != MAP_FAILED && shared != MAP_FAILED) {
-		reach->header = (const struct exposure_header *)(const void *)memory;
-		reach->keys =
+		peer_memory->header = (const struct rkey_export_header *)(const void *)memory;
+		peer_memory->keys =
 			(const struct published_key *)(const void *)(memory + layout.keys_offset);
-		reach->shared = shared;
+		peer_memory->shared = shared;
 		return true;
 	}
 	if (memory != MAP_FAILED)
 		munmap((void *)(uintptr_t)memory, layout.shared_offset);
 	if (shared != MAP_FAILED)
-		munmap(shared, EXPOSURE_SHARED_BYTES);
+		munmap(shared, RKEY_EXPORT_SHARED_BYTES);
 	return false;
 }
 
-void reach_close(struct reach *reach)
+void peer_memory_close(struct peer_memory *peer_memory)
 {
-	cross_memory_close(&reach->memory);
-	munmap((void *)(uintptr_t)reach->header, exposure_layout().shared_offset);
-	munmap(reach->shared, EXPOSURE_SHARED_BYTES);
+	cma_close(&peer_memory->memory);
+	munmap((void *)(uintptr_t)peer_memory->header, rkey_export_layout().shared_offset);
+	munmap(peer_memory->shared, RKEY_EXPORT_SHARED_BYTES);
 }
 
 /* A refusal is no mistake: packets go everywhere. */
-void reach_try(struct reach *reach)
+void peer_memory_try(struct peer_memory *peer_memory)
 {
-	if (reach->has_tried)
+	if (peer_memory->has_tried)
 		return;
-	reach->has_tried = true;
-	if (cross_memory_is_allowed() && reach->header->nonce_address &&
-	    cross_memory_open(&reach->memory, (pid_t)reach->header->pid, reach->header->nonce,
-			      reach->header->nonce_address) != 0)
-		reach->memory.file = -1;
+	peer_memory->has_tried = true;
+	if (cma_is_allowed() && peer_memory->header->nonce_address &&
+	    cma_open(&peer_memory->memory, (pid_t)peer_memory->header->pid, peer_memory->header->nonce,
+			      peer_memory->header->nonce_address) != 0)
+		peer_memory->memory.file = -1;
 }
 
 /* Of a part of the region that the peer published; its words are a stranger's. */
-static uint8_t *shared_bytes(const struct reach *reach, const struct published_view *view,
+static uint8_t *shared_bytes(const struct peer_memory *peer_memory, const struct published_view *view,
 			     uint64_t address, uint32_t byte_count)
 {
 	const struct region *region = &view->region;
-	const uint64_t begin = adopted_begin((uintptr_t)region->bytes);
-	const uint64_t end = adopted_end((uintptr_t)region->bytes, region->byte_count);
+	const uint64_t begin = shared_pages_begin((uintptr_t)region->bytes);
+	const uint64_t end = shared_pages_end((uintptr_t)region->bytes, region->byte_count);
 
-	if (!view->shared_place || view->shared_place > EXPOSURE_SHARED_BYTES || address < begin ||
+	if (!view->shared_place || view->shared_place > RKEY_EXPORT_SHARED_BYTES || address < begin ||
 	    address + byte_count > end ||
-	    __atomic_load_n(&reach->header->shared_is_off, __ATOMIC_SEQ_CST))
+	    __atomic_load_n(&peer_memory->header->shared_is_off, __ATOMIC_SEQ_CST))
 		return NULL;
 
 	const uint64_t place = view->shared_place - 1 + (address - begin);
 
-	return place < EXPOSURE_SHARED_BYTES && byte_count <= EXPOSURE_SHARED_BYTES - place
-		       ? reach->shared + place
+	return place < RKEY_EXPORT_SHARED_BYTES && byte_count <= RKEY_EXPORT_SHARED_BYTES - place
+		       ? peer_memory->shared + place
 		       : NULL;
 }
 
-bool reach_allows(const struct reach *reach, const struct placement_grant *grant,
-		  struct published_view *view, const struct reach_request *request,
-		  struct reach_target *ret_target)
+bool peer_memory_allows(const struct peer_memory *peer_memory, const struct rma_grant *grant,
+		  struct published_view *view, const struct peer_request *request,
+		  struct peer_target *ret_target)
 {
 	const struct protection_domain *pd = (const struct protection_domain *)(uintptr_t)grant->pd;
 	uint8_t *target;
@@ -103,7 +103,7 @@ bool reach_allows(const struct reach *reach, const struct placement_grant *grant
 		return false;
 	if (unlikely(!view->entry || view->region.key != request->key ||
 		     !published_view_is_current(view)) &&
-	    !published_keys_read(reach->keys, grant->adapter_index, request->key, view)) {
+	    !published_keys_read(peer_memory->keys, grant->adapter_index, request->key, view)) {
 		view->entry = NULL;
 		return false;
 	}
@@ -111,15 +111,15 @@ bool reach_allows(const struct reach *reach, const struct placement_grant *grant
 				  request->byte_count, request->access, &target) != MEMORY_OK)
 		return false;
 	ret_target->address = (uintptr_t)target;
-	ret_target->shared = shared_bytes(reach, view, ret_target->address, request->byte_count);
+	ret_target->shared = shared_bytes(peer_memory, view, ret_target->address, request->byte_count);
 	/* A word that lies oddly is the responder's to refuse, and only the processor can change
 	 * one at once. */
 	if (request->access == ACCESS_REMOTE_ATOMIC)
 		return ret_target->shared && request->address % sizeof(uint64_t) == 0 &&
 		       ret_target->address % sizeof(uint64_t) == 0;
 	return ret_target->shared ||
-	       (reach->memory.file >= 0 &&
-		!__atomic_load_n(&reach->header->is_moving, __ATOMIC_SEQ_CST));
+	       (peer_memory->memory.file >= 0 &&
+		!__atomic_load_n(&peer_memory->header->is_moving, __ATOMIC_SEQ_CST));
 }
 
 /* The part of the local bytes that begins at offset; says how many bytes of it fit. */
@@ -158,63 +158,63 @@ static void copy_from(const uint8_t *from, const struct iovec *parts, unsigned p
 	}
 }
 
-static void do_atomic(const struct shortcut *shortcut, uint8_t *shared)
+static void do_atomic(const struct bypass *bypass, uint8_t *shared)
 {
 	uint64_t *word = (uint64_t *)(void *)shared;
-	uint64_t found = shortcut->compare_or_add;
+	uint64_t found = bypass->compare_or_add;
 	struct iovec parts[PARTS_MAX];
 	size_t byte_count;
 
-	if (shortcut->opcode == SEND_FETCH_ADD)
-		found = __atomic_fetch_add(word, shortcut->compare_or_add, __ATOMIC_SEQ_CST);
+	if (bypass->opcode == SEND_FETCH_ADD)
+		found = __atomic_fetch_add(word, bypass->compare_or_add, __ATOMIC_SEQ_CST);
 	else
-		__atomic_compare_exchange_n(word, &found, shortcut->swap, false, __ATOMIC_SEQ_CST,
+		__atomic_compare_exchange_n(word, &found, bypass->swap, false, __ATOMIC_SEQ_CST,
 					    __ATOMIC_SEQ_CST);
 	copy_from((const uint8_t *)&found, parts,
-		  cut(&shortcut->payload, 0, sizeof(found), parts, &byte_count));
+		  cut(&bypass->payload, 0, sizeof(found), parts, &byte_count));
 }
 
-static bool move_far(const struct reach *reach, const struct shortcut *shortcut, uint64_t address,
+static bool move_far(const struct peer_memory *peer_memory, const struct bypass *bypass, uint64_t address,
 		     size_t offset, size_t wanted, size_t *ret_byte_count)
 {
 	struct iovec parts[PARTS_MAX];
-	unsigned part_count = cut(&shortcut->payload, offset, wanted, parts, ret_byte_count);
+	unsigned part_count = cut(&bypass->payload, offset, wanted, parts, ret_byte_count);
 
-	if (shortcut->opcode == SEND_RDMA_READ)
-		return cross_memory_read(&reach->memory, address + offset, parts, part_count,
+	if (bypass->opcode == SEND_RDMA_READ)
+		return cma_read(&peer_memory->memory, address + offset, parts, part_count,
 					 *ret_byte_count);
-	return cross_memory_write(&reach->memory, address + offset, parts, part_count,
+	return cma_write(&peer_memory->memory, address + offset, parts, part_count,
 				  *ret_byte_count);
 }
 
 /* A page that is written to for the first time is mapped alone, which takes longer than copying it;
  * around one that is read the system maps all that there is in a window. */
-static void map_windows(struct reach *reach, const uint8_t *shared, size_t byte_count)
+static void map_blocks(struct peer_memory *peer_memory, const uint8_t *shared, size_t byte_count)
 {
-	size_t place = (size_t)(shared - reach->shared);
+	size_t place = (size_t)(shared - peer_memory->shared);
 	const size_t end = place + byte_count;
 
 	while (place < end) {
-		const size_t window = place / REACH_WINDOW_BYTES;
+		const size_t window = place / PEER_MEMORY_BLOCK_BYTES;
 
-		if (unlikely(!reach->is_mapped[window])) {
-			(void)*(const volatile uint8_t *)(reach->shared + place);
-			reach->is_mapped[window] = true;
+		if (unlikely(!peer_memory->is_mapped[window])) {
+			(void)*(const volatile uint8_t *)(peer_memory->shared + place);
+			peer_memory->is_mapped[window] = true;
 		}
-		place = (window + 1) * REACH_WINDOW_BYTES;
+		place = (window + 1) * PEER_MEMORY_BLOCK_BYTES;
 	}
 }
 
 /* A part of a message goes past the caches. */
-static void stream(const struct shortcut *shortcut, uint8_t *shared, size_t offset,
+static void stream(const struct bypass *bypass, uint8_t *shared, size_t offset,
 		   size_t *ret_byte_count)
 {
 	struct iovec parts[PARTS_MAX];
 	unsigned part_count =
-		cut(&shortcut->payload, offset, *ret_byte_count, parts, ret_byte_count);
+		cut(&bypass->payload, offset, *ret_byte_count, parts, ret_byte_count);
 
 	for (unsigned i = 0; i < part_count; i++) {
-		if (shortcut->opcode == SEND_RDMA_WRITE)
+		if (bypass->opcode == SEND_RDMA_WRITE)
 			stream_copy(parts[i].iov_base, parts[i].iov_len, shared);
 		else
 			stream_copy(shared, parts[i].iov_len, parts[i].iov_base);
@@ -222,62 +222,62 @@ static void stream(const struct shortcut *shortcut, uint8_t *shared, size_t offs
 	}
 }
 
-static void copy(const struct shortcut *shortcut, uint8_t *shared, size_t offset,
+static void copy(const struct bypass *bypass, uint8_t *shared, size_t offset,
 		 size_t *ret_byte_count)
 {
 	struct iovec parts[PARTS_MAX];
 
-	if (shortcut->opcode == SEND_RDMA_WRITE)
-		payload_write(&shortcut->payload, offset, *ret_byte_count, shared);
-	else if (shortcut->opcode == SEND_RDMA_READ)
+	if (bypass->opcode == SEND_RDMA_WRITE)
+		payload_write(&bypass->payload, offset, *ret_byte_count, shared);
+	else if (bypass->opcode == SEND_RDMA_READ)
 		copy_from(shared, parts,
-			  cut(&shortcut->payload, offset, *ret_byte_count, parts, ret_byte_count));
+			  cut(&bypass->payload, offset, *ret_byte_count, parts, ret_byte_count));
 	else
-		do_atomic(shortcut, shared);
+		do_atomic(bypass, shared);
 }
 
-static struct copy_trials *trials_of(struct reach *reach, const struct shortcut *shortcut)
+static struct copy_method *trials_of(struct peer_memory *peer_memory, const struct bypass *bypass)
 {
 	unsigned length = 0;
 
-	while (length < REACH_LENGTHS - 1 && shortcut->byte_count > (uint64_t)LONG_BYTES_MIN
+	while (length < PEER_MEMORY_LENGTHS - 1 && bypass->byte_count > (uint64_t)LONG_BYTES_MIN
 									    << length)
 		length++;
-	return shortcut->opcode == SEND_RDMA_READ ? &reach->reads[length] : &reach->writes[length];
+	return bypass->opcode == SEND_RDMA_READ ? &peer_memory->reads[length] : &peer_memory->writes[length];
 }
 
 /* A part of a message that no core's own cache holds. */
-static void copy_long(struct reach *reach, const struct shortcut *shortcut, uint8_t *shared,
+static void copy_long(struct peer_memory *peer_memory, const struct bypass *bypass, uint8_t *shared,
 		      size_t offset, size_t *ret_byte_count)
 {
-	struct copy_trials *trials = trials_of(reach, shortcut);
-	const time_ns begin = attachment_now();
+	struct copy_method *trials = trials_of(peer_memory, bypass);
+	const time_ns begin = runtime_now();
 
 	/* The last bytes of a WRITE go by the usual way, which puts them last. */
 	if (trials->way == COPY_PAST_CACHE && *ret_byte_count > LAST_BYTES) {
 		*ret_byte_count -= LAST_BYTES;
-		stream(shortcut, shared, offset, ret_byte_count);
+		stream(bypass, shared, offset, ret_byte_count);
 	} else {
-		copy(shortcut, shared, offset, ret_byte_count);
+		copy(bypass, shared, offset, ret_byte_count);
 	}
-	copy_trials_note(trials, shortcut->byte_count, *ret_byte_count, attachment_now() - begin);
+	copy_method_note(trials, bypass->byte_count, *ret_byte_count, runtime_now() - begin);
 }
 
-bool reach_move(struct reach *reach, const struct shortcut *shortcut,
-		const struct reach_target *target, size_t offset, size_t *ret_byte_count)
+bool peer_memory_move(struct peer_memory *peer_memory, const struct bypass *bypass,
+		const struct peer_target *target, size_t offset, size_t *ret_byte_count)
 {
-	size_t wanted = shortcut->byte_count - offset;
+	size_t wanted = bypass->byte_count - offset;
 
 	if (wanted > PIECE_BYTES)
 		wanted = PIECE_BYTES;
 	if (!target->shared)
-		return move_far(reach, shortcut, target->address, offset, wanted, ret_byte_count);
+		return move_far(peer_memory, bypass, target->address, offset, wanted, ret_byte_count);
 	*ret_byte_count = wanted;
-	if (shortcut->opcode == SEND_RDMA_WRITE)
-		map_windows(reach, target->shared + offset, wanted);
-	if (shortcut->byte_count >= LONG_BYTES_MIN)
-		copy_long(reach, shortcut, target->shared + offset, offset, ret_byte_count);
+	if (bypass->opcode == SEND_RDMA_WRITE)
+		map_blocks(peer_memory, target->shared + offset, wanted);
+	if (bypass->byte_count >= LONG_BYTES_MIN)
+		copy_long(peer_memory, bypass, target->shared + offset, offset, ret_byte_count);
 	else
-		copy(shortcut, target->shared + offset, offset, ret_byte_count);
-	return shortcut->opcode != SEND_RDMA_WRITE || !memory_guard_has_gaps();
+		copy(bypass, target->shared + offset, offset, ret_byte_count);
+	return bypass->opcode != SEND_RDMA_WRITE || !memory_guard_has_gaps();
 }

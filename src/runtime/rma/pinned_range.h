@@ -20,20 +20,20 @@
 #include <stdint.h>
 
 struct adapter;
-struct attachment;
+struct process_runtime;
 struct channel;
 struct ring_record;
 
 /* A peer asks for one; it gets it, or not, and is told that it was heard. */
-void pinned_window_asked(struct attachment *attachment, struct channel *channel,
+void pinned_range_asked(struct process_runtime *runtime, struct channel *channel,
 			 const struct ring_record *record);
 /* The key stands for nothing any more, and no peer uses it. */
-void pinned_window_end_key(const struct adapter *adapter, uint32_t key);
+void pinned_range_end_key(const struct adapter *adapter, uint32_t key);
 /* Pages are about to move. */
-void pinned_window_end_all(struct attachment *attachment);
+void pinned_range_end_all(struct process_runtime *runtime);
 /* The channel goes. */
-void pinned_window_close(struct attachment *attachment, struct channel *channel);
+void pinned_range_close(struct process_runtime *runtime, struct channel *channel);
 /* In the child of a fork, whose pages are others. */
-void pinned_window_abandon(struct channel *channel);
+void pinned_range_abandon(struct channel *channel);
 
 #endif

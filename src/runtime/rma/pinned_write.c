@@ -14,7 +14,7 @@
 #include "ipc/protocol.h"
 
 enum {
-	HALF_BYTES = 4 * EXPOSURE_PAGE_BYTES, /* given to the pipe at a time */
+	HALF_BYTES = 4 * RKEY_EXPORT_PAGE_BYTES, /* given to the pipe at a time */
 	STAGING_BYTES = 2 * HALF_BYTES,
 	WRITES_PER_QUESTION = 8,
 	DOUBLINGS_MAX = 9, /* of that, after answers that were none */
@@ -48,8 +48,8 @@ static bool make_staging(struct pinned_write *pinned)
 }
 
 /* The ring that the peer shows becomes ours. Its number is a stranger's word. */
-static bool open_ring(struct pinned_write *pinned, const struct reach *reach,
-		      const struct pinned_windows *shared, int source)
+static bool open_ring(struct pinned_write *pinned, const struct peer_memory *peer_memory,
+		      const struct pinned_ranges *shared, int source)
 {
 	const uint32_t number = __atomic_load_n(&shared->ring_number, __ATOMIC_ACQUIRE);
 
@@ -58,20 +58,20 @@ static bool open_ring(struct pinned_write *pinned, const struct reach *reach,
 	if (!number || number > INT32_MAX || shared->proof != pinned->proof)
 		return false;
 
-	int file = kernel_ring_fetch(reach->memory.pid, (int)number - 1);
+	int file = kernel_ring_fetch(peer_memory->memory.pid, (int)number - 1);
 
 	if (file < 0)
 		return false;
 	/* That number is still the same process's. */
-	if (cross_memory_is_there(&reach->memory) &&
+	if (cma_is_there(&peer_memory->memory) &&
 	    kernel_ring_open(&pinned->ring, file, source) == 0)
 		return true;
 	close(file);
 	return false;
 }
 
-static bool open_writer(struct pinned_write *pinned, const struct reach *reach,
-			const struct pinned_windows *shared)
+static bool open_writer(struct pinned_write *pinned, const struct peer_memory *peer_memory,
+			const struct pinned_ranges *shared)
 {
 	int ends[2];
 
@@ -80,7 +80,7 @@ static bool open_writer(struct pinned_write *pinned, const struct reach *reach,
 	pinned->pipe = ends[1];
 	if (!make_staging(pinned))
 		goto close_pipe;
-	if (!open_ring(pinned, reach, shared, ends[0]))
+	if (!open_ring(pinned, peer_memory, shared, ends[0]))
 		goto unmap;
 	if (!give_to_pipe(pinned, 0, STAGING_BYTES))
 		goto close_ring;
@@ -120,10 +120,10 @@ void pinned_write_abandon(struct pinned_write *pinned)
 	pinned->state = PINNED_OFF;
 }
 
-static bool begin(struct pinned_write *pinned, const struct reach *reach)
+static bool begin(struct pinned_write *pinned, const struct peer_memory *peer_memory)
 {
 	pinned->state = PINNED_OFF;
-	if (reach->memory.is_self || !kernel_ring_is_allowed() ||
+	if (peer_memory->memory.is_self || !kernel_ring_is_allowed() ||
 	    getrandom(&pinned->proof, sizeof(pinned->proof), GRND_NONBLOCK) !=
 		    (ssize_t)sizeof(pinned->proof))
 		return false;
@@ -131,7 +131,7 @@ static bool begin(struct pinned_write *pinned, const struct reach *reach)
 	return true;
 }
 
-static inline bool covers(const struct pinned_write *pinned, const struct pinned_windows *shared,
+static inline bool covers(const struct pinned_write *pinned, const struct pinned_ranges *shared,
 			  unsigned index, const struct pinned_request *request)
 {
 	const struct pinned_copy *copy = &pinned->copies[index];
@@ -142,10 +142,10 @@ static inline bool covers(const struct pinned_write *pinned, const struct pinned
 	       __atomic_load_n(&shared->windows[index].serial, __ATOMIC_SEQ_CST) == copy->serial;
 }
 
-static bool find(struct pinned_write *pinned, const struct pinned_windows *shared,
+static bool find(struct pinned_write *pinned, const struct pinned_ranges *shared,
 		 const struct pinned_request *request)
 {
-	for (unsigned index = 0; index < PINNED_WINDOWS_MAX; index++) {
+	for (unsigned index = 0; index < PINNED_RANGES_MAX; index++) {
 		if (!covers(pinned, shared, index, request))
 			continue;
 		pinned->last = index;
@@ -154,10 +154,10 @@ static bool find(struct pinned_write *pinned, const struct pinned_windows *share
 	return false;
 }
 
-static void copy_windows(struct pinned_write *pinned, const struct pinned_windows *shared)
+static void copy_windows(struct pinned_write *pinned, const struct pinned_ranges *shared)
 {
-	for (unsigned index = 0; index < PINNED_WINDOWS_MAX; index++) {
-		const struct pinned_window *window = &shared->windows[index];
+	for (unsigned index = 0; index < PINNED_RANGES_MAX; index++) {
+		const struct pinned_range *window = &shared->windows[index];
 		const uint32_t serial = __atomic_load_n(&window->serial, __ATOMIC_ACQUIRE);
 		struct pinned_copy *copy = &pinned->copies[index];
 
@@ -170,8 +170,8 @@ static void copy_windows(struct pinned_write *pinned, const struct pinned_window
 }
 
 /* The last question was answered: by a window, or not. */
-static void look_at_answer(struct pinned_write *pinned, const struct reach *reach,
-			   const struct pinned_windows *shared)
+static void look_at_answer(struct pinned_write *pinned, const struct peer_memory *peer_memory,
+			   const struct pinned_ranges *shared)
 {
 	pinned->answered = pinned->asked;
 	copy_windows(pinned, shared);
@@ -181,12 +181,12 @@ static void look_at_answer(struct pinned_write *pinned, const struct reach *reac
 	}
 	pinned->refused_count = 0;
 	if (pinned->state == PINNED_CLOSED)
-		pinned->state = open_writer(pinned, reach, shared) ? PINNED_OPEN : PINNED_OFF;
+		pinned->state = open_writer(pinned, peer_memory, shared) ? PINNED_OPEN : PINNED_OFF;
 }
 
-static void ask(const struct placement *placement, const struct pinned_request *request)
+static void ask(const struct rma *rma, const struct pinned_request *request)
 {
-	struct channel *channel = placement->channel;
+	struct channel *channel = rma->channel;
 	struct pinned_write *pinned = &channel->peer->pinned;
 	const struct pin_ask question = {
 		.key = request->key,
@@ -204,7 +204,7 @@ static void ask(const struct placement *placement, const struct pinned_request *
 	pinned->asked_for = *request;
 	memcpy(record->body, &question, sizeof(question));
 	record->kind = RECORD_PIN_ASKED;
-	record->port = placement->flow->destination_port;
+	record->port = rma->flow->destination_port;
 	record->packet_count = 0;
 	record->word = 0;
 	record->byte_count = sizeof(question);
@@ -213,41 +213,41 @@ static void ask(const struct placement *placement, const struct pinned_request *
 }
 
 /* Asks for where many go, and waits for one answer at a time. */
-static void count(const struct placement *placement, const struct pinned_request *request)
+static void count(const struct rma *rma, const struct pinned_request *request)
 {
-	struct pinned_write *pinned = &placement->channel->peer->pinned;
-	const uint64_t block = request->address / PINNED_WINDOW_BYTES;
+	struct pinned_write *pinned = &rma->channel->peer->pinned;
+	const uint64_t block = request->address / PINNED_RANGE_BYTES;
 	struct pinned_candidate *candidate =
 		&pinned->candidates[(block ^ request->key >> KEY_TAG_BITS) % PINNED_CANDIDATES];
 
 	/* What lies in two blocks has no window. */
 	if (pinned->asked != pinned->answered ||
-	    (request->address + request->byte_count - 1) / PINNED_WINDOW_BYTES != block)
+	    (request->address + request->byte_count - 1) / PINNED_RANGE_BYTES != block)
 		return;
 	if (candidate->block != block || candidate->key != request->key)
 		*candidate = (struct pinned_candidate){block, request->key, 0};
 	if (++candidate->count < (uint32_t)WRITES_PER_QUESTION << pinned->refused_count)
 		return;
 	candidate->count = 0;
-	ask(placement, request);
+	ask(rma, request);
 }
 
 /* There was no window the last time. */
-static bool find_other(const struct placement *placement, const struct pinned_request *request)
+static bool find_other(const struct rma *rma, const struct pinned_request *request)
 {
-	const struct channel *channel = placement->channel;
-	const struct pinned_windows *shared = &channel->placed_out->pinned;
+	const struct channel *channel = rma->channel;
+	const struct pinned_ranges *shared = &channel->rma_out->pinned;
 	struct pinned_write *pinned = &channel->peer->pinned;
 
-	if (pinned->state == PINNED_UNKNOWN && !begin(pinned, &channel->peer->reach))
+	if (pinned->state == PINNED_UNKNOWN && !begin(pinned, &channel->peer->peer_memory))
 		return false;
 	if (pinned->asked != pinned->answered &&
 	    __atomic_load_n(&shared->answered, __ATOMIC_ACQUIRE) == pinned->asked)
-		look_at_answer(pinned, &channel->peer->reach, shared);
+		look_at_answer(pinned, &channel->peer->peer_memory, shared);
 	if (pinned->state == PINNED_OPEN && find(pinned, shared, request))
 		return true;
 	if (pinned->state != PINNED_OFF)
-		count(placement, request);
+		count(rma, request);
 	return false;
 }
 
@@ -275,16 +275,16 @@ static bool advance(struct pinned_write *pinned, uint32_t byte_count)
 	return give_to_pipe(pinned, before / HALF_BYTES * HALF_BYTES, HALF_BYTES);
 }
 
-int pinned_write(const struct placement *placement, const struct pinned_request *request)
+int pinned_write(const struct rma *rma, const struct pinned_request *request)
 {
-	struct pinned_write *pinned = &placement->channel->peer->pinned;
-	const struct pinned_windows *shared = &placement->channel->placed_out->pinned;
+	struct pinned_write *pinned = &rma->channel->peer->pinned;
+	const struct pinned_ranges *shared = &rma->channel->rma_out->pinned;
 
 	if (unlikely(pinned->state == PINNED_OFF))
 		return 0;
 	if (unlikely(pinned->state != PINNED_OPEN ||
 		     !covers(pinned, shared, pinned->last, request)) &&
-	    !find_other(placement, request))
+	    !find_other(rma, request))
 		return 0;
 	stage(pinned, request);
 

@@ -17,8 +17,8 @@
 #include "ipc/rma_area.h"
 
 struct channel;
-struct placement;
-struct reach;
+struct rma;
+struct peer_memory;
 
 enum {
 	/* Longer ones are as quick, or quicker, without. */
@@ -68,7 +68,7 @@ struct pinned_write {
 	struct pinned_request asked_for;
 	uint32_t refused_count; /* in a row */
 	uint64_t proof;
-	struct pinned_copy copies[PINNED_WINDOWS_MAX];
+	struct pinned_copy copies[PINNED_RANGES_MAX];
 	struct pinned_candidate candidates[PINNED_CANDIDATES];
 };
 
@@ -77,6 +77,6 @@ void pinned_write_close(struct pinned_write *pinned);
 void pinned_write_abandon(struct pinned_write *pinned);
 
 /* Returns how many of the bytes were moved, from the first on, or -EINPROGRESS: nobody knows. */
-MUST_USE int pinned_write(const struct placement *placement, const struct pinned_request *request);
+MUST_USE int pinned_write(const struct rma *rma, const struct pinned_request *request);
 
 #endif

@@ -22,16 +22,16 @@
 /* A peer leaves within microseconds, unless it lost its core. */
 enum { SPINS_BEFORE_YIELD = 200 };
 
-int exposure_open(struct exposure *exposure, int file)
+int rkey_export_open(struct rkey_export *rkey_export, int file)
 {
-	struct exposure_layout layout = exposure_layout();
+	struct rkey_export_layout layout = rkey_export_layout();
 	struct stat status;
 	uint64_t nonce;
 
-	*exposure = (struct exposure){.file = file, .adopted = malloc(sizeof(*exposure->adopted))};
-	if (!exposure->adopted)
+	*rkey_export = (struct rkey_export){.file = file, .shared_mr = malloc(sizeof(*rkey_export->shared_mr))};
+	if (!rkey_export->shared_mr)
 		return -ENOMEM;
-	adopted_memory_init(exposure->adopted, file);
+	shared_mr_init(rkey_export->shared_mr, file);
 	if (fstat(file, &status) != 0 || status.st_size != (off_t)layout.total_bytes)
 		return -EPROTO;
 	if (getrandom(&nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
@@ -42,31 +42,31 @@ int exposure_open(struct exposure *exposure, int file)
 
 	if (memory == MAP_FAILED)
 		return -errno;
-	exposure->header = (struct exposure_header *)(void *)memory;
-	exposure->keys = (struct published_key *)(void *)(memory + layout.keys_offset);
-	*exposure->header = (struct exposure_header){
+	rkey_export->header = (struct rkey_export_header *)(void *)memory;
+	rkey_export->keys = (struct published_key *)(void *)(memory + layout.keys_offset);
+	*rkey_export->header = (struct rkey_export_header){
 		.nonce = nonce,
-		.nonce_address = cross_memory_is_allowed() ? (uintptr_t)&exposure->header->nonce : 0,
+		.nonce_address = cma_is_allowed() ? (uintptr_t)&rkey_export->header->nonce : 0,
 		.pid = (uint32_t)getpid(),
 	};
 	return 0;
 }
 
-void exposure_close(struct exposure *exposure)
+void rkey_export_close(struct rkey_export *rkey_export)
 {
-	if (exposure->header)
-		munmap(exposure->header, exposure_layout().shared_offset);
-	if (exposure->file >= 0)
-		close(exposure->file);
-	free(exposure->adopted);
-	*exposure = (struct exposure){.file = -1};
+	if (rkey_export->header)
+		munmap(rkey_export->header, rkey_export_layout().shared_offset);
+	if (rkey_export->file >= 0)
+		close(rkey_export->file);
+	free(rkey_export->shared_mr);
+	*rkey_export = (struct rkey_export){.file = -1};
 }
 
 /* In a ring with itself the process holds its own lock. */
 static bool may_be_busy(const struct channel *channel)
 {
-	return channel->state == CHANNEL_OPEN && channel->placed_in &&
-	       channel->placed_out != channel->placed_in;
+	return channel->state == CHANNEL_OPEN && channel->rma_in &&
+	       channel->rma_out != channel->rma_in;
 }
 
 /* From here on peers see what was published before, and we see those that had not seen it. */
@@ -80,7 +80,7 @@ static void meet_peers(bool is_fenced)
 
 static void wait_until_idle(const struct channel *channel)
 {
-	const uint64_t *hazard = &channel->placed_in->hazard;
+	const uint64_t *hazard = &channel->rma_in->hazard;
 	uint64_t begun = __atomic_load_n(hazard, __ATOMIC_SEQ_CST);
 	unsigned spins = 0;
 
@@ -95,7 +95,7 @@ static void wait_until_idle(const struct channel *channel)
 	}
 }
 
-void exposure_wait_for(const struct channel *channel)
+void rkey_export_wait_for(const struct channel *channel)
 {
 	if (!may_be_busy(channel))
 		return;
@@ -103,17 +103,17 @@ void exposure_wait_for(const struct channel *channel)
 	wait_until_idle(channel);
 }
 
-static void exposure_wait(const struct attachment *attachment)
+static void rkey_export_wait(const struct process_runtime *runtime)
 {
 	bool has_met = false;
 
-	for (unsigned i = 0; i < attachment->channel_count; i++) {
-		if (!may_be_busy(attachment->channels[i]))
+	for (unsigned i = 0; i < runtime->channel_count; i++) {
+		if (!may_be_busy(runtime->channels[i]))
 			continue;
 		if (!has_met)
-			meet_peers(attachment->is_fenced);
+			meet_peers(runtime->is_fenced);
 		has_met = true;
-		wait_until_idle(attachment->channels[i]);
+		wait_until_idle(runtime->channels[i]);
 	}
 }
 
@@ -134,102 +134,102 @@ static bool is_for_peers(const struct region *region)
 static void key_granted(void *context, const struct region *region)
 {
 	const struct adapter *adapter = context;
-	struct exposure *exposure = &adapter->attachment->exposure;
+	struct rkey_export *rkey_export = &adapter->runtime->rkey_export;
 
 	if (!is_memory(region))
 		return;
 	/* A window is bound by whoever makes progress; a region is registered by the program. */
 	uint64_t place =
 		region->kind == KEY_REGION
-			? adopted_memory_take(exposure->adopted, region->bytes, region->byte_count,
+			? shared_mr_take(rkey_export->shared_mr, region->bytes, region->byte_count,
 					      is_for_peers(region))
-			: adopted_memory_find(exposure->adopted, region->bytes, region->byte_count);
+			: shared_mr_find(rkey_export->shared_mr, region->bytes, region->byte_count);
 
 	if (is_for_peers(region))
-		published_keys_put(exposure->keys, adapter->description->index, region, place);
+		published_keys_put(rkey_export->keys, adapter->description->index, region, place);
 }
 
 /* What a peer writes to pages while they are copied would be lost with what they were. */
-static void set_moving(const struct exposure *exposure, bool is_moving)
+static void set_moving(const struct rkey_export *rkey_export, bool is_moving)
 {
-	__atomic_store_n(&exposure->header->is_moving, is_moving, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&rkey_export->header->is_moving, is_moving, __ATOMIC_SEQ_CST);
 }
 
 static void key_revoked(void *context, const struct region *region)
 {
 	const struct adapter *adapter = context;
-	struct attachment *attachment = adapter->attachment;
-	const struct exposure *exposure = &attachment->exposure;
+	struct process_runtime *runtime = adapter->runtime;
+	const struct rkey_export *rkey_export = &runtime->rkey_export;
 
 	/* After a fork the page is the parent's. */
-	if (attachment->is_abandoned || !is_memory(region))
+	if (runtime->is_abandoned || !is_memory(region))
 		return;
 
 	const bool moves_others =
 		region->kind == KEY_REGION &&
-		adopted_memory_is_on_others(exposure->adopted, region->bytes, region->byte_count);
+		shared_mr_is_on_others(rkey_export->shared_mr, region->bytes, region->byte_count);
 	const bool was_published =
 		is_for_peers(region) &&
-		published_keys_remove(exposure->keys, adapter->description->index, region->key);
+		published_keys_remove(rkey_export->keys, adapter->description->index, region->key);
 
 	if (unlikely(moves_others))
-		set_moving(exposure, true);
+		set_moving(rkey_export, true);
 	if (was_published || moves_others)
-		exposure_wait(attachment);
-	pinned_window_end_key(adapter, region->key);
+		rkey_export_wait(runtime);
+	pinned_range_end_key(adapter, region->key);
 	if (region->kind != KEY_REGION)
 		return;
 	if (unlikely(moves_others))
-		pinned_window_end_all(attachment);
-	datagram_loans_take_back(attachment);
-	adopted_memory_drop(exposure->adopted, region->bytes, region->byte_count,
+		pinned_range_end_all(runtime);
+	ud_zcopies_take_back(runtime);
+	shared_mr_drop(rkey_export->shared_mr, region->bytes, region->byte_count,
 			    is_for_peers(region));
 	if (unlikely(moves_others))
-		set_moving(exposure, false);
+		set_moving(rkey_export, false);
 }
 
-void exposure_end_sharing(struct attachment *attachment)
+void rkey_export_end_sharing(struct process_runtime *runtime)
 {
-	struct exposure *exposure = &attachment->exposure;
+	struct rkey_export *rkey_export = &runtime->rkey_export;
 
-	if (!exposure->header || !exposure->adopted->is_on)
+	if (!rkey_export->header || !rkey_export->shared_mr->is_on)
 		return;
-	datagram_loans_take_back(attachment);
-	set_moving(exposure, true);
-	__atomic_store_n(&exposure->header->shared_is_off, 1, __ATOMIC_SEQ_CST);
-	exposure_wait(attachment);
-	pinned_window_end_all(attachment);
-	adopted_memory_end(exposure->adopted);
-	set_moving(exposure, false);
+	ud_zcopies_take_back(runtime);
+	set_moving(rkey_export, true);
+	__atomic_store_n(&rkey_export->header->shared_is_off, 1, __ATOMIC_SEQ_CST);
+	rkey_export_wait(runtime);
+	pinned_range_end_all(runtime);
+	shared_mr_end(rkey_export->shared_mr);
+	set_moving(rkey_export, false);
 }
 
 /* A process has one attachment. */
-static struct attachment *exposed;
+static struct process_runtime *exposed;
 
 static bool is_lent(void *context, const uint8_t *bytes, size_t byte_count)
 {
-	return pull_lane_lends(context, bytes, byte_count);
+	return zcopy_is_sending_from(context, bytes, byte_count);
 }
 
 static void before_thread(void)
 {
-	attachment_lock(exposed);
+	runtime_lock(exposed);
 	if (!exposed->is_abandoned)
-		exposure_end_sharing(exposed);
-	attachment_unlock(exposed);
+		rkey_export_end_sharing(exposed);
+	runtime_unlock(exposed);
 }
 
-void exposure_watch(struct adapter *adapter)
+void rkey_export_watch(struct adapter *adapter)
 {
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 
-	if (!attachment->exposure.header)
+	if (!runtime->rkey_export.header)
 		return;
-	exposed = attachment;
-	attachment->exposure.adopted->is_lent = is_lent;
-	attachment->exposure.adopted->context = attachment;
-	if (attachment->exposure.adopted->is_on && !adopted_memory_hear_of_threads(before_thread))
-		exposure_end_sharing(attachment);
+	exposed = runtime;
+	runtime->rkey_export.shared_mr->is_lent = is_lent;
+	runtime->rkey_export.shared_mr->context = runtime;
+	if (runtime->rkey_export.shared_mr->is_on && !shared_mr_hear_of_threads(before_thread))
+		rkey_export_end_sharing(runtime);
 	adapter->key_observer = (struct memory_observer){key_granted, key_revoked, adapter};
 	adapter->hca.memory.observer = &adapter->key_observer;
 }

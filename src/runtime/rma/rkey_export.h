@@ -9,23 +9,23 @@
 #include "base/attributes.h"
 
 struct adapter;
-struct attachment;
+struct process_runtime;
 struct channel;
-struct exposure;
+struct rkey_export;
 
 /* The file becomes the exposure's; without it (or with a bad one) everything goes by packets. */
-MUST_USE int exposure_open(struct exposure *exposure, int file);
-void exposure_close(struct exposure *exposure);
+MUST_USE int rkey_export_open(struct rkey_export *rkey_export, int file);
+void rkey_export_close(struct rkey_export *rkey_export);
 
 /* Before a second thread begins, or a fork: pages that peers have too are the program's own again,
  * for good. Lock held. */
-void exposure_end_sharing(struct attachment *attachment);
+void rkey_export_end_sharing(struct process_runtime *runtime);
 
 /* Keys of the adapter are published from now on. */
-void exposure_watch(struct adapter *adapter);
+void rkey_export_watch(struct adapter *adapter);
 
 /* Returns when the peer is not in the middle of something that it began before the call. Lock held.
  */
-void exposure_wait_for(const struct channel *channel);
+void rkey_export_wait_for(const struct channel *channel);
 
 #endif

@@ -29,20 +29,20 @@ enum {
 #define ANSWER_NS MILLISECONDS(1)
 #define LOOK_NS	  MICROSECONDS(10)
 
-void placement_open(struct channel *channel, int exposure_file)
+void rma_open(struct channel *channel, int rkey_export_file)
 {
-	struct placement_peer *peer = calloc(1, sizeof(*peer));
+	struct rma_peer *peer = calloc(1, sizeof(*peer));
 
-	if (peer && reach_open(&peer->reach, exposure_file))
+	if (peer && peer_memory_open(&peer->peer_memory, rkey_export_file))
 		channel->peer = peer;
 	else
 		free(peer);
-	close(exposure_file);
+	close(rkey_export_file);
 }
 
-void placement_close(struct channel *channel)
+void rma_close(struct channel *channel)
 {
-	struct placement_peer *peer = channel->peer;
+	struct rma_peer *peer = channel->peer;
 
 	if (!peer)
 		return;
@@ -50,97 +50,97 @@ void placement_close(struct channel *channel)
 		if (peer->by_index[index])
 			peer->by_index[index]->channel = NULL;
 	pinned_write_close(&peer->pinned);
-	reach_close(&peer->reach);
+	peer_memory_close(&peer->peer_memory);
 	free(peer);
 	channel->peer = NULL;
 }
 
-void placement_forget(struct qp *qp)
+void rma_forget(struct qp *qp)
 {
-	struct placement *placement = qp->owner_placement;
+	struct rma *rma = qp->owner_rma;
 
-	if (!placement)
+	if (!rma)
 		return;
-	if (placement->channel)
-		placement->channel->peer->by_index[placement->index] = NULL;
-	free(placement);
-	qp->owner_placement = NULL;
+	if (rma->channel)
+		rma->channel->peer->by_index[rma->index] = NULL;
+	free(rma);
+	qp->owner_rma = NULL;
 	qp->requester.hold = HOLD_NONE;
 }
 
 /* Who acknowledges the request behind the question has read that too. */
-static bool is_awaited(const struct qp *qp, struct placement *placement)
+static bool is_awaited(const struct qp *qp, struct rma *rma)
 {
-	if (unlikely(placement->is_awaited))
-		placement->is_awaited =
-			(int32_t)(qp->requester.queue.done - placement->asked_request) <= 0;
-	return placement->is_awaited;
+	if (unlikely(rma->is_awaited))
+		rma->is_awaited =
+			(int32_t)(qp->requester.queue.done - rma->asked_request) <= 0;
+	return rma->is_awaited;
 }
 
 /* Reads the grant anew when it changed. */
-static bool is_granted(struct placement *placement)
+static bool is_granted(struct rma *rma)
 {
-	const struct placement_grant *shared =
-		&placement->channel->placed_out->grants[placement->index];
-	uint32_t serial = placement_serial(placement);
+	const struct rma_grant *shared =
+		&rma->channel->rma_out->grants[rma->index];
+	uint32_t serial = rma_serial(rma);
 
-	if (likely(serial == placement->serial))
+	if (likely(serial == rma->serial))
 		return serial % 2;
-	placement->serial = 0;
+	rma->serial = 0;
 	if (serial % 2 == 0)
 		return false;
-	placement->grant = *shared;
+	rma->grant = *shared;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (__atomic_load_n(&shared->serial, __ATOMIC_RELAXED) != serial ||
-	    placement->grant.ask_number != placement->ask_number)
+	    rma->grant.ask_number != rma->ask_number)
 		return false;
-	placement->serial = serial;
-	placement->asked_pause = 0;
-	placement->is_awaited = false;
-	placement->is_asked_ahead = false;
-	placement->view.entry = NULL;
-	placement->write_window.entry = NULL;
-	placement->read_window.entry = NULL;
+	rma->serial = serial;
+	rma->asked_pause = 0;
+	rma->is_awaited = false;
+	rma->is_asked_ahead = false;
+	rma->view.entry = NULL;
+	rma->write_range.entry = NULL;
+	rma->read_range.entry = NULL;
 	return true;
 }
 
 /* A long request that follows the question is over sooner if it waits for the answer: by packets it
  * fills the ring many times, for a target that is being woken. Who has read the question and says
  * nothing won't. */
-static bool is_worth_waiting(const struct qp *qp, const struct placement *placement, time_ns now)
+static bool is_worth_waiting(const struct qp *qp, const struct rma *rma, time_ns now)
 {
 	const struct requester *requester = &qp->requester;
 	const struct send_queue *queue = &requester->queue;
-	struct ring_producer *out = &placement->channel->out;
+	struct ring_producer *out = &rma->channel->out;
 
-	if (!placement->is_awaited || requester->cursor != placement->asked_request ||
+	if (!rma->is_awaited || requester->cursor != rma->asked_request ||
 	    requester->cursor != queue->started ||
 	    send_queue_slot(queue, requester->cursor)->byte_count < HELD_BYTES_MIN ||
-	    now > placement->asked_at + ANSWER_NS)
+	    now > rma->asked_at + ANSWER_NS)
 		return false;
 	(void)ring_room(out);
 	/* It may have answered since we looked. */
-	return out->head_seen - placement->asked_position >= out->data_bytes ||
-	       placement_serial(placement) % 2;
+	return out->head_seen - rma->asked_position >= out->data_bytes ||
+	       rma_serial(rma) % 2;
 }
 
 /* One piece. */
-static bool carry_out_piece(struct placement *placement, const struct shortcut *shortcut)
+static bool carry_out_piece(struct rma *rma, const struct bypass *bypass)
 {
-	const struct reach_request request = {shortcut->remote_key, shortcut->access,
-					      shortcut->remote_address, shortcut->byte_count};
-	struct placement_peer *peer = placement->channel->peer;
-	struct reach_target target;
+	const struct peer_request request = {bypass->remote_key, bypass->access,
+					      bypass->remote_address, bypass->byte_count};
+	struct rma_peer *peer = rma->channel->peer;
+	struct peer_target target;
 	size_t byte_count;
 
-	if (!is_granted(placement) ||
-	    !reach_allows(&peer->reach, &placement->grant, &placement->view, &request, &target))
+	if (!is_granted(rma) ||
+	    !peer_memory_allows(&peer->peer_memory, &rma->grant, &rma->view, &request, &target))
 		return false;
-	if (!reach_move(&peer->reach, shortcut, &target, placement->piece_offset, &byte_count)) {
+	if (!peer_memory_move(&peer->peer_memory, bypass, &target, rma->piece_offset, &byte_count)) {
 		peer->failures++;
 		return false;
 	}
-	placement->piece_offset += (uint32_t)byte_count;
+	rma->piece_offset += (uint32_t)byte_count;
 	return true;
 }
 
@@ -153,30 +153,30 @@ static bool is_behind_packets(const struct qp *qp, struct channel *channel)
 	return channel->out.head_seen - qp->owner_position < channel->out.data_bytes;
 }
 
-static void finish(struct qp *qp, struct flow *flow, struct placement *placement,
-		   const struct shortcut *shortcut, time_ns now)
+static void finish(struct qp *qp, struct flow *flow, struct rma *rma,
+		   const struct bypass *bypass, time_ns now)
 {
-	placement->piece_offset = 0;
-	placement->message_count++;
-	placement_count(flow, qp, shortcut);
-	shortcut_done(qp, now);
-	placement_show(qp, placement);
+	rma->piece_offset = 0;
+	rma->message_count++;
+	rma_count(flow, qp, bypass);
+	rma_bypass_done(qp, now);
+	rma_show(qp, rma);
 }
 
 enum step { STEP_FAILED, STEP_IS_PART, STEP_IS_LAST };
 
 /* A piece of the request at the head of the queue, and its end if it was the last. */
-static enum step take_step(struct qp *qp, struct flow *flow, struct placement *placement,
-			   const struct shortcut *shortcut, time_ns now)
+static enum step take_step(struct qp *qp, struct flow *flow, struct rma *rma,
+			   const struct bypass *bypass, time_ns now)
 {
-	const struct channel *channel = placement->channel;
+	const struct channel *channel = rma->channel;
 	enum step step = STEP_FAILED;
 
 	hazard_begin(channel);
-	if (likely(carry_out_piece(placement, shortcut))) {
+	if (likely(carry_out_piece(rma, bypass))) {
 		step = STEP_IS_PART;
-		if (placement->piece_offset == shortcut->byte_count) {
-			finish(qp, flow, placement, shortcut, now);
+		if (rma->piece_offset == bypass->byte_count) {
+			finish(qp, flow, rma, bypass, now);
 			step = STEP_IS_LAST;
 		}
 	}
@@ -188,12 +188,12 @@ static enum step take_step(struct qp *qp, struct flow *flow, struct placement *p
 }
 
 /* The request at the cursor waits for others: whether it should go past the packets after them. */
-static bool is_worth_holding(const struct qp *qp, struct placement *placement)
+static bool is_worth_holding(const struct qp *qp, struct rma *rma)
 {
 	const struct requester *requester = &qp->requester;
 	const struct send_queue *queue = &requester->queue;
 	const struct send_slot *slot = send_queue_slot(queue, requester->cursor);
-	struct reach_target target;
+	struct peer_target target;
 
 	if (qp->type != QP_RC || requester->cursor == queue->done ||
 	    requester->cursor != queue->started || slot->opcode == SEND_COMPARE_SWAP ||
@@ -201,7 +201,7 @@ static bool is_worth_holding(const struct qp *qp, struct placement *placement)
 		return false;
 
 	const struct send_slot *before = send_queue_slot(queue, requester->cursor - 1);
-	const struct reach_request request = {
+	const struct peer_request request = {
 		.key = slot->remote_key,
 		.access = slot->opcode == SEND_RDMA_READ ? ACCESS_REMOTE_READ : ACCESS_REMOTE_WRITE,
 		.address = slot->remote_address,
@@ -210,7 +210,7 @@ static bool is_worth_holding(const struct qp *qp, struct placement *placement)
 	bool is_one_of_many = before->opcode == SEND_RDMA_WRITE || before->opcode == SEND_RDMA_READ;
 
 	return (is_one_of_many || slot->byte_count >= HELD_BYTES_MIN) && slot->byte_count &&
-	       reach_allows(&placement->channel->peer->reach, &placement->grant, &placement->view,
+	       peer_memory_allows(&rma->channel->peer->peer_memory, &rma->grant, &rma->view,
 			    &request, &target);
 }
 
@@ -221,123 +221,123 @@ static void hold(struct qp *qp)
 	retry_ask(qp);
 }
 
-enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, struct flow *flow,
+enum rma_outcome rma_run(struct adapter *adapter, struct qp *qp, struct flow *flow,
 				     time_ns now)
 {
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 	struct channel *channel = flow->channel;
-	struct placement_peer *peer = channel->peer;
+	struct rma_peer *peer = channel->peer;
 
 	/* The pages that a process shared outlive it. */
 	if (!peer || peer->failures >= FAILURES_MAX || ring_is_closed(channel->out.shared))
-		return PLACEMENT_PACKETS;
+		return RMA_BY_PACKETS;
 
-	struct placement *placement = placement_make(qp, channel);
+	struct rma *rma = rma_make(qp, channel);
 
-	if (!placement)
-		return PLACEMENT_PACKETS;
-	placement->flow = flow;
-	if (!is_granted(placement)) {
-		if (!is_awaited(qp, placement) && qp->requester.cursor == qp->requester.queue.started)
-			placement_ask(adapter, qp, flow, placement, now);
-		if (is_worth_waiting(qp, placement, now)) {
+	if (!rma)
+		return RMA_BY_PACKETS;
+	rma->flow = flow;
+	if (!is_granted(rma)) {
+		if (!is_awaited(qp, rma) && qp->requester.cursor == qp->requester.queue.started)
+			rma_grant_request(adapter, qp, flow, rma, now);
+		if (is_worth_waiting(qp, rma, now)) {
 			pacing_pause(qp, now + LOOK_NS);
-			return PLACEMENT_GOES_ON;
+			return RMA_GOES_ON;
 		}
 		/* One request follows the question, the others its answer. */
-		if (placement->is_awaited)
+		if (rma->is_awaited)
 			hold(qp);
-		return PLACEMENT_PACKETS;
+		return RMA_BY_PACKETS;
 	}
-	while (placement_is_next(qp)) {
-		struct shortcut shortcut;
+	while (rma_is_next(qp)) {
+		struct bypass bypass;
 
 		if (is_behind_packets(qp, channel)) {
-			uint32_t byte_count = placement_lane_run(placement, qp, flow, now);
+			uint32_t byte_count = rma_short_run(rma, qp, flow, now);
 
-			attachment->placed_bytes += byte_count;
-			if (unlikely(qp->owner_placement != placement))
-				return PLACEMENT_PACKETS;
-			if (byte_count && attachment->placed_bytes >= ATTACHMENT_PLACED_BYTES_MAX &&
-			    placement_is_next(qp))
-				return PLACEMENT_GOES_ON;
+			runtime->rma_bytes += byte_count;
+			if (unlikely(qp->owner_rma != rma))
+				return RMA_BY_PACKETS;
+			if (byte_count && runtime->rma_bytes >= RUNTIME_RMA_BYTES_MAX &&
+			    rma_is_next(qp))
+				return RMA_GOES_ON;
 			if (byte_count)
 				continue;
 		}
-		if (!shortcut_next(qp, &shortcut)) {
-			if (is_worth_holding(qp, placement))
+		if (!rma_bypass_next(qp, &bypass)) {
+			if (is_worth_holding(qp, rma))
 				hold(qp);
 			break;
 		}
 		if (!is_behind_packets(qp, channel))
 			break;
 
-		enum step step = take_step(qp, flow, placement, &shortcut, now);
+		enum step step = take_step(qp, flow, rma, &bypass, now);
 
 		if (step == STEP_FAILED)
 			break;
-		attachment->placed_bytes +=
-			shortcut.byte_count < STEP_BYTES ? shortcut.byte_count : STEP_BYTES;
+		runtime->rma_bytes +=
+			bypass.byte_count < STEP_BYTES ? bypass.byte_count : STEP_BYTES;
 		if (step == STEP_IS_PART)
-			return PLACEMENT_GOES_ON;
-		if (unlikely(qp->owner_placement != placement))
-			return PLACEMENT_PACKETS;
-		if (attachment->placed_bytes >= ATTACHMENT_PLACED_BYTES_MAX && placement_is_next(qp))
-			return PLACEMENT_GOES_ON;
+			return RMA_GOES_ON;
+		if (unlikely(qp->owner_rma != rma))
+			return RMA_BY_PACKETS;
+		if (runtime->rma_bytes >= RUNTIME_RMA_BYTES_MAX && rma_is_next(qp))
+			return RMA_GOES_ON;
 	}
 	/* What follows goes by packets, from its beginning. */
-	placement->piece_offset = 0;
-	return PLACEMENT_PACKETS;
+	rma->piece_offset = 0;
+	return RMA_BY_PACKETS;
 }
 
 /* The flow by which the queue pair went past the packets before, if it still may; NULL: it may not.
  * A modify forgets the placement, so the queue pair still goes by this flow. */
-static inline struct flow *flow_past_packets(const struct attachment *attachment,
+static inline struct flow *flow_past_packets(const struct process_runtime *runtime,
 					     const struct qp *qp)
 {
-	const struct placement *placement = qp->owner_placement;
+	const struct rma *rma = qp->owner_rma;
 	struct flow *flow = qp->owner_route;
 
-	if (!placement || !flow || placement->flow != flow || flow->state != FLOW_DIRECT ||
-	    flow->channel != placement->channel ||
-	    flow->generation != attachment_generation(attachment) ||
-	    !attachment_is_usable(attachment) || list_is_linked(&qp->ready_link))
+	if (!rma || !flow || rma->flow != flow || flow->state != FLOW_DIRECT ||
+	    flow->channel != rma->channel ||
+	    flow->generation != runtime_generation(runtime) ||
+	    !runtime_is_usable(runtime) || list_is_linked(&qp->ready_link))
 		return NULL;
 	return flow;
 }
 
-bool placement_post(struct adapter *adapter, struct qp *qp, const struct send_request *request)
+bool rma_post(struct adapter *adapter, struct qp *qp, const struct send_request *request)
 {
-	struct attachment *attachment = adapter->attachment;
-	struct placed_again *again = &attachment->placed_again;
-	struct flow *flow = flow_past_packets(attachment, qp);
-	struct placement *placement = qp->owner_placement;
+	struct process_runtime *runtime = adapter->runtime;
+	struct rma_template *template = &runtime->rma_template;
+	struct flow *flow = flow_past_packets(runtime, qp);
+	struct rma *rma = qp->owner_rma;
 
 	if (unlikely(!flow) || unlikely(ring_is_closed(flow->channel->out.shared)) ||
 	    !is_behind_packets(qp, flow->channel))
 		return false;
-	if (unlikely(!placement->serial)) {
-		const bool was_asked_ahead = placement->is_asked_ahead;
+	if (unlikely(!rma->serial)) {
+		const bool was_asked_ahead = rma->is_asked_ahead;
 
-		if (!is_granted(placement))
+		if (!is_granted(rma))
 			return false;
 		if (was_asked_ahead)
-			placement_asked_in_time(adapter, qp, flow);
+			rma_granted_in_time(adapter, qp, flow);
 	}
-	again->qp = NULL;
-	if (!placement_lane_post(placement, qp, flow, request, lane_time(attachment)))
+	template->qp = NULL;
+	if (!rma_short_post(rma, qp, flow, request, fast_path_time(runtime)))
 		return false;
-	if (again->last == qp && likely(qp->owner_placement == placement))
-		placement_lane_remember(again, placement, qp, flow, request,
-					&attachment->fabric_page->generation);
-	again->last = qp;
+	if (template->last == qp && likely(qp->owner_rma == rma))
+		rma_short_remember(template, rma, qp, flow, request,
+					&runtime->fabric_page->generation);
+	template->last = qp;
 	return true;
 }
 
-bool placement_send(struct adapter *adapter, struct qp *qp)
+bool rma_send(struct adapter *adapter, struct qp *qp)
 {
-	struct attachment *attachment = adapter->attachment;
-	struct flow *flow = flow_past_packets(attachment, qp);
+	struct process_runtime *runtime = adapter->runtime;
+	struct flow *flow = flow_past_packets(runtime, qp);
 
 	if (!flow)
 		return false;
@@ -350,15 +350,15 @@ bool placement_send(struct adapter *adapter, struct qp *qp)
 	}
 
 	struct channel *channel = flow->channel;
-	time_ns now = lane_time(attachment);
+	time_ns now = fast_path_time(runtime);
 
 	if (likely(!ring_is_closed(channel->out.shared) && is_behind_packets(qp, channel)) &&
-	    placement_lane_run((struct placement *)qp->owner_placement, qp, flow, now) &&
+	    rma_short_run((struct rma *)qp->owner_rma, qp, flow, now) &&
 	    qp->requester.cursor == qp->requester.queue.tail)
 		return true;
-	if (!placement_is_next(qp))
+	if (!rma_is_next(qp))
 		return false;
-	attachment->placed_bytes = 0;
-	(void)placement_run(adapter, qp, flow, now);
+	runtime->rma_bytes = 0;
+	(void)rma_run(adapter, qp, flow, now);
 	return qp->requester.cursor == qp->requester.queue.tail;
 }

@@ -18,31 +18,31 @@ struct channel;
 struct flow;
 
 /* The peer's exposure has come with the ring; its file becomes the channel's. */
-void placement_open(struct channel *channel, int exposure_file);
+void rma_open(struct channel *channel, int rkey_export_file);
 /* The channel goes. */
-void placement_close(struct channel *channel);
+void rma_close(struct channel *channel);
 
-enum placement_outcome {
-	PLACEMENT_PACKETS, /* what is ready now goes by packets */
-	PLACEMENT_GOES_ON, /* it goes past them, the next time; answers do not wait for that */
+enum rma_outcome {
+	RMA_BY_PACKETS, /* what is ready now goes by packets */
+	RMA_GOES_ON, /* it goes past them, the next time; answers do not wait for that */
 };
 
 /* Carries out what it can of the requests at the head of the queue, and holds back what will be
  * carried out when those before it have been acknowledged. */
-enum placement_outcome placement_run(struct adapter *adapter, struct qp *qp, struct flow *flow,
+enum rma_outcome rma_run(struct adapter *adapter, struct qp *qp, struct flow *flow,
 				     time_ns now);
 
 /* The same at once, for what was just posted to a queue pair that has gone past the packets before,
- * if placement_is_next. Returns whether that was all of it. */
-bool placement_send(struct adapter *adapter, struct qp *qp);
+ * if rma_is_next. Returns whether that was all of it. */
+bool rma_send(struct adapter *adapter, struct qp *qp);
 
 /* The same for a WRITE or READ that is not posted yet, if nothing about it is unusual. false: nothing
  * was done. */
-MUST_USE bool placement_post(struct adapter *adapter, struct qp *qp,
+MUST_USE bool rma_post(struct adapter *adapter, struct qp *qp,
 			     const struct send_request *request);
 
 /* Whether the next request is of a kind that could be carried out. */
-static inline bool placement_is_next(const struct qp *qp)
+static inline bool rma_is_next(const struct qp *qp)
 {
 	enum {
 		KINDS = 1 << SEND_RDMA_WRITE | 1 << SEND_RDMA_READ | 1 << SEND_COMPARE_SWAP |
@@ -56,6 +56,6 @@ static inline bool placement_is_next(const struct qp *qp)
 }
 
 /* The queue pair's way is another from now on, or it has none. */
-void placement_forget(struct qp *qp);
+void rma_forget(struct qp *qp);
 
 #endif

@@ -13,29 +13,29 @@ enum { ATOMIC_ACK_BYTES = 8 };
 /* Packets with so many bytes behind their BTHs, payload padded. */
 static uint64_t words_of(const struct qp *qp, uint64_t packet_count, uint64_t byte_count)
 {
-	uint64_t header_bytes = link_weight_bare(qp->attributes.address.is_global);
+	uint64_t header_bytes = wire_bytes_bare(qp->attributes.address.is_global);
 
 	return (packet_count * header_bytes + ((byte_count + 3) & ~UINT64_C(3))) / 4;
 }
 
 /* First and Last of several carry an AETH each. */
-static uint64_t read_response_words(const struct qp *qp, const struct shortcut *shortcut)
+static uint64_t read_response_words(const struct qp *qp, const struct bypass *bypass)
 {
-	uint64_t aeths = shortcut->psn_count > 1 ? 2 : 1;
+	uint64_t aeths = bypass->psn_count > 1 ? 2 : 1;
 
-	return words_of(qp, shortcut->psn_count, shortcut->byte_count + aeths * AETH_BYTES);
+	return words_of(qp, bypass->psn_count, bypass->byte_count + aeths * AETH_BYTES);
 }
 
-void placement_count(struct flow *flow, const struct qp *qp, const struct shortcut *shortcut)
+void rma_count(struct flow *flow, const struct qp *qp, const struct bypass *bypass)
 {
-	if (shortcut->opcode == SEND_RDMA_WRITE) {
-		flow_count(flow, shortcut->psn_count,
-			   words_of(qp, shortcut->psn_count, RETH_BYTES + shortcut->byte_count));
+	if (bypass->opcode == SEND_RDMA_WRITE) {
+		flow_count(flow, bypass->psn_count,
+			   words_of(qp, bypass->psn_count, RETH_BYTES + bypass->byte_count));
 		if (qp_is_reliable(qp))
 			flow_count_returned(flow, 1, words_of(qp, 1, AETH_BYTES));
-	} else if (shortcut->opcode == SEND_RDMA_READ) {
+	} else if (bypass->opcode == SEND_RDMA_READ) {
 		flow_count(flow, 1, words_of(qp, 1, RETH_BYTES));
-		flow_count_returned(flow, shortcut->psn_count, read_response_words(qp, shortcut));
+		flow_count_returned(flow, bypass->psn_count, read_response_words(qp, bypass));
 	} else {
 		flow_count(flow, 1, words_of(qp, 1, ATOMIC_ETH_BYTES));
 		flow_count_returned(flow, 1, words_of(qp, 1, AETH_BYTES + ATOMIC_ACK_BYTES));

@@ -5,8 +5,8 @@
 
 struct flow;
 struct qp;
-struct shortcut;
+struct bypass;
 
-void placement_count(struct flow *flow, const struct qp *qp, const struct shortcut *shortcut);
+void rma_count(struct flow *flow, const struct qp *qp, const struct bypass *bypass);
 
 #endif

@@ -18,10 +18,10 @@ enum {
 };
 
 /* In turn, so that the word of one that was given up stays as it is for long. */
-static bool take_index(struct placement_peer *peer, uint32_t *ret_index)
+static bool take_index(struct rma_peer *peer, uint32_t *ret_index)
 {
-	for (unsigned tried = 0; tried < PLACEMENTS_MAX; tried++) {
-		uint32_t index = peer->next_index++ % PLACEMENTS_MAX;
+	for (unsigned tried = 0; tried < RMA_QPS_MAX; tried++) {
+		uint32_t index = peer->next_index++ % RMA_QPS_MAX;
 
 		if (!peer->by_index[index]) {
 			if (index >= peer->index_limit)
@@ -33,45 +33,45 @@ static bool take_index(struct placement_peer *peer, uint32_t *ret_index)
 	return false;
 }
 
-struct placement *placement_make(struct qp *qp, struct channel *channel)
+struct rma *rma_make(struct qp *qp, struct channel *channel)
 {
-	struct placement *placement = qp->owner_placement;
+	struct rma *rma = qp->owner_rma;
 	uint32_t index;
 
-	if (likely(placement && placement->channel == channel))
-		return placement;
-	placement_forget(qp);
+	if (likely(rma && rma->channel == channel))
+		return rma;
+	rma_forget(qp);
 	if (!take_index(channel->peer, &index))
 		return NULL;
-	placement = calloc(1, sizeof(*placement));
-	if (!placement)
+	rma = calloc(1, sizeof(*rma));
+	if (!rma)
 		return NULL;
-	placement->channel = channel;
-	placement->index = index;
-	channel->peer->by_index[index] = placement;
-	reach_try(&channel->peer->reach);
-	qp->owner_placement = placement;
-	return placement;
+	rma->channel = channel;
+	rma->index = index;
+	channel->peer->by_index[index] = rma;
+	peer_memory_try(&channel->peer->peer_memory);
+	qp->owner_rma = rma;
+	return rma;
 }
 
 /* Returns whether there was room for it. */
 static bool put_question(struct adapter *adapter, struct qp *qp, const struct flow *flow,
-			 struct placement *placement)
+			 struct rma *rma)
 {
-	struct channel *channel = placement->channel;
+	struct channel *channel = rma->channel;
 	struct packet packet;
 	struct ring_record *record =
-		ring_reserve(&channel->out, sizeof(struct placement_ask) + PACKET_HEADER_BYTES_MAX);
+		ring_reserve(&channel->out, sizeof(struct rma_grant_request) + PACKET_HEADER_BYTES_MAX);
 
 	if (!record)
 		return false;
 	/* The word stays: the target may just be taking a grant back and look for the last time how
 	 * far we came by it. What comes by the next one begins at the question's PSN. */
-	placement->ask_number = ++channel->peer->ask_count;
-	placement->message_count = 0;
+	rma->ask_number = ++channel->peer->ask_count;
+	rma->message_count = 0;
 
-	const struct placement_ask question = {.index = placement->index,
-					       .ask_number = placement->ask_number};
+	const struct rma_grant_request question = {.index = rma->index,
+					       .ask_number = rma->ask_number};
 
 	packet_address(qp, &qp->attributes.address, qp->attributes.destination_qpn, &packet);
 	packet.bth.opcode = qp_transport(qp) | OPCODE_WRITE_ONLY;
@@ -80,15 +80,15 @@ static bool put_question(struct adapter *adapter, struct qp *qp, const struct fl
 	packet.packet_count = 1;
 	packet_set_payload(&packet, NULL, 0);
 	memcpy(record->body, &question, sizeof(question));
-	record->kind = RECORD_PLACEMENT_ASKED;
+	record->kind = RECORD_RMA_GRANT_REQUEST;
 	record->port = flow->destination_port;
 	record->packet_count = 1;
 	record->word = 0;
 	record->byte_count = (uint32_t)(sizeof(question) +
 					packet_encode(&packet, record->body + sizeof(question)));
 	ring_commit(&channel->out, record);
-	placement->asked_position = channel->out.tail;
-	publish_later(adapter->attachment, channel);
+	rma->asked_position = channel->out.tail;
+	publish_later(adapter->runtime, channel);
 	return true;
 }
 
@@ -107,11 +107,11 @@ static bool may_ask_ahead(const struct qp *qp, const struct flow *flow)
 	const struct send_queue *queue = &requester->queue;
 
 	return qp->type == QP_RC && qp->state == QP_RTS && qp->owner_route == flow &&
-	       !qp->owner_placement && queue->done == queue->tail &&
+	       !qp->owner_rma && queue->done == queue->tail &&
 	       requester->cursor == queue->tail && requester->hold == HOLD_NONE;
 }
 
-/* Nothing follows such a question; a request that finds no answer yet will (placement_ask). */
+/* Nothing follows such a question; a request that finds no answer yet will (rma_grant_request). */
 static void ask_ahead(struct adapter *adapter, const struct qp *qp, struct flow *flow)
 {
 	for (int32_t distance = 1; distance <= ASKED_AHEAD; distance++) {
@@ -122,14 +122,14 @@ static void ask_ahead(struct adapter *adapter, const struct qp *qp, struct flow 
 		if (!may_ask_ahead(other, flow))
 			continue;
 
-		struct placement *placement = placement_make(other, flow->channel);
+		struct rma *rma = rma_make(other, flow->channel);
 
-		if (!placement)
+		if (!rma)
 			return;
-		placement->flow = flow;
-		placement->is_asked_ahead = put_question(adapter, other, flow, placement);
-		if (!placement->is_asked_ahead) {
-			placement_forget(other);
+		rma->flow = flow;
+		rma->is_asked_ahead = put_question(adapter, other, flow, rma);
+		if (!rma->is_asked_ahead) {
+			rma_forget(other);
 			return;
 		}
 	}
@@ -139,41 +139,41 @@ static bool is_second_in_row(const struct adapter *adapter, const struct qp *qp,
 			     const struct flow *flow)
 {
 	const struct qp *before = neighbour(adapter, qp, -1);
-	const struct placement *placement = before ? before->owner_placement : NULL;
+	const struct rma *rma = before ? before->owner_rma : NULL;
 
-	return placement && placement->flow == flow;
+	return rma && rma->flow == flow;
 }
 
-void placement_ask(struct adapter *adapter, struct qp *qp, struct flow *flow,
-		   struct placement *placement, time_ns now)
+void rma_grant_request(struct adapter *adapter, struct qp *qp, struct flow *flow,
+		   struct rma *rma, time_ns now)
 {
-	if (placement->has_asked && placement->ask_pause && placement->ask_pause--)
+	if (rma->has_asked && rma->ask_pause && rma->ask_pause--)
 		return;
 
-	const bool is_first = !placement->has_asked && !placement->is_asked_ahead;
+	const bool is_first = !rma->has_asked && !rma->is_asked_ahead;
 
-	if (!placement->is_asked_ahead && !put_question(adapter, qp, flow, placement))
+	if (!rma->is_asked_ahead && !put_question(adapter, qp, flow, rma))
 		return;
-	placement->is_asked_ahead = false;
-	placement->has_asked = true;
-	placement->is_awaited = qp->type == QP_RC;
-	placement->asked_request = qp->requester.cursor;
-	placement->asked_at = now;
-	placement->asked_pause = placement->asked_pause < ASK_PAUSE_MAX
-					 ? placement->asked_pause * 2 + 1
+	rma->is_asked_ahead = false;
+	rma->has_asked = true;
+	rma->is_awaited = qp->type == QP_RC;
+	rma->asked_request = qp->requester.cursor;
+	rma->asked_at = now;
+	rma->asked_pause = rma->asked_pause < ASK_PAUSE_MAX
+					 ? rma->asked_pause * 2 + 1
 					 : ASK_PAUSE_MAX;
-	placement->ask_pause = placement->asked_pause;
+	rma->ask_pause = rma->asked_pause;
 	if (is_first && is_second_in_row(adapter, qp, flow))
 		ask_ahead(adapter, qp, flow);
 }
 
 /* The answers to the next ones come in time too if they are asked before the first is wanted. */
-void placement_asked_in_time(struct adapter *adapter, const struct qp *qp, struct flow *flow)
+void rma_granted_in_time(struct adapter *adapter, const struct qp *qp, struct flow *flow)
 {
 	const struct qp *other = neighbour(adapter, qp, ASKED_AHEAD / 2);
 
-	if (!other || other->owner_placement)
+	if (!other || other->owner_rma)
 		return;
 	ask_ahead(adapter, qp, flow);
-	publish_all(adapter->attachment);
+	publish_all(adapter->runtime);
 }

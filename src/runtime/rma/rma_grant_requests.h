@@ -16,17 +16,17 @@
 struct adapter;
 struct channel;
 struct flow;
-struct placement;
+struct rma;
 struct qp;
 
 /* The queue pair's, made if there is none for this channel; NULL: no memory, or too many. */
-MUST_USE struct placement *placement_make(struct qp *qp, struct channel *channel);
+MUST_USE struct rma *rma_make(struct qp *qp, struct channel *channel);
 
 /* Before the packets of the request that could not go past them. */
-void placement_ask(struct adapter *adapter, struct qp *qp, struct flow *flow,
-		   struct placement *placement, time_ns now);
+void rma_grant_request(struct adapter *adapter, struct qp *qp, struct flow *flow,
+		   struct rma *rma, time_ns now);
 
 /* The queue pair was asked for ahead, and its first request found the answer: it is worth going on. */
-void placement_asked_in_time(struct adapter *adapter, const struct qp *qp, struct flow *flow);
+void rma_granted_in_time(struct adapter *adapter, const struct qp *qp, struct flow *flow);
 
 #endif

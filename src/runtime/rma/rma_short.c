@@ -25,7 +25,7 @@ static bool is_open(void)
 	static int choice; /* 0: not asked yet */
 
 	if (unlikely(!choice))
-		choice = express_lane_is_allowed() ? 1 : -1;
+		choice = fast_path_is_allowed() ? 1 : -1;
 	return choice > 0;
 }
 
@@ -35,18 +35,18 @@ static uint32_t access_of(const struct simple_request *request)
 }
 
 /* Asks for all of the region that is reached in the way of the request that was just allowed. */
-static void open_window(struct placement *placement, struct placement_window *window,
-			const struct simple_request *request, const struct reach_target *target)
+static void open_range(struct rma *rma, struct rma_range *window,
+			const struct simple_request *request, const struct peer_target *target)
 {
-	const struct published_view *view = &placement->view;
+	const struct published_view *view = &rma->view;
 	const struct region *region = &view->region;
 	uint64_t begin = (uintptr_t)region->bytes, end = begin + region->byte_count;
-	struct reach_target all;
+	struct peer_target all;
 
 	/* The edges of pages are reached in the other way than the pages. */
 	if (target->shared) {
-		begin = adopted_begin((uintptr_t)region->bytes);
-		end = adopted_end((uintptr_t)region->bytes, region->byte_count);
+		begin = shared_pages_begin((uintptr_t)region->bytes);
+		end = shared_pages_end((uintptr_t)region->bytes, region->byte_count);
 	} else if (view->shared_place) {
 		return;
 	}
@@ -54,14 +54,14 @@ static void open_window(struct placement *placement, struct placement_window *wi
 		return;
 
 	const uint64_t from = region->iova + (begin - (uintptr_t)region->bytes);
-	const struct reach_request whole = {region->key, access_of(request), from,
+	const struct peer_request whole = {region->key, access_of(request), from,
 					    (uint32_t)(end - begin)};
 
-	if (!reach_allows(&placement->channel->peer->reach, &placement->grant, &placement->view,
+	if (!peer_memory_allows(&rma->channel->peer->peer_memory, &rma->grant, &rma->view,
 			  &whole, &all) ||
 	    !all.shared != !target->shared)
 		return;
-	*window = (struct placement_window){
+	*window = (struct rma_range){
 		.entry = view->entry,
 		.sequence = view->sequence,
 		.key = region->key,
@@ -73,11 +73,11 @@ static void open_window(struct placement *placement, struct placement_window *wi
 }
 
 /* The peer may have taken the key back, or its pages, since the last request. */
-static inline bool window_holds(const struct placement *placement,
-				const struct placement_window *window,
+static inline bool range_holds(const struct rma *rma,
+				const struct rma_range *window,
 				const struct simple_request *request)
 {
-	const struct exposure_header *header = placement->channel->peer->reach.header;
+	const struct rkey_export_header *header = rma->channel->peer->peer_memory.header;
 
 	return window->entry && window->key == request->remote_key &&
 	       request->remote_address >= window->from && request->remote_address <= window->to &&
@@ -88,13 +88,13 @@ static inline bool window_holds(const struct placement *placement,
 }
 
 /* Where the request acts; false: what is asked for is not usual. */
-static inline bool find_target(struct placement *placement, const struct simple_request *request,
-			       struct reach_target *ret_target)
+static inline bool find_target(struct rma *rma, const struct simple_request *request,
+			       struct peer_target *ret_target)
 {
-	struct placement_window *window =
-		request->is_read ? &placement->read_window : &placement->write_window;
+	struct rma_range *window =
+		request->is_read ? &rma->read_range : &rma->write_range;
 
-	if (likely(window_holds(placement, window, request))) {
+	if (likely(range_holds(rma, window, request))) {
 		const uint64_t offset = request->remote_address - window->from;
 
 		ret_target->shared = window->shared ? window->shared + offset : NULL;
@@ -102,30 +102,30 @@ static inline bool find_target(struct placement *placement, const struct simple_
 		return true;
 	}
 
-	const struct reach_request asked = {request->remote_key, access_of(request),
+	const struct peer_request asked = {request->remote_key, access_of(request),
 					    request->remote_address, request->byte_count};
 
 	window->entry = NULL;
-	if (!reach_allows(&placement->channel->peer->reach, &placement->grant, &placement->view,
+	if (!peer_memory_allows(&rma->channel->peer->peer_memory, &rma->grant, &rma->view,
 			  &asked, ret_target))
 		return false;
-	open_window(placement, window, request, ret_target);
+	open_range(rma, window, request, ret_target);
 	return true;
 }
 
 /* Names what the key stands for, by which the target was just found. */
-static uint64_t key_id(const struct placement *placement)
+static uint64_t key_id(const struct rma *rma)
 {
-	const struct published_key *keys = placement->channel->peer->reach.keys;
-	const struct placement_window *window = &placement->write_window;
-	const struct published_view *view = &placement->view;
+	const struct published_key *keys = rma->channel->peer->peer_memory.keys;
+	const struct rma_range *window = &rma->write_range;
+	const struct published_view *view = &rma->view;
 
 	return window->entry ? published_key_id(keys, window->entry, window->sequence)
 			     : published_key_id(keys, view->entry, view->sequence);
 }
 
-static bool write_far(const struct placement *placement, const struct simple_request *request,
-		      const struct reach_target *target)
+static bool write_far(const struct rma *rma, const struct simple_request *request,
+		      const struct peer_target *target)
 {
 	struct iovec part = {request->bytes, request->byte_count};
 	uint32_t moved = 0;
@@ -135,10 +135,10 @@ static bool write_far(const struct placement *placement, const struct simple_req
 			.bytes = request->bytes,
 			.byte_count = request->byte_count,
 			.key = request->remote_key,
-			.key_id = key_id(placement),
+			.key_id = key_id(rma),
 			.address = target->address,
 		};
-		const int result = pinned_write(placement, &pinned);
+		const int result = pinned_write(rma, &pinned);
 
 		if (likely(result == (int)request->byte_count))
 			return true;
@@ -148,31 +148,31 @@ static bool write_far(const struct placement *placement, const struct simple_req
 		moved = (uint32_t)result;
 		part = (struct iovec){request->bytes + moved, request->byte_count - moved};
 	}
-	return cross_memory_write(&placement->channel->peer->reach.memory, target->address + moved,
+	return cma_write(&rma->channel->peer->peer_memory.memory, target->address + moved,
 				  &part, 1, part.iov_len);
 }
 
 /* Not among what needs no system call. */
-__attribute__((noinline)) static bool move_far(const struct placement *placement,
+__attribute__((noinline)) static bool move_far(const struct rma *rma,
 					       const struct simple_request *request,
-					       const struct reach_target *target)
+					       const struct peer_target *target)
 {
-	struct placement_peer *peer = placement->channel->peer;
+	struct rma_peer *peer = rma->channel->peer;
 	const struct iovec part = {request->bytes, request->byte_count};
 	const bool has_moved = request->is_read
-				       ? cross_memory_read(&peer->reach.memory, target->address,
+				       ? cma_read(&peer->peer_memory.memory, target->address,
 							   &part, 1, request->byte_count)
-				       : write_far(placement, request, target);
+				       : write_far(rma, request, target);
 
 	peer->failures += !has_moved;
 	return has_moved;
 }
 
-static bool move(const struct placement *placement, const struct simple_request *request,
-		 const struct reach_target *target)
+static bool move(const struct rma *rma, const struct simple_request *request,
+		 const struct peer_target *target)
 {
 	if (unlikely(!target->shared))
-		return move_far(placement, request, target);
+		return move_far(rma, request, target);
 	if (request->is_read)
 		memcpy(request->bytes, target->shared, request->byte_count);
 	else
@@ -189,7 +189,7 @@ struct books {
 static inline void enter(struct books *books, const struct qp *qp,
 			 const struct simple_request *request, uint32_t packet_count)
 {
-	const uint32_t packet_bytes = link_weight_bare(qp->attributes.address.is_global);
+	const uint32_t packet_bytes = wire_bytes_bare(qp->attributes.address.is_global);
 	const uint32_t payload_bytes = (request->byte_count + 3) & ~3u;
 
 	if (request->is_read) {
@@ -219,34 +219,34 @@ static inline void settle(struct qp *qp, struct flow *flow, const struct books *
 		qp_settle(qp, now);
 }
 
-uint32_t placement_lane_run(struct placement *placement, struct qp *qp, struct flow *flow,
+uint32_t rma_short_run(struct rma *rma, struct qp *qp, struct flow *flow,
 			    time_ns now)
 {
-	const struct channel *channel = placement->channel;
+	const struct channel *channel = rma->channel;
 	struct books books = {0};
 	struct simple_request request;
-	struct reach_target target;
+	struct peer_target target;
 	uint32_t byte_count = 0;
 	unsigned request_count = 0;
 
-	if (!is_open() || placement->piece_offset ||
-	    !shortcut_simple(qp, REQUEST_BYTES_MAX, &request))
+	if (!is_open() || rma->piece_offset ||
+	    !rma_bypass_simple(qp, REQUEST_BYTES_MAX, &request))
 		return 0;
 	hazard_begin(channel);
-	if (likely(placement->serial % 2 && placement_serial(placement) == placement->serial)) {
+	if (likely(rma->serial % 2 && rma_serial(rma) == rma->serial)) {
 		do {
-			if (unlikely(!find_target(placement, &request, &target)) ||
-			    unlikely(!move(placement, &request, &target)))
+			if (unlikely(!find_target(rma, &request, &target)) ||
+			    unlikely(!move(rma, &request, &target)))
 				break;
-			placement->message_count++;
-			enter(&books, qp, &request, shortcut_simple_done(qp, now));
+			rma->message_count++;
+			enter(&books, qp, &request, rma_bypass_simple_done(qp, now));
 			byte_count += request.byte_count;
 		} while (qp->requester.cursor != qp->requester.queue.tail &&
 			 ++request_count < REQUESTS_MAX && byte_count < BYTES_MAX &&
 			 likely(!qp->has_failed_to_report) &&
-			 shortcut_simple(qp, REQUEST_BYTES_MAX, &request));
+			 rma_bypass_simple(qp, REQUEST_BYTES_MAX, &request));
 		if (likely(byte_count))
-			placement_show(qp, placement);
+			rma_show(qp, rma);
 	}
 	hazard_end(channel);
 	if (unlikely(!byte_count))
@@ -256,79 +256,79 @@ uint32_t placement_lane_run(struct placement *placement, struct qp *qp, struct f
 }
 
 /* It was carried out: what that means for the queue pair. */
-static inline void posted(struct placement *placement, struct qp *qp, struct flow *flow,
+static inline void posted(struct rma *rma, struct qp *qp, struct flow *flow,
 			  const struct simple_request *request, time_ns now)
 {
 	struct books books = {0};
 
-	placement->message_count++;
-	enter(&books, qp, request, shortcut_posted(qp, now, request));
-	placement_show(qp, placement);
-	hazard_end(placement->channel);
+	rma->message_count++;
+	enter(&books, qp, request, rma_bypass_posted(qp, now, request));
+	rma_show(qp, rma);
+	hazard_end(rma->channel);
 	settle(qp, flow, &books, now);
 }
 
-bool placement_lane_post(struct placement *placement, struct qp *qp, struct flow *flow,
+bool rma_short_post(struct rma *rma, struct qp *qp, struct flow *flow,
 			 const struct send_request *request, time_ns now)
 {
 	struct simple_request simple;
-	struct reach_target target;
+	struct peer_target target;
 
-	if (unlikely(!is_open() || placement->piece_offset ||
-		     !shortcut_may_post(qp, request, REQUEST_BYTES_MAX, &simple)))
+	if (unlikely(!is_open() || rma->piece_offset ||
+		     !rma_bypass_may_post(qp, request, REQUEST_BYTES_MAX, &simple)))
 		return false;
-	hazard_begin(placement->channel);
-	if (likely(placement->serial % 2 && placement_serial(placement) == placement->serial &&
-		   find_target(placement, &simple, &target) && move(placement, &simple, &target))) {
-		posted(placement, qp, flow, &simple, now);
+	hazard_begin(rma->channel);
+	if (likely(rma->serial % 2 && rma_serial(rma) == rma->serial &&
+		   find_target(rma, &simple, &target) && move(rma, &simple, &target))) {
+		posted(rma, qp, flow, &simple, now);
 		return true;
 	}
-	hazard_end(placement->channel);
+	hazard_end(rma->channel);
 	return false;
 }
 
-void placement_lane_remember(struct placed_again *again, struct placement *placement, struct qp *qp,
+void rma_short_remember(struct rma_template *template, struct rma *rma, struct qp *qp,
 			     struct flow *flow, const struct send_request *request,
 			     const uint32_t *generation_at)
 {
-	const struct placement_window *window = &placement->write_window;
-	const struct channel *channel = placement->channel;
+	const struct rma_range *window = &rma->write_range;
+	const struct channel *channel = rma->channel;
 	const struct sge *sge = request->sges;
 
 	if (request->opcode != SEND_RDMA_WRITE || !window->entry || !window->shared ||
 	    window->to - window->from < sge->byte_count)
 		return;
-	*again = (struct placed_again){
+	*template = (struct rma_template){
 		.qp = qp,
 		.last = qp,
-		.placement = placement,
+		.rma = rma,
 		.flow = flow,
 		.channel = channel,
-		.local = again_local(qp, request),
+		.local = template_local(qp, request),
 		.remote_key = window->key,
 		.remote = {window->from, window->to - window->from - sge->byte_count,
 			   window->shared},
 		.generation = flow->generation,
-		.serial = placement->serial,
+		.serial = rma->serial,
 		.sequence = window->sequence,
 		.generation_at = generation_at,
-		.serial_at = &channel->placed_out->grants[placement->index].serial,
+		.serial_at = &channel->rma_out->grants[rma->index].serial,
 		.sequence_at = &window->entry->sequence,
-		.is_off_at = &channel->peer->reach.header->shared_is_off,
+		.is_off_at = &channel->peer->peer_memory.header->shared_is_off,
 		.is_closed_at = &channel->out.shared->closed,
 	};
 }
 
-void placement_lane_placed(struct placed_again *again, uint64_t wr_id, uint32_t flags, time_ns now)
+void rma_short_book(struct rma_template *template, uint64_t wr_id, uint32_t flags, time_ns now)
 {
 	const struct simple_request request = {
-		.byte_count = again->local.byte_count,
+		.byte_count = template->local.byte_count,
 		.flags = flags,
 		.wr_id = wr_id,
 	};
-	struct qp *qp = again->qp;
+	struct qp *qp = template->qp;
 
-	posted(again->placement, qp, again->flow, &request, now);
+	posted(template->rma, qp, template->flow, &request, now);
 	if (unlikely(qp->state != QP_RTS))
-		again->qp = NULL;
+		template->qp = NULL;
 }

@@ -24,54 +24,54 @@ struct send_request;
 
 /* Returns how many bytes the requests had that it carried out; 0: there were none. They may have
  * ended the queue pair, and the placement. */
-uint32_t placement_lane_run(struct placement *placement, struct qp *qp, struct flow *flow,
+uint32_t rma_short_run(struct rma *rma, struct qp *qp, struct flow *flow,
 			    time_ns now);
 
 /* Carries out a request instead of posting it. Of many queue pairs the send queues are more memory
  * than the processor's caches hold, and what never waits needs none of it. false: nothing was done.
  */
-MUST_USE bool placement_lane_post(struct placement *placement, struct qp *qp, struct flow *flow,
+MUST_USE bool rma_short_post(struct rma *rma, struct qp *qp, struct flow *flow,
 				  const struct send_request *request, time_ns now);
 
 /* After it has carried out a request of a queue pair as it did the one before: those like it need
  * not be asked as much. */
-void placement_lane_remember(struct placed_again *again, struct placement *placement, struct qp *qp,
+void rma_short_remember(struct rma_template *template, struct rma *rma, struct qp *qp,
 			     struct flow *flow, const struct send_request *request,
 			     const uint32_t *generation_at);
 
 /* Carries out a WRITE like the one that is remembered, if nothing has changed; that it means
- * something for the queue pair as well is left to placement_lane_placed, which comes next. Returns
+ * something for the queue pair as well is left to rma_short_book, which comes next. Returns
  * where it went; NULL: it was not carried out. */
-MUST_USE static inline const uint8_t *placement_lane_again(const struct placed_again *again,
+MUST_USE static inline const uint8_t *rma_short_by_template(const struct rma_template *template,
 							   uint32_t flags, const struct sge *sge,
 							   const struct remote_place *remote)
 {
-	const uint8_t *bytes = again_bytes(&again->local, flags, sge);
-	const uint64_t offset = remote->address - again->remote.from;
+	const uint8_t *bytes = template_bytes(&template->local, flags, sge);
+	const uint64_t offset = remote->address - template->remote.from;
 
-	if (unlikely(!bytes || remote->key != again->remote_key || offset > again->remote.span ||
-		     __atomic_load_n(again->generation_at, __ATOMIC_ACQUIRE) != again->generation ||
-		     __atomic_load_n(again->is_closed_at, __ATOMIC_ACQUIRE) ||
-		     send_queue_is_full(&again->qp->requester.queue)))
+	if (unlikely(!bytes || remote->key != template->remote_key || offset > template->remote.span ||
+		     __atomic_load_n(template->generation_at, __ATOMIC_ACQUIRE) != template->generation ||
+		     __atomic_load_n(template->is_closed_at, __ATOMIC_ACQUIRE) ||
+		     send_queue_is_full(&template->qp->requester.queue)))
 		return NULL;
-	hazard_begin(again->channel);
-	if (unlikely(__atomic_load_n(again->serial_at, __ATOMIC_SEQ_CST) != again->serial ||
-		     __atomic_load_n(again->sequence_at, __ATOMIC_SEQ_CST) != again->sequence ||
-		     __atomic_load_n(again->is_off_at, __ATOMIC_SEQ_CST))) {
-		hazard_end(again->channel);
+	hazard_begin(template->channel);
+	if (unlikely(__atomic_load_n(template->serial_at, __ATOMIC_SEQ_CST) != template->serial ||
+		     __atomic_load_n(template->sequence_at, __ATOMIC_SEQ_CST) != template->sequence ||
+		     __atomic_load_n(template->is_off_at, __ATOMIC_SEQ_CST))) {
+		hazard_end(template->channel);
 		return NULL;
 	}
 
-	uint8_t *place = again->remote.bytes + offset;
+	uint8_t *place = template->remote.bytes + offset;
 
 	bytes_write(bytes, sge->byte_count, place);
 	if (memory_guard_has_gaps()) {
-		hazard_end(again->channel);
+		hazard_end(template->channel);
 		return NULL;
 	}
 	return place;
 }
 
-void placement_lane_placed(struct placed_again *again, uint64_t wr_id, uint32_t flags, time_ns now);
+void rma_short_book(struct rma_template *template, uint64_t wr_id, uint32_t flags, time_ns now);
 
 #endif

@@ -15,19 +15,19 @@
 struct flow;
 
 /* A peer, as its channel has it. */
-struct placement_peer {
-	struct reach reach;
+struct rma_peer {
+	struct peer_memory peer_memory;
 	struct pinned_write pinned;
 	unsigned failures;
 	uint32_t next_index;
 	uint32_t index_limit; /* no index from here on was ever taken */
 	uint32_t ask_count;
-	struct placement *by_index[PLACEMENTS_MAX];
+	struct rma *by_index[RMA_QPS_MAX];
 };
 
 /* The part of the region that was used last which is reached in one way: what the rule allows for
  * all of it, it allows for each part. Holds while the entry that it was made from is current. */
-struct placement_window {
+struct rma_range {
 	const struct published_key *entry; /* NULL: none */
 	uint32_t sequence;
 	uint32_t key;
@@ -37,7 +37,7 @@ struct placement_window {
 };
 
 /* A queue pair that has asked to go past the packets. What each request needs comes first. */
-struct placement {
+struct rma {
 	struct channel *channel; /* NULL: it has gone */
 	const struct flow *flow;
 	uint32_t serial; /* of the grant that was read; 0: none */
@@ -53,17 +53,17 @@ struct placement {
 	uint32_t asked_request; /* where that one is in the queue */
 	uint64_t asked_position; /* of the ring, behind the question */
 	time_ns asked_at;
-	struct placement_window write_window, read_window;
-	struct placement_grant grant;
+	struct rma_range write_range, read_range;
+	struct rma_grant grant;
 	struct published_view view;
 };
 
 /* Between these two this process may be at the peer's memory: what the peer takes back after the
  * first is seen here, and what it takes back later it waits for. What was done is shown before the
- * second. A peer that has us pass a barrier before it looks (exposure_wait) spares us our own. */
+ * second. A peer that has us pass a barrier before it looks (rkey_export_wait) spares us our own. */
 static inline void hazard_begin(const struct channel *channel)
 {
-	uint64_t *hazard = &channel->placed_out->hazard;
+	uint64_t *hazard = &channel->rma_out->hazard;
 	const uint64_t begun = __atomic_load_n(hazard, __ATOMIC_RELAXED) | 1;
 
 	if (likely(channel->out.is_fenced &&
@@ -77,25 +77,25 @@ static inline void hazard_begin(const struct channel *channel)
 
 static inline void hazard_end(const struct channel *channel)
 {
-	uint64_t *hazard = &channel->placed_out->hazard;
+	uint64_t *hazard = &channel->rma_out->hazard;
 
 	__atomic_store_n(hazard, (__atomic_load_n(hazard, __ATOMIC_RELAXED) | 1) + 1,
 			 __ATOMIC_RELEASE);
 }
 
 /* The grant's serial as the peer shows it now. */
-static inline uint32_t placement_serial(const struct placement *placement)
+static inline uint32_t rma_serial(const struct rma *rma)
 {
-	return __atomic_load_n(&placement->channel->placed_out->grants[placement->index].serial,
+	return __atomic_load_n(&rma->channel->rma_out->grants[rma->index].serial,
 			       __ATOMIC_SEQ_CST);
 }
 
-static inline void placement_show(const struct qp *qp, const struct placement *placement)
+static inline void rma_show(const struct qp *qp, const struct rma *rma)
 {
-	uint64_t word = placed_word(qp->requester.next_psn.value, placement->message_count,
-				    placement->ask_number);
+	uint64_t word = rma_progress_word(qp->requester.next_psn.value, rma->message_count,
+				    rma->ask_number);
 
-	__atomic_store_n(&placement->channel->placed_out->placed[placement->index], word,
+	__atomic_store_n(&rma->channel->rma_out->placed[rma->index], word,
 			 __ATOMIC_RELEASE);
 }
 

@@ -13,7 +13,7 @@
 #include "wire/packet.h"
 
 struct grant {
-	struct placed_requests placed; /* the queue pair's responder points here */
+	struct rma_progress placed; /* the queue pair's responder points here */
 	struct channel *channel;
 	struct qp *qp;
 	uint32_t index;
@@ -21,32 +21,32 @@ struct grant {
 
 struct grant_table {
 	uint32_t index_limit; /* no grant from here on was ever made */
-	struct grant *by_index[PLACEMENTS_MAX];
+	struct grant *by_index[RMA_QPS_MAX];
 };
 
-static void set_serial(struct placement_grant *shared, uint32_t serial)
+static void set_serial(struct rma_grant *shared, uint32_t serial)
 {
 	__atomic_store_n(&shared->serial, serial, __ATOMIC_SEQ_CST);
 }
 
 static void end(struct grant *grant)
 {
-	struct placement_area *area = grant->channel->placed_in;
+	struct rma_area *area = grant->channel->rma_in;
 
 	/* The child of a fork leaves its parent's alone. */
 	if (area) {
-		struct placement_grant *shared = &area->grants[grant->index];
+		struct rma_grant *shared = &area->grants[grant->index];
 
 		set_serial(shared, (shared->serial | 1) + 1);
-		exposure_wait_for(grant->channel);
+		rkey_export_wait_for(grant->channel);
 	}
-	(void)shortcut_catch_up(grant->qp);
+	(void)rma_bypass_catch_up(grant->qp);
 	grant->qp->responder.placed = NULL;
 	grant->channel->grants->by_index[grant->index] = NULL;
 	free(grant);
 }
 
-void placement_target_end(struct qp *qp)
+void rma_target_end(struct qp *qp)
 {
 	if (qp->responder.placed)
 		end(container_of(qp->responder.placed, struct grant, placed));
@@ -59,13 +59,13 @@ static void end_those_of(const struct channel *channel)
 			end(channel->grants->by_index[index]);
 }
 
-void placement_target_end_all(struct attachment *attachment)
+void rma_target_end_all(struct process_runtime *runtime)
 {
-	for (unsigned i = 0; i < attachment->channel_count; i++)
-		end_those_of(attachment->channels[i]);
+	for (unsigned i = 0; i < runtime->channel_count; i++)
+		end_those_of(runtime->channels[i]);
 }
 
-void placement_target_close(struct channel *channel)
+void rma_target_close(struct channel *channel)
 {
 	end_those_of(channel);
 	free(channel->grants);
@@ -96,16 +96,16 @@ static bool may_grant(const struct qp_object *object, const struct packet *packe
 }
 
 static void make(struct channel *channel, struct qp_object *object, unsigned adapter_index,
-		 const struct placement_ask *ask)
+		 const struct rma_grant_request *ask)
 {
-	struct placement_grant *shared = &channel->placed_in->grants[ask->index];
-	const uint64_t *word = &channel->placed_in->placed[ask->index];
+	struct rma_grant *shared = &channel->rma_in->grants[ask->index];
+	const uint64_t *word = &channel->rma_in->placed[ask->index];
 	const uint64_t begin =
-		placed_word(object->qp.responder.expected_psn.value, 0, ask->ask_number);
+		rma_progress_word(object->qp.responder.expected_psn.value, 0, ask->ask_number);
 
 	/* What lies there is of an earlier grant; one of 65,536 questions ago would be taken for
 	 * this one's. The next question has another number. */
-	if (placed_words_are_of_one(__atomic_load_n(word, __ATOMIC_ACQUIRE), begin))
+	if (rma_words_have_one_tag(__atomic_load_n(word, __ATOMIC_ACQUIRE), begin))
 		return;
 
 	struct grant *grant = malloc(sizeof(*grant));
@@ -127,7 +127,7 @@ static void make(struct channel *channel, struct qp_object *object, unsigned ada
 	set_serial(shared, shared->serial | 1);
 }
 
-static bool decode(const struct ring_record *record, struct placement_ask *ret_ask,
+static bool decode(const struct ring_record *record, struct rma_grant_request *ret_ask,
 		   uint8_t headers[static PACKET_HEADER_BYTES_MAX + 4], struct packet *ret_packet)
 {
 	size_t byte_count = record->byte_count;
@@ -137,20 +137,20 @@ static bool decode(const struct ring_record *record, struct placement_ask *ret_a
 		return false;
 	memcpy(ret_ask, record->body, sizeof(*ret_ask));
 	memcpy(headers, record->body + sizeof(*ret_ask), byte_count - sizeof(*ret_ask));
-	return ret_ask->index < PLACEMENTS_MAX &&
+	return ret_ask->index < RMA_QPS_MAX &&
 	       packet_decode(headers, byte_count - sizeof(*ret_ask), 1, ret_packet) == PACKET_OK;
 }
 
-void placement_target_asked(struct attachment *attachment, struct channel *channel,
+void rma_target_requested(struct process_runtime *runtime, struct channel *channel,
 			    const struct ring_record *record)
 {
 	unsigned adapter_index = record->port >> 8;
-	const struct adapter *adapter = attachment_adapter(attachment, adapter_index);
+	const struct adapter *adapter = runtime_adapter(runtime, adapter_index);
 	uint8_t headers[PACKET_HEADER_BYTES_MAX + 4];
-	struct placement_ask ask;
+	struct rma_grant_request ask;
 	struct packet packet;
 
-	if (!adapter || !attachment->exposure.header || !channel->placed_in ||
+	if (!adapter || !runtime->rkey_export.header || !channel->rma_in ||
 	    !decode(record, &ask, headers, &packet))
 		return;
 
@@ -161,7 +161,7 @@ void placement_target_asked(struct attachment *attachment, struct channel *chann
 	if (!object || !channel->grants)
 		return;
 	/* Who asks anew has given up what it had. */
-	placement_target_end(&object->qp);
+	rma_target_end(&object->qp);
 	if (channel->grants->by_index[ask.index])
 		end(channel->grants->by_index[ask.index]);
 	/* The very checks that its packets pass. */

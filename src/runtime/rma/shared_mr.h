@@ -19,12 +19,12 @@
 #include "ipc/rma_area.h"
 
 enum {
-	ADOPTED_RANGES_MAX = 64,
-	ADOPTED_OTHERS_MAX = 64,
-	ADOPTED_PAGES_MAX = EXPOSURE_SHARED_BYTES / EXPOSURE_PAGE_BYTES,
+	SHARED_MR_RANGES_MAX = 64,
+	SHARED_MR_OTHERS_MAX = 64,
+	SHARED_MR_PAGES_MAX = RKEY_EXPORT_SHARED_BYTES / RKEY_EXPORT_PAGE_BYTES,
 };
 
-struct adopted_range {
+struct shared_mr_range {
 	uint8_t *address;
 	size_t byte_count;
 	size_t place; /* in the shared part of the exposure */
@@ -40,7 +40,7 @@ struct other_range {
 	bool is_reached; /* by peers in the other way */
 };
 
-struct adopted_memory {
+struct shared_mr {
 	int file; /* of the exposure; borrowed */
 	bool is_on;
 	unsigned returned_count; /* ranges that moved back: who comes and goes is left alone */
@@ -50,49 +50,49 @@ struct adopted_memory {
 	/* If not NULL, says whether peers may still copy from there (runtime/zcopy/zcopy_send.h). */
 	bool (*is_lent)(void *context, const uint8_t *bytes, size_t byte_count);
 	void *context;
-	struct adopted_range ranges[ADOPTED_RANGES_MAX];
-	struct other_range others[ADOPTED_OTHERS_MAX];
-	uint8_t is_used[ADOPTED_PAGES_MAX]; /* pages of the shared part */
+	struct shared_mr_range ranges[SHARED_MR_RANGES_MAX];
+	struct other_range others[SHARED_MR_OTHERS_MAX];
+	uint8_t is_used[SHARED_MR_PAGES_MAX]; /* pages of the shared part */
 };
 
 /* The part of a region that is moved if any is. */
-static inline uint64_t adopted_begin(uint64_t address)
+static inline uint64_t shared_pages_begin(uint64_t address)
 {
-	return (address + EXPOSURE_PAGE_BYTES - 1) & ~(uint64_t)(EXPOSURE_PAGE_BYTES - 1);
+	return (address + RKEY_EXPORT_PAGE_BYTES - 1) & ~(uint64_t)(RKEY_EXPORT_PAGE_BYTES - 1);
 }
 
-static inline uint64_t adopted_end(uint64_t address, uint64_t byte_count)
+static inline uint64_t shared_pages_end(uint64_t address, uint64_t byte_count)
 {
-	return (address + byte_count) & ~(uint64_t)(EXPOSURE_PAGE_BYTES - 1);
+	return (address + byte_count) & ~(uint64_t)(RKEY_EXPORT_PAGE_BYTES - 1);
 }
 
 /* SOFTIB_ADOPT=0 turns it off, and so does a program that was started without our preload, which
  * tells of threads. */
-void adopted_memory_init(struct adopted_memory *adopted, int file);
+void shared_mr_init(struct shared_mr *shared_mr, int file);
 
 /* By the program's thread. Returns where the region's whole pages are in the shared part, plus 1;
  * 0: they stay where they are. is_reached: by peers in another way, if not in this one. */
-uint64_t adopted_memory_take(struct adopted_memory *adopted, uint8_t *bytes, uint64_t byte_count,
+uint64_t shared_mr_take(struct shared_mr *shared_mr, uint8_t *bytes, uint64_t byte_count,
 			     bool is_reached);
 /* Whether pages of the region could move with it that peers reach in the other way, as parts of other
  * regions. */
-bool adopted_memory_is_on_others(const struct adopted_memory *adopted, const uint8_t *bytes,
+bool shared_mr_is_on_others(const struct shared_mr *shared_mr, const uint8_t *bytes,
 				 uint64_t byte_count);
 /* The region goes; no peer uses it any more. */
-void adopted_memory_drop(struct adopted_memory *adopted, const uint8_t *bytes, uint64_t byte_count,
+void shared_mr_drop(struct shared_mr *shared_mr, const uint8_t *bytes, uint64_t byte_count,
 			 bool is_reached);
 /* Where a part of a region that was taken is, plus 1; 0: nowhere. */
-uint64_t adopted_memory_find(const struct adopted_memory *adopted, const uint8_t *bytes,
+uint64_t shared_mr_find(const struct shared_mr *shared_mr, const uint8_t *bytes,
 			     uint64_t byte_count);
 
 /* Where these bytes are; false: not all of them are in one range. */
-MUST_USE bool adopted_memory_locate(const struct adopted_memory *adopted, const uint8_t *bytes,
+MUST_USE bool shared_mr_locate(const struct shared_mr *shared_mr, const uint8_t *bytes,
 				    uint64_t byte_count, uint64_t *ret_place);
 
 /* All pages move back, for good; no peer uses them any more. */
-void adopted_memory_end(struct adopted_memory *adopted);
+void shared_mr_end(struct shared_mr *shared_mr);
 
 /* Has this called before a second thread begins; false: nobody would. */
-bool adopted_memory_hear_of_threads(void (*before_thread)(void));
+bool shared_mr_hear_of_threads(void (*before_thread)(void));
 
 #endif

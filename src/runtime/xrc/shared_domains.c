@@ -23,7 +23,7 @@ static int ask_number(struct adapter *adapter, const char *text, const char *nam
 {
 	json_t *answer;
 	uint64_t number;
-	int error = session_ask_plain(adapter->attachment->session, text, &answer);
+	int error = session_ask_plain(adapter->runtime->session, text, &answer);
 
 	if (error)
 		return error;
@@ -55,7 +55,7 @@ static int open_everywhere(struct adapter *adapter, const struct xrcd_file *file
 	adapter_lock(adapter);
 	error = xrcd_open(&adapter->hca, file, XRCD_CREATE, ret_xrcd);
 	if (error)
-		target_loans_say(adapter, RECORD_DOMAIN_CLOSED, id);
+		xrc_leases_say(adapter, RECORD_DOMAIN_CLOSED, id);
 	else
 		(*ret_xrcd)->id = id;
 	adapter_unlock(adapter);
@@ -65,7 +65,7 @@ static int open_everywhere(struct adapter *adapter, const struct xrcd_file *file
 int adapter_domain_open(struct adapter *adapter, const struct xrcd_file *file,
 			enum xrcd_opening opening, struct xrcd **ret_xrcd)
 {
-	struct session *session = adapter->attachment->session;
+	struct session *session = adapter->runtime->session;
 	int error = 0;
 
 	/* Openers go one by one, so that two of the same file get the same domain. */
@@ -89,7 +89,7 @@ static void give_back_all(struct adapter *adapter, const struct xrcd *xrcd)
 	list_for_each_safe (link, &adapter->hca.borrowed) {
 		struct qp_object *object = container_of(link, struct qp_object, borrowed_link);
 
-		if (object->xrcd == xrcd && !target_loan_return(adapter, object))
+		if (object->xrcd == xrcd && !xrc_lease_return(adapter, object))
 			return;
 	}
 }
@@ -105,7 +105,7 @@ static void wait_until_read(struct session *session)
 
 int adapter_domain_close(struct adapter *adapter, struct xrcd *xrcd)
 {
-	struct session *session = adapter->attachment->session;
+	struct session *session = adapter->runtime->session;
 	uint32_t id = xrcd->id;
 
 	pthread_mutex_lock(&session->attaching);
@@ -121,7 +121,7 @@ int adapter_domain_close(struct adapter *adapter, struct xrcd *xrcd)
 	bool is_closed = !error && is_last && id;
 
 	if (is_closed)
-		target_loans_say(adapter, RECORD_DOMAIN_CLOSED, id);
+		xrc_leases_say(adapter, RECORD_DOMAIN_CLOSED, id);
 	adapter_unlock(adapter);
 	if (is_closed)
 		wait_until_read(session);
@@ -139,7 +139,7 @@ static int ask_for_target(struct adapter *adapter, uint32_t domain_id, uint32_t 
 	snprintf(text, sizeof(text), "{\"command\":\"target\",\"adapter\":%u,\"domain\":%u}",
 		 adapter->description->index, domain_id);
 
-	int error = session_ask_plain(adapter->attachment->session, text, &answer);
+	int error = session_ask_plain(adapter->runtime->session, text, &answer);
 
 	if (error)
 		return error;
@@ -165,7 +165,7 @@ int adapter_target_create(struct adapter *adapter, const struct qp_options *opti
 	adapter_lock(adapter);
 	error = qp_object_create(&adapter->hca, &with_number, ret_object);
 	if (error)
-		target_loans_say(adapter, RECORD_TARGET_CLOSED, with_number.qpn);
+		xrc_leases_say(adapter, RECORD_TARGET_CLOSED, with_number.qpn);
 	else if (is_shared)
 		shared_target_begin(*ret_object);
 	adapter_unlock(adapter);
@@ -182,7 +182,7 @@ static int ask_about_target(struct adapter *adapter, const char *command, uint32
 		 "{\"command\":\"%s\",\"adapter\":%u,\"domain\":%u,\"qpn\":%u%s}", command,
 		 adapter->description->index, domain_id, qpn, more);
 
-	int error = session_ask_plain(adapter->attachment->session, text, &answer);
+	int error = session_ask_plain(adapter->runtime->session, text, &answer);
 
 	if (!error)
 		json_decref(answer);
@@ -209,7 +209,7 @@ int adapter_target_open(struct adapter *adapter, struct xrcd *xrcd, uint32_t qpn
 		shared_target_adopt(object, context);
 		*ret_object = object;
 	} else {
-		target_loans_say(adapter, RECORD_TARGET_CLOSED, qpn);
+		xrc_leases_say(adapter, RECORD_TARGET_CLOSED, qpn);
 	}
 	adapter_unlock(adapter);
 	return error;
@@ -217,17 +217,17 @@ int adapter_target_open(struct adapter *adapter, struct xrcd *xrcd, uint32_t qpn
 
 void adapter_target_close(struct adapter *adapter, struct qp_object *object)
 {
-	if (!attachment_is_usable(adapter->attachment))
+	if (!runtime_is_usable(adapter->runtime))
 		return;
 	if (object->is_shared && !object->is_away)
-		(void)!target_loan_return(adapter, object);
-	target_loans_say(adapter, RECORD_TARGET_CLOSED, object->qp.qpn);
+		(void)!xrc_lease_return(adapter, object);
+	xrc_leases_say(adapter, RECORD_TARGET_CLOSED, object->qp.qpn);
 }
 
 int adapter_target_hold(struct adapter *adapter, struct qp_object *object)
 {
 	const struct timespec pause = {.tv_nsec = BORROW_PAUSE_NS};
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 	uint32_t domain_id = object->xrcd ? object->xrcd->id : 0;
 	uint32_t qpn = object->qp.qpn;
 	int error = -EAGAIN;
@@ -235,20 +235,20 @@ int adapter_target_hold(struct adapter *adapter, struct qp_object *object)
 	/* softibd may share it while this one is at work with it. */
 	object->pin_count++;
 	for (unsigned i = 0; object->is_away && i < BORROW_TRIES_MAX; i++) {
-		attachment_progress(attachment, attachment_now());
+		runtime_progress(runtime, runtime_now());
 		if (!object->is_away)
 			break;
-		if (!attachment_is_usable(attachment)) {
+		if (!runtime_is_usable(runtime)) {
 			error = -EIO;
 			break;
 		}
-		attachment_unlock(attachment);
+		runtime_unlock(runtime);
 		if (error == -EAGAIN)
 			error = ask_about_target(adapter, "target-borrow", domain_id, qpn,
 						 i < BORROW_TRIES_PATIENT ? "" : ",\"now\":true");
 		if (error != -EAGAIN || i > 10)
 			nanosleep(&pause, NULL);
-		attachment_lock(attachment);
+		runtime_lock(runtime);
 		if (error && error != -EAGAIN)
 			break;
 	}

@@ -14,12 +14,12 @@
 static_assert(sizeof(struct target_state) <= TARGET_STATE_BYTES_MAX, "softibd keeps so much");
 
 /* Up to softibd; false when there is no room. */
-static bool put_record(struct attachment *attachment, enum record_kind kind, unsigned adapter_index,
+static bool put_record(struct process_runtime *runtime, enum record_kind kind, unsigned adapter_index,
 		       uint32_t word, const void *body, uint32_t byte_count)
 {
-	struct channel *softibd = &attachment->softibd;
+	struct channel *softibd = &runtime->softibd;
 	/* The child of a fork has the same ring before it, and no business there. */
-	struct ring_record *record = attachment_is_usable(attachment)
+	struct ring_record *record = runtime_is_usable(runtime)
 					     ? ring_reserve(&softibd->out, byte_count)
 					     : NULL;
 
@@ -33,80 +33,80 @@ static bool put_record(struct attachment *attachment, enum record_kind kind, uns
 	if (byte_count)
 		memcpy(record->body, body, byte_count);
 	ring_commit(&softibd->out, record);
-	publish_later(attachment, softibd);
+	publish_later(runtime, softibd);
 	return true;
 }
 
 /* What had no room goes as soon as there is some, in its order. */
-static bool settle_debts(struct attachment *attachment)
+static bool settle_debts(struct process_runtime *runtime)
 {
 	unsigned done = 0;
 
-	while (done < attachment->owed_count) {
-		const struct owed_record *owed = &attachment->owed[done];
+	while (done < runtime->owed_count) {
+		const struct owed_record *owed = &runtime->owed[done];
 
-		if (!put_record(attachment, owed->kind, owed->adapter_index, owed->word, NULL, 0))
+		if (!put_record(runtime, owed->kind, owed->adapter_index, owed->word, NULL, 0))
 			break;
 		done++;
 	}
-	attachment->owed_count -= done;
-	if (done && attachment->owed_count)
-		memmove(attachment->owed, attachment->owed + done,
-			attachment->owed_count * sizeof(*attachment->owed));
-	return attachment->owed_count == 0;
+	runtime->owed_count -= done;
+	if (done && runtime->owed_count)
+		memmove(runtime->owed, runtime->owed + done,
+			runtime->owed_count * sizeof(*runtime->owed));
+	return runtime->owed_count == 0;
 }
 
-void target_loans_say(struct adapter *adapter, enum record_kind kind, uint32_t word)
+void xrc_leases_say(struct adapter *adapter, enum record_kind kind, uint32_t word)
 {
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 	const struct owed_record record = {kind, adapter->description->index, word};
 
-	if (!attachment_is_usable(attachment))
+	if (!runtime_is_usable(runtime))
 		return;
-	if (settle_debts(attachment) &&
-	    put_record(attachment, kind, record.adapter_index, word, NULL, 0)) {
-		publish_all(attachment);
+	if (settle_debts(runtime) &&
+	    put_record(runtime, kind, record.adapter_index, word, NULL, 0)) {
+		publish_all(runtime);
 		return;
 	}
 
-	struct owed_record *owed = realloc(attachment->owed,
-					   (attachment->owed_count + 1) * sizeof(*attachment->owed));
+	struct owed_record *owed = realloc(runtime->owed,
+					   (runtime->owed_count + 1) * sizeof(*runtime->owed));
 
 	/* Without memory softibd learns of it when this process ends. */
 	if (!owed)
 		return;
-	attachment->owed = owed;
-	owed[attachment->owed_count++] = record;
+	runtime->owed = owed;
+	owed[runtime->owed_count++] = record;
 }
 
-bool target_loan_return(struct adapter *adapter, struct qp_object *object)
+bool xrc_lease_return(struct adapter *adapter, struct qp_object *object)
 {
 	struct {
 		struct target_return header;
 		struct target_state state;
 	} body;
 	struct target_parting parting;
-	struct attachment *attachment = adapter->attachment;
+	struct process_runtime *runtime = adapter->runtime;
 
 	/* Once it has parted there is no way back. */
-	if (!attachment_is_usable(attachment) ||
-	    ring_room(&attachment->softibd.out) < 2 * ring_record_bytes(sizeof(body)))
+	if (!runtime_is_usable(runtime) ||
+	    ring_room(&runtime->softibd.out) < 2 * ring_record_bytes(sizeof(body)))
 		return false;
 	shared_target_part(object, &parting);
 	memset(&body, 0, sizeof(body));
 	body.header = (struct target_return){parting.taken_count, parting.events};
 	body.state = parting.state;
-	return put_record(attachment, RECORD_TARGET_RETURNED, adapter->description->index,
+	return put_record(runtime, RECORD_TARGET_RETURNED, adapter->description->index,
 			  object->qp.qpn, &body, sizeof(body));
 }
 
-void target_loans_return_idle(struct attachment *attachment, time_ns now)
+void xrc_leases_return_idle(struct process_runtime *runtime, time_ns now)
 {
-	attachment->give_back_at = TIME_NEVER;
-	if (unlikely(attachment->owed_count) && !settle_debts(attachment))
-		attachment->give_back_at = now + GIVE_BACK_NS;
-	for (unsigned i = 0; i < attachment->adapter_limit; i++) {
-		struct adapter *adapter = attachment->adapters[i];
+	runtime->give_back_at = TIME_NEVER;
+	if (unlikely(runtime->owed_count) && !settle_debts(runtime))
+		runtime->give_back_at = now + GIVE_BACK_NS;
+	for (unsigned i = 0; i < runtime->adapter_limit; i++) {
+		struct adapter *adapter = runtime->adapters[i];
 
 		if (likely(!adapter || !adapter->has_hca ||
 			   list_is_empty(&adapter->hca.borrowed)))
@@ -115,8 +115,8 @@ void target_loans_return_idle(struct attachment *attachment, time_ns now)
 			struct qp_object *object =
 				container_of(link, struct qp_object, borrowed_link);
 
-			if (shared_target_may_go(object) && !target_loan_return(adapter, object))
-				attachment->give_back_at = now + GIVE_BACK_NS;
+			if (shared_target_may_go(object) && !xrc_lease_return(adapter, object))
+				runtime->give_back_at = now + GIVE_BACK_NS;
 		}
 	}
 }
@@ -124,16 +124,16 @@ void target_loans_return_idle(struct attachment *attachment, time_ns now)
 static void receive_loan(struct adapter *adapter, const struct ring_record *record)
 {
 	struct hca *hca = &adapter->hca;
-	struct target_loan loan;
+	struct xrc_lease zcopy;
 	struct target_state state;
 
-	if (record->byte_count < sizeof(loan))
+	if (record->byte_count < sizeof(zcopy))
 		return;
-	memcpy(&loan, record->body, sizeof(loan));
+	memcpy(&zcopy, record->body, sizeof(zcopy));
 
-	bool has_state = !loan.is_lost && record->byte_count == sizeof(loan) + sizeof(state);
+	bool has_state = !zcopy.is_lost && record->byte_count == sizeof(zcopy) + sizeof(state);
 	struct qp_object *object = index_table_get(&hca->qps, record->word);
-	struct xrcd *xrcd = loan.domain_id ? xrcd_by_id(hca, loan.domain_id) : NULL;
+	struct xrcd *xrcd = zcopy.domain_id ? xrcd_by_id(hca, zcopy.domain_id) : NULL;
 
 	/* The domain was just closed here: softibd will read so. */
 	if (!xrcd || (object && object->xrcd != xrcd))
@@ -142,7 +142,7 @@ static void receive_loan(struct adapter *adapter, const struct ring_record *reco
 	if (!object && shared_target_add(xrcd, record->word, &object) != 0)
 		return;
 	if (has_state)
-		memcpy(&state, record->body + sizeof(loan), sizeof(state));
+		memcpy(&state, record->body + sizeof(zcopy), sizeof(state));
 	shared_target_install(object, has_state ? &state : NULL);
 }
 
@@ -158,13 +158,13 @@ static void receive_event(struct adapter *adapter, struct qp_object *object, uin
 					     });
 }
 
-void target_loans_receive(struct attachment *attachment, const struct ring_record *record)
+void xrc_leases_receive(struct process_runtime *runtime, const struct ring_record *record)
 {
-	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
 
 	if (!adapter)
 		return;
-	if (record->kind == RECORD_TARGET_LENT) {
+	if (record->kind == RECORD_TARGET_LEASED) {
 		receive_loan(adapter, record);
 		return;
 	}

@@ -12,18 +12,18 @@
 #include "ipc/protocol.h"
 
 struct adapter;
-struct attachment;
+struct process_runtime;
 struct qp_object;
 struct ring_record;
 
 /* A record of the down ring about a target. */
-void target_loans_receive(struct attachment *attachment, const struct ring_record *record);
+void xrc_leases_receive(struct process_runtime *runtime, const struct ring_record *record);
 /* Gives back what is idle, and says in give_back_at when to look again. */
-void target_loans_return_idle(struct attachment *attachment, time_ns now);
+void xrc_leases_return_idle(struct process_runtime *runtime, time_ns now);
 
 /* This one, idle or not. false: no room now. */
-MUST_USE bool target_loan_return(struct adapter *adapter, struct qp_object *object);
+MUST_USE bool xrc_lease_return(struct adapter *adapter, struct qp_object *object);
 /* A record of one word, now or when the ring has room. */
-void target_loans_say(struct adapter *adapter, enum record_kind kind, uint32_t word);
+void xrc_leases_say(struct adapter *adapter, enum record_kind kind, uint32_t word);
 
 #endif

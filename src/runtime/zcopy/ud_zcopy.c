@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Datagrams whose payload the receiver copies from the sender's memory, at the sender's: see
- * datagram_loans.h. */
+ * ud_zcopies.h. */
 #include "runtime/zcopy/ud_zcopy.h"
 
 #include <stdlib.h>
@@ -25,9 +25,9 @@ enum {
 };
 
 /* A receiver that polls takes a whole window in less. */
-#define LOAN_PATIENCE_NS MICROSECONDS(20)
+#define UD_ZCOPY_WAIT_NS MICROSECONDS(20)
 
-struct datagram_loan {
+struct ud_zcopy {
 	struct qp *qp; /* NULL: its request has ended */
 	uint64_t end;  /* of the record, in the ring */
 	uint8_t *room;
@@ -35,9 +35,9 @@ struct datagram_loan {
 	uint32_t byte_count;
 };
 
-static struct datagram_loan *loan_at(const struct datagram_loans *loans, uint32_t position)
+static struct ud_zcopy *loan_at(const struct ud_zcopies *zcopies, uint32_t position)
 {
-	return &loans->loans[position % LOANS_MAX];
+	return &zcopies->zcopies[position % LOANS_MAX];
 }
 
 /* Whether the program took the completion of the last one before it posted this one, and nothing else
@@ -45,50 +45,50 @@ static struct datagram_loan *loan_at(const struct datagram_loans *loans, uint32_
 static inline bool waits_for_each(struct channel *channel, const struct send_queue *queue,
 				  const struct completion_ring *ring)
 {
-	struct datagram_loans *loans = &channel->loans;
-	bool waits = ring == loans->ring && ring->head != loans->ring_head &&
-		     channel->in.head == loans->in_head && queue->done == queue->started;
+	struct ud_zcopies *zcopies = &channel->zcopies;
+	bool waits = ring == zcopies->ring && ring->head != zcopies->ring_head &&
+		     channel->in.head == zcopies->in_head && queue->done == queue->started;
 
-	loans->ring = ring;
-	loans->ring_head = ring->head;
-	loans->in_head = channel->in.head;
+	zcopies->ring = ring;
+	zcopies->ring_head = ring->head;
+	zcopies->in_head = channel->in.head;
 	return waits;
 }
 
 /* Whoever waits for events does not poll for its memory. */
-static inline bool may_lend(const struct attachment *attachment, const struct qp *qp,
+static inline bool may_lend(const struct process_runtime *runtime, const struct qp *qp,
 			    struct channel *channel)
 {
 	const struct send_queue *queue = &qp->requester.queue;
 	const struct completion_ring *ring = qp->completions[SIDE_SEND];
-	struct datagram_loans *loans = &channel->loans;
+	struct ud_zcopies *zcopies = &channel->zcopies;
 
-	if (attachment->helper_mode != HELPER_STAYING_OUT || !ring || ring->armed ||
+	if (runtime->progress_mode != PROGRESS_STAYING_OUT || !ring || ring->armed ||
 	    waits_for_each(channel, queue, ring) ||
-	    !pull_lane_peer_pulls(&attachment->exposure, channel))
+	    !zcopy_peer_takes(&runtime->rkey_export, channel))
 		return false;
 	/* Requests end in order, and so do the loans of a ring, but not those of two. */
-	if (queue->done != queue->started && qp->express.route != channel)
+	if (queue->done != queue->started && qp->header_cache.route != channel)
 		return false;
-	if (unlikely(loans->copies_left)) {
-		loans->copies_left--;
+	if (unlikely(zcopies->copies_left)) {
+		zcopies->copies_left--;
 		return false;
 	}
-	if (unlikely(!loans->loans))
-		loans->loans = calloc(LOANS_MAX, sizeof(*loans->loans));
-	return loans->loans && loans->tail - loans->head < LOANS_MAX;
+	if (unlikely(!zcopies->zcopies))
+		zcopies->zcopies = calloc(LOANS_MAX, sizeof(*zcopies->zcopies));
+	return zcopies->zcopies && zcopies->tail - zcopies->head < LOANS_MAX;
 }
 
-static void remember(struct attachment *attachment, struct qp *qp, struct channel *channel,
-		     const struct datagram_loan *loan)
+static void remember(struct process_runtime *runtime, struct qp *qp, struct channel *channel,
+		     const struct ud_zcopy *zcopy)
 {
-	struct datagram_loans *loans = &channel->loans;
+	struct ud_zcopies *zcopies = &channel->zcopies;
 
-	*loan_at(loans, loans->tail++) = *loan;
-	qp->express.route = channel;
-	if (unlikely(!list_is_linked(&loans->link))) {
-		loans->since = 0;
-		list_append(&attachment->lending, &loans->link);
+	*loan_at(zcopies, zcopies->tail++) = *zcopy;
+	qp->header_cache.route = channel;
+	if (unlikely(!list_is_linked(&zcopies->link))) {
+		zcopies->since = 0;
+		list_append(&runtime->lending, &zcopies->link);
 	}
 }
 
@@ -101,15 +101,15 @@ static inline void want_records(const struct ring_producer *out, uint32_t byte_c
 	cache_line_want(out->data + (position & (out->data_bytes - 1)));
 }
 
-static IN_LINE bool lend(struct attachment *attachment, struct qp *qp, struct flow *flow,
-			 const struct send_request *request, struct express_packet *packet,
+static IN_LINE bool lend(struct process_runtime *runtime, struct qp *qp, struct flow *flow,
+			 const struct send_request *request, struct fast_packet *packet,
 			 bool is_repeated, time_ns now)
 {
-	const uint32_t byte_count = packet->byte_count + (uint32_t)sizeof(struct loan_ticket);
+	const uint32_t byte_count = packet->byte_count + (uint32_t)sizeof(struct ud_zcopy_ticket);
 	struct channel *channel = flow->channel;
 	uint64_t place;
 
-	if (unlikely(!adopted_memory_locate(attachment->exposure.adopted, packet->payload,
+	if (unlikely(!shared_mr_locate(runtime->rkey_export.shared_mr, packet->payload,
 					    packet->payload_bytes, &place)))
 		return false;
 
@@ -118,62 +118,62 @@ static IN_LINE bool lend(struct attachment *attachment, struct qp *qp, struct fl
 	if (unlikely(!body))
 		return false;
 
-	const struct loan_ticket ticket = {
+	const struct ud_zcopy_ticket ticket = {
 		.place = (uint32_t)place,
-		.serial = channel->placed_out->loan_serial,
+		.serial = channel->rma_out->ud_zcopy_serial,
 	};
 
 	memcpy(body, &ticket, sizeof(ticket));
-	packet->is_pulled = true;
+	packet->is_zcopy = true;
 	if (is_repeated)
-		express_repeat_headers(qp, body + sizeof(ticket));
+		fast_template_headers(qp, body + sizeof(ticket));
 	else
-		express_write_posted(qp, request, packet, body + sizeof(ticket));
-	direct_record_commit(qp, flow, byte_count, RECORD_LENT, 1);
+		fast_write_posted(qp, request, packet, body + sizeof(ticket));
+	direct_record_commit(qp, flow, byte_count, RECORD_UD_ZCOPY, 1);
 	want_records(&channel->out, byte_count);
 	flow_count(flow, 1, (packet->byte_count + ICRC_BYTES) / 4);
-	remember(attachment, qp, channel,
-		 &(struct datagram_loan){
+	remember(runtime, qp, channel,
+		 &(struct ud_zcopy){
 			 .qp = qp,
 			 .end = channel->out.tail,
 			 .room = body + sizeof(ticket) + packet->header_bytes,
 			 .place = (uint32_t)place,
 			 .byte_count = packet->payload_bytes,
 		 });
-	express_enqueue(qp, now, request, packet);
+	fast_enqueue(qp, now, request, packet);
 	return true;
 }
 
-bool datagram_loan_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
-			const struct send_request *request, struct express_packet *packet,
+bool ud_zcopy_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
+			const struct send_request *request, struct fast_packet *packet,
 			time_ns now)
 {
 	return qp->type == QP_UD && !(request->flags & SEND_INLINE) &&
 	       packet->payload_bytes <= flow->mtu &&
-	       may_lend(adapter->attachment, qp, flow->channel) &&
-	       lend(adapter->attachment, qp, flow, request, packet, false, now);
+	       may_lend(adapter->runtime, qp, flow->channel) &&
+	       lend(adapter->runtime, qp, flow, request, packet, false, now);
 }
 
 /* What else may_lend asks for was so when the last one was lent, and nothing was done since. */
-bool datagram_loan_repeat(struct adapter *adapter, struct qp *qp, struct flow *flow,
-			  const struct send_request *request, struct express_packet *packet,
+bool ud_zcopy_post_payload(struct adapter *adapter, struct qp *qp, struct flow *flow,
+			  const struct send_request *request, struct fast_packet *packet,
 			  time_ns now)
 {
-	const struct datagram_loans *loans = &flow->channel->loans;
+	const struct ud_zcopies *zcopies = &flow->channel->zcopies;
 
-	return likely(!loans->copies_left && loans->tail - loans->head < LOANS_MAX) &&
-	       lend(adapter->attachment, qp, flow, request, packet, true, now);
+	return likely(!zcopies->copies_left && zcopies->tail - zcopies->head < LOANS_MAX) &&
+	       lend(adapter->runtime, qp, flow, request, packet, true, now);
 }
 
 /* The reader is past it, as far as was looked: its room may be another record's. */
-static bool is_read(const struct channel *channel, const struct datagram_loan *loan)
+static bool is_read(const struct channel *channel, const struct ud_zcopy *zcopy)
 {
-	return (int64_t)(loan->end - channel->out.head_seen) <= 0;
+	return (int64_t)(zcopy->end - channel->out.head_seen) <= 0;
 }
 
 static void return_one(struct qp *qp, time_ns now)
 {
-	express_loan_returned(qp, now);
+	fast_ud_zcopy_done(qp, now);
 	/* One that can't be sent waits until it is its turn to fail. */
 	if (unlikely(qp->requester.cursor != qp->requester.queue.tail))
 		hca_ready_add(container_of(qp, struct qp_object, qp)->hca, qp);
@@ -182,52 +182,52 @@ static void return_one(struct qp *qp, time_ns now)
 /* What a request's end leads to may take the others back. */
 static bool return_read(struct channel *channel, time_ns now)
 {
-	struct datagram_loans *loans = &channel->loans;
-	uint32_t before = loans->head;
+	struct ud_zcopies *zcopies = &channel->zcopies;
+	uint32_t before = zcopies->head;
 
 	(void)ring_room(&channel->out);
-	while (loans->head != loans->tail) {
-		const struct datagram_loan *loan = loan_at(loans, loans->head);
+	while (zcopies->head != zcopies->tail) {
+		const struct ud_zcopy *zcopy = loan_at(zcopies, zcopies->head);
 
-		if (loans->head == loans->taken_back && !is_read(channel, loan))
+		if (zcopies->head == zcopies->taken_back && !is_read(channel, zcopy))
 			break;
-		if (loans->head++ == loans->taken_back)
-			loans->taken_back++;
-		if (loan->qp)
-			return_one(loan->qp, now);
+		if (zcopies->head++ == zcopies->taken_back)
+			zcopies->taken_back++;
+		if (zcopy->qp)
+			return_one(zcopy->qp, now);
 	}
-	if (loans->head == before)
+	if (zcopies->head == before)
 		return false;
-	loans->returned += loans->head - before;
-	loans->since = 0;
-	if (loans->head == loans->tail)
-		list_remove(&loans->link);
+	zcopies->returned += zcopies->head - before;
+	zcopies->since = 0;
+	if (zcopies->head == zcopies->tail)
+		list_remove(&zcopies->link);
 	return true;
 }
 
 static struct channel *channel_of(struct list *link)
 {
-	return container_of(link, struct channel, loans.link);
+	return container_of(link, struct channel, zcopies.link);
 }
 
-bool datagram_loans_return(struct attachment *attachment, time_ns now)
+bool ud_zcopies_return(struct process_runtime *runtime, time_ns now)
 {
 	bool any = false;
 
-	list_for_each_safe(link, &attachment->lending)
+	list_for_each_safe(link, &runtime->lending)
 		any |= return_read(channel_of(link), now);
 	return any;
 }
 
 /* From the file: what the program has at that address may be something else by now. */
-static void fill_room(const struct attachment *attachment, const struct datagram_loan *loan)
+static void fill_room(const struct process_runtime *runtime, const struct ud_zcopy *zcopy)
 {
-	const off_t offset = (off_t)(exposure_layout().shared_offset + loan->place);
+	const off_t offset = (off_t)(rkey_export_layout().shared_offset + zcopy->place);
 	uint32_t done = 0;
 
-	while (done < loan->byte_count) {
-		ssize_t count = pread(attachment->exposure.file, loan->room + done,
-				      loan->byte_count - done, offset + done);
+	while (done < zcopy->byte_count) {
+		ssize_t count = pread(runtime->rkey_export.file, zcopy->room + done,
+				      zcopy->byte_count - done, offset + done);
 
 		if (count <= 0)
 			return;
@@ -235,83 +235,83 @@ static void fill_room(const struct attachment *attachment, const struct datagram
 	}
 }
 
-static void take_back_channel(const struct attachment *attachment, struct channel *channel)
+static void take_back_channel(const struct process_runtime *runtime, struct channel *channel)
 {
-	struct datagram_loans *loans = &channel->loans;
+	struct ud_zcopies *zcopies = &channel->zcopies;
 
 	/* In the child of a fork they are the parent's. */
-	if (loans->taken_back != loans->tail && !attachment->is_abandoned) {
+	if (zcopies->taken_back != zcopies->tail && !runtime->is_abandoned) {
 		(void)ring_room(&channel->out);
-		for (uint32_t i = loans->taken_back; i != loans->tail; i++)
-			if (!is_read(channel, loan_at(loans, i)))
-				fill_room(attachment, loan_at(loans, i));
-		(void)__atomic_add_fetch(&channel->placed_out->loan_serial, 1, __ATOMIC_SEQ_CST);
+		for (uint32_t i = zcopies->taken_back; i != zcopies->tail; i++)
+			if (!is_read(channel, loan_at(zcopies, i)))
+				fill_room(runtime, loan_at(zcopies, i));
+		(void)__atomic_add_fetch(&channel->rma_out->ud_zcopy_serial, 1, __ATOMIC_SEQ_CST);
 	}
-	loans->taken_back = loans->tail;
+	zcopies->taken_back = zcopies->tail;
 }
 
 /* The receiver let us wait: it gets copies for a while. */
-static void prefer_copies(struct datagram_loans *loans)
+static void prefer_copies(struct ud_zcopies *zcopies)
 {
-	if (loans->returned >= RETURNED_OF_A_POLLER)
-		loans->copies_next = DATAGRAM_LOAN_COPIES_MIN;
-	loans->copies_left = loans->copies_next;
-	if (loans->copies_next < COPIES_MAX)
-		loans->copies_next *= 2;
-	loans->returned = 0;
+	if (zcopies->returned >= RETURNED_OF_A_POLLER)
+		zcopies->copies_next = UD_ZCOPY_COPIES_MIN;
+	zcopies->copies_left = zcopies->copies_next;
+	if (zcopies->copies_next < COPIES_MAX)
+		zcopies->copies_next *= 2;
+	zcopies->returned = 0;
 }
 
-bool datagram_loans_watch(struct attachment *attachment, time_ns now)
+bool ud_zcopies_watch(struct process_runtime *runtime, time_ns now)
 {
 	bool any = false;
 
-	list_for_each_safe(link, &attachment->lending) {
+	list_for_each_safe(link, &runtime->lending) {
 		struct channel *channel = channel_of(link);
-		struct datagram_loans *loans = &channel->loans;
+		struct ud_zcopies *zcopies = &channel->zcopies;
 
 		if (return_read(channel, now)) {
 			any = true;
-		} else if (!loans->since) {
-			loans->since = now;
-		} else if (now - loans->since > LOAN_PATIENCE_NS) {
-			prefer_copies(loans);
-			take_back_channel(attachment, channel);
+		} else if (!zcopies->since) {
+			zcopies->since = now;
+		} else if (now - zcopies->since > UD_ZCOPY_WAIT_NS) {
+			prefer_copies(zcopies);
+			take_back_channel(runtime, channel);
 			any |= return_read(channel, now);
 		}
 	}
 	return any;
 }
 
-void datagram_loans_take_back(struct attachment *attachment)
+void ud_zcopies_take_back(struct process_runtime *runtime)
 {
-	list_for_each(link, &attachment->lending)
-		take_back_channel(attachment, channel_of(link));
+	list_for_each(link, &runtime->lending)
+		take_back_channel(runtime, channel_of(link));
 }
 
-void datagram_loans_take_back_from(struct attachment *attachment, const struct qp *qp)
+void ud_zcopies_take_back_from(struct process_runtime *runtime, const struct qp *qp)
 {
-	datagram_loans_take_back(attachment);
-	list_for_each(link, &attachment->lending) {
-		struct datagram_loans *loans = &channel_of(link)->loans;
+	ud_zcopies_take_back(runtime);
+	list_for_each(link, &runtime->lending) {
+		struct ud_zcopies *zcopies = &channel_of(link)->zcopies;
 
-		for (uint32_t i = loans->head; i != loans->tail; i++)
-			if (loan_at(loans, i)->qp == qp)
-				loan_at(loans, i)->qp = NULL;
+		for (uint32_t i = zcopies->head; i != zcopies->tail; i++)
+			if (loan_at(zcopies, i)->qp == qp)
+				loan_at(zcopies, i)->qp = NULL;
 	}
 }
 
-void datagram_loans_end(struct attachment *attachment, time_ns now)
+void ud_zcopies_end(struct process_runtime *runtime, time_ns now)
 {
-	datagram_loans_take_back(attachment);
-	(void)datagram_loans_return(attachment, now);
+	ud_zcopies_take_back(runtime);
+	(void)ud_zcopies_return(runtime, now);
 }
 
-void datagram_loans_close(struct attachment *attachment, struct channel *channel, time_ns now)
+void ud_zcopies_close(struct process_runtime *runtime, struct channel *channel, time_ns now)
 {
-	if (list_is_linked(&channel->loans.link)) {
-		take_back_channel(attachment, channel);
+	if (list_is_linked(&channel->zcopies.link)) {
+		take_back_channel(runtime, channel);
 		(void)return_read(channel, now);
 	}
-	free(channel->loans.loans);
-	datagram_loans_init(&channel->loans);
+	free(channel->zcopies.zcopies);
+	ud_zcopies_init(&channel->zcopies);
 }

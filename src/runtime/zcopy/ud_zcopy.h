@@ -25,9 +25,9 @@
 #include "runtime/zcopy/ud_zcopy_state.h"
 
 struct adapter;
-struct attachment;
+struct process_runtime;
 struct channel;
-struct express_packet;
+struct fast_packet;
 struct flow;
 struct qp;
 struct ring_record;
@@ -35,39 +35,39 @@ struct send_request;
 
 /* Rounds in which nothing came, until a receiver shows how far it has read: what comes one by one
  * is shown in batches. */
-enum { DATAGRAM_LOANS_IDLE_ROUNDS = 8 };
+enum { UD_ZCOPY_IDLE_ROUNDS = 8 };
 
-/* Posts a request, the packet of which was found by express_may_post. false: nothing was done. */
-MUST_USE bool datagram_loan_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
-				 const struct send_request *request, struct express_packet *packet,
+/* Posts a request, the packet of which was found by fast_may_post. false: nothing was done. */
+MUST_USE bool ud_zcopy_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
+				 const struct send_request *request, struct fast_packet *packet,
 				 time_ns now);
 
 /* The same of a request that is posted right behind such a one, while nothing else was done, and differs
- * from it only in its payload (express_may_repeat). */
-MUST_USE bool datagram_loan_repeat(struct adapter *adapter, struct qp *qp, struct flow *flow,
+ * from it only in its payload (fast_may_post_payload). */
+MUST_USE bool ud_zcopy_post_payload(struct adapter *adapter, struct qp *qp, struct flow *flow,
 				   const struct send_request *request,
-				   struct express_packet *packet, time_ns now);
+				   struct fast_packet *packet, time_ns now);
 
 /* Ends the requests whose memory is free again. Returns whether there were any. */
-bool datagram_loans_return(struct attachment *attachment, time_ns now);
+bool ud_zcopies_return(struct process_runtime *runtime, time_ns now);
 /* The same now and then, by the clock: receivers that take nothing are not waited for. */
-bool datagram_loans_watch(struct attachment *attachment, time_ns now);
+bool ud_zcopies_watch(struct process_runtime *runtime, time_ns now);
 
-/* Nothing is lent from here on; what was lent ends with the next datagram_loans_return. */
-void datagram_loans_take_back(struct attachment *attachment);
+/* Nothing is lent from here on; what was lent ends with the next ud_zcopies_return. */
+void ud_zcopies_take_back(struct process_runtime *runtime);
 /* The same, and those of this queue pair end in another way. */
-void datagram_loans_take_back_from(struct attachment *attachment, const struct qp *qp);
+void ud_zcopies_take_back_from(struct process_runtime *runtime, const struct qp *qp);
 /* Nothing is lent, and all that was has ended; of a channel: for good. */
-void datagram_loans_end(struct attachment *attachment, time_ns now);
-void datagram_loans_close(struct attachment *attachment, struct channel *channel, time_ns now);
+void ud_zcopies_end(struct process_runtime *runtime, time_ns now);
+void ud_zcopies_close(struct process_runtime *runtime, struct channel *channel, time_ns now);
 
-/* A RECORD_LENT. As express_lane_receive. */
-MUST_USE struct qp *datagram_loan_receive(struct attachment *attachment, struct channel *channel,
+/* A RECORD_UD_ZCOPY. As short_receive_record. */
+MUST_USE struct qp *ud_zcopy_receive(struct process_runtime *runtime, struct channel *channel,
 					  time_ns now, const struct ring_record *record);
 /* One that is unusual: as the packet that it would have been. */
-void datagram_loan_receive_packet(struct attachment *attachment, struct channel *channel,
+void ud_zcopy_receive_packet(struct process_runtime *runtime, struct channel *channel,
 				  time_ns now, const struct ring_record *record);
 /* The headers as a packet has them, if that is what the record is; its payload is not there. */
-struct ring_record datagram_loan_headers(const struct ring_record *record);
+struct ring_record ud_zcopy_headers(const struct ring_record *record);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Datagrams whose payload the receiver copies from the sender's memory, at the receiver's: see
- * datagram_loans.h. */
+ * ud_zcopies.h. */
 #include <string.h>
 #include "runtime/runtime_state.h"
 #include "runtime/zcopy/ud_zcopy.h"
@@ -14,8 +14,8 @@ enum {
 	/* Of what is lent the sender hears sooner than of room: a program that has few requests under
 	 * way, and asks for the end of some of them only, goes on before all have been copied. */
 	RELEASE_BYTES = 1 << 15,
-	HEADER_BYTES = EXPRESS_HEADER_BYTES + DETH_BYTES,
-	START_BYTES = sizeof(struct loan_ticket) + EXPRESS_HEADER_BYTES_MAX,
+	HEADER_BYTES = FAST_HEADER_BYTES + DETH_BYTES,
+	START_BYTES = sizeof(struct ud_zcopy_ticket) + FAST_HEADER_BYTES_MAX,
 };
 
 static_assert(RING_STAMPED_HEADER_BYTES + START_BYTES <= RING_CACHE_LINE,
@@ -23,27 +23,27 @@ static_assert(RING_STAMPED_HEADER_BYTES + START_BYTES <= RING_CACHE_LINE,
 
 /* A record as it was read. */
 struct lent {
-	struct express_pull pull;
+	struct zcopy_source pull;
 	const struct channel *channel;
 	const uint8_t *room;
-	struct loan_ticket ticket;
+	struct ud_zcopy_ticket ticket;
 	uint32_t header_bytes;
-	uint8_t headers[EXPRESS_HEADER_BYTES_MAX];
+	uint8_t headers[FAST_HEADER_BYTES_MAX];
 };
 
 static inline bool is_lent(const struct lent *lent)
 {
-	return __atomic_load_n(&lent->channel->placed_in->loan_serial, __ATOMIC_ACQUIRE) ==
+	return __atomic_load_n(&lent->channel->rma_in->ud_zcopy_serial, __ATOMIC_ACQUIRE) ==
 	       lent->ticket.serial;
 }
 
 /* From the sender's memory, unless it took it back meanwhile: then it is in the ring. */
-static bool fetch(const struct express_pull *pull, uint8_t *ret_bytes)
+static bool fetch(const struct zcopy_source *pull, uint8_t *ret_bytes)
 {
 	const struct lent *lent = container_of(pull, struct lent, pull);
 
 	if (likely(is_lent(lent))) {
-		memcpy(ret_bytes, lent->channel->peer->reach.shared + lent->ticket.place,
+		memcpy(ret_bytes, lent->channel->peer->peer_memory.shared + lent->ticket.place,
 		       pull->byte_count);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (likely(is_lent(lent)))
@@ -57,7 +57,7 @@ static bool fetch(const struct express_pull *pull, uint8_t *ret_bytes)
 static inline bool read_record(const struct channel *channel, const struct ring_record *record,
 			       struct lent *ret_lent)
 {
-	if (unlikely(!channel->peer || !channel->placed_in || record->packet_count != 1 ||
+	if (unlikely(!channel->peer || !channel->rma_in || record->packet_count != 1 ||
 		     record->byte_count < START_BYTES))
 		return false;
 	memcpy(&ret_lent->ticket, record->body, sizeof(ret_lent->ticket));
@@ -74,59 +74,59 @@ static inline bool read_record(const struct channel *channel, const struct ring_
 	ret_lent->channel = channel;
 	ret_lent->room = record->body + taken;
 	ret_lent->header_bytes = offset;
-	ret_lent->pull = (struct express_pull){byte_count, 1, fetch};
+	ret_lent->pull = (struct zcopy_source){byte_count, 1, fetch};
 	return likely(record->byte_count > taken + pad && byte_count <= PAYLOAD_BYTES_MAX &&
-		      ret_lent->ticket.place <= EXPOSURE_SHARED_BYTES - byte_count);
+		      ret_lent->ticket.place <= RKEY_EXPORT_SHARED_BYTES - byte_count);
 }
 
-struct qp *datagram_loan_receive(struct attachment *attachment, struct channel *channel,
+struct qp *ud_zcopy_receive(struct process_runtime *runtime, struct channel *channel,
 				 time_ns now, const struct ring_record *record)
 {
-	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
 	struct lent lent;
 
-	if (unlikely(record->kind != RECORD_LENT || !adapter ||
+	if (unlikely(record->kind != RECORD_UD_ZCOPY || !adapter ||
 		     !read_record(channel, record, &lent)))
 		return NULL;
 
-	struct qp *qp = hca_receive_pulled(&adapter->hca, now, (uint8_t)record->port, lent.headers,
+	struct qp *qp = hca_receive_zcopy(&adapter->hca, now, (uint8_t)record->port, lent.headers,
 					   &lent.pull);
 
-	channel->release_in = DATAGRAM_LOANS_IDLE_ROUNDS;
+	channel->release_in = UD_ZCOPY_IDLE_ROUNDS;
 	if (unlikely(!qp))
 		return NULL;
-	attachment->pulled_bytes += lent.pull.byte_count;
+	runtime->zcopy_bytes += lent.pull.byte_count;
 	if (channel->in.head - channel->in.released >= RELEASE_BYTES)
 		channel_release(channel);
 	return qp;
 }
 
-struct ring_record datagram_loan_headers(const struct ring_record *record)
+struct ring_record ud_zcopy_headers(const struct ring_record *record)
 {
 	struct ring_record packet = *record;
 
-	if (record->kind != RECORD_LENT || record->byte_count < START_BYTES)
+	if (record->kind != RECORD_UD_ZCOPY || record->byte_count < START_BYTES)
 		return packet;
 	packet.kind = RECORD_PACKET;
-	packet.body += sizeof(struct loan_ticket);
-	packet.byte_count -= (uint32_t)sizeof(struct loan_ticket);
+	packet.body += sizeof(struct ud_zcopy_ticket);
+	packet.byte_count -= (uint32_t)sizeof(struct ud_zcopy_ticket);
 	return packet;
 }
 
-void datagram_loan_receive_packet(struct attachment *attachment, struct channel *channel,
+void ud_zcopy_receive_packet(struct process_runtime *runtime, struct channel *channel,
 				  time_ns now, const struct ring_record *record)
 {
-	uint8_t bytes[EXPRESS_HEADER_BYTES_MAX + PAYLOAD_BYTES_MAX + 4] = {0};
-	struct ring_record whole = datagram_loan_headers(record);
+	uint8_t bytes[FAST_HEADER_BYTES_MAX + PAYLOAD_BYTES_MAX + 4] = {0};
+	struct ring_record whole = ud_zcopy_headers(record);
 	struct lent lent;
 
-	channel->release_in = DATAGRAM_LOANS_IDLE_ROUNDS;
+	channel->release_in = UD_ZCOPY_IDLE_ROUNDS;
 	if (!read_record(channel, record, &lent)) {
-		attachment->malformed++;
+		runtime->malformed++;
 		return;
 	}
 	memcpy(bytes, lent.headers, lent.header_bytes);
 	(void)fetch(&lent.pull, bytes + lent.header_bytes);
 	whole.body = bytes;
-	receive_direct_record(attachment, channel, now, &whole);
+	receive_direct_record(runtime, channel, now, &whole);
 }

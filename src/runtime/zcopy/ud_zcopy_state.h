@@ -9,15 +9,15 @@
 #include "base/time.h"
 
 struct completion_ring;
-struct datagram_loan;
+struct ud_zcopy;
 
 /* A receiver that let its sender wait is sent copies; so many the first time. */
-enum { DATAGRAM_LOAN_COPIES_MIN = 64 };
+enum { UD_ZCOPY_COPIES_MIN = 64 };
 
 /* What lies unread in the ring of a channel, oldest first. Positions are free-running: head (oldest
  * that is not reported), taken_back (those before it are no longer lent), tail. */
-struct datagram_loans {
-	struct datagram_loan *loans; /* NULL: never lent any */
+struct ud_zcopies {
+	struct ud_zcopy *zcopies; /* NULL: never lent any */
 	uint32_t head, taken_back, tail;
 	uint32_t copies_left; /* datagrams that are not lent, since the last were taken back */
 	uint32_t copies_next; /* how many the next time */
@@ -31,10 +31,10 @@ struct datagram_loans {
 	struct list link;     /* in attachment->lending while there are any */
 };
 
-static inline void datagram_loans_init(struct datagram_loans *loans)
+static inline void ud_zcopies_init(struct ud_zcopies *zcopies)
 {
-	*loans = (struct datagram_loans){.copies_next = DATAGRAM_LOAN_COPIES_MIN};
-	list_init(&loans->link);
+	*zcopies = (struct ud_zcopies){.copies_next = UD_ZCOPY_COPIES_MIN};
+	list_init(&zcopies->link);
 }
 
 #endif

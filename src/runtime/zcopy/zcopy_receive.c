@@ -11,77 +11,77 @@
 #include "wire/packet.h"
 
 enum {
-	HEADER_BYTES_MAX = EXPRESS_HEADER_BYTES + IMMEDIATE_BYTES,
-	BODY_BYTES_MAX = HEADER_BYTES_MAX + sizeof(struct pull_ticket),
+	HEADER_BYTES_MAX = FAST_HEADER_BYTES + IMMEDIATE_BYTES,
+	BODY_BYTES_MAX = HEADER_BYTES_MAX + sizeof(struct zcopy_ticket),
 };
 
 /* A record as it was read. */
 struct pulled {
-	struct express_pull pull;
-	const struct reach *reach;
-	struct pull_ticket ticket;
+	struct zcopy_source pull;
+	const struct peer_memory *peer_memory;
+	struct zcopy_ticket ticket;
 	uint32_t header_bytes;
 	uint8_t body[BODY_BYTES_MAX];
 };
 
 /* Copies, and says whether it was there all the while: whoever takes it back changes the serial
  * before it is anything else. */
-static bool fetch(const struct express_pull *pull, uint8_t *ret_bytes)
+static bool fetch(const struct zcopy_source *pull, uint8_t *ret_bytes)
 {
 	const struct pulled *pulled = container_of(pull, struct pulled, pull);
-	const struct exposure_header *header = pulled->reach->header;
-	const struct pull_ticket *ticket = &pulled->ticket;
+	const struct rkey_export_header *header = pulled->peer_memory->header;
+	const struct zcopy_ticket *ticket = &pulled->ticket;
 
-	memcpy(ret_bytes, pulled->reach->shared + ticket->place, ticket->byte_count);
+	memcpy(ret_bytes, pulled->peer_memory->shared + ticket->place, ticket->byte_count);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return (uint16_t)__atomic_load_n(&header->pull_serials[ticket->serial_index],
+	return (uint16_t)__atomic_load_n(&header->zcopy_serials[ticket->serial_index],
 					 __ATOMIC_RELAXED) == ticket->serial;
 }
 
 /* The peer's words, from a copy that it can't change. */
 static inline bool read_record(const struct channel *channel, const struct ring_record *record,
-			       struct pulled *ret_pulled)
+			       struct pulled *ret_zcopy)
 {
-	struct pull_ticket *ticket = &ret_pulled->ticket;
+	struct zcopy_ticket *ticket = &ret_zcopy->ticket;
 
 	if (unlikely(!channel->peer || record->byte_count > BODY_BYTES_MAX ||
-		     record->byte_count < EXPRESS_HEADER_BYTES + sizeof(*ticket)))
+		     record->byte_count < FAST_HEADER_BYTES + sizeof(*ticket)))
 		return false;
-	memcpy(ret_pulled->body, record->body, record->byte_count);
-	__asm__ volatile("" : : "r"(ret_pulled->body) : "memory");
-	ret_pulled->header_bytes =
-		EXPRESS_HEADER_BYTES + (ret_pulled->body[LRH_BYTES] & 1 ? IMMEDIATE_BYTES : 0);
-	if (unlikely(record->byte_count != ret_pulled->header_bytes + sizeof(*ticket)))
+	memcpy(ret_zcopy->body, record->body, record->byte_count);
+	__asm__ volatile("" : : "r"(ret_zcopy->body) : "memory");
+	ret_zcopy->header_bytes =
+		FAST_HEADER_BYTES + (ret_zcopy->body[LRH_BYTES] & 1 ? IMMEDIATE_BYTES : 0);
+	if (unlikely(record->byte_count != ret_zcopy->header_bytes + sizeof(*ticket)))
 		return false;
-	memcpy(ticket, ret_pulled->body + ret_pulled->header_bytes, sizeof(*ticket));
-	ret_pulled->reach = &channel->peer->reach;
-	ret_pulled->pull = (struct express_pull){ticket->byte_count, record->packet_count, fetch};
-	return likely(ticket->byte_count && ticket->byte_count <= EXPRESS_PULLED_BYTES_MAX &&
-		      ticket->place <= EXPOSURE_SHARED_BYTES - ticket->byte_count &&
-		      ticket->serial_index < EXPOSURE_PULL_SERIALS);
+	memcpy(ticket, ret_zcopy->body + ret_zcopy->header_bytes, sizeof(*ticket));
+	ret_zcopy->peer_memory = &channel->peer->peer_memory;
+	ret_zcopy->pull = (struct zcopy_source){ticket->byte_count, record->packet_count, fetch};
+	return likely(ticket->byte_count && ticket->byte_count <= FAST_ZCOPY_BYTES_MAX &&
+		      ticket->place <= RKEY_EXPORT_SHARED_BYTES - ticket->byte_count &&
+		      ticket->serial_index < RKEY_EXPORT_ZCOPY_SERIALS);
 }
 
-struct qp *pull_lane_receive(struct attachment *attachment, const struct channel *channel,
+struct qp *zcopy_receive(struct process_runtime *runtime, const struct channel *channel,
 			     time_ns now, const struct ring_record *record)
 {
-	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
 	struct pulled pulled;
 
 	if (unlikely(!adapter || !read_record(channel, record, &pulled)))
 		return NULL;
-	attachment->pulled_bytes += pulled.ticket.byte_count;
-	return hca_receive_pulled(&adapter->hca, now, (uint8_t)record->port, pulled.body,
+	runtime->zcopy_bytes += pulled.ticket.byte_count;
+	return hca_receive_zcopy(&adapter->hca, now, (uint8_t)record->port, pulled.body,
 				  &pulled.pull);
 }
 
-void pull_lane_receive_packets(struct attachment *attachment, struct channel *channel,
+void zcopy_receive_packets(struct process_runtime *runtime, struct channel *channel,
 			       time_ns now, const struct ring_record *record)
 {
-	struct adapter *adapter = attachment_adapter(attachment, record->port >> 8);
+	struct adapter *adapter = runtime_adapter(runtime, record->port >> 8);
 	struct pulled pulled;
 
 	if (!read_record(channel, record, &pulled)) {
-		attachment->malformed++;
+		runtime->malformed++;
 		return;
 	}
 	if (!adapter)
@@ -100,9 +100,9 @@ void pull_lane_receive_packets(struct attachment *attachment, struct channel *ch
 		};
 
 		memcpy(bytes, pulled.body, pulled.header_bytes);
-		receive_direct_record(attachment, channel, now, &whole);
+		receive_direct_record(runtime, channel, now, &whole);
 	} else {
-		hca_pull_failed(&adapter->hca, (uint8_t)record->port, pulled.body);
+		hca_zcopy_failed(&adapter->hca, (uint8_t)record->port, pulled.body);
 	}
 	free(bytes);
 }

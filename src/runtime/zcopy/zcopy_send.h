@@ -20,10 +20,10 @@
 #include "base/time.h"
 
 struct adapter;
-struct attachment;
+struct process_runtime;
 struct channel;
-struct exposure;
-struct express_packet;
+struct rkey_export;
+struct fast_packet;
 struct flow;
 struct qp;
 struct ring_record;
@@ -31,38 +31,38 @@ struct send_request;
 
 enum {
 	/* Shorter ones are in the ring sooner than the receiver's misses are over. */
-	PULL_LANE_BYTES_MIN = 512,
+	ZCOPY_BYTES_MIN = 512,
 	/* What the copies of a round may come to before others get their turn. */
-	PULL_LANE_ROUND_BYTES = 1 << 17,
+	ZCOPY_ROUND_BYTES = 1 << 17,
 };
 
 /* This process takes such messages from the channel, if it can. */
-void pull_lane_open(const struct attachment *attachment, struct channel *channel);
+void zcopy_open(const struct process_runtime *runtime, struct channel *channel);
 
 /* And the other end, from this one. */
-MUST_USE bool pull_lane_peer_pulls(const struct exposure *exposure, struct channel *channel);
+MUST_USE bool zcopy_peer_takes(const struct rkey_export *rkey_export, struct channel *channel);
 
-/* Posts a request, the packet of which was found by express_may_post or express_may_post_pulled.
+/* Posts a request, the packet of which was found by fast_may_post or fast_may_post_zcopy.
  * false: nothing was done. */
-MUST_USE bool pull_lane_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
-			     const struct send_request *request, struct express_packet *packet,
+MUST_USE bool zcopy_post(struct adapter *adapter, struct qp *qp, struct flow *flow,
+			     const struct send_request *request, struct fast_packet *packet,
 			     time_ns now);
 /* The same with the request at the cursor. */
-MUST_USE bool pull_lane_send(struct adapter *adapter, struct qp *qp, struct flow *flow,
+MUST_USE bool zcopy_send_queued(struct adapter *adapter, struct qp *qp, struct flow *flow,
 			     time_ns now);
 
 /* What this queue pair sent is not to be pulled any more. */
-void pull_lane_take_back(struct qp *qp);
+void zcopy_revoke(struct qp *qp);
 
 /* Whether something that was sent from there has not been acknowledged, and may be pulled. */
-MUST_USE bool pull_lane_lends(const struct attachment *attachment, const uint8_t *bytes,
+MUST_USE bool zcopy_is_sending_from(const struct process_runtime *runtime, const uint8_t *bytes,
 			      size_t byte_count);
 
-/* A RECORD_PULLED. As express_lane_receive. */
-MUST_USE struct qp *pull_lane_receive(struct attachment *attachment, const struct channel *channel,
+/* A RECORD_ZCOPY. As short_receive_record. */
+MUST_USE struct qp *zcopy_receive(struct process_runtime *runtime, const struct channel *channel,
 				      time_ns now, const struct ring_record *record);
 /* One that is unusual: as the packets that the message would have been. */
-void pull_lane_receive_packets(struct attachment *attachment, struct channel *channel,
+void zcopy_receive_packets(struct process_runtime *runtime, struct channel *channel,
 			       time_ns now, const struct ring_record *record);
 
 #endif

@@ -67,22 +67,22 @@ static bool put_record(struct pair *pair, uint32_t byte_count, uint8_t fill)
 /* A run of one. */
 static const uint8_t *peek_repeat(const struct ring_consumer *consumer, uint32_t byte_count)
 {
-	const struct ring_repeats repeats = ring_repeats_begin(consumer, byte_count);
+	const struct ring_payloads repeats = ring_payloads_begin(consumer, byte_count);
 
-	return ring_repeats_peek(&repeats);
+	return ring_payloads_peek(&repeats);
 }
 
 static void take_repeat(struct ring_consumer *consumer, uint32_t byte_count)
 {
-	struct ring_repeats repeats = ring_repeats_begin(consumer, byte_count);
+	struct ring_payloads repeats = ring_payloads_begin(consumer, byte_count);
 
-	ring_repeats_take(&repeats);
-	ring_repeats_end(&repeats, consumer);
+	ring_payloads_take(&repeats);
+	ring_payloads_end(&repeats, consumer);
 }
 
 static uint8_t *reserve_repeat(const struct ring_producer *producer, uint32_t byte_count)
 {
-	return ring_repeats_room(producer, byte_count) ? ring_repeat_place(producer, byte_count)
+	return ring_payloads_room(producer, byte_count) ? ring_payload_place(producer, byte_count)
 						       : NULL;
 }
 
@@ -93,7 +93,7 @@ static bool put_repeat(struct pair *pair, uint32_t byte_count, uint8_t fill)
 	if (!bytes)
 		return false;
 	memset(bytes, fill, byte_count);
-	ring_commit_repeat(&pair->producer, byte_count);
+	ring_commit_payload(&pair->producer, byte_count);
 	return true;
 }
 
@@ -132,9 +132,9 @@ static void test_repeats_come_out_behind_their_record(void **state)
 	/* A line of the record, and one of repeats. */
 	assert_int_equal(pair->producer.tail, 2 * RING_CACHE_LINE);
 	expect_next(pair, KIND, 40, 1);
-	expect_next(pair, RING_RECORD_REPEAT, SHORT, 2);
-	expect_next(pair, RING_RECORD_REPEAT, LONG, 3);
-	expect_next(pair, RING_RECORD_REPEAT, SHORT, 4);
+	expect_next(pair, RING_RECORD_PAYLOAD, SHORT, 2);
+	expect_next(pair, RING_RECORD_PAYLOAD, LONG, 3);
+	expect_next(pair, RING_RECORD_PAYLOAD, SHORT, 4);
 	assert_null(ring_next(&pair->consumer));
 	assert_false(pair->consumer.is_corrupt);
 }
@@ -145,7 +145,7 @@ static void go_to_line(struct pair *pair, uint64_t room)
 	while (pair->producer.tail % RING_CACHE_LINE ||
 	       DATA_BYTES - pair->producer.tail % DATA_BYTES < room) {
 		assert_true(put_repeat(pair, SHORT, 0));
-		expect_next(pair, RING_RECORD_REPEAT, SHORT, 0);
+		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, 0);
 		(void)!ring_release(&pair->consumer);
 		(void)ring_room(&pair->producer);
 	}
@@ -155,7 +155,7 @@ static void test_every_size_takes_the_smaller_form_that_holds_it(void **state)
 {
 	struct pair *pair = *state;
 
-	for (uint32_t byte_count = 1; byte_count <= RING_REPEAT_BYTES_MAX; byte_count++) {
+	for (uint32_t byte_count = 1; byte_count <= RING_PAYLOAD_BYTES_MAX; byte_count++) {
 		const uint32_t lines_bytes = (16 + byte_count + 63) / 64 * 64;
 		uint64_t before = pair->producer.tail;
 
@@ -173,7 +173,7 @@ static void test_every_size_takes_the_smaller_form_that_holds_it(void **state)
 		assert_int_equal(ring_position(&pair->consumer), before);
 		(void)!ring_release(&pair->consumer);
 		(void)ring_room(&pair->producer);
-		go_to_line(pair, RING_REPEAT_BYTES_MAX + 16);
+		go_to_line(pair, RING_PAYLOAD_BYTES_MAX + 16);
 	}
 }
 
@@ -226,7 +226,7 @@ static void test_lines_begin_with_one(void **state)
 		assert_int_equal(put_repeat(pair, LINES, 2), i == 3);
 	}
 	for (unsigned i = 0; i < 4; i++)
-		expect_next(pair, RING_RECORD_REPEAT, SHORT, 1);
+		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, 1);
 	assert_int_equal(ring_next(&pair->consumer)->byte_count, 2 * RING_CACHE_LINE - 16);
 	ring_put_back(&pair->consumer);
 	expect_bytes(peek_repeat(&pair->consumer, LINES), LINES, 2);
@@ -241,13 +241,13 @@ static void test_repeat_that_was_put_back_is_the_next_one_again(void **state)
 	assert_true(put_repeat(pair, LONG, 3));
 	expect_next(pair, KIND, 8, 1);
 	for (unsigned i = 0; i < 2; i++) {
-		expect_next(pair, RING_RECORD_REPEAT, SHORT, 2);
+		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, 2);
 		assert_int_equal(ring_position(&pair->consumer), RING_CACHE_LINE);
 		ring_put_back(&pair->consumer);
 	}
-	expect_next(pair, RING_RECORD_REPEAT, SHORT, 2);
+	expect_next(pair, RING_RECORD_PAYLOAD, SHORT, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		expect_next(pair, RING_RECORD_REPEAT, LONG, 3);
+		expect_next(pair, RING_RECORD_PAYLOAD, LONG, 3);
 		assert_int_equal(ring_position(&pair->consumer), RING_CACHE_LINE + 16);
 		ring_put_back(&pair->consumer);
 	}
@@ -272,7 +272,7 @@ static void test_sleeper_sees_a_repeat(void **state)
 		assert_true(ring_announce(&pair->producer));
 		assert_false(ring_announce(&pair->producer));
 		assert_true(ring_sleep(&pair->consumer));
-		expect_next(pair, RING_RECORD_REPEAT, byte_count, 2);
+		expect_next(pair, RING_RECORD_PAYLOAD, byte_count, 2);
 		assert_true(ring_is_empty(&pair->consumer));
 		assert_false(ring_sleep(&pair->consumer));
 	}
@@ -289,7 +289,7 @@ static void test_full_ring_refuses_repeats_until_room_is_known(void **state)
 	assert_int_equal(ring_room(&pair->producer), 0);
 	assert_false(put_record(pair, 8, 0));
 	for (unsigned i = 0; i < 4; i++)
-		expect_next(pair, RING_RECORD_REPEAT, SHORT, (uint8_t)i);
+		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, (uint8_t)i);
 	assert_false(put_repeat(pair, SHORT, 0)); /* read, but not released */
 	assert_false(ring_release(&pair->consumer));
 	assert_false(
@@ -299,7 +299,7 @@ static void test_full_ring_refuses_repeats_until_room_is_known(void **state)
 		assert_true(put_repeat(pair, SHORT, (uint8_t)count++));
 	assert_false(put_repeat(pair, SHORT, 0));
 	for (unsigned i = 4; i < count; i++)
-		expect_next(pair, RING_RECORD_REPEAT, SHORT, (uint8_t)i);
+		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, (uint8_t)i);
 	assert_null(ring_next(&pair->consumer));
 }
 
@@ -318,7 +318,7 @@ static void test_record_behind_repeats_costs_the_rest_of_their_line(void **state
 	assert_int_equal(ring_room(&pair->producer), 0);
 	assert_false(put_record(pair, 1, 3));
 	for (unsigned i = 0; i < 5; i++)
-		expect_next(pair, RING_RECORD_REPEAT, SHORT, i < 4 ? 1 : 2);
+		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, i < 4 ? 1 : 2);
 	for (unsigned lines = 2; lines < DATA_BYTES / RING_CACHE_LINE; lines++)
 		expect_next(pair, KIND, 40, 3);
 	assert_null(ring_next(&pair->consumer));
@@ -333,7 +333,7 @@ static void test_record_behind_repeats_at_the_end_of_the_ring(void **state)
 
 		for (unsigned i = 0; i < DATA_BYTES / 16 - 3; i++) {
 			assert_true(put_repeat(pair, SHORT, (uint8_t)i));
-			expect_next(pair, RING_RECORD_REPEAT, SHORT, (uint8_t)i);
+			expect_next(pair, RING_RECORD_PAYLOAD, SHORT, (uint8_t)i);
 		}
 		assert_false(ring_release(&pair->consumer));
 		assert_int_equal(ring_room(&pair->producer), DATA_BYTES - 48);
@@ -352,15 +352,15 @@ static void test_long_repeat_does_not_fit_before_the_end_of_the_ring(void **stat
 
 	for (unsigned i = 0; i < DATA_BYTES / 16 - 1; i++) {
 		assert_true(put_repeat(pair, SHORT, (uint8_t)i));
-		expect_next(pair, RING_RECORD_REPEAT, SHORT, (uint8_t)i);
+		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, (uint8_t)i);
 	}
 	assert_false(ring_release(&pair->consumer));
 	assert_int_equal(ring_room(&pair->producer), DATA_BYTES - 16);
 	assert_false(put_repeat(pair, LONG, 1));
 	assert_true(put_repeat(pair, SHORT, 2));
 	assert_true(put_repeat(pair, LONG, 3));
-	expect_next(pair, RING_RECORD_REPEAT, SHORT, 2);
-	expect_next(pair, RING_RECORD_REPEAT, LONG, 3);
+	expect_next(pair, RING_RECORD_PAYLOAD, SHORT, 2);
+	expect_next(pair, RING_RECORD_PAYLOAD, LONG, 3);
 }
 
 /* What the ring should hold: oldest first. */
@@ -392,7 +392,7 @@ static void produce(struct pair *pair, struct model *model, struct random *rando
 	uint8_t *bytes;
 
 	waiting->byte_count = byte_count;
-	waiting->kind = choice < 8 ? RING_RECORD_REPEAT : KIND;
+	waiting->kind = choice < 8 ? RING_RECORD_PAYLOAD : KIND;
 	for (uint32_t i = 0; i < byte_count; i++)
 		waiting->bytes[i] = (uint8_t)random_next(random);
 	if (choice < 8)
@@ -408,7 +408,7 @@ static void produce(struct pair *pair, struct model *model, struct random *rando
 		record->kind = KIND;
 		ring_commit(&pair->producer, record);
 	} else {
-		ring_commit_repeat(&pair->producer, byte_count);
+		ring_commit_payload(&pair->producer, byte_count);
 	}
 	model->tail++;
 }
@@ -419,7 +419,7 @@ enum reader { READS_BY_NEXT, READS_IN_LINE, READS_BY_PEEK };
 static unsigned consume(struct pair *pair, struct model *model, enum reader reader)
 {
 	const struct waiting *waiting = &model->waiting[model->head % WAITING_MAX];
-	bool is_repeat = waiting->kind == RING_RECORD_REPEAT;
+	bool is_repeat = waiting->kind == RING_RECORD_PAYLOAD;
 	const uint8_t *bytes = NULL;
 
 	assert_int_equal(ring_is_empty(&pair->consumer), model->head == model->tail);
@@ -461,7 +461,7 @@ static void run_mix(void **state, enum reader reader, uint64_t seed, struct mode
 		for (uint64_t count = random_below(&random, 13); count; count--) {
 			repeats += model->head != model->tail &&
 				   model->waiting[model->head % WAITING_MAX].kind ==
-					   RING_RECORD_REPEAT;
+					   RING_RECORD_PAYLOAD;
 			peeked += consume(pair, model, reader);
 		}
 		if (random_below(&random, 3) == 0)
@@ -515,7 +515,7 @@ static void test_record_that_calls_itself_a_repeat_corrupts_the_consumer(void **
 	struct pair *pair = *state;
 	struct ring_record *record = ring_reserve(&pair->producer, 8);
 
-	record->kind = RING_RECORD_REPEAT;
+	record->kind = RING_RECORD_PAYLOAD;
 	ring_commit(&pair->producer, record);
 	expect_corrupt(pair);
 }
@@ -530,7 +530,7 @@ static void test_record_within_a_line_corrupts_the_consumer(void **state)
 
 		for (unsigned j = 0; j < repeats[i]; j++) {
 			assert_true(put_repeat(pair, SHORT, (uint8_t)j));
-			expect_next(pair, RING_RECORD_REPEAT, SHORT, (uint8_t)j);
+			expect_next(pair, RING_RECORD_PAYLOAD, SHORT, (uint8_t)j);
 		}
 		/* One that would be fine elsewhere: 8 bytes of kind 7. */
 		if (repeats[i] < DATA_BYTES / 16 - 3)
@@ -548,10 +548,10 @@ static void test_long_repeat_over_the_end_corrupts_the_consumer(void **state)
 
 	for (unsigned i = 0; i < DATA_BYTES / 16 - 1; i++) {
 		assert_true(put_repeat(pair, SHORT, (uint8_t)i));
-		expect_next(pair, RING_RECORD_REPEAT, SHORT, (uint8_t)i);
+		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, (uint8_t)i);
 	}
 	assert_false(ring_release(&pair->consumer));
-	write_stamp(pair, DATA_BYTES - 16, RING_FORM_LONG_REPEAT);
+	write_stamp(pair, DATA_BYTES - 16, RING_FORM_LONG_PAYLOAD);
 	assert_null(peek_repeat(&pair->consumer, LONG));
 	expect_corrupt(pair);
 }
@@ -560,14 +560,14 @@ static void test_long_repeat_over_the_end_corrupts_the_consumer(void **state)
 static void test_lines_of_nonsense_corrupt_the_consumer(void **state)
 {
 	static const uint64_t sizes[] = {
-		0,	    16,		63,	    65,	       RING_REPEAT_BYTES_MAX + 16 + 64,
+		0,	    16,		63,	    65,	       RING_PAYLOAD_BYTES_MAX + 16 + 64,
 		DATA_BYTES, 1ull << 32, 1ull << 63, UINT64_MAX};
 
 	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct pair *pair = *state;
 
 		((uint64_t *)pair->data)[1] = sizes[i];
-		write_stamp(pair, 0, RING_FORM_LINES_REPEAT);
+		write_stamp(pair, 0, RING_FORM_LINES_PAYLOAD);
 		assert_null(peek_repeat(&pair->consumer, LINES));
 		expect_corrupt(pair);
 		pair_teardown(state);
@@ -577,9 +577,9 @@ static void test_lines_of_nonsense_corrupt_the_consumer(void **state)
 	struct pair *pair = *state;
 
 	assert_true(put_repeat(pair, SHORT, 1));
-	expect_next(pair, RING_RECORD_REPEAT, SHORT, 1);
+	expect_next(pair, RING_RECORD_PAYLOAD, SHORT, 1);
 	((uint64_t *)pair->data)[3] = RING_CACHE_LINE;
-	write_stamp(pair, 16, RING_FORM_LINES_REPEAT);
+	write_stamp(pair, 16, RING_FORM_LINES_PAYLOAD);
 	expect_corrupt(pair);
 }
 
@@ -590,11 +590,11 @@ static void test_lines_over_the_end_corrupt_the_consumer(void **state)
 	go_to_line(pair, DATA_BYTES);
 	while (pair->producer.tail % DATA_BYTES != DATA_BYTES - RING_CACHE_LINE) {
 		assert_true(put_repeat(pair, SHORT, 1));
-		expect_next(pair, RING_RECORD_REPEAT, SHORT, 1);
+		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, 1);
 	}
 	assert_false(put_repeat(pair, LINES, 1));
 	((uint64_t *)(pair->data + DATA_BYTES - RING_CACHE_LINE))[1] = 2 * RING_CACHE_LINE;
-	write_stamp(pair, pair->producer.tail, RING_FORM_LINES_REPEAT);
+	write_stamp(pair, pair->producer.tail, RING_FORM_LINES_PAYLOAD);
 	assert_null(peek_repeat(&pair->consumer, LINES));
 	expect_corrupt(pair);
 }
@@ -620,9 +620,9 @@ static void test_repeats_over_unreleased_ones_corrupt_the_consumer(void **state)
 
 	for (unsigned i = 0; i < DATA_BYTES / 16; i++) {
 		assert_true(put_repeat(pair, SHORT, (uint8_t)i));
-		expect_next(pair, RING_RECORD_REPEAT, SHORT, (uint8_t)i);
+		expect_next(pair, RING_RECORD_PAYLOAD, SHORT, (uint8_t)i);
 	}
-	write_stamp(pair, DATA_BYTES, RING_FORM_SHORT_REPEAT);
+	write_stamp(pair, DATA_BYTES, RING_FORM_SHORT_PAYLOAD);
 	assert_null(peek_repeat(&pair->consumer, SHORT));
 	expect_corrupt(pair);
 }

@@ -515,27 +515,27 @@ static void test_peek_shows_only_a_record_like_the_one_asked_for(void **state)
 	struct pair *pair = *state;
 	const struct ring_record *record;
 
-	assert_null(ring_peek_like(&pair->consumer, sizes));
+	assert_null(ring_peek_expected(&pair->consumer, sizes));
 	put_plain(pair, 33, KIND, 0x0102, 1);
 	put_plain(pair, 33, KIND, 0x0102, 1);
 	for (unsigned bit = 0; bit < 64; bit++)
-		assert_null(ring_peek_like(&pair->consumer, sizes ^ (uint64_t)1 << bit));
+		assert_null(ring_peek_expected(&pair->consumer, sizes ^ (uint64_t)1 << bit));
 	record = ring_next_stamped(&pair->consumer);
 	assert_true(ring_record_sizes(record) == sizes);
 
-	const uint8_t *body = ring_peek_like(&pair->consumer, sizes);
+	const uint8_t *body = ring_peek_expected(&pair->consumer, sizes);
 
 	assert_ptr_equal(body, record->body + RING_CACHE_LINE);
 	assert_int_equal(body[32], 0x5a);
 	pair->consumer.is_corrupt = true;
-	assert_null(ring_peek_like(&pair->consumer, sizes));
+	assert_null(ring_peek_expected(&pair->consumer, sizes));
 	pair->consumer.is_corrupt = false;
-	ring_take_like(&pair->consumer, sizes);
-	assert_null(ring_peek_like(&pair->consumer, sizes));
+	ring_take_expected(&pair->consumer, sizes);
+	assert_null(ring_peek_expected(&pair->consumer, sizes));
 	assert_true(ring_is_empty(&pair->consumer));
 
 	put_plain(pair, 33, KIND, 0x0102, 2);
-	assert_null(ring_peek_like(&pair->consumer, sizes));
+	assert_null(ring_peek_expected(&pair->consumer, sizes));
 	assert_int_equal(ring_next_stamped(&pair->consumer)->packet_count, 2);
 }
 
@@ -548,8 +548,8 @@ static void test_peek_shows_nothing_that_can_not_be_there(void **state)
 
 	for (unsigned i = 1; i < DATA_BYTES / RING_CACHE_LINE; i++) {
 		put_plain(pair, 8, KIND, 0x0102, 1);
-		assert_non_null(ring_peek_like(&pair->consumer, sizes));
-		ring_take_like(&pair->consumer, sizes);
+		assert_non_null(ring_peek_expected(&pair->consumer, sizes));
+		ring_take_expected(&pair->consumer, sizes);
 	}
 	assert_false(ring_release(&pair->consumer));
 	(void)ring_room(&pair->producer);
@@ -558,13 +558,13 @@ static void test_peek_shows_nothing_that_can_not_be_there(void **state)
 	uint64_t *header = (uint64_t *)(uintptr_t)pair->consumer.stamp_at;
 
 	header[1] = long_sizes;
-	assert_null(ring_peek_like(&pair->consumer, long_sizes));
+	assert_null(ring_peek_expected(&pair->consumer, long_sizes));
 	header[1] = sizes;
-	assert_non_null(ring_peek_like(&pair->consumer, sizes));
+	assert_non_null(ring_peek_expected(&pair->consumer, sizes));
 	pair->consumer.released -= DATA_BYTES - RING_CACHE_LINE;
-	assert_non_null(ring_peek_like(&pair->consumer, sizes));
+	assert_non_null(ring_peek_expected(&pair->consumer, sizes));
 	pair->consumer.released -= RING_CACHE_LINE;
-	assert_null(ring_peek_like(&pair->consumer, sizes));
+	assert_null(ring_peek_expected(&pair->consumer, sizes));
 }
 
 static void test_fencing_consumer_spares_the_producer_the_fence(void **state)

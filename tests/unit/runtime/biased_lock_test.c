@@ -43,22 +43,22 @@ static void take_turns(unsigned count)
 /* Barriers were to be had, and threads have not taken turns too often. */
 static bool has_favour(void)
 {
-	return lock.favour <= &lock.favours[BIASED_LOCK_FAVOURS];
+	return lock.bias <= &lock.biases[BIASED_LOCK_BIASES];
 }
 
 /* Of this thread, which takes it first; where nobody can have one the test is skipped. */
-static struct favour *first_favour(void)
+static struct bias *first_bias(void)
 {
 	take_turns(1);
 	if (!has_favour())
 		skip();
-	return biased_lock_favour(&lock);
+	return biased_lock_bias(&lock);
 }
 
 static void *rarely(void *context)
 {
 	(void)context;
-	biased_lock_never_favour_me(&lock);
+	biased_lock_never_bias_to_me(&lock);
 	take_turns(RARE_TURNS);
 	return NULL;
 }
@@ -99,7 +99,7 @@ static void test_the_first_to_take_it_is_favoured(void **state)
 {
 	(void)state;
 
-	const struct favour *mine = first_favour();
+	const struct bias *mine = first_bias();
 
 	assert_non_null(mine);
 	biased_lock_take(&lock);
@@ -119,11 +119,11 @@ static void test_a_favour_that_another_got_meanwhile_takes_nothing(void **state)
 
 	(void)state;
 
-	struct favour *stale = first_favour();
+	struct bias *stale = first_bias();
 
 	assert_int_equal(pthread_create(&worker, NULL, works_alone, NULL), 0);
 	pthread_join(worker, NULL);
-	assert_null(biased_lock_favour(&lock));
+	assert_null(biased_lock_bias(&lock));
 	assert_false(biased_lock_enter(&lock, stale));
 	assert_false(biased_lock_try(&lock));
 	take_turns(1);
@@ -136,14 +136,14 @@ static void test_a_stale_favour_does_not_put_out_who_is_in(void **state)
 
 	(void)state;
 
-	struct favour *stale = first_favour();
+	struct bias *stale = first_bias();
 
 	pthread_barrier_init(&holder.is_in, NULL, 2);
 	pthread_barrier_init(&holder.may_leave, NULL, 2);
 	assert_int_equal(pthread_create(&worker, NULL, takes_and_stays, &holder), 0);
 	pthread_barrier_wait(&holder.is_in);
 	assert_false(biased_lock_enter(&lock, stale));
-	assert_int_equal(lock.favour->is_held, 1);
+	assert_int_equal(lock.bias->is_held, 1);
 	pthread_barrier_wait(&holder.may_leave);
 	pthread_join(worker, NULL);
 	pthread_barrier_destroy(&holder.is_in);
@@ -162,7 +162,7 @@ static void test_a_helper_is_kept_out_and_never_favoured(void **state)
 	assert_int_equal(first, 1 + RARE_TURNS + TURNS);
 	assert_int_equal(first, second);
 	if (has_favour())
-		assert_non_null(biased_lock_favour(&lock));
+		assert_non_null(biased_lock_bias(&lock));
 }
 
 static void test_the_favour_follows_a_thread_that_works_alone(void **state)
@@ -173,7 +173,7 @@ static void test_the_favour_follows_a_thread_that_works_alone(void **state)
 	take_turns(10);
 	assert_int_equal(pthread_create(&worker, NULL, often, NULL), 0);
 	pthread_join(worker, NULL);
-	assert_null(biased_lock_favour(&lock));
+	assert_null(biased_lock_bias(&lock));
 	assert_int_equal(first, 10 + TURNS);
 }
 
@@ -195,12 +195,12 @@ static void test_threads_that_take_turns_end_with_a_mutex(void **state)
 		take_turns(GETS_THE_FAVOUR);
 		assert_int_equal(pthread_create(&one, NULL, rarely, NULL), 0);
 		pthread_join(one, NULL);
-		lock.never_favoured = NULL;
+		lock.never_biased = NULL;
 		assert_int_equal(pthread_create(&one, NULL, often, NULL), 0);
 		pthread_join(one, NULL);
 	}
 	assert_false(has_favour());
-	assert_null(biased_lock_favour(&lock));
+	assert_null(biased_lock_bias(&lock));
 	take_turns(10);
 }
 

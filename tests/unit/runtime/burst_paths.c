@@ -48,8 +48,8 @@ void lane_post_receives(unsigned lane, uint32_t first, uint32_t count)
 
 void lanes_end_run(void)
 {
-	pair_attachment()->run = (struct run_out){0};
-	pair_attachment()->helper_mode = HELPER_STAYING_OUT;
+	pair_attachment()->burst = (struct burst_out){0};
+	pair_attachment()->progress_mode = PROGRESS_STAYING_OUT;
 }
 
 bool lane_post(unsigned lane, uint32_t number, const struct lane_message *message)
@@ -77,7 +77,7 @@ bool lane_post(unsigned lane, uint32_t number, const struct lane_message *messag
 
 	pair_fill(lanes_bytes_of(number), message->byte_count, number);
 	if (!(message->opcode == SEND_RDMA_WRITE
-		      ? adapter_place_listed(end->adapter, end->qp, &request)
+		      ? adapter_rma_listed(end->adapter, end->qp, &request)
 		      : adapter_post_listed(end->adapter, end->qp, &request))) {
 		assert_int_equal(qp_post_send(&end->qp->qp, adapter_now(end->adapter), &request),
 				 0);
@@ -86,7 +86,7 @@ bool lane_post(unsigned lane, uint32_t number, const struct lane_message *messag
 		return false;
 	}
 	return *(const uint64_t *)(out->data + (tail & (out->data_bytes - 1))) ==
-	       (ring_stamp(out->stamp_seed, tail) ^ ring_repeat_form(message->byte_count));
+	       (ring_stamp(out->stamp_seed, tail) ^ ring_payload_form(message->byte_count));
 }
 
 unsigned lane_post_plain(unsigned lane, uint32_t first, uint32_t count)
@@ -100,22 +100,22 @@ unsigned lane_post_plain(unsigned lane, uint32_t first, uint32_t count)
 
 void lanes_take(void)
 {
-	enum express_round round;
+	enum poll_round round;
 
 	do {
-		round = express_lane_round(pair_attachment());
-		if (round == EXPRESS_LONG_WAY)
-			adapter_progress(pair.ends[1].adapter, attachment_now());
-	} while (round == EXPRESS_DONE);
+		round = poll_round_run(pair_attachment());
+		if (round == POLL_ROUND_FULL)
+			adapter_progress(pair.ends[1].adapter, runtime_now());
+	} while (round == POLL_ROUND_DONE);
 }
 
 static const struct completion *next_completion(const struct pair_end *end)
 {
-	time_ns start = attachment_now();
+	time_ns start = runtime_now();
 
 	while (!cq_first(end->cq)) {
 		assert_false(pair_is_overdue(start));
-		adapter_progress(end->adapter, attachment_now());
+		adapter_progress(end->adapter, runtime_now());
 	}
 	return cq_first(end->cq);
 }
@@ -207,7 +207,7 @@ int lanes_begin(void **state)
 	pair_make_datagram_ends(lanes[LANE_UD]);
 	pair_connect_another_as(QP_RC, lanes[LANE_OTHER]);
 	adapter_lock(pair.ends[0].adapter);
-	pair_channel()->patience.max_ns = pair_channel()->patience.left_ns = SECONDS(1000);
+	pair_channel()->rnr_hold.max_ns = pair_channel()->rnr_hold.left_ns = SECONDS(1000);
 	for (unsigned lane = 0; lane < LANES; lane++)
 		warm_up(lane);
 	return 0;
@@ -231,5 +231,5 @@ int lanes_end(void **state)
 
 void lanes_look_elsewhere(void)
 {
-	pair_attachment()->run.qp = NULL;
+	pair_attachment()->burst.qp = NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queue pairs of each type between the two ends of a host_pair, for tests of runs (runtime/fast/burst.h):
+/* Queue pairs of each type between the two ends of a runtime_pair, for tests of runs (runtime/fast/burst.h):
  * messages that are posted in a row, numbered, and looked for at the other end. The lock is the
  * test's. */
 #ifndef SOFTIB_TESTS_RUN_LANES_H
@@ -10,7 +10,7 @@
 
 enum {
 	LANES_RUN = 40, /* posts; the first ones, and the model, are no repeats */
-	LANES_REPEATS = LANES_RUN - RUN_POSTS - 1,
+	LANES_REPEATS = LANES_RUN - BURST_POSTS - 1,
 	LANES_HALF = 10,
 };
 

@@ -81,7 +81,7 @@ static void test_what_is_held_back_keeps_no_sleeper_awake(void **state)
 	assert_true(put(&here));
 	channel_publish(&here);
 	assert_true(channel_sleep_end(&there));
-	assert_true(patience_waits(&there.patience, 0, SECONDS(1)));
+	assert_true(rnr_hold_waits(&there.rnr_hold, 0, SECONDS(1)));
 	assert_true(channel_holds_back(&there));
 	assert_false(channel_sleep_end(&there));
 	channel_close(&there);

@@ -33,8 +33,8 @@ static void test_closed_ring_is_left_and_asked_for_anew(void **state)
 /* Where the next record will be, a stamped header that says it is longer than the ring. */
 static void write_nonsense(void)
 {
-	struct attachment *attachment = pair.ends[0].adapter->attachment;
-	const struct ring_producer *out = &attachment->channels[0]->out;
+	struct process_runtime *runtime = pair.ends[0].adapter->runtime;
+	const struct ring_producer *out = &runtime->channels[0]->out;
 	uint64_t *header = (uint64_t *)(out->data + (out->tail & (out->data_bytes - 1)));
 
 	header[1] = UINT32_MAX;

@@ -85,7 +85,7 @@ static void answer_hello(struct fake_softibd *softibd)
 
 static void answer_attach(struct fake_softibd *softibd)
 {
-	int descriptors[] = {softibd->page_file, softibd->process_file, softibd->exposure_file,
+	int descriptors[] = {softibd->page_file, softibd->process_file, softibd->rkey_export_file,
 			     softibd->doorbells[0], softibd->doorbells[1]};
 
 	(void)!control_send(softibd->control, "{\"ok\":true}", descriptors, 5);
@@ -104,7 +104,7 @@ static void answer_qpns(struct fake_softibd *softibd)
 /* The only ring there is goes from the program to itself. */
 static void answer_ring(struct fake_softibd *softibd)
 {
-	int descriptors[] = {softibd->direct_file, softibd->exposure_file, softibd->doorbells[0]};
+	int descriptors[] = {softibd->direct_file, softibd->rkey_export_file, softibd->doorbells[0]};
 
 	/* A ring of the same id again stands for a new one. */
 	memset(softibd->direct, 0, direct_layout().total_bytes);
@@ -204,7 +204,7 @@ static void read_up(struct fake_softibd *softibd)
 	publish(softibd);
 }
 
-static void *run(void *context)
+static void *burst(void *context)
 {
 	struct fake_softibd *softibd = context;
 	uint64_t rings;
@@ -251,8 +251,8 @@ static int make_memory(struct fake_softibd *softibd)
 		error = memory_file_create("fake-direct", direct_layout().total_bytes,
 					   &softibd->direct_file, (void **)&softibd->direct);
 	if (!error)
-		error = memory_file_create("fake-exposure", exposure_layout().total_bytes,
-					   &softibd->exposure_file, (void **)&softibd->exposure);
+		error = memory_file_create("fake-exposure", rkey_export_layout().total_bytes,
+					   &softibd->rkey_export_file, (void **)&softibd->rkey_export);
 	if (error)
 		return error;
 	softibd->page->generation = 1;
@@ -288,7 +288,7 @@ int fake_softibd_start(struct fake_softibd *softibd)
 
 	int error = make_memory(softibd);
 
-	return error ? error : -pthread_create(&softibd->thread, NULL, run, softibd);
+	return error ? error : -pthread_create(&softibd->thread, NULL, burst, softibd);
 }
 
 void fake_softibd_stop(struct fake_softibd *softibd)

@@ -20,9 +20,9 @@ struct fake_softibd {
 	int control;
 	int stop;	  /* eventfd */
 	int doorbells[2]; /* the program's, ours */
-	int page_file, process_file, direct_file, exposure_file;
+	int page_file, process_file, direct_file, rkey_export_file;
 	struct fabric_page *page;
-	uint8_t *process, *direct, *exposure;
+	uint8_t *process, *direct, *rkey_export;
 	struct ring_consumer up;
 	struct ring_producer down;
 	uint32_t next_qpn;

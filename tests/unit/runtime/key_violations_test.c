@@ -34,7 +34,7 @@ static void note(enum violated_key key, unsigned count)
 /* Whoever works for the process tells the rest when it is due. */
 static void await(const uint32_t *count, uint32_t expected)
 {
-	time_ns start = attachment_now();
+	time_ns start = runtime_now();
 
 	while (told(count) != expected) {
 		adapter_lock(pair.ends[1].adapter);

@@ -18,7 +18,7 @@
 #include "wire/pkey.h"
 #include "wire/smp.h"
 
-enum { PATIENCE_MS = 20000, METHOD_OFFSET = 3, CLASS_TEST = 0x0a };
+enum { RNR_HOLD_MS = 20000, METHOD_OFFSET = 3, CLASS_TEST = 0x0a };
 
 static char runtime[] = "/tmp/softib-unit-XXXXXX";
 
@@ -68,7 +68,7 @@ static void wait_for(int port)
 {
 	struct pollfd watched = {.fd = port, .events = POLLIN};
 
-	assert_int_equal(poll(&watched, 1, PATIENCE_MS), 1);
+	assert_int_equal(poll(&watched, 1, RNR_HOLD_MS), 1);
 	assert_true(watched.revents & POLLIN);
 }
 

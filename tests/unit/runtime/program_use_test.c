@@ -97,29 +97,29 @@ static void *sleep_some_times(void *context)
 /* The test is the helper, a thread of its the program. */
 static void test_sleeps_are_the_program_s_own(void **state)
 {
-	struct attachment *attachment = calloc(1, sizeof(*attachment));
+	struct process_runtime *runtime = calloc(1, sizeof(*runtime));
 	struct program_use before, now;
 	pthread_t program;
 
 	(void)state;
-	assert_non_null(attachment);
-	before = program_use_now(attachment);
+	assert_non_null(runtime);
+	before = program_use_now(runtime);
 	sleep_some_times(NULL);
-	now = program_use_now(attachment);
+	now = program_use_now(runtime);
 	assert_int_equal(now.sleeps, before.sleeps);
 	assert_true(now.processor_ns >= before.processor_ns);
 
 	assert_int_equal(pthread_create(&program, NULL, sleep_some_times, NULL), 0);
 	assert_int_equal(pthread_join(program, NULL), 0);
-	now = program_use_now(attachment);
+	now = program_use_now(runtime);
 	assert_true(now.sleeps - before.sleeps >= SLEEPS);
 	/* We made it do so. */
-	attachment->naps = now.sleeps - before.sleeps;
-	attachment->poll_count = 5;
-	now = program_use_now(attachment);
+	runtime->naps = now.sleeps - before.sleeps;
+	runtime->poll_count = 5;
+	now = program_use_now(runtime);
 	assert_int_equal(now.sleeps, before.sleeps);
 	assert_int_equal(now.polls - before.polls, 5);
-	free(attachment);
+	free(runtime);
 }
 
 int main(void)

@@ -54,7 +54,7 @@ static void test_writes_arrive_while_the_target_spins_on_memory(void **state)
 	for (unsigned i = 1; i < 50; i++) {
 		struct completion completion;
 		volatile uint8_t *last = &pair.ends[1].buffer[99];
-		time_ns start = attachment_now();
+		time_ns start = runtime_now();
 
 		*last = 0;
 		memset(pair.ends[0].buffer, (int)i, 100);
@@ -68,15 +68,15 @@ static void test_writes_arrive_while_the_target_spins_on_memory(void **state)
 	}
 }
 
-static enum helper_mode helper_mode_now(void)
+static enum progress_mode helper_mode_now(void)
 {
-	struct attachment *attachment = pair.ends[0].adapter->attachment;
+	struct process_runtime *runtime = pair.ends[0].adapter->runtime;
 
-	attachment_lock(attachment);
+	runtime_lock(runtime);
 
-	enum helper_mode mode = attachment->helper_mode;
+	enum progress_mode mode = runtime->progress_mode;
 
-	attachment_unlock(attachment);
+	runtime_unlock(runtime);
 	return mode;
 }
 
@@ -112,13 +112,13 @@ static void test_helper_stays_out_of_a_polling_program_until_called(void **state
 	(void)state;
 	pair_set_verdict(RESOLVED_DIRECT);
 
-	time_ns start = attachment_now();
+	time_ns start = runtime_now();
 
-	while (helper_mode_now() != HELPER_STAYING_OUT) {
+	while (helper_mode_now() != PROGRESS_STAYING_OUT) {
 		assert_false(pair_is_overdue(start));
 		exchange_one_by_polling();
 	}
-	start = attachment_now();
+	start = runtime_now();
 	do {
 		/* It keeps polling: only the call can be the reason. */
 		assert_false(pair_is_overdue(start));
@@ -126,15 +126,15 @@ static void test_helper_stays_out_of_a_polling_program_until_called(void **state
 		adapter_lock(pair.ends[0].adapter);
 		adapter_expect_silence(pair.ends[0].adapter);
 		adapter_unlock(pair.ends[0].adapter);
-	} while (helper_mode_now() == HELPER_STAYING_OUT);
+	} while (helper_mode_now() == PROGRESS_STAYING_OUT);
 	wait_for_event_instead_of_polling(100);
 }
 
 static void poll_until_helper_is_out(void)
 {
-	time_ns start = attachment_now();
+	time_ns start = runtime_now();
 
-	while (helper_mode_now() != HELPER_STAYING_OUT) {
+	while (helper_mode_now() != PROGRESS_STAYING_OUT) {
 		assert_false(pair_is_overdue(start));
 		adapter_lock(pair.ends[0].adapter);
 		for (unsigned i = 0; i < 200; i++)
@@ -145,9 +145,9 @@ static void poll_until_helper_is_out(void)
 
 static void wait_for_helper(void)
 {
-	time_ns start = attachment_now();
+	time_ns start = runtime_now();
 
-	while (helper_mode_now() == HELPER_STAYING_OUT) {
+	while (helper_mode_now() == PROGRESS_STAYING_OUT) {
 		assert_false(pair_is_overdue(start));
 		sched_yield();
 	}
@@ -179,8 +179,8 @@ static void test_excused_helper_comes_when_called(void **state)
 /* Whose thread it is, for whoever looks at the program's threads. */
 static void test_helper_names_itself(void **state)
 {
-	pthread_t helper = pair.ends[0].adapter->attachment->helper;
-	time_ns start = attachment_now();
+	pthread_t helper = pair.ends[0].adapter->runtime->helper;
+	time_ns start = runtime_now();
 	char name[16];
 
 	(void)state;

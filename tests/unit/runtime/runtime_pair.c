@@ -19,7 +19,7 @@
 #include "unit/runtime/runtime_pair.h"
 #include "wire/mtu.h"
 
-struct host_pair pair;
+struct runtime_pair pair;
 
 static pthread_mutex_t told_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t told_changed = PTHREAD_COND_INITIALIZER;
@@ -62,12 +62,12 @@ void pair_wait_until_told(const unsigned *count, unsigned at_least)
 
 bool pair_is_overdue(time_ns start)
 {
-	return attachment_now() - start > SECONDS(PAIR_PATIENCE_S);
+	return runtime_now() - start > SECONDS(PAIR_PATIENCE_S);
 }
 
 void pair_poll_one(struct pair_end *end, struct completion *ret_completion)
 {
-	time_ns start = attachment_now();
+	time_ns start = runtime_now();
 
 	for (;;) {
 		adapter_lock(end->adapter);
@@ -360,9 +360,9 @@ void pair_connect_another_as(enum qp_type type, struct pair_end ret_ends[static 
 
 void pair_share_buffer(struct pair_end *end)
 {
-	struct exposure *exposure = &end->adapter->attachment->exposure;
+	struct rkey_export *rkey_export = &end->adapter->runtime->rkey_export;
 	void *buffer = mmap(NULL, PAIR_BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-			    exposure->file, (off_t)exposure_layout().shared_offset);
+			    rkey_export->file, (off_t)rkey_export_layout().shared_offset);
 
 	assert_true(buffer != MAP_FAILED);
 	assert_int_equal(region_register(&adapter_hca(end->adapter)->memory, end->pd, buffer,
@@ -370,10 +370,10 @@ void pair_share_buffer(struct pair_end *end)
 					 &end->region),
 			 0);
 	end->buffer = buffer;
-	exposure->header->shared_is_off = 0;
-	exposure->adopted->is_on = true;
-	exposure->adopted->range_count = 1;
-	exposure->adopted->ranges[0] = (struct adopted_range){
+	rkey_export->header->shared_is_off = 0;
+	rkey_export->shared_mr->is_on = true;
+	rkey_export->shared_mr->range_count = 1;
+	rkey_export->shared_mr->ranges[0] = (struct shared_mr_range){
 		.address = buffer, .byte_count = PAIR_BUFFER_BYTES, .users = 1};
 }
 

@@ -22,7 +22,7 @@ struct pair_end {
 	uint8_t *buffer;
 };
 
-struct host_pair {
+struct runtime_pair {
 	struct fake_softibd softibd;
 	struct session *session;
 	struct pair_end ends[2];
@@ -31,13 +31,13 @@ struct host_pair {
 	unsigned told_cqs, told_fatal;
 };
 
-extern struct host_pair pair;
+extern struct runtime_pair pair;
 extern const struct hca_owner pair_owner;
 
 /* What both ends have, and the ring between them once there is one. */
-static inline struct attachment *pair_attachment(void)
+static inline struct process_runtime *pair_attachment(void)
 {
-	return pair.ends[0].adapter->attachment;
+	return pair.ends[0].adapter->runtime;
 }
 
 static inline struct channel *pair_channel(void)

@@ -16,16 +16,16 @@ static inline uint64_t page_begin(void)
 /* 0: it is not. */
 static inline void share(uint64_t place_plus_1)
 {
-	attachment_lock(pair_attachment());
-	assert_true(published_keys_put(pair_attachment()->exposure.keys, 1, pair.ends[1].region,
+	runtime_lock(pair_attachment());
+	assert_true(published_keys_put(pair_attachment()->rkey_export.keys, 1, pair.ends[1].region,
 				       place_plus_1));
-	__atomic_store_n(&pair_attachment()->exposure.header->shared_is_off, 0, __ATOMIC_SEQ_CST);
-	attachment_unlock(pair_attachment());
+	__atomic_store_n(&pair_attachment()->rkey_export.header->shared_is_off, 0, __ATOMIC_SEQ_CST);
+	runtime_unlock(pair_attachment());
 }
 
 static inline uint8_t *shared(void)
 {
-	return pair.softibd.exposure + exposure_layout().shared_offset + PLACE;
+	return pair.softibd.rkey_export + rkey_export_layout().shared_offset + PLACE;
 }
 
 /* What a WRITE of the first end leaves behind. */
@@ -38,11 +38,11 @@ static inline struct books books(void)
 {
 	const struct flow_counters *counters =
 		(const void *)(pair.softibd.process + process_layout().flows_offset);
-	const struct placement *placement = pair.ends[0].qp->qp.owner_placement;
+	const struct rma *rma = pair.ends[0].qp->qp.owner_rma;
 
 	return (struct books){
 		.psn = pair.ends[0].qp->qp.requester.next_psn.value,
-		.messages = placement->message_count,
+		.messages = rma->message_count,
 		.packets = counters[2].packets,
 		.words = counters[2].words,
 		.returned_packets = counters[2].returned_packets,

@@ -164,12 +164,12 @@ static inline bool post_plain(const struct verbs_qp *qp, const struct ibv_send_w
 	if (build_plain_send(qp, wr, &request))
 		return adapter_post(qp->adapter, qp->object, &request);
 	return build_plain_access(qp, wr, &request) &&
-	       adapter_place(qp->adapter, qp->object, &request);
+	       adapter_rma(qp->adapter, qp->object, &request);
 }
 
 static inline bool write_again(struct verbs_qp *qp, const struct ibv_send_wr *wr)
 {
-	const uint8_t *line = adapter_place_again(qp->adapter, qp->object, wr->wr_id,
+	const uint8_t *line = adapter_rma_by_template(qp->adapter, qp->object, wr->wr_id,
 						  wr->send_flags, (const struct sge *)wr->sg_list,
 						  (const struct remote_place *)&wr->wr.rdma);
 
@@ -187,9 +187,9 @@ static inline bool post_again(struct verbs_qp *qp, const struct ibv_send_wr *wr)
 	if (wr->num_sge != 1)
 		return false;
 	if (wr->opcode == IBV_WR_SEND)
-		return adapter_posts_again(qp->adapter, qp->object) &&
-		       adapter_post_again(qp->adapter, qp->object, wr->wr_id, wr->send_flags, sge);
-	return wr->opcode == IBV_WR_RDMA_WRITE && adapter_places_again(qp->adapter, qp->object) &&
+		return adapter_has_send_template(qp->adapter, qp->object) &&
+		       adapter_post_by_template(qp->adapter, qp->object, wr->wr_id, wr->send_flags, sge);
+	return wr->opcode == IBV_WR_RDMA_WRITE && adapter_has_rma_template(qp->adapter, qp->object) &&
 	       write_again(qp, wr);
 }
 
@@ -200,7 +200,7 @@ static inline bool post_one_listed(const struct verbs_qp *qp, const struct ibv_s
 	if (build_plain_send(qp, wr, &request))
 		return adapter_post_listed(qp->adapter, qp->object, &request);
 	return build_plain_access(qp, wr, &request) &&
-	       adapter_place_listed(qp->adapter, qp->object, &request);
+	       adapter_rma_listed(qp->adapter, qp->object, &request);
 }
 
 /* Posts and sends the beginning of a list; returns what is left of it. The lock is held. */

@@ -26,7 +26,7 @@ static bool may_begin(const struct qp *qp, const struct send_slot *slot, uint32_
 	if (requester->credits == CREDITS_COUNTED ||
 	    ((slot->flags & SEND_FENCE) && requester->reads_outstanding))
 		return false;
-	return express_has_psns(requester, packet_count);
+	return fast_has_psns(requester, packet_count);
 }
 
 static bool find_payload(const struct qp *qp, struct send_slot *slot, const uint8_t **ret_payload)
@@ -47,7 +47,7 @@ static bool find_payload(const struct qp *qp, struct send_slot *slot, const uint
 
 /* The request at the cursor of a queue pair in RTS, if it is a SEND of so many bytes at most. */
 static bool find_next(struct qp *qp, uint32_t byte_count_max, uint32_t packet_count,
-		      struct express_packet *ret_packet)
+		      struct fast_packet *ret_packet)
 {
 	const struct requester *requester = &qp->requester;
 	struct send_slot *slot = send_queue_slot(&requester->queue, requester->cursor);
@@ -56,32 +56,32 @@ static bool find_next(struct qp *qp, uint32_t byte_count_max, uint32_t packet_co
 	if (!may_begin(qp, slot, packet_count) || slot->byte_count > byte_count_max)
 		return false;
 	if (is_datagram ? slot->address.is_global || !lid_is_unicast(slot->address.dlid)
-			: !express_headers_are_known(qp))
+			: !fast_headers_are_known(qp))
 		return false;
 	if (!find_payload(qp, slot, &ret_packet->payload))
 		return false;
 	ret_packet->payload_bytes = slot->byte_count;
-	ret_packet->header_bytes = EXPRESS_HEADER_BYTES + (is_datagram ? DETH_BYTES : 0) +
+	ret_packet->header_bytes = FAST_HEADER_BYTES + (is_datagram ? DETH_BYTES : 0) +
 				   (slot->opcode == SEND_SEND_IMMEDIATE ? IMMEDIATE_BYTES : 0);
 	ret_packet->byte_count = ret_packet->header_bytes + ((slot->byte_count + 3) & ~3u);
 	ret_packet->packet_count = packet_count;
 	ret_packet->asks_ack = true;
-	ret_packet->is_pulled = false;
+	ret_packet->is_zcopy = false;
 	return true;
 }
 
-bool express_next(struct qp *qp, struct express_packet *ret_packet)
+bool fast_next(struct qp *qp, struct fast_packet *ret_packet)
 {
 	const struct requester *requester = &qp->requester;
 
 	return requester->cursor != requester->queue.tail && qp->state == QP_RTS &&
-	       express_is_plain_type(qp) &&
-	       find_next(qp, express_largest_packet(qp), 1, ret_packet) &&
+	       fast_is_plain_type(qp) &&
+	       find_next(qp, fast_largest_packet(qp), 1, ret_packet) &&
 	       memory_has_pages(qp->environment->memory, ret_packet->payload,
 				ret_packet->payload_bytes);
 }
 
-bool express_next_pulled(struct qp *qp, struct express_packet *ret_packet)
+bool fast_next_zcopy(struct qp *qp, struct fast_packet *ret_packet)
 {
 	const struct requester *requester = &qp->requester;
 	const struct send_slot *slot;
@@ -90,14 +90,14 @@ bool express_next_pulled(struct qp *qp, struct express_packet *ret_packet)
 		return false;
 	slot = send_queue_slot(&requester->queue, requester->cursor);
 	if (!slot->byte_count || slot->flags & SEND_INLINE ||
-	    !find_next(qp, EXPRESS_PULLED_BYTES_MAX, express_packets_of(qp, slot->byte_count),
+	    !find_next(qp, FAST_ZCOPY_BYTES_MAX, fast_packets_of(qp, slot->byte_count),
 		       ret_packet))
 		return false;
-	ret_packet->is_pulled = true;
+	ret_packet->is_zcopy = true;
 	return true;
 }
 
-void express_loan_returned(struct qp *qp, time_ns now)
+void fast_ud_zcopy_done(struct qp *qp, time_ns now)
 {
 	const struct send_queue *queue = &qp->requester.queue;
 
@@ -105,16 +105,16 @@ void express_loan_returned(struct qp *qp, time_ns now)
 	do
 		report_send(qp, now, COMPLETION_SUCCESS);
 	while (queue->done != queue->started &&
-	       !(send_queue_slot(queue, queue->done)->flags & SEND_LENT));
+	       !(send_queue_slot(queue, queue->done)->flags & SEND_ZCOPY));
 	report_drain(qp);
 	qp_settle(qp, now);
 }
 
-void express_write(struct qp *qp, time_ns now, const struct express_packet *packet,
+void fast_write(struct qp *qp, time_ns now, const struct fast_packet *packet,
 		   uint8_t *ret_bytes)
 {
 	struct send_slot *slot = send_queue_slot(&qp->requester.queue, qp->requester.cursor);
-	const struct express_message message = {
+	const struct fast_message message = {
 		.opcode = slot->opcode,
 		.flags = slot->flags,
 		.immediate = slot->immediate_or_rkey,
@@ -123,11 +123,11 @@ void express_write(struct qp *qp, time_ns now, const struct express_packet *pack
 		.qkey = slot->remote_qkey,
 	};
 
-	express_write_packet(qp, packet, &message, qp->type == QP_UD, ret_bytes);
-	express_advance(qp, now, slot, packet);
+	fast_write_packet(qp, packet, &message, qp->type == QP_UD, ret_bytes);
+	fast_advance(qp, now, slot, packet);
 }
 
-bool express_acknowledge(struct qp *qp, time_ns now, struct psn psn)
+bool fast_acknowledge(struct qp *qp, time_ns now, struct psn psn)
 {
 	struct requester *requester = &qp->requester;
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run of arrivals: see express_run.h. */
+/* A run of arrivals: see rx_burst.h. */
 #include "net/transport/fast/rx_burst.h"
 
-struct express_place express_run_find_place(const struct qp *qp, uint32_t key, uint32_t byte_count)
+struct rx_burst_place rx_burst_find_place(const struct qp *qp, uint32_t key, uint32_t byte_count)
 {
 	const struct region *region = memory_find_plain(qp->environment->memory, key);
 
 	if (unlikely(!region || region->pd != qp->receive_queue->pd ||
 		     !(region->access & ACCESS_LOCAL_WRITE) || region->byte_count < byte_count))
-		return (struct express_place){.bytes = NULL};
-	return (struct express_place){
+		return (struct rx_burst_place){.bytes = NULL};
+	return (struct rx_burst_place){
 		.key = key,
 		.from = region->iova,
 		.span = region->byte_count - byte_count,

@@ -144,20 +144,20 @@ static IN_LINE void arrival_complete(struct qp *qp, time_ns now, const uint8_t *
 
 /* Of what is foreseen, where somebody is to be told. Not in line: what usually happens needs no
  * memory for it. */
-void arrival_report_like(struct qp *qp, time_ns now, uint64_t wr_id,
-			 const struct express_seen *seen);
+void arrival_report_predicted(struct qp *qp, time_ns now, uint64_t wr_id,
+			 const struct rx_header_cache *cache);
 
 /* Of what is foreseen. */
-static IN_LINE void arrival_complete_like(struct qp *qp, time_ns now, uint64_t wr_id,
-					  const struct express_seen *seen)
+static IN_LINE void arrival_complete_predicted(struct qp *qp, time_ns now, uint64_t wr_id,
+					  const struct rx_header_cache *cache)
 {
 	struct completion_ring *ring = qp->completions[SIDE_RECEIVE];
 
 	if (unlikely(!completion_ring_takes(ring))) {
-		arrival_report_like(qp, now, wr_id, seen);
+		arrival_report_predicted(qp, now, wr_id, cache);
 		return;
 	}
-	completion_write_like(completion_ring_place(ring), &seen->completion, wr_id, now);
+	completion_write_from(completion_ring_place(ring), &cache->completion, wr_id, now);
 	arrival_use_request(qp);
 	completion_ring_add(ring);
 }
@@ -167,9 +167,9 @@ static IN_LINE void arrival_complete_like(struct qp *qp, time_ns now, uint64_t w
 static inline void arrival_remember(struct qp *qp, uint8_t port_number, uint32_t byte_count,
 				    const struct arrival *arrival)
 {
-	struct express_seen *seen = express_seen(qp);
+	struct rx_header_cache *cache = rx_header_cache(qp);
 
-	*seen = (struct express_seen){
+	*cache = (struct rx_header_cache){
 		.qp = qp,
 		.lrh = arrival->lrh,
 		.bth = arrival->bth,
@@ -179,41 +179,41 @@ static inline void arrival_remember(struct qp *qp, uint8_t port_number, uint32_t
 		.port_number = port_number,
 	};
 	/* Not in one with the rest: whose padding would be anything. */
-	completion_write(&seen->completion,
+	completion_write(&cache->completion,
 			 arrival_completion(qp, NULL, arrival, qp->type == QP_UD));
-	qp->express.changes = qp->environment->port_changes + 1;
+	qp->header_cache.changes = qp->environment->port_changes + 1;
 }
 
 /* Whether all but the PSN is as in the SEND before, so that what was found about it then still
  * holds; of a datagram, but for its DETH. */
-static IN_LINE bool arrival_is_like(const struct qp *qp, const struct express_seen *seen,
+static IN_LINE bool arrival_matches(const struct qp *qp, const struct rx_header_cache *cache,
 				    uint8_t port_number, uint64_t lrh, uint64_t bth,
 				    uint32_t byte_count)
 {
-	return seen->lrh == lrh && seen->bth == bth && seen->byte_count == byte_count &&
-	       seen->port_number == port_number && seen->qp == qp &&
-	       qp->express.changes == qp->environment->port_changes + 1;
+	return cache->lrh == lrh && cache->bth == bth && cache->byte_count == byte_count &&
+	       cache->port_number == port_number && cache->qp == qp &&
+	       qp->header_cache.changes == qp->environment->port_changes + 1;
 }
 
-static IN_LINE bool arrival_is_foreseen(const struct qp *qp, const struct express_seen *seen,
+static IN_LINE bool arrival_is_predicted(const struct qp *qp, const struct rx_header_cache *cache,
 					uint8_t port_number, const uint8_t *headers,
 					uint32_t byte_count)
 {
-	return arrival_is_like(qp, seen, port_number, get_be64(headers),
+	return arrival_matches(qp, cache, port_number, get_be64(headers),
 			       get_be64(headers + LRH_BYTES), byte_count) &&
-	       (qp->type != QP_UD || seen->deth == get_be64(headers + EXPRESS_HEADER_BYTES));
+	       (qp->type != QP_UD || cache->deth == get_be64(headers + FAST_HEADER_BYTES));
 }
 
 /* pull: NULL if the payload is among the bytes. */
 static inline bool arrival_receive_datagram(struct qp *qp, time_ns now, const uint8_t *headers,
 					    const uint8_t *bytes, uint32_t byte_count,
-					    const struct express_pull *pull)
+					    const struct zcopy_source *pull)
 {
 	struct arrival arrival;
 	uint8_t *place;
 
-	arrival.deth = get_be64(headers + EXPRESS_HEADER_BYTES);
-	if (!arrival_read(headers, byte_count, EXPRESS_HEADER_BYTES + DETH_BYTES, &arrival) ||
+	arrival.deth = get_be64(headers + FAST_HEADER_BYTES);
+	if (!arrival_read(headers, byte_count, FAST_HEADER_BYTES + DETH_BYTES, &arrival) ||
 	    ((arrival.lrh ^ (uint64_t)LNH_LOCAL << 48) & LRH_FORM_MASK) ||
 	    ((arrival.bth ^ (uint64_t)(TRANSPORT_UD | OPCODE_SEND_ONLY) << 56) & BTH_FORM_MASK) ||
 	    !pkey_matches((uint16_t)(arrival.bth >> 32), qp_pkey(qp)) ||
@@ -231,7 +231,7 @@ static inline bool arrival_receive_datagram(struct qp *qp, time_ns now, const ui
 	if (pull)
 		(void)pull->fetch(pull, place + GRH_BYTES);
 	else
-		express_copy(place + GRH_BYTES, bytes + arrival.payload_offset,
+		fast_copy(place + GRH_BYTES, bytes + arrival.payload_offset,
 			     arrival.payload_bytes);
 	if (!arrival.has_immediate)
 		arrival_remember(qp, qp->port->number, byte_count, &arrival);
@@ -243,10 +243,10 @@ static inline bool arrival_receive_datagram(struct qp *qp, time_ns now, const ui
  * those of what goes there. */
 static inline bool arrival_is_from_peer(const struct qp *qp, const struct arrival *arrival)
 {
-	uint64_t lrh = (uint64_t)LNH_LOCAL << 48 | (uint16_t)(qp->express.lrh >> 32);
+	uint64_t lrh = (uint64_t)LNH_LOCAL << 48 | (uint16_t)(qp->header_cache.lrh >> 32);
 
 	return !((arrival->lrh ^ lrh) & (LRH_FORM_MASK | 0xffff)) &&
-	       !((arrival->bth ^ qp->express.bth) & (BTH_FORM_MASK | (uint64_t)0xffff << 32));
+	       !((arrival->bth ^ qp->header_cache.bth) & (BTH_FORM_MASK | (uint64_t)0xffff << 32));
 }
 
 /* Whether a message may begin with this PSN. */
@@ -274,7 +274,7 @@ static IN_LINE struct receive_slot *arrival_find_connected(struct qp *qp,
 							   const struct arrival *arrival,
 							   struct psn psn, uint8_t **ret_bytes)
 {
-	if (unlikely(!express_headers_are_known(qp) || !arrival_is_from_peer(qp, arrival) ||
+	if (unlikely(!fast_headers_are_known(qp) || !arrival_is_from_peer(qp, arrival) ||
 		     !arrival_is_expected(qp, qp->type, psn)))
 		return NULL;
 	return arrival_find_place(qp, arrival->payload_bytes, ret_bytes);

@@ -4,7 +4,7 @@
 #include "net/transport/responses.h"
 #include "net/transport/rma/rma_bypass.h"
 
-static bool has_packets(const struct qp *qp, const struct express_pull *pull)
+static bool has_packets(const struct qp *qp, const struct zcopy_source *pull)
 {
 	uint64_t mtu = qp->path_mtu;
 
@@ -12,7 +12,7 @@ static bool has_packets(const struct qp *qp, const struct express_pull *pull)
 	       pull->byte_count > (pull->packet_count - 1) * mtu;
 }
 
-static struct arrival arrival_of_pulled(const uint8_t *headers, uint32_t byte_count)
+static struct arrival arrival_of_zcopy(const uint8_t *headers, uint32_t byte_count)
 {
 	uint64_t bth = get_be64(headers + LRH_BYTES);
 	bool has_immediate = bth >> 56 & 1;
@@ -21,12 +21,12 @@ static struct arrival arrival_of_pulled(const uint8_t *headers, uint32_t byte_co
 		.lrh = get_be64(headers),
 		.bth = bth,
 		.has_immediate = has_immediate,
-		.payload_offset = EXPRESS_HEADER_BYTES + (has_immediate ? IMMEDIATE_BYTES : 0),
+		.payload_offset = FAST_HEADER_BYTES + (has_immediate ? IMMEDIATE_BYTES : 0),
 		.payload_bytes = byte_count,
 	};
 }
 
-static bool takes_pulled(const struct qp *qp, uint8_t port_number)
+static bool takes_zcopy_sends(const struct qp *qp, uint8_t port_number)
 {
 	return qp->type == QP_RC && arrival_is_taken(qp) && qp->port->number == port_number;
 }
@@ -38,32 +38,32 @@ static void nak_gap(struct qp *qp)
 			      aeth_syndrome(AETH_NAK, NAK_PSN_SEQUENCE));
 }
 
-void express_pull_failed(struct qp *qp, uint8_t port_number, const uint8_t *headers)
+void fast_zcopy_failed(struct qp *qp, uint8_t port_number, const uint8_t *headers)
 {
-	const struct arrival arrival = arrival_of_pulled(headers, 0);
-	struct psn psn = psn_from(get_be32(headers + EXPRESS_PSN_OFFSET));
+	const struct arrival arrival = arrival_of_zcopy(headers, 0);
+	struct psn psn = psn_from(get_be32(headers + FAST_PSN_OFFSET));
 
-	if (!takes_pulled(qp, port_number) || !express_headers_are_known(qp) ||
+	if (!takes_zcopy_sends(qp, port_number) || !fast_headers_are_known(qp) ||
 	    !arrival_is_from_peer(qp, &arrival))
 		return;
 	if (qp->responder.placed)
-		(void)shortcut_catch_up(qp);
+		(void)rma_bypass_catch_up(qp);
 	if (!psn_before(psn, qp->responder.expected_psn))
 		nak_gap(qp);
 }
 
 /* What the packet would be that had the payload in it. */
-static uint32_t bytes_of_packet(uint32_t header_bytes, const struct express_pull *pull)
+static uint32_t bytes_of_packet(uint32_t header_bytes, const struct zcopy_source *pull)
 {
 	return header_bytes + ((pull->byte_count + 3) & ~3u);
 }
 
-static bool receive_lent(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *headers,
-			 const struct express_pull *pull)
+static bool receive_ud_zcopy(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *headers,
+			 const struct zcopy_source *pull)
 {
 	const bool has_immediate = headers[LRH_BYTES] & 1;
 	const uint32_t header_bytes =
-		EXPRESS_HEADER_BYTES + DETH_BYTES + (has_immediate ? IMMEDIATE_BYTES : 0);
+		FAST_HEADER_BYTES + DETH_BYTES + (has_immediate ? IMMEDIATE_BYTES : 0);
 	const uint32_t byte_count = bytes_of_packet(header_bytes, pull);
 
 	return !qp->receive_queue->matches_tags && !qp->responder.has_receive &&
@@ -72,36 +72,36 @@ static bool receive_lent(struct qp *qp, time_ns now, uint8_t port_number, const 
 }
 
 /* Those like it are known. Trains are not: what their LRH says of the length is nothing. */
-static void remember_pulled(struct qp *qp, uint8_t port_number, const uint8_t *headers,
-			    const struct express_pull *pull)
+static void remember_zcopy(struct qp *qp, uint8_t port_number, const uint8_t *headers,
+			    const struct zcopy_source *pull)
 {
-	const uint32_t byte_count = bytes_of_packet(EXPRESS_HEADER_BYTES, pull);
+	const uint32_t byte_count = bytes_of_packet(FAST_HEADER_BYTES, pull);
 	struct arrival arrival = {0};
 
 	if (pull->packet_count == 1 &&
-	    arrival_read(headers, byte_count, EXPRESS_HEADER_BYTES, &arrival) &&
+	    arrival_read(headers, byte_count, FAST_HEADER_BYTES, &arrival) &&
 	    !arrival.has_immediate && arrival.payload_bytes == pull->byte_count)
 		arrival_remember(qp, port_number, byte_count, &arrival);
 }
 
 /* One that is like the SEND before, whether that was pulled or not. */
-static IN_LINE bool receive_foreseen(struct qp *qp, time_ns now, uint8_t port_number,
-				     const uint8_t *headers, const struct express_pull *pull,
+static IN_LINE bool receive_predicted(struct qp *qp, time_ns now, uint8_t port_number,
+				     const uint8_t *headers, const struct zcopy_source *pull,
 				     enum qp_type type)
 {
-	const struct express_seen *seen = express_seen(qp);
-	const uint32_t header_bytes = EXPRESS_HEADER_BYTES + (type == QP_UD ? DETH_BYTES : 0);
+	const struct rx_header_cache *cache = rx_header_cache(qp);
+	const uint32_t header_bytes = FAST_HEADER_BYTES + (type == QP_UD ? DETH_BYTES : 0);
 	const uint32_t room = type == QP_UD ? GRH_BYTES : 0;
-	const uint32_t word = get_be32(headers + EXPRESS_PSN_OFFSET);
+	const uint32_t word = get_be32(headers + FAST_PSN_OFFSET);
 	struct receive_slot *slot;
 	uint8_t *place;
 
-	if (unlikely(pull->packet_count != 1 || seen->payload_bytes != pull->byte_count ||
-		     !arrival_is_foreseen(qp, seen, port_number, headers,
+	if (unlikely(pull->packet_count != 1 || cache->payload_bytes != pull->byte_count ||
+		     !arrival_is_predicted(qp, cache, port_number, headers,
 					  bytes_of_packet(header_bytes, pull)) ||
 		     !arrival_is_next(qp, type, word)))
 		return false;
-	slot = arrival_find_place(qp, room + seen->payload_bytes, &place);
+	slot = arrival_find_place(qp, room + cache->payload_bytes, &place);
 	if (unlikely(!slot))
 		return false;
 	if (unlikely(!pull->fetch(pull, place + room))) {
@@ -109,25 +109,25 @@ static IN_LINE bool receive_foreseen(struct qp *qp, time_ns now, uint8_t port_nu
 		return true;
 	}
 	if (type == QP_RC)
-		arrival_take_connected(qp, type, word, seen->payload_bytes);
-	arrival_complete_like(qp, now, slot->wr_id, seen);
+		arrival_take_connected(qp, type, word, cache->payload_bytes);
+	arrival_complete_predicted(qp, now, slot->wr_id, cache);
 	return true;
 }
 
-bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *headers,
-			    const struct express_pull *pull)
+bool fast_receive_zcopy(struct qp *qp, time_ns now, uint8_t port_number, const uint8_t *headers,
+			    const struct zcopy_source *pull)
 {
-	uint32_t word = get_be32(headers + EXPRESS_PSN_OFFSET);
-	const struct arrival arrival = arrival_of_pulled(headers, pull->byte_count);
+	uint32_t word = get_be32(headers + FAST_PSN_OFFSET);
+	const struct arrival arrival = arrival_of_zcopy(headers, pull->byte_count);
 	struct receive_slot *slot;
 	uint8_t *place;
 
 	if (qp->type == QP_UD)
-		return receive_foreseen(qp, now, port_number, headers, pull, QP_UD) ||
-		       receive_lent(qp, now, port_number, headers, pull);
-	if (qp->type == QP_RC && receive_foreseen(qp, now, port_number, headers, pull, QP_RC))
+		return receive_predicted(qp, now, port_number, headers, pull, QP_UD) ||
+		       receive_ud_zcopy(qp, now, port_number, headers, pull);
+	if (qp->type == QP_RC && receive_predicted(qp, now, port_number, headers, pull, QP_RC))
 		return true;
-	if (unlikely(!takes_pulled(qp, port_number) || qp->receive_queue->matches_tags ||
+	if (unlikely(!takes_zcopy_sends(qp, port_number) || qp->receive_queue->matches_tags ||
 		     qp->responder.has_receive || !has_packets(qp, pull)))
 		return false;
 	slot = arrival_find_connected(qp, &arrival, psn_from(word), &place);
@@ -139,7 +139,7 @@ bool express_receive_pulled(struct qp *qp, time_ns now, uint8_t port_number, con
 	}
 	word = (word & 0xff000000u) | psn_add(psn_from(word), pull->packet_count - 1).value;
 	arrival_take_connected(qp, qp->type, word, pull->byte_count);
-	remember_pulled(qp, port_number, headers, pull);
+	remember_zcopy(qp, port_number, headers, pull);
 	arrival_complete(qp, now, headers, slot->wr_id, &arrival, false);
 	return true;
 }

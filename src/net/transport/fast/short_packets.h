@@ -16,19 +16,19 @@
 #include "wire/mtu.h"
 #include "wire/packet.h"
 
-enum { EXPRESS_BTH_ACK_REQUEST = 0x80 };
+enum { FAST_BTH_ACK_REQUEST = 0x80 };
 
 static_assert(OPCODE_SEND_ONLY_IMMEDIATE == (OPCODE_SEND_ONLY | 1),
 	      "the lowest bit of the opcode says whether there is immediate data");
 
-static inline bool express_has_psns(const struct requester *requester, uint32_t packet_count)
+static inline bool fast_has_psns(const struct requester *requester, uint32_t packet_count)
 {
 	return (uint32_t)psn_distance(requester->oldest_psn, requester->next_psn) + packet_count <=
 	       PSNS_OUTSTANDING_MAX;
 }
 
 /* Whether what is posted now is the next thing to transmit, as far as it is not the request's doing. */
-static inline bool express_sends_next(const struct qp *qp)
+static inline bool fast_sends_next(const struct qp *qp)
 {
 	const struct requester *requester = &qp->requester;
 	const struct send_queue *queue = &requester->queue;
@@ -39,41 +39,41 @@ static inline bool express_sends_next(const struct qp *qp)
 }
 
 /* Whether a reliable connection may go on with so many packets. */
-static inline bool express_is_open(const struct qp *qp, uint32_t packet_count)
+static inline bool fast_is_open(const struct qp *qp, uint32_t packet_count)
 {
 	return qp->requester.credits != CREDITS_COUNTED &&
-	       express_has_psns(&qp->requester, packet_count);
+	       fast_has_psns(&qp->requester, packet_count);
 }
 
 /* Whether a SEND on a reliable connection, like the one that was posted at once before it, may be posted
  * at once as well. */
-static inline bool express_may_post_again(const struct qp *qp)
+static inline bool fast_may_post_by_template(const struct qp *qp)
 {
-	return qp->express.sends == qp->environment->port_changes + 1 && express_sends_next(qp) &&
-	       express_is_open(qp, 1);
+	return qp->header_cache.sends == qp->environment->port_changes + 1 && fast_sends_next(qp) &&
+	       fast_is_open(qp, 1);
 }
 
 /* Of a message that is not empty. */
-static inline uint32_t express_packets_of(const struct qp *qp, uint32_t byte_count)
+static inline uint32_t fast_packets_of(const struct qp *qp, uint32_t byte_count)
 {
 	return (byte_count + qp->path_mtu - 1) / qp->path_mtu;
 }
 
 /* Of a queue pair that has a port: not in Reset. */
-static inline uint32_t express_largest_packet(const struct qp *qp)
+static inline uint32_t fast_largest_packet(const struct qp *qp)
 {
 	return qp->type == QP_UD ? mtu_bytes(qp->port->mtu_code) : qp->path_mtu;
 }
 
 /* What differs between the SENDs of a queue pair: the length, and opcode, solicited event and pad
  * count, which are 0 in what they have in common. */
-static inline uint64_t express_lrh_length(uint32_t byte_count)
+static inline uint64_t fast_lrh_length(uint32_t byte_count)
 {
 	return (uint64_t)((byte_count + ICRC_BYTES) / 4 & 0x7ff) << 16;
 }
 
 /* The same of one SEND, as its slot or the request says it; the last three: of a datagram. */
-struct express_message {
+struct fast_message {
 	uint32_t opcode;
 	uint32_t flags;
 	uint32_t immediate;
@@ -82,7 +82,7 @@ struct express_message {
 	uint32_t qkey;
 };
 
-static inline uint64_t express_bth_flags(const struct express_message *message,
+static inline uint64_t fast_bth_flags(const struct fast_message *message,
 					 uint32_t payload_bytes)
 {
 	uint64_t has_immediate = message->opcode == SEND_SEND_IMMEDIATE;
@@ -92,7 +92,7 @@ static inline uint64_t express_bth_flags(const struct express_message *message,
 }
 
 /* And its pad bytes. */
-static inline void express_write_payload(const uint8_t *payload, uint32_t byte_count,
+static inline void fast_write_payload(const uint8_t *payload, uint32_t byte_count,
 					 uint8_t *ret_bytes)
 {
 	if (byte_count == sizeof(uint64_t)) {
@@ -105,62 +105,62 @@ static inline void express_write_payload(const uint8_t *payload, uint32_t byte_c
 }
 
 /* The last word of the next packet's BTH. */
-static inline uint32_t express_psn_word(enum qp_type type, const struct qp *qp, bool asks_ack)
+static inline uint32_t fast_psn_word(enum qp_type type, const struct qp *qp, bool asks_ack)
 {
-	return (type == QP_RC && asks_ack ? (uint32_t)EXPRESS_BTH_ACK_REQUEST << 24 : 0) |
+	return (type == QP_RC && asks_ack ? (uint32_t)FAST_BTH_ACK_REQUEST << 24 : 0) |
 	       qp->requester.next_psn.value;
 }
 
-static inline void express_write_deth(const struct qp *qp, uint32_t qkey, uint8_t *ret_bytes)
+static inline void fast_write_deth(const struct qp *qp, uint32_t qkey, uint8_t *ret_bytes)
 {
 	put_be32(ret_bytes, qkey);
 	put_be32(ret_bytes + 4, qp->qpn & 0xffffff);
 }
 
 /* What follows the BTH, up to the last pad byte. */
-static IN_LINE void express_write_rest(const struct qp *qp, const struct express_packet *packet,
-				       const struct express_message *message, bool is_datagram,
+static IN_LINE void fast_write_rest(const struct qp *qp, const struct fast_packet *packet,
+				       const struct fast_message *message, bool is_datagram,
 				       uint8_t *ret_bytes)
 {
-	uint8_t *payload = ret_bytes + packet->header_bytes - EXPRESS_HEADER_BYTES;
+	uint8_t *payload = ret_bytes + packet->header_bytes - FAST_HEADER_BYTES;
 
 	if (is_datagram) {
-		express_write_deth(qp, qp_sent_qkey(qp, message->qkey), ret_bytes);
+		fast_write_deth(qp, qp_sent_qkey(qp, message->qkey), ret_bytes);
 		ret_bytes += DETH_BYTES;
 	}
 	if (message->opcode == SEND_SEND_IMMEDIATE)
 		memcpy(ret_bytes, &message->immediate, IMMEDIATE_BYTES);
-	if (!packet->is_pulled)
-		express_write_payload(packet->payload, packet->payload_bytes, payload);
+	if (!packet->is_zcopy)
+		fast_write_payload(packet->payload, packet->payload_bytes, payload);
 }
 
 /* The packet with the next PSN. */
-static IN_LINE void express_write_packet(const struct qp *qp, const struct express_packet *packet,
-					 const struct express_message *message, bool is_datagram,
+static IN_LINE void fast_write_packet(const struct qp *qp, const struct fast_packet *packet,
+					 const struct fast_message *message, bool is_datagram,
 					 uint8_t *ret_bytes)
 {
-	uint64_t lrh = is_datagram ? express_lrh(qp, message->address) : qp->express.lrh;
-	uint64_t bth = is_datagram ? express_bth(qp, message->qpn) : qp->express.bth;
+	uint64_t lrh = is_datagram ? fast_lrh(qp, message->address) : qp->header_cache.lrh;
+	uint64_t bth = is_datagram ? fast_bth(qp, message->qpn) : qp->header_cache.bth;
 
 	/* Trains say no length. */
 	put_be64(ret_bytes,
-		 packet->packet_count > 1 ? lrh : lrh | express_lrh_length(packet->byte_count));
-	put_be64(ret_bytes + LRH_BYTES, bth | express_bth_flags(message, packet->payload_bytes));
-	put_be32(ret_bytes + EXPRESS_PSN_OFFSET,
-		 express_psn_word(qp->type, qp, packet->asks_ack));
-	express_write_rest(qp, packet, message, is_datagram, ret_bytes + EXPRESS_HEADER_BYTES);
+		 packet->packet_count > 1 ? lrh : lrh | fast_lrh_length(packet->byte_count));
+	put_be64(ret_bytes + LRH_BYTES, bth | fast_bth_flags(message, packet->payload_bytes));
+	put_be32(ret_bytes + FAST_PSN_OFFSET,
+		 fast_psn_word(qp->type, qp, packet->asks_ack));
+	fast_write_rest(qp, packet, message, is_datagram, ret_bytes + FAST_HEADER_BYTES);
 }
 
 /* The packet of the slot at the cursor has been written: it is sent. */
-static inline void express_advance(struct qp *qp, time_ns now, struct send_slot *slot,
-				   const struct express_packet *packet)
+static inline void fast_advance(struct qp *qp, time_ns now, struct send_slot *slot,
+				   const struct fast_packet *packet)
 {
 	struct requester *requester = &qp->requester;
 
 	slot->first_psn = requester->next_psn;
 	slot->packet_count = packet->packet_count;
-	if (packet->is_pulled)
-		requester->has_lent = true;
+	if (packet->is_zcopy)
+		requester->has_zcopy = true;
 	requester->queue.started++;
 	requester->cursor++;
 	requester->next_psn = psn_add(requester->next_psn, packet->packet_count);
@@ -174,8 +174,8 @@ static inline void express_advance(struct qp *qp, time_ns now, struct send_slot 
 		return;
 	}
 	requester->oldest_psn = requester->next_psn;
-	if (unlikely(packet->is_pulled))
-		slot->flags |= SEND_LENT;
+	if (unlikely(packet->is_zcopy))
+		slot->flags |= SEND_ZCOPY;
 	else if (likely(requester->queue.started - requester->queue.done == 1))
 		report_send(qp, now, COMPLETION_SUCCESS);
 	qp_settle(qp, now);
@@ -183,44 +183,44 @@ static inline void express_advance(struct qp *qp, time_ns now, struct send_slot 
 
 /* Whether a SEND that is posted goes where the datagram went that the queue pair posted last, with
  * headers like its. */
-MUST_USE bool express_is_datagram_like_last(const struct qp *qp,
+MUST_USE bool fast_is_same_destination(const struct qp *qp,
 					    const struct send_request *request);
 
 /* The headers of the packet that the queue pair posted last, with the next PSN. */
-static IN_LINE void express_repeat_headers(const struct qp *qp, uint8_t *ret_bytes)
+static IN_LINE void fast_template_headers(const struct qp *qp, uint8_t *ret_bytes)
 {
-	const struct express_sent *sent = express_sent(qp);
+	const struct tx_header_cache *sent = tx_header_cache(qp);
 
 	memcpy(ret_bytes, sent->bytes, sizeof(sent->bytes));
-	put_be32(ret_bytes + sizeof(sent->bytes), express_psn_word(qp->type, qp, true));
+	put_be32(ret_bytes + sizeof(sent->bytes), fast_psn_word(qp->type, qp, true));
 	if (qp->type == QP_UD)
-		express_write_deth(qp, sent->qkey, ret_bytes + EXPRESS_HEADER_BYTES);
+		fast_write_deth(qp, sent->qkey, ret_bytes + FAST_HEADER_BYTES);
 }
 
-/* As express_post_packet, with the headers of the packet that the queue pair posted last if it
+/* As fast_post_packet, with the headers of the packet that the queue pair posted last if it
  * differs from that only in PSN and payload. */
-static IN_LINE void express_write_posted(const struct qp *qp, const struct send_request *request,
-					 const struct express_packet *packet, uint8_t *ret_bytes)
+static IN_LINE void fast_write_posted(const struct qp *qp, const struct send_request *request,
+					 const struct fast_packet *packet, uint8_t *ret_bytes)
 {
-	const struct express_sent *sent = express_sent(qp);
+	const struct tx_header_cache *sent = tx_header_cache(qp);
 
 	if (unlikely(sent->qp != qp || sent->payload_bytes != packet->payload_bytes ||
 		     (sent->flags ^ request->flags) & ~(uint32_t)SEND_SIGNALED ||
 		     request->opcode != SEND_SEND) ||
-	    (qp->type == QP_UD && !express_is_datagram_like_last(qp, request))) {
-		express_post_packet(qp, request, packet, ret_bytes);
+	    (qp->type == QP_UD && !fast_is_same_destination(qp, request))) {
+		fast_post_packet(qp, request, packet, ret_bytes);
 		return;
 	}
-	express_repeat_headers(qp, ret_bytes);
-	if (!packet->is_pulled)
-		express_write_payload(packet->payload, packet->payload_bytes,
+	fast_template_headers(qp, ret_bytes);
+	if (!packet->is_zcopy)
+		fast_write_payload(packet->payload, packet->payload_bytes,
 				      ret_bytes + packet->header_bytes);
 }
 
 /* What was posted, and has been written. The slot has what a retransmission or the completion
  * needs; of a datagram, only the latter. */
-static IN_LINE void express_enqueue(struct qp *qp, time_ns now, const struct send_request *request,
-				    const struct express_packet *packet)
+static IN_LINE void fast_enqueue(struct qp *qp, time_ns now, const struct send_request *request,
+				    const struct fast_packet *packet)
 {
 	struct send_queue *queue = &qp->requester.queue;
 	struct send_slot *slot = send_queue_slot(queue, queue->tail);
@@ -235,14 +235,14 @@ static IN_LINE void express_enqueue(struct qp *qp, time_ns now, const struct sen
 	if (qp->type == QP_RC && slot->sge_count)
 		sge_copy(&request->sges[0], send_slot_sges(slot));
 	else if (qp->type == QP_RC)
-		express_copy(slot->data, packet->payload, packet->payload_bytes);
+		fast_copy(slot->data, packet->payload, packet->payload_bytes);
 	queue->tail++;
-	express_advance(qp, now, slot, packet);
+	fast_advance(qp, now, slot, packet);
 }
 
 /* How many SENDs of one packet may follow the one that was posted last before anything else is
  * done. */
-static inline uint32_t express_repeats_room(const struct qp *qp)
+static inline uint32_t fast_payloads_room(const struct qp *qp)
 {
 	const struct requester *requester = &qp->requester;
 	const struct send_queue *queue = &requester->queue;
@@ -254,8 +254,8 @@ static inline uint32_t express_repeats_room(const struct qp *qp)
 }
 
 /* The packet of a SEND of one SGE, of which nothing but its memory can be unusual. false: it is. */
-static IN_LINE bool express_find_packet(const struct qp *qp, const struct send_request *request,
-					bool is_datagram, struct express_packet *ret_packet)
+static IN_LINE bool fast_find_packet(const struct qp *qp, const struct send_request *request,
+					bool is_datagram, struct fast_packet *ret_packet)
 {
 	const struct sge *sge = request->sges;
 	const bool has_immediate = request->opcode == SEND_SEND_IMMEDIATE;
@@ -268,23 +268,23 @@ static IN_LINE bool express_find_packet(const struct qp *qp, const struct send_r
 			return false;
 	}
 	ret_packet->payload_bytes = sge->byte_count;
-	ret_packet->header_bytes = EXPRESS_HEADER_BYTES + (is_datagram ? DETH_BYTES : 0) +
+	ret_packet->header_bytes = FAST_HEADER_BYTES + (is_datagram ? DETH_BYTES : 0) +
 				   (has_immediate ? IMMEDIATE_BYTES : 0);
 	ret_packet->byte_count = ret_packet->header_bytes + ((sge->byte_count + 3) & ~3u);
 	ret_packet->packet_count = 1;
 	ret_packet->asks_ack = true;
-	ret_packet->is_pulled = false;
+	ret_packet->is_zcopy = false;
 	return true;
 }
 
 /* Whether it may be posted at once, and its packet differs only in PSN and payload from that of the
  * SEND that was posted before it: since then nothing was done, flags and length are the same, and
  * where it goes, and there is room. */
-static IN_LINE bool express_may_repeat(const struct qp *qp, const struct send_request *request,
-				       struct express_packet *ret_packet)
+static IN_LINE bool fast_may_post_payload(const struct qp *qp, const struct send_request *request,
+				       struct fast_packet *ret_packet)
 {
 	return likely(request->opcode == SEND_SEND && request->sge_count == 1) &&
-	       express_find_packet(qp, request, qp->type == QP_UD, ret_packet);
+	       fast_find_packet(qp, request, qp->type == QP_UD, ret_packet);
 }
 
 #endif

@@ -41,7 +41,7 @@ static bool has_nothing_outstanding(const struct qp *qp)
 	       !requester->cursor_packet && qp->state == QP_RTS && !qp->attributes.rate_limit;
 }
 
-bool shortcut_simple(struct qp *qp, uint32_t byte_count_max, struct simple_request *ret_request)
+bool rma_bypass_simple(struct qp *qp, uint32_t byte_count_max, struct simple_request *ret_request)
 {
 	const struct requester *requester = &qp->requester;
 	const struct send_queue *queue = &requester->queue;
@@ -84,7 +84,7 @@ bool shortcut_simple(struct qp *qp, uint32_t byte_count_max, struct simple_reque
 	return true;
 }
 
-bool shortcut_next(struct qp *qp, struct shortcut *ret_shortcut)
+bool rma_bypass_next(struct qp *qp, struct bypass *ret_bypass)
 {
 	struct requester *requester = &qp->requester;
 	const struct send_queue *queue = &requester->queue;
@@ -98,7 +98,7 @@ bool shortcut_next(struct qp *qp, struct shortcut *ret_shortcut)
 	/* What is wrong with it is the packets' way to find out and to tell. */
 	if (!access || !slot->byte_count || requester_slot_fault(qp, slot) != COMPLETION_SUCCESS)
 		return false;
-	*ret_shortcut = (struct shortcut){
+	*ret_bypass = (struct bypass){
 		.opcode = slot->opcode,
 		.access = access,
 		.remote_key = slot->remote_key,
@@ -108,19 +108,19 @@ bool shortcut_next(struct qp *qp, struct shortcut *ret_shortcut)
 		.compare_or_add = slot->compare_or_add,
 		.swap = slot->swap,
 	};
-	ret_shortcut->payload.byte_count = ret_shortcut->byte_count;
+	ret_bypass->payload.byte_count = ret_bypass->byte_count;
 	if (slot->flags & SEND_INLINE) {
-		ret_shortcut->payload.single = (struct span){slot->data, slot->byte_count};
-		ret_shortcut->payload.spans = &ret_shortcut->payload.single;
-		ret_shortcut->payload.span_count = 1;
+		ret_bypass->payload.single = (struct span){slot->data, slot->byte_count};
+		ret_bypass->payload.spans = &ret_bypass->payload.single;
+		ret_bypass->payload.span_count = 1;
 		return true;
 	}
-	ret_shortcut->payload.spans = send_slot_spans(slot);
-	ret_shortcut->payload.span_count = slot->sge_count;
+	ret_bypass->payload.spans = send_slot_spans(slot);
+	ret_bypass->payload.span_count = slot->sge_count;
 	return has_places(slot, send_slot_spans(slot));
 }
 
-void shortcut_done(struct qp *qp, time_ns now)
+void rma_bypass_done(struct qp *qp, time_ns now)
 {
 	struct requester *requester = &qp->requester;
 	struct send_slot *slot = send_queue_slot(&requester->queue, requester->cursor);
@@ -138,8 +138,8 @@ void shortcut_done(struct qp *qp, time_ns now)
 	report_drain(qp);
 }
 
-/* The same for what shortcut_simple finds. */
-uint32_t shortcut_simple_done(struct qp *qp, time_ns now)
+/* The same for what rma_bypass_simple finds. */
+uint32_t rma_bypass_simple_done(struct qp *qp, time_ns now)
 {
 	struct requester *requester = &qp->requester;
 	struct send_slot *slot = send_queue_slot(&requester->queue, requester->cursor);
@@ -172,7 +172,7 @@ static inline bool takes_at_once(const struct qp *qp, const struct send_request 
 	return request->opcode == SEND_RDMA_WRITE && (qp->type == QP_RC || qp->type == QP_UC);
 }
 
-bool shortcut_may_post(const struct qp *qp, const struct send_request *request,
+bool rma_bypass_may_post(const struct qp *qp, const struct send_request *request,
 		       uint32_t byte_count_max, struct simple_request *ret_request)
 {
 	const bool is_read = request->opcode == SEND_RDMA_READ;
@@ -204,7 +204,7 @@ bool shortcut_may_post(const struct qp *qp, const struct send_request *request,
 	return true;
 }
 
-uint32_t shortcut_posted(struct qp *qp, time_ns now, const struct simple_request *request)
+uint32_t rma_bypass_posted(struct qp *qp, time_ns now, const struct simple_request *request)
 {
 	struct requester *requester = &qp->requester;
 	const uint32_t byte_count = request->byte_count;
@@ -223,14 +223,14 @@ uint32_t shortcut_posted(struct qp *qp, time_ns now, const struct simple_request
 	return packet_count;
 }
 
-bool shortcut_catch_up(struct qp *qp)
+bool rma_bypass_catch_up(struct qp *qp)
 {
 	struct responder *responder = &qp->responder;
-	struct placed_requests *placed = responder->placed;
+	struct rma_progress *placed = responder->placed;
 	uint64_t word = __atomic_load_n(placed->word, __ATOMIC_ACQUIRE);
 
 	/* Requests are placed between messages only, and one uses at least a PSN. */
-	if (word == placed->seen || !placed_words_are_of_one(word, placed->seen) ||
+	if (word == placed->seen || !rma_words_have_one_tag(word, placed->seen) ||
 	    responder->inbound != INBOUND_IDLE)
 		return false;
 

@@ -21,7 +21,7 @@ struct qp;
 struct send_request;
 
 /* The request at the head of the send queue. */
-struct shortcut {
+struct bypass {
 	uint8_t opcode;	 /* enum send_opcode: a WRITE, READ or atomic */
 	uint32_t access; /* that its key must grant */
 	uint32_t remote_key;
@@ -34,7 +34,7 @@ struct shortcut {
 };
 
 /* False: the next request can't go past the packets, or not now. */
-MUST_USE bool shortcut_next(struct qp *qp, struct shortcut *ret_shortcut);
+MUST_USE bool rma_bypass_next(struct qp *qp, struct bypass *ret_bypass);
 /* The same if it is a WRITE or a READ of one run of local bytes, so many at most, told in a few
  * words. */
 struct simple_request {
@@ -46,40 +46,40 @@ struct simple_request {
 	uint32_t flags; /* these two: of one that is not posted yet */
 	uint64_t wr_id;
 };
-MUST_USE bool shortcut_simple(struct qp *qp, uint32_t byte_count_max,
+MUST_USE bool rma_bypass_simple(struct qp *qp, uint32_t byte_count_max,
 			      struct simple_request *ret_request);
 /* Returns how many PSNs it took up. */
-uint32_t shortcut_simple_done(struct qp *qp, time_ns now);
+uint32_t rma_bypass_simple_done(struct qp *qp, time_ns now);
 
 /* The same two for a request that is not posted yet, to a queue with nothing in it that is not done:
  * it is carried out instead of being posted, and its slot is only counted. */
-MUST_USE bool shortcut_may_post(const struct qp *qp, const struct send_request *request,
+MUST_USE bool rma_bypass_may_post(const struct qp *qp, const struct send_request *request,
 				uint32_t byte_count_max, struct simple_request *ret_request);
-uint32_t shortcut_posted(struct qp *qp, time_ns now, const struct simple_request *request);
+uint32_t rma_bypass_posted(struct qp *qp, time_ns now, const struct simple_request *request);
 
 /* It was carried out: its PSNs are used, and it is completed. qp_settle is to be called afterwards,
  * when nobody waits for this process any more. */
-void shortcut_done(struct qp *qp, time_ns now);
+void rma_bypass_done(struct qp *qp, time_ns now);
 
 /* How far the requester has come, as its owner writes it and the responder's reads it. A word with
  * another tag is about something else. */
-static inline uint64_t placed_word(uint32_t psn, uint32_t message_count, uint32_t tag)
+static inline uint64_t rma_progress_word(uint32_t psn, uint32_t message_count, uint32_t tag)
 {
 	return (uint64_t)(tag & 0xffff) << 48 | (uint64_t)(message_count & 0xffffff) << 24 |
 	       (psn & 0xffffff);
 }
 
-static inline bool placed_words_are_of_one(uint64_t word, uint64_t other)
+static inline bool rma_words_have_one_tag(uint64_t word, uint64_t other)
 {
 	return (word ^ other) >> 48 == 0;
 }
 
-struct placed_requests {
+struct rma_progress {
 	const uint64_t *word; /* a stranger's */
 	uint64_t seen;	      /* of it */
 };
 
 /* Takes what was placed since the last look for received. Returns whether there was anything. */
-bool shortcut_catch_up(struct qp *qp);
+bool rma_bypass_catch_up(struct qp *qp);
 
 #endif

@@ -48,7 +48,7 @@ static struct ring_record model_of(uint8_t *bytes, uint32_t byte_count)
 {
 	return (struct ring_record){
 		.byte_count = byte_count,
-		.kind = RECORD_MODEL,
+		.kind = RECORD_TEMPLATE,
 		.port = PORT,
 		.packet_count = 1,
 		.body = bytes,
@@ -58,23 +58,23 @@ static struct ring_record model_of(uint8_t *bytes, uint32_t byte_count)
 static struct ring_record repeat_of(uint8_t *bytes, uint32_t byte_count)
 {
 	return (struct ring_record){
-		.byte_count = byte_count, .kind = RING_RECORD_REPEAT, .body = bytes};
+		.byte_count = byte_count, .kind = RING_RECORD_PAYLOAD, .body = bytes};
 }
 
 /* As the sender writes it: the payload with its pad bytes, and what lay there in the ring. */
 static struct ring_record write_repeat(uint32_t payload_bytes, uint8_t fill, uint8_t *ret_bytes)
 {
-	memset(ret_bytes, 0xee, RING_REPEAT_BYTES_MAX);
+	memset(ret_bytes, 0xee, RING_PAYLOAD_BYTES_MAX);
 	memset(ret_bytes, 0, padded(payload_bytes));
 	memset(ret_bytes, fill, payload_bytes);
-	return repeat_of(ret_bytes, (uint32_t)ring_repeat_bytes(payload_bytes) -
-					    ring_repeat_header_bytes(payload_bytes));
+	return repeat_of(ret_bytes, (uint32_t)ring_payload_bytes(payload_bytes) -
+					    ring_payload_header_bytes(payload_bytes));
 }
 
 static void expect_packet(const struct ring_record *record, uint8_t transport, uint32_t psn,
 			  uint32_t payload_bytes, uint8_t fill)
 {
-	uint8_t expected[RUN_MODEL_BYTES_MAX];
+	uint8_t expected[BURST_TEMPLATE_BYTES_MAX];
 	uint32_t byte_count = write_packet(transport, psn, payload_bytes, fill, expected);
 
 	assert_int_equal(record->kind, RECORD_PACKET);
@@ -86,15 +86,15 @@ static void expect_packet(const struct ring_record *record, uint8_t transport, u
 
 static void test_repeats_are_the_model_with_the_next_psn_and_their_payload(void **state)
 {
-	uint8_t bytes[RUN_MODEL_BYTES_MAX], payload[RING_REPEAT_BYTES_MAX];
+	uint8_t bytes[BURST_TEMPLATE_BYTES_MAX], payload[RING_PAYLOAD_BYTES_MAX];
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(transports); i++)
-		for (uint32_t size = 1; size <= RING_REPEAT_BYTES_MAX; size++) {
-			struct run_in run = {0};
+		for (uint32_t size = 1; size <= RING_PAYLOAD_BYTES_MAX; size++) {
+			struct burst_in burst = {0};
 			uint32_t byte_count = write_packet(transports[i], 5, size, 1, bytes);
-			const struct ring_record model = model_of(bytes, byte_count);
-			const struct ring_record *packet = run_look(&run, &model);
+			const struct ring_record template = model_of(bytes, byte_count);
+			const struct ring_record *packet = burst_look(&burst, &template);
 
 			expect_packet(packet, transports[i], 5, size, 1);
 			/* The ring's bytes are the sender's again. */
@@ -103,28 +103,28 @@ static void test_repeats_are_the_model_with_the_next_psn_and_their_payload(void 
 				const struct ring_record again =
 					write_repeat(size, 50 + j, payload);
 
-				packet = run_look(&run, &again);
+				packet = burst_look(&burst, &again);
 				expect_packet(packet, transports[i], 5u + j, size, 50 + j);
-				assert_int_equal(run.repeats, j);
+				assert_int_equal(burst.repeats, j);
 			}
 		}
 }
 
 static void test_psns_wrap_at_24_bits(void **state)
 {
-	uint8_t bytes[RUN_MODEL_BYTES_MAX], payload[RING_REPEAT_BYTES_MAX];
+	uint8_t bytes[BURST_TEMPLATE_BYTES_MAX], payload[RING_PAYLOAD_BYTES_MAX];
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(transports); i++) {
-		struct run_in run = {0};
-		const struct ring_record model =
+		struct burst_in burst = {0};
+		const struct ring_record template =
 			model_of(bytes, write_packet(transports[i], 0xfffffe, 8, 0, bytes));
 
-		expect_packet(run_look(&run, &model), transports[i], 0xfffffe, 8, 0);
+		expect_packet(burst_look(&burst, &template), transports[i], 0xfffffe, 8, 0);
 		for (uint32_t j = 1; j < 5; j++) {
 			const struct ring_record again = write_repeat(8, (uint8_t)j, payload);
 
-			expect_packet(run_look(&run, &again), transports[i],
+			expect_packet(burst_look(&burst, &again), transports[i],
 				      (0xfffffe + j) & 0xffffff, 8, (uint8_t)j);
 		}
 	}
@@ -132,21 +132,21 @@ static void test_psns_wrap_at_24_bits(void **state)
 
 static void test_a_new_model_begins_a_new_run(void **state)
 {
-	uint8_t bytes[RUN_MODEL_BYTES_MAX], payload[RING_REPEAT_BYTES_MAX];
-	struct run_in run = {0};
+	uint8_t bytes[BURST_TEMPLATE_BYTES_MAX], payload[RING_PAYLOAD_BYTES_MAX];
+	struct burst_in burst = {0};
 
 	(void)state;
 	for (uint32_t psn = 0; psn < 1000; psn += 100) {
 		uint8_t transport = transports[psn / 100 % 3];
 		uint32_t size = 1 + psn / 50;
-		const struct ring_record model =
+		const struct ring_record template =
 			model_of(bytes, write_packet(transport, psn, size, 0, bytes));
 
-		expect_packet(run_look(&run, &model), transport, psn, size, 0);
+		expect_packet(burst_look(&burst, &template), transport, psn, size, 0);
 		for (uint32_t j = 1; j < 5; j++) {
 			const struct ring_record again = write_repeat(size, (uint8_t)j, payload);
 
-			expect_packet(run_look(&run, &again), transport, psn + j, size, (uint8_t)j);
+			expect_packet(burst_look(&burst, &again), transport, psn + j, size, (uint8_t)j);
 		}
 	}
 }
@@ -154,110 +154,110 @@ static void test_a_new_model_begins_a_new_run(void **state)
 /* As often as a receive request is waited for. */
 static void test_a_repeat_that_was_put_back_keeps_its_psn(void **state)
 {
-	uint8_t bytes[RUN_MODEL_BYTES_MAX], payload[RING_REPEAT_BYTES_MAX];
-	struct run_in run = {0};
-	const struct ring_record model =
+	uint8_t bytes[BURST_TEMPLATE_BYTES_MAX], payload[RING_PAYLOAD_BYTES_MAX];
+	struct burst_in burst = {0};
+	const struct ring_record template =
 		model_of(bytes, write_packet(TRANSPORT_UD, 0xffffff, 8, 0, bytes));
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
-		expect_packet(run_look(&run, &model), TRANSPORT_UD, 0xffffff, 8, 0);
-		run_put_back(&run, &model);
+		expect_packet(burst_look(&burst, &template), TRANSPORT_UD, 0xffffff, 8, 0);
+		burst_put_back(&burst, &template);
 	}
-	expect_packet(run_look(&run, &model), TRANSPORT_UD, 0xffffff, 8, 0);
+	expect_packet(burst_look(&burst, &template), TRANSPORT_UD, 0xffffff, 8, 0);
 	for (uint32_t psn = 0; psn < 3; psn++) {
 		const struct ring_record again = write_repeat(8, (uint8_t)psn, payload);
 
 		for (unsigned i = 0; i < 3; i++) {
-			expect_packet(run_look(&run, &again), TRANSPORT_UD, psn, 8, (uint8_t)psn);
-			run_put_back(&run, &again);
+			expect_packet(burst_look(&burst, &again), TRANSPORT_UD, psn, 8, (uint8_t)psn);
+			burst_put_back(&burst, &again);
 		}
-		expect_packet(run_look(&run, &again), TRANSPORT_UD, psn, 8, (uint8_t)psn);
+		expect_packet(burst_look(&burst, &again), TRANSPORT_UD, psn, 8, (uint8_t)psn);
 	}
 }
 
-static void expect_no_model(struct run_in *run)
+static void expect_no_model(struct burst_in *burst)
 {
-	uint8_t payload[RING_REPEAT_BYTES_MAX];
+	uint8_t payload[RING_PAYLOAD_BYTES_MAX];
 
 	for (uint32_t size = 8; size <= 24; size += 16) {
 		const struct ring_record again = write_repeat(size, 1, payload);
-		uint32_t repeats = run->repeats;
+		uint32_t repeats = burst->repeats;
 
-		assert_ptr_equal(run_look(run, &again), &again);
-		assert_int_equal(run->repeats, repeats);
+		assert_ptr_equal(burst_look(burst, &again), &again);
+		assert_int_equal(burst->repeats, repeats);
 	}
 }
 
 static void test_repeats_without_a_model_are_left_alone(void **state)
 {
-	struct run_in run = {0};
+	struct burst_in burst = {0};
 
 	(void)state;
-	expect_no_model(&run);
+	expect_no_model(&burst);
 }
 
 /* And what was a model before is none any more. */
 static void test_models_of_absurd_sizes_are_none(void **state)
 {
 	static const uint32_t sizes[] = {
-		0, 1, LRH_BYTES, CONNECTED_HEADERS - 1, RUN_MODEL_BYTES_MAX + 1, 4096, UINT32_MAX};
+		0, 1, LRH_BYTES, CONNECTED_HEADERS - 1, BURST_TEMPLATE_BYTES_MAX + 1, 4096, UINT32_MAX};
 	/* It is not looked at: the address sanitizer would see a step outside. */
-	uint8_t bytes[RUN_MODEL_BYTES_MAX] = {0};
+	uint8_t bytes[BURST_TEMPLATE_BYTES_MAX] = {0};
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct run_in run = {0};
+		struct burst_in burst = {0};
 		const struct ring_record good =
 			model_of(bytes, write_packet(TRANSPORT_RC, 7, 8, 3, bytes));
 		const struct ring_record bad = model_of(bytes, sizes[i]);
 
-		expect_packet(run_look(&run, &good), TRANSPORT_RC, 7, 8, 3);
-		assert_ptr_equal(run_look(&run, &bad), &bad);
-		expect_no_model(&run);
+		expect_packet(burst_look(&burst, &good), TRANSPORT_RC, 7, 8, 3);
+		assert_ptr_equal(burst_look(&burst, &bad), &bad);
+		expect_no_model(&burst);
 	}
 }
 
 /* Packets all the same; a datagram's may end within its DETH. */
 static void test_models_without_payload_are_not_repeated(void **state)
 {
-	uint8_t bytes[RUN_MODEL_BYTES_MAX];
+	uint8_t bytes[BURST_TEMPLATE_BYTES_MAX];
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(transports); i++)
 		for (uint32_t size = CONNECTED_HEADERS; size <= headers_of(transports[i]); size++) {
-			struct run_in run = {0};
+			struct burst_in burst = {0};
 
 			write_packet(transports[i], 7, 8, 3, bytes);
 
-			const struct ring_record model = model_of(bytes, size);
-			const struct ring_record *packet = run_look(&run, &model);
+			const struct ring_record template = model_of(bytes, size);
+			const struct ring_record *packet = burst_look(&burst, &template);
 
 			assert_int_equal(packet->kind, RECORD_PACKET);
 			assert_int_equal(packet->byte_count, size);
 			assert_memory_equal(packet->body, bytes, size);
-			expect_no_model(&run);
+			expect_no_model(&burst);
 		}
 }
 
 static void test_repeats_smaller_than_the_payload_are_left_alone(void **state)
 {
-	uint8_t bytes[RUN_MODEL_BYTES_MAX], payload[RING_REPEAT_BYTES_MAX];
+	uint8_t bytes[BURST_TEMPLATE_BYTES_MAX], payload[RING_PAYLOAD_BYTES_MAX];
 
 	(void)state;
-	for (uint32_t size = 9; size <= RING_REPEAT_BYTES_MAX; size++) {
-		struct run_in run = {0};
-		const struct ring_record model =
+	for (uint32_t size = 9; size <= RING_PAYLOAD_BYTES_MAX; size++) {
+		struct burst_in burst = {0};
+		const struct ring_record template =
 			model_of(bytes, write_packet(TRANSPORT_UC, 7, size, 3, bytes));
 		const struct ring_record small = write_repeat(8, 4, payload);
 
-		expect_packet(run_look(&run, &model), TRANSPORT_UC, 7, size, 3);
-		assert_ptr_equal(run_look(&run, &small), &small);
+		expect_packet(burst_look(&burst, &template), TRANSPORT_UC, 7, size, 3);
+		assert_ptr_equal(burst_look(&burst, &small), &small);
 
 		/* It has no PSN. */
 		const struct ring_record again = write_repeat(size, 5, payload);
 
-		expect_packet(run_look(&run, &again), TRANSPORT_UC, 8, size, 5);
+		expect_packet(burst_look(&burst, &again), TRANSPORT_UC, 8, size, 5);
 	}
 }
 
@@ -265,34 +265,34 @@ static void test_repeats_smaller_than_the_payload_are_left_alone(void **state)
  * any repeat has. */
 static void test_models_with_more_payload_than_repeats_have(void **state)
 {
-	uint8_t bytes[RUN_MODEL_BYTES_MAX] = {0};
-	struct run_in run = {0};
-	const struct ring_record model = model_of(bytes, RUN_MODEL_BYTES_MAX);
+	uint8_t bytes[BURST_TEMPLATE_BYTES_MAX] = {0};
+	struct burst_in burst = {0};
+	const struct ring_record template = model_of(bytes, BURST_TEMPLATE_BYTES_MAX);
 
 	(void)state;
 	write_packet(TRANSPORT_RC, 7, 24, 3, bytes);
-	assert_int_equal(run_look(&run, &model)->kind, RECORD_PACKET);
-	expect_no_model(&run);
+	assert_int_equal(burst_look(&burst, &template)->kind, RECORD_PACKET);
+	expect_no_model(&burst);
 }
 
 static void test_other_records_are_left_alone(void **state)
 {
-	static const uint16_t kinds[] = {RECORD_PACKET, RECORD_LENT, RECORD_PULLED, 1, 0xfffe};
-	uint8_t bytes[RUN_MODEL_BYTES_MAX], payload[RING_REPEAT_BYTES_MAX];
-	struct run_in run = {0};
+	static const uint16_t kinds[] = {RECORD_PACKET, RECORD_UD_ZCOPY, RECORD_ZCOPY, 1, 0xfffe};
+	uint8_t bytes[BURST_TEMPLATE_BYTES_MAX], payload[RING_PAYLOAD_BYTES_MAX];
+	struct burst_in burst = {0};
 	struct ring_record record = model_of(bytes, write_packet(TRANSPORT_RC, 7, 8, 3, bytes));
 	const struct ring_record again = write_repeat(8, 4, payload);
 
 	(void)state;
-	assert_null(run_look(&run, NULL));
-	(void)run_look(&run, &record);
+	assert_null(burst_look(&burst, NULL));
+	(void)burst_look(&burst, &record);
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		record.kind = kinds[i];
-		assert_ptr_equal(run_look(&run, &record), &record);
-		run_put_back(&run, &record);
+		assert_ptr_equal(burst_look(&burst, &record), &record);
+		burst_put_back(&burst, &record);
 	}
 	/* The run goes on behind them. */
-	expect_packet(run_look(&run, &again), TRANSPORT_RC, 8, 8, 4);
+	expect_packet(burst_look(&burst, &again), TRANSPORT_RC, 8, 8, 4);
 }
 
 int main(void)

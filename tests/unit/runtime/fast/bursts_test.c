@@ -19,7 +19,7 @@ static void test_posts_in_a_row_are_a_run(void **state)
 		lane_post_receives(lane, 0, LANES_RUN);
 		assert_int_equal(lane_post_plain(lane, 0, LANES_RUN), LANES_REPEATS);
 		lanes_take();
-		assert_int_equal(pair_channel()->run_in.repeats, LANES_REPEATS);
+		assert_int_equal(pair_channel()->burst_in.repeats, LANES_REPEATS);
 		lane_expect_plain(lane, 0, LANES_RUN);
 		lanes_expect_all_sent(0, LANES_RUN);
 	}
@@ -29,11 +29,11 @@ static void test_every_size_up_to_the_largest_repeat(void **state)
 {
 	(void)state;
 	for (unsigned lane = 0; lane < LANE_TYPES; lane++)
-		for (uint32_t size = 0; size <= RING_REPEAT_BYTES_MAX + 1; size++) {
+		for (uint32_t size = 0; size <= RING_PAYLOAD_BYTES_MAX + 1; size++) {
 			const struct lane_message message = {SEND_SEND, size, SEND_SIGNALED, 0};
 			const bool is_fetched =
-				size >= PULL_LANE_BYTES_MIN && lanes[lane][0].qp->qp.type != QP_UC;
-			bool may_repeat = size && size <= RING_REPEAT_BYTES_MAX && !is_fetched;
+				size >= ZCOPY_BYTES_MIN && lanes[lane][0].qp->qp.type != QP_UC;
+			bool may_repeat = size && size <= RING_PAYLOAD_BYTES_MAX && !is_fetched;
 			const struct ring_producer *out = &pair_channel()->out;
 			const uint64_t lap = out->tail / out->data_bytes;
 			unsigned repeats = 0;
@@ -44,8 +44,8 @@ static void test_every_size_up_to_the_largest_repeat(void **state)
 				repeats += lane_post(lane, i, &message);
 			/* The ring's end takes another model. */
 			if (repeats && out->tail / out->data_bytes != lap)
-				repeats = LANES_HALF - RUN_POSTS - 1;
-			assert_int_equal(repeats, may_repeat ? LANES_HALF - RUN_POSTS - 1 : 0);
+				repeats = LANES_HALF - BURST_POSTS - 1;
+			assert_int_equal(repeats, may_repeat ? LANES_HALF - BURST_POSTS - 1 : 0);
 			lanes_take();
 			for (uint32_t i = 0; i < LANES_HALF; i++)
 				lane_expect_received(lane, i, &message);
@@ -111,7 +111,7 @@ static unsigned run_of_around(const struct lane_message *message, unsigned lane,
 static void run_around(unsigned lane, unsigned odd_lane, const struct lane_message *odd)
 {
 	assert_int_equal(run_of_around(&lane_plain, lane, odd_lane, odd),
-			 LANES_HALF - RUN_POSTS - 1);
+			 LANES_HALF - BURST_POSTS - 1);
 }
 
 static void test_what_comes_between_keeps_its_place(void **state)
@@ -201,7 +201,7 @@ static void test_solicited_and_inline_ones_are_runs_of_their_own(void **state)
  * take as much of the ring as the record of a pulled message. */
 static void test_a_pulled_message_ends_a_run(void **state)
 {
-	static const uint32_t pulled_sizes[] = {PULL_LANE_BYTES_MIN, 4096};
+	static const uint32_t pulled_sizes[] = {ZCOPY_BYTES_MIN, 4096};
 	static const uint32_t run_sizes[] = {8, 24, 25, 48, 49, 511};
 
 	(void)state;
@@ -223,7 +223,7 @@ static void test_a_pulled_message_ends_a_run(void **state)
 static void test_a_placed_write_ends_a_run(void **state)
 {
 	const struct lane_message write = {SEND_RDMA_WRITE, 8, SEND_SIGNALED, 0};
-	time_ns start = attachment_now();
+	time_ns start = runtime_now();
 	uint64_t tail;
 
 	(void)state;
@@ -237,7 +237,7 @@ static void test_a_placed_write_ends_a_run(void **state)
 	} while (pair_channel()->out.tail != tail);
 	lane_post_receives(LANE_UC, 0, LANES_HALF);
 	lane_post_receives(LANE_UC, LANES_HALF + 1, LANES_HALF);
-	assert_int_equal(lane_post_plain(LANE_UC, 0, LANES_HALF), LANES_HALF - RUN_POSTS - 1);
+	assert_int_equal(lane_post_plain(LANE_UC, 0, LANES_HALF), LANES_HALF - BURST_POSTS - 1);
 	lanes_take();
 	channel_release(pair_channel());
 	tail = pair_channel()->out.tail;
@@ -300,12 +300,12 @@ static void begin_run(unsigned lane)
 	if (lane != LANE_RC)
 		lane_post_receives(lane, 0, LANES_HALF);
 	for (uint32_t number = 0; number < LANES_RUN; number++)
-		assert_int_equal(lane_post(lane, number, &message), number > RUN_POSTS);
+		assert_int_equal(lane_post(lane, number, &message), number > BURST_POSTS);
 	if (lane == LANE_RC)
 		return;
 	lanes_take();
 	lane_expect_plain(lane, 0, LANES_HALF);
-	assert_true(pair_channel()->run_in.repeats < LANES_REPEATS);
+	assert_true(pair_channel()->burst_in.repeats < LANES_REPEATS);
 }
 
 static void test_a_queue_pair_in_error_takes_nothing_of_a_run(void **state)
@@ -316,7 +316,7 @@ static void test_a_queue_pair_in_error_takes_nothing_of_a_run(void **state)
 	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
 		begin_run(lane);
 		assert_int_equal(
-			qp_object_modify(lanes[lane][1].qp, attachment_now(), &error, QP_HAS_STATE),
+			qp_object_modify(lanes[lane][1].qp, runtime_now(), &error, QP_HAS_STATE),
 			0);
 		expect_lost(lane);
 	}
@@ -341,12 +341,12 @@ static void test_a_receiver_off_the_lane_takes_runs_as_packets(void **state)
 		lanes_end_run();
 		lane_post_receives(lane, 0, LANES_RUN);
 		assert_int_equal(lane_post_plain(lane, 0, LANES_RUN), LANES_REPEATS);
-		pair_attachment()->may_express = false;
-		adapter_progress(pair.ends[1].adapter, attachment_now());
-		assert_int_equal(pair_channel()->run_in.repeats, LANES_REPEATS);
+		pair_attachment()->may_go_fast = false;
+		adapter_progress(pair.ends[1].adapter, runtime_now());
+		assert_int_equal(pair_channel()->burst_in.repeats, LANES_REPEATS);
 		lane_expect_plain(lane, 0, LANES_RUN);
 		lanes_expect_all_sent(0, LANES_RUN);
-		pair_attachment()->may_express = true;
+		pair_attachment()->may_go_fast = true;
 	}
 }
 
@@ -368,7 +368,7 @@ static void test_memory_that_is_gone_ends_a_run(void **state)
 		message.lkey = region->key;
 		lane_post_receives(lane, 0, LANES_RUN);
 		for (uint32_t number = 0; number < LANES_HALF; number++)
-			assert_int_equal(lane_post(lane, number, &message), number > RUN_POSTS);
+			assert_int_equal(lane_post(lane, number, &message), number > BURST_POSTS);
 		assert_int_equal(region_deregister(memory, region), 0);
 		assert_false(lane_post(lane, LANES_HALF, &message));
 		lanes_take();
@@ -383,22 +383,22 @@ static void test_memory_that_is_gone_ends_a_run(void **state)
 static void test_datagrams_to_somewhere_else_are_no_repeats(void **state)
 {
 	const struct pair_end *from = &lanes[LANE_UD][0];
-	const struct run_out *run = &pair_attachment()->run;
+	const struct burst_out *burst = &pair_attachment()->burst;
 	const struct sge sge = {(uintptr_t)lanes_bytes_of(LANES_HALF), 8, pair.ends[0].region->key};
 
 	(void)state;
 	lane_post_receives(LANE_UD, 0, LANES_HALF);
-	assert_int_equal(lane_post_plain(LANE_UD, 0, LANES_HALF), LANES_HALF - RUN_POSTS - 1);
-	assert_true(run->room);
+	assert_int_equal(lane_post_plain(LANE_UD, 0, LANES_HALF), LANES_HALF - BURST_POSTS - 1);
+	assert_true(burst->room);
 
-	const struct address_vector same_address = *run->address;
+	const struct address_vector same_address = *burst->address;
 	const struct send_request next = {
 		.opcode = SEND_SEND,
 		.flags = SEND_SIGNALED,
-		.address = run->address,
+		.address = burst->address,
 		.address_pd = from->pd,
-		.remote_qpn = run->remote_qpn,
-		.remote_qkey = run->remote_qkey,
+		.remote_qpn = burst->remote_qpn,
+		.remote_qkey = burst->remote_qkey,
 		.sge_count = 1,
 		.sges = &sge,
 	};
@@ -408,7 +408,7 @@ static void test_datagrams_to_somewhere_else_are_no_repeats(void **state)
 	others[1].remote_qpn ^= 1;
 	others[2].remote_qkey ^= 1;
 	for (unsigned i = 0; i < ARRAY_COUNT(others); i++)
-		assert_false(express_again_repeat_any(from->adapter, &from->qp->qp, &others[i]));
+		assert_false(template_send_payload_any(from->adapter, &from->qp->qp, &others[i]));
 	lanes_take();
 	lane_expect_plain(LANE_UD, 0, LANES_HALF);
 	lanes_expect_all_sent(0, LANES_HALF);
@@ -422,8 +422,8 @@ static void test_a_child_does_not_go_on_with_its_parent_s_run(void **state)
 
 	(void)state;
 	lane_post_receives(LANE_RC, 0, LANES_HALF);
-	assert_int_equal(lane_post_plain(LANE_RC, 0, LANES_HALF), LANES_HALF - RUN_POSTS - 1);
-	attachment_unlock_posted(pair_attachment());
+	assert_int_equal(lane_post_plain(LANE_RC, 0, LANES_HALF), LANES_HALF - BURST_POSTS - 1);
+	runtime_unlock_posted(pair_attachment());
 
 	pid_t child = fork();
 

@@ -7,59 +7,59 @@
 #include <cmocka.h>
 #include "runtime/fast/pingpong_hint.h"
 
-static void take_turns(struct dialogue *dialogue, unsigned count)
+static void take_turns(struct pingpong *pingpong, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
-		dialogue_sent(dialogue);
-		dialogue_acknowledged(dialogue);
-		dialogue_message_came(dialogue);
+		pingpong_sent(pingpong);
+		pingpong_acknowledged(pingpong);
+		pingpong_message_came(pingpong);
 	}
 }
 
 static void test_a_few_turns_make_one(void **state)
 {
-	struct dialogue dialogue = {0};
+	struct pingpong pingpong = {0};
 
 	(void)state;
-	take_turns(&dialogue, DIALOGUE_TURNS - 1);
-	dialogue_sent(&dialogue);
-	assert_false(dialogue_awaits_ack(&dialogue, 1));
-	dialogue_acknowledged(&dialogue);
-	dialogue_message_came(&dialogue);
-	assert_true(dialogue_is_held(&dialogue));
-	dialogue_sent(&dialogue);
-	assert_true(dialogue_awaits_ack(&dialogue, 1));
+	take_turns(&pingpong, PINGPONG_TURNS - 1);
+	pingpong_sent(&pingpong);
+	assert_false(pingpong_awaits_ack(&pingpong, 1));
+	pingpong_acknowledged(&pingpong);
+	pingpong_message_came(&pingpong);
+	assert_true(pingpong_is_held(&pingpong));
+	pingpong_sent(&pingpong);
+	assert_true(pingpong_awaits_ack(&pingpong, 1));
 }
 
 static void test_only_who_sent_waits_for_an_ack(void **state)
 {
-	struct dialogue dialogue = {0};
+	struct pingpong pingpong = {0};
 
 	(void)state;
-	take_turns(&dialogue, 2 * DIALOGUE_TURNS);
-	assert_false(dialogue_awaits_ack(&dialogue, 1));
-	dialogue_sent(&dialogue);
-	assert_true(dialogue_awaits_ack(&dialogue, 1));
-	dialogue_acknowledged(&dialogue);
-	assert_false(dialogue_awaits_ack(&dialogue, 1));
+	take_turns(&pingpong, 2 * PINGPONG_TURNS);
+	assert_false(pingpong_awaits_ack(&pingpong, 1));
+	pingpong_sent(&pingpong);
+	assert_true(pingpong_awaits_ack(&pingpong, 1));
+	pingpong_acknowledged(&pingpong);
+	assert_false(pingpong_awaits_ack(&pingpong, 1));
 }
 
 static void test_there_is_one_wait_for_each_ack(void **state)
 {
-	struct dialogue dialogue = {0};
+	struct pingpong pingpong = {0};
 
 	(void)state;
-	assert_false(dialogue_wait(&dialogue));
-	dialogue_sent(&dialogue);
-	assert_true(dialogue_wait(&dialogue));
-	assert_false(dialogue_wait(&dialogue));
-	dialogue_acknowledged(&dialogue);
-	assert_false(dialogue_wait(&dialogue));
-	dialogue_message_came(&dialogue);
-	assert_false(dialogue_wait(&dialogue));
-	dialogue_sent(&dialogue);
-	dialogue_acknowledged(&dialogue); /* somebody else looked */
-	assert_false(dialogue_wait(&dialogue));
+	assert_false(pingpong_wait(&pingpong));
+	pingpong_sent(&pingpong);
+	assert_true(pingpong_wait(&pingpong));
+	assert_false(pingpong_wait(&pingpong));
+	pingpong_acknowledged(&pingpong);
+	assert_false(pingpong_wait(&pingpong));
+	pingpong_message_came(&pingpong);
+	assert_false(pingpong_wait(&pingpong));
+	pingpong_sent(&pingpong);
+	pingpong_acknowledged(&pingpong); /* somebody else looked */
+	assert_false(pingpong_wait(&pingpong));
 }
 
 /* ACKs that come after between 400 and 500: most of them are there at the first look, not all, and who
@@ -67,69 +67,69 @@ static void test_there_is_one_wait_for_each_ack(void **state)
 static void test_the_first_look_comes_when_most_are_there(void **state)
 {
 	enum { ACKS = 1000, EARLIEST = 400, LATEST = 500 };
-	struct dialogue dialogue = {0};
+	struct pingpong pingpong = {0};
 	unsigned there = 0;
 
 	(void)state;
 	for (unsigned i = 0; i < 2 * ACKS; i++) {
-		bool was_there = dialogue.wait >= EARLIEST + i * 37 % (LATEST - EARLIEST);
+		bool was_there = pingpong.wait >= EARLIEST + i * 37 % (LATEST - EARLIEST);
 
 		there += i >= ACKS && was_there;
-		dialogue_learn(&dialogue, was_there);
+		pingpong_learn(&pingpong, was_there);
 	}
 	assert_in_range(there, ACKS * 7 / 10, ACKS * 9 / 10);
-	assert_in_range(dialogue.wait, EARLIEST, LATEST + LATEST / DIALOGUE_LATER);
+	assert_in_range(pingpong.wait, EARLIEST, LATEST + LATEST / PINGPONG_LATER);
 	for (unsigned i = 0; i < ACKS; i++)
-		dialogue_learn(&dialogue, true);
-	assert_in_range(dialogue.wait, 0, DIALOGUE_SOONER);
+		pingpong_learn(&pingpong, true);
+	assert_in_range(pingpong.wait, 0, PINGPONG_SOONER);
 }
 
 static void test_no_wait_is_long(void **state)
 {
-	struct dialogue dialogue = {0};
+	struct pingpong pingpong = {0};
 
 	(void)state;
 	for (unsigned i = 0; i < 10000; i++)
-		dialogue_learn(&dialogue, false);
-	assert_int_equal(dialogue.wait, DIALOGUE_WAIT_MAX);
+		pingpong_learn(&pingpong, false);
+	assert_int_equal(pingpong.wait, PINGPONG_WAIT_MAX);
 }
 
 static void test_now_and_then_it_looks_at_both(void **state)
 {
-	struct dialogue dialogue = {0};
+	struct pingpong pingpong = {0};
 	unsigned looks = 0;
 
 	(void)state;
-	take_turns(&dialogue, DIALOGUE_TURNS);
-	dialogue_sent(&dialogue);
-	for (unsigned look = 100; look < 100 + 3 * DIALOGUE_LOOKS; look++)
-		looks += !dialogue_awaits_ack(&dialogue, look);
+	take_turns(&pingpong, PINGPONG_TURNS);
+	pingpong_sent(&pingpong);
+	for (unsigned look = 100; look < 100 + 3 * PINGPONG_LOOKS; look++)
+		looks += !pingpong_awaits_ack(&pingpong, look);
 	assert_int_equal(looks, 3);
 }
 
 /* Both sent at once: the peer's message was there before the ACK of ours. */
 static void test_a_message_before_its_ack_ends_it(void **state)
 {
-	struct dialogue dialogue = {0};
+	struct pingpong pingpong = {0};
 
 	(void)state;
-	take_turns(&dialogue, DIALOGUE_TURNS);
-	dialogue_sent(&dialogue);
-	dialogue_message_came(&dialogue);
-	assert_false(dialogue_is_held(&dialogue));
-	dialogue_sent(&dialogue);
-	assert_false(dialogue_awaits_ack(&dialogue, 1));
+	take_turns(&pingpong, PINGPONG_TURNS);
+	pingpong_sent(&pingpong);
+	pingpong_message_came(&pingpong);
+	assert_false(pingpong_is_held(&pingpong));
+	pingpong_sent(&pingpong);
+	assert_false(pingpong_awaits_ack(&pingpong, 1));
 }
 
 static void test_messages_without_an_answer_are_none(void **state)
 {
-	struct dialogue dialogue = {0};
+	struct pingpong pingpong = {0};
 
 	(void)state;
-	take_turns(&dialogue, DIALOGUE_TURNS);
-	dialogue_message_came(&dialogue);
-	dialogue_sent(&dialogue);
-	assert_false(dialogue_awaits_ack(&dialogue, 1));
+	take_turns(&pingpong, PINGPONG_TURNS);
+	pingpong_message_came(&pingpong);
+	pingpong_sent(&pingpong);
+	assert_false(pingpong_awaits_ack(&pingpong, 1));
 }
 
 int main(void)

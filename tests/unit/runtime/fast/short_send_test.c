@@ -35,7 +35,7 @@ static bool send_locked(uint32_t byte_count, uint32_t seed)
 
 	post(end, byte_count, seed);
 
-	bool is_sent = express_lane_send(end->adapter, &end->qp->qp);
+	bool is_sent = short_send_queued(end->adapter, &end->qp->qp);
 
 	if (!is_sent) {
 		hca_ready_add(adapter_hca(end->adapter), &end->qp->qp);
@@ -65,20 +65,20 @@ static void warm_up(void)
 /* As if the helper were in that mode and would wake up by itself then. What it really does depends
  * on who has the processor: it no longer looks after timers once it took some messages itself, and
  * the lane is closed until the program polls again. */
-static bool send_while(enum helper_mode mode, time_ns wakes_at, uint32_t byte_count, uint32_t seed)
+static bool send_while(enum progress_mode mode, time_ns wakes_at, uint32_t byte_count, uint32_t seed)
 {
 	adapter_lock(pair.ends[0].adapter);
 
-	enum helper_mode real_mode = pair_attachment()->helper_mode;
-	time_ns really_wakes_at = pair_attachment()->helper_wakes_at;
+	enum progress_mode real_mode = pair_attachment()->progress_mode;
+	time_ns really_wakes_at = pair_attachment()->progress_wakes_at;
 
-	pair_attachment()->helper_mode = mode;
-	pair_attachment()->helper_wakes_at = wakes_at;
+	pair_attachment()->progress_mode = mode;
+	pair_attachment()->progress_wakes_at = wakes_at;
 
 	bool is_sent = send_locked(byte_count, seed);
 
-	pair_attachment()->helper_mode = real_mode;
-	pair_attachment()->helper_wakes_at = really_wakes_at;
+	pair_attachment()->progress_mode = real_mode;
+	pair_attachment()->progress_wakes_at = really_wakes_at;
 	adapter_unlock(pair.ends[0].adapter);
 	return is_sent;
 }
@@ -90,9 +90,9 @@ static void test_small_messages_go_by_the_lane(void **state)
 	for (uint32_t i = 0; i < 200; i++) {
 		pair_post_receive(&pair.ends[1], i, 64);
 		if (i % 2)
-			assert_true(send_while(HELPER_STAYING_OUT, TIME_NEVER, 8 + i % 50, i));
+			assert_true(send_while(PROGRESS_STAYING_OUT, TIME_NEVER, 8 + i % 50, i));
 		else
-			assert_true(send_while(HELPER_LISTENING, 0, 8 + i % 50, i));
+			assert_true(send_while(PROGRESS_LISTENING, 0, 8 + i % 50, i));
 		pair_take_both(8 + i % 50, i);
 	}
 }
@@ -104,14 +104,14 @@ static void test_nothing_goes_by_the_lane_while_nobody_looks_after_timers(void *
 	warm_up();
 	for (uint32_t i = 0; i < 20; i++) {
 		pair_post_receive(&pair.ends[1], i, 64);
-		assert_false(send_while(HELPER_LISTENING, TIME_NEVER, 8, i));
+		assert_false(send_while(PROGRESS_LISTENING, TIME_NEVER, 8, i));
 		pair_take_both(8, i);
 	}
 }
 
 static void test_requests_are_posted_and_sent_in_one_go(void **state)
 {
-	time_ns start = attachment_now();
+	time_ns start = runtime_now();
 	unsigned by_lane = 0;
 
 	(void)state;
@@ -136,9 +136,9 @@ static void test_what_is_not_usual_is_not_posted_by_the_lane(void **state)
 	pair_take_both(1025, 1);
 	assert_false(pair_post_as_verbs(8, SEND_FENCE, 2));
 	pair_take_both(8, 2);
-	pair_attachment()->may_express = false;
+	pair_attachment()->may_go_fast = false;
 	assert_false(pair_post_as_verbs(8, 0, 3));
-	pair_attachment()->may_express = true;
+	pair_attachment()->may_go_fast = true;
 	pair_take_both(8, 3);
 }
 
@@ -155,13 +155,13 @@ static void test_a_lane_that_is_closed_changes_nothing_else(void **state)
 {
 	(void)state;
 	warm_up();
-	pair_attachment()->may_express = false;
+	pair_attachment()->may_go_fast = false;
 	for (uint32_t i = 0; i < 20; i++) {
 		pair_post_receive(&pair.ends[1], i, 64);
 		assert_false(send_by_lane(8, i));
 		pair_take_both(8, i);
 	}
-	pair_attachment()->may_express = true;
+	pair_attachment()->may_go_fast = true;
 }
 
 /* Sends and takes it in a round of our own. Returns whether the ring was not asked for a record,
@@ -174,15 +174,15 @@ static bool is_taken_as_like(uint32_t byte_count, uint32_t seed)
 	adapter_lock(pair.ends[0].adapter);
 
 	struct ring_record *current = &pair_attachment()->channels[0]->in.current;
-	enum helper_mode real_mode = pair_attachment()->helper_mode;
+	enum progress_mode real_mode = pair_attachment()->progress_mode;
 
 	current->word = UNTOUCHED;
-	pair_attachment()->helper_mode = HELPER_STAYING_OUT;
+	pair_attachment()->progress_mode = PROGRESS_STAYING_OUT;
 	assert_true(send_locked(byte_count, seed));
-	pair_attachment()->helper_mode = real_mode;
+	pair_attachment()->progress_mode = real_mode;
 
 	bool is_like =
-		express_lane_round(pair_attachment()) == EXPRESS_DONE && current->word == UNTOUCHED;
+		poll_round_run(pair_attachment()) == POLL_ROUND_DONE && current->word == UNTOUCHED;
 
 	adapter_unlock(pair.ends[0].adapter);
 	pair_take_both(byte_count, seed);
@@ -191,7 +191,7 @@ static bool is_taken_as_like(uint32_t byte_count, uint32_t seed)
 
 static void test_a_message_like_the_one_before_is_taken_at_once(void **state)
 {
-	time_ns start = attachment_now();
+	time_ns start = runtime_now();
 	unsigned like = 0;
 
 	(void)state;
@@ -254,9 +254,9 @@ static void test_strange_words_do_no_harm(void **state)
 static void test_the_environment_closes_it(void **state)
 {
 	(void)state;
-	assert_true(express_lane_is_allowed());
+	assert_true(fast_path_is_allowed());
 	setenv("SOFTIB_FAST", "0", 1);
-	assert_false(express_lane_is_allowed());
+	assert_false(fast_path_is_allowed());
 	unsetenv("SOFTIB_FAST");
 }
 

@@ -12,7 +12,7 @@
 #include "net/transport/requester.h"
 #include "unit/runtime/runtime_pair.h"
 
-enum { MESSAGES_MAX = RUN_POSTS + 4 };
+enum { MESSAGES_MAX = BURST_POSTS + 4 };
 
 static struct qp *qp(void)
 {
@@ -38,7 +38,7 @@ static struct send_request request_of(const struct sge *sge, uint32_t flags, uin
 /* As a poll leaves it. */
 static void look_elsewhere(void)
 {
-	pair_attachment()->run.qp = NULL;
+	pair_attachment()->burst.qp = NULL;
 }
 
 /* The lock is held all the time, and the helper, which waits for it, looks after timers. */
@@ -47,7 +47,7 @@ static void begin(void)
 	for (unsigned i = 0; i < MESSAGES_MAX; i++)
 		pair_post_receive(&pair.ends[1], i, 4096);
 	adapter_lock(pair.ends[0].adapter);
-	pair_attachment()->helper_mode = HELPER_STAYING_OUT;
+	pair_attachment()->progress_mode = PROGRESS_STAYING_OUT;
 	look_elsewhere();
 }
 
@@ -79,15 +79,15 @@ static void remember(uint32_t byte_count, uint32_t flags)
 	for (unsigned i = 0; i < 2; i++) {
 		const struct send_request request = request_of(&sge, flags, 7);
 
-		assert_true(express_lane_post(pair.ends[0].adapter, qp(), &request));
+		assert_true(short_send_post(pair.ends[0].adapter, qp(), &request));
 		look_elsewhere();
 	}
-	assert_ptr_equal(pair_attachment()->sent_again.qp, qp());
+	assert_ptr_equal(pair_attachment()->send_template.qp, qp());
 }
 
 static bool again(const struct sge *sge, uint32_t flags)
 {
-	return express_again_send(pair_attachment(), flags, sge);
+	return template_send_single(pair_attachment(), flags, sge);
 }
 
 static int start(void **state)
@@ -128,7 +128,7 @@ static struct left_behind left_behind(void)
 		.cursor = requester->cursor,
 		.tail = requester->queue.tail,
 		.started = requester->queue.started,
-		.posts = pair_attachment()->run.posts,
+		.posts = pair_attachment()->burst.posts,
 		.position = qp()->owner_position,
 		.packets = flow->counters->packets,
 		.words = flow->counters->words,
@@ -180,11 +180,11 @@ static void test_messages_do_what_others_do(void **state)
 		begin();
 		remember(byte_count, flags);
 		before[0] = left_behind();
-		assert_true(express_lane_post(pair.ends[0].adapter, qp(), &request));
+		assert_true(short_send_post(pair.ends[0].adapter, qp(), &request));
 		before[1] = left_behind();
 		look_elsewhere();
 		assert_true(again(&sge, flags));
-		express_again_sent(pair.ends[0].adapter, 8, flags, &sge);
+		template_send_book(pair.ends[0].adapter, 8, flags, &sge);
 		after = left_behind();
 		expect_one_further(before, &after);
 		end(4);
@@ -201,35 +201,35 @@ static void test_repeats_do_what_others_do(void **state)
 	const struct sge sge = usual_sge(8), longer = usual_sge(12);
 	const struct send_request request = request_of(&sge, SEND_SIGNALED, 8);
 	struct adapter *adapter = pair.ends[0].adapter;
-	struct run_out *run = &pair_attachment()->run;
+	struct burst_out *burst = &pair_attachment()->burst;
 	struct left_behind before[2], after;
 
 	(void)state;
 	pair_fill(pair.ends[0].buffer, 12, 77);
 	begin();
-	for (unsigned i = 0; i < RUN_POSTS + 1; i++)
-		assert_true(express_lane_post(adapter, qp(), &request));
-	assert_true(run->room);
-	assert_ptr_equal(pair_attachment()->sent_again.qp, qp());
+	for (unsigned i = 0; i < BURST_POSTS + 1; i++)
+		assert_true(short_send_post(adapter, qp(), &request));
+	assert_true(burst->room);
+	assert_ptr_equal(pair_attachment()->send_template.qp, qp());
 	before[0] = left_behind();
-	assert_true(express_again_repeat_any(adapter, qp(), &request));
+	assert_true(template_send_payload_any(adapter, qp(), &request));
 	before[1] = left_behind();
-	assert_false(express_again_repeat(adapter, 8, SEND_SIGNALED, &longer));
-	assert_true(express_again_repeat(adapter, 8, SEND_SIGNALED, &sge));
+	assert_false(template_send_payload(adapter, 8, SEND_SIGNALED, &longer));
+	assert_true(template_send_payload(adapter, 8, SEND_SIGNALED, &sge));
 	after = left_behind();
 	expect_one_further(before, &after);
 	assert_int_equal(after.position - before[1].position,
 			 before[1].position - before[0].position);
 
-	const uint32_t room = run->room;
+	const uint32_t room = burst->room;
 
-	run->room = 0;
-	assert_false(express_again_repeat(adapter, 8, SEND_SIGNALED, &sge));
-	run->room = room;
+	burst->room = 0;
+	assert_false(template_send_payload(adapter, 8, SEND_SIGNALED, &sge));
+	burst->room = room;
 	__atomic_add_fetch(&pair.softibd.page->generation, 1, __ATOMIC_SEQ_CST);
-	assert_false(express_again_repeat(adapter, 8, SEND_SIGNALED, &sge));
+	assert_false(template_send_payload(adapter, 8, SEND_SIGNALED, &sge));
 	__atomic_sub_fetch(&pair.softibd.page->generation, 1, __ATOMIC_SEQ_CST);
-	end(RUN_POSTS + 3);
+	end(BURST_POSTS + 3);
 	assert_memory_equal(pair.ends[1].buffer + 1, pair.ends[0].buffer + 1, 7);
 }
 
@@ -257,7 +257,7 @@ static void test_what_is_not_like_it_is_left(void **state)
 	assert_false(again(&sge, SEND_SIGNALED));
 	sge.address = buffer_end - 8;
 	assert_true(again(&sge, SEND_SIGNALED));
-	express_again_sent(pair.ends[0].adapter, 9, SEND_SIGNALED, &sge);
+	template_send_book(pair.ends[0].adapter, 9, SEND_SIGNALED, &sge);
 	end(3);
 }
 
@@ -273,7 +273,7 @@ static void test_what_may_not_go_at_once_is_left(void **state)
 
 	const struct sge sge = usual_sge(8);
 	const struct requester before = *requester;
-	struct channel *channel = pair_attachment()->sent_again.channel;
+	struct channel *channel = pair_attachment()->send_template.channel;
 
 #define EXPECT_LEFT(change, undo)                                                                  \
 	change;                                                                                    \
@@ -288,7 +288,7 @@ static void test_what_may_not_go_at_once_is_left(void **state)
 	EXPECT_LEFT_WITH(queue.started, before.queue.started - 1);
 	EXPECT_LEFT_WITH(queue.head, before.queue.tail - before.queue.requests_max);
 	EXPECT_LEFT_WITH(oldest_psn, psn_from(before.next_psn.value - PSNS_OUTSTANDING_MAX));
-	EXPECT_LEFT(qp()->express.sends--, qp()->express.sends++);
+	EXPECT_LEFT(qp()->header_cache.sends--, qp()->header_cache.sends++);
 	EXPECT_LEFT(channel->out.head_seen -= channel->out.data_bytes,
 		    channel->out.head_seen += channel->out.data_bytes);
 	EXPECT_LEFT(__atomic_add_fetch(&pair.softibd.page->generation, 1, __ATOMIC_SEQ_CST),
@@ -299,13 +299,13 @@ static void test_what_may_not_go_at_once_is_left(void **state)
 	EXPECT_LEFT(list_append(&channel->waiting, &qp()->ready_link),
 		    list_remove(&qp()->ready_link));
 	/* What is posted in a row goes as a run, also after the first look elsewhere. */
-	EXPECT_LEFT(pair_attachment()->run.qp = qp(), look_elsewhere());
-	EXPECT_LEFT(pair_attachment()->run.posts = RUN_POSTS_REPEATED,
-		    pair_attachment()->run.posts = 1);
+	EXPECT_LEFT(pair_attachment()->burst.qp = qp(), look_elsewhere());
+	EXPECT_LEFT(pair_attachment()->burst.posts = BURST_POSTS_PAYLOAD,
+		    pair_attachment()->burst.posts = 1);
 #undef EXPECT_LEFT_WITH
 #undef EXPECT_LEFT
 	assert_true(again(&sge, SEND_SIGNALED));
-	express_again_sent(pair.ends[0].adapter, 9, SEND_SIGNALED, &sge);
+	template_send_book(pair.ends[0].adapter, 9, SEND_SIGNALED, &sge);
 	end(3);
 }
 
@@ -318,20 +318,20 @@ static void test_what_is_not_remembered(void **state)
 	(void)state;
 	begin();
 	remember(8, SEND_SIGNALED);
-	pair_attachment()->run.last = NULL;
-	assert_true(express_lane_post(pair.ends[0].adapter, qp(), &request));
-	assert_null(pair_attachment()->sent_again.qp);
+	pair_attachment()->burst.last = NULL;
+	assert_true(short_send_post(pair.ends[0].adapter, qp(), &request));
+	assert_null(pair_attachment()->send_template.qp);
 	look_elsewhere();
 	request.opcode = SEND_SEND_IMMEDIATE;
-	assert_true(express_lane_post(pair.ends[0].adapter, qp(), &request));
-	assert_null(pair_attachment()->sent_again.qp);
+	assert_true(short_send_post(pair.ends[0].adapter, qp(), &request));
+	assert_null(pair_attachment()->send_template.qp);
 	look_elsewhere();
 	request.opcode = SEND_SEND;
-	pair_attachment()->helper_mode = HELPER_LISTENING;
-	pair_attachment()->helper_wakes_at = 0;
-	assert_true(express_lane_post(pair.ends[0].adapter, qp(), &request));
-	assert_null(pair_attachment()->sent_again.qp);
-	pair_attachment()->helper_mode = HELPER_STAYING_OUT;
+	pair_attachment()->progress_mode = PROGRESS_LISTENING;
+	pair_attachment()->progress_wakes_at = 0;
+	assert_true(short_send_post(pair.ends[0].adapter, qp(), &request));
+	assert_null(pair_attachment()->send_template.qp);
+	pair_attachment()->progress_mode = PROGRESS_STAYING_OUT;
 	end(5);
 }
 
@@ -343,9 +343,9 @@ static void test_the_lock_forgets(void **state)
 	(void)state;
 	begin();
 	remember(8, SEND_SIGNALED);
-	attachment_unlock(pair_attachment());
+	runtime_unlock(pair_attachment());
 	assert_false(
-		adapter_post_again(pair.ends[0].adapter, pair.ends[0].qp, 1, SEND_SIGNALED, &sge));
+		adapter_post_by_template(pair.ends[0].adapter, pair.ends[0].qp, 1, SEND_SIGNALED, &sge));
 	adapter_lock(pair.ends[0].adapter);
 	end(2);
 }

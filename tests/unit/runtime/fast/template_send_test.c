@@ -25,7 +25,7 @@ static void send_and_expect(unsigned lane, uint32_t count, unsigned expected_rep
 static void begin_run(unsigned lane)
 {
 	lanes_end_run();
-	send_and_expect(lane, LANES_HALF, LANES_HALF - RUN_POSTS - 1);
+	send_and_expect(lane, LANES_HALF, LANES_HALF - BURST_POSTS - 1);
 }
 
 static void test_who_had_a_run_goes_on_without_a_model(void **state)
@@ -38,7 +38,7 @@ static void test_who_had_a_run_goes_on_without_a_model(void **state)
 			send_and_expect(lane, LANES_HALF, LANES_HALF);
 		}
 		/* None of it was another model. */
-		assert_int_equal(pair_channel()->run_in.repeats, 6 * LANES_HALF - RUN_POSTS - 1);
+		assert_int_equal(pair_channel()->burst_in.repeats, 6 * LANES_HALF - BURST_POSTS - 1);
 	}
 }
 
@@ -54,7 +54,7 @@ static void test_who_had_a_run_and_now_waits_has_none(void **state)
 			lanes_look_elsewhere();
 			send_and_expect(lane, 1, 0);
 		}
-		assert_true(run_posts(&pair_attachment()->run, sender(lane)) < RUN_POSTS);
+		assert_true(burst_posts(&pair_attachment()->burst, sender(lane)) < BURST_POSTS);
 	}
 }
 
@@ -80,11 +80,11 @@ static void test_a_full_send_queue_does_not_end_a_run(void **state)
 	(void)state;
 	queue->requests_max = LANES_HALF;
 	begin_run(LANE_RC);
-	assert_int_equal(pair_attachment()->run.room, 0);
+	assert_int_equal(pair_attachment()->burst.room, 0);
 	/* Full again: what there was no room for has not been posted. */
 	lane_post_receives(LANE_RC, 0, LANES_HALF);
 	assert_int_equal(lane_post_plain(LANE_RC, 0, LANES_HALF), LANES_HALF);
-	assert_false(express_again_is_in_run(pair_attachment(), sender(LANE_RC)));
+	assert_false(template_send_is_in_burst(pair_attachment(), sender(LANE_RC)));
 	lanes_take();
 	lane_expect_plain(LANE_RC, 0, LANES_HALF);
 	lanes_expect_all_sent(0, LANES_HALF);
@@ -101,14 +101,14 @@ static void test_one_run_goes_round_the_ring(void **state)
 	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
 		begin_run(lane);
 
-		const uint32_t model_psn = pair_channel()->run_in.psn_word;
+		const uint32_t model_psn = pair_channel()->burst_in.psn_word;
 		const uint64_t start = pair_channel()->out.tail;
 
 		while (pair_channel()->out.tail - start < 2 * data_bytes) {
 			lanes_look_elsewhere();
 			send_and_expect(lane, LANES_RUN, LANES_RUN);
 		}
-		assert_int_equal(pair_channel()->run_in.psn_word, model_psn);
+		assert_int_equal(pair_channel()->burst_in.psn_word, model_psn);
 	}
 }
 
@@ -117,19 +117,19 @@ static void test_what_was_forgotten_does_not_go_on(void **state)
 	(void)state;
 	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
 		begin_run(lane);
-		attachment_forget_requests(pair_attachment());
-		assert_false(express_again_is_in_run(pair_attachment(), sender(lane)));
+		runtime_forget_templates(pair_attachment());
+		assert_false(template_send_is_in_burst(pair_attachment(), sender(lane)));
 		/* It has been busy until now: the first is a model at once. */
 		send_and_expect(lane, LANES_HALF, LANES_HALF - 1);
 	}
 }
 
 /* As if nobody had noticed that something came between. */
-static void expect_no_way_on(unsigned lane, struct run_out before)
+static void expect_no_way_on(unsigned lane, struct burst_out before)
 {
-	pair_attachment()->run = before;
+	pair_attachment()->burst = before;
 	lanes_look_elsewhere();
-	assert_false(express_again_is_in_run(pair_attachment(), sender(lane)));
+	assert_false(template_send_is_in_burst(pair_attachment(), sender(lane)));
 	send_and_expect(lane, LANES_HALF, LANES_HALF - 1);
 }
 
@@ -139,7 +139,7 @@ static void test_nothing_goes_on_behind_another_s_record(void **state)
 	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
 		begin_run(lane);
 
-		const struct run_out before = pair_attachment()->run;
+		const struct burst_out before = pair_attachment()->burst;
 
 		lanes_end_run();
 		send_and_expect(LANE_OTHER, 1, 0);
@@ -155,7 +155,7 @@ static void test_nothing_goes_on_behind_other_psns(void **state)
 	for (unsigned lane = 0; lane < LANE_TYPES; lane++) {
 		begin_run(lane);
 
-		const struct run_out before = pair_attachment()->run;
+		const struct burst_out before = pair_attachment()->burst;
 
 		lanes_end_run();
 		lane_post_receives(lane, 0, 1);
@@ -178,16 +178,16 @@ static void test_nothing_goes_on_behind_another_s_record_and_other_psns(void **s
 
 		begin_run(lane);
 
-		const struct run_out before = pair_attachment()->run;
+		const struct burst_out before = pair_attachment()->burst;
 		const struct psn psn = *next_psn;
 		const uint64_t tail = pair_channel()->out.tail;
 
 		lanes_end_run();
 		send_and_expect(LANE_OTHER, 1, 0);
-		pair_attachment()->run = before;
+		pair_attachment()->burst = before;
 		lanes_look_elsewhere();
 		*next_psn = psn_add(psn, (uint32_t)(pair_channel()->out.tail - tail) / 16);
-		assert_false(express_again_is_in_run(pair_attachment(), sender(lane)));
+		assert_false(template_send_is_in_burst(pair_attachment(), sender(lane)));
 		*next_psn = psn;
 	}
 }
@@ -213,17 +213,17 @@ static struct list somewhere;
 /* Changes something, and the second time changes it back. */
 static void put_in_the_way(unsigned lane, enum obstacle obstacle, bool is_there)
 {
-	struct attachment *attachment = pair_attachment();
+	struct process_runtime *runtime = pair_attachment();
 	struct qp *qp = sender(lane);
 	struct requester *requester = &qp->requester;
 
 	switch (obstacle) {
 	case SHUT_LANE:
-		attachment->may_express = !is_there;
+		runtime->may_go_fast = !is_there;
 		break;
 	case HELPER_ELSEWHERE:
-		attachment->helper_mode = is_there ? HELPER_LISTENING : HELPER_STAYING_OUT;
-		attachment->helper_wakes_at = TIME_NEVER;
+		runtime->progress_mode = is_there ? PROGRESS_LISTENING : PROGRESS_STAYING_OUT;
+		runtime->progress_wakes_at = TIME_NEVER;
 		break;
 	case IN_READY_LIST:
 		if (is_there)
@@ -238,10 +238,10 @@ static void put_in_the_way(unsigned lane, enum obstacle obstacle, bool is_there)
 			list_remove(&sender(LANE_OTHER)->ready_link);
 		break;
 	case FLOW_GONE:
-		attachment->run.flow->state = is_there ? FLOW_UNRESOLVED : FLOW_DIRECT;
+		runtime->burst.flow->state = is_there ? FLOW_UNRESOLVED : FLOW_DIRECT;
 		break;
 	case FEW_POSTS:
-		attachment->run.posts = is_there ? 2 * RUN_POSTS - 1 : RUN_POSTS_REPEATED;
+		runtime->burst.posts = is_there ? 2 * BURST_POSTS - 1 : BURST_POSTS_PAYLOAD;
 		break;
 	case REQUEST_HELD:
 		requester->hold = is_there ? HOLD_ALL : HOLD_NONE;
@@ -255,19 +255,19 @@ static void put_in_the_way(unsigned lane, enum obstacle obstacle, bool is_there)
 	case PORT_CHANGED:
 		/* Datagrams have no headers that were worked out; the owner forgets runs then. */
 		if (!lane_is_datagram(lane))
-			qp->express.sends += is_there ? -1u : 1u;
+			qp->header_cache.sends += is_there ? -1u : 1u;
 		else
-			attachment->run.may_go_on = !is_there;
+			runtime->burst.may_go_on = !is_there;
 		break;
 	case RATE_LIMITED:
 		qp->attributes.rate_limit = is_there;
 		if (!lane_is_datagram(lane))
-			qp->express.sends += is_there ? -1u : 1u; /* as a modify does */
+			qp->header_cache.sends += is_there ? -1u : 1u; /* as a modify does */
 		break;
 	case NOT_SENDING:
 		qp->state = is_there ? QP_SQD : QP_RTS;
 		if (!lane_is_datagram(lane))
-			qp->express.sends += is_there ? -1u : 1u; /* as a modify does */
+			qp->header_cache.sends += is_there ? -1u : 1u; /* as a modify does */
 		break;
 	case OBSTACLES:
 		break;
@@ -283,11 +283,11 @@ static void test_nothing_goes_on_that_could_not_be_sent_at_once(void **state)
 		for (unsigned i = 0; i < OBSTACLES; i++) {
 			lanes_look_elsewhere();
 			put_in_the_way(lane, (enum obstacle)i, true);
-			assert_false(express_again_is_in_run(pair_attachment(), sender(lane)));
+			assert_false(template_send_is_in_burst(pair_attachment(), sender(lane)));
 			put_in_the_way(lane, (enum obstacle)i, false);
 			lanes_look_elsewhere();
-			assert_true(express_again_is_in_run(pair_attachment(), sender(lane)));
-			pair_attachment()->run.posts = RUN_POSTS_REPEATED;
+			assert_true(template_send_is_in_burst(pair_attachment(), sender(lane)));
+			pair_attachment()->burst.posts = BURST_POSTS_PAYLOAD;
 		}
 		lanes_look_elsewhere();
 		send_and_expect(lane, LANES_HALF, LANES_HALF);

@@ -66,15 +66,15 @@ static payload_copier *copier(unsigned end)
 
 static void test_it_is_used_between_begin_and_end_only(void **state)
 {
-	struct attachment *attachment = pair.ends[0].adapter->attachment;
+	struct process_runtime *runtime = pair.ends[0].adapter->runtime;
 
 	(void)state;
 	adapter_lock(pair.ends[0].adapter);
 	assert_null(copier(0));
-	guarded_copy_begin(attachment);
+	guarded_copy_begin(runtime);
 	assert_ptr_equal(copier(0), guarded_copy);
 	assert_ptr_equal(copier(1), guarded_copy);
-	guarded_copy_end(attachment);
+	guarded_copy_end(runtime);
 	assert_null(copier(0));
 	assert_null(copier(1));
 	adapter_unlock(pair.ends[0].adapter);

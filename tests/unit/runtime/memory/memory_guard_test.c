@@ -158,16 +158,16 @@ static void test_the_helper_is_guarded_as_well(void **state)
 {
 	struct region *region;
 	uint8_t *pages = register_pages(-1, &region);
-	struct attachment *attachment = pair_attachment();
+	struct process_runtime *runtime = pair_attachment();
 
 	(void)state;
 	munmap(pages, PAGE_BYTES);
-	biased_lock_take_slowly(&attachment->lock);
+	biased_lock_take_slowly(&runtime->lock);
 	pages[5] = 1;
 	assert_true(memory_guard_has_gaps());
-	biased_lock_leave_slowly(&attachment->lock);
+	biased_lock_leave_slowly(&runtime->lock);
 	assert_false(is_mapped(pages));
-	memory_guard_take_back(attachment);
+	memory_guard_take_back(runtime);
 	assert_int_equal(mmap(pages, PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
 			      -1, 0) == pages,
 			 1);

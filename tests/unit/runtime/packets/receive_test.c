@@ -13,34 +13,34 @@
 
 static void test_garbage_from_softibd_is_counted_not_obeyed(void **state)
 {
-	struct attachment *attachment;
+	struct process_runtime *runtime;
 	uint64_t before;
 
 	(void)state;
-	assert_int_equal(attachment_get(pair.session, &attachment), 0);
-	before = attachment->malformed;
+	assert_int_equal(runtime_get(pair.session, &runtime), 0);
+	before = runtime->malformed;
 	/* Only the test's own words: an answer to a flow that is none, and a question where none
 	 * belongs. */
 	adapter_lock(pair.ends[0].adapter);
 
-	struct ring_record *record = ring_reserve(&attachment->softibd.out, 4);
+	struct ring_record *record = ring_reserve(&runtime->softibd.out, 4);
 
 	assert_non_null(record);
 	record->kind = RECORD_PACKET;
 	record->port = 0x0101;
 	record->packet_count = 1;
 	memcpy(record->body, "\0\2\0\2", 4);
-	ring_commit(&attachment->softibd.out, record);
-	channel_publish(&attachment->softibd);
+	ring_commit(&runtime->softibd.out, record);
+	channel_publish(&runtime->softibd);
 	adapter_unlock(pair.ends[0].adapter);
 
-	time_ns start = attachment_now();
+	time_ns start = runtime_now();
 	uint64_t now_malformed;
 
 	do {
 		adapter_lock(pair.ends[0].adapter);
 		adapter_progress(pair.ends[0].adapter, adapter_now(pair.ends[0].adapter));
-		now_malformed = attachment->malformed;
+		now_malformed = runtime->malformed;
 		adapter_unlock(pair.ends[0].adapter);
 		assert_false(pair_is_overdue(start));
 	} while (now_malformed == before);
@@ -50,16 +50,16 @@ static void test_garbage_from_softibd_is_counted_not_obeyed(void **state)
 /* Packets that a peer never should have sent, by a ring that it was rightly given. */
 static void test_random_packets_of_a_peer_do_no_harm(void **state)
 {
-	struct attachment *attachment;
+	struct process_runtime *runtime;
 	struct random random = random_seeded(7);
 
 	(void)state;
 	pair_set_verdict(RESOLVED_DIRECT);
 	pair_send_and_check(100, 1);
-	assert_int_equal(attachment_get(pair.session, &attachment), 0);
-	assert_int_equal(attachment->channel_count, 1);
+	assert_int_equal(runtime_get(pair.session, &runtime), 0);
+	assert_int_equal(runtime->channel_count, 1);
 	for (unsigned i = 0; i < 20000; i++) {
-		struct channel *channel = attachment->channels[0];
+		struct channel *channel = runtime->channels[0];
 		uint32_t byte_count = (uint32_t)random_below(&random, 200);
 
 		adapter_lock(pair.ends[0].adapter);
@@ -90,7 +90,7 @@ static void test_random_packets_of_a_peer_do_no_harm(void **state)
 		adapter_progress(pair.ends[0].adapter, adapter_now(pair.ends[0].adapter));
 		adapter_unlock(pair.ends[0].adapter);
 	}
-	assert_false(channel_is_corrupt(attachment->channels[0]));
+	assert_false(channel_is_corrupt(runtime->channels[0]));
 	pair_send_and_check(100, 2);
 }
 
@@ -104,7 +104,7 @@ static void modify_datagram_qp(struct qp_object *qp, enum qp_state state, uint32
 {
 	const struct qp_attributes attributes = {.state = state, .port_number = 1, .qkey = QKEY};
 
-	assert_int_equal(qp_object_modify(qp, attachment_now(), &attributes, QP_HAS_STATE | mask),
+	assert_int_equal(qp_object_modify(qp, runtime_now(), &attributes, QP_HAS_STATE | mask),
 			 0);
 }
 
@@ -175,7 +175,7 @@ static void send_datagram(const struct datagram_ends *ends, uint32_t seed)
 	pair_fill(end->buffer, DATAGRAM_BYTES, seed);
 	if (!adapter_post(end->adapter, ends->qps[0], &request)) {
 		adapter_lock(end->adapter);
-		assert_int_equal(qp_post_send(&ends->qps[0]->qp, attachment_now(), &request), 0);
+		assert_int_equal(qp_post_send(&ends->qps[0]->qp, runtime_now(), &request), 0);
 		adapter_send(end->adapter, ends->qps[0]);
 		adapter_unlock(end->adapter);
 	}
@@ -196,7 +196,7 @@ static void post_datagram_receive(const struct datagram_ends *ends, uint32_t ind
 	const struct receive_request request = {.wr_id = index, .sge_count = 1, .sges = &sge};
 
 	adapter_lock(end->adapter);
-	assert_int_equal(qp_object_post_receive(ends->qps[1], attachment_now(), &request), 0);
+	assert_int_equal(qp_object_post_receive(ends->qps[1], runtime_now(), &request), 0);
 	adapter_unlock(end->adapter);
 }
 
@@ -226,13 +226,13 @@ static void poll_for_nothing(unsigned count)
 /* Whoever runs this may lose its processor for longer than anything really waits. */
 static void wait_at_most(time_ns max_ns)
 {
-	struct attachment *attachment = pair.ends[0].adapter->attachment;
+	struct process_runtime *runtime = pair.ends[0].adapter->runtime;
 
 	pair_send_and_check(8, 1); /* there is a ring */
 	adapter_lock(pair.ends[0].adapter);
-	assert_int_equal(attachment->channel_count, 1);
-	attachment->channels[0]->patience.max_ns = max_ns;
-	attachment->channels[0]->patience.left_ns = max_ns;
+	assert_int_equal(runtime->channel_count, 1);
+	runtime->channels[0]->rnr_hold.max_ns = max_ns;
+	runtime->channels[0]->rnr_hold.left_ns = max_ns;
 	adapter_unlock(pair.ends[0].adapter);
 }
 
@@ -243,8 +243,8 @@ static void wait_for_ever(void)
 
 static void send_one_that_waits(const struct datagram_ends *ends, uint32_t seed)
 {
-	struct attachment *attachment = pair.ends[0].adapter->attachment;
-	time_ns start = attachment_now();
+	struct process_runtime *runtime = pair.ends[0].adapter->runtime;
+	time_ns start = runtime_now();
 	bool waits = false;
 
 	send_datagram(ends, seed);
@@ -252,7 +252,7 @@ static void send_one_that_waits(const struct datagram_ends *ends, uint32_t seed)
 		assert_false(pair_is_overdue(start));
 		adapter_lock(pair.ends[1].adapter);
 		(void)adapter_poll(pair.ends[1].adapter);
-		waits = channel_holds_back(attachment->channels[0]);
+		waits = channel_holds_back(runtime->channels[0]);
 		adapter_unlock(pair.ends[1].adapter);
 	}
 }
@@ -261,11 +261,11 @@ static void send_one_that_waits(const struct datagram_ends *ends, uint32_t seed)
 static void test_datagrams_wait_for_receive_requests_in_order(void **state)
 {
 	const struct datagram_ends *ends = *state;
-	struct attachment *attachment = pair.ends[0].adapter->attachment;
+	struct process_runtime *runtime = pair.ends[0].adapter->runtime;
 
 	wait_for_ever();
 	for (unsigned way = 0; way < 2; way++) {
-		attachment->may_express = way == 0;
+		runtime->may_go_fast = way == 0;
 		send_one_that_waits(ends, 100);
 		for (uint32_t i = 1; i < DATAGRAMS; i++)
 			send_datagram(ends, 100 + i);
@@ -275,7 +275,7 @@ static void test_datagrams_wait_for_receive_requests_in_order(void **state)
 			expect_datagram(i, 100 + i);
 		}
 	}
-	attachment->may_express = true;
+	runtime->may_go_fast = true;
 }
 
 static void test_helper_takes_what_waited_while_nobody_polls(void **state)
@@ -303,7 +303,7 @@ static void test_what_lies_behind_a_datagram_that_nobody_wants_comes_after_a_whi
 {
 	const struct datagram_ends *ends = *state;
 
-	wait_at_most(PATIENCE_MAX_NS);
+	wait_at_most(RNR_HOLD_MAX_NS);
 	for (uint32_t i = 0; i < 3; i++) {
 		send_datagram(ends, i);
 		pair_send_and_check(100, i);
@@ -349,7 +349,7 @@ static void test_what_comes_by_the_fabric_stays_behind_what_waits(void **state)
 
 	send_datagram(ends, 6);
 
-	time_ns start = attachment_now();
+	time_ns start = runtime_now();
 
 	while (pair_fabric_packets() == before)
 		assert_false(pair_is_overdue(start));
@@ -373,24 +373,24 @@ static void send_to_one_receive(struct pair_end *ends, unsigned count)
 
 static bool something_waits(void)
 {
-	const struct attachment *attachment = pair_attachment();
-	bool any = channel_holds_back(&attachment->softibd);
+	const struct process_runtime *runtime = pair_attachment();
+	bool any = channel_holds_back(&runtime->softibd);
 
-	for (unsigned i = 0; i < attachment->channel_count; i++)
-		any |= channel_holds_back(attachment->channels[i]);
+	for (unsigned i = 0; i < runtime->channel_count; i++)
+		any |= channel_holds_back(runtime->channels[i]);
 	return any;
 }
 
 /* Polls nothing: the first message's completion stays where it is. */
 static void progress_until_something_waits(void)
 {
-	time_ns start = attachment_now();
+	time_ns start = runtime_now();
 	bool waits = false;
 
 	while (!waits) {
 		assert_false(pair_is_overdue(start));
 		adapter_lock(pair.ends[1].adapter);
-		adapter_progress(pair.ends[1].adapter, attachment_now());
+		adapter_progress(pair.ends[1].adapter, runtime_now());
 		waits = something_waits();
 		adapter_unlock(pair.ends[1].adapter);
 	}
@@ -398,15 +398,15 @@ static void progress_until_something_waits(void)
 
 static void let_connections_wait(time_ns reliable_max_ns)
 {
-	struct attachment *attachment = pair_attachment();
+	struct process_runtime *runtime = pair_attachment();
 
 	wait_for_ever();
 	adapter_lock(pair.ends[0].adapter);
-	for (unsigned i = 0; i < attachment->channel_count; i++)
-		attachment->channels[i]->patience.reliable_max_ns = reliable_max_ns;
-	attachment->softibd.patience.reliable_max_ns = reliable_max_ns;
-	attachment->softibd.patience.max_ns = SECONDS(1000);
-	attachment->softibd.patience.left_ns = SECONDS(1000);
+	for (unsigned i = 0; i < runtime->channel_count; i++)
+		runtime->channels[i]->rnr_hold.reliable_max_ns = reliable_max_ns;
+	runtime->softibd.rnr_hold.reliable_max_ns = reliable_max_ns;
+	runtime->softibd.rnr_hold.max_ns = SECONDS(1000);
+	runtime->softibd.rnr_hold.left_ns = SECONDS(1000);
 	adapter_unlock(pair.ends[0].adapter);
 }
 
@@ -439,7 +439,7 @@ static void test_no_rnr_nak_while_receive_completions_are_not_polled(void **stat
 	let_connections_wait(SECONDS(1000));
 	for (unsigned way = 0; way < WAYS; way++) {
 		pair_set_verdict(way < 2 ? RESOLVED_DIRECT : RESOLVED_FABRIC);
-		pair_attachment()->may_express = way == 0;
+		pair_attachment()->may_go_fast = way == 0;
 		pair_connect_another(ends);
 		send_to_one_receive(ends, MESSAGES);
 		for (uint64_t i = 1; i < MESSAGES; i++) {
@@ -452,7 +452,7 @@ static void test_no_rnr_nak_while_receive_completions_are_not_polled(void **stat
 			expect_completion(&ends[0], 100 + i, COMPLETION_SUCCESS);
 		destroy_both(ends);
 	}
-	pair_attachment()->may_express = true;
+	pair_attachment()->may_go_fast = true;
 	pair_set_verdict(RESOLVED_DIRECT);
 }
 
@@ -470,16 +470,16 @@ static void send_to_one_who_posts(struct pair_end *ends, uint64_t wr_id)
 		.sges = &from,
 	};
 	const struct receive_request place = {.wr_id = 1, .sge_count = 1, .sges = &to};
-	time_ns start = attachment_now();
+	time_ns start = runtime_now();
 
 	adapter_lock(ends[0].adapter);
 	assert_int_equal(qp_object_post_send(ends[0].qp, start, &request), 0);
 	do {
 		assert_false(pair_is_overdue(start));
-		adapter_transmit(ends[1].adapter, attachment_now());
-		adapter_transmit(ends[0].adapter, attachment_now());
+		adapter_transmit(ends[1].adapter, runtime_now());
+		adapter_transmit(ends[0].adapter, runtime_now());
 	} while (!something_waits());
-	assert_int_equal(qp_object_post_receive(ends[1].qp, attachment_now(), &place), 0);
+	assert_int_equal(qp_object_post_receive(ends[1].qp, runtime_now(), &place), 0);
 	adapter_unlock(ends[0].adapter);
 }
 
@@ -524,7 +524,7 @@ static void test_rnr_nak_comes_after_a_while_to_a_program_that_does_not_poll(voi
 	struct pair_end ends[2];
 
 	(void)state;
-	let_connections_wait(PATIENCE_RELIABLE_NS);
+	let_connections_wait(RNR_HOLD_RELIABLE_NS);
 	pair_connect_another(ends);
 	send_to_one_receive(ends, 2);
 	expect_completion(&ends[0], 100, COMPLETION_SUCCESS);

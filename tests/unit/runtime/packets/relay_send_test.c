@@ -21,7 +21,7 @@ static void warm_up(void)
 /* Whether the lane is open at a moment depends on what the helper does then. */
 static void test_plain_requests_go_straight_into_the_ring_of_softibd(void **state)
 {
-	time_ns start = attachment_now();
+	time_ns start = runtime_now();
 	uint32_t packets_before;
 	unsigned by_lane = 0;
 
@@ -57,20 +57,20 @@ static void test_a_lane_that_is_closed_changes_nothing_else(void **state)
 {
 	(void)state;
 	warm_up();
-	pair_attachment()->may_express = false;
+	pair_attachment()->may_go_fast = false;
 	for (uint32_t i = 0; i < 20; i++) {
 		pair_post_receive(&pair.ends[1], i, 64);
 		assert_false(pair_post_as_verbs(8, 0, i));
 		pair_take_both(8, i);
 	}
-	pair_attachment()->may_express = true;
+	pair_attachment()->may_go_fast = true;
 }
 
 /* What softibd said holds for a generation; who has a ring to the peer uses that. */
 static void test_a_connection_that_may_have_a_ring_does_not_use_it(void **state)
 {
 	struct pair_end *end = &pair.ends[0];
-	const struct express_packet packet = {.byte_count = 28};
+	const struct fast_packet packet = {.byte_count = 28};
 	const struct send_request request = {.opcode = SEND_SEND};
 
 	(void)state;
@@ -79,7 +79,7 @@ static void test_a_connection_that_may_have_a_ring_does_not_use_it(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		pair_send_and_check(8, i);
 	adapter_lock(end->adapter);
-	assert_false(fabric_lane_post(end->adapter, &end->qp->qp, &request, &packet,
+	assert_false(relay_send_post(end->adapter, &end->qp->qp, &request, &packet,
 				      adapter_now(end->adapter)));
 	adapter_unlock(end->adapter);
 }

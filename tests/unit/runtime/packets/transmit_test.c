@@ -23,7 +23,7 @@ static void test_messages_go_by_the_fabric(void **state)
 
 static void prepare(struct pair_end *end)
 {
-	time_ns now = attachment_now();
+	time_ns now = runtime_now();
 
 	adapter_lock(end->adapter);
 	adapter_prepare(end->adapter, end->qp, now);
@@ -35,7 +35,7 @@ static void prepare(struct pair_end *end)
 static void test_ring_is_fetched_before_the_first_message(void **state)
 {
 	uint32_t questions = __atomic_load_n(&pair.softibd.question_count, __ATOMIC_SEQ_CST);
-	time_ns start = attachment_now();
+	time_ns start = runtime_now();
 
 	(void)state;
 	pair_set_verdict(RESOLVED_DIRECT);

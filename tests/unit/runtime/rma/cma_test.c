@@ -47,10 +47,10 @@ static void test_bytes_go_both_ways_in_any_number_of_parts(void **state)
 {
 	static const size_t sizes[] = {1, 8, 4096, 8192, 8193, 100001, MEMORY_BYTES};
 	uint8_t *out = malloc(MEMORY_BYTES), *in = malloc(MEMORY_BYTES);
-	struct cross_memory memory;
+	struct cma memory;
 
 	(void)state;
-	assert_int_equal(cross_memory_open(&memory, child, 0x2222, (uintptr_t)&nonce), 0);
+	assert_int_equal(cma_open(&memory, child, 0x2222, (uintptr_t)&nonce), 0);
 	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		const size_t size = sizes[i], third = size / 3;
 		const struct iovec parts[] = {
@@ -59,39 +59,39 @@ static void test_bytes_go_both_ways_in_any_number_of_parts(void **state)
 
 		for (size_t j = 0; j < size; j++)
 			out[j] = (uint8_t)(j * 13 + i);
-		assert_true(cross_memory_write(&memory, (uintptr_t)bytes, parts, 3, size));
+		assert_true(cma_write(&memory, (uintptr_t)bytes, parts, 3, size));
 		memset(in, 0, size);
-		assert_true(cross_memory_read(&memory, (uintptr_t)bytes, &whole, 1, size));
+		assert_true(cma_read(&memory, (uintptr_t)bytes, &whole, 1, size));
 		assert_memory_equal(in, out, size);
 	}
 	/* The child's, not ours. */
 	assert_int_equal(bytes[5], 0);
-	cross_memory_close(&memory);
+	cma_close(&memory);
 	free(out);
 	free(in);
 }
 
 static void test_whoever_has_another_nonce_is_not_the_one(void **state)
 {
-	struct cross_memory memory;
+	struct cma memory;
 
 	(void)state;
-	assert_int_equal(cross_memory_open(&memory, child, 0x3333, (uintptr_t)&nonce), -ESRCH);
-	assert_int_equal(cross_memory_open(&memory, child, 0x2222, 16), -ESRCH);
-	assert_true(cross_memory_open(&memory, 0x7ffffff, 0x2222, (uintptr_t)&nonce) < 0);
+	assert_int_equal(cma_open(&memory, child, 0x3333, (uintptr_t)&nonce), -ESRCH);
+	assert_int_equal(cma_open(&memory, child, 0x2222, 16), -ESRCH);
+	assert_true(cma_open(&memory, 0x7ffffff, 0x2222, (uintptr_t)&nonce) < 0);
 }
 
 static void test_what_is_not_mapped_is_refused(void **state)
 {
 	const struct iovec small = {bytes, 8}, large = {bytes, 20000};
-	struct cross_memory memory;
+	struct cma memory;
 
 	(void)state;
-	assert_int_equal(cross_memory_open(&memory, child, 0x2222, (uintptr_t)&nonce), 0);
-	assert_false(cross_memory_write(&memory, 4096, &small, 1, 8));
-	assert_false(cross_memory_read(&memory, 4096, &small, 1, 8));
-	assert_false(cross_memory_write(&memory, 4096, &large, 1, 20000));
-	cross_memory_close(&memory);
+	assert_int_equal(cma_open(&memory, child, 0x2222, (uintptr_t)&nonce), 0);
+	assert_false(cma_write(&memory, 4096, &small, 1, 8));
+	assert_false(cma_read(&memory, 4096, &small, 1, 8));
+	assert_false(cma_write(&memory, 4096, &large, 1, 20000));
+	cma_close(&memory);
 }
 
 static void test_the_own_process_is_reached_too(void **state)
@@ -99,31 +99,31 @@ static void test_the_own_process_is_reached_too(void **state)
 	static uint8_t here[64];
 	const struct iovec part = {(void *)(uintptr_t) "abcdefgh", 8};
 	struct iovec back = {here + 32, 8};
-	struct cross_memory memory;
+	struct cma memory;
 
 	(void)state;
-	assert_int_equal(cross_memory_open(&memory, getpid(), 0x1111, (uintptr_t)&nonce), 0);
-	assert_true(cross_memory_write(&memory, (uintptr_t)here, &part, 1, 8));
+	assert_int_equal(cma_open(&memory, getpid(), 0x1111, (uintptr_t)&nonce), 0);
+	assert_true(cma_write(&memory, (uintptr_t)here, &part, 1, 8));
 	assert_memory_equal(here, "abcdefgh", 8);
-	assert_true(cross_memory_read(&memory, (uintptr_t)here, &back, 1, 8));
+	assert_true(cma_read(&memory, (uintptr_t)here, &back, 1, 8));
 	assert_memory_equal(here + 32, "abcdefgh", 8);
-	cross_memory_close(&memory);
+	cma_close(&memory);
 }
 
 static void test_a_process_that_ended_is_out_of_reach(void **state)
 {
 	const struct iovec small = {bytes, 8}, large = {bytes, 20000};
-	struct cross_memory memory;
+	struct cma memory;
 
 	(void)state;
-	assert_int_equal(cross_memory_open(&memory, child, 0x2222, (uintptr_t)&nonce), 0);
+	assert_int_equal(cma_open(&memory, child, 0x2222, (uintptr_t)&nonce), 0);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	child = -1;
-	assert_false(cross_memory_write(&memory, (uintptr_t)bytes, &small, 1, 8));
-	assert_false(cross_memory_write(&memory, (uintptr_t)bytes, &large, 1, 20000));
-	assert_false(cross_memory_read(&memory, (uintptr_t)bytes, &large, 1, 20000));
-	cross_memory_close(&memory);
+	assert_false(cma_write(&memory, (uintptr_t)bytes, &small, 1, 8));
+	assert_false(cma_write(&memory, (uintptr_t)bytes, &large, 1, 20000));
+	assert_false(cma_read(&memory, (uintptr_t)bytes, &large, 1, 20000));
+	cma_close(&memory);
 }
 
 int main(void)

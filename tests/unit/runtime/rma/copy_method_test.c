@@ -10,7 +10,7 @@
 
 enum { MESSAGE_BYTES = 8 << 20, PIECES = 8 };
 
-static struct copy_trials trials;
+static struct copy_method trials;
 
 /* Copies so many messages, each way at its pace; says how many of them went past the cache. */
 static unsigned copy_messages(unsigned count, time_ns cached_ns, time_ns past_ns)
@@ -20,7 +20,7 @@ static unsigned copy_messages(unsigned count, time_ns cached_ns, time_ns past_ns
 	for (unsigned i = 0; i < count; i++) {
 		past += trials.way == COPY_PAST_CACHE;
 		for (unsigned piece = 0; piece < PIECES; piece++)
-			copy_trials_note(&trials, MESSAGE_BYTES, MESSAGE_BYTES / PIECES,
+			copy_method_note(&trials, MESSAGE_BYTES, MESSAGE_BYTES / PIECES,
 					 trials.way == COPY_CACHED ? cached_ns : past_ns);
 	}
 	return past;
@@ -106,7 +106,7 @@ static void test_strange_times_are_survived(void **state)
 	assert_true(copy_messages(100, 0, 0) <= 100);
 	(void)copy_messages(100, UINT64_MAX / 16, UINT64_MAX / 16);
 	(void)copy_messages(100, 200, 300);
-	copy_trials_note(&trials, MESSAGE_BYTES, 0, UINT64_MAX);
+	copy_method_note(&trials, MESSAGE_BYTES, 0, UINT64_MAX);
 	assert_true(trials.way < COPY_WAYS);
 }
 

@@ -16,29 +16,29 @@
 
 enum { PAGE = 4096, PAGES = 4, PLACE = 8 * PAGE, QPN = 77 };
 
-static struct reach reach;
-static uint8_t *exposure;
+static struct peer_memory peer_memory;
+static uint8_t *rkey_export;
 static uint8_t target[PAGES * PAGE] __attribute__((aligned(PAGE)));
 static struct protection_domain pd;
-static struct placement_grant grant;
+static struct rma_grant grant;
 static struct region region;
 static int file;
 
 static struct published_key *keys(void)
 {
-	return (struct published_key *)(void *)(exposure + exposure_layout().keys_offset);
+	return (struct published_key *)(void *)(rkey_export + rkey_export_layout().keys_offset);
 }
 
 static int set_up(void **state)
 {
-	struct exposure_header *header;
+	struct rkey_export_header *header;
 
 	(void)state;
-	if (memory_file_create("test", exposure_layout().total_bytes, &file, (void **)&exposure) !=
+	if (memory_file_create("test", rkey_export_layout().total_bytes, &file, (void **)&rkey_export) !=
 	    0)
 		return -1;
-	header = (struct exposure_header *)(void *)exposure;
-	*header = (struct exposure_header){
+	header = (struct rkey_export_header *)(void *)rkey_export;
+	*header = (struct rkey_export_header){
 		.nonce = 5, .nonce_address = (uintptr_t)&header->nonce, .pid = (uint32_t)getpid()};
 	region = (struct region){
 		.pd = &pd,
@@ -49,44 +49,44 @@ static int set_up(void **state)
 			  ACCESS_REMOTE_ATOMIC,
 		.key = 0x1200,
 	};
-	grant = (struct placement_grant){.pd = (uintptr_t)&pd,
+	grant = (struct rma_grant){.pd = (uintptr_t)&pd,
 					 .qpn = QPN,
 					 .access = ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
 						   ACCESS_REMOTE_ATOMIC};
-	if (!published_keys_put(keys(), 0, &region, PLACE + 1) || !reach_open(&reach, file))
+	if (!published_keys_put(keys(), 0, &region, PLACE + 1) || !peer_memory_open(&peer_memory, file))
 		return -1;
-	reach_try(&reach);
+	peer_memory_try(&peer_memory);
 	return 0;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	reach_close(&reach);
-	munmap(exposure, exposure_layout().total_bytes);
+	peer_memory_close(&peer_memory);
+	munmap(rkey_export, rkey_export_layout().total_bytes);
 	close(file);
 	return 0;
 }
 
 static bool allows(uint32_t key, uint32_t access, uint64_t address, uint32_t byte_count,
-		   struct reach_target *ret_target)
+		   struct peer_target *ret_target)
 {
-	const struct reach_request request = {key, access, address, byte_count};
+	const struct peer_request request = {key, access, address, byte_count};
 	struct published_view view = {.entry = NULL};
 
-	return reach_allows(&reach, &grant, &view, &request, ret_target);
+	return peer_memory_allows(&peer_memory, &grant, &view, &request, ret_target);
 }
 
 static void test_the_rule_is_the_responder_s(void **state)
 {
-	struct reach_target found;
+	struct peer_target found;
 
 	(void)state;
 	assert_true(allows(0x1200, ACCESS_REMOTE_WRITE, 0x100000, 8, &found));
 	assert_int_equal(found.address, (uintptr_t)target);
-	assert_ptr_equal(found.shared, reach.shared + PLACE);
+	assert_ptr_equal(found.shared, peer_memory.shared + PLACE);
 	assert_true(allows(0x1200, ACCESS_REMOTE_READ, 0x100000 + 5000, 9, &found));
-	assert_ptr_equal(found.shared, reach.shared + PLACE + 5000);
+	assert_ptr_equal(found.shared, peer_memory.shared + PLACE + 5000);
 	assert_false(allows(0x1201, ACCESS_REMOTE_WRITE, 0x100000, 8, &found));
 	assert_false(allows(0x1200, ACCESS_REMOTE_WRITE, 0xfffff, 8, &found));
 	assert_false(allows(0x1200, ACCESS_REMOTE_WRITE, 0x100000 + sizeof(target) - 7, 8, &found));
@@ -99,7 +99,7 @@ static void test_the_rule_is_the_responder_s(void **state)
 
 static void test_words_that_lie_oddly_are_left_to_the_responder(void **state)
 {
-	struct reach_target found;
+	struct peer_target found;
 
 	(void)state;
 	assert_true(allows(0x1200, ACCESS_REMOTE_ATOMIC, 0x100008, 8, &found));
@@ -113,8 +113,8 @@ static void test_words_that_lie_oddly_are_left_to_the_responder(void **state)
 
 static void test_what_is_shared_no_more_is_reached_otherwise(void **state)
 {
-	struct exposure_header *header = (struct exposure_header *)(void *)exposure;
-	struct reach_target found;
+	struct rkey_export_header *header = (struct rkey_export_header *)(void *)rkey_export;
+	struct peer_target found;
 
 	(void)state;
 	header->shared_is_off = 1;
@@ -132,16 +132,16 @@ static void test_what_is_shared_no_more_is_reached_otherwise(void **state)
 	header->shared_is_off = 1;
 	assert_true(allows(0x1200, ACCESS_REMOTE_WRITE, 0x100000, 8, &found));
 	/* Or not at all. */
-	cross_memory_close(&reach.memory);
+	cma_close(&peer_memory.memory);
 	assert_false(allows(0x1200, ACCESS_REMOTE_WRITE, 0x100000, 8, &found));
 }
 
-static void move_all(const struct shortcut *shortcut, const struct reach_target *found)
+static void move_all(const struct bypass *bypass, const struct peer_target *found)
 {
 	size_t offset = 0, byte_count;
 
-	while (offset < shortcut->byte_count) {
-		assert_true(reach_move(&reach, shortcut, found, offset, &byte_count));
+	while (offset < bypass->byte_count) {
+		assert_true(peer_memory_move(&peer_memory, bypass, found, offset, &byte_count));
 		offset += byte_count;
 	}
 }
@@ -151,14 +151,14 @@ static void test_bytes_of_several_places_go_there_and_back(void **state)
 	uint8_t bytes[3 * PAGE], back[3 * PAGE];
 	struct span spans[] = {{bytes, 100}, {bytes + 100, 0}, {bytes + 100, 9000}};
 	struct span back_spans[] = {{back, 5000}, {back + 5000, 4100}};
-	struct shortcut write = {.opcode = SEND_RDMA_WRITE, .byte_count = 9100};
-	struct shortcut read = {.opcode = SEND_RDMA_READ, .byte_count = 9100};
+	struct bypass write = {.opcode = SEND_RDMA_WRITE, .byte_count = 9100};
+	struct bypass read = {.opcode = SEND_RDMA_READ, .byte_count = 9100};
 
 	(void)state;
 	write.payload = (struct payload){.spans = spans, .span_count = 3, .byte_count = 9100};
 	read.payload = (struct payload){.spans = back_spans, .span_count = 2, .byte_count = 9100};
 	for (unsigned is_shared = 0; is_shared < 2; is_shared++) {
-		struct reach_target found;
+		struct peer_target found;
 
 		assert_true(published_keys_put(keys(), 0, &region, is_shared ? PLACE + 1 : 0));
 		for (unsigned i = 0; i < sizeof(bytes); i++)
@@ -168,7 +168,7 @@ static void test_bytes_of_several_places_go_there_and_back(void **state)
 		memset(back, 0, sizeof(back));
 		move_all(&read, &found);
 		assert_memory_equal(back, bytes, 9100);
-		assert_memory_equal(is_shared ? reach.shared + PLACE + 10 : target + 10, bytes,
+		assert_memory_equal(is_shared ? peer_memory.shared + PLACE + 10 : target + 10, bytes,
 				    9100);
 	}
 }
@@ -187,9 +187,9 @@ static void test_long_messages_go_there_and_back(void **state)
 	uint8_t *bytes = malloc(BYTES), *back = calloc(1, BYTES + 1);
 	struct span spans[] = {{bytes, FIRST}, {bytes + FIRST, BYTES - FIRST}};
 	struct span back_span = {back, BYTES};
-	struct shortcut write = {.opcode = SEND_RDMA_WRITE, .byte_count = BYTES};
-	struct shortcut read = {.opcode = SEND_RDMA_READ, .byte_count = BYTES};
-	const struct reach_target found = {.shared = reach.shared + PLACE_THERE};
+	struct bypass write = {.opcode = SEND_RDMA_WRITE, .byte_count = BYTES};
+	struct bypass read = {.opcode = SEND_RDMA_READ, .byte_count = BYTES};
+	const struct peer_target found = {.shared = peer_memory.shared + PLACE_THERE};
 	unsigned ways = 0;
 
 	(void)state;
@@ -198,15 +198,15 @@ static void test_long_messages_go_there_and_back(void **state)
 	write.payload = (struct payload){.spans = spans, .span_count = 2, .byte_count = BYTES};
 	read.payload = (struct payload){.spans = &back_span, .span_count = 1, .byte_count = BYTES};
 	for (unsigned round = 0; round < ROUNDS_MAX && ways != ALL_WAYS; round++) {
-		ways |= 1u << reach.writes[1].way | 4u << reach.reads[1].way;
+		ways |= 1u << peer_memory.writes[1].way | 4u << peer_memory.reads[1].way;
 		for (unsigned i = 0; i < BYTES; i++)
 			bytes[i] = (uint8_t)(i * 3 + i / 4096 + round);
-		reach.shared[PLACE_THERE - 1] = 0xee;
-		reach.shared[PLACE_THERE + BYTES] = 0xee;
+		peer_memory.shared[PLACE_THERE - 1] = 0xee;
+		peer_memory.shared[PLACE_THERE + BYTES] = 0xee;
 		move_all(&write, &found);
-		assert_memory_equal(reach.shared + PLACE_THERE, bytes, BYTES);
-		assert_int_equal(reach.shared[PLACE_THERE - 1], 0xee);
-		assert_int_equal(reach.shared[PLACE_THERE + BYTES], 0xee);
+		assert_memory_equal(peer_memory.shared + PLACE_THERE, bytes, BYTES);
+		assert_int_equal(peer_memory.shared[PLACE_THERE - 1], 0xee);
+		assert_int_equal(peer_memory.shared[PLACE_THERE + BYTES], 0xee);
 		move_all(&read, &found);
 		assert_memory_equal(back, bytes, BYTES);
 		assert_int_equal(back[BYTES], 0);
@@ -218,49 +218,49 @@ static void test_long_messages_go_there_and_back(void **state)
 
 static void test_windows_that_are_written_to_are_mapped_once_and_no_others(void **state)
 {
-	enum { BYTES = 2 * REACH_WINDOW_BYTES };
+	enum { BYTES = 2 * PEER_MEMORY_BLOCK_BYTES };
 	uint8_t *bytes = calloc(1, BYTES);
 	struct span span = {bytes, BYTES};
-	struct shortcut write = {.opcode = SEND_RDMA_WRITE, .byte_count = BYTES};
-	const size_t last = EXPOSURE_SHARED_BYTES / REACH_WINDOW_BYTES - 1;
-	struct reach_target found = {.shared = reach.shared + REACH_WINDOW_BYTES + 100};
+	struct bypass write = {.opcode = SEND_RDMA_WRITE, .byte_count = BYTES};
+	const size_t last = RKEY_EXPORT_SHARED_BYTES / PEER_MEMORY_BLOCK_BYTES - 1;
+	struct peer_target found = {.shared = peer_memory.shared + PEER_MEMORY_BLOCK_BYTES + 100};
 
 	(void)state;
 	assert_non_null(bytes);
 	write.payload = (struct payload){.spans = &span, .span_count = 1, .byte_count = BYTES};
 	move_all(&write, &found);
-	assert_false(reach.is_mapped[0]);
-	assert_true(reach.is_mapped[1] && reach.is_mapped[2] && reach.is_mapped[3]);
-	assert_false(reach.is_mapped[4]);
-	found.shared = reach.shared + (last - 1) * REACH_WINDOW_BYTES;
+	assert_false(peer_memory.is_mapped[0]);
+	assert_true(peer_memory.is_mapped[1] && peer_memory.is_mapped[2] && peer_memory.is_mapped[3]);
+	assert_false(peer_memory.is_mapped[4]);
+	found.shared = peer_memory.shared + (last - 1) * PEER_MEMORY_BLOCK_BYTES;
 	move_all(&write, &found);
-	assert_false(reach.is_mapped[last - 2]);
-	assert_true(reach.is_mapped[last - 1] && reach.is_mapped[last]);
+	assert_false(peer_memory.is_mapped[last - 2]);
+	assert_true(peer_memory.is_mapped[last - 1] && peer_memory.is_mapped[last]);
 	free(bytes);
 }
 
 static void test_atomics_change_the_shared_word(void **state)
 {
-	uint64_t result = 0, *word = (uint64_t *)(void *)(reach.shared + PLACE + 16);
+	uint64_t result = 0, *word = (uint64_t *)(void *)(peer_memory.shared + PLACE + 16);
 	struct span span = {(uint8_t *)&result, sizeof(result)};
-	struct shortcut shortcut = {.opcode = SEND_FETCH_ADD, .byte_count = 8, .compare_or_add = 5};
-	struct reach_target found;
+	struct bypass bypass = {.opcode = SEND_FETCH_ADD, .byte_count = 8, .compare_or_add = 5};
+	struct peer_target found;
 
 	(void)state;
-	shortcut.payload = (struct payload){.spans = &span, .span_count = 1, .byte_count = 8};
+	bypass.payload = (struct payload){.spans = &span, .span_count = 1, .byte_count = 8};
 	*word = 100;
 	assert_true(allows(0x1200, ACCESS_REMOTE_ATOMIC, 0x100010, 8, &found));
-	move_all(&shortcut, &found);
+	move_all(&bypass, &found);
 	assert_int_equal(*word, 105);
 	assert_int_equal(result, 100);
-	shortcut.opcode = SEND_COMPARE_SWAP;
-	shortcut.compare_or_add = 104;
-	shortcut.swap = 1;
-	move_all(&shortcut, &found);
+	bypass.opcode = SEND_COMPARE_SWAP;
+	bypass.compare_or_add = 104;
+	bypass.swap = 1;
+	move_all(&bypass, &found);
 	assert_int_equal(*word, 105);
 	assert_int_equal(result, 105);
-	shortcut.compare_or_add = 105;
-	move_all(&shortcut, &found);
+	bypass.compare_or_add = 105;
+	move_all(&bypass, &found);
 	assert_int_equal(*word, 1);
 	assert_int_equal(result, 105);
 }

@@ -17,15 +17,15 @@
 #include "runtime/rma/rma_state.h"
 #include "unit/runtime/runtime_pair.h"
 
-enum { REGION_BYTES = 20 * PINNED_WINDOW_BYTES, ALL = 7 /* local write, remote write and read */ };
+enum { REGION_BYTES = 20 * PINNED_RANGE_BYTES, ALL = 7 /* local write, remote write and read */ };
 
 static uint8_t *memory; /* on a boundary of blocks */
 static const uint64_t proof = 0x1234567890;
 static uint32_t ask_number;
 
-static struct pinned_windows *pinned(void)
+static struct pinned_ranges *pinned(void)
 {
-	return &pair_channel()->placed_in->pinned;
+	return &pair_channel()->rma_in->pinned;
 }
 
 static struct region *add_region(uint8_t *bytes, uint64_t byte_count, uint32_t access)
@@ -58,9 +58,9 @@ static void ask_with(uint32_t key, const uint8_t *address, const void *proof_add
 		.byte_count = sizeof(ask),
 	};
 
-	attachment_lock(pair_attachment());
-	pinned_window_asked(pair_attachment(), pair_channel(), &record);
-	attachment_unlock(pair_attachment());
+	runtime_lock(pair_attachment());
+	pinned_range_asked(pair_attachment(), pair_channel(), &record);
+	runtime_unlock(pair_attachment());
 	assert_int_equal(pinned()->answered, ask_number);
 }
 
@@ -73,14 +73,14 @@ static unsigned window_count(void)
 {
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < PINNED_WINDOWS_MAX; i++)
+	for (unsigned i = 0; i < PINNED_RANGES_MAX; i++)
 		count += pinned()->windows[i].serial % 2;
 	return count;
 }
 
 static void expect_window(unsigned index, const uint8_t *begin, size_t byte_count)
 {
-	const struct pinned_window *window = &pinned()->windows[index];
+	const struct pinned_range *window = &pinned()->windows[index];
 
 	assert_int_equal(window->serial % 2, 1);
 	assert_int_equal(window->begin, (uintptr_t)begin);
@@ -115,23 +115,23 @@ static int start(void **state)
 {
 	if (pair_start_with_kernel_ring(state) != 0)
 		return -1;
-	memory = mmap(NULL, REGION_BYTES + PINNED_WINDOW_BYTES, PROT_READ | PROT_WRITE,
+	memory = mmap(NULL, REGION_BYTES + PINNED_RANGE_BYTES, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return -1;
-	memory += PINNED_WINDOW_BYTES - (uintptr_t)memory % PINNED_WINDOW_BYTES;
+	memory += PINNED_RANGE_BYTES - (uintptr_t)memory % PINNED_RANGE_BYTES;
 	/* As if the peer were another process. */
-	reach_try(&pair_channel()->peer->reach);
-	pair_channel()->peer->reach.memory.is_self = false;
+	peer_memory_try(&pair_channel()->peer->peer_memory);
+	pair_channel()->peer->peer_memory.memory.is_self = false;
 	return 0;
 }
 
 static int forget(void **state)
 {
 	(void)state;
-	attachment_lock(pair_attachment());
-	pinned_window_close(pair_attachment(), pair_channel());
-	attachment_unlock(pair_attachment());
+	runtime_lock(pair_attachment());
+	pinned_range_close(pair_attachment(), pair_channel());
+	runtime_unlock(pair_attachment());
 	memset(pinned(), 0, sizeof(*pinned()));
 	if (ring.file >= 0) {
 		kernel_ring_close(&ring);
@@ -146,21 +146,21 @@ static void test_the_block_that_was_asked_for_is_pinned(void **state)
 	struct published_view view;
 
 	(void)state;
-	ask(region, memory + 2 * PINNED_WINDOW_BYTES + 5);
-	expect_window(0, memory + 2 * PINNED_WINDOW_BYTES, PINNED_WINDOW_BYTES);
+	ask(region, memory + 2 * PINNED_RANGE_BYTES + 5);
+	expect_window(0, memory + 2 * PINNED_RANGE_BYTES, PINNED_RANGE_BYTES);
 	assert_int_equal(window_count(), 1);
-	assert_int_equal(pair_attachment()->pinned_bytes, PINNED_WINDOW_BYTES);
+	assert_int_equal(pair_attachment()->pinned_bytes, PINNED_RANGE_BYTES);
 	assert_int_equal(pinned()->proof, proof);
-	assert_true(published_keys_read(pair_attachment()->exposure.keys, 1, region->key, &view));
+	assert_true(published_keys_read(pair_attachment()->rkey_export.keys, 1, region->key, &view));
 	assert_int_equal(pinned()->windows[0].key_id,
-			 published_key_id(pair_attachment()->exposure.keys, view.entry, view.sequence));
-	assert_int_equal(write_by_ring(0, memory + 2 * PINNED_WINDOW_BYTES + 8, 0x55aa), 8);
-	assert_int_equal(memory[2 * PINNED_WINDOW_BYTES + 8], 0xaa);
+			 published_key_id(pair_attachment()->rkey_export.keys, view.entry, view.sequence));
+	assert_int_equal(write_by_ring(0, memory + 2 * PINNED_RANGE_BYTES + 8, 0x55aa), 8);
+	assert_int_equal(memory[2 * PINNED_RANGE_BYTES + 8], 0xaa);
 	/* Asked for again it is the same. */
-	ask(region, memory + 3 * PINNED_WINDOW_BYTES - 1);
+	ask(region, memory + 3 * PINNED_RANGE_BYTES - 1);
 	assert_int_equal(window_count(), 1);
-	ask(region, memory + 3 * PINNED_WINDOW_BYTES);
-	expect_window(1, memory + 3 * PINNED_WINDOW_BYTES, PINNED_WINDOW_BYTES);
+	ask(region, memory + 3 * PINNED_RANGE_BYTES);
+	expect_window(1, memory + 3 * PINNED_RANGE_BYTES, PINNED_RANGE_BYTES);
 	remove_region(region);
 }
 
@@ -170,9 +170,9 @@ static void test_a_window_ends_where_the_region_does(void **state)
 
 	(void)state;
 	ask(region, memory + 100);
-	expect_window(0, memory + 100, PINNED_WINDOW_BYTES - 100);
+	expect_window(0, memory + 100, PINNED_RANGE_BYTES - 100);
 	ask(region, memory + REGION_BYTES - 101);
-	expect_window(1, memory + REGION_BYTES - PINNED_WINDOW_BYTES, PINNED_WINDOW_BYTES - 100);
+	expect_window(1, memory + REGION_BYTES - PINNED_RANGE_BYTES, PINNED_RANGE_BYTES - 100);
 	ask(region, memory + 99);
 	ask(region, memory + REGION_BYTES - 100);
 	assert_int_equal(window_count(), 2);
@@ -186,11 +186,11 @@ static void test_a_region_that_is_less_than_a_page(void **state)
 	(void)state;
 	ask(region, memory + 5099);
 	expect_window(0, memory + 5000, 100);
-	assert_int_equal(pair_attachment()->pinned_bytes, EXPOSURE_PAGE_BYTES);
+	assert_int_equal(pair_attachment()->pinned_bytes, RKEY_EXPORT_PAGE_BYTES);
 	remove_region(region);
 	region = add_region(memory + 8190, 4, ALL);
 	ask(region, memory + 8190);
-	assert_int_equal(pair_attachment()->pinned_bytes, 2 * EXPOSURE_PAGE_BYTES);
+	assert_int_equal(pair_attachment()->pinned_bytes, 2 * RKEY_EXPORT_PAGE_BYTES);
 	remove_region(region);
 }
 
@@ -202,16 +202,16 @@ static void test_a_key_that_goes_takes_its_windows_along(void **state)
 	(void)state;
 	ask(region, memory);
 	ask(other, memory);
-	ask(region, memory + PINNED_WINDOW_BYTES);
+	ask(region, memory + PINNED_RANGE_BYTES);
 	assert_int_equal(window_count(), 3);
 	remove_region(region);
 	assert_int_equal(window_count(), 1);
 	assert_int_equal(pinned()->windows[0].serial, 2);
-	assert_int_equal(pair_attachment()->pinned_bytes, PINNED_WINDOW_BYTES);
+	assert_int_equal(pair_attachment()->pinned_bytes, PINNED_RANGE_BYTES);
 	assert_true(write_by_ring(0, memory, 7) < 0);
 	assert_int_equal(write_by_ring(1, memory, 7), 8);
 	/* The place is another's now. */
-	ask(other, memory + PINNED_WINDOW_BYTES);
+	ask(other, memory + PINNED_RANGE_BYTES);
 	assert_int_equal(pinned()->windows[0].serial, 3);
 	remove_region(other);
 	assert_int_equal(window_count(), 0);
@@ -223,11 +223,11 @@ static void test_all_end_before_pages_move(void **state)
 
 	(void)state;
 	ask(region, memory);
-	ask(region, memory + PINNED_WINDOW_BYTES);
-	attachment_lock(pair_attachment());
-	pair_attachment()->exposure.adopted->is_on = true;
-	exposure_end_sharing(pair_attachment());
-	attachment_unlock(pair_attachment());
+	ask(region, memory + PINNED_RANGE_BYTES);
+	runtime_lock(pair_attachment());
+	pair_attachment()->rkey_export.shared_mr->is_on = true;
+	rkey_export_end_sharing(pair_attachment());
+	runtime_unlock(pair_attachment());
 	assert_int_equal(window_count(), 0);
 	assert_int_equal(pair_attachment()->pinned_bytes, 0);
 	assert_true(write_by_ring(0, memory, 7) < 0);
@@ -242,10 +242,10 @@ static void test_there_is_an_end_to_what_is_pinned(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 20; i++)
-		ask(region, memory + i * PINNED_WINDOW_BYTES);
-	assert_true(window_count() >= 1 && window_count() <= PINNED_WINDOWS_MAX);
+		ask(region, memory + i * PINNED_RANGE_BYTES);
+	assert_true(window_count() >= 1 && window_count() <= PINNED_RANGES_MAX);
 	assert_true(pair_attachment()->pinned_bytes <= 1 << 20);
-	assert_int_equal(pair_attachment()->pinned_bytes, window_count() * PINNED_WINDOW_BYTES);
+	assert_int_equal(pair_attachment()->pinned_bytes, window_count() * PINNED_RANGE_BYTES);
 	remove_region(region);
 }
 
@@ -269,14 +269,14 @@ static void test_memory_that_is_gone_is_not_pinned(void **state)
 	struct region *region = add_region(memory, REGION_BYTES, ALL);
 
 	(void)state;
-	assert_int_equal(munmap(memory + 3 * PINNED_WINDOW_BYTES, EXPOSURE_PAGE_BYTES), 0);
-	ask(region, memory + 3 * PINNED_WINDOW_BYTES + 9000);
+	assert_int_equal(munmap(memory + 3 * PINNED_RANGE_BYTES, RKEY_EXPORT_PAGE_BYTES), 0);
+	ask(region, memory + 3 * PINNED_RANGE_BYTES + 9000);
 	assert_int_equal(window_count(), 0);
 	assert_int_equal(pair_attachment()->pinned_bytes, 0);
-	assert_true(mmap(memory + 3 * PINNED_WINDOW_BYTES, EXPOSURE_PAGE_BYTES,
+	assert_true(mmap(memory + 3 * PINNED_RANGE_BYTES, RKEY_EXPORT_PAGE_BYTES,
 			 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
 			 0) != MAP_FAILED);
-	ask(region, memory + 3 * PINNED_WINDOW_BYTES + 9000);
+	ask(region, memory + 3 * PINNED_RANGE_BYTES + 9000);
 	assert_int_equal(window_count(), 1);
 	remove_region(region);
 }
@@ -290,9 +290,9 @@ static void test_without_the_proof_there_is_no_ring(void **state)
 	ask_with(region->key, memory, NULL);
 	assert_int_equal(pinned()->ring_number, 0);
 	assert_int_equal(window_count(), 0);
-	pair_channel()->peer->reach.memory.is_self = true;
+	pair_channel()->peer->peer_memory.memory.is_self = true;
 	ask(region, memory);
-	pair_channel()->peer->reach.memory.is_self = false;
+	pair_channel()->peer->peer_memory.memory.is_self = false;
 	assert_int_equal(pinned()->ring_number, 0);
 	remove_region(region);
 }
@@ -321,16 +321,16 @@ static void test_nonsense_is_not_answered(void **state)
 
 	(void)state;
 	pinned()->answered = 99;
-	attachment_lock(pair_attachment());
+	runtime_lock(pair_attachment());
 	for (uint32_t i = 0; i <= sizeof(body); i++) {
 		record.byte_count = i;
 		if (i != sizeof(struct pin_ask))
-			pinned_window_asked(pair_attachment(), pair_channel(), &record);
+			pinned_range_asked(pair_attachment(), pair_channel(), &record);
 	}
 	record.byte_count = sizeof(struct pin_ask);
 	record.port = 0xff01;
-	pinned_window_asked(pair_attachment(), pair_channel(), &record);
-	attachment_unlock(pair_attachment());
+	pinned_range_asked(pair_attachment(), pair_channel(), &record);
+	runtime_unlock(pair_attachment());
 	assert_int_equal(pinned()->answered, 99);
 	assert_int_equal(window_count(), 0);
 }

@@ -22,15 +22,15 @@ static struct pinned_write *pinned(void)
 	return &pair_channel()->peer->pinned;
 }
 
-static struct pinned_windows *windows(void)
+static struct pinned_ranges *windows(void)
 {
-	return &pair_channel()->placed_out->pinned;
+	return &pair_channel()->rma_out->pinned;
 }
 
 /* The first block that lies in the target's buffer as a whole, as an offset. */
 static uint64_t first_block(void)
 {
-	return PINNED_WINDOW_BYTES - (uintptr_t)pair.ends[1].buffer % PINNED_WINDOW_BYTES;
+	return PINNED_RANGE_BYTES - (uintptr_t)pair.ends[1].buffer % PINNED_RANGE_BYTES;
 }
 
 /* Of the first bytes of the one buffer to a place in the other. */
@@ -48,7 +48,7 @@ static void write_to(uint64_t offset, uint32_t byte_count)
 	};
 	struct completion completion;
 
-	if (!adapter_place(from->adapter, from->qp, &request)) {
+	if (!adapter_rma(from->adapter, from->qp, &request)) {
 		adapter_lock(from->adapter);
 		assert_int_equal(
 			qp_object_post_send(from->qp, adapter_now(from->adapter), &request), 0);
@@ -74,9 +74,9 @@ static void write_and_check(uint64_t offset, uint32_t byte_count, uint32_t seed)
 
 static void let_target_work(void)
 {
-	attachment_lock(pair_attachment());
-	attachment_progress(pair_attachment(), attachment_now());
-	attachment_unlock(pair_attachment());
+	runtime_lock(pair_attachment());
+	runtime_progress(pair_attachment(), runtime_now());
+	runtime_unlock(pair_attachment());
 }
 
 /* Writes there until it is pinned. */
@@ -107,20 +107,20 @@ static int start(void **state)
 		return -1;
 	for (unsigned i = 0; i < FIRST_WRITES; i++)
 		write_to(0, 8);
-	return pair.ends[0].qp->qp.owner_placement ? 0 : -1;
+	return pair.ends[0].qp->qp.owner_rma ? 0 : -1;
 }
 
 /* As if the two were two processes that have not written to each other yet. */
 static int begin(void **state)
 {
 	(void)state;
-	attachment_lock(pair_attachment());
-	pair_channel()->peer->reach.memory.is_self = false;
+	runtime_lock(pair_attachment());
+	pair_channel()->peer->peer_memory.memory.is_self = false;
 	pinned_write_close(pinned());
 	memset(pinned(), 0, sizeof(*pinned()));
-	pinned_window_close(pair_attachment(), pair_channel());
+	pinned_range_close(pair_attachment(), pair_channel());
 	memset(windows(), 0, sizeof(*windows()));
-	attachment_unlock(pair_attachment());
+	runtime_unlock(pair_attachment());
 	return 0;
 }
 
@@ -133,17 +133,17 @@ static void test_many_short_writes_have_their_pages_pinned(void **state)
 	assert_int_equal(pinned()->asked, 1);
 	assert_true(is_pinned_write(place + 100, 8));
 	/* All of the block is. */
-	assert_true(is_pinned_write(place + PINNED_WINDOW_BYTES / 2, 1));
+	assert_true(is_pinned_write(place + PINNED_RANGE_BYTES / 2, 1));
 	/* Others are, when many go there. */
-	assert_false(is_pinned_write(place + PINNED_WINDOW_BYTES, 8));
-	have_pinned(place + PINNED_WINDOW_BYTES);
+	assert_false(is_pinned_write(place + PINNED_RANGE_BYTES, 8));
+	have_pinned(place + PINNED_RANGE_BYTES);
 	for (unsigned i = 0; i < 20; i++)
-		assert_true(is_pinned_write(place + (i % 2) * PINNED_WINDOW_BYTES + i, 8));
+		assert_true(is_pinned_write(place + (i % 2) * PINNED_RANGE_BYTES + i, 8));
 }
 
 static void test_windows_are_used_up_to_their_edges(void **state)
 {
-	const uint64_t begin_at = first_block(), end_at = begin_at + PINNED_WINDOW_BYTES;
+	const uint64_t begin_at = first_block(), end_at = begin_at + PINNED_RANGE_BYTES;
 
 	(void)state;
 	have_pinned(begin_at);
@@ -171,7 +171,7 @@ static void test_every_byte_arrives_whatever_the_sizes(void **state)
 		const uint32_t size = 1 + (uint32_t)random_below(&random, limit);
 
 		assert_true(is_pinned_write(
-			place + random_below(&random, PINNED_WINDOW_BYTES - size + 1), size));
+			place + random_below(&random, PINNED_RANGE_BYTES - size + 1), size));
 	}
 	/* By whole pages, too. */
 	for (unsigned i = 0; i < 50; i++)
@@ -184,9 +184,9 @@ static void test_what_is_taken_back_is_written_the_other_way(void **state)
 
 	(void)state;
 	have_pinned(place);
-	attachment_lock(pair_attachment());
-	pinned_window_end_all(pair_attachment());
-	attachment_unlock(pair_attachment());
+	runtime_lock(pair_attachment());
+	pinned_range_end_all(pair_attachment());
+	runtime_unlock(pair_attachment());
 	assert_false(is_pinned_write(place, 8));
 	assert_int_equal(pinned()->state, PINNED_OPEN);
 	/* And is pinned again where it goes on. */
@@ -242,7 +242,7 @@ static void test_half_of_it_is_not_written_twice(void **state)
 	ring = &pinned()->ring;
 	/* All but the next five bytes have gone from the pipe; they are what lies at the cursor. */
 	pinned()->cursor = sizeof(drained) - 5;
-	attachment_lock(pair_attachment());
+	runtime_lock(pair_attachment());
 	for (uint32_t left = (uint32_t)sizeof(drained) - 5 - ring->count * 8; left;) {
 		const uint32_t piece = left < 4096 ? left : 4096;
 
@@ -251,7 +251,7 @@ static void test_half_of_it_is_not_written_twice(void **state)
 				 piece);
 		left -= piece;
 	}
-	attachment_unlock(pair_attachment());
+	runtime_unlock(pair_attachment());
 	assert_false(is_pinned_write(place, 8));
 	assert_int_equal(pinned()->state, PINNED_OFF);
 }
@@ -282,7 +282,7 @@ static void test_strangers_words_do_no_harm(void **state)
 		if (i < 4)
 			assert_int_equal(pinned()->state, PINNED_OFF);
 		else
-			assert_false(is_pinned_write(place + PINNED_WINDOW_BYTES - 4, 8));
+			assert_false(is_pinned_write(place + PINNED_RANGE_BYTES - 4, 8));
 	}
 }
 
@@ -294,7 +294,7 @@ static void test_the_own_process_and_settings_need_none(void **state)
 	assert_int_equal(pinned()->state, PINNED_OFF);
 	unsetenv("SOFTIB_PIN");
 	begin(NULL);
-	pair_channel()->peer->reach.memory.is_self = true;
+	pair_channel()->peer->peer_memory.memory.is_self = true;
 	write_and_check(first_block(), 8, 1);
 	assert_int_equal(pinned()->state, PINNED_OFF);
 }

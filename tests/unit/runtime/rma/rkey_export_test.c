@@ -14,8 +14,8 @@
 
 static const struct published_key *published(void)
 {
-	return (const struct published_key *)(const void *)(pair.softibd.exposure +
-							    exposure_layout().keys_offset);
+	return (const struct published_key *)(const void *)(pair.softibd.rkey_export +
+							    rkey_export_layout().keys_offset);
 }
 
 static void test_keys_are_published_while_they_live(void **state)
@@ -52,22 +52,22 @@ static void test_keys_are_published_while_they_live(void **state)
 
 static void test_the_header_leads_to_this_process(void **state)
 {
-	const struct exposure_header *header = (const void *)pair.softibd.exposure;
+	const struct rkey_export_header *header = (const void *)pair.softibd.rkey_export;
 
 	(void)state;
 	assert_int_equal(header->pid, getpid());
 	assert_int_equal(*(const uint64_t *)(uintptr_t)header->nonce_address, header->nonce);
 }
 
-static struct placement_area area;
+static struct rma_area area;
 static struct ring_shared ring;
-static struct channel channel = {.state = CHANNEL_OPEN, .placed_in = &area, .in.shared = &ring};
+static struct channel channel = {.state = CHANNEL_OPEN, .rma_in = &area, .in.shared = &ring};
 static bool has_returned;
 
 static void *wait_for_it(void *context)
 {
 	(void)context;
-	exposure_wait_for(&channel);
+	rkey_export_wait_for(&channel);
 	__atomic_store_n(&has_returned, true, __ATOMIC_SEQ_CST);
 	return NULL;
 }
@@ -106,7 +106,7 @@ static void test_an_idle_peer_is_not_waited_for(void **state)
 {
 	(void)state;
 	area.hazard = 8;
-	exposure_wait_for(&channel);
+	rkey_export_wait_for(&channel);
 }
 
 static void test_a_peer_that_died_at_work_is_not_waited_for(void **state)

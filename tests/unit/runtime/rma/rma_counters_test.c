@@ -33,13 +33,13 @@ static void test_every_kind_counts_its_packets_and_words(void **state)
 	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct flow_counters counters = {0};
 		struct flow flow = {.counters = &counters};
-		struct shortcut shortcut = {.opcode = (uint8_t)cases[i].opcode,
+		struct bypass bypass = {.opcode = (uint8_t)cases[i].opcode,
 					    .byte_count = cases[i].byte_count,
 					    .psn_count = cases[i].psn_count};
 		struct qp qp = {.type = cases[i].type,
 				.attributes.address.is_global = cases[i].is_global};
 
-		placement_count(&flow, &qp, &shortcut);
+		rma_count(&flow, &qp, &bypass);
 		assert_int_equal(counters.packets, cases[i].packets);
 		assert_int_equal(counters.words, cases[i].words);
 		assert_int_equal(counters.returned_packets, cases[i].returned_packets);

@@ -20,14 +20,14 @@ enum {
 /* By connection, the ends. */
 static struct pair_end ends[CONNECTIONS][2];
 
-static const struct placement *placement_of(unsigned i)
+static const struct rma *placement_of(unsigned i)
 {
-	return ends[i][0].qp->qp.owner_placement;
+	return ends[i][0].qp->qp.owner_rma;
 }
 
 static uint64_t bytes_in_ring(void)
 {
-	return pair.ends[0].adapter->attachment->channels[0]->out.tail;
+	return pair.ends[0].adapter->runtime->channels[0]->out.tail;
 }
 
 static struct send_request write_request(const struct sge *sge)
@@ -50,7 +50,7 @@ static bool post_write(unsigned i)
 	const struct sge sge = {(uintptr_t)end->buffer, 64, end->region->key};
 	const struct send_request request = write_request(&sge);
 
-	if (adapter_place(end->adapter, end->qp, &request))
+	if (adapter_rma(end->adapter, end->qp, &request))
 		return true;
 	adapter_lock(end->adapter);
 	assert_int_equal(qp_object_post_send(end->qp, 0, &request), 0);
@@ -82,9 +82,9 @@ static bool write_and_check(unsigned i)
 /* Lets both ends work until the answer is there. */
 static void wait_for_answer(unsigned i)
 {
-	const time_ns start = attachment_now();
+	const time_ns start = runtime_now();
 
-	while (placement_serial(placement_of(i)) % 2 == 0) {
+	while (rma_serial(placement_of(i)) % 2 == 0) {
 		struct adapter *adapter = ends[i][1].adapter;
 
 		assert_false(pair_is_overdue(start));
@@ -189,7 +189,7 @@ static void test_a_request_before_the_answer_follows_the_question(void **state)
 	struct pair_end *end = &ends[used][0];
 	const struct sge sge = {(uintptr_t)end->buffer, 64, end->region->key};
 	const struct send_request request = write_request(&sge);
-	struct placement *placement = qp->owner_placement;
+	struct rma *rma = qp->owner_rma;
 
 	(void)state;
 	wait_for_answer(used);
@@ -197,15 +197,15 @@ static void test_a_request_before_the_answer_follows_the_question(void **state)
 	adapter_lock(end->adapter);
 
 	/* An answer to another question is none. */
-	const uint32_t ask_number = placement->ask_number;
+	const uint32_t ask_number = rma->ask_number;
 
-	placement->ask_number = ask_number + 1000;
+	rma->ask_number = ask_number + 1000;
 	assert_int_equal(qp_post_send(qp, 0, &request), 0);
 	adapter_send(end->adapter, end->qp);
-	assert_false(placement->is_asked_ahead);
-	assert_true(placement->has_asked && placement->is_awaited);
-	assert_int_equal(placement->ask_number, ask_number + 1000); /* not asked twice */
-	placement->ask_number = ask_number;
+	assert_false(rma->is_asked_ahead);
+	assert_true(rma->has_asked && rma->is_awaited);
+	assert_int_equal(rma->ask_number, ask_number + 1000); /* not asked twice */
+	rma->ask_number = ask_number;
 	adapter_unlock(end->adapter);
 	take_write(used);
 	while (!write_and_check(used))

@@ -64,7 +64,7 @@ static void place_at(enum send_opcode opcode, uint64_t address, uint32_t byte_co
 	};
 	struct completion completion;
 
-	assert_true(adapter_place(end->adapter, end->qp, &request));
+	assert_true(adapter_rma(end->adapter, end->qp, &request));
 	if (!(flags & SEND_SIGNALED))
 		return;
 	pair_poll_one(end, &completion);
@@ -86,7 +86,7 @@ static int start(void **state)
 	pair_send_and_check(10, 1);
 	for (unsigned i = 0; i < 20; i++)
 		write_at(page_begin(), 8, i);
-	return pair.ends[0].qp->qp.owner_placement ? 0 : -1;
+	return pair.ends[0].qp->qp.owner_rma ? 0 : -1;
 }
 
 static void test_writes_go_to_the_shared_pages(void **state)
@@ -164,7 +164,7 @@ static void test_what_was_taken_back_is_not_used_any_more(void **state)
 	}
 	share(PLACE + 1);
 	write_at(page_begin(), 64, 8);
-	__atomic_store_n(&pair_attachment()->exposure.header->shared_is_off, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&pair_attachment()->rkey_export.header->shared_is_off, 1, __ATOMIC_SEQ_CST);
 	pair_fill(pair.ends[0].buffer, 64, 99);
 	write_at(page_begin(), 64, 9);
 	assert_memory_equal((const uint8_t *)page_begin(), pair.ends[0].buffer, 64);
@@ -174,20 +174,20 @@ static void test_what_was_taken_back_is_not_used_any_more(void **state)
 /* A peer that moves its pages takes packets for them. */
 static void test_what_moves_is_not_written_to(void **state)
 {
-	struct exposure_header *header = pair_attachment()->exposure.header;
-	const struct placement *placement = pair.ends[0].qp->qp.owner_placement;
+	struct rkey_export_header *header = pair_attachment()->rkey_export.header;
+	const struct rma *rma = pair.ends[0].qp->qp.owner_rma;
 
 	(void)state;
 	share(0);
 	write_at(page_begin(), 64, 1);
 	for (unsigned is_moving = 0; is_moving < 2; is_moving++) {
-		const uint32_t before = placement->message_count;
+		const uint32_t before = rma->message_count;
 
 		__atomic_store_n(&header->is_moving, is_moving, __ATOMIC_SEQ_CST);
 		pair_fill(pair.ends[0].buffer, 64, is_moving + 70);
 		write_at(page_begin(), 64, 2);
 		assert_memory_equal((const uint8_t *)page_begin(), pair.ends[0].buffer, 64);
-		assert_int_equal(placement->message_count - before, !is_moving);
+		assert_int_equal(rma->message_count - before, !is_moving);
 	}
 	/* What is in the shared part does not move. */
 	share(PLACE + 1);
@@ -271,7 +271,7 @@ static bool place_listed(uint32_t byte_count, uint32_t key)
 		.sges = &sge,
 	};
 
-	return adapter_place_listed(end->adapter, end->qp, &request);
+	return adapter_rma_listed(end->adapter, end->qp, &request);
 }
 
 /* The lock is held meanwhile. */
@@ -284,14 +284,14 @@ static void test_a_long_list_is_not_carried_out_in_one_go(void **state)
 
 	(void)state;
 	adapter_lock(end->adapter);
-	pair_attachment()->placed_bytes = 0;
+	pair_attachment()->rma_bytes = 0;
 	while (count < LIST_MAX && place_listed(BYTES, pair.ends[1].region->key)) {
 		count++;
 		assert_non_null(cq_first(end->cq));
 		cq_advance(end->cq);
 	}
-	assert_int_equal(count, (ATTACHMENT_PLACED_BYTES_MAX + BYTES - 1) / BYTES);
-	pair_attachment()->placed_bytes = 0;
+	assert_int_equal(count, (RUNTIME_RMA_BYTES_MAX + BYTES - 1) / BYTES);
+	pair_attachment()->rma_bytes = 0;
 	assert_true(place_listed(BYTES, pair.ends[1].region->key));
 	adapter_unlock(end->adapter);
 	pair_poll_one(end, &completion);
@@ -325,7 +325,7 @@ static void test_what_has_to_wait_or_fails_is_left_to_be_posted(void **state)
 
 	/* A grant that was taken back is asked for again. */
 	adapter_lock(end->adapter);
-	placement_target_end(&pair.ends[1].qp->qp);
+	rma_target_end(&pair.ends[1].qp->qp);
 	assert_false(place_listed(8, request.remote_key));
 	adapter_unlock(end->adapter);
 	for (unsigned i = 0; i < 20; i++)
@@ -350,7 +350,7 @@ static void test_a_wrong_key_is_told_by_the_packets_way(void **state)
 
 	(void)state;
 	place_at(SEND_RDMA_WRITE, page_begin(), 8, 0, 4);
-	assert_false(adapter_place(end->adapter, end->qp, &request));
+	assert_false(adapter_rma(end->adapter, end->qp, &request));
 	adapter_lock(end->adapter);
 	assert_int_equal(qp_post_send(&end->qp->qp, 0, &request), 0);
 	adapter_send(end->adapter, end->qp);
@@ -358,7 +358,7 @@ static void test_a_wrong_key_is_told_by_the_packets_way(void **state)
 	pair_poll_one(end, &completion);
 	assert_int_equal(completion.status, COMPLETION_REMOTE_ACCESS);
 	assert_int_equal(completion.wr_id, 5);
-	assert_false(adapter_place(end->adapter, end->qp, &request));
+	assert_false(adapter_rma(end->adapter, end->qp, &request));
 }
 
 static void test_the_edges_of_a_region_are_not_shared(void **state)
@@ -377,7 +377,7 @@ static void test_the_edges_of_a_region_are_not_shared(void **state)
 /* Where the peer says that its pages are is a stranger's word. */
 static void test_places_that_there_are_not_are_not_used(void **state)
 {
-	static const uint64_t places[] = {EXPOSURE_SHARED_BYTES + 1, EXPOSURE_SHARED_BYTES - 3,
+	static const uint64_t places[] = {RKEY_EXPORT_SHARED_BYTES + 1, RKEY_EXPORT_SHARED_BYTES - 3,
 					  UINT64_MAX, UINT64_MAX - 4096};
 
 	(void)state;

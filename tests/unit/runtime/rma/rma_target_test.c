@@ -15,9 +15,9 @@
 #include "wire/mtu.h"
 #include "wire/packet.h"
 
-static const struct placement_grant *grant(uint32_t index)
+static const struct rma_grant *grant(uint32_t index)
 {
-	return &pair_channel()->placed_in->grants[index];
+	return &pair_channel()->rma_in->grants[index];
 }
 
 static bool is_granted(uint32_t index)
@@ -36,7 +36,7 @@ struct question {
 static void make_question(uint32_t index, uint32_t psn_change, struct question *ret_question)
 {
 	const struct qp *qp = &pair.ends[0].qp->qp;
-	const struct placement_ask ask = {.index = index, .ask_number = 40 + index};
+	const struct rma_grant_request ask = {.index = index, .ask_number = 40 + index};
 	struct packet packet;
 
 	packet_address(qp, &qp->attributes.address, qp->attributes.destination_qpn, &packet);
@@ -47,7 +47,7 @@ static void make_question(uint32_t index, uint32_t psn_change, struct question *
 	packet_set_payload(&packet, NULL, 0);
 	memcpy(ret_question->body, &ask, sizeof(ask));
 	ret_question->record = (struct ring_record){
-		.kind = RECORD_PLACEMENT_ASKED,
+		.kind = RECORD_RMA_GRANT_REQUEST,
 		.port = 1 << 8 | 1,
 		.packet_count = 1,
 		.body = ret_question->body,
@@ -58,9 +58,9 @@ static void make_question(uint32_t index, uint32_t psn_change, struct question *
 
 static void ask(const struct question *question)
 {
-	attachment_lock(pair_attachment());
-	placement_target_asked(pair_attachment(), pair_channel(), &question->record);
-	attachment_unlock(pair_attachment());
+	runtime_lock(pair_attachment());
+	rma_target_requested(pair_attachment(), pair_channel(), &question->record);
+	runtime_unlock(pair_attachment());
 }
 
 static int start(void **state)
@@ -105,21 +105,21 @@ static void test_only_what_its_packets_would_pass_is_granted(void **state)
 	assert_false(is_granted(5));
 	/* Another destination. */
 	make_question(5, 0, &question);
-	question.body[sizeof(struct placement_ask) + LRH_BYTES + 7] ^= 0x55;
+	question.body[sizeof(struct rma_grant_request) + LRH_BYTES + 7] ^= 0x55;
 	ask(&question);
 	assert_false(is_granted(5));
 	/* Another partition. */
 	make_question(5, 0, &question);
-	question.body[sizeof(struct placement_ask) + LRH_BYTES + 3] ^= 0x55;
+	question.body[sizeof(struct rma_grant_request) + LRH_BYTES + 3] ^= 0x55;
 	ask(&question);
 	assert_false(is_granted(5));
 	/* From another port. */
 	make_question(5, 0, &question);
-	question.body[sizeof(struct placement_ask) + 7] ^= 0x55;
+	question.body[sizeof(struct rma_grant_request) + 7] ^= 0x55;
 	ask(&question);
 	assert_false(is_granted(5));
 	/* A place that there is not. */
-	make_question(PLACEMENTS_MAX, 0, &question);
+	make_question(RMA_QPS_MAX, 0, &question);
 	ask(&question);
 	/* An adapter that there is not. */
 	make_question(5, 0, &question);
@@ -154,7 +154,7 @@ static void test_nonsense_is_survived(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 20000; i++) {
-		make_question((uint32_t)random_below(&random, PLACEMENTS_MAX), 0, &question);
+		make_question((uint32_t)random_below(&random, RMA_QPS_MAX), 0, &question);
 		question.record.byte_count = (uint32_t)random_below(&random, BODY_BYTES + 1);
 		for (unsigned j = 0; j < 3; j++)
 			question.body[random_below(&random, 60)] = (uint8_t)random_next(&random);

@@ -49,12 +49,12 @@ static bool place(const struct write *write)
 {
 	const struct send_request request = request_of(write);
 
-	return adapter_place(pair.ends[0].adapter, pair.ends[0].qp, &request);
+	return adapter_rma(pair.ends[0].adapter, pair.ends[0].qp, &request);
 }
 
 static const uint8_t *place_again(const struct write *write)
 {
-	return adapter_place_again(pair.ends[0].adapter, pair.ends[0].qp, write->wr_id,
+	return adapter_rma_by_template(pair.ends[0].adapter, pair.ends[0].qp, write->wr_id,
 				   write->flags, &write->sge, &write->remote);
 }
 
@@ -88,7 +88,7 @@ static void remember(const struct write *write)
 		for (unsigned i = 0; i < 2; i++)
 			assert_true(place(write));
 		take_completions(&wr_id);
-	} while (!pair_attachment()->placed_again.qp);
+	} while (!pair_attachment()->rma_template.qp);
 }
 
 static void expect_again(const struct write *write)
@@ -123,7 +123,7 @@ static int start(void **state)
 		pair_poll_one(end, &completion);
 	}
 	pair_poll_one(end, &completion);
-	return pair.ends[0].qp->qp.owner_placement ? 0 : -1;
+	return pair.ends[0].qp->qp.owner_rma ? 0 : -1;
 }
 
 /* Each count grows as it does the other way, and the responder agrees. */
@@ -246,19 +246,19 @@ static void test_inline_bytes_have_no_key(void **state)
 /* What others change while nobody here has the lock, where they write it. */
 static uint32_t *word_of_others(unsigned index)
 {
-	const struct placed_again *again = &pair_attachment()->placed_again;
-	const struct reach *reach = &pair_channel()->peer->reach;
-	const struct exposure *exposure = &pair_attachment()->exposure;
+	const struct rma_template *again = &pair_attachment()->rma_template;
+	const struct peer_memory *peer_memory = &pair_channel()->peer->peer_memory;
+	const struct rkey_export *rkey_export = &pair_attachment()->rkey_export;
 
 	switch (index) {
 	case 0:
 		return &pair.softibd.page->generation;
 	case 1:
-		return &exposure->header->shared_is_off;
+		return &rkey_export->header->shared_is_off;
 	case 2:
-		return (uint32_t *)((uint8_t *)exposure->keys +
+		return (uint32_t *)((uint8_t *)rkey_export->keys +
 				    ((const uint8_t *)again->sequence_at -
-				     (const uint8_t *)reach->keys));
+				     (const uint8_t *)peer_memory->keys));
 	default:
 		return (uint32_t *)again->serial_at;
 	}
@@ -361,7 +361,7 @@ static void test_a_completion_without_room_ends_the_queue_pair(void **state)
 		if (!place_again(&write))
 			assert_true(place(&write));
 	}
-	assert_null(pair_attachment()->placed_again.qp);
+	assert_null(pair_attachment()->rma_template.qp);
 	assert_false(place_again(&write));
 	assert_false(place(&write));
 	share(0);

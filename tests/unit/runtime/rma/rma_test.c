@@ -157,7 +157,7 @@ static void test_what_follows_a_question_waits_for_its_answer(void **state)
 	assert_true(comes_to_send_nothing());
 	pair_fill(from->buffer, BYTES, 78);
 	adapter_lock(from->adapter);
-	placement_forget(&from->qp->qp);
+	rma_forget(&from->qp->qp);
 	for (uint64_t i = 0; i < REQUESTS; i++) {
 		const struct send_request request = write_request(i, &sge);
 
@@ -174,9 +174,9 @@ static void test_what_follows_a_question_waits_for_its_answer(void **state)
 	}
 	assert_memory_equal(from->buffer, to->buffer, BYTES);
 
-	const struct placement *placement = from->qp->qp.owner_placement;
+	const struct rma *rma = from->qp->qp.owner_rma;
 
-	assert_int_equal(placement->message_count, REQUESTS - 1);
+	assert_int_equal(rma->message_count, REQUESTS - 1);
 }
 
 /* A long one waits itself, but neither for ever nor for what won't come. */
@@ -196,7 +196,7 @@ static void test_a_long_request_waits_for_the_answer_to_its_question(void **stat
 
 		struct flow *flow = qp->owner_route;
 
-		placement_forget(qp);
+		rma_forget(qp);
 		for (uint64_t i = 0; i < REQUESTS; i++) {
 			const struct send_request request = write_request(i, &sge);
 
@@ -208,26 +208,26 @@ static void test_a_long_request_waits_for_the_answer_to_its_question(void **stat
 		assert_int_equal(qp->requester.queue.started, qp->requester.queue.done);
 		assert_true(qp->requester.pacing_deadline != TIME_NEVER);
 
-		struct placement *placement = qp->owner_placement;
-		const time_ns asked_at = placement->asked_at;
-		const uint64_t position = placement->asked_position;
+		struct rma *rma = qp->owner_rma;
+		const time_ns asked_at = rma->asked_at;
+		const uint64_t position = rma->asked_position;
 
 		assert_int_equal(
-			placement_run(from->adapter, qp, flow, asked_at + MICROSECONDS(900)),
-			PLACEMENT_GOES_ON);
+			rma_run(from->adapter, qp, flow, asked_at + MICROSECONDS(900)),
+			RMA_GOES_ON);
 		assert_int_equal(
-			placement_run(from->adapter, qp, flow, asked_at + MICROSECONDS(1100)),
-			PLACEMENT_PACKETS);
+			rma_run(from->adapter, qp, flow, asked_at + MICROSECONDS(1100)),
+			RMA_BY_PACKETS);
 		qp->requester.hold = HOLD_NONE;
 		/* The question was read. */
-		placement->asked_position = placement->channel->out.head_seen;
-		assert_int_equal(placement_run(from->adapter, qp, flow, asked_at),
-				 PLACEMENT_PACKETS);
+		rma->asked_position = rma->channel->out.head_seen;
+		assert_int_equal(rma_run(from->adapter, qp, flow, asked_at),
+				 RMA_BY_PACKETS);
 		qp->requester.hold = HOLD_NONE;
-		placement->asked_position = position;
-		placement->asked_at = is_given_up ? 0 : asked_at + SECONDS(PAIR_PATIENCE_S);
+		rma->asked_position = position;
+		rma->asked_at = is_given_up ? 0 : asked_at + SECONDS(PAIR_PATIENCE_S);
 		if (is_given_up)
-			placement->ask_number++; /* so the answer to it is none */
+			rma->ask_number++; /* so the answer to it is none */
 		adapter_unlock(from->adapter);
 		for (uint64_t i = 0; i < REQUESTS; i++) {
 			pair_poll_one(from, &completion);
@@ -236,10 +236,10 @@ static void test_a_long_request_waits_for_the_answer_to_its_question(void **stat
 		}
 		assert_memory_equal(from->buffer, to->buffer, BYTES);
 		if (!is_given_up)
-			assert_int_equal(placement->message_count, REQUESTS);
+			assert_int_equal(rma->message_count, REQUESTS);
 	}
 	adapter_lock(from->adapter);
-	placement_forget(qp);
+	rma_forget(qp);
 	adapter_unlock(from->adapter);
 	assert_true(comes_to_send_nothing());
 }
@@ -289,9 +289,9 @@ static void test_who_asks_while_its_grant_is_taken_back_is_not_forgotten(void **
 		one_sided(SEND_RDMA_WRITE, 5000, i);
 	adapter_lock(from->adapter);
 
-	struct placement *placement = from->qp->qp.owner_placement;
-	uint32_t *serial = &placement->channel->placed_in->grants[placement->index].serial;
-	const uint32_t asked = placement->ask_number;
+	struct rma *rma = from->qp->qp.owner_rma;
+	uint32_t *serial = &rma->channel->rma_in->grants[rma->index].serial;
+	const uint32_t asked = rma->ask_number;
 	struct sge sge = {(uintptr_t)from->buffer, 3000, from->region->key};
 	struct send_request request = {
 		.opcode = SEND_RDMA_WRITE,
@@ -306,11 +306,11 @@ static void test_who_asks_while_its_grant_is_taken_back_is_not_forgotten(void **
 	assert_int_equal(*serial % 2, 1);
 	++*serial;
 	pair_fill(from->buffer, 3000, 77);
-	placement->ask_pause = 0;
+	rma->ask_pause = 0;
 	assert_int_equal(qp_object_post_send(from->qp, adapter_now(from->adapter), &request), 0);
 	adapter_transmit(from->adapter, adapter_now(from->adapter));
-	assert_int_not_equal(placement->ask_number, asked);
-	placement_target_end(&to->qp->qp);
+	assert_int_not_equal(rma->ask_number, asked);
+	rma_target_end(&to->qp->qp);
 	adapter_unlock(from->adapter);
 	pair_poll_one(from, &completion);
 	assert_int_equal(completion.status, COMPLETION_SUCCESS);
@@ -363,7 +363,7 @@ static void test_without_the_right_the_responder_refuses(void **state)
 	assert_int_equal(completion.status, COMPLETION_REMOTE_INVALID_REQUEST);
 	assert_int_equal(pair.ends[1].buffer[0], 0x11);
 	/* Nothing is left of it on either side. */
-	assert_null(pair.ends[0].qp->qp.owner_placement);
+	assert_null(pair.ends[0].qp->qp.owner_rma);
 	assert_null(pair.ends[1].qp->qp.responder.placed);
 }
 

@@ -18,10 +18,10 @@
 #include "ipc/memory_file.h"
 #include "runtime/memory/own_mappings.h"
 
-enum { PAGE = EXPOSURE_PAGE_BYTES, PAGES = 16 };
+enum { PAGE = RKEY_EXPORT_PAGE_BYTES, PAGES = 16 };
 
-static struct adopted_memory adopted;
-static uint8_t *exposure; /* as a peer has it */
+static struct shared_mr shared_mr;
+static uint8_t *rkey_export; /* as a peer has it */
 static uint8_t *shared;
 static uint8_t *bytes;
 static int file;
@@ -30,11 +30,11 @@ static int set_up(void **state)
 {
 	(void)state;
 	unsetenv("SOFTIB_ADOPT");
-	if (memory_file_create("test", exposure_layout().total_bytes, &file, (void **)&exposure) !=
+	if (memory_file_create("test", rkey_export_layout().total_bytes, &file, (void **)&rkey_export) !=
 	    0)
 		return -1;
-	shared = exposure + exposure_layout().shared_offset;
-	adopted_memory_init(&adopted, file);
+	shared = rkey_export + rkey_export_layout().shared_offset;
+	shared_mr_init(&shared_mr, file);
 	bytes = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		     0);
 	for (unsigned i = 0; i < PAGES * PAGE; i++)
@@ -45,9 +45,9 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	adopted_memory_end(&adopted);
+	shared_mr_end(&shared_mr);
 	munmap(bytes, PAGES * PAGE);
-	munmap(exposure, exposure_layout().total_bytes);
+	munmap(rkey_export, rkey_export_layout().total_bytes);
 	close(file);
 	return 0;
 }
@@ -60,7 +60,7 @@ static void expect_contents(void)
 
 static void test_whole_pages_of_a_region_are_shared(void **state)
 {
-	uint64_t place = adopted_memory_take(&adopted, bytes + 100, 5 * PAGE, true);
+	uint64_t place = shared_mr_take(&shared_mr, bytes + 100, 5 * PAGE, true);
 
 	(void)state;
 	assert_int_not_equal(place, 0);
@@ -70,7 +70,7 @@ static void test_whole_pages_of_a_region_are_shared(void **state)
 	assert_int_equal(bytes[PAGE], 0xaa);
 	bytes[PAGE] = (uint8_t)(PAGE * 7 + 1);
 	assert_int_equal(shared[place - 1], (uint8_t)(PAGE * 7 + 1));
-	adopted_memory_drop(&adopted, bytes + 100, 5 * PAGE, true);
+	shared_mr_drop(&shared_mr, bytes + 100, 5 * PAGE, true);
 	expect_contents();
 	/* It is the program's own again. */
 	shared[place - 1] = 0xbb;
@@ -115,19 +115,19 @@ static void test_only_pages_that_hold_anything_are_copied(void **state)
 	for (unsigned i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
 		uint8_t *memory = map_sparsely(masks[i]);
 		const uint64_t before = taken_bytes();
-		const uint64_t moved = adopted.moved_bytes;
+		const uint64_t moved = shared_mr.moved_bytes;
 		const uint64_t data = (uint64_t)__builtin_popcount(masks[i]) * PAGE;
-		uint64_t place = adopted_memory_take(&adopted, memory, PAGES * PAGE, true);
+		uint64_t place = shared_mr_take(&shared_mr, memory, PAGES * PAGE, true);
 
 		assert_int_not_equal(place, 0);
 		assert_int_equal(taken_bytes() - before, data);
-		assert_int_equal(adopted.moved_bytes - moved, data);
+		assert_int_equal(shared_mr.moved_bytes - moved, data);
 		expect_sparse(memory, masks[i]);
 		expect_sparse(shared + place - 1, masks[i]);
 		/* A peer writes to a page that there was not. */
 		shared[place - 1 + 3 * PAGE + 5] = 0x77;
 		assert_int_equal(memory[3 * PAGE + 5], 0x77);
-		adopted_memory_drop(&adopted, memory, PAGES * PAGE, true);
+		shared_mr_drop(&shared_mr, memory, PAGES * PAGE, true);
 		assert_int_equal(memory[3 * PAGE + 5], 0x77);
 		memory[3 * PAGE + 5] = masks[i] >> 3 & 1 ? 4 : 0;
 		expect_sparse(memory, masks[i]);
@@ -165,20 +165,20 @@ static void test_runs_of_pages_that_hold_anything(void **state)
 
 static void test_regions_on_the_same_pages_share_them(void **state)
 {
-	uint64_t place = adopted_memory_take(&adopted, bytes, 8 * PAGE, true);
+	uint64_t place = shared_mr_take(&shared_mr, bytes, 8 * PAGE, true);
 
 	(void)state;
 	assert_int_not_equal(place, 0);
-	assert_int_equal(adopted_memory_take(&adopted, bytes + 2 * PAGE, PAGE, true), place + 2 * PAGE);
-	assert_int_equal(adopted_memory_find(&adopted, bytes + 3 * PAGE + 1, 2 * PAGE),
+	assert_int_equal(shared_mr_take(&shared_mr, bytes + 2 * PAGE, PAGE, true), place + 2 * PAGE);
+	assert_int_equal(shared_mr_find(&shared_mr, bytes + 3 * PAGE + 1, 2 * PAGE),
 			 place + 4 * PAGE);
-	adopted_memory_drop(&adopted, bytes, 8 * PAGE, true);
+	shared_mr_drop(&shared_mr, bytes, 8 * PAGE, true);
 	/* The second still needs it. */
 	shared[place - 1 + 2 * PAGE] ^= 0xff;
 	assert_int_equal(bytes[2 * PAGE], (uint8_t)(2 * PAGE * 7 + 2) ^ 0xff);
 	bytes[2 * PAGE] ^= 0xff;
-	adopted_memory_drop(&adopted, bytes + 2 * PAGE, PAGE, true);
-	assert_int_equal(adopted.range_count, 0);
+	shared_mr_drop(&shared_mr, bytes + 2 * PAGE, PAGE, true);
+	assert_int_equal(shared_mr.range_count, 0);
 	expect_contents();
 }
 
@@ -186,20 +186,20 @@ static void test_regions_on_the_same_pages_share_them(void **state)
 static void test_what_overlaps_a_region_that_stayed_stays(void **state)
 {
 	(void)state;
-	assert_int_equal(adopted_memory_take(&adopted, bytes + 1, PAGE, true), 0); /* no whole page */
-	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
-	adopted_memory_drop(&adopted, bytes, 2 * PAGE, true);
-	adopted_memory_drop(&adopted, bytes + 1, PAGE, true);
-	assert_int_not_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
-	assert_false(adopted_memory_is_on_others(&adopted, bytes, 2 * PAGE));
+	assert_int_equal(shared_mr_take(&shared_mr, bytes + 1, PAGE, true), 0); /* no whole page */
+	assert_int_equal(shared_mr_take(&shared_mr, bytes, 2 * PAGE, true), 0);
+	shared_mr_drop(&shared_mr, bytes, 2 * PAGE, true);
+	shared_mr_drop(&shared_mr, bytes + 1, PAGE, true);
+	assert_int_not_equal(shared_mr_take(&shared_mr, bytes, 2 * PAGE, true), 0);
+	assert_false(shared_mr_is_on_others(&shared_mr, bytes, 2 * PAGE));
 	/* And what overlaps one that was moved, in part. */
-	assert_int_equal(adopted_memory_take(&adopted, bytes + PAGE, 2 * PAGE, true), 0);
+	assert_int_equal(shared_mr_take(&shared_mr, bytes + PAGE, 2 * PAGE, true), 0);
 	/* That moves with the other, then. */
-	assert_true(adopted_memory_is_on_others(&adopted, bytes, 2 * PAGE));
-	assert_false(adopted_memory_is_on_others(&adopted, bytes + PAGE, 2 * PAGE));
-	assert_false(adopted_memory_is_on_others(&adopted, bytes + 4 * PAGE, 2 * PAGE));
-	adopted_memory_drop(&adopted, bytes + PAGE, 2 * PAGE, true);
-	assert_false(adopted_memory_is_on_others(&adopted, bytes, 2 * PAGE));
+	assert_true(shared_mr_is_on_others(&shared_mr, bytes, 2 * PAGE));
+	assert_false(shared_mr_is_on_others(&shared_mr, bytes + PAGE, 2 * PAGE));
+	assert_false(shared_mr_is_on_others(&shared_mr, bytes + 4 * PAGE, 2 * PAGE));
+	shared_mr_drop(&shared_mr, bytes + PAGE, 2 * PAGE, true);
+	assert_false(shared_mr_is_on_others(&shared_mr, bytes, 2 * PAGE));
 }
 
 /* It is no user of what is adopted around it later. */
@@ -208,17 +208,17 @@ static void test_a_region_that_stayed_goes_without_a_trace(void **state)
 	uint64_t place;
 
 	(void)state;
-	assert_int_not_equal(adopted_memory_take(&adopted, bytes + PAGE, PAGE, false), 0);
-	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, false), 0);
-	adopted_memory_drop(&adopted, bytes + PAGE, PAGE, false);
-	place = adopted_memory_take(&adopted, bytes, 8 * PAGE, true);
+	assert_int_not_equal(shared_mr_take(&shared_mr, bytes + PAGE, PAGE, false), 0);
+	assert_int_equal(shared_mr_take(&shared_mr, bytes, 2 * PAGE, false), 0);
+	shared_mr_drop(&shared_mr, bytes + PAGE, PAGE, false);
+	place = shared_mr_take(&shared_mr, bytes, 8 * PAGE, true);
 	assert_int_not_equal(place, 0);
-	adopted_memory_drop(&adopted, bytes, 2 * PAGE, false);
-	assert_int_equal(adopted_memory_find(&adopted, bytes, 8 * PAGE), place);
+	shared_mr_drop(&shared_mr, bytes, 2 * PAGE, false);
+	assert_int_equal(shared_mr_find(&shared_mr, bytes, 8 * PAGE), place);
 	assert_memory_equal(shared + place - 1, bytes, 8 * PAGE);
-	adopted_memory_drop(&adopted, bytes, 8 * PAGE, true);
-	assert_int_equal(adopted.range_count, 0);
-	assert_int_equal(adopted.other_count, 0);
+	shared_mr_drop(&shared_mr, bytes, 8 * PAGE, true);
+	assert_int_equal(shared_mr.range_count, 0);
+	assert_int_equal(shared_mr.other_count, 0);
 	expect_contents();
 }
 
@@ -227,21 +227,21 @@ static void test_memory_that_replaced_a_part_is_not_what_was_there(void **state)
 	uint64_t place;
 
 	(void)state;
-	assert_int_not_equal(adopted_memory_take(&adopted, bytes, 8 * PAGE, true), 0);
-	assert_int_not_equal(adopted_memory_take(&adopted, bytes, PAGE, true), 0);
-	assert_true(adopted_memory_locate(&adopted, bytes + PAGE, 100, &place));
-	adopted_memory_drop(&adopted, bytes, 8 * PAGE, true);
+	assert_int_not_equal(shared_mr_take(&shared_mr, bytes, 8 * PAGE, true), 0);
+	assert_int_not_equal(shared_mr_take(&shared_mr, bytes, PAGE, true), 0);
+	assert_true(shared_mr_locate(&shared_mr, bytes + PAGE, 100, &place));
+	shared_mr_drop(&shared_mr, bytes, 8 * PAGE, true);
 	assert_true(mmap(bytes + PAGE, 7 * PAGE, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == bytes + PAGE);
 	/* Whoever may send from anywhere sends what is there now. */
-	assert_false(adopted_memory_locate(&adopted, bytes + PAGE, 100, &place));
-	assert_int_equal(adopted_memory_take(&adopted, bytes + PAGE, 7 * PAGE, true), 0);
-	assert_int_equal(adopted_memory_take(&adopted, bytes + PAGE, 100, false), 0);
-	assert_false(adopted_memory_locate(&adopted, bytes + PAGE, 100, &place));
-	adopted_memory_drop(&adopted, bytes + PAGE, 100, false);
-	adopted_memory_drop(&adopted, bytes + PAGE, 7 * PAGE, true);
-	adopted_memory_drop(&adopted, bytes, PAGE, true);
-	assert_int_equal(adopted.other_count, 0);
+	assert_false(shared_mr_locate(&shared_mr, bytes + PAGE, 100, &place));
+	assert_int_equal(shared_mr_take(&shared_mr, bytes + PAGE, 7 * PAGE, true), 0);
+	assert_int_equal(shared_mr_take(&shared_mr, bytes + PAGE, 100, false), 0);
+	assert_false(shared_mr_locate(&shared_mr, bytes + PAGE, 100, &place));
+	shared_mr_drop(&shared_mr, bytes + PAGE, 100, false);
+	shared_mr_drop(&shared_mr, bytes + PAGE, 7 * PAGE, true);
+	shared_mr_drop(&shared_mr, bytes, PAGE, true);
+	assert_int_equal(shared_mr.other_count, 0);
 }
 
 static bool all_is_lent(void *context, const uint8_t *begin, size_t byte_count)
@@ -256,20 +256,20 @@ static void test_what_is_lent_stays_as_it_was(void **state)
 
 	(void)state;
 	memcpy(before, bytes, sizeof(before));
-	adopted.is_lent = all_is_lent;
-	adopted.context = bytes;
+	shared_mr.is_lent = all_is_lent;
+	shared_mr.context = bytes;
 	for (unsigned i = 0; i < 2; i++) {
-		place = adopted_memory_take(&adopted, bytes, 2 * PAGE, false);
+		place = shared_mr_take(&shared_mr, bytes, 2 * PAGE, false);
 		assert_int_not_equal(place, 0);
 		memcpy(bytes, before, 2 * PAGE);
 		if (i)
-			adopted_memory_end(&adopted);
+			shared_mr_end(&shared_mr);
 		else
-			adopted_memory_drop(&adopted, bytes, 2 * PAGE, false);
+			shared_mr_drop(&shared_mr, bytes, 2 * PAGE, false);
 		memset(bytes, 0xee, 2 * PAGE);
 		assert_memory_equal(shared + place - 1, before, 2 * PAGE);
 		/* Nobody else gets it. */
-		assert_int_equal(adopted.is_used[(place - 1) / PAGE], 1);
+		assert_int_equal(shared_mr.is_used[(place - 1) / PAGE], 1);
 	}
 }
 
@@ -280,16 +280,16 @@ static void test_only_private_writable_memory_moves(void **state)
 		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	(void)state;
-	assert_int_equal(adopted_memory_take(&adopted, on_stack, sizeof(on_stack), true), 0);
-	assert_int_equal(adopted_memory_take(&adopted, other, 2 * PAGE, true), 0);
+	assert_int_equal(shared_mr_take(&shared_mr, on_stack, sizeof(on_stack), true), 0);
+	assert_int_equal(shared_mr_take(&shared_mr, other, 2 * PAGE, true), 0);
 	munmap(other, 2 * PAGE);
 	assert_int_equal(mprotect(bytes, PAGE, PROT_READ), 0);
-	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
+	assert_int_equal(shared_mr_take(&shared_mr, bytes, 2 * PAGE, true), 0);
 	assert_int_equal(mprotect(bytes, PAGE, PROT_READ | PROT_WRITE), 0);
-	adopted_memory_drop(&adopted, bytes, 2 * PAGE, true);
+	shared_mr_drop(&shared_mr, bytes, 2 * PAGE, true);
 	/* All of memory: anything may be written to. */
-	assert_int_equal(adopted_memory_take(&adopted, NULL, UINT64_MAX, true), 0);
-	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
+	assert_int_equal(shared_mr_take(&shared_mr, NULL, UINT64_MAX, true), 0);
+	assert_int_equal(shared_mr_take(&shared_mr, bytes, 2 * PAGE, true), 0);
 }
 
 static void test_locked_memory_stays(void **state)
@@ -298,7 +298,7 @@ static void test_locked_memory_stays(void **state)
 	/* Sanitizers have an mlock that does nothing. */
 	if (syscall(SYS_mlock, bytes, PAGE) != 0)
 		skip();
-	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
+	assert_int_equal(shared_mr_take(&shared_mr, bytes, 2 * PAGE, true), 0);
 	syscall(SYS_munlock, bytes, PAGE);
 }
 
@@ -324,12 +324,12 @@ static void test_only_rings_of_the_program_keep_its_memory_where_it_is(void **st
 		skip();
 	assert_int_equal(pipe(source), 0);
 	assert_int_equal(kernel_ring_open(&ring, own, source[0]), 0);
-	assert_int_not_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
+	assert_int_not_equal(shared_mr_take(&shared_mr, bytes, 2 * PAGE, true), 0);
 
 	void *mapped = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, programs, 0);
 
 	assert_true(mapped != MAP_FAILED);
-	assert_int_equal(adopted_memory_take(&adopted, bytes + 4 * PAGE, PAGE, true), 0);
+	assert_int_equal(shared_mr_take(&shared_mr, bytes + 4 * PAGE, PAGE, true), 0);
 	munmap(mapped, PAGE);
 	close(programs);
 	close(source[0]);
@@ -347,7 +347,7 @@ static void test_nothing_moves_while_there_are_threads(void **state)
 	for (unsigned i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, wait_twice, NULL);
 	pthread_barrier_wait(&barrier);
-	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
+	assert_int_equal(shared_mr_take(&shared_mr, bytes, 2 * PAGE, true), 0);
 	pthread_barrier_wait(&barrier);
 	for (unsigned i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
@@ -358,12 +358,12 @@ static void test_nothing_moves_while_there_are_threads(void **state)
 static void test_what_is_there_no_more_is_left_alone(void **state)
 {
 	(void)state;
-	assert_int_not_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
+	assert_int_not_equal(shared_mr_take(&shared_mr, bytes, 2 * PAGE, true), 0);
 	assert_ptr_equal(mmap(bytes, 2 * PAGE, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
 			 bytes);
 	memset(bytes, 0x55, 2 * PAGE);
-	adopted_memory_drop(&adopted, bytes, 2 * PAGE, true);
+	shared_mr_drop(&shared_mr, bytes, 2 * PAGE, true);
 	for (unsigned i = 0; i < 2 * PAGE; i++)
 		assert_int_equal(bytes[i], 0x55);
 }
@@ -373,7 +373,7 @@ static void test_a_child_that_was_not_prepared_for_does_not_share(void **state)
 	int status;
 
 	(void)state;
-	assert_int_not_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
+	assert_int_not_equal(shared_mr_take(&shared_mr, bytes, 2 * PAGE, true), 0);
 
 	pid_t child = fork();
 
@@ -391,8 +391,8 @@ static void test_who_comes_and_goes_is_soon_left_alone(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 100; i++) {
-		moved += adopted_memory_take(&adopted, bytes, 2 * PAGE, true) != 0;
-		adopted_memory_drop(&adopted, bytes, 2 * PAGE, true);
+		moved += shared_mr_take(&shared_mr, bytes, 2 * PAGE, true) != 0;
+		shared_mr_drop(&shared_mr, bytes, 2 * PAGE, true);
 	}
 	assert_true(moved > 0 && moved < 50);
 	expect_contents();
@@ -402,22 +402,22 @@ static void test_it_can_be_turned_off(void **state)
 {
 	(void)state;
 	setenv("SOFTIB_ADOPT", "0", 1);
-	adopted_memory_init(&adopted, file);
-	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
+	shared_mr_init(&shared_mr, file);
+	assert_int_equal(shared_mr_take(&shared_mr, bytes, 2 * PAGE, true), 0);
 }
 
 static void test_the_end_is_for_good(void **state)
 {
-	uint64_t place = adopted_memory_take(&adopted, bytes, 2 * PAGE, true);
+	uint64_t place = shared_mr_take(&shared_mr, bytes, 2 * PAGE, true);
 
 	(void)state;
 	assert_int_not_equal(place, 0);
-	adopted_memory_end(&adopted);
+	shared_mr_end(&shared_mr);
 	shared[place - 1] = 0x99;
 	expect_contents();
-	assert_int_equal(adopted_memory_take(&adopted, bytes, 2 * PAGE, true), 0);
-	assert_int_equal(adopted_memory_find(&adopted, bytes, 2 * PAGE), 0);
-	adopted_memory_drop(&adopted, bytes, 2 * PAGE, true);
+	assert_int_equal(shared_mr_take(&shared_mr, bytes, 2 * PAGE, true), 0);
+	assert_int_equal(shared_mr_find(&shared_mr, bytes, 2 * PAGE), 0);
+	shared_mr_drop(&shared_mr, bytes, 2 * PAGE, true);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

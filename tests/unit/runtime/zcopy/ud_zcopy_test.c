@@ -126,14 +126,14 @@ static void post(unsigned number, uint32_t byte_count, uint32_t flags, enum send
 
 static uint32_t lent_count(void)
 {
-	return pair_channel()->loans.tail - pair_channel()->loans.taken_back;
+	return pair_channel()->zcopies.tail - pair_channel()->zcopies.taken_back;
 }
 
 static void lend(unsigned number, uint32_t byte_count)
 {
 	uint32_t before = lent_count();
 
-	pair_channel()->loans.ring = NULL; /* nobody is known to wait */
+	pair_channel()->zcopies.ring = NULL; /* nobody is known to wait */
 	post(number, byte_count, SEND_SIGNALED, SEND_SEND);
 	assert_int_equal(lent_count(), before + 1);
 }
@@ -141,7 +141,7 @@ static void lend(unsigned number, uint32_t byte_count)
 /* As whoever else has the lock, between two posts. */
 static void something_happens(void)
 {
-	pair_attachment()->run.qp = NULL;
+	pair_attachment()->burst.qp = NULL;
 }
 
 static void progress(void)
@@ -190,10 +190,10 @@ static int begin(void **state)
 {
 	(void)state;
 	adapter_lock(pair.ends[0].adapter);
-	pair_attachment()->helper_mode = HELPER_STAYING_OUT;
-	pair_channel()->loans.copies_left = 0;
-	pair_channel()->loans.copies_next = 64;
-	pair_channel()->loans.returned = 0;
+	pair_attachment()->progress_mode = PROGRESS_STAYING_OUT;
+	pair_channel()->zcopies.copies_left = 0;
+	pair_channel()->zcopies.copies_next = 64;
+	pair_channel()->zcopies.returned = 0;
 	warm_up();
 	return 0;
 }
@@ -211,7 +211,7 @@ static int end(void **state)
 static void test_a_datagram_is_done_when_it_was_read(void **state)
 {
 	static const uint32_t sizes[] = {
-		PULL_LANE_BYTES_MIN, PULL_LANE_BYTES_MIN + 1, 1027, 2048, 4095, 4056};
+		ZCOPY_BYTES_MIN, ZCOPY_BYTES_MIN + 1, 1027, 2048, 4095, 4056};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
@@ -220,7 +220,7 @@ static void test_a_datagram_is_done_when_it_was_read(void **state)
 
 		post_receive(i);
 		lend(i, byte_count);
-		(void)datagram_loans_return(pair_attachment(), 0);
+		(void)ud_zcopies_return(pair_attachment(), 0);
 		assert_null(cq_first(pair.ends[0].cq));
 		progress();
 		expect_received(i, byte_count);
@@ -255,7 +255,7 @@ static void test_requests_end_in_their_order(void **state)
 /* Posted in a row, they differ in nothing but their payload; the others find their own way. */
 static void test_those_in_a_row_are_lent_as_the_first_was(void **state)
 {
-	const struct run_out *run = &pair_attachment()->run;
+	const struct burst_out *burst = &pair_attachment()->burst;
 	const uint32_t psn = sender->qp.requester.next_psn.value;
 
 	(void)state;
@@ -263,14 +263,14 @@ static void test_those_in_a_row_are_lent_as_the_first_was(void **state)
 		post_receive(i);
 	for (unsigned i = 0; i < 4; i++) {
 		lend(i, DATAGRAM_BYTES);
-		assert_true(run->qp == &sender->qp && run->is_lent);
-		assert_int_equal(run->payload_bytes, DATAGRAM_BYTES);
+		assert_true(burst->qp == &sender->qp && burst->is_lent);
+		assert_int_equal(burst->payload_bytes, DATAGRAM_BYTES);
 	}
 	lend(4, DATAGRAM_BYTES + 3);
 	post(5, DATAGRAM_BYTES + 3, SEND_SIGNALED | SEND_SOLICITED, SEND_SEND);
 	post(6, DATAGRAM_BYTES + 3, SEND_SIGNALED, SEND_SEND_IMMEDIATE);
 	assert_int_equal(lent_count(), 7);
-	pair_channel()->loans.copies_left = 1;
+	pair_channel()->zcopies.copies_left = 1;
 	post(7, DATAGRAM_BYTES + 3, SEND_SIGNALED, SEND_SEND);
 	assert_int_equal(lent_count(), 7);
 	post(8, 16, SEND_SIGNALED, SEND_SEND);
@@ -308,7 +308,7 @@ static void test_what_is_taken_back_arrives_as_it_was(void **state)
 		post_receive(i);
 		lend(i, DATAGRAM_BYTES + i);
 	}
-	datagram_loans_end(pair_attachment(), 0);
+	ud_zcopies_end(pair_attachment(), 0);
 	assert_int_equal(lent_count(), 0);
 	for (unsigned i = 0; i < 8; i++) {
 		expect_sent(i, COMPLETION_SUCCESS);
@@ -339,7 +339,7 @@ static void test_what_was_read_is_not_put_into_the_ring(void **state)
 		/* Read, but its request has not ended. */
 		post_receive(number + 8);
 		lend(number + 8, DATAGRAM_BYTES);
-		datagram_loans_take_back(pair_attachment());
+		ud_zcopies_take_back(pair_attachment());
 		memset(bytes_of(number), 0xff, STEP_BYTES);
 		memset(bytes_of(number + 8), 0xff, STEP_BYTES);
 		progress();
@@ -352,7 +352,7 @@ static void test_what_was_read_is_not_put_into_the_ring(void **state)
 /* Nobody reads; the program has its requests back all the same. */
 static void test_a_receiver_that_takes_nothing_is_not_waited_for(void **state)
 {
-	time_ns now = attachment_now();
+	time_ns now = runtime_now();
 
 	(void)state;
 	for (unsigned round = 0; round < 3; round++) {
@@ -360,10 +360,10 @@ static void test_a_receiver_that_takes_nothing_is_not_waited_for(void **state)
 
 		post_receive(round);
 		lend(round, DATAGRAM_BYTES);
-		assert_false(datagram_loans_watch(pair_attachment(), now));
-		assert_false(datagram_loans_watch(pair_attachment(), now + MICROSECONDS(15)));
+		assert_false(ud_zcopies_watch(pair_attachment(), now));
+		assert_false(ud_zcopies_watch(pair_attachment(), now + MICROSECONDS(15)));
 		assert_int_equal(lent_count(), 1);
-		assert_true(datagram_loans_watch(pair_attachment(), now + MICROSECONDS(25)));
+		assert_true(ud_zcopies_watch(pair_attachment(), now + MICROSECONDS(25)));
 		expect_sent(round, COMPLETION_SUCCESS);
 		memset(bytes_of(round), 0xff, STEP_BYTES);
 		progress();
@@ -463,12 +463,12 @@ static void test_a_receiver_off_the_lane_takes_them_as_packets(void **state)
 		post_receive(1);
 		lend(1, DATAGRAM_BYTES + 1);
 		if (is_taken_back) {
-			datagram_loans_take_back(pair_attachment());
+			ud_zcopies_take_back(pair_attachment());
 			memset(bytes_of(1), 0xff, STEP_BYTES);
 		}
-		pair_attachment()->may_express = false;
+		pair_attachment()->may_go_fast = false;
 		progress();
-		pair_attachment()->may_express = true;
+		pair_attachment()->may_go_fast = true;
 		expect_received(1, DATAGRAM_BYTES + 1);
 		expect_sent(1, COMPLETION_SUCCESS);
 	}
@@ -483,7 +483,7 @@ static void test_it_waits_in_the_ring_for_a_receive(void **state)
 		assert_null(cq_first(pair.ends[0].cq));
 		assert_true(channel_holds_back(pair_channel()));
 		if (is_taken_back) {
-			datagram_loans_take_back(pair_attachment());
+			ud_zcopies_take_back(pair_attachment());
 			memset(bytes_of(1), 0xff, STEP_BYTES);
 		}
 		post_receive(1);
@@ -497,10 +497,10 @@ static void test_those_who_do_not_poll_lend_nothing(void **state)
 {
 	(void)state;
 	post_receive(1);
-	pair_attachment()->helper_mode = HELPER_LISTENING;
-	pair_attachment()->helper_wakes_at = 0;
+	pair_attachment()->progress_mode = PROGRESS_LISTENING;
+	pair_attachment()->progress_wakes_at = 0;
 	post(1, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
-	pair_attachment()->helper_mode = HELPER_STAYING_OUT;
+	pair_attachment()->progress_mode = PROGRESS_STAYING_OUT;
 	assert_int_equal(lent_count(), 0);
 	expect_sent(1, COMPLETION_SUCCESS);
 	progress();
@@ -514,7 +514,7 @@ static void test_those_who_wait_for_each_lend_nothing(void **state)
 		post_receive(i);
 	post(0, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
 	something_happens();
-	datagram_loans_end(pair_attachment(), 0);
+	ud_zcopies_end(pair_attachment(), 0);
 	expect_sent(0, COMPLETION_SUCCESS);
 	/* It has taken that completion. */
 	post(1, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
@@ -536,11 +536,11 @@ static void test_short_and_inline_ones_are_not_lent(void **state)
 {
 	(void)state;
 	post_receive(1);
-	post(1, PULL_LANE_BYTES_MIN - 1, SEND_SIGNALED, SEND_SEND);
+	post(1, ZCOPY_BYTES_MIN - 1, SEND_SIGNALED, SEND_SEND);
 	assert_int_equal(lent_count(), 0);
 	expect_sent(1, COMPLETION_SUCCESS);
 	progress();
-	expect_received(1, PULL_LANE_BYTES_MIN - 1);
+	expect_received(1, ZCOPY_BYTES_MIN - 1);
 }
 
 /* Requests of a queue pair end in order: two rings are not read in one. */
@@ -551,7 +551,7 @@ static void test_one_ring_at_a_time_borrows_from_a_queue_pair(void **state)
 	post_receive(2);
 	lend(1, DATAGRAM_BYTES);
 	something_happens();
-	sender->qp.express.route = &pair;
+	sender->qp.header_cache.route = &pair;
 	post(2, DATAGRAM_BYTES, SEND_SIGNALED, SEND_SEND);
 	assert_int_equal(lent_count(), 1);
 	progress();
@@ -566,9 +566,9 @@ static void test_a_reader_shows_how_far_it_came_when_nothing_comes(void **state)
 	(void)state;
 	post_receive(1);
 	lend(1, DATAGRAM_BYTES);
-	for (unsigned i = 0; i <= DATAGRAM_LOANS_IDLE_ROUNDS; i++) {
+	for (unsigned i = 0; i <= UD_ZCOPY_IDLE_ROUNDS; i++) {
 		(void)adapter_poll(pair.ends[1].adapter);
-		(void)datagram_loans_return(pair_attachment(), 0);
+		(void)ud_zcopies_return(pair_attachment(), 0);
 	}
 	expect_received(1, DATAGRAM_BYTES);
 	expect_sent(1, COMPLETION_SUCCESS);
@@ -578,11 +578,11 @@ static void test_a_reader_shows_how_far_it_came_when_nothing_comes(void **state)
 static void test_tickets_for_what_is_not_shared_are_refused(void **state)
 {
 	static const struct {
-		struct loan_ticket ticket;
+		struct ud_zcopy_ticket ticket;
 		uint32_t byte_count;
 	} records[] = {
-		{{.place = EXPOSURE_SHARED_BYTES}, 40 + 1},
-		{{.place = EXPOSURE_SHARED_BYTES - 4095}, 36 + 4096},
+		{{.place = RKEY_EXPORT_SHARED_BYTES}, 40 + 1},
+		{{.place = RKEY_EXPORT_SHARED_BYTES - 4095}, 36 + 4096},
 		{{.place = UINT32_MAX}, 36 + 4096},
 		{{.place = 0}, 36},
 		{{.place = 0}, 36 + 4097},
@@ -593,18 +593,18 @@ static void test_tickets_for_what_is_not_shared_are_refused(void **state)
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(records); i++) {
 		struct ring_record record = {.byte_count = records[i].byte_count,
-					     .kind = RECORD_LENT,
+					     .kind = RECORD_UD_ZCOPY,
 					     .port = 1 << 8 | 1,
 					     .packet_count = 1,
 					     .body = body};
 		uint64_t malformed = pair_attachment()->malformed;
 
 		memcpy(body, &records[i].ticket, sizeof(records[i].ticket));
-		assert_null(datagram_loan_receive(pair_attachment(), pair_channel(), 0, &record));
-		datagram_loan_receive_packet(pair_attachment(), pair_channel(), 0, &record);
+		assert_null(ud_zcopy_receive(pair_attachment(), pair_channel(), 0, &record));
+		ud_zcopy_receive_packet(pair_attachment(), pair_channel(), 0, &record);
 		assert_int_equal(pair_attachment()->malformed, malformed + 1);
 		for (record.byte_count = 0; record.byte_count < 40; record.byte_count++)
-			assert_null(datagram_loan_receive(pair_attachment(), pair_channel(), 0,
+			assert_null(ud_zcopy_receive(pair_attachment(), pair_channel(), 0,
 							  &record));
 	}
 	pair_channel()->release_in = 0;

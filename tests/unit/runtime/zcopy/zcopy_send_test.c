@@ -87,13 +87,13 @@ static void test_short_ones_do_not(void **state)
 	(void)state;
 	warm_up();
 	pair_post_receive(&pair.ends[1], 1, PAIR_BUFFER_BYTES);
-	assert_true(send(SEND_SEND, PULL_LANE_BYTES_MIN - 1, 1) > PULL_LANE_BYTES_MIN);
-	pair_take_both(PULL_LANE_BYTES_MIN - 1, 1);
+	assert_true(send(SEND_SEND, ZCOPY_BYTES_MIN - 1, 1) > ZCOPY_BYTES_MIN);
+	pair_take_both(ZCOPY_BYTES_MIN - 1, 1);
 }
 
 static void test_they_are_posted_and_sent_in_one_go(void **state)
 {
-	time_ns start = attachment_now();
+	time_ns start = runtime_now();
 	unsigned by_lane = 0;
 
 	(void)state;
@@ -134,9 +134,9 @@ static void test_a_receiver_off_the_lane_takes_them_as_packets(void **state)
 		pair_post_receive(&pair.ends[1], i, PAIR_BUFFER_BYTES);
 		adapter_lock(pair.ends[0].adapter);
 		assert_int_equal(send_locked(SEND_SEND, byte_count, i), RING_CACHE_LINE);
-		pair_attachment()->may_express = false;
+		pair_attachment()->may_go_fast = false;
 		adapter_progress(pair.ends[1].adapter, adapter_now(pair.ends[1].adapter));
-		pair_attachment()->may_express = true;
+		pair_attachment()->may_go_fast = true;
 		adapter_unlock(pair.ends[0].adapter);
 		pair_take_both(byte_count, i);
 	}
@@ -163,22 +163,22 @@ static void test_messages_outlive_the_sharing(void **state)
 	warm_up();
 	pair_post_receive(&pair.ends[1], 6, PAIR_BUFFER_BYTES);
 	adapter_lock(pair.ends[0].adapter);
-	assert_false(pull_lane_lends(pair_attachment(), buffer, PAIR_BUFFER_BYTES));
+	assert_false(zcopy_is_sending_from(pair_attachment(), buffer, PAIR_BUFFER_BYTES));
 	assert_int_equal(send_locked(SEND_SEND, 9000, 6), RING_CACHE_LINE);
-	assert_true(pull_lane_lends(pair_attachment(), buffer, 1));
-	assert_true(pull_lane_lends(pair_attachment(), buffer + 8999, 1));
-	assert_false(pull_lane_lends(pair_attachment(), buffer + 9000, 1));
-	assert_false(pull_lane_lends(pair_attachment(), buffer - 1, 1));
-	pair_attachment()->exposure.header->shared_is_off = 1;
-	pair_attachment()->exposure.adopted->is_on = false;
+	assert_true(zcopy_is_sending_from(pair_attachment(), buffer, 1));
+	assert_true(zcopy_is_sending_from(pair_attachment(), buffer + 8999, 1));
+	assert_false(zcopy_is_sending_from(pair_attachment(), buffer + 9000, 1));
+	assert_false(zcopy_is_sending_from(pair_attachment(), buffer - 1, 1));
+	pair_attachment()->rkey_export.header->shared_is_off = 1;
+	pair_attachment()->rkey_export.shared_mr->is_on = false;
 	adapter_progress(pair.ends[1].adapter, adapter_now(pair.ends[1].adapter));
 	assert_non_null(cq_first(pair.ends[1].cq));
 	adapter_unlock(pair.ends[0].adapter);
 	pair_take_both(9000, 6);
 	adapter_lock(pair.ends[0].adapter);
-	assert_false(pull_lane_lends(pair_attachment(), buffer, PAIR_BUFFER_BYTES));
-	pair_attachment()->exposure.header->shared_is_off = 0;
-	pair_attachment()->exposure.adopted->is_on = true;
+	assert_false(zcopy_is_sending_from(pair_attachment(), buffer, PAIR_BUFFER_BYTES));
+	pair_attachment()->rkey_export.header->shared_is_off = 0;
+	pair_attachment()->rkey_export.shared_mr->is_on = true;
 	adapter_unlock(pair.ends[0].adapter);
 }
 
@@ -191,10 +191,10 @@ static void test_what_another_took_back_is_asked_for_at_once(void **state)
 		pair_post_receive(&pair.ends[1], 7, PAIR_BUFFER_BYTES);
 		adapter_lock(pair.ends[0].adapter);
 		assert_int_equal(send_locked(SEND_SEND, 9000, 7), RING_CACHE_LINE);
-		pull_lane_take_back(&pair.ends[0].qp->qp);
-		pair_attachment()->may_express = !is_long_way;
+		zcopy_revoke(&pair.ends[0].qp->qp);
+		pair_attachment()->may_go_fast = !is_long_way;
 		adapter_progress(pair.ends[1].adapter, adapter_now(pair.ends[1].adapter));
-		pair_attachment()->may_express = true;
+		pair_attachment()->may_go_fast = true;
 		assert_null(cq_first(pair.ends[1].cq));
 		assert_true(pair.ends[1].qp->qp.responder.nak_was_sent);
 		adapter_unlock(pair.ends[0].adapter);
@@ -205,13 +205,13 @@ static void test_what_another_took_back_is_asked_for_at_once(void **state)
 /* What a peer writes into a ring is a stranger's word. */
 static void test_tickets_for_what_is_not_shared_are_refused(void **state)
 {
-	static const struct pull_ticket tickets[] = {
-		{.place = EXPOSURE_SHARED_BYTES, .byte_count = 1},
-		{.place = EXPOSURE_SHARED_BYTES - 4095, .byte_count = 4096},
+	static const struct zcopy_ticket tickets[] = {
+		{.place = RKEY_EXPORT_SHARED_BYTES, .byte_count = 1},
+		{.place = RKEY_EXPORT_SHARED_BYTES - 4095, .byte_count = 4096},
 		{.place = UINT64_MAX, .byte_count = 4096},
 		{.place = 0, .byte_count = 0},
 		{.place = 0, .byte_count = UINT32_MAX},
-		{.place = 0, .byte_count = 4096, .serial_index = EXPOSURE_PULL_SERIALS},
+		{.place = 0, .byte_count = 4096, .serial_index = RKEY_EXPORT_ZCOPY_SERIALS},
 		{.place = 0, .byte_count = 4096, .serial_index = UINT16_MAX},
 	};
 	uint8_t body[64] = {0};
@@ -222,19 +222,19 @@ static void test_tickets_for_what_is_not_shared_are_refused(void **state)
 	adapter_lock(pair.ends[0].adapter);
 	for (unsigned i = 0; i < ARRAY_COUNT(tickets); i++) {
 		struct ring_record record = {.byte_count = 20 + sizeof(tickets[i]),
-					     .kind = RECORD_PULLED,
+					     .kind = RECORD_ZCOPY,
 					     .port = 1 << 8 | 1,
 					     .packet_count = 4,
 					     .body = body};
 		uint64_t malformed = pair_attachment()->malformed;
 
 		memcpy(body + 20, &tickets[i], sizeof(tickets[i]));
-		assert_null(pull_lane_receive(pair_attachment(), pair_channel(), 0, &record));
-		pull_lane_receive_packets(pair_attachment(), pair_channel(), 0, &record);
+		assert_null(zcopy_receive(pair_attachment(), pair_channel(), 0, &record));
+		zcopy_receive_packets(pair_attachment(), pair_channel(), 0, &record);
 		assert_int_equal(pair_attachment()->malformed, malformed + 1);
 		for (record.byte_count = 0; record.byte_count < 20 + sizeof(tickets[i]);
 		     record.byte_count++)
-			assert_null(pull_lane_receive(pair_attachment(), pair_channel(), 0, &record));
+			assert_null(zcopy_receive(pair_attachment(), pair_channel(), 0, &record));
 	}
 	adapter_unlock(pair.ends[0].adapter);
 	/* The receive that was posted above is still there. */

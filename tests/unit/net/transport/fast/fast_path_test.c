@@ -46,8 +46,8 @@ struct world {
 	unsigned flight_count;
 	uint32_t sent_count[2][2]; /* by direction; requests, answers */
 	uint64_t request_digest[2];
-	unsigned express_posted, express_sent, express_received, express_acked;
-	unsigned express_foreseen, express_again; /* of those received */
+	unsigned short_send_posted, tx_header_cache, fast_received, fast_acked;
+	unsigned fast_foreseen, fast_again; /* of those received */
 	struct crossing last[2]; /* that was received by the express way; PSN: of that */
 	uint32_t inbox_next[2], outbox_next[2];
 };
@@ -88,28 +88,28 @@ static void acknowledge_express(struct world *world, unsigned side)
 {
 	struct psn psn;
 
-	if (express_is_known(&end_of(world, side)->qp) &&
-	    express_take_ack(&end_of(world, side)->qp, &psn)) {
+	if (fast_is_known(&end_of(world, side)->qp) &&
+	    fast_take_ack(&end_of(world, side)->qp, &psn)) {
 		struct crossing *crossing = new_crossing(world);
 
 		crossing->byte_count = 0;
 		crossing->psn = psn;
-		world->express_acked++;
+		world->fast_acked++;
 	}
 }
 
 static void send_express(struct world *world, unsigned side)
 {
 	struct endpoint *from = end_of(world, side);
-	struct express_packet packet;
+	struct fast_packet packet;
 
-	while (express_next(&from->qp, &packet)) {
+	while (fast_next(&from->qp, &packet)) {
 		struct crossing *crossing = new_crossing(world);
 
 		crossing->byte_count = packet.byte_count;
-		express_write(&from->qp, world->pair.now, &packet, crossing->bytes);
+		fast_write(&from->qp, world->pair.now, &packet, crossing->bytes);
 		count_completions(world);
-		world->express_sent++;
+		world->tx_header_cache++;
 	}
 	retry_date(&from->qp, world->pair.now);
 }
@@ -166,14 +166,14 @@ static void receive_ack_word(struct world *world, struct endpoint *to, struct ps
 		.packet_count = 1,
 	};
 
-	if (!express_acknowledge(&to->qp, world->pair.now, psn))
+	if (!fast_acknowledge(&to->qp, world->pair.now, psn))
 		qp_receive(&to->qp, world->pair.now, &packet);
 	retry_date(&to->qp, world->pair.now);
 }
 
 static uint32_t headers_of(const struct qp *qp)
 {
-	return EXPRESS_HEADER_BYTES + (qp->type == QP_UD ? DETH_BYTES : 0);
+	return FAST_HEADER_BYTES + (qp->type == QP_UD ? DETH_BYTES : 0);
 }
 
 /* Whether a sender could have said no more of it than its payload: all else is as in the one before,
@@ -181,7 +181,7 @@ static uint32_t headers_of(const struct qp *qp)
 static bool is_repeat(const struct crossing *last, const struct qp *qp, const uint8_t *bytes,
 		      uint32_t byte_count)
 {
-	const uint32_t psn_at = EXPRESS_PSN_OFFSET;
+	const uint32_t psn_at = FAST_PSN_OFFSET;
 	uint32_t word = get_be32(last->bytes + psn_at);
 
 	return last->byte_count == byte_count && byte_count > headers_of(qp) &&
@@ -189,18 +189,18 @@ static bool is_repeat(const struct crossing *last, const struct qp *qp, const ui
 	       get_be32(bytes + psn_at) ==
 		       ((word & 0xff000000u) | psn_add(psn_from(word), 1).value) &&
 	       (qp->type != QP_RC || word >> 31) &&
-	       memcmp(last->bytes + EXPRESS_HEADER_BYTES, bytes + EXPRESS_HEADER_BYTES,
-		      headers_of(qp) - EXPRESS_HEADER_BYTES) == 0;
+	       memcmp(last->bytes + FAST_HEADER_BYTES, bytes + FAST_HEADER_BYTES,
+		      headers_of(qp) - FAST_HEADER_BYTES) == 0;
 }
 
 /* On both ways in turn, of which one is for reliable connections only. */
-static bool receive_foreseen(struct world *world, struct endpoint *to, const uint8_t *bytes,
+static bool receive_predicted(struct world *world, struct endpoint *to, const uint8_t *bytes,
 			     uint32_t byte_count)
 {
 	if (to->qp.type == QP_RC && bytes[LRH_BYTES + BTH_BYTES - 1] & 1)
-		return express_receive_like(express_seen(&to->qp), world->pair.now, 1, bytes,
+		return fast_receive_expected(rx_header_cache(&to->qp), world->pair.now, 1, bytes,
 					    byte_count) == &to->qp;
-	return express_receive_foreseen(&to->qp, world->pair.now, 1, bytes, byte_count);
+	return fast_receive_predicted(&to->qp, world->pair.now, 1, bytes, byte_count);
 }
 
 /* As a round of the owner's does: one that is like the one before is taken at once. */
@@ -212,14 +212,14 @@ static bool take_express(struct world *world, struct endpoint *to, const struct 
 	if (is_repeat(last, &to->qp, bytes, byte_count) &&
 	    receive_again(&to->qp, world->pair.now, bytes + header_bytes,
 			  byte_count - header_bytes)) {
-		world->express_again++;
+		world->fast_again++;
 		return true;
 	}
-	if (receive_foreseen(world, to, bytes, byte_count)) {
-		world->express_foreseen++;
+	if (receive_predicted(world, to, bytes, byte_count)) {
+		world->fast_foreseen++;
 		return true;
 	}
-	return express_receive(&to->qp, world->pair.now, 1, bytes, bytes, byte_count);
+	return fast_receive(&to->qp, world->pair.now, 1, bytes, bytes, byte_count);
 }
 
 static bool receive_express(struct world *world, struct endpoint *to, const uint8_t *bytes,
@@ -252,7 +252,7 @@ static void deliver(struct world *world, unsigned side, uint64_t seed, unsigned 
 			receive_ack_word(world, to, crossing->psn);
 		else if (world->is_express && receive_express(world, to, crossing->bytes,
 							      crossing->byte_count))
-			world->express_received++;
+			world->fast_received++;
 		else
 			receive_long(world, to, crossing);
 		count_completions(world);
@@ -336,17 +336,17 @@ static void post_a_send(struct world *world, unsigned side, struct random *rando
 	if (!reads)
 		fill_pattern(area->bytes + offset, SLOT_BYTES, (uint32_t)request.wr_id);
 
-	struct express_packet packet;
+	struct fast_packet packet;
 
 	/* Half of those that could go at once do; the others wait for send_express. */
 	if (world->is_express && request.wr_id & 1 &&
-	    express_may_post(&end->qp, &request, &packet)) {
+	    fast_may_post(&end->qp, &request, &packet)) {
 		struct crossing *crossing = new_crossing(world);
 
 		crossing->byte_count = packet.byte_count;
-		express_write_posted(&end->qp, &request, &packet, crossing->bytes);
-		express_enqueue(&end->qp, world->pair.now, &request, &packet);
-		world->express_posted++;
+		fast_write_posted(&end->qp, &request, &packet, crossing->bytes);
+		fast_enqueue(&end->qp, world->pair.now, &request, &packet);
+		world->short_send_posted++;
 	} else {
 		(void)!qp_post_send(&end->qp, world->pair.now, &request);
 	}
@@ -473,11 +473,11 @@ static void test_connections_do_the_same_on_both_ways(void **state)
 	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		run_both(QP_RC, RECEIVES_OWN, seed, seed % 3 ? 0 : 30);
-		posted += worlds[1].express_posted;
-		sent += worlds[1].express_sent;
-		received += worlds[1].express_received;
-		acked += worlds[1].express_acked;
-		again += worlds[1].express_again;
+		posted += worlds[1].short_send_posted;
+		sent += worlds[1].tx_header_cache;
+		received += worlds[1].fast_received;
+		acked += worlds[1].fast_acked;
+		again += worlds[1].fast_again;
 	}
 	/* It would be easy to be alike by never taking it. */
 	assert_true(posted > SEEDS * STEPS / 10);
@@ -494,8 +494,8 @@ static void test_unreliable_connections_do_the_same_on_both_ways(void **state)
 	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		run_both(QP_UC, RECEIVES_OWN, seed, seed % 3 ? 0 : 30);
-		received += worlds[1].express_received;
-		again += worlds[1].express_again;
+		received += worlds[1].fast_received;
+		again += worlds[1].fast_again;
 	}
 	assert_true(received > SEEDS * STEPS / 20);
 	assert_true(again > SEEDS);
@@ -508,8 +508,8 @@ static void test_datagrams_do_the_same_on_both_ways(void **state)
 	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		run_both(QP_UD, RECEIVES_OWN, seed, seed % 3 ? 0 : 30);
-		received += worlds[1].express_received;
-		again += worlds[1].express_again;
+		received += worlds[1].fast_received;
+		again += worlds[1].fast_again;
 	}
 	assert_true(received > SEEDS * STEPS / 20);
 	assert_true(again > SEEDS);
@@ -523,7 +523,7 @@ static void test_shared_receive_queues_do_the_same_on_both_ways(void **state)
 	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		run_both(types[seed % 3], RECEIVES_SHARED, seed, seed % 4 ? 0 : 30);
-		received += worlds[1].express_received;
+		received += worlds[1].fast_received;
 	}
 	assert_true(received > SEEDS * STEPS / 20);
 }
@@ -532,15 +532,15 @@ static void test_shared_receive_queues_do_the_same_on_both_ways(void **state)
  * by the express way, if that is this world's and takes it. */
 static void send_changed(struct world *world, unsigned bit)
 {
-	struct express_packet packet;
+	struct fast_packet packet;
 	struct packet decoded;
 	uint8_t bytes[256];
 
 	world->last[1].byte_count = 0; /* headers are what this is about: no repeats */
 	post_receive(&world->pair, &world->pair.b, 64);
 	post_send(&world->pair, &world->pair.a, 8);
-	assert_true(express_next(&world->pair.a.qp, &packet));
-	express_write(&world->pair.a.qp, world->pair.now, &packet, bytes);
+	assert_true(fast_next(&world->pair.a.qp, &packet));
+	fast_write(&world->pair.a.qp, world->pair.now, &packet, bytes);
 	retry_date(&world->pair.a.qp, world->pair.now);
 	if (bit != NO_BIT)
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -593,9 +593,9 @@ static void judge_every_changed_bit(enum qp_type type, unsigned header_bytes)
 static void test_every_changed_bit_is_judged_as_on_the_long_way(void **state)
 {
 	(void)state;
-	judge_every_changed_bit(QP_RC, EXPRESS_HEADER_BYTES);
-	judge_every_changed_bit(QP_UC, EXPRESS_HEADER_BYTES);
-	judge_every_changed_bit(QP_UD, EXPRESS_HEADER_BYTES + DETH_BYTES);
+	judge_every_changed_bit(QP_RC, FAST_HEADER_BYTES);
+	judge_every_changed_bit(QP_UC, FAST_HEADER_BYTES);
+	judge_every_changed_bit(QP_UD, FAST_HEADER_BYTES + DETH_BYTES);
 }
 
 /* What was found about headers holds no longer when the port, the path or the state has changed. */
@@ -609,7 +609,7 @@ static void test_what_is_foreseen_is_forgotten_in_time(void **state)
 		send_changed(&worlds[i], NO_BIT);
 		send_changed(&worlds[i], NO_BIT);
 		assert_int_equal(to->received.count, 2);
-		assert_int_equal(worlds[i].express_foreseen, i);
+		assert_int_equal(worlds[i].fast_foreseen, i);
 		/* Another key: what has the old one is not for this port any more. */
 		to->port.pkeys[0] ^= 1;
 		to->environment.port_changes++;
@@ -646,8 +646,8 @@ static void test_a_queue_pair_in_rtr_receives_once_it_is_established(void **stat
 	struct endpoint_options options = endpoint_options_default(QP_RC);
 	struct random random = random_seeded(1);
 	struct endpoint *from = end_of(world, 0), *to = end_of(world, 1);
-	uint8_t bytes[2][EXPRESS_HEADER_BYTES_MAX + 8];
-	struct express_packet packet;
+	uint8_t bytes[2][FAST_HEADER_BYTES_MAX + 8];
+	struct fast_packet packet;
 	struct packet first;
 
 	(void)state;
@@ -666,14 +666,14 @@ static void test_a_queue_pair_in_rtr_receives_once_it_is_established(void **stat
 			.opcode = SEND_SEND, .sge_count = 1, .sges = &sge};
 
 		assert_int_equal(qp_post_send(&from->qp, 0, &request), 0);
-		assert_true(express_next(&from->qp, &packet));
-		express_write(&from->qp, 0, &packet, bytes[i]);
+		assert_true(fast_next(&from->qp, &packet));
+		fast_write(&from->qp, 0, &packet, bytes[i]);
 	}
-	assert_false(express_receive(&to->qp, 0, 1, bytes[0], bytes[0], packet.byte_count));
+	assert_false(fast_receive(&to->qp, 0, 1, bytes[0], bytes[0], packet.byte_count));
 	assert_int_equal(packet_decode(bytes[0], packet.byte_count, 1, &first), PACKET_OK);
 	qp_receive(&to->qp, 0, &first);
 	assert_int_equal(to->event_count, 1);
-	assert_true(express_receive(&to->qp, 0, 1, bytes[1], bytes[1], packet.byte_count));
+	assert_true(fast_receive(&to->qp, 0, 1, bytes[1], bytes[1], packet.byte_count));
 	assert_int_equal(to->received.count, 2);
 	rc_pair_release(&world->pair);
 }

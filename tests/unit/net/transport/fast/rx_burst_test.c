@@ -95,15 +95,15 @@ static void send_all(struct world *world)
 	struct qp *from = &world->pair.a.qp, *to = &receiver(world)->qp;
 
 	for (unsigned i = 0; i < 1 + MESSAGES; i++) {
-		struct express_packet packet;
+		struct fast_packet packet;
 
 		post_send(&world->pair, &world->pair.a, BYTES);
-		assert_true(express_next(from, &packet));
-		express_write(from, 0, &packet, world->packets[i]);
+		assert_true(fast_next(from, &packet));
+		fast_write(from, 0, &packet, world->packets[i]);
 		retry_date(from, 0);
 		world->packet_bytes = packet.byte_count;
 	}
-	assert_true(express_receive(to, 0, 1, world->packets[0], world->packets[0],
+	assert_true(fast_receive(to, 0, 1, world->packets[0], world->packets[0],
 				    world->packet_bytes));
 	if (world->is_express)
 		endpoint_count_completions(receiver(world));
@@ -121,13 +121,13 @@ static void receive_long(struct world *world, unsigned number)
 /* Up to so many of those from this number on, in a run. Returns how many were taken. */
 static unsigned receive_run(struct world *world, unsigned first, unsigned count)
 {
-	struct express_run run = express_run_begin(&receiver(world)->qp, 7, BYTES, count);
+	struct rx_burst run = rx_burst_begin(&receiver(world)->qp, 7, BYTES, count);
 
 	while (run.count < run.count_max &&
-	       express_run_take(&run,
+	       rx_burst_take(&run,
 				world->packets[first + run.count] + world->packet_bytes - BYTES))
 		;
-	express_run_end(&run);
+	rx_burst_end(&run);
 	endpoint_count_completions(receiver(world));
 	return run.count;
 }
@@ -341,28 +341,28 @@ static void test_no_run_begins_where_something_has_changed(void **state)
 		post_receives(&worlds[1], 0, 1 + MESSAGES);
 		send_all(&worlds[1]);
 
-		struct express_seen *seen = express_seen(qp);
+		struct rx_header_cache *seen = rx_header_cache(qp);
 		struct qp_environment *environment = &receiver(&worlds[1])->environment;
 
-		assert_int_equal(express_run_begin(qp, 7, BYTES, 3).count_max, 3);
-		assert_int_equal(express_run_begin(qp, 7, BYTES + 4, 3).count_max, 0);
+		assert_int_equal(rx_burst_begin(qp, 7, BYTES, 3).count_max, 3);
+		assert_int_equal(rx_burst_begin(qp, 7, BYTES + 4, 3).count_max, 0);
 		environment->port_changes++;
-		assert_int_equal(express_run_begin(qp, 7, BYTES, 3).count_max, 0);
+		assert_int_equal(rx_burst_begin(qp, 7, BYTES, 3).count_max, 0);
 		environment->port_changes--;
 		qp->responder.has_receive = true;
-		assert_int_equal(express_run_begin(qp, 7, BYTES, 3).count_max, 0);
+		assert_int_equal(rx_burst_begin(qp, 7, BYTES, 3).count_max, 0);
 		qp->responder.has_receive = false;
 		if (types[type] == QP_UD) {
 			environment->copy_datagram = copy_otherwise;
-			assert_int_equal(express_run_begin(qp, 7, BYTES, 3).count_max, 0);
+			assert_int_equal(rx_burst_begin(qp, 7, BYTES, 3).count_max, 0);
 			environment->copy_datagram = NULL;
 		} else {
 			qp->responder.inbound = INBOUND_SEND;
-			assert_int_equal(express_run_begin(qp, 7, BYTES, 3).count_max, 0);
+			assert_int_equal(rx_burst_begin(qp, 7, BYTES, 3).count_max, 0);
 			qp->responder.inbound = INBOUND_IDLE;
 		}
 		seen->qp = NULL;
-		assert_int_equal(express_run_begin(qp, 7, BYTES, 3).count_max, 0);
+		assert_int_equal(rx_burst_begin(qp, 7, BYTES, 3).count_max, 0);
 		release_worlds();
 	}
 }
@@ -379,23 +379,23 @@ static void test_the_receiver_of_a_run_is_the_one_that_had_it(void **state)
 		post_receives(&worlds[1], 0, 1 + MESSAGES);
 		send_all(&worlds[1]);
 
-		struct express_seen *seen = express_seen(qp);
+		struct rx_header_cache *seen = rx_header_cache(qp);
 		const struct psn psn = qp->responder.expected_psn;
 		const uint32_t byte_count = worlds[1].packet_bytes;
 
-		assert_ptr_equal(express_run_receiver(seen, 1, headers, byte_count, psn), qp);
-		assert_null(express_run_receiver(seen, 2, headers, byte_count, psn));
-		assert_null(express_run_receiver(seen, 1, headers, byte_count + 4, psn));
+		assert_ptr_equal(rx_burst_receiver(seen, 1, headers, byte_count, psn), qp);
+		assert_null(rx_burst_receiver(seen, 2, headers, byte_count, psn));
+		assert_null(rx_burst_receiver(seen, 1, headers, byte_count + 4, psn));
 		assert_ptr_equal(
-			express_run_receiver(seen, 1, headers, byte_count, psn_add(psn, 1)),
+			rx_burst_receiver(seen, 1, headers, byte_count, psn_add(psn, 1)),
 			is_connected ? NULL : qp);
-		for (unsigned bit = 0; bit < EXPRESS_PSN_OFFSET * 8; bit++) {
+		for (unsigned bit = 0; bit < FAST_PSN_OFFSET * 8; bit++) {
 			headers[bit / 8] ^= (uint8_t)(1 << bit % 8);
-			assert_null(express_run_receiver(seen, 1, headers, byte_count, psn));
+			assert_null(rx_burst_receiver(seen, 1, headers, byte_count, psn));
 			headers[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		}
-		express_release(qp);
-		assert_null(express_run_receiver(seen, 1, headers, byte_count, psn));
+		fast_release(qp);
+		assert_null(rx_burst_receiver(seen, 1, headers, byte_count, psn));
 		release_worlds();
 	}
 }

@@ -45,12 +45,12 @@ static void connect(void)
 }
 
 struct fetched {
-	struct express_pull pull;
+	struct zcopy_source pull;
 	const uint8_t *bytes;
 	bool is_gone;
 };
 
-static bool fetch(const struct express_pull *pull, uint8_t *ret_bytes)
+static bool fetch(const struct zcopy_source *pull, uint8_t *ret_bytes)
 {
 	const struct fetched *fetched = container_of(pull, struct fetched, pull);
 
@@ -62,11 +62,11 @@ static bool fetch(const struct express_pull *pull, uint8_t *ret_bytes)
  * could go that way. */
 static bool cross(bool is_lost, bool is_gone)
 {
-	uint8_t headers[EXPRESS_HEADER_BYTES_MAX] = {0};
-	struct express_packet packet;
+	uint8_t headers[FAST_HEADER_BYTES_MAX] = {0};
+	struct fast_packet packet;
 	struct psn psn;
 
-	if (!express_next_pulled(&pair.a.qp, &packet))
+	if (!fast_next_zcopy(&pair.a.qp, &packet))
 		return false;
 
 	struct fetched fetched = {
@@ -75,11 +75,11 @@ static bool cross(bool is_lost, bool is_gone)
 		.is_gone = is_gone,
 	};
 
-	express_write(&pair.a.qp, pair.now, &packet, headers);
+	fast_write(&pair.a.qp, pair.now, &packet, headers);
 	retry_date(&pair.a.qp, pair.now);
-	if (is_lost || !express_receive_pulled(&pair.b.qp, pair.now, 1, headers, &fetched.pull))
+	if (is_lost || !fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.pull))
 		return true;
-	if (express_take_ack(&pair.b.qp, &psn) && express_acknowledge(&pair.a.qp, pair.now, psn))
+	if (fast_take_ack(&pair.b.qp, &psn) && fast_acknowledge(&pair.a.qp, pair.now, psn))
 		retry_date(&pair.a.qp, pair.now);
 	return true;
 }
@@ -133,22 +133,22 @@ static void test_pulled_messages_arrive_as_others_do(void **state)
 
 static void test_lengths_that_do_not_agree_are_refused(void **state)
 {
-	uint8_t headers[EXPRESS_HEADER_BYTES_MAX] = {0};
-	struct express_packet packet;
+	uint8_t headers[FAST_HEADER_BYTES_MAX] = {0};
+	struct fast_packet packet;
 
 	(void)state;
 	connect();
 	(void)post_receive(&pair, &pair.b, MESSAGE_BYTES_MAX_HERE);
 	(void)post_send(&pair, &pair.a, 1000);
-	assert_true(express_next_pulled(&pair.a.qp, &packet));
-	express_write(&pair.a.qp, pair.now, &packet, headers);
+	assert_true(fast_next_zcopy(&pair.a.qp, &packet));
+	fast_write(&pair.a.qp, pair.now, &packet, headers);
 	for (uint32_t byte_count = 0; byte_count < 2000; byte_count++) {
 		struct fetched fetched = {.pull = {byte_count, packet.packet_count, fetch},
 					  .bytes = packet.payload,
 					  .is_gone = true};
 		bool agrees = byte_count > 768 && byte_count <= 1024;
 
-		assert_int_equal(express_receive_pulled(&pair.b.qp, pair.now, 1, headers,
+		assert_int_equal(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers,
 							&fetched.pull),
 				 agrees);
 	}
@@ -191,8 +191,8 @@ static void test_errors_and_resets_take_back_what_was_sent(void **state)
 /* There need not be a timer at the other end. */
 static void test_what_could_not_be_fetched_is_asked_for_once(void **state)
 {
-	uint8_t headers[EXPRESS_HEADER_BYTES_MAX] = {0};
-	struct express_packet packet;
+	uint8_t headers[FAST_HEADER_BYTES_MAX] = {0};
+	struct fast_packet packet;
 
 	(void)state;
 	for (unsigned is_unusual = 0; is_unusual < 2; is_unusual++) {
@@ -202,17 +202,17 @@ static void test_what_could_not_be_fetched_is_asked_for_once(void **state)
 		const uint8_t *place = post_receive(&pair, &pair.b, MESSAGE_BYTES_MAX_HERE);
 		const uint8_t *sent = post_send(&pair, &pair.a, 1000);
 
-		assert_true(express_next_pulled(&pair.a.qp, &packet));
-		express_write(&pair.a.qp, pair.now, &packet, headers);
+		assert_true(fast_next_zcopy(&pair.a.qp, &packet));
+		fast_write(&pair.a.qp, pair.now, &packet, headers);
 
 		struct fetched gone = {.pull = {1000, packet.packet_count, fetch},
 				       .bytes = packet.payload,
 				       .is_gone = true};
 
 		if (is_unusual)
-			express_pull_failed(&pair.b.qp, 1, headers);
+			fast_zcopy_failed(&pair.b.qp, 1, headers);
 		else
-			assert_true(express_receive_pulled(&pair.b.qp, pair.now, 1, headers,
+			assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers,
 							   &gone.pull));
 		assert_true(pair.b.qp.responder.nak_is_due);
 		run_until_idle(&pair);
@@ -220,10 +220,10 @@ static void test_what_could_not_be_fetched_is_asked_for_once(void **state)
 		(void)expect_received(&pair.b, COMPLETION_SUCCESS);
 		assert_memory_equal(place, sent, 1000);
 		/* One that has been received is nothing to ask for; nor is a stranger's. */
-		express_pull_failed(&pair.b.qp, 1, headers);
+		fast_zcopy_failed(&pair.b.qp, 1, headers);
 		headers[7] ^= 1;
 		headers[LRH_BYTES + 11] = (uint8_t)(headers[LRH_BYTES + 11] + 50);
-		express_pull_failed(&pair.b.qp, 1, headers);
+		fast_zcopy_failed(&pair.b.qp, 1, headers);
 		assert_false(pair.b.qp.responder.nak_is_due);
 		rc_pair_release(&pair);
 	}
@@ -231,17 +231,17 @@ static void test_what_could_not_be_fetched_is_asked_for_once(void **state)
 
 static void test_what_can_not_be_pulled_is_not(void **state)
 {
-	struct express_packet packet;
+	struct fast_packet packet;
 
 	(void)state;
 	connect();
-	assert_false(express_next_pulled(&pair.a.qp, &packet)); /* nothing there */
+	assert_false(fast_next_zcopy(&pair.a.qp, &packet)); /* nothing there */
 	(void)post_send(&pair, &pair.a, 0);
-	assert_false(express_next_pulled(&pair.a.qp, &packet));
+	assert_false(fast_next_zcopy(&pair.a.qp, &packet));
 	rc_pair_release(&pair);
 	connect();
 	(void)post_write(&pair, &pair.a, &pair.b, 0, 1000);
-	assert_false(express_next_pulled(&pair.a.qp, &packet));
+	assert_false(fast_next_zcopy(&pair.a.qp, &packet));
 	rc_pair_release(&pair);
 }
 
@@ -260,7 +260,7 @@ static void connect_datagrams(void)
 static const uint8_t *lend(uint64_t wr_id, uint32_t byte_count, uint32_t flags,
 			   struct fetched *ret_fetched)
 {
-	static uint8_t headers[EXPRESS_HEADER_BYTES_MAX];
+	static uint8_t headers[FAST_HEADER_BYTES_MAX];
 	static const struct address_vector address = {.dlid = 2, .port_number = 1};
 	const uint8_t *bytes = area_take(&pair.a.outbox, byte_count);
 	const struct sge sge = area_sge(&pair.a.outbox, bytes, byte_count);
@@ -275,12 +275,12 @@ static const uint8_t *lend(uint64_t wr_id, uint32_t byte_count, uint32_t flags,
 		.sge_count = 1,
 		.sges = &sge,
 	};
-	struct express_packet packet;
+	struct fast_packet packet;
 
-	assert_true(express_may_post(&pair.a.qp, &request, &packet));
-	packet.is_pulled = true;
-	express_post_packet(&pair.a.qp, &request, &packet, headers);
-	express_post_request(&pair.a.qp, pair.now, &request, &packet);
+	assert_true(fast_may_post(&pair.a.qp, &request, &packet));
+	packet.is_zcopy = true;
+	fast_post_packet(&pair.a.qp, &request, &packet, headers);
+	fast_post_request(&pair.a.qp, pair.now, &request, &packet);
 	*ret_fetched = (struct fetched){.pull = {byte_count, 1, fetch}, .bytes = bytes};
 	return headers;
 }
@@ -298,16 +298,16 @@ static void test_a_lent_datagram_is_done_when_its_owner_says_so(void **state)
 		expect_no_completion(&pair.a);
 		/* A length that the headers do not say is nobody's. */
 		fetched.pull.byte_count--;
-		assert_false(express_receive_pulled(&pair.b.qp, pair.now, 1, headers,
+		assert_false(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers,
 						    &fetched.pull));
 		fetched.pull.byte_count++;
-		assert_true(express_receive_pulled(&pair.b.qp, pair.now, 1, headers,
+		assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers,
 						   &fetched.pull));
 		assert_int_equal(expect_received(&pair.b, COMPLETION_SUCCESS)->byte_count,
 				 GRH_BYTES + byte_count);
 		assert_memory_equal(place + GRH_BYTES, fetched.bytes, byte_count);
 		expect_no_completion(&pair.a);
-		express_loan_returned(&pair.a.qp, pair.now);
+		fast_ud_zcopy_done(&pair.a.qp, pair.now);
 		assert_int_equal(expect_completion(&pair.a, COMPLETION_SUCCESS)->wr_id, byte_count);
 	}
 	assert_int_equal(taken_back, 0);
@@ -319,8 +319,8 @@ static void test_a_lent_datagram_is_done_when_its_owner_says_so(void **state)
 static bool take_second(enum qp_type type, unsigned bit, bool is_remembered)
 {
 	enum { BYTES = 1026 };
-	uint8_t headers[EXPRESS_HEADER_BYTES_MAX] = {0};
-	struct express_packet packet;
+	uint8_t headers[FAST_HEADER_BYTES_MAX] = {0};
+	struct fast_packet packet;
 	struct fetched fetched;
 	bool is_taken = false;
 
@@ -334,18 +334,18 @@ static bool take_second(enum qp_type type, unsigned bit, bool is_remembered)
 			memcpy(headers, lend(i, BYTES, 0, &fetched), sizeof(headers));
 		} else {
 			(void)post_send(&pair, &pair.a, BYTES);
-			assert_true(express_next_pulled(&pair.a.qp, &packet));
-			express_write(&pair.a.qp, pair.now, &packet, headers);
+			assert_true(fast_next_zcopy(&pair.a.qp, &packet));
+			fast_write(&pair.a.qp, pair.now, &packet, headers);
 			fetched = (struct fetched){.pull = {BYTES, 1, fetch},
 						   .bytes = packet.payload};
 		}
 		if (i == 1)
 			headers[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		if (!is_remembered)
-			express_seen(&pair.b.qp)->qp = NULL;
-		is_taken = express_receive_pulled(&pair.b.qp, pair.now, 1, headers, &fetched.pull);
+			rx_header_cache(&pair.b.qp)->qp = NULL;
+		is_taken = fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.pull);
 		assert_true(is_taken || i == 1);
-		assert_true(express_seen(&pair.b.qp)->qp == &pair.b.qp || i == 1);
+		assert_true(rx_header_cache(&pair.b.qp)->qp == &pair.b.qp || i == 1);
 	}
 	for (unsigned i = 0; i < 1u + is_taken; i++) {
 		const struct completion *received = expect_received(&pair.b, COMPLETION_SUCCESS);
@@ -366,7 +366,7 @@ static void test_what_is_like_the_last_is_judged_as_that_was(void **state)
 	(void)state;
 	for (unsigned type = 0; type < ARRAY_COUNT(types); type++) {
 		const unsigned bits =
-			8 * (EXPRESS_HEADER_BYTES + (types[type] == QP_UD ? DETH_BYTES : 0));
+			8 * (FAST_HEADER_BYTES + (types[type] == QP_UD ? DETH_BYTES : 0));
 
 		for (unsigned bit = 0; bit < bits; bit++) {
 			assert_int_equal(take_second(types[type], bit, true),
@@ -393,13 +393,13 @@ static void test_whoever_copies_in_its_own_way_takes_no_loan(void **state)
 	for (unsigned i = 0; i < 2; i++)
 		(void)post_receive(&pair, &pair.b, GRH_BYTES + 1024);
 	headers = lend(1, 1024, 0, &fetched);
-	assert_true(express_receive_pulled(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
+	assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
 	(void)expect_received(&pair.b, COMPLETION_SUCCESS);
 	headers = lend(2, 1024, 0, &fetched);
 	pair.b.environment.copy_datagram = copy_nothing;
-	assert_false(express_receive_pulled(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
+	assert_false(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
 	pair.b.environment.copy_datagram = NULL;
-	assert_true(express_receive_pulled(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
+	assert_true(fast_receive_zcopy(&pair.b.qp, pair.now, 1, headers, &fetched.pull));
 	(void)expect_received(&pair.b, COMPLETION_SUCCESS);
 	rc_pair_release(&pair);
 }
@@ -414,11 +414,11 @@ static void test_lent_datagrams_end_in_order_with_others(void **state)
 	(void)lend(2, 1024, 0, &fetched);
 	(void)lend(3, 1024, SEND_SIGNALED, &fetched);
 	expect_no_completion(&pair.a);
-	express_loan_returned(&pair.a.qp, pair.now);
+	fast_ud_zcopy_done(&pair.a.qp, pair.now);
 	assert_int_equal(expect_completion(&pair.a, COMPLETION_SUCCESS)->wr_id, 1);
-	express_loan_returned(&pair.a.qp, pair.now);
+	fast_ud_zcopy_done(&pair.a.qp, pair.now);
 	expect_no_completion(&pair.a);
-	express_loan_returned(&pair.a.qp, pair.now);
+	fast_ud_zcopy_done(&pair.a.qp, pair.now);
 	assert_int_equal(expect_completion(&pair.a, COMPLETION_SUCCESS)->wr_id, 3);
 	rc_pair_release(&pair);
 }

@@ -51,11 +51,11 @@ static void compare_worlds(void)
 /* One more message of a's. Returns the bytes of its packet. */
 static uint32_t write_next(struct world *world, uint32_t size, uint8_t *ret_bytes)
 {
-	struct express_packet packet;
+	struct fast_packet packet;
 
 	post_send(&world->pair, &world->pair.a, size);
-	assert_true(express_next(&world->pair.a.qp, &packet));
-	express_write(&world->pair.a.qp, world->pair.now, &packet, ret_bytes);
+	assert_true(fast_next(&world->pair.a.qp, &packet));
+	fast_write(&world->pair.a.qp, world->pair.now, &packet, ret_bytes);
 	retry_date(&world->pair.a.qp, world->pair.now);
 	return packet.byte_count;
 }
@@ -79,7 +79,7 @@ static void send_again(struct world *world, uint32_t size, bool is_repeat)
 		assert_int_equal(is_taken, is_repeat);
 		if (!is_taken)
 			is_taken =
-				express_receive(to, world->pair.now, 1, bytes, bytes, byte_count);
+				fast_receive(to, world->pair.now, 1, bytes, bytes, byte_count);
 		endpoint_count_completions(&world->pair.b);
 		if (is_taken)
 			return;
@@ -92,8 +92,8 @@ static void send_again(struct world *world, uint32_t size, bool is_repeat)
  * the PSN word, at which nobody looks. */
 static void test_no_changed_bit_of_a_datagram_is_foreseen(void **state)
 {
-	enum { PSN_BIT = EXPRESS_PSN_OFFSET * 8 };
-	const unsigned bits = (EXPRESS_HEADER_BYTES + DETH_BYTES) * 8;
+	enum { PSN_BIT = FAST_PSN_OFFSET * 8 };
+	const unsigned bits = (FAST_HEADER_BYTES + DETH_BYTES) * 8;
 
 	(void)state;
 	for (unsigned bit = 0; bit < bits; bit++) {
@@ -108,7 +108,7 @@ static void test_no_changed_bit_of_a_datagram_is_foreseen(void **state)
 		send_again(world, 8, false);
 		byte_count = write_next(world, 8, bytes);
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		assert_int_equal(express_receive_foreseen(to, 0, 1, bytes, byte_count),
+		assert_int_equal(fast_receive_predicted(to, 0, 1, bytes, byte_count),
 				 bit / 32 == PSN_BIT / 32);
 		/* Nor was it forgotten by that. */
 		assert_true(receive_again(to, 0, bytes + byte_count - 8, 8));
@@ -120,19 +120,19 @@ static void test_no_changed_bit_of_a_datagram_is_foreseen(void **state)
  * request and reserved. */
 static void test_no_changed_bit_of_a_message_is_like_the_one_before(void **state)
 {
-	enum { PSN_BIT = EXPRESS_PSN_OFFSET * 8 };
-	const unsigned bits = EXPRESS_HEADER_BYTES * 8;
+	enum { PSN_BIT = FAST_PSN_OFFSET * 8 };
+	const unsigned bits = FAST_HEADER_BYTES * 8;
 
 	(void)state;
 	for (unsigned bit = 0; bit < bits; bit++) {
 		struct world *world = &worlds[1];
 		struct qp *to = &world->pair.b.qp;
-		const struct express_seen *seen;
+		const struct rx_header_cache *seen;
 		uint8_t bytes[256];
 		uint32_t byte_count;
 
 		connect_worlds(QP_RC);
-		seen = express_seen(to);
+		seen = rx_header_cache(to);
 		for (unsigned i = 0; i < 3; i++)
 			post_receive(&world->pair, &world->pair.b, 64);
 		send_again(world, 8, false);
@@ -141,9 +141,9 @@ static void test_no_changed_bit_of_a_message_is_like_the_one_before(void **state
 
 		bool is_like = bit / 8 == PSN_BIT / 8;
 
-		assert_null(express_receive_like(seen, 0, 2, bytes, byte_count));
-		assert_null(express_receive_like(seen, 0, 1, bytes, byte_count - 4));
-		assert_ptr_equal(express_receive_like(seen, 0, 1, bytes, byte_count),
+		assert_null(fast_receive_expected(seen, 0, 2, bytes, byte_count));
+		assert_null(fast_receive_expected(seen, 0, 1, bytes, byte_count - 4));
+		assert_ptr_equal(fast_receive_expected(seen, 0, 1, bytes, byte_count),
 				 is_like ? to : NULL);
 		endpoint_count_completions(&world->pair.b);
 		assert_int_equal(world->pair.b.received.count, is_like ? 2 : 1);
@@ -168,7 +168,7 @@ static void test_datagrams_and_queue_pairs_that_are_gone_receive_nothing_like_it
 		post_receive(&worlds[1].pair, to, 64);
 		send_again(&worlds[1], 8, false);
 		byte_count = write_next(&worlds[1], 8, bytes);
-		assert_null(express_receive_like(express_seen(&to->qp), 0, 1, bytes, byte_count));
+		assert_null(fast_receive_expected(rx_header_cache(&to->qp), 0, 1, bytes, byte_count));
 		release_worlds();
 	}
 	connect_worlds(QP_RC);
@@ -176,8 +176,8 @@ static void test_datagrams_and_queue_pairs_that_are_gone_receive_nothing_like_it
 	post_receive(&worlds[1].pair, to, 64);
 	send_again(&worlds[1], 8, false);
 	byte_count = write_next(&worlds[1], 8, bytes);
-	express_release(&to->qp);
-	assert_null(express_receive_like(express_seen(&to->qp), 0, 1, bytes, byte_count));
+	fast_release(&to->qp);
+	assert_null(fast_receive_expected(rx_header_cache(&to->qp), 0, 1, bytes, byte_count));
 	release_worlds();
 }
 
@@ -202,10 +202,10 @@ static void test_a_datagram_that_is_copied_otherwise_is_not_foreseen(void **stat
 	send_again(&worlds[1], 8, false);
 	byte_count = write_next(&worlds[1], 8, bytes);
 	to->environment.copy_datagram = copy_otherwise;
-	assert_false(express_receive_foreseen(&to->qp, 0, 1, bytes, byte_count));
+	assert_false(fast_receive_predicted(&to->qp, 0, 1, bytes, byte_count));
 	assert_false(receive_again(&to->qp, 0, bytes + byte_count - 8, 8));
 	to->environment.copy_datagram = NULL;
-	assert_true(express_receive_foreseen(&to->qp, 0, 1, bytes, byte_count));
+	assert_true(fast_receive_predicted(&to->qp, 0, 1, bytes, byte_count));
 	release_worlds();
 }
 

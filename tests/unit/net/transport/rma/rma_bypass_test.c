@@ -13,16 +13,16 @@
 
 static struct rc_pair pair;
 static uint64_t word;
-static struct placed_requests placed;
+static struct rma_progress placed;
 static unsigned ended;
 
-static void end_placing(struct qp *qp)
+static void end_rma(struct qp *qp)
 {
 	ended++;
 	if (qp->responder.placed)
-		(void)shortcut_catch_up(qp);
+		(void)rma_bypass_catch_up(qp);
 	qp->responder.placed = NULL;
-	qp->owner_placement = NULL;
+	qp->owner_rma = NULL;
 }
 
 static void connect_pair(enum qp_type type)
@@ -31,10 +31,10 @@ static void connect_pair(enum qp_type type)
 
 	options.mtu_code = MTU_256;
 	rc_pair_connect_with(&pair, &options);
-	pair.a.environment.end_placing = end_placing;
-	pair.b.environment.end_placing = end_placing;
-	word = placed_word(pair.b.qp.responder.expected_psn.value, 0, 1);
-	placed = (struct placed_requests){&word, word};
+	pair.a.environment.end_rma = end_rma;
+	pair.b.environment.end_rma = end_rma;
+	word = rma_progress_word(pair.b.qp.responder.expected_psn.value, 0, 1);
+	placed = (struct rma_progress){&word, word};
 	pair.b.qp.responder.placed = &placed;
 	ended = 0;
 }
@@ -42,11 +42,11 @@ static void connect_pair(enum qp_type type)
 /* What runtime/rma/rma.c does, without the bytes. */
 static void place(unsigned *message_count)
 {
-	struct shortcut shortcut;
+	struct bypass bypass;
 
-	assert_true(shortcut_next(&pair.a.qp, &shortcut));
-	shortcut_done(&pair.a.qp, pair.now);
-	word = placed_word(pair.a.qp.requester.next_psn.value, ++*message_count, 1);
+	assert_true(rma_bypass_next(&pair.a.qp, &bypass));
+	rma_bypass_done(&pair.a.qp, pair.now);
+	word = rma_progress_word(pair.a.qp.requester.next_psn.value, ++*message_count, 1);
 }
 
 /* b_to_a: the MSN that the next ACK carries. */
@@ -98,7 +98,7 @@ static void test_a_lost_packet_between_is_still_missed(void **state)
 
 static void test_nothing_goes_past_what_is_not_acknowledged(void **state)
 {
-	struct shortcut shortcut;
+	struct bypass bypass;
 	unsigned message_count = 0;
 
 	(void)state;
@@ -107,7 +107,7 @@ static void test_nothing_goes_past_what_is_not_acknowledged(void **state)
 	post_send(&pair, &pair.a, 10);
 	rc_pair_transmit(&pair);
 	post_write(&pair, &pair.a, &pair.b, 0, 8);
-	assert_false(shortcut_next(&pair.a.qp, &shortcut));
+	assert_false(rma_bypass_next(&pair.a.qp, &bypass));
 	/* Held back, it does not become packets either, until it may go. */
 	pair.a.qp.requester.hold = HOLD_UNTIL_ACKNOWLEDGED;
 	run_until_idle(&pair);
@@ -139,13 +139,13 @@ static void test_requests_that_are_held_are_resent_all_the_same(void **state)
 /* What is wrong with a request is found and told by the packets' way. */
 static void test_only_sound_one_sided_requests_go(void **state)
 {
-	struct shortcut shortcut;
+	struct bypass bypass;
 
 	(void)state;
 	connect_pair(QP_RC);
-	assert_false(shortcut_next(&pair.a.qp, &shortcut)); /* there is none */
+	assert_false(rma_bypass_next(&pair.a.qp, &bypass)); /* there is none */
 	post_write(&pair, &pair.a, &pair.b, 0, 0);
-	assert_false(shortcut_next(&pair.a.qp, &shortcut)); /* no bytes */
+	assert_false(rma_bypass_next(&pair.a.qp, &bypass)); /* no bytes */
 	run_until_idle(&pair);
 	expect_completion(&pair.a, COMPLETION_SUCCESS);
 
@@ -154,7 +154,7 @@ static void test_only_sound_one_sided_requests_go(void **state)
 		.opcode = SEND_RDMA_WRITE, .flags = SEND_SIGNALED, .sge_count = 1, .sges = &sge};
 
 	assert_int_equal(post(&pair, &pair.a, &request), 0);
-	assert_false(shortcut_next(&pair.a.qp, &shortcut)); /* a bad L_Key */
+	assert_false(rma_bypass_next(&pair.a.qp, &bypass)); /* a bad L_Key */
 	run_until_idle(&pair);
 	expect_completion(&pair.a, COMPLETION_LOCAL_PROTECTION);
 	rc_pair_release(&pair);
@@ -165,7 +165,7 @@ static void test_simple_requests_are_those_of_the_long_way(void **state)
 {
 	static const uint32_t sizes[] = {1, 8, 256, 257, 600};
 	struct simple_request simple;
-	struct shortcut shortcut;
+	struct bypass bypass;
 	struct psn ends[2];
 
 	(void)state;
@@ -177,18 +177,18 @@ static void test_simple_requests_are_those_of_the_long_way(void **state)
 					post_read(&pair, &pair.a, &pair.b, 16, sizes[i]);
 				else
 					post_write(&pair, &pair.a, &pair.b, 16, sizes[i]);
-				assert_true(shortcut_simple(&pair.a.qp, 600, &simple));
-				assert_true(shortcut_next(&pair.a.qp, &shortcut));
+				assert_true(rma_bypass_simple(&pair.a.qp, 600, &simple));
+				assert_true(rma_bypass_next(&pair.a.qp, &bypass));
 				assert_int_equal(simple.is_read, is_read);
-				assert_int_equal(simple.byte_count, shortcut.byte_count);
-				assert_int_equal(simple.remote_key, shortcut.remote_key);
-				assert_int_equal(simple.remote_address, shortcut.remote_address);
-				assert_ptr_equal(simple.bytes, shortcut.payload.spans[0].bytes);
+				assert_int_equal(simple.byte_count, bypass.byte_count);
+				assert_int_equal(simple.remote_key, bypass.remote_key);
+				assert_int_equal(simple.remote_address, bypass.remote_address);
+				assert_ptr_equal(simple.bytes, bypass.payload.spans[0].bytes);
 				if (way)
-					shortcut_done(&pair.a.qp, pair.now);
+					rma_bypass_done(&pair.a.qp, pair.now);
 				else
-					assert_int_equal(shortcut_simple_done(&pair.a.qp, pair.now),
-							 shortcut.psn_count);
+					assert_int_equal(rma_bypass_simple_done(&pair.a.qp, pair.now),
+							 bypass.psn_count);
 				expect_completion(&pair.a, COMPLETION_SUCCESS);
 				assert_int_equal(pair.a.qp.requester.reads_outstanding, 0);
 				ends[way] = pair.a.qp.requester.next_psn;
@@ -204,20 +204,20 @@ static void test_what_is_not_simple_is_left_alone(void **state)
 
 	(void)state;
 	connect_pair(QP_RC);
-	assert_false(shortcut_simple(&pair.a.qp, 600, &simple)); /* there is none */
+	assert_false(rma_bypass_simple(&pair.a.qp, 600, &simple)); /* there is none */
 	post_write(&pair, &pair.a, &pair.b, 0, 601);
-	assert_false(shortcut_simple(&pair.a.qp, 600, &simple)); /* too long */
-	assert_true(shortcut_simple(&pair.a.qp, 601, &simple));
+	assert_false(rma_bypass_simple(&pair.a.qp, 600, &simple)); /* too long */
+	assert_true(rma_bypass_simple(&pair.a.qp, 601, &simple));
 	pair.a.qp.requester.hold = HOLD_ALL;
-	assert_false(shortcut_simple(&pair.a.qp, 601, &simple)); /* held back */
+	assert_false(rma_bypass_simple(&pair.a.qp, 601, &simple)); /* held back */
 	rc_pair_release(&pair);
 
 	/* A READ that the queue pair must not send. */
 	connect_pair(QP_RC);
 	post_read(&pair, &pair.a, &pair.b, 0, 8);
-	assert_true(shortcut_simple(&pair.a.qp, 600, &simple));
+	assert_true(rma_bypass_simple(&pair.a.qp, 600, &simple));
 	pair.a.qp.attributes.initiator_depth = 0;
-	assert_false(shortcut_simple(&pair.a.qp, 600, &simple));
+	assert_false(rma_bypass_simple(&pair.a.qp, 600, &simple));
 	rc_pair_release(&pair);
 
 	/* A bad L_Key, and two places. */
@@ -228,7 +228,7 @@ static void test_what_is_not_simple_is_left_alone(void **state)
 	for (request.sge_count = 1; request.sge_count <= 2; request.sge_count++) {
 		connect_pair(QP_RC);
 		assert_int_equal(post(&pair, &pair.a, &request), 0);
-		assert_false(shortcut_simple(&pair.a.qp, 600, &simple));
+		assert_false(rma_bypass_simple(&pair.a.qp, 600, &simple));
 		rc_pair_release(&pair);
 	}
 }
@@ -256,21 +256,21 @@ static void carry_out_queued(const struct send_request *request)
 	struct simple_request simple;
 
 	assert_int_equal(post(&pair, &pair.a, request), 0);
-	assert_true(shortcut_simple(&pair.a.qp, 600, &simple));
-	(void)shortcut_simple_done(&pair.a.qp, pair.now);
+	assert_true(rma_bypass_simple(&pair.a.qp, 600, &simple));
+	(void)rma_bypass_simple_done(&pair.a.qp, pair.now);
 }
 
 static void carry_out_unposted(const struct send_request *request)
 {
 	struct simple_request simple;
 
-	assert_true(shortcut_may_post(&pair.a.qp, request, 600, &simple));
+	assert_true(rma_bypass_may_post(&pair.a.qp, request, 600, &simple));
 	assert_ptr_equal(simple.bytes, (void *)(uintptr_t)request->sges[0].address);
 	assert_int_equal(simple.byte_count, request->sges[0].byte_count);
 	assert_int_equal(simple.remote_address, request->remote_address);
 	assert_int_equal(simple.remote_key, request->remote_key);
 	assert_int_equal(simple.is_read, request->opcode == SEND_RDMA_READ);
-	(void)shortcut_posted(&pair.a.qp, pair.now, &simple);
+	(void)rma_bypass_posted(&pair.a.qp, pair.now, &simple);
 }
 
 /* What the request leaves behind, by either way. */
@@ -349,7 +349,7 @@ static void test_requests_with_and_without_slots_share_the_queue(void **state)
 	request.flags = 0;
 	for (unsigned i = 0; i < 5; i++)
 		(i % 2 ? carry_out_queued : carry_out_unposted)(&request);
-	assert_false(shortcut_may_post(&pair.a.qp, &request, 600, &simple));
+	assert_false(rma_bypass_may_post(&pair.a.qp, &request, 600, &simple));
 	assert_int_equal(post(&pair, &pair.a, &request), -ENOMEM);
 	rc_pair_release(&pair);
 }
@@ -365,7 +365,7 @@ static void test_a_packet_after_requests_without_slots_is_in_order(void **state)
 
 	assert_true(pair.a.qp.signal_all);
 	carry_out_unposted(&request);
-	word = placed_word(pair.a.qp.requester.next_psn.value, 1, 1);
+	word = rma_progress_word(pair.a.qp.requester.next_psn.value, 1, 1);
 	expect_completion(&pair.a, COMPLETION_SUCCESS);
 	post_receive(&pair, &pair.b, 64);
 	post_send(&pair, &pair.a, 10);
@@ -489,7 +489,7 @@ static void test_whatever_is_unusual_is_to_be_posted(void **state)
 
 		const struct requester before = pair.a.qp.requester;
 
-		assert_int_equal(shortcut_may_post(&pair.a.qp, &request, 600, &simple),
+		assert_int_equal(rma_bypass_may_post(&pair.a.qp, &request, 600, &simple),
 				 obstacle == NO_OBSTACLE);
 		expect_same_requesters(&before, &pair.a.qp.requester);
 		pair.a.qp.requester.hold = HOLD_NONE;
@@ -507,22 +507,22 @@ static void test_only_reads_that_may_be_asked_go_without_a_slot(void **state)
 
 	struct send_request request = unposted(SEND_RDMA_READ, 8, SEND_SIGNALED, &sge);
 
-	assert_true(shortcut_may_post(&pair.a.qp, &request, 600, &simple));
+	assert_true(rma_bypass_may_post(&pair.a.qp, &request, 600, &simple));
 	request.flags |= SEND_INLINE;
-	assert_false(shortcut_may_post(&pair.a.qp, &request, 600, &simple));
+	assert_false(rma_bypass_may_post(&pair.a.qp, &request, 600, &simple));
 	request.flags = 0;
 	pair.a.qp.attributes.initiator_depth = 0;
-	assert_false(shortcut_may_post(&pair.a.qp, &request, 600, &simple));
+	assert_false(rma_bypass_may_post(&pair.a.qp, &request, 600, &simple));
 	rc_pair_release(&pair);
 
 	connect_pair(QP_UC);
 	request = unposted(SEND_RDMA_READ, 8, 0, &sge);
-	assert_false(shortcut_may_post(&pair.a.qp, &request, 600, &simple));
+	assert_false(rma_bypass_may_post(&pair.a.qp, &request, 600, &simple));
 	request = unposted(SEND_RDMA_WRITE, 8, 0, &sge);
-	assert_true(shortcut_may_post(&pair.a.qp, &request, 600, &simple));
+	assert_true(rma_bypass_may_post(&pair.a.qp, &request, 600, &simple));
 	for (unsigned opcode = SEND_RDMA_WRITE + 1; opcode <= SEND_RESYNC; opcode++) {
 		request.opcode = (enum send_opcode)opcode;
-		assert_false(shortcut_may_post(&pair.a.qp, &request, 600, &simple));
+		assert_false(rma_bypass_may_post(&pair.a.qp, &request, 600, &simple));
 	}
 	rc_pair_release(&pair);
 }
@@ -532,22 +532,22 @@ static void test_a_stranger_s_word_is_checked(void **state)
 	(void)state;
 	connect_pair(QP_RC);
 	/* Another tag: about another queue pair. */
-	word = placed_word(100, 1, 2);
-	assert_false(shortcut_catch_up(&pair.b.qp));
+	word = rma_progress_word(100, 1, 2);
+	assert_false(rma_bypass_catch_up(&pair.b.qp));
 	assert_int_equal(pair.b.qp.responder.expected_psn.value, 0);
 	/* So many that it looks like backwards. */
-	word = placed_word(0xfffff0, 1, 1);
-	assert_true(shortcut_catch_up(&pair.b.qp));
+	word = rma_progress_word(0xfffff0, 1, 1);
+	assert_true(rma_bypass_catch_up(&pair.b.qp));
 	assert_int_equal(pair.b.qp.responder.expected_psn.value, 0xfffff0);
 	/* In the middle of a message. */
 	pair.b.qp.responder.inbound = INBOUND_SEND;
-	word = placed_word(5, 2, 1);
-	assert_false(shortcut_catch_up(&pair.b.qp));
+	word = rma_progress_word(5, 2, 1);
+	assert_false(rma_bypass_catch_up(&pair.b.qp));
 	pair.b.qp.responder.inbound = INBOUND_IDLE;
-	assert_true(shortcut_catch_up(&pair.b.qp));
+	assert_true(rma_bypass_catch_up(&pair.b.qp));
 	assert_int_equal(pair.b.qp.responder.expected_psn.value, 5);
 	/* Once. */
-	assert_false(shortcut_catch_up(&pair.b.qp));
+	assert_false(rma_bypass_catch_up(&pair.b.qp));
 	rc_pair_release(&pair);
 }
 
@@ -559,7 +559,7 @@ static void test_placing_ends_with_every_change_of_the_responder(void **state)
 
 	(void)state;
 	connect_pair(QP_RC);
-	word = placed_word(3, 1, 1);
+	word = rma_progress_word(3, 1, 1);
 	assert_int_equal(qp_modify(&pair.b.qp, pair.now, &ports, &access, QP_HAS_ACCESS), 0);
 	assert_int_equal(ended, 1);
 	/* What was placed before counts. */
